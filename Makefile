@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# gpufabric: kernel module, simulator and gpuctl. "make help" lists the targets.
+#
+# Nothing is built in the checkout: results are below build/. The modules are
+# built by tests/vm/build in a copy, one for each kernel.
+
+prefix      ?= /usr/local
+bindir      ?= $(prefix)/bin
+libdir      ?= $(prefix)/lib
+datadir     ?= $(prefix)/share
+mandir      ?= $(datadir)/man
+sysconfdir  ?= /etc
+srcdir      ?= /usr/src
+# udev and systemd read /usr/lib for packages and /etc for the rest; the hwdb
+# is not looked for below /usr/local.
+udevdir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/udev,$(sysconfdir)/udev)
+unitdir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/systemd/system,$(sysconfdir)/systemd/system)
+
+VERSION     := $(shell cat VERSION)
+KERNEL      ?= host
+KERNELS     ?= $(if $(filter-out host,$(KERNEL)),$(KERNEL),6.1 6.12)
+export KERNELS
+PYTHON      ?= /usr/bin/python3
+
+ifeq ($(origin CC),default)
+CC          := gcc
+endif
+CFLAGS      ?= -O2 -g
+WERROR      ?= -Werror
+PKG_CONFIG  ?= pkg-config
+PACKAGES    := libnl-3.0 libnl-genl-3.0 libudev json-c ncursesw
+
+BUILD       := build
+OBJ         := $(BUILD)/obj
+
+ctl-sources := $(filter-out %_test.c,$(wildcard ctl/*.c ctl/*/*.c))
+ctl-objects := $(ctl-sources:%.c=$(OBJ)/%.o)
+ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
+	-DGPUCTL_VERSION='"$(VERSION)"' \
+	-DGPUCTL_DATA_DIR='"$(datadir)/gpuctl"' -DGPUCTL_CONFIG_DIR='"$(sysconfdir)/gpuctl"' \
+	-I. -Iuapi -Ictl \
+	$(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(CPPFLAGS) $(CFLAGS)
+ctl-libs     = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+SHELL       := /bin/bash
+
+all: gpuctl modules ## Build gpuctl, and the modules for KERNEL (host, 6.1, 6.12)
+
+demo: deps ## Compose GPUs for three models in a virtual machine, and release them
+	@tests/demo
+
+bench: deps gpuctl ## Attach through gpuctl against shells that write sysfs power files
+	@tests/bench/run
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "  KERNEL=6.1|6.12|host (one kernel only)  prefix=/usr/local  DESTDIR=  CC=  CFLAGS=  WERROR="
+
+deps: ## Install the Debian packages that are missing (tests/deps/packages)
+	@tests/deps/install
+
+# --- the tool --------------------------------------------------------------
+
+gpuctl: $(BUILD)/gpuctl ## Build the tool: build/gpuctl
+
+# Objects depend on how they are compiled as well as on what.
+$(OBJ)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(subst ',,$(CC) $(ctl-cflags) $(ctl-libs))' >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(BUILD)/gpuctl: $(ctl-objects) $(OBJ)/flags
+	@echo "  LD      $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(ctl-objects) $(ctl-libs)
+
+$(OBJ)/%.o: %.c $(OBJ)/flags
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	@$(CC) $(ctl-cflags) -MMD -MP -c -o $@ $<
+
+-include $(ctl-objects:.o=.d)
+
+# --- the modules -----------------------------------------------------------
+
+modules: ## Build the modules for KERNEL: build/KERNEL/src/kmod/*.ko
+	@tests/vm/build -k $(KERNEL)
+
+kernels: ## Fetch Debian's 6.1 and 6.12 below build/kernel (nothing is installed)
+	@tests/vm/kernel get
+
+kernels-update: ## The same, replacing them when there are newer ones
+	@tests/vm/kernel update
+
+gen: ## Generate again what follows from the netlink spec and the catalogue
+	@tests/gen
+
+# --- tests -----------------------------------------------------------------
+
+check: deps ## All tests; ends with "N passed, N failed", figures in build/check.json
+	@tests/check
+
+check-unit: deps ## Pure logic and parsers, lint, generated files up to date
+	@tests/check lint unit
+
+check-vm: deps ## The modules on Debian's 6.1 and 6.12 in virtual machines
+	@tests/check vm
+
+check-debug: deps ## The same on a kernel with KASAN, lockdep and kmemleak; builds it first
+	@tests/check debug
+
+check-dkms: deps ## Real DKMS builds and installs, below build/
+	@tests/check dkms
+
+mutants: deps ## How many of 60 small mistakes in the module the tests notice; takes long
+	@tests/mutants/run
+
+check-fresh: deps ## The README's commands in a minimal Debian 12 made for it
+	@tests/fresh/run
+
+fuzz: deps ## Random input for every parser of the tool, FUZZ_SECONDS=600 in total
+	@tests/fuzz/run
+
+coverage: deps ## Lines of the modules and of gpuctl that the tests run (builds a kernel first)
+	@tests/coverage
+
+lint: deps ## checkpatch, sparse, W=1, gcc and clang, shellcheck, cppcheck
+	@tests/check lint
+
+# --- installing ------------------------------------------------------------
+
+# What is installed where, one FROM:TO:MODE for each file; uninstall reads it too.
+to = $(foreach f,$(wildcard $(1)),$(f):$(2)/$(notdir $(f)):$(or $(3),644))
+install-map = $(BUILD)/gpuctl:$(bindir)/gpuctl:755 \
+	$(call to,ctl/catalogue/gpus.d/*.conf,$(datadir)/gpuctl/gpus.d) \
+	$(call to,ctl/catalogue/models.d/*.conf,$(datadir)/gpuctl/models.d) \
+	$(call to,ctl/man/*.5,$(mandir)/man5) \
+	$(call to,ctl/man/*.8,$(mandir)/man8) \
+	$(call to,ctl/completion/gpuctl,$(datadir)/bash-completion/completions) \
+	$(call to,udev/*.rules,$(udevdir)/rules.d) \
+	$(call to,udev/*.hwdb,$(udevdir)/hwdb.d) \
+	$(call to,udev/*.service udev/*.socket udev/*.target udev/*.slice,$(unitdir))
+
+install: gpuctl install-files ## Install gpuctl and its files (DESTDIR, prefix)
+
+install-files:
+	@for entry in $(install-map); do \
+		IFS=: read -r from to mode <<<"$$entry" && \
+		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to" || exit 1; \
+	done
+
+uninstall: ## Remove what install put there
+	@for entry in $(install-map); do \
+		IFS=: read -r from to mode <<<"$$entry" && rm -f "$(DESTDIR)$$to" || exit 1; \
+	done
+
+# Each DKMS package has the shape of the checkout, less what it does not need.
+# The module's own version is in its dkms.conf, which DKMS reads as it stands.
+dkms-sources: ## Sources of both DKMS packages below DESTDIR/usr/src
+	@for package in gpufabric gpufabric-sim; do \
+		dir="$(DESTDIR)$(srcdir)/$$package-$(VERSION)"; \
+		rm -rf "$$dir" && mkdir -p "$$dir/kmod" && \
+		if [ $$package = gpufabric ]; then \
+			cp -r dkms.conf VERSION COPYING uapi "$$dir/" && \
+			tar -C kmod --exclude=./sim -cf - . | tar -C "$$dir/kmod" -xf -; \
+		else \
+			cp kmod/sim/dkms.conf "$$dir/" && cp VERSION COPYING "$$dir/" && \
+			cp -r kmod/sim kmod/compat "$$dir/kmod/"; \
+		fi || exit 1; \
+	done
+
+dkms-install: dkms-sources ## Build and install gpufabric for the running kernel by DKMS
+	dkms install gpufabric/$(VERSION)
+
+clean: ## Remove what was built; kernels and package lists stay
+	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
+		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
+		$(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
+		$(BUILD)/mutants $(BUILD)/failpoint
+
+distclean: ## Remove build/ altogether
+	rm -rf $(BUILD)
+
+FORCE:
+.PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
+	check-dkms check-fresh mutants fuzz coverage lint bench install uninstall install-files dkms-sources dkms-install \
+	clean distclean FORCE

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The catalogues without I/O: texts in, checked entries out. What no single
+ * line can show is checked over all of them: an entry without a needed key, an
+ * id that two entries claim, a PCI id that two products claim.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "catalogue.h"
+
+/**
+ * struct taking - where the items of one text go
+ * @cat: the catalogue that grows
+ * @layer: number of the directory
+ */
+struct taking {
+	struct catalogue *cat;
+	unsigned int layer;
+};
+
+static int take_gpu(const struct conf_item *item, void *arg, struct fault *f)
+{
+	struct taking *t = arg;
+
+	return cat_gpu_item(&t->cat->gpus, &t->cat->n_gpus, t->layer, item, f);
+}
+
+static int take_model(const struct conf_item *item, void *arg, struct fault *f)
+{
+	struct taking *t = arg;
+
+	return cat_model_item(&t->cat->models, &t->cat->n_models, t->layer,
+			      item, f);
+}
+
+int catalogue_parse_gpus(struct catalogue *cat, unsigned int layer,
+			 const char *file, const char *text, size_t len,
+			 struct fault *f)
+{
+	struct taking t = { .cat = cat, .layer = layer };
+
+	return conf_parse(file, text, len, take_gpu, &t, f);
+}
+
+int catalogue_parse_models(struct catalogue *cat, unsigned int layer,
+			   const char *file, const char *text, size_t len,
+			   struct fault *f)
+{
+	struct taking t = { .cat = cat, .layer = layer };
+
+	return conf_parse(file, text, len, take_model, &t, f);
+}
+
+static bool same_pci(const struct gpu_pci_id *a, const struct gpu_pci_id *b)
+{
+	return a->vendor == b->vendor && a->device == b->device &&
+	       a->sub == b->sub && a->subvendor == b->subvendor &&
+	       a->subdevice == b->subdevice;
+}
+
+static const struct gpu_pci_id *shared(const struct gpu_pci_id *a, size_t na,
+				       const struct gpu_pci_id *b, size_t nb)
+{
+	size_t i, j;
+
+	for (i = 0; i < na; i++)
+		for (j = 0; j < nb; j++)
+			if (same_pci(&a[i], &b[j]))
+				return &a[i];
+	return NULL;
+}
+
+static int check_pair(const struct cat_gpu *a, const struct cat_gpu *b,
+		      struct fault *f)
+{
+	const struct gpu_pci_id *id;
+
+	id = shared(a->pci, a->n_pci, b->pci, b->n_pci);
+	if (!id)
+		id = shared(a->pci_vf, a->n_pci_vf, b->pci_vf, b->n_pci_vf);
+	if (!id)
+		id = shared(a->pci, a->n_pci, b->pci_vf, b->n_pci_vf);
+	if (!id)
+		id = shared(a->pci_vf, a->n_pci_vf, b->pci, b->n_pci);
+	if (id)
+		return fault_set(f, EEXIST,
+				 "[%s] and [%s] both claim PCI id %04x:%04x; add the subsystem ids that tell them apart",
+				 a->id, b->id, id->vendor, id->device);
+	return 0;
+}
+
+int catalogue_check(struct catalogue *cat, struct fault *f)
+{
+	size_t i, j;
+	int err;
+
+	for (i = 0; i < cat->n_gpus; i++) {
+		err = cat_gpu_complete(&cat->gpus[i], f);
+		for (j = 0; !err && j < i; j++)
+			err = check_pair(&cat->gpus[j], &cat->gpus[i], f);
+		if (err)
+			return err;
+	}
+	for (i = 0; i < cat->n_models; i++) {
+		err = cat_model_complete(&cat->models[i], f);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+void catalogue_free(struct catalogue *cat)
+{
+	cat_gpu_free(cat->gpus, cat->n_gpus);
+	cat_model_free(cat->models, cat->n_models);
+	memset(cat, 0, sizeof(*cat));
+}

@@ -1,0 +1,689 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: choosing slots
+ *
+ * Candidate sets are built for every few kinds of GPU and every place: each switch
+ * alone, each NUMA node, everything. Within a place the fewest switches that
+ * suffice are taken. The sets are compared by one ordered list of criteria
+ * (struct score): one kind of GPU, few GPUs, one NUMA node, few switches, few
+ * hops, certain identities, the smallest GPU that does, and at last the least
+ * left over, so that large groups stay whole for those who need them.
+ *
+ * Wants can overlap ("2 of any and 1 h100"), so slots are assigned by
+ * augmenting paths: when an assignment exists it is found.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "choose/choose.h"
+#include "choose/explain.h"
+#include "lib/text.h"
+#include "lib/topo.h"
+
+#define NONE SIZE_MAX
+#define CRITERIA 9
+#define ALL_KINDS UINT64_MAX
+/* Sets of kinds are tried one by one up to here; no fabric holds so many. */
+#define KINDS_MAX 12
+
+/**
+ * struct chooser - one run
+ * @slots: all slots
+ * @n: how many
+ * @request: what is wanted
+ * @wants: what is wanted by count; for a request by memory made per kind
+ * @n_wants: how many
+ * @takes: by want and slot: the slot's GPU is what the want names
+ * @usable: slots that are free, with nothing in the request against them
+ * @kind_of: number of each slot's kind
+ * @n_kinds: how many kinds there are
+ * @kinds: kinds that are allowed at present, as bits
+ * @allowed: slots that are allowed at present
+ * @rank: position of a slot among the free ones of its switch
+ * @best: the best set so far, NULL for none
+ * @n_best: slots in it
+ * @best_score: its score
+ */
+struct chooser {
+	const struct choose_slot *slots;
+	size_t n;
+	const struct choose_request *request;
+	const struct choose_want *wants;
+	size_t n_wants;
+	bool *takes;
+	bool *usable;
+	size_t *kind_of;
+	size_t n_kinds;
+	uint64_t kinds;
+	bool *allowed;
+	size_t *rank;
+	size_t *best;
+	size_t n_best;
+	uint64_t best_score[CRITERIA];
+};
+
+static bool want_takes(const struct choose_want *want, const struct choose_slot *slot)
+{
+	if (want->kind)
+		return !strcmp(want->kind, slot->kind);
+	return !want->word || choose_matches(slot, want->word);
+}
+
+static bool excluded(const struct choose_request *request, const struct choose_slot *slot)
+{
+	size_t i;
+
+	for (i = 0; i < request->n_wants; i++)
+		if (!request->wants[i].count && want_takes(&request->wants[i], slot))
+			return true;
+	return false;
+}
+
+static bool is_home(const struct choose_request *request, uint32_t switch_id)
+{
+	size_t i;
+
+	for (i = 0; i < request->n_home; i++)
+		if (request->home[i] == switch_id)
+			return true;
+	return false;
+}
+
+/* Free, and nothing in the request speaks against it. */
+static bool is_usable(const struct choose_request *request, const struct choose_slot *slot)
+{
+	if (slot->bar != CHOOSE_FREE || excluded(request, slot))
+		return false;
+	if (request->numa >= 0 && slot->numa != request->numa)
+		return false;
+	return !request->same_switch || !request->n_home || is_home(request, slot->switch_id);
+}
+
+static void find_usable(struct chooser *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		c->usable[i] = is_usable(c->request, &c->slots[i]);
+}
+
+/* Names are compared once for each want and slot: assignments ask very often. */
+static void set_wants(struct chooser *c, const struct choose_want *wants, size_t n)
+{
+	size_t w, i;
+
+	c->wants = wants;
+	c->n_wants = n;
+	c->takes = mem_grow(c->takes, n * c->n, sizeof(*c->takes));
+	for (w = 0; w < n; w++)
+		for (i = 0; i < c->n; i++)
+			c->takes[w * c->n + i] =
+				c->usable[i] && want_takes(&wants[w], &c->slots[i]);
+}
+
+static bool takes(const struct chooser *c, size_t want, size_t slot)
+{
+	return c->takes[want * c->n + slot];
+}
+
+static bool is_wanted(const struct chooser *c, size_t i)
+{
+	size_t w;
+
+	if (c->kind_of[i] < KINDS_MAX && !(c->kinds & 1ull << c->kind_of[i]))
+		return false;
+	for (w = 0; w < c->n_wants; w++)
+		if (c->wants[w].count && takes(c, w, i))
+			return true;
+	return false;
+}
+
+static size_t wanted_count(const struct chooser *c)
+{
+	size_t total = 0, w;
+
+	for (w = 0; w < c->n_wants; w++)
+		total += c->wants[w].count;
+	return total;
+}
+
+/**
+ * struct matching - assignment of wanted units to slots
+ * @c: the run
+ * @order: slots in the order in which they are tried
+ * @n: how many
+ * @unit_of: unit that a slot serves, NONE for none
+ * @want_of: want that a unit belongs to
+ * @seen: slots that the present search has visited
+ */
+struct matching {
+	const struct chooser *c;
+	const size_t *order;
+	size_t n;
+	size_t *unit_of;
+	size_t *want_of;
+	bool *seen;
+};
+
+static bool assign(struct matching *m, size_t unit)
+{
+	size_t want = m->want_of[unit], i;
+
+	/* Free slots first: moving others about is the exception. */
+	for (i = 0; i < m->n; i++) {
+		if (m->unit_of[i] != NONE || !takes(m->c, want, m->order[i]))
+			continue;
+		m->unit_of[i] = unit;
+		return true;
+	}
+	for (i = 0; i < m->n; i++) {
+		if (m->seen[i] || m->unit_of[i] == NONE || !takes(m->c, want, m->order[i]))
+			continue;
+		m->seen[i] = true;
+		/* Units of one want are alike: moving one for another gains nothing. */
+		if (m->want_of[m->unit_of[i]] != want && assign(m, m->unit_of[i])) {
+			m->unit_of[i] = unit;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Assign all units to slots of @order; @picked gets the slots. Returns success. */
+static bool match(const struct chooser *c, const size_t *order, size_t n, size_t *picked,
+		  size_t *n_picked)
+{
+	size_t total = wanted_count(c), units = 0, w, i;
+	struct matching m = { .c = c, .order = order, .n = n };
+	bool good = total <= n;
+	int any;
+
+	m.unit_of = mem_zalloc(n, sizeof(size_t));
+	m.want_of = mem_zalloc(total, sizeof(size_t));
+	m.seen = mem_zalloc(n, sizeof(bool));
+	for (i = 0; i < n; i++)
+		m.unit_of[i] = NONE;
+
+	/* The choosy ones first, "any" last. */
+	for (any = 0; any < 2; any++) {
+		for (w = 0; w < c->n_wants && good; w++) {
+			if ((!c->wants[w].word && !c->wants[w].kind) != any)
+				continue;
+			for (i = 0; i < c->wants[w].count && good; i++) {
+				m.want_of[units] = w;
+				memset(m.seen, 0, n * sizeof(bool));
+				good = assign(&m, units++);
+			}
+		}
+	}
+	*n_picked = 0;
+	for (i = 0; i < n && good; i++)
+		if (m.unit_of[i] != NONE)
+			picked[(*n_picked)++] = order[i];
+	free(m.unit_of);
+	free(m.want_of);
+	free(m.seen);
+	return good;
+}
+
+/* The first slot of each switch, NUMA node or kind among the picked. */
+static bool first_of(const struct chooser *c, const size_t *picked, size_t i, int what)
+{
+	const struct choose_slot *slot = &c->slots[picked[i]];
+	size_t j;
+
+	for (j = 0; j < i; j++) {
+		const struct choose_slot *other = &c->slots[picked[j]];
+
+		if (what == 's' && other->switch_id == slot->switch_id)
+			return false;
+		if (what == 'n' && other->numa == slot->numa)
+			return false;
+		if (what == 'k' && !strcmp(other->kind, slot->kind))
+			return false;
+	}
+	return true;
+}
+
+static void score_set(const struct chooser *c, const size_t *picked, size_t n,
+		      uint64_t score[CRITERIA])
+{
+	uint64_t kinds = 0, nodes = 0, switches = 0, hops = 0, doubt = 0, cold = 0, left = 0;
+	uint64_t memory = 0;
+	size_t i, j;
+
+	switches = c->request->n_home;
+	for (i = 0; i < n; i++) {
+		const struct choose_slot *slot = &c->slots[picked[i]];
+
+		doubt += slot->doubt;
+		cold += !slot->ready;
+		memory += slot->memory;
+		kinds += first_of(c, picked, i, 'k');
+		nodes += first_of(c, picked, i, 'n');
+		if (!first_of(c, picked, i, 's'))
+			continue;
+		switches += !is_home(c->request, slot->switch_id);
+		for (j = 0; j < i; j++)
+			if (first_of(c, picked, j, 's') && slot->path && c->slots[picked[j]].path)
+				hops += topo_hops(slot->path, c->slots[picked[j]].path);
+		for (j = 0; j < c->n; j++)
+			left += c->slots[j].switch_id == slot->switch_id && c->usable[j];
+	}
+	score[0] = kinds;
+	/* By memory the number is free: fewer GPUs are better. By count it is the same for all. */
+	score[1] = n;
+	score[2] = c->request->spread ? 0 : nodes;
+	score[3] = c->request->spread ? UINT64_MAX - switches : switches;
+	score[4] = c->request->spread ? 0 : hops;
+	score[5] = doubt;
+	score[6] = memory;
+	score[7] = cold;
+	score[8] = left;
+}
+
+static void consider(struct chooser *c, const size_t *picked, size_t n)
+{
+	uint64_t score[CRITERIA];
+	size_t i;
+
+	score_set(c, picked, n, score);
+	if (c->best) {
+		for (i = 0; i < CRITERIA && score[i] == c->best_score[i];)
+			i++;
+		if (i == CRITERIA || score[i] > c->best_score[i])
+			return;
+	}
+	free(c->best);
+	c->best = mem_zalloc(n, sizeof(*c->best));
+	memcpy(c->best, picked, n * sizeof(*picked));
+	c->n_best = n;
+	memcpy(c->best_score, score, sizeof(score));
+}
+
+/**
+ * struct place - a switch with what it has for the request
+ * @switch_id: the switch
+ * @count: wanted slots behind it
+ * @home: the composition is there already
+ * @used: taken into the set
+ */
+struct place {
+	uint32_t switch_id;
+	size_t count;
+	bool home;
+	bool used;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *pa = a, *pb = b;
+
+	if (pa->home != pb->home)
+		return pa->home ? -1 : 1;
+	if (pa->count != pb->count)
+		return pa->count > pb->count ? -1 : 1;
+	return (pa->switch_id > pb->switch_id) - (pa->switch_id < pb->switch_id);
+}
+
+static size_t collect_places(const struct chooser *c, struct place *places)
+{
+	size_t n = 0, i, j;
+
+	for (i = 0; i < c->n; i++) {
+		if (!c->allowed[i])
+			continue;
+		for (j = 0; j < n && places[j].switch_id != c->slots[i].switch_id;)
+			j++;
+		if (j == n)
+			places[n++] = (struct place){
+				.switch_id = c->slots[i].switch_id,
+				.home = is_home(c->request, c->slots[i].switch_id),
+			};
+		places[j].count++;
+	}
+	qsort(places, n, sizeof(*places), compare_places);
+	return n;
+}
+
+struct ordered {
+	size_t slot;
+	uint64_t key[4];
+};
+
+static int compare_ordered(const void *a, const void *b)
+{
+	const struct ordered *oa = a, *ob = b;
+	size_t i;
+
+	for (i = 0; i < 4; i++)
+		if (oa->key[i] != ob->key[i])
+			return oa->key[i] < ob->key[i] ? -1 : 1;
+	return (oa->slot > ob->slot) - (oa->slot < ob->slot);
+}
+
+/* The allowed slots of the used places, in the order in which they are best taken. */
+static size_t order_slots(const struct chooser *c, const struct place *places, size_t n_places,
+			  size_t *order)
+{
+	struct ordered *all = mem_zalloc(c->n, sizeof(*all));
+	size_t n = 0, i, p;
+
+	for (i = 0; i < c->n; i++) {
+		if (!c->allowed[i])
+			continue;
+		for (p = 0; p < n_places && places[p].switch_id != c->slots[i].switch_id;)
+			p++;
+		if (p == n_places || !places[p].used)
+			continue;
+		all[n].slot = i;
+		/* Spread: the first of every switch, then the second of every switch... */
+		all[n].key[0] = c->request->spread ? c->rank[i] : p;
+		all[n].key[1] = c->slots[i].doubt;
+		all[n].key[2] = c->slots[i].memory;
+		all[n].key[3] = !c->slots[i].ready;
+		n++;
+	}
+	qsort(all, n, sizeof(*all), compare_ordered);
+	for (i = 0; i < n; i++)
+		order[i] = all[i].slot;
+	free(all);
+	return n;
+}
+
+static bool try_places(const struct chooser *c, const struct place *places, size_t n_places,
+		       size_t *picked, size_t *n_picked)
+{
+	size_t *order = mem_zalloc(c->n, sizeof(*order));
+	bool good;
+
+	good = match(c, order, order_slots(c, places, n_places, order), picked, n_picked);
+	free(order);
+	return good;
+}
+
+/* Take switches, those with the most first, until they suffice; then drop what was not needed. */
+static void try_fewest(struct chooser *c, struct place *places, size_t n)
+{
+	size_t *picked = mem_zalloc(c->n, sizeof(*picked));
+	size_t n_picked = 0, i;
+	bool good = false;
+
+	for (i = 0; i < n; i++)
+		places[i].used = c->request->spread;
+	if (c->request->spread)
+		good = try_places(c, places, n, picked, &n_picked);
+	for (i = 0; i < n && !good; i++) {
+		places[i].used = true;
+		good = try_places(c, places, n, picked, &n_picked);
+	}
+	for (i = n; good && !c->request->spread && i-- > 0;) {
+		if (!places[i].used)
+			continue;
+		places[i].used = false;
+		if (!try_places(c, places, n, picked, &n_picked))
+			places[i].used = true;
+	}
+	/* The last attempt may have been one that failed. */
+	if (good && try_places(c, places, n, picked, &n_picked))
+		consider(c, picked, n_picked);
+	free(picked);
+}
+
+static void try_each_switch(struct chooser *c, struct place *places, size_t n)
+{
+	size_t *picked = mem_zalloc(c->n, sizeof(*picked));
+	size_t n_picked, i, j;
+
+	for (i = 0; i < n; i++) {
+		if (places[i].count < wanted_count(c))
+			continue;
+		for (j = 0; j < n; j++)
+			places[j].used = j == i;
+		if (try_places(c, places, n, picked, &n_picked))
+			consider(c, picked, n_picked);
+	}
+	free(picked);
+}
+
+/* All places for the kinds that are allowed at present. */
+static void try_kind(struct chooser *c)
+{
+	struct place *places = mem_zalloc(c->n, sizeof(*places));
+	size_t n, i, j;
+	bool *all;
+
+	for (i = 0; i < c->n; i++)
+		c->allowed[i] = c->usable[i] && is_wanted(c, i);
+	n = collect_places(c, places);
+	if (!c->request->spread)
+		try_each_switch(c, places, n);
+	if (!c->request->same_switch) {
+		try_fewest(c, places, n);
+
+		/* Each NUMA node alone; the first slot of a node stands for it. */
+		all = mem_zalloc(c->n, sizeof(*all));
+		memcpy(all, c->allowed, c->n * sizeof(*all));
+		for (i = 0; i < c->n; i++) {
+			for (j = 0; j < i && !(all[j] && c->slots[j].numa == c->slots[i].numa);)
+				j++;
+			if (!all[i] || j < i)
+				continue;
+			for (j = 0; j < c->n; j++)
+				c->allowed[j] = all[j] && c->slots[j].numa == c->slots[i].numa;
+			n = collect_places(c, places);
+			try_fewest(c, places, n);
+		}
+		free(all);
+	}
+	free(places);
+}
+
+static void number_kinds(struct chooser *c)
+{
+	size_t i, j;
+
+	for (i = 0; i < c->n; i++) {
+		for (j = 0; j < i && strcmp(c->slots[j].kind, c->slots[i].kind);)
+			j++;
+		c->kind_of[i] = j < i ? c->kind_of[j] : c->n_kinds++;
+	}
+}
+
+/* The kind is open: of all sets of kinds that suffice the smallest ones matter. */
+static void try_kind_sets(struct chooser *c)
+{
+	uint64_t set, end = 1ull << c->n_kinds;
+	int size;
+
+	for (size = 1; size <= (int)c->n_kinds && !c->best; size++) {
+		for (set = 1; set < end; set++) {
+			if (__builtin_popcountll(set) != size)
+				continue;
+			c->kinds = set;
+			try_kind(c);
+		}
+	}
+}
+
+static void try_by_count(struct chooser *c)
+{
+	size_t wants = 0, have = 0, i;
+
+	set_wants(c, c->request->wants, c->request->n_wants);
+	for (i = 0; i < c->n_wants; i++)
+		wants += c->wants[i].count > 0;
+	c->kinds = ALL_KINDS;
+	for (i = 0; i < c->n; i++)
+		have += is_wanted(c, i);
+	/* Too few, wherever they are: no need to look at every place. */
+	if (have < wanted_count(c))
+		return;
+	/* Several wants say themselves which kinds they mean. */
+	if (wants == 1 && c->n_kinds <= KINDS_MAX)
+		try_kind_sets(c);
+	else
+		try_kind(c);
+}
+
+/* So much memory: for each kind as many as that takes. */
+static void try_by_memory(struct chooser *c)
+{
+	struct choose_want want = { 0 };
+	size_t i, k;
+
+	for (i = 0; i < c->n; i++) {
+		if (!c->usable[i] || !c->slots[i].memory)
+			continue;
+		for (k = 0; k < i && (strcmp(c->slots[k].kind, c->slots[i].kind) || !c->usable[k]);)
+			k++;
+		if (k < i)
+			continue;
+		want.kind = c->slots[i].kind;
+		want.count = (c->request->memory + c->slots[i].memory - 1) / c->slots[i].memory;
+		/* More than there are slots cannot be had, nor counted. */
+		if (want.count > c->n)
+			continue;
+		c->kinds = ALL_KINDS;
+		set_wants(c, &want, 1);
+		try_kind(c);
+	}
+}
+
+static void rank_slots(struct chooser *c)
+{
+	size_t i, j;
+
+	for (i = 0; i < c->n; i++)
+		for (j = 0; j < i; j++)
+			c->rank[i] +=
+				c->slots[j].switch_id == c->slots[i].switch_id && c->usable[j];
+}
+
+/* No kind has enough memory alone: the largest GPUs of all kinds together. */
+static void try_mixed_memory(struct chooser *c)
+{
+	size_t *order = mem_zalloc(c->n, sizeof(*order));
+	uint64_t memory = 0;
+	size_t n = 0, i, j;
+
+	for (i = 0; i < c->n; i++) {
+		if (!c->usable[i] || !c->slots[i].memory)
+			continue;
+		for (j = n; j > 0 && c->slots[order[j - 1]].memory < c->slots[i].memory; j--)
+			order[j] = order[j - 1];
+		order[j] = i;
+		n++;
+	}
+	for (i = 0; i < n && memory < c->request->memory; i++)
+		memory += c->slots[order[i]].memory;
+	if (memory >= c->request->memory && i)
+		consider(c, order, i);
+	free(order);
+}
+
+static int compare_indices(const void *a, const void *b)
+{
+	size_t ia = *(const size_t *)a, ib = *(const size_t *)b;
+
+	return (ia > ib) - (ia < ib);
+}
+
+static int check_request(const struct choose_request *request, struct fault *fault)
+{
+	size_t total = 0, i;
+
+	for (i = 0; i < request->n_wants; i++)
+		total += request->wants[i].count;
+	if (!total && !request->memory)
+		return fault_set(fault, EINVAL,
+				 "nothing is asked for: give --gpus, --gpu, --memory or --model");
+	if (total && request->memory)
+		return fault_set(fault, EINVAL,
+				 "GPUs are asked for by count and by memory: give one of them");
+	if (request->same_switch && request->spread)
+		return fault_set(fault, EINVAL, "--same-switch and --spread exclude each other");
+	return 0;
+}
+
+int choose(const struct choose_slot *slots, size_t n, const struct choose_request *request,
+	   struct choose_result *result, struct fault *fault)
+{
+	struct chooser c = { .slots = slots, .n = n, .request = request };
+	int err;
+
+	memset(result, 0, sizeof(*result));
+	err = check_request(request, fault);
+	if (err)
+		return err;
+	c.usable = mem_zalloc(n, sizeof(*c.usable));
+	c.allowed = mem_zalloc(n, sizeof(*c.allowed));
+	c.rank = mem_zalloc(n, sizeof(*c.rank));
+	c.kind_of = mem_zalloc(n, sizeof(*c.kind_of));
+	number_kinds(&c);
+	find_usable(&c);
+	rank_slots(&c);
+
+	if (request->memory) {
+		try_by_memory(&c);
+		if (!c.best && !request->same_switch)
+			try_mixed_memory(&c);
+	} else {
+		try_by_count(&c);
+	}
+	if (c.best) {
+		qsort(c.best, c.n_best, sizeof(*c.best), compare_indices);
+		result->picked = c.best;
+		result->n = c.n_best;
+		result->why = choose_why(slots, n, request, c.best, c.n_best);
+	} else {
+		err = choose_lack(slots, n, request, fault);
+	}
+	free(c.usable);
+	free(c.allowed);
+	free(c.rank);
+	free(c.kind_of);
+	free(c.takes);
+	return err;
+}
+
+void choose_result_free(struct choose_result *result)
+{
+	free(result->picked);
+	free(result->why);
+	memset(result, 0, sizeof(*result));
+}
+
+/* How many of the members that remain share the switch with this one. */
+static size_t company(const struct choose_slot *slots, const size_t *members, size_t from, size_t n,
+		      size_t i)
+{
+	size_t together = 0, j;
+
+	for (j = from; j < n; j++)
+		together += slots[members[j]].switch_id == slots[members[i]].switch_id;
+	return together;
+}
+
+void choose_shrink(const struct choose_slot *slots, size_t *members, size_t n, size_t count)
+{
+	size_t done, i;
+
+	for (done = 0; done < count && done < n; done++) {
+		size_t loneliest = done, fewest = company(slots, members, done, n, done), swap;
+
+		for (i = done + 1; i < n; i++) {
+			size_t here = company(slots, members, done, n, i);
+
+			/* The last of equals goes: slots at the front stay. */
+			if (here > fewest || (here == fewest && members[i] < members[loneliest]))
+				continue;
+			loneliest = i;
+			fewest = here;
+		}
+		swap = members[done];
+		members[done] = members[loneliest];
+		members[loneliest] = swap;
+	}
+}

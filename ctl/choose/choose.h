@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Choosing slots for a request. Pure: what can be had and what is wanted go
+ * in, a set of slots and the reason for it in words come out.
+ */
+#ifndef GPUCTL_CHOOSE_H
+#define GPUCTL_CHOOSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalogue/fault.h"
+#include "catalogue/gpu.h"
+
+/* Why a slot with a card cannot be chosen now. */
+enum choose_bar {
+	CHOOSE_FREE,
+	CHOOSE_CLAIMED,		/* a composition holds it */
+	CHOOSE_BUSY,		/* an operation is under way */
+	CHOOSE_FAULT,		/* fault, stuck, lost or quarantined */
+	CHOOSE_NO_ROOM,		/* its windows cannot be had */
+	CHOOSE_UNKNOWN,		/* nothing is known of its GPU */
+	CHOOSE_EXCLUDED,	/* by the request */
+	CHOOSE_BARS
+};
+
+/**
+ * struct choose_slot - a slot that holds a card
+ * @name: of the slot
+ * @id: of the slot
+ * @kind: name of its GPU's kind, for words and for "all of one kind"
+ * @gpu: catalogue entry, NULL when the catalogue has none
+ * @vendor: PCI vendor id (of what a simulated GPU imitates)
+ * @device: PCI device id (likewise)
+ * @memory: bytes, 0 when unknown
+ * @switch_id: switch that it is behind
+ * @switch_name: its address, for words
+ * @numa: node, -1 when unknown
+ * @path: sysfs path of its port, for counting hops; NULL when unknown
+ * @doubt: how uncertain its identity is: 0 live, 1 last seen, 2 declared
+ * @ready: is attached already
+ * @bar: why it cannot be chosen, CHOOSE_FREE when it can
+ */
+struct choose_slot {
+	const char *name;
+	uint32_t id;
+	const char *kind;
+	const struct cat_gpu *gpu;
+	uint16_t vendor, device;
+	uint64_t memory;
+	uint32_t switch_id;
+	const char *switch_name;
+	int numa;
+	const char *path;
+	unsigned int doubt;
+	bool ready;
+	enum choose_bar bar;
+};
+
+/**
+ * struct choose_want - so many GPUs of a kind
+ * @word: as it was typed: "h100", "nvidia:h100", "nvidia"; NULL for any
+ * @count: how many; 0 excludes the kind
+ * @kind: exact kind of a slot instead of a word, NULL otherwise
+ */
+struct choose_want {
+	const char *word;
+	size_t count;
+	const char *kind;
+};
+
+/**
+ * struct choose_request - what is wanted
+ * @wants: what is given by kind; the counts add up
+ * @n_wants: how many; none with @memory alone
+ * @memory: bytes that all GPUs together shall have, 0 for none
+ * @same_switch: all behind one switch or fail
+ * @spread: over as many switches as possible
+ * @numa: node that all must be on, -1 for any
+ * @home: switches that the composition is on already
+ * @n_home: how many
+ */
+struct choose_request {
+	const struct choose_want *wants;
+	size_t n_wants;
+	uint64_t memory;
+	bool same_switch;
+	bool spread;
+	int numa;
+	const uint32_t *home;
+	size_t n_home;
+};
+
+/**
+ * struct choose_result - what was chosen
+ * @picked: indices into the slots, in the order of the slots
+ * @n: how many
+ * @why: one line: how many of how many, where, and why these
+ */
+struct choose_result {
+	size_t *picked;
+	size_t n;
+	char *why;
+};
+
+/*
+ * Returns 0; -ENOSPC when the pool does not have it (@fault says what it has);
+ * -EINVAL when the request contradicts itself.
+ */
+int choose(const struct choose_slot *slots, size_t n, const struct choose_request *request,
+	   struct choose_result *result, struct fault *fault);
+void choose_result_free(struct choose_result *result);
+
+/*
+ * Which @count of the members to give back: those whose loss leaves the rest
+ * closest together. @members are indices into @slots; they are reordered so
+ * that the chosen ones come first.
+ */
+void choose_shrink(const struct choose_slot *slots, size_t *members, size_t n, size_t count);
+
+/* Does a slot's GPU answer to a word of a request? */
+bool choose_matches(const struct choose_slot *slot, const char *word);
+
+/* "4 H100 PCIe, 2 L40S" of the free slots; "none" when there are none. Caller frees. */
+char *choose_pool(const struct choose_slot *slots, size_t n);
+
+/*
+ * Parse "[[vendor:]model:]count". *@word is set to a newly allocated string,
+ * or NULL for any; returns 0 or -EINVAL with the reason.
+ */
+int choose_parse_want(const char *text, char **word, size_t *count, struct fault *fault);
+
+#endif /* GPUCTL_CHOOSE_H */

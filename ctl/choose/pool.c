@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the pool
+ *
+ * Turns the snapshot into the plain structures that choose() works on: what
+ * each slot's GPU is, where it sits, and whether anything keeps it from being
+ * chosen now.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "choose/pool.h"
+#include "lib/text.h"
+#include "lib/topo.h"
+
+static char *keep(struct pool *pool, char *text)
+{
+	pool->text = mem_grow(pool->text, pool->n_text + 1, sizeof(*pool->text));
+	pool->text[pool->n_text++] = text;
+	return text;
+}
+
+/* --gpu KIND without a count narrows what --model and --memory may take. */
+static bool narrowed_out(const struct ctl_ctx *ctx, const struct choose_slot *slot)
+{
+	bool narrows = false;
+	const char *word;
+	size_t pos = 0;
+
+	while ((word = ctl_opt_next(ctx, "gpu", &pos))) {
+		uint64_t count;
+
+		if (strchr(word, ':') || text_number(word, UINT64_MAX, &count))
+			continue;
+		if (choose_matches(slot, word))
+			return false;
+		narrows = true;
+	}
+	return narrows;
+}
+
+static bool is_excluded(const struct ctl_ctx *ctx, const struct gf_slot *slot)
+{
+	const char *name;
+	size_t pos = 0;
+
+	while ((name = ctl_opt_next(ctx, "exclude", &pos)))
+		if (!strcmp(name, slot->name))
+			return true;
+	return false;
+}
+
+static enum choose_bar judge(const struct ctl_ctx *ctx, const struct gf_slot *slot,
+			     const struct identity *identity, const struct choose_slot *choice)
+{
+	if (slot->composition)
+		return CHOOSE_CLAIMED;
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
+		return CHOOSE_FAULT;
+	if (slot->operation.id)
+		return CHOOSE_BUSY;
+	switch (slot->state) {
+	case GPUFABRIC_SLOT_STATE_OFF:
+		if (slot->verdict == GPUFABRIC_VERDICT_CANNOT)
+			return CHOOSE_NO_ROOM;
+		break;
+	case GPUFABRIC_SLOT_STATE_READY:
+		break;
+	case GPUFABRIC_SLOT_STATE_FAULT:
+	case GPUFABRIC_SLOT_STATE_STUCK:
+	case GPUFABRIC_SLOT_STATE_LOST:
+		return CHOOSE_FAULT;
+	default:
+		return CHOOSE_BUSY;
+	}
+	if (identity->source == GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
+		return CHOOSE_UNKNOWN;
+	if (is_excluded(ctx, slot) || narrowed_out(ctx, choice))
+		return CHOOSE_EXCLUDED;
+	return CHOOSE_FREE;
+}
+
+static unsigned int doubt_of(const struct identity *identity)
+{
+	switch (identity->source) {
+	case GPUFABRIC_IDENTITY_SOURCE_LIVE:
+		return 0;
+	case GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN:
+		return 1;
+	default:
+		return 2;
+	}
+}
+
+static void add_slot(struct session *session, struct pool *pool, const struct gf_slot *slot)
+{
+	const struct gf_switch *sw = gf_switch_by_id(&session->fabric, slot->switch_id);
+	struct choose_slot *choice;
+	struct identity identity;
+
+	identity_of(&session->knowledge, slot, &identity);
+	choice = &pool->slots[pool->n++];
+	choice->name = slot->name;
+	choice->id = slot->id;
+	choice->kind = keep(pool, mem_strdup(strcmp(identity.label, "-") ? identity.label
+									 : "unknown GPU"));
+	choice->gpu = identity.gpu;
+	/* What a simulated GPU imitates is what requests name. */
+	choice->vendor = (uint16_t)(identity.simulated ? identity.ids.subsystem_vendor
+						       : identity.ids.vendor);
+	choice->device = (uint16_t)(identity.simulated ? identity.ids.subsystem_device
+						       : identity.ids.device);
+	choice->memory = identity.memory;
+	choice->switch_id = slot->switch_id;
+	choice->switch_name = sw ? sw->address : "?";
+	choice->numa = slot->numa_node;
+	if (slot->address)
+		choice->path = keep(pool, topo_path("/sys", slot->address));
+	choice->doubt = doubt_of(&identity);
+	choice->ready = slot->state == GPUFABRIC_SLOT_STATE_READY;
+	choice->bar = judge(session->ctx, slot, &identity, choice);
+}
+
+static int check_excluded(struct session *session)
+{
+	const char *name;
+	size_t pos = 0;
+
+	while ((name = ctl_opt_next(session->ctx, "exclude", &pos))) {
+		struct gf_slot *slot;
+		int ret;
+
+		ret = session_slot(session, name, &slot);
+		if (ret)
+			return ret;
+	}
+	return CTL_DONE;
+}
+
+int pool_load(struct session *session, struct pool *pool)
+{
+	const struct gf_fabric *fabric = &session->fabric;
+	size_t i;
+	int ret;
+
+	memset(pool, 0, sizeof(*pool));
+	ret = check_excluded(session);
+	if (ret)
+		return ret;
+	pool->slots = mem_zalloc(fabric->n_slots, sizeof(*pool->slots));
+	for (i = 0; i < fabric->n_slots; i++) {
+		const struct gf_slot *slot = &fabric->slots[i];
+
+		if (slot->state == GPUFABRIC_SLOT_STATE_EMPTY ||
+		    (slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN))
+			continue;
+		add_slot(session, pool, slot);
+	}
+	return CTL_DONE;
+}
+
+void pool_free(struct pool *pool)
+{
+	size_t i;
+
+	for (i = 0; i < pool->n_text; i++)
+		free(pool->text[i]);
+	free(pool->text);
+	free(pool->slots);
+	memset(pool, 0, sizeof(*pool));
+}
+
+struct gf_slot **pool_slots(const struct session *session, const struct pool *pool,
+			    const size_t *picked, size_t n)
+{
+	struct gf_slot **slots = mem_zalloc(n, sizeof(*slots));
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		slots[i] = gf_slot_by_id(&session->fabric, pool->slots[picked[i]].id);
+	return slots;
+}
+
+size_t pool_find(const struct pool *pool, uint32_t slot_id)
+{
+	size_t i;
+
+	for (i = 0; i < pool->n; i++)
+		if (pool->slots[i].id == slot_id)
+			return i;
+	return SIZE_MAX;
+}

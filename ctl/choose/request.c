@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: requests
+ *
+ * Reads what compose and resize are asked for, and turns a model into numbers
+ * of GPUs by its size before slots are chosen.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "choose/pool.h"
+#include "lib/text.h"
+#include "size/need.h"
+#include "size/options.h"
+#include "size/units.h"
+
+const struct ctl_option pool_options[] = {
+	{ "gpus", 0, "COUNT", "so many GPUs of any kind, all of one kind where possible" },
+	{ "gpu", 'g', "[[VENDOR:]MODEL:]COUNT",
+	  "so many of a kind (adds up); 0 excludes; no count: only this kind for --model" },
+	{ "memory", 'm', "SIZE", "as many GPUs as have this much memory together, such as 160G" },
+	{ "same-switch", 's', NULL, "all behind one switch, or fail" },
+	{ "spread", 0, NULL, "over as many switches as possible" },
+	{ "numa", 0, "NODE", "all on one NUMA node" },
+	{ "exclude", 'x', "SLOT", "never this slot (may be repeated)" },
+	{ NULL },
+};
+
+void pool_request_add(struct pool_request *request, const char *word, const char *kind,
+		      size_t count)
+{
+	struct choose_request *choose = &request->choose;
+
+	request->wants = mem_grow(request->wants, choose->n_wants + 1, sizeof(*request->wants));
+	request->wants[choose->n_wants++] =
+		(struct choose_want){ .word = word, .count = count, .kind = kind };
+	choose->wants = request->wants;
+}
+
+void pool_request_free(struct pool_request *request)
+{
+	size_t i;
+
+	for (i = 0; i < request->n_words; i++)
+		free(request->words[i]);
+	free(request->words);
+	free(request->wants);
+	memset(request, 0, sizeof(*request));
+}
+
+/* Is there such a kind at all, in the catalogue or in a slot? */
+static int check_word(struct ctl_ctx *ctx, const struct knowledge *knowledge,
+		      const struct pool *pool, const char *word)
+{
+	const struct catalogue *cat = &knowledge->catalogue;
+	const char *colon = strchr(word, ':'), *model = colon ? colon + 1 : word;
+	struct fault fault = { "" };
+	const struct cat_gpu *gpu = NULL;
+	size_t i;
+
+	for (i = 0; i < pool->n; i++)
+		if (choose_matches(&pool->slots[i], word))
+			return CTL_DONE;
+	for (i = 0; i < cat->n_gpus; i++) {
+		struct choose_slot probe = { .kind = cat->gpus[i].brief, .gpu = &cat->gpus[i] };
+
+		if (choose_matches(&probe, word))
+			return CTL_DONE;
+	}
+	if (cat_gpu_find(cat->gpus, cat->n_gpus, model, &gpu, &fault) == -ENOENT)
+		return ctl_fail(ctx, CTL_USAGE, "--gpu: %s", fault.text);
+	return ctl_fail(ctx, CTL_USAGE, "--gpu: no GPU %s: that model is not of this vendor", word);
+}
+
+static int read_wants(struct ctl_ctx *ctx, const struct knowledge *knowledge,
+		      const struct pool *pool, struct pool_request *request)
+{
+	bool narrowing = request->by_model || request->choose.memory;
+	const char *text;
+	size_t pos = 0;
+
+	while ((text = ctl_opt_next(ctx, "gpu", &pos))) {
+		struct fault fault = { "" };
+		uint64_t number;
+		size_t count;
+		char *word;
+		int ret;
+
+		if (narrowing && !strchr(text, ':') && !text_number(text, UINT64_MAX, &number)) {
+			ret = check_word(ctx, knowledge, pool, text);
+			if (ret)
+				return ret;
+			continue;
+		}
+		if (choose_parse_want(text, &word, &count, &fault))
+			return ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
+		if (word) {
+			request->words = mem_grow(request->words, request->n_words + 1,
+						  sizeof(*request->words));
+			request->words[request->n_words++] = word;
+			ret = check_word(ctx, knowledge, pool, word);
+			if (ret)
+				return ret;
+		}
+		pool_request_add(request, word, NULL, count);
+	}
+	return CTL_DONE;
+}
+
+static int read_number(struct ctl_ctx *ctx, const char *option, uint64_t min, uint64_t max,
+		       uint64_t *value)
+{
+	const char *text = ctl_opt(ctx, option);
+
+	if (!text)
+		return CTL_DONE;
+	if (!text_number(text, max, value) || *value < min)
+		return ctl_fail(ctx, CTL_USAGE, "--%s %s: write a number from %llu to %llu", option,
+				text, (unsigned long long)min, (unsigned long long)max);
+	return CTL_DONE;
+}
+
+int pool_request_read(struct ctl_ctx *ctx, const struct knowledge *knowledge,
+		      const struct pool *pool, bool gpus, struct pool_request *request)
+{
+	struct choose_request *choose = &request->choose;
+	uint64_t count = 0, numa = 0;
+	struct fault fault = { "" };
+	int ret;
+
+	memset(request, 0, sizeof(*request));
+	choose->same_switch = ctl_flag(ctx, "same-switch");
+	choose->spread = ctl_flag(ctx, "spread");
+	choose->numa = -1;
+	request->by_model = gpus && size_options_given(ctx);
+	ret = read_number(ctx, "numa", 0, 1023, &numa);
+	if (!ret && ctl_opt(ctx, "numa"))
+		choose->numa = (int)numa;
+	if (!ret && ctl_opt(ctx, "memory") &&
+	    units_parse_bytes(ctl_opt(ctx, "memory"), &choose->memory, &fault))
+		ret = ctl_fail(ctx, CTL_USAGE, "--memory: %s", fault.text);
+	if (!ret && request->by_model && choose->memory)
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "--memory and --model both say how much: give one of them");
+	if (!ret)
+		ret = read_wants(ctx, knowledge, pool, request);
+	if (!ret && gpus)
+		ret = read_number(ctx, "gpus", 1, GPUFABRIC_MEMBERS_MAX, &count);
+	if (!ret && count)
+		pool_request_add(request, NULL, NULL, count);
+	if (ret)
+		pool_request_free(request);
+	return ret;
+}
+
+static int run_choose(struct ctl_ctx *ctx, const struct pool *pool,
+		      const struct choose_request *request, struct choose_result *result)
+{
+	struct fault fault = { "" };
+	int err;
+
+	err = choose(pool->slots, pool->n, request, result, &fault);
+	if (!err)
+		return CTL_DONE;
+	return ctl_fail(ctx, err == -EINVAL ? CTL_USAGE : CTL_NO_FIT, "%s", fault.text);
+}
+
+static size_t wanted_count(const struct choose_request *request)
+{
+	size_t total = 0, i;
+
+	for (i = 0; i < request->n_wants; i++)
+		total += request->wants[i].count;
+	return total;
+}
+
+/* Counts were given: does the workload fit on what was chosen? */
+static int check_fit(struct session *session, const struct pool *pool,
+		     const struct size_request *size, const struct choose_result *result)
+{
+	size_t i;
+
+	for (i = 0; i < result->n; i++) {
+		const struct choose_slot *slot = &pool->slots[result->picked[i]];
+		struct fault fault = { "" };
+		struct size_fit fit;
+
+		if (!slot->gpu)
+			return ctl_fail(session->ctx, CTL_NO_FIT,
+					"%s: nothing is known of this GPU, so no workload can be sized for it",
+					slot->kind);
+		if (size_fit_gpu(size, slot->gpu, &fit, &fault))
+			return ctl_fail(session->ctx, CTL_NO_FIT, "%s: %s", slot->kind, fault.text);
+		if (!fit.layout.gpus)
+			return ctl_fail(session->ctx, CTL_NO_FIT, "%s: %s", slot->kind,
+					fit.why ? fit.why
+						: "no number of them holds this workload");
+		if (fit.layout.gpus > result->n)
+			return ctl_fail(session->ctx, CTL_NO_FIT,
+					"%zu x %s do not hold this workload, it needs %u",
+					result->n, slot->kind, fit.layout.gpus);
+	}
+	return CTL_DONE;
+}
+
+/**
+ * struct offer - what a kind of GPU makes of a workload
+ * @slot: a slot with that kind
+ * @need: GPUs that hold the workload, 0 when none do
+ */
+struct offer {
+	const struct choose_slot *slot;
+	unsigned int need;
+};
+
+static int compare_offers(const void *a, const void *b)
+{
+	const struct offer *oa = a, *ob = b;
+
+	if (oa->need != ob->need)
+		return oa->need < ob->need ? -1 : 1;
+	if (oa->slot->memory != ob->slot->memory)
+		return oa->slot->memory < ob->slot->memory ? -1 : 1;
+	return strcmp(oa->slot->kind, ob->slot->kind);
+}
+
+/* One offer for each kind that is free and can hold the workload. */
+static size_t collect_offers(const struct pool *pool, const struct size_request *size,
+			     struct offer *offers)
+{
+	size_t n = 0, i, j;
+
+	for (i = 0; i < pool->n; i++) {
+		const struct choose_slot *slot = &pool->slots[i];
+		struct fault fault = { "" };
+		struct size_fit fit;
+
+		if (slot->bar != CHOOSE_FREE || !slot->gpu)
+			continue;
+		for (j = 0; j < n && strcmp(offers[j].slot->kind, slot->kind);)
+			j++;
+		if (j < n || size_fit_gpu(size, slot->gpu, &fit, &fault) || !fit.layout.gpus)
+			continue;
+		offers[n++] = (struct offer){ slot, fit.layout.gpus };
+	}
+	qsort(offers, n, sizeof(*offers), compare_offers);
+	return n;
+}
+
+static int no_offer(struct session *session, const struct pool *pool, const struct offer *offers,
+		    size_t n)
+{
+	char *free_gpus = choose_pool(pool->slots, pool->n);
+	struct text needs = { 0 };
+	size_t i;
+	int ret;
+
+	for (i = 0; i < n; i++)
+		text_add(&needs, "%s%u x %s", i ? ", or " : "", offers[i].need,
+			 offers[i].slot->kind);
+	if (n)
+		ret = ctl_fail(session->ctx, CTL_NO_FIT, "the workload needs %s; free: %s",
+			       needs.text, free_gpus);
+	else
+		ret = ctl_fail(session->ctx, CTL_NO_FIT,
+			       "no number of the free GPUs holds this workload (free: %s; gpuctl size tells what does)",
+			       free_gpus);
+	free(needs.text);
+	free(free_gpus);
+	return ret;
+}
+
+static int choose_by_model(struct session *session, const struct pool *pool,
+			   const struct pool_request *request, const struct size_request *size,
+			   struct choose_result *result)
+{
+	struct offer *offers = mem_zalloc(pool->n, sizeof(*offers));
+	size_t n = collect_offers(pool, size, offers), i;
+	int ret = CTL_NO_FIT;
+
+	for (i = 0; i < n && ret; i++) {
+		struct pool_request one = { .choose = request->choose };
+		struct fault fault = { "" };
+		size_t w;
+
+		one.choose.n_wants = 0;
+		/* Exclusions stay, the count is what the size says. */
+		for (w = 0; w < request->choose.n_wants; w++)
+			pool_request_add(&one, request->wants[w].word, NULL, 0);
+		pool_request_add(&one, NULL, offers[i].slot->kind, offers[i].need);
+		if (!choose(pool->slots, pool->n, &one.choose, result, &fault))
+			ret = CTL_DONE;
+		pool_request_free(&one);
+	}
+	if (ret)
+		ret = no_offer(session, pool, offers, n);
+	free(offers);
+	return ret;
+}
+
+int pool_choose(struct session *session, const struct pool *pool,
+		const struct pool_request *request, struct choose_result *result)
+{
+	struct size_request size;
+	int ret;
+
+	memset(result, 0, sizeof(*result));
+	if (!request->by_model)
+		return run_choose(session->ctx, pool, &request->choose, result);
+
+	ret = size_options_read(session->ctx, &session->knowledge.catalogue, NULL, &size);
+	if (ret)
+		return ret;
+	if (!wanted_count(&request->choose))
+		return choose_by_model(session, pool, request, &size, result);
+
+	ret = run_choose(session->ctx, pool, &request->choose, result);
+	if (!ret) {
+		ret = check_fit(session, pool, &size, result);
+		if (ret)
+			choose_result_free(result);
+	}
+	return ret;
+}

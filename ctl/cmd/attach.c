@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl attach: power and enumerate single slots. */
+#include <stdlib.h>
+
+#include "ctl.h"
+#include "lib/out.h"
+#include "lib/render.h"
+#include "lib/session.h"
+#include "lib/wait.h"
+
+static struct nl_msg *build(struct session *session, struct gf_slot *const *slots, size_t n)
+{
+	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_ATTACH);
+	struct identity identity;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		/* A declaration is verified; a card that was swapped is no error here. */
+		identity_of(&session->knowledge, slots[i], &identity);
+		gfc_put_member(msg, GPUFABRIC_A_MEMBER, slots[i], NULL,
+			       identity.source == GPUFABRIC_IDENTITY_SOURCE_DECLARED &&
+					       identity.ids.vendor
+				       ? &identity.ids
+				       : NULL);
+	}
+	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT, session_driver_timeout(session, slots, n));
+	if (session_put_options(session->ctx, msg)) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
+/* Whether the request says something of a GPU, which takes the catalogue. */
+static bool any_known(const struct session *session, struct gf_slot *const *slots, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (slots[i]->ids.vendor)
+			return true;
+	return knowledge_has_declarations(session->ctx);
+}
+
+static int attach(struct session *session, struct gf_slot *const *slots, size_t n)
+{
+	struct nl_msg *msg;
+	struct wait wait;
+	size_t i;
+	int ret = CTL_DONE;
+
+	/* Of slots that nobody knows anything of, it can wait until they train. */
+	if (any_known(session, slots, n))
+		ret = session_know(session);
+	if (ret)
+		return ret;
+	msg = build(session, slots, n);
+	if (!msg)
+		return CTL_USAGE;
+	if (session->ctx->dry_run) {
+		/* The module judges the request without carrying it out. */
+		nla_put_u32(msg, GPUFABRIC_A_FLAGS, GPUFABRIC_REQUEST_FLAG_CHECK);
+		ret = gfc_request(session->client, msg, NULL, NULL);
+		for (i = 0; i < n && !ret; i++)
+			out_note(session->ctx->out, "would", "would attach ", "%s", slots[i]->name);
+		return ret;
+	}
+	ret = wait_start(session, msg, slots, n, &wait);
+	if (ret)
+		return ret;
+	/* The request is on its way: from here the catalogue only gives names. */
+	session->use = SESSION_CHANGE;
+	ret = session_know(session);
+	if (!ret)
+		ret = wait_all(session, &wait, 1);
+	if (!ret) {
+		wait_render(session, &wait, 1);
+		ret = wait_outcome(session, &wait,
+				   n > 1 ? "not attached, all slots are as before"
+					 : "not attached");
+	}
+	wait_free(&wait);
+	return ret;
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct session session;
+	struct gf_slot **slots;
+	int ret;
+
+	ret = ctl_operands(ctx, argc, 1, GPUFABRIC_MEMBERS_MAX);
+	if (!ret)
+		ret = session_open_slots(ctx, &session, SESSION_CHOOSE);
+	if (ret)
+		return ret;
+	ret = session_slots(&session, argc, argv, &slots);
+	if (!ret) {
+		ret = attach(&session, slots, (size_t)argc);
+		free(slots);
+	}
+	session_close(&session);
+	return ret;
+}
+
+const struct ctl_command cmd_attach = {
+	.name = "attach",
+	.args = "SLOT...",
+	.summary = "power slots and bring their GPUs up, all or none",
+	.help =
+		"The GPUs belong to no composition afterwards; gpuctl compose both claims and attaches.\n"
+		"A slot that is ready already stays as it is.",
+	.options = { session_options },
+	.run = run,
+};

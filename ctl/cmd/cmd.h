@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The commands, one a file; the table in commands.c puts them in order. */
+#ifndef GPUCTL_CMD_H
+#define GPUCTL_CMD_H
+
+#include "ctl.h"
+
+extern const struct ctl_command cmd_attach;
+extern const struct ctl_command cmd_clear;
+extern const struct ctl_command cmd_completion;
+extern const struct ctl_command cmd_compose;
+extern const struct ctl_command cmd_detach;
+extern const struct ctl_command cmd_gpus;
+extern const struct ctl_command cmd_help;
+extern const struct ctl_command cmd_history;
+extern const struct ctl_command cmd_list;
+extern const struct ctl_command cmd_man;
+extern const struct ctl_command cmd_models;
+extern const struct ctl_command cmd_release;
+extern const struct ctl_command cmd_resize;
+extern const struct ctl_command cmd_scan;
+extern const struct ctl_command cmd_show;
+extern const struct ctl_command cmd_size;
+extern const struct ctl_command cmd_stats;
+extern const struct ctl_command cmd_topo;
+extern const struct ctl_command cmd_version;
+extern const struct ctl_command cmd_watch;
+
+#endif /* GPUCTL_CMD_H */

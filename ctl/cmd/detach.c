@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl detach: remove the GPUs of single slots safely. */
+#include <stdlib.h>
+
+#include "ctl.h"
+#include "lib/out.h"
+#include "lib/remove.h"
+#include "lib/session.h"
+#include "lib/wait.h"
+
+static int check_claims(struct session *session, struct gf_slot *const *slots, size_t n)
+{
+	size_t i;
+
+	if (ctl_flag(session->ctx, "force"))
+		return CTL_DONE;
+	for (i = 0; i < n; i++) {
+		const char *name = slots[i]->name, *owner = slots[i]->composition;
+
+		if (owner)
+			return ctl_fail(session->ctx, CTL_BUSY,
+					"%s belongs to composition %s: gpuctl release %s, or gpuctl resize %s --remove %s",
+					name, owner, owner, owner, name);
+	}
+	return CTL_DONE;
+}
+
+static int submit(struct session *session, const struct removal *removal, struct wait *wait)
+{
+	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_DETACH);
+	int ret;
+
+	removal_put(msg, GPUFABRIC_A_MEMBER, removal);
+	if (removal->force)
+		nla_put_u32(msg, GPUFABRIC_A_FLAGS, GPUFABRIC_REQUEST_FLAG_FORCE);
+	ret = session_put_options(session->ctx, msg);
+	if (ret) {
+		nlmsg_free(msg);
+		return ret;
+	}
+	return wait_start(session, msg, removal->slots, removal->n, wait);
+}
+
+static int detach(struct session *session, struct removal *removal)
+{
+	struct wait wait;
+	size_t i;
+	int ret;
+
+	if (session->ctx->dry_run) {
+		ret = removal_check(session, removal);
+		for (i = 0; i < removal->n && !ret; i++)
+			out_note(session->ctx->out, "would", "would detach ", "%s",
+				 removal->slots[i]->name);
+		return ret;
+	}
+	ret = removal_drain(session, removal);
+	if (ret)
+		return ret;
+	ret = submit(session, removal, &wait);
+	if (ret) {
+		removal_abort(session, removal);
+		return ret;
+	}
+	ret = wait_all(session, &wait, 1);
+	if (!ret) {
+		wait_render(session, &wait, 1);
+		ret = wait_outcome(session, &wait, "not detached");
+	}
+	wait_free(&wait);
+	return ret;
+}
+
+static void say_off(struct session *session, struct gf_slot *const *slots, size_t n,
+		    const struct removal *removal)
+{
+	size_t i, j;
+
+	for (i = 0; i < n; i++) {
+		for (j = 0; j < removal->n && removal->slots[j] != slots[i];)
+			j++;
+		if (j == removal->n)
+			out_note(session->ctx->out, "notes", "",
+				 "%s has no attached GPU: nothing to do", slots[i]->name);
+	}
+}
+
+static int run_session(struct session *session, int argc, char **argv)
+{
+	struct removal removal;
+	struct gf_slot **slots;
+	int ret;
+
+	ret = session_slots(session, argc, argv, &slots);
+	if (ret)
+		return ret;
+	ret = check_claims(session, slots, (size_t)argc);
+	if (!ret)
+		ret = removal_init(session, &removal, slots, (size_t)argc);
+	if (!ret) {
+		say_off(session, slots, (size_t)argc, &removal);
+		if (removal.n)
+			ret = detach(session, &removal);
+		removal_free(&removal);
+	}
+	free(slots);
+	return ret;
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct session session;
+	int ret;
+
+	ret = ctl_operands(ctx, argc, 1, GPUFABRIC_MEMBERS_MAX);
+	if (!ret)
+		ret = session_open(ctx, &session, SESSION_CHANGE);
+	if (ret)
+		return ret;
+	ret = run_session(&session, argc, argv);
+	session_close(&session);
+	return ret;
+}
+
+const struct ctl_command cmd_detach = {
+	.name = "detach",
+	.args = "SLOT...",
+	.summary = "remove GPUs and power their slots off",
+	.help =
+		"Processes that hold a GPU (open or mapped device nodes) are listed and nothing is changed,\n"
+		"exit code 4. With --wait the removal is announced first, so that agents can let go, and\n"
+		"taken back when the time is over. --force goes on regardless; a driver that does not let go\n"
+		"then leaves the slot stuck, exit code 7.",
+	.options = { remove_options, session_options },
+	.run = run,
+};

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl help: what the table of commands says. */
+#include "commands.h"
+#include "lib/out.h"
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	const struct ctl_command *command;
+	int ret;
+
+	ret = ctl_operands(ctx, argc, 0, 1);
+	if (ret)
+		return ret;
+	out_set_json(ctx->out, false);
+	if (!argc) {
+		ctl_help(ctx->out);
+		return CTL_DONE;
+	}
+	command = ctl_command_find(argv[0]);
+	if (!command)
+		return ctl_fail(ctx, CTL_USAGE, "no command %s: see gpuctl help", argv[0]);
+	ctl_help_command(ctx->out, command);
+	return CTL_DONE;
+}
+
+const struct ctl_command cmd_help = {
+	.name = "help",
+	.args = "[COMMAND]",
+	.summary = "help for a command",
+	.flags = CTL_NO_DRY_RUN,
+	.run = run,
+};

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl list: every slot with what is in it. */
+#include <string.h>
+
+#include "ctl.h"
+#include "lib/identity.h"
+#include "lib/nl.h"
+#include "lib/out.h"
+#include "lib/render.h"
+#include "lib/text.h"
+
+static const struct ctl_option options[] = {
+	{ "free", 'f', NULL, "only slots with a GPU that no composition holds" },
+	{ NULL },
+};
+
+static bool is_free(const struct gf_slot *slot)
+{
+	return !slot->composition && !(slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED) &&
+	       (slot->state == GPUFABRIC_SLOT_STATE_OFF ||
+		slot->state == GPUFABRIC_SLOT_STATE_READY);
+}
+
+static void print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
+		  const struct knowledge *knowledge)
+{
+	uint64_t now = text_now();
+	struct identity identity;
+	struct out_table *t;
+	size_t i;
+
+	t = out_table(ctx->out, "slots", render_slot_columns, OUT_TABLE);
+	for (i = 0; i < fabric->n_slots; i++) {
+		if (ctl_flag(ctx, "free") && !is_free(&fabric->slots[i]))
+			continue;
+		identity_of(knowledge, &fabric->slots[i], &identity);
+		out_row(t);
+		render_slot(t, &fabric->slots[i], &identity, now);
+	}
+	for (i = 0; i < fabric->n_slots; i++) {
+		identity_of(knowledge, &fabric->slots[i], &identity);
+		render_slot_warnings(ctx->out, &fabric->slots[i], &identity);
+	}
+	if (fabric->n_compositions) {
+		out_line(ctx->out, "%s", "");
+		t = out_table(ctx->out, "compositions", render_composition_columns, OUT_TABLE);
+		for (i = 0; i < fabric->n_compositions; i++) {
+			out_row(t);
+			render_composition(t, &fabric->compositions[i], fabric, knowledge, now);
+		}
+		out_line(ctx->out, "%s", "");
+	} else {
+		out_table(ctx->out, "compositions", render_composition_columns, OUT_TABLE);
+	}
+	if (!fabric->n_slots)
+		out_line(ctx->out,
+			 "no slots: no port that can take a GPU was found (see dmesg | grep pciehp)");
+	render_summary(ctx->out, fabric);
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct knowledge knowledge;
+	struct gf_fabric fabric;
+	struct gfc *client;
+	int ret;
+
+	(void)argv;
+	ret = ctl_operands(ctx, argc, 0, 0);
+	if (!ret)
+		ret = gfc_open(ctx, &client);
+	if (ret)
+		return ret;
+	ret = gfc_fabric(client, &fabric);
+	if (!ret) {
+		ret = knowledge_load(ctx, &knowledge, false);
+		print(ctx, &fabric, &knowledge);
+		knowledge_free(&knowledge);
+		gf_fabric_free(&fabric);
+	}
+	gfc_close(client);
+	return ret;
+}
+
+const struct ctl_command cmd_list = {
+	.name = "list",
+	.args = "",
+	.summary = "slots with their GPUs, and compositions",
+	.help =
+		"IDENTITY says how a slot's GPU is known: live (read from it now), seen (read earlier,\n"
+		"by this load of the module), declared (in slots.d of the configuration) or - (unknown:\n"
+		"a slot without power cannot be read; gpuctl scan powers such slots once).",
+	.options = { options },
+	.flags = CTL_NO_DRY_RUN,
+	.run = run,
+};

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl show: everything about one slot or one composition. */
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "lib/netlink_gen.h"
+#include "lib/out.h"
+#include "lib/render.h"
+#include "lib/session.h"
+#include "lib/text.h"
+
+static const struct out_column slot_columns[] = {
+	{ "slot", "slot" },
+	{ "id", NULL },
+	{ "state", "state" },
+	{ "since", "since" },
+	{ "cause", "cause" },
+	{ "text", "text" },
+	{ "flags", "flags" },
+	{ "gpu", "GPU" },
+	{ "gpu_id", "catalogue" },
+	{ "simulated", NULL },
+	{ "memory", "memory" },
+	{ "identity", "identity" },
+	{ "identity_time", "read at" },
+	{ "ids", "PCI ids" },
+	{ "serial", "serial" },
+	{ "composition", "composition" },
+	{ "link", "link" },
+	{ NULL, "link can do" },
+	{ "port", "port" },
+	{ "switch", "switch" },
+	{ "numa_node", "NUMA node" },
+	{ "backend", "driven by" },
+	{ "slot_driver", NULL },
+	{ "capabilities", "can do" },
+	{ "presence", NULL },
+	{ "power", NULL },
+	{ "generation", "generation" },
+	{ "buses", "buses" },
+	{ "verdict", "address space" },
+	{ "verdict_need", NULL },
+	{ "verdict_free", NULL },
+	{ "verdict_bridge", NULL },
+	{ "verdict_age", NULL },
+	{ "drain_deadline", "drain ends" },
+	{ "attaches", NULL },
+	{ "detaches", NULL },
+	{ "faults", NULL },
+	{ "flaps", NULL },
+	{ "degradations", NULL },
+	{ NULL, "counts" },
+	{ NULL, NULL },
+};
+
+static const struct out_column composition_columns[] = {
+	{ "name", "composition" }, { "id", NULL }, { "state", "state" },
+	{ "gpus", "GPUs" }, { "memory", "memory" }, { "slots", "slots" },
+	{ "tenant", "tenant" }, { "label", "label" }, { "job", "job" },
+	{ "owner", "owner" }, { "created", "created" }, { "lease", "lease" },
+	{ "flags", NULL }, { NULL, NULL },
+};
+
+static void show_flags(struct out_table *t, const char *column, uint32_t flags,
+		       const char *(*name)(unsigned int))
+{
+	const char **names;
+	size_t n;
+
+	names = render_flags(flags, name, &n);
+	if (n || !strcmp(column, "flags"))
+		out_list(t, column, names, n);
+	free(names);
+}
+
+static void show_identity(struct out_table *t, const struct gf_slot *slot,
+			  const struct identity *identity)
+{
+	const struct gf_ids *ids = &identity->ids;
+	char age[48];
+
+	out_str(t, "gpu", strcmp(identity->label, "-") ? identity->label : NULL);
+	out_bool(t, "simulated", identity->simulated);
+	if (identity->gpu)
+		out_strf(t, "gpu_id", "%s", identity->gpu->id);
+	if (identity->memory)
+		out_bytes(t, "memory", identity->memory);
+	out_str(t, "identity", gfnl_identity_source_name(identity->source));
+	out_text(t, "identity", "%s", identity_text(age, identity, text_now()));
+	if (identity->time)
+		out_time(t, "identity_time", identity->time);
+	if (ids->vendor)
+		out_strf(t, "ids", "%04x:%04x/%04x:%04x", ids->vendor, ids->device,
+			 ids->subsystem_vendor, ids->subsystem_device);
+	if (slot->serial)
+		out_strf(t, "serial", "%016llx", (unsigned long long)slot->serial);
+}
+
+static void show_link(struct out_table *t, const struct gf_link *link)
+{
+	char now[32], port[32], device[32];
+
+	gf_link_text(now, link->speed, link->width);
+	out_str(t, "link", strcmp(now, "-") ? now : NULL);
+	if (link->port_speed)
+		out_text(t, "link can do", "port %s, GPU %s",
+			 gf_link_text(port, link->port_speed, link->port_width),
+			 gf_link_text(device, link->device_speed, link->device_width));
+}
+
+static void show_verdict(struct out_table *t, const struct gf_slot *slot)
+{
+	char need[TEXT_QUANTITY], room[TEXT_QUANTITY], age[TEXT_QUANTITY];
+	const char *verdict = gfnl_verdict_name(slot->verdict);
+
+	out_str(t, "verdict", verdict ? verdict : "unknown");
+	if (slot->verdict == GPUFABRIC_VERDICT_UNKNOWN)
+		return;
+	out_bytes(t, "verdict_need", slot->verdict_need);
+	out_bytes(t, "verdict_free", slot->verdict_free);
+	out_uint(t, "verdict_age", slot->verdict_age);
+	if (slot->verdict_bridge)
+		out_str(t, "verdict_bridge", slot->verdict_bridge);
+	out_text(t, "verdict", "%s: needs %s, %s can be had%s%s (%s old)",
+		 verdict ? verdict : "unknown", text_bytes(need, slot->verdict_need),
+		 text_bytes(room, slot->verdict_free), slot->verdict_bridge ? " behind " : "",
+		 slot->verdict_bridge ? slot->verdict_bridge : "",
+		 text_age(age, slot->verdict_age));
+}
+
+static void show_place(struct out_table *t, const struct gf_fabric *fabric,
+		       const struct gf_slot *slot)
+{
+	const struct gf_switch *sw = gf_switch_by_id(fabric, slot->switch_id);
+	const char *backend = gfnl_backend_name(slot->backend);
+
+	out_str(t, "port", slot->address);
+	out_str(t, "switch", sw ? sw->address : NULL);
+	out_int(t, "numa_node", slot->numa_node);
+	if (slot->numa_node < 0)
+		out_text(t, "numa_node", "unknown");
+	out_str(t, "backend", backend ? backend : "unknown");
+	if (slot->slot_driver) {
+		out_str(t, "slot_driver", slot->slot_driver);
+		out_text(t, "backend", "%s", slot->slot_driver);
+	}
+	show_flags(t, "capabilities", slot->caps, gfnl_slot_cap_name);
+	out_bool(t, "presence", slot->presence);
+	out_bool(t, "power", slot->power);
+	if (slot->bus_first || slot->bus_last)
+		out_strf(t, "buses", "%02x-%02x", slot->bus_first, slot->bus_last);
+}
+
+static void show_counts(struct out_table *t, const struct gf_slot *slot)
+{
+	out_uint(t, "attaches", slot->attaches);
+	out_uint(t, "detaches", slot->detaches);
+	out_uint(t, "faults", slot->faults);
+	out_uint(t, "flaps", slot->flaps);
+	out_uint(t, "degradations", slot->degradations);
+	out_text(t, "counts", "%u attaches, %u detaches, %u faults, %u flaps, %u degradations",
+		 slot->attaches, slot->detaches, slot->faults, slot->flaps, slot->degradations);
+}
+
+static void show_bars(struct out_table *parent, const struct gf_function *f)
+{
+	static const struct out_column columns[] = {
+		{ "index", "BAR" },
+		{ "size", "SIZE", OUT_RIGHT },
+		{ "address", "ADDRESS", OUT_OPTIONAL },
+		{ "flags", "PROPERTIES" },
+		{ NULL, NULL },
+	};
+	struct out_table *t = out_sub(parent, "bars", columns, OUT_TABLE);
+	size_t i;
+
+	for (i = 0; i < f->n_bars; i++) {
+		out_row(t);
+		out_uint(t, "index", f->bars[i].index);
+		out_bytes(t, "size", f->bars[i].size);
+		if (f->bars[i].has_address)
+			out_cell(t, "address", json_object_new_uint64(f->bars[i].address), "0x%llx",
+				 (unsigned long long)f->bars[i].address);
+		show_flags(t, "flags", f->bars[i].flags, gfnl_bar_flag_name);
+		if (!(f->bars[i].flags & GPUFABRIC_BAR_FLAG_ASSIGNED))
+			out_text(t, "flags", "NOT ASSIGNED");
+	}
+}
+
+static void show_functions(struct out_table *parent, const struct gf_slot *slot)
+{
+	static const struct out_column columns[] = {
+		{ "address", "FUNCTION" },
+		{ "class", "CLASS" },
+		{ "ids", "IDS" },
+		{ "revision", NULL },
+		{ "driver", "DRIVER" },
+		{ "iommu_group", "IOMMU", OUT_OPTIONAL },
+		{ NULL, NULL },
+	};
+	struct out_table *t = out_sub(parent, "functions", columns, OUT_TABLE);
+	size_t i;
+
+	for (i = 0; i < slot->n_functions; i++) {
+		const struct gf_function *f = &slot->functions[i];
+
+		out_row(t);
+		out_str(t, "address", f->address);
+		out_strf(t, "class", "%06x", f->class);
+		out_strf(t, "ids", "%04x:%04x/%04x:%04x", f->vendor, f->device, f->subsystem_vendor,
+			 f->subsystem_device);
+		out_uint(t, "revision", f->revision);
+		out_str(t, "driver", f->driver);
+		if (f->iommu_group != GF_NO_GROUP)
+			out_uint(t, "iommu_group", f->iommu_group);
+		show_bars(t, f);
+	}
+}
+
+static void show_windows(struct out_table *parent, const struct gf_slot *slot)
+{
+	static const struct out_column columns[] = {
+		{ "flags", "WINDOW" },
+		{ "size", "SIZE", OUT_RIGHT },
+		{ "free", "FREE", OUT_RIGHT },
+		{ NULL, NULL },
+	};
+	struct out_table *t = out_sub(parent, "windows", columns, OUT_TABLE);
+	size_t i;
+
+	for (i = 0; i < slot->n_windows; i++) {
+		out_row(t);
+		show_flags(t, "flags", slot->windows[i].flags, gfnl_bar_flag_name);
+		out_bytes(t, "size", slot->windows[i].size);
+		out_bytes(t, "free", slot->windows[i].free);
+	}
+}
+
+static void show_slot(struct session *session, const struct gf_slot *slot)
+{
+	struct out_table *t = out_table(session->ctx->out, "slot", slot_columns, OUT_SINGLE);
+	struct identity identity;
+
+	identity_of(&session->knowledge, slot, &identity);
+	out_str(t, "slot", slot->name);
+	out_uint(t, "id", slot->id);
+	out_str(t, "state", render_state(slot->state));
+	out_time(t, "since", slot->since);
+	if (slot->cause)
+		out_str(t, "cause", render_cause(slot->cause));
+	if (slot->text && *slot->text)
+		out_str(t, "text", slot->text);
+	show_flags(t, "flags", slot->flags, gfnl_slot_flag_name);
+	show_identity(t, slot, &identity);
+	out_str(t, "composition", slot->composition);
+	show_link(t, &slot->link);
+	show_place(t, &session->fabric, slot);
+	out_uint(t, "generation", slot->generation);
+	show_verdict(t, slot);
+	if (slot->drain_deadline)
+		out_time(t, "drain_deadline", slot->drain_deadline);
+	show_counts(t, slot);
+	if (slot->n_functions)
+		show_functions(t, slot);
+	if (slot->n_windows)
+		show_windows(t, slot);
+	if (slot->operation.id)
+		render_operation(t, "operation", &slot->operation);
+	if (slot->last_operation.id)
+		render_operation(t, "last_operation", &slot->last_operation);
+	render_slot_warnings(session->ctx->out, slot, &identity);
+}
+
+static void show_composition(struct session *session, const struct gf_composition *composition)
+{
+	struct out_table *t, *members;
+	uint64_t now = text_now();
+	size_t i;
+
+	t = out_table(session->ctx->out, "composition", composition_columns, OUT_SINGLE);
+	render_composition(t, composition, &session->fabric, &session->knowledge, now);
+	if (composition->operation.id)
+		render_operation(t, "operation", &composition->operation);
+	members = out_sub(t, "members", render_slot_columns, OUT_TABLE);
+	for (i = 0; i < composition->n_members; i++) {
+		const struct gf_slot *slot =
+			gf_slot_by_id(&session->fabric, composition->members[i].slot_id);
+		struct identity identity;
+
+		if (!slot)
+			continue;
+		identity_of(&session->knowledge, slot, &identity);
+		out_row(members);
+		render_slot(members, slot, &identity, now);
+		render_slot_warnings(session->ctx->out, slot, &identity);
+	}
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	const struct gf_composition *composition;
+	const struct gf_slot *slot;
+	struct session session;
+	int ret;
+
+	ret = ctl_operands(ctx, argc, 1, 1);
+	if (!ret)
+		ret = session_open(ctx, &session, SESSION_LOOK);
+	if (ret)
+		return ret;
+	slot = gf_slot_by_name(&session.fabric, argv[0]);
+	composition = gf_composition_by_name(&session.fabric, argv[0]);
+	if (slot)
+		show_slot(&session, slot);
+	if (composition)
+		show_composition(&session, composition);
+	if (!slot && !composition)
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "no slot and no composition is called %s: see gpuctl list", argv[0]);
+	session_close(&session);
+	return ret;
+}
+
+const struct ctl_command cmd_show = {
+	.name = "show",
+	.args = "SLOT|NAME",
+	.summary = "everything about a slot or a composition",
+	.help =
+		"Who asked for an operation, and addresses, are shown to root alone.",
+	.flags = CTL_NO_DRY_RUN,
+	.run = run,
+};

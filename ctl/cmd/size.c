@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl size: memory and GPUs of a model and a workload. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "catalogue/catalogue.h"
+#include "ctl.h"
+#include "lib/out.h"
+#include "lib/text.h"
+#include "size/estimate.h"
+#include "size/options.h"
+#include "size/units.h"
+
+/* Kinds that are shown unless more are asked for. */
+#define KINDS_SHOWN 12
+
+static const struct ctl_option options[] = {
+	{ "gpu", 'g', "GPU", "only kinds of this name, such as h100 (may be repeated)" },
+	{ "all", 'a', NULL, "all kinds of the catalogue, also those that no slot can take" },
+	{ "compare", 0, NULL, "what each method says, with its rule" },
+	{ NULL },
+};
+
+static const struct out_column workload_columns[] = {
+	{ "model", NULL, 0 },
+	{ "parameters", NULL, 0 },
+	{ "active_parameters", NULL, 0 },
+	{ "task", NULL, 0 },
+	{ "precision", NULL, 0 },
+	{ "kv_precision", NULL, 0 },
+	{ "context", NULL, 0 },
+	{ "batch", NULL, 0 },
+	{ "method", NULL, 0 },
+	{ "rule", NULL, 0 },
+	{ "total_bytes", NULL, 0 },
+	{ "gpus", NULL, 0 },
+	{ NULL, NULL, 0 },
+};
+
+static const struct out_column term_columns[] = {
+	{ "name", "TERM", 0 },
+	{ "bytes", "MEMORY", OUT_RIGHT },
+	{ "formula", "FORMULA", 0 },
+	{ NULL, NULL, 0 },
+};
+
+static const struct out_column fit_columns[] = {
+	{ "gpu", NULL, 0 },
+	{ "gpu_name", "FITS ON", 0 },
+	{ "gpus", "GPUS", OUT_RIGHT },
+	{ "tensor_parallel", "TP", OUT_RIGHT | OUT_OPTIONAL },
+	{ "pipeline_parallel", "PP", OUT_RIGHT | OUT_OPTIONAL },
+	{ "bytes_per_gpu", "PER GPU", OUT_RIGHT | OUT_OPTIONAL },
+	{ "usable_bytes", "OF", OUT_RIGHT | OUT_OPTIONAL },
+	{ "memory_source", NULL, 0 },
+	{ "hot_plug", NULL, 0 },
+	{ "note", "NOTE", OUT_OPTIONAL },
+	{ NULL, NULL, 0 },
+};
+
+static const struct out_column method_columns[] = {
+	{ "method", "METHOD", 0 },
+	{ "total_bytes", "TOTAL", OUT_RIGHT },
+	{ NULL, "GB", OUT_RIGHT },
+	{ "gpus", "GPUS", OUT_RIGHT | OUT_OPTIONAL },
+	{ "rule", "RULE", 0 },
+	{ "reading", NULL, 0 },
+	{ "note", "NOTE", OUT_OPTIONAL },
+	{ NULL, NULL, 0 },
+};
+
+/**
+ * struct row - a kind of GPU and how many of it
+ * @gpu: the kind
+ * @fit: the answer
+ * @error: why there is none, "" otherwise
+ */
+struct row {
+	const struct cat_gpu *gpu;
+	struct size_fit fit;
+	struct fault error;
+};
+
+/* In GiB throughout, so that a column can be added up by eye. */
+static void put_gib(struct out_table *t, const char *column, uint64_t bytes)
+{
+	char buf[UNITS_TEXT_MAX];
+
+	out_cell(t, column, json_object_new_uint64(bytes), "%s",
+		 units_gib(buf, bytes));
+}
+
+static const char *precision_words(const struct size_request *req)
+{
+	if (req->task == SIZE_QLORA)
+		return req->precision->text;
+	return req->precision->name;
+}
+
+static void print_workload(struct ctl_ctx *ctx, const struct size_request *req,
+			   const struct size_terms *terms)
+{
+	struct out_table *t = out_table(ctx->out, NULL, workload_columns,
+					OUT_SINGLE);
+	const struct model_params *p = &req->params;
+	char count[UNITS_TEXT_MAX], active[UNITS_TEXT_MAX];
+	struct text line = { 0 };
+
+	out_row(t);
+	out_str(t, "model", req->model ? req->model->id : NULL);
+	out_uint(t, "parameters", p->total);
+	out_uint(t, "active_parameters", p->active);
+	out_str(t, "task", size_task_name(req->task));
+	out_str(t, "precision", req->precision->name);
+	if (req->task == SIZE_INFER)
+		out_str(t, "kv_precision", req->kv->name);
+	out_uint(t, "context", req->context);
+	out_uint(t, "batch", req->batch);
+	out_str(t, "method", req->method->name);
+	out_str(t, "rule", req->method->rule);
+	if (req->method->terms)
+		out_uint(t, "total_bytes", terms->total);
+
+	if (req->model)
+		text_add(&line, "%s  ", req->model->name);
+	text_add(&line, "%s parameters", units_count(count, p->total));
+	if (p->active != p->total)
+		text_add(&line, " (%s active)", units_count(active, p->active));
+	text_add(&line, "  %s %s", size_task_name(req->task),
+		 precision_words(req));
+	if (req->model && req->method->terms)
+		text_add(&line, ", %llu x %llu tokens%s",
+			 (unsigned long long)req->batch,
+			 (unsigned long long)req->context,
+			 req->task == SIZE_INFER ? "" : " a GPU");
+	text_add(&line, ", method %s", req->method->name);
+	out_line(ctx->out, "%s", line.text);
+	free(line.text);
+
+	if (req->method->gpus) {
+		struct fault f;
+		double gpus;
+
+		if (!req->method->gpus(req, NULL, &gpus, &f)) {
+			out_real(t, "gpus", gpus, 2);
+			out_line(ctx->out, "%s: %.1f GPUs", req->method->rule,
+				 gpus);
+		}
+	}
+}
+
+static void print_terms(struct ctl_ctx *ctx, const char *name,
+			const struct size_terms *terms, const char *total)
+{
+	struct out_table *t = out_table(ctx->out, name, term_columns,
+					OUT_TABLE);
+	char buf[UNITS_TEXT_MAX];
+	size_t i;
+
+	for (i = 0; i < terms->n; i++) {
+		out_row(t);
+		out_str(t, "name", terms->term[i].name);
+		put_gib(t, "bytes", terms->term[i].bytes);
+		if (*terms->term[i].formula)
+			out_str(t, "formula", terms->term[i].formula);
+		else
+			out_text(t, "formula", "%s", "");
+	}
+	out_line(ctx->out, "total %s  %s", units_gib(buf, terms->total), total);
+}
+
+/* What a reader must know to trust the number. */
+static void print_remarks(struct ctl_ctx *ctx, const struct size_request *req)
+{
+	struct size_request thumb = *req;
+	struct size_terms terms;
+	char gib[UNITS_TEXT_MAX], gb[UNITS_TEXT_MAX];
+
+	out_note(ctx->out, "remarks", "", "method %s: %s", req->method->name,
+		 req->method->reading);
+	if (req->method != &size_method_formula)
+		return;
+	if (!req->model)
+		out_note(ctx->out, "remarks", "",
+			 "%s left out: they need the shape of a model, name one instead of --params",
+			 req->task == SIZE_INFER ? "KV cache and activations are"
+						 : "activations and logits are");
+	if (req->task != SIZE_INFER)
+		return;
+	thumb.method = &size_rules[0];
+	size_need(&thumb, &terms);
+	out_note(ctx->out, "remarks", "",
+		 "the rule of thumb says %s, %s (%s); it leaves out the KV cache",
+		 units_gib(gib, terms.total), units_gb(gb, terms.total),
+		 thumb.method->rule);
+}
+
+static void print_fit(struct out_table *t, const struct size_request *req,
+		      const struct row *row)
+{
+	const struct size_fit *fit = &row->fit;
+	bool card = row->gpu->form == GPU_FORM_CARD;
+	struct text note = { 0 };
+
+	out_row(t);
+	out_str(t, "gpu", row->gpu->id);
+	out_str(t, "gpu_name", row->gpu->name);
+	out_bool(t, "hot_plug", card);
+	if (fit->layout.gpus) {
+		out_uint(t, "gpus", fit->layout.gpus);
+		/* without a shape nobody knows how it can be split */
+		if (req->model && fit->layout.tp > 1)
+			out_uint(t, "tensor_parallel", fit->layout.tp);
+		if (req->model && fit->layout.pp > 1)
+			out_uint(t, "pipeline_parallel", fit->layout.pp);
+		if (fit->per_gpu)
+			put_gib(t, "bytes_per_gpu", fit->per_gpu);
+	}
+	if (fit->usable) {
+		put_gib(t, "usable_bytes", fit->usable);
+		out_str(t, "memory_source", cat_gpu_trust_name(fit->trust));
+		if (fit->trust == GPU_ASSUMED)
+			text_join(&note, "; ", "memory assumed");
+		else if (fit->trust == GPU_FROM_LABEL)
+			text_join(&note, "; ", "memory from the label");
+	}
+	if (*row->error.text)
+		text_join(&note, "; ", row->error.text);
+	else if (fit->why)
+		text_join(&note, "; ", fit->why);
+	if (!card)
+		text_join(&note, "; ", row->gpu->form == GPU_FORM_MODULE
+			  ? "module, not for a slot" : "service, not for a slot");
+	out_str(t, "note", note.text);
+	free(note.text);
+}
+
+/* Fewest GPUs first, then the least memory that does it; no answer last. */
+static int by_count(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	unsigned int nx = x->fit.layout.gpus, ny = y->fit.layout.gpus;
+
+	if (nx != ny)
+		return !nx ? 1 : !ny ? -1 : nx < ny ? -1 : 1;
+	if (x->fit.usable != y->fit.usable)
+		return x->fit.usable < y->fit.usable ? -1 : 1;
+	return strcmp(x->gpu->id, y->gpu->id);
+}
+
+static bool asked_for(const struct ctl_ctx *ctx, const struct cat_gpu *gpu)
+{
+	const char *name;
+	size_t pos = 0;
+
+	if (!ctl_flag(ctx, "gpu"))
+		return ctl_flag(ctx, "all") || gpu->form == GPU_FORM_CARD;
+	while ((name = ctl_opt_next(ctx, "gpu", &pos)))
+		if (cat_gpu_answers(gpu, name))
+			return true;
+	return false;
+}
+
+static int check_names(struct ctl_ctx *ctx, const struct catalogue *cat)
+{
+	const struct cat_gpu *gpu;
+	struct fault f = { "" };
+	const char *name;
+	size_t pos = 0;
+
+	while ((name = ctl_opt_next(ctx, "gpu", &pos)))
+		if (cat_gpu_find(cat->gpus, cat->n_gpus, name, &gpu, &f) ==
+		    -ENOENT)
+			return ctl_fail(ctx, CTL_USAGE, "--gpu: %s", f.text);
+	return CTL_DONE;
+}
+
+static size_t collect(struct ctl_ctx *ctx, const struct catalogue *cat,
+		      const struct size_request *req, struct row *rows)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < cat->n_gpus; i++) {
+		struct row *row = &rows[n];
+
+		if (!asked_for(ctx, &cat->gpus[i]))
+			continue;
+		memset(row, 0, sizeof(*row));
+		row->gpu = &cat->gpus[i];
+		size_fit_gpu(req, row->gpu, &row->fit, &row->error);
+		/* a product that cannot be judged is of interest to who named it */
+		if (*row->error.text && !ctl_flag(ctx, "gpu"))
+			continue;
+		n++;
+	}
+	qsort(rows, n, sizeof(*rows), by_count);
+	return n;
+}
+
+/* Prints the kinds; returns whether any fits. */
+static bool print_fits(struct ctl_ctx *ctx, const struct size_request *req,
+		       const struct row *rows, size_t n)
+{
+	struct out_table *t = out_table(ctx->out, "fits", fit_columns,
+					OUT_TABLE);
+	bool all = ctl_flag(ctx, "all") || ctl_flag(ctx, "gpu");
+	size_t i, fitting = 0;
+
+	for (i = 0; i < n; i++) {
+		fitting += rows[i].fit.layout.gpus > 0;
+		if (all || out_is_json(ctx->out) || i < KINDS_SHOWN)
+			print_fit(t, req, &rows[i]);
+	}
+	if (!all && n > KINDS_SHOWN)
+		out_line(ctx->out, "%zu more kinds of card with --all",
+			 n - KINDS_SHOWN);
+	return fitting;
+}
+
+/* One kind asked for: what each of its GPUs holds. */
+static void print_each(struct ctl_ctx *ctx, const struct size_request *req,
+		       const struct row *row)
+{
+	char buf[UNITS_TEXT_MAX];
+	struct size_terms terms;
+	char *total;
+
+	if (row->fit.layout.gpus < 2 || !req->method->terms)
+		return;
+	size_need_each(req, &row->fit.layout, &terms);
+	out_line(ctx->out, "%s", "");
+	out_line(ctx->out, "on each of %u %s", row->fit.layout.gpus,
+		 row->gpu->name);
+	total = mem_printf("of %s", units_gib(buf, row->fit.usable));
+	print_terms(ctx, "terms_per_gpu", &terms, total);
+	free(total);
+}
+
+static int size_workload(struct ctl_ctx *ctx, const struct catalogue *cat,
+			 const struct size_request *req)
+{
+	struct row *rows = mem_zalloc(cat->n_gpus, sizeof(*rows));
+	struct size_terms terms;
+	bool fits;
+	size_t n;
+
+	size_need(req, &terms);
+	print_workload(ctx, req, &terms);
+	if (req->method->terms) {
+		print_terms(ctx, "terms", &terms,
+			    "on one GPU, were it large enough");
+		out_line(ctx->out, "%s", "");
+	}
+	n = collect(ctx, cat, req, rows);
+	fits = print_fits(ctx, req, rows, n);
+	if (n == 1)
+		print_each(ctx, req, &rows[0]);
+	out_line(ctx->out, "%s", "");
+	print_remarks(ctx, req);
+	free(rows);
+	if (!fits && ctl_flag(ctx, "gpu"))
+		return ctl_fail(ctx, CTL_NO_FIT,
+				"it fits on none of the kinds that were named, whatever the count: see NOTE");
+	return CTL_DONE;
+}
+
+static void compare_one(struct out_table *t, const struct size_request *given,
+			const struct size_method *method,
+			const struct cat_gpu *gpu)
+{
+	struct size_request req = *given;
+	struct size_terms terms;
+	struct size_fit fit;
+	struct fault f = { "" };
+	double gpus;
+
+	req.method = method;
+	out_row(t);
+	out_str(t, "method", method->name);
+	out_str(t, "rule", method->rule);
+	out_str(t, "reading", method->reading);
+	if (size_request_check(&req, &f)) {
+		out_str(t, "note", f.text);
+		return;
+	}
+	if (method->terms) {
+		size_need(&req, &terms);
+		put_gib(t, "total_bytes", terms.total);
+		out_text(t, "GB", "%.1f", (double)terms.total / 1e9);
+	} else if (!gpu && !method->gpus(&req, NULL, &gpus, &f)) {
+		out_real(t, "gpus", gpus, 1);
+	}
+	if (gpu && !size_fit_gpu(&req, gpu, &fit, &f) && fit.layout.gpus)
+		out_uint(t, "gpus", fit.layout.gpus);
+	else if (gpu)
+		out_str(t, "note", fit.why && !*f.text ? fit.why : f.text);
+}
+
+static int compare(struct ctl_ctx *ctx, const struct catalogue *cat,
+		   const struct size_request *req)
+{
+	const struct size_method *const *m;
+	const struct cat_gpu *gpu = NULL;
+	const char *name = ctl_opt(ctx, "gpu");
+	struct size_terms none = { 0 };
+	struct fault f = { "" };
+	struct out_table *t;
+
+	if (name && cat_gpu_find(cat->gpus, cat->n_gpus, name, &gpu, &f))
+		return ctl_fail(ctx, CTL_USAGE, "--gpu: %s", f.text);
+	print_workload(ctx, req, &none);
+	if (gpu)
+		out_line(ctx->out, "GPUS of %s", gpu->name);
+	t = out_table(ctx->out, "methods", method_columns, OUT_TABLE);
+	for (m = size_methods; *m; m++)
+		if ((*m)->tasks & SIZE_TASK(req->task))
+			compare_one(t, req, *m, gpu);
+	out_line(ctx->out, "%s", "");
+	for (m = size_methods; *m; m++)
+		if ((*m)->tasks & SIZE_TASK(req->task))
+			out_line(ctx->out, "%s: %s", (*m)->name,
+				 (*m)->reading);
+	return CTL_DONE;
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct size_request req;
+	struct catalogue cat;
+	struct fault f = { "" };
+	int ret;
+
+	ret = ctl_operands(ctx, argc, 0, 1);
+	if (ret)
+		return ret;
+	if (catalogue_load(&cat, ctx->data_dir, ctx->config_dir, &f))
+		return ctl_fail(ctx, CTL_FAILED, "%s", f.text);
+	ret = size_options_read_all(ctx, &cat, argc ? argv[0] : NULL, &req);
+	if (!ret)
+		ret = check_names(ctx, &cat);
+	if (!ret && ctl_flag(ctx, "compare"))
+		ret = compare(ctx, &cat, &req);
+	else if (!ret)
+		ret = size_workload(ctx, &cat, &req);
+	catalogue_free(&cat);
+	return ret;
+}
+
+const struct ctl_command cmd_size = {
+	.name = "size",
+	.args = "[MODEL]",
+	.summary = "memory and GPUs of a model and a workload",
+	.help = "Each term of the memory is shown with its formula, then how many GPUs of which\n"
+		"kind hold it. A kind is judged by the memory that its driver reports, not by its label.\n"
+		"The default method computes every tensor and names its allowance for the framework;\n"
+		"--method takes a rule of thumb instead, --compare shows all of them side by side.\n"
+		"Tensor parallel degrees (TP) divide the heads and the MLP of the model; training\n"
+		"shards its states over all GPUs (ZeRO-3, FSDP) and recomputes activations.",
+	.options = { options, size_workload_options, size_fleet_options },
+	.flags = CTL_NO_DRY_RUN,
+	.run = run,
+};

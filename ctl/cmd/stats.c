@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl stats: how long the phases of attach and detach take. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "lib/netlink_gen.h"
+#include "lib/out.h"
+#include "lib/render.h"
+#include "lib/session.h"
+#include "lib/text.h"
+
+static const struct out_column columns[] = {
+	{ "operation", "OPERATION" }, { "phase", "PHASE" }, { "count", "COUNT", OUT_RIGHT },
+	{ "microseconds", NULL }, { NULL, "MEAN", OUT_RIGHT }, { NULL, "HALF BELOW", OUT_RIGHT },
+	{ NULL, "90 % BELOW", OUT_RIGHT }, { NULL, "ALL BELOW", OUT_RIGHT }, { NULL, NULL },
+};
+
+static const struct out_column bucket_columns[] = {
+	{ "below", NULL }, { "count", NULL }, { NULL, NULL },
+};
+
+struct histograms {
+	struct gf_stats *items;
+	size_t n;
+};
+
+static int take(struct nlattr **attrs, void *arg)
+{
+	struct histograms *h = arg;
+	struct gf_stats *stats;
+
+	if (!attrs[GPUFABRIC_A_STATS])
+		return 0;
+	h->items = mem_grow(h->items, h->n + 1, sizeof(*stats));
+	stats = &h->items[h->n++];
+	memset(stats, 0, sizeof(*stats));
+	return gf_parse_stats(attrs[GPUFABRIC_A_STATS], stats);
+}
+
+static void drop(void *arg)
+{
+	struct histograms *h = arg;
+	size_t i;
+
+	for (i = 0; i < h->n; i++)
+		gf_stats_free(&h->items[i]);
+	h->n = 0;
+}
+
+/* Upper bound of the bucket that the given share of all falls into. */
+static void set_bound(struct out_table *t, const char *column, const struct gf_stats *stats,
+		      unsigned int percent)
+{
+	uint64_t rank = (stats->count * percent + 99) / 100, sum = 0;
+	char text[TEXT_QUANTITY];
+	size_t i;
+
+	for (i = 0; i < stats->n_buckets; i++) {
+		sum += stats->buckets[i].count;
+		if (sum >= rank)
+			break;
+	}
+	if (!stats->count || i == stats->n_buckets)
+		return;
+	if (stats->buckets[i].below == UINT64_MAX)
+		out_text(t, column, "more");
+	else if (stats->buckets[i].below < 1000)
+		out_text(t, column, "%llu us", (unsigned long long)stats->buckets[i].below);
+	else
+		out_text(t, column, "%s", text_duration(text, stats->buckets[i].below / 1000));
+}
+
+static void render(struct out_table *t, const struct gf_stats *stats)
+{
+	const char *phase = gfnl_phase_name(stats->phase);
+	struct out_table *buckets;
+	char text[TEXT_QUANTITY];
+	size_t i;
+
+	out_row(t);
+	out_str(t, "operation", render_kind(stats->kind));
+	out_str(t, "phase", phase ? phase : "unknown");
+	out_uint(t, "count", stats->count);
+	out_uint(t, "microseconds", stats->microseconds);
+	if (stats->count)
+		out_text(t, "MEAN", "%s",
+			 text_duration(text, stats->microseconds / stats->count / 1000));
+	set_bound(t, "HALF BELOW", stats, 50);
+	set_bound(t, "90 % BELOW", stats, 90);
+	set_bound(t, "ALL BELOW", stats, 100);
+	buckets = out_sub(t, "buckets", bucket_columns, OUT_TABLE);
+	for (i = 0; i < stats->n_buckets; i++) {
+		out_row(buckets);
+		if (stats->buckets[i].below != UINT64_MAX)
+			out_uint(buckets, "below", stats->buckets[i].below);
+		out_uint(buckets, "count", stats->buckets[i].count);
+	}
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct histograms h = { 0 };
+	struct gfc *client;
+	struct out_table *t;
+	size_t i, shown = 0;
+	int ret;
+
+	(void)argv;
+	ret = ctl_operands(ctx, argc, 0, 0);
+	if (!ret)
+		ret = gfc_open(ctx, &client);
+	if (ret)
+		return ret;
+	ret = gfc_dump(client, gfc_message(client, GPUFABRIC_CMD_STATS_GET), take, drop, &h);
+	if (!ret) {
+		t = out_table(ctx->out, "stats", columns, OUT_TABLE);
+		for (i = 0; i < h.n; i++) {
+			if (!h.items[i].count)
+				continue;
+			render(t, &h.items[i]);
+			shown++;
+		}
+		if (!shown)
+			out_line(ctx->out, "nothing was attached or detached yet");
+	}
+	drop(&h);
+	free(h.items);
+	gfc_close(client);
+	return ret;
+}
+
+const struct ctl_command cmd_stats = {
+	.name = "stats",
+	.args = "",
+	.summary = "how long attach and detach take, by phase",
+	.help =
+		"Times come from histograms, so \"below\" is the upper end of a range. A slot driver that powers and\n"
+		"trains in one call shows both under link.",
+	.flags = CTL_NO_DRY_RUN,
+	.run = run,
+};

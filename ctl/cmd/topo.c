@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl topo: the tree of switches and slots, and how far GPUs are apart. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+#include "lib/out.h"
+#include "lib/render.h"
+#include "lib/session.h"
+#include "lib/text.h"
+#include "lib/topo.h"
+
+static const struct ctl_option options[] = {
+	{ "pairs", 'p', NULL, "how the path between each two GPUs leads" },
+	{ NULL },
+};
+
+static const struct out_column slot_columns[] = {
+	{ "slot", "SLOT" }, { "port", "PORT" },
+	{ "address", "GPU AT" }, { "gpu", "GPU" },
+	{ "state", "STATE" }, { "link", "LINK" },
+	{ "numa_node", "NUMA" }, { "composition", "COMPOSITION", OUT_OPTIONAL },
+	{ NULL, NULL },
+};
+
+static const struct out_column pair_columns[] = {
+	{ "from", "FROM" },
+	{ "to", "TO" },
+	{ "relation", "THROUGH" },
+	{ "hops", "HOPS", OUT_RIGHT },
+	{ NULL, NULL },
+};
+
+static void show_slot(struct out_table *t, const struct session *session,
+		      const struct gf_slot *slot)
+{
+	const struct gf_function *gpu = gf_gpu_function(slot);
+	struct identity identity;
+	char link[32];
+
+	identity_of(&session->knowledge, slot, &identity);
+	gf_link_text(link, slot->link.speed, slot->link.width);
+	out_row(t);
+	out_str(t, "slot", slot->name);
+	out_str(t, "port", slot->address);
+	out_str(t, "address", gpu ? gpu->address : NULL);
+	out_str(t, "gpu", strcmp(identity.label, "-") ? identity.label : NULL);
+	out_str(t, "state", render_state(slot->state));
+	out_str(t, "link", strcmp(link, "-") ? link : NULL);
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED)
+		out_text(t, "link", "%s !", link);
+	out_int(t, "numa_node", slot->numa_node);
+	if (slot->numa_node < 0)
+		out_text(t, "numa_node", "-");
+	out_str(t, "composition", slot->composition);
+}
+
+/* The line of a switch; in JSON a record with its slots inside. */
+static void show_switch(struct session *session, struct out_table *t, const struct gf_switch *sw)
+{
+	char *path = topo_path("/sys", sw->address);
+	struct out_table *slots;
+	struct text head = { 0 };
+	char link[32];
+	size_t i;
+
+	gf_link_text(link, sw->link.speed, sw->link.width);
+	out_row(t);
+	out_uint(t, "id", sw->id);
+	out_str(t, "address", sw->address);
+	out_strf(t, "vendor", "%04x", sw->vendor);
+	out_strf(t, "device", "%04x", sw->device);
+	out_int(t, "numa_node", sw->numa_node);
+	out_str(t, "link", strcmp(link, "-") ? link : NULL);
+	out_uint(t, "depth", topo_depth(path));
+
+	text_add(&head, "switch %s  %04x:%04x", sw->address, sw->vendor, sw->device);
+	if (strcmp(link, "-"))
+		text_add(&head, "  uplink %s", link);
+	if (sw->numa_node >= 0)
+		text_add(&head, "  NUMA %d", sw->numa_node);
+	if (path)
+		text_add(&head, "  below %.*s", (int)strcspn(path, "/"), path);
+	out_str(t, "SWITCH", head.text);
+	slots = out_sub(t, "slots", slot_columns, OUT_TABLE);
+	for (i = 0; i < session->fabric.n_slots; i++)
+		if (session->fabric.slots[i].switch_id == sw->id)
+			show_slot(slots, session, &session->fabric.slots[i]);
+	free(head.text);
+	free(path);
+}
+
+static void show_pairs(struct session *session)
+{
+	const struct gf_fabric *fabric = &session->fabric;
+	struct out_table *t = out_table(session->ctx->out, "pairs", pair_columns, OUT_TABLE);
+	char **paths = mem_zalloc(fabric->n_slots, sizeof(*paths));
+	size_t i, j;
+
+	for (i = 0; i < fabric->n_slots; i++)
+		if (gf_gpu_function(&fabric->slots[i]))
+			paths[i] = topo_path("/sys", gf_gpu_function(&fabric->slots[i])->address);
+	for (i = 0; i < fabric->n_slots; i++) {
+		for (j = i + 1; j < fabric->n_slots; j++) {
+			if (!paths[i] || !paths[j])
+				continue;
+			out_row(t);
+			out_str(t, "from", fabric->slots[i].name);
+			out_str(t, "to", fabric->slots[j].name);
+			out_str(t, "relation",
+				topo_relation_name(topo_relation(&fabric->slots[i], paths[i],
+								 &fabric->slots[j], paths[j])));
+			/* Both ends are GPUs: what lies between are the bridges. */
+			out_uint(t, "hops", topo_hops(paths[i], paths[j]) - 2);
+		}
+	}
+	for (i = 0; i < fabric->n_slots; i++)
+		free(paths[i]);
+	free(paths);
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	static const struct out_column columns[] = {
+		{ "id", NULL }, { "address", NULL }, { "vendor", NULL },
+		{ "device", NULL }, { "numa_node", NULL }, { "link", NULL },
+		{ "depth", NULL }, { NULL, "SWITCH" }, { NULL, NULL },
+	};
+	struct session session;
+	struct out_table *t;
+	size_t i;
+	int ret;
+
+	(void)argv;
+	ret = ctl_operands(ctx, argc, 0, 0);
+	if (!ret)
+		ret = session_open(ctx, &session, SESSION_LOOK);
+	if (ret)
+		return ret;
+	t = out_table(ctx->out, "switches", columns, OUT_LINES);
+	for (i = 0; i < session.fabric.n_switches; i++)
+		show_switch(&session, t, &session.fabric.switches[i]);
+	if (ctl_flag(ctx, "pairs"))
+		show_pairs(&session);
+	if (!session.fabric.n_switches)
+		out_line(ctx->out,
+			 "no switches: no port that can take a GPU was found (see dmesg | grep pciehp)");
+	session_close(&session);
+	return CTL_DONE;
+}
+
+const struct ctl_command cmd_topo = {
+	.name = "topo",
+	.args = "",
+	.summary = "tree of switches, slots and GPUs",
+	.help =
+		"With --pairs, THROUGH is switch (one switch), root-port (several switches below one root port),\n"
+		"host (a host bridge of one NUMA node) or numa; HOPS counts the bridges between.",
+	.options = { options },
+	.flags = CTL_NO_DRY_RUN,
+	.run = run,
+};

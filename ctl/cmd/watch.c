@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl watch: a snapshot, and then every change without a gap. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl.h"
+#include "lib/netlink_gen.h"
+#include "lib/out.h"
+#include "lib/render.h"
+#include "lib/session.h"
+#include "lib/text.h"
+
+static const struct ctl_option options[] = {
+	{ "count", 'c', "COUNT", "end after so many changes" },
+	{ "changes", 0, NULL, "leave the snapshot out" },
+	{ NULL },
+};
+
+/* One document a line in JSON: what it is stands in "event". */
+static const struct out_column event_columns[] = {
+	{ "event", NULL }, { "sequence", NULL }, { "time", NULL },
+	{ "previous", NULL }, { NULL, NULL },
+};
+
+static const struct out_column switch_columns[] = {
+	{ "id", NULL }, { "address", NULL }, { "numa_node", NULL },
+	{ "slots", NULL }, { "link", NULL }, { NULL, NULL },
+};
+
+static const struct out_column empty_columns[] = { { NULL, NULL } };
+
+/**
+ * struct watch - one run
+ * @session: connection and the fabric as it is known
+ * @limit: changes to show, 0 for no limit
+ * @shown: changes shown
+ * @sequence: last event before the snapshot
+ * @last: last event received, or @sequence
+ */
+struct watch {
+	struct session *session;
+	uint64_t limit;
+	uint64_t shown;
+	uint64_t sequence;
+	uint64_t last;
+};
+
+static struct out *out_of(const struct watch *watch)
+{
+	return watch->session->ctx->out;
+}
+
+/* The reader may be gone: then the watch is over, and that is no error. */
+static int flush(const struct watch *watch)
+{
+	int err = out_flush(out_of(watch));
+
+	if (!err)
+		return CTL_DONE;
+	if (err == -EPIPE)
+		return -1;
+	return ctl_fail(watch->session->ctx, CTL_FAILED, "cannot write the output: %s",
+			strerror(-err));
+}
+
+static struct out_table *begin(const struct watch *watch, const char *name)
+{
+	struct out_table *t = out_table(out_of(watch), NULL, event_columns, OUT_SINGLE);
+
+	out_str(t, "event", name);
+	return t;
+}
+
+static void put_slot(struct watch *watch, const struct gf_slot *slot)
+{
+	struct out_table *t;
+	struct identity identity;
+
+	if (!watch->session->ctx->json)
+		return;
+	identity_of(&watch->session->knowledge, slot, &identity);
+	t = out_table(out_of(watch), "slot", render_slot_columns, OUT_SINGLE);
+	render_slot(t, slot, &identity, text_now());
+}
+
+static void put_switch(struct watch *watch, const struct gf_switch *sw)
+{
+	struct out_table *t;
+	char link[32];
+
+	if (!watch->session->ctx->json)
+		return;
+	t = out_table(out_of(watch), "switch", switch_columns, OUT_SINGLE);
+	out_uint(t, "id", sw->id);
+	out_str(t, "address", sw->address);
+	out_int(t, "numa_node", sw->numa_node);
+	out_uint(t, "slots", sw->slots);
+	gf_link_text(link, sw->link.speed, sw->link.width);
+	out_str(t, "link", strcmp(link, "-") ? link : NULL);
+}
+
+static void put_composition(struct watch *watch, const struct gf_composition *composition)
+{
+	struct out_table *t;
+
+	if (!watch->session->ctx->json)
+		return;
+	t = out_table(out_of(watch), "composition", render_composition_columns, OUT_SINGLE);
+	render_composition(t, composition, &watch->session->fabric, &watch->session->knowledge,
+			   text_now());
+}
+
+static void put_operation(struct watch *watch, const struct gf_operation *operation)
+{
+	if (watch->session->ctx->json)
+		render_operation(out_table(out_of(watch), NULL, empty_columns, OUT_SINGLE),
+				 "operation", operation);
+}
+
+static const char *clock_text(char buf[16], uint64_t ms)
+{
+	char full[TEXT_QUANTITY];
+
+	text_time(full, ms);
+	/* Date and time have a fixed form; only the time of day is wanted. */
+	snprintf(buf, 16, "%.8s.%03u", strlen(full) > 11 ? full + 11 : full,
+		 (unsigned int)(ms % 1000));
+	return buf;
+}
+
+static int show_snapshot(struct watch *watch)
+{
+	const struct gf_fabric *fabric = &watch->session->fabric;
+	struct out_table *t;
+	char now[16];
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < fabric->n_switches && !ret && watch->session->ctx->json; i++) {
+		begin(watch, "exists");
+		put_switch(watch, &fabric->switches[i]);
+		ret = flush(watch);
+	}
+	for (i = 0; i < fabric->n_slots && !ret; i++) {
+		const struct gf_slot *slot = &fabric->slots[i];
+		struct identity identity;
+
+		identity_of(&watch->session->knowledge, slot, &identity);
+		if (watch->session->ctx->json)
+			begin(watch, "exists");
+		else
+			out_line(out_of(watch), "%s  slot         %-10s %s  %s%s%s",
+				 clock_text(now, text_now()), slot->name, render_state(slot->state),
+				 identity.label, slot->composition ? "  " : "",
+				 slot->composition ? slot->composition : "");
+		put_slot(watch, slot);
+		ret = flush(watch);
+	}
+	for (i = 0; i < fabric->n_compositions && !ret; i++) {
+		if (watch->session->ctx->json)
+			begin(watch, "exists");
+		else
+			out_line(out_of(watch), "%s  composition  %-10s %s",
+				 clock_text(now, text_now()), fabric->compositions[i].name,
+				 render_composition_state(fabric->compositions[i].state));
+		put_composition(watch, &fabric->compositions[i]);
+		ret = flush(watch);
+	}
+	if (ret)
+		return ret;
+	if (watch->session->ctx->json) {
+		t = begin(watch, "snapshot-done");
+		out_uint(t, "sequence", watch->sequence);
+	} else {
+		out_line(out_of(watch), "%s  -- changes from here", clock_text(now, text_now()));
+	}
+	return flush(watch);
+}
+
+static void text_slot(struct watch *watch, const struct gf_event *event, const char *when)
+{
+	const struct gf_slot *slot = gf_slot_by_id(&watch->session->fabric, event->slot.id);
+	const struct gf_slot *s = event->slot.name ? &event->slot : slot;
+	struct text text = { 0 };
+	struct identity identity;
+
+	if (!s)
+		return;
+	identity_of(&watch->session->knowledge, s, &identity);
+	if (event->kind == GPUFABRIC_EVENT_KIND_SLOT_CHANGED && event->has_previous &&
+	    event->previous != s->state)
+		text_add(&text, "%s -> %s", render_state(event->previous), render_state(s->state));
+	else
+		text_add(&text, "%s", render_state(s->state));
+	if (s->cause)
+		text_add(&text, " (%s)", render_cause(s->cause));
+	text_add(&text, "  %s", identity.label);
+	if (s->composition)
+		text_add(&text, "  %s", s->composition);
+	if (s->text && *s->text)
+		text_add(&text, "  %s", s->text);
+	out_line(out_of(watch), "%s  %-12s %-10s %s", when,
+		 event->kind == GPUFABRIC_EVENT_KIND_SLOT_CHANGED
+			 ? "slot"
+			 : gfnl_event_kind_name(event->kind),
+		 s->name, text.text);
+	free(text.text);
+}
+
+static void text_operation(struct watch *watch, const struct gf_event *event, const char *when)
+{
+	const struct gf_operation *op = &event->operation;
+	bool over = event->kind == GPUFABRIC_EVENT_KIND_OPERATION_DONE;
+
+	out_line(out_of(watch), "%s  %-12s %-10s %s%s%s%s%s", when, "operation",
+		 render_kind(op->kind),
+		 !over	     ? "started"
+		 : op->error ? strerror(-op->error)
+			     : "done",
+		 op->composition ? "  " : "", op->composition ? op->composition : "",
+		 op->text && *op->text ? "  " : "", op->text && *op->text ? op->text : "");
+}
+
+static void show_text(struct watch *watch, const struct gf_event *event)
+{
+	const char *kind = gfnl_event_kind_name(event->kind);
+	char when[16];
+
+	clock_text(when, event->time);
+	if (event->has_slot)
+		text_slot(watch, event, when);
+	else if (event->has_operation)
+		text_operation(watch, event, when);
+	else if (event->has_composition)
+		out_line(out_of(watch), "%s  %-12s %-10s %s", when, "composition",
+			 event->composition.name,
+			 event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED
+				 ? "removed"
+				 : render_composition_state(event->composition.state));
+	else
+		out_line(out_of(watch), "%s  %-12s %s", when, kind ? kind : "event",
+			 event->has_switch ? event->sw.address : "");
+}
+
+static void show_json(struct watch *watch, const struct gf_event *event)
+{
+	const char *kind = gfnl_event_kind_name(event->kind);
+	struct out_table *t = begin(watch, kind ? kind : "unknown");
+
+	out_uint(t, "sequence", event->sequence);
+	out_time(t, "time", event->time);
+	if (event->has_previous)
+		out_str(t, "previous", render_state(event->previous));
+	if (event->has_slot)
+		put_slot(watch, &event->slot);
+	if (event->has_switch)
+		put_switch(watch, &event->sw);
+	if (event->has_composition)
+		put_composition(watch, &event->composition);
+	if (event->has_operation)
+		put_operation(watch, &event->operation);
+}
+
+/* True when the snapshot does not include the event. */
+static bool is_new(const struct watch *watch, const struct gf_event *event)
+{
+	const struct gf_fabric *fabric = &watch->session->fabric;
+	const struct gf_slot *slot = event->has_slot ? gf_slot_by_id(fabric, event->slot.id) : NULL;
+	const struct gf_composition *composition;
+
+	if (slot)
+		return event->sequence > slot->sequence;
+	composition = event->has_composition
+			      ? gf_composition_by_name(fabric, event->composition.name)
+			      : NULL;
+	if (composition && !event->has_operation)
+		return event->sequence > composition->sequence;
+	return event->sequence > watch->sequence;
+}
+
+static int change(struct watch *watch, struct gf_event *event)
+{
+	if (!is_new(watch, event))
+		return CTL_DONE;
+	if (watch->session->ctx->json)
+		show_json(watch, event);
+	else
+		show_text(watch, event);
+	watch->shown++;
+	gf_fabric_apply(&watch->session->fabric, event);
+	return flush(watch);
+}
+
+static int take_snapshot(struct watch *watch)
+{
+	struct gf_status status;
+	int ret;
+
+	/* Asked first: an event after it is in no part of the snapshot, or told again as one. */
+	ret = gfc_status(watch->session->client, &status);
+	if (ret)
+		return ret;
+	watch->sequence = status.sequence;
+	watch->last = status.sequence;
+	free(status.version);
+	ret = session_refresh(watch->session);
+	if (!ret && !ctl_flag(watch->session->ctx, "changes"))
+		ret = show_snapshot(watch);
+	return ret;
+}
+
+static int overrun(struct watch *watch)
+{
+	int ret;
+
+	if (watch->session->ctx->json)
+		begin(watch, "overrun");
+	else
+		out_line(out_of(watch), "-- changes were lost, a new snapshot follows");
+	ret = flush(watch);
+	return ret ? ret : take_snapshot(watch);
+}
+
+static int one_event(struct watch *watch, struct gf_event *event)
+{
+	/* An event that the module could not send still took its number. */
+	bool gap = event->sequence > watch->last + 1;
+
+	if (event->sequence > watch->last)
+		watch->last = event->sequence;
+	return gap ? overrun(watch) : change(watch, event);
+}
+
+static int watch_loop(struct watch *watch)
+{
+	struct gf_event event;
+	int ret = CTL_DONE;
+
+	while (!ret && (!watch->limit || watch->shown < watch->limit)) {
+		switch (gfc_next_event(watch->session->client, -1, &event)) {
+		case GFC_EVENT:
+			ret = one_event(watch, &event);
+			gf_event_free(&event);
+			break;
+		case GFC_OVERRUN:
+			ret = overrun(watch);
+			break;
+		case GFC_SIGNAL:
+		case GFC_HANGUP:
+			return CTL_DONE;
+		case GFC_ERROR:
+			ret = CTL_FAILED;
+			break;
+		case GFC_NOTHING:
+			break;
+		}
+	}
+	return ret;
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct session session;
+	struct watch watch = { .session = &session };
+	int ret;
+
+	(void)argv;
+	ret = ctl_operands(ctx, argc, 0, 0);
+	if (!ret && ctl_opt(ctx, "count") &&
+	    !text_number(ctl_opt(ctx, "count"), UINT32_MAX, &watch.limit))
+		ret = ctl_fail(ctx, CTL_USAGE, "--count %s: write a number", ctl_opt(ctx, "count"));
+	if (!ret)
+		ret = session_open(ctx, &session, SESSION_CHANGE);
+	if (ret)
+		return ret;
+	gfc_mind_reader(session.client, STDOUT_FILENO);
+	out_stream(ctx->out);
+	ret = take_snapshot(&watch);
+	if (!ret)
+		ret = watch_loop(&watch);
+	session_close(&session);
+	return ret < 0 ? CTL_DONE : ret;
+}
+
+const struct ctl_command cmd_watch = {
+	.name = "watch",
+	.args = "",
+	.summary = "a snapshot, then every change",
+	.help =
+		"With -j each line is one JSON object: \"event\" is \"exists\" for the snapshot, then\n"
+		"\"snapshot-done\", then the kind of each change with its sequence number. When changes were\n"
+		"lost because the reader was slow, \"overrun\" and a new snapshot follow.",
+	.options = { options },
+	.flags = CTL_NO_DRY_RUN,
+	.run = run,
+};

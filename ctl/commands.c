@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the table of commands
+ *
+ * A new command is one file in cmd/, its name in cmd/cmd.h and one row here. Dispatch, help, the
+ * manual's options and the shell completion are all derived from the rows,
+ * so none of them can drift.
+ */
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "commands.h"
+#include "lib/out.h"
+#include "lib/text.h"
+
+const struct ctl_command *const ctl_commands[] = {
+	&cmd_list,
+	&cmd_show,
+	&cmd_topo,
+	&cmd_scan,
+	&cmd_attach,
+	&cmd_detach,
+	&cmd_clear,
+	&cmd_size,
+	&cmd_compose,
+	&cmd_resize,
+	&cmd_release,
+	&cmd_watch,
+	&cmd_history,
+	&cmd_stats,
+	&cmd_gpus,
+	&cmd_models,
+	&cmd_version,
+	&cmd_help,
+	&cmd_completion,
+	&cmd_man,
+	NULL,
+};
+
+const struct ctl_option ctl_global_options[] = {
+	{ "json", 'j', NULL, "print JSON with stable field names" },
+	{ "dry-run", 'n', NULL, "show what would be done and change nothing" },
+	{ "help", 'h', NULL, "show help" },
+	{ "version", 'V', NULL, "show versions" },
+	{ NULL },
+};
+
+const struct ctl_exit_text ctl_exit_texts[] = {
+	{ CTL_DONE, "done" },
+	{ CTL_FAILED, "failed" },
+	{ CTL_USAGE, "wrong usage" },
+	{ CTL_NO_FIT, "does not fit: GPUs, memory, window or quota" },
+	{ CTL_BUSY, "busy: holders are listed, or a composition claims the slot" },
+	{ CTL_DENIED, "not permitted" },
+	{ CTL_NO_MODULE, "module gpufabric is not loaded" },
+	{ CTL_TIMEOUT, "timed out or stuck" },
+	{ 0, NULL },
+};
+
+/* getopt_long() values of options without a letter start above all letters. */
+#define OPTION_BASE 256
+#define OPTIONS_MAX 64
+
+const struct ctl_command *ctl_command_find(const char *name)
+{
+	const struct ctl_command *const *c;
+
+	for (c = ctl_commands; *c; c++)
+		if (!strcmp((*c)->name, name))
+			return *c;
+	return NULL;
+}
+
+static size_t collect_options(const struct ctl_command *command,
+			      const struct ctl_option *all[OPTIONS_MAX])
+{
+	const struct ctl_option *o;
+	size_t n = 0, g;
+
+	for (g = 0; g <= CTL_OPTION_GROUPS; g++) {
+		if (g == CTL_OPTION_GROUPS)
+			o = ctl_global_options;
+		else
+			o = command ? command->options[g] : NULL;
+		for (; o && o->name; o++) {
+			if (n == OPTIONS_MAX)
+				abort();
+			all[n++] = o;
+		}
+	}
+	return n;
+}
+
+static void remember(struct ctl_ctx *ctx, const struct ctl_option *option, const char *value)
+{
+	ctx->given = mem_grow(ctx->given, ctx->n_given + 1, sizeof(*ctx->given));
+	ctx->given[ctx->n_given].option = option;
+	ctx->given[ctx->n_given].value = value;
+	ctx->n_given++;
+}
+
+static int option_error(struct ctl_ctx *ctx, const struct ctl_command *command, int found,
+			const char *word, const struct ctl_option *const *all, size_t n)
+{
+	const char *of = command ? command->name : "--help", *nearest;
+	const char *names[OPTIONS_MAX];
+	char name[64];
+	size_t i;
+
+	if (optopt >= OPTION_BASE)
+		snprintf(name, sizeof(name), "--%s", all[optopt - OPTION_BASE]->name);
+	else if (optopt)
+		snprintf(name, sizeof(name), "-%c", optopt);
+	else
+		snprintf(name, sizeof(name), "%s", word);
+
+	if (found == ':')
+		return ctl_fail(ctx, CTL_USAGE, "option %s needs an argument: see gpuctl help %s",
+				name, of);
+	if (optopt >= OPTION_BASE)
+		return ctl_fail(ctx, CTL_USAGE, "option %s takes no argument", name);
+
+	for (i = 0; i < n; i++)
+		names[i] = all[i]->name;
+	nearest = optopt ? NULL : text_nearest(name + 2, names, n);
+	if (nearest)
+		return ctl_fail(ctx, CTL_USAGE, "no option %s: did you mean --%s?", name, nearest);
+	return ctl_fail(ctx, CTL_USAGE, "no option %s: see gpuctl %s%s", name,
+			command ? "help " : "", of);
+}
+
+/* Without @command the options before the command are parsed, up to the first operand. */
+static int parse_options(struct ctl_ctx *ctx, const struct ctl_command *command, int argc,
+			 char **argv, bool *help)
+{
+	const struct ctl_option *all[OPTIONS_MAX];
+	struct option longs[OPTIONS_MAX + 1] = { 0 };
+	char shorts[2 * OPTIONS_MAX + 3];
+	size_t n = collect_options(command, all), i, s = 0;
+	int found;
+
+	shorts[s++] = command ? ':' : '+';
+	if (!command)
+		shorts[s++] = ':';
+	for (i = 0; i < n; i++) {
+		longs[i].name = all[i]->name;
+		longs[i].has_arg = all[i]->arg ? required_argument : no_argument;
+		longs[i].val = OPTION_BASE + (int)i;
+		if (!all[i]->letter)
+			continue;
+		shorts[s++] = all[i]->letter;
+		if (all[i]->arg)
+			shorts[s++] = ':';
+	}
+	shorts[s] = '\0';
+
+	opterr = 0;
+	optind = 0;	/* glibc: start anew */
+	while ((found = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const struct ctl_option *option = NULL;
+
+		if (found == '?' || found == ':')
+			return option_error(ctx, command, found, argv[optind - 1], all, n);
+		for (i = 0; i < n && !option; i++)
+			if (found == OPTION_BASE + (int)i ||
+			    (all[i]->letter && found == all[i]->letter))
+				option = all[i];
+		if (!strcmp(option->name, "json"))
+			ctx->json = true;
+		else if (!strcmp(option->name, "dry-run"))
+			ctx->dry_run = true;
+		else if (!strcmp(option->name, "help"))
+			*help = true;
+		else if (!strcmp(option->name, "version"))
+			ctx->version = true;
+		else
+			remember(ctx, option, optarg);
+	}
+	return CTL_DONE;
+}
+
+int ctl_parse(struct ctl_ctx *ctx, const struct ctl_command *command, int *argc, char **argv,
+	      bool *help)
+{
+	int all = *argc, end = *argc, ret, i;
+
+	ctx->command = command;
+	/* A command that runs another one: what follows "--" is not ours to parse. */
+	if (strstr(command->args, "-- "))
+		for (end = 1; end < all && strcmp(argv[end], "--");)
+			end++;
+
+	ret = parse_options(ctx, command, end, argv, help);
+	if (ret)
+		return ret;
+
+	/* getopt_long() moved the operands behind the options. */
+	*argc = 0;
+	for (i = optind; i < end; i++)
+		argv[(*argc)++] = argv[i];
+	ctx->rest = *argc;
+	for (i = end + 1; i < all; i++)
+		argv[(*argc)++] = argv[i];
+	argv[*argc] = NULL;
+	return CTL_DONE;
+}
+
+static int unknown_command(struct ctl_ctx *ctx, const char *name)
+{
+	const char *words[OPTIONS_MAX];
+	const char *nearest;
+	size_t n = 0, i;
+
+	for (i = 0; ctl_commands[i] && n < OPTIONS_MAX; i++)
+		if (!(ctl_commands[i]->flags & CTL_HIDDEN))
+			words[n++] = ctl_commands[i]->name;
+	nearest = text_nearest(name, words, n);
+	if (nearest)
+		return ctl_fail(ctx, CTL_USAGE, "no command %s: did you mean %s?", name, nearest);
+	return ctl_fail(ctx, CTL_USAGE, "no command %s: see gpuctl help", name);
+}
+
+static int show_version(struct ctl_ctx *ctx)
+{
+	ctx->command = &cmd_version;
+	out_set_json(ctx->out, ctx->json);
+	return cmd_version.run(ctx, 0, NULL);
+}
+
+int ctl_dispatch(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	const struct ctl_command *command;
+	bool help = false;
+	int ret;
+
+	ret = parse_options(ctx, NULL, argc, argv, &help);
+	if (ret)
+		return ret;
+	argc -= optind;
+	argv += optind;
+	if (ctx->version)
+		return show_version(ctx);
+	if (help || !argc) {
+		ctl_help(ctx->out);
+		if (help)
+			return CTL_DONE;
+		return ctl_fail(ctx, CTL_USAGE, "no command given");
+	}
+
+	command = ctl_command_find(argv[0]);
+	if (!command)
+		return unknown_command(ctx, argv[0]);
+	ret = ctl_parse(ctx, command, &argc, argv, &help);
+	if (ret)
+		return ret;
+	out_set_json(ctx->out, ctx->json);
+	if (help) {
+		out_set_json(ctx->out, false);
+		ctl_help_command(ctx->out, command);
+		return CTL_DONE;
+	}
+	if (ctx->version)
+		return show_version(ctx);
+	if (ctx->dry_run && (command->flags & CTL_NO_DRY_RUN))
+		return ctl_fail(ctx, CTL_USAGE, "%s changes nothing: leave -n out", command->name);
+	return command->run(ctx, argc, argv);
+}
+
+static void help_options(struct out *out, const struct ctl_option *options,
+			 const struct ctl_command *command)
+{
+	const struct ctl_option *o;
+
+	for (o = options; o && o->name; o++) {
+		char *left;
+
+		if (command && (command->flags & CTL_NO_DRY_RUN) && o->letter == 'n' &&
+		    !strcmp(o->name, "dry-run"))
+			continue;
+		left = mem_printf("%s%c%s--%s%s%s", o->letter ? "-" : " ",
+				  o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name,
+				  o->arg ? " " : "", o->arg ? o->arg : "");
+		out_line(out, "  %-30s %s", left, o->help);
+		free(left);
+	}
+}
+
+void ctl_help(struct out *out)
+{
+	const struct ctl_command *const *c;
+	const struct ctl_exit_text *e;
+
+	out_line(out, "usage: gpuctl [-j] [-n] COMMAND ...");
+	out_line(out, "Attach, detach and compose GPUs behind PCIe switches.\n");
+	for (c = ctl_commands; *c; c++)
+		if (!((*c)->flags & CTL_HIDDEN))
+			out_line(out, "  %-12s %-28s %s", (*c)->name, (*c)->args, (*c)->summary);
+	out_line(out, "\nFor every command:");
+	help_options(out, ctl_global_options, NULL);
+	out_line(out, "\nExit codes:");
+	for (e = ctl_exit_texts; e->text; e++)
+		out_line(out, "  %d  %s", e->code, e->text);
+	out_line(out, "\nMore: gpuctl help COMMAND, man gpuctl");
+}
+
+void ctl_help_command(struct out *out, const struct ctl_command *command)
+{
+	size_t g;
+
+	out_line(out, "usage: gpuctl %s%s%s [OPTION...]", command->name, *command->args ? " " : "",
+		 command->args);
+	out_line(out, "%c%s.",
+		 command->summary[0] -
+			 ('a' <= command->summary[0] && command->summary[0] <= 'z' ? 32 : 0),
+		 command->summary + 1);
+	if (command->help)
+		out_line(out, "\n%s", command->help);
+	out_line(out, "\nOptions:");
+	for (g = 0; g < CTL_OPTION_GROUPS; g++)
+		help_options(out, command->options[g], command);
+	help_options(out, ctl_global_options, command);
+}

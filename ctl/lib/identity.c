@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: identity of GPUs
+ *
+ * A slot without power has no config space, so nothing can be read there.
+ * The module remembers what it saw while it was loaded; for the rest the
+ * admin can declare in /etc/gpuctl/slots.d what sits where:
+ *
+ *	# slot	GPU
+ *	3-2	h100-pcie-80
+ *	4-*	10de:26b9
+ *
+ * A declaration is a claim, not a fact: it is shown as such and the module
+ * is told to verify it after power-on.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/identity.h"
+#include "lib/text.h"
+
+#define DRIVERS_DIR "/sys/bus/pci/drivers"
+#define SIMULATED_DRIVER "gpufabric-sim-gpu"
+#define BLANKS " \t"
+
+static bool parse_ids(const char *word, struct gf_ids *ids)
+{
+	unsigned int vendor, device, subvendor, subdevice;
+	int end = 0;
+
+	if (sscanf(word, "%4x:%4x/%4x:%4x%n", &vendor, &device, &subvendor, &subdevice, &end) ==
+		    4 &&
+	    !word[end]) {
+		ids->subsystem_vendor = subvendor;
+		ids->subsystem_device = subdevice;
+	} else if (sscanf(word, "%4x:%4x%n", &vendor, &device, &end) != 2 || word[end]) {
+		return false;
+	}
+	ids->vendor = vendor;
+	ids->device = device;
+	return vendor;
+}
+
+static int parse_line(struct knowledge *knowledge, char *line, struct fault *fault)
+{
+	struct declared declared = { 0 };
+	const struct cat_gpu *gpu;
+	char *slot, *word, *save;
+	int err;
+
+	slot = strtok_r(line, BLANKS, &save);
+	if (!slot || *slot == '#')
+		return 0;
+	word = strtok_r(NULL, BLANKS, &save);
+	if (!word)
+		return fault_set(fault, EINVAL, "slot %s without a GPU: write \"SLOT GPU\"", slot);
+	if (strtok_r(NULL, BLANKS, &save))
+		return fault_set(fault, EINVAL, "more than a slot and a GPU: write \"SLOT GPU\"");
+
+	if (!parse_ids(word, &declared.ids)) {
+		if (knowledge->catalogue.n_gpus) {
+			err = cat_gpu_find(knowledge->catalogue.gpus, knowledge->catalogue.n_gpus,
+					   word, &gpu, fault);
+			if (err)
+				return err;
+			word = gpu->id;
+		}
+		declared.name = mem_strdup(word);
+	}
+	declared.pattern = mem_strdup(slot);
+	knowledge->declared =
+		mem_grow(knowledge->declared, knowledge->n_declared + 1, sizeof(declared));
+	knowledge->declared[knowledge->n_declared++] = declared;
+	return 0;
+}
+
+int declared_parse(struct knowledge *knowledge, const char *file, const char *text,
+		   struct fault *fault)
+{
+	char *copy = mem_strdup(text), *line, *rest = copy;
+	unsigned int number = 0;
+	int err = 0;
+
+	while (!err && (line = strsep(&rest, "\n"))) {
+		number++;
+		err = parse_line(knowledge, line, fault);
+		if (err)
+			fault_prefix(fault, "%s:%u", file, number);
+	}
+	free(copy);
+	return err;
+}
+
+static int is_conf(const struct dirent *d)
+{
+	size_t len = strlen(d->d_name);
+
+	return d->d_name[0] != '.' && len > 5 && !strcmp(d->d_name + len - 5, ".conf");
+}
+
+bool knowledge_has_declarations(const struct ctl_ctx *ctx)
+{
+	char *dir = mem_printf("%s/slots.d", ctx->config_dir);
+	bool has = !access(dir, F_OK);
+
+	free(dir);
+	return has;
+}
+
+static int load_declared(const struct ctl_ctx *ctx, struct knowledge *knowledge,
+			 struct fault *fault)
+{
+	char *dir = mem_printf("%s/slots.d", ctx->config_dir);
+	struct dirent **names;
+	int n, i, err = 0;
+
+	n = scandir(dir, &names, is_conf, alphasort);
+	if (n < 0) {
+		if (errno != ENOENT)
+			err = fault_set(fault, errno, "%s: %s", dir, strerror(errno));
+		free(dir);
+		return err;
+	}
+	for (i = 0; i < n; i++) {
+		char *path = mem_printf("%s/%s", dir, names[i]->d_name);
+		char *text = NULL;
+		size_t size = 0;
+		FILE *f;
+
+		f = err ? NULL : fopen(path, "re");
+		if (f) {
+			/* One "line" up to a byte that no such file holds is the whole text. */
+			if (getdelim(&text, &size, '\0', f) > 0)
+				err = declared_parse(knowledge, path, text, fault);
+			fclose(f);
+		} else if (!err) {
+			err = fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		}
+		free(text);
+		free(path);
+		free(names[i]);
+	}
+	free(names);
+	free(dir);
+	return err;
+}
+
+int knowledge_load(struct ctl_ctx *ctx, struct knowledge *knowledge, bool must)
+{
+	struct fault fault = { "" };
+	int err;
+
+	memset(knowledge, 0, sizeof(*knowledge));
+	err = catalogue_load(&knowledge->catalogue, ctx->data_dir, ctx->config_dir, &fault);
+	if (err && must)
+		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
+	if (err)
+		ctl_warn(ctx, "%s", fault.text);
+
+	err = load_declared(ctx, knowledge, &fault);
+	if (err && must) {
+		knowledge_free(knowledge);
+		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
+	}
+	if (err)
+		ctl_warn(ctx, "%s", fault.text);
+	return CTL_DONE;
+}
+
+void knowledge_free(struct knowledge *knowledge)
+{
+	size_t i;
+
+	catalogue_free(&knowledge->catalogue);
+	for (i = 0; i < knowledge->n_declared; i++) {
+		free(knowledge->declared[i].pattern);
+		free(knowledge->declared[i].name);
+	}
+	free(knowledge->declared);
+	memset(knowledge, 0, sizeof(*knowledge));
+}
+
+static const struct cat_gpu *gpu_by_id(const struct knowledge *knowledge, const char *id)
+{
+	size_t i;
+
+	for (i = 0; i < knowledge->catalogue.n_gpus; i++)
+		if (!strcmp(knowledge->catalogue.gpus[i].id, id))
+			return &knowledge->catalogue.gpus[i];
+	return NULL;
+}
+
+static void take_declaration(const struct knowledge *knowledge, const struct gf_slot *slot,
+			     struct identity *identity)
+{
+	const struct declared *match = NULL;
+	size_t i;
+
+	for (i = 0; i < knowledge->n_declared; i++)
+		if (!fnmatch(knowledge->declared[i].pattern, slot->name, 0))
+			match = &knowledge->declared[i];
+	if (!match)
+		return;
+	identity->source = GPUFABRIC_IDENTITY_SOURCE_DECLARED;
+	if (!match->name) {
+		identity->ids = match->ids;
+		return;
+	}
+	identity->gpu = gpu_by_id(knowledge, match->name);
+	snprintf(identity->label, sizeof(identity->label), "%s",
+		 identity->gpu ? identity->gpu->brief : match->name);
+	/* Ids that the module shall find: only a product with one identity has such. */
+	if (identity->gpu && identity->gpu->n_pci == 1) {
+		const struct gpu_pci_id *pci = &identity->gpu->pci[0];
+
+		identity->ids = (struct gf_ids){ .vendor = pci->vendor, .device = pci->device };
+		if (pci->sub) {
+			identity->ids.subsystem_vendor = pci->subvendor;
+			identity->ids.subsystem_device = pci->subdevice;
+		}
+	}
+}
+
+void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
+		 struct identity *identity)
+{
+	struct gpu_identity found;
+	enum gpu_trust trust;
+
+	memset(identity, 0, sizeof(*identity));
+	snprintf(identity->label, sizeof(identity->label), "-");
+	if (slot->ids.vendor) {
+		identity->source = slot->identity;
+		identity->time = slot->identity_time;
+		identity->ids = slot->ids;
+	} else if (slot->state != GPUFABRIC_SLOT_STATE_EMPTY) {
+		take_declaration(knowledge, slot, identity);
+	}
+
+	if (identity->ids.vendor && !identity->gpu) {
+		const struct gf_ids *ids = &identity->ids;
+
+		found = cat_gpu_by_pci(knowledge->catalogue.gpus, knowledge->catalogue.n_gpus,
+				       (uint16_t)ids->vendor, (uint16_t)ids->device,
+				       (uint16_t)ids->subsystem_vendor,
+				       (uint16_t)ids->subsystem_device);
+		identity->gpu = found.gpu;
+		identity->simulated = found.simulated;
+		cat_gpu_label(&found, (uint16_t)ids->vendor, (uint16_t)ids->device,
+			      (uint16_t)ids->subsystem_vendor, (uint16_t)ids->subsystem_device,
+			      identity->label, sizeof(identity->label));
+	}
+	if (identity->gpu)
+		identity->memory = cat_gpu_memory_mib(identity->gpu, &trust) << 20;
+}
+
+const char *identity_text(char buf[48], const struct identity *identity, uint64_t now)
+{
+	char age[TEXT_QUANTITY];
+
+	switch (identity->source) {
+	case GPUFABRIC_IDENTITY_SOURCE_LIVE:
+		snprintf(buf, 48, "live");
+		break;
+	case GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN:
+		if (identity->time && identity->time + 1000 < now)
+			snprintf(buf, 48, "seen %s ago", text_age(age, now - identity->time));
+		else
+			snprintf(buf, 48, "seen just now");
+		break;
+	case GPUFABRIC_IDENTITY_SOURCE_DECLARED:
+		snprintf(buf, 48, "declared");
+		break;
+	default:
+		snprintf(buf, 48, "-");
+	}
+	return buf;
+}
+
+const char *identity_loaded_driver(const struct identity *identity, char *buf, size_t size)
+{
+	const char *names = identity->gpu ? identity->gpu->driver : NULL;
+	char *copy, *name, *save, *path;
+	const char *found = NULL;
+
+	if (identity->simulated)
+		names = SIMULATED_DRIVER;
+	if (!names)
+		return NULL;
+	copy = mem_strdup(names);
+	for (name = strtok_r(copy, BLANKS, &save); name && !found;
+	     name = strtok_r(NULL, BLANKS, &save)) {
+		path = mem_printf("%s/%s", DRIVERS_DIR, name);
+		if (!access(path, F_OK)) {
+			snprintf(buf, size, "%s", name);
+			found = buf;
+		}
+		free(path);
+	}
+	free(copy);
+	return found;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The client of the module's generic netlink family, on libnl. Functions
+ * return enum ctl_exit with the text recorded in the context, unless said
+ * otherwise.
+ */
+#ifndef GPUCTL_NL_H
+#define GPUCTL_NL_H
+
+#include <netlink/msg.h>
+
+#include "ctl.h"
+#include "lib/model.h"
+
+struct gfc;
+
+/* Connect; CTL_NO_MODULE when the family does not exist. */
+int gfc_open(struct ctl_ctx *ctx, struct gfc **client);
+void gfc_close(struct gfc *client);
+struct ctl_ctx *gfc_ctx(struct gfc *client);
+
+/* A request without attributes; the caller adds them with nla_put_*(). */
+struct nl_msg *gfc_message(struct gfc *client, uint8_t command);
+
+/* Append a member nest: @generation and @expect may be NULL. */
+void gfc_put_member(struct nl_msg *msg, int attr, const struct gf_slot *slot,
+		    const uint32_t *generation, const struct gf_ids *expect);
+
+/*
+ * Called for each reply; @attrs are those at the top (the last one of each
+ * type); returns 0 or a libnl error.
+ */
+typedef int (*gfc_reply_fn)(struct nlattr **attrs, void *arg);
+
+/*
+ * Send a request, take its replies up to the acknowledgment; frees @msg.
+ * The extack of a refusal becomes the text of the error.
+ */
+int gfc_request(struct gfc *client, struct nl_msg *msg, gfc_reply_fn fn, void *arg);
+
+/*
+ * The same for a request that answers with members: the generation of each of
+ * @slots is written to @generations.
+ */
+int gfc_request_members(struct gfc *client, struct nl_msg *msg, struct gf_slot *const *slots,
+			uint32_t *generations, size_t n);
+
+/*
+ * The same for a dump. When the module says that the objects changed meanwhile,
+ * @restart drops what was collected and the dump is sent again.
+ */
+int gfc_dump(struct gfc *client, struct nl_msg *msg, gfc_reply_fn fn, void (*restart)(void *arg),
+	     void *arg);
+
+/* The errno (positive) of the last refused request, 0 when the last one was accepted. */
+int gfc_last_errno(const struct gfc *client);
+
+/* Everything the module knows, sorted; free with gf_fabric_free(). */
+int gfc_fabric(struct gfc *client, struct gf_fabric *fabric);
+int gfc_slots(struct gfc *client, struct gf_fabric *fabric);
+int gfc_status(struct gfc *client, struct gf_status *status);
+
+/*
+ * Take part in the events, of group private where that is permitted, else of
+ * group monitor. Do this before the snapshot or the request whose end matters.
+ */
+int gfc_subscribe(struct gfc *client);
+
+/* What gfc_next_event() found. */
+enum gfc_event {
+	GFC_EVENT,
+	GFC_NOTHING,	/* the time is over */
+	GFC_SIGNAL,	/* SIGINT or SIGTERM came */
+	GFC_HANGUP,	/* the reader of our output is gone, see gfc_mind_reader() */
+	GFC_OVERRUN,	/* events were lost: take a new snapshot */
+	GFC_ERROR,	/* reported to the context */
+};
+
+/*
+ * Wait for one event, at most @timeout_ms (-1: for ever). A handled signal
+ * ends the wait at once; see gfc_catch_signals().
+ */
+enum gfc_event gfc_next_event(struct gfc *client, int timeout_ms, struct gf_event *event);
+
+/* End a wait also when nobody can read from the other end of @fd any more. */
+void gfc_mind_reader(struct gfc *client, int fd);
+
+/* SIGINT and SIGTERM are noted instead of killing; true once one came. */
+void gfc_catch_signals(void);
+bool gfc_signalled(void);
+
+/* Exit code for a positive errno of the module. */
+enum ctl_exit gfc_exit(int err);
+
+#endif /* GPUCTL_NL_H */

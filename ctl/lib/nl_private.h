@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the netlink client share among themselves. */
+#ifndef GPUCTL_NL_PRIVATE_H
+#define GPUCTL_NL_PRIVATE_H
+
+#include "lib/nl.h"
+
+struct nl_sock;
+
+struct gfc_name {
+	uint32_t id;
+	char *name;
+};
+
+/**
+ * struct gfc - a client
+ * @ctx: where errors go
+ * @sock: requests; drains are bound to it
+ * @events: multicast group, NULL before gfc_subscribe()
+ * @reader: descriptor whose other end is minded, -1 for none
+ * @family: number of the family
+ * @monitor: number of the group that everyone may listen to
+ * @private_group: number of the group with who and why
+ * @last_errno: of the last request
+ * @buffer: datagram of events that is being walked
+ * @at: next message in it
+ * @left: bytes left from there
+ * @names: slot names, for errors that point at a slot
+ * @n_names: how many
+ */
+struct gfc {
+	struct ctl_ctx *ctx;
+	struct nl_sock *sock;
+	struct nl_sock *events;
+	int reader;
+	int family;
+	int monitor;
+	int private_group;
+	int last_errno;
+	unsigned char *buffer;
+	struct nlmsghdr *at;
+	int left;
+	struct gfc_name *names;
+	size_t n_names;
+};
+
+struct nl_sock *gfc_socket(struct ctl_ctx *ctx, int *err);
+int gfc_libnl_fail(struct ctl_ctx *ctx, int err, const char *what);
+void gfc_remember_name(struct gfc *client, const struct gf_slot *slot);
+
+#endif /* GPUCTL_NL_PRIVATE_H */

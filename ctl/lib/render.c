@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: showing slots and compositions
+ *
+ * Words of states come from the generated tables; a number that this tool
+ * does not know yet (a newer module) is shown as itself.
+ */
+#include <json-c/json.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/netlink_gen.h"
+#include "lib/render.h"
+#include "lib/text.h"
+
+const struct out_column render_slot_columns[] = {
+	{ "slot", "SLOT" },
+	{ "id", NULL },
+	{ "gpu", "GPU" },
+	{ "gpu_id", NULL },
+	{ "simulated", NULL },
+	{ "memory", "MEMORY", OUT_RIGHT },
+	{ "state", "STATE" },
+	{ "cause", NULL },
+	{ "text", NULL },
+	{ "since", NULL },
+	{ "flags", NULL },
+	{ "link", "LINK" },
+	{ "link_speed", NULL },
+	{ "link_width", NULL },
+	{ "numa_node", "NUMA" },
+	{ "switch", NULL },
+	{ "port", NULL },
+	{ "address", NULL },
+	{ "driver", NULL },
+	{ "composition", "COMPOSITION" },
+	{ "identity", NULL },
+	{ "identity_time", NULL },
+	{ NULL, "IDENTITY" },
+	{ "vendor", NULL },
+	{ "device", NULL },
+	{ "subsystem_vendor", NULL },
+	{ "subsystem_device", NULL },
+	{ "serial", NULL },
+	{ "generation", NULL },
+	{ "operation", NULL },
+	{ NULL, NULL },
+};
+
+const struct out_column render_composition_columns[] = {
+	{ "name", "NAME" },
+	{ "id", NULL },
+	{ "state", "STATE" },
+	{ "gpus", "GPUS", OUT_RIGHT },
+	{ "memory", "MEMORY", OUT_RIGHT },
+	{ "slots", "SLOTS" },
+	{ "tenant", "TENANT", OUT_OPTIONAL },
+	{ "label", "LABEL", OUT_OPTIONAL },
+	{ "job", "JOB", OUT_OPTIONAL },
+	{ "owner", "OWNER" },
+	{ "created", "CREATED" },
+	{ "lease", "LEASE", OUT_OPTIONAL },
+	{ "flags", NULL },
+	{ NULL, NULL },
+};
+
+const char *render_state(uint32_t state)
+{
+	const char *name = gfnl_slot_state_name(state);
+
+	return name ? name : "unknown";
+}
+
+const char *render_cause(uint32_t cause)
+{
+	const char *name = gfnl_cause_name(cause);
+
+	return name ? name : "unknown";
+}
+
+const char *render_kind(uint32_t kind)
+{
+	const char *name = gfnl_operation_kind_name(kind);
+
+	return name ? name : "unknown";
+}
+
+const char *render_composition_state(uint32_t state)
+{
+	const char *name = gfnl_composition_state_name(state);
+
+	return name ? name : "unknown";
+}
+
+const char **render_flags(uint32_t flags, const char *(*name)(unsigned int bit), size_t *n)
+{
+	const char **names = mem_zalloc(33, sizeof(*names));
+	unsigned int bit;
+
+	*n = 0;
+	for (bit = 0; bit < 32; bit++)
+		if ((flags & (1u << bit)) && name(bit))
+			names[(*n)++] = name(bit);
+	return names;
+}
+
+static void set_flags(struct out_table *table, const char *column, uint32_t flags,
+		      const char *(*name)(unsigned int bit))
+{
+	const char **names;
+	size_t n;
+
+	names = render_flags(flags, name, &n);
+	out_list(table, column, names, n);
+	free(names);
+}
+
+static void set_ids(struct out_table *table, const struct identity *identity)
+{
+	out_strf(table, "vendor", "%04x", identity->ids.vendor);
+	out_strf(table, "device", "%04x", identity->ids.device);
+	out_strf(table, "subsystem_vendor", "%04x", identity->ids.subsystem_vendor);
+	out_strf(table, "subsystem_device", "%04x", identity->ids.subsystem_device);
+}
+
+void render_slot(struct out_table *table, const struct gf_slot *slot,
+		 const struct identity *identity, uint64_t now)
+{
+	const struct gf_function *gpu = gf_gpu_function(slot);
+	char link[32], age[48];
+
+	out_str(table, "slot", slot->name);
+	out_uint(table, "id", slot->id);
+	out_str(table, "gpu", strcmp(identity->label, "-") ? identity->label : NULL);
+	out_str(table, "gpu_id", identity->gpu ? identity->gpu->id : NULL);
+	out_bool(table, "simulated", identity->simulated);
+	if (identity->memory) {
+		/* One decimal for all, so that the column can be read down. */
+		out_bytes(table, "memory", identity->memory);
+		out_text(table, "memory", "%.1f GiB", (double)identity->memory / (1ull << 30));
+	}
+	out_str(table, "state", render_state(slot->state));
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
+		out_text(table, "state", "%s, quarantined", render_state(slot->state));
+	if (slot->cause)
+		out_str(table, "cause", render_cause(slot->cause));
+	if (slot->text && *slot->text)
+		out_str(table, "text", slot->text);
+	out_time(table, "since", slot->since);
+	set_flags(table, "flags", slot->flags, gfnl_slot_flag_name);
+	gf_link_text(link, slot->link.speed, slot->link.width);
+	out_str(table, "link", strcmp(link, "-") ? link : NULL);
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED)
+		out_text(table, "link", "%s !", link);
+	out_uint(table, "link_speed", slot->link.speed);
+	out_uint(table, "link_width", slot->link.width);
+	out_int(table, "numa_node", slot->numa_node);
+	if (slot->numa_node < 0)
+		out_text(table, "numa_node", "-");
+	out_uint(table, "switch", slot->switch_id);
+	out_str(table, "port", slot->address);
+	out_str(table, "address", gpu ? gpu->address : NULL);
+	out_str(table, "driver", gpu ? gpu->driver : NULL);
+	out_str(table, "composition", slot->composition);
+	out_str(table, "identity", gfnl_identity_source_name(identity->source));
+	if (identity->time)
+		out_time(table, "identity_time", identity->time);
+	out_str(table, "IDENTITY", identity_text(age, identity, now));
+	if (identity->ids.vendor)
+		set_ids(table, identity);
+	if (slot->serial)
+		out_strf(table, "serial", "%016llx", (unsigned long long)slot->serial);
+	out_uint(table, "generation", slot->generation);
+	if (slot->operation.id)
+		out_str(table, "operation", render_kind(slot->operation.kind));
+}
+
+void render_composition(struct out_table *table, const struct gf_composition *composition,
+			const struct gf_fabric *fabric, const struct knowledge *knowledge,
+			uint64_t now)
+{
+	const char **names = mem_zalloc(composition->n_members + 1, sizeof(*names));
+	char left[TEXT_QUANTITY];
+	uint64_t memory = 0;
+	size_t i;
+
+	for (i = 0; i < composition->n_members; i++) {
+		const struct gf_slot *slot = gf_slot_by_id(fabric, composition->members[i].slot_id);
+		struct identity identity;
+
+		names[i] = composition->members[i].slot_name;
+		if (!names[i])
+			names[i] = slot ? slot->name : "?";
+		if (slot) {
+			identity_of(knowledge, slot, &identity);
+			memory += identity.memory;
+		}
+	}
+	out_str(table, "name", composition->name);
+	out_uint(table, "id", composition->id);
+	out_str(table, "state", render_composition_state(composition->state));
+	if (composition->flags & GPUFABRIC_COMPOSITION_FLAG_ORPHANED)
+		out_text(table, "state", "%s, orphaned",
+			 render_composition_state(composition->state));
+	out_uint(table, "gpus", composition->n_members);
+	if (memory) {
+		out_bytes(table, "memory", memory);
+		out_text(table, "memory", "%.1f GiB", (double)memory / (1ull << 30));
+	}
+	out_list(table, "slots", names, composition->n_members);
+	out_str(table, "tenant", composition->tenant);
+	out_str(table, "label", composition->label);
+	out_str(table, "job", composition->job);
+	out_uint(table, "owner", composition->owner);
+	if (getpwuid(composition->owner))
+		out_text(table, "owner", "%s", getpwuid(composition->owner)->pw_name);
+	out_time(table, "created", composition->created);
+	if (composition->lease) {
+		out_time(table, "lease", composition->lease);
+		if (composition->lease > now)
+			out_text(table, "lease", "%s left",
+				 text_duration(left, composition->lease - now));
+		else
+			out_text(table, "lease", "over for %s",
+				 text_duration(left, now - composition->lease));
+	}
+	set_flags(table, "flags", composition->flags, gfnl_composition_flag_name);
+	free(names);
+}
+
+static void warn_link(struct out *out, const struct gf_slot *slot)
+{
+	const struct gf_link *l = &slot->link;
+	uint32_t speed = l->port_speed, width = l->port_width;
+	char now[32], best[32];
+
+	/* The best that both ends can do. */
+	if (l->device_speed && l->device_speed < speed)
+		speed = l->device_speed;
+	if (l->device_width && l->device_width < width)
+		width = l->device_width;
+	out_note(out, "warnings", "! ", "%s: link trained at %s, it can do %s (gpuctl show %s)",
+		 slot->name, gf_link_text(now, l->speed, l->width),
+		 gf_link_text(best, speed, width), slot->name);
+}
+
+static void warn_state(struct out *out, const struct gf_slot *slot)
+{
+	const struct gf_operation *op =
+		slot->operation.id ? &slot->operation : &slot->last_operation;
+	const char *text = slot->text && *slot->text ? slot->text : NULL;
+
+	switch (slot->state) {
+	case GPUFABRIC_SLOT_STATE_FAULT:
+		out_note(out, "warnings", "! ", "%s: fault (%s)%s%s (gpuctl clear %s)", slot->name,
+			 render_cause(slot->cause), text ? ": " : "", text ? text : "", slot->name);
+		break;
+	case GPUFABRIC_SLOT_STATE_LOST:
+		out_note(out, "warnings", "! ", "%s: lost (%s)%s%s (gpuctl clear %s)", slot->name,
+			 render_cause(slot->cause), text ? ": " : "", text ? text : "", slot->name);
+		break;
+	case GPUFABRIC_SLOT_STATE_STUCK:
+		out_note(out, "warnings", "! ", "%s: stuck in %s%s%s%s%s%s%s (gpuctl show %s)",
+			 slot->name, render_kind(op->kind), op->driver ? ": driver " : "",
+			 op->driver ? op->driver : "",
+			 op->driver && op->function ? " does not let go of " : "",
+			 op->driver && op->function ? op->function : "",
+			 !op->driver && text ? ": " : "", !op->driver && text ? text : "",
+			 slot->name);
+		break;
+	}
+}
+
+void render_slot_warnings(struct out *out, const struct gf_slot *slot,
+			  const struct identity *identity)
+{
+	char need[TEXT_QUANTITY], room[TEXT_QUANTITY], driver[64];
+
+	warn_state(out, slot);
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
+		out_note(out, "warnings", "! ",
+			 "%s: in quarantine after %u faults (gpuctl clear %s)", slot->name,
+			 slot->faults, slot->name);
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED)
+		warn_link(out, slot);
+	if ((slot->flags & GPUFABRIC_SLOT_FLAG_NO_DRIVER) &&
+	    slot->state == GPUFABRIC_SLOT_STATE_READY &&
+	    identity_loaded_driver(identity, driver, sizeof(driver)))
+		out_note(out, "warnings", "! ", "%s: driver %s is loaded but not bound", slot->name,
+			 driver);
+	if (slot->verdict == GPUFABRIC_VERDICT_CANNOT && slot->state == GPUFABRIC_SLOT_STATE_OFF)
+		out_note(out, "warnings", "! ",
+			 "%s: needs %s of address space, %s can be had%s%s (gpuctl show)",
+			 slot->name, text_bytes(need, slot->verdict_need),
+			 text_bytes(room, slot->verdict_free),
+			 slot->verdict_bridge ? " behind " : "",
+			 slot->verdict_bridge ? slot->verdict_bridge : "");
+}
+
+void render_summary(struct out *out, const struct gf_fabric *fabric)
+{
+	static const struct out_column columns[] = {
+		{ "switches", NULL }, { "slots", NULL }, { "compositions", NULL },
+		{ "states", NULL }, { NULL, NULL },
+	};
+	size_t counts[GPUFABRIC_SLOT_STATE_LOST + 1] = { 0 }, i;
+	struct json_object *states = json_object_new_object();
+	struct text text = { 0 };
+	struct out_table *t;
+
+	for (i = 0; i < fabric->n_slots; i++)
+		if (fabric->slots[i].state <= GPUFABRIC_SLOT_STATE_LOST)
+			counts[fabric->slots[i].state]++;
+
+	text_add(&text, "%zu switch%s, %zu slot%s", fabric->n_switches,
+		 fabric->n_switches == 1 ? "" : "es", fabric->n_slots,
+		 fabric->n_slots == 1 ? "" : "s");
+	/* Most useful first: ready, off and empty lead, troubles come last. */
+	static const unsigned char order[] = {
+		GPUFABRIC_SLOT_STATE_READY,	GPUFABRIC_SLOT_STATE_ATTACHED,
+		GPUFABRIC_SLOT_STATE_ATTACHING, GPUFABRIC_SLOT_STATE_DRAINING,
+		GPUFABRIC_SLOT_STATE_DETACHING, GPUFABRIC_SLOT_STATE_OFF,
+		GPUFABRIC_SLOT_STATE_EMPTY,	GPUFABRIC_SLOT_STATE_FAULT,
+		GPUFABRIC_SLOT_STATE_STUCK,	GPUFABRIC_SLOT_STATE_LOST,
+	};
+	const char *separator = ": ";
+
+	for (i = 0; i < sizeof(order); i++) {
+		const char *name = render_state(order[i]);
+
+		json_object_object_add(states, name,
+				       json_object_new_int64((int64_t)counts[order[i]]));
+		if (!counts[order[i]])
+			continue;
+		text_add(&text, "%s%zu %s", separator, counts[order[i]], name);
+		separator = ", ";
+	}
+	if (fabric->n_compositions)
+		text_add(&text, "; %zu composition%s", fabric->n_compositions,
+			 fabric->n_compositions == 1 ? "" : "s");
+
+	t = out_table(out, "summary", columns, OUT_SINGLE);
+	out_uint(t, "switches", fabric->n_switches);
+	out_uint(t, "slots", fabric->n_slots);
+	out_uint(t, "compositions", fabric->n_compositions);
+	out_cell(t, "states", states, "-");
+	out_line(out, "%s", text.text);
+	free(text.text);
+}
+
+char *render_durations(const struct gf_operation *operation)
+{
+	struct text text = { 0 };
+	unsigned int phase;
+
+	for (phase = 0; phase < GPUFABRIC_PHASE_TOTAL; phase++) {
+		/* What rounds to nothing only hides what took the time. */
+		if (operation->durations[phase] < 5000)
+			continue;
+		text_add(&text, "%s%s %.2f", text.len ? "  " : "", gfnl_phase_name(phase),
+			 (double)operation->durations[phase] / 1e6);
+	}
+	return text.text ? text.text : mem_strdup("");
+}
+
+struct json_object *render_durations_json(const struct gf_operation *operation)
+{
+	struct json_object *object = json_object_new_object();
+	unsigned int phase;
+
+	for (phase = 0; phase <= GPUFABRIC_PHASE_TOTAL; phase++)
+		if (operation->durations[phase])
+			json_object_object_add(object, gfnl_phase_name(phase),
+					       json_object_new_uint64(operation->durations[phase]));
+	return object;
+}
+
+#define OPERATION_COLUMNS(title)                                                                   \
+	{                                                                                          \
+		{ "kind", title }, { "id", NULL }, { "started", "started" },                       \
+			{ "deadline", "deadline" }, { "done", NULL }, { "error", NULL },           \
+			{ NULL, "result" }, { "text", "text" }, { "durations", "seconds" },        \
+			{ "function", "waits for" }, { "driver", "driver" }, { "uid", "user" },    \
+			{ "pid", "process" }, { "command", "command" }, { "reason", "reason" },    \
+			{ NULL, NULL },                                                            \
+	}
+
+void render_operation(struct out_table *parent, const char *name,
+		      const struct gf_operation *operation)
+{
+	static const struct out_column current[] = OPERATION_COLUMNS("operation");
+	static const struct out_column last[] = OPERATION_COLUMNS("last operation");
+	struct out_table *t = out_sub(parent, name, operation->done ? last : current, OUT_SINGLE);
+	char *durations;
+
+	out_row(t);
+	out_str(t, "kind", render_kind(operation->kind));
+	out_uint(t, "id", operation->id);
+	out_time(t, "started", operation->started);
+	out_bool(t, "done", operation->done);
+	if (operation->done) {
+		out_int(t, "error", operation->error);
+		out_str(t, "result", operation->error ? strerror(-operation->error) : "done");
+	} else {
+		out_time(t, "deadline", operation->deadline);
+		out_str(t, "result", "under way");
+	}
+	if (operation->text && *operation->text)
+		out_str(t, "text", operation->text);
+	durations = render_durations(operation);
+	if (*durations)
+		out_cell(t, "durations", render_durations_json(operation), "%s", durations);
+	free(durations);
+	if (operation->function)
+		out_str(t, "function", operation->function);
+	if (operation->driver)
+		out_str(t, "driver", operation->driver);
+	if (operation->has_uid) {
+		out_uint(t, "uid", operation->uid);
+		if (getpwuid(operation->uid))
+			out_text(t, "uid", "%s", getpwuid(operation->uid)->pw_name);
+	}
+	if (operation->has_pid)
+		out_uint(t, "pid", operation->pid);
+	if (operation->command)
+		out_str(t, "command", operation->command);
+	if (operation->reason)
+		out_str(t, "reason", operation->reason);
+}

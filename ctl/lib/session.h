@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a command that looks at the fabric or changes it starts with. */
+#ifndef GPUCTL_SESSION_H
+#define GPUCTL_SESSION_H
+
+#include "lib/identity.h"
+#include "lib/nl.h"
+
+/* What a session is for. */
+enum session_use {
+	SESSION_LOOK,	/* shows things */
+	SESSION_CHANGE,	/* and takes part in the events, catches signals */
+	SESSION_CHOOSE,	/* and acts on identities: no catalogue file may be in error */
+};
+
+/**
+ * struct session - client, snapshot and knowledge of one command
+ * @ctx: the run
+ * @client: connection to the module
+ * @fabric: snapshot, kept up to date by waits
+ * @knowledge: catalogue and declarations
+ * @use: what it is for
+ * @knows: @knowledge was read
+ */
+struct session {
+	struct ctl_ctx *ctx;
+	struct gfc *client;
+	struct gf_fabric fabric;
+	struct knowledge knowledge;
+	enum session_use use;
+	bool knows;
+};
+
+/* Options of commands that start an operation. */
+extern const struct ctl_option session_options[];
+
+/* Connect, subscribe where that is needed, read catalogue and snapshot. */
+int session_open(struct ctl_ctx *ctx, struct session *session, enum session_use use);
+
+/*
+ * The same for a change that only names slots: no compositions are read, and
+ * no catalogue before session_know(), so that the request is on its way early.
+ */
+int session_open_slots(struct ctl_ctx *ctx, struct session *session, enum session_use use);
+
+/* Read the catalogue and declarations unless that was done; an error only for SESSION_CHOOSE. */
+int session_know(struct session *session);
+void session_close(struct session *session);
+
+/* Take the snapshot anew. */
+int session_refresh(struct session *session);
+
+/* A slot by name; unknown is a usage error that says which exist. */
+int session_slot(struct session *session, const char *name, struct gf_slot **slot);
+
+/*
+ * Slots by name, in the order given; a name that is unknown or repeated is a
+ * usage error. *@slots is newly allocated and points into the snapshot.
+ */
+int session_slots(struct session *session, int argc, char *const *argv, struct gf_slot ***slots);
+
+/* A composition by name; unknown is a usage error that says which exist. */
+int session_composition(struct session *session, const char *name,
+			struct gf_composition **composition);
+
+/* Check a name of a composition, tenant, label or job. */
+int session_check_name(struct ctl_ctx *ctx, const char *what, const char *name);
+
+/* --timeout in milliseconds, @fallback when it was not given. */
+int session_timeout(struct ctl_ctx *ctx, const char *option, uint64_t fallback, uint64_t min,
+		    uint64_t max, uint64_t *ms);
+
+/* Put --timeout and --reason into a request. */
+int session_put_options(struct ctl_ctx *ctx, struct nl_msg *msg);
+
+/* How long to wait for drivers of these slots: 0 unless every one is expected to bind. */
+uint32_t session_driver_timeout(const struct session *session, struct gf_slot *const *slots,
+				size_t n);
+
+/* Print a line now, before the end of the command; nothing with -j. */
+void session_say(const struct session *session, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif /* GPUCTL_SESSION_H */

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: gpuctl
+ *
+ * main() wires and unwinds: it makes the context, runs the command of the
+ * table, prints what the command collected and then the error, once.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "lib/out.h"
+
+#ifndef GPUCTL_DATA_DIR
+#define GPUCTL_DATA_DIR "/usr/share/gpuctl"
+#endif
+#ifndef GPUCTL_CONFIG_DIR
+#define GPUCTL_CONFIG_DIR "/etc/gpuctl"
+#endif
+
+static const char *directory(const char *variable, const char *fallback)
+{
+	const char *value = secure_getenv(variable);
+
+	return value && *value ? value : fallback;
+}
+
+int main(int argc, char **argv)
+{
+	struct ctl_ctx ctx = {
+		.data_dir = directory("GPUCTL_DATA_DIR", GPUCTL_DATA_DIR),
+		.config_dir = directory("GPUCTL_CONFIG_DIR", GPUCTL_CONFIG_DIR),
+		.tty = isatty(STDERR_FILENO),
+	};
+	int ret, err;
+
+	setlocale(LC_TIME, "");
+	/* A reader that goes away (head) must not kill us half way through a change. */
+	signal(SIGPIPE, SIG_IGN);
+
+	ctx.out = out_new(stdout);
+	ret = ctl_dispatch(&ctx, argc, argv);
+
+	err = out_flush(ctx.out);
+	if (err && err != -EPIPE && !ret)
+		ret = ctl_fail(&ctx, CTL_FAILED, "cannot write the output: %s", strerror(-err));
+	/* What went wrong before another attempt succeeded is of no interest. */
+	if (ret && ctx.error)
+		fprintf(stderr, "gpuctl: %s\n", ctx.error);
+	if (ret && ctx.more && !ctx.json)
+		fputs(ctx.more, stderr);
+
+	out_free(ctx.out);
+	free(ctx.given);
+	free(ctx.error);
+	free(ctx.more);
+	return ret;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From a workload to memory and GPUs. This is what `size` prints and what
+ * compose asks before it chooses slots.
+ *
+ * Units: memory is in bytes, counts are plain numbers, lengths are in tokens.
+ * Ownership: a request borrows the model, precisions and method it points to;
+ * results are plain values and own nothing. Nothing here does I/O.
+ *
+ *	struct size_request req;
+ *	size_request_init(&req);
+ *	req.model = model;			(from cat_model_find())
+ *	err = size_request_check(&req, &f);
+ *	err = size_fit_gpu(&req, gpu, &fit, &f);	fit.gpus of this kind
+ */
+#ifndef GPUCTL_SIZE_NEED_H
+#define GPUCTL_SIZE_NEED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalogue/gpu.h"
+#include "catalogue/model.h"
+#include "params.h"
+#include "weights.h"
+
+/* No answer is larger; what needs more is said not to fit. */
+#define SIZE_GPUS_MAX 4096
+
+enum size_task {
+	SIZE_INFER,
+	SIZE_TRAIN,	/* all parameters, AdamW */
+	SIZE_LORA,	/* adapters on frozen weights */
+	SIZE_QLORA,	/* adapters on frozen 4-bit weights */
+	SIZE_TASKS
+};
+
+struct size_method;
+
+/**
+ * struct size_request - a workload
+ * @model: its model, or NULL if only @given_params is known
+ * @given_params: parameters, used without @model
+ * @task: what is done with it
+ * @precision: of the weights; NULL: bf16
+ * @kv: of the KV cache; NULL: 16 bits, 32 with fp32 weights
+ * @context: tokens of a sequence; 0: 8,192 for inference, else 4,096
+ * @batch: inference: sequences at a time on all GPUs together; training:
+ *	sequences of a micro-batch on each GPU
+ * @rank: of the LoRA adapters
+ * @method: how memory is computed; NULL: by formula
+ * @tokens: fleet-training: tokens to train on, each epoch
+ * @epochs: fleet-training
+ * @hours: fleet-training: time that it may take
+ * @mfu: fleet-training: part of the peak that is reached, 0 to 1
+ * @output_tokens: fleet-inference: tokens of an answer
+ * @throughput: fleet-inference: tokens a second of one GPU
+ * @qpm: fleet-inference: queries a minute
+ * @params: filled by size_request_check()
+ */
+struct size_request {
+	const struct cat_model *model;
+	uint64_t given_params;
+	enum size_task task;
+	const struct size_precision *precision;
+	const struct size_precision *kv;
+	uint64_t context;
+	uint64_t batch;
+	unsigned int rank;
+	const struct size_method *method;
+	uint64_t tokens;
+	double epochs;
+	double hours;
+	double mfu;
+	uint64_t output_tokens;
+	double throughput;
+	double qpm;
+	struct model_params params;
+};
+
+#define SIZE_TERMS_MAX 10
+#define SIZE_FORMULA_MAX 192
+
+/**
+ * struct size_term - one thing that takes memory
+ * @name: short, for a table
+ * @bytes: how much
+ * @formula: where the number comes from; "" for more than one GPU
+ */
+struct size_term {
+	const char *name;
+	uint64_t bytes;
+	char formula[SIZE_FORMULA_MAX];
+};
+
+/**
+ * struct size_terms - all that one GPU holds
+ * @term: @n of them
+ * @total: their sum
+ */
+struct size_terms {
+	struct size_term term[SIZE_TERMS_MAX];
+	size_t n;
+	uint64_t total;
+};
+
+/**
+ * struct size_layout - how a workload is spread over GPUs
+ * @gpus: all of them
+ * @tp: tensor parallel: GPUs that share every layer
+ * @pp: pipeline parallel: groups of layers; for inference @gpus is @tp * @pp
+ *
+ * Without tensor and pipeline parallelism (@tp and @pp are 1) the states are
+ * sharded over @gpus as ZeRO-3 and FSDP do.
+ */
+struct size_layout {
+	unsigned int gpus;
+	unsigned int tp;
+	unsigned int pp;
+};
+
+/**
+ * struct size_fit - how many GPUs of one kind
+ * @layout: the smallest that fits; @gpus is 0 if none does
+ * @per_gpu: bytes that the fullest GPU holds; 0 if the method does not say
+ * @usable: bytes that such a GPU has
+ * @trust: how well @usable is known
+ * @why: reason if none fits, else NULL
+ */
+struct size_fit {
+	struct size_layout layout;
+	uint64_t per_gpu;
+	uint64_t usable;
+	enum gpu_trust trust;
+	const char *why;
+};
+
+/* Defaults: inference, one sequence, rank 16, MFU 0.4, one epoch. */
+void size_request_init(struct size_request *req);
+
+/* Fills the defaults that depend on others; -EINVAL says what is missing. */
+int size_request_check(struct size_request *req, struct fault *f);
+
+/* What one GPU holds with everything on it, however large it would have to be. */
+void size_need(const struct size_request *req, struct size_terms *terms);
+
+/* What each GPU of a layout holds. */
+void size_need_each(const struct size_request *req,
+		    const struct size_layout *layout, struct size_terms *terms);
+
+/*
+ * How many GPUs with @usable bytes: the fewest that can share the model. With
+ * a model, tensor parallel degrees divide its heads and MLP, and powers of two
+ * are preferred. @fit says so if none fits; that is no error.
+ */
+void size_fit_bytes(const struct size_request *req, uint64_t usable,
+		    struct size_fit *fit);
+
+/*
+ * The same for a product of the catalogue, from its usable memory. -ENODATA
+ * if that is not known, or its speed where the method needs that.
+ */
+int size_fit_gpu(const struct size_request *req, const struct cat_gpu *gpu,
+		 struct size_fit *fit, struct fault *f);
+
+/* How many GPUs of @usable bytes hold @bytes, for `--memory 160G`; 0: none. */
+unsigned int size_fit_memory(uint64_t bytes, uint64_t usable);
+
+/* "infer", "train", ...; -ENOENT with the known names in the text. */
+const char *size_task_name(enum size_task task);
+int size_task_find(const char *name, enum size_task *task, struct fault *f);
+
+#endif

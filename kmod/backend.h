@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef GPUFABRIC_BACKEND_H
+#define GPUFABRIC_BACKEND_H
+
+#include "slot.h"
+
+/**
+ * struct gf_backend - how slots of one sort are driven
+ * @id: as the protocol names it
+ * @attach: power the slot and enumerate what is in it; sleeps, up to a minute
+ * @detach: remove the functions and power the slot off; sleeps, and may never
+ *	return when a driver does not let go
+ * @status: read presence and power; returns -EBUSY rather than wait
+ *
+ * None is called with the fabric's lock or the rescan lock held. Each returns
+ * 0 or a negative errno; -ENODEV when the port or its driver is gone.
+ */
+struct gf_backend {
+	enum gpufabric_backend id;
+	int (*attach)(struct gf_slot *slot);
+	int (*detach)(struct gf_slot *slot);
+	int (*status)(struct gf_slot *slot, bool *present, bool *power);
+};
+
+extern const struct gf_backend gf_backend_slot;
+
+struct device *gf_backend_slot_service(struct pci_dev *port);
+
+#endif /* GPUFABRIC_BACKEND_H */

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Judging requests
+ *
+ * Whether a request may touch a slot, and what it has to do to it, is decided
+ * here and nowhere else, before anything is changed: a request is checked
+ * whole under the fabric's lock, so it is carried out whole or refused whole.
+ * Pure code that also builds in user space for its test.
+ */
+#include <linux/errno.h>
+
+#include "check.h"
+
+static int refuse(int error, const char **why, const char *text)
+{
+	*why = text;
+	return error;
+}
+
+static int check_common(const struct gf_check *slot, const char **why)
+{
+	if (slot->busy)
+		return refuse(-EBUSY, why,
+			      "an operation is under way on this slot, wait for it to end");
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN)
+		return refuse(-EMEDIUMTYPE, why,
+			      "the slot holds a device that is not a GPU, it is left alone");
+	return 0;
+}
+
+int gf_check_add(const struct gf_check *slot, const char **why)
+{
+	int err;
+
+	if (slot->claim == GF_CLAIM_OURS)
+		return refuse(-EEXIST, why,
+			      "the slot is in this composition already");
+	if (slot->claim == GF_CLAIM_OTHER)
+		return refuse(-EBUSY, why,
+			      "the slot is claimed by a composition, release that first");
+	err = check_common(slot, why);
+	if (err)
+		return err;
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
+		return refuse(-EBUSY, why,
+			      "the slot is quarantined after repeated faults, clear it first");
+
+	switch (slot->state) {
+	case GPUFABRIC_SLOT_STATE_OFF:
+		return GF_NEED_ATTACH;
+	case GPUFABRIC_SLOT_STATE_READY:
+		return GF_NEED_NOTHING;
+	case GPUFABRIC_SLOT_STATE_EMPTY:
+		return refuse(-ENODEV, why,
+			      "the slot is empty, insert or assign a GPU first");
+	case GPUFABRIC_SLOT_STATE_FAULT:
+		return refuse(-EIO, why,
+			      "the slot is in fault, see its cause and clear it first");
+	case GPUFABRIC_SLOT_STATE_LOST:
+		return refuse(-ENODEV, why,
+			      "the GPU of this slot was lost, insert it again or clear the slot");
+	case GPUFABRIC_SLOT_STATE_STUCK:
+		return refuse(-EBUSY, why,
+			      "the slot is stuck in an operation that has not returned");
+	case GPUFABRIC_SLOT_STATE_DRAINING:
+		return refuse(-EBUSY, why,
+			      "the slot is being drained, abort the drain or wait for its end");
+	default:
+		return refuse(-EBUSY, why,
+			      "the slot is changing state, try again");
+	}
+}
+
+int gf_check_remove(const struct gf_check *slot, const char **why)
+{
+	int err;
+
+	if (slot->claim == GF_CLAIM_OTHER && !slot->force)
+		return refuse(-EBUSY, why,
+			      "the slot belongs to a composition, release or resize that, or force");
+	err = check_common(slot, why);
+	if (err)
+		return err;
+
+	switch (slot->state) {
+	case GPUFABRIC_SLOT_STATE_DRAINING:
+		if (!slot->same_generation)
+			return refuse(-ESTALE, why,
+				      "the slot has changed since it was drained, drain it again");
+		return GF_NEED_DETACH;
+	case GPUFABRIC_SLOT_STATE_READY:
+	case GPUFABRIC_SLOT_STATE_ATTACHED:
+		return refuse(-ESTALE, why,
+			      "drain the slot first, and name the generation that drain returns");
+	case GPUFABRIC_SLOT_STATE_EMPTY:
+	case GPUFABRIC_SLOT_STATE_OFF:
+	case GPUFABRIC_SLOT_STATE_FAULT:
+	case GPUFABRIC_SLOT_STATE_LOST:
+	case GPUFABRIC_SLOT_STATE_STUCK:
+		return GF_NEED_NOTHING;
+	default:
+		return refuse(-EBUSY, why,
+			      "the slot is changing state, try again");
+	}
+}
+
+int gf_check_drain(const struct gf_check *slot, const char **why)
+{
+	int err = check_common(slot, why);
+
+	if (err)
+		return err;
+	switch (slot->state) {
+	case GPUFABRIC_SLOT_STATE_READY:
+	case GPUFABRIC_SLOT_STATE_ATTACHED:
+		return GF_NEED_DETACH;
+	case GPUFABRIC_SLOT_STATE_DRAINING:
+		return refuse(-EBUSY, why,
+			      "the slot is being drained already");
+	case GPUFABRIC_SLOT_STATE_EMPTY:
+	case GPUFABRIC_SLOT_STATE_OFF:
+	case GPUFABRIC_SLOT_STATE_FAULT:
+	case GPUFABRIC_SLOT_STATE_LOST:
+		return refuse(-ENODEV, why,
+			      "the slot has no attached GPU to drain");
+	case GPUFABRIC_SLOT_STATE_STUCK:
+		return refuse(-EBUSY, why,
+			      "the slot is stuck in an operation that has not returned");
+	default:
+		return refuse(-EBUSY, why,
+			      "the slot is changing state, try again");
+	}
+}
+
+int gf_check_clear(const struct gf_check *slot, const char **why)
+{
+	if (slot->busy)
+		return refuse(-EBUSY, why,
+			      "an operation is under way on this slot, wait for it to end");
+	if (slot->state == GPUFABRIC_SLOT_STATE_FAULT ||
+	    slot->state == GPUFABRIC_SLOT_STATE_LOST ||
+	    slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
+		return GF_NEED_NOTHING;
+	if (slot->state == GPUFABRIC_SLOT_STATE_STUCK)
+		return refuse(-EBUSY, why,
+			      "the slot is stuck in an operation that has not returned");
+	return refuse(-EINVAL, why,
+		      "the slot is neither in fault nor lost nor quarantined, nothing to clear");
+}
+
+static int is_letter(char c)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+int gf_name_valid(const char *name)
+{
+	unsigned int length;
+
+	if (!is_letter(name[0]))
+		return 0;
+	for (length = 1; name[length]; length++) {
+		char c = name[length];
+
+		if (!is_letter(c) && !(c >= '0' && c <= '9') &&
+		    c != '_' && c != '.' && c != '-')
+			return 0;
+	}
+	return length <= GPUFABRIC_NAME_MAX;
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Devices and uevents
+ *
+ * Each slot is a device of class gpufabric and sends a change uevent when its
+ * state changes. While a slot is ready it has a child device, slotN!gpu, so
+ * that udev and systemd see a real add and a real remove for each GPU.
+ *
+ * All of it is done by one ordered worker that compares what is registered
+ * with the state, because neither adding a device nor removing one may happen
+ * under the fabric's lock: their sysfs files take it. States that come and go
+ * faster than the worker runs are folded into one uevent; the netlink events
+ * leave none out.
+ */
+#include <linux/device.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "composition.h"
+#include "device.h"
+#include "snapshot.h"
+
+static struct gf_slot *slot_of(const struct device *dev)
+{
+	/* The child's parent is the slot. */
+	if (dev->parent && dev->parent->class == dev->class)
+		return dev_to_gf_slot(dev->parent);
+	return container_of(dev, struct gf_slot, dev);
+}
+
+/*
+ * What the PCI core would call the GPU's modalias. Under another name, or
+ * rules that load drivers by modalias would load them for our device.
+ */
+static int add_modalias(const struct gf_function *function,
+			struct kobj_uevent_env *env)
+{
+	return add_uevent_var(env,
+			      "GPUFABRIC_MODALIAS=pci:v%08Xd%08Xsv%08Xsd%08Xbc%02Xsc%02Xi%02X",
+			      function->vendor, function->device,
+			      function->subsystem_vendor,
+			      function->subsystem_device,
+			      function->class >> 16,
+			      function->class >> 8 & 0xff,
+			      function->class & 0xff);
+}
+
+static int add_vars(struct gf_slot *slot, struct kobj_uevent_env *env)
+{
+	const struct gf_snapshot *snap = slot->snap;
+
+	gf_assert_locked();
+	if (add_uevent_var(env, "GPUFABRIC_SLOT=%s", slot->name) ||
+	    add_uevent_var(env, "GPUFABRIC_STATE=%s",
+			   gf_state_name(slot->state)) ||
+	    add_uevent_var(env, "GPUFABRIC_PORT=%s", slot->address))
+		return -ENOMEM;
+	if (snap && snap->gpu >= 0 &&
+	    (add_uevent_var(env, "GPUFABRIC_ADDRESS=%s",
+			    snap->functions[snap->gpu].address) ||
+	     add_modalias(&snap->functions[snap->gpu], env)))
+		return -ENOMEM;
+	if (slot->composition &&
+	    add_uevent_var(env, "GPUFABRIC_COMPOSITION=%s",
+			   slot->composition->name))
+		return -ENOMEM;
+	return 0;
+}
+
+static int fabric_uevent(gf_uevent_device *dev, struct kobj_uevent_env *env)
+{
+	int err;
+
+	mutex_lock(&gf.lock);
+	err = add_vars(slot_of(dev), env);
+	mutex_unlock(&gf.lock);
+	return err;
+}
+
+static ssize_t name_show(struct device *dev, struct device_attribute *attr,
+			 char *buf)
+{
+	return sysfs_emit(buf, "%s\n", slot_of(dev)->name);
+}
+static DEVICE_ATTR_RO(name);
+
+static ssize_t state_show(struct device *dev, struct device_attribute *attr,
+			  char *buf)
+{
+	return sysfs_emit(buf, "%s\n",
+			  gf_state_name(READ_ONCE(slot_of(dev)->state)));
+}
+static DEVICE_ATTR_RO(state);
+
+static ssize_t address_show(struct device *dev, struct device_attribute *attr,
+			    char *buf)
+{
+	struct gf_slot *slot = slot_of(dev);
+	ssize_t count;
+
+	mutex_lock(&gf.lock);
+	if (dev != &slot->dev && slot->snap && slot->snap->gpu >= 0)
+		count = sysfs_emit(buf, "%s\n",
+				   slot->snap->functions[slot->snap->gpu].address);
+	else
+		count = sysfs_emit(buf, "%s\n", slot->address);
+	mutex_unlock(&gf.lock);
+	return count;
+}
+static DEVICE_ATTR_RO(address);
+
+static struct attribute *fabric_attrs[] = {
+	&dev_attr_name.attr,
+	&dev_attr_state.attr,
+	&dev_attr_address.attr,
+	NULL
+};
+ATTRIBUTE_GROUPS(fabric);
+
+static struct class fabric_class = {
+	.name = "gpufabric",
+	.dev_uevent = fabric_uevent,
+	.dev_groups = fabric_groups,
+};
+
+static void gpu_release(struct device *dev)
+{
+	kfree(dev);
+}
+
+static struct device *gpu_create(struct gf_slot *slot)
+{
+	struct device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	int err;
+
+	if (!dev)
+		return NULL;
+	device_initialize(dev);
+	dev->class = &fabric_class;
+	dev->parent = &slot->dev;
+	dev->release = gpu_release;
+	err = dev_set_name(dev, "%s!gpu", dev_name(&slot->dev));
+	if (!err)
+		err = device_add(dev);
+	if (!err)
+		return dev;
+	dev_warn(&slot->dev, "no device for the GPU (%d)\n", err);
+	put_device(dev);
+	return NULL;
+}
+
+static void publish_gpu(struct gf_slot *slot, bool wanted, u32 incarnation)
+{
+	if (slot->gpu_dev &&
+	    (!wanted || slot->gpu_incarnation != incarnation)) {
+		device_unregister(slot->gpu_dev);
+		slot->gpu_dev = NULL;
+	}
+	if (wanted && !slot->gpu_dev) {
+		slot->gpu_dev = gpu_create(slot);
+		slot->gpu_incarnation = incarnation;
+	}
+}
+
+/**
+ * gf_device_publish() - bring devices and uevents in line with a slot's state
+ * @work: the slot's publish work, which holds a reference on the slot
+ */
+void gf_device_publish(struct work_struct *work)
+{
+	struct gf_slot *slot = container_of(work, struct gf_slot, publish);
+	bool retired, usable;
+	u32 incarnation;
+
+	mutex_lock(&gf.lock);
+	retired = slot->retired;
+	usable = slot->state == GPUFABRIC_SLOT_STATE_READY ||
+		 slot->state == GPUFABRIC_SLOT_STATE_DRAINING;
+	incarnation = slot->incarnation;
+	mutex_unlock(&gf.lock);
+
+	if (!slot->registered && !retired) {
+		slot->registered = !device_add(&slot->dev);
+		if (!slot->registered)
+			dev_warn(&slot->dev, "slot %s has no device\n",
+				 slot->name);
+	} else if (slot->registered && !retired) {
+		kobject_uevent(&slot->dev.kobj, KOBJ_CHANGE);
+	}
+	publish_gpu(slot, usable && !retired && slot->registered, incarnation);
+	if (slot->registered && retired) {
+		device_del(&slot->dev);
+		slot->registered = false;
+	}
+	gf_slot_put(slot);
+}
+
+/**
+ * gf_device_init() - name the device of a slot
+ * @slot: slot that has its id; registered by the next publish
+ */
+void gf_device_init(struct gf_slot *slot)
+{
+	slot->dev.class = &fabric_class;
+	dev_set_name(&slot->dev, "slot%u", slot->id);
+}
+
+int gf_device_start(void)
+{
+	return class_register(&fabric_class);
+}
+
+void gf_device_stop(void)
+{
+	class_unregister(&fabric_class);
+}

@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Putting objects into messages
+ *
+ * One function for each object of the protocol, used alike by replies, dumps
+ * and events. Each takes the reader along: an unprivileged one gets no pid,
+ * command, reason or physical address. Under the fabric's lock.
+ */
+#include <linux/cred.h>
+#include <linux/module.h>
+#include <linux/user_namespace.h>
+
+#include "backend.h"
+#include "composition.h"
+#include "history.h"
+#include "netlink.h"
+#include "op.h"
+#include "snapshot.h"
+#include "stats.h"
+#include "switch.h"
+
+static int close_nest(struct sk_buff *skb, struct nlattr *nest, int err)
+{
+	if (err) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_u64(struct sk_buff *skb, int type, u64 value, int pad)
+{
+	return nla_put_u64_64bit(skb, type, value, pad);
+}
+
+static int put_text(struct sk_buff *skb, int type, const char *text)
+{
+	return text[0] ? nla_put_string(skb, type, text) : 0;
+}
+
+static int fill_link(struct sk_buff *skb, int type, const struct gf_link *link)
+{
+	struct nlattr *nest = nla_nest_start(skb, type);
+
+	if (!nest)
+		return -EMSGSIZE;
+	return close_nest(skb, nest,
+		nla_put_u32(skb, GPUFABRIC_A_LINK_SPEED, link->speed) ||
+		nla_put_u32(skb, GPUFABRIC_A_LINK_WIDTH, link->width) ||
+		nla_put_u32(skb, GPUFABRIC_A_LINK_PORT_SPEED,
+			    link->port_speed) ||
+		nla_put_u32(skb, GPUFABRIC_A_LINK_PORT_WIDTH,
+			    link->port_width) ||
+		nla_put_u32(skb, GPUFABRIC_A_LINK_DEVICE_SPEED,
+			    link->device_speed) ||
+		nla_put_u32(skb, GPUFABRIC_A_LINK_DEVICE_WIDTH,
+			    link->device_width));
+}
+
+static int fill_bar(struct sk_buff *skb, const struct gf_reader *reader,
+		    const struct gf_bar *bar, u32 index)
+{
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_FUNCTION_BAR);
+
+	if (!nest)
+		return -EMSGSIZE;
+	return close_nest(skb, nest,
+		nla_put_u32(skb, GPUFABRIC_A_BAR_INDEX, index) ||
+		put_u64(skb, GPUFABRIC_A_BAR_SIZE, bar->size,
+			GPUFABRIC_A_BAR_PAD) ||
+		nla_put_u32(skb, GPUFABRIC_A_BAR_FLAGS, bar->flags) ||
+		(reader->private &&
+		 put_u64(skb, GPUFABRIC_A_BAR_ADDRESS, bar->address,
+			 GPUFABRIC_A_BAR_PAD)));
+}
+
+static int fill_function(struct sk_buff *skb, const struct gf_reader *reader,
+			 const struct gf_function *function)
+{
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_FUNCTION);
+	u32 i;
+	int err;
+
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_string(skb, GPUFABRIC_A_FUNCTION_ADDRESS,
+			     function->address) ||
+	      nla_put_u32(skb, GPUFABRIC_A_FUNCTION_VENDOR,
+			  function->vendor) ||
+	      nla_put_u32(skb, GPUFABRIC_A_FUNCTION_DEVICE,
+			  function->device) ||
+	      nla_put_u32(skb, GPUFABRIC_A_FUNCTION_SUBSYSTEM_VENDOR,
+			  function->subsystem_vendor) ||
+	      nla_put_u32(skb, GPUFABRIC_A_FUNCTION_SUBSYSTEM_DEVICE,
+			  function->subsystem_device) ||
+	      nla_put_u32(skb, GPUFABRIC_A_FUNCTION_CLASS, function->class) ||
+	      nla_put_u32(skb, GPUFABRIC_A_FUNCTION_REVISION,
+			  function->revision) ||
+	      put_text(skb, GPUFABRIC_A_FUNCTION_DRIVER, function->driver) ||
+	      (function->iommu_group >= 0 &&
+	       nla_put_u32(skb, GPUFABRIC_A_FUNCTION_IOMMU_GROUP,
+			   function->iommu_group));
+	for (i = 0; !err && i < PCI_STD_NUM_BARS; i++) {
+		if (function->bars[i].size)
+			err = fill_bar(skb, reader, &function->bars[i], i);
+	}
+	return close_nest(skb, nest, err);
+}
+
+static int fill_window(struct sk_buff *skb, const struct gf_window *window)
+{
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_WINDOW);
+
+	if (!nest)
+		return -EMSGSIZE;
+	return close_nest(skb, nest,
+		nla_put_u32(skb, GPUFABRIC_A_WINDOW_FLAGS, window->flags) ||
+		put_u64(skb, GPUFABRIC_A_WINDOW_SIZE, window->size,
+			GPUFABRIC_A_WINDOW_PAD) ||
+		put_u64(skb, GPUFABRIC_A_WINDOW_FREE, window->free,
+			GPUFABRIC_A_WINDOW_PAD));
+}
+
+static int fill_phases(struct sk_buff *skb, const u32 *phase_us)
+{
+	unsigned int phase;
+
+	for (phase = 0; phase < GF_PHASES; phase++) {
+		struct nlattr *nest;
+
+		if (!phase_us[phase])
+			continue;
+		nest = nla_nest_start(skb, GPUFABRIC_A_OPERATION_DURATION);
+		if (!nest)
+			return -EMSGSIZE;
+		if (close_nest(skb, nest,
+			       nla_put_u32(skb, GPUFABRIC_A_DURATION_PHASE,
+					   phase) ||
+			       put_u64(skb, GPUFABRIC_A_DURATION_MICROSECONDS,
+				       phase_us[phase],
+				       GPUFABRIC_A_DURATION_PAD)))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+static int fill_who(struct sk_buff *skb, const struct gf_reader *reader,
+		    const struct gf_who *who)
+{
+	if (!who->pid)
+		return 0;
+	if (nla_put_u32(skb, GPUFABRIC_A_OPERATION_UID,
+			from_kuid_munged(&init_user_ns, who->uid)))
+		return -EMSGSIZE;
+	if (!reader->private)
+		return 0;
+	return nla_put_u32(skb, GPUFABRIC_A_OPERATION_PID,
+			   pid_nr_ns(who->pid, reader->pid_ns)) ||
+	       nla_put_string(skb, GPUFABRIC_A_OPERATION_COMMAND, who->comm) ||
+	       put_text(skb, GPUFABRIC_A_OPERATION_REASON, who->reason);
+}
+
+int gf_fill_op(struct sk_buff *skb, const struct gf_reader *reader,
+	       const struct gf_op *op)
+{
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_OPERATION);
+	int err;
+
+	gf_assert_locked();
+	if (!nest)
+		return -EMSGSIZE;
+	err = put_u64(skb, GPUFABRIC_A_OPERATION_ID, op->id,
+		      GPUFABRIC_A_OPERATION_PAD) ||
+	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind) ||
+	      put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, op->started,
+		      GPUFABRIC_A_OPERATION_PAD) ||
+	      put_u64(skb, GPUFABRIC_A_OPERATION_DEADLINE,
+		      op->started + op->timeout_ms + op->driver_timeout_ms,
+		      GPUFABRIC_A_OPERATION_PAD) ||
+	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_SLOTS, op->nr_steps) ||
+	      (op->composition &&
+	       nla_put_string(skb, GPUFABRIC_A_OPERATION_COMPOSITION,
+			      op->composition->name)) ||
+	      (op->stage == GF_STAGE_DONE &&
+	       nla_put_s32(skb, GPUFABRIC_A_OPERATION_ERROR, op->error)) ||
+	      put_text(skb, GPUFABRIC_A_OPERATION_TEXT, op->text) ||
+	      fill_who(skb, reader, &op->who);
+	return close_nest(skb, nest, err);
+}
+
+static int fill_running(struct sk_buff *skb, const struct gf_reader *reader,
+			const struct gf_slot *slot)
+{
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_OPERATION);
+	const struct gf_snapshot *snap = slot->snap;
+	const struct gf_op *op = slot->step->op;
+	const struct gf_function *function = NULL;
+	int err;
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (slot->step->expired && snap && snap->gpu >= 0)
+		function = &snap->functions[snap->gpu];
+	err = put_u64(skb, GPUFABRIC_A_OPERATION_ID, op->id,
+		      GPUFABRIC_A_OPERATION_PAD) ||
+	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind) ||
+	      put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, op->started,
+		      GPUFABRIC_A_OPERATION_PAD) ||
+	      put_u64(skb, GPUFABRIC_A_OPERATION_DEADLINE,
+		      op->started + op->timeout_ms + op->driver_timeout_ms,
+		      GPUFABRIC_A_OPERATION_PAD) ||
+	      (function &&
+	       (nla_put_string(skb, GPUFABRIC_A_OPERATION_FUNCTION,
+			       function->address) ||
+		put_text(skb, GPUFABRIC_A_OPERATION_DRIVER,
+			 function->driver))) ||
+	      fill_who(skb, reader, &op->who);
+	return close_nest(skb, nest, err);
+}
+
+static int fill_last(struct sk_buff *skb, const struct gf_result *last)
+{
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_LAST_OPERATION);
+
+	if (!nest)
+		return -EMSGSIZE;
+	return close_nest(skb, nest,
+		put_u64(skb, GPUFABRIC_A_OPERATION_ID, last->id,
+			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, last->kind) ||
+		put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, last->started,
+			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_s32(skb, GPUFABRIC_A_OPERATION_ERROR, last->error) ||
+		put_text(skb, GPUFABRIC_A_OPERATION_TEXT, last->text) ||
+		fill_phases(skb, last->phase_us));
+}
+
+static int fill_identity(struct sk_buff *skb,
+			 const struct gf_identity *identity)
+{
+	if (nla_put_u32(skb, GPUFABRIC_A_SLOT_IDENTITY, identity->source))
+		return -EMSGSIZE;
+	if (identity->source == GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
+		return 0;
+	return put_u64(skb, GPUFABRIC_A_SLOT_IDENTITY_TIME, identity->time,
+		       GPUFABRIC_A_SLOT_PAD) ||
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_VENDOR, identity->vendor) ||
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_DEVICE, identity->device) ||
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_SUBSYSTEM_VENDOR,
+			   identity->subsystem_vendor) ||
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_SUBSYSTEM_DEVICE,
+			   identity->subsystem_device) ||
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_CLASS, identity->class) ||
+	       (identity->serial &&
+		put_u64(skb, GPUFABRIC_A_SLOT_SERIAL, identity->serial,
+			GPUFABRIC_A_SLOT_PAD));
+}
+
+static int fill_snapshot(struct sk_buff *skb, const struct gf_reader *reader,
+			 const struct gf_snapshot *snap)
+{
+	unsigned int i;
+
+	if (fill_link(skb, GPUFABRIC_A_SLOT_LINK, &snap->link) ||
+	    nla_put_u32(skb, GPUFABRIC_A_SLOT_BUS_FIRST, snap->bus_first) ||
+	    nla_put_u32(skb, GPUFABRIC_A_SLOT_BUS_LAST, snap->bus_last))
+		return -EMSGSIZE;
+	for (i = 0; i < snap->nr_windows; i++) {
+		if (fill_window(skb, &snap->windows[i]))
+			return -EMSGSIZE;
+	}
+	for (i = 0; i < snap->nr_functions; i++) {
+		if (fill_function(skb, reader, &snap->functions[i]))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+static int fill_counters(struct sk_buff *skb, const struct gf_slot *slot)
+{
+	return nla_put_u32(skb, GPUFABRIC_A_SLOT_ATTACHES, slot->attaches) ||
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_DETACHES, slot->detaches) ||
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_FAULTS, slot->faults) ||
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_FLAPS, slot->flaps) ||
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_DEGRADATIONS,
+			   slot->degradations);
+}
+
+int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
+		 struct gf_slot *slot)
+{
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT);
+	int err;
+
+	gf_assert_locked();
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, GPUFABRIC_A_SLOT_ID, slot->id) ||
+	      nla_put_string(skb, GPUFABRIC_A_SLOT_NAME, slot->name) ||
+	      (slot->sw &&
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_SWITCH_ID, slot->sw->id)) ||
+	      nla_put_string(skb, GPUFABRIC_A_SLOT_ADDRESS, slot->address) ||
+	      nla_put_u32(skb, GPUFABRIC_A_SLOT_GENERATION,
+			  slot->generation) ||
+	      nla_put_u32(skb, GPUFABRIC_A_SLOT_STATE, slot->state) ||
+	      put_u64(skb, GPUFABRIC_A_SLOT_SINCE, slot->since,
+		      GPUFABRIC_A_SLOT_PAD) ||
+	      nla_put_u32(skb, GPUFABRIC_A_SLOT_CAUSE, slot->cause) ||
+	      put_text(skb, GPUFABRIC_A_SLOT_TEXT, slot->text) ||
+	      nla_put_u32(skb, GPUFABRIC_A_SLOT_FLAGS, slot->flags) ||
+	      nla_put_u32(skb, GPUFABRIC_A_SLOT_CAPS, slot->caps) ||
+	      nla_put_u32(skb, GPUFABRIC_A_SLOT_BACKEND, slot->backend->id) ||
+	      nla_put_string(skb, GPUFABRIC_A_SLOT_SLOT_DRIVER,
+			     slot->driver_name) ||
+	      (slot->sw &&
+	       nla_put_s32(skb, GPUFABRIC_A_SLOT_NUMA_NODE,
+			   slot->sw->numa_node)) ||
+	      nla_put_u8(skb, GPUFABRIC_A_SLOT_PRESENCE, slot->presence) ||
+	      nla_put_u8(skb, GPUFABRIC_A_SLOT_POWER, slot->power) ||
+	      fill_identity(skb, &slot->identity) ||
+	      (slot->snap && fill_snapshot(skb, reader, slot->snap)) ||
+	      (slot->composition &&
+	       (nla_put_string(skb, GPUFABRIC_A_SLOT_COMPOSITION,
+			       slot->composition->name) ||
+		nla_put_u32(skb, GPUFABRIC_A_SLOT_COMPOSITION_ID,
+			    slot->composition->id))) ||
+	      (slot->step && fill_running(skb, reader, slot)) ||
+	      (slot->last.id && fill_last(skb, &slot->last)) ||
+	      fill_counters(skb, slot) ||
+	      (slot->drain_deadline &&
+	       put_u64(skb, GPUFABRIC_A_SLOT_DRAIN_DEADLINE,
+		       slot->drain_deadline, GPUFABRIC_A_SLOT_PAD));
+	return close_nest(skb, nest, err);
+}
+
+int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader,
+		   const struct gf_switch *sw)
+{
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SWITCH);
+
+	gf_assert_locked();
+	if (!nest)
+		return -EMSGSIZE;
+	return close_nest(skb, nest,
+		nla_put_u32(skb, GPUFABRIC_A_SWITCH_ID, sw->id) ||
+		nla_put_string(skb, GPUFABRIC_A_SWITCH_ADDRESS,
+			       sw->address) ||
+		nla_put_s32(skb, GPUFABRIC_A_SWITCH_NUMA_NODE,
+			    sw->numa_node) ||
+		nla_put_u32(skb, GPUFABRIC_A_SWITCH_VENDOR, sw->vendor) ||
+		nla_put_u32(skb, GPUFABRIC_A_SWITCH_DEVICE, sw->device) ||
+		nla_put_u32(skb, GPUFABRIC_A_SWITCH_SLOTS, sw->slots) ||
+		fill_link(skb, GPUFABRIC_A_SWITCH_LINK, &sw->link));
+}
+
+static int put_member(struct sk_buff *skb, int type,
+		      const struct gf_slot *slot)
+{
+	struct nlattr *nest = nla_nest_start(skb, type);
+
+	if (!nest)
+		return -EMSGSIZE;
+	return close_nest(skb, nest,
+		nla_put_u32(skb, GPUFABRIC_A_MEMBER_SLOT_ID, slot->id) ||
+		nla_put_string(skb, GPUFABRIC_A_MEMBER_SLOT_NAME,
+			       slot->name) ||
+		nla_put_u32(skb, GPUFABRIC_A_MEMBER_GENERATION,
+			    slot->generation) ||
+		nla_put_u32(skb, GPUFABRIC_A_MEMBER_STATE, slot->state));
+}
+
+int gf_fill_member(struct sk_buff *skb, const struct gf_slot *slot)
+{
+	gf_assert_locked();
+	return put_member(skb, GPUFABRIC_A_MEMBER, slot);
+}
+
+static int fill_composition_op(struct sk_buff *skb,
+			       const struct gf_op *op)
+{
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_COMPOSITION_OPERATION);
+
+	if (!nest)
+		return -EMSGSIZE;
+	return close_nest(skb, nest,
+		put_u64(skb, GPUFABRIC_A_OPERATION_ID, op->id,
+			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind));
+}
+
+int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
+			struct gf_composition *composition)
+{
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_COMPOSITION);
+	struct gf_member *member;
+	int err;
+
+	gf_assert_locked();
+	if (!nest)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_ID, composition->id) ||
+	      nla_put_string(skb, GPUFABRIC_A_COMPOSITION_NAME,
+			     composition->name) ||
+	      put_text(skb, GPUFABRIC_A_COMPOSITION_TENANT,
+		       composition->tenant) ||
+	      put_text(skb, GPUFABRIC_A_COMPOSITION_LABEL,
+		       composition->label) ||
+	      put_text(skb, GPUFABRIC_A_COMPOSITION_JOB, composition->job) ||
+	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_OWNER,
+			  from_kuid_munged(&init_user_ns,
+					   composition->owner)) ||
+	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_STATE,
+			  composition->state) ||
+	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_FLAGS,
+			  composition->flags) ||
+	      put_u64(skb, GPUFABRIC_A_COMPOSITION_CREATED,
+		      composition->created, GPUFABRIC_A_COMPOSITION_PAD) ||
+	      (composition->lease &&
+	       put_u64(skb, GPUFABRIC_A_COMPOSITION_LEASE,
+		       composition->lease, GPUFABRIC_A_COMPOSITION_PAD)) ||
+	      (composition->op && fill_composition_op(skb, composition->op));
+	list_for_each_entry(member, &composition->members, list) {
+		if (err)
+			break;
+		err = put_member(skb, GPUFABRIC_A_COMPOSITION_MEMBER,
+				 member->slot);
+	}
+	return close_nest(skb, nest, err);
+}
+
+static int fill_history_op(struct sk_buff *skb, const struct gf_reader *reader,
+			   const struct gf_history_entry *entry)
+{
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_HISTORY_OPERATION);
+
+	if (!nest)
+		return -EMSGSIZE;
+	return close_nest(skb, nest,
+		put_u64(skb, GPUFABRIC_A_OPERATION_ID, entry->op,
+			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, entry->kind) ||
+		nla_put_s32(skb, GPUFABRIC_A_OPERATION_ERROR, entry->error) ||
+		put_text(skb, GPUFABRIC_A_OPERATION_TEXT, entry->text) ||
+		put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, entry->started,
+			GPUFABRIC_A_OPERATION_PAD) ||
+		put_text(skb, GPUFABRIC_A_OPERATION_COMPOSITION,
+			 entry->composition) ||
+		fill_phases(skb, entry->phase_us) ||
+		fill_who(skb, reader, &entry->who));
+}
+
+int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader,
+		    const struct gf_history_entry *entry)
+{
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_HISTORY);
+
+	gf_assert_locked();
+	if (!nest)
+		return -EMSGSIZE;
+	return close_nest(skb, nest,
+		nla_put_u32(skb, GPUFABRIC_A_HISTORY_SLOT_ID,
+			    entry->slot_id) ||
+		nla_put_string(skb, GPUFABRIC_A_HISTORY_SLOT_NAME,
+			       entry->slot_name) ||
+		put_u64(skb, GPUFABRIC_A_HISTORY_SEQUENCE, entry->sequence,
+			GPUFABRIC_A_HISTORY_PAD) ||
+		put_u64(skb, GPUFABRIC_A_HISTORY_TIME, entry->time,
+			GPUFABRIC_A_HISTORY_PAD) ||
+		nla_put_u32(skb, GPUFABRIC_A_HISTORY_STATE, entry->state) ||
+		nla_put_u32(skb, GPUFABRIC_A_HISTORY_CAUSE, entry->cause) ||
+		fill_history_op(skb, reader, entry));
+}
+
+static int fill_buckets(struct sk_buff *skb,
+			const struct gf_histogram *histogram)
+{
+	u64 bound = GF_BUCKET_FIRST_US;
+	unsigned int i;
+
+	for (i = 0; i < GF_BUCKETS; i++, bound *= 2) {
+		struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_STATS_BUCKET);
+
+		if (!nest)
+			return -EMSGSIZE;
+		if (close_nest(skb, nest,
+			       (i < GF_BUCKETS - 1 &&
+				put_u64(skb, GPUFABRIC_A_BUCKET_BELOW, bound,
+					GPUFABRIC_A_BUCKET_PAD)) ||
+			       put_u64(skb, GPUFABRIC_A_BUCKET_COUNT,
+				       histogram->buckets[i],
+				       GPUFABRIC_A_BUCKET_PAD)))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+int gf_fill_stats(struct sk_buff *skb, enum gpufabric_operation_kind kind,
+		  enum gpufabric_phase phase)
+{
+	const struct gf_histogram *histogram = gf_stats_get(kind, phase);
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_STATS);
+
+	if (!nest)
+		return -EMSGSIZE;
+	return close_nest(skb, nest,
+		nla_put_u32(skb, GPUFABRIC_A_STATS_KIND, kind) ||
+		nla_put_u32(skb, GPUFABRIC_A_STATS_PHASE, phase) ||
+		put_u64(skb, GPUFABRIC_A_STATS_COUNT, histogram->count,
+			GPUFABRIC_A_STATS_PAD) ||
+		put_u64(skb, GPUFABRIC_A_STATS_MICROSECONDS, histogram->us,
+			GPUFABRIC_A_STATS_PAD) ||
+		fill_buckets(skb, histogram));
+}
+
+int gf_fill_status(struct sk_buff *skb)
+{
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_STATUS);
+
+	gf_assert_locked();
+	if (!nest)
+		return -EMSGSIZE;
+	return close_nest(skb, nest,
+		nla_put_string(skb, GPUFABRIC_A_STATUS_VERSION,
+			       THIS_MODULE->version ?: "unknown") ||
+		nla_put_u32(skb, GPUFABRIC_A_STATUS_SWITCHES,
+			    gf.nr_switches) ||
+		nla_put_u32(skb, GPUFABRIC_A_STATUS_SLOTS, gf.nr_slots) ||
+		nla_put_u32(skb, GPUFABRIC_A_STATUS_COMPOSITIONS,
+			    gf.nr_compositions) ||
+		nla_put_u32(skb, GPUFABRIC_A_STATUS_OPERATIONS,
+			    gf.nr_operations) ||
+		nla_put_u32(skb, GPUFABRIC_A_STATUS_HISTORY,
+			    gf_history_count()));
+}

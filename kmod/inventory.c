@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Inventory of slots
+ *
+ * One worker keeps the list of slots in line with pci_slots_kset: it takes in
+ * slots that appeared on downstream ports and retires those whose port or
+ * slot driver went away. It runs when the bus notifier saw a port, and at a
+ * slow pace besides, because neither the registration of a slot nor a card
+ * put in without power is announced to anyone.
+ *
+ * A reference on a PCI slot is dropped with pci_destroy_slot() alone: a last
+ * kobject_put() elsewhere would unlink it without the PCI core's lock.
+ */
+#include <linux/moduleparam.h>
+#include <linux/pci.h>
+#include <linux/pci_hotplug.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "backend.h"
+#include "compat.h"
+#include "inventory.h"
+#include "notify.h"
+#include "rescan.h"
+#include "slot.h"
+
+static unsigned int poll_ms = 1000;
+module_param(poll_ms, uint, 0644);
+MODULE_PARM_DESC(poll_ms, "Look for new slots and cards this often in milliseconds, 0 for never (default 1000)");
+
+static bool root_ports;
+module_param(root_ports, bool, 0444);
+MODULE_PARM_DESC(root_ports, "Manage slots of root ports too (default off: only downstream ports of switches)");
+
+static void scan_run(struct work_struct *work);
+static void poll_run(struct work_struct *work);
+
+static DECLARE_WORK(scan_work, scan_run);
+static DECLARE_DELAYED_WORK(poll_work, poll_run);
+
+/* Set while the worker may be queued; cleared before it is flushed. */
+static bool scanning;
+
+static bool is_ours(const struct pci_slot *pci_slot)
+{
+	struct pci_dev *port = pci_slot->bus->self;
+	int type;
+
+	if (!port || !pci_is_pcie(port) || !pci_slot->hotplug)
+		return false;
+	type = pci_pcie_type(port);
+	return type == PCI_EXP_TYPE_DOWNSTREAM ||
+	       (root_ports && type == PCI_EXP_TYPE_ROOT_PORT);
+}
+
+/**
+ * struct gf_strangers - PCI slots that are not in the inventory
+ * @count: how many
+ * @sum: sum over their addresses and slot drivers, to see whether they are
+ *	still the same: a slot appears before its driver has filled it in
+ */
+struct gf_strangers {
+	unsigned int count;
+	unsigned long sum;
+};
+
+static void count_stranger(struct gf_strangers *strangers,
+			   const struct pci_slot *pci_slot)
+{
+	strangers->count++;
+	strangers->sum += (unsigned long)pci_slot +
+			  3 * (unsigned long)READ_ONCE(pci_slot->hotplug);
+}
+
+static struct gf_strangers count_strangers(void)
+{
+	struct gf_strangers strangers = {};
+	struct kobject *kobj;
+
+	spin_lock(&pci_slots_kset->list_lock);
+	list_for_each_entry(kobj, &pci_slots_kset->list, entry) {
+		struct pci_slot *pci_slot =
+			container_of(kobj, struct pci_slot, kobj);
+
+		if (!gf_notify_knows(pci_slot))
+			count_stranger(&strangers, pci_slot);
+	}
+	spin_unlock(&pci_slots_kset->list_lock);
+	return strangers;
+}
+
+/* Take references on PCI slots that are not known yet. */
+static unsigned int collect_new(struct pci_slot **found, unsigned int max)
+{
+	unsigned int count = 0;
+	struct kobject *kobj;
+
+	spin_lock(&pci_slots_kset->list_lock);
+	list_for_each_entry(kobj, &pci_slots_kset->list, entry) {
+		struct pci_slot *pci_slot =
+			container_of(kobj, struct pci_slot, kobj);
+
+		if (count == max)
+			break;
+		if (!gf_notify_knows(pci_slot) &&
+		    kobject_get_unless_zero(kobj))
+			found[count++] = pci_slot;
+	}
+	spin_unlock(&pci_slots_kset->list_lock);
+	return count;
+}
+
+/* Ids follow the addresses, so that lists read in the order of the hardware. */
+static int compare_addresses(const void *left, const void *right)
+{
+	struct pci_bus *a = (*(struct pci_slot *const *)left)->bus;
+	struct pci_bus *b = (*(struct pci_slot *const *)right)->bus;
+
+	if (pci_domain_nr(a) != pci_domain_nr(b))
+		return pci_domain_nr(a) - pci_domain_nr(b);
+	return a->number - b->number;
+}
+
+static void take_in_new(void)
+{
+	static struct gf_strangers seen;
+	struct gf_strangers now = count_strangers(), rejected = {};
+	unsigned int count, i, nr_made = 0;
+	struct pci_slot **found;
+	struct gf_rescan rescan;
+	struct gf_slot **made;
+
+	/* Slots that are no business of ours stay: do not lock for them. */
+	if (!now.count || (now.count == seen.count && now.sum == seen.sum))
+		return;
+	found = kvcalloc(now.count, sizeof(*found), GFP_KERNEL);
+	made = kvcalloc(now.count, sizeof(*made), GFP_KERNEL);
+	if (!found || !made) {
+		kvfree(found);
+		kvfree(made);
+		return;
+	}
+	gf_rescan_lock(&rescan);
+	count = collect_new(found, now.count);
+	sort(found, count, sizeof(*found), compare_addresses, NULL);
+	for (i = 0; i < count; i++) {
+		struct gf_slot *slot;
+
+		/* Counted before it is judged: a change since is seen. */
+		count_stranger(&rejected, found[i]);
+		slot = is_ours(found[i]) ? gf_slot_create(found[i]) : NULL;
+		if (IS_ERR_OR_NULL(slot)) {
+			/* One that failed for want of memory is tried again. */
+			if (slot)
+				rejected.count = 0;
+			pci_destroy_slot(found[i]);
+			continue;
+		}
+		made[nr_made++] = slot;
+	}
+	gf_rescan_unlock(&rescan);
+	for (i = 0; i < nr_made; i++)
+		gf_slot_admit(made[i]);
+	kvfree(found);
+	kvfree(made);
+	/* Holds when all were rejected; else the next look finds fewer. */
+	seen = rejected;
+}
+
+static bool is_gone(struct gf_slot *slot)
+{
+	return READ_ONCE(slot->dying) || !READ_ONCE(slot->pci_slot->hotplug);
+}
+
+static struct gf_slot *next_slot(unsigned long *id)
+{
+	struct gf_slot *slot;
+
+	mutex_lock(&gf.lock);
+	slot = xa_find_after(&gf.slots, id, ULONG_MAX, XA_PRESENT);
+	if (slot)
+		gf_slot_get(slot);
+	mutex_unlock(&gf.lock);
+	return slot;
+}
+
+static void retire_gone(void)
+{
+	struct gf_slot *slot;
+	unsigned long id = 0;
+
+	while ((slot = next_slot(&id))) {
+		if (is_gone(slot))
+			gf_slot_retire(slot, true);
+		gf_slot_put(slot);
+	}
+}
+
+/* Cards put in or pulled without power announce nothing: compare and look. */
+static void look_for_cards(void)
+{
+	struct gf_slot *slot;
+	unsigned long id = 0;
+
+	while ((slot = next_slot(&id))) {
+		bool present, power;
+
+		if (!is_gone(slot) &&
+		    !slot->backend->status(slot, &present, &power) &&
+		    (present != READ_ONCE(slot->presence) ||
+		     power != READ_ONCE(slot->power)))
+			gf_slot_refresh_queue(slot);
+		gf_slot_put(slot);
+	}
+}
+
+/* The only place that retires slots, so looking at them here is safe. */
+static void scan_run(struct work_struct *work)
+{
+	retire_gone();
+	take_in_new();
+	look_for_cards();
+}
+
+static void poll_run(struct work_struct *work)
+{
+	unsigned int period = READ_ONCE(poll_ms);
+
+	if (period)
+		gf_inventory_queue();
+	if (READ_ONCE(scanning))
+		queue_delayed_work(gf.scan_wq, &poll_work,
+				   msecs_to_jiffies(clamp(period, 100u, 60000u)));
+}
+
+/**
+ * gf_inventory_queue() - have the worker compare the slots soon
+ *
+ * May be called from the bus notifier.
+ */
+void gf_inventory_queue(void)
+{
+	if (READ_ONCE(scanning))
+		queue_work(gf.scan_wq, &scan_work);
+}
+
+/**
+ * gf_inventory_start() - find the slots and keep looking
+ *
+ * Return: 0.
+ */
+int gf_inventory_start(void)
+{
+	scan_run(NULL);
+	WRITE_ONCE(scanning, true);
+	gf_inventory_queue();
+	queue_delayed_work(gf.scan_wq, &poll_work,
+			   msecs_to_jiffies(clamp(poll_ms, 100u, 60000u)));
+	return 0;
+}
+
+/**
+ * gf_inventory_stop() - stop looking and retire every slot
+ *
+ * The bus notifier is gone already and no operation is under way.
+ */
+void gf_inventory_stop(void)
+{
+	struct gf_slot *slot;
+	unsigned long id = 0;
+
+	WRITE_ONCE(scanning, false);
+	cancel_delayed_work_sync(&poll_work);
+	cancel_work_sync(&scan_work);
+	while ((slot = next_slot(&id))) {
+		gf_slot_retire(slot, false);
+		gf_slot_put(slot);
+	}
+}

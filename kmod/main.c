@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: gpufabric
+ *
+ * Hot-attach, hot-detach and composition of GPUs behind PCIe switches. This
+ * file only wires the parts together and takes them apart again.
+ *
+ * Unloading is refused while an operation or a composition lives: each holds
+ * a reference on the module. So when the exit runs, nobody is in a slot
+ * driver on our behalf, and what is left are workers that look.
+ */
+#include <linux/ktime.h>
+#include <linux/module.h>
+
+#include "device.h"
+#include "fabric.h"
+#include "history.h"
+#include "inventory.h"
+#include "netlink.h"
+#include "notify.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+/* Operations that may be under way at once: they sleep, they do not compute. */
+#define GF_WORKERS_MAX 512
+
+struct gf_fabric gf = {
+	.lock = __MUTEX_INITIALIZER(gf.lock),
+	.slots = XARRAY_INIT(gf.slots, XA_FLAGS_ALLOC1),
+	.next_slot = 1,
+	.switches = LIST_HEAD_INIT(gf.switches),
+	.compositions = XARRAY_INIT(gf.compositions, XA_FLAGS_ALLOC1),
+	.next_composition = 1,
+	.operations = LIST_HEAD_INIT(gf.operations),
+};
+
+/**
+ * gf_now_ms() - the time as messages carry it
+ *
+ * Return: milliseconds since the epoch.
+ */
+u64 gf_now_ms(void)
+{
+	return ktime_to_ms(ktime_get_real());
+}
+
+static void free_queues(void)
+{
+	if (gf.work_wq)
+		destroy_workqueue(gf.work_wq);
+	if (gf.scan_wq)
+		destroy_workqueue(gf.scan_wq);
+	if (gf.uevent_wq)
+		destroy_workqueue(gf.uevent_wq);
+}
+
+static int alloc_queues(void)
+{
+	gf.work_wq = alloc_workqueue("gpufabric_work", WQ_UNBOUND,
+				     GF_WORKERS_MAX);
+	gf.scan_wq = alloc_workqueue("gpufabric_scan", WQ_UNBOUND, 0);
+	gf.uevent_wq = alloc_ordered_workqueue("gpufabric_uevent", 0);
+	if (gf.work_wq && gf.scan_wq && gf.uevent_wq)
+		return 0;
+	free_queues();
+	return -ENOMEM;
+}
+
+static int __init gpufabric_init(void)
+{
+	int err;
+
+	err = alloc_queues();
+	if (err)
+		return err;
+	err = gf_device_start();
+	if (err)
+		goto err_queues;
+	err = gf_notify_start();
+	if (err)
+		goto err_device;
+	err = gf_inventory_start();
+	if (err)
+		goto err_notify;
+	err = gf_netlink_start();
+	if (err)
+		goto err_inventory;
+	mutex_lock(&gf.lock);
+	pr_info("gpufabric: %u switches, %u slots\n", gf.nr_switches,
+		gf.nr_slots);
+	mutex_unlock(&gf.lock);
+	return 0;
+
+err_inventory:
+	gf_notify_stop();
+	gf_inventory_stop();
+	gf_device_stop();
+	free_queues();
+	gf_history_free();
+	return err;
+err_notify:
+	gf_notify_stop();
+err_device:
+	gf_device_stop();
+err_queues:
+	free_queues();
+	return err;
+}
+
+static void __exit gpufabric_exit(void)
+{
+	/* No more requests, then no more news, then the slots. */
+	gf_netlink_stop();
+	gf_notify_stop();
+	gf_inventory_stop();
+	free_queues();
+	gf_device_stop();
+	gf_history_free();
+	xa_destroy(&gf.slots);
+	xa_destroy(&gf.compositions);
+}
+
+module_init(gpufabric_init);
+module_exit(gpufabric_exit);
+
+MODULE_AUTHOR("The gpufabric authors");
+MODULE_DESCRIPTION("Hot-attach, hot-detach and composition of GPUs behind PCIe switches");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(GPUFABRIC_VERSION);
+MODULE_ALIAS_GENL_FAMILY(GPUFABRIC_FAMILY_NAME);

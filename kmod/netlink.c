@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: The generic netlink family
+ *
+ * Policies and the table of commands are generated from the spec. Commands run
+ * in parallel; the fabric's lock serialises what they touch. Reads are open to
+ * everyone in the initial network namespace. Everything else asks here, in one
+ * place, for CAP_SYS_ADMIN in the initial user namespace, of the sender and of
+ * the socket's opener alike.
+ */
+#include <linux/capability.h>
+#include <linux/module.h>
+#include <linux/netlink.h>
+#include <net/genetlink.h>
+#include <net/net_namespace.h>
+
+#include "compat.h"
+#include "composition.h"
+#include "netlink.h"
+#include "netlink_gen.h"
+#include "slot.h"
+
+#define REPLY_SIZE_FIRST 2048
+#define REPLY_SIZE_MAX (256 * 1024)
+
+static bool is_read(u8 command)
+{
+	switch (command) {
+	case GPUFABRIC_CMD_STATUS_GET:
+	case GPUFABRIC_CMD_SWITCH_GET:
+	case GPUFABRIC_CMD_SLOT_GET:
+	case GPUFABRIC_CMD_COMPOSITION_GET:
+	case GPUFABRIC_CMD_HISTORY_GET:
+	case GPUFABRIC_CMD_STATS_GET:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int pre_doit(const gf_genl_op *op, struct sk_buff *skb,
+		    struct genl_info *info)
+{
+	if (is_read(info->genlhdr->cmd) ||
+	    netlink_capable(skb, CAP_SYS_ADMIN))
+		return 0;
+	NL_SET_ERR_MSG(info->extack,
+		       "changing the fabric needs CAP_SYS_ADMIN, run as root");
+	return -EPERM;
+}
+
+/* 512 members with the longest names; other objects fit the default. */
+#define COMPOSITION_DUMP_SIZE (60 * 1024)
+
+static int composition_dump_start(struct netlink_callback *cb)
+{
+	cb->min_dump_alloc = COMPOSITION_DUMP_SIZE;
+	return 0;
+}
+
+/* The generated table, with what the generator cannot say filled in. */
+static struct genl_ops ops[ARRAY_SIZE(gpufabric_nl_ops)] __ro_after_init;
+
+static void complete_ops(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		ops[i] = gpufabric_nl_ops[i];
+		if (ops[i].cmd == GPUFABRIC_CMD_COMPOSITION_GET)
+			ops[i].start = composition_dump_start;
+	}
+}
+
+static const struct genl_multicast_group groups[] = {
+	[GPUFABRIC_NLGRP_MONITOR] = { .name = GPUFABRIC_MCGRP_MONITOR },
+	[GPUFABRIC_NLGRP_PRIVATE] = {
+		.name = GPUFABRIC_MCGRP_PRIVATE,
+		.flags = GENL_MCAST_CAP_SYS_ADMIN,
+	},
+};
+
+struct genl_family gf_family __ro_after_init = {
+	.name = GPUFABRIC_FAMILY_NAME,
+	.version = GPUFABRIC_FAMILY_VERSION,
+	.module = THIS_MODULE,
+	.netnsok = false,
+	.parallel_ops = true,
+	.pre_doit = pre_doit,
+	.ops = ops,
+	.n_ops = ARRAY_SIZE(ops),
+	.resv_start_op = GPUFABRIC_CMD_STATUS_GET,
+	.mcgrps = groups,
+	.n_mcgrps = ARRAY_SIZE(groups),
+};
+
+/**
+ * gf_refuse() - say why a request is refused
+ * @extack: extended ack of the request
+ * @attr: attribute that it is about, or NULL
+ * @text: constant text
+ *
+ * The macros of the netlink core take literals only; the texts of the pure
+ * checks are constants as well.
+ */
+void gf_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr,
+	       const char *text)
+{
+	if (!extack)
+		return;
+	extack->_msg = text;
+	extack->bad_attr = attr;
+}
+
+/**
+ * gf_reader_of() - what the sender of a request may read
+ * @reader: filled
+ * @request: the request
+ *
+ * Called in the sender's context, which is that of each part of a dump too.
+ */
+void gf_reader_of(struct gf_reader *reader, struct sk_buff *request)
+{
+	reader->private = netlink_capable(request, CAP_SYS_ADMIN);
+	reader->pid_ns = task_active_pid_ns(current);
+}
+
+static int fill_reply(struct sk_buff *skb, struct genl_info *info,
+		      const struct gf_reader *reader, gf_fill_fn fill,
+		      void *object)
+{
+	void *header = genlmsg_put_reply(skb, info, &gf_family, 0,
+					 info->genlhdr->cmd);
+
+	if (!header)
+		return -EMSGSIZE;
+	if (nla_put_u64_64bit(skb, GPUFABRIC_A_SEQUENCE, gf.sequence,
+			      GPUFABRIC_A_PAD) ||
+	    fill(skb, reader, object))
+		return -EMSGSIZE;
+	genlmsg_end(skb, header);
+	return 0;
+}
+
+/**
+ * gf_reply() - answer a request
+ * @request: the request as it came
+ * @info: the request, parsed
+ * @fill: puts the object
+ * @object: the object
+ *
+ * Under the fabric's lock.
+ *
+ * Return: 0, -ENOMEM, or what sending returned.
+ */
+int gf_reply(struct sk_buff *request, struct genl_info *info, gf_fill_fn fill,
+	     void *object)
+{
+	struct gf_reader reader;
+	unsigned int size;
+
+	gf_assert_locked();
+	gf_reader_of(&reader, request);
+	for (size = REPLY_SIZE_FIRST; size <= REPLY_SIZE_MAX; size *= 2) {
+		struct sk_buff *skb = genlmsg_new(size, GFP_KERNEL);
+
+		if (!skb)
+			return -ENOMEM;
+		if (!fill_reply(skb, info, &reader, fill, object))
+			return genlmsg_reply(skb, info);
+		nlmsg_free(skb);
+	}
+	return -EMSGSIZE;
+}
+
+static int socket_closed(struct notifier_block *nb, unsigned long action,
+			 void *data)
+{
+	struct netlink_notify *notify = data;
+
+	if (action != NETLINK_URELEASE ||
+	    notify->protocol != NETLINK_GENERIC ||
+	    !net_eq(notify->net, &init_net))
+		return NOTIFY_DONE;
+	mutex_lock(&gf.lock);
+	gf_slot_port_closed(notify->portid);
+	gf_composition_port_closed(notify->portid);
+	mutex_unlock(&gf.lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block socket_notifier = {
+	.notifier_call = socket_closed,
+};
+
+int __init gf_netlink_start(void)
+{
+	int err;
+
+	complete_ops();
+	err = netlink_register_notifier(&socket_notifier);
+	if (err)
+		return err;
+	err = genl_register_family(&gf_family);
+	if (err)
+		netlink_unregister_notifier(&socket_notifier);
+	return err;
+}
+
+void gf_netlink_stop(void)
+{
+	genl_unregister_family(&gf_family);
+	netlink_unregister_notifier(&socket_notifier);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
+/* Do not edit directly, auto-generated from: */
+/*	netlink/specs/gpufabric.yaml */
+/* YNL-GEN kernel header */
+
+#ifndef _LINUX_GPUFABRIC_GEN_H
+#define _LINUX_GPUFABRIC_GEN_H
+
+#include <net/netlink.h>
+#include <net/genetlink.h>
+
+#include <uapi/linux/gpufabric.h>
+
+/* Common nested types */
+extern const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_STATE + 1];
+
+extern const struct nla_policy gpufabric_status_get_nl_policy[GPUFABRIC_A_FLAGS + 1];
+
+extern const struct nla_policy gpufabric_switch_get_nl_policy[GPUFABRIC_A_ID + 1];
+
+extern const struct nla_policy gpufabric_slot_get_nl_policy[GPUFABRIC_A_NAME + 1];
+
+extern const struct nla_policy gpufabric_composition_get_nl_policy[GPUFABRIC_A_NAME + 1];
+
+extern const struct nla_policy gpufabric_drain_nl_policy[GPUFABRIC_A_REASON + 1];
+
+extern const struct nla_policy gpufabric_drain_abort_nl_policy[GPUFABRIC_A_REASON + 1];
+
+extern const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_REASON + 1];
+
+extern const struct nla_policy gpufabric_detach_nl_policy[GPUFABRIC_A_REASON + 1];
+
+extern const struct nla_policy gpufabric_clear_nl_policy[GPUFABRIC_A_REASON + 1];
+
+extern const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_REASON + 1];
+
+extern const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_REASON + 1];
+
+extern const struct nla_policy gpufabric_release_nl_policy[GPUFABRIC_A_REASON + 1];
+
+extern const struct nla_policy gpufabric_history_get_nl_policy[GPUFABRIC_A_NAME + 1];
+
+extern const struct nla_policy gpufabric_stats_get_nl_policy[GPUFABRIC_A_ID + 1];
+
+/* Ops table for gpufabric */
+extern const struct genl_ops gpufabric_nl_ops[14];
+
+int gpufabric_nl_status_get_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_switch_get_dumpit(struct sk_buff *skb,
+				   struct netlink_callback *cb);
+int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_slot_get_dumpit(struct sk_buff *skb,
+				 struct netlink_callback *cb);
+int gpufabric_nl_composition_get_doit(struct sk_buff *skb,
+				      struct genl_info *info);
+int gpufabric_nl_composition_get_dumpit(struct sk_buff *skb,
+					struct netlink_callback *cb);
+int gpufabric_nl_drain_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_drain_abort_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_attach_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_detach_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_clear_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_compose_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_resize_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_release_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_history_get_dumpit(struct sk_buff *skb,
+				    struct netlink_callback *cb);
+int gpufabric_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_stats_get_dumpit(struct sk_buff *skb,
+				  struct netlink_callback *cb);
+
+enum {
+	GPUFABRIC_NLGRP_MONITOR,
+	GPUFABRIC_NLGRP_PRIVATE,
+};
+
+#endif /* _LINUX_GPUFABRIC_GEN_H */

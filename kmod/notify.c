@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: What the PCI core tells
+ *
+ * The bus notifier runs in the context of whoever adds or removes a device,
+ * with pci_rescan_remove_lock held. So it only writes down what it saw, under
+ * a spinlock, and queues workers that look. It never takes the fabric's lock,
+ * never waits for a worker and never takes the rescan lock.
+ */
+#include <linux/pci.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "holder.h"
+#include "inventory.h"
+#include "notify.h"
+#include "snapshot.h"
+
+#define GF_HASH_BITS 10
+
+/*
+ * gf_notify_lock covers the two tables and, in every slot in them, the marks,
+ * gone_surprise and the list of seen functions. Taken in the notifier, inside
+ * the fabric's lock and inside the list lock of pci_slots_kset; nothing is
+ * taken inside it.
+ */
+static DEFINE_SPINLOCK(gf_notify_lock);
+static DEFINE_HASHTABLE(gf_ports, GF_HASH_BITS);
+
+/**
+ * struct gf_seen - BARs of a function as it appeared
+ * @list: in &gf_slot.seen
+ * @devfn: which function
+ * @size: size of each BAR in bytes
+ *
+ * A BAR for which no address is found loses its size in the PCI core, so what
+ * a function asked for is kept from before addresses are assigned.
+ */
+struct gf_seen {
+	struct list_head list;
+	unsigned int devfn;
+	u64 size[PCI_STD_NUM_BARS];
+};
+
+static struct gf_slot *slot_of_port(const struct pci_dev *port)
+{
+	struct gf_slot *slot;
+
+	lockdep_assert_held(&gf_notify_lock);
+	hash_for_each_possible(gf_ports, slot, hash, (unsigned long)port) {
+		if (slot->port == port)
+			return slot;
+	}
+	return NULL;
+}
+
+static struct gf_seen *seen_of(struct gf_slot *slot, unsigned int devfn)
+{
+	struct gf_seen *seen;
+
+	lockdep_assert_held(&gf_notify_lock);
+	list_for_each_entry(seen, &slot->seen, list) {
+		if (seen->devfn == devfn)
+			return seen;
+	}
+	return NULL;
+}
+
+static void forget_seen(struct gf_slot *slot)
+{
+	struct gf_seen *seen, *next;
+
+	lockdep_assert_held(&gf_notify_lock);
+	list_for_each_entry_safe(seen, next, &slot->seen, list) {
+		list_del(&seen->list);
+		kfree(seen);
+	}
+}
+
+static struct gf_seen *make_seen(const struct pci_dev *pdev)
+{
+	struct gf_seen *seen = kzalloc(sizeof(*seen), GFP_KERNEL);
+	int i;
+
+	if (!seen)
+		return NULL;
+	seen->devfn = pdev->devfn;
+	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
+		if (pdev->resource[i].flags)
+			seen->size[i] = resource_size(&pdev->resource[i]);
+	}
+	return seen;
+}
+
+static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
+			   unsigned long action, struct gf_seen **seen)
+{
+	lockdep_assert_held(&gf_notify_lock);
+	switch (action) {
+	case BUS_NOTIFY_ADD_DEVICE:
+		if (!slot->mark_add)
+			slot->mark_add = ktime_get();
+		slot->gone_surprise = false;
+		if (*seen && !seen_of(slot, pdev->devfn)) {
+			list_add(&(*seen)->list, &slot->seen);
+			*seen = NULL;
+		}
+		break;
+	case BUS_NOTIFY_BIND_DRIVER:
+		if (!slot->mark_bind)
+			slot->mark_bind = ktime_get();
+		break;
+	case BUS_NOTIFY_BOUND_DRIVER:
+		slot->mark_bound = ktime_get();
+		break;
+	case BUS_NOTIFY_DEL_DEVICE:
+		/* Cut off, not removed: set by the slot driver before. */
+		if (pci_channel_offline(pdev))
+			slot->gone_surprise = true;
+		break;
+	case BUS_NOTIFY_REMOVED_DEVICE:
+		slot->mark_gone = ktime_get();
+		forget_seen(slot);
+		break;
+	}
+	atomic_inc(&slot->changes);
+	wake_up_all(&slot->changed);
+}
+
+static bool is_interesting(unsigned long action)
+{
+	switch (action) {
+	case BUS_NOTIFY_ADD_DEVICE:
+	case BUS_NOTIFY_DEL_DEVICE:
+	case BUS_NOTIFY_REMOVED_DEVICE:
+	case BUS_NOTIFY_BIND_DRIVER:
+	case BUS_NOTIFY_BOUND_DRIVER:
+	case BUS_NOTIFY_UNBOUND_DRIVER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int bus_event(struct notifier_block *nb, unsigned long action,
+		     void *data)
+{
+	struct pci_dev *pdev = to_pci_dev(data);
+	struct gf_seen *seen = NULL;
+	struct gf_slot *slot;
+
+	gf_holder_event(pdev, action);
+	if (!is_interesting(action))
+		return NOTIFY_DONE;
+	if (action == BUS_NOTIFY_ADD_DEVICE && gf_is_gpu_class(pdev->class))
+		seen = make_seen(pdev);
+
+	spin_lock(&gf_notify_lock);
+	slot = pdev->bus->self ? slot_of_port(pdev->bus->self) : NULL;
+	if (slot) {
+		function_event(slot, pdev, action, &seen);
+		gf_slot_refresh_queue(slot);
+	}
+	slot = slot_of_port(pdev);
+	if (slot && action == BUS_NOTIFY_DEL_DEVICE) {
+		WRITE_ONCE(slot->dying, true);
+		atomic_inc(&slot->changes);
+		wake_up_all(&slot->changed);
+	}
+	spin_unlock(&gf_notify_lock);
+	kfree(seen);
+
+	/* Ports come with a driver bound to them, and go. */
+	if (pci_is_bridge(pdev) && (action == BUS_NOTIFY_BOUND_DRIVER ||
+				    action == BUS_NOTIFY_UNBOUND_DRIVER ||
+				    action == BUS_NOTIFY_REMOVED_DEVICE ||
+				    action == BUS_NOTIFY_DEL_DEVICE))
+		gf_inventory_queue();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block bus_notifier = {
+	.notifier_call = bus_event,
+};
+
+/**
+ * gf_notify_add_slot() - have the notifier watch a slot's port
+ * @slot: slot; a reference is held until gf_notify_remove_slot()
+ */
+void gf_notify_add_slot(struct gf_slot *slot)
+{
+	spin_lock(&gf_notify_lock);
+	hash_add(gf_ports, &slot->hash, (unsigned long)slot->port);
+	spin_unlock(&gf_notify_lock);
+}
+
+/**
+ * gf_notify_remove_slot() - stop watching a slot's port
+ * @slot: slot
+ */
+void gf_notify_remove_slot(struct gf_slot *slot)
+{
+	spin_lock(&gf_notify_lock);
+	hash_del(&slot->hash);
+	forget_seen(slot);
+	spin_unlock(&gf_notify_lock);
+}
+
+/**
+ * gf_notify_knows() - whether a PCI slot is in the inventory
+ * @pci_slot: slot of the PCI core
+ */
+bool gf_notify_knows(const struct pci_slot *pci_slot)
+{
+	struct gf_slot *slot;
+	bool known = false;
+
+	spin_lock(&gf_notify_lock);
+	hash_for_each_possible(gf_ports, slot, hash,
+			       (unsigned long)pci_slot->bus->self) {
+		if (slot->pci_slot == pci_slot)
+			known = true;
+	}
+	spin_unlock(&gf_notify_lock);
+	return known;
+}
+
+/**
+ * gf_notify_reset() - forget the marks of a slot before an operation
+ * @slot: slot
+ */
+void gf_notify_reset(struct gf_slot *slot)
+{
+	spin_lock(&gf_notify_lock);
+	slot->mark_add = 0;
+	slot->mark_bind = 0;
+	slot->mark_bound = 0;
+	slot->mark_gone = 0;
+	slot->gone_surprise = false;
+	spin_unlock(&gf_notify_lock);
+}
+
+/**
+ * gf_notify_marks() - read the marks of a slot
+ * @slot: slot
+ * @marks: filled
+ */
+void gf_notify_marks(struct gf_slot *slot, struct gf_marks *marks)
+{
+	spin_lock(&gf_notify_lock);
+	marks->add = slot->mark_add;
+	marks->bind = slot->mark_bind;
+	marks->bound = slot->mark_bound;
+	marks->gone = slot->mark_gone;
+	spin_unlock(&gf_notify_lock);
+}
+
+/**
+ * gf_notify_was_surprise() - whether the functions were cut off
+ * @slot: slot
+ */
+bool gf_notify_was_surprise(struct gf_slot *slot)
+{
+	bool surprise;
+
+	spin_lock(&gf_notify_lock);
+	surprise = slot->gone_surprise;
+	spin_unlock(&gf_notify_lock);
+	return surprise;
+}
+
+/**
+ * gf_notify_missing_bar() - find a BAR that got no address
+ * @slot: slot
+ * @pdev: function in it; caller holds pci_rescan_remove_lock
+ * @snap: its missing_bar and missing_size are set when there is one
+ */
+void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev,
+			   struct gf_snapshot *snap)
+{
+	struct gf_seen *seen;
+	int i;
+
+	spin_lock(&gf_notify_lock);
+	seen = seen_of(slot, pdev->devfn);
+	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
+		const struct resource *res = &pdev->resource[i];
+		u64 size = resource_size(res);
+
+		if (!res->flags)
+			size = seen ? seen->size[i] : 0;
+		else if (res->parent && !(res->flags & IORESOURCE_UNSET))
+			size = 0;
+		if (size) {
+			snap->missing_bar = i;
+			snap->missing_size = size;
+			break;
+		}
+	}
+	spin_unlock(&gf_notify_lock);
+}
+
+int gf_notify_start(void)
+{
+	return bus_register_notifier(&pci_bus_type, &bus_notifier);
+}
+
+void gf_notify_stop(void)
+{
+	bus_unregister_notifier(&pci_bus_type, &bus_notifier);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef GPUFABRIC_NOTIFY_H
+#define GPUFABRIC_NOTIFY_H
+
+#include "slot.h"
+
+struct gf_snapshot;
+
+/**
+ * struct gf_marks - when a GPU took the steps of coming up
+ * @add: its first function appeared
+ * @bind: a driver's probe began
+ * @bound: a driver's probe ended
+ * @gone: its last function was removed
+ *
+ * Zero for a step that was not seen.
+ */
+struct gf_marks {
+	ktime_t add;
+	ktime_t bind;
+	ktime_t bound;
+	ktime_t gone;
+};
+
+int gf_notify_start(void);
+void gf_notify_stop(void);
+void gf_notify_add_slot(struct gf_slot *slot);
+void gf_notify_remove_slot(struct gf_slot *slot);
+bool gf_notify_knows(const struct pci_slot *pci_slot);
+void gf_notify_reset(struct gf_slot *slot);
+void gf_notify_marks(struct gf_slot *slot, struct gf_marks *marks);
+bool gf_notify_was_surprise(struct gf_slot *slot);
+void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev,
+			   struct gf_snapshot *snap);
+
+#endif /* GPUFABRIC_NOTIFY_H */

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Operations
+ *
+ * Whatever changes slots is one kind of thing: a set of steps, one for each
+ * slot, that all happen or none. This file is the transaction: it starts the
+ * steps of a stage, counts them home, undoes what has to be undone, and closes
+ * the books. What a step does to its slot is in step.c.
+ *
+ * Everything here runs under the fabric's lock and never sleeps for hardware.
+ * A step that passes its deadline counts as failed at once; its worker still
+ * holds a reference and tells the slot when it comes back at last.
+ */
+#include <linux/cred.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "composition.h"
+#include "event.h"
+#include "history.h"
+#include "op.h"
+#include "trace.h"
+
+/**
+ * gf_who_current() - write down who is asking
+ * @who: filled; gf_who_drop() gives back what it holds
+ * @port: netlink port of the request
+ * @reason: free text or NULL
+ */
+void gf_who_current(struct gf_who *who, u32 port, const char *reason)
+{
+	who->uid = current_uid();
+	who->pid = get_pid(task_tgid(current));
+	who->port = port;
+	get_task_comm(who->comm, current);
+	strscpy(who->reason, reason ?: "", sizeof(who->reason));
+}
+
+void gf_who_copy(struct gf_who *to, const struct gf_who *from)
+{
+	*to = *from;
+	get_pid(to->pid);
+}
+
+void gf_who_drop(struct gf_who *who)
+{
+	put_pid(who->pid);
+	who->pid = NULL;
+}
+
+/**
+ * gf_op_alloc() - make an operation
+ * @kind: what is asked for
+ * @nr_steps: room for so many steps
+ *
+ * Return: the operation with one reference and without steps; NULL without
+ * memory or while the module is going away.
+ */
+struct gf_op *gf_op_alloc(enum gpufabric_operation_kind kind,
+			  unsigned int nr_steps)
+{
+	struct gf_op *op;
+
+	if (!try_module_get(THIS_MODULE))
+		return NULL;
+	op = kvzalloc(struct_size(op, steps, nr_steps), GFP_KERNEL);
+	if (!op) {
+		module_put(THIS_MODULE);
+		return NULL;
+	}
+	kref_init(&op->ref);
+	INIT_LIST_HEAD(&op->list);
+	op->kind = kind;
+	op->timeout_ms = GF_TIMEOUT_MS;
+	op->started = gf_now_ms();
+	return op;
+}
+
+static void op_release(struct kref *ref)
+{
+	struct gf_op *op = container_of(ref, struct gf_op, ref);
+	unsigned int i;
+
+	for (i = 0; i < op->nr_steps; i++)
+		gf_slot_put(op->steps[i].slot);
+	gf_who_drop(&op->who);
+	if (op->composition)
+		gf_composition_put(op->composition);
+	kvfree(op);
+	/* The workqueue is drained before the module's text goes away. */
+	module_put(THIS_MODULE);
+}
+
+void gf_op_put(struct gf_op *op)
+{
+	kref_put(&op->ref, op_release);
+}
+
+/**
+ * gf_op_add_step() - add a slot to an operation that was not launched yet
+ * @op: operation with room for it
+ * @slot: slot
+ * @need: what has to be done to it
+ * @remove: it is to be given back
+ * @expect: identity to expect, or NULL
+ */
+void gf_op_add_step(struct gf_op *op, struct gf_slot *slot, enum gf_need need,
+		    bool remove, const struct gf_expect *expect)
+{
+	struct gf_step *step = &op->steps[op->nr_steps++];
+
+	step->op = op;
+	step->slot = gf_slot_get(slot);
+	step->need = need;
+	step->remove = remove;
+	if (expect)
+		step->expect = *expect;
+	INIT_WORK(&step->work, gf_step_run);
+	INIT_DELAYED_WORK(&step->watchdog, gf_step_watchdog);
+}
+
+static bool wants(const struct gf_step *step, enum gf_stage stage)
+{
+	switch (stage) {
+	case GF_STAGE_ADDING:
+		return !step->remove && step->need == GF_NEED_ATTACH;
+	case GF_STAGE_REMOVING:
+		return step->remove && step->need == GF_NEED_DETACH;
+	case GF_STAGE_UNDOING:
+		return !step->remove && step->attached &&
+		       (step->slot->state == GPUFABRIC_SLOT_STATE_READY ||
+			step->slot->state == GPUFABRIC_SLOT_STATE_ATTACHED);
+	default:
+		return false;
+	}
+}
+
+/* Start a stage; returns whether there is anything to wait for. */
+static bool start_stage(struct gf_op *op, enum gf_stage stage)
+{
+	unsigned int i;
+
+	op->stage = stage;
+	if (stage == GF_STAGE_UNDOING) {
+		for (i = op->nr_steps; i-- > 0;) {
+			if (wants(&op->steps[i], stage))
+				gf_step_launch(&op->steps[i], GF_NEED_DETACH,
+					       true);
+		}
+		return op->pending;
+	}
+	for (i = 0; i < op->nr_steps; i++) {
+		if (wants(&op->steps[i], stage))
+			gf_step_launch(&op->steps[i], op->steps[i].need, false);
+	}
+	return op->pending;
+}
+
+/* Give back claims: of what was to be added on failure, of what is removed. */
+static void settle_claims(struct gf_op *op)
+{
+	unsigned int i;
+
+	if (!op->composition)
+		return;
+	for (i = 0; i < op->nr_steps; i++) {
+		struct gf_step *step = &op->steps[i];
+		bool drop = step->remove ? op->stage != GF_STAGE_UNDOING :
+					   op->error && op->stage == GF_STAGE_UNDOING;
+
+		if (drop && step->slot->composition == op->composition)
+			gf_composition_unclaim(step->slot);
+	}
+}
+
+static void settle_composition(struct gf_op *op)
+{
+	struct gf_composition *composition = op->composition;
+
+	settle_claims(op);
+	composition->op = NULL;
+	if (op->made && op->error) {
+		composition->state = GPUFABRIC_COMPOSITION_STATE_FAILED;
+		gf_composition_unlist(composition);
+	} else if (op->ends) {
+		composition->state = GPUFABRIC_COMPOSITION_STATE_RELEASED;
+		gf_composition_unlist(composition);
+	} else {
+		gf_composition_judge(composition);
+	}
+}
+
+static void op_done(struct gf_op *op)
+{
+	unsigned int i;
+
+	for (i = 0; i < op->nr_steps; i++) {
+		struct gf_step *step = &op->steps[i];
+
+		step->slot->op = NULL;
+		/* What was as wanted had no worker to record it. */
+		if (step->need == GF_NEED_NOTHING)
+			gf_history_step(step);
+	}
+	if (op->composition)
+		settle_composition(op);
+	op->stage = GF_STAGE_DONE;
+	list_del_init(&op->list);
+	gf.nr_operations--;
+	trace_gpufabric_operation(op);
+	gf_event_operation(op, GPUFABRIC_EVENT_KIND_OPERATION_DONE);
+	gf_op_put(op);
+}
+
+static void op_advance(struct gf_op *op)
+{
+	switch (op->stage) {
+	case GF_STAGE_ADDING:
+		if (op->error) {
+			if (start_stage(op, GF_STAGE_UNDOING))
+				return;
+			break;
+		}
+		if (start_stage(op, GF_STAGE_REMOVING))
+			return;
+		break;
+	default:
+		break;
+	}
+	op_done(op);
+}
+
+/**
+ * gf_op_launch() - start an operation that was accepted
+ * @op: operation; takes over the caller's reference
+ *
+ * Slots of a composition are claimed already. The operation may be over, and
+ * freed, when this returns and the fabric's lock is dropped.
+ */
+void gf_op_launch(struct gf_op *op)
+{
+	unsigned int i;
+
+	gf_assert_locked();
+	op->id = ++gf.next_operation;
+	list_add_tail(&op->list, &gf.operations);
+	gf.nr_operations++;
+	if (op->composition)
+		op->composition->op = op;
+	for (i = 0; i < op->nr_steps; i++)
+		op->steps[i].slot->op = op;
+	gf_event_operation(op, GPUFABRIC_EVENT_KIND_OPERATION_STARTED);
+	if (!start_stage(op, GF_STAGE_ADDING))
+		op_advance(op);
+}
+
+/**
+ * gf_step_ended() - a step came to its end, or its deadline did
+ * @step: step that was running
+ */
+void gf_step_ended(struct gf_step *step)
+{
+	struct gf_op *op = step->op;
+
+	gf_assert_locked();
+	step->running = false;
+	if (step->error && !op->error) {
+		op->error = step->error;
+		snprintf(op->text, sizeof(op->text), "slot %s: %s",
+			 step->slot->name, step->text);
+	}
+	if (!--op->pending)
+		op_advance(op);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: The slots that a request names
+ *
+ * Parsing them, finding them, and judging each with the pure checks. Slots are
+ * found and judged under the fabric's lock and acted upon before it is
+ * dropped, so what was judged is what is changed.
+ */
+#include <linux/slab.h>
+#include <net/genetlink.h>
+
+#include "composition.h"
+#include "netlink.h"
+#include "netlink_gen.h"
+#include "pick.h"
+
+int gf_pick_refuse(struct genl_info *info, const struct nlattr *attr, int error,
+		   const char *text)
+{
+	gf_refuse(info->extack, attr, text);
+	return error;
+}
+
+static int find_slot(struct genl_info *info, const struct nlattr *attr,
+		     struct nlattr **tb, struct gf_slot **slot)
+{
+	if (tb[GPUFABRIC_A_MEMBER_SLOT_ID])
+		*slot = gf_slot_find(nla_get_u32(tb[GPUFABRIC_A_MEMBER_SLOT_ID]));
+	else if (tb[GPUFABRIC_A_MEMBER_SLOT_NAME])
+		*slot = gf_slot_find_name(nla_data(tb[GPUFABRIC_A_MEMBER_SLOT_NAME]));
+	else
+		return gf_pick_refuse(info, attr, -EINVAL,
+			      "name each slot by slot-id or slot-name");
+	if (!*slot)
+		return gf_pick_refuse(info, attr, -ENOENT,
+			      "no such slot, see gpuctl list");
+	if ((*slot)->request == gf.request)
+		return gf_pick_refuse(info, attr, -EINVAL,
+			      "the slot is named twice, name it once");
+	(*slot)->request = gf.request;
+	return 0;
+}
+
+static void parse_expect(struct nlattr **tb, struct gf_expect *expect)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(expect->id); i++) {
+		const struct nlattr *attr =
+			tb[GPUFABRIC_A_MEMBER_EXPECT_VENDOR + i];
+
+		if (!attr)
+			continue;
+		expect->mask |= BIT(i);
+		expect->id[i] = nla_get_u32(attr);
+	}
+}
+
+static int parse_pick(struct genl_info *info, const struct nlattr *attr,
+		      struct gf_pick *pick)
+{
+	struct nlattr *tb[GPUFABRIC_A_MEMBER_MAX + 1];
+	int err;
+
+	err = nla_parse_nested(tb, GPUFABRIC_A_MEMBER_STATE, attr,
+			       gpufabric_member_nl_policy, info->extack);
+	if (err)
+		return err;
+	pick->attr = attr;
+	if (tb[GPUFABRIC_A_MEMBER_GENERATION]) {
+		pick->generation =
+			nla_get_u32(tb[GPUFABRIC_A_MEMBER_GENERATION]);
+		pick->has_generation = true;
+	}
+	parse_expect(tb, &pick->expect);
+	return find_slot(info, attr, tb, &pick->slot);
+}
+
+unsigned int gf_picks_count(struct genl_info *info, int type)
+{
+	struct nlattr *attr;
+	unsigned int count = 0;
+	int rem;
+
+	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
+			  genlmsg_len(info->genlhdr), rem)
+		count += nla_type(attr) == type;
+	return count;
+}
+
+struct gf_picks *gf_picks_alloc(struct genl_info *info, int type)
+{
+	unsigned int count = gf_picks_count(info, type);
+	struct gf_picks *picks;
+
+	if (count > GPUFABRIC_MEMBERS_MAX) {
+		gf_refuse(info->extack, NULL,
+			  "too many slots, name at most 512 in one request");
+		return ERR_PTR(-E2BIG);
+	}
+	picks = kvzalloc(struct_size(picks, picks, count), GFP_KERNEL);
+	if (!picks)
+		return ERR_PTR(-ENOMEM);
+	return picks;
+}
+
+int gf_picks_parse(struct genl_info *info, int type,
+		   struct gf_picks *picks)
+{
+	struct nlattr *attr;
+	int err, rem;
+
+	gf_assert_locked();
+	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
+			  genlmsg_len(info->genlhdr), rem) {
+		if (nla_type(attr) != type)
+			continue;
+		err = parse_pick(info, attr, &picks->picks[picks->count]);
+		if (err)
+			return err;
+		picks->count++;
+	}
+	return 0;
+}
+
+u32 gf_request_flags(struct genl_info *info)
+{
+	return info->attrs[GPUFABRIC_A_FLAGS] ?
+	       nla_get_u32(info->attrs[GPUFABRIC_A_FLAGS]) : 0;
+}
+
+const char *gf_request_reason(struct genl_info *info)
+{
+	return info->attrs[GPUFABRIC_A_REASON] ?
+	       nla_data(info->attrs[GPUFABRIC_A_REASON]) : NULL;
+}
+
+static enum gf_claim claim_of(struct genl_info *info,
+			      const struct gf_slot *slot,
+			      const struct gf_composition *ours)
+{
+	if (!slot->composition)
+		return GF_CLAIM_NONE;
+	/* Powering a member of a composition again takes it from nobody. */
+	if (info->genlhdr->cmd == GPUFABRIC_CMD_ATTACH &&
+	    gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_FORCE)
+		return GF_CLAIM_NONE;
+	return slot->composition == ours ? GF_CLAIM_OURS : GF_CLAIM_OTHER;
+}
+
+int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
+		  const struct gf_composition *ours, gf_check_fn check)
+{
+	const struct gf_slot *slot = pick->slot;
+	const struct gf_check known = {
+		.state = slot->state,
+		.flags = slot->flags,
+		.claim = claim_of(info, slot, ours),
+		/* A stuck slot has a worker out, but nobody waits for it. */
+		.busy = slot->op ||
+			(slot->step &&
+			 slot->state != GPUFABRIC_SLOT_STATE_STUCK),
+		.force = !!(gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_FORCE),
+		.same_generation = pick->has_generation &&
+				   pick->generation == slot->generation,
+	};
+	const char *why = NULL;
+	int need = check(&known, &why);
+
+	if (need < 0)
+		return gf_pick_refuse(info, pick->attr, need, why);
+	/* What will be powered on is compared then, what is there now. */
+	if (check == gf_check_add && need == GF_NEED_NOTHING &&
+	    !gf_expect_met(&pick->expect, &slot->identity))
+		return gf_pick_refuse(info, pick->attr, -EMEDIUMTYPE,
+			      "the slot holds another GPU than the request expects");
+	pick->need = need;
+	return 0;
+}
+
+int gf_picks_judge(struct genl_info *info, struct gf_picks *picks,
+		   const struct gf_composition *ours, gf_check_fn check)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < picks->count; i++) {
+		err = gf_pick_judge(info, &picks->picks[i], ours, check);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int gf_picks_members_of(struct genl_info *info, const struct gf_picks *picks,
+			const struct gf_composition *composition)
+{
+	unsigned int i;
+
+	for (i = 0; i < picks->count; i++) {
+		if (picks->picks[i].slot->composition != composition)
+			return gf_pick_refuse(info, picks->picks[i].attr, -EINVAL,
+				      "the slot is not in this composition");
+	}
+	return 0;
+}

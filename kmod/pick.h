@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef GPUFABRIC_PICK_H
+#define GPUFABRIC_PICK_H
+
+#include <net/genetlink.h>
+
+#include "op.h"
+
+/**
+ * struct gf_pick - a slot that a request names
+ * @attr: the attribute, for error texts
+ * @slot: the slot, found under the fabric's lock and valid while it is held
+ * @generation: generation that the request names
+ * @has_generation: it names one
+ * @expect: identity that the request expects
+ * @need: what the request makes of it
+ */
+struct gf_pick {
+	const struct nlattr *attr;
+	struct gf_slot *slot;
+	u32 generation;
+	bool has_generation;
+	struct gf_expect expect;
+	enum gf_need need;
+};
+
+/**
+ * struct gf_picks - the slots that a request names in one attribute
+ * @count: how many
+ * @picks: the slots
+ */
+struct gf_picks {
+	unsigned int count;
+	struct gf_pick picks[];
+};
+
+typedef int (*gf_check_fn)(const struct gf_check *check, const char **why);
+
+int gf_pick_refuse(struct genl_info *info, const struct nlattr *attr,
+		   int error, const char *text);
+u32 gf_request_flags(struct genl_info *info);
+const char *gf_request_reason(struct genl_info *info);
+
+unsigned int gf_picks_count(struct genl_info *info, int type);
+struct gf_picks *gf_picks_alloc(struct genl_info *info, int type);
+int gf_picks_parse(struct genl_info *info, int type, struct gf_picks *picks);
+int gf_picks_members_of(struct genl_info *info, const struct gf_picks *picks,
+			const struct gf_composition *composition);
+int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
+		  const struct gf_composition *ours, gf_check_fn check);
+int gf_picks_judge(struct genl_info *info, struct gf_picks *picks,
+		   const struct gf_composition *ours, gf_check_fn check);
+
+#endif /* GPUFABRIC_PICK_H */

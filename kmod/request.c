@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Requests that change the fabric
+ *
+ * Each handler has the same shape: parse, take the fabric's lock, judge every
+ * slot with the pure checks, and only then change anything. What an operation
+ * needs is allocated before, so nothing fails once the first slot was touched.
+ * None of them waits for hardware: an operation is started, and its end comes
+ * as an event.
+ */
+#include <linux/cred.h>
+#include <linux/slab.h>
+#include <linux/user_namespace.h>
+#include <net/genetlink.h>
+
+#include "composition.h"
+#include "event.h"
+#include "netlink.h"
+#include "netlink_gen.h"
+#include "pick.h"
+
+/* No lease is longer, so that its end cannot overflow: ten years. */
+#define LEASE_MAX_MS (10ULL * 366 * 24 * 3600 * 1000)
+
+/**
+ * struct gf_request - a request for an operation, while it is being judged
+ * @skb: the request as it came
+ * @info: the request, parsed
+ * @kind: what it asks for
+ * @add: slots to add
+ * @remove: slots to remove
+ * @composition: composition that it is about, or NULL; a new one is not
+ *	listed yet
+ * @made: the request makes @composition
+ * @state: state that @composition has while the operation runs
+ * @lease: new end of its lease, 0 to leave that alone
+ * @op: the operation, allocated before the lock is taken
+ * @members: memory for one membership for each slot to add
+ */
+struct gf_request {
+	struct sk_buff *skb;
+	struct genl_info *info;
+	enum gpufabric_operation_kind kind;
+	struct gf_picks *add;
+	struct gf_picks *remove;
+	struct gf_composition *composition;
+	bool made;
+	enum gpufabric_composition_state state;
+	u64 lease;
+	struct gf_op *op;
+	struct list_head members;
+};
+
+static void free_request(struct gf_request *request)
+{
+	struct gf_member *member, *next;
+
+	list_for_each_entry_safe(member, next, &request->members, list)
+		kfree(member);
+	if (!IS_ERR_OR_NULL(request->add))
+		kvfree(request->add);
+	if (!IS_ERR_OR_NULL(request->remove))
+		kvfree(request->remove);
+	if (request->op)
+		gf_op_put(request->op);
+	if (request->made && request->composition)
+		gf_composition_put(request->composition);
+}
+
+static int alloc_members(struct gf_request *request, unsigned int count)
+{
+	while (count--) {
+		struct gf_member *member = kzalloc(sizeof(*member), GFP_KERNEL);
+
+		if (!member)
+			return -ENOMEM;
+		list_add(&member->list, &request->members);
+	}
+	return 0;
+}
+
+static void read_timeouts(struct genl_info *info, struct gf_op *op)
+{
+	if (info->attrs[GPUFABRIC_A_TIMEOUT])
+		op->timeout_ms = nla_get_u32(info->attrs[GPUFABRIC_A_TIMEOUT]);
+	if (info->attrs[GPUFABRIC_A_DRIVER_TIMEOUT])
+		op->driver_timeout_ms =
+			nla_get_u32(info->attrs[GPUFABRIC_A_DRIVER_TIMEOUT]);
+}
+
+/*
+ * Allocate all that the operation may need. @extra is room for members of the
+ * composition that the request does not name.
+ */
+static int prepare(struct gf_request *request, int add_type, int remove_type,
+		   unsigned int extra)
+{
+	struct genl_info *info = request->info;
+	unsigned int adds = 0, removes = 0;
+
+	if (add_type) {
+		request->add = gf_picks_alloc(info, add_type);
+		if (IS_ERR(request->add))
+			return PTR_ERR(request->add);
+		adds = gf_picks_count(info, add_type);
+	}
+	if (remove_type) {
+		request->remove = gf_picks_alloc(info, remove_type);
+		if (IS_ERR(request->remove))
+			return PTR_ERR(request->remove);
+		removes = gf_picks_count(info, remove_type);
+	}
+	request->op = gf_op_alloc(request->kind, adds + removes + extra);
+	if (!request->op)
+		return -ENOMEM;
+	gf_who_current(&request->op->who, info->snd_portid,
+		       gf_request_reason(info));
+	read_timeouts(info, request->op);
+	return alloc_members(request, adds);
+}
+
+static int fill_accepted(struct sk_buff *skb, const struct gf_reader *reader,
+			 void *object)
+{
+	const struct gf_op *op = object;
+
+	if (gf_fill_op(skb, reader, op))
+		return -EMSGSIZE;
+	return op->composition ?
+	       gf_fill_composition(skb, reader, op->composition) : 0;
+}
+
+static void add_steps(struct gf_op *op, const struct gf_picks *picks,
+		      bool remove)
+{
+	unsigned int i;
+
+	for (i = 0; picks && i < picks->count; i++)
+		gf_op_add_step(op, picks->picks[i].slot, picks->picks[i].need,
+			       remove, &picks->picks[i].expect);
+}
+
+static void claim_all(struct gf_request *request)
+{
+	struct gf_member *member;
+	unsigned int i;
+
+	for (i = 0; i < request->add->count; i++) {
+		member = list_first_entry(&request->members, struct gf_member,
+					  list);
+		list_del(&member->list);
+		gf_composition_claim(request->composition,
+				     request->add->picks[i].slot, member);
+	}
+}
+
+/* Every check has passed: claim, start, answer. The lock is held. */
+static int accept(struct gf_request *request)
+{
+	struct gf_composition *composition = request->composition;
+	struct gf_op *op = request->op;
+	int err;
+
+	if (gf_request_flags(request->info) & GPUFABRIC_REQUEST_FLAG_CHECK)
+		return gf_reply(request->skb, request->info, fill_accepted, op);
+	if (request->made) {
+		err = gf_composition_list(composition);
+		if (err)
+			return err;
+		request->made = false;
+		op->made = true;
+	}
+	if (composition) {
+		gf_composition_get(composition);
+		op->composition = composition;
+		if (request->lease)
+			composition->lease = request->lease;
+		if (request->add)
+			claim_all(request);
+		if (op->made)
+			gf_event_composition(composition,
+					     GPUFABRIC_EVENT_KIND_COMPOSITION_ADDED);
+		else
+			gf_composition_state(composition, request->state);
+	}
+	/* One reference is the operation's own, this one is for the answer. */
+	kref_get(&op->ref);
+	gf_op_launch(op);
+	return gf_reply(request->skb, request->info, fill_accepted, op);
+}
+
+int gpufabric_nl_attach_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct gf_request request = {
+		.skb = skb, .info = info,
+		.kind = GPUFABRIC_OPERATION_KIND_ATTACH,
+		.members = LIST_HEAD_INIT(request.members),
+	};
+	int err;
+
+	err = prepare(&request, GPUFABRIC_A_MEMBER, 0, 0);
+	if (err)
+		goto out;
+	mutex_lock(&gf.lock);
+	gf.request++;
+	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request.add);
+	if (!err && !request.add->count)
+		err = gf_pick_refuse(info, NULL, -EINVAL, "name at least one slot");
+	if (!err)
+		err = gf_picks_judge(info, request.add, NULL, gf_check_add);
+	if (!err) {
+		add_steps(request.op, request.add, false);
+		err = accept(&request);
+	}
+	mutex_unlock(&gf.lock);
+out:
+	free_request(&request);
+	return err;
+}
+
+int gpufabric_nl_detach_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct gf_request request = {
+		.skb = skb, .info = info,
+		.kind = GPUFABRIC_OPERATION_KIND_DETACH,
+		.members = LIST_HEAD_INIT(request.members),
+	};
+	int err;
+
+	err = prepare(&request, 0, GPUFABRIC_A_MEMBER, 0);
+	if (err)
+		goto out;
+	mutex_lock(&gf.lock);
+	gf.request++;
+	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request.remove);
+	if (!err && !request.remove->count)
+		err = gf_pick_refuse(info, NULL, -EINVAL, "name at least one slot");
+	if (!err)
+		err = gf_picks_judge(info, request.remove, NULL, gf_check_remove);
+	if (!err) {
+		add_steps(request.op, request.remove, true);
+		err = accept(&request);
+	}
+	mutex_unlock(&gf.lock);
+out:
+	free_request(&request);
+	return err;
+}
+
+static int check_name(struct genl_info *info, int type, bool required)
+{
+	const struct nlattr *attr = info->attrs[type];
+
+	if (!attr)
+		return required ? gf_pick_refuse(info, NULL, -EINVAL,
+					 "give the name of the composition") : 0;
+	if (!gf_name_valid(nla_data(attr)))
+		return gf_pick_refuse(info, attr, -EINVAL,
+			      "a name is a letter, then up to 62 letters, digits, _ . or -");
+	return 0;
+}
+
+static void copy_name(struct genl_info *info, int type, char *to, size_t size)
+{
+	if (info->attrs[type])
+		strscpy(to, nla_data(info->attrs[type]), size);
+}
+
+static int read_lease(struct gf_request *request)
+{
+	struct genl_info *info = request->info;
+	const struct nlattr *attr = info->attrs[GPUFABRIC_A_LEASE];
+	u64 lease;
+
+	if (!attr)
+		return 0;
+	lease = nla_get_u64(attr);
+	if (!lease || lease > LEASE_MAX_MS)
+		return gf_pick_refuse(info, attr, -ERANGE,
+			      "a lease is between a millisecond and ten years");
+	request->lease = gf_now_ms() + lease;
+	return 0;
+}
+
+static int make_composition(struct gf_request *request)
+{
+	struct genl_info *info = request->info;
+	struct gf_composition *composition;
+	int err;
+
+	err = check_name(info, GPUFABRIC_A_NAME, true) ?:
+	      check_name(info, GPUFABRIC_A_TENANT, false) ?:
+	      check_name(info, GPUFABRIC_A_LABEL, false);
+	if (err)
+		return err;
+	composition =
+		gf_composition_alloc(nla_data(info->attrs[GPUFABRIC_A_NAME]));
+	if (!composition)
+		return -ENOMEM;
+	request->composition = composition;
+	request->made = true;
+	copy_name(info, GPUFABRIC_A_TENANT, composition->tenant,
+		  sizeof(composition->tenant));
+	copy_name(info, GPUFABRIC_A_LABEL, composition->label,
+		  sizeof(composition->label));
+	copy_name(info, GPUFABRIC_A_JOB, composition->job,
+		  sizeof(composition->job));
+	composition->owner = current_uid();
+	if (info->attrs[GPUFABRIC_A_OWNER])
+		composition->owner =
+			make_kuid(&init_user_ns,
+				  nla_get_u32(info->attrs[GPUFABRIC_A_OWNER]));
+	if (!uid_valid(composition->owner))
+		return gf_pick_refuse(info, info->attrs[GPUFABRIC_A_OWNER], -EINVAL,
+			      "the owner is no valid user id");
+	if (gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_BIND) {
+		composition->flags |= GPUFABRIC_COMPOSITION_FLAG_BOUND;
+		composition->port = info->snd_portid;
+	}
+	return read_lease(request);
+}
+
+int gpufabric_nl_compose_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct gf_request request = {
+		.skb = skb, .info = info,
+		.kind = GPUFABRIC_OPERATION_KIND_COMPOSE,
+		.members = LIST_HEAD_INIT(request.members),
+	};
+	int err;
+
+	err = make_composition(&request);
+	if (err)
+		goto out;
+	err = prepare(&request, GPUFABRIC_A_MEMBER, 0, 0);
+	if (err)
+		goto out;
+	mutex_lock(&gf.lock);
+	gf.request++;
+	if (gf_composition_find_name(request.composition->name))
+		err = gf_pick_refuse(info, info->attrs[GPUFABRIC_A_NAME], -EEXIST,
+				     "the name is taken, choose another or release it");
+	if (!err)
+		err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request.add);
+	if (!err && !request.add->count)
+		err = gf_pick_refuse(info, NULL, -EINVAL,
+				     "a composition needs at least one slot");
+	if (!err)
+		err = gf_picks_judge(info, request.add, NULL, gf_check_add);
+	if (!err) {
+		add_steps(request.op, request.add, false);
+		err = accept(&request);
+	}
+	mutex_unlock(&gf.lock);
+out:
+	free_request(&request);
+	return err;
+}
+
+/* Find the composition that a request names, and that nothing changes now. */
+static int find_composition(struct gf_request *request)
+{
+	struct genl_info *info = request->info;
+	struct gf_composition *composition;
+
+	gf_assert_locked();
+	composition =
+		gf_composition_find_name(nla_data(info->attrs[GPUFABRIC_A_NAME]));
+	if (!composition)
+		return gf_pick_refuse(info, info->attrs[GPUFABRIC_A_NAME], -ENOENT,
+			      "no such composition, see gpuctl list");
+	if (composition->op)
+		return gf_pick_refuse(info, info->attrs[GPUFABRIC_A_NAME], -EBUSY,
+			      "an operation is under way on this composition, wait for it to end");
+	request->composition = composition;
+	return 0;
+}
+
+static int judge_resize(struct gf_request *request)
+{
+	struct genl_info *info = request->info;
+	int err;
+
+	err = find_composition(request);
+	if (err)
+		return err;
+	gf.request++;
+	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->add) ?:
+	      gf_picks_parse(info, GPUFABRIC_A_REMOVE, request->remove) ?:
+	      gf_picks_members_of(info, request->remove, request->composition) ?:
+	      gf_picks_judge(info, request->add, request->composition,
+			     gf_check_add) ?:
+	      gf_picks_judge(info, request->remove, request->composition,
+			     gf_check_remove);
+	if (err)
+		return err;
+	if (!request->add->count && !request->remove->count)
+		return gf_pick_refuse(info, NULL, -EINVAL,
+			      "name slots to add or to remove");
+	if (request->composition->nr_members + request->add->count >
+	    GPUFABRIC_MEMBERS_MAX)
+		return gf_pick_refuse(info, NULL, -E2BIG,
+			      "a composition holds at most 512 slots");
+	if (request->composition->nr_members + request->add->count ==
+	    request->remove->count)
+		return gf_pick_refuse(info, NULL, -EINVAL,
+			      "that leaves no slot, release the composition instead");
+	return 0;
+}
+
+int gpufabric_nl_resize_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct gf_request request = {
+		.skb = skb, .info = info,
+		.kind = GPUFABRIC_OPERATION_KIND_RESIZE,
+		.members = LIST_HEAD_INIT(request.members),
+	};
+	int err;
+
+	err = check_name(info, GPUFABRIC_A_NAME, true);
+	if (err)
+		return err;
+	err = prepare(&request, GPUFABRIC_A_MEMBER, GPUFABRIC_A_REMOVE, 0);
+	if (err)
+		goto out;
+	mutex_lock(&gf.lock);
+	err = judge_resize(&request);
+	if (!err)
+		err = read_lease(&request);
+	if (!err) {
+		add_steps(request.op, request.add, false);
+		add_steps(request.op, request.remove, true);
+		request.state = GPUFABRIC_COMPOSITION_STATE_RESIZING;
+		err = accept(&request);
+	}
+	mutex_unlock(&gf.lock);
+out:
+	free_request(&request);
+	return err;
+}
+
+/* Members that a release does not name: fine when they hold no GPU. */
+static int judge_unnamed(struct gf_request *request, bool keep)
+{
+	struct gf_member *member;
+
+	list_for_each_entry(member, &request->composition->members, list) {
+		struct gf_pick pick = { .slot = member->slot };
+		int err = 0;
+
+		if (member->slot->request == gf.request)
+			continue;
+		if (!keep)
+			err = gf_pick_judge(request->info, &pick, request->composition,
+					    gf_check_remove);
+		if (err)
+			return err;
+		gf_op_add_step(request->op, member->slot, GF_NEED_NOTHING,
+			       true, NULL);
+	}
+	return 0;
+}
+
+static int judge_release(struct gf_request *request)
+{
+	struct genl_info *info = request->info;
+	bool keep = gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_KEEP;
+	unsigned int i;
+	int err;
+
+	err = find_composition(request);
+	if (err)
+		return err;
+	gf.request++;
+	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->remove) ?:
+	      gf_picks_members_of(info, request->remove, request->composition);
+	if (err)
+		return err;
+	if (!keep)
+		err = gf_picks_judge(info, request->remove, request->composition,
+				     gf_check_remove);
+	for (i = 0; keep && i < request->remove->count; i++)
+		request->remove->picks[i].need = GF_NEED_NOTHING;
+	if (err)
+		return err;
+	add_steps(request->op, request->remove, true);
+	return judge_unnamed(request, keep);
+}
+
+int gpufabric_nl_release_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct gf_request request = {
+		.skb = skb, .info = info,
+		.kind = GPUFABRIC_OPERATION_KIND_RELEASE,
+		.members = LIST_HEAD_INIT(request.members),
+	};
+	int err;
+
+	err = check_name(info, GPUFABRIC_A_NAME, true);
+	if (err)
+		return err;
+	err = prepare(&request, 0, GPUFABRIC_A_MEMBER, GPUFABRIC_MEMBERS_MAX);
+	if (err)
+		goto out;
+	mutex_lock(&gf.lock);
+	err = judge_release(&request);
+	if (!err) {
+		request.op->ends = true;
+		request.state = GPUFABRIC_COMPOSITION_STATE_RELEASING;
+		err = accept(&request);
+	}
+	mutex_unlock(&gf.lock);
+out:
+	free_request(&request);
+	return err;
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The simulated buses: accessors, and what happens to devices on them.
+ */
+
+/**
+ * DOC: buses
+ *
+ * The kernel's own bus structures say which function is addressed: a bus
+ * without a bridge is a root bus, and the device numbers of the bridges above
+ * any other bus lead to the switch and to the slot. So nothing depends on bus
+ * numbers, which the kernel may reassign. A bus pins the device of the bridge
+ * above it, which makes this safe while anything can still address the bus.
+ *
+ * The accessors run with interrupts off, and in hard interrupt context when
+ * pciehp reads its port. On this architecture the PCI core does not serialise
+ * them; the lock of the switch or of the slot does.
+ *
+ * The bus notifier runs before a driver can match: there each simulated GPU
+ * gets a driver override, so that not even a driver that was told the private
+ * ids through new_id can bind to it.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "sim.h"
+
+#include <linux/notifier.h>
+
+static struct sim_domain *domain_of(struct pci_bus *bus)
+{
+	struct pci_sysdata *sysdata = bus->sysdata;
+
+	return container_of(sysdata, struct sim_domain, sysdata);
+}
+
+static struct sim_switch *switch_at(struct pci_bus *root, unsigned int devfn)
+{
+	struct sim_domain *domain = domain_of(root);
+
+	if (PCI_FUNC(devfn) || PCI_SLOT(devfn) >= domain->count)
+		return NULL;
+	return sim.sw[domain->first + PCI_SLOT(devfn)];
+}
+
+/* The switch whose upstream port is directly on @bus. */
+static struct sim_switch *switch_below(struct pci_bus *bus)
+{
+	return switch_at(bus->parent, bus->self->devfn);
+}
+
+static struct sim_slot *slot_at(struct pci_bus *bus, unsigned int devfn)
+{
+	struct sim_switch *sw = switch_below(bus->parent);
+	unsigned int number = devfn;
+
+	if (sim.slots <= 32) {
+		if (PCI_FUNC(devfn))
+			return NULL;
+		number = PCI_SLOT(devfn);
+	}
+	return sw && number < sim.slots ? sw->slots[number] : NULL;
+}
+
+/* How many bridges are above a bus. */
+static unsigned int bus_depth(struct pci_bus *bus)
+{
+	unsigned int depth = 0;
+
+	while (bus->parent) {
+		bus = bus->parent;
+		depth++;
+	}
+	return depth;
+}
+
+/**
+ * struct target - a function that can be addressed
+ * @fn: its registers
+ * @port: the port that it is, or that it is below; has the lock for @fn
+ * @own: the function is @port itself
+ * @sw: the switch that it is in, or that is below it
+ */
+struct target {
+	struct sim_fn *fn;
+	struct sim_port *port;
+	bool own;
+	struct sim_switch *sw;
+};
+
+static bool find_in_switch(struct pci_bus *bus, unsigned int devfn,
+			   unsigned int depth, struct target *target)
+{
+	if (depth && devfn)
+		return false;
+	target->sw = depth ? switch_below(bus) : switch_at(bus, devfn);
+	if (!target->sw)
+		return false;
+	target->port = &target->sw->root;
+	target->own = !depth;
+	target->fn = depth ? &target->sw->upstream : &target->port->fn;
+	return true;
+}
+
+static bool find_in_slot(struct pci_bus *bus, unsigned int devfn,
+			 unsigned int depth, struct target *target)
+{
+	struct sim_slot *slot;
+
+	if (depth == 2)
+		slot = slot_at(bus, devfn);
+	else
+		slot = slot_at(bus->parent, bus->self->devfn);
+	if (!slot || (depth > 2 && devfn >= SIM_FUNCTIONS))
+		return false;
+	target->sw = slot->sw;
+	target->port = &slot->port;
+	target->own = depth == 2;
+	target->fn = depth == 2 ? &slot->port.fn : &slot->card.fn[devfn];
+	return true;
+}
+
+static bool find_target(struct pci_bus *bus, unsigned int devfn,
+			struct target *target)
+{
+	unsigned int depth = bus_depth(bus);
+
+	return depth < 2 ? find_in_switch(bus, devfn, depth, target) :
+			   find_in_slot(bus, devfn, depth, target);
+}
+
+/* Whether the function answers; the caller holds the port's lock. */
+static bool answers(const struct target *target)
+{
+	const struct sim_port *port = target->port;
+	const struct sim_port *root = &target->sw->root;
+
+	lockdep_assert_held(&port->lock);
+
+	/* A switch that is going away now may have answered just before. */
+	if (port != root && !READ_ONCE(root->link_up))
+		return false;
+	if (target->own)
+		return true;
+	/* A function that a card lacks has no vendor id. */
+	return port->link_up && port->active != SIM_FAULT_ENUMERATE &&
+	       sim_get16(target->fn, PCI_VENDOR_ID);
+}
+
+static int bus_read(struct pci_bus *bus, unsigned int devfn, int where,
+		    int size, u32 *value)
+{
+	struct target target;
+	unsigned long flags;
+
+	*value = ~0;
+	if (!find_target(bus, devfn, &target))
+		return PCIBIOS_DEVICE_NOT_FOUND;
+
+	raw_spin_lock_irqsave(&target.port->lock, flags);
+	if (answers(&target))
+		*value = sim_fn_read(target.fn, where, size);
+	raw_spin_unlock_irqrestore(&target.port->lock, flags);
+	return PCIBIOS_SUCCESSFUL;
+}
+
+static int bus_write(struct pci_bus *bus, unsigned int devfn, int where,
+		     int size, u32 value)
+{
+	struct target target;
+	unsigned long flags;
+
+	if (!find_target(bus, devfn, &target))
+		return PCIBIOS_DEVICE_NOT_FOUND;
+
+	raw_spin_lock_irqsave(&target.port->lock, flags);
+	if (!answers(&target))
+		;
+	else if (target.own)
+		sim_port_write(target.port, where, size, value);
+	else
+		sim_fn_write(target.fn, where, size, value);
+	raw_spin_unlock_irqrestore(&target.port->lock, flags);
+	return PCIBIOS_SUCCESSFUL;
+}
+
+struct pci_ops sim_pci_ops = {
+	.read = bus_read,
+	.write = bus_write,
+};
+
+/**
+ * sim_slot_of_port() - the slot of a downstream port
+ * @pdev: any PCI device
+ *
+ * Return: the slot, NULL if @pdev is not a simulated downstream port.
+ */
+struct sim_slot *sim_slot_of_port(struct pci_dev *pdev)
+{
+	if (pdev->bus->ops != &sim_pci_ops || bus_depth(pdev->bus) != 2)
+		return NULL;
+	return slot_at(pdev->bus, pdev->devfn);
+}
+
+/**
+ * sim_slot_of_card() - the slot that a function of a card is in
+ * @pdev: any PCI device
+ *
+ * Return: the slot, NULL if @pdev is not a function of a simulated card.
+ */
+struct sim_slot *sim_slot_of_card(struct pci_dev *pdev)
+{
+	if (pdev->bus->ops != &sim_pci_ops || bus_depth(pdev->bus) != 3)
+		return NULL;
+	return slot_at(pdev->bus->parent, pdev->bus->self->devfn);
+}
+
+static void card_added(struct pci_dev *pdev)
+{
+	const char *driver = PCI_FUNC(pdev->devfn) ? SIM_NO_DRIVER :
+						     SIM_DRIVER_NAME;
+
+	if (gpufabric_set_driver_override(pdev, driver))
+		pci_err(pdev, "no memory for the driver override\n");
+}
+
+/*
+ * Closed I/O windows look as if they could be opened. The ports have none at
+ * all, so the kernel need not try to find room for one at each scan.
+ */
+static void bridge_added(struct pci_dev *pdev, struct sim_slot *slot)
+{
+	struct sim_port *port = NULL;
+
+	pdev->io_window = 0;
+	if (slot)
+		port = &slot->port;
+	else if (pci_is_root_bus(pdev->bus))
+		port = &switch_at(pdev->bus, pdev->devfn)->root;
+	if (port && port->irq)
+		pdev->irq = port->irq;
+	if (slot && sim.mode == SIM_MODE_OWN)
+		sim_own_port_added(slot, pdev);
+}
+
+static int bus_notify(struct notifier_block *nb, unsigned long action,
+		      void *data)
+{
+	struct pci_dev *pdev = to_pci_dev(data);
+	struct sim_slot *slot;
+
+	if (pdev->bus->ops != &sim_pci_ops)
+		return NOTIFY_DONE;
+
+	slot = sim_slot_of_port(pdev);
+	if (action == BUS_NOTIFY_ADD_DEVICE) {
+		if (sim_slot_of_card(pdev))
+			card_added(pdev);
+		else
+			bridge_added(pdev, slot);
+	} else if (action == BUS_NOTIFY_REMOVED_DEVICE) {
+		if (slot && sim.mode == SIM_MODE_OWN)
+			sim_own_port_removed(slot, pdev);
+	}
+	return NOTIFY_OK;
+}
+
+static struct notifier_block bus_notifier = {
+	.notifier_call = bus_notify,
+};
+
+/**
+ * sim_bus_register() - watch what is added to and removed from PCI buses
+ *
+ * Return: 0 or an error.
+ */
+int sim_bus_register(void)
+{
+	return bus_register_notifier(&pci_bus_type, &bus_notifier);
+}
+
+/**
+ * sim_bus_unregister() - stop watching
+ */
+void sim_bus_unregister(void)
+{
+	bus_unregister_notifier(&pci_bus_type, &bus_notifier);
+}

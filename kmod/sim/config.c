@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Configuration space of the simulated functions.
+ */
+
+/**
+ * DOC: configuration space
+ *
+ * A function is 512 bytes of registers and, for each bit, whether it can be
+ * written. What lies above reads as zero. The masks are the same for all
+ * functions of a kind, so that thousands of slots share four of them.
+ *
+ * A BAR's size is told by which of its bits can be written. Memory decoding
+ * of a GPU can never be enabled: there is nothing at its addresses.
+ *
+ * Everything here works on one function under its owner's lock, which the
+ * callers hold; nothing sleeps.
+ */
+
+#include "sim.h"
+
+#define EXP(reg)	(SIM_EXP_CAP + (reg))
+#define ACS(reg)	(SIM_EXT_CAP + (reg))
+
+static u8 bridge_wmask[SIM_CFG_BYTES];
+static u8 port_wmask[SIM_CFG_BYTES];
+static u8 card_wmask[SIM_CFG_BYTES];
+
+static void mask16(u8 *mask, int where, u16 value)
+{
+	mask[where] = value & 0xff;
+	mask[where + 1] = value >> 8;
+}
+
+static void mask32(u8 *mask, int where, u32 value)
+{
+	mask16(mask, where, value & 0xffff);
+	mask16(mask, where + 2, value >> 16);
+}
+
+/**
+ * sim_get16() - read two registers, writable or not
+ * @fn: function
+ * @where: the first of them
+ *
+ * Return: their value.
+ */
+u16 sim_get16(const struct sim_fn *fn, int where)
+{
+	return fn->cfg[where] | fn->cfg[where + 1] << 8;
+}
+
+/**
+ * sim_set16() - set two registers, writable or not
+ * @fn: function
+ * @where: the first of them
+ * @value: their new value
+ */
+void sim_set16(struct sim_fn *fn, int where, u16 value)
+{
+	mask16(fn->cfg, where, value);
+}
+
+static void set32(struct sim_fn *fn, int where, u32 value)
+{
+	mask32(fn->cfg, where, value);
+}
+
+static void mask_bridge(u8 *mask)
+{
+	mask16(mask, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER |
+	       PCI_COMMAND_PARITY | PCI_COMMAND_SERR |
+	       PCI_COMMAND_INTX_DISABLE);
+	mask[PCI_CACHE_LINE_SIZE] = 0xff;
+	mask[PCI_PRIMARY_BUS] = 0xff;
+	mask[PCI_SECONDARY_BUS] = 0xff;
+	mask[PCI_SUBORDINATE_BUS] = 0xff;
+	mask16(mask, PCI_MEMORY_BASE, 0xfff0);
+	mask16(mask, PCI_MEMORY_LIMIT, 0xfff0);
+	mask16(mask, PCI_PREF_MEMORY_BASE, 0xfff0);
+	mask16(mask, PCI_PREF_MEMORY_LIMIT, 0xfff0);
+	mask32(mask, PCI_PREF_BASE_UPPER32, ~0);
+	mask32(mask, PCI_PREF_LIMIT_UPPER32, ~0);
+	mask[PCI_INTERRUPT_LINE] = 0xff;
+	mask16(mask, PCI_BRIDGE_CONTROL, PCI_BRIDGE_CTL_PARITY |
+	       PCI_BRIDGE_CTL_SERR | PCI_BRIDGE_CTL_BUS_RESET);
+	mask16(mask, EXP(PCI_EXP_DEVCTL), 0x7fff);
+	mask16(mask, EXP(PCI_EXP_LNKCTL), PCI_EXP_LNKCTL_LD |
+	       PCI_EXP_LNKCTL_CCC | PCI_EXP_LNKCTL_ES);
+	mask16(mask, EXP(PCI_EXP_DEVCTL2), 0xffff);
+	mask16(mask, EXP(PCI_EXP_LNKCTL2), PCI_EXP_LNKCTL2_TLS);
+}
+
+static void mask_port(u8 *mask)
+{
+	mask_bridge(mask);
+	mask16(mask, EXP(PCI_EXP_SLTCTL), PCI_EXP_SLTCTL_PFDE |
+	       PCI_EXP_SLTCTL_PDCE | PCI_EXP_SLTCTL_HPIE |
+	       PCI_EXP_SLTCTL_AIC | PCI_EXP_SLTCTL_PIC |
+	       PCI_EXP_SLTCTL_PCC | PCI_EXP_SLTCTL_DLLSCE);
+	mask16(mask, ACS(PCI_ACS_CTRL), PCI_ACS_SV | PCI_ACS_TB | PCI_ACS_RR |
+	       PCI_ACS_CR | PCI_ACS_UF | PCI_ACS_DT);
+}
+
+static void mask_card(u8 *mask)
+{
+	mask16(mask, PCI_COMMAND, PCI_COMMAND_MASTER | PCI_COMMAND_PARITY |
+	       PCI_COMMAND_SERR | PCI_COMMAND_INTX_DISABLE);
+	mask[PCI_CACHE_LINE_SIZE] = 0xff;
+	mask[PCI_INTERRUPT_LINE] = 0xff;
+	mask16(mask, EXP(PCI_EXP_DEVCTL), 0x7fff);
+	mask16(mask, EXP(PCI_EXP_LNKCTL), PCI_EXP_LNKCTL_CCC |
+	       PCI_EXP_LNKCTL_ES);
+	mask16(mask, EXP(PCI_EXP_DEVCTL2), 0xffff);
+	mask16(mask, EXP(PCI_EXP_LNKCTL2), PCI_EXP_LNKCTL2_TLS);
+}
+
+/**
+ * sim_config_init() - build the tables of writable bits
+ */
+void sim_config_init(void)
+{
+	mask_bridge(bridge_wmask);
+	mask_port(port_wmask);
+	mask_card(card_wmask);
+}
+
+/* What all functions have: ids, class and the start of the capabilities. */
+static void config_head(struct sim_fn *fn, u16 device, u32 class, u8 header,
+			const u8 *wmask)
+{
+	memset(fn, 0, sizeof(*fn));
+	fn->wmask = wmask;
+	sim_set16(fn, PCI_VENDOR_ID, SIM_VENDOR_ID);
+	sim_set16(fn, PCI_DEVICE_ID, device);
+	sim_set16(fn, PCI_STATUS, PCI_STATUS_CAP_LIST);
+	set32(fn, PCI_CLASS_REVISION, class << 8 | 1);
+	fn->cfg[PCI_HEADER_TYPE] = header;
+	fn->cfg[PCI_CAPABILITY_LIST] = SIM_EXP_CAP;
+}
+
+/* Speeds up to and including the given one, as Link Capabilities 2 has it. */
+static u32 speed_vector(u8 speed)
+{
+	return GENMASK(speed, 1);
+}
+
+static void config_express(struct sim_fn *fn, u8 type, u16 flags,
+			   const struct sim_link *link, u32 link_flags)
+{
+	fn->cfg[SIM_EXP_CAP] = PCI_CAP_ID_EXP;
+	sim_set16(fn, EXP(PCI_EXP_FLAGS), 2 | type << 4 | flags);
+	/* 256 bytes of payload, extended tags, error reporting by role. */
+	set32(fn, EXP(PCI_EXP_DEVCAP), 1 | PCI_EXP_DEVCAP_EXT_TAG |
+	      PCI_EXP_DEVCAP_RBER);
+	set32(fn, EXP(PCI_EXP_LNKCAP), link->speed | link->width << 4 |
+	      link_flags);
+	set32(fn, EXP(PCI_EXP_LNKCAP2), speed_vector(link->speed));
+	sim_set16(fn, EXP(PCI_EXP_LNKCTL2), link->speed);
+}
+
+static void config_bridge(struct sim_fn *fn, u16 device, u8 header,
+			  const u8 *wmask)
+{
+	config_head(fn, device, PCI_CLASS_BRIDGE_PCI_NORMAL,
+		    header | PCI_HEADER_TYPE_BRIDGE, wmask);
+	/*
+	 * Closed windows; the prefetchable one has 64-bit addresses. The I/O
+	 * window stays closed for ever: reading as zero would be an open one
+	 * to some kernels. See also bridge_added().
+	 */
+	fn->cfg[PCI_IO_BASE] = 0xf0;
+	sim_set16(fn, PCI_MEMORY_BASE, 0xfff0);
+	sim_set16(fn, PCI_PREF_MEMORY_BASE, 0xfff1);
+	sim_set16(fn, PCI_PREF_MEMORY_LIMIT, 0x0001);
+}
+
+static const struct sim_link port_link = { 5, 16 };
+
+/* Indicators off and power off, as after a reset. */
+static void config_slot(struct sim_fn *fn, unsigned int number, bool control)
+{
+	u32 cap = number << 19 & PCI_EXP_SLTCAP_PSN;
+
+	if (control)
+		cap |= PCI_EXP_SLTCAP_HPC | PCI_EXP_SLTCAP_HPS |
+		       PCI_EXP_SLTCAP_PCP | PCI_EXP_SLTCAP_NCCS |
+		       PCI_EXP_SLTCAP_AIP | PCI_EXP_SLTCAP_PIP;
+	set32(fn, EXP(PCI_EXP_SLTCAP), cap);
+	sim_set16(fn, EXP(PCI_EXP_SLTCTL), PCI_EXP_SLTCTL_ATTN_IND_OFF |
+		  PCI_EXP_SLTCTL_PWR_IND_OFF | PCI_EXP_SLTCTL_PWR_OFF);
+}
+
+/**
+ * sim_config_root() - make the function above a switch a root port
+ * @sw: the switch
+ */
+void sim_config_root(struct sim_switch *sw)
+{
+	struct sim_fn *fn = &sw->root.fn;
+
+	config_bridge(fn, SIM_DEVICE_ROOT, 0, port_wmask);
+	config_express(fn, PCI_EXP_TYPE_ROOT_PORT,
+		       sim.uplink ? PCI_EXP_FLAGS_SLOT : 0, &port_link,
+		       PCI_EXP_LNKCAP_DLLLARC);
+	if (sim.uplink)
+		config_slot(fn, SIM_UPLINK_PSN + sw->index, true);
+}
+
+/**
+ * sim_config_upstream() - make a function the upstream port of a switch
+ * @fn: the function
+ */
+void sim_config_upstream(struct sim_fn *fn)
+{
+	config_bridge(fn, SIM_DEVICE_UPSTREAM, 0, bridge_wmask);
+	config_express(fn, PCI_EXP_TYPE_UPSTREAM, 0, &port_link, 0);
+}
+
+static void config_acs(struct sim_fn *fn)
+{
+	set32(fn, SIM_EXT_CAP, PCI_EXT_CAP_ID_ACS | 1 << 16);
+	sim_set16(fn, ACS(PCI_ACS_CAP), PCI_ACS_SV | PCI_ACS_TB | PCI_ACS_RR |
+		  PCI_ACS_CR | PCI_ACS_UF | PCI_ACS_DT);
+	if (sim.acs)
+		sim_set16(fn, ACS(PCI_ACS_CTRL), PCI_ACS_SV | PCI_ACS_RR |
+			  PCI_ACS_CR | PCI_ACS_UF);
+}
+
+/**
+ * sim_config_port() - make the function of a slot a downstream port
+ * @slot: the slot
+ */
+void sim_config_port(struct sim_slot *slot)
+{
+	struct sim_fn *fn = &slot->port.fn;
+	/* More ports than devices on a bus: they are functions of devices. */
+	u8 header = sim.slots > 32 ? PCI_HEADER_TYPE_MFD : 0;
+
+	config_bridge(fn, SIM_DEVICE_DOWNSTREAM, header, port_wmask);
+	config_express(fn, PCI_EXP_TYPE_DOWNSTREAM, PCI_EXP_FLAGS_SLOT,
+		       &port_link, PCI_EXP_LNKCAP_DLLLARC |
+		       (slot->number & 0xff) << 24);
+	sim_set16(fn, EXP(PCI_EXP_LNKSTA), PCI_EXP_LNKSTA_SLC);
+	config_slot(fn, sim_slot_psn(slot), sim.mode == SIM_MODE_PCIEHP);
+	config_acs(fn);
+}
+
+static void config_bar(struct sim_fn *fn, unsigned int bar, u64 bytes)
+{
+	u64 mask = ~(bytes - 1);
+
+	set32(fn, PCI_BASE_ADDRESS_0 + 4 * bar,
+	      PCI_BASE_ADDRESS_MEM_TYPE_64 | PCI_BASE_ADDRESS_MEM_PREFETCH);
+	fn->bar_mask[bar] = lower_32_bits(mask);
+	fn->bar_mask[bar + 1] = upper_32_bits(mask);
+}
+
+static void config_gpu(struct sim_fn *fn, const struct sim_slot *slot)
+{
+	const struct sim_model *model = slot->card.model;
+	u64 bytes = slot->card.bar_bytes ?: model->bar_bytes;
+
+	config_head(fn, model->device, PCI_CLASS_DISPLAY_3D << 8,
+		    slot->card.audio ? PCI_HEADER_TYPE_MFD : 0, card_wmask);
+	sim_set16(fn, PCI_SUBSYSTEM_VENDOR_ID, model->sub_vendor);
+	sim_set16(fn, PCI_SUBSYSTEM_ID, model->sub_device);
+	config_express(fn, PCI_EXP_TYPE_ENDPOINT, 0, &model->link, 0);
+	config_bar(fn, model->bar, bytes);
+	/*
+	 * Only windows below 4 GiB may hold what is not prefetchable. Such a
+	 * BAR cannot be assigned whatever else is in the slots, and trying to
+	 * does not disturb the windows of the neighbours.
+	 */
+	if (slot->port.active == SIM_FAULT_BAR)
+		fn->cfg[PCI_BASE_ADDRESS_0 + 4 * model->bar] &=
+			~PCI_BASE_ADDRESS_MEM_PREFETCH;
+	config_bar(fn, model->aux_bar, model->aux_bytes);
+	set32(fn, SIM_EXT_CAP, PCI_EXT_CAP_ID_DSN | 1 << 16);
+	set32(fn, SIM_EXT_CAP + 4, lower_32_bits(slot->card.serial));
+	set32(fn, SIM_EXT_CAP + 8, upper_32_bits(slot->card.serial));
+}
+
+static void config_audio(struct sim_fn *fn, const struct sim_slot *slot)
+{
+	const struct sim_model *model = slot->card.model;
+
+	config_head(fn, SIM_DEVICE_AUDIO, PCI_CLASS_MULTIMEDIA_HD_AUDIO << 8,
+		    PCI_HEADER_TYPE_MFD, card_wmask);
+	sim_set16(fn, PCI_SUBSYSTEM_VENDOR_ID, model->sub_vendor);
+	sim_set16(fn, PCI_SUBSYSTEM_ID, SIM_DEVICE_AUDIO);
+	config_express(fn, PCI_EXP_TYPE_ENDPOINT, 0, &model->link, 0);
+}
+
+/**
+ * sim_config_card() - reset the configuration space of the card in a slot
+ * @slot: a slot with a model in it
+ *
+ * This is also what a loss of power and a bus reset do. Where the link is up,
+ * its status has to be filled in again.
+ */
+void sim_config_card(struct sim_slot *slot)
+{
+	config_gpu(&slot->card.fn[0], slot);
+	if (slot->card.audio)
+		config_audio(&slot->card.fn[1], slot);
+	else
+		memset(&slot->card.fn[1], 0, sizeof(slot->card.fn[1]));
+}
+
+/**
+ * sim_config_buses() - preset the bus numbers of a bridge
+ * @fn: the bridge
+ * @primary: bus above it
+ * @secondary: bus below it
+ * @subordinate: last bus below it
+ */
+void sim_config_buses(struct sim_fn *fn, u8 primary, u8 secondary,
+		      u8 subordinate)
+{
+	fn->cfg[PCI_PRIMARY_BUS] = primary;
+	fn->cfg[PCI_SECONDARY_BUS] = secondary;
+	fn->cfg[PCI_SUBORDINATE_BUS] = subordinate;
+}
+
+/**
+ * sim_config_windows() - preset the memory windows of a bridge
+ * @fn: the bridge
+ * @low: below 4 GiB
+ * @low_bytes: its size
+ * @high: prefetchable, above 4 GiB
+ * @high_bytes: its size
+ */
+void sim_config_windows(struct sim_fn *fn, u32 low, u32 low_bytes, u64 high,
+			u64 high_bytes)
+{
+	u32 low_limit = low + low_bytes - 1;
+	u64 limit = high + high_bytes - 1;
+
+	sim_set16(fn, PCI_MEMORY_BASE, (low >> 16) & 0xfff0);
+	sim_set16(fn, PCI_MEMORY_LIMIT, (low_limit >> 16) & 0xfff0);
+	sim_set16(fn, PCI_PREF_MEMORY_BASE, ((high >> 16) & 0xfff0) | 1);
+	sim_set16(fn, PCI_PREF_MEMORY_LIMIT, ((limit >> 16) & 0xfff0) | 1);
+	set32(fn, PCI_PREF_BASE_UPPER32, upper_32_bits(high));
+	set32(fn, PCI_PREF_LIMIT_UPPER32, upper_32_bits(limit));
+	sim_set16(fn, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+}
+
+static void preset_bar(struct sim_fn *fn, unsigned int bar, u64 base)
+{
+	int where = PCI_BASE_ADDRESS_0 + 4 * bar;
+
+	set32(fn, where, lower_32_bits(base) | fn->cfg[where]);
+	set32(fn, where + 4, upper_32_bits(base));
+}
+
+/**
+ * sim_config_bars() - assign the BARs of a card as firmware does
+ * @slot: a slot with a powered card of usual size
+ * @base: where the slot's window is; the large BAR is aligned as that is
+ */
+void sim_config_bars(struct sim_slot *slot, u64 base)
+{
+	const struct sim_model *model = slot->card.model;
+
+	preset_bar(&slot->card.fn[0], model->bar, base);
+	preset_bar(&slot->card.fn[0], model->aux_bar, base + model->bar_bytes);
+}
+
+/**
+ * sim_fn_read() - read registers
+ * @fn: function
+ * @where: first register
+ * @size: 1, 2 or 4 bytes
+ *
+ * Return: the value.
+ */
+u32 sim_fn_read(const struct sim_fn *fn, int where, int size)
+{
+	u32 value = 0;
+	int i;
+
+	for (i = 0; i < size && where + i < SIM_CFG_BYTES; i++)
+		value |= (u32)fn->cfg[where + i] << (8 * i);
+	return value;
+}
+
+static u8 write_mask(const struct sim_fn *fn, int where)
+{
+	int bar = (where - PCI_BASE_ADDRESS_0) / 4;
+
+	if (where >= PCI_BASE_ADDRESS_0 && bar < PCI_STD_NUM_BARS &&
+	    (fn->cfg[PCI_HEADER_TYPE] & PCI_HEADER_TYPE_MASK) ==
+	    PCI_HEADER_TYPE_NORMAL)
+		return fn->bar_mask[bar] >> (8 * (where % 4));
+	return fn->wmask[where];
+}
+
+/**
+ * sim_fn_write() - write registers
+ * @fn: function
+ * @where: first register
+ * @size: 1, 2 or 4 bytes
+ * @value: what to write; bits that cannot be written keep their value
+ */
+void sim_fn_write(struct sim_fn *fn, int where, int size, u32 value)
+{
+	int i;
+
+	for (i = 0; i < size && where + i < SIM_CFG_BYTES; i++) {
+		u8 mask = write_mask(fn, where + i);
+		u8 *reg = &fn->cfg[where + i];
+
+		*reg = (*reg & ~mask) | ((value >> (8 * i)) & mask);
+	}
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The companion driver: what a vendor's GPU driver is to a real GPU.
+ */
+
+/**
+ * DOC: companion driver
+ *
+ * Binds to simulated GPUs only and gives each a character device,
+ * /dev/gpufabric-sim/SLOT, that can be held open and mapped. An open file or
+ * a mapping pins the module. When the GPU goes while it is open, reads fail
+ * with ENODEV.
+ *
+ * It can be told, for each slot and each time anew, to refuse or delay the
+ * next probe, and to hold the next removal: until it is released, or until
+ * nobody uses the device any more, as vendors' drivers do.
+ *
+ * A held removal sleeps under the rescan lock, as real ones do: no other
+ * removal or scan on the host can go on meanwhile. Unloading releases it.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "sim.h"
+
+#include <linux/cdev.h>
+#include <linux/delay.h>
+#include <linux/fs.h>
+#include <linux/kref.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+/**
+ * struct sim_gpu - a GPU that the driver is bound to
+ * @kref: one for the driver and one for each open file
+ * @slot: where it is; never freed while a file is open
+ * @users: open files; protected by sim_gpu_mutex
+ * @gone: the device was removed; protected by sim_gpu_mutex
+ */
+struct sim_gpu {
+	struct kref kref;
+	struct sim_slot *slot;
+	unsigned int users;
+	bool gone;
+};
+
+/*
+ * Protects &sim_slot.gpu, &sim_slot.knobs and the fields of &struct sim_gpu.
+ * Taken under the rescan lock; nothing is taken below it.
+ */
+static DEFINE_MUTEX(sim_gpu_mutex);
+
+/* Woken when a removal may go on. */
+static DECLARE_WAIT_QUEUE_HEAD(release_wait);
+
+static struct class *gpu_class;
+static struct cdev gpu_cdev;
+static dev_t gpu_devt;
+
+static void gpu_free(struct kref *kref)
+{
+	kfree(container_of(kref, struct sim_gpu, kref));
+}
+
+static int gpu_open(struct inode *inode, struct file *file)
+{
+	struct sim_slot *slot = sim_slot_at(iminor(inode) - MINOR(gpu_devt));
+	struct sim_gpu *gpu;
+	int ret = -ENODEV;
+
+	mutex_lock(&sim_gpu_mutex);
+	gpu = slot ? slot->gpu : NULL;
+	if (gpu && !gpu->gone) {
+		kref_get(&gpu->kref);
+		gpu->users++;
+		file->private_data = gpu;
+		ret = 0;
+	}
+	mutex_unlock(&sim_gpu_mutex);
+	return ret;
+}
+
+static int gpu_release(struct inode *inode, struct file *file)
+{
+	struct sim_gpu *gpu = file->private_data;
+
+	mutex_lock(&sim_gpu_mutex);
+	gpu->users--;
+	mutex_unlock(&sim_gpu_mutex);
+	wake_up_all(&release_wait);
+	kref_put(&gpu->kref, gpu_free);
+	return 0;
+}
+
+static ssize_t gpu_read(struct file *file, char __user *to, size_t count,
+			loff_t *pos)
+{
+	struct sim_gpu *gpu = file->private_data;
+	struct sim_slot *slot = gpu->slot;
+	char text[64];
+	bool gone;
+	int len;
+
+	mutex_lock(&sim_gpu_mutex);
+	gone = gpu->gone;
+	mutex_unlock(&sim_gpu_mutex);
+	if (gone)
+		return -ENODEV;
+
+	raw_spin_lock_irq(&slot->port.lock);
+	len = scnprintf(text, sizeof(text), "%s %016llx\n",
+			slot->card.model->name, slot->card.serial);
+	raw_spin_unlock_irq(&slot->port.lock);
+	return simple_read_from_buffer(to, count, pos, text, len);
+}
+
+static vm_fault_t gpu_fault(struct vm_fault *fault)
+{
+	struct page *page = alloc_page(GFP_HIGHUSER | __GFP_ZERO);
+
+	if (!page)
+		return VM_FAULT_OOM;
+	fault->page = page;
+	return 0;
+}
+
+static const struct vm_operations_struct gpu_vm_ops = {
+	.fault = gpu_fault,
+};
+
+/* Memory of its own for each user: there is none behind the BARs. */
+static int gpu_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	vma->vm_ops = &gpu_vm_ops;
+	return 0;
+}
+
+static const struct file_operations gpu_fops = {
+	.owner = THIS_MODULE,
+	.open = gpu_open,
+	.release = gpu_release,
+	.read = gpu_read,
+	.mmap = gpu_mmap,
+	.llseek = default_llseek,
+};
+
+/* Takes the orders for this probe. */
+static int probe_orders(struct sim_slot *slot)
+{
+	unsigned int ms;
+	bool fail;
+
+	mutex_lock(&sim_gpu_mutex);
+	ms = slot->knobs.probe_ms;
+	slot->knobs.probe_ms = 0;
+	fail = slot->knobs.probe_fail;
+	if (fail)
+		slot->knobs.probe_fail--;
+	mutex_unlock(&sim_gpu_mutex);
+
+	if (ms)
+		msleep(ms);
+	return fail ? -EIO : 0;
+}
+
+static int gpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct sim_slot *slot = sim_slot_of_card(pdev);
+	struct device *dev;
+	struct sim_gpu *gpu;
+	int ret;
+
+	if (!slot || PCI_FUNC(pdev->devfn))
+		return -ENODEV;
+	ret = probe_orders(slot);
+	if (ret)
+		return ret;
+
+	gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
+	if (!gpu)
+		return -ENOMEM;
+	kref_init(&gpu->kref);
+	gpu->slot = slot;
+	pci_set_drvdata(pdev, gpu);
+	mutex_lock(&sim_gpu_mutex);
+	slot->gpu = gpu;
+	mutex_unlock(&sim_gpu_mutex);
+
+	dev = device_create(gpu_class, &pdev->dev,
+			    gpu_devt + sim_slot_index(slot), NULL,
+			    "gpufabric-sim!%s", slot->name);
+	if (IS_ERR(dev)) {
+		mutex_lock(&sim_gpu_mutex);
+		slot->gpu = NULL;
+		mutex_unlock(&sim_gpu_mutex);
+		kref_put(&gpu->kref, gpu_free);
+		return PTR_ERR(dev);
+	}
+	return 0;
+}
+
+/*
+ * Whether a removal still has to wait. Read without the mutex, because whoever
+ * waits must not sleep here; who changes any of these wakes the waiter after.
+ */
+static bool removal_held(const struct sim_gpu *gpu)
+{
+	const struct sim_knobs *knobs = &gpu->slot->knobs;
+
+	return READ_ONCE(knobs->remove_block) ||
+	       (READ_ONCE(knobs->remove_open) && READ_ONCE(gpu->users));
+}
+
+static void release(struct sim_knobs *knobs)
+{
+	knobs->remove_block = false;
+	knobs->remove_open = false;
+}
+
+static void gpu_remove(struct pci_dev *pdev)
+{
+	struct sim_gpu *gpu = pci_get_drvdata(pdev);
+	struct sim_slot *slot = gpu->slot;
+
+	wait_event(release_wait, !removal_held(gpu));
+
+	mutex_lock(&sim_gpu_mutex);
+	gpu->gone = true;
+	slot->gpu = NULL;
+	release(&slot->knobs);
+	mutex_unlock(&sim_gpu_mutex);
+
+	device_destroy(gpu_class, gpu_devt + sim_slot_index(slot));
+	kref_put(&gpu->kref, gpu_free);
+}
+
+static const struct pci_device_id gpu_ids[] = {
+	{ PCI_DEVICE(SIM_VENDOR_ID, PCI_ANY_ID) },
+	{ }
+};
+
+static struct pci_driver gpu_driver = {
+	.name = SIM_DRIVER_NAME,
+	.id_table = gpu_ids,
+	.probe = gpu_probe,
+	.remove = gpu_remove,
+};
+
+static int parse_order(struct sim_knobs *knobs, const char *order)
+{
+	const char *number = strchr(order, ' ');
+	size_t len = number ? number - order : strlen(order);
+	unsigned int value = 1;
+
+	if (number && kstrtouint(number + 1, 10, &value))
+		return -EINVAL;
+	if (len == 10 && !strncmp(order, "probe-fail", len))
+		knobs->probe_fail = value;
+	else if (len == 10 && !strncmp(order, "probe-slow", len) && number &&
+		 value <= 600000)
+		knobs->probe_ms = value;
+	else if (!strcmp(order, "remove-block"))
+		knobs->remove_block = true;
+	else if (!strcmp(order, "remove-wait-close"))
+		knobs->remove_open = true;
+	else if (!strcmp(order, "remove-release"))
+		release(knobs);
+	else
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * sim_driver_order() - tell the driver what to do next time
+ * @slot: for the GPU in this slot
+ * @order: "probe-fail [COUNT]", "probe-slow MS", "remove-block",
+ *	"remove-wait-close" or "remove-release"
+ *
+ * Return: 0, or -EINVAL for any other order.
+ */
+int sim_driver_order(struct sim_slot *slot, const char *order)
+{
+	int ret;
+
+	mutex_lock(&sim_gpu_mutex);
+	ret = parse_order(&slot->knobs, order);
+	mutex_unlock(&sim_gpu_mutex);
+	wake_up_all(&release_wait);
+	return ret;
+}
+
+/**
+ * sim_driver_show() - say what the driver does with a slot
+ * @slot: the slot
+ * @text: where to say it
+ * @size: size of @text
+ */
+void sim_driver_show(struct sim_slot *slot, char *text, size_t size)
+{
+	const struct sim_knobs *knobs = &slot->knobs;
+
+	mutex_lock(&sim_gpu_mutex);
+	scnprintf(text, size, "%s users %u%s%s%s%s\n",
+		  slot->gpu ? "bound" : "unbound",
+		  slot->gpu ? slot->gpu->users : 0,
+		  knobs->probe_fail ? " probe-fail" : "",
+		  knobs->probe_ms ? " probe-slow" : "",
+		  knobs->remove_block ? " remove-block" : "",
+		  knobs->remove_open ? " remove-wait-close" : "");
+	mutex_unlock(&sim_gpu_mutex);
+}
+
+/**
+ * sim_driver_release_all() - let all held removals go on
+ */
+void sim_driver_release_all(void)
+{
+	struct sim_slot *slot;
+	unsigned int i;
+
+	for (i = 0; (slot = sim_slot_at(i)); i++)
+		sim_driver_order(slot, "remove-release");
+}
+
+/**
+ * sim_driver_register() - make the driver ready to bind
+ *
+ * Return: 0 or an error.
+ */
+int sim_driver_register(void)
+{
+	unsigned int count = sim.switches * sim.slots;
+	int ret;
+
+	gpu_class = gpufabric_class_create("gpufabric_sim_gpu");
+	if (IS_ERR(gpu_class))
+		return PTR_ERR(gpu_class);
+	ret = alloc_chrdev_region(&gpu_devt, 0, count, "gpufabric-sim");
+	if (ret)
+		goto destroy_class;
+	cdev_init(&gpu_cdev, &gpu_fops);
+	gpu_cdev.owner = THIS_MODULE;
+	ret = cdev_add(&gpu_cdev, gpu_devt, count);
+	if (ret)
+		goto free_region;
+	ret = pci_register_driver(&gpu_driver);
+	if (ret)
+		goto del_cdev;
+	return 0;
+
+del_cdev:
+	cdev_del(&gpu_cdev);
+free_region:
+	unregister_chrdev_region(gpu_devt, count);
+destroy_class:
+	class_destroy(gpu_class);
+	return ret;
+}
+
+/**
+ * sim_driver_unregister() - the opposite; no GPU is left
+ */
+void sim_driver_unregister(void)
+{
+	pci_unregister_driver(&gpu_driver);
+	cdev_del(&gpu_cdev);
+	unregister_chrdev_region(gpu_devt, sim.switches * sim.slots);
+	class_destroy(gpu_class);
+}

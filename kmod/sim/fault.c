@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Knobs in debugfs: what people and hardware do to a slot.
+ */
+
+/**
+ * DOC: knobs
+ *
+ * Each slot has a directory slotSWITCH.SLOT below
+ * /sys/kernel/debug/gpufabric_sim. Reading a file says what is; writing one
+ * does what a hand or broken hardware would:
+ *
+ *	surprise	"remove", "insert [MODEL [audio]]", "flap"
+ *	fail		"power", "link", "presence", "enumerate" or "bar", and
+ *			for how many operations if not one; "none"
+ *	model		what sits in a slot that is not powered
+ *	bar_bytes	size of the large BAR at the next power-on
+ *	link		"16GT x8": the most that trains from now on; "full"
+ *	driver		orders for the companion driver
+ *
+ * presence, power, serial and state can be read only. Each switch has a
+ * directory switchSWITCH with those of these files that make sense for it: a
+ * whole switch can go away. Only with uplink=1 does anybody notice.
+ *
+ * Nothing here waits for anything: whoever drives the slot is told by events,
+ * as it would be by hardware.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "sim.h"
+
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/log2.h>
+#include <linux/uaccess.h>
+
+static struct dentry *fault_root;
+
+static const char * const fault_names[SIM_FAULT_COUNT] = {
+	[SIM_FAULT_NONE] = "none",
+	[SIM_FAULT_POWER] = "power",
+	[SIM_FAULT_LINK] = "link",
+	[SIM_FAULT_PRESENCE] = "presence",
+	[SIM_FAULT_ENUMERATE] = "enumerate",
+	[SIM_FAULT_BAR] = "bar",
+};
+
+/**
+ * struct knob - a file of a port
+ * @name: its name
+ * @show: writes what is into @text; called with the port's lock held
+ * @store: does what was written; called with the port's lock held
+ * @slot: slots have it, switches do not
+ *
+ * A file without @store can be read only.
+ */
+struct knob {
+	const char *name;
+	void (*show)(struct sim_port *port, char *text, size_t size);
+	int (*store)(struct sim_port *port, char *text);
+	bool slot;
+};
+
+static bool is_slot(const struct sim_port *port)
+{
+	return port->ops == &sim_slot_ops;
+}
+
+/* "MODEL [audio]" */
+static int parse_card(char *text, const struct sim_model **model, bool *audio)
+{
+	char *name = strsep(&text, " ");
+
+	*model = sim_model_find(name, strlen(name));
+	*audio = text && !strcmp(text, "audio");
+	return *model && (!text || *audio) ? 0 : -EINVAL;
+}
+
+/* Another card for the slot, or the one that was there if @text is NULL. */
+static int insert_card(struct sim_slot *slot, char *text)
+{
+	const struct sim_model *model;
+	bool audio;
+	int ret;
+
+	if (!text)
+		return slot->card.model ? 0 : -ENODEV;
+	ret = parse_card(text, &model, &audio);
+	if (!ret)
+		sim_slot_fill(slot, model, audio);
+	return ret;
+}
+
+static int surprise_store(struct sim_port *port, char *text)
+{
+	char *what = strsep(&text, " ");
+	int ret;
+
+	if (!strcmp(what, "remove") && !text) {
+		if (!port->present)
+			return -ENODEV;
+		sim_port_remove(port);
+		return 0;
+	}
+	if (!strcmp(what, "flap") && !text) {
+		if (!port->link_up)
+			return -ENOLINK;
+		sim_port_flap(port);
+		return 0;
+	}
+	if (strcmp(what, "insert") || (text && !is_slot(port)))
+		return -EINVAL;
+	if (port->present)
+		return -EBUSY;
+	ret = is_slot(port) ? insert_card(sim_slot_of(port), text) : 0;
+	if (!ret)
+		sim_port_insert(port);
+	return ret;
+}
+
+static void fail_show(struct sim_port *port, char *text, size_t size)
+{
+	scnprintf(text, size, "%s %u\n", fault_names[port->armed],
+		  port->armed_count);
+}
+
+static int fail_store(struct sim_port *port, char *text)
+{
+	char *name = strsep(&text, " ");
+	int fault = match_string(fault_names, SIM_FAULT_COUNT, name);
+	unsigned int count = 1;
+
+	if (fault < 0 || (text && kstrtouint(text, 10, &count)) || !count)
+		return -EINVAL;
+	if (fault == SIM_FAULT_BAR && !is_slot(port))
+		return -EINVAL;
+	port->armed = fault;
+	port->armed_count = fault == SIM_FAULT_NONE ? 0 : count;
+	return 0;
+}
+
+static const char *what_is_in(struct sim_port *port)
+{
+	if (!port->present)
+		return "empty";
+	if (!is_slot(port))
+		return "switch";
+	return sim_slot_of(port)->card.model->name;
+}
+
+static void model_show(struct sim_port *port, char *text, size_t size)
+{
+	scnprintf(text, size, "%s%s\n", what_is_in(port),
+		  port->present && sim_slot_of(port)->card.audio ?
+		  " audio" : "");
+}
+
+static int model_store(struct sim_port *port, char *text)
+{
+	if (!port->present)
+		return -ENODEV;
+	if (port->power)
+		return -EBUSY;
+	return insert_card(sim_slot_of(port), text);
+}
+
+static void bar_bytes_show(struct sim_port *port, char *text, size_t size)
+{
+	scnprintf(text, size, "%llu\n", sim_slot_of(port)->bar_bytes);
+}
+
+/* Beyond 8 TiB some kernels drop a BAR instead of failing to assign it. */
+static int bar_bytes_store(struct sim_port *port, char *text)
+{
+	u64 bytes;
+
+	if (kstrtou64(text, 0, &bytes))
+		return -EINVAL;
+	if (bytes && (!is_power_of_2(bytes) || bytes < SZ_1M ||
+		      bytes > BIT_ULL(43)))
+		return -ERANGE;
+	sim_slot_of(port)->bar_bytes = bytes;
+	return 0;
+}
+
+static void link_show(struct sim_port *port, char *text, size_t size)
+{
+	u16 status = sim_get16(&port->fn, SIM_EXP_CAP + PCI_EXP_LNKSTA);
+
+	if (!port->link_up)
+		scnprintf(text, size, "%s\n",
+			  port->training ? "training" : "down");
+	else
+		scnprintf(text, size, "%s x%u\n",
+			  sim_link_speed_name(status & PCI_EXP_LNKSTA_CLS),
+			  (status & PCI_EXP_LNKSTA_NLW) >>
+			  PCI_EXP_LNKSTA_NLW_SHIFT);
+}
+
+static int link_store(struct sim_port *port, char *text)
+{
+	return sim_parse_link(text, &sim_slot_of(port)->limit);
+}
+
+static void presence_show(struct sim_port *port, char *text, size_t size)
+{
+	scnprintf(text, size, "%d\n", port->present);
+}
+
+static void power_show(struct sim_port *port, char *text, size_t size)
+{
+	scnprintf(text, size, "%d\n", port->power);
+}
+
+static void serial_show(struct sim_port *port, char *text, size_t size)
+{
+	scnprintf(text, size, "%016llx\n", sim_slot_of(port)->card.serial);
+}
+
+static void state_show(struct sim_port *port, char *text, size_t size)
+{
+	scnprintf(text, size, "%s, power %s, link %s, fault %s\n",
+		  what_is_in(port), port->power ? "on" : "off",
+		  port->link_up ? "up" : port->training ? "training" : "down",
+		  fault_names[port->active]);
+}
+
+static const struct knob knobs[] = {
+	{ "surprise", state_show, surprise_store, false },
+	{ "fail", fail_show, fail_store, false },
+	{ "presence", presence_show, NULL, false },
+	{ "power", power_show, NULL, false },
+	{ "state", state_show, NULL, false },
+	{ "model", model_show, model_store, true },
+	{ "bar_bytes", bar_bytes_show, bar_bytes_store, true },
+	{ "link", link_show, link_store, true },
+	{ "serial", serial_show, NULL, true },
+};
+
+/* Longest text that is read or written. */
+#define KNOB_TEXT	128
+
+/* The file's private data is the port; its name says which knob it is. */
+static const struct knob *knob_of(struct file *file)
+{
+	const char *name = file->f_path.dentry->d_name.name;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(knobs); i++)
+		if (!strcmp(knobs[i].name, name))
+			return &knobs[i];
+	return NULL;
+}
+
+static ssize_t knob_read(struct file *file, char __user *to, size_t count,
+			 loff_t *pos)
+{
+	const struct knob *knob = knob_of(file);
+	struct sim_port *port = file->private_data;
+	char text[KNOB_TEXT] = "";
+
+	if (knob) {
+		raw_spin_lock_irq(&port->lock);
+		knob->show(port, text, sizeof(text));
+		raw_spin_unlock_irq(&port->lock);
+	} else {
+		sim_driver_show(sim_slot_of(port), text, sizeof(text));
+	}
+	return simple_read_from_buffer(to, count, pos, text, strlen(text));
+}
+
+static ssize_t knob_write(struct file *file, const char __user *from,
+			  size_t count, loff_t *pos)
+{
+	const struct knob *knob = knob_of(file);
+	struct sim_port *port = file->private_data;
+	char text[KNOB_TEXT];
+	char *order;
+	int ret;
+
+	if (count >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, from, count))
+		return -EFAULT;
+	text[count] = '\0';
+	order = strim(text);
+
+	if (knob) {
+		raw_spin_lock_irq(&port->lock);
+		ret = knob->store(port, order);
+		raw_spin_unlock_irq(&port->lock);
+	} else {
+		ret = sim_driver_order(sim_slot_of(port), order);
+	}
+	return ret ?: count;
+}
+
+static const struct file_operations knob_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.read = knob_read,
+	.write = knob_write,
+	.llseek = default_llseek,
+};
+
+static struct dentry *add_port(struct sim_port *port, const char *name)
+{
+	struct dentry *dir = debugfs_create_dir(name, fault_root);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(knobs); i++)
+		if (is_slot(port) || !knobs[i].slot)
+			debugfs_create_file(knobs[i].name,
+					    knobs[i].store ? 0600 : 0400, dir,
+					    port, &knob_fops);
+	return dir;
+}
+
+/**
+ * sim_fault_init() - make the files
+ */
+void sim_fault_init(void)
+{
+	struct sim_switch *sw;
+	struct sim_slot *slot;
+	struct dentry *dir;
+	char name[32];
+	unsigned int i;
+
+	fault_root = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	for (i = 0; (sw = sim_switch_at(i)); i++) {
+		snprintf(name, sizeof(name), "switch%u", i);
+		add_port(&sw->root, name);
+	}
+	for (i = 0; (slot = sim_slot_at(i)); i++) {
+		snprintf(name, sizeof(name), "slot%u.%u", slot->sw->index,
+			 slot->number);
+		dir = add_port(&slot->port, name);
+		debugfs_create_file("driver", 0600, dir, &slot->port,
+				    &knob_fops);
+	}
+}
+
+/**
+ * sim_fault_exit() - remove the files, after whoever is in one of them
+ */
+void sim_fault_exit(void)
+{
+	debugfs_remove_recursive(fault_root);
+}

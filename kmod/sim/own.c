@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * mode=own: slots that the simulator registers and drives itself.
+ */
+
+/**
+ * DOC: own slots
+ *
+ * Does what a slot driver does: applies power, waits for the link, scans,
+ * assigns resources, adds the devices, and the reverse; and answers cards
+ * that come and go by themselves. The PCI hot-plug core calls the operations
+ * with a reference on the module, and so does anybody else who uses the slot.
+ *
+ * Order: &sim_slot.op_mutex, then the rescan lock. The slot's lock and
+ * &sim_slot.port_mutex are leaves.
+ *
+ * Slots are registered and deregistered by the event work alone, never under
+ * op_mutex: deregistering waits for writers of the slot's files, which want
+ * that mutex. It does not happen in the bus notifier either, which runs under
+ * the rescan lock that the same writers want. So when a port is removed, the
+ * notifier only takes it out of the slot and leaves the rest to the work.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "sim.h"
+
+/* As long as pciehp waits for a link, beyond the time to train one. */
+#define LINK_TIMEOUT_MS	1000
+
+static struct sim_slot *slot_of(struct hotplug_slot *hotplug)
+{
+	return container_of(hotplug, struct sim_slot, hotplug);
+}
+
+/* The port with a reference, NULL while it is not there. */
+static struct pci_dev *port_get(struct sim_slot *slot)
+{
+	struct pci_dev *port;
+
+	mutex_lock(&slot->port_mutex);
+	port = slot->port_dev ? pci_dev_get(slot->port_dev) : NULL;
+	mutex_unlock(&slot->port_mutex);
+	return port;
+}
+
+static void power(struct sim_slot *slot, bool on)
+{
+	raw_spin_lock_irq(&slot->port.lock);
+	sim_port_power(&slot->port, on);
+	raw_spin_unlock_irq(&slot->port.lock);
+}
+
+static int add_devices(struct pci_dev *port)
+{
+	struct pci_bus *bus;
+	int ret = -ENODEV;
+
+	pci_lock_rescan_remove();
+	bus = port->subordinate;
+	if (bus && pci_scan_slot(bus, PCI_DEVFN(0, 0))) {
+		pci_assign_unassigned_bridge_resources(port);
+		pcie_bus_configure_settings(bus);
+		pci_bus_add_devices(bus);
+		ret = 0;
+	}
+	pci_unlock_rescan_remove();
+	return ret;
+}
+
+static int mark_gone(struct pci_dev *pdev, void *unused)
+{
+	pdev->error_state = pci_channel_io_perm_failure;
+	return 0;
+}
+
+static void remove_devices(struct pci_dev *port, bool gone)
+{
+	struct pci_dev *pdev, *next;
+	struct pci_bus *bus;
+
+	pci_lock_rescan_remove();
+	bus = port->subordinate;
+	if (bus) {
+		if (gone)
+			pci_walk_bus(bus, mark_gone, NULL);
+		list_for_each_entry_safe_reverse(pdev, next, &bus->devices,
+						 bus_list)
+			pci_stop_and_remove_bus_device(pdev);
+	}
+	pci_unlock_rescan_remove();
+}
+
+static bool link_settled(struct sim_slot *slot)
+{
+	return READ_ONCE(slot->port.link_up) || !READ_ONCE(slot->port.present);
+}
+
+static int slot_on(struct sim_slot *slot, struct pci_dev *port)
+{
+	unsigned int limit = LINK_TIMEOUT_MS + READ_ONCE(sim.latency_ms);
+	bool fault, up;
+	int ret = -ENODEV;
+
+	lockdep_assert_held(&slot->op_mutex);
+
+	raw_spin_lock_irq(&slot->port.lock);
+	slot->port.inserted = false;
+	if (slot->port.present)
+		sim_port_power(&slot->port, true);
+	fault = slot->port.active == SIM_FAULT_POWER;
+	raw_spin_unlock_irq(&slot->port.lock);
+
+	if (!fault)
+		swait_event_timeout_exclusive(slot->port.wait, link_settled(slot),
+					      msecs_to_jiffies(limit));
+	raw_spin_lock_irq(&slot->port.lock);
+	up = slot->port.link_up;
+	if (fault)
+		ret = -EIO;
+	else if (slot->port.present)
+		ret = -ETIMEDOUT;
+	raw_spin_unlock_irq(&slot->port.lock);
+
+	if (up)
+		ret = add_devices(port);
+	if (ret)
+		power(slot, false);
+	return ret;
+}
+
+static void slot_off(struct sim_slot *slot, struct pci_dev *port, bool gone)
+{
+	lockdep_assert_held(&slot->op_mutex);
+
+	remove_devices(port, gone);
+	power(slot, false);
+}
+
+static int enable_slot(struct hotplug_slot *hotplug)
+{
+	struct sim_slot *slot = slot_of(hotplug);
+	struct pci_dev *port = port_get(slot);
+	int ret = -ENODEV;
+
+	if (!port)
+		return -ENODEV;
+	mutex_lock(&slot->op_mutex);
+	if (!READ_ONCE(slot->port.power))
+		ret = slot_on(slot, port);
+	mutex_unlock(&slot->op_mutex);
+	pci_dev_put(port);
+	return ret;
+}
+
+static int disable_slot(struct hotplug_slot *hotplug)
+{
+	struct sim_slot *slot = slot_of(hotplug);
+	struct pci_dev *port = port_get(slot);
+	int ret = -ENODEV;
+
+	if (!port)
+		return -ENODEV;
+	mutex_lock(&slot->op_mutex);
+	if (READ_ONCE(slot->port.power)) {
+		slot_off(slot, port, false);
+		ret = 0;
+	}
+	mutex_unlock(&slot->op_mutex);
+	pci_dev_put(port);
+	return ret;
+}
+
+static int get_power_status(struct hotplug_slot *hotplug, u8 *value)
+{
+	*value = READ_ONCE(slot_of(hotplug)->port.power);
+	return 0;
+}
+
+static int get_adapter_status(struct hotplug_slot *hotplug, u8 *value)
+{
+	*value = READ_ONCE(slot_of(hotplug)->port.present);
+	return 0;
+}
+
+static const struct hotplug_slot_ops own_slot_ops = {
+	.enable_slot = enable_slot,
+	.disable_slot = disable_slot,
+	.get_power_status = get_power_status,
+	.get_adapter_status = get_adapter_status,
+};
+
+static void deregister(struct sim_slot *slot)
+{
+	if (!slot->registered)
+		return;
+	pci_hp_deregister(&slot->hotplug);
+	pci_dev_put(slot->registered_on);
+	slot->registered_on = NULL;
+	slot->registered = false;
+}
+
+static void own_register(struct sim_slot *slot, struct pci_dev *port)
+{
+	struct pci_bus *bus;
+
+	/* A port that is being scanned has its bus when this lock is free. */
+	pci_lock_rescan_remove();
+	bus = port->subordinate;
+	if (bus)
+		get_device(&bus->dev);
+	pci_unlock_rescan_remove();
+	if (!bus)
+		return;
+
+	slot->hotplug.ops = &own_slot_ops;
+	slot->error = pci_hp_register(&slot->hotplug, bus, 0, slot->name);
+	if (slot->error) {
+		pr_err("slot %s cannot be registered: error %d\n", slot->name,
+		       slot->error);
+	} else {
+		slot->registered = true;
+		slot->registered_on = pci_dev_get(port);
+	}
+	put_device(&bus->dev);
+}
+
+/* Answers what happened to the card by itself. */
+static void follow_card(struct sim_slot *slot, struct pci_dev *port)
+{
+	bool lost, inserted, present;
+
+	mutex_lock(&slot->op_mutex);
+	raw_spin_lock_irq(&slot->port.lock);
+	present = slot->port.present;
+	lost = slot->port.lost || (slot->port.power && !present);
+	inserted = slot->port.inserted && !slot->port.power;
+	slot->port.lost = false;
+	raw_spin_unlock_irq(&slot->port.lock);
+
+	if (lost) {
+		pr_info("slot %s: link down, card %s\n", slot->name,
+			present ? "present" : "not present");
+		slot_off(slot, port, true);
+		inserted = present;
+	}
+	if (inserted && present && slot_on(slot, port))
+		pr_info("slot %s: card cannot be used\n", slot->name);
+	mutex_unlock(&slot->op_mutex);
+}
+
+static void own_event(struct work_struct *work)
+{
+	struct sim_slot *slot = container_of(work, struct sim_slot, event);
+	struct pci_dev *port = port_get(slot);
+
+	if (slot->registered && slot->registered_on != port)
+		deregister(slot);
+	if (port && !slot->registered)
+		own_register(slot, port);
+	if (port && slot->registered)
+		follow_card(slot, port);
+	pci_dev_put(port);
+}
+
+/**
+ * sim_own_event() - something happened to the card or the link of a slot
+ * @slot: the slot; its lock may be held
+ */
+void sim_own_event(struct sim_slot *slot)
+{
+	if (sim.mode == SIM_MODE_OWN && !atomic_read(&sim.closing))
+		queue_work(sim.event_wq, &slot->event);
+}
+
+/**
+ * sim_own_port_added() - the port of a slot has appeared
+ * @slot: the slot
+ * @port: the port; the rescan lock is held, and its bus is not there yet
+ */
+void sim_own_port_added(struct sim_slot *slot, struct pci_dev *port)
+{
+	mutex_lock(&slot->port_mutex);
+	if (!slot->port_dev)
+		slot->port_dev = pci_dev_get(port);
+	mutex_unlock(&slot->port_mutex);
+	sim_own_event(slot);
+}
+
+/**
+ * sim_own_port_removed() - the port of a slot has gone
+ * @slot: the slot
+ * @port: the port; the rescan lock is held
+ */
+void sim_own_port_removed(struct sim_slot *slot, struct pci_dev *port)
+{
+	bool ours;
+
+	mutex_lock(&slot->port_mutex);
+	ours = slot->port_dev == port;
+	if (ours)
+		slot->port_dev = NULL;
+	mutex_unlock(&slot->port_mutex);
+	if (ours) {
+		pci_dev_put(port);
+		sim_own_event(slot);
+	}
+}
+
+/**
+ * sim_own_init() - set up what mode=own needs of a slot
+ * @slot: the slot
+ */
+void sim_own_init(struct sim_slot *slot)
+{
+	mutex_init(&slot->op_mutex);
+	mutex_init(&slot->port_mutex);
+	INIT_WORK(&slot->event, own_event);
+}
+
+/**
+ * sim_own_register() - register all slots whose ports are there
+ *
+ * Return: 0 or the error of a slot that could not be registered.
+ */
+int sim_own_register(void)
+{
+	struct sim_slot *slot;
+	unsigned int i;
+
+	for (i = 0; (slot = sim_slot_at(i)); i++)
+		queue_work(sim.event_wq, &slot->event);
+	flush_workqueue(sim.event_wq);
+
+	for (i = 0; (slot = sim_slot_at(i)); i++)
+		if (slot->error)
+			return slot->error;
+	return 0;
+}
+
+/**
+ * sim_own_unregister() - deregister all slots
+ *
+ * Waits for operations that are under way. &sim.closing is set, so that
+ * nothing queues new events.
+ */
+void sim_own_unregister(void)
+{
+	struct sim_slot *slot;
+	unsigned int i;
+
+	for (i = 0; (slot = sim_slot_at(i)); i++) {
+		cancel_work_sync(&slot->event);
+		deregister(slot);
+	}
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parsers for what users write: the list of GPUs and the speed of a link.
+ */
+
+/**
+ * DOC: the list of GPUs
+ *
+ * A list is comma separated items ``SWITCH.SLOT[-SLOT]:MODEL[:OPTION]...``.
+ * SWITCH and SLOT count from 0; ``*`` stands for all of them, and a lone ``*``
+ * for every slot there is. MODEL is a name of the model table, or ``none``.
+ * Options are ``on`` (the default), ``off`` and ``audio``. Later items
+ * override earlier ones, so that exceptions can follow a rule.
+ *
+ * Nothing here allocates, locks or prints: an error is a sentence that names
+ * the item, for the caller to print.
+ */
+
+#include "params.h"
+
+/* A stretch of the text that is being read. */
+struct span {
+	const char *at;
+	const char *end;
+};
+
+/* Slots first to last of switches sw_first to sw_last. */
+struct range {
+	unsigned int sw_first, sw_last;
+	unsigned int first, last;
+};
+
+/* Takes up to, and swallows, the next separator. */
+static struct span span_take(struct span *from, char separator)
+{
+	struct span head = { from->at, from->at };
+
+	while (head.end < from->end && *head.end != separator)
+		head.end++;
+	from->at = head.end < from->end ? head.end + 1 : from->end;
+	return head;
+}
+
+static size_t span_len(const struct span *span)
+{
+	return (size_t)(span->end - span->at);
+}
+
+static bool span_is(const struct span *span, const char *word)
+{
+	return span_len(span) == strlen(word) &&
+	       !memcmp(span->at, word, span_len(span));
+}
+
+static bool span_number(const struct span *span, unsigned int *value)
+{
+	const char *p;
+	unsigned int n = 0;
+
+	/* Seven digits are more than any fabric and cannot overflow. */
+	if (!span_len(span) || span_len(span) > 7)
+		return false;
+	for (p = span->at; p < span->end; p++) {
+		if (*p < '0' || *p > '9')
+			return false;
+		n = n * 10 + (unsigned int)(*p - '0');
+	}
+	*value = n;
+	return true;
+}
+
+/* "3", "0-7" or "*"; false if it is none of these. */
+static bool parse_numbers(struct span span, unsigned int count,
+			  unsigned int *first, unsigned int *last)
+{
+	struct span head;
+	const char *p;
+
+	if (span_is(&span, "*")) {
+		*first = 0;
+		*last = count - 1;
+		return true;
+	}
+	for (p = span.at; p < span.end && *p != '-'; p++)
+		;
+	if (p == span.end) {
+		if (!span_number(&span, first))
+			return false;
+		*last = *first;
+		return true;
+	}
+	head = span_take(&span, '-');
+	return span_number(&head, first) && span_number(&span, last) &&
+	       *first <= *last;
+}
+
+static const char *parse_range(struct span where,
+			       const struct sim_layout *layout,
+			       struct range *range)
+{
+	struct span sw = span_take(&where, '.');
+
+	if (span_is(&sw, "*") && !span_len(&where))
+		where = sw;
+	if (!parse_numbers(sw, layout->switches,
+			   &range->sw_first, &range->sw_last))
+		return "the switch must be a number, a range or *";
+	if (!parse_numbers(where, layout->slots, &range->first, &range->last))
+		return "the slot must be a number, a range or *, as in 0.0-7";
+	if (layout->clip)
+		return NULL;
+	if (range->sw_last >= layout->switches)
+		return "there is no such switch, see switches=";
+	if (range->last >= layout->slots)
+		return "there is no such slot, see slots=";
+	return NULL;
+}
+
+static const char *parse_options(struct span rest, struct sim_card_spec *spec)
+{
+	while (span_len(&rest)) {
+		struct span option = span_take(&rest, ':');
+
+		if (span_is(&option, "off"))
+			spec->off = true;
+		else if (span_is(&option, "on"))
+			spec->off = false;
+		else if (span_is(&option, "audio"))
+			spec->audio = true;
+		else
+			return "an option is one of on, off, audio";
+	}
+	return NULL;
+}
+
+/* Returns what is wrong with the item, NULL if nothing is. */
+static const char *parse_item(struct span item,
+			      const struct sim_layout *layout,
+			      struct sim_card_spec *specs)
+{
+	struct sim_card_spec spec = { NULL, false, false };
+	struct span where = span_take(&item, ':');
+	struct span name = span_take(&item, ':');
+	struct range range;
+	const char *wrong;
+	unsigned int sw, slot;
+
+	wrong = parse_range(where, layout, &range);
+	if (wrong)
+		return wrong;
+	if (!span_len(&name))
+		return "a model is missing, as in 0.0:h100-80";
+	spec.model = sim_model_find(name.at, span_len(&name));
+	if (!spec.model && !span_is(&name, "none"))
+		return "there is no such model";
+	wrong = parse_options(item, &spec);
+	if (wrong)
+		return wrong;
+
+	for (sw = range.sw_first;
+	     sw <= range.sw_last && sw < layout->switches; sw++)
+		for (slot = range.first;
+		     slot <= range.last && slot < layout->slots; slot++)
+			specs[(size_t)sw * layout->slots + slot] = spec;
+	return NULL;
+}
+
+/**
+ * sim_parse_gpus() - read a list of GPUs
+ * @list: the list
+ * @layout: the slots there are
+ * @specs: result, one for each slot, switch by switch; the caller clears it
+ * @error: where to put a sentence about the first item that is wrong
+ * @size: size of @error
+ *
+ * Return: 0, or -EINVAL with @error filled in.
+ */
+int sim_parse_gpus(const char *list, const struct sim_layout *layout,
+		   struct sim_card_spec *specs, char *error, size_t size)
+{
+	struct span rest = { list, list + strlen(list) };
+	unsigned int number = 0;
+
+	/* insmod passes the line feed of a file on. */
+	while (rest.end > rest.at && rest.end[-1] == '\n')
+		rest.end--;
+
+	while (rest.at < rest.end) {
+		bool more = false;
+		struct span item = span_take(&rest, ',');
+		const char *wrong;
+
+		number++;
+		more = item.end < rest.end && rest.at == rest.end;
+		wrong = parse_item(item, layout, specs);
+		if (!wrong && more)
+			wrong = "nothing follows the last comma";
+		if (wrong) {
+			snprintf(error, size, "item %u \"%.*s\": %s", number,
+				 (int)(span_len(&item) < 64 ?
+				       span_len(&item) : 64),
+				 item.at, wrong);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static const char * const sim_speeds[] = {
+	NULL, "2.5GT", "5GT", "8GT", "16GT", "32GT", "64GT",
+};
+
+/**
+ * sim_link_speed_name() - the speed of a link in words
+ * @speed: as encoded in the Link registers
+ *
+ * Return: the name, "?" for an unknown speed.
+ */
+const char *sim_link_speed_name(u8 speed)
+{
+	if (speed == 0 || speed >= ARRAY_SIZE(sim_speeds))
+		return "?";
+	return sim_speeds[speed];
+}
+
+/**
+ * sim_parse_link() - read the speed and width of a link, as in "16GT x8"
+ * @text: what the user wrote
+ * @link: result; "full" gives 0 and 0, no limit
+ *
+ * Return: 0, or -EINVAL.
+ */
+int sim_parse_link(const char *text, struct sim_link *link)
+{
+	struct span rest = { text, text + strlen(text) };
+	struct span speed, width;
+	struct sim_link found = { 0, 0 };
+	unsigned int lanes;
+	u8 i;
+
+	while (rest.end > rest.at && rest.end[-1] == '\n')
+		rest.end--;
+	if (span_is(&rest, "full")) {
+		*link = found;
+		return 0;
+	}
+
+	speed = span_take(&rest, ' ');
+	width = rest;
+	for (i = 1; i < ARRAY_SIZE(sim_speeds); i++)
+		if (span_is(&speed, sim_speeds[i]))
+			found.speed = i;
+	if (!found.speed || span_len(&width) < 2 || *width.at != 'x')
+		return -EINVAL;
+	width.at++;
+	if (!span_number(&width, &lanes))
+		return -EINVAL;
+	switch (lanes) {
+	case 1: case 2: case 4: case 8: case 16:
+		found.width = (u8)lanes;
+		*link = found;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef GPUFABRIC_SIM_PARAMS_H
+#define GPUFABRIC_SIM_PARAMS_H
+
+#include "model.h"
+
+/**
+ * struct sim_card_spec - what one slot holds when the module is loaded
+ * @model: the GPU, NULL for an empty slot
+ * @off: the GPU is there but its slot is not powered
+ * @audio: the GPU has an audio function beside it
+ */
+struct sim_card_spec {
+	const struct sim_model *model;
+	bool off;
+	bool audio;
+};
+
+/**
+ * struct sim_layout - the slots that a list of GPUs may name
+ * @switches: number of switches
+ * @slots: number of slots of each switch
+ * @clip: pass over what lies outside instead of refusing it
+ */
+struct sim_layout {
+	unsigned int switches;
+	unsigned int slots;
+	bool clip;
+};
+
+int sim_parse_gpus(const char *list, const struct sim_layout *layout,
+		   struct sim_card_spec *specs, char *error, size_t size);
+int sim_parse_link(const char *text, struct sim_link *link);
+const char *sim_link_speed_name(u8 speed);
+
+#endif /* GPUFABRIC_SIM_PARAMS_H */

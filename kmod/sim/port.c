@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A port: slot status, power controller, link and interrupt.
+ */
+
+/**
+ * DOC: port
+ *
+ * Downstream ports and root ports are the same kind of thing: below one there
+ * is a card, below the other a switch.
+ *
+ * A port behaves as the PCI Express specification says: presence and link
+ * changes set bits in Slot Status that software clears by writing ones, an
+ * interrupt is raised while an enabled one of them is set, and the link
+ * trains some time after power is applied to what is present, unless the link
+ * is disabled. Losing any of these takes the link down at once and resets what
+ * is below.
+ *
+ * In mode=pciehp the power controller is the bit in Slot Control. In mode=own
+ * there is none that software can see; the slot driver calls sim_port_power().
+ * In mode=bare disabling the link takes its place.
+ *
+ * Interrupts are software: irq_work calls the handler in hard interrupt
+ * context. The descriptor is allocated without an owner, because the owner of
+ * a descriptor is pinned by whoever requests the interrupt: the module could
+ * never be unloaded.
+ *
+ * A fault is armed for the next operation. It becomes active when power is
+ * applied and is over when power is removed.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "sim.h"
+
+#include <linux/interrupt.h>
+#include <linux/irq.h>
+#include <linux/irqdesc.h>
+
+#define SLTCTL	(SIM_EXP_CAP + PCI_EXP_SLTCTL)
+#define SLTSTA	(SIM_EXP_CAP + PCI_EXP_SLTSTA)
+#define LNKCTL	(SIM_EXP_CAP + PCI_EXP_LNKCTL)
+#define LNKSTA	(SIM_EXP_CAP + PCI_EXP_LNKSTA)
+
+/* Cleared by writing ones. */
+#define SLTSTA_EVENTS	(PCI_EXP_SLTSTA_PFD | PCI_EXP_SLTSTA_PDC | \
+			 PCI_EXP_SLTSTA_DLLSC)
+
+static bool reg_changed(int where, int size, int reg)
+{
+	return where < reg + 2 && reg < where + size;
+}
+
+/* Raises the interrupt if an enabled event is pending. */
+static void port_interrupt(struct sim_port *port)
+{
+	u16 control = sim_get16(&port->fn, SLTCTL);
+	u16 status = sim_get16(&port->fn, SLTSTA);
+	u16 enabled = 0;
+
+	lockdep_assert_held(&port->lock);
+
+	if (!port->irq || !(control & PCI_EXP_SLTCTL_HPIE))
+		return;
+	if (control & PCI_EXP_SLTCTL_PDCE)
+		enabled |= PCI_EXP_SLTSTA_PDC;
+	if (control & PCI_EXP_SLTCTL_DLLSCE)
+		enabled |= PCI_EXP_SLTSTA_DLLSC;
+	if (control & PCI_EXP_SLTCTL_PFDE)
+		enabled |= PCI_EXP_SLTSTA_PFD;
+	if (status & enabled)
+		irq_work_queue(&port->irq_work);
+}
+
+static void port_event(struct sim_port *port, u16 event)
+{
+	lockdep_assert_held(&port->lock);
+
+	sim_set16(&port->fn, SLTSTA, sim_get16(&port->fn, SLTSTA) | event);
+	port_interrupt(port);
+	if (port->ops->event)
+		port->ops->event(port);
+	swake_up_one(&port->wait);
+}
+
+/* Shows in Slot Status whether something is there. */
+static void port_presence(struct sim_port *port)
+{
+	u16 status = sim_get16(&port->fn, SLTSTA) & ~PCI_EXP_SLTSTA_PDS;
+
+	lockdep_assert_held(&port->lock);
+
+	if (port->present && !port->hidden)
+		status |= PCI_EXP_SLTSTA_PDS;
+	sim_set16(&port->fn, SLTSTA, status);
+}
+
+/* Shows the link at both of its ends. */
+static void link_status(struct sim_port *port)
+{
+	struct sim_link link = port->ops->link(port);
+	u16 status = PCI_EXP_LNKSTA_SLC;
+
+	lockdep_assert_held(&port->lock);
+
+	if (port->link_up)
+		status |= link.speed | link.width << PCI_EXP_LNKSTA_NLW_SHIFT;
+	port->ops->status(port, status);
+	if (port->link_up)
+		status |= PCI_EXP_LNKSTA_DLLLA;
+	sim_set16(&port->fn, LNKSTA, status);
+}
+
+/*
+ * A card that never answers is to fail once. pciehp keeps a pending link event
+ * when it finds no device, and would try again by itself.
+ */
+static u16 link_event(const struct sim_port *port)
+{
+	return port->active == SIM_FAULT_ENUMERATE ? 0 : PCI_EXP_SLTSTA_DLLSC;
+}
+
+static void link_up(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->training = false;
+	port->link_up = true;
+	link_status(port);
+	port_event(port, link_event(port));
+}
+
+static void link_down(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->training = false;
+	if (!port->link_up)
+		return;
+	port->link_up = false;
+	port->lost = port->power;
+	port->ops->reset(port, false);
+	link_status(port);
+	port_event(port, link_event(port));
+}
+
+static bool link_wanted(const struct sim_port *port)
+{
+	return port->present && port->power &&
+	       port->active != SIM_FAULT_POWER &&
+	       port->active != SIM_FAULT_LINK &&
+	       !(sim_get16(&port->fn, LNKCTL) & PCI_EXP_LNKCTL_LD);
+}
+
+/* Starts, stops or completes training after anything has changed. */
+static void port_update(struct sim_port *port)
+{
+	unsigned long delay = msecs_to_jiffies(READ_ONCE(sim.latency_ms));
+
+	lockdep_assert_held(&port->lock);
+
+	if (!link_wanted(port)) {
+		link_down(port);
+		return;
+	}
+	if (port->link_up || port->training)
+		return;
+	if (!delay && port->active != SIM_FAULT_PRESENCE) {
+		link_up(port);
+		return;
+	}
+	port->training = true;
+	port->train_at = jiffies + delay;
+	mod_delayed_work(sim.train_wq, &port->train, delay);
+}
+
+static void port_train(struct work_struct *work)
+{
+	struct sim_port *port = container_of(to_delayed_work(work),
+					     struct sim_port, train);
+
+	raw_spin_lock_irq(&port->lock);
+	/* Stopped, or started anew while this waited for the lock. */
+	if (port->training && time_after_eq(jiffies, port->train_at)) {
+		if (port->active == SIM_FAULT_PRESENCE)
+			sim_port_remove(port);
+		else
+			link_up(port);
+	}
+	raw_spin_unlock_irq(&port->lock);
+}
+
+static enum sim_fault take_fault(struct sim_port *port)
+{
+	enum sim_fault fault = port->armed;
+
+	if (port->armed_count)
+		port->armed_count--;
+	if (!port->armed_count)
+		port->armed = SIM_FAULT_NONE;
+	return fault;
+}
+
+static void power_on(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->power = true;
+	port->lost = false;
+	port->active = take_fault(port);
+	if (port->active == SIM_FAULT_POWER)
+		port_event(port, PCI_EXP_SLTSTA_PFD);
+	if (port->present)
+		port->ops->reset(port, true);
+}
+
+static void power_off(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->power = false;
+	port->lost = false;
+	link_down(port);
+	port->active = SIM_FAULT_NONE;
+	if (port->armed == SIM_FAULT_PRESENCE && port->present) {
+		take_fault(port);
+		sim_port_remove(port);
+	}
+}
+
+/**
+ * sim_port_power() - work the power controller
+ * @port: the port; the caller holds its lock
+ * @on: apply or remove power
+ */
+void sim_port_power(struct sim_port *port, bool on)
+{
+	u16 control = sim_get16(&port->fn, SLTCTL) & ~PCI_EXP_SLTCTL_PCC;
+
+	lockdep_assert_held(&port->lock);
+
+	if (port->controlled)
+		sim_set16(&port->fn, SLTCTL, control |
+			  (on ? PCI_EXP_SLTCTL_PWR_ON :
+				PCI_EXP_SLTCTL_PWR_OFF));
+	if (on == port->power)
+		return;
+	if (on)
+		power_on(port);
+	else
+		power_off(port);
+	port_update(port);
+}
+
+/**
+ * sim_port_start() - put a port into the state that the host finds
+ * @port: the port; the caller holds its lock
+ * @on: it is powered, and its link trained long ago
+ */
+void sim_port_start(struct sim_port *port, bool on)
+{
+	lockdep_assert_held(&port->lock);
+
+	port_presence(port);
+	if (!on && sim.mode == SIM_MODE_BARE)
+		sim_set16(&port->fn, LNKCTL, PCI_EXP_LNKCTL_LD);
+	if (!on)
+		return;
+	sim_port_power(port, true);
+	cancel_delayed_work(&port->train);
+	if (port->training)
+		link_up(port);
+	/* Not news to anybody. */
+	sim_set16(&port->fn, SLTSTA,
+		  sim_get16(&port->fn, SLTSTA) & ~SLTSTA_EVENTS);
+}
+
+/* A bus reset leaves the link up, and no state below it. */
+static void bus_reset(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	if (!port->link_up)
+		return;
+	port->ops->reset(port, false);
+	link_status(port);
+}
+
+/**
+ * sim_port_write() - software writes registers of a port
+ * @port: the port; the caller holds its lock
+ * @where: first register
+ * @size: 1, 2 or 4 bytes
+ * @value: what is written
+ */
+void sim_port_write(struct sim_port *port, int where, int size, u32 value)
+{
+	struct sim_fn *fn = &port->fn;
+	u16 before = sim_get16(fn, PCI_BRIDGE_CONTROL);
+
+	lockdep_assert_held(&port->lock);
+
+	sim_fn_write(fn, where, size, value);
+
+	if (reg_changed(where, size, SLTSTA)) {
+		u64 ones = (u64)value << (8 * (where + 4 - SLTSTA)) >> 32;
+
+		sim_set16(fn, SLTSTA, sim_get16(fn, SLTSTA) &
+			  ~(ones & SLTSTA_EVENTS));
+	}
+	if (reg_changed(where, size, SLTCTL) && port->controlled)
+		sim_port_power(port, !(sim_get16(fn, SLTCTL) &
+				       PCI_EXP_SLTCTL_PCC));
+	if (reg_changed(where, size, LNKCTL)) {
+		if (sim.mode == SIM_MODE_BARE)
+			sim_port_power(port, !(sim_get16(fn, LNKCTL) &
+					       PCI_EXP_LNKCTL_LD));
+		port_update(port);
+	}
+	if (~before & sim_get16(fn, PCI_BRIDGE_CONTROL) &
+	    PCI_BRIDGE_CTL_BUS_RESET)
+		bus_reset(port);
+	port_interrupt(port);
+}
+
+/**
+ * sim_port_insert() - something is put where there is nothing
+ * @port: the port; the caller holds its lock
+ */
+void sim_port_insert(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->present = true;
+	port->inserted = true;
+	port_presence(port);
+	port_event(port, PCI_EXP_SLTSTA_PDC);
+	port_update(port);
+}
+
+/**
+ * sim_port_remove() - what is there is pulled out, whatever is going on
+ * @port: the port; the caller holds its lock
+ */
+void sim_port_remove(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->present = false;
+	link_down(port);
+	port_presence(port);
+	port_event(port, PCI_EXP_SLTSTA_PDC);
+}
+
+/**
+ * sim_port_flap() - the link goes down and comes back
+ * @port: the port; the caller holds its lock
+ */
+void sim_port_flap(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	link_down(port);
+	port_update(port);
+}
+
+/**
+ * sim_port_cut() - the port itself loses its state
+ * @port: the port, with its registers as new; the caller holds its lock
+ */
+void sim_port_cut(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	sim_port_power(port, false);
+	/* Without a controller power is always there, and links are enabled. */
+	if (sim.mode == SIM_MODE_BARE)
+		sim_port_power(port, true);
+	port_presence(port);
+}
+
+/**
+ * sim_port_reveal() - let the presence of a card show
+ * @port: the port
+ *
+ * pciehp powers any occupied slot when it binds to the port. A slot that is
+ * to be found occupied and off therefore shows its card only afterwards, and
+ * without an event: as if somebody had turned the slot off.
+ */
+void sim_port_reveal(struct sim_port *port)
+{
+	raw_spin_lock_irq(&port->lock);
+	port->hidden = false;
+	port_presence(port);
+	raw_spin_unlock_irq(&port->lock);
+}
+
+static void port_irq_work(struct irq_work *work)
+{
+	struct sim_port *port = container_of(work, struct sim_port, irq_work);
+
+	generic_handle_irq_safe(port->irq);
+}
+
+/**
+ * sim_port_init() - set up a port with nothing below it
+ * @port: the port
+ * @ops: what is special about it
+ */
+void sim_port_init(struct sim_port *port, const struct sim_port_ops *ops)
+{
+	port->ops = ops;
+	raw_spin_lock_init(&port->lock);
+	init_swait_queue_head(&port->wait);
+	init_irq_work(&port->irq_work, port_irq_work);
+	INIT_DELAYED_WORK(&port->train, port_train);
+}
+
+/**
+ * sim_port_irq_init() - give a port an interrupt
+ * @port: the port
+ *
+ * Return: 0 or an error.
+ */
+int sim_port_irq_init(struct sim_port *port)
+{
+	int irq = __irq_alloc_descs(-1, 1, 1, NUMA_NO_NODE, NULL, NULL);
+
+	if (irq < 0)
+		return irq;
+	irq_set_chip_and_handler(irq, &dummy_irq_chip, handle_simple_irq);
+	port->irq = irq;
+	return 0;
+}
+
+/**
+ * sim_port_fini() - stop everything that a port does by itself
+ * @port: the port; nothing can address it any more
+ */
+void sim_port_fini(struct sim_port *port)
+{
+	cancel_delayed_work_sync(&port->train);
+	irq_work_sync(&port->irq_work);
+	if (port->irq)
+		irq_free_descs(port->irq, 1);
+	port->irq = 0;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef GPUFABRIC_SIM_H
+#define GPUFABRIC_SIM_H
+
+#include <linux/atomic.h>
+#include <linux/irq_work.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/pci_hotplug.h>
+#include <linux/spinlock.h>
+#include <linux/swait.h>
+#include <linux/workqueue.h>
+
+#include "compat.h"
+#include "params.h"
+
+/* "gf"; no driver in the kernel knows it. */
+#define SIM_VENDOR_ID		0x6767
+#define SIM_DEVICE_ROOT		0x0100
+#define SIM_DEVICE_UPSTREAM	0x0101
+#define SIM_DEVICE_DOWNSTREAM	0x0102
+#define SIM_DEVICE_AUDIO	0x0200
+
+#define SIM_DRIVER_NAME		"gpufabric-sim-gpu"
+/* No driver has this name: a function with this override stays unbound. */
+#define SIM_NO_DRIVER		"gpufabric-sim-none"
+
+#define SIM_CFG_BYTES		512
+#define SIM_EXP_CAP		0x40
+#define SIM_EXT_CAP		0x100
+#define SIM_FUNCTIONS		2
+#define SIM_MAX_SLOTS		253
+/* Window of each slot below 4 GiB. */
+#define SIM_LOW_BYTES		SZ_2M
+/* Slot number of the first switch, where switches can be hot-plugged. */
+#define SIM_UPLINK_PSN		8000
+#define SIM_MAX_PSN		8191
+
+enum sim_mode {
+	SIM_MODE_PCIEHP,	/* the kernel's pciehp drives the ports */
+	SIM_MODE_OWN,		/* slots registered by the simulator */
+	SIM_MODE_BARE,		/* ports without any hot-plug controller */
+};
+
+enum sim_fault {
+	SIM_FAULT_NONE,
+	SIM_FAULT_POWER,	/* the power controller reports a fault */
+	SIM_FAULT_LINK,		/* the link never trains */
+	SIM_FAULT_PRESENCE,	/* the card goes away half-way */
+	SIM_FAULT_ENUMERATE,	/* the card never answers */
+	SIM_FAULT_BAR,		/* a BAR that no window can take */
+	SIM_FAULT_COUNT
+};
+
+struct sim_port;
+struct sim_slot;
+struct sim_switch;
+struct sim_domain;
+struct sim_gpu;
+
+/**
+ * struct sim_fn - configuration space of one function
+ * @cfg: the registers, little endian
+ * @wmask: which bits of @cfg can be written
+ * @bar_mask: which bits of each BAR can be written; the others are its size
+ *
+ * Protected by the lock of the port that it is part of, or that is above it.
+ */
+struct sim_fn {
+	u8 cfg[SIM_CFG_BYTES];
+	const u8 *wmask;
+	u32 bar_mask[PCI_STD_NUM_BARS];
+};
+
+/**
+ * struct sim_port_ops - what differs between the ports
+ * @link: the best link that can train with what is below the port
+ * @reset: what is below the port loses its state, because it was just powered
+ *	(cold) or for another reason
+ * @status: what is below the port sees this in its own Link Status
+ * @event: something happened; can be NULL
+ *
+ * All are called with the port's lock held.
+ */
+struct sim_port_ops {
+	struct sim_link (*link)(struct sim_port *port);
+	void (*reset)(struct sim_port *port, bool cold);
+	void (*status)(struct sim_port *port, u16 status);
+	void (*event)(struct sim_port *port);
+};
+
+/**
+ * struct sim_port - a port with something below it that can come and go
+ * @ops: what differs between the ports
+ * @lock: protects everything up to @inserted, and the configuration space of
+ *	what is below the port. Taken in hard interrupt context by the
+ *	accessors of the configuration space, so nothing sleeps under it. The
+ *	locks of a switch's slots nest inside that of its root port
+ * @fn: configuration space of the port
+ * @controlled: software works the power controller, by Slot Control
+ * @present: there is something
+ * @hidden: @present does not show yet in Slot Status
+ * @power: the power controller is on
+ * @link_up: the data link is active
+ * @training: the link will be up at @train_at
+ * @train_at: in jiffies
+ * @armed: fault of the next operation
+ * @armed_count: of how many operations
+ * @active: fault of the running operation
+ * @lost: the link went down under power, and nobody has answered it
+ * @inserted: something was put in, and nobody has answered it
+ * @irq_work: raises @irq from any context
+ * @irq: interrupt of the port, 0 if it has none
+ * @train: brings the link up
+ * @wait: woken at each change of the link or of presence; for one waiter
+ */
+struct sim_port {
+	const struct sim_port_ops *ops;
+	raw_spinlock_t lock;
+	struct sim_fn fn;
+	bool controlled;
+	bool present;
+	bool hidden;
+	bool power;
+	bool link_up;
+	bool training;
+	unsigned long train_at;
+	enum sim_fault armed;
+	unsigned int armed_count;
+	enum sim_fault active;
+	bool lost;
+	bool inserted;
+
+	struct irq_work irq_work;
+	int irq;
+	struct delayed_work train;
+	struct swait_queue_head wait;
+};
+
+/**
+ * struct sim_card - what sits in a slot
+ * @model: the imitated GPU, NULL if the slot was never filled
+ * @serial: device serial number, kept when the card is put back
+ * @audio: there is a second function
+ * @bar_bytes: size of the large BAR, 0 for the model's
+ * @fn: configuration spaces, powered or not
+ *
+ * Protected by the lock of the slot's port.
+ */
+struct sim_card {
+	const struct sim_model *model;
+	u64 serial;
+	bool audio;
+	u64 bar_bytes;
+	struct sim_fn fn[SIM_FUNCTIONS];
+};
+
+/**
+ * struct sim_knobs - what the companion driver is told to do, each once
+ * @probe_fail: refuse this many probes
+ * @probe_ms: delay the next probe
+ * @remove_block: hold the next removal until released
+ * @remove_open: hold the next removal until the last user has gone
+ *
+ * Protected by sim_gpu_mutex.
+ */
+struct sim_knobs {
+	unsigned int probe_fail;
+	unsigned int probe_ms;
+	bool remove_block;
+	bool remove_open;
+};
+
+/**
+ * struct sim_slot - a downstream port with the slot behind it
+ * @sw: the switch it belongs to
+ * @number: its place in the switch
+ * @name: name of the slot directory below /sys/bus/pci/slots
+ * @port: the port; its lock protects everything up to @bar_bytes
+ * @card: what sits in the slot
+ * @inserts: how many cards the slot has seen, makes serials unique
+ * @limit: the best link that may train, 0 for the card's own
+ * @bar_bytes: size of the large BAR at the next power-on, 0 for the model's
+ * @op_mutex: serialises enabling, disabling and the answer to surprises in
+ *	mode=own. Outermost: the rescan lock is taken below it
+ * @event: follows surprises, and the coming and going of the port
+ * @hotplug: as the PCI hot-plug core knows it in mode=own
+ * @port_mutex: protects @port_dev
+ * @port_dev: the port's device, referenced, NULL while it is not there
+ * @registered: @hotplug is registered on @registered_on; touched by @event
+ *	alone, and by whoever has made sure that it does not run
+ * @registered_on: the device that @hotplug was registered for, referenced
+ * @error: why @hotplug could not be registered; as @registered
+ * @knobs: orders for the companion driver
+ * @gpu: the companion driver's view of the card; protected by sim_gpu_mutex
+ */
+struct sim_slot {
+	struct sim_switch *sw;
+	unsigned int number;
+	char name[16];
+
+	struct sim_port port;
+	struct sim_card card;
+	u8 inserts;
+	struct sim_link limit;
+	u64 bar_bytes;
+
+	/* Operations of mode=own; see above. */
+	struct mutex op_mutex;
+	struct work_struct event;
+	struct hotplug_slot hotplug;
+	/* Covers port_dev. */
+	struct mutex port_mutex;
+	struct pci_dev *port_dev;
+	bool registered;
+	struct pci_dev *registered_on;
+	int error;
+
+	struct sim_knobs knobs;
+	struct sim_gpu *gpu;
+};
+
+/**
+ * struct sim_switch - a root port, an upstream port and its slots
+ * @domain: where it is
+ * @index: its number among all, from 0
+ * @place: its number in the domain, from 0
+ * @root: the root port; the switch itself is what can come and go below it
+ * @upstream: configuration space of the upstream port; protected by the lock
+ *	of @root
+ * @slots: its slots, as many as the slots= parameter says
+ */
+struct sim_switch {
+	struct sim_domain *domain;
+	unsigned int index;
+	unsigned int place;
+	struct sim_port root;
+	struct sim_fn upstream;
+	struct sim_slot **slots;
+};
+
+/**
+ * struct sim_domain - a host bridge with the switches below it
+ * @sysdata: what the architecture wants to find behind each bus
+ * @bridge: the host bridge
+ * @bus: its root bus
+ * @busn: bus numbers
+ * @low: memory window below 4 GiB; not part of the host's memory map
+ * @high: prefetchable memory window, neither
+ * @first: number of its first switch
+ * @count: number of its switches
+ *
+ * Written while the simulator is set up and torn down, by one thread.
+ */
+struct sim_domain {
+	struct pci_sysdata sysdata;
+	struct pci_host_bridge *bridge;
+	struct pci_bus *bus;
+	struct resource busn;
+	struct resource low;
+	struct resource high;
+	unsigned int first;
+	unsigned int count;
+};
+
+/**
+ * struct sim - all that is simulated
+ * @mode: who drives the slots
+ * @switches: number of switches
+ * @slots: number of slots of each
+ * @domains: number of domains
+ * @latency_ms: time that a link takes to train; can change at any time
+ * @firmware: bridges are preset as firmware would have done
+ * @acs: redirection of peer-to-peer traffic is on
+ * @uplink: the root ports are hot-plug ports, too
+ * @window_gib: prefetchable memory window of each slot
+ * @node: NUMA node of each domain
+ * @sw: the switches
+ * @dom: the domains
+ * @train_wq: trains links
+ * @event_wq: runs the slots' events, which may wait for links
+ * @closing: the simulator is being taken down; ports that go away now are
+ *	no event
+ */
+struct sim {
+	enum sim_mode mode;
+	unsigned int switches;
+	unsigned int slots;
+	unsigned int domains;
+	unsigned int latency_ms;
+	bool firmware;
+	bool acs;
+	bool uplink;
+	unsigned int window_gib;
+	int *node;
+	struct sim_switch **sw;
+	struct sim_domain **dom;
+	struct workqueue_struct *train_wq;
+	struct workqueue_struct *event_wq;
+	atomic_t closing;
+};
+
+extern struct sim sim;
+
+/* NULL beyond the last one that has been made. */
+static inline struct sim_switch *sim_switch_at(unsigned int i)
+{
+	return sim.sw && i < sim.switches ? sim.sw[i] : NULL;
+}
+
+static inline struct sim_slot *sim_slot_at(unsigned int i)
+{
+	struct sim_switch *sw = sim_switch_at(i / sim.slots);
+
+	return sw && sw->slots ? sw->slots[i % sim.slots] : NULL;
+}
+
+static inline unsigned int sim_slot_index(const struct sim_slot *slot)
+{
+	return slot->sw->index * sim.slots + slot->number;
+}
+
+static inline struct sim_slot *sim_slot_of(struct sim_port *port)
+{
+	return container_of(port, struct sim_slot, port);
+}
+
+static inline struct sim_switch *sim_switch_of(struct sim_port *port)
+{
+	return container_of(port, struct sim_switch, root);
+}
+
+/* config.c */
+void sim_config_init(void);
+void sim_config_root(struct sim_switch *sw);
+void sim_config_upstream(struct sim_fn *fn);
+void sim_config_port(struct sim_slot *slot);
+void sim_config_card(struct sim_slot *slot);
+void sim_config_bars(struct sim_slot *slot, u64 base);
+void sim_config_buses(struct sim_fn *fn, u8 primary, u8 secondary,
+		      u8 subordinate);
+void sim_config_windows(struct sim_fn *fn, u32 low, u32 low_bytes, u64 high,
+			u64 high_bytes);
+u16 sim_get16(const struct sim_fn *fn, int where);
+void sim_set16(struct sim_fn *fn, int where, u16 value);
+u32 sim_fn_read(const struct sim_fn *fn, int where, int size);
+void sim_fn_write(struct sim_fn *fn, int where, int size, u32 value);
+
+/* bus.c */
+extern struct pci_ops sim_pci_ops;
+struct sim_slot *sim_slot_of_port(struct pci_dev *pdev);
+struct sim_slot *sim_slot_of_card(struct pci_dev *pdev);
+int sim_bus_register(void);
+void sim_bus_unregister(void);
+
+/* port.c */
+void sim_port_init(struct sim_port *port, const struct sim_port_ops *ops);
+void sim_port_start(struct sim_port *port, bool on);
+int sim_port_irq_init(struct sim_port *port);
+void sim_port_fini(struct sim_port *port);
+void sim_port_write(struct sim_port *port, int where, int size, u32 value);
+void sim_port_power(struct sim_port *port, bool on);
+void sim_port_insert(struct sim_port *port);
+void sim_port_remove(struct sim_port *port);
+void sim_port_flap(struct sim_port *port);
+void sim_port_reveal(struct sim_port *port);
+void sim_port_cut(struct sim_port *port);
+
+/* slot.c */
+extern const struct sim_port_ops sim_slot_ops;
+int sim_slot_alloc(struct sim_switch *sw, unsigned int number,
+		   const struct sim_card_spec *spec);
+void sim_slot_free(struct sim_slot *slot);
+void sim_slot_fill(struct sim_slot *slot, const struct sim_model *model,
+		   bool audio);
+unsigned int sim_slot_psn(const struct sim_slot *slot);
+
+/* switch.c */
+int sim_switch_alloc(unsigned int index, const struct sim_card_spec *specs);
+void sim_switch_free(struct sim_switch *sw);
+void sim_switch_preset(struct sim_switch *sw);
+
+/* own.c */
+int sim_own_register(void);
+void sim_own_unregister(void);
+void sim_own_init(struct sim_slot *slot);
+void sim_own_event(struct sim_slot *slot);
+void sim_own_port_added(struct sim_slot *slot, struct pci_dev *port);
+void sim_own_port_removed(struct sim_slot *slot, struct pci_dev *port);
+
+/* topology.c */
+int sim_topology_alloc(const struct sim_card_spec *specs);
+void sim_topology_free(void);
+int sim_topology_add(struct device *parent);
+void sim_topology_remove(void);
+
+/* driver.c */
+int sim_driver_register(void);
+void sim_driver_unregister(void);
+void sim_driver_release_all(void);
+int sim_driver_order(struct sim_slot *slot, const char *order);
+void sim_driver_show(struct sim_slot *slot, char *text, size_t size);
+
+/* fault.c */
+void sim_fault_init(void);
+void sim_fault_exit(void);
+
+#endif /* GPUFABRIC_SIM_H */

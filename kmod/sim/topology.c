@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Host bridges and what is below them: made, shown to the PCI core, taken away.
+ */
+
+/**
+ * DOC: topology
+ *
+ * Each domain has one host bridge. Each of its switches hangs on a root port
+ * of its own:
+ *
+ *	bus 0                      root ports, device = switch
+ *	bus 1                      upstream port of the first switch
+ *	bus 2                      its downstream ports
+ *	bus 3 ...                  one for each slot, with the GPU
+ *	bus 3 + slots              upstream port of the second switch ...
+ *
+ * The host bridges' memory windows are resources of our own that are never
+ * inserted into the host's memory map: nothing decodes them. The prefetchable
+ * ones start at 16 TiB and give each slot an equal part. The bridges are
+ * preset as firmware would have done it with a card in each slot, so that a
+ * card of any model always fits. No card needs a window below 4 GiB; the ports
+ * get the usual small one, because else the kernel looks for it in vain, and
+ * says so, whenever it scans a hot-plug port.
+ *
+ * Domains come after those of the host, whose firmware uses 16 bits.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "sim.h"
+
+#include <linux/slab.h>
+
+#define LOW_BASE	0xc0000000U
+#define HIGH_BASE	BIT_ULL(44)
+#define FIRST_DOMAIN	0x10000
+
+static int alloc_domain(unsigned int index, unsigned int first,
+			unsigned int count)
+{
+	struct sim_domain *domain = kzalloc(sizeof(*domain), GFP_KERNEL);
+	unsigned int slots = count * sim.slots;
+	u64 bytes = (u64)sim.window_gib << 30;
+	u64 high = HIGH_BASE + first * sim.slots * bytes;
+	unsigned int i;
+
+	if (!domain)
+		return -ENOMEM;
+	sim.dom[index] = domain;
+	domain->first = first;
+	domain->count = count;
+	domain->sysdata.node = sim.node[index];
+	domain->busn = (struct resource) {
+		.name = "gpufabric_sim buses",
+		.start = 0,
+		.end = 255,
+		.flags = IORESOURCE_BUS,
+	};
+	domain->low = (struct resource) {
+		.name = "gpufabric_sim memory",
+		.start = LOW_BASE,
+		.end = LOW_BASE + slots * SIM_LOW_BYTES - 1,
+		.flags = IORESOURCE_MEM,
+	};
+	domain->high = (struct resource) {
+		.name = "gpufabric_sim memory",
+		.start = high,
+		.end = high + slots * bytes - 1,
+		.flags = IORESOURCE_MEM | IORESOURCE_MEM_64 |
+			 IORESOURCE_PREFETCH,
+	};
+	for (i = 0; i < count; i++) {
+		struct sim_switch *sw = sim.sw[first + i];
+
+		sw->domain = domain;
+		sw->place = i;
+		sim_switch_preset(sw);
+	}
+	return 0;
+}
+
+/**
+ * sim_topology_alloc() - build everything, unseen by the PCI core
+ * @specs: what is in each slot, switch by switch
+ *
+ * After an error, sim_topology_free() frees what there is.
+ *
+ * Return: 0 or an error.
+ */
+int sim_topology_alloc(const struct sim_card_spec *specs)
+{
+	unsigned int i, first = 0;
+	int ret;
+
+	sim.sw = kcalloc(sim.switches, sizeof(*sim.sw), GFP_KERNEL);
+	sim.dom = kcalloc(sim.domains, sizeof(*sim.dom), GFP_KERNEL);
+	if (!sim.sw || !sim.dom)
+		return -ENOMEM;
+	for (i = 0; i < sim.switches; i++) {
+		ret = sim_switch_alloc(i, specs + i * sim.slots);
+		if (ret)
+			return ret;
+	}
+	for (i = 0; i < sim.domains; i++) {
+		unsigned int left = sim.domains - i;
+		unsigned int count = DIV_ROUND_UP(sim.switches - first, left);
+
+		ret = alloc_domain(i, first, count);
+		if (ret)
+			return ret;
+		first += count;
+	}
+	return 0;
+}
+
+/**
+ * sim_topology_free() - free everything; nothing is on a bus any more
+ */
+void sim_topology_free(void)
+{
+	unsigned int i;
+
+	for (i = 0; sim.sw && i < sim.switches; i++)
+		sim_switch_free(sim.sw[i]);
+	for (i = 0; sim.dom && i < sim.domains; i++)
+		kfree(sim.dom[i]);
+	kfree(sim.sw);
+	kfree(sim.dom);
+	sim.sw = NULL;
+	sim.dom = NULL;
+}
+
+static int free_domain_number(void)
+{
+	int domain = FIRST_DOMAIN - 1;
+	struct pci_bus *bus = NULL;
+
+	while ((bus = pci_find_next_bus(bus)))
+		domain = max_t(int, domain, pci_domain_nr(bus));
+	return domain + 1;
+}
+
+static int add_domain(struct sim_domain *domain, struct device *parent)
+{
+	LIST_HEAD(resources);
+	struct pci_bus *child;
+
+	domain->sysdata.domain = free_domain_number();
+	pci_add_resource(&resources, &domain->busn);
+	pci_add_resource(&resources, &domain->low);
+	pci_add_resource(&resources, &domain->high);
+
+	pci_lock_rescan_remove();
+	domain->bus = pci_create_root_bus(parent, 0, &sim_pci_ops,
+					  &domain->sysdata, &resources);
+	if (!domain->bus) {
+		pci_unlock_rescan_remove();
+		pci_free_resource_list(&resources);
+		pr_err("domain %04x cannot be created\n",
+		       domain->sysdata.domain);
+		return -EBUSY;
+	}
+	domain->bridge = to_pci_host_bridge(domain->bus->bridge);
+
+	pci_scan_child_bus(domain->bus);
+	if (sim.firmware)
+		pci_bus_claim_resources(domain->bus);
+	pci_assign_unassigned_bus_resources(domain->bus);
+	list_for_each_entry(child, &domain->bus->children, node)
+		pcie_bus_configure_settings(child);
+	pci_bus_add_devices(domain->bus);
+	pci_unlock_rescan_remove();
+	return 0;
+}
+
+static int mark_gone(struct pci_dev *pdev, void *unused)
+{
+	pdev->error_state = pci_channel_io_perm_failure;
+	return 0;
+}
+
+/*
+ * Somebody may keep a reference to a device beyond our end. Marked as gone,
+ * it is not accessed through operations that are no longer there.
+ */
+static void remove_domain(struct sim_domain *domain)
+{
+	if (!domain || !domain->bus)
+		return;
+
+	pci_lock_rescan_remove();
+	pci_stop_root_bus(domain->bus);
+	pci_walk_bus(domain->bus, mark_gone, NULL);
+	pci_remove_root_bus(domain->bus);
+	pci_unlock_rescan_remove();
+	domain->bus = NULL;
+	/* Removing the bus took the bridge out of the tree, no more. */
+	pci_free_host_bridge(domain->bridge);
+}
+
+/* Says so if the ports are there in vain. */
+static void check_driven(void)
+{
+	struct pci_dev *pdev = pci_get_device(SIM_VENDOR_ID,
+					      SIM_DEVICE_DOWNSTREAM, NULL);
+
+	if (pdev && !pdev->dev.driver)
+		pr_warn("no driver for PCIe ports, so there are no slots: was the host booted with pcie_ports=compat?\n");
+	pci_dev_put(pdev);
+}
+
+/**
+ * sim_topology_add() - show everything to the PCI core
+ * @parent: parent of the host bridges
+ *
+ * After an error, sim_topology_remove() takes away what there is.
+ *
+ * Return: 0 or an error.
+ */
+int sim_topology_add(struct device *parent)
+{
+	struct sim_slot *slot;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < sim.domains; i++) {
+		ret = add_domain(sim.dom[i], parent);
+		if (ret)
+			return ret;
+	}
+	for (i = 0; (slot = sim_slot_at(i)); i++)
+		sim_port_reveal(&slot->port);
+	if (sim.mode == SIM_MODE_PCIEHP)
+		check_driven();
+	return 0;
+}
+
+/*
+ * Removing a port waits for what its pciehp is doing, under the rescan lock,
+ * and pciehp waits for that lock to do it: a dead-lock. So pciehp goes first,
+ * without the lock; from the root ports down, so that none of them can remove
+ * a switch meanwhile.
+ */
+static void unbind_ports(unsigned int device)
+{
+	struct pci_dev *pdev = NULL;
+
+	while ((pdev = pci_get_device(SIM_VENDOR_ID, device, pdev)))
+		if (pdev->bus->ops == &sim_pci_ops)
+			device_release_driver(&pdev->dev);
+}
+
+/**
+ * sim_topology_remove() - take everything away from the PCI core
+ */
+void sim_topology_remove(void)
+{
+	unsigned int i;
+
+	if (sim.mode == SIM_MODE_PCIEHP) {
+		unbind_ports(SIM_DEVICE_ROOT);
+		unbind_ports(SIM_DEVICE_DOWNSTREAM);
+	}
+	for (i = 0; sim.dom && i < sim.domains; i++)
+		remove_domain(sim.dom[i]);
+}

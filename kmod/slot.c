@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Slots
+ *
+ * A slot lives from the moment the inventory worker finds it until its port or
+ * its slot driver goes away; operations, claims and devices hold references
+ * beyond that. Its state changes through gf_slot_trigger() alone, under the
+ * fabric's lock, so that every change is counted, announced and recorded once.
+ *
+ * What is in a slot is learned by looking (snapshot.c) and then reconciled
+ * with the state here. While an operation is under way the operation does the
+ * looking, and the refresh worker stands back.
+ */
+#include <linux/pci.h>
+#include <linux/pci_hotplug.h>
+#include <linux/slab.h>
+
+#include "backend.h"
+#include "composition.h"
+#include "device.h"
+#include "event.h"
+#include "history.h"
+#include "inventory.h"
+#include "notify.h"
+#include "slot.h"
+#include "snapshot.h"
+#include "switch.h"
+#include "trace.h"
+
+#define GF_QUARANTINE_AFTER 3
+
+static unsigned int quarantine_after = GF_QUARANTINE_AFTER;
+module_param(quarantine_after, uint, 0644);
+MODULE_PARM_DESC(quarantine_after, "Take a slot out of the pool after this many faults in a row, 0 for never (default 3)");
+
+/* Slot Capabilities bits in the order of GPUFABRIC_SLOT_CAP_*. */
+static u32 read_caps(struct pci_dev *port)
+{
+	static const struct {
+		u32 bit;
+		u32 cap;
+	} map[] = {
+		{ PCI_EXP_SLTCAP_ABP, GPUFABRIC_SLOT_CAP_ATTENTION_BUTTON },
+		{ PCI_EXP_SLTCAP_PCP, GPUFABRIC_SLOT_CAP_POWER_CONTROLLER },
+		{ PCI_EXP_SLTCAP_MRLSP, GPUFABRIC_SLOT_CAP_MRL_SENSOR },
+		{ PCI_EXP_SLTCAP_AIP, GPUFABRIC_SLOT_CAP_ATTENTION_INDICATOR },
+		{ PCI_EXP_SLTCAP_PIP, GPUFABRIC_SLOT_CAP_POWER_INDICATOR },
+		{ PCI_EXP_SLTCAP_HPS, GPUFABRIC_SLOT_CAP_SURPRISE },
+		{ PCI_EXP_SLTCAP_EIP, GPUFABRIC_SLOT_CAP_INTERLOCK },
+		{ PCI_EXP_SLTCAP_NCCS, GPUFABRIC_SLOT_CAP_NO_COMMAND_COMPLETED },
+	};
+	u32 sltcap = 0, caps = 0;
+	int i;
+
+	pcie_capability_read_dword(port, PCI_EXP_SLTCAP, &sltcap);
+	for (i = 0; i < ARRAY_SIZE(map); i++) {
+		if (sltcap & map[i].bit)
+			caps |= map[i].cap;
+	}
+	return caps;
+}
+
+/**
+ * gf_slot_trigger() - let something happen to a slot
+ * @slot: slot; caller holds the fabric's lock
+ * @trigger: what happens
+ *
+ * Announces the change when there is one.
+ *
+ * Return: 0, or -EBUSY when that cannot happen in the slot's state.
+ */
+int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
+{
+	enum gpufabric_slot_state previous = slot->state;
+	int next = gf_state_next(previous, trigger);
+
+	gf_assert_locked();
+	if (next < 0)
+		return next;
+	if (next == previous)
+		return 0;
+
+	if (previous == GPUFABRIC_SLOT_STATE_DRAINING) {
+		gf.nr_draining--;
+		slot->drain_port = 0;
+		slot->drain_deadline = 0;
+		/* Runs dry by itself when it is past this point already. */
+		cancel_delayed_work(&slot->drain_work);
+	}
+	if (next == GPUFABRIC_SLOT_STATE_DRAINING)
+		gf.nr_draining++;
+	WRITE_ONCE(slot->state, next);
+	slot->generation++;
+	if (trigger == GF_CHECKED)
+		slot->incarnation++;
+	slot->since = gf_now_ms();
+	if (next != GPUFABRIC_SLOT_STATE_FAULT &&
+	    next != GPUFABRIC_SLOT_STATE_STUCK &&
+	    next != GPUFABRIC_SLOT_STATE_LOST) {
+		slot->cause = GPUFABRIC_CAUSE_NONE;
+		slot->text[0] = '\0';
+	}
+	if (next == GPUFABRIC_SLOT_STATE_READY)
+		slot->strikes = 0;
+	trace_gpufabric_state(slot, previous);
+	gf_event_slot(slot, next == GPUFABRIC_SLOT_STATE_DRAINING ?
+			    GPUFABRIC_EVENT_KIND_DRAIN :
+			    GPUFABRIC_EVENT_KIND_SLOT_CHANGED, previous);
+	gf_slot_publish(slot);
+	if (slot->composition)
+		gf_composition_slot_changed(slot->composition, slot);
+	return 0;
+}
+
+/**
+ * gf_slot_fail() - take a slot to fault, stuck or lost
+ * @slot: slot; caller holds the fabric's lock
+ * @trigger: GF_FAIL, GF_EXPIRED or GF_SURPRISE
+ * @cause: why
+ * @text: why in words, and what to do
+ *
+ * Return: as gf_slot_trigger().
+ */
+int gf_slot_fail(struct gf_slot *slot, enum gf_trigger trigger,
+		 enum gpufabric_cause cause, const char *text)
+{
+	int next = gf_state_next(slot->state, trigger);
+
+	gf_assert_locked();
+	if (next < 0)
+		return next;
+	slot->cause = cause;
+	strscpy(slot->text, text, sizeof(slot->text));
+	slot->faults++;
+	slot->strikes++;
+	if (quarantine_after && slot->strikes >= quarantine_after)
+		slot->flags |= GPUFABRIC_SLOT_FLAG_QUARANTINED;
+	dev_warn(&slot->dev, "%s: %s\n", slot->name, slot->text);
+	return gf_slot_trigger(slot, trigger);
+}
+
+static void learn_identity(struct gf_slot *slot)
+{
+	const struct gf_snapshot *snap = slot->snap;
+	struct gf_identity *identity = &slot->identity;
+	const struct gf_function *function;
+
+	if (snap->gpu < 0) {
+		if (identity->source == GPUFABRIC_IDENTITY_SOURCE_LIVE)
+			identity->source = GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN;
+		/* Another card may come into an empty slot. */
+		if (snap->status_valid && !snap->present)
+			memset(identity, 0, sizeof(*identity));
+		return;
+	}
+	function = &snap->functions[snap->gpu];
+	identity->source = GPUFABRIC_IDENTITY_SOURCE_LIVE;
+	identity->time = gf_now_ms();
+	identity->vendor = function->vendor;
+	identity->device = function->device;
+	identity->subsystem_vendor = function->subsystem_vendor;
+	identity->subsystem_device = function->subsystem_device;
+	identity->class = function->class;
+	identity->serial = snap->serial;
+}
+
+static void set_flag(struct gf_slot *slot, u32 flag, bool on)
+{
+	if (on)
+		slot->flags |= flag;
+	else
+		slot->flags &= ~flag;
+}
+
+/* Whether a reader would see a difference between two snapshots. */
+static bool looks_the_same(const struct gf_snapshot *a,
+			   const struct gf_snapshot *b)
+{
+	return a && a->nr_functions == b->nr_functions &&
+	       a->present == b->present && a->power == b->power &&
+	       !memcmp(&a->link, &b->link, sizeof(a->link)) &&
+	       !memcmp(a->functions, b->functions,
+		       a->nr_functions * sizeof(a->functions[0]));
+}
+
+/**
+ * gf_slot_take() - make a snapshot the one that readers see
+ * @slot: slot; caller holds the fabric's lock
+ * @snap: snapshot; the slot owns it from here on
+ *
+ * Return: whether it differs from the last one.
+ */
+bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
+{
+	bool was_degraded = slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED;
+	bool degraded = snap->gpu >= 0 && gf_link_degraded(&snap->link);
+	bool differs = !looks_the_same(slot->snap, snap);
+
+	gf_assert_locked();
+	kfree(slot->snap);
+	slot->snap = snap;
+	if (snap->status_valid) {
+		WRITE_ONCE(slot->presence, snap->present);
+		WRITE_ONCE(slot->power, snap->power);
+	}
+	learn_identity(slot);
+	if (degraded && !was_degraded)
+		slot->degradations++;
+	set_flag(slot, GPUFABRIC_SLOT_FLAG_LINK_DEGRADED, degraded);
+	set_flag(slot, GPUFABRIC_SLOT_FLAG_FOREIGN,
+		 snap->nr_functions && snap->gpu < 0);
+	set_flag(slot, GPUFABRIC_SLOT_FLAG_NO_DRIVER,
+		 snap->gpu >= 0 && !gf_snapshot_bound(snap));
+	return differs;
+}
+
+/* A GPU is there without a request of ours: the slot driver brought it. */
+static void reconcile_gpu(struct gf_slot *slot)
+{
+	const struct gf_snapshot *snap = slot->snap;
+	bool came_back = slot->state == GPUFABRIC_SLOT_STATE_LOST;
+	char text[GF_TEXT_MAX];
+
+	if (gf_slot_trigger(slot, GF_INSERTED))
+		return;
+	if (came_back)
+		slot->flaps++;
+	if (!snap->alive) {
+		gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_ENUMERATE,
+			     "the GPU does not answer config reads, power-cycle the slot");
+		return;
+	}
+	if (snap->missing_bar >= 0) {
+		snprintf(text, sizeof(text),
+			 "BAR %d (%llu MiB) got no address, see the bridge windows",
+			 snap->missing_bar, snap->missing_size >> 20);
+		gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_RESOURCES, text);
+		return;
+	}
+	gf_slot_trigger(slot, GF_CHECKED);
+	gf_slot_trigger(slot, GF_BOUND);
+}
+
+static void reconcile_gone(struct gf_slot *slot)
+{
+	const struct gf_snapshot *snap = slot->snap;
+
+	if (gf_state_has_gpu(slot->state)) {
+		if (snap->status_valid && snap->present &&
+		    !gf_notify_was_surprise(slot))
+			/* Somebody powered it off in an orderly way. */
+			gf_slot_trigger(slot, GF_GONE_OFF);
+		else
+			gf_slot_fail(slot, GF_SURPRISE, GPUFABRIC_CAUSE_SURPRISE,
+				     "the GPU went away without a request, insert it again or clear the slot");
+		gf_history_state(slot);
+		return;
+	}
+	if (snap->status_valid)
+		gf_slot_trigger(slot, snap->present ? GF_PRESENT : GF_ABSENT);
+}
+
+/*
+ * Make a snapshot the current one and bring the state in line with it; the
+ * fabric's lock is held.
+ */
+static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
+{
+	bool had_functions = slot->snap && slot->snap->nr_functions;
+	enum gpufabric_slot_state before = slot->state;
+	bool differs = gf_slot_take(slot, snap);
+
+	if (!snap->nr_functions)
+		reconcile_gone(slot);
+	else if (snap->gpu >= 0 && !gf_state_has_gpu(before) &&
+		 /* Only new functions end a fault, not those left behind. */
+		 (before != GPUFABRIC_SLOT_STATE_FAULT || !had_functions))
+		reconcile_gpu(slot);
+	if (differs && slot->state == before)
+		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, before);
+}
+
+static void refresh_run(struct work_struct *work)
+{
+	struct gf_slot *slot = container_of(work, struct gf_slot, refresh);
+	int seen = atomic_read(&slot->changes);
+	struct gf_snapshot *snap = gf_snapshot_take(slot);
+	bool again = false;
+
+	mutex_lock(&gf.lock);
+	if (!IS_ERR(snap) && slot->id && !slot->retired && !slot->step) {
+		/* Too old when functions came or went since it was taken. */
+		again = atomic_read(&slot->changes) != seen;
+		if (!again) {
+			reconcile(slot, snap);
+			snap = NULL;
+		}
+	}
+	mutex_unlock(&gf.lock);
+	if (again)
+		gf_slot_refresh_queue(slot);
+	if (PTR_ERR_OR_ZERO(snap) == -ENODEV)
+		gf_inventory_queue();
+	if (!IS_ERR(snap))
+		kfree(snap);
+	gf_slot_put(slot);
+}
+
+/**
+ * gf_slot_refresh_queue() - look at a slot soon
+ * @slot: slot
+ *
+ * May be called from the bus notifier.
+ */
+void gf_slot_refresh_queue(struct gf_slot *slot)
+{
+	gf_slot_get(slot);
+	if (!queue_work(gf.scan_wq, &slot->refresh))
+		gf_slot_put(slot);
+}
+
+static void drain_expired(struct work_struct *work)
+{
+	struct gf_slot *slot = container_of(work, struct gf_slot,
+					    drain_work.work);
+
+	mutex_lock(&gf.lock);
+	if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING &&
+	    time_after_eq(jiffies, slot->drain_end))
+		gf_slot_drain_end(slot);
+	mutex_unlock(&gf.lock);
+}
+
+/**
+ * gf_slot_drain_end() - take a drain back
+ * @slot: slot that is being drained; caller holds the fabric's lock
+ */
+void gf_slot_drain_end(struct gf_slot *slot)
+{
+	gf_assert_locked();
+	gf_slot_trigger(slot, GF_DRAIN_ABORT);
+}
+
+/**
+ * gf_slot_port_closed() - a client is gone, and with it its drains
+ * @port: its netlink port
+ */
+void gf_slot_port_closed(u32 port)
+{
+	struct gf_slot *slot;
+	unsigned long id;
+
+	gf_assert_locked();
+	if (!gf.nr_draining)
+		return;
+	xa_for_each(&gf.slots, id, slot) {
+		if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING &&
+		    slot->drain_port == port)
+			gf_slot_drain_end(slot);
+	}
+}
+
+/**
+ * gf_slot_publish() - bring devices and uevents in line with the state
+ * @slot: slot
+ */
+void gf_slot_publish(struct gf_slot *slot)
+{
+	gf_slot_get(slot);
+	if (!queue_work(gf.uevent_wq, &slot->publish))
+		gf_slot_put(slot);
+}
+
+/**
+ * gf_slot_find() - find a slot by id
+ * @id: id; caller holds the fabric's lock
+ */
+struct gf_slot *gf_slot_find(u32 id)
+{
+	gf_assert_locked();
+	return xa_load(&gf.slots, id);
+}
+
+/**
+ * gf_slot_find_name() - find a slot by name
+ * @name: name; caller holds the fabric's lock
+ */
+struct gf_slot *gf_slot_find_name(const char *name)
+{
+	struct gf_slot *slot;
+	unsigned long id;
+
+	gf_assert_locked();
+	xa_for_each(&gf.slots, id, slot) {
+		if (!strcmp(slot->name, name))
+			return slot;
+	}
+	return NULL;
+}
+
+static void slot_release(struct device *dev)
+{
+	struct gf_slot *slot = dev_to_gf_slot(dev);
+
+	kfree(slot->snap);
+	kfree(slot);
+}
+
+static struct gf_slot *slot_alloc(struct pci_slot *pci_slot)
+{
+	struct gf_slot *slot = kzalloc(sizeof(*slot), GFP_KERNEL);
+	struct pci_dev *port = pci_slot->bus->self;
+
+	if (!slot)
+		return NULL;
+	device_initialize(&slot->dev);
+	slot->dev.release = slot_release;
+	slot->pci_slot = pci_slot;
+	slot->port = port;
+	strscpy(slot->name, pci_slot_name(pci_slot), sizeof(slot->name));
+	strscpy(slot->address, pci_name(port), sizeof(slot->address));
+	slot->backend = &gf_backend_slot;
+	slot->caps = read_caps(port);
+	slot->state = GPUFABRIC_SLOT_STATE_EMPTY;
+	slot->since = gf_now_ms();
+	INIT_LIST_HEAD(&slot->seen);
+	atomic_set(&slot->changes, 0);
+	init_waitqueue_head(&slot->changed);
+	INIT_WORK(&slot->refresh, refresh_run);
+	INIT_WORK(&slot->publish, gf_device_publish);
+	INIT_DELAYED_WORK(&slot->drain_work, drain_expired);
+	return slot;
+}
+
+/* Hold what the slot's operations live in. */
+static int slot_pin(struct gf_slot *slot)
+{
+	/* A slot driver takes itself off without any lock that we could hold. */
+	struct hotplug_slot *hotplug = READ_ONCE(slot->pci_slot->hotplug);
+
+	if (!hotplug)
+		return -ENODEV;
+	slot->service = gf_backend_slot_service(slot->port);
+	strscpy(slot->driver_name, hotplug->mod_name ?: "unknown",
+		sizeof(slot->driver_name));
+	if (slot->service)
+		return 0;
+	if (!try_module_get(hotplug->owner))
+		return -ENODEV;
+	slot->owner = hotplug->owner;
+	return 0;
+}
+
+static void slot_unpin(struct gf_slot *slot)
+{
+	if (slot->service)
+		put_device(slot->service);
+	else
+		module_put(slot->owner);
+}
+
+/**
+ * gf_slot_create() - make a slot that is not in the inventory yet
+ * @pci_slot: slot of the PCI core, referenced; the slot owns the reference
+ *	when this succeeds
+ *
+ * Caller holds pci_rescan_remove_lock, so that the port stays while it is
+ * being pinned, and is the inventory worker. The slot driver is not asked
+ * anything here: it may take locks of its own that come before that one.
+ *
+ * Return: the slot, or an error pointer.
+ */
+struct gf_slot *gf_slot_create(struct pci_slot *pci_slot)
+{
+	struct gf_slot *slot = slot_alloc(pci_slot);
+	int err;
+
+	if (!slot)
+		return ERR_PTR(-ENOMEM);
+	err = slot_pin(slot);
+	if (err)
+		goto err_put;
+	slot->sw = gf_switch_get(slot->port);
+	if (!slot->sw) {
+		err = -ENOMEM;
+		goto err_unpin;
+	}
+	pci_dev_get(slot->port);
+	gf_notify_add_slot(slot);
+	return slot;
+
+err_unpin:
+	slot_unpin(slot);
+err_put:
+	gf_slot_put(slot);
+	return ERR_PTR(err);
+}
+
+/* Let go of all that a slot holds; nobody finds it any more. */
+static void slot_dispose(struct gf_slot *slot)
+{
+	gf_notify_remove_slot(slot);
+	cancel_delayed_work_sync(&slot->drain_work);
+	if (cancel_work_sync(&slot->refresh))
+		gf_slot_put(slot);
+	/* The uevent worker sees that the slot retired and removes devices. */
+	gf_slot_publish(slot);
+	flush_work(&slot->publish);
+
+	mutex_lock(&gf.lock);
+	gf_switch_put(slot->sw);
+	slot->sw = NULL;
+	mutex_unlock(&gf.lock);
+	slot_unpin(slot);
+	pci_destroy_slot(slot->pci_slot);
+	slot->pci_slot = NULL;
+	pci_dev_put(slot->port);
+	gf_slot_put(slot);
+}
+
+static int enter_slot(struct gf_slot *slot, struct gf_snapshot *snap)
+{
+	int err;
+
+	gf_assert_locked();
+	err = xa_alloc_cyclic(&gf.slots, &slot->id, slot, XA_LIMIT(1, INT_MAX),
+			      &gf.next_slot, GFP_KERNEL);
+	if (err < 0)
+		return err;
+	gf.nr_slots++;
+	gf_device_init(slot);
+	gf_slot_publish(slot);
+	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_ADDED, slot->state);
+	reconcile(slot, snap);
+	return 0;
+}
+
+/**
+ * gf_slot_admit() - look at a new slot and take it into the inventory
+ * @slot: slot made by gf_slot_create(); freed when it is gone already
+ *
+ * Sleeps; called by the inventory worker without locks.
+ */
+void gf_slot_admit(struct gf_slot *slot)
+{
+	int seen = atomic_read(&slot->changes);
+	struct gf_snapshot *snap = gf_snapshot_take(slot);
+	int err;
+
+	mutex_lock(&gf.lock);
+	err = PTR_ERR_OR_ZERO(snap) ?: enter_slot(slot, snap);
+	if (err)
+		slot->retired = true;
+	mutex_unlock(&gf.lock);
+	if (err) {
+		if (!IS_ERR(snap))
+			kfree(snap);
+		slot_dispose(slot);
+	} else if (atomic_read(&slot->changes) != seen) {
+		gf_slot_refresh_queue(slot);
+	}
+}
+
+/**
+ * gf_slot_retire() - take a slot out of the inventory
+ * @slot: slot; the caller has a reference of its own
+ * @gone: its port is gone, and the GPU with it; otherwise the module leaves
+ *
+ * A slot with an operation under way stays until that returns; the inventory
+ * worker tries again. Sleeps; called without locks.
+ */
+void gf_slot_retire(struct gf_slot *slot, bool gone)
+{
+	mutex_lock(&gf.lock);
+	if (slot->retired || slot->step) {
+		mutex_unlock(&gf.lock);
+		return;
+	}
+	if (gone && gf_state_has_gpu(slot->state))
+		gf_slot_fail(slot, GF_SURPRISE, GPUFABRIC_CAUSE_SURPRISE,
+			     "the slot went away with its switch");
+	slot->retired = true;
+	xa_erase(&gf.slots, slot->id);
+	gf.nr_slots--;
+	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_REMOVED, slot->state);
+	if (slot->composition)
+		gf_composition_slot_changed(slot->composition, slot);
+	mutex_unlock(&gf.lock);
+	slot_dispose(slot);
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Looking at a slot
+ *
+ * A snapshot is what config space, resources and the slot driver say about a
+ * slot at one moment. It is taken by workers alone, because it needs
+ * pci_rescan_remove_lock, which has no trylock and can be held for as long as
+ * a driver's probe takes, or for ever. Everybody else reads the last one.
+ * A port is only touched while it is registered: its bus operations belong to
+ * a host bridge driver that may be unloaded once the port is gone.
+ */
+#include <linux/iommu.h>
+#include <linux/pci.h>
+#include <linux/slab.h>
+
+#include "backend.h"
+#include "notify.h"
+#include "rescan.h"
+#include "snapshot.h"
+
+bool gf_is_gpu_class(u32 class)
+{
+	u8 base = class >> 16;
+
+	return base == PCI_BASE_CLASS_DISPLAY || base == 0x12;
+}
+
+static u32 speed_mts(enum pci_bus_speed speed)
+{
+	switch (speed) {
+	case PCIE_SPEED_2_5GT:
+		return 2500;
+	case PCIE_SPEED_5_0GT:
+		return 5000;
+	case PCIE_SPEED_8_0GT:
+		return 8000;
+	case PCIE_SPEED_16_0GT:
+		return 16000;
+	case PCIE_SPEED_32_0GT:
+		return 32000;
+	case PCIE_SPEED_64_0GT:
+		return 64000;
+	default:
+		return 0;
+	}
+}
+
+/* The Current Link Speed field counts the same speeds from 1. */
+static u32 link_status_mts(u16 status)
+{
+	static const u32 speeds[] = { 0, 2500, 5000, 8000, 16000, 32000, 64000 };
+	unsigned int index = status & PCI_EXP_LNKSTA_CLS;
+
+	return index < ARRAY_SIZE(speeds) ? speeds[index] : 0;
+}
+
+static u32 width_of(enum pcie_link_width width)
+{
+	return width == PCIE_LNK_WIDTH_UNKNOWN ? 0 : width;
+}
+
+/**
+ * gf_link_read() - read the link between a port and what is below it
+ * @upper: the port above the link
+ * @lower: a function below it, NULL when there is none
+ * @link: filled
+ *
+ * Caller holds pci_rescan_remove_lock.
+ */
+void gf_link_read(struct pci_dev *upper, struct pci_dev *lower,
+		  struct gf_link *link)
+{
+	u16 status = 0;
+
+	memset(link, 0, sizeof(*link));
+	link->port_speed = speed_mts(pcie_get_speed_cap(upper));
+	link->port_width = width_of(pcie_get_width_cap(upper));
+	if (!lower)
+		return;
+	if (pci_is_pcie(lower)) {
+		link->device_speed = speed_mts(pcie_get_speed_cap(lower));
+		link->device_width = width_of(pcie_get_width_cap(lower));
+	}
+	if (pcie_capability_read_word(upper, PCI_EXP_LNKSTA, &status) ||
+	    status == 0xffff)
+		return;
+	link->speed = link_status_mts(status);
+	link->width = (status & PCI_EXP_LNKSTA_NLW) >> PCI_EXP_LNKSTA_NLW_SHIFT;
+}
+
+/**
+ * gf_link_degraded() - whether a link trained below what both ends can do
+ * @link: the link
+ */
+bool gf_link_degraded(const struct gf_link *link)
+{
+	if (!link->speed || !link->width || !link->port_speed ||
+	    !link->port_width || !link->device_speed || !link->device_width)
+		return false;
+	return link->speed < min(link->port_speed, link->device_speed) ||
+	       link->width < min(link->port_width, link->device_width);
+}
+
+/**
+ * gf_snapshot_bound() - whether every GPU function has a driver
+ * @snap: a snapshot
+ */
+bool gf_snapshot_bound(const struct gf_snapshot *snap)
+{
+	unsigned int i;
+
+	for (i = 0; i < snap->nr_functions; i++) {
+		if (gf_is_gpu_class(snap->functions[i].class) &&
+		    !snap->functions[i].driver[0])
+			return false;
+	}
+	return snap->gpu >= 0;
+}
+
+static u32 resource_bar_flags(const struct resource *res)
+{
+	u32 flags = 0;
+
+	if (res->parent && !(res->flags & IORESOURCE_UNSET))
+		flags |= GPUFABRIC_BAR_FLAG_ASSIGNED;
+	if (res->flags & IORESOURCE_MEM_64)
+		flags |= GPUFABRIC_BAR_FLAG_WIDE;
+	if (res->flags & IORESOURCE_PREFETCH)
+		flags |= GPUFABRIC_BAR_FLAG_PREFETCHABLE;
+	if (res->flags & IORESOURCE_IO)
+		flags |= GPUFABRIC_BAR_FLAG_IO;
+	return flags;
+}
+
+static bool belongs_to_slot(struct gf_slot *slot, struct pci_dev *pdev)
+{
+	u16 number = slot->pci_slot ? slot->pci_slot->number : 0xff;
+
+	/* 0xff stands for a slot that is the whole bus. */
+	return (number & 0xff) == 0xff || PCI_SLOT(pdev->devfn) == number;
+}
+
+static void read_bars(struct gf_function *function, struct pci_dev *pdev,
+		      u32 resizable)
+{
+	int i;
+
+	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
+		struct resource *res = &pdev->resource[i];
+		struct gf_bar *bar = &function->bars[i];
+
+		if (!res->flags || !resource_size(res))
+			continue;
+		bar->size = resource_size(res);
+		bar->flags = resource_bar_flags(res);
+		if (resizable & BIT(i))
+			bar->flags |= GPUFABRIC_BAR_FLAG_RESIZABLE;
+		if (bar->flags & GPUFABRIC_BAR_FLAG_ASSIGNED)
+			bar->address = pci_bus_address(pdev, i);
+	}
+}
+
+static u32 resizable_bars(struct pci_dev *pdev)
+{
+	u32 mask = 0;
+	int i;
+
+	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
+		if (pci_rebar_get_possible_sizes(pdev, i))
+			mask |= BIT(i);
+	}
+	return mask;
+}
+
+/*
+ * While a driver is being bound or unbound the answer is none: what follows is
+ * announced, and the slot is looked at again.
+ */
+static void read_driver(struct gf_function *function, struct pci_dev *pdev)
+{
+	if (!device_trylock(&pdev->dev))
+		return;
+	if (pdev->dev.driver)
+		strscpy(function->driver, pdev->dev.driver->name,
+			sizeof(function->driver));
+	device_unlock(&pdev->dev);
+}
+
+static void read_function(struct gf_function *function, struct pci_dev *pdev)
+{
+	struct iommu_group *group;
+
+	strscpy(function->address, pci_name(pdev), sizeof(function->address));
+	function->vendor = pdev->vendor;
+	function->device = pdev->device;
+	function->subsystem_vendor = pdev->subsystem_vendor;
+	function->subsystem_device = pdev->subsystem_device;
+	function->revision = pdev->revision;
+	function->class = pdev->class;
+	function->iommu_group = -1;
+	group = iommu_group_get(&pdev->dev);
+	if (group) {
+		function->iommu_group = iommu_group_id(group);
+		iommu_group_put(group);
+	}
+	read_driver(function, pdev);
+	read_bars(function, pdev, resizable_bars(pdev));
+}
+
+static u64 largest_gap(const struct resource *window)
+{
+	const struct resource *child;
+	resource_size_t start = window->start;
+	u64 largest = 0;
+
+	for (child = window->child; child; child = child->sibling) {
+		if (child->start > start)
+			largest = max_t(u64, largest, child->start - start);
+		start = child->end + 1;
+	}
+	if (start <= window->end)
+		largest = max_t(u64, largest, window->end - start + 1);
+	return largest;
+}
+
+static void read_windows(struct gf_snapshot *snap, struct pci_bus *bus)
+{
+	struct resource *res;
+	int i;
+
+	snap->bus_first = bus->busn_res.start;
+	snap->bus_last = bus->busn_res.end;
+	pci_bus_for_each_resource(bus, res, i) {
+		struct gf_window *window;
+
+		if (!res || !res->flags || !resource_size(res) ||
+		    snap->nr_windows == GF_WINDOWS)
+			continue;
+		window = &snap->windows[snap->nr_windows++];
+		window->flags = resource_bar_flags(res);
+		window->size = resource_size(res);
+		window->free = largest_gap(res);
+	}
+}
+
+static int note_slots(struct pci_dev *pdev, void *data)
+{
+	struct gf_snapshot *snap = data;
+
+	snap->has_slots |= pdev->is_hotplug_bridge;
+	return snap->has_slots;
+}
+
+static unsigned int count_functions(struct gf_slot *slot, struct pci_bus *bus)
+{
+	struct pci_dev *pdev;
+	unsigned int count = 0;
+
+	list_for_each_entry(pdev, &bus->devices, bus_list)
+		count += belongs_to_slot(slot, pdev);
+	return count;
+}
+
+static bool answers(struct pci_dev *pdev)
+{
+	u32 id = ~0;
+
+	return !pci_read_config_dword(pdev, PCI_VENDOR_ID, &id) &&
+	       (id & 0xffff) == pdev->vendor;
+}
+
+/**
+ * gf_snapshot_locked() - look at a slot under the rescan lock
+ * @slot: slot to look at
+ *
+ * Caller holds pci_rescan_remove_lock, so functions neither come nor go.
+ *
+ * Return: a snapshot that the caller frees with kfree(), or an error pointer;
+ * -ENODEV when the port itself is gone.
+ */
+struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
+{
+	struct pci_bus *bus = slot->port->subordinate;
+	struct pci_dev *pdev, *gpu = NULL;
+	struct gf_snapshot *snap;
+
+	if (READ_ONCE(slot->dying) || !device_is_registered(&slot->port->dev) ||
+	    !bus)
+		return ERR_PTR(-ENODEV);
+
+	snap = kzalloc(struct_size(snap, functions, count_functions(slot, bus)),
+		       GFP_KERNEL);
+	if (!snap)
+		return ERR_PTR(-ENOMEM);
+	snap->gpu = -1;
+	snap->missing_bar = -1;
+	list_for_each_entry(pdev, &bus->devices, bus_list) {
+		struct gf_function *function;
+
+		if (!belongs_to_slot(slot, pdev))
+			continue;
+		function = &snap->functions[snap->nr_functions];
+		read_function(function, pdev);
+		if (pdev->subordinate)
+			pci_walk_bus(pdev->subordinate, note_slots, snap);
+		if (gf_is_gpu_class(pdev->class)) {
+			if (!gpu) {
+				gpu = pdev;
+				snap->gpu = snap->nr_functions;
+			}
+			if (snap->missing_bar < 0)
+				gf_notify_missing_bar(slot, pdev, snap);
+		}
+		snap->nr_functions++;
+	}
+	if (gpu) {
+		snap->alive = answers(gpu);
+		snap->serial = pci_get_dsn(gpu);
+	}
+	gf_link_read(slot->port, gpu, &snap->link);
+	read_windows(snap, bus);
+	return snap;
+}
+
+/**
+ * gf_snapshot_take() - look at a slot
+ * @slot: slot to look at
+ *
+ * Sleeps for the rescan lock, so only workers may call it. Asks the slot
+ * driver first: its answer needs no rescan lock.
+ *
+ * Return: as gf_snapshot_locked().
+ */
+struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot)
+{
+	bool present = false, power = false;
+	struct gf_snapshot *snap;
+	struct gf_rescan rescan;
+	int status;
+
+	status = slot->backend->status(slot, &present, &power);
+	gf_rescan_lock(&rescan);
+	snap = gf_snapshot_locked(slot);
+	gf_rescan_unlock(&rescan);
+	if (!IS_ERR(snap) && !status) {
+		snap->present = present;
+		snap->power = power;
+		snap->status_valid = true;
+	}
+	return snap;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Slot state machine
+ *
+ * A slot is in exactly one state; what happens to it is a trigger. The table
+ * below answers for every pair, so nothing about a slot is decided by code
+ * that looks at the state and thinks for itself. It is pure: the callers hold
+ * the fabric's lock and do what the change demands (events, devices).
+ *
+ * The file also builds in user space, where its test walks every pair.
+ */
+#include <linux/errno.h>
+
+#include "state.h"
+
+#define EMPTY		GPUFABRIC_SLOT_STATE_EMPTY
+#define OFF		GPUFABRIC_SLOT_STATE_OFF
+#define ATTACHING	GPUFABRIC_SLOT_STATE_ATTACHING
+#define ATTACHED	GPUFABRIC_SLOT_STATE_ATTACHED
+#define READY		GPUFABRIC_SLOT_STATE_READY
+#define DRAINING	GPUFABRIC_SLOT_STATE_DRAINING
+#define DETACHING	GPUFABRIC_SLOT_STATE_DETACHING
+#define FAULT		GPUFABRIC_SLOT_STATE_FAULT
+#define STUCK		GPUFABRIC_SLOT_STATE_STUCK
+#define LOST		GPUFABRIC_SLOT_STATE_LOST
+
+/* Next state plus one, so that a pair left out of the table is a refusal. */
+#define TO(state)	((state) + 1)
+
+static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
+	[EMPTY] = {
+		[GF_PRESENT]	= TO(OFF),
+		[GF_ABSENT]	= TO(EMPTY),
+		/* A GPU that the fabric assigns meanwhile may yet arrive. */
+		[GF_ATTACH]	= TO(ATTACHING),
+		[GF_INSERTED]	= TO(ATTACHING),
+		[GF_GONE_OFF]	= TO(OFF),
+		[GF_GONE_EMPTY]	= TO(EMPTY),
+		[GF_CLEAR]	= TO(EMPTY),
+	},
+	[OFF] = {
+		[GF_PRESENT]	= TO(OFF),
+		[GF_ABSENT]	= TO(EMPTY),
+		[GF_ATTACH]	= TO(ATTACHING),
+		[GF_INSERTED]	= TO(ATTACHING),
+		[GF_GONE_OFF]	= TO(OFF),
+		[GF_GONE_EMPTY]	= TO(EMPTY),
+		[GF_CLEAR]	= TO(OFF),
+	},
+	[ATTACHING] = {
+		[GF_CHECKED]	= TO(ATTACHED),
+		[GF_FAIL]	= TO(FAULT),
+		[GF_EXPIRED]	= TO(STUCK),
+		[GF_SURPRISE]	= TO(LOST),
+	},
+	[ATTACHED] = {
+		[GF_BOUND]	= TO(READY),
+		[GF_UNBOUND]	= TO(ATTACHED),
+		[GF_DRAIN]	= TO(DRAINING),
+		[GF_UNDO]	= TO(DETACHING),
+		[GF_GONE_OFF]	= TO(OFF),
+		[GF_FAIL]	= TO(FAULT),
+		[GF_EXPIRED]	= TO(STUCK),
+		[GF_SURPRISE]	= TO(LOST),
+	},
+	[READY] = {
+		[GF_BOUND]	= TO(READY),
+		[GF_UNBOUND]	= TO(READY),
+		[GF_DRAIN]	= TO(DRAINING),
+		[GF_UNDO]	= TO(DETACHING),
+		[GF_GONE_OFF]	= TO(OFF),
+		[GF_FAIL]	= TO(FAULT),
+		[GF_SURPRISE]	= TO(LOST),
+	},
+	[DRAINING] = {
+		[GF_BOUND]	= TO(DRAINING),
+		[GF_UNBOUND]	= TO(DRAINING),
+		[GF_DRAIN_ABORT] = TO(READY),
+		[GF_DETACH]	= TO(DETACHING),
+		[GF_GONE_OFF]	= TO(OFF),
+		[GF_SURPRISE]	= TO(LOST),
+	},
+	[DETACHING] = {
+		[GF_GONE_OFF]	= TO(OFF),
+		[GF_GONE_EMPTY]	= TO(EMPTY),
+		[GF_FAIL]	= TO(FAULT),
+		[GF_EXPIRED]	= TO(STUCK),
+		/* Pulled while it was leaving: it has left. */
+		[GF_SURPRISE]	= TO(EMPTY),
+	},
+	[FAULT] = {
+		/* Pulled and put in anew, which ends the fault. */
+		[GF_INSERTED]	= TO(ATTACHING),
+		[GF_PRESENT]	= TO(FAULT),
+		[GF_ABSENT]	= TO(FAULT),
+		[GF_GONE_OFF]	= TO(FAULT),
+		[GF_GONE_EMPTY]	= TO(FAULT),
+		[GF_SURPRISE]	= TO(FAULT),
+		[GF_CLEAR]	= TO(EMPTY),
+	},
+	[STUCK] = {
+		[GF_BACK_OFF]	= TO(OFF),
+		[GF_BACK_EMPTY]	= TO(EMPTY),
+		[GF_BACK_GPU]	= TO(ATTACHING),
+		[GF_FAIL]	= TO(FAULT),
+	},
+	[LOST] = {
+		[GF_INSERTED]	= TO(ATTACHING),
+		[GF_PRESENT]	= TO(LOST),
+		[GF_ABSENT]	= TO(LOST),
+		[GF_GONE_OFF]	= TO(LOST),
+		[GF_GONE_EMPTY]	= TO(LOST),
+		[GF_CLEAR]	= TO(EMPTY),
+	},
+};
+
+static const char *const state_names[GF_STATES] = {
+	[EMPTY]		= "empty",
+	[OFF]		= "off",
+	[ATTACHING]	= "attaching",
+	[ATTACHED]	= "attached",
+	[READY]		= "ready",
+	[DRAINING]	= "draining",
+	[DETACHING]	= "detaching",
+	[FAULT]		= "fault",
+	[STUCK]		= "stuck",
+	[LOST]		= "lost",
+};
+
+int gf_state_next(enum gpufabric_slot_state state, enum gf_trigger trigger)
+{
+	unsigned int next;
+
+	if ((unsigned int)state >= GF_STATES ||
+	    (unsigned int)trigger >= GF_TRIGGERS)
+		return -EINVAL;
+	next = next_state[state][trigger];
+	return next ? (int)next - 1 : -EBUSY;
+}
+
+const char *gf_state_name(enum gpufabric_slot_state state)
+{
+	return (unsigned int)state < GF_STATES ? state_names[state] : "?";
+}

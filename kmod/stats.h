@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef GPUFABRIC_STATS_H
+#define GPUFABRIC_STATS_H
+
+#include "op.h"
+
+/*
+ * Buckets double from 1 ms on; the last one has no bound.
+ */
+#define GF_BUCKETS 18
+#define GF_BUCKET_FIRST_US 1000ULL
+
+/**
+ * struct gf_histogram - how long a phase took
+ * @count: how many were measured
+ * @us: their sum in microseconds
+ * @buckets: how many fell below the bound of each bucket and above the last
+ */
+struct gf_histogram {
+	u64 count;
+	u64 us;
+	u64 buckets[GF_BUCKETS];
+};
+
+void gf_stats_step(const struct gf_step *step);
+unsigned int gf_stats_kinds(void);
+enum gpufabric_operation_kind gf_stats_kind(unsigned int index);
+const struct gf_histogram *gf_stats_get(enum gpufabric_operation_kind kind,
+					enum gpufabric_phase phase);
+
+#endif /* GPUFABRIC_STATS_H */

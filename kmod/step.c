@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Steps: attaching and detaching one slot
+ *
+ * A step's worker is the only one that calls the back end, and it holds no
+ * lock of ours while it does. After power-on nothing is believed: the card has
+ * to be there, answer, be the GPU that was expected, have an address in every
+ * BAR and, when one is expected, a driver. A card that fails is powered off
+ * again, so that a failed attach leaves nothing half-done.
+ *
+ * A watchdog bounds the wait, not the work: at the deadline the slot is stuck
+ * and the operation goes on without it. A worker that comes back later finds
+ * that out and brings the slot to the state that it then finds.
+ */
+#include <linux/slab.h>
+
+#include "backend.h"
+#include "composition.h"
+#include "event.h"
+#include "history.h"
+#include "holder.h"
+#include "notify.h"
+#include "op.h"
+#include "snapshot.h"
+#include "stats.h"
+#include "trace.h"
+
+/**
+ * struct gf_outcome - what came of an attempt
+ * @error: 0 or a negative errno
+ * @cause: why it failed
+ * @text: why in words, and what to do
+ */
+struct gf_outcome {
+	int error;
+	enum gpufabric_cause cause;
+	char text[GF_TEXT_MAX];
+};
+
+static __printf(4, 5)
+void outcome_set(struct gf_outcome *outcome, int error,
+		 enum gpufabric_cause cause, const char *format, ...)
+{
+	va_list args;
+
+	outcome->error = error;
+	outcome->cause = cause;
+	va_start(args, format);
+	vsnprintf(outcome->text, sizeof(outcome->text), format, args);
+	va_end(args);
+}
+
+static u32 us_between(ktime_t from, ktime_t to)
+{
+	s64 us = ktime_us_delta(to, from);
+
+	return clamp_t(s64, us, 0, U32_MAX);
+}
+
+/**
+ * gf_expect_met() - whether a GPU is the one that a request expects
+ * @expect: what is expected; an empty mask expects nothing
+ * @identity: what the GPU is
+ */
+bool gf_expect_met(const struct gf_expect *expect,
+		   const struct gf_identity *identity)
+{
+	const u16 found[4] = {
+		identity->vendor, identity->device,
+		identity->subsystem_vendor, identity->subsystem_device,
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(found); i++) {
+		if (expect->mask & BIT(i) && expect->id[i] != found[i])
+			return false;
+	}
+	return true;
+}
+
+static bool is_expected(const struct gf_expect *expect,
+			const struct gf_function *function)
+{
+	const struct gf_identity identity = {
+		.vendor = function->vendor,
+		.device = function->device,
+		.subsystem_vendor = function->subsystem_vendor,
+		.subsystem_device = function->subsystem_device,
+	};
+
+	return gf_expect_met(expect, &identity);
+}
+
+static void judge_power_on(struct gf_slot *slot, int err,
+			   const struct gf_snapshot *snap,
+			   struct gf_outcome *outcome)
+{
+	if (READ_ONCE(slot->dying))
+		outcome_set(outcome, -ENODEV, GPUFABRIC_CAUSE_SURPRISE,
+			    "the slot went away with its switch while attaching");
+	else if (snap && snap->status_valid && !snap->present)
+		outcome_set(outcome, -ENODEV, GPUFABRIC_CAUSE_PRESENCE,
+			    "the GPU disappeared while attaching, insert it and try again");
+	else if (err == -ENODEV)
+		outcome_set(outcome, err, GPUFABRIC_CAUSE_PRESENCE,
+			    "the slot driver found no card to power on, see the kernel log");
+	else if (err == -EBUSY)
+		outcome_set(outcome, err, GPUFABRIC_CAUSE_INTERNAL,
+			    "the slot driver is busy with the port, try again");
+	else
+		outcome_set(outcome, err, GPUFABRIC_CAUSE_LINK,
+			    "power-on or link training failed (%d), see the kernel log and reseat the GPU",
+			    err);
+}
+
+static void judge_gpu(const struct gf_step *step,
+		      const struct gf_snapshot *snap,
+		      struct gf_outcome *outcome)
+{
+	const struct gf_function *function = &snap->functions[snap->gpu];
+	const struct gf_expect *expect = &step->expect;
+
+	if (!snap->alive)
+		outcome_set(outcome, -EIO, GPUFABRIC_CAUSE_ENUMERATE,
+			    "the GPU does not answer config reads, reseat it");
+	else if (!is_expected(expect, function))
+		outcome_set(outcome, -EMEDIUMTYPE, GPUFABRIC_CAUSE_IDENTITY,
+			    "found %04x:%04x (%04x:%04x), expected another GPU: correct the declared identity or scan the slot",
+			    function->vendor, function->device,
+			    function->subsystem_vendor,
+			    function->subsystem_device);
+	else if (snap->missing_bar >= 0)
+		outcome_set(outcome, -ENOSPC, GPUFABRIC_CAUSE_RESOURCES,
+			    "BAR %d (%llu MiB) does not fit the windows of the bridges above: free a neighbour, or boot with it in place or with pci=realloc",
+			    snap->missing_bar, snap->missing_size >> 20);
+}
+
+/* Nothing is believed after power-on: look at what is really there. */
+static void judge_attach(const struct gf_step *step, int err,
+			 const struct gf_snapshot *snap,
+			 struct gf_outcome *outcome)
+{
+	if (IS_ERR(snap)) {
+		if (PTR_ERR(snap) == -ENOMEM)
+			outcome_set(outcome, -ENOMEM, GPUFABRIC_CAUSE_INTERNAL,
+				    "out of memory while looking at the GPU");
+		else
+			judge_power_on(step->slot, -ENODEV, NULL, outcome);
+	} else if (snap->gpu >= 0) {
+		judge_gpu(step, snap, outcome);
+	} else if (snap->has_slots) {
+		outcome_set(outcome, -EMEDIUMTYPE, GPUFABRIC_CAUSE_IDENTITY,
+			    "the slot holds a switch, which stays on: use the slots behind it");
+	} else if (snap->nr_functions) {
+		outcome_set(outcome, -EMEDIUMTYPE, GPUFABRIC_CAUSE_IDENTITY,
+			    "the slot holds a device of class %06x that is not a GPU",
+			    snap->functions[0].class);
+	} else if (err) {
+		judge_power_on(step->slot, err, snap, outcome);
+	} else {
+		outcome_set(outcome, -ENODEV, GPUFABRIC_CAUSE_ENUMERATE,
+			    "no function answered after power-on, reseat the GPU");
+	}
+}
+
+static void note_attach_phases(struct gf_step *step, ktime_t enabled)
+{
+	struct gf_marks marks;
+
+	gf_notify_marks(step->slot, &marks);
+	if (!marks.add) {
+		step->phase_us[GPUFABRIC_PHASE_LINK] =
+			us_between(step->start, enabled);
+		return;
+	}
+	step->phase_us[GPUFABRIC_PHASE_LINK] =
+		us_between(step->start, marks.add);
+	if (!marks.bind) {
+		step->phase_us[GPUFABRIC_PHASE_ENUMERATE] =
+			us_between(marks.add, enabled);
+		return;
+	}
+	step->phase_us[GPUFABRIC_PHASE_ENUMERATE] =
+		us_between(marks.add, marks.bind);
+	if (marks.bound)
+		step->phase_us[GPUFABRIC_PHASE_DRIVER] =
+			us_between(marks.bind, marks.bound);
+}
+
+/* Publish a snapshot while the step goes on. */
+static void take_snapshot(struct gf_slot *slot, struct gf_snapshot *snap)
+{
+	if (IS_ERR(snap))
+		return;
+	mutex_lock(&gf.lock);
+	gf_slot_take(slot, snap);
+	mutex_unlock(&gf.lock);
+}
+
+static struct gf_snapshot *look(struct gf_slot *slot)
+{
+	return gf_snapshot_take(slot);
+}
+
+/* Wait until every GPU function has a driver, or time is up. */
+static void wait_for_driver(struct gf_step *step, struct gf_outcome *outcome)
+{
+	struct gf_slot *slot = step->slot;
+	unsigned long end = jiffies +
+		msecs_to_jiffies(step->op->driver_timeout_ms);
+
+	for (;;) {
+		int seen = atomic_read(&slot->changes);
+		struct gf_snapshot *snap = look(slot);
+		bool bound = !IS_ERR(snap) && gf_snapshot_bound(snap);
+		bool there = !IS_ERR(snap) && snap->gpu >= 0;
+		long left = end - jiffies;
+
+		take_snapshot(slot, snap);
+		if (bound)
+			return;
+		if (!there) {
+			outcome_set(outcome, -ENODEV, GPUFABRIC_CAUSE_SURPRISE,
+				    "the GPU disappeared while its driver was awaited");
+			return;
+		}
+		if (left <= 0 ||
+		    !wait_event_idle_timeout(slot->changed,
+					     atomic_read(&slot->changes) != seen,
+					     left)) {
+			outcome_set(outcome, -ETIMEDOUT, GPUFABRIC_CAUSE_DRIVER,
+				    "no driver bound to the GPU within %u ms, see the kernel log for its probe",
+				    step->op->driver_timeout_ms);
+			return;
+		}
+	}
+}
+
+/* Returns whether the step goes on: false when its deadline has passed. */
+static bool announce_checked(struct gf_step *step)
+{
+	bool go_on;
+
+	mutex_lock(&gf.lock);
+	go_on = !step->expired;
+	if (go_on)
+		gf_slot_trigger(step->slot, GF_CHECKED);
+	mutex_unlock(&gf.lock);
+	return go_on;
+}
+
+/*
+ * A card that failed is powered off, unless it took itself away, or is a
+ * switch: see has_slots of struct gf_snapshot.
+ */
+static void power_off_failed(struct gf_slot *slot)
+{
+	struct gf_snapshot *snap = look(slot);
+
+	if (!IS_ERR(snap) && (snap->nr_functions || snap->power) &&
+	    !snap->has_slots) {
+		kfree(snap);
+		slot->backend->detach(slot);
+		snap = look(slot);
+	}
+	take_snapshot(slot, snap);
+}
+
+/*
+ * A GPU that was removed behind the slot driver's back leaves a slot that is
+ * on for the driver, which would refuse to power it on.
+ */
+static void power_off_leftover(struct gf_slot *slot)
+{
+	struct gf_snapshot *snap;
+	bool present, power;
+
+	if (slot->backend->status(slot, &present, &power) || !power)
+		return;
+	snap = look(slot);
+	if (IS_ERR(snap))
+		return;
+	/* A switch may have come since the slot was last looked at. */
+	if (!snap->has_slots)
+		slot->backend->detach(slot);
+	kfree(snap);
+}
+
+static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
+{
+	struct gf_slot *slot = step->slot;
+	struct gf_snapshot *snap;
+	ktime_t enabled;
+	int err;
+
+	power_off_leftover(slot);
+	gf_notify_reset(slot);
+	err = slot->backend->attach(slot);
+	enabled = ktime_get();
+	note_attach_phases(step, enabled);
+
+	snap = look(slot);
+	judge_attach(step, err, snap, outcome);
+	take_snapshot(slot, snap);
+	step->phase_us[GPUFABRIC_PHASE_RESOURCES] =
+		us_between(enabled, ktime_get());
+
+	if (!outcome->error && announce_checked(step) &&
+	    step->op->driver_timeout_ms) {
+		wait_for_driver(step, outcome);
+		note_attach_phases(step, enabled);
+	}
+	if (outcome->error)
+		power_off_failed(slot);
+}
+
+static void run_detach(struct gf_step *step, struct gf_outcome *outcome)
+{
+	struct gf_slot *slot = step->slot;
+	struct gf_snapshot *snap;
+	struct gf_marks marks;
+	int err;
+
+	gf_notify_reset(slot);
+	err = slot->backend->detach(slot);
+	gf_notify_marks(slot, &marks);
+	if (marks.gone) {
+		step->phase_us[GPUFABRIC_PHASE_REMOVE] =
+			us_between(step->start, marks.gone);
+		step->phase_us[GPUFABRIC_PHASE_POWER_OFF] =
+			us_between(marks.gone, ktime_get());
+	}
+	snap = look(slot);
+	if (!IS_ERR(snap) && snap->nr_functions)
+		outcome_set(outcome, err ?: -EIO, GPUFABRIC_CAUSE_POWER,
+			    "the slot driver left the GPU in place (%d), see the kernel log",
+			    err);
+	take_snapshot(slot, snap);
+}
+
+/*
+ * Before the state changes, so that the event of the change tells how the
+ * operation went.
+ */
+static void note_result(struct gf_step *step)
+{
+	struct gf_result *last = &step->slot->last;
+
+	gf_assert_locked();
+	last->id = step->op->id;
+	last->kind = step->op->kind;
+	last->error = step->error;
+	last->started = step->op->started;
+	memcpy(last->phase_us, step->phase_us, sizeof(last->phase_us));
+	strscpy(last->text, step->text, sizeof(last->text));
+}
+
+static void record(struct gf_step *step)
+{
+	gf_stats_step(step);
+	gf_history_step(step);
+	trace_gpufabric_step(step);
+}
+
+static enum gf_trigger left_as(const struct gf_slot *slot,
+			       enum gf_trigger off, enum gf_trigger empty)
+{
+	return READ_ONCE(slot->presence) && !READ_ONCE(slot->dying) ? off :
+								      empty;
+}
+
+/* The outcome of a step whose operation is still waiting for it. */
+static void settle(struct gf_step *step, const struct gf_outcome *outcome)
+{
+	struct gf_slot *slot = step->slot;
+
+	gf_assert_locked();
+	step->error = outcome->error;
+	step->cause = outcome->cause;
+	strscpy(step->text, outcome->text, sizeof(step->text));
+	note_result(step);
+	if (outcome->error) {
+		gf_slot_fail(slot, outcome->cause == GPUFABRIC_CAUSE_SURPRISE ?
+			     GF_SURPRISE : GF_FAIL,
+			     outcome->cause, outcome->text);
+		return;
+	}
+	if (step->need == GF_NEED_ATTACH) {
+		step->attached = true;
+		slot->attaches++;
+		gf_slot_trigger(slot, GF_BOUND);
+		return;
+	}
+	slot->detaches++;
+	gf_slot_trigger(slot, left_as(slot, GF_GONE_OFF, GF_GONE_EMPTY));
+}
+
+/* A worker that comes back after its deadline: nobody waits, only the slot. */
+static void settle_late(struct gf_slot *slot)
+{
+	gf_assert_locked();
+	dev_info(&slot->dev, "%s: the operation that was stuck has returned\n",
+		 slot->name);
+	if (!slot->snap || slot->snap->gpu < 0) {
+		gf_slot_trigger(slot, left_as(slot, GF_BACK_OFF,
+					      GF_BACK_EMPTY));
+		return;
+	}
+	if (gf_slot_trigger(slot, GF_BACK_GPU))
+		return;
+	gf_slot_trigger(slot, GF_CHECKED);
+	gf_slot_trigger(slot, GF_BOUND);
+}
+
+/**
+ * gf_step_run() - worker of a step
+ * @work: the step's work; holds a reference on the operation
+ */
+void gf_step_run(struct work_struct *work)
+{
+	struct gf_step *step = container_of(work, struct gf_step, work);
+	struct gf_slot *slot = step->slot;
+	struct gf_op *op = step->op;
+	struct gf_outcome outcome = {};
+	u32 deadline = op->timeout_ms;
+
+	step->start = ktime_get();
+	if (step->need == GF_NEED_ATTACH)
+		deadline += op->driver_timeout_ms;
+	queue_delayed_work(system_unbound_wq, &step->watchdog,
+			   msecs_to_jiffies(deadline));
+	if (step->need == GF_NEED_ATTACH)
+		run_attach(step, &outcome);
+	else
+		run_detach(step, &outcome);
+	cancel_delayed_work_sync(&step->watchdog);
+	step->phase_us[GPUFABRIC_PHASE_TOTAL] =
+		us_between(step->start, ktime_get());
+
+	mutex_lock(&gf.lock);
+	slot->step = NULL;
+	if (step->expired) {
+		settle_late(slot);
+		gf_history_state(slot);
+	} else {
+		settle(step, &outcome);
+		record(step);
+		gf_step_ended(step);
+	}
+	/*
+	 * What changed meanwhile was left to us: look once more. Queued before
+	 * the lock is dropped, so that retiring the slot cancels it.
+	 */
+	gf_slot_refresh_queue(slot);
+	mutex_unlock(&gf.lock);
+	gf_op_put(op);
+}
+
+/**
+ * gf_step_watchdog() - the deadline of a step
+ * @work: the step's watchdog; the worker cancels it before it ends
+ */
+void gf_step_watchdog(struct work_struct *work)
+{
+	struct gf_step *step = container_of(work, struct gf_step,
+					    watchdog.work);
+	struct gf_slot *slot = step->slot;
+	const struct gf_function *function = NULL;
+	char holder[80];
+
+	gf_holder_describe(holder, sizeof(holder));
+	mutex_lock(&gf.lock);
+	if (!step->running || step->expired) {
+		mutex_unlock(&gf.lock);
+		return;
+	}
+	if (slot->snap && slot->snap->gpu >= 0)
+		function = &slot->snap->functions[slot->snap->gpu];
+	snprintf(step->text, sizeof(step->text),
+		 "the kernel has not come back from %s%s%s%s%s, wait or reboot%s%s",
+		 step->need == GF_NEED_ATTACH ? "attach" : "detach",
+		 function ? " of " : "", function ? function->address : "",
+		 function && function->driver[0] ? ", driver " : "",
+		 function ? function->driver : "", holder[0] ? "; " : "",
+		 holder);
+	step->expired = true;
+	step->error = -ETIMEDOUT;
+	step->cause = GPUFABRIC_CAUSE_TIMEOUT;
+	step->phase_us[GPUFABRIC_PHASE_TOTAL] =
+		us_between(step->start, ktime_get());
+	note_result(step);
+	gf_slot_fail(slot, GF_EXPIRED, GPUFABRIC_CAUSE_TIMEOUT, step->text);
+	record(step);
+	gf_step_ended(step);
+	mutex_unlock(&gf.lock);
+}
+
+/**
+ * gf_step_launch() - start the worker of a step
+ * @step: step of an operation in a new stage
+ * @need: what to do
+ * @undo: the step undoes an attach of its own operation
+ */
+void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo)
+{
+	gf_assert_locked();
+	step->need = need;
+	step->running = true;
+	step->error = 0;
+	step->slot->step = step;
+	step->op->pending++;
+	kref_get(&step->op->ref);
+	memset(step->phase_us, 0, sizeof(step->phase_us));
+	if (need == GF_NEED_ATTACH)
+		gf_slot_trigger(step->slot, GF_ATTACH);
+	else
+		gf_slot_trigger(step->slot, undo ? GF_UNDO : GF_DETACH);
+	queue_work(gf.work_wq, &step->work);
+}

@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Run the cases against one mutant of the module after the other, in one VM.
+# Runs in the guest; see tests/mutants/run.
+#
+#   tests/mutants/guest.sh SECONDS CASES ID...
+#
+# /mutants/N.ko is the module of the Nth ID on the list. Prints, as soon as it is known,
+#
+#   mutant ID begins
+#   mutant ID killed by CASE: WHAT      mutant ID survived
+#
+# and ends early when a mutant left something that only a fresh VM is rid of.
+
+set -uo pipefail
+
+limit=$1
+read -ra cases <<<"$2"
+shift 2
+updates=/usr/lib/modules/$KVER/updates
+
+clean_up()
+{
+	local module
+
+	udevadm control --exit 2>/dev/null
+	for module in gpufabric gpufabric_sim; do
+		[ ! -e "/sys/module/$module" ] || timeout 20 rmmod "$module" || return 1
+	done 2>/dev/null
+	rm -rf /tmp/* /etc/gpuctl /etc/modprobe.d
+	dmesg -n 4
+}
+
+# run_case CASE: fails at the first test that does, with its name in $why.
+run_case()
+{
+	local pid line
+
+	why=
+	# Processes that the case leaves behind may keep the pipe open: its end is a line.
+	# shellcheck disable=SC2016 # for the inner shell
+	setsid bash -c 'timeout --foreground -k 5 "$0" bash "$1"; echo "case ended $?"' \
+		"$limit" "$TESTS/vm/cases/$1.sh" >/run/case 2>&1 </dev/null &
+	pid=$!
+	while IFS= read -r line; do
+		case $line in
+		"not ok"*|"Bail out"*) why=$line; break ;;
+		"case ended 0") break ;;
+		"case ended "*) why=$line; break ;;
+		esac
+	done </run/case
+	kill -KILL -- "-$pid"
+	wait "$pid"
+	[ -z "$why" ]
+} 2>/dev/null
+
+judge()
+{
+	local id=$1 case log=/run/mutant.log
+
+	for case in "${cases[@]}"; do
+		if ! run_case "$case"; then
+			echo "mutant $id killed by $case: $why"
+			clean_up
+			return
+		fi
+		dmesg | awk -v mark="gpufabric-test: mutant $id\$" '$0 ~ mark { text = ""; next }
+			{ text = text $0 "\n" } END { printf "%s", text }' >$log
+		if [ -s $log ] && ! "$TESTS/vm/klog" -f "$FLAVOUR" $log >/run/klog; then
+			echo "mutant $id killed by $case: kernel log: $(sed -n 2p /run/klog)"
+			clean_up
+			return
+		fi
+		if ! clean_up; then
+			echo "mutant $id killed by $case: the modules cannot be unloaded"
+			return 1
+		fi
+	done
+	echo "mutant $id survived"
+}
+
+mkfifo /run/case
+n=0
+for id; do
+	n=$((n + 1))
+	[ "$id" != - ] || continue
+	cp "/mutants/$n.ko" "$updates/gpufabric.ko"
+	echo "mutant $id begins"
+	echo "gpufabric-test: mutant $id" >/dev/kmsg
+	judge "$id" || break
+done
+exit 0

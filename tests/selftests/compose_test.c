@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Compositions: made whole or not at all, resized, released, kept.
+ *
+ *   root port -- upstream -- sim0-0 .. sim0-7   h100-80, off
+ */
+#include "test.h"
+
+#define NR 8
+
+static struct gf_composition composition;
+static struct gf_history history;
+
+FIXTURE(compose) {
+};
+
+FIXTURE_SETUP(compose)
+{
+	OPEN_SOCKETS();
+	ASSERT_EQ(0, sim_reset(&gf, &watch, NR, "h100-80"));
+}
+
+FIXTURE_TEARDOWN(compose)
+{
+}
+
+#define THREE SLOTS({ .name = "sim0-0" }, { .name = "sim0-1" }, { .name = "sim0-2" })
+
+static int compose_three(uint32_t flags)
+{
+	return ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three", .flags = flags,
+					     THREE), &end);
+}
+
+static uint32_t drained(const char *name)
+{
+	uint32_t generation = 0;
+
+	if (ask_drain(&gf, name, 0, &generation))
+		printf("# drain %s: %s\n", name, gf.text);
+	return generation;
+}
+
+#define GIVE_BACK(slot_name) { .name = slot_name, .has_generation = true, .generation = drained(slot_name) }
+
+TEST_F(compose, attaches_what_is_off_and_takes_what_is_ready)
+{
+	ASSERT_EQ(0, attach("sim0-1"));
+	EXPECT_STATE("sim0-1", READY);
+	uint32_t generation = slot.generation;
+
+	ASSERT_EQ(0, compose_three(0));
+	EXPECT_EQ(GPUFABRIC_OPERATION_KIND_COMPOSE, end.kind);
+	EXPECT_EQ(3, end.slots);
+	EXPECT_STREQ("three", end.composition);
+	for (int i = 0; i < 3; i++) {
+		EXPECT_STATE(sim_slot(0, i), READY);
+		EXPECT_STREQ("three", slot.composition);
+	}
+	EXPECT_STATE("sim0-1", READY);
+	EXPECT_EQ(generation, slot.generation);
+	EXPECT_STATE("sim0-3", OFF);
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_ACTIVE, composition.state);
+}
+
+TEST_F(compose, reply_names_operation_and_composition)
+{
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three", THREE)));
+	EXPECT_NE(0, ask_id(&gf));
+	gf_read_composition(gf_attr(&gf.reply.header, GPUFABRIC_A_COMPOSITION), &composition);
+	EXPECT_STREQ("three", composition.name);
+	EXPECT_EQ(3, composition.n_members);
+	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_COMPOSING, composition.state);
+	EXPECT_EQ(0, watch_operation(&watch, ask_id(&gf), NULL));
+}
+
+TEST_F(compose, check_changes_nothing)
+{
+	uint64_t before = get_sequence(&gf);
+	uint32_t generation;
+
+	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three",
+				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK, THREE)));
+	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_REQUEST_FLAG_CHECK, THREE)));
+	EXPECT_EQ(before, get_sequence(&gf));
+	EXPECT_EQ(-ENOENT, get_composition(&gf, "three", &composition));
+	EXPECT_STATE("sim0-0", OFF);
+
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	uint64_t lease = composition.lease;
+
+	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three", .lease = 60000,
+				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK, SLOTS({ .name = "sim0-3" }))));
+	generation = drained("sim0-0");
+	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three",
+				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK | GPUFABRIC_REQUEST_FLAG_KEEP)));
+	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_DETACH,
+				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK | GPUFABRIC_REQUEST_FLAG_FORCE,
+				  SLOTS({ .name = "sim0-0", .has_generation = true, .generation = generation }))));
+	EXPECT_STATE("sim0-0", DRAINING);
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_ACTIVE, composition.state);
+	EXPECT_EQ(3, composition.n_members);
+	EXPECT_EQ(lease, composition.lease);
+	EXPECT_STATE("sim0-3", OFF);
+	/* What a check refuses is what the request would refuse. */
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "other",
+				    .flags = GPUFABRIC_REQUEST_FLAG_CHECK, SLOTS({ .name = "sim0-1" }))), EBUSY,
+		       "the slot is claimed by a composition, release that first");
+}
+
+TEST_F(compose, identity_mismatch_rolls_back)
+{
+	EXPECT_EQ(-EMEDIUMTYPE,
+		  ask_and_wait(&gf, &watch,
+			       ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "wrong",
+				   SLOTS({ .name = "sim0-0" },
+					 { .name = "sim0-1", .expects = 12, .expect = { 0, 0, 0x10de, 0x26b9 } },
+					 { .name = "sim0-2" })), &end));
+	EXPECT_EQ(0, strncmp(end.text, "slot sim0-1: found 6767:0001 (10de:2331), expected another GPU",
+			     strlen("slot sim0-1: found 6767:0001 (10de:2331), expected another GPU")));
+	EXPECT_STATE("sim0-0", OFF);
+	EXPECT_STATE("sim0-1", FAULT);
+	EXPECT_EQ(GPUFABRIC_CAUSE_IDENTITY, slot.cause);
+	/* A card that failed is powered off again. */
+	EXPECT_EQ(0, slot.power);
+	EXPECT_EQ(0, slot.n_functions);
+	EXPECT_STATE("sim0-2", OFF);
+	EXPECT_EQ(-ENOENT, get_composition(&gf, "wrong", &composition));
+}
+
+TEST_F(compose, expected_identity_is_confirmed)
+{
+	EXPECT_EQ(0, ask_and_wait(&gf, &watch,
+				  ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "right",
+				      SLOTS({ .name = "sim0-0", .expects = 15,
+					      .expect = { 0x6767, 1, 0x10de, 0x2331 } })), &end));
+}
+
+TEST_F(compose, what_was_attached_before_stays_after_a_rollback)
+{
+	ASSERT_EQ(0, attach("sim0-0"));
+	ASSERT_EQ(0, sim_set(0, 2, "fail", "power"));
+	EXPECT_NE(0, compose_three(0));
+	EXPECT_STATE("sim0-0", READY);
+	EXPECT_STREQ("", slot.composition);
+	EXPECT_STATE("sim0-1", OFF);
+	EXPECT_STATE("sim0-2", FAULT);
+	/* The name is free again. */
+	ASSERT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-2", -1));
+	EXPECT_EQ(0, compose_three(0));
+}
+
+TEST_F(compose, history_tells_of_the_rollback)
+{
+	ASSERT_EQ(0, sim_set(0, 2, "fail", "power"));
+	EXPECT_NE(0, compose_three(0));
+	ASSERT_EQ(0, get_last_history(&gf, "sim0-0", &history));
+	EXPECT_EQ(GPUFABRIC_SLOT_STATE_OFF, history.state);
+	EXPECT_EQ(GPUFABRIC_OPERATION_KIND_COMPOSE, history.operation.kind);
+	EXPECT_EQ(end.id, history.operation.id);
+	ASSERT_EQ(0, get_last_history(&gf, "sim0-2", &history));
+	EXPECT_EQ(GPUFABRIC_SLOT_STATE_FAULT, history.state);
+	EXPECT_EQ(end.id, history.operation.id);
+	EXPECT_NE(0, history.operation.error);
+	EXPECT_NE(0, strlen(history.operation.text));
+	EXPECT_STREQ("three", history.operation.composition);
+}
+
+TEST_F(compose, resize_adds_and_removes_at_once)
+{
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch,
+				  ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three",
+				      .slots = (struct ask_slot[]){ { .name = "sim0-3" }, { .name = "sim0-4" },
+					{ .name = "sim0-0", .remove = true, .has_generation = true,
+					  .generation = drained("sim0-0") } },
+				      .n_slots = 3), &end));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(4, composition.n_members);
+	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_ACTIVE, composition.state);
+	EXPECT_STATE("sim0-0", OFF);
+	EXPECT_STREQ("", slot.composition);
+	EXPECT_STATE("sim0-4", READY);
+	EXPECT_STREQ("three", slot.composition);
+}
+
+TEST_F(compose, resize_that_fails_to_add_removes_nothing)
+{
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, sim_set(0, 4, "fail", "power"));
+	EXPECT_NE(0, ask_and_wait(&gf, &watch,
+				  ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three",
+				      .slots = (struct ask_slot[]){ { .name = "sim0-3" }, { .name = "sim0-4" },
+					{ .name = "sim0-0", .remove = true, .has_generation = true,
+					  .generation = drained("sim0-0") } },
+				      .n_slots = 3), &end));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(3, composition.n_members);
+	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_ACTIVE, composition.state);
+	EXPECT_STATE("sim0-0", DRAINING);
+	EXPECT_STREQ("three", slot.composition);
+	EXPECT_STATE("sim0-3", OFF);
+	EXPECT_STREQ("", slot.composition);
+	EXPECT_STATE("sim0-4", FAULT);
+	EXPECT_STREQ("", slot.composition);
+}
+
+TEST_F(compose, resize_moves_the_lease)
+{
+	uint64_t lease;
+
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three",
+						   .lease = 60000, SLOTS({ .name = "sim0-3" })), &end));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	lease = composition.lease;
+	EXPECT_NE(0, lease);
+	/* A request that is refused leaves it alone. */
+	EXPECT_NE(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three", .lease = 3600000,
+				  SLOTS({ .name = "sim0-3" }))));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(lease, composition.lease);
+}
+
+TEST_F(compose, release_detaches_what_was_drained)
+{
+	ASSERT_EQ(0, compose_three(0));
+	struct ask_slot back[] = { GIVE_BACK("sim0-0"), GIVE_BACK("sim0-1"), GIVE_BACK("sim0-2") };
+
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three",
+						   .slots = back, .n_slots = 3), &end));
+	for (int i = 0; i < 3; i++) {
+		EXPECT_STATE(sim_slot(0, i), OFF);
+		EXPECT_STREQ("", slot.composition);
+	}
+	EXPECT_EQ(-ENOENT, get_composition(&gf, "three", &composition));
+}
+
+TEST_F(compose, release_wants_every_gpu_drained)
+{
+	ASSERT_EQ(0, compose_three(0));
+	struct ask_slot back[] = { GIVE_BACK("sim0-0"), GIVE_BACK("sim0-1") };
+
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three", .slots = back,
+				    .n_slots = 2)), ESTALE,
+		       "drain the slot first, and name the generation that drain returns");
+	EXPECT_STATE("sim0-0", DRAINING);
+	EXPECT_STATE("sim0-2", READY);
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_ACTIVE, composition.state);
+}
+
+TEST_F(compose, release_keeps_gpus_attached)
+{
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, release_keep("three"));
+	for (int i = 0; i < 3; i++) {
+		EXPECT_STATE(sim_slot(0, i), READY);
+		EXPECT_STREQ("", slot.composition);
+	}
+	/* They are in the pool: another may have them as they are. */
+	EXPECT_EQ(0, compose("other", "sim0-1"));
+}
+
+TEST_F(compose, member_that_is_lost_degrades_and_comes_back)
+{
+	static struct gf_event event;
+
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, sim_set(0, 1, "surprise", "remove"));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-1", GPUFABRIC_SLOT_STATE_LOST));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_DEGRADED, composition.state);
+	EXPECT_EQ(3, composition.n_members);
+	ASSERT_EQ(0, sim_set(0, 1, "surprise", "insert"));
+	do {
+		ASSERT_EQ(0, watch_next(&watch, &event, ASK_PATIENCE_MS));
+	} while (event.kind != GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED ||
+		 event.composition.state != GPUFABRIC_COMPOSITION_STATE_ACTIVE);
+	EXPECT_STATE("sim0-1", READY);
+	EXPECT_STREQ("three", slot.composition);
+}
+
+TEST_F(compose, degraded_composition_can_be_released_or_repaired)
+{
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, sim_set(0, 1, "surprise", "remove"));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-1", GPUFABRIC_SLOT_STATE_LOST));
+	/* The lost one is replaced by another. */
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch,
+				  ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three",
+				      SLOTS({ .name = "sim0-5" }, { .name = "sim0-1", .remove = true })), &end));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_ACTIVE, composition.state);
+	EXPECT_EQ(3, composition.n_members);
+	ASSERT_EQ(0, sim_set(0, 5, "surprise", "remove"));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-5", GPUFABRIC_SLOT_STATE_LOST));
+	/* A lost one needs no drain and may be left out. */
+	struct ask_slot back[] = { GIVE_BACK("sim0-0"), GIVE_BACK("sim0-2") };
+
+	EXPECT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three",
+						   .slots = back, .n_slots = 2), &end));
+	EXPECT_STATE("sim0-5", LOST);
+	EXPECT_STREQ("", slot.composition);
+}
+
+TEST_F(compose, force_detaches_a_member_and_attaches_it_again)
+{
+	ASSERT_EQ(0, compose_three(0));
+	struct ask_slot back[] = { GIVE_BACK("sim0-1") };
+
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch,
+				  ASK(.command = GPUFABRIC_CMD_DETACH, .flags = GPUFABRIC_REQUEST_FLAG_FORCE,
+				      .slots = back, .n_slots = 1), &end));
+	EXPECT_STATE("sim0-1", OFF);
+	EXPECT_STREQ("three", slot.composition);
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_DEGRADED, composition.state);
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch,
+				  ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_REQUEST_FLAG_FORCE,
+				      SLOTS({ .name = "sim0-1" })), &end));
+	EXPECT_STATE("sim0-1", READY);
+	EXPECT_STREQ("three", slot.composition);
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_ACTIVE, composition.state);
+}
+
+TEST_F(compose, stuck_member_does_not_hold_the_others)
+{
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, sim_set(0, 1, "driver", "remove-block"));
+	struct ask_slot stuck[] = { GIVE_BACK("sim0-1") };
+
+	EXPECT_EQ(-ETIMEDOUT,
+		  ask_and_wait(&gf, &watch,
+			       ASK(.command = GPUFABRIC_CMD_DETACH, .flags = GPUFABRIC_REQUEST_FLAG_FORCE,
+				   .timeout = 200, .slots = stuck, .n_slots = 1), &end));
+	EXPECT_STATE("sim0-1", STUCK);
+	EXPECT_STREQ("three", slot.composition);
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-1", -1), EBUSY,
+		       "the slot is claimed by a composition, release that first");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-1", -1), EBUSY,
+		       "the slot is stuck in an operation that has not returned");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-1", -1), EBUSY,
+		       "the slot is stuck in an operation that has not returned");
+	/* The others are given up; detaching them would wait for the same driver. */
+	struct ask_slot back[] = { GIVE_BACK("sim0-0"), GIVE_BACK("sim0-2") };
+
+	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three", .slots = back,
+				  .n_slots = 2)));
+	uint64_t id = ask_id(&gf);
+
+	ASSERT_EQ(0, sim_set(0, 1, "driver", "remove-release"));
+	EXPECT_EQ(0, watch_operation(&watch, id, NULL));
+	EXPECT_EQ(-ENOENT, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-1", GPUFABRIC_SLOT_STATE_OFF));
+	EXPECT_STATE("sim0-0", OFF);
+	EXPECT_STREQ("", slot.composition);
+}
+
+TEST_F(compose, bound_composition_is_orphaned_with_its_client)
+{
+	static struct gf_event event;
+	static struct gf client;
+
+	ASSERT_EQ(0, gf_open(&client));
+	ASSERT_EQ(0, ask_and_wait(&client, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three",
+						       .flags = GPUFABRIC_REQUEST_FLAG_BIND, THREE), &end));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(GPUFABRIC_COMPOSITION_FLAG_BOUND, composition.flags);
+	gf_close(&client);
+	do {
+		ASSERT_EQ(0, watch_next(&watch, &event, ASK_PATIENCE_MS));
+	} while (!event.has_composition || !(event.composition.flags & GPUFABRIC_COMPOSITION_FLAG_ORPHANED));
+	/* The kernel never detaches by itself. */
+	EXPECT_STATE("sim0-0", READY);
+	EXPECT_STREQ("three", slot.composition);
+	EXPECT_EQ(0, release_keep("three"));
+}
+
+TEST_F(compose, unbound_composition_outlives_its_client)
+{
+	static struct gf client;
+
+	ASSERT_EQ(0, gf_open(&client));
+	ASSERT_EQ(0, ask_and_wait(&client, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three", THREE),
+				  &end));
+	gf_close(&client);
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(0, composition.flags);
+}
+
+TEST_F(compose, same_slot_for_two_is_refused_while_the_first_is_made)
+{
+	uint64_t id;
+
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three", THREE)));
+	id = ask_id(&gf);
+	EXPECT_EQ(-EBUSY, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "late",
+				       SLOTS({ .name = "sim0-3" }, { .name = "sim0-2" }))));
+	EXPECT_EQ(0, watch_operation(&watch, id, NULL));
+	EXPECT_STATE("sim0-3", OFF);
+	EXPECT_STREQ("", slot.composition);
+}
+
+TEST_F(compose, driver_that_does_not_come_in_time)
+{
+	ASSERT_EQ(0, sim_set(0, 1, "driver", "probe-fail"));
+	EXPECT_EQ(-ETIMEDOUT,
+		  ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three",
+						.driver_timeout = 300, THREE), &end));
+	EXPECT_STATE("sim0-0", OFF);
+	EXPECT_STATE("sim0-1", FAULT);
+	EXPECT_EQ(GPUFABRIC_CAUSE_DRIVER, slot.cause);
+	EXPECT_EQ(0, slot.power);
+	/* Without waiting for one, a GPU without a driver is as good as any. */
+	ASSERT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-1", -1));
+	ASSERT_EQ(0, sim_set(0, 1, "driver", "probe-fail"));
+	EXPECT_EQ(0, compose_three(0));
+	EXPECT_STATE("sim0-1", READY);
+	EXPECT_NE(0, slot.flags & GPUFABRIC_SLOT_FLAG_NO_DRIVER);
+}
+
+MAIN("switches=1 slots=8 latency_ms=5 gpus=*:h100-80:off")

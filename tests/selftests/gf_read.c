@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The objects of the protocol, read from their attributes. */
+#include <string.h>
+
+#include "gf.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void text(char *to, size_t size, const struct nlattr *attr)
+{
+	strncpy(to, gf_text(attr), size - 1);
+	to[size - 1] = '\0';
+}
+
+#define TEXT(to, nest, type) text(to, sizeof(to), gf_sub(nest, type))
+
+static const char *name_of(const char *const *names, size_t count, uint32_t value)
+{
+	return value < count ? names[value] : "?";
+}
+
+static const char *const state_names[] = {
+	"empty", "off", "attaching", "attached", "ready", "draining", "detaching", "fault", "stuck", "lost",
+};
+
+static const char *const cause_names[] = {
+	"none", "power", "link", "presence", "enumerate", "resources", "identity", "driver", "timeout",
+	"surprise", "internal",
+};
+
+static const char *const kind_names[] = {
+	"none", "attach", "detach", "compose", "resize", "release", "drain", "drain-abort", "clear",
+};
+
+static const char *const event_names[] = {
+	"slot-added", "slot-changed", "slot-removed", "switch-added", "switch-changed", "switch-removed",
+	"composition-added", "composition-changed", "composition-removed", "operation-started",
+	"operation-done", "drain",
+};
+
+static const char *const composition_state_names[] = {
+	"composing", "active", "degraded", "resizing", "releasing", "failed", "released",
+};
+
+const char *gf_state_name(uint32_t state)
+{
+	return name_of(state_names, COUNT(state_names), state);
+}
+
+const char *gf_cause_name(uint32_t cause)
+{
+	return name_of(cause_names, COUNT(cause_names), cause);
+}
+
+const char *gf_kind_name(uint32_t kind)
+{
+	return name_of(kind_names, COUNT(kind_names), kind);
+}
+
+const char *gf_event_name(uint32_t kind)
+{
+	return name_of(event_names, COUNT(event_names), kind);
+}
+
+const char *gf_composition_state_name(uint32_t state)
+{
+	return name_of(composition_state_names, COUNT(composition_state_names), state);
+}
+
+int gf_state_of(const char *name)
+{
+	for (size_t i = 0; i < COUNT(state_names); i++) {
+		if (!strcmp(state_names[i], name))
+			return (int)i;
+	}
+	return -1;
+}
+
+static void read_phases(const struct nlattr *nest, struct gf_operation *operation)
+{
+	const struct nlattr *one = NULL;
+
+	while ((one = gf_next_sub(nest, one, GPUFABRIC_A_OPERATION_DURATION))) {
+		uint32_t phase = gf_u32(gf_sub(one, GPUFABRIC_A_DURATION_PHASE));
+
+		if (phase < COUNT(operation->phase_us))
+			operation->phase_us[phase] = gf_u64(gf_sub(one, GPUFABRIC_A_DURATION_MICROSECONDS));
+	}
+}
+
+void gf_read_operation(const struct nlattr *nest, struct gf_operation *operation)
+{
+	memset(operation, 0, sizeof(*operation));
+	operation->id = gf_u64(gf_sub(nest, GPUFABRIC_A_OPERATION_ID));
+	operation->kind = gf_u32(gf_sub(nest, GPUFABRIC_A_OPERATION_KIND));
+	operation->slots = gf_u32(gf_sub(nest, GPUFABRIC_A_OPERATION_SLOTS));
+	operation->done = gf_sub(nest, GPUFABRIC_A_OPERATION_ERROR);
+	operation->error = (int)gf_u32(gf_sub(nest, GPUFABRIC_A_OPERATION_ERROR));
+	TEXT(operation->text, nest, GPUFABRIC_A_OPERATION_TEXT);
+	TEXT(operation->composition, nest, GPUFABRIC_A_OPERATION_COMPOSITION);
+	TEXT(operation->function, nest, GPUFABRIC_A_OPERATION_FUNCTION);
+	TEXT(operation->driver, nest, GPUFABRIC_A_OPERATION_DRIVER);
+	operation->has_uid = gf_sub(nest, GPUFABRIC_A_OPERATION_UID);
+	operation->uid = gf_u32(gf_sub(nest, GPUFABRIC_A_OPERATION_UID));
+	operation->has_pid = gf_sub(nest, GPUFABRIC_A_OPERATION_PID);
+	operation->pid = gf_u32(gf_sub(nest, GPUFABRIC_A_OPERATION_PID));
+	operation->has_command = gf_sub(nest, GPUFABRIC_A_OPERATION_COMMAND);
+	TEXT(operation->command, nest, GPUFABRIC_A_OPERATION_COMMAND);
+	operation->has_reason = gf_sub(nest, GPUFABRIC_A_OPERATION_REASON);
+	TEXT(operation->reason, nest, GPUFABRIC_A_OPERATION_REASON);
+	read_phases(nest, operation);
+}
+
+static void read_function(const struct nlattr *nest, struct gf_function *function)
+{
+	const struct nlattr *bar = NULL;
+
+	memset(function, 0, sizeof(*function));
+	TEXT(function->address, nest, GPUFABRIC_A_FUNCTION_ADDRESS);
+	TEXT(function->driver, nest, GPUFABRIC_A_FUNCTION_DRIVER);
+	function->vendor = gf_u32(gf_sub(nest, GPUFABRIC_A_FUNCTION_VENDOR));
+	function->device = gf_u32(gf_sub(nest, GPUFABRIC_A_FUNCTION_DEVICE));
+	function->subsystem_vendor = gf_u32(gf_sub(nest, GPUFABRIC_A_FUNCTION_SUBSYSTEM_VENDOR));
+	function->subsystem_device = gf_u32(gf_sub(nest, GPUFABRIC_A_FUNCTION_SUBSYSTEM_DEVICE));
+	function->class = gf_u32(gf_sub(nest, GPUFABRIC_A_FUNCTION_CLASS));
+	while ((bar = gf_next_sub(nest, bar, GPUFABRIC_A_FUNCTION_BAR)) &&
+	       function->n_bars < COUNT(function->bars)) {
+		struct gf_bar *to = &function->bars[function->n_bars++];
+
+		to->index = gf_u32(gf_sub(bar, GPUFABRIC_A_BAR_INDEX));
+		to->size = gf_u64(gf_sub(bar, GPUFABRIC_A_BAR_SIZE));
+		to->flags = gf_u32(gf_sub(bar, GPUFABRIC_A_BAR_FLAGS));
+		to->has_address = gf_sub(bar, GPUFABRIC_A_BAR_ADDRESS);
+		to->address = gf_u64(gf_sub(bar, GPUFABRIC_A_BAR_ADDRESS));
+	}
+}
+
+static void read_slot_nests(const struct nlattr *nest, struct gf_slot *slot)
+{
+	const struct nlattr *one = NULL;
+
+	while ((one = gf_next_sub(nest, one, GPUFABRIC_A_SLOT_FUNCTION)) &&
+	       slot->n_functions < COUNT(slot->functions))
+		read_function(one, &slot->functions[slot->n_functions++]);
+	one = NULL;
+	while ((one = gf_next_sub(nest, one, GPUFABRIC_A_SLOT_WINDOW)))
+		slot->n_windows++;
+	one = gf_sub(nest, GPUFABRIC_A_SLOT_LINK);
+	slot->speed = gf_u32(gf_sub(one, GPUFABRIC_A_LINK_SPEED));
+	slot->width = gf_u32(gf_sub(one, GPUFABRIC_A_LINK_WIDTH));
+	one = gf_sub(nest, GPUFABRIC_A_SLOT_OPERATION);
+	slot->has_operation = one;
+	gf_read_operation(one, &slot->operation);
+	one = gf_sub(nest, GPUFABRIC_A_SLOT_LAST_OPERATION);
+	slot->has_last = one;
+	gf_read_operation(one, &slot->last);
+}
+
+void gf_read_slot(const struct nlattr *nest, struct gf_slot *slot)
+{
+	memset(slot, 0, sizeof(*slot));
+	slot->id = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_ID));
+	slot->switch_id = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_SWITCH_ID));
+	slot->generation = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_GENERATION));
+	slot->state = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_STATE));
+	slot->since = gf_u64(gf_sub(nest, GPUFABRIC_A_SLOT_SINCE));
+	slot->cause = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_CAUSE));
+	slot->flags = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_FLAGS));
+	slot->backend = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_BACKEND));
+	TEXT(slot->name, nest, GPUFABRIC_A_SLOT_NAME);
+	TEXT(slot->address, nest, GPUFABRIC_A_SLOT_ADDRESS);
+	TEXT(slot->text, nest, GPUFABRIC_A_SLOT_TEXT);
+	TEXT(slot->slot_driver, nest, GPUFABRIC_A_SLOT_SLOT_DRIVER);
+	TEXT(slot->composition, nest, GPUFABRIC_A_SLOT_COMPOSITION);
+	slot->presence = (uint8_t)gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_PRESENCE));
+	slot->power = (uint8_t)gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_POWER));
+	slot->identity = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_IDENTITY));
+	slot->vendor = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_VENDOR));
+	slot->device = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_DEVICE));
+	slot->subsystem_vendor = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_SUBSYSTEM_VENDOR));
+	slot->subsystem_device = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_SUBSYSTEM_DEVICE));
+	slot->class = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_CLASS));
+	slot->serial = gf_u64(gf_sub(nest, GPUFABRIC_A_SLOT_SERIAL));
+	slot->attaches = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_ATTACHES));
+	slot->detaches = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_DETACHES));
+	slot->faults = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_FAULTS));
+	slot->flaps = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_FLAPS));
+	slot->degradations = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_DEGRADATIONS));
+	slot->drain_deadline = gf_u64(gf_sub(nest, GPUFABRIC_A_SLOT_DRAIN_DEADLINE));
+	read_slot_nests(nest, slot);
+}
+
+void gf_read_composition(const struct nlattr *nest, struct gf_composition *composition)
+{
+	const struct nlattr *one = NULL;
+
+	memset(composition, 0, sizeof(*composition));
+	composition->id = gf_u32(gf_sub(nest, GPUFABRIC_A_COMPOSITION_ID));
+	composition->owner = gf_u32(gf_sub(nest, GPUFABRIC_A_COMPOSITION_OWNER));
+	composition->state = gf_u32(gf_sub(nest, GPUFABRIC_A_COMPOSITION_STATE));
+	composition->flags = gf_u32(gf_sub(nest, GPUFABRIC_A_COMPOSITION_FLAGS));
+	composition->created = gf_u64(gf_sub(nest, GPUFABRIC_A_COMPOSITION_CREATED));
+	composition->lease = gf_u64(gf_sub(nest, GPUFABRIC_A_COMPOSITION_LEASE));
+	composition->has_operation = gf_sub(nest, GPUFABRIC_A_COMPOSITION_OPERATION);
+	TEXT(composition->name, nest, GPUFABRIC_A_COMPOSITION_NAME);
+	TEXT(composition->tenant, nest, GPUFABRIC_A_COMPOSITION_TENANT);
+	TEXT(composition->label, nest, GPUFABRIC_A_COMPOSITION_LABEL);
+	TEXT(composition->job, nest, GPUFABRIC_A_COMPOSITION_JOB);
+	while ((one = gf_next_sub(nest, one, GPUFABRIC_A_COMPOSITION_MEMBER)) &&
+	       composition->n_members < COUNT(composition->members)) {
+		struct gf_member *member = &composition->members[composition->n_members++];
+
+		member->id = gf_u32(gf_sub(one, GPUFABRIC_A_MEMBER_SLOT_ID));
+		member->generation = gf_u32(gf_sub(one, GPUFABRIC_A_MEMBER_GENERATION));
+		member->state = gf_u32(gf_sub(one, GPUFABRIC_A_MEMBER_STATE));
+		TEXT(member->name, one, GPUFABRIC_A_MEMBER_SLOT_NAME);
+	}
+}
+
+void gf_read_event(const struct nlmsghdr *message, struct gf_event *event)
+{
+	const struct nlattr *sw = gf_attr(message, GPUFABRIC_A_SWITCH);
+	const struct nlattr *slot = gf_attr(message, GPUFABRIC_A_SLOT);
+	const struct nlattr *composition = gf_attr(message, GPUFABRIC_A_COMPOSITION);
+	const struct nlattr *operation = gf_attr(message, GPUFABRIC_A_OPERATION);
+
+	event->sequence = gf_u64(gf_attr(message, GPUFABRIC_A_SEQUENCE));
+	event->time = gf_u64(gf_attr(message, GPUFABRIC_A_TIME));
+	event->kind = gf_u32(gf_attr(message, GPUFABRIC_A_EVENT));
+	event->has_previous = gf_attr(message, GPUFABRIC_A_PREVIOUS);
+	event->previous = gf_u32(gf_attr(message, GPUFABRIC_A_PREVIOUS));
+	event->has_switch = sw;
+	event->has_slot = slot;
+	event->has_composition = composition;
+	event->has_operation = operation;
+	event->switch_id = gf_u32(gf_sub(sw, GPUFABRIC_A_SWITCH_ID));
+	gf_read_slot(slot, &event->slot);
+	gf_read_composition(composition, &event->composition);
+	gf_read_operation(operation, &event->operation);
+}
+
+void gf_read_history(const struct nlattr *nest, struct gf_history *history)
+{
+	memset(history, 0, sizeof(*history));
+	history->slot_id = gf_u32(gf_sub(nest, GPUFABRIC_A_HISTORY_SLOT_ID));
+	history->state = gf_u32(gf_sub(nest, GPUFABRIC_A_HISTORY_STATE));
+	history->cause = gf_u32(gf_sub(nest, GPUFABRIC_A_HISTORY_CAUSE));
+	history->sequence = gf_u64(gf_sub(nest, GPUFABRIC_A_HISTORY_SEQUENCE));
+	history->time = gf_u64(gf_sub(nest, GPUFABRIC_A_HISTORY_TIME));
+	TEXT(history->name, nest, GPUFABRIC_A_HISTORY_SLOT_NAME);
+	gf_read_operation(gf_sub(nest, GPUFABRIC_A_HISTORY_OPERATION), &history->operation);
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The policies that the kernel really enforces, asked for by CTRL_CMD_GETPOLICY,
+ * against a table written down here from the protocol's documentation. No GPU
+ * is needed; one switch with one empty slot.
+ *
+ *   root port -- upstream -- sim0-0 (empty)
+ */
+#include "test.h"
+
+/* One attribute of a command as the kernel tells it. */
+struct rule {
+	bool known;
+	uint32_t type;
+	uint64_t min, max;
+	uint32_t max_length;
+	uint32_t mask;
+	uint32_t nested;
+};
+
+#define RULES 32
+#define POLICIES 40
+
+static struct rule rules[POLICIES][RULES];
+static uint32_t policy_of[256];
+static bool has_policy[256];
+
+static void read_rule(const struct nlattr *attr, struct rule *rule)
+{
+	const struct nlattr *max = gf_sub(attr, NL_POLICY_TYPE_ATTR_MAX_VALUE_U);
+
+	rule->known = true;
+	rule->type = gf_u32(gf_sub(attr, NL_POLICY_TYPE_ATTR_TYPE));
+	rule->min = gf_u64(gf_sub(attr, NL_POLICY_TYPE_ATTR_MIN_VALUE_U));
+	rule->max = max ? gf_u64(max) : UINT64_MAX;
+	rule->max_length = gf_u32(gf_sub(attr, NL_POLICY_TYPE_ATTR_MAX_LENGTH));
+	rule->mask = (uint32_t)gf_u64(gf_sub(attr, NL_POLICY_TYPE_ATTR_MASK));
+	rule->nested = gf_u32(gf_sub(attr, NL_POLICY_TYPE_ATTR_POLICY_IDX));
+}
+
+static int part(const struct nlmsghdr *message, void *context)
+{
+	const struct nlattr *ops = gf_attr(message, CTRL_ATTR_OP_POLICY);
+	const struct nlattr *policies = gf_attr(message, CTRL_ATTR_POLICY);
+
+	for (unsigned int command = 0; ops && command < 256; command++) {
+		const struct nlattr *op = gf_sub(ops, command);
+
+		if (!op || !gf_sub(op, CTRL_ATTR_POLICY_DO))
+			continue;
+		policy_of[command] = gf_u32(gf_sub(op, CTRL_ATTR_POLICY_DO));
+		has_policy[command] = true;
+	}
+	for (unsigned int policy = 0; policies && policy < POLICIES; policy++) {
+		const struct nlattr *one = gf_sub(policies, policy);
+
+		for (unsigned int type = 0; one && type < RULES; type++) {
+			const struct nlattr *attr = gf_sub(one, type);
+
+			if (attr)
+				read_rule(attr, &rules[policy][type]);
+		}
+	}
+	return 0;
+}
+
+/* What the protocol says: which attributes a command takes. */
+#define A(name) (1ULL << GPUFABRIC_A_##name)
+
+static const struct {
+	uint8_t command;
+	const char *name;
+	uint64_t attributes;
+} commands[] = {
+	{ GPUFABRIC_CMD_STATUS_GET, "status-get", A(FLAGS) },
+	{ GPUFABRIC_CMD_SWITCH_GET, "switch-get", A(ID) },
+	{ GPUFABRIC_CMD_SLOT_GET, "slot-get", A(ID) | A(NAME) },
+	{ GPUFABRIC_CMD_COMPOSITION_GET, "composition-get", A(ID) | A(NAME) },
+	{ GPUFABRIC_CMD_DRAIN, "drain", A(MEMBER) | A(TIMEOUT) | A(REASON) },
+	{ GPUFABRIC_CMD_DRAIN_ABORT, "drain-abort", A(MEMBER) | A(REASON) },
+	{ GPUFABRIC_CMD_ATTACH, "attach", A(MEMBER) | A(TIMEOUT) | A(DRIVER_TIMEOUT) | A(FLAGS) | A(REASON) },
+	{ GPUFABRIC_CMD_DETACH, "detach", A(MEMBER) | A(TIMEOUT) | A(FLAGS) | A(REASON) },
+	{ GPUFABRIC_CMD_CLEAR, "clear", A(MEMBER) | A(REASON) },
+	{ GPUFABRIC_CMD_COMPOSE, "compose", A(NAME) | A(MEMBER) | A(TENANT) | A(LABEL) | A(JOB) | A(OWNER) |
+	  A(LEASE) | A(TIMEOUT) | A(DRIVER_TIMEOUT) | A(FLAGS) | A(REASON) },
+	{ GPUFABRIC_CMD_RESIZE, "resize", A(NAME) | A(MEMBER) | A(REMOVE) | A(LEASE) | A(TIMEOUT) |
+	  A(DRIVER_TIMEOUT) | A(FLAGS) | A(REASON) },
+	{ GPUFABRIC_CMD_RELEASE, "release", A(NAME) | A(MEMBER) | A(TIMEOUT) | A(FLAGS) | A(REASON) },
+	{ GPUFABRIC_CMD_HISTORY_GET, "history-get", A(ID) | A(NAME) },
+	{ GPUFABRIC_CMD_STATS_GET, "stats-get", A(ID) },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+FIXTURE(policy) {
+};
+
+FIXTURE_SETUP(policy)
+{
+	static struct gf_request ask_policy;
+	uint16_t family;
+
+	ASSERT_EQ(0, gf_open(&gf));
+	family = gf.family;
+	gf.family = GENL_ID_CTRL;
+	gf_begin(&ask_policy, &gf, CTRL_CMD_GETPOLICY, 0);
+	gf_put(&ask_policy, CTRL_ATTR_FAMILY_ID, &family, sizeof(family));
+	ASSERT_EQ(0, gf_dump(&gf, &ask_policy, part, NULL));
+	gf.family = family;
+}
+
+FIXTURE_TEARDOWN(policy)
+{
+}
+
+TEST_F(policy, every_command_takes_its_attributes_and_no_other)
+{
+	for (size_t i = 0; i < COUNT(commands); i++) {
+		ASSERT_TRUE(has_policy[commands[i].command]) {
+			TH_LOG("%s has no policy", commands[i].name);
+		}
+		for (unsigned int type = 0; type < RULES; type++) {
+			EXPECT_EQ(!!(commands[i].attributes & 1ULL << type),
+				  rules[policy_of[commands[i].command]][type].known) {
+				TH_LOG("%s, attribute %u", commands[i].name, type);
+			}
+		}
+	}
+}
+
+TEST_F(policy, no_other_command)
+{
+	for (unsigned int command = 0; command < 256; command++) {
+		bool listed = false;
+
+		for (size_t i = 0; i < COUNT(commands); i++)
+			listed |= commands[i].command == command;
+		EXPECT_EQ(listed, has_policy[command]) {
+			TH_LOG("command %u", command);
+		}
+	}
+}
+
+static const struct rule *rule_of(uint8_t command, unsigned int type)
+{
+	return &rules[policy_of[command]][type];
+}
+
+TEST_F(policy, limits)
+{
+	for (size_t i = 0; i < COUNT(commands); i++) {
+		uint8_t command = commands[i].command;
+
+		if (commands[i].attributes & A(NAME)) {
+			EXPECT_EQ(NL_ATTR_TYPE_NUL_STRING, rule_of(command, GPUFABRIC_A_NAME)->type);
+			EXPECT_EQ(GPUFABRIC_NAME_MAX, rule_of(command, GPUFABRIC_A_NAME)->max_length);
+		}
+		if (commands[i].attributes & A(REASON))
+			EXPECT_EQ(GPUFABRIC_REASON_MAX, rule_of(command, GPUFABRIC_A_REASON)->max_length);
+		if (commands[i].attributes & A(TIMEOUT)) {
+			EXPECT_EQ(GPUFABRIC_TIMEOUT_MIN, rule_of(command, GPUFABRIC_A_TIMEOUT)->min);
+			EXPECT_EQ(GPUFABRIC_TIMEOUT_MAX, rule_of(command, GPUFABRIC_A_TIMEOUT)->max);
+		}
+		if (commands[i].attributes & A(DRIVER_TIMEOUT)) {
+			EXPECT_EQ(0, rule_of(command, GPUFABRIC_A_DRIVER_TIMEOUT)->min);
+			EXPECT_EQ(GPUFABRIC_TIMEOUT_MAX, rule_of(command, GPUFABRIC_A_DRIVER_TIMEOUT)->max);
+		}
+		if (commands[i].attributes & A(FLAGS))
+			EXPECT_EQ(0xf, rule_of(command, GPUFABRIC_A_FLAGS)->mask);
+		if (commands[i].attributes & A(MEMBER))
+			EXPECT_EQ(NL_ATTR_TYPE_NESTED, rule_of(command, GPUFABRIC_A_MEMBER)->type);
+	}
+}
+
+TEST_F(policy, members)
+{
+	const struct rule *nest = rule_of(GPUFABRIC_CMD_COMPOSE, GPUFABRIC_A_MEMBER);
+	const struct rule *member = rules[nest->nested];
+
+	EXPECT_EQ(nest->nested, rule_of(GPUFABRIC_CMD_RESIZE, GPUFABRIC_A_REMOVE)->nested);
+	EXPECT_EQ(NL_ATTR_TYPE_U32, member[GPUFABRIC_A_MEMBER_SLOT_ID].type);
+	EXPECT_EQ(GPUFABRIC_SLOT_NAME_MAX, member[GPUFABRIC_A_MEMBER_SLOT_NAME].max_length);
+	for (int i = 0; i < 4; i++)
+		EXPECT_EQ(0xffff, member[GPUFABRIC_A_MEMBER_EXPECT_VENDOR + i].max);
+	EXPECT_FALSE(member[GPUFABRIC_A_MEMBER_STATE + 1].known);
+}
+
+MAIN("switches=1 slots=1 gpus=*:none")

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests that are refused: every reason there is, with its errno and text.
+ *
+ *   10000:00:00.0 root port
+ *     +- 01:00.0 upstream -- 02:00.0  sim0-0 .. sim0-6   h100-80, off
+ *                            02:07.0  sim0-7             empty
+ */
+#include "test.h"
+
+#define NR 7
+
+FIXTURE(request) {
+};
+
+FIXTURE_SETUP(request)
+{
+	OPEN_SOCKETS();
+	ASSERT_EQ(0, sim_reset(&gf, &watch, NR, "h100-80"));
+}
+
+FIXTURE_TEARDOWN(request)
+{
+}
+
+TEST_F(request, no_slot_at_all)
+{
+	static const uint8_t commands[] = {
+		GPUFABRIC_CMD_ATTACH, GPUFABRIC_CMD_DETACH, GPUFABRIC_CMD_DRAIN, GPUFABRIC_CMD_DRAIN_ABORT,
+		GPUFABRIC_CMD_CLEAR,
+	};
+
+	for (size_t i = 0; i < sizeof(commands); i++)
+		EXPECT_REFUSED(ask(&gf, ASK(.command = commands[i])), EINVAL, "name at least one slot");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "x")), EINVAL,
+		       "a composition needs at least one slot");
+}
+
+TEST_F(request, slot_without_name_or_id)
+{
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, SLOTS({ .expects = 1 }))), EINVAL,
+		       "name each slot by slot-id or slot-name");
+	EXPECT_EQ(GPUFABRIC_A_MEMBER, gf.bad_attr);
+}
+
+TEST_F(request, slot_that_does_not_exist)
+{
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim9-9", -1), ENOENT,
+		       "no such slot, see gpuctl list");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, SLOTS({ .id = 999 }))), ENOENT,
+		       "no such slot, see gpuctl list");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "", -1), ENOENT, "no such slot, see gpuctl list");
+}
+
+TEST_F(request, slot_named_twice)
+{
+	ASSERT_EQ(0, get_slot(&gf, "sim0-1", &slot));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH,
+				    SLOTS({ .name = "sim0-0" }, { .name = "sim0-1" }, { .id = slot.id }))),
+		       EINVAL, "the slot is named twice, name it once");
+	/* All or none: the first two were not touched. */
+	EXPECT_STATE("sim0-0", OFF);
+	EXPECT_STATE("sim0-1", OFF);
+	ASSERT_EQ(0, compose("twice", "sim0-0"));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "twice",
+				    SLOTS({ .name = "sim0-0" }, { .name = "sim0-0", .remove = true }))),
+		       EINVAL, "the slot is named twice, name it once");
+}
+
+TEST_F(request, too_many_slots)
+{
+	static struct ask_slot many[GPUFABRIC_MEMBERS_MAX + 1];
+	static const uint8_t commands[] = {
+		GPUFABRIC_CMD_ATTACH, GPUFABRIC_CMD_DETACH, GPUFABRIC_CMD_DRAIN, GPUFABRIC_CMD_DRAIN_ABORT,
+		GPUFABRIC_CMD_CLEAR, GPUFABRIC_CMD_COMPOSE, GPUFABRIC_CMD_RESIZE, GPUFABRIC_CMD_RELEASE,
+	};
+
+	for (int i = 0; i <= GPUFABRIC_MEMBERS_MAX; i++)
+		many[i].id = 1000 + i;
+	for (size_t i = 0; i < sizeof(commands); i++) {
+		EXPECT_REFUSED(ask(&gf, ASK(.command = commands[i], .name = commands[i] < GPUFABRIC_CMD_COMPOSE ?
+					    NULL : "many", .slots = many, .n_slots = GPUFABRIC_MEMBERS_MAX + 1)),
+			       E2BIG, "too many slots, name at most 512 in one request");
+	}
+	/* One less is not too many; it fails for another reason. */
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .slots = many,
+				    .n_slots = GPUFABRIC_MEMBERS_MAX)), ENOENT, "no such slot, see gpuctl list");
+}
+
+TEST_F(request, empty_slot)
+{
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-7", -1), ENODEV,
+		       "the slot is empty, insert or assign a GPU first");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-7", -1), ENODEV,
+		       "the slot has no attached GPU to drain");
+	/* There is nothing to remove, so that is done at once. */
+	EXPECT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-7", -1));
+}
+
+TEST_F(request, one_bad_slot_refuses_all)
+{
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "bad",
+				    SLOTS({ .name = "sim0-0" }, { .name = "sim0-1" }, { .name = "sim0-7" }))),
+		       ENODEV, "the slot is empty, insert or assign a GPU first");
+	EXPECT_STATE("sim0-0", OFF);
+	EXPECT_STREQ("", slot.composition);
+	EXPECT_STATE("sim0-1", OFF);
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "bad")), ENOENT,
+		       "no such composition, see gpuctl list");
+}
+
+TEST_F(request, detach_without_drain)
+{
+	ASSERT_EQ(0, attach("sim0-0"));
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", -1), ESTALE,
+		       "drain the slot first, and name the generation that drain returns");
+	EXPECT_STATE("sim0-0", READY);
+	/* The generation of a slot that is not drained is not enough. */
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", slot.generation), ESTALE,
+		       "drain the slot first, and name the generation that drain returns");
+	EXPECT_STATE("sim0-0", READY);
+}
+
+TEST_F(request, drain_what_has_no_gpu)
+{
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-0", -1), ENODEV,
+		       "the slot has no attached GPU to drain");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN_ABORT, "sim0-0", -1), EINVAL,
+		       "the slot is not being drained, there is nothing to take back");
+}
+
+TEST_F(request, draining_slot)
+{
+	uint32_t generation;
+
+	ASSERT_EQ(0, attach("sim0-0"));
+	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &generation));
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-0", -1), EBUSY,
+		       "the slot is being drained already");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EBUSY,
+		       "the slot is being drained, abort the drain or wait for its end");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", generation + 1), ESTALE,
+		       "the slot has changed since it was drained, drain it again");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", -1), ESTALE,
+		       "the slot has changed since it was drained, drain it again");
+	EXPECT_STATE("sim0-0", DRAINING);
+}
+
+TEST_F(request, fault)
+{
+	ASSERT_EQ(0, sim_set(0, 0, "fail", "power"));
+	EXPECT_NE(0, attach("sim0-0"));
+	EXPECT_STATE("sim0-0", FAULT);
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EIO,
+		       "the slot is in fault, see its cause and clear it first");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-0", -1), ENODEV,
+		       "the slot has no attached GPU to drain");
+	EXPECT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1));
+	EXPECT_EQ(0, attach("sim0-0"));
+	EXPECT_STATE("sim0-0", READY);
+}
+
+TEST_F(request, lost)
+{
+	ASSERT_EQ(0, attach("sim0-0"));
+	ASSERT_EQ(0, sim_set(0, 0, "surprise", "remove"));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-0", GPUFABRIC_SLOT_STATE_LOST));
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), ENODEV,
+		       "the GPU of this slot was lost, insert it again or clear the slot");
+	EXPECT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1));
+	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GPUFABRIC_SLOT_STATE_EMPTY));
+}
+
+TEST_F(request, quarantine)
+{
+	for (int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, sim_set(0, 0, "fail", "power"));
+		EXPECT_NE(0, attach("sim0-0"));
+		EXPECT_STATE("sim0-0", FAULT);
+		EXPECT_EQ(i == 2, !!(slot.flags & GPUFABRIC_SLOT_FLAG_QUARANTINED));
+		if (i < 2)
+			ASSERT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1));
+	}
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EBUSY,
+		       "the slot is quarantined after repeated faults, clear it first");
+	EXPECT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1));
+	EXPECT_EQ(0, attach("sim0-0"));
+	EXPECT_STATE("sim0-0", READY);
+	EXPECT_EQ(0, slot.flags & GPUFABRIC_SLOT_FLAG_QUARANTINED);
+}
+
+TEST_F(request, nothing_to_clear)
+{
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1), EINVAL,
+		       "the slot is neither in fault nor lost nor quarantined, nothing to clear");
+}
+
+TEST_F(request, operation_under_way)
+{
+	uint64_t id;
+
+	ASSERT_EQ(0, sim_set(0, 0, "driver", "probe-slow 1500"));
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "slow",
+				  SLOTS({ .name = "sim0-0" }))));
+	id = ask_id(&gf);
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1), EBUSY,
+		       "an operation is under way on this slot, wait for it to end");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-0", -1), EBUSY,
+		       "an operation is under way on this slot, wait for it to end");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EBUSY,
+		       "the slot is claimed by a composition, release that first");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "slow",
+				    SLOTS({ .name = "sim0-1" }))), EBUSY,
+		       "an operation is under way on this composition, wait for it to end");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "slow")), EBUSY,
+		       "an operation is under way on this composition, wait for it to end");
+	EXPECT_EQ(GPUFABRIC_A_NAME, gf.bad_attr);
+	EXPECT_EQ(0, watch_operation(&watch, id, NULL));
+}
+
+TEST_F(request, member_is_busy_until_its_composition_is_made)
+{
+	uint64_t id;
+
+	/* The first is ready long before the second, which fails. */
+	ASSERT_EQ(0, attach("sim0-0"));
+	ASSERT_EQ(0, sim_set(0, 1, "fail", "link"));
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "part",
+				  SLOTS({ .name = "sim0-0" }, { .name = "sim0-1" }))));
+	id = ask_id(&gf);
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-0", -1), EBUSY,
+		       "an operation is under way on this slot, wait for it to end");
+	EXPECT_NE(0, watch_operation(&watch, id, NULL));
+	/* It was attached before, so it stays so, and nobody holds it. */
+	EXPECT_STATE("sim0-0", READY);
+	EXPECT_STREQ("", slot.composition);
+	EXPECT_EQ(0, detach("sim0-0"));
+}
+
+TEST_F(request, stuck)
+{
+	ASSERT_EQ(0, attach("sim0-0"));
+	ASSERT_EQ(0, sim_set(0, 0, "driver", "remove-block"));
+	uint32_t generation;
+
+	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &generation));
+	EXPECT_EQ(-ETIMEDOUT,
+		  ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_DETACH, .timeout = 200,
+						SLOTS({ .name = "sim0-0", .has_generation = true,
+							.generation = generation })), &end));
+	EXPECT_STATE("sim0-0", STUCK);
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EBUSY,
+		       "the slot is stuck in an operation that has not returned");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-0", -1), EBUSY,
+		       "the slot is stuck in an operation that has not returned");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1), EBUSY,
+		       "the slot is stuck in an operation that has not returned");
+	ASSERT_EQ(0, sim_set(0, 0, "driver", "remove-release"));
+	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GPUFABRIC_SLOT_STATE_OFF));
+}
+
+TEST_F(request, names)
+{
+	static const char *const good[] = {
+		"a", "Z", "a0", "train70b", "a_b.c-d",
+		"x23456789012345678901234567890123456789012345678901234567890123",
+	};
+	static const char *const bad[] = {
+		"", "0", "-a", "_a", ".a", "a b", "a/b", "a\n", "\303\244", "a\303\244",
+	};
+	static const char text[] = "a name is a letter, then up to 62 letters, digits, _ . or -";
+
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, SLOTS({ .name = "sim0-0" }))), EINVAL,
+		       "give the name of the composition");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, SLOTS({ .name = "sim0-0" }))), EINVAL,
+		       "give the name of the composition");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE)), EINVAL,
+		       "give the name of the composition");
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = good[i], .tenant = good[i],
+					  .label = good[i], .flags = GPUFABRIC_REQUEST_FLAG_CHECK,
+					  SLOTS({ .name = "sim0-0" }))));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = bad[i],
+					    SLOTS({ .name = "sim0-0" }))), EINVAL, text);
+		EXPECT_EQ(GPUFABRIC_A_NAME, gf.bad_attr);
+		EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "a", .tenant = bad[i],
+					    SLOTS({ .name = "sim0-0" }))), EINVAL, text);
+		EXPECT_EQ(GPUFABRIC_A_TENANT, gf.bad_attr);
+		EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "a", .label = bad[i],
+					    SLOTS({ .name = "sim0-0" }))), EINVAL, text);
+		EXPECT_EQ(GPUFABRIC_A_LABEL, gf.bad_attr);
+	}
+	EXPECT_EQ(-EINVAL, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, SLOTS({ .name = "sim0-0" }),
+		.name = "x234567890123456789012345678901234567890123456789012345678901234")));
+	EXPECT_EQ(GPUFABRIC_A_NAME, gf.bad_attr);
+}
+
+TEST_F(request, name_is_taken)
+{
+	ASSERT_EQ(0, compose("taken", "sim0-0"));
+	EXPECT_REFUSED(compose("taken", "sim0-1"), EEXIST, "the name is taken, choose another or release it");
+	EXPECT_EQ(GPUFABRIC_A_NAME, gf.bad_attr);
+	EXPECT_STATE("sim0-1", OFF);
+}
+
+TEST_F(request, claimed)
+{
+	uint32_t generation;
+
+	ASSERT_EQ(0, compose("holder", "sim0-0"));
+	EXPECT_REFUSED(compose("other", "sim0-0"), EBUSY,
+		       "the slot is claimed by a composition, release that first");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EBUSY,
+		       "the slot is claimed by a composition, release that first");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "holder",
+				    SLOTS({ .name = "sim0-0" }))), EEXIST,
+		       "the slot is in this composition already");
+	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &generation));
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", generation), EBUSY,
+		       "the slot belongs to a composition, release or resize that, or force");
+	EXPECT_STATE("sim0-0", DRAINING);
+}
+
+TEST_F(request, resize)
+{
+	ASSERT_EQ(0, compose("small", "sim0-0"));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "nobody",
+				    SLOTS({ .name = "sim0-1" }))), ENOENT,
+		       "no such composition, see gpuctl list");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "small")), EINVAL,
+		       "name slots to add or to remove");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "small",
+				    SLOTS({ .name = "sim0-1", .remove = true }))), EINVAL,
+		       "the slot is not in this composition");
+	EXPECT_EQ(GPUFABRIC_A_REMOVE, gf.bad_attr);
+	uint32_t generation;
+
+	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &generation));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "small",
+				    SLOTS({ .name = "sim0-0", .remove = true, .has_generation = true,
+					    .generation = generation }))), EINVAL,
+		       "that leaves no slot, release the composition instead");
+	EXPECT_STATE("sim0-0", DRAINING);
+}
+
+TEST_F(request, release_of_what_is_not_there)
+{
+	ASSERT_EQ(0, compose("one", "sim0-0"));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "nobody")), ENOENT,
+		       "no such composition, see gpuctl list");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "one",
+				    SLOTS({ .name = "sim0-1" }))), EINVAL,
+		       "the slot is not in this composition");
+	/* A member with a GPU has to be drained, named or not. */
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "one")), ESTALE,
+		       "drain the slot first, and name the generation that drain returns");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "one",
+				    SLOTS({ .name = "sim0-0" }))), ESTALE,
+		       "drain the slot first, and name the generation that drain returns");
+	EXPECT_STATE("sim0-0", READY);
+	EXPECT_STREQ("one", slot.composition);
+}
+
+TEST_F(request, lease_and_owner)
+{
+	static const char text[] = "a lease is between a millisecond and ten years";
+
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "x", .lease = UINT64_MAX,
+				    SLOTS({ .name = "sim0-0" }))), ERANGE, text);
+	EXPECT_EQ(GPUFABRIC_A_LEASE, gf.bad_attr);
+	gf_begin(&request, &gf, GPUFABRIC_CMD_COMPOSE, 0);
+	gf_put_text(&request, GPUFABRIC_A_NAME, "x");
+	gf_put_u64(&request, GPUFABRIC_A_LEASE, 0);
+	EXPECT_REFUSED(gf_talk(&gf, &request), ERANGE, text);
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "x", .owner = UINT32_MAX,
+				    .has_owner = true, SLOTS({ .name = "sim0-0" }))), EINVAL,
+		       "the owner is no valid user id");
+	EXPECT_EQ(GPUFABRIC_A_OWNER, gf.bad_attr);
+	ASSERT_EQ(0, compose("x", "sim0-0"));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "x", .lease = UINT64_MAX,
+				    SLOTS({ .name = "sim0-1" }))), ERANGE, text);
+}
+
+TEST_F(request, other_gpu_than_expected_where_one_is)
+{
+	ASSERT_EQ(0, attach("sim0-0"));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "x",
+				    SLOTS({ .name = "sim0-0", .expects = 4, .expect = { 0, 0, 0x1002 } }))),
+		       EMEDIUMTYPE, "the slot holds another GPU than the request expects");
+	EXPECT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "x",
+						   SLOTS({ .name = "sim0-0", .expects = 12,
+							   .expect = { 0, 0, 0x10de, 0x2331 } })), &end));
+}
+
+TEST_F(request, limits_of_the_policy)
+{
+	EXPECT_EQ(-ERANGE, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .timeout = GPUFABRIC_TIMEOUT_MIN - 1,
+					SLOTS({ .name = "sim0-0" }))));
+	EXPECT_EQ(-ERANGE, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .timeout = GPUFABRIC_TIMEOUT_MAX + 1,
+					SLOTS({ .name = "sim0-0" }))));
+	EXPECT_EQ(-ERANGE, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH,
+					.driver_timeout = GPUFABRIC_TIMEOUT_MAX + 1,
+					SLOTS({ .name = "sim0-0" }))));
+	EXPECT_EQ(-ERANGE, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH,
+					SLOTS({ .name = "sim0-0", .expects = 1, .expect = { 0x10000 } }))));
+	EXPECT_EQ(-EINVAL, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = 1U << 31,
+					SLOTS({ .name = "sim0-0" }))));
+	EXPECT_STATE("sim0-0", OFF);
+}
+
+TEST_F(request, attribute_of_another_command)
+{
+	gf_begin(&request, &gf, GPUFABRIC_CMD_DRAIN, 0);
+	gf_put_u64(&request, GPUFABRIC_A_LEASE, 1000);
+	EXPECT_EQ(-EINVAL, gf_talk(&gf, &request));
+	gf_begin(&request, &gf, GPUFABRIC_CMD_ATTACH, 0);
+	gf_put_u32(&request, GPUFABRIC_A_MAX + 1, 0);
+	EXPECT_EQ(-EINVAL, gf_talk(&gf, &request));
+	gf_begin(&request, &gf, GPUFABRIC_CMD_ATTACH, 0);
+	gf_put(&request, GPUFABRIC_A_TIMEOUT, "x", 1);
+	EXPECT_NE(0, gf_talk(&gf, &request));
+	gf_begin(&request, &gf, GPUFABRIC_CMD_EVENT, 0);
+	EXPECT_EQ(-EOPNOTSUPP, gf_talk(&gf, &request));
+	gf_begin(&request, &gf, 200, 0);
+	EXPECT_EQ(-EOPNOTSUPP, gf_talk(&gf, &request));
+}
+
+MAIN("switches=1 slots=8 latency_ms=5 gpus=*:h100-80:off,0.7:none")

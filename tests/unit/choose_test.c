@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: ctl/choose/choose.c ctl/choose/explain.c ctl/choose/want.c ctl/lib/topo.c ctl/lib/text.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/conf.c ctl/catalogue/fault.c
+/*
+ * Choosing slots: preferences one by one, refusals with their words, and small
+ * random pools against an exhaustive search.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "choose/choose.h"
+#include "lib/text.h"
+#include "tap.h"
+
+#define GIB (1ull << 30)
+#define MAX 16
+
+static struct cat_gpu h100 = {
+	.id = "h100-pcie-80", .name = "H100 PCIe 80GB", .brief = "H100 PCIe", .vendor = "nvidia"
+};
+static struct cat_gpu l40s = { .id = "l40s", .name = "L40S", .brief = "L40S", .vendor = "nvidia" };
+static struct cat_gpu mi300 = {
+	.id = "mi300x", .name = "MI300X", .brief = "MI300X", .vendor = "amd"
+};
+
+static struct choose_slot slots[MAX];
+static char names[MAX][16];
+static const char *const switches[] = { "0000:10:00.0", "0000:20:00.0", "0000:30:00.0",
+					"0000:40:00.0" };
+
+static struct choose_result result;
+static struct fault fault;
+
+static void put(size_t i, const struct cat_gpu *gpu, uint64_t gib, uint32_t switch_id, int numa)
+{
+	snprintf(names[i], sizeof(names[i]), "%u-%zu", switch_id, i);
+	slots[i] = (struct choose_slot){
+		.name = names[i],
+		.id = (uint32_t)i + 1,
+		.kind = gpu->brief,
+		.gpu = gpu,
+		.memory = gib * GIB,
+		.switch_id = switch_id,
+		.switch_name = switches[switch_id],
+		.numa = numa,
+	};
+}
+
+static int ask(size_t n, const struct choose_want *wants, size_t n_wants,
+	       struct choose_request request)
+{
+	choose_result_free(&result);
+	fault.text[0] = '\0';
+	request.wants = wants;
+	request.n_wants = n_wants;
+	return choose(slots, n, &request, &result, &fault);
+}
+
+static int ask_one(size_t n, const char *word, size_t count, struct choose_request request)
+{
+	const struct choose_want want = { .word = word, .count = count };
+
+	return ask(n, &want, 1, request);
+}
+
+/* Names of what was chosen, joined. */
+static const char *picked(void)
+{
+	static char text[256];
+	size_t i, at = 0;
+
+	text[0] = '\0';
+	for (i = 0; i < result.n; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", i ? " " : "",
+				       slots[result.picked[i]].name);
+	return text;
+}
+
+static const struct choose_request any = { .numa = -1 };
+
+static void test_places(void)
+{
+	/* 2 on switch 0, 3 on switch 1 (both node 0), 4 on switch 2 (node 1). */
+	size_t i;
+
+	for (i = 0; i < 9; i++)
+		put(i, &h100, 80, i < 2 ? 0 : i < 5 ? 1 : 2, i < 5 ? 0 : 1);
+	is_int(ask_one(9, NULL, 2, any), 0, "two of nine");
+	is_str(picked(), "0-0 0-1",
+	       "the smallest switch that has them, so that larger groups stay whole");
+	is_int(ask_one(9, "h100 pcie", 3, any), 0, "three by name");
+	is_str(picked(), "1-2 1-3 1-4", "one switch");
+	is_int(ask_one(9, "nvidia", 4, any), 0, "four by vendor");
+	is_str(picked(), "2-5 2-6 2-7 2-8", "one switch rather than two");
+	ok(strstr(result.why, "4 of 9 free H100 PCIe: switch 0000:30:00.0, NUMA 1"), "why: %s",
+	   result.why);
+	is_int(ask_one(9, NULL, 5, any), 0, "five");
+	is_str(picked(), "0-0 0-1 1-2 1-3 1-4", "one NUMA node when no switch has enough");
+	ok(strstr(result.why, "no one switch has 5"), "why: %s", result.why);
+	is_int(ask_one(9, NULL, 4, (struct choose_request){ .numa = 0 }), 0, "four on node 0");
+	ok(!strstr(picked(), "2-"), "none of another node: %s", picked());
+	is_int(ask_one(9, NULL, 3, (struct choose_request){ .numa = -1, .spread = true }), 0,
+	       "spread");
+	is_str(picked(), "0-0 1-2 2-5", "one on each switch");
+	is_int(ask_one(9, NULL, 5, (struct choose_request){ .numa = -1, .same_switch = true }),
+	       -ENOSPC, "five on one switch");
+	ok(strstr(fault.text, "one switch has at most 4 (0000:30:00.0)"),
+	   "says what a switch has: %s", fault.text);
+	slots[0].ready = slots[1].ready = false;
+	slots[3].ready = slots[4].ready = true;
+	is_int(ask_one(9, NULL, 2,
+		       (struct choose_request){
+			       .numa = 0, .home = (uint32_t[]){ 1 }, .n_home = 1 }),
+	       0, "more for a composition");
+	is_str(picked(), "1-3 1-4", "where it is already, and what is attached already");
+}
+
+static void test_kinds(void)
+{
+	const struct choose_want both[] = { { "h100-pcie-80", 2, NULL }, { NULL, 2, NULL } };
+	const struct choose_want without[] = { { NULL, 3, NULL }, { "l40s", 0, NULL } };
+	const struct choose_want overlap[] = { { NULL, 4, NULL }, { "h100-pcie-80", 2, NULL } };
+	size_t i;
+
+	for (i = 0; i < 6; i++)
+		put(i,
+		    i < 2   ? &h100
+		    : i < 5 ? &l40s
+			    : &mi300,
+		    i < 2   ? 80
+		    : i < 5 ? 45
+			    : 192,
+		    i < 3 ? 0 : 1, 0);
+	is_int(ask_one(6, NULL, 3, any), 0, "three of any");
+	is_str(picked(), "0-2 1-3 1-4", "one kind over two switches rather than two kinds");
+	is_int(ask_one(6, NULL, 1, any), 0, "one of any");
+	ok(slots[result.picked[0]].gpu == &l40s, "the smallest GPU that does: %s", picked());
+	is_int(ask(6, both, 2, any), 0, "wants add up");
+	is_int((intmax_t)result.n, 4, "four in all");
+	is_int(ask(6, overlap, 2, any), 0, "overlapping wants are untangled");
+	is_str(picked(), "0-0 0-1 0-2 1-3 1-4 1-5", "all of them");
+	is_int(ask(6, without, 2, any), 0, "a kind is excluded");
+	is_str(picked(), "0-0 0-1 1-5", "none of the excluded kind");
+	is_int(ask_one(6, "amd:mi300x", 1, any), 0, "vendor and model");
+	is_str(picked(), "1-5", "that one");
+	is_int(ask_one(6, "nvidia:mi300x", 1, any), -ENOSPC, "a model of another vendor");
+	is_int(ask_one(6, "l40s", 4, any), -ENOSPC, "more of a kind than there are");
+	ok(strstr(fault.text, "asked 4 l40s, free 6: 3 L40S, 2 H100 PCIe, 1 MI300X"),
+	   "says what the pool has: %s", fault.text);
+	slots[5].vendor = 0x1002;
+	slots[5].device = 0x74a1;
+	slots[5].gpu = NULL;
+	is_int(ask_one(6, "1002:74a1", 1, any), 0, "by PCI ids, without the catalogue");
+	is_str(picked(), "1-5", "that one again");
+}
+
+static void test_memory(void)
+{
+	size_t i;
+
+	for (i = 0; i < 8; i++)
+		put(i, i < 5 ? &l40s : &h100, i < 5 ? 45 : 80, i < 5 ? 0 : 1, 0);
+	is_int(ask(8, NULL, 0, (struct choose_request){ .numa = -1, .memory = 160 * GIB }), 0,
+	       "160 GiB");
+	is_str(picked(), "1-5 1-6", "the fewest GPUs");
+	is_int(ask(8, NULL, 0, (struct choose_request){ .numa = -1, .memory = 160 * GIB + 1 }), 0,
+	       "a byte more");
+	is_int((intmax_t)result.n, 3, "takes one more");
+	is_int(ask(8, NULL, 0, (struct choose_request){ .numa = -1, .memory = 40 * GIB }), 0,
+	       "40 GiB");
+	is_str(picked(), "0-0", "the smallest that does");
+	is_int(ask(8, NULL, 0, (struct choose_request){ .numa = -1, .memory = 300 * GIB }), 0,
+	       "more than any kind has");
+	is_int((intmax_t)result.n, 5, "kinds are mixed at last");
+	is_int(ask(8, NULL, 0, (struct choose_request){ .numa = -1, .memory = 1000 * GIB }),
+	       -ENOSPC, "more than there is");
+	ok(strstr(fault.text, "asked 1000 GiB, free 465 GiB on 8: 5 L40S, 3 H100 PCIe"),
+	   "says so: %s", fault.text);
+	is_int(ask(8, NULL, 0, (struct choose_request){ .numa = -1, .memory = UINT64_MAX }),
+	       -ENOSPC, "no overflow");
+}
+
+static void test_bars(void)
+{
+	enum choose_bar bar;
+	size_t i;
+
+	for (i = 0; i < 8; i++)
+		put(i, &h100, 80, 0, 0);
+	for (bar = CHOOSE_FREE; bar < CHOOSE_BARS; bar++)
+		slots[bar].bar = bar;
+	is_int(ask_one(8, NULL, 3, any), -ENOSPC, "only free slots count");
+	ok(strstr(fault.text, "free 2") && strstr(fault.text, "1 in compositions") &&
+	   strstr(fault.text, "1 unknown (gpuctl scan)") && strstr(fault.text, "gpuctl show SLOT"),
+	   "every reason is told: %s", fault.text);
+	is_int(ask_one(8, NULL, 2, any), 0, "those that are free");
+	is_str(picked(), "0-0 0-7", "are chosen");
+	is_int(ask_one(0, NULL, 1, any), -ENOSPC, "an empty pool");
+	ok(strstr(fault.text, "none"), "says none: %s", fault.text);
+	is_int(ask(8, NULL, 0, any), -EINVAL, "nothing asked for");
+	is_int(ask_one(8, NULL, 1, (struct choose_request){ .numa = -1, .memory = GIB }), -EINVAL,
+	       "count and memory");
+	is_int(ask_one(8, NULL, 1,
+		       (struct choose_request){ .numa = -1, .same_switch = true, .spread = true }),
+	       -EINVAL, "same switch and spread");
+	slots[0].doubt = 2;
+	is_int(ask_one(8, NULL, 1, any), 0, "a doubtful and a certain identity");
+	is_str(picked(), "0-7", "certain first");
+	ok(strstr(result.why, "identity live"), "and says so: %s", result.why);
+}
+
+static void test_wants(void)
+{
+	static const char *const bad[] = { "",	     ":",	":4", "h100", "h100:",
+					   "h100:x", "h100:-1", "4x", "0",    "h100:1000000",
+					   "h100:4 " };
+	size_t count, i;
+	char *word;
+
+	is_int(choose_parse_want("4", &word, &count, &fault), 0, "a count alone");
+	ok(!word && count == 4, "four of any");
+	is_int(choose_parse_want("nvidia:h100:2", &word, &count, &fault), 0,
+	       "vendor, model and count");
+	is_str(word, "nvidia:h100", "the word");
+	free(word);
+	is_int(choose_parse_want("l40s:0", &word, &count, &fault), 0, "a count of 0 excludes");
+	free(word);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		fault.text[0] = '\0';
+		is_int(choose_parse_want(bad[i], &word, &count, &fault), -EINVAL, "refused");
+		ok(*fault.text, "\"%s\": %s", bad[i], fault.text);
+	}
+}
+
+static void test_shrink(void)
+{
+	size_t members[] = { 0, 1, 2, 3, 4 }, i;
+
+	for (i = 0; i < 5; i++)
+		put(i, &h100, 80, i == 3 ? 1 : 0, 0);
+	choose_shrink(slots, members, 5, 1);
+	is_int((intmax_t)members[0], 3, "the one on another switch goes first");
+	choose_shrink(slots, members, 5, 3);
+	ok(members[0] == 3 && members[1] == 4 && members[2] == 2, "then the last ones: %zu %zu %zu",
+	   members[0], members[1], members[2]);
+}
+
+/* Number of different values among the chosen. */
+static unsigned int kinds_of(unsigned int set, size_t n, int what)
+{
+	unsigned int count = 0;
+	size_t i, j;
+
+	for (i = 0; i < n; i++) {
+		if (!(set & 1u << i))
+			continue;
+		for (j = 0; j < i; j++)
+			if ((set & 1u << j) &&
+			    (what == 'k'   ? slots[i].gpu == slots[j].gpu
+			     : what == 'n' ? slots[i].numa == slots[j].numa
+					   : slots[i].switch_id == slots[j].switch_id))
+				break;
+		count += j == i;
+	}
+	return count;
+}
+
+static unsigned int score(unsigned int set, size_t n)
+{
+	return kinds_of(set, n, 'k') << 16 | kinds_of(set, n, 'n') << 8 | kinds_of(set, n, 's');
+}
+
+static unsigned int next_random(unsigned int *seed)
+{
+	*seed = *seed * 1103515245u + 12345u;
+	return *seed >> 16 & 0x7fff;
+}
+
+static void test_against_search(void)
+{
+	const struct cat_gpu *const gpus[] = { &h100, &l40s, &mi300 };
+	unsigned int seed = 42, round, wrong = 0, missed = 0;
+
+	for (round = 0; round < 400; round++) {
+		size_t n = 2 + next_random(&seed) % 9, count = 1 + next_random(&seed) % 5, i;
+		unsigned int best = UINT32_MAX, set, chosen = 0;
+		int err;
+
+		for (i = 0; i < n; i++) {
+			uint32_t sw = next_random(&seed) % 4;
+
+			put(i, gpus[next_random(&seed) % 3], 80, sw, sw < 2 ? 0 : 1);
+			slots[i].bar = next_random(&seed) % 5 ? CHOOSE_FREE : CHOOSE_CLAIMED;
+		}
+		for (set = 1; set < 1u << n; set++) {
+			bool free_all = (size_t)__builtin_popcount(set) == count;
+
+			for (i = 0; i < n && free_all; i++)
+				free_all = !(set & 1u << i) || slots[i].bar == CHOOSE_FREE;
+			if (free_all && score(set, n) < best)
+				best = score(set, n);
+		}
+		err = ask_one(n, NULL, count, any);
+		for (i = 0; i < result.n; i++)
+			chosen |= 1u << result.picked[i];
+		missed += (err == 0) != (best != UINT32_MAX);
+		if (err || best == UINT32_MAX)
+			continue;
+		wrong += (size_t)__builtin_popcount(chosen) != count || score(chosen, n) != best;
+	}
+	is_int(missed, 0, "400 random pools: a set is found when there is one");
+	is_int(wrong, 0,
+	       "400 random pools: kinds, nodes and switches as few as an exhaustive search finds");
+}
+
+int main(void)
+{
+	test_places();
+	test_kinds();
+	test_memory();
+	test_bars();
+	test_wants();
+	test_shrink();
+	test_against_search();
+	choose_result_free(&result);
+	return tap_done();
+}

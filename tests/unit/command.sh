@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# gpuctl as a program, with what needs no module: help, catalogues, sizes,
+# completion, and the words for what was typed wrongly.
+#
+# before: make -s gpuctl
+
+set -uo pipefail
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$top" || exit 1
+gpuctl=${GPUCTL:-${GPUFABRIC_BUILD:-$top/build}/gpuctl}
+export GPUCTL_DATA_DIR=ctl/catalogue GPUCTL_CONFIG_DIR=/nowhere
+count=0
+failed=0
+
+# gives STATUS REGEX ARGUMENT...: ends so, and says that on either channel.
+gives()
+{
+	local status=$1 regex=$2 text rc=0
+	shift 2
+
+	text=$("$gpuctl" "$@" 2>&1) || rc=$?
+	count=$((count + 1))
+	if [ "$rc" -eq "$status" ] && grep -qE -- "$regex" <<<"$text"; then
+		echo "ok $count - gpuctl $*"
+		return
+	fi
+	failed=$((failed + 1))
+	echo "not ok $count - gpuctl $*"
+	echo "#   status $rc, expected $status with $regex"
+	head -n 5 <<<"$text" | sed 's/^/#   /'
+}
+
+# json FILTER WANT ARGUMENT...
+json()
+{
+	local filter=$1 want=$2 is
+	shift 2
+
+	is=$("$gpuctl" -j "$@" 2>/dev/null | jq -c "$filter" 2>&1)
+	count=$((count + 1))
+	if [ "$is" = "$want" ]; then
+		echo "ok $count - gpuctl -j $*: $filter"
+		return
+	fi
+	failed=$((failed + 1))
+	echo "not ok $count - gpuctl -j $*: $filter"
+	echo "#   is $is, expected $want"
+}
+
+gives 0 '^usage: gpuctl ' help
+gives 0 '^usage: gpuctl ' --help
+gives 0 '^usage: gpuctl compose ' help compose
+gives 0 '^usage: gpuctl detach ' detach --help
+gives 0 '^usage: gpuctl detach ' -j detach -h
+gives 2 'no command given' -j
+gives 2 'no command atach: did you mean attach\?' atach
+gives 2 'no command xyzzy: see gpuctl help' xyzzy
+gives 2 'no command nothing: see gpuctl help' help nothing
+gives 2 'too many operands: usage: gpuctl help' help a b
+gives 2 'missing operands: usage: gpuctl attach' attach
+gives 2 'no option --tmeout: did you mean --timeout\?' attach --tmeout 3s 3-2
+gives 2 'no option --xyzzy: see gpuctl help attach' attach --xyzzy 3-2
+gives 2 'no option -Z: see gpuctl help list' list -Z
+gives 2 'no option --xyzzy: see gpuctl --help' --xyzzy list
+gives 2 'option --timeout needs an argument' attach 3-2 --timeout
+gives 2 'option -g needs an argument' compose a -g
+gives 2 'option --json takes no argument' list --json=yes
+gives 2 'list changes nothing: leave -n out' -n list
+gives 0 '^gpuctl +[0-9]' --version
+gives 0 '^gpuctl +[0-9]' list --version
+gives 0 '^gpuctl +[0-9]' version
+gives 2 'too many operands' version 2
+
+gives 0 '^h100-pcie-80 ' gpus
+gives 0 '^h100-pcie-80 ' gpus --cards
+gives 0 '^name +H100 PCIe 80GB' gpus h100-pcie-80
+gives 2 'h101' gpus h101
+gives 0 'llama-3.1-70b' models
+gives 0 '70.55 B' models llama-3.1-70b
+gives 2 'llama-9' models llama-9
+json '[.gpus[] | select(.id == "h100-pcie-80")] | length' 1 gpus
+json '.gpu.id // .id // .gpus[0].id' '"h100-pcie-80"' gpus h100-pcie-80
+json '.models | length > 20' true models
+
+gives 0 'GiB' size llama-3.1-70b
+gives 0 'GiB' size llama-3-8b --context 32K --batch 4 --precision fp8 --kv-precision fp8
+gives 0 'GiB' size llama-3-8b --task lora --rank 64
+gives 0 'GiB' size --params 70B --task train
+gives 0 '.' size llama-3-8b --compare
+gives 0 '.' size --params 7B --task train --method fleet-training --tokens 2T --hours 720
+gives 2 'either a model or --params, not both' size llama-3-8b --params 8B
+gives 2 'the model is named twice' size llama-3-8b --model llama-3.1-70b
+gives 2 '--params: "70" parameters need a unit: did you mean 70B\?' size --params 70
+gives 2 '--context: "8Q" is not a number' size llama-3-8b --context 8Q
+gives 2 '--batch: ' size llama-3-8b --batch 0
+gives 2 '--rank: "x" is not a whole number' size llama-3-8b --task lora --rank x
+gives 2 '--task: ' size llama-3-8b --task dance
+gives 2 '--precision: ' size llama-3-8b --precision fp3
+gives 2 '--kv-precision: ' size llama-3-8b --kv-precision fp3
+gives 2 '--method: ' size llama-3-8b --method guess
+gives 2 '--mfu: ' size --params 7B --task train --method fleet-training --tokens 2T --hours 720 --mfu 2
+gives 2 '--epochs: ' size --params 7B --task train --method fleet-training --tokens 2T --hours 720 --epochs 0
+gives 2 '--hours: ' size --params 7B --task train --method fleet-training --tokens 2T --hours -1
+gives 2 '--throughput: ' size --params 7B --method fleet-inference --output-tokens 500 --qpm 60 --throughput x
+gives 2 '--qpm: ' size --params 7B --method fleet-inference --output-tokens 500 --qpm x
+gives 2 '--output-tokens: ' size --params 7B --method fleet-inference --output-tokens x --qpm 5
+gives 0 '.' size --params 7B --method fleet-inference --output-tokens 500 --qpm 60 --throughput 900
+json '.terms // .needs // .method | type != "null"' true size llama-3-8b
+
+gives 0 'complete -F _gpuctl gpuctl' completion
+gives 0 '^llama-3[.]1-70b$' completion models
+gives 0 '^h100-pcie-80$' completion gpus
+gives 2 'completion of slots, compositions, models or gpus' completion cards
+gives 0 '^\.TH ' man
+GPUCTL_DATA_DIR=/nowhere gives 1 'catalogue /nowhere/gpus.d: No such file' gpus
+GPUCTL_DATA_DIR=/nowhere gives 1 'catalogue /nowhere/gpus.d: No such file' completion models
+gives 2 'usage|operands' man 1
+echo "1..$count"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: ctl/lib/devnodes.c ctl/lib/text.c
+/*
+ * Device nodes of a function: what hangs below it in sysfs, and the three kinds
+ * that do not: vfio's group, NVIDIA's own nodes, and the one that AMD GPUs share.
+ */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "lib/devnodes.h"
+#include "lib/text.h"
+#include "tap.h"
+
+#define DEVICE "sys/bus/pci/devices/0000:41:00.0"
+
+static char dir[] = "/tmp/devnodes_test.XXXXXX";
+static char *sys, *proc;
+
+/* A file, or a link when @content begins with "->". */
+static void put(const char *path, const char *content)
+{
+	char *full = mem_printf("%s/%s", dir, path), *slash;
+	FILE *f;
+
+	for (slash = strchr(full + strlen(dir) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(full, 0755);
+		*slash = '/';
+	}
+	if (!strncmp(content, "->", 2)) {
+		ok(!symlink(content + 2, full), "link %s", path);
+	} else {
+		f = fopen(full, "w");
+		ok(f && fputs(content, f) >= 0, "write %s", path);
+		if (f)
+			fclose(f);
+	}
+	free(full);
+}
+
+static void collect(struct devnodes *nodes, const char *driver, uint32_t group)
+{
+	const struct gf_function function = {
+		.address = "0000:41:00.0", .driver = (char *)driver, .iommu_group = group,
+	};
+
+	memset(nodes, 0, sizeof(*nodes));
+	devnodes_add(nodes, sys, proc, &function, 5);
+}
+
+static const struct devnode *by_name(const struct devnodes *nodes, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < nodes->n; i++)
+		if (!strcmp(nodes->items[i].name, name))
+			return &nodes->items[i];
+	return NULL;
+}
+
+static void test_below(void)
+{
+	const struct devnode *node;
+	struct devnodes nodes;
+
+	put(DEVICE "/drm/card1/dev", "226:1\n");
+	put(DEVICE "/drm/card1/uevent", "MAJOR=226\nMINOR=1\nDEVNAME=dri/card1\nDEVTYPE=drm_minor\n");
+	put(DEVICE "/odd/thing/dev", "10:60\n");
+	put(DEVICE "/disk/nvme0/dev", "259:0\n");
+	put(DEVICE "/disk/nvme0/subsystem", "->../../../class/block");
+	put(DEVICE "/broken/dev", "ten:60\n");
+	put(DEVICE "/other", "->/sys/devices");
+	collect(&nodes, NULL, GF_NO_GROUP);
+	is_int((intmax_t)nodes.n, 3, "nodes below the function");
+	node = by_name(&nodes, "/dev/dri/card1");
+	ok(node && node->rdev == makedev(226, 1) && !node->block && !node->shared, "by the kernel's name");
+	ok(node && node->slot == 5, "with the slot that was asked for");
+	ok(by_name(&nodes, "/dev/thing"), "by the device's own name when it suggests none");
+	node = by_name(&nodes, "/dev/nvme0");
+	ok(node && node->block, "a block device is one");
+	devnodes_free(&nodes);
+}
+
+static void test_vfio(void)
+{
+	struct devnodes nodes;
+
+	collect(&nodes, "vfio-pci", 17);
+	ok(!by_name(&nodes, "/dev/vfio/17"), "no group without its class device");
+	devnodes_free(&nodes);
+	put("sys/class/vfio/17/dev", "242:3\n");
+	collect(&nodes, "vfio-pci", 17);
+	ok(by_name(&nodes, "/dev/vfio/17"), "the group's node");
+	devnodes_free(&nodes);
+	collect(&nodes, "vfio-pci", 18);
+	ok(!by_name(&nodes, "/dev/vfio/17"), "of another group it is not");
+	devnodes_free(&nodes);
+}
+
+static void test_nvidia(void)
+{
+	const struct devnode *node;
+	struct devnodes nodes;
+
+	collect(&nodes, "nvidia", GF_NO_GROUP);
+	is_int((intmax_t)nodes.n, 3, "nothing more while the driver tells nothing");
+	devnodes_free(&nodes);
+	put("proc/driver/nvidia/gpus/0000:41:00.0/information",
+	    "Model: \t\t NVIDIA H100 PCIe\nIRQ:   \t\t 120\nDevice Minor: \t 3\nGPU Excluded:\t No\n");
+	collect(&nodes, "nvidia", GF_NO_GROUP);
+	node = by_name(&nodes, "/dev/nvidia3");
+	ok(node && node->rdev == makedev(195, 3), "the node that the driver's minor says");
+	devnodes_free(&nodes);
+	collect(&nodes, "nouveau", GF_NO_GROUP);
+	ok(!by_name(&nodes, "/dev/nvidia3"), "only of that driver");
+	devnodes_free(&nodes);
+}
+
+static void test_amd(void)
+{
+	const struct devnode *node;
+	struct devnodes nodes;
+
+	put("sys/class/kfd/kfd/dev", "240:0\n");
+	put("sys/class/kfd/kfd/topology/nodes/0/gpu_id", "0\n");
+	put("sys/class/kfd/kfd/topology/nodes/0/properties", "cpu_cores_count 64\ndomain 0\nlocation_id 0\n");
+	put("sys/class/kfd/kfd/topology/nodes/1/gpu_id", "51111\n");
+	put("sys/class/kfd/kfd/topology/nodes/1/properties", "simd_count 304\nlocation_id 16640\ndomain 0\n");
+	put("sys/class/kfd/kfd/topology/nodes/2/gpu_id", "52222\n");
+	put("sys/class/kfd/kfd/topology/nodes/2/properties", "simd_count 304\nlocation_id 16640\ndomain 1\n");
+	collect(&nodes, "amdgpu", GF_NO_GROUP);
+	is_int((intmax_t)nodes.n, 4, "one node of the topology is this function");
+	node = by_name(&nodes, "/dev/kfd");
+	ok(node && node->shared, "the node is shared");
+	is_int(node ? node->gpu_id : 0, 51111, "and told apart by the GPU's id");
+	devnodes_free(&nodes);
+}
+
+static void test_gone(void)
+{
+	const struct gf_function gone = { .address = "0000:99:00.0", .iommu_group = GF_NO_GROUP };
+	const struct gf_function nameless = { .iommu_group = GF_NO_GROUP };
+	struct devnodes nodes = { 0 };
+
+	devnodes_add(&nodes, sys, proc, &gone, 0);
+	devnodes_add(&nodes, sys, proc, &nameless, 0);
+	is_int((intmax_t)nodes.n, 0, "a function that is gone has none");
+	devnodes_free(&nodes);
+}
+
+int main(void)
+{
+	char *command;
+
+	if (!mkdtemp(dir)) {
+		ok(false, "a temporary directory");
+		return tap_done();
+	}
+	sys = mem_printf("%s/sys", dir);
+	proc = mem_printf("%s/proc", dir);
+	test_below();
+	test_vfio();
+	test_nvidia();
+	test_amd();
+	test_gone();
+	command = mem_printf("rm -r %s", dir);
+	ok(!system(command), "clean up");
+	free(command);
+	free(sys);
+	free(proc);
+	return tap_done();
+}

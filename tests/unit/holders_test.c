@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: ctl/lib/holders.c ctl/lib/devnodes.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c
+// packages: json-c
+/*
+ * Holders: a small sysfs says that /dev/null, /dev/zero and /dev/full belong to
+ * GPUs, and children of this test hold them open, mapped, or not at all.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/holders.h"
+#include "lib/text.h"
+#include "tap.h"
+
+static char dir[] = "/tmp/holders_test.XXXXXX";
+static struct holders_roots roots = { .proc = "/proc" };
+
+static void put(const char *path, const char *content)
+{
+	char *full = mem_printf("%s/%s", dir, path), *slash;
+	FILE *f;
+
+	for (slash = strchr(full + strlen(dir) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(full, 0755);
+		*slash = '/';
+	}
+	f = fopen(full, "w");
+	if (f) {
+		fputs(content, f);
+		fclose(f);
+	}
+	free(full);
+}
+
+/* A child that does something and then waits; it tells by a byte that it is ready. */
+static pid_t child(void (*prepare)(void))
+{
+	int pipes[2];
+	pid_t pid;
+	char byte;
+
+	if (pipe(pipes))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		close(pipes[0]);
+		prepare();
+		if (write(pipes[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	close(pipes[1]);
+	if (read(pipes[0], &byte, 1) != 1)
+		byte = 0;
+	close(pipes[0]);
+	return pid;
+}
+
+static void hold_open(void)
+{
+	if (open("/dev/full", O_RDONLY) < 0)
+		_exit(1);
+}
+
+static void hold_mapped(void)
+{
+	int fd = open("/dev/zero", O_RDWR);
+
+	/* Private: a shared mapping of this node becomes anonymous memory. */
+	if (mmap(NULL, 1 << 20, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		_exit(1);
+	close(fd);
+}
+
+static void hold_resource(void)
+{
+	char *path = mem_printf("%s/bus/pci/devices/0000:41:00.0/resource1", dir);
+
+	if (open(path, O_RDONLY) < 0)
+		_exit(1);
+}
+
+static const struct holder *by_pid(const struct holders *holders, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < holders->n; i++)
+		if (holders->items[i].pid == pid)
+			return &holders->items[i];
+	return NULL;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static struct gf_function functions_a[] = {
+	{ .address = "0000:41:00.0", .class = 0x030200, .driver = "some", .iommu_group = 7 },
+	{ .address = "0000:41:00.1", .class = 0x040300, .iommu_group = GF_NO_GROUP },
+};
+static struct gf_function functions_b[] = {
+	{ .address = "0000:42:00.0",
+	  .class = 0x030200,
+	  .driver = "some",
+	  .iommu_group = GF_NO_GROUP },
+};
+static struct gf_slot a = { .id = 1, .name = "3-0", .functions = functions_a, .n_functions = 2 };
+static struct gf_slot b = { .id = 2, .name = "3-1", .functions = functions_b, .n_functions = 1 };
+
+static void test_scan(void)
+{
+	const struct gf_slot *both[] = { &a, &b }, *only_b[] = { &b };
+	pid_t opens = child(hold_open), maps = child(hold_mapped), reads = child(hold_resource);
+	const struct holder *holder;
+	struct holders holders;
+
+	holders_scan(&roots, both, 2, &holders);
+	holder = by_pid(&holders, opens);
+	ok(holder, "an open node is found");
+	if (holder) {
+		is_str(holder->slot, "3-0", "of the sibling function, with its slot");
+		is_str(holder->paths, "/dev/snd/full", "under the name that the kernel gives");
+		ok(strstr(holder->command, "holders_test"), "with its command: %s",
+		   holder->command);
+		is_int(holder->uid, getuid(), "and its user");
+		is_int((intmax_t)holder->mapped, 0, "nothing mapped");
+	}
+	holder = by_pid(&holders, maps);
+	ok(holder, "a mapping without an open file is found");
+	if (holder)
+		is_int((intmax_t)holder->mapped, 1 << 20, "with its size");
+	holder = by_pid(&holders, reads);
+	ok(holder, "an open resource file is found");
+	if (holder)
+		is_str(holder->paths, "0000:41:00.0/resource1", "named by function and file");
+	ok(!by_pid(&holders, getpid()), "this process itself is left out");
+	holders_free(&holders);
+
+	holders_scan(&roots, only_b, 1, &holders);
+	ok(!by_pid(&holders, opens) && by_pid(&holders, maps), "only the slots that are asked for");
+	holders_free(&holders);
+
+	end(opens);
+	end(maps);
+	holders_scan(&roots, both, 2, &holders);
+	ok(!by_pid(&holders, opens) && !by_pid(&holders, maps) && by_pid(&holders, reads),
+	   "who let go is gone");
+	holders_free(&holders);
+	end(reads);
+}
+
+static void test_virtual_functions(void)
+{
+	const struct gf_slot *slots[] = { &b };
+	struct holders holders;
+	struct out *out;
+	char *text;
+
+	put("bus/pci/devices/0000:42:00.0/sriov_numvfs", "2\n");
+	holders_scan(&roots, slots, 1, &holders);
+	ok(holders.n && !holders.items[0].pid, "virtual functions hold without a process");
+	out = out_new(NULL);
+	holders_render(out, &holders);
+	text = out_render_text(out);
+	ok(strstr(text, "2 virtual functions of 0000:42:00.0 (no open file)"),
+	   "and are listed:\n%s", text);
+	free(text);
+	out_free(out);
+	holders_free(&holders);
+}
+
+static void test_at_risk(void)
+{
+	struct gf_slot slots[] = { a, b, { .id = 3, .name = "3-2" } };
+	struct gf_fabric fabric = { .slots = slots, .n_slots = 3 };
+	const struct gf_slot *removed[] = { &a };
+	char *names = holders_at_risk(&fabric, removed, 1);
+
+	is_str(names, "3-1", "a GPU of the same driver is at risk");
+	free(names);
+	functions_b[0].driver = "other";
+	names = holders_at_risk(&fabric, removed, 1);
+	ok(!names, "one of another driver is not");
+	free(names);
+}
+
+int main(void)
+{
+	char *command;
+
+	if (!mkdtemp(dir)) {
+		ok(false, "a temporary directory");
+		return tap_done();
+	}
+	roots.sys = dir;
+	put("bus/pci/devices/0000:41:00.0/drm/card0/dev", "not a number\n");
+	put("bus/pci/devices/0000:41:00.0/resource1", "");
+	put("bus/pci/devices/0000:41:00.1/sound/card0/pcmC0D0p/dev", "1:7\n");
+	put("bus/pci/devices/0000:41:00.1/sound/card0/pcmC0D0p/uevent",
+	    "MAJOR=1\nDEVNAME=snd/full\n");
+	put("bus/pci/devices/0000:42:00.0/class/node/dev", "1:5\n");
+	test_scan();
+	test_virtual_functions();
+	test_at_risk();
+	command = mem_printf("rm -r %s", dir);
+	ok(!system(command), "clean up");
+	free(command);
+	return tap_done();
+}

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The generated hwdb: up to date, compiled by systemd's own compiler, and found
+# by the modaliases that PCI devices have.
+
+set -euo pipefail
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=tests/report.sh
+. "$top/tests/report.sh"
+
+rc=0
+"$top/udev/gen" --check >"$work/diff" 2>&1 || rc=$?
+report $rc 0 "the committed file is what the catalogue says"
+sed 's/^/# /' "$work/diff"
+
+mkdir -p "$work/etc/udev/hwdb.d"
+cp "$top/udev/20-gpufabric.hwdb" "$work/etc/udev/hwdb.d/"
+rc=0
+systemd-hwdb --strict --root="$work" update 2>"$work/log" || rc=$?
+report "$rc$(cat "$work/log")" 0 "systemd-hwdb compiles it without a word"
+
+# property NAME MODALIAS
+property()
+{
+	systemd-hwdb --root="$work" query "$2" | sed -n "s/^ID_GPUFABRIC_$1=//p"
+}
+
+real=pci:v000010DEd00002331sv000010DEsd00001626bc03sc02i00
+report "$(property KIND $real)" h100-pcie-80 "an H100 PCIe"
+report "$(property MODEL $real)" "H100 PCIe" "its short name"
+report "$(property MEMORY_MIB $real)" 81559 "its usable memory"
+report "$(property ASSUMED $real)" BAR1_MIB "its BAR is marked as assumed"
+report "$(property SIMULATED $real)" "" "it is real"
+
+sim=pci:v00006767d00000001sv000010DEsd00002331bc03sc02i00
+report "$(property KIND $sim)" h100-pcie-80 "a simulated H100 by its subsystem ids"
+report "$(property MODEL $sim)" "H100 PCIe (sim)" "its name says that it is simulated"
+report "$(property SIMULATED $sim)" 1 "and so does a property"
+report "$(property DRIVER $sim)" gpufabric-sim-gpu "no vendor driver is expected for it"
+report "$(property KIND ${sim/bc03sc02/bc04sc03})" "" "its audio function is no GPU"
+
+a2=pci:v000010DEd000025B6sv000010DEsd0000157Ebc03sc02i00
+report "$(property KIND $a2)" a2 "an A2 by its subsystem"
+report "$(property KIND ${a2/157E/14A9})" a16 "an A16 with the same device id"
+report "$(property KIND ${a2/157E/1234})" "" "neither with another subsystem"
+report "$(property VF pci:v00001002d000074B5sv00001002sd000074A1bc12sc00i00)" 1 \
+	"a virtual function of an MI300X"
+report "$(property KIND pci:v000010DEd0000FFFEsv000010DEsd00000001bc03sc02i00)" "" \
+	"an unknown device"
+
+# What an admin writes into a later file wins.
+cat >"$work/etc/udev/hwdb.d/90-own.hwdb" <<END
+pci:v000010DEd00002331*
+ ID_GPUFABRIC_TDP_W=310
+END
+systemd-hwdb --strict --root="$work" update
+report "$(property TDP_W $real)" 310 "an admin's own file wins"
+report "$(property MEMORY_MIB $real)" 81559 "and changes nothing else"
+
+echo "1..$count"
+exit $((failed > 0))

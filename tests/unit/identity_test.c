@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: ctl/lib/identity.c ctl/lib/text.c ctl/context.c ctl/catalogue/catalogue.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c
+/*
+ * What a slot holds, by what was read, by what the admin declares in slots.d, or
+ * not at all; and how the two kinds of files are read from a directory.
+ */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/identity.h"
+#include "lib/text.h"
+#include "linux/gpufabric.h"
+#include "tap.h"
+
+static char dir[] = "/tmp/identity_test.XXXXXX";
+
+static void put(const char *path, const char *content)
+{
+	char *full = mem_printf("%s/%s", dir, path);
+	FILE *f = fopen(full, "w");
+
+	if (!ok(f, "write %s", path))
+		exit(1);
+	fputs(content, f);
+	fclose(f);
+	free(full);
+}
+
+/* Load what is below the directory; the error in @ctx when there is one. */
+static int load(struct ctl_ctx *ctx, struct knowledge *knowledge, bool must)
+{
+	memset(ctx, 0, sizeof(*ctx));
+	ctx->data_dir = "ctl/catalogue";
+	ctx->config_dir = dir;
+	return knowledge_load(ctx, knowledge, must);
+}
+
+static void is_identity(const struct knowledge *knowledge, const char *name, unsigned int source,
+			const char *label)
+{
+	struct gf_slot slot = { .name = (char *)name, .state = GPUFABRIC_SLOT_STATE_OFF };
+	struct identity identity;
+
+	identity_of(knowledge, &slot, &identity);
+	is_int(identity.source, source, name);
+	is_str(identity.label, label, name);
+}
+
+static void test_declared(void)
+{
+	struct knowledge knowledge;
+	struct identity identity;
+	struct gf_slot slot = { .name = "3-7", .state = GPUFABRIC_SLOT_STATE_EMPTY };
+	struct ctl_ctx ctx;
+
+	put("slots.d/10-rack.conf", "# what sits where\n3-*\tl40s\n3-2   h100-pcie-80\n\n");
+	put("slots.d/20-new.conf", "4-0 10de:26b9\n4-1 6767:0001/10de:2331\n4-2 abcd:0001\n3-2 a100-pcie-80\n");
+	put("slots.d/.hidden.conf", "this is not read\n");
+	put("slots.d/notes.txt", "neither is this\n");
+	is_int(load(&ctx, &knowledge, true), CTL_DONE, "two files");
+	ok(knowledge_has_declarations(&ctx), "there are declarations");
+	is_int((intmax_t)knowledge.n_declared, 6, "lines of both");
+
+	is_identity(&knowledge, "3-2", GPUFABRIC_IDENTITY_SOURCE_DECLARED, "A100 PCIe");
+	is_identity(&knowledge, "3-5", GPUFABRIC_IDENTITY_SOURCE_DECLARED, "L40S");
+	is_identity(&knowledge, "4-0", GPUFABRIC_IDENTITY_SOURCE_DECLARED, "L40S");
+	is_identity(&knowledge, "4-1", GPUFABRIC_IDENTITY_SOURCE_DECLARED, "H100 PCIe (sim)");
+	is_identity(&knowledge, "4-2", GPUFABRIC_IDENTITY_SOURCE_DECLARED, "abcd:0001");
+	is_identity(&knowledge, "9-9", GPUFABRIC_IDENTITY_SOURCE_UNKNOWN, "-");
+	identity_of(&knowledge, &slot, &identity);
+	is_int(identity.source, GPUFABRIC_IDENTITY_SOURCE_UNKNOWN, "nothing is declared into an empty slot");
+
+	slot.ids = (struct gf_ids){ .vendor = 0x10de, .device = 0x26b9 };
+	slot.identity = GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN;
+	slot.identity_time = 1000;
+	identity_of(&knowledge, &slot, &identity);
+	is_int(identity.source, GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN, "what was seen counts more than what is declared");
+	is_str(identity.label, "L40S", "and is looked up by its ids");
+	ok(identity.memory > 40ull << 30, "so its memory is known");
+	knowledge_free(&knowledge);
+	free(ctx.error);
+}
+
+static void test_source(void)
+{
+	struct identity identity = { .source = GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN, .time = 5000 };
+	char buf[48];
+
+	is_str(identity_text(buf, &identity, 5200), "seen just now", "a moment ago");
+	is_str(identity_text(buf, &identity, 65000 + 60000), "seen 2 min ago", "a while ago");
+	identity.source = GPUFABRIC_IDENTITY_SOURCE_LIVE;
+	is_str(identity_text(buf, &identity, 0), "live", "read now");
+	identity.source = GPUFABRIC_IDENTITY_SOURCE_DECLARED;
+	is_str(identity_text(buf, &identity, 0), "declared", "declared");
+	identity.source = GPUFABRIC_IDENTITY_SOURCE_UNKNOWN;
+	is_str(identity_text(buf, &identity, 0), "-", "nothing is known");
+}
+
+static void test_driver(void)
+{
+	struct cat_gpu gpu = { .driver = (char *)"no-such-driver neither-this" };
+	struct identity identity = { .gpu = &gpu };
+	char buf[64];
+
+	ok(!identity_loaded_driver(&identity, buf, sizeof(buf)), "a driver that is not loaded");
+	identity.gpu = NULL;
+	ok(!identity_loaded_driver(&identity, buf, sizeof(buf)), "an unknown GPU has no driver");
+	identity.simulated = true;
+	ok(!identity_loaded_driver(&identity, buf, sizeof(buf)), "nor has a simulated one without the simulator");
+}
+
+/* A line that is not understood is an error for what acts and a warning for what shows. */
+static void is_refused(const char *text, const char *why)
+{
+	struct knowledge knowledge;
+	struct ctl_ctx ctx;
+
+	put("slots.d/30-bad.conf", text);
+	is_int(load(&ctx, &knowledge, true), CTL_FAILED, why);
+	ok(ctx.error && strstr(ctx.error, why), "says why: %s", ctx.error);
+	free(ctx.error);
+	is_int(load(&ctx, &knowledge, false), CTL_DONE, "and is no more than a warning where nothing is changed");
+	knowledge_free(&knowledge);
+	free(ctx.error);
+}
+
+static void test_refused(void)
+{
+	char *path = mem_printf("%s/slots.d/40-none.conf", dir);
+
+	is_refused("5-0\n", "30-bad.conf:1: slot 5-0 without a GPU");
+	is_refused("# one\n5-0 l40s 2\n", "30-bad.conf:2: more than a slot and a GPU");
+	is_refused("5-0 no-such-gpu\n", "30-bad.conf:1: ");
+	is_refused("5-0 10de:\n", "30-bad.conf:1: ");
+	put("slots.d/30-bad.conf", "");
+	ok(!symlink("/nowhere", path), "a file that is not there");
+	is_refused("", "40-none.conf: No such file");
+	unlink(path);
+	free(path);
+}
+
+static void test_nothing(void)
+{
+	struct knowledge knowledge;
+	struct ctl_ctx ctx = { .data_dir = "/nowhere", .config_dir = "/nowhere" };
+
+	ok(!knowledge_has_declarations(&ctx), "no declarations");
+	is_int(knowledge_load(&ctx, &knowledge, true), CTL_FAILED, "a catalogue is needed to act");
+	free(ctx.error);
+	ctx.error = NULL;
+	is_int(knowledge_load(&ctx, &knowledge, false), CTL_DONE, "and not to look");
+	is_identity(&knowledge, "3-2", GPUFABRIC_IDENTITY_SOURCE_UNKNOWN, "-");
+	knowledge_free(&knowledge);
+	free(ctx.error);
+}
+
+int main(void)
+{
+	char *path;
+
+	if (!mkdtemp(dir)) {
+		ok(false, "a temporary directory");
+		return tap_done();
+	}
+	path = mem_printf("%s/slots.d", dir);
+	mkdir(path, 0755);
+	free(path);
+	test_declared();
+	test_source();
+	test_driver();
+	test_refused();
+	test_nothing();
+	path = mem_printf("rm -r %s", dir);
+	ok(!system(path), "clean up");
+	free(path);
+	return tap_done();
+}

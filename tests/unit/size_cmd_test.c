@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: ctl/cmd/size.c ctl/cmd/gpus.c ctl/cmd/models.c ctl/context.c ctl/lib/out.c ctl/lib/text.c ctl/size/options.c ctl/size/need.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/units.c ctl/catalogue/catalogue.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c
+// packages: json-c
+/*
+ * gpuctl size, gpus and models as a user meets them: exit codes, what is
+ * printed, and errors that say what to do.
+ */
+#include <json-c/json.h>
+#include <stdlib.h>
+
+#include "ctl.h"
+#include "lib/out.h"
+#include "tap.h"
+
+extern const struct ctl_command cmd_size, cmd_gpus, cmd_models;
+
+#define WORDS_MAX 16
+
+/* Result of the last run. */
+static char *text;
+static char error[1024];
+static struct json_object *json;
+
+static const struct ctl_option *option(const struct ctl_command *command,
+				       const char *name)
+{
+	const struct ctl_option *o;
+	size_t g;
+
+	for (g = 0; g < CTL_OPTION_GROUPS; g++)
+		for (o = command->options[g]; o && o->name; o++)
+			if (!strcmp(o->name, name))
+				return o;
+	printf("# %s has no option %s\n", command->name, name);
+	return NULL;
+}
+
+/* Words as on a command line: "--name=value", "--flag" or operands. */
+static int run(const struct ctl_command *command, bool as_json, char *line)
+{
+	struct ctl_given given[WORDS_MAX];
+	struct ctl_ctx ctx = {
+		.data_dir = "ctl/catalogue",
+		.config_dir = "/nonexistent",
+		.command = command,
+		.given = given,
+		.json = as_json,
+	};
+	char *argv[WORDS_MAX + 1], *word, *value;
+	int argc = 0, ret;
+	char *buf = NULL;
+	size_t size;
+	FILE *file;
+
+	while ((word = strsep(&line, " "))) {
+		if (strncmp(word, "--", 2)) {
+			argv[argc++] = word;
+			continue;
+		}
+		value = strchr(word, '=');
+		if (value)
+			*value++ = '\0';
+		given[ctx.n_given].option = option(command, word + 2);
+		given[ctx.n_given++].value = value;
+	}
+	argv[argc] = NULL;
+
+	file = open_memstream(&buf, &size);
+	ctx.out = out_new(file);
+	out_set_json(ctx.out, as_json);
+	ret = command->run(&ctx, argc, argv);
+	out_flush(ctx.out);
+	fclose(file);
+
+	free(text);
+	text = buf;
+	json_object_put(json);
+	json = as_json ? json_tokener_parse(text) : NULL;
+	snprintf(error, sizeof(error), "%s", ctx.error ? ctx.error : "");
+	free(ctx.error);
+	free(ctx.more);
+	out_free(ctx.out);
+	return ret;
+}
+
+static void runs(const struct ctl_command *command, const char *line, int want,
+		 const char *part)
+{
+	char *words = strdup(line);
+	int ret = run(command, false, words);
+
+	ok(ret == want && strstr(*error ? error : text, part),
+	   "%s %s: exit %d, \"%s\"%s%s", command->name, line, ret, part,
+	   *error ? " in: " : "", error);
+	free(words);
+}
+
+static struct json_object *field(struct json_object *object, const char *name)
+{
+	struct json_object *value = NULL;
+
+	json_object_object_get_ex(object, name, &value);
+	return value;
+}
+
+static int64_t number(struct json_object *object, const char *name)
+{
+	return json_object_get_int64(field(object, name));
+}
+
+static void as_json(const struct ctl_command *command, const char *line)
+{
+	char *words = strdup(line);
+	int ret = run(command, true, words);
+
+	ok(!ret && json, "%s %s -j is JSON %s", command->name, line, error);
+	free(words);
+}
+
+static void size(void)
+{
+	struct json_object *fits, *first;
+	size_t i;
+
+	runs(&cmd_size, "llama-3.1-70b --batch=16", CTL_DONE,
+	     "weights      131.4 GiB  70,553,706,496 x 2 B");
+	ok(strstr(text, "H200 NVL") && strstr(text, "more kinds of card"),
+	   "a table of cards, and that there are more");
+	ok(!strstr(text, "TPU"), "nothing that no slot can take");
+	ok(strstr(text, "the rule of thumb says 164.3 GiB"), "the rule of thumb");
+
+	runs(&cmd_size, "llama-3.1-8b --gpu=h100", CTL_DONE, "H100 SXM5 80GB");
+	runs(&cmd_size, "meta-llama/Llama-3.1-8B --gpu=l40s --task=qlora",
+	     CTL_DONE, "dequantized");
+	runs(&cmd_size, "--params=70B --method=liqid --gpu=h100-80", CTL_DONE,
+	     "163.0 GiB");
+	runs(&cmd_size, "--model=llama-3.1-8b --compare", CTL_DONE,
+	     "eleutherai");
+	runs(&cmd_size, "--params=1T --gpu=t4", CTL_DONE, "149  ");
+
+	runs(&cmd_size, "", CTL_USAGE, "no model is called");
+	runs(&cmd_size, "llama-9", CTL_USAGE, "did you mean");
+	runs(&cmd_size, "llama-3.1-8b llama-3.1-70b", CTL_USAGE, "");
+	runs(&cmd_size, "llama-3.1-8b --model=gpt-2", CTL_USAGE, "named twice");
+	runs(&cmd_size, "llama-3.1-8b --params=8B", CTL_USAGE, "not both");
+	runs(&cmd_size, "--params=70", CTL_USAGE, "did you mean 70B");
+	runs(&cmd_size, "llama-3.1-8b --task=sing", CTL_USAGE,
+	     "--task: no task");
+	runs(&cmd_size, "llama-3.1-8b --context=0", CTL_USAGE,
+	     "--context: \"0\" must be more than zero");
+	runs(&cmd_size, "llama-3.1-8b --batch=-1", CTL_USAGE, "--batch: ");
+	runs(&cmd_size, "llama-3.1-8b --gpu=h999", CTL_USAGE, "--gpu: no GPU");
+	runs(&cmd_size, "llama-3.1-8b --task=train --method=fleet-training",
+	     CTL_USAGE, "needs --tokens");
+	runs(&cmd_size, "falcon-180b --task=train --context=64K --gpu=t4",
+	     CTL_NO_FIT, "none of the kinds");
+
+	as_json(&cmd_size, "llama-3.1-70b --batch=16 --gpu=h100-80");
+	is_int(number(json, "parameters"), 70553706496ll, "parameters");
+	fits = field(json, "fits");
+	first = json_object_array_get_idx(fits, 0);
+	is_str(json_object_get_string(field(first, "gpu")), "h100-pcie-80",
+	       "the kind by its id");
+	is_int(number(first, "gpus"), 4, "how many");
+	is_int(number(first, "tensor_parallel"), 4, "how they are used");
+	is_int(number(first, "usable_bytes"), 81559ll << 20, "bytes");
+	ok(number(first, "bytes_per_gpu") <= number(first, "usable_bytes"),
+	   "they hold it");
+	is_int((intmax_t)json_object_array_length(field(json, "terms")), 4,
+	       "terms of the whole");
+	is_int(number(json, "total_bytes"), ({
+		int64_t sum = 0;
+
+		for (i = 0; i < 4; i++)
+			sum += number(json_object_array_get_idx(
+					field(json, "terms"), i), "bytes");
+		sum;
+	}), "which add up to the total");
+}
+
+static void catalogues(void)
+{
+	struct json_object *gpu;
+
+	runs(&cmd_gpus, "h200", CTL_DONE, "H200 SXM 141GB");
+	ok(strstr(text, "~262144 MiB (assumed)"), "what is assumed is marked");
+	runs(&cmd_gpus, "h999", CTL_USAGE, "no GPU is called");
+	runs(&cmd_models, "llama-3.1", CTL_DONE, "llama-3.1-405b");
+	runs(&cmd_models, "no-such-model", CTL_USAGE, "gpuctl models");
+
+	as_json(&cmd_gpus, "--cards");
+	ok(json_object_array_length(field(json, "gpus")) > 25, "all cards");
+	as_json(&cmd_gpus, "l40");
+	gpu = json_object_array_get_idx(field(json, "gpus"), 0);
+	is_int(number(gpu, "memory_mib"), 46068, "memory of an L40");
+	is_str(json_object_get_string(field(gpu, "memory_source")), "assumed",
+	       "is assumed");
+	as_json(&cmd_models, "deepseek-r1");
+	is_int(number(json_object_array_get_idx(field(json, "models"), 0),
+		      "active_parameters"), 37552282624ll,
+	       "active parameters of DeepSeek R1");
+}
+
+int main(void)
+{
+	size();
+	catalogues();
+	free(text);
+	json_object_put(json);
+	return tap_done();
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: kmod/state.c
+/*
+ * The kernel's slot state machine, compiled as it is, against a table written
+ * for this test, and against what must hold whatever the table says.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "kmod/state.h"
+#include "tap.h"
+
+/*
+ * What the design says, one row a state, one column a trigger in the order of
+ * enum gf_trigger. "--" is a refusal.
+ *
+ *   em empty   of off   ag attaching   ad attached   rd ready
+ *   dr draining   dg detaching   fa fault   st stuck   lo lost
+ */
+static const char expected_text[] =
+/*            present  attach   checked  unbound  abort    undo     empty    expired  b-off    b-gpu   */
+/*                absent   insert   bound    drain    detach   off      fail     surpr.   b-empty  clear */
+"empty      of  em  ag  ag  --  --  --  --  --  --  --  of  em  --  --  --  --  --  --  em\n"
+"off        of  em  ag  ag  --  --  --  --  --  --  --  of  em  --  --  --  --  --  --  of\n"
+"attaching  --  --  --  --  ad  --  --  --  --  --  --  --  --  fa  st  lo  --  --  --  --\n"
+"attached   --  --  --  --  --  rd  ad  dr  --  --  dg  of  --  fa  st  lo  --  --  --  --\n"
+"ready      --  --  --  --  --  rd  rd  dr  --  --  dg  of  --  fa  --  lo  --  --  --  --\n"
+"draining   --  --  --  --  --  dr  dr  --  rd  dg  --  of  --  --  --  lo  --  --  --  --\n"
+"detaching  --  --  --  --  --  --  --  --  --  --  --  of  em  fa  st  em  --  --  --  --\n"
+"fault      fa  fa  --  ag  --  --  --  --  --  --  --  fa  fa  --  --  fa  --  --  --  em\n"
+"stuck      --  --  --  --  --  --  --  --  --  --  --  --  --  fa  --  --  of  em  ag  --\n"
+"lost       lo  lo  --  ag  --  --  --  --  --  --  --  lo  lo  --  --  --  --  --  --  em\n";
+
+static const char *const trigger_names[] = {
+	"present", "absent", "attach", "inserted", "checked", "bound", "unbound",
+	"drain", "drain-abort", "detach", "undo", "gone-off", "gone-empty", "fail",
+	"expired", "surprise", "back-off", "back-empty", "back-gpu", "clear",
+};
+
+/* In the order of the protocol, which the spec fixes for good. */
+static const char *const names[] = {
+	"empty", "off", "attaching", "attached", "ready",
+	"draining", "detaching", "fault", "stuck", "lost",
+};
+
+static const char *const codes[] = {
+	"em", "of", "ag", "ad", "rd", "dr", "dg", "fa", "st", "lo",
+};
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define REFUSED (-1)
+
+static int expected[COUNT(names)][COUNT(trigger_names)];
+
+static int decode(const char *code)
+{
+	for (int i = 0; i < COUNT(codes); i++) {
+		if (!strcmp(codes[i], code))
+			return i;
+	}
+	return REFUSED;
+}
+
+static void read_table(void)
+{
+	char *text = strdup(expected_text), *line_end = NULL, *word_end = NULL;
+	int row = 0;
+
+	for (char *line = strtok_r(text, "\n", &line_end); line;
+	     line = strtok_r(NULL, "\n", &line_end), row++) {
+		char *word = strtok_r(line, " ", &word_end);
+		int column = 0;
+
+		if (row >= COUNT(names) || strcmp(word, names[row])) {
+			ok(false, "row %d of the test's table is %s", row, word);
+			break;
+		}
+		while ((word = strtok_r(NULL, " ", &word_end)) && column < COUNT(trigger_names))
+			expected[row][column++] = decode(word);
+		is_int(column, COUNT(trigger_names), "columns of the test's table");
+	}
+	is_int(row, COUNT(names), "rows of the test's table");
+	free(text);
+}
+
+static void every_pair(void)
+{
+	for (int state = 0; state < COUNT(names); state++) {
+		for (int trigger = 0; trigger < COUNT(trigger_names); trigger++) {
+			int want = expected[state][trigger];
+			int next = gf_state_next(state, trigger);
+
+			if (!ok(next == (want == REFUSED ? -EBUSY : want), "%s, %s: %s", names[state],
+				trigger_names[trigger], want == REFUSED ? "refused" : names[want]))
+				printf("#   is %s\n", next < 0 ? "refused" : gf_state_name(next));
+		}
+	}
+}
+
+static void out_of_range(void)
+{
+	is_int(gf_state_next(GF_STATES, GF_PRESENT), -EINVAL, "a state that does not exist");
+	is_int(gf_state_next(-1, GF_PRESENT), -EINVAL, "a negative state");
+	is_int(gf_state_next(GPUFABRIC_SLOT_STATE_EMPTY, GF_TRIGGERS), -EINVAL, "a trigger that does not exist");
+	is_int(gf_state_next(GPUFABRIC_SLOT_STATE_EMPTY, -1), -EINVAL, "a negative trigger");
+	is_str(gf_state_name(GF_STATES), "?", "the name of a state that does not exist");
+	for (int state = 0; state < COUNT(names); state++)
+		is_str(gf_state_name(state), names[state], "the name of a state is that of the protocol");
+}
+
+/* States that can follow, as a mask. */
+static unsigned int followers(int state)
+{
+	unsigned int mask = 0;
+
+	for (int trigger = 0; trigger < GF_TRIGGERS; trigger++) {
+		int next = gf_state_next(state, trigger);
+
+		if (next >= 0)
+			mask |= 1U << next;
+	}
+	return mask;
+}
+
+static unsigned int reachable(int from)
+{
+	unsigned int seen = 1U << from, before;
+
+	do {
+		before = seen;
+		for (int state = 0; state < GF_STATES; state++) {
+			if (seen & 1U << state)
+				seen |= followers(state);
+		}
+	} while (seen != before);
+	return seen;
+}
+
+/* Every change into @state comes from one of @from by one of @by. */
+static bool entered_only(int state, unsigned int from, unsigned int by)
+{
+	for (int previous = 0; previous < GF_STATES; previous++) {
+		for (int trigger = 0; trigger < GF_TRIGGERS; trigger++) {
+			if (previous == state || gf_state_next(previous, trigger) != state)
+				continue;
+			if (!(from & 1U << previous) || !(by & 1U << trigger)) {
+				printf("#   %s by %s\n", names[previous], trigger_names[trigger]);
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+#define S(name) (1U << GPUFABRIC_SLOT_STATE_##name)
+#define T(name) (1U << GF_##name)
+
+static void properties(void)
+{
+	unsigned int all = (1U << GF_STATES) - 1, safe = S(EMPTY) | S(OFF);
+
+	is_int(reachable(GPUFABRIC_SLOT_STATE_EMPTY), all, "every state can be reached");
+	for (int state = 0; state < GF_STATES; state++)
+		ok(reachable(state) & S(OFF) && reachable(state) & S(READY),
+		   "no way is lost from %s: it can be off and ready again", names[state]);
+
+	ok(entered_only(GPUFABRIC_SLOT_STATE_DETACHING, S(DRAINING) | S(READY) | S(ATTACHED),
+			T(DETACH) | T(UNDO)),
+	   "a GPU is removed after a drain or to undo an attach, never else");
+	ok(gf_state_next(GPUFABRIC_SLOT_STATE_READY, GF_DETACH) < 0 &&
+	   gf_state_next(GPUFABRIC_SLOT_STATE_ATTACHED, GF_DETACH) < 0,
+	   "a GPU that was not drained cannot be detached");
+	ok(gf_state_next(GPUFABRIC_SLOT_STATE_DRAINING, GF_UNDO) < 0,
+	   "a GPU that somebody drains is not undone behind his back");
+	ok(entered_only(GPUFABRIC_SLOT_STATE_ATTACHED, S(ATTACHING), T(CHECKED)),
+	   "attached means enumerated and checked");
+	ok(entered_only(GPUFABRIC_SLOT_STATE_READY, S(ATTACHED) | S(DRAINING), T(BOUND) | T(DRAIN_ABORT)),
+	   "ready comes after attached, or when a drain is taken back");
+	ok(entered_only(GPUFABRIC_SLOT_STATE_STUCK, all & ~safe, T(EXPIRED)),
+	   "stuck is where an operation expires, and nothing else");
+	ok(entered_only(GPUFABRIC_SLOT_STATE_LOST, S(ATTACHING) | S(ATTACHED) | S(READY) | S(DRAINING),
+			T(SURPRISE)), "lost is what had a GPU and was surprised");
+	ok(!(followers(GPUFABRIC_SLOT_STATE_FAULT) & (S(OFF) | S(READY) | S(ATTACHED))),
+	   "a fault ends by clear or by a new card only");
+	for (int state = 0; state < GF_STATES; state++) {
+		if (gf_state_has_gpu(state))
+			ok(gf_state_next(state, GF_SURPRISE) == GPUFABRIC_SLOT_STATE_LOST,
+			   "a surprise in %s is a loss", names[state]);
+		ok(gf_state_has_gpu(state) == !!((S(ATTACHED) | S(READY) | S(DRAINING)) & 1U << state),
+		   "whether %s has a GPU", names[state]);
+	}
+}
+
+int main(void)
+{
+	is_int(COUNT(names), GF_STATES, "the test knows every state");
+	is_int(COUNT(trigger_names), GF_TRIGGERS, "the test knows every trigger");
+	read_table();
+	every_pair();
+	out_of_range();
+	properties();
+	return tap_done();
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: ctl/lib/topo.c ctl/lib/text.c
+/* Distances from sysfs paths. */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/text.h"
+#include "lib/topo.h"
+#include "tap.h"
+
+#define ROOT "pci0000:00/0000:00:01.0"
+#define UP_A ROOT "/0000:01:00.0"
+#define GPU_A UP_A "/0000:02:00.0/0000:03:00.0"
+#define GPU_B UP_A "/0000:02:01.0/0000:04:00.0"
+#define GPU_C "pci0000:00/0000:00:02.0/0000:11:00.0/0000:12:00.0/0000:13:00.0"
+#define GPU_D "pci0001:00/0001:00:01.0/0001:01:00.0"
+#define GPU_E ROOT "/0000:01:00.1/0000:09:00.0/0000:0a:00.0"
+
+static void test_path(void)
+{
+	char dir[] = "/tmp/topo_test.XXXXXX";
+	char *devices, *device, *link, *bus, *path;
+
+	if (!mkdtemp(dir)) {
+		ok(false, "a temporary directory");
+		return;
+	}
+	devices = mem_printf("mkdir -p %s/devices/pci0000:00/0000:00:01.0 %s/bus/pci/devices", dir,
+			     dir);
+	device = mem_printf("%s/devices/pci0000:00/0000:00:01.0", dir);
+	bus = mem_printf("%s/bus/pci/devices", dir);
+	link = mem_printf("%s/0000:00:01.0", bus);
+	ok(!system(devices) && !symlink(device, link), "a small sysfs");
+	path = topo_path(dir, "0000:00:01.0");
+	is_str(path, "pci0000:00/0000:00:01.0", "the path begins at the root");
+	free(path);
+	path = topo_path(dir, "0000:00:02.0");
+	ok(!path, "a device that is gone has no path");
+	free(path);
+	free(devices);
+	devices = mem_printf("rm -r %s", dir);
+	ok(!system(devices), "clean up");
+	free(devices);
+	free(device);
+	free(link);
+	free(bus);
+}
+
+int main(void)
+{
+	struct gf_slot a = { .id = 1, .switch_id = 1, .numa_node = 0 };
+	struct gf_slot b = { .id = 2, .switch_id = 1, .numa_node = 0 };
+	struct gf_slot c = { .id = 3, .switch_id = 2, .numa_node = 0 };
+	struct gf_slot d = { .id = 4, .switch_id = 3, .numa_node = 1 };
+
+	is_int(topo_hops(GPU_A, GPU_A), 0, "a device and itself");
+	is_int(topo_hops(GPU_A, GPU_B), 4, "two slots of a switch");
+	is_int(topo_hops(GPU_B, GPU_A), 4, "in both directions");
+	is_int(topo_hops(GPU_A, GPU_C), 8, "two root ports");
+	is_int(topo_hops(GPU_A, GPU_D), 8, "two roots: the roots count as well");
+	is_int(topo_hops("", ""), 0, "nothing");
+	is_int(topo_hops(UP_A, GPU_A), 2, "a bridge and what is below it");
+	is_int(topo_hops("a/bc", "a/b"), 2, "a name that begins like another is another");
+	is_int(topo_depth(GPU_A), 4, "depth below the root bus");
+	is_int(topo_depth(NULL), 0, "no path, no depth");
+
+	is_int(topo_relation(&a, GPU_A, &a, GPU_A), TOPO_SELF, "itself");
+	is_int(topo_relation(&a, GPU_A, &b, GPU_B), TOPO_SWITCH, "one switch");
+	is_int(topo_relation(&a, GPU_A, &c, GPU_E), TOPO_ROOT_PORT,
+	       "two switches below a root port");
+	is_int(topo_relation(&a, GPU_A, &c, GPU_C), TOPO_HOST, "two root ports of a node");
+	is_int(topo_relation(&a, GPU_A, &d, GPU_D), TOPO_NUMA, "two nodes");
+	is_int(topo_relation(&a, NULL, &c, NULL), TOPO_HOST, "without paths the node decides");
+	is_str(topo_relation_name(TOPO_ROOT_PORT), "root-port", "names");
+	test_path();
+	return tap_done();
+}

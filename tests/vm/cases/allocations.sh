@@ -1,0 +1,150 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Every slab allocation that the modules make fails once: while they load, while
+# they answer, in their workers. Whatever fails then fails as a whole, and
+# afterwards all is well. memory.sh takes memory away at random instead.
+#
+#   one switch: 4 slots, H100, off; the last one fails to power on
+#
+# What the PCI core allocates on the way is spared: it does not survive that, and
+# is not what is tested. Debian's 6.12 has no should_failslab() to hook.
+#
+# kernels: 6.1 debug-6.1
+# before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
+# vm: -t 300 -f build/selftests/gfclient -f "build/failpoint/$FLAVOUR/gf_failpoint.ko"
+
+# Functions are called by their names, through walk and wait_for.
+# shellcheck disable=SC2317
+
+. "$TESTS/vm/lib.sh"
+. "$TESTS/vm/fabric.sh"
+
+point=/sys/module/gf_failpoint/parameters
+limit=$((10 * ${SLOW:-1}))
+
+failed()
+{
+	cat $point/failed
+}
+
+load_sim()
+{
+	try modprobe gpufabric_sim mode=own switches=1 slots=4 latency_ms=1 'gpus=*:h100-80:off'
+}
+
+# Each may fail, or be told that an event got lost; none may hang.
+try()
+{
+	timeout -k 5 "$limit" "$@"
+}
+
+unloaded()
+{
+	[ ! -e "/sys/module/$1" ] || rmmod "$1"
+}
+
+load_unload()
+{
+	try modprobe gpufabric && try "$TESTS/gfclient" list
+	wait_for 10 unloaded gpufabric
+}
+
+load_unload_sim()
+{
+	load_sim
+	wait_for 10 unloaded gpufabric_sim
+}
+
+# Everything that a client can ask for, and what comes without being asked.
+requests()
+{
+	try "$TESTS/gfclient" attach "${all[0]}"
+	try "$TESTS/gfclient" list
+	try "$TESTS/gfclient" status
+	try "$TESTS/gfclient" compose walk "${all[1]}" "${all[2]}"
+	try "$TESTS/gfclient" compositions
+	try "$TESTS/gfclient" release walk
+	try "$TESTS/gfclient" -r reason detach "${all[0]}"
+	try "$TESTS/gfclient" churn 1 "${all[0]}" "${all[1]}" "${all[3]}"
+	try "$TESTS/gfclient" history
+	try gpuctl stats
+	cat /sys/class/gpufabric/slot1/uevent
+	knob 0 surprise remove
+	knob 0 surprise "insert h100-80"
+}
+
+settled()
+{
+	! cat /sys/class/gpufabric/*/state | grep -qE 'ing$|checked|attached'
+}
+
+all_off()
+{
+	local slot
+
+	settled || return 1
+	g release walk
+	g release churn
+	for slot in "${all[@]}"; do
+		g clear "$slot"
+		g -f detach "$slot"
+	done
+	[ "$(states "${all[@]}")" = "off off off off" ] && [ "$(g compositions | wc -l)" -eq 0 ]
+}
+
+# walk "description" AFTER COMMAND...: again and again, until nothing fails any
+# more for the first time; AFTER must hold each time.
+walk()
+{
+	local desc=$1 after=$2 before first
+	shift 2
+
+	first=$(failed)
+	while :; do
+		before=$(failed)
+		echo 1 >$point/armed
+		"$@" >/tmp/walk.log 2>&1
+		echo 0 >$point/armed
+		if ! wait_for 20 "$after"; then
+			not_ok "$desc: after want of memory in $(cat $point/last)"
+			tail -n 20 /tmp/walk.log | sed 's/^/#   /'
+			g list | sed 's/^/#   /'
+			return 1
+		fi
+		[ "$(failed)" != "$before" ] || break
+	done
+	check "$desc: $(($(failed) - first)) allocations failed, one after the other" test "$(failed)" -gt "$first"
+}
+
+check "allocations can be made to fail" insmod "$TESTS/gf_failpoint.ko" || bail_out "no fail point"
+
+printf "[gpufabric_sim]" >$point/target
+walk "the simulator loads" true load_unload_sim
+check "the simulator is loaded" load_sim || bail_out "no simulator"
+knob 3 fail "power 1000000"
+
+printf "[gpufabric]" >$point/target
+walk "gpufabric loads" true load_unload
+check "gpufabric is loaded" modprobe gpufabric || bail_out "no module"
+read -ra all <<<"$(names 0 3)"
+mkfifo /tmp/listen
+"$TESTS/gfclient" events end </tmp/listen >/dev/null 2>&1 &
+exec 8>/tmp/listen
+
+walk "gpufabric works" all_off requests
+printf "[gpufabric_sim]" >$point/target
+walk "the simulator works" all_off requests
+
+exec 8>&-
+knob 3 fail none
+requests >/tmp/walk.log 2>&1
+check "all slots are as they were" all_off
+for slot in "${all[@]}"; do
+	check "slot $slot attaches" g attach "$slot"
+done
+count allocations.failed "$(failed)"
+note "the last one: $(cat $point/last)"
+check "the modules unload" unload
+check "so does the fail point" rmmod gf_failpoint
+finish

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Everything at once on slots that pciehp drives:
+#
+#   switch 0: slots 100 ... 107, H100, off
+#   switch 1: slots 200 ... 203, L40S, on
+#
+# vm: -t 300
+# kernels: debug-6.1
+
+export MODE=pciehp
+. "$TESTS/vm/stress.sh"

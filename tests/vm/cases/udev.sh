@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What udev makes of slots and GPUs: a real udevd with our rules and the hwdb,
+# compiled here.
+#
+#   simulated switch --+-- slot sim0-0: H100 80GB, on
+#                      +-- slot sim0-1: L40S, off
+#                      +-- slot sim0-2: empty
+#
+# vm: -t 120
+
+. "$TESTS/vm/lib.sh"
+
+gpus=/sys/class/gpufabric
+monitor=/tmp/monitor
+
+# property DEVICE NAME
+property()
+{
+	udevadm info --query=property --path="$1" | sed -n "s/^$2=//p"
+}
+
+# The class device of a slot by its name.
+slot()
+{
+	local name
+
+	for name in "$gpus"/slot*/name; do
+		if [ "$(cat "$name")" = "$1" ] && [[ $name != *gpu/name ]]; then
+			dirname "$name"
+			return
+		fi
+	done
+}
+
+# Properties of one event: seen ACTION DEVPATH-PART
+seen()
+{
+	awk -v RS= -v action="ACTION=$1" -v part="$2" \
+		'index($0, action "\n") && index($0, part)' "$monitor"
+}
+
+check "the hwdb compiles without a word" test -z "$(systemd-hwdb --strict update 2>&1)"
+check "the simulator loads" modprobe gpufabric_sim mode=own switches=1 slots=3 \
+	'gpus=0.0:h100-80:on,0.1:l40s:off'
+check "the module loads" modprobe gpufabric
+check "udevd starts" start_udev
+
+note "at the start"
+first=$(slot sim0-0)
+second=$(slot sim0-1)
+wait_for 30 test -e "$first!gpu"
+settle
+is "$(property "$first" GPUFABRIC_SLOT)" sim0-0 "a slot knows its name"
+is "$(property "$first" GPUFABRIC_GPU)" "" "and is no GPU itself"
+check "the GPU of a slot that is on has a device" test -e "$first!gpu"
+check_fails "that of a slot that is off has none" test -e "$second!gpu"
+
+note "the GPU's device"
+gpu=$first!gpu
+is "$(property "$gpu" GPUFABRIC_SLOT)" sim0-0 "knows its slot"
+is "$(property "$gpu" GPUFABRIC_GPU)" 1 "is a GPU to rules"
+like "$(property "$gpu" TAGS)" ':systemd:' "is a unit for systemd"
+is "$(property "$gpu" SYSTEMD_ALIAS)" /gpufabric/gpu/sim0-0 "under a name that can be foreseen"
+address=$(property "$gpu" GPUFABRIC_ADDRESS)
+like "$address" '^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.0$' "knows its PCI address"
+is "$(property "$gpu" ID_GPUFABRIC_KIND)" h100-pcie-80 "the catalogue knows it"
+is "$(property "$gpu" ID_GPUFABRIC_MODEL)" "H100 PCIe (sim)" "as simulated"
+
+note "the PCI device"
+pci=/sys/bus/pci/devices/$address
+is "$(property "$pci" ID_GPUFABRIC_MODEL)" "H100 PCIe (sim)" "its model"
+is "$(property "$pci" ID_GPUFABRIC_SIMULATED)" 1 "is simulated"
+is "$(property "$pci" ID_GPUFABRIC_MEMORY_MIB)" 81559 "its memory"
+is "$(property "$pci" ID_GPUFABRIC_DRIVER)" gpufabric-sim-gpu "its driver"
+is "$(property "$pci" ID_GPUFABRIC_GPU)" 1 "its class"
+bridge=/sys/bus/pci/devices/$(property "$first" GPUFABRIC_PORT)
+is "$(property "$bridge" ID_GPUFABRIC_GPU)$(property "$bridge" ID_GPUFABRIC_KIND)" "" \
+	"a port of the switch is no GPU"
+is "$(property "/sys/class/gpufabric_sim_gpu/gpufabric-sim!sim0-0" ID_GPUFABRIC_SIMULATED)" 1 \
+	"its node is simulated, too"
+
+note "coming and going"
+udevadm monitor --udev --property --subsystem-match=gpufabric --subsystem-match=pci >"$monitor" &
+watcher=$!
+wait_for 10 grep -q 'UDEV - the event' "$monitor"
+
+check "a GPU attaches" gpuctl attach sim0-1
+settle
+check "its device came" test -e "$second!gpu"
+is "$(property "$second!gpu" ID_GPUFABRIC_MODEL)" "L40S (sim)" "with what the catalogue knows"
+wait_for 10 test -n "$(seen add "$(basename "$second")!gpu")"
+like "$(seen add "$(basename "$second")!gpu")" '^SYSTEMD_ALIAS=/gpufabric/gpu/sim0-1$' \
+	"listeners were told, with its properties"
+
+address=$(property "$second!gpu" GPUFABRIC_ADDRESS)
+check "it detaches" gpuctl detach sim0-1
+settle
+check_fails "its device went" test -e "$second!gpu"
+wait_for 10 test -n "$(seen remove "/$address")"
+gone=$(seen remove "$(basename "$second")!gpu")
+like "$gone" '^GPUFABRIC_GPU=1$' "listeners can still tell that it was a GPU"
+like "$gone" '^GPUFABRIC_SLOT=sim0-1$' "and in which slot"
+like "$(seen remove "/$address")" '^ID_GPUFABRIC_GPU=1$' "so they can by the PCI device"
+like "$(seen unbind "/$address")" '^ID_GPUFABRIC_KIND=l40s$' "which is known without its driver"
+like "$(seen remove "/$address")" '^ID_GPUFABRIC_KIND=l40s$' "and when it is gone"
+first_gone=$(grep -n '^ACTION=remove' "$monitor" | head -n 1 | cut -d: -f1)
+like "$(sed -n "1,${first_gone}p" "$monitor" | grep '^UDEV.*remove' | tail -n 1)" 'gpufabric' \
+	"the GPU's device went before the PCI device"
+
+kill "$watcher"
+wait "$watcher" 2>/dev/null
+like "$(udevadm control --ping 2>&1; echo $?)" '^0$' "udevd is well"
+check "the module unloads" rmmod gpufabric
+check_fails "and takes its devices along" test -e "$first"
+finish

@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Unloading: refused while an operation runs, while one is stuck and while a
+# composition lives; clean afterwards; GPUs stay attached over it. And a driver
+# that does not let go of its GPU.
+#
+#   root port -- upstream -- 4 slots with an h100-80 each, off
+#
+# before: tests/selftests/build
+# vm: -t 240 -f build/selftests/gfclient
+
+# Functions are called by their names, through check.
+# shellcheck disable=SC2317
+
+. "$TESTS/vm/lib.sh"
+. "$TESTS/vm/fabric.sh"
+
+while_an_operation_runs()
+{
+	knob 0 driver "probe-slow 1500"
+	follow
+	g attach "${all[0]}" &
+	check "$mode: an attach begins" seen "slot-changed ${all[0]} off attaching"
+	check_fails "$mode: unloading is refused while it runs" rmmod gpufabric
+	check "$mode: the attach goes on" seen "operation-done"
+	unfollow
+	check "$mode: and ends well" wait $!
+	is "$(g state "${all[0]}")" ready "$mode: the GPU is ready"
+}
+
+while_a_composition_lives()
+{
+	check "$mode: a composition" g compose alive "${all[0]}"
+	check_fails "$mode: unloading is refused while it lives" rmmod gpufabric
+	like "$(g compositions)" "^alive active" "$mode: and leaves it as it is"
+	check "$mode: kept apart from its composition" g -k release alive
+}
+
+# An upgrade: the GPU stays, its user does not notice.
+over_a_gpu_in_use()
+{
+	local user address
+
+	exec {user}<"/dev/gpufabric-sim/${all[0]}"
+	address=$(g list "${all[0]}" | cut -d' ' -f7)
+	mark_log
+	check "$mode: it unloads with a GPU attached" wait_for 10 rmmod gpufabric
+	is "$(lspci_gpus)" "$address" "$mode: the GPU stays"
+	check "$mode: and its user can still use it" read -r -u "$user" _
+	check_fails "$mode: no device of ours is left" test -e /sys/class/gpufabric
+	is "$(log_since_mark | grep -c 'gpufabric:\|gpufabric slot')" 0 "$mode: that is no event for the log"
+	check "$mode: loaded again" modprobe gpufabric
+	is "$(g list "${all[0]}" | cut -d' ' -f2,3,7,8)" "ready none $address gpufabric-sim-gpu" \
+		"$mode: the GPU is adopted as it is"
+	exec {user}<&-
+	is "$(log_since_mark | grep -c "pci.*$address")" 0 "$mode: it was not power-cycled"
+	is "$(g history)" "" "$mode: the history begins anew"
+	check "$mode: and the GPU can be detached" g detach "${all[0]}"
+}
+
+# A driver that never lets go holds the PCI core's lock: nothing that needs
+# that lock goes on, everything else does.
+while_one_is_stuck()
+{
+	check "$mode: three are attached" g attach "${all[@]:0:3}"
+	knob 0 driver remove-block
+	check_fails "$mode: the detach of a GPU that is held passes its deadline" g -t 300 detach "${all[0]}"
+	is "$(g list "${all[0]}" | cut -d' ' -f2,3)" "stuck timeout" "$mode: the slot is stuck"
+	like "$(g text "${all[0]}")" "detach of $(g list "${all[0]}" | cut -d' ' -f7), driver gpufabric-sim-gpu" \
+		"$mode: and names the function and the driver"
+	like "$(g history "${all[0]}" | tail -n 1)" "^${all[0]} stuck timeout detach -110 ." \
+		"$mode: so does the history"
+	check_fails "$mode: unloading is refused" rmmod gpufabric
+
+	check "$mode: reads answer" g list
+	is "$(g list | wc -l)" 4 "$mode: with all slots"
+	check "$mode: other GPUs can be composed" g compose others "${all[1]}" "${all[2]}"
+	check "$mode: and released" g -k release others
+	check_fails "$mode: a slot that has to wait for the kernel gets stuck as well" g -t 300 attach "${all[3]}"
+	is "$(g state "${all[3]}")" stuck "$mode: it says so"
+	like "$(g text "${all[3]}")" "attach" "$mode: and in what"
+	is "$(g list | wc -l)" 4 "$mode: reads still answer"
+	check_fails "$mode: a stuck slot cannot be used" g attach "${all[0]}"
+	check_fails "$mode: nor cleared" g clear "${all[0]}"
+
+	mark_log
+	knob 0 driver remove-release
+	check "$mode: let go, the slot recovers by itself" g wait "${all[0]}" off
+	check "$mode: the other as well: its GPU came late" g wait "${all[3]}" ready
+	is "$(log_since_mark | grep -c "operation that was stuck has returned")" 2 "$mode: the log says so, for both"
+	is "$(listed_gpus)" "$(lspci_gpus)" "$mode: lspci agrees"
+	check "$mode: all work as ever" g attach "${all[@]}"
+	check "$mode: all are detached" g detach "${all[@]}"
+}
+
+simulator_goes_first()
+{
+	if [ "$mode" = own ]; then
+		check_fails "$mode: the slot driver cannot go while we use its slots" rmmod gpufabric_sim
+	else
+		check "$mode: the whole fabric goes" rmmod gpufabric_sim
+		is "$(g list)" "" "$mode: no slot is left"
+		like "$(g status)" " switches 0 slots 0 " "$mode: and no switch"
+		modprobe gpufabric_sim mode="$mode" switches=1 slots=4 'gpus=*:h100-80:off'
+		check "$mode: a fabric that comes is found" wait_for 10 g state "${all[3]}"
+	fi
+}
+
+many_times()
+{
+	local i
+
+	for i in {1..10}; do
+		rmmod gpufabric && modprobe gpufabric || return 1
+		[ "$(g list | wc -l)" = 4 ] || return 1
+		g -n attach "${all[i % 4]}" || return 1
+		g wait "${all[i % 4]}" ready && g detach "${all[i % 4]}" || return 1
+		wait_for 10 rmmod gpufabric && modprobe gpufabric || return 1
+	done
+}
+
+for mode in own pciehp; do
+	check "$mode: the modules load" load "$mode" switches=1 slots=4 'gpus=*:h100-80:off' ||
+		bail_out "no modules"
+	read -ra all <<<"$(names 0 3)"
+	while_an_operation_runs
+	while_a_composition_lives
+	over_a_gpu_in_use
+	while_one_is_stuck
+	simulator_goes_first
+	check "$mode: loaded and unloaded many times" many_times
+	check "$mode: the modules unload" unload || bail_out "the modules stay"
+	check_fails "$mode: nothing is left in sysfs" test -e /sys/class/gpufabric
+done
+finish

@@ -1,0 +1,50 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A flavour is a kernel that tests can run on: a directory build/kernel/NAME
+# with the files release, vmlinuz, headers and modules (see tests/vm/kernel and
+# tests/vm/debug-kernel), or the word "host". Sourced by the scripts beside it,
+# which set $top, $build.
+
+: "${top:?}" "${build:?}"
+
+flavour_fetch()
+{
+	local dir=$build/kernel/$1
+
+	[ "$1" != host ] || return 0
+	case $1 in
+	6.1|6.12)
+		"$top/tests/vm/kernel" get "$1" >/dev/null ;;
+	debug-6.1|debug-6.12|gcov-6.1|gcov-6.12)
+		"$top/tests/vm/debug-kernel" -v "${1%%-*}" "${1#*-}" ;;
+	*)
+		[ -s "$dir/release" ] && return
+		echo "no kernel \"$1\" below build/kernel: say 6.1, 6.12, debug-6.1, gcov-6.1 or host" >&2
+		return 1 ;;
+	esac
+}
+
+flavour_release()
+{
+	if [ "$1" = host ]; then
+		uname -r
+	else
+		cat "$build/kernel/$1/release"
+	fi
+}
+
+# What to give make -C.
+flavour_headers()
+{
+	local dir
+
+	flavour_fetch "$1" || return
+	dir=$build/kernel/$1/headers
+	[ "$1" != host ] || dir=/lib/modules/$(uname -r)/build
+	if [ ! -e "$dir/Makefile" ]; then
+		echo "no headers for kernel $1 at $dir: install linux-headers-$(flavour_release "$1")" >&2
+		return 1
+	fi
+	realpath "$dir"
+}

@@ -1,0 +1,180 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Sourced by the scripts that run inside a test VM. Prints TAP:
+#
+#   . "$TESTS/vm/lib.sh"
+#   check "module loads" modprobe gpufabric
+#   check_fails "second load is refused" mkdir /sys
+#   is "$(cat /sys/...)" "expected" "what it is about"
+#   finish
+#
+# A check's own output is shown only when it fails, as TAP comments. A script
+# that ends before finish has no plan, and that counts as a failure.
+
+set -uo pipefail
+
+test_count=0
+test_failed=0
+check_log=/tmp/check.log
+export SIM=/sys/kernel/debug/gpufabric_sim
+
+ok()
+{
+	test_count=$((test_count + 1))
+	echo "ok $test_count - $*"
+}
+
+not_ok()
+{
+	test_count=$((test_count + 1))
+	test_failed=$((test_failed + 1))
+	echo "not ok $test_count - $*"
+	echo "#   at ${BASH_SOURCE[-1]##*/} line ${BASH_LINENO[-2]}"
+}
+
+skip()
+{
+	test_count=$((test_count + 1))
+	echo "ok $test_count - $1 # SKIP ${2-}"
+}
+
+note()
+{
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+# count NAME NUMBER: what this run did, for build/check.json. Names are lower case,
+# with a dot between the subject and what is counted: count leaks.cycles 200
+count()
+{
+	echo "# count $1 $2"
+}
+
+# check "description" COMMAND...: must succeed.
+check()
+{
+	local desc=$1 rc=0
+	shift
+
+	"$@" >"$check_log" 2>&1 || rc=$?
+	if [ "$rc" -eq 0 ]; then
+		ok "$desc"
+	else
+		not_ok "$desc"
+		echo "#   exit status $rc: $*"
+		tail -n 30 "$check_log" | sed 's/^/#   /'
+	fi
+	return "$rc"
+}
+
+# check_rc STATUS "description" COMMAND...: must end with exactly that status.
+check_rc()
+{
+	local want=$1 desc=$2 rc=0
+	shift 2
+
+	"$@" >"$check_log" 2>&1 || rc=$?
+	if [ "$rc" -eq "$want" ]; then
+		ok "$desc"
+		return 0
+	fi
+	not_ok "$desc"
+	echo "#   exit status $rc, not $want: $*"
+	tail -n 30 "$check_log" | sed 's/^/#   /'
+	return 1
+}
+
+# check_fails "description" COMMAND...: must fail, whatever the status.
+check_fails()
+{
+	local desc=$1
+	shift
+
+	if "$@" >"$check_log" 2>&1; then
+		not_ok "$desc"
+		echo "#   succeeded: $*"
+		sed 's/^/#   /' "$check_log" | tail -n 30
+		return 1
+	fi
+	ok "$desc"
+}
+
+# is ACTUAL EXPECTED "description"
+is()
+{
+	if [ "$1" = "$2" ]; then
+		ok "$3"
+		return 0
+	fi
+	not_ok "$3"
+	echo "#   expected: $2"
+	echo "#   but is:   $1"
+	return 1
+}
+
+# like ACTUAL REGEX "description"
+like()
+{
+	if grep -qE -- "$2" <<<"$1"; then
+		ok "$3"
+		return 0
+	fi
+	not_ok "$3"
+	echo "#   does not match $2:"
+	printf '%s\n' "$1" | head -n 30 | sed 's/^/#     /'
+	return 1
+}
+
+# wait_for SECONDS COMMAND...: poll until it succeeds. For states that have no
+# event to wait for; says nothing about how long it took. $SLOW times longer on
+# a kernel that is so much slower.
+wait_for()
+{
+	local tries=$(($1 * 20 * ${SLOW:-1}))
+	shift
+
+	while ! "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+bail_out()
+{
+	echo "Bail out! $*"
+	exit 1
+}
+
+finish()
+{
+	echo "1..$test_count"
+	[ "$test_failed" -eq 0 ] || exit 1
+	exit 0
+}
+
+# udevd with the rules below /usr/lib and /etc, and all devices announced.
+start_udev()
+{
+	/usr/lib/systemd/systemd-udevd --daemon || return 1
+	udevadm trigger --action=add --type=subsystems
+	udevadm trigger --action=add --type=devices
+	settle
+}
+
+settle()
+{
+	udevadm settle --timeout=60
+}
+
+# Lines that the kernel logged since mark_log.
+mark_log()
+{
+	echo "gpufabric-test: mark" >/dev/kmsg
+}
+
+log_since_mark()
+{
+	dmesg | awk '/gpufabric-test: mark$/ { text = ""; next } { text = text $0 "\n" } END { printf "%s", text }'
+}

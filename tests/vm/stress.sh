@@ -1,0 +1,247 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Many clients, readers and accidents at once; sourced by the stress cases with
+# $MODE set. What a request gets that races with others is not judged. But all
+# must end, nothing may stay claimed, stuck or half-done, the modules must
+# unload, and the kernel must have nothing to say: see tests/vm/klog.
+
+. "$TESTS/vm/lib.sh"
+
+: "${MODE:?own or pciehp}" "${ROUNDS:=2}"
+
+# Slot $2 of switch $1 as each mode names it.
+slot_name()
+{
+	if [ "$MODE" = own ]; then
+		echo "sim$1-$2"
+	else
+		echo $((($1 + 1) * 100 + $2))
+	fi
+}
+
+# knob SWITCH SLOT FILE TEXT: refused when it makes no sense at the moment.
+knob()
+{
+	echo "$4" >"$SIM/slot$1.$2/$3" 2>/dev/null || true
+}
+
+group=()
+log=/tmp/stress.log
+: >"$log"
+
+# start COMMAND...: in the background; join waits for it.
+start()
+{
+	{ "$@" || echo "$* ended with status $?"; } >>"$log" 2>&1 &
+	group+=($!)
+}
+
+# join "description": all that was started came to its end, and well.
+join()
+{
+	wait "${group[@]}"
+	group=()
+	is "$(grep 'ended with status' "$log")" "" "$1" || tail -n 40 "$log" | sed 's/^/#   /'
+	: >"$log"
+}
+
+repeat()
+{
+	local i
+
+	for ((i = 0; i < ROUNDS; i++)); do
+		"$@" || return
+	done
+}
+
+any()
+{
+	"$@" || true
+}
+
+attach_detach()
+{
+	gpuctl attach "$1" && gpuctl detach "$1"
+}
+
+# There may be no free GPU at the moment (3), or another took it first (4).
+compose_release()
+{
+	local name=$1 rc=0
+	shift
+
+	gpuctl compose "$name" "$@" || rc=$?
+	case $rc in
+	0) gpuctl release "$name" ;;
+	3|4) ;;
+	*) return "$rc" ;;
+	esac
+}
+
+# Behind the module's back, as an administrator would.
+power_on_off()
+{
+	echo 1 >"/sys/bus/pci/slots/$1/power"
+	echo 0 >"/sys/bus/pci/slots/$1/power"
+}
+
+surprise()
+{
+	knob "$1" "$2" surprise remove
+	knob "$1" "$2" surprise "insert a100-80"
+	knob "$1" "$2" surprise flap
+}
+
+# One failure in the middle of whatever comes next.
+fail_next()
+{
+	local fault
+
+	for fault in power link presence enumerate bar; do
+		knob "$1" "$2" fail "$fault"
+		any gpuctl attach "$(slot_name "$1" "$2")"
+		any gpuctl detach "$(slot_name "$1" "$2")"
+		any gpuctl clear "$(slot_name "$1" "$2")"
+	done
+}
+
+look()
+{
+	gpuctl -j list >/dev/null || return
+	# Slots may go while they are read.
+	cat /sys/class/gpufabric/*/{name,state,address,uevent} >/dev/null 2>&1 || true
+}
+
+# Refused while somebody reads from the module.
+reload()
+{
+	wait_for 30 rmmod gpufabric && modprobe gpufabric
+}
+
+settled()
+{
+	! cat /sys/class/gpufabric/*/state | grep -qE 'ing$|checked|attached'
+}
+
+# Every slot with a card, without a fault, and off.
+reset_slots()
+{
+	local n slots=()
+
+	for n in 0 1 2 3 4 5 6 7; do
+		knob 0 "$n" fail none
+		knob 0 "$n" surprise "insert h100-80"
+		slots+=("$(slot_name 0 "$n")")
+	done
+	for n in 0 1 2 3; do
+		knob 1 "$n" surprise "insert l40s"
+		slots+=("$(slot_name 1 "$n")")
+	done
+	wait_for 60 settled
+	for n in "${slots[@]}"; do
+		gpuctl clear "$n"
+		gpuctl detach --force "$n"
+	done
+} >/dev/null 2>&1
+
+states()
+{
+	gpuctl -j list | jq -r '[.slots[].state] | group_by(.) | map("\(length) \(.[0])") | join(", ")'
+}
+
+compositions()
+{
+	gpuctl -j list | jq -r '.compositions | length'
+}
+
+# A card that was just put in may be noticed after its slot was looked at.
+brought_back()
+{
+	reset_slots
+	[ "$(states)" = "4 empty, 12 off" ]
+}
+
+# After each part: nothing is left of it.
+at_rest()
+{
+	check "$1: all slots come to rest" wait_for 60 settled
+	check "$1: all slots can be brought back" wait_for 3 brought_back
+	is "$(compositions)" 0 "$1: no composition is left"
+}
+
+check "the simulator loads" modprobe gpufabric_sim "mode=$MODE" switches=2 slots=8 \
+	'gpus=0.*:h100-80:off,1.0-3:l40s:on' || bail_out "no simulator"
+check "gpufabric loads" modprobe gpufabric || bail_out "no module"
+gpuctl watch >/tmp/watch 2>&1 &
+watcher=$!
+
+for n in 0 1 2 3 4 5 6 7; do
+	start repeat attach_detach "$(slot_name 0 $n)"
+done
+start repeat look
+join "slots attach and detach in parallel"
+
+for name in a b c; do
+	start repeat compose_release $name --gpus 3
+done
+start repeat look
+join "compositions compete"
+at_rest "after compositions"
+
+for n in 0 1 2 3; do
+	start repeat any power_on_off "$(slot_name 0 $n)"
+	start repeat any attach_detach "$(slot_name 0 $n)"
+done
+start repeat any compose_release a --gpus 2
+join "somebody else uses the power files"
+at_rest "after power files"
+
+for n in 0 1 2 3; do
+	start repeat surprise 0 $n
+	start repeat any attach_detach "$(slot_name 0 $n)"
+	start repeat surprise 1 $n
+done
+start repeat any compose_release a --gpus 4
+start repeat any compose_release b --gpu l40s:2
+start repeat look
+join "cards go and come"
+at_rest "after surprises"
+
+for n in 0 1; do
+	start fail_next 0 $n
+done
+for n in 2 3; do
+	knob 0 $n fail power
+done
+start any compose_release a --gpus 8
+start any compose_release b --gpus 4
+join "attaches fail"
+at_rest "after failures"
+
+# The driver of a GPU does not let go.
+slot=$(slot_name 0 0)
+check "attach a GPU with a driver" gpuctl attach "$slot"
+knob 0 0 driver remove-block
+check_rc 7 "a detach that hangs is given up" gpuctl detach --timeout 1s "$slot"
+check_fails "gpufabric stays while that hangs" rmmod gpufabric
+knob 0 0 driver remove-release
+at_rest "after a stuck detach"
+
+for n in 0 1 2 3; do
+	start repeat surprise 0 $n
+	start repeat any power_on_off "$(slot_name 1 $n)"
+done
+start repeat any look
+start repeat reload
+join "gpufabric is reloaded meanwhile"
+at_rest "after reloads"
+
+kill "$watcher" 2>/dev/null
+check "gpufabric unloads" rmmod gpufabric
+check "the simulator unloads" rmmod gpufabric_sim
+if [ -e /proc/lockdep_stats ]; then
+	is "$(awk '$1 == "debug_locks:" { print $2 }' /proc/lockdep_stats)" 1 \
+		"lockdep saw it all"
+fi
+finish
