@@ -55,6 +55,10 @@ done
 given 'a=ok 1 - x\n#   count x 1\n# counts x 1\n# we count 3\n1..1\n'
 report "$rc $(jq -c .counts "$work/check.json")" "0 {}" "lines that only resemble a count"
 
+given 'a=ok 1 - x\n# count vm.repeated 1\n1..1\n'
+report "$rc $(head -n 1 "$work/out")" "0 TWICE a: failed when it ran first, see tests/vm/all" \
+	"a case that passed at the second turn is named"
+
 given 'a=' 'b=ok 1 - x\nok 2 - x\n'
 json '[.files[] | {name, failed}]' '[{"name":"b","failed":1},{"name":"a","failed":1}]' \
 	"a file that is empty or has no plan has failed"
