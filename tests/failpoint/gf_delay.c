@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Holding up a task at a function
+ *
+ * A race that is lost once in a million turns is lost each time when one side
+ * of it is late. A task that comes to one function by way of another is held up
+ * there once, for a while, without sleeping. Only for tests; see
+ * tests/vm/cases/waiter.sh.
+ */
+#include <linux/delay.h>
+#include <linux/kallsyms.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/stacktrace.h>
+#include <linux/string.h>
+
+#define DEPTH	24
+
+static char *function = "finish_wait";
+static char caller[KSYM_NAME_LEN];
+static unsigned int ms = 1000;
+static atomic_t armed = ATOMIC_INIT(0);
+static unsigned int held;
+
+static bool comes_by(const char *prefix)
+{
+	unsigned long entries[DEPTH];
+	char name[KSYM_SYMBOL_LEN];
+	unsigned int n, i;
+
+	n = stack_trace_save(entries, DEPTH, 0);
+	for (i = 0; i < n; i++) {
+		sprint_symbol(name, entries[i]);
+		if (!strncmp(name, prefix, strlen(prefix)))
+			return true;
+	}
+	return false;
+}
+
+static int on_function(struct kprobe *kprobe, struct pt_regs *regs)
+{
+	if (!atomic_read(&armed) || !comes_by(caller) ||
+	    !atomic_cmpxchg(&armed, 1, 0))
+		return 0;
+	WRITE_ONCE(held, held + 1);
+	mdelay(ms);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(on_function);
+
+static struct kprobe probe = {
+	.pre_handler = on_function,
+};
+
+static int set_armed(const char *value, const struct kernel_param *param)
+{
+	bool on;
+	int err = kstrtobool(value, &on);
+
+	if (!err)
+		atomic_set(&armed, on);
+	return err;
+}
+
+static int get_armed(char *text, const struct kernel_param *param)
+{
+	return sprintf(text, "%d\n", atomic_read(&armed));
+}
+
+static const struct kernel_param_ops armed_ops = {
+	.set = set_armed,
+	.get = get_armed,
+};
+
+module_param_cb(armed, &armed_ops, NULL, 0600);
+MODULE_PARM_DESC(armed, "the next task that comes there is held up");
+module_param(function, charp, 0400);
+MODULE_PARM_DESC(function, "where [finish_wait]");
+module_param_string(caller, caller, sizeof(caller), 0600);
+MODULE_PARM_DESC(caller, "by way of a function whose name begins so");
+module_param(ms, uint, 0600);
+MODULE_PARM_DESC(ms, "for so long [1000]");
+module_param(held, uint, 0400);
+MODULE_PARM_DESC(held, "how many were");
+
+static int __init gf_delay_init(void)
+{
+	probe.symbol_name = function;
+	return register_kprobe(&probe);
+}
+module_init(gf_delay_init);
+
+static void __exit gf_delay_exit(void)
+{
+	unregister_kprobe(&probe);
+}
+module_exit(gf_delay_exit);
+
+MODULE_DESCRIPTION("Hold up a task at a function, for tests");
+MODULE_LICENSE("GPL");
