@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "ctl.h"
+#include "lib/arrival.h"
 #include "lib/out.h"
 #include "lib/render.h"
 #include "lib/session.h"
@@ -44,6 +45,7 @@ static bool any_known(const struct session *session, struct gf_slot *const *slot
 
 static int attach(struct session *session, struct gf_slot *const *slots, size_t n)
 {
+	struct arrival arrival;
 	struct nl_msg *msg;
 	struct wait wait;
 	size_t i;
@@ -63,11 +65,21 @@ static int attach(struct session *session, struct gf_slot *const *slots, size_t 
 		ret = gfc_request(session->client, msg, NULL, NULL);
 		for (i = 0; i < n && !ret; i++)
 			out_note(session->ctx->out, "would", "would attach ", "%s", slots[i]->name);
+		if (!ret && !arrival_begin(session, &arrival, slots, n))
+			arrival_free(&arrival);
+		return ret;
+	}
+	ret = arrival_begin(session, &arrival, slots, n);
+	if (ret) {
+		nlmsg_free(msg);
 		return ret;
 	}
 	ret = wait_start(session, msg, slots, n, &wait);
-	if (ret)
+	if (ret) {
+		arrival_abort(session, &arrival);
+		arrival_free(&arrival);
 		return ret;
+	}
 	/* The request is on its way: from here the catalogue only gives names. */
 	session->use = SESSION_CHANGE;
 	ret = session_know(session);
@@ -75,18 +87,42 @@ static int attach(struct session *session, struct gf_slot *const *slots, size_t 
 		ret = wait_all(session, &wait, 1);
 	if (!ret) {
 		wait_render(session, &wait, 1);
+		arrival_finish(session, &arrival);
 		ret = wait_outcome(session, &wait,
 				   n > 1 ? "not attached, all slots are as before"
 					 : "not attached");
 	}
+	arrival_free(&arrival);
 	wait_free(&wait);
+	return ret;
+}
+
+/* Cards that the fabric has to bring first are there when the module is asked. */
+static int attach_named(struct session *session, int argc, char **argv)
+{
+	struct gf_slot **slots;
+	bool changed;
+	int ret;
+
+	ret = session_slots(session, argc, argv, &slots);
+	if (ret)
+		return ret;
+	ret = arrival_assign(session, slots, (size_t)argc, &changed);
+	if (!ret && changed) {
+		free(slots);
+		ret = session_slots(session, argc, argv, &slots);
+		if (ret)
+			return ret;
+	}
+	if (!ret)
+		ret = attach(session, slots, (size_t)argc);
+	free(slots);
 	return ret;
 }
 
 static int run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct session session;
-	struct gf_slot **slots;
 	int ret;
 
 	ret = ctl_operands(ctx, argc, 1, GPUFABRIC_MEMBERS_MAX);
@@ -94,11 +130,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = session_open_slots(ctx, &session, SESSION_CHOOSE);
 	if (ret)
 		return ret;
-	ret = session_slots(&session, argc, argv, &slots);
-	if (!ret) {
-		ret = attach(&session, slots, (size_t)argc);
-		free(slots);
-	}
+	ret = attach_named(&session, argc, argv);
 	session_close(&session);
 	return ret;
 }
@@ -109,7 +141,8 @@ const struct ctl_command cmd_attach = {
 	.summary = "power slots and bring their GPUs up, all or none",
 	.help =
 		"The GPUs belong to no composition afterwards; gpuctl compose both claims and attaches.\n"
-		"A slot that is ready already stays as it is.",
+		"A slot that is ready already stays as it is. An empty slot gets its card from the fabric, if\n"
+		"there is an assign hook: see gpuctl-hooks(5).",
 	.options = { session_options },
 	.run = run,
 };

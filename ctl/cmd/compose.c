@@ -6,6 +6,7 @@
 
 #include "choose/pool.h"
 #include "ctl.h"
+#include "lib/arrival.h"
 #include "lib/out.h"
 #include "lib/render.h"
 #include "lib/session.h"
@@ -115,9 +116,28 @@ static void say_plan(struct session *session, const char *name, struct gf_slot *
 	free(names.text);
 }
 
+/* Hooks, then the request; frees @msg. */
+static int start(struct session *session, struct nl_msg *msg, struct arrival *arrival,
+		 struct gf_slot *const *slots, size_t n, struct wait *wait)
+{
+	int ret;
+
+	ret = arrival_begin(session, arrival, slots, n);
+	if (ret) {
+		nlmsg_free(msg);
+		return ret;
+	}
+	ret = wait_start(session, msg, slots, n, wait);
+	if (ret) {
+		arrival_abort(session, arrival);
+		arrival_free(arrival);
+	}
+	return ret;
+}
+
 /* Choose and ask the module; @retry is set when somebody else was faster. */
-static int try_once(struct session *session, const char *name, struct wait *wait, char **why,
-		    bool *retry)
+static int try_once(struct session *session, const char *name, struct arrival *arrival,
+		    struct wait *wait, char **why, bool *retry)
 {
 	struct pool_request request;
 	struct choose_result choice;
@@ -146,10 +166,11 @@ static int try_once(struct session *session, const char *name, struct wait *wait
 		nlmsg_free(msg);
 		session_say(session, "choosing %s", choice.why);
 		render_choice(session, name, choice.why, slots, choice.n);
+		ret = arrival_begin(session, arrival, slots, choice.n);
 		say_plan(session, name, slots, choice.n);
 	} else {
 		session_say(session, "choosing %s", choice.why);
-		ret = wait_start(session, msg, slots, choice.n, wait);
+		ret = start(session, msg, arrival, slots, choice.n, wait);
 		/* Claimed, removed or failed since the snapshot: others are left. */
 		*retry = ret && (gfc_last_errno(session->client) == EBUSY ||
 				 gfc_last_errno(session->client) == ENODEV ||
@@ -164,7 +185,8 @@ out_pool:
 	return ret;
 }
 
-static int finish(struct session *session, const char *name, struct wait *wait, const char *why)
+static int finish(struct session *session, const char *name, struct arrival *arrival,
+		  struct wait *wait, const char *why)
 {
 	uint64_t began = wait->operation.started;
 	struct out_table *t;
@@ -184,6 +206,7 @@ static int finish(struct session *session, const char *name, struct wait *wait, 
 	out_str(t, "choice", why);
 	out_real(t, "seconds", (double)ms / 1000, 3);
 	wait_render(session, wait, 1);
+	arrival_finish(session, arrival);
 
 	what = mem_printf("%s was not composed, its claims are given back", name);
 	ret = wait_outcome(session, wait, what);
@@ -196,6 +219,7 @@ static int finish(struct session *session, const char *name, struct wait *wait, 
 
 static int compose(struct session *session, const char *name)
 {
+	struct arrival arrival = { 0 };
 	struct wait wait = { 0 };
 	char *why = NULL;
 	bool retry;
@@ -205,15 +229,16 @@ static int compose(struct session *session, const char *name)
 		return ctl_fail(session->ctx, CTL_FAILED,
 				"composition %s exists already: choose another name, or gpuctl release %s",
 				name, name);
-	ret = try_once(session, name, &wait, &why, &retry);
+	ret = try_once(session, name, &arrival, &wait, &why, &retry);
 	while (ret && retry && ++tries < TRIES) {
 		session_say(session, "a slot was taken meanwhile, choosing anew");
 		ret = session_refresh(session);
 		if (!ret)
-			ret = try_once(session, name, &wait, &why, &retry);
+			ret = try_once(session, name, &arrival, &wait, &why, &retry);
 	}
 	if (!ret && !session->ctx->dry_run)
-		ret = finish(session, name, &wait, why);
+		ret = finish(session, name, &arrival, &wait, why);
+	arrival_free(&arrival);
 	wait_free(&wait);
 	free(why);
 	return ret;

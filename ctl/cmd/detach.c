@@ -65,6 +65,7 @@ static int detach(struct session *session, struct removal *removal)
 	ret = wait_all(session, &wait, 1);
 	if (!ret) {
 		wait_render(session, &wait, 1);
+		removal_finish(session, removal);
 		ret = wait_outcome(session, &wait, "not detached");
 	}
 	wait_free(&wait);
@@ -130,7 +131,7 @@ const struct ctl_command cmd_detach = {
 		"Processes that hold a GPU (open or mapped device nodes) are listed and nothing is changed,\n"
 		"exit code 4. With --wait the removal is announced first, so that agents can let go, and\n"
 		"taken back when the time is over. --force goes on regardless; a driver that does not let go\n"
-		"then leaves the slot stuck, exit code 7.",
+		"then leaves the slot stuck, exit code 7. Hooks run before and after: see gpuctl-hooks(5).",
 	.options = { remove_options, session_options },
 	.run = run,
 };

@@ -96,6 +96,8 @@ static int release(struct session *session, const char *name, struct removal *re
 	ret = wait_all(session, &wait, 1);
 	if (!ret) {
 		wait_render(session, &wait, 1);
+		if (!keep)
+			removal_finish(session, removal);
 		what = mem_printf("%s was released, but", name);
 		ret = wait_outcome(session, &wait, what);
 		free(what);

@@ -6,6 +6,7 @@
 
 #include "choose/pool.h"
 #include "ctl.h"
+#include "lib/arrival.h"
 #include "lib/out.h"
 #include "lib/remove.h"
 #include "lib/render.h"
@@ -292,11 +293,11 @@ static int dry_run(struct session *session, const struct change *change,
 }
 
 /* @retry is set when a slot that was to be added was taken by somebody else. */
-static int start(struct session *session, const char *name, struct wait *wait, bool *retry)
+static int start(struct session *session, const char *name, struct removal *removal,
+		 struct arrival *arrival, struct wait *wait, bool *retry)
 {
 	struct gf_composition *composition;
 	struct change change = { .name = name };
-	struct removal removal = { 0 };
 	int ret;
 
 	*retry = false;
@@ -304,25 +305,35 @@ static int start(struct session *session, const char *name, struct wait *wait, b
 	if (!ret)
 		ret = plan(session, composition, &change);
 	if (!ret)
-		ret = removal_init(session, &removal, change.remove, change.n_remove);
+		ret = removal_init(session, removal, change.remove, change.n_remove);
 	if (ret)
 		goto out;
 	say(session, &change);
 	if (session->ctx->dry_run) {
-		ret = dry_run(session, &change, &removal);
+		ret = dry_run(session, &change, removal);
+		if (!ret)
+			ret = arrival_begin(session, arrival, change.add, change.n_add);
 		goto out;
 	}
-	ret = removal_drain(session, &removal);
+	ret = removal_drain(session, removal);
 	if (ret)
 		goto out;
-	ret = submit(session, &change, &removal, wait);
+	ret = arrival_begin(session, arrival, change.add, change.n_add);
+	if (ret) {
+		removal_abort(session, removal);
+		goto out;
+	}
+	ret = submit(session, &change, removal, wait);
 	if (ret) {
 		*retry = change.n_add && (gfc_last_errno(session->client) == EBUSY ||
 					  gfc_last_errno(session->client) == ENODEV);
-		removal_abort(session, &removal);
+		arrival_abort(session, arrival);
+		arrival_free(arrival);
+		removal_abort(session, removal);
 	}
 out:
-	removal_free(&removal);
+	if (ret)
+		removal_free(removal);
 	change_free(&change);
 	return ret;
 }
@@ -330,29 +341,38 @@ out:
 static int resize(struct session *session, const char *name)
 {
 	struct gf_composition *composition;
+	struct removal removal = { 0 };
+	struct arrival arrival = { 0 };
 	struct wait wait = { 0 };
 	bool retry;
 	char *what;
 	int ret, tries = 0;
 
-	ret = start(session, name, &wait, &retry);
+	ret = start(session, name, &removal, &arrival, &wait, &retry);
 	while (ret && retry && ++tries < TRIES) {
 		session_say(session, "a slot was taken meanwhile, choosing anew");
 		ret = session_refresh(session);
 		if (!ret)
-			ret = start(session, name, &wait, &retry);
+			ret = start(session, name, &removal, &arrival, &wait, &retry);
 	}
-	if (ret || session->ctx->dry_run)
+	if (ret || session->ctx->dry_run) {
+		arrival_free(&arrival);
+		removal_free(&removal);
 		return ret;
+	}
 	ret = wait_all(session, &wait, 1);
 	if (!ret) {
 		wait_render(session, &wait, 1);
+		removal_finish(session, &removal);
+		arrival_finish(session, &arrival);
 		what = mem_printf("%s was not resized", name);
 		ret = wait_outcome(session, &wait, what);
 		free(what);
 	}
 	if (!ret && !session_composition(session, name, &composition))
 		out_line(session->ctx->out, "%s: %zu GPUs", name, composition->n_members);
+	arrival_free(&arrival);
+	removal_free(&removal);
 	wait_free(&wait);
 	return ret;
 }

@@ -8,6 +8,7 @@
 #define GPUCTL_NL_H
 
 #include <netlink/msg.h>
+#include <signal.h>
 
 #include "ctl.h"
 #include "lib/model.h"
@@ -88,6 +89,9 @@ void gfc_mind_reader(struct gfc *client, int fd);
 /* SIGINT and SIGTERM are noted instead of killing; true once one came. */
 void gfc_catch_signals(void);
 bool gfc_signalled(void);
+
+/* For waits of our own: the mask that lets them come, NULL when they are not caught. */
+const sigset_t *gfc_signal_mask(void);
 
 /* Exit code for a positive errno of the module. */
 enum ctl_exit gfc_exit(int err);

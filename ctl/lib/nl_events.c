@@ -58,6 +58,11 @@ bool gfc_signalled(void)
 	return signalled;
 }
 
+const sigset_t *gfc_signal_mask(void)
+{
+	return catching ? &unblocked : NULL;
+}
+
 /* Best effort: more room makes overruns rare, they are handled all the same. */
 static void enlarge(struct nl_sock *sock)
 {
@@ -166,7 +171,7 @@ enum gfc_event gfc_next_event(struct gfc *client, int timeout_ms, struct gf_even
 		}
 		if (signalled)
 			return GFC_SIGNAL;
-		ready = ppoll(fds, 2, timeout_ms < 0 ? NULL : &ts, catching ? &unblocked : NULL);
+		ready = ppoll(fds, 2, timeout_ms < 0 ? NULL : &ts, gfc_signal_mask());
 		if (ready < 0 && errno == EINTR)
 			continue;
 		if (!ready)

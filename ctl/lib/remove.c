@@ -7,10 +7,14 @@
  * detach names that generation. Whatever happened to the slot in between
  * makes the module refuse. Holders found before the drain end the matter
  * without anything having been announced, unless the caller wants to wait:
- * then the announcement is what tells agents to let go.
+ * then the announcement is what tells agents to let go. The hooks run while the
+ * slots are drained, so that whoever counts GPUs has one less before it goes.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
 
 #include "lib/holders.h"
 #include "lib/out.h"
@@ -21,14 +25,60 @@
 #define LOOK_MS 250
 /* The drain must outlive the search for holders. */
 #define DRAIN_MS 30000
+/* What --signal alone waits. */
+#define SIGNAL_WAIT_MS 10000
 #define WAIT_MAX_MS (GPUFABRIC_TIMEOUT_MAX - DRAIN_MS)
 
 const struct ctl_option remove_options[] = {
 	{ "wait", 'w', "TIME", "announce the removal and wait so long for holders to let go" },
+	{ "signal", 0, "SIGNAL",
+	  "send this to holders first, such as TERM; they have 10s unless --wait says more" },
 	{ "force", 'f', NULL,
 	  "go on although processes hold a GPU or a composition claims its slot" },
 	{ NULL },
 };
+
+/* "TERM", "SIGTERM" or a number. */
+static int read_signal(struct ctl_ctx *ctx, int *number)
+{
+	const char *text = ctl_opt(ctx, "signal"), *name = text;
+	uint64_t value;
+	int i;
+
+	*number = 0;
+	if (!text)
+		return CTL_DONE;
+	if (text_number(text, (uint64_t)SIGRTMAX, &value) && value) {
+		*number = (int)value;
+		return CTL_DONE;
+	}
+	if (!strncmp(name, "SIG", 3))
+		name += 3;
+	for (i = 1; i < SIGRTMAX && !*number; i++)
+		if (sigabbrev_np(i) && !strcmp(sigabbrev_np(i), name))
+			*number = i;
+	if (!*number)
+		return ctl_fail(ctx, CTL_USAGE,
+				"--signal %s: no such signal; write TERM, INT or HUP", text);
+	return CTL_DONE;
+}
+
+/* Most hosts have none: then nothing else is read. */
+static int find_hooks(struct session *session, struct removal *removal)
+{
+	int ret;
+
+	if (!removal->n)
+		return CTL_DONE;
+	ret = hooks_find(session->ctx, HOOK_PRE_DETACH, &removal->pre);
+	if (!ret)
+		ret = hooks_find(session->ctx, HOOK_POST_DETACH, &removal->post);
+	if (!ret)
+		ret = hooks_find(session->ctx, HOOK_UNASSIGN, &removal->unassign);
+	if (!ret && removal->pre.n + removal->post.n + removal->unassign.n)
+		ret = hook_slots_init(session, removal->slots, removal->n, &removal->about);
+	return ret;
+}
 
 int removal_init(struct session *session, struct removal *removal, struct gf_slot *const *slots,
 		 size_t n)
@@ -38,7 +88,10 @@ int removal_init(struct session *session, struct removal *removal, struct gf_slo
 
 	memset(removal, 0, sizeof(*removal));
 	removal->force = ctl_flag(session->ctx, "force");
-	ret = session_timeout(session->ctx, "wait", 0, 1, WAIT_MAX_MS, &removal->wait_ms);
+	ret = read_signal(session->ctx, &removal->signal);
+	if (!ret)
+		ret = session_timeout(session->ctx, "wait", removal->signal ? SIGNAL_WAIT_MS : 0, 1,
+				      WAIT_MAX_MS, &removal->wait_ms);
 	if (ret)
 		return ret;
 	removal->slots = mem_zalloc(n, sizeof(struct gf_slot *));
@@ -55,13 +108,20 @@ int removal_init(struct session *session, struct removal *removal, struct gf_slo
 			removal->slots[removal->n++] = slots[i];
 		}
 	}
-	return CTL_DONE;
+	ret = find_hooks(session, removal);
+	if (ret)
+		removal_free(removal);
+	return ret;
 }
 
 void removal_free(struct removal *removal)
 {
 	free(removal->slots);
 	free(removal->generations);
+	hooks_free(&removal->pre);
+	hooks_free(&removal->post);
+	hooks_free(&removal->unassign);
+	hook_slots_free(&removal->about);
 	memset(removal, 0, sizeof(*removal));
 }
 
@@ -133,6 +193,11 @@ int removal_check(struct session *session, const struct removal *removal)
 		ret = report_busy(session, removal, &holders);
 		holders_free(&holders);
 	}
+	if (!ret && session->ctx->dry_run) {
+		hooks_render(session->ctx, &removal->pre);
+		hooks_render(session->ctx, &removal->post);
+		hooks_render(session->ctx, &removal->unassign);
+	}
 	return ret;
 }
 
@@ -140,18 +205,21 @@ static int drain(struct session *session, struct removal *removal)
 {
 	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_DRAIN);
 	const char *reason = ctl_opt(session->ctx, "reason");
+	uint64_t timeout = removal->wait_ms + DRAIN_MS + hooks_budget(&removal->pre);
 	size_t i;
 
+	if (timeout > GPUFABRIC_TIMEOUT_MAX)
+		timeout = GPUFABRIC_TIMEOUT_MAX;
 	for (i = 0; i < removal->n; i++)
 		gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i], NULL, NULL);
-	nla_put_u32(msg, GPUFABRIC_A_TIMEOUT, (uint32_t)(removal->wait_ms + DRAIN_MS));
+	nla_put_u32(msg, GPUFABRIC_A_TIMEOUT, (uint32_t)timeout);
 	if (reason)
 		nla_put_string(msg, GPUFABRIC_A_REASON, reason);
 	return gfc_request_members(session->client, msg, removal->slots, removal->generations,
 				   removal->n);
 }
 
-void removal_abort(struct session *session, const struct removal *removal)
+void removal_abort(struct session *session, struct removal *removal)
 {
 	struct ctl_ctx *ctx = session->ctx;
 	char *error = ctx->error;
@@ -168,6 +236,56 @@ void removal_abort(struct session *session, const struct removal *removal)
 	gfc_request(session->client, msg, NULL, NULL);
 	free(ctx->error);
 	ctx->error = error;
+	hooks_undo(ctx, &removal->pre, HOOK_ABORT_DETACH, &removal->about, NULL);
+}
+
+static int run_hooks(struct session *session, struct removal *removal)
+{
+	int ret;
+
+	ret = hooks_run(session->ctx, &removal->pre, &removal->about, NULL,
+			removal->force ? HOOKS_GO_ON : HOOKS_STOP);
+	if (ret)
+		ctl_more(session->ctx,
+			 "nothing was changed; mend the hook, or go on regardless with --force");
+	return ret;
+}
+
+static bool has_holder(const struct holders *holders, pid_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < holders->n && holders->items[i].pid != pid;)
+		i++;
+	return i < holders->n;
+}
+
+/*
+ * A process number is somebody else's once its process has ended. So what is
+ * signalled is a process that was got hold of first and seen to hold a GPU then.
+ */
+static void signal_holders(struct session *session, const struct removal *removal,
+			   const struct holders *seen)
+{
+	struct holders now;
+	int *fds = mem_zalloc(seen->n, sizeof(*fds));
+	size_t i;
+
+	for (i = 0; i < seen->n; i++)
+		fds[i] = seen->items[i].pid > 1 ? pidfd_open(seen->items[i].pid, 0) : -1;
+	count_holders(removal, &now);
+	for (i = 0; i < seen->n; i++) {
+		if (fds[i] < 0)
+			continue;
+		if (has_holder(&now, seen->items[i].pid) &&
+		    !pidfd_send_signal(fds[i], removal->signal, NULL, 0))
+			session_say(session, "%s: sent signal %d to %s (pid %d)",
+				    seen->items[i].slot, removal->signal, seen->items[i].command,
+				    (int)seen->items[i].pid);
+		close(fds[i]);
+	}
+	holders_free(&now);
+	free(fds);
 }
 
 /* Wait for the holders to let go, as long as the user wants to. */
@@ -186,6 +304,8 @@ static int await_release(struct session *session, struct removal *removal)
 		} else if (!said && removal->wait_ms) {
 			char *slots = held_slots(&holders);
 
+			if (removal->signal)
+				signal_holders(session, removal, &holders);
 			session_say(session, "announced; waiting for the holders of %s to let go",
 				    slots);
 			free(slots);
@@ -222,12 +342,57 @@ int removal_drain(struct session *session, struct removal *removal)
 		ret = removal_check(session, removal);
 	if (!ret)
 		ret = drain(session, removal);
-	if (ret || removal->force)
+	if (ret)
 		return ret;
-	ret = await_release(session, removal);
+	ret = run_hooks(session, removal);
+	if (!ret && !removal->force)
+		ret = await_release(session, removal);
 	if (ret)
 		removal_abort(session, removal);
 	return ret;
+}
+
+static bool any_of(const bool *which, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && !which[i];)
+		i++;
+	return i < n;
+}
+
+void removal_finish(struct session *session, struct removal *removal)
+{
+	const struct hook_slots *about = &removal->about;
+	bool *gone = mem_zalloc(about->n, sizeof(*gone));
+	bool *kept = mem_zalloc(about->n, sizeof(*kept));
+	size_t i;
+
+	for (i = 0; i < about->n; i++) {
+		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, about->names[i]);
+
+		/* A slot that is stuck, or went with its switch, is neither. */
+		switch (slot ? slot->state : GPUFABRIC_SLOT_STATE_STUCK) {
+		case GPUFABRIC_SLOT_STATE_OFF:
+		case GPUFABRIC_SLOT_STATE_EMPTY:
+			gone[i] = true;
+			break;
+		case GPUFABRIC_SLOT_STATE_ATTACHED:
+		case GPUFABRIC_SLOT_STATE_READY:
+			kept[i] = true;
+			break;
+		default:
+			break;
+		}
+	}
+	if (any_of(kept, about->n))
+		hooks_undo(session->ctx, &removal->pre, HOOK_ABORT_DETACH, about, kept);
+	if (any_of(gone, about->n)) {
+		hooks_run(session->ctx, &removal->post, about, gone, HOOKS_GO_ON);
+		hooks_run(session->ctx, &removal->unassign, about, gone, HOOKS_GO_ON);
+	}
+	free(kept);
+	free(gone);
 }
 
 void removal_put(struct nl_msg *msg, int attr, const struct removal *removal)

@@ -3,9 +3,10 @@
 #ifndef GPUCTL_REMOVE_H
 #define GPUCTL_REMOVE_H
 
+#include "lib/hooks.h"
 #include "lib/session.h"
 
-/* --wait, --force: for every command that takes GPUs away. */
+/* --wait, --signal, --force: for every command that takes GPUs away. */
 extern const struct ctl_option remove_options[];
 
 /**
@@ -15,6 +16,11 @@ extern const struct ctl_option remove_options[];
  * @generations: of each slot, as the drain returned it
  * @force: go on with holders
  * @wait_ms: how long to wait for holders to let go
+ * @signal: what to send to holders first, 0 for nothing
+ * @pre: hooks before the GPUs go
+ * @post: and after
+ * @unassign: and when the fabric may have them back
+ * @about: what hooks are told, empty when there are none
  */
 struct removal {
 	struct gf_slot **slots;
@@ -22,6 +28,11 @@ struct removal {
 	uint32_t *generations;
 	bool force;
 	uint64_t wait_ms;
+	int signal;
+	struct hooks pre;
+	struct hooks post;
+	struct hooks unassign;
+	struct hook_slots about;
 };
 
 /* Read the options, and pick those of @slots that hold a GPU. */
@@ -30,18 +41,25 @@ int removal_init(struct session *session, struct removal *removal, struct gf_slo
 void removal_free(struct removal *removal);
 
 /*
- * Drain the slots and make sure that nobody holds their GPUs. With holders,
- * and without --force, nothing is changed: CTL_BUSY, with the holders listed.
+ * Drain the slots, call the pre-detach hooks and make sure that nobody holds their
+ * GPUs. With holders, and without --force, nothing is changed: CTL_BUSY, with the
+ * holders listed; so when a hook fails. What hooks did is then taken back.
  */
 int removal_drain(struct session *session, struct removal *removal);
 
 /* Take the drains back; errors are ignored, the module does it when we exit anyway. */
-void removal_abort(struct session *session, const struct removal *removal);
+void removal_abort(struct session *session, struct removal *removal);
+
+/*
+ * The operation has ended, and the snapshot is up to date: call the hooks that
+ * follow for slots whose GPU has gone, and take back what was done for those that kept it.
+ */
+void removal_finish(struct session *session, struct removal *removal);
 
 /* Append the drained slots to a request, under attribute @attr. */
 void removal_put(struct nl_msg *msg, int attr, const struct removal *removal);
 
-/* For -n: say who holds the GPUs now; CTL_BUSY when somebody does. */
+/* For -n: say who holds the GPUs now, CTL_BUSY when somebody does, and which hooks would run. */
 int removal_check(struct session *session, const struct removal *removal);
 
 #endif /* GPUCTL_REMOVE_H */

@@ -27,6 +27,7 @@
 
 /* As long as pciehp waits for a link, beyond the time to train one. */
 #define LINK_TIMEOUT_MS	1000
+#define LINK_TURNS	10
 
 static struct sim_slot *slot_of(struct hotplug_slot *hotplug)
 {
@@ -96,9 +97,24 @@ static bool link_settled(struct sim_slot *slot)
 	return READ_ONCE(slot->port.link_up) || !READ_ONCE(slot->port.present);
 }
 
-static int slot_on(struct sim_slot *slot, struct pci_dev *port)
+/*
+ * A host that stood still for a while finds this time over before the link had
+ * any. What trains comes up by itself, so it is given the same time again.
+ */
+static void await_link(struct sim_slot *slot)
 {
 	unsigned int limit = LINK_TIMEOUT_MS + READ_ONCE(sim.latency_ms);
+	unsigned int turns = LINK_TURNS;
+
+	do {
+		swait_event_timeout_exclusive(slot->port.wait, link_settled(slot),
+					      msecs_to_jiffies(limit));
+	} while (!link_settled(slot) && READ_ONCE(slot->port.training) &&
+		 --turns);
+}
+
+static int slot_on(struct sim_slot *slot, struct pci_dev *port)
+{
 	bool fault, up;
 	int ret = -ENODEV;
 
@@ -112,8 +128,7 @@ static int slot_on(struct sim_slot *slot, struct pci_dev *port)
 	raw_spin_unlock_irq(&slot->port.lock);
 
 	if (!fault)
-		swait_event_timeout_exclusive(slot->port.wait, link_settled(slot),
-					      msecs_to_jiffies(limit));
+		await_link(slot);
 	raw_spin_lock_irq(&slot->port.lock);
 	up = slot->port.link_up;
 	if (fault)

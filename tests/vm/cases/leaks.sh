@@ -129,10 +129,10 @@ turn_leaves_nothing()
 # that grew says nothing, three in a row do.
 no_growth()
 {
-	local first=$1 count=$2 lost=$3 command=$4 turn rc
+	local first=$1 count=$2 lost=$3 command=$4 turns rc
 
 	"$command" "$first" || return 1
-	for turn in 1 2 3; do
+	for ((turns = 3; turns > 0; turns--)); do
 		rc=0
 		turn_leaves_nothing "$count" "$lost" "$command" || rc=$?
 		[ "$rc" -eq 2 ] || return "$rc"

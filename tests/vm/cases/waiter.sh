@@ -22,7 +22,7 @@ point=/sys/module/gf_delay/parameters
 
 held()
 {
-	[ "$(cat $point/held)" = "$1" ]
+	[ "$(cat "$point/held")" = "$1" ]
 }
 
 has_gone()
@@ -46,8 +46,8 @@ wake_late()
 	local function=$1 n=$2 asked
 	shift 2
 
-	printf '%s' "$function" >$point/caller
-	echo 1 >$point/armed
+	printf '%s' "$function" >"$point/caller"
+	echo 1 >"$point/armed"
 	g "$@" 100 >/tmp/request 2>&1 &
 	asked=$!
 	check "$*: the request is held up as it wakes" wait_for 20 held "$n"

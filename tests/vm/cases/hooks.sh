@@ -1,0 +1,278 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Hooks: programs of the admin before and after GPUs come and go. What they are
+# told, in which order they run, what one that fails, hangs or is not trusted
+# does to the request; how a fabric's tool brings a card to an empty slot.
+#
+#   root port -- upstream -- sim0-0 ... sim0-5 with an h100-80 each, off; sim0-6, sim0-7 empty
+#
+# vm: -t 240
+
+# Functions are called by their names, through check; what hooks do is for them to expand.
+# shellcheck disable=SC2016,SC2317
+
+. "$TESTS/vm/lib.sh"
+
+hooks=/etc/gpuctl/hooks.d
+log=/tmp/hooks.log
+
+# hook NAME PROGRAM [COMMAND...]: writes what it is told to the log, then does that.
+hook()
+{
+	local dir=$hooks/$1.d name=$2
+	shift 2
+
+	mkdir -p "$dir"
+	{
+		echo '#!/bin/sh'
+		echo 'echo "${0##*/} $1 $GPUFABRIC_SLOT $(cat /sys/class/gpufabric/*/name | wc -l)" >>'$log
+		echo "$*"
+	} >"$dir/$name"
+	chmod 755 "$dir/$name"
+}
+
+no_hooks()
+{
+	rm -rf $hooks
+	: >$log
+}
+
+ran()
+{
+	cut -d' ' -f1-3 $log | xargs -d '\n' | sed 's/ $//'
+}
+
+state_of()
+{
+	gpuctl -j list | jq -r --arg slot "$1" '.slots[] | select(.slot == $slot).state'
+}
+
+is_state()
+{
+	[ "$(state_of "$1")" = "$2" ]
+}
+
+check "the modules load" modprobe gpufabric_sim mode=own switches=1 slots=8 'gpus=*:h100-80:off,0.6-7:none' ||
+	bail_out "no simulator"
+check "gpufabric loads" modprobe gpufabric
+check "the GPUs are known" gpuctl scan
+no_hooks
+
+note "order and environment"
+hook pre-attach 10-first
+hook pre-attach 20-second
+hook post-attach 10-after
+hook pre-detach 10-stop 'env >/tmp/hook.env'
+hook post-detach 10-gone
+# Neither is a program to run: a package manager's leftover, and one switched off.
+hook pre-detach 10-stop.dpkg-old
+hook pre-detach 05-off
+chmod -x $hooks/pre-detach.d/05-off
+check "an attach" gpuctl attach sim0-0
+is "$(ran)" "10-first pre-attach sim0-0 20-second pre-attach sim0-0 10-after post-attach sim0-0" \
+	"calls what is before it in order of names, then what is after it"
+: >$log
+check "one that has nothing to do" gpuctl attach sim0-0
+is "$(ran)" "" "calls nobody"
+check "a detach" gpuctl detach --reason "by hand" sim0-0
+is "$(ran)" "10-stop pre-detach sim0-0 10-gone post-detach sim0-0" "calls what is before and after it"
+for line in GPUFABRIC_SLOT=sim0-0 GPUFABRIC_ADDRESS=10000:03:00.0 GPUFABRIC_FUNCTIONS=10000:03:00.0 \
+	GPUFABRIC_DRIVER=gpufabric-sim-gpu GPUFABRIC_PORT=10000:02:00.0 GPUFABRIC_STATE=draining \
+	"GPUFABRIC_REASON=by hand" GPUFABRIC_VENDOR=6767 GPUFABRIC_SUBSYSTEM_DEVICE=2331; do
+	check "a hook is told $line" grep -qxF "${line/=draining/=ready}" /tmp/hook.env
+done
+check_fails "and nothing of our own environment" grep -q '^HOME=' /tmp/hook.env
+
+note "several slots"
+: >$log
+check "a composition" gpuctl compose two --gpus 2
+is "$(sort $log | grep -c 10-first)$(grep -c 10-after $log)" 22 "calls them for each slot"
+: >$log
+check "is released" gpuctl release two
+is "$(grep -c 'pre-detach' $log)$(grep -c 'post-detach' $log)" 22 "and calls them for each"
+check "slots of a resize" gpuctl compose two --gpus 1
+: >$log
+check "that adds" gpuctl resize two --gpus +1
+check "and gives back" gpuctl resize two --gpus -1
+is "$(grep -c pre-attach $log) $(grep -c post-attach $log) $(grep -c pre-detach $log) $(grep -c post-detach $log)" \
+	"2 1 1 1" "call theirs"
+gpuctl release two >/dev/null
+
+note "a dry run"
+: >$log
+like "$(gpuctl -n attach sim0-0)" "would run $hooks/pre-attach.d/10-first" "names the hooks"
+is "$(ran)" "" "and calls none"
+
+note "a hook that fails"
+no_hooks
+check "a GPU" gpuctl attach sim0-0
+hook pre-detach 10-stop
+hook pre-detach 20-refuse 'echo "no way: $GPUFABRIC_SLOT is precious" >&2; exit 3'
+hook pre-detach 30-never
+error=$(gpuctl detach sim0-0 2>&1)
+is $? 1 "stops the detach"
+like "$error" "^gpuctl: slot sim0-0: hook $hooks/pre-detach.d/20-refuse pre-detach: status 3: no way: sim0-0 is precious$" \
+	"is named, with its last words"
+is "$(state_of sim0-0)" ready "the GPU stays"
+is "$(ran)" "10-stop pre-detach sim0-0 20-refuse pre-detach sim0-0 20-refuse abort-detach sim0-0 10-stop abort-detach sim0-0" \
+	"what was done is taken back, last first"
+check "not with --force" gpuctl detach --force sim0-0
+is "$(state_of sim0-0)" off "then the GPU goes"
+
+no_hooks
+hook pre-attach 10-refuse 'exit 1'
+check_rc 1 "a pre-attach hook stops an attach" gpuctl attach sim0-0
+is "$(state_of sim0-0)" off "the slot is as before"
+is "$(ran)" "10-refuse pre-attach sim0-0 10-refuse abort-attach sim0-0" "and it is told so"
+check_rc 1 "and a composition" gpuctl compose x --gpus 1
+is "$(gpuctl -j list | jq '.compositions | length')" 0 "of which nothing is left"
+
+no_hooks
+hook post-attach 10-late 'exit 9'
+error=$(gpuctl attach sim0-0 2>&1 >/dev/null)
+is $? 0 "a hook that fails afterwards does not undo an attach"
+like "$error" "slot sim0-0: hook .*10-late post-attach: status 9$" "but is reported"
+
+note "a hook that hangs"
+no_hooks
+export GPUCTL_HOOK_TIMEOUT=1s
+hook pre-detach 10-hang 'trap "" TERM; echo $$ >/tmp/hang; sleep 1000 & wait; sleep 1000'
+error=$(gpuctl detach sim0-0 2>&1)
+is $? 7 "ends the detach by its deadline"
+like "$error" "10-hang pre-detach: no end within 1.0* s" "and says so"
+is "$(state_of sim0-0)" ready "the GPU stays"
+check_fails "nothing of it is left" kill -0 "$(cat /tmp/hang)"
+check_fails "nor of what it started" pgrep -x sleep
+unset GPUCTL_HOOK_TIMEOUT
+
+rm -f /tmp/hang
+hook pre-detach 10-hang 'echo $$ >/tmp/hang; sleep 1000'
+gpuctl detach sim0-0 >/dev/null 2>/tmp/error &
+client=$!
+wait_for 20 test -s /tmp/hang
+kill -INT $client
+wait $client
+is $? 1 "ends with its client that is interrupted"
+check "the GPU stays" is_state sim0-0 ready
+check_fails "nothing of the hook is left" kill -0 "$(cat /tmp/hang)"
+
+note "hooks that others may write"
+no_hooks
+hook pre-detach 10-stop
+for mode in 775 757; do
+	chmod $mode $hooks/pre-detach.d/10-stop
+	error=$(gpuctl detach sim0-0 2>&1)
+	is $? 5 "mode $mode is refused"
+	like "$error" "others than root may write $hooks/pre-detach.d/10-stop; chown root, chmod go-w" "the reason is given"
+done
+chmod 755 $hooks/pre-detach.d/10-stop
+chmod 777 $hooks
+check_rc 5 "so is one in a directory that others may write" gpuctl detach sim0-0
+chmod 755 $hooks
+chown 1000 $hooks/pre-detach.d/10-stop
+check_rc 5 "or that belongs to another" gpuctl detach --force sim0-0
+is "$(ran) $(state_of sim0-0)" " ready" "none was run, the GPU stays"
+chown 0 $hooks/pre-detach.d/10-stop
+mkdir -m 777 /tmp/open
+mv $hooks/pre-detach.d/10-stop /tmp/open/stop
+ln -s /tmp/open/stop $hooks/pre-detach.d/10-stop
+check_rc 5 "or that a link leads to where others may write" gpuctl detach sim0-0
+
+note "a holder that comes between the two looks"
+no_hooks
+hook pre-detach 10-open 'exec 9</dev/gpufabric-sim/sim0-0; sleep 1000 >/dev/null 2>&1 & echo $! >/tmp/holder'
+error=$(gpuctl detach sim0-0 2>&1)
+is $? 4 "is found"
+like "$error" "sleep 1000" "and listed"
+is "$(state_of sim0-0)" ready "the GPU stays"
+no_hooks
+error=$(gpuctl detach --signal XYZ sim0-0 2>&1)
+is $? 2 "a signal that does not exist is refused"
+like "$(gpuctl detach --signal TERM sim0-0)" "^sim0-0: sent signal 15 to sleep 1000 \(pid $(cat /tmp/holder)\)$" \
+	"a holder can be asked by a signal"
+is "$(state_of sim0-0)" off "then the GPU goes"
+
+note "a fabric that brings cards"
+error=$(gpuctl attach sim0-6 2>&1)
+is $? 1 "without a hook an empty slot stays empty" || echo "#   $error"
+hook assign 50-fabric "echo 'insert h100-80' >$SIM/slot0.\${GPUFABRIC_SLOT#sim0-}/surprise"
+hook unassign 50-fabric "echo remove >$SIM/slot0.\${GPUFABRIC_SLOT#sim0-}/surprise"
+check "with one its card is brought" gpuctl attach sim0-6
+is "$(state_of sim0-6)" ready "and attached"
+is "$(ran)" "50-fabric assign sim0-6" "by the hook"
+: >$log
+check "a detach" gpuctl detach sim0-6
+is "$(ran)" "50-fabric unassign sim0-6" "gives it back to the fabric"
+check "and the slot is empty" wait_for 10 is_state sim0-6 empty
+: >$log
+hook assign 50-fabric true
+check_rc 7 "a card that does not come is waited for, bounded" gpuctl attach --timeout 1s sim0-7
+is "$(ran)" "50-fabric assign sim0-7 50-fabric unassign sim0-7" "and given back"
+
+note "hooks that come with gpuctl"
+shipped=/usr/local/share/gpuctl/hooks
+no_hooks
+for name in assign unassign; do
+	mkdir -p $hooks/$name.d
+	ln -s $shipped/fabric $hooks/$name.d/50-fabric
+done
+cat >/etc/gpuctl/fabric.sh <<END
+assign() { echo "insert l40s" >$SIM/slot0.\${1#sim0-}/surprise; }
+unassign() { echo remove >$SIM/slot0.\${1#sim0-}/surprise; }
+END
+check "fabric: a card is brought" gpuctl attach sim0-6
+is "$(cat "$SIM/slot0.6/model")" l40s "fabric: by the function in fabric.sh"
+check "fabric: and taken" gpuctl detach sim0-6
+check "fabric: back" wait_for 10 is_state sim0-6 empty
+
+no_hooks
+for name in assign unassign; do
+	mkdir -p $hooks/$name.d
+	ln -s $shipped/switchtec $hooks/$name.d/50-switchtec
+done
+# Stands in for the vendor's tool, which needs the vendor's switch.
+mkdir -p /usr/local/sbin
+cat >/usr/local/sbin/switchtec <<END
+#!/bin/sh
+echo "\$*" >>/tmp/switchtec.log
+case \$2 in
+gfms-bind) echo "insert h100-80" >$SIM/slot0.7/surprise ;;
+gfms-unbind) echo remove >$SIM/slot0.7/surprise ;;
+esac
+END
+chmod 755 /usr/local/sbin/switchtec
+echo "sim0-7 /dev/switchtec0 0 24 1 0x0f01" >/etc/gpuctl/switchtec.conf
+check "switchtec: a card is bound" gpuctl attach sim0-7
+check "switchtec: and unbound" gpuctl detach sim0-7
+check "switchtec: which empties the slot" wait_for 10 is_state sim0-7 empty
+is "$(cat /tmp/switchtec.log)" "fabric gfms-bind /dev/switchtec0 --host_sw_idx=0 --phys_port_id=24 --log_port_id=1 --pdfid=0x0f01
+fabric gfms-unbind /dev/switchtec0 --host_sw_idx=0 --phys_port_id=24 --log_port_id=1 --pdfid=0x0f01" "switchtec: as its tool wants to be called"
+echo "sim0-7 /dev/switchtec0 0" >/etc/gpuctl/switchtec.conf
+like "$(gpuctl attach sim0-7 2>&1)" "switchtec.conf: slot sim0-7: needs 6 words and has 3" "switchtec: a line that is wrong is named"
+
+# The same for NVIDIA's tool, called as gpuctl calls its hooks.
+cat >/usr/local/sbin/nvidia-smi <<'END'
+#!/bin/sh
+echo "$*" >>/tmp/smi.log
+case $* in
+*query-gpu*) cat /tmp/persistence ;;
+*"-pm 0") echo Disabled >/tmp/persistence ;;
+*"-pm 1") echo Enabled >/tmp/persistence ;;
+esac
+END
+chmod 755 /usr/local/sbin/nvidia-smi
+echo Enabled >/tmp/persistence
+nvidia() { env -i PATH="$PATH:/usr/local/sbin" GPUFABRIC_VENDOR="$1" GPUFABRIC_ADDRESS=0000:41:00.0 "$shipped/nvidia" "$2"; }
+check "nvidia: lets go" nvidia 10de pre-detach
+is "$(cat /tmp/persistence)" Disabled "nvidia: persistence mode is off"
+like "$(tail -n 1 /tmp/smi.log)" "^drain -p 0000:41:00.0 -m 1$" "nvidia: no new work is taken"
+check "nvidia: takes hold again" nvidia 10de abort-detach
+is "$(cat /tmp/persistence)" Enabled "nvidia: as it was before"
+: >/tmp/smi.log
+check "nvidia: another vendor's GPU" nvidia 1002 pre-detach
+is "$(cat /tmp/smi.log)" "" "nvidia: is none of its business"
+
+check "the module unloads" wait_for 10 rmmod gpufabric
+check "the simulator, too" rmmod gpufabric_sim
+finish
