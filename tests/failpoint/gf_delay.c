@@ -22,13 +22,18 @@ static unsigned int ms = 1000;
 static atomic_t armed = ATOMIC_INIT(0);
 static unsigned int held;
 
-static bool comes_by(const char *prefix)
+/*
+ * Where a function begins its frame is not there yet, and a trace by frame
+ * pointers misses who called it: that address is on top of the stack.
+ */
+static bool comes_by(struct pt_regs *regs, const char *prefix)
 {
 	unsigned long entries[DEPTH];
 	char name[KSYM_SYMBOL_LEN];
 	unsigned int n, i;
 
-	n = stack_trace_save(entries, DEPTH, 0);
+	entries[0] = regs_get_kernel_stack_nth(regs, 0);
+	n = 1 + stack_trace_save(entries + 1, DEPTH - 1, 0);
 	for (i = 0; i < n; i++) {
 		sprint_symbol(name, entries[i]);
 		if (!strncmp(name, prefix, strlen(prefix)))
@@ -39,7 +44,7 @@ static bool comes_by(const char *prefix)
 
 static int on_function(struct kprobe *kprobe, struct pt_regs *regs)
 {
-	if (!atomic_read(&armed) || !comes_by(caller) ||
+	if (!atomic_read(&armed) || !comes_by(regs, caller) ||
 	    !atomic_cmpxchg(&armed, 1, 0))
 		return 0;
 	WRITE_ONCE(held, held + 1);

@@ -40,7 +40,8 @@ is_ready()
 	[ "$(g state "$1")" = ready ]
 }
 
-# The switch goes while a request of ours to a slot behind it wakes up late.
+# The switch goes while a request of ours to a slot behind it wakes up late. Its last
+# slot is the first that a removal comes to.
 wake_late()
 {
 	local function=$1 n=$2 asked
@@ -48,12 +49,12 @@ wake_late()
 
 	printf '%s' "$function" >"$point/caller"
 	echo 1 >"$point/armed"
-	g "$@" 100 >/tmp/request 2>&1 &
+	g "$@" 103 >/tmp/request 2>&1 &
 	asked=$!
 	check "$*: the request is held up as it wakes" wait_for 20 held "$n"
 	check "$*: meanwhile its switch is removed" sh -c 'echo 0 >/sys/bus/pci/slots/8000/power'
-	check "$*: the slots behind it are gone" wait_for 20 has_gone 100
-	check "$*: for us, too" wait_for 20 no_slot 100
+	check "$*: the slots behind it are gone" wait_for 20 has_gone 103
+	check "$*: for us, too" wait_for 20 no_slot 103
 	wait "$asked"
 	note "$*: status $?, $(cat /tmp/request)"
 }
@@ -62,13 +63,13 @@ mode=pciehp
 check "the simulator loads" modprobe gpufabric_sim mode=pciehp uplink=1 switches=1 slots=4 'gpus=*:h100-80' ||
 	bail_out "no simulator"
 check "gpufabric loads" modprobe gpufabric
-check "tasks can be held up" insmod "$TESTS/gf_delay.ko" ms=1500 || bail_out "no delay"
-check "a GPU is ready" wait_for 20 is_ready 100
+check "tasks can be held up" insmod "$TESTS/gf_delay.ko" ms=3000 || bail_out "no delay"
+check "a GPU is ready" wait_for 20 is_ready 103
 
 wake_late pciehp_sysfs_disable_slot 1 -f detach
 check "the switch comes back" sh -c 'echo 1 >/sys/bus/pci/slots/8000/power'
-check "with its GPUs" wait_for 30 is_ready 100
-check "one is detached" g -f detach 100
+check "with its GPUs" wait_for 30 is_ready 103
+check "one is detached" g -f detach 103
 wake_late pciehp_sysfs_enable_slot 2 attach
 count waiter.held 2
 
