@@ -29,6 +29,8 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_compose,
 	&cmd_resize,
 	&cmd_release,
+	&cmd_reap,
+	&cmd_run,
 	&cmd_watch,
 	&cmd_history,
 	&cmd_stats,

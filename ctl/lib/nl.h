@@ -90,6 +90,9 @@ void gfc_mind_reader(struct gfc *client, int fd);
 void gfc_catch_signals(void);
 bool gfc_signalled(void);
 
+/* As if none had come: what follows is to come to its end. */
+void gfc_forget_signals(void);
+
 /* For waits of our own: the mask that lets them come, NULL when they are not caught. */
 const sigset_t *gfc_signal_mask(void);
 

@@ -58,6 +58,11 @@ bool gfc_signalled(void)
 	return signalled;
 }
 
+void gfc_forget_signals(void)
+{
+	signalled = 0;
+}
+
 const sigset_t *gfc_signal_mask(void)
 {
 	return catching ? &unblocked : NULL;

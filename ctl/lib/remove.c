@@ -83,15 +83,17 @@ static int find_hooks(struct session *session, struct removal *removal)
 int removal_init(struct session *session, struct removal *removal, struct gf_slot *const *slots,
 		 size_t n)
 {
+	uint64_t fallback = session->wait_ms;
 	size_t i;
 	int ret;
 
 	memset(removal, 0, sizeof(*removal));
 	removal->force = ctl_flag(session->ctx, "force");
 	ret = read_signal(session->ctx, &removal->signal);
+	if (removal->signal && !fallback)
+		fallback = SIGNAL_WAIT_MS;
 	if (!ret)
-		ret = session_timeout(session->ctx, "wait", removal->signal ? SIGNAL_WAIT_MS : 0, 1,
-				      WAIT_MAX_MS, &removal->wait_ms);
+		ret = session_timeout(session->ctx, "wait", fallback, 1, WAIT_MAX_MS, &removal->wait_ms);
 	if (ret)
 		return ret;
 	removal->slots = mem_zalloc(n, sizeof(struct gf_slot *));

@@ -21,6 +21,7 @@ enum session_use {
  * @knowledge: catalogue and declarations
  * @use: what it is for
  * @knows: @knowledge was read
+ * @wait_ms: how long a removal waits for holders when --wait does not say
  */
 struct session {
 	struct ctl_ctx *ctx;
@@ -29,6 +30,7 @@ struct session {
 	struct knowledge knowledge;
 	enum session_use use;
 	bool knows;
+	uint64_t wait_ms;
 };
 
 /* Options of commands that start an operation. */

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: composing
+ *
+ * Choose slots for a request, and have the module claim and attach them. The
+ * choice is made on a snapshot, and others may compose at the same time: when the
+ * module says that a slot was taken meanwhile, the choice is made anew.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "choose/compose.h"
+#include "choose/pool.h"
+#include "lib/arrival.h"
+#include "lib/out.h"
+#include "lib/render.h"
+#include "lib/session.h"
+#include "lib/text.h"
+#include "lib/wait.h"
+
+/* Others may compose at the same time: choose anew so often. */
+#define TRIES 20
+
+const struct ctl_option compose_options[] = {
+	{ "tenant", 0, "NAME", "tenant that the composition counts for" },
+	{ "label", 0, "NAME", "label of your own" },
+	{ "job", 0, "NAME", "job of a scheduler that it is for" },
+	{ "for", 0, "TIME", "lease, such as 8h: afterwards it may be reaped" },
+	{ NULL },
+};
+
+static const struct out_column choice_columns[] = {
+	{ "name", NULL }, { "choice", NULL }, { "slots", NULL },
+	{ "seconds", NULL }, { NULL, NULL },
+};
+
+static int put_names(struct ctl_ctx *ctx, struct nl_msg *msg)
+{
+	static const struct {
+		const char *option;
+		int attr;
+	} names[] = {
+		{ "tenant", GPUFABRIC_A_TENANT },
+		{ "label", GPUFABRIC_A_LABEL },
+		{ "job", GPUFABRIC_A_JOB },
+	};
+	uint64_t lease;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *value = ctl_opt(ctx, names[i].option);
+
+		/* Schedulers number their jobs: those need not be names. */
+		ret = names[i].attr == GPUFABRIC_A_JOB
+			      ? CTL_DONE
+			      : session_check_name(ctx, names[i].option, value);
+		if (ret)
+			return ret;
+		if (value && strlen(value) > GPUFABRIC_NAME_MAX)
+			return ctl_fail(ctx, CTL_USAGE, "--%s: at most %d bytes", names[i].option,
+					GPUFABRIC_NAME_MAX);
+		if (value)
+			nla_put_string(msg, names[i].attr, value);
+	}
+	ret = session_timeout(ctx, "for", 0, 1000, 3650ull * 86400 * 1000, &lease);
+	if (!ret && lease)
+		nla_put_u64(msg, GPUFABRIC_A_LEASE, lease);
+	return ret;
+}
+
+/* The request for a choice; NULL after an error. */
+static struct nl_msg *build(struct session *session, const char *name, uint32_t flags,
+			    struct gf_slot *const *slots, size_t n)
+{
+	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_COMPOSE);
+	size_t i;
+
+	nla_put_string(msg, GPUFABRIC_A_NAME, name);
+	for (i = 0; i < n; i++) {
+		struct identity identity;
+
+		/* What was chosen by is what must be found after power-on. */
+		identity_of(&session->knowledge, slots[i], &identity);
+		gfc_put_member(msg, GPUFABRIC_A_MEMBER, slots[i], NULL,
+			       identity.ids.vendor ? &identity.ids : NULL);
+	}
+	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT, session_driver_timeout(session, slots, n));
+	if (flags)
+		nla_put_u32(msg, GPUFABRIC_A_FLAGS, flags);
+	if (put_names(session->ctx, msg) || session_put_options(session->ctx, msg)) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
+static void render_choice(struct session *session, const char *name, const char *why,
+			  struct gf_slot *const *slots, size_t n)
+{
+	const char **names = mem_zalloc(n, sizeof(*names));
+	struct out_table *t = out_table(session->ctx->out, NULL, choice_columns, OUT_SINGLE);
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		names[i] = slots[i]->name;
+	out_str(t, "name", name);
+	out_str(t, "choice", why);
+	out_list(t, "slots", names, n);
+	free(names);
+}
+
+static void say_plan(struct session *session, const char *name, struct gf_slot *const *slots,
+		     size_t n)
+{
+	struct text names = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		text_join(&names, " ", slots[i]->name);
+	out_line(session->ctx->out, "%s would get %s; nothing was changed", name, names.text);
+	free(names.text);
+}
+
+/* Hooks, then the request; frees @msg. */
+static int start(struct session *session, struct nl_msg *msg, struct arrival *arrival,
+		 struct gf_slot *const *slots, size_t n, struct wait *wait)
+{
+	int ret;
+
+	ret = arrival_begin(session, arrival, slots, n);
+	if (ret) {
+		nlmsg_free(msg);
+		return ret;
+	}
+	ret = wait_start(session, msg, slots, n, wait);
+	if (ret) {
+		arrival_abort(session, arrival);
+		arrival_free(arrival);
+	}
+	return ret;
+}
+
+/* Choose and ask the module; @retry is set when somebody else was faster. */
+static int try_once(struct session *session, const char *name, uint32_t flags,
+		    struct arrival *arrival, struct wait *wait, char **why, bool *retry)
+{
+	struct pool_request request;
+	struct choose_result choice;
+	struct gf_slot **slots = NULL;
+	struct nl_msg *msg;
+	struct pool pool;
+	int ret;
+
+	*retry = false;
+	ret = pool_load(session, &pool);
+	if (ret)
+		return ret;
+	ret = pool_request_read(session->ctx, &session->knowledge, &pool, true, &request);
+	if (ret)
+		goto out_pool;
+	ret = pool_choose(session, &pool, &request, &choice);
+	pool_request_free(&request);
+	if (ret)
+		goto out_pool;
+
+	slots = pool_slots(session, &pool, choice.picked, choice.n);
+	msg = build(session, name, flags, slots, choice.n);
+	if (!msg) {
+		ret = CTL_USAGE;
+	} else if (session->ctx->dry_run) {
+		nlmsg_free(msg);
+		session_say(session, "choosing %s", choice.why);
+		render_choice(session, name, choice.why, slots, choice.n);
+		ret = arrival_begin(session, arrival, slots, choice.n);
+		say_plan(session, name, slots, choice.n);
+	} else {
+		session_say(session, "choosing %s", choice.why);
+		ret = start(session, msg, arrival, slots, choice.n, wait);
+		/* Claimed, removed or failed since the snapshot: others are left. */
+		*retry = ret && (gfc_last_errno(session->client) == EBUSY ||
+				 gfc_last_errno(session->client) == ENODEV ||
+				 gfc_last_errno(session->client) == EIO);
+		if (!ret)
+			*why = mem_strdup(choice.why);
+	}
+	free(slots);
+	choose_result_free(&choice);
+out_pool:
+	pool_free(&pool);
+	return ret;
+}
+
+static int finish(struct session *session, const char *name, struct arrival *arrival,
+		  struct wait *wait, const char *why)
+{
+	uint64_t began = wait->operation.started;
+	struct out_table *t;
+	char took[TEXT_QUANTITY];
+	uint64_t ms;
+	char *what;
+	int ret;
+
+	ret = wait_all(session, wait, 1);
+	if (ret)
+		return ret;
+	ms = text_now() > began && began ? text_now() - began : 0;
+	if (wait->operation.durations[GPUFABRIC_PHASE_TOTAL])
+		ms = wait->operation.durations[GPUFABRIC_PHASE_TOTAL] / 1000;
+	t = out_table(session->ctx->out, NULL, choice_columns, OUT_SINGLE);
+	out_str(t, "name", name);
+	out_str(t, "choice", why);
+	out_real(t, "seconds", (double)ms / 1000, 3);
+	wait_render(session, wait, 1);
+	arrival_finish(session, arrival);
+
+	what = mem_printf("%s was not composed, its claims are given back", name);
+	ret = wait_outcome(session, wait, what);
+	free(what);
+	if (!ret)
+		out_line(session->ctx->out, "%s: %zu GPU%s ready in %s", name, wait->n_slots,
+			 wait->n_slots == 1 ? "" : "s", text_duration(took, ms));
+	return ret;
+}
+
+int compose(struct session *session, const char *name, uint32_t flags)
+{
+	struct arrival arrival = { 0 };
+	struct wait wait = { 0 };
+	char *why = NULL;
+	bool retry;
+	int ret, tries = 0;
+
+	if (gf_composition_by_name(&session->fabric, name))
+		return ctl_fail(session->ctx, CTL_FAILED,
+				"composition %s exists already: choose another name, or gpuctl release %s",
+				name, name);
+	ret = try_once(session, name, flags, &arrival, &wait, &why, &retry);
+	while (ret && retry && ++tries < TRIES) {
+		session_say(session, "a slot was taken meanwhile, choosing anew");
+		ret = session_refresh(session);
+		if (!ret)
+			ret = try_once(session, name, flags, &arrival, &wait, &why, &retry);
+	}
+	if (!ret && !session->ctx->dry_run)
+		ret = finish(session, name, &arrival, &wait, why);
+	arrival_free(&arrival);
+	wait_free(&wait);
+	free(why);
+	return ret;
+}

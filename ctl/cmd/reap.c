@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl reap: release compositions whose client is gone or whose lease is over. */
+#include <stdlib.h>
+
+#include "ctl.h"
+#include "lib/out.h"
+#include "lib/release.h"
+#include "lib/remove.h"
+#include "lib/session.h"
+#include "lib/text.h"
+
+static const char *due(const struct gf_composition *composition, uint64_t now)
+{
+	if (composition->flags & GPUFABRIC_COMPOSITION_FLAG_ORPHANED)
+		return "its client is gone";
+	if (composition->lease && composition->lease <= now)
+		return "its lease is over";
+	return NULL;
+}
+
+/* Names of those that are due, caller frees each; what is reaped changes the snapshot. */
+static char **find_due(struct session *session, size_t *n)
+{
+	const struct gf_fabric *fabric = &session->fabric;
+	char **names = mem_zalloc(fabric->n_compositions, sizeof(*names));
+	uint64_t now = text_now();
+	size_t i;
+
+	*n = 0;
+	for (i = 0; i < fabric->n_compositions; i++) {
+		const char *why = due(&fabric->compositions[i], now);
+
+		if (!why)
+			continue;
+		session_say(session, "%s: %s", fabric->compositions[i].name, why);
+		names[(*n)++] = mem_strdup(fabric->compositions[i].name);
+	}
+	return names;
+}
+
+/* One that cannot be released does not keep the others. */
+static int reap(struct session *session, char *const *names, size_t n)
+{
+	struct ctl_ctx *ctx = session->ctx;
+	size_t i, failed = 0;
+	int ret, worst = CTL_DONE;
+
+	for (i = 0; i < n; i++) {
+		ret = release_composition(session, names[i], false);
+		if (!ret) {
+			if (!ctx->dry_run)
+				out_note(ctx->out, "reaped", "reaped ", "%s", names[i]);
+		} else {
+			failed++;
+			worst = ret;
+			ctl_warn(ctx, "%s: %s", names[i], ctx->error);
+		}
+		ret = session_refresh(session);
+		if (ret)
+			return ret;
+	}
+	if (failed)
+		return ctl_fail(ctx, worst, "%zu of %zu compositions could not be released", failed, n);
+	return CTL_DONE;
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct session session;
+	char **names;
+	size_t n, i;
+	int ret;
+
+	(void)argv;
+	ret = ctl_operands(ctx, argc, 0, 0);
+	if (!ret)
+		ret = session_open(ctx, &session, SESSION_CHANGE);
+	if (ret)
+		return ret;
+	names = find_due(&session, &n);
+	ret = reap(&session, names, n);
+	if (!n)
+		out_line(ctx->out, "nothing to reap");
+	for (i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+	session_close(&session);
+	return ret;
+}
+
+const struct ctl_command cmd_reap = {
+	.name = "reap",
+	.args = "",
+	.summary = "release compositions that nobody minds any more",
+	.help =
+		"Those whose client is gone (gpuctl run that was killed) and those whose lease is over (--for).\n"
+		"The kernel never takes GPUs away by itself; this does, by the contract of gpuctl release: what\n"
+		"is held stays, and its holders are listed. The watch service calls it.",
+	.options = { remove_options, session_options },
+	.run = run,
+};

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: gpuctl run
+ *
+ * Compose, run a command with the GPUs in its environment, release on any exit.
+ * The composition is bound to this client: should that be killed, the kernel marks it
+ * orphaned, the command is ended by its parent-death signal, and gpuctl reap
+ * takes the GPUs back.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "choose/compose.h"
+#include "choose/pool.h"
+#include "ctl.h"
+#include "lib/out.h"
+#include "lib/release.h"
+#include "lib/remove.h"
+#include "lib/session.h"
+#include "lib/text.h"
+#include "lib/visible.h"
+#include "size/options.h"
+
+/* What the command leaves behind has so long to let go of the GPUs. */
+#define LET_GO_MS 10000
+/* As shells say it. */
+#define STATUS_NOT_FOUND 127
+#define STATUS_NOT_RUN 126
+#define STATUS_SIGNAL 128
+
+static const struct ctl_option options[] = {
+	{ "name", 0, "NAME", "name of the composition (default run-PID)" },
+	{ NULL },
+};
+
+/* In the child; only what is written to the environment before exec. */
+static void tell_command(const struct session *session, const struct gf_composition *composition)
+{
+	const struct gf_slot **slots = mem_zalloc(composition->n_members, sizeof(*slots));
+	struct text names = { 0 }, addresses = { 0 };
+	struct visible variables[VISIBLE_MAX];
+	size_t i, n = 0, n_variables;
+
+	for (i = 0; i < composition->n_members; i++) {
+		const struct gf_slot *slot =
+			gf_slot_by_id(&session->fabric, composition->members[i].slot_id);
+		const struct gf_function *gpu = slot ? gf_gpu_function(slot) : NULL;
+
+		if (!gpu)
+			continue;
+		slots[n++] = slot;
+		text_join(&names, " ", slot->name);
+		text_join(&addresses, " ", gpu->address);
+	}
+	setenv("GPUFABRIC_COMPOSITION", composition->name, 1);
+	setenv("GPUFABRIC_SLOTS", names.text ? names.text : "", 1);
+	setenv("GPUFABRIC_ADDRESSES", addresses.text ? addresses.text : "", 1);
+	n_variables = visible_devices("/proc", "/sys", slots, n, variables);
+	for (i = 0; i < n_variables; i++)
+		setenv(variables[i].name, variables[i].value, 1);
+	visible_free(variables, n_variables);
+	free(names.text);
+	free(addresses.text);
+	free(slots);
+}
+
+static void become(char **argv, pid_t parent)
+{
+	static const int caught[] = { SIGINT, SIGTERM, SIGPIPE };
+	sigset_t none;
+	size_t i;
+
+	for (i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
+		signal(caught[i], SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* The parent may have died before it could be told. */
+	if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != parent)
+		_exit(STATUS_NOT_RUN);
+	execvp(argv[0], argv);
+	dprintf(STDERR_FILENO, "gpuctl: cannot run %s: %s\n", argv[0], strerror(errno));
+	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUN);
+}
+
+/* Until the command ends. A signal that comes to us ends it, the second one by force. */
+static int await_command(pid_t pid, int pidfd)
+{
+	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
+	int status, passed = 0;
+
+	while (ppoll(&fd, 1, NULL, gfc_signal_mask()) < 0 && errno == EINTR) {
+		if (!gfc_signalled())
+			continue;
+		gfc_forget_signals();
+		kill(pid, passed++ ? SIGKILL : SIGTERM);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The command's exit status, or -1 when it could not be started. */
+static int run_command(struct session *session, const struct gf_composition *composition, char **argv)
+{
+	pid_t parent = getpid(), pid;
+	int pidfd, status;
+
+	out_flush(session->ctx->out);
+	pid = fork();
+	if (!pid) {
+		tell_command(session, composition);
+		become(argv, parent);
+	}
+	pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
+	if (pidfd < 0) {
+		ctl_fail(session->ctx, CTL_FAILED, "cannot start %s: %s", argv[0], strerror(errno));
+		if (pid > 0) {
+			kill(pid, SIGKILL);
+			waitpid(pid, NULL, 0);
+		}
+		return -1;
+	}
+	status = await_command(pid, pidfd);
+	close(pidfd);
+	return status;
+}
+
+static int give_back(struct session *session, const char *name, int status)
+{
+	struct ctl_ctx *ctx = session->ctx;
+	int ret;
+
+	/* A signal has done its work; this end is to come to its own. */
+	gfc_forget_signals();
+	session->wait_ms = LET_GO_MS;
+	ret = session_refresh(session);
+	if (!ret)
+		ret = release_composition(session, name, false);
+	if (ret)
+		ctl_more(ctx, "%s is left behind: gpuctl reap takes it back when its GPUs are free", name);
+	if (status < 0)
+		return CTL_FAILED;
+	return ret && !status ? ret : status;
+}
+
+static int run_session(struct session *session, const char *name, char **argv)
+{
+	struct gf_composition *composition;
+	int ret, status = -1;
+
+	ret = compose(session, name, GPUFABRIC_REQUEST_FLAG_BIND);
+	if (ret || session->ctx->dry_run)
+		return ret;
+	ret = session_refresh(session);
+	if (!ret)
+		ret = session_composition(session, name, &composition);
+	if (!ret)
+		status = run_command(session, composition, argv);
+	return give_back(session, name, status);
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	const char *given = ctl_opt(ctx, "name");
+	struct session session;
+	char *name;
+	int ret;
+
+	if (ctx->rest)
+		return ctl_fail(ctx, CTL_USAGE, "the command stands behind --: gpuctl run %s",
+				ctx->command->args);
+	if (!argc)
+		return ctl_fail(ctx, CTL_USAGE, "which command? gpuctl run %s", ctx->command->args);
+	name = given ? mem_strdup(given) : mem_printf("run-%d", (int)getpid());
+	ret = session_check_name(ctx, "name", name);
+	if (!ret)
+		ret = session_open(ctx, &session, SESSION_CHOOSE);
+	if (!ret) {
+		ret = run_session(&session, name, argv);
+		session_close(&session);
+	}
+	free(name);
+	return ret;
+}
+
+const struct ctl_command cmd_run = {
+	.name = "run",
+	.args = "-- COMMAND...",
+	.summary = "compose, run a command with the GPUs, release on any exit",
+	.help =
+		"The request is that of gpuctl compose. The command finds GPUFABRIC_COMPOSITION, GPUFABRIC_SLOTS\n"
+		"and GPUFABRIC_ADDRESSES in its environment, and CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or\n"
+		"ZE_AFFINITY_MASK where the vendor's driver tells. Its exit status is that of gpuctl. SIGINT and\n"
+		"SIGTERM end the command, and then the GPUs are released. When gpuctl itself is killed the\n"
+		"command is ended, and gpuctl reap takes the GPUs back.",
+	.options = { options, pool_options, compose_options, size_workload_options, remove_options,
+		     session_options },
+	.run = run,
+};

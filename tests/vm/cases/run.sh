@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# gpuctl run: the GPUs come and go with a command, however that or gpuctl ends;
+# gpuctl reap: what nobody minds any more goes by the contract of every removal.
+#
+#   root port -- upstream -- sim0-0 ... sim0-3 with an h100-80 each, off
+#
+# vm: -t 240
+
+# Functions are called by their names, through check; what commands do is for them to expand.
+# shellcheck disable=SC2016,SC2317
+
+. "$TESTS/vm/lib.sh"
+
+compositions()
+{
+	gpuctl -j list | jq -r '[.compositions[].name] | join(" ")'
+}
+
+off()
+{
+	gpuctl -j list | jq '[.slots[] | select(.state == "off")] | length'
+}
+
+all_back()
+{
+	[ "$(compositions)/$(off)" = /4 ]
+}
+
+is_orphaned()
+{
+	gpuctl -j show "$1" | grep -q orphaned
+}
+
+check "the modules load" modprobe gpufabric_sim mode=own switches=1 slots=4 latency_ms=5 'gpus=*:h100-80:off' ||
+	bail_out "no simulator"
+check "gpufabric loads" modprobe gpufabric
+check "the GPUs are known" gpuctl scan
+
+note "a command that ends by itself"
+check "a command that succeeds" gpuctl run --gpus 2 -- sh -c 'env | grep ^GPUFABRIC >/tmp/env; gpuctl list >/tmp/list'
+check "its GPUs are given back" all_back
+is "$(grep -c ' ready ' /tmp/list)" 2 "it had them"
+for line in 'GPUFABRIC_COMPOSITION=run-[0-9]+' 'GPUFABRIC_SLOTS=sim0-0 sim0-1' \
+	'GPUFABRIC_ADDRESSES=10000:03:00.0 10000:04:00.0'; do
+	check "it was told $line" grep -qxE "$line" /tmp/env
+done
+check_rc 7 "its exit status is that of gpuctl" gpuctl run --gpus 1 -- sh -c 'exit 7'
+check "and its GPU is given back" all_back
+check_rc 137 "so is the signal that killed it" gpuctl run --gpus 1 -- sh -c 'kill -9 $$'
+check "and its GPU" all_back
+error=$(gpuctl run --gpus 1 -- /nonexistent 2>&1 >/dev/null)
+is $? 127 "a command that does not exist"
+is "$error" "gpuctl: cannot run /nonexistent: No such file or directory" "is named"
+check "and gives back what it never used" all_back
+check "the composition has the name that was given" \
+	gpuctl run --gpus 1 --name mine -- sh -c 'gpuctl show mine'
+check "and is gone with it" all_back
+
+note "requests"
+check_rc 3 "what does not fit" gpuctl run --gpus 5 -- touch /tmp/ran
+check_fails "runs nothing" test -e /tmp/ran
+check_rc 2 "a command is needed" gpuctl run --gpus 1
+check_rc 2 "and stands behind --" gpuctl run --gpus 1 true
+like "$(gpuctl -n run --gpus 1 -- touch /tmp/ran)" "would get sim0-0; nothing was changed" "a dry run says what it would take"
+check_fails "and runs nothing" test -e /tmp/ran
+
+# in_run SIGNAL STATUS: a signal to gpuctl while its command runs.
+in_run()
+{
+	local client
+
+	rm -f /tmp/pid
+	gpuctl run --gpus 2 --name "job$1" -- sh -c 'echo $$ >/tmp/pid; exec sleep 1000' >/tmp/out 2>&1 &
+	client=$!
+	wait_for 20 test -s /tmp/pid
+	kill "-$1" "$client"
+	wait "$client"
+	is $? "$2" "SIG$1: the exit status"
+	check "SIG$1: the command ends" wait_for 20 ended "$(cat /tmp/pid)"
+}
+
+ended()
+{
+	! kill -0 "$1"
+}
+
+note "a client that is ended"
+in_run TERM 143
+check "SIGTERM: the GPUs are given back" all_back
+in_run INT 143
+check "SIGINT: the GPUs are given back" all_back
+in_run KILL 137
+is "$(compositions)" jobKILL "SIGKILL: the composition stays"
+check "SIGKILL: as an orphan" wait_for 10 is_orphaned jobKILL
+like "$(gpuctl -n reap)" "jobKILL: its client is gone" "reap -n says what it would do"
+is "$(compositions)" jobKILL "and does nothing"
+check "reap takes it back" gpuctl reap
+check "with its GPUs" all_back
+is "$(gpuctl reap)" "nothing to reap" "then there is nothing to reap"
+
+note "a command that ignores SIGTERM"
+rm -f /tmp/pid
+gpuctl run --gpus 1 -- sh -c 'trap "" TERM; echo $$ >/tmp/pid; while :; do sleep 1; done' >/dev/null 2>&1 &
+client=$!
+wait_for 20 test -s /tmp/pid
+kill -TERM $client
+check_fails "goes on" ended "$(cat /tmp/pid)"
+kill -TERM $client
+wait $client
+is $? 137 "until the second signal"
+check "which gives the GPU back" all_back
+
+note "what a command leaves behind"
+check "a child that lets go in time" \
+	gpuctl run --gpus 1 -- sh -c 'sleep 2 </dev/gpufabric-sim/$GPUFABRIC_SLOTS & exit 0'
+check "is waited for" all_back
+error=$(gpuctl run --gpus 1 --wait 1s --name held -- \
+	sh -c 'setsid sleep 1000 </dev/gpufabric-sim/$GPUFABRIC_SLOTS >/dev/null 2>&1 & echo $! >/tmp/pid; exit 0' 2>&1 >/dev/null)
+is $? 4 "one that does not keeps its GPU"
+like "$error" "sleep 1000" "and is listed"
+like "$error" "held is left behind: gpuctl reap takes it back" "what to do is said"
+check "the composition is an orphan" wait_for 10 is_orphaned held
+check_rc 4 "reap finds it busy" gpuctl reap
+check "or asks it to end" gpuctl reap --signal TERM
+check "then all is back" all_back
+
+note "leases"
+check "a composition for a second" gpuctl compose short --gpus 1 --for 1s
+check "and one for long" gpuctl compose long --gpus 1 --for 8h
+check "the first is reaped when its time is over" wait_for 20 sh -c 'gpuctl reap | grep -q "reaped short"'
+is "$(compositions)" long "the other stays"
+gpuctl release long >/dev/null
+
+check "the module unloads" wait_for 10 rmmod gpufabric
+check "the simulator, too" rmmod gpufabric_sim
+finish
