@@ -60,7 +60,8 @@ static int reap(struct session *session, char *const *names, size_t n)
 			return ret;
 	}
 	if (failed)
-		return ctl_fail(ctx, worst, "%zu of %zu compositions could not be released", failed, n);
+		return ctl_fail(ctx, worst, "%zu of %zu compositions could not be released", failed,
+				n);
 	return CTL_DONE;
 }
 

@@ -107,7 +107,8 @@ static int await_command(pid_t pid, int pidfd)
 }
 
 /* The command's exit status, or -1 when it could not be started. */
-static int run_command(struct session *session, const struct gf_composition *composition, char **argv)
+static int run_command(struct session *session, const struct gf_composition *composition,
+		       char **argv)
 {
 	pid_t parent = getpid(), pid;
 	int pidfd, status;
@@ -144,7 +145,8 @@ static int give_back(struct session *session, const char *name, int status)
 	if (!ret)
 		ret = release_composition(session, name, false);
 	if (ret)
-		ctl_more(ctx, "%s is left behind: gpuctl reap takes it back when its GPUs are free", name);
+		ctl_more(ctx, "%s is left behind: gpuctl reap takes it back when its GPUs are free",
+			 name);
 	if (status < 0)
 		return CTL_FAILED;
 	return ret && !status ? ret : status;
@@ -166,7 +168,7 @@ static int run_session(struct session *session, const char *name, char **argv)
 	return give_back(session, name, status);
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int start(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	const char *given = ctl_opt(ctx, "name");
 	struct session session;
@@ -202,5 +204,5 @@ const struct ctl_command cmd_run = {
 		"command is ended, and gpuctl reap takes the GPUs back.",
 	.options = { options, pool_options, compose_options, size_workload_options, remove_options,
 		     session_options },
-	.run = run,
+	.run = start,
 };

@@ -162,8 +162,8 @@ static char *list_vendor(const char *proc, const char *sys, uint32_t vendor,
 	return list.text;
 }
 
-size_t visible_devices(const char *proc, const char *sys, const struct gf_slot *const *slots, size_t n,
-		       struct visible variables[VISIBLE_MAX])
+size_t visible_devices(const char *proc, const char *sys, const struct gf_slot *const *slots,
+		       size_t n, struct visible variables[VISIBLE_MAX])
 {
 	static const struct {
 		uint32_t vendor;

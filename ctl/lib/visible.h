@@ -25,8 +25,8 @@ struct visible {
  * A vendor whose driver does not tell gets no variable. @proc and @sys are where
  * these file systems are.
  */
-size_t visible_devices(const char *proc, const char *sys, const struct gf_slot *const *slots, size_t n,
-		       struct visible variables[VISIBLE_MAX]);
+size_t visible_devices(const char *proc, const char *sys, const struct gf_slot *const *slots,
+		       size_t n, struct visible variables[VISIBLE_MAX]);
 void visible_free(struct visible *variables, size_t n);
 
 #endif /* GPUCTL_VISIBLE_H */
