@@ -31,6 +31,8 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_release,
 	&cmd_reap,
 	&cmd_run,
+	&cmd_save,
+	&cmd_restore,
 	&cmd_watch,
 	&cmd_history,
 	&cmd_stats,

@@ -113,6 +113,8 @@ static void print_files(struct out *out)
 		  "What sits where: lines of \"SLOT GPU\", with a catalogue name or PCI ids such as\n"
 		  "10de:2331; the slot may hold wildcards of the shell, and the last line that matches\n"
 		  "counts. # begins a comment." },
+		{ "/var/lib/gpuctl/compositions.json",
+		  "What gpuctl save writes and gpuctl restore reads: see gpuctl-saved(5)." },
 		{ "/etc/gpuctl/hooks.d/HOOK.d/*",
 		  "Programs to call when GPUs come and go: see gpuctl-hooks(5)." },
 	};

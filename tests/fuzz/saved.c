@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: tool
+// packages: json-c libnl-3.0 libnl-genl-3.0 libudev ncursesw
+/*
+ * Files of saved compositions. What is accepted must be fit to be asked of the
+ * module, and what is made of it and printed must be accepted again, the same.
+ */
+#include "fuzz.h"
+#include "lib/saved.h"
+#include "lib/text.h"
+
+static void check(const struct saved_composition *composition)
+{
+	size_t i;
+
+	must(text_name_valid(composition->name));
+	must(composition->n_slots && composition->n_slots <= GPUFABRIC_MEMBERS_MAX);
+	must(!composition->job || strlen(composition->job) <= GPUFABRIC_NAME_MAX);
+	for (i = 0; i < composition->n_slots; i++) {
+		must(composition->slots[i].name && composition->slots[i].name[0]);
+		must(composition->slots[i].ids.vendor <= 0xffff);
+	}
+}
+
+/* A fabric in which all of it is composed; its strings are borrowed. */
+static void compose(const struct saved *saved, struct gf_fabric *fabric)
+{
+	size_t i, j, n = 0;
+
+	fabric->compositions = mem_zalloc(saved->n, sizeof(*fabric->compositions));
+	for (i = 0; i < saved->n; i++)
+		n += saved->items[i].n_slots;
+	fabric->slots = mem_zalloc(n, sizeof(*fabric->slots));
+	for (i = 0; i < saved->n; i++) {
+		const struct saved_composition *from = &saved->items[i];
+		struct gf_composition *to = &fabric->compositions[fabric->n_compositions++];
+
+		to->name = from->name;
+		to->tenant = from->tenant;
+		to->label = from->label;
+		to->job = from->job;
+		to->owner = from->owner;
+		to->lease = from->lease;
+		to->members = mem_zalloc(from->n_slots, sizeof(*to->members));
+		for (j = 0; j < from->n_slots; j++) {
+			struct gf_slot *slot = &fabric->slots[fabric->n_slots++];
+
+			slot->id = (uint32_t)fabric->n_slots;
+			slot->name = from->slots[j].name;
+			slot->ids = from->slots[j].ids;
+			slot->serial = from->slots[j].serial;
+			to->members[to->n_members].slot_id = slot->id;
+			to->members[to->n_members++].slot_name = slot->name;
+		}
+	}
+}
+
+static void print_and_read(const struct saved *saved)
+{
+	struct gf_fabric fabric = { 0 };
+	struct fault fault = { "" };
+	struct saved again;
+	char *text, *twice;
+	size_t i;
+
+	compose(saved, &fabric);
+	text = saved_print(&fabric, 1);
+	must(!saved_parse(&again, "again", text, strlen(text), &fault));
+	must(again.n == saved->n);
+	for (i = 0; i < fabric.n_compositions; i++)
+		free(fabric.compositions[i].members);
+	free(fabric.compositions);
+	free(fabric.slots);
+	memset(&fabric, 0, sizeof(fabric));
+	compose(&again, &fabric);
+	twice = saved_print(&fabric, 1);
+	must(!strcmp(text, twice));
+	for (i = 0; i < fabric.n_compositions; i++)
+		free(fabric.compositions[i].members);
+	free(fabric.compositions);
+	free(fabric.slots);
+	saved_free(&again);
+	free(text);
+	free(twice);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fault fault = { "" };
+	struct saved saved;
+	char *text = mem_zalloc(size + 1, 1);
+	size_t i;
+
+	memcpy(text, data, size);
+	if (saved_parse(&saved, "file", text, size, &fault)) {
+		must(!strncmp(fault.text, "file: ", 6) && !saved.n);
+	} else {
+		for (i = 0; i < saved.n; i++)
+			check(&saved.items[i]);
+		print_and_read(&saved);
+		saved_free(&saved);
+	}
+	free(text);
+	return 0;
+}
