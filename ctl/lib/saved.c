@@ -64,10 +64,12 @@ static struct json_object *print_composition(const struct gf_fabric *fabric,
 	add_text(to, "job", composition->job);
 	add_number(to, "owner", composition->owner);
 	add_number(to, "lease", composition->lease);
-	for (i = 0; i < composition->n_members; i++)
-		json_object_array_add(
-			slots, print_slot(gf_slot_by_id(fabric, composition->members[i].slot_id),
-					  composition->members[i].slot_name));
+	for (i = 0; i < composition->n_members; i++) {
+		const struct gf_member *member = &composition->members[i];
+		const struct gf_slot *slot = gf_slot_by_id(fabric, member->slot_id);
+
+		json_object_array_add(slots, print_slot(slot, member->slot_name));
+	}
 	json_object_object_add(to, "slots", slots);
 	return to;
 }
@@ -240,8 +242,8 @@ static int take_document(struct json_object *from, struct saved *saved, struct f
 		err = fault_set(fault, EINVAL, "is not what gpuctl save writes");
 	if (!err && format > FORMAT)
 		err = fault_set(fault, EINVAL,
-				"was written by a newer gpuctl (format %" PRIu64 ", this one knows %d)",
-				format, FORMAT);
+				"was written by a newer gpuctl (format %d, this one knows %d)",
+				(int)format, FORMAT);
 	if (!err)
 		err = take(from, "compositions", json_type_array, &list, fault);
 	if (!err && !list)
