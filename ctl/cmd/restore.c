@@ -125,8 +125,7 @@ static void compare_serials(struct session *session, const struct saved_composit
 		if (slot && slot->serial && wanted->slots[i].serial &&
 		    slot->serial != wanted->slots[i].serial)
 			ctl_warn(session->ctx,
-				 "%s: slot %s holds another GPU of that kind than before: serial "
-				 "%016" PRIx64,
+				 "%s: slot %s holds another GPU of that kind: serial %016" PRIx64,
 				 wanted->name, slot->name, slot->serial);
 	}
 }

@@ -106,7 +106,7 @@ like "$(gpuctl restore 2>&1 >/dev/null)" "serve: slot sim0-2 does not exist any 
 is "$(composed)" "train=sim0-0,sim0-1" "the other composition is there"
 gpuctl release train >/dev/null
 check "another card of the same kind" sh -c "echo h100-80 >$SIM/slot0.1/model"
-like "$(gpuctl restore 2>&1 >/dev/null)" "train: slot sim0-1 holds another GPU of that kind than before: serial 6767010100000001" \
+like "$(gpuctl restore 2>&1 >/dev/null)" "train: slot sim0-1 holds another GPU of that kind: serial 6767010100000001" \
 	"is worth a warning"
 gpuctl release train >/dev/null
 
