@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl topo: the tree of switches and slots, and how far GPUs are apart. */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctl.h"
+#include "lib/draw.h"
 #include "lib/out.h"
+#include "lib/p2p.h"
 #include "lib/render.h"
 #include "lib/session.h"
 #include "lib/text.h"
 #include "lib/topo.h"
 
 static const struct ctl_option options[] = {
-	{ "pairs", 'p', NULL, "how the path between each two GPUs leads" },
+	{ "pairs", 'p', NULL,
+	  "how the path between each two GPUs leads, and whether they are peers" },
+	{ "svg", 0, "FILE", "draw a picture; - is standard output" },
+	{ "dot", 0, "FILE", "the same as a graph for graphviz" },
 	{ NULL },
 };
 
@@ -28,6 +35,8 @@ static const struct out_column pair_columns[] = {
 	{ "to", "TO" },
 	{ "relation", "THROUGH" },
 	{ "hops", "HOPS", OUT_RIGHT },
+	{ "p2p", "PEERS" },
+	{ "reason", "BECAUSE" },
 	{ NULL, NULL },
 };
 
@@ -95,6 +104,7 @@ static void show_pairs(struct session *session)
 	const struct gf_fabric *fabric = &session->fabric;
 	struct out_table *t = out_table(session->ctx->out, "pairs", pair_columns, OUT_TABLE);
 	char **paths = mem_zalloc(fabric->n_slots, sizeof(*paths));
+	char *why;
 	size_t i, j;
 
 	for (i = 0; i < fabric->n_slots; i++)
@@ -112,6 +122,11 @@ static void show_pairs(struct session *session)
 								 &fabric->slots[j], paths[j])));
 			/* Both ends are GPUs: what lies between are the bridges. */
 			out_uint(t, "hops", topo_hops(paths[i], paths[j]) - 2);
+			out_str(t, "p2p",
+				p2p_verdict_name(p2p_verdict("/sys", &fabric->slots[i], paths[i],
+							     &fabric->slots[j], paths[j], &why)));
+			out_str(t, "reason", why);
+			free(why);
 		}
 	}
 	for (i = 0; i < fabric->n_slots; i++)
@@ -119,16 +134,49 @@ static void show_pairs(struct session *session)
 	free(paths);
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+/* Write a picture where the user wants it. */
+static int draw(struct session *session, const char *option,
+		char *(*picture)(const struct session *session))
+{
+	const char *path = ctl_opt(session->ctx, option);
+	bool standard = path && !strcmp(path, "-");
+	char *text;
+	FILE *f;
+	int err;
+
+	if (!path)
+		return CTL_DONE;
+	f = standard ? stdout : fopen(path, "we");
+	if (!f)
+		return ctl_fail(session->ctx, CTL_FAILED, "%s: %s", path, strerror(errno));
+	text = picture(session);
+	err = fputs(text, f) < 0 || fflush(f) ? errno : 0;
+	free(text);
+	if (!standard && fclose(f) && !err)
+		err = errno;
+	return err ? ctl_fail(session->ctx, CTL_FAILED, "%s: %s", path, strerror(err)) : CTL_DONE;
+}
+
+static void show_tree(struct session *session)
 {
 	static const struct out_column columns[] = {
 		{ "id", NULL }, { "address", NULL }, { "vendor", NULL },
 		{ "device", NULL }, { "numa_node", NULL }, { "link", NULL },
 		{ "depth", NULL }, { NULL, "SWITCH" }, { NULL, NULL },
 	};
-	struct session session;
-	struct out_table *t;
+	struct out_table *t = out_table(session->ctx->out, "switches", columns, OUT_LINES);
 	size_t i;
+
+	for (i = 0; i < session->fabric.n_switches; i++)
+		show_switch(session, t, &session->fabric.switches[i]);
+	if (!session->fabric.n_switches)
+		out_line(session->ctx->out,
+			 "no switches: no port that can take a GPU was found (see dmesg | grep pciehp)");
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct session session;
 	int ret;
 
 	(void)argv;
@@ -137,16 +185,17 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = session_open(ctx, &session, SESSION_LOOK);
 	if (ret)
 		return ret;
-	t = out_table(ctx->out, "switches", columns, OUT_LINES);
-	for (i = 0; i < session.fabric.n_switches; i++)
-		show_switch(&session, t, &session.fabric.switches[i]);
-	if (ctl_flag(ctx, "pairs"))
-		show_pairs(&session);
-	if (!session.fabric.n_switches)
-		out_line(ctx->out,
-			 "no switches: no port that can take a GPU was found (see dmesg | grep pciehp)");
+	if (ctl_opt(ctx, "svg") || ctl_opt(ctx, "dot")) {
+		ret = draw(&session, "svg", draw_svg);
+		if (!ret)
+			ret = draw(&session, "dot", draw_dot);
+	} else {
+		show_tree(&session);
+		if (ctl_flag(ctx, "pairs"))
+			show_pairs(&session);
+	}
 	session_close(&session);
-	return CTL_DONE;
+	return ret;
 }
 
 const struct ctl_command cmd_topo = {
@@ -155,7 +204,9 @@ const struct ctl_command cmd_topo = {
 	.summary = "tree of switches, slots and GPUs",
 	.help =
 		"With --pairs, THROUGH is switch (one switch), root-port (several switches below one root port),\n"
-		"host (a host bridge of one NUMA node) or numa; HOPS counts the bridges between.",
+		"host (a host bridge of one NUMA node) or numa; HOPS counts the bridges between. PEERS says\n"
+		"whether they can reach each other's memory: yes through switches alone, slow through the root\n"
+		"complex, where ACS redirects it for one, or no.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,
