@@ -124,6 +124,9 @@ check-fresh: deps ## The README's commands in a minimal Debian 12 made for it
 fuzz: deps ## Random input for every parser of the tool, FUZZ_SECONDS=600 in total
 	@tests/fuzz/run
 
+fuzz-netlink: deps ## Odd messages for the module on the kernel with KASAN, MESSAGES=1000000, SEED=
+	@tests/vm/long fuzz -s $(or $(SEED),$(shell date +%s)) -n $(or $(MESSAGES),1000000)
+
 coverage: deps ## Lines of the modules and of gpuctl that the tests run (builds a kernel first)
 	@tests/coverage
 
@@ -180,12 +183,12 @@ clean: ## Remove what was built; kernels and package lists stay
 	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
 		$(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
-		$(BUILD)/mutants $(BUILD)/failpoint
+		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz
 
 distclean: ## Remove build/ altogether
 	rm -rf $(BUILD)
 
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
-	check-dkms check-fresh mutants fuzz coverage lint bench install uninstall install-files dkms-sources dkms-install \
+	check-dkms check-fresh mutants fuzz fuzz-netlink coverage lint bench install uninstall install-files dkms-sources dkms-install \
 	clean distclean FORCE
