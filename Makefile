@@ -127,6 +127,9 @@ fuzz: deps ## Random input for every parser of the tool, FUZZ_SECONDS=600 in tot
 fuzz-netlink: deps ## Odd messages for the module on the kernel with KASAN, MESSAGES=1000000, SEED=
 	@tests/vm/long fuzz -s $(or $(SEED),$(shell date +%s)) -n $(or $(MESSAGES),1000000)
 
+storm: deps ## 64 clients, surprises, reloads: OPERATIONS=10000 RELOADS=100 CYCLES=10000
+	@tests/vm/long storms $(or $(OPERATIONS),10000) $(or $(RELOADS),100) $(or $(CYCLES),10000)
+
 coverage: deps ## Lines of the modules and of gpuctl that the tests run (builds a kernel first)
 	@tests/coverage
 
@@ -190,5 +193,5 @@ distclean: ## Remove build/ altogether
 
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
-	check-dkms check-fresh mutants fuzz fuzz-netlink coverage lint bench install uninstall install-files dkms-sources dkms-install \
+	check-dkms check-fresh mutants fuzz fuzz-netlink storm coverage lint bench install uninstall install-files dkms-sources dkms-install \
 	clean distclean FORCE

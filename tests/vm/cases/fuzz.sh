@@ -11,7 +11,7 @@
 #
 # before: tests/netlink-fuzz/build
 # vm: -t 200 -f build/netlink-fuzz/gffuzz
-# long: -k debug-6.1 -t 3000
+# long: -k debug-6.1 -t 7200
 
 # Functions are called by their names, through check.
 # shellcheck disable=SC2317
