@@ -41,9 +41,9 @@ static uint32_t random_below(uint32_t count)
 
 static void open_sockets(void)
 {
-	gf_close(&gf);
-	gf_close(&watch);
 	do {
+		gf_close(&gf);
+		gf_close(&watch);
 		pthread_mutex_lock(&storm->lock);
 		while (storm->gone)
 			storm_wait(1000);
@@ -55,12 +55,21 @@ static void open_sockets(void)
 /* Of who holds a composition, which keeps the module from going away. */
 #define NEVER_AWAY UINT32_MAX
 
+static bool is_among(int err, const int *expected)
+{
+	while (*expected && *expected != -err)
+		expected++;
+	return *expected;
+}
+
 /* Answers that there are only while the module goes away, or after it went. */
 static bool is_unloading(int err, unsigned int reload_before)
 {
+	/* The last one is what netlink says to a dump. */
+	static const int away[] = { ENOMEM, ENOENT, ENODEV, EPROTONOSUPPORT, 0 };
 	bool reloading = reload_before & 1 || storm->reload != reload_before || my_loads != storm->loads;
 
-	return reload_before != NEVER_AWAY && reloading && (err == -ENOMEM || err == -ENOENT || err == -ENODEV);
+	return reload_before != NEVER_AWAY && reloading && is_among(err, away);
 }
 
 /**
@@ -71,13 +80,6 @@ static bool is_unloading(int err, unsigned int reload_before)
  * @WRONG: as it may not be; said already
  */
 enum verdict { ACCEPTED, REFUSED, AWAY, WRONG };
-
-static bool is_among(int err, const int *expected)
-{
-	while (*expected && *expected != -err)
-		expected++;
-	return *expected;
-}
 
 /* Count what became of a request; @expected ends with 0. */
 static enum verdict judge(const char *what, int err, unsigned int reload_before, const int *expected)

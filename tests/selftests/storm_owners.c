@@ -206,10 +206,8 @@ static void open_anew(void)
 	while (storm->gone)
 		storm_wait(1000);
 	pthread_mutex_unlock(&storm->lock);
-	if (gf_open(&gf) || watch_open(&watch)) {
-		gf.fd = -1;
-		watch.fd = -1;
-	}
+	if (gf_open(&gf) || watch_open(&watch))
+		gf_close(&watch);
 }
 
 /**

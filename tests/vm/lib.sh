@@ -18,6 +18,7 @@ test_count=0
 test_failed=0
 check_log=/tmp/check.log
 export SIM=/sys/kernel/debug/gpufabric_sim
+[[ ${FLAVOUR-} != debug-* ]] || : "${SLOW:=4}"
 
 ok()
 {
@@ -139,6 +140,17 @@ wait_for()
 		[ "$tries" -gt 0 ] || return 1
 		sleep 0.05
 	done
+}
+
+# untainted: no warning, oops, bad page or lockup so far. For runs that are so long
+# that the kernel's log may not hold their beginning.
+untainted()
+{
+	local taint
+
+	taint=$(cat /proc/sys/kernel/tainted)
+	echo "tainted: $taint"
+	[ $((taint & (1 << 5 | 1 << 7 | 1 << 9 | 1 << 14))) -eq 0 ]
 }
 
 bail_out()

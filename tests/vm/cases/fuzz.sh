@@ -26,16 +26,6 @@ sent()
 	"$TESTS/gffuzz" -s "$1" -n 300
 }
 
-# Warnings, oopses and bad pages; the log itself may be too short to hold the first.
-untainted()
-{
-	local taint
-
-	taint=$(cat /proc/sys/kernel/tainted)
-	echo "tainted: $taint"
-	[ $((taint & (1 << 5 | 1 << 7 | 1 << 9 | 1 << 14))) -eq 0 ]
-}
-
 check "the simulator loads" modprobe gpufabric_sim mode=own switches=2 slots=4 latency_ms=0 \
 	'gpus=0.*:h100-80:off,1.*:l40s:on,1.3:none' || bail_out "no simulator"
 check "gpufabric loads" modprobe gpufabric || bail_out "no module"

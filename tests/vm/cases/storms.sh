@@ -31,16 +31,6 @@ storm()
 	"$TESTS/gfstorm" -n "$operations" -r "$reloads" -m "$(modinfo -n gpufabric)"
 }
 
-# Warnings, oopses and bad pages; the log itself may be too short to hold the first.
-untainted()
-{
-	local taint
-
-	taint=$(cat /proc/sys/kernel/tainted)
-	echo "tainted: $taint"
-	[ $((taint & (1 << 5 | 1 << 7 | 1 << 9 | 1 << 14))) -eq 0 ]
-}
-
 parameters=(switches=1 slots=16 latency_ms=1 'gpus=*:h100-80:off')
 check "the modules load" load own "${parameters[@]}" || bail_out "no modules"
 read -ra all <<<"$(names 0 15)"
