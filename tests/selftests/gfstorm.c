@@ -88,6 +88,7 @@ static enum verdict judge(const char *what, int err, unsigned int reload_before,
 		return ACCEPTED;
 	if (is_among(err, expected)) {
 		atomic_fetch_add(&storm->refused, 1);
+		atomic_fetch_add(&storm->foreign, err == -EMEDIUMTYPE);
 		return REFUSED;
 	}
 	if (is_unloading(err, reload_before)) {
@@ -153,9 +154,13 @@ static void wait_for_events(unsigned int count)
 		;
 }
 
-static const int busy[] = { EBUSY, ENODEV, EIO, 0 };
+/*
+ * EMEDIUMTYPE: a card that was pulled while the PCI core read its registers has
+ * no class that a GPU has, until it is taken off the bus.
+ */
+static const int busy[] = { EBUSY, ENODEV, EIO, EMEDIUMTYPE, 0 };
 /* A GPU that goes away while it is powered on or awaited. */
-static const int lost[] = { ENODEV, EIO, EBUSY, ETIMEDOUT, 0 };
+static const int lost[] = { ENODEV, EIO, EBUSY, ETIMEDOUT, EMEDIUMTYPE, 0 };
 
 /* Put a card in where there is none; elsewhere pull it now and then. */
 static void surprise(void)
@@ -212,7 +217,7 @@ static void undrain_mine(const struct ask_slot *mine, unsigned int count)
  */
 static void release(struct ask_slot *mine, unsigned int count)
 {
-	static const int expected[] = { EBUSY, ESTALE, 0 };
+	static const int expected[] = { EBUSY, ESTALE, EMEDIUMTYPE, 0 };
 	const struct ask request = {
 		.command = GPUFABRIC_CMD_RELEASE, .name = my_name, .slots = mine, .n_slots = count,
 	};
@@ -304,7 +309,7 @@ static enum verdict attach(void)
 /* Refused for the slots of others. Who drains those disturbs them, which is allowed. */
 static enum verdict detach(void)
 {
-	static const int expected[] = { EBUSY, ESTALE, ENODEV, 0 };
+	static const int expected[] = { EBUSY, ESTALE, ENODEV, EMEDIUMTYPE, 0 };
 	unsigned int reload = storm->reload;
 	const char *name = sim_slot(0, random_below(STORM_SLOTS));
 	uint32_t generation;
@@ -441,6 +446,7 @@ static void say_counts(unsigned int clients)
 	printf("# count storms.clients %u\n", clients);
 	printf("# count storms.operations %lu\n", storm->operations);
 	printf("# count storms.refused %lu\n", storm->refused);
+	printf("# count storms.refused.foreign %lu\n", storm->foreign);
 	printf("# count storms.failed %lu\n", storm->failed);
 	printf("# count storms.unloading %lu\n", storm->unloading);
 	printf("# count storms.surprises %lu\n", storm->surprises);

@@ -28,6 +28,7 @@
  * @conflicts: slots that two had at a time
  * @problems: what else was not expected
  * @refused: requests that were refused as they may be
+ * @foreign: of these, for a device that is no GPU
  * @failed: accepted ones that failed as they may, for a GPU that went away
  * @unloading: requests that came while the module went away
  * @surprises: cards that were pulled, put in, or lost their link for a moment
@@ -49,7 +50,7 @@ struct storm {
 	atomic_bool over;
 	atomic_uint owner[STORM_SLOTS];
 	atomic_ulong conflicts, problems;
-	atomic_ulong refused, failed, unloading, surprises, tried, kept;
+	atomic_ulong refused, foreign, failed, unloading, surprises, tried, kept;
 	atomic_ulong events, snapshots, missed;
 };
 
