@@ -111,12 +111,15 @@ const struct gf_backend gf_backend_slot = {
 
 static int match_service(struct device *dev, void *found)
 {
+	/* It may be unbound while we look; port services are never modules. */
+	struct device_driver *driver = READ_ONCE(dev->driver);
+
 	/*
 	 * The bus type of port services is not exported everywhere, so it is
 	 * known by its name; a bound slot driver is known by its own.
 	 */
 	if (!dev->bus || strcmp(dev->bus->name, "pci_express") ||
-	    !dev->driver || strcmp(dev->driver->name, "pciehp"))
+	    !driver || strcmp(driver->name, "pciehp"))
 		return 0;
 	*(struct device **)found = get_device(dev);
 	return 1;
@@ -124,7 +127,8 @@ static int match_service(struct device *dev, void *found)
 
 /**
  * gf_backend_slot_service() - find the hot-plug service device of a port
- * @port: a port; caller holds pci_rescan_remove_lock
+ * @port: a port; caller holds pci_rescan_remove_lock and the port's lock, so
+ *	that it is not just losing its services
  *
  * Return: the device with a reference, or NULL when pciehp does not drive
  * the port.

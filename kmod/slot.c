@@ -432,23 +432,63 @@ static struct gf_slot *slot_alloc(struct pci_slot *pci_slot)
 	return slot;
 }
 
-/* Hold what the slot's operations live in. */
-static int slot_pin(struct gf_slot *slot)
+static void note_driver(struct gf_slot *slot,
+			const struct hotplug_slot *hotplug)
+{
+	strscpy(slot->driver_name, hotplug->mod_name ?: "unknown",
+		sizeof(slot->driver_name));
+}
+
+/* The service's lock keeps its driver bound, and with it the memory here. */
+static int pin_service(struct gf_slot *slot)
+{
+	struct hotplug_slot *hotplug;
+	int err = -ENODEV;
+
+	if (!device_trylock(slot->service))
+		return -EBUSY;
+	hotplug = READ_ONCE(slot->pci_slot->hotplug);
+	if (hotplug && slot->service->driver) {
+		note_driver(slot, hotplug);
+		err = 0;
+	}
+	device_unlock(slot->service);
+	return err;
+}
+
+static int pin_module(struct gf_slot *slot)
 {
 	/* A slot driver takes itself off without any lock that we could hold. */
 	struct hotplug_slot *hotplug = READ_ONCE(slot->pci_slot->hotplug);
 
 	if (!hotplug)
 		return -ENODEV;
-	slot->service = gf_backend_slot_service(slot->port);
-	strscpy(slot->driver_name, hotplug->mod_name ?: "unknown",
-		sizeof(slot->driver_name));
-	if (slot->service)
-		return 0;
+	note_driver(slot, hotplug);
 	if (!try_module_get(hotplug->owner))
 		return -ENODEV;
 	slot->owner = hotplug->owner;
 	return 0;
+}
+
+/*
+ * Hold what the slot's operations live in. A port that loses its driver first
+ * takes its services off its list and then unbinds them: the port's lock keeps
+ * such a slot from being taken for one whose driver has no service.
+ */
+static int slot_pin(struct gf_slot *slot)
+{
+	int err;
+
+	if (!device_trylock(&slot->port->dev))
+		return -EBUSY;
+	slot->service = gf_backend_slot_service(slot->port);
+	err = slot->service ? pin_service(slot) : pin_module(slot);
+	device_unlock(&slot->port->dev);
+	if (err && slot->service) {
+		put_device(slot->service);
+		slot->service = NULL;
+	}
+	return err;
 }
 
 static void slot_unpin(struct gf_slot *slot)
