@@ -54,12 +54,12 @@ static struct sim_slot *slot_at(struct pci_bus *bus, unsigned int devfn)
 	struct sim_switch *sw = switch_below(bus->parent);
 	unsigned int number = devfn;
 
-	if (sim.slots <= 32) {
+	if (sw && sw->nr_slots <= 32) {
 		if (PCI_FUNC(devfn))
 			return NULL;
 		number = PCI_SLOT(devfn);
 	}
-	return sw && number < sim.slots ? sw->slots[number] : NULL;
+	return sw ? sim_slot_at(sw, number) : NULL;
 }
 
 /* How many bridges are above a bus. */

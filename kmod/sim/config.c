@@ -235,7 +235,7 @@ void sim_config_port(struct sim_slot *slot)
 {
 	struct sim_fn *fn = &slot->port.fn;
 	/* More ports than devices on a bus: they are functions of devices. */
-	u8 header = sim.slots > 32 ? PCI_HEADER_TYPE_MFD : 0;
+	u8 header = slot->sw->nr_slots > 32 ? PCI_HEADER_TYPE_MFD : 0;
 
 	config_bridge(fn, SIM_DEVICE_DOWNSTREAM, header, port_wmask);
 	config_express(fn, PCI_EXP_TYPE_DOWNSTREAM, PCI_EXP_FLAGS_SLOT,

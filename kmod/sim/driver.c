@@ -35,7 +35,7 @@
 /**
  * struct sim_gpu - a GPU that the driver is bound to
  * @kref: one for the driver and one for each open file
- * @slot: where it is; never freed while a file is open
+ * @slot: where it is; stays in memory while the module does
  * @users: open files; protected by sim_gpu_mutex
  * @gone: the device was removed; protected by sim_gpu_mutex
  */
@@ -48,7 +48,7 @@ struct sim_gpu {
 
 /*
  * Protects &sim_slot.gpu, &sim_slot.knobs and the fields of &struct sim_gpu.
- * Taken under the rescan lock; nothing is taken below it.
+ * Taken under the rescan lock; the locks of ports are taken below it.
  */
 static DEFINE_MUTEX(sim_gpu_mutex);
 
@@ -66,7 +66,8 @@ static void gpu_free(struct kref *kref)
 
 static int gpu_open(struct inode *inode, struct file *file)
 {
-	struct sim_slot *slot = sim_slot_at(iminor(inode) - MINOR(gpu_devt));
+	struct sim_slot *slot = sim_slot_of_minor(iminor(inode) -
+						  MINOR(gpu_devt));
 	struct sim_gpu *gpu;
 	int ret = -ENODEV;
 
@@ -100,19 +101,18 @@ static ssize_t gpu_read(struct file *file, char __user *to, size_t count,
 	struct sim_gpu *gpu = file->private_data;
 	struct sim_slot *slot = gpu->slot;
 	char text[64];
-	bool gone;
-	int len;
+	int len = -ENODEV;
 
 	mutex_lock(&sim_gpu_mutex);
-	gone = gpu->gone;
+	if (!gpu->gone) {
+		raw_spin_lock_irq(&slot->port.lock);
+		len = scnprintf(text, sizeof(text), "%s %016llx\n",
+				slot->card.model->name, slot->card.serial);
+		raw_spin_unlock_irq(&slot->port.lock);
+	}
 	mutex_unlock(&sim_gpu_mutex);
-	if (gone)
-		return -ENODEV;
-
-	raw_spin_lock_irq(&slot->port.lock);
-	len = scnprintf(text, sizeof(text), "%s %016llx\n",
-			slot->card.model->name, slot->card.serial);
-	raw_spin_unlock_irq(&slot->port.lock);
+	if (len < 0)
+		return len;
 	return simple_read_from_buffer(to, count, pos, text, len);
 }
 
@@ -189,7 +189,7 @@ static int gpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	mutex_unlock(&sim_gpu_mutex);
 
 	dev = device_create(gpu_class, &pdev->dev,
-			    gpu_devt + sim_slot_index(slot), NULL,
+			    gpu_devt + sim_slot_minor(slot), NULL,
 			    "gpufabric-sim!%s", slot->name);
 	if (IS_ERR(dev)) {
 		mutex_lock(&sim_gpu_mutex);
@@ -232,7 +232,7 @@ static void gpu_remove(struct pci_dev *pdev)
 	release(&slot->knobs);
 	mutex_unlock(&sim_gpu_mutex);
 
-	device_destroy(gpu_class, gpu_devt + sim_slot_index(slot));
+	device_destroy(gpu_class, gpu_devt + sim_slot_minor(slot));
 	kref_put(&gpu->kref, gpu_free);
 }
 
@@ -313,15 +313,19 @@ void sim_driver_show(struct sim_slot *slot, char *text, size_t size)
 }
 
 /**
- * sim_driver_release_all() - let all held removals go on
+ * sim_driver_forget() - take all orders back, so that held removals go on
+ * @sw: for the slots of this switch
  */
-void sim_driver_release_all(void)
+void sim_driver_forget(struct sim_switch *sw)
 {
 	struct sim_slot *slot;
 	unsigned int i;
 
-	for (i = 0; (slot = sim_slot_at(i)); i++)
-		sim_driver_order(slot, "remove-release");
+	mutex_lock(&sim_gpu_mutex);
+	for (i = 0; (slot = sim_slot_at(sw, i)); i++)
+		memset(&slot->knobs, 0, sizeof(slot->knobs));
+	mutex_unlock(&sim_gpu_mutex);
+	wake_up_all(&release_wait);
 }
 
 /**
@@ -331,7 +335,7 @@ void sim_driver_release_all(void)
  */
 int sim_driver_register(void)
 {
-	unsigned int count = sim.switches * sim.slots;
+	unsigned int count = sim_minors();
 	int ret;
 
 	gpu_class = gpufabric_class_create("gpufabric_sim_gpu");
@@ -366,6 +370,6 @@ void sim_driver_unregister(void)
 {
 	pci_unregister_driver(&gpu_driver);
 	cdev_del(&gpu_cdev);
-	unregister_chrdev_region(gpu_devt, sim.switches * sim.slots);
+	unregister_chrdev_region(gpu_devt, sim_minors());
 	class_destroy(gpu_class);
 }

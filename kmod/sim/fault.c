@@ -67,35 +67,21 @@ static bool is_slot(const struct sim_port *port)
 	return port->ops == &sim_slot_ops;
 }
 
-/* "MODEL [audio]" */
-static int parse_card(char *text, const struct sim_model **model, bool *audio)
-{
-	char *name = strsep(&text, " ");
-
-	*model = sim_model_find(name, strlen(name));
-	*audio = text && !strcmp(text, "audio");
-	return *model && (!text || *audio) ? 0 : -EINVAL;
-}
-
 /* Another card for the slot, or the one that was there if @text is NULL. */
-static int insert_card(struct sim_slot *slot, char *text)
+static int insert_card(struct sim_slot *slot, const char *text)
 {
-	const struct sim_model *model;
-	bool audio;
-	int ret;
+	struct sim_card_spec spec = {};
 
 	if (!text)
-		return slot->card.model ? 0 : -ENODEV;
-	ret = parse_card(text, &model, &audio);
-	if (!ret)
-		sim_slot_fill(slot, model, audio);
-	return ret;
+		return sim_slot_insert(slot, NULL);
+	if (sim_parse_card(text, &spec) || !spec.model)
+		return -EINVAL;
+	return sim_slot_insert(slot, &spec);
 }
 
 static int surprise_store(struct sim_port *port, char *text)
 {
 	char *what = strsep(&text, " ");
-	int ret;
 
 	if (!strcmp(what, "remove") && !text) {
 		if (!port->present)
@@ -111,12 +97,12 @@ static int surprise_store(struct sim_port *port, char *text)
 	}
 	if (strcmp(what, "insert") || (text && !is_slot(port)))
 		return -EINVAL;
+	if (is_slot(port))
+		return insert_card(sim_slot_of(port), text);
 	if (port->present)
 		return -EBUSY;
-	ret = is_slot(port) ? insert_card(sim_slot_of(port), text) : 0;
-	if (!ret)
-		sim_port_insert(port);
-	return ret;
+	sim_port_insert(port);
+	return 0;
 }
 
 static void fail_show(struct sim_port *port, char *text, size_t size)
@@ -158,11 +144,16 @@ static void model_show(struct sim_port *port, char *text, size_t size)
 
 static int model_store(struct sim_port *port, char *text)
 {
+	struct sim_card_spec spec = {};
+
 	if (!port->present)
 		return -ENODEV;
 	if (port->power)
 		return -EBUSY;
-	return insert_card(sim_slot_of(port), text);
+	if (sim_parse_card(text, &spec) || !spec.model)
+		return -EINVAL;
+	sim_slot_fill(sim_slot_of(port), &spec);
+	return 0;
 }
 
 static void bar_bytes_show(struct sim_port *port, char *text, size_t size)
@@ -318,34 +309,63 @@ static struct dentry *add_port(struct sim_port *port, const char *name)
 }
 
 /**
- * sim_fault_init() - make the files
+ * sim_fault_add() - make the files of a switch and its slots
+ * @sw: the switch
  */
-void sim_fault_init(void)
+void sim_fault_add(struct sim_switch *sw)
 {
-	struct sim_switch *sw;
 	struct sim_slot *slot;
-	struct dentry *dir;
-	char name[32];
 	unsigned int i;
+	char name[32];
 
-	fault_root = debugfs_create_dir(KBUILD_MODNAME, NULL);
-	for (i = 0; (sw = sim_switch_at(i)); i++) {
-		snprintf(name, sizeof(name), "switch%u", i);
-		add_port(&sw->root, name);
-	}
-	for (i = 0; (slot = sim_slot_at(i)); i++) {
-		snprintf(name, sizeof(name), "slot%u.%u", slot->sw->index,
+	if (!fault_root)
+		return;
+	snprintf(name, sizeof(name), "switch%u", sw->index);
+	sw->files = add_port(&sw->root, name);
+	for (i = 0; (slot = sim_slot_at(sw, i)); i++) {
+		snprintf(name, sizeof(name), "slot%u.%u", sw->index,
 			 slot->number);
-		dir = add_port(&slot->port, name);
-		debugfs_create_file("driver", 0600, dir, &slot->port,
+		slot->files = add_port(&slot->port, name);
+		debugfs_create_file("driver", 0600, slot->files, &slot->port,
 				    &knob_fops);
 	}
 }
 
 /**
- * sim_fault_exit() - remove the files, after whoever is in one of them
+ * sim_fault_remove() - remove them, after whoever is in one of them
+ * @sw: the switch
+ */
+void sim_fault_remove(struct sim_switch *sw)
+{
+	struct sim_slot *slot;
+	unsigned int i;
+
+	for (i = 0; (slot = sim_slot_at(sw, i)); i++) {
+		debugfs_remove_recursive(slot->files);
+		slot->files = NULL;
+	}
+	debugfs_remove_recursive(sw->files);
+	sw->files = NULL;
+}
+
+/**
+ * sim_fault_init() - make the files of all switches there are
+ */
+void sim_fault_init(void)
+{
+	struct sim_switch *sw;
+	unsigned int i;
+
+	fault_root = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	for (i = 0; (sw = sim_switch_at(i)); i++)
+		sim_fault_add(sw);
+}
+
+/**
+ * sim_fault_exit() - remove all files, after whoever is in one of them
  */
 void sim_fault_exit(void)
 {
 	debugfs_remove_recursive(fault_root);
+	fault_root = NULL;
 }

@@ -14,7 +14,8 @@
  * Order of setting up: bus notifier and companion driver first, so that no
  * simulated GPU is ever on a bus without them; the reverse at the end. The
  * slots of mode=own go first of all, because whoever writes to their files
- * needs everything else.
+ * needs everything else. Switches that were added at run time pin the module:
+ * at the end there are none.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -67,6 +68,7 @@ static const struct kernel_param_ops latency_ops = {
 
 struct sim sim = {
 	.latency_ms = UINT_MAX,
+	.lock = __MUTEX_INITIALIZER(sim.lock),
 };
 
 module_param_cb(latency_ms, &latency_ops, &sim.latency_ms, 0644);
@@ -244,6 +246,29 @@ static void free_queues(void)
 		destroy_workqueue(sim.event_wq);
 }
 
+static int own_register(void)
+{
+	struct sim_switch *sw;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && (sw = sim_switch_at(i)); i++)
+		ret = sim_own_register(sw);
+	return ret;
+}
+
+/* Operations that wait for links give up, removals that are held go on. */
+static void close_all(void)
+{
+	struct sim_switch *sw;
+	unsigned int i;
+
+	for (i = 0; (sw = sim_switch_at(i)); i++)
+		sim_switch_close(sw);
+	for (i = 0; (sw = sim_switch_at(i)); i++)
+		sim_own_unregister(sw);
+}
+
 /* Everything that is built goes live, and is taken back on an error. */
 static int go_live(void)
 {
@@ -254,15 +279,16 @@ static int go_live(void)
 						     NULL, 0);
 	if (IS_ERR(sim_parent))
 		return PTR_ERR(sim_parent);
+	sim.parent = &sim_parent->dev;
 	ret = sim_bus_register();
 	if (ret)
 		goto unregister_parent;
 	ret = sim_driver_register();
 	if (ret)
 		goto unregister_bus;
-	ret = sim_topology_add(&sim_parent->dev);
+	ret = sim_topology_add();
 	if (!ret && sim.mode == SIM_MODE_OWN)
-		ret = sim_own_register();
+		ret = own_register();
 	if (ret)
 		goto remove_topology;
 	if (knobs)
@@ -270,8 +296,7 @@ static int go_live(void)
 	return 0;
 
 remove_topology:
-	atomic_set(&sim.closing, 1);
-	sim_own_unregister();
+	close_all();
 	sim_topology_remove();
 	sim_driver_unregister();
 unregister_bus:
@@ -279,6 +304,17 @@ unregister_bus:
 unregister_parent:
 	platform_device_unregister(sim_parent);
 	return ret;
+}
+
+/* The opposite of go_live(). */
+static void take_down(void)
+{
+	sim_fault_exit();
+	close_all();
+	sim_topology_remove();
+	sim_driver_unregister();
+	sim_bus_unregister();
+	platform_device_unregister(sim_parent);
 }
 
 static int __init sim_init(void)
@@ -298,11 +334,17 @@ static int __init sim_init(void)
 	ret = go_live();
 	if (ret)
 		goto free_topology;
+	/* Last: what users add there from now on cannot be taken back. */
+	ret = sim_configfs_init();
+	if (ret)
+		goto take_down;
 	pr_info("mode %s: %u switches with %u slots each in %u domains from %04x\n",
 		mode, sim.switches, sim.slots, sim.domains,
 		sim.dom[0]->sysdata.domain);
 	return 0;
 
+take_down:
+	take_down();
 free_topology:
 	sim_topology_free();
 free_queues:
@@ -313,14 +355,8 @@ module_init(sim_init);
 
 static void __exit sim_exit(void)
 {
-	sim_fault_exit();
-	atomic_set(&sim.closing, 1);
-	sim_driver_release_all();
-	sim_own_unregister();
-	sim_topology_remove();
-	sim_driver_unregister();
-	sim_bus_unregister();
-	platform_device_unregister(sim_parent);
+	sim_configfs_exit();
+	take_down();
 	sim_topology_free();
 	free_queues();
 }

@@ -94,7 +94,9 @@ static void remove_devices(struct pci_dev *port, bool gone)
 
 static bool link_settled(struct sim_slot *slot)
 {
-	return READ_ONCE(slot->port.link_up) || !READ_ONCE(slot->port.present);
+	return READ_ONCE(slot->port.link_up) ||
+	       !READ_ONCE(slot->port.present) ||
+	       atomic_read(&slot->sw->closing);
 }
 
 /*
@@ -284,7 +286,7 @@ static void own_event(struct work_struct *work)
  */
 void sim_own_event(struct sim_slot *slot)
 {
-	if (sim.mode == SIM_MODE_OWN && !atomic_read(&sim.closing))
+	if (sim.mode == SIM_MODE_OWN && !atomic_read(&slot->sw->closing))
 		queue_work(sim.event_wq, &slot->event);
 }
 
@@ -334,37 +336,39 @@ void sim_own_init(struct sim_slot *slot)
 }
 
 /**
- * sim_own_register() - register all slots whose ports are there
+ * sim_own_register() - register the slots of a switch whose ports are there
+ * @sw: the switch
  *
  * Return: 0 or the error of a slot that could not be registered.
  */
-int sim_own_register(void)
+int sim_own_register(struct sim_switch *sw)
 {
 	struct sim_slot *slot;
 	unsigned int i;
 
-	for (i = 0; (slot = sim_slot_at(i)); i++)
+	for (i = 0; (slot = sim_slot_at(sw, i)); i++)
 		queue_work(sim.event_wq, &slot->event);
-	flush_workqueue(sim.event_wq);
+	for (i = 0; (slot = sim_slot_at(sw, i)); i++)
+		flush_work(&slot->event);
 
-	for (i = 0; (slot = sim_slot_at(i)); i++)
+	for (i = 0; (slot = sim_slot_at(sw, i)); i++)
 		if (slot->error)
 			return slot->error;
 	return 0;
 }
 
 /**
- * sim_own_unregister() - deregister all slots
+ * sim_own_unregister() - deregister the slots of a switch
+ * @sw: the switch; it is closed, so that nothing queues new events
  *
- * Waits for operations that are under way. &sim.closing is set, so that
- * nothing queues new events.
+ * Waits for operations that are under way.
  */
-void sim_own_unregister(void)
+void sim_own_unregister(struct sim_switch *sw)
 {
 	struct sim_slot *slot;
 	unsigned int i;
 
-	for (i = 0; (slot = sim_slot_at(i)); i++) {
+	for (i = 0; (slot = sim_slot_at(sw, i)); i++) {
 		cancel_work_sync(&slot->event);
 		deregister(slot);
 	}

@@ -206,6 +206,34 @@ int sim_parse_gpus(const char *list, const struct sim_layout *layout,
 	return 0;
 }
 
+/**
+ * sim_parse_card() - read what is put into a slot, as in "l40s audio"
+ * @text: what the user wrote; "none" is an empty slot
+ * @spec: result; whether it is off is left as it is
+ *
+ * Return: 0, or -EINVAL with @spec unchanged.
+ */
+int sim_parse_card(const char *text, struct sim_card_spec *spec)
+{
+	struct span rest = { text, text + strlen(text) };
+	struct sim_card_spec found = { NULL, spec->off, false };
+	struct span name;
+
+	while (rest.end > rest.at && rest.end[-1] == '\n')
+		rest.end--;
+	name = span_take(&rest, ' ');
+	found.model = sim_model_find(name.at, span_len(&name));
+	if (!found.model && (!span_is(&name, "none") || span_len(&rest)))
+		return -EINVAL;
+	if (rest.at > name.end || span_len(&rest)) {
+		if (!span_is(&rest, "audio"))
+			return -EINVAL;
+		found.audio = true;
+	}
+	*spec = found;
+	return 0;
+}
+
 static const char * const sim_speeds[] = {
 	NULL, "2.5GT", "5GT", "8GT", "16GT", "32GT", "64GT",
 };

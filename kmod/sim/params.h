@@ -30,6 +30,7 @@ struct sim_layout {
 
 int sim_parse_gpus(const char *list, const struct sim_layout *layout,
 		   struct sim_card_spec *specs, char *error, size_t size);
+int sim_parse_card(const char *text, struct sim_card_spec *spec);
 int sim_parse_link(const char *text, struct sim_link *link);
 const char *sim_link_speed_name(u8 speed);
 

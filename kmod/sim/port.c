@@ -253,6 +253,26 @@ void sim_port_power(struct sim_port *port, bool on)
 }
 
 /**
+ * sim_port_reset() - a port as new, with nothing below it
+ * @port: the port, stopped; the caller holds its lock
+ */
+void sim_port_reset(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->present = false;
+	port->hidden = false;
+	port->power = false;
+	port->link_up = false;
+	port->training = false;
+	port->armed = SIM_FAULT_NONE;
+	port->armed_count = 0;
+	port->active = SIM_FAULT_NONE;
+	port->lost = false;
+	port->inserted = false;
+}
+
+/**
  * sim_port_start() - put a port into the state that the host finds
  * @port: the port; the caller holds its lock
  * @on: it is powered, and its link trained long ago
@@ -434,13 +454,22 @@ int sim_port_irq_init(struct sim_port *port)
 }
 
 /**
- * sim_port_fini() - stop everything that a port does by itself
+ * sim_port_stop() - stop everything that a port does by itself
+ * @port: the port; nothing can address it any more
+ */
+void sim_port_stop(struct sim_port *port)
+{
+	cancel_delayed_work_sync(&port->train);
+	irq_work_sync(&port->irq_work);
+}
+
+/**
+ * sim_port_fini() - free what a port has
  * @port: the port; nothing can address it any more
  */
 void sim_port_fini(struct sim_port *port)
 {
-	cancel_delayed_work_sync(&port->train);
-	irq_work_sync(&port->irq_work);
+	sim_port_stop(port);
 	if (port->irq)
 		irq_free_descs(port->irq, 1);
 	port->irq = 0;

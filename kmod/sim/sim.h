@@ -30,6 +30,9 @@
 #define SIM_EXT_CAP		0x100
 #define SIM_FUNCTIONS		2
 #define SIM_MAX_SLOTS		253
+/* Switches that can be added at run time, and slots of each. */
+#define SIM_ADDED_SWITCHES	16
+#define SIM_ADDED_SLOTS		100
 /* Window of each slot below 4 GiB. */
 #define SIM_LOW_BYTES		SZ_2M
 /* Slot number of the first switch, where switches can be hot-plugged. */
@@ -192,6 +195,7 @@ struct sim_knobs {
  * @registered_on: the device that @hotplug was registered for, referenced
  * @error: why @hotplug could not be registered; as @registered
  * @knobs: orders for the companion driver
+ * @files: its directory in debugfs
  * @gpu: the companion driver's view of the card; protected by sim_gpu_mutex
  */
 struct sim_slot {
@@ -217,6 +221,7 @@ struct sim_slot {
 	int error;
 
 	struct sim_knobs knobs;
+	struct dentry *files;
 	struct sim_gpu *gpu;
 };
 
@@ -225,15 +230,36 @@ struct sim_slot {
  * @domain: where it is
  * @index: its number among all, from 0
  * @place: its number in the domain, from 0
+ * @nr_slots: number of its slots while it is on a bus
+ * @max_slots: how many it can have
+ * @minor: minor number of its first slot; counts all slots there can be
+ * @psn: physical slot number of its first slot
+ * @taken: added at run time, and somebody's; protected by &sim.lock
+ * @live: added at run time, and on a bus; protected by &sim.lock
+ * @closing: it is being taken away; ports that go now are no event
+ * @files: its directory in debugfs
  * @root: the root port; the switch itself is what can come and go below it
  * @upstream: configuration space of the upstream port; protected by the lock
  *	of @root
- * @slots: its slots, as many as the slots= parameter says
+ * @slots: its slots, up to @max_slots; those made once stay
+ *
+ * Once made, a switch and its slots stay in memory until the module goes: who
+ * calls a slot's operations through the hot-plug core may have no more than a
+ * reference on the module. One that was taken away is used again for the next
+ * that is added in its place.
  */
 struct sim_switch {
 	struct sim_domain *domain;
 	unsigned int index;
 	unsigned int place;
+	unsigned int nr_slots;
+	unsigned int max_slots;
+	unsigned int minor;
+	unsigned int psn;
+	bool taken;
+	bool live;
+	atomic_t closing;
+	struct dentry *files;
 	struct sim_port root;
 	struct sim_fn upstream;
 	struct sim_slot **slots;
@@ -250,7 +276,8 @@ struct sim_switch {
  * @first: number of its first switch
  * @count: number of its switches
  *
- * Written while the simulator is set up and torn down, by one thread.
+ * Written while the simulator is set up and torn down, by one thread; those of
+ * switches that are added at run time under &sim.lock.
  */
 struct sim_domain {
 	struct pci_sysdata sysdata;
@@ -266,21 +293,23 @@ struct sim_domain {
 /**
  * struct sim - all that is simulated
  * @mode: who drives the slots
- * @switches: number of switches
- * @slots: number of slots of each
- * @domains: number of domains
+ * @switches: number of switches that the parameters ask for
+ * @slots: number of slots of each of these
+ * @domains: number of their domains
  * @latency_ms: time that a link takes to train; can change at any time
  * @firmware: bridges are preset as firmware would have done
  * @acs: redirection of peer-to-peer traffic is on
  * @uplink: the root ports are hot-plug ports, too
  * @window_gib: prefetchable memory window of each slot
  * @node: NUMA node of each domain
- * @sw: the switches
- * @dom: the domains
+ * @parent: parent of the host bridges
+ * @sw: the switches, then those added at run time; an entry is set once
+ * @dom: the domains, as @sw
+ * @lock: serialises adding and removing switches at run time, and protects
+ *	what is in configfs. Taken below the locks of configfs; the rescan
+ *	lock and &sim_slot.op_mutex are taken below it
  * @train_wq: trains links
  * @event_wq: runs the slots' events, which may wait for links
- * @closing: the simulator is being taken down; ports that go away now are
- *	no event
  */
 struct sim {
 	enum sim_mode mode;
@@ -293,31 +322,37 @@ struct sim {
 	bool uplink;
 	unsigned int window_gib;
 	int *node;
+	struct device *parent;
 	struct sim_switch **sw;
 	struct sim_domain **dom;
+	struct mutex lock;
 	struct workqueue_struct *train_wq;
 	struct workqueue_struct *event_wq;
-	atomic_t closing;
 };
 
 extern struct sim sim;
 
-/* NULL beyond the last one that has been made. */
+/* Switches of the parameters; NULL beyond the last one that has been made. */
 static inline struct sim_switch *sim_switch_at(unsigned int i)
 {
 	return sim.sw && i < sim.switches ? sim.sw[i] : NULL;
 }
 
-static inline struct sim_slot *sim_slot_at(unsigned int i)
+static inline struct sim_slot *sim_slot_at(const struct sim_switch *sw,
+					   unsigned int i)
 {
-	struct sim_switch *sw = sim_switch_at(i / sim.slots);
-
-	return sw && sw->slots ? sw->slots[i % sim.slots] : NULL;
+	return sw->slots && i < sw->nr_slots ? sw->slots[i] : NULL;
 }
 
-static inline unsigned int sim_slot_index(const struct sim_slot *slot)
+/* Slots that there are and can be: as many minor numbers. */
+static inline unsigned int sim_minors(void)
 {
-	return slot->sw->index * sim.slots + slot->number;
+	return sim.switches * sim.slots + SIM_ADDED_SWITCHES * SIM_ADDED_SLOTS;
+}
+
+static inline unsigned int sim_slot_minor(const struct sim_slot *slot)
+{
+	return slot->sw->minor + slot->number;
 }
 
 static inline struct sim_slot *sim_slot_of(struct sim_port *port)
@@ -355,8 +390,10 @@ void sim_bus_unregister(void);
 
 /* port.c */
 void sim_port_init(struct sim_port *port, const struct sim_port_ops *ops);
+void sim_port_reset(struct sim_port *port);
 void sim_port_start(struct sim_port *port, bool on);
 int sim_port_irq_init(struct sim_port *port);
+void sim_port_stop(struct sim_port *port);
 void sim_port_fini(struct sim_port *port);
 void sim_port_write(struct sim_port *port, int where, int size, u32 value);
 void sim_port_power(struct sim_port *port, bool on);
@@ -368,21 +405,25 @@ void sim_port_cut(struct sim_port *port);
 
 /* slot.c */
 extern const struct sim_port_ops sim_slot_ops;
-int sim_slot_alloc(struct sim_switch *sw, unsigned int number,
-		   const struct sim_card_spec *spec);
+struct sim_slot *sim_slot_of_minor(unsigned int minor);
+int sim_slot_alloc(struct sim_switch *sw, unsigned int number);
+void sim_slot_reset(struct sim_slot *slot, const struct sim_card_spec *spec);
 void sim_slot_free(struct sim_slot *slot);
-void sim_slot_fill(struct sim_slot *slot, const struct sim_model *model,
-		   bool audio);
+void sim_slot_fill(struct sim_slot *slot, const struct sim_card_spec *spec);
+int sim_slot_insert(struct sim_slot *slot, const struct sim_card_spec *spec);
 unsigned int sim_slot_psn(const struct sim_slot *slot);
 
 /* switch.c */
-int sim_switch_alloc(unsigned int index, const struct sim_card_spec *specs);
+int sim_switch_alloc(unsigned int index);
+int sim_switch_reset(struct sim_switch *sw, const struct sim_card_spec *specs,
+		     unsigned int nr_slots);
 void sim_switch_free(struct sim_switch *sw);
 void sim_switch_preset(struct sim_switch *sw);
+void sim_switch_close(struct sim_switch *sw);
 
 /* own.c */
-int sim_own_register(void);
-void sim_own_unregister(void);
+int sim_own_register(struct sim_switch *sw);
+void sim_own_unregister(struct sim_switch *sw);
 void sim_own_init(struct sim_slot *slot);
 void sim_own_event(struct sim_slot *slot);
 void sim_own_port_added(struct sim_slot *slot, struct pci_dev *port);
@@ -391,18 +432,47 @@ void sim_own_port_removed(struct sim_slot *slot, struct pci_dev *port);
 /* topology.c */
 int sim_topology_alloc(const struct sim_card_spec *specs);
 void sim_topology_free(void);
-int sim_topology_add(struct device *parent);
+int sim_topology_add(void);
 void sim_topology_remove(void);
+int sim_domain_alloc(unsigned int index);
+void sim_domain_reset(struct sim_domain *domain, unsigned int first,
+		      unsigned int count);
+int sim_domain_add(struct sim_domain *domain);
+void sim_domain_remove(struct sim_domain *domain);
+
+/* place.c */
+struct sim_switch *sim_place_take(void);
+void sim_place_put(struct sim_switch *sw);
+int sim_place_enable(struct sim_switch *sw, const struct sim_card_spec *specs,
+		     unsigned int nr_slots);
+void sim_place_disable(struct sim_switch *sw);
 
 /* driver.c */
 int sim_driver_register(void);
 void sim_driver_unregister(void);
-void sim_driver_release_all(void);
+void sim_driver_forget(struct sim_switch *sw);
 int sim_driver_order(struct sim_slot *slot, const char *order);
 void sim_driver_show(struct sim_slot *slot, char *text, size_t size);
 
 /* fault.c */
 void sim_fault_init(void);
 void sim_fault_exit(void);
+void sim_fault_add(struct sim_switch *sw);
+void sim_fault_remove(struct sim_switch *sw);
+
+/* configfs.c */
+#if IS_ENABLED(CONFIG_CONFIGFS_FS)
+int sim_configfs_init(void);
+void sim_configfs_exit(void);
+#else
+static inline int sim_configfs_init(void)
+{
+	return 0;
+}
+
+static inline void sim_configfs_exit(void)
+{
+}
+#endif
 
 #endif /* GPUFABRIC_SIM_H */

@@ -73,21 +73,19 @@ const struct sim_port_ops sim_slot_ops = {
 /**
  * sim_slot_fill() - say what card is in a slot, or will be put into it
  * @slot: the slot, empty or without power; the caller holds its port's lock
- * @model: the GPU
- * @audio: it has an audio function
+ * @spec: the card
  *
  * The card gets a serial number that no other card of this load has, and that
  * the same slot and model get again at the next.
  */
-void sim_slot_fill(struct sim_slot *slot, const struct sim_model *model,
-		   bool audio)
+void sim_slot_fill(struct sim_slot *slot, const struct sim_card_spec *spec)
 {
 	lockdep_assert_held(&slot->port.lock);
 
-	slot->card.model = model;
-	slot->card.audio = audio;
+	slot->card.model = spec->model;
+	slot->card.audio = spec->audio;
 	slot->card.serial = (u64)SIM_VENDOR_ID << 48 |
-			    (u64)(model->device & 0xff) << 40 |
+			    (u64)(spec->model->device & 0xff) << 40 |
 			    (u64)slot->inserts << 32 |
 			    (u64)slot->sw->index << 16 | slot->number;
 	slot->inserts++;
@@ -95,16 +93,58 @@ void sim_slot_fill(struct sim_slot *slot, const struct sim_model *model,
 }
 
 /**
+ * sim_slot_insert() - put a card into an empty slot
+ * @slot: the slot; the caller holds its port's lock
+ * @spec: the card, NULL for the one that was there last
+ *
+ * Return: 0, -EBUSY if there is one, -ENODEV if there never was.
+ */
+int sim_slot_insert(struct sim_slot *slot, const struct sim_card_spec *spec)
+{
+	lockdep_assert_held(&slot->port.lock);
+
+	if (slot->port.present)
+		return -EBUSY;
+	if (spec)
+		sim_slot_fill(slot, spec);
+	else if (!slot->card.model)
+		return -ENODEV;
+	sim_port_insert(&slot->port);
+	return 0;
+}
+
+/**
+ * sim_slot_of_minor() - the slot that a minor number belongs to
+ * @minor: the number, from 0
+ *
+ * Return: the slot, NULL if it was never made.
+ */
+struct sim_slot *sim_slot_of_minor(unsigned int minor)
+{
+	unsigned int fixed = sim.switches * sim.slots;
+	unsigned int index, number;
+	struct sim_switch *sw;
+
+	if (minor < fixed) {
+		index = minor / sim.slots;
+		number = minor % sim.slots;
+	} else {
+		index = sim.switches + (minor - fixed) / SIM_ADDED_SLOTS;
+		number = (minor - fixed) % SIM_ADDED_SLOTS;
+	}
+	sw = smp_load_acquire(&sim.sw[index]);
+	return sw ? smp_load_acquire(&sw->slots[number]) : NULL;
+}
+
+/**
  * sim_slot_psn() - the physical slot number of a slot
  * @slot: the slot
  *
- * Return: the number, counting in hundreds for each switch if it can.
+ * Return: the number.
  */
 unsigned int sim_slot_psn(const struct sim_slot *slot)
 {
-	if (sim.slots <= 100)
-		return (slot->sw->index + 1) * 100 + slot->number;
-	return slot->sw->index * sim.slots + slot->number + 1;
+	return slot->sw->psn + slot->number;
 }
 
 static void name_slot(struct sim_slot *slot)
@@ -119,17 +159,15 @@ static void name_slot(struct sim_slot *slot)
 
 /**
  * sim_slot_alloc() - make a slot
- * @sw: its switch, which frees it also after an error
+ * @sw: its switch, which frees it
  * @number: its place in the switch
- * @spec: what is in it
  *
- * Return: 0 or an error.
+ * Return: 0 or an error, with nothing made.
  */
-int sim_slot_alloc(struct sim_switch *sw, unsigned int number,
-		   const struct sim_card_spec *spec)
+int sim_slot_alloc(struct sim_switch *sw, unsigned int number)
 {
 	struct sim_slot *slot = kzalloc(sizeof(*slot), GFP_KERNEL);
-	struct sim_port *port;
+	int ret;
 
 	if (!slot)
 		return -ENOMEM;
@@ -137,15 +175,40 @@ int sim_slot_alloc(struct sim_switch *sw, unsigned int number,
 	slot->number = number;
 	name_slot(slot);
 	sim_own_init(slot);
-	port = &slot->port;
-	sim_port_init(port, &sim_slot_ops);
-	port->controlled = sim.mode == SIM_MODE_PCIEHP;
-	sw->slots[number] = slot;
+	sim_port_init(&slot->port, &sim_slot_ops);
+	slot->port.controlled = sim.mode == SIM_MODE_PCIEHP;
+	ret = sim.mode == SIM_MODE_PCIEHP ? sim_port_irq_init(&slot->port) : 0;
+	if (ret) {
+		kfree(slot);
+		return ret;
+	}
+	/* Whoever finds it finds it complete. */
+	smp_store_release(&sw->slots[number], slot);
+	return 0;
+}
 
+/**
+ * sim_slot_reset() - set a slot up anew
+ * @slot: the slot; its port is on no bus
+ * @spec: what is in it
+ *
+ * Waits for an operation that somebody began before the port went.
+ */
+void sim_slot_reset(struct sim_slot *slot, const struct sim_card_spec *spec)
+{
+	struct sim_port *port = &slot->port;
+
+	mutex_lock(&slot->op_mutex);
+	sim_port_stop(port);
 	raw_spin_lock_irq(&port->lock);
+	sim_port_reset(port);
+	memset(&slot->card, 0, sizeof(slot->card));
+	slot->limit = (struct sim_link){ 0, 0 };
+	slot->bar_bytes = 0;
+	slot->inserts = 0;
 	sim_config_port(slot);
 	if (spec->model) {
-		sim_slot_fill(slot, spec->model, spec->audio);
+		sim_slot_fill(slot, spec);
 		port->present = true;
 		port->hidden = spec->off;
 	}
@@ -153,8 +216,8 @@ int sim_slot_alloc(struct sim_switch *sw, unsigned int number,
 	sim_port_start(port, !spec->off &&
 		       (spec->model || sim.mode == SIM_MODE_BARE));
 	raw_spin_unlock_irq(&port->lock);
-
-	return sim.mode == SIM_MODE_PCIEHP ? sim_port_irq_init(port) : 0;
+	slot->error = 0;
+	mutex_unlock(&slot->op_mutex);
 }
 
 /**

@@ -40,12 +40,12 @@ static void preset_windows(struct sim_fn *fn, const struct sim_domain *domain,
 
 static unsigned int upstream_bus(const struct sim_switch *sw)
 {
-	return 1 + sw->place * (sim.slots + 2);
+	return 1 + sw->place * (sw->nr_slots + 2);
 }
 
 static unsigned int last_bus(const struct sim_switch *sw)
 {
-	return upstream_bus(sw) + 1 + sim.slots;
+	return upstream_bus(sw) + 1 + sw->nr_slots;
 }
 
 static void preset_upstream(struct sim_switch *sw)
@@ -55,8 +55,8 @@ static void preset_upstream(struct sim_switch *sw)
 	if (!sim.firmware || !sw->domain)
 		return;
 	sim_config_buses(&sw->upstream, bus, bus + 1, last_bus(sw));
-	preset_windows(&sw->upstream, sw->domain, sw->place * sim.slots,
-		       sim.slots);
+	preset_windows(&sw->upstream, sw->domain, sw->place * sw->nr_slots,
+		       sw->nr_slots);
 }
 
 static void preset_slot(struct sim_slot *slot)
@@ -69,7 +69,7 @@ static void preset_slot(struct sim_slot *slot)
 		return;
 	sim_config_buses(&slot->port.fn, inner, bus, bus);
 	preset_windows(&slot->port.fn, sw->domain,
-		       sw->place * sim.slots + slot->number, 1);
+		       sw->place * sw->nr_slots + slot->number, 1);
 }
 
 /* A card that the host finds powered. */
@@ -77,7 +77,7 @@ static void preset_card(struct sim_slot *slot)
 {
 	const struct sim_model *model = slot->card.model;
 	struct sim_switch *sw = slot->sw;
-	unsigned int place = sw->place * sim.slots + slot->number;
+	unsigned int place = sw->place * sw->nr_slots + slot->number;
 
 	if (slot->port.link_up &&
 	    model->bar_bytes + model->aux_bytes <= high_bytes())
@@ -96,10 +96,10 @@ void sim_switch_preset(struct sim_switch *sw)
 	if (!sim.firmware)
 		return;
 	sim_config_buses(&sw->root.fn, 0, upstream_bus(sw), last_bus(sw));
-	preset_windows(&sw->root.fn, sw->domain, sw->place * sim.slots,
-		       sim.slots);
+	preset_windows(&sw->root.fn, sw->domain, sw->place * sw->nr_slots,
+		       sw->nr_slots);
 	preset_upstream(sw);
-	for (i = 0; i < sim.slots; i++) {
+	for (i = 0; i < sw->nr_slots; i++) {
 		preset_slot(sw->slots[i]);
 		preset_card(sw->slots[i]);
 	}
@@ -113,17 +113,14 @@ static struct sim_link switch_link(struct sim_port *port)
 static void switch_reset(struct sim_port *port, bool cold)
 {
 	struct sim_switch *sw = sim_switch_of(port);
+	struct sim_slot *slot;
 	unsigned int i;
 
 	lockdep_assert_held(&port->lock);
 
 	sim_config_upstream(&sw->upstream);
 	preset_upstream(sw);
-	for (i = 0; sw->slots && i < sim.slots; i++) {
-		struct sim_slot *slot = sw->slots[i];
-
-		if (!slot)
-			continue;
+	for (i = 0; (slot = sim_slot_at(sw, i)); i++) {
 		raw_spin_lock_nested(&slot->port.lock, SINGLE_DEPTH_NESTING);
 		sim_config_port(slot);
 		preset_slot(slot);
@@ -145,53 +142,103 @@ static const struct sim_port_ops switch_port_ops = {
 	.status = switch_status,
 };
 
-static int alloc_slots(struct sim_switch *sw, const struct sim_card_spec *specs)
+static void place_numbers(struct sim_switch *sw)
 {
-	unsigned int i;
-	int ret = 0;
+	bool added = sw->index >= sim.switches;
+	unsigned int before = added ? sw->index - sim.switches : sw->index;
 
-	sw->slots = kcalloc(sim.slots, sizeof(*sw->slots), GFP_KERNEL);
-	if (!sw->slots)
-		return -ENOMEM;
-	for (i = 0; i < sim.slots && !ret; i++)
-		ret = sim_slot_alloc(sw, i, &specs[i]);
-	return ret;
+	sw->max_slots = added ? SIM_ADDED_SLOTS : sim.slots;
+	sw->minor = before * sw->max_slots;
+	if (added)
+		sw->minor += sim.switches * sim.slots;
+	/* In hundreds for each switch if that is possible. */
+	sw->psn = sim.slots <= 100 ? (sw->index + 1) * 100 : sw->minor + 1;
 }
 
 /**
- * sim_switch_alloc() - make a switch with its slots
+ * sim_switch_alloc() - make a switch without slots
  * @index: its number
- * @specs: what is in its slots
- *
- * After an error, sim_switch_free() frees what there is.
  *
  * Return: 0 or an error.
  */
-int sim_switch_alloc(unsigned int index, const struct sim_card_spec *specs)
+int sim_switch_alloc(unsigned int index)
 {
 	struct sim_switch *sw = kzalloc(sizeof(*sw), GFP_KERNEL);
-	struct sim_port *root;
-	int ret;
 
 	if (!sw)
 		return -ENOMEM;
-	sim.sw[index] = sw;
 	sw->index = index;
-	root = &sw->root;
-	sim_port_init(root, &switch_port_ops);
-	root->controlled = sim.uplink;
+	place_numbers(sw);
+	sim_port_init(&sw->root, &switch_port_ops);
+	sw->root.controlled = sim.uplink;
+	sw->slots = kcalloc(sw->max_slots, sizeof(*sw->slots), GFP_KERNEL);
+	if (!sw->slots) {
+		kfree(sw);
+		return -ENOMEM;
+	}
+	/* Whoever finds it finds it complete. */
+	smp_store_release(&sim.sw[index], sw);
+	return 0;
+}
 
-	/* The slots come later: this one reset must not reach them. */
+static void reset_root(struct sim_switch *sw)
+{
+	struct sim_port *root = &sw->root;
+
+	sim_port_stop(root);
 	raw_spin_lock_irq(&root->lock);
+	sim_port_reset(root);
 	sim_config_root(sw);
 	root->present = true;
 	sim_port_start(root, true);
 	raw_spin_unlock_irq(&root->lock);
+}
 
-	ret = alloc_slots(sw, specs);
-	if (!ret && sim.uplink)
-		ret = sim_port_irq_init(root);
-	return ret;
+/**
+ * sim_switch_reset() - set a switch up anew, with what is in its slots
+ * @sw: the switch; it is on no bus
+ * @specs: what is in its slots
+ * @nr_slots: how many it is to have
+ *
+ * Return: 0 or an error.
+ */
+int sim_switch_reset(struct sim_switch *sw, const struct sim_card_spec *specs,
+		     unsigned int nr_slots)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < nr_slots && !ret; i++)
+		if (!sw->slots[i])
+			ret = sim_slot_alloc(sw, i);
+	if (!ret && sim.uplink && !sw->root.irq)
+		ret = sim_port_irq_init(&sw->root);
+	if (ret)
+		return ret;
+	sw->nr_slots = nr_slots;
+	reset_root(sw);
+	for (i = 0; i < nr_slots; i++)
+		sim_slot_reset(sw->slots[i], &specs[i]);
+	atomic_set(&sw->closing, 0);
+	return 0;
+}
+
+/**
+ * sim_switch_close() - let go of what waits in a switch that will be removed
+ * @sw: the switch; its files in debugfs are gone
+ *
+ * Operations that wait for a link give up, removals that are held go on, and
+ * what happens to its slots from now on is no event.
+ */
+void sim_switch_close(struct sim_switch *sw)
+{
+	struct sim_slot *slot;
+	unsigned int i;
+
+	atomic_set(&sw->closing, 1);
+	for (i = 0; (slot = sim_slot_at(sw, i)); i++)
+		swake_up_one(&slot->port.wait);
+	sim_driver_forget(sw);
 }
 
 /**
@@ -205,7 +252,7 @@ void sim_switch_free(struct sim_switch *sw)
 	if (!sw)
 		return;
 	sim_port_fini(&sw->root);
-	for (i = 0; sw->slots && i < sim.slots; i++)
+	for (i = 0; i < sw->max_slots; i++)
 		sim_slot_free(sw->slots[i]);
 	kfree(sw->slots);
 	kfree(sw);

@@ -36,21 +36,43 @@
 #define HIGH_BASE	BIT_ULL(44)
 #define FIRST_DOMAIN	0x10000
 
-static int alloc_domain(unsigned int index, unsigned int first,
-			unsigned int count)
+/**
+ * sim_domain_alloc() - make a domain that nothing is in
+ * @index: its number
+ *
+ * Like a switch it stays in memory until the module goes, because buses that
+ * somebody still refers to point to it.
+ *
+ * Return: 0 or an error.
+ */
+int sim_domain_alloc(unsigned int index)
 {
 	struct sim_domain *domain = kzalloc(sizeof(*domain), GFP_KERNEL);
-	unsigned int slots = count * sim.slots;
-	u64 bytes = (u64)sim.window_gib << 30;
-	u64 high = HIGH_BASE + first * sim.slots * bytes;
-	unsigned int i;
 
 	if (!domain)
 		return -ENOMEM;
+	domain->sysdata.node = index < sim.domains ? sim.node[index] :
+						     NUMA_NO_NODE;
 	sim.dom[index] = domain;
+	return 0;
+}
+
+/**
+ * sim_domain_reset() - set up a domain for its switches
+ * @domain: the domain; it is not on a bus
+ * @first: number of its first switch
+ * @count: how many switches, with as many slots each
+ */
+void sim_domain_reset(struct sim_domain *domain, unsigned int first,
+		      unsigned int count)
+{
+	unsigned int slots = count * sim.sw[first]->nr_slots;
+	u64 bytes = (u64)sim.window_gib << 30;
+	u64 high = HIGH_BASE + sim.sw[first]->minor * bytes;
+	unsigned int i;
+
 	domain->first = first;
 	domain->count = count;
-	domain->sysdata.node = sim.node[index];
 	domain->busn = (struct resource) {
 		.name = "gpufabric_sim buses",
 		.start = 0,
@@ -77,7 +99,6 @@ static int alloc_domain(unsigned int index, unsigned int first,
 		sw->place = i;
 		sim_switch_preset(sw);
 	}
-	return 0;
 }
 
 /**
@@ -93,12 +114,17 @@ int sim_topology_alloc(const struct sim_card_spec *specs)
 	unsigned int i, first = 0;
 	int ret;
 
-	sim.sw = kcalloc(sim.switches, sizeof(*sim.sw), GFP_KERNEL);
-	sim.dom = kcalloc(sim.domains, sizeof(*sim.dom), GFP_KERNEL);
+	sim.sw = kcalloc(sim.switches + SIM_ADDED_SWITCHES, sizeof(*sim.sw),
+			 GFP_KERNEL);
+	sim.dom = kcalloc(sim.domains + SIM_ADDED_SWITCHES, sizeof(*sim.dom),
+			  GFP_KERNEL);
 	if (!sim.sw || !sim.dom)
 		return -ENOMEM;
 	for (i = 0; i < sim.switches; i++) {
-		ret = sim_switch_alloc(i, specs + i * sim.slots);
+		ret = sim_switch_alloc(i);
+		if (!ret)
+			ret = sim_switch_reset(sim.sw[i], specs + i * sim.slots,
+					       sim.slots);
 		if (ret)
 			return ret;
 	}
@@ -106,9 +132,10 @@ int sim_topology_alloc(const struct sim_card_spec *specs)
 		unsigned int left = sim.domains - i;
 		unsigned int count = DIV_ROUND_UP(sim.switches - first, left);
 
-		ret = alloc_domain(i, first, count);
+		ret = sim_domain_alloc(i);
 		if (ret)
 			return ret;
+		sim_domain_reset(sim.dom[i], first, count);
 		first += count;
 	}
 	return 0;
@@ -121,9 +148,9 @@ void sim_topology_free(void)
 {
 	unsigned int i;
 
-	for (i = 0; sim.sw && i < sim.switches; i++)
+	for (i = 0; sim.sw && i < sim.switches + SIM_ADDED_SWITCHES; i++)
 		sim_switch_free(sim.sw[i]);
-	for (i = 0; sim.dom && i < sim.domains; i++)
+	for (i = 0; sim.dom && i < sim.domains + SIM_ADDED_SWITCHES; i++)
 		kfree(sim.dom[i]);
 	kfree(sim.sw);
 	kfree(sim.dom);
@@ -141,7 +168,25 @@ static int free_domain_number(void)
 	return domain + 1;
 }
 
-static int add_domain(struct sim_domain *domain, struct device *parent)
+/* The slots that are to be found off show what is in them. */
+static void reveal(struct sim_domain *domain)
+{
+	struct sim_slot *slot;
+	unsigned int i, n;
+
+	for (i = 0; i < domain->count; i++)
+		for (n = 0; (slot = sim_slot_at(sim.sw[domain->first + i],
+						n)); n++)
+			sim_port_reveal(&slot->port);
+}
+
+/**
+ * sim_domain_add() - show a domain to the PCI core
+ * @domain: the domain
+ *
+ * Return: 0 or an error.
+ */
+int sim_domain_add(struct sim_domain *domain)
 {
 	LIST_HEAD(resources);
 	struct pci_bus *child;
@@ -152,7 +197,7 @@ static int add_domain(struct sim_domain *domain, struct device *parent)
 	pci_add_resource(&resources, &domain->high);
 
 	pci_lock_rescan_remove();
-	domain->bus = pci_create_root_bus(parent, 0, &sim_pci_ops,
+	domain->bus = pci_create_root_bus(sim.parent, 0, &sim_pci_ops,
 					  &domain->sysdata, &resources);
 	if (!domain->bus) {
 		pci_unlock_rescan_remove();
@@ -171,6 +216,7 @@ static int add_domain(struct sim_domain *domain, struct device *parent)
 		pcie_bus_configure_settings(child);
 	pci_bus_add_devices(domain->bus);
 	pci_unlock_rescan_remove();
+	reveal(domain);
 	return 0;
 }
 
@@ -181,20 +227,44 @@ static int mark_gone(struct pci_dev *pdev, void *unused)
 }
 
 /*
+ * Removing a port waits for what its pciehp is doing, under the rescan lock,
+ * and pciehp waits for that lock to do it: a dead-lock. So pciehp goes first,
+ * without the lock; from the root ports down, so that none of them can remove
+ * a switch meanwhile.
+ */
+static void unbind_ports(const struct sim_domain *domain, unsigned int device)
+{
+	struct pci_dev *pdev = NULL;
+
+	while ((pdev = pci_get_device(SIM_VENDOR_ID, device, pdev)))
+		if (pdev->bus->ops == &sim_pci_ops &&
+		    pdev->bus->sysdata == &domain->sysdata)
+			device_release_driver(&pdev->dev);
+}
+
+/**
+ * sim_domain_remove() - take a domain away from the PCI core
+ * @domain: the domain, can be NULL
+ *
  * Somebody may keep a reference to a device beyond our end. Marked as gone,
  * it is not accessed through operations that are no longer there.
  */
-static void remove_domain(struct sim_domain *domain)
+void sim_domain_remove(struct sim_domain *domain)
 {
 	if (!domain || !domain->bus)
 		return;
 
+	if (sim.mode == SIM_MODE_PCIEHP) {
+		unbind_ports(domain, SIM_DEVICE_ROOT);
+		unbind_ports(domain, SIM_DEVICE_DOWNSTREAM);
+	}
 	pci_lock_rescan_remove();
 	pci_stop_root_bus(domain->bus);
 	pci_walk_bus(domain->bus, mark_gone, NULL);
 	pci_remove_root_bus(domain->bus);
 	pci_unlock_rescan_remove();
 	domain->bus = NULL;
+	domain->count = 0;
 	/* Removing the bus took the bridge out of the tree, no more. */
 	pci_free_host_bridge(domain->bridge);
 }
@@ -212,43 +282,24 @@ static void check_driven(void)
 
 /**
  * sim_topology_add() - show everything to the PCI core
- * @parent: parent of the host bridges
  *
  * After an error, sim_topology_remove() takes away what there is.
  *
  * Return: 0 or an error.
  */
-int sim_topology_add(struct device *parent)
+int sim_topology_add(void)
 {
-	struct sim_slot *slot;
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < sim.domains; i++) {
-		ret = add_domain(sim.dom[i], parent);
+		ret = sim_domain_add(sim.dom[i]);
 		if (ret)
 			return ret;
 	}
-	for (i = 0; (slot = sim_slot_at(i)); i++)
-		sim_port_reveal(&slot->port);
 	if (sim.mode == SIM_MODE_PCIEHP)
 		check_driven();
 	return 0;
-}
-
-/*
- * Removing a port waits for what its pciehp is doing, under the rescan lock,
- * and pciehp waits for that lock to do it: a dead-lock. So pciehp goes first,
- * without the lock; from the root ports down, so that none of them can remove
- * a switch meanwhile.
- */
-static void unbind_ports(unsigned int device)
-{
-	struct pci_dev *pdev = NULL;
-
-	while ((pdev = pci_get_device(SIM_VENDOR_ID, device, pdev)))
-		if (pdev->bus->ops == &sim_pci_ops)
-			device_release_driver(&pdev->dev);
 }
 
 /**
@@ -258,10 +309,6 @@ void sim_topology_remove(void)
 {
 	unsigned int i;
 
-	if (sim.mode == SIM_MODE_PCIEHP) {
-		unbind_ports(SIM_DEVICE_ROOT);
-		unbind_ports(SIM_DEVICE_DOWNSTREAM);
-	}
 	for (i = 0; sim.dom && i < sim.domains; i++)
-		remove_domain(sim.dom[i]);
+		sim_domain_remove(sim.dom[i]);
 }

@@ -156,6 +156,40 @@ static void short_buffer(void)
 	ok(!one.model, "nothing was put into the slot");
 }
 
+static void one_card(const char *text, int ret, const char *model, bool audio)
+{
+	struct sim_card_spec spec = { sim_model_at(0), true, true };
+	char *copy = strdup(text);
+	int got = sim_parse_card(copy, &spec);
+
+	free(copy);
+	if (ret)
+		ok(got == ret && spec.model == sim_model_at(0) && spec.audio,
+		   "card \"%s\" is refused and changes nothing", text);
+	else
+		ok(!got && spec.audio == audio && spec.off &&
+		   !strcmp(spec.model ? spec.model->name : "none", model),
+		   "card \"%s\" is %s", text, model);
+}
+
+static void cards_by_hand(void)
+{
+	one_card("l40s", 0, "l40s", false);
+	one_card("l40s\n", 0, "l40s", false);
+	one_card("mi300x audio\n", 0, "mi300x", true);
+	one_card("none", 0, "none", false);
+	one_card("", -EINVAL, NULL, false);
+	one_card("\n", -EINVAL, NULL, false);
+	one_card("l40", -EINVAL, NULL, false);
+	one_card("l40s ", -EINVAL, NULL, false);
+	one_card(" l40s", -EINVAL, NULL, false);
+	one_card("l40s  audio", -EINVAL, NULL, false);
+	one_card("l40s loud", -EINVAL, NULL, false);
+	one_card("l40s audio audio", -EINVAL, NULL, false);
+	one_card("none audio", -EINVAL, NULL, false);
+	one_card("none ", -EINVAL, NULL, false);
+}
+
 static void one_link(const char *text, int ret, u8 speed, u8 width)
 {
 	struct sim_link link = { 9, 9 };
@@ -220,6 +254,7 @@ int main(void)
 	errors();
 	clipped();
 	short_buffer();
+	cards_by_hand();
 	links();
 	model_table();
 	return tap_done();
