@@ -45,6 +45,9 @@ static inline struct nlattr **gf_dump_attrs(const struct genl_dumpit_info *info)
 #include <linux/pci.h>
 #include <linux/slab.h>
 
+/* Exported to modules, as slot drivers can be; declared for the PCI core. */
+int pci_hp_add_bridge(struct pci_dev *dev);
+
 #ifndef PCI_HEADER_TYPE_MFD
 #define PCI_HEADER_TYPE_MFD	0x80
 #endif

@@ -102,22 +102,32 @@ static bool find_in_switch(struct pci_bus *bus, unsigned int devfn,
 	return true;
 }
 
+/* What is behind a bridge on the card is found by nobody. */
+static struct sim_fn *card_function(struct sim_slot *slot, unsigned int devfn)
+{
+	if (slot->card.bridged)
+		return devfn ? NULL : &slot->card.bridge;
+	return devfn < SIM_FUNCTIONS ? &slot->card.fn[devfn] : NULL;
+}
+
 static bool find_in_slot(struct pci_bus *bus, unsigned int devfn,
 			 unsigned int depth, struct target *target)
 {
 	struct sim_slot *slot;
 
+	if (depth > 3)
+		return false;
 	if (depth == 2)
 		slot = slot_at(bus, devfn);
 	else
 		slot = slot_at(bus->parent, bus->self->devfn);
-	if (!slot || (depth > 2 && devfn >= SIM_FUNCTIONS))
+	if (!slot)
 		return false;
 	target->sw = slot->sw;
 	target->port = &slot->port;
 	target->own = depth == 2;
-	target->fn = depth == 2 ? &slot->port.fn : &slot->card.fn[devfn];
-	return true;
+	target->fn = depth == 2 ? &slot->port.fn : card_function(slot, devfn);
+	return target->fn;
 }
 
 static bool find_target(struct pci_bus *bus, unsigned int devfn,
@@ -203,14 +213,15 @@ struct sim_slot *sim_slot_of_port(struct pci_dev *pdev)
 }
 
 /**
- * sim_slot_of_card() - the slot that a function of a card is in
+ * sim_slot_of_card() - the slot that a function of a GPU is in
  * @pdev: any PCI device
  *
- * Return: the slot, NULL if @pdev is not a function of a simulated card.
+ * Return: the slot, NULL if @pdev is not a function of a simulated GPU.
  */
 struct sim_slot *sim_slot_of_card(struct pci_dev *pdev)
 {
-	if (pdev->bus->ops != &sim_pci_ops || bus_depth(pdev->bus) != 3)
+	if (pdev->bus->ops != &sim_pci_ops || bus_depth(pdev->bus) != 3 ||
+	    pci_is_bridge(pdev))
 		return NULL;
 	return slot_at(pdev->bus->parent, pdev->bus->self->devfn);
 }

@@ -94,8 +94,8 @@ static void mask_bridge(u8 *mask)
 static void mask_port(u8 *mask)
 {
 	mask_bridge(mask);
-	mask16(mask, EXP(PCI_EXP_SLTCTL), PCI_EXP_SLTCTL_PFDE |
-	       PCI_EXP_SLTCTL_PDCE | PCI_EXP_SLTCTL_HPIE |
+	mask16(mask, EXP(PCI_EXP_SLTCTL), PCI_EXP_SLTCTL_ABPE |
+	       PCI_EXP_SLTCTL_PFDE | PCI_EXP_SLTCTL_PDCE | PCI_EXP_SLTCTL_HPIE |
 	       PCI_EXP_SLTCTL_AIC | PCI_EXP_SLTCTL_PIC |
 	       PCI_EXP_SLTCTL_PCC | PCI_EXP_SLTCTL_DLLSCE);
 	mask16(mask, ACS(PCI_ACS_CTRL), PCI_ACS_SV | PCI_ACS_TB | PCI_ACS_RR |
@@ -186,6 +186,8 @@ static void config_slot(struct sim_fn *fn, unsigned int number, bool control)
 		cap |= PCI_EXP_SLTCAP_HPC | PCI_EXP_SLTCAP_HPS |
 		       PCI_EXP_SLTCAP_PCP | PCI_EXP_SLTCAP_NCCS |
 		       PCI_EXP_SLTCAP_AIP | PCI_EXP_SLTCAP_PIP;
+	if (control && sim.button)
+		cap |= PCI_EXP_SLTCAP_ABP;
 	set32(fn, EXP(PCI_EXP_SLTCAP), cap);
 	sim_set16(fn, EXP(PCI_EXP_SLTCTL), PCI_EXP_SLTCTL_ATTN_IND_OFF |
 		  PCI_EXP_SLTCTL_PWR_IND_OFF | PCI_EXP_SLTCTL_PWR_OFF);
@@ -256,10 +258,38 @@ static void config_bar(struct sim_fn *fn, unsigned int bar, u64 bytes)
 	fn->bar_mask[bar + 1] = upper_32_bits(mask);
 }
 
+/*
+ * Only windows below 4 GiB may hold what is not prefetchable. A large such BAR
+ * cannot be assigned whatever else is in the slots, and trying to does not
+ * disturb the windows of the neighbours.
+ */
+static void break_bar(struct sim_fn *fn, unsigned int bar)
+{
+	unsigned int where = PCI_BASE_ADDRESS_0 + 4 * bar;
+
+	fn->cfg[where] &= ~PCI_BASE_ADDRESS_MEM_PREFETCH;
+}
+
+/* The BAR that a register is part of; one that is free becomes one. */
+static void break_register(struct sim_fn *fn, const struct sim_model *model,
+			   unsigned int bar)
+{
+	if (bar == model->bar || bar == model->bar + 1) {
+		break_bar(fn, model->bar);
+	} else if (bar == model->aux_bar || bar == model->aux_bar + 1) {
+		config_bar(fn, model->aux_bar, SZ_8G);
+		break_bar(fn, model->aux_bar);
+	} else {
+		/* Of 32 bits. */
+		fn->bar_mask[bar] = ~(SZ_2G - 1);
+	}
+}
+
 static void config_gpu(struct sim_fn *fn, const struct sim_slot *slot)
 {
 	const struct sim_model *model = slot->card.model;
 	u64 bytes = slot->card.bar_bytes ?: model->bar_bytes;
+	enum sim_fault fault = slot->port.active;
 
 	config_head(fn, model->device, PCI_CLASS_DISPLAY_3D << 8,
 		    slot->card.audio ? PCI_HEADER_TYPE_MFD : 0, card_wmask);
@@ -267,15 +297,11 @@ static void config_gpu(struct sim_fn *fn, const struct sim_slot *slot)
 	sim_set16(fn, PCI_SUBSYSTEM_ID, model->sub_device);
 	config_express(fn, PCI_EXP_TYPE_ENDPOINT, 0, &model->link, 0);
 	config_bar(fn, model->bar, bytes);
-	/*
-	 * Only windows below 4 GiB may hold what is not prefetchable. Such a
-	 * BAR cannot be assigned whatever else is in the slots, and trying to
-	 * does not disturb the windows of the neighbours.
-	 */
-	if (slot->port.active == SIM_FAULT_BAR)
-		fn->cfg[PCI_BASE_ADDRESS_0 + 4 * model->bar] &=
-			~PCI_BASE_ADDRESS_MEM_PREFETCH;
 	config_bar(fn, model->aux_bar, model->aux_bytes);
+	if (fault == SIM_FAULT_BAR)
+		break_bar(fn, model->bar);
+	else if (fault >= SIM_FAULT_BAR0 && fault <= SIM_FAULT_BAR5)
+		break_register(fn, model, fault - SIM_FAULT_BAR0);
 	set32(fn, SIM_EXT_CAP, PCI_EXT_CAP_ID_DSN | 1 << 16);
 	set32(fn, SIM_EXT_CAP + 4, lower_32_bits(slot->card.serial));
 	set32(fn, SIM_EXT_CAP + 8, upper_32_bits(slot->card.serial));
@@ -292,6 +318,13 @@ static void config_audio(struct sim_fn *fn, const struct sim_slot *slot)
 	config_express(fn, PCI_EXP_TYPE_ENDPOINT, 0, &model->link, 0);
 }
 
+/* No slot driver's business: the bridge of a switch on the card. */
+static void config_card_bridge(struct sim_fn *fn, const struct sim_model *model)
+{
+	config_bridge(fn, SIM_DEVICE_BRIDGE, 0, bridge_wmask);
+	config_express(fn, PCI_EXP_TYPE_UPSTREAM, 0, &model->link, 0);
+}
+
 /**
  * sim_config_card() - reset the configuration space of the card in a slot
  * @slot: a slot with a model in it
@@ -306,6 +339,8 @@ void sim_config_card(struct sim_slot *slot)
 		config_audio(&slot->card.fn[1], slot);
 	else
 		memset(&slot->card.fn[1], 0, sizeof(slot->card.fn[1]));
+	if (slot->card.bridged)
+		config_card_bridge(&slot->card.bridge, slot->card.model);
 }
 
 /**

@@ -87,6 +87,7 @@ static struct sim_card_spec card_now(const struct cfg_slot *cfg)
 	raw_spin_lock_irq(&slot->port.lock);
 	spec.model = slot->port.present ? slot->card.model : NULL;
 	spec.audio = spec.model && slot->card.audio;
+	spec.bridge = spec.model && slot->card.bridged;
 	raw_spin_unlock_irq(&slot->port.lock);
 	return spec;
 }
@@ -98,9 +99,10 @@ static ssize_t slot_model_show(struct config_item *item, char *page)
 	mutex_lock(&sim.lock);
 	spec = card_now(slot_of_item(item));
 	mutex_unlock(&sim.lock);
-	return sysfs_emit(page, "%s%s\n",
+	return sysfs_emit(page, "%s%s%s\n",
 			  spec.model ? spec.model->name : "none",
-			  spec.audio ? " audio" : "");
+			  spec.audio ? " audio" : "",
+			  spec.bridge ? " bridge" : "");
 }
 
 /* Pulls the card, or puts one in where there is none. */

@@ -267,6 +267,8 @@ static int parse_order(struct sim_knobs *knobs, const char *order)
 		knobs->remove_open = true;
 	else if (!strcmp(order, "remove-release"))
 		release(knobs);
+	else if (!strcmp(order, "none"))
+		memset(knobs, 0, sizeof(*knobs));
 	else
 		return -EINVAL;
 	return 0;
@@ -276,7 +278,7 @@ static int parse_order(struct sim_knobs *knobs, const char *order)
  * sim_driver_order() - tell the driver what to do next time
  * @slot: for the GPU in this slot
  * @order: "probe-fail [COUNT]", "probe-slow MS", "remove-block",
- *	"remove-wait-close" or "remove-release"
+ *	"remove-wait-close", "remove-release", or "none" of them
  *
  * Return: 0, or -EINVAL for any other order.
  */

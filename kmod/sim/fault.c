@@ -10,12 +10,16 @@
  * /sys/kernel/debug/gpufabric_sim. Reading a file says what is; writing one
  * does what a hand or broken hardware would:
  *
- *	surprise	"remove", "insert [MODEL [audio]]", "flap"
- *	fail		"power", "link", "presence", "enumerate" or "bar", and
- *			for how many operations if not one; "none"
+ *	surprise	"remove", "insert [CARD]", "flap [TIMES]", "button",
+ *			"power-fault"
+ *	fail		"power", "link", "presence", "enumerate", "bar" or
+ *			"bar0" to "bar5", of the next operation or with "@N" of
+ *			the Nth; and for how many if not one; "none"
  *	model		what sits in a slot that is not powered
  *	bar_bytes	size of the large BAR at the next power-on
- *	link		"16GT x8": the most that trains from now on; "full"
+ *	link		"16GT x8": the most that trains from now on; "slow MS":
+ *			how much longer that takes; "full", which also ends
+ *			flapping
  *	driver		orders for the companion driver
  *
  * presence, power, serial and state can be read only. Each switch has a
@@ -44,6 +48,12 @@ static const char * const fault_names[SIM_FAULT_COUNT] = {
 	[SIM_FAULT_PRESENCE] = "presence",
 	[SIM_FAULT_ENUMERATE] = "enumerate",
 	[SIM_FAULT_BAR] = "bar",
+	[SIM_FAULT_BAR0] = "bar0",
+	[SIM_FAULT_BAR0 + 1] = "bar1",
+	[SIM_FAULT_BAR0 + 2] = "bar2",
+	[SIM_FAULT_BAR0 + 3] = "bar3",
+	[SIM_FAULT_BAR0 + 4] = "bar4",
+	[SIM_FAULT_BAR5] = "bar5",
 };
 
 /**
@@ -79,6 +89,18 @@ static int insert_card(struct sim_slot *slot, const char *text)
 	return sim_slot_insert(slot, &spec);
 }
 
+static int flap(struct sim_port *port, const char *text)
+{
+	unsigned int times = 1;
+
+	if (text && (kstrtouint(text, 10, &times) || !times))
+		return -EINVAL;
+	if (!port->link_up)
+		return -ENOLINK;
+	sim_port_flap(port, times);
+	return 0;
+}
+
 static int surprise_store(struct sim_port *port, char *text)
 {
 	char *what = strsep(&text, " ");
@@ -89,12 +111,12 @@ static int surprise_store(struct sim_port *port, char *text)
 		sim_port_remove(port);
 		return 0;
 	}
-	if (!strcmp(what, "flap") && !text) {
-		if (!port->link_up)
-			return -ENOLINK;
-		sim_port_flap(port);
-		return 0;
-	}
+	if (!strcmp(what, "flap"))
+		return flap(port, text);
+	if (!strcmp(what, "button") && !text)
+		return sim_port_press(port);
+	if (!strcmp(what, "power-fault") && !text)
+		return sim_port_cut_power(port);
 	if (strcmp(what, "insert") || (text && !is_slot(port)))
 		return -EINVAL;
 	if (is_slot(port))
@@ -107,21 +129,28 @@ static int surprise_store(struct sim_port *port, char *text)
 
 static void fail_show(struct sim_port *port, char *text, size_t size)
 {
-	scnprintf(text, size, "%s %u\n", fault_names[port->armed],
+	char skip[16] = "";
+
+	if (port->armed_skip)
+		scnprintf(skip, sizeof(skip), "@%u", port->armed_skip + 1);
+	scnprintf(text, size, "%s%s %u\n", fault_names[port->armed], skip,
 		  port->armed_count);
 }
 
 static int fail_store(struct sim_port *port, char *text)
 {
-	char *name = strsep(&text, " ");
+	char *which = strsep(&text, " ");
+	char *name = strsep(&which, "@");
 	int fault = match_string(fault_names, SIM_FAULT_COUNT, name);
-	unsigned int count = 1;
+	unsigned int first = 1, count = 1;
 
-	if (fault < 0 || (text && kstrtouint(text, 10, &count)) || !count)
+	if (fault < 0 || (text && kstrtouint(text, 10, &count)) || !count ||
+	    (which && kstrtouint(which, 10, &first)) || !first)
 		return -EINVAL;
-	if (fault == SIM_FAULT_BAR && !is_slot(port))
+	if (fault >= SIM_FAULT_BAR && !is_slot(port))
 		return -EINVAL;
 	port->armed = fault;
+	port->armed_skip = fault == SIM_FAULT_NONE ? 0 : first - 1;
 	port->armed_count = fault == SIM_FAULT_NONE ? 0 : count;
 	return 0;
 }
@@ -137,9 +166,11 @@ static const char *what_is_in(struct sim_port *port)
 
 static void model_show(struct sim_port *port, char *text, size_t size)
 {
-	scnprintf(text, size, "%s%s\n", what_is_in(port),
-		  port->present && sim_slot_of(port)->card.audio ?
-		  " audio" : "");
+	const struct sim_card *card = &sim_slot_of(port)->card;
+
+	scnprintf(text, size, "%s%s%s\n", what_is_in(port),
+		  port->present && card->audio ? " audio" : "",
+		  port->present && card->bridged ? " bridge" : "");
 }
 
 static int model_store(struct sim_port *port, char *text)
@@ -191,6 +222,18 @@ static void link_show(struct sim_port *port, char *text, size_t size)
 
 static int link_store(struct sim_port *port, char *text)
 {
+	unsigned int ms = 0;
+
+	if (!strncmp(text, "slow ", 5)) {
+		if (kstrtouint(text + 5, 10, &ms) || ms > 600000)
+			return -EINVAL;
+		port->slow_ms = ms;
+		return 0;
+	}
+	if (!strcmp(text, "full")) {
+		port->slow_ms = 0;
+		port->flaps = 0;
+	}
 	return sim_parse_link(text, &sim_slot_of(port)->limit);
 }
 

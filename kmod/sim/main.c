@@ -50,7 +50,7 @@ MODULE_PARM_DESC(domains, "PCI domains that the switches are spread over [as man
 
 static char *gpus;
 module_param(gpus, charp, 0444);
-MODULE_PARM_DESC(gpus, "what is in the slots: SWITCH.SLOT[-SLOT]:MODEL[:off|:on][:audio],... with * for all");
+MODULE_PARM_DESC(gpus, "what is in the slots: SWITCH.SLOT[-SLOT]:MODEL[:off|:on][:audio][:bridge],... with * for all");
 
 static int set_latency(const char *value, const struct kernel_param *param)
 {
@@ -85,6 +85,10 @@ MODULE_PARM_DESC(acs, "downstream ports redirect peer-to-peer traffic [N]");
 static bool uplink;
 module_param(uplink, bool, 0444);
 MODULE_PARM_DESC(uplink, "whole switches can be hot-plugged, in slots 8000 and up; mode pciehp only [N]");
+
+static bool button;
+module_param(button, bool, 0444);
+MODULE_PARM_DESC(button, "slots have an attention button, which mode pciehp then waits for [N]");
 
 static unsigned int window_gib = 512;
 module_param(window_gib, uint, 0444);
@@ -200,6 +204,7 @@ static int set_rest(void)
 		sim.latency_ms = sim.mode == SIM_MODE_PCIEHP ? 20 : 100;
 	sim.window_gib = window_gib;
 	sim.acs = acs;
+	sim.button = button;
 	sim.node = node;
 	return 0;
 }

@@ -54,12 +54,15 @@ static void power(struct sim_slot *slot, bool on)
 
 static int add_devices(struct pci_dev *port)
 {
+	struct pci_dev *pdev;
 	struct pci_bus *bus;
 	int ret = -ENODEV;
 
 	pci_lock_rescan_remove();
 	bus = port->subordinate;
 	if (bus && pci_scan_slot(bus, PCI_DEVFN(0, 0))) {
+		for_each_pci_bridge(pdev, bus)
+			pci_hp_add_bridge(pdev);
 		pci_assign_unassigned_bridge_resources(port);
 		pcie_bus_configure_settings(bus);
 		pci_bus_add_devices(bus);
@@ -245,14 +248,16 @@ static void own_register(struct sim_slot *slot, struct pci_dev *port)
 /* Answers what happened to the card by itself. */
 static void follow_card(struct sim_slot *slot, struct pci_dev *port)
 {
-	bool lost, inserted, present;
+	bool lost, inserted, pressed, present;
 
 	mutex_lock(&slot->op_mutex);
 	raw_spin_lock_irq(&slot->port.lock);
 	present = slot->port.present;
 	lost = slot->port.lost || (slot->port.power && !present);
 	inserted = slot->port.inserted && !slot->port.power;
+	pressed = slot->port.pressed;
 	slot->port.lost = false;
+	slot->port.pressed = false;
 	raw_spin_unlock_irq(&slot->port.lock);
 
 	if (lost) {
@@ -261,6 +266,11 @@ static void follow_card(struct sim_slot *slot, struct pci_dev *port)
 		slot_off(slot, port, true);
 		inserted = present;
 	}
+	/* A button does what the slot's power file does. */
+	if (pressed && !lost && READ_ONCE(slot->port.power))
+		slot_off(slot, port, false);
+	else if (pressed && !lost)
+		inserted = true;
 	if (inserted && present && slot_on(slot, port))
 		pr_info("slot %s: card cannot be used\n", slot->name);
 	mutex_unlock(&slot->op_mutex);

@@ -9,8 +9,8 @@
  * A list is comma separated items ``SWITCH.SLOT[-SLOT]:MODEL[:OPTION]...``.
  * SWITCH and SLOT count from 0; ``*`` stands for all of them, and a lone ``*``
  * for every slot there is. MODEL is a name of the model table, or ``none``.
- * Options are ``on`` (the default), ``off`` and ``audio``. Later items
- * override earlier ones, so that exceptions can follow a rule.
+ * Options are ``on`` (the default), ``off``, ``audio`` and ``bridge``. Later
+ * items override earlier ones, so that exceptions can follow a rule.
  *
  * Nothing here allocates, locks or prints: an error is a sentence that names
  * the item, for the caller to print.
@@ -127,8 +127,10 @@ static const char *parse_options(struct span rest, struct sim_card_spec *spec)
 			spec->off = false;
 		else if (span_is(&option, "audio"))
 			spec->audio = true;
+		else if (span_is(&option, "bridge"))
+			spec->bridge = true;
 		else
-			return "an option is one of on, off, audio";
+			return "an option is one of on, off, audio, bridge";
 	}
 	return NULL;
 }
@@ -138,7 +140,7 @@ static const char *parse_item(struct span item,
 			      const struct sim_layout *layout,
 			      struct sim_card_spec *specs)
 {
-	struct sim_card_spec spec = { NULL, false, false };
+	struct sim_card_spec spec = { NULL, false, false, false };
 	struct span where = span_take(&item, ':');
 	struct span name = span_take(&item, ':');
 	struct range range;
@@ -207,7 +209,7 @@ int sim_parse_gpus(const char *list, const struct sim_layout *layout,
 }
 
 /**
- * sim_parse_card() - read what is put into a slot, as in "l40s audio"
+ * sim_parse_card() - read what is put into a slot, as in "l40s audio bridge"
  * @text: what the user wrote; "none" is an empty slot
  * @spec: result; whether it is off is left as it is
  *
@@ -216,20 +218,28 @@ int sim_parse_gpus(const char *list, const struct sim_layout *layout,
 int sim_parse_card(const char *text, struct sim_card_spec *spec)
 {
 	struct span rest = { text, text + strlen(text) };
-	struct sim_card_spec found = { NULL, spec->off, false };
-	struct span name;
+	struct sim_card_spec found = *spec;
+	struct span name, word;
 
 	while (rest.end > rest.at && rest.end[-1] == '\n')
 		rest.end--;
 	name = span_take(&rest, ' ');
+	word = name;
 	found.model = sim_model_find(name.at, span_len(&name));
-	if (!found.model && (!span_is(&name, "none") || span_len(&rest)))
-		return -EINVAL;
-	if (rest.at > name.end || span_len(&rest)) {
-		if (!span_is(&rest, "audio"))
+	found.audio = false;
+	found.bridge = false;
+	/* A space that was taken is followed by a word. */
+	while (rest.at > word.end) {
+		word = span_take(&rest, ' ');
+		if (span_is(&word, "audio") && !found.audio)
+			found.audio = true;
+		else if (span_is(&word, "bridge") && !found.bridge)
+			found.bridge = true;
+		else
 			return -EINVAL;
-		found.audio = true;
 	}
+	if (!found.model && (!span_is(&name, "none") || word.at != name.at))
+		return -EINVAL;
 	*spec = found;
 	return 0;
 }

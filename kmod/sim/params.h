@@ -9,11 +9,13 @@
  * @model: the GPU, NULL for an empty slot
  * @off: the GPU is there but its slot is not powered
  * @audio: the GPU has an audio function beside it
+ * @bridge: the GPU is behind a bridge of the card
  */
 struct sim_card_spec {
 	const struct sim_model *model;
 	bool off;
 	bool audio;
+	bool bridge;
 };
 
 /**

@@ -37,14 +37,15 @@
 #include <linux/irq.h>
 #include <linux/irqdesc.h>
 
+#define SLTCAP	(SIM_EXP_CAP + PCI_EXP_SLTCAP)
 #define SLTCTL	(SIM_EXP_CAP + PCI_EXP_SLTCTL)
 #define SLTSTA	(SIM_EXP_CAP + PCI_EXP_SLTSTA)
 #define LNKCTL	(SIM_EXP_CAP + PCI_EXP_LNKCTL)
 #define LNKSTA	(SIM_EXP_CAP + PCI_EXP_LNKSTA)
 
 /* Cleared by writing ones. */
-#define SLTSTA_EVENTS	(PCI_EXP_SLTSTA_PFD | PCI_EXP_SLTSTA_PDC | \
-			 PCI_EXP_SLTSTA_DLLSC)
+#define SLTSTA_EVENTS	(PCI_EXP_SLTSTA_ABP | PCI_EXP_SLTSTA_PFD | \
+			 PCI_EXP_SLTSTA_PDC | PCI_EXP_SLTSTA_DLLSC)
 
 static bool reg_changed(int where, int size, int reg)
 {
@@ -62,6 +63,8 @@ static void port_interrupt(struct sim_port *port)
 
 	if (!port->irq || !(control & PCI_EXP_SLTCTL_HPIE))
 		return;
+	if (control & PCI_EXP_SLTCTL_ABPE)
+		enabled |= PCI_EXP_SLTSTA_ABP;
 	if (control & PCI_EXP_SLTCTL_PDCE)
 		enabled |= PCI_EXP_SLTSTA_PDC;
 	if (control & PCI_EXP_SLTCTL_DLLSCE)
@@ -120,6 +123,17 @@ static u16 link_event(const struct sim_port *port)
 	return port->active == SIM_FAULT_ENUMERATE ? 0 : PCI_EXP_SLTSTA_DLLSC;
 }
 
+/* The link trains, or flaps, some time from now. */
+static void train_later(struct sim_port *port, unsigned int ms)
+{
+	unsigned long delay = msecs_to_jiffies(ms);
+
+	lockdep_assert_held(&port->lock);
+
+	port->train_at = jiffies + delay;
+	mod_delayed_work(sim.train_wq, &port->train, delay);
+}
+
 static void link_up(struct sim_port *port)
 {
 	lockdep_assert_held(&port->lock);
@@ -128,6 +142,8 @@ static void link_up(struct sim_port *port)
 	port->link_up = true;
 	link_status(port);
 	port_event(port, link_event(port));
+	if (port->flaps)
+		train_later(port, READ_ONCE(sim.latency_ms));
 }
 
 static void link_down(struct sim_port *port)
@@ -155,7 +171,7 @@ static bool link_wanted(const struct sim_port *port)
 /* Starts, stops or completes training after anything has changed. */
 static void port_update(struct sim_port *port)
 {
-	unsigned long delay = msecs_to_jiffies(READ_ONCE(sim.latency_ms));
+	unsigned int ms = READ_ONCE(sim.latency_ms) + port->slow_ms;
 
 	lockdep_assert_held(&port->lock);
 
@@ -165,13 +181,21 @@ static void port_update(struct sim_port *port)
 	}
 	if (port->link_up || port->training)
 		return;
-	if (!delay && port->active != SIM_FAULT_PRESENCE) {
+	if (!ms && port->active != SIM_FAULT_PRESENCE) {
 		link_up(port);
 		return;
 	}
 	port->training = true;
-	port->train_at = jiffies + delay;
-	mod_delayed_work(sim.train_wq, &port->train, delay);
+	train_later(port, ms);
+}
+
+static void flap(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->flaps--;
+	link_down(port);
+	port_update(port);
 }
 
 static void port_train(struct work_struct *work)
@@ -181,12 +205,14 @@ static void port_train(struct work_struct *work)
 
 	raw_spin_lock_irq(&port->lock);
 	/* Stopped, or started anew while this waited for the lock. */
-	if (port->training && time_after_eq(jiffies, port->train_at)) {
-		if (port->active == SIM_FAULT_PRESENCE)
-			sim_port_remove(port);
-		else
-			link_up(port);
-	}
+	if (!time_after_eq(jiffies, port->train_at))
+		;
+	else if (port->training && port->active == SIM_FAULT_PRESENCE)
+		sim_port_remove(port);
+	else if (port->training)
+		link_up(port);
+	else if (port->link_up && port->flaps)
+		flap(port);
 	raw_spin_unlock_irq(&port->lock);
 }
 
@@ -194,6 +220,10 @@ static enum sim_fault take_fault(struct sim_port *port)
 {
 	enum sim_fault fault = port->armed;
 
+	if (port->armed_skip) {
+		port->armed_skip--;
+		return SIM_FAULT_NONE;
+	}
 	if (port->armed_count)
 		port->armed_count--;
 	if (!port->armed_count)
@@ -222,10 +252,9 @@ static void power_off(struct sim_port *port)
 	port->lost = false;
 	link_down(port);
 	port->active = SIM_FAULT_NONE;
-	if (port->armed == SIM_FAULT_PRESENCE && port->present) {
-		take_fault(port);
+	if (port->armed == SIM_FAULT_PRESENCE && port->present &&
+	    take_fault(port))
 		sim_port_remove(port);
-	}
 }
 
 /**
@@ -266,10 +295,14 @@ void sim_port_reset(struct sim_port *port)
 	port->link_up = false;
 	port->training = false;
 	port->armed = SIM_FAULT_NONE;
+	port->armed_skip = 0;
 	port->armed_count = 0;
 	port->active = SIM_FAULT_NONE;
+	port->slow_ms = 0;
+	port->flaps = 0;
 	port->lost = false;
 	port->inserted = false;
+	port->pressed = false;
 }
 
 /**
@@ -367,6 +400,7 @@ void sim_port_remove(struct sim_port *port)
 	lockdep_assert_held(&port->lock);
 
 	port->present = false;
+	port->flaps = 0;
 	link_down(port);
 	port_presence(port);
 	port_event(port, PCI_EXP_SLTSTA_PDC);
@@ -374,14 +408,54 @@ void sim_port_remove(struct sim_port *port)
 
 /**
  * sim_port_flap() - the link goes down and comes back
- * @port: the port; the caller holds its lock
+ * @port: the port, with its link up; the caller holds its lock
+ * @times: how often, at least 1
+ *
+ * Each time it is up for as long as a link takes to train. Whoever drives the
+ * port may take longer, and turn it off and on meanwhile.
  */
-void sim_port_flap(struct sim_port *port)
+void sim_port_flap(struct sim_port *port, unsigned int times)
 {
 	lockdep_assert_held(&port->lock);
 
-	link_down(port);
+	port->flaps = times;
+	flap(port);
+}
+
+/**
+ * sim_port_press() - somebody presses the attention button
+ * @port: the port; the caller holds its lock
+ *
+ * Return: 0, or -EOPNOTSUPP if it has none.
+ */
+int sim_port_press(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	if (sim.mode == SIM_MODE_OWN && port->ops->event)
+		port->pressed = true;
+	else if (!(sim_get16(&port->fn, SLTCAP) & PCI_EXP_SLTCAP_ABP))
+		return -EOPNOTSUPP;
+	port_event(port, PCI_EXP_SLTSTA_ABP);
+	return 0;
+}
+
+/**
+ * sim_port_cut_power() - the power controller fails, until power is cycled
+ * @port: the port; the caller holds its lock
+ *
+ * Return: 0, or -ENODEV if there is no power.
+ */
+int sim_port_cut_power(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	if (!port->power)
+		return -ENODEV;
+	port->active = SIM_FAULT_POWER;
+	port_event(port, PCI_EXP_SLTSTA_PFD);
 	port_update(port);
+	return 0;
 }
 
 /**

@@ -19,6 +19,7 @@
 #define SIM_DEVICE_ROOT		0x0100
 #define SIM_DEVICE_UPSTREAM	0x0101
 #define SIM_DEVICE_DOWNSTREAM	0x0102
+#define SIM_DEVICE_BRIDGE	0x0103
 #define SIM_DEVICE_AUDIO	0x0200
 
 #define SIM_DRIVER_NAME		"gpufabric-sim-gpu"
@@ -51,7 +52,9 @@ enum sim_fault {
 	SIM_FAULT_LINK,		/* the link never trains */
 	SIM_FAULT_PRESENCE,	/* the card goes away half-way */
 	SIM_FAULT_ENUMERATE,	/* the card never answers */
-	SIM_FAULT_BAR,		/* a BAR that no window can take */
+	SIM_FAULT_BAR,		/* the large BAR is one that no window can take */
+	SIM_FAULT_BAR0,		/* ... or the one that this register is part of */
+	SIM_FAULT_BAR5 = SIM_FAULT_BAR0 + 5,
 	SIM_FAULT_COUNT
 };
 
@@ -95,7 +98,7 @@ struct sim_port_ops {
 /**
  * struct sim_port - a port with something below it that can come and go
  * @ops: what differs between the ports
- * @lock: protects everything up to @inserted, and the configuration space of
+ * @lock: protects everything up to @pressed, and the configuration space of
  *	what is below the port. Taken in hard interrupt context by the
  *	accessors of the configuration space, so nothing sleeps under it. The
  *	locks of a switch's slots nest inside that of its root port
@@ -107,14 +110,19 @@ struct sim_port_ops {
  * @link_up: the data link is active
  * @training: the link will be up at @train_at
  * @train_at: in jiffies
- * @armed: fault of the next operation
- * @armed_count: of how many operations
+ * @armed: fault of an operation to come
+ * @armed_skip: how many operations go well before
+ * @armed_count: how many fail then
  * @active: fault of the running operation
+ * @slow_ms: how much longer than usual the link takes to train
+ * @flaps: how often the link goes down again after it came up
  * @lost: the link went down under power, and nobody has answered it
  * @inserted: something was put in, and nobody has answered it
+ * @pressed: the attention button was pressed, and nobody has answered it;
+ *	only in mode=own
  * @irq_work: raises @irq from any context
  * @irq: interrupt of the port, 0 if it has none
- * @train: brings the link up
+ * @train: brings the link up, and down again where it flaps
  * @wait: woken at each change of the link or of presence; for one waiter
  */
 struct sim_port {
@@ -129,10 +137,14 @@ struct sim_port {
 	bool training;
 	unsigned long train_at;
 	enum sim_fault armed;
+	unsigned int armed_skip;
 	unsigned int armed_count;
 	enum sim_fault active;
+	unsigned int slow_ms;
+	unsigned int flaps;
 	bool lost;
 	bool inserted;
+	bool pressed;
 
 	struct irq_work irq_work;
 	int irq;
@@ -145,8 +157,10 @@ struct sim_port {
  * @model: the imitated GPU, NULL if the slot was never filled
  * @serial: device serial number, kept when the card is put back
  * @audio: there is a second function
+ * @bridged: the GPU is behind a bridge
  * @bar_bytes: size of the large BAR, 0 for the model's
  * @fn: configuration spaces, powered or not
+ * @bridge: configuration space of the bridge
  *
  * Protected by the lock of the slot's port.
  */
@@ -154,8 +168,10 @@ struct sim_card {
 	const struct sim_model *model;
 	u64 serial;
 	bool audio;
+	bool bridged;
 	u64 bar_bytes;
 	struct sim_fn fn[SIM_FUNCTIONS];
+	struct sim_fn bridge;
 };
 
 /**
@@ -300,6 +316,7 @@ struct sim_domain {
  * @firmware: bridges are preset as firmware would have done
  * @acs: redirection of peer-to-peer traffic is on
  * @uplink: the root ports are hot-plug ports, too
+ * @button: slots have an attention button
  * @window_gib: prefetchable memory window of each slot
  * @node: NUMA node of each domain
  * @parent: parent of the host bridges
@@ -320,11 +337,13 @@ struct sim {
 	bool firmware;
 	bool acs;
 	bool uplink;
+	bool button;
 	unsigned int window_gib;
 	int *node;
 	struct device *parent;
 	struct sim_switch **sw;
 	struct sim_domain **dom;
+	/* Covers adding and removing switches at run time, and configfs. */
 	struct mutex lock;
 	struct workqueue_struct *train_wq;
 	struct workqueue_struct *event_wq;
@@ -399,7 +418,9 @@ void sim_port_write(struct sim_port *port, int where, int size, u32 value);
 void sim_port_power(struct sim_port *port, bool on);
 void sim_port_insert(struct sim_port *port);
 void sim_port_remove(struct sim_port *port);
-void sim_port_flap(struct sim_port *port);
+void sim_port_flap(struct sim_port *port, unsigned int times);
+int sim_port_press(struct sim_port *port);
+int sim_port_cut_power(struct sim_port *port);
 void sim_port_reveal(struct sim_port *port);
 void sim_port_cut(struct sim_port *port);
 

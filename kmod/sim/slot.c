@@ -56,6 +56,7 @@ static void slot_status(struct sim_port *port, u16 status)
 
 	for (i = 0; i < SIM_FUNCTIONS; i++)
 		sim_set16(&card->fn[i], LNKSTA, status);
+	sim_set16(&card->bridge, LNKSTA, status);
 }
 
 static void slot_event(struct sim_port *port)
@@ -84,6 +85,7 @@ void sim_slot_fill(struct sim_slot *slot, const struct sim_card_spec *spec)
 
 	slot->card.model = spec->model;
 	slot->card.audio = spec->audio;
+	slot->card.bridged = spec->bridge;
 	slot->card.serial = (u64)SIM_VENDOR_ID << 48 |
 			    (u64)(spec->model->device & 0xff) << 40 |
 			    (u64)slot->inserts << 32 |
@@ -132,8 +134,12 @@ struct sim_slot *sim_slot_of_minor(unsigned int minor)
 		index = sim.switches + (minor - fixed) / SIM_ADDED_SLOTS;
 		number = (minor - fixed) % SIM_ADDED_SLOTS;
 	}
+	/* Pairs with sim_switch_alloc() and sim_slot_alloc(). */
 	sw = smp_load_acquire(&sim.sw[index]);
-	return sw ? smp_load_acquire(&sw->slots[number]) : NULL;
+	if (!sw)
+		return NULL;
+	/* So does this. */
+	return smp_load_acquire(&sw->slots[number]);
 }
 
 /**

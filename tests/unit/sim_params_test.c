@@ -72,6 +72,9 @@ static void lists(void)
 	is_int(cards(), 3, "is as many as there are switches");
 	ok(at(2, 0)->audio && at(2, 0)->off, "options add up");
 
+	ok(!parse("0.0:l40s:bridge,0.1:l40s"), "a card with a bridge");
+	ok(at(0, 0)->bridge && !at(0, 1)->bridge, "is one, and no other");
+
 	ok(!parse("1.*:mi300x"), "all slots of one switch");
 	is_int(cards(), 4, "are as many as a switch has");
 	ok(!parse("0-1.2-3:h200"), "ranges of both");
@@ -105,7 +108,7 @@ static const struct refusal {
 	{ "3.0:l40s",
 	  "item 1 \"3.0:l40s\": there is no such switch, see switches=" },
 	{ "0.0:l40s:maybe",
-	  "item 1 \"0.0:l40s:maybe\": an option is one of on, off, audio" },
+	  "item 1 \"0.0:l40s:maybe\": an option is one of on, off, audio, bridge" },
 	{ "0.0:l40s,",
 	  "item 1 \"0.0:l40s\": nothing follows the last comma" },
 	{ ",0.0:l40s",
@@ -147,7 +150,7 @@ static void clipped(void)
 static void short_buffer(void)
 {
 	const struct sim_layout layout = { 1, 1, false };
-	struct sim_card_spec one = { NULL, false, false };
+	struct sim_card_spec one = { NULL, false, false, false };
 	char small[8];
 
 	ok(sim_parse_gpus("0.0:x", &layout, &one, small, sizeof(small)) ==
@@ -156,38 +159,47 @@ static void short_buffer(void)
 	ok(!one.model, "nothing was put into the slot");
 }
 
-static void one_card(const char *text, int ret, const char *model, bool audio)
+static void one_card(const char *text, int ret, const char *model, bool audio,
+		     bool bridge)
 {
-	struct sim_card_spec spec = { sim_model_at(0), true, true };
+	struct sim_card_spec spec = { sim_model_at(0), true, true, true };
 	char *copy = strdup(text);
 	int got = sim_parse_card(copy, &spec);
 
 	free(copy);
 	if (ret)
-		ok(got == ret && spec.model == sim_model_at(0) && spec.audio,
+		ok(got == ret && spec.model == sim_model_at(0) && spec.audio &&
+		   spec.bridge,
 		   "card \"%s\" is refused and changes nothing", text);
 	else
-		ok(!got && spec.audio == audio && spec.off &&
+		ok(!got && spec.audio == audio && spec.bridge == bridge &&
+		   spec.off &&
 		   !strcmp(spec.model ? spec.model->name : "none", model),
 		   "card \"%s\" is %s", text, model);
 }
 
 static void cards_by_hand(void)
 {
-	one_card("l40s", 0, "l40s", false);
-	one_card("l40s\n", 0, "l40s", false);
-	one_card("mi300x audio\n", 0, "mi300x", true);
-	one_card("none", 0, "none", false);
-	one_card("", -EINVAL, NULL, false);
-	one_card("\n", -EINVAL, NULL, false);
-	one_card("l40", -EINVAL, NULL, false);
-	one_card("l40s ", -EINVAL, NULL, false);
-	one_card(" l40s", -EINVAL, NULL, false);
-	one_card("l40s  audio", -EINVAL, NULL, false);
-	one_card("l40s loud", -EINVAL, NULL, false);
-	one_card("l40s audio audio", -EINVAL, NULL, false);
-	one_card("none audio", -EINVAL, NULL, false);
-	one_card("none ", -EINVAL, NULL, false);
+	one_card("l40s", 0, "l40s", false, false);
+	one_card("l40s\n", 0, "l40s", false, false);
+	one_card("mi300x audio\n", 0, "mi300x", true, false);
+	one_card("l40s bridge", 0, "l40s", false, true);
+	one_card("l40s audio bridge", 0, "l40s", true, true);
+	one_card("l40s bridge audio\n", 0, "l40s", true, true);
+	one_card("none", 0, "none", false, false);
+	one_card("", -EINVAL, NULL, false, false);
+	one_card("\n", -EINVAL, NULL, false, false);
+	one_card("l40", -EINVAL, NULL, false, false);
+	one_card("l40s ", -EINVAL, NULL, false, false);
+	one_card(" l40s", -EINVAL, NULL, false, false);
+	one_card("l40s  audio", -EINVAL, NULL, false, false);
+	one_card("l40s loud", -EINVAL, NULL, false, false);
+	one_card("l40s audio audio", -EINVAL, NULL, false, false);
+	one_card("l40s bridge bridge", -EINVAL, NULL, false, false);
+	one_card("l40s audio ", -EINVAL, NULL, false, false);
+	one_card("none bridge", -EINVAL, NULL, false, false);
+	one_card("none audio", -EINVAL, NULL, false, false);
+	one_card("none ", -EINVAL, NULL, false, false);
 }
 
 static void one_link(const char *text, int ret, u8 speed, u8 width)

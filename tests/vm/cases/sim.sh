@@ -22,6 +22,9 @@ state() { cat "$SIM/slot$1/state"; }
 state_is() { [[ $(state "$1") == *"$2"* ]]; }
 gpus() { grep -lsx 0x030200 $DEVICES/100*/class | wc -l; }
 gone() { [ ! -e "$1" ]; }
+power_fault_logged() { dmesg | grep -q "pciehp: Slot(100): Power fault"; }
+# How often a slot of mode=own has lost its link since mark_log.
+flapped() { [ "$(log_since_mark | grep -c "slot sim0-1: link down")" = "$1" ]; }
 driver_of() { basename "$(readlink "$DEVICES/$1/driver" || echo none)"; }
 # Start and flags of a BAR, as three words.
 bar() { sed -n "$(($2 + 1))p" "$DEVICES/$1/resource"; }
@@ -130,10 +133,30 @@ check_fails "a fault can come twice" power sim0-1 1
 check_fails "twice" power sim0-1 1
 check "and no more" power sim0-1 1
 power sim0-1 0
+knob 0.1 fail "link@2 2"
+is "$(cat "$SIM"/slot0.1/fail)" "link@2 2" "a fault can wait for the second operation"
+check "so the first goes well" power sim0-1 1
+power sim0-1 0
+check_fails "the second does not" power sim0-1 1
+check_fails "nor the third" power sim0-1 1
+check "the fourth does" power sim0-1 1
+power sim0-1 0
+for wrong in link@0 link@ @2 "link 0" bar6; do
+	check_fails "fault \"$wrong\" is refused" knob 0.1 fail "$wrong"
+done
 knob 0.1 fail bar
 check "fault bar: the slot is on all the same" power sim0-1 1
 like "$(bar 10000:04:00.0 1)" '^0x0000000000000000 ' "but the BAR has no address"
 power sim0-1 0
+for number in 0 1 2 3 4 5; do
+	knob 0.1 fail bar$number
+	mark_log
+	power sim0-1 1
+	# A register that is the second half of a BAR breaks that one.
+	[ $number = 2 ] || [ $number = 4 ] || which=$number
+	like "$(log_since_mark)" "10000:04:00.0: BAR $which[ :].*(no space|can't assign)" "fault bar$number: no room for BAR $which"
+	power sim0-1 0
+done
 knob 0.1 bar_bytes $((1 << 43))
 check "a BAR larger than the window: the slot is on" power sim0-1 1
 like "$(bar 10000:04:00.0 1)" '^0x0000000000000000 ' "but the BAR has no address"
@@ -145,10 +168,20 @@ is "$(cat $DEVICES/10000:04:00.0/current_link_speed) $(cat $DEVICES/10000:04:00.
 like "$(bar 10000:04:00.0 1)" '^0x0000108000000000 ' "and the BAR fits again"
 check_fails "what is powered cannot be swapped" knob 0.1 model l40s
 power sim0-1 0
+knob 0.1 link "slow 5000"
+check_fails "a link that trains too slowly is given up" power sim0-1 1
+check "and the slot is off" state_is 0.1 "power off, link down"
 knob 0.1 link full
+knob 0.1 model "l40s bridge"
+is "$(cat "$SIM"/slot0.1/model)" "l40s bridge" "a GPU behind a bridge of its card"
+mark_log
+power sim0-1 1
+is "$(cat $DEVICES/10000:04:00.0/class)" 0x060400 "all that is found is the bridge"
+like "$(log_since_mark)" "No bus number available" "which has no bus number to give"
+power sim0-1 0
 knob 0.1 model mi300x
 power sim0-1 1
-is "$(cat $DEVICES/10000:04:00.0/subsystem_device) $(cat "$SIM"/slot0.1/serial)" "0x74a1 6767050100000001" "another GPU, with a serial of its own"
+is "$(cat $DEVICES/10000:04:00.0/subsystem_device) $(cat "$SIM"/slot0.1/serial)" "0x74a1 6767050200000001" "another GPU, with a serial of its own"
 check_fails "nonsense is refused" knob 0.1 fail smoke
 check_fails "nonsense is refused" knob 0.1 surprise explode
 
@@ -159,9 +192,22 @@ check "its slot is off and empty" wait_for 10 state_is 0.1 "empty, power off"
 check_fails "it cannot be pulled out twice" knob 0.1 surprise remove
 knob 0.1 surprise insert
 check "put back it comes up by itself" wait_for 10 test -e /dev/gpufabric-sim/sim0-1
-is "$(cat "$SIM"/slot0.1/serial)" 6767050100000001 "as the same GPU"
+is "$(cat "$SIM"/slot0.1/serial)" 6767050200000001 "as the same GPU"
 knob 0.1 surprise flap
 check "a link that flaps" wait_for 10 state_is 0.1 "power on, link up"
+mark_log
+knob 0.1 surprise "flap 3"
+check "and one that flaps three times" wait_for 10 flapped 3
+check "comes back" wait_for 10 test -e /dev/gpufabric-sim/sim0-1
+check_fails "no number of times is none" knob 0.1 surprise "flap 0"
+knob 0.1 surprise power-fault
+check "a GPU whose power fails goes" wait_for 10 flapped 4
+check "and comes back when its slot driver has cycled it" wait_for 10 test -e /dev/gpufabric-sim/sim0-1
+knob 0.1 surprise button
+check "the attention button turns its slot off" wait_for 10 state_is 0.1 "power off"
+check_fails "power that is off cannot fail" knob 0.1 surprise power-fault
+knob 0.1 surprise button
+check "and on" wait_for 10 test -e /dev/gpufabric-sim/sim0-1
 echo 60000 >$LATENCY
 power_all 1 sim0-2 &
 wait_for 10 state_is 0.2 training
@@ -278,6 +324,10 @@ check "a GPU that is pulled out goes" wait_for 10 gone $DEVICES/10000:03:00.0
 check "pciehp turns its slot off" wait_for 10 state_is 0.0 "empty, power off"
 knob 0.0 surprise insert
 check "put back it comes up by itself" wait_for 10 test -e /dev/gpufabric-sim/100
+check_fails "there is no attention button unless one is asked for" knob 0.0 surprise button
+knob 0.0 surprise power-fault
+check "power that fails shows in the port" wait_for 10 power_fault_logged
+check "pciehp cycles it, and the GPU comes back" wait_for 10 state_is 0.0 "power on, link up, fault none"
 check "a GPU whose link flapped comes back" wait_for 10 test -e /dev/gpufabric-sim/101
 echo 60000 >$LATENCY
 power 105 1 2>/dev/null &
