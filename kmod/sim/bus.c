@@ -248,7 +248,7 @@ static void bridge_added(struct pci_dev *pdev, struct sim_slot *slot)
 		port = &slot->port;
 	else if (pci_is_root_bus(pdev->bus))
 		port = &switch_at(pdev->bus, pdev->devfn)->root;
-	if (port && port->irq)
+	if (port && port->irq && port->controlled)
 		pdev->irq = port->irq;
 	if (slot && sim.mode == SIM_MODE_OWN)
 		sim_own_port_added(slot, pdev);

@@ -244,7 +244,7 @@ void sim_config_port(struct sim_slot *slot)
 		       &port_link, PCI_EXP_LNKCAP_DLLLARC |
 		       (slot->number & 0xff) << 24);
 	sim_set16(fn, EXP(PCI_EXP_LNKSTA), PCI_EXP_LNKSTA_SLC);
-	config_slot(fn, sim_slot_psn(slot), sim.mode == SIM_MODE_PCIEHP);
+	config_slot(fn, sim_slot_psn(slot), slot->port.controlled);
 	config_acs(fn);
 }
 

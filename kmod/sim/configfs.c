@@ -162,12 +162,38 @@ static ssize_t slot_off_store(struct config_item *item, const char *page,
 	return ret ?: count;
 }
 
+static ssize_t slot_hotplug_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%d\n",
+			  !READ_ONCE(slot_of_item(item)->spec.nohp));
+}
+
+static ssize_t slot_hotplug_store(struct config_item *item, const char *page,
+				  size_t count)
+{
+	struct cfg_slot *cfg = slot_of_item(item);
+	bool hotplug;
+	int ret = kstrtobool(page, &hotplug);
+
+	if (ret)
+		return ret;
+	mutex_lock(&sim.lock);
+	if (live_slot(cfg))
+		ret = -EBUSY;
+	else
+		cfg->spec.nohp = !hotplug;
+	mutex_unlock(&sim.lock);
+	return ret ?: count;
+}
+
 CONFIGFS_ATTR(slot_, model);
 CONFIGFS_ATTR(slot_, off);
+CONFIGFS_ATTR(slot_, hotplug);
 
 static struct configfs_attribute *slot_attrs[] = {
 	&slot_attr_model,
 	&slot_attr_off,
+	&slot_attr_hotplug,
 	NULL
 };
 

@@ -296,7 +296,8 @@ static void own_event(struct work_struct *work)
  */
 void sim_own_event(struct sim_slot *slot)
 {
-	if (sim.mode == SIM_MODE_OWN && !atomic_read(&slot->sw->closing))
+	if (sim.mode == SIM_MODE_OWN && !slot->port.bare &&
+	    !atomic_read(&slot->sw->closing))
 		queue_work(sim.event_wq, &slot->event);
 }
 
@@ -357,7 +358,8 @@ int sim_own_register(struct sim_switch *sw)
 	unsigned int i;
 
 	for (i = 0; (slot = sim_slot_at(sw, i)); i++)
-		queue_work(sim.event_wq, &slot->event);
+		if (!slot->port.bare)
+			queue_work(sim.event_wq, &slot->event);
 	for (i = 0; (slot = sim_slot_at(sw, i)); i++)
 		flush_work(&slot->event);
 

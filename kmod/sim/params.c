@@ -9,8 +9,9 @@
  * A list is comma separated items ``SWITCH.SLOT[-SLOT]:MODEL[:OPTION]...``.
  * SWITCH and SLOT count from 0; ``*`` stands for all of them, and a lone ``*``
  * for every slot there is. MODEL is a name of the model table, or ``none``.
- * Options are ``on`` (the default), ``off``, ``audio`` and ``bridge``. Later
- * items override earlier ones, so that exceptions can follow a rule.
+ * Options are ``on`` (the default), ``off``, ``audio``, ``bridge``, and ``nohp``
+ * for a port without a hot-plug controller. Later items override earlier ones,
+ * so that exceptions can follow a rule.
  *
  * Nothing here allocates, locks or prints: an error is a sentence that names
  * the item, for the caller to print.
@@ -129,8 +130,10 @@ static const char *parse_options(struct span rest, struct sim_card_spec *spec)
 			spec->audio = true;
 		else if (span_is(&option, "bridge"))
 			spec->bridge = true;
+		else if (span_is(&option, "nohp"))
+			spec->nohp = true;
 		else
-			return "an option is one of on, off, audio, bridge";
+			return "an option is one of on, off, audio, bridge, nohp";
 	}
 	return NULL;
 }
@@ -140,7 +143,7 @@ static const char *parse_item(struct span item,
 			      const struct sim_layout *layout,
 			      struct sim_card_spec *specs)
 {
-	struct sim_card_spec spec = { NULL, false, false, false };
+	struct sim_card_spec spec = { .model = NULL };
 	struct span where = span_take(&item, ':');
 	struct span name = span_take(&item, ':');
 	struct range range;
@@ -211,7 +214,7 @@ int sim_parse_gpus(const char *list, const struct sim_layout *layout,
 /**
  * sim_parse_card() - read what is put into a slot, as in "l40s audio bridge"
  * @text: what the user wrote; "none" is an empty slot
- * @spec: result; whether it is off is left as it is
+ * @spec: result; what is not said of the card is left as it is
  *
  * Return: 0, or -EINVAL with @spec unchanged.
  */

@@ -10,12 +10,14 @@
  * @off: the GPU is there but its slot is not powered
  * @audio: the GPU has an audio function beside it
  * @bridge: the GPU is behind a bridge of the card
+ * @nohp: the port has no hot-plug controller
  */
 struct sim_card_spec {
 	const struct sim_model *model;
 	bool off;
 	bool audio;
 	bool bridge;
+	bool nohp;
 };
 
 /**

@@ -18,7 +18,8 @@
  *
  * In mode=pciehp the power controller is the bit in Slot Control. In mode=own
  * there is none that software can see; the slot driver calls sim_port_power().
- * In mode=bare disabling the link takes its place.
+ * In mode=bare, and at ports without a hot-plug controller in the other modes,
+ * disabling the link takes its place.
  *
  * Interrupts are software: irq_work calls the handler in hard interrupt
  * context. The descriptor is allocated without an owner, because the owner of
@@ -315,7 +316,7 @@ void sim_port_start(struct sim_port *port, bool on)
 	lockdep_assert_held(&port->lock);
 
 	port_presence(port);
-	if (!on && sim.mode == SIM_MODE_BARE)
+	if (!on && port->bare)
 		sim_set16(&port->fn, LNKCTL, PCI_EXP_LNKCTL_LD);
 	if (!on)
 		return;
@@ -365,7 +366,7 @@ void sim_port_write(struct sim_port *port, int where, int size, u32 value)
 		sim_port_power(port, !(sim_get16(fn, SLTCTL) &
 				       PCI_EXP_SLTCTL_PCC));
 	if (reg_changed(where, size, LNKCTL)) {
-		if (sim.mode == SIM_MODE_BARE)
+		if (port->bare)
 			sim_port_power(port, !(sim_get16(fn, LNKCTL) &
 					       PCI_EXP_LNKCTL_LD));
 		port_update(port);
@@ -432,7 +433,7 @@ int sim_port_press(struct sim_port *port)
 {
 	lockdep_assert_held(&port->lock);
 
-	if (sim.mode == SIM_MODE_OWN && port->ops->event)
+	if (sim.mode == SIM_MODE_OWN && port->ops->event && !port->bare)
 		port->pressed = true;
 	else if (!(sim_get16(&port->fn, SLTCAP) & PCI_EXP_SLTCAP_ABP))
 		return -EOPNOTSUPP;
@@ -468,7 +469,7 @@ void sim_port_cut(struct sim_port *port)
 
 	sim_port_power(port, false);
 	/* Without a controller power is always there, and links are enabled. */
-	if (sim.mode == SIM_MODE_BARE)
+	if (port->bare)
 		sim_port_power(port, true);
 	port_presence(port);
 }

@@ -43,7 +43,7 @@
 enum sim_mode {
 	SIM_MODE_PCIEHP,	/* the kernel's pciehp drives the ports */
 	SIM_MODE_OWN,		/* slots registered by the simulator */
-	SIM_MODE_BARE,		/* ports without any hot-plug controller */
+	SIM_MODE_BARE,		/* no port has a hot-plug controller */
 };
 
 enum sim_fault {
@@ -104,6 +104,7 @@ struct sim_port_ops {
  *	locks of a switch's slots nest inside that of its root port
  * @fn: configuration space of the port
  * @controlled: software works the power controller, by Slot Control
+ * @bare: nobody drives the port; disabling the link takes power away
  * @present: there is something
  * @hidden: @present does not show yet in Slot Status
  * @power: the power controller is on
@@ -130,6 +131,7 @@ struct sim_port {
 	raw_spinlock_t lock;
 	struct sim_fn fn;
 	bool controlled;
+	bool bare;
 	bool present;
 	bool hidden;
 	bool power;

@@ -182,7 +182,6 @@ int sim_slot_alloc(struct sim_switch *sw, unsigned int number)
 	name_slot(slot);
 	sim_own_init(slot);
 	sim_port_init(&slot->port, &sim_slot_ops);
-	slot->port.controlled = sim.mode == SIM_MODE_PCIEHP;
 	ret = sim.mode == SIM_MODE_PCIEHP ? sim_port_irq_init(&slot->port) : 0;
 	if (ret) {
 		kfree(slot);
@@ -208,6 +207,8 @@ void sim_slot_reset(struct sim_slot *slot, const struct sim_card_spec *spec)
 	sim_port_stop(port);
 	raw_spin_lock_irq(&port->lock);
 	sim_port_reset(port);
+	port->bare = sim.mode == SIM_MODE_BARE || spec->nohp;
+	port->controlled = sim.mode == SIM_MODE_PCIEHP && !spec->nohp;
 	memset(&slot->card, 0, sizeof(slot->card));
 	slot->limit = (struct sim_link){ 0, 0 };
 	slot->bar_bytes = 0;
@@ -220,7 +221,7 @@ void sim_slot_reset(struct sim_slot *slot, const struct sim_card_spec *spec)
 	}
 	/* Without a controller an empty slot waits for its card with power. */
 	sim_port_start(port, !spec->off &&
-		       (spec->model || sim.mode == SIM_MODE_BARE));
+		       (spec->model || port->bare));
 	raw_spin_unlock_irq(&port->lock);
 	slot->error = 0;
 	mutex_unlock(&slot->op_mutex);

@@ -171,6 +171,7 @@ int sim_switch_alloc(unsigned int index)
 	place_numbers(sw);
 	sim_port_init(&sw->root, &switch_port_ops);
 	sw->root.controlled = sim.uplink;
+	sw->root.bare = sim.mode == SIM_MODE_BARE;
 	sw->slots = kcalloc(sw->max_slots, sizeof(*sw->slots), GFP_KERNEL);
 	if (!sw->slots) {
 		kfree(sw);

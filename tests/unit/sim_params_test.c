@@ -74,6 +74,10 @@ static void lists(void)
 
 	ok(!parse("0.0:l40s:bridge,0.1:l40s"), "a card with a bridge");
 	ok(at(0, 0)->bridge && !at(0, 1)->bridge, "is one, and no other");
+	ok(!parse("*:none:nohp,0.1:l40s:off:nohp,0.2:l40s"),
+	   "ports without a controller, empty or not");
+	ok(at(2, 3)->nohp && at(0, 1)->nohp && at(0, 1)->off && !at(0, 2)->nohp,
+	   "and ports with one");
 
 	ok(!parse("1.*:mi300x"), "all slots of one switch");
 	is_int(cards(), 4, "are as many as a switch has");
@@ -108,7 +112,7 @@ static const struct refusal {
 	{ "3.0:l40s",
 	  "item 1 \"3.0:l40s\": there is no such switch, see switches=" },
 	{ "0.0:l40s:maybe",
-	  "item 1 \"0.0:l40s:maybe\": an option is one of on, off, audio, bridge" },
+	  "item 1 \"0.0:l40s:maybe\": an option is one of on, off, audio, bridge, nohp" },
 	{ "0.0:l40s,",
 	  "item 1 \"0.0:l40s\": nothing follows the last comma" },
 	{ ",0.0:l40s",
@@ -150,7 +154,7 @@ static void clipped(void)
 static void short_buffer(void)
 {
 	const struct sim_layout layout = { 1, 1, false };
-	struct sim_card_spec one = { NULL, false, false, false };
+	struct sim_card_spec one = { .model = NULL };
 	char small[8];
 
 	ok(sim_parse_gpus("0.0:x", &layout, &one, small, sizeof(small)) ==
@@ -162,7 +166,7 @@ static void short_buffer(void)
 static void one_card(const char *text, int ret, const char *model, bool audio,
 		     bool bridge)
 {
-	struct sim_card_spec spec = { sim_model_at(0), true, true, true };
+	struct sim_card_spec spec = { sim_model_at(0), true, true, true, true };
 	char *copy = strdup(text);
 	int got = sim_parse_card(copy, &spec);
 
@@ -173,7 +177,7 @@ static void one_card(const char *text, int ret, const char *model, bool audio,
 		   "card \"%s\" is refused and changes nothing", text);
 	else
 		ok(!got && spec.audio == audio && spec.bridge == bridge &&
-		   spec.off &&
+		   spec.off && spec.nohp &&
 		   !strcmp(spec.model ? spec.model->name : "none", model),
 		   "card \"%s\" is %s", text, model);
 }

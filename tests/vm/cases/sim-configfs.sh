@@ -25,7 +25,6 @@ get() { cat "$SWITCHES/$1"; }
 make() { mkdir "$SWITCHES/$1"; }
 unmake() { rmdir "$SWITCHES/$1"; }
 listed() { gpuctl list | grep -q "^$1 "; }
-unlisted() { ! listed "$1"; }
 gone() { [ ! -e "$1" ]; }
 in_domain() { find "$DEVICES/" -name "$1:*" | wc -l; }
 # Slots that the added switch has in the inventory.
@@ -75,8 +74,8 @@ added()
 	set_to a/enabled 1
 	is "$?" 0 "$mode: and enabled"
 	is "$(get a/domain)" 10001 "$mode: it has a domain of its own"
-	check "$mode: its slots appear in the list" wait_for 10 listed "${new[3]}"
-	is "$(added_slots)" 4 "$mode: all of them"
+	check "$mode: all its slots appear" wait_for 10 added_are 4
+	check "$mode: also in gpuctl's list" listed "${new[3]}"
 	check "$mode: the GPU that was on is ready" g wait "${new[2]}" ready
 	is "$(states "${new[@]}")" "off off ready empty" "$mode: the others are as described"
 	check_fails "$mode: what is enabled keeps its number of slots" set_to a/slots 5
@@ -100,6 +99,25 @@ added()
 	is "$(get a/enabled)" 1 "$mode: the switch stays"
 }
 
+# A GPU at a port that nobody can turn off is none of ours.
+beside()
+{
+	make b && set_to b/slots 3 && make b/0 && set_to b/0/model h100-80 && make b/1 &&
+		set_to b/1/model l40s
+	is "$(get b/0/hotplug)" 1 "$mode: ports have a hot-plug controller"
+	check "$mode: unless told otherwise" set_to b/1/hotplug 0
+	set_to b/enabled 1
+	check "$mode: slots beside such a port" wait_for 10 added_are 2
+	check "$mode: have their GPU" g wait "${new[0]}" ready
+	check_fails "$mode: and keep their controller" set_to b/0/hotplug 0
+	check_fails "$mode: the port itself is no slot" g state "${new[1]}"
+	is "$(lspci_gpus)" "10001:03:00.0 10001:04:00.0" "$mode: lspci has both GPUs"
+	is "$(listed_gpus)" 10001:03:00.0 "$mode: we list that of the slot"
+	rmdir "$SWITCHES"/b/? "$SWITCHES/b"
+	check "$mode: the switch is removed" wait_for 10 added_are 0
+	is "$(lspci_gpus)" "" "$mode: with all GPUs"
+}
+
 # Goes with all that is attached and claimed in it; the others do not notice.
 removed()
 {
@@ -118,14 +136,14 @@ removed()
 	is "$(get a/0/model) $(get a/domain)" "h100-80 none" "$mode: its description stays"
 
 	set_to a/enabled 1
-	check "$mode: enabled again it is there" wait_for 10 listed "${new[0]}"
+	check "$mode: enabled again it is there" wait_for 10 added_are 4
 	check_fails "$mode: who had the GPU open still has none" cat <&9
 	exec 9<&-
 	check "$mode: a GPU is attached" g attach "${new[0]}"
 	rmdir "$SWITCHES"/a/?
 	check "$mode: all cards are pulled" g wait "${new[0]}" lost
 	check "$mode: the directory of an enabled switch is removed" unmake a
-	check "$mode: and the switch with it" wait_for 10 unlisted "${new[0]}"
+	check "$mode: and the switch with it" wait_for 10 added_are 0
 }
 
 # Someone who does not know that the switch comes and goes.
@@ -177,6 +195,7 @@ for mode in own pciehp; do
 		new+=("$(name "$i" 1)")
 	done
 	refusals
+	beside
 	added
 	removed
 	under_load

@@ -356,6 +356,26 @@ echo insert >"$SIM/switch0/surprise"
 check "put back it comes up" wait_for 10 test -e /dev/gpufabric-sim/100
 unload "it unloads"
 
+note "ports without a controller beside ports with one"
+for mode in own pciehp; do
+	load "mode=$mode with both loads" mode=$mode switches=1 slots=4 \
+		gpus='0.0:l40s,0.1:l40s:nohp,0.2:l40s:off:nohp,0.3:none:nohp'
+	is "$(find $SLOTS/ -name 'sim*' -o -name '[12]0[0-9]' | wc -l)" 1 "mode=$mode: only those with one have a slot"
+	is "$(gpus)" 2 "mode=$mode: GPUs that are on are there"
+	like "$(lspci -s 10000:02:00.0 -vv)" "SltCap:.*HotPlug$([ $mode = pciehp ] && echo '\+' || echo -)" "mode=$mode: a port with one"
+	like "$(lspci -s 10000:02:01.0 -vv)" 'SltCap:.*HotPlug-' "mode=$mode: a port without"
+	setpci -s 10000:02:02.0 CAP_EXP+10.w=0:10
+	check "mode=$mode: enabling its link trains it" wait_for 10 state_is 0.2 "link up"
+	knob 0.3 surprise "insert a100-40"
+	check "mode=$mode: so does a card put in" wait_for 10 state_is 0.3 "link up"
+	echo 1 >/sys/bus/pci/rescan
+	is "$(driver_of 10000:05:00.0) $(driver_of 10000:06:00.0)" "gpufabric-sim-gpu gpufabric-sim-gpu" "mode=$mode: and a rescan finds both"
+	check_fails "mode=$mode: there is no attention button" knob 0.1 surprise button
+	knob 0.1 surprise remove
+	check "mode=$mode: nobody answers when a card is pulled" test -e $DEVICES/10000:04:00.0
+	unload "mode=$mode unloads"
+done
+
 note "bridges that firmware has not touched"
 load "bridges=kernel loads" mode=own bridges=kernel gpus='*:l40s'
 is "$(gpus)" 16 "all GPUs are found"
