@@ -118,7 +118,7 @@ recover()
 	case $op in
 	compose | resize | release) release "$1" || return 1 ;;
 	esac
-	g wait "$slot" $REST || return 1
+	g wait "$slot" "$REST" || return 1
 	case $(g state "$slot") in
 	fault | lost) g clear "$slot" || return 1 ;;
 	esac
@@ -171,7 +171,7 @@ one_operation()
 	wait $!
 	for i in "${!faults[@]}"; do
 		fault=${faults[i]}
-		check "$mode: $op, $fault: the slot comes to rest" g wait "${all[i]}" $REST
+		check "$mode: $op, $fault: the slot comes to rest" g wait "${all[i]}" "$REST"
 		if powers_on "$op" && is_one_of "$fault" "$FATAL"; then
 			is "$(<"/tmp/rc.$i") $(<"$SIM/slot0.$i/power")" "1 0" "$mode: $op, $fault: it failed and left no power on"
 		fi
@@ -184,7 +184,7 @@ one_operation()
 	is "$(g compositions)" "" "$mode: after $op there is no set"
 	is "$(states "${all[@]}" "${partner[@]}")" "$(times $((2 * number)) off)" "$mode: after $op all slots are off"
 	is "$(g list "$calm")" "$before" "$mode: after $op the slot beside them is as it was"
-	is "$(lspci_gpus)" "$address" "$mode: after $op there is no other GPU"
+	is "$(lspci_gpus)" "$calm_address" "$mode: after $op there is no other GPU"
 }
 
 # A driver that does not let go holds up everybody; the operation ends all the same.
@@ -276,7 +276,7 @@ for mode in own pciehp; do
 	calm=$(name "$number")
 	check "$mode: one slot is ready all the time" g attach "$calm"
 	before=$(g list "$calm")
-	address=$(lspci_gpus)
+	calm_address=$(lspci_gpus)
 
 	for op in $operations; do
 		one_operation "$op"

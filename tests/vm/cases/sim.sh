@@ -154,7 +154,7 @@ for number in 0 1 2 3 4 5; do
 	power sim0-1 1
 	# A register that is the second half of a BAR breaks that one.
 	[ $number = 2 ] || [ $number = 4 ] || which=$number
-	like "$(log_since_mark)" "10000:04:00.0: BAR $which[ :].*(no space|can't assign)" "fault bar$number: no room for BAR $which"
+	like "$(log_since_mark)" "10000:04:00.0: BAR ${which}[ :].*(no space|can't assign)" "fault bar$number: no room for BAR $which"
 	power sim0-1 0
 done
 knob 0.1 bar_bytes $((1 << 43))
