@@ -93,7 +93,8 @@ int removal_init(struct session *session, struct removal *removal, struct gf_slo
 	if (removal->signal && !fallback)
 		fallback = SIGNAL_WAIT_MS;
 	if (!ret)
-		ret = session_timeout(session->ctx, "wait", fallback, 1, WAIT_MAX_MS, &removal->wait_ms);
+		ret = session_timeout(session->ctx, "wait", fallback, 1, WAIT_MAX_MS,
+				      &removal->wait_ms);
 	if (ret)
 		return ret;
 	removal->slots = mem_zalloc(n, sizeof(struct gf_slot *));
