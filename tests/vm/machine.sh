@@ -10,22 +10,38 @@
 #   machine_said EVENT ID                  wait until the monitor has told it
 
 machine_events=()
+machine_id=0
 
+# The monitor greets whoever opens the port, and what the port echoed before it was
+# told not to is no command that the monitor understands: the byte that no
+# JSON has makes it begin anew.
 machine_begin()
 {
-	stty -F /dev/ttyS4 raw -echo && exec 7<>/dev/ttyS4 && machine qmp_capabilities
+	local tries
+
+	stty -F /dev/ttyS4 raw -echo && exec 7<>/dev/ttyS4 || return
+	for ((tries = 0; tries < 5; tries++)); do
+		printf '\xff\n' >&7
+		! machine qmp_capabilities "{}" 5 || return 0
+	done
+	return 1
 }
 
+# machine COMMAND [ARGUMENTS [SECONDS]]: the answer is known by its id, others are not ours.
 machine()
 {
-	local line arguments=${2:-"{}"}
+	local line arguments=${2:-"{}"} seconds=${3:-30}
 
-	printf '{"execute": "%s", "arguments": %s}\n' "$1" "$arguments" >&7
-	while IFS= read -r -t 30 line <&7; do
+	machine_id=$((machine_id + 1))
+	printf '{"execute": "%s", "arguments": %s, "id": %d}\n' "$1" "$arguments" "$machine_id" >&7
+	while IFS= read -r -t "$seconds" line <&7; do
 		case $line in
 		*'"event"'*) machine_events+=("$line") ;;
-		*'"return"'*) return 0 ;;
-		*'"error"'*) echo "$1: $line"; return 1 ;;
+		*"\"id\": $machine_id,"* | *"\"id\": $machine_id}"*)
+			[[ $line == *'"error"'* ]] || return 0
+			echo "$1: $line"
+			return 1
+			;;
 		esac
 	done
 	echo "$1: the monitor does not answer"

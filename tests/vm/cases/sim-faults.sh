@@ -101,6 +101,23 @@ release()
 	[[ $error == ENOENT:* ]]
 }
 
+# Brings the card of slot $1 up and down again. pciehp turns a slot on by itself when
+# its link comes up, so this may have to be tried again; a detach that succeeds has
+# waited for all that pciehp had to do.
+use()
+{
+	local slot=${all[$1]}
+
+	g wait "$slot" "$REST" || return 1
+	case $(g state "$slot") in
+	fault | lost) g clear "$slot" || return 1 ;;
+	esac
+	if ! present "$1"; then
+		g wait "$slot" empty && knob "$1" surprise "insert h100-80" && g wait "$slot" ready || return 1
+	fi
+	g attach "$slot" && g detach "$slot" && [ "$(g state "$slot")" = off ]
+}
+
 # Whatever is in slot $1 and was done to it: an h100-80, off, claimed by nobody.
 recover()
 {
@@ -118,15 +135,7 @@ recover()
 	case $op in
 	compose | resize | release) release "$1" || return 1 ;;
 	esac
-	g wait "$slot" "$REST" || return 1
-	case $(g state "$slot") in
-	fault | lost) g clear "$slot" || return 1 ;;
-	esac
-	if ! present "$1"; then
-		g wait "$slot" empty && knob "$1" surprise "insert h100-80" && g wait "$slot" ready || return 1
-	fi
-	g wait "$slot" ready,off || return 1
-	[ "$(g state "$slot")" = off ] || g detach "$slot"
+	wait_for 30 use "$1" || use "$1"
 }
 
 # together COMMAND [ARG]: for each fault at the same time; status in /tmp/rc.N, what
