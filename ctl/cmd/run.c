@@ -110,12 +110,17 @@ static int await_command(pid_t pid, int pidfd)
 static int run_command(struct session *session, const struct gf_composition *composition,
 		       char **argv)
 {
+	bool json = session->ctx->json;
 	pid_t parent = getpid(), pid;
 	int pidfd, status;
 
-	out_flush(session->ctx->out);
+	/* Standard output is one JSON document or the command's, never both. */
+	if (!json)
+		out_flush(session->ctx->out);
 	pid = fork();
 	if (!pid) {
+		if (json && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+			_exit(STATUS_NOT_RUN);
 		tell_command(session, composition);
 		become(argv, parent);
 	}
@@ -133,6 +138,35 @@ static int run_command(struct session *session, const struct gf_composition *com
 	return status;
 }
 
+/* With -j the document tells of the GPUs as the command had them. */
+static int release_quietly(struct session *session, const char *name)
+{
+	struct ctl_ctx *ctx = session->ctx;
+	struct out *own = ctx->out;
+	int ret;
+
+	if (ctx->json)
+		ctx->out = out_new(NULL);
+	ret = release_composition(session, name, false);
+	if (ctx->json) {
+		out_free(ctx->out);
+		ctx->out = own;
+	}
+	return ret;
+}
+
+static void render_end(struct ctl_ctx *ctx, int status, bool released)
+{
+	static const struct out_column columns[] = {
+		{ "status", NULL }, { "released", NULL }, { NULL, NULL },
+	};
+	struct out_table *t = out_table(ctx->out, NULL, columns, OUT_SINGLE);
+
+	if (status >= 0)
+		out_int(t, "status", status);
+	out_bool(t, "released", released);
+}
+
 static int give_back(struct session *session, const char *name, int status)
 {
 	struct ctl_ctx *ctx = session->ctx;
@@ -143,7 +177,9 @@ static int give_back(struct session *session, const char *name, int status)
 	session->wait_ms = LET_GO_MS;
 	ret = session_refresh(session);
 	if (!ret)
-		ret = release_composition(session, name, false);
+		ret = release_quietly(session, name);
+	if (ctx->json)
+		render_end(ctx, status, !ret);
 	if (ret)
 		ctl_more(ctx, "%s is left behind: gpuctl reap takes it back when its GPUs are free",
 			 name);
@@ -201,7 +237,8 @@ const struct ctl_command cmd_run = {
 		"and GPUFABRIC_ADDRESSES in its environment, and CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or\n"
 		"ZE_AFFINITY_MASK where the vendor's driver tells. Its exit status is that of gpuctl. SIGINT and\n"
 		"SIGTERM end the command, and then the GPUs are released. When gpuctl itself is killed the\n"
-		"command is ended, and gpuctl reap takes the GPUs back.",
+		"command is ended, and gpuctl reap takes the GPUs back. With -j the command's output goes to\n"
+		"standard error, and one document with its exit status comes at the end.",
 	.options = { options, pool_options, compose_options, size_workload_options, remove_options,
 		     session_options },
 	.run = start,

@@ -31,14 +31,22 @@
 #define TIMEOUT_VARIABLE "GPUCTL_HOOK_TIMEOUT"
 #define PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-static uint64_t timeout_ms(void)
+/* False when the variable says something that is no time for a hook. */
+static bool parse_timeout(uint64_t *ms)
 {
 	const char *text = secure_getenv(TIMEOUT_VARIABLE);
+
+	*ms = TIMEOUT_MS;
+	return !text || (text_parse_duration(text, ms) && *ms && *ms <= TIMEOUT_MAX_MS);
+}
+
+static uint64_t timeout_ms(void)
+{
 	uint64_t ms;
 
-	if (text && text_parse_duration(text, &ms) && ms && ms <= TIMEOUT_MAX_MS)
-		return ms;
-	return TIMEOUT_MS;
+	/* hooks_find() has refused what cannot be read. */
+	parse_timeout(&ms);
+	return ms;
 }
 
 static bool is_ours(uid_t uid)
@@ -116,11 +124,15 @@ int hooks_find(struct ctl_ctx *ctx, const char *name, struct hooks *hooks)
 	char *dir = mem_printf("%s/hooks.d/%s.d", ctx->config_dir, name);
 	struct dirent **names = NULL;
 	int n, i, ret = CTL_DONE;
+	uint64_t ms;
 
 	memset(hooks, 0, sizeof(*hooks));
 	hooks->name = name;
+	if (!parse_timeout(&ms))
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       TIMEOUT_VARIABLE ": write a time of up to 10min, such as 45s");
 	n = scandir(dir, &names, is_program, alphasort);
-	if (n < 0 && errno != ENOENT)
+	if (n < 0 && errno != ENOENT && !ret)
 		ret = ctl_fail(ctx, CTL_FAILED, "%s: %s", dir, strerror(errno));
 	for (i = 0; i < n; i++) {
 		if (!ret)

@@ -50,7 +50,8 @@ bool out_is_json(const struct out *out);
 
 /*
  * Start a table. @name is its field in the JSON document; NULL (OUT_SINGLE
- * only) puts the fields at the top of the document. The column array must
+ * only) puts the fields at the top of the document; a name that was used before
+ * continues that table. The column array must
  * outlive the table; it ends with an all-NULL entry.
  */
 struct out_table *out_table(struct out *out, const char *name, const struct out_column *columns,

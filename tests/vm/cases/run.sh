@@ -58,6 +58,14 @@ check "the composition has the name that was given" \
 	gpuctl run --gpus 1 --name mine -- sh -c 'gpuctl show mine'
 check "and is gone with it" all_back
 
+note "with -j"
+json=$(gpuctl -j run --gpus 2 --name mine -- sh -c 'echo hello; exit 5' 2>/tmp/said)
+is $? 5 "its exit status is that of the command"
+is "$(jq -r '[.name, (.slots | length), .slots[0].state, .status, .released] | join(" ")' <<<"$json")" \
+	"mine 2 ready 5 true" "there is one document, of the GPUs as the command had them"
+is "$(cat /tmp/said)" hello "the command's output goes to standard error"
+check "and its GPUs are given back" all_back
+
 note "requests"
 check_rc 3 "what does not fit" gpuctl run --gpus 5 -- touch /tmp/ran
 check_fails "runs nothing" test -e /tmp/ran
@@ -132,6 +140,10 @@ check "and one for long" gpuctl compose long --gpus 1 --for 8h
 check "the first is reaped when its time is over" wait_for 20 sh -c 'gpuctl reap | grep -q "reaped short"'
 is "$(compositions)" long "the other stays"
 gpuctl release long >/dev/null
+check "two for a second" gpuctl compose a --gpus 1 --for 1s
+check "and a second one" gpuctl compose b --gpus 1 --for 1s
+wait_for 20 sh -c '[ "$(gpuctl -n reap | grep -c "its lease is over")" = 2 ]'
+is "$(gpuctl -j reap | jq -c '[.reaped, [.slots[].slot]]')" '[["a","b"],["sim0-0","sim0-1"]]' "one document tells of both"
 
 check "the module unloads" wait_for 10 rmmod gpufabric
 check "the simulator, too" rmmod gpufabric_sim
