@@ -19,6 +19,7 @@
 
 /**
  * struct parser - one run over one file
+ * @any_case: names of sections may have capitals and underscores
  * @section: name of the open section, "" before the first
  * @in_defaults: the open section is [defaults]
  * @keys: keys of [defaults], @n of them, each with its value in @values
@@ -26,6 +27,7 @@
 struct parser {
 	const char *file;
 	unsigned int line;
+	bool any_case;
 	conf_fn fn;
 	void *arg;
 	struct fault *f;
@@ -54,8 +56,8 @@ static char *trim(char *s)
 	return s;
 }
 
-/* Lower case, digits, and in the middle also the characters of @extra. */
-static bool is_name(const char *s, const char *extra)
+/* Lower case (or any), digits, and in the middle also the characters of @extra. */
+static bool is_name(const char *s, const char *extra, bool any_case)
 {
 	size_t i, len = strlen(s);
 
@@ -63,7 +65,8 @@ static bool is_name(const char *s, const char *extra)
 		return false;
 	for (i = 0; i < len; i++) {
 		if (islower((unsigned char)s[i]) ||
-		    isdigit((unsigned char)s[i]))
+		    isdigit((unsigned char)s[i]) ||
+		    (any_case && (isupper((unsigned char)s[i]) || (i && s[i] == '_'))))
 			continue;
 		if (!i || i + 1 == len || !strchr(extra, s[i]))
 			return false;
@@ -94,10 +97,10 @@ static int begin_section(struct parser *p, char *s)
 	if (s[len - 1] != ']')
 		return fault_set(p->f, EINVAL, "section without closing ]");
 	s[len - 1] = '\0';
-	if (!is_name(s + 1, "-."))
+	if (!is_name(s + 1, "-.", p->any_case))
 		return fault_set(p->f, EINVAL,
-				 "section name [%s]: use 1 to %d of a-z 0-9, and - . inside",
-				 s + 1, NAME_MAX_LEN);
+				 "section name [%s]: use 1 to %d of %sa-z 0-9, and - . inside",
+				 s + 1, NAME_MAX_LEN, p->any_case ? "A-Z _ " : "");
 	p->in_defaults = !strcmp(s + 1, "defaults");
 	if (p->in_defaults && p->any_section)
 		return fault_set(p->f, EINVAL,
@@ -144,7 +147,7 @@ static int key_value(struct parser *p, char *s)
 	*eq = '\0';
 	key = trim(s);
 	value = trim(eq + 1);
-	if (!is_name(key, "_."))
+	if (!is_name(key, "_.", false))
 		return fault_set(p->f, EINVAL,
 				 "key \"%s\": use 1 to %d of a-z 0-9, and _ . inside",
 				 key, NAME_MAX_LEN);
@@ -184,10 +187,12 @@ static int one_line(struct parser *p, const char *text, size_t len)
 	return *s == '[' ? begin_section(p, s) : key_value(p, s);
 }
 
-int conf_parse(const char *file, const char *text, size_t len, conf_fn fn,
-	       void *arg, struct fault *f)
+static int parse(bool any_case, const char *file, const char *text, size_t len, conf_fn fn,
+		 void *arg, struct fault *f)
 {
-	struct parser p = { .file = file, .fn = fn, .arg = arg, .f = f };
+	struct parser p = {
+		.file = file, .any_case = any_case, .fn = fn, .arg = arg, .f = f
+	};
 	const char *end = text + len;
 	int err = 0;
 
@@ -209,6 +214,18 @@ int conf_parse(const char *file, const char *text, size_t len, conf_fn fn,
 		free(p.values[p.n]);
 	}
 	return err;
+}
+
+int conf_parse(const char *file, const char *text, size_t len, conf_fn fn,
+	       void *arg, struct fault *f)
+{
+	return parse(false, file, text, len, fn, arg, f);
+}
+
+int conf_parse_names(const char *file, const char *text, size_t len, conf_fn fn,
+		     void *arg, struct fault *f)
+{
+	return parse(true, file, text, len, fn, arg, f);
 }
 
 int conf_whole(const char *value, unsigned long long min,

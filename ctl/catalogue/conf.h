@@ -46,6 +46,10 @@ typedef int (*conf_fn)(const struct conf_item *item, void *arg,
 int conf_parse(const char *file, const char *text, size_t len, conf_fn fn,
 	       void *arg, struct fault *f);
 
+/* The same for sections that are named by people: capitals and underscores as well. */
+int conf_parse_names(const char *file, const char *text, size_t len, conf_fn fn,
+		     void *arg, struct fault *f);
+
 /* A whole number without sign, and nothing after it; -EINVAL or -ERANGE. */
 int conf_whole(const char *value, unsigned long long min,
 	       unsigned long long max, unsigned long long *out,

@@ -1,127 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The catalogues' only I/O: which files are read, and in what order. Order is
- * by file name in the C locale, so that it is the same on every host.
- */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
+/* Which directories the catalogues are read from: what comes along, then the admin's. */
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "catalogue.h"
+#include "conf_dir.h"
 
-#define FILE_SIZE_MAX (1 << 20)
-#define PATH_LENGTH_MAX 4096
+/**
+ * struct layer - one call of a parser of the catalogue
+ * @cat: where it goes
+ * @number: 0 for what comes along, 1 for the admin's
+ * @parse: reads one file
+ */
+struct layer {
+	struct catalogue *cat;
+	unsigned int number;
+	int (*parse)(struct catalogue *cat, unsigned int layer, const char *file, const char *text,
+		     size_t len, struct fault *f);
+};
 
-typedef int (*parse_fn)(struct catalogue *cat, unsigned int layer,
-			const char *file, const char *text, size_t len,
-			struct fault *f);
-
-static int read_all(int fd, char *buf, size_t size, size_t *len)
+static int parse_layer(const char *file, const char *text, size_t len, void *arg, struct fault *f)
 {
-	ssize_t n;
+	const struct layer *layer = arg;
 
-	*len = 0;
-	while (*len < size) {
-		n = read(fd, buf + *len, size - *len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		*len += (size_t)n;
-	}
-	return 0;
+	return layer->parse(layer->cat, layer->number, file, text, len, f);
 }
 
-static int parse_fd(struct catalogue *cat, unsigned int layer, int fd,
-		    const char *path, parse_fn parse, struct fault *f)
+static int load_gpus(struct catalogue *cat, unsigned int number, const char *dir, struct fault *f)
 {
-	struct stat st;
-	size_t len;
-	char *buf;
-	int err;
+	struct layer layer = { cat, number, catalogue_parse_gpus };
 
-	if (fstat(fd, &st))
-		return fault_set(f, errno, "%s: %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode) || st.st_size > FILE_SIZE_MAX)
-		return fault_set(f, EINVAL,
-				 "%s: not a plain file of at most %d bytes",
-				 path, FILE_SIZE_MAX);
-	buf = malloc(FILE_SIZE_MAX);
-	if (!buf)
-		return fault_set(f, ENOMEM, "out of memory");
-	err = read_all(fd, buf, FILE_SIZE_MAX, &len);
-	if (err)
-		fault_set(f, -err, "%s: %s", path, strerror(-err));
-	else
-		err = parse(cat, layer, path, buf, len, f);
-	free(buf);
-	return err;
+	return conf_dir_read(dir, "gpus.d", !number, parse_layer, &layer, f);
 }
 
-static int load_file(struct catalogue *cat, unsigned int layer,
-		     const char *dir, const char *name, parse_fn parse,
-		     struct fault *f)
+static int load_models(struct catalogue *cat, unsigned int number, const char *dir,
+		       struct fault *f)
 {
-	char path[PATH_LENGTH_MAX];
-	int fd, err;
+	struct layer layer = { cat, number, catalogue_parse_models };
 
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >=
-	    (int)sizeof(path))
-		return fault_set(f, ENAMETOOLONG, "%s: name too long", dir);
-	/* never wait for a writer of a fifo that somebody put there */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return fault_set(f, errno, "%s: %s", path, strerror(errno));
-	err = parse_fd(cat, layer, fd, path, parse, f);
-	close(fd);
-	return err;
-}
-
-static int is_conf(const struct dirent *d)
-{
-	size_t len = strlen(d->d_name);
-
-	return d->d_name[0] != '.' && len > 5 &&
-	       !strcmp(d->d_name + len - 5, ".conf");
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int load_dir(struct catalogue *cat, unsigned int layer,
-		    const char *base, const char *sub, bool needed,
-		    parse_fn parse, struct fault *f)
-{
-	char dir[PATH_LENGTH_MAX];
-	struct dirent **names;
-	int n, i, err = 0;
-
-	if (snprintf(dir, sizeof(dir), "%s/%s", base, sub) >= (int)sizeof(dir))
-		return fault_set(f, ENAMETOOLONG, "%s: name too long", base);
-	n = scandir(dir, &names, is_conf, by_name);
-	if (n < 0) {
-		if (errno == ENOENT && !needed)
-			return 0;
-		return fault_set(f, errno, "catalogue %s: %s", dir,
-				 strerror(errno));
-	}
-	for (i = 0; i < n; i++) {
-		if (!err)
-			err = load_file(cat, layer, dir, names[i]->d_name,
-					parse, f);
-		free(names[i]);
-	}
-	free(names);
-	return err;
+	return conf_dir_read(dir, "models.d", !number, parse_layer, &layer, f);
 }
 
 int catalogue_load(struct catalogue *cat, const char *data_dir,
@@ -131,17 +47,13 @@ int catalogue_load(struct catalogue *cat, const char *data_dir,
 
 	memset(cat, 0, sizeof(*cat));
 	f->text[0] = '\0';
-	err = load_dir(cat, 0, data_dir, "gpus.d", true, catalogue_parse_gpus,
-		       f);
+	err = load_gpus(cat, 0, data_dir, f);
 	if (!err)
-		err = load_dir(cat, 0, data_dir, "models.d", true,
-			       catalogue_parse_models, f);
+		err = load_models(cat, 0, data_dir, f);
 	if (!err && config_dir)
-		err = load_dir(cat, 1, config_dir, "gpus.d", false,
-			       catalogue_parse_gpus, f);
+		err = load_gpus(cat, 1, config_dir, f);
 	if (!err && config_dir)
-		err = load_dir(cat, 1, config_dir, "models.d", false,
-			       catalogue_parse_models, f);
+		err = load_models(cat, 1, config_dir, f);
 	if (!err)
 		err = catalogue_check(cat, f);
 	if (err)

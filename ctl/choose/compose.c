@@ -12,6 +12,7 @@
 
 #include "choose/compose.h"
 #include "choose/pool.h"
+#include "choose/quota.h"
 #include "lib/arrival.h"
 #include "lib/out.h"
 #include "lib/render.h"
@@ -149,14 +150,19 @@ static int try_once(struct session *session, const char *name, uint32_t flags,
 	struct pool_request request;
 	struct choose_result choice;
 	struct gf_slot **slots = NULL;
+	const char *tenant = ctl_opt(session->ctx, "tenant");
+	struct quota quota;
 	struct nl_msg *msg;
 	struct pool pool;
 	int ret;
 
 	*retry = false;
-	ret = pool_load(session, &pool);
+	ret = quota_begin(session, tenant, &quota);
 	if (ret)
 		return ret;
+	ret = pool_load(session, &pool);
+	if (ret)
+		goto out_quota;
 	ret = pool_request_read(session->ctx, &session->knowledge, &pool, true, &request);
 	if (ret)
 		goto out_pool;
@@ -165,6 +171,9 @@ static int try_once(struct session *session, const char *name, uint32_t flags,
 	if (ret)
 		goto out_pool;
 
+	ret = quota_admit(session, &quota, &pool, tenant, choice.n, 0);
+	if (ret)
+		goto out_choice;
 	slots = pool_slots(session, &pool, choice.picked, choice.n);
 	msg = build(session, name, flags, slots, choice.n);
 	if (!msg) {
@@ -186,9 +195,12 @@ static int try_once(struct session *session, const char *name, uint32_t flags,
 			*why = mem_strdup(choice.why);
 	}
 	free(slots);
+out_choice:
 	choose_result_free(&choice);
 out_pool:
 	pool_free(&pool);
+out_quota:
+	quota_end(&quota);
 	return ret;
 }
 

@@ -26,6 +26,7 @@ extern const struct ctl_command cmd_scan;
 extern const struct ctl_command cmd_show;
 extern const struct ctl_command cmd_size;
 extern const struct ctl_command cmd_stats;
+extern const struct ctl_command cmd_tenants;
 extern const struct ctl_command cmd_topo;
 extern const struct ctl_command cmd_version;
 extern const struct ctl_command cmd_watch;

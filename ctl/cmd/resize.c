@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "choose/pool.h"
+#include "choose/quota.h"
 #include "ctl.h"
 #include "lib/arrival.h"
 #include "lib/out.h"
@@ -192,8 +193,8 @@ out:
 	return ret;
 }
 
-static int plan(struct session *session, const struct gf_composition *composition,
-		struct change *change)
+static int plan(struct session *session, const struct quota *quota,
+		const struct gf_composition *composition, struct change *change)
 {
 	struct pool pool;
 	long more;
@@ -211,6 +212,9 @@ static int plan(struct session *session, const struct gf_composition *compositio
 		choose_removed(session, &pool, change, (size_t)-more);
 	if (!ret)
 		ret = choose_added(session, &pool, change, more);
+	if (!ret)
+		ret = quota_admit(session, quota, &pool, composition->tenant, change->n_add,
+				  change->n_remove);
 	pool_free(&pool);
 	if (!ret && !change->n_add && !change->n_remove)
 		ret = ctl_fail(session->ctx, CTL_USAGE,
@@ -298,12 +302,16 @@ static int start(struct session *session, const char *name, struct removal *remo
 {
 	struct gf_composition *composition;
 	struct change change = { .name = name };
+	struct quota quota;
 	int ret;
 
 	*retry = false;
+	ret = quota_begin(session, NULL, &quota);
+	if (ret)
+		return ret;
 	ret = session_composition(session, name, &composition);
 	if (!ret)
-		ret = plan(session, composition, &change);
+		ret = plan(session, &quota, composition, &change);
 	if (!ret)
 		ret = removal_init(session, removal, change.remove, change.n_remove);
 	if (ret)
@@ -335,6 +343,7 @@ out:
 	if (ret)
 		removal_free(removal);
 	change_free(&change);
+	quota_end(&quota);
 	return ret;
 }
 

@@ -13,7 +13,6 @@
  * A declaration is a claim, not a fact: it is shown as such and the module
  * is told to verify it after power-on.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "catalogue/conf_dir.h"
 #include "lib/identity.h"
 #include "lib/text.h"
 
@@ -96,13 +96,6 @@ int declared_parse(struct knowledge *knowledge, const char *file, const char *te
 	return err;
 }
 
-static int is_conf(const struct dirent *d)
-{
-	size_t len = strlen(d->d_name);
-
-	return d->d_name[0] != '.' && len > 5 && !strcmp(d->d_name + len - 5, ".conf");
-}
-
 bool knowledge_has_declarations(const struct ctl_ctx *ctx)
 {
 	char *dir = mem_printf("%s/slots.d", ctx->config_dir);
@@ -112,42 +105,11 @@ bool knowledge_has_declarations(const struct ctl_ctx *ctx)
 	return has;
 }
 
-static int load_declared(const struct ctl_ctx *ctx, struct knowledge *knowledge,
+static int load_declared(const char *file, const char *text, size_t len, void *arg,
 			 struct fault *fault)
 {
-	char *dir = mem_printf("%s/slots.d", ctx->config_dir);
-	struct dirent **names;
-	int n, i, err = 0;
-
-	n = scandir(dir, &names, is_conf, alphasort);
-	if (n < 0) {
-		if (errno != ENOENT)
-			err = fault_set(fault, errno, "%s: %s", dir, strerror(errno));
-		free(dir);
-		return err;
-	}
-	for (i = 0; i < n; i++) {
-		char *path = mem_printf("%s/%s", dir, names[i]->d_name);
-		char *text = NULL;
-		size_t size = 0;
-		FILE *f;
-
-		f = err ? NULL : fopen(path, "re");
-		if (f) {
-			/* One "line" up to a byte that no such file holds is the whole text. */
-			if (getdelim(&text, &size, '\0', f) > 0)
-				err = declared_parse(knowledge, path, text, fault);
-			fclose(f);
-		} else if (!err) {
-			err = fault_set(fault, errno, "%s: %s", path, strerror(errno));
-		}
-		free(text);
-		free(path);
-		free(names[i]);
-	}
-	free(names);
-	free(dir);
-	return err;
+	(void)len;
+	return declared_parse(arg, file, text, fault);
 }
 
 int knowledge_load(struct ctl_ctx *ctx, struct knowledge *knowledge, bool must)
@@ -162,7 +124,7 @@ int knowledge_load(struct ctl_ctx *ctx, struct knowledge *knowledge, bool must)
 	if (err)
 		ctl_warn(ctx, "%s", fault.text);
 
-	err = load_declared(ctx, knowledge, &fault);
+	err = conf_dir_read(ctx->config_dir, "slots.d", false, load_declared, knowledge, &fault);
 	if (err && must) {
 		knowledge_free(knowledge);
 		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);

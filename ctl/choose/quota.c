@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: quotas
+ *
+ * Which slots are free is the module's to say, and it gives a slot to one composition only.
+ * How many a tenant has is a sum over compositions: two requests that look at the same time
+ * would both find room. So requests are decided one after the other, where there are
+ * tenants, from the look to the module's answer.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "catalogue/conf_dir.h"
+#include "choose/quota.h"
+#include "lib/text.h"
+
+#define TENANTS_DIR "tenants.d"
+/* Only who may change the fabric may make others wait. */
+#define LOCK_FILE "/run/gpuctl.lock"
+#define LOCK_MODE 0600
+#define LOCK_LOOK_MS 20
+/* A request can run hooks before the module answers. */
+#define LOCK_WAIT_MS 120000
+
+static int parse(const char *file, const char *text, size_t len, void *arg, struct fault *fault)
+{
+	return tenants_parse(arg, file, text, len, fault);
+}
+
+static int read_tenants(struct ctl_ctx *ctx, struct tenants *tenants)
+{
+	struct fault fault = { "" };
+	int err;
+
+	err = conf_dir_read(ctx->config_dir, TENANTS_DIR, false, parse, tenants, &fault);
+	if (!err)
+		err = tenants_check(tenants, &fault);
+	if (!err)
+		return CTL_DONE;
+	tenants_free(tenants);
+	return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
+}
+
+static void count_held(const struct gf_fabric *fabric, struct tenants *tenants)
+{
+	size_t i;
+
+	for (i = 0; i < fabric->n_compositions; i++) {
+		const struct gf_composition *composition = &fabric->compositions[i];
+		struct tenant *tenant = composition->tenant
+						? tenants_find(tenants, composition->tenant)
+						: NULL;
+
+		if (tenant)
+			tenant->held += composition->n_members;
+	}
+}
+
+int quota_load(struct session *session, struct quota *quota)
+{
+	int ret;
+
+	memset(quota, 0, sizeof(*quota));
+	quota->lock = -1;
+	ret = read_tenants(session->ctx, &quota->tenants);
+	if (!ret)
+		count_held(&session->fabric, &quota->tenants);
+	return ret;
+}
+
+static int take_lock(struct ctl_ctx *ctx, int fd)
+{
+	uint64_t end = text_monotonic() + LOCK_WAIT_MS;
+	const struct timespec look = { .tv_nsec = LOCK_LOOK_MS * 1000000L };
+
+	while (flock(fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK)
+			return ctl_fail(ctx, CTL_FAILED, LOCK_FILE ": %s", strerror(errno));
+		if (gfc_signalled())
+			return ctl_fail(ctx, CTL_FAILED, "interrupted: nothing was changed");
+		if (text_monotonic() > end)
+			return ctl_fail(ctx, CTL_TIMEOUT,
+					"another gpuctl holds " LOCK_FILE ": it is still composing");
+		ppoll(NULL, 0, &look, gfc_signal_mask());
+	}
+	return CTL_DONE;
+}
+
+int quota_begin(struct session *session, const char *tenant, struct quota *quota)
+{
+	struct ctl_ctx *ctx = session->ctx;
+	struct fault fault = { "" };
+	int ret;
+
+	memset(quota, 0, sizeof(*quota));
+	quota->lock = -1;
+	ret = read_tenants(ctx, &quota->tenants);
+	if (!ret && tenants_know(&quota->tenants, tenant, &fault))
+		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
+	/* A dry run takes nothing that others could miss. */
+	if (!ret && quota->tenants.n && !ctx->dry_run) {
+		quota->lock = open(LOCK_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, LOCK_MODE);
+		ret = quota->lock < 0 ? ctl_fail(ctx, errno == EACCES ? CTL_DENIED : CTL_FAILED,
+						 LOCK_FILE ": %s", strerror(errno))
+				      : take_lock(ctx, quota->lock);
+		if (!ret)
+			ret = session_refresh(session);
+	}
+	if (ret)
+		quota_end(quota);
+	else
+		count_held(&session->fabric, &quota->tenants);
+	return ret;
+}
+
+void quota_end(struct quota *quota)
+{
+	if (quota->lock >= 0)
+		close(quota->lock);
+	quota->lock = -1;
+	tenants_free(&quota->tenants);
+}
+
+/* What others could have; that this request leaves a slot out makes it no less free. */
+static size_t count_free(const struct pool *pool)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < pool->n; i++)
+		n += pool->slots[i].bar == CHOOSE_FREE || pool->slots[i].bar == CHOOSE_EXCLUDED;
+	return n;
+}
+
+int quota_admit(struct session *session, const struct quota *quota, const struct pool *pool,
+		const char *tenant, size_t added, size_t removed)
+{
+	size_t more = added > removed ? added - removed : 0, left = count_free(pool);
+	struct fault fault = { "" };
+	int err;
+
+	left -= more < left ? more : left;
+	err = tenants_admit(&quota->tenants, tenant, more, left, &fault);
+	if (!err)
+		return CTL_DONE;
+	return ctl_fail(session->ctx, err == -EINVAL ? CTL_USAGE : CTL_NO_FIT, "%s", fault.text);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The tenants of this host, and holding a request to them. */
+#ifndef GPUCTL_QUOTA_H
+#define GPUCTL_QUOTA_H
+
+#include "choose/pool.h"
+#include "choose/tenant.h"
+
+/**
+ * struct quota - tenants while one request is decided
+ * @tenants: from tenants.d, with what each holds
+ * @lock: file that other requests wait for, -1 when nobody does
+ */
+struct quota {
+	struct tenants tenants;
+	int lock;
+};
+
+/* Read tenants.d and count what each holds by the snapshot. */
+int quota_load(struct session *session, struct quota *quota);
+
+/*
+ * The same for a request of @tenant (NULL: nobody); between this and quota_end() no other
+ * gpuctl decides about one: where there are tenants the snapshot is taken anew under a lock.
+ */
+int quota_begin(struct session *session, const char *tenant, struct quota *quota);
+void quota_end(struct quota *quota);
+
+/*
+ * May the tenant (NULL: nobody) have @added of the pool's free slots and give back
+ * @removed of its own?
+ */
+int quota_admit(struct session *session, const struct quota *quota, const struct pool *pool,
+		const char *tenant, size_t added, size_t removed);
+
+#endif /* GPUCTL_QUOTA_H */
