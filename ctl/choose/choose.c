@@ -6,8 +6,9 @@
  * alone, each NUMA node, everything. Within a place the fewest switches that
  * suffice are taken. The sets are compared by one ordered list of criteria
  * (struct score): one kind of GPU, few GPUs, one NUMA node, few switches, few
- * hops, certain identities, the smallest GPU that does, and at last the least
- * left over, so that large groups stay whole for those who need them.
+ * hops, near peers (no ACS redirect between them), no IOMMU group shared with
+ * another composition, certain identities, the smallest GPU that does, wide and fast links,
+ * and at last the least left over, so that large groups stay whole for those who need them.
  *
  * Wants can overlap ("2 of any and 1 h100"), so slots are assigned by
  * augmenting paths: when an assignment exists it is found.
@@ -22,10 +23,18 @@
 #include "lib/topo.h"
 
 #define NONE SIZE_MAX
-#define CRITERIA 9
+#define CRITERIA 12
 #define ALL_KINDS UINT64_MAX
 /* Sets of kinds are tried one by one up to here; no fabric holds so many. */
 #define KINDS_MAX 12
+
+#define ORDER_KEYS 6
+
+/* A slot, and by what it is taken before or after others. */
+struct ordered {
+	size_t slot;
+	uint64_t key[ORDER_KEYS];
+};
 
 /**
  * struct chooser - one run
@@ -35,15 +44,22 @@
  * @wants: what is wanted by count; for a request by memory made per kind
  * @n_wants: how many
  * @takes: by want and slot: the slot's GPU is what the want names
- * @usable: slots that are free, with nothing in the request against them
+ * @base: slots that are free, with nothing in the request against them
+ * @usable: those of @base that the present search may take
  * @kind_of: number of each slot's kind
  * @n_kinds: how many kinds there are
+ * @switch_of: number of each slot's switch
+ * @n_switches: how many switches there are
+ * @left: slots of @base behind each switch
+ * @position: by switch, its place in the list that is looked at, and work space
+ * @sorted: work space of order_slots()
  * @kinds: kinds that are allowed at present, as bits
  * @allowed: slots that are allowed at present
  * @rank: position of a slot among the free ones of its switch
  * @best: the best set so far, NULL for none
  * @n_best: slots in it
  * @best_score: its score
+ * @n_peers: largest number of peers that a slot has
  */
 struct chooser {
 	const struct choose_slot *slots;
@@ -52,15 +68,22 @@ struct chooser {
 	const struct choose_want *wants;
 	size_t n_wants;
 	bool *takes;
+	bool *base;
 	bool *usable;
 	size_t *kind_of;
 	size_t n_kinds;
+	size_t *switch_of;
+	size_t n_switches;
+	size_t *left;
+	size_t *position;
+	struct ordered *sorted;
 	uint64_t kinds;
 	bool *allowed;
 	size_t *rank;
 	size_t *best;
 	size_t n_best;
 	uint64_t best_score[CRITERIA];
+	unsigned int n_peers;
 };
 
 static bool want_takes(const struct choose_want *want, const struct choose_slot *slot)
@@ -97,15 +120,17 @@ static bool is_usable(const struct choose_request *request, const struct choose_
 		return false;
 	if (request->numa >= 0 && slot->numa != request->numa)
 		return false;
+	if (request->p2p && request->home_peers && slot->peers != request->home_peers)
+		return false;
 	return !request->same_switch || !request->n_home || is_home(request, slot->switch_id);
 }
 
-static void find_usable(struct chooser *c)
+static void find_base(struct chooser *c)
 {
 	size_t i;
 
 	for (i = 0; i < c->n; i++)
-		c->usable[i] = is_usable(c->request, &c->slots[i]);
+		c->base[i] = is_usable(c->request, &c->slots[i]);
 }
 
 /* Names are compared once for each want and slot: assignments ask very often. */
@@ -227,7 +252,7 @@ static bool match(const struct chooser *c, const size_t *order, size_t n, size_t
 	return good;
 }
 
-/* The first slot of each switch, NUMA node or kind among the picked. */
+/* The first slot of each switch, NUMA node, kind or group of peers among the picked. */
 static bool first_of(const struct chooser *c, const size_t *picked, size_t i, int what)
 {
 	const struct choose_slot *slot = &c->slots[picked[i]];
@@ -242,6 +267,8 @@ static bool first_of(const struct chooser *c, const size_t *picked, size_t i, in
 			return false;
 		if (what == 'k' && !strcmp(other->kind, slot->kind))
 			return false;
+		if (what == 'p' && slot->peers && other->peers == slot->peers)
+			return false;
 	}
 	return true;
 }
@@ -250,7 +277,7 @@ static void score_set(const struct chooser *c, const size_t *picked, size_t n,
 		      uint64_t score[CRITERIA])
 {
 	uint64_t kinds = 0, nodes = 0, switches = 0, hops = 0, doubt = 0, cold = 0, left = 0;
-	uint64_t memory = 0;
+	uint64_t memory = 0, peers = 0, shares = 0, narrowest = UINT64_MAX;
 	size_t i, j;
 
 	switches = c->request->n_home;
@@ -260,6 +287,10 @@ static void score_set(const struct chooser *c, const size_t *picked, size_t n,
 		doubt += slot->doubt;
 		cold += !slot->ready;
 		memory += slot->memory;
+		shares += slot->shares;
+		if (slot->bandwidth && slot->bandwidth < narrowest)
+			narrowest = slot->bandwidth;
+		peers += first_of(c, picked, i, 'p');
 		kinds += first_of(c, picked, i, 'k');
 		nodes += first_of(c, picked, i, 'n');
 		if (!first_of(c, picked, i, 's'))
@@ -268,8 +299,7 @@ static void score_set(const struct chooser *c, const size_t *picked, size_t n,
 		for (j = 0; j < i; j++)
 			if (first_of(c, picked, j, 's') && slot->path && c->slots[picked[j]].path)
 				hops += topo_hops(slot->path, c->slots[picked[j]].path);
-		for (j = 0; j < c->n; j++)
-			left += c->slots[j].switch_id == slot->switch_id && c->usable[j];
+		left += c->left[c->switch_of[picked[i]]];
 	}
 	score[0] = kinds;
 	/* By memory the number is free: fewer GPUs are better. By count it is the same for all. */
@@ -277,24 +307,31 @@ static void score_set(const struct chooser *c, const size_t *picked, size_t n,
 	score[2] = c->request->spread ? 0 : nodes;
 	score[3] = c->request->spread ? UINT64_MAX - switches : switches;
 	score[4] = c->request->spread ? 0 : hops;
-	score[5] = doubt;
-	score[6] = memory;
-	score[7] = cold;
-	score[8] = left;
+	score[5] = c->request->spread ? 0 : peers;
+	score[6] = shares;
+	score[7] = doubt;
+	score[8] = memory;
+	score[9] = UINT64_MAX - narrowest;
+	score[10] = cold;
+	score[11] = left;
+}
+
+static bool is_better(const uint64_t *score, const uint64_t *than)
+{
+	size_t i;
+
+	for (i = 0; i < CRITERIA && score[i] == than[i];)
+		i++;
+	return i < CRITERIA && score[i] < than[i];
 }
 
 static void consider(struct chooser *c, const size_t *picked, size_t n)
 {
 	uint64_t score[CRITERIA];
-	size_t i;
 
 	score_set(c, picked, n, score);
-	if (c->best) {
-		for (i = 0; i < CRITERIA && score[i] == c->best_score[i];)
-			i++;
-		if (i == CRITERIA || score[i] > c->best_score[i])
-			return;
-	}
+	if (c->best && !is_better(score, c->best_score))
+		return;
 	free(c->best);
 	c->best = mem_zalloc(n, sizeof(*c->best));
 	memcpy(c->best, picked, n * sizeof(*picked));
@@ -304,12 +341,14 @@ static void consider(struct chooser *c, const size_t *picked, size_t n)
 
 /**
  * struct place - a switch with what it has for the request
+ * @number: of the switch, as in @switch_of
  * @switch_id: the switch
  * @count: wanted slots behind it
  * @home: the composition is there already
  * @used: taken into the set
  */
 struct place {
+	size_t number;
 	uint32_t switch_id;
 	size_t count;
 	bool home;
@@ -329,35 +368,35 @@ static int compare_places(const void *a, const void *b)
 
 static size_t collect_places(const struct chooser *c, struct place *places)
 {
-	size_t n = 0, i, j;
+	size_t n = 0, i;
 
+	for (i = 0; i < c->n_switches; i++)
+		c->position[i] = NONE;
 	for (i = 0; i < c->n; i++) {
+		size_t *at = &c->position[c->switch_of[i]];
+
 		if (!c->allowed[i])
 			continue;
-		for (j = 0; j < n && places[j].switch_id != c->slots[i].switch_id;)
-			j++;
-		if (j == n)
-			places[n++] = (struct place){
+		if (*at == NONE) {
+			*at = n++;
+			places[*at] = (struct place){
+				.number = c->switch_of[i],
 				.switch_id = c->slots[i].switch_id,
 				.home = is_home(c->request, c->slots[i].switch_id),
 			};
-		places[j].count++;
+		}
+		places[*at].count++;
 	}
 	qsort(places, n, sizeof(*places), compare_places);
 	return n;
 }
-
-struct ordered {
-	size_t slot;
-	uint64_t key[4];
-};
 
 static int compare_ordered(const void *a, const void *b)
 {
 	const struct ordered *oa = a, *ob = b;
 	size_t i;
 
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < ORDER_KEYS; i++)
 		if (oa->key[i] != ob->key[i])
 			return oa->key[i] < ob->key[i] ? -1 : 1;
 	return (oa->slot > ob->slot) - (oa->slot < ob->slot);
@@ -367,28 +406,32 @@ static int compare_ordered(const void *a, const void *b)
 static size_t order_slots(const struct chooser *c, const struct place *places, size_t n_places,
 			  size_t *order)
 {
-	struct ordered *all = mem_zalloc(c->n, sizeof(*all));
-	size_t n = 0, i, p;
+	struct ordered *all = c->sorted;
+	size_t n = 0, i;
 
+	for (i = 0; i < c->n_switches; i++)
+		c->position[i] = NONE;
+	for (i = 0; i < n_places; i++)
+		if (places[i].used)
+			c->position[places[i].number] = i;
 	for (i = 0; i < c->n; i++) {
-		if (!c->allowed[i])
-			continue;
-		for (p = 0; p < n_places && places[p].switch_id != c->slots[i].switch_id;)
-			p++;
-		if (p == n_places || !places[p].used)
+		size_t at = c->position[c->switch_of[i]];
+
+		if (!c->allowed[i] || at == NONE)
 			continue;
 		all[n].slot = i;
 		/* Spread: the first of every switch, then the second of every switch... */
-		all[n].key[0] = c->request->spread ? c->rank[i] : p;
-		all[n].key[1] = c->slots[i].doubt;
-		all[n].key[2] = c->slots[i].memory;
-		all[n].key[3] = !c->slots[i].ready;
+		all[n].key[0] = c->request->spread ? c->rank[i] : at;
+		all[n].key[1] = c->slots[i].shares;
+		all[n].key[2] = c->slots[i].doubt;
+		all[n].key[3] = c->slots[i].memory;
+		all[n].key[4] = c->slots[i].bandwidth ? UINT64_MAX - c->slots[i].bandwidth : 0;
+		all[n].key[5] = !c->slots[i].ready;
 		n++;
 	}
 	qsort(all, n, sizeof(*all), compare_ordered);
 	for (i = 0; i < n; i++)
 		order[i] = all[i].slot;
-	free(all);
 	return n;
 }
 
@@ -551,14 +594,26 @@ static void try_by_memory(struct chooser *c)
 	}
 }
 
-static void rank_slots(struct chooser *c)
+static void number_switches(struct chooser *c)
 {
 	size_t i, j;
 
-	for (i = 0; i < c->n; i++)
-		for (j = 0; j < i; j++)
-			c->rank[i] +=
-				c->slots[j].switch_id == c->slots[i].switch_id && c->usable[j];
+	for (i = 0; i < c->n; i++) {
+		/* Slots of a switch stand together, most often. */
+		for (j = i; j > 0 && c->slots[j - 1].switch_id != c->slots[i].switch_id;)
+			j--;
+		c->switch_of[i] = j > 0 ? c->switch_of[j - 1] : c->n_switches++;
+	}
+}
+
+static void rank_slots(struct chooser *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		c->rank[i] = c->left[c->switch_of[i]];
+		c->left[c->switch_of[i]] += c->base[i];
+	}
 }
 
 /* No kind has enough memory alone: the largest GPUs of all kinds together. */
@@ -590,48 +645,132 @@ static int compare_indices(const void *a, const void *b)
 	return (ia > ib) - (ia < ib);
 }
 
-static int check_request(const struct choose_request *request, struct fault *fault)
+static size_t total_count(const struct choose_request *request)
 {
 	size_t total = 0, i;
 
 	for (i = 0; i < request->n_wants; i++)
 		total += request->wants[i].count;
+	return total;
+}
+
+static int check_request(const struct choose_request *request, struct fault *fault)
+{
+	size_t total = total_count(request);
+
 	if (!total && !request->memory)
 		return fault_set(fault, EINVAL,
 				 "nothing is asked for: give --gpus, --gpu, --memory or --model");
 	if (total && request->memory)
 		return fault_set(fault, EINVAL,
 				 "GPUs are asked for by count and by memory: give one of them");
+	if (request->p2p && request->spread)
+		return fault_set(fault, EINVAL, "--p2p required and --spread exclude each other");
 	if (request->same_switch && request->spread)
 		return fault_set(fault, EINVAL, "--same-switch and --spread exclude each other");
 	return 0;
+}
+
+/* Any set of usable slots that serves the request; the best one. */
+static void search(struct chooser *c)
+{
+	if (!c->request->memory) {
+		try_by_count(c);
+		return;
+	}
+	try_by_memory(c);
+	if (!c->best && !c->request->same_switch)
+		try_mixed_memory(c);
+}
+
+/* Each group of peers by itself, where it is large enough. */
+static void search_peers(struct chooser *c)
+{
+	size_t least = c->request->memory ? 1 : total_count(c->request);
+	uint64_t best_score[CRITERIA] = { 0 };
+	size_t *best = NULL, n_best = 0, i;
+	size_t *sizes = mem_zalloc(c->n_peers + 1, sizeof(*sizes));
+	unsigned int peers;
+
+	for (i = 0; i < c->n; i++)
+		sizes[c->slots[i].peers] += c->base[i];
+	for (peers = 1; peers <= c->n_peers; peers++) {
+		if (!sizes[peers] || sizes[peers] < least)
+			continue;
+		for (i = 0; i < c->n; i++)
+			c->usable[i] = c->base[i] && c->slots[i].peers == peers;
+		search(c);
+		if (c->best && (!best || is_better(c->best_score, best_score))) {
+			free(best);
+			best = c->best;
+			n_best = c->n_best;
+			memcpy(best_score, c->best_score, sizeof(best_score));
+		} else {
+			free(c->best);
+		}
+		c->best = NULL;
+	}
+	free(sizes);
+	memcpy(c->usable, c->base, c->n * sizeof(*c->usable));
+	if (!c->request->p2p)
+		search(c);
+	if (best && (!c->best || is_better(best_score, c->best_score))) {
+		free(c->best);
+		c->best = best;
+		c->n_best = n_best;
+	} else {
+		free(best);
+	}
+}
+
+/* Do some switches hold more than one group of peers, so that it matters which are taken? */
+static bool peers_are_mixed(struct chooser *c)
+{
+	bool mixed = false;
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		const struct choose_slot *slot = &c->slots[i];
+
+		if (slot->peers > c->n_peers)
+			c->n_peers = slot->peers;
+		/* Slots of a switch stand together. */
+		mixed |= i && slot->switch_id == slot[-1].switch_id && slot->peers != slot[-1].peers;
+	}
+	return mixed;
 }
 
 int choose(const struct choose_slot *slots, size_t n, const struct choose_request *request,
 	   struct choose_result *result, struct fault *fault)
 {
 	struct chooser c = { .slots = slots, .n = n, .request = request };
+	bool mixed;
 	int err;
 
 	memset(result, 0, sizeof(*result));
 	err = check_request(request, fault);
 	if (err)
 		return err;
+	c.base = mem_zalloc(n, sizeof(*c.base));
 	c.usable = mem_zalloc(n, sizeof(*c.usable));
 	c.allowed = mem_zalloc(n, sizeof(*c.allowed));
 	c.rank = mem_zalloc(n, sizeof(*c.rank));
 	c.kind_of = mem_zalloc(n, sizeof(*c.kind_of));
+	c.switch_of = mem_zalloc(n, sizeof(*c.switch_of));
+	c.left = mem_zalloc(n, sizeof(*c.left));
+	c.position = mem_zalloc(n, sizeof(*c.position));
+	c.sorted = mem_zalloc(n, sizeof(*c.sorted));
 	number_kinds(&c);
-	find_usable(&c);
+	number_switches(&c);
+	find_base(&c);
+	memcpy(c.usable, c.base, n * sizeof(*c.usable));
 	rank_slots(&c);
 
-	if (request->memory) {
-		try_by_memory(&c);
-		if (!c.best && !request->same_switch)
-			try_mixed_memory(&c);
-	} else {
-		try_by_count(&c);
-	}
+	mixed = peers_are_mixed(&c);
+	if (request->p2p || (mixed && !request->spread))
+		search_peers(&c);
+	else
+		search(&c);
 	if (c.best) {
 		qsort(c.best, c.n_best, sizeof(*c.best), compare_indices);
 		result->picked = c.best;
@@ -640,9 +779,14 @@ int choose(const struct choose_slot *slots, size_t n, const struct choose_reques
 	} else {
 		err = choose_lack(slots, n, request, fault);
 	}
+	free(c.base);
 	free(c.usable);
 	free(c.allowed);
 	free(c.rank);
+	free(c.switch_of);
+	free(c.left);
+	free(c.position);
+	free(c.sorted);
 	free(c.kind_of);
 	free(c.takes);
 	return err;

@@ -38,6 +38,10 @@ enum choose_bar {
  * @switch_name: its address, for words
  * @numa: node, -1 when unknown
  * @path: sysfs path of its port, for counting hops; NULL when unknown
+ * @peers: slots with the same number reach each other's memory through switches alone; 0
+ *	when that is not known
+ * @shares: its IOMMU group holds a GPU of a composition
+ * @bandwidth: of its link, in MT/s times lanes; 0 when unknown
  * @doubt: how uncertain its identity is: 0 live, 1 last seen, 2 declared
  * @ready: is attached already
  * @bar: why it cannot be chosen, CHOOSE_FREE when it can
@@ -53,6 +57,9 @@ struct choose_slot {
 	const char *switch_name;
 	int numa;
 	const char *path;
+	unsigned int peers;
+	bool shares;
+	uint64_t bandwidth;
 	unsigned int doubt;
 	bool ready;
 	enum choose_bar bar;
@@ -78,8 +85,10 @@ struct choose_want {
  * @same_switch: all behind one switch or fail
  * @spread: over as many switches as possible
  * @numa: node that all must be on, -1 for any
+ * @p2p: all must reach each other's memory through switches alone
  * @home: switches that the composition is on already
  * @n_home: how many
+ * @home_peers: with @p2p what the composition's GPUs have for @peers, 0 when it has none
  */
 struct choose_request {
 	const struct choose_want *wants;
@@ -88,8 +97,10 @@ struct choose_request {
 	bool same_switch;
 	bool spread;
 	int numa;
+	bool p2p;
 	const uint32_t *home;
 	size_t n_home;
+	unsigned int home_peers;
 };
 
 /**

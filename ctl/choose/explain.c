@@ -122,6 +122,8 @@ char *choose_why(const struct choose_slot *slots, size_t n, const struct choose_
 			 text_bytes(want, request->memory));
 	switches = say_switches(&text, slots, picked, n_picked);
 	say_nodes(&text, slots, picked, n_picked);
+	if (request->p2p && n_picked > 1)
+		text_add(&text, ", near peers");
 	if (switches > 1 && !request->spread && !request->n_home)
 		text_add(&text, "; no one switch has %zu", n_picked);
 	say_identity(&text, slots, picked, n_picked);
@@ -210,6 +212,25 @@ static void say_wants(struct text *text, const struct choose_request *request)
 	}
 }
 
+/* The most that are near peers of each other. */
+static void say_peers(struct text *text, const struct choose_slot *slots, size_t n,
+		      const struct choose_request *request)
+{
+	size_t most = 0, i, j;
+
+	for (i = 0; i < n; i++) {
+		size_t count = 0;
+
+		if (request->home_peers && slots[i].peers != request->home_peers)
+			continue;
+		for (j = 0; j < n; j++)
+			count += slots[j].bar == CHOOSE_FREE && slots[i].peers &&
+				 slots[j].peers == slots[i].peers;
+		most = count > most ? count : most;
+	}
+	text_add(text, "; near peers are at most %zu (gpuctl topo --pairs)", most);
+}
+
 int choose_lack(const struct choose_slot *slots, size_t n, const struct choose_request *request,
 		struct fault *fault)
 {
@@ -242,6 +263,8 @@ int choose_lack(const struct choose_slot *slots, size_t n, const struct choose_r
 		if (most < want->count)
 			text_add(&text, "; one switch has at most %zu (%s)", most, where);
 	}
+	if (request->p2p)
+		say_peers(&text, slots, n, request);
 	say_bars(&text, slots, n);
 	free(pool);
 	fault_set(fault, ENOSPC, "%s", text.text);

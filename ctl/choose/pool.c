@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "choose/pool.h"
+#include "lib/p2p.h"
 #include "lib/text.h"
 #include "lib/topo.h"
 
@@ -92,6 +93,36 @@ static unsigned int doubt_of(const struct identity *identity)
 	}
 }
 
+/* MT/s times lanes of what the link has, or will have; 0 when unknown. */
+static uint64_t bandwidth(const struct gf_link *link)
+{
+	uint32_t speed = link->port_speed, width = link->port_width;
+
+	if (link->speed && link->width)
+		return (uint64_t)link->speed * link->width;
+	if (link->device_speed && link->device_speed < speed)
+		speed = link->device_speed;
+	if (link->device_width && link->device_width < width)
+		width = link->device_width;
+	return (uint64_t)speed * width;
+}
+
+/* Does a GPU of a composition sit in its IOMMU group? */
+static bool shares_group(const struct gf_fabric *fabric, const struct gf_slot *slot)
+{
+	const struct gf_function *gpu = gf_gpu_function(slot), *other;
+	size_t i;
+
+	if (!gpu || gpu->iommu_group == GF_NO_GROUP)
+		return false;
+	for (i = 0; i < fabric->n_slots; i++) {
+		other = fabric->slots[i].composition ? gf_gpu_function(&fabric->slots[i]) : NULL;
+		if (other && other->iommu_group == gpu->iommu_group)
+			return true;
+	}
+	return false;
+}
+
 static void add_slot(struct session *session, struct pool *pool, const struct gf_slot *slot)
 {
 	const struct gf_switch *sw = gf_switch_by_id(&session->fabric, slot->switch_id);
@@ -116,6 +147,8 @@ static void add_slot(struct session *session, struct pool *pool, const struct gf
 	choice->numa = slot->numa_node;
 	if (slot->address)
 		choice->path = keep(pool, topo_path("/sys", slot->address));
+	choice->bandwidth = bandwidth(&slot->link);
+	choice->shares = shares_group(&session->fabric, slot);
 	choice->doubt = doubt_of(&identity);
 	choice->ready = slot->state == GPUFABRIC_SLOT_STATE_READY;
 	choice->bar = judge(session->ctx, slot, &identity, choice);
@@ -157,6 +190,40 @@ int pool_load(struct session *session, struct pool *pool)
 		add_slot(session, pool, slot);
 	}
 	return CTL_DONE;
+}
+
+/* An earlier one that reaches as far; most often that of the slot before. @i when there is none. */
+static size_t same_reach(char *const *reach, size_t i)
+{
+	size_t j;
+
+	for (j = i; j > 0; j--)
+		if (reach[j - 1] && !strcmp(reach[j - 1], reach[i]))
+			return j - 1;
+	return i;
+}
+
+void pool_find_peers(struct pool *pool)
+{
+	char **reach = mem_zalloc(pool->n, sizeof(*reach));
+	unsigned int groups = 0;
+	size_t i, j;
+
+	for (i = 0; i < pool->n; i++) {
+		struct choose_slot *slot = &pool->slots[i];
+
+		slot->peers = 0;
+		if (!slot->path)
+			continue;
+		reach[i] = p2p_reach("/sys", slot->path);
+		if (!reach[i])
+			continue;
+		j = same_reach(reach, i);
+		slot->peers = j < i ? pool->slots[j].peers : ++groups;
+	}
+	for (i = 0; i < pool->n; i++)
+		free(reach[i]);
+	free(reach);
 }
 
 void pool_free(struct pool *pool)

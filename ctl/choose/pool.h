@@ -69,7 +69,10 @@ void pool_request_add(struct pool_request *request, const char *word, const char
  * the workload with the fewest GPUs, then with the least memory. Returns
  * enum ctl_exit.
  */
-int pool_choose(struct session *session, const struct pool *pool,
-		const struct pool_request *request, struct choose_result *result);
+int pool_choose(struct session *session, struct pool *pool, const struct pool_request *request,
+		struct choose_result *result);
+
+/* Read the ports' configuration, and number who are near peers; pool_choose() does it. */
+void pool_find_peers(struct pool *pool);
 
 #endif /* GPUCTL_POOL_H */

@@ -23,6 +23,7 @@ const struct ctl_option pool_options[] = {
 	{ "same-switch", 's', NULL, "all behind one switch, or fail" },
 	{ "spread", 0, NULL, "over as many switches as possible" },
 	{ "numa", 0, "NODE", "all on one NUMA node" },
+	{ "p2p", 0, "required", "all near peers: no ACS redirect, no root complex between them" },
 	{ "exclude", 'x', "SLOT", "never this slot (may be repeated)" },
 	{ NULL },
 };
@@ -137,6 +138,10 @@ int pool_request_read(struct ctl_ctx *ctx, const struct knowledge *knowledge,
 	ret = read_number(ctx, "numa", 0, 1023, &numa);
 	if (!ret && ctl_opt(ctx, "numa"))
 		choose->numa = (int)numa;
+	choose->p2p = ctl_flag(ctx, "p2p");
+	if (!ret && choose->p2p && strcmp(ctl_opt(ctx, "p2p"), "required"))
+		ret = ctl_fail(ctx, CTL_USAGE, "--p2p %s: write --p2p required",
+			       ctl_opt(ctx, "p2p"));
 	if (!ret && ctl_opt(ctx, "memory") &&
 	    units_parse_bytes(ctl_opt(ctx, "memory"), &choose->memory, &fault))
 		ret = ctl_fail(ctx, CTL_USAGE, "--memory: %s", fault.text);
@@ -299,13 +304,30 @@ static int choose_by_model(struct session *session, const struct pool *pool,
 	return ret;
 }
 
-int pool_choose(struct session *session, const struct pool *pool,
-		const struct pool_request *request, struct choose_result *result)
+/* Near peers are wanted: is it known who are? */
+static int check_peers(struct ctl_ctx *ctx, const struct pool *pool)
+{
+	size_t i;
+
+	for (i = 0; i < pool->n; i++)
+		if (pool->slots[i].bar == CHOOSE_FREE && !pool->slots[i].peers)
+			return ctl_fail(ctx, CTL_DENIED,
+					"--p2p: the configuration space of the port of slot %s cannot be read, which takes root",
+					pool->slots[i].name);
+	return CTL_DONE;
+}
+
+int pool_choose(struct session *session, struct pool *pool, const struct pool_request *request,
+		struct choose_result *result)
 {
 	struct size_request size;
 	int ret;
 
 	memset(result, 0, sizeof(*result));
+	pool_find_peers(pool);
+	ret = request->choose.p2p ? check_peers(session->ctx, pool) : CTL_DONE;
+	if (ret)
+		return ret;
 	if (!request->by_model)
 		return run_choose(session->ctx, pool, &request->choose, result);
 

@@ -152,7 +152,7 @@ static const char *common_kind(const struct pool *pool, const struct change *cha
 	return change->n_members ? pool->slots[change->members[0]].kind : NULL;
 }
 
-static int choose_added(struct session *session, const struct pool *pool, struct change *change,
+static int choose_added(struct session *session, struct pool *pool, struct change *change,
 			long more)
 {
 	uint32_t *home = mem_zalloc(change->n_members, sizeof(*home));
@@ -174,6 +174,9 @@ static int choose_added(struct session *session, const struct pool *pool, struct
 	}
 	request.choose.home = home;
 	request.choose.n_home = n_home;
+	pool_find_peers(pool);
+	if (change->n_members)
+		request.choose.home_peers = pool->slots[change->members[0]].peers;
 	if (more > 0)
 		pool_request_add(&request, NULL, common_kind(pool, change), (size_t)more);
 	for (i = 0; i < request.choose.n_wants; i++)

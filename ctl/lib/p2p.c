@@ -146,6 +146,37 @@ enum p2p_verdict p2p_verdict(const char *sysfs, const struct gf_slot *a, const c
 	}
 }
 
+/* The bridge above. */
+static void climb(char *path)
+{
+	char *last = strrchr(path, '/');
+
+	if (last)
+		*last = '\0';
+}
+
+char *p2p_reach(const char *sysfs, const char *port_path)
+{
+	char *port = mem_strdup(port_path), *reach = mem_strdup(port_path);
+	int redirects = 0;
+
+	/* Below a root port come pairs: the upstream port of a switch, one of its downstream ports. */
+	while (topo_depth(port) >= 3) {
+		redirects = p2p_redirects(sysfs, strrchr(port, '/') + 1);
+		if (redirects)
+			break;
+		climb(port);
+		free(reach);
+		reach = mem_strdup(port);
+		climb(port);
+	}
+	free(port);
+	if (redirects >= 0)
+		return reach;
+	free(reach);
+	return NULL;
+}
+
 const char *p2p_verdict_name(enum p2p_verdict verdict)
 {
 	static const char *const names[] = { "yes", "slow", "no", "unknown" };

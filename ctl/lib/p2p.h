@@ -27,4 +27,12 @@ enum p2p_verdict p2p_verdict(const char *sysfs, const struct gf_slot *a, const c
 			     const struct gf_slot *b, const char *path_b, char **why);
 const char *p2p_verdict_name(enum p2p_verdict verdict);
 
+/*
+ * How far up requests of a slot's GPU get without a detour through the root complex: the path
+ * of the highest switch, or that of the slot's own port. Two slots are near peers
+ * (P2P_YES) when theirs are the same. @port_path is the port's (topo_path()). Newly
+ * allocated; NULL when a port on the way cannot be read.
+ */
+char *p2p_reach(const char *sysfs, const char *port_path);
+
 #endif /* GPUCTL_P2P_H */

@@ -231,6 +231,57 @@ static void test_wants(void)
 	}
 }
 
+/* Two groups behind switch 0, one behind switch 1; ports with redirects are groups of one. */
+static void test_peers(void)
+{
+	static const unsigned int groups[] = { 1, 2, 1, 2, 2, 3, 3, 4 };
+	const struct choose_request near = { .numa = -1, .p2p = true };
+	size_t i;
+
+	for (i = 0; i < 8; i++) {
+		put(i, &h100, 80, i < 5 ? 0 : 1, 0);
+		slots[i].peers = groups[i];
+	}
+	is_int(ask_one(8, NULL, 3, near), 0, "three near peers");
+	is_str(picked(), "0-1 0-3 0-4", "the group that has three");
+	ok(strstr(result.why, ", near peers"), "why: %s", result.why);
+	is_int(ask_one(8, NULL, 2, near), 0, "two near peers");
+	is_str(picked(), "1-5 1-6", "of the switch that has the fewest left over");
+	is_int(ask_one(8, NULL, 4, near), -ENOSPC, "four near peers");
+	ok(strstr(fault.text, "near peers are at most 3 "), "says how many there are: %s",
+	   fault.text);
+	is_int(ask_one(8, NULL, 1, near), 0, "a GPU is near itself");
+	is_int(ask_one(8, NULL, 3, any), 0, "three when nothing is required");
+	is_str(picked(), "0-1 0-3 0-4", "near peers all the same");
+	is_int(ask_one(8, NULL, 5, any), 0, "five when nothing is required");
+	is_str(picked(), "0-0 0-1 0-2 0-3 0-4", "one switch before near peers");
+	is_int(ask_one(8, NULL, 2, (struct choose_request){ .numa = -1, .p2p = true,
+							    .home_peers = 1 }),
+	       0, "two more near those that are there");
+	is_str(picked(), "0-0 0-2", "of their group");
+	is_int(ask_one(8, NULL, 2, (struct choose_request){ .numa = -1, .p2p = true,
+							    .spread = true }),
+	       -EINVAL, "spread and near contradict each other");
+}
+
+static void test_links(void)
+{
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		put(i, &h100, 80, 0, 0);
+		slots[i].bandwidth = i == 1 ? 8000 * 4 : 32000 * 16;
+	}
+	is_int(ask_one(4, NULL, 2, any), 0, "two, one link is degraded");
+	is_str(picked(), "0-0 0-2", "not that one");
+	slots[2].shares = true;
+	is_int(ask_one(4, NULL, 2, any), 0, "and one is in another's IOMMU group");
+	is_str(picked(), "0-0 0-3", "nor that one");
+	slots[0].bandwidth = 0;
+	is_int(ask_one(4, NULL, 2, any), 0, "a link of which nothing is known");
+	is_str(picked(), "0-0 0-3", "is none that is known to be slow");
+}
+
 static void test_shrink(void)
 {
 	size_t members[] = { 0, 1, 2, 3, 4 }, i;
@@ -280,7 +331,7 @@ static void test_against_search(void)
 	const struct cat_gpu *const gpus[] = { &h100, &l40s, &mi300 };
 	unsigned int seed = 42, round, wrong = 0, missed = 0;
 
-	for (round = 0; round < 400; round++) {
+	for (round = 0; round < 2000; round++) {
 		size_t n = 2 + next_random(&seed) % 9, count = 1 + next_random(&seed) % 5, i;
 		unsigned int best = UINT32_MAX, set, chosen = 0;
 		int err;
@@ -307,9 +358,10 @@ static void test_against_search(void)
 			continue;
 		wrong += (size_t)__builtin_popcount(chosen) != count || score(chosen, n) != best;
 	}
-	is_int(missed, 0, "400 random pools: a set is found when there is one");
+	tap_counted("choose.fabrics", round);
+	is_int(missed, 0, "2,000 random pools: a set is found when there is one");
 	is_int(wrong, 0,
-	       "400 random pools: kinds, nodes and switches as few as an exhaustive search finds");
+	       "2,000 random pools: kinds, nodes and switches as few as an exhaustive search finds");
 }
 
 int main(void)
@@ -320,6 +372,8 @@ int main(void)
 	test_bars();
 	test_wants();
 	test_shrink();
+	test_peers();
+	test_links();
 	test_against_search();
 	choose_result_free(&result);
 	return tap_done();

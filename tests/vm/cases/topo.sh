@@ -43,6 +43,23 @@ is "$(peers sim0-0 sim0-2)" "yes: forwarded by the switch, no ACS redirect" "oth
 is "$(su nobody -s /bin/bash -c "gpuctl -j topo --pairs" | jq -r '.pairs[0].p2p')" unknown \
 	"who may not read the configuration is told so"
 
+note "near peers required"
+others=()
+for slot in sim{1,2}-{0..3}; do
+	others+=(--exclude "$slot")
+done
+like "$(gpuctl -n compose near --gpus 3 --p2p required "${others[@]}")" 'would get sim0-0 sim0-2 sim0-3;' "those without a redirect"
+is "$(gpuctl compose near --gpus 4 --p2p required "${others[@]}" 2>&1)" \
+	"gpuctl: asked 4, free 4: 4 H100 PCIe (sim); near peers are at most 3 (gpuctl topo --pairs); not free: 8 excluded" \
+	"what there is"
+check_rc 3 "does not fit" gpuctl compose near --gpus 4 --p2p required "${others[@]}"
+check_rc 2 "another word than required" gpuctl compose near --gpus 2 --p2p slow
+check_rc 5 "who may not read the configuration" su nobody -s /bin/bash -c "gpuctl -n compose near --gpus 2 --p2p required"
+check "two" gpuctl compose near --gpus 2 --p2p required "${others[@]}" --exclude sim0-0
+like "$(gpuctl -n resize near --gpus +1 --p2p required)" 'would add sim0-0' "one more, near those"
+check_rc 3 "two more there are not" gpuctl resize near --gpus +2 --p2p required
+check "they are released" gpuctl release near
+
 note "pictures"
 check "a composition" gpuctl compose train70b --gpus 2
 check "SVG" gpuctl topo --svg /out/topo.svg
