@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "lib/condition.h"
 #include "lib/netlink_gen.h"
 #include "lib/out.h"
 #include "lib/render.h"
@@ -15,6 +16,11 @@
 static const struct ctl_option options[] = {
 	{ "count", 'c', "COUNT", "end after so many changes" },
 	{ "changes", 0, NULL, "leave the snapshot out" },
+	{ "slot", 's', "SLOT", "only this slot (may be repeated)" },
+	{ "composition", 'C', "NAME", "only this composition and its slots (may be repeated)" },
+	{ "kind", 'k', "KIND", "only changes of this kind, such as slot-changed (may be repeated)" },
+	{ "until", 'u', "'NAME STATE'", "end when a slot or composition is in a state, or gone" },
+	{ "timeout", 't', "TIME", "for --until: give up after this time, exit code 7" },
 	{ NULL },
 };
 
@@ -38,6 +44,8 @@ static const struct out_column empty_columns[] = { { NULL, NULL } };
  * @shown: changes shown
  * @sequence: last event before the snapshot
  * @last: last event received, or @sequence
+ * @until: what is waited for; no name: nothing
+ * @end: when waiting for it ends, by text_monotonic(); 0 for never
  */
 struct watch {
 	struct session *session;
@@ -45,6 +53,8 @@ struct watch {
 	uint64_t shown;
 	uint64_t sequence;
 	uint64_t last;
+	struct condition until;
+	uint64_t end;
 };
 
 static struct out *out_of(const struct watch *watch)
@@ -130,6 +140,58 @@ static const char *clock_text(char buf[16], uint64_t ms)
 	return buf;
 }
 
+/* Was the option given at all, and with this value? */
+static bool passes(const struct ctl_ctx *ctx, const char *option, const char *value)
+{
+	const char *wanted;
+	size_t pos = 0;
+	bool any = false;
+
+	while ((wanted = ctl_opt_next(ctx, option, &pos))) {
+		if (value && !strcmp(wanted, value))
+			return true;
+		any = true;
+	}
+	return !any;
+}
+
+static bool shows_slot(const struct ctl_ctx *ctx, const struct gf_slot *slot)
+{
+	return passes(ctx, "slot", slot->name) && passes(ctx, "composition", slot->composition);
+}
+
+static bool shows_composition(const struct watch *watch, const struct gf_composition *composition)
+{
+	const struct ctl_ctx *ctx = watch->session->ctx;
+	bool named = !ctl_opt(ctx, "slot");
+	size_t i;
+
+	for (i = 0; i < composition->n_members && !named; i++)
+		named = passes(ctx, "slot", composition->members[i].slot_name);
+	return named && passes(ctx, "composition", composition->name);
+}
+
+/* Before the event is applied: a slot that leaves a composition is still of it. */
+static bool shows_event(const struct watch *watch, const struct gf_event *event)
+{
+	const struct ctl_ctx *ctx = watch->session->ctx;
+	const struct gf_slot *before;
+
+	if (!passes(ctx, "kind", gfnl_event_kind_name(event->kind)))
+		return false;
+	if (event->has_slot) {
+		before = gf_slot_by_id(&watch->session->fabric, event->slot.id);
+		return (before && shows_slot(ctx, before)) ||
+		       (event->slot.name && shows_slot(ctx, &event->slot));
+	}
+	if (event->has_operation)
+		return !ctl_opt(ctx, "slot") &&
+		       passes(ctx, "composition", event->operation.composition);
+	if (event->has_composition)
+		return shows_composition(watch, &event->composition);
+	return !ctl_opt(ctx, "slot") && !ctl_opt(ctx, "composition");
+}
+
 static int show_snapshot(struct watch *watch)
 {
 	const struct gf_fabric *fabric = &watch->session->fabric;
@@ -138,7 +200,10 @@ static int show_snapshot(struct watch *watch)
 	int ret = 0;
 	size_t i;
 
-	for (i = 0; i < fabric->n_switches && !ret && watch->session->ctx->json; i++) {
+	bool switches = watch->session->ctx->json && !ctl_opt(watch->session->ctx, "slot") &&
+			!ctl_opt(watch->session->ctx, "composition");
+
+	for (i = 0; i < fabric->n_switches && !ret && switches; i++) {
 		begin(watch, "exists");
 		put_switch(watch, &fabric->switches[i]);
 		ret = flush(watch);
@@ -147,6 +212,8 @@ static int show_snapshot(struct watch *watch)
 		const struct gf_slot *slot = &fabric->slots[i];
 		struct identity identity;
 
+		if (!shows_slot(watch->session->ctx, slot))
+			continue;
 		identity_of(&watch->session->knowledge, slot, &identity);
 		if (watch->session->ctx->json)
 			begin(watch, "exists");
@@ -159,6 +226,8 @@ static int show_snapshot(struct watch *watch)
 		ret = flush(watch);
 	}
 	for (i = 0; i < fabric->n_compositions && !ret; i++) {
+		if (!shows_composition(watch, &fabric->compositions[i]))
+			continue;
 		if (watch->session->ctx->json)
 			begin(watch, "exists");
 		else
@@ -284,11 +353,13 @@ static int change(struct watch *watch, struct gf_event *event)
 {
 	if (!is_new(watch, event))
 		return CTL_DONE;
-	if (watch->session->ctx->json)
-		show_json(watch, event);
-	else
-		show_text(watch, event);
-	watch->shown++;
+	if (shows_event(watch, event)) {
+		if (watch->session->ctx->json)
+			show_json(watch, event);
+		else
+			show_text(watch, event);
+		watch->shown++;
+	}
 	gf_fabric_apply(&watch->session->fabric, event);
 	return flush(watch);
 }
@@ -333,13 +404,37 @@ static int one_event(struct watch *watch, struct gf_event *event)
 	return gap ? overrun(watch) : change(watch, event);
 }
 
+static bool is_over(const struct watch *watch)
+{
+	if (watch->limit && watch->shown >= watch->limit)
+		return true;
+	return watch->until.name && condition_met(&watch->until, &watch->session->fabric);
+}
+
+static int too_late(const struct watch *watch)
+{
+	return ctl_fail(watch->session->ctx, CTL_TIMEOUT, "--until '%s' did not come true in %s",
+			ctl_opt(watch->session->ctx, "until"),
+			ctl_opt(watch->session->ctx, "timeout"));
+}
+
+/* Milliseconds that may still pass, -1 for any. */
+static int patience(const struct watch *watch)
+{
+	uint64_t now = text_monotonic();
+
+	if (!watch->end)
+		return -1;
+	return now < watch->end ? (int)(watch->end - now) : 0;
+}
+
 static int watch_loop(struct watch *watch)
 {
 	struct gf_event event;
 	int ret = CTL_DONE;
 
-	while (!ret && (!watch->limit || watch->shown < watch->limit)) {
-		switch (gfc_next_event(watch->session->client, -1, &event)) {
+	while (!ret && !is_over(watch)) {
+		switch (gfc_next_event(watch->session->client, patience(watch), &event)) {
 		case GFC_EVENT:
 			ret = one_event(watch, &event);
 			gf_event_free(&event);
@@ -348,16 +443,73 @@ static int watch_loop(struct watch *watch)
 			ret = overrun(watch);
 			break;
 		case GFC_SIGNAL:
+			if (watch->until.name)
+				return ctl_fail(watch->session->ctx, CTL_FAILED, "interrupted");
+			return CTL_DONE;
 		case GFC_HANGUP:
 			return CTL_DONE;
 		case GFC_ERROR:
 			ret = CTL_FAILED;
 			break;
 		case GFC_NOTHING:
+			if (watch->end && !patience(watch))
+				ret = too_late(watch);
 			break;
 		}
 	}
 	return ret;
+}
+
+static bool is_kind(const char *word)
+{
+	unsigned int n;
+
+	for (n = 0; gfnl_event_kind_name(n); n++)
+		if (!strcmp(gfnl_event_kind_name(n), word))
+			return true;
+	return false;
+}
+
+static int check_kinds(struct ctl_ctx *ctx)
+{
+	struct text list = { 0 };
+	const char *word;
+	size_t pos = 0;
+	unsigned int n;
+
+	do {
+		word = ctl_opt_next(ctx, "kind", &pos);
+	} while (word && is_kind(word));
+	if (!word)
+		return CTL_DONE;
+	for (n = 0; gfnl_event_kind_name(n); n++)
+		text_join(&list, ", ", gfnl_event_kind_name(n));
+	ctl_fail(ctx, CTL_USAGE, "--kind %s: there are %s", word, list.text);
+	free(list.text);
+	return CTL_USAGE;
+}
+
+static int read_options(struct ctl_ctx *ctx, struct watch *watch)
+{
+	struct fault fault = { "" };
+	uint64_t ms = 0;
+	int ret;
+
+	if (ctl_opt(ctx, "count") &&
+	    !text_number(ctl_opt(ctx, "count"), UINT32_MAX, &watch->limit))
+		return ctl_fail(ctx, CTL_USAGE, "--count %s: write a number",
+				ctl_opt(ctx, "count"));
+	if (ctl_opt(ctx, "timeout") && !ctl_opt(ctx, "until"))
+		return ctl_fail(ctx, CTL_USAGE, "--timeout is for --until");
+	ret = check_kinds(ctx);
+	if (!ret)
+		ret = session_timeout(ctx, "timeout", 0, 1, 86400ull * 1000, &ms);
+	if (ret)
+		return ret;
+	watch->end = ms ? text_monotonic() + ms : 0;
+	if (ctl_opt(ctx, "until") && condition_parse(ctl_opt(ctx, "until"), &watch->until, &fault))
+		return ctl_fail(ctx, CTL_USAGE, "--until: %s", fault.text);
+	return CTL_DONE;
 }
 
 static int run(struct ctl_ctx *ctx, int argc, char **argv)
@@ -368,19 +520,21 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 	(void)argv;
 	ret = ctl_operands(ctx, argc, 0, 0);
-	if (!ret && ctl_opt(ctx, "count") &&
-	    !text_number(ctl_opt(ctx, "count"), UINT32_MAX, &watch.limit))
-		ret = ctl_fail(ctx, CTL_USAGE, "--count %s: write a number", ctl_opt(ctx, "count"));
+	if (!ret)
+		ret = read_options(ctx, &watch);
 	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHANGE);
-	if (ret)
+	if (ret) {
+		condition_free(&watch.until);
 		return ret;
+	}
 	gfc_mind_reader(session.client, STDOUT_FILENO);
 	out_stream(ctx->out);
 	ret = take_snapshot(&watch);
 	if (!ret)
 		ret = watch_loop(&watch);
 	session_close(&session);
+	condition_free(&watch.until);
 	return ret < 0 ? CTL_DONE : ret;
 }
 
@@ -391,7 +545,9 @@ const struct ctl_command cmd_watch = {
 	.help =
 		"With -j each line is one JSON object: \"event\" is \"exists\" for the snapshot, then\n"
 		"\"snapshot-done\", then the kind of each change with its sequence number. When changes were\n"
-		"lost because the reader was slow, \"overrun\" and a new snapshot follow.",
+		"lost because the reader was slow, \"overrun\" and a new snapshot follow.\n"
+		"--slot, --composition and --kind leave out what is of no interest. --until 'train70b active'\n"
+		"ends as soon as that is so, at once when it is so already; gone is the state of what does not exist.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,

@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# gpuctl watch: what is left out on request, and waiting until something is so.
+#
+#   root port -- upstream -- sim0-0 ... sim0-3 with an h100-80 each, off
+#
+# vm: -t 180
+
+# Functions are called by their names, through check.
+# shellcheck disable=SC2317
+
+. "$TESTS/vm/lib.sh"
+
+# watching OPTIONS...: in the background, from its snapshot on.
+watching()
+{
+	rm -f /tmp/watch.json
+	gpuctl -j watch "$@" >/tmp/watch.json 2>/tmp/watch.err &
+	watch=$!
+	wait_for 20 grep -q snapshot-done /tmp/watch.json
+}
+
+# What was shown after the snapshot, one word a change.
+changes()
+{
+	jq -r 'select(.event != "exists" and .event != "snapshot-done")
+		| .slot.slot // .composition.name // .operation.composition // .event' /tmp/watch.json | sort -u | tr '\n' ' '
+}
+
+is_over()
+{
+	! kill -0 "$watch" 2>/dev/null
+}
+
+check "the modules load" modprobe gpufabric_sim mode=own switches=1 slots=4 latency_ms=5 'gpus=*:h100-80:off' ||
+	bail_out "no simulator"
+check "gpufabric loads" modprobe gpufabric
+check "the GPUs are known" gpuctl scan
+
+note "filters"
+watching --slot sim0-1
+is "$(jq -r 'select(.event == "exists") | .slot.slot' /tmp/watch.json)" sim0-1 "the snapshot has one slot"
+gpuctl attach sim0-0 sim0-1 >/dev/null
+check "its changes come" wait_for 20 grep -q '"state":"ready"' /tmp/watch.json
+gpuctl detach sim0-0 sim0-1 >/dev/null
+check "to the last" wait_for 20 sh -c 'tail -n 1 /tmp/watch.json | grep -q "\"state\":\"off\""'
+is "$(changes)" "sim0-1 " "and no others"
+kill -INT "$watch"
+wait "$watch"
+is $? 0 "an interrupt is its usual end"
+
+watching --composition one
+gpuctl compose two --gpus 1 >/dev/null
+gpuctl compose one --gpus 1 >/dev/null
+gpuctl release one >/dev/null
+gpuctl release two >/dev/null
+check "a composition is followed to its end" wait_for 20 grep -q composition-removed /tmp/watch.json
+is "$(jq -r 'select(.composition) | .composition.name' /tmp/watch.json | sort -u)" one "and no other"
+is "$(jq -r 'select(.event == "slot-changed") | .slot.slot' /tmp/watch.json | sort -u)" sim0-1 "with its slots"
+kill -INT "$watch"
+wait "$watch"
+
+watching --kind operation-done
+gpuctl attach sim0-2 >/dev/null
+check "a kind of changes" wait_for 20 grep -q operation-done /tmp/watch.json
+is "$(jq -r 'select(.sequence and .event != "snapshot-done") | .event' /tmp/watch.json | sort -u)" operation-done "and no other"
+kill -INT "$watch"
+wait "$watch"
+gpuctl detach sim0-2 >/dev/null
+
+note "until"
+check "what is so already ends at once" gpuctl watch --until 'sim0-0 off'
+check "what does not exist is gone" gpuctl watch --until 'train70b gone'
+watching --until 'train70b active'
+check_fails "what is not so yet is waited for" is_over
+gpuctl compose train70b --gpus 2 >/dev/null
+check "until it is" wait_for 20 is_over
+wait "$watch"
+is $? 0 "and that is success"
+watching --until 'train70b gone' --timeout 1h
+gpuctl release train70b >/dev/null
+check "to be gone, too" wait_for 20 is_over
+wait "$watch"
+is $? 0 "is success"
+check_rc 7 "what never comes ends by the clock" gpuctl watch --until 'sim0-0 stuck' --timeout 100ms
+like "$(gpuctl watch --until 'sim0-0 stuck' --timeout 100ms 2>&1 >/dev/null)" "'sim0-0 stuck' did not come true in 100ms" "and says so"
+watching --until 'sim0-0 stuck'
+kill -TERM "$watch"
+wait "$watch"
+is $? 1 "one that is interrupted has not seen it"
+
+note "what is refused"
+check_rc 2 "a state that there is not" gpuctl watch --until 'sim0-0 happy'
+check_rc 2 "no state" gpuctl watch --until sim0-0
+check_rc 2 "a kind that there is not" gpuctl watch --kind slot-moved
+check_rc 2 "a deadline for nothing" gpuctl watch --timeout 1s
+
+check "the module unloads" wait_for 10 rmmod gpufabric
+check "the simulator, too" rmmod gpufabric_sim
+finish
