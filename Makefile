@@ -52,7 +52,7 @@ all: gpuctl modules ## Build gpuctl, and the modules for KERNEL (host, 6.1, 6.12
 demo: deps ## Compose GPUs for three models in a virtual machine, and release them
 	@tests/demo
 
-bench: deps gpuctl ## Attach through gpuctl against shells that write sysfs power files
+bench: deps gpuctl ## Attach, rollback, events, many slots: ratios between two ways of doing each
 	@tests/bench/run
 
 help: ## This list

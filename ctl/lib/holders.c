@@ -23,6 +23,7 @@
 
 #include "lib/devnodes.h"
 #include "lib/holders.h"
+#include "lib/kernel_holders.h"
 #include "lib/text.h"
 
 #define COMMAND_MAX 40
@@ -291,37 +292,6 @@ static void scan_mappings(struct scan *s)
 	fclose(f);
 }
 
-/* Virtual functions in use hold their GPU without any process. */
-static void scan_virtual_functions(struct scan *s)
-{
-	size_t i, j;
-
-	for (i = 0; i < s->n_slots; i++) {
-		for (j = 0; j < s->slots[i]->n_functions; j++) {
-			const char *address = s->slots[i]->functions[j].address;
-			struct holder *holder;
-			char number[16];
-			char *path;
-
-			path = mem_printf("%s/bus/pci/devices/%s/sriov_numvfs", s->roots->sys,
-					  address ? address : "-");
-			read_small(AT_FDCWD, path, number, sizeof(number));
-			free(path);
-			if (!strtoul(number, NULL, 10))
-				continue;
-			s->holders->items =
-				mem_grow(s->holders->items, s->holders->n + 1, sizeof(*holder));
-			holder = &s->holders->items[s->holders->n++];
-			memset(holder, 0, sizeof(*holder));
-			holder->slot = s->slots[i]->name;
-			holder->command = mem_strdup("-");
-			holder->where = mem_strdup("kernel");
-			holder->paths = mem_printf("%s virtual functions of %s (no open file)",
-						   number, address);
-		}
-	}
-}
-
 void holders_scan(const struct holders_roots *roots, const struct gf_slot *const *slots, size_t n,
 		  struct holders *holders)
 {
@@ -334,8 +304,6 @@ void holders_scan(const struct holders_roots *roots, const struct gf_slot *const
 	for (i = 0; i < n; i++)
 		for (j = 0; j < slots[i]->n_functions; j++)
 			devnodes_add(&s.nodes, roots->sys, roots->proc, &slots[i]->functions[j], i);
-	scan_virtual_functions(&s);
-
 	d = opendir(roots->proc);
 	while (d && (entry = readdir(d))) {
 		char *end;
@@ -354,6 +322,7 @@ void holders_scan(const struct holders_roots *roots, const struct gf_slot *const
 	if (d)
 		closedir(d);
 	devnodes_free(&s.nodes);
+	kernel_holders(roots, slots, n, holders);
 }
 
 void holders_free(struct holders *holders)

@@ -187,13 +187,24 @@ static size_t count_holders(const struct removal *removal, struct holders *holde
 	return holders->n;
 }
 
+/* What a driver or the kernel keeps by itself is what pre-detach hooks are there to end. */
+static bool left_to_hooks(const struct removal *removal, const struct holders *holders)
+{
+	size_t i;
+
+	for (i = 0; i < holders->n && !holders->items[i].pid;)
+		i++;
+	return i == holders->n && removal->pre.n;
+}
+
 int removal_check(struct session *session, const struct removal *removal)
 {
 	struct holders holders;
 	int ret = CTL_DONE;
 
-	if (!removal->force && count_holders(removal, &holders)) {
-		ret = report_busy(session, removal, &holders);
+	if (!removal->force) {
+		if (count_holders(removal, &holders) && !left_to_hooks(removal, &holders))
+			ret = report_busy(session, removal, &holders);
 		holders_free(&holders);
 	}
 	if (!ret && session->ctx->dry_run) {

@@ -11,6 +11,10 @@
  * a mapping pins the module. When the GPU goes while it is open, reads fail
  * with ENODEV.
  *
+ * As some vendors' drivers do, it can keep a reference of its own, without any
+ * process: "persistence" of the PCI device turns that on and off, and "users"
+ * counts it with the open files.
+ *
  * It can be told, for each slot and each time anew, to refuse or delay the
  * next probe, and to hold the next removal: until it is released, or until
  * nobody uses the device any more, as vendors' drivers do.
@@ -36,13 +40,15 @@
  * struct sim_gpu - a GPU that the driver is bound to
  * @kref: one for the driver and one for each open file
  * @slot: where it is; stays in memory while the module does
- * @users: open files; protected by sim_gpu_mutex
+ * @users: open files, and one more while @persistent; protected by sim_gpu_mutex
+ * @persistent: the driver holds the GPU itself; protected by sim_gpu_mutex
  * @gone: the device was removed; protected by sim_gpu_mutex
  */
 struct sim_gpu {
 	struct kref kref;
 	struct sim_slot *slot;
 	unsigned int users;
+	bool persistent;
 	bool gone;
 };
 
@@ -236,6 +242,61 @@ static void gpu_remove(struct pci_dev *pdev)
 	kref_put(&gpu->kref, gpu_free);
 }
 
+static ssize_t users_show(struct device *dev, struct device_attribute *attr,
+			  char *buf)
+{
+	struct sim_gpu *gpu = dev_get_drvdata(dev);
+	unsigned int users;
+
+	mutex_lock(&sim_gpu_mutex);
+	users = gpu->users;
+	mutex_unlock(&sim_gpu_mutex);
+	return sysfs_emit(buf, "%u\n", users);
+}
+static DEVICE_ATTR_RO(users);
+
+static ssize_t persistence_show(struct device *dev,
+				struct device_attribute *attr, char *buf)
+{
+	struct sim_gpu *gpu = dev_get_drvdata(dev);
+	bool persistent;
+
+	mutex_lock(&sim_gpu_mutex);
+	persistent = gpu->persistent;
+	mutex_unlock(&sim_gpu_mutex);
+	return sysfs_emit(buf, "%d\n", persistent);
+}
+
+static ssize_t persistence_store(struct device *dev,
+				 struct device_attribute *attr,
+				 const char *buf, size_t count)
+{
+	struct sim_gpu *gpu = dev_get_drvdata(dev);
+	bool persistent;
+	int ret;
+
+	ret = kstrtobool(buf, &persistent);
+	if (ret)
+		return ret;
+	mutex_lock(&sim_gpu_mutex);
+	if (persistent && !gpu->persistent)
+		gpu->users++;
+	if (!persistent && gpu->persistent)
+		gpu->users--;
+	gpu->persistent = persistent;
+	mutex_unlock(&sim_gpu_mutex);
+	wake_up_all(&release_wait);
+	return count;
+}
+static DEVICE_ATTR_RW(persistence);
+
+static struct attribute *gpu_attrs[] = {
+	&dev_attr_users.attr,
+	&dev_attr_persistence.attr,
+	NULL
+};
+ATTRIBUTE_GROUPS(gpu);
+
 static const struct pci_device_id gpu_ids[] = {
 	{ PCI_DEVICE(SIM_VENDOR_ID, PCI_ANY_ID) },
 	{ }
@@ -246,6 +307,7 @@ static struct pci_driver gpu_driver = {
 	.id_table = gpu_ids,
 	.probe = gpu_probe,
 	.remove = gpu_remove,
+	.dev_groups = gpu_groups,
 };
 
 static int parse_order(struct sim_knobs *knobs, const char *order)

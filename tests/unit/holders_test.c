@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/holders.c ctl/lib/devnodes.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c
+// sources: ctl/lib/holders.c ctl/lib/kernel_holders.c ctl/lib/devnodes.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c
 // packages: json-c
 /*
  * Holders: a small sysfs says that /dev/null, /dev/zero and /dev/full belong to
@@ -9,33 +9,20 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/holders.h"
 #include "lib/text.h"
 #include "tap.h"
+#include "tree.h"
 
 static char dir[] = "/tmp/holders_test.XXXXXX";
 static struct holders_roots roots = { .proc = "/proc" };
 
 static void put(const char *path, const char *content)
 {
-	char *full = mem_printf("%s/%s", dir, path), *slash;
-	FILE *f;
-
-	for (slash = strchr(full + strlen(dir) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(full, 0755);
-		*slash = '/';
-	}
-	f = fopen(full, "w");
-	if (f) {
-		fputs(content, f);
-		fclose(f);
-	}
-	free(full);
+	tree_put(dir, path, content);
 }
 
 /* A child that does something and then waits; it tells by a byte that it is ready. */
@@ -158,7 +145,75 @@ static void test_scan(void)
 	end(reads);
 }
 
-static void test_virtual_functions(void)
+/* What is listed for a GPU that no process holds; "" for nothing. Caller frees. */
+static char *listed(void)
+{
+	const struct gf_slot *slots[] = { &b };
+	struct holders holders;
+	struct text text = { 0 };
+	size_t i;
+
+	holders_scan(&roots, slots, 1, &holders);
+	for (i = 0; i < holders.n; i++)
+		text_add(&text, "%s%d %s", i ? "; " : "", (int)holders.items[i].pid,
+			 holders.items[i].paths);
+	holders_free(&holders);
+	return text.text ? text.text : mem_strdup("");
+}
+
+static void lists(const char *want, const char *name)
+{
+	char *text = listed();
+
+	is_str(text, want, name);
+	free(text);
+}
+
+static void test_kernel(void)
+{
+	const char *driver = functions_b[0].driver;
+	char *target;
+	char *link;
+
+	put("bus/pci/devices/0000:42:00.0/sriov_numvfs", "2\n");
+	lists("0 2 virtual functions of 0000:42:00.0 (no open file)",
+	      "virtual functions hold without a process");
+	put("bus/pci/devices/0000:42:00.0/sriov_numvfs", "0\n");
+	lists("", "none do not");
+
+	put("bus/pci/devices/0000:42:00.0/7c5a/mdev_type", "");
+	lists("0 mediated device 7c5a of 0000:42:00.0 (no open file)", "a mediated device");
+	target = mem_printf("%s/bus/pci/devices/0000:42:00.0/7c5a/mdev_type", dir);
+	unlink(target);
+	free(target);
+
+	put("class/graphics/fb0/name", "x");
+	target = mem_printf("%s/bus/pci/devices/0000:42:00.0", dir);
+	link = mem_printf("%s/class/graphics/fb0/device", dir);
+	ok(!symlink(target, link), "a frame buffer of the GPU");
+	lists("", "that no console draws on");
+	put("class/vtconsole/vtcon0/name", "(S) VGA+\n");
+	put("class/vtconsole/vtcon0/bind", "1\n");
+	put("class/vtconsole/vtcon1/name", "(M) frame buffer device\n");
+	put("class/vtconsole/vtcon1/bind", "0\n");
+	lists("", "while the console is another");
+	put("class/vtconsole/vtcon1/bind", "1\n");
+	lists("0 text console on fb0 of 0000:42:00.0 (no open file)", "a console that does");
+	unlink(link);
+	free(link);
+	free(target);
+
+	put("bus/pci/devices/0000:42:00.0/users", "1\n");
+	lists("", "a file of that name says nothing by itself");
+	functions_b[0].driver = "gpufabric-sim-gpu";
+	lists("0 gpufabric-sim-gpu counts 1 of its own on 0000:42:00.0 (no open file)",
+	      "a driver that is known to count");
+	put("bus/pci/devices/0000:42:00.0/users", "0\n");
+	lists("", "none");
+	functions_b[0].driver = (char *)driver;
+}
+
+static void test_rendering(void)
 {
 	const struct gf_slot *slots[] = { &b };
 	struct holders holders;
@@ -167,15 +222,15 @@ static void test_virtual_functions(void)
 
 	put("bus/pci/devices/0000:42:00.0/sriov_numvfs", "2\n");
 	holders_scan(&roots, slots, 1, &holders);
-	ok(holders.n && !holders.items[0].pid, "virtual functions hold without a process");
 	out = out_new(NULL);
 	holders_render(out, &holders);
 	text = out_render_text(out);
 	ok(strstr(text, "2 virtual functions of 0000:42:00.0 (no open file)"),
-	   "and are listed:\n%s", text);
+	   "who is no process is listed:\n%s", text);
 	free(text);
 	out_free(out);
 	holders_free(&holders);
+	put("bus/pci/devices/0000:42:00.0/sriov_numvfs", "0\n");
 }
 
 static void test_at_risk(void)
@@ -209,7 +264,8 @@ int main(void)
 	    "MAJOR=1\nDEVNAME=snd/full\n");
 	put("bus/pci/devices/0000:42:00.0/class/node/dev", "1:5\n");
 	test_scan();
-	test_virtual_functions();
+	test_kernel();
+	test_rendering();
 	test_at_risk();
 	command = mem_printf("rm -r %s", dir);
 	ok(!system(command), "clean up");

@@ -5,29 +5,16 @@
  * how the GPUs of some slots are called.
  */
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "lib/visible.h"
 #include "tap.h"
+#include "tree.h"
 
 static char dir[] = "/tmp/visible_test.XXXXXX";
 
 static void put(const char *path, const char *content)
 {
-	char *full = mem_printf("%s/%s", dir, path), *slash;
-	FILE *f;
-
-	for (slash = strchr(full + strlen(dir) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(full, 0755);
-		*slash = '/';
-	}
-	f = fopen(full, "w");
-	if (f) {
-		fputs(content, f);
-		fclose(f);
-	}
-	free(full);
+	tree_put(dir, path, content);
 }
 
 /* "NAME=VALUE NAME=VALUE" for GPUs with these vendors and addresses. */

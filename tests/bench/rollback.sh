@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The guest's half of "make bench": what it costs to take back a composition of 16 whose last
+# GPU fails at the end, when its driver refuses it,
+#
+#   rollback   gpuctl compose that fails, less one that succeeds
+#   release    gpuctl release of one that succeeded
+#
+# pciehp drives the ports.
+
+set -euo pipefail
+
+rounds=${1:-5}
+slots=16
+
+now_us()
+{
+	local t=$EPOCHREALTIME
+	echo $((10#${t/./}))
+}
+
+median()
+{
+	sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+# took EXIT-CODE COMMAND...: microseconds
+took()
+{
+	local want=$1 start rc=0
+	shift
+
+	start=$(now_us)
+	"$@" >/tmp/out 2>&1 || rc=$?
+	echo $(($(now_us) - start))
+	[ "$rc" -eq "$want" ] || { echo "bench: $* ended with $rc" >&2; cat /tmp/out >&2; exit 1; }
+}
+
+modprobe gpufabric_sim mode=pciehp switches=1 slots=$slots 'gpus=*.*:h100-80:off'
+modprobe gpufabric
+gpuctl scan >/dev/null
+for ((i = 0; i < rounds; i++)); do
+	took 0 gpuctl compose all --gpus $slots >>/tmp/compose
+	took 0 gpuctl release all >>/tmp/release
+	echo probe-fail >/sys/kernel/debug/gpufabric_sim/slot0.15/driver
+	took 1 gpuctl compose all --gpus $slots >>/tmp/failed
+	gpuctl clear "$((100 + slots - 1))" >/dev/null
+	[ "$(gpuctl -j list | jq '[.slots[] | select(.state == "off")] | length')" = $slots ]
+done
+jq -n --argjson n $slots --argjson r "$rounds" --argjson c "$(median </tmp/compose)" \
+	--argjson f "$(median </tmp/failed)" --argjson l "$(median </tmp/release)" \
+	'{gpus: $n, rounds: $r, compose_us: $c, failed_us: $f, release_us: $l,
+	  rollback_us: ($f - $c), rollback_to_release: (($f - $c) / $l)}' >/out/bench-rollback.json
+jq -r '"compose \(.compose_us / 1000) ms, failed \(.failed_us / 1000) ms, release \(.release_us / 1000) ms: rollback / release \(.rollback_to_release * 100 | round / 100)"' /out/bench-rollback.json

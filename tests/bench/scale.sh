@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The guest's half of "make bench": many slots (mode=own, without power),
+#
+#   list    gpuctl -j list
+#   lspci   lspci -vmm, and every file of /sys/bus/pci/slots
+#
+# and what gpufabric.ko takes of the memory for each slot.
+
+set -euo pipefail
+
+rounds=${1:-5}
+per_switch=32
+
+now_us()
+{
+	local t=$EPOCHREALTIME
+	echo $((10#${t/./}))
+}
+
+median()
+{
+	sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+list()
+{
+	gpuctl -j list
+}
+
+walk()
+{
+	lspci -vmm
+	cat /sys/bus/pci/slots/*/*
+}
+
+took()
+{
+	local start end i
+
+	for ((i = 0; i < rounds; i++)); do
+		start=$(now_us)
+		"$1" >/tmp/out 2>&1 || true
+		end=$(now_us)
+		echo $((end - start))
+	done | median
+}
+
+# What is in use and cannot be given back, in KiB; the lowest of some readings.
+used()
+{
+	local i
+
+	for ((i = 0; i < 5; i++)); do
+		sync
+		echo 3 >/proc/sys/vm/drop_caches
+		awk '/^(MemFree|Buffers|Cached):/ { free += $2 } /^MemTotal:/ { all = $2 } END { print all - free }' /proc/meminfo
+	done | sort -n | head -n 1
+}
+
+printf '%6s %9s %9s %11s %12s\n' slots list/ms lspci/ms list/lspci "KiB a slot"
+json=
+for slots in 64 256 1024 4096; do
+	modprobe gpufabric_sim mode=own switches=$((slots / per_switch)) slots=$per_switch 'gpus=*.*:h100-80:off' latency_ms=0
+	before=$(used)
+	modprobe gpufabric
+	n=$(gpuctl -j list | jq '.slots | length')
+	[ "$n" = "$slots" ] || { echo "bench: $n slots, not $slots" >&2; exit 1; }
+	after=$(used)
+	row=$(jq -nc --argjson n "$slots" --argjson l "$(took list)" --argjson w "$(took walk)" \
+		--argjson k "$((after - before))" \
+		'{slots: $n, list_us: $l, lspci_us: $w, list_to_lspci: ($l / $w), kib: $k, kib_a_slot: ($k / $n)}')
+	jq -r '[.slots, .list_us / 1000, .lspci_us / 1000, .list_to_lspci, .kib_a_slot] | @tsv' <<<"$row" |
+		awk '{ printf "%6d %9.1f %9.1f %11.3f %12.2f\n", $1, $2, $3, $4, $5 }'
+	json+=${json:+,}$row
+	rmmod gpufabric
+	rmmod gpufabric_sim
+done
+jq . >/out/bench-scale.json <<<"[$json]"
+jq -r '"exponent of list from 256 to 4,096 slots: \(((.[3].list_us / .[1].list_us) | log) / (16 | log) * 100 | round / 100)"' /out/bench-scale.json
