@@ -51,7 +51,7 @@ check_fails "which is not to be seen from here" test -e /tmp/container/gpu
 check_fails "its pid is another in there" grep -q "^NSpid:.*	$holder\$" "/proc/$holder/status"
 error=$(gpuctl detach sim0-0 2>&1 >/dev/null)
 is $? 4 "its GPU is busy"
-like "$error" "sim0-0 +$holder +root +sleep 1000 +workload +gpufabric-sim/sim0-0" "it is listed with user, command, unit and node"
+like "$error" "sim0-0 +$holder +root +sleep 1000 +workload +/dev/gpufabric-sim/sim0-0" "it is listed with user, command, unit and node"
 like "$error" 'also at risk: sim0-1, sim0-2, sim0-3 \(same driver\)' "GPUs of the same driver are named"
 is "$(state_of sim0-0)" ready "nothing was changed"
 check "another GPU can go" gpuctl detach sim0-1
