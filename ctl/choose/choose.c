@@ -7,8 +7,8 @@
  * suffice are taken. The sets are compared by one ordered list of criteria
  * (struct score): one kind of GPU, few GPUs, one NUMA node, few switches, few
  * hops, near peers (no ACS redirect between them), no IOMMU group shared with
- * another composition, certain identities, the smallest GPU that does, wide and fast links,
- * and at last the least left over, so that large groups stay whole for those who need them.
+ * another composition, wide and fast links, certain identities, the smallest GPU that
+ * does, and at last the least left over, so that large groups stay whole for those who need them.
  *
  * Wants can overlap ("2 of any and 1 h100"), so slots are assigned by
  * augmenting paths: when an assignment exists it is found.
@@ -309,9 +309,9 @@ static void score_set(const struct chooser *c, const size_t *picked, size_t n,
 	score[4] = c->request->spread ? 0 : hops;
 	score[5] = c->request->spread ? 0 : peers;
 	score[6] = shares;
-	score[7] = doubt;
-	score[8] = memory;
-	score[9] = UINT64_MAX - narrowest;
+	score[7] = UINT64_MAX - narrowest;
+	score[8] = doubt;
+	score[9] = memory;
 	score[10] = cold;
 	score[11] = left;
 }
@@ -423,9 +423,9 @@ static size_t order_slots(const struct chooser *c, const struct place *places, s
 		/* Spread: the first of every switch, then the second of every switch... */
 		all[n].key[0] = c->request->spread ? c->rank[i] : at;
 		all[n].key[1] = c->slots[i].shares;
-		all[n].key[2] = c->slots[i].doubt;
-		all[n].key[3] = c->slots[i].memory;
-		all[n].key[4] = c->slots[i].bandwidth ? UINT64_MAX - c->slots[i].bandwidth : 0;
+		all[n].key[2] = c->slots[i].bandwidth ? UINT64_MAX - c->slots[i].bandwidth : 0;
+		all[n].key[3] = c->slots[i].doubt;
+		all[n].key[4] = c->slots[i].memory;
 		all[n].key[5] = !c->slots[i].ready;
 		n++;
 	}
