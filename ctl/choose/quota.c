@@ -85,7 +85,7 @@ static int take_lock(struct ctl_ctx *ctx, int fd)
 			return ctl_fail(ctx, CTL_FAILED, "interrupted: nothing was changed");
 		if (text_monotonic() > end)
 			return ctl_fail(ctx, CTL_TIMEOUT,
-					"another gpuctl holds " LOCK_FILE ": it is still composing");
+					"another gpuctl is still composing: " LOCK_FILE " is held");
 		ppoll(NULL, 0, &look, gfc_signal_mask());
 	}
 	return CTL_DONE;

@@ -159,7 +159,8 @@ static struct out_table *table_new(struct out *out, struct json_object *parent, 
 		return table;
 	}
 	/* The same table once more, as when one command does a thing several times: it goes on. */
-	if (json_object_object_get_ex(parent, name, &table->target))
+	if (layout != OUT_SINGLE && json_object_object_get_ex(parent, name, &table->target) &&
+	    json_object_is_type(table->target, json_type_array))
 		return table;
 	table->target = layout == OUT_SINGLE ? json_object_new_object() : json_object_new_array();
 	json_object_object_add(parent, name, table->target);

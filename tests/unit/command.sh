@@ -115,8 +115,8 @@ gives 0 '^llama-3[.]1-70b$' completion models
 gives 0 '^h100-pcie-80$' completion gpus
 gives 2 'completion of slots, compositions, models or gpus' completion cards
 gives 0 '^\.TH ' man
-GPUCTL_DATA_DIR=/nowhere gives 1 'catalogue /nowhere/gpus.d: No such file' gpus
-GPUCTL_DATA_DIR=/nowhere gives 1 'catalogue /nowhere/gpus.d: No such file' completion models
+GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/gpus.d: No such file' gpus
+GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/gpus.d: No such file' completion models
 gives 2 'usage|operands' man 1
 echo "1..$count"
 [ "$failed" -eq 0 ]
