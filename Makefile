@@ -55,6 +55,17 @@ demo: deps ## Compose GPUs for three models in a virtual machine, and release th
 bench: deps gpuctl ## Attach, rollback, events, many slots: ratios between two ways of doing each
 	@tests/bench/run
 
+# What sizes models without the rest of the tool; linked with the real files.
+size-objects := $(filter-out $(OBJ)/ctl/size/options.o,$(filter $(OBJ)/ctl/size/% $(OBJ)/ctl/catalogue/%,$(ctl-objects))) \
+	$(OBJ)/ctl/lib/text.o
+DATA        ?= tests/data/sizing/measured.csv
+
+$(BUILD)/size-%: $(OBJ)/tests/bench/size_%.o $(OBJ)/tests/bench/size_rows.o $(size-objects) $(OBJ)/flags
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ctl-libs)
+
+bench-size: $(BUILD)/size-bench ## Estimates and rules of thumb against measured rows, DATA=FILE.csv
+	@$(BUILD)/size-bench $(DATA) ctl/catalogue
+
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
@@ -193,5 +204,5 @@ distclean: ## Remove build/ altogether
 
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
-	check-dkms check-fresh mutants fuzz fuzz-netlink storm coverage lint bench install uninstall install-files dkms-sources dkms-install \
+	check-dkms check-fresh mutants fuzz fuzz-netlink storm coverage lint bench bench-size install uninstall install-files dkms-sources dkms-install \
 	clean distclean FORCE

@@ -21,6 +21,8 @@ void size_need_each(const struct size_request *req,
 	memset(terms, 0, sizeof(*terms));
 	if (req->method->terms)
 		req->method->terms(req, layout, terms);
+	if (layout->gpus == 1)
+		size_explain(req, layout, terms);
 	for (i = 0; layout->gpus > 1 && i < terms->n; i++)
 		terms->term[i].formula[0] = '\0';
 }
@@ -67,12 +69,16 @@ static bool try_layout(struct search *s, unsigned int gpus, unsigned int tp,
 {
 	const struct size_layout layout = { .gpus = gpus, .tp = tp, .pp = pp };
 	struct size_terms terms;
+	uint64_t bytes;
 
-	size_need_each(s->req, &layout, &terms);
-	if (terms.total > s->fit->usable)
+	memset(&terms, 0, sizeof(terms));
+	s->req->method->terms(s->req, &layout, &terms);
+	/* what is known with an interval is judged by its upper end */
+	bytes = terms.p95 ? terms.p95 : terms.total;
+	if (bytes > s->fit->usable)
 		return false;
 	s->fit->layout = layout;
-	s->fit->per_gpu = terms.total;
+	s->fit->per_gpu = bytes;
 	s->limit = gpus - 1;
 	return true;
 }

@@ -51,6 +51,11 @@ void size_request_init(struct size_request *req)
 	req->rank = 16;
 	req->epochs = 1;
 	req->mfu = 0.4;
+	req->targets = TARGET_LINEAR;
+	req->recompute = SIZE_UNSET;
+	req->zero = SIZE_UNSET;
+	req->flash = SIZE_UNSET;
+	req->compile = SIZE_UNSET;
 }
 
 /* A model of which nothing but its size is known. */
@@ -65,11 +70,16 @@ static void params_only(struct size_request *req)
 static void fill_defaults(struct size_request *req)
 {
 	if (!req->method)
-		req->method = &size_method_formula;
+		req->method = req->engine ? &size_method_engine : &size_method_formula;
+	if (!req->engine)
+		req->engine = &engine_generic;
 	if (!req->precision || (req->task == SIZE_QLORA &&
 				req->precision->plain >= 16 * SIZE_BIT))
 		req->precision = size_precision_get(req->task == SIZE_QLORA
 						    ? "nf4-dq" : "bf16");
+	if (!req->compute)
+		req->compute = size_precision_get(req->precision->plain ==
+						  32 * SIZE_BIT ? "fp32" : "bf16");
 	if (!req->kv)
 		req->kv = size_precision_get(req->precision->plain ==
 					     32 * SIZE_BIT ? "fp32" : "bf16");
@@ -163,7 +173,7 @@ void size_term_add(struct size_terms *terms, const char *name, uint64_t bytes,
 }
 
 const struct size_method *const size_methods[] = {
-	&size_method_formula,
+	&size_method_engine, &size_method_formula,
 	&size_rules[0], &size_rules[1], &size_rules[2], &size_rules[3],
 	&size_rules[4], &size_rules[5], &size_rules[6], &size_rules[7],
 	&size_rules[8],
