@@ -66,6 +66,9 @@ $(BUILD)/size-%: $(OBJ)/tests/bench/size_%.o $(OBJ)/tests/bench/size_rows.o $(si
 bench-size: $(BUILD)/size-bench ## Estimates and rules of thumb against measured rows, DATA=FILE.csv
 	@$(BUILD)/size-bench $(DATA) ctl/catalogue
 
+fit: $(BUILD)/size-fit ## Fit the engine profiles to DATA=FILE.csv; prints held-out errors
+	@$(BUILD)/size-fit $(DATA) ctl/catalogue
+
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
@@ -204,5 +207,5 @@ distclean: ## Remove build/ altogether
 
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
-	check-dkms check-fresh mutants fuzz fuzz-netlink storm coverage lint bench bench-size install uninstall install-files dkms-sources dkms-install \
+	check-dkms check-fresh mutants fuzz fuzz-netlink storm coverage lint bench bench-size fit install uninstall install-files dkms-sources dkms-install \
 	clean distclean FORCE

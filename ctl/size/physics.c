@@ -206,22 +206,29 @@ static void infer_parts(const struct size_request *req, const struct size_layout
 
 /* --- training -------------------------------------------------------------- */
 
-double size_trained(const struct size_request *req)
+/* Tensors that LoRA trains whole, beside the adapters. */
+static double trained_whole(const struct size_request *req)
 {
 	const struct cat_model *m = req->model;
-	double n;
+	double table = m ? (double)(m->vocab * m->hidden) : 0;
 
+	return (req->targets & TARGET_EMBEDDING ? table : 0) +
+	       (req->targets & TARGET_HEAD ? table : 0);
+}
+
+static double adapters(const struct size_request *req)
+{
+	/* rank 16 on all linear layers of a 7B to 70B model */
+	if (!req->model)
+		return (double)req->params.total * 0.006 * req->rank / 16;
+	return (double)model_lora_on(req->model, req->rank, req->targets & TARGET_LINEAR);
+}
+
+double size_trained(const struct size_request *req)
+{
 	if (req->task == SIZE_TRAIN)
 		return (double)req->params.total;
-	/* rank 16 on all linear layers of a 7B to 70B model */
-	if (!m)
-		return (double)req->params.total * 0.006 * req->rank / 16;
-	n = (double)model_lora_on(m, req->rank, req->targets & TARGET_LINEAR);
-	if (req->targets & TARGET_EMBEDDING)
-		n += (double)(m->vocab * m->hidden);
-	if (req->targets & TARGET_HEAD)
-		n += (double)(m->vocab * m->hidden);
-	return n;
+	return adapters(req) + trained_whole(req);
 }
 
 /* Bytes of weight, gradient and states of one trained parameter. */
@@ -281,6 +288,14 @@ static double micro_tokens(const struct size_request *req, const struct size_lay
 	return (double)batch * (double)req->context / context_parallel(layout);
 }
 
+/* What the layer that is worked on again needs, with full recomputation. */
+static double recomputed_layer(const struct size_request *req, const struct size_layout *layout)
+{
+	if (size_recompute(req) < 2)
+		return 0;
+	return micro_tokens(req, layout) * RECOMPUTE_EXTRA * layer_bytes(req, layout, true);
+}
+
 /* Activations with @in_flight micro-batches under way. */
 static double activation_bytes(const struct size_request *req, const struct size_layout *layout,
 			       double in_flight)
@@ -297,8 +312,7 @@ static double activation_bytes(const struct size_request *req, const struct size
 	default:
 		if (number(req, ENGINE_SEQUENCE_PARALLEL) > 0)
 			kept /= layout->tp;
-		return tokens * (layers * in_flight * kept +
-				 RECOMPUTE_EXTRA * layer_bytes(req, layout, true));
+		return tokens * layers * in_flight * kept + recomputed_layer(req, layout);
 	}
 }
 
@@ -311,6 +325,9 @@ static void add_activations(const struct size_request *req, const struct size_la
 	double first = activation_bytes(req, layout, layout->pp);
 	double last = layout->pp > 1 ? activation_bytes(req, layout, 1) : first;
 
+	/* the loss is gone when a layer is recomputed: the larger of both counts */
+	loss = larger(0, loss - recomputed_layer(req, layout));
+
 	if (layout->pp > 1 && first >= last + loss) {
 		part[PART_ACTIVATIONS] = first;
 		return;
@@ -319,9 +336,13 @@ static void add_activations(const struct size_request *req, const struct size_la
 	part[PART_LOGITS] = loss;
 }
 
+/* A gathered block comes as it is stored. */
 static double block_bytes(const struct size_request *req, const struct size_layout *layout)
 {
-	return (double)req->params.block * compute_bytes(req) / layout->tp;
+	double each = req->task == SIZE_QLORA
+		? (double)req->precision->linear / (double)SIZE_BYTE : compute_bytes(req);
+
+	return (double)req->params.block * each / layout->tp;
 }
 
 /* Of whole copies that come and go: gathered blocks, buckets, dequantized matrices. */
@@ -352,30 +373,37 @@ static void frozen_weights(const struct size_request *req, const struct size_lay
 	part[PART_WEIGHTS] = zero >= 3 ? bytes / replicas(layout) : bytes;
 	/* sharded, they may be there whole while they load */
 	if (zero >= 3)
-		part[PART_BUFFERS] += bytes * number(req, ENGINE_LOAD_COPIES) +
-				      2 * part[PART_WEIGHTS] *
-				      number(req, ENGINE_FROZEN_GRADIENTS);
+		part[PART_BUFFERS] += bytes * number(req, ENGINE_LOAD_COPIES);
 }
 
 static void train_parts(const struct size_request *req, const struct size_layout *layout,
 			double part[SIZE_PARTS])
 {
 	unsigned int zero = size_zero_stage(req, layout);
-	double shards = replicas(layout), n = size_trained(req);
+	double shards = replicas(layout), n = adapters(req), whole = trained_whole(req);
 	struct each each = each_parameter(req);
-	double step, working;
+	double step, working, frozen = 0;
 
 	if (req->task == SIZE_TRAIN) {
 		struct stage s = fullest_stage(req, layout);
 
 		n = all_of(&s);
+		whole = 0;
 	} else {
 		frozen_weights(req, layout, zero, part);
+		if (zero >= 3)
+			frozen = 2 * part[PART_WEIGHTS] * number(req, ENGINE_FROZEN_GRADIENTS);
 		n *= layers_share(req, layout) / layout->tp;
+		whole /= layout->tp;
 	}
-	part[PART_WEIGHTS] += n * each.weight / (zero >= 3 ? shards : 1);
-	part[PART_GRADIENTS] = n * each.gradient / (zero >= 2 ? shards : 1);
-	part[PART_OPTIMIZER] = req->offload ? 0 : n * each.state / (zero >= 1 ? shards : 1);
+	/* tensors that are trained whole stay in the format of the base */
+	part[PART_WEIGHTS] += (n * each.weight + whole * 2) / (zero >= 3 ? shards : 1);
+	part[PART_GRADIENTS] = (n * each.gradient + whole * 2) / (zero >= 2 ? shards : 1);
+	if (!req->offload)
+		part[PART_OPTIMIZER] = (n * each.state +
+					whole * size_optimizer_bytes(req->optimizer, true)) /
+				       (zero >= 1 ? shards : 1);
+	n += whole;
 	if (number(req, ENGINE_KEEP_GATHERED) > 0 && layout->pp > 1 && zero >= 2)
 		part[PART_BUFFERS] += n * (2 + 4);
 	working = working_copies(req, layout, zero);
@@ -386,6 +414,8 @@ static void train_parts(const struct size_request *req, const struct size_layout
 	part[PART_BUFFERS] += working;
 	/* the step comes after the activations are gone: only its excess counts */
 	part[PART_BUFFERS] += larger(0, step - part[PART_ACTIVATIONS] - part[PART_LOGITS]);
+	/* gradients of frozen shards come after the loss is gone */
+	part[PART_BUFFERS] += larger(0, frozen - part[PART_LOGITS]);
 }
 
 /* --- both ------------------------------------------------------------------ */
