@@ -93,11 +93,28 @@ static void activation_formula(const struct size_request *req, const struct size
 			 req->flash ? 28 : 34, h, req->flash ? "" : " + 5 x heads x tokens");
 }
 
-static void weight_text(const struct size_request *req, char *buf, size_t size)
+/* Of training: how many bytes a parameter takes in this part. */
+static void trained_text(const struct size_request *req, const struct size_layout *layout,
+			 enum size_part part, char *buf, size_t size)
+{
+	double n = size_trained(req);
+	struct size_physics p;
+	char text[UNITS_TEXT_MAX];
+
+	size_physics(req, layout, &p);
+	snprintf(buf, size, "%s x %.4g B%s%s", units_grouped(text, (uint64_t)n), p.part[part] / n,
+		 part == PART_OPTIMIZER ? ", fp32 copy and states of " : "",
+		 part == PART_OPTIMIZER ? size_optimizer_name(req->optimizer) : "");
+}
+
+static void weight_text(const struct size_request *req, const struct size_layout *layout,
+			char *buf, size_t size)
 {
 	char n[UNITS_TEXT_MAX];
 
-	if (req->exact_bytes)
+	if (req->task == SIZE_TRAIN)
+		trained_text(req, layout, PART_WEIGHTS, buf, size);
+	else if (req->exact_bytes)
 		snprintf(buf, size, "%s B, as the headers of the file say",
 			 units_grouped(n, req->exact_bytes));
 	else
@@ -120,20 +137,14 @@ static void buffer_text(const struct size_request *req, const struct size_layout
 void size_part_formula(const struct size_request *req, const struct size_layout *layout,
 		       enum size_part part, char *buf, size_t size)
 {
-	char n[UNITS_TEXT_MAX];
-
 	*buf = '\0';
 	switch (part) {
 	case PART_WEIGHTS:
-		weight_text(req, buf, size);
+		weight_text(req, layout, buf, size);
 		break;
 	case PART_GRADIENTS:
-		snprintf(buf, size, "%s trained", units_grouped(n, (uint64_t)size_trained(req)));
-		break;
 	case PART_OPTIMIZER:
-		snprintf(buf, size, "%s: %g B each, and the fp32 copy of mixed precision",
-			 size_optimizer_name(req->optimizer),
-			 size_optimizer_bytes(req->optimizer, req->pure16));
+		trained_text(req, layout, part, buf, size);
 		break;
 	case PART_ACTIVATIONS:
 		if (req->model)

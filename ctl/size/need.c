@@ -77,6 +77,10 @@ static void fill_defaults(struct size_request *req)
 				req->precision->plain >= 16 * SIZE_BIT))
 		req->precision = size_precision_get(req->task == SIZE_QLORA
 						    ? "nf4-dq" : "bf16");
+	if (req->micro_batch && req->task != SIZE_INFER)
+		req->batch = req->micro_batch;
+	if (req->task == SIZE_INFER && req->dp > 1 && !req->params.total)
+		req->batch = (req->batch + req->dp - 1) / req->dp;
 	if (!req->compute)
 		req->compute = size_precision_get(req->precision->plain ==
 						  32 * SIZE_BIT ? "fp32" : "bf16");
@@ -120,6 +124,38 @@ static int check_precision(const struct size_request *req, struct fault *f)
 	return 0;
 }
 
+/* Degrees that are asked for must divide what they split. */
+static int check_degrees(const struct size_request *req, struct fault *f)
+{
+	const struct cat_model *m = req->model;
+
+	if (req->task == SIZE_INFER && req->cp > 1)
+		return fault_set(f, EINVAL, "--cp is about training: --tp and --pp spread inference");
+	if (!m)
+		return 0;
+	if (req->tp > 1 && m->heads % req->tp)
+		return fault_set(f, EINVAL,
+				 "--tp %u does not divide the %llu heads of %s", req->tp,
+				 (unsigned long long)m->heads, m->name ? m->name : "the model");
+	if (req->pp > m->layers)
+		return fault_set(f, EINVAL, "--pp %u is more than the %llu layers", req->pp,
+				 (unsigned long long)m->layers);
+	if (req->ep > 1 && !m->experts)
+		return fault_set(f, EINVAL, "--ep: this model has no experts");
+	if (req->ep > 1 && m->experts % req->ep)
+		return fault_set(f, EINVAL, "--ep %u does not divide the %llu experts", req->ep,
+				 (unsigned long long)m->experts);
+	if (req->cp > 1 && req->context % req->cp)
+		return fault_set(f, EINVAL, "--cp %u does not divide the context of %llu tokens",
+				 req->cp, (unsigned long long)req->context);
+	if (req->method == &size_method_engine && req->generated >= req->context)
+		return fault_set(f, EINVAL,
+				 "--output-tokens %llu leaves no prompt in a context of %llu tokens",
+				 (unsigned long long)req->generated,
+				 (unsigned long long)req->context);
+	return 0;
+}
+
 static int check_method(const struct size_request *req, struct fault *f)
 {
 	const struct size_method *method = req->method;
@@ -153,6 +189,8 @@ int size_request_check(struct size_request *req, struct fault *f)
 	err = check_numbers(req, f);
 	if (!err)
 		err = check_precision(req, f);
+	if (!err)
+		err = check_degrees(req, f);
 	if (!err)
 		err = check_method(req, f);
 	return err;

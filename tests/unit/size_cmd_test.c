@@ -131,12 +131,12 @@ static void size(void)
 
 	runs(&cmd_size, "llama-3.1-8b --gpu=h100", CTL_DONE, "H100 SXM5 80GB");
 	runs(&cmd_size, "meta-llama/Llama-3.1-8B --gpu=l40s --task=qlora",
-	     CTL_DONE, "dequantized");
+	     CTL_DONE, "p50 and p95");
 	runs(&cmd_size, "--params=70B --method=liqid --gpu=h100-80", CTL_DONE,
 	     "163.0 GiB");
 	runs(&cmd_size, "--model=llama-3.1-8b --compare", CTL_DONE,
 	     "eleutherai");
-	runs(&cmd_size, "--params=1T --gpu=t4", CTL_DONE, "149  ");
+	runs(&cmd_size, "--params=1T --gpu=t4", CTL_DONE, "178  ");
 
 	runs(&cmd_size, "", CTL_USAGE, "no model is called");
 	runs(&cmd_size, "llama-9", CTL_USAGE, "did you mean");
@@ -166,16 +166,27 @@ static void size(void)
 	is_int(number(first, "usable_bytes"), 81559ll << 20, "bytes");
 	ok(number(first, "bytes_per_gpu") <= number(first, "usable_bytes"),
 	   "they hold it");
-	is_int((intmax_t)json_object_array_length(field(json, "terms")), 4,
+	is_int((intmax_t)json_object_array_length(field(json, "terms")), 6,
 	       "terms of the whole");
-	is_int(number(json, "total_bytes"), ({
+	ok(number(json, "p95_bytes") > number(json, "total_bytes"), "with an interval");
+	is_int((intmax_t)json_object_array_length(field(json, "memory")), 3, "three memories");
+	ok(llabs(number(json, "total_bytes") - ({
 		int64_t sum = 0;
 
-		for (i = 0; i < 4; i++)
+		for (i = 0; i < 6; i++)
 			sum += number(json_object_array_get_idx(
 					field(json, "terms"), i), "bytes");
 		sum;
-	}), "which add up to the total");
+	})) < 8, "terms add up to the total");
+	runs(&cmd_size, "llama-3.1-8b --engine=hf --method=liqid", CTL_USAGE, "knows no engines");
+	runs(&cmd_size, "llama-3.1-8b --engine=nix", CTL_USAGE, "known are generic");
+	runs(&cmd_size, "llama-3.1-8b --tp=3", CTL_USAGE, "does not divide the 32 heads");
+	runs(&cmd_size, "llama-3.1-8b --zero=4", CTL_USAGE, "--zero: 4 is outside 0 to 3");
+	runs(&cmd_size, "llama-3.1-8b --zero=2", CTL_USAGE, "add --task train");
+	runs(&cmd_size, "llama-3.1-8b --lora-target=q,x --task=lora", CTL_USAGE, "is none of");
+	runs(&cmd_size, "llama-3.1-8b --quant=bf16", CTL_USAGE, "no quantized format");
+	runs(&cmd_size, "llama-3.1-8b --ep=2", CTL_USAGE, "no experts");
+	runs(&cmd_size, "qwen2.5-7b --engine=hf --context=8K", CTL_DONE, "measured rows");
 }
 
 static void catalogues(void)
