@@ -15,6 +15,7 @@
 #include "kv.h"
 #include "physics.h"
 #include "units.h"
+#include "wide.h"
 
 /**
  * struct optimizer - what an optimizer keeps
@@ -198,6 +199,7 @@ static void engine_terms(const struct size_request *req, const struct size_layou
 {
 	const struct engine_fit *fit = &req->engine->fit[req->task];
 	struct size_estimate e;
+	size_t j;
 	int i;
 
 	size_estimate(req, layout, &e);
@@ -219,12 +221,14 @@ static void engine_terms(const struct size_request *req, const struct size_layou
 	terms->term[terms->n].formula[0] = '\0';
 	terms->term[terms->n++].bytes = whole(e.memory[MEMORY_RESERVED] -
 					      e.memory[MEMORY_ALLOCATED]);
-	terms->total = whole(e.memory[MEMORY_DEVICE]);
+	for (j = 0; j < terms->n; j++)
+		terms->total = add_saturate(terms->total, terms->term[j].bytes);
 	terms->p95 = whole(e.p95[MEMORY_DEVICE]);
 	for (i = 0; i < SIZE_MEMORIES; i++) {
 		terms->memory[i][0] = whole(e.memory[i]);
 		terms->memory[i][1] = whole(e.p95[i]);
 	}
+	terms->memory[MEMORY_DEVICE][0] = terms->total;
 }
 
 void size_explain(const struct size_request *req, const struct size_layout *layout,

@@ -136,7 +136,7 @@ static void size(void)
 	     "163.0 GiB");
 	runs(&cmd_size, "--model=llama-3.1-8b --compare", CTL_DONE,
 	     "eleutherai");
-	runs(&cmd_size, "--params=1T --gpu=t4", CTL_DONE, "178  ");
+	runs(&cmd_size, "--params=1T --gpu=t4", CTL_DONE, "181  ");
 
 	runs(&cmd_size, "", CTL_USAGE, "no model is called");
 	runs(&cmd_size, "llama-9", CTL_USAGE, "did you mean");
@@ -170,14 +170,14 @@ static void size(void)
 	       "terms of the whole");
 	ok(number(json, "p95_bytes") > number(json, "total_bytes"), "with an interval");
 	is_int((intmax_t)json_object_array_length(field(json, "memory")), 3, "three memories");
-	ok(llabs(number(json, "total_bytes") - ({
+	is_int(number(json, "total_bytes"), ({
 		int64_t sum = 0;
 
 		for (i = 0; i < 6; i++)
 			sum += number(json_object_array_get_idx(
 					field(json, "terms"), i), "bytes");
 		sum;
-	})) < 8, "terms add up to the total");
+	}), "terms add up to the total");
 	runs(&cmd_size, "llama-3.1-8b --engine=hf --method=liqid", CTL_USAGE, "knows no engines");
 	runs(&cmd_size, "llama-3.1-8b --engine=nix", CTL_USAGE, "known are generic");
 	runs(&cmd_size, "llama-3.1-8b --tp=3", CTL_USAGE, "does not divide the 32 heads");
