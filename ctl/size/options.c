@@ -9,10 +9,12 @@
 
 #include "estimate.h"
 #include "physics.h"
+#include "source.h"
+#include "spec.h"
 #include "units.h"
 
 const struct ctl_option size_workload_options[] = {
-	{ "model", 0, "MODEL", "model of the catalogue (gpuctl models)" },
+	{ "model", 0, "MODEL", "of the catalogue (gpuctl models), or a file or folder of it" },
 	{ "params", 0, "COUNT", "parameters instead of a model, such as 70B" },
 	{ "task", 0, "TASK", "infer (default), train, lora or qlora" },
 	{ "engine", 0, "NAME", "program that runs it: hf, vllm, megatron, ... (default generic)" },
@@ -38,6 +40,7 @@ const struct ctl_option size_workload_options[] = {
 	{ "dp", 0, "COUNT", "replicas (data parallel)" },
 	{ "cp", 0, "COUNT", "GPUs that share a sequence (context parallel)" },
 	{ "ep", 0, "COUNT", "GPUs that share the experts (expert parallel)" },
+	{ "spec", 0, "FILE", "a workload in JSON: these options without dashes" },
 	{ "method", 0, "NAME", "engine (default), formula or a rule of thumb (size --compare)" },
 	{ NULL },
 };
@@ -293,6 +296,50 @@ static int read_qpm(const char *value, struct size_request *req,
 	return conf_decimal(value, 0.001, 1e9, &req->qpm, f);
 }
 
+/* One command line has one workload: what its files say is kept here. */
+static struct size_spec spec;
+static struct size_stored stored;
+
+/* The value of an option, on the command line or in the file of --spec. */
+static const char *given(const struct ctl_ctx *ctx, const char *name)
+{
+	const char *value = ctl_opt(ctx, name);
+
+	if (!value && ctl_flag(ctx, name))
+		return "yes";
+	return value ? value : spec_get(&spec, name);
+}
+
+static bool in_table(const struct ctl_option *o, const char *name)
+{
+	for (; o->name; o++)
+		if (!strcmp(o->name, name))
+			return true;
+	return false;
+}
+
+static int read_spec(struct ctl_ctx *ctx)
+{
+	const char *path = ctl_opt(ctx, "spec"), *key;
+	struct fault f;
+	size_t i;
+
+	spec.n = 0;
+	if (path && spec_read(path, &spec, &f))
+		return ctl_fail(ctx, CTL_USAGE, "--spec: %s", f.text);
+	for (i = 0; i < spec.n; i++) {
+		key = spec.item[i].key;
+		if ((!in_table(size_workload_options, key) && !in_table(size_fleet_options, key)) ||
+		    !strcmp(key, "spec"))
+			return ctl_fail(ctx, CTL_USAGE,
+					"--spec: no option is called %s: see gpuctl help size", key);
+		if (ctl_flag(ctx, key))
+			return ctl_fail(ctx, CTL_USAGE,
+					"--%s is also in the file of --spec: give it once", key);
+	}
+	return CTL_DONE;
+}
+
 /**
  * struct reader - who understands an option
  */
@@ -346,7 +393,7 @@ static int read_with(struct ctl_ctx *ctx, const struct reader *r,
 	struct fault f = { "" };
 
 	for (; r->option; r++) {
-		const char *value = ctl_opt(ctx, r->option);
+		const char *value = given(ctx, r->option);
 
 		if (value && r->read(value, req, &f))
 			return ctl_fail(ctx, CTL_USAGE, "--%s: %s", r->option,
@@ -357,23 +404,48 @@ static int read_with(struct ctl_ctx *ctx, const struct reader *r,
 
 bool size_options_given(const struct ctl_ctx *ctx)
 {
-	return ctl_opt(ctx, "model") || ctl_opt(ctx, "params");
+	return ctl_opt(ctx, "model") || ctl_opt(ctx, "params") || ctl_opt(ctx, "spec");
+}
+
+/* A file in place of a name: its exact bytes, and its shape where it has one. */
+static int read_file(struct ctl_ctx *ctx, const char *path, struct size_request *req)
+{
+	struct fault f;
+
+	stored_free(&stored);
+	if (stored_open(path, &stored, &f))
+		return ctl_fail(ctx, CTL_USAGE, "%s", f.text);
+	if (stored.model.id)
+		req->model = &stored.model;
+	else if (!stored.params)
+		return ctl_fail(ctx, CTL_USAGE,
+				"%s has no shape: put the model's config.json beside it", path);
+	else
+		req->given_params = stored.params;
+	if (given(ctx, "precision") || given(ctx, "quant"))
+		return CTL_DONE;	/* another format than the file's: by formula */
+	req->exact_bytes = stored.bytes;
+	if (*stored.quant)
+		size_precision_find(stored.quant, &req->precision, &f);
+	return CTL_DONE;
 }
 
 static int read_model(struct ctl_ctx *ctx, const struct catalogue *cat,
 		      const char *operand, struct size_request *req)
 {
-	const char *name = operand ? operand : ctl_opt(ctx, "model");
+	const char *name = operand ? operand : given(ctx, "model");
 	struct fault f = { "" };
 
-	if (operand && ctl_opt(ctx, "model"))
+	if (operand && given(ctx, "model"))
 		return ctl_fail(ctx, CTL_USAGE,
 				"the model is named twice: %s and --model %s",
-				operand, ctl_opt(ctx, "model"));
+				operand, given(ctx, "model"));
 	if (name && req->given_params)
 		return ctl_fail(ctx, CTL_USAGE,
 				"either a model or --params, not both: the parameters of %s are known",
 				name);
+	if (name && stored_is_path(name))
+		return read_file(ctx, name, req);
 	if (name && cat_model_find(cat->models, cat->n_models, name,
 				   &req->model, &f))
 		return ctl_fail(ctx, CTL_USAGE, "%s", f.text);
@@ -393,15 +465,15 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 	size_t i;
 
 	for (i = 0; i < 2; i++)
-		if (ctl_opt(ctx, twins[i][0]) && ctl_opt(ctx, twins[i][1]))
+		if (given(ctx, twins[i][0]) && given(ctx, twins[i][1]))
 			return ctl_fail(ctx, CTL_USAGE, "--%s and --%s say the same: give one",
 					twins[i][0], twins[i][1]);
 	for (i = 0; i < sizeof(training) / sizeof(training[0]); i++)
-		if (req->task == SIZE_INFER && ctl_flag(ctx, training[i]))
+		if (req->task == SIZE_INFER && given(ctx, training[i]))
 			return ctl_fail(ctx, CTL_USAGE, "--%s is about training: add --task train",
 					training[i]);
 	for (i = 0; i < sizeof(adapting) / sizeof(adapting[0]); i++)
-		if ((req->task == SIZE_TRAIN) && ctl_flag(ctx, adapting[i]))
+		if ((req->task == SIZE_TRAIN) && given(ctx, adapting[i]))
 			return ctl_fail(ctx, CTL_USAGE, "--%s is about adapters: add --task lora",
 					adapting[i]);
 	return CTL_DONE;
@@ -409,7 +481,7 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 
 static int read_engine(struct ctl_ctx *ctx, const struct catalogue *cat, struct size_request *req)
 {
-	const char *name = ctl_opt(ctx, "engine");
+	const char *name = given(ctx, "engine");
 	struct fault f;
 
 	req->engine = &engine_generic;
@@ -425,11 +497,11 @@ static int read_engine(struct ctl_ctx *ctx, const struct catalogue *cat, struct 
 /* With --quant the word of --precision is that of activations. */
 static int read_compute(struct ctl_ctx *ctx, struct size_request *req)
 {
-	const char *name = ctl_opt(ctx, "precision");
+	const char *name = given(ctx, "precision");
 	struct fault f;
 
-	req->offload = ctl_flag(ctx, "offload");
-	if (!name || !ctl_opt(ctx, "quant"))
+	req->offload = given(ctx, "offload");
+	if (!name || !given(ctx, "quant"))
 		return CTL_DONE;
 	if (size_precision_find(name, &req->compute, &f))
 		return ctl_fail(ctx, CTL_USAGE, "--precision: %s", f.text);
@@ -448,7 +520,9 @@ static int read_and_check(struct ctl_ctx *ctx, const struct catalogue *cat,
 	int ret;
 
 	size_request_init(req);
-	ret = read_with(ctx, workload_readers, req);
+	ret = read_spec(ctx);
+	if (!ret)
+		ret = read_with(ctx, workload_readers, req);
 	if (!ret)
 		ret = read_compute(ctx, req);
 	if (!ret)
