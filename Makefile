@@ -63,11 +63,13 @@ DATA        ?= tests/data/sizing/measured.csv
 $(BUILD)/size-%: $(OBJ)/tests/bench/size_%.o $(OBJ)/tests/bench/size_rows.o $(size-objects) $(OBJ)/flags
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ctl-libs)
 
-bench-size: $(BUILD)/size-bench ## Estimates and rules of thumb against measured rows, DATA=FILE.csv
+bench-size: $(BUILD)/size-bench $(BUILD)/size-speed ## Estimates and rules of thumb against measured rows, DATA=FILE.csv
+	@$(BUILD)/size-speed $(DATA) ctl/catalogue
 	@$(BUILD)/size-bench $(DATA) ctl/catalogue
 
-fit: $(BUILD)/size-fit ## Fit the engine profiles to DATA=FILE.csv; prints held-out errors
+fit: $(BUILD)/size-fit $(BUILD)/size-speed ## Fit the engine profiles to DATA=FILE.csv; prints held-out errors
 	@$(BUILD)/size-fit $(DATA) ctl/catalogue
+	@$(BUILD)/size-speed $(DATA) ctl/catalogue fit
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -56,6 +56,8 @@ static int take_engine(const struct conf_item *item, void *arg, struct fault *f)
 {
 	struct taking *t = arg;
 
+	if (!strcmp(item->section, "speed"))
+		return engine_speed_item(t->cat->speed, item, f);
 	return engine_item(&t->cat->engines, &t->cat->n_engines, t->layer, item,
 			   f);
 }

@@ -15,6 +15,7 @@
  * @gpus: in the order of the files
  * @models: in the order of the files
  * @engines: in the order of the files
+ * @speed: coefficients of [speed]; 1 until a file says
  *
  * Everything belongs to the catalogue; pointers into it are valid until
  * catalogue_free().
@@ -26,6 +27,7 @@ struct catalogue {
 	size_t n_models;
 	struct size_engine *engines;
 	size_t n_engines;
+	double speed[ENGINE_SPEEDS];
 };
 
 /*

@@ -51,9 +51,11 @@ static int load_engines(struct catalogue *cat, unsigned int number, const char *
 int catalogue_load(struct catalogue *cat, const char *data_dir,
 		   const char *config_dir, struct fault *f)
 {
-	int err;
+	int err, i;
 
 	memset(cat, 0, sizeof(*cat));
+	for (i = 0; i < ENGINE_SPEEDS; i++)
+		cat->speed[i] = 1;
 	f->text[0] = '\0';
 	err = load_gpus(cat, 0, data_dir, f);
 	if (!err)

@@ -238,6 +238,26 @@ int engine_item(struct size_engine **engines, size_t *n, unsigned int layer,
 	return err;
 }
 
+/* In the order of enum speed_term. */
+static const char *const speeds[ENGINE_SPEEDS] = {
+	"matrices", "attention", "power", "again", "memory", "optimizer", "weights", "tensor", "bubble",
+};
+
+int engine_speed_item(double coef[ENGINE_SPEEDS], const struct conf_item *item, struct fault *f)
+{
+	unsigned long long rows;
+	int i;
+
+	if (!item->key)
+		return 0;
+	if (!strcmp(item->key, "rows"))
+		return conf_whole(item->value, 0, 1000000, &rows, f);
+	for (i = 0; i < ENGINE_SPEEDS; i++)
+		if (!strcmp(item->key, speeds[i]))
+			return conf_decimal(item->value, 0.01, 100, &coef[i], f);
+	return fault_set(f, EINVAL, "no such key: %s; see gpuctl-catalogue(5)", item->key);
+}
+
 int engine_complete(const struct size_engine *engine, struct fault *f)
 {
 	if (!engine->title)

@@ -115,6 +115,12 @@ struct size_engine {
 	unsigned int layer;
 };
 
+/* Coefficients of [speed]; the words are those of speed.h. */
+#define ENGINE_SPEEDS 9
+
+/* Takes one item of the section [speed]. */
+int engine_speed_item(double coef[ENGINE_SPEEDS], const struct conf_item *item, struct fault *f);
+
 /* Takes one item of a file; @layer counts directories, a later one overrides. */
 int engine_item(struct size_engine **engines, size_t *n, unsigned int layer,
 		const struct conf_item *item, struct fault *f);
