@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "catalogue/catalogue.h"
+#include "cmd/size_machines.h"
 #include "ctl.h"
 #include "lib/out.h"
 #include "lib/text.h"
@@ -428,6 +429,10 @@ static int size_workload(struct ctl_ctx *ctx, const struct catalogue *cat,
 		print_memories(ctx, &terms);
 		out_line(ctx->out, "%s", "");
 	}
+	if (size_machines_asked(ctx)) {
+		free(rows);
+		return size_machines_print(ctx, cat, req, asked_for);
+	}
 	n = collect(ctx, cat, req, rows);
 	fits = print_fits(ctx, req, rows, n);
 	if (n == 1)
@@ -512,10 +517,17 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		return ret;
 	if (catalogue_load(&cat, ctx->data_dir, ctx->config_dir, &f))
 		return ctl_fail(ctx, CTL_FAILED, "%s", f.text);
-	ret = size_options_read_all(ctx, &cat, argc ? argv[0] : NULL, &req);
+	ret = size_options_read_all(ctx, &cat, argc ? argv[0]
+					      : ctl_flag(ctx, "table") && !size_options_given(ctx)
+					      ? "llama-3.1-8b" : NULL, &req);
 	if (!ret)
 		ret = check_names(ctx, &cat);
-	if (!ret && ctl_flag(ctx, "compare"))
+	if (!ret && size_machines_asked(ctx) && req.method != &size_method_engine &&
+	    !ctl_flag(ctx, "table"))
+		ret = ctl_fail(ctx, CTL_USAGE, "--machines knows times only with --method engine");
+	if (!ret && ctl_flag(ctx, "table"))
+		ret = size_table_print(ctx, &cat, &req);
+	else if (!ret && ctl_flag(ctx, "compare"))
 		ret = compare(ctx, &cat, &req);
 	else if (!ret)
 		ret = size_workload(ctx, &cat, &req);
@@ -533,7 +545,7 @@ const struct ctl_command cmd_size = {
 		"--method takes a rule of thumb instead, --compare shows all of them side by side.\n"
 		"Tensor parallel degrees (TP) divide the heads and the MLP of the model; training\n"
 		"shards its states over all GPUs (ZeRO-3, FSDP) and recomputes activations.",
-	.options = { options, size_workload_options, size_fleet_options },
+	.options = { options, size_machine_options, size_workload_options, size_fleet_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "estimate.h"
+#include "machines.h"
 #include "wide.h"
 
 #define MIB (1ull << 20)
@@ -34,8 +35,7 @@ void size_need(const struct size_request *req, struct size_terms *terms)
 	size_need_each(req, &one, terms);
 }
 
-/* Can @tp GPUs share every layer of the model? */
-static bool tp_divides(const struct cat_model *m, unsigned int tp)
+bool size_tp_divides(const struct cat_model *m, unsigned int tp)
 {
 	if (m->heads % tp)
 		return false;
@@ -92,7 +92,7 @@ static bool search_tp(struct search *s, bool any)
 	if (s->req->pp > 1)
 		return false;
 	for (tp = 1; tp <= m->heads && tp <= s->limit; tp++)
-		if ((!s->req->tp || s->req->tp == tp) && (any || power_of_two(tp)) && tp_divides(m, tp) &&
+		if ((!s->req->tp || s->req->tp == tp) && (any || power_of_two(tp)) && size_tp_divides(m, tp) &&
 		    try_layout(s, tp, tp, 1))
 			return true;
 	return false;
@@ -107,7 +107,7 @@ static bool search_pp(struct search *s)
 	if (s->req->pp == 1)
 		return false;
 	for (tp = 2; tp <= m->heads && tp <= s->limit; tp *= 2)
-		if (tp_divides(m, tp))
+		if (size_tp_divides(m, tp))
 			width = tp;
 	if (s->req->tp)
 		width = s->req->tp;

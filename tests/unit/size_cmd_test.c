@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/cmd/size.c ctl/cmd/gpus.c ctl/cmd/models.c ctl/context.c ctl/lib/out.c ctl/lib/text.c ctl/size/options.c ctl/size/spec.c ctl/size/source.c ctl/size/gguf.c ctl/size/safetensors.c ctl/size/scan.c ctl/size/config.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/units.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/cmd/size.c ctl/cmd/size_machines.c ctl/cmd/size_table.c ctl/size/machines.c ctl/cmd/gpus.c ctl/cmd/models.c ctl/context.c ctl/lib/out.c ctl/lib/text.c ctl/size/options.c ctl/size/spec.c ctl/size/source.c ctl/size/gguf.c ctl/size/safetensors.c ctl/size/scan.c ctl/size/config.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/units.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 // packages: json-c
 /*
  * gpuctl size, gpus and models as a user meets them: exit codes, what is
@@ -14,7 +14,7 @@
 
 extern const struct ctl_command cmd_size, cmd_gpus, cmd_models;
 
-#define WORDS_MAX 16
+#define WORDS_MAX 24
 
 /* Result of the last run. */
 static char *text;
@@ -186,6 +186,17 @@ static void size(void)
 	runs(&cmd_size, "llama-3.1-8b --lora-target=q,x --task=lora", CTL_USAGE, "is none of");
 	runs(&cmd_size, "llama-3.1-8b --quant=bf16", CTL_USAGE, "no quantized format");
 	runs(&cmd_size, "llama-3.1-8b --ep=2", CTL_USAGE, "no experts");
+	runs(&cmd_size, "llama-3.1-70b --machines --gpu=h100-80", CTL_DONE, "ARRANGEMENT");
+	runs(&cmd_size, "llama-3.1-8b --task=train --tokens=1T --deadline=30d --price=2.5 --best=cost --all",
+	     CTL_DONE, "KG CO2");
+	runs(&cmd_size, "llama-3.1-8b --best=cost", CTL_USAGE, "needs --price");
+	runs(&cmd_size, "llama-3.1-8b --best=beauty", CTL_USAGE, "none of cost, time");
+	runs(&cmd_size, "llama-3.1-8b --task=train --deadline=30d", CTL_USAGE, "needs --tokens");
+	runs(&cmd_size, "llama-3.1-405b --task=train --gpus-max=1 --machines", CTL_NO_FIT,
+	     "no arrangement of at most 1");
+	runs(&cmd_size, "--table", CTL_DONE, "RULE OF THUMB");
+	runs(&cmd_size, "tests/data/configs/llama-3.1-8b.json", CTL_DONE, "8.03 B parameters");
+	runs(&cmd_size, "tests/data/configs/none.json", CTL_USAGE, "No such file");
 	runs(&cmd_size, "qwen2.5-7b --engine=hf --context=8K", CTL_DONE, "measured rows");
 }
 
