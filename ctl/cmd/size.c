@@ -212,6 +212,7 @@ static void print_memories(struct ctl_ctx *ctx, const struct size_terms *terms)
 
 	if (!terms->p95)
 		return;
+	out_line(ctx->out, "%s", "");
 	t = out_table(ctx->out, "memory", memory_columns, OUT_TABLE);
 	for (i = 0; i < SIZE_MEMORIES; i++) {
 		out_row(t);
@@ -539,9 +540,13 @@ const struct ctl_command cmd_size = {
 	.name = "size",
 	.args = "[MODEL]",
 	.summary = "memory and GPUs of a model and a workload",
-	.help = "Each term of the memory is shown with its formula, then how many GPUs of which\n"
-		"kind hold it. A kind is judged by the memory that its driver reports, not by its label.\n"
-		"The default method computes every tensor and names its allowance for the framework;\n"
+	.help = "MODEL is a name of the catalogue, a Hugging Face folder or config.json, a safetensors file\n"
+		"or index, or a GGUF file; of files only headers are read. Each term of the memory is shown\n"
+		"with its formula, then how many GPUs of which kind hold it. P50 is what to expect, P95 is\n"
+		"exceeded once in twenty times; a kind fits by P95 and by the memory that its driver reports.\n"
+		"--engine names the program that runs the model: profiles (gpuctl-catalogue(5)) were fitted\n"
+		"to published measurements, and the remarks say on how many. --machines lists arrangements\n"
+		"with time, cost and energy, --table the tables of the usual articles from computed figures.\n"
 		"--method takes a rule of thumb instead, --compare shows all of them side by side.\n"
 		"Tensor parallel degrees (TP) divide the heads and the MLP of the model; training\n"
 		"shards its states over all GPUs (ZeRO-3, FSDP) and recomputes activations.",
