@@ -67,6 +67,9 @@ bench-size: $(BUILD)/size-bench $(BUILD)/size-speed ## Estimates and rules of th
 	@$(BUILD)/size-speed $(DATA) ctl/catalogue
 	@$(BUILD)/size-bench $(DATA) ctl/catalogue
 
+bench-size-rate: $(BUILD)/size-rate ## Estimates a second, and how long headers of model files take
+	@$(BUILD)/size-rate ctl/catalogue $(BUILD)
+
 fit: $(BUILD)/size-fit $(BUILD)/size-speed ## Fit the engine profiles to DATA=FILE.csv; prints held-out errors
 	@$(BUILD)/size-fit $(DATA) ctl/catalogue
 	@$(BUILD)/size-speed $(DATA) ctl/catalogue fit
@@ -210,5 +213,5 @@ distclean: ## Remove build/ altogether
 
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
-	check-dkms check-fresh mutants fuzz fuzz-netlink storm coverage lint bench bench-size fit install uninstall install-files dkms-sources dkms-install \
+	check-dkms check-fresh mutants fuzz fuzz-netlink storm coverage lint bench bench-size bench-size-rate fit install uninstall install-files dkms-sources dkms-install \
 	clean distclean FORCE

@@ -7,6 +7,7 @@
  * against what is left of it before it is believed.
  */
 #include <ctype.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,21 @@ static int string(struct gguf *g, char kept[STRING_KEPT])
 	return err ? err : pass(g, len - n);
 }
 
+/* Passes over a string that is loaded whole: a vocabulary has hundreds of thousands. */
+static bool skip_loaded(struct gguf *g)
+{
+	uint64_t within = g->at - g->loaded, len;
+
+	if (g->at < g->loaded || within + 8 > g->have)
+		return false;
+	memcpy(&len, g->buf + within, 8);
+	len = le64toh(len);
+	if (len > g->have - within - 8)
+		return false;
+	g->at += 8 + len;
+	return true;
+}
+
 /* --- metadata -------------------------------------------------------------------- */
 
 static const struct {
@@ -202,7 +218,8 @@ static int array(struct gguf *g, const char *key)
 		return pass(g, count * kind_size[kind]);
 	}
 	for (i = 0; !err && i < count; i++)
-		err = string(g, text);
+		if (!skip_loaded(g))
+			err = string(g, text);
 	return err;
 }
 

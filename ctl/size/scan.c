@@ -57,12 +57,31 @@ static int skip_blank(struct scan *s)
 	return c;
 }
 
+/* Plain characters up to the end of what is loaded: nearly all of a file. */
+static size_t plain_run(struct scan *s, size_t n)
+{
+	const char *from = s->buf + (s->at - s->loaded);
+	const char *end = s->buf + s->have, *c = from;
+	size_t kept;
+
+	while (c < end && (unsigned char)*c >= 0x20 && *c != '"' && *c != '\\')
+		c++;
+	kept = (size_t)(c - from);
+	if (n + kept + 2 > sizeof(s->text))
+		kept = n + 2 < sizeof(s->text) ? sizeof(s->text) - n - 2 : 0;
+	memcpy(s->text + n, from, kept);
+	s->at += (size_t)(c - from);
+	return n + kept;
+}
+
 static enum scan_token string(struct scan *s)
 {
 	size_t n = 0;
 	int c;
 
 	s->at++;
+	if (peek(s) >= 0)
+		n = plain_run(s, n);
 	while ((c = take(s)) != '"') {
 		if (c < 0x20)
 			return fail(s, c < 0 ? "cut off in a string" : "control character in a string");
