@@ -21,6 +21,7 @@
 static const struct ctl_option options[] = {
 	{ "gpu", 'g', "GPU", "only kinds of this name, such as h100 (may be repeated)" },
 	{ "all", 'a', NULL, "all kinds of the catalogue, also those that no slot can take" },
+	{ "learn", 0, "LOG", "compare with a log of PyTorch, vLLM or llama.cpp, and learn from it" },
 	{ "compare", 0, NULL, "what each method says, with its rule" },
 	{ NULL },
 };
@@ -38,6 +39,7 @@ static const struct out_column workload_columns[] = {
 	{ "rule", NULL, 0 },
 	{ "engine", NULL, 0 },
 	{ "engine_rows", NULL, 0 },
+	{ "learned_logs", NULL, 0 },
 	{ "total_bytes", NULL, 0 },
 	{ "p95_bytes", NULL, 0 },
 	{ "gpus", NULL, 0 },
@@ -140,6 +142,7 @@ static void print_workload(struct ctl_ctx *ctx, const struct size_request *req,
 	if (terms->p95) {
 		out_str(t, "engine", req->engine->id);
 		out_uint(t, "engine_rows", req->engine->fit[req->task].rows);
+		out_uint(t, "learned_logs", req->engine->fit[req->task].learned);
 		out_uint(t, "p95_bytes", terms->p95);
 	}
 
@@ -242,6 +245,9 @@ static void print_calibration(struct ctl_ctx *ctx, const struct size_request *re
 		out_note(ctx->out, "remarks", "",
 			 "engine %s: corrected by %u measured rows of %u models; not calibrated: %s",
 			 req->engine->id, fit->rows, fit->models, open.text ? open.text : "none");
+	if (fit->learned)
+		out_note(ctx->out, "remarks", "", "times %.3f, learned from %u logs of this host",
+			 fit->p50, fit->learned);
 	free(open.text);
 }
 
@@ -526,7 +532,9 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret && size_machines_asked(ctx) && req.method != &size_method_engine &&
 	    !ctl_flag(ctx, "table"))
 		ret = ctl_fail(ctx, CTL_USAGE, "--machines knows times only with --method engine");
-	if (!ret && ctl_flag(ctx, "table"))
+	if (!ret && ctl_opt(ctx, "learn"))
+		ret = size_learn(ctx, &cat, &req, ctl_opt(ctx, "learn"));
+	else if (!ret && ctl_flag(ctx, "table"))
 		ret = size_table_print(ctx, &cat, &req);
 	else if (!ret && ctl_flag(ctx, "compare"))
 		ret = compare(ctx, &cat, &req);

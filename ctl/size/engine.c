@@ -198,11 +198,12 @@ static int fitted_key(struct engine_fit *fit, const char *key, const char *value
 		return conf_decimal(value, 0.1, 10, &fit->p50, f);
 	if (!strcmp(key, "p95"))
 		return conf_decimal(value, 1, 10, &fit->p95, f);
-	if (!strcmp(key, "rows") || !strcmp(key, "models")) {
+	if (!strcmp(key, "rows") || !strcmp(key, "models") || !strcmp(key, "learned")) {
 		err = conf_whole(value, 0, 1000000, &n, f);
 		if (err)
 			return err;
-		*(key[0] == 'r' ? &fit->rows : &fit->models) = (unsigned int)n;
+		*(*key == 'r' ? &fit->rows : *key == 'm' ? &fit->models : &fit->learned) =
+			(unsigned int)n;
 		return 0;
 	}
 	for (i = 0; i < SIZE_PARTS; i++) {

@@ -85,7 +85,8 @@ extern const struct engine_number_type engine_numbers[ENGINE_NUMBERS];
  * @known: bit mask of the parts that measured rows could tell apart
  * @rows: how many rows; 0: not calibrated
  * @models: of how many models
- * @p50: multiplies the sum; the median of the held-out residuals
+ * @learned: own logs that @p50 was learned from (gpuctl size --learn)
+ * @p50: multiplies the sum; 1 until something was learned
  * @p95: over p50, from held-out residuals
  */
 struct engine_fit {
@@ -93,6 +94,7 @@ struct engine_fit {
 	uint32_t known;
 	unsigned int rows;
 	unsigned int models;
+	unsigned int learned;
 	double p50;
 	double p95;
 };

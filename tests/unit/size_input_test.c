@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/text.c ctl/size/spec.c ctl/size/source.c ctl/size/gguf.c ctl/size/safetensors.c ctl/size/scan.c ctl/size/config.c ctl/size/params.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/model.c
+// sources: ctl/lib/text.c ctl/size/spec.c ctl/size/log.c ctl/size/source.c ctl/size/gguf.c ctl/size/safetensors.c ctl/size/scan.c ctl/size/config.c ctl/size/params.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/model.c
 // packages: json-c
 /*
  * Files of models: published counts from config.json to the last parameter,
@@ -11,6 +11,7 @@
 
 #include "csv.h"
 #include "size/config.h"
+#include "size/log.h"
 #include "size/params.h"
 #include "size/source.h"
 #include "size/spec.h"
@@ -357,8 +358,35 @@ static void specs(void)
 	spec("{\"batch\":\"\"}", -EINVAL, "1 to");
 }
 
+/* --- logs --------------------------------------------------------------------------- */
+
+static void logs(void)
+{
+	static const char vllm[] =
+		"model weights take 14.99GiB; PyTorch activation peak memory takes 1.25GiB; the rest";
+	static const char llama[] = "load_tensors: CUDA0 model buffer size =  4096.00 MiB\n"
+		"load_tensors: CUDA1 model buffer size =  1024.00 MiB\n"
+		"load_tensors: CPU model buffer size =  9999.00 MiB\n"
+		"x CUDA0 KV buffer size =   512.00 MiB\nx CUDA0 compute buffer size = 256 MiB";
+	static const char torch[] = "GPU 0 ... Of the allocated memory 70.50 GiB is allocated";
+	struct size_log log;
+
+	size_log_parse(vllm, strlen(vllm), &log);
+	is_int((intmax_t)(log.weights / (1 << 20)), 15349, "weights of vLLM");
+	is_int((intmax_t)(log.work / (1 << 20)), 1280, "activations of vLLM");
+	size_log_parse(llama, strlen(llama), &log);
+	is_int((intmax_t)(log.weights / (1 << 20)), 5120, "weights of llama.cpp on both devices");
+	is_int((intmax_t)(log.kv / (1 << 20)), 512, "KV cache of llama.cpp");
+	is_int((intmax_t)log.lines, 4, "lines that were understood");
+	size_log_parse(torch, strlen(torch), &log);
+	is_int((intmax_t)(log.allocated / (1 << 20)), 72192, "allocated of PyTorch");
+	size_log_parse("nothing\n", 8, &log);
+	is_int((intmax_t)log.lines, 0, "nothing");
+}
+
 int main(void)
 {
+	logs();
 	published();
 	configs();
 	safetensors();
