@@ -21,7 +21,7 @@
 static const struct ctl_option options[] = {
 	{ "gpu", 'g', "GPU", "only kinds of this name, such as h100 (may be repeated)" },
 	{ "all", 'a', NULL, "all kinds of the catalogue, also those that no slot can take" },
-	{ "learn", 0, "LOG", "compare with a log of PyTorch, vLLM or llama.cpp, and learn from it" },
+	{ "learn", 0, "LOG", "learn from a log of PyTorch, vLLM or llama.cpp" },
 	{ "compare", 0, NULL, "what each method says, with its rule" },
 	{ NULL },
 };
@@ -196,7 +196,8 @@ static void print_terms(struct ctl_ctx *ctx, const struct size_request *req, con
 		if (!terms->p95)
 			continue;
 		if (terms->term[i].part < SIZE_PARTS)
-			out_str(t, "source", size_part_source(req, (enum size_part)terms->term[i].part));
+			out_str(t, "source",
+				size_part_source(req, (enum size_part)terms->term[i].part));
 		out_bool(t, "calibrated", terms->term[i].calibrated);
 	}
 	out_line(ctx->out, "total %s  %s", units_gib(buf, terms->total), total);
@@ -548,8 +549,8 @@ const struct ctl_command cmd_size = {
 	.name = "size",
 	.args = "[MODEL]",
 	.summary = "memory and GPUs of a model and a workload",
-	.help = "MODEL is a name of the catalogue, a Hugging Face folder or config.json, a safetensors file\n"
-		"or index, or a GGUF file; of files only headers are read. Each term of the memory is shown\n"
+	.help = "MODEL is a name of the catalogue, a Hugging Face folder or config.json, a\n"
+		"safetensors file or index, or a GGUF file; of files only headers are read. Each term of the memory is shown\n"
 		"with its formula, then how many GPUs of which kind hold it. P50 is what to expect, P95 is\n"
 		"exceeded once in twenty times; a kind fits by P95 and by the memory that its driver reports.\n"
 		"--engine names the program that runs the model: profiles (gpuctl-catalogue(5)) were fitted\n"

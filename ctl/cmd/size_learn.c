@@ -50,7 +50,8 @@ static int read_log(struct ctl_ctx *ctx, const char *path, struct size_log *log)
 	free(text);
 	if (!log->lines)
 		return ctl_fail(ctx, CTL_USAGE,
-				"--learn: %s has no memory line of PyTorch, vLLM or llama.cpp", path);
+				"--learn: %s has no memory line of PyTorch, vLLM or llama.cpp",
+				path);
 	return CTL_DONE;
 }
 
@@ -96,7 +97,7 @@ static bool write_all(FILE *file, const struct catalogue *cat)
 	size_t i;
 	int task;
 
-	fprintf(file, "# Learned from logs of this host by gpuctl size --learn; remove to forget.\n");
+	fprintf(file, "# Learned by gpuctl size --learn; remove to forget.\n");
 	for (i = 0; i < cat->n_engines; i++) {
 		for (task = 0; task < SIZE_TASKS; task++) {
 			const struct engine_fit *fit = &cat->engines[i].fit[task];

@@ -24,7 +24,7 @@
 #define PRICE_FILE_MAX (1 << 16)
 
 const struct ctl_option size_machine_options[] = {
-	{ "machines", 'm', NULL, "every arrangement that fits: kind, count, TP, PP, DP, time, cost" },
+	{ "machines", 'm', NULL, "every arrangement that fits, with time and cost" },
 	{ "best", 0, "GOAL", "sort them by cost, time, energy or count (default)" },
 	{ "deadline", 0, "TIME", "training: only what is done in time, such as 30d" },
 	{ "price", 0, "PRICE|FILE", "of a GPU-hour; a file has [KIND] with price = 2.50" },
@@ -123,7 +123,7 @@ static int read_prices(struct ctl_ctx *ctx, const struct catalogue *cat, struct 
 static int read_number(struct ctl_ctx *ctx, const char *name, double min, double max, double *out)
 {
 	const char *word = ctl_opt(ctx, name);
-	struct fault f;
+	struct fault f = { "" };
 
 	if (word && conf_decimal(word, min, max, out, &f))
 		return ctl_fail(ctx, CTL_USAGE, "--%s: %s", name, f.text);
@@ -167,7 +167,7 @@ static int read_wish(struct ctl_ctx *ctx, const struct catalogue *cat,
 		ret = read_time(ctx, "latency", latency);
 	wish->gpus_max = (unsigned int)max;
 	if (!ret && wish->seconds > 0 && !req->tokens)
-		ret = ctl_fail(ctx, CTL_USAGE, "--deadline needs --tokens: how much is to be done?");
+		ret = ctl_fail(ctx, CTL_USAGE, "--deadline needs --tokens: how much is to do?");
 	if (!ret && *latency > 0 && req->task != SIZE_INFER)
 		ret = ctl_fail(ctx, CTL_USAGE, "--latency is about inference: leave it out");
 	return ret;
@@ -250,7 +250,7 @@ int size_machines_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 	struct prices prices = { 0 };
 	struct machine *all;
 	struct out_table *t;
-	struct fault f;
+	struct fault f = { "" };
 	double latency = 0;
 	size_t n, i;
 	int ret;
@@ -261,9 +261,9 @@ int size_machines_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 	if (!ret && goal == GOAL_COST && !ctl_flag(ctx, "price"))
 		ret = ctl_fail(ctx, CTL_USAGE, "--best cost needs --price: a number or a file");
 	if (!ret && goal == GOAL_ENERGY && !req->tokens)
-		ret = ctl_fail(ctx, CTL_USAGE, "--best energy needs --tokens: how much is to be done?");
+		ret = ctl_fail(ctx, CTL_USAGE, "--best energy needs --tokens: how much is to do?");
 	if (!ret && goal == GOAL_COST && !req->tokens)
-		ret = ctl_fail(ctx, CTL_USAGE, "--best cost needs --tokens: how much is to be done?");
+		ret = ctl_fail(ctx, CTL_USAGE, "--best cost needs --tokens: how much is to do?");
 	if (!ret)
 		ret = read_prices(ctx, cat, &prices);
 	if (ret) {

@@ -64,7 +64,7 @@ static bool variant(const struct catalogue *cat, const struct size_request *req,
 		    const char *model, const char *format, const struct size_method *method,
 		    struct size_request *out)
 {
-	struct fault f;
+	struct fault f = { "" };
 
 	*out = *req;
 	out->precision = size_precision_get(format);
@@ -122,7 +122,7 @@ static void counts(struct ctl_ctx *ctx, const struct catalogue *cat,
 	const struct cat_gpu *gpu;
 	struct size_request r;
 	struct size_fit fit;
-	struct fault fault;
+	struct fault fault = { "" };
 	int k, m, f;
 
 	for (k = 0; k < KINDS; k++) {
@@ -133,7 +133,8 @@ static void counts(struct ctl_ctx *ctx, const struct catalogue *cat,
 			out_str(t, "gpu", gpu->name);
 			out_str(t, "model", models[m]);
 			for (f = 0; f < FORMATS; f++) {
-				if (!variant(cat, req, models[m], formats[f], &size_method_engine, &r) ||
+				if (!variant(cat, req, models[m], formats[f], &size_method_engine,
+					     &r) ||
 				    size_fit_gpu(&r, gpu, &fit, &fault) || !fit.layout.gpus)
 					continue;
 				if (price > 0)
@@ -149,7 +150,7 @@ int size_table_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 		     const struct size_request *req)
 {
 	const char *word = ctl_opt(ctx, "price");
-	struct fault f;
+	struct fault f = { "" };
 	double price = 0;
 
 	if (word && conf_decimal(word, 0.0001, 1e6, &price, &f))

@@ -106,7 +106,7 @@ static bool flag(struct json_object *object, const char *key, bool fallback)
 		? json_object_get_boolean(value) : fallback;
 }
 
-static int whole(struct json_object *value, const char *key, uint64_t *out, struct fault *f)
+static int take_whole(struct json_object *value, const char *key, uint64_t *out, struct fault *f)
 {
 	int64_t n;
 
@@ -137,7 +137,7 @@ static int read_field(struct json_object *config, const struct field *field,
 		value = member(config, key);
 		if (!value)
 			continue;
-		err = whole(value, key, out, f);
+		err = take_whole(value, key, out, f);
 		if (!err && field->needed && !*out)
 			return fault_set(f, EINVAL, "%s: must be more than zero", key);
 		return err;
@@ -159,7 +159,7 @@ static int derive_ffn(struct json_object *config, const char *type, struct cat_m
 	int err;
 
 	if (m->arch == MODEL_MPT && ratio) {
-		err = whole(ratio, "expansion_ratio", &times, f);
+		err = take_whole(ratio, "expansion_ratio", &times, f);
 		if (err || !times || times > 64)
 			return err ? err : fault_set(f, ERANGE,
 						     "expansion_ratio: outside 1 to 64");

@@ -13,8 +13,6 @@
 
 #include "engine.h"
 
-#define YES_NO 0, 1
-
 const struct engine_number_type engine_numbers[ENGINE_NUMBERS] = {
 	[ENGINE_RESERVE] = { "reserve", 1, 4, 1.03, "reserved over allocated memory" },
 	[ENGINE_CONTEXT] = { "context_gib", 0, 64, 0.6, "CUDA context and libraries" },
@@ -25,24 +23,24 @@ const struct engine_number_type engine_numbers[ENGINE_NUMBERS] = {
 	[ENGINE_KV_COPIES] = { "kv_copies", 0, 8, 1, "times that the KV cache is held" },
 	[ENGINE_PREFILL] = { "prefill_tokens", 0, 1e9, 8192,
 			     "tokens prefilled at a time, 0: all" },
-	[ENGINE_HEAD_QUANTIZED] = { "head_quantized", YES_NO, 0,
+	[ENGINE_HEAD_QUANTIZED] = { "head_quantized", 0, 1, 0,
 				    "the output matrix is quantized too" },
 	[ENGINE_DEQUANTIZED] = { "dequantized_copies", 0, 8, 1,
 				 "16-bit copies of the largest quantized matrix" },
-	[ENGINE_EVEN_SPLIT] = { "even_split", YES_NO, 0, "layers are shared evenly" },
+	[ENGINE_EVEN_SPLIT] = { "even_split", 0, 1, 0, "layers are shared evenly" },
 	[ENGINE_LOSS_BYTES] = { "loss_bytes", 0, 64, 14,
 				"bytes per token and vocabulary entry in training" },
-	[ENGINE_MASTER] = { "fp32_master", YES_NO, 1,
+	[ENGINE_MASTER] = { "fp32_master", 0, 1, 1,
 			    "mixed precision: 16-bit weights with an fp32 copy" },
-	[ENGINE_FP32_GRADIENTS] = { "fp32_gradients", YES_NO, 0,
+	[ENGINE_FP32_GRADIENTS] = { "fp32_gradients", 0, 1, 0,
 				    "gradients are accumulated in fp32 as well" },
 	[ENGINE_STEP_BYTES] = { "step_bytes", 0, 64, 4,
 				"temporary bytes per trained parameter in the optimizer" },
 	[ENGINE_ADAPTER_BYTES] = { "adapter_bytes", 2, 64, 16,
 				   "per adapter parameter, with gradient and Adam" },
-	[ENGINE_UPCAST] = { "upcast", YES_NO, 1,
+	[ENGINE_UPCAST] = { "upcast", 0, 1, 1,
 			    "quantized training keeps embeddings and norms in fp32" },
-	[ENGINE_SEQUENCE_PARALLEL] = { "sequence_parallel", YES_NO, 1,
+	[ENGINE_SEQUENCE_PARALLEL] = { "sequence_parallel", 0, 1, 1,
 				       "tensor parallel divides all activations" },
 	[ENGINE_RECOMPUTE] = { "recompute", 0, 2, 2, "0 none, 1 selective, 2 full" },
 	[ENGINE_ZERO] = { "zero", 0, 3, 3, "ZeRO stage with several GPUs" },
@@ -50,11 +48,11 @@ const struct engine_number_type engine_numbers[ENGINE_NUMBERS] = {
 	[ENGINE_BUCKETS] = { "bucket_elements", 0, 1e10, 0, "elements in gradient buckets" },
 	[ENGINE_LOAD_COPIES] = { "load_copies", 0, 4, 0,
 				 "copies of all weights on each GPU while a sharded model loads" },
-	[ENGINE_KEEP_GATHERED] = { "keep_gathered", YES_NO, 0,
+	[ENGINE_KEEP_GATHERED] = { "keep_gathered", 0, 1, 0,
 				   "pipeline stages stay gathered, with their gradients" },
-	[ENGINE_UNTIED_LOAD] = { "untied_load", YES_NO, 0,
+	[ENGINE_UNTIED_LOAD] = { "untied_load", 0, 1, 0,
 				 "a tied output matrix is made at load, AWQ" },
-	[ENGINE_FROZEN_GRADIENTS] = { "frozen_gradients", YES_NO, 0,
+	[ENGINE_FROZEN_GRADIENTS] = { "frozen_gradients", 0, 1, 0,
 				      "sharded frozen weights get gradients and copies too" },
 	[ENGINE_SHARE] = { "memory_share", 0.1, 1, 1,
 			   "part of the device's memory that the engine takes at most" },
@@ -88,14 +86,10 @@ static const char *const tasks[ENGINE_TASKS] = { "infer", "train", "lora", "qlor
 /* Published rows of engines without a profile lie within this of the formulas. */
 #define PLAIN_FITS { PLAIN_FIT(1.2), PLAIN_FIT(1.4), PLAIN_FIT(1.4), PLAIN_FIT(1.4) }
 
-static char generic_id[] = "generic";
-static char generic_title[] = "formulas only";
-static char generic_source[] = "reference formulas, nothing fitted";
-
 const struct size_engine engine_generic = {
-	.id = generic_id,
-	.title = generic_title,
-	.source = generic_source,
+	.id = "generic",
+	.title = "formulas only",
+	.source = "reference formulas, nothing fitted",
 	.number = {
 		[ENGINE_RESERVE] = 1.03, [ENGINE_CONTEXT] = 0.6, [ENGINE_COLLECTIVES] = 1.3,
 		[ENGINE_GENERATED] = 512, [ENGINE_KV_COPIES] = 1, [ENGINE_PREFILL] = 8192,
@@ -241,7 +235,8 @@ int engine_item(struct size_engine **engines, size_t *n, unsigned int layer,
 
 /* In the order of enum speed_term. */
 static const char *const speeds[ENGINE_SPEEDS] = {
-	"matrices", "attention", "power", "again", "memory", "optimizer", "weights", "tensor", "bubble",
+	"matrices", "attention", "power", "again", "memory", "optimizer", "weights", "tensor",
+	"bubble",
 };
 
 int engine_speed_item(double coef[ENGINE_SPEEDS], const struct conf_item *item, struct fault *f)

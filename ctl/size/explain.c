@@ -126,11 +126,13 @@ static void buffer_text(const struct size_request *req, const struct size_layout
 			char *buf, size_t size)
 {
 	if (req->task == SIZE_INFER)
-		snprintf(buf, size, "%g GiB + %g dequantized matrices", number(req, ENGINE_CONSTANT),
+		snprintf(buf, size, "%g GiB + %g dequantized matrices",
+			 number(req, ENGINE_CONSTANT),
 			 req->precision->linear < 16 * SIZE_BIT ? number(req, ENGINE_DEQUANTIZED)
 								: 0);
 	else
-		snprintf(buf, size, "%g GiB, ZeRO-%u copies, the optimizer's step (%g B) beyond activations",
+		snprintf(buf, size,
+			 "%g GiB, ZeRO-%u copies, the optimizer's step (%g B) beyond activations",
 			 number(req, ENGINE_CONSTANT), size_zero_stage(req, layout),
 			 number(req, ENGINE_STEP_BYTES));
 }

@@ -92,7 +92,8 @@ static bool search_tp(struct search *s, bool any)
 	if (s->req->pp > 1)
 		return false;
 	for (tp = 1; tp <= m->heads && tp <= s->limit; tp++)
-		if ((!s->req->tp || s->req->tp == tp) && (any || power_of_two(tp)) && size_tp_divides(m, tp) &&
+		if ((!s->req->tp || s->req->tp == tp) && (any || power_of_two(tp)) &&
+		    size_tp_divides(m, tp) &&
 		    try_layout(s, tp, tp, 1))
 			return true;
 	return false;

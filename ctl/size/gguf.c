@@ -119,7 +119,7 @@ static int pass(struct gguf *g, uint64_t n)
 }
 
 /* Keeps the beginning of a string; the rest is passed over. */
-static int string(struct gguf *g, char kept[STRING_KEPT])
+static int take_string(struct gguf *g, char kept[STRING_KEPT])
 {
 	uint64_t len;
 	size_t n;
@@ -188,7 +188,7 @@ static void keep_number(struct gguf *g, const char *key, uint64_t value)
 			*(uint64_t *)((char *)&g->model + numbers[i].offset) = value;
 }
 
-static int array(struct gguf *g, const char *key)
+static int take_array(struct gguf *g, const char *key)
 {
 	uint64_t kind, count, value, i;
 	char text[STRING_KEPT];
@@ -219,7 +219,7 @@ static int array(struct gguf *g, const char *key)
 	}
 	for (i = 0; !err && i < count; i++)
 		if (!skip_loaded(g))
-			err = string(g, text);
+			err = take_string(g, text);
 	return err;
 }
 
@@ -227,7 +227,7 @@ static int metadata(struct gguf *g)
 {
 	char key[STRING_KEPT], text[STRING_KEPT];
 	uint64_t kind, value;
-	int err = string(g, key);
+	int err = take_string(g, key);
 
 	if (!err)
 		err = number(g, 4, &kind);
@@ -237,9 +237,9 @@ static int metadata(struct gguf *g)
 		return fault_set(g->f, EINVAL, "%.60s: type %llu is not known", key,
 				 (unsigned long long)kind);
 	if (kind == KIND_ARRAY)
-		return array(g, key);
+		return take_array(g, key);
 	if (kind == KIND_STRING) {
-		err = string(g, text);
+		err = take_string(g, text);
 		if (!err && !strcmp(key, "general.architecture"))
 			memcpy(g->arch, text, sizeof(text));
 		return err;
@@ -252,11 +252,11 @@ static int metadata(struct gguf *g)
 
 /* --- tensors --------------------------------------------------------------------- */
 
-static int tensor(struct gguf *g, struct size_stored *out)
+static int take_tensor(struct gguf *g, struct size_stored *out)
 {
 	uint64_t dims, dim, type, offset, params = 1, bytes, i;
 	char name[STRING_KEPT];
-	int err = string(g, name);
+	int err = take_string(g, name);
 
 	if (!err)
 		err = number(g, 4, &dims);
@@ -281,8 +281,8 @@ static int tensor(struct gguf *g, struct size_stored *out)
 		return fault_set(g->f, ENOTSUP, "tensor %.60s: type %llu is not known", name,
 				 (unsigned long long)type);
 	if (params % types[type].numbers)
-		return fault_set(g->f, EINVAL, "tensor %.60s: %llu numbers are no blocks of %u", name,
-				 (unsigned long long)params, types[type].numbers);
+		return fault_set(g->f, EINVAL, "tensor %.60s: %llu numbers are no blocks of %u",
+				 name, (unsigned long long)params, types[type].numbers);
 	if (__builtin_mul_overflow(params / types[type].numbers, types[type].bytes, &bytes))
 		return fault_set(g->f, ERANGE, "tensor %.60s: more than 2^64 bytes", name);
 	g->output |= !strcmp(name, "output.weight");
@@ -364,7 +364,7 @@ static int all(struct gguf *g, struct size_stored *out)
 	for (i = 0; !err && i < pairs; i++)
 		err = metadata(g);
 	for (i = 0; !err && i < tensors; i++)
-		err = tensor(g, out);
+		err = take_tensor(g, out);
 	if (!err && !out->bytes)
 		return fault_set(g->f, EINVAL, "the file has no tensors");
 	return err;

@@ -130,7 +130,7 @@ static int check_degrees(const struct size_request *req, struct fault *f)
 	const struct cat_model *m = req->model;
 
 	if (req->task == SIZE_INFER && req->cp > 1)
-		return fault_set(f, EINVAL, "--cp is about training: --tp and --pp spread inference");
+		return fault_set(f, EINVAL, "--cp is about training: say --tp or --pp");
 	if (!m)
 		return 0;
 	if (req->tp > 1 && m->heads % req->tp)

@@ -27,7 +27,7 @@ const struct ctl_option size_workload_options[] = {
 	{ "micro-batch", 0, "COUNT", "training: sequences of a micro-batch on each GPU" },
 	{ "rank", 0, "COUNT", "rank of LoRA adapters (default 16)" },
 	{ "lora-rank", 0, "COUNT", "the same" },
-	{ "lora-target", 0, "LIST", "adapted: q,k,v,o,mlp, attention, all; embed and head: trained whole" },
+	{ "lora-target", 0, "LIST", "adapted: q,k,v,o,mlp or all; trained whole: embed,head" },
 	{ "optimizer", 0, "NAME", "adamw (default) adamw-8bit adafactor sgd lion muon" },
 	{ "states", 0, "KIND", "of training: mixed (default) or 16bit weights and states alone" },
 	{ "zero", 0, "STAGE", "0 to 3: what replicas share (default: the engine's)" },
@@ -321,7 +321,7 @@ static bool in_table(const struct ctl_option *o, const char *name)
 static int read_spec(struct ctl_ctx *ctx)
 {
 	const char *path = ctl_opt(ctx, "spec"), *key;
-	struct fault f;
+	struct fault f = { "" };
 	size_t i;
 
 	spec.n = 0;
@@ -332,7 +332,8 @@ static int read_spec(struct ctl_ctx *ctx)
 		if ((!in_table(size_workload_options, key) && !in_table(size_fleet_options, key)) ||
 		    !strcmp(key, "spec"))
 			return ctl_fail(ctx, CTL_USAGE,
-					"--spec: no option is called %s: see gpuctl help size", key);
+					"--spec: no option is called %s: see gpuctl help size",
+					key);
 		if (ctl_flag(ctx, key))
 			return ctl_fail(ctx, CTL_USAGE,
 					"--%s is also in the file of --spec: give it once", key);
@@ -410,7 +411,7 @@ bool size_options_given(const struct ctl_ctx *ctx)
 /* A file in place of a name: its exact bytes, and its shape where it has one. */
 static int read_file(struct ctl_ctx *ctx, const char *path, struct size_request *req)
 {
-	struct fault f;
+	struct fault f = { "" };
 
 	stored_free(&stored);
 	if (stored_open(path, &stored, &f))
@@ -473,7 +474,7 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 			return ctl_fail(ctx, CTL_USAGE, "--%s is about training: add --task train",
 					training[i]);
 	for (i = 0; i < sizeof(adapting) / sizeof(adapting[0]); i++)
-		if ((req->task == SIZE_TRAIN) && given(ctx, adapting[i]))
+		if (req->task == SIZE_TRAIN && given(ctx, adapting[i]))
 			return ctl_fail(ctx, CTL_USAGE, "--%s is about adapters: add --task lora",
 					adapting[i]);
 	return CTL_DONE;
@@ -482,7 +483,7 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 static int read_engine(struct ctl_ctx *ctx, const struct catalogue *cat, struct size_request *req)
 {
 	const char *name = given(ctx, "engine");
-	struct fault f;
+	struct fault f = { "" };
 
 	req->engine = &engine_generic;
 	if (name && engine_find(cat->engines, cat->n_engines, name, &req->engine, &f))
@@ -498,7 +499,7 @@ static int read_engine(struct ctl_ctx *ctx, const struct catalogue *cat, struct 
 static int read_compute(struct ctl_ctx *ctx, struct size_request *req)
 {
 	const char *name = given(ctx, "precision");
-	struct fault f;
+	struct fault f = { "" };
 
 	req->offload = given(ctx, "offload");
 	if (!name || !given(ctx, "quant"))

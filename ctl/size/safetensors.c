@@ -183,7 +183,7 @@ int safetensors_read(const struct size_source *source, struct size_stored *out, 
 
 	memset(out, 0, sizeof(*out));
 	if (source->size < sizeof(head))
-		return fault_set(f, EINVAL, "shorter than a safetensors header; copy the file again");
+		return fault_set(f, EINVAL, "no safetensors header; copy the file again");
 	err = source->read(source->arg, 0, head, sizeof(head));
 	if (err)
 		return fault_set(f, -err, "header length: %s", strerror(-err));
@@ -244,7 +244,8 @@ static int read_metadata(struct scan *s, struct size_stored *out, struct fault *
 			s->text[strlen(s->text) - 2] = '\0';
 		if (token != SCAN_NUMBER || !scan_whole(s, &out->bytes) || !out->bytes)
 			return fault_set(f, EINVAL,
-					 "metadata.total_size \"%.40s\" is no count of bytes", s->text);
+					 "metadata.total_size \"%.40s\" is no count of bytes",
+					 s->text);
 	}
 	return token == SCAN_CLOSE_OBJECT ? 0 : broken(s, "", f);
 }
@@ -269,7 +270,7 @@ static int read_index(struct scan *s, struct size_stored *out, struct fault *f)
 	if (token != SCAN_CLOSE_OBJECT || scan_next(s) != SCAN_END)
 		return broken(s, "", f);
 	if (!out->bytes)
-		return fault_set(f, EINVAL, "metadata.total_size is missing: name the folder or a shard");
+		return fault_set(f, EINVAL, "metadata.total_size is missing: name a shard");
 	return 0;
 }
 

@@ -74,7 +74,7 @@ static size_t plain_run(struct scan *s, size_t n)
 	return n + kept;
 }
 
-static enum scan_token string(struct scan *s)
+static enum scan_token take_string(struct scan *s)
 {
 	size_t n = 0;
 	int c;
@@ -84,7 +84,8 @@ static enum scan_token string(struct scan *s)
 		n = plain_run(s, n);
 	while ((c = take(s)) != '"') {
 		if (c < 0x20)
-			return fail(s, c < 0 ? "cut off in a string" : "control character in a string");
+			return fail(s, c < 0 ? "cut off in a string"
+					     : "control character in a string");
 		if (n + 2 < sizeof(s->text))
 			s->text[n++] = (char)c;
 		if (c != '\\')
@@ -143,13 +144,13 @@ static enum scan_token close_level(struct scan *s, int c)
 }
 
 /* A key and its colon. */
-static enum scan_token key(struct scan *s)
+static enum scan_token take_key(struct scan *s)
 {
 	enum scan_token token;
 
 	if (peek(s) != '"')
 		return fail(s, "a key is missing");
-	token = string(s);
+	token = take_string(s);
 	if (token == SCAN_ERROR)
 		return token;
 	if (skip_blank(s) != ':')
@@ -166,7 +167,7 @@ static enum scan_token value(struct scan *s, int c)
 
 	if (c == '{' || c == '[')
 		return open_level(s, c);
-	token = c == '"' ? string(s) : bare(s);
+	token = c == '"' ? take_string(s) : bare(s);
 	s->want_comma = true;
 	s->want_value = s->depth && s->nest[s->depth - 1] == '[';
 	return token;
@@ -193,7 +194,7 @@ enum scan_token scan_next(struct scan *s)
 		if (c < 0)
 			return fail(s, "cut off");
 	}
-	return s->want_value ? value(s, c) : key(s);
+	return s->want_value ? value(s, c) : take_key(s);
 }
 
 enum scan_token scan_skip(struct scan *s, enum scan_token token)

@@ -91,9 +91,12 @@ static bool find_rates(const struct size_request *req, const struct cat_gpu *gpu
 /* Frozen weights need no gradients of their own: a third less. */
 static double matrix_flop(const struct size_request *req)
 {
-	return (req->task == SIZE_TRAIN ? 6 : 4) * ((double)req->params.active - (double)req->params.embedding +
-		    (req->model && req->model->tied ? (double)(req->model->vocab *
-							       req->model->hidden) : 0));
+	const struct cat_model *m = req->model;
+	double n = (double)req->params.active - (double)req->params.embedding;
+
+	if (m && m->tied)
+		n += (double)(m->vocab * m->hidden);
+	return (req->task == SIZE_TRAIN ? 6 : 4) * n;
 }
 
 static double attention_flop(const struct size_request *req)
