@@ -22,6 +22,8 @@ static const struct ctl_option options[] = {
 	{ "gpu", 'g', "GPU", "only kinds of this name, such as h100 (may be repeated)" },
 	{ "all", 'a', NULL, "all kinds of the catalogue, also those that no slot can take" },
 	{ "learn", 0, "LOG", "learn from a log of PyTorch, vLLM or llama.cpp" },
+	{ "check", 0, "NAME", "compare with what the GPUs of this composition use" },
+	{ "smi", 0, "FILE", "for --check: nvidia-smi --query-gpu=pci.bus_id,memory.used as CSV" },
 	{ "compare", 0, NULL, "what each method says, with its rule" },
 	{ NULL },
 };
@@ -533,7 +535,9 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret && size_machines_asked(ctx) && req.method != &size_method_engine &&
 	    !ctl_flag(ctx, "table"))
 		ret = ctl_fail(ctx, CTL_USAGE, "--machines knows times only with --method engine");
-	if (!ret && ctl_opt(ctx, "learn"))
+	if (!ret && ctl_opt(ctx, "check"))
+		ret = size_check(ctx, &req, ctl_opt(ctx, "check"));
+	else if (!ret && ctl_opt(ctx, "learn"))
 		ret = size_learn(ctx, &cat, &req, ctl_opt(ctx, "learn"));
 	else if (!ret && ctl_flag(ctx, "table"))
 		ret = size_table_print(ctx, &cat, &req);

@@ -22,10 +22,10 @@ int size_machines_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 int size_table_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 		     const struct size_request *req);
 
-/*
- * Compares a log, or what the GPUs of a composition use, with the estimate; a
- * log is also learned from. Returns enum ctl_exit.
- */
+/* What the GPUs of a composition use, beside the estimate; returns enum ctl_exit. */
+int size_check(struct ctl_ctx *ctx, const struct size_request *req, const char *name);
+
+/* Compares a log with the estimate and learns from it; returns enum ctl_exit. */
 int size_learn(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
 	       const char *path);
 

@@ -83,19 +83,23 @@ static const char *const tasks[ENGINE_TASKS] = { "infer", "train", "lora", "qlor
 #define PLAIN_COEF { 1, 1, 1, 1, 1, 1, 1, 1 }
 #define PLAIN_FIT(q) { .coef = PLAIN_COEF, .p50 = 1, .p95 = (q) }
 
-/* Published rows of engines without a profile lie within this of the formulas. */
-#define PLAIN_FITS { PLAIN_FIT(1.2), PLAIN_FIT(1.4), PLAIN_FIT(1.4), PLAIN_FIT(1.4) }
+/*
+ * All rows of measured.csv with the generic policy alone: 95 of 100 lie within
+ * these; of LoRA nine in ten, the rest is one engine's sharding.
+ */
+#define PLAIN_FITS { PLAIN_FIT(1.15), PLAIN_FIT(1.3), PLAIN_FIT(1.5), PLAIN_FIT(1.2) }
 
+/* What most engines do; where they differ, what takes more. */
 const struct size_engine engine_generic = {
 	.id = "generic",
 	.title = "formulas only",
 	.source = "reference formulas, nothing fitted",
 	.number = {
-		[ENGINE_RESERVE] = 1.03, [ENGINE_CONTEXT] = 0.6, [ENGINE_COLLECTIVES] = 1.3,
-		[ENGINE_GENERATED] = 512, [ENGINE_KV_COPIES] = 1, [ENGINE_PREFILL] = 8192,
+		[ENGINE_RESERVE] = 1.03, [ENGINE_CONTEXT] = 0.9, [ENGINE_COLLECTIVES] = 1.3,
+		[ENGINE_GENERATED] = 512, [ENGINE_KV_COPIES] = 1, [ENGINE_PREFILL] = 0,
 		[ENGINE_DEQUANTIZED] = 1, [ENGINE_LOSS_BYTES] = 14, [ENGINE_MASTER] = 1,
 		[ENGINE_STEP_BYTES] = 4, [ENGINE_ADAPTER_BYTES] = 16, [ENGINE_UPCAST] = 1,
-		[ENGINE_SEQUENCE_PARALLEL] = 1, [ENGINE_RECOMPUTE] = 2, [ENGINE_ZERO] = 3,
+		[ENGINE_FP32_GRADIENTS] = 1, [ENGINE_RECOMPUTE] = 2, [ENGINE_ZERO] = 3,
 		[ENGINE_GATHERED] = 2, [ENGINE_SHARE] = 1,
 	},
 	.fit = PLAIN_FITS,
@@ -134,6 +138,7 @@ static int open_section(struct size_engine **engines, size_t *n, unsigned int la
 	size_t len;
 	int task = task_of(section, &len);
 	struct size_engine *more = engine_of(*engines, *n, section, len);
+	int i;
 
 	if (more) {
 		more->layer = layer;
@@ -147,6 +152,8 @@ static int open_section(struct size_engine **engines, size_t *n, unsigned int la
 	*engines = more;
 	more += *n;
 	*more = engine_generic;
+	for (i = 0; i < ENGINE_NUMBERS; i++)
+		more->number[i] = engine_numbers[i].fallback;
 	more->id = strdup(section);
 	more->title = NULL;
 	more->source = NULL;

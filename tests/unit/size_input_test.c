@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/text.c ctl/size/spec.c ctl/size/log.c ctl/size/source.c ctl/size/gguf.c ctl/size/safetensors.c ctl/size/scan.c ctl/size/config.c ctl/size/params.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/model.c
+// sources: ctl/lib/text.c ctl/size/spec.c ctl/size/log.c ctl/lib/used.c ctl/size/source.c ctl/size/gguf.c ctl/size/safetensors.c ctl/size/scan.c ctl/size/config.c ctl/size/params.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/model.c
 // packages: json-c
 /*
  * Files of models: published counts from config.json to the last parameter,
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "csv.h"
+#include "lib/used.h"
 #include "size/config.h"
 #include "size/log.h"
 #include "size/params.h"
@@ -370,6 +371,7 @@ static void logs(void)
 		"x CUDA0 KV buffer size =   512.00 MiB\nx CUDA0 compute buffer size = 256 MiB";
 	static const char torch[] = "GPU 0 ... Of the allocated memory 70.50 GiB is allocated";
 	struct size_log log;
+	uint64_t bytes;
 
 	size_log_parse(vllm, strlen(vllm), &log);
 	is_int((intmax_t)(log.weights / (1 << 20)), 15349, "weights of vLLM");
@@ -380,6 +382,10 @@ static void logs(void)
 	is_int((intmax_t)log.lines, 4, "lines that were understood");
 	size_log_parse(torch, strlen(torch), &log);
 	is_int((intmax_t)(log.allocated / (1 << 20)), 72192, "allocated of PyTorch");
+	ok(used_from_smi("00000000:01:00.0, 100\n0000000A:02:00.0, 71234 MiB\n", "000a:02:00.0",
+			 &bytes) && bytes == 71234ull << 20, "a GPU in the output of nvidia-smi");
+	ok(!used_from_smi("00000000:01:00.0, [N/A]\n,\n\nx", "0000:01:00.0", &bytes) &&
+	   !used_from_smi("", "0000:01:00.0", &bytes), "and none");
 	size_log_parse("nothing\n", 8, &log);
 	is_int((intmax_t)log.lines, 0, "nothing");
 }
