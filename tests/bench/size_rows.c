@@ -323,18 +323,21 @@ static void read_row(const struct sheet *sheet, const struct catalogue *cat, str
 	row->gpu_bytes = number(sheet, "gpu_mem_gib") * GIB_D;
 	size_request_init(&row->req);
 	read_measured(sheet, row);
-	if (*score && strncasecmp(score, "yes", 3)) {
-		skip(row, score);
-		return;
-	}
-	if (!read_workload(sheet, cat, row))
+	if (!read_workload(sheet, cat, row)) {
 		skip(row, "workload not understood");
-	else if (!row->req.context)
-		skip(row, "no sequence length");
-	else if (!read_model(sheet, cat, row))
+	} else if (!read_model(sheet, cat, row)) {
 		skip(row, "model shape missing");
-	else if (read_layout(sheet, row), size_request_check(&row->req, &f))
-		skip(row, f.text);
+	} else {
+		/* without a length the default is taken, but nothing is scored */
+		if (!row->req.context)
+			skip(row, "no sequence length");
+		read_layout(sheet, row);
+		row->usable = !size_request_check(&row->req, &f);
+		if (!row->usable)
+			skip(row, f.text);
+	}
+	if (*score && strncasecmp(score, "yes", 3))
+		skip(row, score);
 }
 
 /* Requests point at their row, so all rows are allocated at once. */

@@ -21,6 +21,7 @@
  * @measured: bytes a GPU, 0 if not published
  * @kind: which memory that is
  * @tokens_per_s: of a GPU, 0 if not published; @mfu in percent, @tflops
+ * @profiled: its engine has a profile; @usable: @req can be estimated
  * @gpu_name: as the row says; @global_batch, @gpu_hours, @tokens_trained
  */
 struct size_row {
@@ -43,6 +44,7 @@ struct size_row {
 	double global_batch;
 	char gpu_name[48];
 	bool profiled;
+	bool usable;
 };
 
 /* Reads all rows; requests point into @rows and @cat. NULL after a message. */

@@ -191,6 +191,35 @@ static bool write_file(const char *dir, const double *coef)
 	return !fclose(file);
 }
 
+/* Too few and too different to score: inference and whole trainings, row by row. */
+static void print_others(const struct catalogue *cat, const struct size_row *rows, size_t n)
+{
+	struct size_rate rate;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct size_row *r = &rows[i];
+		const struct cat_gpu *gpu = r->usable ? gpu_of(cat, r) : NULL;
+
+		if (!gpu)
+			continue;
+		if (r->req.task == SIZE_INFER && r->tokens_per_s > 0) {
+			size_rate_infer(&r->req, &r->layout, gpu, &rate);
+			printf("decoding %-6s %-18s %-14s %6.1f tokens/s, at most %7.1f (%.0f %%)\n", r->id,
+			       r->model_name, r->req.precision->name, r->tokens_per_s,
+			       rate.tokens_per_s, 100 * r->tokens_per_s / rate.tokens_per_s);
+		} else if (r->gpu_hours > 0 && r->tokens_trained > 0) {
+			double hours;
+
+			size_rate_train(&r->req, &r->layout, gpu, cat->speed, 0, &rate);
+			hours = r->tokens_trained / rate.tokens_per_s / 3600;
+			printf("training %-6s %-18s %10.0f GPU-hours published, %10.0f computed (%+.0f %%)\n",
+			       r->id, r->model_name, r->gpu_hours, hours,
+			       100 * (hours / r->gpu_hours - 1));
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	double coef[SPEED_TERMS];
@@ -226,6 +255,8 @@ int main(int argc, char **argv)
 			       sample[i].row->model_name, sample[i].row->engine_name,
 			       sample[i].row->gpu_name, 100 * sample[i].off);
 	}
+	if (argc == 3)
+		print_others(&cat, rows, n);
 	report("tokens/s of a GPU");
 	for (k = 0; k < SPEED_TERMS; k++)
 		printf(" %s %.3f", speed_term_keys[k], coef[k]);
