@@ -162,11 +162,13 @@ static const struct size_precision *weights_of(const char *precision, const char
 		return size_precision_get("nf4");
 	if (has(quant, "awq"))
 		return size_precision_get("awq");
-	if (has(quant, "int8"))
+	if (has(quant, "fp8") || has(quant, "float8"))
+		return size_precision_get("fp8");
+	if (has(quant, "int8") || has(quant, "8bit") || has(quant, "8-bit"))
 		return size_precision_get("gptq-int8");
 	if (has(quant, "int3"))
 		return size_precision_get("gptq-int3");
-	if (has(quant, "int4"))
+	if (has(quant, "int4") || has(quant, "4bit") || has(quant, "4-bit") || has(quant, "gptq"))
 		return size_precision_get("gptq-int4");
 	if (*quant) {
 		const struct size_precision *found;
@@ -248,20 +250,51 @@ static void read_training(const struct sheet *sheet, struct size_row *row)
 	row->global_batch = number(sheet, "batch");
 }
 
+static bool plain_format(const char *precision)
+{
+	return !*precision || has(precision, "bf16") || has(precision, "fp16") ||
+	       has(precision, "fp32") || has(precision, "float16") || has(precision, "float32");
+}
+
+/* "litgpt-fsdp" runs as "litgpt" does, unless it has a profile of its own. */
+static bool find_engine(const struct catalogue *cat, const char *name,
+			const struct size_engine **engine)
+{
+	char part[48];
+	struct fault f;
+	char *dash;
+
+	snprintf(part, sizeof(part), "%s", name);
+	for (;;) {
+		if (!engine_find(cat->engines, cat->n_engines, part, engine, &f))
+			return *engine != &engine_generic;
+		dash = strrchr(part, '-');
+		if (!dash)
+			return false;
+		*dash = '\0';
+	}
+}
+
 static bool read_workload(const struct sheet *sheet, const struct catalogue *cat,
 			  struct size_row *row)
 {
 	struct size_request *req = &row->req;
-	const char *kv = get(sheet, "kv_dtype");
+	const char *kv = get(sheet, "kv_dtype"), *quant = get(sheet, "quant");
 	struct fault f;
 
 	if (size_task_find(get(sheet, "task"), &req->task, &f))
 		return false;
-	req->precision = weights_of(get(sheet, "precision"), get(sheet, "quant"));
+	/* for inference the format of the weights may stand in either column */
+	if (req->task == SIZE_INFER && !*quant && !plain_format(get(sheet, "precision")))
+		quant = get(sheet, "precision");
+	req->precision = weights_of(get(sheet, "precision"), quant);
 	if (!req->precision)
 		return false;
-	if (*kv && size_precision_find(kv, &req->kv, &f))
-		return false;
+	if (*kv && size_precision_find(kv, &req->kv, &f)) {
+		if (!has(kv, "8"))
+			return false;
+		req->kv = size_precision_get("fp8");
+	}
 	req->context = (uint64_t)number(sheet, "seq");
 	req->flash = flag_of(get(sheet, "flash_attn"));
 	req->compile = flag_of(get(sheet, "compile"));
@@ -270,8 +303,7 @@ static bool read_workload(const struct sheet *sheet, const struct catalogue *cat
 		req->batch = count(sheet, "batch");
 	else
 		read_training(sheet, row);
-	row->profiled = !engine_find(cat->engines, cat->n_engines, row->engine_name, &req->engine,
-				     &f);
+	row->profiled = find_engine(cat, row->engine_name, &req->engine);
 	if (!row->profiled)
 		req->engine = &engine_generic;
 	return true;
