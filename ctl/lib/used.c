@@ -23,6 +23,10 @@ struct nvml_memory {
 	unsigned long long used;
 };
 
+typedef int (*nvml_init_fn)(void);
+typedef int (*nvml_by_bus_fn)(const char *address, void **device);
+typedef int (*nvml_memory_fn)(void *device, struct nvml_memory *memory);
+
 /* nvidia-smi writes domains with eight digits, sysfs with four. */
 static bool same_address(const char *a, const char *b)
 {
@@ -78,8 +82,9 @@ static bool from_driver(const char *address, uint64_t *bytes)
 
 static bool from_nvml(const char *address, uint64_t *bytes)
 {
-	int (*init)(void), (*by_bus)(const char *address, void **device);
-	int (*memory)(void *device, struct nvml_memory *memory);
+	nvml_init_fn init;
+	nvml_by_bus_fn by_bus;
+	nvml_memory_fn memory;
 	void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL), *device;
 	struct nvml_memory m = { 0 };
 	bool good = false;
