@@ -3,11 +3,13 @@
  * The options that describe a workload, as one table of what is read where.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "options.h"
 
 #include "estimate.h"
+#include "lib/text.h"
 #include "physics.h"
 #include "source.h"
 #include "spec.h"
@@ -416,12 +418,17 @@ static int read_file(struct ctl_ctx *ctx, const char *path, struct size_request 
 	stored_free(&stored);
 	if (stored_open(path, &stored, &f))
 		return ctl_fail(ctx, CTL_USAGE, "%s", f.text);
-	if (stored.model.id)
+	if (stored.model.id) {
+		const char *slash = strrchr(path, '/');
+
+		free(stored.model.name);
+		stored.model.name = mem_strdup(slash && slash[1] ? slash + 1 : path);
 		req->model = &stored.model;
-	else if (!stored.params)
+	}
+	if (!stored.model.id && !stored.params)
 		return ctl_fail(ctx, CTL_USAGE,
 				"%s has no shape: put the model's config.json beside it", path);
-	else
+	if (!stored.model.id)
 		req->given_params = stored.params;
 	if (given(ctx, "precision") || given(ctx, "quant"))
 		return CTL_DONE;	/* another format than the file's: by formula */
