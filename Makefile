@@ -55,6 +55,25 @@ demo: deps ## Compose GPUs for three models in a virtual machine, and release th
 bench: deps gpuctl ## Attach, rollback, events, many slots: ratios between two ways of doing each
 	@tests/bench/run
 
+# What sizes models without the rest of the tool; linked with the real files.
+size-objects := $(filter-out $(OBJ)/ctl/size/options.o,$(filter $(OBJ)/ctl/size/% $(OBJ)/ctl/catalogue/%,$(ctl-objects))) \
+	$(OBJ)/ctl/lib/text.o
+DATA        ?= tests/data/sizing/measured.csv
+
+$(BUILD)/size-%: $(OBJ)/tests/bench/size_%.o $(OBJ)/tests/bench/size_rows.o $(size-objects) $(OBJ)/flags
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ctl-libs)
+
+bench-size: $(BUILD)/size-bench $(BUILD)/size-speed ## Estimates and rules of thumb against measured rows, DATA=FILE.csv
+	@$(BUILD)/size-speed $(DATA) ctl/catalogue
+	@$(BUILD)/size-bench $(DATA) ctl/catalogue
+
+bench-size-rate: $(BUILD)/size-rate ## Estimates a second, and how long headers of model files take
+	@$(BUILD)/size-rate ctl/catalogue $(BUILD)
+
+fit: $(BUILD)/size-fit $(BUILD)/size-speed ## Fit the engine profiles to DATA=FILE.csv; prints held-out errors
+	@$(BUILD)/size-fit $(DATA) ctl/catalogue
+	@$(BUILD)/size-speed $(DATA) ctl/catalogue fit
+
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
@@ -143,6 +162,7 @@ to = $(foreach f,$(wildcard $(1)),$(f):$(2)/$(notdir $(f)):$(or $(3),644))
 install-map = $(BUILD)/gpuctl:$(bindir)/gpuctl:755 \
 	$(call to,ctl/catalogue/gpus.d/*.conf,$(datadir)/gpuctl/gpus.d) \
 	$(call to,ctl/catalogue/models.d/*.conf,$(datadir)/gpuctl/models.d) \
+	$(call to,ctl/size/engines/*.conf,$(datadir)/gpuctl/engines.d) \
 	$(call to,ctl/hooks/*,$(datadir)/gpuctl/hooks,755) \
 	$(call to,ctl/man/*.5,$(mandir)/man5) \
 	$(call to,ctl/man/*.8,$(mandir)/man8) \
@@ -193,5 +213,5 @@ distclean: ## Remove build/ altogether
 
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
-	check-dkms check-fresh mutants fuzz fuzz-netlink storm coverage lint bench install uninstall install-files dkms-sources dkms-install \
+	check-dkms check-fresh mutants fuzz fuzz-netlink storm coverage lint bench bench-size bench-size-rate fit install uninstall install-files dkms-sources dkms-install \
 	clean distclean FORCE

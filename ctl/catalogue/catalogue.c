@@ -52,6 +52,25 @@ int catalogue_parse_models(struct catalogue *cat, unsigned int layer,
 	return conf_parse(file, text, len, take_model, &t, f);
 }
 
+static int take_engine(const struct conf_item *item, void *arg, struct fault *f)
+{
+	struct taking *t = arg;
+
+	if (!strcmp(item->section, "speed"))
+		return engine_speed_item(t->cat->speed, item, f);
+	return engine_item(&t->cat->engines, &t->cat->n_engines, t->layer, item,
+			   f);
+}
+
+int catalogue_parse_engines(struct catalogue *cat, unsigned int layer,
+			    const char *file, const char *text, size_t len,
+			    struct fault *f)
+{
+	struct taking t = { .cat = cat, .layer = layer };
+
+	return conf_parse(file, text, len, take_engine, &t, f);
+}
+
 static bool same_pci(const struct gpu_pci_id *a, const struct gpu_pci_id *b)
 {
 	return a->vendor == b->vendor && a->device == b->device &&
@@ -107,6 +126,11 @@ int catalogue_check(struct catalogue *cat, struct fault *f)
 		if (err)
 			return err;
 	}
+	for (i = 0; i < cat->n_engines; i++) {
+		err = engine_complete(&cat->engines[i], f);
+		if (err)
+			return err;
+	}
 	return 0;
 }
 
@@ -114,5 +138,6 @@ void catalogue_free(struct catalogue *cat)
 {
 	cat_gpu_free(cat->gpus, cat->n_gpus);
 	cat_model_free(cat->models, cat->n_models);
+	engine_free(cat->engines, cat->n_engines);
 	memset(cat, 0, sizeof(*cat));
 }

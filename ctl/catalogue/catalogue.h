@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Both catalogues as one object, read from the files that come with gpuctl and
+ * All catalogues as one object, read from the files that come with gpuctl and
  * then from the admin's, which may add entries and override single keys.
  */
 #ifndef GPUCTL_CATALOGUE_CATALOGUE_H
@@ -8,11 +8,14 @@
 
 #include "gpu.h"
 #include "model.h"
+#include "size/engine.h"
 
 /**
  * struct catalogue - what is known of GPUs and models
  * @gpus: in the order of the files
  * @models: in the order of the files
+ * @engines: in the order of the files
+ * @speed: coefficients of [speed]; 1 until a file says
  *
  * Everything belongs to the catalogue; pointers into it are valid until
  * catalogue_free().
@@ -22,10 +25,13 @@ struct catalogue {
 	size_t n_gpus;
 	struct cat_model *models;
 	size_t n_models;
+	struct size_engine *engines;
+	size_t n_engines;
+	double speed[ENGINE_SPEEDS];
 };
 
 /*
- * Reads the *.conf files in gpus.d and models.d of @data_dir, in the order of their
+ * Reads the *.conf files in gpus.d, models.d and engines.d of @data_dir, in the order of their
  * names, then those of @config_dir (NULL: none). The directories of @data_dir
  * must be there, those of @config_dir need not. Any line that is not understood
  * fails the whole, with "file:line: reason" in @f. Returns 0 or a negative
@@ -41,6 +47,10 @@ int catalogue_parse_gpus(struct catalogue *cat, unsigned int layer,
 int catalogue_parse_models(struct catalogue *cat, unsigned int layer,
 			   const char *file, const char *text, size_t len,
 			   struct fault *f);
+
+int catalogue_parse_engines(struct catalogue *cat, unsigned int layer,
+			    const char *file, const char *text, size_t len,
+			    struct fault *f);
 
 /* Are all entries whole, and is no name or PCI id claimed twice? */
 int catalogue_check(struct catalogue *cat, struct fault *f);

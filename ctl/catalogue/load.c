@@ -40,20 +40,34 @@ static int load_models(struct catalogue *cat, unsigned int number, const char *d
 	return conf_dir_read(dir, "models.d", !number, parse_layer, &layer, f);
 }
 
+static int load_engines(struct catalogue *cat, unsigned int number, const char *dir,
+			struct fault *f)
+{
+	struct layer layer = { cat, number, catalogue_parse_engines };
+
+	return conf_dir_read(dir, "engines.d", !number, parse_layer, &layer, f);
+}
+
 int catalogue_load(struct catalogue *cat, const char *data_dir,
 		   const char *config_dir, struct fault *f)
 {
-	int err;
+	int err, i;
 
 	memset(cat, 0, sizeof(*cat));
+	for (i = 0; i < ENGINE_SPEEDS; i++)
+		cat->speed[i] = 1;
 	f->text[0] = '\0';
 	err = load_gpus(cat, 0, data_dir, f);
 	if (!err)
 		err = load_models(cat, 0, data_dir, f);
+	if (!err)
+		err = load_engines(cat, 0, data_dir, f);
 	if (!err && config_dir)
 		err = load_gpus(cat, 1, config_dir, f);
 	if (!err && config_dir)
 		err = load_models(cat, 1, config_dir, f);
+	if (!err && config_dir)
+		err = load_engines(cat, 1, config_dir, f);
 	if (!err)
 		err = catalogue_check(cat, f);
 	if (err)

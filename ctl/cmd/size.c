@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "catalogue/catalogue.h"
+#include "cmd/size_machines.h"
 #include "ctl.h"
 #include "lib/out.h"
 #include "lib/text.h"
 #include "size/estimate.h"
 #include "size/options.h"
+#include "size/physics.h"
 #include "size/units.h"
 
 /* Kinds that are shown unless more are asked for. */
@@ -19,6 +21,9 @@
 static const struct ctl_option options[] = {
 	{ "gpu", 'g', "GPU", "only kinds of this name, such as h100 (may be repeated)" },
 	{ "all", 'a', NULL, "all kinds of the catalogue, also those that no slot can take" },
+	{ "learn", 0, "LOG", "learn from a log of PyTorch, vLLM or llama.cpp" },
+	{ "check", 0, "NAME", "compare with what the GPUs of this composition use" },
+	{ "smi", 0, "FILE", "for --check: nvidia-smi --query-gpu=pci.bus_id,memory.used as CSV" },
 	{ "compare", 0, NULL, "what each method says, with its rule" },
 	{ NULL },
 };
@@ -34,7 +39,11 @@ static const struct out_column workload_columns[] = {
 	{ "batch", NULL, 0 },
 	{ "method", NULL, 0 },
 	{ "rule", NULL, 0 },
+	{ "engine", NULL, 0 },
+	{ "engine_rows", NULL, 0 },
+	{ "learned_logs", NULL, 0 },
 	{ "total_bytes", NULL, 0 },
+	{ "p95_bytes", NULL, 0 },
 	{ "gpus", NULL, 0 },
 	{ NULL, NULL, 0 },
 };
@@ -43,6 +52,16 @@ static const struct out_column term_columns[] = {
 	{ "name", "TERM", 0 },
 	{ "bytes", "MEMORY", OUT_RIGHT },
 	{ "formula", "FORMULA", 0 },
+	{ "source", NULL, 0 },
+	{ "calibrated", NULL, 0 },
+	{ NULL, NULL, 0 },
+};
+
+static const struct out_column memory_columns[] = {
+	{ "memory", "WHICH MEMORY", 0 },
+	{ "p50_bytes", "P50", OUT_RIGHT },
+	{ "p95_bytes", "P95", OUT_RIGHT },
+	{ NULL, "SEEN AS", 0 },
 	{ NULL, NULL, 0 },
 };
 
@@ -122,6 +141,12 @@ static void print_workload(struct ctl_ctx *ctx, const struct size_request *req,
 	out_str(t, "rule", req->method->rule);
 	if (req->method->terms)
 		out_uint(t, "total_bytes", terms->total);
+	if (terms->p95) {
+		out_str(t, "engine", req->engine->id);
+		out_uint(t, "engine_rows", req->engine->fit[req->task].rows);
+		out_uint(t, "learned_logs", req->engine->fit[req->task].learned);
+		out_uint(t, "p95_bytes", terms->p95);
+	}
 
 	if (req->model)
 		text_add(&line, "%s  ", req->model->name);
@@ -135,7 +160,10 @@ static void print_workload(struct ctl_ctx *ctx, const struct size_request *req,
 			 (unsigned long long)req->batch,
 			 (unsigned long long)req->context,
 			 req->task == SIZE_INFER ? "" : " a GPU");
-	text_add(&line, ", method %s", req->method->name);
+	if (req->method == &size_method_engine)
+		text_add(&line, ", engine %s", req->engine->id);
+	else
+		text_add(&line, ", method %s", req->method->name);
 	out_line(ctx->out, "%s", line.text);
 	free(line.text);
 
@@ -151,7 +179,7 @@ static void print_workload(struct ctl_ctx *ctx, const struct size_request *req,
 	}
 }
 
-static void print_terms(struct ctl_ctx *ctx, const char *name,
+static void print_terms(struct ctl_ctx *ctx, const struct size_request *req, const char *name,
 			const struct size_terms *terms, const char *total)
 {
 	struct out_table *t = out_table(ctx->out, name, term_columns,
@@ -167,20 +195,78 @@ static void print_terms(struct ctl_ctx *ctx, const char *name,
 			out_str(t, "formula", terms->term[i].formula);
 		else
 			out_text(t, "formula", "%s", "");
+		if (!terms->p95)
+			continue;
+		if (terms->term[i].part < SIZE_PARTS)
+			out_str(t, "source",
+				size_part_source(req, (enum size_part)terms->term[i].part));
+		out_bool(t, "calibrated", terms->term[i].calibrated);
 	}
 	out_line(ctx->out, "total %s  %s", units_gib(buf, terms->total), total);
 }
 
+/* Three ways to ask how much memory is used give three answers. */
+static void print_memories(struct ctl_ctx *ctx, const struct size_terms *terms)
+{
+	static const char *const seen[SIZE_MEMORIES] = {
+		[MEMORY_ALLOCATED] = "torch.cuda.max_memory_allocated()",
+		[MEMORY_RESERVED] = "torch.cuda.max_memory_reserved()",
+		[MEMORY_DEVICE] = "nvidia-smi; fits is decided on its P95",
+	};
+	struct out_table *t;
+	int i;
+
+	if (!terms->p95)
+		return;
+	out_line(ctx->out, "%s", "");
+	t = out_table(ctx->out, "memory", memory_columns, OUT_TABLE);
+	for (i = 0; i < SIZE_MEMORIES; i++) {
+		out_row(t);
+		out_str(t, "memory", engine_memory_names[i]);
+		put_gib(t, "p50_bytes", terms->memory[i][0]);
+		put_gib(t, "p95_bytes", terms->memory[i][1]);
+		out_text(t, "SEEN AS", "%s", seen[i]);
+	}
+}
+
+/* What of the sum rests on formulas alone. */
+static void print_calibration(struct ctl_ctx *ctx, const struct size_request *req,
+			      const struct size_terms *terms)
+{
+	const struct engine_fit *fit = &req->engine->fit[req->task];
+	struct text open = { 0 };
+	size_t i;
+
+	for (i = 0; i < terms->n; i++)
+		if (!terms->term[i].calibrated && terms->term[i].part < SIZE_PARTS)
+			text_join(&open, ", ", terms->term[i].name);
+	if (!fit->rows)
+		out_note(ctx->out, "remarks", "",
+			 "engine %s: nothing measured for %s, so formulas alone and a wide interval",
+			 req->engine->id, size_task_name(req->task));
+	else
+		out_note(ctx->out, "remarks", "",
+			 "engine %s: corrected by %u measured rows of %u models; not calibrated: %s",
+			 req->engine->id, fit->rows, fit->models, open.text ? open.text : "none");
+	if (fit->learned)
+		out_note(ctx->out, "remarks", "", "times %.3f, learned from %u logs of this host",
+			 fit->p50, fit->learned);
+	free(open.text);
+}
+
 /* What a reader must know to trust the number. */
-static void print_remarks(struct ctl_ctx *ctx, const struct size_request *req)
+static void print_remarks(struct ctl_ctx *ctx, const struct size_request *req,
+			  const struct size_terms *terms)
 {
 	struct size_request thumb = *req;
-	struct size_terms terms;
+	struct size_terms rule;
 	char gib[UNITS_TEXT_MAX], gb[UNITS_TEXT_MAX];
 
 	out_note(ctx->out, "remarks", "", "method %s: %s", req->method->name,
 		 req->method->reading);
-	if (req->method != &size_method_formula)
+	if (req->method == &size_method_engine)
+		print_calibration(ctx, req, terms);
+	else if (req->method != &size_method_formula)
 		return;
 	if (!req->model)
 		out_note(ctx->out, "remarks", "",
@@ -190,10 +276,10 @@ static void print_remarks(struct ctl_ctx *ctx, const struct size_request *req)
 	if (req->task != SIZE_INFER)
 		return;
 	thumb.method = &size_rules[0];
-	size_need(&thumb, &terms);
+	size_need(&thumb, &rule);
 	out_note(ctx->out, "remarks", "",
 		 "the rule of thumb says %s, %s (%s); it leaves out the KV cache",
-		 units_gib(gib, terms.total), units_gb(gb, terms.total),
+		 units_gib(gib, rule.total), units_gb(gb, rule.total),
 		 thumb.method->rule);
 }
 
@@ -334,7 +420,7 @@ static void print_each(struct ctl_ctx *ctx, const struct size_request *req,
 	out_line(ctx->out, "on each of %u %s", row->fit.layout.gpus,
 		 row->gpu->name);
 	total = mem_printf("of %s", units_gib(buf, row->fit.usable));
-	print_terms(ctx, "terms_per_gpu", &terms, total);
+	print_terms(ctx, req, "terms_per_gpu", &terms, total);
 	free(total);
 }
 
@@ -349,16 +435,20 @@ static int size_workload(struct ctl_ctx *ctx, const struct catalogue *cat,
 	size_need(req, &terms);
 	print_workload(ctx, req, &terms);
 	if (req->method->terms) {
-		print_terms(ctx, "terms", &terms,
-			    "on one GPU, were it large enough");
+		print_terms(ctx, req, "terms", &terms, "on one GPU, were it large enough");
+		print_memories(ctx, &terms);
 		out_line(ctx->out, "%s", "");
+	}
+	if (size_machines_asked(ctx)) {
+		free(rows);
+		return size_machines_print(ctx, cat, req, asked_for);
 	}
 	n = collect(ctx, cat, req, rows);
 	fits = print_fits(ctx, req, rows, n);
 	if (n == 1)
 		print_each(ctx, req, &rows[0]);
 	out_line(ctx->out, "%s", "");
-	print_remarks(ctx, req);
+	print_remarks(ctx, req, &terms);
 	free(rows);
 	if (!fits && ctl_flag(ctx, "gpu"))
 		return ctl_fail(ctx, CTL_NO_FIT,
@@ -437,10 +527,21 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		return ret;
 	if (catalogue_load(&cat, ctx->data_dir, ctx->config_dir, &f))
 		return ctl_fail(ctx, CTL_FAILED, "%s", f.text);
-	ret = size_options_read_all(ctx, &cat, argc ? argv[0] : NULL, &req);
+	ret = size_options_read_all(ctx, &cat, argc ? argv[0]
+					      : ctl_flag(ctx, "table") && !size_options_given(ctx)
+					      ? "llama-3.1-8b" : NULL, &req);
 	if (!ret)
 		ret = check_names(ctx, &cat);
-	if (!ret && ctl_flag(ctx, "compare"))
+	if (!ret && size_machines_asked(ctx) && req.method != &size_method_engine &&
+	    !ctl_flag(ctx, "table"))
+		ret = ctl_fail(ctx, CTL_USAGE, "--machines knows times only with --method engine");
+	if (!ret && ctl_opt(ctx, "check"))
+		ret = size_check(ctx, &req, ctl_opt(ctx, "check"));
+	else if (!ret && ctl_opt(ctx, "learn"))
+		ret = size_learn(ctx, &cat, &req, ctl_opt(ctx, "learn"));
+	else if (!ret && ctl_flag(ctx, "table"))
+		ret = size_table_print(ctx, &cat, &req);
+	else if (!ret && ctl_flag(ctx, "compare"))
 		ret = compare(ctx, &cat, &req);
 	else if (!ret)
 		ret = size_workload(ctx, &cat, &req);
@@ -452,13 +553,17 @@ const struct ctl_command cmd_size = {
 	.name = "size",
 	.args = "[MODEL]",
 	.summary = "memory and GPUs of a model and a workload",
-	.help = "Each term of the memory is shown with its formula, then how many GPUs of which\n"
-		"kind hold it. A kind is judged by the memory that its driver reports, not by its label.\n"
-		"The default method computes every tensor and names its allowance for the framework;\n"
+	.help = "MODEL is a name of the catalogue, a Hugging Face folder or config.json, a\n"
+		"safetensors file or index, or a GGUF file; of files only headers are read. Each term of the memory is shown\n"
+		"with its formula, then how many GPUs of which kind hold it. P50 is what to expect, P95 is\n"
+		"exceeded once in twenty times; a kind fits by P95 and by the memory that its driver reports.\n"
+		"--engine names the program that runs the model: profiles (gpuctl-catalogue(5)) were fitted\n"
+		"to published measurements, and the remarks say on how many. --machines lists arrangements\n"
+		"with time, cost and energy, --table the tables of the usual articles from computed figures.\n"
 		"--method takes a rule of thumb instead, --compare shows all of them side by side.\n"
 		"Tensor parallel degrees (TP) divide the heads and the MLP of the model; training\n"
 		"shards its states over all GPUs (ZeRO-3, FSDP) and recomputes activations.",
-	.options = { options, size_workload_options, size_fleet_options },
+	.options = { options, size_machine_options, size_workload_options, size_fleet_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,
 };

@@ -49,9 +49,14 @@ int size_method_find(const char *name, const struct size_method **out,
 		     struct fault *f);
 
 /* The rows themselves; formula.c and rules.c. */
+extern const struct size_method size_method_engine;
 extern const struct size_method size_method_formula;
 extern const struct size_method size_rules[];
 extern const size_t size_n_rules;
+
+/* Formulas in words for the terms of size_method_engine, which is fast without. */
+void size_explain(const struct size_request *req,
+		  const struct size_layout *layout, struct size_terms *terms);
 
 /* Appends a term; saturates the total. */
 void size_term_add(struct size_terms *terms, const char *name, uint64_t bytes,

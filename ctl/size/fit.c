@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "estimate.h"
+#include "machines.h"
 #include "wide.h"
 
 #define MIB (1ull << 20)
@@ -21,6 +22,8 @@ void size_need_each(const struct size_request *req,
 	memset(terms, 0, sizeof(*terms));
 	if (req->method->terms)
 		req->method->terms(req, layout, terms);
+	if (layout->gpus == 1)
+		size_explain(req, layout, terms);
 	for (i = 0; layout->gpus > 1 && i < terms->n; i++)
 		terms->term[i].formula[0] = '\0';
 }
@@ -32,8 +35,7 @@ void size_need(const struct size_request *req, struct size_terms *terms)
 	size_need_each(req, &one, terms);
 }
 
-/* Can @tp GPUs share every layer of the model? */
-static bool tp_divides(const struct cat_model *m, unsigned int tp)
+bool size_tp_divides(const struct cat_model *m, unsigned int tp)
 {
 	if (m->heads % tp)
 		return false;
@@ -65,14 +67,18 @@ struct search {
 static bool try_layout(struct search *s, unsigned int gpus, unsigned int tp,
 		       unsigned int pp)
 {
-	const struct size_layout layout = { .gpus = gpus, .tp = tp, .pp = pp };
+	const struct size_layout layout = { .gpus = gpus, .tp = tp, .pp = pp, .cp = s->req->cp };
 	struct size_terms terms;
+	uint64_t bytes;
 
-	size_need_each(s->req, &layout, &terms);
-	if (terms.total > s->fit->usable)
+	memset(&terms, 0, sizeof(terms));
+	s->req->method->terms(s->req, &layout, &terms);
+	/* what is known with an interval is judged by its upper end */
+	bytes = terms.p95 ? terms.p95 : terms.total;
+	if (bytes > s->fit->usable)
 		return false;
 	s->fit->layout = layout;
-	s->fit->per_gpu = terms.total;
+	s->fit->per_gpu = bytes;
 	s->limit = gpus - 1;
 	return true;
 }
@@ -83,8 +89,11 @@ static bool search_tp(struct search *s, bool any)
 	const struct cat_model *m = s->req->model;
 	unsigned int tp;
 
+	if (s->req->pp > 1)
+		return false;
 	for (tp = 1; tp <= m->heads && tp <= s->limit; tp++)
-		if ((any || power_of_two(tp)) && tp_divides(m, tp) &&
+		if ((!s->req->tp || s->req->tp == tp) && (any || power_of_two(tp)) &&
+		    size_tp_divides(m, tp) &&
 		    try_layout(s, tp, tp, 1))
 			return true;
 	return false;
@@ -96,23 +105,38 @@ static bool search_pp(struct search *s)
 	const struct cat_model *m = s->req->model;
 	unsigned int width = 1, tp, pp;
 
+	if (s->req->pp == 1)
+		return false;
 	for (tp = 2; tp <= m->heads && tp <= s->limit; tp *= 2)
-		if (tp_divides(m, tp))
+		if (size_tp_divides(m, tp))
 			width = tp;
+	if (s->req->tp)
+		width = s->req->tp;
 	for (pp = 2; pp <= m->layers && pp * width <= s->limit; pp++)
-		if (try_layout(s, pp * width, width, pp))
+		if ((!s->req->pp || s->req->pp == pp) && try_layout(s, pp * width, width, pp))
 			return true;
 	return false;
 }
 
+static unsigned int at_least_one(unsigned int n)
+{
+	return n ? n : 1;
+}
+
+/* Replicas that share the states; each has the degrees that were asked for. */
 static void search_any_count(struct search *s)
 {
-	bool split = s->req->task == SIZE_INFER;
-	unsigned int gpus;
+	const struct size_request *req = s->req;
+	unsigned int tp = at_least_one(req->tp), pp = at_least_one(req->pp);
+	unsigned int cp = at_least_one(req->cp), step = tp * pp * cp, gpus;
+	bool split = req->task == SIZE_INFER && !req->tp && !req->pp;
 
-	for (gpus = 1; gpus <= s->limit; gpus++)
-		if (try_layout(s, gpus, split ? gpus : 1, 1))
+	for (gpus = step; gpus <= s->limit; gpus += step) {
+		if (req->task != SIZE_INFER && req->dp && gpus != step * req->dp)
+			continue;
+		if (try_layout(s, gpus, split ? gpus : tp, pp))
 			return;
+	}
 }
 
 void size_fit_bytes(const struct size_request *req, uint64_t usable,
@@ -121,6 +145,8 @@ void size_fit_bytes(const struct size_request *req, uint64_t usable,
 	struct search s = { .req = req, .fit = fit, .limit = SIZE_GPUS_MAX };
 
 	memset(fit, 0, sizeof(*fit));
+	if (req->method == &size_method_engine)
+		usable = (uint64_t)((double)usable * req->engine->number[ENGINE_SHARE]);
 	fit->usable = usable;
 	if (!req->method->terms) {
 		fit->why = "this method does not look at memory";
@@ -134,6 +160,9 @@ void size_fit_bytes(const struct size_request *req, uint64_t usable,
 	} else {
 		search_any_count(&s);
 	}
+	/* each replica of inference is the same set of GPUs again */
+	if (req->task == SIZE_INFER && req->dp > 1)
+		fit->layout.gpus *= req->dp;
 	if (!fit->layout.gpus)
 		fit->why = "does not fit, whatever the count";
 }

@@ -51,6 +51,11 @@ void size_request_init(struct size_request *req)
 	req->rank = 16;
 	req->epochs = 1;
 	req->mfu = 0.4;
+	req->targets = TARGET_LINEAR;
+	req->recompute = SIZE_UNSET;
+	req->zero = SIZE_UNSET;
+	req->flash = SIZE_UNSET;
+	req->compile = SIZE_UNSET;
 }
 
 /* A model of which nothing but its size is known. */
@@ -65,11 +70,20 @@ static void params_only(struct size_request *req)
 static void fill_defaults(struct size_request *req)
 {
 	if (!req->method)
-		req->method = &size_method_formula;
+		req->method = req->engine ? &size_method_engine : &size_method_formula;
+	if (!req->engine)
+		req->engine = &engine_generic;
 	if (!req->precision || (req->task == SIZE_QLORA &&
 				req->precision->plain >= 16 * SIZE_BIT))
 		req->precision = size_precision_get(req->task == SIZE_QLORA
 						    ? "nf4-dq" : "bf16");
+	if (req->micro_batch && req->task != SIZE_INFER)
+		req->batch = req->micro_batch;
+	if (req->task == SIZE_INFER && req->dp > 1 && !req->params.total)
+		req->batch = (req->batch + req->dp - 1) / req->dp;
+	if (!req->compute)
+		req->compute = size_precision_get(req->precision->plain ==
+						  32 * SIZE_BIT ? "fp32" : "bf16");
 	if (!req->kv)
 		req->kv = size_precision_get(req->precision->plain ==
 					     32 * SIZE_BIT ? "fp32" : "bf16");
@@ -110,6 +124,38 @@ static int check_precision(const struct size_request *req, struct fault *f)
 	return 0;
 }
 
+/* Degrees that are asked for must divide what they split. */
+static int check_degrees(const struct size_request *req, struct fault *f)
+{
+	const struct cat_model *m = req->model;
+
+	if (req->task == SIZE_INFER && req->cp > 1)
+		return fault_set(f, EINVAL, "--cp is about training: say --tp or --pp");
+	if (!m)
+		return 0;
+	if (req->tp > 1 && m->heads % req->tp)
+		return fault_set(f, EINVAL,
+				 "--tp %u does not divide the %llu heads of %s", req->tp,
+				 (unsigned long long)m->heads, m->name ? m->name : "the model");
+	if (req->pp > m->layers)
+		return fault_set(f, EINVAL, "--pp %u is more than the %llu layers", req->pp,
+				 (unsigned long long)m->layers);
+	if (req->ep > 1 && !m->experts)
+		return fault_set(f, EINVAL, "--ep: this model has no experts");
+	if (req->ep > 1 && m->experts % req->ep)
+		return fault_set(f, EINVAL, "--ep %u does not divide the %llu experts", req->ep,
+				 (unsigned long long)m->experts);
+	if (req->cp > 1 && req->context % req->cp)
+		return fault_set(f, EINVAL, "--cp %u does not divide the context of %llu tokens",
+				 req->cp, (unsigned long long)req->context);
+	if (req->method == &size_method_engine && req->generated >= req->context)
+		return fault_set(f, EINVAL,
+				 "--output-tokens %llu leaves no prompt in a context of %llu tokens",
+				 (unsigned long long)req->generated,
+				 (unsigned long long)req->context);
+	return 0;
+}
+
 static int check_method(const struct size_request *req, struct fault *f)
 {
 	const struct size_method *method = req->method;
@@ -144,6 +190,8 @@ int size_request_check(struct size_request *req, struct fault *f)
 	if (!err)
 		err = check_precision(req, f);
 	if (!err)
+		err = check_degrees(req, f);
+	if (!err)
 		err = check_method(req, f);
 	return err;
 }
@@ -163,7 +211,7 @@ void size_term_add(struct size_terms *terms, const char *name, uint64_t bytes,
 }
 
 const struct size_method *const size_methods[] = {
-	&size_method_formula,
+	&size_method_engine, &size_method_formula,
 	&size_rules[0], &size_rules[1], &size_rules[2], &size_rules[3],
 	&size_rules[4], &size_rules[5], &size_rules[6], &size_rules[7],
 	&size_rules[8],

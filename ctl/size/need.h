@@ -22,6 +22,7 @@
 
 #include "catalogue/gpu.h"
 #include "catalogue/model.h"
+#include "engine.h"
 #include "params.h"
 #include "weights.h"
 
@@ -35,6 +36,34 @@ enum size_task {
 	SIZE_QLORA,	/* adapters on frozen 4-bit weights */
 	SIZE_TASKS
 };
+
+_Static_assert(SIZE_TASKS == (int)ENGINE_TASKS, "profiles know all tasks");
+
+enum size_optimizer {
+	OPTIMIZER_ADAMW,
+	OPTIMIZER_ADAMW_8BIT,
+	OPTIMIZER_ADAFACTOR,
+	OPTIMIZER_SGD,
+	OPTIMIZER_LION,
+	OPTIMIZER_MUON,
+	SIZE_OPTIMIZERS
+};
+
+/* What LoRA adapts; bits. */
+enum size_target {
+	TARGET_QUERY = 1,
+	TARGET_KEY = 2,
+	TARGET_VALUE = 4,
+	TARGET_OUTPUT = 8,
+	TARGET_MLP = 16,
+	TARGET_EMBEDDING = 32,	/* trained whole */
+	TARGET_HEAD = 64,	/* trained whole */
+};
+
+#define TARGET_LINEAR 31u
+
+/* Options that a profile decides unless the workload says. */
+#define SIZE_UNSET (-1)
 
 struct size_method;
 
@@ -76,21 +105,43 @@ struct size_request {
 	uint64_t output_tokens;
 	double throughput;
 	double qpm;
+	const struct size_engine *engine;
+	const struct size_precision *compute;
+	bool pure16;
+	uint64_t micro_batch;
+	uint64_t generated;
+	enum size_optimizer optimizer;
+	unsigned int targets;
+	int recompute;
+	int zero;
+	int flash;
+	int compile;
+	bool offload;
+	unsigned int tp;
+	unsigned int pp;
+	unsigned int dp;
+	unsigned int cp;
+	unsigned int ep;
+	uint64_t exact_bytes;
 	struct model_params params;
 };
 
-#define SIZE_TERMS_MAX 10
+#define SIZE_TERMS_MAX 12
 #define SIZE_FORMULA_MAX 192
 
 /**
  * struct size_term - one thing that takes memory
  * @name: short, for a table
  * @bytes: how much
+ * @part: enum size_part, or SIZE_PARTS
+ * @calibrated: the engine's profile knows it from measured rows
  * @formula: where the number comes from; "" for more than one GPU
  */
 struct size_term {
 	const char *name;
 	uint64_t bytes;
+	int part;
+	bool calibrated;
 	char formula[SIZE_FORMULA_MAX];
 };
 
@@ -98,11 +149,15 @@ struct size_term {
  * struct size_terms - all that one GPU holds
  * @term: @n of them
  * @total: their sum
+ * @p95: what is not exceeded in 95 of 100 cases; 0: the method does not say
+ * @memory: enum size_memory, each p50 and p95; 0: the method does not say
  */
 struct size_terms {
 	struct size_term term[SIZE_TERMS_MAX];
 	size_t n;
 	uint64_t total;
+	uint64_t p95;
+	uint64_t memory[SIZE_MEMORIES][2];
 };
 
 /**
@@ -110,6 +165,7 @@ struct size_terms {
  * @gpus: all of them
  * @tp: tensor parallel: GPUs that share every layer
  * @pp: pipeline parallel: groups of layers; for inference @gpus is @tp * @pp
+ * @cp: context parallel: GPUs that share a sequence; 0 as 1
  *
  * Without tensor and pipeline parallelism (@tp and @pp are 1) the states are
  * sharded over @gpus as ZeRO-3 and FSDP do.
@@ -118,6 +174,7 @@ struct size_layout {
 	unsigned int gpus;
 	unsigned int tp;
 	unsigned int pp;
+	unsigned int cp;
 };
 
 /**

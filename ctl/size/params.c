@@ -131,20 +131,29 @@ void model_params(const struct cat_model *m, struct model_params *out)
 
 uint64_t model_lora_params(const struct cat_model *m, unsigned int rank)
 {
+	return model_lora_on(m, rank, ~0u);
+}
+
+uint64_t model_lora_on(const struct cat_model *m, unsigned int rank,
+		       unsigned int targets)
+{
 	uint64_t h = m->hidden, a = m->heads;
 	uint64_t q = a * m->head_dim, kv = m->kv_heads * m->head_dim;
 	uint64_t sides;	/* rows and columns of all adapted matrices */
 
-	if (m->arch == MODEL_DEEPSEEK) {
+	if (m->arch == MODEL_DEEPSEEK && !(targets & 15)) {
+		sides = 0;
+	} else if (m->arch == MODEL_DEEPSEEK) {
 		q = a * (m->nope_dim + m->rope_dim);
 		sides = m->q_lora ? h + m->q_lora + m->q_lora + q : h + q;
 		sides += h + m->kv_lora + m->rope_dim;
 		sides += m->kv_lora + a * (m->nope_dim + m->value_dim);
 		sides += a * m->value_dim + h;
 	} else {
-		sides = (h + q) + 2 * (h + kv) + (q + h);
+		sides = (targets & 1 ? h + q : 0) + (targets & 2 ? h + kv : 0) +
+			(targets & 4 ? h + kv : 0) + (targets & 8 ? q + h : 0);
 	}
-	if (!m->experts)
+	if (!m->experts && targets & 16)
 		sides += (families[m->arch].gated ? 3 : 2) * (h + m->ffn);
 	return wide_saturate((u128)rank * m->layers * sides);
 }

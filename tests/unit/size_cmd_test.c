@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/cmd/size.c ctl/cmd/gpus.c ctl/cmd/models.c ctl/context.c ctl/lib/out.c ctl/lib/text.c ctl/size/options.c ctl/size/need.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/units.c ctl/catalogue/catalogue.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
-// packages: json-c
+// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c))
+// packages: libnl-3.0 libnl-genl-3.0 json-c libudev ncursesw
 /*
  * gpuctl size, gpus and models as a user meets them: exit codes, what is
  * printed, and errors that say what to do.
@@ -14,7 +14,7 @@
 
 extern const struct ctl_command cmd_size, cmd_gpus, cmd_models;
 
-#define WORDS_MAX 16
+#define WORDS_MAX 24
 
 /* Result of the last run. */
 static char *text;
@@ -131,12 +131,12 @@ static void size(void)
 
 	runs(&cmd_size, "llama-3.1-8b --gpu=h100", CTL_DONE, "H100 SXM5 80GB");
 	runs(&cmd_size, "meta-llama/Llama-3.1-8B --gpu=l40s --task=qlora",
-	     CTL_DONE, "dequantized");
+	     CTL_DONE, "p50 and p95");
 	runs(&cmd_size, "--params=70B --method=liqid --gpu=h100-80", CTL_DONE,
 	     "163.0 GiB");
 	runs(&cmd_size, "--model=llama-3.1-8b --compare", CTL_DONE,
 	     "eleutherai");
-	runs(&cmd_size, "--params=1T --gpu=t4", CTL_DONE, "149  ");
+	runs(&cmd_size, "--params=1T --gpu=t4", CTL_DONE, "177  ");
 
 	runs(&cmd_size, "", CTL_USAGE, "no model is called");
 	runs(&cmd_size, "llama-9", CTL_USAGE, "did you mean");
@@ -166,16 +166,38 @@ static void size(void)
 	is_int(number(first, "usable_bytes"), 81559ll << 20, "bytes");
 	ok(number(first, "bytes_per_gpu") <= number(first, "usable_bytes"),
 	   "they hold it");
-	is_int((intmax_t)json_object_array_length(field(json, "terms")), 4,
+	is_int((intmax_t)json_object_array_length(field(json, "terms")), 6,
 	       "terms of the whole");
+	ok(number(json, "p95_bytes") > number(json, "total_bytes"), "with an interval");
+	is_int((intmax_t)json_object_array_length(field(json, "memory")), 3, "three memories");
 	is_int(number(json, "total_bytes"), ({
 		int64_t sum = 0;
 
-		for (i = 0; i < 4; i++)
+		for (i = 0; i < 6; i++)
 			sum += number(json_object_array_get_idx(
 					field(json, "terms"), i), "bytes");
 		sum;
-	}), "which add up to the total");
+	}), "terms add up to the total");
+	runs(&cmd_size, "llama-3.1-8b --engine=hf --method=liqid", CTL_USAGE, "knows no engines");
+	runs(&cmd_size, "llama-3.1-8b --engine=nix", CTL_USAGE, "known are generic");
+	runs(&cmd_size, "llama-3.1-8b --tp=3", CTL_USAGE, "does not divide the 32 heads");
+	runs(&cmd_size, "llama-3.1-8b --zero=4", CTL_USAGE, "--zero: 4 is outside 0 to 3");
+	runs(&cmd_size, "llama-3.1-8b --zero=2", CTL_USAGE, "add --task train");
+	runs(&cmd_size, "llama-3.1-8b --lora-target=q,x --task=lora", CTL_USAGE, "is none of");
+	runs(&cmd_size, "llama-3.1-8b --quant=bf16", CTL_USAGE, "no quantized format");
+	runs(&cmd_size, "llama-3.1-8b --ep=2", CTL_USAGE, "no experts");
+	runs(&cmd_size, "llama-3.1-70b --machines --gpu=h100-80", CTL_DONE, "ARRANGEMENT");
+	runs(&cmd_size, "llama-3.1-8b --task=train --tokens=1T --deadline=30d --price=2.5 --best=cost --all",
+	     CTL_DONE, "KG CO2");
+	runs(&cmd_size, "llama-3.1-8b --best=cost", CTL_USAGE, "needs --price");
+	runs(&cmd_size, "llama-3.1-8b --best=beauty", CTL_USAGE, "none of cost, time");
+	runs(&cmd_size, "llama-3.1-8b --task=train --deadline=30d", CTL_USAGE, "needs --tokens");
+	runs(&cmd_size, "llama-3.1-405b --task=train --gpus-max=1 --machines", CTL_NO_FIT,
+	     "no arrangement of at most 1");
+	runs(&cmd_size, "--table", CTL_DONE, "RULE OF THUMB");
+	runs(&cmd_size, "tests/data/configs/llama-3.1-8b.json", CTL_DONE, "8.03 B parameters");
+	runs(&cmd_size, "tests/data/configs/none.json", CTL_USAGE, "No such file");
+	runs(&cmd_size, "qwen2.5-7b --engine=hf --context=8K", CTL_DONE, "measured rows");
 }
 
 static void catalogues(void)

@@ -113,8 +113,13 @@ is "$(gpuctl -j show one | jq -r '.composition | [.state, .gpus, .tenant, .label
 check_rc 1 "a name that is taken" gpuctl compose one --gpus 1
 check_rc 4 "detach of a member" gpuctl detach sim0-0
 like "$(error_of gpuctl detach sim0-0)" 'gpuctl release one' "says what to do instead"
-check "compose by model" gpuctl compose llm --model llama-3.1-70b --task infer
+check "compose by model" gpuctl compose llm --model llama-3.1-70b --task infer --method formula
 is "$(gpuctl -j show llm | jq -r '.composition.slots | join(" ")')" "sim0-4 sim0-5" "two H100 hold it"
+like "$(gpuctl size llama-3.1-70b --check llm)" 'cannot be read' "no driver says what a simulated GPU uses"
+gpuctl -j show llm | jq -r '.composition.slots[]' | while read -r slot; do
+	echo "$(gpuctl -j show "$slot" | jq -r '.slot.functions[0].address // empty'), 70000 MiB"
+done >/tmp/smi
+like "$(gpuctl size llama-3.1-70b --check llm --smi /tmp/smi)" 'within P95' "what nvidia-smi says is compared with the estimate"
 check_rc 3 "a model that fits on nothing that is left" gpuctl compose huge --model llama-3.1-405b
 check "resize: one more" gpuctl resize one --gpus +1
 check "resize: back to two" gpuctl resize one --gpus 2

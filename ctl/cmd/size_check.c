@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: gpuctl size --check
+ *
+ * What the GPUs of a running composition use, beside the estimate of the
+ * workload that the options describe.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/size_machines.h"
+#include "lib/out.h"
+#include "lib/session.h"
+#include "lib/text.h"
+#include "lib/used.h"
+#include "size/physics.h"
+
+#define SMI_MAX (1 << 20)
+
+static const struct out_column columns[] = {
+	{ "slot", "SLOT", 0 },
+	{ "address", "ADDRESS", 0 },
+	{ "used_bytes", "USED", OUT_RIGHT },
+	{ "p50_bytes", "P50", OUT_RIGHT },
+	{ "p95_bytes", "P95", OUT_RIGHT },
+	{ "verdict", "VERDICT", 0 },
+	{ "source", "READ FROM", 0 },
+	{ NULL, NULL, 0 },
+};
+
+/* How the workload is spread over what the composition has. */
+static struct size_layout spread(const struct size_request *req, unsigned int gpus)
+{
+	struct size_layout l = { .gpus = gpus, .tp = 1, .pp = 1, .cp = req->cp };
+
+	if (req->pp && gpus % req->pp == 0)
+		l.pp = req->pp;
+	if (req->tp && gpus % (req->tp * l.pp) == 0)
+		l.tp = req->tp;
+	else if (req->task == SIZE_INFER)
+		l.tp = gpus / l.pp;
+	return l;
+}
+
+static void put(struct out_table *t, const struct gf_slot *slot, const char *smi,
+		const struct size_estimate *e)
+{
+	const char *address = slot->n_functions ? slot->functions[0].address : NULL, *source;
+	uint64_t used;
+
+	out_row(t);
+	out_str(t, "slot", slot->name);
+	out_str(t, "address", address);
+	out_bytes(t, "p50_bytes", (uint64_t)e->memory[MEMORY_DEVICE]);
+	out_bytes(t, "p95_bytes", (uint64_t)e->p95[MEMORY_DEVICE]);
+	if (!address || !used_memory(address, smi, &used, &source)) {
+		out_str(t, "verdict", "cannot be read: no driver file, no NVML");
+		return;
+	}
+	out_bytes(t, "used_bytes", used);
+	out_str(t, "source", source);
+	out_str(t, "verdict", (double)used > e->p95[MEMORY_DEVICE] ? "beyond P95" : "within P95");
+}
+
+static int print(struct session *session, const struct size_request *req, const char *name,
+		 const char *smi)
+{
+	struct gf_composition *composition;
+	struct size_layout layout;
+	struct size_estimate e;
+	struct out_table *t;
+	size_t i, j;
+	int ret = session_composition(session, name, &composition);
+
+	if (ret)
+		return ret;
+	if (!composition->n_members)
+		return ctl_fail(session->ctx, CTL_FAILED, "%s has no GPUs", name);
+	layout = spread(req, (unsigned int)composition->n_members);
+	size_estimate(req, &layout, &e);
+	t = out_table(session->ctx->out, "check", columns, OUT_TABLE);
+	for (i = 0; i < composition->n_members; i++)
+		for (j = 0; j < session->fabric.n_slots; j++)
+			if (session->fabric.slots[j].id == composition->members[i].slot_id)
+				put(t, &session->fabric.slots[j], smi, &e);
+	out_line(session->ctx->out, "estimate of engine %s on %u GPUs, tensor parallel %u",
+		 req->engine->id, layout.gpus, layout.tp);
+	return CTL_DONE;
+}
+
+int size_check(struct ctl_ctx *ctx, const struct size_request *req, const char *name)
+{
+	const char *path = ctl_opt(ctx, "smi");
+	struct session session;
+	char *smi = NULL;
+	int ret;
+
+	if (path) {
+		FILE *file = fopen(path, "re");
+
+		if (!file)
+			return ctl_fail(ctx, CTL_USAGE, "--smi: %s: %s", path, strerror(errno));
+		smi = mem_zalloc(SMI_MAX + 1, 1);
+		if (!fread(smi, 1, SMI_MAX, file))
+			*smi = '\0';
+		fclose(file);
+	}
+	ret = session_open(ctx, &session, SESSION_LOOK);
+	if (!ret) {
+		ret = print(&session, req, name, smi);
+		session_close(&session);
+	}
+	free(smi);
+	return ret;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: gpuctl size --learn
+ *
+ * A log says what was used; the quotient with the estimate goes into a profile
+ * of this host, engines.d/learned.conf below the configuration, where later
+ * estimates find it. One log more counts as one observation beside the profile
+ * itself, so that a single odd run cannot bend it.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/size_machines.h"
+#include "lib/out.h"
+#include "lib/text.h"
+#include "size/estimate.h"
+#include "size/log.h"
+#include "size/physics.h"
+
+#define LOG_MAX (64u << 20)
+
+/* A quotient beyond this is another workload, not another machine. */
+#define FACTOR_MAX 4
+
+static const struct out_column columns[] = {
+	{ "memory", "MEMORY", 0 },
+	{ "measured_bytes", "MEASURED", OUT_RIGHT },
+	{ "estimate_bytes", "ESTIMATE", OUT_RIGHT },
+	{ "off_percent", "OFF", OUT_RIGHT },
+	{ NULL, NULL, 0 },
+};
+
+static int read_log(struct ctl_ctx *ctx, const char *path, struct size_log *log)
+{
+	FILE *file = fopen(path, "re");
+	char *text;
+	size_t n;
+
+	if (!file)
+		return ctl_fail(ctx, CTL_USAGE, "--learn: %s: %s", path, strerror(errno));
+	text = mem_zalloc(LOG_MAX, 1);
+	n = fread(text, 1, LOG_MAX, file);
+	fclose(file);
+	size_log_parse(text, n, log);
+	free(text);
+	if (!log->lines)
+		return ctl_fail(ctx, CTL_USAGE,
+				"--learn: %s has no memory line of PyTorch, vLLM or llama.cpp",
+				path);
+	return CTL_DONE;
+}
+
+static void put(struct out_table *t, const char *what, double measured, double estimate)
+{
+	if (measured <= 0)
+		return;
+	out_row(t);
+	out_str(t, "memory", what);
+	out_bytes(t, "measured_bytes", (uint64_t)measured);
+	out_bytes(t, "estimate_bytes", (uint64_t)estimate);
+	out_real(t, "off_percent", 100 * (estimate / measured - 1), 1);
+}
+
+/* Prints the comparison; returns measured over estimate of what counts most. */
+static double compare(struct ctl_ctx *ctx, const struct size_request *req,
+		      const struct size_log *log)
+{
+	const struct size_layout one = { .gpus = 1, .tp = 1, .pp = 1 };
+	struct out_table *t = out_table(ctx->out, "learned", columns, OUT_TABLE);
+	double measured, estimate, work;
+	struct size_estimate e;
+
+	size_estimate(req, &one, &e);
+	work = e.part[PART_ACTIVATIONS] + e.part[PART_LOGITS] + e.part[PART_BUFFERS];
+	put(t, "allocated", log->allocated, e.memory[MEMORY_ALLOCATED]);
+	put(t, "reserved", log->reserved, e.memory[MEMORY_RESERVED]);
+	put(t, "weights", log->weights, e.part[PART_WEIGHTS]);
+	put(t, "KV cache", log->kv, e.part[PART_KV]);
+	put(t, "activations and buffers", log->work, work);
+	if (log->allocated > 0)
+		return log->allocated / e.memory[MEMORY_ALLOCATED];
+	if (log->reserved > 0)
+		return log->reserved / e.memory[MEMORY_RESERVED];
+	measured = log->weights + log->kv + log->work;
+	estimate = (log->weights > 0 ? e.part[PART_WEIGHTS] : 0) +
+		   (log->kv > 0 ? e.part[PART_KV] : 0) + (log->work > 0 ? work : 0);
+	return estimate > 0 ? measured / estimate : 0;
+}
+
+static bool write_all(FILE *file, const struct catalogue *cat)
+{
+	size_t i;
+	int task;
+
+	fprintf(file, "# Learned by gpuctl size --learn; remove to forget.\n");
+	for (i = 0; i < cat->n_engines; i++) {
+		for (task = 0; task < SIZE_TASKS; task++) {
+			const struct engine_fit *fit = &cat->engines[i].fit[task];
+
+			if (fit->learned)
+				fprintf(file, "\n[%s.%s]\nlearned = %u\np50 = %.6f\n",
+					cat->engines[i].id,
+					size_task_name((enum size_task)task), fit->learned,
+					fit->p50);
+		}
+	}
+	return !fflush(file) && !ferror(file);
+}
+
+/* The whole file anew, and into its place at once. */
+static int store(struct ctl_ctx *ctx, const struct catalogue *cat)
+{
+	char *dir = mem_printf("%s/engines.d", ctx->config_dir);
+	char *path = mem_printf("%s/learned.conf", dir), *tmp = mem_printf("%s.new", path);
+	FILE *file;
+	bool good;
+	int ret = CTL_DONE;
+
+	mkdir(ctx->config_dir, 0755);
+	mkdir(dir, 0755);
+	file = fopen(tmp, "we");
+	good = file && write_all(file, cat);
+	if (file && fclose(file))
+		good = false;
+	if (!good || rename(tmp, path))
+		ret = ctl_fail(ctx, errno == EACCES ? CTL_DENIED : CTL_FAILED,
+			       "%s cannot be written: %s", path, strerror(errno));
+	else
+		out_line(ctx->out, "stored in %s", path);
+	free(dir);
+	free(path);
+	free(tmp);
+	return ret;
+}
+
+int size_learn(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+	       const char *path)
+{
+	struct engine_fit *fit;
+	struct size_log log;
+	double factor, sum;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < cat->n_engines && req->engine != &cat->engines[i]; i++)
+		;
+	if (i == cat->n_engines)
+		return ctl_fail(ctx, CTL_USAGE, "--learn needs --engine: whose log is it?");
+	ret = read_log(ctx, path, &log);
+	if (ret)
+		return ret;
+	factor = compare(ctx, req, &log);
+	if (factor < 1. / FACTOR_MAX || factor > FACTOR_MAX)
+		return ctl_fail(ctx, CTL_FAILED,
+				"the log is %.2f times the estimate: is it of this workload? nothing was learned",
+				factor);
+	fit = &cat->engines[i].fit[req->task];
+	/* what was learned so far, beside one observation of the profile itself */
+	sum = log1p(fit->p50 - 1) * (fit->learned + 1);
+	sum += log1p(factor * fit->p50 - 1);
+	fit->learned++;
+	fit->p50 = exp(sum / (fit->learned + 1));
+	out_line(ctx->out, "engine %s, %s: estimates times %.3f from now on, after %u logs",
+		 req->engine->id, size_task_name(req->task), fit->p50, fit->learned);
+	return store(ctx, cat);
+}

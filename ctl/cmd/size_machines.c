@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: gpuctl size --machines
+ *
+ * Arrangements of GPUs with their time, cost and energy, sorted by a goal. What
+ * is assumed (watts, carbon, overhead of the house) is printed below.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/size_machines.h"
+#include "catalogue/conf.h"
+#include "lib/out.h"
+#include "lib/text.h"
+#include "size/estimate.h"
+#include "size/machines.h"
+#include "size/units.h"
+
+#define EACH_MAX 64
+#define SHOWN 15
+#define GPUS_MAX 65536
+#define PRICE_FILE_MAX (1 << 16)
+
+const struct ctl_option size_machine_options[] = {
+	{ "machines", 'm', NULL, "every arrangement that fits, with time and cost" },
+	{ "best", 0, "GOAL", "sort them by cost, time, energy or count (default)" },
+	{ "deadline", 0, "TIME", "training: only what is done in time, such as 30d" },
+	{ "price", 0, "PRICE|FILE", "of a GPU-hour; a file has [KIND] with price = 2.50" },
+	{ "gpus-max", 0, "COUNT", "no arrangement with more GPUs (default 1024)" },
+	{ "pue", 0, "NUMBER", "watts of the house over watts of the GPUs (default 1.3)" },
+	{ "carbon", 0, "NUMBER", "g CO2 of a kWh (default 400)" },
+	{ "latency", 0, "TIME", "inference: at most so long between two tokens, such as 50ms" },
+	{ "table", 0, NULL, "memory, GPUs and cost of 8B, 70B and 400B at 4 to 32 bits" },
+	{ NULL },
+};
+
+static const struct out_column columns[] = {
+	{ "gpu", NULL, 0 },
+	{ "gpu_name", "ARRANGEMENT", 0 },
+	{ "gpus", "GPUS", OUT_RIGHT },
+	{ "tensor_parallel", "TP", OUT_RIGHT },
+	{ "pipeline_parallel", "PP", OUT_RIGHT },
+	{ "data_parallel", "DP", OUT_RIGHT },
+	{ "p50_bytes", NULL, 0 },
+	{ "p95_bytes", "P95 A GPU", OUT_RIGHT },
+	{ "usable_bytes", "OF", OUT_RIGHT },
+	{ "tokens_per_second", "TOKENS/S", OUT_RIGHT },
+	{ "mfu", "MFU", OUT_RIGHT | OUT_OPTIONAL },
+	{ "hours", "HOURS", OUT_RIGHT | OUT_OPTIONAL },
+	{ "gpu_hours", NULL, 0 },
+	{ "cost", "COST", OUT_RIGHT | OUT_OPTIONAL },
+	{ "kwh", "KWH", OUT_RIGHT | OUT_OPTIONAL },
+	{ "co2_kg", "KG CO2", OUT_RIGHT | OUT_OPTIONAL },
+	{ "limit", "LIMIT", 0 },
+	{ "hot_plug", NULL, 0 },
+	{ NULL, NULL, 0 },
+};
+
+/**
+ * struct prices - what a GPU-hour costs
+ * @cat: whose kinds
+ * @price: by index, negative if not known
+ */
+struct prices {
+	const struct catalogue *cat;
+	double *price;
+};
+
+static int take_price(const struct conf_item *item, void *arg, struct fault *f)
+{
+	struct prices *p = arg;
+	const struct cat_gpu *gpu;
+
+	if (cat_gpu_find(p->cat->gpus, p->cat->n_gpus, item->section, &gpu, f))
+		return -ENOENT;
+	if (!item->key)
+		return 0;
+	if (strcmp(item->key, "price"))
+		return fault_set(f, EINVAL, "no such key: %s; only price is known", item->key);
+	return conf_decimal(item->value, 0, 1e6, &p->price[gpu - p->cat->gpus], f);
+}
+
+static int read_file(const char *path, struct prices *p, struct fault *f)
+{
+	FILE *file = fopen(path, "re");
+	char *text;
+	size_t n;
+	int err;
+
+	if (!file)
+		return fault_set(f, errno, "%.200s: %s", path, strerror(errno));
+	text = mem_zalloc(PRICE_FILE_MAX, 1);
+	n = fread(text, 1, PRICE_FILE_MAX, file);
+	fclose(file);
+	err = n == PRICE_FILE_MAX ? fault_set(f, E2BIG, "%.200s: too large", path)
+				  : conf_parse(path, text, n, take_price, p, f);
+	free(text);
+	return err;
+}
+
+static int read_prices(struct ctl_ctx *ctx, const struct catalogue *cat, struct prices *p)
+{
+	const char *word = ctl_opt(ctx, "price");
+	struct fault f = { "" };
+	double all = -1;
+	size_t i;
+
+	p->cat = cat;
+	p->price = mem_zalloc(cat->n_gpus, sizeof(*p->price));
+	if (word && conf_decimal(word, 0, 1e6, &all, &f))
+		all = -1;
+	for (i = 0; i < cat->n_gpus; i++)
+		p->price[i] = all;
+	if (!word || all >= 0)
+		return CTL_DONE;
+	if (read_file(word, p, &f))
+		return ctl_fail(ctx, CTL_USAGE, "--price: %s", f.text);
+	return CTL_DONE;
+}
+
+static int read_number(struct ctl_ctx *ctx, const char *name, double min, double max, double *out)
+{
+	const char *word = ctl_opt(ctx, name);
+	struct fault f = { "" };
+
+	if (word && conf_decimal(word, min, max, out, &f))
+		return ctl_fail(ctx, CTL_USAGE, "--%s: %s", name, f.text);
+	return CTL_DONE;
+}
+
+static int read_time(struct ctl_ctx *ctx, const char *name, double *seconds)
+{
+	const char *word = ctl_opt(ctx, name);
+	uint64_t ms;
+
+	if (!word)
+		return CTL_DONE;
+	if (!text_parse_duration(word, &ms) || !ms)
+		return ctl_fail(ctx, CTL_USAGE, "--%s: \"%.40s\" is no time: write 30d, 8h or 50ms",
+				name, word);
+	*seconds = (double)ms / 1000;
+	return CTL_DONE;
+}
+
+static int read_wish(struct ctl_ctx *ctx, const struct catalogue *cat,
+		     const struct size_request *req, struct machine_wish *wish, double *latency)
+{
+	double max = 1024;
+	int ret;
+
+	memset(wish, 0, sizeof(*wish));
+	wish->pue = 1.3;
+	wish->carbon = 400;
+	wish->speed = cat->speed;
+	wish->tokens = (double)req->tokens * req->epochs;
+	wish->answers = (double)req->output_tokens * req->qpm / 60;
+	ret = read_number(ctx, "pue", 1, 5, &wish->pue);
+	if (!ret)
+		ret = read_number(ctx, "carbon", 0, 5000, &wish->carbon);
+	if (!ret)
+		ret = read_number(ctx, "gpus-max", 1, GPUS_MAX, &max);
+	if (!ret)
+		ret = read_time(ctx, "deadline", &wish->seconds);
+	if (!ret)
+		ret = read_time(ctx, "latency", latency);
+	wish->gpus_max = (unsigned int)max;
+	if (!ret && wish->seconds > 0 && !req->tokens)
+		ret = ctl_fail(ctx, CTL_USAGE, "--deadline needs --tokens: how much is to do?");
+	if (!ret && *latency > 0 && req->task != SIZE_INFER)
+		ret = ctl_fail(ctx, CTL_USAGE, "--latency is about inference: leave it out");
+	return ret;
+}
+
+static void put_real(struct out_table *t, const char *column, double value, int digits)
+{
+	if (value > 0)
+		out_real(t, column, value, digits);
+}
+
+static void print_machine(struct out_table *t, const struct catalogue *cat,
+			  const struct machine *m)
+{
+	const struct cat_gpu *gpu = &cat->gpus[m->kind];
+	char buf[UNITS_TEXT_MAX];
+
+	out_row(t);
+	out_str(t, "gpu", gpu->id);
+	out_str(t, "gpu_name", gpu->name);
+	out_uint(t, "gpus", m->gpus);
+	out_uint(t, "tensor_parallel", m->layout.tp);
+	out_uint(t, "pipeline_parallel", m->layout.pp);
+	out_uint(t, "data_parallel", m->dp);
+	out_uint(t, "p50_bytes", (uint64_t)m->p50);
+	out_cell(t, "p95_bytes", json_object_new_uint64((uint64_t)m->p95), "%s",
+		 units_gib(buf, (uint64_t)m->p95));
+	out_cell(t, "usable_bytes", json_object_new_uint64(m->usable), "%s",
+		 units_gib(buf, m->usable));
+	put_real(t, "tokens_per_second", m->rate.tokens_per_s * m->gpus, 0);
+	put_real(t, "mfu", m->rate.mfu, 3);
+	put_real(t, "hours", m->hours, 1);
+	put_real(t, "gpu_hours", m->hours * m->gpus, 0);
+	put_real(t, "cost", m->cost, 2);
+	put_real(t, "kwh", m->kwh, 0);
+	put_real(t, "co2_kg", m->co2_kg, 0);
+	if (m->rate.tokens_per_s > 0)
+		out_str(t, "limit", speed_term_names[m->rate.limit]);
+	out_bool(t, "hot_plug", gpu->form == GPU_FORM_CARD);
+}
+
+bool size_machines_asked(const struct ctl_ctx *ctx)
+{
+	return ctl_flag(ctx, "machines") || ctl_flag(ctx, "best") || ctl_flag(ctx, "deadline") ||
+	       ctl_flag(ctx, "price") || ctl_flag(ctx, "latency");
+}
+
+static size_t collect(struct ctl_ctx *ctx, const struct catalogue *cat,
+		      const struct size_request *req, const struct machine_wish *wish,
+		      double latency, struct machine *all,
+		      bool (*takes)(const struct ctl_ctx *ctx, const struct cat_gpu *gpu))
+{
+	struct machine each[EACH_MAX];
+	enum gpu_trust trust;
+	size_t i, j, n = 0, got;
+
+	for (i = 0; i < cat->n_gpus; i++) {
+		if (!takes(ctx, &cat->gpus[i]) || !cat_gpu_memory_mib(&cat->gpus[i], &trust))
+			continue;
+		got = machines_find(req, &cat->gpus[i], i, wish, each, EACH_MAX);
+		for (j = 0; j < got; j++) {
+			double step = each[j].rate.tokens_per_s * each[j].layout.gpus;
+
+			/* a step makes one token for each sequence */
+			if (latency > 0 && (step <= 0 || (double)req->batch / step > latency))
+				continue;
+			all[n++] = each[j];
+		}
+	}
+	return n;
+}
+
+int size_machines_print(struct ctl_ctx *ctx, const struct catalogue *cat,
+			const struct size_request *req,
+			bool (*takes)(const struct ctl_ctx *ctx, const struct cat_gpu *gpu))
+{
+	const char *best = ctl_opt(ctx, "best");
+	enum machine_goal goal = GOAL_COUNT;
+	struct machine_wish wish;
+	struct prices prices = { 0 };
+	struct machine *all;
+	struct out_table *t;
+	struct fault f = { "" };
+	double latency = 0;
+	size_t n, i;
+	int ret;
+
+	if (best && machine_goal_find(best, &goal, &f))
+		return ctl_fail(ctx, CTL_USAGE, "--best: %s", f.text);
+	ret = read_wish(ctx, cat, req, &wish, &latency);
+	if (!ret && goal == GOAL_COST && !ctl_flag(ctx, "price"))
+		ret = ctl_fail(ctx, CTL_USAGE, "--best cost needs --price: a number or a file");
+	if (!ret && goal == GOAL_ENERGY && !req->tokens)
+		ret = ctl_fail(ctx, CTL_USAGE, "--best energy needs --tokens: how much is to do?");
+	if (!ret && goal == GOAL_COST && !req->tokens)
+		ret = ctl_fail(ctx, CTL_USAGE, "--best cost needs --tokens: how much is to do?");
+	if (!ret)
+		ret = read_prices(ctx, cat, &prices);
+	if (ret) {
+		free(prices.price);
+		return ret;
+	}
+	wish.price = prices.price;
+	all = mem_zalloc(cat->n_gpus * EACH_MAX, sizeof(*all));
+	n = collect(ctx, cat, req, &wish, latency, all, takes);
+	machines_sort(all, n, goal);
+	t = out_table(ctx->out, "machines", columns, OUT_TABLE);
+	for (i = 0; i < n && (out_is_json(ctx->out) || i < SHOWN); i++)
+		print_machine(t, cat, &all[i]);
+	if (n > SHOWN)
+		out_line(ctx->out, "%zu more arrangements with -j", n - SHOWN);
+	if (req->tokens)
+		out_note(ctx->out, "remarks", "",
+			 "energy: 85 %% of each board's watts, PUE %g, %g g CO2 a kWh", wish.pue,
+			 wish.carbon);
+	free(prices.price);
+	free(all);
+	if (!n)
+		return ctl_fail(ctx, CTL_NO_FIT,
+				"no arrangement of at most %u GPUs does that: raise --gpus-max, --deadline or --latency, or take a smaller format",
+				wish.gpus_max);
+	return CTL_DONE;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: gpuctl size --table
+ *
+ * Three tables that articles print from rules of thumb, here from computed
+ * figures: what the weights and the workload of 8B, 70B and 400B models need
+ * at 4 to 32 bits, on how many GPUs, and what those cost an hour.
+ */
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/size_machines.h"
+#include "catalogue/conf.h"
+#include "lib/out.h"
+#include "size/estimate.h"
+#include "size/units.h"
+
+static const char *const models[] = { "llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b" };
+static const char *const formats[] = { "int4", "int8", "fp8", "bf16", "fp32" };
+static const char *const kinds[] = {
+	"l4", "l40s", "a100-pcie-80", "h100-pcie-80", "h100-nvl-94", "h200-nvl-141",
+	"rtx-pro-6000-server",
+};
+
+#define MODELS 3
+#define FORMATS 5
+#define KINDS 7
+
+static const struct out_column memory_columns[] = {
+	{ "model", "MEMORY (P95)", 0 },
+	{ "format", "FORMAT", 0 },
+	{ "weight_bytes", "WEIGHTS", OUT_RIGHT },
+	{ "p50_bytes", "P50", OUT_RIGHT },
+	{ "p95_bytes", "P95", OUT_RIGHT },
+	{ "rule_bytes", "RULE OF THUMB", OUT_RIGHT },
+	{ NULL, NULL, 0 },
+};
+
+static const struct out_column count_columns[] = {
+	{ "gpu", "GPUS", 0 },
+	{ "model", "MODEL", 0 },
+	{ "int4", "INT4", OUT_RIGHT },
+	{ "int8", "INT8", OUT_RIGHT },
+	{ "fp8", "FP8", OUT_RIGHT },
+	{ "bf16", "BF16", OUT_RIGHT },
+	{ "fp32", "FP32", OUT_RIGHT },
+	{ NULL, NULL, 0 },
+};
+
+static const struct out_column cost_columns[] = {
+	{ "gpu", "COST AN HOUR", 0 },
+	{ "model", "MODEL", 0 },
+	{ "int4", "INT4", OUT_RIGHT },
+	{ "int8", "INT8", OUT_RIGHT },
+	{ "fp8", "FP8", OUT_RIGHT },
+	{ "bf16", "BF16", OUT_RIGHT },
+	{ "fp32", "FP32", OUT_RIGHT },
+	{ NULL, NULL, 0 },
+};
+
+/* The workload that was asked for, of another model in another format. */
+static bool variant(const struct catalogue *cat, const struct size_request *req,
+		    const char *model, const char *format, const struct size_method *method,
+		    struct size_request *out)
+{
+	struct fault f = { "" };
+
+	*out = *req;
+	out->precision = size_precision_get(format);
+	out->compute = NULL;
+	out->kv = NULL;
+	out->method = method;
+	out->given_params = 0;
+	out->exact_bytes = 0;
+	if (cat_model_find(cat->models, cat->n_models, model, &out->model, &f))
+		return false;
+	return !size_request_check(out, &f);
+}
+
+static void put(struct out_table *t, const char *column, uint64_t bytes)
+{
+	char buf[UNITS_TEXT_MAX];
+
+	out_cell(t, column, json_object_new_uint64(bytes), "%s", units_gib(buf, bytes));
+}
+
+static void memory(struct ctl_ctx *ctx, const struct catalogue *cat,
+		   const struct size_request *req)
+{
+	struct out_table *t = out_table(ctx->out, "memory", memory_columns, OUT_TABLE);
+	struct size_request r;
+	struct size_terms terms;
+	int m, f;
+
+	for (m = 0; m < MODELS; m++) {
+		for (f = 0; f < FORMATS; f++) {
+			if (!variant(cat, req, models[m], formats[f], &size_method_engine, &r))
+				continue;
+			out_row(t);
+			out_str(t, "model", r.model->name);
+			out_str(t, "format", formats[f]);
+			size_need(&r, &terms);
+			put(t, "weight_bytes", size_weight_bytes(&r.params, r.precision));
+			put(t, "p50_bytes", terms.total);
+			put(t, "p95_bytes", terms.p95);
+			if (variant(cat, req, models[m], formats[f], &size_rules[0], &r)) {
+				size_need(&r, &terms);
+				put(t, "rule_bytes", terms.total);
+			}
+		}
+	}
+}
+
+/* Counts, or with a price what they cost. */
+static void counts(struct ctl_ctx *ctx, const struct catalogue *cat,
+		   const struct size_request *req, double price)
+{
+	struct out_table *t = price > 0
+		? out_table(ctx->out, "cost_per_hour", cost_columns, OUT_TABLE)
+		: out_table(ctx->out, "gpus", count_columns, OUT_TABLE);
+	const struct cat_gpu *gpu;
+	struct size_request r;
+	struct size_fit fit;
+	struct fault fault = { "" };
+	int k, m, f;
+
+	for (k = 0; k < KINDS; k++) {
+		if (cat_gpu_find(cat->gpus, cat->n_gpus, kinds[k], &gpu, &fault))
+			continue;
+		for (m = 0; m < MODELS; m++) {
+			out_row(t);
+			out_str(t, "gpu", gpu->name);
+			out_str(t, "model", models[m]);
+			for (f = 0; f < FORMATS; f++) {
+				if (!variant(cat, req, models[m], formats[f], &size_method_engine,
+					     &r) ||
+				    size_fit_gpu(&r, gpu, &fit, &fault) || !fit.layout.gpus)
+					continue;
+				if (price > 0)
+					out_real(t, formats[f], price * fit.layout.gpus, 2);
+				else
+					out_uint(t, formats[f], fit.layout.gpus);
+			}
+		}
+	}
+}
+
+int size_table_print(struct ctl_ctx *ctx, const struct catalogue *cat,
+		     const struct size_request *req)
+{
+	const char *word = ctl_opt(ctx, "price");
+	struct fault f = { "" };
+	double price = 0;
+
+	if (word && conf_decimal(word, 0.0001, 1e6, &price, &f))
+		return ctl_fail(ctx, CTL_USAGE, "--price: %s; --table takes one number", f.text);
+	out_line(ctx->out, "%s, %llu x %llu tokens, engine %s", size_task_name(req->task),
+		 (unsigned long long)req->batch, (unsigned long long)req->context,
+		 req->engine->id);
+	memory(ctx, cat, req);
+	counts(ctx, cat, req, 0);
+	if (price > 0)
+		counts(ctx, cat, req, price);
+	else
+		out_line(ctx->out, "what that costs an hour: --price");
+	return CTL_DONE;
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the estimate as terms
+ *
+ * The method that knows engines: each part with its formula in the numbers of
+ * the workload, where the formula is from, and whether rows were measured that
+ * could correct it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "estimate.h"
+#include "kv.h"
+#include "physics.h"
+#include "units.h"
+#include "wide.h"
+
+/**
+ * struct optimizer - what an optimizer keeps
+ * @name: what users type
+ * @bytes: of states per parameter, beside weight and gradient
+ * @bytes16: the same where they are kept in 16 bits
+ */
+struct optimizer {
+	const char *name;
+	double bytes;
+	double bytes16;
+};
+
+static const struct optimizer optimizers[SIZE_OPTIMIZERS] = {
+	[OPTIMIZER_ADAMW] = { "adamw", 8, 4 },
+	[OPTIMIZER_ADAMW_8BIT] = { "adamw-8bit", 2, 2 },
+	/* rows and columns instead of a matrix: less than a hundredth */
+	[OPTIMIZER_ADAFACTOR] = { "adafactor", 0.05, 0.05 },
+	[OPTIMIZER_SGD] = { "sgd", 4, 2 },
+	[OPTIMIZER_LION] = { "lion", 4, 2 },
+	[OPTIMIZER_MUON] = { "muon", 4, 2 },
+};
+
+double size_optimizer_bytes(enum size_optimizer optimizer, bool pure16)
+{
+	return pure16 ? optimizers[optimizer].bytes16 : optimizers[optimizer].bytes;
+}
+
+const char *size_optimizer_name(enum size_optimizer optimizer)
+{
+	return optimizers[optimizer].name;
+}
+
+int size_optimizer_find(const char *name, enum size_optimizer *out, struct fault *f)
+{
+	int i;
+
+	for (i = 0; i < SIZE_OPTIMIZERS; i++) {
+		if (!strcasecmp(name, optimizers[i].name)) {
+			*out = (enum size_optimizer)i;
+			return 0;
+		}
+	}
+	fault_set(f, ENOENT, "no optimizer is called \"%.40s\"; known are", name);
+	for (i = 0; i < SIZE_OPTIMIZERS; i++)
+		fault_add(f, " %s", optimizers[i].name);
+	return -ENOENT;
+}
+
+static double number(const struct size_request *req, enum engine_number n)
+{
+	return req->engine->number[n];
+}
+
+static void activation_formula(const struct size_request *req, const struct size_layout *layout,
+			       char *buf, size_t size)
+{
+	static const char *const how[] = { "all kept", "scores recomputed", "recomputed" };
+	const struct cat_model *m = req->model;
+	unsigned long long h = m->hidden, f = model_active_ffn(m);
+	unsigned long long batch = req->micro_batch ? req->micro_batch : req->batch;
+
+	if (req->task == SIZE_INFER)
+		snprintf(buf, size, "prompt tokens at a time x (4 x %llu + 3 x %llu) x %g B", h, f,
+			 (double)req->compute->linear / (double)SIZE_BYTE);
+	else if (model_mlp_is_gated(m))
+		snprintf(buf, size,
+			 "%llu x %llu tokens x %llu layers, %s; a layer: 20 x %llu + 4 x %llu + 8 x %llu B",
+			 batch, (unsigned long long)req->context,
+			 (unsigned long long)(m->layers / layout->pp), how[size_recompute(req)],
+			 h, (unsigned long long)(m->kv_heads * m->head_dim), f);
+	else
+		snprintf(buf, size, "%llu x %llu tokens x %llu layers, %s; a layer: %d x %llu B%s",
+			 batch, (unsigned long long)req->context,
+			 (unsigned long long)(m->layers / layout->pp), how[size_recompute(req)],
+			 req->flash ? 28 : 34, h, req->flash ? "" : " + 5 x heads x tokens");
+}
+
+/* Of training: how many bytes a parameter takes in this part. */
+static void trained_text(const struct size_request *req, const struct size_layout *layout,
+			 enum size_part part, char *buf, size_t size)
+{
+	double n = size_trained(req);
+	struct size_physics p;
+	char text[UNITS_TEXT_MAX];
+
+	size_physics(req, layout, &p);
+	snprintf(buf, size, "%s x %.4g B%s%s", units_grouped(text, (uint64_t)n), p.part[part] / n,
+		 part == PART_OPTIMIZER ? ", fp32 copy and states of " : "",
+		 part == PART_OPTIMIZER ? size_optimizer_name(req->optimizer) : "");
+}
+
+static void weight_text(const struct size_request *req, const struct size_layout *layout,
+			char *buf, size_t size)
+{
+	char n[UNITS_TEXT_MAX];
+
+	if (req->task == SIZE_TRAIN)
+		trained_text(req, layout, PART_WEIGHTS, buf, size);
+	else if (req->exact_bytes)
+		snprintf(buf, size, "%s B, as the headers of the file say",
+			 units_grouped(n, req->exact_bytes));
+	else
+		size_weight_formula(&req->params, req->precision, buf, size);
+}
+
+static void buffer_text(const struct size_request *req, const struct size_layout *layout,
+			char *buf, size_t size)
+{
+	if (req->task == SIZE_INFER)
+		snprintf(buf, size, "%g GiB + %g dequantized matrices",
+			 number(req, ENGINE_CONSTANT),
+			 req->precision->linear < 16 * SIZE_BIT ? number(req, ENGINE_DEQUANTIZED)
+								: 0);
+	else
+		snprintf(buf, size,
+			 "%g GiB, ZeRO-%u copies, the optimizer's step (%g B) beyond activations",
+			 number(req, ENGINE_CONSTANT), size_zero_stage(req, layout),
+			 number(req, ENGINE_STEP_BYTES));
+}
+
+void size_part_formula(const struct size_request *req, const struct size_layout *layout,
+		       enum size_part part, char *buf, size_t size)
+{
+	*buf = '\0';
+	switch (part) {
+	case PART_WEIGHTS:
+		weight_text(req, layout, buf, size);
+		break;
+	case PART_GRADIENTS:
+	case PART_OPTIMIZER:
+		trained_text(req, layout, part, buf, size);
+		break;
+	case PART_ACTIVATIONS:
+		if (req->model)
+			activation_formula(req, layout, buf, size);
+		break;
+	case PART_LOGITS:
+		if (req->model)
+			snprintf(buf, size, "%s of %llu entries x %g B",
+				 req->task == SIZE_INFER ? "last tokens" : "all tokens",
+				 (unsigned long long)req->model->vocab,
+				 req->task == SIZE_INFER ? 6 : number(req, ENGINE_LOSS_BYTES));
+		break;
+	case PART_KV:
+		if (req->model)
+			kv_formula(req->model, req->kv, req->context, req->batch, buf, size);
+		break;
+	case PART_BUFFERS:
+		buffer_text(req, layout, buf, size);
+		break;
+	default:
+		snprintf(buf, size, "context %g GiB%s", number(req, ENGINE_CONTEXT),
+			 layout->gpus > 1 ? ", collectives" : "");
+	}
+}
+
+const char *size_part_source(const struct size_request *req, enum size_part part)
+{
+	static const char *const sources[SIZE_PARTS] = {
+		[PART_WEIGHTS] = "the model's shape",
+		[PART_GRADIENTS] = "Rajbhandari 2020 (ZeRO)",
+		[PART_OPTIMIZER] = "Rajbhandari 2020 (ZeRO)",
+		[PART_ACTIVATIONS] = "Korthikanti 2022",
+		[PART_LOGITS] = "cross entropy in PyTorch",
+		[PART_KV] = "the model's shape",
+		[PART_BUFFERS] = "the engine's policy",
+		[PART_FRAMEWORK] = "measured contexts",
+	};
+
+	if (part == PART_WEIGHTS && req->exact_bytes)
+		return "the file's headers";
+	return sources[part];
+}
+
+static uint64_t whole(double bytes)
+{
+	return bytes >= 1.8e19 ? UINT64_MAX : (uint64_t)bytes;
+}
+
+static void engine_terms(const struct size_request *req, const struct size_layout *layout,
+			 struct size_terms *terms)
+{
+	const struct engine_fit *fit = &req->engine->fit[req->task];
+	struct size_estimate e;
+	size_t j;
+	int i;
+
+	size_estimate(req, layout, &e);
+	for (i = 0; i < SIZE_PARTS; i++) {
+		struct size_term *term;
+
+		if (e.part[i] < 1)
+			continue;
+		term = &terms->term[terms->n++];
+		term->name = engine_part_names[i];
+		term->part = i;
+		term->bytes = whole(e.part[i]);
+		term->calibrated = fit->known & 1u << i;
+		term->formula[0] = '\0';
+	}
+	terms->term[terms->n].name = "allocator";
+	terms->term[terms->n].part = SIZE_PARTS;
+	terms->term[terms->n].calibrated = false;
+	terms->term[terms->n].formula[0] = '\0';
+	terms->term[terms->n++].bytes = whole(e.memory[MEMORY_RESERVED] -
+					      e.memory[MEMORY_ALLOCATED]);
+	for (j = 0; j < terms->n; j++)
+		terms->total = add_saturate(terms->total, terms->term[j].bytes);
+	terms->p95 = whole(e.p95[MEMORY_DEVICE]);
+	for (i = 0; i < SIZE_MEMORIES; i++) {
+		terms->memory[i][0] = whole(e.memory[i]);
+		terms->memory[i][1] = whole(e.p95[i]);
+	}
+	terms->memory[MEMORY_DEVICE][0] = terms->total;
+}
+
+void size_explain(const struct size_request *req, const struct size_layout *layout,
+		  struct size_terms *terms)
+{
+	size_t i;
+
+	if (req->method != &size_method_engine)
+		return;
+	for (i = 0; i < terms->n; i++) {
+		struct size_term *term = &terms->term[i];
+
+		if (term->part < SIZE_PARTS)
+			size_part_formula(req, layout, (enum size_part)term->part, term->formula,
+					  sizeof(term->formula));
+		else
+			snprintf(term->formula, sizeof(term->formula),
+				 "reserved over allocated: %g", number(req, ENGINE_RESERVE));
+	}
+}
+
+const struct size_method size_method_engine = {
+	.name = "engine",
+	.rule = "each part by its formula, corrected by the engine's profile",
+	.reading = "p50 and p95 from what was measured with the engine; fits is decided on p95",
+	.tasks = SIZE_ALL_TASKS,
+	.terms = engine_terms,
+};

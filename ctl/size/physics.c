@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: what must be there
+ *
+ * Each part of the memory by its formula, on the fullest GPU of a layout.
+ * Counts are doubles: the largest shapes of the catalogue times the largest
+ * batches stay below 2^1023, and nothing here needs the last byte.
+ *
+ * Notation as in the literature: h hidden, a heads, d head width, k KV heads,
+ * f inner width of the MLP, V vocabulary, s tokens of a sequence, t tensor
+ * parallel degree.
+ */
+#include <string.h>
+
+#include "kv.h"
+#include "physics.h"
+
+#define GIB_D ((double)(1ull << 30))
+
+/* One layer worked on again holds a little more than it keeps. */
+#define RECOMPUTE_EXTRA 1.3
+
+/**
+ * struct stage - parameters on the fullest GPU of a pipeline, before sharding
+ * @linear: matrices of the blocks
+ * @small: norms, biases, routers
+ * @embedding: input table
+ * @head: output matrix of its own
+ */
+struct stage {
+	double linear;
+	double small;
+	double embedding;
+	double head;
+};
+
+static double number(const struct size_request *req, enum engine_number n)
+{
+	return req->engine->number[n];
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static double context_parallel(const struct size_layout *layout)
+{
+	return layout->cp > 1 ? layout->cp : 1;
+}
+
+/* Ranks that hold the same states unless they are sharded. */
+static double replicas(const struct size_layout *layout)
+{
+	return larger(1, (double)layout->gpus / layout->tp / layout->pp);
+}
+
+unsigned int size_zero_stage(const struct size_request *req, const struct size_layout *layout)
+{
+	if (req->zero != SIZE_UNSET)
+		return (unsigned int)req->zero;
+	return layout->gpus > layout->tp * layout->pp ? (unsigned int)number(req, ENGINE_ZERO) : 0;
+}
+
+unsigned int size_recompute(const struct size_request *req)
+{
+	return req->recompute == SIZE_UNSET ? (unsigned int)number(req, ENGINE_RECOMPUTE)
+					    : (unsigned int)req->recompute;
+}
+
+static double layers_share(const struct size_request *req, const struct size_layout *layout)
+{
+	uint64_t layers;
+
+	if (layout->pp <= 1 || !req->model || number(req, ENGINE_EVEN_SPLIT) > 0)
+		return 1. / layout->pp;
+	layers = (req->model->layers + layout->pp - 1) / layout->pp;
+	return (double)layers / (double)req->model->layers;
+}
+
+/* Part of the matrices that other ranks hold under expert parallelism. */
+static double expert_share(const struct size_request *req)
+{
+	const struct cat_model *m = req->model;
+	double experts;
+
+	if (!m || !m->experts || req->ep <= 1)
+		return 0;
+	experts = (double)(m->layers - m->dense_layers) * (double)m->experts * 3 *
+		  (double)m->hidden * (double)m->moe_ffn;
+	return experts * (1 - 1. / req->ep) / (double)req->params.linear;
+}
+
+static struct stage fullest_stage(const struct size_request *req,
+				  const struct size_layout *layout)
+{
+	const struct model_params *p = &req->params;
+	double share = layers_share(req, layout);
+	struct stage s = {
+		.linear = (double)p->linear * share * (1 - expert_share(req)) / layout->tp,
+		.small = (double)p->small * share / layout->tp,
+		.embedding = (double)p->embedding / layout->tp,
+		.head = (double)p->head / layout->tp,
+	};
+
+	if (layout->pp > 1 && number(req, ENGINE_EVEN_SPLIT) > 0) {
+		s.embedding *= share;
+		s.head *= share;
+	} else if (layout->pp > 1) {
+		/* embedding on the first stage, output matrix on the last */
+		s.head = 0;
+	}
+	return s;
+}
+
+static double all_of(const struct stage *s)
+{
+	return s->linear + s->small + s->embedding + s->head;
+}
+
+/* Bytes of weights as stored, embeddings and norms at @rest bytes. */
+static double stored_bytes(const struct size_request *req, const struct stage *s, double rest)
+{
+	double linear = (double)req->precision->linear / (double)SIZE_BYTE;
+	double whole = (double)req->params.total;
+	bool head = number(req, ENGINE_HEAD_QUANTIZED) > 0;
+
+	if (req->exact_bytes)
+		return (double)req->exact_bytes * all_of(s) / whole;
+	return s->linear * linear + (s->small + s->embedding) * rest +
+	       s->head * (head ? linear : rest);
+}
+
+static double compute_bytes(const struct size_request *req)
+{
+	return (double)req->compute->linear / (double)SIZE_BYTE;
+}
+
+static double rest_bytes(const struct size_request *req)
+{
+	return (double)req->precision->rest / (double)SIZE_BYTE;
+}
+
+static bool quantized(const struct size_request *req)
+{
+	return req->precision->linear < 16 * SIZE_BIT;
+}
+
+/* The largest matrix that is multiplied in 16 bits after dequantization. */
+static double largest_matrix(const struct size_request *req)
+{
+	const struct cat_model *m = req->model;
+	double width = (double)(m->experts && !m->dense_layers ? m->moe_ffn : m->ffn);
+	double block = (double)m->hidden * width;
+
+	if (number(req, ENGINE_HEAD_QUANTIZED) > 0)
+		return larger(block, (double)m->vocab * (double)m->hidden);
+	return block;
+}
+
+/* --- inference ------------------------------------------------------------- */
+
+static double prompt_tokens(const struct size_request *req)
+{
+	double generated = req->generated ? (double)req->generated
+					  : number(req, ENGINE_GENERATED);
+
+	return larger(1, (double)req->context - generated);
+}
+
+static double prefill_tokens(const struct size_request *req)
+{
+	double tokens = prompt_tokens(req) * (double)req->batch;
+	double chunk = number(req, ENGINE_PREFILL);
+
+	return chunk > 0 && tokens > chunk ? chunk : tokens;
+}
+
+static void infer_parts(const struct size_request *req, const struct size_layout *layout,
+			double part[SIZE_PARTS])
+{
+	const struct cat_model *m = req->model;
+	struct stage s = fullest_stage(req, layout);
+	double tied;
+
+	part[PART_WEIGHTS] = stored_bytes(req, &s, rest_bytes(req));
+	part[PART_BUFFERS] = number(req, ENGINE_CONSTANT) * GIB_D;
+	if (!m)
+		return;
+	part[PART_KV] = (double)kv_bytes(m, req->kv, req->context, req->batch, layout->tp) *
+			layers_share(req, layout) * number(req, ENGINE_KV_COPIES);
+	part[PART_ACTIVATIONS] = prefill_tokens(req) * compute_bytes(req) *
+				 (4 * (double)m->hidden +
+				  3 * (double)model_active_ffn(m) / layout->tp);
+	part[PART_LOGITS] = (double)req->batch * (double)m->vocab / layout->tp * 6;
+	if (quantized(req))
+		part[PART_BUFFERS] += number(req, ENGINE_DEQUANTIZED) * largest_matrix(req) * 2 /
+				      layout->tp;
+	/* AWQ loaders make the output matrix before it is tied to the input */
+	tied = strcmp(req->precision->name, "awq") || !m->tied ||
+	       !(number(req, ENGINE_UNTIED_LOAD) > 0)
+		? 0 : (double)m->vocab * (double)m->hidden * 2;
+	part[PART_BUFFERS] += larger(0, tied - part[PART_KV] - part[PART_ACTIVATIONS] -
+					part[PART_LOGITS] - part[PART_BUFFERS]);
+}
+
+/* --- training -------------------------------------------------------------- */
+
+/* Tensors that LoRA trains whole, beside the adapters. */
+static double trained_whole(const struct size_request *req)
+{
+	const struct cat_model *m = req->model;
+	double table = m ? (double)(m->vocab * m->hidden) : 0;
+
+	return (req->targets & TARGET_EMBEDDING ? table : 0) +
+	       (req->targets & TARGET_HEAD ? table : 0);
+}
+
+static double adapters(const struct size_request *req)
+{
+	/* rank 16 on all linear layers of a 7B to 70B model */
+	if (!req->model)
+		return (double)req->params.total * 0.006 * req->rank / 16;
+	return (double)model_lora_on(req->model, req->rank, req->targets & TARGET_LINEAR);
+}
+
+double size_trained(const struct size_request *req)
+{
+	if (req->task == SIZE_TRAIN)
+		return (double)req->params.total;
+	return adapters(req) + trained_whole(req);
+}
+
+/* Bytes of weight, gradient and states of one trained parameter. */
+struct each {
+	double weight;
+	double gradient;
+	double state;
+};
+
+static struct each each_parameter(const struct size_request *req)
+{
+	double states = size_optimizer_bytes(req->optimizer, req->pure16);
+	double adapter = number(req, ENGINE_ADAPTER_BYTES) / 4;
+
+	if (req->task != SIZE_TRAIN && req->pure16)
+		return (struct each){ 2, 2, states };
+	if (req->task != SIZE_TRAIN)
+		return (struct each){ adapter, adapter, states * adapter / 4 };
+	if (req->compute->linear == 32 * SIZE_BIT)
+		return (struct each){ 4, 4, states };
+	if (req->pure16)
+		return (struct each){ 2, 2, states };
+	if (number(req, ENGINE_MASTER) > 0)
+		return (struct each){ 2, 2, states + 4 +
+				      4 * number(req, ENGINE_FP32_GRADIENTS) };
+	return (struct each){ 4, 4, states };
+}
+
+/* Bytes per token that a layer keeps for its backward pass. */
+static double layer_bytes(const struct size_request *req, const struct size_layout *layout,
+			  bool scores)
+{
+	const struct cat_model *m = req->model;
+	double h = (double)m->hidden, f = (double)model_active_ffn(m);
+	double q = (double)(m->kv_lora ? m->heads * (m->nope_dim + m->rope_dim)
+				       : m->heads * m->head_dim);
+	double kv = m->kv_lora ? q : (double)(m->kv_heads * m->head_dim);
+	bool flash = req->flash != 0, compiled = req->compile == 1;
+	double whole, split;
+
+	whole = 10 * h;
+	if (model_mlp_is_gated(m))
+		split = compiled ? 2 * q + 4 * kv + 6 * f : 6 * h + 4 * q + 4 * kv + 8 * f;
+	else
+		split = (flash ? 2 * h : 8 * h) + 4 * f;
+	if (scores && !flash)
+		split += 5 * (double)m->heads * (double)req->context;
+	if (number(req, ENGINE_SEQUENCE_PARALLEL) > 0)
+		whole /= layout->tp;
+	return (whole + split / layout->tp) * compute_bytes(req) / 2;
+}
+
+static double micro_tokens(const struct size_request *req, const struct size_layout *layout)
+{
+	uint64_t batch = req->micro_batch ? req->micro_batch : req->batch;
+
+	return (double)batch * (double)req->context / context_parallel(layout);
+}
+
+/* What the layer that is worked on again needs, with full recomputation. */
+static double recomputed_layer(const struct size_request *req, const struct size_layout *layout)
+{
+	if (size_recompute(req) < 2)
+		return 0;
+	return micro_tokens(req, layout) * RECOMPUTE_EXTRA * layer_bytes(req, layout, true);
+}
+
+/* Activations with @in_flight micro-batches under way. */
+static double activation_bytes(const struct size_request *req, const struct size_layout *layout,
+			       double in_flight)
+{
+	double layers = (double)req->model->layers * layers_share(req, layout);
+	double tokens = micro_tokens(req, layout);
+	double kept = 2 * (double)req->model->hidden * compute_bytes(req) / 2;
+
+	switch (size_recompute(req)) {
+	case 0:
+		return tokens * layers * in_flight * layer_bytes(req, layout, true);
+	case 1:
+		return tokens * layers * in_flight * layer_bytes(req, layout, false);
+	default:
+		if (number(req, ENGINE_SEQUENCE_PARALLEL) > 0)
+			kept /= layout->tp;
+		return tokens * layers * in_flight * kept + recomputed_layer(req, layout);
+	}
+}
+
+/* The first stage has micro-batches of the whole pipeline, the last has the loss. */
+static void add_activations(const struct size_request *req, const struct size_layout *layout,
+			    double part[SIZE_PARTS])
+{
+	double loss = micro_tokens(req, layout) * (double)req->model->vocab / layout->tp *
+		      number(req, ENGINE_LOSS_BYTES);
+	double first = activation_bytes(req, layout, layout->pp);
+	double last = layout->pp > 1 ? activation_bytes(req, layout, 1) : first;
+
+	/* the loss is gone when a layer is recomputed: the larger of both counts */
+	loss = larger(0, loss - recomputed_layer(req, layout));
+
+	if (layout->pp > 1 && first >= last + loss) {
+		part[PART_ACTIVATIONS] = first;
+		return;
+	}
+	part[PART_ACTIVATIONS] = last;
+	part[PART_LOGITS] = loss;
+}
+
+/* A gathered block comes as it is stored. */
+static double block_bytes(const struct size_request *req, const struct size_layout *layout)
+{
+	double each = req->task == SIZE_QLORA
+		? (double)req->precision->linear / (double)SIZE_BYTE : compute_bytes(req);
+
+	return (double)req->params.block * each / layout->tp;
+}
+
+/* Of whole copies that come and go: gathered blocks, buckets, dequantized matrices. */
+static double working_copies(const struct size_request *req, const struct size_layout *layout,
+			     unsigned int zero)
+{
+	double bytes = number(req, ENGINE_CONSTANT) * GIB_D;
+
+	if (zero >= 3) {
+		bytes += number(req, ENGINE_GATHERED) * block_bytes(req, layout);
+		if (req->task == SIZE_TRAIN)
+			bytes += block_bytes(req, layout) * 4 / compute_bytes(req);
+	}
+	if (zero)
+		bytes += number(req, ENGINE_BUCKETS) * 2 * 2;
+	if (req->task == SIZE_QLORA && req->model)
+		bytes += number(req, ENGINE_DEQUANTIZED) * largest_matrix(req) * 2;
+	return bytes;
+}
+
+static void frozen_weights(const struct size_request *req, const struct size_layout *layout,
+			   unsigned int zero, double part[SIZE_PARTS])
+{
+	struct stage s = fullest_stage(req, layout);
+	bool upcast = req->task == SIZE_QLORA && number(req, ENGINE_UPCAST) > 0;
+	double bytes = stored_bytes(req, &s, upcast ? 4 : rest_bytes(req));
+
+	part[PART_WEIGHTS] = zero >= 3 ? bytes / replicas(layout) : bytes;
+	/* sharded, they may be there whole while they load */
+	if (zero >= 3)
+		part[PART_BUFFERS] += bytes * number(req, ENGINE_LOAD_COPIES);
+}
+
+static void train_parts(const struct size_request *req, const struct size_layout *layout,
+			double part[SIZE_PARTS])
+{
+	unsigned int zero = size_zero_stage(req, layout);
+	double shards = replicas(layout), n = adapters(req), whole = trained_whole(req);
+	struct each each = each_parameter(req);
+	double step, working, frozen = 0;
+
+	if (req->task == SIZE_TRAIN) {
+		struct stage s = fullest_stage(req, layout);
+
+		n = all_of(&s);
+		whole = 0;
+	} else {
+		frozen_weights(req, layout, zero, part);
+		if (zero >= 3)
+			frozen = 2 * part[PART_WEIGHTS] * number(req, ENGINE_FROZEN_GRADIENTS);
+		n *= layers_share(req, layout) / layout->tp;
+		whole /= layout->tp;
+	}
+	/* tensors that are trained whole stay in the format of the base */
+	part[PART_WEIGHTS] += (n * each.weight + whole * 2) / (zero >= 3 ? shards : 1);
+	part[PART_GRADIENTS] = (n * each.gradient + whole * 2) / (zero >= 2 ? shards : 1);
+	if (!req->offload)
+		part[PART_OPTIMIZER] = (n * each.state +
+					whole * size_optimizer_bytes(req->optimizer, true)) /
+				       (zero >= 1 ? shards : 1);
+	n += whole;
+	if (number(req, ENGINE_KEEP_GATHERED) > 0 && layout->pp > 1 && zero >= 2)
+		part[PART_BUFFERS] += n * (2 + 4);
+	working = working_copies(req, layout, zero);
+	step = number(req, ENGINE_STEP_BYTES) * n * (req->pure16 ? 0.5 : 1) /
+	       (zero >= 1 ? shards : 1);
+	if (req->model)
+		add_activations(req, layout, part);
+	part[PART_BUFFERS] += working;
+	/* the step comes after the activations are gone: only its excess counts */
+	part[PART_BUFFERS] += larger(0, step - part[PART_ACTIVATIONS] - part[PART_LOGITS]);
+	/* gradients of frozen shards come after the loss is gone */
+	part[PART_BUFFERS] += larger(0, frozen - part[PART_LOGITS]);
+}
+
+/* --- both ------------------------------------------------------------------ */
+
+void size_physics(const struct size_request *req, const struct size_layout *layout,
+		  struct size_physics *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (req->task == SIZE_INFER)
+		infer_parts(req, layout, out->part);
+	else
+		train_parts(req, layout, out->part);
+	out->part[PART_FRAMEWORK] = number(req, ENGINE_CONTEXT) * GIB_D;
+	if (layout->gpus > 1)
+		out->part[PART_FRAMEWORK] += number(req, ENGINE_COLLECTIVES) * GIB_D;
+	out->reserve = number(req, ENGINE_RESERVE);
+}
+
+void size_estimate(const struct size_request *req, const struct size_layout *layout,
+		   struct size_estimate *out)
+{
+	const struct engine_fit *fit = &req->engine->fit[req->task];
+	struct size_physics physics;
+	double sum = 0;
+	int i;
+
+	size_physics(req, layout, &physics);
+	for (i = 0; i < SIZE_PARTS; i++) {
+		out->part[i] = physics.part[i] * fit->coef[i] * fit->p50;
+		if (i != PART_FRAMEWORK)
+			sum += out->part[i];
+	}
+	out->memory[MEMORY_ALLOCATED] = sum;
+	out->memory[MEMORY_RESERVED] = sum * physics.reserve;
+	out->memory[MEMORY_DEVICE] = sum * physics.reserve + out->part[PART_FRAMEWORK];
+	for (i = 0; i < SIZE_MEMORIES; i++)
+		out->p95[i] = out->memory[i] * fit->p95;
+}

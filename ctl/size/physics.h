@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a workload needs by formula, part by part, before any profile's
+ * coefficients. Pure arithmetic on a checked request.
+ */
+#ifndef GPUCTL_SIZE_PHYSICS_H
+#define GPUCTL_SIZE_PHYSICS_H
+
+#include "need.h"
+
+/**
+ * struct size_physics - bytes of the fullest GPU of a layout
+ * @part: enum size_part; all but the framework are tensors
+ * @reserve: reserved over allocated memory
+ */
+struct size_physics {
+	double part[SIZE_PARTS];
+	double reserve;
+};
+
+/**
+ * struct size_estimate - the same with what the profile knows
+ * @part: p50 of each part, in allocated bytes
+ * @memory: enum size_memory: p50
+ * @p95: enum size_memory
+ */
+struct size_estimate {
+	double part[SIZE_PARTS];
+	double memory[SIZE_MEMORIES];
+	double p95[SIZE_MEMORIES];
+};
+
+void size_physics(const struct size_request *req, const struct size_layout *layout,
+		  struct size_physics *out);
+
+void size_estimate(const struct size_request *req, const struct size_layout *layout,
+		   struct size_estimate *out);
+
+/* The formula of a part with the workload's numbers, for a table. */
+void size_part_formula(const struct size_request *req, const struct size_layout *layout,
+		       enum size_part part, char *buf, size_t size);
+
+/* Where the formula of a part is from. */
+const char *size_part_source(const struct size_request *req, enum size_part part);
+
+/* Parameters that training changes: all, or adapters and what is trained whole. */
+double size_trained(const struct size_request *req);
+
+/* Bytes of states per trained parameter and optimizer. */
+double size_optimizer_bytes(enum size_optimizer optimizer, bool pure16);
+const char *size_optimizer_name(enum size_optimizer optimizer);
+int size_optimizer_find(const char *name, enum size_optimizer *out, struct fault *f);
+
+/* What a policy says unless the request does. */
+unsigned int size_zero_stage(const struct size_request *req, const struct size_layout *layout);
+unsigned int size_recompute(const struct size_request *req);
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: how fast estimates are
+ *
+ *	build/size-rate CATALOGUE DIR
+ *
+ * Estimates of every model on every kind of GPU, a second on one core; then a
+ * safetensors index of 1,000 shards and a GGUF file with a header of 200 MB,
+ * both made in DIR, with the time and the memory of reading them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "catalogue/catalogue.h"
+#include "size/estimate.h"
+#include "size/physics.h"
+#include "size/source.h"
+
+static double now(void)
+{
+	struct timespec t;
+
+	/* of this process: the machine may be busy */
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static long peak_kib(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_maxrss;
+}
+
+static void rate(const struct catalogue *cat)
+{
+	double start = now(), took, sum = 0;
+	size_t n = 0, m, g, fitting = 0;
+
+	do {
+		for (m = 0; m < cat->n_models; m++) {
+			struct size_layout layout = { .gpus = 1, .tp = 1, .pp = 1 };
+			struct size_estimate e;
+			struct size_request req;
+			enum gpu_trust trust;
+			struct fault f;
+
+			for (g = 0; g < cat->n_gpus; g++) {
+				size_request_init(&req);
+				req.model = &cat->models[m];
+				req.engine = &engine_generic;
+				req.task = (enum size_task)(n % SIZE_TASKS);
+				if (size_request_check(&req, &f))
+					continue;
+				size_estimate(&req, &layout, &e);
+				fitting += e.p95[MEMORY_DEVICE] / 1048576 <=
+					   (double)cat_gpu_memory_mib(&cat->gpus[g], &trust);
+				sum += e.p95[MEMORY_DEVICE];
+				n++;
+			}
+		}
+		took = now() - start;
+	} while (took < 1);
+	printf("%zu models x %zu kinds: %.0f estimates a second (%zu fit, mean %.0f GiB)\n",
+	       cat->n_models, cat->n_gpus, (double)n / took, fitting,
+	       sum / (double)n / (1 << 30));
+}
+
+static void make_index(const char *path)
+{
+	FILE *file = fopen(path, "w");
+	int i, j;
+
+	if (!file)
+		return;
+	fprintf(file, "{\"metadata\":{\"total_size\":1342177280000},\"weight_map\":{");
+	for (i = 0; i < 1000; i++)
+		for (j = 0; j < 60; j++)
+			fprintf(file,
+				"%s\n\"model.layers.%d.mlp.experts.%d.down_proj.weight\":\"model-%05d-of-01000.safetensors\"",
+				i + j ? "," : "", i, j, i + 1);
+	fprintf(file, "}}\n");
+	fclose(file);
+}
+
+static void put(FILE *file, uint64_t n, int bytes)
+{
+	while (bytes--) {
+		putc((int)(n & 255), file);
+		n >>= 8;
+	}
+}
+
+static void put_text(FILE *file, const char *s)
+{
+	put(file, strlen(s), 8);
+	fputs(s, file);
+}
+
+/* A vocabulary of 200 MB, then one tensor. */
+static void make_gguf(const char *path)
+{
+	FILE *file = fopen(path, "w");
+	int i;
+
+	if (!file)
+		return;
+	fputs("GGUF", file);
+	put(file, 3, 4);
+	put(file, 1, 8);
+	put(file, 1, 8);
+	put_text(file, "tokenizer.ggml.tokens");
+	put(file, 9, 4);
+	put(file, 8, 4);
+	put(file, 4000000, 8);
+	for (i = 0; i < 4000000; i++)
+		put_text(file, "a token of a vocabulary of some forty bytes");
+	put_text(file, "token_embd.weight");
+	put(file, 1, 4);
+	put(file, 256, 8);
+	put(file, 0, 4);
+	put(file, 0, 8);
+	fclose(file);
+}
+
+static void read_one(const char *path)
+{
+	struct size_stored stored;
+	double start = now();
+	long before = peak_kib();
+	struct fault f = { "" };
+	int err = stored_open(path, &stored, &f);
+
+	printf("%s: %.1f ms, %ld KiB more memory at the peak, %llu bytes of tensors%s%s\n",
+	       strrchr(path, '/') + 1, (now() - start) * 1000, peak_kib() - before,
+	       (unsigned long long)stored.bytes, err ? " " : "", f.text);
+	stored_free(&stored);
+	unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+	struct catalogue cat;
+	struct fault f;
+	char path[4096];
+
+	if (argc < 3) {
+		fprintf(stderr, "usage: size-rate CATALOGUE DIR\n");
+		return 2;
+	}
+	snprintf(path, sizeof(path), "%s/1000-shards.index.json", argv[2]);
+	make_index(path);
+	read_one(path);
+	snprintf(path, sizeof(path), "%s/200-MB-header.gguf", argv[2]);
+	make_gguf(path);
+	read_one(path);
+	if (catalogue_load(&cat, argv[1], NULL, &f)) {
+		fprintf(stderr, "size-rate: %s\n", f.text);
+		return 1;
+	}
+	rate(&cat);
+	catalogue_free(&cat);
+	return 0;
+}

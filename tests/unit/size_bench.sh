@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# before: make -s build/size-bench build/size-fit build/size-speed
+#
+# The estimates against the published rows in the tree: errors on models that
+# the fit has not seen are within what is promised, and ahead of every rule.
+
+set -uo pipefail
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=tests/report.sh
+. "$top/tests/report.sh"
+cd "$top" || exit 1
+data=tests/data/sizing/measured.csv
+build/size-bench "$data" ctl/catalogue >"$work/bench"
+build/size-fit "$data" ctl/catalogue -n >"$work/fit"
+build/size-speed "$data" ctl/catalogue >"$work/speed"
+
+# within FILE LINE-BEGINS MEDIAN P90 "description": errors in percent
+within()
+{
+	awk -v begin="$2" -v median="$3" -v p90="$4" '
+		index($0, begin) == 1 {
+			print "# " $0
+			gsub(/.*median/, ""); gsub(/%/, "")
+			found = 1; good = $1 <= median && $3 <= p90
+		}
+		END { exit !(found && good) }' "$work/$1"
+	report $? 0 "$5"
+}
+
+within fit "infer    n" 2 8 "inference, models left out"
+within fit "train    n" 6 15 "training, models left out"
+within fit "lora     n" 7 20 "LoRA, models left out"
+within fit "qlora    n" 7 20 "QLoRA, models left out"
+within speed "speed    tokens" 8 100 "throughput of training"
+
+json=$(tail -n 1 "$work/bench")
+report "$(jq -r '.coverage >= 0.90 and .coverage <= 0.98' <<<"$json")" true "p95 covers 90 to 98 % of the rows"
+report "$(jq -r '.rows' <<<"$json")" 264 "rows that are scored"
+report "$(jq -r '.false_fit[0]' <<<"$json")" 0 "no row that ran out of memory is said to fit"
+report "$(jq -r '. as $all | [.methods[] | to_entries[] | select(.value.median <= $all.tasks[.key].median)] | length' \
+	<<<"$json")" 0 "rules of thumb that are ahead of the estimate on a task"
+
+echo "# count size.rows_scored $(jq .rows <<<"$json")"
+echo "1..$count"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: ctl/lib/text.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/machines.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/units.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/conf_dir.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c
+/*
+ * Profiles: what they may say, how an admin's file overrides them, that each
+ * option moves the part it is about, and that machines hold what they are for.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "catalogue/catalogue.h"
+#include "size/estimate.h"
+#include "size/machines.h"
+#include "size/physics.h"
+#include "tap.h"
+
+static struct catalogue cat;
+
+static void takes(const char *text, int want, const char *part)
+{
+	struct catalogue c = { 0 };
+	struct fault f = { "" };
+	int err = catalogue_parse_engines(&c, 0, "e.conf", text, strlen(text), &f);
+
+	if (!err)
+		err = catalogue_check(&c, &f);
+	ok(err == want && (!err || strstr(f.text, part)), "%.50s: %d %s", text, err, f.text);
+	catalogue_free(&c);
+}
+
+static void profiles(void)
+{
+	const struct size_engine *e;
+	struct fault f = { "" };
+	static const char mine[] = "[hf.infer]\nlearned = 2\np50 = 1.25\n[own]\ntitle = T\nsource = S\n";
+
+	takes("[x]\ntitle = X\nsource = here\nreserve = 1.1\n[x.train]\nweights = 1.05\np95 = 1.2\n", 0,
+	      "");
+	takes("[x]\ntitle = X\n", -EINVAL, "needs the key source");
+	takes("[x.train]\nweights = 1\n", -EINVAL, "before the engine's own section");
+	takes("[x]\ntitle = X\nsource = s\nturbo = 1\n", -EINVAL, "no such key: turbo");
+	takes("[x]\ntitle = X\nsource = s\nreserve = 0.5\n", -ERANGE, "outside 1 to 4");
+	takes("[x]\ntitle = X\nsource = s\n[x.infer]\nspeed = 1\n", -EINVAL, "no such key: speed");
+	takes("[speed]\nmatrices = 0\n", -ERANGE, "outside");
+	takes("[speed]\nluck = 1\n", -EINVAL, "no such key: luck");
+	is_int(engine_find(cat.engines, cat.n_engines, "vllm", &e, &f), 0, "vLLM has a profile");
+	is_int(engine_find(cat.engines, cat.n_engines, "abacus", &e, &f), -ENOENT, "others not");
+	ok(strstr(f.text, "megatron"), "which says what is there");
+	ok(!catalogue_parse_engines(&cat, 1, "mine.conf", mine, strlen(mine), &f), "an override %s",
+	   f.text);
+	engine_find(cat.engines, cat.n_engines, "hf", &e, &f);
+	ok(e->fit[SIZE_INFER].learned == 2 && fabs(e->fit[SIZE_INFER].p50 - 1.25) < 1e-9 &&
+	   e->fit[SIZE_INFER].rows, "keeps what it does not say");
+}
+
+static struct size_request base(enum size_task task)
+{
+	struct size_request req;
+	struct fault f;
+
+	size_request_init(&req);
+	cat_model_find(cat.models, cat.n_models, "llama-3.1-8b", &req.model, &f);
+	req.engine = &engine_generic;
+	req.task = task;
+	return req;
+}
+
+static double part(struct size_request req, unsigned int gpus, unsigned int tp, enum size_part which)
+{
+	const struct size_layout layout = { .gpus = gpus, .tp = tp, .pp = 1 };
+	struct size_physics p;
+	struct fault f = { "" };
+
+	if (size_request_check(&req, &f))
+		printf("# %s\n", f.text);
+	size_physics(&req, &layout, &p);
+	return p.part[which];
+}
+
+#define same(a, b) (fabs((a) - (b)) <= 1e-6 * fabs(b))
+
+static void parts(void)
+{
+	struct size_request infer = base(SIZE_INFER), train = base(SIZE_TRAIN), other;
+	double n = 8030261248., adam;
+
+	ok(same(part(infer, 1, 1, PART_WEIGHTS), 2 * n), "weights of inference");
+	ok(same(part(infer, 2, 2, PART_WEIGHTS), n), "tensor parallel halves them");
+	ok(same(part(infer, 1, 1, PART_KV), 131072. * 8192), "KV cache");
+	other = infer;
+	other.batch = 4;
+	ok(same(part(other, 1, 1, PART_KV), 4 * 131072. * 8192), "of four sequences");
+	other = infer;
+	other.kv = size_precision_get("fp8");
+	ok(part(other, 1, 1, PART_KV) < 0.51 * 131072. * 8192, "in 8 bits");
+	ok(same(part(train, 1, 1, PART_GRADIENTS), 2 * n), "gradients");
+	adam = part(train, 1, 1, PART_OPTIMIZER);
+	other = train;
+	other.zero = 1;
+	ok(same(part(other, 4, 1, PART_OPTIMIZER), adam / 4) &&
+	   same(part(other, 4, 1, PART_GRADIENTS), 2 * n), "ZeRO-1 shares states alone");
+	other.zero = 2;
+	ok(same(part(other, 4, 1, PART_GRADIENTS), n / 2) &&
+	   same(part(other, 4, 1, PART_WEIGHTS), 2 * n), "ZeRO-2 gradients too");
+	other.zero = 3;
+	ok(same(part(other, 4, 1, PART_WEIGHTS), n / 2), "ZeRO-3 weights too");
+	other = train;
+	other.optimizer = OPTIMIZER_ADAMW_8BIT;
+	ok(same(adam - part(other, 1, 1, PART_OPTIMIZER), 6 * n), "8-bit states");
+	other.offload = true;
+	ok(part(other, 1, 1, PART_OPTIMIZER) <= 0, "or none at all");
+	other = train;
+	other.pure16 = true;
+	ok(same(part(other, 1, 1, PART_OPTIMIZER), 4 * n), "16-bit states");
+	other = train;
+	other.recompute = 0;
+	ok(part(other, 1, 1, PART_ACTIVATIONS) > 4 * part(train, 1, 1, PART_ACTIVATIONS),
+	   "recomputation saves activations");
+	other.flash = 0;
+	ok(part(other, 1, 1, PART_ACTIVATIONS) > 32. * 5 * 32 * 4096 * 4096,
+	   "scores are kept without flash attention");
+	other = base(SIZE_LORA);
+	other.rank = 64;
+	other.targets = TARGET_QUERY | TARGET_VALUE;
+	ok(same(part(other, 1, 1, PART_GRADIENTS), 4. * 32 * 64 * (8192 + 4096 + 1024)),
+	   "adapters on queries and values");
+}
+
+static void machines(void)
+{
+	struct machine m[64];
+	struct machine_wish wish = { .gpus_max = 1024, .pue = 1, .carbon = 400, .speed = cat.speed };
+	struct size_request req = base(SIZE_INFER);
+	const struct cat_gpu *gpu;
+	struct fault f;
+	size_t n, i, bad = 0;
+
+	cat_model_find(cat.models, cat.n_models, "llama-3.1-70b", &req.model, &f);
+	size_request_check(&req, &f);
+	cat_gpu_find(cat.gpus, cat.n_gpus, "h100-sxm5-80", &gpu, &f);
+	n = machines_find(&req, gpu, 0, &wish, m, 64);
+	for (i = 0; i < n; i++)
+		bad += m[i].p95 > (double)m[i].usable || 64 % m[i].layout.tp ||
+		       80 % m[i].layout.pp || m[i].gpus != m[i].layout.tp * m[i].layout.pp;
+	ok(n > 3 && !bad, "%zu arrangements hold it and divide heads and layers", n);
+	machines_sort(m, n, GOAL_COUNT);
+	for (i = 1; i < n; i++)
+		bad += m[i].gpus < m[i - 1].gpus;
+	is_int((intmax_t)bad, 0, "the fewest first");
+	req = base(SIZE_TRAIN);
+	size_request_check(&req, &f);
+	wish.tokens = 1e12;
+	wish.seconds = 30 * 86400;
+	n = machines_find(&req, gpu, 0, &wish, m, 64);
+	for (i = 0; i < n; i++)
+		bad += m[i].hours * 3600 > wish.seconds || m[i].kwh <= 0 || m[i].gpus > 1024;
+	ok(n && !bad, "%zu arrangements are done in time", n);
+	wish.gpus_max = 8;
+	is_int((intmax_t)machines_find(&req, gpu, 0, &wish, m, 64), 0, "eight GPUs are not");
+	ok(m[0].rate.mfu > 0.2 && m[0].rate.mfu < 0.7, "MFU %.2f", m[0].rate.mfu);
+}
+
+int main(void)
+{
+	struct fault f = { "" };
+
+	if (!ok(!catalogue_load(&cat, "ctl/catalogue", NULL, &f), "catalogue %s", f.text))
+		return tap_done();
+	parts();
+	machines();
+	profiles();
+	catalogue_free(&cat);
+	return tap_done();
+}
