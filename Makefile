@@ -131,6 +131,9 @@ check-vm: deps ## The modules on Debian's 6.1 and 6.12 in virtual machines
 check-debug: deps ## The same on a kernel with KASAN, lockdep and kmemleak; builds it first
 	@tests/check debug
 
+check-system: deps ## On a Debian 12 with systemd: reboots, scopes; makes its disk first
+	@tests/check system
+
 check-dkms: deps ## Real DKMS builds and installs, below build/
 	@tests/check dkms
 
@@ -213,5 +216,5 @@ distclean: ## Remove build/ altogether
 
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
-	check-dkms check-fresh mutants fuzz fuzz-netlink storm coverage lint bench bench-size bench-size-rate fit install uninstall install-files dkms-sources dkms-install \
+	check-system check-dkms check-fresh mutants fuzz fuzz-netlink storm coverage lint bench bench-size bench-size-rate fit install uninstall install-files dkms-sources dkms-install \
 	clean distclean FORCE
