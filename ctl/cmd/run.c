@@ -5,7 +5,8 @@
  * Compose, run a command with the GPUs in its environment, release on any exit.
  * The composition is bound to this client: should that be killed, the kernel marks it
  * orphaned, the command is ended by its parent-death signal, and gpuctl reap
- * takes the GPUs back.
+ * takes the GPUs back. Where systemd is in charge the command has a scope of its own,
+ * and nothing of it outlives the composition.
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,6 +24,7 @@
 #include "lib/out.h"
 #include "lib/release.h"
 #include "lib/remove.h"
+#include "lib/scope.h"
 #include "lib/session.h"
 #include "lib/text.h"
 #include "lib/visible.h"
@@ -71,11 +73,12 @@ static void tell_command(const struct session *session, const struct gf_composit
 	free(slots);
 }
 
-static void become(char **argv, pid_t parent)
+static void become(const char *scope, char **argv, pid_t parent)
 {
 	static const int caught[] = { SIGINT, SIGTERM, SIGPIPE };
 	sigset_t none;
 	size_t i;
+	int err;
 
 	for (i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
 		signal(caught[i], SIG_DFL);
@@ -84,9 +87,9 @@ static void become(char **argv, pid_t parent)
 	/* The parent may have died before it could be told. */
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) || getppid() != parent)
 		_exit(STATUS_NOT_RUN);
-	execvp(argv[0], argv);
-	dprintf(STDERR_FILENO, "gpuctl: cannot run %s: %s\n", argv[0], strerror(errno));
-	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUN);
+	err = scope_exec(scope, argv);
+	dprintf(STDERR_FILENO, "gpuctl: cannot run %s: %s\n", argv[0], strerror(err));
+	_exit(err == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUN);
 }
 
 /* Until the command ends. A signal that comes to us ends it, the second one by force. */
@@ -107,8 +110,8 @@ static int await_command(pid_t pid, int pidfd)
 }
 
 /* The command's exit status, or -1 when it could not be started. */
-static int run_command(struct session *session, const struct gf_composition *composition,
-		       char **argv)
+static int run_inside(struct session *session, const struct gf_composition *composition,
+		      const char *scope, char **argv)
 {
 	bool json = session->ctx->json;
 	pid_t parent = getpid(), pid;
@@ -122,7 +125,7 @@ static int run_command(struct session *session, const struct gf_composition *com
 		if (json && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 			_exit(STATUS_NOT_RUN);
 		tell_command(session, composition);
-		become(argv, parent);
+		become(scope, argv, parent);
 	}
 	pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
 	if (pidfd < 0) {
@@ -135,6 +138,19 @@ static int run_command(struct session *session, const struct gf_composition *com
 	}
 	status = await_command(pid, pidfd);
 	close(pidfd);
+	return status;
+}
+
+/* The same, with nothing left of the command where there is a scope. */
+static int run_command(struct session *session, const struct gf_composition *composition,
+		       char **argv)
+{
+	char *scope = scope_name(composition->name);
+	int status = run_inside(session, composition, scope, argv);
+
+	if (!scope_stop(scope))
+		ctl_warn(session->ctx, "what the command left in %s does not end", scope);
+	free(scope);
 	return status;
 }
 
@@ -237,8 +253,10 @@ const struct ctl_command cmd_run = {
 		"and GPUFABRIC_ADDRESSES in its environment, and CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or\n"
 		"ZE_AFFINITY_MASK where the vendor's driver tells. Its exit status is that of gpuctl. SIGINT and\n"
 		"SIGTERM end the command, and then the GPUs are released. When gpuctl itself is killed the\n"
-		"command is ended, and gpuctl reap takes the GPUs back. With -j the command's output goes to\n"
-		"standard error, and one document with its exit status comes at the end.",
+		"command is ended, and gpuctl reap takes the GPUs back. Where systemd is in charge, root's command\n"
+		"runs in the scope gpufabric-run-NAME.scope, and what it leaves there at its end is ended too, by\n"
+		"force after 5 s; elsewhere what it leaves may keep GPUs busy and is named then. With -j the\n"
+		"command's output goes to standard error, and one document with its exit status comes at the end.",
 	.options = { options, pool_options, compose_options, size_workload_options, remove_options,
 		     session_options },
 	.run = start,
