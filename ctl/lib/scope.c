@@ -25,6 +25,8 @@
 /* From SIGTERM to SIGKILL, and how long systemd may take for both. */
 #define STOP_AFTER "5s"
 #define STOP_MS 15000
+/* Words before the command. */
+#define N_BEFORE 8
 /* What execvp() searches when nothing else is said. */
 #define USUAL_PATH "/bin:/usr/bin"
 
@@ -90,11 +92,10 @@ int scope_find(const char *program)
 
 int scope_exec(const char *name, char *const *argv)
 {
-	char *before[] = {
+	char *before[N_BEFORE] = {
 		SYSTEMD_RUN, "--scope", "--quiet", "--collect", "--no-ask-password",
 		"--property=TimeoutStopSec=" STOP_AFTER, NULL, "--",
 	};
-	const size_t n = sizeof(before) / sizeof(before[0]);
 	size_t n_words = 0;
 	char **words;
 	int err;
@@ -107,16 +108,16 @@ int scope_exec(const char *name, char *const *argv)
 	err = scope_find(argv[0]);
 	if (err)
 		return err;
-	before[n - 2] = mem_printf("--unit=%s", name);
+	before[N_BEFORE - 2] = mem_printf("--unit=%s", name);
 	while (argv[n_words])
 		n_words++;
-	words = mem_zalloc(n + n_words + 1, sizeof(*words));
+	words = mem_zalloc(N_BEFORE + n_words + 1, sizeof(*words));
 	memcpy(words, before, sizeof(before));
-	memcpy(words + n, argv, n_words * sizeof(*words));
+	memcpy(words + N_BEFORE, argv, n_words * sizeof(*words));
 	execv(words[0], words);
 	err = errno;
 	free(words);
-	free(before[n - 2]);
+	free(before[N_BEFORE - 2]);
 	return err;
 }
 
@@ -124,7 +125,7 @@ bool scope_stop(const char *name)
 {
 	const struct program_limits limits = { .timeout_ms = STOP_MS };
 	char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
-	char *argv[] = { SYSTEMCTL, "--quiet", "stop", (char *)name, NULL };
+	char *argv[5] = { SYSTEMCTL, "--quiet", "stop", (char *)name, NULL };
 	struct program program = { .argv = argv, .env = env };
 
 	/* With its last process a scope goes by itself. */
