@@ -301,21 +301,34 @@ void gf_room_refresh(struct gf_slot *slot)
 	gf_switch_unref(sw);
 }
 
+/*
+ * GPUs with a large BAR have a small one of the same kind beside it. What a
+ * declaration does not say is not left out, because a window that is short by
+ * that much does as much harm as any other.
+ */
+#define GF_SMALL_BAR SZ_32M
+
 /* What the slot's GPU needs; what was seen goes before what is declared. */
 static const struct gf_fit_need *need_of(const struct gf_slot *slot,
 					 const struct gf_expect *expect,
 					 struct gf_fit_need *declared)
 {
+	u32 i;
+
 	if (slot->need.nr_bars)
 		return &slot->need;
 	if (!expect || !expect->bar)
 		return NULL;
 	memset(declared, 0, sizeof(*declared));
-	declared->nr_bars = 1;
-	declared->bars[0] = (struct gf_fit_bar){
-		.size = expect->bar, .min = expect->bar, .max = expect->bar,
-		.flags = GF_FIT_PREFETCH | GF_FIT_WIDE,
-	};
+	declared->nr_bars = 2;
+	for (i = 0; i < declared->nr_bars; i++) {
+		u64 size = i ? GF_SMALL_BAR : expect->bar;
+
+		declared->bars[i] = (struct gf_fit_bar){
+			.size = size, .min = size, .max = size,
+			.flags = GF_FIT_PREFETCH | GF_FIT_WIDE,
+		};
+	}
 	return declared;
 }
 
