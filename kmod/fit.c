@@ -678,6 +678,20 @@ static u64 sum_of_bars(const struct attempt *try, enum gf_fit_which which)
 	return sum;
 }
 
+/* Whether a BAR that must have an address gets one that leads nowhere. */
+static bool is_dead_end(const struct attempt *try, enum gf_fit_which *lacks)
+{
+	u32 i;
+
+	for (i = 0; i < GF_FIT_WINDOWS; i++) {
+		if (try->own[i].dead && is_needed(try, i)) {
+			*lacks = i;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* From now on somebody lives in the windows that BARs are in. */
 static void settle_in(struct attempt *try)
 {
@@ -728,7 +742,7 @@ void gf_fit_judge(struct gf_fit_trial *trial, u32 port,
 	memcpy(try.own, at->own, sizeof(try.own));
 	forget_cleared(&try);
 	line_up(&try, need, size);
-	if (run_attempt(&try, &failed, &harm)) {
+	if (!is_dead_end(&try, &failed) && run_attempt(&try, &failed, &harm)) {
 		result->verdict = try.renewed ?
 			GPUFABRIC_VERDICT_FITS_AFTER_REASSIGNMENT :
 			GPUFABRIC_VERDICT_FITS;

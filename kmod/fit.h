@@ -70,12 +70,15 @@ struct gf_fit_window {
  * struct gf_fit_own - a window of a port
  * @there: the port has such a window
  * @assigned: it has addresses
+ * @dead: the bridge above does not forward these, and never will: it has lost
+ *	its own window
  * @window: the addresses and what they are for
  * @kept: size that the PCI core gives it at least when it has no addresses
  */
 struct gf_fit_own {
 	bool there;
 	bool assigned;
+	bool dead;
 	struct gf_fit_window window;
 	u64 kept;
 };

@@ -133,6 +133,18 @@ static void read_bus_windows(struct gf_room *room, struct pci_bus *bus)
 	     NULL);
 }
 
+static bool leads_up(const struct gf_fit_bus *bus, const struct resource *res)
+{
+	u32 i;
+
+	for (i = 0; i < bus->nr_windows; i++) {
+		if (res->start >= bus->windows[i].start &&
+		    res->end <= bus->windows[i].end)
+			return true;
+	}
+	return false;
+}
+
 static void read_own(struct gf_room *room, unsigned int index,
 		     enum gf_fit_which which, const struct resource *res)
 {
@@ -146,6 +158,7 @@ static void read_own(struct gf_room *room, unsigned int index,
 		return;
 	}
 	own->assigned = true;
+	own->dead = !leads_up(&room->bus, res);
 	own->window.start = res->start;
 	own->window.end = res->end;
 	range = bsearch(&key, room->bus.taken, room->bus.nr_taken,

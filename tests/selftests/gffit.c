@@ -206,8 +206,9 @@ static void remove_switch(void)
 	if (rmdir(SWITCHES "/f"))
 		die("rmdir", -errno);
 	for (unsigned int i = 0; i < n_places; i++) {
-		/* Slots of the next one have the same names. */
-		while (!get_slot(&gf, places[i].name, &slot))
+		/* Slots of the next one have the same names, which the PCI core would change. */
+		snprintf(path, sizeof(path), "/sys/bus/pci/slots/%s", places[i].name);
+		while (!get_slot(&gf, places[i].name, &slot) || !access(path, F_OK))
 			usleep(2000);
 	}
 }

@@ -365,6 +365,7 @@ static void fabric_of(const struct core *core, struct fabric *f)
 			if (!window->parent)
 				continue;
 			own->assigned = true;
+			own->dead = !core->root && !core->up[w].parent;
 			own->window.start = window->start;
 			own->window.end = window->start + window->size - 1;
 			f->taken[f->bus.nr_taken++] = (struct gf_fit_range){
@@ -632,6 +633,13 @@ static void known(void)
 	result = judge(&core, &need, GF_FIT_SIZE_NOW, 1);
 	ok(result.verdict == GPUFABRIC_VERDICT_CANNOT && result.buses && result.need == 1 && !result.free,
 	   "a GPU behind a bridge of its own wants a bus number");
+	need.buses = 0;
+	core = switch_of(64 * GIB, 16 * GIB, 2);
+	unlink_res(&core.up[1]);
+	core.up[1].parent = NULL;
+	result = judge(&core, &need, GF_FIT_SIZE_NOW, 1);
+	is_str(verdict_name(result.verdict), "cannot", "a window below one that is lost leads nowhere");
+	is_int(result.free, 16 * MIB, "so there is none");
 	need.nr_bars = 0;
 	result = judge(&core, &need, GF_FIT_SIZE_NOW, 1);
 	is_str(verdict_name(result.verdict), "unknown", "of an unknown GPU nothing is said");
