@@ -32,7 +32,7 @@
 
 #define MIN_ORDER 20 /* windows of bridges are aligned to 1 MiB */
 #define MAX_ORDERS 24 /* the PCI core knows alignments up to 8 TiB */
-#define GIB4 (1ULL << 32)
+#define GIB4 0x100000000ULL
 
 /* A BAR on its way to an address. */
 struct placing {

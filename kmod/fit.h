@@ -2,13 +2,11 @@
 #ifndef GPUFABRIC_FIT_H
 #define GPUFABRIC_FIT_H
 
-#ifdef __KERNEL__
 #include <linux/types.h>
-#else
+#ifndef __KERNEL__
 #include <stdbool.h>
-#include <stdint.h>
-typedef uint32_t u32;
-typedef uint64_t u64;
+typedef __u32 u32;
+typedef __u64 u64;
 #endif
 
 #include <linux/gpufabric.h>

@@ -168,54 +168,75 @@ static uint64_t random_mib(unsigned int orders)
 	return random_below(2) ? mib : mib + 64ULL * random_below((unsigned int)(mib / 64));
 }
 
+/* The directory of this switch, or of the one before: two take turns. */
+static const char *in_switch(unsigned int turn, const char *file)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), SWITCHES "/f%u%s%s", turn % 2, file[0] ? "/" : "", file);
+	return path;
+}
+
+static void make_slot(unsigned int number, int kind)
+{
+	char file[32];
+
+	snprintf(file, sizeof(file), "%u", number);
+	if (mkdir(in_switch(topology, file), 0755))
+		die("mkdir of a slot", -errno);
+	snprintf(file, sizeof(file), "%u/model", number);
+	put(in_switch(topology, file), "l40s");
+	snprintf(file, sizeof(file), "%u/off", number);
+	put(in_switch(topology, file), "1");
+	snprintf(file, sizeof(file), "%u/window", number);
+	if (!kind || (kind == 1 && random_below(2)))
+		put(in_switch(topology, file), "none");
+	else
+		put_number(in_switch(topology, file), random_mib(6));
+}
+
 static void make_switch(void)
 {
-	char path[128];
 	int kind = (int)random_below(4);
 
 	n_places = 2 + random_below(SLOTS - 1);
-	mkdir(SWITCHES "/f", 0755);
-	put_number(SWITCHES "/f/slots", n_places);
-	put_number(SWITCHES "/f/window", random_mib(8));
-	for (unsigned int i = 0; i < n_places; i++) {
-		snprintf(path, sizeof(path), SWITCHES "/f/%u", i);
-		if (mkdir(path, 0755))
-			die(path, -errno);
-		snprintf(path, sizeof(path), SWITCHES "/f/%u/model", i);
-		put(path, "l40s");
-		snprintf(path, sizeof(path), SWITCHES "/f/%u/off", i);
-		put(path, "1");
-		snprintf(path, sizeof(path), SWITCHES "/f/%u/window", i);
-		if (!kind || (kind == 1 && random_below(2)))
-			put(path, "none");
-		else
-			put_number(path, random_mib(6));
-	}
-	put(SWITCHES "/f/enabled", "1");
+	if (mkdir(in_switch(topology, ""), 0755))
+		die("mkdir of a switch", -errno);
+	put_number(in_switch(topology, "slots"), n_places);
+	put_number(in_switch(topology, "window"), random_mib(8));
+	for (unsigned int i = 0; i < n_places; i++)
+		make_slot(i, kind);
+	put(in_switch(topology, "enabled"), "1");
 }
 
-static void remove_switch(void)
+/*
+ * The switch before this one goes only now, so that this one has another number:
+ * as long as anybody holds a slot, a new one of that name would get another.
+ */
+static void remove_switch(unsigned int turn, unsigned int slots)
 {
-	char path[128];
+	char file[32];
 
-	put(SWITCHES "/f/enabled", "0");
-	for (unsigned int i = 0; i < n_places; i++) {
-		snprintf(path, sizeof(path), SWITCHES "/f/%u", i);
-		rmdir(path);
+	put(in_switch(turn, "enabled"), "0");
+	for (unsigned int i = 0; i < slots; i++) {
+		snprintf(file, sizeof(file), "%u", i);
+		rmdir(in_switch(turn, file));
 	}
-	if (rmdir(SWITCHES "/f"))
+	if (rmdir(in_switch(turn, "")))
 		die("rmdir", -errno);
-	for (unsigned int i = 0; i < n_places; i++) {
-		/* Slots of the next one have the same names, which the PCI core would change. */
-		snprintf(path, sizeof(path), "/sys/bus/pci/slots/%s", places[i].name);
-		while (!get_slot(&gf, places[i].name, &slot) || !access(path, F_OK))
-			usleep(2000);
-	}
+}
+
+/* What a slot that is missed may be called instead. */
+static void list_slots(void)
+{
+	fflush(stdout);
+	if (system("ls -1 /sys/bus/pci/slots | sed 's/^/# there is slot /'"))
+		printf("# no list of slots\n");
 }
 
 static unsigned int read_index(void)
 {
-	FILE *file = fopen(SWITCHES "/f/index", "r");
+	FILE *file = fopen(in_switch(topology, "index"), "r");
 	unsigned int index = 0;
 
 	if (!file || fscanf(file, "%u", &index) != 1)
@@ -243,8 +264,10 @@ static void await_slots(void)
 		strcpy(place->name, sim_slot(sw, i));
 		place->bar = (256ULL << 20) << random_below(7);
 		for (int tries = 0; get_slot(&gf, place->name, &slot) || slot.state != GPUFABRIC_SLOT_STATE_OFF; tries++) {
-			if (tries > 5000)
-				die("a slot does not appear", -ETIMEDOUT);
+			if (tries > 5000) {
+				list_slots();
+				die(place->name, -ETIMEDOUT);
+			}
 			usleep(2000);
 		}
 	}
@@ -382,7 +405,11 @@ static void test_one(void)
 {
 	unsigned int which[SLOTS], n;
 
+	unsigned int old_places = n_places;
+
 	make_switch();
+	if (topologies)
+		remove_switch(topology + 1, old_places);
 	await_slots();
 	for (unsigned int step = 0; step < n_places + 2; step++) {
 		unsigned int any = random_below(n_places);
@@ -393,7 +420,6 @@ static void test_one(void)
 		if (n && !try_some(which, n))
 			break;
 	}
-	remove_switch();
 	topologies++;
 }
 
@@ -420,6 +446,7 @@ int main(int argc, char **argv)
 		random_below(2);
 		test_one();
 	}
+	remove_switch(topology - 1, n_places);
 	printf("# count feasibility.topologies %u\n# count feasibility.judged %u\n", topologies, judged);
 	printf("# count feasibility.refused %u\n# count feasibility.together %u\n", refused, together);
 	printf("# count feasibility.verdicts %u\n# count feasibility.harmed-when-forced %u\n", verdicts, harmed);

@@ -111,6 +111,8 @@ fit()
 check "what is said of $topologies random switches is what the kernel does" fit
 cp "$check_log" /out/fit.log
 grep '^# ' "$check_log"
-[ ! -d $SWITCHES/f ] || { echo 0 >$SWITCHES/f/enabled; rmdir $SWITCHES/f/? $SWITCHES/f; }
+for left in "$SWITCHES"/f?; do
+	[ ! -d "$left" ] || { echo 0 >"$left/enabled"; rmdir "$left"/? "$left"; }
+done
 check "the modules unload" unload
 finish
