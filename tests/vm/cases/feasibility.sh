@@ -48,8 +48,8 @@ make_switch()
 
 remove_switch()
 {
-	echo 0 >$SWITCHES/a/enabled
-	rmdir $SWITCHES/a/? $SWITCHES/a
+	echo 0 >"$SWITCHES/a/enabled"
+	rmdir "$SWITCHES"/a/? "$SWITCHES/a"
 }
 
 # What the card in a slot has as its large BAR at the next power-on, in GiB.
