@@ -8,7 +8,7 @@
  * BAR has to lie in the windows of all bridges above, and no neighbour may have
  * lost one.
  *
- *   host bridge -- root port -- upstream -- 2 to 6 slots, windows 0 to 16 GiB
+ *   host bridge -- root port -- upstream -- 2 to 6 slots, windows of any size
  *
  *   gffit TOPOLOGIES [SEED [FIRST]]
  *
@@ -160,9 +160,9 @@ static bool neighbours_well(void)
 
 /* The switch --------------------------------------------------------------- */
 
-static uint64_t random_mib(unsigned int orders)
+static uint64_t random_mib(unsigned int least, unsigned int orders)
 {
-	uint64_t mib = 256ULL << random_below(orders);
+	uint64_t mib = (uint64_t)least << random_below(orders);
 
 	/* Half of them no power of two. */
 	return random_below(2) ? mib : mib + 64ULL * random_below((unsigned int)(mib / 64));
@@ -192,7 +192,7 @@ static void make_slot(unsigned int number, int kind)
 	if (!kind || (kind == 1 && random_below(2)))
 		put(in_switch(topology, file), "none");
 	else
-		put_number(in_switch(topology, file), random_mib(6));
+		put_number(in_switch(topology, file), random_mib(256, 7));
 }
 
 static void make_switch(void)
@@ -203,7 +203,7 @@ static void make_switch(void)
 	if (mkdir(in_switch(topology, ""), 0755))
 		die("mkdir of a switch", -errno);
 	put_number(in_switch(topology, "slots"), n_places);
-	put_number(in_switch(topology, "window"), random_mib(8));
+	put_number(in_switch(topology, "window"), random_mib(2048, 6));
 	for (unsigned int i = 0; i < n_places; i++)
 		make_slot(i, kind);
 	put(in_switch(topology, "enabled"), "1");
@@ -262,7 +262,7 @@ static void await_slots(void)
 
 		memset(place, 0, sizeof(*place));
 		strcpy(place->name, sim_slot(sw, i));
-		place->bar = (256ULL << 20) << random_below(7);
+		place->bar = (256ULL << 20) << random_below(6);
 		for (int tries = 0; get_slot(&gf, place->name, &slot) || slot.state != GPUFABRIC_SLOT_STATE_OFF; tries++) {
 			if (tries > 5000) {
 				list_slots();
