@@ -152,6 +152,9 @@ fuzz-netlink: deps ## Odd messages for the module on the kernel with KASAN, MESS
 storm: deps ## 64 clients, surprises, reloads: OPERATIONS=10000 RELOADS=100 CYCLES=10000
 	@tests/vm/long storms $(or $(OPERATIONS),10000) $(or $(RELOADS),100) $(or $(CYCLES),10000)
 
+feasibility: deps ## Verdicts on TOPOLOGIES=1000 random switches against the kernel, SEED=
+	@tests/vm/long feasibility $(or $(TOPOLOGIES),1000) $(or $(SEED),1)
+
 coverage: deps ## Lines of the modules and of gpuctl that the tests run (builds a kernel first)
 	@tests/coverage
 
@@ -216,5 +219,6 @@ distclean: ## Remove build/ altogether
 
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
-	check-system check-dkms check-fresh mutants fuzz fuzz-netlink storm coverage lint bench bench-size bench-size-rate fit install uninstall install-files dkms-sources dkms-install \
+	check-system check-dkms check-fresh mutants fuzz fuzz-netlink storm feasibility coverage lint bench bench-size \
+	bench-size-rate fit install uninstall install-files dkms-sources dkms-install \
 	clean distclean FORCE

@@ -15,6 +15,7 @@
 #include "history.h"
 #include "netlink.h"
 #include "op.h"
+#include "room.h"
 #include "snapshot.h"
 #include "stats.h"
 #include "switch.h"
@@ -257,6 +258,28 @@ static int fill_identity(struct sk_buff *skb,
 			GPUFABRIC_A_SLOT_PAD));
 }
 
+static int fill_verdict(struct sk_buff *skb, const struct gf_slot *slot)
+{
+	struct gf_room_verdict verdict;
+
+	if (!gf_room_judge(slot, NULL, &verdict))
+		return 0;
+	return nla_put_u32(skb, GPUFABRIC_A_SLOT_VERDICT,
+			   verdict.now.verdict) ||
+	       put_u64(skb, GPUFABRIC_A_SLOT_VERDICT_AGE, verdict.age_ms,
+		       GPUFABRIC_A_SLOT_PAD) ||
+	       put_u64(skb, GPUFABRIC_A_SLOT_VERDICT_NEED, verdict.now.need,
+		       GPUFABRIC_A_SLOT_PAD) ||
+	       put_u64(skb, GPUFABRIC_A_SLOT_VERDICT_FREE, verdict.now.free,
+		       GPUFABRIC_A_SLOT_PAD) ||
+	       nla_put_string(skb, GPUFABRIC_A_SLOT_VERDICT_BRIDGE,
+			      verdict.bridge) ||
+	       put_text(skb, GPUFABRIC_A_SLOT_VERDICT_TEXT, verdict.text) ||
+	       (verdict.resizable &&
+		nla_put_u32(skb, GPUFABRIC_A_SLOT_VERDICT_LARGEST,
+			    verdict.largest.verdict));
+}
+
 static int fill_snapshot(struct sk_buff *skb, const struct gf_reader *reader,
 			 const struct gf_snapshot *snap)
 {
@@ -320,6 +343,7 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 	      nla_put_u8(skb, GPUFABRIC_A_SLOT_POWER, slot->power) ||
 	      fill_identity(skb, &slot->identity) ||
 	      (slot->snap && fill_snapshot(skb, reader, slot->snap)) ||
+	      fill_verdict(skb, slot) ||
 	      (slot->composition &&
 	       (nla_put_string(skb, GPUFABRIC_A_SLOT_COMPOSITION,
 			       slot->composition->name) ||

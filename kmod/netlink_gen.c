@@ -37,7 +37,7 @@ static struct netlink_range_validation gpufabric_a_driver_timeout_range = {
 };
 
 /* Common nested types */
-const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_STATE + 1] = {
+const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_EXPECT_BAR + 1] = {
 	[GPUFABRIC_A_MEMBER_SLOT_ID] = { .type = NLA_U32, },
 	[GPUFABRIC_A_MEMBER_SLOT_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_SLOT_NAME_MAX, },
 	[GPUFABRIC_A_MEMBER_GENERATION] = { .type = NLA_U32, },
@@ -46,11 +46,12 @@ const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_STATE + 1]
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_VENDOR] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_member_expect_subsystem_vendor_range),
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_DEVICE] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_member_expect_subsystem_device_range),
 	[GPUFABRIC_A_MEMBER_STATE] = NLA_POLICY_MAX(NLA_U32, 9),
+	[GPUFABRIC_A_MEMBER_EXPECT_BAR] = { .type = NLA_U64, },
 };
 
 /* GPUFABRIC_CMD_STATUS_GET - do */
 const struct nla_policy gpufabric_status_get_nl_policy[GPUFABRIC_A_FLAGS + 1] = {
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
 };
 
 /* GPUFABRIC_CMD_SWITCH_GET - do */
@@ -88,7 +89,7 @@ const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_REASON + 1] = {
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
@@ -96,7 +97,7 @@ const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_REASON + 1] = {
 const struct nla_policy gpufabric_detach_nl_policy[GPUFABRIC_A_REASON + 1] = {
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
@@ -117,7 +118,7 @@ const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_REASON + 1] = {
 	[GPUFABRIC_A_LEASE] = { .type = NLA_U64, },
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
@@ -129,7 +130,7 @@ const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_REASON + 1] = {
 	[GPUFABRIC_A_LEASE] = { .type = NLA_U64, },
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
@@ -138,7 +139,7 @@ const struct nla_policy gpufabric_release_nl_policy[GPUFABRIC_A_REASON + 1] = {
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 

@@ -12,7 +12,7 @@
 #include <uapi/linux/gpufabric.h>
 
 /* Common nested types */
-extern const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_STATE + 1];
+extern const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_EXPECT_BAR + 1];
 
 extern const struct nla_policy gpufabric_status_get_nl_policy[GPUFABRIC_A_FLAGS + 1];
 

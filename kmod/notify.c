@@ -15,8 +15,14 @@
 #include "inventory.h"
 #include "notify.h"
 #include "snapshot.h"
+#include "switch.h"
 
 #define GF_HASH_BITS 10
+/* The BARs, and the ROM, which comes after them. */
+#define GF_SEEN (PCI_ROM_RESOURCE + 1)
+
+/* Beside GF_FIT_*: addresses of I/O ports, which fit.c does not look at. */
+#define GF_SEEN_IO BIT(8)
 
 /*
  * gf_notify_lock covers the two tables and, in every slot in them, the marks,
@@ -31,7 +37,8 @@ static DEFINE_HASHTABLE(gf_ports, GF_HASH_BITS);
  * struct gf_seen - BARs of a function as it appeared
  * @list: in &gf_slot.seen
  * @devfn: which function
- * @size: size of each BAR in bytes
+ * @size: size of each BAR and of the expansion ROM in bytes
+ * @flags: GF_FIT_* of each
  *
  * A BAR for which no address is found loses its size in the PCI core, so what
  * a function asked for is kept from before addresses are assigned.
@@ -39,7 +46,8 @@ static DEFINE_HASHTABLE(gf_ports, GF_HASH_BITS);
 struct gf_seen {
 	struct list_head list;
 	unsigned int devfn;
-	u64 size[PCI_STD_NUM_BARS];
+	u64 size[GF_SEEN];
+	u32 flags[GF_SEEN];
 };
 
 static struct gf_slot *slot_of_port(const struct pci_dev *port)
@@ -77,18 +85,35 @@ static void forget_seen(struct gf_slot *slot)
 	}
 }
 
+static void read_seen(struct gf_seen *seen, const struct pci_dev *pdev)
+{
+	int i;
+
+	seen->devfn = pdev->devfn;
+	for (i = 0; i < GF_SEEN; i++) {
+		const struct resource *res = &pdev->resource[i];
+
+		if (resource_type(res) != IORESOURCE_MEM &&
+		    resource_type(res) != IORESOURCE_IO)
+			continue;
+		seen->size[i] = resource_size(res);
+		if (res->flags & IORESOURCE_PREFETCH)
+			seen->flags[i] |= GF_FIT_PREFETCH;
+		if (res->flags & IORESOURCE_MEM_64)
+			seen->flags[i] |= GF_FIT_WIDE;
+		if (i == PCI_ROM_RESOURCE)
+			seen->flags[i] |= GF_FIT_OPTIONAL;
+		if (resource_type(res) == IORESOURCE_IO)
+			seen->flags[i] |= GF_SEEN_IO;
+	}
+}
+
 static struct gf_seen *make_seen(const struct pci_dev *pdev)
 {
 	struct gf_seen *seen = kzalloc(sizeof(*seen), GFP_KERNEL);
-	int i;
 
-	if (!seen)
-		return NULL;
-	seen->devfn = pdev->devfn;
-	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
-		if (pdev->resource[i].flags)
-			seen->size[i] = resource_size(&pdev->resource[i]);
-	}
+	if (seen)
+		read_seen(seen, pdev);
 	return seen;
 }
 
@@ -124,6 +149,7 @@ static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
 		break;
 	}
 	atomic_inc(&slot->changes);
+	atomic_inc(&slot->sw->changes);
 	wake_up_all(&slot->changed);
 }
 
@@ -152,7 +178,7 @@ static int bus_event(struct notifier_block *nb, unsigned long action,
 	gf_holder_event(pdev, action);
 	if (!is_interesting(action))
 		return NOTIFY_DONE;
-	if (action == BUS_NOTIFY_ADD_DEVICE && gf_is_gpu_class(pdev->class))
+	if (action == BUS_NOTIFY_ADD_DEVICE && pdev->bus->self)
 		seen = make_seen(pdev);
 
 	spin_lock(&gf_notify_lock);
@@ -269,6 +295,70 @@ bool gf_notify_was_surprise(struct gf_slot *slot)
 	return surprise;
 }
 
+static void add_bar(struct gf_fit_need *need, struct pci_dev *pdev, int index,
+		    u64 size, u32 flags)
+{
+	u32 sizes = index < PCI_STD_NUM_BARS ?
+		    pci_rebar_get_possible_sizes(pdev, index) : 0;
+	struct gf_fit_bar *bar;
+
+	if (need->nr_bars == GF_FIT_BARS)
+		return;
+	bar = &need->bars[need->nr_bars++];
+	bar->size = size;
+	bar->flags = flags;
+	bar->min = sizes ? SZ_1M * BIT_ULL(__ffs(sizes)) : size;
+	bar->max = sizes ? SZ_1M * BIT_ULL(__fls(sizes)) : size;
+}
+
+/**
+ * gf_notify_need() - what a function needs
+ * @slot: slot that it is in
+ * @pdev: function; caller holds pci_rescan_remove_lock
+ * @need: what is needed is added
+ */
+void gf_notify_need(struct gf_slot *slot, struct pci_dev *pdev,
+		    struct gf_fit_need *need)
+{
+	struct gf_seen *seen, now = {};
+	int i;
+
+	read_seen(&now, pdev);
+	spin_lock(&gf_notify_lock);
+	seen = seen_of(slot, pdev->devfn);
+	if (seen)
+		now = *seen;
+	spin_unlock(&gf_notify_lock);
+	for (i = 0; i < GF_SEEN; i++) {
+		if (now.size[i] && !(now.flags[i] & GF_SEEN_IO))
+			add_bar(need, pdev, i, now.size[i], now.flags[i]);
+	}
+}
+
+/*
+ * Whether all bridges above forward an address. One that lost its window, to
+ * an attach that found no room, leaves addresses below that lead nowhere.
+ */
+static bool is_forwarded(struct pci_dev *pdev, struct resource *res)
+{
+	struct pci_bus *bus;
+	struct resource *window;
+	int i;
+
+	for (bus = pdev->bus; bus; bus = bus->parent) {
+		bool found = false;
+
+		pci_bus_for_each_resource(bus, window, i) {
+			if (window && window->flags &&
+			    resource_contains(window, res))
+				found = true;
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
 /**
  * gf_notify_missing_bar() - find a BAR that got no address
  * @slot: slot
@@ -284,12 +374,13 @@ void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev,
 	spin_lock(&gf_notify_lock);
 	seen = seen_of(slot, pdev->devfn);
 	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
-		const struct resource *res = &pdev->resource[i];
+		struct resource *res = &pdev->resource[i];
 		u64 size = resource_size(res);
 
 		if (!res->flags)
 			size = seen ? seen->size[i] : 0;
-		else if (res->parent && !(res->flags & IORESOURCE_UNSET))
+		else if (res->parent && !(res->flags & IORESOURCE_UNSET) &&
+			 is_forwarded(pdev, res))
 			size = 0;
 		if (size) {
 			snap->missing_bar = i;

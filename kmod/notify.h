@@ -30,6 +30,8 @@ bool gf_notify_knows(const struct pci_slot *pci_slot);
 void gf_notify_reset(struct gf_slot *slot);
 void gf_notify_marks(struct gf_slot *slot, struct gf_marks *marks);
 bool gf_notify_was_surprise(struct gf_slot *slot);
+void gf_notify_need(struct gf_slot *slot, struct pci_dev *pdev,
+		    struct gf_fit_need *need);
 void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev,
 			   struct gf_snapshot *snap);
 

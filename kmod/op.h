@@ -35,10 +35,12 @@ void gf_who_drop(struct gf_who *who);
  * struct gf_expect - the identity that a request expects
  * @mask: bit 0 vendor, 1 device, 2 subsystem vendor, 3 subsystem id
  * @id: values in that order
+ * @bar: size of its large BAR, 0 when that is not said
  */
 struct gf_expect {
 	u32 mask;
 	u16 id[4];
+	u64 bar;
 };
 
 bool gf_expect_met(const struct gf_expect *expect,
@@ -106,6 +108,7 @@ enum gf_stage {
  * @made: the operation makes @composition
  * @ends: the operation ends @composition
  * @timeout_ms: deadline of each step
+ * @no_fit_check: attach whether or not there is room for the GPU
  * @driver_timeout_ms: how long to wait for a driver, 0 when none is expected
  * @started: milliseconds since the epoch
  * @stage: under the fabric's lock
@@ -130,6 +133,7 @@ struct gf_op {
 	struct gf_composition *composition;
 	bool made;
 	bool ends;
+	bool no_fit_check;
 	u32 timeout_ms;
 	u32 driver_timeout_ms;
 	u64 started;

@@ -62,7 +62,7 @@ static int parse_pick(struct genl_info *info, const struct nlattr *attr,
 	struct nlattr *tb[GPUFABRIC_A_MEMBER_MAX + 1];
 	int err;
 
-	err = nla_parse_nested(tb, GPUFABRIC_A_MEMBER_STATE, attr,
+	err = nla_parse_nested(tb, GPUFABRIC_A_MEMBER_EXPECT_BAR, attr,
 			       gpufabric_member_nl_policy, info->extack);
 	if (err)
 		return err;
@@ -73,6 +73,12 @@ static int parse_pick(struct genl_info *info, const struct nlattr *attr,
 		pick->has_generation = true;
 	}
 	parse_expect(tb, &pick->expect);
+	if (tb[GPUFABRIC_A_MEMBER_EXPECT_BAR])
+		pick->expect.bar =
+			nla_get_u64(tb[GPUFABRIC_A_MEMBER_EXPECT_BAR]);
+	if (pick->expect.bar & (pick->expect.bar - 1))
+		return gf_pick_refuse(info, attr, -EINVAL,
+			      "the size of a BAR is a power of two");
 	return find_slot(info, attr, tb, &pick->slot);
 }
 

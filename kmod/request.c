@@ -18,6 +18,7 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "pick.h"
+#include "room.h"
 
 /* No lease is longer, so that its end cannot overflow: ten years. */
 #define LEASE_MAX_MS (10ULL * 366 * 24 * 3600 * 1000)
@@ -115,6 +116,8 @@ static int prepare(struct gf_request *request, int add_type, int remove_type,
 		return -ENOMEM;
 	gf_who_current(&request->op->who, info->snd_portid,
 		       gf_request_reason(info));
+	request->op->no_fit_check =
+		gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_NO_FIT_CHECK;
 	read_timeouts(info, request->op);
 	return alloc_members(request, adds);
 }
@@ -207,7 +210,8 @@ int gpufabric_nl_attach_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!err && !request.add->count)
 		err = gf_pick_refuse(info, NULL, -EINVAL, "name at least one slot");
 	if (!err)
-		err = gf_picks_judge(info, request.add, NULL, gf_check_add);
+		err = gf_picks_judge(info, request.add, NULL, gf_check_add) ?:
+		      gf_room_judge_picks(info, request.add);
 	if (!err) {
 		add_steps(request.op, request.add, false);
 		err = accept(&request);
@@ -346,7 +350,8 @@ int gpufabric_nl_compose_doit(struct sk_buff *skb, struct genl_info *info)
 		err = gf_pick_refuse(info, NULL, -EINVAL,
 				     "a composition needs at least one slot");
 	if (!err)
-		err = gf_picks_judge(info, request.add, NULL, gf_check_add);
+		err = gf_picks_judge(info, request.add, NULL, gf_check_add) ?:
+		      gf_room_judge_picks(info, request.add);
 	if (!err) {
 		add_steps(request.op, request.add, false);
 		err = accept(&request);
@@ -392,6 +397,9 @@ static int judge_resize(struct gf_request *request)
 			     gf_check_add) ?:
 	      gf_picks_judge(info, request->remove, request->composition,
 			     gf_check_remove);
+	if (err)
+		return err;
+	err = gf_room_judge_picks(info, request->add);
 	if (err)
 		return err;
 	if (!request->add->count && !request->remove->count)

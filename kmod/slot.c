@@ -22,6 +22,7 @@
 #include "history.h"
 #include "inventory.h"
 #include "notify.h"
+#include "room.h"
 #include "slot.h"
 #include "snapshot.h"
 #include "switch.h"
@@ -149,10 +150,13 @@ static void learn_identity(struct gf_slot *slot)
 		if (identity->source == GPUFABRIC_IDENTITY_SOURCE_LIVE)
 			identity->source = GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN;
 		/* Another card may come into an empty slot. */
-		if (snap->status_valid && !snap->present)
+		if (snap->status_valid && !snap->present) {
 			memset(identity, 0, sizeof(*identity));
+			memset(&slot->need, 0, sizeof(slot->need));
+		}
 		return;
 	}
+	slot->need = snap->need;
 	function = &snap->functions[snap->gpu];
 	identity->source = GPUFABRIC_IDENTITY_SOURCE_LIVE;
 	identity->time = gf_now_ms();
@@ -204,6 +208,8 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 		WRITE_ONCE(slot->power, snap->power);
 	}
 	learn_identity(slot);
+	if (slot->sw)
+		gf_room_queue(slot->sw);
 	if (degraded && !was_degraded)
 		slot->degradations++;
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_LINK_DEGRADED, degraded);

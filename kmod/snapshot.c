@@ -251,6 +251,18 @@ static int note_slots(struct pci_dev *pdev, void *data)
 	return snap->has_slots;
 }
 
+/* A function with more BARs than anything known leaves the need unknown. */
+static void add_need(struct gf_slot *slot, struct pci_dev *pdev,
+		     struct gf_fit_need *need)
+{
+	const struct pci_bus *below = pdev->subordinate;
+
+	if (below)
+		need->buses += below->busn_res.end - below->busn_res.start + 1;
+	else
+		gf_notify_need(slot, pdev, need);
+}
+
 static unsigned int count_functions(struct gf_slot *slot, struct pci_bus *bus)
 {
 	struct pci_dev *pdev;
@@ -301,6 +313,7 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 			continue;
 		function = &snap->functions[snap->nr_functions];
 		read_function(function, pdev);
+		add_need(slot, pdev, &snap->need);
 		if (pdev->subordinate)
 			pci_walk_bus(pdev->subordinate, note_slots, snap);
 		if (gf_is_gpu_class(pdev->class)) {

@@ -92,6 +92,8 @@ struct gf_window {
  * @gpu: index of the first GPU function, -1 when there is none
  * @serial: Device Serial Number of that function, 0 when there is none
  * @link: the slot's link
+ * @need: what the functions need of windows and bus numbers, as far as that is
+ *	known
  * @bus_first: first bus number below the port
  * @bus_last: last bus number below the port
  * @nr_windows: number of windows
@@ -110,6 +112,7 @@ struct gf_snapshot {
 	int gpu;
 	u64 serial;
 	struct gf_link link;
+	struct gf_fit_need need;
 	u8 bus_first;
 	u8 bus_last;
 	unsigned int nr_windows;

@@ -21,6 +21,7 @@
 #include "holder.h"
 #include "notify.h"
 #include "op.h"
+#include "room.h"
 #include "snapshot.h"
 #include "stats.h"
 #include "trace.h"
@@ -286,6 +287,27 @@ static void power_off_leftover(struct gf_slot *slot)
 	kfree(snap);
 }
 
+/*
+ * A GPU without room is not powered: trying could take the addresses of its
+ * neighbours away. Most requests are judged before; what has changed since, or
+ * was not known then, is judged here.
+ */
+static bool has_room(struct gf_step *step, struct gf_outcome *outcome)
+{
+	struct gf_room_verdict verdict;
+
+	if (step->op->no_fit_check)
+		return true;
+	gf_room_refresh(step->slot);
+	mutex_lock(&gf.lock);
+	if (gf_room_judge(step->slot, &step->expect, &verdict) &&
+	    verdict.now.verdict == GPUFABRIC_VERDICT_CANNOT)
+		outcome_set(outcome, -ENOSPC, GPUFABRIC_CAUSE_RESOURCES, "%s",
+			    verdict.text);
+	mutex_unlock(&gf.lock);
+	return !outcome->error;
+}
+
 static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 {
 	struct gf_slot *slot = step->slot;
@@ -293,6 +315,8 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 	ktime_t enabled;
 	int err;
 
+	if (!has_room(step, outcome))
+		return;
 	power_off_leftover(slot);
 	gf_notify_reset(slot);
 	err = slot->backend->attach(slot);

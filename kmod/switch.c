@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "event.h"
+#include "room.h"
 #include "switch.h"
 
 static struct gf_switch *switch_create(struct pci_dev *port)
@@ -19,6 +20,8 @@ static struct gf_switch *switch_create(struct pci_dev *port)
 
 	if (!sw)
 		return NULL;
+	refcount_set(&sw->refs, 1);
+	INIT_WORK(&sw->room_work, gf_room_run);
 	sw->bus = port->bus;
 	sw->numa_node = dev_to_node(&port->dev);
 	if (upstream) {
@@ -84,7 +87,7 @@ struct gf_switch *gf_switch_get(struct pci_dev *port)
 
 /**
  * gf_switch_put() - a slot of the switch is gone
- * @sw: switch; freed when that was its last slot
+ * @sw: switch; gone when that was its last slot
  */
 void gf_switch_put(struct gf_switch *sw)
 {
@@ -94,6 +97,28 @@ void gf_switch_put(struct gf_switch *sw)
 	gf_event_switch(sw, GPUFABRIC_EVENT_KIND_SWITCH_REMOVED);
 	list_del(&sw->list);
 	gf.nr_switches--;
+	gf_switch_unref(sw);
+}
+
+/**
+ * gf_switch_ref() - keep the memory of a switch
+ * @sw: switch that has slots, under the fabric's lock
+ */
+void gf_switch_ref(struct gf_switch *sw)
+{
+	gf_assert_locked();
+	refcount_inc(&sw->refs);
+}
+
+/**
+ * gf_switch_unref() - let go of it
+ * @sw: switch
+ */
+void gf_switch_unref(struct gf_switch *sw)
+{
+	if (!refcount_dec_and_test(&sw->refs))
+		return;
+	gf_room_free(sw->room);
 	kfree(sw);
 }
 

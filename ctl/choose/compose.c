@@ -28,6 +28,7 @@ const struct ctl_option compose_options[] = {
 	{ "label", 0, "NAME", "label of your own" },
 	{ "job", 0, "NAME", "job of a scheduler that it is for" },
 	{ "for", 0, "TIME", "lease, such as 8h: afterwards it may be reaped" },
+	{ "no-fit-check", 0, NULL, "try although the bridge windows cannot take a GPU" },
 	{ NULL },
 };
 
@@ -88,6 +89,8 @@ static struct nl_msg *build(struct session *session, const char *name, uint32_t 
 			       identity.ids.vendor ? &identity.ids : NULL);
 	}
 	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT, session_driver_timeout(session, slots, n));
+	if (ctl_flag(session->ctx, "no-fit-check"))
+		flags |= GPUFABRIC_REQUEST_FLAG_NO_FIT_CHECK;
 	if (flags)
 		nla_put_u32(msg, GPUFABRIC_A_FLAGS, flags);
 	if (put_names(session->ctx, msg) || session_put_options(session->ctx, msg)) {

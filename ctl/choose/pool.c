@@ -62,7 +62,7 @@ static enum choose_bar judge(const struct ctl_ctx *ctx, const struct gf_slot *sl
 		return CHOOSE_BUSY;
 	switch (slot->state) {
 	case GPUFABRIC_SLOT_STATE_OFF:
-		if (slot->verdict == GPUFABRIC_VERDICT_CANNOT)
+		if (slot->verdict == GPUFABRIC_VERDICT_CANNOT && !ctl_flag(ctx, "no-fit-check"))
 			return CHOOSE_NO_ROOM;
 		break;
 	case GPUFABRIC_SLOT_STATE_READY:

@@ -13,6 +13,7 @@ static struct nl_msg *build(struct session *session, struct gf_slot *const *slot
 {
 	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_ATTACH);
 	struct identity identity;
+	uint32_t flags = 0;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -25,6 +26,13 @@ static struct nl_msg *build(struct session *session, struct gf_slot *const *slot
 				       : NULL);
 	}
 	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT, session_driver_timeout(session, slots, n));
+	if (session->ctx->dry_run)
+		/* The module judges the request without carrying it out. */
+		flags |= GPUFABRIC_REQUEST_FLAG_CHECK;
+	if (ctl_flag(session->ctx, "no-fit-check"))
+		flags |= GPUFABRIC_REQUEST_FLAG_NO_FIT_CHECK;
+	if (flags)
+		nla_put_u32(msg, GPUFABRIC_A_FLAGS, flags);
 	if (session_put_options(session->ctx, msg)) {
 		nlmsg_free(msg);
 		return NULL;
@@ -60,8 +68,6 @@ static int attach(struct session *session, struct gf_slot *const *slots, size_t 
 	if (!msg)
 		return CTL_USAGE;
 	if (session->ctx->dry_run) {
-		/* The module judges the request without carrying it out. */
-		nla_put_u32(msg, GPUFABRIC_A_FLAGS, GPUFABRIC_REQUEST_FLAG_CHECK);
 		ret = gfc_request(session->client, msg, NULL, NULL);
 		for (i = 0; i < n && !ret; i++)
 			out_note(session->ctx->out, "would", "would attach ", "%s", slots[i]->name);
@@ -135,6 +141,11 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	return ret;
 }
 
+static const struct ctl_option options[] = {
+	{ "no-fit-check", 0, NULL, "try although the bridge windows cannot take the GPU" },
+	{ NULL },
+};
+
 const struct ctl_command cmd_attach = {
 	.name = "attach",
 	.args = "SLOT...",
@@ -142,7 +153,10 @@ const struct ctl_command cmd_attach = {
 	.help =
 		"The GPUs belong to no composition afterwards; gpuctl compose both claims and attaches.\n"
 		"A slot that is ready already stays as it is. An empty slot gets its card from the fabric, if\n"
-		"there is an assign hook: see gpuctl-hooks(5).",
-	.options = { session_options },
+		"there is an assign hook: see gpuctl-hooks(5).\n"
+		"A GPU that the windows of the bridges above cannot take is refused before it is powered,\n"
+		"exit code 3. --no-fit-check tries nevertheless; that can take the addresses of GPUs beside\n"
+		"it away, which then fail.",
+	.options = { options, session_options },
 	.run = run,
 };

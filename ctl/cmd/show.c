@@ -45,6 +45,8 @@ static const struct out_column slot_columns[] = {
 	{ "verdict_free", NULL },
 	{ "verdict_bridge", NULL },
 	{ "verdict_age", NULL },
+	{ "verdict_text", "because" },
+	{ "verdict_largest", "resized to the most" },
 	{ "drain_deadline", "drain ends" },
 	{ "attaches", NULL },
 	{ "detaches", NULL },
@@ -128,6 +130,10 @@ static void show_verdict(struct out_table *t, const struct gf_slot *slot)
 		 text_bytes(room, slot->verdict_free), slot->verdict_bridge ? " behind " : "",
 		 slot->verdict_bridge ? slot->verdict_bridge : "",
 		 text_age(age, slot->verdict_age));
+	if (slot->verdict_text)
+		out_str(t, "verdict_text", slot->verdict_text);
+	if (slot->verdict_largest)
+		out_str(t, "verdict_largest", gfnl_verdict_name(slot->verdict_largest));
 }
 
 static void show_place(struct out_table *t, const struct gf_fabric *fabric,

@@ -188,6 +188,18 @@ static void take_declaration(const struct knowledge *knowledge, const struct gf_
 	}
 }
 
+/* The size of its BAR, where that was verified: what is assumed refuses nothing. */
+static uint64_t bar_of(const struct cat_gpu *gpu)
+{
+	double mib;
+	uint64_t bar;
+
+	if (cat_gpu_fact(gpu, GPU_BAR1_MIB, &mib) != GPU_VERIFIED)
+		return 0;
+	bar = (uint64_t)mib << 20;
+	return bar & (bar - 1) ? 0 : bar;
+}
+
 void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
 		 struct identity *identity)
 {
@@ -217,6 +229,8 @@ void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
 			      (uint16_t)ids->subsystem_vendor, (uint16_t)ids->subsystem_device,
 			      identity->label, sizeof(identity->label));
 	}
+	if (identity->gpu)
+		identity->ids.bar = bar_of(identity->gpu);
 	if (identity->gpu)
 		identity->memory = cat_gpu_memory_mib(identity->gpu, &trust) << 20;
 }

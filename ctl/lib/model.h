@@ -57,9 +57,10 @@ struct gf_operation {
 	uint32_t slots;
 };
 
-/* What a slot's GPU is, as far as PCI says. */
+/* What a slot's GPU is, as far as PCI says, and the BAR that goes with it. */
 struct gf_ids {
 	uint32_t vendor, device, subsystem_vendor, subsystem_device, class;
+	uint64_t bar;				/* bytes; only in requests, 0 when unknown */
 };
 
 struct gf_slot {
@@ -88,7 +89,8 @@ struct gf_slot {
 	uint32_t bus_first, bus_last;
 	uint32_t verdict;
 	uint64_t verdict_age, verdict_need, verdict_free;
-	char *verdict_bridge;
+	char *verdict_bridge, *verdict_text;
+	uint32_t verdict_largest;		/* unknown where no BAR is resizable */
 	char *composition;
 	uint32_t composition_id;
 	struct gf_operation operation, last_operation;

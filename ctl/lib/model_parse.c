@@ -218,6 +218,8 @@ static void parse_slot_verdict(struct nlattr **tb, struct gf_slot *slot)
 	slot->verdict_need = get_u64(tb[GPUFABRIC_A_SLOT_VERDICT_NEED]);
 	slot->verdict_free = get_u64(tb[GPUFABRIC_A_SLOT_VERDICT_FREE]);
 	slot->verdict_bridge = get_string(tb[GPUFABRIC_A_SLOT_VERDICT_BRIDGE]);
+	slot->verdict_text = get_string(tb[GPUFABRIC_A_SLOT_VERDICT_TEXT]);
+	slot->verdict_largest = get_u32(tb[GPUFABRIC_A_SLOT_VERDICT_LARGEST]);
 }
 
 static void parse_slot_counts(struct nlattr **tb, struct gf_slot *slot)

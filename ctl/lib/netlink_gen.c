@@ -226,6 +226,7 @@ static const char *const request_flag_names[] = {
 	"force",
 	"keep",
 	"check",
+	"no-fit-check",
 };
 
 const char *gfnl_request_flag_name(unsigned int value)
@@ -363,6 +364,8 @@ const struct nla_policy gfnl_slot_policy[GPUFABRIC_A_SLOT_MAX + 1] = {
 	[GPUFABRIC_A_SLOT_FLAPS] = { .type = NLA_U32 },
 	[GPUFABRIC_A_SLOT_DEGRADATIONS] = { .type = NLA_U32 },
 	[GPUFABRIC_A_SLOT_DRAIN_DEADLINE] = { .type = NLA_U64 },
+	[GPUFABRIC_A_SLOT_VERDICT_TEXT] = { .type = NLA_STRING },
+	[GPUFABRIC_A_SLOT_VERDICT_LARGEST] = { .type = NLA_U32 },
 };
 
 const struct nla_policy gfnl_switch_policy[GPUFABRIC_A_SWITCH_MAX + 1] = {
@@ -384,6 +387,7 @@ const struct nla_policy gfnl_member_policy[GPUFABRIC_A_MEMBER_MAX + 1] = {
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_VENDOR] = { .type = NLA_U32 },
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_DEVICE] = { .type = NLA_U32 },
 	[GPUFABRIC_A_MEMBER_STATE] = { .type = NLA_U32 },
+	[GPUFABRIC_A_MEMBER_EXPECT_BAR] = { .type = NLA_U64 },
 };
 
 const struct nla_policy gfnl_composition_policy[GPUFABRIC_A_COMPOSITION_MAX + 1] = {

@@ -228,6 +228,8 @@ void gfc_put_member(struct nl_msg *msg, int attr, const struct gf_slot *slot,
 			nla_put_u32(msg, GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_DEVICE,
 				    expect->subsystem_device);
 		}
+		if (expect->bar)
+			nla_put_u64(msg, GPUFABRIC_A_MEMBER_EXPECT_BAR, expect->bar);
 	}
 	nla_nest_end(msg, nest);
 }

@@ -94,6 +94,16 @@ static const struct section sections[] = {
 	  "was loaded), declared (in slots.d, see FILES) or unknown. Slots are chosen by it, and the\n"
 	  "module verifies it after power-on: another GPU than expected is a fault, and the\n"
 	  "composition is rolled back." },
+	{ "ADDRESS SPACE",
+	  "Before a GPU is powered the module works out whether the windows of the bridges above can\n"
+	  "take it: fits, fits-after-reassignment (its port gets another window), or cannot. That takes\n"
+	  "what the GPU needs: seen by the module earlier, or, in slots.d, the BAR of the catalogue where\n"
+	  "that was verified. Of other GPUs nothing is said, and nothing is refused. What cannot be is\n"
+	  "refused with exit code 3, because the kernel that tries can take the addresses of GPUs in use\n"
+	  "away; --no-fit-check of attach and compose tries all the same. show has the verdict, and in\n"
+	  "JSON its fields: verdict, verdict_need and verdict_free in bytes, verdict_bridge, verdict_age in\n"
+	  "milliseconds, verdict_text with why and what helps, verdict_largest for BARs that a driver may\n"
+	  "resize to the most." },
 	{ "OUTPUT",
 	  "With -j each command prints one JSON document; watch prints one a line. Names of fields are stable,\n"
 	  "fields may be added. Sizes are in bytes, times in milliseconds since the epoch, durations in\n"

@@ -30,6 +30,13 @@ extern struct kset *pci_slots_kset;
 #define gf_uevent_device struct device
 #endif
 
+/* Bridge windows that do not fit get less alignment; else they do not fit. */
+#ifdef HAVE_RELAXED_WINDOWS
+#define GF_RELAXED_WINDOWS true
+#else
+#define GF_RELAXED_WINDOWS false
+#endif
+
 /* The attributes that a dump was asked with. */
 static inline struct nlattr **gf_dump_attrs(const struct genl_dumpit_info *info)
 {

@@ -364,7 +364,7 @@ void sim_config_buses(struct sim_fn *fn, u8 primary, u8 secondary,
  * @low: below 4 GiB
  * @low_bytes: its size
  * @high: prefetchable, above 4 GiB
- * @high_bytes: its size
+ * @high_bytes: its size; 0 leaves it closed
  */
 void sim_config_windows(struct sim_fn *fn, u32 low, u32 low_bytes, u64 high,
 			u64 high_bytes)
@@ -374,11 +374,13 @@ void sim_config_windows(struct sim_fn *fn, u32 low, u32 low_bytes, u64 high,
 
 	sim_set16(fn, PCI_MEMORY_BASE, (low >> 16) & 0xfff0);
 	sim_set16(fn, PCI_MEMORY_LIMIT, (low_limit >> 16) & 0xfff0);
+	sim_set16(fn, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+	if (!high_bytes)
+		return;
 	sim_set16(fn, PCI_PREF_MEMORY_BASE, ((high >> 16) & 0xfff0) | 1);
 	sim_set16(fn, PCI_PREF_MEMORY_LIMIT, ((limit >> 16) & 0xfff0) | 1);
 	set32(fn, PCI_PREF_BASE_UPPER32, upper_32_bits(high));
 	set32(fn, PCI_PREF_LIMIT_UPPER32, upper_32_bits(limit));
-	sim_set16(fn, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
 }
 
 static void preset_bar(struct sim_fn *fn, unsigned int bar, u64 base)

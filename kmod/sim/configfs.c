@@ -186,6 +186,33 @@ static ssize_t slot_hotplug_store(struct config_item *item, const char *page,
 	return ret ?: count;
 }
 
+static ssize_t slot_window_show(struct config_item *item, char *page)
+{
+	unsigned int mib = READ_ONCE(slot_of_item(item)->spec.window_mib);
+
+	if (mib == SIM_NO_WINDOW)
+		return sysfs_emit(page, "none\n");
+	return sysfs_emit(page, "%u\n", mib);
+}
+
+static ssize_t slot_window_store(struct config_item *item, const char *page,
+				 size_t count)
+{
+	unsigned int mib = SIM_NO_WINDOW;
+	int ret = sysfs_streq(page, "none") ? 0 : kstrtouint(page, 10, &mib);
+
+	if (ret)
+		return ret;
+	mutex_lock(&sim.lock);
+	if (live_slot(slot_of_item(item)))
+		ret = -EBUSY;
+	else
+		slot_of_item(item)->spec.window_mib = mib;
+	mutex_unlock(&sim.lock);
+	return ret ?: count;
+}
+
+CONFIGFS_ATTR(slot_, window);
 CONFIGFS_ATTR(slot_, model);
 CONFIGFS_ATTR(slot_, off);
 CONFIGFS_ATTR(slot_, hotplug);
@@ -194,6 +221,7 @@ static struct configfs_attribute *slot_attrs[] = {
 	&slot_attr_model,
 	&slot_attr_off,
 	&slot_attr_hotplug,
+	&slot_attr_window,
 	NULL
 };
 
@@ -374,6 +402,31 @@ static ssize_t switch_domain_show(struct config_item *item, char *page)
 	return len;
 }
 
+static ssize_t switch_window_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n",
+			  READ_ONCE(switch_of_item(item)->sw->window_mib));
+}
+
+static ssize_t switch_window_store(struct config_item *item, const char *page,
+				   size_t count)
+{
+	struct sim_switch *sw = switch_of_item(item)->sw;
+	unsigned int mib;
+	int ret = kstrtouint(page, 10, &mib);
+
+	if (ret)
+		return ret;
+	mutex_lock(&sim.lock);
+	if (sw->live)
+		ret = -EBUSY;
+	else
+		sw->window_mib = mib;
+	mutex_unlock(&sim.lock);
+	return ret ?: count;
+}
+
+CONFIGFS_ATTR(switch_, window);
 CONFIGFS_ATTR(switch_, slots);
 CONFIGFS_ATTR(switch_, enabled);
 CONFIGFS_ATTR_RO(switch_, index);
@@ -384,6 +437,7 @@ static struct configfs_attribute *switch_attrs[] = {
 	&switch_attr_enabled,
 	&switch_attr_index,
 	&switch_attr_domain,
+	&switch_attr_window,
 	NULL
 };
 

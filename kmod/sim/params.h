@@ -4,6 +4,9 @@
 
 #include "model.h"
 
+/* A port that is found without a prefetchable window. */
+#define SIM_NO_WINDOW	(~0U)
+
 /**
  * struct sim_card_spec - what one slot holds when the module is loaded
  * @model: the GPU, NULL for an empty slot
@@ -11,6 +14,8 @@
  * @audio: the GPU has an audio function beside it
  * @bridge: the GPU is behind a bridge of the card
  * @nohp: the port has no hot-plug controller
+ * @window_mib: prefetchable window of the port, 0 for what the parameter says,
+ *	SIM_NO_WINDOW for none
  */
 struct sim_card_spec {
 	const struct sim_model *model;
@@ -18,6 +23,7 @@ struct sim_card_spec {
 	bool audio;
 	bool bridge;
 	bool nohp;
+	unsigned int window_mib;
 };
 
 /**

@@ -82,6 +82,7 @@ void sim_place_put(struct sim_switch *sw)
 
 	sim_place_disable(sw);
 	sw->taken = false;
+	sw->window_mib = 0;
 }
 
 /* The numbers of slots are a field of 13 bits in a register of their ports. */

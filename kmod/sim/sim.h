@@ -202,6 +202,9 @@ struct sim_knobs {
  * @inserts: how many cards the slot has seen, makes serials unique
  * @limit: the best link that may train, 0 for the card's own
  * @bar_bytes: size of the large BAR at the next power-on, 0 for the model's
+ * @window_mib: as in &struct sim_card_spec
+ * @window_at: where its window is in that of the switch, in bytes
+ * @window_bytes: its size, 0 for none
  * @op_mutex: serialises enabling, disabling and the answer to surprises in
  *	mode=own. Outermost: the rescan lock is taken below it
  * @event: follows surprises, and the coming and going of the port
@@ -226,6 +229,9 @@ struct sim_slot {
 	u8 inserts;
 	struct sim_link limit;
 	u64 bar_bytes;
+	unsigned int window_mib;
+	u64 window_at;
+	u64 window_bytes;
 
 	/* Operations of mode=own; see above. */
 	struct mutex op_mutex;
@@ -252,6 +258,7 @@ struct sim_slot {
  * @max_slots: how many it can have
  * @minor: minor number of its first slot; counts all slots there can be
  * @psn: physical slot number of its first slot
+ * @window_mib: its prefetchable window, 0 for the sum of those of its slots
  * @taken: added at run time, and somebody's; protected by &sim.lock
  * @live: added at run time, and on a bus; protected by &sim.lock
  * @closing: it is being taken away; ports that go now are no event
@@ -274,6 +281,7 @@ struct sim_switch {
 	unsigned int max_slots;
 	unsigned int minor;
 	unsigned int psn;
+	unsigned int window_mib;
 	bool taken;
 	bool live;
 	atomic_t closing;
@@ -441,6 +449,7 @@ int sim_switch_alloc(unsigned int index);
 int sim_switch_reset(struct sim_switch *sw, const struct sim_card_spec *specs,
 		     unsigned int nr_slots);
 void sim_switch_free(struct sim_switch *sw);
+u64 sim_switch_window(const struct sim_switch *sw);
 void sim_switch_preset(struct sim_switch *sw);
 void sim_switch_close(struct sim_switch *sw);
 

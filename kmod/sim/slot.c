@@ -212,6 +212,7 @@ void sim_slot_reset(struct sim_slot *slot, const struct sim_card_spec *spec)
 	memset(&slot->card, 0, sizeof(slot->card));
 	slot->limit = (struct sim_link){ 0, 0 };
 	slot->bar_bytes = 0;
+	slot->window_mib = spec->window_mib;
 	slot->inserts = 0;
 	sim_config_port(slot);
 	if (spec->model) {

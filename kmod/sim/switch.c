@@ -28,14 +28,61 @@ static u64 high_bytes(void)
 	return (u64)sim.window_gib << 30;
 }
 
-/* The part of some slots' windows that a bridge forwards. */
-static void preset_windows(struct sim_fn *fn, const struct sim_domain *domain,
-			   unsigned int first, unsigned int count)
+static u64 slot_window(const struct sim_slot *slot)
 {
-	sim_config_windows(fn, domain->low.start + first * SIM_LOW_BYTES,
-			   count * SIM_LOW_BYTES,
-			   domain->high.start + first * high_bytes(),
-			   count * high_bytes());
+	if (slot->window_mib == SIM_NO_WINDOW)
+		return 0;
+	return slot->window_mib ? (u64)slot->window_mib << 20 : high_bytes();
+}
+
+/**
+ * sim_switch_window() - the prefetchable window of a switch
+ * @sw: the switch
+ *
+ * Return: its size in bytes.
+ */
+u64 sim_switch_window(const struct sim_switch *sw)
+{
+	if (sw->window_mib)
+		return (u64)sw->window_mib << 20;
+	return sw->nr_slots * high_bytes();
+}
+
+/* One slot's window after the other, as far as that of the switch goes. */
+static void place_windows(struct sim_switch *sw)
+{
+	u64 at = 0;
+	unsigned int i;
+
+	for (i = 0; i < sw->nr_slots; i++) {
+		struct sim_slot *slot = sw->slots[i];
+		u64 bytes = slot_window(slot);
+
+		slot->window_bytes = 0;
+		if (!bytes)
+			continue;
+		slot->window_at = round_up(at, bytes & -bytes);
+		if (slot->window_at + bytes > sim_switch_window(sw))
+			continue;
+		slot->window_bytes = bytes;
+		at = slot->window_at + bytes;
+	}
+}
+
+/* Switches with windows of their own have a domain of their own. */
+static u64 window_base(const struct sim_switch *sw)
+{
+	return sw->domain->high.start +
+	       sw->place * sw->nr_slots * high_bytes();
+}
+
+/* What a bridge above the slots forwards. */
+static void preset_windows(struct sim_switch *sw, struct sim_fn *fn)
+{
+	sim_config_windows(fn, sw->domain->low.start + sw->place *
+			   sw->nr_slots * SIM_LOW_BYTES,
+			   sw->nr_slots * SIM_LOW_BYTES, window_base(sw),
+			   sim_switch_window(sw));
 }
 
 static unsigned int upstream_bus(const struct sim_switch *sw)
@@ -55,8 +102,7 @@ static void preset_upstream(struct sim_switch *sw)
 	if (!sim.firmware || !sw->domain)
 		return;
 	sim_config_buses(&sw->upstream, bus, bus + 1, last_bus(sw));
-	preset_windows(&sw->upstream, sw->domain, sw->place * sw->nr_slots,
-		       sw->nr_slots);
+	preset_windows(sw, &sw->upstream);
 }
 
 static void preset_slot(struct sim_slot *slot)
@@ -68,21 +114,22 @@ static void preset_slot(struct sim_slot *slot)
 	if (!sim.firmware || !sw->domain)
 		return;
 	sim_config_buses(&slot->port.fn, inner, bus, bus);
-	preset_windows(&slot->port.fn, sw->domain,
-		       sw->place * sw->nr_slots + slot->number, 1);
+	sim_config_windows(&slot->port.fn, sw->domain->low.start +
+			   (sw->place * sw->nr_slots + slot->number) *
+			   SIM_LOW_BYTES, SIM_LOW_BYTES,
+			   window_base(sw) + slot->window_at,
+			   slot->window_bytes);
 }
 
 /* A card that the host finds powered. */
 static void preset_card(struct sim_slot *slot)
 {
 	const struct sim_model *model = slot->card.model;
-	struct sim_switch *sw = slot->sw;
-	unsigned int place = sw->place * sw->nr_slots + slot->number;
+	u64 base = window_base(slot->sw) + slot->window_at;
 
-	if (slot->port.link_up &&
-	    model->bar_bytes + model->aux_bytes <= high_bytes())
-		sim_config_bars(slot, sw->domain->high.start +
-				place * high_bytes());
+	if (slot->port.link_up && IS_ALIGNED(base, model->bar_bytes) &&
+	    model->bar_bytes + model->aux_bytes <= slot->window_bytes)
+		sim_config_bars(slot, base);
 }
 
 /**
@@ -96,8 +143,8 @@ void sim_switch_preset(struct sim_switch *sw)
 	if (!sim.firmware)
 		return;
 	sim_config_buses(&sw->root.fn, 0, upstream_bus(sw), last_bus(sw));
-	preset_windows(&sw->root.fn, sw->domain, sw->place * sw->nr_slots,
-		       sw->nr_slots);
+	place_windows(sw);
+	preset_windows(sw, &sw->root.fn);
 	preset_upstream(sw);
 	for (i = 0; i < sw->nr_slots; i++) {
 		preset_slot(sw->slots[i]);

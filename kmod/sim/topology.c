@@ -69,6 +69,7 @@ void sim_domain_reset(struct sim_domain *domain, unsigned int first,
 	unsigned int slots = count * sim.sw[first]->nr_slots;
 	u64 bytes = (u64)sim.window_gib << 30;
 	u64 high = HIGH_BASE + sim.sw[first]->minor * bytes;
+	u64 high_bytes = max(slots * bytes, sim_switch_window(sim.sw[first]));
 	unsigned int i;
 
 	domain->first = first;
@@ -88,7 +89,7 @@ void sim_domain_reset(struct sim_domain *domain, unsigned int first,
 	domain->high = (struct resource) {
 		.name = "gpufabric_sim memory",
 		.start = high,
-		.end = high + slots * bytes - 1,
+		.end = high + high_bytes - 1,
 		.flags = IORESOURCE_MEM | IORESOURCE_MEM_64 |
 			 IORESOURCE_PREFETCH,
 	};

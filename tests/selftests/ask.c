@@ -22,6 +22,8 @@ static void put_slot(const struct ask_slot *slot)
 		if (slot->expects & 1U << i)
 			gf_put_u32(&request, GPUFABRIC_A_MEMBER_EXPECT_VENDOR + i, slot->expect[i]);
 	}
+	if (slot->expect_bar)
+		gf_put_u64(&request, GPUFABRIC_A_MEMBER_EXPECT_BAR, slot->expect_bar);
 	gf_nest_end(&request, nest);
 }
 

@@ -16,6 +16,7 @@
  * @has_generation: name it
  * @expect: vendor, device, subsystem vendor and device to expect, with @expects
  * @expects: a bit for each of @expect to name
+ * @expect_bar: size of the large BAR to declare, or 0
  * @remove: in resize a slot to give back
  */
 struct ask_slot {
@@ -25,6 +26,7 @@ struct ask_slot {
 	bool has_generation;
 	uint32_t expect[4];
 	unsigned int expects;
+	uint64_t expect_bar;
 	bool remove;
 };
 

@@ -156,6 +156,10 @@ struct gf_slot {
 	struct gf_operation operation, last;
 	uint32_t attaches, detaches, faults, flaps, degradations;
 	uint64_t since, drain_deadline;
+	uint32_t verdict;
+	uint64_t verdict_need, verdict_free;
+	char verdict_bridge[GF_NAME];
+	char verdict_text[GF_TEXT];
 };
 
 struct gf_member {

@@ -174,6 +174,11 @@ void gf_read_slot(const struct nlattr *nest, struct gf_slot *slot)
 	TEXT(slot->composition, nest, GPUFABRIC_A_SLOT_COMPOSITION);
 	slot->presence = (uint8_t)gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_PRESENCE));
 	slot->power = (uint8_t)gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_POWER));
+	slot->verdict = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_VERDICT));
+	slot->verdict_need = gf_u64(gf_sub(nest, GPUFABRIC_A_SLOT_VERDICT_NEED));
+	slot->verdict_free = gf_u64(gf_sub(nest, GPUFABRIC_A_SLOT_VERDICT_FREE));
+	text(slot->verdict_bridge, sizeof(slot->verdict_bridge), gf_sub(nest, GPUFABRIC_A_SLOT_VERDICT_BRIDGE));
+	text(slot->verdict_text, sizeof(slot->verdict_text), gf_sub(nest, GPUFABRIC_A_SLOT_VERDICT_TEXT));
 	slot->identity = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_IDENTITY));
 	slot->vendor = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_VENDOR));
 	slot->device = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_DEVICE));

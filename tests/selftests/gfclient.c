@@ -23,6 +23,7 @@
  *   events COUNT|end           one line each; "end": until stdin ends
  *
  *   -t MS timeout   -d MS driver timeout   -r REASON   -e V:D[:SV:SD] expected
+ *   -B BYTES size of the large BAR that is declared   -F no fit check
  *   -c check only   -f force   -k keep   -b bind to the socket   -n do not wait
  *
  * Exit status: 0; 1 refused or failed, and stderr has "ERRNO: text"; 2 usage.
@@ -49,6 +50,7 @@ static unsigned int n_slots;
 static struct ask options;
 static uint32_t expect[4];
 static unsigned int expects;
+static uint64_t expect_bar;
 static bool no_wait;
 
 static int complain(int err, const char *text)
@@ -194,6 +196,18 @@ static int cmd_list(char **args)
 	return 0;
 }
 
+static int cmd_verdict(char **args)
+{
+	static const char *const names[] = { "unknown", "fits", "fits-after-reassignment", "cannot" };
+	int err = *args ? get_slot(&gf, *args, &slot) : -EINVAL;
+
+	if (err)
+		return complain(err, gf.text);
+	printf("%s %llu %llu %s %s\n", names[slot.verdict & 3], (unsigned long long)slot.verdict_need,
+	       (unsigned long long)slot.verdict_free, or_dash(slot.verdict_bridge), or_dash(slot.verdict_text));
+	return 0;
+}
+
 static int one_slot(char **args)
 {
 	int err;
@@ -252,6 +266,7 @@ static int add_slot(char *name, bool remove)
 	to->name = name;
 	to->remove = remove;
 	to->expects = expects;
+	to->expect_bar = expect_bar;
 	memcpy(to->expect, expect, sizeof(expect));
 	if (generation) {
 		*generation = '\0';
@@ -602,6 +617,7 @@ static const struct {
 	{ "list", cmd_list },
 	{ "state", cmd_state },
 	{ "text", cmd_text },
+	{ "verdict", cmd_verdict },
 	{ "compositions", cmd_compositions },
 	{ "history", cmd_history },
 	{ "attach", cmd_attach },
@@ -623,7 +639,7 @@ static int read_options(int argc, char **argv)
 {
 	int opt, n;
 
-	while ((opt = getopt(argc, argv, "+t:d:r:e:cfkbn")) != -1) {
+	while ((opt = getopt(argc, argv, "+t:d:r:e:B:cfkbnF")) != -1) {
 		switch (opt) {
 		case 't':
 			options.timeout = (uint32_t)atoi(optarg);
@@ -649,6 +665,12 @@ static int read_options(int argc, char **argv)
 			break;
 		case 'b':
 			options.flags |= GPUFABRIC_REQUEST_FLAG_BIND;
+			break;
+		case 'B':
+			expect_bar = strtoull(optarg, NULL, 0);
+			break;
+		case 'F':
+			options.flags |= GPUFABRIC_REQUEST_FLAG_NO_FIT_CHECK;
 			break;
 		case 'n':
 			no_wait = true;

@@ -166,7 +166,7 @@ TEST_F(policy, limits)
 			EXPECT_EQ(GPUFABRIC_TIMEOUT_MAX, rule_of(command, GPUFABRIC_A_DRIVER_TIMEOUT)->max);
 		}
 		if (commands[i].attributes & A(FLAGS))
-			EXPECT_EQ(0xf, rule_of(command, GPUFABRIC_A_FLAGS)->mask);
+			EXPECT_EQ(0x1f, rule_of(command, GPUFABRIC_A_FLAGS)->mask);
 		if (commands[i].attributes & A(MEMBER))
 			EXPECT_EQ(NL_ATTR_TYPE_NESTED, rule_of(command, GPUFABRIC_A_MEMBER)->type);
 	}
@@ -182,7 +182,7 @@ TEST_F(policy, members)
 	EXPECT_EQ(GPUFABRIC_SLOT_NAME_MAX, member[GPUFABRIC_A_MEMBER_SLOT_NAME].max_length);
 	for (int i = 0; i < 4; i++)
 		EXPECT_EQ(0xffff, member[GPUFABRIC_A_MEMBER_EXPECT_VENDOR + i].max);
-	EXPECT_FALSE(member[GPUFABRIC_A_MEMBER_STATE + 1].known);
+	EXPECT_FALSE(member[GPUFABRIC_A_MEMBER_EXPECT_BAR + 1].known);
 }
 
 MAIN("switches=1 slots=1 gpus=*:none")

@@ -52,6 +52,14 @@ TEST_F(request, slot_that_does_not_exist)
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "", -1), ENOENT, "no such slot, see gpuctl list");
 }
 
+TEST_F(request, bar_of_no_possible_size)
+{
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH,
+				    SLOTS({ .name = "sim0-0", .expect_bar = 3 << 20 }))), EINVAL,
+		       "the size of a BAR is a power of two");
+	EXPECT_EQ(GPUFABRIC_A_MEMBER, gf.bad_attr);
+}
+
 TEST_F(request, slot_named_twice)
 {
 	ASSERT_EQ(0, get_slot(&gf, "sim0-1", &slot));

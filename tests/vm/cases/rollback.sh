@@ -22,6 +22,13 @@ put_back()
 	g wait "${all[fifth]}" ready && g detach "${all[fifth]}"
 }
 
+# The module goes by the BARs that it saw last: here those of a card that is gone.
+seen_anew()
+{
+	check "$mode: the fifth is seen as it is" g -F attach "${all[fifth]}"
+	check "$mode: and off again" g detach "${all[fifth]}"
+}
+
 # fails "what" ERRNO CAUSE [OPTION...]: the composition fails that way, and then
 # everything is as before.
 fails()
@@ -63,8 +70,11 @@ for mode in own pciehp; do
 	fails "no answer" "[A-Z]+" "(enumerate|presence|link)"
 	knob $fifth fail bar
 	fails "no address for a BAR" "ENOSPC" "resources"
+	like "$(g compose all "${all[@]}" 2>&1)" "^ENOSPC: no room for the GPU" "$mode: the next compose is refused at once"
+	seen_anew
 	knob $fifth bar_bytes $((1 << 42))
 	fails "a BAR larger than the window" "ENOSPC" "resources"
+	seen_anew
 	knob $fifth driver probe-fail
 	fails "no driver in time" "ETIMEDOUT" "driver" -d 500
 	knob $fifth model l40s

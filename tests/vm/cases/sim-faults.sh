@@ -115,7 +115,8 @@ use()
 	if ! present "$1"; then
 		g wait "$slot" empty && knob "$1" surprise "insert h100-80" && g wait "$slot" ready || return 1
 	fi
-	g attach "$slot" && g detach "$slot" && [ "$(g state "$slot")" = off ]
+	# The module goes by the BARs that it saw last, be it those of a fault.
+	g -F attach "$slot" && g detach "$slot" && [ "$(g state "$slot")" = off ]
 }
 
 # Whatever is in slot $1 and was done to it: an h100-80, off, claimed by nobody.

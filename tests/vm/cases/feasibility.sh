@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Whether a GPU fits is said before it is powered, and what is said is what the
+# kernel then does: on random switches (tests/selftests/gffit.c).
+#
+#   feasibility.sh [TOPOLOGIES [SEED]]
+#
+#   host bridge -- root port -- upstream -- 2 to 6 slots with windows of random sizes
+#
+# before: tests/selftests/build
+# vm: -t 300 -m 1G -f build/selftests/gfclient -f build/selftests/gffit
+# long: -t 3000
+
+# Functions are called by their names, through check.
+# shellcheck disable=SC2317
+
+. "$TESTS/vm/lib.sh"
+. "$TESTS/vm/fabric.sh"
+
+topologies=${1:-100}
+seed=${2:-20261121}
+SWITCHES=/sys/kernel/config/gpufabric_sim/switches
+DEVICES=/sys/bus/pci/devices
+GIB=$((1 << 30))
+
+check "the modules load" load own switches=1 slots=1 latency_ms=1 'gpus=*:none' || bail_out "no modules"
+check "switches can be added" [ -d $SWITCHES ] || bail_out "no configfs"
+echo 100 >/sys/module/gpufabric/parameters/poll_ms
+
+# Its slots are sim1-0 to sim1-2. The ports have no windows: the kernel sizes them.
+make_switch()
+{
+	local i
+
+	mkdir $SWITCHES/a || return 1
+	echo 3 >$SWITCHES/a/slots
+	echo 65536 >$SWITCHES/a/window
+	for i in 0 1 2; do
+		mkdir "$SWITCHES/a/$i"
+		echo l40s >"$SWITCHES/a/$i/model"
+		echo 1 >"$SWITCHES/a/$i/off"
+		echo none >"$SWITCHES/a/$i/window"
+	done
+	echo 1 >$SWITCHES/a/enabled
+	g wait sim1-0 off && g wait sim1-1 off && g wait sim1-2 off
+}
+
+remove_switch()
+{
+	echo 0 >"$SWITCHES/a/enabled"
+	rmdir "$SWITCHES"/a/? "$SWITCHES/a"
+}
+
+# What the card in a slot has as its large BAR at the next power-on, in GiB.
+bar() { echo $(($2 * GIB)) >"$SIM/slot1.$1/bar_bytes"; }
+appeared() { wait_for 30 g list sim1-0 && wait_for 30 g list sim1-2; }
+bars() { head -n 6 "$DEVICES/$(g list "$1" | cut -d' ' -f7)/resource"; }
+# Once the windows were looked at since the last change.
+is_the_same() { [ "$(bars sim1-0)" = "$before" ]; }
+no_slot() { ! g list sim1-0 && [ ! -e /sys/bus/pci/slots/sim1-0 ] && [ ! -e /sys/bus/pci/slots/sim1-2 ]; }
+has_verdict() { [ "$(g verdict "$1" | cut -d' ' -f1)" = "$2" ]; }
+
+make_switch >/dev/null 2>&1
+check "a switch with 64 GiB for three slots is there" appeared
+wait_for 30 g wait sim1-2 off
+bar 0 16
+check "a GPU of 16 GiB is attached" g -B $((16 * GIB)) attach sim1-0
+before=$(bars sim1-0)
+
+# The window for two BARs is sized up to half of the larger one, or aligned to it.
+error=$(g -B $((32 * GIB)) attach sim1-2 2>&1)
+like "$error" "^ENOSPC: no room for the GPU: slot sim1-2: the GPU needs a window of [0-9]+ [MG]iB and .*:01:00.0 can give it [0-9]+ [MG]iB: boot" \
+	"attach is refused with what it needs, what there is, where and what helps"
+is "$(g state sim1-2)" off "nothing was powered"
+is "$(bars sim1-0)" "$before" "the GPU beside it has its addresses"
+like "$(g -B $((32 * GIB)) compose big sim1-2 2>&1)" "no room for the GPU" "compose is refused: no room for the GPU"
+check "the GPU that is there is composed" g compose one sim1-0
+like "$(g -B $((32 * GIB)) resize one +sim1-2 2>&1)" "no room for the GPU" "resize is refused: no room for the GPU"
+check "and released as it is" g -k release one
+check "one more of 16 GiB would be accepted" g -c -B $((16 * GIB)) attach sim1-1
+like "$(g -c -B $((16 * GIB)) attach sim1-1 sim1-2 2>&1)" "no room for the GPU" "two more in one request are not (attach)"
+check "without the check two would be accepted" g -c -F -B $((16 * GIB)) attach sim1-1 sim1-2
+check "of a GPU that nobody knows nothing is said" g -c attach sim1-2
+
+# What the module has seen is in what it shows.
+check "the GPU is detached" g detach sim1-0
+check "its verdict is that it fits where it was" wait_for 10 has_verdict sim1-0 fits
+like "$(gpuctl show sim1-0)" "address space +fits: needs" "show says so"
+bar 0 16
+check "it is attached again" g attach sim1-0
+before=$(bars sim1-0)
+
+# Why all of this: the kernel that tries takes the neighbour's addresses away.
+bar 2 32
+check_fails "forced, the attach fails" g -F attach sim1-2
+like "$(g list sim1-2)" "^sim1-2 fault resources" "for want of resources"
+check_fails "and the GPU beside it has lost its addresses" is_the_same
+check "the slot is cleared" g clear sim1-2
+check "the verdict is now known from what was seen" wait_for 10 has_verdict sim1-2 cannot
+like "$(gpuctl show sim1-2)" "because +the GPU needs a window of" "show says why"
+gpuctl attach sim1-2 >/dev/null 2>&1
+is "$?" 3 "gpuctl attach ends with exit code 3"
+check "the switch is taken away" remove_switch
+wait_for 30 no_slot
+
+fit()
+{
+	"$TESTS/gffit" "$topologies" "$seed"
+}
+check "what is said of $topologies random switches is what the kernel does" fit
+cp "$check_log" /out/fit.log
+grep '^# ' "$check_log"
+for left in "$SWITCHES"/f?; do
+	[ ! -d "$left" ] || { echo 0 >"$left/enabled"; rmdir "$left"/? "$left"; }
+done
+check "the modules unload" unload
+finish
