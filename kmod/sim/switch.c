@@ -23,24 +23,19 @@
 
 #define LNKSTA	(SIM_EXP_CAP + PCI_EXP_LNKSTA)
 
-static u64 high_bytes(void)
-{
-	return (u64)sim.window_gib << 30;
-}
-
 /* The part of some slots' windows that a bridge forwards. */
-static void preset_windows(struct sim_fn *fn, const struct sim_domain *domain,
+static void preset_windows(struct sim_fn *fn, const struct sim_switch *sw,
 			   unsigned int first, unsigned int count)
 {
-	sim_config_windows(fn, domain->low.start + first * SIM_LOW_BYTES,
+	sim_config_windows(fn, sw->range[SIM_LOW].start + first * SIM_LOW_BYTES,
 			   count * SIM_LOW_BYTES,
-			   domain->high.start + first * high_bytes(),
-			   count * high_bytes());
+			   sw->range[SIM_HIGH].start + first * sw->window,
+			   count * sw->window);
 }
 
 static unsigned int upstream_bus(const struct sim_switch *sw)
 {
-	return 1 + sw->place * (sw->nr_slots + 2);
+	return sw->range[SIM_BUSES].start;
 }
 
 static unsigned int last_bus(const struct sim_switch *sw)
@@ -52,11 +47,10 @@ static void preset_upstream(struct sim_switch *sw)
 {
 	unsigned int bus = upstream_bus(sw);
 
-	if (!sim.firmware || !sw->domain)
+	if (!sw->firmware || !sw->domain)
 		return;
 	sim_config_buses(&sw->upstream, bus, bus + 1, last_bus(sw));
-	preset_windows(&sw->upstream, sw->domain, sw->place * sw->nr_slots,
-		       sw->nr_slots);
+	preset_windows(&sw->upstream, sw, 0, sw->nr_slots);
 }
 
 static void preset_slot(struct sim_slot *slot)
@@ -65,11 +59,10 @@ static void preset_slot(struct sim_slot *slot)
 	unsigned int inner = upstream_bus(sw) + 1;
 	unsigned int bus = inner + 1 + slot->number;
 
-	if (!sim.firmware || !sw->domain)
+	if (!sw->firmware || !sw->domain)
 		return;
 	sim_config_buses(&slot->port.fn, inner, bus, bus);
-	preset_windows(&slot->port.fn, sw->domain,
-		       sw->place * sw->nr_slots + slot->number, 1);
+	preset_windows(&slot->port.fn, sw, slot->number, 1);
 }
 
 /* A card that the host finds powered. */
@@ -77,12 +70,11 @@ static void preset_card(struct sim_slot *slot)
 {
 	const struct sim_model *model = slot->card.model;
 	struct sim_switch *sw = slot->sw;
-	unsigned int place = sw->place * sw->nr_slots + slot->number;
 
 	if (slot->port.link_up &&
-	    model->bar_bytes + model->aux_bytes <= high_bytes())
-		sim_config_bars(slot, sw->domain->high.start +
-				place * high_bytes());
+	    model->bar_bytes + model->aux_bytes <= sw->window)
+		sim_config_bars(slot, sw->range[SIM_HIGH].start +
+				slot->number * sw->window);
 }
 
 /**
@@ -93,11 +85,10 @@ void sim_switch_preset(struct sim_switch *sw)
 {
 	unsigned int i;
 
-	if (!sim.firmware)
+	if (!sw->firmware)
 		return;
 	sim_config_buses(&sw->root.fn, 0, upstream_bus(sw), last_bus(sw));
-	preset_windows(&sw->root.fn, sw->domain, sw->place * sw->nr_slots,
-		       sw->nr_slots);
+	preset_windows(&sw->root.fn, sw, 0, sw->nr_slots);
 	preset_upstream(sw);
 	for (i = 0; i < sw->nr_slots; i++) {
 		preset_slot(sw->slots[i]);
@@ -168,6 +159,8 @@ int sim_switch_alloc(unsigned int index)
 	if (!sw)
 		return -ENOMEM;
 	sw->index = index;
+	sw->firmware = sim.firmware;
+	sw->window = (u64)sim.window_gib << 30;
 	place_numbers(sw);
 	sim_port_init(&sw->root, &switch_port_ops);
 	sw->root.controlled = sim.uplink;
