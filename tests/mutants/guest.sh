@@ -54,6 +54,16 @@ run_case()
 	[ -z "$why" ]
 } 2>/dev/null
 
+# log_since MARK: the kernel's log behind the last line with it; it can have many thousands.
+log_since()
+{
+	local at
+
+	dmesg >/run/dmesg
+	at=$(grep -nF "$1" /run/dmesg | tail -n 1 | cut -d : -f 1)
+	tail -n +$((${at:-0} + 1)) /run/dmesg
+}
+
 judge()
 {
 	local id=$1 case log=/run/mutant.log
@@ -65,8 +75,7 @@ judge()
 			clean_up
 			return
 		fi
-		dmesg | awk -v mark="gpufabric-test: mutant $id\$" '$0 ~ mark { text = ""; next }
-			{ text = text $0 "\n" } END { printf "%s", text }' >$log
+		log_since "gpufabric-test: mutant $id" >$log
 		if [ -s $log ] && ! "$TESTS/vm/klog" -f "$FLAVOUR" $log >/run/klog; then
 			echo "mutant $id killed by $case: kernel log: $(sed -n 2p /run/klog)"
 			clean_up
