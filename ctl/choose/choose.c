@@ -683,7 +683,7 @@ static void search(struct chooser *c)
 		try_mixed_memory(c);
 }
 
-/* Each group of peers by itself, where it is large enough. */
+/* Each group of peers alone, where it is large enough. */
 static void search_peers(struct chooser *c)
 {
 	size_t least = c->request->memory ? 1 : total_count(c->request);
@@ -735,7 +735,8 @@ static bool peers_are_mixed(struct chooser *c)
 		if (slot->peers > c->n_peers)
 			c->n_peers = slot->peers;
 		/* Slots of a switch stand together. */
-		mixed |= i && slot->switch_id == slot[-1].switch_id && slot->peers != slot[-1].peers;
+		mixed |= i && slot->switch_id == slot[-1].switch_id &&
+			 slot->peers != slot[-1].peers;
 	}
 	return mixed;
 }
@@ -797,37 +798,4 @@ void choose_result_free(struct choose_result *result)
 	free(result->picked);
 	free(result->why);
 	memset(result, 0, sizeof(*result));
-}
-
-/* How many of the members that remain share the switch with this one. */
-static size_t company(const struct choose_slot *slots, const size_t *members, size_t from, size_t n,
-		      size_t i)
-{
-	size_t together = 0, j;
-
-	for (j = from; j < n; j++)
-		together += slots[members[j]].switch_id == slots[members[i]].switch_id;
-	return together;
-}
-
-void choose_shrink(const struct choose_slot *slots, size_t *members, size_t n, size_t count)
-{
-	size_t done, i;
-
-	for (done = 0; done < count && done < n; done++) {
-		size_t loneliest = done, fewest = company(slots, members, done, n, done), swap;
-
-		for (i = done + 1; i < n; i++) {
-			size_t here = company(slots, members, done, n, i);
-
-			/* The last of equals goes: slots at the front stay. */
-			if (here > fewest || (here == fewest && members[i] < members[loneliest]))
-				continue;
-			loneliest = i;
-			fewest = here;
-		}
-		swap = members[done];
-		members[done] = members[loneliest];
-		members[loneliest] = swap;
-	}
 }

@@ -18,7 +18,7 @@ static const struct ctl_option options[] = {
 	{ "changes", 0, NULL, "leave the snapshot out" },
 	{ "slot", 's', "SLOT", "only this slot (may be repeated)" },
 	{ "composition", 'C', "NAME", "only this composition and its slots (may be repeated)" },
-	{ "kind", 'k', "KIND", "only changes of this kind, such as slot-changed (may be repeated)" },
+	{ "kind", 'k', "KIND", "only changes of a kind, such as slot-changed (may be repeated)" },
 	{ "until", 'u', "'NAME STATE'", "end when a slot or composition is in a state, or gone" },
 	{ "timeout", 't', "TIME", "for --until: give up after this time, exit code 7" },
 	{ NULL },

@@ -54,7 +54,8 @@ int condition_parse(const char *text, struct condition *condition, struct fault 
 	word = name ? strtok_r(NULL, BLANKS, &save) : NULL;
 	if (!word || strtok_r(NULL, BLANKS, &save)) {
 		err = fault_set(fault, EINVAL,
-				"\"%s\": write a name and a state, such as \"train70b active\"", text);
+				"\"%s\": write a name and a state, as in \"train70b active\"",
+				text);
 		goto out;
 	}
 	condition->state = find_state(gfnl_slot_state_name, word);

@@ -160,7 +160,7 @@ char *p2p_reach(const char *sysfs, const char *port_path)
 	char *port = mem_strdup(port_path), *reach = mem_strdup(port_path);
 	int redirects = 0;
 
-	/* Below a root port come pairs: the upstream port of a switch, one of its downstream ports. */
+	/* Below a root port come pairs: a switch's upstream port, one of its downstream ports. */
 	while (topo_depth(port) >= 3) {
 		redirects = p2p_redirects(sysfs, strrchr(port, '/') + 1);
 		if (redirects)

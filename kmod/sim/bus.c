@@ -38,9 +38,10 @@ static struct sim_switch *switch_at(struct pci_bus *root, unsigned int devfn)
 {
 	struct sim_domain *domain = domain_of(root);
 
-	if (PCI_FUNC(devfn) || PCI_SLOT(devfn) >= domain->count)
+	if (PCI_FUNC(devfn))
 		return NULL;
-	return sim.sw[domain->first + PCI_SLOT(devfn)];
+	/* Pairs with sim_domain_place(). */
+	return smp_load_acquire(&domain->sw[PCI_SLOT(devfn)]);
 }
 
 /* The switch whose upstream port is directly on @bus. */
@@ -224,6 +225,24 @@ struct sim_slot *sim_slot_of_card(struct pci_dev *pdev)
 	    pci_is_bridge(pdev))
 		return NULL;
 	return slot_at(pdev->bus->parent, pdev->bus->self->devfn);
+}
+
+/**
+ * sim_switch_of_port() - the switch that a port is part of or is for
+ * @pdev: any PCI device
+ *
+ * Return: the switch, NULL if @pdev is neither a simulated root port nor a
+ * simulated downstream port.
+ */
+struct sim_switch *sim_switch_of_port(struct pci_dev *pdev)
+{
+	struct sim_slot *slot = sim_slot_of_port(pdev);
+
+	if (slot)
+		return slot->sw;
+	if (pdev->bus->ops != &sim_pci_ops || !pci_is_root_bus(pdev->bus))
+		return NULL;
+	return switch_at(pdev->bus, pdev->devfn);
 }
 
 static void card_added(struct pci_dev *pdev)

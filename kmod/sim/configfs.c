@@ -46,13 +46,13 @@ struct cfg_slot {
  * struct cfg_switch - a switch's directory
  * @group: the directory
  * @sw: the switch
- * @nr_slots: how many slots it gets when it is enabled
+ * @plan: what it is like when it is enabled
  * @slot: directories of slots, by number
  */
 struct cfg_switch {
 	struct config_group group;
 	struct sim_switch *sw;
-	unsigned int nr_slots;
+	struct sim_plan plan;
 	struct cfg_slot *slot[SIM_ADDED_SLOTS];
 };
 
@@ -253,7 +253,7 @@ static int parse_number(const char *name, unsigned int *number)
 /* A switch that is enabled has the slots that it has. */
 static bool has_slot(const struct cfg_switch *cfg, unsigned int number)
 {
-	return number < (cfg->sw->live ? cfg->sw->nr_slots : cfg->nr_slots);
+	return number < (cfg->sw->live ? cfg->sw->nr_slots : cfg->plan.nr_slots);
 }
 
 static struct config_item *switch_make_item(struct config_group *group,
@@ -306,7 +306,7 @@ static void switch_drop_item(struct config_group *group,
 static ssize_t switch_slots_show(struct config_item *item, char *page)
 {
 	return sysfs_emit(page, "%u\n",
-			  READ_ONCE(switch_of_item(item)->nr_slots));
+			  READ_ONCE(switch_of_item(item)->plan.nr_slots));
 }
 
 static int set_slots(struct cfg_switch *cfg, unsigned int nr_slots)
@@ -322,7 +322,7 @@ static int set_slots(struct cfg_switch *cfg, unsigned int nr_slots)
 	for (i = nr_slots; i < SIM_ADDED_SLOTS; i++)
 		if (cfg->slot[i])
 			return -EBUSY;
-	cfg->nr_slots = nr_slots;
+	cfg->plan.nr_slots = nr_slots;
 	return 0;
 }
 
@@ -340,6 +340,76 @@ static ssize_t switch_slots_store(struct config_item *item, const char *page,
 	return ret ?: count;
 }
 
+/* Sets one number of the plan, while the switch is not enabled. */
+static int set_plan(struct cfg_switch *cfg, unsigned int *number,
+		    unsigned int value)
+{
+	int ret = 0;
+
+	mutex_lock(&sim.lock);
+	if (cfg->sw->live)
+		ret = -EBUSY;
+	else
+		WRITE_ONCE(*number, value);
+	mutex_unlock(&sim.lock);
+	return ret;
+}
+
+static ssize_t switch_host_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n",
+			  READ_ONCE(switch_of_item(item)->plan.host));
+}
+
+static ssize_t switch_host_store(struct config_item *item, const char *page,
+				 size_t count)
+{
+	struct cfg_switch *cfg = switch_of_item(item);
+	unsigned int host;
+	int ret = kstrtouint(page, 10, &host);
+
+	if (!ret && host >= SIM_ADDED_SWITCHES)
+		ret = -ERANGE;
+	return ret ?: set_plan(cfg, &cfg->plan.host, host) ?: count;
+}
+
+static ssize_t switch_window_gib_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n",
+			  READ_ONCE(switch_of_item(item)->plan.window_gib));
+}
+
+static ssize_t switch_window_gib_store(struct config_item *item,
+				       const char *page, size_t count)
+{
+	struct cfg_switch *cfg = switch_of_item(item);
+	unsigned int window;
+	int ret = kstrtouint(page, 10, &window);
+
+	if (!ret && (!is_power_of_2(window) || window > SIM_MAX_WINDOW_GIB))
+		ret = -ERANGE;
+	return ret ?: set_plan(cfg, &cfg->plan.window_gib, window) ?: count;
+}
+
+static const char *const sizers[] = { "kernel", "firmware" };
+
+static ssize_t switch_bridges_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%s\n",
+			  sizers[READ_ONCE(switch_of_item(item)->plan.firmware)]);
+}
+
+static ssize_t switch_bridges_store(struct config_item *item, const char *page,
+				    size_t count)
+{
+	struct cfg_switch *cfg = switch_of_item(item);
+	int sizer = sysfs_match_string(sizers, page);
+
+	if (sizer < 0)
+		return sizer;
+	return set_plan(cfg, &cfg->plan.firmware, sizer) ?: count;
+}
+
 static ssize_t switch_enabled_show(struct config_item *item, char *page)
 {
 	return sysfs_emit(page, "%d\n",
@@ -354,13 +424,13 @@ static int enable(struct cfg_switch *cfg)
 
 	lockdep_assert_held(&sim.lock);
 
-	specs = kcalloc(cfg->nr_slots, sizeof(*specs), GFP_KERNEL);
+	specs = kcalloc(cfg->plan.nr_slots, sizeof(*specs), GFP_KERNEL);
 	if (!specs)
 		return -ENOMEM;
-	for (i = 0; i < cfg->nr_slots; i++)
+	for (i = 0; i < cfg->plan.nr_slots; i++)
 		if (cfg->slot[i])
 			specs[i] = cfg->slot[i]->spec;
-	ret = sim_place_enable(cfg->sw, specs, cfg->nr_slots);
+	ret = sim_place_enable(cfg->sw, &cfg->plan, specs);
 	kfree(specs);
 	return ret;
 }
@@ -428,12 +498,18 @@ static ssize_t switch_window_store(struct config_item *item, const char *page,
 
 CONFIGFS_ATTR(switch_, window);
 CONFIGFS_ATTR(switch_, slots);
+CONFIGFS_ATTR(switch_, host);
+CONFIGFS_ATTR(switch_, window_gib);
+CONFIGFS_ATTR(switch_, bridges);
 CONFIGFS_ATTR(switch_, enabled);
 CONFIGFS_ATTR_RO(switch_, index);
 CONFIGFS_ATTR_RO(switch_, domain);
 
 static struct configfs_attribute *switch_attrs[] = {
 	&switch_attr_slots,
+	&switch_attr_host,
+	&switch_attr_window_gib,
+	&switch_attr_bridges,
 	&switch_attr_enabled,
 	&switch_attr_index,
 	&switch_attr_domain,
@@ -478,7 +554,10 @@ static struct config_group *switches_make_group(struct config_group *group,
 		return ERR_CAST(sw);
 	}
 	cfg->sw = sw;
-	cfg->nr_slots = DEFAULT_SLOTS;
+	cfg->plan.nr_slots = DEFAULT_SLOTS;
+	cfg->plan.host = sw->index - sim.switches;
+	cfg->plan.window_gib = sim.window_gib;
+	cfg->plan.firmware = sim.firmware;
 	config_group_init_type_name(&cfg->group, name, &switch_type);
 	return &cfg->group;
 }

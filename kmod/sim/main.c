@@ -185,9 +185,9 @@ static int set_rest(void)
 {
 	unsigned int i;
 
-	if (!is_power_of_2(window_gib) || window_gib > 8192) {
-		pr_err("window_gib=%u: must be a power of two up to 8192\n",
-		       window_gib);
+	if (!is_power_of_2(window_gib) || window_gib > SIM_MAX_WINDOW_GIB) {
+		pr_err("window_gib=%u: must be a power of two up to %u\n",
+		       window_gib, SIM_MAX_WINDOW_GIB);
 		return -EINVAL;
 	}
 	for (i = 0; i < sim.domains; i++) {

@@ -6,9 +6,10 @@
 /**
  * DOC: places
  *
- * Beside the switches of the parameters there are places for some more. A
- * switch in one of them has a PCI domain of its own, so that it needs neither
- * bus numbers nor windows of anybody else.
+ * Beside the switches of the parameters there are places for some more, and as
+ * many domains. A switch in one of the places has a domain of its own, so that
+ * it needs neither bus numbers nor windows of anybody else, unless it is told
+ * to share one. A domain is there as long as one of its switches is.
  *
  * A switch is taken away as if it were pulled out: first it does not answer
  * any more, then its slots and devices go. In mode=own the slots are
@@ -22,25 +23,36 @@
 
 #include "sim.h"
 
-static struct sim_domain *domain_at(const struct sim_switch *sw)
+/* Addresses of each domain; enough for all of its buses and any window. */
+#define DOMAIN_BYTES	BIT_ULL(51)
+
+/* Those of the parameters' switches come before. */
+static u64 first_address(unsigned int host)
 {
-	return sim.dom[sim.domains + sw->index - sim.switches];
+	u64 bytes = (u64)sim.window_gib << 30;
+	u64 end = SIM_HIGH_BASE + sim.switches * sim.slots * bytes;
+
+	return round_up(end, DOMAIN_BYTES) + host * DOMAIN_BYTES;
 }
 
-/* Makes what a place needs when it is used for the first time. */
-static int prepare(unsigned int place)
+/* The domain that switches with this number share; it may have none yet. */
+static struct sim_domain *domain_at(unsigned int host)
 {
-	unsigned int index = sim.switches + place;
-	unsigned int domain = sim.domains + place;
+	unsigned int index = sim.domains + host;
 
 	lockdep_assert_held(&sim.lock);
 
-	if (!sim.dom[domain]) {
-		int ret = sim_domain_alloc(domain);
+	if (!sim.dom[index] && sim_domain_alloc(index))
+		return NULL;
+	return sim.dom[index];
+}
 
-		if (ret)
-			return ret;
-	}
+static int prepare(unsigned int place)
+{
+	unsigned int index = sim.switches + place;
+
+	lockdep_assert_held(&sim.lock);
+
 	return sim.sw[index] ? 0 : sim_switch_alloc(index);
 }
 
@@ -62,6 +74,7 @@ struct sim_switch *sim_place_take(void)
 
 		if (sw && sw->taken)
 			continue;
+		/* It is made when it is used for the first time. */
 		ret = prepare(i);
 		if (ret)
 			return ERR_PTR(ret);
@@ -110,26 +123,63 @@ static void pull(struct sim_switch *sw)
 
 static void take_away(struct sim_switch *sw)
 {
+	struct sim_domain *domain = sw->domain;
+
 	sim_fault_remove(sw);
 	sim_switch_close(sw);
 	pull(sw);
 	sim_own_unregister(sw);
-	sim_domain_remove(domain_at(sw));
-	sw->domain = NULL;
+	sim_domain_unplug(sw);
+	if (sim_domain_empty(domain))
+		sim_domain_remove(domain);
 	sw->nr_slots = 0;
 	sw->live = false;
+}
+
+/* Bus numbers that are preset and others do not go together. */
+static bool agree(const struct sim_domain *domain, bool firmware)
+{
+	unsigned int i;
+
+	for (i = 0; i < SIM_DOMAIN_SWITCHES; i++)
+		if (domain->sw[i] && domain->sw[i]->firmware != firmware)
+			return false;
+	return true;
+}
+
+/* Finds room for a switch, in a domain that is made if it has to be. */
+static int find_room(struct sim_switch *sw, unsigned int host)
+{
+	struct sim_domain *domain = domain_at(host);
+	int ret;
+
+	if (!domain)
+		return -ENOMEM;
+	if (!domain->bus) {
+		sim_domain_reset(domain, SIM_MAX_SLOTS, first_address(host),
+				 DOMAIN_BYTES);
+		ret = sim_domain_add(domain);
+		if (ret)
+			return ret;
+	}
+	ret = agree(domain, sw->firmware) ? sim_domain_place(domain, sw) :
+					    -EXDEV;
+	if (ret && sim_domain_empty(domain))
+		sim_domain_remove(domain);
+	return ret;
 }
 
 /**
  * sim_place_enable() - put a switch onto a bus
  * @sw: the switch
- * @specs: what is in its slots
- * @nr_slots: how many it has
+ * @plan: what it is like
+ * @cards: what is in its slots
  *
- * Return: 0 or an error.
+ * Return: 0; -ENOSPC if its domain has no room for it, -EXDEV if it does not go
+ * together with the switches there; or another error.
  */
-int sim_place_enable(struct sim_switch *sw, const struct sim_card_spec *specs,
-		     unsigned int nr_slots)
+int sim_place_enable(struct sim_switch *sw, const struct sim_plan *plan,
+		     const struct sim_card_spec *cards)
 {
 	int ret;
 
@@ -137,14 +187,19 @@ int sim_place_enable(struct sim_switch *sw, const struct sim_card_spec *specs,
 
 	if (sw->live)
 		return 0;
-	ret = check_numbers(sw, nr_slots);
+	sw->firmware = plan->firmware;
+	sw->window = (u64)plan->window_gib << 30;
+	ret = check_numbers(sw, plan->nr_slots);
 	if (!ret)
-		ret = sim_switch_reset(sw, specs, nr_slots);
-	if (ret)
+		ret = sim_switch_reset(sw, cards, plan->nr_slots);
+	if (!ret)
+		ret = find_room(sw, plan->host);
+	if (ret) {
+		sw->nr_slots = 0;
 		return ret;
-	sim_domain_reset(domain_at(sw), sw->index, 1);
+	}
 	sw->live = true;
-	ret = sim_domain_add(domain_at(sw));
+	ret = sim_domain_plug(sw);
 	if (!ret && sim.mode == SIM_MODE_OWN)
 		ret = sim_own_register(sw);
 	if (ret) {

@@ -34,8 +34,14 @@
 /* Switches that can be added at run time, and slots of each. */
 #define SIM_ADDED_SWITCHES	16
 #define SIM_ADDED_SLOTS		100
-/* Window of each slot below 4 GiB. */
+/* Root ports of a domain, a switch below each. */
+#define SIM_DOMAIN_SWITCHES	32
+/* Window of each slot below 4 GiB, and where those of a domain begin. */
 #define SIM_LOW_BYTES		SZ_2M
+#define SIM_LOW_BASE		0xc0000000U
+/* Where the first domain's prefetchable windows begin. */
+#define SIM_HIGH_BASE		BIT_ULL(44)
+#define SIM_MAX_WINDOW_GIB	8192
 /* Slot number of the first switch, where switches can be hot-plugged. */
 #define SIM_UPLINK_PSN		8000
 #define SIM_MAX_PSN		8191
@@ -44,6 +50,24 @@ enum sim_mode {
 	SIM_MODE_PCIEHP,	/* the kernel's pciehp drives the ports */
 	SIM_MODE_OWN,		/* slots registered by the simulator */
 	SIM_MODE_BARE,		/* no port has a hot-plug controller */
+};
+
+/* What a switch needs of its domain. */
+enum sim_space {
+	SIM_BUSES,
+	SIM_LOW,		/* addresses below 4 GiB */
+	SIM_HIGH,		/* prefetchable ones */
+	SIM_SPACES
+};
+
+/**
+ * struct sim_range - part of a space that a switch has
+ * @start: the first number
+ * @count: how many; 0 for none
+ */
+struct sim_range {
+	u64 start;
+	u64 count;
 };
 
 enum sim_fault {
@@ -56,6 +80,20 @@ enum sim_fault {
 	SIM_FAULT_BAR0,		/* ... or the one that this register is part of */
 	SIM_FAULT_BAR5 = SIM_FAULT_BAR0 + 5,
 	SIM_FAULT_COUNT
+};
+
+/**
+ * struct sim_plan - what a switch is to be like when it is put onto a bus
+ * @nr_slots: how many slots it has
+ * @host: switches with the same number share a domain
+ * @window_gib: prefetchable window of each slot, where @firmware
+ * @firmware: bus numbers and windows are preset
+ */
+struct sim_plan {
+	unsigned int nr_slots;
+	unsigned int host;
+	unsigned int window_gib;
+	unsigned int firmware;
 };
 
 struct sim_port;
@@ -254,6 +292,10 @@ struct sim_slot {
  * @domain: where it is
  * @index: its number among all, from 0
  * @place: its number in the domain, from 0
+ * @firmware: its bridges are preset as firmware would have done
+ * @window: prefetchable memory window of each slot, where @firmware
+ * @range: what it has of its domain's numbers and addresses; where the kernel
+ *	sizes the bridges only bus numbers, as a note
  * @nr_slots: number of its slots while it is on a bus
  * @max_slots: how many it can have
  * @minor: minor number of its first slot; counts all slots there can be
@@ -277,6 +319,9 @@ struct sim_switch {
 	struct sim_domain *domain;
 	unsigned int index;
 	unsigned int place;
+	bool firmware;
+	u64 window;
+	struct sim_range range[SIM_SPACES];
 	unsigned int nr_slots;
 	unsigned int max_slots;
 	unsigned int minor;
@@ -299,8 +344,9 @@ struct sim_switch {
  * @busn: bus numbers
  * @low: memory window below 4 GiB; not part of the host's memory map
  * @high: prefetchable memory window, neither
- * @first: number of its first switch
- * @count: number of its switches
+ * @sw: its switches, by the device number of their root ports. The accessors
+ *	of the configuration space look there without a lock; an entry changes
+ *	while nothing is at its device number
  *
  * Written while the simulator is set up and torn down, by one thread; those of
  * switches that are added at run time under &sim.lock.
@@ -312,8 +358,7 @@ struct sim_domain {
 	struct resource busn;
 	struct resource low;
 	struct resource high;
-	unsigned int first;
-	unsigned int count;
+	struct sim_switch *sw[SIM_DOMAIN_SWITCHES];
 };
 
 /**
@@ -414,6 +459,7 @@ void sim_fn_write(struct sim_fn *fn, int where, int size, u32 value);
 extern struct pci_ops sim_pci_ops;
 struct sim_slot *sim_slot_of_port(struct pci_dev *pdev);
 struct sim_slot *sim_slot_of_card(struct pci_dev *pdev);
+struct sim_switch *sim_switch_of_port(struct pci_dev *pdev);
 int sim_bus_register(void);
 void sim_bus_unregister(void);
 
@@ -461,22 +507,29 @@ void sim_own_event(struct sim_slot *slot);
 void sim_own_port_added(struct sim_slot *slot, struct pci_dev *port);
 void sim_own_port_removed(struct sim_slot *slot, struct pci_dev *port);
 
+/* domain.c */
+int sim_domain_alloc(unsigned int index);
+void sim_domain_reset(struct sim_domain *domain, unsigned int slots, u64 high,
+		      u64 bytes);
+int sim_domain_place(struct sim_domain *domain, struct sim_switch *sw);
+void sim_domain_unplace(struct sim_switch *sw);
+bool sim_domain_empty(const struct sim_domain *domain);
+int sim_domain_add(struct sim_domain *domain);
+void sim_domain_remove(struct sim_domain *domain);
+int sim_domain_plug(struct sim_switch *sw);
+void sim_domain_unplug(struct sim_switch *sw);
+
 /* topology.c */
 int sim_topology_alloc(const struct sim_card_spec *specs);
 void sim_topology_free(void);
 int sim_topology_add(void);
 void sim_topology_remove(void);
-int sim_domain_alloc(unsigned int index);
-void sim_domain_reset(struct sim_domain *domain, unsigned int first,
-		      unsigned int count);
-int sim_domain_add(struct sim_domain *domain);
-void sim_domain_remove(struct sim_domain *domain);
 
 /* place.c */
 struct sim_switch *sim_place_take(void);
 void sim_place_put(struct sim_switch *sw);
-int sim_place_enable(struct sim_switch *sw, const struct sim_card_spec *specs,
-		     unsigned int nr_slots);
+int sim_place_enable(struct sim_switch *sw, const struct sim_plan *plan,
+		     const struct sim_card_spec *cards);
 void sim_place_disable(struct sim_switch *sw);
 
 /* driver.c */

@@ -23,16 +23,12 @@
 
 #define LNKSTA	(SIM_EXP_CAP + PCI_EXP_LNKSTA)
 
-static u64 high_bytes(void)
-{
-	return (u64)sim.window_gib << 30;
-}
-
 static u64 slot_window(const struct sim_slot *slot)
 {
 	if (slot->window_mib == SIM_NO_WINDOW)
 		return 0;
-	return slot->window_mib ? (u64)slot->window_mib << 20 : high_bytes();
+	return slot->window_mib ? (u64)slot->window_mib << 20 :
+				  slot->sw->window;
 }
 
 /**
@@ -45,7 +41,7 @@ u64 sim_switch_window(const struct sim_switch *sw)
 {
 	if (sw->window_mib)
 		return (u64)sw->window_mib << 20;
-	return sw->nr_slots * high_bytes();
+	return sw->nr_slots * sw->window;
 }
 
 /* One slot's window after the other, as far as that of the switch goes. */
@@ -69,25 +65,17 @@ static void place_windows(struct sim_switch *sw)
 	}
 }
 
-/* Switches with windows of their own have a domain of their own. */
-static u64 window_base(const struct sim_switch *sw)
-{
-	return sw->domain->high.start +
-	       sw->place * sw->nr_slots * high_bytes();
-}
-
 /* What a bridge above the slots forwards. */
 static void preset_windows(struct sim_switch *sw, struct sim_fn *fn)
 {
-	sim_config_windows(fn, sw->domain->low.start + sw->place *
+	sim_config_windows(fn, sw->range[SIM_LOW].start,
 			   sw->nr_slots * SIM_LOW_BYTES,
-			   sw->nr_slots * SIM_LOW_BYTES, window_base(sw),
-			   sim_switch_window(sw));
+			   sw->range[SIM_HIGH].start, sim_switch_window(sw));
 }
 
 static unsigned int upstream_bus(const struct sim_switch *sw)
 {
-	return 1 + sw->place * (sw->nr_slots + 2);
+	return sw->range[SIM_BUSES].start;
 }
 
 static unsigned int last_bus(const struct sim_switch *sw)
@@ -99,7 +87,7 @@ static void preset_upstream(struct sim_switch *sw)
 {
 	unsigned int bus = upstream_bus(sw);
 
-	if (!sim.firmware || !sw->domain)
+	if (!sw->firmware || !sw->domain)
 		return;
 	sim_config_buses(&sw->upstream, bus, bus + 1, last_bus(sw));
 	preset_windows(sw, &sw->upstream);
@@ -111,13 +99,12 @@ static void preset_slot(struct sim_slot *slot)
 	unsigned int inner = upstream_bus(sw) + 1;
 	unsigned int bus = inner + 1 + slot->number;
 
-	if (!sim.firmware || !sw->domain)
+	if (!sw->firmware || !sw->domain)
 		return;
 	sim_config_buses(&slot->port.fn, inner, bus, bus);
-	sim_config_windows(&slot->port.fn, sw->domain->low.start +
-			   (sw->place * sw->nr_slots + slot->number) *
-			   SIM_LOW_BYTES, SIM_LOW_BYTES,
-			   window_base(sw) + slot->window_at,
+	sim_config_windows(&slot->port.fn, sw->range[SIM_LOW].start +
+			   slot->number * SIM_LOW_BYTES, SIM_LOW_BYTES,
+			   sw->range[SIM_HIGH].start + slot->window_at,
 			   slot->window_bytes);
 }
 
@@ -125,7 +112,7 @@ static void preset_slot(struct sim_slot *slot)
 static void preset_card(struct sim_slot *slot)
 {
 	const struct sim_model *model = slot->card.model;
-	u64 base = window_base(slot->sw) + slot->window_at;
+	u64 base = slot->sw->range[SIM_HIGH].start + slot->window_at;
 
 	if (slot->port.link_up && IS_ALIGNED(base, model->bar_bytes) &&
 	    model->bar_bytes + model->aux_bytes <= slot->window_bytes)
@@ -140,7 +127,7 @@ void sim_switch_preset(struct sim_switch *sw)
 {
 	unsigned int i;
 
-	if (!sim.firmware)
+	if (!sw->firmware)
 		return;
 	sim_config_buses(&sw->root.fn, 0, upstream_bus(sw), last_bus(sw));
 	place_windows(sw);
@@ -215,6 +202,8 @@ int sim_switch_alloc(unsigned int index)
 	if (!sw)
 		return -ENOMEM;
 	sw->index = index;
+	sw->firmware = sim.firmware;
+	sw->window = (u64)sim.window_gib << 30;
 	place_numbers(sw);
 	sim_port_init(&sw->root, &switch_port_ops);
 	sw->root.controlled = sim.uplink;

@@ -4,9 +4,9 @@
 # Run the cases against one mutant of the module after the other, in one VM.
 # Runs in the guest; see tests/mutants/run.
 #
-#   tests/mutants/guest.sh SECONDS CASES ID...
+#   tests/mutants/guest.sh SECONDS ID=CASES...
 #
-# /mutants/N.ko is the module of the Nth ID on the list. Prints, as soon as it is known,
+# SECONDS is the limit of each case. /mutants/N.ko is the module of the Nth ID on the list. Prints, as soon as it is known,
 #
 #   mutant ID begins
 #   mutant ID killed by CASE: WHAT      mutant ID survived
@@ -16,8 +16,7 @@
 set -uo pipefail
 
 limit=$1
-read -ra cases <<<"$2"
-shift 2
+shift
 updates=/usr/lib/modules/$KVER/updates
 
 clean_up()
@@ -55,18 +54,28 @@ run_case()
 	[ -z "$why" ]
 } 2>/dev/null
 
+# log_since MARK: the kernel's log behind the last line with it; it can have many thousands.
+log_since()
+{
+	local at
+
+	dmesg >/run/dmesg
+	at=$(grep -nF "$1" /run/dmesg | tail -n 1 | cut -d : -f 1)
+	tail -n +$((${at:-0} + 1)) /run/dmesg
+}
+
 judge()
 {
 	local id=$1 case log=/run/mutant.log
+	shift
 
-	for case in "${cases[@]}"; do
+	for case; do
 		if ! run_case "$case"; then
 			echo "mutant $id killed by $case: $why"
 			clean_up
 			return
 		fi
-		dmesg | awk -v mark="gpufabric-test: mutant $id\$" '$0 ~ mark { text = ""; next }
-			{ text = text $0 "\n" } END { printf "%s", text }' >$log
+		log_since "gpufabric-test: mutant $id" >$log
 		if [ -s $log ] && ! "$TESTS/vm/klog" -f "$FLAVOUR" $log >/run/klog; then
 			echo "mutant $id killed by $case: kernel log: $(sed -n 2p /run/klog)"
 			clean_up
@@ -82,12 +91,13 @@ judge()
 
 mkfifo /run/case
 n=0
-for id; do
+for arg; do
 	n=$((n + 1))
-	[ "$id" != - ] || continue
+	id=${arg%%=*}
+	read -ra cases <<<"${arg#*=}"
 	cp "/mutants/$n.ko" "$updates/gpufabric.ko"
 	echo "mutant $id begins"
 	echo "gpufabric-test: mutant $id" >/dev/kmsg
-	judge "$id" || break
+	judge "$id" "${cases[@]}" || break
 done
 exit 0

@@ -11,7 +11,11 @@
 #
 # before: tests/netlink-fuzz/build
 # vm: -t 200 -f build/netlink-fuzz/gffuzz
-# long: -k debug-6.1 -t 7200
+# long: -k debug-6.1 -t 7200 -a "kmemleak=off no_debug_objects"
+#
+# The long run is for what KASAN, UBSAN and lockdep see. Who looks for leaks and at the
+# life of timers and works costs half of its time, and does so in
+# "tests/vm/debug fuzz".
 
 # Functions are called by their names, through check.
 # shellcheck disable=SC2317
@@ -40,6 +44,7 @@ check "every message is answered as it should be" "$TESTS/gffuzz" "${arguments[@
 	bail_out "the rest would say nothing"
 cp "$check_log" /out/fuzz.log
 grep -E '^# (count .*|seed [0-9]+)$' /out/fuzz.log
+note "note netlink-fuzz.seed $(sed -n 's/^# seed //p' /out/fuzz.log)"
 check "gpufabric unloads" wait_for 10 rmmod gpufabric
 check "the simulator unloads" wait_for 10 rmmod gpufabric_sim
 check "the kernel has warned of nothing" untainted

@@ -10,7 +10,7 @@
 # Slots of pciehp, because its own threads bring cards up: the PCI core itself
 # does not survive want of memory there, and is not what is tested.
 #
-# kernels: debug-6.1
+# kernels: debug-6.1 debug-6.12
 # before: tests/selftests/build
 # vm: -t 200 -f build/selftests/gfclient
 

@@ -7,6 +7,8 @@
 #   root port -- upstream -- 2 slots with an h100-80 each, off       (parameters)
 #   root port -- upstream -- 4 slots: h100-80 and l40s audio, off; a100-80; empty
 #
+# and for domains that several of them share: 2 slots each, an h100-80 in the first
+#
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
 
@@ -28,7 +30,7 @@ listed() { gpuctl list | grep -q "^$1 "; }
 gone() { [ ! -e "$1" ]; }
 in_domain() { find "$DEVICES/" -name "$1:*" | wc -l; }
 # Slots that the added switch has in the inventory.
-added_slots() { g list | grep -cE '^(sim1-|2[0-9][0-9] )'; }
+added_slots() { g list | grep -cE '^(sim[1-8]-|[2-9][0-9][0-9] )'; }
 added_are() { [ "$(added_slots)" = "$1" ]; }
 
 # describe NAME: the switch of the drawing.
@@ -118,6 +120,87 @@ beside()
 	is "$(lspci_gpus)" "" "$mode: with all GPUs"
 }
 
+# window ADDRESS: size of the prefetchable window of a bridge
+window()
+{
+	lspci -D -v -s "$1" | sed -nE 's/.*Prefetchable memory behind bridge:.*\[size=([0-9A-Z]+)\].*/\1/p'
+}
+
+# bus ADDRESS: which buses are below a bridge
+bus()
+{
+	echo "$(<"$DEVICES/$1/secondary_bus_number") $(<"$DEVICES/$1/subordinate_bus_number")"
+}
+
+roots() { find "$DEVICES/" -name '10001:00:*' | sed 's|.*/||' | sort | xargs; }
+# The name that slot 0 of the switch in directory $1 has.
+first_of() { name 0 "$(get "$1/index")"; }
+
+# pair NAME: a switch with two slots, in the domain of the first
+pair()
+{
+	make "$1" && set_to "$1/slots" 2 && make "$1/0" && set_to "$1/0/model" h100-80 &&
+		set_to "$1/0/off" 1 && set_to "$1/host" 3
+}
+
+# Switches that share a domain come and go one by one.
+shared()
+{
+	local sw
+	for sw in a b c; do
+		check "$mode: a switch that shares a domain" pair "$sw"
+	done
+	is "$(get a/host) $(get a/window_gib) $(get a/bridges)" "3 512 firmware" "$mode: says what it will be like"
+	check "$mode: one with smaller windows" set_to b/window_gib 256
+	for word in 0 3 16384 x; do
+		check_fails "$mode: windows of \"$word\" are refused" set_to b/window_gib "$word"
+	done
+	check_fails "$mode: a domain that there cannot be" set_to b/host 16
+	check_fails "$mode: bridges that nobody sizes" set_to b/bridges nobody
+	set_to a/enabled 1 && set_to b/enabled 1 && set_to c/enabled 1
+	is "$? $(get a/domain) $(get b/domain) $(get c/domain)" "0 10001 10001 10001" "$mode: they are in one domain"
+	is "$(roots)" "10001:00:00.0 10001:00:01.0 10001:00:02.0" "$mode: each below a root port"
+	is "$(bus 10001:00:00.0), $(bus 10001:00:01.0), $(bus 10001:00:02.0)" "1 4, 5 8, 9 12" "$mode: with buses of its own"
+	is "$(window 10001:00:00.0) $(window 10001:00:01.0)" "1T 512G" "$mode: and windows as it was told"
+	check_fails "$mode: which cannot be changed now" set_to b/window_gib 1024
+	check_fails "$mode: nor the domain" set_to b/host 4
+	check "$mode: their slots appear" wait_for 10 added_are 6
+	for sw in a b c; do
+		check "$mode: the GPU in $sw is attached" g attach "$(first_of "$sw")"
+	done
+	is "$(lspci_gpus)" "10001:03:00.0 10001:07:00.0 10001:0b:00.0" "$mode: lspci has all three"
+	set_to b/enabled 0
+	is "$?" 0 "$mode: the one in the middle is taken away"
+	is "$(roots)" "10001:00:00.0 10001:00:02.0" "$mode: with its root port alone"
+	check "$mode: its slots leave the list" wait_for 10 added_are 4
+	is "$(states "$(first_of a)" "$(first_of c)")" "ready ready" "$mode: the others have not noticed"
+	check "$mode: a larger one does not need to fit there" set_to b/slots 5
+	check "$mode: it comes back" set_to b/enabled 1
+	is "$(bus 10001:00:01.0)" "13 19" "$mode: behind the others"
+	check "$mode: with all its slots" wait_for 10 added_are 9
+	check "$mode: its GPU is attached" g attach "$(first_of b)"
+	# The kernel makes windows for what it finds.
+	pair d && set_to d/0/off 0 && set_to d/bridges kernel
+	check_fails "$mode: one whose bridges the kernel sizes does not go with them" set_to d/enabled 1
+	is "$(get d/enabled) $(get d/domain)" "0 none" "$mode: and stays away"
+	check "$mode: it may have a domain with others like it" set_to d/host 5
+	pair e && set_to e/0/off 0 && set_to e/bridges kernel && set_to e/host 5
+	set_to d/enabled 1 && set_to e/enabled 1
+	is "$? $(get d/domain) $(get e/domain)" "0 10002 10002" "$mode: two of them in a domain"
+	check "$mode: their slots appear" wait_for 10 added_are 13
+	for sw in d e; do
+		check "$mode: the GPU in $sw is ready" g wait "$(first_of "$sw")" ready
+	done
+	pair f && set_to f/host 6 && set_to f/slots 100 && pair g && set_to g/host 6 && set_to g/slots 100 &&
+		pair h && set_to h/host 6 && set_to h/slots 100
+	set_to f/enabled 1 && set_to g/enabled 1
+	is "$?" 0 "$mode: two switches of 100 slots fit into a domain"
+	check_fails "$mode: three do not" set_to h/enabled 1
+	rmdir "$SWITCHES"/[a-h]/? "$SWITCHES"/[a-h]
+	check "$mode: all are removed" wait_for 10 added_are 0
+	is "$(in_domain 10001) $(in_domain 10002) $(in_domain 10003)" "0 0 0" "$mode: with their domains"
+}
+
 # Goes with all that is attached and claimed in it; the others do not notice.
 removed()
 {
@@ -196,6 +279,7 @@ for mode in own pciehp; do
 	done
 	refusals
 	beside
+	shared
 	added
 	removed
 	under_load

@@ -8,7 +8,7 @@
 #   switch 1: slots sim1-0 ... sim1-3, L40S, on
 #
 # vm: -t 300
-# kernels: debug-6.1
+# kernels: debug-6.1 debug-6.12
 
 export MODE=own
 . "$TESTS/vm/stress.sh"

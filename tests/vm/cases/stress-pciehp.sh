@@ -7,7 +7,7 @@
 #   switch 1: slots 200 ... 203, L40S, on
 #
 # vm: -t 300
-# kernels: debug-6.1
+# kernels: debug-6.1 debug-6.12
 
 export MODE=pciehp
 . "$TESTS/vm/stress.sh"
