@@ -164,13 +164,18 @@ static bool is_wanted(const struct chooser *c, size_t i)
 	return false;
 }
 
-static size_t wanted_count(const struct chooser *c)
+static size_t count_wants(const struct choose_want *wants, size_t n)
 {
 	size_t total = 0, w;
 
-	for (w = 0; w < c->n_wants; w++)
-		total += c->wants[w].count;
+	for (w = 0; w < n; w++)
+		total += wants[w].count;
 	return total;
+}
+
+static size_t wanted_count(const struct chooser *c)
+{
+	return count_wants(c->wants, c->n_wants);
 }
 
 /**
@@ -645,18 +650,9 @@ static int compare_indices(const void *a, const void *b)
 	return (ia > ib) - (ia < ib);
 }
 
-static size_t total_count(const struct choose_request *request)
-{
-	size_t total = 0, i;
-
-	for (i = 0; i < request->n_wants; i++)
-		total += request->wants[i].count;
-	return total;
-}
-
 static int check_request(const struct choose_request *request, struct fault *fault)
 {
-	size_t total = total_count(request);
+	size_t total = count_wants(request->wants, request->n_wants);
 
 	if (!total && !request->memory)
 		return fault_set(fault, EINVAL,
@@ -686,7 +682,7 @@ static void search(struct chooser *c)
 /* Each group of peers alone, where it is large enough. */
 static void search_peers(struct chooser *c)
 {
-	size_t least = c->request->memory ? 1 : total_count(c->request);
+	size_t least = c->request->memory ? 1 : count_wants(c->request->wants, c->request->n_wants);
 	uint64_t best_score[CRITERIA] = { 0 };
 	size_t *best = NULL, n_best = 0, i;
 	size_t *sizes = mem_zalloc(c->n_peers + 1, sizeof(*sizes));
@@ -723,7 +719,7 @@ static void search_peers(struct chooser *c)
 	}
 }
 
-/* Do some switches hold more than one group of peers, so that it matters which are taken? */
+/* Does a switch hold more than one group of peers, so that it matters which are taken? */
 static bool peers_are_mixed(struct chooser *c)
 {
 	bool mixed = false;
@@ -745,8 +741,8 @@ int choose(const struct choose_slot *slots, size_t n, const struct choose_reques
 	   struct choose_result *result, struct fault *fault)
 {
 	struct chooser c = { .slots = slots, .n = n, .request = request };
-	bool mixed;
 	int err;
+	bool mixed;
 
 	memset(result, 0, sizeof(*result));
 	err = check_request(request, fault);

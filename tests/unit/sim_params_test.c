@@ -166,7 +166,7 @@ static void short_buffer(void)
 static void one_card(const char *text, int ret, const char *model, bool audio,
 		     bool bridge)
 {
-	struct sim_card_spec spec = { sim_model_at(0), true, true, true, true };
+	struct sim_card_spec spec = { sim_model_at(0), true, true, true, true, 0 };
 	char *copy = strdup(text);
 	int got = sim_parse_card(copy, &spec);
 
