@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run several cases in one VM, one after the other, for kernels that take long
-# to boot. Runs in the guest; see tests/vm/debug.
+# Run cases one after the other, with what the debug kernel has to say of each. Runs in the
+# guest; see tests/vm/debug.
 #
 #   tests/vm/group.sh CASE:SECONDS...
 #
