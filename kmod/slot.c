@@ -198,9 +198,11 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 {
 	bool was_degraded = slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED;
 	bool degraded = snap->gpu >= 0 && gf_link_degraded(&snap->link);
-	bool differs = !looks_the_same(slot->snap, snap);
+	bool differs;
 
 	gf_assert_locked();
+	gf_snapshot_keep_drivers(snap, slot->snap);
+	differs = !looks_the_same(slot->snap, snap);
 	kfree(slot->snap);
 	slot->snap = snap;
 	if (snap->status_valid) {
@@ -286,18 +288,27 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, before);
 }
 
+static void refresh_later(struct gf_slot *slot, unsigned int ms)
+{
+	gf_slot_get(slot);
+	if (mod_delayed_work(gf.scan_wq, &slot->refresh, msecs_to_jiffies(ms)))
+		gf_slot_put(slot);
+}
+
 static void refresh_run(struct work_struct *work)
 {
-	struct gf_slot *slot = container_of(work, struct gf_slot, refresh);
+	struct gf_slot *slot = container_of(work, struct gf_slot,
+					    refresh.work);
 	int seen = atomic_read(&slot->changes);
 	struct gf_snapshot *snap = gf_snapshot_take(slot);
-	bool again = false;
+	bool again = false, unread = false;
 
 	mutex_lock(&gf.lock);
 	if (!IS_ERR(snap) && slot->id && !slot->retired && !slot->step) {
 		/* Too old when functions came or went since it was taken. */
 		again = atomic_read(&slot->changes) != seen;
 		if (!again) {
+			unread = snap->driver_unread;
 			reconcile(slot, snap);
 			snap = NULL;
 		}
@@ -305,6 +316,8 @@ static void refresh_run(struct work_struct *work)
 	mutex_unlock(&gf.lock);
 	if (again)
 		gf_slot_refresh_queue(slot);
+	else if (unread)
+		refresh_later(slot, GF_UNREAD_MS);
 	if (PTR_ERR_OR_ZERO(snap) == -ENODEV)
 		gf_inventory_queue();
 	if (!IS_ERR(snap))
@@ -320,9 +333,7 @@ static void refresh_run(struct work_struct *work)
  */
 void gf_slot_refresh_queue(struct gf_slot *slot)
 {
-	gf_slot_get(slot);
-	if (!queue_work(gf.scan_wq, &slot->refresh))
-		gf_slot_put(slot);
+	refresh_later(slot, 0);
 }
 
 static void drain_expired(struct work_struct *work)
@@ -432,7 +443,7 @@ static struct gf_slot *slot_alloc(struct pci_slot *pci_slot)
 	INIT_LIST_HEAD(&slot->seen);
 	atomic_set(&slot->changes, 0);
 	init_waitqueue_head(&slot->changed);
-	INIT_WORK(&slot->refresh, refresh_run);
+	INIT_DELAYED_WORK(&slot->refresh, refresh_run);
 	INIT_WORK(&slot->publish, gf_device_publish);
 	INIT_DELAYED_WORK(&slot->drain_work, drain_expired);
 	return slot;
@@ -547,7 +558,7 @@ static void slot_dispose(struct gf_slot *slot)
 {
 	gf_notify_remove_slot(slot);
 	cancel_delayed_work_sync(&slot->drain_work);
-	if (cancel_work_sync(&slot->refresh))
+	if (cancel_delayed_work_sync(&slot->refresh))
 		gf_slot_put(slot);
 	/* The uevent worker sees that the slot retired and removes devices. */
 	gf_slot_publish(slot);

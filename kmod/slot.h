@@ -189,7 +189,7 @@ struct gf_slot {
 	atomic_t changes;
 	wait_queue_head_t changed;
 	struct hlist_node hash;
-	struct work_struct refresh;
+	struct delayed_work refresh;
 	struct work_struct publish;
 };
 

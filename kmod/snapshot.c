@@ -117,6 +117,28 @@ bool gf_snapshot_bound(const struct gf_snapshot *snap)
 	return snap->gpu >= 0;
 }
 
+/**
+ * gf_snapshot_keep_drivers() - believe that what could not be read is as it was
+ * @snap: a snapshot
+ * @before: the one before it, or NULL
+ */
+void gf_snapshot_keep_drivers(struct gf_snapshot *snap,
+			      const struct gf_snapshot *before)
+{
+	unsigned int i;
+
+	if (!snap->driver_unread || !before ||
+	    before->nr_functions != snap->nr_functions)
+		return;
+	for (i = 0; i < snap->nr_functions; i++) {
+		struct gf_function *now = &snap->functions[i];
+		const struct gf_function *then = &before->functions[i];
+
+		if (!now->driver[0] && !strcmp(now->address, then->address))
+			strscpy(now->driver, then->driver, sizeof(now->driver));
+	}
+}
+
 static u32 resource_bar_flags(const struct resource *res)
 {
 	u32 flags = 0;
@@ -173,17 +195,19 @@ static u32 resizable_bars(struct pci_dev *pdev)
 }
 
 /*
- * While a driver is being bound or unbound the answer is none: what follows is
- * announced, and the slot is looked at again.
+ * Never waits for the device's lock, which a probe holds as long as it likes.
+ * So does, for a moment, whoever reads some of the device's files, and then no
+ * event follows. Returns whether the driver is known.
  */
-static void read_driver(struct gf_function *function, struct pci_dev *pdev)
+static bool read_driver(struct gf_function *function, struct pci_dev *pdev)
 {
 	if (!device_trylock(&pdev->dev))
-		return;
+		return false;
 	if (pdev->dev.driver)
 		strscpy(function->driver, pdev->dev.driver->name,
 			sizeof(function->driver));
 	device_unlock(&pdev->dev);
+	return true;
 }
 
 static void read_function(struct gf_function *function, struct pci_dev *pdev)
@@ -203,7 +227,6 @@ static void read_function(struct gf_function *function, struct pci_dev *pdev)
 		function->iommu_group = iommu_group_id(group);
 		iommu_group_put(group);
 	}
-	read_driver(function, pdev);
 	read_bars(function, pdev, resizable_bars(pdev));
 }
 
@@ -313,6 +336,8 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 			continue;
 		function = &snap->functions[snap->nr_functions];
 		read_function(function, pdev);
+		if (!read_driver(function, pdev))
+			snap->driver_unread = true;
 		add_need(slot, pdev, &snap->need);
 		if (pdev->subordinate)
 			pci_walk_bus(pdev->subordinate, note_slots, snap);

@@ -7,6 +7,7 @@
 #include "slot.h"
 
 #define GF_WINDOWS 4
+#define GF_UNREAD_MS 50
 
 /**
  * struct gf_bar - a base address register of a function
@@ -86,6 +87,8 @@ struct gf_window {
  *	powered, by their slot driver alone, and pciehp dead-locks when the switch
  *	above is removed meanwhile, with pci_rescan_remove_lock held. Nothing of
  *	ours can prevent the one, so we never do the other
+ * @driver_unread: whether a function has a driver could not be read, so the slot
+ *	has to be looked at again after GF_UNREAD_MS, even if nothing is announced
  * @missing_bar: index of a BAR of a GPU function that was seen when it
  *	appeared and has no address now, -1 when all have one
  * @missing_size: size of that BAR
@@ -107,6 +110,7 @@ struct gf_snapshot {
 	bool status_valid;
 	bool alive;
 	bool has_slots;
+	bool driver_unread;
 	int missing_bar;
 	u64 missing_size;
 	int gpu;
@@ -128,5 +132,7 @@ void gf_link_read(struct pci_dev *upper, struct pci_dev *lower,
 bool gf_link_degraded(const struct gf_link *link);
 bool gf_is_gpu_class(u32 class);
 bool gf_snapshot_bound(const struct gf_snapshot *snap);
+void gf_snapshot_keep_drivers(struct gf_snapshot *snap,
+			      const struct gf_snapshot *before);
 
 #endif /* GPUFABRIC_SNAPSHOT_H */

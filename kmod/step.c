@@ -203,6 +203,19 @@ static struct gf_snapshot *look(struct gf_slot *slot)
 	return gf_snapshot_take(slot);
 }
 
+/*
+ * Wait for a change of the slot, or for the time after which to look again
+ * without one.
+ */
+static void wait_for_change(struct gf_slot *slot, int seen, bool unread,
+			    unsigned long left)
+{
+	if (unread)
+		left = min(left, msecs_to_jiffies(GF_UNREAD_MS));
+	wait_event_idle_timeout(slot->changed,
+				atomic_read(&slot->changes) != seen, left);
+}
+
 /* Wait until every GPU function has a driver, or time is up. */
 static void wait_for_driver(struct gf_step *step, struct gf_outcome *outcome)
 {
@@ -215,6 +228,7 @@ static void wait_for_driver(struct gf_step *step, struct gf_outcome *outcome)
 		struct gf_snapshot *snap = look(slot);
 		bool bound = !IS_ERR(snap) && gf_snapshot_bound(snap);
 		bool there = !IS_ERR(snap) && snap->gpu >= 0;
+		bool unread = there && snap->driver_unread;
 		long left = end - jiffies;
 
 		take_snapshot(slot, snap);
@@ -225,15 +239,13 @@ static void wait_for_driver(struct gf_step *step, struct gf_outcome *outcome)
 				    "the GPU disappeared while its driver was awaited");
 			return;
 		}
-		if (left <= 0 ||
-		    !wait_event_idle_timeout(slot->changed,
-					     atomic_read(&slot->changes) != seen,
-					     left)) {
+		if (left <= 0) {
 			outcome_set(outcome, -ETIMEDOUT, GPUFABRIC_CAUSE_DRIVER,
 				    "no driver bound to the GPU within %u ms, see the kernel log for its probe",
 				    step->op->driver_timeout_ms);
 			return;
 		}
+		wait_for_change(slot, seen, unread, left);
 	}
 }
 

@@ -16,8 +16,9 @@
  * counts it with the open files.
  *
  * It can be told, for each slot and each time anew, to refuse or delay the
- * next probe, and to hold the next removal: until it is released, or until
- * nobody uses the device any more, as vendors' drivers do.
+ * next probe, to stay locked for a while once it is bound, as a device is
+ * whose files somebody reads, and to hold the next removal: until it is
+ * released, or until nobody uses the device any more, as vendors' drivers do.
  *
  * A held removal sleeps under the rescan lock, as real ones do: no other
  * removal or scan on the host can go on meanwhile. Unloading releases it.
@@ -310,6 +311,34 @@ static struct pci_driver gpu_driver = {
 	.dev_groups = gpu_groups,
 };
 
+/* Comes after whoever else listens; the driver core holds the device's lock. */
+static int bus_event(struct notifier_block *nb, unsigned long action,
+		     void *data)
+{
+	struct device *dev = data;
+	struct sim_slot *slot;
+	unsigned int ms;
+
+	if (action != BUS_NOTIFY_BOUND_DRIVER ||
+	    dev->driver != &gpu_driver.driver)
+		return NOTIFY_DONE;
+	slot = sim_slot_of_card(to_pci_dev(dev));
+	if (!slot)
+		return NOTIFY_DONE;
+	mutex_lock(&sim_gpu_mutex);
+	ms = slot->knobs.bound_ms;
+	slot->knobs.bound_ms = 0;
+	mutex_unlock(&sim_gpu_mutex);
+	if (ms)
+		msleep(ms);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block bus_notifier = {
+	.notifier_call = bus_event,
+	.priority = INT_MIN,
+};
+
 static int parse_order(struct sim_knobs *knobs, const char *order)
 {
 	const char *number = strchr(order, ' ');
@@ -323,6 +352,9 @@ static int parse_order(struct sim_knobs *knobs, const char *order)
 	else if (len == 10 && !strncmp(order, "probe-slow", len) && number &&
 		 value <= 600000)
 		knobs->probe_ms = value;
+	else if (len == 10 && !strncmp(order, "bound-slow", len) && number &&
+		 value <= 600000)
+		knobs->bound_ms = value;
 	else if (!strcmp(order, "remove-block"))
 		knobs->remove_block = true;
 	else if (!strcmp(order, "remove-wait-close"))
@@ -339,8 +371,8 @@ static int parse_order(struct sim_knobs *knobs, const char *order)
 /**
  * sim_driver_order() - tell the driver what to do next time
  * @slot: for the GPU in this slot
- * @order: "probe-fail [COUNT]", "probe-slow MS", "remove-block",
- *	"remove-wait-close", "remove-release", or "none" of them
+ * @order: "probe-fail [COUNT]", "probe-slow MS", "bound-slow MS",
+ *	"remove-block", "remove-wait-close", "remove-release", or "none" of them
  *
  * Return: 0, or -EINVAL for any other order.
  */
@@ -366,11 +398,12 @@ void sim_driver_show(struct sim_slot *slot, char *text, size_t size)
 	const struct sim_knobs *knobs = &slot->knobs;
 
 	mutex_lock(&sim_gpu_mutex);
-	scnprintf(text, size, "%s users %u%s%s%s%s\n",
+	scnprintf(text, size, "%s users %u%s%s%s%s%s\n",
 		  slot->gpu ? "bound" : "unbound",
 		  slot->gpu ? slot->gpu->users : 0,
 		  knobs->probe_fail ? " probe-fail" : "",
 		  knobs->probe_ms ? " probe-slow" : "",
+		  knobs->bound_ms ? " bound-slow" : "",
 		  knobs->remove_block ? " remove-block" : "",
 		  knobs->remove_open ? " remove-wait-close" : "");
 	mutex_unlock(&sim_gpu_mutex);
@@ -413,11 +446,16 @@ int sim_driver_register(void)
 	ret = cdev_add(&gpu_cdev, gpu_devt, count);
 	if (ret)
 		goto free_region;
-	ret = pci_register_driver(&gpu_driver);
+	ret = bus_register_notifier(&pci_bus_type, &bus_notifier);
 	if (ret)
 		goto del_cdev;
+	ret = pci_register_driver(&gpu_driver);
+	if (ret)
+		goto unregister_notifier;
 	return 0;
 
+unregister_notifier:
+	bus_unregister_notifier(&pci_bus_type, &bus_notifier);
 del_cdev:
 	cdev_del(&gpu_cdev);
 free_region:
@@ -433,6 +471,7 @@ destroy_class:
 void sim_driver_unregister(void)
 {
 	pci_unregister_driver(&gpu_driver);
+	bus_unregister_notifier(&pci_bus_type, &bus_notifier);
 	cdev_del(&gpu_cdev);
 	unregister_chrdev_region(gpu_devt, sim_minors());
 	class_destroy(gpu_class);

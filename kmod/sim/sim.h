@@ -218,6 +218,7 @@ struct sim_card {
  * struct sim_knobs - what the companion driver is told to do, each once
  * @probe_fail: refuse this many probes
  * @probe_ms: delay the next probe
+ * @bound_ms: after the next probe, keep the device locked for so long
  * @remove_block: hold the next removal until released
  * @remove_open: hold the next removal until the last user has gone
  *
@@ -226,6 +227,7 @@ struct sim_card {
 struct sim_knobs {
 	unsigned int probe_fail;
 	unsigned int probe_ms;
+	unsigned int bound_ms;
 	bool remove_block;
 	bool remove_open;
 };

@@ -7,6 +7,7 @@
 # unload, and the kernel must have nothing to say: see tests/vm/klog.
 
 . "$TESTS/vm/lib.sh"
+exec 3>&1	# checks keep the output of what they run
 
 : "${MODE:?own or pciehp}" "${ROUNDS:=2}"
 
@@ -155,6 +156,18 @@ compositions()
 	gpuctl -j list | jq -r '.compositions | length'
 }
 
+# What could not be released while somebody else had its slots in their hands can be now.
+release_left()
+{
+	local name rc=0
+
+	for name in $(gpuctl -j list | jq -r '.compositions[].name'); do
+		gpuctl show "$name" | sed 's/^/# left: /' >&3
+		gpuctl release "$name" || rc=1
+	done
+	return "$rc"
+}
+
 # A card that was just put in may be noticed after its slot was looked at.
 brought_back()
 {
@@ -166,6 +179,7 @@ brought_back()
 at_rest()
 {
 	check "$1: all slots come to rest" wait_for 60 settled
+	check "$1: a composition that is left can be released" release_left
 	check "$1: all slots can be brought back" wait_for 3 brought_back
 	is "$(compositions)" 0 "$1: no composition is left"
 }

@@ -58,6 +58,17 @@ for mode in own pciehp; do
 	check "$mode: it can be attached again" g attach "${all[4]}"
 	is "$(g state "${all[4]}")" ready "$mode: and is ready again"
 	is "$(listed_gpus)" "$(lspci_gpus)" "$mode: the list has the GPUs of lspci at the end"
+
+	# Its files being read, or a driver being bound by hand, a device is locked.
+	g detach "${all[5]}" >/dev/null 2>&1
+	knob 5 driver probe-fail
+	knob 5 driver "bound-slow 500"
+	gpuctl attach "${all[5]}" >/tmp/attach 2>&1 &
+	attach=$!
+	check "$mode: without a driver, an attach waits for one" g wait "${all[5]}" attached,checked,fault
+	echo "$(g list "${all[5]}" | cut -d' ' -f7)" >/sys/bus/pci/drivers/gpufabric-sim-gpu/bind
+	check "$mode: which it sees even if the device is locked when that is announced" wait "$attach"
+	is "$(g state "${all[5]}")" ready "$mode: the slot is ready"
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
 done
 finish
