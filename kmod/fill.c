@@ -177,8 +177,7 @@ int gf_fill_op(struct sk_buff *skb, const struct gf_reader *reader,
 	      put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, op->started,
 		      GPUFABRIC_A_OPERATION_PAD) ||
 	      put_u64(skb, GPUFABRIC_A_OPERATION_DEADLINE,
-		      op->started + op->timeout_ms + op->driver_timeout_ms,
-		      GPUFABRIC_A_OPERATION_PAD) ||
+		      gf_op_deadline(op), GPUFABRIC_A_OPERATION_PAD) ||
 	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_SLOTS, op->nr_steps) ||
 	      (op->composition &&
 	       nla_put_string(skb, GPUFABRIC_A_OPERATION_COMPOSITION,
@@ -209,8 +208,7 @@ static int fill_running(struct sk_buff *skb, const struct gf_reader *reader,
 	      put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, op->started,
 		      GPUFABRIC_A_OPERATION_PAD) ||
 	      put_u64(skb, GPUFABRIC_A_OPERATION_DEADLINE,
-		      op->started + op->timeout_ms + op->driver_timeout_ms,
-		      GPUFABRIC_A_OPERATION_PAD) ||
+		      gf_op_deadline(op), GPUFABRIC_A_OPERATION_PAD) ||
 	      (function &&
 	       (nla_put_string(skb, GPUFABRIC_A_OPERATION_FUNCTION,
 			       function->address) ||
@@ -262,7 +260,8 @@ static int fill_verdict(struct sk_buff *skb, const struct gf_slot *slot)
 {
 	struct gf_room_verdict verdict;
 
-	if (!gf_room_judge(slot, NULL, &verdict))
+	/* A look at what has changed since is under way. */
+	if (!gf_room_is_current(slot) || !gf_room_judge(slot, NULL, &verdict))
 		return 0;
 	return nla_put_u32(skb, GPUFABRIC_A_SLOT_VERDICT,
 			   verdict.now.verdict) ||

@@ -26,6 +26,7 @@
 #include <linux/string.h>
 #else
 #include <string.h>
+#define noinline_for_stack
 #endif
 
 #include "fit.h"
@@ -575,7 +576,8 @@ static bool clear_bus(struct attempt *try, enum gf_fit_which which)
 }
 
 /* The most that a window of this kind could be. */
-static u64 largest_free(const struct attempt *try, enum gf_fit_which which)
+static noinline_for_stack
+u64 largest_free(const struct attempt *try, enum gf_fit_which which)
 {
 	const struct gf_fit_trial *trial = try->trial;
 	u32 flags = try->own[which].window.flags;
@@ -642,8 +644,8 @@ static bool give_up_some(struct attempt *try, const bool *failed)
 	return true;
 }
 
-static bool run_attempt(struct attempt *try, enum gf_fit_which *lacks,
-			bool *harm)
+static noinline_for_stack
+bool run_attempt(struct attempt *try, enum gf_fit_which *lacks, bool *harm)
 {
 	u32 tries, i;
 
@@ -688,6 +690,24 @@ static bool is_dead_end(const struct attempt *try, enum gf_fit_which *lacks)
 			*lacks = i;
 			return true;
 		}
+	}
+	return false;
+}
+
+/* Whether BARs are in a window that is not where it was. */
+static bool has_moved(const struct attempt *try)
+{
+	const struct gf_fit_port *at = &try->trial->bus->ports[try->port];
+	u32 i;
+
+	for (i = 0; i < try->nr; i++) {
+		enum gf_fit_which in = try->bars[i].in;
+
+		if (try->bars[i].placed &&
+		    (!at->own[in].assigned ||
+		     at->own[in].window.start != try->own[in].window.start ||
+		     at->own[in].window.end != try->own[in].window.end))
+			return true;
 	}
 	return false;
 }
@@ -746,6 +766,7 @@ void gf_fit_judge(struct gf_fit_trial *trial, u32 port,
 		result->verdict = try.renewed ?
 			GPUFABRIC_VERDICT_FITS_AFTER_REASSIGNMENT :
 			GPUFABRIC_VERDICT_FITS;
+		result->moves = has_moved(&try);
 		failed = GF_FIT_PREF;
 		settle_in(&try);
 	} else {

@@ -159,6 +159,8 @@ enum gf_fit_size {
  * @buses: it is bus numbers that are short, not memory
  * @prefetch: what is short is prefetchable memory
  * @harm: trying takes the addresses of neighbours away
+ * @moves: a window of the port gets addresses that it has not now, so the order
+ *	in which GPUs come to this bus matters
  * @need: bytes, or bus numbers, that the port's window has to have
  * @free: the most that can be had for it
  */
@@ -167,6 +169,7 @@ struct gf_fit_result {
 	bool buses;
 	bool prefetch;
 	bool harm;
+	bool moves;
 	u64 need;
 	u64 free;
 };

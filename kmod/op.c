@@ -104,9 +104,12 @@ void gf_op_put(struct gf_op *op)
  * @need: what has to be done to it
  * @remove: it is to be given back
  * @expect: identity to expect, or NULL
+ *
+ * Return: the step, part of the operation.
  */
-void gf_op_add_step(struct gf_op *op, struct gf_slot *slot, enum gf_need need,
-		    bool remove, const struct gf_expect *expect)
+struct gf_step *gf_op_add_step(struct gf_op *op, struct gf_slot *slot,
+			       enum gf_need need, bool remove,
+			       const struct gf_expect *expect)
 {
 	struct gf_step *step = &op->steps[op->nr_steps++];
 
@@ -116,8 +119,22 @@ void gf_op_add_step(struct gf_op *op, struct gf_slot *slot, enum gf_need need,
 	step->remove = remove;
 	if (expect)
 		step->expect = *expect;
+	INIT_LIST_HEAD(&step->turns);
 	INIT_WORK(&step->work, gf_step_run);
 	INIT_DELAYED_WORK(&step->watchdog, gf_step_watchdog);
+	return step;
+}
+
+/**
+ * gf_op_deadline() - when an operation is over at the latest
+ * @op: operation
+ *
+ * Return: milliseconds since the epoch.
+ */
+u64 gf_op_deadline(const struct gf_op *op)
+{
+	return op->started + (u64)op->timeout_ms * (op->turns + 1) +
+	       op->driver_timeout_ms;
 }
 
 static bool wants(const struct gf_step *step, enum gf_stage stage)
@@ -139,7 +156,7 @@ static bool wants(const struct gf_step *step, enum gf_stage stage)
 /* Start a stage; returns whether there is anything to wait for. */
 static bool start_stage(struct gf_op *op, enum gf_stage stage)
 {
-	unsigned int i;
+	unsigned int i, turn;
 
 	op->stage = stage;
 	if (stage == GF_STAGE_UNDOING) {
@@ -150,9 +167,14 @@ static bool start_stage(struct gf_op *op, enum gf_stage stage)
 		}
 		return op->pending;
 	}
-	for (i = 0; i < op->nr_steps; i++) {
-		if (wants(&op->steps[i], stage))
-			gf_step_launch(&op->steps[i], op->steps[i].need, false);
+	/* Those whose order matters get in line in that order. */
+	for (turn = 0; turn <= op->turns; turn++) {
+		for (i = 0; i < op->nr_steps; i++) {
+			if (op->steps[i].turn == turn &&
+			    wants(&op->steps[i], stage))
+				gf_step_launch(&op->steps[i],
+					       op->steps[i].need, false);
+		}
 	}
 	return op->pending;
 }

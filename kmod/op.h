@@ -52,6 +52,10 @@ bool gf_expect_met(const struct gf_expect *expect,
  * @slot: the slot, referenced until the operation is freed
  * @need: what its worker does; set before the worker is queued
  * @remove: the slot is to be given back, not taken
+ * @turn: as in &struct gf_pick
+ * @turns: in &gf_switch.turns; under the fabric's lock
+ * @waits: its worker is queued when those before it there have gone; under the
+ *	fabric's lock
  * @attached: this operation attached the slot; under the fabric's lock
  * @running: the operation waits for this step; under the fabric's lock
  * @expired: its deadline passed before its worker returned; under the
@@ -70,6 +74,9 @@ struct gf_step {
 	struct gf_slot *slot;
 	enum gf_need need;
 	bool remove;
+	unsigned int turn;
+	struct list_head turns;
+	bool waits;
 	bool attached;
 	bool running;
 	bool expired;
@@ -108,6 +115,7 @@ enum gf_stage {
  * @made: the operation makes @composition
  * @ends: the operation ends @composition
  * @timeout_ms: deadline of each step
+ * @turns: steps that may have to wait for each other, each for its deadline
  * @no_fit_check: attach whether or not there is room for the GPU
  * @driver_timeout_ms: how long to wait for a driver, 0 when none is expected
  * @started: milliseconds since the epoch
@@ -119,8 +127,10 @@ enum gf_stage {
  * @steps: one for each slot
  *
  * Attach, detach, compose, resize and release are the same thing with other
- * steps. First all additions run in parallel; when one fails, those that
- * succeeded are undone, started in reverse order. Then all removals run. An
+ * steps. First all additions run in parallel, but GPUs that need windows moved
+ * on their switch get them one after the other, in the order that was judged.
+ * When one fails, those that succeeded are undone, started in reverse order.
+ * Then all removals run. An
  * operation holds a reference on the module until its last worker has
  * returned.
  */
@@ -135,6 +145,7 @@ struct gf_op {
 	bool ends;
 	bool no_fit_check;
 	u32 timeout_ms;
+	unsigned int turns;
 	u32 driver_timeout_ms;
 	u64 started;
 	enum gf_stage stage;
@@ -149,8 +160,10 @@ struct gf_op {
 
 struct gf_op *gf_op_alloc(enum gpufabric_operation_kind kind,
 			  unsigned int nr_steps);
-void gf_op_add_step(struct gf_op *op, struct gf_slot *slot, enum gf_need need,
-		    bool remove, const struct gf_expect *expect);
+struct gf_step *gf_op_add_step(struct gf_op *op, struct gf_slot *slot,
+			       enum gf_need need, bool remove,
+			       const struct gf_expect *expect);
+u64 gf_op_deadline(const struct gf_op *op);
 void gf_op_launch(struct gf_op *op);
 void gf_op_put(struct gf_op *op);
 

@@ -14,6 +14,8 @@
  * @has_generation: it names one
  * @expect: identity that the request expects
  * @need: what the request makes of it
+ * @turn: its place among those that have to come one after the other to their
+ *	switch, 0 when that does not matter
  */
 struct gf_pick {
 	const struct nlattr *attr;
@@ -22,6 +24,7 @@ struct gf_pick {
 	bool has_generation;
 	struct gf_expect expect;
 	enum gf_need need;
+	unsigned int turn;
 };
 
 /**

@@ -138,9 +138,15 @@ static void add_steps(struct gf_op *op, const struct gf_picks *picks,
 {
 	unsigned int i;
 
-	for (i = 0; picks && i < picks->count; i++)
-		gf_op_add_step(op, picks->picks[i].slot, picks->picks[i].need,
-			       remove, &picks->picks[i].expect);
+	for (i = 0; picks && i < picks->count; i++) {
+		const struct gf_pick *pick = &picks->picks[i];
+		struct gf_step *step = gf_op_add_step(op, pick->slot,
+						      pick->need, remove,
+						      &pick->expect);
+
+		step->turn = pick->turn;
+		op->turns = max(op->turns, pick->turn);
+	}
 }
 
 static void claim_all(struct gf_request *request)

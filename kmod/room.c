@@ -279,6 +279,16 @@ static bool is_current(const struct gf_switch *sw)
 }
 
 /**
+ * gf_room_is_current() - whether a verdict would be about things as they are
+ * @slot: the slot; under the fabric's lock
+ */
+bool gf_room_is_current(const struct gf_slot *slot)
+{
+	gf_assert_locked();
+	return slot->sw && is_current(slot->sw);
+}
+
+/**
  * gf_room_queue() - have the windows of a switch looked at soon
  * @sw: the switch; under the fabric's lock
  */
@@ -483,58 +493,47 @@ static int gf_refuse_room(struct genl_info *info, const struct nlattr *attr,
  * @room: the windows of the switch
  * @picks: the slots in the order in which they are judged
  * @count: how many
+ * @moves: the order matters
  * @moved: memory for the trial
  */
 struct gf_room_group {
 	const struct gf_room *room;
 	struct gf_pick **picks;
 	unsigned int count;
+	bool moves;
 	struct gf_fit_range *moved;
 };
 
-/* GPUs that are on their way, and have no windows yet. */
-static bool is_coming(const struct gf_slot *slot, const struct gf_switch *sw)
-{
-	return slot->sw == sw && slot->step && slot->step->running &&
-	       slot->step->need == GF_NEED_ATTACH &&
-	       !(slot->snap && slot->snap->nr_functions);
-}
-
 static unsigned int count_coming(const struct gf_switch *sw)
 {
+	const struct gf_step *step;
 	unsigned int count = 0;
-	struct gf_slot *slot;
-	unsigned long id;
 
-	if (!gf.nr_operations)
-		return 0;
-	xa_for_each(&gf.slots, id, slot)
-		count += is_coming(slot, sw);
+	list_for_each_entry(step, &sw->turns, turns)
+		count++;
 	return count;
 }
 
+/* GPUs that are on their way, and have no windows yet, in their order. */
 static void judge_coming(const struct gf_switch *sw, struct gf_fit_trial *trial)
 {
 	const struct gf_fit_need *need;
 	struct gf_fit_result result;
 	struct gf_fit_need declared;
-	struct gf_slot *slot;
-	unsigned long id;
+	struct gf_step *step;
 	u32 port;
 
-	xa_for_each(&gf.slots, id, slot) {
-		if (!is_coming(slot, sw))
-			continue;
-		need = need_of(slot, &slot->step->expect, &declared);
-		if (need && find_port(sw->room, slot, &port))
+	list_for_each_entry(step, &sw->turns, turns) {
+		need = need_of(step->slot, &step->expect, &declared);
+		if (need && find_port(sw->room, step->slot, &port))
 			gf_fit_judge(trial, port, need, GF_FIT_SIZE_NOW,
 				     &result);
 	}
 }
 
 /* The first GPU that cannot be, NULL when all can. */
-static struct gf_pick *judge_group(const struct gf_room_group *group,
-				   const struct gf_switch *sw, bool coming,
+static struct gf_pick *judge_group(struct gf_room_group *group,
+				   const struct gf_switch *sw,
 				   char *text, size_t size)
 {
 	struct gf_fit_trial trial = {
@@ -546,8 +545,7 @@ static struct gf_pick *judge_group(const struct gf_room_group *group,
 	unsigned int i;
 	u32 port;
 
-	if (coming)
-		judge_coming(sw, &trial);
+	judge_coming(sw, &trial);
 	for (i = 0; i < group->count; i++) {
 		struct gf_pick *pick = group->picks[i];
 
@@ -560,6 +558,7 @@ static struct gf_pick *judge_group(const struct gf_room_group *group,
 				   size);
 			return pick;
 		}
+		group->moves |= result.moves;
 	}
 	return NULL;
 }
@@ -599,9 +598,21 @@ static void gather(struct gf_room_group *group, struct gf_picks *picks,
 	}
 }
 
+/* Where the order matters they come one after the other, as they were judged. */
+static void take_turns(const struct gf_room_group *group, unsigned int coming)
+{
+	unsigned int i;
+
+	if (!group->moves || group->count + coming < 2)
+		return;
+	for (i = 0; i < group->count; i++)
+		group->picks[i]->turn = coming + i + 1;
+}
+
 /*
- * The order in which they will come is not known. What goes in one order is
- * left to try.
+ * In the order of the request, and if that does not go, the largest first. By
+ * windows that may have changed since nobody is refused; the worker of each
+ * attach looks again.
  */
 static int judge_switch(struct genl_info *info, struct gf_picks *picks,
 			const struct gf_switch *sw)
@@ -618,14 +629,18 @@ static int judge_switch(struct genl_info *info, struct gf_picks *picks,
 	if (!group.picks || !group.moved)
 		goto out;
 	gather(&group, picks, sw);
-	failed = judge_group(&group, sw, coming, text, sizeof(text));
+	failed = judge_group(&group, sw, text, sizeof(text));
 	if (failed && group.count > 1) {
 		sort(group.picks, group.count, sizeof(*group.picks),
 		     compare_picks, NULL);
-		failed = judge_group(&group, sw, coming, text, sizeof(text));
+		failed = judge_group(&group, sw, text, sizeof(text));
 	}
-	err = failed ? gf_refuse_room(info, failed->attr, -ENOSPC, failed->slot,
-				      text, "no room for the GPU") : 0;
+	err = 0;
+	if (failed && is_current(sw))
+		err = gf_refuse_room(info, failed->attr, -ENOSPC, failed->slot,
+				     text, "no room for the GPU");
+	group.moves |= failed != NULL;
+	take_turns(&group, coming);
 out:
 	kvfree(group.picks);
 	kvfree(group.moved);
@@ -650,7 +665,8 @@ static bool is_first_of_switch(const struct gf_picks *picks, unsigned int index)
  * @picks: its slots, judged one by one already
  *
  * Under the fabric's lock. Refuses only what cannot be by windows as they are
- * now; where that is not known nothing is refused.
+ * now; where that is not known nothing is refused. Gives turns to those whose
+ * order matters.
  *
  * Return: 0, -ENOSPC with an extack, or -ENOMEM.
  */
@@ -666,7 +682,7 @@ int gf_room_judge_picks(struct genl_info *info, struct gf_picks *picks)
 		const struct gf_pick *pick = &picks->picks[i];
 
 		if (pick->need == GF_NEED_ATTACH && pick->slot->sw &&
-		    is_current(pick->slot->sw) && is_first_of_switch(picks, i))
+		    pick->slot->sw->room && is_first_of_switch(picks, i))
 			err = judge_switch(info, picks, pick->slot->sw);
 	}
 	return err;

@@ -51,6 +51,7 @@ struct gf_room_verdict {
 
 void gf_room_free(struct gf_room *room);
 void gf_room_queue(struct gf_switch *sw);
+bool gf_room_is_current(const struct gf_slot *slot);
 void gf_room_run(struct work_struct *work);
 void gf_room_refresh(struct gf_slot *slot);
 bool gf_room_judge(const struct gf_slot *slot, const struct gf_expect *expect,

@@ -24,6 +24,7 @@
 #include "room.h"
 #include "snapshot.h"
 #include "stats.h"
+#include "switch.h"
 #include "trace.h"
 
 /**
@@ -188,6 +189,39 @@ static void note_attach_phases(struct gf_step *step, ktime_t enabled)
 			us_between(marks.bind, marks.bound);
 }
 
+/*
+ * The step has had its windows, or will not get any: who waits for that and is
+ * the next goes on.
+ */
+static void leave_turns(struct gf_step *step)
+{
+	struct gf_switch *sw = step->slot->sw;
+	struct gf_step *next;
+
+	gf_assert_locked();
+	if (list_empty(&step->turns))
+		return;
+	list_del_init(&step->turns);
+	next = list_first_entry_or_null(&sw->turns, struct gf_step, turns);
+	if (next && next->waits) {
+		next->waits = false;
+		queue_work(gf.work_wq, &next->work);
+	}
+}
+
+/* Returns whether the worker can begin at once. */
+static bool enter_turns(struct gf_step *step)
+{
+	struct gf_switch *sw = step->slot->sw;
+
+	gf_assert_locked();
+	if (!sw)
+		return true;
+	step->waits = step->turn && !list_empty(&sw->turns);
+	list_add_tail(&step->turns, &sw->turns);
+	return !step->waits;
+}
+
 /* Publish a snapshot while the step goes on. */
 static void take_snapshot(struct gf_slot *slot, struct gf_snapshot *snap)
 {
@@ -249,12 +283,16 @@ static void wait_for_driver(struct gf_step *step, struct gf_outcome *outcome)
 	}
 }
 
-/* Returns whether the step goes on: false when its deadline has passed. */
+/*
+ * The GPU is there. Returns whether the step goes on: false when its deadline
+ * has passed.
+ */
 static bool announce_checked(struct gf_step *step)
 {
 	bool go_on;
 
 	mutex_lock(&gf.lock);
+	leave_turns(step);
 	go_on = !step->expired;
 	if (go_on)
 		gf_slot_trigger(step->slot, GF_CHECKED);
@@ -474,6 +512,7 @@ void gf_step_run(struct work_struct *work)
 		us_between(step->start, ktime_get());
 
 	mutex_lock(&gf.lock);
+	leave_turns(step);
 	slot->step = NULL;
 	if (step->expired) {
 		settle_late(slot);
@@ -519,6 +558,7 @@ void gf_step_watchdog(struct work_struct *work)
 		 function && function->driver[0] ? ", driver " : "",
 		 function ? function->driver : "", holder[0] ? "; " : "",
 		 holder);
+	leave_turns(step);
 	step->expired = true;
 	step->error = -ETIMEDOUT;
 	step->cause = GPUFABRIC_CAUSE_TIMEOUT;
@@ -551,5 +591,6 @@ void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo)
 		gf_slot_trigger(step->slot, GF_ATTACH);
 	else
 		gf_slot_trigger(step->slot, undo ? GF_UNDO : GF_DETACH);
-	queue_work(gf.work_wq, &step->work);
+	if (need != GF_NEED_ATTACH || enter_turns(step))
+		queue_work(gf.work_wq, &step->work);
 }

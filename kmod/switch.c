@@ -22,6 +22,7 @@ static struct gf_switch *switch_create(struct pci_dev *port)
 		return NULL;
 	refcount_set(&sw->refs, 1);
 	INIT_WORK(&sw->room_work, gf_room_run);
+	INIT_LIST_HEAD(&sw->turns);
 	sw->bus = port->bus;
 	sw->numa_node = dev_to_node(&port->dev);
 	if (upstream) {

@@ -27,6 +27,8 @@ struct gf_room;
  * @changes: counts what the notifier saw below its ports
  * @room: its windows when last looked at, NULL before; under the fabric's lock
  * @room_work: looks at them
+ * @turns: steps that attach GPUs and have not been given windows yet, in the
+ *	order in which they were judged; under the fabric's lock
  */
 struct gf_switch {
 	struct list_head list;
@@ -42,6 +44,7 @@ struct gf_switch {
 	atomic_t changes;
 	struct gf_room *room;
 	struct work_struct room_work;
+	struct list_head turns;
 };
 
 struct gf_switch *gf_switch_get(struct pci_dev *port);

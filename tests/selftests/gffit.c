@@ -301,7 +301,7 @@ static void clear(const unsigned int *which, unsigned int n)
 /* The verdict on a slot whose GPU was seen; unknown when there is none yet. */
 static uint32_t verdict_of(const struct place *place)
 {
-	for (int tries = 0; tries < 500; tries++) {
+	for (int tries = 0; tries < 5000; tries++) {
 		if (get_slot(&gf, place->name, &slot))
 			break;
 		if (slot.verdict)

@@ -54,6 +54,7 @@ remove_switch()
 
 # What the card in a slot has as its large BAR at the next power-on, in GiB.
 bar() { echo $(($2 * GIB)) >"$SIM/slot1.$1/bar_bytes"; }
+knob_of() { echo "$3" >"$SIM/slot1.$1/$2"; }
 appeared() { wait_for 30 g list sim1-0 && wait_for 30 g list sim1-2; }
 bars() { head -n 6 "$DEVICES/$(g list "$1" | cut -d' ' -f7)/resource"; }
 # Once the windows were looked at since the last change.
@@ -104,10 +105,32 @@ is "$?" 3 "gpuctl attach ends with exit code 3"
 check "the switch is taken away" remove_switch
 wait_for 30 no_slot
 
+# Windows are given one after the other, as it was judged, and who fails holds nobody up.
+make_switch >/dev/null 2>&1
+check "another switch is there" appeared
+wait_for 30 g wait sim1-2 off
+bar 1 8
+bar 2 16
+knob_of 1 fail link
+check_fails "of two that come in turn the first fails" g -B $((16 * GIB)) attach sim1-1 sim1-2
+is "$(g state sim1-1) $(g state sim1-2)" "fault off" "the second is given back"
+check "the first is cleared" g clear sim1-1
+bar 1 8
+bar 2 16
+check "then both come" g attach sim1-1 sim1-2
+is "$(g state sim1-1) $(g state sim1-2)" "ready ready" "and are ready"
+check "this switch is taken away as well" remove_switch
+wait_for 30 no_slot
+
 fit()
 {
 	"$TESTS/gffit" "$topologies" "$seed"
 }
+# Groups that go in one order alone.
+for topology in 771 887; do
+	check "the GPUs of topology $topology come in the order that was judged" "$TESTS/gffit" 1 1 "$topology"
+done
+
 check "what is said of $topologies random switches is what the kernel does" fit
 cp "$check_log" /out/fit.log
 grep '^# ' "$check_log"
