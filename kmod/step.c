@@ -133,7 +133,7 @@ static void judge_gpu(const struct gf_step *step,
 			    function->subsystem_device);
 	else if (snap->missing_bar >= 0)
 		outcome_set(outcome, -ENOSPC, GPUFABRIC_CAUSE_RESOURCES,
-			    "BAR %d (%llu MiB) does not fit the windows of the bridges above: free a neighbour, or boot with it in place or with pci=realloc",
+			    "BAR %d (%llu MiB) does not fit the windows of the bridges above: boot with the GPU powered on",
 			    snap->missing_bar, snap->missing_size >> 20);
 }
 

@@ -64,6 +64,8 @@ requests()
 	try "$TESTS/gfclient" status
 	try "$TESTS/gfclient" compose walk "${all[1]}" "${all[2]}"
 	try "$TESTS/gfclient" compositions
+	try "$TESTS/gfclient" resize walk "+${all[3]}"
+	try "$TESTS/gfclient" resize walk "-${all[2]}"
 	try "$TESTS/gfclient" release walk
 	try "$TESTS/gfclient" -r reason detach "${all[0]}"
 	try "$TESTS/gfclient" churn 1 "${all[0]}" "${all[1]}" "${all[3]}"
