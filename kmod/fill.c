@@ -333,8 +333,9 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_FLAGS, slot->flags) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_CAPS, slot->caps) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_BACKEND, slot->backend->id) ||
-	      nla_put_string(skb, GPUFABRIC_A_SLOT_SLOT_DRIVER,
-			     slot->driver_name) ||
+	      (slot->driver_name[0] &&
+	       nla_put_string(skb, GPUFABRIC_A_SLOT_SLOT_DRIVER,
+			      slot->driver_name)) ||
 	      (slot->sw &&
 	       nla_put_s32(skb, GPUFABRIC_A_SLOT_NUMA_NODE,
 			   slot->sw->numa_node)) ||

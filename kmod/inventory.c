@@ -4,7 +4,8 @@
  *
  * One worker keeps the list of slots in line with pci_slots_kset: it takes in
  * slots that appeared on downstream ports and retires those whose port or
- * slot driver went away. It runs when the bus notifier saw a port, and at a
+ * slot driver went away. Downstream ports that no slot driver has claimed for
+ * a while are slots as well; one that claims them later gets them. It runs when the bus notifier saw a port, and at a
  * slow pace besides, because neither the registration of a slot nor a card
  * put in without power is announced to anyone.
  *
@@ -32,6 +33,10 @@ static bool root_ports;
 module_param(root_ports, bool, 0444);
 MODULE_PARM_DESC(root_ports, "Manage slots of root ports too (default off: only downstream ports of switches)");
 
+static bool bare_ports = true;
+module_param(bare_ports, bool, 0444);
+MODULE_PARM_DESC(bare_ports, "Manage ports without a slot driver too, by their links (default on)");
+
 static void scan_run(struct work_struct *work);
 static void poll_run(struct work_struct *work);
 
@@ -41,16 +46,50 @@ static DECLARE_DELAYED_WORK(poll_work, poll_run);
 /* Set while the worker may be queued; cleared before it is flushed. */
 static bool scanning;
 
-static bool is_ours(const struct pci_slot *pci_slot)
+static bool is_our_port(struct pci_dev *port)
 {
-	struct pci_dev *port = pci_slot->bus->self;
 	int type;
 
-	if (!port || !pci_is_pcie(port) || !pci_slot->hotplug)
+	if (!port || !pci_is_pcie(port))
 		return false;
 	type = pci_pcie_type(port);
 	return type == PCI_EXP_TYPE_DOWNSTREAM ||
 	       (root_ports && type == PCI_EXP_TYPE_ROOT_PORT);
+}
+
+static bool is_ours(const struct pci_slot *pci_slot)
+{
+	return pci_slot->hotplug && is_our_port(pci_slot->bus->self);
+}
+
+/* Whether a slot driver has a slot on this bus. */
+static bool has_slot_driver(const struct pci_bus *bus)
+{
+	struct kobject *kobj;
+	bool found = false;
+
+	spin_lock(&pci_slots_kset->list_lock);
+	list_for_each_entry(kobj, &pci_slots_kset->list, entry) {
+		const struct pci_slot *pci_slot =
+			container_of(kobj, struct pci_slot, kobj);
+
+		if (pci_slot->bus == bus && READ_ONCE(pci_slot->hotplug))
+			found = true;
+	}
+	spin_unlock(&pci_slots_kset->list_lock);
+	return found;
+}
+
+/*
+ * A port whose hot-plug controller is native has a slot driver sooner or later,
+ * and one that is being removed is nobody's.
+ */
+static bool is_bare(struct pci_dev *port)
+{
+	return is_our_port(port) && !port->is_hotplug_bridge &&
+	       port->subordinate && device_is_registered(&port->dev) &&
+	       !gf_notify_knows_port(port) &&
+	       !has_slot_driver(port->subordinate);
 }
 
 /**
@@ -148,7 +187,8 @@ static void take_in_new(void)
 
 		/* Counted before it is judged: a change since is seen. */
 		count_stranger(&rejected, found[i]);
-		slot = is_ours(found[i]) ? gf_slot_create(found[i]) : NULL;
+		slot = is_ours(found[i]) ?
+		       gf_slot_create(found[i]->bus->self, found[i]) : NULL;
 		if (IS_ERR_OR_NULL(slot)) {
 			/* One that failed for want of memory is tried again. */
 			if (slot)
@@ -167,9 +207,82 @@ static void take_in_new(void)
 	seen = rejected;
 }
 
+/**
+ * struct gf_bare - bare ports as the worker found them
+ * @count: how many
+ * @sum: sum over their addresses, to see whether they are still the same
+ * @since: since when they are, in jiffies
+ */
+struct gf_bare {
+	unsigned int count;
+	unsigned long sum;
+	unsigned long since;
+};
+
+/* Slot drivers come a moment after their ports do. */
+#define GF_BARE_MS 2000
+
+static unsigned int find_bare(struct gf_slot **made, unsigned int max,
+			      struct gf_bare *bare)
+{
+	struct pci_dev *port = NULL;
+	unsigned int nr_made = 0;
+
+	for_each_pci_dev(port) {
+		struct gf_slot *slot;
+
+		if (!is_bare(port))
+			continue;
+		bare->count++;
+		bare->sum += (unsigned long)port;
+		if (nr_made == max)
+			continue;
+		slot = gf_slot_create(port, NULL);
+		if (!IS_ERR(slot))
+			made[nr_made++] = slot;
+	}
+	return nr_made;
+}
+
+/* @now: they were there before the module was. */
+static void take_in_bare(bool now)
+{
+	static struct gf_bare seen;
+	struct gf_bare bare = {};
+	struct gf_rescan rescan;
+	struct gf_slot **made;
+	unsigned int nr_made, i;
+
+	if (!bare_ports)
+		return;
+	/* Pointers are compared, none is followed: this takes no lock. */
+	find_bare(NULL, 0, &bare);
+	if (bare.count != seen.count || bare.sum != seen.sum) {
+		seen = bare;
+		seen.since = jiffies;
+	}
+	if (!bare.count ||
+	    (!now && time_before(jiffies, seen.since +
+				 msecs_to_jiffies(GF_BARE_MS))))
+		return;
+	made = kvcalloc(bare.count, sizeof(*made), GFP_KERNEL);
+	if (!made)
+		return;
+	gf_rescan_lock(&rescan);
+	nr_made = find_bare(made, bare.count, &bare);
+	gf_rescan_unlock(&rescan);
+	for (i = 0; i < nr_made; i++)
+		gf_slot_admit(made[i]);
+	kvfree(made);
+}
+
 static bool is_gone(struct gf_slot *slot)
 {
-	return READ_ONCE(slot->dying) || !READ_ONCE(slot->pci_slot->hotplug);
+	if (READ_ONCE(slot->dying))
+		return true;
+	if (!slot->pci_slot)
+		return has_slot_driver(slot->port->subordinate);
+	return !READ_ONCE(slot->pci_slot->hotplug);
 }
 
 static struct gf_slot *next_slot(unsigned long *id)
@@ -219,6 +332,8 @@ static void scan_run(struct work_struct *work)
 {
 	retire_gone();
 	take_in_new();
+	/* The first time is before anything is queued. */
+	take_in_bare(!work);
 	look_for_cards();
 }
 

@@ -252,6 +252,20 @@ bool gf_notify_knows(const struct pci_slot *pci_slot)
 }
 
 /**
+ * gf_notify_knows_port() - whether a port is that of a slot in the inventory
+ * @port: downstream port
+ */
+bool gf_notify_knows_port(const struct pci_dev *port)
+{
+	bool known;
+
+	spin_lock(&gf_notify_lock);
+	known = slot_of_port(port);
+	spin_unlock(&gf_notify_lock);
+	return known;
+}
+
+/**
  * gf_notify_reset() - forget the marks of a slot before an operation
  * @slot: slot
  */

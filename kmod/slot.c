@@ -295,14 +295,32 @@ static void refresh_later(struct gf_slot *slot, unsigned int ms)
 		gf_slot_put(slot);
 }
 
+/* Where nobody else removes a GPU whose link went down, and no operation is. */
+static void tidy(struct gf_slot *slot)
+{
+	bool idle;
+
+	if (!slot->backend->tidy)
+		return;
+	mutex_lock(&gf.lock);
+	idle = slot->id && !slot->retired && !slot->step && slot->snap &&
+	       slot->snap->nr_functions;
+	mutex_unlock(&gf.lock);
+	if (idle)
+		slot->backend->tidy(slot);
+}
+
 static void refresh_run(struct work_struct *work)
 {
 	struct gf_slot *slot = container_of(work, struct gf_slot,
 					    refresh.work);
-	int seen = atomic_read(&slot->changes);
-	struct gf_snapshot *snap = gf_snapshot_take(slot);
 	bool again = false, unread = false;
+	struct gf_snapshot *snap;
+	int seen;
 
+	tidy(slot);
+	seen = atomic_read(&slot->changes);
+	snap = gf_snapshot_take(slot);
 	mutex_lock(&gf.lock);
 	if (!IS_ERR(snap) && slot->id && !slot->retired && !slot->step) {
 		/* Too old when functions came or went since it was taken. */
@@ -423,10 +441,10 @@ static void slot_release(struct device *dev)
 	kfree(slot);
 }
 
-static struct gf_slot *slot_alloc(struct pci_slot *pci_slot)
+static struct gf_slot *slot_alloc(struct pci_dev *port,
+				  struct pci_slot *pci_slot)
 {
 	struct gf_slot *slot = kzalloc(sizeof(*slot), GFP_KERNEL);
-	struct pci_dev *port = pci_slot->bus->self;
 
 	if (!slot)
 		return NULL;
@@ -434,9 +452,10 @@ static struct gf_slot *slot_alloc(struct pci_slot *pci_slot)
 	slot->dev.release = slot_release;
 	slot->pci_slot = pci_slot;
 	slot->port = port;
-	strscpy(slot->name, pci_slot_name(pci_slot), sizeof(slot->name));
+	strscpy(slot->name, pci_slot ? pci_slot_name(pci_slot) : pci_name(port),
+		sizeof(slot->name));
 	strscpy(slot->address, pci_name(port), sizeof(slot->address));
-	slot->backend = &gf_backend_slot;
+	slot->backend = pci_slot ? &gf_backend_slot : &gf_backend_rescan;
 	slot->caps = read_caps(port);
 	slot->state = GPUFABRIC_SLOT_STATE_EMPTY;
 	slot->since = gf_now_ms();
@@ -496,6 +515,8 @@ static int slot_pin(struct gf_slot *slot)
 {
 	int err;
 
+	if (!slot->pci_slot)
+		return 0;
 	if (!device_trylock(&slot->port->dev))
 		return -EBUSY;
 	slot->service = gf_backend_slot_service(slot->port);
@@ -518,8 +539,9 @@ static void slot_unpin(struct gf_slot *slot)
 
 /**
  * gf_slot_create() - make a slot that is not in the inventory yet
+ * @port: its downstream port
  * @pci_slot: slot of the PCI core, referenced; the slot owns the reference
- *	when this succeeds
+ *	when this succeeds. NULL for a port without a slot driver
  *
  * Caller holds pci_rescan_remove_lock, so that the port stays while it is
  * being pinned, and is the inventory worker. The slot driver is not asked
@@ -527,9 +549,9 @@ static void slot_unpin(struct gf_slot *slot)
  *
  * Return: the slot, or an error pointer.
  */
-struct gf_slot *gf_slot_create(struct pci_slot *pci_slot)
+struct gf_slot *gf_slot_create(struct pci_dev *port, struct pci_slot *pci_slot)
 {
-	struct gf_slot *slot = slot_alloc(pci_slot);
+	struct gf_slot *slot = slot_alloc(port, pci_slot);
 	int err;
 
 	if (!slot)
@@ -569,7 +591,8 @@ static void slot_dispose(struct gf_slot *slot)
 	slot->sw = NULL;
 	mutex_unlock(&gf.lock);
 	slot_unpin(slot);
-	pci_destroy_slot(slot->pci_slot);
+	if (slot->pci_slot)
+		pci_destroy_slot(slot->pci_slot);
 	slot->pci_slot = NULL;
 	pci_dev_put(slot->port);
 	gf_slot_put(slot);

@@ -72,11 +72,12 @@ struct gf_result {
  * @gpu_incarnation: incarnation that @gpu_dev stands for; uevent worker only
  * @registered: @dev is in sysfs; uevent worker only
  * @id: id of the slot, 0 before it is admitted
- * @name: name that the slot driver gave it
+ * @name: name that the slot driver gave it, or the address of the port
  * @address: PCI address of the port
  * @backend: how the slot is driven
- * @driver_name: name of the slot driver
- * @pci_slot: the PCI core's slot, referenced; dropped by pci_destroy_slot()
+ * @driver_name: name of the slot driver, empty without one
+ * @pci_slot: the PCI core's slot, referenced; dropped by pci_destroy_slot();
+ *	NULL for a port without a slot driver
  * @port: the downstream port, referenced
  * @service: the port's hot-plug service device, referenced, NULL when the
  *	slot driver has none; its device_lock keeps the driver bound
@@ -206,7 +207,7 @@ static inline void gf_slot_put(struct gf_slot *slot)
 	put_device(&slot->dev);
 }
 
-struct gf_slot *gf_slot_create(struct pci_slot *pci_slot);
+struct gf_slot *gf_slot_create(struct pci_dev *port, struct pci_slot *pci_slot);
 void gf_slot_admit(struct gf_slot *slot);
 void gf_slot_retire(struct gf_slot *slot, bool gone);
 struct gf_slot *gf_slot_find(u32 id);

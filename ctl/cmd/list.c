@@ -89,7 +89,10 @@ const struct ctl_command cmd_list = {
 	.help =
 		"IDENTITY says how a slot's GPU is known: live (read from it now), seen (read earlier,\n"
 		"by this load of the module), declared (in slots.d of the configuration) or - (unknown:\n"
-		"a slot without power cannot be read; gpuctl scan powers such slots once).",
+		"a slot without power cannot be read; gpuctl scan powers such slots once).\n"
+		"\n"
+		"A slot that is named by a PCI address is a port without a slot driver. It is worked by\n"
+		"its link: detach disables that, attach enables it and scans the bus below.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,

@@ -33,6 +33,7 @@ const struct out_column render_slot_columns[] = {
 	{ "numa_node", "NUMA" },
 	{ "switch", NULL },
 	{ "port", NULL },
+	{ "backend", NULL },
 	{ "address", NULL },
 	{ "driver", NULL },
 	{ "composition", "COMPOSITION" },
@@ -161,6 +162,7 @@ void render_slot(struct out_table *table, const struct gf_slot *slot,
 		out_text(table, "numa_node", "-");
 	out_uint(table, "switch", slot->switch_id);
 	out_str(table, "port", slot->address);
+	out_str(table, "backend", gfnl_backend_name(slot->backend));
 	out_str(table, "address", gpu ? gpu->address : NULL);
 	out_str(table, "driver", gpu ? gpu->driver : NULL);
 	out_str(table, "composition", slot->composition);

@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Ports without a slot driver: they are slots by the names of their ports, worked by
+# their links, beside slots that have a driver.
+#
+#   root port -- upstream -- sim0-0         l40s, with a slot driver
+#                            10000:02:01.0  l40s, no controller, on
+#                            10000:02:02.0  l40s, no controller, link disabled
+#                            10000:02:03.0  empty, no controller
+#
+# vm: -t 300
+
+# Functions are called by their names, through check and wait_for.
+# shellcheck disable=SC2317
+
+. "$TESTS/vm/lib.sh"
+DEVICES=/sys/bus/pci/devices
+on=10000:02:01.0
+disabled=10000:02:02.0
+empty=10000:02:03.0
+
+knob() { echo "$3" >"$SIM/slot0.$1/$2"; }
+state() { gpuctl -j show "$1" | jq -r .slot.state; }
+in_state() { [ "$(state "$1")" = "$2" ]; }
+names() { gpuctl -j list | jq -r '.slots[].slot' | sort | xargs; }
+states() { gpuctl -j list | jq -r '.slots | sort_by(.port) | map(.state) | join(" ")'; }
+link_control() { setpci -s "$1" CAP_EXP+10.w; }
+has_no_function() { [ ! -e "$DEVICES/$1" ]; }
+
+check "the simulator loads" modprobe gpufabric_sim mode=own switches=1 slots=4 latency_ms=20 \
+	'gpus=0.0:l40s,0.1:l40s:nohp,0.2:l40s:off:nohp,0.3:none:nohp' || bail_out "no simulator"
+check "gpufabric loads" modprobe gpufabric poll_ms=200 || bail_out "no module"
+start_udev
+
+note "what is there"
+is "$(names)" "$on $disabled $empty sim0-0" "ports without a driver are slots with the ports' names"
+is "$(states)" "ready ready off empty" "their states follow the links"
+is "$(gpuctl -j list | jq -r '.slots | sort_by(.port) | map(.backend) | join(" ")')" "slot rescan rescan rescan" \
+	"and say what drives each"
+like "$(gpuctl show $on)" "driven by +rescan" "show says so"
+gpuctl scan >/dev/null 2>&1
+is "$(states)" "ready ready off empty" "a scan leaves them as they were"
+
+note "detach and attach"
+check "a GPU is detached" gpuctl detach $on
+is "$(state $on)" off "its slot is off"
+check "its function is gone" has_no_function 10000:04:00.0
+is "$(link_control $on)" 0010 "its link is disabled"
+like "$(cat "$SIM/slot0.1/state")" "power off" "which takes its power away"
+check "it is attached" gpuctl attach $on
+is "$(state $on)" ready "its slot is ready"
+is "$(basename "$(readlink $DEVICES/10000:04:00.0/driver)")" gpufabric-sim-gpu "it has its driver"
+is "$(lspci -D -v -d 6767:: | grep -cE 'Memory at <(unassigned|ignored)>')" 0 "every BAR has an address"
+check "one whose link was disabled before is attached" gpuctl attach $disabled
+is "$(state $disabled)" ready "its slot is ready"
+check "all of them make a composition" gpuctl compose mixed --gpus 3
+is "$(gpuctl -j show mixed | jq -r '.composition.members | length')" 3 "with the slots of both kinds"
+check "it is released" gpuctl release mixed
+is "$(states)" "off off off empty" "all are off"
+
+note "what others do"
+knob 3 surprise "insert a100-40"
+check "a card that is put in is seen" wait_for 10 in_state $empty off
+check "and attached" gpuctl attach $empty
+is "$(state $empty)" ready "it is ready"
+knob 3 surprise remove
+check "one that is pulled is lost" wait_for 10 in_state $empty lost
+check "its function was removed" has_no_function 10000:06:00.0
+check "the slot is cleared" gpuctl clear $empty
+is "$(state $empty)" empty "and empty"
+knob 1 surprise remove
+check_rc 1 "one that was pulled while its link was disabled cannot be attached" gpuctl attach $on
+is "$(state $on)" fault "which is a fault"
+check "that is cleared" gpuctl clear $on
+is "$(state $on)" empty "the slot is empty"
+knob 1 surprise "insert l40s"
+check "another card is seen" wait_for 10 in_state $on off
+check "and attached" gpuctl attach $on
+
+note "what goes wrong"
+exec 9</dev/gpufabric-sim/sim0-1
+check_rc 4 "a GPU that is held is not detached" gpuctl detach $on
+exec 9<&-
+check "when it is free it is" gpuctl detach $on
+knob 1 driver probe-fail
+check_rc 7 "a driver that fails" gpuctl attach $on
+is "$(state $on)" fault "is a fault"
+is "$(link_control $on)" 0010 "and has its power taken away"
+check "which is cleared" gpuctl clear $on
+knob 1 fail link
+check "a link that does not come up at once is tried again" gpuctl attach $on
+is "$(state $on)" ready "and is ready"
+knob 1 driver remove-block
+check_rc 7 "a driver that does not let go" gpuctl detach $on --timeout 1s
+is "$(state $on)" stuck "leaves it stuck"
+check_fails "the module stays for that" rmmod gpufabric
+knob 1 driver remove-release
+check "until it lets go" wait_for 20 in_state $on off
+
+note "slots that are added while it runs"
+mkdir -p /sys/kernel/config/gpufabric_sim/switches/a
+echo 2 >/sys/kernel/config/gpufabric_sim/switches/a/slots
+mkdir /sys/kernel/config/gpufabric_sim/switches/a/1
+echo 0 >/sys/kernel/config/gpufabric_sim/switches/a/1/hotplug
+gpuctl watch >/tmp/watch 2>&1 &
+watcher=$!
+echo 1 >/sys/kernel/config/gpufabric_sim/switches/a/enabled
+check "the one without a driver" wait_for 20 in_state 10001:02:01.0 empty
+is "$(state sim1-0)" empty "and the one with"
+kill $watcher
+is "$(grep -c '10001:02:00.0' /tmp/watch)" 0 "which was never taken for one without"
+echo 0 >/sys/kernel/config/gpufabric_sim/switches/a/enabled
+rmdir /sys/kernel/config/gpufabric_sim/switches/a/1 /sys/kernel/config/gpufabric_sim/switches/a
+
+check "gpufabric unloads" wait_for 10 rmmod gpufabric
+check "it loads without them" modprobe gpufabric bare_ports=0
+is "$(names)" sim0-0 "if that is wanted"
+check "it unloads" wait_for 10 rmmod gpufabric
+check "the simulator unloads" rmmod gpufabric_sim
+
+note "a switch without any slot driver"
+check "the simulator loads" modprobe gpufabric_sim mode=bare switches=1 slots=4 latency_ms=5 'gpus=0.0-3:h100-80:off'
+check "gpufabric loads" modprobe gpufabric
+check "its GPUs are looked at" gpuctl scan
+check "and composed" gpuctl compose all --gpus 4
+is "$(states)" "ready ready ready ready" "and are ready"
+check "and released" gpuctl release all
+is "$(states)" "off off off off" "and are off"
+check "gpufabric unloads" wait_for 10 rmmod gpufabric
+check "the simulator unloads" rmmod gpufabric_sim
+finish
