@@ -5,9 +5,10 @@
  * One worker keeps the list of slots in line with pci_slots_kset: it takes in
  * slots that appeared on downstream ports and retires those whose port or
  * slot driver went away. Downstream ports that no slot driver has claimed for
- * a while are slots as well; one that claims them later gets them. It runs when the bus notifier saw a port, and at a
- * slow pace besides, because neither the registration of a slot nor a card
- * put in without power is announced to anyone.
+ * a while are slots as well; one that claims them later gets them. The worker
+ * runs when the bus notifier saw a port, and at a slow pace besides, because
+ * neither the registration of a slot nor a card put in without power is
+ * announced to anyone.
  *
  * A reference on a PCI slot is dropped with pci_destroy_slot() alone: a last
  * kobject_put() elsewhere would unlink it without the PCI core's lock.

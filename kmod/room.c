@@ -639,7 +639,8 @@ static int judge_switch(struct genl_info *info, struct gf_picks *picks,
 	if (failed && is_current(sw))
 		err = gf_refuse_room(info, failed->attr, -ENOSPC, failed->slot,
 				     text, "no room for the GPU");
-	group.moves |= failed != NULL;
+	if (failed)
+		group.moves = true;
 	take_turns(&group, coming);
 out:
 	kvfree(group.picks);

@@ -66,7 +66,7 @@ for mode in own pciehp; do
 	gpuctl attach "${all[5]}" >/tmp/attach 2>&1 &
 	attach=$!
 	check "$mode: without a driver, an attach waits for one" g wait "${all[5]}" attached,checked,fault
-	echo "$(g list "${all[5]}" | cut -d' ' -f7)" >/sys/bus/pci/drivers/gpufabric-sim-gpu/bind
+	g list "${all[5]}" | cut -d" " -f7 >/sys/bus/pci/drivers/gpufabric-sim-gpu/bind
 	check "$mode: which it sees even if the device is locked when that is announced" wait "$attach"
 	is "$(g state "${all[5]}")" ready "$mode: the slot is ready"
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
