@@ -36,6 +36,8 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_watch,
 	&cmd_history,
 	&cmd_stats,
+	&cmd_metrics,
+	&cmd_features,
 	&cmd_tenants,
 	&cmd_gpus,
 	&cmd_models,

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl metrics: the fabric for Prometheus. */
+#include <stdlib.h>
+
+#include "ctl.h"
+#include "lib/metrics.h"
+#include "lib/publish.h"
+#include "lib/session.h"
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct gf_histograms histograms = { 0 };
+	struct gf_status status = { 0 };
+	struct session session;
+	char *text;
+	int ret;
+
+	ret = ctl_operands(ctx, argc, 0, 1);
+	if (!ret)
+		ret = session_open(ctx, &session, SESSION_LOOK);
+	if (ret)
+		return ret;
+	ret = gfc_status(session.client, &status);
+	if (!ret)
+		ret = gfc_histograms(session.client, &histograms);
+	if (!ret) {
+		text = metrics_print(&session.fabric, &histograms, &status, &session.knowledge);
+		ret = publish(ctx, argc ? argv[0] : NULL, text);
+		free(text);
+	}
+	gf_histograms_free(&histograms);
+	free(status.version);
+	session_close(&session);
+	return ret;
+}
+
+const struct ctl_command cmd_metrics = {
+	.name = "metrics",
+	.args = "[FILE]",
+	.summary = "slots, GPUs and durations for Prometheus",
+	.help =
+		"FILE is replaced as a whole, as the textfile collector of Prometheus' node exporter wants it: give it a\n"
+		"name that ends in .prom. Without FILE the text goes to standard output.",
+	.run = run,
+};
