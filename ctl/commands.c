@@ -38,6 +38,8 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_stats,
 	&cmd_metrics,
 	&cmd_features,
+	&cmd_cdi,
+	&cmd_udev,
 	&cmd_tenants,
 	&cmd_gpus,
 	&cmd_models,

@@ -6,6 +6,7 @@
 #include "ctl.h"
 
 extern const struct ctl_command cmd_attach;
+extern const struct ctl_command cmd_cdi;
 extern const struct ctl_command cmd_clear;
 extern const struct ctl_command cmd_completion;
 extern const struct ctl_command cmd_compose;
@@ -30,6 +31,7 @@ extern const struct ctl_command cmd_size;
 extern const struct ctl_command cmd_stats;
 extern const struct ctl_command cmd_tenants;
 extern const struct ctl_command cmd_topo;
+extern const struct ctl_command cmd_udev;
 extern const struct ctl_command cmd_version;
 extern const struct ctl_command cmd_watch;
 
