@@ -39,6 +39,7 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_metrics,
 	&cmd_features,
 	&cmd_cdi,
+	&cmd_nodes,
 	&cmd_udev,
 	&cmd_tenants,
 	&cmd_gpus,

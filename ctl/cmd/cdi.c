@@ -127,18 +127,33 @@ static int check_options(struct ctl_ctx *ctx, const char *output)
 		if (!cdi_name_valid(name))
 			return ctl_fail(ctx, CTL_USAGE, "--remove: \"%s\" is no name of a device",
 					name);
-	if (pos && ctl_flag(ctx, "remove") && output && !strcmp(output, "-"))
+	if (ctl_flag(ctx, "remove") && output && !strcmp(output, "-"))
 		return ctl_fail(ctx, CTL_USAGE, "--remove works on a file: name its directory");
 	return CTL_DONE;
+}
+
+static int change(struct ctl_ctx *ctx, const char *path)
+{
+	static const struct gf_fabric none;
+	struct session session;
+	int ret = session_open(ctx, &session, SESSION_LOOK);
+
+	if (!ret) {
+		ret = ctl_flag(ctx, "remove") ? take_out(ctx, &session.fabric, path)
+					      : write_all(ctx, &session.fabric, path);
+		session_close(&session);
+	} else if (ret == CTL_NO_MODULE && ctl_flag(ctx, "remove")) {
+		/* Names alone, when nobody knows what goes with them. */
+		ret = take_out(ctx, &none, path);
+	}
+	return ret;
 }
 
 static int run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	const char *output = ctl_opt(ctx, "output");
-	struct gf_fabric none = { 0 };
-	struct session session;
 	char *path = NULL;
-	int ret;
+	int ret, lock = -1;
 
 	(void)argv;
 	ret = ctl_operands(ctx, argc, 0, 0);
@@ -151,15 +166,10 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	/* Runtimes look there, whether or not it exists yet. */
 	if (!output && !ctx->dry_run)
 		mkdir(CDI_DIRECTORY, 0755);
-	ret = session_open(ctx, &session, SESSION_LOOK);
-	if (!ret) {
-		ret = ctl_flag(ctx, "remove") ? take_out(ctx, &session.fabric, path)
-					      : write_all(ctx, &session.fabric, path);
-		session_close(&session);
-	} else if (ret == CTL_NO_MODULE && ctl_flag(ctx, "remove")) {
-		/* Names alone, when nobody knows what goes with them. */
-		ret = take_out(ctx, &none, path);
-	}
+	ret = publish_begin(ctx, path, &lock);
+	if (!ret)
+		ret = change(ctx, path);
+	publish_end(lock);
 	free(path);
 	return ret;
 }

@@ -7,21 +7,32 @@
 #include "lib/publish.h"
 #include "lib/session.h"
 
+static int print(struct session *session, const char *path)
+{
+	char *text = features_print(&session->fabric, &session->knowledge);
+	int ret = publish(session->ctx, path, text);
+
+	free(text);
+	return ret;
+}
+
 static int run(struct ctl_ctx *ctx, int argc, char **argv)
 {
+	const char *path = argc ? argv[0] : NULL;
 	struct session session;
-	char *text;
-	int ret;
+	int ret, lock = -1;
 
 	ret = ctl_operands(ctx, argc, 0, 1);
 	if (!ret)
-		ret = session_open(ctx, &session, SESSION_LOOK);
+		ret = publish_begin(ctx, path, &lock);
 	if (ret)
 		return ret;
-	text = features_print(&session.fabric, &session.knowledge);
-	ret = publish(ctx, argc ? argv[0] : NULL, text);
-	free(text);
-	session_close(&session);
+	ret = session_open(ctx, &session, SESSION_LOOK);
+	if (!ret) {
+		ret = print(&session, path);
+		session_close(&session);
+	}
+	publish_end(lock);
 	return ret;
 }
 

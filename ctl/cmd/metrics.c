@@ -7,30 +7,43 @@
 #include "lib/publish.h"
 #include "lib/session.h"
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int print(struct session *session, const char *path)
 {
 	struct gf_histograms histograms = { 0 };
 	struct gf_status status = { 0 };
-	struct session session;
 	char *text;
 	int ret;
 
-	ret = ctl_operands(ctx, argc, 0, 1);
+	ret = gfc_status(session->client, &status);
 	if (!ret)
-		ret = session_open(ctx, &session, SESSION_LOOK);
-	if (ret)
-		return ret;
-	ret = gfc_status(session.client, &status);
-	if (!ret)
-		ret = gfc_histograms(session.client, &histograms);
+		ret = gfc_histograms(session->client, &histograms);
 	if (!ret) {
-		text = metrics_print(&session.fabric, &histograms, &status, &session.knowledge);
-		ret = publish(ctx, argc ? argv[0] : NULL, text);
+		text = metrics_print(&session->fabric, &histograms, &status, &session->knowledge);
+		ret = publish(session->ctx, path, text);
 		free(text);
 	}
 	gf_histograms_free(&histograms);
 	free(status.version);
-	session_close(&session);
+	return ret;
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	const char *path = argc ? argv[0] : NULL;
+	struct session session;
+	int ret, lock = -1;
+
+	ret = ctl_operands(ctx, argc, 0, 1);
+	if (!ret)
+		ret = publish_begin(ctx, path, &lock);
+	if (ret)
+		return ret;
+	ret = session_open(ctx, &session, SESSION_LOOK);
+	if (!ret) {
+		ret = print(&session, path);
+		session_close(&session);
+	}
+	publish_end(lock);
 	return ret;
 }
 

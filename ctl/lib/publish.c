@@ -7,10 +7,31 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/out.h"
 #include "lib/publish.h"
 #include "lib/replace.h"
+
+static int failed(struct ctl_ctx *ctx, const char *path, int err)
+{
+	return ctl_fail(ctx, err == -EACCES || err == -EPERM ? CTL_DENIED : CTL_FAILED,
+			"cannot write %s: %s", path, replace_error(err));
+}
+
+int publish_begin(struct ctl_ctx *ctx, const char *path, int *lock)
+{
+	*lock = path && !ctx->dry_run ? replace_lock(path) : -ENOENT;
+	if (path && !ctx->dry_run && *lock < 0)
+		return failed(ctx, path, *lock);
+	return CTL_DONE;
+}
+
+void publish_end(int lock)
+{
+	if (lock >= 0)
+		close(lock);
+}
 
 int publish(struct ctl_ctx *ctx, const char *path, const char *text)
 {
@@ -30,8 +51,5 @@ int publish(struct ctl_ctx *ctx, const char *path, const char *text)
 		return CTL_DONE;
 	}
 	err = replace_file(path, text, 0644);
-	if (err)
-		return ctl_fail(ctx, err == -EACCES || err == -EPERM ? CTL_DENIED : CTL_FAILED,
-				"cannot write %s: %s", path, replace_error(err));
-	return CTL_DONE;
+	return err ? failed(ctx, path, err) : CTL_DONE;
 }

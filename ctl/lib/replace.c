@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -132,6 +133,24 @@ int replace_remove(const char *path)
 		err = -errno;
 	close(dir);
 	return err;
+}
+
+int replace_lock(const char *path)
+{
+	const char *name;
+	int dir = open_directory(path, &name), fd, err;
+	char *lock;
+
+	if (dir < 0)
+		return dir;
+	lock = mem_printf(".%.200s.lock", name);
+	fd = openat(dir, lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	err = fd < 0 || flock(fd, LOCK_EX) ? -errno : 0;
+	if (err && fd >= 0)
+		close(fd);
+	free(lock);
+	close(dir);
+	return err ? err : fd;
 }
 
 const char *replace_error(int err)

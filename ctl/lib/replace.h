@@ -14,6 +14,13 @@
  */
 int replace_file(const char *path, const char *text, mode_t mode);
 
+/*
+ * Keep other writers of the file out, from before they look at what they write: else the
+ * one that looked first could write last. A descriptor to close, or a negative errno. The lock
+ * is a file beside it, with a dot in front, that only its owner can open.
+ */
+int replace_lock(const char *path);
+
 /* Words for such an error. */
 const char *replace_error(int err);
 
