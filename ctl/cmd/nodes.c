@@ -22,7 +22,7 @@ static const struct out_column columns[] = {
 
 static int apply(struct ctl_ctx *ctx, int dir, const struct devlinks *links)
 {
-	struct devlinks_done done;
+	struct devlinks_done done = { 0 };
 	struct out_table *t;
 	int err = devlinks_apply(dir, DEV, links, ctx->dry_run, &done);
 

@@ -24,8 +24,10 @@ static const char *const keys[VENDOR_LISTS] = {
 
 static bool is_node(const char *path)
 {
+	size_t len = strlen(path);
+
 	return !strncmp(path, "/dev/", 5) && path[5] && !strstr(path, "/../") &&
-	       !strstr(path, "//") && path[strlen(path) - 1] != '/';
+	       strcmp(path + len - 3, "/..") && !strstr(path, "//") && path[len - 1] != '/';
 }
 
 static bool word_valid(enum vendor_list list, const char *word)
