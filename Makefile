@@ -168,6 +168,7 @@ to = $(foreach f,$(wildcard $(1)),$(f):$(2)/$(notdir $(f)):$(or $(3),644))
 install-map = $(BUILD)/gpuctl:$(bindir)/gpuctl:755 \
 	$(call to,ctl/catalogue/gpus.d/*.conf,$(datadir)/gpuctl/gpus.d) \
 	$(call to,ctl/catalogue/models.d/*.conf,$(datadir)/gpuctl/models.d) \
+	$(call to,ctl/catalogue/nodes.d/*.conf,$(datadir)/gpuctl/nodes.d) \
 	$(call to,ctl/size/engines/*.conf,$(datadir)/gpuctl/engines.d) \
 	$(call to,ctl/hooks/*,$(datadir)/gpuctl/hooks,755) \
 	$(call to,ctl/man/*.5,$(mandir)/man5) \

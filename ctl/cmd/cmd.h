@@ -6,16 +6,20 @@
 #include "ctl.h"
 
 extern const struct ctl_command cmd_attach;
+extern const struct ctl_command cmd_cdi;
 extern const struct ctl_command cmd_clear;
 extern const struct ctl_command cmd_completion;
 extern const struct ctl_command cmd_compose;
 extern const struct ctl_command cmd_detach;
+extern const struct ctl_command cmd_features;
 extern const struct ctl_command cmd_gpus;
 extern const struct ctl_command cmd_help;
 extern const struct ctl_command cmd_history;
 extern const struct ctl_command cmd_list;
 extern const struct ctl_command cmd_man;
+extern const struct ctl_command cmd_metrics;
 extern const struct ctl_command cmd_models;
+extern const struct ctl_command cmd_nodes;
 extern const struct ctl_command cmd_reap;
 extern const struct ctl_command cmd_release;
 extern const struct ctl_command cmd_resize;
@@ -28,6 +32,7 @@ extern const struct ctl_command cmd_size;
 extern const struct ctl_command cmd_stats;
 extern const struct ctl_command cmd_tenants;
 extern const struct ctl_command cmd_topo;
+extern const struct ctl_command cmd_udev;
 extern const struct ctl_command cmd_version;
 extern const struct ctl_command cmd_watch;
 

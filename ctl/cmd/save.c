@@ -1,73 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl save: write down which slots which composition holds. */
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "ctl.h"
 #include "lib/out.h"
+#include "lib/replace.h"
 #include "lib/saved.h"
 #include "lib/session.h"
 #include "lib/text.h"
-
-static int write_all(int fd, const char *text)
-{
-	size_t left = strlen(text);
-
-	while (left) {
-		ssize_t n = write(fd, text, left);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		text += n;
-		left -= (size_t)n;
-	}
-	return fsync(fd) ? -errno : 0;
-}
-
-/* A new name is on the disk once its directory is. */
-static int sync_directory(const char *path)
-{
-	char *copy = mem_strdup(path);
-	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int err = fd < 0 || fsync(fd) ? -errno : 0;
-
-	if (fd >= 0)
-		close(fd);
-	free(copy);
-	return err;
-}
-
-/* The old file or the new one is there at any moment, whole. */
-static int replace(const char *path, const char *text)
-{
-	char *temporary = mem_printf("%s.XXXXXX", path);
-	int fd = mkostemp(temporary, O_CLOEXEC), err;
-
-	if (fd < 0) {
-		err = -errno;
-		free(temporary);
-		return err;
-	}
-	err = write_all(fd, text);
-	if (close(fd) && !err)
-		err = -errno;
-	if (!err && rename(temporary, path))
-		err = -errno;
-	if (err)
-		unlink(temporary);
-	else
-		err = sync_directory(path);
-	free(temporary);
-	return err;
-}
 
 static int save(struct session *session, const char *path)
 {
@@ -89,11 +34,11 @@ static int save(struct session *session, const char *path)
 		mkdir(dirname(copy), 0755);
 		free(copy);
 	}
-	err = replace(path, text);
+	err = replace_file(path, text, 0600);
 	free(text);
 	if (err)
 		return ctl_fail(ctx, err == -EACCES || err == -EPERM ? CTL_DENIED : CTL_FAILED,
-				"cannot write %s: %s", path, strerror(-err));
+				"cannot write %s: %s", path, replace_error(err));
 	out_line(ctx->out, "%zu composition%s saved in %s", n, n == 1 ? "" : "s", path);
 	return CTL_DONE;
 }

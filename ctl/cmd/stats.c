@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl stats: how long the phases of attach and detach take. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "ctl.h"
 #include "lib/netlink_gen.h"
 #include "lib/out.h"
@@ -19,34 +16,6 @@ static const struct out_column columns[] = {
 static const struct out_column bucket_columns[] = {
 	{ "below", NULL }, { "count", NULL }, { NULL, NULL },
 };
-
-struct histograms {
-	struct gf_stats *items;
-	size_t n;
-};
-
-static int take(struct nlattr **attrs, void *arg)
-{
-	struct histograms *h = arg;
-	struct gf_stats *stats;
-
-	if (!attrs[GPUFABRIC_A_STATS])
-		return 0;
-	h->items = mem_grow(h->items, h->n + 1, sizeof(*stats));
-	stats = &h->items[h->n++];
-	memset(stats, 0, sizeof(*stats));
-	return gf_parse_stats(attrs[GPUFABRIC_A_STATS], stats);
-}
-
-static void drop(void *arg)
-{
-	struct histograms *h = arg;
-	size_t i;
-
-	for (i = 0; i < h->n; i++)
-		gf_stats_free(&h->items[i]);
-	h->n = 0;
-}
 
 /* Upper bound of the bucket that the given share of all falls into. */
 static void set_bound(struct out_table *t, const char *column, const struct gf_stats *stats,
@@ -100,7 +69,7 @@ static void render(struct out_table *t, const struct gf_stats *stats)
 
 static int run(struct ctl_ctx *ctx, int argc, char **argv)
 {
-	struct histograms h = { 0 };
+	struct gf_histograms h;
 	struct gfc *client;
 	struct out_table *t;
 	size_t i, shown = 0;
@@ -112,7 +81,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = gfc_open(ctx, &client);
 	if (ret)
 		return ret;
-	ret = gfc_dump(client, gfc_message(client, GPUFABRIC_CMD_STATS_GET), take, drop, &h);
+	ret = gfc_histograms(client, &h);
 	if (!ret) {
 		t = out_table(ctx->out, "stats", columns, OUT_TABLE);
 		for (i = 0; i < h.n; i++) {
@@ -124,8 +93,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		if (!shown)
 			out_line(ctx->out, "nothing was attached or detached yet");
 	}
-	drop(&h);
-	free(h.items);
+	gf_histograms_free(&h);
 	gfc_close(client);
 	return ret;
 }

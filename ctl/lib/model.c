@@ -88,6 +88,16 @@ void gf_stats_free(struct gf_stats *stats)
 	memset(stats, 0, sizeof(*stats));
 }
 
+void gf_histograms_free(struct gf_histograms *histograms)
+{
+	size_t i;
+
+	for (i = 0; i < histograms->n; i++)
+		gf_stats_free(&histograms->items[i]);
+	free(histograms->items);
+	memset(histograms, 0, sizeof(*histograms));
+}
+
 void gf_event_free(struct gf_event *event)
 {
 	gf_slot_free(&event->slot);

@@ -145,6 +145,12 @@ struct gf_stats {
 	size_t n_buckets;
 };
 
+/* Of every operation and phase. */
+struct gf_histograms {
+	struct gf_stats *items;
+	size_t n;
+};
+
 struct gf_status {
 	uint64_t sequence;
 	char *version;
@@ -194,6 +200,7 @@ void gf_operation_free(struct gf_operation *operation);
 void gf_member_free(struct gf_member *member);
 void gf_history_free(struct gf_history *history);
 void gf_stats_free(struct gf_stats *stats);
+void gf_histograms_free(struct gf_histograms *histograms);
 void gf_event_free(struct gf_event *event);
 void gf_fabric_free(struct gf_fabric *fabric);
 

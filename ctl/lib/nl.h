@@ -60,6 +60,8 @@ int gfc_last_errno(const struct gfc *client);
 int gfc_fabric(struct gfc *client, struct gf_fabric *fabric);
 int gfc_slots(struct gfc *client, struct gf_fabric *fabric);
 int gfc_status(struct gfc *client, struct gf_status *status);
+/* How long operations took; free with gf_histograms_free(), also after an error. */
+int gfc_histograms(struct gfc *client, struct gf_histograms *histograms);
 
 /*
  * Take part in the events, of group private where that is permitted, else of

@@ -137,3 +137,28 @@ int gfc_status(struct gfc *client, struct gf_status *status)
 	return gfc_request(client, gfc_message(client, GPUFABRIC_CMD_STATUS_GET), take_status,
 			   status);
 }
+
+static int take_histogram(struct nlattr **attrs, void *arg)
+{
+	struct gf_histograms *histograms = arg;
+	struct gf_stats *stats;
+
+	if (!attrs[GPUFABRIC_A_STATS])
+		return 0;
+	histograms->items = mem_grow(histograms->items, histograms->n + 1, sizeof(*stats));
+	stats = &histograms->items[histograms->n++];
+	memset(stats, 0, sizeof(*stats));
+	return gf_parse_stats(attrs[GPUFABRIC_A_STATS], stats);
+}
+
+static void drop_histograms(void *arg)
+{
+	gf_histograms_free(arg);
+}
+
+int gfc_histograms(struct gfc *client, struct gf_histograms *histograms)
+{
+	memset(histograms, 0, sizeof(*histograms));
+	return gfc_dump(client, gfc_message(client, GPUFABRIC_CMD_STATS_GET), take_histogram,
+			drop_histograms, histograms);
+}

@@ -117,7 +117,7 @@ static void print_files(struct out *out)
 		const char *name;
 		const char *text;
 	} files[] = {
-		{ "/etc/gpuctl/gpus.d/*.conf, models.d/*.conf",
+		{ "/etc/gpuctl/gpus.d/*.conf, models.d/*.conf, nodes.d/*.conf",
 		  "GPUs and models that the catalogue lacks, or corrections of it." },
 		{ "/etc/gpuctl/slots.d/*.conf",
 		  "What sits where: lines of \"SLOT GPU\", with a catalogue name or PCI ids such as\n"

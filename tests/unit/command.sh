@@ -114,6 +114,19 @@ gives 0 'complete -F _gpuctl gpuctl' completion
 gives 0 '^llama-3[.]1-70b$' completion models
 gives 0 '^h100-pcie-80$' completion gpus
 gives 2 'completion of slots, compositions, models or gpus' completion cards
+gives 2 'too many operands: usage: gpuctl metrics \[FILE\]' metrics a b
+gives 2 'too many operands: usage: gpuctl features \[FILE\]' features a b
+gives 1 'cannot write /nowhere/a.prom: No such file' metrics /nowhere/a.prom
+gives 2 'no device: give a path below /sys/devices' udev
+gives 2 'no device: give a path below /sys/devices' udev /etc/passwd
+gives 0 '' udev /sys/devices/virtual/mem/null
+gives 2 'udev changes nothing: leave -n out' -n udev /sys/devices/x
+gives 2 '"a/b" is no name of a device' cdi --remove a/b
+gives 2 '"-" is no name of a device' cdi --remove -
+gives 2 'works on a file: name its directory' cdi --remove a --output -
+gives 1 'cannot write /nowhere/gpufabric.json: No such file' cdi --output /nowhere
+gives 2 'too many operands' nodes a
+
 gives 0 '^\.TH ' man
 GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/gpus.d: No such file' gpus
 GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/gpus.d: No such file' completion models

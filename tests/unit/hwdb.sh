@@ -50,6 +50,23 @@ report "$(property VF pci:v00001002d000074B5sv00001002sd000074A1bc12sc00i00)" 1 
 report "$(property KIND pci:v000010DEd0000FFFEsv000010DEsd00000001bc03sc02i00)" "" \
 	"an unknown device"
 
+# Every id of the catalogue, by a modalias as the kernel would write it.
+ids=0
+lost=
+while read -r kind id; do
+	IFS=: read -r vendor device subvendor subdevice <<<"${id/\//:}"
+	subvendor=${subvendor:-1234} subdevice=${subdevice:-5678}
+	alias=pci:v0000${vendor^^}d0000${device^^}sv0000${subvendor^^}sd0000${subdevice^^}bc03sc02i00
+	ids=$((ids + 1))
+	[ "$(property KIND "$alias")" = "$kind" ] || lost+=" $id"
+done < <(awk '
+	/^\[/ { kind = substr($1, 2, length($1) - 2) }
+	$1 ~ /^pci(_vf)?$/ && $2 == "=" { for (i = 3; i <= NF; i++) print kind, $i }
+' "$top"/ctl/catalogue/gpus.d/*.conf)
+report "$lost" "" "each of the catalogue's $ids ids is found"
+report $((ids > 50)) 1 "and there are many"
+echo "# count hwdb.ids $ids"
+
 # What an admin writes into a later file wins.
 cat >"$work/etc/udev/hwdb.d/90-own.hwdb" <<END
 pci:v000010DEd00002331*

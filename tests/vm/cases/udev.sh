@@ -54,6 +54,8 @@ wait_for 30 test -e "$first!gpu"
 settle
 is "$(property "$first" GPUFABRIC_SLOT)" sim0-0 "a slot knows its name"
 is "$(property "$first" GPUFABRIC_GPU)" "" "and is no GPU itself"
+is "$(property "$first" ID_GPUFABRIC_SLOT)" sim0-0 "under the name that GPUs have it, too"
+is "$(property "$second" ID_GPUFABRIC_STATE)" off "and its state"
 check "the GPU of a slot that is on has a device" test -e "$first!gpu"
 check_fails "that of a slot that is off has none" test -e "$second!gpu"
 
@@ -67,6 +69,10 @@ address=$(property "$gpu" GPUFABRIC_ADDRESS)
 like "$address" '^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.0$' "knows its PCI address"
 is "$(property "$gpu" ID_GPUFABRIC_KIND)" h100-pcie-80 "the catalogue knows it"
 is "$(property "$gpu" ID_GPUFABRIC_MODEL)" "H100 PCIe (sim)" "as simulated"
+is "$(property "$gpu" ID_GPUFABRIC_SLOT)" sim0-0 "its slot"
+is "$(property "$gpu" ID_GPUFABRIC_STATE)" ready "its state"
+is "$(property "$gpu" ID_GPUFABRIC_MEMORY)" $((81559 << 20)) "its memory, which gpuctl says"
+is "$(property "$gpu" SYSTEMD_WANTS)" gpufabric-attached@.service "what systemd starts for it"
 
 note "the PCI device"
 pci=/sys/bus/pci/devices/$address
@@ -75,6 +81,8 @@ is "$(property "$pci" ID_GPUFABRIC_SIMULATED)" 1 "is simulated"
 is "$(property "$pci" ID_GPUFABRIC_MEMORY_MIB)" 81559 "its memory"
 is "$(property "$pci" ID_GPUFABRIC_DRIVER)" gpufabric-sim-gpu "its driver"
 is "$(property "$pci" ID_GPUFABRIC_GPU)" 1 "its class"
+is "$(property "$pci" ID_GPUFABRIC_SLOT)" sim0-0 "its slot"
+is "$(property "$pci" ID_GPUFABRIC_STATE)" "" "no state, which would not be kept up to date"
 bridge=/sys/bus/pci/devices/$(property "$first" GPUFABRIC_PORT)
 is "$(property "$bridge" ID_GPUFABRIC_GPU)$(property "$bridge" ID_GPUFABRIC_KIND)" "" \
 	"a port of the switch is no GPU"
@@ -93,6 +101,15 @@ is "$(property "$second!gpu" ID_GPUFABRIC_MODEL)" "L40S (sim)" "with what the ca
 wait_for 10 test -n "$(seen add "$(basename "$second")!gpu")"
 like "$(seen add "$(basename "$second")!gpu")" '^SYSTEMD_ALIAS=/gpufabric/gpu/sim0-1$' \
 	"listeners were told, with its properties"
+
+check "it joins a composition" gpuctl compose one --gpus 2
+settle
+is "$(property "$second" ID_GPUFABRIC_COMPOSITION)" one "its slot says which"
+is "$(gpuctl udev "$(readlink -f "$second!gpu")" | sed -n 's/^ID_GPUFABRIC_COMPOSITION=//p')" one \
+	"gpuctl says so of the GPU"
+check "it is released" gpuctl release --keep one
+settle
+is "$(property "$second" ID_GPUFABRIC_COMPOSITION)" "" "its slot is free"
 
 address=$(property "$second!gpu" GPUFABRIC_ADDRESS)
 check "it detaches" gpuctl detach sim0-1

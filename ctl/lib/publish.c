@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: publishing
+ *
+ * Texts that other programs read have their own format: -j does not change
+ * them. A file is replaced as a whole and can be read by all.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/out.h"
+#include "lib/publish.h"
+#include "lib/replace.h"
+
+static int failed(struct ctl_ctx *ctx, const char *path, int err)
+{
+	return ctl_fail(ctx, err == -EACCES || err == -EPERM ? CTL_DENIED : CTL_FAILED,
+			"cannot write %s: %s", path, replace_error(err));
+}
+
+int publish_begin(struct ctl_ctx *ctx, const char *path, int *lock)
+{
+	*lock = path && !ctx->dry_run ? replace_lock(path) : -ENOENT;
+	if (path && !ctx->dry_run && *lock < 0)
+		return failed(ctx, path, *lock);
+	return CTL_DONE;
+}
+
+void publish_end(int lock)
+{
+	if (lock >= 0)
+		close(lock);
+}
+
+int publish(struct ctl_ctx *ctx, const char *path, const char *text)
+{
+	size_t len = strlen(text);
+	int err;
+
+	if (!path) {
+		out_set_json(ctx->out, false);
+		/* The line's own end is the text's. */
+		if (len && text[len - 1] == '\n')
+			len--;
+		out_line(ctx->out, "%.*s", (int)len, text);
+		return CTL_DONE;
+	}
+	if (ctx->dry_run) {
+		out_note(ctx->out, "would", "would ", "replace %s", path);
+		return CTL_DONE;
+	}
+	err = replace_file(path, text, 0644);
+	return err ? failed(ctx, path, err) : CTL_DONE;
+}

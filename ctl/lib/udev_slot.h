@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The slot that a device of an event belongs to, from sysfs alone. */
+#ifndef GPUCTL_UDEV_SLOT_H
+#define GPUCTL_UDEV_SLOT_H
+
+#include <stdbool.h>
+
+#include "lib/identity.h"
+#include "lib/model.h"
+
+/**
+ * struct udev_slot - what the kernel says of it
+ * @slot: name, state, ids and composition; free with gf_slot_free()
+ * @state: the state in the kernel's own word
+ * @own: the device is the slot's or its GPU's, not one of PCI: events tell
+ *	when the state changes
+ */
+struct udev_slot {
+	struct gf_slot slot;
+	char state[32];
+	bool own;
+};
+
+/*
+ * False when @devpath ("/devices/...") is in no slot. @sys is where sysfs is.
+ */
+bool udev_slot_find(const char *sys, const char *devpath, struct udev_slot *found);
+
+/* Lines of NAME=value for IMPORT{program}; the caller frees. */
+char *udev_slot_print(const struct udev_slot *found, const struct knowledge *knowledge);
+
+#endif /* GPUCTL_UDEV_SLOT_H */
