@@ -108,6 +108,31 @@ gives 2 '--throughput: ' size --params 7B --method fleet-inference --output-toke
 gives 2 '--qpm: ' size --params 7B --method fleet-inference --output-tokens 500 --qpm x
 gives 2 '--output-tokens: ' size --params 7B --method fleet-inference --output-tokens x --qpm 5
 gives 0 '.' size --params 7B --method fleet-inference --output-tokens 500 --qpm 60 --throughput 900
+gives 2 'size changes nothing without --learn: leave -n out' size llama-3-8b -n
+gives 2 '--table and --compare exclude each other' size llama-3-8b --table --compare
+gives 2 '--smi is about --check' size llama-3-8b --smi x
+
+# A log is compared and learned from; with -n it is compared alone.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+echo 'INFO Loading model weights took 14.9888 GB' >"$work/vllm.log"
+learn=(size llama-3.1-8b --engine vllm --learn "$work/vllm.log")
+export GPUCTL_CONFIG_DIR=$work/etc
+gives 2 '--learn needs --engine' size llama-3-8b --learn "$work/vllm.log"
+gives 2 'no memory line of PyTorch' size llama-3-8b --engine vllm --learn /dev/null
+gives 0 'nothing was stored' "${learn[@]}" -n
+json '[.engine, .logs, .stored]' '["vllm",1,false]' "${learn[@]}" -n
+count=$((count + 1))
+if [ -e "$work/etc" ]; then
+	failed=$((failed + 1))
+	printf 'not '
+fi
+echo "ok $count - nothing was written"
+gives 0 'stored in .*/etc/engines.d/learned.conf' "${learn[@]}"
+json '[.logs, .stored]' '[2,false]' "${learn[@]}" -n
+json '.learned_logs' 1 size llama-3.1-8b --engine vllm
+export GPUCTL_CONFIG_DIR=/nowhere
+
 json '.terms // .needs // .method | type != "null"' true size llama-3-8b
 
 gives 0 'complete -F _gpuctl gpuctl' completion
