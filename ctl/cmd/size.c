@@ -560,6 +560,8 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret && size_machines_asked(ctx) && req.method != &size_method_engine &&
 	    !ctl_flag(ctx, "table"))
 		ret = ctl_fail(ctx, CTL_USAGE, "--machines knows times only with --method engine");
+	if (!ret && size_machines_asked(ctx) && !ctl_flag(ctx, "table"))
+		ret = size_machines_check(ctx, &cat, &req);
 	if (!ret && ctl_opt(ctx, "check"))
 		ret = size_check(ctx, &req, ctl_opt(ctx, "check"));
 	else if (!ret && ctl_opt(ctx, "learn"))
