@@ -10,6 +10,7 @@
 
 #include "estimate.h"
 #include "machines.h"
+#include "physics.h"
 #include "wide.h"
 
 #define MIB (1ull << 20)
@@ -39,6 +40,8 @@ uint64_t size_layout_bytes(const struct size_request *req, const struct size_lay
 {
 	struct size_terms terms;
 
+	if (!size_has_expert_ranks(req, layout))
+		return UINT64_MAX;
 	memset(&terms, 0, sizeof(terms));
 	req->method->terms(req, layout, &terms);
 	/* what is known with an interval is judged by its upper end */

@@ -30,7 +30,7 @@ static bool by_tensor(const struct size_request *req)
 
 static bool has_degrees(const struct size_request *req)
 {
-	return req->tp || req->pp || req->cp > 1 || (!by_tensor(req) && req->dp);
+	return req->tp || req->pp || req->cp > 1 || req->ep > 1 || (!by_tensor(req) && req->dp);
 }
 
 static unsigned int at_least_one(unsigned int n)

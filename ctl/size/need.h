@@ -206,7 +206,10 @@ void size_need(const struct size_request *req, struct size_terms *terms);
 void size_need_each(const struct size_request *req,
 		    const struct size_layout *layout, struct size_terms *terms);
 
-/* What the fullest GPU of a layout holds, at P95 where the method has one. It must have terms. */
+/*
+ * What the fullest GPU of a layout holds, at P95 where the method has one; UINT64_MAX where
+ * the layout has fewer ranks than share the experts. The method must have terms.
+ */
 uint64_t size_layout_bytes(const struct size_request *req, const struct size_layout *layout);
 
 /* What a workload may take of a GPU with @memory bytes: engines leave a part free. */
