@@ -9,6 +9,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/size_machines.h"
 #include "catalogue/conf.h"
@@ -115,6 +116,10 @@ static int read_prices(struct ctl_ctx *ctx, const struct catalogue *cat, struct 
 		p->price[i] = all;
 	if (!word || all >= 0)
 		return CTL_DONE;
+	if (access(word, R_OK))
+		return ctl_fail(ctx, CTL_USAGE,
+				"--price: \"%.80s\" is neither a number from 0 to 1000000 nor a file that can be read",
+				word);
 	if (read_file(word, p, &f))
 		return ctl_fail(ctx, CTL_USAGE, "--price: %s", f.text);
 	return CTL_DONE;

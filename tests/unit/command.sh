@@ -128,7 +128,7 @@ gives 0 'fleet-training' size llama-3-8b --task train --tokens 1T --hours 5 --co
 gives 2 '^gpuctl: --best: "beauty" is none of' size llama-3-8b --best beauty
 gives 2 '^gpuctl: --deadline is about training' size llama-3-8b --deadline 30d --tokens 1T
 gives 2 '^gpuctl: --latency is about inference' size llama-3-8b --task train --latency 50ms
-gives 2 '^gpuctl: --price: x: ' size llama-3-8b --price x
+gives 2 '^gpuctl: --price: "x" is neither a number .* nor a file' size llama-3-8b --price x
 gives 0 '^ARRANGEMENT' size llama-3-8b --gpus-max 2
 echo '{"hidden_size": 4096, ' >"$work/config.json"
 gives 2 'config.json: not a JSON object \(cut off before its end\)' size "$work/config.json"
