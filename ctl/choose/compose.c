@@ -28,7 +28,7 @@ const struct ctl_option compose_options[] = {
 	{ "label", 0, "NAME", "label of your own" },
 	{ "job", 0, "NAME", "job of a scheduler that it is for" },
 	{ "for", 0, "TIME", "lease, such as 8h: afterwards it may be reaped" },
-	{ "mixed", 0, NULL, "for --model: several kinds of a vendor together, the smallest counts" },
+	{ "mixed", 0, NULL, "for --model: several kinds of a vendor, the smallest counts" },
 	{ "no-fit-check", 0, NULL, "try although the bridge windows cannot take a GPU" },
 	{ NULL },
 };

@@ -148,7 +148,7 @@ int pool_request_read(struct ctl_ctx *ctx, const struct knowledge *knowledge,
 	if (!ret && request->by_model && choose->memory)
 		ret = ctl_fail(ctx, CTL_USAGE,
 			       "--memory and --model both say how much: give one of them");
-	if (!ret && ctl_flag(ctx, "mixed") && !request->by_model)
+	if (!ret && gpus && ctl_flag(ctx, "mixed") && !request->by_model)
 		ret = ctl_fail(ctx, CTL_USAGE,
 			       "--mixed is about a workload: add --model, or name the kinds by --gpu");
 	if (!ret)

@@ -526,12 +526,14 @@ static int check_modes(struct ctl_ctx *ctx)
 		if (!ctl_flag(ctx, modes[i]))
 			continue;
 		if (first)
-			return ctl_fail(ctx, CTL_USAGE, "--%s and --%s exclude each other: ask twice",
-					first, modes[i]);
+			return ctl_fail(ctx, CTL_USAGE,
+					"--%s and --%s exclude each other: ask twice", first,
+					modes[i]);
 		first = modes[i];
 	}
 	if (ctl_flag(ctx, "smi") && !ctl_flag(ctx, "check"))
-		return ctl_fail(ctx, CTL_USAGE, "--smi is about --check NAME: add it, or leave --smi out");
+		return ctl_fail(ctx, CTL_USAGE,
+				"--smi is about --check NAME: add it, or leave --smi out");
 	if (ctx->dry_run && !ctl_flag(ctx, "learn"))
 		return ctl_fail(ctx, CTL_USAGE,
 				"size changes nothing without --learn: leave -n out");

@@ -254,7 +254,8 @@ void size_limit_say(struct text *text, const struct size_request *req,
 			text_add(text, "on %u each would have to hold %s", choice->fewer,
 				 units_gib(need, choice->fewer_bytes));
 		else
-			text_add(text, "one GPU%s has it", choice->replicas > 1 ? " a replica" : "");
+			text_add(text, "one GPU%s has it",
+				 choice->replicas > 1 ? " a replica" : "");
 		break;
 	case LIMIT_HEADS:
 		say_heads(text, req, choice);
