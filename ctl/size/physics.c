@@ -114,9 +114,9 @@ static struct stage fullest_stage(const struct size_request *req,
 {
 	const struct model_params *p = &req->params;
 	double share = layers_share(req, layout);
+	double here = sharded ? 1 : 1 - expert_share(req, layout);
 	struct stage s = {
-		.linear = (double)p->linear * share * (sharded ? 1 : 1 - expert_share(req, layout)) /
-			  layout->tp,
+		.linear = (double)p->linear * share * here / layout->tp,
 		.small = (double)p->small * share / layout->tp,
 		.embedding = (double)p->embedding / layout->tp,
 		.head = (double)p->head / layout->tp,
