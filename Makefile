@@ -60,7 +60,8 @@ size-objects := $(filter-out $(OBJ)/ctl/size/options.o,$(filter $(OBJ)/ctl/size/
 	$(OBJ)/ctl/lib/text.o
 DATA        ?= tests/data/sizing/measured.csv
 
-$(BUILD)/size-%: $(OBJ)/tests/bench/size_%.o $(OBJ)/tests/bench/size_rows.o $(size-objects) $(OBJ)/flags
+$(BUILD)/size-%: $(OBJ)/tests/bench/size_%.o $(OBJ)/tests/bench/size_rows.o \
+		$(OBJ)/tests/bench/size_times.o $(size-objects) $(OBJ)/flags
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ctl-libs)
 
 bench-size: $(BUILD)/size-bench $(BUILD)/size-speed ## Estimates and rules of thumb against measured rows, DATA=FILE.csv

@@ -28,13 +28,16 @@ const struct ctl_option compose_options[] = {
 	{ "label", 0, "NAME", "label of your own" },
 	{ "job", 0, "NAME", "job of a scheduler that it is for" },
 	{ "for", 0, "TIME", "lease, such as 8h: afterwards it may be reaped" },
+	{ "mixed", 0, NULL, "for --model: several kinds of a vendor, the smallest counts" },
 	{ "no-fit-check", 0, NULL, "try although the bridge windows cannot take a GPU" },
 	{ NULL },
 };
 
 static const struct out_column choice_columns[] = {
 	{ "name", NULL }, { "choice", NULL }, { "slots", NULL },
-	{ "seconds", NULL }, { NULL, NULL },
+	{ "limit", NULL }, { "arrangement", NULL }, { "tensor_parallel", NULL },
+	{ "pipeline_parallel", NULL }, { "data_parallel", NULL }, { "bytes_per_gpu", NULL },
+	{ "usable_bytes", NULL }, { "seconds", NULL }, { NULL, NULL },
 };
 
 static int put_names(struct ctl_ctx *ctx, struct nl_msg *msg)
@@ -100,7 +103,48 @@ static struct nl_msg *build(struct session *session, const char *name, uint32_t 
 	return msg;
 }
 
-static void render_choice(struct session *session, const char *name, const char *why,
+/**
+ * struct reasons - why a composition is what it is
+ * @choice: why these slots
+ * @arrangement: of a workload, and which limit decided; all zero without one
+ */
+struct reasons {
+	char *choice;
+	struct arrangement arrangement;
+};
+
+static void free_reasons(struct reasons *why)
+{
+	free(why->choice);
+	arrangement_free(&why->arrangement);
+	memset(why, 0, sizeof(*why));
+}
+
+static void say_reasons(struct session *session, const struct reasons *why)
+{
+	session_say(session, "choosing %s", why->choice);
+	if (why->arrangement.why)
+		session_say(session, "%s", why->arrangement.why);
+}
+
+static void put_reasons(struct out_table *t, const char *name, const struct reasons *why)
+{
+	const struct size_choice *choice = &why->arrangement.choice;
+
+	out_str(t, "name", name);
+	out_str(t, "choice", why->choice);
+	if (!why->arrangement.why)
+		return;
+	out_str(t, "limit", size_limit_names[why->arrangement.limit]);
+	out_str(t, "arrangement", why->arrangement.why);
+	out_uint(t, "tensor_parallel", choice->layout.tp);
+	out_uint(t, "pipeline_parallel", choice->layout.pp);
+	out_uint(t, "data_parallel", choice->replicas);
+	out_uint(t, "bytes_per_gpu", choice->per_gpu);
+	out_uint(t, "usable_bytes", choice->usable);
+}
+
+static void render_choice(struct session *session, const char *name, const struct reasons *why,
 			  struct gf_slot *const *slots, size_t n)
 {
 	const char **names = mem_zalloc(n, sizeof(*names));
@@ -109,8 +153,7 @@ static void render_choice(struct session *session, const char *name, const char 
 
 	for (i = 0; i < n; i++)
 		names[i] = slots[i]->name;
-	out_str(t, "name", name);
-	out_str(t, "choice", why);
+	put_reasons(t, name, why);
 	out_list(t, "slots", names, n);
 	free(names);
 }
@@ -148,7 +191,7 @@ static int start(struct session *session, struct nl_msg *msg, struct arrival *ar
 
 /* Choose and ask the module; @retry is set when somebody else was faster. */
 static int try_once(struct session *session, const char *name, uint32_t flags,
-		    struct arrival *arrival, struct wait *wait, char **why, bool *retry)
+		    struct arrival *arrival, struct wait *wait, struct reasons *why, bool *retry)
 {
 	struct pool_request request;
 	struct choose_result choice;
@@ -169,10 +212,13 @@ static int try_once(struct session *session, const char *name, uint32_t flags,
 	ret = pool_request_read(session->ctx, &session->knowledge, &pool, true, &request);
 	if (ret)
 		goto out_pool;
-	ret = pool_choose(session, &pool, &request, &choice);
+	request.room = quota_room(&quota, &pool, tenant);
+	free_reasons(why);
+	ret = pool_choose(session, &pool, &request, &choice, &why->arrangement);
 	pool_request_free(&request);
 	if (ret)
 		goto out_pool;
+	why->choice = mem_strdup(choice.why);
 
 	ret = quota_admit(session, &quota, &pool, tenant, choice.n, 0);
 	if (ret)
@@ -183,19 +229,17 @@ static int try_once(struct session *session, const char *name, uint32_t flags,
 		ret = CTL_USAGE;
 	} else if (session->ctx->dry_run) {
 		nlmsg_free(msg);
-		session_say(session, "choosing %s", choice.why);
-		render_choice(session, name, choice.why, slots, choice.n);
+		say_reasons(session, why);
+		render_choice(session, name, why, slots, choice.n);
 		ret = arrival_begin(session, arrival, slots, choice.n);
 		say_plan(session, name, slots, choice.n);
 	} else {
-		session_say(session, "choosing %s", choice.why);
+		say_reasons(session, why);
 		ret = start(session, msg, arrival, slots, choice.n, wait);
 		/* Claimed, removed or failed since the snapshot: others are left. */
 		*retry = ret && (gfc_last_errno(session->client) == EBUSY ||
 				 gfc_last_errno(session->client) == ENODEV ||
 				 gfc_last_errno(session->client) == EIO);
-		if (!ret)
-			*why = mem_strdup(choice.why);
 	}
 	free(slots);
 out_choice:
@@ -208,7 +252,7 @@ out_quota:
 }
 
 static int finish(struct session *session, const char *name, struct arrival *arrival,
-		  struct wait *wait, const char *why)
+		  struct wait *wait, const struct reasons *why)
 {
 	uint64_t began = wait->operation.started;
 	struct out_table *t;
@@ -224,8 +268,7 @@ static int finish(struct session *session, const char *name, struct arrival *arr
 	if (wait->operation.durations[GPUFABRIC_PHASE_TOTAL])
 		ms = wait->operation.durations[GPUFABRIC_PHASE_TOTAL] / 1000;
 	t = out_table(session->ctx->out, NULL, choice_columns, OUT_SINGLE);
-	out_str(t, "name", name);
-	out_str(t, "choice", why);
+	put_reasons(t, name, why);
 	out_real(t, "seconds", (double)ms / 1000, 3);
 	wait_render(session, wait, 1);
 	arrival_finish(session, arrival);
@@ -243,7 +286,7 @@ int compose(struct session *session, const char *name, uint32_t flags)
 {
 	struct arrival arrival = { 0 };
 	struct wait wait = { 0 };
-	char *why = NULL;
+	struct reasons why = { 0 };
 	bool retry;
 	int ret, tries = 0;
 
@@ -259,9 +302,9 @@ int compose(struct session *session, const char *name, uint32_t flags)
 			ret = try_once(session, name, flags, &arrival, &wait, &why, &retry);
 	}
 	if (!ret && !session->ctx->dry_run)
-		ret = finish(session, name, &arrival, &wait, why);
+		ret = finish(session, name, &arrival, &wait, &why);
 	arrival_free(&arrival);
 	wait_free(&wait);
-	free(why);
+	free_reasons(&why);
 	return ret;
 }

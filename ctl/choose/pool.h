@@ -3,6 +3,7 @@
 #ifndef GPUCTL_POOL_H
 #define GPUCTL_POOL_H
 
+#include "choose/arrange.h"
 #include "choose/choose.h"
 #include "lib/session.h"
 
@@ -45,6 +46,7 @@ size_t pool_find(const struct pool *pool, uint32_t slot_id);
  * @words: storage of their words
  * @n_words: how many
  * @by_model: a model is asked for: counts come from its size
+ * @room: for a model: GPUs that the tenant may have more
  */
 struct pool_request {
 	struct choose_request choose;
@@ -52,6 +54,7 @@ struct pool_request {
 	char **words;
 	size_t n_words;
 	bool by_model;
+	size_t room;
 };
 
 /*
@@ -65,12 +68,11 @@ void pool_request_add(struct pool_request *request, const char *word, const char
 		      size_t count);
 
 /*
- * Choose for a request, by model where that is asked for: the kind that holds
- * the workload with the fewest GPUs, then with the least memory. Returns
- * enum ctl_exit.
+ * Choose for a request, by model where that is asked for: then @arrangement says on what
+ * grounds, and is all zero otherwise. Returns enum ctl_exit.
  */
 int pool_choose(struct session *session, struct pool *pool, const struct pool_request *request,
-		struct choose_result *result);
+		struct choose_result *result, struct arrangement *arrangement);
 
 /* Read the ports' configuration, and number who are near peers; pool_choose() does it. */
 void pool_find_peers(struct pool *pool);

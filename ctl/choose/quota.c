@@ -149,3 +149,10 @@ int quota_admit(struct session *session, const struct quota *quota, const struct
 		return CTL_DONE;
 	return ctl_fail(session->ctx, err == -EINVAL ? CTL_USAGE : CTL_NO_FIT, "%s", fault.text);
 }
+
+size_t quota_room(const struct quota *quota, const struct pool *pool, const char *tenant)
+{
+	if (!quota->tenants.n)
+		return ARRANGE_NO_LIMIT;
+	return tenants_room(&quota->tenants, tenant, count_free(pool));
+}

@@ -33,4 +33,7 @@ void quota_end(struct quota *quota);
 int quota_admit(struct session *session, const struct quota *quota, const struct pool *pool,
 		const char *tenant, size_t added, size_t removed);
 
+/* How many of the pool's free slots the tenant may have; ARRANGE_NO_LIMIT without tenants. */
+size_t quota_room(const struct quota *quota, const struct pool *pool, const char *tenant);
+
 #endif /* GPUCTL_QUOTA_H */

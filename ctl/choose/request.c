@@ -11,7 +11,6 @@
 
 #include "choose/pool.h"
 #include "lib/text.h"
-#include "size/need.h"
 #include "size/options.h"
 #include "size/units.h"
 
@@ -135,6 +134,7 @@ int pool_request_read(struct ctl_ctx *ctx, const struct knowledge *knowledge,
 	choose->spread = ctl_flag(ctx, "spread");
 	choose->numa = -1;
 	request->by_model = gpus && size_options_given(ctx);
+	request->room = ARRANGE_NO_LIMIT;
 	ret = read_number(ctx, "numa", 0, 1023, &numa);
 	if (!ret && ctl_opt(ctx, "numa"))
 		choose->numa = (int)numa;
@@ -148,6 +148,9 @@ int pool_request_read(struct ctl_ctx *ctx, const struct knowledge *knowledge,
 	if (!ret && request->by_model && choose->memory)
 		ret = ctl_fail(ctx, CTL_USAGE,
 			       "--memory and --model both say how much: give one of them");
+	if (!ret && gpus && ctl_flag(ctx, "mixed") && !request->by_model)
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "--mixed is about a workload: add --model, or name the kinds by --gpu");
 	if (!ret)
 		ret = read_wants(ctx, knowledge, pool, request);
 	if (!ret && gpus)
@@ -171,137 +174,30 @@ static int run_choose(struct ctl_ctx *ctx, const struct pool *pool,
 	return ctl_fail(ctx, err == -EINVAL ? CTL_USAGE : CTL_NO_FIT, "%s", fault.text);
 }
 
-static size_t wanted_count(const struct choose_request *request)
-{
-	size_t total = 0, i;
-
-	for (i = 0; i < request->n_wants; i++)
-		total += request->wants[i].count;
-	return total;
-}
-
-/* Counts were given: does the workload fit on what was chosen? */
-static int check_fit(struct session *session, const struct pool *pool,
-		     const struct size_request *size, const struct choose_result *result)
-{
-	size_t i;
-
-	for (i = 0; i < result->n; i++) {
-		const struct choose_slot *slot = &pool->slots[result->picked[i]];
-		struct fault fault = { "" };
-		struct size_fit fit;
-
-		if (!slot->gpu)
-			return ctl_fail(session->ctx, CTL_NO_FIT,
-					"%s: nothing is known of this GPU, so no workload can be sized for it",
-					slot->kind);
-		if (size_fit_gpu(size, slot->gpu, &fit, &fault))
-			return ctl_fail(session->ctx, CTL_NO_FIT, "%s: %s", slot->kind, fault.text);
-		if (!fit.layout.gpus)
-			return ctl_fail(session->ctx, CTL_NO_FIT, "%s: %s", slot->kind,
-					fit.why ? fit.why
-						: "no number of them holds this workload");
-		if (fit.layout.gpus > result->n)
-			return ctl_fail(session->ctx, CTL_NO_FIT,
-					"%zu x %s do not hold this workload, it needs %u",
-					result->n, slot->kind, fit.layout.gpus);
-	}
-	return CTL_DONE;
-}
-
-/**
- * struct offer - what a kind of GPU makes of a workload
- * @slot: a slot with that kind
- * @need: GPUs that hold the workload, 0 when none do
- */
-struct offer {
-	const struct choose_slot *slot;
-	unsigned int need;
-};
-
-static int compare_offers(const void *a, const void *b)
-{
-	const struct offer *oa = a, *ob = b;
-
-	if (oa->need != ob->need)
-		return oa->need < ob->need ? -1 : 1;
-	if (oa->slot->memory != ob->slot->memory)
-		return oa->slot->memory < ob->slot->memory ? -1 : 1;
-	return strcmp(oa->slot->kind, ob->slot->kind);
-}
-
-/* One offer for each kind that is free and can hold the workload. */
-static size_t collect_offers(const struct pool *pool, const struct size_request *size,
-			     struct offer *offers)
-{
-	size_t n = 0, i, j;
-
-	for (i = 0; i < pool->n; i++) {
-		const struct choose_slot *slot = &pool->slots[i];
-		struct fault fault = { "" };
-		struct size_fit fit;
-
-		if (slot->bar != CHOOSE_FREE || !slot->gpu)
-			continue;
-		for (j = 0; j < n && strcmp(offers[j].slot->kind, slot->kind);)
-			j++;
-		if (j < n || size_fit_gpu(size, slot->gpu, &fit, &fault) || !fit.layout.gpus)
-			continue;
-		offers[n++] = (struct offer){ slot, fit.layout.gpus };
-	}
-	qsort(offers, n, sizeof(*offers), compare_offers);
-	return n;
-}
-
-static int no_offer(struct session *session, const struct pool *pool, const struct offer *offers,
-		    size_t n)
-{
-	char *free_gpus = choose_pool(pool->slots, pool->n);
-	struct text needs = { 0 };
-	size_t i;
-	int ret;
-
-	for (i = 0; i < n; i++)
-		text_add(&needs, "%s%u x %s", i ? ", or " : "", offers[i].need,
-			 offers[i].slot->kind);
-	if (n)
-		ret = ctl_fail(session->ctx, CTL_NO_FIT, "the workload needs %s; free: %s",
-			       needs.text, free_gpus);
-	else
-		ret = ctl_fail(session->ctx, CTL_NO_FIT,
-			       "no number of the free GPUs holds this workload (free: %s; gpuctl size tells what does)",
-			       free_gpus);
-	free(needs.text);
-	free(free_gpus);
-	return ret;
-}
-
+/* A workload: its size says how many of which kind, or whether a count holds it. */
 static int choose_by_model(struct session *session, const struct pool *pool,
-			   const struct pool_request *request, const struct size_request *size,
-			   struct choose_result *result)
+			   const struct pool_request *request, struct choose_result *result,
+			   struct arrangement *arrangement)
 {
-	struct offer *offers = mem_zalloc(pool->n, sizeof(*offers));
-	size_t n = collect_offers(pool, size, offers), i;
-	int ret = CTL_NO_FIT;
+	struct ctl_ctx *ctx = session->ctx;
+	struct arrange_request ask = {
+		.choose = &request->choose,
+		.mixed = ctl_flag(ctx, "mixed"),
+		.room = request->room,
+		.tenant = ctl_opt(ctx, "tenant"),
+	};
+	struct size_request size;
+	struct fault fault = { "" };
+	int ret, err;
 
-	for (i = 0; i < n && ret; i++) {
-		struct pool_request one = { .choose = request->choose };
-		struct fault fault = { "" };
-		size_t w;
-
-		one.choose.n_wants = 0;
-		/* Exclusions stay, the count is what the size says. */
-		for (w = 0; w < request->choose.n_wants; w++)
-			pool_request_add(&one, request->wants[w].word, NULL, 0);
-		pool_request_add(&one, NULL, offers[i].slot->kind, offers[i].need);
-		if (!choose(pool->slots, pool->n, &one.choose, result, &fault))
-			ret = CTL_DONE;
-		pool_request_free(&one);
-	}
+	ret = size_options_read(ctx, &session->knowledge.catalogue, NULL, &size);
 	if (ret)
-		ret = no_offer(session, pool, offers, n);
-	free(offers);
-	return ret;
+		return ret;
+	ask.size = &size;
+	err = arrange(pool->slots, pool->n, &ask, result, arrangement, &fault);
+	if (!err)
+		return CTL_DONE;
+	return ctl_fail(ctx, err == -EINVAL ? CTL_USAGE : CTL_NO_FIT, "%s", fault.text);
 }
 
 /* Near peers are wanted: is it known who are? */
@@ -318,30 +214,17 @@ static int check_peers(struct ctl_ctx *ctx, const struct pool *pool)
 }
 
 int pool_choose(struct session *session, struct pool *pool, const struct pool_request *request,
-		struct choose_result *result)
+		struct choose_result *result, struct arrangement *arrangement)
 {
-	struct size_request size;
 	int ret;
 
 	memset(result, 0, sizeof(*result));
+	memset(arrangement, 0, sizeof(*arrangement));
 	pool_find_peers(pool);
 	ret = request->choose.p2p ? check_peers(session->ctx, pool) : CTL_DONE;
 	if (ret)
 		return ret;
-	if (!request->by_model)
-		return run_choose(session->ctx, pool, &request->choose, result);
-
-	ret = size_options_read(session->ctx, &session->knowledge.catalogue, NULL, &size);
-	if (ret)
-		return ret;
-	if (!wanted_count(&request->choose))
-		return choose_by_model(session, pool, request, &size, result);
-
-	ret = run_choose(session->ctx, pool, &request->choose, result);
-	if (!ret) {
-		ret = check_fit(session, pool, &size, result);
-		if (ret)
-			choose_result_free(result);
-	}
-	return ret;
+	if (request->by_model)
+		return choose_by_model(session, pool, request, result, arrangement);
+	return run_choose(session->ctx, pool, &request->choose, result);
 }

@@ -176,3 +176,13 @@ int tenants_admit(const struct tenants *tenants, const char *name, size_t more, 
 		return reserved(tenants, own, more, left, others, fault);
 	return 0;
 }
+
+size_t tenants_room(const struct tenants *tenants, const char *name, size_t available)
+{
+	struct fault fault = { "" };
+	size_t more = available;
+
+	while (more && tenants_admit(tenants, name, more, available - more, &fault))
+		more--;
+	return more;
+}

@@ -60,4 +60,7 @@ int tenants_know(const struct tenants *tenants, const char *name, struct fault *
 int tenants_admit(const struct tenants *tenants, const char *name, size_t more, size_t left,
 		  struct fault *fault);
 
+/* How many of @available free GPUs @name may have more; all of them where there are no tenants. */
+size_t tenants_room(const struct tenants *tenants, const char *name, size_t available);
+
 #endif /* GPUCTL_TENANT_H */

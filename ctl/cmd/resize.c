@@ -158,6 +158,7 @@ static int choose_added(struct session *session, struct pool *pool, struct chang
 	uint32_t *home = mem_zalloc(change->n_members, sizeof(*home));
 	struct pool_request request;
 	struct choose_result choice = { 0 };
+	struct arrangement none;
 	size_t i, j, n_home = 0, wanted = 0;
 	int ret;
 
@@ -182,7 +183,7 @@ static int choose_added(struct session *session, struct pool *pool, struct chang
 	for (i = 0; i < request.choose.n_wants; i++)
 		wanted += request.choose.wants[i].count;
 	if (wanted || request.choose.memory) {
-		ret = pool_choose(session, pool, &request, &choice);
+		ret = pool_choose(session, pool, &request, &choice, &none);
 		if (!ret) {
 			change->add = pool_slots(session, pool, choice.picked, choice.n);
 			change->n_add = choice.n;

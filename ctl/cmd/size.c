@@ -21,7 +21,7 @@
 static const struct ctl_option options[] = {
 	{ "gpu", 'g', "GPU", "only kinds of this name, such as h100 (may be repeated)" },
 	{ "all", 'a', NULL, "all kinds of the catalogue, also those that no slot can take" },
-	{ "learn", 0, "LOG", "learn from a log of PyTorch, vLLM or llama.cpp" },
+	{ "learn", 0, "LOG", "learn from a log of PyTorch, vLLM or llama.cpp; -n compares alone" },
 	{ "check", 0, "NAME", "compare with what the GPUs of this composition use" },
 	{ "smi", 0, "FILE", "for --check: nvidia-smi --query-gpu=pci.bus_id,memory.used as CSV" },
 	{ "compare", 0, NULL, "what each method says, with its rule" },
@@ -515,6 +515,31 @@ static int compare(struct ctl_ctx *ctx, const struct catalogue *cat,
 	return CTL_DONE;
 }
 
+/* Each of these is an answer of its own. */
+static int check_modes(struct ctl_ctx *ctx)
+{
+	static const char *const modes[] = { "check", "learn", "table", "compare", "machines" };
+	const char *first = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (!ctl_flag(ctx, modes[i]))
+			continue;
+		if (first)
+			return ctl_fail(ctx, CTL_USAGE,
+					"--%s and --%s exclude each other: ask twice", first,
+					modes[i]);
+		first = modes[i];
+	}
+	if (ctl_flag(ctx, "smi") && !ctl_flag(ctx, "check"))
+		return ctl_fail(ctx, CTL_USAGE,
+				"--smi is about --check NAME: add it, or leave --smi out");
+	if (ctx->dry_run && !ctl_flag(ctx, "learn"))
+		return ctl_fail(ctx, CTL_USAGE,
+				"size changes nothing without --learn: leave -n out");
+	return CTL_DONE;
+}
+
 static int run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct size_request req;
@@ -523,6 +548,8 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	int ret;
 
 	ret = ctl_operands(ctx, argc, 0, 1);
+	if (!ret)
+		ret = check_modes(ctx);
 	if (ret)
 		return ret;
 	if (catalogue_load(&cat, ctx->data_dir, ctx->config_dir, &f))
@@ -535,6 +562,8 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret && size_machines_asked(ctx) && req.method != &size_method_engine &&
 	    !ctl_flag(ctx, "table"))
 		ret = ctl_fail(ctx, CTL_USAGE, "--machines knows times only with --method engine");
+	if (!ret && size_machines_asked(ctx) && !ctl_flag(ctx, "table"))
+		ret = size_machines_check(ctx, &cat, &req);
 	if (!ret && ctl_opt(ctx, "check"))
 		ret = size_check(ctx, &req, ctl_opt(ctx, "check"));
 	else if (!ret && ctl_opt(ctx, "learn"))
@@ -564,6 +593,5 @@ const struct ctl_command cmd_size = {
 		"Tensor parallel degrees (TP) divide the heads and the MLP of the model; training\n"
 		"shards its states over all GPUs (ZeRO-3, FSDP) and recomputes activations.",
 	.options = { options, size_machine_options, size_workload_options, size_fleet_options },
-	.flags = CTL_NO_DRY_RUN,
 	.run = run,
 };

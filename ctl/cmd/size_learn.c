@@ -5,7 +5,7 @@
  * A log says what was used; the quotient with the estimate goes into a profile
  * of this host, engines.d/learned.conf below the configuration, where later
  * estimates find it. One log more counts as one observation beside the profile
- * itself, so that a single odd run cannot bend it.
+ * itself, so that a single odd run cannot bend it. With -n it is compared and not stored.
  */
 #include <errno.h>
 #include <math.h>
@@ -33,6 +33,11 @@ static const struct out_column columns[] = {
 	{ "estimate_bytes", "ESTIMATE", OUT_RIGHT },
 	{ "off_percent", "OFF", OUT_RIGHT },
 	{ NULL, NULL, 0 },
+};
+
+static const struct out_column learned_columns[] = {
+	{ "engine", NULL, 0 }, { "task", NULL, 0 }, { "factor", NULL, 0 },
+	{ "logs", NULL, 0 },   { "stored", NULL, 0 }, { NULL, NULL, 0 },
 };
 
 static int read_log(struct ctl_ctx *ctx, const char *path, struct size_log *log)
@@ -66,16 +71,31 @@ static void put(struct out_table *t, const char *what, double measured, double e
 	out_real(t, "off_percent", 100 * (estimate / measured - 1), 1);
 }
 
+/* A log is of one GPU: of the layout that the workload names. */
+static struct size_layout log_layout(const struct size_request *req)
+{
+	struct size_layout layout = {
+		.tp = req->tp ? req->tp : 1,
+		.pp = req->pp ? req->pp : 1,
+		.cp = req->cp,
+	};
+
+	layout.gpus = layout.tp * layout.pp;
+	if (req->task != SIZE_INFER)
+		layout.gpus *= (req->dp ? req->dp : 1) * (req->cp ? req->cp : 1);
+	return layout;
+}
+
 /* Prints the comparison; returns measured over estimate of what counts most. */
 static double compare(struct ctl_ctx *ctx, const struct size_request *req,
 		      const struct size_log *log)
 {
-	const struct size_layout one = { .gpus = 1, .tp = 1, .pp = 1 };
+	const struct size_layout layout = log_layout(req);
 	struct out_table *t = out_table(ctx->out, "learned", columns, OUT_TABLE);
 	double measured, estimate, work;
 	struct size_estimate e;
 
-	size_estimate(req, &one, &e);
+	size_estimate(req, &layout, &e);
 	work = e.part[PART_ACTIVATIONS] + e.part[PART_LOGITS] + e.part[PART_BUFFERS];
 	put(t, "allocated", log->allocated, e.memory[MEMORY_ALLOCATED]);
 	put(t, "reserved", log->reserved, e.memory[MEMORY_RESERVED]);
@@ -138,6 +158,21 @@ static int store(struct ctl_ctx *ctx, const struct catalogue *cat)
 	return ret;
 }
 
+static void say_learned(struct ctl_ctx *ctx, const struct size_request *req,
+			const struct engine_fit *fit)
+{
+	struct out_table *t = out_table(ctx->out, NULL, learned_columns, OUT_SINGLE);
+
+	out_str(t, "engine", req->engine->id);
+	out_str(t, "task", size_task_name(req->task));
+	out_real(t, "factor", fit->p50, 4);
+	out_uint(t, "logs", fit->learned);
+	out_bool(t, "stored", !ctx->dry_run);
+	out_line(ctx->out, "engine %s, %s: estimates %stimes %.3f from now on, after %u log%s",
+		 req->engine->id, size_task_name(req->task), ctx->dry_run ? "would be " : "",
+		 fit->p50, fit->learned, fit->learned == 1 ? "" : "s");
+}
+
 int size_learn(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
 	       const char *path)
 {
@@ -165,7 +200,10 @@ int size_learn(struct ctl_ctx *ctx, const struct catalogue *cat, const struct si
 	sum += log1p(factor * fit->p50 - 1);
 	fit->learned++;
 	fit->p50 = exp(sum / (fit->learned + 1));
-	out_line(ctx->out, "engine %s, %s: estimates times %.3f from now on, after %u logs",
-		 req->engine->id, size_task_name(req->task), fit->p50, fit->learned);
+	say_learned(ctx, req, fit);
+	if (ctx->dry_run) {
+		out_line(ctx->out, "nothing was stored");
+		return CTL_DONE;
+	}
 	return store(ctx, cat);
 }

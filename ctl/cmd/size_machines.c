@@ -9,6 +9,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/size_machines.h"
 #include "catalogue/conf.h"
@@ -115,6 +116,10 @@ static int read_prices(struct ctl_ctx *ctx, const struct catalogue *cat, struct 
 		p->price[i] = all;
 	if (!word || all >= 0)
 		return CTL_DONE;
+	if (access(word, R_OK))
+		return ctl_fail(ctx, CTL_USAGE,
+				"--price: \"%.80s\" is neither a number from 0 to 1000000 nor a file that can be read",
+				word);
 	if (read_file(word, p, &f))
 		return ctl_fail(ctx, CTL_USAGE, "--price: %s", f.text);
 	return CTL_DONE;
@@ -168,6 +173,8 @@ static int read_wish(struct ctl_ctx *ctx, const struct catalogue *cat,
 	wish->gpus_max = (unsigned int)max;
 	if (!ret && wish->seconds > 0 && !req->tokens)
 		ret = ctl_fail(ctx, CTL_USAGE, "--deadline needs --tokens: how much is to do?");
+	if (!ret && wish->seconds > 0 && req->task == SIZE_INFER)
+		ret = ctl_fail(ctx, CTL_USAGE, "--deadline is about training: add --task train");
 	if (!ret && *latency > 0 && req->task != SIZE_INFER)
 		ret = ctl_fail(ctx, CTL_USAGE, "--latency is about inference: leave it out");
 	return ret;
@@ -211,8 +218,15 @@ static void print_machine(struct out_table *t, const struct catalogue *cat,
 
 bool size_machines_asked(const struct ctl_ctx *ctx)
 {
-	return ctl_flag(ctx, "machines") || ctl_flag(ctx, "best") || ctl_flag(ctx, "deadline") ||
-	       ctl_flag(ctx, "price") || ctl_flag(ctx, "latency");
+	static const char *const words[] = {
+		"machines", "best", "deadline", "price", "latency", "gpus-max", "pue", "carbon",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (ctl_flag(ctx, words[i]))
+			return true;
+	return false;
 }
 
 static size_t collect(struct ctl_ctx *ctx, const struct catalogue *cat,
@@ -240,36 +254,62 @@ static size_t collect(struct ctl_ctx *ctx, const struct catalogue *cat,
 	return n;
 }
 
+/* All options; prices are the caller's to free when they are good. */
+static int read_all(struct ctl_ctx *ctx, const struct catalogue *cat,
+		    const struct size_request *req, struct machine_wish *wish, double *latency,
+		    enum machine_goal *goal, struct prices *prices)
+{
+	const char *best = ctl_opt(ctx, "best");
+	struct fault f = { "" };
+	int ret;
+
+	*goal = GOAL_COUNT;
+	if (best && machine_goal_find(best, goal, &f))
+		return ctl_fail(ctx, CTL_USAGE, "--best: %s", f.text);
+	ret = read_wish(ctx, cat, req, wish, latency);
+	if (!ret && *goal == GOAL_COST && !ctl_flag(ctx, "price"))
+		ret = ctl_fail(ctx, CTL_USAGE, "--best cost needs --price: a number or a file");
+	if (!ret && *goal == GOAL_ENERGY && !req->tokens)
+		ret = ctl_fail(ctx, CTL_USAGE, "--best energy needs --tokens: how much is to do?");
+	if (!ret && *goal == GOAL_COST && !req->tokens)
+		ret = ctl_fail(ctx, CTL_USAGE, "--best cost needs --tokens: how much is to do?");
+	if (!ret)
+		ret = read_prices(ctx, cat, prices);
+	if (ret)
+		free(prices->price);
+	return ret;
+}
+
+int size_machines_check(struct ctl_ctx *ctx, const struct catalogue *cat,
+			const struct size_request *req)
+{
+	struct machine_wish wish;
+	struct prices prices = { 0 };
+	enum machine_goal goal;
+	double latency = 0;
+	int ret = read_all(ctx, cat, req, &wish, &latency, &goal, &prices);
+
+	if (!ret)
+		free(prices.price);
+	return ret;
+}
+
 int size_machines_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 			const struct size_request *req,
 			bool (*takes)(const struct ctl_ctx *ctx, const struct cat_gpu *gpu))
 {
-	const char *best = ctl_opt(ctx, "best");
-	enum machine_goal goal = GOAL_COUNT;
 	struct machine_wish wish;
 	struct prices prices = { 0 };
+	enum machine_goal goal;
 	struct machine *all;
 	struct out_table *t;
-	struct fault f = { "" };
 	double latency = 0;
 	size_t n, i;
 	int ret;
 
-	if (best && machine_goal_find(best, &goal, &f))
-		return ctl_fail(ctx, CTL_USAGE, "--best: %s", f.text);
-	ret = read_wish(ctx, cat, req, &wish, &latency);
-	if (!ret && goal == GOAL_COST && !ctl_flag(ctx, "price"))
-		ret = ctl_fail(ctx, CTL_USAGE, "--best cost needs --price: a number or a file");
-	if (!ret && goal == GOAL_ENERGY && !req->tokens)
-		ret = ctl_fail(ctx, CTL_USAGE, "--best energy needs --tokens: how much is to do?");
-	if (!ret && goal == GOAL_COST && !req->tokens)
-		ret = ctl_fail(ctx, CTL_USAGE, "--best cost needs --tokens: how much is to do?");
-	if (!ret)
-		ret = read_prices(ctx, cat, &prices);
-	if (ret) {
-		free(prices.price);
+	ret = read_all(ctx, cat, req, &wish, &latency, &goal, &prices);
+	if (ret)
 		return ret;
-	}
 	wish.price = prices.price;
 	all = mem_zalloc(cat->n_gpus * EACH_MAX, sizeof(*all));
 	n = collect(ctx, cat, req, &wish, latency, all, takes);

@@ -13,6 +13,10 @@ extern const struct ctl_option size_machine_options[];
 /* Is a list of machines asked for? */
 bool size_machines_asked(const struct ctl_ctx *ctx);
 
+/* Are its options sound? To be known before anything is printed. */
+int size_machines_check(struct ctl_ctx *ctx, const struct catalogue *cat,
+			const struct size_request *req);
+
 /* Prints it; @takes says which kinds count. Returns enum ctl_exit. */
 int size_machines_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 			const struct size_request *req,

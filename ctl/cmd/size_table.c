@@ -37,27 +37,21 @@ static const struct out_column memory_columns[] = {
 	{ NULL, NULL, 0 },
 };
 
-static const struct out_column count_columns[] = {
-	{ "gpu", "GPUS", 0 },
-	{ "model", "MODEL", 0 },
-	{ "int4", "INT4", OUT_RIGHT },
-	{ "int8", "INT8", OUT_RIGHT },
-	{ "fp8", "FP8", OUT_RIGHT },
-	{ "bf16", "BF16", OUT_RIGHT },
-	{ "fp32", "FP32", OUT_RIGHT },
-	{ NULL, NULL, 0 },
-};
+/* One column a format, behind the kind of GPU; @title says what the cells are. */
+#define FORMAT_COLUMNS(title)					\
+	{							\
+		{ "gpu", title, 0 },				\
+		{ "model", "MODEL", 0 },			\
+		{ "int4", "INT4", OUT_RIGHT },			\
+		{ "int8", "INT8", OUT_RIGHT },			\
+		{ "fp8", "FP8", OUT_RIGHT },			\
+		{ "bf16", "BF16", OUT_RIGHT },			\
+		{ "fp32", "FP32", OUT_RIGHT },			\
+		{ NULL, NULL, 0 },				\
+	}
 
-static const struct out_column cost_columns[] = {
-	{ "gpu", "COST AN HOUR", 0 },
-	{ "model", "MODEL", 0 },
-	{ "int4", "INT4", OUT_RIGHT },
-	{ "int8", "INT8", OUT_RIGHT },
-	{ "fp8", "FP8", OUT_RIGHT },
-	{ "bf16", "BF16", OUT_RIGHT },
-	{ "fp32", "FP32", OUT_RIGHT },
-	{ NULL, NULL, 0 },
-};
+static const struct out_column count_columns[] = FORMAT_COLUMNS("GPUS");
+static const struct out_column cost_columns[] = FORMAT_COLUMNS("COST AN HOUR");
 
 /* The workload that was asked for, of another model in another format. */
 static bool variant(const struct catalogue *cat, const struct size_request *req,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "config.h"
 
 /* Numbers beyond this are no shape; products stay within 128 bits. */
@@ -336,7 +337,7 @@ int size_config_parse(const char *text, size_t len, struct cat_model *model, cha
 	config = json_tokener_parse_ex(tok, text, len > INT32_MAX ? INT32_MAX : (int)len);
 	if (!config || !json_object_is_type(config, json_type_object))
 		err = fault_set(f, EINVAL, "not a JSON object (%s); copy the file again",
-				json_tokener_error_desc(json_tokener_get_error(tok)));
+				json_why_no_object(tok));
 	else
 		err = read_config(config, model, quant, f);
 	if (!err)

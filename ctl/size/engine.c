@@ -56,6 +56,7 @@ const struct engine_number_type engine_numbers[ENGINE_NUMBERS] = {
 				      "sharded frozen weights get gradients and copies too" },
 	[ENGINE_SHARE] = { "memory_share", 0.1, 1, 1,
 			   "part of the device's memory that the engine takes at most" },
+	[ENGINE_TRAINS] = { "trains", 0, 1, 1, "0: it serves models and cannot train" },
 };
 
 const char *const engine_part_names[SIZE_PARTS] = {
@@ -100,7 +101,7 @@ const struct size_engine engine_generic = {
 		[ENGINE_DEQUANTIZED] = 1, [ENGINE_LOSS_BYTES] = 14, [ENGINE_MASTER] = 1,
 		[ENGINE_STEP_BYTES] = 4, [ENGINE_ADAPTER_BYTES] = 16, [ENGINE_UPCAST] = 1,
 		[ENGINE_FP32_GRADIENTS] = 1, [ENGINE_RECOMPUTE] = 2, [ENGINE_ZERO] = 3,
-		[ENGINE_GATHERED] = 2, [ENGINE_SHARE] = 1,
+		[ENGINE_GATHERED] = 2, [ENGINE_SHARE] = 1, [ENGINE_TRAINS] = 1,
 	},
 	.fit = PLAIN_FITS,
 };

@@ -66,6 +66,7 @@ enum engine_number {
 	ENGINE_UNTIED_LOAD,	/* a tied output matrix is made before it is tied */
 	ENGINE_FROZEN_GRADIENTS, /* sharded frozen weights get gradients too */
 	ENGINE_SHARE,		/* part of the device's memory that the engine takes at most */
+	ENGINE_TRAINS,		/* 0: it serves models only */
 	ENGINE_NUMBERS
 };
 

@@ -10,6 +10,7 @@
 
 #include "estimate.h"
 #include "machines.h"
+#include "physics.h"
 #include "wide.h"
 
 #define MIB (1ull << 20)
@@ -33,6 +34,25 @@ void size_need(const struct size_request *req, struct size_terms *terms)
 	const struct size_layout one = { .gpus = 1, .tp = 1, .pp = 1 };
 
 	size_need_each(req, &one, terms);
+}
+
+uint64_t size_layout_bytes(const struct size_request *req, const struct size_layout *layout)
+{
+	struct size_terms terms;
+
+	if (!size_has_expert_ranks(req, layout))
+		return UINT64_MAX;
+	memset(&terms, 0, sizeof(terms));
+	req->method->terms(req, layout, &terms);
+	/* what is known with an interval is judged by its upper end */
+	return terms.p95 ? terms.p95 : terms.total;
+}
+
+uint64_t size_usable_bytes(const struct size_request *req, uint64_t memory)
+{
+	if (req->method != &size_method_engine)
+		return memory;
+	return (uint64_t)((double)memory * req->engine->number[ENGINE_SHARE]);
 }
 
 bool size_tp_divides(const struct cat_model *m, unsigned int tp)
@@ -68,13 +88,8 @@ static bool try_layout(struct search *s, unsigned int gpus, unsigned int tp,
 		       unsigned int pp)
 {
 	const struct size_layout layout = { .gpus = gpus, .tp = tp, .pp = pp, .cp = s->req->cp };
-	struct size_terms terms;
-	uint64_t bytes;
+	uint64_t bytes = size_layout_bytes(s->req, &layout);
 
-	memset(&terms, 0, sizeof(terms));
-	s->req->method->terms(s->req, &layout, &terms);
-	/* what is known with an interval is judged by its upper end */
-	bytes = terms.p95 ? terms.p95 : terms.total;
 	if (bytes > s->fit->usable)
 		return false;
 	s->fit->layout = layout;
@@ -145,9 +160,7 @@ void size_fit_bytes(const struct size_request *req, uint64_t usable,
 	struct search s = { .req = req, .fit = fit, .limit = SIZE_GPUS_MAX };
 
 	memset(fit, 0, sizeof(*fit));
-	if (req->method == &size_method_engine)
-		usable = (uint64_t)((double)usable * req->engine->number[ENGINE_SHARE]);
-	fit->usable = usable;
+	fit->usable = size_usable_bytes(req, usable);
 	if (!req->method->terms) {
 		fit->why = "this method does not look at memory";
 		return;

@@ -47,6 +47,8 @@ static bool holds(const struct size_request *req, struct machine *m)
 {
 	struct size_estimate e;
 
+	if (!size_has_expert_ranks(req, &m->layout))
+		return false;
 	size_estimate(req, &m->layout, &e);
 	m->p50 = e.memory[MEMORY_DEVICE];
 	m->p95 = e.p95[MEMORY_DEVICE];

@@ -129,6 +129,10 @@ static int check_degrees(const struct size_request *req, struct fault *f)
 {
 	const struct cat_model *m = req->model;
 
+	if (req->task != SIZE_INFER && req->engine->number[ENGINE_TRAINS] <= 0)
+		return fault_set(f, EINVAL,
+				 "engine %s serves models and cannot do the task %s: name another, such as hf",
+				 req->engine->id, size_task_name(req->task));
 	if (req->task == SIZE_INFER && req->cp > 1)
 		return fault_set(f, EINVAL, "--cp is about training: say --tp or --pp");
 	if (!m)

@@ -207,6 +207,15 @@ void size_need_each(const struct size_request *req,
 		    const struct size_layout *layout, struct size_terms *terms);
 
 /*
+ * What the fullest GPU of a layout holds, at P95 where the method has one; UINT64_MAX where
+ * the layout has fewer ranks than share the experts. The method must have terms.
+ */
+uint64_t size_layout_bytes(const struct size_request *req, const struct size_layout *layout);
+
+/* What a workload may take of a GPU with @memory bytes: engines leave a part free. */
+uint64_t size_usable_bytes(const struct size_request *req, uint64_t memory);
+
+/*
  * How many GPUs with @usable bytes: the fewest that can share the model. With
  * a model, tensor parallel degrees divide its heads and MLP, and powers of two
  * are preferred. @fit says so if none fits; that is no error.

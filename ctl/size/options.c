@@ -481,7 +481,7 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 			return ctl_fail(ctx, CTL_USAGE, "--%s is about training: add --task train",
 					training[i]);
 	for (i = 0; i < sizeof(adapting) / sizeof(adapting[0]); i++)
-		if (req->task == SIZE_TRAIN && given(ctx, adapting[i]))
+		if ((req->task == SIZE_TRAIN || req->task == SIZE_INFER) && given(ctx, adapting[i]))
 			return ctl_fail(ctx, CTL_USAGE, "--%s is about adapters: add --task lora",
 					adapting[i]);
 	return CTL_DONE;
@@ -550,6 +550,28 @@ static int read_and_check(struct ctl_ctx *ctx, const struct catalogue *cat,
 	return ret;
 }
 
+/* What only a rule of thumb reads must not be dropped in silence. */
+static int check_fleet(struct ctl_ctx *ctx, const struct size_request *req)
+{
+	static const char *const words[][2] = {
+		{ "hours", "fleet-training" }, { "mfu", "fleet-training" },
+		{ "throughput", "fleet-inference" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (given(ctx, words[i][0]) && req->method->terms && !ctl_flag(ctx, "compare"))
+			return ctl_fail(ctx, CTL_USAGE,
+					"--%s is about --method %s: add it, or leave --%s out",
+					words[i][0], words[i][1], words[i][0]);
+	if (given(ctx, "epochs") && !given(ctx, "tokens"))
+		return ctl_fail(ctx, CTL_USAGE, "--epochs needs --tokens: times over how many?");
+	if (given(ctx, "qpm") && !given(ctx, "output-tokens"))
+		return ctl_fail(ctx, CTL_USAGE,
+				"--qpm needs --output-tokens: how long is an answer?");
+	return CTL_DONE;
+}
+
 int size_options_read(struct ctl_ctx *ctx, const struct catalogue *cat,
 		      const char *model, struct size_request *req)
 {
@@ -559,5 +581,7 @@ int size_options_read(struct ctl_ctx *ctx, const struct catalogue *cat,
 int size_options_read_all(struct ctl_ctx *ctx, const struct catalogue *cat,
 			  const char *model, struct size_request *req)
 {
-	return read_and_check(ctx, cat, model, true, req);
+	int ret = read_and_check(ctx, cat, model, true, req);
+
+	return ret ? ret : check_fleet(ctx, req);
 }

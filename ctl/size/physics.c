@@ -10,6 +10,7 @@
  * f inner width of the MLP, V vocabulary, s tokens of a sequence, t tensor
  * parallel degree.
  */
+#include <math.h>
 #include <string.h>
 
 #include "kv.h"
@@ -78,26 +79,44 @@ static double layers_share(const struct size_request *req, const struct size_lay
 	return (double)layers / (double)req->model->layers;
 }
 
-/* Part of the matrices that other ranks hold under expert parallelism. */
-static double expert_share(const struct size_request *req)
+/* Ranks that can share the experts; in inference tensor parallel ranks are among them. */
+static double expert_ranks(const struct size_request *req, const struct size_layout *layout)
+{
+	if (req->task != SIZE_INFER)
+		return replicas(layout);
+	return layout->tp * larger(1, req->dp);
+}
+
+bool size_has_expert_ranks(const struct size_request *req, const struct size_layout *layout)
+{
+	return req->ep <= 1 || expert_ranks(req, layout) >= req->ep;
+}
+
+/* Part of the matrices that other ranks hold under expert parallelism, beyond the tensor's. */
+static double expert_share(const struct size_request *req, const struct size_layout *layout)
 {
 	const struct cat_model *m = req->model;
-	double experts;
+	double experts, ranks;
 
 	if (!m || !m->experts || req->ep <= 1)
 		return 0;
+	ranks = fmin(req->ep, expert_ranks(req, layout));
+	if (req->task == SIZE_INFER)
+		ranks = larger(1, ranks / layout->tp);
 	experts = (double)(m->layers - m->dense_layers) * (double)m->experts * 3 *
 		  (double)m->hidden * (double)m->moe_ffn;
-	return experts * (1 - 1. / req->ep) / (double)req->params.linear;
+	return experts * (1 - 1. / ranks) / (double)req->params.linear;
 }
 
+/* @sharded: replicas share it anyway, so that sharing experts makes it no smaller. */
 static struct stage fullest_stage(const struct size_request *req,
-				  const struct size_layout *layout)
+				  const struct size_layout *layout, bool sharded)
 {
 	const struct model_params *p = &req->params;
 	double share = layers_share(req, layout);
+	double here = sharded ? 1 : 1 - expert_share(req, layout);
 	struct stage s = {
-		.linear = (double)p->linear * share * (1 - expert_share(req)) / layout->tp,
+		.linear = (double)p->linear * share * here / layout->tp,
 		.small = (double)p->small * share / layout->tp,
 		.embedding = (double)p->embedding / layout->tp,
 		.head = (double)p->head / layout->tp,
@@ -180,7 +199,7 @@ static void infer_parts(const struct size_request *req, const struct size_layout
 			double part[SIZE_PARTS])
 {
 	const struct cat_model *m = req->model;
-	struct stage s = fullest_stage(req, layout);
+	struct stage s = fullest_stage(req, layout, false);
 	double tied;
 
 	part[PART_WEIGHTS] = stored_bytes(req, &s, rest_bytes(req));
@@ -366,7 +385,7 @@ static double working_copies(const struct size_request *req, const struct size_l
 static void frozen_weights(const struct size_request *req, const struct size_layout *layout,
 			   unsigned int zero, double part[SIZE_PARTS])
 {
-	struct stage s = fullest_stage(req, layout);
+	struct stage s = fullest_stage(req, layout, zero >= 3);
 	bool upcast = req->task == SIZE_QLORA && number(req, ENGINE_UPCAST) > 0;
 	double bytes = stored_bytes(req, &s, upcast ? 4 : rest_bytes(req));
 
@@ -382,33 +401,39 @@ static void train_parts(const struct size_request *req, const struct size_layout
 	unsigned int zero = size_zero_stage(req, layout);
 	double shards = replicas(layout), n = adapters(req), whole = trained_whole(req);
 	struct each each = each_parameter(req);
-	double step, working, frozen = 0;
+	double step, working, frozen = 0, all;
 
 	if (req->task == SIZE_TRAIN) {
-		struct stage s = fullest_stage(req, layout);
+		struct stage own = fullest_stage(req, layout, false);
+		struct stage s = fullest_stage(req, layout, true);
 
-		n = all_of(&s);
+		n = all_of(&own);
+		all = all_of(&s);
 		whole = 0;
 	} else {
 		frozen_weights(req, layout, zero, part);
 		if (zero >= 3)
 			frozen = 2 * part[PART_WEIGHTS] * number(req, ENGINE_FROZEN_GRADIENTS);
 		n *= layers_share(req, layout) / layout->tp;
+		all = n;
 		whole /= layout->tp;
 	}
 	/* tensors that are trained whole stay in the format of the base */
-	part[PART_WEIGHTS] += (n * each.weight + whole * 2) / (zero >= 3 ? shards : 1);
-	part[PART_GRADIENTS] = (n * each.gradient + whole * 2) / (zero >= 2 ? shards : 1);
+	part[PART_WEIGHTS] += ((zero >= 3 ? all / shards : n) * each.weight) +
+			      whole * 2 / (zero >= 3 ? shards : 1);
+	part[PART_GRADIENTS] = ((zero >= 2 ? all / shards : n) * each.gradient) +
+			       whole * 2 / (zero >= 2 ? shards : 1);
 	if (!req->offload)
-		part[PART_OPTIMIZER] = (n * each.state +
-					whole * size_optimizer_bytes(req->optimizer, true)) /
-				       (zero >= 1 ? shards : 1);
+		part[PART_OPTIMIZER] = (zero >= 1 ? all / shards : n) * each.state +
+				       whole * size_optimizer_bytes(req->optimizer, true) /
+					       (zero >= 1 ? shards : 1);
 	n += whole;
+	all += whole;
 	if (number(req, ENGINE_KEEP_GATHERED) > 0 && layout->pp > 1 && zero >= 2)
 		part[PART_BUFFERS] += n * (2 + 4);
 	working = working_copies(req, layout, zero);
-	step = number(req, ENGINE_STEP_BYTES) * n * (req->pure16 ? 0.5 : 1) /
-	       (zero >= 1 ? shards : 1);
+	step = number(req, ENGINE_STEP_BYTES) * (zero >= 1 ? all / shards : n) *
+	       (req->pure16 ? 0.5 : 1);
 	if (req->model)
 		add_activations(req, layout, part);
 	part[PART_BUFFERS] += working;

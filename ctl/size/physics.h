@@ -51,6 +51,9 @@ double size_optimizer_bytes(enum size_optimizer optimizer, bool pure16);
 const char *size_optimizer_name(enum size_optimizer optimizer);
 int size_optimizer_find(const char *name, enum size_optimizer *out, struct fault *f);
 
+/* Has a layout as many ranks as share the experts by --ep? */
+bool size_has_expert_ranks(const struct size_request *req, const struct size_layout *layout);
+
 /* What a policy says unless the request does. */
 unsigned int size_zero_stage(const struct size_request *req, const struct size_layout *layout);
 unsigned int size_recompute(const struct size_request *req);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "spec.h"
 
 #define FILE_MAX (1 << 16)
@@ -52,8 +53,8 @@ int spec_parse(const char *text, size_t len, struct size_spec *spec, struct faul
 		return fault_set(f, ENOMEM, "out of memory");
 	object = json_tokener_parse_ex(tok, text, (int)len);
 	if (!object || !json_object_is_type(object, json_type_object)) {
-		err = fault_set(f, EINVAL, "not a JSON object: %s",
-				json_tokener_error_desc(json_tokener_get_error(tok)));
+		err = fault_set(f, EINVAL, "not a JSON object (%s): write options and their values",
+				json_why_no_object(tok));
 	} else {
 		json_object_object_foreach(object, key, value) {
 			if (!err)

@@ -6,7 +6,8 @@
  *
  * For each task, engine and rule of thumb: error against what was measured,
  * share that is under by more than 5 %, how often p95 held, and how often
- * "fits" or "does not fit" was wrong. The last line is one JSON object.
+ * "fits" or "does not fit" was wrong. The last line is one JSON object, with the
+ * throughput of training scored, and inference and GPU-hours row by row.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 #include "size/estimate.h"
 #include "size/physics.h"
-#include "size_rows.h"
+#include "size_times.h"
 
 #define ERRORS_MAX 8192
 
@@ -138,12 +139,27 @@ static void print_score(const char *group, const char *name, struct score *s)
 	       100. * (double)s->under / (double)s->n, 100. * (double)s->covered / (double)s->n);
 }
 
+/* Names are from the file: a quote in one must not end the text. */
+static void json_text(const char *text)
+{
+	putchar('"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putchar('\\');
+		if ((unsigned char)*text >= ' ')
+			putchar(*text);
+	}
+	putchar('"');
+}
+
 static void json_score(const char *name, struct score *s, bool *first)
 {
 	if (!s->n)
 		return;
-	printf("%s\"%s\":{\"n\":%zu,\"median\":%.4f,\"p90\":%.4f,\"under5\":%.4f,\"coverage\":%.4f}",
-	       *first ? "" : ",", name, s->n, quantile(s, 0.5), quantile(s, 0.9),
+	printf("%s", *first ? "" : ",");
+	json_text(name);
+	printf(":{\"n\":%zu,\"median\":%.4f,\"p90\":%.4f,\"under5\":%.4f,\"coverage\":%.4f}",
+	       s->n, quantile(s, 0.5), quantile(s, 0.9),
 	       (double)s->under / (double)s->n, (double)s->covered / (double)s->n);
 	*first = false;
 }
@@ -304,7 +320,39 @@ static void print_text(const struct size_row *rows, size_t n)
 	}
 }
 
-static void print_json(const struct size_row *rows, size_t n, const struct fits *d)
+static void json_times(const char *name, const struct size_time *time, size_t n)
+{
+	size_t i;
+
+	printf(",\"%s\":[", name);
+	for (i = 0; i < n; i++) {
+		printf("%s{\"row\":", i ? "," : "");
+		json_text(time[i].row->id);
+		printf(",\"model\":");
+		json_text(time[i].row->model_name);
+		printf(",\"gpu\":\"%s\",\"published\":%.2f,\"computed\":%.2f}",
+		       time[i].gpu->id, time[i].published, time[i].computed);
+	}
+	printf("]");
+}
+
+/* Training is scored; inference and whole trainings go row by row. */
+static void json_speed(const struct catalogue *cat, const struct size_row *rows, size_t n)
+{
+	static struct size_time time[ERRORS_MAX];
+	size_t found = size_times(cat, rows, n, TIME_TRAIN, time, ERRORS_MAX), i;
+
+	memset(&s, 0, sizeof(s));
+	for (i = 0; i < found; i++)
+		add(&s, time[i].computed, time[i].computed, time[i].published);
+	printf("\"train\":{\"n\":%zu,\"median\":%.4f,\"p90\":%.4f}", s.n, quantile(&s, 0.5),
+	       quantile(&s, 0.9));
+	json_times("infer", time, size_times(cat, rows, n, TIME_INFER, time, ERRORS_MAX));
+	json_times("gpu_hours", time, size_times(cat, rows, n, TIME_HOURS, time, ERRORS_MAX));
+}
+
+static void print_json(const struct catalogue *cat, const struct size_row *rows, size_t n,
+		       const struct fits *d)
 {
 	const struct size_method *const *m;
 	bool first = true, inner;
@@ -344,6 +392,8 @@ static void print_json(const struct size_row *rows, size_t n, const struct fits 
 		}
 		printf("}");
 	}
+	printf("},\"speed\":{");
+	json_speed(cat, rows, n);
 	printf("}}\n");
 }
 
@@ -372,7 +422,7 @@ int main(int argc, char **argv)
 	print_text(rows, n);
 	decide(rows, n, &fits);
 	print_decisions(&fits);
-	print_json(rows, n, &fits);
+	print_json(&cat, rows, n, &fits);
 	free(rows);
 	catalogue_free(&cat);
 	return 0;

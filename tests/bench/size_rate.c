@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,12 +30,30 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* What this process had at most in memory since clear_peak(), in KiB. */
 static long peak_kib(void)
 {
-	struct rusage u;
+	FILE *file = fopen("/proc/self/status", "r");
+	char line[256];
+	long kib = -1;
 
-	getrusage(RUSAGE_SELF, &u);
-	return u.ru_maxrss;
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmHWM: %ld kB", &kib) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kib;
+}
+
+/* getrusage() would count what the program that started this one had. */
+static void clear_peak(void)
+{
+	FILE *file = fopen("/proc/self/clear_refs", "w");
+
+	if (!file)
+		return;
+	fputs("5", file);
+	fclose(file);
 }
 
 static void rate(const struct catalogue *cat)
@@ -128,19 +147,36 @@ static void make_gguf(const char *path)
 	fclose(file);
 }
 
-static void read_one(const char *path)
+/* In a process of its own, so that each file is measured alone. */
+static bool read_one(const char *path)
 {
 	struct size_stored stored;
-	double start = now();
-	long before = peak_kib();
 	struct fault f = { "" };
-	int err = stored_open(path, &stored, &f);
+	struct stat st;
+	int status = -1, err;
+	double start;
+	pid_t child;
 
-	printf("%s: %.1f ms, %ld KiB more memory at the peak, %llu bytes of tensors%s%s\n",
-	       strrchr(path, '/') + 1, (now() - start) * 1000, peak_kib() - before,
-	       (unsigned long long)stored.bytes, err ? " " : "", f.text);
-	stored_free(&stored);
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		clear_peak();
+		start = now();
+		err = stored_open(path, &stored, &f);
+		start = now() - start;
+		if (stat(path, &st))
+			st.st_size = 0;
+		printf("%s: %.1f MB read in %.1f ms, %ld KiB of memory at the peak, %llu bytes of tensors%s%s\n",
+		       strrchr(path, '/') + 1, (double)st.st_size / 1e6, start * 1000, peak_kib(),
+		       (unsigned long long)stored.bytes, err ? " " : "", f.text);
+		stored_free(&stored);
+		fflush(stdout);
+		_exit(err ? 1 : 0);
+	}
+	if (child > 0)
+		waitpid(child, &status, 0);
 	unlink(path);
+	return !status;
 }
 
 int main(int argc, char **argv)
@@ -148,6 +184,7 @@ int main(int argc, char **argv)
 	struct catalogue cat;
 	struct fault f;
 	char path[4096];
+	bool good;
 
 	if (argc < 3) {
 		fprintf(stderr, "usage: size-rate CATALOGUE DIR\n");
@@ -155,15 +192,15 @@ int main(int argc, char **argv)
 	}
 	snprintf(path, sizeof(path), "%s/1000-shards.index.json", argv[2]);
 	make_index(path);
-	read_one(path);
+	good = read_one(path);
 	snprintf(path, sizeof(path), "%s/200-MB-header.gguf", argv[2]);
 	make_gguf(path);
-	read_one(path);
+	good = read_one(path) && good;
 	if (catalogue_load(&cat, argv[1], NULL, &f)) {
 		fprintf(stderr, "size-rate: %s\n", f.text);
 		return 1;
 	}
 	rate(&cat);
 	catalogue_free(&cat);
-	return 0;
+	return good ? 0 : 1;
 }

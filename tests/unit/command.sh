@@ -108,6 +108,53 @@ gives 2 '--throughput: ' size --params 7B --method fleet-inference --output-toke
 gives 2 '--qpm: ' size --params 7B --method fleet-inference --output-tokens 500 --qpm x
 gives 2 '--output-tokens: ' size --params 7B --method fleet-inference --output-tokens x --qpm 5
 gives 0 '.' size --params 7B --method fleet-inference --output-tokens 500 --qpm 60 --throughput 900
+gives 2 'size changes nothing without --learn: leave -n out' size llama-3-8b -n
+gives 2 '--table and --compare exclude each other' size llama-3-8b --table --compare
+gives 2 '--smi is about --check' size llama-3-8b --smi x
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# What would be dropped in silence, or cannot be, is refused before anything is printed.
+gives 2 '^gpuctl: engine vllm serves models and cannot do the task train' size llama-3-8b --engine vllm --task train
+gives 2 '^gpuctl: engine llama.cpp serves models' size llama-3-8b --engine llama.cpp --task qlora
+gives 0 'GiB' size llama-3-8b --engine hf --task train
+gives 2 '^gpuctl: --rank is about adapters' size llama-3-8b --rank 8
+gives 2 '^gpuctl: --lora-rank is about adapters' size llama-3-8b --task train --lora-rank 8
+gives 2 '^gpuctl: --qpm needs --output-tokens' size llama-3-8b --qpm 60
+gives 2 '^gpuctl: --epochs needs --tokens' size llama-3-8b --task train --epochs 2
+gives 2 '^gpuctl: --hours is about --method fleet-training' size llama-3-8b --task train --hours 5
+gives 0 'fleet-training' size llama-3-8b --task train --tokens 1T --hours 5 --compare
+gives 2 '^gpuctl: --best: "beauty" is none of' size llama-3-8b --best beauty
+gives 2 '^gpuctl: --deadline is about training' size llama-3-8b --deadline 30d --tokens 1T
+gives 2 '^gpuctl: --latency is about inference' size llama-3-8b --task train --latency 50ms
+gives 2 '^gpuctl: --price: "x" is neither a number .* nor a file' size llama-3-8b --price x
+gives 0 '^ARRANGEMENT' size llama-3-8b --gpus-max 2
+echo '{"hidden_size": 4096, ' >"$work/config.json"
+gives 2 'config.json: not a JSON object \(cut off before its end\)' size "$work/config.json"
+gives 2 'not a JSON object \(cut off before its end\): write options' size --spec "$work/config.json"
+echo '[]' >"$work/config.json"
+gives 2 'not a JSON object \(it is another value\)' size "$work/config.json"
+
+# A log is compared and learned from; with -n it is compared alone.
+echo 'INFO Loading model weights took 14.9888 GB' >"$work/vllm.log"
+learn=(size llama-3.1-8b --engine vllm --learn "$work/vllm.log")
+export GPUCTL_CONFIG_DIR=$work/etc
+gives 2 '--learn needs --engine' size llama-3-8b --learn "$work/vllm.log"
+gives 2 'no memory line of PyTorch' size llama-3-8b --engine vllm --learn /dev/null
+gives 0 'nothing was stored' "${learn[@]}" -n
+json '[.engine, .logs, .stored]' '["vllm",1,false]' "${learn[@]}" -n
+count=$((count + 1))
+if [ -e "$work/etc" ]; then
+	failed=$((failed + 1))
+	printf 'not '
+fi
+echo "ok $count - nothing was written"
+gives 0 'stored in .*/etc/engines.d/learned.conf' "${learn[@]}"
+json '[.logs, .stored]' '[2,false]' "${learn[@]}" -n
+json '.learned_logs' 1 size llama-3.1-8b --engine vllm
+export GPUCTL_CONFIG_DIR=/nowhere
+
 json '.terms // .needs // .method | type != "null"' true size llama-3-8b
 
 gives 0 'complete -F _gpuctl gpuctl' completion

@@ -43,6 +43,10 @@ report "$(jq -r '.false_fit[0]' <<<"$json")" 0 "no row that ran out of memory is
 report "$(jq -r '. as $all | [.methods[] | to_entries[] | select(.value.median <= $all.tasks[.key].median)] | length' \
 	<<<"$json")" 0 "rules of thumb that are ahead of the estimate on a task"
 
+report "$(jq -r '.speed.train | .n > 30 and .median <= 0.08' <<<"$json")" true "throughput of training, in the last line"
+report "$(jq -r '[.speed.infer, .speed.gpu_hours | length > 0 and all(.row and .published > 0 and .computed > 0)] | all' \
+	<<<"$json")" true "inference and GPU-hours, row by row"
+
 echo "# count size.rows_scored $(jq .rows <<<"$json")"
 echo "1..$count"
 [ "$failed" -eq 0 ]

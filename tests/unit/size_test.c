@@ -9,6 +9,7 @@
 
 #include "catalogue/catalogue.h"
 #include "size/estimate.h"
+#include "size/physics.h"
 #include "size/units.h"
 #include "tap.h"
 
@@ -351,6 +352,45 @@ static void refused(struct size_request *req, const char *part)
 	   "refused: %s", f.text);
 }
 
+/* Experts are shared by ranks that are there: --ep alone makes no model smaller. */
+static void experts(void)
+{
+	struct size_request req, shared;
+	struct size_layout layout = { .gpus = 16, .tp = 4, .pp = 1 };
+	struct size_fit fit, fit_shared;
+	struct size_estimate e, e_shared;
+	struct fault f = { "" };
+
+	req = request("deepseek-v3", 0, SIZE_INFER, NULL, "engine");
+	shared = req;
+	shared.ep = 8;
+	is_int(size_request_check(&shared, &f), 0, "8 of 256 experts");
+	is_int(size_fit_gpu(&req, gpu("h200-nvl"), &fit, &f), 0, "as a count");
+	is_int(size_fit_gpu(&shared, gpu("h200-nvl"), &fit_shared, &f), 0, "as a count");
+	is_int(fit_shared.layout.gpus, fit.layout.gpus, "tensor parallel ranks share them already");
+	shared.ep = 64;
+	size_fit_bytes(&shared, 4ull << 40, &fit);
+	ok(fit.layout.gpus >= 64, "64 ranks are 64 GPUs at least: %u", fit.layout.gpus);
+	shared.dp = 64;
+	size_fit_bytes(&shared, 4ull << 40, &fit);
+	is_int(fit.layout.gpus, 64, "replicas can share them");
+
+	req = request("deepseek-v3", 0, SIZE_TRAIN, NULL, "engine");
+	req.zero = 1;
+	shared = req;
+	shared.ep = 4;
+	size_estimate(&req, &layout, &e);
+	size_estimate(&shared, &layout, &e_shared);
+	ok(e_shared.part[PART_WEIGHTS] < 0.3 * e.part[PART_WEIGHTS], "weights of experts are shared");
+	ok(e_shared.part[PART_OPTIMIZER] > 0.999 * e.part[PART_OPTIMIZER],
+	   "states that replicas share anyway are not shared twice");
+	req.zero = 3;
+	shared.zero = 3;
+	size_estimate(&req, &layout, &e);
+	size_estimate(&shared, &layout, &e_shared);
+	ok(e_shared.part[PART_WEIGHTS] > 0.999 * e.part[PART_WEIGHTS], "nor are weights");
+}
+
 static void refusals(void)
 {
 	struct size_request req;
@@ -447,6 +487,7 @@ int main(void)
 	pipelines();
 	training();
 	params_only();
+	experts();
 	refusals();
 	giants();
 	memory();

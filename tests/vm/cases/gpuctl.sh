@@ -113,6 +113,11 @@ is "$(gpuctl -j show one | jq -r '.composition | [.state, .gpus, .tenant, .label
 check_rc 1 "a name that is taken" gpuctl compose one --gpus 1
 check_rc 4 "detach of a member" gpuctl detach sim0-0
 like "$(error_of gpuctl detach sim0-0)" 'gpuctl release one' "says what to do instead"
+llm=(compose llm --model llama-3.1-70b --task infer --method formula)
+like "$(gpuctl "${llm[@]}" -n)" 'decided by memory: on 1 each would have to hold' "-n says which limit decided about a model"
+is "$(gpuctl -j "${llm[@]}" -n | jq -r '[.limit, .tensor_parallel, .data_parallel, (.slots | length)] | join(" ")')" \
+	"memory 2 1 2" "and -j has it as fields"
+check_rc 2 "--mixed is about a model" gpuctl compose mix --gpus 2 --mixed
 check "compose by model" gpuctl compose llm --model llama-3.1-70b --task infer --method formula
 is "$(gpuctl -j show llm | jq -r '.composition.slots | join(" ")')" "sim0-4 sim0-5" "two H100 hold it"
 like "$(gpuctl size llama-3.1-70b --check llm)" 'cannot be read' "no driver says what a simulated GPU uses"
@@ -121,6 +126,7 @@ gpuctl -j show llm | jq -r '.composition.slots[]' | while read -r slot; do
 done >/tmp/smi
 like "$(gpuctl size llama-3.1-70b --check llm --smi /tmp/smi)" 'within P95' "what nvidia-smi says is compared with the estimate"
 check_rc 3 "a model that fits on nothing that is left" gpuctl compose huge --model llama-3.1-405b
+like "$(error_of gpuctl compose huge --model llama-3.1-405b)" 'decided by pool: the workload needs .*; free: ' "and which limit decided"
 check "resize: one more" gpuctl resize one --gpus +1
 check "resize: back to two" gpuctl resize one --gpus 2
 is "$(gpuctl -j show one | jq -r '.composition.slots | join(" ")')" "sim0-0 sim0-1" "the first stay"
