@@ -7,8 +7,8 @@
  * suffice are taken. The sets are compared by one ordered list of criteria
  * (struct score): one kind of GPU, few GPUs, one NUMA node, few switches, few
  * hops, near peers (no ACS redirect between them), no IOMMU group shared with
- * another composition, wide and fast links, certain identities, the smallest GPU that
- * does, and at last the least left over, so that large groups stay whole for those who need them.
+ * another composition, wide and fast links, windows that need not move, certain
+ * identities, the smallest GPU that does, and at last the least left over, so that large groups stay whole for those who need them.
  *
  * Wants can overlap ("2 of any and 1 h100"), so slots are assigned by
  * augmenting paths: when an assignment exists it is found.
@@ -23,12 +23,12 @@
 #include "lib/topo.h"
 
 #define NONE SIZE_MAX
-#define CRITERIA 12
+#define CRITERIA 13
 #define ALL_KINDS UINT64_MAX
 /* Sets of kinds are tried one by one up to here; no fabric holds so many. */
 #define KINDS_MAX 12
 
-#define ORDER_KEYS 6
+#define ORDER_KEYS 7
 
 /* A slot, and by what it is taken before or after others. */
 struct ordered {
@@ -282,13 +282,14 @@ static void score_set(const struct chooser *c, const size_t *picked, size_t n,
 		      uint64_t score[CRITERIA])
 {
 	uint64_t kinds = 0, nodes = 0, switches = 0, hops = 0, doubt = 0, cold = 0, left = 0;
-	uint64_t memory = 0, peers = 0, shares = 0, narrowest = UINT64_MAX;
+	uint64_t memory = 0, peers = 0, shares = 0, moves = 0, narrowest = UINT64_MAX;
 	size_t i, j;
 
 	switches = c->request->n_home;
 	for (i = 0; i < n; i++) {
 		const struct choose_slot *slot = &c->slots[picked[i]];
 
+		moves += slot->moves;
 		doubt += slot->doubt;
 		cold += !slot->ready;
 		memory += slot->memory;
@@ -315,10 +316,11 @@ static void score_set(const struct chooser *c, const size_t *picked, size_t n,
 	score[5] = c->request->spread ? 0 : peers;
 	score[6] = shares;
 	score[7] = UINT64_MAX - narrowest;
-	score[8] = doubt;
-	score[9] = memory;
-	score[10] = cold;
-	score[11] = left;
+	score[8] = moves;
+	score[9] = doubt;
+	score[10] = memory;
+	score[11] = cold;
+	score[12] = left;
 }
 
 static bool is_better(const uint64_t *score, const uint64_t *than)
@@ -429,9 +431,10 @@ static size_t order_slots(const struct chooser *c, const struct place *places, s
 		all[n].key[0] = c->request->spread ? c->rank[i] : at;
 		all[n].key[1] = c->slots[i].shares;
 		all[n].key[2] = c->slots[i].bandwidth ? UINT64_MAX - c->slots[i].bandwidth : 0;
-		all[n].key[3] = c->slots[i].doubt;
-		all[n].key[4] = c->slots[i].memory;
-		all[n].key[5] = !c->slots[i].ready;
+		all[n].key[3] = c->slots[i].moves;
+		all[n].key[4] = c->slots[i].doubt;
+		all[n].key[5] = c->slots[i].memory;
+		all[n].key[6] = !c->slots[i].ready;
 		n++;
 	}
 	qsort(all, n, sizeof(*all), compare_ordered);

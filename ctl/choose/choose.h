@@ -42,6 +42,7 @@ enum choose_bar {
  *	when that is not known
  * @shares: its IOMMU group holds a GPU of a composition
  * @bandwidth: of its link, in MT/s times lanes; 0 when unknown
+ * @moves: its GPU fits after windows of the switch were reassigned
  * @doubt: how uncertain its identity is: 0 live, 1 last seen, 2 declared
  * @ready: is attached already
  * @bar: why it cannot be chosen, CHOOSE_FREE when it can
@@ -60,6 +61,7 @@ struct choose_slot {
 	unsigned int peers;
 	bool shares;
 	uint64_t bandwidth;
+	bool moves;
 	unsigned int doubt;
 	bool ready;
 	enum choose_bar bar;

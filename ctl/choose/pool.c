@@ -149,6 +149,7 @@ static void add_slot(struct session *session, struct pool *pool, const struct gf
 		choice->path = keep(pool, topo_path("/sys", slot->address));
 	choice->bandwidth = bandwidth(&slot->link);
 	choice->shares = shares_group(&session->fabric, slot);
+	choice->moves = slot->verdict == GPUFABRIC_VERDICT_FITS_AFTER_REASSIGNMENT;
 	choice->doubt = doubt_of(&identity);
 	choice->ready = slot->state == GPUFABRIC_SLOT_STATE_READY;
 	choice->bar = judge(session->ctx, slot, &identity, choice);

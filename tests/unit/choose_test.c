@@ -206,6 +206,9 @@ static void test_bars(void)
 	is_int(ask_one(8, NULL, 1, any), 0, "a doubtful and a certain identity");
 	is_str(picked(), "0-7", "certain first");
 	ok(strstr(result.why, "identity live"), "and says so: %s", result.why);
+	slots[7].moves = true;
+	is_int(ask_one(8, NULL, 1, any), 0, "one whose windows have to move first");
+	is_str(picked(), "0-0", "comes after those that fit as they are");
 }
 
 static void test_wants(void)
