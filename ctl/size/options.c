@@ -465,6 +465,7 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 {
 	static const char *const twins[][2] = {
 		{ "kv-precision", "kv-dtype" }, { "rank", "lora-rank" },
+		{ "batch", "micro-batch" },
 	};
 	static const char *const training[] = {
 		"micro-batch", "optimizer", "states", "zero", "recompute", "offload",
@@ -472,10 +473,6 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 	static const char *const adapting[] = { "rank", "lora-rank", "lora-target" };
 	size_t i;
 
-	for (i = 0; i < 2; i++)
-		if (given(ctx, twins[i][0]) && given(ctx, twins[i][1]))
-			return ctl_fail(ctx, CTL_USAGE, "--%s and --%s say the same: give one",
-					twins[i][0], twins[i][1]);
 	for (i = 0; i < sizeof(training) / sizeof(training[0]); i++)
 		if (req->task == SIZE_INFER && given(ctx, training[i]))
 			return ctl_fail(ctx, CTL_USAGE, "--%s is about training: add --task train",
@@ -484,6 +481,10 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 		if ((req->task == SIZE_TRAIN || req->task == SIZE_INFER) && given(ctx, adapting[i]))
 			return ctl_fail(ctx, CTL_USAGE, "--%s is about adapters: add --task lora",
 					adapting[i]);
+	for (i = 0; i < sizeof(twins) / sizeof(twins[0]); i++)
+		if (given(ctx, twins[i][0]) && given(ctx, twins[i][1]))
+			return ctl_fail(ctx, CTL_USAGE, "--%s and --%s say the same: give one",
+					twins[i][0], twins[i][1]);
 	return CTL_DONE;
 }
 

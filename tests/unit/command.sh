@@ -121,6 +121,8 @@ gives 2 '^gpuctl: engine llama.cpp serves models' size llama-3-8b --engine llama
 gives 0 'GiB' size llama-3-8b --engine hf --task train
 gives 2 '^gpuctl: --rank is about adapters' size llama-3-8b --rank 8
 gives 2 '^gpuctl: --lora-rank is about adapters' size llama-3-8b --task train --lora-rank 8
+gives 2 '^gpuctl: --batch and --micro-batch say the same' size llama-3-8b --task train --batch 8 --micro-batch 2
+gives 2 '^gpuctl: --rank and --lora-rank say the same' size llama-3-8b --task lora --rank 8 --lora-rank 8
 gives 2 '^gpuctl: --qpm needs --output-tokens' size llama-3-8b --qpm 60
 gives 2 '^gpuctl: --epochs needs --tokens' size llama-3-8b --task train --epochs 2
 gives 2 '^gpuctl: --hours is about --method fleet-training' size llama-3-8b --task train --hours 5
