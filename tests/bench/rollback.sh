@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The guest's half of "make bench": what it costs to take back a composition of 16 whose last
-# GPU fails at the end, when its driver refuses it,
+# GPU is not found after power-on, when the others are there,
 #
 #   rollback   gpuctl compose that fails, less one that succeeds
 #   release    gpuctl release of one that succeeded
@@ -43,7 +43,7 @@ gpuctl scan >/dev/null
 for ((i = 0; i < rounds; i++)); do
 	took 0 gpuctl compose all --gpus $slots >>/tmp/compose
 	took 0 gpuctl release all >>/tmp/release
-	echo probe-fail >/sys/kernel/debug/gpufabric_sim/slot0.15/driver
+	echo enumerate >"/sys/kernel/debug/gpufabric_sim/slot0.$((slots - 1))/fail"
 	took 1 gpuctl compose all --gpus $slots >>/tmp/failed
 	gpuctl clear "$((100 + slots - 1))" >/dev/null
 	[ "$(gpuctl -j list | jq '[.slots[] | select(.state == "off")] | length')" = $slots ]
