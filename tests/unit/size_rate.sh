@@ -26,8 +26,8 @@ figure()
 for file in 1000-shards.index.json 200-MB-header.gguf; do
 	kib=$(figure "$file" '[^0-9]([0-9]+) KiB of memory')
 	report "$((${kib:-0} > 0 && ${kib:-0} * 1024 < 20000000))" 1 "$file takes less than 20 MB"
-	echo "# count size.peak_kib.$file ${kib:-0}"
-	echo "# count size.header_ms.$file $(figure "$file" 'in ([0-9.]+) ms')"
+	echo "# count size.${file##*.}.peak-kib ${kib:-0}"
+	echo "# count size.${file##*.}.header-us $(figure "$file" 'in ([0-9.]+) ms' | awk '{ print int($1 * 1000) }')"
 done
 report "$(figure 1000-shards.index.json ' ([0-9]+) bytes of tensors')" 1342177280000 "bytes of the index"
 report "$(figure 200-MB-header.gguf ' ([0-9]+) bytes of tensors')" 1024 "bytes of the GGUF file"
