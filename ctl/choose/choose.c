@@ -8,8 +8,7 @@
  * (struct score): one kind of GPU, few GPUs, one NUMA node, few switches, few
  * hops, near peers (no ACS redirect between them), no IOMMU group shared with
  * another composition, wide and fast links, windows that need not move, certain
- * identities, the smallest GPU that does, and at last the least left over, so that
- * large groups stay whole for those who need them.
+ * identities, the smallest GPU that does, the least left over for large groups.
  *
  * Wants can overlap ("2 of any and 1 h100"), so slots are assigned by
  * augmenting paths: when an assignment exists it is found.
