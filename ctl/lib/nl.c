@@ -234,23 +234,41 @@ void gfc_put_member(struct nl_msg *msg, int attr, const struct gf_slot *slot,
 	nla_nest_end(msg, nest);
 }
 
+/* Where the name of slot @id is, or belongs: they are kept in order of the ids, as a dump has them. */
+static size_t name_index(const struct gfc *client, uint32_t id)
+{
+	size_t low = 0, high = client->n_names;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (client->names[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static const char *slot_name(const struct gfc *client, uint32_t id)
 {
-	size_t i;
+	size_t i = name_index(client, id);
 
-	for (i = 0; i < client->n_names; i++)
-		if (client->names[i].id == id)
-			return client->names[i].name;
-	return NULL;
+	return i < client->n_names && client->names[i].id == id ? client->names[i].name : NULL;
 }
 
 void gfc_remember_name(struct gfc *client, const struct gf_slot *slot)
 {
-	if (slot_name(client, slot->id))
+	size_t i = name_index(client, slot->id);
+
+	if (i < client->n_names && client->names[i].id == slot->id)
 		return;
-	client->names = mem_grow(client->names, client->n_names + 1, sizeof(*client->names));
-	client->names[client->n_names].id = slot->id;
-	client->names[client->n_names++].name = mem_strdup(slot->name);
+	client->names = mem_push(client->names, client->n_names, sizeof(*client->names));
+	memmove(&client->names[i + 1], &client->names[i],
+		(client->n_names - i) * sizeof(*client->names));
+	client->names[i].id = slot->id;
+	client->names[i].name = mem_strdup(slot->name);
+	client->n_names++;
 }
 
 /* Where the kernel points at: the attribute of our request and, in a member, its slot. */
