@@ -10,6 +10,9 @@
 
 set -euo pipefail
 
+# shellcheck source=tests/vm/census.sh
+. "$TESTS/vm/census.sh"
+
 rounds=${1:-5}
 per_switch=32
 
@@ -53,9 +56,8 @@ used()
 	local i
 
 	for ((i = 0; i < 5; i++)); do
-		sync
-		echo 3 >/proc/sys/vm/drop_caches
-		awk '/^(MemFree|Buffers|Cached):/ { free += $2 } /^MemTotal:/ { all = $2 } END { print all - free }' /proc/meminfo
+		objects >/tmp/objects
+		kernel_memory
 	done | sort -n | head -n 1
 }
 
