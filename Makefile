@@ -16,6 +16,8 @@ srcdir      ?= /usr/src
 # is not looked for below /usr/local.
 udevdir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/udev,$(sysconfdir)/udev)
 unitdir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/systemd/system,$(sysconfdir)/systemd/system)
+# Where zsh looks for functions of packages is Debian's own choice.
+zshdir      ?= $(datadir)/zsh/$(if $(filter /usr,$(prefix)),vendor-completions,site-functions)
 
 VERSION     := $(shell cat VERSION)
 KERNEL      ?= host
@@ -172,9 +174,11 @@ install-map = $(BUILD)/gpuctl:$(bindir)/gpuctl:755 \
 	$(call to,ctl/catalogue/nodes.d/*.conf,$(datadir)/gpuctl/nodes.d) \
 	$(call to,ctl/size/engines/*.conf,$(datadir)/gpuctl/engines.d) \
 	$(call to,ctl/hooks/*,$(datadir)/gpuctl/hooks,755) \
+	$(call to,ctl/man/*.4,$(mandir)/man4) \
 	$(call to,ctl/man/*.5,$(mandir)/man5) \
 	$(call to,ctl/man/*.8,$(mandir)/man8) \
 	$(call to,ctl/completion/gpuctl,$(datadir)/bash-completion/completions) \
+	$(call to,ctl/completion/_gpuctl,$(zshdir)) \
 	$(call to,udev/*.rules,$(udevdir)/rules.d) \
 	$(call to,udev/*.hwdb,$(udevdir)/hwdb.d) \
 	$(call to,udev/*.service udev/*.socket udev/*.target udev/*.slice,$(unitdir))
