@@ -262,7 +262,7 @@ static size_t draw_slots(struct top *top, size_t line, uint64_t now)
 	view_slot_table(out, slots + top->first, n, &session->knowledge, now);
 	text = out_render_text(out);
 	lines = lines_of(text);
-	for (i = 0; lines[i] && i <= n; i++)
+	for (i = 0; i <= n && lines[i]; i++)
 		screen_line(line + i, lines[i], top->shift,
 			    i ? look_of(view_slot_mood(slots[top->first + i - 1])) : SCREEN_TITLE);
 	free(lines);
@@ -286,7 +286,7 @@ static size_t draw_compositions(const struct top *top, size_t line, uint64_t now
 	view_composition_table(out, &session->fabric, 0, n, &session->knowledge, now);
 	text = out_render_text(out);
 	lines = lines_of(text);
-	for (i = 0; lines[i] && i <= n; i++)
+	for (i = 0; i <= n && lines[i]; i++)
 		screen_line(line + i, lines[i], top->shift,
 			    i ? look_of(view_composition_mood(&session->fabric.compositions[i - 1]))
 			      : SCREEN_TITLE);
@@ -320,7 +320,8 @@ static void draw_foot(const struct top *top)
 		text = mem_printf("find: %s_   Enter keeps it, Escape ends it", view->find);
 	else
 		text = mem_printf("q quit  s sort: %s  r %s  f filter: %s  / find%s%s  %zu of %zu",
-				  view_sort_names[view->sort], view->reverse ? "reversed" : "reverse",
+				  view_sort_names[view->sort],
+				  view->reverse ? "reversed" : "reverse",
 				  view_filter_names[view->filter], *view->find ? ": " : "",
 				  view->find, top->n_shown, top->session.fabric.n_slots);
 	if (screen_lines() > 1)
@@ -527,8 +528,10 @@ static int read_options(struct ctl_ctx *ctx, struct view *view)
 	view->filter = (enum view_filter)filter;
 	view->reverse = ctl_flag(ctx, "reverse");
 	if (ctl_opt(ctx, "find") && strlen(ctl_opt(ctx, "find")) >= sizeof(view->find))
-		return ctl_fail(ctx, CTL_USAGE, "--find: at most %zu bytes", sizeof(view->find) - 1);
-	snprintf(view->find, sizeof(view->find), "%s", ctl_flag(ctx, "find") ? ctl_opt(ctx, "find") : "");
+		return ctl_fail(ctx, CTL_USAGE, "--find: at most %zu bytes",
+				sizeof(view->find) - 1);
+	snprintf(view->find, sizeof(view->find), "%s",
+		 ctl_flag(ctx, "find") ? ctl_opt(ctx, "find") : "");
 	return CTL_DONE;
 }
 
@@ -543,7 +546,8 @@ static int show(struct top *top)
 	if (ret)
 		return ret;
 	if (!screen_begin())
-		return ctl_fail(ctx, CTL_FAILED, "cannot draw on a terminal of this kind: set TERM");
+		return ctl_fail(ctx, CTL_FAILED,
+				"cannot draw on a terminal of this kind: set TERM");
 	ret = loop(top);
 	screen_end();
 	return ret;

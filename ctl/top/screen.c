@@ -9,6 +9,7 @@
 #include <curses.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <term.h>
@@ -17,7 +18,8 @@
 
 #include "top/screen.h"
 
-static volatile sig_atomic_t active, ended;
+/* Lock-free, so that a handler may set them. */
+static atomic_bool active, ended;
 static bool coloured;
 static SCREEN *terminal;
 
@@ -38,14 +40,14 @@ void screen_end(void)
 {
 	if (!active)
 		return;
-	active = 0;
+	active = false;
 	endwin();
 }
 
 static void note_end(int signal)
 {
 	(void)signal;
-	ended = 1;
+	ended = true;
 }
 
 /* Not the orderly way, but the program is about to die, and its user needs the terminal. */
@@ -98,7 +100,7 @@ bool screen_begin(void)
 	terminal = newterm(NULL, stdout, stdin);
 	if (!terminal)
 		return false;
-	active = 1;
+	active = true;
 	start_colours();
 	cbreak();
 	noecho();
@@ -166,7 +168,7 @@ void screen_line(size_t line, const char *text, size_t shift, enum screen_look l
 	n = mbstowcs(wide, text, WIDEST - 1);
 	if (n == (size_t)-1) {
 		/* Not of this locale: what is ASCII in it can be read all the same. */
-		for (n = 0; text[n] && n < WIDEST - 1; n++)
+		for (n = 0; n < WIDEST - 1 && text[n]; n++)
 			wide[n] = (unsigned char)text[n] < 0x80 ? (wchar_t)text[n] : L'?';
 	}
 	wide[n < WIDEST ? n : WIDEST - 1] = L'\0';

@@ -223,7 +223,8 @@ const struct gf_slot **view_slots(const struct view *view, const struct gf_fabri
 /* "attach 1.2/30 s" while it is under way, "attach 0.34 s" when it is over. */
 static void put_operation(struct out_table *t, const struct gf_slot *slot, uint64_t now)
 {
-	const struct gf_operation *op = slot->operation.id ? &slot->operation : &slot->last_operation;
+	const struct gf_operation *op =
+		slot->operation.id ? &slot->operation : &slot->last_operation;
 	uint64_t ran = now > op->started ? now - op->started : 0;
 	uint64_t may = op->deadline > op->started ? op->deadline - op->started : 0;
 	char took[TEXT_QUANTITY];
@@ -237,8 +238,8 @@ static void put_operation(struct out_table *t, const struct gf_slot *slot, uint6
 		out_text(t, "operation", "%s %s", render_kind(op->kind),
 			 text_duration(took, op->durations[GPUFABRIC_PHASE_TOTAL] / 1000));
 	else if (op == &slot->operation && may)
-		out_text(t, "operation", "%s %.1f/%llu s", render_kind(op->kind), (double)ran / 1000,
-			 (unsigned long long)(may / 1000));
+		out_text(t, "operation", "%s %.1f/%llu s", render_kind(op->kind),
+			 (double)ran / 1000, (unsigned long long)(may / 1000));
 }
 
 static void put_slot(struct out_table *t, const struct gf_slot *slot,

@@ -37,7 +37,7 @@ report()
 
 man_warns()
 {
-	man --warnings=w -E UTF-8 -l -Tutf8 -Z "$1" 2>&1 >/dev/null
+	{ man --warnings=w -E UTF-8 -l -Tutf8 -Z "$1" >/dev/null; } 2>&1
 }
 
 roff_warns()
@@ -91,7 +91,7 @@ missing()
 installed()
 {
 	make -s install-files DESTDIR="$work" prefix=/usr WERROR= || return
-	comm -3 <(cd ctl/man && ls ./*.[458] | sort) \
+	comm -3 <(cd ctl/man && find . -name '*.[458]' | sort) \
 		<(cd "$work/usr/share/man" && find . -type f -printf './%f\n' | sort)
 	[ -s "$work/usr/share/bash-completion/completions/gpuctl" ] || echo "no completion for bash"
 	[ -s "$work/usr/share/zsh/vendor-completions/_gpuctl" ] || echo "no completion for zsh"
