@@ -63,7 +63,7 @@ slots_shown()
 
 pid_of_top()
 {
-	pgrep -x gpuctl
+	pidof gpuctl
 }
 
 check "the modules load" modprobe gpufabric_sim mode=own latency_ms=5 'gpus=*:h100-80:off' || bail_out "no simulator"
