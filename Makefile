@@ -16,6 +16,8 @@ srcdir      ?= /usr/src
 # is not looked for below /usr/local.
 udevdir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/udev,$(sysconfdir)/udev)
 unitdir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/systemd/system,$(sysconfdir)/systemd/system)
+# Where zsh looks for functions of packages is Debian's own choice.
+zshdir      ?= $(datadir)/zsh/$(if $(filter /usr,$(prefix)),vendor-completions,site-functions)
 
 VERSION     := $(shell cat VERSION)
 KERNEL      ?= host
@@ -141,6 +143,9 @@ check-dkms: deps ## Real DKMS builds and installs, below build/
 mutants: deps ## How many of 60 small mistakes in the module the tests notice; takes long
 	@tests/mutants/run
 
+check-matrix: deps ## Debian 6.1, 6.12 and the newest in backports, and clang; takes long
+	@tests/matrix/run
+
 check-fresh: deps ## The README's commands in a minimal Debian 12 made for it
 	@tests/fresh/run
 
@@ -172,9 +177,11 @@ install-map = $(BUILD)/gpuctl:$(bindir)/gpuctl:755 \
 	$(call to,ctl/catalogue/nodes.d/*.conf,$(datadir)/gpuctl/nodes.d) \
 	$(call to,ctl/size/engines/*.conf,$(datadir)/gpuctl/engines.d) \
 	$(call to,ctl/hooks/*,$(datadir)/gpuctl/hooks,755) \
+	$(call to,ctl/man/*.4,$(mandir)/man4) \
 	$(call to,ctl/man/*.5,$(mandir)/man5) \
 	$(call to,ctl/man/*.8,$(mandir)/man8) \
 	$(call to,ctl/completion/gpuctl,$(datadir)/bash-completion/completions) \
+	$(call to,ctl/completion/_gpuctl,$(zshdir)) \
 	$(call to,udev/*.rules,$(udevdir)/rules.d) \
 	$(call to,udev/*.hwdb,$(udevdir)/hwdb.d) \
 	$(call to,udev/*.service udev/*.socket udev/*.target udev/*.slice,$(unitdir))
@@ -214,13 +221,13 @@ clean: ## Remove what was built; kernels and package lists stay
 	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
 		$(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
-		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz
+		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz $(BUILD)/terminal $(BUILD)/matrix $(BUILD)/newest
 
 distclean: ## Remove build/ altogether
 	rm -rf $(BUILD)
 
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
-	check-system check-dkms check-fresh mutants fuzz fuzz-netlink storm feasibility coverage lint bench bench-size \
+	check-system check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm feasibility coverage lint bench bench-size \
 	bench-size-rate fit install uninstall install-files dkms-sources dkms-install \
 	clean distclean FORCE

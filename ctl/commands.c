@@ -34,6 +34,7 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_save,
 	&cmd_restore,
 	&cmd_watch,
+	&cmd_top,
 	&cmd_history,
 	&cmd_stats,
 	&cmd_metrics,

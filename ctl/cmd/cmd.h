@@ -31,6 +31,7 @@ extern const struct ctl_command cmd_show;
 extern const struct ctl_command cmd_size;
 extern const struct ctl_command cmd_stats;
 extern const struct ctl_command cmd_tenants;
+extern const struct ctl_command cmd_top;
 extern const struct ctl_command cmd_topo;
 extern const struct ctl_command cmd_udev;
 extern const struct ctl_command cmd_version;

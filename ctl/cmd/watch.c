@@ -7,6 +7,7 @@
 
 #include "ctl.h"
 #include "lib/condition.h"
+#include "lib/event_text.h"
 #include "lib/netlink_gen.h"
 #include "lib/out.h"
 #include "lib/render.h"
@@ -17,8 +18,10 @@ static const struct ctl_option options[] = {
 	{ "count", 'c', "COUNT", "end after so many changes" },
 	{ "changes", 0, NULL, "leave the snapshot out" },
 	{ "slot", 's', "SLOT", "only this slot (may be repeated)" },
-	{ "composition", 'C', "NAME", "only this composition and its slots (may be repeated)" },
-	{ "kind", 'k', "KIND", "only changes of a kind, such as slot-changed (may be repeated)" },
+	{ "composition", 'C', "NAME", "only this composition and its slots (may be repeated)",
+	  "@compositions" },
+	{ "kind", 'k', "KIND", "only changes of a kind, such as slot-changed (may be repeated)",
+	  "@events" },
 	{ "until", 'u', "'NAME STATE'", "end when a slot or composition is in a state, or gone" },
 	{ "timeout", 't', "TIME", "for --until: give up after this time, exit code 7" },
 	{ NULL },
@@ -129,17 +132,6 @@ static void put_operation(struct watch *watch, const struct gf_operation *operat
 				 "operation", operation);
 }
 
-static const char *clock_text(char buf[16], uint64_t ms)
-{
-	char full[TEXT_QUANTITY];
-
-	text_time(full, ms);
-	/* Date and time have a fixed form; only the time of day is wanted. */
-	snprintf(buf, 16, "%.8s.%03u", strlen(full) > 11 ? full + 11 : full,
-		 (unsigned int)(ms % 1000));
-	return buf;
-}
-
 /* Was the option given at all, and with this value? */
 static bool passes(const struct ctl_ctx *ctx, const char *option, const char *value)
 {
@@ -196,7 +188,7 @@ static int show_snapshot(struct watch *watch)
 {
 	const struct gf_fabric *fabric = &watch->session->fabric;
 	struct out_table *t;
-	char now[16];
+	char now[EVENT_CLOCK];
 	int ret = 0;
 	size_t i;
 
@@ -219,8 +211,8 @@ static int show_snapshot(struct watch *watch)
 			begin(watch, "exists");
 		else
 			out_line(out_of(watch), "%s  slot         %-10s %s  %s%s%s",
-				 clock_text(now, text_now()), slot->name, render_state(slot->state),
-				 identity.label, slot->composition ? "  " : "",
+				 event_clock(now, text_now()), slot->name,
+				 render_state(slot->state), identity.label, slot->composition ? "  " : "",
 				 slot->composition ? slot->composition : "");
 		put_slot(watch, slot);
 		ret = flush(watch);
@@ -232,7 +224,7 @@ static int show_snapshot(struct watch *watch)
 			begin(watch, "exists");
 		else
 			out_line(out_of(watch), "%s  composition  %-10s %s",
-				 clock_text(now, text_now()), fabric->compositions[i].name,
+				 event_clock(now, text_now()), fabric->compositions[i].name,
 				 render_composition_state(fabric->compositions[i].state));
 		put_composition(watch, &fabric->compositions[i]);
 		ret = flush(watch);
@@ -243,74 +235,18 @@ static int show_snapshot(struct watch *watch)
 		t = begin(watch, "snapshot-done");
 		out_uint(t, "sequence", watch->sequence);
 	} else {
-		out_line(out_of(watch), "%s  -- changes from here", clock_text(now, text_now()));
+		out_line(out_of(watch), "%s  -- changes from here", event_clock(now, text_now()));
 	}
 	return flush(watch);
 }
 
-static void text_slot(struct watch *watch, const struct gf_event *event, const char *when)
-{
-	const struct gf_slot *slot = gf_slot_by_id(&watch->session->fabric, event->slot.id);
-	const struct gf_slot *s = event->slot.name ? &event->slot : slot;
-	struct text text = { 0 };
-	struct identity identity;
-
-	if (!s)
-		return;
-	identity_of(&watch->session->knowledge, s, &identity);
-	if (event->kind == GPUFABRIC_EVENT_KIND_SLOT_CHANGED && event->has_previous &&
-	    event->previous != s->state)
-		text_add(&text, "%s -> %s", render_state(event->previous), render_state(s->state));
-	else
-		text_add(&text, "%s", render_state(s->state));
-	if (s->cause)
-		text_add(&text, " (%s)", render_cause(s->cause));
-	text_add(&text, "  %s", identity.label);
-	if (s->composition)
-		text_add(&text, "  %s", s->composition);
-	if (s->text && *s->text)
-		text_add(&text, "  %s", s->text);
-	out_line(out_of(watch), "%s  %-12s %-10s %s", when,
-		 event->kind == GPUFABRIC_EVENT_KIND_SLOT_CHANGED
-			 ? "slot"
-			 : gfnl_event_kind_name(event->kind),
-		 s->name, text.text);
-	free(text.text);
-}
-
-static void text_operation(struct watch *watch, const struct gf_event *event, const char *when)
-{
-	const struct gf_operation *op = &event->operation;
-	bool over = event->kind == GPUFABRIC_EVENT_KIND_OPERATION_DONE;
-
-	out_line(out_of(watch), "%s  %-12s %-10s %s%s%s%s%s", when, "operation",
-		 render_kind(op->kind),
-		 !over	     ? "started"
-		 : op->error ? strerror(-op->error)
-			     : "done",
-		 op->composition ? "  " : "", op->composition ? op->composition : "",
-		 op->text && *op->text ? "  " : "", op->text && *op->text ? op->text : "");
-}
-
 static void show_text(struct watch *watch, const struct gf_event *event)
 {
-	const char *kind = gfnl_event_kind_name(event->kind);
-	char when[16];
+	char *text = event_text(event, &watch->session->fabric, &watch->session->knowledge);
+	char when[EVENT_CLOCK];
 
-	clock_text(when, event->time);
-	if (event->has_slot)
-		text_slot(watch, event, when);
-	else if (event->has_operation)
-		text_operation(watch, event, when);
-	else if (event->has_composition)
-		out_line(out_of(watch), "%s  %-12s %-10s %s", when, "composition",
-			 event->composition.name,
-			 event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED
-				 ? "removed"
-				 : render_composition_state(event->composition.state));
-	else
-		out_line(out_of(watch), "%s  %-12s %s", when, kind ? kind : "event",
-			 event->has_switch ? event->sw.address : "");
+	out_line(out_of(watch), "%s  %s", event_clock(when, event->time), text);
+	free(text);
 }
 
 static void show_json(struct watch *watch, const struct gf_event *event)
