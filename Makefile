@@ -42,7 +42,7 @@ ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
 	-DGPUCTL_VERSION='"$(VERSION)"' \
 	-DGPUCTL_DATA_DIR='"$(datadir)/gpuctl"' -DGPUCTL_CONFIG_DIR='"$(sysconfdir)/gpuctl"' \
 	-I. -Iuapi -Ictl \
-	$(shell $(PKG_CONFIG) --cflags $(PACKAGES) libsystemd) $(CPPFLAGS) $(CFLAGS)
+	$(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(CPPFLAGS) $(CFLAGS)
 ctl-libs     = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl
 
 .DELETE_ON_ERROR:

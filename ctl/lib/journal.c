@@ -13,8 +13,6 @@
 #include <string.h>
 #include <sys/uio.h>
 #include <syslog.h>
-#include <systemd/sd-daemon.h>
-#include <systemd/sd-journal.h>
 
 #include "lib/journal.h"
 #include "lib/netlink_gen.h"
@@ -197,7 +195,7 @@ void journal_free(struct journal_entry *entry)
 
 int journal_send(const struct journal_entry *entry)
 {
-	typeof(&sd_journal_sendv) send = library("sd_journal_sendv");
+	int (*send)(const struct iovec *iov, int n) = library("sd_journal_sendv");
 	struct iovec *iov;
 	size_t i;
 	int err;
@@ -216,7 +214,7 @@ int journal_send(const struct journal_entry *entry)
 
 void journal_ready(void)
 {
-	typeof(&sd_notify) notify = library("sd_notify");
+	int (*notify)(int unset_environment, const char *state) = library("sd_notify");
 
 	if (notify)
 		notify(0, "READY=1");
