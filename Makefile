@@ -10,6 +10,7 @@ bindir      ?= $(prefix)/bin
 libdir      ?= $(prefix)/lib
 datadir     ?= $(prefix)/share
 mandir      ?= $(datadir)/man
+includedir  ?= $(prefix)/include
 sysconfdir  ?= /etc
 srcdir      ?= /usr/src
 # udev and systemd read /usr/lib for packages and /etc for the rest; the hwdb
@@ -18,6 +19,7 @@ udevdir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/udev,$(sysconfdir)/udev)
 unitdir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/systemd/system,$(sysconfdir)/systemd/system)
 # Where zsh looks for functions of packages is Debian's own choice.
 zshdir      ?= $(datadir)/zsh/$(if $(filter /usr,$(prefix)),vendor-completions,site-functions)
+loaddir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/modules-load.d,$(sysconfdir)/modules-load.d)
 
 VERSION     := $(shell cat VERSION)
 KERNEL      ?= host
@@ -43,7 +45,7 @@ ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
 	-DGPUCTL_DATA_DIR='"$(datadir)/gpuctl"' -DGPUCTL_CONFIG_DIR='"$(sysconfdir)/gpuctl"' \
 	-I. -Iuapi -Ictl \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(CPPFLAGS) $(CFLAGS)
-ctl-libs     = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm
+ctl-libs     = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -137,6 +139,9 @@ check-debug: deps ## The same on a kernel with KASAN, lockdep and kmemleak; buil
 check-system: deps ## On a Debian 12 with systemd: reboots, scopes; makes its disk first
 	@tests/check system
 
+check-packages: deps ## Build the Debian packages, look at them with lintian
+	@tests/check packages
+
 check-dkms: deps ## Real DKMS builds and installs, below build/
 	@tests/check dkms
 
@@ -194,10 +199,19 @@ install-files:
 		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to" || exit 1; \
 	done
 
-uninstall: ## Remove what install put there
+uninstall: ## Remove what install, install-boot and install-dev put there
 	@for entry in $(install-map); do \
 		IFS=: read -r from to mode <<<"$$entry" && rm -f "$(DESTDIR)$$to" || exit 1; \
 	done
+	@rm -f "$(DESTDIR)$(loaddir)/gpufabric.conf" "$(DESTDIR)$(includedir)/linux/gpufabric.h" \
+		"$(DESTDIR)$(datadir)/gpufabric/gpufabric.yaml"
+
+install-boot: ## Have the module gpufabric loaded at boot
+	install -D -m 644 udev/gpufabric.modules-load "$(DESTDIR)$(loaddir)/gpufabric.conf"
+
+install-dev: ## Install the netlink header and its YAML specification
+	install -D -m 644 uapi/linux/gpufabric.h "$(DESTDIR)$(includedir)/linux/gpufabric.h"
+	install -D -m 644 uapi/netlink/specs/gpufabric.yaml "$(DESTDIR)$(datadir)/gpufabric/gpufabric.yaml"
 
 # Each DKMS package has the shape of the checkout, less what it does not need.
 # The module's own version is in its dkms.conf, which DKMS reads as it stands.
@@ -214,13 +228,16 @@ dkms-sources: ## Sources of both DKMS packages below DESTDIR/usr/src
 		fi || exit 1; \
 	done
 
+deb: deps ## Build Debian packages: build/deb/*.deb
+	@debian/build
+
 dkms-install: dkms-sources ## Build and install gpufabric for the running kernel by DKMS
 	dkms install gpufabric/$(VERSION)
 
 clean: ## Remove what was built; kernels and package lists stay
 	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
-		$(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
+		$(BUILD)/deb $(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
 		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz $(BUILD)/terminal $(BUILD)/matrix $(BUILD)/newest
 
 distclean: ## Remove build/ altogether
@@ -228,6 +245,6 @@ distclean: ## Remove build/ altogether
 
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
-	check-system check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm feasibility coverage lint bench bench-size \
-	bench-size-rate fit install uninstall install-files dkms-sources dkms-install \
+	check-system check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm feasibility coverage lint bench bench-size \
+	bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

@@ -8,6 +8,8 @@
 #include "ctl.h"
 #include "lib/condition.h"
 #include "lib/event_text.h"
+#include "lib/follow.h"
+#include "lib/journal.h"
 #include "lib/netlink_gen.h"
 #include "lib/out.h"
 #include "lib/render.h"
@@ -24,6 +26,8 @@ static const struct ctl_option options[] = {
 	  "@events" },
 	{ "until", 'u', "'NAME STATE'", "end when a slot or composition is in a state, or gone" },
 	{ "timeout", 't', "TIME", "for --until: give up after this time, exit code 7" },
+	{ "journal", 0, NULL, "write changes to systemd's journal and not to standard output" },
+	{ "units", 0, NULL, "start the units gpufabric-* that follow changes" },
 	{ NULL },
 };
 
@@ -49,6 +53,9 @@ static const struct out_column empty_columns[] = { { NULL, NULL } };
  * @last: last event received, or @sequence
  * @until: what is waited for; no name: nothing
  * @end: when waiting for it ends, by text_monotonic(); 0 for never
+ * @journal: changes go to the journal
+ * @units: units are started for them
+ * @follow: what was started
  */
 struct watch {
 	struct session *session;
@@ -58,6 +65,9 @@ struct watch {
 	uint64_t last;
 	struct condition until;
 	uint64_t end;
+	bool journal;
+	bool units;
+	struct follow follow;
 };
 
 static struct out *out_of(const struct watch *watch)
@@ -285,19 +295,39 @@ static bool is_new(const struct watch *watch, const struct gf_event *event)
 	return event->sequence > watch->sequence;
 }
 
+static int to_journal(struct watch *watch, const struct gf_event *event)
+{
+	struct journal_entry entry;
+	int err;
+
+	journal_entry(&entry, &watch->session->fabric, event);
+	err = journal_send(&entry);
+	journal_free(&entry);
+	if (err)
+		return ctl_fail(watch->session->ctx, CTL_FAILED, "cannot write to the journal: %s",
+				strerror(-err));
+	return CTL_DONE;
+}
+
 static int change(struct watch *watch, struct gf_event *event)
 {
+	int ret = CTL_DONE;
+
 	if (!is_new(watch, event))
 		return CTL_DONE;
 	if (shows_event(watch, event)) {
-		if (watch->session->ctx->json)
+		if (watch->journal)
+			ret = to_journal(watch, event);
+		else if (watch->session->ctx->json)
 			show_json(watch, event);
 		else
 			show_text(watch, event);
 		watch->shown++;
 	}
+	if (watch->units)
+		follow_event(&watch->follow, &watch->session->fabric, event);
 	gf_fabric_apply(&watch->session->fabric, event);
-	return flush(watch);
+	return ret ? ret : flush(watch);
 }
 
 static int take_snapshot(struct watch *watch)
@@ -313,19 +343,27 @@ static int take_snapshot(struct watch *watch)
 	watch->last = status.sequence;
 	free(status.version);
 	ret = session_refresh(watch->session);
-	if (!ret && !ctl_flag(watch->session->ctx, "changes"))
+	if (!ret && !watch->journal && !ctl_flag(watch->session->ctx, "changes"))
 		ret = show_snapshot(watch);
+	if (!ret && watch->units)
+		follow_snapshot(&watch->follow, &watch->session->fabric);
 	return ret;
 }
 
 static int overrun(struct watch *watch)
 {
+	struct journal_entry entry;
 	int ret;
 
-	if (watch->session->ctx->json)
+	if (watch->journal) {
+		journal_note(&entry, "overrun", "changes were lost, a new snapshot is taken");
+		journal_send(&entry);
+		journal_free(&entry);
+	} else if (watch->session->ctx->json) {
 		begin(watch, "overrun");
-	else
+	} else {
 		out_line(out_of(watch), "-- changes were lost, a new snapshot follows");
+	}
 	ret = flush(watch);
 	return ret ? ret : take_snapshot(watch);
 }
@@ -364,13 +402,25 @@ static int patience(const struct watch *watch)
 	return now < watch->end ? (int)(watch->end - now) : 0;
 }
 
+/* The same, or less when a unit will be due before. */
+static int next_turn(const struct watch *watch)
+{
+	int left = patience(watch), turn = -1;
+
+	if (watch->units)
+		turn = follow_patience(&watch->follow, &watch->session->fabric, text_now());
+	return turn < 0 || (left >= 0 && left < turn) ? left : turn;
+}
+
 static int watch_loop(struct watch *watch)
 {
 	struct gf_event event;
 	int ret = CTL_DONE;
 
 	while (!ret && !is_over(watch)) {
-		switch (gfc_next_event(watch->session->client, patience(watch), &event)) {
+		if (watch->units)
+			follow_turn(&watch->follow, &watch->session->fabric, text_now());
+		switch (gfc_next_event(watch->session->client, next_turn(watch), &event)) {
 		case GFC_EVENT:
 			ret = one_event(watch, &event);
 			gf_event_free(&event);
@@ -431,6 +481,8 @@ static int read_options(struct ctl_ctx *ctx, struct watch *watch)
 	uint64_t ms = 0;
 	int ret;
 
+	watch->journal = ctl_flag(ctx, "journal");
+	watch->units = ctl_flag(ctx, "units");
 	if (ctl_opt(ctx, "count") &&
 	    !text_number(ctl_opt(ctx, "count"), UINT32_MAX, &watch->limit))
 		return ctl_fail(ctx, CTL_USAGE, "--count %s: write a number",
@@ -458,15 +510,20 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	ret = ctl_operands(ctx, argc, 0, 0);
 	if (!ret)
 		ret = read_options(ctx, &watch);
+	if (!ret && watch.journal && ctx->json)
+		ret = ctl_fail(ctx, CTL_USAGE, "--journal has fields of its own: leave -j out");
 	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHANGE);
 	if (ret) {
 		condition_free(&watch.until);
 		return ret;
 	}
-	gfc_mind_reader(session.client, STDOUT_FILENO);
+	if (!watch.journal)
+		gfc_mind_reader(session.client, STDOUT_FILENO);
 	out_stream(ctx->out);
 	ret = take_snapshot(&watch);
+	if (!ret && watch.journal)
+		journal_ready();
 	if (!ret)
 		ret = watch_loop(&watch);
 	session_close(&session);
@@ -483,7 +540,13 @@ const struct ctl_command cmd_watch = {
 		"\"snapshot-done\", then the kind of each change with its sequence number. When changes were\n"
 		"lost because the reader was slow, \"overrun\" and a new snapshot follow.\n"
 		"--slot, --composition and --kind leave out what is of no interest. --until 'train70b active'\n"
-		"ends as soon as that is so, at once when it is so already; gone is the state of what does not exist.",
+		"ends as soon as that is so, at once when it is so already; gone is the state of what does not exist.\n"
+		"With --journal each change is an entry of systemd's journal, with fields that journalctl can be asked\n"
+		"for: GPUFABRIC_EVENT, _SEQUENCE, _SLOT, _PORT, _STATE, _PREVIOUS, _CAUSE, _COMPOSITION, _TENANT, _JOB, and of\n"
+		"operations _OPERATION, _OPERATION_ID, _ERRNO, _UID, _PID, _COMMAND, _REASON. --units has systemd start\n"
+		"gpufabric-fault@SLOT.service for a slot that ends in fault, lost or stuck, gpufabric-detached@SLOT.service\n"
+		"when a GPU was detached, gpufabric-changed.service after any changes, and gpufabric-reap.service when a\n"
+		"lease ends or a client dies. gpufabric-watch.service runs both.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,

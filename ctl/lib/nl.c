@@ -16,8 +16,10 @@
 #include <netlink/errno.h>
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/netlink_gen.h"
 #include "lib/nl.h"
@@ -25,6 +27,9 @@
 #include "lib/text.h"
 
 #define DUMP_TRIES 20
+/* "coming" until the module's own init is done, and how long that may take. */
+#define INIT_STATE "/sys/module/gpufabric/initstate"
+#define INIT_MS 10000
 #define MESSAGE_SIZE (64 * 1024)
 /* Not in the headers of older systems, fixed by the protocol. */
 #define EXTACK_MISS_TYPE 5
@@ -160,6 +165,37 @@ static int resolve(struct gfc *client)
 	return client->family ? 0 : -NLE_OBJ_NOTFOUND;
 }
 
+/* Loading a module is told to the world before the module is at work. */
+static bool is_coming(void)
+{
+	FILE *f = fopen(INIT_STATE, "re");
+	char state[16] = "";
+
+	if (!f)
+		return false;
+	if (!fgets(state, sizeof(state), f))
+		*state = '\0';
+	fclose(f);
+	return !strcmp(state, "coming\n");
+}
+
+/* As resolve(), but a module that is just being loaded is waited for. */
+static int resolve_patiently(struct gfc *client)
+{
+	const struct timespec nap = { .tv_nsec = 20000000 };
+	uint64_t end = text_monotonic() + INIT_MS;
+	bool coming;
+	int err;
+
+	do {
+		coming = is_coming();
+		err = resolve(client);
+		if (err && coming)
+			nanosleep(&nap, NULL);
+	} while (err && coming && text_monotonic() < end);
+	return err;
+}
+
 int gfc_open(struct ctl_ctx *ctx, struct gfc **result)
 {
 	struct gfc *client;
@@ -173,7 +209,7 @@ int gfc_open(struct ctl_ctx *ctx, struct gfc **result)
 		free(client);
 		return err;
 	}
-	if (resolve(client)) {
+	if (resolve_patiently(client)) {
 		gfc_close(client);
 		return ctl_fail(ctx, CTL_NO_MODULE,
 				"module gpufabric is not loaded: modprobe gpufabric");

@@ -96,6 +96,14 @@ static const struct section sections[] = {
 	  "JSON its fields: verdict, verdict_need and verdict_free in bytes, verdict_bridge, verdict_age in\n"
 	  "milliseconds, verdict_text with why and what helps, verdict_largest for BARs that a driver may\n"
 	  "resize to the most." },
+	{ "UNITS",
+	  "gpufabric.target comes and goes with the module. gpufabric-watch.service writes every change to the\n"
+	  "journal and starts the others: gpufabric-save.service, -cdi, -metrics and -features after changes,\n"
+	  "by gpufabric-changed.service; gpufabric-reap.service when a lease ends or a client dies;\n"
+	  "gpufabric-fault@SLOT.service and gpufabric-detached@SLOT.service, which do nothing themselves: units\n"
+	  "with WantedBy= one of them follow. gpufabric-attached@.service is active while a GPU is ready.\n"
+	  "gpufabric-restore.service brings compositions back after a reboot; as long as that failed, nothing\n"
+	  "is saved over what could not be restored. Each is switched off by systemctl disable or mask." },
 	{ "OUTPUT",
 	  "With -j each command prints one JSON document; watch prints one a line. Names of fields are stable,\n"
 	  "fields may be added. Sizes are in bytes, times in milliseconds since the epoch, durations in\n"
