@@ -262,6 +262,9 @@ static size_t draw_slots(struct top *top, size_t line, uint64_t now)
 	view_slot_table(out, slots + top->first, n, &session->knowledge, now);
 	text = out_render_text(out);
 	lines = lines_of(text);
+	/* A table without rows has no heading either. */
+	if (!n)
+		screen_line(line, "SLOT  none passes the filter", 0, SCREEN_TITLE);
 	for (i = 0; i <= n && lines[i]; i++)
 		screen_line(line + i, lines[i], top->shift,
 			    i ? look_of(view_slot_mood(slots[top->first + i - 1])) : SCREEN_TITLE);

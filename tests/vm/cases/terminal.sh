@@ -24,7 +24,7 @@ shell_there()
 	terminal "env $* bash --noprofile --norc -i"
 	text "PS1='now: '; stty -g >/tmp/modes; clear"
 	keys Enter
-	shows '^now:$' 60
+	shows '^now:$'
 }
 
 # top OPTIONS: started from that shell; its screen is there.
@@ -33,7 +33,7 @@ top()
 	rm -f /tmp/rc
 	text "gpuctl top $*; echo \$? >/tmp/rc; stty -g >/tmp/modes.after"
 	keys Enter
-	shows '^SLOT ' 60
+	shows '^SLOT '
 }
 
 # The shell has its terminal back as it was.
@@ -199,7 +199,7 @@ rm -f /tmp/modes.after
 check "it ends" given_back
 text 'clear; gpuctl attach sim0-0; gpuctl detach sim0-0; gpuctl list; gpuctl topo; gpuctl help; echo over'
 keys Enter
-check "other commands" shows '^over' 60
+check "other commands" shows '^over'
 check "have none either" has_no_colours
 terminal_end
 check "a shell with an empty NO_COLOR" shell_there NO_COLOR=
