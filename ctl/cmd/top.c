@@ -199,6 +199,9 @@ static int ask_when_quiet(struct top *top)
 	if (text_monotonic() - top->heard < QUIET_MS)
 		return CTL_DONE;
 	ret = gfc_status(top->session.client, &status);
+	/* The family is not known any more. */
+	if (ret && gfc_last_errno(top->session.client) == ENOENT)
+		return ctl_fail(top->session.ctx, CTL_NO_MODULE, "module gpufabric was unloaded");
 	if (ret)
 		return ret;
 	free(status.version);
