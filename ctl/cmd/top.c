@@ -23,6 +23,7 @@
 /* Ages are whole seconds; a storm of events is drawn so often at most. */
 #define TICK_MS 1000
 #define DRAW_MS 50
+#define EVENTS_A_TURN 1000
 /* The silence after which the module is asked. */
 #define QUIET_MS 5000
 /* Control sequences of a terminal that is gone: as many ends of file in a row. */
@@ -169,9 +170,10 @@ static int take_event(struct top *top, struct gf_event *event)
 static int take_events(struct top *top)
 {
 	struct gf_event event;
-	int ret = CTL_DONE;
+	int ret = CTL_DONE, n;
 
-	while (!ret) {
+	/* In a storm keys and the picture have their turn as well. */
+	for (n = 0; n < EVENTS_A_TURN && !ret; n++) {
 		switch (gfc_next_event(top->session.client, 0, &event)) {
 		case GFC_EVENT:
 			top->heard = text_monotonic();
