@@ -23,6 +23,7 @@
 /* Ages are whole seconds; a storm of events is drawn so often at most. */
 #define TICK_MS 1000
 #define DRAW_MS 50
+#define EVENTS_A_TURN 1000
 /* The silence after which the module is asked. */
 #define QUIET_MS 5000
 /* Control sequences of a terminal that is gone: as many ends of file in a row. */
@@ -169,9 +170,10 @@ static int take_event(struct top *top, struct gf_event *event)
 static int take_events(struct top *top)
 {
 	struct gf_event event;
-	int ret = CTL_DONE;
+	int ret = CTL_DONE, n;
 
-	while (!ret) {
+	/* In a storm keys and the picture have their turn as well. */
+	for (n = 0; n < EVENTS_A_TURN && !ret; n++) {
 		switch (gfc_next_event(top->session.client, 0, &event)) {
 		case GFC_EVENT:
 			top->heard = text_monotonic();
@@ -199,6 +201,9 @@ static int ask_when_quiet(struct top *top)
 	if (text_monotonic() - top->heard < QUIET_MS)
 		return CTL_DONE;
 	ret = gfc_status(top->session.client, &status);
+	/* The family is not known any more. */
+	if (ret && gfc_last_errno(top->session.client) == ENOENT)
+		return ctl_fail(top->session.ctx, CTL_NO_MODULE, "module gpufabric was unloaded");
 	if (ret)
 		return ret;
 	free(status.version);
@@ -262,6 +267,9 @@ static size_t draw_slots(struct top *top, size_t line, uint64_t now)
 	view_slot_table(out, slots + top->first, n, &session->knowledge, now);
 	text = out_render_text(out);
 	lines = lines_of(text);
+	/* A table without rows has no heading either. */
+	if (!n)
+		screen_line(line, "SLOT  none passes the filter", 0, SCREEN_TITLE);
 	for (i = 0; i <= n && lines[i]; i++)
 		screen_line(line + i, lines[i], top->shift,
 			    i ? look_of(view_slot_mood(slots[top->first + i - 1])) : SCREEN_TITLE);

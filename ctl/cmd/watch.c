@@ -222,7 +222,8 @@ static int show_snapshot(struct watch *watch)
 		else
 			out_line(out_of(watch), "%s  slot         %-10s %s  %s%s%s",
 				 event_clock(now, text_now()), slot->name,
-				 render_state(slot->state), identity.label, slot->composition ? "  " : "",
+				 render_state(slot->state), identity.label,
+				 slot->composition ? "  " : "",
 				 slot->composition ? slot->composition : "");
 		put_slot(watch, slot);
 		ret = flush(watch);

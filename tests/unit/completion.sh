@@ -57,7 +57,7 @@ in_shell()
 		start="env ZDOTDIR=$work/zdot zsh -d -i" ;;
 	esac
 	terminal "$start"
-	shows '^now:' 60
+	shows '^now:'
 }
 
 # What is typed goes, with what came of it.

@@ -24,16 +24,16 @@ shell_there()
 	terminal "env $* bash --noprofile --norc -i"
 	text "PS1='now: '; stty -g >/tmp/modes; clear"
 	keys Enter
-	shows '^now:$' 60
+	shows '^now:$'
 }
 
 # top OPTIONS: started from that shell; its screen is there.
 top()
 {
-	rm -f /tmp/rc
+	rm -f /tmp/rc /tmp/modes.after
 	text "gpuctl top $*; echo \$? >/tmp/rc; stty -g >/tmp/modes.after"
 	keys Enter
-	shows '^SLOT ' 60
+	shows '^SLOT '
 }
 
 # The shell has its terminal back as it was.
@@ -153,19 +153,16 @@ keys q
 check "q gives the terminal back" given_back
 is "$(cat /tmp/rc)" 0 "and is its usual end"
 for signal in INT TERM HUP QUIT SEGV ABRT; do
-	rm -f /tmp/modes.after
-	check "top starts" top
+		check "top starts" top
 	kill "-$signal" "$(pid_of_top)"
 	check "SIG$signal gives the terminal back" given_back
 	text clear
 	keys Enter
 	gone 'top'
 done
-rm -f /tmp/modes.after
 check "top starts" top
 keys C-c
 check "so does Control-C" given_back
-rm -f /tmp/modes.after
 check "top starts" top
 keys C-z
 check "Control-Z gives it back for a while" shows 'Stopped'
@@ -174,7 +171,6 @@ keys Enter
 check "and top comes again" shows '^SLOT '
 keys q
 check "to end as ever" given_back
-rm -f /tmp/modes.after
 check "top starts with a filter" top --filter trouble --sort state --reverse
 check "as it was asked for" shows 'sort: state  r reversed  f filter: trouble'
 keys q
@@ -195,11 +191,10 @@ check "top starts" top
 check "it has no colours" has_no_colours
 check "and shows the same" shows '^sim0-0 +off'
 keys q
-rm -f /tmp/modes.after
 check "it ends" given_back
 text 'clear; gpuctl attach sim0-0; gpuctl detach sim0-0; gpuctl list; gpuctl topo; gpuctl help; echo over'
 keys Enter
-check "other commands" shows '^over' 60
+check "other commands" shows '^over'
 check "have none either" has_no_colours
 terminal_end
 check "a shell with an empty NO_COLOR" shell_there NO_COLOR=
@@ -221,7 +216,7 @@ is "$(gpuctl -j top | jq -r '.slots[0] | "\(.slot) \(.state)"')" "sim0-0 ready" 
 is "$(gpuctl top --filter free --find sim1 | grep -c '^sim')" 8 "of what was asked for"
 is "$(for command in list show\ sim0-0 topo scan attach\ sim0-1 detach\ sim0-1 clear\ sim0-2 'compose c --gpus 1' \
 	'resize c --gpus +1' 'release c' reap history stats metrics features nodes tenants gpus models version help top \
-	'size llama-3.1-8b' 'run --gpus 1 -- true' save\ /tmp/saved restore\ /tmp/saved 'watch --count 0 --until sim0-0\ ready'; do
+	'size llama-3.1-8b' 'run --gpus 1 -- true' save\ /tmp/saved restore\ /tmp/saved 'watch --until sim1-7\ off'; do
 		eval "gpuctl $command" 2>&1 </dev/null
 	done | grep -c "$ESC")" 0 "no command prints a control sequence there"
 
