@@ -36,6 +36,7 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_watch,
 	&cmd_history,
 	&cmd_stats,
+	&cmd_doctor,
 	&cmd_metrics,
 	&cmd_features,
 	&cmd_cdi,
