@@ -38,7 +38,8 @@ PACKAGES    := libnl-3.0 libnl-genl-3.0 libudev json-c ncursesw
 BUILD       := build
 OBJ         := $(BUILD)/obj
 
-ctl-sources := $(filter-out %_test.c,$(wildcard ctl/*.c ctl/*/*.c))
+# The tool judges by the module's own code.
+ctl-sources := $(filter-out %_test.c,$(wildcard ctl/*.c ctl/*/*.c)) kmod/fit.c
 ctl-objects := $(ctl-sources:%.c=$(OBJ)/%.o)
 ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
 	-DGPUCTL_VERSION='"$(VERSION)"' \

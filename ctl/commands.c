@@ -37,6 +37,7 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_top,
 	&cmd_history,
 	&cmd_stats,
+	&cmd_doctor,
 	&cmd_metrics,
 	&cmd_features,
 	&cmd_cdi,

@@ -11,6 +11,7 @@ extern const struct ctl_command cmd_clear;
 extern const struct ctl_command cmd_completion;
 extern const struct ctl_command cmd_compose;
 extern const struct ctl_command cmd_detach;
+extern const struct ctl_command cmd_doctor;
 extern const struct ctl_command cmd_features;
 extern const struct ctl_command cmd_gpus;
 extern const struct ctl_command cmd_help;
