@@ -80,6 +80,13 @@ fit: $(BUILD)/size-fit $(BUILD)/size-speed ## Fit the engine profiles to DATA=FI
 	@$(BUILD)/size-fit $(DATA) ctl/catalogue
 	@$(BUILD)/size-speed $(DATA) ctl/catalogue fit
 
+# The planner's part of the tool, timed from within.
+$(BUILD)/plan-time: $(OBJ)/tests/bench/plan_time.o $(filter-out $(OBJ)/ctl/main.o,$(ctl-objects)) $(OBJ)/flags
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ctl-libs)
+
+bench-plan: deps gpuctl $(BUILD)/plan-time ## Plans against an exact solver, at scale, on traces; PARTS="instances scale"
+	@tests/bench/plan/run $(PARTS)
+
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
@@ -246,6 +253,6 @@ distclean: ## Remove build/ altogether
 
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
-	check-system check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm feasibility coverage lint bench bench-size \
+	check-system check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm feasibility coverage lint bench bench-size bench-plan \
 	bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

@@ -63,6 +63,8 @@ enum ctl_command_flag {
  * @completes: of the operands, as that of an option; a comma begins the next operand
  * @run: does it; argv holds the operands alone (argv[0] is the first), the
  *   options are read with ctl_opt(); returns enum ctl_exit
+ * @verbs: commands below this one, named "COMMAND VERB"; ends with NULL. Such a command has
+ *   no options and no @run of its own
  */
 struct ctl_command {
 	const char *name;
@@ -73,6 +75,7 @@ struct ctl_command {
 	unsigned int flags;
 	const char *completes;
 	int (*run)(struct ctl_ctx *ctx, int argc, char **argv);
+	const struct ctl_command *const *verbs;
 };
 
 /* An option as it was given. */

@@ -63,12 +63,25 @@ static size_t operands_of(const char *usage)
 	return n;
 }
 
+static char *verb_words(const struct ctl_command *command)
+{
+	const struct ctl_command *const *v;
+	struct text words = { 0 };
+
+	for (v = command->verbs; *v; v++)
+		if (!((*v)->flags & CTL_HIDDEN))
+			text_join(&words, " ", ctl_verb_word(*v));
+	return words.text ? words.text : mem_strdup("");
+}
+
 /* What completes operand number @n of the command. */
 static char *operand_kinds(const struct ctl_command *command, size_t n)
 {
 	const char *kinds = command->completes, *comma;
 	char *copy;
 
+	if (command->verbs)
+		return verb_words(command);
 	if (n >= operands_of(command->args))
 		return mem_strdup("");
 	if (!kinds)
@@ -180,6 +193,14 @@ static const struct ctl_option *walk(struct place *place, const char *const *wor
 			place->command = ctl_command_find(words[i]);
 			if (!place->command)
 				return NULL;
+		} else if (place->command->verbs) {
+			const struct ctl_command *verb = ctl_verb_find(place->command, words[i]);
+
+			if (!verb) {
+				place->command = NULL;
+				return NULL;
+			}
+			place->command = verb;
 		} else {
 			place->taken[place->n_taken++] = words[i];
 		}

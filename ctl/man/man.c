@@ -237,6 +237,29 @@ static void print_synopsis(struct out *out, const struct ctl_command *command)
 
 #define EXITS_OF_ALL (1u << CTL_DONE | 1u << CTL_FAILED | 1u << CTL_USAGE)
 
+static void print_verbs(struct out *out, const struct ctl_command *command)
+{
+	const struct ctl_command *const *v;
+	size_t g;
+
+	if (command->verbs)
+		out_line(out, ".SH VERBS");
+	for (v = command->verbs; v && *v; v++) {
+		char *args = escape((*v)->args), *summary = escape((*v)->summary);
+
+		out_line(out, ".SS \"%s %s\"", (*v)->name, args);
+		out_line(out, "%c%s.", toupper((unsigned char)*summary), summary + 1);
+		if ((*v)->help) {
+			out_line(out, ".PP");
+			print_text(out, (*v)->help);
+		}
+		for (g = 0; g < CTL_OPTION_GROUPS; g++)
+			print_options(out, (*v)->options[g]);
+		free(args);
+		free(summary);
+	}
+}
+
 static void print_command(struct out *out, const struct ctl_command *command)
 {
 	const struct manual *manual = manual_of(command);
@@ -253,6 +276,7 @@ static void print_command(struct out *out, const struct ctl_command *command)
 		out_line(out, ".PP");
 		print_text(out, command->help);
 	}
+	print_verbs(out, command);
 	for (g = 0; g < CTL_OPTION_GROUPS; g++)
 		any = any || (command->options[g] && command->options[g]->name);
 	if (any)
@@ -307,7 +331,7 @@ static void print_overview(struct out *out)
 	print_environment(out);
 	out_line(out, ".SH \"SEE ALSO\"");
 	print_pages(out,
-		    "gpufabric(4) gpuctl-catalogue(5) gpuctl-hooks(5) gpuctl-saved(5) gpuctl-tenants(5)");
+		    "gpufabric(4) gpuctl-catalogue(5) gpuctl-hooks(5) gpuctl-plan(5) gpuctl-saved(5) gpuctl-tenants(5)");
 }
 
 static int run(struct ctl_ctx *ctx, int argc, char **argv)
