@@ -59,7 +59,7 @@ gives 2 'no command given' -j
 gives 2 'no command atach: did you mean attach\?' atach
 gives 2 'no command xyzzy: see gpuctl help' xyzzy
 gives 2 'no command nothing: see gpuctl help' help nothing
-gives 2 'too many operands: usage: gpuctl help' help a b
+gives 2 'too many operands: usage: gpuctl help' help a b c
 gives 2 'missing operands: usage: gpuctl attach' attach
 gives 2 'no option --tmeout: did you mean --timeout\?' attach --tmeout 3s 3-2
 gives 2 'no option --xyzzy: see gpuctl help attach' attach --xyzzy 3-2
