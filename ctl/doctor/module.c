@@ -39,7 +39,7 @@ static int is_signed(const struct doctor *doctor, const char *file)
 
 	if (!strstr(file, ".ko") || strstr(file, ".ko."))
 		return -1;
-	text = tree_read(&doctor->tree, &len, "%s", file);
+	text = tree_end(&doctor->tree, mark, &len, "%s", file);
 	is = text ? len >= mark && !memcmp(text + len - mark, SIGNATURE, mark) : -1;
 	free(text);
 	return is;

@@ -261,10 +261,10 @@ static void record_module(struct recording *r)
 			char *path = mem_printf("lib/modules/%s/%s/%s", release, places[i],
 						names[k]);
 			char *text = strncmp(names[k], "gpufabric.ko", 12) ? NULL :
-					     tree_read(&r->tree, &len, "%s", path);
+					     tree_end(&r->tree, 64, &len, "%s", path);
 
 			if (text)
-				put(r, path, text + (len > 64 ? len - 64 : 0), len > 64 ? 64 : len);
+				put(r, path, text, len);
 			free(text);
 			free(path);
 		}
