@@ -53,6 +53,11 @@ static const char *const ours[] = {
 	"etc/systemd/system", "usr/lib/systemd/system", "etc/modules-load.d",
 };
 
+static const char *const wants[] = {
+	"etc/systemd/system/gpufabric.target.wants",
+	"etc/systemd/system/gpufabric-changed.service.wants",
+};
+
 static const char *const whole[] = { "etc/cdi", "run/cdi" };
 
 /* The directories above a path below ours. */
@@ -197,6 +202,15 @@ static void record_sysfs(struct recording *r)
 	tree_free_names(names, n);
 }
 
+/* A link that enables a unit; only that it is there counts. */
+static void record_enabled(struct recording *r, const char *dir, const char *name)
+{
+	char *path = mem_printf("%s/%s", dir, name);
+
+	put_link(r, path, name);
+	free(path);
+}
+
 static void record_files(struct recording *r)
 {
 	size_t n, i, k;
@@ -209,6 +223,13 @@ static void record_files(struct recording *r)
 		for (k = 0; k < n; k++)
 			if (strstr(names[k], "gpufabric"))
 				copy_path(r, "%s/%s", ours[i], names[k]);
+		tree_free_names(names, n);
+	}
+	for (i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
+		names = tree_names(&r->tree, &n, "%s", wants[i]);
+		for (k = 0; k < n; k++)
+			if (strstr(names[k], "gpufabric"))
+				record_enabled(r, wants[i], names[k]);
 		tree_free_names(names, n);
 	}
 	for (i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {

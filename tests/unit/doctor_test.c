@@ -139,7 +139,12 @@ struct change {
 #define BYTES(file, at, bytes) \
 	"printf '" bytes "' | dd of=" file "/config bs=1 seek=$((" at ")) conv=notrunc 2>/dev/null"
 #define LOCKDOWN "mkdir -p sys/kernel/security && echo 'none [integrity] confidentiality' >sys/kernel/security/lockdown && "
-#define SYSTEMD "mkdir -p run/systemd/system usr/lib/systemd/system && touch usr/lib/systemd/system/gpufabric-attached@.service && "
+#define UNITS "usr/lib/systemd/system"
+#define SYSTEMD \
+	"mkdir -p run/systemd/system " UNITS " && for u in attached@.service detached@.service fault@.service " \
+	"changed.service watch.service; do touch " UNITS "/gpufabric-$u; done && touch " UNITS "/gpufabric.target && "
+#define UNIT(id, load, active) "Id=" id "\\nLoadState=" load "\\nActiveState=" active "\\n\\n"
+#define ACTIVE UNIT("gpufabric.target", "loaded", "active")
 #define SPEC(kind, name) "{\"cdiVersion\":\"0.5.0\",\"kind\":\"" kind "\",\"devices\":[{\"name\":\"" name "\"}]}"
 
 static const struct change changes[] = {
@@ -224,15 +229,19 @@ static const struct change changes[] = {
 	{ "healthy", "mkdir -p etc/udev/hwdb.d; : >etc/udev/hwdb.d/20-gpufabric.hwdb", "warn", "hwdb",
 	  "masked by /etc/udev" },
 	{ "healthy", "for f in $(find . -name hwdb.bin); do : >$f; done", "warn", "hwdb", "compiled" },
-	{ "healthy", "mkdir -p run/systemd/system; find . -name 'gpufabric-attached@.service' -delete",
-	  "warn", "units", "not installed" },
-	{ "healthy", SYSTEMD "printf 'Id=gpufabric-a.service\\nLoadState=loaded\\nActiveState=active\\n\\n"
-	  "Id=gpufabric-b.service\\nLoadState=loaded\\nActiveState=failed\\n' >units", "warn", "units",
-	  "gpufabric-b.service: failed: journalctl" },
-	{ "healthy", SYSTEMD "printf 'Id=gpufabric-b.service\\nLoadState=masked\\nActiveState=inactive\\n' >units",
+	{ "healthy", SYSTEMD "rm " UNITS "/gpufabric-fault@.service", "warn", "units",
+	  "not installed: gpufabric-fault@.service:" },
+	{ "healthy", SYSTEMD "printf '" ACTIVE UNIT("gpufabric-b.service", "loaded", "failed") "' >units",
+	  "warn", "units", "gpufabric-b.service: failed: journalctl" },
+	{ "healthy", SYSTEMD "printf '" ACTIVE UNIT("gpufabric-b.service", "masked", "inactive") "' >units",
 	  "warn", "units", "systemctl unmask gpufabric-b.service" },
-	{ "healthy", SYSTEMD "printf 'Id=gpufabric-b.service\\nLoadState=loaded\\nActiveState=active\\n' >units",
-	  "ok", "units", "1 loaded" },
+	{ "healthy", SYSTEMD "printf '" UNIT("gpufabric.target", "loaded", "inactive") "' >units", "warn",
+	  "units", "gpufabric.target is not active" },
+	{ "healthy", SYSTEMD "printf '" ACTIVE "' >units", "note", "units",
+	  "not enabled: gpufabric-watch.service" },
+	{ "healthy", SYSTEMD "printf '" ACTIVE "' >units; mkdir -p etc/systemd/system/gpufabric.target.wants; "
+	  "ln -s x etc/systemd/system/gpufabric.target.wants/gpufabric-watch.service", "ok", "units",
+	  "units are in place, 1 loaded" },
 	{ "healthy", "printf 'hook 100755 0 /etc/gpuctl/hooks.d/assign.d/x\\npart 100755 1000 /srv/x\\n' >permissions",
 	  "FAIL", "hooks", "chown root /srv/x" },
 	{ "healthy", "printf 'hook 100755 0 /etc/gpuctl/hooks.d/assign.d/x\\npart 40777 0 /srv\\n' >permissions",
