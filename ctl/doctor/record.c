@@ -41,10 +41,8 @@ static const char *const plain[] = {
 };
 
 static const char *const of_device[] = {
-	"vendor", "device", "class", "revision", "subsystem_vendor", "subsystem_device",
-	"resource", "config", "secondary_bus_number", "subordinate_bus_number", "numa_node",
-	"current_link_speed", "current_link_width", "max_link_speed", "max_link_width",
-	"sriov_numvfs", "users",
+	"vendor", "device", "class", "resource", "config", "secondary_bus_number",
+	"subordinate_bus_number", "sriov_numvfs", "users",
 };
 
 /* Directories with what has our name in it. */

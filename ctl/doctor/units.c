@@ -119,7 +119,7 @@ static char *not_enabled(const struct doctor *doctor)
 			char *link = tree_link(&doctor->tree, "%s/%s.wants/%s", roots[k],
 					       wanted[i].by, wanted[i].name);
 
-			is |= link != NULL;
+			is = is || link;
 			free(link);
 		}
 		if (!is && is_installed(doctor, wanted[i].name))
@@ -134,9 +134,10 @@ static bool check_unit(struct doctor *doctor, const struct unit *unit)
 	const char *what = strcmp(unit->active, "failed") ? unit->load : unit->active;
 
 	if (!strcmp(unit->load, "masked"))
-		doctor_find(doctor, DOCTOR_WARN, "units", "%s: masked\nsystemctl unmask %s", unit->id,
-			    unit->id);
-	else if (!strcmp(what, "failed") || !strcmp(what, "error") || !strcmp(what, "bad-setting"))
+		doctor_find(doctor, DOCTOR_WARN, "units", "%s: masked\nsystemctl unmask %s",
+			    unit->id, unit->id);
+	else if (!strcmp(what, "failed") || !strcmp(what, "error") ||
+		 !strcmp(what, "bad-setting"))
 		doctor_find(doctor, DOCTOR_WARN, "units",
 			    "%s: %s\njournalctl -u %s; systemctl restart %s", unit->id, what,
 			    unit->id, unit->id);
