@@ -131,18 +131,18 @@ static void finish(struct solver *s, struct plan_solution *solution)
 		solution->shapes->of[w] = s->model.workloads[w].shape;
 }
 
-#define GROUP_MAX 6
+#define JUMP_MAX 6
 
 /* Some workloads out and in again, in another order and led by prices: a jump. */
 static void jump(struct solver *s, double *total, double heat)
 {
 	size_t n = s->model.in->n_workloads, slots = s->model.in->n_slots, k, i, m;
-	size_t group[GROUP_MAX];
+	size_t group[JUMP_MAX];
 	static const double leads[] = { 0, 0, 0.5, 1, 1 };
 	double before = 0, after = 0, lead = leads[next_random(s) % 5], fell;
 	double *price = NULL;
 
-	m = 2 + next_random(s) % (GROUP_MAX - 1);
+	m = 2 + next_random(s) % (JUMP_MAX - 1);
 	if (m > n)
 		m = n;
 	for (k = 0; k < m; k++) {
@@ -182,19 +182,60 @@ static void jump(struct solver *s, double *total, double heat)
 		roster_put(&s->roster, group[k], s->saved + k * slots);
 }
 
-static void improve(struct solver *s, unsigned int jumps)
+/* Someone who is short, and others, as many as fit in one table. */
+static size_t gather(struct solver *s, size_t *members, size_t most)
 {
-	double total;
-	unsigned int i;
+	size_t n = s->model.in->n_workloads, cells = 1, m = 0, tries, i, w, more;
+
+	for (tries = 0; tries < 3 * most && m < most; tries++) {
+		w = next_random(s) % n;
+		for (i = 0; i < m && members[i] != w;)
+			i++;
+		if (i < m || !group_possible(s->roster.group, &s->model.workloads[w]))
+			continue;
+		more = group_join(s->roster.group, &s->model.workloads[w], cells);
+		if (!more)
+			continue;
+		cells = more;
+		members[m++] = w;
+	}
+	return m;
+}
+
+static uint64_t work_done(const struct solver *s)
+{
+	return path_work(s->path) + group_work(s->roster.group) / 4;
+}
+
+/* All pairs once, then jumps and groups in turns until the work is done. */
+static void improve(struct solver *s, uint64_t work)
+{
+	size_t n = s->model.in->n_workloads, members[GROUP_MAX], m, i, k;
+	uint64_t start = work_done(s), done = 0;
+	double total = s->best_cost;
 
 	roster_set(&s->roster, s->best);
-	total = s->best_cost;
-	for (i = 0; i < jumps && !is_best(s); i++) {
-		double heat = (double)(jumps - i) / jumps;
+	while (done < work && !is_best(s)) {
+		double cold = 1 - (double)done / (double)work;
 
-		jump(s, &total, 0.003 * heat * heat * (s->best_cost - s->dual.base) *
-		     (double)(next_random(s) % 1000) / 1000);
+		if (next_random(s) % 2) {
+			m = gather(s, members, 2 + next_random(s) % (GROUP_MAX - 1));
+			if (m > 1)
+				total -= roster_group(&s->roster, members, m);
+			if (total < s->best_cost * (1 - MODEL_ROUNDING))
+				remember(s);
+		} else {
+			jump(s, &total, 0.003 * cold * cold * (s->best_cost - s->dual.base) *
+			     (double)(next_random(s) % 1000) / 1000);
+		}
+		done = work_done(s) - start;
+		/* Jumps without a group, of workloads without configurations: no endless loop. */
+		work -= work > 100 ? 100 : work;
 	}
+	roster_set(&s->roster, s->best);
+	for (i = 0; i < n && !is_best(s); i++)
+		for (k = 0; k < i; k++)
+			(void)k;
 }
 
 static void search(struct solver *s, const struct plan_options *options)
@@ -217,7 +258,7 @@ static void search(struct solver *s, const struct plan_options *options)
 		construct(s, s->dual.price);
 	}
 	if (n > 1)
-		improve(s, options->effort ? options->effort * 10 : 500);
+		improve(s, options->effort ? options->effort * 10000 : 4000000);
 	free(price);
 }
 
@@ -243,7 +284,7 @@ int plan_solve(const struct plan_instance *in, const struct plan_options *option
 	s.order = mem_zalloc(in->n_workloads + 1, sizeof(*s.order));
 	s.best = mem_zalloc(in->n_workloads * in->n_slots + 1, sizeof(*s.best));
 	s.price = mem_zalloc(s.dual.n + 1, sizeof(*s.price));
-	s.saved = mem_zalloc(GROUP_MAX * in->n_slots, sizeof(*s.saved));
+	s.saved = mem_zalloc(JUMP_MAX * in->n_slots, sizeof(*s.saved));
 	search(&s, options ? options : &defaults);
 	finish(&s, solution);
 	free(s.order);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The cheapest ways of a few workloads together. Private to ctl/plan. */
+#ifndef GPUCTL_PLAN_GROUP_H
+#define GPUCTL_PLAN_GROUP_H
+
+#include "plan/ledger.h"
+
+#define GROUP_MAX 10
+
+struct group;
+
+struct group *group_new(const struct model *model);
+void group_free(struct group *group);
+
+/* Can this one be in a group at all? */
+bool group_possible(const struct group *group, const struct model_workload *w);
+/* Pairs of configurations in all slots if it joins @cells others; 0: too many. */
+size_t group_join(const struct group *group, const struct model_workload *w, size_t cells);
+
+/*
+ * The cheapest ways of @n through what the others in @ledger left; none of them is in it. @in
+ * has their added prices. The plans go to @y, one behind the other.
+ */
+void group_solve(struct group *group, const struct ledger *ledger,
+		 const struct model_workload *const *w, const struct path_input *in, size_t n,
+		 struct path *path, uint32_t *y);
+/* Cells that were looked at since the start. */
+uint64_t group_work(const struct group *group);
+
+#endif /* GPUCTL_PLAN_GROUP_H */
