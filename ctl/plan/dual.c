@@ -47,6 +47,7 @@ void dual_init(struct dual *d, const struct model *model, struct path *path)
 	d->price = mem_zalloc(n + 1, sizeof(*d->price));
 	d->slope = mem_zalloc(n + 1, sizeof(*d->slope));
 	d->y = mem_zalloc(model->in->n_workloads * model->in->n_slots + 1, sizeof(*d->y));
+	d->ways = mem_zalloc(model->in->n_workloads + 1, sizeof(*d->ways));
 	d->bound = -INFINITY;
 }
 
@@ -56,6 +57,7 @@ void dual_free(struct dual *d)
 	free(d->price);
 	free(d->slope);
 	free(d->y);
+	free(d->ways);
 }
 
 /*
@@ -139,6 +141,7 @@ double dual_value(struct dual *d, const double *price)
 		ledger_price(d->ledger, mw, price, &input);
 		cost = path_solve(d->path, mw, &input, d->y + w * slots);
 		ledger_add(d->ledger, mw, d->y + w * slots, 1);
+		d->ways[w] = cost;
 		value += cost;
 		sum += fabs(cost);
 	}

@@ -17,6 +17,7 @@
  * @level: how much better the search hopes to become next
  * @slope: memory: by how much each row is overdrawn
  * @y: memory: the ways at the last prices that were tried
+ * @ways: cost of each workload's way at those
  * @sweeps: how many were made
  */
 struct dual {
@@ -28,6 +29,7 @@ struct dual {
 	double bound, base, level;
 	double *slope;
 	uint32_t *y;
+	double *ways;
 	unsigned int sweeps;
 };
 

@@ -45,6 +45,7 @@ struct group_row {
  * @sum: cost of a slot by combination
  * @best: a row
  * @old: rows before the moves of a gang
+ * @up: rows that were entered by an attach
  * @work: cells
  */
 struct group {
@@ -55,7 +56,7 @@ struct group {
 	uint32_t guarantees[GROUP_MAX];
 	size_t n_guarantees;
 	double *stay;
-	double *table, *other, *sum, *best, *old;
+	double *table, *other, *sum, *best, *old, *up;
 	uint64_t work;
 };
 
@@ -66,12 +67,13 @@ struct group *group_new(const struct model *model)
 
 	g->model = model;
 	g->slots = model->in->n_slots;
-	g->stay = mem_zalloc(model->configs_max + 1, sizeof(*g->stay));
+	g->stay = mem_zalloc(CELLS_MAX, sizeof(*g->stay));
 	g->table = mem_zalloc(SLOT_CELLS_MAX, sizeof(*g->table));
 	g->other = mem_zalloc(CELLS_MAX, sizeof(*g->other));
 	g->sum = mem_zalloc(CELLS_MAX, sizeof(*g->sum));
 	g->best = mem_zalloc(CELLS_MAX, sizeof(*g->best));
 	g->old = mem_zalloc(CELLS_MAX, sizeof(*g->old));
+	g->up = mem_zalloc(CELLS_MAX, sizeof(*g->up));
 	for (i = 0; i < ROWS_MAX; i++)
 		g->rows[i].use = mem_zalloc(CELLS_MAX, sizeof(*g->rows[i].use));
 	return g;
@@ -89,6 +91,7 @@ void group_free(struct group *g)
 	free(g->sum);
 	free(g->best);
 	free(g->old);
+	free(g->up);
 	free(g);
 }
 
@@ -97,12 +100,26 @@ uint64_t group_work(const struct group *g)
 	return g->work;
 }
 
+/*
+ * Where a workload can be: its configurations, and with a hold the same again for each slot
+ * since an attach in which it may not move yet.
+ */
+static size_t states(const struct model_workload *w)
+{
+	return w->shape->n * (w->w->hold > 1 ? w->w->hold : 1);
+}
+
+static uint32_t config_of(const struct model_workload *w, size_t state)
+{
+	return (uint32_t)(state % w->shape->n);
+}
+
 bool group_possible(const struct group *g, const struct model_workload *w)
 {
 	size_t i;
 
-	/* A hold and a limit of attaches need more than where each is. */
-	if (w->w->hold > 1 || !group_join(g, w, 1))
+	/* A limit of attaches needs more than where each is. */
+	if (!group_join(g, w, 1))
 		return false;
 	for (i = 0; i < w->shape->n_switches; i++)
 		if (w->row_attach[i] != PLAN_NONE)
@@ -112,7 +129,7 @@ bool group_possible(const struct group *g, const struct model_workload *w)
 
 size_t group_join(const struct group *g, const struct model_workload *w, size_t cells)
 {
-	cells *= w->shape->n;
+	cells *= states(w);
 	return cells <= CELLS_MAX && cells * g->slots <= SLOT_CELLS_MAX ? cells : 0;
 }
 
@@ -150,12 +167,12 @@ static bool add_row(struct group *g, const struct model_workload *const *w, size
 	g->rows[g->n_rows++].row = row;
 	use[0] = 0;
 	for (i = 0; i < n; i++) {
-		size_t all = w[i]->shape->n;
+		size_t all = states(w[i]);
 
 		/* From behind, so that each is read before it is written. */
 		for (k = cells; k-- > 0;)
 			for (c = all; c-- > 0;)
-				use[k * all + c] = use[k] + (float)use_of(w[i], (uint32_t)c, row);
+				use[k * all + c] = use[k] + (float)use_of(w[i], config_of(w[i], c), row);
 		cells *= all;
 	}
 	return true;
@@ -204,6 +221,18 @@ static double cost_of(const struct model_workload *w, const struct shape_config 
 	return cost;
 }
 
+static bool attaches(const struct model_workload *w, uint32_t from, uint32_t to)
+{
+	uint32_t count[SHAPE_POOLS_MAX];
+	size_t i;
+
+	model_attached(w, from, to, count);
+	for (i = 0; i < w->shape->n_switches; i++)
+		if (count[i])
+			return true;
+	return false;
+}
+
 /* The moves of the workload whose configurations are the rows, @n columns each. */
 static void move_rows(struct group *g, const struct model_workload *w, double *table, size_t n)
 {
@@ -230,6 +259,71 @@ static void move_rows(struct group *g, const struct model_workload *w, double *t
 	for (i = 0; i < s->n_overlaps; i++)
 		min_row(table + s->overlaps[i][1] * n, g->old + s->overlaps[i][0] * n,
 			model_move(w, s->overlaps[i][0], s->overlaps[i][1]), n);
+}
+
+/* The same with a hold: @up gets those that attach, @table those that do not. */
+static void move_apart(struct group *g, const struct model_workload *w, double *table, double *up,
+		       size_t n)
+{
+	const struct shape *s = w->shape;
+	size_t i;
+
+	for (i = 0; i < s->n * n; i++)
+		up[i] = INFINITY;
+	if (!w->w->gang) {
+		for (i = s->n_edges; i-- > 0;)
+			min_row(table + s->edges[i].from * n, table + s->edges[i].to * n,
+				w->pools[s->edges[i].pool].down, n);
+		for (i = 0; i < s->n_edges; i++) {
+			const struct shape_edge *e = &s->edges[i];
+
+			min_row(up + e->to * n, up + e->from * n, w->pools[e->pool].up, n);
+			min_row(up + e->to * n, table + e->from * n, w->pools[e->pool].up, n);
+		}
+		return;
+	}
+	memcpy(g->best, table, n * sizeof(*table));
+	for (i = 1; i < s->n; i++)
+		min_row(g->best, table + i * n, cost_of(w, &s->configs[i], false), n);
+	for (i = 1; i < s->n; i++)
+		min_row(up + i * n, g->best, cost_of(w, &s->configs[i], true), n);
+	memcpy(g->old, table, s->n * n * sizeof(*table));
+	memcpy(table, g->best, n * sizeof(*table));
+	for (i = 0; i < s->n_overlaps; i++) {
+		uint32_t a = s->overlaps[i][0], b = s->overlaps[i][1];
+
+		min_row((attaches(w, a, b) ? up : table) + b * n, g->old + a * n,
+			model_move(w, a, b), n);
+	}
+}
+
+static void move_held(struct group *g, const struct model_workload *w, double *table, size_t n)
+{
+	size_t block = w->shape->n * n, hold = w->w->hold, i;
+
+	move_apart(g, w, table, g->up, n);
+	/* Who held long enough is free behind this slot; the others are a slot further. */
+	min_row(table, table + (hold - 1) * block, 0, block);
+	for (i = hold - 1; i > 1; i--)
+		memcpy(table + i * block, table + (i - 1) * block, block * sizeof(*table));
+	memcpy(table + block, g->up, block * sizeof(*table));
+}
+
+/* Cost from one state to another, INFINITY where that cannot be. */
+static double state_move(const struct model_workload *w, size_t from, size_t to)
+{
+	size_t n = w->shape->n, since = from / n, age = to / n;
+	uint32_t a = config_of(w, from), b = config_of(w, to);
+
+	if (w->w->hold <= 1)
+		return model_move(w, a, b);
+	if (since && age != (since + 1) % w->w->hold)
+		return INFINITY;
+	if (since)
+		return a == b ? 0 : INFINITY;
+	if (age > 1 || attaches(w, a, b) != (age == 1))
+		return INFINITY;
+	return model_move(w, a, b);
 }
 
 static void turn(const double *from, double *to, size_t rows, size_t columns)
@@ -270,10 +364,10 @@ static void add_deficit(struct group *g, const struct ledger *l, uint32_t row,
 		return;
 	g->sum[0] = lack;
 	for (i = 0; i < n; i++) {
-		for (c = 0; c < w[i]->shape->n; c++)
+		for (c = 0; c < states(w[i]); c++)
 			g->stay[c] = w[i]->row_guarantee == row
-					     ? -model_served(w[i], t, (uint32_t)c) : 0;
-		cells = spread(g->sum, cells, g->stay, w[i]->shape->n);
+					     ? -model_served(w[i], t, config_of(w[i], c)) : 0;
+		cells = spread(g->sum, cells, g->stay, states(w[i]));
 	}
 	for (i = 0; i < cells; i++)
 		table[i] += g->sum[i] > 0 ? g->model->deficit * g->sum[i] : 0;
@@ -288,7 +382,9 @@ static void add_slot(struct group *g, const struct ledger *l, const struct model
 	g->sum[0] = 0;
 	for (i = 0; i < n; i++) {
 		path_stay(path, w[i], &in[i], t, g->stay);
-		cells = spread(g->sum, cells, g->stay, w[i]->shape->n);
+		for (c = w[i]->shape->n; c < states(w[i]); c++)
+			g->stay[c] = g->stay[c - w[i]->shape->n];
+		cells = spread(g->sum, cells, g->stay, states(w[i]));
 	}
 	for (c = 0; c < cells; c++)
 		table[c] += g->sum[c];
@@ -315,9 +411,9 @@ static size_t step_back(struct group *g, const struct model_workload *const *w, 
 
 	g->sum[0] = 0;
 	for (i = 0; i < n; i++) {
-		for (c = 0; c < w[i]->shape->n; c++)
-			g->stay[c] = model_move(w[i], (uint32_t)c, at[i]);
-		cells = spread(g->sum, cells, g->stay, w[i]->shape->n);
+		for (c = 0; c < states(w[i]); c++)
+			g->stay[c] = state_move(w[i], c, at[i]);
+		cells = spread(g->sum, cells, g->stay, states(w[i]));
 	}
 	table += (t - 1) * cells;
 	for (c = 0; c < cells; c++) {
@@ -336,8 +432,8 @@ static void unpack(const struct model_workload *const *w, size_t n, size_t cell,
 	size_t i;
 
 	for (i = n; i-- > 0;) {
-		at[i] = (uint32_t)(cell % w[i]->shape->n);
-		cell /= w[i]->shape->n;
+		at[i] = (uint32_t)(cell % states(w[i]));
+		cell /= states(w[i]);
 	}
 }
 
@@ -354,7 +450,7 @@ static void trace(struct group *g, const struct model_workload *const *w, size_t
 	for (t = g->slots; t-- > 0;) {
 		unpack(w, n, cell, at);
 		for (i = 0; i < n; i++)
-			y[i * g->slots + t] = at[i];
+			y[i * g->slots + t] = config_of(w[i], at[i]);
 		if (t)
 			cell = step_back(g, w, n, t, at);
 	}
@@ -373,8 +469,8 @@ void group_solve(struct group *g, const struct ledger *l, const struct model_wor
 		view[i] = (struct path_input){ .use = in[i].use };
 		if (w[i]->row_guarantee != PLAN_NONE)
 			view[i].lack = none;
-		start = start * w[i]->shape->n + w[i]->start;
-		cells *= w[i]->shape->n;
+		start = start * states(w[i]) + w[i]->start;
+		cells *= states(w[i]);
 	}
 	if (!find_rows(g, w, n)) {
 		for (i = 0; i < n; i++)
@@ -392,9 +488,12 @@ void group_solve(struct group *g, const struct ledger *l, const struct model_wor
 			table += cells;
 		}
 		for (i = 0; i < n; i++) {
-			size_t rows = w[i]->shape->n;
+			size_t rows = states(w[i]);
 
-			move_rows(g, w[i], table, cells / rows);
+			if (w[i]->w->hold > 1)
+				move_held(g, w[i], table, cells / rows);
+			else
+				move_rows(g, w[i], table, cells / rows);
 			turn(table, g->other, rows, cells / rows);
 			memcpy(table, g->other, cells * sizeof(*table));
 		}

@@ -24,6 +24,7 @@ void roster_init(struct roster *p, const struct model *model, struct path *path)
 	p->group = group_new(model);
 	for (i = 0; i < GROUP_MAX; i++)
 		p->views[i] = ledger_view(model);
+	p->own = mem_zalloc(model->in->n_workloads + 1, sizeof(*p->own));
 	p->y = mem_zalloc(model->in->n_workloads * slots + 1, sizeof(*p->y));
 	p->try = mem_zalloc(GROUP_MAX * slots, sizeof(*p->try));
 	p->old = mem_zalloc(GROUP_MAX * slots, sizeof(*p->old));
@@ -39,6 +40,7 @@ void roster_free(struct roster *p)
 	group_free(p->group);
 	for (i = 0; i < GROUP_MAX; i++)
 		ledger_free(p->views[i]);
+	free(p->own);
 	free(p->y);
 	free(p->try);
 	free(p->old);
@@ -98,6 +100,7 @@ static double added(struct roster *p, const struct model_workload *w, const uint
 
 	ledger_room(p->ledger, p->ledger, w, &input);
 	cost = path_value(p->path, w, &input, y);
+	p->own[w - p->model->workloads] = cost;
 	for (t = 0; input.lack && t < slots; t++)
 		cost -= w->deficit * input.lack[t];
 	power = power_all(p, w);
@@ -138,6 +141,8 @@ static void find(struct roster *p, size_t w, const double *price)
 
 	ledger_reserve(p->ledger, mw, -1);
 	ledger_price(p->ledger, mw, price, &input);
+	/* A tenant's deficit is known here, and need not be paid for twice. */
+	input.extra = NULL;
 	ledger_room(p->ledger, p->ledger, mw, &input);
 	add_power_prices(p, p->ledger, mw);
 	path_solve(p->path, mw, &input, p->try);
@@ -174,7 +179,7 @@ double roster_again(struct roster *p, size_t w)
 
 double roster_group(struct roster *p, const size_t *members, size_t n)
 {
-	const struct model_workload *w[GROUP_MAX];
+	const struct model_workload *w[GROUP_MAX] = { NULL };
 	size_t slots = p->model->in->n_slots, i;
 	struct path_input in[GROUP_MAX] = { { 0 } };
 	double before = 0, after = 0;
@@ -224,5 +229,5 @@ void roster_set(struct roster *p, const uint32_t *y)
 	memcpy(p->y, y, p->model->in->n_workloads * slots * sizeof(*y));
 	ledger_clear(p->ledger);
 	for (w = 0; w < p->model->in->n_workloads; w++)
-		ledger_add(p->ledger, &p->model->workloads[w], p->y + w * slots, 1);
+		added(p, &p->model->workloads[w], p->y + w * slots, true);
 }

@@ -12,6 +12,7 @@
  * @path: shared with others
  * @views: memory for each of a group's view of the ledger
  * @group: memory for a group
+ * @own: what each cost when it was put in, with what its tenant lacked then
  * @y: the plan
  * @try: memory for the way of one workload
  * @old: memory for the ways of a few
@@ -22,6 +23,7 @@ struct roster {
 	struct ledger *ledger, *views[GROUP_MAX];
 	struct path *path;
 	struct group *group;
+	double *own;
 	uint32_t *y, *try, *old, *used;
 	uint32_t *on;
 };

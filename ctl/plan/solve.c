@@ -28,7 +28,9 @@ struct plan_shapes {
  * @order: in which workloads come
  * @best: the best plan so far
  * @best_cost: what it costs
+ * @soft: deficits cost less for a while, and the bound says nothing
  * @price: memory for prices
+ * @alone: what each workload would cost alone
  * @saved: memory for the plans of a group
  * @random: state of the numbers that choose; the same in each run
  */
@@ -40,7 +42,8 @@ struct solver {
 	size_t *order;
 	uint32_t *best;
 	double best_cost;
-	double *price;
+	bool soft;
+	double *price, *alone;
 	uint32_t *saved;
 	uint64_t random;
 };
@@ -104,7 +107,7 @@ static int by_density(const void *a, const void *b)
 /* Cost and bound are the same: nothing is left to do. */
 static bool is_best(const struct solver *s)
 {
-	return s->best_cost - s->dual.bound <= MODEL_ROUNDING * (1 + fabs(s->best_cost));
+	return !s->soft && s->best_cost - s->dual.bound <= MODEL_ROUNDING * (1 + fabs(s->best_cost));
 }
 
 static void finish(struct solver *s, struct plan_solution *solution)
@@ -132,6 +135,27 @@ static void finish(struct solver *s, struct plan_solution *solution)
 }
 
 #define JUMP_MAX 6
+/* How much worse a jump may be at first, as a part of what planning can change. */
+#define HEAT 0.003
+
+/* One that lost much against being alone, more often than others. */
+static size_t pick(struct solver *s)
+{
+	size_t n = s->model.in->n_workloads, w;
+	double all = 0, at;
+
+	if (next_random(s) % 3 == 0)
+		return next_random(s) % n;
+	for (w = 0; w < n; w++)
+		all += fmax(0, s->roster.own[w] - s->alone[w]);
+	at = all * (double)(next_random(s) % 1000000) / 1000000;
+	for (w = 0; w + 1 < n && at >= 0; w++) {
+		at -= fmax(0, s->roster.own[w] - s->alone[w]);
+		if (at < 0)
+			break;
+	}
+	return w;
+}
 
 /* Some workloads out and in again, in another order and led by prices: a jump. */
 static void jump(struct solver *s, double *total, double heat)
@@ -147,7 +171,7 @@ static void jump(struct solver *s, double *total, double heat)
 		m = n;
 	for (k = 0; k < m; k++) {
 		do {
-			group[k] = next_random(s) % n;
+			group[k] = k ? next_random(s) % n : pick(s);
 			for (i = 0; i < k && group[i] != group[k];)
 				i++;
 		} while (i < k);
@@ -188,7 +212,7 @@ static size_t gather(struct solver *s, size_t *members, size_t most)
 	size_t n = s->model.in->n_workloads, cells = 1, m = 0, tries, i, w, more;
 
 	for (tries = 0; tries < 3 * most && m < most; tries++) {
-		w = next_random(s) % n;
+		w = m ? next_random(s) % n : pick(s);
 		for (i = 0; i < m && members[i] != w;)
 			i++;
 		if (i < m || !group_possible(s->roster.group, &s->model.workloads[w]))
@@ -207,10 +231,10 @@ static uint64_t work_done(const struct solver *s)
 	return path_work(s->path) + group_work(s->roster.group) / 4;
 }
 
-/* All pairs once, then jumps and groups in turns until the work is done. */
+/* Jumps and groups in turns from plan @s->best until the work is done. */
 static void improve(struct solver *s, uint64_t work)
 {
-	size_t n = s->model.in->n_workloads, members[GROUP_MAX], m, i, k;
+	size_t members[GROUP_MAX], m;
 	uint64_t start = work_done(s), done = 0;
 	double total = s->best_cost;
 
@@ -225,17 +249,55 @@ static void improve(struct solver *s, uint64_t work)
 			if (total < s->best_cost * (1 - MODEL_ROUNDING))
 				remember(s);
 		} else {
-			jump(s, &total, 0.003 * cold * cold * (s->best_cost - s->dual.base) *
+			jump(s, &total, HEAT * cold * cold * (s->best_cost - s->dual.base) *
 			     (double)(next_random(s) % 1000) / 1000);
 		}
 		done = work_done(s) - start;
-		/* Jumps without a group, of workloads without configurations: no endless loop. */
+		/* Groups of nobody do no work: no endless loop. */
 		work -= work > 100 ? 100 : work;
 	}
-	roster_set(&s->roster, s->best);
-	for (i = 0; i < n && !is_best(s); i++)
-		for (k = 0; k < i; k++)
-			(void)k;
+}
+
+/* What a deficit costs for a while. */
+static void set_deficit(struct solver *s, double part)
+{
+	struct model *model = &s->model;
+	size_t w;
+
+	model->deficit = part * model->in->deficit_weight * model->in->slot_s;
+	for (w = 0; w < model->in->n_workloads; w++)
+		model->workloads[w].deficit = model->deficit;
+}
+
+/*
+ * A deficit costs so much that a plan with one is a pit: whatever leads out of it passes
+ * others that are as deep. Where it costs less for a while the search walks across.
+ */
+static void improve_softly(struct solver *s, uint64_t work)
+{
+	static const double parts[] = { 0.05, 0.2, 1 };
+	size_t n = s->model.in->n_workloads * s->model.in->n_slots, i;
+	struct plan_cost cost;
+	uint32_t *y;
+
+	model_cost(&s->model, s->best, NULL, &cost);
+	if (cost.deficit <= 0) {
+		improve(s, work);
+		return;
+	}
+	y = mem_zalloc(n + 1, sizeof(*y));
+	memcpy(y, s->best, n * sizeof(*y));
+	for (i = 0; i < 3; i++) {
+		set_deficit(s, parts[i]);
+		s->soft = i < 2;
+		s->best_cost = cost_of(s, s->best);
+		if (i == 2 && cost.total < s->best_cost) {
+			memcpy(s->best, y, n * sizeof(*y));
+			s->best_cost = cost.total;
+		}
+		improve(s, work / 3);
+	}
+	free(y);
 }
 
 static void search(struct solver *s, const struct plan_options *options)
@@ -250,6 +312,7 @@ static void search(struct solver *s, const struct plan_options *options)
 	qsort(s->order, n, sizeof(*s->order), by_density);
 	s->dual.base = dual_value(&s->dual, price);
 	s->dual.bound = s->dual.base;
+	memcpy(s->alone, s->dual.ways, n * sizeof(*s->alone));
 	dual_guess(&s->dual, price);
 	construct(s, price);
 	dual_try(&s->dual, price);
@@ -258,7 +321,7 @@ static void search(struct solver *s, const struct plan_options *options)
 		construct(s, s->dual.price);
 	}
 	if (n > 1)
-		improve(s, options->effort ? options->effort * 10000 : 4000000);
+		improve_softly(s, options->effort ? options->effort * 10000 : 4000000);
 	free(price);
 }
 
@@ -283,6 +346,7 @@ int plan_solve(const struct plan_instance *in, const struct plan_options *option
 	roster_init(&s.roster, &s.model, s.path);
 	s.order = mem_zalloc(in->n_workloads + 1, sizeof(*s.order));
 	s.best = mem_zalloc(in->n_workloads * in->n_slots + 1, sizeof(*s.best));
+	s.alone = mem_zalloc(in->n_workloads + 1, sizeof(*s.alone));
 	s.price = mem_zalloc(s.dual.n + 1, sizeof(*s.price));
 	s.saved = mem_zalloc(JUMP_MAX * in->n_slots, sizeof(*s.saved));
 	search(&s, options ? options : &defaults);
@@ -290,6 +354,7 @@ int plan_solve(const struct plan_instance *in, const struct plan_options *option
 	free(s.order);
 	free(s.best);
 	free(s.price);
+	free(s.alone);
 	free(s.saved);
 	roster_free(&s.roster);
 	dual_free(&s.dual);
