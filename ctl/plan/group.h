@@ -14,16 +14,18 @@ void group_free(struct group *group);
 
 /* Can this one be in a group at all? */
 bool group_possible(const struct group *group, const struct model_workload *w);
-/* Pairs of configurations in all slots if it joins @cells others; 0: too many. */
-size_t group_join(const struct group *group, const struct model_workload *w, size_t cells);
-
 /*
- * The cheapest ways of @n through what the others in @ledger left; none of them is in it. @in
- * has their added prices. The plans go to @y, one behind the other.
+ * Take some of @n workloads that are not in the ledger, by what it leaves them: @in has their
+ * views of it. Returns how many of the first fit in one table.
  */
-void group_solve(struct group *group, const struct ledger *ledger,
-		 const struct model_workload *const *w, const struct path_input *in, size_t n,
-		 struct path *path, uint32_t *y);
+size_t group_take(struct group *group, const struct model_workload *const *w,
+		  const struct path_input *in, size_t n, struct path *path);
+/*
+ * The cheapest ways of those that were taken through what the others in @ledger left; the plans
+ * go to @y, one behind the other.
+ */
+void group_solve(struct group *group, const struct ledger *ledger, struct path *path,
+		 uint32_t *y);
 /* Cells that were looked at since the start. */
 uint64_t group_work(const struct group *group);
 

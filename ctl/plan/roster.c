@@ -180,7 +180,7 @@ double roster_again(struct roster *p, size_t w)
 double roster_group(struct roster *p, const size_t *members, size_t n)
 {
 	const struct model_workload *w[GROUP_MAX] = { NULL };
-	size_t slots = p->model->in->n_slots, i;
+	size_t slots = p->model->in->n_slots, i, taken;
 	struct path_input in[GROUP_MAX] = { { 0 } };
 	double before = 0, after = 0;
 	bool same;
@@ -190,13 +190,20 @@ double roster_group(struct roster *p, const size_t *members, size_t n)
 		memcpy(p->old + i * slots, p->y + members[i] * slots, slots * sizeof(*p->y));
 		before += roster_remove(p, members[i]);
 	}
+	for (i = 0; i < n; i++) {
+		ledger_reserve(p->ledger, w[i], -1);
+		ledger_price(p->views[i], w[i], NULL, &in[i]);
+		ledger_room(p->ledger, p->views[i], w[i], &in[i]);
+		add_power_prices(p, p->views[i], w[i]);
+		ledger_reserve(p->ledger, w[i], 1);
+	}
+	taken = group_take(p->group, w, in, n, p->path);
+	/* Who found no place in the table goes back. */
+	for (; n > taken; n--)
+		before -= roster_put(p, members[n - 1], p->old + (n - 1) * slots);
 	for (i = 0; i < n; i++)
 		ledger_reserve(p->ledger, w[i], -1);
-	for (i = 0; i < n; i++) {
-		ledger_price(p->views[i], w[i], NULL, &in[i]);
-		add_power_prices(p, p->views[i], w[i]);
-	}
-	group_solve(p->group, p->ledger, w, in, n, p->path, p->try);
+	group_solve(p->group, p->ledger, p->path, p->try);
 	for (i = 0; i < n; i++)
 		ledger_reserve(p->ledger, w[i], 1);
 	same = !memcmp(p->try, p->old, n * slots * sizeof(*p->old));

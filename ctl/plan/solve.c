@@ -12,6 +12,7 @@
 
 #include "lib/text.h"
 #include "plan/dual.h"
+#include "plan/prices.h"
 #include "plan/roster.h"
 
 struct plan_shapes {
@@ -28,7 +29,6 @@ struct plan_shapes {
  * @order: in which workloads come
  * @best: the best plan so far
  * @best_cost: what it costs
- * @soft: deficits cost less for a while, and the bound says nothing
  * @price: memory for prices
  * @alone: what each workload would cost alone
  * @saved: memory for the plans of a group
@@ -42,7 +42,6 @@ struct solver {
 	size_t *order;
 	uint32_t *best;
 	double best_cost;
-	bool soft;
 	double *price, *alone;
 	uint32_t *saved;
 	uint64_t random;
@@ -107,7 +106,7 @@ static int by_density(const void *a, const void *b)
 /* Cost and bound are the same: nothing is left to do. */
 static bool is_best(const struct solver *s)
 {
-	return !s->soft && s->best_cost - s->dual.bound <= MODEL_ROUNDING * (1 + fabs(s->best_cost));
+	return s->best_cost - s->dual.bound <= MODEL_ROUNDING * (1 + fabs(s->best_cost));
 }
 
 static void finish(struct solver *s, struct plan_solution *solution)
@@ -137,6 +136,11 @@ static void finish(struct solver *s, struct plan_solution *solution)
 #define JUMP_MAX 6
 /* How much worse a jump may be at first, as a part of what planning can change. */
 #define HEAT 0.003
+/* Work for prices and for the plan of a small instance, and sweeps of any. */
+#define DUAL_WORK 2500000
+#define PLAN_WORK 3500000
+#define SWEEPS_MIN 30
+#define SWEEPS_MAX 200
 
 /* One that lost much against being alone, more often than others. */
 static size_t pick(struct solver *s)
@@ -206,22 +210,76 @@ static void jump(struct solver *s, double *total, double heat)
 		roster_put(&s->roster, group[k], s->saved + k * slots);
 }
 
-/* Someone who is short, and others, as many as fit in one table. */
+/* A slot in which some tenant is below its guarantee; returns the row, or n_rows. */
+static size_t find_deficit(struct solver *s, size_t *slot)
+{
+	size_t slots = s->model.in->n_slots, r, t, seen = 0, found = s->model.n_rows;
+
+	for (r = 0; r < s->model.n_rows; r++) {
+		const struct model_row *row = &s->model.rows[r];
+
+		for (t = 0; t < slots && row->kind == ROW_GUARANTEE; t++) {
+			if (row->want[t] - s->roster.ledger->load[r * slots + t] < 0.001 ||
+			    next_random(s) % ++seen)
+				continue;
+			found = r;
+			*slot = t;
+		}
+	}
+	return found;
+}
+
+static bool shares_pool(const struct model_workload *a, const struct model_workload *b,
+			uint32_t config)
+{
+	const struct shape_config *c = &b->shape->configs[config];
+	size_t i, k;
+
+	for (i = 0; i < c->n; i++)
+		for (k = 0; k < a->shape->n_pools; k++)
+			if (a->shape->pools[k].pool == b->shape->pools[c->pool[i]].pool)
+				return true;
+	return false;
+}
+
+/* One whose tenant lacks something, and some who have GPUs that it could use then. */
+static size_t gather_for_deficit(struct solver *s, size_t *members, size_t most)
+{
+	size_t n = s->model.in->n_workloads, slots = s->model.in->n_slots, slot = 0, m = 0, i, w;
+	size_t row = find_deficit(s, &slot), begin = next_random(s) % n;
+
+	if (row == s->model.n_rows)
+		return 0;
+	for (i = 0; i < n && !m; i++) {
+		w = (begin + i) % n;
+		if (s->model.workloads[w].row_guarantee == row &&
+		    group_possible(s->roster.group, &s->model.workloads[w]) &&
+		    model_served(&s->model.workloads[w], slot, s->roster.y[w * slots + slot]) <
+			    s->model.workloads[w].w->choices[0].need[slot])
+			members[m++] = w;
+	}
+	begin = next_random(s) % n;
+	for (i = 0; i < n && m && m < most; i++) {
+		w = (begin + i) % n;
+		if (w != members[0] && group_possible(s->roster.group, &s->model.workloads[w]) &&
+		    shares_pool(&s->model.workloads[members[0]], &s->model.workloads[w],
+				s->roster.y[w * slots + slot]))
+			members[m++] = w;
+	}
+	return m;
+}
+
+/* Someone who is short, and others. */
 static size_t gather(struct solver *s, size_t *members, size_t most)
 {
-	size_t n = s->model.in->n_workloads, cells = 1, m = 0, tries, i, w, more;
+	size_t n = s->model.in->n_workloads, m = 0, tries, i, w;
 
 	for (tries = 0; tries < 3 * most && m < most; tries++) {
 		w = m ? next_random(s) % n : pick(s);
 		for (i = 0; i < m && members[i] != w;)
 			i++;
-		if (i < m || !group_possible(s->roster.group, &s->model.workloads[w]))
-			continue;
-		more = group_join(s->roster.group, &s->model.workloads[w], cells);
-		if (!more)
-			continue;
-		cells = more;
-		members[m++] = w;
+		if (i == m && group_possible(s->roster.group, &s->model.workloads[w]))
+			members[m++] = w;
 	}
 	return m;
 }
@@ -243,7 +301,11 @@ static void improve(struct solver *s, uint64_t work)
 		double cold = 1 - (double)done / (double)work;
 
 		if (next_random(s) % 2) {
-			m = gather(s, members, 2 + next_random(s) % (GROUP_MAX - 1));
+			size_t most = 2 + next_random(s) % (GROUP_MAX - 1);
+
+			m = next_random(s) % 2 ? gather_for_deficit(s, members, most) : 0;
+			if (!m)
+				m = gather(s, members, most);
 			if (m > 1)
 				total -= roster_group(&s->roster, members, m);
 			if (total < s->best_cost * (1 - MODEL_ROUNDING))
@@ -258,53 +320,16 @@ static void improve(struct solver *s, uint64_t work)
 	}
 }
 
-/* What a deficit costs for a while. */
-static void set_deficit(struct solver *s, double part)
-{
-	struct model *model = &s->model;
-	size_t w;
-
-	model->deficit = part * model->in->deficit_weight * model->in->slot_s;
-	for (w = 0; w < model->in->n_workloads; w++)
-		model->workloads[w].deficit = model->deficit;
-}
-
 /*
- * A deficit costs so much that a plan with one is a pit: whatever leads out of it passes
- * others that are as deep. Where it costs less for a while the search walks across.
+ * Work is counted, not timed, so that a plan does not depend on the machine: slots times
+ * configurations. Small instances get what takes some 50 ms, large ones some looks at each
+ * workload.
  */
-static void improve_softly(struct solver *s, uint64_t work)
-{
-	static const double parts[] = { 0.05, 0.2, 1 };
-	size_t n = s->model.in->n_workloads * s->model.in->n_slots, i;
-	struct plan_cost cost;
-	uint32_t *y;
-
-	model_cost(&s->model, s->best, NULL, &cost);
-	if (cost.deficit <= 0) {
-		improve(s, work);
-		return;
-	}
-	y = mem_zalloc(n + 1, sizeof(*y));
-	memcpy(y, s->best, n * sizeof(*y));
-	for (i = 0; i < 3; i++) {
-		set_deficit(s, parts[i]);
-		s->soft = i < 2;
-		s->best_cost = cost_of(s, s->best);
-		if (i == 2 && cost.total < s->best_cost) {
-			memcpy(s->best, y, n * sizeof(*y));
-			s->best_cost = cost.total;
-		}
-		improve(s, work / 3);
-	}
-	free(y);
-}
-
 static void search(struct solver *s, const struct plan_options *options)
 {
-	size_t n = s->model.in->n_workloads, i;
-	unsigned int sweeps = options->sweeps ? options->sweeps : 200;
+	size_t n = s->model.in->n_workloads, i, rounds;
 	double *price = mem_zalloc(s->dual.n + 1, sizeof(*price));
+	uint64_t sweep, sweeps, work;
 
 	for (i = 0; i < n; i++)
 		s->order[i] = i;
@@ -313,15 +338,27 @@ static void search(struct solver *s, const struct plan_options *options)
 	s->dual.base = dual_value(&s->dual, price);
 	s->dual.bound = s->dual.base;
 	memcpy(s->alone, s->dual.ways, n * sizeof(*s->alone));
-	dual_guess(&s->dual, price);
-	construct(s, price);
+	sweep = path_work(s->path) + 1;
+	sweeps = DUAL_WORK / sweep;
+	sweeps = sweeps < SWEEPS_MIN ? SWEEPS_MIN : sweeps > SWEEPS_MAX ? SWEEPS_MAX : sweeps;
+	work = 3 * sweep > PLAN_WORK ? 3 * sweep : PLAN_WORK;
+	if (options->sweeps)
+		sweeps = options->sweeps;
+	if (options->effort)
+		work = options->effort * sweep;
+	rounds = sweeps < 60 ? 2 : 6;
+	if (options->warm)
+		plan_prices_get(options->warm, &s->model, price);
+	else
+		dual_guess(&s->dual, price);
 	dual_try(&s->dual, price);
-	for (i = 0; i < 10 && !is_best(s); i++) {
-		dual_ascend(&s->dual, sweeps / 10, s->best_cost);
+	construct(s, price);
+	for (i = 0; i < rounds && !is_best(s); i++) {
+		dual_ascend(&s->dual, (unsigned int)(sweeps / rounds), s->best_cost);
 		construct(s, s->dual.price);
 	}
-	if (n > 1)
-		improve_softly(s, options->effort ? options->effort * 10000 : 4000000);
+	if (n)
+		improve(s, work);
 	free(price);
 }
 
@@ -349,7 +386,11 @@ int plan_solve(const struct plan_instance *in, const struct plan_options *option
 	s.alone = mem_zalloc(in->n_workloads + 1, sizeof(*s.alone));
 	s.price = mem_zalloc(s.dual.n + 1, sizeof(*s.price));
 	s.saved = mem_zalloc(JUMP_MAX * in->n_slots, sizeof(*s.saved));
-	search(&s, options ? options : &defaults);
+	if (!options)
+		options = &defaults;
+	search(&s, options);
+	if (options->keep)
+		*options->keep = plan_prices_make(&s.model, s.dual.price);
 	finish(&s, solution);
 	free(s.order);
 	free(s.best);
