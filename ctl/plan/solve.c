@@ -346,15 +346,16 @@ static void search(struct solver *s, const struct plan_options *options)
 		sweeps = options->sweeps;
 	if (options->effort)
 		work = options->effort * sweep;
-	rounds = sweeps < 60 ? 2 : 6;
+	rounds = sweeps < 60 ? 1 : 6;
+	s->dual.patience = sweeps < 60 ? 3 : 12;
 	if (options->warm)
 		plan_prices_get(options->warm, &s->model, price);
 	else
 		dual_guess(&s->dual, price);
-	dual_try(&s->dual, price);
-	construct(s, price);
+	dual_settle(&s->dual, price, (unsigned int)(sweeps < 60 ? sweeps * 2 / 3 : 20));
+	construct(s, s->dual.price);
 	for (i = 0; i < rounds && !is_best(s); i++) {
-		dual_ascend(&s->dual, (unsigned int)(sweeps / rounds), s->best_cost);
+		dual_ascend(&s->dual, (unsigned int)(sweeps < 60 ? sweeps / 3 : sweeps / rounds), s->best_cost);
 		construct(s, s->dual.price);
 	}
 	if (n)
