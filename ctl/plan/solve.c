@@ -15,6 +15,19 @@
 #include "plan/prices.h"
 #include "plan/roster.h"
 
+#define JUMP_MAX 6
+/* How much worse a jump may be at first, as a part of what planning can change. */
+#define HEAT 0.003
+/* Workloads pay a little less than the price: who is indifferent takes what there is. */
+#define LEAD 0.95
+/* Work for prices, of instances whose sweep is small or large, for plans, and sweeps of any. */
+#define DUAL_WORK 2500000
+#define DUAL_WORK_LARGE 60000000
+#define SMALL 300000
+#define PLAN_WORK 3500000
+#define SWEEPS_MIN 30
+#define SWEEPS_MAX 200
+
 struct plan_shapes {
 	struct shape *list;
 	const struct shape **of;
@@ -79,11 +92,14 @@ static void construct(struct solver *s, const double *price)
 	size_t n = s->model.in->n_workloads, i;
 	unsigned int pass;
 
-	roster_all(&s->roster, s->order, price);
+	for (i = 0; i < s->dual.n; i++)
+		s->price[i] = LEAD * price[i];
+	roster_all(&s->roster, s->order, s->price);
 	for (pass = 0; pass < 6; pass++) {
 		double fell = 0;
 
-		for (i = 0; i < n; i++)
+		/* Who got least first: others would hold on to what they need later. */
+		for (i = n; i-- > 0;)
 			fell += roster_again(&s->roster, s->order[i]);
 		if (fell <= 0)
 			break;
@@ -132,15 +148,6 @@ static void finish(struct solver *s, struct plan_solution *solution)
 	for (w = 0; w < in->n_workloads; w++)
 		solution->shapes->of[w] = s->model.workloads[w].shape;
 }
-
-#define JUMP_MAX 6
-/* How much worse a jump may be at first, as a part of what planning can change. */
-#define HEAT 0.003
-/* Work for prices and for the plan of a small instance, and sweeps of any. */
-#define DUAL_WORK 2500000
-#define PLAN_WORK 3500000
-#define SWEEPS_MIN 30
-#define SWEEPS_MAX 200
 
 /* One that lost much against being alone, more often than others. */
 static size_t pick(struct solver *s)
@@ -339,9 +346,9 @@ static void search(struct solver *s, const struct plan_options *options)
 	s->dual.bound = s->dual.base;
 	memcpy(s->alone, s->dual.ways, n * sizeof(*s->alone));
 	sweep = path_work(s->path) + 1;
-	sweeps = DUAL_WORK / sweep;
+	sweeps = (sweep < SMALL ? DUAL_WORK : DUAL_WORK_LARGE) / sweep;
 	sweeps = sweeps < SWEEPS_MIN ? SWEEPS_MIN : sweeps > SWEEPS_MAX ? SWEEPS_MAX : sweeps;
-	work = 3 * sweep > PLAN_WORK ? 3 * sweep : PLAN_WORK;
+	work = sweep > PLAN_WORK ? sweep : PLAN_WORK;
 	if (options->sweeps)
 		sweeps = options->sweeps;
 	if (options->effort)

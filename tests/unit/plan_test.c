@@ -324,7 +324,6 @@ static void test_tiny(void)
 		const char *why;
 		double room;
 
-		how.no_flow = one_in(2);
 		make(&in, 1 + below(3), 1 + below(3), 1 + below(3));
 		if (!enumerate(&in)) {
 			plan_instance_free(&in);
@@ -368,7 +367,7 @@ static void test_larger(void)
 	size_t i, bad = 0;
 
 	for (i = 0; i < LARGER && bad < 5; i++) {
-		struct plan_options quick = { .effort = 3, .no_flow = i % 2 };
+		struct plan_options quick = { .effort = 3 };
 		struct plan_instance in;
 		struct plan_solution s, again;
 		struct fault fault = { "" };
