@@ -409,7 +409,8 @@ static double state_move(const struct member *m, size_t from, size_t to)
 		return INFINITY;
 	if (since)
 		return a == b ? 0 : INFINITY;
-	if (age > 1 || attaches(m->w, a, b) != (age == 1))
+	/* By way of nothing, where that is free, a hold may begin without an attach. */
+	if (age > 1 || (!age && attaches(m->w, a, b)))
 		return INFINITY;
 	return model_move(m->w, a, b);
 }
@@ -514,10 +515,10 @@ static size_t step_back(struct group *g, size_t t, const uint32_t *at)
 			found = c;
 		}
 	}
-	return found;
+	return best < INFINITY ? found : cells;
 }
 
-static void trace(struct group *g, size_t cells, uint32_t *y)
+static bool trace(struct group *g, size_t cells, uint32_t *y)
 {
 	const double *table = g->table + (g->slots - 1) * cells;
 	uint32_t at[GROUP_MAX] = { 0 };
@@ -527,6 +528,8 @@ static void trace(struct group *g, size_t cells, uint32_t *y)
 		if (table[i] < table[cell])
 			cell = i;
 	for (t = g->slots; t-- > 0;) {
+		if (cell == cells || (t + 1 == g->slots && table[cell] == INFINITY))
+			return false;
 		for (rest = cell, i = g->n; i-- > 0;) {
 			at[i] = (uint32_t)(rest % states(&g->members[i]));
 			rest /= states(&g->members[i]);
@@ -535,9 +538,10 @@ static void trace(struct group *g, size_t cells, uint32_t *y)
 		if (t)
 			cell = step_back(g, t, at);
 	}
+	return true;
 }
 
-void group_solve(struct group *g, const struct ledger *l, struct path *path, uint32_t *y)
+bool group_solve(struct group *g, const struct ledger *l, struct path *path, uint32_t *y)
 {
 	static const double none[PLAN_SLOTS_MAX];
 	size_t cells = 1, start = 0, t, i;
@@ -550,12 +554,9 @@ void group_solve(struct group *g, const struct ledger *l, struct path *path, uin
 			m->in.lack = none;
 		start = start * states(m) + m->start;
 		cells *= states(m);
-		/* In case that there are too many limits: nothing is possible, and a plan. */
-		for (t = 0; t < g->slots; t++)
-			y[i * g->slots + t] = t < m->w->w->keep ? m->w->start : 0;
 	}
 	if (!find_rows(g))
-		return;
+		return false;
 	g->work += cells * g->slots * g->n;
 	for (i = 0; i < cells; i++)
 		table[i] = INFINITY;
@@ -578,5 +579,5 @@ void group_solve(struct group *g, const struct ledger *l, struct path *path, uin
 		}
 		add_slot(g, l, path, t, table);
 	}
-	trace(g, cells, y);
+	return trace(g, cells, y);
 }

@@ -22,9 +22,9 @@ size_t group_take(struct group *group, const struct model_workload *const *w,
 		  const struct path_input *in, size_t n, struct path *path);
 /*
  * The cheapest ways of those that were taken through what the others in @ledger left; the plans
- * go to @y, one behind the other.
+ * go to @y, one behind the other. False when none was found.
  */
-void group_solve(struct group *group, const struct ledger *ledger, struct path *path,
+bool group_solve(struct group *group, const struct ledger *ledger, struct path *path,
 		 uint32_t *y);
 /* Cells that were looked at since the start. */
 uint64_t group_work(const struct group *group);

@@ -556,6 +556,7 @@ double path_solve(struct path *p, const struct model_workload *w, const struct p
 		if (p->free[c] < best) {
 			best = p->free[c];
 			end = (uint32_t)c;
+			since = p->slots;
 		}
 		for (t = p->slots - (hold < p->slots ? hold : p->slots) + 1;
 		     hold > 1 && t < p->slots; t++)

@@ -183,7 +183,7 @@ double roster_group(struct roster *p, const size_t *members, size_t n)
 	size_t slots = p->model->in->n_slots, i, taken;
 	struct path_input in[GROUP_MAX] = { { 0 } };
 	double before = 0, after = 0;
-	bool same;
+	bool same, found;
 
 	for (i = 0; i < n; i++) {
 		w[i] = &p->model->workloads[members[i]];
@@ -203,10 +203,10 @@ double roster_group(struct roster *p, const size_t *members, size_t n)
 		before -= roster_put(p, members[n - 1], p->old + (n - 1) * slots);
 	for (i = 0; i < n; i++)
 		ledger_reserve(p->ledger, w[i], -1);
-	group_solve(p->group, p->ledger, p->path, p->try);
+	found = group_solve(p->group, p->ledger, p->path, p->try);
 	for (i = 0; i < n; i++)
 		ledger_reserve(p->ledger, w[i], 1);
-	same = !memcmp(p->try, p->old, n * slots * sizeof(*p->old));
+	same = !found || !memcmp(p->try, p->old, n * slots * sizeof(*p->old));
 	for (i = 0; i < n && !same; i++)
 		after += roster_put(p, members[i], p->try + i * slots);
 	if (!same && after < before - MODEL_ROUNDING * (fabs(before) + fabs(after)))

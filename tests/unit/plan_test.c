@@ -396,6 +396,42 @@ static void test_larger(void)
 	ok(i == LARGER && !bad, "%zu larger instances keep every limit, twice the same", i);
 }
 
+/* Guarantees that can all be kept are kept, whoever borrows at whatever weight. */
+static void test_guarantees(void)
+{
+	size_t i, t, w, bad = 0;
+
+	for (i = 0; i < 60; i++) {
+		struct plan_instance in = { .slot_s = 60, .n_slots = 12, .deficit_weight = 100 };
+		struct plan_solution s;
+		struct fault fault = { "" };
+		uint32_t need[12];
+
+		plan_add_kind(&in, "k");
+		plan_add_switch(&in, "s");
+		plan_add_host(&in, "h");
+		plan_add_pool(&in, 0, 0, 12);
+		for (w = 0; w < 6; w++) {
+			if (w < 3) {
+				plan_add_tenant(&in, "t");
+				in.tenants[w].guarantee = 4;
+			}
+			plan_add_workload(&in, "w");
+			in.workloads[w].tenant = (uint32_t)w % 3;
+			in.workloads[w].weight = 1 + below(9);
+			in.workloads[w].load_s = below(20);
+			for (t = 0; t < 12; t++)
+				need[t] = below(7);
+			plan_add_choice(&in, &in.workloads[w], 0, need);
+		}
+		if (plan_solve(&in, NULL, &s, &fault) || s.cost.deficit > 0)
+			bad++;
+		plan_solution_free(&s);
+		plan_instance_free(&in);
+	}
+	is_int((intmax_t)bad, 0, "guarantees that can be kept are kept");
+}
+
 static void refuses(struct plan_instance *in, const char *why)
 {
 	struct plan_solution s;
@@ -446,6 +482,7 @@ static void test_refusals(void)
 int main(void)
 {
 	test_refusals();
+	test_guarantees();
 	test_tiny();
 	test_larger();
 	return tap_done();
