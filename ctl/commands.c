@@ -31,6 +31,7 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_release,
 	&cmd_reap,
 	&cmd_run,
+	&cmd_plan,
 	&cmd_save,
 	&cmd_restore,
 	&cmd_watch,
@@ -83,6 +84,37 @@ const struct ctl_command *ctl_command_find(const char *name)
 		if (!strcmp((*c)->name, name))
 			return *c;
 	return NULL;
+}
+
+const char *ctl_verb_word(const struct ctl_command *verb)
+{
+	const char *space = strrchr(verb->name, ' ');
+
+	return space ? space + 1 : verb->name;
+}
+
+const struct ctl_command *ctl_verb_find(const struct ctl_command *command, const char *word)
+{
+	const struct ctl_command *const *v;
+
+	for (v = command->verbs; v && *v; v++)
+		if (!strcmp(ctl_verb_word(*v), word))
+			return *v;
+	return NULL;
+}
+
+void ctl_each_command(void (*each)(const struct ctl_command *command, void *arg), void *arg)
+{
+	const struct ctl_command *const *c, *const *v;
+
+	for (c = ctl_commands; *c; c++) {
+		if ((*c)->flags & CTL_HIDDEN)
+			continue;
+		each(*c, arg);
+		for (v = (*c)->verbs; v && *v; v++)
+			if (!((*v)->flags & CTL_HIDDEN))
+				each(*v, arg);
+	}
 }
 
 static size_t collect_options(const struct ctl_command *command,
@@ -219,19 +251,21 @@ int ctl_parse(struct ctl_ctx *ctx, const struct ctl_command *command, int *argc,
 	return CTL_DONE;
 }
 
-static int unknown_command(struct ctl_ctx *ctx, const char *name)
+int ctl_unknown(struct ctl_ctx *ctx, const struct ctl_command *of, const char *word)
 {
-	const char *words[OPTIONS_MAX];
-	const char *nearest;
-	size_t n = 0, i;
+	const struct ctl_command *const *c = of ? of->verbs : ctl_commands;
+	const char *words[OPTIONS_MAX], *nearest, *space = of ? " " : "", *name = of ? of->name : "";
+	size_t n = 0;
 
-	for (i = 0; ctl_commands[i] && n < OPTIONS_MAX; i++)
-		if (!(ctl_commands[i]->flags & CTL_HIDDEN))
-			words[n++] = ctl_commands[i]->name;
-	nearest = text_nearest(name, words, n);
+	for (; *c && n < OPTIONS_MAX; c++)
+		if (!((*c)->flags & CTL_HIDDEN))
+			words[n++] = ctl_verb_word(*c);
+	nearest = text_nearest(word, words, n);
 	if (nearest)
-		return ctl_fail(ctx, CTL_USAGE, "no command %s: did you mean %s?", name, nearest);
-	return ctl_fail(ctx, CTL_USAGE, "no command %s: see gpuctl help", name);
+		return ctl_fail(ctx, CTL_USAGE, "no command %s%s%s: did you mean %s%s%s?", name,
+				space, word, name, space, nearest);
+	return ctl_fail(ctx, CTL_USAGE, "no command %s%s%s: see gpuctl help%s%s", name, space, word,
+			space, name);
 }
 
 static int show_version(struct ctl_ctx *ctx)
@@ -241,29 +275,51 @@ static int show_version(struct ctl_ctx *ctx)
 	return cmd_version.run(ctx, 0, NULL);
 }
 
+/* The row that the words name; parsed up to the last of them. NULL: @ret is the answer. */
+static const struct ctl_command *find_row(struct ctl_ctx *ctx, int *argc, char ***argv, int *ret)
+{
+	const struct ctl_command *command = NULL, *row;
+	bool help = false;
+
+	do {
+		*ret = parse_options(ctx, NULL, *argc, *argv, &help);
+		if (*ret)
+			return NULL;
+		*argc -= optind;
+		*argv += optind;
+		if (ctx->version) {
+			*ret = show_version(ctx);
+			return NULL;
+		}
+		if (help || !*argc) {
+			if (command)
+				ctl_help_command(ctx->out, command);
+			else
+				ctl_help(ctx->out);
+			*ret = help ? CTL_DONE
+				    : ctl_fail(ctx, CTL_USAGE, "no %s given",
+					       command ? "verb" : "command");
+			return NULL;
+		}
+		row = command ? ctl_verb_find(command, **argv) : ctl_command_find(**argv);
+		if (!row) {
+			*ret = ctl_unknown(ctx, command, **argv);
+			return NULL;
+		}
+		command = row;
+	} while (command->verbs);
+	return command;
+}
+
 int ctl_dispatch(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	const struct ctl_command *command;
 	bool help = false;
 	int ret;
 
-	ret = parse_options(ctx, NULL, argc, argv, &help);
-	if (ret)
-		return ret;
-	argc -= optind;
-	argv += optind;
-	if (ctx->version)
-		return show_version(ctx);
-	if (help || !argc) {
-		ctl_help(ctx->out);
-		if (help)
-			return CTL_DONE;
-		return ctl_fail(ctx, CTL_USAGE, "no command given");
-	}
-
-	command = ctl_command_find(argv[0]);
+	command = find_row(ctx, &argc, &argv, &ret);
 	if (!command)
-		return unknown_command(ctx, argv[0]);
+		return ret;
 	ret = ctl_parse(ctx, command, &argc, argv, &help);
 	if (ret)
 		return ret;
@@ -299,16 +355,19 @@ static void help_options(struct out *out, const struct ctl_option *options,
 	}
 }
 
+static void help_row(const struct ctl_command *command, void *arg)
+{
+	if (!command->verbs)
+		out_line(arg, "  %-12s %-28s %s", command->name, command->args, command->summary);
+}
+
 void ctl_help(struct out *out)
 {
-	const struct ctl_command *const *c;
 	const struct ctl_exit_text *e;
 
 	out_line(out, "usage: gpuctl [-j] [-n] COMMAND ...");
 	out_line(out, "Attach, detach and compose GPUs behind PCIe switches.\n");
-	for (c = ctl_commands; *c; c++)
-		if (!((*c)->flags & CTL_HIDDEN))
-			out_line(out, "  %-12s %-28s %s", (*c)->name, (*c)->args, (*c)->summary);
+	ctl_each_command(help_row, out);
 	out_line(out, "\nFor every command:");
 	help_options(out, ctl_global_options, NULL);
 	out_line(out, "\nExit codes:");
@@ -319,6 +378,7 @@ void ctl_help(struct out *out)
 
 void ctl_help_command(struct out *out, const struct ctl_command *command)
 {
+	const struct ctl_command *const *v;
 	size_t g;
 
 	out_line(out, "usage: gpuctl %s%s%s [OPTION...]", command->name, *command->args ? " " : "",
@@ -329,6 +389,10 @@ void ctl_help_command(struct out *out, const struct ctl_command *command)
 		 command->summary + 1);
 	if (command->help)
 		out_line(out, "\n%s", command->help);
+	if (command->verbs)
+		out_line(out, "%s", "");
+	for (v = command->verbs; v && *v; v++)
+		help_row(*v, out);
 	out_line(out, "\nOptions:");
 	for (g = 0; g < CTL_OPTION_GROUPS; g++)
 		help_options(out, command->options[g], command);

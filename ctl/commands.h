@@ -21,6 +21,16 @@ extern const struct ctl_exit_text ctl_exit_texts[];
 
 const struct ctl_command *ctl_command_find(const char *name);
 
+/* A verb of a command; NULL when it has none of this name. */
+const struct ctl_command *ctl_verb_find(const struct ctl_command *command, const char *verb);
+/* The last word of a verb's name, which is typed behind the command. */
+const char *ctl_verb_word(const struct ctl_command *verb);
+
+/* Call @each for every row that is not hidden, verbs behind their command. */
+void ctl_each_command(void (*each)(const struct ctl_command *command, void *arg), void *arg);
+/* Record that there is no such command or verb (@of: the command, NULL: none); CTL_USAGE. */
+int ctl_unknown(struct ctl_ctx *ctx, const struct ctl_command *of, const char *word);
+
 /*
  * Parse the words after the command into ctx->given and move the operands to
  * the front of @argv; returns enum ctl_exit. @help is set when help is asked for.

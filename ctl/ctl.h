@@ -59,6 +59,8 @@ enum ctl_command_flag {
  * @flags: enum ctl_command_flag
  * @run: does it; argv holds the operands alone (argv[0] is the first), the
  *   options are read with ctl_opt(); returns enum ctl_exit
+ * @verbs: commands below this one, named "COMMAND VERB"; ends with NULL. Such a command has
+ *   no options and no @run of its own
  */
 struct ctl_command {
 	const char *name;
@@ -68,6 +70,7 @@ struct ctl_command {
 	const struct ctl_option *options[CTL_OPTION_GROUPS];
 	unsigned int flags;
 	int (*run)(struct ctl_ctx *ctx, int argc, char **argv);
+	const struct ctl_command *const *verbs;
 };
 
 /* An option as it was given. */

@@ -60,8 +60,9 @@ static void print_options(struct out *out, const struct ctl_option *options)
 	}
 }
 
-static void print_command(struct out *out, const struct ctl_command *command)
+static void print_command(const struct ctl_command *command, void *arg)
 {
+	struct out *out = arg;
 	char *args = escape(command->args), *summary = escape(command->summary);
 	size_t g;
 
@@ -140,7 +141,6 @@ static void print_files(struct out *out)
 
 static int run(struct ctl_ctx *ctx, int argc, char **argv)
 {
-	const struct ctl_command *const *c;
 	const struct ctl_exit_text *e;
 	struct out *out = ctx->out;
 	size_t i;
@@ -160,9 +160,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	out_line(out, ".SH OPTIONS");
 	print_options(out, ctl_global_options);
 	out_line(out, ".SH COMMANDS");
-	for (c = ctl_commands; *c; c++)
-		if (!((*c)->flags & CTL_HIDDEN))
-			print_command(out, *c);
+	ctl_each_command(print_command, out);
 	for (i = 0; sections[i].title; i++) {
 		out_line(out, ".SH %s", sections[i].title);
 		print_text(out, sections[i].text);

@@ -38,7 +38,13 @@ static int dispatch(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!command || runs_alone(argv[1]))
 		return ctl_dispatch(ctx, argc, argv);
 	argc--;
-	return ctl_parse(ctx, command, &argc, argv + 1, &help);
+	argv++;
+	if (command->verbs && argc > 1 && ctl_verb_find(command, argv[1])) {
+		argc--;
+		argv++;
+		command = ctl_verb_find(command, argv[0]);
+	}
+	return ctl_parse(ctx, command, &argc, argv, &help);
 }
 
 static void run(int argc, char **argv)

@@ -133,6 +133,16 @@ static void test_errors(void)
 	is_int(gpuctl("gpuctl -n list"), CTL_USAGE, "-n where nothing is changed");
 	is_int(gpuctl("gpuctl compose 1x --gpus 1"), CTL_USAGE, "a bad name");
 	is_int(gpuctl("gpuctl help frobnicate"), CTL_USAGE, "help for an unknown command");
+	is_int(gpuctl("gpuctl plan"), CTL_USAGE, "no verb");
+	is_str(error, "no verb given", "is said");
+	is_int(gpuctl("gpuctl -j plan slove x"), CTL_USAGE, "a misspelt verb");
+	is_str(error, "no command plan slove: did you mean plan solve?", "is said with the nearest");
+	is_int(gpuctl("gpuctl plan -j frobnicate"), CTL_USAGE, "an unknown verb");
+	is_str(error, "no command plan frobnicate: see gpuctl help plan", "is said");
+	is_int(gpuctl("gpuctl plan solve --jsn x"), CTL_USAGE, "an option of a verb");
+	is_str(error, "no option --jsn: did you mean --json?", "is judged by the verb's options");
+	is_int(gpuctl("gpuctl help plan frobnicate"), CTL_USAGE, "help for an unknown verb");
+	is_int(gpuctl("gpuctl help list frobnicate"), CTL_USAGE, "help for a verb of none");
 }
 
 static void test_help(void)
@@ -157,6 +167,12 @@ static void test_help(void)
 	}
 	is_int(gpuctl("gpuctl list --help"), CTL_DONE, "--help behind a command");
 	ok(strstr(text, "usage: gpuctl list"), "is help for it");
+	is_int(gpuctl("gpuctl plan -h"), CTL_DONE, "help for a command with verbs");
+	ok(strstr(text, "usage: gpuctl plan VERB") && strstr(text, "\n  plan solve"), "lists the verbs");
+	gpuctl("gpuctl help plan solve");
+	ok(!strncmp(text, "usage: gpuctl plan solve FILE", 29), "help for a verb");
+	is_int(gpuctl("gpuctl -j plan solve -h"), CTL_DONE, "--help behind a verb");
+	ok(!strncmp(text, "usage: gpuctl plan solve FILE", 29), "is help for it");
 }
 
 static bool is_sentence(const char *s)
@@ -170,6 +186,7 @@ static bool is_sentence(const char *s)
 
 static void check_command(const struct ctl_command *c)
 {
+	const struct ctl_command *const *v;
 	const struct ctl_option *all[64], *o;
 	size_t n = 0, g, i, j;
 	bool unique = true, good = true;
@@ -184,10 +201,17 @@ static void check_command(const struct ctl_command *c)
 			unique = unique && strcmp(all[i]->name, all[j]->name) &&
 				 (!all[i]->letter || all[i]->letter != all[j]->letter);
 	}
-	ok(c->run && c->args && c->summary && is_sentence(c->summary), "%s: the row is whole",
+	ok(!c->run == !!c->verbs && c->args && c->summary && is_sentence(c->summary), "%s: the row is whole",
 	   c->name);
 	ok(good, "%s: each option has a help of one sentence", c->name);
 	ok(unique, "%s: no option and no letter twice", c->name);
+	for (v = c->verbs; v && *v; v++) {
+		n = strlen(c->name);
+		ok(!strncmp((*v)->name, c->name, n) && (*v)->name[n] == ' ' &&
+		   ctl_verb_find(c, ctl_verb_word(*v)) == *v, "%s is found below %s", (*v)->name,
+		   c->name);
+		check_command(*v);
+	}
 }
 
 static int shell(const char *command_line)
@@ -216,7 +240,9 @@ static void test_generated(void)
 		path);
 	f = fopen(path, "a");
 	fprintf(f,
-		"COMP_WORDS=(gpuctl compose x --same); COMP_CWORD=3; _gpuctl; [ \"${COMPREPLY[*]}\" = --same-switch ]\n");
+		"COMP_WORDS=(gpuctl compose x --same); COMP_CWORD=3; _gpuctl; [ \"${COMPREPLY[*]}\" = --same-switch ] || exit 1\n");
+	fprintf(f,
+		"COMP_WORDS=(gpuctl -j plan so); COMP_CWORD=3; _gpuctl; [ \"${COMPREPLY[*]}\" = solve ] || exit 1\n");
 	fclose(f);
 	free(line);
 	line = mem_printf("bash %s", path);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * gpuctl plan: the verbs. A new one is a file cmd/plan_VERB.c with a row whose name is
+ * "plan VERB", its name in cmd/cmd.h and a line here.
+ */
+#include "cmd/cmd.h"
+
+static const struct ctl_command *const verbs[] = {
+	&cmd_plan_solve,
+	NULL,
+};
+
+const struct ctl_command cmd_plan = {
+	.name = "plan",
+	.args = "VERB",
+	.summary = "which workload has which GPUs when, and how good that is",
+	.help = "Plans say which workload has which GPUs in each slot of the time ahead, with what that\n"
+		"costs and a bound that no plan can be below. Instances and plans are files: see\n"
+		"gpuctl-plan(5).",
+	.verbs = verbs,
+};
