@@ -245,13 +245,14 @@ const struct ctl_command cmd_plan_replay = {
 	.name = "plan replay",
 	.args = "TRACE...",
 	.summary = "run a trace through policies and compare them with a bound",
-	.help = "TRACE is a file of jobs (submit_s,duration_s,gpus,tenant), or one file a tenant of\n"
-		"demand (minute,quota_gpus,running_gpus,pending_gpus); - is standard input. Every\n"
-		"policy runs on the same trace; the bound is what none can be better than.\n"
-		"Our policy for jobs is not told how long they run, it learns that from those that\n"
-		"have ended; it never stops or moves a job. Static hosts belong to one tenant each,\n"
-		"in proportion to what it uses in the scored time, and know all runtimes: both is in\n"
-		"their favour. For demand a missing GPU costs 1 a minute, and moves cost --attach-cost.",
+	.help = "TRACE is a file of jobs (submit_s,duration_s,gpus,tenant), or one file a tenant\n"
+		"of demand (minute,quota_gpus,running_gpus,pending_gpus); - is standard input.\n"
+		"Every policy runs on the same trace; the bound is what none can be better than.\n"
+		"Our policy for jobs is not told how long they run, it learns that from those\n"
+		"that have ended; it never stops or moves a job. Static hosts belong to one tenant\n"
+		"each, in proportion to what it uses in the scored time, and know all runtimes:\n"
+		"both is in their favour. For demand a missing GPU costs 1 a minute, and an attach\n"
+		"--attach-cost.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,

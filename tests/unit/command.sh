@@ -185,7 +185,7 @@ gives 0 'ours, runtimes known' plan replay "$jobs" --pool 256 --warm 1d --runtim
 gives 0 'static GPUs for our JCT +[0-9]+' plan replay "$jobs" --pool 640 --warm 1d --equal-jct
 gives 0 'reactive, every 5 min' plan replay "${demand[@]}" --pool 160 --warm 1d --hold 30min
 gives 0 'energy is modelled.*PUE 1.5, 50 g CO2' plan replay "$jobs" --pool 640 --warm 1d --pue 1.5 --carbon 50
-gives 0 '<svg .*</svg>' plan replay "$jobs" --pool 640 --warm 1d --svg -
+gives 0 '^</svg>' plan replay "$jobs" --pool 640 --warm 1d --svg -
 gives 2 'add --pool|Add --pool' plan replay "$jobs"
 gives 2 '^gpuctl: .*:[0-9]+:[0-9]+: [0-9]+ GPUs are more than the pool of 8 has' plan replay "$jobs" --pool 8
 gives 2 'shorten --warm' plan replay "$jobs" --pool 64 --warm 99d
