@@ -10,12 +10,16 @@ bindir      ?= $(prefix)/bin
 libdir      ?= $(prefix)/lib
 datadir     ?= $(prefix)/share
 mandir      ?= $(datadir)/man
+includedir  ?= $(prefix)/include
 sysconfdir  ?= /etc
 srcdir      ?= /usr/src
 # udev and systemd read /usr/lib for packages and /etc for the rest; the hwdb
 # is not looked for below /usr/local.
 udevdir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/udev,$(sysconfdir)/udev)
 unitdir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/systemd/system,$(sysconfdir)/systemd/system)
+# Where zsh looks for functions of packages is Debian's own choice.
+zshdir      ?= $(datadir)/zsh/$(if $(filter /usr,$(prefix)),vendor-completions,site-functions)
+loaddir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/modules-load.d,$(sysconfdir)/modules-load.d)
 
 VERSION     := $(shell cat VERSION)
 KERNEL      ?= host
@@ -34,14 +38,15 @@ PACKAGES    := libnl-3.0 libnl-genl-3.0 libudev json-c ncursesw
 BUILD       := build
 OBJ         := $(BUILD)/obj
 
-ctl-sources := $(filter-out %_test.c,$(wildcard ctl/*.c ctl/*/*.c))
+# The tool judges by the module's own code.
+ctl-sources := $(filter-out %_test.c,$(wildcard ctl/*.c ctl/*/*.c)) kmod/fit.c
 ctl-objects := $(ctl-sources:%.c=$(OBJ)/%.o)
 ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
 	-DGPUCTL_VERSION='"$(VERSION)"' \
 	-DGPUCTL_DATA_DIR='"$(datadir)/gpuctl"' -DGPUCTL_CONFIG_DIR='"$(sysconfdir)/gpuctl"' \
 	-I. -Iuapi -Ictl \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(CPPFLAGS) $(CFLAGS)
-ctl-libs     = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm
+ctl-libs     = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -74,6 +79,13 @@ bench-size-rate: $(BUILD)/size-rate ## Estimates a second, and how long headers 
 fit: $(BUILD)/size-fit $(BUILD)/size-speed ## Fit the engine profiles to DATA=FILE.csv; prints held-out errors
 	@$(BUILD)/size-fit $(DATA) ctl/catalogue
 	@$(BUILD)/size-speed $(DATA) ctl/catalogue fit
+
+# The planner's part of the tool, timed from within.
+$(BUILD)/plan-%: $(OBJ)/tests/bench/plan_%.o $(filter-out $(OBJ)/ctl/main.o,$(ctl-objects)) $(OBJ)/flags
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ctl-libs)
+
+bench-plan: deps gpuctl $(BUILD)/plan-time $(BUILD)/plan-forecast ## Plans against an exact solver, at scale, on traces; PARTS="replay" TRACES=FOLDER
+	@tests/bench/plan/run $(PARTS)
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -135,11 +147,17 @@ check-debug: deps ## The same on a kernel with KASAN, lockdep and kmemleak; buil
 check-system: deps ## On a Debian 12 with systemd: reboots, scopes; makes its disk first
 	@tests/check system
 
+check-packages: deps ## Build the Debian packages, look at them with lintian
+	@tests/check packages
+
 check-dkms: deps ## Real DKMS builds and installs, below build/
 	@tests/check dkms
 
 mutants: deps ## How many of 60 small mistakes in the module the tests notice; takes long
 	@tests/mutants/run
+
+check-matrix: deps ## Debian 6.1, 6.12 and the newest in backports, and clang; takes long
+	@tests/matrix/run
 
 check-fresh: deps ## The README's commands in a minimal Debian 12 made for it
 	@tests/fresh/run
@@ -172,9 +190,11 @@ install-map = $(BUILD)/gpuctl:$(bindir)/gpuctl:755 \
 	$(call to,ctl/catalogue/nodes.d/*.conf,$(datadir)/gpuctl/nodes.d) \
 	$(call to,ctl/size/engines/*.conf,$(datadir)/gpuctl/engines.d) \
 	$(call to,ctl/hooks/*,$(datadir)/gpuctl/hooks,755) \
+	$(call to,ctl/man/*.4,$(mandir)/man4) \
 	$(call to,ctl/man/*.5,$(mandir)/man5) \
 	$(call to,ctl/man/*.8,$(mandir)/man8) \
 	$(call to,ctl/completion/gpuctl,$(datadir)/bash-completion/completions) \
+	$(call to,ctl/completion/_gpuctl,$(zshdir)) \
 	$(call to,udev/*.rules,$(udevdir)/rules.d) \
 	$(call to,udev/*.hwdb,$(udevdir)/hwdb.d) \
 	$(call to,udev/*.service udev/*.socket udev/*.target udev/*.slice,$(unitdir))
@@ -187,10 +207,19 @@ install-files:
 		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to" || exit 1; \
 	done
 
-uninstall: ## Remove what install put there
+uninstall: ## Remove what install, install-boot and install-dev put there
 	@for entry in $(install-map); do \
 		IFS=: read -r from to mode <<<"$$entry" && rm -f "$(DESTDIR)$$to" || exit 1; \
 	done
+	@rm -f "$(DESTDIR)$(loaddir)/gpufabric.conf" "$(DESTDIR)$(includedir)/linux/gpufabric.h" \
+		"$(DESTDIR)$(datadir)/gpufabric/gpufabric.yaml"
+
+install-boot: ## Have the module gpufabric loaded at boot
+	install -D -m 644 udev/gpufabric.modules-load "$(DESTDIR)$(loaddir)/gpufabric.conf"
+
+install-dev: ## Install the netlink header and its YAML specification
+	install -D -m 644 uapi/linux/gpufabric.h "$(DESTDIR)$(includedir)/linux/gpufabric.h"
+	install -D -m 644 uapi/netlink/specs/gpufabric.yaml "$(DESTDIR)$(datadir)/gpufabric/gpufabric.yaml"
 
 # Each DKMS package has the shape of the checkout, less what it does not need.
 # The module's own version is in its dkms.conf, which DKMS reads as it stands.
@@ -207,20 +236,23 @@ dkms-sources: ## Sources of both DKMS packages below DESTDIR/usr/src
 		fi || exit 1; \
 	done
 
+deb: deps ## Build Debian packages: build/deb/*.deb
+	@debian/build
+
 dkms-install: dkms-sources ## Build and install gpufabric for the running kernel by DKMS
 	dkms install gpufabric/$(VERSION)
 
 clean: ## Remove what was built; kernels and package lists stay
 	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
-		$(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
-		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz
+		$(BUILD)/deb $(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
+		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz $(BUILD)/terminal $(BUILD)/matrix $(BUILD)/newest
 
 distclean: ## Remove build/ altogether
 	rm -rf $(BUILD)
 
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
-	check-system check-dkms check-fresh mutants fuzz fuzz-netlink storm feasibility coverage lint bench bench-size \
-	bench-size-rate fit install uninstall install-files dkms-sources dkms-install \
+	check-system check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm feasibility coverage lint bench bench-size bench-plan \
+	bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

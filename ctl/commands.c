@@ -35,8 +35,10 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_save,
 	&cmd_restore,
 	&cmd_watch,
+	&cmd_top,
 	&cmd_history,
 	&cmd_stats,
+	&cmd_doctor,
 	&cmd_metrics,
 	&cmd_features,
 	&cmd_cdi,
@@ -254,7 +256,8 @@ int ctl_parse(struct ctl_ctx *ctx, const struct ctl_command *command, int *argc,
 int ctl_unknown(struct ctl_ctx *ctx, const struct ctl_command *of, const char *word)
 {
 	const struct ctl_command *const *c = of ? of->verbs : ctl_commands;
-	const char *words[OPTIONS_MAX], *nearest, *space = of ? " " : "", *name = of ? of->name : "";
+	const char *space = of ? " " : "", *name = of ? of->name : "";
+	const char *words[OPTIONS_MAX], *nearest;
 	size_t n = 0;
 
 	for (; *c && n < OPTIONS_MAX; c++)

@@ -30,12 +30,16 @@ enum ctl_exit {
  * @letter: short letter, 0 for none
  * @arg: name of the argument as help shows it, NULL for a flag
  * @help: one sentence without a full stop
+ * @completes: what a shell offers for the argument: words as they are, and
+ *   "@slots" and the like (see completion/names.h) for what is asked for; NULL: by the
+ *   words of @arg, such as SLOT and FILE
  */
 struct ctl_option {
 	const char *name;
 	char letter;
 	const char *arg;
 	const char *help;
+	const char *completes;
 };
 
 #define CTL_OPTION_GROUPS 6
@@ -51,12 +55,12 @@ enum ctl_command_flag {
 /**
  * struct ctl_command - a row of the command table
  * @name: the word on the command line
- * @args: operands as usage shows them, "" for none; completion looks for the
- *   words SLOT, NAME, MODEL and COMMAND in it
+ * @args: operands as usage shows them, "" for none
  * @summary: one line for the list of commands
  * @help: paragraphs for `gpuctl help COMMAND` and the manual, may be NULL
  * @options: groups of options; groups can be shared between commands
  * @flags: enum ctl_command_flag
+ * @completes: of the operands, as that of an option; a comma begins the next operand
  * @run: does it; argv holds the operands alone (argv[0] is the first), the
  *   options are read with ctl_opt(); returns enum ctl_exit
  * @verbs: commands below this one, named "COMMAND VERB"; ends with NULL. Such a command has
@@ -69,6 +73,7 @@ struct ctl_command {
 	const char *help;
 	const struct ctl_option *options[CTL_OPTION_GROUPS];
 	unsigned int flags;
+	const char *completes;
 	int (*run)(struct ctl_ctx *ctx, int argc, char **argv);
 	const struct ctl_command *const *verbs;
 };

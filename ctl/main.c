@@ -23,6 +23,14 @@
 #define GPUCTL_CONFIG_DIR "/etc/gpuctl"
 #endif
 
+/* Progress is drawn over itself, which not every terminal can. */
+static bool can_be_drawn_on(int fd)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fd) && term && *term && strcmp(term, "dumb");
+}
+
 static const char *directory(const char *variable, const char *fallback)
 {
 	const char *value = secure_getenv(variable);
@@ -35,7 +43,7 @@ int main(int argc, char **argv)
 	struct ctl_ctx ctx = {
 		.data_dir = directory("GPUCTL_DATA_DIR", GPUCTL_DATA_DIR),
 		.config_dir = directory("GPUCTL_CONFIG_DIR", GPUCTL_CONFIG_DIR),
-		.tty = isatty(STDERR_FILENO),
+		.tty = can_be_drawn_on(STDERR_FILENO),
 	};
 	int ret, err;
 

@@ -58,6 +58,15 @@ static void slot_leave(struct gf_slot *slot)
 		device_unlock(slot->service);
 }
 
+/*
+ * pciehp answers -1 when the link does not come up or nobody answers behind it. Passed on, it
+ * would read as "not permitted".
+ */
+static int slot_error(int err)
+{
+	return err == -1 ? -EIO : err;
+}
+
 static int slot_attach(struct gf_slot *slot)
 {
 	struct hotplug_slot *hotplug = slot_enter(slot);
@@ -68,7 +77,7 @@ static int slot_attach(struct gf_slot *slot)
 	if (hotplug->ops->enable_slot)
 		err = hotplug->ops->enable_slot(hotplug);
 	slot_leave(slot);
-	return err;
+	return slot_error(err);
 }
 
 static int slot_detach(struct gf_slot *slot)
@@ -81,7 +90,7 @@ static int slot_detach(struct gf_slot *slot)
 	if (hotplug->ops->disable_slot)
 		err = hotplug->ops->disable_slot(hotplug);
 	slot_leave(slot);
-	return err;
+	return slot_error(err);
 }
 
 static int slot_status(struct gf_slot *slot, bool *present, bool *power)

@@ -136,6 +136,7 @@ static struct device *gpu_create(struct gf_slot *slot)
 	if (!dev)
 		return NULL;
 	device_initialize(dev);
+	device_set_pm_not_required(dev);
 	dev->class = &fabric_class;
 	dev->parent = &slot->dev;
 	dev->release = gpu_release;

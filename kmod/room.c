@@ -338,8 +338,8 @@ static const struct gf_fit_need *need_of(const struct gf_slot *slot,
 {
 	u32 i;
 
-	if (slot->need.nr_bars)
-		return &slot->need;
+	if (slot->need && slot->need->nr_bars)
+		return slot->need;
 	if (!expect || !expect->bar)
 		return NULL;
 	memset(declared, 0, sizeof(*declared));

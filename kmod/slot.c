@@ -142,8 +142,8 @@ int gf_slot_fail(struct gf_slot *slot, enum gf_trigger trigger,
 
 static void learn_identity(struct gf_slot *slot)
 {
-	const struct gf_snapshot *snap = slot->snap;
 	struct gf_identity *identity = &slot->identity;
+	struct gf_snapshot *snap = slot->snap;
 	const struct gf_function *function;
 
 	if (snap->gpu < 0) {
@@ -152,11 +152,14 @@ static void learn_identity(struct gf_slot *slot)
 		/* Another card may come into an empty slot. */
 		if (snap->status_valid && !snap->present) {
 			memset(identity, 0, sizeof(*identity));
-			memset(&slot->need, 0, sizeof(slot->need));
+			kfree(slot->need);
+			slot->need = NULL;
 		}
 		return;
 	}
+	kfree(slot->need);
 	slot->need = snap->need;
+	snap->need = NULL;
 	function = &snap->functions[snap->gpu];
 	identity->source = GPUFABRIC_IDENTITY_SOURCE_LIVE;
 	identity->time = gf_now_ms();
@@ -203,7 +206,7 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	gf_assert_locked();
 	gf_snapshot_keep_drivers(snap, slot->snap);
 	differs = !looks_the_same(slot->snap, snap);
-	kfree(slot->snap);
+	gf_snapshot_free(slot->snap);
 	slot->snap = snap;
 	if (snap->status_valid) {
 		WRITE_ONCE(slot->presence, snap->present);
@@ -339,7 +342,7 @@ static void refresh_run(struct work_struct *work)
 	if (PTR_ERR_OR_ZERO(snap) == -ENODEV)
 		gf_inventory_queue();
 	if (!IS_ERR(snap))
-		kfree(snap);
+		gf_snapshot_free(snap);
 	gf_slot_put(slot);
 }
 
@@ -437,7 +440,8 @@ static void slot_release(struct device *dev)
 {
 	struct gf_slot *slot = dev_to_gf_slot(dev);
 
-	kfree(slot->snap);
+	gf_snapshot_free(slot->snap);
+	kfree(slot->need);
 	kfree(slot);
 }
 
@@ -449,6 +453,8 @@ static struct gf_slot *slot_alloc(struct pci_dev *port,
 	if (!slot)
 		return NULL;
 	device_initialize(&slot->dev);
+	/* Files for power management would be most of what sysfs keeps for a slot. */
+	device_set_pm_not_required(&slot->dev);
 	slot->dev.release = slot_release;
 	slot->pci_slot = pci_slot;
 	slot->port = port;
@@ -634,7 +640,7 @@ void gf_slot_admit(struct gf_slot *slot)
 	mutex_unlock(&gf.lock);
 	if (err) {
 		if (!IS_ERR(snap))
-			kfree(snap);
+			gf_snapshot_free(snap);
 		slot_dispose(slot);
 	} else if (atomic_read(&slot->changes) != seen) {
 		gf_slot_refresh_queue(slot);

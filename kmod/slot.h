@@ -98,7 +98,8 @@ struct gf_result {
  * @snap: functions, BARs, link and windows when last looked, NULL before the
  *	first time; under the fabric's lock
  * @identity: which GPU; under the fabric's lock
- * @need: what it needs of windows and bus numbers; under the fabric's lock
+ * @need: what it needs of windows and bus numbers, NULL when that is not known;
+ *	under the fabric's lock
  * @composition: who claims the slot, referenced by the claim; under the
  *	fabric's lock
  * @op: operation that the slot takes part in until that is over; under the
@@ -162,7 +163,7 @@ struct gf_slot {
 	bool power;
 	struct gf_snapshot *snap;
 	struct gf_identity identity;
-	struct gf_fit_need need;
+	struct gf_fit_need *need;
 	struct gf_composition *composition;
 	struct gf_op *op;
 	struct gf_step *step;

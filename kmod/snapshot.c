@@ -310,23 +310,31 @@ static bool answers(struct pci_dev *pdev)
  *
  * Caller holds pci_rescan_remove_lock, so functions neither come nor go.
  *
- * Return: a snapshot that the caller frees with kfree(), or an error pointer;
- * -ENODEV when the port itself is gone.
+ * Return: a snapshot for gf_snapshot_free(), or an error pointer; -ENODEV when
+ * the port itself is gone.
  */
 struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 {
 	struct pci_bus *bus = slot->port->subordinate;
 	struct pci_dev *pdev, *gpu = NULL;
 	struct gf_snapshot *snap;
+	unsigned int count;
 
 	if (READ_ONCE(slot->dying) || !device_is_registered(&slot->port->dev) ||
 	    !bus)
 		return ERR_PTR(-ENODEV);
 
-	snap = kzalloc(struct_size(snap, functions, count_functions(slot, bus)),
-		       GFP_KERNEL);
+	count = count_functions(slot, bus);
+	snap = kzalloc(struct_size(snap, functions, count), GFP_KERNEL);
 	if (!snap)
 		return ERR_PTR(-ENOMEM);
+	if (count) {
+		snap->need = kzalloc(sizeof(*snap->need), GFP_KERNEL);
+		if (!snap->need) {
+			kfree(snap);
+			return ERR_PTR(-ENOMEM);
+		}
+	}
 	snap->gpu = -1;
 	snap->missing_bar = -1;
 	list_for_each_entry(pdev, &bus->devices, bus_list) {
@@ -338,7 +346,7 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 		read_function(function, pdev);
 		if (!read_driver(function, pdev))
 			snap->driver_unread = true;
-		add_need(slot, pdev, &snap->need);
+		add_need(slot, pdev, snap->need);
 		if (pdev->subordinate)
 			pci_walk_bus(pdev->subordinate, note_slots, snap);
 		if (gf_is_gpu_class(pdev->class)) {
@@ -358,6 +366,17 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	gf_link_read(slot->port, gpu, &snap->link);
 	read_windows(snap, bus);
 	return snap;
+}
+
+/**
+ * gf_snapshot_free() - forget a snapshot
+ * @snap: the snapshot, or NULL
+ */
+void gf_snapshot_free(struct gf_snapshot *snap)
+{
+	if (snap)
+		kfree(snap->need);
+	kfree(snap);
 }
 
 /**

@@ -96,7 +96,7 @@ struct gf_window {
  * @serial: Device Serial Number of that function, 0 when there is none
  * @link: the slot's link
  * @need: what the functions need of windows and bus numbers, as far as that is
- *	known
+ *	known; NULL without functions, or once the slot has taken it
  * @bus_first: first bus number below the port
  * @bus_last: last bus number below the port
  * @nr_windows: number of windows
@@ -116,7 +116,7 @@ struct gf_snapshot {
 	int gpu;
 	u64 serial;
 	struct gf_link link;
-	struct gf_fit_need need;
+	struct gf_fit_need *need;
 	u8 bus_first;
 	u8 bus_last;
 	unsigned int nr_windows;
@@ -127,6 +127,7 @@ struct gf_snapshot {
 
 struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot);
 struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot);
+void gf_snapshot_free(struct gf_snapshot *snap);
 void gf_link_read(struct pci_dev *upper, struct pci_dev *lower,
 		  struct gf_link *link);
 bool gf_link_degraded(const struct gf_link *link);

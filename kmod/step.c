@@ -310,7 +310,7 @@ static void power_off_failed(struct gf_slot *slot)
 
 	if (!IS_ERR(snap) && (snap->nr_functions || snap->power) &&
 	    !snap->has_slots) {
-		kfree(snap);
+		gf_snapshot_free(snap);
 		slot->backend->detach(slot);
 		snap = look(slot);
 	}
@@ -334,7 +334,7 @@ static void power_off_leftover(struct gf_slot *slot)
 	/* A switch may have come since the slot was last looked at. */
 	if (!snap->has_slots)
 		slot->backend->detach(slot);
-	kfree(snap);
+	gf_snapshot_free(snap);
 }
 
 /*

@@ -24,7 +24,7 @@
 #define TRIES 20
 
 const struct ctl_option compose_options[] = {
-	{ "tenant", 0, "NAME", "tenant that the composition counts for" },
+	{ "tenant", 0, "NAME", "tenant that the composition counts for", "@tenants" },
 	{ "label", 0, "NAME", "label of your own" },
 	{ "job", 0, "NAME", "job of a scheduler that it is for" },
 	{ "for", 0, "TIME", "lease, such as 8h: afterwards it may be reaped" },

@@ -17,12 +17,14 @@
 const struct ctl_option pool_options[] = {
 	{ "gpus", 0, "COUNT", "so many GPUs of any kind, all of one kind where possible" },
 	{ "gpu", 'g', "[[VENDOR:]MODEL:]COUNT",
-	  "so many of a kind (adds up); 0 excludes; no count: only this kind for --model" },
+	  "so many of a kind (adds up); 0 excludes; no count: only this kind for --model",
+	  "@kinds" },
 	{ "memory", 'm', "SIZE", "as many GPUs as have this much memory together, such as 160G" },
 	{ "same-switch", 's', NULL, "all behind one switch, or fail" },
 	{ "spread", 0, NULL, "over as many switches as possible" },
 	{ "numa", 0, "NODE", "all on one NUMA node" },
-	{ "p2p", 0, "required", "all near peers: no ACS redirect, no root complex between them" },
+	{ "p2p", 0, "required", "all near peers: no ACS redirect, no root complex between them",
+	  "required" },
 	{ "exclude", 'x', "SLOT", "never this slot (may be repeated)" },
 	{ NULL },
 };

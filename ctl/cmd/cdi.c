@@ -19,7 +19,8 @@
 
 static const struct ctl_option options[] = {
 	{ "output", 'o', "DIR", "directory of the file, default " CDI_DIRECTORY "; - prints it" },
-	{ "remove", 'r', "NAME", "take a composition or slot out of the file; may be repeated" },
+	{ "remove", 'r', "NAME", "take a composition or slot out of the file; may be repeated",
+	  "@compositions @slots" },
 	{ NULL },
 };
 

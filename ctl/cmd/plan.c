@@ -15,8 +15,8 @@ const struct ctl_command cmd_plan = {
 	.name = "plan",
 	.args = "VERB",
 	.summary = "which workload has which GPUs when, and how good that is",
-	.help = "Plans say which workload has which GPUs in each slot of the time ahead, with what that\n"
-		"costs and a bound that no plan can be below. Instances and plans are files: see\n"
+	.help = "Plans say which workload has which GPUs in each slot of the time ahead, what\n"
+		"that costs, and a bound that no plan can be below. Instances are files:\n"
 		"gpuctl-plan(5).",
 	.verbs = verbs,
 };

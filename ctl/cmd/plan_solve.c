@@ -1,22 +1,234 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl plan solve: the plan of an instance in a file. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "cmd/cmd.h"
+#include "lib/out.h"
+#include "lib/text.h"
+#include "plan/file.h"
+
+static const struct ctl_option options[] = {
+	{ "effort", 'e', "N", "passes of improvement over all workloads, instead of by the size" },
+	{ "no-flow", 0, NULL, "prices also where the whole is a flow, which is solved exactly" },
+	{ NULL },
+};
+
+static const struct out_column plan_columns[] = {
+	{ "slots", NULL, 0 },
+	{ "slot_s", NULL, 0 },
+	{ "cost", NULL, 0 },
+	{ "bound", NULL, 0 },
+	{ "gap", NULL, 0 },
+	{ "base", NULL, 0 },
+	{ "exact", NULL, 0 },
+	{ "sweeps", NULL, 0 },
+	{ NULL, NULL, 0 },
+};
+
+static const struct out_column part_columns[] = {
+	{ "part", "COST OF", 0 },
+	{ "cost", "COST", OUT_RIGHT },
+	{ NULL, NULL, 0 },
+};
+
+static const struct out_column use_columns[] = {
+	{ "workload", "WORKLOAD", 0 },
+	{ "first_slot", "FROM", OUT_RIGHT },
+	{ "last_slot", "TO", OUT_RIGHT },
+	{ "switch", "SWITCH", 0 },
+	{ "kind", "KIND", 0 },
+	{ "gpus", "GPUS", OUT_RIGHT },
+	{ NULL, NULL, 0 },
+};
+
+static const struct out_column power_columns[] = {
+	{ "switch", "SWITCH", 0 },
+	{ "kind", "KIND", 0 },
+	{ "first_slot", "FROM", OUT_RIGHT },
+	{ "last_slot", "TO", OUT_RIGHT },
+	{ "on", "ON", OUT_RIGHT },
+	{ NULL, NULL, 0 },
+};
+
+/* The file, or standard input for "-". */
+static int read_file(struct ctl_ctx *ctx, const char *name, char **text, size_t *len)
+{
+	FILE *file = strcmp(name, "-") ? fopen(name, "re") : stdin;
+	size_t room = 0, n;
+	int err;
+
+	*text = NULL;
+	*len = 0;
+	if (!file)
+		return ctl_fail(ctx, CTL_USAGE, "%s: %s", name, strerror(errno));
+	errno = 0;
+	do {
+		if (*len == room) {
+			room = room ? 2 * room : 65536;
+			*text = mem_grow(*text, room, 1);
+		}
+		n = fread(*text + *len, 1, room - *len, file);
+		*len += n;
+	} while (n && *len <= PLAN_FILE_MAX);
+	err = ferror(file) ? errno : 0;
+	if (file != stdin)
+		fclose(file);
+	if (err)
+		return ctl_fail(ctx, CTL_USAGE, "%s: %s", name, strerror(err));
+	if (*len > PLAN_FILE_MAX)
+		return ctl_fail(ctx, CTL_USAGE, "%s: larger than 1 GiB", name);
+	return CTL_DONE;
+}
+
+static void print_whole(struct ctl_ctx *ctx, const struct plan_instance *in,
+			const struct plan_solution *s)
+{
+	struct out_table *t = out_table(ctx->out, NULL, plan_columns, OUT_SINGLE);
+
+	out_row(t);
+	out_uint(t, "slots", s->n_slots);
+	out_real(t, "slot_s", in->slot_s, 3);
+	out_real(t, "cost", s->cost.total, 6);
+	out_real(t, "bound", s->bound, 6);
+	out_real(t, "gap", plan_gap(s), 6);
+	out_real(t, "base", s->base, 6);
+	out_bool(t, "exact", s->exact);
+	out_uint(t, "sweeps", s->sweeps);
+	if (s->exact)
+		out_line(ctx->out, "cost %.1f: the best that is possible", s->cost.total);
+	else
+		out_line(ctx->out, "cost %.1f, and no plan costs less than %.1f: gap %.2f %%",
+			 s->cost.total, s->bound, 100 * plan_gap(s));
+}
+
+static void print_parts(struct ctl_ctx *ctx, const struct plan_cost *cost)
+{
+	const struct {
+		const char *name;
+		double cost;
+	} parts[] = {
+		{ "missing", cost->missing }, { "deficit", cost->deficit },
+		{ "attach", cost->attach }, { "detach", cost->detach },
+		{ "locality", cost->locality }, { "energy", cost->energy },
+		{ "wake", cost->wake },
+	};
+	struct out_table *t = out_table(ctx->out, "parts", part_columns, OUT_TABLE);
+	size_t i;
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		out_row(t);
+		out_str(t, "part", parts[i].name);
+		out_real(t, "cost", parts[i].cost, 3);
+	}
+}
+
+/* A line for each time in which a workload has the same number of a pool. */
+static void print_use(struct ctl_ctx *ctx, const struct plan_instance *in,
+		      const struct plan_solution *s)
+{
+	struct out_table *t = out_table(ctx->out, "use", use_columns, OUT_TABLE);
+	size_t w, slot, first, i;
+
+	for (w = 0; w < s->n_workloads; w++) {
+		for (first = 0; first < s->n_slots; first = slot) {
+			struct plan_config c = plan_config_at(s, w, first);
+
+			for (slot = first + 1; slot < s->n_slots &&
+			     s->y[w * s->n_slots + slot] == s->y[w * s->n_slots + first];)
+				slot++;
+			for (i = 0; i < c.n; i++) {
+				const struct plan_pool *p = &in->pools[c.held[i].pool];
+
+				out_row(t);
+				out_str(t, "workload", in->workloads[w].name);
+				out_uint(t, "first_slot", first);
+				out_uint(t, "last_slot", slot - 1);
+				out_str(t, "switch", in->switches[p->sw].name);
+				out_str(t, "kind", in->kinds[p->kind].name);
+				out_uint(t, "gpus", c.held[i].gpus);
+			}
+		}
+	}
+}
+
+static void print_power(struct ctl_ctx *ctx, const struct plan_instance *in,
+			const struct plan_solution *s)
+{
+	struct out_table *t = out_table(ctx->out, "power", power_columns, OUT_TABLE);
+	size_t q, slot, first;
+
+	for (q = 0; q < s->n_pools; q++) {
+		const uint32_t *on = s->on + q * s->n_slots;
+
+		for (first = 0; first < s->n_slots; first = slot) {
+			for (slot = first + 1; slot < s->n_slots && on[slot] == on[first];)
+				slot++;
+			out_row(t);
+			out_str(t, "switch", in->switches[in->pools[q].sw].name);
+			out_str(t, "kind", in->kinds[in->pools[q].kind].name);
+			out_uint(t, "first_slot", first);
+			out_uint(t, "last_slot", slot - 1);
+			out_uint(t, "on", on[first]);
+		}
+	}
+}
+
+static int solve(struct ctl_ctx *ctx, const struct plan_instance *in,
+		 const struct plan_options *how)
+{
+	struct plan_solution s;
+	struct fault fault = { "" };
+
+	if (plan_solve(in, how, &s, &fault))
+		return ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
+	print_whole(ctx, in, &s);
+	print_parts(ctx, &s.cost);
+	print_use(ctx, in, &s);
+	if (in->energy_cost > 0)
+		print_power(ctx, in, &s);
+	plan_solution_free(&s);
+	return CTL_DONE;
+}
 
 static int run(struct ctl_ctx *ctx, int argc, char **argv)
 {
+	struct plan_options how = { .no_flow = ctl_flag(ctx, "no-flow") };
+	const char *effort = ctl_opt(ctx, "effort");
+	struct plan_instance in = { 0 };
+	struct fault fault = { "" };
+	uint64_t number = 0;
+	char *text = NULL;
+	size_t len;
 	int ret;
 
-	(void)argv;
 	ret = ctl_operands(ctx, argc, 1, 1);
 	if (ret)
 		return ret;
-	return ctl_fail(ctx, CTL_FAILED, "not built yet");
+	if (effort && (!text_number(effort, 1000000, &number) || !number))
+		return ctl_fail(ctx, CTL_USAGE, "--effort %s: a number from 1 to 1000000", effort);
+	how.effort = (unsigned int)number;
+	ret = read_file(ctx, argv[0], &text, &len);
+	if (!ret && plan_read(&in, argv[0], text, len, &fault))
+		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
+	if (!ret)
+		ret = solve(ctx, &in, &how);
+	plan_instance_free(&in);
+	free(text);
+	return ret;
 }
 
 const struct ctl_command cmd_plan_solve = {
 	.name = "plan solve",
 	.args = "FILE",
-	.summary = "plan an instance",
+	.summary = "the plan of an instance in a file, with cost, bound and gap",
+	.help = "FILE is JSON as in gpuctl-plan(5), - standard input. A cost of 1 is one GPU\n"
+		"missing for one second to a workload of weight 1. No plan costs less than the\n"
+		"bound: what lies between bound and cost is the most that another plan could save.\n"
+		"The same file gives the same plan.",
+	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,
 };

@@ -33,5 +33,6 @@ const struct ctl_command cmd_release = {
 		"Holders of the GPUs stop it as they stop gpuctl detach. With --keep the claim alone ends and\n"
 		"the GPUs stay attached.",
 	.options = { options, remove_options, session_options },
+	.completes = "@compositions",
 	.run = run,
 };

@@ -415,5 +415,6 @@ const struct ctl_command cmd_resize = {
 		"at all. More GPUs are of the same kind unless --gpu says otherwise. Holders stop a removal as\n"
 		"they stop gpuctl detach.",
 	.options = { options, pool_options, remove_options, session_options },
+	.completes = "@compositions",
 	.run = run,
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl.h"
 #include "lib/arrival.h"
@@ -220,6 +221,10 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	int ret;
 
 	ret = ctl_operands(ctx, argc, 0, 1);
+	if (!ret && !argc && access(SAVED_FILE, F_OK) && errno == ENOENT) {
+		out_line(ctx->out, "nothing was saved");
+		return CTL_DONE;
+	}
 	if (!ret)
 		ret = load(ctx, argc ? argv[0] : SAVED_FILE, &saved);
 	if (ret)
@@ -241,7 +246,7 @@ const struct ctl_command cmd_restore = {
 		"GPUs that are attached are adopted as they are, others are attached; a composition of a name\n"
 		"that exists is left alone, and so is one whose lease is over. What can be restored is, and the\n"
 		"rest is named. The module verifies that the GPUs are of the kind that they were. A file that\n"
-		"is corrupt or of a newer gpuctl is refused as a whole.",
+		"is corrupt or of a newer gpuctl is refused as a whole; where nothing was saved there is nothing to do.",
 	.options = { session_options },
 	.run = run,
 };

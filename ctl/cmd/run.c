@@ -259,5 +259,6 @@ const struct ctl_command cmd_run = {
 		"command's output goes to standard error, and one document with its exit status comes at the end.",
 	.options = { options, pool_options, compose_options, size_workload_options, remove_options,
 		     session_options },
+	.completes = "@programs, @files",
 	.run = start,
 };

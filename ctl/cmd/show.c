@@ -336,5 +336,6 @@ const struct ctl_command cmd_show = {
 	.help =
 		"Who asked for an operation, and addresses, are shown to root alone.",
 	.flags = CTL_NO_DRY_RUN,
+	.completes = "@slots @compositions",
 	.run = run,
 };

@@ -21,8 +21,10 @@
 static const struct ctl_option options[] = {
 	{ "gpu", 'g', "GPU", "only kinds of this name, such as h100 (may be repeated)" },
 	{ "all", 'a', NULL, "all kinds of the catalogue, also those that no slot can take" },
-	{ "learn", 0, "LOG", "learn from a log of PyTorch, vLLM or llama.cpp; -n compares alone" },
-	{ "check", 0, "NAME", "compare with what the GPUs of this composition use" },
+	{ "learn", 0, "LOG", "learn from a log of PyTorch, vLLM or llama.cpp; -n compares alone",
+	  "@files" },
+	{ "check", 0, "NAME", "compare with what the GPUs of this composition use",
+	  "@compositions" },
 	{ "smi", 0, "FILE", "for --check: nvidia-smi --query-gpu=pci.bus_id,memory.used as CSV" },
 	{ "compare", 0, NULL, "what each method says, with its rule" },
 	{ NULL },
@@ -593,5 +595,6 @@ const struct ctl_command cmd_size = {
 		"Tensor parallel degrees (TP) divide the heads and the MLP of the model; training\n"
 		"shards its states over all GPUs (ZeRO-3, FSDP) and recomputes activations.",
 	.options = { options, size_machine_options, size_workload_options, size_fleet_options },
+	.completes = "@models @files",
 	.run = run,
 };

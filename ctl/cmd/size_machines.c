@@ -26,9 +26,11 @@
 
 const struct ctl_option size_machine_options[] = {
 	{ "machines", 'm', NULL, "every arrangement that fits, with time and cost" },
-	{ "best", 0, "GOAL", "sort them by cost, time, energy or count (default)" },
+	{ "best", 0, "GOAL", "sort them by cost, time, energy or count (default)",
+	  "cost time energy count" },
 	{ "deadline", 0, "TIME", "training: only what is done in time, such as 30d" },
-	{ "price", 0, "PRICE|FILE", "of a GPU-hour; a file has [KIND] with price = 2.50" },
+	{ "price", 0, "PRICE|FILE", "of a GPU-hour; a file has [KIND] with price = 2.50",
+	  "@files" },
 	{ "gpus-max", 0, "COUNT", "no arrangement with more GPUs (default 1024)" },
 	{ "pue", 0, "NUMBER", "watts of the house over watts of the GPUs (default 1.3)" },
 	{ "carbon", 0, "NUMBER", "g CO2 of a kWh (default 400)" },

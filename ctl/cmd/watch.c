@@ -7,6 +7,9 @@
 
 #include "ctl.h"
 #include "lib/condition.h"
+#include "lib/event_text.h"
+#include "lib/follow.h"
+#include "lib/journal.h"
 #include "lib/netlink_gen.h"
 #include "lib/out.h"
 #include "lib/render.h"
@@ -17,10 +20,14 @@ static const struct ctl_option options[] = {
 	{ "count", 'c', "COUNT", "end after so many changes" },
 	{ "changes", 0, NULL, "leave the snapshot out" },
 	{ "slot", 's', "SLOT", "only this slot (may be repeated)" },
-	{ "composition", 'C', "NAME", "only this composition and its slots (may be repeated)" },
-	{ "kind", 'k', "KIND", "only changes of a kind, such as slot-changed (may be repeated)" },
+	{ "composition", 'C', "NAME", "only this composition and its slots (may be repeated)",
+	  "@compositions" },
+	{ "kind", 'k', "KIND", "only changes of a kind, such as slot-changed (may be repeated)",
+	  "@events" },
 	{ "until", 'u', "'NAME STATE'", "end when a slot or composition is in a state, or gone" },
 	{ "timeout", 't', "TIME", "for --until: give up after this time, exit code 7" },
+	{ "journal", 0, NULL, "write changes to systemd's journal and not to standard output" },
+	{ "units", 0, NULL, "start the units gpufabric-* that follow changes" },
 	{ NULL },
 };
 
@@ -46,6 +53,9 @@ static const struct out_column empty_columns[] = { { NULL, NULL } };
  * @last: last event received, or @sequence
  * @until: what is waited for; no name: nothing
  * @end: when waiting for it ends, by text_monotonic(); 0 for never
+ * @journal: changes go to the journal
+ * @units: units are started for them
+ * @follow: what was started
  */
 struct watch {
 	struct session *session;
@@ -55,6 +65,9 @@ struct watch {
 	uint64_t last;
 	struct condition until;
 	uint64_t end;
+	bool journal;
+	bool units;
+	struct follow follow;
 };
 
 static struct out *out_of(const struct watch *watch)
@@ -129,17 +142,6 @@ static void put_operation(struct watch *watch, const struct gf_operation *operat
 				 "operation", operation);
 }
 
-static const char *clock_text(char buf[16], uint64_t ms)
-{
-	char full[TEXT_QUANTITY];
-
-	text_time(full, ms);
-	/* Date and time have a fixed form; only the time of day is wanted. */
-	snprintf(buf, 16, "%.8s.%03u", strlen(full) > 11 ? full + 11 : full,
-		 (unsigned int)(ms % 1000));
-	return buf;
-}
-
 /* Was the option given at all, and with this value? */
 static bool passes(const struct ctl_ctx *ctx, const char *option, const char *value)
 {
@@ -196,7 +198,7 @@ static int show_snapshot(struct watch *watch)
 {
 	const struct gf_fabric *fabric = &watch->session->fabric;
 	struct out_table *t;
-	char now[16];
+	char now[EVENT_CLOCK];
 	int ret = 0;
 	size_t i;
 
@@ -219,8 +221,9 @@ static int show_snapshot(struct watch *watch)
 			begin(watch, "exists");
 		else
 			out_line(out_of(watch), "%s  slot         %-10s %s  %s%s%s",
-				 clock_text(now, text_now()), slot->name, render_state(slot->state),
-				 identity.label, slot->composition ? "  " : "",
+				 event_clock(now, text_now()), slot->name,
+				 render_state(slot->state), identity.label,
+				 slot->composition ? "  " : "",
 				 slot->composition ? slot->composition : "");
 		put_slot(watch, slot);
 		ret = flush(watch);
@@ -232,7 +235,7 @@ static int show_snapshot(struct watch *watch)
 			begin(watch, "exists");
 		else
 			out_line(out_of(watch), "%s  composition  %-10s %s",
-				 clock_text(now, text_now()), fabric->compositions[i].name,
+				 event_clock(now, text_now()), fabric->compositions[i].name,
 				 render_composition_state(fabric->compositions[i].state));
 		put_composition(watch, &fabric->compositions[i]);
 		ret = flush(watch);
@@ -243,74 +246,18 @@ static int show_snapshot(struct watch *watch)
 		t = begin(watch, "snapshot-done");
 		out_uint(t, "sequence", watch->sequence);
 	} else {
-		out_line(out_of(watch), "%s  -- changes from here", clock_text(now, text_now()));
+		out_line(out_of(watch), "%s  -- changes from here", event_clock(now, text_now()));
 	}
 	return flush(watch);
 }
 
-static void text_slot(struct watch *watch, const struct gf_event *event, const char *when)
-{
-	const struct gf_slot *slot = gf_slot_by_id(&watch->session->fabric, event->slot.id);
-	const struct gf_slot *s = event->slot.name ? &event->slot : slot;
-	struct text text = { 0 };
-	struct identity identity;
-
-	if (!s)
-		return;
-	identity_of(&watch->session->knowledge, s, &identity);
-	if (event->kind == GPUFABRIC_EVENT_KIND_SLOT_CHANGED && event->has_previous &&
-	    event->previous != s->state)
-		text_add(&text, "%s -> %s", render_state(event->previous), render_state(s->state));
-	else
-		text_add(&text, "%s", render_state(s->state));
-	if (s->cause)
-		text_add(&text, " (%s)", render_cause(s->cause));
-	text_add(&text, "  %s", identity.label);
-	if (s->composition)
-		text_add(&text, "  %s", s->composition);
-	if (s->text && *s->text)
-		text_add(&text, "  %s", s->text);
-	out_line(out_of(watch), "%s  %-12s %-10s %s", when,
-		 event->kind == GPUFABRIC_EVENT_KIND_SLOT_CHANGED
-			 ? "slot"
-			 : gfnl_event_kind_name(event->kind),
-		 s->name, text.text);
-	free(text.text);
-}
-
-static void text_operation(struct watch *watch, const struct gf_event *event, const char *when)
-{
-	const struct gf_operation *op = &event->operation;
-	bool over = event->kind == GPUFABRIC_EVENT_KIND_OPERATION_DONE;
-
-	out_line(out_of(watch), "%s  %-12s %-10s %s%s%s%s%s", when, "operation",
-		 render_kind(op->kind),
-		 !over	     ? "started"
-		 : op->error ? strerror(-op->error)
-			     : "done",
-		 op->composition ? "  " : "", op->composition ? op->composition : "",
-		 op->text && *op->text ? "  " : "", op->text && *op->text ? op->text : "");
-}
-
 static void show_text(struct watch *watch, const struct gf_event *event)
 {
-	const char *kind = gfnl_event_kind_name(event->kind);
-	char when[16];
+	char *text = event_text(event, &watch->session->fabric, &watch->session->knowledge);
+	char when[EVENT_CLOCK];
 
-	clock_text(when, event->time);
-	if (event->has_slot)
-		text_slot(watch, event, when);
-	else if (event->has_operation)
-		text_operation(watch, event, when);
-	else if (event->has_composition)
-		out_line(out_of(watch), "%s  %-12s %-10s %s", when, "composition",
-			 event->composition.name,
-			 event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED
-				 ? "removed"
-				 : render_composition_state(event->composition.state));
-	else
-		out_line(out_of(watch), "%s  %-12s %s", when, kind ? kind : "event",
-			 event->has_switch ? event->sw.address : "");
+	out_line(out_of(watch), "%s  %s", event_clock(when, event->time), text);
+	free(text);
 }
 
 static void show_json(struct watch *watch, const struct gf_event *event)
@@ -349,19 +296,39 @@ static bool is_new(const struct watch *watch, const struct gf_event *event)
 	return event->sequence > watch->sequence;
 }
 
+static int to_journal(struct watch *watch, const struct gf_event *event)
+{
+	struct journal_entry entry;
+	int err;
+
+	journal_entry(&entry, &watch->session->fabric, event);
+	err = journal_send(&entry);
+	journal_free(&entry);
+	if (err)
+		return ctl_fail(watch->session->ctx, CTL_FAILED, "cannot write to the journal: %s",
+				strerror(-err));
+	return CTL_DONE;
+}
+
 static int change(struct watch *watch, struct gf_event *event)
 {
+	int ret = CTL_DONE;
+
 	if (!is_new(watch, event))
 		return CTL_DONE;
 	if (shows_event(watch, event)) {
-		if (watch->session->ctx->json)
+		if (watch->journal)
+			ret = to_journal(watch, event);
+		else if (watch->session->ctx->json)
 			show_json(watch, event);
 		else
 			show_text(watch, event);
 		watch->shown++;
 	}
+	if (watch->units)
+		follow_event(&watch->follow, &watch->session->fabric, event);
 	gf_fabric_apply(&watch->session->fabric, event);
-	return flush(watch);
+	return ret ? ret : flush(watch);
 }
 
 static int take_snapshot(struct watch *watch)
@@ -377,19 +344,27 @@ static int take_snapshot(struct watch *watch)
 	watch->last = status.sequence;
 	free(status.version);
 	ret = session_refresh(watch->session);
-	if (!ret && !ctl_flag(watch->session->ctx, "changes"))
+	if (!ret && !watch->journal && !ctl_flag(watch->session->ctx, "changes"))
 		ret = show_snapshot(watch);
+	if (!ret && watch->units)
+		follow_snapshot(&watch->follow, &watch->session->fabric);
 	return ret;
 }
 
 static int overrun(struct watch *watch)
 {
+	struct journal_entry entry;
 	int ret;
 
-	if (watch->session->ctx->json)
+	if (watch->journal) {
+		journal_note(&entry, "overrun", "changes were lost, a new snapshot is taken");
+		journal_send(&entry);
+		journal_free(&entry);
+	} else if (watch->session->ctx->json) {
 		begin(watch, "overrun");
-	else
+	} else {
 		out_line(out_of(watch), "-- changes were lost, a new snapshot follows");
+	}
 	ret = flush(watch);
 	return ret ? ret : take_snapshot(watch);
 }
@@ -428,13 +403,25 @@ static int patience(const struct watch *watch)
 	return now < watch->end ? (int)(watch->end - now) : 0;
 }
 
+/* The same, or less when a unit will be due before. */
+static int next_turn(const struct watch *watch)
+{
+	int left = patience(watch), turn = -1;
+
+	if (watch->units)
+		turn = follow_patience(&watch->follow, &watch->session->fabric, text_now());
+	return turn < 0 || (left >= 0 && left < turn) ? left : turn;
+}
+
 static int watch_loop(struct watch *watch)
 {
 	struct gf_event event;
 	int ret = CTL_DONE;
 
 	while (!ret && !is_over(watch)) {
-		switch (gfc_next_event(watch->session->client, patience(watch), &event)) {
+		if (watch->units)
+			follow_turn(&watch->follow, &watch->session->fabric, text_now());
+		switch (gfc_next_event(watch->session->client, next_turn(watch), &event)) {
 		case GFC_EVENT:
 			ret = one_event(watch, &event);
 			gf_event_free(&event);
@@ -495,6 +482,8 @@ static int read_options(struct ctl_ctx *ctx, struct watch *watch)
 	uint64_t ms = 0;
 	int ret;
 
+	watch->journal = ctl_flag(ctx, "journal");
+	watch->units = ctl_flag(ctx, "units");
 	if (ctl_opt(ctx, "count") &&
 	    !text_number(ctl_opt(ctx, "count"), UINT32_MAX, &watch->limit))
 		return ctl_fail(ctx, CTL_USAGE, "--count %s: write a number",
@@ -522,15 +511,20 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	ret = ctl_operands(ctx, argc, 0, 0);
 	if (!ret)
 		ret = read_options(ctx, &watch);
+	if (!ret && watch.journal && ctx->json)
+		ret = ctl_fail(ctx, CTL_USAGE, "--journal has fields of its own: leave -j out");
 	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHANGE);
 	if (ret) {
 		condition_free(&watch.until);
 		return ret;
 	}
-	gfc_mind_reader(session.client, STDOUT_FILENO);
+	if (!watch.journal)
+		gfc_mind_reader(session.client, STDOUT_FILENO);
 	out_stream(ctx->out);
 	ret = take_snapshot(&watch);
+	if (!ret && watch.journal)
+		journal_ready();
 	if (!ret)
 		ret = watch_loop(&watch);
 	session_close(&session);
@@ -547,7 +541,13 @@ const struct ctl_command cmd_watch = {
 		"\"snapshot-done\", then the kind of each change with its sequence number. When changes were\n"
 		"lost because the reader was slow, \"overrun\" and a new snapshot follow.\n"
 		"--slot, --composition and --kind leave out what is of no interest. --until 'train70b active'\n"
-		"ends as soon as that is so, at once when it is so already; gone is the state of what does not exist.",
+		"ends as soon as that is so, at once when it is so already; gone is the state of what does not exist.\n"
+		"With --journal each change is an entry of systemd's journal, with fields that journalctl can be asked\n"
+		"for: GPUFABRIC_EVENT, _SEQUENCE, _SLOT, _PORT, _STATE, _PREVIOUS, _CAUSE, _COMPOSITION, _TENANT, _JOB, and of\n"
+		"operations _OPERATION, _OPERATION_ID, _ERRNO, _UID, _PID, _COMMAND, _REASON. --units has systemd start\n"
+		"gpufabric-fault@SLOT.service for a slot that ends in fault, lost or stuck, gpufabric-detached@SLOT.service\n"
+		"when a GPU was detached, gpufabric-changed.service after any changes, and gpufabric-reap.service when a\n"
+		"lease ends or a client dies. gpufabric-watch.service runs both.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,

@@ -263,7 +263,7 @@ static bool apply_slot(struct gf_fabric *fabric, struct gf_event *event)
 		gf_slot_free(old);
 	} else {
 		fabric->slots =
-			mem_grow(fabric->slots, fabric->n_slots + 1, sizeof(*fabric->slots));
+			mem_push(fabric->slots, fabric->n_slots, sizeof(*fabric->slots));
 		old = &fabric->slots[fabric->n_slots++];
 	}
 	*old = event->slot;

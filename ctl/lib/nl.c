@@ -16,8 +16,10 @@
 #include <netlink/errno.h>
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/netlink_gen.h"
 #include "lib/nl.h"
@@ -25,6 +27,9 @@
 #include "lib/text.h"
 
 #define DUMP_TRIES 20
+/* "coming" until the module's own init is done, and how long that may take. */
+#define INIT_STATE "/sys/module/gpufabric/initstate"
+#define INIT_MS 10000
 #define MESSAGE_SIZE (64 * 1024)
 /* Not in the headers of older systems, fixed by the protocol. */
 #define EXTACK_MISS_TYPE 5
@@ -160,6 +165,37 @@ static int resolve(struct gfc *client)
 	return client->family ? 0 : -NLE_OBJ_NOTFOUND;
 }
 
+/* Loading a module is told to the world before the module is at work. */
+static bool is_coming(void)
+{
+	FILE *f = fopen(INIT_STATE, "re");
+	char state[16] = "";
+
+	if (!f)
+		return false;
+	if (!fgets(state, sizeof(state), f))
+		*state = '\0';
+	fclose(f);
+	return !strcmp(state, "coming\n");
+}
+
+/* As resolve(), but a module that is just being loaded is waited for. */
+static int resolve_patiently(struct gfc *client)
+{
+	const struct timespec nap = { .tv_nsec = 20000000 };
+	uint64_t end = text_monotonic() + INIT_MS;
+	bool coming;
+	int err;
+
+	do {
+		coming = is_coming();
+		err = resolve(client);
+		if (err && coming)
+			nanosleep(&nap, NULL);
+	} while (err && coming && text_monotonic() < end);
+	return err;
+}
+
 int gfc_open(struct ctl_ctx *ctx, struct gfc **result)
 {
 	struct gfc *client;
@@ -173,7 +209,7 @@ int gfc_open(struct ctl_ctx *ctx, struct gfc **result)
 		free(client);
 		return err;
 	}
-	if (resolve(client)) {
+	if (resolve_patiently(client)) {
 		gfc_close(client);
 		return ctl_fail(ctx, CTL_NO_MODULE,
 				"module gpufabric is not loaded: modprobe gpufabric");
@@ -234,23 +270,41 @@ void gfc_put_member(struct nl_msg *msg, int attr, const struct gf_slot *slot,
 	nla_nest_end(msg, nest);
 }
 
+/* Where the name of slot @id is, or belongs: they are kept in order of the ids, as a dump has them. */
+static size_t name_index(const struct gfc *client, uint32_t id)
+{
+	size_t low = 0, high = client->n_names;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (client->names[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static const char *slot_name(const struct gfc *client, uint32_t id)
 {
-	size_t i;
+	size_t i = name_index(client, id);
 
-	for (i = 0; i < client->n_names; i++)
-		if (client->names[i].id == id)
-			return client->names[i].name;
-	return NULL;
+	return i < client->n_names && client->names[i].id == id ? client->names[i].name : NULL;
 }
 
 void gfc_remember_name(struct gfc *client, const struct gf_slot *slot)
 {
-	if (slot_name(client, slot->id))
+	size_t i = name_index(client, slot->id);
+
+	if (i < client->n_names && client->names[i].id == slot->id)
 		return;
-	client->names = mem_grow(client->names, client->n_names + 1, sizeof(*client->names));
-	client->names[client->n_names].id = slot->id;
-	client->names[client->n_names++].name = mem_strdup(slot->name);
+	client->names = mem_push(client->names, client->n_names, sizeof(*client->names));
+	memmove(&client->names[i + 1], &client->names[i],
+		(client->n_names - i) * sizeof(*client->names));
+	client->names[i].id = slot->id;
+	client->names[i].name = mem_strdup(slot->name);
+	client->n_names++;
 }
 
 /* Where the kernel points at: the attribute of our request and, in a member, its slot. */

@@ -85,6 +85,9 @@ enum gfc_event {
  */
 enum gfc_event gfc_next_event(struct gfc *client, int timeout_ms, struct gf_event *event);
 
+/* What to poll for reading beside others; gfc_next_event() with no time left then takes it. */
+int gfc_events_fd(const struct gfc *client);
+
 /* End a wait also when nobody can read from the other end of @fd any more. */
 void gfc_mind_reader(struct gfc *client, int fd);
 

@@ -101,6 +101,11 @@ int gfc_subscribe(struct gfc *client)
 	return err ? gfc_libnl_fail(client->ctx, err, "cannot listen to events") : CTL_DONE;
 }
 
+int gfc_events_fd(const struct gfc *client)
+{
+	return nl_socket_get_fd(client->events);
+}
+
 void gfc_mind_reader(struct gfc *client, int fd)
 {
 	client->reader = fd;

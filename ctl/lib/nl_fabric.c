@@ -27,7 +27,7 @@ static int take_slot(struct nlattr **attrs, void *arg)
 
 	if (!attrs[GPUFABRIC_A_SLOT])
 		return 0;
-	fabric->slots = mem_grow(fabric->slots, fabric->n_slots + 1, sizeof(*slot));
+	fabric->slots = mem_push(fabric->slots, fabric->n_slots, sizeof(*slot));
 	slot = &fabric->slots[fabric->n_slots++];
 	memset(slot, 0, sizeof(*slot));
 	slot->sequence = sequence_of(attrs);

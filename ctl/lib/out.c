@@ -38,6 +38,7 @@ struct out_table {
 	struct json_object *target;	/* array that rows go to, or the object of OUT_SINGLE */
 	struct out_row_data *rows;
 	size_t n_rows;
+	size_t next;			/* column that is likely to be set next */
 	bool hidden;			/* nothing in it has a text */
 };
 
@@ -133,7 +134,7 @@ static struct out_item *add_item(struct out *out)
 {
 	struct out_item *item;
 
-	out->items = mem_grow(out->items, out->n_items + 1, sizeof(*out->items));
+	out->items = mem_push(out->items, out->n_items, sizeof(*out->items));
 	item = &out->items[out->n_items++];
 	memset(item, 0, sizeof(*item));
 	return item;
@@ -201,7 +202,7 @@ void out_row(struct out_table *table)
 	/* A second row of a single record would overwrite the first in JSON only. */
 	if (table->layout == OUT_SINGLE && table->n_rows)
 		abort();
-	table->rows = mem_grow(table->rows, table->n_rows + 1, sizeof(*table->rows));
+	table->rows = mem_push(table->rows, table->n_rows, sizeof(*table->rows));
 	row = &table->rows[table->n_rows++];
 	memset(row, 0, sizeof(*row));
 	row->texts = mem_zalloc(table->n_columns, sizeof(char *));
@@ -213,16 +214,21 @@ void out_row(struct out_table *table)
 	}
 }
 
-/* Columns are few and named: a wrong name is a mistake of ours, found by the first run. */
-static size_t column_index(const struct out_table *table, const char *name)
+/*
+ * Columns are named: a wrong name is a mistake of ours, found by the first run. Cells are set in
+ * the order of the columns but for some that a row lacks: look from the last one on.
+ */
+static size_t column_index(struct out_table *table, const char *name)
 {
-	size_t i;
+	size_t i, tried;
 
-	for (i = 0; i < table->n_columns; i++) {
-		const struct out_column *c = &table->columns[i];
+	for (i = table->next, tried = 0; tried < table->n_columns; i++, tried++) {
+		const struct out_column *c = &table->columns[i % table->n_columns];
 
-		if (!strcmp(c->name ? c->name : c->title, name))
-			return i;
+		if (strcmp(c->name ? c->name : c->title, name))
+			continue;
+		table->next = (i + 1) % table->n_columns;
+		return i % table->n_columns;
 	}
 	fprintf(stderr, "gpuctl: no column %s in this table\n", name);
 	abort();
@@ -240,7 +246,13 @@ static struct json_object *new_string(const char *value)
 	return string;
 }
 
-/* Takes ownership of @value and @text. */
+/* Nobody reads the texts of cells when all is printed as JSON: they cost as much as the rest. */
+static bool wants_text(const struct out_table *table)
+{
+	return !table->out->json;
+}
+
+/* Takes ownership of @value and @text, which may be NULL where no text is wanted. */
 static void set_cell(struct out_table *table, const char *name, struct json_object *value,
 		     char *text)
 {
@@ -248,10 +260,11 @@ static void set_cell(struct out_table *table, const char *name, struct json_obje
 	size_t i = column_index(table, name);
 
 	if (table->columns[i].name)
-		json_object_object_add(row->json, table->columns[i].name, value);
+		json_object_object_add_ex(row->json, table->columns[i].name, value,
+					  JSON_C_OBJECT_ADD_CONSTANT_KEY);
 	else
 		json_object_put(value);
-	if (table->columns[i].title) {
+	if (table->columns[i].title && text) {
 		free(row->texts[i]);
 		text_tame(text, false);
 		row->texts[i] = text;
@@ -263,7 +276,7 @@ static void set_cell(struct out_table *table, const char *name, struct json_obje
 void out_str(struct out_table *table, const char *column, const char *value)
 {
 	set_cell(table, column, value ? new_string(value) : NULL,
-		 mem_strdup(value ? value : "-"));
+		 wants_text(table) ? mem_strdup(value ? value : "-") : NULL);
 }
 
 void out_strf(struct out_table *table, const char *column, const char *fmt, ...)
@@ -280,36 +293,41 @@ void out_strf(struct out_table *table, const char *column, const char *fmt, ...)
 void out_uint(struct out_table *table, const char *column, uint64_t value)
 {
 	set_cell(table, column, json_object_new_uint64(value),
-		 mem_printf("%llu", (unsigned long long)value));
+		 wants_text(table) ? mem_printf("%llu", (unsigned long long)value) : NULL);
 }
 
 void out_int(struct out_table *table, const char *column, int64_t value)
 {
-	set_cell(table, column, json_object_new_int64(value), mem_printf("%lld", (long long)value));
+	set_cell(table, column, json_object_new_int64(value),
+		 wants_text(table) ? mem_printf("%lld", (long long)value) : NULL);
 }
 
 void out_bool(struct out_table *table, const char *column, bool value)
 {
-	set_cell(table, column, json_object_new_boolean(value), mem_strdup(value ? "yes" : "no"));
+	set_cell(table, column, json_object_new_boolean(value),
+		 wants_text(table) ? mem_strdup(value ? "yes" : "no") : NULL);
 }
 
 void out_real(struct out_table *table, const char *column, double value, int digits)
 {
-	set_cell(table, column, json_object_new_double(value), mem_printf("%.*f", digits, value));
+	set_cell(table, column, json_object_new_double(value),
+		 wants_text(table) ? mem_printf("%.*f", digits, value) : NULL);
 }
 
 void out_bytes(struct out_table *table, const char *column, uint64_t bytes)
 {
 	char buf[TEXT_QUANTITY];
 
-	set_cell(table, column, json_object_new_uint64(bytes), mem_strdup(text_bytes(buf, bytes)));
+	set_cell(table, column, json_object_new_uint64(bytes),
+		 wants_text(table) ? mem_strdup(text_bytes(buf, bytes)) : NULL);
 }
 
 void out_time(struct out_table *table, const char *column, uint64_t ms)
 {
 	char buf[TEXT_QUANTITY];
 
-	set_cell(table, column, json_object_new_uint64(ms), mem_strdup(text_time(buf, ms)));
+	set_cell(table, column, json_object_new_uint64(ms),
+		 wants_text(table) ? mem_strdup(text_time(buf, ms)) : NULL);
 }
 
 void out_list(struct out_table *table, const char *column, const char *const *items, size_t n)
@@ -343,6 +361,8 @@ void out_text(struct out_table *table, const char *column, const char *fmt, ...)
 	size_t i = column_index(table, column);
 	va_list ap;
 
+	if (!wants_text(table))
+		return;
 	va_start(ap, fmt);
 	free(row->texts[i]);
 	row->texts[i] = mem_vprintf(fmt, ap);

@@ -32,7 +32,8 @@
 const struct ctl_option remove_options[] = {
 	{ "wait", 'w', "TIME", "announce the removal and wait so long for holders to let go" },
 	{ "signal", 0, "SIGNAL",
-	  "send this to holders first, such as TERM; they have 10s unless --wait says more" },
+	  "send this to holders first, such as TERM; they have 10s unless --wait says more",
+	  "TERM INT HUP USR1 USR2 KILL" },
 	{ "force", 'f', NULL,
 	  "go on although processes hold a GPU or a composition claims its slot" },
 	{ NULL },

@@ -82,10 +82,15 @@ char *saved_print(const struct gf_fabric *fabric, uint64_t now)
 
 	json_object_object_add(to, FORMAT_KEY, json_object_new_int(FORMAT));
 	add_number(to, "saved", now);
-	for (i = 0; i < fabric->n_compositions; i++)
-		if (fabric->compositions[i].n_members)
-			json_object_array_add(list,
-					      print_composition(fabric, &fabric->compositions[i]));
+	for (i = 0; i < fabric->n_compositions; i++) {
+		const struct gf_composition *composition = &fabric->compositions[i];
+
+		/* One of a client's socket ends with the client, at a reboot at the latest. */
+		if (composition->n_members &&
+		    !(composition->flags & (GPUFABRIC_COMPOSITION_FLAG_BOUND |
+					    GPUFABRIC_COMPOSITION_FLAG_ORPHANED)))
+			json_object_array_add(list, print_composition(fabric, composition));
+	}
 	json_object_object_add(to, "compositions", list);
 	text = mem_printf("%s\n", json_object_to_json_string_ext(to, JSON_C_TO_STRING_PRETTY));
 	json_object_put(to);

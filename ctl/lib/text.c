@@ -33,6 +33,13 @@ void *mem_grow(void *old, size_t n, size_t size)
 	return mem_check(reallocarray(old, n ? n : 1, size));
 }
 
+void *mem_push(void *old, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return old;
+	return mem_grow(old, n ? 2 * n : 1, size);
+}
+
 char *mem_strdup(const char *s)
 {
 	return mem_check(strdup(s));

@@ -11,6 +11,8 @@
 /* Allocation; running out of memory ends the program with exit code 1. */
 void *mem_zalloc(size_t n, size_t size);
 void *mem_grow(void *old, size_t n, size_t size);
+/* Room for one more item in an array of @n that only mem_push() made: it grows in doublings. */
+void *mem_push(void *old, size_t n, size_t size);
 char *mem_strdup(const char *s);
 char *mem_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *mem_vprintf(const char *fmt, va_list ap);

@@ -203,6 +203,8 @@ uint32_t plan_add_kind(struct plan_instance *in, const char *name);
 uint32_t plan_add_switch(struct plan_instance *in, const char *name);
 uint32_t plan_add_pool(struct plan_instance *in, uint32_t sw, uint32_t kind, uint32_t gpus);
 uint32_t plan_add_host(struct plan_instance *in, const char *name);
+/* The pointer of this and of plan_add_choice() is valid until the next is added. */
+struct plan_link *plan_add_link(struct plan_instance *in, uint32_t host, uint32_t sw);
 uint32_t plan_add_tenant(struct plan_instance *in, const char *name);
 uint32_t plan_add_workload(struct plan_instance *in, const char *name);
 /* @need holds n_slots numbers and is copied; NULL: zeros. Set n_slots before. */

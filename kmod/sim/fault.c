@@ -20,6 +20,7 @@
  *	link		"16GT x8": the most that trains from now on; "slow MS":
  *			how much longer that takes; "full", which also ends
  *			flapping
+ *	slot_driver	0 or 1: whether the slot driver has the port (mode=own)
  *	driver		orders for the companion driver
  *
  * presence, power, serial and state can be read only. Each switch has a
@@ -247,6 +248,20 @@ static void power_show(struct sim_port *port, char *text, size_t size)
 	scnprintf(text, size, "%d\n", port->power);
 }
 
+static void slot_driver_show(struct sim_port *port, char *text, size_t size)
+{
+	scnprintf(text, size, "%d\n",
+		  sim.mode != SIM_MODE_BARE && !port->bare);
+}
+
+static int slot_driver_store(struct sim_port *port, char *text)
+{
+	bool claim;
+	int ret = kstrtobool(text, &claim);
+
+	return ret ?: sim_own_claim(sim_slot_of(port), claim);
+}
+
 static void serial_show(struct sim_port *port, char *text, size_t size)
 {
 	scnprintf(text, size, "%016llx\n", sim_slot_of(port)->card.serial);
@@ -269,6 +284,7 @@ static const struct knob knobs[] = {
 	{ "model", model_show, model_store, true },
 	{ "bar_bytes", bar_bytes_show, bar_bytes_store, true },
 	{ "link", link_show, link_store, true },
+	{ "slot_driver", slot_driver_show, slot_driver_store, true },
 	{ "serial", serial_show, NULL, true },
 };
 

@@ -286,10 +286,11 @@ static void own_event(struct work_struct *work)
 {
 	struct sim_slot *slot = container_of(work, struct sim_slot, event);
 	struct pci_dev *port = port_get(slot);
+	bool claimed = !READ_ONCE(slot->port.bare);
 
-	if (slot->registered && slot->registered_on != port)
+	if (slot->registered && (slot->registered_on != port || !claimed))
 		deregister(slot);
-	if (port && !slot->registered)
+	if (port && claimed && !slot->registered)
 		own_register(slot, port);
 	if (port && slot->registered)
 		follow_card(slot, port);
@@ -305,6 +306,25 @@ void sim_own_event(struct sim_slot *slot)
 	if (sim.mode == SIM_MODE_OWN && !slot->port.bare &&
 	    !atomic_read(&slot->sw->closing))
 		queue_work(sim.event_wq, &slot->event);
+}
+
+/**
+ * sim_own_claim() - the slot driver comes to a port, or leaves it
+ * @slot: the slot; its lock is held
+ * @claim: whether it comes
+ *
+ * The card stays as it is.
+ *
+ * Return: 0, -EOPNOTSUPP where the simulator is no slot driver.
+ */
+int sim_own_claim(struct sim_slot *slot, bool claim)
+{
+	if (sim.mode != SIM_MODE_OWN)
+		return -EOPNOTSUPP;
+	WRITE_ONCE(slot->port.bare, !claim);
+	if (!atomic_read(&slot->sw->closing))
+		queue_work(sim.event_wq, &slot->event);
+	return 0;
 }
 
 /**

@@ -505,6 +505,7 @@ void sim_switch_close(struct sim_switch *sw);
 int sim_own_register(struct sim_switch *sw);
 void sim_own_unregister(struct sim_switch *sw);
 void sim_own_init(struct sim_slot *slot);
+int sim_own_claim(struct sim_slot *slot, bool claim);
 void sim_own_event(struct sim_slot *slot);
 void sim_own_port_added(struct sim_slot *slot, struct pci_dev *port);
 void sim_own_port_removed(struct sim_slot *slot, struct pci_dev *port);

@@ -18,7 +18,8 @@
 
 static bool runs_alone(const char *name)
 {
-	static const char *const names[] = { "size", "gpus", "models", "help" };
+	static const char *const names[] = { "size",   "gpus", "models",
+					     "help", "man",  "completion" };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)

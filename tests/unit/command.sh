@@ -59,7 +59,7 @@ gives 2 'no command given' -j
 gives 2 'no command atach: did you mean attach\?' atach
 gives 2 'no command xyzzy: see gpuctl help' xyzzy
 gives 2 'no command nothing: see gpuctl help' help nothing
-gives 2 'too many operands: usage: gpuctl help' help a b
+gives 2 'too many operands: usage: gpuctl help' help a b c
 gives 2 'missing operands: usage: gpuctl attach' attach
 gives 2 'no option --tmeout: did you mean --timeout\?' attach --tmeout 3s 3-2
 gives 2 'no option --xyzzy: see gpuctl help attach' attach --xyzzy 3-2
@@ -159,10 +159,10 @@ export GPUCTL_CONFIG_DIR=/nowhere
 
 json '.terms // .needs // .method | type != "null"' true size llama-3-8b
 
-gives 0 'complete -F _gpuctl gpuctl' completion
+gives 2 'missing operands: usage: gpuctl completion KIND' completion
 gives 0 '^llama-3[.]1-70b$' completion models
 gives 0 '^h100-pcie-80$' completion gpus
-gives 2 'completion of slots, compositions, models or gpus' completion cards
+gives 2 'nothing is of the kind cards: there are slots, compositions, ' completion cards
 gives 2 'too many operands: usage: gpuctl metrics \[FILE\]' metrics a b
 gives 2 'too many operands: usage: gpuctl features \[FILE\]' features a b
 gives 1 'cannot write /nowhere/a.prom: No such file' metrics /nowhere/a.prom
@@ -206,6 +206,10 @@ rm -r "$trace"
 gives 0 '^\.TH ' man
 GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/gpus.d: No such file' gpus
 GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/gpus.d: No such file' completion models
-gives 2 'usage|operands' man 1
+gives 0 '^\.TH GPUCTL-LIST 8' man list
+gives 2 'no command 1: see gpuctl help' man 1
+gives 2 '^gpuctl: --sort size: there are slot, state, composition, gpu, time' top --sort size
+gives 2 '^gpuctl: --filter some: there are all, used, free, trouble' top --filter some
+gives 6 'module gpufabric is not loaded' top
 echo "1..$count"
 [ "$failed" -eq 0 ]

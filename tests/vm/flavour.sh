@@ -4,7 +4,8 @@
 # A flavour is a kernel that tests can run on: a directory build/kernel/NAME
 # with the files release, vmlinuz, headers and modules (see tests/vm/kernel and
 # tests/vm/debug-kernel), or the word "host". Sourced by the scripts beside it,
-# which set $top, $build.
+# which set $top, $build. The flavour "newest" has the system in it that its
+# modules are built in: see tests/matrix/newest-kernel.
 
 : "${top:?}" "${build:?}"
 
@@ -16,6 +17,8 @@ flavour_fetch()
 	case $1 in
 	6.1|6.12)
 		"$top/tests/vm/kernel" get "$1" >/dev/null ;;
+	newest)
+		"$top/tests/matrix/newest-kernel" ;;
 	debug-6.1|debug-6.12|gcov-6.1|gcov-6.12)
 		"$top/tests/vm/debug-kernel" -v "${1%%-*}" "${1#*-}" ;;
 	*)
@@ -47,4 +50,18 @@ flavour_headers()
 		return 1
 	fi
 	realpath "$dir"
+}
+
+# make for the modules of flavour $1: in the system that its headers are for, where
+# this one is another.
+flavour_make()
+{
+	local system=$build/kernel/$1/system
+	shift
+
+	if [ -d "$system" ]; then
+		"$top/tests/matrix/inside" "$system" make "${@//"$(realpath "$system")"/}"
+	else
+		make "$@"
+	fi
 }

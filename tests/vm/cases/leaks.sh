@@ -4,10 +4,13 @@
 # Two hundred attach and detach cycles, eight slots in parallel, and as many of
 # everything else that allocates: what is in use afterwards was in use before.
 #
+#   leaks.sh [TURNS]     compositions that are made, resized, rolled back and released (200)
+#
 #   root port -- upstream -- 8 slots with an h100-80 each, off
 #
 # before: tests/selftests/build
 # vm: -t 300 -f build/selftests/gfclient
+# long: -t 3000
 
 # Functions are called by their names, through check.
 # shellcheck disable=SC2317
@@ -23,6 +26,7 @@ churn()
 	g churn "$1" "${all[0]}" "${all[1]}" "${all[2]}"
 }
 
+turns=${1:-200}
 warm_up=25
 for mode in own pciehp; do
 	check "$mode: the modules load" load "$mode" switches=1 slots=8 latency_ms=5 'gpus=*:h100-80:off' ||
@@ -32,8 +36,8 @@ for mode in own pciehp; do
 		count leaks.cycles 200
 	if [ "$mode" = own ]; then
 		knob 2 fail "power 1000000"
-		check "$mode: nor does anything else" no_growth 200 200 200 churn &&
-			count leaks.turns 200
+		check "$mode: nor does anything else" no_growth 200 "$turns" "$turns" churn &&
+			count leaks.turns "$turns"
 		knob 2 fail none
 	fi
 	# A cycle of pciehp's takes a second, and most caches are warm by now.

@@ -98,6 +98,21 @@ check_fails "the module stays for that" rmmod gpufabric
 knob 1 driver remove-release
 check "until it lets go" wait_for 20 in_state $on off
 
+note "a slot driver that comes later"
+check "a GPU is there without one" gpuctl attach $disabled
+knob 2 slot_driver 1
+check "the port is its slot" wait_for 10 in_state sim0-2 ready
+is "$(names)" "$on $empty sim0-0 sim0-2" "and none of ours any more"
+is "$(gpuctl -j show sim0-2 | jq -r .slot.backend)" slot "it is worked by its driver"
+check "that detaches" gpuctl detach sim0-2
+is "$(link_control $disabled)" 0000 "without disabling the link"
+check "and attaches" gpuctl attach sim0-2
+knob 2 slot_driver 0
+check "when the driver has left, the port is without one" wait_for 10 in_state $disabled ready
+is "$(names)" "$on $disabled $empty sim0-0" "and so it is called"
+check "and detached" gpuctl detach $disabled
+is "$(link_control $disabled)" 0010 "by its link"
+
 note "slots that are added while it runs"
 mkdir -p /sys/kernel/config/gpufabric_sim/switches/a
 echo 2 >/sys/kernel/config/gpufabric_sim/switches/a/slots

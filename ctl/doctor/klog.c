@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the kernel's log
+ *
+ * Sysfs shows windows as they are and not who made them, which decides whether a
+ * parameter of the kernel can make others: firmware's are kept. The log has it: a
+ * bridge whose window the kernel placed is named while it has no driver yet ("pci"
+ * and not "pcieport" in front). Host bridges say what addresses they have, and
+ * whether firmware let go of hot-plug.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/klog.h>
+
+#include "doctor/klog.h"
+#include "lib/text.h"
+
+#define ACTION_READ_ALL 3
+#define ACTION_SIZE 10
+/* Prefetchable windows are the third of a bridge's resources, in kernels that number them. */
+#define PREF_NUMBERED_SRIOV "BAR 15: assigned ["
+#define PREF_NUMBERED "BAR 9: assigned ["
+
+/* After "[  0.123456] " and "<6>", which dmesg and the kernel put in front. */
+static const char *message_of(const char *line)
+{
+	if (*line == '<')
+		line += strcspn(line, ">\n") + (line[strcspn(line, ">\n")] == '>');
+	if (*line == '[' && line[strcspn(line, "]\n")] == ']') {
+		line += strcspn(line, "]\n") + 1;
+		while (*line == ' ')
+			line++;
+	}
+	return line;
+}
+
+/* "[mem 0x100000000000-0x1fffffffffff 64bit pref]" */
+static bool parse_range(const char *text, struct pci_range *range)
+{
+	const char *end = strchr(text, ']');
+	const char *flag;
+
+	if (!end || sscanf(text, "[mem 0x%16" SCNx64 "-0x%16" SCNx64, &range->start,
+			   &range->end) != 2 || range->end < range->start)
+		return false;
+	range->flags = PCI_RES_MEM;
+	flag = strstr(text, " 64bit");
+	if (flag && flag < end)
+		range->flags |= PCI_RES_WIDE;
+	flag = strstr(text, " pref");
+	if (flag && flag < end)
+		range->flags |= PCI_RES_PREFETCH;
+	return true;
+}
+
+static void take_root(struct klog *log, const char *message)
+{
+	const char *at = strstr(message, ": root bus resource [mem ");
+	struct klog_window window;
+
+	if (!at || strstr(at, "(ignored)") ||
+	    sscanf(message, "pci_bus %8x:%2x: root", &window.domain, &window.bus) != 2 ||
+	    !parse_range(strchr(at, '['), &window.range))
+		return;
+	log->windows = mem_grow(log->windows, log->n_windows + 1, sizeof(*log->windows));
+	log->windows[log->n_windows++] = window;
+}
+
+static void take_device(struct klog *log, const char *message)
+{
+	char address[24];
+	const char *rest, *brackets;
+	bool pref;
+	int len = 0;
+
+	if (sscanf(message, "pci %23[0-9a-f:.]%n", address, &len) != 1 || len < 8)
+		return;
+	address[strlen(address) - (address[strlen(address) - 1] == ':')] = '\0';
+	rest = message + len;
+	while (*rest == ' ' || *rest == ':')
+		rest++;
+	brackets = strchr(rest, '[');
+	if (!brackets)
+		return;
+	pref = strstr(brackets, "pref]");
+	if (!(pref && !strncmp(rest, "bridge window [mem", 18) && strstr(rest, "]: assigned")) &&
+	    strncmp(rest, PREF_NUMBERED_SRIOV, strlen(PREF_NUMBERED_SRIOV)) &&
+	    strncmp(rest, PREF_NUMBERED, strlen(PREF_NUMBERED)))
+		return;
+	log->sized = mem_grow(log->sized, log->n_sized + 1, sizeof(*log->sized));
+	snprintf(log->sized[log->n_sized++], sizeof(*log->sized), "%s", address);
+}
+
+static void take_osc(struct klog *log, const char *message)
+{
+	const char *controls = strstr(message, "_OSC: OS now controls [");
+	bool refuses = strstr(message, "_OSC: platform does not support [") &&
+		       strstr(message, "PCIeHotplug");
+
+	if (controls && strstr(controls, "PCIeHotplug"))
+		log->granted = true;
+	if (!refuses && !(controls && !strstr(controls, "PCIeHotplug")) &&
+	    !strstr(message, "_OSC failed") && !strstr(message, "_OSC: not requesting OS control"))
+		return;
+	log->refused = true;
+	free(log->os_refused);
+	log->os_refused = mem_strdup(message);
+}
+
+void klog_parse(struct klog *log, const char *text)
+{
+	const char *line = text;
+
+	memset(log, 0, sizeof(*log));
+	while (*line) {
+		size_t len = strcspn(line, "\n");
+		char *copy = mem_printf("%.*s", (int)(len < 4096 ? len : 4096), line);
+		const char *message = message_of(copy);
+
+		if (!strncmp(message, "Linux version ", 14))
+			log->complete = true;
+		else if (!strncmp(message, "pci_bus ", 8))
+			take_root(log, message);
+		else if (!strncmp(message, "pci ", 4))
+			take_device(log, message);
+		else if (!strncmp(message, "acpi ", 5))
+			take_osc(log, message);
+		free(copy);
+		line += len + (line[len] == '\n');
+	}
+}
+
+void klog_free(struct klog *log)
+{
+	free(log->windows);
+	free(log->sized);
+	free(log->os_refused);
+	memset(log, 0, sizeof(*log));
+}
+
+bool klog_sized(const struct klog *log, const char *address)
+{
+	size_t i;
+
+	for (i = 0; i < log->n_sized; i++)
+		if (!strcmp(log->sized[i], address))
+			return true;
+	return false;
+}
+
+char *klog_read(void)
+{
+	int size = klogctl(ACTION_SIZE, NULL, 0), n;
+	char *text;
+
+	if (size <= 0)
+		return NULL;
+	text = mem_zalloc((size_t)size + 1, 1);
+	n = klogctl(ACTION_READ_ALL, text, size);
+	if (n < 0) {
+		free(text);
+		return NULL;
+	}
+	text[n] = '\0';
+	return text;
+}

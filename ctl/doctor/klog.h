@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the kernel said about PCI while it booted. */
+#ifndef GPUCTL_DOCTOR_KLOG_H
+#define GPUCTL_DOCTOR_KLOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "doctor/pci.h"
+
+/**
+ * struct klog_window - a window of a host bridge
+ * @domain: its PCI domain
+ * @bus: its root bus
+ * @range: the window
+ */
+struct klog_window {
+	unsigned int domain, bus;
+	struct pci_range range;
+};
+
+/**
+ * struct klog - the kernel's log, what counts of it
+ * @complete: it begins with the boot, so that what is not said was not done
+ * @windows: of host bridges
+ * @n_windows: how many
+ * @sized: addresses of bridges whose prefetchable window the kernel placed before they had drivers
+ * @n_sized: how many
+ * @refused: firmware kept native hot-plug of a host bridge
+ * @granted: and gave it for another
+ * @os_refused: the line that says so, the last one
+ */
+struct klog {
+	bool complete;
+	struct klog_window *windows;
+	size_t n_windows;
+	char (*sized)[24];
+	size_t n_sized;
+	bool refused, granted;
+	char *os_refused;
+};
+
+void klog_parse(struct klog *log, const char *text);
+void klog_free(struct klog *log);
+bool klog_sized(const struct klog *log, const char *address);
+/* The log of this host, NULL when it may not be read. */
+char *klog_read(void);
+
+#endif /* GPUCTL_DOCTOR_KLOG_H */

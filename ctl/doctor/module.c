@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The module: built for this kernel, allowed by it, loaded, of this version. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/doctor.h"
+#include "lib/text.h"
+
+#define MODULE "sys/module/gpufabric"
+#define DKMS "var/lib/dkms/gpufabric"
+#define SECURE_BOOT "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+#define SIGNATURE "~Module signature appended~\n"
+
+/* Below lib/modules/RELEASE; a module that is compressed has its signature inside. */
+static const char *const places[] = {
+	"updates/dkms/gpufabric.ko", "updates/dkms/gpufabric.ko.xz",
+	"updates/dkms/gpufabric.ko.zst",
+	"extra/gpufabric.ko", "extra/gpufabric.ko.xz", "extra/gpufabric.ko.zst",
+	"updates/gpufabric.ko", "updates/gpufabric.ko.xz",
+};
+
+static char *module_file(const struct doctor *doctor)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (tree_has(&doctor->tree, "lib/modules/%s/%s", doctor->release, places[i]))
+			return mem_printf("lib/modules/%s/%s", doctor->release, places[i]);
+	return NULL;
+}
+
+/* 1 signed, 0 not, -1 not known. */
+static int is_signed(const struct doctor *doctor, const char *file)
+{
+	size_t len, mark = strlen(SIGNATURE);
+	char *text;
+	int is;
+
+	if (!strstr(file, ".ko") || strstr(file, ".ko."))
+		return -1;
+	text = tree_read(&doctor->tree, &len, "%s", file);
+	is = text ? len >= mark && !memcmp(text + len - mark, SIGNATURE, mark) : -1;
+	free(text);
+	return is;
+}
+
+/* What makes the kernel refuse modules without a signature, NULL when nothing does. */
+static const char *what_enforces(const struct doctor *doctor)
+{
+	char *lockdown = tree_line(&doctor->tree, "sys/kernel/security/lockdown");
+	char *enforce = tree_line(&doctor->tree, "sys/module/module/parameters/sig_enforce");
+	size_t len;
+	char *boot = tree_read(&doctor->tree, &len, SECURE_BOOT);
+	const char *what = NULL;
+
+	if (enforce && *enforce == 'Y')
+		what = "module.sig_enforce";
+	else if (lockdown && (strstr(lockdown, "[integrity]") ||
+			      strstr(lockdown, "[confidentiality]")))
+		what = "kernel lockdown";
+	else if (boot && len > 4 && boot[4] == 1)
+		what = "secure boot";
+	free(lockdown);
+	free(enforce);
+	free(boot);
+	return what;
+}
+
+static void check_signature(struct doctor *doctor, const char *file)
+{
+	char *taint = tree_line(&doctor->tree, MODULE "/taint");
+	const char *what = what_enforces(doctor);
+	int good = file ? is_signed(doctor, file) : -1;
+
+	/* The kernel has looked at a module that is loaded. */
+	if (taint)
+		good = !strchr(taint, 'E');
+	free(taint);
+	if (!what)
+		doctor_find(doctor, DOCTOR_OK, "signature",
+			    "secure boot and lockdown are off%s",
+			    good == 0 ? ", the module needs no signature" : "");
+	else if (good == 0)
+		doctor_find(doctor, DOCTOR_FAIL, "signature",
+			    "%s refuses the module, which has no signature\n"
+			    "mokutil --import /var/lib/dkms/mok.pub, reboot and enroll it, then dkms build --force gpufabric",
+			    what);
+	else if (good < 0)
+		doctor_find(doctor, DOCTOR_NOTE, "signature",
+			    "%s is on: the module has to be signed by a key that is enrolled\n"
+			    "modinfo -F signer gpufabric; mokutil --list-enrolled",
+			    what);
+	else
+		doctor_find(doctor, DOCTOR_OK, "signature",
+			    "%s is on, the module is signed",
+			    what);
+}
+
+/* DKMS keeps VERSION/KERNEL/ARCH below its tree for what it has built. */
+static void check_dkms(struct doctor *doctor, bool loaded)
+{
+	size_t n, i;
+	char **versions = tree_names(&doctor->tree, &n, DKMS);
+	bool known = false, built = false;
+
+	for (i = 0; i < n; i++) {
+		if (!strncmp(versions[i], "kernel-", 7))
+			continue;
+		if (tree_has(&doctor->tree, DKMS "/%s/%s", versions[i], doctor->release))
+			built = true;
+		if (!strcmp(versions[i], GPUCTL_VERSION))
+			known = true;
+	}
+	if (n && !known)
+		doctor_find(doctor, DOCTOR_WARN, "dkms",
+			    "DKMS has gpufabric %s, and gpuctl is %s\n"
+			    "dkms install gpufabric/%s -k %s",
+			    versions[0], GPUCTL_VERSION, GPUCTL_VERSION, doctor->release);
+	else if (n && !built)
+		doctor_find(doctor, loaded ? DOCTOR_WARN : DOCTOR_FAIL, "dkms",
+			    "gpufabric is not built for %s\n"
+			    "apt install linux-headers-%s; dkms install gpufabric/%s -k %s",
+			    doctor->release, doctor->release, GPUCTL_VERSION, doctor->release);
+	else if (n)
+		doctor_find(doctor, DOCTOR_OK, "dkms",
+			    "gpufabric %s is built for %s",
+			    GPUCTL_VERSION, doctor->release);
+	tree_free_names(versions, n);
+}
+
+void doctor_check_module(struct doctor *doctor)
+{
+	bool loaded = tree_has(&doctor->tree, MODULE);
+	char *version = tree_line(&doctor->tree, MODULE "/version");
+	char *file = module_file(doctor);
+
+	if (!loaded && !file)
+		doctor_find(doctor, DOCTOR_FAIL, "module",
+			    "gpufabric is not installed for %s\n"
+			    "dkms install gpufabric/%s -k %s",
+			    doctor->release, GPUCTL_VERSION, doctor->release);
+	else if (!loaded)
+		doctor_find(doctor, DOCTOR_WARN, "module",
+			    "gpufabric is not loaded\n"
+			    "modprobe gpufabric; echo gpufabric > /etc/modules-load.d/gpufabric.conf");
+	else if (version && strcmp(version, GPUCTL_VERSION))
+		doctor_find(doctor, DOCTOR_WARN, "module",
+			    "gpufabric %s is loaded, and gpuctl is %s\n"
+			    "gpuctl save; rmmod gpufabric; modprobe gpufabric; gpuctl restore",
+			    version, GPUCTL_VERSION);
+	else
+		doctor_find(doctor, DOCTOR_OK, "module",
+			    "gpufabric %s is loaded",
+			    version ? version : "");
+	check_dkms(doctor, loaded);
+	check_signature(doctor, file);
+	free(version);
+	free(file);
+}

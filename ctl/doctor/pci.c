@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: PCI devices
+ *
+ * Where a device is tells the link in bus/pci/devices, what it has its files
+ * resource and config. Without privileges config ends after 64 bytes, so that nothing
+ * is known of PCI Express: whoever asks says so.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/pci.h"
+#include "lib/text.h"
+
+#define DEVICES "sys/bus/pci/devices"
+#define CONFIG_BYTES 4096
+#define CAP_LIST 0x34
+#define CAP_EXPRESS 0x10
+#define EXTENDED_BASE 0x100
+#define SLOT_CAP 0x14
+#define SLOT_CAP_HPC (1u << 6)
+#define FLAG_SLOT (1u << 8)
+#define PREF_BASE 0x24
+#define SERVICE_HP 4
+
+uint32_t pci_config(const struct pci_device *dev, unsigned int at, unsigned int bytes)
+{
+	uint32_t value = 0;
+	unsigned int i;
+
+	for (i = 0; i < bytes && at + i < dev->config_len; i++)
+		value |= (uint32_t)dev->config[at + i] << (8 * i);
+	return value;
+}
+
+static unsigned int capability(const struct pci_device *dev, unsigned int id)
+{
+	unsigned int at, left = 48;
+
+	/* Bit 4 of the status says that there is a list. */
+	if (!(pci_config(dev, 6, 2) & 0x10))
+		return 0;
+	for (at = pci_config(dev, CAP_LIST, 1) & ~3u; at >= 0x40 && left--;
+	     at = pci_config(dev, at + 1, 1) & ~3u)
+		if (pci_config(dev, at, 1) == id)
+			return at;
+	return 0;
+}
+
+unsigned int pci_extended(const struct pci_device *dev, unsigned int id)
+{
+	unsigned int at = EXTENDED_BASE, left = (CONFIG_BYTES - EXTENDED_BASE) / 8;
+
+	while (left-- && at >= EXTENDED_BASE && at + 4 <= dev->config_len) {
+		uint32_t header = pci_config(dev, at, 4);
+
+		if (!header || header == UINT32_MAX)
+			return 0;
+		if ((header & 0xffff) == id)
+			return at;
+		at = header >> 20 & 0xffc;
+	}
+	return 0;
+}
+
+bool pci_is_gpu(const struct pci_device *dev)
+{
+	return dev->class >> 16 == 0x03 || dev->class >> 16 == 0x12;
+}
+
+bool pci_is_assigned(const struct pci_range *range)
+{
+	return range->flags & PCI_RES_MEM && !(range->flags & PCI_RES_UNSET) && range->start &&
+	       range->end >= range->start;
+}
+
+size_t pci_parse_resources(const char *text, struct pci_range *res, size_t max)
+{
+	const char *line = text;
+	size_t n = 0;
+
+	while (n < max && *line) {
+		struct pci_range *r = &res[n];
+
+		if (sscanf(line, "0x%16" SCNx64 " 0x%16" SCNx64 " 0x%16" SCNx64, &r->start,
+			   &r->end, &r->flags) != 3)
+			break;
+		n++;
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	return n;
+}
+
+static uint32_t hex_of(const struct tree *tree, const char *address, const char *file)
+{
+	char *line = tree_line(tree, DEVICES "/%s/%s", address, file);
+	uint32_t value = line ? (uint32_t)strtoul(line, NULL, 0) : 0;
+
+	free(line);
+	return value;
+}
+
+/* A bridge's windows are the last lines: I/O, memory, prefetchable, and one of CardBus. */
+static void read_windows(struct pci_device *dev, const struct pci_range *res, size_t n)
+{
+	unsigned int pref = pci_config(dev, PREF_BASE, 2);
+
+	if (n < 11)
+		return;
+	dev->window[0] = res[n - 3];
+	dev->window[1] = res[n - 2];
+	dev->window[0].flags |= PCI_RES_MEM;
+	/* One that has no addresses is only seen in the registers, which are 0 without it. */
+	if (!(dev->window[1].flags & PCI_RES_PREFETCH)) {
+		dev->window[1].flags = 0;
+		if (pref || pci_config(dev, PREF_BASE + 2, 2))
+			dev->window[1].flags = PCI_RES_MEM | PCI_RES_PREFETCH |
+					       ((pref & 0xf) == 1 ? PCI_RES_WIDE : 0);
+	}
+}
+
+static void read_express(const struct tree *tree, struct pci_device *dev)
+{
+	unsigned int at = capability(dev, CAP_EXPRESS);
+	char *link;
+
+	dev->port = PCI_PORT_NONE;
+	if (!at)
+		return;
+	dev->port = (enum pci_port)(pci_config(dev, at + 2, 2) >> 4 & 0xf);
+	if (dev->port != PCI_PORT_ROOT && dev->port != PCI_PORT_DOWNSTREAM)
+		return;
+	dev->hotplug = pci_config(dev, at + 2, 2) & FLAG_SLOT &&
+		       pci_config(dev, at + SLOT_CAP, 4) & SLOT_CAP_HPC;
+	/* Services are called by the kind of port, root ports being 0, and by what they do. */
+	link = tree_link(tree, "sys/bus/pci_express/drivers/pciehp/%s:pcie%x%02x", dev->address,
+			 (unsigned int)dev->port - PCI_PORT_ROOT, SERVICE_HP);
+	dev->native = link;
+	free(link);
+}
+
+static void read_device(const struct tree *tree, struct pci_device *dev)
+{
+	struct pci_range res[PCI_RESOURCES] = { 0 };
+	char *text, *link;
+	size_t n = 0;
+
+	dev->vendor = (uint16_t)hex_of(tree, dev->address, "vendor");
+	dev->device = (uint16_t)hex_of(tree, dev->address, "device");
+	dev->class = hex_of(tree, dev->address, "class");
+	dev->bridge = dev->class >> 8 == 0x0604;
+	dev->config = (uint8_t *)tree_read(tree, &dev->config_len, DEVICES "/%s/config",
+					   dev->address);
+	text = tree_read(tree, NULL, DEVICES "/%s/resource", dev->address);
+	if (text)
+		n = pci_parse_resources(text, res, PCI_RESOURCES);
+	free(text);
+	memcpy(dev->res, res, sizeof(dev->res));
+	if (dev->bridge) {
+		read_windows(dev, res, n);
+		text = tree_line(tree, DEVICES "/%s/secondary_bus_number", dev->address);
+		dev->bus_first = text ? (unsigned int)atoi(text) & 0xff : 0;
+		free(text);
+		text = tree_line(tree, DEVICES "/%s/subordinate_bus_number", dev->address);
+		dev->bus_last = text ? (unsigned int)atoi(text) & 0xff : dev->bus_first;
+		free(text);
+	}
+	read_express(tree, dev);
+	link = tree_link(tree, DEVICES "/%s/driver", dev->address);
+	if (link)
+		dev->driver = mem_strdup(strrchr(link, '/') ? strrchr(link, '/') + 1 : link);
+	free(link);
+}
+
+static char *path_of(const struct tree *tree, const char *address)
+{
+	char *link = tree_link(tree, DEVICES "/%s", address), *path = NULL;
+	const char *from = link ? strstr(link, "/pci") : NULL;
+
+	/* Host bridges hang below anything: the path starts at the PCI root. */
+	if (from)
+		path = mem_strdup(from + 1);
+	free(link);
+	return path ? path : mem_strdup(address);
+}
+
+static int compare_devices(const void *left, const void *right)
+{
+	const struct pci_device *a = left, *b = right;
+
+	size_t x = strlen(a->address), y = strlen(b->address);
+
+	/* Domains have four digits or five; hex digits sort as they are. */
+	return x != y ? (x > y) - (x < y) : strcmp(a->address, b->address);
+}
+
+void pci_read(const struct tree *tree, struct pci_list *list)
+{
+	size_t n, i;
+	char **names = tree_names(tree, &n, DEVICES);
+
+	memset(list, 0, sizeof(*list));
+	list->items = mem_zalloc(n + 1, sizeof(*list->items));
+	for (i = 0; i < n; i++) {
+		struct pci_device *dev = &list->items[list->n++];
+
+		dev->address = mem_strdup(names[i]);
+		dev->path = path_of(tree, names[i]);
+		read_device(tree, dev);
+	}
+	tree_free_names(names, n);
+	qsort(list->items, list->n, sizeof(*list->items), compare_devices);
+	for (i = 0; i < list->n; i++) {
+		char *above = mem_strdup(list->items[i].path), *slash = strrchr(above, '/');
+		struct pci_device *parent = NULL;
+
+		if (slash) {
+			*slash = '\0';
+			slash = strrchr(above, '/');
+			parent = pci_find(list, slash ? slash + 1 : above);
+		}
+		list->items[i].parent = parent ? (size_t)(parent - list->items) : PCI_NOBODY;
+		free(above);
+	}
+}
+
+void pci_free(struct pci_list *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++) {
+		free(list->items[i].address);
+		free(list->items[i].path);
+		free(list->items[i].config);
+		free(list->items[i].driver);
+	}
+	free(list->items);
+	memset(list, 0, sizeof(*list));
+}
+
+struct pci_device *pci_find(const struct pci_list *list, const char *address)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (!strcmp(list->items[i].address, address))
+			return &list->items[i];
+	return NULL;
+}

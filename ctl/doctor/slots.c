@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: slots of a tree
+ *
+ * The same ports as the module takes: downstream ports of switches, and root ports if it
+ * was told to. Their names come from the module where it is loaded, else from the slot
+ * driver; a port that has neither is called by its address, as the module would.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/doctor.h"
+#include "lib/model.h"
+#include "lib/text.h"
+
+#define CLASS "sys/class/gpufabric"
+#define SLOTS "sys/bus/pci/slots"
+
+static bool takes_root_ports(const struct doctor *doctor)
+{
+	char *line = tree_line(&doctor->tree, "sys/module/gpufabric/parameters/root_ports");
+	bool takes = line && *line == 'Y';
+
+	free(line);
+	return takes;
+}
+
+/* The GPU below a port, its own first function before those of a bridge on its card. */
+static size_t gpu_below(const struct pci_list *pci, size_t port)
+{
+	size_t i, at;
+
+	for (i = 0; i < pci->n; i++) {
+		if (!pci_is_gpu(&pci->items[i]))
+			continue;
+		for (at = pci->items[i].parent; at != PCI_NOBODY; at = pci->items[at].parent)
+			if (at == port)
+				return i;
+	}
+	return PCI_NOBODY;
+}
+
+static void add_slot(struct doctor *doctor, size_t port)
+{
+	struct doctor_slot *slot;
+
+	doctor->slots = mem_grow(doctor->slots, doctor->n_slots + 1, sizeof(*doctor->slots));
+	slot = &doctor->slots[doctor->n_slots++];
+	*slot = (struct doctor_slot){ .port = port, .gpu = gpu_below(&doctor->pci, port) };
+}
+
+static struct doctor_slot *slot_at(struct doctor *doctor, const char *port)
+{
+	size_t i;
+
+	for (i = 0; i < doctor->n_slots; i++)
+		if (!strcmp(doctor->pci.items[doctor->slots[i].port].address, port))
+			return &doctor->slots[i];
+	return NULL;
+}
+
+/* The variable of a uevent file, newly allocated. */
+static char *variable(const char *text, const char *name)
+{
+	size_t len = strlen(name);
+	const char *line = text;
+
+	while (line && *line) {
+		if (!strncmp(line, name, len) && line[len] == '=')
+			return mem_printf("%.*s", (int)strcspn(line + len + 1, "\n"),
+					  line + len + 1);
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	return NULL;
+}
+
+static void name_by_module(struct doctor *doctor)
+{
+	size_t n, i;
+	char **names = tree_names(&doctor->tree, &n, CLASS);
+
+	for (i = 0; i < n; i++) {
+		char *port = tree_line(&doctor->tree, CLASS "/%s/address", names[i]);
+		struct doctor_slot *slot = port && !strchr(names[i], '!') ?
+						   slot_at(doctor, port) : NULL;
+		char *events = slot ? tree_read(&doctor->tree, NULL, CLASS "/%s/uevent",
+						names[i]) : NULL;
+
+		if (slot && !slot->state) {
+			free(slot->name);
+			slot->name = tree_line(&doctor->tree, CLASS "/%s/name", names[i]);
+			slot->state = tree_line(&doctor->tree, CLASS "/%s/state", names[i]);
+			slot->composition = variable(events, "GPUFABRIC_COMPOSITION");
+		}
+		free(events);
+		free(port);
+	}
+	tree_free_names(names, n);
+}
+
+/* A PCI slot's address is that of the device in it: "0000:03:00". */
+static void name_by_driver(struct doctor *doctor)
+{
+	size_t n, i, k;
+	char **names = tree_names(&doctor->tree, &n, SLOTS);
+
+	for (i = 0; i < n; i++) {
+		char *address = tree_line(&doctor->tree, SLOTS "/%s/address", names[i]);
+		unsigned int domain, bus;
+
+		for (k = 0; address && k < doctor->n_slots; k++) {
+			const struct pci_device *port = &doctor->pci.items[doctor->slots[k].port];
+
+			if (sscanf(address, "%8x:%2x:", &domain, &bus) == 2 &&
+			    domain == strtoul(port->address, NULL, 16) &&
+			    bus == port->bus_first && !doctor->slots[k].name) {
+				doctor->slots[k].name = mem_strdup(names[i]);
+				doctor->slots[k].driven = tree_has(&doctor->tree,
+								   SLOTS "/%s/power", names[i]);
+			}
+		}
+		free(address);
+	}
+	tree_free_names(names, n);
+}
+
+static int compare_slots(const void *left, const void *right)
+{
+	const struct doctor_slot *a = left, *b = right;
+
+	return gf_name_compare(a->name, b->name);
+}
+
+void doctor_read_slots(struct doctor *doctor)
+{
+	bool roots = takes_root_ports(doctor);
+	size_t i;
+
+	for (i = 0; i < doctor->pci.n; i++) {
+		enum pci_port port = doctor->pci.items[i].port;
+
+		if (port == PCI_PORT_DOWNSTREAM || (roots && port == PCI_PORT_ROOT))
+			add_slot(doctor, i);
+	}
+	name_by_driver(doctor);
+	name_by_module(doctor);
+	for (i = 0; i < doctor->n_slots; i++)
+		if (!doctor->slots[i].name)
+			doctor->slots[i].name =
+				mem_strdup(doctor->pci.items[doctor->slots[i].port].address);
+	if (doctor->n_slots)
+		qsort(doctor->slots, doctor->n_slots, sizeof(*doctor->slots), compare_slots);
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the journal
+ *
+ * Each change is one entry: MESSAGE for people, GPUFABRIC_* for programs, so that
+ * "journalctl GPUFABRIC_SLOT=3-2" is the life of a slot. Faults have a priority that
+ * monitoring looks at. libsystemd does the writing; it is loaded when it is wanted,
+ * because no other command should pay for what it brings along.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <syslog.h>
+
+#include "lib/journal.h"
+#include "lib/netlink_gen.h"
+#include "lib/render.h"
+#include "lib/text.h"
+
+#define IDENTIFIER "gpufabric"
+#define LIBRARY "libsystemd.so.0"
+
+/* A function of libsystemd, NULL where there is none. */
+static void *library(const char *function)
+{
+	static void *handle;
+
+	if (!handle)
+		handle = dlopen(LIBRARY, RTLD_NOW);
+	return handle ? dlsym(handle, function) : NULL;
+}
+
+static void add(struct journal_entry *entry, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	entry->fields = mem_grow(entry->fields, entry->n + 1, sizeof(*entry->fields));
+	entry->fields[entry->n++] = mem_printf("%s=%s", name, value);
+}
+
+static void add_number(struct journal_entry *entry, const char *name, uint64_t value)
+{
+	char *text = mem_printf("%llu", (unsigned long long)value);
+
+	add(entry, name, text);
+	free(text);
+}
+
+static void begin(struct journal_entry *entry, const char *event, int priority)
+{
+	memset(entry, 0, sizeof(*entry));
+	add(entry, "SYSLOG_IDENTIFIER", IDENTIFIER);
+	add_number(entry, "PRIORITY", (uint64_t)priority);
+	add(entry, "GPUFABRIC_EVENT", event);
+}
+
+static int slot_priority(const struct gf_slot *slot)
+{
+	switch (slot->state) {
+	case GPUFABRIC_SLOT_STATE_FAULT:
+	case GPUFABRIC_SLOT_STATE_LOST:
+	case GPUFABRIC_SLOT_STATE_STUCK:
+		return LOG_ERR;
+	default:
+		return LOG_INFO;
+	}
+}
+
+static int priority_of(const struct gf_event *event)
+{
+	if (event->has_slot && event->slot.name)
+		return slot_priority(&event->slot);
+	if (event->has_operation && event->kind == GPUFABRIC_EVENT_KIND_OPERATION_DONE &&
+	    event->operation.error)
+		return LOG_WARNING;
+	if (event->has_composition && event->kind != GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED &&
+	    (event->composition.state == GPUFABRIC_COMPOSITION_STATE_DEGRADED ||
+	     event->composition.state == GPUFABRIC_COMPOSITION_STATE_FAILED))
+		return LOG_WARNING;
+	return LOG_INFO;
+}
+
+/* "slot 3-2: attaching -> ready"; of one that is removed only its number comes. */
+static void put_slot(struct journal_entry *entry, struct text *message,
+		     const struct gf_fabric *fabric, const struct gf_event *event)
+{
+	const struct gf_slot *slot = &event->slot;
+	bool gone = event->kind == GPUFABRIC_EVENT_KIND_SLOT_REMOVED;
+
+	if (!slot->name)
+		slot = gf_slot_by_id(fabric, event->slot.id);
+	if (!slot)
+		return;
+	add(entry, "GPUFABRIC_SLOT", slot->name);
+	add(entry, "GPUFABRIC_PORT", slot->address);
+	add(entry, "GPUFABRIC_STATE", gone ? "gone" : render_state(slot->state));
+	if (event->has_previous)
+		add(entry, "GPUFABRIC_PREVIOUS", render_state(event->previous));
+	if (slot->cause)
+		add(entry, "GPUFABRIC_CAUSE", render_cause(slot->cause));
+	add(entry, "GPUFABRIC_COMPOSITION", slot->composition);
+	text_add(message, "slot %s: ", slot->name);
+	if (event->has_previous && event->previous != slot->state)
+		text_add(message, "%s -> ", render_state(event->previous));
+	text_add(message, "%s", gone ? "gone" : render_state(slot->state));
+	if (slot->cause)
+		text_add(message, " (%s)", render_cause(slot->cause));
+	if (slot->text && *slot->text)
+		text_add(message, ": %s", slot->text);
+	if (slot->composition)
+		text_add(message, ", of %s", slot->composition);
+}
+
+static void put_operation(struct journal_entry *entry, struct text *message,
+			  const struct gf_event *event)
+{
+	const struct gf_operation *op = &event->operation;
+	bool over = event->kind == GPUFABRIC_EVENT_KIND_OPERATION_DONE;
+
+	add(entry, "GPUFABRIC_OPERATION", render_kind(op->kind));
+	add_number(entry, "GPUFABRIC_OPERATION_ID", op->id);
+	add(entry, "GPUFABRIC_COMPOSITION", op->composition);
+	add(entry, "GPUFABRIC_REASON", op->reason);
+	add(entry, "GPUFABRIC_COMMAND", op->command);
+	if (op->has_uid)
+		add_number(entry, "GPUFABRIC_UID", op->uid);
+	if (op->has_pid)
+		add_number(entry, "GPUFABRIC_PID", op->pid);
+	if (over)
+		add_number(entry, "GPUFABRIC_ERRNO", (uint64_t)-op->error);
+	text_add(message, "%s%s%s: %s", render_kind(op->kind), op->composition ? " of " : "",
+		 op->composition ? op->composition : "",
+		 !over	     ? "started"
+		 : op->error ? strerror(-op->error)
+			     : "done");
+	if (op->text && *op->text)
+		text_add(message, ": %s", op->text);
+}
+
+static void put_composition(struct journal_entry *entry, struct text *message,
+			    const struct gf_event *event)
+{
+	const struct gf_composition *composition = &event->composition;
+	bool gone = event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED;
+	const char *state = gone ? "removed" : render_composition_state(composition->state);
+
+	add(entry, "GPUFABRIC_COMPOSITION", composition->name);
+	add(entry, "GPUFABRIC_STATE", state);
+	add(entry, "GPUFABRIC_TENANT", composition->tenant);
+	add(entry, "GPUFABRIC_JOB", composition->job);
+	text_add(message, "composition %s: %s", composition->name, state);
+	if (composition->flags & GPUFABRIC_COMPOSITION_FLAG_ORPHANED)
+		text_add(message, ", its client is gone");
+}
+
+void journal_entry(struct journal_entry *entry, const struct gf_fabric *fabric,
+		   const struct gf_event *event)
+{
+	const char *kind = gfnl_event_kind_name(event->kind);
+	struct text message = { 0 };
+
+	begin(entry, kind ? kind : "unknown", priority_of(event));
+	add_number(entry, "GPUFABRIC_SEQUENCE", event->sequence);
+	if (event->has_slot)
+		put_slot(entry, &message, fabric, event);
+	else if (event->has_operation)
+		put_operation(entry, &message, event);
+	else if (event->has_composition)
+		put_composition(entry, &message, event);
+	if (!message.len)
+		text_add(&message, "%s%s%s", kind ? kind : "event", event->has_switch ? " " : "",
+			 event->has_switch && event->sw.address ? event->sw.address : "");
+	text_tame(message.text, false);
+	add(entry, "MESSAGE", message.text);
+	free(message.text);
+}
+
+void journal_note(struct journal_entry *entry, const char *event, const char *message)
+{
+	begin(entry, event, LOG_NOTICE);
+	add(entry, "MESSAGE", message);
+}
+
+void journal_free(struct journal_entry *entry)
+{
+	size_t i;
+
+	for (i = 0; i < entry->n; i++)
+		free(entry->fields[i]);
+	free(entry->fields);
+	memset(entry, 0, sizeof(*entry));
+}
+
+int journal_send(const struct journal_entry *entry)
+{
+	int (*send)(const struct iovec *iov, int n) = library("sd_journal_sendv");
+	struct iovec *iov;
+	size_t i;
+	int err;
+
+	if (!send)
+		return -ELIBACC;
+	iov = mem_zalloc(entry->n, sizeof(*iov));
+	for (i = 0; i < entry->n; i++) {
+		iov[i].iov_base = entry->fields[i];
+		iov[i].iov_len = strlen(entry->fields[i]);
+	}
+	err = send(iov, (int)entry->n);
+	free(iov);
+	return err;
+}
+
+void journal_ready(void)
+{
+	int (*notify)(int unset_environment, const char *state) = library("sd_notify");
+
+	if (notify)
+		notify(0, "READY=1");
+}

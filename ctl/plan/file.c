@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: instances in files
+ *
+ * Names tie the parts together; a name stands before it is used. What is not said has a value
+ * that changes nothing: no limit, no cost. What is not known is refused.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/text.h"
+#include "plan/file.h"
+#include "plan/jread.h"
+
+#define FORMAT_KEY "gpufabric_plan"
+#define FORMAT 1
+/* A workload that lacks GPUs while its tenant is below the guarantee costs so much more. */
+#define DEFICIT_TIMES 10
+
+/**
+ * struct reader - a file that is being read
+ * @r: the document and where in it we are
+ * @in: what becomes of it
+ * @attach_s: of pools that say nothing else
+ * @detach_s: of pools that say nothing else
+ * @deficit_given: the file has a weight for deficits
+ * @names: name and index of what is tied by names, by kind of thing
+ */
+struct reader {
+	struct jread r;
+	struct plan_instance *in;
+	double attach_s, detach_s;
+	bool deficit_given;
+	struct json_object *names[5];
+};
+
+enum thing {
+	KIND, SWITCH, HOST, TENANT, WORKLOAD
+};
+
+static const char *const thing_keys[] = { "kinds", "switches", "hosts", "tenants", "workloads" };
+static const char *const thing_names[] = { "kind", "switch", "host", "tenant", "workload" };
+
+/* A new name below "name"; the next index of its kind is its. */
+static int new_name(struct reader *rd, struct json_object *from, enum thing thing,
+		    const char **name)
+{
+	struct jread *r = &rd->r;
+	const char *s = NULL;
+	int err;
+
+	err = jread_word(r, from, "name", &s);
+	if (err)
+		return err;
+	if (!s)
+		return jread_refuse(r, "a %s needs a \"name\"", thing_names[thing]);
+	jread_key(r, "name");
+	if (!text_name_valid(s))
+		return jread_refuse(r,
+				    "a name is a letter followed by up to 62 letters, digits, '_', '.' or '-'");
+	if (json_object_object_get_ex(rd->names[thing], s, NULL))
+		return jread_refuse(r, "%s %s was there before", thing_names[thing], s);
+	jread_up(r);
+	json_object_object_add(rd->names[thing], s,
+			       json_object_new_int(json_object_object_length(rd->names[thing])));
+	*name = s;
+	return 0;
+}
+
+static int look_up(struct reader *rd, const char *name, enum thing thing, uint32_t *index)
+{
+	struct json_object *found;
+
+	if (!json_object_object_get_ex(rd->names[thing], name, &found))
+		return jread_refuse(&rd->r, "no %s %.63s in \"%s\"", thing_names[thing], name,
+				    thing_keys[thing]);
+	*index = (uint32_t)json_object_get_int(found);
+	return 0;
+}
+
+/* The index of what is named below @key; PLAN_NONE where nothing is. */
+static int known_name(struct reader *rd, struct json_object *from, const char *key,
+		      enum thing thing, uint32_t *index)
+{
+	const char *name = NULL;
+	int err;
+
+	*index = PLAN_NONE;
+	err = jread_word(&rd->r, from, key, &name);
+	if (err || !name)
+		return err;
+	jread_key(&rd->r, key);
+	err = look_up(rd, name, thing, index);
+	if (!err)
+		jread_up(&rd->r);
+	return err;
+}
+
+/* As known_name(), of what has to be said. */
+static int need_name(struct reader *rd, struct json_object *from, enum thing thing,
+		     uint32_t *index)
+{
+	int err = known_name(rd, from, thing_names[thing], thing, index);
+
+	if (!err && *index == PLAN_NONE)
+		return jread_refuse(&rd->r, "a \"%s\" is missing here", thing_names[thing]);
+	return err;
+}
+
+static int read_kind(struct reader *rd, struct json_object *from)
+{
+	static const char *const keys[] = { "name", "memory_gib", "busy_w", "idle_w", "off_w",
+					    "wake_j", NULL };
+	struct plan_kind *kind;
+	const char *name;
+	uint32_t i;
+	int err;
+
+	err = jread_object(&rd->r, from, keys);
+	if (!err)
+		err = new_name(rd, from, KIND, &name);
+	if (err)
+		return err;
+	i = plan_add_kind(rd->in, name);
+	kind = &rd->in->kinds[i];
+	err = jread_number(&rd->r, from, "memory_gib", PLAN_WEIGHT_MAX, &kind->memory_gib);
+	if (!err)
+		err = jread_number(&rd->r, from, "off_w", PLAN_WEIGHT_MAX, &kind->off_w);
+	kind->idle_w = kind->off_w;
+	if (!err)
+		err = jread_number(&rd->r, from, "idle_w", PLAN_WEIGHT_MAX, &kind->idle_w);
+	kind->busy_w = kind->idle_w;
+	if (!err)
+		err = jread_number(&rd->r, from, "busy_w", PLAN_WEIGHT_MAX, &kind->busy_w);
+	if (!err)
+		err = jread_number(&rd->r, from, "wake_j", 1e12, &kind->wake_j);
+	if (!err && (kind->off_w > kind->idle_w || kind->idle_w > kind->busy_w))
+		err = jread_refuse(&rd->r, "kind %s: off_w, idle_w and busy_w do not rise", name);
+	return err;
+}
+
+static int read_switch(struct reader *rd, struct json_object *from)
+{
+	static const char *const keys[] = { "name", "attach_max", NULL };
+	const char *name;
+	uint32_t i;
+	int err;
+
+	err = jread_object(&rd->r, from, keys);
+	if (!err)
+		err = new_name(rd, from, SWITCH, &name);
+	if (err)
+		return err;
+	i = plan_add_switch(rd->in, name);
+	return jread_whole(&rd->r, from, "attach_max", PLAN_GPUS_MAX,
+			   &rd->in->switches[i].attach_max);
+}
+
+static int read_pool(struct reader *rd, struct json_object *from)
+{
+	static const char *const keys[] = { "switch", "kind", "gpus", "on", "attach_s",
+					    "detach_s", NULL };
+	uint32_t sw = 0, kind = 0, gpus = PLAN_NONE, q, i;
+	struct plan_pool *pool;
+	int err;
+
+	err = jread_object(&rd->r, from, keys);
+	if (!err)
+		err = need_name(rd, from, SWITCH, &sw);
+	if (!err)
+		err = need_name(rd, from, KIND, &kind);
+	if (!err)
+		err = jread_whole(&rd->r, from, "gpus", PLAN_GPUS_MAX, &gpus);
+	if (err)
+		return err;
+	if (gpus == PLAN_NONE)
+		return jread_refuse(&rd->r, "a pool needs \"gpus\"");
+	for (i = 0; i < rd->in->n_pools; i++)
+		if (rd->in->pools[i].sw == sw && rd->in->pools[i].kind == kind)
+			return jread_refuse(&rd->r, "there is a pool of %s behind %s already",
+					    rd->in->kinds[kind].name, rd->in->switches[sw].name);
+	q = plan_add_pool(rd->in, sw, kind, gpus);
+	pool = &rd->in->pools[q];
+	pool->attach_s = rd->attach_s;
+	pool->detach_s = rd->detach_s;
+	err = jread_whole(&rd->r, from, "on", gpus, &pool->on);
+	if (!err)
+		err = jread_number(&rd->r, from, "attach_s", PLAN_SECONDS_MAX, &pool->attach_s);
+	if (!err)
+		err = jread_number(&rd->r, from, "detach_s", PLAN_SECONDS_MAX, &pool->detach_s);
+	return err;
+}
+
+static int read_host(struct reader *rd, struct json_object *from)
+{
+	static const char *const keys[] = { "name", "slots", NULL };
+	const char *name;
+	uint32_t i;
+	int err;
+
+	err = jread_object(&rd->r, from, keys);
+	if (!err)
+		err = new_name(rd, from, HOST, &name);
+	if (err)
+		return err;
+	i = plan_add_host(rd->in, name);
+	return jread_whole(&rd->r, from, "slots", PLAN_GPUS_MAX, &rd->in->hosts[i].slots);
+}
+
+static int read_link(struct reader *rd, struct json_object *from)
+{
+	static const char *const keys[] = { "host", "switch", "lanes", "locality", NULL };
+	uint32_t host = 0, sw = 0;
+	struct plan_link *link;
+	int err;
+
+	err = jread_object(&rd->r, from, keys);
+	if (!err)
+		err = need_name(rd, from, HOST, &host);
+	if (!err)
+		err = need_name(rd, from, SWITCH, &sw);
+	if (err)
+		return err;
+	link = plan_add_link(rd->in, host, sw);
+	err = jread_whole(&rd->r, from, "lanes", PLAN_GPUS_MAX, &link->lanes);
+	if (!err)
+		err = jread_number(&rd->r, from, "locality", PLAN_WEIGHT_MAX, &link->locality);
+	return err;
+}
+
+static int read_tenant(struct reader *rd, struct json_object *from)
+{
+	static const char *const keys[] = { "name", "guarantee", "limit", NULL };
+	struct plan_tenant *tenant;
+	const char *name;
+	uint32_t i;
+	int err;
+
+	err = jread_object(&rd->r, from, keys);
+	if (!err)
+		err = new_name(rd, from, TENANT, &name);
+	if (err)
+		return err;
+	i = plan_add_tenant(rd->in, name);
+	tenant = &rd->in->tenants[i];
+	err = jread_whole(&rd->r, from, "guarantee", PLAN_GPUS_MAX, &tenant->guarantee);
+	if (!err)
+		err = jread_whole(&rd->r, from, "limit", PLAN_GPUS_MAX, &tenant->limit);
+	if (!err && tenant->guarantee > tenant->limit)
+		err = jread_refuse(&rd->r,
+				   "tenant %s: its guarantee of %u is above its limit of %u",
+				   name, tenant->guarantee, tenant->limit);
+	return err;
+}
+
+/* Demand is one number for all slots, or a list of one for each. */
+static int read_demand(struct reader *rd, struct json_object *from, const char *key, bool whole,
+		       double *demand)
+{
+	struct json_object *found;
+	uint32_t n = 0;
+	size_t t, slots = rd->in->n_slots;
+	double v = 0;
+	int err = 0;
+	bool list;
+
+	json_object_object_get_ex(from, key, &found);
+	jread_key(&rd->r, key);
+	list = json_object_is_type(found, json_type_array);
+	if (list && json_object_array_length(found) != slots)
+		return jread_refuse(&rd->r, "%zu numbers for %zu slots",
+				    json_object_array_length(found), slots);
+	for (t = 0; t < slots && !err; t++) {
+		struct json_object *at = list ? json_object_array_get_idx(found, t) : found;
+
+		if (list)
+			jread_index(&rd->r, t);
+		if ((list || !t) && whole) {
+			err = jread_take_whole(&rd->r, at, PLAN_GPUS_MAX, &n);
+			v = n;
+		} else if (list || !t) {
+			err = jread_take_number(&rd->r, at, PLAN_WEIGHT_MAX, &v);
+		}
+		if (list && !err)
+			jread_up(&rd->r);
+		demand[t] = v;
+	}
+	if (!err)
+		jread_up(&rd->r);
+	return err;
+}
+
+/* A kind that a workload can use: its name, or an object with how fast it is. */
+static int read_choice(struct reader *rd, struct json_object *from, struct plan_workload *w,
+		       const double *demand, bool memory)
+{
+	static const char *const keys[] = { "kind", "speed", NULL };
+	double speed = 1, each;
+	uint32_t kind = 0;
+	uint32_t *need;
+	size_t t, i;
+	int err;
+
+	if (json_object_is_type(from, json_type_string)) {
+		err = look_up(rd, json_object_get_string(from), KIND, &kind);
+	} else {
+		err = jread_object(&rd->r, from, keys);
+		if (!err)
+			err = need_name(rd, from, KIND, &kind);
+		if (!err)
+			err = jread_number(&rd->r, from, "speed", PLAN_WEIGHT_MAX, &speed);
+	}
+	if (err)
+		return err;
+	for (i = 0; i < w->n_choices; i++)
+		if (w->choices[i].kind == kind)
+			return jread_refuse(&rd->r,
+					    "kind %s is there twice",
+					    rd->in->kinds[kind].name);
+	each = memory ? rd->in->kinds[kind].memory_gib : speed;
+	if (each <= 0)
+		return jread_refuse(&rd->r, memory ? "kind %s has no \"memory_gib\""
+						   : "kind %s: a speed of 0",
+				    rd->in->kinds[kind].name);
+	need = plan_add_choice(rd->in, w, kind, NULL)->need;
+	for (t = 0; t < rd->in->n_slots; t++) {
+		double n = ceil(demand[t] / each - 1.0 / (1 << 30));
+
+		if (n > PLAN_GPUS_MAX)
+			return jread_refuse(&rd->r,
+					    "%g GPUs of kind %s in slot %zu: at most %u are possible",
+					    n, rd->in->kinds[kind].name, t, PLAN_GPUS_MAX);
+		need[t] = (uint32_t)n;
+		/* What is not 0 in one kind is not 0 in another. */
+		if (demand[t] > 0 && !need[t])
+			need[t] = 1;
+	}
+	return 0;
+}
+
+static int read_choices(struct reader *rd, struct json_object *from, struct plan_workload *w)
+{
+	bool gpus = json_object_object_get_ex(from, "gpus", NULL);
+	bool memory = json_object_object_get_ex(from, "memory_gib", NULL);
+	struct json_object *kinds;
+	double *demand;
+	size_t i;
+	int err;
+
+	if (gpus == memory)
+		return jread_refuse(&rd->r, "workload %s needs either \"gpus\" or \"memory_gib\"",
+				    w->name);
+	err = jread_array(&rd->r, from, "kinds", PLAN_SWITCHES_MAX, &kinds);
+	if (err)
+		return err;
+	if (!kinds || !json_object_array_length(kinds))
+		return jread_refuse(&rd->r, "workload %s needs \"kinds\" that it can use", w->name);
+	demand = mem_zalloc(rd->in->n_slots, sizeof(*demand));
+	err = read_demand(rd, from, gpus ? "gpus" : "memory_gib", gpus, demand);
+	jread_key(&rd->r, "kinds");
+	for (i = 0; i < json_object_array_length(kinds) && !err; i++) {
+		jread_index(&rd->r, i);
+		err = read_choice(rd, json_object_array_get_idx(kinds, i), w, demand, memory);
+		if (!err)
+			jread_up(&rd->r);
+	}
+	if (!err)
+		jread_up(&rd->r);
+	free(demand);
+	return err;
+}
+
+static int read_now(struct reader *rd, struct json_object *from, struct plan_workload *w)
+{
+	static const char *const keys[] = { "switch", "kind", "gpus", NULL };
+	uint32_t sw = 0, kind = 0, gpus = 0, q;
+	int err;
+
+	err = jread_object(&rd->r, from, keys);
+	if (!err)
+		err = need_name(rd, from, SWITCH, &sw);
+	if (!err)
+		err = need_name(rd, from, KIND, &kind);
+	if (!err)
+		err = jread_whole(&rd->r, from, "gpus", PLAN_GPUS_MAX, &gpus);
+	if (err)
+		return err;
+	for (q = 0; q < rd->in->n_pools; q++)
+		if (rd->in->pools[q].sw == sw && rd->in->pools[q].kind == kind)
+			break;
+	if (q == rd->in->n_pools)
+		return jread_refuse(&rd->r, "no pool of %s behind %s", rd->in->kinds[kind].name,
+				    rd->in->switches[sw].name);
+	if (!gpus || gpus > rd->in->pools[q].gpus)
+		return jread_refuse(&rd->r,
+				    "%u of %u GPUs of the pool",
+				    gpus, rd->in->pools[q].gpus);
+	plan_add_now(w, q, gpus);
+	return 0;
+}
+
+static int each(struct reader *rd, struct json_object *from, const char *key, size_t max,
+		int (*take)(struct reader *rd, struct json_object *from))
+{
+	struct json_object *array;
+	size_t i;
+	int err;
+
+	err = jread_array(&rd->r, from, key, max, &array);
+	if (err || !array)
+		return err;
+	jread_key(&rd->r, key);
+	for (i = 0; i < json_object_array_length(array); i++) {
+		jread_index(&rd->r, i);
+		err = take(rd, json_object_array_get_idx(array, i));
+		if (err)
+			return err;
+		jread_up(&rd->r);
+	}
+	jread_up(&rd->r);
+	return 0;
+}
+
+static int read_nows(struct reader *rd, struct json_object *from, struct plan_workload *w)
+{
+	struct json_object *array;
+	size_t i;
+	int err;
+
+	err = jread_array(&rd->r, from, "now", w->span, &array);
+	if (err || !array)
+		return err;
+	jread_key(&rd->r, "now");
+	for (i = 0; i < json_object_array_length(array); i++) {
+		jread_index(&rd->r, i);
+		err = read_now(rd, json_object_array_get_idx(array, i), w);
+		if (err)
+			return err;
+		jread_up(&rd->r);
+	}
+	jread_up(&rd->r);
+	return 0;
+}
+
+static int read_workload(struct reader *rd, struct json_object *from)
+{
+	static const char *const keys[] = { "name", "host", "tenant", "gang", "hold", "span",
+					    "lanes", "keep", "weight", "load_s", "gpus",
+					    "memory_gib", "kinds", "now", NULL };
+	struct plan_workload *w;
+	struct jread *r = &rd->r;
+	uint32_t slots = (uint32_t)rd->in->n_slots, i;
+	const char *name;
+	int err;
+
+	err = jread_object(r, from, keys);
+	if (!err)
+		err = new_name(rd, from, WORKLOAD, &name);
+	if (err)
+		return err;
+	i = plan_add_workload(rd->in, name);
+	w = &rd->in->workloads[i];
+	err = known_name(rd, from, "host", HOST, &w->host);
+	if (!err && w->host == PLAN_NONE) {
+		w->host = 0;
+		if (rd->in->n_hosts != 1)
+			return jread_refuse(r,
+					    "workload %s: there are several hosts: which one?",
+					    name);
+	}
+	if (!err)
+		err = known_name(rd, from, "tenant", TENANT, &w->tenant);
+	if (!err)
+		err = jread_flag(r, from, "gang", &w->gang);
+	if (!err)
+		err = jread_whole(r, from, "hold", slots, &w->hold);
+	if (!err)
+		err = jread_whole(r, from, "span", 4, &w->span);
+	if (!err && !w->span)
+		return jread_refuse(r, "workload %s: a span of 0", name);
+	if (!err)
+		err = jread_whole(r, from, "lanes", 64, &w->lanes);
+	if (!err)
+		err = jread_whole(r, from, "keep", slots, &w->keep);
+	if (!err)
+		err = jread_number(r, from, "weight", PLAN_WEIGHT_MAX, &w->weight);
+	if (!err)
+		err = jread_number(r, from, "load_s", PLAN_SECONDS_MAX, &w->load_s);
+	if (!err)
+		err = read_choices(rd, from, w);
+	if (!err)
+		err = read_nows(rd, from, w);
+	return err;
+}
+
+static int read_head(struct reader *rd)
+{
+	static const char *const keys[] = { FORMAT_KEY, "slot_s", "slots", "attach_s", "detach_s",
+					    "cost_per_kwh", "deficit_weight", "kinds", "switches",
+					    "pools", "hosts", "links", "tenants",
+					    "workloads", NULL };
+	struct json_object *root = rd->r.root;
+	struct plan_instance *in = rd->in;
+	uint32_t format = 0, slots = 0;
+	double kwh = 0;
+	int err;
+
+	err = jread_object(&rd->r, root, keys);
+	if (!err)
+		err = jread_whole(&rd->r, root, FORMAT_KEY, PLAN_NONE, &format);
+	if (!err && format != FORMAT)
+		return jread_refuse(&rd->r, "\"" FORMAT_KEY "\" is %u, not %u", format, FORMAT);
+	if (!err)
+		err = jread_number(&rd->r, root, "slot_s", PLAN_SECONDS_MAX, &in->slot_s);
+	if (!err)
+		err = jread_whole(&rd->r, root, "slots", PLAN_SLOTS_MAX, &slots);
+	if (!err && (!slots || in->slot_s <= 0))
+		return jread_refuse(&rd->r,
+				    "\"slots\" and \"slot_s\" are both needed, and above 0");
+	in->n_slots = slots;
+	if (!err)
+		err = jread_number(&rd->r, root, "attach_s", PLAN_SECONDS_MAX, &rd->attach_s);
+	if (!err)
+		err = jread_number(&rd->r, root, "detach_s", PLAN_SECONDS_MAX, &rd->detach_s);
+	if (!err)
+		err = jread_number(&rd->r, root, "cost_per_kwh", PLAN_WEIGHT_MAX, &kwh);
+	in->energy_cost = kwh / 3.6e6;
+	rd->deficit_given = json_object_object_get_ex(root, "deficit_weight", NULL);
+	if (!err)
+		err = jread_number(&rd->r, root, "deficit_weight", PLAN_WEIGHT_MAX,
+				   &in->deficit_weight);
+	return err;
+}
+
+static int read_all(struct reader *rd)
+{
+	struct json_object *root = rd->r.root;
+	size_t w;
+	int err;
+
+	err = read_head(rd);
+	if (!err)
+		err = each(rd, root, "kinds", PLAN_SWITCHES_MAX, read_kind);
+	if (!err)
+		err = each(rd, root, "switches", PLAN_SWITCHES_MAX, read_switch);
+	if (!err)
+		err = each(rd, root, "pools", PLAN_SWITCHES_MAX, read_pool);
+	if (!err)
+		err = each(rd, root, "hosts", PLAN_SWITCHES_MAX, read_host);
+	if (!err && !rd->in->n_hosts)
+		return jread_refuse(&rd->r, "there are no \"hosts\"");
+	if (!err)
+		err = each(rd, root, "links", PLAN_SWITCHES_MAX, read_link);
+	if (!err)
+		err = each(rd, root, "tenants", PLAN_SWITCHES_MAX, read_tenant);
+	if (!err)
+		err = each(rd, root, "workloads", PLAN_WORKLOADS_MAX, read_workload);
+	for (w = 0; w < rd->in->n_workloads && !err && !rd->deficit_given; w++)
+		if (DEFICIT_TIMES * rd->in->workloads[w].weight > rd->in->deficit_weight)
+			rd->in->deficit_weight = DEFICIT_TIMES * rd->in->workloads[w].weight;
+	if (rd->in->deficit_weight > PLAN_WEIGHT_MAX)
+		rd->in->deficit_weight = PLAN_WEIGHT_MAX;
+	return err;
+}
+
+int plan_read(struct plan_instance *in, const char *file, const char *text, size_t len,
+	      struct fault *fault)
+{
+	struct reader rd = { .in = in };
+	size_t i;
+	int err;
+
+	memset(in, 0, sizeof(*in));
+	for (i = 0; i < sizeof(rd.names) / sizeof(rd.names[0]); i++)
+		rd.names[i] = json_object_new_object();
+	err = jread_open(&rd.r, file, text, len, fault);
+	if (!err)
+		err = read_all(&rd);
+	if (!err) {
+		/* The reader knows lines, this knows what belongs together: the whole is meant. */
+		err = plan_check(in, fault);
+		if (err)
+			fault_prefix(fault, "%s:1:1", file);
+	}
+	jread_close(&rd.r);
+	for (i = 0; i < sizeof(rd.names) / sizeof(rd.names[0]); i++)
+		json_object_put(rd.names[i]);
+	return err;
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c)) kmod/fit.c
+// packages: libnl-3.0 libnl-genl-3.0 json-c libudev ncursesw
+/*
+ * gpuctl doctor on recorded hosts (tests/data/hosts): all that it says of each, and of
+ * each check that it can be provoked, by changing one thing of a copy.
+ */
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "doctor/grow.h"
+#include "doctor/permissions.h"
+#include "doctor/units.h"
+#include "lib/out.h"
+#include "lib/text.h"
+#include "tap.h"
+
+#define HOSTS "tests/data/hosts"
+
+static char dir[] = "/tmp/doctor_test.XXXXXX";
+static char *text;
+static char *error;
+
+/* gpuctl doctor with more words; output is left in text, the error in error. */
+static int doctor(const char *host, const char *more)
+{
+	char *sysfs = mem_printf("%s/%s", dir, host);
+	char *words[] = { "gpuctl", "doctor", "--sysfs", sysfs, more ? "--gpu" : NULL,
+			  (char *)more, NULL };
+	struct ctl_ctx ctx = { .data_dir = "ctl/catalogue", .config_dir = "/etc/gpuctl" };
+	size_t size;
+	FILE *f;
+	int ret;
+
+	free(text);
+	free(error);
+	f = open_memstream(&text, &size);
+	ctx.out = out_new(f);
+	ret = ctl_dispatch(&ctx, more ? 6 : 4, words);
+	out_flush(ctx.out);
+	out_free(ctx.out);
+	fclose(f);
+	error = ctx.error;
+	free(ctx.more);
+	free(ctx.given);
+	free(sysfs);
+	return ret;
+}
+
+static int shell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static int shell(const char *fmt, ...)
+{
+	char *command;
+	va_list ap;
+	int ret;
+
+	va_start(ap, fmt);
+	command = mem_vprintf(fmt, ap);
+	va_end(ap);
+	ret = system(command);
+	free(command);
+	return WIFEXITED(ret) ? WEXITSTATUS(ret) : -1;
+}
+
+/* A line that begins with the level and the check, and says the phrase. */
+static bool says(const char *level, const char *check, const char *phrase)
+{
+	const char *line = text;
+	size_t len;
+
+	for (; line && *line; line += len + (line[len] == '\n')) {
+		char *copy;
+		char is[8] = "", what[32] = "";
+		bool good;
+
+		len = strcspn(line, "\n");
+		copy = mem_printf("%.*s", (int)len, line);
+		good = sscanf(copy, "%7s %31s", is, what) == 2 && !strcmp(is, level) &&
+		       !strcmp(what, check) && strstr(copy, phrase);
+		free(copy);
+		if (good)
+			return true;
+	}
+	return false;
+}
+
+static void whole_hosts(void)
+{
+	static const struct {
+		const char *name;
+		int exit;
+	} hosts[] = {
+		{ "healthy", 0 }, { "small-windows", 1 }, { "qemu-switch", 1 },
+		{ "osc-refused", 1 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		char *want = mem_printf("%s/%s.want", dir, hosts[i].name), *is;
+		FILE *f;
+		int ret;
+
+		ok(!shell("mkdir %s/%s && tar -C %s/%s -xzf " HOSTS "/%s.tar.gz && cp " HOSTS
+			  "/%s.txt %s", dir, hosts[i].name, dir, hosts[i].name, hosts[i].name,
+			  hosts[i].name, want), "%s: a recorded host", hosts[i].name);
+		ret = doctor(hosts[i].name, NULL);
+		is_int(ret, hosts[i].exit, "the exit code");
+		is = mem_printf("%s/%s.is", dir, hosts[i].name);
+		f = fopen(is, "w");
+		if (f) {
+			fputs(text, f);
+			fclose(f);
+		}
+		ok(!shell("diff -u %s %s | sed 's/^/# /'; cmp -s %s %s", want, is, want, is),
+		   "%s: all that is said of it", hosts[i].name);
+		free(want);
+		free(is);
+	}
+}
+
+/**
+ * struct change - one thing that is wrong with a host
+ * @host: which
+ * @command: of the shell, in its directory
+ * @level: what is said then
+ * @check: by which check
+ * @phrase: with these words
+ */
+struct change {
+	const char *host, *command, *level, *check, *phrase;
+};
+
+#define PORT "sys/bus/pci/devices/10000:02:00.0"
+#define GPU "sys/bus/pci/devices/10000:03:00.0"
+#define OPTION(o) "echo \"$(cat proc/cmdline) " o "\" >proc/cmdline.new && mv proc/cmdline.new proc/cmdline"
+#define BYTES(file, at, bytes) \
+	"printf '" bytes "' | dd of=" file "/config bs=1 seek=$((" at ")) conv=notrunc 2>/dev/null"
+#define LOCKDOWN "mkdir -p sys/kernel/security && echo 'none [integrity] confidentiality' >sys/kernel/security/lockdown && "
+#define SYSTEMD "mkdir -p run/systemd/system usr/lib/systemd/system && touch usr/lib/systemd/system/gpufabric-attached@.service && "
+#define SPEC(kind, name) "{\"cdiVersion\":\"0.5.0\",\"kind\":\"" kind "\",\"devices\":[{\"name\":\"" name "\"}]}"
+
+static const struct change changes[] = {
+	{ "healthy", "echo 5.10.0-30-amd64 >proc/sys/kernel/osrelease", "FAIL", "kernel",
+	  "needs 6.1 or newer" },
+	{ "healthy", OPTION("pcie_ports=compat"), "FAIL", "kernel-options",
+	  "take pcie_ports=compat off" },
+	{ "healthy", OPTION("pci=realloc,noacpi"), "FAIL", "kernel-options", "take pci=noacpi off" },
+	{ "healthy", OPTION("acpi=off"), "FAIL", "kernel-options", "acpi=off" },
+	{ "healthy", OPTION("pci=nobar"), "FAIL", "kernel-options", "pci=nobar" },
+	{ "healthy", OPTION("pci=nocrs"), "warn", "kernel-options", "pci=nocrs" },
+	{ "healthy", OPTION("pci=realloc=off"), "note", "kernel-options", "realloc=off" },
+	{ "healthy", OPTION("pciehp.pciehp_poll_mode=1"), "warn", "kernel-options", "poll_mode" },
+	{ "healthy", OPTION("module_blacklist=foo,gpufabric"), "FAIL", "kernel-options",
+	  "never loaded" },
+	{ "healthy", "rm -r sys/bus/pci_express sys/bus/pci/slots; " OPTION("pcie_ports=compat"),
+	  "FAIL", "hotplug", "by pcie_ports=compat" },
+	{ "healthy", "rm -r sys/bus/pci_express sys/bus/pci/slots", "FAIL", "hotplug",
+	  "although nothing keeps it" },
+	{ "healthy", "rm -r sys/bus/pci_express sys/bus/pci/slots dmesg", "FAIL", "hotplug",
+	  "does not tell why any more" },
+	{ "healthy", "rm -r sys/bus/pci_express", "warn", "hotplug", "although nothing keeps it" },
+	{ "healthy", "rm -r sys/bus/pci_express; for p in 10000:02:00.0 10000:02:01.0 10000:06:00.0 10000:06:01.0; do "
+	  BYTES("sys/bus/pci/devices/$p", "0x54", "\\0\\0\\0\\0") "; done", "ok", "hotplug",
+	  "another slot driver drives" },
+	{ "healthy", "rm -r sys/bus/pci_express sys/bus/pci/slots; for p in 10000:02:00.0; do "
+	  BYTES("sys/bus/pci/devices/$p", "0x54", "\\0\\0\\0\\0") "; done", "note", "hotplug",
+	  "no hot-plug controller; the module works them by their links" },
+	{ "osc-refused", "rm -r sys/bus/pci/slots", "FAIL", "hotplug",
+	  "(acpi PNP0A08:00: _OSC: OS now controls [SHPCHotplug PME AER PCIeCapability])" },
+	{ "healthy", "rm sys/bus/pci/devices/10000:*", "FAIL", "hotplug", "no downstream port" },
+	{ "small-windows", OPTION("pci=realloc,hpmmioprefsize=512G"), "FAIL", "windows",
+	  "pci=hpmmioprefsize=512G is there already and was not enough" },
+	{ "healthy", "for f in sys/bus/pci/devices/*/config; do truncate -s 64 $f; done", "FAIL",
+	  "hotplug", "run gpuctl doctor as root" },
+	{ "small-windows", "rm dmesg", "FAIL", "windows", "the kernel's log cannot be read" },
+	{ "small-windows", "sed -i 1,5d dmesg", "FAIL", "windows", "the kernel's log no longer tells" },
+	{ "small-windows", "sed -i 's/pci 10000:02:0[0-9].0: bridge window.*assigned//' dmesg", "FAIL",
+	  "windows", "hpmmioprefsize=512G,resource_alignment=20@10000:02:00.0;20@10000:02:01.0" },
+	{ "small-windows", "sed -i 's/\\(10000.*root bus resource .mem 0x100000000000\\)-0x[0-9a-f]*/\\1-0x1017ffffffff/' dmesg",
+	  "FAIL", "windows", "no kernel parameter helps, since the host bridge has 96 GiB" },
+	{ "small-windows", BYTES("sys/bus/pci/devices/10000:02:01.0", "0x54", "\\0\\0\\0\\0"), "FAIL",
+	  "windows", "10000:02:01.0 has no hot-plug controller" },
+	{ "healthy", "for f in sys/bus/pci/devices/1000?:*/subordinate_bus_number; do echo 200 >$f; done", "ok",
+	  "buses", "each slot has" },
+	{ "healthy", "sed -i '2s/.*/0x0000000000000000 0x0000001fffffffff 0x0000000020142204/' " GPU "/resource",
+	  "FAIL", "bars", "BAR 1 of 10000:03:00.0 (128 GiB) has no address" },
+	/* One BAR, 256 MiB of up to 128 GiB, behind the serial number. */
+	{ "healthy", BYTES(GPU, "0x100", "\\003\\000\\001\\030") "; "
+	  BYTES(GPU, "0x180", "\\025\\000\\001\\000\\000\\020\\040\\000\\041\\010\\000\\000"), "warn",
+	  "resizable-bar", "BAR 1 of 10000:03:00.0 is 256 MiB and could be 128 GiB" },
+	{ "healthy", BYTES(PORT, "0x106", "\\035\\000"), "warn", "acs",
+	  "pci=disable_acs_redir=10000:02:00.0" },
+	{ "healthy", "mkdir -p sys/kernel/iommu_groups/7 && echo DMA-FQ >sys/kernel/iommu_groups/7/type && "
+	  "ln -s ../../../kernel/iommu_groups/7 " GPU "/iommu_group", "warn", "iommu", "iommu=pt" },
+	{ "healthy", "mkdir -p sys/kernel/iommu_groups/7 && echo identity >sys/kernel/iommu_groups/7/type",
+	  "ok", "iommu", "1 IOMMU groups" },
+	{ "healthy", "rm -r sys/module/gpufabric", "warn", "module", "not loaded" },
+	{ "healthy", "rm -r sys/module/gpufabric lib", "FAIL", "module", "not installed" },
+	{ "healthy", "echo 0.0.1 >sys/module/gpufabric/version", "warn", "module", "0.0.1 is loaded" },
+	{ "healthy", LOCKDOWN "rm -r sys/module/gpufabric", "FAIL", "signature", "kernel lockdown refuses" },
+	{ "healthy", LOCKDOWN "echo O >sys/module/gpufabric/taint", "ok", "signature", "is signed" },
+	{ "healthy", LOCKDOWN "rm -r sys/module/gpufabric lib", "note", "signature", "has to be signed" },
+	{ "healthy", "mkdir -p sys/firmware/efi/efivars && printf '\\6\\0\\0\\0\\1' >"
+	  "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c", "FAIL",
+	  "signature", "secure boot" },
+	{ "healthy", "mkdir -p sys/module/module/parameters && echo Y >sys/module/module/parameters/sig_enforce",
+	  "FAIL", "signature", "sig_enforce" },
+	{ "healthy", "mkdir -p var/lib/dkms/gpufabric/0.0.1/x", "warn", "dkms", "DKMS has gpufabric 0.0.1" },
+	{ "healthy", "mkdir -p var/lib/dkms/gpufabric/" GPUCTL_VERSION "/5.0", "warn", "dkms", "is not built for" },
+	{ "healthy", "mkdir -p var/lib/dkms/gpufabric/" GPUCTL_VERSION "/$(cat proc/sys/kernel/osrelease)",
+	  "ok", "dkms", "is built for" },
+	{ "healthy", "echo 1 >" GPU "/users", "warn", "holders", "counts 1 of its own" },
+	{ "healthy", "echo 2 >" GPU "/sriov_numvfs", "warn", "holders", "2 virtual functions" },
+	{ "healthy", "rm " GPU "/driver; ln -s ../../drivers/nvidia " GPU "/driver; mkdir -p proc/77; "
+	  "echo nvidia-persistenced | cut -c1-15 >proc/77/comm", "warn", "holders",
+	  "nvidia-persistenced (pid 77) keeps 1 GPUs in use" },
+	{ "healthy", "find . -name 60-gpufabric.rules -delete", "warn", "udev", "are not installed" },
+	{ "healthy", "mkdir -p etc/udev/rules.d; ln -sf /dev/null etc/udev/rules.d/60-gpufabric.rules",
+	  "warn", "udev", "masked by /etc/udev" },
+	{ "healthy", "find . -name 20-gpufabric.hwdb -delete", "warn", "hwdb", "is not installed" },
+	{ "healthy", "mkdir -p etc/udev/hwdb.d; : >etc/udev/hwdb.d/20-gpufabric.hwdb", "warn", "hwdb",
+	  "masked by /etc/udev" },
+	{ "healthy", "for f in $(find . -name hwdb.bin); do : >$f; done", "warn", "hwdb", "compiled" },
+	{ "healthy", "mkdir -p run/systemd/system; find . -name 'gpufabric-attached@.service' -delete",
+	  "warn", "units", "not installed" },
+	{ "healthy", SYSTEMD "printf 'Id=gpufabric-a.service\\nLoadState=loaded\\nActiveState=active\\n\\n"
+	  "Id=gpufabric-b.service\\nLoadState=loaded\\nActiveState=failed\\n' >units", "warn", "units",
+	  "gpufabric-b.service: failed: journalctl" },
+	{ "healthy", SYSTEMD "printf 'Id=gpufabric-b.service\\nLoadState=masked\\nActiveState=inactive\\n' >units",
+	  "warn", "units", "systemctl unmask gpufabric-b.service" },
+	{ "healthy", SYSTEMD "printf 'Id=gpufabric-b.service\\nLoadState=loaded\\nActiveState=active\\n' >units",
+	  "ok", "units", "1 loaded" },
+	{ "healthy", "printf 'hook 100755 0 /etc/gpuctl/hooks.d/assign.d/x\\npart 100755 1000 /srv/x\\n' >permissions",
+	  "FAIL", "hooks", "chown root /srv/x" },
+	{ "healthy", "printf 'hook 100755 0 /etc/gpuctl/hooks.d/assign.d/x\\npart 40777 0 /srv\\n' >permissions",
+	  "FAIL", "hooks", "chmod go-w /srv" },
+	{ "healthy", "printf 'hook 100755 0 /etc/gpuctl/hooks.d/assign.d/x\\npart 41777 0 /tmp\\n' >>permissions",
+	  "ok", "hooks", "2 hooks" },
+	{ "healthy", "printf 'hook 100644 0 /etc/gpuctl/hooks.d/assign.d/x\\n' >permissions", "note", "hooks",
+	  "not executable" },
+	{ "healthy", "printf 'hook 100755 0 /etc/gpuctl/hooks.d/assign.d/x.sh\\n' >permissions", "note",
+	  "hooks", "in its name" },
+	{ "healthy", "printf 'hook 0 0 /etc/gpuctl/hooks.d/assign.d/x\\n' >permissions", "note", "hooks",
+	  "leads nowhere" },
+	{ "healthy", "mkdir -p etc/cdi; echo nonsense >etc/cdi/x.json", "warn", "cdi", "/etc/cdi/x.json is no" },
+	{ "healthy", "mkdir -p etc/cdi; echo '" SPEC("a.b/c", "1") "' | tee etc/cdi/x.json >etc/cdi/y.json",
+	  "warn", "cdi", "a.b/c=1 is in /etc/cdi/x.json and in /etc/cdi/y.json" },
+	{ "healthy", "mkdir -p etc/cdi; echo '" SPEC("gpufabric.io/gpu", "old") "' >etc/cdi/x.json",
+	  "warn", "cdi", "has old, which is no GPU" },
+};
+
+static void one_change_each(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		const struct change *c = &changes[i];
+		int ret;
+
+		ret = shell("cd %s && rm -rf changed && cp -a %s changed && cd changed && { %s; }",
+			    dir, c->host, c->command);
+		is_int(ret, 0, c->command);
+		doctor(c->host, NULL);
+		ok(!says(c->level, c->check, c->phrase), "%s %s: not said before: %s", c->level,
+		   c->check, c->phrase);
+		ret = doctor("changed", NULL);
+		if (!ok(says(c->level, c->check, c->phrase), "%s %s: %s", c->level, c->check,
+			c->phrase))
+			printf("# %s\n", text);
+		if (!strcmp(c->level, "FAIL"))
+			is_int(ret, 1, "and that is a failure");
+	}
+	tap_counted("doctor.changes", i);
+}
+
+static void test_gpu(void)
+{
+	is_int(doctor("small-windows", "t4"), 0, "a small card needs nothing");
+	ok(says("ok", "windows", "room for T4 in 4 of 4 slots"), "as is said");
+	is_int(doctor("small-windows", "h100-pcie-80"), 1, "a larger one does");
+	ok(says("FAIL", "windows", "pci=hpmmioprefsize=256G"), "less than the largest");
+	is_int(doctor("qemu-switch", "t4"), 1, "windows of firmware are too small for any");
+	ok(says("FAIL", "windows", "pci=hpmmioprefsize=512M,resource_alignment=20@0000:00:0"),
+	   "for small ones it helps to forget them");
+	is_int(doctor("healthy", "nonsense"), 2, "a card that nobody knows");
+	is_int(doctor("nowhere", NULL), 1, "a copy that is not there");
+	is_str(strstr(error, ": ") ? strstr(error, ": ") + 2 : NULL, "No such file or directory",
+	       "is said to be so");
+	shell("mkdir %s/empty", dir);
+	is_int(doctor("empty", NULL), 1, "a directory that is no copy");
+	ok(strstr(error, "has no tree of a host"), "says what is missing");
+}
+
+/* What is in a copy was written by others: links lead nowhere but into it. */
+static void test_escape(void)
+{
+	shell("cd %s && rm -rf changed && cp -a healthy changed && mkdir -p changed/etc && "
+	      "ln -sf ../../../../../../../../etc/hostname changed/proc/sys/kernel/osrelease", dir);
+	is_int(doctor("changed", NULL), 1, "a link that leads out of a copy");
+	ok(error && strstr(error, "has no tree of a host"), "leads nowhere");
+	shell("cd %s && rm -rf changed && cp -a healthy changed && rm changed/dmesg && "
+	      "mkfifo changed/dmesg", dir);
+	is_int(doctor("changed", NULL), 0, "a FIFO in it holds nobody up");
+}
+
+static void test_parsers(void)
+{
+	const char *at = "Id=a\nLoadState=loaded\n\n\nActiveState=x\n\nId=b\nnonsense\nActiveState=failed";
+	const char *lines = "nonsense\nhook 100755 0 /a b\npart 40755 12 /\n";
+	struct permission p;
+	struct klog log;
+	struct unit unit;
+	char size[24];
+
+	ok(units_next(&at, &unit) && !strcmp(unit.id, "a") && !strcmp(unit.load, "loaded"),
+	   "a unit");
+	ok(units_next(&at, &unit) && !strcmp(unit.id, "b") && !strcmp(unit.active, "failed"),
+	   "the next");
+	ok(!units_next(&at, &unit), "no more");
+	ok(permissions_next(&lines, &p) && p.hook && p.mode == 0100755 && !strcmp(p.path, "/a b"),
+	   "a hook");
+	ok(permissions_next(&lines, &p) && !p.hook && p.uid == 12, "a part of its path");
+	ok(!permissions_next(&lines, &p), "no more");
+	klog_parse(&log, "[    0.000000] Linux version 6.1\n"
+			 "<6>[    1.5] pci_bus 0000:80: root bus resource [mem 0x380000000000-0x387fffffffff window]\n"
+			 "[    1.6] pci 0000:81:00.0: BAR 15: assigned [mem 0x38-0x39 64bit pref]\n"
+			 "[    1.6] pcieport 0000:82:00.0: bridge window [mem 0x38-0x39 64bit pref]: assigned\n"
+			 "[    1.6] pci 0000:83:00.0: bridge window [mem 0x38-0x39]: assigned\n"
+			 "[    1.6] pci 0000:84:00.0: bridge window [mem 0x38-0x39 64bit pref]: assigned\n"
+			 "[    1.7] acpi PNP0A08:00: _OSC: OS now controls [PCIeHotplug PME]\n");
+	ok(log.complete && log.granted && !log.refused, "a log from the beginning, hot-plug granted");
+	ok(log.n_windows == 1 && log.windows[0].bus == 0x80 &&
+	   log.windows[0].range.end == 0x387fffffffff, "a host bridge's window");
+	ok(klog_sized(&log, "0000:81:00.0") && klog_sized(&log, "0000:84:00.0"),
+	   "windows that the kernel placed, as older and newer kernels say it");
+	ok(!klog_sized(&log, "0000:82:00.0") && !klog_sized(&log, "0000:83:00.0"),
+	   "not those of later, nor others");
+	klog_free(&log);
+	is_str(grow_size(size, 512ull << 30), "512G", "sizes as the kernel reads them");
+	is_str(grow_size(size, (128ull << 30) + (32ull << 20)), "131104M", "odd ones");
+	is_str(grow_size(size, 2ull << 40), "2T", "large ones");
+}
+
+int main(void)
+{
+	if (!mkdtemp(dir)) {
+		ok(false, "a temporary directory");
+		return tap_done();
+	}
+	test_parsers();
+	whole_hosts();
+	one_change_each();
+	test_gpu();
+	test_escape();
+	shell("rm -rf %s", dir);
+	free(text);
+	free(error);
+	return tap_done();
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: ctl/lib/follow.c ctl/lib/program.c ctl/lib/text.c ctl/lib/model.c
+/*
+ * Which units are started for which change, and when compositions are due to be
+ * taken back. Starting them is for tests/system.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/follow.h"
+#include "lib/text.h"
+#include "tap.h"
+
+static void escapes(const char *name, const char *want)
+{
+	char *is = follow_escape(name);
+
+	ok(!strcmp(is, want), "%s is %s in a unit's name (%s)", name, want, is);
+	free(is);
+}
+
+/* The unit for slot 3-2 that goes from one state to another, "" for none. */
+static char *unit(uint32_t from, uint32_t to, bool told)
+{
+	struct gf_slot slot = { .id = 7, .name = (char *)"3-2", .state = from };
+	struct gf_fabric fabric = { .slots = &slot, .n_slots = 1 };
+	struct gf_event event = {
+		.kind = GPUFABRIC_EVENT_KIND_SLOT_CHANGED,
+		.has_slot = true,
+		.slot = { .id = 7, .name = (char *)"3-2", .state = to },
+		.has_previous = told,
+		.previous = from,
+	};
+	char *is = follow_unit(&fabric, &event);
+
+	return is ? is : mem_strdup("");
+}
+
+static void starts(uint32_t from, uint32_t to, const char *want, const char *what)
+{
+	char *is = unit(from, to, true), *same = unit(from, to, false);
+
+	ok(!strcmp(is, want), "%s: %s", what, *is ? is : "none");
+	ok(!strcmp(same, want), "the same by what was known before: %s", same);
+	free(is);
+	free(same);
+}
+
+static void units(void)
+{
+	static const char fault[] = "gpufabric-fault@3\\x2d2.service";
+	static const char detached[] = "gpufabric-detached@3\\x2d2.service";
+
+	starts(GPUFABRIC_SLOT_STATE_ATTACHING, GPUFABRIC_SLOT_STATE_FAULT, fault, "a fault");
+	starts(GPUFABRIC_SLOT_STATE_READY, GPUFABRIC_SLOT_STATE_LOST, fault, "a GPU that is lost");
+	starts(GPUFABRIC_SLOT_STATE_DETACHING, GPUFABRIC_SLOT_STATE_STUCK, fault, "a stuck slot");
+	starts(GPUFABRIC_SLOT_STATE_FAULT, GPUFABRIC_SLOT_STATE_FAULT, "", "the same fault");
+	starts(GPUFABRIC_SLOT_STATE_DETACHING, GPUFABRIC_SLOT_STATE_OFF, detached, "a detach");
+	starts(GPUFABRIC_SLOT_STATE_READY, GPUFABRIC_SLOT_STATE_EMPTY, detached, "a card taken out");
+	starts(GPUFABRIC_SLOT_STATE_EMPTY, GPUFABRIC_SLOT_STATE_OFF, "", "a card put in");
+	starts(GPUFABRIC_SLOT_STATE_FAULT, GPUFABRIC_SLOT_STATE_OFF, "", "a cleared fault");
+	starts(GPUFABRIC_SLOT_STATE_OFF, GPUFABRIC_SLOT_STATE_ATTACHING, "", "an attach");
+	starts(GPUFABRIC_SLOT_STATE_ATTACHED, GPUFABRIC_SLOT_STATE_READY, "", "its end");
+}
+
+static void others(void)
+{
+	struct gf_fabric fabric = { 0 };
+	struct gf_event removed = { .kind = GPUFABRIC_EVENT_KIND_SLOT_REMOVED, .has_slot = true };
+	struct gf_event drain = { .kind = GPUFABRIC_EVENT_KIND_DRAIN, .has_operation = true };
+
+	ok(!follow_unit(&fabric, &removed), "none for a slot that goes");
+	ok(!follow_unit(&fabric, &drain), "none for an operation");
+}
+
+static void leases(void)
+{
+	struct gf_composition two[2] = {
+		{ .name = (char *)"short", .lease = 2000 },
+		{ .name = (char *)"long", .lease = 500000 },
+	};
+	struct gf_fabric fabric = { .compositions = two, .n_compositions = 2 };
+	struct follow follow = { 0 };
+
+	ok(follow_patience(&follow, &fabric, 500) == 1500, "a turn is wanted at the first end");
+	ok(!follow_takes_back(&follow, &fabric, 1999), "nothing is due before");
+	ok(follow_takes_back(&follow, &fabric, 2000), "then it is");
+	ok(!follow_takes_back(&follow, &fabric, 2001), "once");
+	ok(follow_patience(&follow, &fabric, 2001) == 60000, "the next is asked for each minute");
+	two[0].lease = 3000;
+	ok(follow_patience(&follow, &fabric, 2001) == 999, "a lease that is longer now counts");
+	ok(follow_takes_back(&follow, &fabric, 700000), "a late look finds both");
+	ok(follow.due == 500000, "and has seen both");
+	ok(follow_patience(&follow, &fabric, 700001) == -1, "after that there is nothing to wait for");
+	follow.running = 1;
+	ok(follow_patience(&follow, &fabric, 700001) == 200, "but for units that run");
+}
+
+static void orphans(void)
+{
+	struct gf_composition one = { .name = (char *)"lost" };
+	struct gf_fabric fabric = { .compositions = &one, .n_compositions = 1 };
+	struct follow follow = { 0 };
+
+	follow_snapshot(&follow, &fabric);
+	ok(follow.changed, "a snapshot is a change");
+	ok(!follow_takes_back(&follow, &fabric, 1), "a composition that has a client is left");
+	one.flags = GPUFABRIC_COMPOSITION_FLAG_ORPHANED;
+	follow_snapshot(&follow, &fabric);
+	ok(follow_takes_back(&follow, &fabric, 1), "one that has lost it is taken back");
+	ok(!follow_takes_back(&follow, &fabric, 1), "by one start");
+}
+
+int main(void)
+{
+	escapes("100", "100");
+	escapes("3-2", "3\\x2d2");
+	escapes("0000:c1:00.0", "0000:c1:00.0");
+	escapes(".a/b c", "\\x2ea-b\\x20c");
+	units();
+	others();
+	leases();
+	orphans();
+	return tap_done();
+}

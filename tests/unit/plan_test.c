@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: ctl/plan/check.c ctl/plan/dual.c ctl/plan/instance.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/path.c ctl/plan/roster.c ctl/plan/shape.c ctl/plan/solve.c ctl/catalogue/fault.c ctl/lib/text.c
+/*
+ * Plans of small random instances against all plans that there are, enumerated here from the
+ * words of gpuctl-plan(5): what a plan costs is what is added up here, none costs less than the
+ * best of all, and no bound is above that. Larger ones are checked for what must never happen.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/instance.h"
+#include "plan_rules.h"
+#include "tap.h"
+
+#define TINY 5000
+#define LARGER 150
+#define COMBINATIONS_MAX 30000
+#define PATHS_MAX 400
+
+static uint64_t state = 88172645463325252ull;
+
+static uint32_t below(uint32_t n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (uint32_t)(state >> 11) % n;
+}
+
+static bool one_in(uint32_t n)
+{
+	return !below(n);
+}
+
+static void add_fabric(struct plan_instance *in, uint32_t gpus_max)
+{
+	uint32_t kinds = 1 + one_in(3), switches = 1 + below(2), i, k;
+
+	for (i = 0; i < kinds; i++) {
+		plan_add_kind(in, "k");
+		if (one_in(2)) {
+			in->kinds[i].off_w = below(3);
+			in->kinds[i].idle_w = in->kinds[i].off_w + below(50);
+			in->kinds[i].busy_w = in->kinds[i].idle_w + below(100);
+			in->kinds[i].wake_j = below(2) * below(20000);
+		}
+	}
+	for (i = 0; i < switches; i++) {
+		plan_add_switch(in, "s");
+		if (one_in(4))
+			in->switches[i].attach_max = below(gpus_max + 1);
+		for (k = 0; k < kinds; k++) {
+			uint32_t q;
+
+			if (k && one_in(2))
+				continue;
+			q = plan_add_pool(in, i, k, 1 + below(gpus_max));
+			in->pools[q].on = below(in->pools[q].gpus + 1);
+			in->pools[q].attach_s = below(40);
+			in->pools[q].detach_s = below(20);
+		}
+	}
+	for (i = 0; i < 1 + (uint32_t)one_in(3); i++) {
+		plan_add_host(in, "h");
+		if (one_in(3))
+			in->hosts[i].slots = 1 + below(2 * gpus_max);
+	}
+	for (i = 0; i < in->n_hosts && one_in(3); i++) {
+		for (k = 0; k < switches; k++) {
+			struct plan_link *link = plan_add_link(in, i, k);
+
+			link->locality = below(3) * 0.1;
+			if (one_in(2))
+				link->lanes = 2 + below(8);
+		}
+	}
+	for (i = 0; i < below(3); i++) {
+		plan_add_tenant(in, "t");
+		in->tenants[i].guarantee = below(gpus_max + 1);
+		if (one_in(3))
+			in->tenants[i].limit = in->tenants[i].guarantee + below(3);
+	}
+}
+
+static void add_demand(struct plan_instance *in, struct plan_workload *w, uint32_t need_max)
+{
+	uint32_t *need = malloc(in->n_slots * sizeof(*need));
+	uint32_t last = 1 + below(need_max), k, first = below((uint32_t)in->n_kinds);
+	size_t t;
+
+	for (t = 0; t < in->n_slots; t++) {
+		if (one_in(2))
+			last = below(need_max + 1);
+		need[t] = last;
+	}
+	plan_add_choice(in, w, first, need);
+	for (k = 0; k < in->n_kinds; k++) {
+		if (k == first || one_in(2))
+			continue;
+		for (t = 0; t < in->n_slots; t++)
+			need[t] = need[t] ? 1 + below(need_max) : 0;
+		plan_add_choice(in, w, k, need);
+	}
+	free(need);
+}
+
+/* Something that it has now, if there is such a thing and nobody else has it. */
+static void add_now(struct plan_instance *in, struct plan_workload *w, uint32_t *left)
+{
+	uint32_t q = below((uint32_t)in->n_pools), gpus;
+	size_t i, k;
+
+	for (i = 0; i < w->n_choices && w->choices[i].kind != in->pools[q].kind;)
+		i++;
+	if (i == w->n_choices || !left[q])
+		return;
+	gpus = 1 + below(left[q]);
+	for (k = 0; k < in->n_links; k++)
+		if (w->lanes && in->links[k].lanes != PLAN_NONE &&
+		    in->links[k].lanes / w->lanes / 2 < gpus)
+			return;
+	if (in->hosts[w->host].slots / 2 < gpus ||
+	    (w->tenant != PLAN_NONE && in->tenants[w->tenant].limit / 3 < gpus))
+		return;
+	left[q] -= gpus;
+	plan_add_now(w, q, gpus);
+	w->keep = one_in(3) ? below((uint32_t)in->n_slots + 1) : 0;
+}
+
+static void make(struct plan_instance *in, uint32_t workloads, uint32_t slots, uint32_t gpus_max)
+{
+	uint32_t left[8], i;
+
+	memset(in, 0, sizeof(*in));
+	in->n_slots = slots;
+	in->slot_s = 1 + below(300);
+	in->energy_cost = one_in(2) ? below(10) / 1000.0 : 0;
+	in->deficit_weight = one_in(4) ? 0 : 5 + below(30);
+	add_fabric(in, gpus_max);
+	for (i = 0; i < in->n_pools; i++)
+		left[i] = in->pools[i].gpus;
+	for (i = 0; i < workloads; i++) {
+		struct plan_workload *w;
+
+		plan_add_workload(in, "w");
+		w = &in->workloads[i];
+		w->host = below((uint32_t)in->n_hosts);
+		w->tenant = in->n_tenants && !one_in(4) ? below((uint32_t)in->n_tenants) : PLAN_NONE;
+		w->gang = one_in(2);
+		w->hold = one_in(3) ? below(slots + 1) : 0;
+		w->span = 1 + one_in(3);
+		w->lanes = one_in(2) ? 1 + below(3) : 0;
+		w->weight = below(6);
+		w->load_s = one_in(2) ? below(30) : 0;
+		add_demand(in, w, gpus_max);
+		if (one_in(2))
+			add_now(in, w, left);
+	}
+}
+
+/* --- all plans --------------------------------------------------------------- */
+
+/**
+ * struct choice_set - all that one workload could do
+ * @configs: counts by pool
+ * @n: configurations
+ * @path: ways through time, as indices of configurations
+ * @cost: of each way, as far as it is the workload's alone
+ * @n_paths: how many
+ */
+struct choice_set {
+	uint32_t configs[64][RULES_POOLS];
+	size_t n;
+	uint8_t path[PATHS_MAX][8];
+	double cost[PATHS_MAX];
+	size_t n_paths;
+};
+
+static struct choice_set sets[4];
+static uint32_t trial[RULES_USE_MAX];
+static double best_cost;
+
+static bool list_configs(const struct plan_instance *in, size_t w, struct choice_set *set)
+{
+	uint32_t counts[RULES_POOLS] = { 0 };
+	size_t q;
+
+	set->n = 0;
+	for (;;) {
+		if (rules_config(in, w, counts)) {
+			if (set->n == 64)
+				return false;
+			memcpy(set->configs[set->n++], counts, sizeof(counts));
+		}
+		for (q = 0; q < in->n_pools && counts[q] == in->pools[q].gpus; q++)
+			counts[q] = 0;
+		if (q == in->n_pools)
+			return true;
+		counts[q]++;
+	}
+}
+
+static bool list_paths(const struct plan_instance *in, size_t w, struct choice_set *set)
+{
+	uint8_t at[8] = { 0 };
+	size_t t, q;
+
+	set->n_paths = 0;
+	for (;;) {
+		for (t = 0; t < in->n_slots; t++)
+			for (q = 0; q < in->n_pools; q++)
+				*rules_at(in, trial, w, t, q) = set->configs[at[t]][q];
+		if (!rules_workload(in, trial, w)) {
+			if (set->n_paths == PATHS_MAX)
+				return false;
+			memcpy(set->path[set->n_paths], at, sizeof(at));
+			set->cost[set->n_paths++] = rules_cost_alone(in, trial, w);
+		}
+		for (t = 0; t < in->n_slots && at[t] + 1u == set->n; t++)
+			at[t] = 0;
+		if (t == in->n_slots)
+			return true;
+		at[t]++;
+	}
+}
+
+static void try_all(const struct plan_instance *in, size_t w, double cost)
+{
+	struct choice_set *set = &sets[w];
+	size_t p, t, q;
+
+	if (w == in->n_workloads) {
+		if (rules_limits(in, trial))
+			return;
+		cost += rules_cost_shared(in, trial, NULL);
+		if (cost < best_cost)
+			best_cost = cost;
+		return;
+	}
+	for (p = 0; p < set->n_paths; p++) {
+		for (t = 0; t < in->n_slots; t++)
+			for (q = 0; q < in->n_pools; q++)
+				*rules_at(in, trial, w, t, q) = set->configs[set->path[p][t]][q];
+		try_all(in, w + 1, cost + set->cost[p]);
+	}
+}
+
+static bool enumerate(const struct plan_instance *in)
+{
+	double combinations = 1;
+	size_t w;
+
+	for (w = 0; w < in->n_workloads; w++) {
+		if (!list_configs(in, w, &sets[w]) ||
+		    pow((double)sets[w].n, (double)in->n_slots) > 5000 ||
+		    !list_paths(in, w, &sets[w]))
+			return false;
+		combinations *= (double)sets[w].n_paths;
+	}
+	if (combinations > COMBINATIONS_MAX)
+		return false;
+	best_cost = INFINITY;
+	try_all(in, 0, 0);
+	return best_cost < INFINITY;
+}
+
+static uint32_t solved[RULES_USE_MAX];
+
+static void take(const struct plan_instance *in, const struct plan_solution *s)
+{
+	size_t w, t, q;
+
+	for (w = 0; w < in->n_workloads; w++)
+		for (t = 0; t < in->n_slots; t++)
+			for (q = 0; q < in->n_pools; q++)
+				*rules_at(in, solved, w, t, q) = plan_gpus_of(s, w, t, q);
+}
+
+static double cost_of(const struct plan_instance *in, const struct plan_solution *s)
+{
+	double cost = rules_cost_shared(in, solved, s->on);
+	size_t w;
+
+	for (w = 0; w < in->n_workloads; w++)
+		cost += rules_cost_alone(in, solved, w);
+	return cost;
+}
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) <= 1e-7 * (1 + fabs(a) + fabs(b));
+}
+
+/* What must hold of any plan; says what does not. */
+static const char *broken(const struct plan_instance *in, const struct plan_solution *s)
+{
+	const char *why = NULL;
+	size_t w;
+
+	take(in, s);
+	for (w = 0; w < in->n_workloads && !why; w++)
+		why = rules_workload(in, solved, w);
+	if (!why)
+		why = rules_limits(in, solved);
+	if (!why && !near(cost_of(in, s), s->cost.total))
+		why = "the cost is another";
+	if (!why && s->bound > s->cost.total + 1e-7 * (1 + fabs(s->cost.total)))
+		why = "the bound is above the cost";
+	return why;
+}
+
+static void test_tiny(void)
+{
+	struct plan_options how = { .effort = 10 };
+	size_t done = 0, best = 0, tries = 0, bad = 0, exact = 0;
+	double gap = 0;
+
+	while (done < TINY && tries++ < 10 * TINY && bad < 5) {
+		struct plan_instance in;
+		struct plan_solution s;
+		struct fault fault = { "" };
+		const char *why;
+		double room;
+
+		how.no_flow = one_in(2);
+		make(&in, 1 + below(3), 1 + below(3), 1 + below(3));
+		if (!enumerate(&in)) {
+			plan_instance_free(&in);
+			continue;
+		}
+		if (plan_solve(&in, &how, &s, &fault)) {
+			ok(false, "instance %zu: %s", tries, fault.text);
+			bad++;
+		} else {
+			room = 1e-7 * (1 + fabs(best_cost));
+			why = broken(&in, &s);
+			if (!why && s.cost.total < best_cost - room)
+				why = "it costs less than the best of all";
+			if (!why && s.bound > best_cost + room)
+				why = "the bound is above the best of all";
+			if (!why && s.exact && s.cost.total > best_cost + room)
+				why = "it is not the best, but says so";
+			if (why) {
+				ok(false, "instance %zu: %s: cost %g bound %g best %g", tries, why,
+				   s.cost.total, s.bound, best_cost);
+				bad++;
+			}
+			best += s.cost.total <= best_cost + room;
+			exact += s.exact;
+			if (best_cost > 0)
+				gap += (s.cost.total - best_cost) / best_cost;
+		}
+		plan_solution_free(&s);
+		plan_instance_free(&in);
+		done++;
+	}
+	ok(done == TINY && !bad, "%zu tiny instances against all plans", done);
+	ok(best >= done * 98 / 100, "%zu of them are planned best, %zu say so", best, exact);
+	printf("# mean distance %.6f\n", gap / (double)done);
+	tap_counted("plan.tiny", done);
+	tap_counted("plan.tiny_best", best);
+}
+
+static void test_larger(void)
+{
+	size_t i, bad = 0;
+
+	for (i = 0; i < LARGER && bad < 5; i++) {
+		struct plan_options quick = { .effort = 3, .no_flow = i % 2 };
+		struct plan_instance in;
+		struct plan_solution s, again;
+		struct fault fault = { "" };
+		const char *why = NULL;
+
+		make(&in, 3 + below(8), 6 + below(14), 4 + below(5));
+		if (plan_solve(&in, &quick, &s, &fault)) {
+			ok(false, "larger %zu: %s", i, fault.text);
+			plan_instance_free(&in);
+			bad++;
+			continue;
+		}
+		plan_solve(&in, &quick, &again, &fault);
+		why = broken(&in, &s);
+		if (!why && (memcmp(s.y, again.y, s.n_workloads * s.n_slots * sizeof(*s.y)) ||
+			     s.bound != again.bound))
+			why = "another plan the second time";
+		if (why) {
+			ok(false, "larger %zu: %s", i, why);
+			bad++;
+		}
+		plan_solution_free(&s);
+		plan_solution_free(&again);
+		plan_instance_free(&in);
+	}
+	ok(i == LARGER && !bad, "%zu larger instances keep every limit, twice the same", i);
+}
+
+static void refuses(struct plan_instance *in, const char *why)
+{
+	struct plan_solution s;
+	struct fault fault = { "" };
+
+	is_int(plan_solve(in, NULL, &s, &fault), -EINVAL, "refused");
+	ok(!strcmp(fault.text, why), "%s, not: %s", why, fault.text);
+	plan_solution_free(&s);
+}
+
+static void test_refusals(void)
+{
+	struct plan_instance in = { .slot_s = 60, .n_slots = 2 };
+	struct plan_solution s;
+	struct fault fault = { "" };
+	uint32_t need[2] = { 2, 2 };
+
+	refuses(&in, "there are no hosts");
+	plan_add_host(&in, "h");
+	is_int(plan_solve(&in, NULL, &s, &fault), 0, "nothing at all is planned");
+	ok(!s.cost.total && !plan_gap(&s), "and costs nothing");
+	plan_solution_free(&s);
+	plan_add_kind(&in, "k");
+	plan_add_switch(&in, "s");
+	plan_add_pool(&in, 0, 0, 3);
+	plan_add_workload(&in, "w");
+	refuses(&in, "workload w: no kind that it can use");
+	plan_add_choice(&in, &in.workloads[0], 0, need);
+	in.workloads[0].weight = -1;
+	refuses(&in, "workload w: weight or load_s out of range");
+	in.workloads[0].weight = NAN;
+	refuses(&in, "workload w: weight or load_s out of range");
+	in.workloads[0].weight = 1;
+	plan_add_workload(&in, "v");
+	plan_add_choice(&in, &in.workloads[1], 0, need);
+	plan_add_now(&in.workloads[0], 0, 2);
+	plan_add_now(&in.workloads[1], 0, 2);
+	in.workloads[0].keep = 1;
+	in.workloads[1].keep = 1;
+	refuses(&in, "workloads keep 4 of something that there are 3 of");
+	in.workloads[1].keep = 0;
+	is_int(plan_solve(&in, NULL, &s, &fault), 0, "what is not kept may be taken away");
+	is_int(plan_gpus(&s, 0, 0), 2, "from another");
+	plan_solution_free(&s);
+	plan_instance_free(&in);
+}
+
+int main(void)
+{
+	test_refusals();
+	test_tiny();
+	test_larger();
+	return tap_done();
+}

@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Our units, by systemd's own reader: no word of complaint, sandboxed as far as what they
+# do allows, and with manual pages that exist. And "make install" for a system that has
+# things elsewhere.
+
+set -euo pipefail
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=tests/report.sh
+. "$top/tests/report.sh"
+cd "$top"
+
+# Calls hooks, which do what a vendor's stack wants: see their first lines.
+loose=" gpufabric-reap.service gpufabric-restore.service "
+limit=2.5
+
+units=("$top"/udev/*.service "$top"/udev/*.target)
+root=$work/root
+system=$root/usr/lib/systemd/system
+mkdir -p "$system" "$root/usr/bin"
+cp -rL /lib/systemd/system/. "$system/" 2>/dev/null || true
+cp /bin/true "$root/usr/bin/true"
+cp /bin/true "$root/usr/bin/gpuctl"
+ln -s usr/bin "$root/bin"
+cp "${units[@]}" "$system/"
+
+for unit in "${units[@]}"; do
+	name=$(basename "$unit")
+	pages=$(sed -n 's/^Documentation=//p' "$unit")
+	missing=
+	for page in $pages; do
+		file=${page#man:}
+		file=${file%)}
+		[ -e "ctl/man/${file/\(/.}" ] || missing+=" $page"
+	done
+	report "${pages:+has some}$missing" "has some" "$name: documented by pages that there are"
+	# An instance of what is for many.
+	name=${name/@./@a.}
+	rc=0
+	systemd-analyze --root="$root" --man=no --recursive-errors=no verify "$name" >"$work/log" 2>&1 || rc=$?
+	report "$rc$(cat "$work/log")" 0 "$name: systemd has no complaint"
+	[[ $name == *.service ]] || continue
+	rc=0
+	systemd-analyze --root="$root" --offline=yes --no-pager --threshold=100 security "$name" >"$work/log" 2>&1 || rc=$?
+	score=$(sed -nE 's/.* exposure level for [^ ]+: ([0-9.]+) .*/\1/p' "$work/log")
+	echo "# $name: exposure ${score:-unknown}"
+	if [[ $loose == *" $name "* ]]; then
+		report "$(grep -c 'hooks of /etc/gpuctl/hooks.d' "$unit")" 1 "$name: says why it may more"
+	else
+		report "$(awk -v s="${score:-10}" -v l=$limit 'BEGIN { print (s <= l) }')" 1 \
+			"$name: exposed by at most $limit"
+	fi
+done
+
+# What starts what exists.
+for name in $(sed -nE 's/^(WantedBy|PartOf|Before|After|Requisite|BindsTo)=//p' "${units[@]}" |
+	tr ' ' '\n' | grep '^gpufabric' | sort -u); do
+	report "$(ls "udev/$name" 2>&1)" "udev/$name" "$name exists"
+done
+for name in $(grep -ohE 'gpufabric-[a-z]+@?(\.service)?"' ctl/lib/follow.h | tr -d '"' | sort -u); do
+	report "$(ls "udev/${name%.service}.service" 2>&1)" "udev/${name%.service}.service" \
+		"$name, which gpuctl watch starts, exists"
+done
+
+# Fedora's layout, by variables alone: no file of ours is anywhere else.
+fedora=$work/fedora
+mkdir -p "$fedora"
+make -s install-files install-boot install-dev dkms-sources DESTDIR="$fedora" prefix=/usr \
+	sysconfdir=/etc libdir=/usr/lib64 udevdir=/usr/lib/udev unitdir=/usr/lib/systemd/system \
+	zshdir=/usr/share/zsh/site-functions >"$work/log" 2>&1 ||
+	cat "$work/log"
+report "$(cd "$fedora" && find . -type f | sed -E 's#^\./##; s#^(usr/(bin|include|share/(gpuctl|gpufabric|man|bash-completion|zsh)|lib/(udev|systemd/system|modules-load\.d)|src/gpufabric(-sim)?-[0-9.]+))/.*#\1#; s#-[0-9.]+$##' | sort -u | xargs)" \
+	"usr/bin usr/include usr/lib/modules-load.d usr/lib/systemd/system usr/lib/udev usr/share/bash-completion usr/share/gpuctl usr/share/gpufabric usr/share/man usr/share/zsh usr/src/gpufabric usr/src/gpufabric-sim" \
+	"all is below /usr, as Fedora has it"
+make -s uninstall DESTDIR="$fedora" prefix=/usr udevdir=/usr/lib/udev zshdir=/usr/share/zsh/site-functions unitdir=/usr/lib/systemd/system
+report "$(cd "$fedora" && find . -type f ! -path './usr/src/*' -printf '%P ')" "" "uninstall leaves nothing of it"
+
+# Without a word it is for /usr/local, where packages have nothing.
+own=$work/own
+make -s install-files install-boot DESTDIR="$own" >"$work/log" 2>&1 || cat "$work/log"
+report "$(cd "$own" && find . -type f | sed -E 's#^\./##; s#^(usr/local|etc/(udev|systemd|modules-load\.d))/.*#\1#' | sort -u | xargs)" \
+	"etc/modules-load.d etc/systemd etc/udev usr/local" "and else below /usr/local and /etc"
+
+echo "1..$count"
+exit $((failed > 0))
