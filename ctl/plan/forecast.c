@@ -19,6 +19,7 @@
 #define ERRORS_MIN 30		/* fewer at this time of day: all errors */
 #define LOSS_KEEP 0.998
 #define LOSS_SPREAD 0.05	/* a way that is so much worse counts 1/e */
+#define LOSS_LEAST 0.000000001
 #define SCALE_FLOOR 0.1
 #define SCALE_FAST 0.8		/* share of the recent moves in the scale */
 #define MOVES_LONG 0.002
@@ -332,7 +333,7 @@ double forecast_quantile(const struct forecast *f)
 	said = said_at(f, f->n - 1);
 	least = f->loss[forecast_best(f)];
 	for (i = 0; i < FORECAST_WAYS; i++) {
-		weight = exp(-(f->loss[i] - least) / (LOSS_SPREAD * least + 1e-9));
+		weight = exp(-(f->loss[i] - least) / (LOSS_SPREAD * least + LOSS_LEAST));
 		sum += weight * said[i];
 		all += weight;
 	}

@@ -68,7 +68,7 @@ int jobs_parse(struct jobs *jobs, const char *name, const char *text, size_t len
 	       struct fault *f)
 {
 	size_t room = 0;
-	struct csv c;
+	struct csv c = { 0 };
 	int err;
 
 	memset(jobs, 0, sizeof(*jobs));

@@ -79,7 +79,7 @@ int series_add(struct series_set *set, const char *name, const char *text, size_
 	struct series s = { 0 };
 	size_t n = 0, room = 0;
 	uint64_t first = 0;
-	struct csv c;
+	struct csv c = { 0 };
 	int err;
 
 	err = tenant_name(set, name, s.name, f);
