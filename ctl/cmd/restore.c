@@ -17,6 +17,8 @@
 
 /* A file this long was written by something else. */
 #define FILE_MAX (16u << 20)
+/* At a boot slots are just being powered. */
+#define SETTLE_MS 60000
 
 static int read_file(struct ctl_ctx *ctx, const char *path, char **text, size_t *len)
 {
@@ -63,6 +65,48 @@ static const char *settled(const struct session *session, const struct saved_com
 	if (wanted->lease && wanted->lease <= text_now())
 		return "its lease is over";
 	return NULL;
+}
+
+static bool is_on_its_way(const struct session *session, const struct saved_composition *wanted)
+{
+	size_t i;
+
+	for (i = 0; i < wanted->n_slots; i++) {
+		const struct gf_slot *slot =
+			gf_slot_by_name(&session->fabric, wanted->slots[i].name);
+
+		if (slot && (slot->state == GPUFABRIC_SLOT_STATE_ATTACHING ||
+			     slot->state == GPUFABRIC_SLOT_STATE_DETACHING))
+			return true;
+	}
+	return false;
+}
+
+/* Until what others have begun with the slots has come to an end; what it is then is for the module. */
+static int settle(struct session *session, const struct saved_composition *wanted)
+{
+	uint64_t end = text_monotonic() + SETTLE_MS, now;
+	struct gf_event event;
+
+	while (is_on_its_way(session, wanted) && (now = text_monotonic()) < end) {
+		switch (gfc_next_event(session->client, (int)(end - now), &event)) {
+		case GFC_EVENT:
+			gf_fabric_apply(&session->fabric, &event);
+			gf_event_free(&event);
+			break;
+		case GFC_OVERRUN:
+			if (session_refresh(session))
+				return CTL_FAILED;
+			break;
+		case GFC_SIGNAL:
+			return ctl_fail(session->ctx, CTL_FAILED, "interrupted");
+		case GFC_ERROR:
+			return CTL_FAILED;
+		default:
+			break;
+		}
+	}
+	return CTL_DONE;
 }
 
 static struct gf_slot **find_slots(struct session *session, const struct saved_composition *wanted)
@@ -176,6 +220,10 @@ static int restore_one(struct session *session, const struct saved_composition *
 		out_note(ctx->out, "left", "", "%s: %s", wanted->name, why);
 		return CTL_DONE;
 	}
+	if (!ctx->dry_run)
+		ret = settle(session, wanted);
+	if (ret)
+		return ret;
 	slots = find_slots(session, wanted);
 	if (!slots)
 		return CTL_FAILED;
@@ -246,7 +294,8 @@ const struct ctl_command cmd_restore = {
 		"GPUs that are attached are adopted as they are, others are attached; a composition of a name\n"
 		"that exists is left alone, and so is one whose lease is over. What can be restored is, and the\n"
 		"rest is named. The module verifies that the GPUs are of the kind that they were. A file that\n"
-		"is corrupt or of a newer gpuctl is refused as a whole; where nothing was saved there is nothing to do.",
+		"is corrupt or of a newer gpuctl is refused as a whole; where nothing was saved there is nothing to do.\n"
+		"Slots that are just being powered are waited for, up to a minute.",
 	.options = { session_options },
 	.run = run,
 };

@@ -17,6 +17,7 @@
 #include "doctor/klog.h"
 #include "lib/text.h"
 
+#define JOURNAL_MAX (64u << 20)
 #define ACTION_READ_ALL 3
 #define ACTION_SIZE 10
 /* Prefetchable windows are the third of a bridge's resources, in kernels that number them. */
@@ -150,7 +151,35 @@ bool klog_sized(const struct klog *log, const char *address)
 	return false;
 }
 
-char *klog_read(void)
+static bool begins_with_boot(const char *text)
+{
+	struct klog log;
+	bool begins;
+
+	klog_parse(&log, text);
+	begins = log.complete;
+	klog_free(&log);
+	return begins;
+}
+
+/* The journal has kept what the kernel's buffer has lost. */
+static char *read_journal(void)
+{
+	FILE *f = popen("exec /usr/bin/journalctl -k -b -o cat --no-pager 2>/dev/null", "re");
+	struct text t = { 0 };
+	char *line = NULL;
+	size_t room = 0;
+
+	if (!f)
+		return NULL;
+	while (getline(&line, &room, f) > 0 && t.len < JOURNAL_MAX)
+		text_add(&t, "%s", line);
+	free(line);
+	pclose(f);
+	return t.text;
+}
+
+static char *read_buffer(void)
 {
 	int size = klogctl(ACTION_SIZE, NULL, 0), n;
 	char *text;
@@ -164,5 +193,20 @@ char *klog_read(void)
 		return NULL;
 	}
 	text[n] = '\0';
+	return text;
+}
+
+char *klog_read(void)
+{
+	char *text = read_buffer(), *journal;
+
+	if (text && begins_with_boot(text))
+		return text;
+	journal = read_journal();
+	if (journal && begins_with_boot(journal)) {
+		free(text);
+		return journal;
+	}
+	free(journal);
 	return text;
 }

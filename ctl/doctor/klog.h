@@ -44,7 +44,7 @@ struct klog {
 void klog_parse(struct klog *log, const char *text);
 void klog_free(struct klog *log);
 bool klog_sized(const struct klog *log, const char *address);
-/* The log of this host, NULL when it may not be read. */
+/* That of this host, out of the journal if it has lost its beginning; NULL if none may be read. */
 char *klog_read(void);
 
 #endif /* GPUCTL_DOCTOR_KLOG_H */

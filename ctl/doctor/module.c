@@ -39,7 +39,7 @@ static int is_signed(const struct doctor *doctor, const char *file)
 
 	if (!strstr(file, ".ko") || strstr(file, ".ko."))
 		return -1;
-	text = tree_read(&doctor->tree, &len, "%s", file);
+	text = tree_end(&doctor->tree, mark, &len, "%s", file);
 	is = text ? len >= mark && !memcmp(text + len - mark, SIGNATURE, mark) : -1;
 	free(text);
 	return is;
@@ -129,6 +129,52 @@ static void check_dkms(struct doctor *doctor, bool loaded)
 	tree_free_names(versions, n);
 }
 
+static bool is_busy(const char *state)
+{
+	static const char *const busy[] = { "attaching", "detaching", "draining", "stuck" };
+	size_t i;
+
+	for (i = 0; state && i < sizeof(busy) / sizeof(busy[0]); i++)
+		if (!strcmp(state, busy[i]))
+			return true;
+	return false;
+}
+
+static bool is_first(const struct doctor *doctor, size_t slot)
+{
+	size_t i;
+
+	for (i = 0; i < slot; i++)
+		if (doctor->slots[i].composition &&
+		    !strcmp(doctor->slots[i].composition, doctor->slots[slot].composition))
+			return false;
+	return true;
+}
+
+/* Compositions and operations each hold the module. */
+static void check_use(struct doctor *doctor)
+{
+	struct text compositions = { 0 }, slots = { 0 };
+	size_t i;
+
+	for (i = 0; i < doctor->n_slots; i++) {
+		const struct doctor_slot *slot = &doctor->slots[i];
+
+		if (slot->composition && is_first(doctor, i))
+			text_join(&compositions, ", ", slot->composition);
+		if (is_busy(slot->state))
+			text_join(&slots, ", ", slot->name);
+	}
+	if (compositions.text || slots.text)
+		doctor_find(doctor, DOCTOR_NOTE, "module",
+			    "cannot be unloaded now: compositions %s; operations on slots %s\n"
+			    "to unload it: gpuctl save, release them or wait",
+			    compositions.text ? compositions.text : "none",
+			    slots.text ? slots.text : "none");
+	free(compositions.text);
+	free(slots.text);
+}
+
 void doctor_check_module(struct doctor *doctor)
 {
 	bool loaded = tree_has(&doctor->tree, MODULE);
@@ -153,6 +199,7 @@ void doctor_check_module(struct doctor *doctor)
 		doctor_find(doctor, DOCTOR_OK, "module",
 			    "gpufabric %s is loaded",
 			    version ? version : "");
+	check_use(doctor);
 	check_dkms(doctor, loaded);
 	check_signature(doctor, file);
 	free(version);

@@ -41,16 +41,19 @@ static const char *const plain[] = {
 };
 
 static const char *const of_device[] = {
-	"vendor", "device", "class", "revision", "subsystem_vendor", "subsystem_device",
-	"resource", "config", "secondary_bus_number", "subordinate_bus_number", "numa_node",
-	"current_link_speed", "current_link_width", "max_link_speed", "max_link_width",
-	"sriov_numvfs", "users",
+	"vendor", "device", "class", "resource", "config", "secondary_bus_number",
+	"subordinate_bus_number", "sriov_numvfs", "users",
 };
 
 /* Directories with what has our name in it. */
 static const char *const ours[] = {
 	"etc/udev/rules.d", "usr/lib/udev/rules.d", "etc/udev/hwdb.d", "usr/lib/udev/hwdb.d",
 	"etc/systemd/system", "usr/lib/systemd/system", "etc/modules-load.d",
+};
+
+static const char *const wants[] = {
+	"etc/systemd/system/gpufabric.target.wants",
+	"etc/systemd/system/gpufabric-changed.service.wants",
 };
 
 static const char *const whole[] = { "etc/cdi", "run/cdi" };
@@ -197,6 +200,15 @@ static void record_sysfs(struct recording *r)
 	tree_free_names(names, n);
 }
 
+/* A link that enables a unit; only that it is there counts. */
+static void record_enabled(struct recording *r, const char *dir, const char *name)
+{
+	char *path = mem_printf("%s/%s", dir, name);
+
+	put_link(r, path, name);
+	free(path);
+}
+
 static void record_files(struct recording *r)
 {
 	size_t n, i, k;
@@ -209,6 +221,13 @@ static void record_files(struct recording *r)
 		for (k = 0; k < n; k++)
 			if (strstr(names[k], "gpufabric"))
 				copy_path(r, "%s/%s", ours[i], names[k]);
+		tree_free_names(names, n);
+	}
+	for (i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
+		names = tree_names(&r->tree, &n, "%s", wants[i]);
+		for (k = 0; k < n; k++)
+			if (strstr(names[k], "gpufabric"))
+				record_enabled(r, wants[i], names[k]);
 		tree_free_names(names, n);
 	}
 	for (i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
@@ -261,10 +280,10 @@ static void record_module(struct recording *r)
 			char *path = mem_printf("lib/modules/%s/%s/%s", release, places[i],
 						names[k]);
 			char *text = strncmp(names[k], "gpufabric.ko", 12) ? NULL :
-					     tree_read(&r->tree, &len, "%s", path);
+					     tree_end(&r->tree, 64, &len, "%s", path);
 
 			if (text)
-				put(r, path, text + (len > 64 ? len - 64 : 0), len > 64 ? 64 : len);
+				put(r, path, text, len);
 			free(text);
 			free(path);
 		}

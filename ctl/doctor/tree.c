@@ -81,7 +81,8 @@ static char *read_all(int fd, size_t *len)
 	return text;
 }
 
-static char *read_path(const struct tree *tree, size_t *len, const char *path)
+/* @end: no more than so many bytes, the last ones; 0 for all. */
+static char *read_path(const struct tree *tree, size_t *len, size_t end, const char *path)
 {
 	int fd = open_in(tree, path, O_RDONLY);
 	char *text = NULL;
@@ -91,7 +92,8 @@ static char *read_path(const struct tree *tree, size_t *len, const char *path)
 		*len = 0;
 	if (fd < 0)
 		return NULL;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	    (!end || st.st_size <= (off_t)end || lseek(fd, -(off_t)end, SEEK_END) >= 0))
 		text = read_all(fd, len);
 	close(fd);
 	return text;
@@ -105,7 +107,20 @@ char *tree_read(const struct tree *tree, size_t *len, const char *fmt, ...)
 	va_start(ap, fmt);
 	path = mem_vprintf(fmt, ap);
 	va_end(ap);
-	text = read_path(tree, len, path);
+	text = read_path(tree, len, 0, path);
+	free(path);
+	return text;
+}
+
+char *tree_end(const struct tree *tree, size_t max, size_t *len, const char *fmt, ...)
+{
+	char *path, *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	path = mem_vprintf(fmt, ap);
+	va_end(ap);
+	text = read_path(tree, len, max, path);
 	free(path);
 	return text;
 }
@@ -118,7 +133,7 @@ char *tree_line(const struct tree *tree, const char *fmt, ...)
 	va_start(ap, fmt);
 	path = mem_vprintf(fmt, ap);
 	va_end(ap);
-	text = read_path(tree, NULL, path);
+	text = read_path(tree, NULL, 0, path);
 	free(path);
 	if (text)
 		text[strcspn(text, "\n")] = '\0';

@@ -29,6 +29,9 @@ bool tree_is_live(const struct tree *tree);
  */
 char *tree_read(const struct tree *tree, size_t *len, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* No more than the last @max bytes. */
+char *tree_end(const struct tree *tree, size_t max, size_t *len, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* The first line; NULL when there is no such file. */
 char *tree_line(const struct tree *tree, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

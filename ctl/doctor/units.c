@@ -9,11 +9,26 @@
 #include "lib/program.h"
 #include "lib/text.h"
 
-#define ATTACHED "gpufabric-attached@.service"
+#define TARGET "gpufabric.target"
 #define TIMEOUT_MS 10000
 
 static const char *const roots[] = { "etc/systemd/system", "run/systemd/system",
 				     "usr/lib/systemd/system", "lib/systemd/system" };
+
+static const char *const shipped[] = {
+	"gpufabric-attached@.service", "gpufabric-detached@.service", "gpufabric-fault@.service",
+	"gpufabric-changed.service", "gpufabric-watch.service", TARGET,
+};
+
+/* Those that somebody has to enable, and what starts them then. */
+static const struct {
+	const char *name, *by;
+} wanted[] = {
+	{ "gpufabric-watch.service", TARGET },
+	{ "gpufabric-restore.service", TARGET },
+	{ "gpufabric-save.service", "gpufabric-changed.service" },
+	{ "gpufabric-cdi.service", "gpufabric-changed.service" },
+};
 
 char *units_read(void)
 {
@@ -80,42 +95,94 @@ static bool is_installed(const struct doctor *doctor, const char *name)
 	return false;
 }
 
+/* Those of a list that are missing, in one line; NULL when none is. */
+static char *missing(const struct doctor *doctor)
+{
+	struct text names = { 0 };
+	size_t i;
+
+	for (i = 0; i < sizeof(shipped) / sizeof(shipped[0]); i++)
+		if (!is_installed(doctor, shipped[i]))
+			text_join(&names, " ", shipped[i]);
+	return names.text;
+}
+
+static char *not_enabled(const struct doctor *doctor)
+{
+	struct text names = { 0 };
+	size_t i, k;
+
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		bool is = false;
+
+		for (k = 0; k < sizeof(roots) / sizeof(roots[0]); k++) {
+			char *link = tree_link(&doctor->tree, "%s/%s.wants/%s", roots[k],
+					       wanted[i].by, wanted[i].name);
+
+			is = is || link;
+			free(link);
+		}
+		if (!is && is_installed(doctor, wanted[i].name))
+			text_join(&names, " ", wanted[i].name);
+	}
+	return names.text;
+}
+
+/* What is wrong with a unit that systemd knows. */
+static bool check_unit(struct doctor *doctor, const struct unit *unit)
+{
+	const char *what = strcmp(unit->active, "failed") ? unit->load : unit->active;
+
+	if (!strcmp(unit->load, "masked"))
+		doctor_find(doctor, DOCTOR_WARN, "units", "%s: masked\nsystemctl unmask %s",
+			    unit->id, unit->id);
+	else if (!strcmp(what, "failed") || !strcmp(what, "error") ||
+		 !strcmp(what, "bad-setting"))
+		doctor_find(doctor, DOCTOR_WARN, "units",
+			    "%s: %s\njournalctl -u %s; systemctl restart %s", unit->id, what,
+			    unit->id, unit->id);
+	else
+		return false;
+	return true;
+}
+
 void doctor_check_units(struct doctor *doctor)
 {
-	bool live = tree_is_live(&doctor->tree);
-	const char *at;
-	struct unit unit;
+	char *lacks, *off, *text;
 	size_t n = 0, bad = 0;
-	char *text;
+	bool active = false;
+	struct unit unit;
+	const char *at;
 
 	/* As sd_booted() has it. */
 	if (!tree_has(&doctor->tree, "run/systemd/system"))
 		return;
-	if (!is_installed(doctor, ATTACHED)) {
+	lacks = missing(doctor);
+	off = not_enabled(doctor);
+	text = tree_is_live(&doctor->tree) ? units_read() :
+					     tree_read(&doctor->tree, NULL, "units");
+	if (lacks)
 		doctor_find(doctor, DOCTOR_WARN, "units",
-			    "gpufabric-attached@.service is not installed: nothing follows GPUs that come and go\n"
-			    "install the package gpuctl, or make install; systemctl daemon-reload");
-		bad++;
+			    "not installed: %s: nothing follows GPUs that come and go\n"
+			    "install the package gpuctl, or make install; systemctl daemon-reload",
+			    lacks);
+	if (off)
+		doctor_find(doctor, DOCTOR_NOTE, "units",
+			    "not enabled: %s\nif they are wanted: systemctl enable %s", off, off);
+	for (at = text ? text : ""; units_next(&at, &unit); n++) {
+		bad += check_unit(doctor, &unit);
+		active |= !strcmp(unit.id, TARGET) && !strcmp(unit.active, "active");
 	}
-	text = live ? units_read() : tree_read(&doctor->tree, NULL, "units");
-	for (at = text ? text : ""; units_next(&at, &unit);) {
-		n++;
-		if (strcmp(unit.active, "failed") && strcmp(unit.load, "masked") &&
-		    strcmp(unit.load, "error") && strcmp(unit.load, "bad-setting"))
-			continue;
+	if (!lacks && text && !active && tree_has(&doctor->tree, "sys/module/gpufabric")) {
 		bad++;
-		if (!strcmp(unit.load, "masked"))
-			doctor_find(doctor, DOCTOR_WARN, "units",
-				    "%s: masked\nsystemctl unmask %s", unit.id, unit.id);
-		else
-			doctor_find(doctor, DOCTOR_WARN, "units",
-				    "%s: %s\njournalctl -u %s; systemctl restart %s", unit.id,
-				    strcmp(unit.active, "failed") ? unit.load : unit.active,
-				    unit.id, unit.id);
+		doctor_find(doctor, DOCTOR_WARN, "units",
+			    "the module is loaded and gpufabric.target is not active\n"
+			    "udevadm trigger --action=add --subsystem-match=module --sysname-match=gpufabric");
 	}
-	if (!bad)
+	if (!lacks && !bad)
 		doctor_find(doctor, DOCTOR_OK, "units",
-			    "units are in place, %zu loaded, none has failed",
-			    n);
+			    "units are in place, %zu loaded, none has failed", n);
+	free(lacks);
+	free(off);
 	free(text);
 }

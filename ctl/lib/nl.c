@@ -270,7 +270,7 @@ void gfc_put_member(struct nl_msg *msg, int attr, const struct gf_slot *slot,
 	nla_nest_end(msg, nest);
 }
 
-/* Where the name of slot @id is, or belongs: they are kept in order of the ids, as a dump has them. */
+/* Where the name of slot @id is, or belongs: they are in order of the ids, as in a dump. */
 static size_t name_index(const struct gfc *client, uint32_t id)
 {
 	size_t low = 0, high = client->n_names;

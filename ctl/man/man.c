@@ -103,7 +103,8 @@ static const struct section sections[] = {
 	  "gpufabric-fault@SLOT.service and gpufabric-detached@SLOT.service, which do nothing themselves: units\n"
 	  "with WantedBy= one of them follow. gpufabric-attached@.service is active while a GPU is ready.\n"
 	  "gpufabric-restore.service brings compositions back after a reboot; as long as that failed, nothing\n"
-	  "is saved over what could not be restored. Each is switched off by systemctl disable or mask." },
+	  "is saved over what could not be restored. Each is switched off by systemctl\n"
+	  "disable or mask." },
 	{ "OUTPUT",
 	  "With -j each command prints one JSON document; watch prints one a line. Names of fields are stable,\n"
 	  "fields may be added. Sizes are in bytes, times in milliseconds since the epoch, durations in\n"

@@ -24,11 +24,17 @@
 
 MIB=$((1 << 20))
 
-# finding GPU CHECK LEVEL FIELD: of the first one that is so.
+# look GPU: have doctor look anew, for that one; its exit code.
+look()
+{
+	gpuctl -j doctor --gpu "$1" >/tmp/doctor.json
+}
+
+# finding CHECK LEVEL FIELD: of the first one that is so, when it looked last.
 finding()
 {
-	gpuctl -j doctor --gpu "$1" | jq -r --arg check "$2" --arg level "$3" --arg field "$4" \
-		'[.findings[] | select(.check == $check and .level == $level)][0][$field]'
+	jq -r --arg check "$1" --arg level "$2" --arg field "$3" \
+		'[.findings[] | select(.check == $check and .level == $level)][0][$field]' /tmp/doctor.json
 }
 
 # A device with a 64-bit prefetchable BAR of so many MiB comes to slot 12.
@@ -66,21 +72,23 @@ check "the module loads" modprobe gpufabric || bail_out "no module"
 
 case ${1-} in
 first)
-	check_rc 1 "doctor fails" gpuctl doctor
-	like "$(finding h200-nvl windows FAIL remedy)" "^no kernel parameter helps, since the host bridge has .*: let firmware reserve it.*, or have a card in each slot when the host boots$" \
+	check_rc 1 "doctor fails" look h200-nvl
+	like "$(finding windows FAIL remedy)" "^no kernel parameter helps, since the host bridge has .*: let firmware reserve it.*, or have a card in each slot when the host boots$" \
 		"and says that no parameter helps for a large GPU, and what does"
-	is "$(finding h200-nvl windows FAIL parameter)" null "and gives none"
-	like "$(finding t4 windows FAIL parameter)" "^pci=hpmmioprefsize=512M,resource_alignment=20@0000:00:[0-9a-f]{2}\.0;.*20@0000:02:02\.0$" \
+	is "$(finding windows FAIL parameter)" null "and gives none"
+	look t4
+	like "$(finding windows FAIL parameter)" "^pci=hpmmioprefsize=512M,resource_alignment=20@0000:00:[0-9a-f]{2}\.0;.*20@0000:02:02\.0$" \
 		"for a small one the bridges are named whose windows are to be forgotten"
 	check "a device of the small one's size comes" plug 256
 	wait_for 60 has_come
 	check_fails "and gets no address" has_address
-	finding t4 windows FAIL parameter >/out/parameter
+	finding windows FAIL parameter >/out/parameter
 	finish
 	;;
 none)
 	like "$(cat /proc/cmdline)" "hpmmioprefsize=512G.*resource_alignment=" "all parameters that there are were given"
-	like "$(finding h200-nvl windows FAIL remedy)" "^no kernel parameter helps" "doctor still says that none helps"
+	check_rc 1 "doctor fails" look h200-nvl
+	like "$(finding windows FAIL remedy)" "^no kernel parameter helps" "and still says that none helps"
 	check "a device of a large GPU's size comes" plug $((128 << 10))
 	wait_for 60 has_come
 	check_fails "and gets no address" has_address
@@ -90,7 +98,8 @@ esac
 
 held "$TESTS/first.tap" "every check of the first boot held"
 held "$TESTS/none.tap" "and of the one with all parameters"
-like "$(finding t4 windows ok reason)" "room for T4 in 3 of 3 slots" "with the parameter there is room"
+look t4
+like "$(finding windows ok reason)" "room for T4 in 3 of 3 slots" "with the parameter there is room"
 check "the same device comes" plug 256
 wait_for 60 has_come
 check "and has an address" has_address

@@ -251,6 +251,8 @@ wait $!
 is $? 0 "until the last has gone"
 
 note "a switch that goes and comes"
+# Newer kernels take the windows of empty ports away when they scan a switch anew, so one is not empty.
+power sim0-3 1
 echo 1 >$DEVICES/10000:01:00.0/remove
 check "its slots go" wait_for 10 gone $SLOTS/sim0-0
 is "$(find $SLOTS/ -name 'sim*' | wc -l)" 8 "the others stay"
