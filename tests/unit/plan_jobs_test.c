@@ -203,6 +203,91 @@ static void properties(void)
 	free(again);
 }
 
+#define FEW 5
+#define FEW_GPUS 3
+
+/* Is there room for a job at this time beside those that are placed already? */
+static bool has_room(const struct jobs *jobs, const int64_t *start, const struct job *j, int64_t at)
+{
+	size_t i, k;
+
+	/* use rises only where a job starts */
+	for (i = 0; i <= jobs->n; i++) {
+		int64_t t = i < jobs->n ? start[i] : at;
+		uint32_t used = j->gpus;
+
+		if (t < at || t >= at + j->duration)
+			continue;
+		for (k = 0; k < jobs->n; k++)
+			if (start[k] <= t && t < start[k] + jobs->job[k].duration)
+				used += jobs->job[k].gpus;
+		if (used > FEW_GPUS)
+			return false;
+	}
+	return true;
+}
+
+/* The least sum of ends: every order, each job as early as the ones before it allow. */
+static int64_t best_sum(const struct jobs *jobs, int64_t *start, unsigned int left)
+{
+	int64_t best = INT64_MAX, sum, at;
+	size_t i, k;
+
+	if (!left)
+		return 0;
+	for (i = 0; i < jobs->n; i++) {
+		const struct job *j = &jobs->job[i];
+
+		if (!(left & 1u << i))
+			continue;
+		at = has_room(jobs, start, j, j->submit) ? j->submit : INT64_MAX;
+		for (k = 0; k < jobs->n; k++) {
+			int64_t end = start[k] + jobs->job[k].duration;
+
+			if (!(left & 1u << k) && end >= j->submit && end < at &&
+			    has_room(jobs, start, j, end))
+				at = end;
+		}
+		start[i] = at;
+		sum = at + j->duration + best_sum(jobs, start, left & ~(1u << i));
+		best = sum < best ? sum : best;
+		start[i] = INT64_MIN / 2;
+	}
+	return best;
+}
+
+/* The bound against the best of all schedules, hours long as prices are by the hour. */
+static void tiny(void)
+{
+	char names[1][CSV_WORD_MAX] = { "a" };
+	struct job list[FEW];
+	struct jobs jobs = { list, FEW, names, 1 };
+	unsigned int above = 0, near = 0, round;
+	int64_t start[FEW];
+	size_t i;
+
+	for (round = 0; round < 300; round++) {
+		double best, bound;
+
+		for (i = 0; i < FEW; i++) {
+			list[i] = (struct job){
+				.submit = (i ? list[i - 1].submit : 0) + 1800 * any(3),
+				.duration = 3600 * (1 + any(6)), .gpus = 1 + any(FEW_GPUS),
+			};
+			start[i] = INT64_MIN / 2;
+		}
+		best = (double)best_sum(&jobs, start, (1u << FEW) - 1);
+		for (i = 0; i < FEW; i++)
+			best -= (double)list[i].submit;
+		best /= FEW;
+		bound = jobs_mean_bound(&jobs, FEW_GPUS, 0, best, 200);
+		above += bound > best + 1e-6;
+		near += bound > 0.95 * best;
+	}
+	is_int(above, 0, "no bound is above the best of all schedules");
+	ok(near > 30, "and some are near it: %u of 300", near);
+}
+
 static void known_schedules(void)
 {
 	/* four GPUs: a wide job waits for a long one, short ones pass or not */
@@ -270,6 +355,7 @@ int main(void)
 {
 	reading();
 	known_schedules();
+	tiny();
 	division();
 	energies();
 	properties();
