@@ -81,10 +81,10 @@ fit: $(BUILD)/size-fit $(BUILD)/size-speed ## Fit the engine profiles to DATA=FI
 	@$(BUILD)/size-speed $(DATA) ctl/catalogue fit
 
 # The planner's part of the tool, timed from within.
-$(BUILD)/plan-time: $(OBJ)/tests/bench/plan_time.o $(filter-out $(OBJ)/ctl/main.o,$(ctl-objects)) $(OBJ)/flags
+$(BUILD)/plan-%: $(OBJ)/tests/bench/plan_%.o $(filter-out $(OBJ)/ctl/main.o,$(ctl-objects)) $(OBJ)/flags
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ctl-libs)
 
-bench-plan: deps gpuctl $(BUILD)/plan-time ## Plans against an exact solver, at scale, on traces; PARTS="instances scale"
+bench-plan: deps gpuctl $(BUILD)/plan-time $(BUILD)/plan-forecast ## Plans against an exact solver, at scale, on traces; PARTS="replay" TRACES=FOLDER
 	@tests/bench/plan/run $(PARTS)
 
 help: ## This list

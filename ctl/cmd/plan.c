@@ -7,6 +7,7 @@
 
 static const struct ctl_command *const verbs[] = {
 	&cmd_plan_solve,
+	&cmd_plan_replay,
 	NULL,
 };
 

@@ -176,6 +176,33 @@ gives 2 'works on a file: name its directory' cdi --remove a --output -
 gives 1 'cannot write /nowhere/gpufabric.json: No such file' cdi --output /nowhere
 gives 2 'too many operands' nodes a
 
+# traces: what is refused names file, line and column
+trace=$(mktemp -d)
+jobs=tests/data/traces/jobs.csv
+demand=(tests/data/traces/demand/*.csv)
+gives 0 'ours, runtimes learned' plan replay "$jobs" --pool 256 --warm 1d
+gives 0 'ours, runtimes known' plan replay "$jobs" --pool 256 --warm 1d --runtimes known
+gives 0 'static GPUs for our JCT +[0-9]+' plan replay "$jobs" --pool 640 --warm 1d --equal-jct
+gives 0 'reactive, every 5 min' plan replay "${demand[@]}" --pool 160 --warm 1d --hold 30min
+gives 0 'energy is modelled.*PUE 1.5, 50 g CO2' plan replay "$jobs" --pool 640 --warm 1d --pue 1.5 --carbon 50
+gives 0 '^</svg>' plan replay "$jobs" --pool 640 --warm 1d --svg -
+gives 2 'add --pool|Add --pool' plan replay "$jobs"
+gives 2 '^gpuctl: .*:[0-9]+:[0-9]+: [0-9]+ GPUs are more than the pool of 8 has' plan replay "$jobs" --pool 8
+gives 2 'shorten --warm' plan replay "$jobs" --pool 64 --warm 99d
+gives 2 'neither known nor unknown' plan replay "$jobs" --pool 64 --runtimes perhaps
+gives 2 '/nowhere/x: No such file' plan replay /nowhere/x --pool 64
+gives 2 'tenant vcpDC has a file already' plan replay "${demand[@]}" tests/data/traces/demand/vcpDC.csv --pool 160
+: >"$trace/empty.csv"
+gives 2 'empty.csv:1:1: the file is empty' plan replay "$trace/empty.csv" --pool 64
+printf 'submit_s,duration_s,gpus,tenant\n5,1,1,a\n4,1,1,a\n' >"$trace/unsorted.csv"
+gives 2 'unsorted.csv:3:1: submit_s is before' plan replay "$trace/unsorted.csv" --pool 64
+json '[.policies[].policy]' '["static","fifo","easy","greedy","sjf","hold","ours","bound"]' \
+	plan replay "$jobs" --pool 640 --warm 1d
+json '[.policies[] | select(.policy == "ours" or .policy == "optimum") | .cost_over_bound >= 1]' \
+	'[true,true]' plan replay "${demand[@]}" --pool 160 --warm 1d
+json '(.tenants | length == 12) and ([.days[].kwh] | add > 0)' true plan replay "$jobs" --pool 640 --warm 1d
+rm -r "$trace"
+
 gives 0 '^\.TH ' man
 GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/gpus.d: No such file' gpus
 GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/gpus.d: No such file' completion models
