@@ -35,6 +35,7 @@ terminal()
 terminal_end()
 {
 	on_tmux kill-server 2>/dev/null
+	rm -f "${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)/gpufabric-$$-$terminal_number"
 }
 
 keys()
