@@ -14,14 +14,18 @@
 #   asked FORMAT              what tmux knows: asked '#{alternate_on}'
 #   terminal_end
 
+terminal_number=0
+
 on_tmux()
 {
 	# Nothing of the caller's, who may sit in a tmux as well.
-	TMUX='' tmux -u -L "gpufabric-$$" -f /dev/null "$@"
+	TMUX='' tmux -u -L "gpufabric-$$-$terminal_number" -f /dev/null "$@"
 }
 
 terminal()
 {
+	# A server that is about to end would take the next session along.
+	terminal_number=$((terminal_number + 1))
 	on_tmux start-server ';' set-option -g status off ';' \
 		set-option -g default-terminal tmux-256color ';' \
 		set-option -g remain-on-exit on ';' \
@@ -31,6 +35,7 @@ terminal()
 terminal_end()
 {
 	on_tmux kill-server 2>/dev/null
+	rm -f "${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)/gpufabric-$$-$terminal_number"
 }
 
 keys()
