@@ -12,7 +12,6 @@
 
 static const struct ctl_option options[] = {
 	{ "effort", 'e', "N", "passes of improvement over all workloads, instead of by the size" },
-	{ "no-flow", 0, NULL, "prices also where the whole is a flow, which is solved exactly" },
 	{ NULL },
 };
 
@@ -195,7 +194,7 @@ static int solve(struct ctl_ctx *ctx, const struct plan_instance *in,
 
 static int run(struct ctl_ctx *ctx, int argc, char **argv)
 {
-	struct plan_options how = { .no_flow = ctl_flag(ctx, "no-flow") };
+	struct plan_options how = { 0 };
 	const char *effort = ctl_opt(ctx, "effort");
 	struct plan_instance in = { 0 };
 	struct fault fault = { "" };

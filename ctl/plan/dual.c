@@ -34,6 +34,10 @@
 #define ROUNDING (MODEL_ROUNDING / 100)
 /* Steps towards a level that is not reached, before a lower one is tried. */
 #define LEVEL_TRIES 12
+/* The first level, as a part of what prices prove already. */
+#define LEVEL_FIRST 0.02
+/* Of a price that settles: the first step, as a part of it. */
+#define STEP_FIRST 0.1
 
 void dual_init(struct dual *d, const struct model *model, struct path *path)
 {
@@ -47,6 +51,7 @@ void dual_init(struct dual *d, const struct model *model, struct path *path)
 	d->price = mem_zalloc(n + 1, sizeof(*d->price));
 	d->slope = mem_zalloc(n + 1, sizeof(*d->slope));
 	d->y = mem_zalloc(model->in->n_workloads * model->in->n_slots + 1, sizeof(*d->y));
+	d->ways = mem_zalloc(model->in->n_workloads + 1, sizeof(*d->ways));
 	d->bound = -INFINITY;
 }
 
@@ -56,6 +61,7 @@ void dual_free(struct dual *d)
 	free(d->price);
 	free(d->slope);
 	free(d->y);
+	free(d->ways);
 }
 
 /*
@@ -139,6 +145,7 @@ double dual_value(struct dual *d, const double *price)
 		ledger_price(d->ledger, mw, price, &input);
 		cost = path_solve(d->path, mw, &input, d->y + w * slots);
 		ledger_add(d->ledger, mw, d->y + w * slots, 1);
+		d->ways[w] = cost;
 		value += cost;
 		sum += fabs(cost);
 	}
@@ -234,15 +241,53 @@ void dual_try(struct dual *d, const double *price)
 	memcpy(d->price, price, d->n * sizeof(*price));
 }
 
+void dual_settle(struct dual *d, const double *from, unsigned int sweeps)
+{
+	size_t slots = d->model->in->n_slots, i;
+	double *price = mem_zalloc(d->n + 1, sizeof(*price));
+	double *step = mem_zalloc(d->n + 1, sizeof(*step));
+	double *last = mem_zalloc(d->n + 1, sizeof(*last));
+	double mean = 0;
+
+	memcpy(price, from, d->n * sizeof(*price));
+	for (i = 0; i < d->n; i++)
+		mean += price[i] / (double)d->n;
+	for (i = 0; i < d->n; i++)
+		step[i] = STEP_FIRST * fmax(price[i], mean);
+	while (sweeps--) {
+		dual_try(d, price);
+		for (i = 0; i < d->n; i++) {
+			const struct model_row *row = &d->model->rows[i / slots];
+			double most = cap_price(d->model, row), slope = d->slope[i];
+			double all = row->kind == ROW_GUARANTEE ? row->want[i % slots] : row->cap;
+			double part = fabs(slope) / (1 + 0.05 * all);
+
+			if (slope * last[i] > 0)
+				step[i] *= 1.25;
+			else if (slope * last[i] < 0)
+				step[i] *= 0.5;
+			last[i] = slope;
+			price[i] += (slope > 0 ? step[i] : -step[i]) * fmin(1, part);
+			price[i] = fmin(fmax(price[i], 0), most);
+		}
+	}
+	dual_try(d, price);
+	free(price);
+	free(step);
+	free(last);
+}
+
 void dual_ascend(struct dual *d, unsigned int sweeps, double target)
 {
 	double *by = mem_zalloc(d->n + 1, sizeof(*by));
 	double *price = mem_zalloc(d->n + 1, sizeof(*price));
 	double value, size;
-	unsigned int tries = 0;
+	unsigned int tries = 0, patience = d->patience ? d->patience : LEVEL_TRIES;
 
 	memcpy(price, d->price, d->n * sizeof(*price));
 	value = dual_value(d, price);
+	if (d->level <= 0)
+		d->level = fmin((target - d->bound) / 4, LEVEL_FIRST * (d->bound - d->base));
 	if (d->level <= 0)
 		d->level = (target - d->bound) / 4;
 	while (sweeps--) {
@@ -260,7 +305,7 @@ void dual_ascend(struct dual *d, unsigned int sweeps, double target)
 			d->bound = value;
 			memcpy(d->price, price, d->n * sizeof(*price));
 		}
-		if (++tries <= LEVEL_TRIES)
+		if (++tries <= patience)
 			continue;
 		d->level /= 2;
 		tries = 0;

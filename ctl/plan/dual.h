@@ -15,8 +15,10 @@
  * @bound: what they prove
  * @base: what no prices prove: each workload alone
  * @level: how much better the search hopes to become next
+ * @patience: steps towards a level that is not reached, 0: as many as are good with time
  * @slope: memory: by how much each row is overdrawn
  * @y: memory: the ways at the last prices that were tried
+ * @ways: cost of each workload's way at those
  * @sweeps: how many were made
  */
 struct dual {
@@ -26,8 +28,10 @@ struct dual {
 	size_t n;
 	double *price;
 	double bound, base, level;
+	unsigned int patience;
 	double *slope;
 	uint32_t *y;
+	double *ways;
 	unsigned int sweeps;
 };
 
@@ -39,6 +43,11 @@ double dual_value(struct dual *dual, const double *price);
 void dual_guess(struct dual *dual, double *price);
 /* Take them where they prove more than the best so far. */
 void dual_try(struct dual *dual, const double *price);
+/*
+ * Let each price by itself follow what its row lacks, with steps that shrink when it swings:
+ * soon near good prices where there are many workloads.
+ */
+void dual_settle(struct dual *dual, const double *from, unsigned int sweeps);
 /* Look for better ones; @target: cost of some plan. */
 void dual_ascend(struct dual *dual, unsigned int sweeps, double target);
 

@@ -238,7 +238,6 @@ struct plan_prices;
  * struct plan_options - how hard to try; all zero is the default
  * @sweeps: price sweeps at most, 0: by the size of the instance
  * @effort: improvement of the plan, in units of one pass over all workloads; 0: by the size
- * @no_flow: do not solve as a flow what is one
  * @warm: prices to begin with, or NULL
  * @keep: where the final prices are left for the next time, or NULL
  *
@@ -247,7 +246,6 @@ struct plan_prices;
 struct plan_options {
 	unsigned int sweeps;
 	unsigned int effort;
-	bool no_flow;
 	const struct plan_prices *warm;
 	struct plan_prices **keep;
 };

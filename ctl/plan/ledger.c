@@ -11,20 +11,28 @@
 #include "lib/text.h"
 #include "plan/ledger.h"
 
-struct ledger *ledger_new(const struct model *model)
+struct ledger *ledger_view(const struct model *model)
 {
 	struct ledger *l = mem_zalloc(1, sizeof(*l));
 	size_t slots = model->in->n_slots, pools = (model->pools_max + 1) * slots;
 
 	l->model = model;
-	l->load = mem_zalloc((model->n_rows + 1) * slots, sizeof(*l->load));
-	l->reserved = mem_zalloc((model->n_rows + 1) * slots, sizeof(*l->reserved));
 	l->use = mem_zalloc(pools, sizeof(*l->use));
 	l->up = mem_zalloc(pools, sizeof(*l->up));
 	l->room = mem_zalloc(pools, sizeof(*l->room));
 	l->attach = mem_zalloc(pools, sizeof(*l->attach));
 	l->total = mem_zalloc(slots, sizeof(*l->total));
 	l->lack = mem_zalloc(slots, sizeof(*l->lack));
+	return l;
+}
+
+struct ledger *ledger_new(const struct model *model)
+{
+	size_t n = (model->n_rows + 1) * model->in->n_slots;
+	struct ledger *l = ledger_view(model);
+
+	l->load = mem_zalloc(n, sizeof(*l->load));
+	l->reserved = mem_zalloc(n, sizeof(*l->reserved));
 	return l;
 }
 
@@ -153,25 +161,26 @@ static void limit(const struct ledger *l, uint32_t *room, uint32_t row, uint32_t
 	}
 }
 
-void ledger_room(struct ledger *l, const struct model_workload *w, struct path_input *input)
+void ledger_room(const struct ledger *l, struct ledger *view, const struct model_workload *w,
+		 struct path_input *input)
 {
 	size_t slots = l->model->in->n_slots, i, t;
 	const struct shape *s = w->shape;
 
-	memset(l->room, 0xff, s->n_pools * slots * sizeof(*l->room));
-	memset(l->attach, 0xff, s->n_switches * slots * sizeof(*l->attach));
-	memset(l->total, 0xff, slots * sizeof(*l->total));
+	memset(view->room, 0xff, s->n_pools * slots * sizeof(*view->room));
+	memset(view->attach, 0xff, s->n_switches * slots * sizeof(*view->attach));
+	memset(view->total, 0xff, slots * sizeof(*view->total));
 	for (i = 0; i < s->n_pools; i++) {
-		limit(l, l->room + i * slots, w->pools[i].row_pool, 1);
-		limit(l, l->room + i * slots, w->pools[i].row_link, w->w->lanes);
+		limit(l, view->room + i * slots, w->pools[i].row_pool, 1);
+		limit(l, view->room + i * slots, w->pools[i].row_link, w->w->lanes);
 	}
-	limit(l, l->total, w->row_host, 1);
-	limit(l, l->total, w->row_limit, 1);
+	limit(l, view->total, w->row_host, 1);
+	limit(l, view->total, w->row_limit, 1);
 	for (i = 0; i < s->n_switches; i++)
-		limit(l, l->attach + i * slots, w->row_attach[i], 1);
-	input->room = l->room;
-	input->total = l->total;
-	input->attach = l->attach;
+		limit(l, view->attach + i * slots, w->row_attach[i], 1);
+	input->room = view->room;
+	input->total = view->total;
+	input->attach = view->attach;
 	if (w->row_guarantee == PLAN_NONE)
 		return;
 	for (t = 0; t < slots; t++) {
@@ -179,9 +188,9 @@ void ledger_room(struct ledger *l, const struct model_workload *w, struct path_i
 			      l->load[w->row_guarantee * slots + t];
 
 		/* Sums of fractions: what is left of nothing is rounding. */
-		l->lack[t] = lack > MODEL_ROUNDING ? lack : 0;
+		view->lack[t] = lack > MODEL_ROUNDING ? lack : 0;
 	}
-	input->lack = l->lack;
+	input->lack = view->lack;
 }
 
 bool ledger_holds(const struct ledger *l)

@@ -25,6 +25,8 @@ struct ledger {
 };
 
 struct ledger *ledger_new(const struct model *model);
+/* Memory for a workload's view alone: nothing can be added to it. */
+struct ledger *ledger_view(const struct model *model);
 void ledger_free(struct ledger *ledger);
 void ledger_clear(struct ledger *ledger);
 /* Add what a workload takes with plan @y, @times times (1 or -1). */
@@ -37,9 +39,9 @@ void ledger_reserve(struct ledger *ledger, const struct model_workload *w, int t
 /* Point @input to @prices by row and slot, as this workload sees them; NULL: no prices. */
 void ledger_price(struct ledger *ledger, const struct model_workload *w, const double *prices,
 		  struct path_input *input);
-/* Point @input to what is left for a workload that is not in the ledger. */
-void ledger_room(struct ledger *ledger, const struct model_workload *w,
-		 struct path_input *input);
+/* Point @input to what is left for a workload that is not in the ledger; memory is @view's. */
+void ledger_room(const struct ledger *ledger, struct ledger *view,
+		 const struct model_workload *w, struct path_input *input);
 /* Is there room for all that is in the ledger? */
 bool ledger_holds(const struct ledger *ledger);
 

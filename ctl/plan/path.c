@@ -18,6 +18,8 @@
 
 /* In @came: this configuration was entered by an attach and held since. */
 #define HELD 0x8000u
+/* A slot takes as long as so many configurations, however few there are. */
+#define SLOT_WORK 16
 
 /**
  * struct path - memory for any workload of a model
@@ -537,7 +539,7 @@ double path_solve(struct path *p, const struct model_workload *w, const struct p
 		p->held[i] = INFINITY;
 	for (c = 0; c < n; c++)
 		p->free[c] = c == w->start ? 0 : INFINITY;
-	p->work += p->slots * n;
+	p->work += p->slots * (n + SLOT_WORK);
 
 	for (t = 0; t < p->slots; t++) {
 		path_stay(p, w, in, t, p->stay);
@@ -554,6 +556,7 @@ double path_solve(struct path *p, const struct model_workload *w, const struct p
 		if (p->free[c] < best) {
 			best = p->free[c];
 			end = (uint32_t)c;
+			since = p->slots;
 		}
 		for (t = p->slots - (hold < p->slots ? hold : p->slots) + 1;
 		     hold > 1 && t < p->slots; t++)

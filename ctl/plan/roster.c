@@ -15,22 +15,32 @@
 
 void roster_init(struct roster *p, const struct model *model, struct path *path)
 {
-	size_t slots = model->in->n_slots;
+	size_t slots = model->in->n_slots, i;
 
 	memset(p, 0, sizeof(*p));
 	p->model = model;
 	p->path = path;
 	p->ledger = ledger_new(model);
+	p->group = group_new(model);
+	for (i = 0; i < GROUP_MAX; i++)
+		p->views[i] = ledger_view(model);
+	p->own = mem_zalloc(model->in->n_workloads + 1, sizeof(*p->own));
 	p->y = mem_zalloc(model->in->n_workloads * slots + 1, sizeof(*p->y));
-	p->try = mem_zalloc(slots, sizeof(*p->try));
-	p->old = mem_zalloc(slots, sizeof(*p->old));
+	p->try = mem_zalloc(GROUP_MAX * slots, sizeof(*p->try));
+	p->old = mem_zalloc(GROUP_MAX * slots, sizeof(*p->old));
 	p->used = mem_zalloc(slots, sizeof(*p->used));
 	p->on = mem_zalloc(slots, sizeof(*p->on));
 }
 
 void roster_free(struct roster *p)
 {
+	size_t i;
+
 	ledger_free(p->ledger);
+	group_free(p->group);
+	for (i = 0; i < GROUP_MAX; i++)
+		ledger_free(p->views[i]);
+	free(p->own);
 	free(p->y);
 	free(p->try);
 	free(p->old);
@@ -63,7 +73,8 @@ static double power_all(struct roster *p, const struct model_workload *w)
 }
 
 /* A GPU that is off costs its idling when it is asked for; one that is on anyway does not. */
-static void add_power_prices(struct roster *p, const struct model_workload *w)
+static void add_power_prices(struct roster *p, struct ledger *view,
+			     const struct model_workload *w)
 {
 	size_t slots = p->model->in->n_slots, i, t;
 
@@ -76,7 +87,7 @@ static void add_power_prices(struct roster *p, const struct model_workload *w)
 		power_of(p, pool);
 		for (t = 0; t < slots; t++)
 			if (p->on[t] <= p->used[t])
-				p->ledger->use[i * slots + t] += power->on;
+				view->use[i * slots + t] += power->on;
 	}
 }
 
@@ -87,8 +98,9 @@ static double added(struct roster *p, const struct model_workload *w, const uint
 	struct path_input input = { 0 };
 	double cost, power;
 
-	ledger_room(p->ledger, w, &input);
+	ledger_room(p->ledger, p->ledger, w, &input);
 	cost = path_value(p->path, w, &input, y);
+	p->own[w - p->model->workloads] = cost;
 	for (t = 0; input.lack && t < slots; t++)
 		cost -= w->deficit * input.lack[t];
 	power = power_all(p, w);
@@ -129,8 +141,10 @@ static void find(struct roster *p, size_t w, const double *price)
 
 	ledger_reserve(p->ledger, mw, -1);
 	ledger_price(p->ledger, mw, price, &input);
-	ledger_room(p->ledger, mw, &input);
-	add_power_prices(p, mw);
+	/* A tenant's deficit is known here, and need not be paid for twice. */
+	input.extra = NULL;
+	ledger_room(p->ledger, p->ledger, mw, &input);
+	add_power_prices(p, p->ledger, mw);
 	path_solve(p->path, mw, &input, p->try);
 	ledger_reserve(p->ledger, mw, 1);
 }
@@ -163,6 +177,47 @@ double roster_again(struct roster *p, size_t w)
 	return 0;
 }
 
+double roster_group(struct roster *p, const size_t *members, size_t n)
+{
+	const struct model_workload *w[GROUP_MAX] = { NULL };
+	size_t slots = p->model->in->n_slots, i, taken;
+	struct path_input in[GROUP_MAX] = { { 0 } };
+	double before = 0, after = 0;
+	bool same, found;
+
+	for (i = 0; i < n; i++) {
+		w[i] = &p->model->workloads[members[i]];
+		memcpy(p->old + i * slots, p->y + members[i] * slots, slots * sizeof(*p->y));
+		before += roster_remove(p, members[i]);
+	}
+	for (i = 0; i < n; i++) {
+		ledger_reserve(p->ledger, w[i], -1);
+		ledger_price(p->views[i], w[i], NULL, &in[i]);
+		ledger_room(p->ledger, p->views[i], w[i], &in[i]);
+		add_power_prices(p, p->views[i], w[i]);
+		ledger_reserve(p->ledger, w[i], 1);
+	}
+	taken = group_take(p->group, w, in, n, p->path);
+	/* Who found no place in the table goes back. */
+	for (; n > taken; n--)
+		before -= roster_put(p, members[n - 1], p->old + (n - 1) * slots);
+	for (i = 0; i < n; i++)
+		ledger_reserve(p->ledger, w[i], -1);
+	found = group_solve(p->group, p->ledger, p->path, p->try);
+	for (i = 0; i < n; i++)
+		ledger_reserve(p->ledger, w[i], 1);
+	same = !found || !memcmp(p->try, p->old, n * slots * sizeof(*p->old));
+	for (i = 0; i < n && !same; i++)
+		after += roster_put(p, members[i], p->try + i * slots);
+	if (!same && after < before - MODEL_ROUNDING * (fabs(before) + fabs(after)))
+		return before - after;
+	for (i = 0; i < n && !same; i++)
+		roster_remove(p, members[i]);
+	for (i = 0; i < n; i++)
+		roster_put(p, members[i], p->old + i * slots);
+	return 0;
+}
+
 void roster_all(struct roster *p, const size_t *order, const double *price)
 {
 	size_t n = p->model->in->n_workloads, i;
@@ -181,5 +236,5 @@ void roster_set(struct roster *p, const uint32_t *y)
 	memcpy(p->y, y, p->model->in->n_workloads * slots * sizeof(*y));
 	ledger_clear(p->ledger);
 	for (w = 0; w < p->model->in->n_workloads; w++)
-		ledger_add(p->ledger, &p->model->workloads[w], p->y + w * slots, 1);
+		added(p, &p->model->workloads[w], p->y + w * slots, true);
 }

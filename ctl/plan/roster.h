@@ -3,13 +3,16 @@
 #ifndef GPUCTL_PLAN_ROSTER_H
 #define GPUCTL_PLAN_ROSTER_H
 
-#include "plan/ledger.h"
+#include "plan/group.h"
 
 /**
  * struct roster - a plan in the making
  * @model: of what
  * @ledger: what all workloads take
  * @path: shared with others
+ * @views: memory for each of a group's view of the ledger
+ * @group: memory for a group
+ * @own: what each cost when it was put in, with what its tenant lacked then
  * @y: the plan
  * @try: memory for the way of one workload
  * @old: memory for the ways of a few
@@ -17,8 +20,10 @@
  */
 struct roster {
 	const struct model *model;
-	struct ledger *ledger;
+	struct ledger *ledger, *views[GROUP_MAX];
 	struct path *path;
+	struct group *group;
+	double *own;
 	uint32_t *y, *try, *old, *used;
 	uint32_t *on;
 };
@@ -34,6 +39,8 @@ double roster_put(struct roster *roster, size_t w, const uint32_t *y);
 double roster_insert(struct roster *roster, size_t w, const double *price);
 /* Out and in again, where that is cheaper; by how much the cost fell. */
 double roster_again(struct roster *roster, size_t w);
+/* Some at a time, as well as they can be together; by how much the cost fell. */
+double roster_group(struct roster *roster, const size_t *members, size_t n);
 /* A new plan: one after the other in this @order, each with what the earlier ones left. */
 void roster_all(struct roster *roster, const size_t *order, const double *price);
 /* Start again from plan @y. */

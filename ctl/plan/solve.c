@@ -12,7 +12,21 @@
 
 #include "lib/text.h"
 #include "plan/dual.h"
+#include "plan/prices.h"
 #include "plan/roster.h"
+
+#define JUMP_MAX 6
+/* How much worse a jump may be at first, as a part of what planning can change. */
+#define HEAT 0.003
+/* Workloads pay a little less than the price: who is indifferent takes what there is. */
+#define LEAD 0.95
+/* Work for prices, of instances whose sweep is small or large, for plans, and sweeps of any. */
+#define DUAL_WORK 2500000
+#define DUAL_WORK_LARGE 60000000
+#define SMALL 300000
+#define PLAN_WORK 3500000
+#define SWEEPS_MIN 30
+#define SWEEPS_MAX 200
 
 struct plan_shapes {
 	struct shape *list;
@@ -29,6 +43,7 @@ struct plan_shapes {
  * @best: the best plan so far
  * @best_cost: what it costs
  * @price: memory for prices
+ * @alone: what each workload would cost alone
  * @saved: memory for the plans of a group
  * @random: state of the numbers that choose; the same in each run
  */
@@ -40,7 +55,7 @@ struct solver {
 	size_t *order;
 	uint32_t *best;
 	double best_cost;
-	double *price;
+	double *price, *alone;
 	uint32_t *saved;
 	uint64_t random;
 };
@@ -77,11 +92,14 @@ static void construct(struct solver *s, const double *price)
 	size_t n = s->model.in->n_workloads, i;
 	unsigned int pass;
 
-	roster_all(&s->roster, s->order, price);
+	for (i = 0; i < s->dual.n; i++)
+		s->price[i] = LEAD * price[i];
+	roster_all(&s->roster, s->order, s->price);
 	for (pass = 0; pass < 6; pass++) {
 		double fell = 0;
 
-		for (i = 0; i < n; i++)
+		/* Who got least first: others would hold on to what they need later. */
+		for (i = n; i-- > 0;)
 			fell += roster_again(&s->roster, s->order[i]);
 		if (fell <= 0)
 			break;
@@ -131,23 +149,40 @@ static void finish(struct solver *s, struct plan_solution *solution)
 		solution->shapes->of[w] = s->model.workloads[w].shape;
 }
 
-#define GROUP_MAX 6
+/* One that lost much against being alone, more often than others. */
+static size_t pick(struct solver *s)
+{
+	size_t n = s->model.in->n_workloads, w;
+	double all = 0, at;
+
+	if (next_random(s) % 3 == 0)
+		return next_random(s) % n;
+	for (w = 0; w < n; w++)
+		all += fmax(0, s->roster.own[w] - s->alone[w]);
+	at = all * (double)(next_random(s) % 1000000) / 1000000;
+	for (w = 0; w + 1 < n && at >= 0; w++) {
+		at -= fmax(0, s->roster.own[w] - s->alone[w]);
+		if (at < 0)
+			break;
+	}
+	return w;
+}
 
 /* Some workloads out and in again, in another order and led by prices: a jump. */
 static void jump(struct solver *s, double *total, double heat)
 {
 	size_t n = s->model.in->n_workloads, slots = s->model.in->n_slots, k, i, m;
-	size_t group[GROUP_MAX];
+	size_t group[JUMP_MAX];
 	static const double leads[] = { 0, 0, 0.5, 1, 1 };
 	double before = 0, after = 0, lead = leads[next_random(s) % 5], fell;
 	double *price = NULL;
 
-	m = 2 + next_random(s) % (GROUP_MAX - 1);
+	m = 2 + next_random(s) % (JUMP_MAX - 1);
 	if (m > n)
 		m = n;
 	for (k = 0; k < m; k++) {
 		do {
-			group[k] = next_random(s) % n;
+			group[k] = k ? next_random(s) % n : pick(s);
 			for (i = 0; i < k && group[i] != group[k];)
 				i++;
 		} while (i < k);
@@ -182,26 +217,126 @@ static void jump(struct solver *s, double *total, double heat)
 		roster_put(&s->roster, group[k], s->saved + k * slots);
 }
 
-static void improve(struct solver *s, unsigned int jumps)
+/* A slot in which some tenant is below its guarantee; returns the row, or n_rows. */
+static size_t find_deficit(struct solver *s, size_t *slot)
 {
-	double total;
-	unsigned int i;
+	size_t slots = s->model.in->n_slots, r, t, seen = 0, found = s->model.n_rows;
+
+	for (r = 0; r < s->model.n_rows; r++) {
+		const struct model_row *row = &s->model.rows[r];
+
+		for (t = 0; t < slots && row->kind == ROW_GUARANTEE; t++) {
+			if (row->want[t] - s->roster.ledger->load[r * slots + t] < 0.001 ||
+			    next_random(s) % ++seen)
+				continue;
+			found = r;
+			*slot = t;
+		}
+	}
+	return found;
+}
+
+static bool shares_pool(const struct model_workload *a, const struct model_workload *b,
+			uint32_t config)
+{
+	const struct shape_config *c = &b->shape->configs[config];
+	size_t i, k;
+
+	for (i = 0; i < c->n; i++)
+		for (k = 0; k < a->shape->n_pools; k++)
+			if (a->shape->pools[k].pool == b->shape->pools[c->pool[i]].pool)
+				return true;
+	return false;
+}
+
+/* One whose tenant lacks something, and some who have GPUs that it could use then. */
+static size_t gather_for_deficit(struct solver *s, size_t *members, size_t most)
+{
+	size_t n = s->model.in->n_workloads, slots = s->model.in->n_slots, slot = 0, m = 0, i, w;
+	size_t row = find_deficit(s, &slot), begin = next_random(s) % n;
+
+	if (row == s->model.n_rows)
+		return 0;
+	for (i = 0; i < n && !m; i++) {
+		w = (begin + i) % n;
+		if (s->model.workloads[w].row_guarantee == row &&
+		    group_possible(s->roster.group, &s->model.workloads[w]) &&
+		    model_served(&s->model.workloads[w], slot, s->roster.y[w * slots + slot]) <
+			    s->model.workloads[w].w->choices[0].need[slot])
+			members[m++] = w;
+	}
+	begin = next_random(s) % n;
+	for (i = 0; i < n && m && m < most; i++) {
+		w = (begin + i) % n;
+		if (w != members[0] && group_possible(s->roster.group, &s->model.workloads[w]) &&
+		    shares_pool(&s->model.workloads[members[0]], &s->model.workloads[w],
+				s->roster.y[w * slots + slot]))
+			members[m++] = w;
+	}
+	return m;
+}
+
+/* Someone who is short, and others. */
+static size_t gather(struct solver *s, size_t *members, size_t most)
+{
+	size_t n = s->model.in->n_workloads, m = 0, tries, i, w;
+
+	for (tries = 0; tries < 3 * most && m < most; tries++) {
+		w = m ? next_random(s) % n : pick(s);
+		for (i = 0; i < m && members[i] != w;)
+			i++;
+		if (i == m && group_possible(s->roster.group, &s->model.workloads[w]))
+			members[m++] = w;
+	}
+	return m;
+}
+
+static uint64_t work_done(const struct solver *s)
+{
+	return path_work(s->path) + group_work(s->roster.group) / 4;
+}
+
+/* Jumps and groups in turns from plan @s->best until the work is done. */
+static void improve(struct solver *s, uint64_t work)
+{
+	size_t members[GROUP_MAX], m;
+	uint64_t start = work_done(s), done = 0;
+	double total = s->best_cost;
 
 	roster_set(&s->roster, s->best);
-	total = s->best_cost;
-	for (i = 0; i < jumps && !is_best(s); i++) {
-		double heat = (double)(jumps - i) / jumps;
+	while (done < work && !is_best(s)) {
+		double cold = 1 - (double)done / (double)work;
 
-		jump(s, &total, 0.003 * heat * heat * (s->best_cost - s->dual.base) *
-		     (double)(next_random(s) % 1000) / 1000);
+		if (next_random(s) % 2) {
+			size_t most = 2 + next_random(s) % (GROUP_MAX - 1);
+
+			m = next_random(s) % 2 ? gather_for_deficit(s, members, most) : 0;
+			if (!m)
+				m = gather(s, members, most);
+			if (m > 1)
+				total -= roster_group(&s->roster, members, m);
+			if (total < s->best_cost * (1 - MODEL_ROUNDING))
+				remember(s);
+		} else {
+			jump(s, &total, HEAT * cold * cold * (s->best_cost - s->dual.base) *
+			     (double)(next_random(s) % 1000) / 1000);
+		}
+		done = work_done(s) - start;
+		/* Groups of nobody do no work: no endless loop. */
+		work -= work > 100 ? 100 : work;
 	}
 }
 
+/*
+ * Work is counted, not timed, so that a plan does not depend on the machine: slots times
+ * configurations. Small instances get what takes some 50 ms, large ones some looks at each
+ * workload.
+ */
 static void search(struct solver *s, const struct plan_options *options)
 {
-	size_t n = s->model.in->n_workloads, i;
-	unsigned int sweeps = options->sweeps ? options->sweeps : 200;
+	size_t n = s->model.in->n_workloads, i, rounds;
 	double *price = mem_zalloc(s->dual.n + 1, sizeof(*price));
+	uint64_t sweep, sweeps, work;
 
 	for (i = 0; i < n; i++)
 		s->order[i] = i;
@@ -209,15 +344,31 @@ static void search(struct solver *s, const struct plan_options *options)
 	qsort(s->order, n, sizeof(*s->order), by_density);
 	s->dual.base = dual_value(&s->dual, price);
 	s->dual.bound = s->dual.base;
-	dual_guess(&s->dual, price);
-	construct(s, price);
-	dual_try(&s->dual, price);
-	for (i = 0; i < 10 && !is_best(s); i++) {
-		dual_ascend(&s->dual, sweeps / 10, s->best_cost);
+	memcpy(s->alone, s->dual.ways, n * sizeof(*s->alone));
+	sweep = path_work(s->path) + 1;
+	sweeps = (sweep < SMALL ? DUAL_WORK : DUAL_WORK_LARGE) / sweep;
+	sweeps = sweeps < SWEEPS_MIN ? SWEEPS_MIN : sweeps > SWEEPS_MAX ? SWEEPS_MAX : sweeps;
+	work = sweep > PLAN_WORK ? sweep : PLAN_WORK;
+	if (options->sweeps)
+		sweeps = options->sweeps;
+	if (options->effort)
+		work = options->effort * sweep;
+	rounds = sweeps < 60 ? 1 : 6;
+	s->dual.patience = sweeps < 60 ? 3 : 12;
+	if (options->warm)
+		plan_prices_get(options->warm, &s->model, price);
+	else
+		dual_guess(&s->dual, price);
+	dual_settle(&s->dual, price, (unsigned int)(sweeps < 60 ? sweeps * 2 / 3 : 20));
+	construct(s, s->dual.price);
+	for (i = 0; i < rounds && !is_best(s); i++) {
+		dual_ascend(&s->dual,
+			    (unsigned int)(sweeps < 60 ? sweeps / 3 : sweeps / rounds),
+			    s->best_cost);
 		construct(s, s->dual.price);
 	}
-	if (n > 1)
-		improve(s, options->effort ? options->effort * 10 : 500);
+	if (n)
+		improve(s, work);
 	free(price);
 }
 
@@ -242,13 +393,19 @@ int plan_solve(const struct plan_instance *in, const struct plan_options *option
 	roster_init(&s.roster, &s.model, s.path);
 	s.order = mem_zalloc(in->n_workloads + 1, sizeof(*s.order));
 	s.best = mem_zalloc(in->n_workloads * in->n_slots + 1, sizeof(*s.best));
+	s.alone = mem_zalloc(in->n_workloads + 1, sizeof(*s.alone));
 	s.price = mem_zalloc(s.dual.n + 1, sizeof(*s.price));
-	s.saved = mem_zalloc(GROUP_MAX * in->n_slots, sizeof(*s.saved));
-	search(&s, options ? options : &defaults);
+	s.saved = mem_zalloc(JUMP_MAX * in->n_slots, sizeof(*s.saved));
+	if (!options)
+		options = &defaults;
+	search(&s, options);
+	if (options->keep)
+		*options->keep = plan_prices_make(&s.model, s.dual.price);
 	finish(&s, solution);
 	free(s.order);
 	free(s.best);
 	free(s.price);
+	free(s.alone);
 	free(s.saved);
 	roster_free(&s.roster);
 	dual_free(&s.dual);

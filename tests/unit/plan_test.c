@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/check.c ctl/plan/dual.c ctl/plan/instance.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/path.c ctl/plan/roster.c ctl/plan/shape.c ctl/plan/solve.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/check.c ctl/plan/dual.c ctl/plan/group.c ctl/plan/instance.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/path.c ctl/plan/prices.c ctl/plan/roster.c ctl/plan/shape.c ctl/plan/solve.c ctl/catalogue/fault.c ctl/lib/text.c
 /*
  * Plans of small random instances against all plans that there are, enumerated here from the
  * words of gpuctl-plan(5): what a plan costs is what is added up here, none costs less than the
@@ -324,7 +324,6 @@ static void test_tiny(void)
 		const char *why;
 		double room;
 
-		how.no_flow = one_in(2);
 		make(&in, 1 + below(3), 1 + below(3), 1 + below(3));
 		if (!enumerate(&in)) {
 			plan_instance_free(&in);
@@ -368,7 +367,7 @@ static void test_larger(void)
 	size_t i, bad = 0;
 
 	for (i = 0; i < LARGER && bad < 5; i++) {
-		struct plan_options quick = { .effort = 3, .no_flow = i % 2 };
+		struct plan_options quick = { .effort = 3 };
 		struct plan_instance in;
 		struct plan_solution s, again;
 		struct fault fault = { "" };
@@ -395,6 +394,42 @@ static void test_larger(void)
 		plan_instance_free(&in);
 	}
 	ok(i == LARGER && !bad, "%zu larger instances keep every limit, twice the same", i);
+}
+
+/* Guarantees that can all be kept are kept, whoever borrows at whatever weight. */
+static void test_guarantees(void)
+{
+	size_t i, t, w, bad = 0;
+
+	for (i = 0; i < 60; i++) {
+		struct plan_instance in = { .slot_s = 60, .n_slots = 12, .deficit_weight = 100 };
+		struct plan_solution s;
+		struct fault fault = { "" };
+		uint32_t need[12];
+
+		plan_add_kind(&in, "k");
+		plan_add_switch(&in, "s");
+		plan_add_host(&in, "h");
+		plan_add_pool(&in, 0, 0, 12);
+		for (w = 0; w < 6; w++) {
+			if (w < 3) {
+				plan_add_tenant(&in, "t");
+				in.tenants[w].guarantee = 4;
+			}
+			plan_add_workload(&in, "w");
+			in.workloads[w].tenant = (uint32_t)w % 3;
+			in.workloads[w].weight = 1 + below(9);
+			in.workloads[w].load_s = below(20);
+			for (t = 0; t < 12; t++)
+				need[t] = below(7);
+			plan_add_choice(&in, &in.workloads[w], 0, need);
+		}
+		if (plan_solve(&in, NULL, &s, &fault) || s.cost.deficit > 0)
+			bad++;
+		plan_solution_free(&s);
+		plan_instance_free(&in);
+	}
+	is_int((intmax_t)bad, 0, "guarantees that can be kept are kept");
 }
 
 static void refuses(struct plan_instance *in, const char *why)
@@ -447,6 +482,7 @@ static void test_refusals(void)
 int main(void)
 {
 	test_refusals();
+	test_guarantees();
 	test_tiny();
 	test_larger();
 	return tap_done();

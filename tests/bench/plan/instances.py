@@ -146,22 +146,20 @@ def make(seed, workloads, slots, gpus, how):
 
 
 def make_scale(seed, workloads, slots):
-    """Switches of 16 GPUs, four hosts to a pair of them, eight workloads to a host."""
+    """Four pools that grow with the workloads; each workload can use two of them."""
     rng = random.Random(seed)
-    pairs = max(1, workloads // 32)
     instance = {"gpufabric_plan": 1, "slot_s": 600, "slots": slots, "attach_s": 20, "detach_s": 10,
                 "kinds": [{"name": "large", "memory_gib": 80}], "switches": [], "pools": [],
                 "hosts": [], "links": [], "workloads": []}
-    for i in range(2 * pairs):
+    for i in range(4):
         instance["switches"].append({"name": "sw%d" % i})
-        instance["pools"].append({"switch": "sw%d" % i, "kind": "large", "gpus": 32})
-    for i in range(4 * pairs):
-        instance["hosts"].append({"name": "host%d" % i, "slots": 32})
+        instance["pools"].append({"switch": "sw%d" % i, "kind": "large", "gpus": workloads * 6 // 10})
+        instance["hosts"].append({"name": "host%d" % i})
         for k in range(2):
-            instance["links"].append({"host": "host%d" % i, "switch": "sw%d" % (i // 4 * 2 + k)})
+            instance["links"].append({"host": "host%d" % i, "switch": "sw%d" % ((i + k) % 4)})
     for i in range(workloads):
         w = {"name": "w%d" % i, "weight": rng.choice([1, 1, 2, 3, 5]), "kinds": ["large"],
-             "load_s": rng.choice([0, 20, 60, 120]), "host": "host%d" % (i % (4 * pairs))}
+             "load_s": rng.choice([0, 20, 60, 120]), "host": "host%d" % (i % 4)}
         kind = rng.random()
         if kind < 0.2:
             w["gang"] = True

@@ -251,7 +251,11 @@ wait $!
 is $? 0 "until the last has gone"
 
 note "a switch that goes and comes"
-# Newer kernels take the windows of empty ports away when they scan a switch anew, so one is not empty.
+# A scan of a switch is one of windows as well. Linux 7.3 takes those of empty ports away, and does not
+# find room for several large BARs that had room before: so one GPU is there, and no other.
+for slot in sim0-{0..7}; do
+	[ "$(cat "$SLOTS/$slot/power")" = 0 ] || power "$slot" 0
+done
 power sim0-3 1
 echo 1 >$DEVICES/10000:01:00.0/remove
 check "its slots go" wait_for 10 gone $SLOTS/sim0-0
