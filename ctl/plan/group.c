@@ -183,6 +183,7 @@ static void take_one(struct group *g, struct member *m, const struct model_workl
 		for (c = 0; c < s->n; c++)
 			g->index[c] |= g->all[c] < INFINITY;
 	}
+	g->work += 4 * g->slots * s->n;
 	g->index[0] = 1;
 	g->index[w->start] = 1;
 	for (i = s->n_edges; i-- > 0;)

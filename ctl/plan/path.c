@@ -436,9 +436,13 @@ static void gang_moves(struct path *p, const struct model_workload *w,
 	}
 	for (i = 0; i < s->n_overlaps; i++) {
 		uint32_t a = s->overlaps[i][0], b = s->overlaps[i][1], count[SHAPE_POOLS_MAX];
-		double v = p->free[a] + model_move(w, a, b);
+		double v = p->free[a];
 		uint32_t all = 0;
 
+		/* A move costs something: most pairs need no second look. */
+		if (v >= p->up[b] && v >= p->down[b])
+			continue;
+		v += model_move(w, a, b);
 		if (v >= p->up[b] && v >= p->down[b])
 			continue;
 		model_attached(w, a, b, count);
