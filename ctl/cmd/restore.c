@@ -82,7 +82,7 @@ static bool is_on_its_way(const struct session *session, const struct saved_comp
 	return false;
 }
 
-/* Until what others have begun with the slots has come to an end; what it is then is for the module. */
+/* Until what others have begun with the slots has ended; what it is then is for the module. */
 static int settle(struct session *session, const struct saved_composition *wanted)
 {
 	uint64_t end = text_monotonic() + SETTLE_MS, now;
