@@ -3,11 +3,13 @@
 """How many lines ran: what gcov counted in several runs, added up.
 
   tests/coverage.py DATA NOTES [-l FILE...]
+  tests/coverage.py DATA NOTES -w FILE
 
 DATA holds a directory for each run, with .gcda files below the absolute path
 of their object. NOTES is the directory of the tool's objects, whose .gcno files
 say which lines there are at all. Prints per directory and file, with -l the
-lines of these files that never ran.
+lines of these files that never ran. -w writes which cases ran each line of the module, as JSON, from
+which tests/mutants chooses.
 """
 import argparse
 import collections
@@ -32,8 +34,11 @@ def name_of(path, directory):
     return tail
 
 
-def gcov(files, lines):
-    """Add to @lines what some files say; they lie beside their notes."""
+def gcov(files, lines, functions=None):
+    """Add to @lines what some files say; they lie beside their notes.
+
+    @functions gets the name of the function that each line is in.
+    """
     for start in range(0, len(files), 40):
         done = subprocess.run(["gcov", "--json-format", "--stdout", *files[start:start + 40]],
                               cwd=files[0].parent, capture_output=True, text=True, check=False)
@@ -47,9 +52,11 @@ def gcov(files, lines):
                     continue
                 for line in source["lines"]:
                     lines[name][line["line_number"]] += line["count"]
+                    if functions is not None:
+                        functions[name][line["line_number"]] = line.get("function_name", "")
 
 
-def read_run(run, work, lines):
+def read_run(run, work, lines, functions=None):
     """One run: every .gcda that has notes."""
     files = []
     for data in sorted(run.rglob("*.gcda")):
@@ -63,7 +70,7 @@ def read_run(run, work, lines):
         files.append(at / data.name)
     # A directory each, as equal names would meet otherwise.
     for path in files:
-        gcov([path], lines)
+        gcov([path], lines, functions)
     return len(files)
 
 
@@ -105,6 +112,31 @@ def uncovered(lines, wanted):
                 print(f"{name}:{number}: {text[number - 1]}")
 
 
+def who_ran(data):
+    """Which cases ran each line of the module, and how long they took.
+
+    A line goes by its function and its text: numbers change with every edit.
+    """
+    ran = collections.defaultdict(lambda: collections.defaultdict(set))
+    seconds = {}
+    for run in sorted(data.iterdir()):
+        if (run / "seconds").exists():
+            seconds[run.name] = int((run / "seconds").read_text())
+        lines = collections.defaultdict(collections.Counter)
+        functions = collections.defaultdict(dict)
+        with tempfile.TemporaryDirectory() as work:
+            read_run(run.resolve(), pathlib.Path(work), lines, functions)
+        for name, counts in lines.items():
+            if not name.startswith("kmod/"):
+                continue
+            text = (TOP / name).read_text().splitlines()
+            for number, count in counts.items():
+                if count:
+                    ran[name][f"{functions[name][number]}\t{text[number - 1].strip()}"].add(run.name)
+    return {"seconds": seconds,
+            "ran": {name: {key: sorted(of) for key, of in keys.items()} for name, keys in ran.items()}}
+
+
 def main():
     """Add up, report."""
     parser = argparse.ArgumentParser()
@@ -113,7 +145,11 @@ def main():
     parser.add_argument("-l", dest="list", nargs="*", default=[])
     parser.add_argument("-f", dest="by_file", action="store_true")
     parser.add_argument("-j", dest="json", type=pathlib.Path)
+    parser.add_argument("-w", dest="who", type=pathlib.Path)
     options = parser.parse_args()
+    if options.who:
+        options.who.write_text(json.dumps(who_ran(options.data)) + "\n")
+        return
     lines = collections.defaultdict(collections.Counter)
     for notes in sorted(options.notes.resolve().rglob("*.gcno")):
         with tempfile.TemporaryDirectory() as work:

@@ -7,21 +7,17 @@
 #include "lib/publish.h"
 #include "lib/session.h"
 
-static int print(struct session *session, const char *path)
+static int print(struct session *session, char **text)
 {
 	struct gf_histograms histograms = { 0 };
 	struct gf_status status = { 0 };
-	char *text;
 	int ret;
 
 	ret = gfc_status(session->client, &status);
 	if (!ret)
 		ret = gfc_histograms(session->client, &histograms);
-	if (!ret) {
-		text = metrics_print(&session->fabric, &histograms, &status, &session->knowledge);
-		ret = publish(session->ctx, path, text);
-		free(text);
-	}
+	if (!ret)
+		*text = metrics_print(&session->fabric, &histograms, &status, &session->knowledge);
 	gf_histograms_free(&histograms);
 	free(status.version);
 	return ret;
@@ -29,22 +25,7 @@ static int print(struct session *session, const char *path)
 
 static int run(struct ctl_ctx *ctx, int argc, char **argv)
 {
-	const char *path = argc ? argv[0] : NULL;
-	struct session session;
-	int ret, lock = -1;
-
-	ret = ctl_operands(ctx, argc, 0, 1);
-	if (!ret)
-		ret = publish_begin(ctx, path, &lock);
-	if (ret)
-		return ret;
-	ret = session_open(ctx, &session, SESSION_LOOK);
-	if (!ret) {
-		ret = print(&session, path);
-		session_close(&session);
-	}
-	publish_end(lock);
-	return ret;
+	return publish_run(ctx, argc, argv, print);
 }
 
 const struct ctl_command cmd_metrics = {

@@ -6,12 +6,14 @@
  * them. A file is replaced as a whole and can be read by all.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/out.h"
 #include "lib/publish.h"
 #include "lib/replace.h"
+#include "lib/session.h"
 
 static int failed(struct ctl_ctx *ctx, const char *path, int err)
 {
@@ -52,4 +54,29 @@ int publish(struct ctl_ctx *ctx, const char *path, const char *text)
 	}
 	err = replace_file(path, text, 0644);
 	return err ? failed(ctx, path, err) : CTL_DONE;
+}
+
+int publish_run(struct ctl_ctx *ctx, int argc, char **argv,
+		int (*print)(struct session *session, char **text))
+{
+	const char *path = argc ? argv[0] : NULL;
+	struct session session;
+	char *text = NULL;
+	int ret, lock = -1;
+
+	ret = ctl_operands(ctx, argc, 0, 1);
+	if (!ret)
+		ret = publish_begin(ctx, path, &lock);
+	if (ret)
+		return ret;
+	ret = session_open(ctx, &session, SESSION_LOOK);
+	if (!ret) {
+		ret = print(&session, &text);
+		if (!ret)
+			ret = publish(ctx, path, text);
+		free(text);
+		session_close(&session);
+	}
+	publish_end(lock);
+	return ret;
 }

@@ -5,6 +5,15 @@
 
 #include "ctl.h"
 
+struct session;
+
+/*
+ * The whole of a command with an operand [FILE]: @print makes the text, which it leaves
+ * to be freed, from what the fabric is now.
+ */
+int publish_run(struct ctl_ctx *ctx, int argc, char **argv,
+		int (*print)(struct session *session, char **text));
+
 /*
  * Before anything is looked at: keep other writers of the file out. @lock is for
  * publish_end(). Nothing without a file or with -n.

@@ -4,9 +4,10 @@
 # Run the cases against one mutant of the module after the other, in one VM.
 # Runs in the guest; see tests/mutants/run.
 #
-#   tests/mutants/guest.sh SECONDS ID=CASES...
+#   tests/mutants/guest.sh SLOW ID=CASES...
 #
-# SECONDS is the limit of each case. /mutants/N.ko is the module of the Nth ID on the list. Prints, as soon as it is known,
+# A case may take SLOW times what it has in its own VM. /mutants/N.ko is the module of
+# the Nth ID on the list. Prints, as soon as it is known,
 #
 #   mutant ID begins
 #   mutant ID killed by CASE: WHAT      mutant ID survived
@@ -15,7 +16,7 @@
 
 set -uo pipefail
 
-limit=$1
+slow=$1
 shift
 updates=/usr/lib/modules/$KVER/updates
 
@@ -31,6 +32,15 @@ clean_up()
 	dmesg -n 4
 }
 
+# What the case says that it needs, as for tests/vm/all.
+limit_of()
+{
+	local seconds
+
+	seconds=$(sed -n '2,/^[^#]/s/^# vm:.*-t \([0-9]*\).*/\1/p' "$TESTS/vm/cases/$1.sh")
+	echo $((${seconds:-120} * slow))
+}
+
 # run_case CASE: fails at the first test that does, with its name in $why.
 run_case()
 {
@@ -40,7 +50,7 @@ run_case()
 	# Processes that the case leaves behind may keep the pipe open: its end is a line.
 	# shellcheck disable=SC2016 # for the inner shell
 	setsid bash -c 'timeout --foreground -k 5 "$0" bash "$1"; echo "case ended $?"' \
-		"$limit" "$TESTS/vm/cases/$1.sh" >/run/case 2>&1 </dev/null &
+		"$(limit_of "$1")" "$TESTS/vm/cases/$1.sh" >/run/case 2>&1 </dev/null &
 	pid=$!
 	while IFS= read -r line; do
 		case $line in
