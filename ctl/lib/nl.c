@@ -137,6 +137,7 @@ static int resolve(struct gfc *client)
 	bool finished = false;
 	int err = -NLE_NOMEM;
 
+	client->family = 0;
 	if (msg && genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, GENL_ID_CTRL, 0, 0,
 			       CTRL_CMD_GETFAMILY, 1)) {
 		nla_put_string(msg, CTRL_ATTR_FAMILY_NAME, GPUFABRIC_FAMILY_NAME);
@@ -165,8 +166,8 @@ static int resolve(struct gfc *client)
 	return client->family ? 0 : -NLE_OBJ_NOTFOUND;
 }
 
-/* Loading a module is told to the world before the module is at work. */
-static bool is_coming(void)
+/* Whether the module is "coming", "live" or "going". */
+static bool is_module(const char *what)
 {
 	FILE *f = fopen(INIT_STATE, "re");
 	char state[16] = "";
@@ -176,7 +177,8 @@ static bool is_coming(void)
 	if (!fgets(state, sizeof(state), f))
 		*state = '\0';
 	fclose(f);
-	return !strcmp(state, "coming\n");
+	state[strcspn(state, "\n")] = '\0';
+	return !strcmp(state, what);
 }
 
 /* As resolve(), but a module that is just being loaded is waited for. */
@@ -188,7 +190,8 @@ static int resolve_patiently(struct gfc *client)
 	int err;
 
 	do {
-		coming = is_coming();
+		/* Loading a module is told to the world before the module is at work. */
+		coming = is_module("coming");
 		err = resolve(client);
 		if (err && coming)
 			nanosleep(&nap, NULL);
@@ -396,6 +399,19 @@ static void parse_error(const struct gfc *client, struct nl_msg *request, struct
 			     nlmsg_datalen(nlh) - (int)hdr, refusal);
 }
 
+/*
+ * A module that is unloaded answers no more: the netlink core does, without a word. Asking
+ * for the family of one that is not there would load it.
+ */
+static bool has_left(struct gfc *client, const struct refusal *refusal)
+{
+	int family = client->family;
+
+	if (refusal->text || refusal->attribute)
+		return false;
+	return !is_module("live") || resolve(client) || client->family != family;
+}
+
 static int report(struct gfc *client, struct nl_msg *request, struct refusal *refusal)
 {
 	struct genlmsghdr *genl = nlmsg_data(nlmsg_hdr(request));
@@ -406,7 +422,10 @@ static int report(struct gfc *client, struct nl_msg *request, struct refusal *re
 
 	if (!command)
 		command = "request";
-	if (refusal->slot)
+	if (has_left(client, refusal))
+		ret = ctl_fail(client->ctx, CTL_NO_MODULE, "%s: module gpufabric was unloaded",
+			       command);
+	else if (refusal->slot)
 		ret = ctl_fail(client->ctx, code, "%s: %s", refusal->slot, text);
 	else if (refusal->missing && refusal->attribute)
 		ret = ctl_fail(client->ctx, code, "%s: %s (missing attribute %s)", command, text,

@@ -275,6 +275,12 @@ is "$(cat /tmp/persistence)" Enabled "nvidia: as it was before"
 check "nvidia: another vendor's GPU" nvidia 1002 pre-detach
 is "$(cat /tmp/smi.log)" "" "nvidia: is none of its business"
 
-check "the module unloads" wait_for 10 rmmod gpufabric
-check "the simulator, too" rmmod gpufabric_sim
+no_hooks
+check "all is given back" gpuctl detach sim0-1
+hook pre-attach 10-unload 'for i in 1 2 3 4 5 6 7 8 9; do rmmod gpufabric && exit; sleep 1; done'
+error=$(gpuctl attach sim0-1 2>&1 >/dev/null)
+is "$?" 6 "a module that is unloaded meanwhile: exit code 6"
+like "$error" '^gpuctl: .*: module gpufabric was unloaded$' "in these words"
+check "it stays so" test ! -e /sys/module/gpufabric
+check "the simulator unloads" rmmod gpufabric_sim
 finish
