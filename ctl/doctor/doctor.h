@@ -118,6 +118,9 @@ char *doctor_slot_names(const struct doctor *doctor, const size_t *slots, size_t
 /* The slots of a tree, and what the module says of them. */
 void doctor_read_slots(struct doctor *doctor);
 
+/* Does a program run as such a hook whose name ends so? */
+bool doctor_has_hook(const struct doctor *doctor, const char *place, const char *end);
+
 /* The checks, one file each. */
 void doctor_check_kernel(struct doctor *doctor);
 void doctor_check_hotplug(struct doctor *doctor);

@@ -47,13 +47,12 @@ static void check_daemon(struct doctor *doctor)
 {
 	size_t n = count_driver(doctor, "nvidia");
 	char *pid = n ? daemon_pid(doctor) : NULL;
-	bool hooked = tree_has(&doctor->tree, "%s/hooks.d/pre-detach.d/nvidia",
-			       doctor->config_dir + 1);
 
-	if (pid && !hooked)
+	/* Ours, under any name that has it run at its time. */
+	if (pid && !doctor_has_hook(doctor, "pre-detach.d", "nvidia"))
 		doctor_find(doctor, DOCTOR_WARN, "holders",
 			    "nvidia-persistenced (pid %s) keeps %zu GPUs in use: a detach is refused\n"
-			    "ln -s /usr/share/gpuctl/hooks/nvidia %s/hooks.d/pre-detach.d/nvidia, which turns it off for the GPU that goes",
+			    "ln -s /usr/share/gpuctl/hooks/nvidia %s/hooks.d/pre-detach.d/50-nvidia, which turns it off for the GPU that goes",
 			    pid, n, doctor->config_dir);
 	free(pid);
 }

@@ -5,22 +5,29 @@
 
 #include <stdbool.h>
 
+enum permission_kind {
+	PERMISSION_PLACE,	/* hooks.d, or what is in it: where hooks should be */
+	PERMISSION_HOOK,	/* what is there; what follows is what its path leads through */
+	PERMISSION_PART,
+};
+
 /**
  * struct permission - a line of that text
- * @hook: it begins a hook; what follows is what its path leads through
- * @mode: type and permissions
+ * @kind: what it is about
+ * @mode: type and permissions, 0 of a link that leads nowhere
  * @uid: owner
- * @path: of the hook, or of the part
+ * @path: of the place, the hook or the part
  */
 struct permission {
-	bool hook;
+	enum permission_kind kind;
 	unsigned int mode, uid;
 	char path[512];
 };
 
 /*
- * "hook MODE UID PATH" for each file in hooks.d, and behind it "part MODE UID PATH" for
- * it and each directory on the way, links followed. Caller frees.
+ * "place MODE UID PATH" for each entry of hooks.d, "hook MODE UID PATH" for each file in
+ * there, and behind that "part MODE UID PATH" for it and each directory on the way, links
+ * followed. Caller frees.
  */
 char *permissions_read(const char *config_dir);
 bool permissions_next(const char **text, struct permission *permission);

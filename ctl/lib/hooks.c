@@ -31,6 +31,20 @@
 #define TIMEOUT_VARIABLE "GPUCTL_HOOK_TIMEOUT"
 #define PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
+bool hooks_is_name(const char *name)
+{
+	static const char *const names[] = {
+		HOOK_PRE_ATTACH, HOOK_POST_ATTACH, HOOK_PRE_DETACH, HOOK_POST_DETACH,
+		HOOK_ASSIGN, HOOK_UNASSIGN,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return false;
+}
+
 /* False when the variable says something that is no time for a hook. */
 static bool parse_timeout(uint64_t *ms)
 {

@@ -55,6 +55,8 @@ enum hooks_failure {
  * who runs us makes it CTL_DENIED.
  */
 int hooks_find(struct ctl_ctx *ctx, const char *name, struct hooks *hooks);
+/* Is there a hook of that name? */
+bool hooks_is_name(const char *name);
 void hooks_free(struct hooks *hooks);
 
 /* Longest time that the programs take for any number of slots, in milliseconds. */

@@ -139,6 +139,9 @@ struct change {
 #define OPTION(o) "echo \"$(cat proc/cmdline) " o "\" >proc/cmdline.new && mv proc/cmdline.new proc/cmdline"
 #define BYTES(file, at, bytes) \
 	"printf '" bytes "' | dd of=" file "/config bs=1 seek=$((" at ")) conv=notrunc 2>/dev/null"
+#define PERSISTENCE \
+	"rm " GPU "/driver; ln -s ../../drivers/nvidia " GPU "/driver; mkdir -p proc/77; " \
+	"echo nvidia-persistenced | cut -c1-15 >proc/77/comm"
 #define LOCKDOWN "mkdir -p sys/kernel/security && echo 'none [integrity] confidentiality' >sys/kernel/security/lockdown && "
 #define UNITS "usr/lib/systemd/system"
 #define SYSTEMD \
@@ -191,6 +194,10 @@ static const struct change changes[] = {
 	  "windows", "10000:02:01.0 has no hot-plug controller" },
 	{ "healthy", "for f in sys/bus/pci/devices/1000?:*/subordinate_bus_number; do echo 200 >$f; done", "ok",
 	  "buses", "each slot has" },
+	{ "healthy", BYTES("sys/bus/pci/devices/10000:02:01.0", "0x54", "\\0\\0\\0\\0"), "note",
+	  "buses", "no kernel parameter helps: have such a card in the slot when the host boots" },
+	{ "qemu-switch", "echo Y >sys/module/gpufabric/parameters/root_ports; rm dmesg proc/iomem", "warn",
+	  "windows", "what addresses the host bridge has is not known: run gpuctl doctor as root" },
 	{ "healthy", "sed -i '2s/.*/0x0000000000000000 0x0000001fffffffff 0x0000000020142204/' " GPU "/resource",
 	  "FAIL", "bars", "BAR 1 of 10000:03:00.0 (128 GiB) has no address" },
 	/* One BAR, 256 MiB of up to 128 GiB, behind the serial number. */
@@ -224,9 +231,9 @@ static const struct change changes[] = {
 	  "ok", "dkms", "is built for" },
 	{ "healthy", "echo 1 >" GPU "/users", "warn", "holders", "counts 1 of its own" },
 	{ "healthy", "echo 2 >" GPU "/sriov_numvfs", "warn", "holders", "2 virtual functions" },
-	{ "healthy", "rm " GPU "/driver; ln -s ../../drivers/nvidia " GPU "/driver; mkdir -p proc/77; "
-	  "echo nvidia-persistenced | cut -c1-15 >proc/77/comm", "warn", "holders",
-	  "nvidia-persistenced (pid 77) keeps 1 GPUs in use" },
+	{ "healthy", PERSISTENCE "; rm permissions", "warn", "holders", "nvidia-persistenced (pid 77) keeps 1 GPUs in use" },
+	{ "healthy", PERSISTENCE "; printf 'hook 100644 0 /etc/gpuctl/hooks.d/pre-detach.d/50-nvidia\\n' >permissions",
+	  "warn", "holders", "nvidia-persistenced (pid 77) keeps 1 GPUs in use" },
 	{ "healthy", "find . -name 60-gpufabric.rules -delete", "warn", "udev", "are not installed" },
 	{ "healthy", "mkdir -p etc/udev/rules.d; ln -sf /dev/null etc/udev/rules.d/60-gpufabric.rules",
 	  "warn", "udev", "masked by /etc/udev" },
@@ -257,8 +264,23 @@ static const struct change changes[] = {
 	  "not executable" },
 	{ "healthy", "printf 'hook 100755 0 /etc/gpuctl/hooks.d/assign.d/x.sh\\n' >permissions", "note",
 	  "hooks", "in its name" },
-	{ "healthy", "printf 'hook 0 0 /etc/gpuctl/hooks.d/assign.d/x\\n' >permissions", "note", "hooks",
-	  "leads nowhere" },
+	{ "healthy", "printf 'hook 40755 0 /etc/gpuctl/hooks.d/assign.d/x\\n' >permissions", "note", "hooks",
+	  "it is no file" },
+	{ "healthy", "printf 'hook 0 0 /etc/gpuctl/hooks.d/assign.d/x\\n' >permissions", "warn", "hooks",
+	  "assign.d/x leads nowhere: that hook does not run: put back what it leads to" },
+	{ "healthy", "printf 'place 0 0 /etc/gpuctl/hooks.d/assign.d\\n' >permissions", "warn", "hooks",
+	  "hooks.d/assign.d leads nowhere: no hook in it runs" },
+	{ "healthy", "printf 'place 0 0 /etc/gpuctl/hooks.d\\n' >permissions", "warn", "hooks",
+	  "/etc/gpuctl/hooks.d leads nowhere" },
+	{ "healthy", "printf 'place 40755 0 /etc/gpuctl/hooks.d/detach.d\\n' >permissions", "warn", "hooks",
+	  "hooks.d/detach.d: there is no hook of that name" },
+	{ "healthy", "printf 'place 40755 0 /etc/gpuctl/hooks.d/assign\\n' >permissions", "warn", "hooks",
+	  "hooks.d/assign: there is no hook of that name" },
+	{ "healthy", "printf 'place 100755 0 /etc/gpuctl/hooks.d/README\\n' >permissions", "note", "hooks",
+	  "README is no directory" },
+	{ "healthy", "printf 'place 40755 0 /etc/gpuctl/hooks.d/assign.d\\nhook 100755 0 /etc/gpuctl/hooks.d/assign.d/x\\n"
+	  "place 40755 0 /srv/hooks.d/asign.d\\nhook 100755 0 /srv/hooks.d/asign.d/y\\n' >>permissions", "ok", "hooks",
+	  "2 hooks" },
 	{ "healthy", "mkdir -p etc/cdi; echo nonsense >etc/cdi/x.json", "warn", "cdi", "/etc/cdi/x.json is no" },
 	{ "healthy", "mkdir -p etc/cdi; echo '" SPEC("a.b/c", "1") "' | tee etc/cdi/x.json >etc/cdi/y.json",
 	  "warn", "cdi", "a.b/c=1 is in /etc/cdi/x.json and in /etc/cdi/y.json" },
@@ -309,6 +331,16 @@ static void one_change_each(void)
 	tap_counted("doctor.changes", i);
 }
 
+/* The hook that comes with gpuctl, under whatever name it was linked. */
+static void test_persistence(void)
+{
+	is_int(shell("cd %s && rm -rf changed && cp -a healthy changed && cd changed && { " PERSISTENCE "; } && "
+		     "echo 'hook 100755 0 /etc/gpuctl/hooks.d/pre-detach.d/50-nvidia' >permissions", dir), 0,
+	       "a host with persistence mode and the hook for it");
+	doctor("changed", NULL);
+	ok(says("ok", "holders", "no driver keeps"), "has nothing to be warned of");
+}
+
 static void test_gpu(void)
 {
 	is_int(doctor("small-windows", "t4"), 0, "a small card needs nothing");
@@ -353,9 +385,9 @@ static void test_parsers(void)
 	ok(units_next(&at, &unit) && !strcmp(unit.id, "b") && !strcmp(unit.active, "failed"),
 	   "the next");
 	ok(!units_next(&at, &unit), "no more");
-	ok(permissions_next(&lines, &p) && p.hook && p.mode == 0100755 && !strcmp(p.path, "/a b"),
+	ok(permissions_next(&lines, &p) && p.kind == PERMISSION_HOOK && p.mode == 0100755 && !strcmp(p.path, "/a b"),
 	   "a hook");
-	ok(permissions_next(&lines, &p) && !p.hook && p.uid == 12, "a part of its path");
+	ok(permissions_next(&lines, &p) && p.kind == PERMISSION_PART && p.uid == 12, "a part of its path");
 	ok(!permissions_next(&lines, &p), "no more");
 	klog_parse(&log, "[    0.000000] Linux version 6.1\n"
 			 "<6>[    1.5] pci_bus 0000:80: root bus resource [mem 0x380000000000-0x387fffffffff window]\n"
@@ -377,6 +409,42 @@ static void test_parsers(void)
 	is_str(grow_size(size, 2ull << 40), "2T", "large ones");
 }
 
+/* Directories as an admin leaves them, read and judged. */
+static void test_places(void)
+{
+	char *config = mem_printf("%s/config", dir), *is, *at, *next;
+	static const char want[] =
+		"place 40755 0 hooks.d\n"
+		"place 0 0 hooks.d/away.d\n"
+		"place 40755 0 hooks.d/pre-detach.d\n"
+		"hook 0 0 hooks.d/pre-detach.d/10-gone\n"
+		"hook 100755 0 hooks.d/pre-detach.d/20-there\n";
+	struct text t = { 0 };
+
+	is = permissions_read(config);
+	is_str(is, "", "a host without hooks");
+	free(is);
+	shell("umask 022 && mkdir -p %s/hooks.d/pre-detach.d && cd %s/hooks.d && ln -s /nowhere away.d && "
+	      "ln -s /nowhere pre-detach.d/10-gone && : >pre-detach.d/20-there && "
+	      "chmod 755 pre-detach.d/20-there", config, config);
+	is = permissions_read(config);
+	for (at = is; *at; at = next) {
+		char kind[8], path[256];
+		unsigned int mode, uid;
+
+		next = strchr(at, '\n') + 1;
+		if (sscanf(at, "%7s %o %u %255s", kind, &mode, &uid, path) == 4 &&
+		    strcmp(kind, "part"))
+			text_add(&t, "%s %o %u %s\n", kind, mode, uid == geteuid() ? 0 : uid,
+				 path + strlen(config) + 1);
+	}
+	is_str(t.text, want, "one with some, of which two lead nowhere");
+	ok(strstr(is, "hooks.d/pre-detach.d/20-there\npart 100755 "), "with what a hook's path leads through");
+	free(t.text);
+	free(is);
+	free(config);
+}
+
 int main(void)
 {
 	if (!mkdtemp(dir)) {
@@ -384,8 +452,10 @@ int main(void)
 		return tap_done();
 	}
 	test_parsers();
+	test_places();
 	whole_hosts();
 	one_change_each();
+	test_persistence();
 	test_gpu();
 	test_escape();
 	shell("rm -rf %s", dir);

@@ -51,14 +51,20 @@ report "$(property KIND pci:v000010DEd0000FFFEsv000010DEsd00000001bc03sc02i00)" 
 	"an unknown device"
 
 # Every id of the catalogue, by a modalias as the kernel would write it.
+modalias()
+{
+	local vendor device subvendor subdevice
+
+	IFS=: read -r vendor device subvendor subdevice <<<"${1/\//:}"
+	subvendor=${subvendor:-1234} subdevice=${subdevice:-5678}
+	echo "pci:v0000${vendor^^}d0000${device^^}sv0000${subvendor^^}sd0000${subdevice^^}bc03sc02i00"
+}
+
 ids=0
 lost=
 while read -r kind id; do
-	IFS=: read -r vendor device subvendor subdevice <<<"${id/\//:}"
-	subvendor=${subvendor:-1234} subdevice=${subdevice:-5678}
-	alias=pci:v0000${vendor^^}d0000${device^^}sv0000${subvendor^^}sd0000${subdevice^^}bc03sc02i00
 	ids=$((ids + 1))
-	[ "$(property KIND "$alias")" = "$kind" ] || lost+=" $id"
+	[ "$(property KIND "$(modalias "$id")")" = "$kind" ] || lost+=" $id"
 done < <(awk '
 	/^\[/ { kind = substr($1, 2, length($1) - 2) }
 	$1 ~ /^pci(_vf)?$/ && $2 == "=" { for (i = 3; i <= NF; i++) print kind, $i }
@@ -66,6 +72,75 @@ done < <(awk '
 report "$lost" "" "each of the catalogue's $ids ids is found"
 report $((ids > 50)) 1 "and there are many"
 echo "# count hwdb.ids $ids"
+
+# Every product as it was written down once: what udev is told of it, as the card itself
+# and, where its ids alone tell, as one that is simulated.
+# facts MODALIAS: kind, and the figures that are wanted below
+facts()
+{
+	systemd-hwdb --root="$work" query "$1" | awk -F = '
+		$1 ~ /^ID_GPUFABRIC_(KIND|MEMORY_MIB|BAR1_MIB|TDP_W|SIMULATED)$/ { value[substr($1, 14)] = $2 }
+		END { print value["KIND"], value["MEMORY_MIB"], value["BAR1_MIB"], value["TDP_W"], value["SIMULATED"] }'
+}
+
+# same WANT FACTS SIMULATED: where nothing is known, anything may have been assumed.
+same()
+{
+	local kind mib bar tdp simulated
+
+	read -r kind mib bar tdp simulated < <(sed 's/  / - /g; s/  / - /g' <<<"$2")
+	[ "$kind" = "${1%%,*}" ] && [ "${simulated:--}" = "$3" ] || return 1
+	IFS=, read -r _ _ want_mib _ _ _ want_tdp _ _ want_bar _ <<<"$1"
+	[ -z "$want_mib" ] || [ "$mib" = "$want_mib" ] || return 1
+	[ -z "$want_bar" ] || [ "$bar" = "$want_bar" ] || return 1
+	[ -z "$want_tdp" ] || [ "$tdp" = "$want_tdp" ]
+}
+
+rows=0
+declare -A owner
+while read -r line; do
+	[[ $line != "#"* ]] || continue
+	kind=${line%%,*}
+	wrong=
+	for id in ${line##*,}; do
+		rows=$((rows + 1))
+		# Two products that have an id in common have to say more than the id.
+		for other in "$id" "${id%/*}"; do
+			[ "${owner[$other]-$kind}" = "$kind" ] || wrong+=" $id is that of ${owner[$other]}, too;"
+		done
+		owner[$id]=$kind
+		same "$line" "$(facts "$(modalias "$id")")" - || wrong+=" $id: $(facts "$(modalias "$id")");"
+		if [[ $id == */* ]]; then
+			[ "$(facts "$(modalias "${id%/*}")")" = "    " ] || wrong+=" ${id%/*} alone is somebody;"
+			continue
+		fi
+		for class in 03 12; do
+			alias=$(modalias "6767:0001/$id")
+			same "$line" "$(facts "${alias/bc03/bc$class}")" 1 || wrong+=" $id simulated, class $class;"
+		done
+	done
+	report "$wrong" "" "$kind: by each of its ids"
+done <"$top/tests/data/gpus-expected.csv"
+report $((rows > 60)) 1 "all $rows ids of a product have been looked up"
+
+# The other way round: a line that nothing looks up would stay unnoticed.
+patterns=0
+lost=
+while read -r pattern kind; do
+	patterns=$((patterns + 1))
+	case $pattern in
+	*d\**) alias=${pattern/d\*/d00000001}; alias=${alias%\*}sc02i00 ;;
+	*sv*) alias=${pattern%\*}bc03sc02i00 ;;
+	*) alias=${pattern%\*}sv00001234sd00005678bc03sc02i00 ;;
+	esac
+	[ "$(property KIND "$alias")" = "$kind" ] || lost+=" $pattern"
+done < <(awk '
+	/^pci:/ { waiting[++n] = $1 }
+	/^ ID_GPUFABRIC_KIND=/ { for (; n; n--) print waiting[n], substr($1, 19) }
+' "$top/udev/20-gpufabric.hwdb")
+report "$lost" "" "each of the file's $patterns patterns finds what stands below it"
+report "$patterns" "$(grep -c ^pci: "$top/udev/20-gpufabric.hwdb")" "and that is all of them"
+echo "# count hwdb.patterns $patterns"
 
 # What an admin writes into a later file wins.
 cat >"$work/etc/udev/hwdb.d/90-own.hwdb" <<END
