@@ -201,7 +201,24 @@ json '[.policies[].policy]' '["static","fifo","easy","greedy","sjf","hold","ours
 json '[.policies[] | select(.policy == "ours" or .policy == "optimum") | .cost_over_bound >= 1]' \
 	'[true,true]' plan replay "${demand[@]}" --pool 160 --warm 1d
 json '(.tenants | length == 12) and ([.days[].kwh] | add > 0)' true plan replay "$jobs" --pool 640 --warm 1d
+
+# costs of moves as they were measured
+cat >"$trace/rack.json" <<'RACK'
+{ "gpufabric_plan": 1, "slots": 2, "slot_s": 600, "attach_s": 12,
+  "kinds": [ { "name": "k" } ], "switches": [ { "name": "s" } ],
+  "pools": [ { "switch": "s", "kind": "k", "gpus": 4 } ], "hosts": [ { "name": "h" } ],
+  "workloads": [ { "name": "a", "kinds": [ "k" ], "gpus": [ 1, 4 ] } ] }
+RACK
+echo '{"stats":[{"operation":"attach","phase":"total","count":2,"microseconds":7000000}]}' >"$trace/stats.json"
+gives 0 'cost 48.0: the best' plan solve "$trace/rack.json"
+gives 0 'cost 14.0: the best' plan solve "$trace/rack.json" --costs "$trace/stats.json"
+gives 0 'attach_s 3.500: measured, mean of 2' plan solve "$trace/rack.json" --costs "$trace/stats.json"
+gives 0 'detach_s was not measured yet' plan solve "$trace/rack.json" --costs "$trace/stats.json"
+gives 2 'rack.json:1:1: "stats" is missing' plan solve "$trace/rack.json" --costs "$trace/rack.json"
 rm -r "$trace"
+
+gives 0 'replay	+run a trace' completion -- plan ''
+gives 0 '^from-stats' completion -- plan solve --costs ''
 
 gives 0 '^\.TH ' man
 GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/gpus.d: No such file' gpus
