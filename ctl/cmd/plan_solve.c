@@ -40,6 +40,7 @@ static const struct out_column part_columns[] = {
 
 static const struct out_column use_columns[] = {
 	{ "workload", "WORKLOAD", 0 },
+	{ "tenant", "TENANT", OUT_OPTIONAL },
 	{ "first_slot", "FROM", OUT_RIGHT },
 	{ "last_slot", "TO", OUT_RIGHT },
 	{ "switch", "SWITCH", 0 },
@@ -115,9 +116,12 @@ static void print_use(struct ctl_ctx *ctx, const struct plan_instance *in,
 				slot++;
 			for (i = 0; i < c.n; i++) {
 				const struct plan_pool *p = &in->pools[c.held[i].pool];
+				uint32_t tenant = in->workloads[w].tenant;
 
 				out_row(t);
 				out_str(t, "workload", in->workloads[w].name);
+				if (tenant != PLAN_NONE)
+					out_str(t, "tenant", in->tenants[tenant].name);
 				out_uint(t, "first_slot", first);
 				out_uint(t, "last_slot", slot - 1);
 				out_str(t, "switch", in->switches[p->sw].name);
