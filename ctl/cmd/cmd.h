@@ -22,6 +22,7 @@ extern const struct ctl_command cmd_metrics;
 extern const struct ctl_command cmd_models;
 extern const struct ctl_command cmd_nodes;
 extern const struct ctl_command cmd_plan;
+extern const struct ctl_command cmd_plan_energy;
 extern const struct ctl_command cmd_plan_replay;
 extern const struct ctl_command cmd_plan_solve;
 extern const struct ctl_command cmd_reap;

@@ -8,6 +8,7 @@
 static const struct ctl_command *const verbs[] = {
 	&cmd_plan_solve,
 	&cmd_plan_replay,
+	&cmd_plan_energy,
 	NULL,
 };
 

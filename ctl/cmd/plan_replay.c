@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "catalogue/conf.h"
 #include "cmd/cmd.h"
+#include "cmd/plan_rates.h"
 #include "cmd/plan_replay.h"
 #include "lib/out.h"
 #include "lib/text.h"
@@ -24,26 +24,9 @@ static const struct ctl_option options[] = {
 	{ "hold-cost", 0, "NUMBER", "series: cost of keeping an idle GPU a minute (default 0)" },
 	{ "hold", 0, "TIME", "series: a reactive policy keeps GPUs so long (default 60min)" },
 	{ "energy", 'e', NULL, "energy of each tenant and each day as well" },
-	{ "busy-watts", 0, "WATTS", "of a GPU that works (default 427, an H100)" },
-	{ "idle-watts", 0, "WATTS", "of a GPU that is on and idle (default 68)" },
-	{ "off-watts", 0, "WATTS", "of a GPU that is off (default 0)" },
-	{ "host-watts", 0, "WATTS", "of a host, for each GPU that is on (default 0)" },
-	{ "pue", 0, "NUMBER", "watts of the house over watts of the machines (default 1.3)" },
-	{ "carbon", 0, "NUMBER", "g CO2 of a kWh (default 400)" },
-	{ "kwh-price", 0, "NUMBER", "of a kWh" },
 	{ "svg", 0, "FILE", "draw demand, allocation and moves; - is standard output" },
 	{ NULL },
 };
-
-static int number(struct ctl_ctx *ctx, const char *name, double min, double max, double *out)
-{
-	const char *word = ctl_opt(ctx, name);
-	struct fault f = { "" };
-
-	if (word && conf_decimal(word, min, max, out, &f))
-		return ctl_fail(ctx, CTL_USAGE, "--%s: %s", name, f.text);
-	return CTL_DONE;
-}
 
 static int whole(struct ctl_ctx *ctx, const char *name, uint64_t max, uint32_t *out)
 {
@@ -73,27 +56,6 @@ static int duration(struct ctl_ctx *ctx, const char *name, int64_t *seconds)
 	return CTL_DONE;
 }
 
-static int read_energy(struct ctl_ctx *ctx, struct energy_rates *e)
-{
-	int ret;
-
-	*e = energy_default;
-	ret = number(ctx, "busy-watts", 0, 10000, &e->busy_w);
-	if (!ret)
-		ret = number(ctx, "idle-watts", 0, 10000, &e->idle_w);
-	if (!ret)
-		ret = number(ctx, "off-watts", 0, 10000, &e->off_w);
-	if (!ret)
-		ret = number(ctx, "host-watts", 0, 10000, &e->host_w);
-	if (!ret)
-		ret = number(ctx, "pue", 1, 5, &e->pue);
-	if (!ret)
-		ret = number(ctx, "carbon", 0, 5000, &e->carbon);
-	if (!ret)
-		ret = number(ctx, "kwh-price", 0, 1000, &e->price);
-	return ret;
-}
-
 static int read_options(struct ctl_ctx *ctx, struct replay *r)
 {
 	const char *word = ctl_opt(ctx, "runtimes");
@@ -114,11 +76,11 @@ static int read_options(struct ctl_ctx *ctx, struct replay *r)
 	if (!ret)
 		ret = duration(ctx, "hold", &hold);
 	if (!ret)
-		ret = number(ctx, "attach-cost", 0, 1e6, &r->attach_slots);
+		ret = plan_rates_number(ctx, "attach-cost", 0, 1e6, &r->attach_slots);
 	if (!ret)
-		ret = number(ctx, "hold-cost", 0, 1e6, &r->hold_cost);
+		ret = plan_rates_number(ctx, "hold-cost", 0, 1e6, &r->hold_cost);
 	if (!ret)
-		ret = read_energy(ctx, &r->energy);
+		ret = plan_rates(ctx, &r->energy);
 	if (ret)
 		return ret;
 	r->hold_min = (uint32_t)(hold / 60);
@@ -253,7 +215,7 @@ const struct ctl_command cmd_plan_replay = {
 		"each, in proportion to what it uses in the scored time, and know all runtimes:\n"
 		"both is in their favour. For demand a missing GPU costs 1 a minute, and an attach\n"
 		"--attach-cost.",
-	.options = { options },
+	.options = { options, plan_rates_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,
 };

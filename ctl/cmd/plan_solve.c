@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl plan solve: the plan of an instance in a file. */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/plan_text.h"
+#include "lib/netlink_gen.h"
 #include "lib/out.h"
+#include "lib/render.h"
+#include "lib/session.h"
 #include "lib/text.h"
+#include "plan/costs.h"
 #include "plan/file.h"
 
 static const struct ctl_option options[] = {
 	{ "effort", 'e', "N", "passes of improvement over all workloads, instead of by the size" },
+	{ "costs", 'c', "WORD", "from-stats, or a file of gpuctl stats -j: costs of moves as measured",
+	  "from-stats @files" },
 	{ NULL },
 };
 
@@ -35,6 +40,7 @@ static const struct out_column part_columns[] = {
 
 static const struct out_column use_columns[] = {
 	{ "workload", "WORKLOAD", 0 },
+	{ "tenant", "TENANT", OUT_OPTIONAL },
 	{ "first_slot", "FROM", OUT_RIGHT },
 	{ "last_slot", "TO", OUT_RIGHT },
 	{ "switch", "SWITCH", 0 },
@@ -51,36 +57,6 @@ static const struct out_column power_columns[] = {
 	{ "on", "ON", OUT_RIGHT },
 	{ NULL, NULL, 0 },
 };
-
-/* The file, or standard input for "-". */
-static int read_file(struct ctl_ctx *ctx, const char *name, char **text, size_t *len)
-{
-	FILE *file = strcmp(name, "-") ? fopen(name, "re") : stdin;
-	size_t room = 0, n;
-	int err;
-
-	*text = NULL;
-	*len = 0;
-	if (!file)
-		return ctl_fail(ctx, CTL_USAGE, "%s: %s", name, strerror(errno));
-	errno = 0;
-	do {
-		if (*len == room) {
-			room = room ? 2 * room : 65536;
-			*text = mem_grow(*text, room, 1);
-		}
-		n = fread(*text + *len, 1, room - *len, file);
-		*len += n;
-	} while (n && *len <= PLAN_FILE_MAX);
-	err = ferror(file) ? errno : 0;
-	if (file != stdin)
-		fclose(file);
-	if (err)
-		return ctl_fail(ctx, CTL_USAGE, "%s: %s", name, strerror(err));
-	if (*len > PLAN_FILE_MAX)
-		return ctl_fail(ctx, CTL_USAGE, "%s: larger than 1 GiB", name);
-	return CTL_DONE;
-}
 
 static void print_whole(struct ctl_ctx *ctx, const struct plan_instance *in,
 			const struct plan_solution *s)
@@ -140,9 +116,12 @@ static void print_use(struct ctl_ctx *ctx, const struct plan_instance *in,
 				slot++;
 			for (i = 0; i < c.n; i++) {
 				const struct plan_pool *p = &in->pools[c.held[i].pool];
+				uint32_t tenant = in->workloads[w].tenant;
 
 				out_row(t);
 				out_str(t, "workload", in->workloads[w].name);
+				if (tenant != PLAN_NONE)
+					out_str(t, "tenant", in->tenants[tenant].name);
 				out_uint(t, "first_slot", first);
 				out_uint(t, "last_slot", slot - 1);
 				out_str(t, "switch", in->switches[p->sw].name);
@@ -173,6 +152,67 @@ static void print_power(struct ctl_ctx *ctx, const struct plan_instance *in,
 			out_uint(t, "on", on[first]);
 		}
 	}
+}
+
+static int measured_here(struct ctl_ctx *ctx, struct plan_costs *costs)
+{
+	struct gf_histograms h;
+	struct gfc *client;
+	const char *phase;
+	size_t i;
+	int ret;
+
+	ret = gfc_open(ctx, &client);
+	if (ret)
+		return ret;
+	ret = gfc_histograms(client, &h);
+	for (i = 0; !ret && i < h.n; i++) {
+		phase = gfnl_phase_name(h.items[i].phase);
+		plan_costs_add(costs, render_kind(h.items[i].kind), phase ? phase : "unknown",
+			       h.items[i].count, (double)h.items[i].microseconds);
+	}
+	gf_histograms_free(&h);
+	gfc_close(client);
+	return ret;
+}
+
+static int measured_in(struct ctl_ctx *ctx, const char *name, struct plan_costs *costs)
+{
+	struct fault fault = { "" };
+	char *text = NULL;
+	size_t len;
+	int ret;
+
+	ret = plan_text(ctx, name, &text, &len);
+	if (!ret && plan_costs_read(costs, name, text, len, &fault))
+		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
+	free(text);
+	return ret;
+}
+
+/* Puts measured costs in the place of those in the file, and says which. */
+static int measure(struct ctl_ctx *ctx, struct plan_instance *in)
+{
+	const char *from = ctl_opt(ctx, "costs");
+	struct plan_costs c = { 0 };
+	int ret;
+
+	if (!from)
+		return CTL_DONE;
+	ret = strcmp(from, "from-stats") ? measured_in(ctx, from, &c) : measured_here(ctx, &c);
+	if (ret)
+		return ret;
+	plan_costs_apply(&c, in);
+	if (c.attaches)
+		out_note(ctx->out, "remarks", "", "attach_s %.3f: measured, mean of %llu",
+			 c.attach_s / (double)c.attaches, (unsigned long long)c.attaches);
+	if (c.detaches)
+		out_note(ctx->out, "remarks", "", "detach_s %.3f: measured, mean of %llu",
+			 c.detach_s / (double)c.detaches, (unsigned long long)c.detaches);
+	if (!c.attaches || !c.detaches)
+		out_note(ctx->out, "remarks", "", "%s was not measured yet: as the file says",
+			 c.attaches ? "detach_s" : c.detaches ? "attach_s" : "attach_s or detach_s");
+	return CTL_DONE;
 }
 
 static int solve(struct ctl_ctx *ctx, const struct plan_instance *in,
@@ -209,9 +249,11 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (effort && (!text_number(effort, 1000000, &number) || !number))
 		return ctl_fail(ctx, CTL_USAGE, "--effort %s: a number from 1 to 1000000", effort);
 	how.effort = (unsigned int)number;
-	ret = read_file(ctx, argv[0], &text, &len);
+	ret = plan_text(ctx, argv[0], &text, &len);
 	if (!ret && plan_read(&in, argv[0], text, len, &fault))
 		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
+	if (!ret)
+		ret = measure(ctx, &in);
 	if (!ret)
 		ret = solve(ctx, &in, &how);
 	plan_instance_free(&in);
@@ -226,7 +268,8 @@ const struct ctl_command cmd_plan_solve = {
 	.help = "FILE is JSON as in gpuctl-plan(5), - standard input. A cost of 1 is one GPU\n"
 		"missing for one second to a workload of weight 1. No plan costs less than the\n"
 		"bound: what lies between bound and cost is the most that another plan could save.\n"
-		"The same file gives the same plan.",
+		"The same file gives the same plan. With --costs an attach and a detach cost what\n"
+		"they took on average, in place of attach_s and detach_s in the file.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,

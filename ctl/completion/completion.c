@@ -61,13 +61,23 @@ static void offer_options(struct out *out, const struct place *place)
 	}
 }
 
+/* What a word of the table is: a verb has a summary. */
+static const char *remark_of(const struct place *place, const char *word)
+{
+	const struct ctl_command *verb = NULL;
+
+	if (place->command && place->command->verbs)
+		verb = ctl_verb_find(place->command, word);
+	return verb ? verb->summary : "";
+}
+
 static void offer_kind(struct ctl_ctx *ctx, const struct place *place, const char *kind)
 {
 	struct names names = { 0 };
 	size_t i;
 
 	if (kind[0] != '@') {
-		offer(ctx->out, place, kind, "");
+		offer(ctx->out, place, kind, remark_of(place, kind));
 		return;
 	}
 	if (is_for_shell(kind + 1)) {

@@ -2,11 +2,13 @@
 /*
  * DOC: our policy for demand series
  *
- * For some horizons it learns how far each tenant's demand rises above what it is
- * now, from what it has done so far; older minutes count less. That gives the chance that
- * a GPU which is not needed now is needed again within each horizon. It is kept as long as
- * the attach that this saves is worth more than the hold costs; and when others
- * need one, the GPU with the smallest chance goes.
+ * A GPU beyond what its tenant needs has a depth, how far demand must rise until it is needed
+ * again, and an age, the time since it was needed last. Of the past this learns how likely it
+ * was that such a GPU was needed again within each of some horizons: by its depth alone from
+ * what this tenant did, and by depth and age from what all tenants did; the chance is the
+ * mean of both. Older minutes count less. The GPU is kept as long as the attach that this saves is
+ * worth more than the hold costs; and when others need one, the one with the smallest
+ * chance goes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +16,23 @@
 #include "keep.h"
 #include "lib/text.h"
 
-#define DECAY 0.9998		/* each time something is learned: about 17 days */
+#define GROWTH (1 / 0.9998)	/* of what counts, each time something is learned: 17 days */
 #define EVERY_MIN 5		/* learned so often */
-#define LONGEST_MIN 720
+#define GUESS 0.01		/* hits before anything was seen */
 
-static const uint32_t horizons[] = { 2, 5, 15, 60, 180, LONGEST_MIN };
+static const uint32_t horizons[] = { 2, 5, 15, 60, 180, 720 };
+static const int64_t ages[] = { 5, 15, 60, 180, 720, 1440, 4320 };
+static const int32_t depths[] = { 1, 2, 4, 8, 16, 32, 64, 128 };
 
 #define HORIZONS (sizeof(horizons) / sizeof(horizons[0]))
+/* One more for what is above the last. */
+#define AGES (sizeof(ages) / sizeof(ages[0]) + 1)
+#define DEPTHS (sizeof(depths) / sizeof(depths[0]) + 1)
 /* Horizons from this one on say who gives first. */
 #define FIRST_LONG 3
 
 /**
- * struct rises - of one tenant and horizon
+ * struct rises - of one tenant within one horizon
  * @seen: how often demand rose by so much; @n entries
  * @all: sum of @seen
  */
@@ -35,23 +42,53 @@ struct rises {
 	int32_t n;
 };
 
-struct ours {
-	struct rises *rises;	/* HORIZONS of each tenant */
+/**
+ * struct cell - GPUs of one depth and age that nobody needed
+ * @seen: how many
+ * @hit: of those, needed within the horizon
+ */
+struct cell {
+	double seen, hit;
 };
 
-/* How far demand rose from @from up to now. */
-static int32_t rise(const struct series *s, size_t from, size_t to)
+/**
+ * struct ours - what was learned
+ * @rises: HORIZONS of each tenant
+ * @needed: as in struct keep, but as it was a horizon ago: HORIZONS of each tenant
+ * @cells: of all tenants
+ * @weight: of what is seen now; it grows instead of all the rest getting less
+ */
+struct ours {
+	struct rises *rises;
+	int64_t **needed;
+	struct cell cells[HORIZONS][AGES][DEPTHS];
+	double weight;
+};
+
+static struct cell *cell_at(struct ours *o, size_t h, int64_t age, int32_t depth)
 {
-	int32_t most = s->demand[from];
+	size_t a = 0, d = 0;
+
+	while (a < AGES - 1 && age > ages[a])
+		a++;
+	while (d < DEPTHS - 1 && depth > depths[d])
+		d++;
+	return &o->cells[h][a][d];
+}
+
+/* The most that was needed after @from, up to @to. */
+static int32_t highest(const struct series *s, size_t from, size_t to)
+{
+	int32_t most = 0;
 	size_t t;
 
 	for (t = from + 1; t <= to; t++)
 		if (s->demand[t] > most)
 			most = s->demand[t];
-	return most - s->demand[from];
+	return most;
 }
 
-static void learn_rise(struct rises *r, int32_t by)
+static void learn_rise(struct ours *o, struct rises *r, int32_t by)
 {
 	int32_t i;
 
@@ -61,10 +98,46 @@ static void learn_rise(struct rises *r, int32_t by)
 			r->seen[i] = 0;
 		r->n = by + 1;
 	}
-	for (i = 0; i < r->n; i++)
-		r->seen[i] *= DECAY;
-	r->all = r->all * DECAY + 1;
-	r->seen[by]++;
+	r->seen[by] += o->weight;
+	r->all += o->weight;
+}
+
+/* What became of the GPUs that were not needed a horizon ago, but at some time before. */
+static void learn_tenant(struct keep *k, size_t i, size_t h)
+{
+	struct ours *o = k->data;
+	const struct series *s = &k->set->of[i];
+	int64_t *needed = o->needed[i * HORIZONS + h];
+	size_t then = k->t - horizons[h];
+	int32_t was = s->demand[then], top, n;
+
+	for (n = 0; n < was; n++)
+		needed[n] = (int64_t)then;
+	if (k->t % EVERY_MIN)
+		return;
+	top = highest(s, then, k->t);
+	learn_rise(o, &o->rises[i * HORIZONS + h], top > was ? top - was : 0);
+	for (n = was; n < k->most[i] && needed[n] >= 0; n++) {
+		struct cell *c = cell_at(o, h, (int64_t)then - needed[n], n + 1 - was);
+
+		c->seen += o->weight;
+		c->hit += n < top ? o->weight : 0;
+	}
+}
+
+/* Nothing was needed before the first minute. */
+static void setup(const struct keep *k, struct ours *o)
+{
+	size_t n = k->set->n * HORIZONS, i;
+	int32_t j, most;
+
+	o->needed = mem_zalloc(n, sizeof(*o->needed));
+	for (i = 0; i < n; i++) {
+		most = k->most[i / HORIZONS];
+		o->needed[i] = mem_zalloc((size_t)most + 1, sizeof(**o->needed));
+		for (j = 0; j < most; j++)
+			o->needed[i][j] = -1;
+	}
 }
 
 static void learn(struct keep *k)
@@ -72,36 +145,42 @@ static void learn(struct keep *k)
 	struct ours *o = k->data;
 	size_t i, h;
 
-	if (k->t % EVERY_MIN)
-		return;
+	if (!o->needed)
+		setup(k, o);
+	if (k->t % EVERY_MIN == 0)
+		o->weight *= GROWTH;
 	for (i = 0; i < k->set->n; i++)
 		for (h = 0; h < HORIZONS; h++)
 			if (k->t >= horizons[h])
-				learn_rise(&o->rises[i * HORIZONS + h],
-					   rise(&k->set->of[i], k->t - horizons[h], k->t));
+				learn_tenant(k, i, h);
 }
 
-/* The chance that demand rises by at least so much. */
-static double chance(const struct rises *r, int32_t by)
+static double share(const struct ours *o, double hit, double seen)
 {
-	double sum = 0;
+	return (hit + GUESS * o->weight) / (seen + o->weight);
+}
+
+static double chance(struct ours *o, size_t tenant, size_t h, int64_t age, int32_t depth)
+{
+	const struct rises *r = &o->rises[tenant * HORIZONS + h];
+	const struct cell *c = cell_at(o, h, age, depth);
+	double rose = 0;
 	int32_t i;
 
-	for (i = by; i < r->n; i++)
-		sum += r->seen[i];
-	return (sum + 0.01) / (r->all + 1);
+	for (i = depth; i < r->n; i++)
+		rose += r->seen[i];
+	return (share(o, rose, r->all) + share(o, c->hit, c->seen)) / 2;
 }
 
 static double worth(const struct keep *k, size_t tenant)
 {
-	const struct ours *o = k->data;
-	const struct rises *r = &o->rises[tenant * HORIZONS];
-	int32_t by = k->has[tenant] - keep_demand(k, tenant);
+	int32_t has = k->has[tenant];
+	int64_t age = (int64_t)k->t - k->needed[tenant][has - 1];
 	double sum = 0, best = -1, p, gain;
 	size_t h;
 
 	for (h = 0; h < HORIZONS; h++) {
-		p = chance(&r[h], by);
+		p = chance(k->data, tenant, h, age, has - keep_demand(k, tenant));
 		if (h >= FIRST_LONG)
 			sum += p;
 		/* if it comes back within the horizon, then half-way on average */
@@ -116,12 +195,18 @@ static const struct keep_policy policy = { .worth = worth, .learn = learn };
 
 void serve_ours(const struct series_set *set, const struct serve_rates *rates, int32_t *has)
 {
-	struct ours o = { 0 };
+	struct ours *o = mem_zalloc(1, sizeof(*o));
 	size_t i;
 
-	o.rises = mem_zalloc(set->n * HORIZONS, sizeof(*o.rises));
-	keep_run(set, rates, &policy, 1, &o, has);
-	for (i = 0; i < set->n * HORIZONS; i++)
-		free(o.rises[i].seen);
-	free(o.rises);
+	o->weight = 1;
+	o->rises = mem_zalloc(set->n * HORIZONS, sizeof(*o->rises));
+	keep_run(set, rates, &policy, 1, o, has);
+	for (i = 0; i < set->n * HORIZONS; i++) {
+		free(o->rises[i].seen);
+		if (o->needed)
+			free(o->needed[i]);
+	}
+	free(o->needed);
+	free(o->rises);
+	free(o);
 }

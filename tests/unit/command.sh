@@ -201,7 +201,40 @@ json '[.policies[].policy]' '["static","fifo","easy","greedy","sjf","hold","ours
 json '[.policies[] | select(.policy == "ours" or .policy == "optimum") | .cost_over_bound >= 1]' \
 	'[true,true]' plan replay "${demand[@]}" --pool 160 --warm 1d
 json '(.tenants | length == 12) and ([.days[].kwh] | add > 0)' true plan replay "$jobs" --pool 640 --warm 1d
+
+# costs of moves as they were measured
+cat >"$trace/rack.json" <<'RACK'
+{ "gpufabric_plan": 1, "slots": 2, "slot_s": 600, "attach_s": 12,
+  "kinds": [ { "name": "k" } ], "switches": [ { "name": "s" } ],
+  "pools": [ { "switch": "s", "kind": "k", "gpus": 4 } ], "hosts": [ { "name": "h" } ],
+  "workloads": [ { "name": "a", "kinds": [ "k" ], "gpus": [ 1, 4 ] } ] }
+RACK
+echo '{"stats":[{"operation":"attach","phase":"total","count":2,"microseconds":7000000}]}' >"$trace/stats.json"
+gives 0 'cost 48.0: the best' plan solve "$trace/rack.json"
+gives 0 'cost 14.0: the best' plan solve "$trace/rack.json" --costs "$trace/stats.json"
+gives 0 'attach_s 3.500: measured, mean of 2' plan solve "$trace/rack.json" --costs "$trace/stats.json"
+gives 0 'detach_s was not measured yet' plan solve "$trace/rack.json" --costs "$trace/stats.json"
+# energy of a plan and of a journal
+"$gpuctl" plan solve -j "$trace/rack.json" >"$trace/plan.json"
+json '[.energy.gpu_hours_basis, .energy.kwh_basis, .energy.counterfactual, .energy.avoided_kwh >= 0]' \
+	'["modelled","modelled","always-on",true]' plan energy "$trace/plan.json"
+for entry in '"7200000000","GPUFABRIC_STATE":"ready","GPUFABRIC_COMPOSITION":"a","GPUFABRIC_TENANT":"red"' \
+	'"10800000000","GPUFABRIC_STATE":"ready"' '"18000000000","GPUFABRIC_STATE":"off"'; do
+	echo '{"GPUFABRIC_EVENT":"slot-changed","GPUFABRIC_SLOT":"3-1","__REALTIME_TIMESTAMP":'"$entry}"
+done >"$trace/journal.json"
+json '[.energy.gpu_hours, .energy.idle_gpu_hours, .energy.gpu_hours_basis, .tenants[0].tenant, (.periods | length)]' \
+	'[1,2,"measured","red",2]' plan energy "$trace/journal.json" --period 3h
+gives 0 'against +static, each tenant keeps its peak: 1 GPUs' plan energy "$trace/journal.json" --against static
+gives 0 'watts are given.* 500 W busy' plan energy "$trace/journal.json" --busy-watts 500 --idle-watts 90
+gives 2 'rack.json:1:1: "use" is missing' plan energy "$trace/rack.json"
+gives 2 'neither always-on nor static' plan energy "$trace/plan.json" --against nothing
+gives 2 'pool 1: 4 GPUs were in use' plan energy "$trace/plan.json" --pool 1
+gives 2 'no time of a minute or more' plan energy "$trace/plan.json" --period 1s
+gives 2 'rack.json:1:1: "stats" is missing' plan solve "$trace/rack.json" --costs "$trace/rack.json"
 rm -r "$trace"
+
+gives 0 'replay	+run a trace' completion -- plan ''
+gives 0 '^from-stats' completion -- plan solve --costs ''
 
 gives 0 '^\.TH ' man
 GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/gpus.d: No such file' gpus

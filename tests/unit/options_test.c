@@ -277,7 +277,7 @@ static void test_completion(void)
 	is_int(gpuctl("gpuctl completion -- topo --svg a"), CTL_DONE, "a file");
 	is_str(text, "@files\n", "is the shell's to complete");
 	is_int(gpuctl("gpuctl completion -- plan so"), CTL_DONE, "a verb");
-	is_str(text, "solve\t\n", "of its command");
+	is_str(text, "solve\tthe plan of an instance in a file, with cost, bound and gap\n", "of its command");
 	is_int(gpuctl("gpuctl completion -- plan solve --eff"), CTL_DONE, "an option of a verb");
 	ok(!strncmp(text, "--effort\t", 9), "is offered behind it");
 	is_int(gpuctl("gpuctl completion -- -n list --dry"), CTL_DONE, "what a command lacks");
