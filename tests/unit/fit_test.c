@@ -643,6 +643,16 @@ static void known(void)
 	need.nr_bars = 0;
 	result = judge(&core, &need, GF_FIT_SIZE_NOW, 1);
 	is_str(verdict_name(result.verdict), "unknown", "of an unknown GPU nothing is said");
+	need = bar_of(64 * MIB);
+	need.bars[0].flags = 0;
+	need.bars[1] = (struct gf_fit_bar){ .size = 16 * MIB, .min = 16 * MIB, .max = 16 * MIB };
+	need.nr_bars = 2;
+	core = switch_of(64 * GIB, 0, 1);
+	core.relaxed = true;
+	unlink_res(&core.up[0]);
+	result = judge(&core, &need, GF_FIT_SIZE_NOW, 1);
+	is_str(verdict_name(result.verdict), "cannot", "nor does a window that would be below it get anywhere");
+	is_int(result.need, 96 * MIB, "and no alignment is relaxed for it");
 
 	need = bar_of(16 * MIB);
 	need.bars[0].flags = 0;
