@@ -74,19 +74,27 @@ log_since()
 	tail -n +$((${at:-0} + 1)) /run/dmesg
 }
 
+# Complaints that the case expects, as options of klog.
+expected_of()
+{
+	sed -n '2,/^[^#]/s/^# vm:.*-e \([a-z-]*\).*/-f \1/p' "$TESTS/vm/cases/$1.sh"
+}
+
 judge()
 {
-	local id=$1 case log=/run/mutant.log
+	local id=$1 case log=/run/mutant.log expected
 	shift
 
 	for case; do
+		echo "gpufabric-test: mutant $id: $case" >/dev/kmsg
 		if ! run_case "$case"; then
 			echo "mutant $id killed by $case: $why"
 			clean_up
 			return
 		fi
-		log_since "gpufabric-test: mutant $id" >$log
-		if [ -s $log ] && ! "$TESTS/vm/klog" -f "$FLAVOUR" $log >/run/klog; then
+		log_since "gpufabric-test: mutant $id: $case" >$log
+		read -ra expected <<<"$(expected_of "$case")"
+		if [ -s $log ] && ! "$TESTS/vm/klog" -f "$FLAVOUR" ${expected[@]+"${expected[@]}"} $log >/run/klog; then
 			echo "mutant $id killed by $case: kernel log: $(sed -n 2p /run/klog)"
 			clean_up
 			return
@@ -107,7 +115,6 @@ for arg; do
 	read -ra cases <<<"${arg#*=}"
 	cp "/mutants/$n.ko" "$updates/gpufabric.ko"
 	echo "mutant $id begins"
-	echo "gpufabric-test: mutant $id" >/dev/kmsg
 	judge "$id" "${cases[@]}" || break
 done
 exit 0
