@@ -131,8 +131,9 @@ def who_ran(data):
                 continue
             text = (TOP / name).read_text().splitlines()
             for number, count in counts.items():
+                cases = ran[name][f"{functions[name][number]}\t{text[number - 1].strip()}"]
                 if count:
-                    ran[name][f"{functions[name][number]}\t{text[number - 1].strip()}"].add(run.name)
+                    cases.add(run.name)
     return {"seconds": seconds,
             "ran": {name: {key: sorted(of) for key, of in keys.items()} for name, keys in ran.items()}}
 
