@@ -299,7 +299,7 @@ files()
 
 # What the test, containers and the system itself have made since.
 not_ours='/(tests|out|root|lost\+found)(/|$)|/var/(log|tmp|lib/(cni|containers|systemd|private))(/|$)'
-not_ours+='|/etc/(modprobe|modules-load)\.d/|/etc/systemd/system/.*gpufabric-test\.service$'
+not_ours+='|/etc/cni/|/etc/(modprobe|modules-load)\.d/|/etc/systemd/system/.*gpufabric-test\.service$'
 not_ours+='|/var/lib/dpkg/info/linux-(headers|kbuild)-'
 
 leave_nothing()
