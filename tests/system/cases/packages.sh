@@ -57,6 +57,8 @@ nothing_failed()
 {
 	[ -z "$(systemctl list-units --failed --no-legend --plain)" ] || {
 		systemctl list-units --failed
+		systemctl list-units --failed --no-legend --plain | cut -d' ' -f1 |
+			xargs -I UNIT journalctl -q -n 20 --no-pager -u UNIT
 		return 1
 	}
 }
