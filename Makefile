@@ -144,7 +144,7 @@ check-vm: deps ## The modules on Debian's 6.1 and 6.12 in virtual machines
 check-debug: deps ## The same on a kernel with KASAN, lockdep and kmemleak; builds it first
 	@tests/check debug
 
-check-system: deps ## On a Debian 12 with systemd: reboots, scopes; makes its disk first
+check-system: deps ## On a Debian 12 with systemd: packages, reboots, scopes; makes its disks first
 	@tests/check system
 
 check-packages: deps ## Build the Debian packages, look at them with lintian
