@@ -43,12 +43,13 @@ static bool is_known(const struct doctor *doctor, const char *name)
 	return false;
 }
 
-static const char *elsewhere(const struct spec_names *names, const char *name, const char *file)
+/* The file that has it already. */
+static const char *seen_in(const struct spec_names *names, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < names->n; i++)
-		if (!strcmp(names->items[i].name, name) && strcmp(names->items[i].file, file))
+		if (!strcmp(names->items[i].name, name))
 			return names->items[i].file;
 	return NULL;
 }
@@ -86,6 +87,11 @@ static const char *missing_node(const struct doctor *doctor, struct json_object 
 	return NULL;
 }
 
+static const char *remedy(const char *kind)
+{
+	return !strcmp(kind, CDI_KIND) ? "gpuctl cdi" : "have the file made anew by what made it";
+}
+
 static void check_device(struct doctor *doctor, struct spec_names *names, const char *file,
 			 const char *kind, struct json_object *device)
 {
@@ -97,9 +103,13 @@ static void check_device(struct doctor *doctor, struct spec_names *names, const 
 		return;
 	full = mem_printf("%s=%s", kind, name);
 	text_tame(full, false);
-	other = elsewhere(names, full, file);
+	other = seen_in(names, full);
 	node = missing_node(doctor, device);
-	if (other)
+	if (other && !strcmp(other, file))
+		doctor_find(doctor, DOCTOR_WARN, "cdi",
+			    "%s is in /%s twice: container runtimes refuse the file\n%s",
+			    full, file, remedy(kind));
+	else if (other)
 		doctor_find(doctor, DOCTOR_WARN, "cdi",
 			    "%s is in /%s and in /%s: container runtimes refuse it\n"
 			    "rm /%s; gpuctl cdi",
@@ -113,8 +123,7 @@ static void check_device(struct doctor *doctor, struct spec_names *names, const 
 	else if (node)
 		doctor_find(doctor, DOCTOR_WARN, "cdi",
 			    "/%s: %s has %s, which is not there\n%s",
-			    file, full, node, !strcmp(kind, CDI_KIND) ? "gpuctl cdi" :
-			    "have the file made anew by what made it");
+			    file, full, node, remedy(kind));
 	names->items = mem_grow(names->items, names->n + 1, sizeof(*names->items));
 	names->items[names->n++] = (struct spec_name){ full, mem_strdup(file) };
 }

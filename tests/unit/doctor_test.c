@@ -284,6 +284,9 @@ static const struct change changes[] = {
 	{ "healthy", "mkdir -p etc/cdi; echo nonsense >etc/cdi/x.json", "warn", "cdi", "/etc/cdi/x.json is no" },
 	{ "healthy", "mkdir -p etc/cdi; echo '" SPEC("a.b/c", "1") "' | tee etc/cdi/x.json >etc/cdi/y.json",
 	  "warn", "cdi", "a.b/c=1 is in /etc/cdi/x.json and in /etc/cdi/y.json" },
+	{ "healthy", "mkdir -p etc/cdi; echo '{\"cdiVersion\":\"0.5.0\",\"kind\":\"a.b/c\",\"devices\":"
+	  "[{\"name\":\"1\"},{\"name\":\"2\"},{\"name\":\"1\"}]}' >etc/cdi/x.json", "warn", "cdi",
+	  "a.b/c=1 is in /etc/cdi/x.json twice: container runtimes refuse the file: have the file made anew" },
 	{ "healthy", "mkdir -p etc/cdi; echo '" SPEC("gpufabric.io/gpu", "old") "' >etc/cdi/x.json",
 	  "warn", "cdi", "has old, which is no GPU" },
 };
