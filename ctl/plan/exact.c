@@ -52,7 +52,7 @@ static bool is_free(const struct model_workload *w)
 bool exact_possible(const struct model *model)
 {
 	const struct plan_instance *in = model->in;
-	double gpus = 0;
+	double gpus = 0, nodes;
 	size_t i;
 
 	for (i = 0; i < model->n_rows; i++)
@@ -63,8 +63,8 @@ bool exact_possible(const struct model *model)
 			return false;
 	for (i = 0; i < in->n_pools; i++)
 		gpus = fmax(gpus, in->pools[i].gpus);
-	return in->n_workloads && gpus * (double)in->n_slots * (2.0 * (double)in->n_workloads + 2) <=
-	       WORK_MAX;
+	nodes = (double)in->n_slots * (2 * (double)in->n_workloads + 2);
+	return in->n_workloads && gpus * nodes <= WORK_MAX;
 }
 
 static uint32_t free_node(const struct network *n, size_t t)
@@ -175,7 +175,8 @@ static double solve_pool(struct network *n, uint32_t *y)
 		for (i = 0; i < n->n; i++) {
 			size_t a = n->stay[t * n->n + i];
 
-			y[n->members[i] * slots + t] = flow_on(&n->flow, a) + flow_on(&n->flow, a + 1);
+			y[n->members[i] * slots + t] =
+				flow_on(&n->flow, a) + flow_on(&n->flow, a + 1);
 		}
 	flow_free(&n->flow);
 	free(n->stay);
@@ -190,12 +191,15 @@ void exact_plan(const struct model *model, uint32_t *y, double *bound)
 	size_t w, t;
 
 	n.members = mem_zalloc(in->n_workloads, sizeof(*n.members));
-	for (w = 0; w < in->n_workloads; w++)
+	for (w = 0; w < in->n_workloads; w++) {
+		const struct model_workload *mw = &model->workloads[w];
+
 		for (t = 0; t < in->n_slots; t++) {
-			none = model->workloads[w].scale * model_missing(&model->workloads[w], t, 0, 0);
+			none = mw->scale * model_missing(mw, t, 0, 0);
 			value += none;
 			sum += none;
 		}
+	}
 	for (n.pool = 0; n.pool < in->n_pools; n.pool++) {
 		n.n = 0;
 		for (w = 0; w < in->n_workloads; w++)

@@ -3,9 +3,9 @@
  * DOC: cheapest flow
  *
  * Successive shortest paths: each unit goes the cheapest way that is left, where taking an
- * earlier one back is a way, too. With a number for each node, its distance so far, what an arc costs
- * beyond the difference of its ends is never below 0, so that the next way is found from the near
- * nodes to the far ones. The first numbers come from going over all arcs until none is
+ * earlier one back is a way, too. With a number for each node, its distance so far, what an arc
+ * costs beyond the difference of its ends is never below 0, so that the next way is found from
+ * the near nodes to the far ones. The first numbers come from going over all arcs until none is
  * shorter, which is soon where arcs lead to higher nodes.
  */
 #include <math.h>
