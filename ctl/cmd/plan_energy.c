@@ -41,26 +41,40 @@ static const struct out_column whole_columns[] = {
 	{ NULL, NULL, 0 },
 };
 
-#define ROW_COLUMNS                              \
-	{ "gpu_hours", "GPU HOURS", OUT_RIGHT }, \
-	{ "gpu_hours_basis", "HOURS ARE", 0 },   \
-	{ "kwh", "kWh", OUT_RIGHT },             \
-	{ "co2_kg", "CO2 kg", OUT_RIGHT },       \
-	{ "kwh_basis", "WATTS ARE", 0 },         \
-	{ "kwh_per_gpu_hour", "kWh/GPUh", OUT_RIGHT | OUT_OPTIONAL }, \
-	{ NULL, NULL, 0 }
-
 static const struct out_column holder_columns[] = {
-	{ "composition", "COMPOSITION", 0 }, { "tenant", "TENANT", OUT_OPTIONAL }, ROW_COLUMNS,
+	{ "composition", "COMPOSITION", 0 },
+	{ "tenant", "TENANT", OUT_OPTIONAL },
+	{ "gpu_hours", "GPU HOURS", OUT_RIGHT },
+	{ "gpu_hours_basis", "HOURS ARE", 0 },
+	{ "kwh", "kWh", OUT_RIGHT },
+	{ "co2_kg", "CO2 kg", OUT_RIGHT },
+	{ "kwh_basis", "WATTS ARE", 0 },
+	{ "kwh_per_gpu_hour", "kWh/GPUh", OUT_RIGHT | OUT_OPTIONAL },
+	{ NULL, NULL, 0 },
 };
 
-static const struct out_column tenant_columns[] = { { "tenant", "TENANT", 0 }, ROW_COLUMNS };
+static const struct out_column tenant_columns[] = {
+	{ "tenant", "TENANT", 0 },
+	{ "gpu_hours", "GPU HOURS", OUT_RIGHT },
+	{ "gpu_hours_basis", "HOURS ARE", 0 },
+	{ "kwh", "kWh", OUT_RIGHT },
+	{ "co2_kg", "CO2 kg", OUT_RIGHT },
+	{ "kwh_basis", "WATTS ARE", 0 },
+	{ "kwh_per_gpu_hour", "kWh/GPUh", OUT_RIGHT | OUT_OPTIONAL },
+	{ NULL, NULL, 0 },
+};
 
 static const struct out_column period_columns[] = {
 	{ "from_s", NULL, 0 },
 	{ NULL, "FROM", OUT_RIGHT },
 	{ "idle_gpu_hours", "IDLE GPUh", OUT_RIGHT },
-	ROW_COLUMNS,
+	{ "gpu_hours", "GPU HOURS", OUT_RIGHT },
+	{ "gpu_hours_basis", "HOURS ARE", 0 },
+	{ "kwh", "kWh", OUT_RIGHT },
+	{ "co2_kg", "CO2 kg", OUT_RIGHT },
+	{ "kwh_basis", "WATTS ARE", 0 },
+	{ "kwh_per_gpu_hour", "kWh/GPUh", OUT_RIGHT | OUT_OPTIONAL },
+	{ NULL, NULL, 0 },
 };
 
 /**
@@ -227,12 +241,12 @@ static int read_options(struct ctl_ctx *ctx, struct report *r)
 	uint64_t n = 86400000;
 
 	if (period && (!text_parse_duration(period, &n) || n < 60000))
-		return ctl_fail(ctx, CTL_USAGE, "--period: \"%.40s\" is no time of a minute or more",
-				period);
+		return ctl_fail(ctx, CTL_USAGE,
+				"--period: \"%.40s\" is no time of a minute or more", period);
 	r->period = (double)n / 1000;
 	if (against && strcmp(against, "always-on") && strcmp(against, "static"))
-		return ctl_fail(ctx, CTL_USAGE, "--against: \"%.40s\" is neither always-on nor static",
-				against);
+		return ctl_fail(ctx, CTL_USAGE,
+				"--against: \"%.40s\" is neither always-on nor static", against);
 	r->fixed = against && !strcmp(against, "static");
 	if (pool && r->fixed)
 		return ctl_fail(ctx, CTL_USAGE, "--pool goes with --against always-on");
@@ -248,8 +262,8 @@ static int print(struct ctl_ctx *ctx, struct report *r)
 	uint32_t peak = usage_peak(&r->u, USAGE_ALL);
 
 	if (r->pool && r->pool < peak)
-		return ctl_fail(ctx, CTL_USAGE, "--pool %u: %u GPUs were in use at one time", r->pool,
-				peak);
+		return ctl_fail(ctx, CTL_USAGE, "--pool %u: %u GPUs were in use at one time",
+				r->pool, peak);
 	if ((r->u.to - r->u.from) / r->period > PERIODS_MAX)
 		return ctl_fail(ctx, CTL_USAGE, "more than %d periods: lengthen --period",
 				PERIODS_MAX);
@@ -290,8 +304,8 @@ const struct ctl_command cmd_plan_energy = {
 	.name = "plan energy",
 	.args = "FILE",
 	.summary = "kWh and CO2 of a plan or a journal, by composition, tenant and period",
-	.help = "FILE is what \"gpuctl plan solve -j\" wrote, or what \"journalctl -o json -t gpufabric\"\n"
-		"has of the watch service; - is standard input. GPU hours of a journal are\n"
+	.help = "FILE is what \"gpuctl plan solve -j\" wrote, or what\n"
+		"\"journalctl -o json -t gpufabric\" has of the watch service; - is standard input. GPU hours of a journal are\n"
 		"measured, those of a plan modelled; watts are an H100's unless they are given. What\n"
 		"is avoided is the difference to a world where the same work is done and GPUs\n"
 		"that nobody uses stay on: --against says which.",

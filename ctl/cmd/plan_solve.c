@@ -15,7 +15,7 @@
 
 static const struct ctl_option options[] = {
 	{ "effort", 'e', "N", "passes of improvement over all workloads, instead of by the size" },
-	{ "costs", 'c', "WORD", "from-stats, or a file of gpuctl stats -j: costs of moves as measured",
+	{ "costs", 'c', "WORD", "from-stats, or a file of gpuctl stats -j: moves cost that",
 	  "from-stats @files" },
 	{ NULL },
 };
@@ -209,9 +209,12 @@ static int measure(struct ctl_ctx *ctx, struct plan_instance *in)
 	if (c.detaches)
 		out_note(ctx->out, "remarks", "", "detach_s %.3f: measured, mean of %llu",
 			 c.detach_s / (double)c.detaches, (unsigned long long)c.detaches);
-	if (!c.attaches || !c.detaches)
-		out_note(ctx->out, "remarks", "", "%s was not measured yet: as the file says",
-			 c.attaches ? "detach_s" : c.detaches ? "attach_s" : "attach_s or detach_s");
+	if (!c.attaches)
+		out_note(ctx->out, "remarks", "",
+			 "attach_s was not measured yet: as the file says");
+	if (!c.detaches)
+		out_note(ctx->out, "remarks", "",
+			 "detach_s was not measured yet: as the file says");
 	return CTL_DONE;
 }
 

@@ -18,7 +18,7 @@
 #define SPEEDS 3
 #define ERRORS_MIN 30		/* fewer at this time of day: all errors */
 #define LOSS_KEEP 0.998
-#define LOSS_SPREAD 0.05	/* a way that is so much worse counts 1/e */
+#define LOSS_SPREAD 0.1	/* a way that is so much worse counts 1/e */
 #define LOSS_LEAST 0.000000001
 #define SCALE_FLOOR 0.1
 #define SCALE_FAST 0.8		/* share of the recent moves in the scale */

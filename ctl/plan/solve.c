@@ -12,6 +12,7 @@
 
 #include "lib/text.h"
 #include "plan/dual.h"
+#include "plan/exact.h"
 #include "plan/prices.h"
 #include "plan/roster.h"
 
@@ -327,6 +328,16 @@ static void improve(struct solver *s, uint64_t work)
 	}
 }
 
+static void best_flow(struct solver *s)
+{
+	double bound;
+
+	exact_plan(&s->model, s->best, &bound);
+	s->best_cost = cost_of(s, s->best);
+	if (bound > s->dual.bound)
+		s->dual.bound = bound;
+}
+
 /*
  * Work is counted, not timed, so that a plan does not depend on the machine: slots times
  * configurations. Small instances get what takes some 50 ms, large ones some looks at each
@@ -349,6 +360,11 @@ static void search(struct solver *s, const struct plan_options *options)
 	sweeps = (sweep < SMALL ? DUAL_WORK : DUAL_WORK_LARGE) / sweep;
 	sweeps = sweeps < SWEEPS_MIN ? SWEEPS_MIN : sweeps > SWEEPS_MAX ? SWEEPS_MAX : sweeps;
 	work = sweep > PLAN_WORK ? sweep : PLAN_WORK;
+	if (exact_possible(&s->model)) {
+		best_flow(s);
+		free(price);
+		return;
+	}
 	if (options->sweeps)
 		sweeps = options->sweeps;
 	if (options->effort)

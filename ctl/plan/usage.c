@@ -15,6 +15,8 @@
 #include "plan/usage.h"
 
 #define ROWS_MAX 10000000
+/* GPUs: rounding of sums of seconds. */
+#define SLACK 0.001
 
 size_t usage_holder(struct usage *u, const char *name, const char *tenant)
 {
@@ -197,7 +199,8 @@ static int read_times(struct plan_file *p, struct json_object *from, double *beg
 	if (err)
 		return err;
 	if (first == PLAN_NONE || last == PLAN_NONE || last < first)
-		return jread_refuse(&p->r, "\"first_slot\" and \"last_slot\", not before it, are needed");
+		return jread_refuse(&p->r,
+				    "\"first_slot\" and \"last_slot\", not before it, are needed");
 	*begin = first * p->slot_s;
 	*end = (last + 1.0) * p->slot_s;
 	return 0;
@@ -273,8 +276,9 @@ static int leave_idle(struct plan_file *p, const struct usage *on)
 		idle = usage_seconds(on, USAGE_NOBODY, from, to) -
 		       usage_seconds(u, USAGE_ALL, from, to);
 		idle /= p->slot_s;
-		if (idle < -1e-6)
-			return jread_refuse(&p->r, "in slot %zu more GPUs are in use than are on", t);
+		if (idle + SLACK < 0)
+			return jread_refuse(&p->r, "in slot %zu more GPUs are in use than are on",
+					    t);
 		usage_add(u, from, to, (uint32_t)(idle + 0.5), USAGE_NOBODY);
 	}
 	return 0;
