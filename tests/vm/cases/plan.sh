@@ -8,7 +8,7 @@
 #   an h100-80 each, off
 #
 # before: tests/selftests/build
-# vm: -t 1400 -f build/selftests/gfclient
+# vm: -t 600 -f build/selftests/gfclient
 
 # Functions are called by their names, through check; what hooks do is for them to expand.
 # shellcheck disable=SC2317,SC2016
@@ -197,14 +197,14 @@ demand 0
 
 note "killed at each event of its moves"
 series vision1 4 2
-series speech1 3 6
+series speech1 4 6
 series guests1 0 0
 killed=0 finished=0
 for n in 0 1 2 3 4 5 6 7 8 10 12 16; do
 	minute=$((n % 2))
-	want=$([ $minute -eq 0 ] && echo "4 3 0" || echo "2 6 0")
+	want=$([ $minute -eq 0 ] && echo "4 4 0" || echo "2 6 0")
 	[ "$(all_have)" != "$want" ] || minute=$((1 - minute))
-	want=$([ $minute -eq 0 ] && echo "4 3 0" || echo "2 6 0")
+	want=$([ $minute -eq 0 ] && echo "4 4 0" || echo "2 6 0")
 	follow
 	start_planner
 	echo $minute >&7
@@ -247,7 +247,7 @@ calls=0
 for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	minute=1
 	[ "$(all_have)" != "2 6 0" ] || minute=0
-	want=$([ $minute -eq 0 ] && echo "4 3 0" || echo "2 6 0")
+	want=$([ $minute -eq 0 ] && echo "4 4 0" || echo "2 6 0")
 	echo 1000 >$dir/left
 	gpuctl -j plan step --minute $minute $dir/demand.json $dir/series >$dir/moves.json
 	echo $n >$dir/left
