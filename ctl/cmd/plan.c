@@ -7,6 +7,9 @@
 
 static const struct ctl_command *const verbs[] = {
 	&cmd_plan_solve,
+	&cmd_plan_step,
+	&cmd_plan_apply,
+	&cmd_plan_run,
 	&cmd_plan_replay,
 	&cmd_plan_energy,
 	NULL,

@@ -15,7 +15,7 @@ struct manual_example {
 	const char *text;
 };
 
-#define MANUAL_EXAMPLES 4
+#define MANUAL_EXAMPLES 6
 
 /**
  * struct manual - what is added for one command

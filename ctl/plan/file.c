@@ -12,44 +12,37 @@
 
 #include "lib/text.h"
 #include "plan/file.h"
-#include "plan/jread.h"
+#include "plan/file_private.h"
 
 #define FORMAT_KEY "gpufabric_plan"
 #define FORMAT 1
 /* A workload that lacks GPUs while its tenant is below the guarantee costs so much more. */
 #define DEFICIT_TIMES 10
 
-/**
- * struct reader - a file that is being read
- * @r: the document and where in it we are
- * @in: what becomes of it
- * @attach_s: of pools that say nothing else
- * @detach_s: of pools that say nothing else
- * @deficit_given: the file has a weight for deficits
- * @names: name and index of what is tied by names, by kind of thing
- */
-struct reader {
-	struct jread r;
-	struct plan_instance *in;
-	double attach_s, detach_s;
-	bool deficit_given;
-	struct json_object *names[5];
-};
-
-enum thing {
-	KIND, SWITCH, HOST, TENANT, WORKLOAD
-};
-
 static const char *const thing_keys[] = { "kinds", "switches", "hosts", "tenants", "workloads" };
 static const char *const thing_names[] = { "kind", "switch", "host", "tenant", "workload" };
 
-/* A new name below "name"; the next index of its kind is its. */
-static int new_name(struct reader *rd, struct json_object *from, enum thing thing,
-		    const char **name)
+static size_t count(const struct plan_instance *in, enum thing thing)
 {
+	const size_t counts[THINGS] = { in->n_kinds, in->n_switches, in->n_hosts, in->n_tenants,
+					in->n_workloads };
+
+	return counts[thing];
+}
+
+/*
+ * A new name below "name": the next index of its kind is its, and @index is PLAN_NONE. Or
+ * the first mention of something that was known before the file: then @index says which.
+ */
+static int new_name(struct reader *rd, struct json_object *from, enum thing thing,
+		    const char **name, uint32_t *index)
+{
+	struct json_object *known;
 	struct jread *r = &rd->r;
 	const char *s = NULL;
 	int err;
+
+	*index = PLAN_NONE;
 
 	err = jread_word(r, from, "name", &s);
 	if (err)
@@ -57,14 +50,17 @@ static int new_name(struct reader *rd, struct json_object *from, enum thing thin
 	if (!s)
 		return jread_refuse(r, "a %s needs a \"name\"", thing_names[thing]);
 	jread_key(r, "name");
-	if (!text_name_valid(s))
+	if (json_object_object_get_ex(rd->known[thing], s, &known))
+		*index = (uint32_t)json_object_get_int(known);
+	else if (!text_name_valid(s))
 		return jread_refuse(r,
 				    "a name is a letter followed by up to 62 letters, digits, '_', '.' or '-'");
 	if (json_object_object_get_ex(rd->names[thing], s, NULL))
 		return jread_refuse(r, "%s %s was there before", thing_names[thing], s);
 	jread_up(r);
 	json_object_object_add(rd->names[thing], s,
-			       json_object_new_int(json_object_object_length(rd->names[thing])));
+			       json_object_new_int(*index == PLAN_NONE ? (int)count(rd->in, thing)
+								       : (int)*index));
 	*name = s;
 	return 0;
 }
@@ -73,7 +69,8 @@ static int look_up(struct reader *rd, const char *name, enum thing thing, uint32
 {
 	struct json_object *found;
 
-	if (!json_object_object_get_ex(rd->names[thing], name, &found))
+	if (!json_object_object_get_ex(rd->names[thing], name, &found) &&
+	    !json_object_object_get_ex(rd->known[thing], name, &found))
 		return jread_refuse(&rd->r, "no %s %.63s in \"%s\"", thing_names[thing], name,
 				    thing_keys[thing]);
 	*index = (uint32_t)json_object_get_int(found);
@@ -115,23 +112,28 @@ static int read_kind(struct reader *rd, struct json_object *from)
 					    "wake_j", NULL };
 	struct plan_kind *kind;
 	const char *name;
+	bool fresh;
 	uint32_t i;
 	int err;
 
 	err = jread_object(&rd->r, from, keys);
 	if (!err)
-		err = new_name(rd, from, KIND, &name);
+		err = new_name(rd, from, KIND, &name, &i);
 	if (err)
 		return err;
-	i = plan_add_kind(rd->in, name);
+	fresh = i == PLAN_NONE;
+	if (fresh)
+		i = plan_add_kind(rd->in, name);
 	kind = &rd->in->kinds[i];
 	err = jread_number(&rd->r, from, "memory_gib", PLAN_WEIGHT_MAX, &kind->memory_gib);
 	if (!err)
 		err = jread_number(&rd->r, from, "off_w", PLAN_WEIGHT_MAX, &kind->off_w);
-	kind->idle_w = kind->off_w;
+	if (fresh)
+		kind->idle_w = kind->off_w;
 	if (!err)
 		err = jread_number(&rd->r, from, "idle_w", PLAN_WEIGHT_MAX, &kind->idle_w);
-	kind->busy_w = kind->idle_w;
+	if (fresh)
+		kind->busy_w = kind->idle_w;
 	if (!err)
 		err = jread_number(&rd->r, from, "busy_w", PLAN_WEIGHT_MAX, &kind->busy_w);
 	if (!err)
@@ -150,10 +152,11 @@ static int read_switch(struct reader *rd, struct json_object *from)
 
 	err = jread_object(&rd->r, from, keys);
 	if (!err)
-		err = new_name(rd, from, SWITCH, &name);
+		err = new_name(rd, from, SWITCH, &name, &i);
 	if (err)
 		return err;
-	i = plan_add_switch(rd->in, name);
+	if (i == PLAN_NONE)
+		i = plan_add_switch(rd->in, name);
 	return jread_whole(&rd->r, from, "attach_max", PLAN_GPUS_MAX,
 			   &rd->in->switches[i].attach_max);
 }
@@ -175,17 +178,26 @@ static int read_pool(struct reader *rd, struct json_object *from)
 		err = jread_whole(&rd->r, from, "gpus", PLAN_GPUS_MAX, &gpus);
 	if (err)
 		return err;
-	if (gpus == PLAN_NONE)
-		return jread_refuse(&rd->r, "a pool needs \"gpus\"");
 	for (i = 0; i < rd->in->n_pools; i++)
 		if (rd->in->pools[i].sw == sw && rd->in->pools[i].kind == kind)
-			return jread_refuse(&rd->r, "there is a pool of %s behind %s already",
-					    rd->in->kinds[kind].name, rd->in->switches[sw].name);
-	q = plan_add_pool(rd->in, sw, kind, gpus);
+			break;
+	q = i;
+	if (i < rd->n_known_pools) {
+		if (gpus != PLAN_NONE || json_object_object_get_ex(from, "on", NULL))
+			return jread_refuse(&rd->r, "how many there are is known from the module");
+	} else if (i < rd->in->n_pools) {
+		return jread_refuse(&rd->r, "there is a pool of %s behind %s already",
+				    rd->in->kinds[kind].name, rd->in->switches[sw].name);
+	}
+	if (i == rd->in->n_pools) {
+		if (gpus == PLAN_NONE)
+			return jread_refuse(&rd->r, "a pool needs \"gpus\"");
+		q = plan_add_pool(rd->in, sw, kind, gpus);
+		rd->in->pools[q].attach_s = rd->attach_s;
+		rd->in->pools[q].detach_s = rd->detach_s;
+	}
 	pool = &rd->in->pools[q];
-	pool->attach_s = rd->attach_s;
-	pool->detach_s = rd->detach_s;
-	err = jread_whole(&rd->r, from, "on", gpus, &pool->on);
+	err = jread_whole(&rd->r, from, "on", pool->gpus, &pool->on);
 	if (!err)
 		err = jread_number(&rd->r, from, "attach_s", PLAN_SECONDS_MAX, &pool->attach_s);
 	if (!err)
@@ -202,10 +214,11 @@ static int read_host(struct reader *rd, struct json_object *from)
 
 	err = jread_object(&rd->r, from, keys);
 	if (!err)
-		err = new_name(rd, from, HOST, &name);
+		err = new_name(rd, from, HOST, &name, &i);
 	if (err)
 		return err;
-	i = plan_add_host(rd->in, name);
+	if (i == PLAN_NONE)
+		i = plan_add_host(rd->in, name);
 	return jread_whole(&rd->r, from, "slots", PLAN_GPUS_MAX, &rd->in->hosts[i].slots);
 }
 
@@ -240,10 +253,11 @@ static int read_tenant(struct reader *rd, struct json_object *from)
 
 	err = jread_object(&rd->r, from, keys);
 	if (!err)
-		err = new_name(rd, from, TENANT, &name);
+		err = new_name(rd, from, TENANT, &name, &i);
 	if (err)
 		return err;
-	i = plan_add_tenant(rd->in, name);
+	if (i == PLAN_NONE)
+		i = plan_add_tenant(rd->in, name);
 	tenant = &rd->in->tenants[i];
 	err = jread_whole(&rd->r, from, "guarantee", PLAN_GPUS_MAX, &tenant->guarantee);
 	if (!err)
@@ -349,7 +363,7 @@ static int read_choices(struct reader *rd, struct json_object *from, struct plan
 	size_t i;
 	int err;
 
-	if (gpus == memory)
+	if (gpus == memory && (gpus || !rd->ahead))
 		return jread_refuse(&rd->r, "workload %s needs either \"gpus\" or \"memory_gib\"",
 				    w->name);
 	err = jread_array(&rd->r, from, "kinds", PLAN_SWITCHES_MAX, &kinds);
@@ -358,8 +372,12 @@ static int read_choices(struct reader *rd, struct json_object *from, struct plan
 	if (!kinds || !json_object_array_length(kinds))
 		return jread_refuse(&rd->r, "workload %s needs \"kinds\" that it can use", w->name);
 	demand = mem_zalloc(rd->in->n_slots, sizeof(*demand));
-	err = read_demand(rd, from, gpus ? "gpus" : "memory_gib", gpus, demand);
-	jread_key(&rd->r, "kinds");
+	if (gpus || memory)
+		err = read_demand(rd, from, gpus ? "gpus" : "memory_gib", gpus, demand);
+	if (!err && rd->ahead)
+		err = plan_read_ahead(rd, from, w, gpus || memory, demand);
+	if (!err)
+		jread_key(&rd->r, "kinds");
 	for (i = 0; i < json_object_array_length(kinds) && !err; i++) {
 		jread_index(&rd->r, i);
 		err = read_choice(rd, json_object_array_get_idx(kinds, i), w, demand, memory);
@@ -444,32 +462,39 @@ static int read_nows(struct reader *rd, struct json_object *from, struct plan_wo
 	return 0;
 }
 
+/* Which host a workload is on need not be said where that is clear. */
+static int read_host_of(struct reader *rd, struct json_object *from, struct plan_workload *w)
+{
+	int err = known_name(rd, from, "host", HOST, &w->host);
+
+	if (err || w->host != PLAN_NONE)
+		return err;
+	w->host = 0;
+	if (rd->in->n_hosts != 1 && !(rd->ahead && rd->ahead->has_state))
+		return jread_refuse(&rd->r, "workload %s: there are several hosts: which one?",
+				    w->name);
+	return 0;
+}
+
 static int read_workload(struct reader *rd, struct json_object *from)
 {
 	static const char *const keys[] = { "name", "host", "tenant", "gang", "hold", "span",
 					    "lanes", "keep", "weight", "load_s", "gpus",
 					    "memory_gib", "kinds", "now", NULL };
-	struct plan_workload *w;
 	struct jread *r = &rd->r;
 	uint32_t slots = (uint32_t)rd->in->n_slots, i;
+	struct plan_workload *w;
 	const char *name;
 	int err;
 
-	err = jread_object(r, from, keys);
+	err = jread_object(r, from, rd->ahead ? plan_ahead_keys : keys);
 	if (!err)
-		err = new_name(rd, from, WORKLOAD, &name);
+		err = new_name(rd, from, WORKLOAD, &name, &i);
 	if (err)
 		return err;
 	i = plan_add_workload(rd->in, name);
 	w = &rd->in->workloads[i];
-	err = known_name(rd, from, "host", HOST, &w->host);
-	if (!err && w->host == PLAN_NONE) {
-		w->host = 0;
-		if (rd->in->n_hosts != 1)
-			return jread_refuse(r,
-					    "workload %s: there are several hosts: which one?",
-					    name);
-	}
+	err = read_host_of(rd, from, w);
 	if (!err)
 		err = known_name(rd, from, "tenant", TENANT, &w->tenant);
 	if (!err)
@@ -492,6 +517,8 @@ static int read_workload(struct reader *rd, struct json_object *from)
 		err = read_choices(rd, from, w);
 	if (!err)
 		err = read_nows(rd, from, w);
+	if (!err && rd->ahead)
+		err = plan_read_state(rd, from, i);
 	return err;
 }
 
@@ -505,6 +532,7 @@ static int read_head(struct reader *rd)
 	struct plan_instance *in = rd->in;
 	uint32_t format = 0, slots = 0;
 	double kwh = 0;
+	size_t q;
 	int err;
 
 	err = jread_object(&rd->r, root, keys);
@@ -524,6 +552,13 @@ static int read_head(struct reader *rd)
 		err = jread_number(&rd->r, root, "attach_s", PLAN_SECONDS_MAX, &rd->attach_s);
 	if (!err)
 		err = jread_number(&rd->r, root, "detach_s", PLAN_SECONDS_MAX, &rd->detach_s);
+	/* What was not measured yet costs what the file says. */
+	for (q = 0; q < rd->n_known_pools && !err; q++) {
+		if (!in->pools[q].attach_s)
+			in->pools[q].attach_s = rd->attach_s;
+		if (!in->pools[q].detach_s)
+			in->pools[q].detach_s = rd->detach_s;
+	}
 	if (!err)
 		err = jread_number(&rd->r, root, "cost_per_kwh", PLAN_WEIGHT_MAX, &kwh);
 	in->energy_cost = kwh / 3.6e6;
@@ -565,19 +600,46 @@ static int read_all(struct reader *rd)
 	return err;
 }
 
-int plan_read(struct plan_instance *in, const char *file, const char *text, size_t len,
-	      struct fault *fault)
+static void know(struct reader *rd, enum thing kind, const char *name, size_t index)
 {
-	struct reader rd = { .in = in };
+	json_object_object_add(rd->known[kind], name, json_object_new_int((int)index));
+}
+
+/* What is there before the file is read can be named in it. */
+static void know_all(struct reader *rd)
+{
+	const struct plan_instance *in = rd->in;
+	size_t i;
+
+	for (i = 0; i < in->n_kinds; i++)
+		know(rd, KIND, in->kinds[i].name, i);
+	for (i = 0; i < in->n_switches; i++)
+		know(rd, SWITCH, in->switches[i].name, i);
+	for (i = 0; i < in->n_hosts; i++)
+		know(rd, HOST, in->hosts[i].name, i);
+	for (i = 0; i < in->n_tenants; i++)
+		know(rd, TENANT, in->tenants[i].name, i);
+	rd->n_known_pools = in->n_pools;
+	rd->n_known_switches = in->n_switches;
+}
+
+int plan_read_onto(struct plan_instance *in, struct plan_ahead *ahead, const char *file,
+		   const char *text, size_t len, struct fault *fault)
+{
+	struct reader rd = { .in = in, .ahead = ahead };
 	size_t i;
 	int err;
 
-	memset(in, 0, sizeof(*in));
-	for (i = 0; i < sizeof(rd.names) / sizeof(rd.names[0]); i++)
+	for (i = 0; i < THINGS; i++) {
 		rd.names[i] = json_object_new_object();
+		rd.known[i] = json_object_new_object();
+	}
+	know_all(&rd);
 	err = jread_open(&rd.r, file, text, len, fault);
 	if (!err)
 		err = read_all(&rd);
+	if (!err && ahead)
+		plan_read_end(&rd);
 	if (!err) {
 		/* The reader knows lines, this knows what belongs together: the whole is meant. */
 		err = plan_check(in, fault);
@@ -585,7 +647,16 @@ int plan_read(struct plan_instance *in, const char *file, const char *text, size
 			fault_prefix(fault, "%s:1:1", file);
 	}
 	jread_close(&rd.r);
-	for (i = 0; i < sizeof(rd.names) / sizeof(rd.names[0]); i++)
+	for (i = 0; i < THINGS; i++) {
 		json_object_put(rd.names[i]);
+		json_object_put(rd.known[i]);
+	}
 	return err;
+}
+
+int plan_read(struct plan_instance *in, const char *file, const char *text, size_t len,
+	      struct fault *fault)
+{
+	memset(in, 0, sizeof(*in));
+	return plan_read_onto(in, NULL, file, text, len, fault);
 }

@@ -13,7 +13,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top"
 
 # Calls hooks, which do what a vendor's stack wants: see their first lines.
-loose=" gpufabric-reap.service gpufabric-restore.service "
+loose=" gpufabric-plan.service gpufabric-reap.service gpufabric-restore.service "
 limit=2.5
 
 units=("$top"/udev/*.service "$top"/udev/*.target)

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: this host in a plan
+ *
+ * GPUs that are not known, in quarantine, faulty or without room are not planned with.
+ * Those of compositions are counted here, also of compositions that turn out to be no
+ * workload's: the reader of the demand takes those away again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "choose/planned.h"
+#include "choose/quota.h"
+#include "lib/holders.h"
+#include "lib/netlink_gen.h"
+#include "lib/render.h"
+#include "lib/text.h"
+#include "plan/costs.h"
+
+#define GIB (1024.0 * 1024 * 1024)
+#define MINUTE_MS 60000
+
+const char *planned_switch(const struct session *session, const struct gf_slot *slot)
+{
+	const struct gf_switch *sw = gf_switch_by_id(&session->fabric, slot->switch_id);
+
+	return sw && sw->address ? sw->address : "switch";
+}
+
+const char *planned_kind(const struct session *session, const struct gf_slot *slot,
+			 char name[PLANNED_KIND])
+{
+	struct identity identity;
+
+	identity_of(&session->knowledge, slot, &identity);
+	if (identity.gpu)
+		snprintf(name, PLANNED_KIND, "%s", identity.gpu->id);
+	else
+		snprintf(name, PLANNED_KIND, "pci-%04x-%04x", identity.ids.vendor,
+			 identity.ids.device);
+	return name;
+}
+
+static bool known(const struct session *session, const struct gf_slot *slot)
+{
+	struct identity identity;
+
+	identity_of(&session->knowledge, slot, &identity);
+	return identity.source != GPUFABRIC_IDENTITY_SOURCE_UNKNOWN;
+}
+
+bool planned_free(const struct session *session, const struct gf_slot *slot)
+{
+	if (slot->composition || slot->operation.id ||
+	    (slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_FOREIGN)))
+		return false;
+	if (slot->state != GPUFABRIC_SLOT_STATE_READY &&
+	    (slot->state != GPUFABRIC_SLOT_STATE_OFF || slot->verdict == GPUFABRIC_VERDICT_CANNOT))
+		return false;
+	return known(session, slot);
+}
+
+static uint32_t switch_of(const struct session *session, const struct gf_slot *slot,
+			  struct plan_instance *in)
+{
+	const char *name = planned_switch(session, slot);
+	size_t i;
+
+	for (i = 0; i < in->n_switches; i++)
+		if (!strcmp(in->switches[i].name, name))
+			return (uint32_t)i;
+	return plan_add_switch(in, name);
+}
+
+static uint32_t kind_of(const struct session *session, const struct gf_slot *slot,
+			struct plan_instance *in)
+{
+	struct identity identity;
+	char name[PLANNED_KIND];
+	struct plan_kind *kind;
+	uint32_t i;
+
+	planned_kind(session, slot, name);
+	for (i = 0; i < in->n_kinds; i++)
+		if (!strcmp(in->kinds[i].name, name))
+			return i;
+	identity_of(&session->knowledge, slot, &identity);
+	i = plan_add_kind(in, name);
+	kind = &in->kinds[i];
+	kind->memory_gib = (double)identity.memory / GIB;
+	if (!identity.gpu)
+		return i;
+	cat_gpu_fact(identity.gpu, GPU_TDP_W, &kind->busy_w);
+	cat_gpu_fact(identity.gpu, GPU_IDLE_W, &kind->idle_w);
+	if (kind->idle_w > kind->busy_w)
+		kind->idle_w = kind->busy_w;
+	return i;
+}
+
+/* One GPU more in the pool of a slot. */
+static uint32_t add_gpu(const struct session *session, const struct gf_slot *slot,
+			struct plan_instance *in)
+{
+	uint32_t sw = switch_of(session, slot, in), kind = kind_of(session, slot, in), q;
+
+	for (q = 0; q < in->n_pools; q++)
+		if (in->pools[q].sw == sw && in->pools[q].kind == kind)
+			break;
+	if (q == in->n_pools) {
+		plan_add_pool(in, sw, kind, 0);
+		in->pools[q].on = 0;
+	}
+	in->pools[q].gpus++;
+	if (slot->state != GPUFABRIC_SLOT_STATE_OFF)
+		in->pools[q].on++;
+	return q;
+}
+
+static bool is_there(const struct gf_slot *slot)
+{
+	return slot && (slot->state == GPUFABRIC_SLOT_STATE_READY ||
+			slot->state == GPUFABRIC_SLOT_STATE_ATTACHED);
+}
+
+static bool is_held(const struct holders *holders, const char *slot)
+{
+	size_t i;
+
+	for (i = 0; i < holders->n && strcmp(holders->items[i].slot, slot);)
+		i++;
+	return i < holders->n;
+}
+
+static void add_member(struct session *session, const struct gf_slot *slot, bool held,
+		       struct plan_instance *in, struct plan_set *set)
+{
+	uint32_t q = add_gpu(session, slot, in);
+	size_t i;
+
+	for (i = 0; i < set->n && set->has[i].pool != q;)
+		i++;
+	if (i == set->n) {
+		set->has = mem_grow(set->has, i + 1, sizeof(*set->has));
+		set->held = mem_grow(set->held, i + 1, sizeof(*set->held));
+		set->has[i] = (struct plan_held){ q, 0 };
+		set->held[i] = 0;
+		set->n++;
+	}
+	set->has[i].gpus++;
+	set->held[i] += held;
+}
+
+/* Is it ours to change? What a client holds open, and what is not whole, is left alone. */
+static bool is_busy(const struct gf_composition *composition)
+{
+	return (composition->operation.id && !composition->operation.done) ||
+	       composition->state != GPUFABRIC_COMPOSITION_STATE_ACTIVE ||
+	       (composition->flags & (GPUFABRIC_COMPOSITION_FLAG_BOUND |
+				      GPUFABRIC_COMPOSITION_FLAG_ORPHANED));
+}
+
+static void add_composition(struct session *session, const struct gf_composition *composition,
+			    struct plan_instance *in, struct plan_ahead *ahead)
+{
+	const struct gf_slot **slots = mem_zalloc(composition->n_members, sizeof(*slots));
+	uint64_t last = 0, now = text_now();
+	struct plan_set *set;
+	struct holders holders;
+	size_t i, n = 0;
+
+	ahead->sets = mem_grow(ahead->sets, ahead->n_sets + 1, sizeof(*ahead->sets));
+	set = &ahead->sets[ahead->n_sets++];
+	*set = (struct plan_set){ .name = mem_strdup(composition->name),
+				  .tenant = composition->tenant ? mem_strdup(composition->tenant)
+								: NULL,
+				  .busy = is_busy(composition) };
+	for (i = 0; i < composition->n_members; i++) {
+		const struct gf_slot *slot =
+			gf_slot_by_id(&session->fabric, composition->members[i].slot_id);
+
+		if (!is_there(slot)) {
+			set->busy = true;
+			continue;
+		}
+		slots[n++] = slot;
+		if (slot->since > last)
+			last = slot->since;
+	}
+	set->age = last && now > last ? (uint32_t)((now - last) / MINUTE_MS) : 0;
+	holders_scan(&holders_system, slots, n, &holders);
+	for (i = 0; i < n; i++)
+		add_member(session, slots[i], is_held(&holders, slots[i]->name), in, set);
+	holders_free(&holders);
+	free(slots);
+}
+
+static int add_tenants(struct session *session, struct plan_instance *in, struct plan_ahead *ahead)
+{
+	struct quota quota;
+	size_t i;
+	int ret;
+
+	ret = quota_load(session, &quota);
+	if (ret)
+		return ret;
+	for (i = 0; i < quota.tenants.n; i++) {
+		const struct tenant *tenant = &quota.tenants.items[i];
+		struct plan_tenant *to;
+
+		plan_add_tenant(in, tenant->name);
+		to = &in->tenants[in->n_tenants - 1];
+		to->guarantee = tenant->guarantee < PLAN_GPUS_MAX ? (uint32_t)tenant->guarantee
+								  : PLAN_GPUS_MAX;
+		to->limit = tenant->limit < PLAN_GPUS_MAX ? (uint32_t)tenant->limit : PLAN_NONE;
+	}
+	ahead->tenants_rule = quota.tenants.n > 0;
+	quota_end(&quota);
+	return CTL_DONE;
+}
+
+static int take_costs(struct session *session, struct plan_instance *in)
+{
+	struct plan_costs costs = { 0 };
+	struct gf_histograms h;
+	const char *phase;
+	size_t i;
+	int ret;
+
+	ret = gfc_histograms(session->client, &h);
+	for (i = 0; i < h.n && !ret; i++) {
+		phase = gfnl_phase_name(h.items[i].phase);
+		plan_costs_add(&costs, render_kind(h.items[i].kind), phase ? phase : "unknown",
+			       h.items[i].count, (double)h.items[i].microseconds);
+	}
+	gf_histograms_free(&h);
+	plan_costs_apply(&costs, in);
+	return ret;
+}
+
+int planned_state(struct session *session, const char *host, bool measured,
+		  struct plan_instance *in, struct plan_ahead *ahead)
+{
+	const struct gf_fabric *fabric = &session->fabric;
+	size_t i;
+	int ret;
+
+	plan_add_host(in, host);
+	for (i = 0; i < fabric->n_switches; i++)
+		if (fabric->switches[i].address)
+			plan_add_switch(in, fabric->switches[i].address);
+	for (i = 0; i < fabric->n_slots; i++)
+		if (planned_free(session, &fabric->slots[i]))
+			add_gpu(session, &fabric->slots[i], in);
+	for (i = 0; i < fabric->n_compositions; i++)
+		add_composition(session, &fabric->compositions[i], in, ahead);
+	ahead->has_state = true;
+	ahead->n_pools = in->n_pools;
+	ret = add_tenants(session, in, ahead);
+	if (!ret && measured)
+		ret = take_costs(session, in);
+	return ret;
+}
+
+bool planned_has(struct session *session, const char *name, struct move_has *has)
+{
+	const struct gf_composition *composition =
+		gf_composition_by_name(&session->fabric, name);
+	char kind[PLANNED_KIND];
+	size_t i;
+
+	memset(has, 0, sizeof(*has));
+	for (i = 0; composition && i < composition->n_members; i++) {
+		const struct gf_slot *slot =
+			gf_slot_by_id(&session->fabric, composition->members[i].slot_id);
+
+		if (!is_there(slot) ||
+		    !move_has_add(has, planned_switch(session, slot),
+				  planned_kind(session, slot, kind), 1)) {
+			move_has_free(has);
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: what a step is planned from
+ *
+ * The demand file, series of demand beside it, and the module's state; read anew for each
+ * step, so that a planner that runs for long follows all of them.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "choose/apply.h"
+#include "choose/planned.h"
+#include "cmd/plan_input.h"
+#include "cmd/plan_text.h"
+#include "lib/out.h"
+#include "lib/text.h"
+
+#define QUANTILE 0.9
+#define MARGIN 10
+
+const struct ctl_option plan_input_options[] = {
+	{ "state", 0, "FROM", "who says what there is: module (default), or file: the demand file",
+	  "module file" },
+	{ "host", 0, "NAME", "name of this host in files (default: its host name)" },
+	{ "costs", 'c', "from-stats", "what moves cost is what the module measured",
+	  "from-stats" },
+	{ "quantile", 'q', "CHANCE", "chance that forecast demand is not exceeded (default 0.9)" },
+	{ "margin", 0, "COST", "moves are made when they save more than this (default 10)" },
+	{ NULL },
+};
+
+static int read_real(struct ctl_ctx *ctx, const char *option, double max, double *value)
+{
+	const char *text = ctl_opt(ctx, option);
+	char *end;
+
+	if (!text)
+		return CTL_DONE;
+	*value = strtod(text, &end);
+	if (!*text || *end || !isfinite(*value) || *value < 0 || *value > max)
+		return ctl_fail(ctx, CTL_USAGE, "--%s %s: a number from 0 to %g", option, text,
+				max);
+	return CTL_DONE;
+}
+
+int plan_input_options_read(struct ctl_ctx *ctx, struct plan_input *input)
+{
+	const char *state = ctl_opt(ctx, "state"), *host = ctl_opt(ctx, "host");
+	const char *costs = ctl_opt(ctx, "costs");
+	int ret;
+
+	input->module = !state || !strcmp(state, "module");
+	if (!input->module && strcmp(state, "file"))
+		return ctl_fail(ctx, CTL_USAGE, "--state %s: write module or file", state);
+	if (costs && strcmp(costs, "from-stats"))
+		return ctl_fail(ctx, CTL_USAGE, "--costs %s: write from-stats", costs);
+	input->measured = costs;
+	if (costs && !input->module)
+		return ctl_fail(ctx, CTL_USAGE,
+				"--costs from-stats asks the module, and --state file does not");
+	if (host && (!*host || strlen(host) >= sizeof(input->host)))
+		return ctl_fail(ctx, CTL_USAGE, "--host: a name of 1 to %zu bytes",
+				sizeof(input->host) - 1);
+	memset(input->host, 0, sizeof(input->host));
+	if (host)
+		memcpy(input->host, host, strlen(host));
+	else if (gethostname(input->host, sizeof(input->host) - 1))
+		return ctl_fail(ctx, CTL_FAILED, "no host name: %s", strerror(errno));
+	input->quantile = QUANTILE;
+	input->margin = MARGIN;
+	ret = read_real(ctx, "quantile", 1, &input->quantile);
+	return ret ? ret : read_real(ctx, "margin", PLAN_WEIGHT_MAX * PLAN_SECONDS_MAX,
+				     &input->margin);
+}
+
+/**
+ * struct all_series - demand so far
+ * @sets: one of each file
+ * @n: how many
+ */
+struct all_series {
+	struct series_set *sets;
+	size_t n;
+};
+
+static void free_series(struct all_series *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->n; i++)
+		series_free(&all->sets[i]);
+	free(all->sets);
+}
+
+static int add_series(struct ctl_ctx *ctx, const char *name, struct all_series *all)
+{
+	struct fault fault = { "" };
+	struct series_set set = { 0 };
+	char *text;
+	size_t len, i;
+	int ret;
+
+	ret = plan_text(ctx, name, &text, &len);
+	if (!ret && series_add(&set, name, text, len, PLAN_GPUS_MAX, &fault))
+		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
+	free(text);
+	for (i = 0; i < all->n && !ret; i++)
+		if (!strcmp(all->sets[i].of[0].name, set.of[0].name))
+			ret = ctl_fail(ctx, CTL_USAGE, "%s:1:1: workload %s has a series already",
+				       name, set.of[0].name);
+	if (ret) {
+		series_free(&set);
+		return ret;
+	}
+	all->sets = mem_grow(all->sets, all->n + 1, sizeof(*all->sets));
+	all->sets[all->n++] = set;
+	return CTL_DONE;
+}
+
+static int is_series(const struct dirent *entry)
+{
+	size_t n = strlen(entry->d_name);
+
+	return *entry->d_name != '.' && n > 4 && !strcmp(entry->d_name + n - 4, ".csv");
+}
+
+/* A folder stands for the series in it. */
+static int add_operand(struct ctl_ctx *ctx, const char *name, struct all_series *all)
+{
+	struct dirent **entries;
+	struct stat st;
+	int n, i, ret = CTL_DONE;
+
+	if (stat(name, &st) || !S_ISDIR(st.st_mode))
+		return add_series(ctx, name, all);
+	n = scandir(name, &entries, is_series, alphasort);
+	if (n < 0)
+		return ctl_fail(ctx, CTL_USAGE, "%s: %s", name, strerror(errno));
+	for (i = 0; i < n; i++) {
+		char *path = mem_printf("%s/%s", name, entries[i]->d_name);
+
+		if (!ret)
+			ret = add_series(ctx, path, all);
+		free(path);
+		free(entries[i]);
+	}
+	free(entries);
+	return ret;
+}
+
+static void print_whole(struct ctl_ctx *ctx, const struct plan_input *input,
+			const struct plan_step *step)
+{
+	static const struct out_column columns[] = {
+		{ "gpufabric_moves", NULL }, { "minute", NULL }, { "cost", NULL },
+		{ "bound", NULL }, { "gap", NULL }, { "waiting", NULL }, { "kept", NULL },
+		{ NULL, NULL },
+	};
+	struct out_table *t = out_table(ctx->out, NULL, columns, OUT_SINGLE);
+	double gap = step->cost > 0 ? 1 - step->bound / step->cost : 0;
+
+	out_row(t);
+	out_uint(t, "gpufabric_moves", 1);
+	out_uint(t, "minute", input->minute);
+	out_real(t, "cost", step->cost, 3);
+	out_real(t, "bound", step->bound, 3);
+	out_real(t, "gap", gap, 6);
+	out_real(t, "waiting", step->waiting, 3);
+	out_uint(t, "kept", step->kept);
+	out_line(ctx->out,
+		 "minute %llu: the plan costs %.1f, at least %.1f is needed, waiting costs %.1f: %zu move%s",
+		 (unsigned long long)input->minute, step->cost, step->bound, step->waiting,
+		 step->moves.n, step->moves.n == 1 ? "" : "s");
+}
+
+/* What is not planned, or not done now, and why. */
+static void print_rest(struct ctl_ctx *ctx, const struct plan_instance *in,
+		       const struct plan_ahead *ahead, const struct plan_step *step)
+{
+	static const struct out_column columns[] = {
+		{ "workload", "WORKLOAD" }, { "why", "WHY" }, { NULL, NULL },
+	};
+	struct out_table *t;
+	size_t i, left = 0;
+
+	t = out_table(ctx->out, "put_off", columns, OUT_LINES);
+	for (i = 0; i < step->moves.n_off; i++) {
+		out_row(t);
+		out_str(t, "workload", in->workloads[step->moves.off[i].workload].name);
+		out_strf(t, "why", "%s", step->moves.off[i].why);
+		out_text(t, "why", "put off: %s", step->moves.off[i].why);
+	}
+	for (i = 0; i < in->n_workloads; i++)
+		left += !!ahead->asked[i].left;
+	t = out_table(ctx->out, "left", columns, OUT_LINES);
+	for (i = 0; i < in->n_workloads && left; i++) {
+		if (!ahead->asked[i].left)
+			continue;
+		out_row(t);
+		out_str(t, "workload", in->workloads[i].name);
+		out_str(t, "why", ahead->asked[i].left);
+		out_text(t, "why", "left alone: %s", ahead->asked[i].left);
+	}
+}
+
+static int solve(struct ctl_ctx *ctx, const struct plan_input *input, struct plan_instance *in,
+		 const struct plan_ahead *ahead, struct move_list *list)
+{
+	struct plan_options how = { .warm = input->warm, .keep = input->keep };
+	struct fault fault = { "" };
+	struct plan_step step;
+	int ret = CTL_DONE;
+
+	if (plan_step(in, ahead, &how, input->margin, &step, &fault))
+		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
+	if (!ret) {
+		move_list_make(list, in, &step.moves);
+		print_whole(ctx, input, &step);
+		print_rest(ctx, in, ahead, &step);
+	}
+	plan_step_free(&step);
+	return ret;
+}
+
+int plan_input_step(struct ctl_ctx *ctx, struct session *session, const struct plan_input *input,
+		    int argc, char **argv, struct move_list *list, double *seconds)
+{
+	struct plan_ahead ahead = { .minute = input->minute, .quantile = input->quantile };
+	struct plan_instance in = { 0 };
+	struct all_series all = { 0 };
+	struct fault fault = { "" };
+	char *text = NULL;
+	size_t len;
+	int ret = CTL_DONE, i;
+
+	memset(list, 0, sizeof(*list));
+	for (i = 1; i < argc && !ret; i++)
+		ret = add_operand(ctx, argv[i], &all);
+	if (!ret)
+		ret = plan_text(ctx, argv[0], &text, &len);
+	if (!ret && session)
+		ret = planned_state(session, input->host, input->measured, &in, &ahead);
+	if (!ret && input->aged)
+		input->aged(&ahead, input->arg);
+	ahead.series = all.sets;
+	ahead.n_series = all.n;
+	if (!ret && plan_read_onto(&in, &ahead, argv[0], text, len, &fault))
+		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
+	if (!ret)
+		ret = solve(ctx, input, &in, &ahead, list);
+	*seconds = in.slot_s;
+	plan_instance_free(&in);
+	plan_ahead_free(&ahead);
+	free_series(&all);
+	free(text);
+	return ret;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the verbs of plan read, and the step that plan step and plan run share. */
+#ifndef GPUCTL_PLAN_INPUT_H
+#define GPUCTL_PLAN_INPUT_H
+
+#include "lib/session.h"
+#include "plan/move_list.h"
+#include "plan/step.h"
+
+/* --state, --host, --quantile, --margin, --costs: of step and run. */
+extern const struct ctl_option plan_input_options[];
+
+/**
+ * struct plan_input - what a step is planned from
+ * @host: the name of this host in files
+ * @module: the module says what this host has
+ * @measured: and what an attach costs
+ * @margin: cost that moves have to save beyond their own
+ * @quantile: of forecasts
+ * @minute: that the first slot begins with
+ * @aged: NULL, or sets how long compositions have had their GPUs
+ * @arg: for @aged
+ * @warm: prices of the step before, or NULL
+ * @keep: where prices are left, or NULL
+ */
+struct plan_input {
+	char host[64];
+	bool module, measured;
+	double margin, quantile;
+	uint64_t minute;
+	void (*aged)(struct plan_ahead *ahead, void *arg);
+	void *arg;
+	const struct plan_prices *warm;
+	struct plan_prices **keep;
+};
+
+/* Read the options; @minute is left alone. */
+int plan_input_options_read(struct ctl_ctx *ctx, struct plan_input *input);
+
+/*
+ * Plan a step from the demand file argv[0] and the series behind it, and from the session's
+ * snapshot where the module is asked; print it. The moves are put into @list, which is to be
+ * freed when this returns CTL_DONE. @seconds becomes the length of a slot.
+ */
+int plan_input_step(struct ctl_ctx *ctx, struct session *session, const struct plan_input *input,
+		    int argc, char **argv, struct move_list *list, double *seconds);
+
+#endif /* GPUCTL_PLAN_INPUT_H */

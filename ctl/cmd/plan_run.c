@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: gpuctl plan run
+ *
+ * A step each minute: read, plan, move. Nothing is kept between two of them that the next one
+ * could not do without: who has what the module says, and since when. So it can be killed at
+ * any time. What goes wrong in one minute is a warning, and the next one is tried anew.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "choose/apply.h"
+#include "cmd/cmd.h"
+#include "cmd/plan_input.h"
+#include "lib/out.h"
+#include "lib/text.h"
+
+#define MINUTE_MS 60000
+#define LINE_BYTES 32
+
+static const struct ctl_option options[] = {
+	{ "clock", 0, "FILE",
+	  "a step for each line of it, which is the number of the minute, instead of each minute" },
+	{ "timeout", 't', "TIME", "deadline of each slot's operation (default 30s)" },
+	{ NULL },
+};
+
+/**
+ * struct since - when a workload got a GPU by this run
+ * @name: of the workload
+ * @minute: by the clock that is used
+ */
+struct since {
+	char *name;
+	uint64_t minute;
+};
+
+/**
+ * struct runner - between two steps
+ * @ctx: the run
+ * @input: how to plan
+ * @argc: operands
+ * @argv: operands
+ * @clock: where minutes come from, -1 for the time of day
+ * @line: what was read of the next line
+ * @used: bytes of it
+ * @lines: lines that were read
+ * @since: of what was moved
+ * @n_since: how many
+ * @prices: of the step before
+ * @planned: the minute of the step before
+ * @slot_s: length of its slots
+ */
+struct runner {
+	struct ctl_ctx *ctx;
+	struct plan_input input;
+	int argc;
+	char **argv;
+	int clock;
+	char line[LINE_BYTES];
+	size_t used, lines;
+	struct since *since;
+	size_t n_since;
+	struct plan_prices *prices;
+	uint64_t planned;
+	double slot_s;
+};
+
+/* What a tick is. */
+enum tick {
+	TICK, TICK_END, TICK_ERROR
+};
+
+static enum tick wait_minute(struct runner *r)
+{
+	uint64_t now = text_now(), wait = MINUTE_MS - now % MINUTE_MS;
+	struct timespec ts = { .tv_sec = (time_t)(wait / 1000),
+			       .tv_nsec = (long)(wait % 1000) * 1000000 };
+
+	/* The first step is not waited for. */
+	if (r->planned)
+		while (!gfc_signalled() && text_now() / MINUTE_MS <= r->planned &&
+		       !ppoll(NULL, 0, &ts, gfc_signal_mask()))
+			ts = (struct timespec){ .tv_nsec = 10000000 };
+	if (gfc_signalled())
+		return TICK_END;
+	r->input.minute = text_now() / MINUTE_MS;
+	return TICK;
+}
+
+static enum tick bad_line(struct runner *r, const char *why)
+{
+	ctl_fail(r->ctx, CTL_USAGE, "%s:%zu:1: %s", ctl_opt(r->ctx, "clock"), r->lines, why);
+	return TICK_ERROR;
+}
+
+static enum tick take_line(struct runner *r)
+{
+	uint64_t minute;
+
+	r->line[r->used] = '\0';
+	r->used = 0;
+	r->lines++;
+	if (!text_number(r->line, SERIES_MINUTE_MAX, &minute))
+		return bad_line(r, "a line is the number of a minute");
+	if (r->lines > 1 && minute < r->input.minute)
+		return bad_line(r, "this minute is over");
+	r->input.minute = minute;
+	return TICK;
+}
+
+/* A signal ends the wait, which is why this is no getline(). */
+static enum tick read_minute(struct runner *r)
+{
+	struct pollfd fd = { .fd = r->clock, .events = POLLIN };
+	ssize_t n;
+	char c;
+
+	for (;;) {
+		if (gfc_signalled())
+			return TICK_END;
+		if (ppoll(&fd, 1, NULL, gfc_signal_mask()) < 0)
+			continue;
+		n = read(r->clock, &c, 1);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n <= 0)
+			return r->used ? take_line(r) : TICK_END;
+		if (c == '\n')
+			return take_line(r);
+		if (r->used == LINE_BYTES - 1) {
+			r->lines++;
+			return bad_line(r, "a line is the number of a minute");
+		}
+		r->line[r->used++] = c;
+	}
+}
+
+/* By a clock that is not the time of day the module's times say nothing. */
+static void set_ages(struct plan_ahead *ahead, void *arg)
+{
+	struct runner *r = arg;
+	size_t i, j;
+
+	for (i = 0; i < ahead->n_sets; i++) {
+		ahead->sets[i].age = UINT32_MAX;
+		for (j = 0; j < r->n_since; j++)
+			if (!strcmp(r->since[j].name, ahead->sets[i].name))
+				ahead->sets[i].age =
+					(uint32_t)(ahead->minute - r->since[j].minute);
+	}
+}
+
+static uint32_t sum(const struct move_has *has)
+{
+	uint32_t gpus = 0;
+	size_t i;
+
+	for (i = 0; i < has->n; i++)
+		gpus += has->of[i].gpus;
+	return gpus;
+}
+
+static bool gets(const struct move *move)
+{
+	size_t i;
+
+	for (i = 0; i < move->to.n; i++)
+		if (move->to.of[i].gpus > move_has_of(&move->from, move->to.of[i].sw,
+						      move->to.of[i].kind))
+			return true;
+	return sum(&move->to) > sum(&move->from);
+}
+
+static void note_moves(struct runner *r, const struct move_list *list,
+		       const enum apply_outcome *outcomes)
+{
+	size_t i, j;
+
+	for (i = 0; i < list->n; i++) {
+		if (outcomes[i] != APPLY_DONE || !gets(&list->items[i]))
+			continue;
+		for (j = 0; j < r->n_since; j++)
+			if (!strcmp(r->since[j].name, list->items[i].workload))
+				break;
+		if (j == r->n_since) {
+			r->since = mem_grow(r->since, j + 1, sizeof(*r->since));
+			r->since[j].name = mem_strdup(list->items[i].workload);
+			r->n_since++;
+		}
+		r->since[j].minute = r->input.minute;
+	}
+}
+
+static int move(struct runner *r, struct session *session, const struct move_list *list)
+{
+	enum apply_outcome *outcomes = mem_zalloc(list->n, sizeof(*outcomes));
+	int ret;
+
+	ret = apply_moves(session, r->input.host, list, outcomes);
+	apply_render(r->ctx, list, outcomes);
+	note_moves(r, list, outcomes);
+	free(outcomes);
+	return ret;
+}
+
+static int step(struct runner *r)
+{
+	struct plan_prices *prices = NULL;
+	struct session session;
+	struct move_list list;
+	int ret;
+
+	ret = session_open(r->ctx, &session, SESSION_CHOOSE);
+	if (ret)
+		return ret;
+	if (r->prices && r->slot_s > 0)
+		plan_prices_shift(r->prices, (size_t)((double)(r->input.minute - r->planned) * 60 /
+						      r->slot_s));
+	r->input.warm = r->prices;
+	r->input.keep = &prices;
+	ret = plan_input_step(r->ctx, &session, &r->input, r->argc, r->argv, &list,
+			      &r->slot_s);
+	if (!ret) {
+		ret = move(r, &session, &list);
+		move_list_free(&list);
+	}
+	if (prices) {
+		plan_prices_free(r->prices);
+		r->prices = prices;
+	}
+	session_close(&session);
+	return ret;
+}
+
+/* What is wrong with the files at the beginning is the admin's mistake, later it is news. */
+static int follow(struct runner *r)
+{
+	enum tick tick;
+	bool began = false;
+	int ret;
+
+	for (;;) {
+		tick = r->clock < 0 ? wait_minute(r) : read_minute(r);
+		if (tick == TICK_END)
+			return CTL_DONE;
+		if (tick == TICK_ERROR)
+			return CTL_USAGE;
+		ret = step(r);
+		if (out_flush(r->ctx->out) == -EPIPE)
+			return CTL_DONE;
+		if (ret && !began && (ret == CTL_USAGE || ret == CTL_DENIED ||
+				      ret == CTL_NO_MODULE))
+			return ret;
+		if (ret && !gfc_signalled())
+			ctl_warn(r->ctx, "minute %llu: %s", (unsigned long long)r->input.minute,
+				 r->ctx->error);
+		began = true;
+		r->planned = r->input.minute;
+	}
+}
+
+static int open_clock(struct runner *r)
+{
+	const char *name = ctl_opt(r->ctx, "clock");
+
+	r->clock = -1;
+	if (!name)
+		return CTL_DONE;
+	r->clock = strcmp(name, "-") ? open(name, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	if (r->clock < 0)
+		return ctl_fail(r->ctx, CTL_USAGE, "%s: %s", name, strerror(errno));
+	r->input.aged = set_ages;
+	r->input.arg = r;
+	return CTL_DONE;
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct runner r = { .ctx = ctx, .argc = argc, .argv = argv };
+	int ret, lock = -1;
+	size_t i;
+
+	ret = ctl_operands(ctx, argc, 1, -1);
+	if (!ret)
+		ret = plan_input_options_read(ctx, &r.input);
+	if (!ret && !r.input.module)
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "--state file: the module's GPUs are moved here, see gpuctl plan step");
+	if (!ret)
+		ret = open_clock(&r);
+	if (!ret && !ctx->dry_run)
+		ret = apply_lock(ctx, &lock);
+	if (!ret) {
+		gfc_catch_signals();
+		out_stream(ctx->out);
+		ret = follow(&r);
+	}
+	for (i = 0; i < r.n_since; i++)
+		free(r.since[i].name);
+	free(r.since);
+	plan_prices_free(r.prices);
+	if (r.clock > STDIN_FILENO)
+		close(r.clock);
+	if (lock >= 0)
+		close(lock);
+	return ret;
+}
+
+const struct ctl_command cmd_plan_run = {
+	.name = "plan run",
+	.args = "DEMAND [SERIES...]",
+	.summary = "plan and move GPUs every minute",
+	.help = "Each minute does what gpuctl plan step and gpuctl plan apply do; with -n nothing\n"
+		"is moved. DEMAND and SERIES are read anew each time. What fails is a warning, and\n"
+		"is planned anew a minute later. A workload's hold, --margin and the cost of moves\n"
+		"keep GPUs from going back and forth. It may be killed at any time: the next run\n"
+		"goes on from what the module has. gpufabric-plan.service runs it for\n"
+		"/etc/gpuctl/plan.json.",
+	.options = { options, plan_input_options },
+	.run = run,
+};

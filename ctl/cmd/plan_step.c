@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl plan step: the moves that are worth making now. */
+#include "choose/apply.h"
+#include "cmd/cmd.h"
+#include "cmd/plan_input.h"
+#include "lib/text.h"
+
+static const struct ctl_option options[] = {
+	{ "minute", 0, "N", "the minute that it is, as series count them (default: since 1970)" },
+	{ NULL },
+};
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct plan_input input = { .minute = text_now() / 60000 };
+	const char *minute = ctl_opt(ctx, "minute");
+	struct session session;
+	struct move_list list;
+	double seconds;
+	int ret;
+
+	ret = ctl_operands(ctx, argc, 1, -1);
+	if (!ret)
+		ret = plan_input_options_read(ctx, &input);
+	if (!ret && minute && !text_number(minute, SERIES_MINUTE_MAX, &input.minute))
+		ret = ctl_fail(ctx, CTL_USAGE, "--minute %s: a number up to %d", minute,
+			       SERIES_MINUTE_MAX);
+	if (!ret && input.module)
+		ret = session_open(ctx, &session, SESSION_LOOK);
+	if (ret)
+		return ret;
+	ret = plan_input_step(ctx, input.module ? &session : NULL, &input, argc, argv, &list,
+			      &seconds);
+	if (!ret) {
+		apply_render(ctx, &list, NULL);
+		move_list_free(&list);
+	}
+	if (input.module)
+		session_close(&session);
+	return ret;
+}
+
+const struct ctl_command cmd_plan_step = {
+	.name = "plan step",
+	.args = "DEMAND [SERIES...]",
+	.summary = "the moves that are worth making now, in their order, and why",
+	.help = "DEMAND says who needs GPUs, as in gpuctl-plan(5); SERIES are demand so far,\n"
+		"minute by minute, each named after its workload, or folders of such files. What there is\n"
+		"and who has what the module says. All slots ahead are planned, and of that what\n"
+		"the first slot changes is printed: nothing where that saves no more than --margin\n"
+		"against waiting for a slot. GPUs that somebody holds stay where they are. With -j\n"
+		"it is what gpuctl plan apply takes.",
+	.options = { options, plan_input_options },
+	.flags = CTL_NO_DRY_RUN,
+	.run = run,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the readers of instances and of demand share. */
+#ifndef GPUCTL_PLAN_FILE_PRIVATE_H
+#define GPUCTL_PLAN_FILE_PRIVATE_H
+
+#include "plan/ahead.h"
+#include "plan/jread.h"
+
+enum thing {
+	KIND, SWITCH, HOST, TENANT, WORKLOAD, THINGS
+};
+
+/**
+ * struct reader - a file that is being read
+ * @r: the document and where in it we are
+ * @in: what becomes of it
+ * @ahead: what is known beside the file, NULL for an instance
+ * @attach_s: of pools that say nothing else
+ * @detach_s: of pools that say nothing else
+ * @deficit_given: the file has a weight for deficits
+ * @names: name and index of what is tied by names, by kind of thing
+ * @known: the same of what was there before the file
+ * @n_known_pools: pools that were there before the file
+ * @n_known_switches: switches that were
+ */
+struct reader {
+	struct jread r;
+	struct plan_instance *in;
+	struct plan_ahead *ahead;
+	double attach_s, detach_s;
+	bool deficit_given;
+	struct json_object *names[THINGS], *known[THINGS];
+	size_t n_known_pools, n_known_switches;
+};
+
+/* Keys of a workload whose demand is forecast. */
+extern const char *const plan_ahead_keys[];
+
+/* Demand of a workload in each slot, from what it was; @given: it is there already. */
+int plan_read_ahead(struct reader *rd, struct json_object *from, struct plan_workload *w,
+		    bool given, double *demand);
+
+/* What the module says of a workload; the last step of reading one. */
+int plan_read_state(struct reader *rd, struct json_object *from, uint32_t workload);
+
+/*
+ * Once all is read: where no link is given a host reaches the switches that came with it,
+ * and what nobody names is not planned with.
+ */
+void plan_read_end(struct reader *rd);
+
+#endif /* GPUCTL_PLAN_FILE_PRIVATE_H */

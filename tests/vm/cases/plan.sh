@@ -1,0 +1,272 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# GPUs follow demand: ten minutes of three tenants, on a clock of the case's own;
+# GPUs that somebody holds stay, and a planner that is killed is gone on from.
+#
+#   root port -- upstream -- sim0-0 ... sim0-3 and another switch with sim1-0 ... sim1-3,
+#   an h100-80 each, off
+#
+# before: tests/selftests/build
+# vm: -t 600 -f build/selftests/gfclient
+
+# Functions are called by their names, through check; what hooks do is for them to expand.
+# shellcheck disable=SC2317,SC2016
+
+. "$TESTS/vm/lib.sh"
+. "$TESTS/vm/fabric.sh"
+
+dir=/tmp/plan
+hooks=/etc/gpuctl/hooks.d
+planner=
+
+has()
+{
+	gpuctl -j list | jq -r --arg c "$1" '[.compositions[] | select(.name == $c) | .slots[]] | length'
+}
+
+all_have()
+{
+	echo "$(has vision1) $(has speech1) $(has guests1)"
+}
+
+slots_of()
+{
+	gpuctl -j list | jq -r --arg c "$1" '.compositions[] | select(.name == $c) | .slots[]'
+}
+
+# series NAME DEMAND...: minute by minute, from 0.
+series()
+{
+	local name=$1 minute=0 gpus
+	shift
+
+	mkdir -p $dir/series
+	{
+		echo minute,quota_gpus,running_gpus,pending_gpus
+		for gpus; do
+			echo "$minute,4,0,$gpus"
+			minute=$((minute + 1))
+		done
+	} >"$dir/series/$name.csv"
+}
+
+# demand HOLD: the three workloads; all of them may be behind both switches.
+demand()
+{
+	cat >$dir/demand.json <<-END
+		{ "gpufabric_plan": 1, "slots": 10, "slot_s": 60, "attach_s": 3, "detach_s": 1,
+		  "workloads": [
+		    { "name": "vision1", "tenant": "vision", "span": 2, "hold": $1, "kinds": ["h100-pcie-80"] },
+		    { "name": "speech1", "tenant": "speech", "span": 2, "hold": $1, "kinds": ["h100-pcie-80"] },
+		    { "name": "guests1", "tenant": "guests", "span": 2, "hold": $1, "gang": true,
+		      "kinds": ["h100-pcie-80"] } ] }
+	END
+}
+
+start_planner()
+{
+	rm -f $dir/clock
+	mkfifo $dir/clock
+	gpuctl plan run --clock $dir/clock $dir/demand.json $dir/series >$dir/out 2>$dir/err &
+	planner=$!
+	exec 7>$dir/clock
+}
+
+# The clock ends, and so does the planner.
+stop_planner()
+{
+	exec 7>&-
+	wait "$planner"
+}
+
+told()
+{
+	grep -q "^minute $1: " "$dir/out" || grep -q "minute $1: " "$dir/err"
+}
+
+tick()
+{
+	echo "$1" >&7
+	wait_for 60 told "$1" || { cat $dir/out $dir/err; return 1; }
+}
+
+all_quiet()
+{
+	[[ $(g status) == *" operations 0 "* ]] &&
+		[ -z "$(g list | awk '$2 != "off" && $2 != "ready"')" ]
+}
+
+# Whatever was under way has ended, and every GPU is in a composition, or in none and free.
+at_rest()
+{
+	wait_for 30 all_quiet || { g status; g list; return 1; }
+}
+
+check "the modules load" load own switches=2 slots=4 latency_ms=5 'gpus=*:h100-80:off' || bail_out "no simulator"
+check "the GPUs are known" gpuctl scan
+mkdir -p $dir /etc/gpuctl/tenants.d
+cat >/etc/gpuctl/tenants.d/10.conf <<-'END'
+	[vision]
+	guarantee = 1
+
+	[speech]
+	limit = 6
+
+	[guests]
+END
+
+note "a step, and its moves"
+series vision1 4 4 2 2 2 1 1 4 4 6
+series speech1 2 2 4 6 6 3 3 0 0 2
+series guests1 0 0 0 0 0 4 4 4 4 0
+demand 0
+check "a step is planned" gpuctl plan step --minute 0 $dir/demand.json $dir/series
+gpuctl -j plan step --minute 0 $dir/demand.json $dir/series >$dir/moves.json
+is "$(jq -r '[.steps[] | .action + " " + .workload + " " + ([.to[].gpus] | add | tostring)] | join(", ")' $dir/moves.json)" \
+	"compose vision1 4, compose speech1 2" "who needs GPUs gets them"
+is "$(all_have)" "0 0 0" "a step moves nothing"
+like "$(gpuctl -n plan apply $dir/moves.json)" "compose .*to be done" "nor does -n"
+is "$(all_have)" "0 0 0" "indeed"
+check "the moves are made" gpuctl plan apply $dir/moves.json
+is "$(all_have)" "4 2 0" "everybody has what was planned"
+like "$(gpuctl -j plan apply $dir/moves.json)" '"outcome": ?"done before"' "again there is nothing to do"
+is "$(gpuctl -j plan step --minute 1 $dir/demand.json $dir/series | jq '.steps | length')" 0 "nor is there in the next minute"
+jq '.steps[0].host = "elsewhere"' $dir/moves.json >$dir/other.json
+like "$(gpuctl plan apply $dir/other.json)" "elsewhere .*on another host" "what is for another host is said"
+check "somebody else resizes it" gpuctl resize vision1 --gpus -1
+check_rc 1 "a plan that the present does not fit is not gone on with" gpuctl plan apply $dir/moves.json
+like "$(gpuctl plan apply $dir/moves.json 2>&1)" "vision1 has .* h100-pcie-80 behind .*: it was changed since the plan was made" "as it says"
+for name in vision1 speech1; do
+	check "$name is released" gpuctl release $name
+done
+
+note "ten minutes"
+start_planner
+check "minute 0" tick 0
+is "$(all_have)" "4 2 0" "GPUs are where they are needed"
+check_rc 4 "there is one planner" gpuctl plan apply $dir/moves.json
+check "minute 1" tick 1
+is "$(all_have)" "4 2 0" "nothing moves without need"
+held=()
+for slot in $(slots_of vision1); do
+	# shellcheck disable=SC2217 # held open
+	sleep 1000 <"/dev/gpufabric-sim/$slot" &
+	held+=($!)
+done
+before=$(slots_of vision1 | xargs)
+check "minute 2" tick 2
+is "$(all_have)" "4 4 0" "what is free goes to who needs it"
+check "minute 3" tick 3
+is "$(all_have)" "4 4 0" "what is held does not"
+is "$(slots_of vision1 | xargs)" "$before" "no held GPU has moved"
+like "$(gpuctl -j plan step --minute 3 $dir/demand.json $dir/series | jq -c .kept)" '^1$' "as a step says"
+kill "${held[@]}"
+wait "${held[@]}" 2>/dev/null
+check "minute 4" tick 4
+is "$(all_have)" "2 6 0" "once it is let go it moves"
+check "minute 5" tick 5
+is "$(all_have)" "1 3 4" "a gang gets all that it needs"
+check "minute 6" tick 6
+is "$(all_have)" "1 3 4" "and keeps it"
+check "minute 7" tick 7
+is "$(all_have)" "4 0 4" "who needs none gives all of them back to who does"
+check "minute 8" tick 8
+check "minute 9" tick 9
+is "$(all_have)" "6 2 0" "and so to the end"
+check "the planner ends with its clock" stop_planner
+is "$(cat $dir/err)" "" "without a complaint"
+count plan.minutes 10
+
+note "hysteresis"
+series vision1 4 2 4 2 4 2
+series speech1 4 6 4 6 4 6
+series guests1 0 0 0 0 0 0
+demand 4
+start_planner
+check "minute 0 again" tick 0
+is "$(all_have)" "4 4 0" "a new beginning"
+for minute in 1 2 3; do
+	check "minute $minute" tick $minute
+	is "$(all_have)" "4 4 0" "what came is held"
+done
+check "minute 5, the hold is over" tick 5
+is "$(all_have)" "2 6 0" "then it goes"
+check "it ends" stop_planner
+demand 0
+
+note "killed at each event of its moves"
+series vision1 4 2
+series speech1 4 6
+series guests1 0 0
+killed=0 finished=0
+for n in 0 1 2 3 4 5 6 7 8 10 12 16; do
+	minute=$((n % 2))
+	want=$([ $minute -eq 0 ] && echo "4 4 0" || echo "2 6 0")
+	[ "$(all_have)" != "$want" ] || minute=$((1 - minute))
+	want=$([ $minute -eq 0 ] && echo "4 4 0" || echo "2 6 0")
+	follow
+	start_planner
+	echo $minute >&7
+	left=$n
+	while [ $left -gt 0 ] && seen .; do
+		left=$((left - 1))
+	done
+	kill -9 $planner && killed=$((killed + 1))
+	wait $planner 2>/dev/null
+	exec 7>&-
+	unfollow
+	check "killed after $n events: all comes to rest" at_rest
+	start_planner
+	tick $minute || not_ok "killed after $n events: the next one goes on"
+	stop_planner
+	[ "$(all_have)" = "$want" ] && finished=$((finished + 1))
+	is "$(all_have)" "$want" "killed after $n events: and the next one ends it"
+done
+is $killed 12 "each was alive when it was killed"
+count plan.kills $finished
+
+note "a list of moves is killed at each hook, and applied again"
+mkdir -p $hooks
+hook()
+{
+	mkdir -p "$hooks/$1.d"
+	cat >"$hooks/$1.d/10-kill" <<-'END'
+		#!/bin/sh
+		# the planner is killed at so many calls
+		n=$(($(cat /tmp/plan/left) - 1))
+		echo $n >/tmp/plan/left
+		[ $n -ne 0 ] || kill -9 $PPID
+	END
+	chmod 755 "$hooks/$1.d/10-kill"
+}
+for name in pre-attach post-attach pre-detach post-detach; do
+	hook $name
+done
+calls=0
+for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	minute=1
+	[ "$(all_have)" != "2 6 0" ] || minute=0
+	want=$([ $minute -eq 0 ] && echo "4 4 0" || echo "2 6 0")
+	echo 1000 >$dir/left
+	gpuctl -j plan step --minute $minute $dir/demand.json $dir/series >$dir/moves.json
+	echo $n >$dir/left
+	gpuctl plan apply $dir/moves.json >/dev/null 2>&1
+	rc=$?
+	echo 1000 >$dir/left
+	[ $rc -eq 137 ] && calls=$((calls + 1))
+	check "hook $n: all comes to rest" at_rest
+	check "hook $n: the list is gone on with" gpuctl plan apply $dir/moves.json
+	is "$(all_have)" "$want" "hook $n: to its end"
+	[ $rc -eq 137 ] || break
+done
+ok "$calls kills at hooks"
+[ $calls -ge 4 ] || not_ok "hooks killed it $calls times"
+count plan.hooks $calls
+rm -r $hooks
+
+for name in vision1 speech1 guests1; do
+	gpuctl release $name >/dev/null 2>&1
+done
+check "the modules unload" unload
+finish
