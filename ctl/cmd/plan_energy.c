@@ -303,12 +303,12 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 const struct ctl_command cmd_plan_energy = {
 	.name = "plan energy",
 	.args = "FILE",
-	.summary = "kWh and CO2 of a plan or a journal, by composition, tenant and period",
+	.summary = "energy and CO2 of a plan or a journal, by composition, tenant and period",
 	.help = "FILE is what \"gpuctl plan solve -j\" wrote, or what\n"
-		"\"journalctl -o json -t gpufabric\" has of the watch service; - is standard input. GPU hours of a journal are\n"
-		"measured, those of a plan modelled; watts are an H100's unless they are given. What\n"
-		"is avoided is the difference to a world where the same work is done and GPUs\n"
-		"that nobody uses stay on: --against says which.",
+		"\"journalctl -o json -t gpufabric\" has of the watch service; - is standard input.\n"
+		"GPU hours of a journal are measured, those of a plan modelled; watts are an H100's\n"
+		"unless they are given. What is avoided is the difference to a world where the same\n"
+		"work is done and GPUs that nobody uses stay on: --against says which.",
 	.options = { options, plan_rates_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,
