@@ -91,7 +91,9 @@ if [ "${1-}" = first ]; then
 	# The kernel's log is lost in time; the journal has it, here a program that pretends to be its.
 	check "the kernel has complained of nothing" untainted
 	dmesg >/tmp/journal
+	check "not in its log either" "$TESTS/vm/klog" -f "$FLAVOUR" /tmp/journal
 	dmesg -c >/dev/null
+	echo "gpufabric-test: what was before is lost" >/dev/kmsg
 	look
 	like "$(finding windows FAIL remedy)" "no longer tells who has set the windows" "a log without its beginning is no basis"
 	printf '#!/bin/sh\ncat /tmp/journal\n' >/usr/bin/journalctl
