@@ -92,6 +92,24 @@ is "$(readlink -f /dev/gpufabric/by-composition/train70b/sim0-1/sim0-1)" /dev/gp
 number=$(cat '/sys/class/gpufabric_sim_gpu/gpufabric-sim!sim0-0/dev')
 is "$(readlink -f "/dev/char/$number")" /dev/gpufabric-sim/sim0-0 "/dev/char has it, too"
 
+note "what doctor says of it"
+# cdi_findings: reasons of what is wrong with specifications
+cdi_findings()
+{
+	gpuctl -j doctor | jq -r '.findings[] | select(.check == "cdi" and .level == "warn").reason'
+}
+is "$(cdi_findings)" "" "nothing, while all nodes are there"
+cp $spec /tmp/spec
+jq '(.devices[] | select(.name == "sim0-1").containerEdits.deviceNodes[0].path) = "/dev/gone"' /tmp/spec >$spec
+is "$(cdi_findings)" "/run/cdi/gpufabric.json: gpufabric.io/gpu=sim0-1 has /dev/gone, which is not there" \
+	"a node that is not there is named"
+cp /tmp/spec $spec
+mkdir -p /etc/cdi
+cp /tmp/spec /etc/cdi/second.json
+like "$(cdi_findings)" "gpufabric.io/gpu=train70b is in /etc/cdi/second.json and in /.*: container runtimes refuse it" \
+	"so is a device that is there twice"
+rm /etc/cdi/second.json
+
 note "taken out"
 check "a slot" gpuctl cdi --remove sim0-0
 is "$(devices)" sim0-1 "takes its composition with it"
