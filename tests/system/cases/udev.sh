@@ -62,9 +62,10 @@ understood()
 	is "$(grep "^run: " /tmp/said | grep -v "^run: 'kmod load")" "" "$3: and no program runs afterwards"
 }
 
+# All, as the names that a device has besides its own are hidden else.
 device_units()
 {
-	systemctl list-units --type=device --no-legend --plain --full | sed -n 's/^\(gpufabric-gpu-[^ ]*\) .* active .*/\1/p' | xargs
+	systemctl list-units --all --type=device --no-legend --plain --full | sed -n 's/^\(gpufabric-gpu-[^ ]*\) .* active .*/\1/p' | xargs
 }
 
 attached_units()
