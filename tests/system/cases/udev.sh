@@ -9,7 +9,7 @@
 #                      +-- slot sim0-1: L40S, off
 #                      +-- slot sim0-2: empty
 #
-# system: -t 300
+# system: -t 480
 
 # Functions are called by their names, through check.
 # shellcheck disable=SC2317
