@@ -65,7 +65,8 @@ understood()
 # All, as the names that a device has besides its own are hidden else.
 device_units()
 {
-	systemctl list-units --all --type=device --no-legend --plain --full | sed -n 's/^\(gpufabric-gpu-[^ ]*\) .* active .*/\1/p' | xargs
+	systemctl list-units --all --type=device --no-legend --plain --full | sed -n 's/^\(gpufabric-gpu-[^ ]*\) .* active .*/\1/p' |
+		paste -s -d ' '
 }
 
 attached_units()
