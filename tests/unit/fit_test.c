@@ -591,6 +591,14 @@ static void known(void)
 	is_int(result.free, 64 * GIB, "there is what its own window gives up");
 	ok(!result.harm && result.prefetch && !result.buses, "trying would do no harm; prefetchable memory is short");
 
+	need = bar_of(GIB);
+	for (need.nr_bars = 1; need.nr_bars < GF_FIT_BARS; need.nr_bars++)
+		need.bars[need.nr_bars] = need.bars[0];
+	result = judge(&core, &need, GF_FIT_SIZE_NOW, 1);
+	ok(result.verdict == GPUFABRIC_VERDICT_FITS && !result.moves,
+	   "as many BARs as are looked at fit, and no window moves");
+
+	need = bar_of(128 * GIB);
 	core = switch_of(256 * GIB, 0, 4);
 	result = judge(&core, &need, GF_FIT_SIZE_NOW, 1);
 	is_str(verdict_name(result.verdict), "fits after reassignment", "a port without a window gets one");
