@@ -4,6 +4,9 @@
 
 #include "pure.h"
 
+/* The first speed of the Link registers that means nothing yet. */
+#define SIM_SPEED_RESERVED 7
+
 /**
  * struct sim_link - speed and width of a link
  * @speed: as encoded in the Link registers: 1 is 2.5 GT/s, 5 is 32 GT/s

@@ -249,6 +249,7 @@ int sim_parse_card(const char *text, struct sim_card_spec *spec)
 
 static const char * const sim_speeds[] = {
 	NULL, "2.5GT", "5GT", "8GT", "16GT", "32GT", "64GT",
+	[SIM_SPEED_RESERVED] = "reserved",
 };
 
 /**
@@ -265,7 +266,8 @@ const char *sim_link_speed_name(u8 speed)
 }
 
 /**
- * sim_parse_link() - read the speed and width of a link, as in "16GT x8"
+ * sim_parse_link() - read the speed and width of a link, as in "16GT x8"; the
+ *	speed can be "reserved", the first value that has no meaning yet
  * @text: what the user wrote
  * @link: result; "full" gives 0 and 0, no limit
  *

@@ -27,7 +27,9 @@ static struct sim_link slot_link(struct sim_port *port)
 
 	if (slot->card.model)
 		link = slot->card.model->link;
-	if (slot->limit.speed)
+	if (slot->limit.speed == SIM_SPEED_RESERVED)
+		link.speed = SIM_SPEED_RESERVED;
+	else if (slot->limit.speed)
 		link.speed = min(link.speed, slot->limit.speed);
 	if (slot->limit.width)
 		link.width = min(link.width, slot->limit.width);

@@ -226,6 +226,7 @@ static void links(void)
 	one_link("16GT x8", 0, 4, 8);
 	one_link("2.5GT x1\n", 0, 1, 1);
 	one_link("64GT x16", 0, 6, 16);
+	one_link("reserved x8", 0, 7, 8);
 	one_link("full", 0, 0, 0);
 	one_link("", -EINVAL, 0, 0);
 	one_link("16GT", -EINVAL, 0, 0);

@@ -50,6 +50,14 @@ check "it is attached again" gpuctl attach sim0-0
 is "$(gpuctl list | grep -c '^! sim0-0')" 0 "and well"
 kill "$watch"
 wait "$watch"
+check "detached" gpuctl detach sim0-0
+echo "reserved x16" >"$SIM/slot0.0/link"
+check "a link of a later speed than any that is known" gpuctl attach sim0-0
+is "$(gpuctl list | grep -c '^! sim0-0') $(counted sim0-0 degradations)" "0 1" "is not called degraded"
+is "$(gpuctl -j list | jq '.slots[0].link_speed')" 0 "nor is a speed made up"
+echo full >"$SIM/slot0.0/link"
+check "detached again" gpuctl detach sim0-0
+check "and attached" gpuctl attach sim0-0
 
 note "a link that flaps"
 flaps=$(counted sim0-0 flaps)
