@@ -36,20 +36,16 @@ const char *const apply_outcome_names[APPLY_OUTCOMES] = {
 	"to be done"
 };
 
-static const struct ctl_option reason_option[] = {
-	{ "timeout", 0, "TIME", "" }, { "reason", 0, "TEXT", "" }, { NULL }
-};
-
 /* The rows whose options a step fills in; --force and --signal are never among what is given. */
 static const struct ctl_command rows[PLAN_ACTIONS] = {
 	[PLAN_COMPOSE] = { .name = "compose", .args = "",
 			   .options = { pool_options, compose_options, size_workload_options,
-					reason_option } },
+					session_options } },
 	[PLAN_RESIZE] = { .name = "resize", .args = "",
 			  .options = { pool_options, resize_options, remove_options,
-				       reason_option } },
+				       session_options } },
 	[PLAN_RELEASE] = { .name = "release", .args = "",
-			   .options = { remove_options, reason_option } },
+			   .options = { remove_options, session_options } },
 };
 
 /**
@@ -144,15 +140,6 @@ static bool is_member(const struct gf_slot *slot, const char *name)
 	return slot->composition && !strcmp(slot->composition, name);
 }
 
-static bool is_held(const struct holders *holders, const char *slot)
-{
-	size_t i;
-
-	for (i = 0; i < holders->n && strcmp(holders->items[i].slot, slot);)
-		i++;
-	return i < holders->n;
-}
-
 /* Name members of one pool to go; those that nobody holds first. */
 static void remove_some(const struct session *session, const char *name,
 			const struct move_gpus *of, uint32_t count, struct typed *typed)
@@ -169,7 +156,7 @@ static void remove_some(const struct session *session, const char *name,
 	holders_scan(&holders_system, slots, n, &holders);
 	for (held = 0; held < 2; held++)
 		for (i = n; i-- && count;)
-			if (is_held(&holders, slots[i]->name) == (bool)held) {
+			if (holders_has(&holders, slots[i]->name) == (bool)held) {
 				give(typed, "remove", slots[i]->name);
 				count--;
 			}
@@ -248,9 +235,10 @@ static int make_step(struct session *session, const struct move *move)
 {
 	struct typed typed = { .row = &rows[move->action] };
 	const char *timeout = ctl_opt(session->ctx, "timeout");
+	const char *reason = ctl_opt(session->ctx, "reason");
 	int ret;
 
-	give(&typed, "reason", REASON);
+	give(&typed, "reason", reason ? reason : REASON);
 	if (timeout)
 		give(&typed, "timeout", timeout);
 	if (move->action == PLAN_COMPOSE && move->tenant)

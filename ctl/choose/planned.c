@@ -123,15 +123,6 @@ static bool is_there(const struct gf_slot *slot)
 			slot->state == GPUFABRIC_SLOT_STATE_ATTACHED);
 }
 
-static bool is_held(const struct holders *holders, const char *slot)
-{
-	size_t i;
-
-	for (i = 0; i < holders->n && strcmp(holders->items[i].slot, slot);)
-		i++;
-	return i < holders->n;
-}
-
 static void add_member(struct session *session, const struct gf_slot *slot, bool held,
 		       struct plan_instance *in, struct plan_set *set)
 {
@@ -190,7 +181,7 @@ static void add_composition(struct session *session, const struct gf_composition
 	set->age = last && now > last ? (uint32_t)((now - last) / MINUTE_MS) : 0;
 	holders_scan(&holders_system, slots, n, &holders);
 	for (i = 0; i < n; i++)
-		add_member(session, slots[i], is_held(&holders, slots[i]->name), in, set);
+		add_member(session, slots[i], holders_has(&holders, slots[i]->name), in, set);
 	holders_free(&holders);
 	free(slots);
 }

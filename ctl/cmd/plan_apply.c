@@ -1,34 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl plan apply: make the moves of a step. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "choose/apply.h"
 #include "cmd/cmd.h"
+#include "cmd/plan_input.h"
 #include "cmd/plan_text.h"
 #include "lib/text.h"
-
-static const struct ctl_option options[] = {
-	{ "host", 0, "NAME", "name of this host in the plan (default: its host name)" },
-	{ "timeout", 't', "TIME", "deadline of each slot's operation (default 30s)" },
-	{ NULL },
-};
-
-static int host_name(struct ctl_ctx *ctx, char *name, size_t size)
-{
-	const char *given = ctl_opt(ctx, "host");
-
-	memset(name, 0, size);
-	if (given && (!*given || strlen(given) >= size))
-		return ctl_fail(ctx, CTL_USAGE, "--host: a name of 1 to %zu bytes", size - 1);
-	if (given)
-		memcpy(name, given, strlen(given));
-	else if (gethostname(name, size - 1))
-		return ctl_fail(ctx, CTL_FAILED, "no host name: %s", strerror(errno));
-	return CTL_DONE;
-}
 
 static int apply(struct ctl_ctx *ctx, const char *host, const struct move_list *list)
 {
@@ -55,13 +34,13 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct fault fault = { "" };
 	struct move_list list = { 0 };
-	char host[64], *text = NULL;
+	char host[PLAN_HOST], *text = NULL;
 	size_t len;
 	int ret;
 
 	ret = ctl_operands(ctx, argc, 1, 1);
 	if (!ret)
-		ret = host_name(ctx, host, sizeof(host));
+		ret = plan_host(ctx, host);
 	if (!ret)
 		ret = plan_text(ctx, argv[0], &text, &len);
 	if (!ret && move_list_read(&list, argv[0], text, len, &fault))
@@ -83,6 +62,6 @@ const struct ctl_command cmd_plan_apply = {
 		"holds (exit code 4). Applied again it goes on where it ended, or was killed: what\n"
 		"was done before is seen from what the compositions have. A workload that was\n"
 		"changed by others meanwhile ends it.",
-	.options = { options },
+	.options = { plan_host_options, session_options },
 	.run = run,
 };

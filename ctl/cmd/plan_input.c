@@ -7,7 +7,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "choose/apply.h"
 #include "choose/planned.h"
 #include "cmd/plan_input.h"
+#include "cmd/plan_rates.h"
 #include "cmd/plan_text.h"
 #include "lib/out.h"
 #include "lib/text.h"
@@ -27,7 +27,6 @@
 const struct ctl_option plan_input_options[] = {
 	{ "state", 0, "FROM", "who says what there is: module (default), or file: the demand file",
 	  "module file" },
-	{ "host", 0, "NAME", "name of this host in files (default: its host name)" },
 	{ "costs", 'c', "from-stats", "what moves cost is what the module measured",
 	  "from-stats" },
 	{ "quantile", 'q', "CHANCE", "chance that forecast demand is not exceeded (default 0.9)" },
@@ -35,23 +34,28 @@ const struct ctl_option plan_input_options[] = {
 	{ NULL },
 };
 
-static int read_real(struct ctl_ctx *ctx, const char *option, double max, double *value)
-{
-	const char *text = ctl_opt(ctx, option);
-	char *end;
+const struct ctl_option plan_host_options[] = {
+	{ "host", 0, "NAME", "name of this host in files (default: its host name)" },
+	{ NULL },
+};
 
-	if (!text)
-		return CTL_DONE;
-	*value = strtod(text, &end);
-	if (!*text || *end || !isfinite(*value) || *value < 0 || *value > max)
-		return ctl_fail(ctx, CTL_USAGE, "--%s %s: a number from 0 to %g", option, text,
-				max);
+int plan_host(struct ctl_ctx *ctx, char name[PLAN_HOST])
+{
+	const char *given = ctl_opt(ctx, "host");
+
+	memset(name, 0, PLAN_HOST);
+	if (given && (!*given || strlen(given) >= PLAN_HOST))
+		return ctl_fail(ctx, CTL_USAGE, "--host: a name of 1 to %d bytes", PLAN_HOST - 1);
+	if (given)
+		memcpy(name, given, strlen(given));
+	else if (gethostname(name, PLAN_HOST - 1))
+		return ctl_fail(ctx, CTL_FAILED, "no host name: %s", strerror(errno));
 	return CTL_DONE;
 }
 
 int plan_input_options_read(struct ctl_ctx *ctx, struct plan_input *input)
 {
-	const char *state = ctl_opt(ctx, "state"), *host = ctl_opt(ctx, "host");
+	const char *state = ctl_opt(ctx, "state");
 	const char *costs = ctl_opt(ctx, "costs");
 	int ret;
 
@@ -64,19 +68,15 @@ int plan_input_options_read(struct ctl_ctx *ctx, struct plan_input *input)
 	if (costs && !input->module)
 		return ctl_fail(ctx, CTL_USAGE,
 				"--costs from-stats asks the module, and --state file does not");
-	if (host && (!*host || strlen(host) >= sizeof(input->host)))
-		return ctl_fail(ctx, CTL_USAGE, "--host: a name of 1 to %zu bytes",
-				sizeof(input->host) - 1);
-	memset(input->host, 0, sizeof(input->host));
-	if (host)
-		memcpy(input->host, host, strlen(host));
-	else if (gethostname(input->host, sizeof(input->host) - 1))
-		return ctl_fail(ctx, CTL_FAILED, "no host name: %s", strerror(errno));
+	ret = plan_host(ctx, input->host);
 	input->quantile = QUANTILE;
 	input->margin = MARGIN;
-	ret = read_real(ctx, "quantile", 1, &input->quantile);
-	return ret ? ret : read_real(ctx, "margin", PLAN_WEIGHT_MAX * PLAN_SECONDS_MAX,
-				     &input->margin);
+	if (!ret)
+		ret = plan_rates_number(ctx, "quantile", 0, 1, &input->quantile);
+	if (!ret)
+		ret = plan_rates_number(ctx, "margin", 0, PLAN_WEIGHT_MAX * PLAN_SECONDS_MAX,
+					&input->margin);
+	return ret;
 }
 
 /**

@@ -7,8 +7,16 @@
 #include "plan/move_list.h"
 #include "plan/step.h"
 
-/* --state, --host, --quantile, --margin, --costs: of step and run. */
+/* --state, --quantile, --margin, --costs: of step and run. */
 extern const struct ctl_option plan_input_options[];
+/* --host, of apply as well. */
+extern const struct ctl_option plan_host_options[];
+
+/* Bytes of the name of a host, with its end. */
+#define PLAN_HOST 64
+
+/* The name that was given, or the host's own. */
+int plan_host(struct ctl_ctx *ctx, char name[PLAN_HOST]);
 
 /**
  * struct plan_input - what a step is planned from
@@ -24,7 +32,7 @@ extern const struct ctl_option plan_input_options[];
  * @keep: where prices are left, or NULL
  */
 struct plan_input {
-	char host[64];
+	char host[PLAN_HOST];
 	bool module, measured;
 	double margin, quantile;
 	uint64_t minute;

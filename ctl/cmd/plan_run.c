@@ -26,7 +26,6 @@
 static const struct ctl_option options[] = {
 	{ "clock", 0, "FILE",
 	  "a step for each line of it, which is the number of the minute, instead of each minute" },
-	{ "timeout", 't', "TIME", "deadline of each slot's operation (default 30s)" },
 	{ NULL },
 };
 
@@ -156,16 +155,6 @@ static void set_ages(struct plan_ahead *ahead, void *arg)
 	}
 }
 
-static uint32_t sum(const struct move_has *has)
-{
-	uint32_t gpus = 0;
-	size_t i;
-
-	for (i = 0; i < has->n; i++)
-		gpus += has->of[i].gpus;
-	return gpus;
-}
-
 static bool gets(const struct move *move)
 {
 	size_t i;
@@ -174,7 +163,7 @@ static bool gets(const struct move *move)
 		if (move->to.of[i].gpus > move_has_of(&move->from, move->to.of[i].sw,
 						      move->to.of[i].kind))
 			return true;
-	return sum(&move->to) > sum(&move->from);
+	return false;
 }
 
 static void note_moves(struct runner *r, const struct move_list *list,
@@ -322,6 +311,6 @@ const struct ctl_command cmd_plan_run = {
 		"keep GPUs from going back and forth. It may be killed at any time: the next run\n"
 		"goes on from what the module has. gpufabric-plan.service runs it for\n"
 		"/etc/gpuctl/plan.json.",
-	.options = { options, plan_input_options },
+	.options = { options, plan_input_options, plan_host_options, session_options },
 	.run = run,
 };

@@ -50,7 +50,7 @@ const struct ctl_command cmd_plan_step = {
 		"the first slot changes is printed: nothing where that saves no more than --margin\n"
 		"against waiting for a slot. GPUs that somebody holds stay where they are. With -j\n"
 		"it is what gpuctl plan apply takes.",
-	.options = { options, plan_input_options },
+	.options = { options, plan_input_options, plan_host_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,
 };

@@ -325,6 +325,15 @@ void holders_scan(const struct holders_roots *roots, const struct gf_slot *const
 	kernel_holders(roots, slots, n, holders);
 }
 
+bool holders_has(const struct holders *holders, const char *slot)
+{
+	size_t i;
+
+	for (i = 0; i < holders->n && strcmp(holders->items[i].slot, slot);)
+		i++;
+	return i < holders->n;
+}
+
 void holders_free(struct holders *holders)
 {
 	size_t i;

@@ -53,6 +53,8 @@ extern const struct holders_roots holders_system;
 void holders_scan(const struct holders_roots *roots, const struct gf_slot *const *slots, size_t n,
 		  struct holders *holders);
 void holders_free(struct holders *holders);
+/* Does anybody hold the GPU in slot @slot? */
+bool holders_has(const struct holders *holders, const char *slot);
 
 /* The table of holders, for people and in JSON as "holders". */
 void holders_render(struct out *out, const struct holders *holders);

@@ -409,6 +409,12 @@ static bool has_left(struct gfc *client, const struct refusal *refusal)
 
 	if (refusal->text || refusal->attribute)
 		return false;
+	if (is_module("going"))
+		return true;
+	/* Others mean what they say, also where there is no sysfs to look at. */
+	if (refusal->err != ENOENT && refusal->err != EOPNOTSUPP &&
+	    refusal->err != EPROTONOSUPPORT)
+		return false;
 	return !is_module("live") || resolve(client) || client->family != family;
 }
 
