@@ -233,7 +233,9 @@ hook()
 	mkdir -p "$hooks/$1.d"
 	cat >"$hooks/$1.d/10-kill" <<-'END'
 		#!/bin/sh
-		# the planner is killed at so many calls
+		# the planner is killed at so many calls, of which some are made side by side
+		exec 9</tmp/plan/left
+		flock 9
 		n=$(($(cat /tmp/plan/left) - 1))
 		echo $n >/tmp/plan/left
 		[ $n -ne 0 ] || kill -9 $PPID

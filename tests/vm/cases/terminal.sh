@@ -230,18 +230,19 @@ check "a shell" shell_there
 text '. /tmp/completion; clear'
 keys Enter
 shows '^now:$'
-# typed TEXT REGEX "description"
+# typed TEXT REGEX "description" [KEY...]: REGEX is of what the completion has added, since
+# bash is beside itself when it is interrupted while a completion is being looked up.
 typed()
 {
 	text "$1"
-	keys Tab
+	keys Tab "${@:4}"
 	check "$3" shows "$2"
 	keys C-c
 	keys C-l
 	gone "$2" >/dev/null
 }
 typed 'gpuctl show tra' 'show train70b *$' "a composition"
-typed 'gpuctl detach sim1-7' 'detach sim1-7 *$' "a slot"
+typed 'gpuctl detach sim1-' '^sim1-0 .*sim1-7' "a slot" Tab
 typed 'gpuctl release t' 'release train70b *$' "what can be released"
 typed 'gpuctl compose x --tenant re' '--tenant research *$' "a tenant"
 typed 'gpuctl compose x --gpu h' '--gpu h100-pcie-80$' "the one kind of GPU in the fabric"
