@@ -107,6 +107,8 @@ judge()
 	echo "mutant $id survived"
 }
 
+# Whoever oopses with a lock held would be waited for: such a kernel has not survived.
+echo 1 >/proc/sys/kernel/panic_on_oops
 mkfifo /run/case
 n=0
 for arg; do
