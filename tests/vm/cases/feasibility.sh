@@ -66,7 +66,7 @@ no_slot()
 	local i
 
 	for i in 0 1 2; do
-		! g list sim1-$i && [ ! -e /sys/bus/pci/slots/sim1-$i ] || return 1
+		! g list "sim1-$i" && [ ! -e "/sys/bus/pci/slots/sim1-$i" ] || return 1
 	done
 }
 
