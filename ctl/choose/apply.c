@@ -5,7 +5,8 @@
  * A step is a compose, resize or release as an admin would type it: the same options, filled
  * in here, and the same functions behind them. So hooks, holders, tenants and feasibility have
  * their say, and a step is made whole or not at all. Nothing is written down: what was made
- * before is seen from what the compositions have.
+ * before is seen from what the compositions have. A signal ends it between two steps, so that
+ * what hooks began is not left in the middle.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -343,7 +344,9 @@ int apply_moves(struct session *session, const char *host, const struct move_lis
 			return ctl_fail(session->ctx, CTL_FAILED,
 					"interrupted before step %zu: apply the plan again to go on",
 					i + 1);
+		gfc_hold_signals();
 		ret = reach(session, list, i, &outcomes[i]);
+		gfc_release_signals();
 		if (ret) {
 			outcomes[i] = APPLY_FAILED;
 			ret = fail_step(session, list, i, ret);

@@ -13,10 +13,7 @@
 #include "choose/planned.h"
 #include "choose/quota.h"
 #include "lib/holders.h"
-#include "lib/netlink_gen.h"
-#include "lib/render.h"
 #include "lib/text.h"
-#include "plan/costs.h"
 
 #define GIB (1024.0 * 1024 * 1024)
 #define MINUTE_MS 60000
@@ -73,29 +70,60 @@ static uint32_t switch_of(const struct session *session, const struct gf_slot *s
 	return plan_add_switch(in, name);
 }
 
+/* The index of a kind by its name; PLAN_NONE where it is not there yet. */
+static uint32_t kind_index(const struct plan_instance *in, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < in->n_kinds; i++)
+		if (!strcmp(in->kinds[i].name, name))
+			return i;
+	return PLAN_NONE;
+}
+
+static void set_watts(struct plan_kind *kind, const struct cat_gpu *gpu)
+{
+	cat_gpu_fact(gpu, GPU_TDP_W, &kind->busy_w);
+	cat_gpu_fact(gpu, GPU_IDLE_W, &kind->idle_w);
+	if (kind->idle_w > kind->busy_w)
+		kind->idle_w = kind->busy_w;
+}
+
 static uint32_t kind_of(const struct session *session, const struct gf_slot *slot,
 			struct plan_instance *in)
 {
 	struct identity identity;
 	char name[PLANNED_KIND];
-	struct plan_kind *kind;
 	uint32_t i;
 
 	planned_kind(session, slot, name);
-	for (i = 0; i < in->n_kinds; i++)
-		if (!strcmp(in->kinds[i].name, name))
-			return i;
+	i = kind_index(in, name);
+	if (i != PLAN_NONE)
+		return i;
 	identity_of(&session->knowledge, slot, &identity);
 	i = plan_add_kind(in, name);
-	kind = &in->kinds[i];
-	kind->memory_gib = (double)identity.memory / GIB;
-	if (!identity.gpu)
-		return i;
-	cat_gpu_fact(identity.gpu, GPU_TDP_W, &kind->busy_w);
-	cat_gpu_fact(identity.gpu, GPU_IDLE_W, &kind->idle_w);
-	if (kind->idle_w > kind->busy_w)
-		kind->idle_w = kind->busy_w;
+	in->kinds[i].memory_gib = (double)identity.memory / GIB;
+	if (identity.gpu)
+		set_watts(&in->kinds[i], identity.gpu);
 	return i;
+}
+
+/* GPUs come and go: a workload may use kinds of which there is none just now. */
+static void add_other_kinds(const struct session *session, struct plan_instance *in)
+{
+	const struct catalogue *cat = &session->knowledge.catalogue;
+	enum gpu_trust trust;
+	uint32_t kind;
+	size_t i;
+
+	for (i = 0; i < cat->n_gpus; i++) {
+		if (kind_index(in, cat->gpus[i].id) != PLAN_NONE)
+			continue;
+		kind = plan_add_kind(in, cat->gpus[i].id);
+		in->kinds[kind].memory_gib =
+			(double)cat_gpu_memory_mib(&cat->gpus[i], &trust) / 1024;
+		set_watts(&in->kinds[kind], &cat->gpus[i]);
+	}
 }
 
 /* One GPU more in the pool of a slot. */
@@ -210,31 +238,11 @@ static int add_tenants(struct session *session, struct plan_instance *in, struct
 	return CTL_DONE;
 }
 
-static int take_costs(struct session *session, struct plan_instance *in)
-{
-	struct plan_costs costs = { 0 };
-	struct gf_histograms h;
-	const char *phase;
-	size_t i;
-	int ret;
-
-	ret = gfc_histograms(session->client, &h);
-	for (i = 0; i < h.n && !ret; i++) {
-		phase = gfnl_phase_name(h.items[i].phase);
-		plan_costs_add(&costs, render_kind(h.items[i].kind), phase ? phase : "unknown",
-			       h.items[i].count, (double)h.items[i].microseconds);
-	}
-	gf_histograms_free(&h);
-	plan_costs_apply(&costs, in);
-	return ret;
-}
-
-int planned_state(struct session *session, const char *host, bool measured,
-		  struct plan_instance *in, struct plan_ahead *ahead)
+int planned_state(struct session *session, const char *host, struct plan_instance *in,
+		  struct plan_ahead *ahead)
 {
 	const struct gf_fabric *fabric = &session->fabric;
 	size_t i;
-	int ret;
 
 	plan_add_host(in, host);
 	for (i = 0; i < fabric->n_switches; i++)
@@ -245,12 +253,10 @@ int planned_state(struct session *session, const char *host, bool measured,
 			add_gpu(session, &fabric->slots[i], in);
 	for (i = 0; i < fabric->n_compositions; i++)
 		add_composition(session, &fabric->compositions[i], in, ahead);
+	add_other_kinds(session, in);
 	ahead->has_state = true;
 	ahead->n_pools = in->n_pools;
-	ret = add_tenants(session, in, ahead);
-	if (!ret && measured)
-		ret = take_costs(session, in);
-	return ret;
+	return add_tenants(session, in, ahead);
 }
 
 bool planned_has(struct session *session, const char *name, struct move_has *has)

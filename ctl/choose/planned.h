@@ -12,11 +12,10 @@
 
 /*
  * Fill an instance and what goes with it from the session's snapshot: host @host, its switches,
- * kinds, tenants, GPUs and compositions, with who holds GPUs now. With @measured the cost of an
- * attach and a detach is what the module measured. @minute is that of the plan.
+ * kinds, tenants, GPUs and compositions, with who holds GPUs now.
  */
-int planned_state(struct session *session, const char *host, bool measured,
-		  struct plan_instance *in, struct plan_ahead *ahead);
+int planned_state(struct session *session, const char *host, struct plan_instance *in,
+		  struct plan_ahead *ahead);
 
 /* What a composition has by the snapshot; false when that is more than a move can say. */
 bool planned_has(struct session *session, const char *name, struct move_has *has);

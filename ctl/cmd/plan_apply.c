@@ -61,7 +61,8 @@ const struct ctl_command cmd_plan_apply = {
 		"printed. It ends at the first step that fails, and takes no GPU that somebody\n"
 		"holds (exit code 4). Applied again it goes on where it ended, or was killed: what\n"
 		"was done before is seen from what the compositions have. A workload that was\n"
-		"changed by others meanwhile ends it.",
+		"changed by others meanwhile ends it. An interrupt does after the step that is\n"
+		"under way.",
 	.options = { plan_host_options, session_options },
 	.run = run,
 };

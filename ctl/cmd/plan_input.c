@@ -15,6 +15,7 @@
 
 #include "choose/apply.h"
 #include "choose/planned.h"
+#include "cmd/plan_costs.h"
 #include "cmd/plan_input.h"
 #include "cmd/plan_rates.h"
 #include "cmd/plan_text.h"
@@ -228,6 +229,18 @@ static int solve(struct ctl_ctx *ctx, const struct plan_input *input, struct pla
 	return ret;
 }
 
+/* What pools of the file say is for who does not measure. */
+static int measure(struct ctl_ctx *ctx, struct session *session, struct plan_instance *in)
+{
+	struct plan_costs costs = { 0 };
+	int ret;
+
+	ret = plan_costs_here(session->client, &costs);
+	if (!ret)
+		plan_costs_use(ctx, &costs, in);
+	return ret;
+}
+
 int plan_input_step(struct ctl_ctx *ctx, struct session *session, const struct plan_input *input,
 		    int argc, char **argv, struct move_list *list, double *seconds)
 {
@@ -245,13 +258,15 @@ int plan_input_step(struct ctl_ctx *ctx, struct session *session, const struct p
 	if (!ret)
 		ret = plan_text(ctx, argv[0], &text, &len);
 	if (!ret && session)
-		ret = planned_state(session, input->host, input->measured, &in, &ahead);
+		ret = planned_state(session, input->host, &in, &ahead);
 	if (!ret && input->aged)
 		input->aged(&ahead, input->arg);
 	ahead.series = all.sets;
 	ahead.n_series = all.n;
 	if (!ret && plan_read_onto(&in, &ahead, argv[0], text, len, &fault))
 		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
+	if (!ret && input->measured)
+		ret = measure(ctx, session, &in);
 	if (!ret)
 		ret = solve(ctx, input, &in, &ahead, list);
 	*seconds = in.slot_s;

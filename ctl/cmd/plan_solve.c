@@ -4,13 +4,11 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/plan_costs.h"
 #include "cmd/plan_text.h"
-#include "lib/netlink_gen.h"
 #include "lib/out.h"
-#include "lib/render.h"
 #include "lib/session.h"
 #include "lib/text.h"
-#include "plan/costs.h"
 #include "plan/file.h"
 
 static const struct ctl_option options[] = {
@@ -156,22 +154,13 @@ static void print_power(struct ctl_ctx *ctx, const struct plan_instance *in,
 
 static int measured_here(struct ctl_ctx *ctx, struct plan_costs *costs)
 {
-	struct gf_histograms h;
 	struct gfc *client;
-	const char *phase;
-	size_t i;
 	int ret;
 
 	ret = gfc_open(ctx, &client);
 	if (ret)
 		return ret;
-	ret = gfc_histograms(client, &h);
-	for (i = 0; !ret && i < h.n; i++) {
-		phase = gfnl_phase_name(h.items[i].phase);
-		plan_costs_add(costs, render_kind(h.items[i].kind), phase ? phase : "unknown",
-			       h.items[i].count, (double)h.items[i].microseconds);
-	}
-	gf_histograms_free(&h);
+	ret = plan_costs_here(client, costs);
 	gfc_close(client);
 	return ret;
 }
@@ -190,7 +179,6 @@ static int measured_in(struct ctl_ctx *ctx, const char *name, struct plan_costs 
 	return ret;
 }
 
-/* Puts measured costs in the place of those in the file, and says which. */
 static int measure(struct ctl_ctx *ctx, struct plan_instance *in)
 {
 	const char *from = ctl_opt(ctx, "costs");
@@ -202,19 +190,7 @@ static int measure(struct ctl_ctx *ctx, struct plan_instance *in)
 	ret = strcmp(from, "from-stats") ? measured_in(ctx, from, &c) : measured_here(ctx, &c);
 	if (ret)
 		return ret;
-	plan_costs_apply(&c, in);
-	if (c.attaches)
-		out_note(ctx->out, "remarks", "", "attach_s %.3f: measured, mean of %llu",
-			 c.attach_s / (double)c.attaches, (unsigned long long)c.attaches);
-	if (c.detaches)
-		out_note(ctx->out, "remarks", "", "detach_s %.3f: measured, mean of %llu",
-			 c.detach_s / (double)c.detaches, (unsigned long long)c.detaches);
-	if (!c.attaches)
-		out_note(ctx->out, "remarks", "",
-			 "attach_s was not measured yet: as the file says");
-	if (!c.detaches)
-		out_note(ctx->out, "remarks", "",
-			 "detach_s was not measured yet: as the file says");
+	plan_costs_use(ctx, &c, in);
 	return CTL_DONE;
 }
 

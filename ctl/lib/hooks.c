@@ -265,9 +265,12 @@ void hook_slots_free(struct hook_slots *about)
 
 /* One program for all slots; CTL_DONE, or the error of the first slot that has one. */
 static int run_program(struct ctl_ctx *ctx, char *path, const char *action,
-		       const struct hook_slots *about, const bool *which)
+		       const struct hook_slots *about, const bool *which, bool interruptible)
 {
-	const struct program_limits limits = { timeout_ms(), gfc_signal_mask(), gfc_signalled };
+	const struct program_limits limits = {
+		timeout_ms(), interruptible ? gfc_signal_mask() : NULL,
+		interruptible ? gfc_signalled : NULL
+	};
 	char *const argv[] = { path, (char *)action, NULL };
 	struct program *programs = mem_zalloc(about->n, sizeof(*programs));
 	size_t *slot = mem_zalloc(about->n, sizeof(*slot));
@@ -318,7 +321,7 @@ int hooks_run(struct ctl_ctx *ctx, struct hooks *hooks, const struct hook_slots 
 
 		if (failure == HOOKS_GO_ON)
 			ctx->error = NULL;
-		ret = run_program(ctx, path, hooks->name, about, which);
+		ret = run_program(ctx, path, hooks->name, about, which, true);
 		if (failure == HOOKS_GO_ON) {
 			if (ret)
 				warn(ctx, before);
@@ -337,7 +340,8 @@ void hooks_undo(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,
 		char *path = hooks->programs[--hooks->ran], *before = ctx->error;
 
 		ctx->error = NULL;
-		if (run_program(ctx, path, action, about, which))
+		/* It may be a signal that made this necessary. */
+		if (run_program(ctx, path, action, about, which, false))
 			warn(ctx, before);
 		else
 			ctx->error = before;

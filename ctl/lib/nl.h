@@ -98,7 +98,11 @@ bool gfc_signalled(void);
 /* As if none had come: what follows is to come to its end. */
 void gfc_forget_signals(void);
 
-/* For waits of our own: the mask that lets them come, NULL when they are not caught. */
+/* What is done in between is seen through: signals are not noted before the release. */
+void gfc_hold_signals(void);
+void gfc_release_signals(void);
+
+/* For waits of our own: the mask that lets them come, NULL when they are not to. */
 const sigset_t *gfc_signal_mask(void);
 
 /* Exit code for a positive errno of the module. */

@@ -28,7 +28,7 @@
 /* Lock-free, so that the handler may set it. */
 static atomic_int signalled;
 static sigset_t unblocked;
-static bool catching;
+static bool catching, held;
 
 static void note_signal(int signal)
 {
@@ -63,9 +63,26 @@ void gfc_forget_signals(void)
 	signalled = 0;
 }
 
+void gfc_hold_signals(void)
+{
+	held = true;
+}
+
+void gfc_release_signals(void)
+{
+	sigset_t blocked;
+
+	held = false;
+	if (!catching)
+		return;
+	/* What came meanwhile is noted now. */
+	sigprocmask(SIG_SETMASK, &unblocked, &blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+}
+
 const sigset_t *gfc_signal_mask(void)
 {
-	return catching ? &unblocked : NULL;
+	return catching && !held ? &unblocked : NULL;
 }
 
 /* Best effort: more room makes overruns rare, they are handled all the same. */

@@ -307,7 +307,7 @@ int move_list_read(struct move_list *list, const char *file, const char *text, s
 		   struct fault *fault)
 {
 	static const char *const keys[] = { FORMAT_KEY, "minute", "cost", "bound", "gap", "waiting",
-					    "kept", "steps", "put_off", "left", NULL };
+					    "kept", "steps", "put_off", "left", "remarks", NULL };
 	struct json_object *array = NULL;
 	uint32_t format = 0;
 	struct jread r;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # GPUs follow demand: ten minutes of three tenants, on a clock of the case's own;
-# GPUs that somebody holds stay, and a planner that is killed is gone on from.
+# GPUs that somebody holds stay, and a planner that is killed is gone on from. What moves
+# cost is what the module measured, when that is asked for.
 #
 #   root port -- upstream -- sim0-0 ... sim0-3 and another switch with sim1-0 ... sim1-3,
 #   an h100-80 each, off
@@ -64,11 +65,12 @@ demand()
 	END
 }
 
+# start_planner [OPTION...]
 start_planner()
 {
 	rm -f $dir/clock
 	mkfifo $dir/clock
-	gpuctl plan run --clock $dir/clock $dir/demand.json $dir/series >$dir/out 2>$dir/err &
+	gpuctl plan run "$@" --clock $dir/clock $dir/demand.json $dir/series >$dir/out 2>$dir/err &
 	planner=$!
 	exec 7>$dir/clock
 }
@@ -140,6 +142,11 @@ like "$(gpuctl plan apply $dir/moves.json 2>&1)" "vision1 has .* h100-pcie-80 be
 for name in vision1 speech1; do
 	check "$name is released" gpuctl release $name
 done
+jq '.workloads[0].kinds = ["l40s"]' $dir/demand.json >$dir/other.json
+is "$(gpuctl -j plan step --minute 0 $dir/other.json $dir/series | jq -r '[.steps[].workload] | join(" ")')" speech1 \
+	"who wants GPUs of which there are none is no obstacle to others"
+jq '.workloads[0].kinds = ["l40t"]' $dir/demand.json >$dir/other.json
+check_rc 2 "a kind that nobody knows is a mistake" gpuctl plan step --minute 0 $dir/other.json $dir/series
 
 note "ten minutes"
 start_planner
@@ -271,4 +278,60 @@ for name in vision1 speech1 guests1; do
 	gpuctl release $name >/dev/null 2>&1
 done
 check "the modules unload" unload
+
+note "what moves cost"
+# A step with measured costs, of the demand in this file.
+measured()
+{
+	gpuctl -j plan step --costs from-stats --minute 0 "$1" $dir/series
+}
+
+# Seconds of an attach or a detach, all phases together, as stats has them.
+mean()
+{
+	gpuctl -j stats | jq --arg o "$1" \
+		'.stats[] | select(.operation == $o and .phase == "total") | .microseconds / .count / 1e6'
+}
+
+all_on()
+{
+	[ "$(states sim0-0 sim0-1 sim0-2 sim0-3)" = "$(times 4 ready)" ]
+}
+
+# Is this twice the other, but for what printing rounds?
+is_twice()
+{
+	jq -n --argjson a "$1" --argjson b "$2" -e '($a - 2 * $b) | fabs < 0.0011'
+}
+
+series vision1 2 2
+series speech1 0 0
+series guests1 0 0
+check "they load again, with GPUs that are on" load own switches=1 slots=4 latency_ms=50 'gpus=*:h100-80'
+check "nobody has had to attach any" wait_for 20 all_on
+is "$(measured $dir/demand.json | jq -c '[.cost == 6, .remarks]')" \
+	'[true,["attach_s was not measured yet: as the file says","detach_s was not measured yet: as the file says"]]' \
+	"two GPUs cost what the file says"
+check "a GPU goes" gpuctl detach sim0-3
+check "and comes" gpuctl attach sim0-3
+measured $dir/demand.json >$dir/moves.json
+is "$(jq -c .remarks $dir/moves.json)" \
+	"$(printf '["attach_s %.3f: measured, mean of 1","detach_s %.3f: measured, mean of 1"]' "$(mean attach)" "$(mean detach)")" \
+	"what was measured is said"
+check "two GPUs cost that" is_twice "$(jq .cost $dir/moves.json)" "$(mean attach)"
+check_fails "which is not what the file says" is_twice "$(jq .cost $dir/moves.json)" 3
+jq --arg s "$(jq -r '.steps[0].to[0].switch' $dir/moves.json)" \
+	'.pools = [{ switch: $s, kind: "h100-pcie-80", attach_s: 99, detach_s: 99 }]' $dir/demand.json >$dir/pools.json
+is "$(gpuctl -j plan step --minute 0 $dir/pools.json $dir/series | jq '.cost == 198')" true "a pool of the file has its own"
+check "but for what was measured" is_twice "$(measured $dir/pools.json | jq .cost)" "$(mean attach)"
+check "such a list can be applied" gpuctl plan apply $dir/moves.json
+is "$(all_have)" "2 0 0" "and is"
+series vision1 4 4
+start_planner --costs from-stats
+check "a planner does it, too" tick 0
+like "$(cat $dir/out)" "^attach_s [0-9.]+: measured, mean of 1$" "and says so"
+check "it ends with its clock" stop_planner
+is "$(all_have)" "4 0 0" "its moves are made"
+check "vision1 is released" gpuctl release vision1
+check "the modules unload again" unload
 finish
