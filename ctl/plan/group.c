@@ -18,7 +18,7 @@
 
 /* Slots times combinations, and combinations, at most. */
 #define SLOT_CELLS_MAX 400000
-#define CELLS_MAX 8192
+#define CELLS_MAX 1024
 #define ROWS_MAX 64
 
 /**
@@ -81,9 +81,10 @@ struct group {
 	size_t n_rows;
 	uint32_t guarantees[GROUP_MAX];
 	size_t n_guarantees;
-	double *stay, *all;
+	float *stay;
+	double *all;
 	uint32_t *index;
-	double *table, *other, *sum, *best, *old, *up;
+	float *table, *other, *sum, *best, *old, *up;
 	uint64_t work;
 };
 
@@ -226,24 +227,6 @@ size_t group_take(struct group *g, const struct model_workload *const *w,
 	return g->n;
 }
 
-/* What a configuration takes of a row. */
-static uint32_t use_of(const struct model_workload *w, uint32_t config, uint32_t row)
-{
-	const struct shape_config *c = &w->shape->configs[config];
-	uint32_t use = 0;
-	size_t i;
-
-	for (i = 0; i < c->n; i++) {
-		if (w->pools[c->pool[i]].row_pool == row)
-			use += c->gpus[i];
-		if (w->pools[c->pool[i]].row_link == row)
-			use += c->gpus[i] * w->w->lanes;
-	}
-	if (w->row_host == row || w->row_limit == row)
-		use += c->total;
-	return use;
-}
-
 static bool add_row(struct group *g, uint32_t row)
 {
 	size_t cells = 1, i, k, c;
@@ -264,7 +247,7 @@ static bool add_row(struct group *g, uint32_t row)
 		size_t all = states(m);
 
 		for (c = 0; c < all; c++)
-			g->stay[c] = use_of(m->w, config_of(m, c), row);
+			g->stay[c] = model_use(m->w, config_of(m, c), row);
 		/* From behind, so that each is read before it is written. */
 		for (k = cells; k-- > 0;)
 			for (c = all; c-- > 0;)
@@ -298,12 +281,12 @@ static bool find_rows(struct group *g)
 	return room;
 }
 
-static void min_row(double *to, const double *from, double cost, size_t n)
+static void min_row(float *restrict to, const float *restrict from, float cost, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		double v = from[i] + cost;
+		float v = from[i] + cost;
 
 		to[i] = v < to[i] ? v : to[i];
 	}
@@ -319,34 +302,23 @@ static double cost_of(const struct model_workload *w, const struct shape_config 
 	return cost;
 }
 
-static bool attaches(const struct model_workload *w, uint32_t from, uint32_t to)
-{
-	uint32_t count[SHAPE_POOLS_MAX];
-	size_t i;
-
-	model_attached(w, from, to, count);
-	for (i = 0; i < w->shape->n_switches; i++)
-		if (count[i])
-			return true;
-	return false;
-}
-
 /* Gangs that share GPUs before and after: only some pairs, whatever is between. */
-static void move_overlaps(struct group *g, const struct member *m, double *table, double *up,
+static void move_overlaps(struct group *g, const struct member *m, float *table, float *up,
 			  size_t n)
 {
 	const struct shape *s = m->w->shape;
-	size_t i, a, b;
+	size_t i, c;
 
+	memset(g->index, 0, s->n * sizeof(*g->index));
+	for (c = 0; c < m->n; c++)
+		g->index[m->config[c]] = (uint32_t)c + 1;
 	for (i = 0; i < s->n_overlaps; i++) {
-		for (a = 0; a < m->n && m->config[a] != s->overlaps[i][0];)
-			a++;
-		for (b = 0; b < m->n && m->config[b] != s->overlaps[i][1];)
-			b++;
-		if (a == m->n || b == m->n)
-			continue;
-		min_row((attaches(m->w, m->config[a], m->config[b]) ? up : table) + b * n,
-			g->old + a * n, model_move(m->w, m->config[a], m->config[b]), n);
+		const struct shape_overlap *o = &s->overlaps[i];
+		uint32_t from = g->index[o->from], to = g->index[o->to];
+
+		if (from && to)
+			min_row((o->attaches ? up : table) + (to - 1) * n, g->old + (from - 1) * n,
+				model_move(m->w, o->from, o->to), n);
 	}
 }
 
@@ -354,7 +326,7 @@ static void move_overlaps(struct group *g, const struct member *m, double *table
  * The moves of the one whose configurations are the rows, @n columns each: @up gets those that
  * attach; where that is @table itself, both are one.
  */
-static void move_rows(struct group *g, const struct member *m, double *table, double *up, size_t n)
+static void move_rows(struct group *g, const struct member *m, float *table, float *up, size_t n)
 {
 	const struct shape_config *configs = m->w->shape->configs;
 	size_t i;
@@ -384,7 +356,7 @@ static void move_rows(struct group *g, const struct member *m, double *table, do
 	move_overlaps(g, m, table, up, n);
 }
 
-static void move_held(struct group *g, const struct member *m, double *table, size_t n)
+static void move_held(struct group *g, const struct member *m, float *table, size_t n)
 {
 	size_t block = m->n * n, hold = m->w->w->hold, i;
 
@@ -411,12 +383,12 @@ static double state_move(const struct member *m, size_t from, size_t to)
 	if (since)
 		return a == b ? 0 : INFINITY;
 	/* By way of nothing, where that is free, a hold may begin without an attach. */
-	if (age > 1 || (!age && attaches(m->w, a, b)))
+	if (age > 1 || (!age && model_attaches(m->w, a, b)))
 		return INFINITY;
 	return model_move(m->w, a, b);
 }
 
-static void turn(const double *from, double *to, size_t rows, size_t columns)
+static void turn(const float *restrict from, float *restrict to, size_t rows, size_t columns)
 {
 	size_t r, c;
 
@@ -426,7 +398,7 @@ static void turn(const double *from, double *to, size_t rows, size_t columns)
 }
 
 /* Add a number for each configuration of one of them to @sum, which has @cells so far. */
-static size_t spread(double *sum, size_t cells, const double *add, size_t n)
+static size_t spread(float *sum, size_t cells, const float *add, size_t n)
 {
 	size_t k, c;
 
@@ -445,7 +417,7 @@ static double left_of(const struct group *g, const struct ledger *l, uint32_t ro
 
 /* Cost of a tenant's deficit in slot @t, by what its workloads among these are served. */
 static void add_deficit(struct group *g, const struct ledger *l, uint32_t row, size_t t,
-			double *table)
+			float *table)
 {
 	double lack = g->model->rows[row].want[t] - l->load[row * g->slots + t];
 	size_t cells = 1, i, c;
@@ -466,7 +438,7 @@ static void add_deficit(struct group *g, const struct ledger *l, uint32_t row, s
 }
 
 static void add_slot(struct group *g, const struct ledger *l, struct path *path, size_t t,
-		     double *table)
+		     float *table)
 {
 	size_t cells = 1, i, c;
 
@@ -497,9 +469,9 @@ static void add_slot(struct group *g, const struct ledger *l, struct path *path,
 /* The combination before slot @t from which the states @at are reached at the least cost. */
 static size_t step_back(struct group *g, size_t t, const uint32_t *at)
 {
-	const double *table = g->table;
+	const float *table = g->table;
 	size_t cells = 1, i, c, found = 0;
-	double best = INFINITY;
+	float best = INFINITY;
 
 	g->sum[0] = 0;
 	for (i = 0; i < g->n; i++) {
@@ -509,7 +481,7 @@ static size_t step_back(struct group *g, size_t t, const uint32_t *at)
 	}
 	table += (t - 1) * cells;
 	for (c = 0; c < cells; c++) {
-		double v = table[c] + g->sum[c];
+		float v = table[c] + g->sum[c];
 
 		if (v < best) {
 			best = v;
@@ -521,7 +493,7 @@ static size_t step_back(struct group *g, size_t t, const uint32_t *at)
 
 static bool trace(struct group *g, size_t cells, uint32_t *y)
 {
-	const double *table = g->table + (g->slots - 1) * cells;
+	const float *table = g->table + (g->slots - 1) * cells;
 	uint32_t at[GROUP_MAX] = { 0 };
 	size_t cell = 0, i, t, rest;
 
@@ -546,7 +518,7 @@ bool group_solve(struct group *g, const struct ledger *l, struct path *path, uin
 {
 	static const double none[PLAN_SLOTS_MAX];
 	size_t cells = 1, start = 0, t, i;
-	double *table = g->table;
+	float *table = g->table;
 
 	for (i = 0; i < g->n; i++) {
 		struct member *m = &g->members[i];

@@ -100,6 +100,35 @@ double model_move(const struct model_workload *w, uint32_t from, uint32_t to)
 	return up + down;
 }
 
+bool model_attaches(const struct model_workload *w, uint32_t from, uint32_t to)
+{
+	uint32_t count[SHAPE_POOLS_MAX];
+	size_t i;
+
+	model_attached(w, from, to, count);
+	for (i = 0; i < w->shape->n_switches; i++)
+		if (count[i])
+			return true;
+	return false;
+}
+
+uint32_t model_use(const struct model_workload *w, uint32_t config, uint32_t row)
+{
+	const struct shape_config *c = &w->shape->configs[config];
+	uint32_t use = 0;
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		if (w->pools[c->pool[i]].row_pool == row)
+			use += c->gpus[i];
+		if (w->pools[c->pool[i]].row_link == row)
+			use += c->gpus[i] * w->w->lanes;
+	}
+	if (w->row_host == row || w->row_limit == row)
+		use += c->total;
+	return use;
+}
+
 /* Slots over which the k-th GPU, with @used below k in between, is better left on. */
 static void fill_gaps(const struct model_power *power, const uint32_t *used, uint32_t k,
 		      bool on_now, size_t n, bool *on)

@@ -131,6 +131,10 @@ static inline double model_served(const struct model_workload *w, size_t slot, u
 
 /* GPUs attached, by switch of the shape, from one configuration to another. */
 void model_attached(const struct model_workload *w, uint32_t from, uint32_t to, uint32_t *count);
+/* Does that attach anything? */
+bool model_attaches(const struct model_workload *w, uint32_t from, uint32_t to);
+/* What a configuration takes of a row, of any kind but attaches and guarantees. */
+uint32_t model_use(const struct model_workload *w, uint32_t config, uint32_t row);
 /* Cost of going from one configuration to the other. */
 double model_move(const struct model_workload *w, uint32_t from, uint32_t to);
 

@@ -398,24 +398,59 @@ static bool may_attach(const struct path *p, const struct model_workload *w,
 	return true;
 }
 
+/* From one to another that shares GPUs with it: @gone is the cost without the first, @come of the
+ * second. */
+static void overlap_moves(struct path *p, const struct model_workload *w,
+			  const struct path_input *in, size_t t, const double *price,
+			  const double *gone, const double *come)
+{
+	const struct shape *s = w->shape;
+	bool limits = limited(p, w, in, t);
+	double both[SHAPE_POOLS_MAX];
+	size_t i, k;
+
+	for (i = 0; i < s->n_pools; i++)
+		both[i] = price[i] + w->pools[i].down;
+	for (i = 0; i < s->n_overlaps; i++) {
+		const struct shape_overlap *o = &s->overlaps[i];
+		double v = gone[o->from] + come[o->to];
+
+		for (k = 0; k < o->n; k++)
+			v -= o->gpus[k] * both[o->pool[k]];
+		if (limits && !may_attach(p, w, in, o->from, o->to, t))
+			continue;
+		if (o->attaches && v < p->up[o->to]) {
+			p->up[o->to] = v;
+			p->up_from[o->to] = (uint16_t)o->from;
+		}
+		if (!o->attaches && v < p->down[o->to]) {
+			p->down[o->to] = v;
+			p->down_from[o->to] = (uint16_t)o->from;
+		}
+	}
+}
+
 /* From anything to anything by way of nothing. */
 static void gang_moves(struct path *p, const struct model_workload *w,
 		       const struct path_input *in, size_t t)
 {
 	const struct shape *s = w->shape;
 	double price[SHAPE_POOLS_MAX], best = INFINITY;
+	double *gone = p->layer, *come = p->layer + p->configs;
 	uint16_t from = 0;
 	size_t c, i;
 
 	for (i = 0; i < s->n_pools; i++)
 		price[i] = up_price(p, w, in, i, t);
 	for (c = 0; c < s->n; c++) {
-		double v = p->free[c];
-
-		for (i = 0; i < s->configs[c].n; i++)
-			v += s->configs[c].gpus[i] * w->pools[s->configs[c].pool[i]].down;
-		if (v < best) {
-			best = v;
+		gone[c] = p->free[c];
+		come[c] = 0;
+		for (i = 0; i < s->configs[c].n; i++) {
+			gone[c] += s->configs[c].gpus[i] * w->pools[s->configs[c].pool[i]].down;
+			come[c] += s->configs[c].gpus[i] * price[s->configs[c].pool[i]];
+		}
+		if (gone[c] < best) {
+			best = gone[c];
 			from = (uint16_t)c;
 		}
 		p->down[c] = p->free[c];
@@ -425,42 +460,13 @@ static void gang_moves(struct path *p, const struct model_workload *w,
 	p->down[0] = best;
 	p->down_from[0] = from;
 	for (c = 1; c < s->n; c++) {
-		double v = best;
-
 		if (!may_attach(p, w, in, 0, (uint32_t)c, t))
 			continue;
-		for (i = 0; i < s->configs[c].n; i++)
-			v += s->configs[c].gpus[i] * price[s->configs[c].pool[i]];
-		p->up[c] = v;
+		p->up[c] = best + come[c];
 		p->up_from[c] = from;
 	}
-	for (i = 0; i < s->n_overlaps; i++) {
-		uint32_t a = s->overlaps[i][0], b = s->overlaps[i][1], count[SHAPE_POOLS_MAX];
-		double v = p->free[a];
-		uint32_t all = 0;
-
-		/* A move costs something: most pairs need no second look. */
-		if (v >= p->up[b] && v >= p->down[b])
-			continue;
-		v += model_move(w, a, b);
-		if (v >= p->up[b] && v >= p->down[b])
-			continue;
-		model_attached(w, a, b, count);
-		for (c = 0; c < s->n_switches; c++) {
-			all += count[c];
-			v += in->up ? count[c] * in->up[c * p->slots + t] : 0;
-			if (in->attach && count[c] > in->attach[c * p->slots + t])
-				v = INFINITY;
-		}
-		if (all && v < p->up[b]) {
-			p->up[b] = v;
-			p->up_from[b] = (uint16_t)a;
-		}
-		if (!all && v < p->down[b]) {
-			p->down[b] = v;
-			p->down_from[b] = (uint16_t)a;
-		}
-	}
+	if (s->n_overlaps)
+		overlap_moves(p, w, in, t, price, gone, come);
 }
 
 /* Slot @t without a hold: everybody may move at any time. */
@@ -543,7 +549,7 @@ double path_solve(struct path *p, const struct model_workload *w, const struct p
 		p->held[i] = INFINITY;
 	for (c = 0; c < n; c++)
 		p->free[c] = c == w->start ? 0 : INFINITY;
-	p->work += p->slots * (n + SLOT_WORK);
+	p->work += p->slots * (n + SLOT_WORK + s->n_overlaps / 2);
 
 	for (t = 0; t < p->slots; t++) {
 		path_stay(p, w, in, t, p->stay);

@@ -140,15 +140,23 @@ static void add_edges(struct shape *s)
 	}
 }
 
-static bool share(const struct shape_config *a, const struct shape_config *b)
+/* What two share, into @o; false when that is nothing. */
+static bool share(const struct shape_config *a, const struct shape_config *b,
+		  struct shape_overlap *o)
 {
+	uint32_t stay = 0;
 	size_t i, k;
 
+	o->n = 0;
 	for (i = 0; i < a->n; i++)
 		for (k = 0; k < b->n; k++)
-			if (a->pool[i] == b->pool[k])
-				return true;
-	return false;
+			if (a->pool[i] == b->pool[k]) {
+				o->pool[o->n] = a->pool[i];
+				o->gpus[o->n] = a->gpus[i] < b->gpus[k] ? a->gpus[i] : b->gpus[k];
+				stay += o->gpus[o->n++];
+			}
+	o->attaches = b->total > stay;
+	return o->n > 0;
 }
 
 static int add_overlaps(struct shape *s)
@@ -157,14 +165,15 @@ static int add_overlaps(struct shape *s)
 
 	for (a = 1; a < s->n; a++) {
 		for (b = 1; b < s->n; b++) {
-			if (a == b || !share(&s->configs[a], &s->configs[b]))
+			struct shape_overlap o = { .from = (uint32_t)a, .to = (uint32_t)b };
+
+			if (a == b || !share(&s->configs[a], &s->configs[b], &o))
 				continue;
 			if (s->n_overlaps == room) {
 				room = room ? 2 * room : 16;
 				s->overlaps = mem_grow(s->overlaps, room, sizeof(*s->overlaps));
 			}
-			s->overlaps[s->n_overlaps][0] = (uint32_t)a;
-			s->overlaps[s->n_overlaps++][1] = (uint32_t)b;
+			s->overlaps[s->n_overlaps++] = o;
 		}
 		if (s->n_overlaps > 100ul * SHAPE_CONFIGS_MAX)
 			return -EINVAL;

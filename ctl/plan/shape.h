@@ -44,6 +44,23 @@ struct shape_config {
 };
 
 /**
+ * struct shape_overlap - two configurations of a gang that share GPUs: those stay in a move
+ * @from: the one
+ * @to: the other
+ * @attaches: does @to have any that @from has not?
+ * @n: pools of which both have some
+ * @pool: which
+ * @gpus: how many both have
+ */
+struct shape_overlap {
+	uint32_t from, to;
+	bool attaches;
+	uint8_t n;
+	uint16_t pool[SHAPE_SPAN_MAX];
+	uint32_t gpus[SHAPE_SPAN_MAX];
+};
+
+/**
  * struct shape_pool - a pool that a workload can use
  * @pool: index of the pool in the instance
  * @choice: of the workload
@@ -72,7 +89,7 @@ struct shape_pool {
  * @n_edges: steps
  * @edges: by ascending @to; @switches of one @to may differ
  * @n_overlaps: for gangs: pairs of different configurations that share a pool
- * @overlaps: first and second of each pair
+ * @overlaps: each pair
  * @chain: one pool, and configuration c is c GPUs of it
  * @next: all shapes
  */
@@ -92,7 +109,7 @@ struct shape {
 	size_t n_edges;
 	struct shape_edge *edges;
 	size_t n_overlaps;
-	uint32_t (*overlaps)[2];
+	struct shape_overlap *overlaps;
 	bool chain;
 	struct shape *next;
 };

@@ -3,7 +3,9 @@
  * DOC: planning
  *
  * Prices first: they bound the cost from below and say what is scarce when. Then a plan that
- * keeps the limits, led by them, and improved as long as the effort lasts.
+ * keeps the limits, led by them: one workload after the other (plan/roster.c), then all of them
+ * together (plan/beam.c). It is improved as long as the effort lasts, by moves of which each
+ * finds something else for a few workloads, or for all in a few slots.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,6 +13,7 @@
 #include <string.h>
 
 #include "lib/text.h"
+#include "plan/beam.h"
 #include "plan/dual.h"
 #include "plan/exact.h"
 #include "plan/prices.h"
@@ -22,12 +25,24 @@
 /* Workloads pay a little less than the price: who is indifferent takes what there is. */
 #define LEAD 0.95
 /* Work for prices, of instances whose sweep is small or large, for plans, and sweeps of any. */
-#define DUAL_WORK 2500000
+#define DUAL_WORK 1200000
 #define DUAL_WORK_LARGE 60000000
 #define SMALL 300000
-#define PLAN_WORK 3500000
+#define PLAN_WORK 2700000
 #define SWEEPS_MIN 30
 #define SWEEPS_MAX 200
+/* A state of all workloads takes as long as so many of one; states of all that are looked at. */
+#define BEAM_WORK 3
+#define BEAM_STATES 800000
+/* So many plans at a time, of all workloads at first, or of some. */
+#define WIDTH_ALL 50
+#define WIDTH_SOME 30
+/* How many those are at most. */
+#define SOME_MAX 6
+/* Percent of the moves: for who lacks something; of the others wide ones; of the rest groups. */
+#define MOVES_DEFICIT 70
+#define MOVES_WIDE 15
+#define MOVES_GROUP 80
 
 struct plan_shapes {
 	struct shape *list;
@@ -46,6 +61,9 @@ struct plan_shapes {
  * @price: memory for prices
  * @alone: what each workload would cost alone
  * @saved: memory for the plans of a group
+ * @beam: for all at once; NULL where that cannot be
+ * @plan: memory for a plan of all
+ * @is_free: memory: who may change
  * @random: state of the numbers that choose; the same in each run
  */
 struct solver {
@@ -58,6 +76,9 @@ struct solver {
 	double best_cost;
 	double *price, *alone;
 	uint32_t *saved;
+	struct beam *beam;
+	uint32_t *plan;
+	bool *is_free;
 	uint64_t random;
 };
 
@@ -208,8 +229,6 @@ static void jump(struct solver *s, double *total, double heat)
 	}
 	if (after <= before + heat) {
 		*total += after - before;
-		if (*total < s->best_cost * (1 - MODEL_ROUNDING))
-			remember(s);
 		return;
 	}
 	for (k = 0; k < m; k++)
@@ -292,15 +311,71 @@ static size_t gather(struct solver *s, size_t *members, size_t most)
 	return m;
 }
 
-static uint64_t work_done(const struct solver *s)
+/* A few workloads over all slots, or all of them in a few slots, among many plans at a time. */
+static void move_wide(struct solver *s, double *total)
 {
-	return path_work(s->path) + group_work(s->roster.group) / 4;
+	size_t n = s->model.in->n_workloads, slots = s->model.in->n_slots, from = 0, to = slots, m;
+	bool all = next_random(s) % 2;
+	size_t members[GROUP_MAX];
+	double gain;
+
+	memset(s->is_free, all, n * sizeof(*s->is_free));
+	if (all) {
+		m = 1 + slots / 12 + next_random(s) % (1 + slots / 6);
+		from = next_random(s) % slots;
+		if (next_random(s) % 2)
+			find_deficit(s, &from);
+		to = from + m;
+		from -= from < m ? from : m;
+	} else {
+		m = next_random(s) % 2 ? gather_for_deficit(s, members, SOME_MAX) : 0;
+		if (!m)
+			m = gather(s, members, 3 + next_random(s) % (SOME_MAX - 2));
+		while (m-- > 0)
+			s->is_free[members[m]] = true;
+	}
+	memcpy(s->plan, s->roster.y, n * slots * sizeof(*s->plan));
+	gain = beam_improve(s->beam, s->plan, s->is_free, from, to, WIDTH_SOME);
+	if (gain <= 0)
+		return;
+	roster_set(&s->roster, s->plan);
+	*total -= gain;
 }
 
-/* Jumps and groups in turns from plan @s->best until the work is done. */
+static uint64_t work_done(const struct solver *s)
+{
+	return path_work(s->path) + group_work(s->roster.group) / 4 +
+	       (s->beam ? beam_work(s->beam) * BEAM_WORK : 0);
+}
+
+static bool percent(struct solver *s, unsigned int of)
+{
+	return next_random(s) % 100 < of;
+}
+
+/* One change of the plan, by chance of one sort or another; jumps may cost up to @heat. */
+static void move(struct solver *s, double *total, double heat)
+{
+	size_t members[GROUP_MAX], most = 2 + next_random(s) % (GROUP_MAX - 1), m;
+
+	m = percent(s, MOVES_DEFICIT) ? gather_for_deficit(s, members, most) : 0;
+	if (m < 2 && s->beam && percent(s, MOVES_WIDE)) {
+		move_wide(s, total);
+		return;
+	}
+	if (m < 2 && !percent(s, MOVES_GROUP)) {
+		jump(s, total, heat * (double)(next_random(s) % 1000) / 1000);
+		return;
+	}
+	if (m < 2)
+		m = gather(s, members, most);
+	if (m > 1)
+		*total -= roster_group(&s->roster, members, m);
+}
+
+/* Changes of plan @s->best until the work is done. */
 static void improve(struct solver *s, uint64_t work)
 {
-	size_t members[GROUP_MAX], m;
 	uint64_t start = work_done(s), done = 0;
 	double total = s->best_cost;
 
@@ -308,23 +383,33 @@ static void improve(struct solver *s, uint64_t work)
 	while (done < work && !is_best(s)) {
 		double cold = 1 - (double)done / (double)work;
 
-		if (next_random(s) % 2) {
-			size_t most = 2 + next_random(s) % (GROUP_MAX - 1);
-
-			m = next_random(s) % 2 ? gather_for_deficit(s, members, most) : 0;
-			if (!m)
-				m = gather(s, members, most);
-			if (m > 1)
-				total -= roster_group(&s->roster, members, m);
-			if (total < s->best_cost * (1 - MODEL_ROUNDING))
-				remember(s);
-		} else {
-			jump(s, &total, HEAT * cold * cold * (s->best_cost - s->dual.base) *
-			     (double)(next_random(s) % 1000) / 1000);
-		}
+		move(s, &total, HEAT * cold * cold * (s->best_cost - s->dual.base));
+		if (total < s->best_cost * (1 - MODEL_ROUNDING))
+			remember(s);
 		done = work_done(s) - start;
 		/* Groups of nobody do no work: no endless loop. */
 		work -= work > 100 ? 100 : work;
+	}
+}
+
+/* All at once, led by the best prices: more plans at a time, as long as that is little work. */
+static void search_wide(struct solver *s)
+{
+	const struct plan_instance *in = s->model.in;
+	uint64_t start = beam_work(s->beam), spent = 0;
+	bool all = false;
+	size_t width;
+	double cost;
+
+	beam_price(s->beam, s->dual.price, s->dual.bound);
+	/* The next takes three times what the last took. */
+	for (width = WIDTH_ALL; !all && 4 * spent <= BEAM_STATES; width *= 3) {
+		cost = beam_search(s->beam, s->best_cost, width, s->plan, &all);
+		spent = beam_work(s->beam) - start;
+		if (cost >= s->best_cost)
+			continue;
+		memcpy(s->best, s->plan, in->n_workloads * in->n_slots * sizeof(*s->best));
+		s->best_cost = cost_of(s, s->best);
 	}
 }
 
@@ -336,6 +421,14 @@ static void best_flow(struct solver *s)
 	s->best_cost = cost_of(s, s->best);
 	if (bound > s->dual.bound)
 		s->dual.bound = bound;
+}
+
+/* By how much @done is more than was @planned, @most at most. */
+static uint64_t overdrawn(uint64_t done, uint64_t planned, uint64_t most)
+{
+	uint64_t over = done > planned ? done - planned : 0;
+
+	return over < most ? over : most;
 }
 
 /*
@@ -383,6 +476,11 @@ static void search(struct solver *s, const struct plan_options *options)
 			    s->best_cost);
 		construct(s, s->dual.price);
 	}
+	/* Prices of a few large workloads take longer than was hoped. */
+	if (sweep < SMALL && !options->effort)
+		work -= overdrawn(path_work(s->path), DUAL_WORK, work / 2);
+	if (s->beam && !is_best(s))
+		search_wide(s);
 	if (n)
 		improve(s, work);
 	free(price);
@@ -412,6 +510,9 @@ int plan_solve(const struct plan_instance *in, const struct plan_options *option
 	s.alone = mem_zalloc(in->n_workloads + 1, sizeof(*s.alone));
 	s.price = mem_zalloc(s.dual.n + 1, sizeof(*s.price));
 	s.saved = mem_zalloc(JUMP_MAX * in->n_slots, sizeof(*s.saved));
+	s.beam = beam_new(&s.model, s.path);
+	s.plan = mem_zalloc(in->n_workloads * in->n_slots + 1, sizeof(*s.plan));
+	s.is_free = mem_zalloc(in->n_workloads + 1, sizeof(*s.is_free));
 	if (!options)
 		options = &defaults;
 	search(&s, options);
@@ -423,6 +524,9 @@ int plan_solve(const struct plan_instance *in, const struct plan_options *option
 	free(s.price);
 	free(s.alone);
 	free(s.saved);
+	free(s.plan);
+	free(s.is_free);
+	beam_free(s.beam);
 	roster_free(&s.roster);
 	dual_free(&s.dual);
 	path_free(s.path);

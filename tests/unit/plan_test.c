@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/check.c ctl/plan/dual.c ctl/plan/exact.c ctl/plan/flow.c ctl/plan/group.c ctl/plan/instance.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/path.c ctl/plan/prices.c ctl/plan/roster.c ctl/plan/shape.c ctl/plan/solve.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/beam.c ctl/plan/check.c ctl/plan/dual.c ctl/plan/exact.c ctl/plan/flow.c ctl/plan/group.c ctl/plan/instance.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/path.c ctl/plan/prices.c ctl/plan/roster.c ctl/plan/shape.c ctl/plan/solve.c ctl/plan/way.c ctl/catalogue/fault.c ctl/lib/text.c
 /*
  * Plans of small random instances against all plans that there are, enumerated here from the
  * words of gpuctl-plan(5): what a plan costs is what is added up here, none costs less than the
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "plan/instance.h"
+#include "plan_random.h"
 #include "plan_rules.h"
 #include "tap.h"
 
@@ -18,147 +19,6 @@
 #define LARGER 150
 #define COMBINATIONS_MAX 30000
 #define PATHS_MAX 400
-
-static uint64_t state = 88172645463325252ull;
-
-static uint32_t below(uint32_t n)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state >> 11) % n;
-}
-
-static bool one_in(uint32_t n)
-{
-	return !below(n);
-}
-
-static void add_fabric(struct plan_instance *in, uint32_t gpus_max)
-{
-	uint32_t kinds = 1 + one_in(3), switches = 1 + below(2), i, k;
-
-	for (i = 0; i < kinds; i++) {
-		plan_add_kind(in, "k");
-		if (one_in(2)) {
-			in->kinds[i].off_w = below(3);
-			in->kinds[i].idle_w = in->kinds[i].off_w + below(50);
-			in->kinds[i].busy_w = in->kinds[i].idle_w + below(100);
-			in->kinds[i].wake_j = below(2) * below(20000);
-		}
-	}
-	for (i = 0; i < switches; i++) {
-		plan_add_switch(in, "s");
-		if (one_in(4))
-			in->switches[i].attach_max = below(gpus_max + 1);
-		for (k = 0; k < kinds; k++) {
-			uint32_t q;
-
-			if (k && one_in(2))
-				continue;
-			q = plan_add_pool(in, i, k, 1 + below(gpus_max));
-			in->pools[q].on = below(in->pools[q].gpus + 1);
-			in->pools[q].attach_s = below(40);
-			in->pools[q].detach_s = below(20);
-		}
-	}
-	for (i = 0; i < 1 + (uint32_t)one_in(3); i++) {
-		plan_add_host(in, "h");
-		if (one_in(3))
-			in->hosts[i].slots = 1 + below(2 * gpus_max);
-	}
-	for (i = 0; i < in->n_hosts && one_in(3); i++) {
-		for (k = 0; k < switches; k++) {
-			struct plan_link *link = plan_add_link(in, i, k);
-
-			link->locality = below(3) * 0.1;
-			if (one_in(2))
-				link->lanes = 2 + below(8);
-		}
-	}
-	for (i = 0; i < below(3); i++) {
-		plan_add_tenant(in, "t");
-		in->tenants[i].guarantee = below(gpus_max + 1);
-		if (one_in(3))
-			in->tenants[i].limit = in->tenants[i].guarantee + below(3);
-	}
-}
-
-static void add_demand(struct plan_instance *in, struct plan_workload *w, uint32_t need_max)
-{
-	uint32_t *need = malloc(in->n_slots * sizeof(*need));
-	uint32_t last = 1 + below(need_max), k, first = below((uint32_t)in->n_kinds);
-	size_t t;
-
-	for (t = 0; t < in->n_slots; t++) {
-		if (one_in(2))
-			last = below(need_max + 1);
-		need[t] = last;
-	}
-	plan_add_choice(in, w, first, need);
-	for (k = 0; k < in->n_kinds; k++) {
-		if (k == first || one_in(2))
-			continue;
-		for (t = 0; t < in->n_slots; t++)
-			need[t] = need[t] ? 1 + below(need_max) : 0;
-		plan_add_choice(in, w, k, need);
-	}
-	free(need);
-}
-
-/* Something that it has now, if there is such a thing and nobody else has it. */
-static void add_now(struct plan_instance *in, struct plan_workload *w, uint32_t *left)
-{
-	uint32_t q = below((uint32_t)in->n_pools), gpus;
-	size_t i, k;
-
-	for (i = 0; i < w->n_choices && w->choices[i].kind != in->pools[q].kind;)
-		i++;
-	if (i == w->n_choices || !left[q])
-		return;
-	gpus = 1 + below(left[q]);
-	for (k = 0; k < in->n_links; k++)
-		if (w->lanes && in->links[k].lanes != PLAN_NONE &&
-		    in->links[k].lanes / w->lanes / 2 < gpus)
-			return;
-	if (in->hosts[w->host].slots / 2 < gpus ||
-	    (w->tenant != PLAN_NONE && in->tenants[w->tenant].limit / 3 < gpus))
-		return;
-	left[q] -= gpus;
-	plan_add_now(w, q, gpus);
-	w->keep = one_in(3) ? below((uint32_t)in->n_slots + 1) : 0;
-}
-
-static void make(struct plan_instance *in, uint32_t workloads, uint32_t slots, uint32_t gpus_max)
-{
-	uint32_t left[8], i;
-
-	memset(in, 0, sizeof(*in));
-	in->n_slots = slots;
-	in->slot_s = 1 + below(300);
-	in->energy_cost = one_in(2) ? below(10) / 1000.0 : 0;
-	in->deficit_weight = one_in(4) ? 0 : 5 + below(30);
-	add_fabric(in, gpus_max);
-	for (i = 0; i < in->n_pools; i++)
-		left[i] = in->pools[i].gpus;
-	for (i = 0; i < workloads; i++) {
-		struct plan_workload *w;
-
-		plan_add_workload(in, "w");
-		w = &in->workloads[i];
-		w->host = below((uint32_t)in->n_hosts);
-		w->tenant = in->n_tenants && !one_in(4) ? below((uint32_t)in->n_tenants) : PLAN_NONE;
-		w->gang = one_in(2);
-		w->hold = one_in(3) ? below(slots + 1) : 0;
-		w->span = 1 + one_in(3);
-		w->lanes = one_in(2) ? 1 + below(3) : 0;
-		w->weight = below(6);
-		w->load_s = one_in(2) ? below(30) : 0;
-		add_demand(in, w, gpus_max);
-		if (one_in(2))
-			add_now(in, w, left);
-	}
-}
 
 /* --- all plans --------------------------------------------------------------- */
 
@@ -324,7 +184,7 @@ static void test_tiny(void)
 		const char *why;
 		double room;
 
-		make(&in, 1 + below(3), 1 + below(3), 1 + below(3));
+		random_plan(&in, 1 + below(3), 1 + below(3), 1 + below(3));
 		if (!enumerate(&in)) {
 			plan_instance_free(&in);
 			continue;
@@ -373,7 +233,7 @@ static void test_larger(void)
 		struct fault fault = { "" };
 		const char *why = NULL;
 
-		make(&in, 3 + below(8), 6 + below(14), 4 + below(5));
+		random_plan(&in, 3 + below(8), 6 + below(14), 4 + below(5));
 		if (plan_solve(&in, &quick, &s, &fault)) {
 			ok(false, "larger %zu: %s", i, fault.text);
 			plan_instance_free(&in);
