@@ -387,8 +387,10 @@ static bool has_room(const struct beam *b, const struct way *way, uint16_t state
 
 static void serve(const struct way *way, size_t t, uint16_t state, float *use)
 {
-	if (way->w->row_guarantee != PLAN_NONE)
-		use[way->w->row_guarantee] += (float)model_served(way->w, t, way_config(way, state));
+	uint32_t row = way->w->row_guarantee;
+
+	if (row != PLAN_NONE)
+		use[row] += (float)model_served(way->w, t, way_config(way, state));
 }
 
 /* Whatever is known takes its room first; where there is none, nothing leads on. */

@@ -398,8 +398,10 @@ static bool may_attach(const struct path *p, const struct model_workload *w,
 	return true;
 }
 
-/* From one to another that shares GPUs with it: @gone is the cost without the first, @come of the
- * second. */
+/*
+ * From one to another that shares GPUs with it: @gone is the cost without the first, @come that
+ * of the second.
+ */
 static void overlap_moves(struct path *p, const struct model_workload *w,
 			  const struct path_input *in, size_t t, const double *price,
 			  const double *gone, const double *come)

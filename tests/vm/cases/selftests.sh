@@ -44,5 +44,7 @@ flatten()
 # The runner writes to /dev/stdout, which devtmpfs does not have.
 [ -e /dev/stdout ] || ln -s /proc/self/fd/1 /dev/stdout
 cd /tests/selftests || bail_out "no self tests: run tests/selftests/build"
-sh run_kselftest.sh "$@" 2>&1 | flatten
+# What a program may take is for a kernel that does not check itself.
+limit=$(sed -n 's/^timeout=//p' gpufabric/settings)
+sh run_kselftest.sh -o $((limit * ${SLOW:-1})) "$@" 2>&1 | flatten
 exit "${PIPESTATUS[1]}"
