@@ -149,7 +149,7 @@ check_rc 2 "a time that is none is refused" gpuctl detach sim0-0
 unset GPUCTL_HOOK_TIMEOUT
 
 rm -f /tmp/hang
-hook pre-detach 10-hang 'echo $$ >/tmp/hang; sleep 1000'
+hook pre-detach 10-hang '[ "$1" = pre-detach ] || { echo so; sleep 0.2; : >/tmp/undone; exit; }; echo $$ >/tmp/hang; sleep 1000'
 gpuctl detach sim0-0 >/dev/null 2>/tmp/error &
 client=$!
 wait_for 20 test -s /tmp/hang
@@ -158,6 +158,7 @@ wait $client
 is $? 1 "ends with its client that is interrupted"
 check "the GPU stays" is_state sim0-0 ready
 check_fails "nothing of the hook is left" kill -0 "$(cat /tmp/hang)"
+check "it has been told to the end that this is over" test -e /tmp/undone
 
 note "hooks that others may write"
 no_hooks

@@ -36,6 +36,25 @@ slots_of()
 	gpuctl -j list | jq -r --arg c "$1" '.compositions[] | select(.name == $c) | .slots[]'
 }
 
+# Somebody opens all GPUs of a composition, until let_go.
+hold()
+{
+	local slot
+
+	held=()
+	for slot in $(slots_of "$1"); do
+		# shellcheck disable=SC2217 # held open
+		sleep 1000 <"/dev/gpufabric-sim/$slot" &
+		held+=($!)
+	done
+}
+
+let_go()
+{
+	kill "${held[@]}"
+	wait "${held[@]}" 2>/dev/null
+}
+
 # series NAME DEMAND...: minute by minute, from 0.
 series()
 {
@@ -134,6 +153,12 @@ check "the moves are made" gpuctl plan apply $dir/moves.json
 is "$(all_have)" "4 2 0" "everybody has what was planned"
 like "$(gpuctl -j plan apply $dir/moves.json)" '"outcome": ?"done before"' "again there is nothing to do"
 is "$(gpuctl -j plan step --minute 1 $dir/demand.json $dir/series | jq '.steps | length')" 0 "nor is there in the next minute"
+gpuctl -j plan step --minute 4 $dir/demand.json $dir/series >$dir/later.json
+is "$(jq -r '[.steps[].workload] | join(" ")' $dir/later.json)" "vision1 speech1" "later one gives what the other gets"
+hold vision1
+check_rc 4 "GPUs that somebody has taken hold of since are not taken" gpuctl plan apply $dir/later.json
+is "$(all_have)" "4 2 0" "and nothing has moved"
+let_go
 jq '.steps[0].host = "elsewhere"' $dir/moves.json >$dir/other.json
 like "$(gpuctl plan apply $dir/other.json)" "elsewhere .*on another host" "what is for another host is said"
 check "somebody else resizes it" gpuctl resize vision1 --gpus -1
@@ -155,12 +180,7 @@ is "$(all_have)" "4 2 0" "GPUs are where they are needed"
 check_rc 4 "there is one planner" gpuctl plan apply $dir/moves.json
 check "minute 1" tick 1
 is "$(all_have)" "4 2 0" "nothing moves without need"
-held=()
-for slot in $(slots_of vision1); do
-	# shellcheck disable=SC2217 # held open
-	sleep 1000 <"/dev/gpufabric-sim/$slot" &
-	held+=($!)
-done
+hold vision1
 before=$(slots_of vision1 | xargs)
 check "minute 2" tick 2
 is "$(all_have)" "4 4 0" "what is free goes to who needs it"
@@ -168,8 +188,7 @@ check "minute 3" tick 3
 is "$(all_have)" "4 4 0" "what is held does not"
 is "$(slots_of vision1 | xargs)" "$before" "no held GPU has moved"
 like "$(gpuctl -j plan step --minute 3 $dir/demand.json $dir/series | jq -c .kept)" '^1$' "as a step says"
-kill "${held[@]}"
-wait "${held[@]}" 2>/dev/null
+let_go
 check "minute 4" tick 4
 is "$(all_have)" "2 6 0" "once it is let go it moves"
 check "minute 5" tick 5
