@@ -7,7 +7,7 @@
 #
 #   root port -- upstream -- sim0-0 ... sim0-3 with an h100-80 each, off
 #
-# system: -t 300
+# system: -t 480
 
 # Functions are called by their names, through check.
 # shellcheck disable=SC2317
