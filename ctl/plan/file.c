@@ -190,6 +190,9 @@ static int read_pool(struct reader *rd, struct json_object *from)
 				    rd->in->kinds[kind].name, rd->in->switches[sw].name);
 	}
 	if (i == rd->in->n_pools) {
+		/* GPUs come and go: of these there is none just now. */
+		if (gpus == PLAN_NONE && rd->ahead && rd->ahead->has_state)
+			gpus = 0;
 		if (gpus == PLAN_NONE)
 			return jread_refuse(&rd->r, "a pool needs \"gpus\"");
 		q = plan_add_pool(rd->in, sw, kind, gpus);

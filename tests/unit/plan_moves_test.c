@@ -279,12 +279,13 @@ static void module(struct plan_instance *in, struct plan_ahead *ahead, uint32_t 
 	add_set(ahead, "b", 4, 0, age);
 }
 
-static size_t moves_of_module(struct plan_instance *in, struct plan_ahead *ahead, const char *more,
-			      struct plan_step *step)
+/* With @more of workload a, and @pools in the file. */
+static size_t moves_with_pools(struct plan_instance *in, struct plan_ahead *ahead,
+			       const char *more, const char *pools, struct plan_step *step)
 {
-	char *text = mem_printf("{\"gpufabric_plan\":1,\"slots\":10,\"slot_s\":60,\"workloads\":[\n"
+	char *text = mem_printf("{\"gpufabric_plan\":1,\"slots\":10,\"slot_s\":60,%s\"workloads\":[\n"
 				"{\"name\":\"a\",\"history\":[2],\"kinds\":[\"k\"]%s},\n"
-				"{\"name\":\"b\",\"history\":[6],\"kinds\":[\"k\"]}]}", more);
+				"{\"name\":\"b\",\"history\":[6],\"kinds\":[\"k\"]}]}", pools, more);
 	struct plan_options how = { 0 };
 	struct fault fault = { "" };
 
@@ -294,6 +295,12 @@ static size_t moves_of_module(struct plan_instance *in, struct plan_ahead *ahead
 		ok(false, "%s", fault.text);
 	free(text);
 	return step->moves.n;
+}
+
+static size_t moves_of_module(struct plan_instance *in, struct plan_ahead *ahead, const char *more,
+			      struct plan_step *step)
+{
+	return moves_with_pools(in, ahead, more, "", step);
 }
 
 static void done(struct plan_instance *in, struct plan_ahead *ahead, struct plan_step *step)
@@ -313,6 +320,13 @@ static void test_module(void)
 	is_int((intmax_t)moves_of_module(&in, &ahead, "", &step), 2, "what the module has is moved");
 	is_int((intmax_t)step.moves.items[0].workload, 0, "who gives does so first");
 	is_int((intmax_t)step.kept, 0, "nobody holds anything");
+	done(&in, &ahead, &step);
+
+	module(&in, &ahead, 0, 1000);
+	plan_add_kind(&in, "j");
+	is_int((intmax_t)moves_with_pools(&in, &ahead, "", "\"pools\":[{\"switch\":\"0000:01:00.0\","
+					  "\"kind\":\"j\",\"attach_s\":5}],", &step), 2,
+	       "a pool of the file in which there is nothing just now is no hindrance");
 	done(&in, &ahead, &step);
 
 	module(&in, &ahead, 2, 1000);
