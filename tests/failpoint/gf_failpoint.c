@@ -9,8 +9,11 @@
  * write to "armed" makes the next one that has not failed yet fail, so a test
  * that repeats its work until nothing fails any more has failed them all.
  *
- * It hooks should_failslab(), which every slab allocation asks, and which is
- * meant for that. Only for tests; see tests/vm/cases/allocations.sh.
+ * It hooks should_failslab(), which every slab allocation asks, and
+ * should_fail_alloc_page(), which what is too large for that asks; both are
+ * meant for it. Memory that need not be in one piece is asked for twice, in one
+ * piece and in several: when the first fails, so does the second. Only for
+ * tests; see tests/vm/cases/allocations.sh.
  */
 #include <linux/gfp.h>
 #include <linux/jhash.h>
@@ -31,6 +34,9 @@ static DEFINE_RAW_SPINLOCK(lock);
 static u32 keys[KEYS];
 static unsigned int nr_keys;
 static bool armed;
+/* Who has been refused memory in one piece, and from where in the module. */
+static struct task_struct *refused;
+static unsigned long refused_from;
 static char target[32] = "[gpufabric]";
 static char spare[32] = "pci_";
 static char last[2 * KSYM_SYMBOL_LEN];
@@ -48,65 +54,113 @@ static bool is_known(u32 key)
 
 /*
  * Whose allocation this is: index of the first caller in the target, or -1. One
- * that another subsystem makes on the way is spared when its name begins so.
+ * that another subsystem makes on the way is spared when its name begins so, and
+ * so are pages that the slab allocator asks for.
  */
-static int find_caller(const unsigned long *entries, unsigned int n, char *name)
+static int find_caller(const unsigned long *entries, unsigned int n, char *name,
+		       bool *in_pieces)
 {
 	unsigned int i;
 
+	*in_pieces = false;
 	for (i = 0; i < n; i++) {
 		sprint_symbol(name, entries[i]);
 		if (strstr(name, target))
 			return i;
 		if (spare[0] && !strncmp(name, spare, strlen(spare)))
 			return -1;
+		if (strstr(name, "slab_alloc") || strstr(name, "allocate_slab"))
+			return -1;
+		*in_pieces |= !strncmp(name, "__vmalloc", strlen("__vmalloc"));
 	}
 	return -1;
 }
 
-static int on_entry(struct kretprobe_instance *instance, struct pt_regs *regs)
+static bool refuse(const unsigned long *entries, int caller, bool in_pieces,
+		   const char *name)
+{
+	u32 key = jhash(entries, (caller + 1) * sizeof(entries[0]), 0);
+
+	if (in_pieces)
+		return refused == current && refused_from == entries[caller];
+	refused = NULL;
+	if (!armed || nr_keys == KEYS || is_known(key))
+		return false;
+	keys[nr_keys++] = key;
+	armed = false;
+	strscpy(last, name, sizeof(last));
+	refused = current;
+	refused_from = entries[caller];
+	return true;
+}
+
+static int on_entry(gfp_t gfp)
 {
 	unsigned long entries[DEPTH], flags;
 	char name[KSYM_SYMBOL_LEN];
+	bool in_pieces, fails;
 	unsigned int n;
 	int caller;
-	u32 key;
-	int ret = 1;
 
-	if (!READ_ONCE(armed) || regs->si & __GFP_NOFAIL)
+	if ((!READ_ONCE(armed) && READ_ONCE(refused) != current) || gfp & __GFP_NOFAIL)
 		return 1;
 	n = stack_trace_save(entries, DEPTH, 0);
-	caller = find_caller(entries, n, name);
+	caller = find_caller(entries, n, name, &in_pieces);
 	if (caller < 0)
 		return 1;
-	key = jhash(entries, (caller + 1) * sizeof(entries[0]), 0);
 	raw_spin_lock_irqsave(&lock, flags);
-	if (armed && nr_keys < KEYS && !is_known(key)) {
-		keys[nr_keys++] = key;
-		armed = false;
-		strscpy(last, name, sizeof(last));
-		ret = 0;
-	}
+	fails = refuse(entries, caller, in_pieces, name);
 	raw_spin_unlock_irqrestore(&lock, flags);
-	return ret;
+	return !fails;
 }
 
 NOKPROBE_SYMBOL(on_entry);
 
-static int on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
+static int on_slab(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	return on_entry(regs->si);
+}
+
+NOKPROBE_SYMBOL(on_slab);
+
+static int on_pages(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	return on_entry(regs->di);
+}
+
+NOKPROBE_SYMBOL(on_pages);
+
+static int slab_fails(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	regs->ax = (unsigned long)-ENOMEM;
 	return 0;
 }
 
-NOKPROBE_SYMBOL(on_return);
+NOKPROBE_SYMBOL(slab_fails);
 
-static struct kretprobe probe = {
+static int pages_fail(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	regs->ax = true;
+	return 0;
+}
+
+NOKPROBE_SYMBOL(pages_fail);
+
+static struct kretprobe slab = {
 	.kp.symbol_name	= "should_failslab",
-	.entry_handler	= on_entry,
-	.handler	= on_return,
+	.entry_handler	= on_slab,
+	.handler	= slab_fails,
 	.maxactive	= 64,
 };
+
+static struct kretprobe pages = {
+	.kp.symbol_name	= "should_fail_alloc_page",
+	.entry_handler	= on_pages,
+	.handler	= pages_fail,
+	.maxactive	= 64,
+};
+
+static struct kretprobe *probes[] = { &slab, &pages };
 
 module_param(armed, bool, 0600);
 MODULE_PARM_DESC(armed, "the next allocation that has not failed yet does");
@@ -121,15 +175,15 @@ MODULE_PARM_DESC(failed, "how many have failed");
 
 static int __init gf_failpoint_init(void)
 {
-	return register_kretprobe(&probe);
+	return register_kretprobes(probes, ARRAY_SIZE(probes));
 }
 module_init(gf_failpoint_init);
 
 static void __exit gf_failpoint_exit(void)
 {
-	unregister_kretprobe(&probe);
+	unregister_kretprobes(probes, ARRAY_SIZE(probes));
 }
 module_exit(gf_failpoint_exit);
 
-MODULE_DESCRIPTION("Fail each slab allocation of a module once, for tests");
+MODULE_DESCRIPTION("Fail each allocation of a module once, for tests");
 MODULE_LICENSE("GPL");

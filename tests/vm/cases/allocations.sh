@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Every slab allocation that the modules make fails once: while they load, while
+# Every allocation that the modules make fails once: while they load, while
 # they answer, in their workers. Whatever fails then fails as a whole, and
 # afterwards all is well. memory.sh takes memory away at random instead.
 #
@@ -47,6 +47,15 @@ unloaded()
 load_unload()
 {
 	try modprobe gpufabric && try "$TESTS/gfclient" list
+	wait_for 10 unloaded gpufabric
+}
+
+# What it allocates when there is something to do for the first time.
+first_work()
+{
+	try modprobe gpufabric && try "$TESTS/gfclient" attach "${all[0]}"
+	try "$TESTS/gfclient" history
+	try "$TESTS/gfclient" -f detach "${all[0]}"
 	wait_for 10 unloaded gpufabric
 }
 
@@ -130,6 +139,9 @@ printf "[gpufabric]" >$point/target
 walk "gpufabric loads" true load_unload
 check "gpufabric is loaded" modprobe gpufabric || bail_out "no module"
 read -ra all <<<"$(names 0 3)"
+check "it can be unloaded" wait_for 10 unloaded gpufabric
+walk "gpufabric works for the first time" true first_work
+check "gpufabric is loaded again" modprobe gpufabric
 mkfifo /tmp/listen
 "$TESTS/gfclient" events end </tmp/listen >/dev/null 2>&1 &
 exec 8>/tmp/listen
