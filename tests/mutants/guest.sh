@@ -107,6 +107,12 @@ judge()
 	echo "mutant $id survived"
 }
 
+# Lockdep looks no further once something was found that it cannot trust, as KASAN's are.
+checks_locks()
+{
+	[[ $FLAVOUR != debug-* ]] || grep -q '^ debug_locks: *1' /proc/lockdep_stats
+}
+
 # Whoever oopses with a lock held would be waited for: such a kernel has not survived.
 echo 1 >/proc/sys/kernel/panic_on_oops
 mkfifo /run/case
@@ -118,5 +124,6 @@ for arg; do
 	cp "/mutants/$n.ko" "$updates/gpufabric.ko"
 	echo "mutant $id begins"
 	judge "$id" "${cases[@]}" || break
+	checks_locks || break
 done
 exit 0

@@ -104,6 +104,30 @@ all_off()
 	[ "$(states "${all[@]}")" = "off off off off" ] && [ "$(g compositions | wc -l)" -eq 0 ]
 }
 
+# Work queues are on a list of the kernel's own, so kmemleak would not miss one: all
+# that "modprobe" has made successfully are taken down by it or by "rmmod".
+trace=/sys/kernel/tracing
+watch_queues()
+{
+	# shellcheck disable=SC2016 # for the kernel
+	echo 'r:queues/made alloc_workqueue queue=$retval' >>$trace/kprobe_events &&
+		echo 'p:queues/gone destroy_workqueue' >>$trace/kprobe_events &&
+		echo 'queue != 0' >$trace/events/queues/made/filter &&
+		echo 1 >$trace/events/queues/enable
+}
+
+# queues made|gone
+queues()
+{
+	grep -cE "^ *(modprobe|rmmod)-.* $1: " $trace/trace
+}
+
+forget_queues()
+{
+	echo 0 >$trace/events/queues/enable
+	echo >$trace/kprobe_events
+}
+
 # walk "description" AFTER COMMAND...: again and again, until nothing fails any
 # more for the first time; AFTER must hold each time.
 walk()
@@ -136,7 +160,13 @@ check "the simulator is loaded" load_sim || bail_out "no simulator"
 knob 3 fail "power 1000000"
 
 printf "[gpufabric]" >$point/target
+check "work queues can be counted" watch_queues
 walk "gpufabric loads" true load_unload
+made=$(queues made)
+check "work queues were made" [ "$made" -gt 0 ]
+is "$(queues gone)" "$made" "and all of them taken down"
+count allocations.queues "$made"
+forget_queues
 check "gpufabric is loaded" modprobe gpufabric || bail_out "no module"
 read -ra all <<<"$(names 0 3)"
 check "it can be unloaded" wait_for 10 unloaded gpufabric
