@@ -408,7 +408,7 @@ static void overlap_moves(struct path *p, const struct model_workload *w,
 {
 	const struct shape *s = w->shape;
 	bool limits = limited(p, w, in, t);
-	double both[SHAPE_POOLS_MAX];
+	double both[SHAPE_POOLS_MAX] = { 0 };
 	size_t i, k;
 
 	for (i = 0; i < s->n_pools; i++)
@@ -437,7 +437,7 @@ static void gang_moves(struct path *p, const struct model_workload *w,
 		       const struct path_input *in, size_t t)
 {
 	const struct shape *s = w->shape;
-	double price[SHAPE_POOLS_MAX], best = INFINITY;
+	double price[SHAPE_POOLS_MAX] = { 0 }, best = INFINITY;
 	double *gone = p->layer, *come = p->layer + p->configs;
 	uint16_t from = 0;
 	size_t c, i;

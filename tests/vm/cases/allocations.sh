@@ -104,28 +104,28 @@ all_off()
 	[ "$(states "${all[@]}")" = "off off off off" ] && [ "$(g compositions | wc -l)" -eq 0 ]
 }
 
-# Work queues are on a list of the kernel's own, so kmemleak would not miss one: all
+# Work queues are on a list of the kernel's own, so kmemleak does not report a lost one: all
 # that "modprobe" has made successfully are taken down by it or by "rmmod".
 trace=/sys/kernel/tracing
 watch_queues()
 {
 	# shellcheck disable=SC2016 # for the kernel
-	echo 'r:queues/made alloc_workqueue queue=$retval' >>$trace/kprobe_events &&
-		echo 'p:queues/gone destroy_workqueue' >>$trace/kprobe_events &&
-		echo 'queue != 0' >$trace/events/queues/made/filter &&
-		echo 1 >$trace/events/queues/enable
+	echo 'r:queues/made alloc_workqueue queue=$retval' >>"$trace/kprobe_events" &&
+		echo 'p:queues/gone destroy_workqueue' >>"$trace/kprobe_events" &&
+		echo 'queue != 0' >"$trace/events/queues/made/filter" &&
+		echo 1 >"$trace/events/queues/enable"
 }
 
 # queues made|gone
 queues()
 {
-	grep -cE "^ *(modprobe|rmmod)-.* $1: " $trace/trace
+	grep -cE "^ *(modprobe|rmmod)-.* $1: " "$trace/trace"
 }
 
 forget_queues()
 {
-	echo 0 >$trace/events/queues/enable
-	echo >$trace/kprobe_events
+	echo 0 >"$trace/events/queues/enable"
+	echo >"$trace/kprobe_events"
 }
 
 # walk "description" AFTER COMMAND...: again and again, until nothing fails any
