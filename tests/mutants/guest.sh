@@ -20,14 +20,28 @@ slow=$1
 shift
 updates=/usr/lib/modules/$KVER/updates
 
+# Nobody can end an rmmod that waits for a driver that does not let go.
+unload_soon()
+{
+	local pid tries
+
+	rmmod "$1" 2>/dev/null &
+	pid=$!
+	for ((tries = 0; tries < 200; tries++)); do
+		[ -e "/proc/$pid/fd/0" ] || break
+		sleep 0.1
+	done
+	[ ! -e "/sys/module/$1" ]
+}
+
 clean_up()
 {
 	local module
 
 	udevadm control --exit 2>/dev/null
 	for module in gpufabric gpufabric_sim; do
-		[ ! -e "/sys/module/$module" ] || timeout 20 rmmod "$module" || return 1
-	done 2>/dev/null
+		[ ! -e "/sys/module/$module" ] || unload_soon "$module" || return 1
+	done
 	rm -rf /tmp/* /etc/gpuctl /etc/modprobe.d
 	dmesg -n 4
 }
