@@ -39,7 +39,7 @@ clean_up()
 	local module
 
 	udevadm control --exit 2>/dev/null
-	for module in gpufabric gpufabric_sim; do
+	for module in gf_failpoint gpufabric gpufabric_sim; do
 		[ ! -e "/sys/module/$module" ] || unload_soon "$module" || return 1
 	done
 	rm -rf /tmp/* /etc/gpuctl /etc/modprobe.d
