@@ -107,7 +107,6 @@ struct gf_strangers {
 static void count_stranger(struct gf_strangers *strangers,
 			   const struct pci_slot *pci_slot)
 {
-	lockdep_assert_held(&pci_slots_kset->list_lock);
 	strangers->count++;
 	strangers->sum += (unsigned long)pci_slot +
 			  3 * (unsigned long)READ_ONCE(pci_slot->hotplug);
