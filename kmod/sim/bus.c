@@ -8,9 +8,10 @@
  *
  * The kernel's own bus structures say which function is addressed: a bus
  * without a bridge is a root bus, and the device numbers of the bridges above
- * any other bus lead to the switch and to the slot. So nothing depends on bus
- * numbers, which the kernel may reassign. A bus pins the device of the bridge
- * above it, which makes this safe while anything can still address the bus.
+ * any other bus lead to the switch and to the slot. So nothing depends on which
+ * bus numbers the kernel assigned; but a bridge that has none, because it was
+ * reset, forwards nothing. A bus pins the device of the bridge above it, which
+ * makes this safe while anything can still address the bus.
  *
  * The accessors run with interrupts off, and in hard interrupt context when
  * pciehp reads its port. On this architecture the PCI core does not serialise
@@ -140,6 +141,11 @@ static bool find_target(struct pci_bus *bus, unsigned int devfn,
 			   find_in_slot(bus, devfn, depth, target);
 }
 
+static bool forwards(const struct sim_fn *bridge)
+{
+	return READ_ONCE(bridge->cfg[PCI_SECONDARY_BUS]);
+}
+
 /* Whether the function answers; the caller holds the port's lock. */
 static bool answers(const struct target *target)
 {
@@ -149,12 +155,14 @@ static bool answers(const struct target *target)
 	lockdep_assert_held(&port->lock);
 
 	/* A switch that is going away now may have answered just before. */
-	if (port != root && !READ_ONCE(root->link_up))
+	if (port != root && !(sim_port_answers(root) && forwards(&root->fn) &&
+			      forwards(&target->sw->upstream)))
 		return false;
 	if (target->own)
 		return true;
 	/* A function that a card lacks has no vendor id. */
-	return port->link_up && port->active != SIM_FAULT_ENUMERATE &&
+	return sim_port_answers(port) && forwards(&port->fn) &&
+	       port->active != SIM_FAULT_ENUMERATE &&
 	       sim_get16(target->fn, PCI_VENDOR_ID);
 }
 

@@ -20,6 +20,8 @@
 #include "sim.h"
 
 #define EXP(reg)	(SIM_EXP_CAP + (reg))
+#define PM(reg)		(SIM_PM_CAP + (reg))
+#define MSI(reg)	(SIM_MSI_CAP + (reg))
 #define ACS(reg)	(SIM_EXT_CAP + (reg))
 
 static u8 bridge_wmask[SIM_CFG_BYTES];
@@ -66,8 +68,14 @@ static void set32(struct sim_fn *fn, int where, u32 value)
 	mask32(fn->cfg, where, value);
 }
 
+static void mask_pm(u8 *mask)
+{
+	mask16(mask, PM(PCI_PM_CTRL), PCI_PM_CTRL_STATE_MASK);
+}
+
 static void mask_bridge(u8 *mask)
 {
+	mask_pm(mask);
 	mask16(mask, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER |
 	       PCI_COMMAND_PARITY | PCI_COMMAND_SERR |
 	       PCI_COMMAND_INTX_DISABLE);
@@ -104,6 +112,7 @@ static void mask_port(u8 *mask)
 
 static void mask_card(u8 *mask)
 {
+	mask_pm(mask);
 	mask16(mask, PCI_COMMAND, PCI_COMMAND_MASTER | PCI_COMMAND_PARITY |
 	       PCI_COMMAND_SERR | PCI_COMMAND_INTX_DISABLE);
 	mask[PCI_CACHE_LINE_SIZE] = 0xff;
@@ -113,6 +122,10 @@ static void mask_card(u8 *mask)
 	       PCI_EXP_LNKCTL_ES);
 	mask16(mask, EXP(PCI_EXP_DEVCTL2), 0xffff);
 	mask16(mask, EXP(PCI_EXP_LNKCTL2), PCI_EXP_LNKCTL2_TLS);
+	mask16(mask, MSI(PCI_MSI_FLAGS), PCI_MSI_FLAGS_ENABLE);
+	mask32(mask, MSI(PCI_MSI_ADDRESS_LO), ~3);
+	mask32(mask, MSI(PCI_MSI_ADDRESS_HI), ~0);
+	mask16(mask, MSI(PCI_MSI_DATA_64), 0xffff);
 }
 
 /**
@@ -123,6 +136,17 @@ void sim_config_init(void)
 	mask_bridge(bridge_wmask);
 	mask_port(port_wmask);
 	mask_card(card_wmask);
+}
+
+/*
+ * Each function has it, and the kernel waits for nothing after a reset where it
+ * has not. It is not reset when it comes back from D3hot.
+ */
+static void config_pm(struct sim_fn *fn)
+{
+	fn->cfg[SIM_PM_CAP] = PCI_CAP_ID_PM;
+	sim_set16(fn, PM(PCI_PM_PMC), 3);
+	sim_set16(fn, PM(PCI_PM_CTRL), PCI_PM_CTRL_NO_SOFT_RESET);
 }
 
 /* What all functions have: ids, class and the start of the capabilities. */
@@ -137,6 +161,7 @@ static void config_head(struct sim_fn *fn, u16 device, u32 class, u8 header,
 	set32(fn, PCI_CLASS_REVISION, class << 8 | 1);
 	fn->cfg[PCI_HEADER_TYPE] = header;
 	fn->cfg[PCI_CAPABILITY_LIST] = SIM_EXP_CAP;
+	config_pm(fn);
 }
 
 /* Speeds up to and including the given one, as Link Capabilities 2 has it. */
@@ -149,6 +174,7 @@ static void config_express(struct sim_fn *fn, u8 type, u16 flags,
 			   const struct sim_link *link, u32 link_flags)
 {
 	fn->cfg[SIM_EXP_CAP] = PCI_CAP_ID_EXP;
+	fn->cfg[SIM_EXP_CAP + PCI_CAP_LIST_NEXT] = SIM_PM_CAP;
 	sim_set16(fn, EXP(PCI_EXP_FLAGS), 2 | type << 4 | flags);
 	/* 256 bytes of payload, extended tags, error reporting by role. */
 	set32(fn, EXP(PCI_EXP_DEVCAP), 1 | PCI_EXP_DEVCAP_EXT_TAG |
@@ -248,6 +274,14 @@ void sim_config_port(struct sim_slot *slot)
 	config_acs(fn);
 }
 
+/* One message, which nothing ever sends. */
+static void config_msi(struct sim_fn *fn)
+{
+	fn->cfg[PM(PCI_CAP_LIST_NEXT)] = SIM_MSI_CAP;
+	fn->cfg[SIM_MSI_CAP] = PCI_CAP_ID_MSI;
+	sim_set16(fn, MSI(PCI_MSI_FLAGS), PCI_MSI_FLAGS_64BIT);
+}
+
 static void config_bar(struct sim_fn *fn, unsigned int bar, u64 bytes)
 {
 	u64 mask = ~(bytes - 1);
@@ -296,6 +330,7 @@ static void config_gpu(struct sim_fn *fn, const struct sim_slot *slot)
 	sim_set16(fn, PCI_SUBSYSTEM_VENDOR_ID, model->sub_vendor);
 	sim_set16(fn, PCI_SUBSYSTEM_ID, model->sub_device);
 	config_express(fn, PCI_EXP_TYPE_ENDPOINT, 0, &model->link, 0);
+	config_msi(fn);
 	config_bar(fn, model->bar, bytes);
 	config_bar(fn, model->aux_bar, model->aux_bytes);
 	if (fault == SIM_FAULT_BAR)
@@ -316,6 +351,7 @@ static void config_audio(struct sim_fn *fn, const struct sim_slot *slot)
 	sim_set16(fn, PCI_SUBSYSTEM_VENDOR_ID, model->sub_vendor);
 	sim_set16(fn, PCI_SUBSYSTEM_ID, SIM_DEVICE_AUDIO);
 	config_express(fn, PCI_EXP_TYPE_ENDPOINT, 0, &model->link, 0);
+	config_msi(fn);
 }
 
 /* No slot driver's business: the bridge of a switch on the card. */
@@ -329,7 +365,7 @@ static void config_card_bridge(struct sim_fn *fn, const struct sim_model *model)
  * sim_config_card() - reset the configuration space of the card in a slot
  * @slot: a slot with a model in it
  *
- * This is also what a loss of power and a bus reset do. Where the link is up,
+ * This is also what a loss of power or of the link does. Where the link is up,
  * its status has to be filled in again.
  */
 void sim_config_card(struct sim_slot *slot)

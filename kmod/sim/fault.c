@@ -10,16 +10,17 @@
  * /sys/kernel/debug/gpufabric_sim. Reading a file says what is; writing one
  * does what a hand or broken hardware would:
  *
- *	surprise	"remove", "insert [CARD]", "flap [TIMES]", "button",
- *			"power-fault"
+ *	surprise	"remove", "insert [CARD]", "flap [TIMES]", "blink MS",
+ *			"fall-off", "come-back", "button", "power-fault"
  *	fail		"power", "link", "presence", "enumerate", "bar" or
  *			"bar0" to "bar5", of the next operation or with "@N" of
  *			the Nth; and for how many if not one; "none"
  *	model		what sits in a slot that is not powered
  *	bar_bytes	size of the large BAR at the next power-on
  *	link		"16GT x8": the most that trains from now on; "slow MS":
- *			how much longer that takes; "full", which also ends
- *			flapping
+ *			how much longer that takes; "late MS": how long the card
+ *			does not answer then; "full", which also ends flaps and
+ *			blinks
  *	slot_driver	0 or 1: whether the slot driver has the port (mode=own)
  *	driver		orders for the companion driver
  *
@@ -39,6 +40,9 @@
 #include <linux/fs.h>
 #include <linux/log2.h>
 #include <linux/uaccess.h>
+
+/* The longest time that can be asked for. */
+#define SIM_MAX_MS	600000
 
 static struct dentry *fault_root;
 
@@ -102,6 +106,26 @@ static int flap(struct sim_port *port, const char *text)
 	return 0;
 }
 
+static int blink(struct sim_port *port, const char *text)
+{
+	unsigned int ms;
+
+	if (!text || kstrtouint(text, 10, &ms) || !ms || ms > SIM_MAX_MS)
+		return -EINVAL;
+	if (!port->link_up)
+		return -ENOLINK;
+	sim_port_blink(port, ms);
+	return 0;
+}
+
+static int fall_silent(struct sim_port *port, bool silent)
+{
+	if (!port->link_up)
+		return -ENOLINK;
+	sim_port_silence(port, silent);
+	return 0;
+}
+
 static int surprise_store(struct sim_port *port, char *text)
 {
 	char *what = strsep(&text, " ");
@@ -114,6 +138,12 @@ static int surprise_store(struct sim_port *port, char *text)
 	}
 	if (!strcmp(what, "flap"))
 		return flap(port, text);
+	if (!strcmp(what, "blink"))
+		return blink(port, text);
+	if (!strcmp(what, "fall-off") && !text)
+		return fall_silent(port, true);
+	if (!strcmp(what, "come-back") && !text)
+		return fall_silent(port, false);
 	if (!strcmp(what, "button") && !text)
 		return sim_port_press(port);
 	if (!strcmp(what, "power-fault") && !text)
@@ -223,18 +253,20 @@ static void link_show(struct sim_port *port, char *text, size_t size)
 
 static int link_store(struct sim_port *port, char *text)
 {
+	bool late = !strncmp(text, "late ", 5);
 	unsigned int ms = 0;
 
-	if (!strncmp(text, "slow ", 5)) {
-		if (kstrtouint(text + 5, 10, &ms) || ms > 600000)
+	if (late || !strncmp(text, "slow ", 5)) {
+		if (kstrtouint(text + 5, 10, &ms) || ms > SIM_MAX_MS)
 			return -EINVAL;
-		port->slow_ms = ms;
+		if (late)
+			port->late_ms = ms;
+		else
+			port->slow_ms = ms;
 		return 0;
 	}
-	if (!strcmp(text, "full")) {
-		port->slow_ms = 0;
-		port->flaps = 0;
-	}
+	if (!strcmp(text, "full"))
+		sim_port_calm(port);
 	return sim_parse_link(text, &sim_slot_of(port)->limit);
 }
 
@@ -269,10 +301,10 @@ static void serial_show(struct sim_port *port, char *text, size_t size)
 
 static void state_show(struct sim_port *port, char *text, size_t size)
 {
-	scnprintf(text, size, "%s, power %s, link %s, fault %s\n",
+	scnprintf(text, size, "%s, power %s, link %s, fault %s%s\n",
 		  what_is_in(port), port->power ? "on" : "off",
 		  port->link_up ? "up" : port->training ? "training" : "down",
-		  fault_names[port->active]);
+		  fault_names[port->active], port->silent ? ", silent" : "");
 }
 
 static const struct knob knobs[] = {

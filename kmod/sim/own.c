@@ -25,9 +25,13 @@
 
 #include "sim.h"
 
+#include <linux/delay.h>
+
 /* As long as pciehp waits for a link, beyond the time to train one. */
 #define LINK_TIMEOUT_MS	1000
 #define LINK_TURNS	10
+#define ANSWER_TIMEOUT_MS	1000
+#define ANSWER_POLL_MS		10
 
 static struct sim_slot *slot_of(struct hotplug_slot *hotplug)
 {
@@ -124,6 +128,15 @@ static void await_link(struct sim_slot *slot)
 	} while (!link_settled(slot) && link_is_late(slot) && --turns);
 }
 
+/* Its link is up; it has as long to answer as pciehp gives it. */
+static void await_answer(struct sim_slot *slot)
+{
+	unsigned int turns = ANSWER_TIMEOUT_MS / ANSWER_POLL_MS;
+
+	while (!sim_port_answers(&slot->port) && turns--)
+		msleep(ANSWER_POLL_MS);
+}
+
 static int slot_on(struct sim_slot *slot, struct pci_dev *port)
 {
 	bool fault, up;
@@ -148,8 +161,10 @@ static int slot_on(struct sim_slot *slot, struct pci_dev *port)
 		ret = -ETIMEDOUT;
 	raw_spin_unlock_irq(&slot->port.lock);
 
-	if (up)
+	if (up) {
+		await_answer(slot);
 		ret = add_devices(port);
+	}
 	if (ret)
 		power(slot, false);
 	return ret;
@@ -209,11 +224,37 @@ static int get_adapter_status(struct hotplug_slot *hotplug, u8 *value)
 	return 0;
 }
 
+/*
+ * The caller holds the locks of the devices in the slot, for which removals wait
+ * that hold op_mutex.
+ */
+static int reset_slot(struct hotplug_slot *hotplug, bool probe)
+{
+	struct sim_slot *slot = slot_of(hotplug);
+	struct pci_dev *port = port_get(slot);
+	int ret = 0;
+
+	if (!port)
+		return -ENODEV;
+	if (!probe) {
+		raw_spin_lock_irq(&slot->port.lock);
+		sim_port_driver_reset(&slot->port, true);
+		raw_spin_unlock_irq(&slot->port.lock);
+		ret = pci_bridge_secondary_bus_reset(port);
+		raw_spin_lock_irq(&slot->port.lock);
+		sim_port_driver_reset(&slot->port, false);
+		raw_spin_unlock_irq(&slot->port.lock);
+	}
+	pci_dev_put(port);
+	return ret;
+}
+
 static const struct hotplug_slot_ops own_slot_ops = {
 	.enable_slot = enable_slot,
 	.disable_slot = disable_slot,
 	.get_power_status = get_power_status,
 	.get_adapter_status = get_adapter_status,
+	.reset_slot = reset_slot,
 };
 
 static void deregister(struct sim_slot *slot)

@@ -14,7 +14,12 @@
  * interrupt is raised while an enabled one of them is set, and the link
  * trains some time after power is applied to what is present, unless the link
  * is disabled. Losing any of these takes the link down at once and resets what
- * is below.
+ * is below: a link that is lost is a hot reset, however short. So does a
+ * secondary bus reset, after which the link trains anew. What is below forgets
+ * all that was written to it, and whoever wants it back has to have saved it.
+ *
+ * When the link is up the card still takes a while until it answers. It can
+ * also stop answering with its link up; it keeps its registers then.
  *
  * In mode=pciehp the power controller is the bit in Slot Control. In mode=own
  * there is none that software can see; the slot driver calls sim_port_power().
@@ -141,6 +146,8 @@ static void link_up(struct sim_port *port)
 
 	port->training = false;
 	port->link_up = true;
+	if (READ_ONCE(sim.latency_ms))
+		port->answers_at = jiffies + msecs_to_jiffies(port->late_ms);
 	link_status(port);
 	port_event(port, link_event(port));
 	if (port->flaps)
@@ -155,7 +162,8 @@ static void link_down(struct sim_port *port)
 	if (!port->link_up)
 		return;
 	port->link_up = false;
-	port->lost = port->power;
+	if (!port->resetting)
+		port->lost = port->power;
 	port->ops->reset(port, false);
 	link_status(port);
 	port_event(port, link_event(port));
@@ -166,13 +174,36 @@ static bool link_wanted(const struct sim_port *port)
 	return port->present && port->power &&
 	       port->active != SIM_FAULT_POWER &&
 	       port->active != SIM_FAULT_LINK &&
+	       !(sim_get16(&port->fn, PCI_BRIDGE_CONTROL) &
+		 PCI_BRIDGE_CTL_BUS_RESET) &&
 	       !(sim_get16(&port->fn, LNKCTL) & PCI_EXP_LNKCTL_LD);
+}
+
+/* How long the link trains from now on. */
+static unsigned int train_ms(const struct sim_port *port)
+{
+	unsigned int ms = READ_ONCE(sim.latency_ms) + port->slow_ms;
+	unsigned int left = 0;
+
+	if (time_after(port->down_until, jiffies))
+		left = jiffies_to_msecs(port->down_until - jiffies);
+	return max(ms, left);
+}
+
+static void stay_down(struct sim_port *port, unsigned int ms)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(ms);
+
+	lockdep_assert_held(&port->lock);
+
+	if (time_after(until, port->down_until))
+		port->down_until = until;
 }
 
 /* Starts, stops or completes training after anything has changed. */
 static void port_update(struct sim_port *port)
 {
-	unsigned int ms = READ_ONCE(sim.latency_ms) + port->slow_ms;
+	unsigned int ms = train_ms(port);
 
 	lockdep_assert_held(&port->lock);
 
@@ -238,6 +269,7 @@ static void power_on(struct sim_port *port)
 
 	port->power = true;
 	port->lost = false;
+	port->silent = false;
 	port->active = take_fault(port);
 	if (port->active == SIM_FAULT_POWER)
 		port_event(port, PCI_EXP_SLTSTA_PFD);
@@ -301,6 +333,11 @@ void sim_port_reset(struct sim_port *port)
 	port->active = SIM_FAULT_NONE;
 	port->slow_ms = 0;
 	port->flaps = 0;
+	port->down_until = jiffies;
+	port->late_ms = SIM_LATE_MS;
+	port->answers_at = jiffies;
+	port->silent = false;
+	port->resetting = false;
 	port->lost = false;
 	port->inserted = false;
 	port->pressed = false;
@@ -324,20 +361,20 @@ void sim_port_start(struct sim_port *port, bool on)
 	cancel_delayed_work(&port->train);
 	if (port->training)
 		link_up(port);
+	port->answers_at = jiffies;
 	/* Not news to anybody. */
 	sim_set16(&port->fn, SLTSTA,
 		  sim_get16(&port->fn, SLTSTA) & ~SLTSTA_EVENTS);
 }
 
-/* A bus reset leaves the link up, and no state below it. */
-static void bus_reset(struct sim_port *port)
+/* The link is down while the bit is set, and trains when it is not. */
+static void bus_reset(struct sim_port *port, bool on)
 {
 	lockdep_assert_held(&port->lock);
 
-	if (!port->link_up)
-		return;
-	port->ops->reset(port, false);
-	link_status(port);
+	if (!on)
+		stay_down(port, SIM_RETRAIN_MS);
+	port_update(port);
 }
 
 /**
@@ -351,6 +388,7 @@ void sim_port_write(struct sim_port *port, int where, int size, u32 value)
 {
 	struct sim_fn *fn = &port->fn;
 	u16 before = sim_get16(fn, PCI_BRIDGE_CONTROL);
+	u16 after;
 
 	lockdep_assert_held(&port->lock);
 
@@ -371,9 +409,9 @@ void sim_port_write(struct sim_port *port, int where, int size, u32 value)
 					       PCI_EXP_LNKCTL_LD));
 		port_update(port);
 	}
-	if (~before & sim_get16(fn, PCI_BRIDGE_CONTROL) &
-	    PCI_BRIDGE_CTL_BUS_RESET)
-		bus_reset(port);
+	after = sim_get16(fn, PCI_BRIDGE_CONTROL);
+	if ((before ^ after) & PCI_BRIDGE_CTL_BUS_RESET)
+		bus_reset(port, after & PCI_BRIDGE_CTL_BUS_RESET);
 	port_interrupt(port);
 }
 
@@ -386,6 +424,7 @@ void sim_port_insert(struct sim_port *port)
 	lockdep_assert_held(&port->lock);
 
 	port->present = true;
+	port->silent = false;
 	port->inserted = true;
 	port_presence(port);
 	port_event(port, PCI_EXP_SLTSTA_PDC);
@@ -421,6 +460,85 @@ void sim_port_flap(struct sim_port *port, unsigned int times)
 
 	port->flaps = times;
 	flap(port);
+}
+
+/**
+ * sim_port_blink() - the link goes down for a while
+ * @port: the port, with its link up; the caller holds its lock
+ * @ms: how long, never shorter than the link takes to train
+ *
+ * Nothing brings it up earlier, not even a cycle of power.
+ */
+void sim_port_blink(struct sim_port *port, unsigned int ms)
+{
+	lockdep_assert_held(&port->lock);
+
+	stay_down(port, ms);
+	link_down(port);
+	port_update(port);
+}
+
+/**
+ * sim_port_calm() - the link trains as usual, and no longer goes down by itself
+ * @port: the port; the caller holds its lock
+ */
+void sim_port_calm(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->slow_ms = 0;
+	port->late_ms = SIM_LATE_MS;
+	port->flaps = 0;
+	port->down_until = jiffies;
+	port->training = false;
+	port_update(port);
+}
+
+/**
+ * sim_port_silence() - what is below a port stops answering, or begins again
+ * @port: the port, with its link up; the caller holds its lock
+ * @silent: it stops
+ *
+ * It keeps its registers. Another card and a cycle of power end it as well.
+ */
+void sim_port_silence(struct sim_port *port, bool silent)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->silent = silent;
+	if (!silent)
+		port->answers_at = jiffies;
+}
+
+/**
+ * sim_port_answers() - whether what is below a port answers
+ * @port: the port; the caller holds its lock, or wants no more than a guess
+ *
+ * Return: whether it does.
+ */
+bool sim_port_answers(const struct sim_port *port)
+{
+	return READ_ONCE(port->link_up) && !READ_ONCE(port->silent) &&
+	       time_after_eq(jiffies, READ_ONCE(port->answers_at));
+}
+
+/**
+ * sim_port_driver_reset() - a slot driver's own reset begins or ends
+ * @port: the port; the caller holds its lock
+ * @on: it begins
+ *
+ * Meanwhile a link that goes down is no loss.
+ */
+void sim_port_driver_reset(struct sim_port *port, bool on)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->resetting = on;
+	if (on || port->link_up)
+		return;
+	port->lost = port->power;
+	if (port->ops->event)
+		port->ops->event(port);
 }
 
 /**

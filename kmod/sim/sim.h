@@ -28,9 +28,15 @@
 
 #define SIM_CFG_BYTES		512
 #define SIM_EXP_CAP		0x40
+#define SIM_PM_CAP		0x7c
+#define SIM_MSI_CAP		0x84
 #define SIM_EXT_CAP		0x100
 #define SIM_FUNCTIONS		2
 #define SIM_MAX_SLOTS		253
+/* A link that was reset takes at least so long to train. */
+#define SIM_RETRAIN_MS		30
+/* A card answers so long after its link has come up, unless told otherwise. */
+#define SIM_LATE_MS		20
 /* Switches that can be added at run time, and slots of each. */
 #define SIM_ADDED_SWITCHES	16
 #define SIM_ADDED_SLOTS		100
@@ -155,6 +161,11 @@ struct sim_port_ops {
  * @active: fault of the running operation
  * @slow_ms: how much longer than usual the link takes to train
  * @flaps: how often the link goes down again after it came up
+ * @down_until: the link does not come up before, in jiffies
+ * @late_ms: how long what is below does not answer after the link came up
+ * @answers_at: when it does, in jiffies
+ * @silent: it does not answer, and its link is up all the same
+ * @resetting: the slot driver resets what is below; only in mode=own
  * @lost: the link went down under power, and nobody has answered it
  * @inserted: something was put in, and nobody has answered it
  * @pressed: the attention button was pressed, and nobody has answered it;
@@ -182,6 +193,11 @@ struct sim_port {
 	enum sim_fault active;
 	unsigned int slow_ms;
 	unsigned int flaps;
+	unsigned long down_until;
+	unsigned int late_ms;
+	unsigned long answers_at;
+	bool silent;
+	bool resetting;
 	bool lost;
 	bool inserted;
 	bool pressed;
@@ -477,6 +493,11 @@ void sim_port_power(struct sim_port *port, bool on);
 void sim_port_insert(struct sim_port *port);
 void sim_port_remove(struct sim_port *port);
 void sim_port_flap(struct sim_port *port, unsigned int times);
+void sim_port_blink(struct sim_port *port, unsigned int ms);
+void sim_port_calm(struct sim_port *port);
+void sim_port_silence(struct sim_port *port, bool silent);
+bool sim_port_answers(const struct sim_port *port);
+void sim_port_driver_reset(struct sim_port *port, bool on);
 int sim_port_press(struct sim_port *port);
 int sim_port_cut_power(struct sim_port *port);
 void sim_port_reveal(struct sim_port *port);

@@ -8,8 +8,9 @@
  *
  * To its root port a switch is what a card is to a slot: it can go away and
  * come back, with everything behind it. When it does, the ports forget what
- * software had set and the slots lose power; the bridges are preset anew, as
- * firmware in the switch would do it.
+ * software had set and the slots lose power; the bridges of a switch that comes
+ * are preset anew, as firmware in the switch would do it. One that stays, and
+ * lost its link or was reset, has bridges without bus numbers and windows.
  *
  * The bus numbers and windows of a bridge are those that firmware gives it if
  * there is a card in each slot.
@@ -149,15 +150,20 @@ static void switch_reset(struct sim_port *port, bool cold)
 	struct sim_switch *sw = sim_switch_of(port);
 	struct sim_slot *slot;
 	unsigned int i;
+	bool preset;
 
 	lockdep_assert_held(&port->lock);
 
+	/* Another one, or the same again, when it is there at all. */
+	preset = cold || !port->present;
 	sim_config_upstream(&sw->upstream);
-	preset_upstream(sw);
+	if (preset)
+		preset_upstream(sw);
 	for (i = 0; (slot = sim_slot_at(sw, i)); i++) {
 		raw_spin_lock_nested(&slot->port.lock, SINGLE_DEPTH_NESTING);
 		sim_config_port(slot);
-		preset_slot(slot);
+		if (preset)
+			preset_slot(slot);
 		sim_port_cut(&slot->port);
 		raw_spin_unlock(&slot->port.lock);
 	}

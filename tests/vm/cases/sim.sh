@@ -22,6 +22,8 @@ state() { cat "$SIM/slot$1/state"; }
 state_is() { [[ $(state "$1") == *"$2"* ]]; }
 gpus() { grep -lsx 0x030200 $DEVICES/100*/class | wc -l; }
 gone() { [ ! -e "$1" ]; }
+# A card takes a moment to answer when its link is up.
+finds() { echo 1 >"$DEVICES/$1/rescan" && [ -n "$(find "$DEVICES/$1/" -maxdepth 1 -name '100*:00.0')" ]; }
 power_fault_logged() { dmesg | grep -q "pciehp: Slot(100): Power fault"; }
 # How often a slot of mode=own has lost its link since mark_log.
 flapped() { [ "$(log_since_mark | grep -c "slot sim0-1: link down")" = "$1" ]; }
@@ -285,8 +287,8 @@ load "mode=bare loads" mode=bare gpus='0.0:h100-80:off,0.1:h100-80'
 is "$(find $SLOTS/ -name 'sim*' | wc -l) $(gpus)" "0 1" "no slots, and the GPU whose link is enabled"
 setpci -s 10000:02:00.0 CAP_EXP+10.w=0:10
 check "enabling a link trains it" wait_for 10 state_is 0.0 "link up"
-echo 1 >$DEVICES/10000:02:00.0/rescan
-is "$(driver_of 10000:03:00.0)" gpufabric-sim-gpu "and a rescan finds the GPU"
+check "and the card answers" wait_for 10 finds 10000:02:00.0
+is "$(driver_of 10000:03:00.0)" gpufabric-sim-gpu "so a rescan finds the GPU"
 echo 1 >$DEVICES/10000:03:00.0/remove
 setpci -s 10000:02:00.0 CAP_EXP+10.w=10:10
 check "disabling a link takes it down" state_is 0.0 "power off, link down"
@@ -374,8 +376,9 @@ for mode in own pciehp; do
 	check "mode=$mode: enabling its link trains it" wait_for 10 state_is 0.2 "link up"
 	knob 0.3 surprise "insert a100-40"
 	check "mode=$mode: so does a card put in" wait_for 10 state_is 0.3 "link up"
-	echo 1 >/sys/bus/pci/rescan
-	is "$(driver_of 10000:05:00.0) $(driver_of 10000:06:00.0)" "gpufabric-sim-gpu gpufabric-sim-gpu" "mode=$mode: and a rescan finds both"
+	check "mode=$mode: a rescan finds one" wait_for 10 finds 10000:02:02.0
+	check "mode=$mode: and the other" wait_for 10 finds 10000:02:03.0
+	is "$(driver_of 10000:05:00.0) $(driver_of 10000:06:00.0)" "gpufabric-sim-gpu gpufabric-sim-gpu" "mode=$mode: with their driver"
 	check_fails "mode=$mode: there is no attention button" knob 0.1 surprise button
 	knob 0.1 surprise remove
 	check "mode=$mode: nobody answers when a card is pulled" test -e $DEVICES/10000:04:00.0
