@@ -6,6 +6,9 @@
  * slot at one moment. It is taken by workers alone, because it needs
  * pci_rescan_remove_lock, which has no trylock and can be held for as long as
  * a driver's probe takes, or for ever. Everybody else reads the last one.
+ * Whatever is on the bus below the port is in the slot. Below a downstream port
+ * there is one device, and which number a slot driver registered its slot for
+ * says nothing: kernels differ in how they write "all devices".
  * A port is only touched while it is registered: its bus operations belong to
  * a host bridge driver that may be unloaded once the port is gone.
  */
@@ -154,14 +157,6 @@ static u32 resource_bar_flags(const struct resource *res)
 	return flags;
 }
 
-static bool belongs_to_slot(struct gf_slot *slot, struct pci_dev *pdev)
-{
-	u16 number = slot->pci_slot ? slot->pci_slot->number : 0xff;
-
-	/* 0xff stands for a slot that is the whole bus. */
-	return (number & 0xff) == 0xff || PCI_SLOT(pdev->devfn) == number;
-}
-
 static void read_bars(struct gf_function *function, struct pci_dev *pdev,
 		      u32 resizable)
 {
@@ -286,13 +281,13 @@ static void add_need(struct gf_slot *slot, struct pci_dev *pdev,
 		gf_notify_need(slot, pdev, need);
 }
 
-static unsigned int count_functions(struct gf_slot *slot, struct pci_bus *bus)
+static unsigned int count_functions(struct pci_bus *bus)
 {
 	struct pci_dev *pdev;
 	unsigned int count = 0;
 
 	list_for_each_entry(pdev, &bus->devices, bus_list)
-		count += belongs_to_slot(slot, pdev);
+		count++;
 	return count;
 }
 
@@ -324,7 +319,7 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	    !bus)
 		return ERR_PTR(-ENODEV);
 
-	count = count_functions(slot, bus);
+	count = count_functions(bus);
 	snap = kzalloc(struct_size(snap, functions, count), GFP_KERNEL);
 	if (!snap)
 		return ERR_PTR(-ENOMEM);
@@ -338,11 +333,9 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	snap->gpu = -1;
 	snap->missing_bar = -1;
 	list_for_each_entry(pdev, &bus->devices, bus_list) {
-		struct gf_function *function;
+		struct gf_function *function =
+			&snap->functions[snap->nr_functions];
 
-		if (!belongs_to_slot(slot, pdev))
-			continue;
-		function = &snap->functions[snap->nr_functions];
 		read_function(function, pdev);
 		if (!read_driver(function, pdev))
 			snap->driver_unread = true;

@@ -240,7 +240,8 @@ static void own_register(struct sim_slot *slot, struct pci_dev *port)
 		return;
 
 	slot->hotplug.ops = &own_slot_ops;
-	slot->error = pci_hp_register(&slot->hotplug, bus, 0, slot->name);
+	slot->error = pci_hp_register(&slot->hotplug, bus, sim.slot_number,
+				      slot->name);
 	if (slot->error) {
 		pr_err("slot %s cannot be registered: error %d\n", slot->name,
 		       slot->error);

@@ -375,6 +375,7 @@ struct sim_domain {
  * @uplink: the root ports are hot-plug ports, too
  * @button: slots have an attention button
  * @window_gib: prefetchable memory window of each slot
+ * @slot_number: device number that slots are registered for in mode=own
  * @node: NUMA node of each domain
  * @parent: parent of the host bridges
  * @sw: the switches, then those added at run time; an entry is set once
@@ -396,6 +397,7 @@ struct sim {
 	bool uplink;
 	bool button;
 	unsigned int window_gib;
+	unsigned int slot_number;
 	int *node;
 	struct device *parent;
 	struct sim_switch **sw;
