@@ -78,9 +78,14 @@ static int mark_gone(struct pci_dev *pdev, void *unused)
 	return 0;
 }
 
+/*
+ * Virtual functions go with the driver that made them, which can be at it just
+ * now: so this does not walk the list of devices.
+ */
 static void remove_devices(struct pci_dev *port, bool gone)
 {
-	struct pci_dev *pdev, *next;
+	unsigned int devfn = SIM_FUNCTIONS;
+	struct pci_dev *pdev;
 	struct pci_bus *bus;
 
 	pci_lock_rescan_remove();
@@ -88,9 +93,12 @@ static void remove_devices(struct pci_dev *port, bool gone)
 	if (bus) {
 		if (gone)
 			pci_walk_bus(bus, mark_gone, NULL);
-		list_for_each_entry_safe_reverse(pdev, next, &bus->devices,
-						 bus_list)
-			pci_stop_and_remove_bus_device(pdev);
+		while (devfn--) {
+			pdev = pci_get_slot(bus, devfn);
+			if (pdev)
+				pci_stop_and_remove_bus_device(pdev);
+			pci_dev_put(pdev);
+		}
 	}
 	pci_unlock_rescan_remove();
 }

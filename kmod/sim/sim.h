@@ -21,6 +21,7 @@
 #define SIM_DEVICE_DOWNSTREAM	0x0102
 #define SIM_DEVICE_BRIDGE	0x0103
 #define SIM_DEVICE_AUDIO	0x0200
+#define SIM_DEVICE_VF		0x0300
 
 #define SIM_DRIVER_NAME		"gpufabric-sim-gpu"
 /* No driver has this name: a function with this override stays unbound. */
@@ -29,7 +30,12 @@
 #define SIM_CFG_BYTES		512
 #define SIM_EXP_CAP		0x40
 #define SIM_EXT_CAP		0x100
+#define SIM_IOV_CAP		0x180
 #define SIM_FUNCTIONS		2
+/* Virtual functions of a card that can have some, and the BAR of each. */
+#define SIM_VFS			31
+#define SIM_VF_FIRST		SIM_FUNCTIONS
+#define SIM_VF_BYTES		SZ_256M
 #define SIM_MAX_SLOTS		253
 /* Switches that can be added at run time, and slots of each. */
 #define SIM_ADDED_SWITCHES	16
@@ -198,9 +204,12 @@ struct sim_port {
  * @serial: device serial number, kept when the card is put back
  * @audio: there is a second function
  * @bridged: the GPU is behind a bridge
+ * @sriov: the GPU can have virtual functions
  * @bar_bytes: size of the large BAR, 0 for the model's
  * @fn: configuration spaces, powered or not
  * @bridge: configuration space of the bridge
+ * @vf: configuration space of a virtual function; all are alike, and whether
+ *	there are any is a matter of the first of @fn
  *
  * Protected by the lock of the slot's port.
  */
@@ -209,9 +218,11 @@ struct sim_card {
 	u64 serial;
 	bool audio;
 	bool bridged;
+	bool sriov;
 	u64 bar_bytes;
 	struct sim_fn fn[SIM_FUNCTIONS];
 	struct sim_fn bridge;
+	struct sim_fn vf;
 };
 
 /**
@@ -450,6 +461,8 @@ void sim_config_upstream(struct sim_fn *fn);
 void sim_config_port(struct sim_slot *slot);
 void sim_config_card(struct sim_slot *slot);
 void sim_config_bars(struct sim_slot *slot, u64 base);
+u64 sim_config_bytes(const struct sim_slot *slot);
+bool sim_config_has_vf(const struct sim_card *card, unsigned int number);
 void sim_config_buses(struct sim_fn *fn, u8 primary, u8 secondary,
 		      u8 subordinate);
 void sim_config_windows(struct sim_fn *fn, u32 low, u32 low_bytes, u64 high,
