@@ -23,6 +23,7 @@
 #include "backend.h"
 #include "compat.h"
 #include "rescan.h"
+#include "snapshot.h"
 
 /*
  * PCI Express Base Specification 6.0, 6.6.1: a link has a second to come up,
@@ -101,33 +102,46 @@ static bool bring_link_up(struct gf_slot *slot)
 static int add_functions(struct gf_slot *slot)
 {
 	struct pci_bus *bus = slot->port->subordinate;
-	struct pci_dev *bridge;
+	struct gf_functions *functions;
+	unsigned int i;
 
 	if (READ_ONCE(slot->dying) || !device_is_registered(&slot->port->dev) ||
 	    !bus)
 		return -ENODEV;
 	if (!pci_scan_slot(bus, PCI_DEVFN(0, 0)))
 		return list_empty(&bus->devices) ? -ENODEV : 0;
-	for_each_pci_bridge(bridge, bus)
-		pci_hp_add_bridge(bridge);
+	functions = gf_functions_get(bus);
+	if (!functions)
+		return -ENOMEM;
+	for (i = 0; i < functions->count; i++) {
+		if (pci_is_bridge(functions->pdev[i]))
+			pci_hp_add_bridge(functions->pdev[i]);
+	}
+	gf_functions_put(functions);
 	pci_assign_unassigned_bridge_resources(slot->port);
 	pcie_bus_configure_settings(bus);
 	pci_bus_add_devices(bus);
 	return 0;
 }
 
-/* Caller holds the rescan lock, so the list changes by us alone. */
-static void remove_functions(struct pci_bus *bus)
+/*
+ * Caller holds the rescan lock. Virtual functions go with the driver of the one
+ * that they are part of.
+ */
+static int remove_functions(struct pci_bus *bus)
 {
-	struct pci_dev *pdev, *next;
+	struct gf_functions *functions = gf_functions_get(bus);
+	unsigned int i;
 
-	list_for_each_entry_safe_reverse(pdev, next, &bus->devices, bus_list) {
-		pci_dev_get(pdev);
-		pci_stop_and_remove_bus_device(pdev);
+	if (!functions)
+		return -ENOMEM;
+	for (i = functions->count; i--;) {
+		pci_stop_and_remove_bus_device(functions->pdev[i]);
 		/* Nothing comes from it any more, until the link is down. */
-		pci_clear_master(pdev);
-		pci_dev_put(pdev);
+		pci_clear_master(functions->pdev[i]);
 	}
+	gf_functions_put(functions);
+	return 0;
 }
 
 static int rescan_attach(struct gf_slot *slot)
@@ -155,18 +169,19 @@ static int rescan_detach(struct gf_slot *slot)
 {
 	struct pci_dev *port = slot->port;
 	struct gf_rescan rescan;
+	int err = 0;
 
 	if (READ_ONCE(slot->dying))
 		return -ENODEV;
 	pm_runtime_get_sync(&port->dev);
 	gf_rescan_lock(&rescan);
 	if (device_is_registered(&port->dev) && port->subordinate)
-		remove_functions(port->subordinate);
+		err = remove_functions(port->subordinate);
 	gf_rescan_unlock(&rescan);
-	if (!READ_ONCE(slot->dying))
+	if (!err && !READ_ONCE(slot->dying))
 		set_link(port, false);
 	pm_runtime_put(&port->dev);
-	return 0;
+	return err;
 }
 
 static int rescan_status(struct gf_slot *slot, bool *present, bool *power)

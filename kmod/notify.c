@@ -175,6 +175,9 @@ static int bus_event(struct notifier_block *nb, unsigned long action,
 	struct gf_seen *seen = NULL;
 	struct gf_slot *slot;
 
+	/* They come and go with their function's driver, by the hundred. */
+	if (pdev->is_virtfn)
+		return NOTIFY_DONE;
 	gf_holder_event(pdev, action);
 	if (!is_interesting(action))
 		return NOTIFY_DONE;

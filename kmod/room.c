@@ -58,19 +58,10 @@ static unsigned int count_taken(struct pci_bus *bus)
 	return count;
 }
 
-static unsigned int count_ports(struct pci_bus *bus)
+/* @ports: how many there may be. */
+static struct gf_room *alloc_room(struct pci_bus *bus, unsigned int ports)
 {
-	struct pci_dev *pdev;
-	unsigned int count = 0;
-
-	for_each_pci_bridge(pdev, bus)
-		count++;
-	return count;
-}
-
-static struct gf_room *alloc_room(struct pci_bus *bus)
-{
-	unsigned int ports = count_ports(bus), taken = count_taken(bus);
+	unsigned int taken = count_taken(bus);
 	struct gf_room *room = kzalloc(sizeof(*room), GFP_KERNEL);
 
 	if (!room)
@@ -194,11 +185,11 @@ static void read_port(struct gf_room *room, struct pci_dev *pdev)
 	read_own(room, index, GF_FIT_PREF, pref);
 }
 
-/* Caller holds pci_rescan_remove_lock. */
-static struct gf_room *look(struct gf_switch *sw, struct pci_bus *bus)
+static struct gf_room *look_at(struct gf_switch *sw, struct pci_bus *bus,
+			       const struct gf_functions *functions)
 {
-	struct gf_room *room = alloc_room(bus);
-	struct pci_dev *pdev;
+	struct gf_room *room = alloc_room(bus, functions->count);
+	unsigned int i;
 
 	if (!room)
 		return NULL;
@@ -214,8 +205,23 @@ static struct gf_room *look(struct gf_switch *sw, struct pci_bus *bus)
 	room->bus.root = pci_is_root_bus(bus);
 	room->bus.relaxed = GF_RELAXED_WINDOWS;
 	read_bus_windows(room, bus);
-	for_each_pci_bridge(pdev, bus)
-		read_port(room, pdev);
+	for (i = 0; i < functions->count; i++) {
+		if (pci_is_bridge(functions->pdev[i]))
+			read_port(room, functions->pdev[i]);
+	}
+	return room;
+}
+
+/* Caller holds pci_rescan_remove_lock. */
+static struct gf_room *look(struct gf_switch *sw, struct pci_bus *bus)
+{
+	struct gf_functions *functions = gf_functions_get(bus);
+	struct gf_room *room;
+
+	if (!functions)
+		return NULL;
+	room = look_at(sw, bus, functions);
+	gf_functions_put(functions);
 	return room;
 }
 

@@ -6,6 +6,9 @@
  * slot at one moment. It is taken by workers alone, because it needs
  * pci_rescan_remove_lock, which has no trylock and can be held for as long as
  * a driver's probe takes, or for ever. Everybody else reads the last one.
+ * Whatever is on the bus below the port is in the slot. Below a downstream port
+ * there is one device, and which number a slot driver registered its slot for
+ * says nothing: kernels differ in how they write "all devices".
  * A port is only touched while it is registered: its bus operations belong to
  * a host bridge driver that may be unloaded once the port is gone.
  */
@@ -154,14 +157,6 @@ static u32 resource_bar_flags(const struct resource *res)
 	return flags;
 }
 
-static bool belongs_to_slot(struct gf_slot *slot, struct pci_dev *pdev)
-{
-	u16 number = slot->pci_slot ? slot->pci_slot->number : 0xff;
-
-	/* 0xff stands for a slot that is the whole bus. */
-	return (number & 0xff) == 0xff || PCI_SLOT(pdev->devfn) == number;
-}
-
 static void read_bars(struct gf_function *function, struct pci_dev *pdev,
 		      u32 resizable)
 {
@@ -286,14 +281,70 @@ static void add_need(struct gf_slot *slot, struct pci_dev *pdev,
 		gf_notify_need(slot, pdev, need);
 }
 
-static unsigned int count_functions(struct gf_slot *slot, struct pci_bus *bus)
-{
-	struct pci_dev *pdev;
-	unsigned int count = 0;
+/**
+ * struct collecting - functions of a bus as they are found
+ * @bus: the bus
+ * @functions: where they go
+ * @room: how many it has room for
+ * @found: how many there are
+ */
+struct collecting {
+	const struct pci_bus *bus;
+	struct gf_functions *functions;
+	unsigned int room;
+	unsigned int found;
+};
 
-	list_for_each_entry(pdev, &bus->devices, bus_list)
-		count += belongs_to_slot(slot, pdev);
-	return count;
+/* Runs under pci_bus_sem, so it does nothing but take references. */
+static int collect(struct pci_dev *pdev, void *data)
+{
+	struct collecting *to = data;
+
+	if (pdev->bus != to->bus || pdev->is_virtfn)
+		return 0;
+	if (to->found++ < to->room)
+		to->functions->pdev[to->functions->count++] = pci_dev_get(pdev);
+	return 0;
+}
+
+/**
+ * gf_functions_get() - the functions on a bus, without virtual ones
+ * @bus: the bus; caller holds pci_rescan_remove_lock
+ *
+ * The only way to walk a bus: its list of devices changes under that lock, too,
+ * because drivers make virtual functions come and go without it. They are part of
+ * the function that they come from, and never what is looked for.
+ *
+ * Return: the functions for gf_functions_put(), or NULL without memory.
+ */
+struct gf_functions *gf_functions_get(struct pci_bus *bus)
+{
+	struct collecting to = { .bus = bus, .found = GF_FUNCTIONS_USUAL };
+
+	do {
+		gf_functions_put(to.functions);
+		to.room = to.found;
+		to.found = 0;
+		to.functions = kzalloc(struct_size(to.functions, pdev, to.room),
+				       GFP_KERNEL);
+		if (!to.functions)
+			return NULL;
+		pci_walk_bus(bus, collect, &to);
+	} while (to.found > to.room);
+	return to.functions;
+}
+
+/**
+ * gf_functions_put() - give the functions on a bus back
+ * @functions: the functions, or NULL
+ */
+void gf_functions_put(struct gf_functions *functions)
+{
+	unsigned int i;
+
+	for (i = 0; functions && i < functions->count; i++)
+		pci_dev_put(functions->pdev[i]);
+	kfree(functions);
 }
 
 static bool answers(struct pci_dev *pdev)
@@ -304,11 +355,53 @@ static bool answers(struct pci_dev *pdev)
 	       (id & 0xffff) == pdev->vendor;
 }
 
+static struct gf_snapshot *snapshot_alloc(unsigned int functions)
+{
+	struct gf_snapshot *snap = kzalloc(struct_size(snap, functions,
+						       functions), GFP_KERNEL);
+
+	if (!snap)
+		return NULL;
+	snap->gpu = -1;
+	snap->missing_bar = -1;
+	if (!functions)
+		return snap;
+	snap->need = kzalloc(sizeof(*snap->need), GFP_KERNEL);
+	if (!snap->need) {
+		kfree(snap);
+		return NULL;
+	}
+	return snap;
+}
+
+static void add_function(struct gf_snapshot *snap, struct gf_slot *slot,
+			 struct pci_dev *pdev)
+{
+	unsigned int index = snap->nr_functions++;
+	struct gf_function *function = &snap->functions[index];
+
+	read_function(function, pdev);
+	if (!read_driver(function, pdev))
+		snap->driver_unread = true;
+	add_need(slot, pdev, snap->need);
+	if (pdev->subordinate)
+		pci_walk_bus(pdev->subordinate, note_slots, snap);
+	if (!gf_is_gpu_class(pdev->class))
+		return;
+	if (snap->gpu < 0) {
+		snap->gpu = index;
+		snap->alive = answers(pdev);
+		snap->serial = pci_get_dsn(pdev);
+	}
+	if (snap->missing_bar < 0)
+		gf_notify_missing_bar(slot, pdev, snap);
+}
+
 /**
  * gf_snapshot_locked() - look at a slot under the rescan lock
  * @slot: slot to look at
  *
- * Caller holds pci_rescan_remove_lock, so functions neither come nor go.
+ * Caller holds pci_rescan_remove_lock.
  *
  * Return: a snapshot for gf_snapshot_free(), or an error pointer; -ENODEV when
  * the port itself is gone.
@@ -316,55 +409,27 @@ static bool answers(struct pci_dev *pdev)
 struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 {
 	struct pci_bus *bus = slot->port->subordinate;
-	struct pci_dev *pdev, *gpu = NULL;
+	struct gf_functions *functions;
 	struct gf_snapshot *snap;
-	unsigned int count;
+	unsigned int i;
 
 	if (READ_ONCE(slot->dying) || !device_is_registered(&slot->port->dev) ||
 	    !bus)
 		return ERR_PTR(-ENODEV);
 
-	count = count_functions(slot, bus);
-	snap = kzalloc(struct_size(snap, functions, count), GFP_KERNEL);
-	if (!snap)
+	functions = gf_functions_get(bus);
+	snap = functions ? snapshot_alloc(functions->count) : NULL;
+	if (!snap) {
+		gf_functions_put(functions);
 		return ERR_PTR(-ENOMEM);
-	if (count) {
-		snap->need = kzalloc(sizeof(*snap->need), GFP_KERNEL);
-		if (!snap->need) {
-			kfree(snap);
-			return ERR_PTR(-ENOMEM);
-		}
 	}
-	snap->gpu = -1;
-	snap->missing_bar = -1;
-	list_for_each_entry(pdev, &bus->devices, bus_list) {
-		struct gf_function *function;
-
-		if (!belongs_to_slot(slot, pdev))
-			continue;
-		function = &snap->functions[snap->nr_functions];
-		read_function(function, pdev);
-		if (!read_driver(function, pdev))
-			snap->driver_unread = true;
-		add_need(slot, pdev, snap->need);
-		if (pdev->subordinate)
-			pci_walk_bus(pdev->subordinate, note_slots, snap);
-		if (gf_is_gpu_class(pdev->class)) {
-			if (!gpu) {
-				gpu = pdev;
-				snap->gpu = snap->nr_functions;
-			}
-			if (snap->missing_bar < 0)
-				gf_notify_missing_bar(slot, pdev, snap);
-		}
-		snap->nr_functions++;
-	}
-	if (gpu) {
-		snap->alive = answers(gpu);
-		snap->serial = pci_get_dsn(gpu);
-	}
-	gf_link_read(slot->port, gpu, &snap->link);
+	for (i = 0; i < functions->count; i++)
+		add_function(snap, slot, functions->pdev[i]);
+	gf_link_read(slot->port,
+		     snap->gpu >= 0 ? functions->pdev[snap->gpu] : NULL,
+		     &snap->link);
 	read_windows(snap, bus);
+	gf_functions_put(functions);
 	return snap;
 }
 

@@ -8,6 +8,8 @@
 
 #define GF_WINDOWS 4
 #define GF_UNREAD_MS 50
+/* A device has no more without alternative routing ids. */
+#define GF_FUNCTIONS_USUAL 8
 
 /**
  * struct gf_bar - a base address register of a function
@@ -125,6 +127,18 @@ struct gf_snapshot {
 	struct gf_function functions[];
 };
 
+/**
+ * struct gf_functions - functions on a bus, without virtual ones
+ * @count: how many
+ * @pdev: the functions, referenced
+ */
+struct gf_functions {
+	unsigned int count;
+	struct pci_dev *pdev[];
+};
+
+struct gf_functions *gf_functions_get(struct pci_bus *bus);
+void gf_functions_put(struct gf_functions *functions);
 struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot);
 struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot);
 void gf_snapshot_free(struct gf_snapshot *snap);

@@ -81,12 +81,14 @@ static unsigned int bus_depth(struct pci_bus *bus)
  * @fn: its registers
  * @port: the port that it is, or that it is below; has the lock for @fn
  * @own: the function is @port itself
+ * @vf: it is a virtual function, and which, counted from 1
  * @sw: the switch that it is in, or that is below it
  */
 struct target {
 	struct sim_fn *fn;
 	struct sim_port *port;
 	bool own;
+	unsigned int vf;
 	struct sim_switch *sw;
 };
 
@@ -105,11 +107,17 @@ static bool find_in_switch(struct pci_bus *bus, unsigned int devfn,
 }
 
 /* What is behind a bridge on the card is found by nobody. */
-static struct sim_fn *card_function(struct sim_slot *slot, unsigned int devfn)
+static struct sim_fn *card_function(struct sim_slot *slot, unsigned int devfn,
+				    struct target *target)
 {
 	if (slot->card.bridged)
 		return devfn ? NULL : &slot->card.bridge;
-	return devfn < SIM_FUNCTIONS ? &slot->card.fn[devfn] : NULL;
+	if (devfn < SIM_FUNCTIONS)
+		return &slot->card.fn[devfn];
+	if (devfn >= SIM_VF_FIRST + SIM_VFS)
+		return NULL;
+	target->vf = devfn - SIM_VF_FIRST + 1;
+	return &slot->card.vf;
 }
 
 static bool find_in_slot(struct pci_bus *bus, unsigned int devfn,
@@ -128,7 +136,8 @@ static bool find_in_slot(struct pci_bus *bus, unsigned int devfn,
 	target->sw = slot->sw;
 	target->port = &slot->port;
 	target->own = depth == 2;
-	target->fn = depth == 2 ? &slot->port.fn : card_function(slot, devfn);
+	target->fn = depth == 2 ? &slot->port.fn :
+				   card_function(slot, devfn, target);
 	return target->fn;
 }
 
@@ -160,6 +169,9 @@ static bool answers(const struct target *target)
 		return false;
 	if (target->own)
 		return true;
+	if (target->vf &&
+	    !sim_config_has_vf(&sim_slot_of(target->port)->card, target->vf - 1))
+		return false;
 	/* A function that a card lacks has no vendor id. */
 	return sim_port_answers(port) && forwards(&port->fn) &&
 	       port->active != SIM_FAULT_ENUMERATE &&
@@ -169,7 +181,7 @@ static bool answers(const struct target *target)
 static int bus_read(struct pci_bus *bus, unsigned int devfn, int where,
 		    int size, u32 *value)
 {
-	struct target target;
+	struct target target = {};
 	unsigned long flags;
 
 	*value = ~0;
@@ -186,7 +198,7 @@ static int bus_read(struct pci_bus *bus, unsigned int devfn, int where,
 static int bus_write(struct pci_bus *bus, unsigned int devfn, int where,
 		     int size, u32 value)
 {
-	struct target target;
+	struct target target = {};
 	unsigned long flags;
 
 	if (!find_target(bus, devfn, &target))
@@ -255,8 +267,7 @@ struct sim_switch *sim_switch_of_port(struct pci_dev *pdev)
 
 static void card_added(struct pci_dev *pdev)
 {
-	const char *driver = PCI_FUNC(pdev->devfn) ? SIM_NO_DRIVER :
-						     SIM_DRIVER_NAME;
+	const char *driver = pdev->devfn ? SIM_NO_DRIVER : SIM_DRIVER_NAME;
 
 	if (gpufabric_set_driver_override(pdev, driver))
 		pci_err(pdev, "no memory for the driver override\n");

@@ -8,7 +8,7 @@
  *
  * A function is 512 bytes of registers and, for each bit, whether it can be
  * written. What lies above reads as zero. The masks are the same for all
- * functions of a kind, so that thousands of slots share four of them.
+ * functions of a kind, so that thousands of slots share five of them.
  *
  * A BAR's size is told by which of its bits can be written. Memory decoding
  * of a GPU can never be enabled: there is nothing at its addresses.
@@ -23,10 +23,12 @@
 #define PM(reg)		(SIM_PM_CAP + (reg))
 #define MSI(reg)	(SIM_MSI_CAP + (reg))
 #define ACS(reg)	(SIM_EXT_CAP + (reg))
+#define IOV(reg)	(SIM_IOV_CAP + (reg))
 
 static u8 bridge_wmask[SIM_CFG_BYTES];
 static u8 port_wmask[SIM_CFG_BYTES];
 static u8 card_wmask[SIM_CFG_BYTES];
+static u8 sriov_wmask[SIM_CFG_BYTES];
 
 static void mask16(u8 *mask, int where, u16 value)
 {
@@ -128,6 +130,17 @@ static void mask_card(u8 *mask)
 	mask16(mask, MSI(PCI_MSI_DATA_64), 0xffff);
 }
 
+static void mask_sriov(u8 *mask)
+{
+	mask_card(mask);
+	mask16(mask, IOV(PCI_SRIOV_CTRL), PCI_SRIOV_CTRL_VFE |
+	       PCI_SRIOV_CTRL_MSE);
+	mask16(mask, IOV(PCI_SRIOV_NUM_VF), 0xffff);
+	mask32(mask, IOV(PCI_SRIOV_SYS_PGSIZE), ~0);
+	mask32(mask, IOV(PCI_SRIOV_BAR), ~(SIM_VF_BYTES - 1));
+	mask32(mask, IOV(PCI_SRIOV_BAR) + 4, ~0);
+}
+
 /**
  * sim_config_init() - build the tables of writable bits
  */
@@ -136,6 +149,7 @@ void sim_config_init(void)
 	mask_bridge(bridge_wmask);
 	mask_port(port_wmask);
 	mask_card(card_wmask);
+	mask_sriov(sriov_wmask);
 }
 
 /*
@@ -319,6 +333,24 @@ static void break_register(struct sim_fn *fn, const struct sim_model *model,
 	}
 }
 
+/* One 64-bit, prefetchable BAR for each virtual function; pages of all sizes. */
+static void config_sriov(struct sim_fn *fn)
+{
+	fn->wmask = sriov_wmask;
+	set32(fn, SIM_EXT_CAP, PCI_EXT_CAP_ID_DSN | 1 << 16 |
+	      SIM_IOV_CAP << 20);
+	set32(fn, SIM_IOV_CAP, PCI_EXT_CAP_ID_SRIOV | 1 << 16);
+	sim_set16(fn, IOV(PCI_SRIOV_INITIAL_VF), SIM_VFS);
+	sim_set16(fn, IOV(PCI_SRIOV_TOTAL_VF), SIM_VFS);
+	sim_set16(fn, IOV(PCI_SRIOV_VF_OFFSET), SIM_VF_FIRST);
+	sim_set16(fn, IOV(PCI_SRIOV_VF_STRIDE), 1);
+	sim_set16(fn, IOV(PCI_SRIOV_VF_DID), SIM_DEVICE_VF);
+	set32(fn, IOV(PCI_SRIOV_SUP_PGSIZE), 0x553);
+	set32(fn, IOV(PCI_SRIOV_SYS_PGSIZE), 1);
+	set32(fn, IOV(PCI_SRIOV_BAR), PCI_BASE_ADDRESS_MEM_TYPE_64 |
+	      PCI_BASE_ADDRESS_MEM_PREFETCH);
+}
+
 static void config_gpu(struct sim_fn *fn, const struct sim_slot *slot)
 {
 	const struct sim_model *model = slot->card.model;
@@ -340,6 +372,18 @@ static void config_gpu(struct sim_fn *fn, const struct sim_slot *slot)
 	set32(fn, SIM_EXT_CAP, PCI_EXT_CAP_ID_DSN | 1 << 16);
 	set32(fn, SIM_EXT_CAP + 4, lower_32_bits(slot->card.serial));
 	set32(fn, SIM_EXT_CAP + 8, upper_32_bits(slot->card.serial));
+	if (slot->card.sriov)
+		config_sriov(fn);
+}
+
+/* Its vendor and device ids read as ones: a scan of the bus does not find it. */
+static void config_vf(struct sim_fn *fn, const struct sim_model *model)
+{
+	config_head(fn, 0xffff, PCI_CLASS_DISPLAY_3D << 8, 0, card_wmask);
+	sim_set16(fn, PCI_VENDOR_ID, 0xffff);
+	sim_set16(fn, PCI_SUBSYSTEM_VENDOR_ID, model->sub_vendor);
+	sim_set16(fn, PCI_SUBSYSTEM_ID, model->sub_device);
+	config_express(fn, PCI_EXP_TYPE_ENDPOINT, 0, &model->link, 0);
 }
 
 static void config_audio(struct sim_fn *fn, const struct sim_slot *slot)
@@ -377,6 +421,22 @@ void sim_config_card(struct sim_slot *slot)
 		memset(&slot->card.fn[1], 0, sizeof(slot->card.fn[1]));
 	if (slot->card.bridged)
 		config_card_bridge(&slot->card.bridge, slot->card.model);
+	config_vf(&slot->card.vf, slot->card.model);
+}
+
+/**
+ * sim_config_has_vf() - whether a virtual function is enabled
+ * @card: the card
+ * @number: which, from 0
+ */
+bool sim_config_has_vf(const struct sim_card *card, unsigned int number)
+{
+	const struct sim_fn *fn = &card->fn[0];
+
+	/* Of a card that can have none these cannot be written. */
+	return sim_get16(fn, IOV(PCI_SRIOV_CTRL)) & PCI_SRIOV_CTRL_VFE &&
+	       number < sim_get16(fn, IOV(PCI_SRIOV_NUM_VF)) &&
+	       number < SIM_VFS;
 }
 
 /**
@@ -419,10 +479,8 @@ void sim_config_windows(struct sim_fn *fn, u32 low, u32 low_bytes, u64 high,
 	set32(fn, PCI_PREF_LIMIT_UPPER32, upper_32_bits(limit));
 }
 
-static void preset_bar(struct sim_fn *fn, unsigned int bar, u64 base)
+static void preset_bar(struct sim_fn *fn, int where, u64 base)
 {
-	int where = PCI_BASE_ADDRESS_0 + 4 * bar;
-
 	set32(fn, where, lower_32_bits(base) | fn->cfg[where]);
 	set32(fn, where + 4, upper_32_bits(base));
 }
@@ -436,8 +494,27 @@ void sim_config_bars(struct sim_slot *slot, u64 base)
 {
 	const struct sim_model *model = slot->card.model;
 
-	preset_bar(&slot->card.fn[0], model->bar, base);
-	preset_bar(&slot->card.fn[0], model->aux_bar, base + model->bar_bytes);
+	struct sim_fn *fn = &slot->card.fn[0];
+
+	preset_bar(fn, PCI_BASE_ADDRESS_0 + 4 * model->bar, base);
+	preset_bar(fn, PCI_BASE_ADDRESS_0 + 4 * model->aux_bar,
+		   base + model->bar_bytes);
+	if (slot->card.sriov)
+		preset_bar(fn, IOV(PCI_SRIOV_BAR),
+			   base + model->bar_bytes + SIM_VF_BYTES);
+}
+
+/**
+ * sim_config_bytes() - how much address space sim_config_bars() uses
+ * @slot: a slot with a card of usual size
+ */
+u64 sim_config_bytes(const struct sim_slot *slot)
+{
+	const struct sim_model *model = slot->card.model;
+
+	return model->bar_bytes +
+	       (slot->card.sriov ? (SIM_VFS + 1) * (u64)SIM_VF_BYTES :
+				   model->aux_bytes);
 }
 
 /**

@@ -88,6 +88,7 @@ static struct sim_card_spec card_now(const struct cfg_slot *cfg)
 	spec.model = slot->port.present ? slot->card.model : NULL;
 	spec.audio = spec.model && slot->card.audio;
 	spec.bridge = spec.model && slot->card.bridged;
+	spec.sriov = spec.model && slot->card.sriov;
 	raw_spin_unlock_irq(&slot->port.lock);
 	return spec;
 }
@@ -99,10 +100,11 @@ static ssize_t slot_model_show(struct config_item *item, char *page)
 	mutex_lock(&sim.lock);
 	spec = card_now(slot_of_item(item));
 	mutex_unlock(&sim.lock);
-	return sysfs_emit(page, "%s%s%s\n",
+	return sysfs_emit(page, "%s%s%s%s\n",
 			  spec.model ? spec.model->name : "none",
 			  spec.audio ? " audio" : "",
-			  spec.bridge ? " bridge" : "");
+			  spec.bridge ? " bridge" : "",
+			  spec.sriov ? " sriov" : "");
 }
 
 /* Pulls the card, or puts one in where there is none. */

@@ -20,6 +20,10 @@
  * whose files somebody reads, and to hold the next removal: until it is
  * released, or until nobody uses the device any more, as vendors' drivers do.
  *
+ * A GPU that can have virtual functions gets them by sriov_numvfs, or by an order:
+ * then they come and go without pci_rescan_remove_lock, as a vendor's driver lets
+ * them. No driver binds to them.
+ *
  * A held removal sleeps under the rescan lock, as real ones do: no other
  * removal or scan on the host can go on meanwhile. Unloading releases it.
  */
@@ -41,6 +45,9 @@
  * struct sim_gpu - a GPU that the driver is bound to
  * @kref: one for the driver and one for each open file
  * @slot: where it is; stays in memory while the module does
+ * @pdev: its device; until @gone
+ * @vf_mutex: serialises what makes virtual functions come and go with the end of
+ *	@pdev. Taken under the rescan lock or without it
  * @users: open files, and one more while @persistent; protected by sim_gpu_mutex
  * @persistent: the driver holds the GPU itself; protected by sim_gpu_mutex
  * @gone: the device was removed; protected by sim_gpu_mutex
@@ -48,6 +55,9 @@
 struct sim_gpu {
 	struct kref kref;
 	struct sim_slot *slot;
+	struct pci_dev *pdev;
+	/* Covers virtual functions. */
+	struct mutex vf_mutex;
 	unsigned int users;
 	bool persistent;
 	bool gone;
@@ -179,7 +189,7 @@ static int gpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	struct sim_gpu *gpu;
 	int ret;
 
-	if (!slot || PCI_FUNC(pdev->devfn))
+	if (!slot || pdev->devfn)
 		return -ENODEV;
 	ret = probe_orders(slot);
 	if (ret)
@@ -190,6 +200,8 @@ static int gpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -ENOMEM;
 	kref_init(&gpu->kref);
 	gpu->slot = slot;
+	gpu->pdev = pdev;
+	mutex_init(&gpu->vf_mutex);
 	pci_set_drvdata(pdev, gpu);
 	mutex_lock(&sim_gpu_mutex);
 	slot->gpu = gpu;
@@ -226,6 +238,52 @@ static void release(struct sim_knobs *knobs)
 	knobs->remove_open = false;
 }
 
+static int gpu_set_vfs(struct sim_gpu *gpu, int count)
+{
+	bool gone;
+	int ret = 0;
+
+	mutex_lock(&gpu->vf_mutex);
+	mutex_lock(&sim_gpu_mutex);
+	gone = gpu->gone;
+	mutex_unlock(&sim_gpu_mutex);
+	if (gone)
+		ret = -ENODEV;
+	else if (count)
+		ret = pci_enable_sriov(gpu->pdev, count);
+	else
+		pci_disable_sriov(gpu->pdev);
+	mutex_unlock(&gpu->vf_mutex);
+	return ret;
+}
+
+/* By sriov_numvfs. */
+static int gpu_sriov_configure(struct pci_dev *pdev, int count)
+{
+	return gpu_set_vfs(pci_get_drvdata(pdev), count) ?: count;
+}
+
+/* By itself, as drivers do from probe, devlink or their own files. */
+static int order_vfs(struct sim_slot *slot, const char *number)
+{
+	struct sim_gpu *gpu;
+	unsigned int count;
+	int ret;
+
+	if (kstrtouint(number, 10, &count) || count > SIM_VFS)
+		return -EINVAL;
+	mutex_lock(&sim_gpu_mutex);
+	gpu = slot->gpu;
+	if (gpu)
+		kref_get(&gpu->kref);
+	mutex_unlock(&sim_gpu_mutex);
+	if (!gpu)
+		return -ENODEV;
+	ret = gpu_set_vfs(gpu, count);
+	kref_put(&gpu->kref, gpu_free);
+	return ret;
+}
+
 static void gpu_remove(struct pci_dev *pdev)
 {
 	struct sim_gpu *gpu = pci_get_drvdata(pdev);
@@ -239,6 +297,9 @@ static void gpu_remove(struct pci_dev *pdev)
 	release(&slot->knobs);
 	mutex_unlock(&sim_gpu_mutex);
 
+	mutex_lock(&gpu->vf_mutex);
+	pci_disable_sriov(pdev);
+	mutex_unlock(&gpu->vf_mutex);
 	device_destroy(gpu_class, gpu_devt + sim_slot_minor(slot));
 	kref_put(&gpu->kref, gpu_free);
 }
@@ -308,6 +369,7 @@ static struct pci_driver gpu_driver = {
 	.id_table = gpu_ids,
 	.probe = gpu_probe,
 	.remove = gpu_remove,
+	.sriov_configure = gpu_sriov_configure,
 	.dev_groups = gpu_groups,
 };
 
@@ -372,13 +434,17 @@ static int parse_order(struct sim_knobs *knobs, const char *order)
  * sim_driver_order() - tell the driver what to do next time
  * @slot: for the GPU in this slot
  * @order: "probe-fail [COUNT]", "probe-slow MS", "bound-slow MS",
- *	"remove-block", "remove-wait-close", "remove-release", or "none" of them
+ *	"remove-block", "remove-wait-close", "remove-release", or "none" of
+ *	them; or, at once, to have "vfs COUNT" virtual functions
  *
- * Return: 0, or -EINVAL for any other order.
+ * Return: 0, -EINVAL for any other order, or why there are no virtual functions.
  */
 int sim_driver_order(struct sim_slot *slot, const char *order)
 {
 	int ret;
+
+	if (!strncmp(order, "vfs ", 4))
+		return order_vfs(slot, order + 4);
 
 	mutex_lock(&sim_gpu_mutex);
 	ret = parse_order(&slot->knobs, order);

@@ -199,9 +199,10 @@ static void model_show(struct sim_port *port, char *text, size_t size)
 {
 	const struct sim_card *card = &sim_slot_of(port)->card;
 
-	scnprintf(text, size, "%s%s%s\n", what_is_in(port),
+	scnprintf(text, size, "%s%s%s%s\n", what_is_in(port),
 		  port->present && card->audio ? " audio" : "",
-		  port->present && card->bridged ? " bridge" : "");
+		  port->present && card->bridged ? " bridge" : "",
+		  port->present && card->sriov ? " sriov" : "");
 }
 
 static int model_store(struct sim_port *port, char *text)

@@ -50,7 +50,7 @@ MODULE_PARM_DESC(domains, "PCI domains that the switches are spread over [as man
 
 static char *gpus;
 module_param(gpus, charp, 0444);
-MODULE_PARM_DESC(gpus, "what is in the slots: SWITCH.SLOT[-SLOT]:MODEL[:off|:on][:audio][:bridge][:nohp],... with * for all");
+MODULE_PARM_DESC(gpus, "what is in the slots: SWITCH.SLOT[-SLOT]:MODEL[:off|:on][:audio][:bridge][:sriov][:nohp],... with * for all");
 
 static int set_latency(const char *value, const struct kernel_param *param)
 {
@@ -93,6 +93,10 @@ MODULE_PARM_DESC(button, "slots have an attention button, which mode pciehp then
 static unsigned int window_gib = 512;
 module_param(window_gib, uint, 0444);
 MODULE_PARM_DESC(window_gib, "memory window of each slot in GiB, a power of two [512]");
+
+static unsigned int slot_number;
+module_param(slot_number, uint, 0444);
+MODULE_PARM_DESC(slot_number, "device number that the slots of mode own are registered for; some kernels say 0xfe or 0xfeff for all devices [0]");
 
 static bool knobs = true;
 module_param(knobs, bool, 0444);
@@ -178,6 +182,21 @@ static int set_numbers(void)
 		return -EINVAL;
 	}
 	sim.uplink = uplink;
+	return 0;
+}
+
+/* The PCI core keeps it in a field whose size depends on the kernel. */
+static int set_slot_number(void)
+{
+	const struct pci_slot *slot;
+	unsigned int most = BIT(BITS_PER_BYTE * sizeof(slot->number)) - 1;
+
+	if (slot_number > most) {
+		pr_err("slot_number=%#x: must be 0 to %#x on this kernel\n",
+		       slot_number, most);
+		return -EINVAL;
+	}
+	sim.slot_number = slot_number;
 	return 0;
 }
 
@@ -326,7 +345,8 @@ static int __init sim_init(void)
 {
 	int ret;
 
-	ret = set_mode() ?: set_size() ?: set_numbers() ?: set_rest();
+	ret = set_mode() ?: set_size() ?: set_numbers() ?: set_slot_number() ?:
+	      set_rest();
 	if (ret)
 		return ret;
 	sim_config_init();

@@ -82,9 +82,14 @@ static int mark_gone(struct pci_dev *pdev, void *unused)
 	return 0;
 }
 
+/*
+ * Virtual functions go with the driver that made them, which can be at it just
+ * now: so this does not walk the list of devices.
+ */
 static void remove_devices(struct pci_dev *port, bool gone)
 {
-	struct pci_dev *pdev, *next;
+	unsigned int devfn = SIM_FUNCTIONS;
+	struct pci_dev *pdev;
 	struct pci_bus *bus;
 
 	pci_lock_rescan_remove();
@@ -92,9 +97,12 @@ static void remove_devices(struct pci_dev *port, bool gone)
 	if (bus) {
 		if (gone)
 			pci_walk_bus(bus, mark_gone, NULL);
-		list_for_each_entry_safe_reverse(pdev, next, &bus->devices,
-						 bus_list)
-			pci_stop_and_remove_bus_device(pdev);
+		while (devfn--) {
+			pdev = pci_get_slot(bus, devfn);
+			if (pdev)
+				pci_stop_and_remove_bus_device(pdev);
+			pci_dev_put(pdev);
+		}
 	}
 	pci_unlock_rescan_remove();
 }
@@ -281,7 +289,8 @@ static void own_register(struct sim_slot *slot, struct pci_dev *port)
 		return;
 
 	slot->hotplug.ops = &own_slot_ops;
-	slot->error = pci_hp_register(&slot->hotplug, bus, 0, slot->name);
+	slot->error = pci_hp_register(&slot->hotplug, bus, sim.slot_number,
+				      slot->name);
 	if (slot->error) {
 		pr_err("slot %s cannot be registered: error %d\n", slot->name,
 		       slot->error);

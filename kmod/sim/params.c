@@ -9,8 +9,8 @@
  * A list is comma separated items ``SWITCH.SLOT[-SLOT]:MODEL[:OPTION]...``.
  * SWITCH and SLOT count from 0; ``*`` stands for all of them, and a lone ``*``
  * for every slot there is. MODEL is a name of the model table, or ``none``.
- * Options are ``on`` (the default), ``off``, ``audio``, ``bridge``, and ``nohp``
- * for a port without a hot-plug controller. Later items override earlier ones,
+ * Options are ``on`` (the default), ``off``, ``audio``, ``bridge``, ``sriov``, and
+ * ``nohp`` for a port without a hot-plug controller. Later items override earlier ones,
  * so that exceptions can follow a rule.
  *
  * Nothing here allocates, locks or prints: an error is a sentence that names
@@ -130,10 +130,12 @@ static const char *parse_options(struct span rest, struct sim_card_spec *spec)
 			spec->audio = true;
 		else if (span_is(&option, "bridge"))
 			spec->bridge = true;
+		else if (span_is(&option, "sriov"))
+			spec->sriov = true;
 		else if (span_is(&option, "nohp"))
 			spec->nohp = true;
 		else
-			return "an option is one of on, off, audio, bridge, nohp";
+			return "an option is one of on, off, audio, bridge, sriov, nohp";
 	}
 	return NULL;
 }
@@ -231,6 +233,7 @@ int sim_parse_card(const char *text, struct sim_card_spec *spec)
 	found.model = sim_model_find(name.at, span_len(&name));
 	found.audio = false;
 	found.bridge = false;
+	found.sriov = false;
 	/* A space that was taken is followed by a word. */
 	while (rest.at > word.end) {
 		word = span_take(&rest, ' ');
@@ -238,6 +241,8 @@ int sim_parse_card(const char *text, struct sim_card_spec *spec)
 			found.audio = true;
 		else if (span_is(&word, "bridge") && !found.bridge)
 			found.bridge = true;
+		else if (span_is(&word, "sriov") && !found.sriov)
+			found.sriov = true;
 		else
 			return -EINVAL;
 	}

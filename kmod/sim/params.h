@@ -13,6 +13,7 @@
  * @off: the GPU is there but its slot is not powered
  * @audio: the GPU has an audio function beside it
  * @bridge: the GPU is behind a bridge of the card
+ * @sriov: the GPU can have virtual functions
  * @nohp: the port has no hot-plug controller
  * @window_mib: prefetchable window of the port, 0 for what the parameter says,
  *	SIM_NO_WINDOW for none
@@ -22,6 +23,7 @@ struct sim_card_spec {
 	bool off;
 	bool audio;
 	bool bridge;
+	bool sriov;
 	bool nohp;
 	unsigned int window_mib;
 };

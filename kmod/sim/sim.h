@@ -21,6 +21,7 @@
 #define SIM_DEVICE_DOWNSTREAM	0x0102
 #define SIM_DEVICE_BRIDGE	0x0103
 #define SIM_DEVICE_AUDIO	0x0200
+#define SIM_DEVICE_VF		0x0300
 
 #define SIM_DRIVER_NAME		"gpufabric-sim-gpu"
 /* No driver has this name: a function with this override stays unbound. */
@@ -31,7 +32,12 @@
 #define SIM_PM_CAP		0x7c
 #define SIM_MSI_CAP		0x84
 #define SIM_EXT_CAP		0x100
+#define SIM_IOV_CAP		0x180
 #define SIM_FUNCTIONS		2
+/* Virtual functions of a card that can have some, and the BAR of each. */
+#define SIM_VFS			31
+#define SIM_VF_FIRST		SIM_FUNCTIONS
+#define SIM_VF_BYTES		SZ_256M
 #define SIM_MAX_SLOTS		253
 /* A link that was reset takes at least so long to train. */
 #define SIM_RETRAIN_MS		30
@@ -214,9 +220,12 @@ struct sim_port {
  * @serial: device serial number, kept when the card is put back
  * @audio: there is a second function
  * @bridged: the GPU is behind a bridge
+ * @sriov: the GPU can have virtual functions
  * @bar_bytes: size of the large BAR, 0 for the model's
  * @fn: configuration spaces, powered or not
  * @bridge: configuration space of the bridge
+ * @vf: configuration space of a virtual function; all are alike, and whether
+ *	there are any is a matter of the first of @fn
  *
  * Protected by the lock of the slot's port.
  */
@@ -225,9 +234,11 @@ struct sim_card {
 	u64 serial;
 	bool audio;
 	bool bridged;
+	bool sriov;
 	u64 bar_bytes;
 	struct sim_fn fn[SIM_FUNCTIONS];
 	struct sim_fn bridge;
+	struct sim_fn vf;
 };
 
 /**
@@ -391,6 +402,7 @@ struct sim_domain {
  * @uplink: the root ports are hot-plug ports, too
  * @button: slots have an attention button
  * @window_gib: prefetchable memory window of each slot
+ * @slot_number: device number that slots are registered for in mode=own
  * @node: NUMA node of each domain
  * @parent: parent of the host bridges
  * @sw: the switches, then those added at run time; an entry is set once
@@ -412,6 +424,7 @@ struct sim {
 	bool uplink;
 	bool button;
 	unsigned int window_gib;
+	unsigned int slot_number;
 	int *node;
 	struct device *parent;
 	struct sim_switch **sw;
@@ -464,6 +477,8 @@ void sim_config_upstream(struct sim_fn *fn);
 void sim_config_port(struct sim_slot *slot);
 void sim_config_card(struct sim_slot *slot);
 void sim_config_bars(struct sim_slot *slot, u64 base);
+u64 sim_config_bytes(const struct sim_slot *slot);
+bool sim_config_has_vf(const struct sim_card *card, unsigned int number);
 void sim_config_buses(struct sim_fn *fn, u8 primary, u8 secondary,
 		      u8 subordinate);
 void sim_config_windows(struct sim_fn *fn, u32 low, u32 low_bytes, u64 high,

@@ -59,6 +59,7 @@ static void slot_status(struct sim_port *port, u16 status)
 	for (i = 0; i < SIM_FUNCTIONS; i++)
 		sim_set16(&card->fn[i], LNKSTA, status);
 	sim_set16(&card->bridge, LNKSTA, status);
+	sim_set16(&card->vf, LNKSTA, status);
 }
 
 static void slot_event(struct sim_port *port)
@@ -88,6 +89,7 @@ void sim_slot_fill(struct sim_slot *slot, const struct sim_card_spec *spec)
 	slot->card.model = spec->model;
 	slot->card.audio = spec->audio;
 	slot->card.bridged = spec->bridge;
+	slot->card.sriov = spec->sriov;
 	slot->card.serial = (u64)SIM_VENDOR_ID << 48 |
 			    (u64)(spec->model->device & 0xff) << 40 |
 			    (u64)slot->inserts << 32 |

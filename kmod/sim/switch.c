@@ -116,7 +116,7 @@ static void preset_card(struct sim_slot *slot)
 	u64 base = slot->sw->range[SIM_HIGH].start + slot->window_at;
 
 	if (slot->port.link_up && IS_ALIGNED(base, model->bar_bytes) &&
-	    model->bar_bytes + model->aux_bytes <= slot->window_bytes)
+	    sim_config_bytes(slot) <= slot->window_bytes)
 		sim_config_bars(slot, base);
 }
 

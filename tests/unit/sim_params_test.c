@@ -74,6 +74,8 @@ static void lists(void)
 
 	ok(!parse("0.0:l40s:bridge,0.1:l40s"), "a card with a bridge");
 	ok(at(0, 0)->bridge && !at(0, 1)->bridge, "is one, and no other");
+	ok(!parse("0.0:l40s:sriov,0.1:l40s"), "a card with virtual functions");
+	ok(at(0, 0)->sriov && !at(0, 1)->sriov, "is one, and no other");
 	ok(!parse("*:none:nohp,0.1:l40s:off:nohp,0.2:l40s"),
 	   "ports without a controller, empty or not");
 	ok(at(2, 3)->nohp && at(0, 1)->nohp && at(0, 1)->off && !at(0, 2)->nohp,
@@ -112,7 +114,7 @@ static const struct refusal {
 	{ "3.0:l40s",
 	  "item 1 \"3.0:l40s\": there is no such switch, see switches=" },
 	{ "0.0:l40s:maybe",
-	  "item 1 \"0.0:l40s:maybe\": an option is one of on, off, audio, bridge, nohp" },
+	  "item 1 \"0.0:l40s:maybe\": an option is one of on, off, audio, bridge, sriov, nohp" },
 	{ "0.0:l40s,",
 	  "item 1 \"0.0:l40s\": nothing follows the last comma" },
 	{ ",0.0:l40s",
@@ -166,17 +168,21 @@ static void short_buffer(void)
 static void one_card(const char *text, int ret, const char *model, bool audio,
 		     bool bridge)
 {
-	struct sim_card_spec spec = { sim_model_at(0), true, true, true, true, 0 };
+	struct sim_card_spec spec = {
+		.model = sim_model_at(0), .off = true, .audio = true, .bridge = true,
+		.sriov = true, .nohp = true
+	};
 	char *copy = strdup(text);
 	int got = sim_parse_card(copy, &spec);
 
 	free(copy);
 	if (ret)
 		ok(got == ret && spec.model == sim_model_at(0) && spec.audio &&
-		   spec.bridge,
+		   spec.bridge && spec.sriov,
 		   "card \"%s\" is refused and changes nothing", text);
 	else
 		ok(!got && spec.audio == audio && spec.bridge == bridge &&
+		   spec.sriov == !!strstr(text, "sriov") &&
 		   spec.off && spec.nohp &&
 		   !strcmp(spec.model ? spec.model->name : "none", model),
 		   "card \"%s\" is %s", text, model);
@@ -190,6 +196,9 @@ static void cards_by_hand(void)
 	one_card("l40s bridge", 0, "l40s", false, true);
 	one_card("l40s audio bridge", 0, "l40s", true, true);
 	one_card("l40s bridge audio\n", 0, "l40s", true, true);
+	one_card("l40s sriov", 0, "l40s", false, false);
+	one_card("l40s sriov audio\n", 0, "l40s", true, false);
+	one_card("l40s sriov sriov", -EINVAL, NULL, false, false);
 	one_card("none", 0, "none", false, false);
 	one_card("", -EINVAL, NULL, false, false);
 	one_card("\n", -EINVAL, NULL, false, false);
