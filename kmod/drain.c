@@ -6,6 +6,8 @@
  * touched, so there is nothing to wait for. A drain is the first half of a
  * removal. It is announced, bounded by a deadline and bound to the socket that
  * asked, and the generation that it returns is the ticket for the second half.
+ * The operation that is accepted with it owns the slot: from then on nothing of
+ * this ends the drain but the operation.
  */
 #include <linux/slab.h>
 #include <net/genetlink.h>
@@ -84,6 +86,10 @@ int gpufabric_nl_drain_doit(struct sk_buff *skb, struct genl_info *info)
 
 static int check_abort(const struct gf_check *slot, const char **why)
 {
+	if (slot->busy) {
+		*why = "an operation is under way on this slot, wait for it to end";
+		return -EBUSY;
+	}
 	if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING)
 		return GF_NEED_NOTHING;
 	*why = "the slot is not being drained, there is nothing to take back";

@@ -83,10 +83,7 @@ int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 
 	if (previous == GPUFABRIC_SLOT_STATE_DRAINING) {
 		gf.nr_draining--;
-		slot->drain_port = 0;
-		slot->drain_deadline = 0;
-		/* Runs dry by itself when it is past this point already. */
-		cancel_delayed_work(&slot->drain_work);
+		gf_slot_drain_claim(slot);
 	}
 	if (next == GPUFABRIC_SLOT_STATE_DRAINING)
 		gf.nr_draining++;
@@ -363,10 +360,25 @@ static void drain_expired(struct work_struct *work)
 					    drain_work.work);
 
 	mutex_lock(&gf.lock);
-	if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING &&
+	if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING && !slot->op &&
 	    time_after_eq(jiffies, slot->drain_end))
 		gf_slot_drain_end(slot);
 	mutex_unlock(&gf.lock);
+}
+
+/**
+ * gf_slot_drain_claim() - end what ends a drain: its deadline and its client
+ * @slot: slot; caller holds the fabric's lock
+ *
+ * The drain is over, or an operation has used it and decides how it ends.
+ */
+void gf_slot_drain_claim(struct gf_slot *slot)
+{
+	gf_assert_locked();
+	slot->drain_port = 0;
+	slot->drain_deadline = 0;
+	/* Runs dry by itself when it is past this point already. */
+	cancel_delayed_work(&slot->drain_work);
 }
 
 /**
@@ -393,7 +405,7 @@ void gf_slot_port_closed(u32 port)
 		return;
 	xa_for_each(&gf.slots, id, slot) {
 		if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING &&
-		    slot->drain_port == port)
+		    !slot->op && slot->drain_port == port)
 			gf_slot_drain_end(slot);
 	}
 }

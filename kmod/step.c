@@ -565,10 +565,27 @@ void gf_step_watchdog(struct work_struct *work)
 	step->phase_us[GPUFABRIC_PHASE_TOTAL] =
 		us_between(step->start, ktime_get());
 	note_result(step);
-	gf_slot_fail(slot, GF_EXPIRED, GPUFABRIC_CAUSE_TIMEOUT, step->text);
+	/* While a worker is out, the slot changes by its step alone. */
+	WARN_ON_ONCE(gf_slot_fail(slot, GF_EXPIRED, GPUFABRIC_CAUSE_TIMEOUT,
+				  step->text));
 	record(step);
 	gf_step_ended(step);
 	mutex_unlock(&gf.lock);
+}
+
+/*
+ * A removal waits for the additions. A GPU that was pulled and put in anew
+ * meanwhile was announced as ready again, and nobody has drained it.
+ */
+static void refuse_step(struct gf_step *step)
+{
+	step->refused = true;
+	step->error = -ESTALE;
+	strscpy(step->text, "the slot has changed since the request was accepted, drain it again",
+		sizeof(step->text));
+	note_result(step);
+	gf_history_step(step);
+	gf_step_failed(step);
 }
 
 /**
@@ -576,21 +593,28 @@ void gf_step_watchdog(struct work_struct *work)
  * @step: step of an operation in a new stage
  * @need: what to do
  * @undo: the step undoes an attach of its own operation
+ *
+ * A slot whose state does not allow that is left alone, and the step has failed.
  */
 void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo)
 {
+	struct gf_slot *slot = step->slot;
+
 	gf_assert_locked();
 	step->need = need;
-	step->running = true;
 	step->error = 0;
-	step->slot->step = step;
+	memset(step->phase_us, 0, sizeof(step->phase_us));
+	/* The state changes, and is announced, with its operation in sight. */
+	slot->step = step;
+	if (gf_slot_trigger(slot, need == GF_NEED_ATTACH ? GF_ATTACH :
+				  undo ? GF_UNDO : GF_DETACH)) {
+		slot->step = NULL;
+		refuse_step(step);
+		return;
+	}
+	step->running = true;
 	step->op->pending++;
 	kref_get(&step->op->ref);
-	memset(step->phase_us, 0, sizeof(step->phase_us));
-	if (need == GF_NEED_ATTACH)
-		gf_slot_trigger(step->slot, GF_ATTACH);
-	else
-		gf_slot_trigger(step->slot, undo ? GF_UNDO : GF_DETACH);
 	if (need != GF_NEED_ATTACH || enter_turns(step))
 		queue_work(gf.work_wq, &step->work);
 }
