@@ -38,6 +38,7 @@ static int change_at_once(struct sk_buff *skb, struct genl_info *info,
 					 struct genl_info *info))
 {
 	struct gf_picks *picks = gf_picks_alloc(info, GPUFABRIC_A_MEMBER);
+	struct sk_buff *reply = NULL;
 	struct gf_who who;
 	unsigned int i;
 	int err;
@@ -52,12 +53,16 @@ static int change_at_once(struct sk_buff *skb, struct genl_info *info,
 		err = gf_pick_refuse(info, NULL, -EINVAL, "name at least one slot");
 	if (!err)
 		err = gf_picks_judge(info, picks, NULL, check);
+	if (!err) {
+		reply = gf_reply_alloc(picks->count);
+		err = reply ? 0 : -ENOMEM;
+	}
 	for (i = 0; !err && i < picks->count; i++) {
 		change(picks->picks[i].slot, info);
 		gf_history_request(picks->picks[i].slot, kind, &who);
 	}
 	if (!err)
-		err = gf_reply(skb, info, fill_picks, picks);
+		gf_reply_send(reply, skb, info, fill_picks, picks);
 	mutex_unlock(&gf.lock);
 	gf_who_drop(&who);
 	kvfree(picks);
