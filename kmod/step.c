@@ -27,6 +27,7 @@
 #include "stats.h"
 #include "switch.h"
 #include "trace.h"
+#include "unbind.h"
 
 /*
  * How long a slot driver may take from power to functions: a second each for the
@@ -307,9 +308,19 @@ static bool announce_checked(struct gf_step *step)
 	return go_on;
 }
 
+/*
+ * Drivers let go first, without the rescan lock, so that one that does not stops
+ * no other slot.
+ */
 static int power_off(struct gf_slot *slot)
 {
-	return slot->backend->detach(slot);
+	LIST_HEAD(functions);
+	int err;
+
+	gf_unbind(slot, &functions);
+	err = slot->backend->detach(slot);
+	gf_unbind_end(&functions);
+	return err;
 }
 
 /*
