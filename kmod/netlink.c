@@ -16,6 +16,7 @@
 
 #include "compat.h"
 #include "composition.h"
+#include "event.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "slot.h"
@@ -246,13 +247,17 @@ int __init gf_netlink_start(void)
 	if (err)
 		return err;
 	err = genl_register_family(&gf_family);
-	if (err)
+	if (err) {
 		netlink_unregister_notifier(&socket_notifier);
-	return err;
+		return err;
+	}
+	gf_event_enable(true);
+	return 0;
 }
 
 void gf_netlink_stop(void)
 {
+	gf_event_enable(false);
 	genl_unregister_family(&gf_family);
 	netlink_unregister_notifier(&socket_notifier);
 }
