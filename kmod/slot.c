@@ -288,11 +288,13 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, before);
 }
 
+/*
+ * Holds no reference: a slot is disposed of when nobody queues this any more but
+ * the work itself, and cancels it then.
+ */
 static void refresh_later(struct gf_slot *slot, unsigned int ms)
 {
-	gf_slot_get(slot);
-	if (mod_delayed_work(gf.scan_wq, &slot->refresh, msecs_to_jiffies(ms)))
-		gf_slot_put(slot);
+	mod_delayed_work(gf.scan_wq, &slot->refresh, msecs_to_jiffies(ms));
 }
 
 /* Where nobody else removes a GPU whose link went down, and no operation is. */
@@ -340,12 +342,13 @@ static void refresh_run(struct work_struct *work)
 		gf_inventory_queue();
 	if (!IS_ERR(snap))
 		gf_snapshot_free(snap);
-	gf_slot_put(slot);
 }
 
 /**
  * gf_slot_refresh_queue() - look at a slot soon
- * @slot: slot
+ * @slot: slot that is not disposed of: the caller holds &gf_notify_lock and found
+ *	it there, or the fabric's lock and it is not retired, or is the inventory
+ *	worker
  *
  * May be called from the bus notifier.
  */
@@ -598,8 +601,7 @@ static void slot_dispose(struct gf_slot *slot)
 {
 	gf_notify_remove_slot(slot);
 	cancel_delayed_work_sync(&slot->drain_work);
-	if (cancel_delayed_work_sync(&slot->refresh))
-		gf_slot_put(slot);
+	cancel_delayed_work_sync(&slot->refresh);
 	/* The uevent worker sees that the slot retired and removes devices. */
 	gf_slot_publish(slot);
 	flush_work(&slot->publish);
