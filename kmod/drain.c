@@ -6,6 +6,8 @@
  * touched, so there is nothing to wait for. A drain is the first half of a
  * removal. It is announced, bounded by a deadline and bound to the socket that
  * asked, and the generation that it returns is the ticket for the second half.
+ * The operation that is accepted with it owns the slot: from then on nothing of
+ * this ends the drain but the operation.
  */
 #include <linux/slab.h>
 #include <net/genetlink.h>
@@ -36,6 +38,7 @@ static int change_at_once(struct sk_buff *skb, struct genl_info *info,
 					 struct genl_info *info))
 {
 	struct gf_picks *picks = gf_picks_alloc(info, GPUFABRIC_A_MEMBER);
+	struct sk_buff *reply = NULL;
 	struct gf_who who;
 	unsigned int i;
 	int err;
@@ -50,12 +53,16 @@ static int change_at_once(struct sk_buff *skb, struct genl_info *info,
 		err = gf_pick_refuse(info, NULL, -EINVAL, "name at least one slot");
 	if (!err)
 		err = gf_picks_judge(info, picks, NULL, check);
+	if (!err) {
+		reply = gf_reply_alloc(picks->count);
+		err = reply ? 0 : -ENOMEM;
+	}
 	for (i = 0; !err && i < picks->count; i++) {
 		change(picks->picks[i].slot, info);
 		gf_history_request(picks->picks[i].slot, kind, &who);
 	}
 	if (!err)
-		err = gf_reply(skb, info, fill_picks, picks);
+		gf_reply_send(reply, skb, info, fill_picks, picks);
 	mutex_unlock(&gf.lock);
 	gf_who_drop(&who);
 	kvfree(picks);
@@ -84,6 +91,10 @@ int gpufabric_nl_drain_doit(struct sk_buff *skb, struct genl_info *info)
 
 static int check_abort(const struct gf_check *slot, const char **why)
 {
+	if (slot->busy) {
+		*why = "an operation is under way on this slot, wait for it to end";
+		return -EBUSY;
+	}
 	if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING)
 		return GF_NEED_NOTHING;
 	*why = "the slot is not being drained, there is nothing to take back";

@@ -103,10 +103,28 @@ static void send_to(unsigned int group, bool private,
 		genlmsg_multicast(&gf_family, skb, 0, group, GFP_KERNEL);
 }
 
+/* The family is registered; under the fabric's lock. */
+static bool announcing;
+
+/**
+ * gf_event_enable() - begin or cease to send events
+ * @on: the family is registered; when it ceases to be, this comes before
+ *
+ * The numbers of groups mean nothing, or somebody else's groups, without it.
+ */
+void gf_event_enable(bool on)
+{
+	mutex_lock(&gf.lock);
+	announcing = on;
+	mutex_unlock(&gf.lock);
+}
+
 static void announce(struct gf_event *event)
 {
 	gf_assert_locked();
 	gf.sequence++;
+	if (!announcing)
+		return;
 	event->time = gf_now_ms();
 	send_to(GPUFABRIC_NLGRP_MONITOR, false, event);
 	send_to(GPUFABRIC_NLGRP_PRIVATE, true, event);

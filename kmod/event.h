@@ -9,6 +9,7 @@ struct gf_op;
 struct gf_slot;
 struct gf_switch;
 
+void gf_event_enable(bool on);
 void gf_event_slot(struct gf_slot *slot, enum gpufabric_event_kind kind,
 		   enum gpufabric_slot_state previous);
 void gf_event_switch(struct gf_switch *sw, enum gpufabric_event_kind kind);

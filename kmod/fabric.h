@@ -47,6 +47,7 @@ struct gf_history;
  *   pci_rescan_remove_lock -> &gf_notify_lock   (bus notifier)
  *   &gf_fabric.lock -> &gf_notify_lock
  *   device_lock of a PCI device -> &gf_holder_lock (bus notifier)
+ *   device_lock of a PCI device -> locks of its driver (steps that unbind it)
  * The fabric's lock is innermost but for the notifier's: it is dropped before
  * a slot driver is called or the rescan lock is taken, so whoever holds it
  * never waits for hardware. A slot driver is never called with the rescan

@@ -7,13 +7,15 @@
  * from it, and does not come back. The bus notifier is told of the beginning
  * and of the end of both, in the task that does it, so the oldest that has no
  * end is who to look for: a GPU's driver that does not let go, or pciehp that
- * removes a switch and waits for itself one level below.
+ * removes a switch and waits for itself one level below. What we unbind ourselves
+ * is left out: that is done without the lock.
  */
 #include <linux/jiffies.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 
 #include "holder.h"
+#include "unbind.h"
 
 /* Under the rescan lock there is one; by hand in sysfs there can be more. */
 #define GF_HOLDERS_MAX 8
@@ -58,7 +60,7 @@ static void begins(struct pci_dev *pdev, bool unbinds)
 {
 	struct gf_holder *holder = holder_of(pdev) ?: holder_of(NULL);
 
-	if (!holder)
+	if (!holder || (unbinds && gf_unbind_holds(pdev)))
 		return;
 	holder->pdev = pdev;
 	holder->unbinds = unbinds;

@@ -44,7 +44,13 @@ static void poll_run(struct work_struct *work);
 static DECLARE_WORK(scan_work, scan_run);
 static DECLARE_DELAYED_WORK(poll_work, poll_run);
 
-/* Set while the worker may be queued; cleared before it is flushed. */
+/* Innermost; taken in the bus notifier as well. */
+static DEFINE_SPINLOCK(scan_lock);
+
+/*
+ * The worker may be queued. Under scan_lock, so that nobody is between this and
+ * the queue when it is cleared.
+ */
 static bool scanning;
 
 static bool is_our_port(struct pci_dev *port)
@@ -356,23 +362,29 @@ static void poll_run(struct work_struct *work)
  */
 void gf_inventory_queue(void)
 {
-	if (READ_ONCE(scanning))
+	spin_lock(&scan_lock);
+	if (scanning)
 		queue_work(gf.scan_wq, &scan_work);
+	spin_unlock(&scan_lock);
+}
+
+static void allow_scans(bool on)
+{
+	spin_lock(&scan_lock);
+	WRITE_ONCE(scanning, on);
+	spin_unlock(&scan_lock);
 }
 
 /**
  * gf_inventory_start() - find the slots and keep looking
- *
- * Return: 0.
  */
-int gf_inventory_start(void)
+void gf_inventory_start(void)
 {
 	scan_run(NULL);
-	WRITE_ONCE(scanning, true);
+	allow_scans(true);
 	gf_inventory_queue();
 	queue_delayed_work(gf.scan_wq, &poll_work,
 			   msecs_to_jiffies(clamp(poll_ms, 100u, 60000u)));
-	return 0;
 }
 
 /**
@@ -385,7 +397,7 @@ void gf_inventory_stop(void)
 	struct gf_slot *slot;
 	unsigned long id = 0;
 
-	WRITE_ONCE(scanning, false);
+	allow_scans(false);
 	cancel_delayed_work_sync(&poll_work);
 	cancel_work_sync(&scan_work);
 	while ((slot = next_slot(&id))) {

@@ -80,25 +80,17 @@ static int __init gpufabric_init(void)
 	err = gf_notify_start();
 	if (err)
 		goto err_device;
-	err = gf_inventory_start();
-	if (err)
-		goto err_notify;
+	/* Before there is anything to announce, so that no event is missed. */
 	err = gf_netlink_start();
 	if (err)
-		goto err_inventory;
+		goto err_notify;
+	gf_inventory_start();
 	mutex_lock(&gf.lock);
 	pr_info("gpufabric: %u switches, %u slots\n", gf.nr_switches,
 		gf.nr_slots);
 	mutex_unlock(&gf.lock);
 	return 0;
 
-err_inventory:
-	gf_notify_stop();
-	gf_inventory_stop();
-	gf_device_stop();
-	free_queues();
-	gf_history_free();
-	return err;
 err_notify:
 	gf_notify_stop();
 err_device:

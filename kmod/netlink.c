@@ -16,12 +16,18 @@
 
 #include "compat.h"
 #include "composition.h"
+#include "event.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "slot.h"
 
 #define REPLY_SIZE_FIRST 2048
 #define REPLY_SIZE_MAX (256 * 1024)
+/* An operation and a composition with the longest texts, without its members. */
+#define REPLY_SIZE_CHANGE 2048
+/* A member: its nest, three numbers and the longest name. */
+#define REPLY_SIZE_MEMBER (4 * NLA_HDRLEN + 3 * sizeof(u32) + \
+			   NLA_ALIGN(NLA_HDRLEN + GPUFABRIC_SLOT_NAME_MAX + 1))
 
 static bool is_read(u8 command)
 {
@@ -143,7 +149,7 @@ static int fill_reply(struct sk_buff *skb, struct genl_info *info,
 }
 
 /**
- * gf_reply() - answer a request
+ * gf_reply() - answer a request that changes nothing
  * @request: the request as it came
  * @info: the request, parsed
  * @fill: puts the object
@@ -171,6 +177,45 @@ int gf_reply(struct sk_buff *request, struct genl_info *info, gf_fill_fn fill,
 		nlmsg_free(skb);
 	}
 	return -EMSGSIZE;
+}
+
+/**
+ * gf_reply_alloc() - memory for the answer to a request that changes something
+ * @members: how many slots the answer will list
+ *
+ * Whoever hears of an error must be able to rely on nothing having happened, so
+ * this comes before anything is changed.
+ *
+ * Return: for gf_reply_send() or nlmsg_free(); NULL without memory.
+ */
+struct sk_buff *gf_reply_alloc(unsigned int members)
+{
+	return genlmsg_new(REPLY_SIZE_CHANGE + members * REPLY_SIZE_MEMBER,
+			   GFP_KERNEL);
+}
+
+/**
+ * gf_reply_send() - answer a request that was carried out
+ * @reply: memory for the answer, used up
+ * @request: the request as it came
+ * @info: the request, parsed
+ * @fill: puts the object
+ * @object: the object
+ *
+ * Under the fabric's lock. A client whose socket takes no more has to look for
+ * itself: the request was carried out, and no error may say otherwise.
+ */
+void gf_reply_send(struct sk_buff *reply, struct sk_buff *request,
+		   struct genl_info *info, gf_fill_fn fill, void *object)
+{
+	struct gf_reader reader;
+
+	gf_assert_locked();
+	gf_reader_of(&reader, request);
+	if (WARN_ON_ONCE(fill_reply(reply, info, &reader, fill, object)))
+		nlmsg_free(reply);
+	else
+		genlmsg_reply(reply, info);
 }
 
 static int socket_closed(struct notifier_block *nb, unsigned long action,
@@ -202,13 +247,17 @@ int __init gf_netlink_start(void)
 	if (err)
 		return err;
 	err = genl_register_family(&gf_family);
-	if (err)
+	if (err) {
 		netlink_unregister_notifier(&socket_notifier);
-	return err;
+		return err;
+	}
+	gf_event_enable(true);
+	return 0;
 }
 
 void gf_netlink_stop(void)
 {
+	gf_event_enable(false);
 	genl_unregister_family(&gf_family);
 	netlink_unregister_notifier(&socket_notifier);
 }

@@ -46,6 +46,9 @@ int gf_fill_member(struct sk_buff *skb, const struct gf_slot *slot);
 typedef int (*gf_fill_fn)(struct sk_buff *skb, const struct gf_reader *reader,
 			  void *object);
 
+struct sk_buff *gf_reply_alloc(unsigned int members);
+void gf_reply_send(struct sk_buff *reply, struct sk_buff *request,
+		   struct genl_info *info, gf_fill_fn fill, void *object);
 int gf_reply(struct sk_buff *request, struct genl_info *info, gf_fill_fn fill,
 	     void *object);
 void gf_reader_of(struct gf_reader *reader, struct sk_buff *request);

@@ -143,7 +143,9 @@ static bool wants(const struct gf_step *step, enum gf_stage stage)
 	case GF_STAGE_ADDING:
 		return !step->remove && step->need == GF_NEED_ATTACH;
 	case GF_STAGE_REMOVING:
-		return step->remove && step->need == GF_NEED_DETACH;
+		/* What went by itself meanwhile need not be removed. */
+		return step->remove && step->need == GF_NEED_DETACH &&
+		       gf_state_has_gpu(step->slot->state);
 	case GF_STAGE_UNDOING:
 		return !step->remove && step->attached &&
 		       (step->slot->state == GPUFABRIC_SLOT_STATE_READY ||
@@ -188,7 +190,8 @@ static void settle_claims(struct gf_op *op)
 		return;
 	for (i = 0; i < op->nr_steps; i++) {
 		struct gf_step *step = &op->steps[i];
-		bool drop = step->remove ? op->stage != GF_STAGE_UNDOING :
+		bool drop = step->remove ? op->stage != GF_STAGE_UNDOING &&
+					   !step->refused :
 					   op->error && op->stage == GF_STAGE_UNDOING;
 
 		if (drop && step->slot->composition == op->composition)
@@ -213,6 +216,14 @@ static void settle_composition(struct gf_op *op)
 	}
 }
 
+/* A removal that is not to be: its GPU may be used again. */
+static void give_back(struct gf_step *step)
+{
+	if (step->remove && step->need == GF_NEED_DETACH &&
+	    step->slot->state == GPUFABRIC_SLOT_STATE_DRAINING)
+		gf_slot_drain_end(step->slot);
+}
+
 static void op_done(struct gf_op *op)
 {
 	unsigned int i;
@@ -221,6 +232,7 @@ static void op_done(struct gf_op *op)
 		struct gf_step *step = &op->steps[i];
 
 		step->slot->op = NULL;
+		give_back(step);
 		/* What was as wanted had no worker to record it. */
 		if (step->need == GF_NEED_NOTHING)
 			gf_history_step(step);
@@ -270,11 +282,30 @@ void gf_op_launch(struct gf_op *op)
 	gf.nr_operations++;
 	if (op->composition)
 		op->composition->op = op;
-	for (i = 0; i < op->nr_steps; i++)
+	for (i = 0; i < op->nr_steps; i++) {
 		op->steps[i].slot->op = op;
+		if (op->steps[i].need == GF_NEED_DETACH)
+			gf_slot_drain_claim(op->steps[i].slot);
+	}
 	gf_event_operation(op, GPUFABRIC_EVENT_KIND_OPERATION_STARTED);
 	if (!start_stage(op, GF_STAGE_ADDING))
 		op_advance(op);
+}
+
+/**
+ * gf_step_failed() - an operation fails with its first step that does
+ * @step: step with an error
+ */
+void gf_step_failed(struct gf_step *step)
+{
+	struct gf_op *op = step->op;
+
+	gf_assert_locked();
+	if (op->error)
+		return;
+	op->error = step->error;
+	snprintf(op->text, sizeof(op->text), "slot %s: %s", step->slot->name,
+		 step->text);
 }
 
 /**
@@ -287,11 +318,8 @@ void gf_step_ended(struct gf_step *step)
 
 	gf_assert_locked();
 	step->running = false;
-	if (step->error && !op->error) {
-		op->error = step->error;
-		snprintf(op->text, sizeof(op->text), "slot %s: %s",
-			 step->slot->name, step->text);
-	}
+	if (step->error)
+		gf_step_failed(step);
 	if (!--op->pending)
 		op_advance(op);
 }

@@ -57,6 +57,7 @@ bool gf_expect_met(const struct gf_expect *expect,
  * @waits: its worker is queued when those before it there have gone; under the
  *	fabric's lock
  * @attached: this operation attached the slot; under the fabric's lock
+ * @refused: the slot had changed and was left as it is; under the fabric's lock
  * @running: the operation waits for this step; under the fabric's lock
  * @expired: its deadline passed before its worker returned; under the
  *	fabric's lock
@@ -78,6 +79,7 @@ struct gf_step {
 	struct list_head turns;
 	bool waits;
 	bool attached;
+	bool refused;
 	bool running;
 	bool expired;
 	int error;
@@ -130,9 +132,10 @@ enum gf_stage {
  * steps. First all additions run in parallel, but GPUs that need windows moved
  * on their switch get them one after the other, in the order that was judged.
  * When one fails, those that succeeded are undone, started in reverse order.
- * Then all removals run. An
- * operation holds a reference on the module until its last worker has
- * returned.
+ * Then all removals run. From its acceptance to its end the operation owns its
+ * slots: a drain that it was given ends with it, in a removal or, when that is
+ * not to be, with the GPU ready again. An operation holds a reference on the
+ * module until its last worker has returned.
  */
 struct gf_op {
 	struct kref ref;
@@ -170,6 +173,7 @@ void gf_op_put(struct gf_op *op);
 void gf_step_run(struct work_struct *work);
 void gf_step_watchdog(struct work_struct *work);
 void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo);
+void gf_step_failed(struct gf_step *step);
 void gf_step_ended(struct gf_step *step);
 
 #endif /* GPUFABRIC_OP_H */

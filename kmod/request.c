@@ -4,7 +4,8 @@
  *
  * Each handler has the same shape: parse, take the fabric's lock, judge every
  * slot with the pure checks, and only then change anything. What an operation
- * needs is allocated before, so nothing fails once the first slot was touched.
+ * needs is allocated before, the answer included, so nothing fails once the
+ * first slot was touched.
  * None of them waits for hardware: an operation is started, and its end comes
  * as an event.
  */
@@ -163,19 +164,32 @@ static void claim_all(struct gf_request *request)
 	}
 }
 
+/* As many slots as the answer can list. */
+static struct sk_buff *alloc_reply(const struct gf_request *request)
+{
+	return gf_reply_alloc((request->add ? request->add->count : 0) +
+			      (request->composition ?
+			       request->composition->nr_members : 0));
+}
+
 /* Every check has passed: claim, start, answer. The lock is held. */
 static int accept(struct gf_request *request)
 {
 	struct gf_composition *composition = request->composition;
+	struct sk_buff *reply = alloc_reply(request);
 	struct gf_op *op = request->op;
 	int err;
 
+	if (!reply)
+		return -ENOMEM;
 	if (gf_request_flags(request->info) & GPUFABRIC_REQUEST_FLAG_CHECK)
-		return gf_reply(request->skb, request->info, fill_accepted, op);
+		goto out;
 	if (request->made) {
 		err = gf_composition_list(composition);
-		if (err)
+		if (err) {
+			nlmsg_free(reply);
 			return err;
+		}
 		request->made = false;
 		op->made = true;
 	}
@@ -195,7 +209,9 @@ static int accept(struct gf_request *request)
 	/* One reference is the operation's own, this one is for the answer. */
 	kref_get(&op->ref);
 	gf_op_launch(op);
-	return gf_reply(request->skb, request->info, fill_accepted, op);
+out:
+	gf_reply_send(reply, request->skb, request->info, fill_accepted, op);
+	return 0;
 }
 
 int gpufabric_nl_attach_doit(struct sk_buff *skb, struct genl_info *info)

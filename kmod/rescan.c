@@ -5,9 +5,9 @@
  * pci_rescan_remove_lock has no trylock and no timeout, and mainline pciehp can
  * dead-lock while holding it (a child slot powering on while its parent is
  * removed), so a worker that wants it may wait for ever. Such a worker must
- * not hang an rmmod as well: when it has waited for long, it says so in the
- * kernel log and holds a reference on the module, so that unloading is refused
- * rather than never returning. Only workers on queues that the module drains
+ * not hang an rmmod as well: when it has waited for a moment it holds a reference
+ * on the module, so that unloading is refused rather than never returning, and
+ * when that gets long it says so in the kernel log. Only workers on queues that the module drains
  * before it goes may take the lock.
  */
 #include <linux/module.h>
@@ -16,6 +16,8 @@
 #include "holder.h"
 #include "rescan.h"
 
+/* Longer than an undisturbed look of somebody else takes. */
+#define GF_PIN_MS 100
 #define GF_STALL_MS 5000
 
 static void stall_run(struct work_struct *work)
@@ -24,7 +26,13 @@ static void stall_run(struct work_struct *work)
 						stall.work);
 	char holder[80];
 
-	rescan->pinned = try_module_get(THIS_MODULE);
+	if (!rescan->stalls) {
+		rescan->stalls = true;
+		rescan->pinned = try_module_get(THIS_MODULE);
+		queue_delayed_work(system_unbound_wq, &rescan->stall,
+				   msecs_to_jiffies(GF_STALL_MS - GF_PIN_MS));
+		return;
+	}
 	gf_holder_describe(holder, sizeof(holder));
 	pr_warn_ratelimited("gpufabric: waiting for the PCI rescan lock for %u ms; whoever holds it keeps all PCI hot-plug waiting: %s, see more with: echo w > /proc/sysrq-trigger\n",
 			    GF_STALL_MS, holder[0] ? holder : "nobody seen");
@@ -36,10 +44,11 @@ static void stall_run(struct work_struct *work)
  */
 void gf_rescan_lock(struct gf_rescan *rescan)
 {
+	rescan->stalls = false;
 	rescan->pinned = false;
 	INIT_DELAYED_WORK_ONSTACK(&rescan->stall, stall_run);
 	queue_delayed_work(system_unbound_wq, &rescan->stall,
-			   msecs_to_jiffies(GF_STALL_MS));
+			   msecs_to_jiffies(GF_PIN_MS));
 	pci_lock_rescan_remove();
 	cancel_delayed_work_sync(&rescan->stall);
 	destroy_delayed_work_on_stack(&rescan->stall);

@@ -6,11 +6,13 @@
 
 /**
  * struct gf_rescan - one holder of pci_rescan_remove_lock, on its stack
- * @stall: fires when the lock is not had for a long time
- * @pinned: it fired, and holds the module
+ * @stall: fires when the lock is not had for a moment, and for a long time
+ * @stalls: it fired for the first time
+ * @pinned: the module is held since
  */
 struct gf_rescan {
 	struct delayed_work stall;
+	bool stalls;
 	bool pinned;
 };
 

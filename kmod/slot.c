@@ -83,10 +83,7 @@ int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 
 	if (previous == GPUFABRIC_SLOT_STATE_DRAINING) {
 		gf.nr_draining--;
-		slot->drain_port = 0;
-		slot->drain_deadline = 0;
-		/* Runs dry by itself when it is past this point already. */
-		cancel_delayed_work(&slot->drain_work);
+		gf_slot_drain_claim(slot);
 	}
 	if (next == GPUFABRIC_SLOT_STATE_DRAINING)
 		gf.nr_draining++;
@@ -291,11 +288,13 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, before);
 }
 
+/*
+ * Holds no reference: a slot is disposed of when nobody queues this any more but
+ * the work itself, and cancels it then.
+ */
 static void refresh_later(struct gf_slot *slot, unsigned int ms)
 {
-	gf_slot_get(slot);
-	if (mod_delayed_work(gf.scan_wq, &slot->refresh, msecs_to_jiffies(ms)))
-		gf_slot_put(slot);
+	mod_delayed_work(gf.scan_wq, &slot->refresh, msecs_to_jiffies(ms));
 }
 
 /* Where nobody else removes a GPU whose link went down, and no operation is. */
@@ -343,12 +342,13 @@ static void refresh_run(struct work_struct *work)
 		gf_inventory_queue();
 	if (!IS_ERR(snap))
 		gf_snapshot_free(snap);
-	gf_slot_put(slot);
 }
 
 /**
  * gf_slot_refresh_queue() - look at a slot soon
- * @slot: slot
+ * @slot: slot that is not disposed of: the caller holds &gf_notify_lock and found
+ *	it there, or the fabric's lock and it is not retired, or is the inventory
+ *	worker
  *
  * May be called from the bus notifier.
  */
@@ -363,10 +363,25 @@ static void drain_expired(struct work_struct *work)
 					    drain_work.work);
 
 	mutex_lock(&gf.lock);
-	if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING &&
+	if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING && !slot->op &&
 	    time_after_eq(jiffies, slot->drain_end))
 		gf_slot_drain_end(slot);
 	mutex_unlock(&gf.lock);
+}
+
+/**
+ * gf_slot_drain_claim() - end what ends a drain: its deadline and its client
+ * @slot: slot; caller holds the fabric's lock
+ *
+ * The drain is over, or an operation has used it and decides how it ends.
+ */
+void gf_slot_drain_claim(struct gf_slot *slot)
+{
+	gf_assert_locked();
+	slot->drain_port = 0;
+	slot->drain_deadline = 0;
+	/* Runs dry by itself when it is past this point already. */
+	cancel_delayed_work(&slot->drain_work);
 }
 
 /**
@@ -393,7 +408,7 @@ void gf_slot_port_closed(u32 port)
 		return;
 	xa_for_each(&gf.slots, id, slot) {
 		if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING &&
-		    slot->drain_port == port)
+		    !slot->op && slot->drain_port == port)
 			gf_slot_drain_end(slot);
 	}
 }
@@ -586,8 +601,7 @@ static void slot_dispose(struct gf_slot *slot)
 {
 	gf_notify_remove_slot(slot);
 	cancel_delayed_work_sync(&slot->drain_work);
-	if (cancel_delayed_work_sync(&slot->refresh))
-		gf_slot_put(slot);
+	cancel_delayed_work_sync(&slot->refresh);
 	/* The uevent worker sees that the slot retired and removes devices. */
 	gf_slot_publish(slot);
 	flush_work(&slot->publish);

@@ -102,8 +102,8 @@ struct gf_result {
  *	under the fabric's lock
  * @composition: who claims the slot, referenced by the claim; under the
  *	fabric's lock
- * @op: operation that the slot takes part in until that is over; under the
- *	fabric's lock
+ * @op: operation that owns the slot until that is over: requests are refused,
+ *	and a drain ends as the operation does; under the fabric's lock
  * @step: step whose worker has not returned; under the fabric's lock
  * @last: how the last one ended; under the fabric's lock
  * @attaches: attaches that ended well; under the fabric's lock
@@ -114,7 +114,8 @@ struct gf_result {
  * @strikes: faults since the last clear; under the fabric's lock
  * @request: cookie of the request that named the slot last; under the
  *	fabric's lock
- * @drain_port: netlink port that announced the drain; under the fabric's lock
+ * @drain_port: netlink port that announced the drain, 0 once an operation has
+ *	used it; under the fabric's lock
  * @drain_deadline: its end, ms since the epoch, for readers; under the
  *	fabric's lock
  * @drain_end: its end in jiffies, which no clock change moves; under the
@@ -219,6 +220,7 @@ int gf_slot_fail(struct gf_slot *slot, enum gf_trigger trigger,
 		 enum gpufabric_cause cause, const char *text);
 bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap);
 void gf_slot_refresh_queue(struct gf_slot *slot);
+void gf_slot_drain_claim(struct gf_slot *slot);
 void gf_slot_drain_end(struct gf_slot *slot);
 void gf_slot_port_closed(u32 port);
 void gf_slot_publish(struct gf_slot *slot);

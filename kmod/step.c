@@ -6,7 +6,8 @@
  * lock of ours while it does. After power-on nothing is believed: the card has
  * to be there, answer, be the GPU that was expected, have an address in every
  * BAR and, when one is expected, a driver. A card that fails is powered off
- * again, so that a failed attach leaves nothing half-done.
+ * again, so that a failed attach leaves nothing half-done. What is there without
+ * us is judged just so, but it is never powered off or taken from its driver.
  *
  * A watchdog bounds the wait, not the work: at the deadline the slot is stuck
  * and the operation goes on without it. A worker that comes back later finds
@@ -26,6 +27,13 @@
 #include "stats.h"
 #include "switch.h"
 #include "trace.h"
+#include "unbind.h"
+
+/*
+ * How long a slot driver may take from power to functions: a second each for the
+ * command, the link and the first answer.
+ */
+#define GF_BRING_UP_MS 3000
 
 /**
  * struct gf_outcome - what came of an attempt
@@ -301,6 +309,21 @@ static bool announce_checked(struct gf_step *step)
 }
 
 /*
+ * Drivers let go first, without the rescan lock, so that one that does not stops
+ * no other slot.
+ */
+static int power_off(struct gf_slot *slot)
+{
+	LIST_HEAD(functions);
+	int err;
+
+	gf_unbind(slot, &functions);
+	err = slot->backend->detach(slot);
+	gf_unbind_end(&functions);
+	return err;
+}
+
+/*
  * A card that failed is powered off, unless it took itself away, or is a
  * switch: see has_slots of struct gf_snapshot.
  */
@@ -311,30 +334,67 @@ static void power_off_failed(struct gf_slot *slot)
 	if (!IS_ERR(snap) && (snap->nr_functions || snap->power) &&
 	    !snap->has_slots) {
 		gf_snapshot_free(snap);
-		slot->backend->detach(slot);
+		power_off(slot);
 		snap = look(slot);
 	}
 	take_snapshot(slot, snap);
 }
 
-/*
- * A GPU that was removed behind the slot driver's back leaves a slot that is
- * on for the driver, which would refuse to power it on.
- */
-static void power_off_leftover(struct gf_slot *slot)
+static bool has_functions(struct gf_slot *slot)
 {
-	struct gf_snapshot *snap;
-	bool present, power;
+	struct gf_snapshot *snap = look(slot);
+	bool has = !IS_ERR(snap) && snap->nr_functions;
 
-	if (slot->backend->status(slot, &present, &power) || !power)
-		return;
-	snap = look(slot);
-	if (IS_ERR(snap))
-		return;
-	/* A switch may have come since the slot was last looked at. */
-	if (!snap->has_slots)
-		slot->backend->detach(slot);
-	gf_snapshot_free(snap);
+	if (!IS_ERR(snap))
+		gf_snapshot_free(snap);
+	return has;
+}
+
+/*
+ * Whether somebody else brings up, or has brought up, what is in a slot that its
+ * driver does not power on for us. Functions are announced; that power goes off
+ * again because nothing came of it is not.
+ */
+static bool comes_by_itself(struct gf_slot *slot)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(GF_BRING_UP_MS);
+	bool present = false, power = false;
+
+	/* Nobody else brings up a port without a slot driver. */
+	while (slot->pci_slot) {
+		int seen = atomic_read(&slot->changes);
+		long left = end - jiffies;
+
+		if (has_functions(slot))
+			return true;
+		if (slot->backend->status(slot, &present, &power) ||
+		    !present || !power || left <= 0)
+			break;
+		wait_for_change(slot, seen, true, left);
+	}
+	return false;
+}
+
+/*
+ * Power a slot on. A slot driver refuses a slot that it brings up itself for a card that was put in, and one that is on for it
+ * because the functions were removed behind its back: the latter is powered off
+ * before, and then there is nothing in it that could be in use.
+ */
+static int power_on(struct gf_slot *slot, bool *found)
+{
+	bool present = false, power = false;
+	int err;
+
+	err = slot->backend->attach(slot);
+	if (!err)
+		return 0;
+	*found = comes_by_itself(slot);
+	if (*found)
+		return 0;
+	if (slot->backend->status(slot, &present, &power) || !present || !power)
+		return err;
+	slot->backend->detach(slot);
+	return slot->backend->attach(slot);
 }
 
 /*
@@ -363,13 +423,15 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 	struct gf_slot *slot = step->slot;
 	struct gf_snapshot *snap;
 	ktime_t enabled;
-	int err;
+	bool found = has_functions(slot);
+	int err = 0;
 
-	if (!has_room(step, outcome))
-		return;
-	power_off_leftover(slot);
-	gf_notify_reset(slot);
-	err = slot->backend->attach(slot);
+	if (!found) {
+		if (!has_room(step, outcome))
+			return;
+		gf_notify_reset(slot);
+		err = power_on(slot, &found);
+	}
 	enabled = ktime_get();
 	note_attach_phases(step, enabled);
 
@@ -384,7 +446,7 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 		wait_for_driver(step, outcome);
 		note_attach_phases(step, enabled);
 	}
-	if (outcome->error)
+	if (outcome->error && !found)
 		power_off_failed(slot);
 }
 
@@ -396,7 +458,7 @@ static void run_detach(struct gf_step *step, struct gf_outcome *outcome)
 	int err;
 
 	gf_notify_reset(slot);
-	err = slot->backend->detach(slot);
+	err = power_off(slot);
 	gf_notify_marks(slot, &marks);
 	if (marks.gone) {
 		step->phase_us[GPUFABRIC_PHASE_REMOVE] =
@@ -565,10 +627,27 @@ void gf_step_watchdog(struct work_struct *work)
 	step->phase_us[GPUFABRIC_PHASE_TOTAL] =
 		us_between(step->start, ktime_get());
 	note_result(step);
-	gf_slot_fail(slot, GF_EXPIRED, GPUFABRIC_CAUSE_TIMEOUT, step->text);
+	/* While a worker is out, the slot changes by its step alone. */
+	WARN_ON_ONCE(gf_slot_fail(slot, GF_EXPIRED, GPUFABRIC_CAUSE_TIMEOUT,
+				  step->text));
 	record(step);
 	gf_step_ended(step);
 	mutex_unlock(&gf.lock);
+}
+
+/*
+ * A removal waits for the additions. A GPU that was pulled and put in anew
+ * meanwhile was announced as ready again, and nobody has drained it.
+ */
+static void refuse_step(struct gf_step *step)
+{
+	step->refused = true;
+	step->error = -ESTALE;
+	strscpy(step->text, "the slot has changed since the request was accepted, drain it again",
+		sizeof(step->text));
+	note_result(step);
+	gf_history_step(step);
+	gf_step_failed(step);
 }
 
 /**
@@ -576,21 +655,28 @@ void gf_step_watchdog(struct work_struct *work)
  * @step: step of an operation in a new stage
  * @need: what to do
  * @undo: the step undoes an attach of its own operation
+ *
+ * A slot whose state does not allow that is left alone, and the step has failed.
  */
 void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo)
 {
+	struct gf_slot *slot = step->slot;
+
 	gf_assert_locked();
 	step->need = need;
-	step->running = true;
 	step->error = 0;
-	step->slot->step = step;
+	memset(step->phase_us, 0, sizeof(step->phase_us));
+	/* The state changes, and is announced, with its operation in sight. */
+	slot->step = step;
+	if (gf_slot_trigger(slot, need == GF_NEED_ATTACH ? GF_ATTACH :
+				  undo ? GF_UNDO : GF_DETACH)) {
+		slot->step = NULL;
+		refuse_step(step);
+		return;
+	}
+	step->running = true;
 	step->op->pending++;
 	kref_get(&step->op->ref);
-	memset(step->phase_us, 0, sizeof(step->phase_us));
-	if (need == GF_NEED_ATTACH)
-		gf_slot_trigger(step->slot, GF_ATTACH);
-	else
-		gf_slot_trigger(step->slot, undo ? GF_UNDO : GF_DETACH);
 	if (need != GF_NEED_ATTACH || enter_turns(step))
 		queue_work(gf.work_wq, &step->work);
 }

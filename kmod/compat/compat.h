@@ -47,10 +47,70 @@ static inline struct nlattr **gf_dump_attrs(const struct genl_dumpit_info *info)
 #endif
 }
 
-/* ---- simulator ---------------------------------------------------------- */
+/* ---- both --------------------------------------------------------------- */
 
 #include <linux/pci.h>
 #include <linux/slab.h>
+#include <linux/string.h>
+
+/*
+ * Where the driver override lives moved from the PCI device, where the device's
+ * lock protects it, to the generic one, where a lock of its own does.
+ */
+static inline int gpufabric_set_driver_override(struct pci_dev *pdev,
+						const char *name)
+{
+#ifdef HAVE_DEVICE_SET_DRIVER_OVERRIDE
+	return device_set_driver_override(&pdev->dev, name);
+#else
+	return driver_set_override(&pdev->dev, &pdev->driver_override, name,
+				   strlen(name));
+#endif
+}
+
+/* A copy of the driver override, NULL where there is none. */
+static inline int gpufabric_get_driver_override(struct pci_dev *pdev,
+						char **copy)
+{
+	const char *name;
+	int err;
+
+#ifdef HAVE_DEVICE_SET_DRIVER_OVERRIDE
+	spin_lock(&pdev->dev.driver_override.lock);
+	name = pdev->dev.driver_override.name;
+	*copy = kstrdup(name, GFP_ATOMIC);
+	err = name && !*copy ? -ENOMEM : 0;
+	spin_unlock(&pdev->dev.driver_override.lock);
+#else
+	device_lock(&pdev->dev);
+	name = pdev->driver_override;
+	*copy = kstrdup(name, GFP_KERNEL);
+	err = name && !*copy ? -ENOMEM : 0;
+	device_unlock(&pdev->dev);
+#endif
+	return err;
+}
+
+/* Whether the driver override is @name; the device's lock is held. */
+static inline bool gpufabric_is_driver_override(struct pci_dev *pdev,
+						const char *name)
+{
+	const char *is;
+	bool same;
+
+#ifdef HAVE_DEVICE_SET_DRIVER_OVERRIDE
+	spin_lock(&pdev->dev.driver_override.lock);
+	is = pdev->dev.driver_override.name;
+	same = is && !strcmp(is, name);
+	spin_unlock(&pdev->dev.driver_override.lock);
+#else
+	is = pdev->driver_override;
+	same = is && !strcmp(is, name);
+#endif
+	return same;
+}
+
+/* ---- simulator ---------------------------------------------------------- */
 
 /* Exported to modules, as slot drivers can be; declared for the PCI core. */
 int pci_hp_add_bridge(struct pci_dev *dev);
@@ -64,25 +124,5 @@ int pci_hp_add_bridge(struct pci_dev *dev);
 #else
 #define gpufabric_class_create(name)	class_create(name)
 #endif
-
-/*
- * Where the driver override lives moved from the PCI device to the generic
- * one. In the old home the PCI core frees the string with kfree().
- */
-static inline int gpufabric_set_driver_override(struct pci_dev *pdev,
-						const char *name)
-{
-#ifdef HAVE_DEVICE_SET_DRIVER_OVERRIDE
-	return device_set_driver_override(&pdev->dev, name);
-#else
-	char *copy = kstrdup(name, GFP_KERNEL);
-
-	if (!copy)
-		return -ENOMEM;
-	kfree(pdev->driver_override);
-	pdev->driver_override = copy;
-	return 0;
-#endif
-}
 
 #endif /* GPUFABRIC_COMPAT_H */

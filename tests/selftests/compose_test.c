@@ -200,12 +200,31 @@ TEST_F(compose, resize_that_fails_to_add_removes_nothing)
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
 	EXPECT_EQ(3, composition.n_members);
 	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_ACTIVE, composition.state);
-	EXPECT_STATE("sim0-0", DRAINING);
+	/* The drain was used, by an operation that did not come to it. */
+	EXPECT_STATE("sim0-0", READY);
 	EXPECT_STREQ("three", slot.composition);
 	EXPECT_STATE("sim0-3", OFF);
 	EXPECT_STREQ("", slot.composition);
 	EXPECT_STATE("sim0-4", FAULT);
 	EXPECT_STREQ("", slot.composition);
+}
+
+TEST_F(compose, resize_owns_what_it_removes)
+{
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, sim_set(0, 3, "driver", "probe-fail"));
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three", .driver_timeout = 1000,
+				  SLOTS({ .name = "sim0-3" },
+					{ .name = "sim0-0", .remove = true, .has_generation = true,
+					  .generation = drained("sim0-0") }))));
+	uint64_t id = ask_id(&gf);
+
+	EXPECT_STATE("sim0-0", DRAINING);
+	EXPECT_EQ(0, slot.drain_deadline);
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN_ABORT, "sim0-0", -1), EBUSY,
+		       "an operation is under way on this slot, wait for it to end");
+	EXPECT_EQ(-ETIMEDOUT, watch_operation(&watch, id, NULL));
+	EXPECT_STATE("sim0-0", READY);
 }
 
 TEST_F(compose, resize_moves_the_lease)

@@ -21,6 +21,8 @@
  *   cycle COUNT SLOT           attach and detach it so often
  *   churn COUNT SLOT SLOT BAD  all sorts of requests; a power-on of BAD always fails
  *   events COUNT|end           one line each; "end": until stdin ends
+ *   overhear                   whatever comes to any group of generic netlink, the module loaded or
+ *                              not, until stdin ends: TYPE LENGTH
  *
  *   -t MS timeout   -d MS driver timeout   -r REASON   -e V:D[:SV:SD] expected
  *   -B BYTES size of the large BAR that is declared   -F no fit check
@@ -30,10 +32,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/genetlink.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "ask.h"
@@ -609,6 +613,32 @@ static int cmd_events(char **args)
 	return err ? complain(err, NULL) : 0;
 }
 
+/* All that came since is read before the end, as it is queued while it is sent. */
+static int cmd_overhear(void)
+{
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK };
+	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
+	union {
+		struct nlmsghdr header;
+		char bytes[65536];
+	} message;
+	ssize_t length;
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)))
+		return complain(-errno, NULL);
+	for (int group = 1; group <= 64; group++)
+		setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group));
+	puts("start");
+	fflush(stdout);
+	wait_for_end_of_input();
+	while ((length = recv(fd, &message, sizeof(message), MSG_DONTWAIT)) > 0) {
+		/* Families come and go, and that is announced to everybody. */
+		if (message.header.nlmsg_type != GENL_ID_CTRL)
+			printf("%u %zd\n", message.header.nlmsg_type, length);
+	}
+	return length < 0 && errno != EAGAIN ? complain(-errno, NULL) : 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(char **args);
@@ -688,6 +718,8 @@ int main(int argc, char **argv)
 
 	if (read_options(argc, argv) || optind == argc)
 		return usage();
+	if (!strcmp(argv[optind], "overhear"))
+		return cmd_overhear();
 	err = gf_open(&gf);
 	if (!err)
 		err = watch_open(&watch);

@@ -65,6 +65,17 @@ load_unload_sim()
 	wait_for 10 unloaded gpufabric_sim
 }
 
+# Whoever is told that there was no memory for a request finds nothing changed.
+refused_whole()
+{
+	local slot=${all[0]}
+
+	try "$TESTS/gfclient" -n attach "$slot" 2>/tmp/refused
+	if grep -q "^ENOMEM: Cannot allocate" /tmp/refused && [ "$(g state "$slot")" != off ]; then
+		echo "$(cat $point/last): refused, and $(g state "$slot")" >>/tmp/halves
+	fi
+}
+
 # Everything that a client can ask for, and what comes without being asked.
 requests()
 {
@@ -170,6 +181,10 @@ forget_queues
 check "gpufabric is loaded" modprobe gpufabric || bail_out "no module"
 read -ra all <<<"$(names 0 3)"
 check "it can be unloaded" wait_for 10 unloaded gpufabric
+check "gpufabric is loaded for requests alone" modprobe gpufabric
+walk "requests are carried out or refused" all_off refused_whole
+is "$(cat /tmp/halves 2>/dev/null)" "" "what was refused was not begun"
+check "it is unloaded again" wait_for 10 unloaded gpufabric
 walk "gpufabric works for the first time" true first_work
 check "gpufabric is loaded again" modprobe gpufabric
 mkfifo /tmp/listen

@@ -18,6 +18,19 @@ nobody()
 	busybox su -s /bin/bash nobody -c "$*"
 }
 
+# Groups have numbers that anybody can join while no family has them, and hear what is
+# said before ours is there.
+mkfifo /tmp/overhear
+nobody "$TESTS/gfclient" overhear </tmp/overhear >/tmp/heard &
+exec 8>/tmp/overhear
+check "somebody listens to everything" wait_for 20 grep -q start /tmp/heard
+check "the modules load" load own switches=1 slots=2 'gpus=*:h100-80' || bail_out "no modules"
+check "and have something to say" g wait sim0-1 ready
+check "and unload" unload
+exec 8>&-
+wait
+is "$(sed 1d /tmp/heard | grep -c '^0 ')" 0 "nothing was said before there was a family"
+
 check "the modules load" load own switches=1 slots=2 'gpus=*:h100-80:off' || bail_out "no modules"
 check "a GPU is attached, for a reason" g -r sesame attach sim0-0
 check "and composed" g -r sesame compose mine sim0-0

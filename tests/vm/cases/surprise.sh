@@ -92,6 +92,39 @@ attaching()
 	check "$mode: a card put in makes it usable again" put_back 2
 }
 
+# How often the PCI core found the function of slot N since mark_log.
+found()
+{
+	log_since_mark | grep -c "pci 10000:0$(($1 + 3)):00.0: \[6767:"
+}
+
+# What its slot driver brings up for a card that was put in is taken as it is.
+attaching_what_comes()
+{
+	mark_log
+	knob 5 surprise remove
+	knob 5 surprise insert
+	check "$mode: attached while its slot driver brings it up" g attach "${all[5]}"
+	is "$(g list "${all[5]}" | cut -d' ' -f2,8)" "ready gpufabric-sim-gpu" "$mode: it is ready"
+	is "$(found 5)" 1 "$mode: and has come once"
+	check "$mode: it can be detached" g detach "${all[5]}"
+
+	mark_log
+	knob 5 surprise remove
+	knob 5 surprise "insert h100-80 bridge"
+	check_fails "$mode: another device comes while an attach is asked for" g attach "${all[5]}"
+	check "$mode: it is found" wait_for 10 test -e /sys/bus/pci/devices/10000:08:00.0
+	is "$(g state "${all[5]}")" fault "$mode: the attach has failed"
+	is "$(found 5)" 1 "$mode: and has left it alone"
+	knob 5 surprise remove
+	check "$mode: it is pulled" wait_for 10 test ! -e /sys/bus/pci/devices/10000:08:00.0
+	g clear "${all[5]}"
+	g wait "${all[5]}" empty
+	knob 5 surprise "insert h100-80"
+	check "$mode: a GPU is put in instead" g wait "${all[5]}" ready
+	check "$mode: and detached" g detach "${all[5]}"
+}
+
 composing()
 {
 	follow
@@ -165,6 +198,7 @@ for mode in own pciehp; do
 	read -ra all <<<"$(names 0 7)"
 	idle
 	attaching
+	attaching_what_comes
 	composing
 	detaching
 	whole_switch
