@@ -20,8 +20,9 @@
  * whose files somebody reads, and to hold the next removal: until it is
  * released, or until nobody uses the device any more, as vendors' drivers do.
  *
- * A held removal sleeps under the rescan lock, as real ones do: no other
- * removal or scan on the host can go on meanwhile. Unloading releases it.
+ * A held removal sleeps with the locks of whoever unbinds the driver, as real
+ * ones do: when that is a slot driver, no other removal or scan on the host can
+ * go on meanwhile. Unloading releases it.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
