@@ -70,6 +70,7 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 		[GF_UNDO]	= TO(DETACHING),
 		[GF_GONE_OFF]	= TO(OFF),
 		[GF_FAIL]	= TO(FAULT),
+		/* No worker is out in this state and the next, so none expires. */
 		[GF_SURPRISE]	= TO(LOST),
 	},
 	[DRAINING] = {

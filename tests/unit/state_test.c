@@ -178,6 +178,17 @@ static void properties(void)
 	   "ready comes after attached, or when a drain is taken back");
 	ok(entered_only(GPUFABRIC_SLOT_STATE_STUCK, all & ~safe, T(EXPIRED)),
 	   "stuck is where an operation expires, and nothing else");
+	/* A worker is out from the first of these until it says how that ended. */
+	for (int state = 0; state < GF_STATES; state++) {
+		static const enum gf_trigger out[] = { GF_ATTACH, GF_CHECKED, GF_UNDO, GF_DETACH };
+
+		for (int i = 0; i < COUNT(out); i++) {
+			int next = gf_state_next(state, out[i]);
+
+			ok(next < 0 || gf_state_next(next, GF_EXPIRED) == GPUFABRIC_SLOT_STATE_STUCK,
+			   "%s, %s: who does not come back from it is stuck", names[state], trigger_names[out[i]]);
+		}
+	}
 	ok(entered_only(GPUFABRIC_SLOT_STATE_LOST, S(ATTACHING) | S(ATTACHED) | S(READY) | S(DRAINING),
 			T(SURPRISE)), "lost is what had a GPU and was surprised");
 	ok(!(followers(GPUFABRIC_SLOT_STATE_FAULT) & (S(OFF) | S(READY) | S(ATTACHED))),
