@@ -91,6 +91,9 @@ const struct ctl_command cmd_list = {
 		"by this load of the module), declared (in slots.d of the configuration) or - (unknown:\n"
 		"a slot without power cannot be read; gpuctl scan powers such slots once).\n"
 		"\n"
+		"A slot in state other holds a card that is not a GPU, and is left alone. In JSON its\n"
+		"state is empty, and foreign is among its flags.\n"
+		"\n"
 		"A slot that is named by a PCI address is a port without a slot driver. It is worked by\n"
 		"its link: detach disables that, attach enables it and scans the bus below.",
 	.options = { options },
