@@ -310,7 +310,7 @@ static void retire_gone(void)
 	}
 }
 
-/* Cards put in or pulled without power announce nothing: compare and look. */
+/* Cards put in or pulled without power, or lost, announce nothing: look. */
 static void look_for_cards(void)
 {
 	struct gf_slot *slot;
@@ -319,11 +319,13 @@ static void look_for_cards(void)
 	while ((slot = next_slot(&id))) {
 		bool present, power;
 
-		if (!is_gone(slot) &&
-		    !slot->backend->status(slot, &present, &power) &&
-		    (present != READ_ONCE(slot->presence) ||
-		     power != READ_ONCE(slot->power)))
-			gf_slot_refresh_queue(slot);
+		if (!is_gone(slot)) {
+			gf_slot_watch(slot);
+			if (!slot->backend->status(slot, &present, &power) &&
+			    (present != READ_ONCE(slot->presence) ||
+			     power != READ_ONCE(slot->power)))
+				gf_slot_refresh_queue(slot);
+		}
 		gf_slot_put(slot);
 	}
 }
