@@ -9,6 +9,7 @@
 #                            10000:02:02.0  l40s, no controller, link disabled
 #                            10000:02:03.0  empty, no controller
 #
+# by kernel: the PCI core takes in what comes back
 # before: tests/failpoint/build "$FLAVOUR"
 # vm: -t 300 -f "build/failpoint/$FLAVOUR/gf_delay.ko"
 

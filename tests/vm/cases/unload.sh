@@ -7,6 +7,7 @@
 #
 #   root port -- upstream -- 4 slots with an h100-80 each, off
 #
+# by kernel: references on the PCI core differ
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
 
