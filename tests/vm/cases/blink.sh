@@ -8,6 +8,7 @@
 #
 #   bare ports 10000:02:00.0 ... 07.0 with an l40s each, 10000:03:00.0 ... 0a:00.0
 #
+# by kernel: slot drivers differ in what they make of a link that drops
 # before: tests/selftests/build
 # vm: -t 300 -f build/selftests/gfclient
 

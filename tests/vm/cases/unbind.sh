@@ -7,6 +7,7 @@
 #
 #   root port -- upstream -- slots 0 ... 3 with an h100-80 each, off
 #
+# by kernel: the driver override has moved
 # before: tests/selftests/build
 # vm: -t 180 -f build/selftests/gfclient
 
