@@ -266,6 +266,7 @@ static void take_in_new(void)
 	count = collect_new(found, now.count);
 	sort(found, count, sizeof(*found), compare_addresses, NULL);
 	for (i = 0; i < count; i++) {
+		const struct gf_strangers before = rejected;
 		struct gf_slot *slot;
 
 		/* Counted before it is judged: a change since is seen. */
@@ -279,6 +280,8 @@ static void take_in_new(void)
 			pci_destroy_slot(found[i]);
 			continue;
 		}
+		/* One like it may come when it has gone, at the same address. */
+		rejected = before;
 		made[nr_made++] = slot;
 	}
 	gf_rescan_unlock(&rescan);
@@ -286,7 +289,6 @@ static void take_in_new(void)
 		gf_slot_admit(made[i]);
 	kvfree(found);
 	kvfree(made);
-	/* Holds when all were rejected; else the next look finds fewer. */
 	seen = rejected;
 }
 
