@@ -22,8 +22,8 @@ static bool is_asleep(struct pci_dev *pdev)
 {
 	return pm_runtime_suspended(&pdev->dev) ||
 	       pdev->dev.power.is_suspended ||
-	       (pdev->current_state >= PCI_D1 &&
-		pdev->current_state <= PCI_D3cold);
+	       (pdev->current_state != PCI_D0 &&
+		pdev->current_state != PCI_UNKNOWN);
 }
 
 /**
@@ -135,7 +135,8 @@ void gf_sight_read(struct gf_slot *slot, struct pci_dev *gpu, u64 serial,
 		   struct gf_sight *sight)
 {
 	memset(sight, 0, sizeof(*sight));
-	if (READ_ONCE(slot->dying) || !gf_config_open(slot->port))
+	if (READ_ONCE(slot->dying) || !device_is_registered(&gpu->dev) ||
+	    !gf_config_open(slot->port))
 		return;
 	if (gf_config_open(gpu)) {
 		sight->known = true;

@@ -466,8 +466,12 @@ void gf_slot_watch(struct gf_slot *slot)
 		return;
 	gf_sight_read(slot, gpu, serial, &sight);
 	mutex_lock(&gf.lock);
-	if (watched(slot) == gpu)
+	if (watched(slot) == gpu) {
 		judge(slot, &sight);
+		/* The last look came at a bad time. */
+		if (sight.known && slot->snap->unread)
+			gf_slot_refresh_queue(slot);
+	}
 	mutex_unlock(&gf.lock);
 	pci_dev_put(gpu);
 }

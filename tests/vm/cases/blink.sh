@@ -34,7 +34,7 @@ in_state() { [ "$(g state "$1")" = "$2" ]; }
 lost_after() { echo "$1" >/sys/module/gpufabric/parameters/lost_ms; }
 # The link of slot N is up and its card answers.
 answers() { [ "$(setpci -s "$(gpu "$1")" VENDOR_ID)" = 6767 ]; }
-slot_of() { [ "$mode" = bare ] && port "$1" || name "$1"; }
+slot_of() { if [ "$mode" = bare ]; then port "$1"; else name "$1"; fi; }
 
 # What a driver does that knows of the loss; $registers is what save has found.
 save()
@@ -130,14 +130,14 @@ silence()
 	lost_after 3000
 }
 
-# As VFIO does when a VM starts: 20 of them, each with a link that trains for 400 ms.
+# As VFIO does when a VM starts: 20 of them. The kernel gives a link a second.
 resets()
 {
 	local slot before i rc=0
 	slot=$(slot_of 3)
 	lost_after 1
 	before="$(counted "$slot" generation) $(counted "$slot" flaps)"
-	knob 3 link "slow 400"
+	knob 3 link "slow 100"
 	for i in {1..20}; do
 		echo 1 >"$DEVICES/$(gpu 3)/reset" || rc=1
 	done

@@ -33,7 +33,7 @@ has_no_function() { [ ! -e "$DEVICES/$1" ]; }
 check "the simulator loads" modprobe gpufabric_sim mode=own switches=1 slots=4 latency_ms=20 \
 	'gpus=0.0:l40s,0.1:l40s:nohp,0.2:l40s:off:nohp,0.3:none:nohp' || bail_out "no simulator"
 note "which ports"
-for wrong in 1 y 0 none c1:04.0 10000:02:01 10000:02:20.0 10000:02:01.8 10000:02:01.0,, 10000:02:01.0:x \
+for wrong in 1 y 0 none c1:04.0 10000:02:01 10000:02:20.0 10000:02:01.8 "10000:02:01.0,," 10000:02:01.0:x \
 	"$on,all" "$on;$disabled"; do
 	mark_log
 	check_fails "bare_ports=$wrong is refused" modprobe gpufabric bare_ports="$wrong"
