@@ -289,7 +289,8 @@ static bool is_gone(struct gf_slot *slot)
 		return true;
 	if (!slot->pci_slot)
 		return has_slot_driver(slot->port->subordinate);
-	return !READ_ONCE(slot->pci_slot->hotplug);
+	return !READ_ONCE(slot->pci_slot->hotplug) ||
+	       gf_backend_slot_left(slot);
 }
 
 static struct gf_slot *next_slot(unsigned long *id)
