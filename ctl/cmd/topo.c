@@ -55,6 +55,8 @@ static void show_slot(struct out_table *t, const struct session *session,
 	out_str(t, "address", gpu ? gpu->address : NULL);
 	out_str(t, "gpu", strcmp(identity.label, "-") ? identity.label : NULL);
 	out_str(t, "state", render_state(slot->state));
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
+		out_text(t, "state", "%s, unmanaged", render_state(slot->state));
 	out_str(t, "link", strcmp(link, "-") ? link : NULL);
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED)
 		out_text(t, "link", "%s !", link);
@@ -169,6 +171,7 @@ static void show_tree(struct session *session)
 
 	for (i = 0; i < session->fabric.n_switches; i++)
 		show_switch(session, t, &session->fabric.switches[i]);
+	render_unmanaged(session->ctx->out, session->fabric.slots, session->fabric.n_slots);
 	if (!session->fabric.n_switches)
 		out_line(session->ctx->out,
 			 "no switches: no port that can take a GPU was found (see dmesg | grep pciehp)");

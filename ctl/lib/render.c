@@ -145,6 +145,8 @@ void render_slot(struct out_table *table, const struct gf_slot *slot,
 	out_str(table, "state", render_state(slot->state));
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
 		out_text(table, "state", "%s, quarantined", render_state(slot->state));
+	else if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
+		out_text(table, "state", "%s, unmanaged", render_state(slot->state));
 	if (slot->cause)
 		out_str(table, "cause", render_cause(slot->cause));
 	if (slot->text && *slot->text)
@@ -273,6 +275,25 @@ static void warn_state(struct out *out, const struct gf_slot *slot)
 			 slot->name);
 		break;
 	}
+}
+
+void render_unmanaged(struct out *out, const struct gf_slot *slots, size_t n)
+{
+	const char *driver = NULL;
+	struct text names = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (!(slots[i].flags & GPUFABRIC_SLOT_FLAG_UNMANAGED))
+			continue;
+		driver = driver ? driver : slots[i].slot_driver;
+		text_join(&names, ", ", slots[i].name);
+	}
+	if (names.text)
+		out_note(out, "warnings", "! ",
+			 "%s: listed only, as slot driver %s may free them at any time (gpuctl doctor)",
+			 names.text, driver ? driver : "unknown");
+	free(names.text);
 }
 
 void render_slot_warnings(struct out *out, const struct gf_slot *slot,
