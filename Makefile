@@ -105,8 +105,8 @@ gpuctl: $(BUILD)/gpuctl ## Build the tool: build/gpuctl
 # Objects depend on how they are compiled as well as on what.
 $(OBJ)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(subst ',,$(CC) $(ctl-cflags) $(ctl-libs))' >$@.new
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@echo '$(subst ',,$(CC) $(ctl-cflags) $(ctl-libs))' >$@.$$$$ && \
+		{ cmp -s $@.$$$$ $@ && rm $@.$$$$ || mv $@.$$$$ $@; }
 
 $(BUILD)/gpuctl: $(ctl-objects) $(OBJ)/flags
 	@echo "  LD      $@"
@@ -124,7 +124,7 @@ $(OBJ)/%.o: %.c $(OBJ)/flags
 modules: ## Build the modules for KERNEL: build/KERNEL/src/kmod/*.ko
 	@tests/vm/build -k $(KERNEL)
 
-kernels: ## Fetch Debian's 6.1 and 6.12 below build/kernel (nothing is installed)
+kernels: ## Fetch Debian's 6.1 and 6.12 into the cache (nothing is installed)
 	@tests/vm/kernel get
 
 kernels-update: ## The same, replacing them when there are newer ones
@@ -135,8 +135,17 @@ gen: ## Generate again what follows from the netlink spec and the catalogue
 
 # --- tests -----------------------------------------------------------------
 
-check: deps ## All tests; ends with "N passed, N failed", figures in build/check.json
+check: deps ## The tests that every change has to pass; ends with "N passed, N failed", figures in build/check.json
 	@tests/check
+
+check-long: deps ## The rest: all cases on every kernel and on the debug kernel; takes hours
+	@tests/check -l
+
+check-busy: deps ## Each case five times beside four busy loops, SLICE=1/6: does any depend on the machine's speed?
+	@tests/busy $(or $(SLICE),1/6)
+
+cache-clean: ## Remove kernels, disks and the like from ~/.cache/gpufabric
+	@tests/cache-clean
 
 check-unit: deps ## Pure logic and parsers, lint, generated files up to date
 	@tests/check lint unit
@@ -245,7 +254,7 @@ deb: deps ## Build Debian packages: build/deb/*.deb
 dkms-install: dkms-sources ## Build and install gpufabric for the running kernel by DKMS
 	dkms install gpufabric/$(VERSION)
 
-clean: ## Remove what was built; kernels and package lists stay
+clean: ## Remove what was built; the cache stays
 	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
 		$(BUILD)/deb $(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
@@ -255,7 +264,7 @@ distclean: ## Remove build/ altogether
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-unit check-vm check-debug \
+.PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
 	check-system check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm feasibility coverage lint bench bench-size bench-plan \
 	bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

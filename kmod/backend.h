@@ -12,8 +12,6 @@
  *	return when a driver does not let go
  * @status: read presence and power; returns -EBUSY rather than wait, and
  *	-EOPNOTSUPP when the slot driver is not to be asked
- * @tidy: remove functions that are gone, where no slot driver does; NULL where
- *	one does. For workers, as a driver may not let go
  *
  * None is called with the fabric's lock or the rescan lock held. Each returns
  * 0 or a negative errno; -ENODEV when the port or its driver is gone.
@@ -23,7 +21,6 @@ struct gf_backend {
 	int (*attach)(struct gf_slot *slot);
 	int (*detach)(struct gf_slot *slot);
 	int (*status)(struct gf_slot *slot, bool *present, bool *power);
-	void (*tidy)(struct gf_slot *slot);
 };
 
 extern const struct gf_backend gf_backend_slot;

@@ -10,8 +10,8 @@
  *
  * Nothing is announced there. Presence is that the link is up; while we have
  * it disabled nobody can tell, and what was there last is believed to be. The
- * inventory looks at these ports as it looks at slots, and functions whose link
- * went down are removed as a slot driver would.
+ * inventory looks at these ports as it looks at slots. Functions whose link went
+ * down stay: nobody here knows who took it down, and for how long.
  *
  * Registers of the port are written by the worker of the slot's one operation;
  * LNKCTL is shared with ASPM, so bits are changed by the PCI core's accessors.
@@ -23,6 +23,7 @@
 #include "backend.h"
 #include "compat.h"
 #include "rescan.h"
+#include "sight.h"
 #include "snapshot.h"
 
 /*
@@ -41,26 +42,6 @@ static bool is_disabled(struct pci_dev *port)
 	return control & PCI_EXP_LNKCTL_LD;
 }
 
-static bool reports_link(struct pci_dev *port)
-{
-	u32 caps = 0;
-
-	pcie_capability_read_dword(port, PCI_EXP_LNKCAP, &caps);
-	return caps & PCI_EXP_LNKCAP_DLLLARC;
-}
-
-/* A port that does not report its link's state still reports its width. */
-static bool link_is_up(struct pci_dev *port)
-{
-	u16 status = 0;
-
-	if (pcie_capability_read_word(port, PCI_EXP_LNKSTA, &status) ||
-	    status == 0xffff)
-		return false;
-	return reports_link(port) ? status & PCI_EXP_LNKSTA_DLLLA :
-				    status & PCI_EXP_LNKSTA_NLW;
-}
-
 static void set_link(struct pci_dev *port, bool on)
 {
 	if (on)
@@ -76,11 +57,11 @@ static bool wait_for_link(struct gf_slot *slot)
 	unsigned int ms;
 
 	for (ms = 0; ms < LINK_UP_MS; ms += LINK_POLL_MS) {
-		if (link_is_up(slot->port) || READ_ONCE(slot->dying))
+		if (gf_link_is_up(slot->port) || READ_ONCE(slot->dying))
 			break;
 		msleep(LINK_POLL_MS);
 	}
-	return link_is_up(slot->port);
+	return gf_link_is_up(slot->port);
 }
 
 /*
@@ -175,11 +156,13 @@ static int rescan_detach(struct gf_slot *slot)
 		return -ENODEV;
 	pm_runtime_get_sync(&port->dev);
 	gf_rescan_lock(&rescan);
-	if (device_is_registered(&port->dev) && port->subordinate)
+	if (device_is_registered(&port->dev) && port->subordinate) {
 		err = remove_functions(port->subordinate);
+		/* Whoever rescans next must not find them again. */
+		if (!err)
+			set_link(port, false);
+	}
 	gf_rescan_unlock(&rescan);
-	if (!err && !READ_ONCE(slot->dying))
-		set_link(port, false);
 	pm_runtime_put(&port->dev);
 	return err;
 }
@@ -188,30 +171,18 @@ static int rescan_status(struct gf_slot *slot, bool *present, bool *power)
 {
 	if (READ_ONCE(slot->dying))
 		return -ENODEV;
+	if (!gf_config_open(slot->port))
+		return -EBUSY;
 	if (is_disabled(slot->port)) {
 		/* Nobody has looked yet: whoever disabled it had a reason. */
 		*present = READ_ONCE(slot->presence) || !slot->id;
 		*power = false;
-		return 0;
+	} else {
+		*present = gf_link_is_up(slot->port);
+		*power = *present;
 	}
-	*present = link_is_up(slot->port);
-	*power = *present;
+	gf_config_close(slot->port);
 	return 0;
-}
-
-/* The link went down by itself: what was behind it is gone. */
-static void rescan_tidy(struct gf_slot *slot)
-{
-	struct pci_dev *port = slot->port;
-	struct gf_rescan rescan;
-
-	if (READ_ONCE(slot->dying) || is_disabled(port) || link_is_up(port))
-		return;
-	gf_rescan_lock(&rescan);
-	if (device_is_registered(&port->dev) && port->subordinate &&
-	    !link_is_up(port))
-		remove_functions(port->subordinate);
-	gf_rescan_unlock(&rescan);
 }
 
 const struct gf_backend gf_backend_rescan = {
@@ -219,5 +190,4 @@ const struct gf_backend gf_backend_rescan = {
 	.attach = rescan_attach,
 	.detach = rescan_detach,
 	.status = rescan_status,
-	.tidy = rescan_tidy,
 };

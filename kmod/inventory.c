@@ -5,7 +5,8 @@
  * One worker keeps the list of slots in line with pci_slots_kset: it takes in
  * slots that appeared on downstream ports and retires those whose port or
  * slot driver went away. Downstream ports that no slot driver has claimed for
- * a while are slots as well; one that claims them later gets them. The worker
+ * a while are slots as well, where the admin says so; one that claims them later
+ * gets them. The worker
  * runs when the bus notifier saw a port, and at a slow pace besides, because
  * neither the registration of a slot nor a card put in without power is
  * announced to anyone.
@@ -34,9 +35,9 @@ static bool root_ports;
 module_param(root_ports, bool, 0444);
 MODULE_PARM_DESC(root_ports, "Manage slots of root ports too (default off: only downstream ports of switches)");
 
-static bool bare_ports = true;
-module_param(bare_ports, bool, 0444);
-MODULE_PARM_DESC(bare_ports, "Manage ports without a slot driver too, by their links (default on)");
+static char *bare_ports = "";
+module_param(bare_ports, charp, 0444);
+MODULE_PARM_DESC(bare_ports, "Manage these ports without a hot-plug controller too, by their links: PCI addresses such as 0000:c1:04.0, separated by commas, or all (default none)");
 
 static void scan_run(struct work_struct *work);
 static void poll_run(struct work_struct *work);
@@ -87,6 +88,80 @@ static bool has_slot_driver(const struct pci_bus *bus)
 	return found;
 }
 
+/**
+ * struct gf_address - a PCI address as an admin writes it
+ * @domain: PCI domain
+ * @bus: bus number
+ * @device: device number
+ * @function: function number
+ */
+struct gf_address {
+	unsigned int domain;
+	unsigned int bus;
+	unsigned int device;
+	unsigned int function;
+};
+
+/* Takes the next address off a list. Returns false when it is none. */
+static bool next_address(const char **list, struct gf_address *address)
+{
+	int length = 0;
+
+	if (sscanf(*list, "%8x:%2x:%2x.%1x%n", &address->domain, &address->bus,
+		   &address->device, &address->function, &length) != 4 ||
+	    address->device > 31 || address->function > 7 ||
+	    ((*list)[length] && (*list)[length] != ','))
+		return false;
+	*list += length;
+	if (**list)
+		++*list;
+	return true;
+}
+
+static bool all_bare(void)
+{
+	return !strcmp(bare_ports, "all");
+}
+
+/**
+ * gf_inventory_check() - whether the parameters make sense
+ *
+ * Return: 0, or -EINVAL.
+ */
+int gf_inventory_check(void)
+{
+	const char *list = bare_ports;
+	struct gf_address address;
+
+	if (all_bare())
+		return 0;
+	while (*list) {
+		if (!next_address(&list, &address)) {
+			pr_err("gpufabric: bare_ports: \"%s\" does not begin with a PCI address such as 0000:c1:04.0\n",
+			       list);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* Whether the admin wants a port that nobody drives. */
+static bool is_chosen(struct pci_dev *port)
+{
+	const char *list = bare_ports;
+	struct gf_address address;
+
+	if (all_bare())
+		return true;
+	while (*list && next_address(&list, &address)) {
+		if (address.domain == pci_domain_nr(port->bus) &&
+		    address.bus == port->bus->number &&
+		    PCI_DEVFN(address.device, address.function) == port->devfn)
+			return true;
+	}
+	return false;
+}
+
 /*
  * A port whose hot-plug controller is native has a slot driver sooner or later,
  * and one that is being removed is nobody's.
@@ -94,6 +169,7 @@ static bool has_slot_driver(const struct pci_bus *bus)
 static bool is_bare(struct pci_dev *port)
 {
 	return is_our_port(port) && !port->is_hotplug_bridge &&
+	       is_chosen(port) &&
 	       port->subordinate && device_is_registered(&port->dev) &&
 	       !gf_notify_knows_port(port) &&
 	       !has_slot_driver(port->subordinate);
@@ -190,6 +266,7 @@ static void take_in_new(void)
 	count = collect_new(found, now.count);
 	sort(found, count, sizeof(*found), compare_addresses, NULL);
 	for (i = 0; i < count; i++) {
+		const struct gf_strangers before = rejected;
 		struct gf_slot *slot;
 
 		/* Counted before it is judged: a change since is seen. */
@@ -203,6 +280,8 @@ static void take_in_new(void)
 			pci_destroy_slot(found[i]);
 			continue;
 		}
+		/* One like it may come when it has gone, at the same address. */
+		rejected = before;
 		made[nr_made++] = slot;
 	}
 	gf_rescan_unlock(&rescan);
@@ -210,7 +289,6 @@ static void take_in_new(void)
 		gf_slot_admit(made[i]);
 	kvfree(found);
 	kvfree(made);
-	/* Holds when all were rejected; else the next look finds fewer. */
 	seen = rejected;
 }
 
@@ -260,7 +338,7 @@ static void take_in_bare(bool now)
 	struct gf_slot **made;
 	unsigned int nr_made, i;
 
-	if (!bare_ports)
+	if (!*bare_ports)
 		return;
 	/* Pointers are compared, none is followed: this takes no lock. */
 	find_bare(NULL, 0, &bare);
@@ -317,7 +395,7 @@ static void retire_gone(void)
 	}
 }
 
-/* Cards put in or pulled without power announce nothing: compare and look. */
+/* Cards put in or pulled without power, or lost, announce nothing: look. */
 static void look_for_cards(void)
 {
 	struct gf_slot *slot;
@@ -326,11 +404,15 @@ static void look_for_cards(void)
 	while ((slot = next_slot(&id))) {
 		bool present, power;
 
-		if (!is_gone(slot) &&
-		    !slot->backend->status(slot, &present, &power) &&
-		    (present != READ_ONCE(slot->presence) ||
-		     power != READ_ONCE(slot->power)))
-			gf_slot_refresh_queue(slot);
+		if (!is_gone(slot)) {
+			/* What is in a slot of another's is that one's business. */
+			if (!slot->pci_slot || slot->service)
+				gf_slot_watch(slot);
+			if (!slot->backend->status(slot, &present, &power) &&
+			    (present != READ_ONCE(slot->presence) ||
+			     power != READ_ONCE(slot->power)))
+				gf_slot_refresh_queue(slot);
+		}
 		gf_slot_put(slot);
 	}
 }

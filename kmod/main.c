@@ -71,6 +71,9 @@ static int __init gpufabric_init(void)
 {
 	int err;
 
+	err = gf_inventory_check();
+	if (err)
+		return err;
 	err = alloc_queues();
 	if (err)
 		return err;

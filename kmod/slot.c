@@ -10,6 +10,11 @@
  * What is in a slot is learned by looking (snapshot.c) and then reconciled
  * with the state here. While an operation is under way the operation does the
  * looking, and the refresh worker stands back.
+ *
+ * Nothing here removes a function. A GPU that stops answering is watched: what
+ * it is then is decided in loss.c, and its functions stay, because only who
+ * took its link down knows for how long. Where a slot driver removes them the
+ * GPU is gone at once.
  */
 #include <linux/pci.h>
 #include <linux/slab.h>
@@ -22,6 +27,7 @@
 #include "inventory.h"
 #include "notify.h"
 #include "room.h"
+#include "sight.h"
 #include "slot.h"
 #include "snapshot.h"
 #include "switch.h"
@@ -32,6 +38,10 @@
 static unsigned int quarantine_after = GF_QUARANTINE_AFTER;
 module_param(quarantine_after, uint, 0644);
 MODULE_PARM_DESC(quarantine_after, "Take a slot out of the pool after this many faults in a row, 0 for never (default 3)");
+
+static unsigned int lost_ms = 3000;
+module_param(lost_ms, uint, 0644);
+MODULE_PARM_DESC(lost_ms, "Take a GPU for lost when it has not answered for so long in milliseconds; what is shorter is a flap (default 3000)");
 
 /* Slot Capabilities bits in the order of GPUFABRIC_SLOT_CAP_*. */
 static u32 read_caps(struct pci_dev *port)
@@ -88,8 +98,10 @@ int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 		gf.nr_draining++;
 	WRITE_ONCE(slot->state, next);
 	slot->generation++;
-	if (trigger == GF_CHECKED)
+	if (trigger == GF_CHECKED) {
 		slot->incarnation++;
+		slot->loss = (struct gf_loss){};
+	}
 	slot->since = gf_now_ms();
 	if (next != GPUFABRIC_SLOT_STATE_FAULT &&
 	    next != GPUFABRIC_SLOT_STATE_STUCK &&
@@ -129,7 +141,9 @@ int gf_slot_fail(struct gf_slot *slot, enum gf_trigger trigger,
 	slot->cause = cause;
 	strscpy(slot->text, text, sizeof(slot->text));
 	slot->faults++;
-	slot->strikes++;
+	/* Who resets a GPU is seldom the slot. */
+	if (cause != GPUFABRIC_CAUSE_RESET)
+		slot->strikes++;
 	if (quarantine_after && slot->strikes >= quarantine_after)
 		slot->flags |= GPUFABRIC_SLOT_FLAG_QUARANTINED;
 	dev_warn(&slot->dev, "%s: %s\n", slot->name, slot->text);
@@ -153,9 +167,13 @@ static void learn_identity(struct gf_slot *slot)
 		}
 		return;
 	}
-	kfree(slot->need);
-	slot->need = snap->need;
-	snap->need = NULL;
+	if (!snap->quiet) {
+		kfree(slot->need);
+		slot->need = snap->need;
+		snap->need = NULL;
+	} else if (identity->source == GPUFABRIC_IDENTITY_SOURCE_LIVE) {
+		return;
+	}
 	function = &snap->functions[snap->gpu];
 	identity->source = GPUFABRIC_IDENTITY_SOURCE_LIVE;
 	identity->time = gf_now_ms();
@@ -200,7 +218,7 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	bool differs;
 
 	gf_assert_locked();
-	gf_snapshot_keep_drivers(snap, slot->snap);
+	gf_snapshot_keep(snap, slot->snap);
 	differs = !looks_the_same(slot->snap, snap);
 	gf_snapshot_free(slot->snap);
 	slot->snap = snap;
@@ -282,8 +300,9 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 	if (!snap->nr_functions)
 		reconcile_gone(slot);
 	else if (snap->gpu >= 0 && !gf_state_has_gpu(before) &&
-		 /* Only new functions end a fault, not those left behind. */
-		 (before != GPUFABRIC_SLOT_STATE_FAULT || !had_functions))
+		 /* Only new functions end a fault or loss, not those left behind. */
+		 ((before != GPUFABRIC_SLOT_STATE_FAULT &&
+		   before != GPUFABRIC_SLOT_STATE_LOST) || !had_functions))
 		reconcile_gpu(slot);
 	if (differs && slot->state == before)
 		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, before);
@@ -298,21 +317,6 @@ static void refresh_later(struct gf_slot *slot, unsigned int ms)
 	mod_delayed_work(gf.scan_wq, &slot->refresh, msecs_to_jiffies(ms));
 }
 
-/* Where nobody else removes a GPU whose link went down, and no operation is. */
-static void tidy(struct gf_slot *slot)
-{
-	bool idle;
-
-	if (!slot->backend->tidy)
-		return;
-	mutex_lock(&gf.lock);
-	idle = slot->id && !slot->retired && !slot->step && slot->snap &&
-	       slot->snap->nr_functions;
-	mutex_unlock(&gf.lock);
-	if (idle)
-		slot->backend->tidy(slot);
-}
-
 static void refresh_run(struct work_struct *work)
 {
 	struct gf_slot *slot = container_of(work, struct gf_slot,
@@ -321,7 +325,6 @@ static void refresh_run(struct work_struct *work)
 	struct gf_snapshot *snap;
 	int seen;
 
-	tidy(slot);
 	seen = atomic_read(&slot->changes);
 	snap = gf_snapshot_take(slot);
 	mutex_lock(&gf.lock);
@@ -356,6 +359,122 @@ static void refresh_run(struct work_struct *work)
 void gf_slot_refresh_queue(struct gf_slot *slot)
 {
 	refresh_later(slot, 0);
+}
+
+static void lose(struct gf_slot *slot, const struct gf_sight *sight)
+{
+	const char *address = slot->snap->functions[slot->snap->gpu].address;
+	char text[GF_TEXT_MAX];
+
+	slot->was_ready = slot->state != GPUFABRIC_SLOT_STATE_ATTACHED;
+	if (sight->link)
+		snprintf(text, sizeof(text),
+			 "%s has stopped answering and its link is up, power-cycle it",
+			 address);
+	else
+		snprintf(text, sizeof(text),
+			 "the link of %s is down; if it is to go: echo 1 > /sys/bus/pci/devices/%s/remove",
+			 address, address);
+	gf_slot_fail(slot, GF_SURPRISE, sight->link ?
+		     GPUFABRIC_CAUSE_ENUMERATE : GPUFABRIC_CAUSE_LINK, text);
+	gf_history_state(slot);
+}
+
+/* What it was before; that says nothing about how often it was lost. */
+static void come_back(struct gf_slot *slot)
+{
+	u32 strikes = slot->strikes;
+
+	slot->flaps++;
+	if (gf_slot_trigger(slot, GF_ANSWERED))
+		return;
+	if (slot->was_ready)
+		gf_slot_trigger(slot, GF_BOUND);
+	slot->strikes = strikes;
+	gf_history_state(slot);
+}
+
+static void find_reset(struct gf_slot *slot, const struct gf_sight *sight)
+{
+	const char *address = slot->snap->functions[slot->snap->gpu].address;
+	char text[GF_TEXT_MAX];
+
+	snprintf(text, sizeof(text),
+		 "%s, to be had anew: echo 1 > /sys/bus/pci/devices/%s/remove, clear, attach",
+		 sight->same ? "the GPU was reset and nobody restored it" :
+			       "there is another GPU than before", address);
+	gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_RESET, text);
+	gf_history_state(slot);
+}
+
+static void judge(struct gf_slot *slot, const struct gf_sight *sight)
+{
+	enum gf_loss_verdict verdict;
+
+	gf_assert_locked();
+	verdict = gf_loss_judge(&slot->loss, sight, ktime_to_ms(ktime_get()),
+				READ_ONCE(lost_ms));
+	switch (verdict) {
+	case GF_LOSS_NONE:
+		return;
+	case GF_LOSS_FLAP:
+		slot->flaps++;
+		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED,
+			      slot->state);
+		break;
+	case GF_LOSS_LOST:
+		lose(slot, sight);
+		break;
+	case GF_LOSS_BACK:
+		come_back(slot);
+		break;
+	case GF_LOSS_RESET:
+		find_reset(slot, sight);
+		break;
+	}
+	/* The link, too, is another one than it was. */
+	gf_slot_refresh_queue(slot);
+}
+
+/* The function to look at, NULL for none; the fabric's lock is held. */
+static struct pci_dev *watched(const struct gf_slot *slot)
+{
+	gf_assert_locked();
+	if (slot->retired || slot->step || !slot->snap ||
+	    (!gf_state_has_gpu(slot->state) &&
+	     slot->state != GPUFABRIC_SLOT_STATE_LOST))
+		return NULL;
+	return slot->snap->pdev;
+}
+
+/**
+ * gf_slot_watch() - see whether a slot's GPU is still what it was
+ * @slot: slot
+ *
+ * For the inventory worker, often; called without locks.
+ */
+void gf_slot_watch(struct gf_slot *slot)
+{
+	struct gf_sight sight;
+	struct pci_dev *gpu;
+	u64 serial;
+
+	mutex_lock(&gf.lock);
+	gpu = pci_dev_get(watched(slot));
+	serial = slot->identity.serial;
+	mutex_unlock(&gf.lock);
+	if (!gpu)
+		return;
+	gf_sight_read(slot, gpu, serial, &sight);
+	mutex_lock(&gf.lock);
+	if (watched(slot) == gpu) {
+		judge(slot, &sight);
+		/* The last look came at a bad time. */
+		if (sight.known && slot->snap->unread)
+			gf_slot_refresh_queue(slot);
+	}
+	mutex_unlock(&gf.lock);
+	pci_dev_put(gpu);
 }
 
 static void drain_expired(struct work_struct *work)

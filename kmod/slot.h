@@ -12,6 +12,7 @@
 
 #include "fabric.h"
 #include "fit.h"
+#include "loss.h"
 #include "state.h"
 
 struct gf_backend;
@@ -108,9 +109,11 @@ struct gf_result {
  * @attaches: attaches that ended well; under the fabric's lock
  * @detaches: detaches that ended well; under the fabric's lock
  * @faults: changes to fault, stuck or lost; under the fabric's lock
- * @flaps: GPUs that went and came back unasked; under the fabric's lock
+ * @flaps: times that the GPU went and came back unasked; under the fabric's lock
  * @degradations: times the link came up degraded; under the fabric's lock
  * @strikes: faults since the last clear; under the fabric's lock
+ * @loss: what is remembered of looks at the GPU; under the fabric's lock
+ * @was_ready: it was ready, or drained, when it was lost; under the fabric's lock
  * @request: cookie of the request that named the slot last; under the
  *	fabric's lock
  * @drain_port: netlink port that announced the drain, 0 once an operation has
@@ -173,6 +176,8 @@ struct gf_slot {
 	u32 flaps;
 	u32 degradations;
 	u32 strikes;
+	struct gf_loss loss;
+	bool was_ready;
 	u64 request;
 	u32 drain_port;
 	u64 drain_deadline;
@@ -218,6 +223,7 @@ int gf_slot_fail(struct gf_slot *slot, enum gf_trigger trigger,
 		 enum gpufabric_cause cause, const char *text);
 bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap);
 void gf_slot_refresh_queue(struct gf_slot *slot);
+void gf_slot_watch(struct gf_slot *slot);
 void gf_slot_drain_claim(struct gf_slot *slot);
 void gf_slot_drain_end(struct gf_slot *slot);
 void gf_slot_port_closed(u32 port);

@@ -11,6 +11,10 @@
  * says nothing: kernels differ in how they write "all devices".
  * A port is only touched while it is registered: its bus operations belong to
  * a host bridge driver that may be unloaded once the port is gone.
+ *
+ * A function is not read while it sleeps, is reset or recovers from an error:
+ * what would be read then says nothing about it, and may disturb. What was seen
+ * of it before is kept.
  */
 #include <linux/iommu.h>
 #include <linux/pci.h>
@@ -19,6 +23,7 @@
 #include "backend.h"
 #include "notify.h"
 #include "rescan.h"
+#include "sight.h"
 #include "snapshot.h"
 
 bool gf_is_gpu_class(u32 class)
@@ -120,18 +125,41 @@ bool gf_snapshot_bound(const struct gf_snapshot *snap)
 	return snap->gpu >= 0;
 }
 
+/* What only the hardware knows, of the same GPU. */
+static void keep_quiet(struct gf_snapshot *snap,
+		       const struct gf_snapshot *before)
+{
+	unsigned int i, bar;
+
+	for (i = 0; i < snap->nr_functions; i++) {
+		for (bar = 0; bar < PCI_STD_NUM_BARS; bar++)
+			snap->functions[i].bars[bar].flags |=
+				before->functions[i].bars[bar].flags &
+				GPUFABRIC_BAR_FLAG_RESIZABLE;
+	}
+	snap->serial = before->serial;
+	snap->link = before->link;
+	if (!snap->alive) {
+		snap->link.speed = 0;
+		snap->link.width = 0;
+	}
+}
+
 /**
- * gf_snapshot_keep_drivers() - believe that what could not be read is as it was
+ * gf_snapshot_keep() - believe that what could not be read is as it was
  * @snap: a snapshot
  * @before: the one before it, or NULL
  */
-void gf_snapshot_keep_drivers(struct gf_snapshot *snap,
-			      const struct gf_snapshot *before)
+void gf_snapshot_keep(struct gf_snapshot *snap,
+		      const struct gf_snapshot *before)
 {
 	unsigned int i;
 
-	if (!snap->driver_unread || !before ||
-	    before->nr_functions != snap->nr_functions)
+	if (!before || before->nr_functions != snap->nr_functions)
+		return;
+	if (snap->quiet && before->pdev == snap->pdev)
+		keep_quiet(snap, before);
+	if (!snap->driver_unread)
 		return;
 	for (i = 0; i < snap->nr_functions; i++) {
 		struct gf_function *now = &snap->functions[i];
@@ -205,7 +233,8 @@ static bool read_driver(struct gf_function *function, struct pci_dev *pdev)
 	return true;
 }
 
-static void read_function(struct gf_function *function, struct pci_dev *pdev)
+static void read_function(struct gf_function *function, struct pci_dev *pdev,
+			  bool quiet)
 {
 	struct iommu_group *group;
 
@@ -222,7 +251,7 @@ static void read_function(struct gf_function *function, struct pci_dev *pdev)
 		function->iommu_group = iommu_group_id(group);
 		iommu_group_put(group);
 	}
-	read_bars(function, pdev, resizable_bars(pdev));
+	read_bars(function, pdev, quiet ? 0 : resizable_bars(pdev));
 }
 
 static u64 largest_gap(const struct resource *window)
@@ -347,6 +376,17 @@ void gf_functions_put(struct gf_functions *functions)
 	kfree(functions);
 }
 
+static struct pci_dev *first_gpu(const struct gf_functions *functions)
+{
+	unsigned int i;
+
+	for (i = 0; i < functions->count; i++) {
+		if (gf_is_gpu_class(functions->pdev[i]->class))
+			return functions->pdev[i];
+	}
+	return NULL;
+}
+
 static bool answers(struct pci_dev *pdev)
 {
 	u32 id = ~0;
@@ -380,19 +420,17 @@ static void add_function(struct gf_snapshot *snap, struct gf_slot *slot,
 	unsigned int index = snap->nr_functions++;
 	struct gf_function *function = &snap->functions[index];
 
-	read_function(function, pdev);
+	read_function(function, pdev, snap->quiet);
 	if (!read_driver(function, pdev))
 		snap->driver_unread = true;
-	add_need(slot, pdev, snap->need);
+	if (!snap->quiet)
+		add_need(slot, pdev, snap->need);
 	if (pdev->subordinate)
 		pci_walk_bus(pdev->subordinate, note_slots, snap);
 	if (!gf_is_gpu_class(pdev->class))
 		return;
-	if (snap->gpu < 0) {
+	if (pdev == snap->pdev)
 		snap->gpu = index;
-		snap->alive = answers(pdev);
-		snap->serial = pci_get_dsn(pdev);
-	}
 	if (snap->missing_bar < 0)
 		gf_notify_missing_bar(slot, pdev, snap);
 }
@@ -411,7 +449,9 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	struct pci_bus *bus = slot->port->subordinate;
 	struct gf_functions *functions;
 	struct gf_snapshot *snap;
+	struct pci_dev *gpu;
 	unsigned int i;
+	bool open;
 
 	if (READ_ONCE(slot->dying) || !device_is_registered(&slot->port->dev) ||
 	    !bus)
@@ -423,11 +463,22 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 		gf_functions_put(functions);
 		return ERR_PTR(-ENOMEM);
 	}
+	gpu = first_gpu(functions);
+	open = gpu && gf_config_open(gpu);
+	if (gpu) {
+		snap->pdev = pci_dev_get(gpu);
+		snap->alive = !open || answers(gpu);
+		snap->quiet = !open || !snap->alive;
+		snap->unread = !open;
+	}
 	for (i = 0; i < functions->count; i++)
 		add_function(snap, slot, functions->pdev[i]);
-	gf_link_read(slot->port,
-		     snap->gpu >= 0 ? functions->pdev[snap->gpu] : NULL,
-		     &snap->link);
+	if (!snap->quiet) {
+		snap->serial = gpu ? pci_get_dsn(gpu) : 0;
+		gf_link_read(slot->port, gpu, &snap->link);
+	}
+	if (open)
+		gf_config_close(gpu);
 	read_windows(snap, bus);
 	gf_functions_put(functions);
 	return snap;
@@ -439,8 +490,10 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
  */
 void gf_snapshot_free(struct gf_snapshot *snap)
 {
-	if (snap)
-		kfree(snap->need);
+	if (!snap)
+		return;
+	pci_dev_put(snap->pdev);
+	kfree(snap->need);
 	kfree(snap);
 }
 
@@ -470,7 +523,8 @@ struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot)
 		power = present;
 		status = 0;
 	}
-	if (!IS_ERR(snap) && !status) {
+	/* A link that is down while the GPU is reset says nothing. */
+	if (!IS_ERR(snap) && !status && !snap->unread) {
 		snap->present = present;
 		snap->power = power;
 		snap->status_valid = true;

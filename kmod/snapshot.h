@@ -84,7 +84,11 @@ struct gf_window {
  * @present: the slot driver detects a card
  * @power: the slot driver says power is on
  * @status_valid: @present and @power were read
- * @alive: the first GPU function answers with its vendor id
+ * @alive: the first GPU function answers with its vendor id, or could not be
+ *	asked
+ * @unread: that function could not be asked
+ * @quiet: it does not answer, or could not be asked: what only the hardware knows
+ *	is missing
  * @has_slots: there are more slots behind it. They can be in the middle of being
  *	powered, by their slot driver alone, and pciehp dead-locks when the switch
  *	above is removed meanwhile, with pci_rescan_remove_lock held. Nothing of
@@ -95,6 +99,7 @@ struct gf_window {
  *	appeared and has no address now, -1 when all have one
  * @missing_size: size of that BAR
  * @gpu: index of the first GPU function, -1 when there is none
+ * @pdev: that function, referenced, NULL when there is none
  * @serial: Device Serial Number of that function, 0 when there is none
  * @link: the slot's link
  * @need: what the functions need of windows and bus numbers, as far as that is
@@ -111,11 +116,14 @@ struct gf_snapshot {
 	bool power;
 	bool status_valid;
 	bool alive;
+	bool unread;
+	bool quiet;
 	bool has_slots;
 	bool driver_unread;
 	int missing_bar;
 	u64 missing_size;
 	int gpu;
+	struct pci_dev *pdev;
 	u64 serial;
 	struct gf_link link;
 	struct gf_fit_need *need;
@@ -147,7 +155,7 @@ void gf_link_read(struct pci_dev *upper, struct pci_dev *lower,
 bool gf_link_degraded(const struct gf_link *link);
 bool gf_is_gpu_class(u32 class);
 bool gf_snapshot_bound(const struct gf_snapshot *snap);
-void gf_snapshot_keep_drivers(struct gf_snapshot *snap,
-			      const struct gf_snapshot *before);
+void gf_snapshot_keep(struct gf_snapshot *snap,
+		      const struct gf_snapshot *before);
 
 #endif /* GPUFABRIC_SNAPSHOT_H */

@@ -70,6 +70,7 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 		[GF_UNDO]	= TO(DETACHING),
 		[GF_GONE_OFF]	= TO(OFF),
 		[GF_FAIL]	= TO(FAULT),
+		/* No worker is out in this state and the next, so none expires. */
 		[GF_SURPRISE]	= TO(LOST),
 	},
 	[DRAINING] = {
@@ -78,6 +79,7 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 		[GF_DRAIN_ABORT] = TO(READY),
 		[GF_DETACH]	= TO(DETACHING),
 		[GF_GONE_OFF]	= TO(OFF),
+		[GF_FAIL]	= TO(FAULT),
 		[GF_SURPRISE]	= TO(LOST),
 	},
 	[DETACHING] = {
@@ -106,6 +108,9 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 	},
 	[LOST] = {
 		[GF_INSERTED]	= TO(ATTACHING),
+		[GF_ANSWERED]	= TO(ATTACHED),
+		/* It answers, but not as before. */
+		[GF_FAIL]	= TO(FAULT),
 		[GF_PRESENT]	= TO(LOST),
 		[GF_ABSENT]	= TO(LOST),
 		[GF_GONE_OFF]	= TO(LOST),

@@ -28,6 +28,7 @@
  * @GF_BACK_EMPTY: a late operation returned and left the slot empty
  * @GF_BACK_GPU: a late operation returned and left functions there
  * @GF_CLEAR: an admin took the slot out of fault or lost
+ * @GF_ANSWERED: a GPU that was lost answers again and is as it was
  * @GF_TRIGGERS: number of triggers
  */
 enum gf_trigger {
@@ -51,6 +52,7 @@ enum gf_trigger {
 	GF_BACK_EMPTY,
 	GF_BACK_GPU,
 	GF_CLEAR,
+	GF_ANSWERED,
 	GF_TRIGGERS
 };
 

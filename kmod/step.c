@@ -376,9 +376,10 @@ static bool comes_by_itself(struct gf_slot *slot)
 }
 
 /*
- * Power a slot on. A slot driver refuses a slot that it brings up itself for a card that was put in, and one that is on for it
- * because the functions were removed behind its back: the latter is powered off
- * before, and then there is nothing in it that could be in use.
+ * Power a slot on. A slot driver refuses one that it brings up itself for a card
+ * that was put in, and one that is on for it because the functions were removed
+ * behind its back. The latter is powered off before, when there has been nothing
+ * in it for long enough to tell.
  */
 static int power_on(struct gf_slot *slot, bool *found)
 {

@@ -87,7 +87,7 @@ def parameters(tree):
         for name, kind, mode, described, words in found.findall(text):
             if name != described:
                 sys.exit(f"gen-man: {path}: {name} is followed by the text of {described}")
-            yield name, kind, int(mode, 8) & 0o222, words
+            yield name, {"charp": "string"}.get(kind, kind), int(mode, 8) & 0o222, words
 
 
 def refusals(tree):

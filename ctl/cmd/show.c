@@ -252,7 +252,7 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 	identity_of(&session->knowledge, slot, &identity);
 	out_str(t, "slot", slot->name);
 	out_uint(t, "id", slot->id);
-	out_str(t, "state", render_state(slot->state));
+	render_slot_state(t, slot);
 	out_time(t, "since", slot->since);
 	if (slot->cause)
 		out_str(t, "cause", render_cause(slot->cause));

@@ -54,9 +54,7 @@ static void show_slot(struct out_table *t, const struct session *session,
 	out_str(t, "port", slot->address);
 	out_str(t, "address", gpu ? gpu->address : NULL);
 	out_str(t, "gpu", strcmp(identity.label, "-") ? identity.label : NULL);
-	out_str(t, "state", render_state(slot->state));
-	if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
-		out_text(t, "state", "%s, unmanaged", render_state(slot->state));
+	render_slot_state(t, slot);
 	out_str(t, "link", strcmp(link, "-") ? link : NULL);
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED)
 		out_text(t, "link", "%s !", link);

@@ -128,7 +128,8 @@ void doctor_check_hotplug(struct doctor *doctor)
 	if (n_bare) {
 		names = doctor_slot_names(doctor, bare, n_bare);
 		doctor_find(doctor, DOCTOR_NOTE, "hotplug",
-			    "%s: no hot-plug controller; the module works them by their links, cards are not announced",
+			    "%s: no hot-plug controller; the module works those by their links that its parameter "
+			    "bare_ports= names, cards are not announced",
 			    names);
 		free(names);
 	}

@@ -109,7 +109,7 @@ static char *describe(const struct session *session, const struct gf_slot *slot)
 	text_add(&text, "%s", strcmp(identity.label, "-") ? identity.label : "unknown GPU");
 	if (slot->state == GPUFABRIC_SLOT_STATE_EMPTY) {
 		free(text.text);
-		return mem_strdup("empty");
+		return mem_strdup(render_is_other(slot) ? "not a GPU" : "empty");
 	}
 	gf_link_text(link, slot->link.speed, slot->link.width);
 	if (strcmp(link, "-"))

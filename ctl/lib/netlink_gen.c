@@ -36,6 +36,7 @@ static const char *const cause_names[] = {
 	"timeout",
 	"surprise",
 	"internal",
+	"reset",
 };
 
 const char *gfnl_cause_name(unsigned int value)

@@ -74,6 +74,21 @@ const char *render_state(uint32_t state)
 	return name ? name : "unknown";
 }
 
+bool render_is_other(const struct gf_slot *slot)
+{
+	return slot->state == GPUFABRIC_SLOT_STATE_EMPTY &&
+	       slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN;
+}
+
+void render_slot_state(struct out_table *table, const struct gf_slot *slot)
+{
+	const char *word = render_is_other(slot) ? "other" : render_state(slot->state);
+
+	out_str(table, "state", render_state(slot->state));
+	out_text(table, "state", "%s%s", word,
+		 slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ? ", unmanaged" : "");
+}
+
 const char *render_cause(uint32_t cause)
 {
 	const char *name = gfnl_cause_name(cause);
@@ -142,11 +157,9 @@ void render_slot(struct out_table *table, const struct gf_slot *slot,
 		out_bytes(table, "memory", identity->memory);
 		out_text(table, "memory", "%.1f GiB", (double)identity->memory / (1ull << 30));
 	}
-	out_str(table, "state", render_state(slot->state));
+	render_slot_state(table, slot);
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
 		out_text(table, "state", "%s, quarantined", render_state(slot->state));
-	else if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
-		out_text(table, "state", "%s, unmanaged", render_state(slot->state));
 	if (slot->cause)
 		out_str(table, "cause", render_cause(slot->cause));
 	if (slot->text && *slot->text)
@@ -328,14 +341,16 @@ void render_summary(struct out *out, const struct gf_fabric *fabric)
 		{ "switches", NULL }, { "slots", NULL }, { "compositions", NULL },
 		{ "states", NULL }, { NULL, NULL },
 	};
-	size_t counts[GPUFABRIC_SLOT_STATE_LOST + 1] = { 0 }, i;
+	size_t counts[GPUFABRIC_SLOT_STATE_LOST + 1] = { 0 }, others = 0, i;
 	struct json_object *states = json_object_new_object();
 	struct text text = { 0 };
 	struct out_table *t;
 
-	for (i = 0; i < fabric->n_slots; i++)
+	for (i = 0; i < fabric->n_slots; i++) {
 		if (fabric->slots[i].state <= GPUFABRIC_SLOT_STATE_LOST)
 			counts[fabric->slots[i].state]++;
+		others += render_is_other(&fabric->slots[i]);
+	}
 
 	text_add(&text, "%zu switch%s, %zu slot%s", fabric->n_switches,
 		 fabric->n_switches == 1 ? "" : "es", fabric->n_slots,
@@ -355,11 +370,15 @@ void render_summary(struct out *out, const struct gf_fabric *fabric)
 
 		json_object_object_add(states, name,
 				       json_object_new_int64((int64_t)counts[order[i]]));
+		if (order[i] == GPUFABRIC_SLOT_STATE_EMPTY)
+			counts[order[i]] -= others;
 		if (!counts[order[i]])
 			continue;
 		text_add(&text, "%s%zu %s", separator, counts[order[i]], name);
 		separator = ", ";
 	}
+	if (others)
+		text_add(&text, "%s%zu other", separator, others);
 	if (fabric->n_compositions)
 		text_add(&text, "; %zu composition%s", fabric->n_compositions,
 			 fabric->n_compositions == 1 ? "" : "s");

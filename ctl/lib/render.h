@@ -31,6 +31,11 @@ void render_summary(struct out *out, const struct gf_fabric *fabric);
 void render_operation(struct out_table *parent, const char *name,
 		      const struct gf_operation *operation);
 
+/* The slot holds a card that is no GPU. For the module that is empty, and a flag. */
+bool render_is_other(const struct gf_slot *slot);
+/* Column "state": people read "other" there, JSON has the module's word. */
+void render_slot_state(struct out_table *table, const struct gf_slot *slot);
+
 /* Words for numbers of the protocol; never NULL. */
 const char *render_state(uint32_t state);
 const char *render_cause(uint32_t cause);

@@ -357,7 +357,7 @@ static void config_gpu(struct sim_fn *fn, const struct sim_slot *slot)
 	u64 bytes = slot->card.bar_bytes ?: model->bar_bytes;
 	enum sim_fault fault = slot->port.active;
 
-	config_head(fn, model->device, PCI_CLASS_DISPLAY_3D << 8,
+	config_head(fn, model->device, model->class,
 		    slot->card.audio ? PCI_HEADER_TYPE_MFD : 0, card_wmask);
 	sim_set16(fn, PCI_SUBSYSTEM_VENDOR_ID, model->sub_vendor);
 	sim_set16(fn, PCI_SUBSYSTEM_ID, model->sub_device);
@@ -379,7 +379,7 @@ static void config_gpu(struct sim_fn *fn, const struct sim_slot *slot)
 /* Its vendor and device ids read as ones: a scan of the bus does not find it. */
 static void config_vf(struct sim_fn *fn, const struct sim_model *model)
 {
-	config_head(fn, 0xffff, PCI_CLASS_DISPLAY_3D << 8, 0, card_wmask);
+	config_head(fn, 0xffff, model->class, 0, card_wmask);
 	sim_set16(fn, PCI_VENDOR_ID, 0xffff);
 	sim_set16(fn, PCI_SUBSYSTEM_VENDOR_ID, model->sub_vendor);
 	sim_set16(fn, PCI_SUBSYSTEM_ID, model->sub_device);
@@ -494,6 +494,7 @@ void sim_config_bars(struct sim_slot *slot, u64 base)
 {
 	const struct sim_model *model = slot->card.model;
 
+	u64 bytes = model->bar_bytes + model->aux_bytes;
 	struct sim_fn *fn = &slot->card.fn[0];
 
 	preset_bar(fn, PCI_BASE_ADDRESS_0 + 4 * model->bar, base);
@@ -501,7 +502,7 @@ void sim_config_bars(struct sim_slot *slot, u64 base)
 		   base + model->bar_bytes);
 	if (slot->card.sriov)
 		preset_bar(fn, IOV(PCI_SRIOV_BAR),
-			   base + model->bar_bytes + SIM_VF_BYTES);
+			   base + round_up(bytes, SIM_VF_BYTES));
 }
 
 /**
@@ -512,9 +513,11 @@ u64 sim_config_bytes(const struct sim_slot *slot)
 {
 	const struct sim_model *model = slot->card.model;
 
-	return model->bar_bytes +
-	       (slot->card.sriov ? (SIM_VFS + 1) * (u64)SIM_VF_BYTES :
-				   model->aux_bytes);
+	u64 bytes = model->bar_bytes + model->aux_bytes;
+
+	return slot->card.sriov ?
+	       round_up(bytes, SIM_VF_BYTES) + SIM_VFS * (u64)SIM_VF_BYTES :
+	       bytes;
 }
 
 /**

@@ -24,8 +24,9 @@
  * then they come and go without pci_rescan_remove_lock, as a vendor's driver lets
  * them. No driver binds to them.
  *
- * A held removal sleeps under the rescan lock, as real ones do: no other
- * removal or scan on the host can go on meanwhile. Unloading releases it.
+ * A held removal sleeps with the locks of whoever unbinds the driver, as real
+ * ones do: when that is a slot driver, no other removal or scan on the host can
+ * go on meanwhile. Unloading releases it.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

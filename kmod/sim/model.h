@@ -28,6 +28,7 @@ struct sim_link {
  * @bar_bytes: size of the large BAR
  * @aux_bytes: size of the small BAR
  * @link: the best link that the card can train
+ * @class: 24-bit class code
  */
 struct sim_model {
 	const char *name;
@@ -39,6 +40,7 @@ struct sim_model {
 	u64 bar_bytes;
 	u64 aux_bytes;
 	struct sim_link link;
+	u32 class;
 };
 
 const struct sim_model *sim_model_find(const char *name, size_t len);

@@ -31,6 +31,8 @@ typedef __u64 u64;
 #define SZ_32M		0x02000000
 #define PCI_VENDOR_ID_ATI	0x1002
 #define PCI_VENDOR_ID_NVIDIA	0x10de
+#define PCI_VENDOR_ID_SAMSUNG	0x144d
+#define PCI_VENDOR_ID_MELLANOX	0x15b3
 #endif
 
 #endif /* GPUFABRIC_SIM_PURE_H */

@@ -365,7 +365,7 @@ TEST_F(compose, stuck_member_does_not_hold_the_others)
 		       "the slot is stuck in an operation that has not returned");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-1", -1), EBUSY,
 		       "the slot is stuck in an operation that has not returned");
-	/* The others are given up; detaching them would wait for the same driver. */
+	/* The others are given up. */
 	struct ask_slot back[] = { GIVE_BACK("sim0-0"), GIVE_BACK("sim0-2") };
 
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three", .slots = back,

@@ -270,7 +270,7 @@ static void model_table(void)
 			   other->name);
 		}
 	}
-	ok(i >= 6, "the table has the models of the interface");
+	ok(i >= 8, "the table has the models of the interface");
 	ok(!sim_model_find("h100-8", 6), "half a name finds nothing");
 }
 

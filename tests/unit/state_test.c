@@ -18,23 +18,23 @@
  *   dr draining   dg detaching   fa fault   st stuck   lo lost
  */
 static const char expected_text[] =
-/*            present  attach   checked  unbound  abort    undo     empty    expired  b-off    b-gpu   */
-/*                absent   insert   bound    drain    detach   off      fail     surpr.   b-empty  clear */
-"empty      of  em  ag  ag  --  --  --  --  --  --  --  of  em  --  --  --  --  --  --  em\n"
-"off        of  em  ag  ag  --  --  --  --  --  --  --  of  em  --  --  --  --  --  --  of\n"
-"attaching  --  --  --  --  ad  --  --  --  --  --  --  --  --  fa  st  lo  --  --  --  --\n"
-"attached   --  --  --  --  --  rd  ad  dr  --  --  dg  of  --  fa  st  lo  --  --  --  --\n"
-"ready      --  --  --  --  --  rd  rd  dr  --  --  dg  of  --  fa  --  lo  --  --  --  --\n"
-"draining   --  --  --  --  --  dr  dr  --  rd  dg  --  of  --  --  --  lo  --  --  --  --\n"
-"detaching  --  --  --  --  --  --  --  --  --  --  --  of  em  fa  st  em  --  --  --  --\n"
-"fault      fa  fa  --  ag  --  --  --  --  --  --  --  fa  fa  --  --  fa  --  --  --  em\n"
-"stuck      --  --  --  --  --  --  --  --  --  --  --  --  --  fa  --  --  of  em  ag  --\n"
-"lost       lo  lo  --  ag  --  --  --  --  --  --  --  lo  lo  --  --  --  --  --  --  em\n";
+/*            present  attach   checked  unbound  abort    undo     empty    expired  b-off    b-gpu   answered */
+/*                absent   insert   bound    drain    detach   off      fail     surpr.   b-empty  clear    */
+"empty      of  em  ag  ag  --  --  --  --  --  --  --  of  em  --  --  --  --  --  --  em  --\n"
+"off        of  em  ag  ag  --  --  --  --  --  --  --  of  em  --  --  --  --  --  --  of  --\n"
+"attaching  --  --  --  --  ad  --  --  --  --  --  --  --  --  fa  st  lo  --  --  --  --  --\n"
+"attached   --  --  --  --  --  rd  ad  dr  --  --  dg  of  --  fa  st  lo  --  --  --  --  --\n"
+"ready      --  --  --  --  --  rd  rd  dr  --  --  dg  of  --  fa  --  lo  --  --  --  --  --\n"
+"draining   --  --  --  --  --  dr  dr  --  rd  dg  --  of  --  fa  --  lo  --  --  --  --  --\n"
+"detaching  --  --  --  --  --  --  --  --  --  --  --  of  em  fa  st  em  --  --  --  --  --\n"
+"fault      fa  fa  --  ag  --  --  --  --  --  --  --  fa  fa  --  --  fa  --  --  --  em  --\n"
+"stuck      --  --  --  --  --  --  --  --  --  --  --  --  --  fa  --  --  of  em  ag  --  --\n"
+"lost       lo  lo  --  ag  --  --  --  --  --  --  --  lo  lo  fa  --  --  --  --  --  em  ad\n";
 
 static const char *const trigger_names[] = {
 	"present", "absent", "attach", "inserted", "checked", "bound", "unbound",
 	"drain", "drain-abort", "detach", "undo", "gone-off", "gone-empty", "fail",
-	"expired", "surprise", "back-off", "back-empty", "back-gpu", "clear",
+	"expired", "surprise", "back-off", "back-empty", "back-gpu", "clear", "answered",
 };
 
 /* In the order of the protocol, which the spec fixes for good. */
@@ -172,12 +172,26 @@ static void properties(void)
 	   "a GPU that was not drained cannot be detached");
 	ok(gf_state_next(GPUFABRIC_SLOT_STATE_DRAINING, GF_UNDO) < 0,
 	   "a GPU that somebody drains is not undone behind his back");
-	ok(entered_only(GPUFABRIC_SLOT_STATE_ATTACHED, S(ATTACHING), T(CHECKED)),
+	ok(entered_only(GPUFABRIC_SLOT_STATE_ATTACHED, S(ATTACHING) | S(LOST), T(CHECKED) | T(ANSWERED)),
 	   "attached means enumerated and checked");
+	ok(gf_state_next(GPUFABRIC_SLOT_STATE_LOST, GF_CHECKED) < 0 &&
+	   gf_state_next(GPUFABRIC_SLOT_STATE_ATTACHING, GF_ANSWERED) < 0,
+	   "or that it was so before it was lost");
 	ok(entered_only(GPUFABRIC_SLOT_STATE_READY, S(ATTACHED) | S(DRAINING), T(BOUND) | T(DRAIN_ABORT)),
 	   "ready comes after attached, or when a drain is taken back");
 	ok(entered_only(GPUFABRIC_SLOT_STATE_STUCK, all & ~safe, T(EXPIRED)),
 	   "stuck is where an operation expires, and nothing else");
+	/* A worker is out from the first of these until it says how that ended. */
+	for (int state = 0; state < GF_STATES; state++) {
+		static const enum gf_trigger out[] = { GF_ATTACH, GF_CHECKED, GF_UNDO, GF_DETACH };
+
+		for (int i = 0; i < COUNT(out); i++) {
+			int next = gf_state_next(state, out[i]);
+
+			ok(next < 0 || gf_state_next(next, GF_EXPIRED) == GPUFABRIC_SLOT_STATE_STUCK,
+			   "%s, %s: who does not come back from it is stuck", names[state], trigger_names[out[i]]);
+		}
+	}
 	ok(entered_only(GPUFABRIC_SLOT_STATE_LOST, S(ATTACHING) | S(ATTACHED) | S(READY) | S(DRAINING),
 			T(SURPRISE)), "lost is what had a GPU and was surprised");
 	ok(!(followers(GPUFABRIC_SLOT_STATE_FAULT) & (S(OFF) | S(READY) | S(ATTACHED))),

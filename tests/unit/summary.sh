@@ -31,13 +31,13 @@ json()
 
 given 'a=ok 1 - x\n# count fuzz.messages 300\nok 2 - y # SKIP why\n1..2\n' \
 	'b=ok 1 - x\n# count fuzz.messages 12\nnot ok 2 - y\n# count leaks.cycles 0\n1..2\n' \
-	'groups=ok 1 - vm came to its end\n# group vm 34\n# member vm a\n# member vm b\n# group unit 0\n1..1\n'
+	'groups=ok 1 - vm came to its end\n# group vm 34 51.5\n# member vm a\n# member vm b\n# group unit 0\n1..1\n'
 report "$rc" 1 "a failure is still the exit status"
 json '[.passed, .failed, .skipped]' '[3,1,1]' "the totals"
 json '.counts["fuzz.messages"]' '{"total":312,"files":{"a":300,"b":12}}' "a count of two files"
 json '.counts["leaks.cycles"]' '{"total":0,"files":{"b":0}}' "a count of nothing is a count"
 json '.counts | length' 2 "and no others"
-json '.groups' '[{"name":"vm","seconds":34,"files":["a","b"]},{"name":"unit","seconds":0,"files":[]}]' \
+json '.groups' '[{"name":"vm","seconds":34,"processor_seconds":51.5,"files":["a","b"]},{"name":"unit","seconds":0,"processor_seconds":0,"files":[]}]' \
 	"groups, their seconds and files"
 json '.files[] | select(.name == "a")' '{"name":"a","passed":1,"failed":0,"skipped":1}' "a file"
 json '.files[] | select(.name == "b")' '{"name":"b","passed":1,"failed":1,"skipped":0}' "another file"

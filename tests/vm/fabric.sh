@@ -7,7 +7,7 @@
 #   # before: tests/selftests/build
 #   # vm: -f build/selftests/gfclient
 #
-#   load MODE [PARAMETERS]   both modules; MODE is own or pciehp
+#   load MODE [PARAMETERS]   both modules; MODE is own, pciehp or bare
 #   unload                   both, as soon as the last operation is over
 #   name N [SWITCH]          the name of a slot in this mode
 #   names FIRST LAST         several of switch 0
@@ -25,9 +25,12 @@ mode=own
 
 load()
 {
+	local bare=()
+
 	mode=$1
 	shift
-	modprobe gpufabric_sim mode="$mode" "$@" && modprobe gpufabric
+	[ "$mode" != bare ] || bare=(bare_ports=all)
+	modprobe gpufabric_sim mode="$mode" "$@" && modprobe gpufabric "${bare[@]}"
 }
 
 # An operation holds the module a moment longer than its last event.

@@ -19,6 +19,7 @@ test_failed=0
 check_log=/tmp/check.log
 export SIM=/sys/kernel/debug/gpufabric_sim
 [[ ${FLAVOUR-} != debug-* ]] || : "${SLOW:=4}"
+SLOW=$((${SLOW:-1} * ${PATIENCE:-1}))
 
 ok()
 {

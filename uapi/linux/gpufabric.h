@@ -18,7 +18,8 @@
 
 /**
  * enum gpufabric_slot_state - State of a slot.
- * @GPUFABRIC_SLOT_STATE_EMPTY: No card is present.
+ * @GPUFABRIC_SLOT_STATE_EMPTY: No card is present, or one that is not a GPU
+ *   and has the flag foreign.
  * @GPUFABRIC_SLOT_STATE_OFF: A card is present and without power.
  * @GPUFABRIC_SLOT_STATE_ATTACHING: Being powered, trained and enumerated.
  * @GPUFABRIC_SLOT_STATE_ATTACHED: Enumerated and checked, waiting for its
@@ -60,6 +61,7 @@ enum gpufabric_cause {
 	GPUFABRIC_CAUSE_TIMEOUT,
 	GPUFABRIC_CAUSE_SURPRISE,
 	GPUFABRIC_CAUSE_INTERNAL,
+	GPUFABRIC_CAUSE_RESET,
 };
 
 /**

@@ -11,13 +11,14 @@
 #
 # before: tests/system/installed "$KERNEL"
 # system: -d installed -t 480 -m 1536M
+# check: packages, units, podman and a reboot in one machine
 
 # Functions are called by their names, through check; what hooks do is for them to expand.
 # shellcheck disable=SC2016,SC2317
 
 . "$TESTS/system/lib.sh"
 
-export SLOW=3
+SLOW=$((SLOW * 3))
 share=/usr/local/share/gpufabric-test
 spec=/run/cdi/gpufabric.json
 saved=/var/lib/gpuctl/compositions.json

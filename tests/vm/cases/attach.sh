@@ -6,6 +6,7 @@
 #   root port -- upstream -- 8 slots with an h100-80 each, off
 #   root port -- upstream -- 2 slots with an l40s each, on when the module comes
 #
+# by kernel: the slot driver and the PCI core bring cards up
 # before: tests/selftests/build
 # vm: -f build/selftests/gfclient
 

@@ -11,6 +11,8 @@
 #   root port, slot 8000 -- upstream -- slots 100 ... 103 with an h100-80 each, off
 #   root port, slot 8001 -- upstream -- slots 200 ... 203, the same
 #
+# alone: it leaves a machine that can only be switched off
+# by kernel: it is the slot driver that dead-locks
 # kernels: 6.1 6.12
 # before: tests/selftests/build
 # vm: -t 120 -e hung-tasks -f build/selftests/gfclient

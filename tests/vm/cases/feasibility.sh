@@ -8,6 +8,7 @@
 #
 #   host bridge -- root port -- upstream -- 2 to 6 slots with windows of random sizes
 #
+# by kernel: what fits is the PCI core's to say
 # before: tests/selftests/build
 # vm: -t 300 -m 1G -f build/selftests/gfclient -f build/selftests/gffit
 # long: -t 3000

@@ -9,7 +9,9 @@
 #                            10000:02:02.0  l40s, no controller, link disabled
 #                            10000:02:03.0  empty, no controller
 #
-# vm: -t 300
+# by kernel: the PCI core takes in what comes back
+# before: tests/failpoint/build "$FLAVOUR"
+# vm: -t 300 -f "build/failpoint/$FLAVOUR/gf_delay.ko"
 
 # Functions are called by their names, through check and wait_for.
 # shellcheck disable=SC2317
@@ -30,7 +32,20 @@ has_no_function() { [ ! -e "$DEVICES/$1" ]; }
 
 check "the simulator loads" modprobe gpufabric_sim mode=own switches=1 slots=4 latency_ms=20 \
 	'gpus=0.0:l40s,0.1:l40s:nohp,0.2:l40s:off:nohp,0.3:none:nohp' || bail_out "no simulator"
-check "gpufabric loads" modprobe gpufabric poll_ms=200 || bail_out "no module"
+note "which ports"
+for wrong in 1 y 0 none c1:04.0 10000:02:01 10000:02:20.0 10000:02:01.8 "10000:02:01.0,," 10000:02:01.0:x \
+	"$on,all" "$on;$disabled"; do
+	mark_log
+	check_fails "bare_ports=$wrong is refused" modprobe gpufabric bare_ports="$wrong"
+	like "$(log_since_mark)" 'gpufabric: bare_ports: ".*" does not begin with a PCI address' "and the log says why"
+done
+check "gpufabric loads" modprobe gpufabric
+is "$(names)" sim0-0 "ports without a controller are slots only where they are named"
+check "it unloads" wait_for 10 rmmod gpufabric
+check "with two ports named, one of which is not there" modprobe gpufabric bare_ports="$empty,10000:02:1f.0"
+is "$(names)" "$empty sim0-0" "the other is a slot"
+check "it unloads" wait_for 10 rmmod gpufabric
+check "gpufabric loads" modprobe gpufabric poll_ms=200 lost_ms=500 bare_ports=all || bail_out "no module"
 start_udev
 
 note "what is there"
@@ -66,7 +81,9 @@ check "and attached" gpuctl attach $empty
 is "$(state $empty)" ready "it is ready"
 knob 3 surprise remove
 check "one that is pulled is lost" wait_for 10 in_state $empty lost
-check "its function was removed" has_no_function 10000:06:00.0
+check_fails "its function stays" has_no_function 10000:06:00.0
+echo 1 >$DEVICES/10000:06:00.0/remove
+check "until somebody removes it" has_no_function 10000:06:00.0
 check "the slot is cleared" gpuctl clear $empty
 is "$(state $empty)" empty "and empty"
 knob 1 surprise remove
@@ -129,19 +146,29 @@ echo 0 >/sys/kernel/config/gpufabric_sim/switches/a/enabled
 rmdir /sys/kernel/config/gpufabric_sim/switches/a/1 /sys/kernel/config/gpufabric_sim/switches/a
 
 check "gpufabric unloads" wait_for 10 rmmod gpufabric
-check "it loads without them" modprobe gpufabric bare_ports=0
-is "$(names)" sim0-0 "if that is wanted"
-check "it unloads" wait_for 10 rmmod gpufabric
 check "the simulator unloads" rmmod gpufabric_sim
 
 note "a switch without any slot driver"
 check "the simulator loads" modprobe gpufabric_sim mode=bare switches=1 slots=4 latency_ms=5 'gpus=0.0-3:h100-80:off'
-check "gpufabric loads" modprobe gpufabric
+check "gpufabric loads" modprobe gpufabric bare_ports=all
 check "its GPUs are looked at" gpuctl scan
 check "and composed" gpuctl compose all --gpus 4
 is "$(states)" "ready ready ready ready" "and are ready"
 check "and released" gpuctl release all
 is "$(states)" "off off off off" "and are off"
+
+note "somebody else rescans while a link is being disabled"
+insmod "$TESTS/gf_delay.ko" function=pcie_capability_clear_and_set_word_locked caller=rescan_detach ms=500 ||
+	not_ok "no task can be held up"
+check "a GPU is attached" gpuctl attach $on
+echo 1 >/sys/module/gf_delay/parameters/armed
+gpuctl detach $on >/dev/null &
+check "its detach is held up before the link is down" wait_for 20 grep -qx 1 /sys/module/gf_delay/parameters/held
+echo 1 >/sys/bus/pci/rescan
+wait
+check "the rescan does not find the GPU again" has_no_function 10000:04:00.0
+is "$(state $on) $(link_control $on)" "off 0010" "its slot is off"
+rmmod gf_delay
 check "gpufabric unloads" wait_for 10 rmmod gpufabric
 check "the simulator unloads" rmmod gpufabric_sim
 finish

@@ -4,6 +4,7 @@
 # The self tests of the netlink interface, by kselftest's own runner. Each
 # program loads the modules with the topology that it draws in its first lines.
 #
+# by kernel: generic netlink has changed between kernels
 # before: tests/selftests/build
 # vm: -t 300 -f build/selftests/install:/tests/selftests
 

@@ -22,7 +22,7 @@ LONG=600000
 knob() { echo "$2" >"$SIM/slot0.0/$1"; }
 state_is() { [[ $(cat "$SIM/slot0.0/state") == *"$1"* ]]; }
 register() { setpci -s "$1" "$2"; }
-answers() { [ "$(register $gpu VENDOR_ID.l)" != ffffffff ]; }
+answers() { [ "$(register "$gpu" VENDOR_ID.l)" != ffffffff ]; }
 silent() { ! answers; }
 held() { [ -e "$DEVICES/$gpu" ] && ! grep -q "^0x0000000000000000 " <(sed -n 2p "$DEVICES/$gpu/resource"); }
 link_down_logged() { log_since_mark | grep -qE "(Slot\(100\): Link Down|slot sim0-0: link down)"; }

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# by kernel: the simulator meets another PCI core
 # vm: -t 240 -m 2G
 #
 # The simulator by itself, without gpufabric: its three modes, its faults, its

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# by kernel: how "all devices" is written differs
 # before: tests/selftests/build
 # vm: -t 120 -f build/selftests/gfclient
 #

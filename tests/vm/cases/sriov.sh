@@ -75,7 +75,7 @@ in_mode()
 	read -ra gpus <<<"$(lspci_gpus)"
 
 	# --- all of them come while the module looks --------------------------------------------
-	check "$mode: tasks can be held up" insmod "$TESTS/gf_delay.ko" function=iommu_group_get \
+	check "$mode: tasks can be held up" insmod "$TESTS/gf_delay.ko" function=pci_rebar_get_possible_sizes \
 		caller=gf_snapshot_locked ms=3000 || bail_out "no delay"
 	echo 1 >$point/armed
 	modprobe gpufabric &

@@ -6,6 +6,7 @@
 #
 #   root port -- upstream -- 8 slots with an h100-80 each, off
 #
+# by kernel: the slot driver notices what went away
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
 

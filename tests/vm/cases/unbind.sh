@@ -7,6 +7,7 @@
 #
 #   root port -- upstream -- slots 0 ... 3 with an h100-80 each, off
 #
+# by kernel: the driver override has moved
 # before: tests/selftests/build
 # vm: -t 180 -f build/selftests/gfclient
 
@@ -45,6 +46,11 @@ bind()
 address()
 {
 	g list "$1" | cut -d' ' -f7
+}
+
+is_ready()
+{
+	[ "$(g state "$1")" = ready ]
 }
 
 driver_of()
@@ -106,25 +112,33 @@ rolled_back()
 	check "$mode: the fault is cleared" g clear "${all[3]}"
 }
 
+no_slot()
+{
+	! g state "$1"
+}
+
 # The slot driver leaves while the GPU's driver is waited for: nobody powers it off.
+# given_back OVERRIDE: "" for none.
 given_back()
 {
 	local gpu override
 
 	check "$mode: one is attached" g attach "${all[0]}"
 	gpu=$(address "${all[0]}")
+	echo "$1" >"/sys/bus/pci/devices/$gpu/driver_override"
 	override=$(cat "/sys/bus/pci/devices/$gpu/driver_override")
 	knob 0 driver remove-block
 	check "$mode: a driver does not let go" detaching 60000
 	knob 0 slot_driver 0
-	check "$mode: meanwhile the slot driver leaves" wait_for 20 test ! -e "/sys/bus/pci/slots/${all[0]}"
+	check "$mode: meanwhile the slot driver leaves" wait_for 20 test ! -e "/sys/bus/pci/slots/${all[0]}/power"
 	knob 0 driver remove-release
 	check_fails "$mode: the detach fails" stopped
 	like "$(cat /tmp/error)" "^E[A-Z]+: slot ${all[0]}: the slot driver left the GPU in place" "$mode: and says why"
 	is "$(driver_of "$gpu")" gpufabric-sim-gpu "$mode: the GPU has its driver again"
-	is "$(cat "/sys/bus/pci/devices/$gpu/driver_override")" "$override" "$mode: and its driver override"
+	is "$(cat "/sys/bus/pci/devices/$gpu/driver_override")" "$override" "$mode: and its driver override: $override"
+	check "$mode: our slot goes with it" wait_for 20 no_slot "${all[0]}"
 	knob 0 slot_driver 1
-	check "$mode: the slot driver comes back" g wait "${all[0]}" ready
+	check "$mode: the slot driver comes back" wait_for 20 is_ready "${all[0]}"
 	check "$mode: and detaches" g detach "${all[0]}"
 }
 
@@ -134,7 +148,10 @@ for mode in own pciehp; do
 	read -ra all <<<"$(names 0 3)"
 	nobody_waits
 	rolled_back
-	[ "$mode" = pciehp ] || given_back
+	if [ "$mode" = own ]; then
+		given_back gpufabric-sim-gpu
+		given_back ""
+	fi
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
 done
 finish

@@ -7,6 +7,7 @@
 #
 #   root port -- upstream -- 4 slots with an h100-80 each, off
 #
+# by kernel: references on the PCI core differ
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
 
@@ -59,8 +60,7 @@ over_a_gpu_in_use()
 	check "$mode: and the GPU can be detached" g detach "${all[0]}"
 }
 
-# A driver that never lets go holds the PCI core's lock: nothing that needs
-# that lock goes on, everything else does.
+# A driver that never lets go: its slot is stuck and keeps the module, all else goes on.
 while_one_is_stuck()
 {
 	check "$mode: three are attached" g attach "${all[@]:0:3}"
@@ -77,20 +77,16 @@ while_one_is_stuck()
 	is "$(g list | wc -l)" 4 "$mode: with all slots"
 	check "$mode: other GPUs can be composed" g compose others "${all[1]}" "${all[2]}"
 	check "$mode: and released" g -k release others
-	check_fails "$mode: a slot that has to wait for the kernel gets stuck as well" g -t 300 attach "${all[3]}"
-	is "$(g state "${all[3]}")" stuck "$mode: it says so"
-	like "$(g text "${all[3]}")" "attach" "$mode: and in what"
-	is "$(g list | wc -l)" 4 "$mode: reads still answer"
+	check "$mode: another slot can be attached" g attach "${all[3]}"
 	check_fails "$mode: a stuck slot cannot be used" g attach "${all[0]}"
 	check_fails "$mode: nor cleared" g clear "${all[0]}"
 
 	mark_log
 	knob 0 driver remove-release
 	check "$mode: let go, the slot recovers by itself" g wait "${all[0]}" off
-	check "$mode: the other as well: its GPU came late" g wait "${all[3]}" ready
-	is "$(log_since_mark | grep -c "operation that was stuck has returned")" 2 "$mode: the log says so, for both"
+	like "$(log_since_mark)" "${all[0]}: the operation that was stuck has returned" "$mode: the log says so"
 	is "$(listed_gpus)" "$(lspci_gpus)" "$mode: lspci agrees"
-	check "$mode: all work as ever" g attach "${all[@]}"
+	check "$mode: it works as ever" g attach "${all[0]}"
 	check "$mode: all are detached" g detach "${all[@]}"
 }
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: GPUs that are away
+ *
+ * A link that is down is news, not a removal: resets, error recovery and
+ * firmware updates take links down, and bring them up again. So a GPU that
+ * does not answer is given time. Within it the GPU comes back as it was, or
+ * whoever reset it restores its registers, and then it was a flap. After it
+ * the GPU is lost, until it answers again.
+ *
+ * Whether it is as it was is told by what a reset wipes: the addresses in its
+ * BARs, and Command. Drivers change Command as they like, so it counts only
+ * when the GPU was away. A GPU that is not as it was gets the same time to
+ * become so, and it does not begin anew when the GPU goes away meanwhile:
+ * a link that blinks all the time would hide that nobody restores anything.
+ *
+ * The file also builds in user space, for its test.
+ */
+#include "loss.h"
+
+/* Whether @since, set when this began, is long enough ago. */
+static bool lasts(bool *began, u64 *since, u64 now, unsigned int ms)
+{
+	if (!*began) {
+		*began = true;
+		*since = now;
+	}
+	return now - *since >= ms;
+}
+
+static bool is_as_before(const struct gf_loss *loss,
+			 const struct gf_sight *sight)
+{
+	return sight->same && sight->bars &&
+	       (!loss->cut || !loss->seen || sight->command == loss->command);
+}
+
+enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss,
+				   const struct gf_sight *sight, u64 now,
+				   unsigned int lost_ms)
+{
+	enum gf_loss_verdict verdict = GF_LOSS_NONE;
+
+	if (!sight->known) {
+		/* What nobody saw does not count. */
+		loss->gone = false;
+		loss->wiped = false;
+		return GF_LOSS_NONE;
+	}
+	if (!sight->answers) {
+		loss->cut = true;
+		if (!lasts(&loss->gone, &loss->gone_since, now, lost_ms) ||
+		    loss->lost)
+			return GF_LOSS_NONE;
+		loss->lost = true;
+		loss->wiped = false;
+		return GF_LOSS_LOST;
+	}
+	loss->gone = false;
+	if (!is_as_before(loss, sight)) {
+		if (!lasts(&loss->wiped, &loss->wiped_since, now, lost_ms))
+			return GF_LOSS_NONE;
+		*loss = (struct gf_loss){};
+		return GF_LOSS_RESET;
+	}
+	if (loss->lost)
+		verdict = GF_LOSS_BACK;
+	else if (loss->cut)
+		verdict = GF_LOSS_FLAP;
+	*loss = (struct gf_loss){ .seen = true, .command = sight->command };
+	return verdict;
+}

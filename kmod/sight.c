@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Looking whether a GPU is still there
+ *
+ * A few registers tell whether a GPU answers, whether it is the same, and
+ * whether it was reset; what follows from that is decided in loss.c. They are
+ * read often, without pci_rescan_remove_lock, so the caller has references on
+ * the port and on the GPU.
+ *
+ * A function is not read while it sleeps, is reset or recovers from an error:
+ * what would be read says nothing about it then, and may disturb. A reset has
+ * access to config space blocked, and so have we while we read: neither begins
+ * in the middle of the other.
+ */
+#include <linux/pci.h>
+#include <linux/pm_runtime.h>
+
+#include "sight.h"
+#include "slot.h"
+
+static bool is_asleep(struct pci_dev *pdev)
+{
+	return pm_runtime_suspended(&pdev->dev) ||
+	       pdev->dev.power.is_suspended ||
+	       (pdev->current_state != PCI_D0 &&
+		pdev->current_state != PCI_UNKNOWN);
+}
+
+/**
+ * gf_config_open() - begin to read the config space of a function
+ * @pdev: the function; a worker asks
+ *
+ * Until gf_config_close() nobody resets it, and nobody in user space reads it.
+ *
+ * Return: whether it may be read now.
+ */
+bool gf_config_open(struct pci_dev *pdev)
+{
+	if (READ_ONCE(pdev->error_state) == pci_channel_io_frozen ||
+	    is_asleep(pdev))
+		return false;
+	return pci_cfg_access_trylock(pdev);
+}
+
+/**
+ * gf_config_close() - the opposite
+ * @pdev: the function, as given to gf_config_open() when that was true
+ */
+void gf_config_close(struct pci_dev *pdev)
+{
+	pci_cfg_access_unlock(pdev);
+}
+
+/**
+ * gf_link_is_up() - whether the link below a port is up
+ * @port: the port
+ *
+ * A port that does not report its link's state still reports its width.
+ */
+bool gf_link_is_up(struct pci_dev *port)
+{
+	u32 caps = 0;
+	u16 status = 0;
+
+	if (pcie_capability_read_word(port, PCI_EXP_LNKSTA, &status) ||
+	    status == 0xffff)
+		return false;
+	pcie_capability_read_dword(port, PCI_EXP_LNKCAP, &caps);
+	return caps & PCI_EXP_LNKCAP_DLLLARC ? status & PCI_EXP_LNKSTA_DLLLA :
+					       status & PCI_EXP_LNKSTA_NLW;
+}
+
+/* An empty slot reads as ones, a device that wants more time may as 0001. */
+static bool is_answer(u32 id)
+{
+	u16 vendor = id & 0xffff;
+
+	return vendor && vendor != 0xffff && vendor != 0x0001;
+}
+
+static bool holds_address(struct pci_dev *pdev, int bar)
+{
+	const struct resource *res = &pdev->resource[bar];
+	u32 mask = res->flags & IORESOURCE_IO ?
+		   (u32)PCI_BASE_ADDRESS_IO_MASK :
+		   (u32)PCI_BASE_ADDRESS_MEM_MASK;
+	int where = PCI_BASE_ADDRESS_0 + 4 * bar;
+	u64 address;
+	u32 value = 0;
+
+	/* One of a fixed address is told by another register. */
+	if (!res->parent || res->flags & (IORESOURCE_UNSET |
+					  IORESOURCE_PCI_FIXED))
+		return true;
+	address = pci_bus_address(pdev, bar);
+	pci_read_config_dword(pdev, where, &value);
+	if ((value & mask) != (lower_32_bits(address) & mask))
+		return false;
+	if (!(res->flags & IORESOURCE_MEM_64))
+		return true;
+	pci_read_config_dword(pdev, where + 4, &value);
+	return value == upper_32_bits(address);
+}
+
+static void sight_gpu(struct pci_dev *gpu, u64 serial, struct gf_sight *sight)
+{
+	u32 id = ~0, subsystem = ~0;
+	int bar;
+
+	pci_read_config_dword(gpu, PCI_VENDOR_ID, &id);
+	sight->answers = is_answer(id);
+	if (!sight->answers)
+		return;
+	pci_read_config_dword(gpu, PCI_SUBSYSTEM_VENDOR_ID, &subsystem);
+	sight->same = id == (gpu->vendor | (u32)gpu->device << 16) &&
+		      subsystem == (gpu->subsystem_vendor |
+				    (u32)gpu->subsystem_device << 16) &&
+		      (!serial || pci_get_dsn(gpu) == serial);
+	pci_read_config_word(gpu, PCI_COMMAND, &sight->command);
+	sight->bars = true;
+	for (bar = 0; bar < PCI_STD_NUM_BARS; bar++)
+		sight->bars &= holds_address(gpu, bar);
+}
+
+/**
+ * gf_sight_read() - look whether a GPU is still what it was
+ * @slot: slot that it is in
+ * @gpu: its first GPU function, referenced
+ * @serial: its serial number, 0 when that is not known
+ * @sight: filled
+ *
+ * For workers. Takes no lock and a few registers.
+ */
+void gf_sight_read(struct gf_slot *slot, struct pci_dev *gpu, u64 serial,
+		   struct gf_sight *sight)
+{
+	memset(sight, 0, sizeof(*sight));
+	if (READ_ONCE(slot->dying) || !device_is_registered(&gpu->dev) ||
+	    !gf_config_open(slot->port))
+		return;
+	if (gf_config_open(gpu)) {
+		sight->known = true;
+		sight->link = gf_link_is_up(slot->port);
+		sight_gpu(gpu, serial, sight);
+		gf_config_close(gpu);
+	}
+	gf_config_close(slot->port);
+}
