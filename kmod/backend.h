@@ -10,7 +10,8 @@
  * @attach: power the slot and enumerate what is in it; sleeps, up to a minute
  * @detach: remove the functions and power the slot off; sleeps, and may never
  *	return when a driver does not let go
- * @status: read presence and power; returns -EBUSY rather than wait
+ * @status: read presence and power; returns -EBUSY rather than wait, and
+ *	-EOPNOTSUPP when the slot driver is not to be asked
  *
  * None is called with the fabric's lock or the rescan lock held. Each returns
  * 0 or a negative errno; -ENODEV when the port or its driver is gone.
@@ -25,6 +26,8 @@ struct gf_backend {
 extern const struct gf_backend gf_backend_slot;
 extern const struct gf_backend gf_backend_rescan;
 
-struct device *gf_backend_slot_service(struct pci_dev *port);
+int gf_backend_slot_pin(struct gf_slot *slot);
+bool gf_backend_slot_left(struct gf_slot *slot);
+void gf_backend_slot_unpin(struct gf_slot *slot);
 
 #endif /* GPUFABRIC_BACKEND_H */

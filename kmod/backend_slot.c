@@ -6,15 +6,22 @@
  * does for a write to the slot's power file, and both may be used side by
  * side. The slot driver's private memory, in which struct hotplug_slot lies,
  * goes away when the port does; a reference on the PCI slot does not hold it.
- * So each call is made under the device_lock of the port's hot-plug service
- * device: with it held and a driver bound, that driver cannot be unbound, and
- * the pointer cannot go away. It is taken by trylock only: whoever removes the
- * port may hold it while waiting for us. A slot driver that has no service
- * device is held in memory by a module reference instead.
+ * So each call is made under the device_lock of a device below the port whose
+ * driver has the slot for as long as it is bound: with it held and that driver
+ * bound, the pointer cannot go away. It is taken by trylock only: whoever
+ * removes the port may hold it while waiting for us. pciehp's service device is
+ * one, and the simulator makes one for each port.
+ *
+ * Other slot drivers free their slots under no lock that we could take. Their
+ * slots are listed with what the PCI core knows of them, and no pointer to
+ * struct hotplug_slot is ever followed.
  */
 #include <linux/delay.h>
+#include <linux/kernfs.h>
 #include <linux/pci.h>
 #include <linux/pci_hotplug.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
 
 #include "backend.h"
 
@@ -22,19 +29,154 @@
 #define ENTER_TIMEOUT_MS 5000
 #define ENTER_POLL_US 2000
 
+/*
+ * Drivers that have a slot while they are bound, by their bus; the module, and
+ * with it the slot, has the driver's name. The bus type of port services is not
+ * exported everywhere, so a bus is known by its name.
+ */
+static const struct {
+	const char *bus;
+	const char *driver;
+} guards[] = {
+	{ "pci_express", "pciehp" },
+	{ "platform", "gpufabric_sim" },
+};
+
+/**
+ * struct search - who has a slot
+ * @pci_slot: the slot, referenced
+ * @name: name of the slot driver
+ * @guard: the device that the slot driver has it by, referenced, or NULL
+ */
+struct search {
+	struct pci_slot *pci_slot;
+	char name[sizeof_field(struct gf_slot, driver_name)];
+	struct device *guard;
+};
+
+/*
+ * The name of the slot driver's module is in the slot driver's memory, but also
+ * what the link "module" of the slot points to, which the reference on the slot
+ * gives us.
+ */
+static void read_name(struct search *search)
+{
+	struct kernfs_node *link = sysfs_get_dirent(search->pci_slot->kobj.sd,
+						    "module");
+	char path[sizeof("/module/") + MODULE_NAME_LEN];
+
+	strscpy(search->name, "unknown", sizeof(search->name));
+	if (!link)
+		return;
+	if (kernfs_type(link) == KERNFS_LINK &&
+	    kernfs_path(link->symlink.target_kn, path, sizeof(path)) > 0)
+		strscpy(search->name, kbasename(path), sizeof(search->name));
+	kernfs_put(link);
+}
+
+static bool is_guard(const struct search *search, const struct device *dev)
+{
+	int i;
+
+	for (i = 0; dev->driver && i < ARRAY_SIZE(guards); i++) {
+		if (!strcmp(dev->bus->name, guards[i].bus) &&
+		    !strcmp(dev->driver->name, guards[i].driver) &&
+		    !strcmp(search->name, guards[i].driver))
+			return true;
+	}
+	return false;
+}
+
+static int look_at(struct device *dev, void *data)
+{
+	struct search *search = data;
+
+	if (!dev->bus)
+		return 0;
+	/* Its driver may be coming, and its slot with it. */
+	if (!device_trylock(dev))
+		return -EBUSY;
+	read_name(search);
+	if (is_guard(search, dev))
+		search->guard = get_device(dev);
+	device_unlock(dev);
+	return !!search->guard;
+}
+
+/**
+ * gf_backend_slot_pin() - find what holds the operations of a slot
+ * @slot: slot that a slot driver has; caller holds pci_rescan_remove_lock
+ *
+ * A port that loses its driver first takes its services off its list and then
+ * unbinds them: the port's lock keeps such a slot from being taken for one that
+ * nothing holds.
+ *
+ * Return: 0, with &gf_slot.service set or the slot marked as unmanaged; -EBUSY
+ * when that cannot be said now, -ENODEV when the slot driver has gone.
+ */
+int gf_backend_slot_pin(struct gf_slot *slot)
+{
+	struct search search = { .pci_slot = slot->pci_slot };
+	struct device *port = &slot->port->dev;
+	int err = -ENODEV;
+
+	if (!device_trylock(port))
+		return -EBUSY;
+	read_name(&search);
+	if (device_is_registered(port))
+		err = device_for_each_child(port, &search, look_at);
+	/* The slot was found before its driver was looked for, which may have left. */
+	if (!err && !READ_ONCE(slot->pci_slot->hotplug))
+		err = -ENODEV;
+	if (!err)
+		slot->flags |= GPUFABRIC_SLOT_FLAG_UNMANAGED;
+	device_unlock(port);
+	slot->service = search.guard;
+	strscpy(slot->driver_name, search.name, sizeof(slot->driver_name));
+	return min(err, 0);
+}
+
+/**
+ * gf_backend_slot_left() - whether a slot driver has left its slot to another
+ * @slot: slot that a slot driver has
+ *
+ * Between two looks one may leave and another come, which the slot does not show.
+ */
+bool gf_backend_slot_left(struct gf_slot *slot)
+{
+	struct search search = { .pci_slot = slot->pci_slot };
+
+	if (slot->service)
+		return !READ_ONCE(slot->service->driver);
+	device_for_each_child(&slot->port->dev, &search, look_at);
+	put_device(search.guard);
+	return search.guard;
+}
+
+/**
+ * gf_backend_slot_unpin() - let go of what holds the operations of a slot
+ * @slot: slot
+ */
+void gf_backend_slot_unpin(struct gf_slot *slot)
+{
+	put_device(slot->service);
+	slot->service = NULL;
+}
+
 static struct hotplug_slot *slot_try_enter(struct gf_slot *slot)
 {
 	struct hotplug_slot *hotplug;
 
+	if (!slot->service)
+		return ERR_PTR(-EOPNOTSUPP);
 	if (READ_ONCE(slot->dying))
 		return ERR_PTR(-ENODEV);
-	if (slot->service && !device_trylock(slot->service))
+	if (!device_trylock(slot->service))
 		return ERR_PTR(-EBUSY);
 	hotplug = READ_ONCE(slot->pci_slot->hotplug);
-	if (hotplug && (!slot->service || slot->service->driver))
+	if (hotplug && slot->service->driver)
 		return hotplug;
-	if (slot->service)
-		device_unlock(slot->service);
+	device_unlock(slot->service);
 	return ERR_PTR(-ENODEV);
 }
 
@@ -54,8 +196,7 @@ static struct hotplug_slot *slot_enter(struct gf_slot *slot)
 
 static void slot_leave(struct gf_slot *slot)
 {
-	if (slot->service)
-		device_unlock(slot->service);
+	device_unlock(slot->service);
 }
 
 /*
@@ -117,35 +258,3 @@ const struct gf_backend gf_backend_slot = {
 	.detach = slot_detach,
 	.status = slot_status,
 };
-
-static int match_service(struct device *dev, void *found)
-{
-	/* It may be unbound while we look; port services are never modules. */
-	struct device_driver *driver = READ_ONCE(dev->driver);
-
-	/*
-	 * The bus type of port services is not exported everywhere, so it is
-	 * known by its name; a bound slot driver is known by its own.
-	 */
-	if (!dev->bus || strcmp(dev->bus->name, "pci_express") ||
-	    !driver || strcmp(driver->name, "pciehp"))
-		return 0;
-	*(struct device **)found = get_device(dev);
-	return 1;
-}
-
-/**
- * gf_backend_slot_service() - find the hot-plug service device of a port
- * @port: a port; caller holds pci_rescan_remove_lock and the port's lock, so
- *	that it is not just losing its services
- *
- * Return: the device with a reference, or NULL when pciehp does not drive
- * the port.
- */
-struct device *gf_backend_slot_service(struct pci_dev *port)
-{
-	struct device *service = NULL;
-
-	device_for_each_child(&port->dev, &service, match_service);
-	return service;
-}

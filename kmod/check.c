@@ -22,6 +22,9 @@ static int check_common(const struct gf_check *slot, const char **why)
 	if (slot->busy)
 		return refuse(-EBUSY, why,
 			      "an operation is under way on this slot, wait for it to end");
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
+		return refuse(-EOPNOTSUPP, why,
+			      "the slot driver can free the slot at any time, so it is not driven");
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN)
 		return refuse(-EMEDIUMTYPE, why,
 			      "the slot holds a device that is not a GPU, it is left alone");

@@ -367,7 +367,8 @@ static bool is_gone(struct gf_slot *slot)
 		return true;
 	if (!slot->pci_slot)
 		return has_slot_driver(slot->port->subordinate);
-	return !READ_ONCE(slot->pci_slot->hotplug);
+	return !READ_ONCE(slot->pci_slot->hotplug) ||
+	       gf_backend_slot_left(slot);
 }
 
 static struct gf_slot *next_slot(unsigned long *id)
@@ -404,7 +405,9 @@ static void look_for_cards(void)
 		bool present, power;
 
 		if (!is_gone(slot)) {
-			gf_slot_watch(slot);
+			/* What is in a slot of another's is that one's business. */
+			if (!slot->pci_slot || slot->service)
+				gf_slot_watch(slot);
 			if (!slot->backend->status(slot, &present, &power) &&
 			    (present != READ_ONCE(slot->presence) ||
 			     power != READ_ONCE(slot->power)))

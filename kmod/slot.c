@@ -17,7 +17,6 @@
  * GPU is gone at once.
  */
 #include <linux/pci.h>
-#include <linux/pci_hotplug.h>
 #include <linux/slab.h>
 
 #include "backend.h"
@@ -272,15 +271,17 @@ static void reconcile_gone(struct gf_slot *slot)
 	const struct gf_snapshot *snap = slot->snap;
 
 	if (gf_state_has_gpu(slot->state)) {
-		if (snap->status_valid && snap->present &&
-		    !gf_notify_was_surprise(slot))
+		if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ||
+		    (snap->status_valid && snap->present &&
+		     !gf_notify_was_surprise(slot)))
 			/* Somebody powered it off in an orderly way. */
 			gf_slot_trigger(slot, GF_GONE_OFF);
 		else
 			gf_slot_fail(slot, GF_SURPRISE, GPUFABRIC_CAUSE_SURPRISE,
 				     "the GPU went away without a request, insert it again or clear the slot");
 		gf_history_state(slot);
-		return;
+		if (!(slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED))
+			return;
 	}
 	if (snap->status_valid)
 		gf_slot_trigger(slot, snap->present ? GF_PRESENT : GF_ABSENT);
@@ -608,75 +609,6 @@ static struct gf_slot *slot_alloc(struct pci_dev *port,
 	return slot;
 }
 
-static void note_driver(struct gf_slot *slot,
-			const struct hotplug_slot *hotplug)
-{
-	strscpy(slot->driver_name, hotplug->mod_name ?: "unknown",
-		sizeof(slot->driver_name));
-}
-
-/* The service's lock keeps its driver bound, and with it the memory here. */
-static int pin_service(struct gf_slot *slot)
-{
-	struct hotplug_slot *hotplug;
-	int err = -ENODEV;
-
-	if (!device_trylock(slot->service))
-		return -EBUSY;
-	hotplug = READ_ONCE(slot->pci_slot->hotplug);
-	if (hotplug && slot->service->driver) {
-		note_driver(slot, hotplug);
-		err = 0;
-	}
-	device_unlock(slot->service);
-	return err;
-}
-
-static int pin_module(struct gf_slot *slot)
-{
-	/* A slot driver takes itself off without any lock that we could hold. */
-	struct hotplug_slot *hotplug = READ_ONCE(slot->pci_slot->hotplug);
-
-	if (!hotplug)
-		return -ENODEV;
-	note_driver(slot, hotplug);
-	if (!try_module_get(hotplug->owner))
-		return -ENODEV;
-	slot->owner = hotplug->owner;
-	return 0;
-}
-
-/*
- * Hold what the slot's operations live in. A port that loses its driver first
- * takes its services off its list and then unbinds them: the port's lock keeps
- * such a slot from being taken for one whose driver has no service.
- */
-static int slot_pin(struct gf_slot *slot)
-{
-	int err;
-
-	if (!slot->pci_slot)
-		return 0;
-	if (!device_trylock(&slot->port->dev))
-		return -EBUSY;
-	slot->service = gf_backend_slot_service(slot->port);
-	err = slot->service ? pin_service(slot) : pin_module(slot);
-	device_unlock(&slot->port->dev);
-	if (err && slot->service) {
-		put_device(slot->service);
-		slot->service = NULL;
-	}
-	return err;
-}
-
-static void slot_unpin(struct gf_slot *slot)
-{
-	if (slot->service)
-		put_device(slot->service);
-	else
-		module_put(slot->owner);
-}
-
 /**
  * gf_slot_create() - make a slot that is not in the inventory yet
  * @port: its downstream port
@@ -696,7 +628,7 @@ struct gf_slot *gf_slot_create(struct pci_dev *port, struct pci_slot *pci_slot)
 
 	if (!slot)
 		return ERR_PTR(-ENOMEM);
-	err = slot_pin(slot);
+	err = pci_slot ? gf_backend_slot_pin(slot) : 0;
 	if (err)
 		goto err_put;
 	slot->sw = gf_switch_get(slot->port);
@@ -709,7 +641,7 @@ struct gf_slot *gf_slot_create(struct pci_dev *port, struct pci_slot *pci_slot)
 	return slot;
 
 err_unpin:
-	slot_unpin(slot);
+	gf_backend_slot_unpin(slot);
 err_put:
 	gf_slot_put(slot);
 	return ERR_PTR(err);
@@ -729,7 +661,7 @@ static void slot_dispose(struct gf_slot *slot)
 	gf_switch_put(slot->sw);
 	slot->sw = NULL;
 	mutex_unlock(&gf.lock);
-	slot_unpin(slot);
+	gf_backend_slot_unpin(slot);
 	if (slot->pci_slot)
 		pci_destroy_slot(slot->pci_slot);
 	slot->pci_slot = NULL;

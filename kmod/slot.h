@@ -80,10 +80,9 @@ struct gf_result {
  * @pci_slot: the PCI core's slot, referenced; dropped by pci_destroy_slot();
  *	NULL for a port without a slot driver
  * @port: the downstream port, referenced
- * @service: the port's hot-plug service device, referenced, NULL when the
- *	slot driver has none; its device_lock keeps the driver bound
- * @owner: module of a slot driver without service device, referenced, so
- *	that its operations stay in memory
+ * @service: the device that the slot driver has the slot by, referenced; its
+ *	device_lock keeps the driver bound. NULL when there is no such device:
+ *	the slot is unmanaged
  * @sw: switch that the slot is on
  * @caps: GPUFABRIC_SLOT_CAP_*, constant
  * @state: under the fabric's lock; may be read without it for display
@@ -152,7 +151,6 @@ struct gf_slot {
 	struct pci_slot *pci_slot;
 	struct pci_dev *port;
 	struct device *service;
-	struct module *owner;
 	struct gf_switch *sw;
 	u32 caps;
 

@@ -50,7 +50,8 @@ static bool known(const struct session *session, const struct gf_slot *slot)
 bool planned_free(const struct session *session, const struct gf_slot *slot)
 {
 	if (slot->composition || slot->operation.id ||
-	    (slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_FOREIGN)))
+	    (slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_FOREIGN |
+			    GPUFABRIC_SLOT_FLAG_UNMANAGED)))
 		return false;
 	if (slot->state != GPUFABRIC_SLOT_STATE_READY &&
 	    (slot->state != GPUFABRIC_SLOT_STATE_OFF || slot->verdict == GPUFABRIC_VERDICT_CANNOT))

@@ -186,7 +186,8 @@ int pool_load(struct session *session, struct pool *pool)
 		const struct gf_slot *slot = &fabric->slots[i];
 
 		if (slot->state == GPUFABRIC_SLOT_STATE_EMPTY ||
-		    (slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN))
+		    (slot->flags & (GPUFABRIC_SLOT_FLAG_FOREIGN |
+				    GPUFABRIC_SLOT_FLAG_UNMANAGED)))
 			continue;
 		add_slot(session, pool, slot);
 	}

@@ -113,7 +113,9 @@ static int attach_named(struct session *session, int argc, char **argv)
 	ret = session_slots(session, argc, argv, &slots);
 	if (ret)
 		return ret;
-	ret = arrival_assign(session, slots, (size_t)argc, &changed);
+	ret = session_managed(session, slots, (size_t)argc);
+	if (!ret)
+		ret = arrival_assign(session, slots, (size_t)argc, &changed);
 	if (!ret && changed) {
 		free(slots);
 		ret = session_slots(session, argc, argv, &slots);

@@ -95,7 +95,9 @@ static int run_session(struct session *session, int argc, char **argv)
 	ret = session_slots(session, argc, argv, &slots);
 	if (ret)
 		return ret;
-	ret = check_claims(session, slots, (size_t)argc);
+	ret = session_managed(session, slots, (size_t)argc);
+	if (!ret)
+		ret = check_claims(session, slots, (size_t)argc);
 	if (!ret)
 		ret = removal_init(session, &removal, slots, (size_t)argc);
 	if (!ret) {

@@ -16,7 +16,9 @@ static const struct ctl_option options[] = {
 
 static bool is_free(const struct gf_slot *slot)
 {
-	return !slot->composition && !(slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED) &&
+	return !slot->composition &&
+	       !(slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED |
+				GPUFABRIC_SLOT_FLAG_UNMANAGED)) &&
 	       (slot->state == GPUFABRIC_SLOT_STATE_OFF ||
 		slot->state == GPUFABRIC_SLOT_STATE_READY);
 }
@@ -41,6 +43,7 @@ static void print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
 		identity_of(knowledge, &fabric->slots[i], &identity);
 		render_slot_warnings(ctx->out, &fabric->slots[i], &identity);
 	}
+	render_unmanaged(ctx->out, fabric->slots, fabric->n_slots);
 	if (fabric->n_compositions) {
 		out_line(ctx->out, "%s", "");
 		t = out_table(ctx->out, "compositions", render_composition_columns, OUT_TABLE);
@@ -95,7 +98,11 @@ const struct ctl_command cmd_list = {
 		"state is empty, and foreign is among its flags.\n"
 		"\n"
 		"A slot that is named by a PCI address is a port without a slot driver. It is worked by\n"
-		"its link: detach disables that, attach enables it and scans the bus below.",
+		"its link: detach disables that, attach enables it and scans the bus below.\n"
+		"\n"
+		"A slot that is unmanaged has a slot driver that can free it at any time, such as acpiphp. It\n"
+		"is listed with what the kernel knows of it, and no request touches it. gpuctl doctor says\n"
+		"what to change on the host.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,

@@ -169,6 +169,7 @@ static void show_tree(struct session *session)
 
 	for (i = 0; i < session->fabric.n_switches; i++)
 		show_switch(session, t, &session->fabric.switches[i]);
+	render_unmanaged(session->ctx->out, session->fabric.slots, session->fabric.n_slots);
 	if (!session->fabric.n_switches)
 		out_line(session->ctx->out,
 			 "no switches: no port that can take a GPU was found (see dmesg | grep pciehp)");

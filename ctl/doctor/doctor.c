@@ -55,6 +55,7 @@ void doctor_close(struct doctor *doctor)
 	free(doctor->findings);
 	for (i = 0; i < doctor->n_slots; i++) {
 		free(doctor->slots[i].name);
+		free(doctor->slots[i].driver);
 		free(doctor->slots[i].state);
 		free(doctor->slots[i].composition);
 	}

@@ -42,6 +42,7 @@ struct doctor_finding {
  * @name: as the module or the slot driver calls it, else the port's address
  * @gpu: index of the GPU below it, PCI_NOBODY when there is none
  * @driven: a slot driver can turn it on and off
+ * @driver: its name, NULL when that is not known
  * @state: what the module says of it, NULL without the module
  * @composition: the same
  */
@@ -50,6 +51,7 @@ struct doctor_slot {
 	char *name;
 	size_t gpu;
 	bool driven;
+	char *driver;
 	char *state;
 	char *composition;
 };

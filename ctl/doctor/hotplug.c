@@ -6,31 +6,54 @@
 #include "doctor/doctor.h"
 #include "lib/text.h"
 
+/* The simulator's own slot driver gives the module what pciehp gives it. */
+static bool is_simulated(const struct doctor_slot *slot)
+{
+	return slot->driver && !strcmp(slot->driver, "gpufabric_sim");
+}
+
+static const char *driver_name(const struct doctor_slot *slot)
+{
+	return slot->driver ? slot->driver : "another slot driver";
+}
+
+/* Another slot driver, ACPI's mostly, may have them, but the module only lists those. */
+static char *names_and_driver(const struct doctor *doctor, const size_t *slots, size_t n)
+{
+	const struct doctor_slot *first = &doctor->slots[slots[0]];
+	char *names = doctor_slot_names(doctor, slots, n), *text;
+
+	if (!first->driven)
+		return names;
+	text = mem_printf("%s, which %s drives and gpufabric only lists", names,
+			  driver_name(first));
+	free(names);
+	return text;
+}
+
 /* Why pciehp has left a port with a hot-plug controller alone, and what to do. */
 static void find_not_native(struct doctor *doctor, const size_t *slots, size_t n)
 {
-	/* Another slot driver, ACPI's mostly, may do what it can. */
-	enum doctor_level level = doctor->slots[slots[0]].driven ? DOCTOR_WARN : DOCTOR_FAIL;
-	char *names = doctor_slot_names(doctor, slots, n);
+	char *names = names_and_driver(doctor, slots, n);
 	char value[32];
 
 	if (doctor_option_item(doctor, "pcie_ports", "compat", value, sizeof(value)))
-		doctor_find(doctor, level, "hotplug",
+		doctor_find(doctor, DOCTOR_FAIL, "hotplug",
 			    "%s: pciehp does not drive them, by pcie_ports=compat\n"
 			    "take pcie_ports=compat off the kernel command line, then reboot",
 			    names);
 	else if (doctor->log.refused && !doctor->log.granted)
-		doctor_find_parameter(doctor, level, "hotplug",
+		doctor_find_parameter(doctor, DOCTOR_FAIL, "hotplug",
 				      mem_strdup("pcie_ports=native"),
-				      "%s: firmware keeps native hot-plug to itself (%s); let it go in the firmware's settings, or take it regardless",
+				      "%s: firmware keeps native hot-plug to itself (%s); let it go in the firmware's settings (for a QEMU guest with -global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off), or take it regardless",
 				      names, doctor->log.os_refused);
 	else if (doctor->has_log && doctor->log.complete)
-		doctor_find(doctor, level, "hotplug",
+		doctor_find(doctor, DOCTOR_FAIL, "hotplug",
 			    "%s: pciehp does not drive them although nothing keeps it from doing so\n"
 			    "see dmesg | grep pciehp; CONFIG_HOTPLUG_PCI_PCIE has to be y in /boot/config",
 			    names);
 	else
-		doctor_find_parameter(doctor, level, "hotplug",
+		doctor_find_parameter(doctor, DOCTOR_FAIL, "hotplug",
 				      mem_strdup("pcie_ports=native"),
 				      "%s: pciehp does not drive them, and the kernel's log does not tell why any more; take hot-plug regardless of firmware",
 				      names);
@@ -64,7 +87,8 @@ void doctor_check_hotplug(struct doctor *doctor)
 {
 	size_t *refused = mem_zalloc(doctor->n_slots + 1, sizeof(*refused)), n_refused = 0;
 	size_t *bare = mem_zalloc(doctor->n_slots + 1, sizeof(*bare)), n_bare = 0;
-	size_t i, native = 0, others = 0;
+	size_t *others = mem_zalloc(doctor->n_slots + 1, sizeof(*others)), n_others = 0;
+	size_t i, native = 0, simulated = 0;
 	char *names;
 
 	for (i = 0; i < doctor->n_slots; i++) {
@@ -72,8 +96,10 @@ void doctor_check_hotplug(struct doctor *doctor)
 
 		if (port->hotplug && port->native)
 			native++;
+		else if (is_simulated(&doctor->slots[i]))
+			simulated++;
 		else if (!port->hotplug && doctor->slots[i].driven)
-			others++;
+			others[n_others++] = i;
 		else if (!port->hotplug)
 			bare[n_bare++] = i;
 		else
@@ -86,10 +112,17 @@ void doctor_check_hotplug(struct doctor *doctor)
 			    "pciehp drives %zu of %zu slots%s",
 			    native, doctor->n_slots,
 			    doctor->log.granted ? ", granted by firmware" : "");
-	if (others)
+	if (simulated)
 		doctor_find(doctor, DOCTOR_OK, "hotplug",
-			    "another slot driver drives %zu of %zu slots",
-			    others, doctor->n_slots);
+			    "the simulator drives %zu of %zu slots", simulated, doctor->n_slots);
+	if (n_others) {
+		names = names_and_driver(doctor, others, n_others);
+		doctor_find(doctor, DOCTOR_WARN, "hotplug",
+			    "%s: no hot-plug controller that pciehp could drive\n"
+			    "use ports with a hot-plug controller; a QEMU guest's have one with -global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
+			    names);
+		free(names);
+	}
 	if (n_refused)
 		find_not_native(doctor, refused, n_refused);
 	if (n_bare) {
@@ -100,6 +133,7 @@ void doctor_check_hotplug(struct doctor *doctor)
 			    names);
 		free(names);
 	}
+	free(others);
 	free(refused);
 	free(bare);
 }

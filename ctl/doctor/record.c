@@ -191,6 +191,10 @@ static void record_sysfs(struct recording *r)
 
 	record_devices(r);
 	record_each(r, "sys/bus/pci/slots", slot, 3);
+	names = tree_names(&r->tree, &n, "sys/bus/pci/slots");
+	for (i = 0; i < n; i++)
+		copy_link(r, "sys/bus/pci/slots/%s/module", names[i]);
+	tree_free_names(names, n);
 	record_each(r, "sys/class/gpufabric", ours_in_class, 4);
 	record_each(r, "sys/kernel/iommu_groups", group, 1);
 	record_each(r, "sys/class/vtconsole", console, 2);

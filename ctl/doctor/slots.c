@@ -100,6 +100,17 @@ static void name_by_module(struct doctor *doctor)
 	tree_free_names(names, n);
 }
 
+/* The module that has a PCI slot, newly allocated. */
+static char *driver_of(const struct doctor *doctor, const char *name)
+{
+	char *link = tree_link(&doctor->tree, SLOTS "/%s/module", name);
+	const char *slash = link ? strrchr(link, '/') : NULL;
+	char *driver = slash ? mem_strdup(slash + 1) : NULL;
+
+	free(link);
+	return driver;
+}
+
 /* A PCI slot's address is that of the device in it: "0000:03:00". */
 static void name_by_driver(struct doctor *doctor)
 {
@@ -119,6 +130,7 @@ static void name_by_driver(struct doctor *doctor)
 				doctor->slots[k].name = mem_strdup(names[i]);
 				doctor->slots[k].driven = tree_has(&doctor->tree,
 								   SLOTS "/%s/power", names[i]);
+				doctor->slots[k].driver = driver_of(doctor, names[i]);
 			}
 		}
 		free(address);

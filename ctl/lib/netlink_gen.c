@@ -168,6 +168,7 @@ static const char *const slot_flag_names[] = {
 	"link-degraded",
 	"foreign",
 	"no-driver",
+	"unmanaged",
 };
 
 const char *gfnl_slot_flag_name(unsigned int value)

@@ -82,9 +82,11 @@ bool render_is_other(const struct gf_slot *slot)
 
 void render_slot_state(struct out_table *table, const struct gf_slot *slot)
 {
+	const char *word = render_is_other(slot) ? "other" : render_state(slot->state);
+
 	out_str(table, "state", render_state(slot->state));
-	if (render_is_other(slot))
-		out_text(table, "state", "other");
+	out_text(table, "state", "%s%s", word,
+		 slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ? ", unmanaged" : "");
 }
 
 const char *render_cause(uint32_t cause)
@@ -286,6 +288,25 @@ static void warn_state(struct out *out, const struct gf_slot *slot)
 			 slot->name);
 		break;
 	}
+}
+
+void render_unmanaged(struct out *out, const struct gf_slot *slots, size_t n)
+{
+	const char *driver = NULL;
+	struct text names = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (!(slots[i].flags & GPUFABRIC_SLOT_FLAG_UNMANAGED))
+			continue;
+		driver = driver ? driver : slots[i].slot_driver;
+		text_join(&names, ", ", slots[i].name);
+	}
+	if (names.text)
+		out_note(out, "warnings", "! ",
+			 "%s: listed only, as slot driver %s may free them at any time (gpuctl doctor)",
+			 names.text, driver ? driver : "unknown");
+	free(names.text);
 }
 
 void render_slot_warnings(struct out *out, const struct gf_slot *slot,

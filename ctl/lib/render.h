@@ -21,6 +21,8 @@ void render_composition(struct out_table *table, const struct gf_composition *co
 /* What the reader of a list should know about a slot; goes to "warnings". */
 void render_slot_warnings(struct out *out, const struct gf_slot *slot,
 			  const struct identity *identity);
+/* One such line for all slots that are unmanaged. */
+void render_unmanaged(struct out *out, const struct gf_slot *slots, size_t n);
 
 /* "2 switches, 5 slots: 2 ready, 3 off"; also as object "summary" in JSON. */
 void render_summary(struct out *out, const struct gf_fabric *fabric);

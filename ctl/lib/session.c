@@ -143,6 +143,19 @@ int session_slots(struct session *session, int argc, char *const *argv, struct g
 	return ret;
 }
 
+int session_managed(struct session *session, struct gf_slot *const *slots, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (slots[i]->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
+			return ctl_fail(session->ctx, CTL_FAILED,
+					"%s is unmanaged: slot driver %s may free it at any time; let the firmware or the hypervisor leave hot-plug to the kernel, see gpuctl doctor",
+					slots[i]->name,
+					slots[i]->slot_driver ? slots[i]->slot_driver : "unknown");
+	return CTL_DONE;
+}
+
 int session_composition(struct session *session, const char *name,
 			struct gf_composition **composition)
 {

@@ -61,6 +61,9 @@ int session_slot(struct session *session, const char *name, struct gf_slot **slo
  */
 int session_slots(struct session *session, int argc, char *const *argv, struct gf_slot ***slots);
 
+/* Refuse slots that are listed only, with what the admin can do. */
+int session_managed(struct session *session, struct gf_slot *const *slots, size_t n);
+
 /* A composition by name; unknown is a usage error that says which exist. */
 int session_composition(struct session *session, const char *name,
 			struct gf_composition **composition);

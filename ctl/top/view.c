@@ -102,7 +102,9 @@ static bool passes_filter(enum view_filter filter, const struct gf_slot *slot)
 	case VIEW_USED:
 		return slot->composition || slot->operation.id || gf_slot_has_gpu(slot);
 	case VIEW_FREE:
-		return !slot->composition && !(slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED) &&
+		return !slot->composition &&
+		       !(slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED |
+					GPUFABRIC_SLOT_FLAG_UNMANAGED)) &&
 		       (slot->state == GPUFABRIC_SLOT_STATE_OFF ||
 			slot->state == GPUFABRIC_SLOT_STATE_READY);
 	case VIEW_TROUBLE:
@@ -113,11 +115,13 @@ static bool passes_filter(enum view_filter filter, const struct gf_slot *slot)
 	}
 }
 
-/* "quarantined", "ready !" for one whose link is degraded, else the state. */
+/* "quarantined", "ready, unmanaged", "ready !" for one whose link is degraded, else the state. */
 static void state_text(char buf[TEXT_QUANTITY], const struct gf_slot *slot)
 {
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
 		snprintf(buf, TEXT_QUANTITY, "quarantined");
+	else if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
+		snprintf(buf, TEXT_QUANTITY, "%s, unmanaged", render_state(slot->state));
 	else
 		snprintf(buf, TEXT_QUANTITY, "%s%s", render_state(slot->state),
 			 slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED || has_no_room(slot)

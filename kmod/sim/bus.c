@@ -307,7 +307,7 @@ static int bus_notify(struct notifier_block *nb, unsigned long action,
 			card_added(pdev);
 		else
 			bridge_added(pdev, slot);
-	} else if (action == BUS_NOTIFY_REMOVED_DEVICE) {
+	} else if (action == BUS_NOTIFY_DEL_DEVICE) {
 		if (slot && sim.mode == SIM_MODE_OWN)
 			sim_own_port_removed(slot, pdev);
 	}

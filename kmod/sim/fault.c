@@ -283,16 +283,20 @@ static void power_show(struct sim_port *port, char *text, size_t size)
 
 static void slot_driver_show(struct sim_port *port, char *text, size_t size)
 {
-	scnprintf(text, size, "%d\n",
-		  sim.mode != SIM_MODE_BARE && !port->bare);
+	if (port->unguarded && !port->bare)
+		scnprintf(text, size, "unguarded\n");
+	else
+		scnprintf(text, size, "%d\n",
+			  sim.mode != SIM_MODE_BARE && !port->bare);
 }
 
 static int slot_driver_store(struct sim_port *port, char *text)
 {
-	bool claim;
-	int ret = kstrtobool(text, &claim);
+	bool guarded = strcmp(text, "unguarded");
+	bool claim = true;
+	int ret = guarded ? kstrtobool(text, &claim) : 0;
 
-	return ret ?: sim_own_claim(sim_slot_of(port), claim);
+	return ret ?: sim_own_claim(sim_slot_of(port), claim, guarded);
 }
 
 static void serial_show(struct sim_port *port, char *text, size_t size)

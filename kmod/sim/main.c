@@ -310,6 +310,9 @@ static int go_live(void)
 	ret = sim_driver_register();
 	if (ret)
 		goto unregister_bus;
+	ret = sim_own_driver_register();
+	if (ret)
+		goto unregister_driver;
 	ret = sim_topology_add();
 	if (!ret && sim.mode == SIM_MODE_OWN)
 		ret = own_register();
@@ -322,6 +325,8 @@ static int go_live(void)
 remove_topology:
 	close_all();
 	sim_topology_remove();
+	sim_own_driver_unregister();
+unregister_driver:
 	sim_driver_unregister();
 unregister_bus:
 	sim_bus_unregister();
@@ -336,6 +341,7 @@ static void take_down(void)
 	sim_fault_exit();
 	close_all();
 	sim_topology_remove();
+	sim_own_driver_unregister();
 	sim_driver_unregister();
 	sim_bus_unregister();
 	platform_device_unregister(sim_parent);

@@ -8,17 +8,24 @@
  *
  * Does what a slot driver does: applies power, waits for the link, scans,
  * assigns resources, adds the devices, and the reverse; and answers cards
- * that come and go by themselves. The PCI hot-plug core calls the operations
- * with a reference on the module, and so does anybody else who uses the slot.
+ * that come and go by themselves. What the PCI hot-plug core knows as the slot is
+ * freed when it is deregistered, as slot drivers do: whoever calls an
+ * operation without the slot's file open has to keep that from happening.
  *
- * Order: &sim_slot.op_mutex, then the rescan lock. The slot's lock and
- * &sim_slot.port_mutex are leaves.
+ * For that there is the guard, as pciehp has the port's service device: a device
+ * below the port, whose driver registers the slot when it is bound and
+ * deregisters it when it is unbound, both under the lock of that device. A slot
+ * that is told to be unguarded is registered without, as many slot drivers do.
  *
- * Slots are registered and deregistered by the event work alone, never under
- * op_mutex: deregistering waits for writers of the slot's files, which want
- * that mutex. It does not happen in the bus notifier either, which runs under
- * the rescan lock that the same writers want. So when a port is removed, the
- * notifier only takes it out of the slot and leaves the rest to the work.
+ * Order: lock of the guard, &sim_slot.op_mutex, then the rescan lock. The slot's
+ * lock and &sim_slot.port_mutex are leaves.
+ *
+ * Slots are registered and deregistered by the event work, or by whoever binds
+ * and unbinds the guard in sysfs; never under op_mutex: deregistering waits for
+ * writers of the slot's files, which want that mutex. It does not happen in the
+ * bus notifier either, which runs under the rescan lock that the same writers
+ * want. So when a port is removed, the notifier takes it out of the slot and the
+ * guard from below it, and leaves the rest to the work.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -26,6 +33,11 @@
 #include "sim.h"
 
 #include <linux/delay.h>
+#include <linux/platform_device.h>
+#include <linux/slab.h>
+
+/* The name of the driver is that of the module. */
+#define GUARD_NAME	KBUILD_MODNAME "_slot"
 
 /* As long as pciehp waits for a link, beyond the time to train one. */
 #define LINK_TIMEOUT_MS	1000
@@ -33,9 +45,21 @@
 #define ANSWER_TIMEOUT_MS	1000
 #define ANSWER_POLL_MS		10
 
+/**
+ * struct sim_hotplug - a slot as the PCI hot-plug core knows it
+ * @hotplug: what it knows
+ * @slot: the slot
+ * @port: the port's device, referenced
+ */
+struct sim_hotplug {
+	struct hotplug_slot hotplug;
+	struct sim_slot *slot;
+	struct pci_dev *port;
+};
+
 static struct sim_slot *slot_of(struct hotplug_slot *hotplug)
 {
-	return container_of(hotplug, struct sim_slot, hotplug);
+	return container_of(hotplug, struct sim_hotplug, hotplug)->slot;
 }
 
 /* The port with a reference, NULL while it is not there. */
@@ -265,19 +289,24 @@ static const struct hotplug_slot_ops own_slot_ops = {
 	.reset_slot = reset_slot,
 };
 
-static void deregister(struct sim_slot *slot)
+static void own_deregister(void *data)
 {
-	if (!slot->registered)
+	struct sim_slot *slot = data;
+	struct sim_hotplug *hotplug = slot->hotplug;
+
+	if (!hotplug)
 		return;
-	pci_hp_deregister(&slot->hotplug);
-	pci_dev_put(slot->registered_on);
-	slot->registered_on = NULL;
-	slot->registered = false;
+	WRITE_ONCE(slot->hotplug, NULL);
+	pci_hp_deregister(&hotplug->hotplug);
+	pci_dev_put(hotplug->port);
+	kfree(hotplug);
 }
 
-static void own_register(struct sim_slot *slot, struct pci_dev *port)
+static int own_register(struct sim_slot *slot, struct pci_dev *port)
 {
+	struct sim_hotplug *hotplug;
 	struct pci_bus *bus;
+	int ret;
 
 	/* A port that is being scanned has its bus when this lock is free. */
 	pci_lock_rescan_remove();
@@ -286,19 +315,136 @@ static void own_register(struct sim_slot *slot, struct pci_dev *port)
 		get_device(&bus->dev);
 	pci_unlock_rescan_remove();
 	if (!bus)
-		return;
+		return -ENODEV;
 
-	slot->hotplug.ops = &own_slot_ops;
-	slot->error = pci_hp_register(&slot->hotplug, bus, sim.slot_number,
-				      slot->name);
-	if (slot->error) {
+	hotplug = kzalloc(sizeof(*hotplug), GFP_KERNEL);
+	ret = -ENOMEM;
+	if (!hotplug)
+		goto put_bus;
+	hotplug->hotplug.ops = &own_slot_ops;
+	hotplug->slot = slot;
+	hotplug->port = pci_dev_get(port);
+	ret = pci_hp_register(&hotplug->hotplug, bus, sim.slot_number,
+			      slot->name);
+	if (ret) {
 		pr_err("slot %s cannot be registered: error %d\n", slot->name,
-		       slot->error);
+		       ret);
+		pci_dev_put(port);
+		kfree(hotplug);
 	} else {
-		slot->registered = true;
-		slot->registered_on = pci_dev_get(port);
+		WRITE_ONCE(slot->hotplug, hotplug);
 	}
+put_bus:
 	put_device(&bus->dev);
+	return ret;
+}
+
+static struct sim_slot *slot_of_guard(struct platform_device *guard)
+{
+	return *(struct sim_slot **)dev_get_platdata(&guard->dev);
+}
+
+static int guard_probe(struct platform_device *guard)
+{
+	struct sim_slot *slot = slot_of_guard(guard);
+	int ret = -ENODEV;
+
+	if (READ_ONCE(slot->claimed))
+		ret = own_register(slot, slot->guard_port);
+	if (!ret)
+		ret = devm_add_action_or_reset(&guard->dev, own_deregister,
+					       slot);
+	slot->probe_error = ret;
+	return ret;
+}
+
+static const struct platform_device_id guard_ids[] = {
+	{ GUARD_NAME },
+	{ }
+};
+
+static struct platform_driver guard_driver = {
+	.probe = guard_probe,
+	.id_table = guard_ids,
+	.driver = {
+		.name = KBUILD_MODNAME,
+	},
+};
+
+/* It gets its driver later, which wants the rescan lock. */
+static int guard_add(struct sim_slot *slot, struct pci_dev *port)
+{
+	struct platform_device *guard =
+		platform_device_alloc(GUARD_NAME, sim_slot_minor(slot));
+	int ret;
+
+	if (!guard)
+		return -ENOMEM;
+	guard->dev.parent = &port->dev;
+	/* Nobody waits for news of it, and there can be thousands. */
+	dev_set_uevent_suppress(&guard->dev, true);
+	device_set_pm_not_required(&guard->dev);
+	ret = platform_device_add_data(guard, &slot, sizeof(slot));
+	pci_lock_rescan_remove();
+	if (!ret)
+		ret = slot->port_dev == port ? platform_device_add(guard) :
+					       -ENODEV;
+	if (!ret) {
+		slot->guard_port = pci_dev_get(port);
+		slot->guard = guard;
+	}
+	pci_unlock_rescan_remove();
+	if (ret)
+		platform_device_put(guard);
+	return ret;
+}
+
+/* The rescan lock is held: a port that goes takes nothing of it along. */
+static void guard_leave_port(struct sim_slot *slot)
+{
+	if (slot->guard && slot->guard->dev.parent == &slot->guard_port->dev)
+		device_move(&slot->guard->dev, sim.parent, DPM_ORDER_NONE);
+}
+
+static void guard_remove(struct sim_slot *slot)
+{
+	struct platform_device *guard = slot->guard;
+
+	slot->claimed = false;
+	if (!guard)
+		return;
+	device_release_driver(&guard->dev);
+	pci_lock_rescan_remove();
+	guard_leave_port(slot);
+	slot->guard = NULL;
+	pci_unlock_rescan_remove();
+	platform_device_unregister(guard);
+	pci_dev_put(slot->guard_port);
+	slot->guard_port = NULL;
+}
+
+/* The driver comes to the guard, which is made when it comes for the first time. */
+static int guard_claim(struct sim_slot *slot, struct pci_dev *port)
+{
+	int ret = slot->guard ? 0 : guard_add(slot, port);
+
+	if (ret || slot->claimed)
+		return ret;
+	WRITE_ONCE(slot->claimed, true);
+	ret = device_attach(&slot->guard->dev);
+	if (ret > 0)
+		return 0;
+	/* The driver core keeps the error of a probe to itself. */
+	WRITE_ONCE(slot->claimed, false);
+	return ret ?: slot->probe_error;
+}
+
+static void guard_release(struct sim_slot *slot)
+{
+	if (!slot->claimed)
+		return;
+	WRITE_ONCE(slot->claimed, false);
+	device_release_driver(&slot->guard->dev);
 }
 
 /* Answers what happened to the card by itself. */
@@ -332,17 +478,39 @@ static void follow_card(struct sim_slot *slot, struct pci_dev *port)
 	mutex_unlock(&slot->op_mutex);
 }
 
+static int own_follow_claim(struct sim_slot *slot, struct pci_dev *port)
+{
+	bool claimed = port && !READ_ONCE(slot->port.bare);
+	bool unguarded = claimed && READ_ONCE(slot->port.unguarded);
+	int ret = 0;
+
+	if (slot->guard && slot->guard_port != port)
+		guard_remove(slot);
+	if (!claimed || unguarded)
+		guard_release(slot);
+	if (slot->loose && (!unguarded || slot->hotplug->port != port)) {
+		own_deregister(slot);
+		slot->loose = false;
+	}
+	if (unguarded && !slot->loose) {
+		ret = own_register(slot, port);
+		slot->loose = !ret;
+	} else if (claimed && !unguarded) {
+		ret = guard_claim(slot, port);
+	}
+	return ret;
+}
+
 static void own_event(struct work_struct *work)
 {
 	struct sim_slot *slot = container_of(work, struct sim_slot, event);
 	struct pci_dev *port = port_get(slot);
-	bool claimed = !READ_ONCE(slot->port.bare);
+	int ret = own_follow_claim(slot, port);
 
-	if (slot->registered && (slot->registered_on != port || !claimed))
-		deregister(slot);
-	if (port && claimed && !slot->registered)
-		own_register(slot, port);
-	if (port && slot->registered)
+	/* A port that goes just now, or has no bus, has no slot either. */
+	if (ret != -ENODEV)
+		slot->error = ret;
+	if (port && READ_ONCE(slot->hotplug))
 		follow_card(slot, port);
 	pci_dev_put(port);
 }
@@ -362,15 +530,17 @@ void sim_own_event(struct sim_slot *slot)
  * sim_own_claim() - the slot driver comes to a port, or leaves it
  * @slot: the slot; its lock is held
  * @claim: whether it comes
+ * @guarded: whether it comes by a device below the port
  *
  * The card stays as it is.
  *
  * Return: 0, -EOPNOTSUPP where the simulator is no slot driver.
  */
-int sim_own_claim(struct sim_slot *slot, bool claim)
+int sim_own_claim(struct sim_slot *slot, bool claim, bool guarded)
 {
 	if (sim.mode != SIM_MODE_OWN)
 		return -EOPNOTSUPP;
+	WRITE_ONCE(slot->port.unguarded, !guarded);
 	WRITE_ONCE(slot->port.bare, !claim);
 	if (!atomic_read(&slot->sw->closing))
 		queue_work(sim.event_wq, &slot->event);
@@ -392,7 +562,7 @@ void sim_own_port_added(struct sim_slot *slot, struct pci_dev *port)
 }
 
 /**
- * sim_own_port_removed() - the port of a slot has gone
+ * sim_own_port_removed() - the port of a slot is going
  * @slot: the slot
  * @port: the port; the rescan lock is held
  */
@@ -405,6 +575,8 @@ void sim_own_port_removed(struct sim_slot *slot, struct pci_dev *port)
 	if (ours)
 		slot->port_dev = NULL;
 	mutex_unlock(&slot->port_mutex);
+	if (slot->guard_port == port)
+		guard_leave_port(slot);
 	if (ours) {
 		pci_dev_put(port);
 		sim_own_event(slot);
@@ -458,6 +630,26 @@ void sim_own_unregister(struct sim_switch *sw)
 
 	for (i = 0; (slot = sim_slot_at(sw, i)); i++) {
 		cancel_work_sync(&slot->event);
-		deregister(slot);
+		guard_remove(slot);
+		own_deregister(slot);
+		slot->loose = false;
 	}
+}
+
+/**
+ * sim_own_driver_register() - make the driver of the guards ready to bind
+ *
+ * Return: 0 or an error.
+ */
+int sim_own_driver_register(void)
+{
+	return platform_driver_register(&guard_driver);
+}
+
+/**
+ * sim_own_driver_unregister() - the opposite; no guard is left
+ */
+void sim_own_driver_unregister(void)
+{
+	platform_driver_unregister(&guard_driver);
 }

@@ -113,6 +113,8 @@ struct sim_slot;
 struct sim_switch;
 struct sim_domain;
 struct sim_gpu;
+struct sim_hotplug;
+struct platform_device;
 
 /**
  * struct sim_fn - configuration space of one function
@@ -155,6 +157,7 @@ struct sim_port_ops {
  * @fn: configuration space of the port
  * @controlled: software works the power controller, by Slot Control
  * @bare: nobody drives the port; disabling the link takes power away
+ * @unguarded: who drives the slot has no device below the port; only in mode=own
  * @present: there is something
  * @hidden: @present does not show yet in Slot Status
  * @power: the power controller is on
@@ -187,6 +190,7 @@ struct sim_port {
 	struct sim_fn fn;
 	bool controlled;
 	bool bare;
+	bool unguarded;
 	bool present;
 	bool hidden;
 	bool power;
@@ -275,13 +279,19 @@ struct sim_knobs {
  * @op_mutex: serialises enabling, disabling and the answer to surprises in
  *	mode=own. Outermost: the rescan lock is taken below it
  * @event: follows surprises, and the coming and going of the port
- * @hotplug: as the PCI hot-plug core knows it in mode=own
- * @port_mutex: protects @port_dev
+ * @hotplug: as the PCI hot-plug core knows it in mode=own, NULL while it is not
+ *	registered; changed under the lock of @guard, or as @loose when that is
+ *	not bound
+ * @port_mutex: protects @port_dev, which changes under the rescan lock, too
  * @port_dev: the port's device, referenced, NULL while it is not there
- * @registered: @hotplug is registered on @registered_on; touched by @event
- *	alone, and by whoever has made sure that it does not run
- * @registered_on: the device that @hotplug was registered for, referenced
- * @error: why @hotplug could not be registered; as @registered
+ * @guard: the device by which the slot driver has the slot, NULL before it came
+ *	for the first time; changed by @event under the rescan lock
+ * @guard_port: the port that @guard is for, referenced; as @guard
+ * @claimed: the driver of @guard may bind; as @loose
+ * @probe_error: why it did not, under the lock of @guard
+ * @loose: @hotplug is registered without @guard; touched by @event alone, and by
+ *	whoever has made sure that it does not run
+ * @error: why @hotplug could not be registered; as @loose
  * @knobs: orders for the companion driver
  * @files: its directory in debugfs
  * @gpu: the companion driver's view of the card; protected by sim_gpu_mutex
@@ -303,12 +313,15 @@ struct sim_slot {
 	/* Operations of mode=own; see above. */
 	struct mutex op_mutex;
 	struct work_struct event;
-	struct hotplug_slot hotplug;
+	struct sim_hotplug *hotplug;
 	/* Covers port_dev. */
 	struct mutex port_mutex;
 	struct pci_dev *port_dev;
-	bool registered;
-	struct pci_dev *registered_on;
+	struct platform_device *guard;
+	struct pci_dev *guard_port;
+	bool claimed;
+	int probe_error;
+	bool loose;
 	int error;
 
 	struct sim_knobs knobs;
@@ -339,10 +352,8 @@ struct sim_slot {
  *	of @root
  * @slots: its slots, up to @max_slots; those made once stay
  *
- * Once made, a switch and its slots stay in memory until the module goes: who
- * calls a slot's operations through the hot-plug core may have no more than a
- * reference on the module. One that was taken away is used again for the next
- * that is added in its place.
+ * Once made, a switch and its slots stay in memory until the module goes. One
+ * that was taken away is used again for the next that is added in its place.
  */
 struct sim_switch {
 	struct sim_domain *domain;
@@ -541,7 +552,9 @@ void sim_switch_close(struct sim_switch *sw);
 int sim_own_register(struct sim_switch *sw);
 void sim_own_unregister(struct sim_switch *sw);
 void sim_own_init(struct sim_slot *slot);
-int sim_own_claim(struct sim_slot *slot, bool claim);
+int sim_own_claim(struct sim_slot *slot, bool claim, bool guarded);
+int sim_own_driver_register(void);
+void sim_own_driver_unregister(void);
 void sim_own_event(struct sim_slot *slot);
 void sim_own_port_added(struct sim_slot *slot, struct pci_dev *port);
 void sim_own_port_removed(struct sim_slot *slot, struct pci_dev *port);

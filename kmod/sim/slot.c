@@ -212,6 +212,7 @@ void sim_slot_reset(struct sim_slot *slot, const struct sim_card_spec *spec)
 	raw_spin_lock_irq(&port->lock);
 	sim_port_reset(port);
 	port->bare = sim.mode == SIM_MODE_BARE || spec->nohp;
+	port->unguarded = false;
 	port->controlled = sim.mode == SIM_MODE_PCIEHP && !spec->nohp;
 	memset(&slot->card, 0, sizeof(slot->card));
 	slot->limit = (struct sim_link){ 0, 0 };

@@ -78,10 +78,11 @@ static const char *or_dash(const char *text)
 
 static void print_flags(uint32_t flags)
 {
-	static const char *const names[] = { "quarantined", "link-degraded", "foreign", "no-driver" };
+	static const char *const names[] = { "quarantined", "link-degraded", "foreign", "no-driver",
+					       "unmanaged" };
 	const char *comma = "";
 
-	for (unsigned int i = 0; i < 4; i++) {
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!(flags & 1U << i))
 			continue;
 		printf("%s%s", comma, names[i]);

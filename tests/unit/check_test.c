@@ -25,9 +25,10 @@ static const struct judge {
 };
 
 #define ALL_FLAGS (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_LINK_DEGRADED | \
-		   GPUFABRIC_SLOT_FLAG_FOREIGN | GPUFABRIC_SLOT_FLAG_NO_DRIVER)
+		   GPUFABRIC_SLOT_FLAG_FOREIGN | GPUFABRIC_SLOT_FLAG_NO_DRIVER | \
+		   GPUFABRIC_SLOT_FLAG_UNMANAGED)
 /* state, flags, claim, busy, force, generation */
-#define INPUTS (10 * 16 * 3 * 2 * 2 * 2)
+#define INPUTS (10 * 32 * 3 * 2 * 2 * 2)
 
 static struct gf_check input(unsigned int n)
 {
@@ -35,8 +36,8 @@ static struct gf_check input(unsigned int n)
 
 	slot.state = n % 10;
 	n /= 10;
-	slot.flags = n % 16;
-	n /= 16;
+	slot.flags = n % 32;
+	n /= 32;
 	slot.claim = n % 3;
 	n /= 3;
 	slot.busy = n & 1;
@@ -95,6 +96,11 @@ static bool add_never_takes_two_at_once(const struct gf_check *slot, int answer)
 static bool add_never_touches_foreign(const struct gf_check *slot, int answer)
 {
 	return !(slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN) || answer < 0;
+}
+
+static bool never_touches_unmanaged(const struct gf_check *slot, int answer)
+{
+	return !(slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED) || answer < 0;
 }
 
 static bool add_leaves_quarantined(const struct gf_check *slot, int answer)
@@ -180,7 +186,8 @@ static bool remove_ignores_quarantine(const struct gf_check *slot, int answer)
 static bool remove_stale_says_so(const struct gf_check *slot, int answer)
 {
 	if (slot->state != GPUFABRIC_SLOT_STATE_DRAINING || slot->same_generation || slot->busy ||
-	    slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN || slot->claim == GF_CLAIM_OTHER)
+	    slot->flags & (GPUFABRIC_SLOT_FLAG_FOREIGN | GPUFABRIC_SLOT_FLAG_UNMANAGED) ||
+	    slot->claim == GF_CLAIM_OTHER)
 		return true;
 	return answer == -ESTALE;
 }
@@ -221,6 +228,9 @@ static void for_all_inputs(void)
 	for_all("adding never takes a claimed slot", gf_check_add, add_never_takes_what_is_claimed);
 	for_all("adding never takes a busy slot", gf_check_add, add_never_takes_two_at_once);
 	for_all("adding never touches a foreign device", gf_check_add, add_never_touches_foreign);
+	for_all("adding never touches an unmanaged slot", gf_check_add, never_touches_unmanaged);
+	for_all("nor does removing", gf_check_remove, never_touches_unmanaged);
+	for_all("nor does draining", gf_check_drain, never_touches_unmanaged);
 	for_all("adding leaves a quarantined slot alone", gf_check_add, add_leaves_quarantined);
 	for_all("only a slot that is off is powered", gf_check_add, add_only_powers_what_is_off);
 	for_all("only a ready slot is taken as it is", gf_check_add, add_only_takes_as_is_what_is_ready);
@@ -331,6 +341,8 @@ static void claims(void)
 	slot.claim = GF_CLAIM_NONE;
 	slot.flags = GPUFABRIC_SLOT_FLAG_FOREIGN;
 	is_int(ask(gf_check_add, &slot), -EMEDIUMTYPE, "adding a foreign device");
+	slot.flags = GPUFABRIC_SLOT_FLAG_UNMANAGED;
+	is_int(ask(gf_check_add, &slot), -EOPNOTSUPP, "adding an unmanaged slot");
 	slot.flags = GPUFABRIC_SLOT_FLAG_QUARANTINED;
 	is_int(ask(gf_check_add, &slot), -EBUSY, "adding a quarantined slot");
 	is_int(ask(gf_check_clear, &slot), GF_NEED_NOTHING, "clearing a quarantined slot");
@@ -402,6 +414,6 @@ int main(void)
 	idle_table();
 	claims();
 	names();
-	is_int(ALL_FLAGS, 15, "the test walks every flag of a slot");
+	is_int(ALL_FLAGS, 31, "the test walks every flag of a slot");
 	return tap_done();
 }

@@ -166,12 +166,16 @@ enum gpufabric_event_kind {
  * @GPUFABRIC_SLOT_FLAG_FOREIGN: Holds something that is not a GPU and is left
  *   alone.
  * @GPUFABRIC_SLOT_FLAG_NO_DRIVER: A GPU function has no driver bound.
+ * @GPUFABRIC_SLOT_FLAG_UNMANAGED: Its slot driver cannot be kept from freeing
+ *   it, so it is listed only, as the PCI core sees it. Attach, detach, drain,
+ *   compose and resize of it fail with EOPNOTSUPP.
  */
 enum gpufabric_slot_flag {
 	GPUFABRIC_SLOT_FLAG_QUARANTINED = 1,
 	GPUFABRIC_SLOT_FLAG_LINK_DEGRADED = 2,
 	GPUFABRIC_SLOT_FLAG_FOREIGN = 4,
 	GPUFABRIC_SLOT_FLAG_NO_DRIVER = 8,
+	GPUFABRIC_SLOT_FLAG_UNMANAGED = 16,
 };
 
 /**
