@@ -181,8 +181,7 @@ static int rescan_status(struct gf_slot *slot, bool *present, bool *power)
 		*present = gf_link_is_up(slot->port);
 		*power = *present;
 	}
-	gf_config_close(slot->port);
-	return 0;
+	return gf_config_open(slot->port) ? 0 : -EBUSY;
 }
 
 const struct gf_backend gf_backend_rescan = {

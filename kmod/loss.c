@@ -9,13 +9,15 @@
  * the GPU is lost, until it answers again.
  *
  * Whether it is as it was is told by what a reset wipes: the addresses in its
- * BARs, and Command. Drivers change Command as they like, so it counts only
- * when the GPU was away. A GPU that is not as it was gets the same time to
+ * BARs, and in Command that they are decoded. The rest of Command is changed by
+ * drivers as they like. A GPU that is not as it was gets the same time to
  * become so, and it does not begin anew when the GPU goes away meanwhile:
  * a link that blinks all the time would hide that nobody restores anything.
  *
  * The file also builds in user space, for its test.
  */
+#include <linux/pci_regs.h>
+
 #include "loss.h"
 
 /* Whether @since, set when this began, is long enough ago. */
@@ -31,8 +33,11 @@ static bool lasts(bool *began, u64 *since, u64 now, unsigned int ms)
 static bool is_as_before(const struct gf_loss *loss,
 			 const struct gf_sight *sight)
 {
+	u16 decodes = PCI_COMMAND_IO | PCI_COMMAND_MEMORY;
+
 	return sight->same && sight->bars &&
-	       (!loss->cut || !loss->seen || sight->command == loss->command);
+	       (!loss->cut || !loss->seen ||
+		!(loss->command & ~sight->command & decodes));
 }
 
 enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss,

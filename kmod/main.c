@@ -83,19 +83,24 @@ static int __init gpufabric_init(void)
 	err = gf_notify_start();
 	if (err)
 		goto err_device;
-	/* Before there is anything to announce, so that no event is missed. */
+	gf_inventory_start();
+	/* Who asks finds all slots that there are. */
 	err = gf_netlink_start();
 	if (err)
-		goto err_notify;
-	gf_inventory_start();
+		goto err_inventory;
 	mutex_lock(&gf.lock);
 	pr_info("gpufabric: %u switches, %u slots\n", gf.nr_switches,
 		gf.nr_slots);
 	mutex_unlock(&gf.lock);
 	return 0;
 
-err_notify:
+err_inventory:
 	gf_notify_stop();
+	gf_inventory_stop();
+	gf_device_stop();
+	free_queues();
+	gf_history_free();
+	return err;
 err_device:
 	gf_device_stop();
 err_queues:

@@ -175,11 +175,9 @@ static int bus_event(struct notifier_block *nb, unsigned long action,
 	struct gf_seen *seen = NULL;
 	struct gf_slot *slot;
 
-	/* They come and go with their function's driver, by the hundred. */
-	if (pdev->is_virtfn)
-		return NOTIFY_DONE;
 	gf_holder_event(pdev, action);
-	if (!is_interesting(action))
+	/* Virtual functions come and go with their function's driver, by the hundred. */
+	if (pdev->is_virtfn || !is_interesting(action))
 		return NOTIFY_DONE;
 	if (action == BUS_NOTIFY_ADD_DEVICE && pdev->bus->self)
 		seen = make_seen(pdev);

@@ -20,6 +20,7 @@
 #include "event.h"
 #include "history.h"
 #include "op.h"
+#include "snapshot.h"
 #include "trace.h"
 
 /**
@@ -143,9 +144,10 @@ static bool wants(const struct gf_step *step, enum gf_stage stage)
 	case GF_STAGE_ADDING:
 		return !step->remove && step->need == GF_NEED_ATTACH;
 	case GF_STAGE_REMOVING:
-		/* What went by itself meanwhile need not be removed. */
+		/* What has left the bus meanwhile need not be removed. */
 		return step->remove && step->need == GF_NEED_DETACH &&
-		       gf_state_has_gpu(step->slot->state);
+		       (gf_state_has_gpu(step->slot->state) ||
+			(step->slot->snap && step->slot->snap->nr_functions));
 	case GF_STAGE_UNDOING:
 		return !step->remove && step->attached &&
 		       (step->slot->state == GPUFABRIC_SLOT_STATE_READY ||

@@ -58,10 +58,9 @@ static unsigned int count_taken(struct pci_bus *bus)
 	return count;
 }
 
-/* @ports: how many there may be. */
-static struct gf_room *alloc_room(struct pci_bus *bus, unsigned int ports)
+/* @ports, @taken: how many there may be. */
+static struct gf_room *alloc_room(unsigned int ports, unsigned int taken)
 {
-	unsigned int taken = count_taken(bus);
 	struct gf_room *room = kzalloc(sizeof(*room), GFP_KERNEL);
 
 	if (!room)
@@ -98,7 +97,12 @@ static int compare_ranges(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static void read_bus_windows(struct gf_room *room, struct pci_bus *bus)
+/*
+ * Drivers that resize their BARs change the tree without pci_rescan_remove_lock:
+ * what has come since it was counted is left out.
+ */
+static void read_bus_windows(struct gf_room *room, struct pci_bus *bus,
+			     unsigned int taken)
 {
 	struct gf_fit_bus *fit = &room->bus;
 	const struct resource *child;
@@ -113,7 +117,8 @@ static void read_bus_windows(struct gf_room *room, struct pci_bus *bus)
 			.start = res->start, .end = res->end,
 			.flags = fit_flags(res),
 		};
-		for (child = res->child; child; child = child->sibling)
+		for (child = res->child; child && fit->nr_taken < taken;
+		     child = child->sibling)
 			fit->taken[fit->nr_taken++] = (struct gf_fit_range){
 				.start = child->start, .end = child->end,
 				.port = GF_FIT_NOBODY,
@@ -188,7 +193,8 @@ static void read_port(struct gf_room *room, struct pci_dev *pdev)
 static struct gf_room *look_at(struct gf_switch *sw, struct pci_bus *bus,
 			       const struct gf_functions *functions)
 {
-	struct gf_room *room = alloc_room(bus, functions->count);
+	unsigned int taken = count_taken(bus);
+	struct gf_room *room = alloc_room(functions->count, taken);
 	unsigned int i;
 
 	if (!room)
@@ -204,7 +210,7 @@ static struct gf_room *look_at(struct gf_switch *sw, struct pci_bus *bus,
 			 pci_domain_nr(bus), bus->number);
 	room->bus.root = pci_is_root_bus(bus);
 	room->bus.relaxed = GF_RELAXED_WINDOWS;
-	read_bus_windows(room, bus);
+	read_bus_windows(room, bus, taken);
 	for (i = 0; i < functions->count; i++) {
 		if (pci_is_bridge(functions->pdev[i]))
 			read_port(room, functions->pdev[i]);

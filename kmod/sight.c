@@ -8,9 +8,9 @@
  * the port and on the GPU.
  *
  * A function is not read while it sleeps, is reset or recovers from an error:
- * what would be read says nothing about it then, and may disturb. A reset has
- * access to config space blocked, and so have we while we read: neither begins
- * in the middle of the other.
+ * what would be read says nothing about it then, and may disturb. A reset blocks
+ * access to config space while it lasts. Nobody is kept from resetting here, so
+ * what was read counts only when access is not blocked afterwards either.
  */
 #include <linux/pci.h>
 #include <linux/pm_runtime.h>
@@ -27,28 +27,15 @@ static bool is_asleep(struct pci_dev *pdev)
 }
 
 /**
- * gf_config_open() - begin to read the config space of a function
- * @pdev: the function; a worker asks
+ * gf_config_open() - whether the config space of a function may be read now
+ * @pdev: the function
  *
- * Until gf_config_close() nobody resets it, and nobody in user space reads it.
- *
- * Return: whether it may be read now.
+ * To be asked again after reading: a reset may have begun meanwhile.
  */
 bool gf_config_open(struct pci_dev *pdev)
 {
-	if (READ_ONCE(pdev->error_state) == pci_channel_io_frozen ||
-	    is_asleep(pdev))
-		return false;
-	return pci_cfg_access_trylock(pdev);
-}
-
-/**
- * gf_config_close() - the opposite
- * @pdev: the function, as given to gf_config_open() when that was true
- */
-void gf_config_close(struct pci_dev *pdev)
-{
-	pci_cfg_access_unlock(pdev);
+	return READ_ONCE(pdev->error_state) != pci_channel_io_frozen &&
+	       !is_asleep(pdev) && !pdev->block_cfg_access;
 }
 
 /**
@@ -136,13 +123,11 @@ void gf_sight_read(struct gf_slot *slot, struct pci_dev *gpu, u64 serial,
 {
 	memset(sight, 0, sizeof(*sight));
 	if (READ_ONCE(slot->dying) || !device_is_registered(&gpu->dev) ||
-	    !gf_config_open(slot->port))
+	    !gf_config_open(slot->port) || !gf_config_open(gpu))
 		return;
-	if (gf_config_open(gpu)) {
-		sight->known = true;
-		sight->link = gf_link_is_up(slot->port);
+	sight->link = gf_link_is_up(slot->port);
+	/* Where nothing can answer nothing is asked: on some hosts that is fatal. */
+	if (sight->link)
 		sight_gpu(gpu, serial, sight);
-		gf_config_close(gpu);
-	}
-	gf_config_close(slot->port);
+	sight->known = gf_config_open(slot->port) && gf_config_open(gpu);
 }

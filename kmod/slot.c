@@ -218,6 +218,8 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	bool differs;
 
 	gf_assert_locked();
+	if (!slot->snap || slot->snap->pdev != snap->pdev)
+		slot->loss = (struct gf_loss){};
 	gf_snapshot_keep(snap, slot->snap);
 	differs = !looks_the_same(slot->snap, snap);
 	gf_snapshot_free(slot->snap);
@@ -293,7 +295,8 @@ static void reconcile_gone(struct gf_slot *slot)
  */
 static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 {
-	bool had_functions = slot->snap && slot->snap->nr_functions;
+	bool had_functions = slot->snap && slot->snap->nr_functions &&
+			     slot->snap->pdev == snap->pdev;
 	enum gpufabric_slot_state before = slot->state;
 	bool differs = gf_slot_take(slot, snap);
 
@@ -314,7 +317,12 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
  */
 static void refresh_later(struct gf_slot *slot, unsigned int ms)
 {
-	mod_delayed_work(gf.scan_wq, &slot->refresh, msecs_to_jiffies(ms));
+	/* What was asked for sooner is not put off. */
+	if (ms)
+		queue_delayed_work(gf.scan_wq, &slot->refresh,
+				   msecs_to_jiffies(ms));
+	else
+		mod_delayed_work(gf.scan_wq, &slot->refresh, 0);
 }
 
 static void refresh_run(struct work_struct *work)

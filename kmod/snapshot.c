@@ -451,7 +451,6 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	struct gf_snapshot *snap;
 	struct pci_dev *gpu;
 	unsigned int i;
-	bool open;
 
 	if (READ_ONCE(slot->dying) || !device_is_registered(&slot->port->dev) ||
 	    !bus)
@@ -464,12 +463,11 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 		return ERR_PTR(-ENOMEM);
 	}
 	gpu = first_gpu(functions);
-	open = gpu && gf_config_open(gpu);
 	if (gpu) {
 		snap->pdev = pci_dev_get(gpu);
-		snap->alive = !open || answers(gpu);
-		snap->quiet = !open || !snap->alive;
-		snap->unread = !open;
+		snap->unread = !gf_config_open(gpu);
+		snap->alive = snap->unread || answers(gpu);
+		snap->quiet = snap->unread || !snap->alive;
 	}
 	for (i = 0; i < functions->count; i++)
 		add_function(snap, slot, functions->pdev[i]);
@@ -477,8 +475,12 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 		snap->serial = gpu ? pci_get_dsn(gpu) : 0;
 		gf_link_read(slot->port, gpu, &snap->link);
 	}
-	if (open)
-		gf_config_close(gpu);
+	/* A reset that began meanwhile has made nonsense of it. */
+	if (gpu && !gf_config_open(gpu)) {
+		snap->unread = true;
+		snap->alive = true;
+		snap->quiet = true;
+	}
 	read_windows(snap, bus);
 	gf_functions_put(functions);
 	return snap;
@@ -523,8 +525,12 @@ struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot)
 		power = present;
 		status = 0;
 	}
-	/* A link that is down while the GPU is reset says nothing. */
-	if (!IS_ERR(snap) && !status && !snap->unread) {
+	/*
+	 * A link that is down while the GPU is reset says nothing; one that is
+	 * up while it sleeps does.
+	 */
+	if (!IS_ERR(snap) && !status &&
+	    (!snap->unread || (present && power))) {
 		snap->present = present;
 		snap->power = power;
 		snap->status_valid = true;

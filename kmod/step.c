@@ -269,8 +269,10 @@ static void wait_for_driver(struct gf_step *step, struct gf_outcome *outcome)
 		int seen = atomic_read(&slot->changes);
 		struct gf_snapshot *snap = look(slot);
 		bool bound = !IS_ERR(snap) && gf_snapshot_bound(snap);
-		bool there = !IS_ERR(snap) && snap->gpu >= 0;
-		bool unread = there && snap->driver_unread;
+		/* What cannot be looked at for want of memory is still there. */
+		bool unread = IS_ERR(snap) ? PTR_ERR(snap) != -ENODEV :
+					     snap->driver_unread;
+		bool there = IS_ERR(snap) ? unread : snap->gpu >= 0;
 		long left = end - jiffies;
 
 		take_snapshot(slot, snap);
@@ -319,20 +321,21 @@ static int power_off(struct gf_slot *slot)
 
 	gf_unbind(slot, &functions);
 	err = slot->backend->detach(slot);
-	gf_unbind_end(&functions);
+	gf_unbind_end(slot, &functions);
 	return err;
 }
 
 /*
  * A card that failed is powered off, unless it took itself away, or is a
- * switch: see has_slots of struct gf_snapshot.
+ * switch: see has_slots of struct gf_snapshot. When we have not powered it on,
+ * functions that are there all the same are somebody else's.
  */
-static void power_off_failed(struct gf_slot *slot)
+static void power_off_failed(struct gf_slot *slot, bool powered)
 {
 	struct gf_snapshot *snap = look(slot);
 
-	if (!IS_ERR(snap) && (snap->nr_functions || snap->power) &&
-	    !snap->has_slots) {
+	if (!IS_ERR(snap) && !snap->has_slots &&
+	    (snap->nr_functions ? powered : snap->power)) {
 		gf_snapshot_free(snap);
 		power_off(slot);
 		snap = look(slot);
@@ -340,13 +343,16 @@ static void power_off_failed(struct gf_slot *slot)
 	take_snapshot(slot, snap);
 }
 
+/* What cannot be looked at for want of memory may be there. */
 static bool has_functions(struct gf_slot *slot)
 {
 	struct gf_snapshot *snap = look(slot);
-	bool has = !IS_ERR(snap) && snap->nr_functions;
+	bool has;
 
-	if (!IS_ERR(snap))
-		gf_snapshot_free(snap);
+	if (IS_ERR(snap))
+		return PTR_ERR(snap) != -ENODEV;
+	has = snap->nr_functions;
+	gf_snapshot_free(snap);
 	return has;
 }
 
@@ -364,11 +370,13 @@ static bool comes_by_itself(struct gf_slot *slot)
 	while (slot->pci_slot) {
 		int seen = atomic_read(&slot->changes);
 		long left = end - jiffies;
+		int err;
 
 		if (has_functions(slot))
 			return true;
-		if (slot->backend->status(slot, &present, &power) ||
-		    !present || !power || left <= 0)
+		err = slot->backend->status(slot, &present, &power);
+		if (left <= 0 || (err && err != -EBUSY) ||
+		    (!err && !(present && power)))
 			break;
 		wait_for_change(slot, seen, true, left);
 	}
@@ -394,6 +402,9 @@ static int power_on(struct gf_slot *slot, bool *found)
 		return 0;
 	if (slot->backend->status(slot, &present, &power) || !present || !power)
 		return err;
+	*found = has_functions(slot);
+	if (*found)
+		return 0;
 	slot->backend->detach(slot);
 	return slot->backend->attach(slot);
 }
@@ -424,7 +435,7 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 	struct gf_slot *slot = step->slot;
 	struct gf_snapshot *snap;
 	ktime_t enabled;
-	bool found = has_functions(slot);
+	bool before = has_functions(slot), found = before;
 	int err = 0;
 
 	if (!found) {
@@ -434,7 +445,9 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 		err = power_on(slot, &found);
 	}
 	enabled = ktime_get();
-	note_attach_phases(step, enabled);
+	/* The marks of what was there before are of another time. */
+	if (!before)
+		note_attach_phases(step, enabled);
 
 	snap = look(slot);
 	judge_attach(step, err, snap, outcome);
@@ -445,10 +458,11 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 	if (!outcome->error && announce_checked(step) &&
 	    step->op->driver_timeout_ms) {
 		wait_for_driver(step, outcome);
-		note_attach_phases(step, enabled);
+		if (!before)
+			note_attach_phases(step, enabled);
 	}
 	if (outcome->error && !found)
-		power_off_failed(slot);
+		power_off_failed(slot, !err);
 }
 
 static void run_detach(struct gf_step *step, struct gf_outcome *outcome)

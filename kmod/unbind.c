@@ -115,12 +115,14 @@ static void restore_override(struct gf_held *held)
 		pci_err(held->pdev, "no memory for the former driver override\n");
 }
 
-static void bind_again(struct gf_held *held)
+/* A probe of a card that is being pulled would hold up whoever removes it. */
+static void bind_again(struct gf_slot *slot, struct gf_held *held)
 {
 	int err;
 
 	restore_override(held);
-	if (!held->driver)
+	if (!held->driver || READ_ONCE(slot->dying) ||
+	    !pci_device_is_present(held->pdev))
 		return;
 	err = device_driver_attach(held->driver, &held->pdev->dev);
 	if (err)
@@ -129,16 +131,17 @@ static void bind_again(struct gf_held *held)
 }
 
 /**
- * gf_unbind_end() - let functions go; those that are still there as they were
+ * gf_unbind_end() - let functions go; those that are still there are as before
+ * @slot: slot that the card is in
  * @functions: filled by gf_unbind()
  */
-void gf_unbind_end(struct list_head *functions)
+void gf_unbind_end(struct gf_slot *slot, struct list_head *functions)
 {
 	struct gf_held *held, *next;
 
 	list_for_each_entry_safe_reverse(held, next, functions, list) {
 		if (device_is_registered(&held->pdev->dev))
-			bind_again(held);
+			bind_again(slot, held);
 		if (held->driver)
 			module_put(held->driver->owner);
 		pci_dev_put(held->pdev);

@@ -7,6 +7,7 @@
 #   switch 0: sim0-0 ... sim0-7   H100, off
 #   switch 1: sim1-0 ... sim1-3   L40S, off     sim1-4, sim1-5   A100, off     two empty slots
 #
+# alone: the modprobe that the kernel starts reads the machine's own /etc
 # vm: -t 300
 
 . "$TESTS/vm/lib.sh"
