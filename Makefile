@@ -183,6 +183,9 @@ fuzz-netlink: deps ## Odd messages for the module on the kernel with KASAN, MESS
 storm: deps ## 64 clients, surprises, reloads: OPERATIONS=10000 RELOADS=100 CYCLES=10000
 	@tests/vm/long storms $(or $(OPERATIONS),10000) $(or $(RELOADS),100) $(or $(CYCLES),10000)
 
+storm-links: deps ## Links that blink and buses that are reset, GPUs in use: BLINKS=1000 RESETS=200 SEED=
+	@tests/vm/long links $(or $(BLINKS),1000) $(or $(RESETS),200) $(or $(SEED),1)
+
 feasibility: deps ## Verdicts on TOPOLOGIES=1000 random switches against the kernel, SEED=
 	@tests/vm/long feasibility $(or $(TOPOLOGIES),1000) $(or $(SEED),1)
 
@@ -265,6 +268,6 @@ distclean: ## Remove build/ altogether
 
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
-	check-system check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm feasibility coverage lint bench bench-size bench-plan \
+	check-system check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links feasibility coverage lint bench bench-size bench-plan \
 	bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

@@ -108,7 +108,7 @@ seen()
 {
 	local line
 
-	while IFS= read -r -t 30 line <&"${EVENTS[0]}"; do
+	while IFS= read -r -t $((30 * SLOW)) line <&"${EVENTS[0]}"; do
 		[[ ! $line =~ $1 ]] || return 0
 	done
 	echo "no event matched $1" >&2

@@ -12,7 +12,7 @@
 #
 # kernels: 6.1 debug-6.1
 # before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
-# vm: -t 300 -f build/selftests/gfclient -f "build/failpoint/$FLAVOUR/gf_failpoint.ko"
+# vm: -t 600 -f build/selftests/gfclient -f "build/failpoint/$FLAVOUR/gf_failpoint.ko"
 
 # Functions are called by their names, through walk and wait_for.
 # shellcheck disable=SC2317
@@ -72,7 +72,7 @@ refused_whole()
 
 	try "$TESTS/gfclient" -n attach "$slot" 2>/tmp/refused
 	if grep -q "^ENOMEM: Cannot allocate" /tmp/refused && [ "$(g state "$slot")" != off ]; then
-		echo "$(cat $point/last): refused, and $(g state "$slot")" >>/tmp/halves
+		echo "$(cat "$point/last"): refused, and $(g state "$slot")" >>/tmp/halves
 	fi
 }
 

@@ -47,7 +47,7 @@ storm()
 	local i
 
 	for ((i = 0; i < rounds; i++)); do
-		"$1" $vfs && "$1" 0 || return
+		"$1" "$vfs" && "$1" 0 || return
 		# A kernel that has complained cannot be trusted to go on.
 		if dmesg | grep -E "$sound"; then
 			echo "after $i rounds"
@@ -71,7 +71,7 @@ check "the module unloads" wait_for 10 rmmod gpufabric
 
 # --- all of them come while the module looks ------------------------------------------------------
 point=/sys/module/gf_delay/parameters
-held() { [ "$(cat $point/held)" = "$1" ]; }
+held() { [ "$(cat "$point/held")" = "$1" ]; }
 
 check "tasks can be held up" insmod "$TESTS/gf_delay.ko" function=pci_rebar_get_possible_sizes caller=gf_snapshot_locked ms=3000 ||
 	bail_out "no delay"

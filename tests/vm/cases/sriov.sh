@@ -18,6 +18,9 @@
 # long: -t 3000
 
 # shellcheck disable=SC2317 # functions that check calls
+# states asks for all slots.
+# shellcheck disable=SC2119
+
 . "$TESTS/vm/lib.sh"
 . "$TESTS/vm/fabric.sh"
 
@@ -27,7 +30,7 @@ sound="BUG |overwritten|general protection|Oops|KASAN"
 point=/sys/module/gf_delay/parameters
 driver=/sys/bus/pci/drivers/gpufabric-sim-gpu
 
-held() { [ "$(cat $point/held)" = "$1" ]; }
+held() { [ "$(cat "$point/held")" = "$1" ]; }
 quiet() { like "$(dmesg | grep -E "$sound")" '^$' "$1" || bail_out "the kernel is broken"; }
 there() { find "/sys/bus/pci/devices/${gpus[$1]}/" -name 'virtfn*' | wc -l; }
 listed() { gpuctl -j show "$(name "$1")" | jq '[.. | objects | .functions? // empty | .[]] | length'; }
