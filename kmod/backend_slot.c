@@ -12,9 +12,9 @@
  * removes the port may hold it while waiting for us. pciehp's service device is
  * one, and the simulator makes one for each port.
  *
- * Other slot drivers free their slots under no lock that we could take. Their
- * slots are listed with what the PCI core knows of them, and no pointer to
- * struct hotplug_slot is ever followed.
+ * Other slot drivers free their slots under no lock that we could take for as
+ * long as an operation is. Their slots are listed with what the PCI core knows
+ * of them, and nothing of their drivers is called.
  */
 #include <linux/delay.h>
 #include <linux/kernfs.h>
@@ -30,9 +30,8 @@
 #define ENTER_POLL_US 2000
 
 /*
- * Drivers that have a slot while they are bound, by their bus; the module, and
- * with it the slot, has the driver's name. The bus type of port services is not
- * exported everywhere, so a bus is known by its name.
+ * Drivers that have a slot while they are bound, by their bus. The bus type of
+ * port services is not exported everywhere, so a bus is known by its name.
  */
 static const struct {
 	const char *bus;
@@ -47,58 +46,72 @@ static const struct {
  * @pci_slot: the slot, referenced
  * @name: name of the slot driver
  * @guard: the device that the slot driver has it by, referenced, or NULL
+ * @idle: there is a device without a driver, so one may come at any time
  */
 struct search {
 	struct pci_slot *pci_slot;
 	char name[sizeof_field(struct gf_slot, driver_name)];
 	struct device *guard;
+	bool idle;
 };
 
+/* The slot driver's memory stays; whoever calls knows why. */
+static void copy_name(struct search *search)
+{
+	const struct hotplug_slot *hotplug =
+		READ_ONCE(search->pci_slot->hotplug);
+
+	if (hotplug && hotplug->mod_name)
+		strscpy(search->name, hotplug->mod_name, sizeof(search->name));
+}
+
 /*
- * The name of the slot driver's module is in the slot driver's memory, but also
- * what the link "module" of the slot points to, which the reference on the slot
- * gives us.
+ * Nothing keeps the slot driver's memory, but the slot has a link to its module.
+ * One without that is built in and older than the directory of modules in
+ * sysfs. With ACPI that is acpiphp, which frees its slots under
+ * pci_rescan_remove_lock; pciehp may come to a device without a driver alone.
  */
-static void read_name(struct search *search)
+static void find_name(struct search *search)
 {
 	struct kernfs_node *link = sysfs_get_dirent(search->pci_slot->kobj.sd,
 						    "module");
 	char path[sizeof("/module/") + MODULE_NAME_LEN];
 
-	strscpy(search->name, "unknown", sizeof(search->name));
-	if (!link)
-		return;
-	if (kernfs_type(link) == KERNFS_LINK &&
+	if (link && kernfs_type(link) == KERNFS_LINK &&
 	    kernfs_path(link->symlink.target_kn, path, sizeof(path)) > 0)
 		strscpy(search->name, kbasename(path), sizeof(search->name));
+	else if (IS_ENABLED(CONFIG_HOTPLUG_PCI_ACPI) && !search->idle)
+		copy_name(search);
 	kernfs_put(link);
 }
 
-static bool is_guard(const struct search *search, const struct device *dev)
+/* What is in the slot is below the port as well, and its lock nobody's business. */
+static const char *guard_of_bus(const struct device *dev)
 {
 	int i;
 
-	for (i = 0; dev->driver && i < ARRAY_SIZE(guards); i++) {
-		if (!strcmp(dev->bus->name, guards[i].bus) &&
-		    !strcmp(dev->driver->name, guards[i].driver) &&
-		    !strcmp(search->name, guards[i].driver))
-			return true;
+	for (i = 0; dev->bus && i < ARRAY_SIZE(guards); i++) {
+		if (!strcmp(dev->bus->name, guards[i].bus))
+			return guards[i].driver;
 	}
-	return false;
+	return NULL;
 }
 
 static int look_at(struct device *dev, void *data)
 {
+	const char *driver = guard_of_bus(dev);
 	struct search *search = data;
 
-	if (!dev->bus)
+	if (!driver)
 		return 0;
 	/* Its driver may be coming, and its slot with it. */
 	if (!device_trylock(dev))
 		return -EBUSY;
-	read_name(search);
-	if (is_guard(search, dev))
+	search->idle |= !dev->driver;
+	if (dev->driver && !strcmp(dev->driver->name, driver)) {
 		search->guard = get_device(dev);
+		copy_name(search);
+	}
 	device_unlock(dev);
 	return !!search->guard;
 }
@@ -116,20 +129,22 @@ static int look_at(struct device *dev, void *data)
  */
 int gf_backend_slot_pin(struct gf_slot *slot)
 {
-	struct search search = { .pci_slot = slot->pci_slot };
+	struct search search = { .pci_slot = slot->pci_slot,
+				 .name = "unknown" };
 	struct device *port = &slot->port->dev;
 	int err = -ENODEV;
 
 	if (!device_trylock(port))
 		return -EBUSY;
-	read_name(&search);
 	if (device_is_registered(port))
 		err = device_for_each_child(port, &search, look_at);
 	/* The slot was found before its driver was looked for, which may have left. */
 	if (!err && !READ_ONCE(slot->pci_slot->hotplug))
 		err = -ENODEV;
-	if (!err)
+	if (!err) {
 		slot->flags |= GPUFABRIC_SLOT_FLAG_UNMANAGED;
+		find_name(&search);
+	}
 	device_unlock(port);
 	slot->service = search.guard;
 	strscpy(slot->driver_name, search.name, sizeof(slot->driver_name));

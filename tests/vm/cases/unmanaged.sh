@@ -31,7 +31,17 @@ check "the simulator loads" modprobe gpufabric_sim mode=own switches=1 slots=4 l
 knob 2 slot_driver unguarded
 knob 3 slot_driver unguarded
 is "$(cat "$SIM/slot0.0/slot_driver") $(cat "$SIM/slot0.2/slot_driver")" "1 unguarded" "the simulator says which is which"
+gpu=$(lspci -D -n -d 6767::0302 | head -n 1 | cut -d' ' -f1)
+knob 0 driver remove-block
+echo "$gpu" >/sys/bus/pci/drivers/gpufabric-sim-gpu/unbind &
+unbind=$!
+check "a GPU's lock is held" wait_for 20 grep -q gpu_remove /proc/$unbind/stack
 check "gpufabric loads" modprobe gpufabric poll_ms=200 || bail_out "no module"
+check "its slot is listed all the same" is_listed sim0-0
+check "and managed" is_managed sim0-0
+knob 0 driver remove-release
+wait $unbind
+echo "$gpu" >/sys/bus/pci/drivers/gpufabric-sim-gpu/bind
 check "all are listed" wait_for 10 is_listed sim0-3
 
 note "what is said of them"
