@@ -128,8 +128,7 @@ void doctor_check_hotplug(struct doctor *doctor)
 	if (n_bare) {
 		names = doctor_slot_names(doctor, bare, n_bare);
 		doctor_find(doctor, DOCTOR_NOTE, "hotplug",
-			    "%s: no hot-plug controller; the module works those by their links that its parameter "
-			    "bare_ports= names, cards are not announced",
+			    "%s: no hot-plug controller; slots only where bare_ports= of the module names them",
 			    names);
 		free(names);
 	}

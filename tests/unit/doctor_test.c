@@ -181,7 +181,7 @@ static const struct change changes[] = {
 	  "ok", "hotplug", "the simulator drives 4 of 4 slots" },
 	{ "healthy", "rm -r sys/bus/pci_express sys/bus/pci/slots; for p in 10000:02:00.0; do "
 	  BYTES("sys/bus/pci/devices/$p", "0x54", "\\0\\0\\0\\0") "; done", "note", "hotplug",
-	  "no hot-plug controller; the module works those by their links that its parameter bare_ports= names" },
+	  "no hot-plug controller; slots only where bare_ports= of the module names them" },
 	{ "osc-refused", "rm -r sys/bus/pci/slots", "FAIL", "hotplug",
 	  "slots 0, 0-2, 0-3: firmware keeps native hot-plug to itself (acpi PNP0A08:00: _OSC: OS now" },
 	{ "healthy", "rm sys/bus/pci/devices/10000:*", "FAIL", "hotplug", "no downstream port" },
