@@ -195,5 +195,5 @@ mark_log()
 
 log_since_mark()
 {
-	dmesg | awk '/gpufabric-test: mark$/ { text = ""; next } { text = text $0 "\n" } END { printf "%s", text }'
+	dmesg | awk '/gpufabric-test: mark$/ { n = 0; next } { line[n++] = $0 } END { for (i = 0; i < n; i++) print line[i] }'
 }
