@@ -11,6 +11,7 @@
 # All faults of an operation happen at the same time. One that keeps the PCI core
 # waiting comes alone, and so does a switch that goes with all its slots.
 #
+# alone: it fills the kernel's log, and reads it often
 # before: tests/selftests/build
 # vm: -t 300 -m 2G -f build/selftests/gfclient
 

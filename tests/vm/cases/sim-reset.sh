@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# alone: it fills the kernel's log, and reads it often
 # vm: -t 240
 #
 # What the simulator's links do to the cards, without gpufabric: a link that goes

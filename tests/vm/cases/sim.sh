@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# alone: it fills the kernel's log, and reads it often
 # by kernel: the simulator meets another PCI core
 # vm: -t 240 -m 2G
 #
