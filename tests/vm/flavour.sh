@@ -3,7 +3,7 @@
 #
 # A flavour is a kernel that tests can run on: a directory build/kernel/NAME
 # with the files release, vmlinuz, headers and modules (see tests/vm/kernel and
-# tests/vm/debug-kernel), or the word "host". Sourced by the scripts beside it,
+# tests/vm/debug-kernel), and soon vmlinux (see tests/vm/image), or the word "host". Sourced by the scripts beside it,
 # which set $top, $build. The flavour "newest" has the system in it that its
 # modules are built in: see tests/matrix/newest-kernel.
 
@@ -34,6 +34,18 @@ flavour_release()
 		uname -r
 	else
 		cat "$build/kernel/$1/release"
+	fi
+}
+
+# The image that QEMU starts: unpacked, where that can be done.
+flavour_image()
+{
+	local dir=$build/kernel/$1
+
+	if [ -s "$dir/vmlinux" ] || "$top/tests/vm/image" "$dir/vmlinuz" "$dir/vmlinux"; then
+		echo "$dir/vmlinux"
+	else
+		echo "$dir/vmlinuz"
 	fi
 }
 
