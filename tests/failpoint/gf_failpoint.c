@@ -76,6 +76,19 @@ static int find_caller(const unsigned long *entries, unsigned int n, char *name,
 	return -1;
 }
 
+/* Names are looked up at length, and most allocations come from no other module. */
+static bool comes_from_module(const unsigned long *entries, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (entries[i] >= MODULES_VADDR && entries[i] < MODULES_END &&
+		    !within_module(entries[i], THIS_MODULE))
+			return true;
+	}
+	return false;
+}
+
 static bool refuse(const unsigned long *entries, int caller, bool in_pieces,
 		   const char *name)
 {
@@ -105,6 +118,8 @@ static int on_entry(gfp_t gfp)
 	if ((!READ_ONCE(armed) && READ_ONCE(refused) != current) || gfp & __GFP_NOFAIL)
 		return 1;
 	n = stack_trace_save(entries, DEPTH, 0);
+	if (!comes_from_module(entries, n))
+		return 1;
 	caller = find_caller(entries, n, name, &in_pieces);
 	if (caller < 0)
 		return 1;

@@ -28,14 +28,18 @@ failed()
 	cat $point/failed
 }
 
+# load_sim [SLOTS]
 load_sim()
 {
-	try modprobe gpufabric_sim mode=own switches=1 slots=4 latency_ms=1 'gpus=*:h100-80:off'
+	try modprobe gpufabric_sim mode=own switches=1 slots="${1:-4}" latency_ms=1 'gpus=*:h100-80:off'
 }
 
-# Each may fail, or be told that an event got lost; none may hang.
+# Each may fail, or be told that an event got lost; none may hang. In a walk each begins
+# with an allocation to come that fails.
+walking=
 try()
 {
+	[ -z "$walking" ] || echo 1 >$point/armed
 	timeout -k 5 "$limit" "$@"
 }
 
@@ -59,9 +63,10 @@ first_work()
 	wait_for 10 unloaded gpufabric
 }
 
+# What it allocates for one slot it allocates for each.
 load_unload_sim()
 {
-	load_sim
+	load_sim 1
 	wait_for 10 unloaded gpufabric_sim
 }
 
@@ -149,9 +154,11 @@ walk()
 	first=$(failed)
 	while :; do
 		before=$(failed)
+		walking=y
 		echo 1 >$point/armed
 		"$@" >/tmp/walk.log 2>&1
 		echo 0 >$point/armed
+		walking=
 		if ! wait_for 20 "$after"; then
 			not_ok "$desc: after want of memory in $(cat $point/last)"
 			tail -n 20 /tmp/walk.log | sed 's/^/#   /'
