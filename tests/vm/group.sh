@@ -24,6 +24,12 @@ debug_locks()
 	awk '$1 == "debug_locks:" { print $2 }' /proc/lockdep_stats 2>/dev/null
 }
 
+# Processes begun so far, and hundredths of seconds that the processors computed.
+spent()
+{
+	awk '$1 == "processes" { begun = $2 } $1 == "cpu" { busy = $2 + $3 + $4 + $7 + $8 } END { print begun, busy }' /proc/stat
+}
+
 processes()
 {
 	local pid
@@ -80,15 +86,19 @@ is_spoiled()
 
 run_case()
 {
-	local case=$1 limit=$2 rc=0
+	local case=$1 limit=$2 rc=0 begun busy before
 
+	read -r begun busy < <(spent)
+	before=("$begun" "$busy")
 	echo "gpufabric-test: case $case" >/dev/kmsg
 	setsid -w unshare -m bash "$0" inside "$case" "$limit" >"/out/$case.tap" 2>&1 </dev/null || rc=$?
 	clean_up >>"/out/$case.tap" 2>&1
 	mv "$places/$case/out" "/out/$case.out"
 	rm -rf "${places:?}/$case"
 	echo "$rc" >"/out/$case.status"
+	read -r begun busy < <(spent)
 	echo "# $case: status $rc, at $(cut -d ' ' -f 1 /proc/uptime) s, lockdep $(debug_locks)"
+	echo "# $case: $((begun - before[0])) processes, $(((busy - before[1]) / 100)) s of processors"
 }
 
 if [ "$1" = inside ]; then

@@ -134,18 +134,27 @@ like()
 	return 1
 }
 
+# nap MILLISECONDS: sleep, without a process for it.
+nap()
+{
+	[ -n "${nap_fd-}" ] || exec {nap_fd}<> <(:)
+	read -rt "$(($1 / 1000)).$(printf %03d $(($1 % 1000)))" -u "$nap_fd" || :
+}
+
 # wait_for SECONDS COMMAND...: poll until it succeeds. For states that have no
 # event to wait for; says nothing about how long it took. $SLOW times longer on
-# a kernel that is so much slower.
+# a kernel that is so much slower. To look is most of what an emulated machine does
+# meanwhile, so it looks less often in time.
 wait_for()
 {
-	local tries=$(($1 * 20 * ${SLOW:-1}))
+	local left=$(($1 * 1000 * ${SLOW:-1})) step=25
 	shift
 
 	while ! "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] || return 1
-		sleep 0.05
+		[ "$left" -gt 0 ] || return 1
+		nap $step
+		left=$((left - step))
+		step=$((step < 200 ? step + step / 3 : 200))
 	done
 }
 
