@@ -15,12 +15,14 @@
 #include <linux/pci.h>
 #include <linux/pm_runtime.h>
 
+#include "compat.h"
 #include "sight.h"
 #include "slot.h"
 
 static bool is_asleep(struct pci_dev *pdev)
 {
-	return pm_runtime_suspended(&pdev->dev) ||
+	return !pm_runtime_active(&pdev->dev) ||
+	       pm_runtime_status_suspended(&pdev->dev) ||
 	       pdev->dev.power.is_suspended ||
 	       (pdev->current_state != PCI_D0 &&
 		pdev->current_state != PCI_UNKNOWN);
@@ -36,6 +38,38 @@ bool gf_config_open(struct pci_dev *pdev)
 {
 	return READ_ONCE(pdev->error_state) != pci_channel_io_frozen &&
 	       !is_asleep(pdev) && !pdev->block_cfg_access;
+}
+
+/**
+ * gf_port_hold() - keep a port awake, unless it sleeps
+ * @port: the port
+ *
+ * For polls: a port that sleeps is not woken for them, and so that it does not
+ * fall asleep before they are over they hold it. Waking one is not harmless either:
+ * pciehp powers a slot that is off when it finds a card in it then.
+ *
+ * Return: whether it is awake, until gf_port_release().
+ */
+bool gf_port_hold(struct pci_dev *port)
+{
+	int active = gf_runtime_get_if_active(&port->dev);
+
+	if (active >= 0)
+		return active;
+	/* Without runtime power management it sleeps when the system does. */
+	if (is_asleep(port))
+		return false;
+	pm_runtime_get_noresume(&port->dev);
+	return true;
+}
+
+/**
+ * gf_port_release() - let a port sleep again
+ * @port: the port
+ */
+void gf_port_release(struct pci_dev *port)
+{
+	pm_runtime_put(&port->dev);
 }
 
 /**

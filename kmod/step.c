@@ -13,6 +13,7 @@
  * and the operation goes on without it. A worker that comes back later finds
  * that out and brings the slot to the state that it then finds.
  */
+#include <linux/pm_runtime.h>
 #include <linux/slab.h>
 
 #include "backend.h"
@@ -580,10 +581,13 @@ void gf_step_run(struct work_struct *work)
 		deadline += op->driver_timeout_ms;
 	queue_delayed_work(system_unbound_wq, &step->watchdog,
 			   msecs_to_jiffies(deadline));
+	/* Awake until all that is to be seen was seen. */
+	pm_runtime_get_sync(&slot->port->dev);
 	if (step->need == GF_NEED_ATTACH)
 		run_attach(step, &outcome);
 	else
 		run_detach(step, &outcome);
+	pm_runtime_put(&slot->port->dev);
 	cancel_delayed_work_sync(&step->watchdog);
 	step->phase_us[GPUFABRIC_PHASE_TOTAL] =
 		us_between(step->start, ktime_get());
