@@ -452,7 +452,7 @@ static void judge(struct gf_slot *slot, const struct gf_sight *sight)
 static struct pci_dev *watched(const struct gf_slot *slot)
 {
 	gf_assert_locked();
-	if (slot->retired || slot->step || !slot->snap ||
+	if (gf.sleeping || slot->retired || slot->step || !slot->snap ||
 	    (!gf_state_has_gpu(slot->state) &&
 	     slot->state != GPUFABRIC_SLOT_STATE_LOST))
 		return NULL;

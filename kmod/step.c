@@ -24,6 +24,7 @@
 #include "notify.h"
 #include "op.h"
 #include "room.h"
+#include "sleep.h"
 #include "snapshot.h"
 #include "stats.h"
 #include "switch.h"
@@ -608,6 +609,7 @@ void gf_step_run(struct work_struct *work)
 	 * the lock is dropped, so that retiring the slot cancels it.
 	 */
 	gf_slot_refresh_queue(slot);
+	gf_sleep_worker(false);
 	mutex_unlock(&gf.lock);
 	gf_op_put(op);
 }
@@ -694,6 +696,7 @@ void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo)
 		return;
 	}
 	step->running = true;
+	gf_sleep_worker(true);
 	step->op->pending++;
 	kref_get(&step->op->ref);
 	if (need != GF_NEED_ATTACH || enter_turns(step))
