@@ -143,6 +143,18 @@ static void sight_gpu(struct pci_dev *gpu, u64 serial, struct gf_sight *sight)
 		sight->bars &= holds_address(gpu, bar);
 }
 
+/*
+ * Some kernels end the freeze of a function before its driver has restored it, and
+ * call the driver under its lock for that, as they do when they bind or reset it.
+ */
+static bool is_worked_on(struct pci_dev *gpu)
+{
+	if (!device_trylock(&gpu->dev))
+		return true;
+	device_unlock(&gpu->dev);
+	return false;
+}
+
 /**
  * gf_sight_read() - look whether a GPU is still what it was
  * @slot: slot that it is in
@@ -156,12 +168,19 @@ void gf_sight_read(struct gf_slot *slot, struct pci_dev *gpu, u64 serial,
 		   struct gf_sight *sight)
 {
 	memset(sight, 0, sizeof(*sight));
-	if (READ_ONCE(slot->dying) || !device_is_registered(&gpu->dev) ||
-	    !gf_config_open(slot->port) || !gf_config_open(gpu))
+	if (READ_ONCE(slot->dying) || !device_is_registered(&gpu->dev))
+		return;
+	sight->frozen = READ_ONCE(gpu->error_state) == pci_channel_io_frozen;
+	if (!gf_config_open(slot->port) || !gf_config_open(gpu))
 		return;
 	sight->link = gf_link_is_up(slot->port);
 	/* Where nothing can answer nothing is asked: on some hosts that is fatal. */
 	if (sight->link)
 		sight_gpu(gpu, serial, sight);
 	sight->known = gf_config_open(slot->port) && gf_config_open(gpu);
+	if (sight->answers && !(sight->same && sight->bars) &&
+	    is_worked_on(gpu)) {
+		sight->known = false;
+		sight->frozen = true;
+	}
 }

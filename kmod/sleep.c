@@ -49,6 +49,7 @@ static void open_again(void)
 	xa_for_each(&gf.slots, id, slot) {
 		slot->loss.gone = false;
 		slot->loss.wiped = false;
+		slot->loss.frozen = false;
 		gf_slot_refresh_queue(slot);
 	}
 	mutex_unlock(&gf.lock);

@@ -41,7 +41,7 @@ MODULE_PARM_DESC(quarantine_after, "Take a slot out of the pool after this many 
 
 static unsigned int lost_ms = 3000;
 module_param(lost_ms, uint, 0644);
-MODULE_PARM_DESC(lost_ms, "Take a GPU for lost when it has not answered for so long in milliseconds; what is shorter is a flap (default 3000)");
+MODULE_PARM_DESC(lost_ms, "Take a GPU for lost when it has not answered for so long in milliseconds; what is shorter is a flap (default 3000). One that the kernel recovers from an error has 20 times as long");
 
 /* Slot Capabilities bits in the order of GPUFABRIC_SLOT_CAP_*. */
 static u32 caps_of(u32 sltcap)
@@ -378,17 +378,25 @@ static void lose(struct gf_slot *slot, const struct gf_sight *sight)
 	const char *address = slot->snap->functions[slot->snap->gpu].address;
 	char text[GF_TEXT_MAX];
 
+	enum gpufabric_cause cause = GPUFABRIC_CAUSE_LINK;
+
 	slot->was_ready = slot->state != GPUFABRIC_SLOT_STATE_ATTACHED;
-	if (sight->link)
+	if (sight->frozen) {
+		cause = GPUFABRIC_CAUSE_ERROR;
+		snprintf(text, sizeof(text),
+			 "nobody has recovered %s from an error, see the kernel log; to be had anew: echo 1 > /sys/bus/pci/devices/%s/remove, clear, attach",
+			 address, address);
+	} else if (sight->link) {
+		cause = GPUFABRIC_CAUSE_ENUMERATE;
 		snprintf(text, sizeof(text),
 			 "%s has stopped answering and its link is up, power-cycle it",
 			 address);
-	else
+	} else {
 		snprintf(text, sizeof(text),
 			 "the link of %s is down; if it is to go: echo 1 > /sys/bus/pci/devices/%s/remove",
 			 address, address);
-	gf_slot_fail(slot, GF_SURPRISE, sight->link ?
-		     GPUFABRIC_CAUSE_ENUMERATE : GPUFABRIC_CAUSE_LINK, text);
+	}
+	gf_slot_fail(slot, GF_SURPRISE, cause, text);
 	gf_history_state(slot);
 }
 
