@@ -79,7 +79,7 @@ static void start_drain(struct gf_slot *slot, struct genl_info *info)
 	slot->drain_deadline = gf_now_ms() + timeout;
 	slot->drain_end = jiffies + msecs_to_jiffies(timeout);
 	gf_slot_trigger(slot, GF_DRAIN);
-	mod_delayed_work(system_unbound_wq, &slot->drain_work,
+	mod_delayed_work(gf.scan_wq, &slot->drain_work,
 			 msecs_to_jiffies(timeout) + 1);
 }
 

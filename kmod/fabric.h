@@ -32,12 +32,17 @@ struct gf_history;
  * @operations: list of &struct gf_op under way
  * @next_operation: id of the next operation
  * @nr_operations: number of operations under way
+ * @nr_workers: workers of steps that have not come back, whether anybody still
+ *	waits for them or not; may be read without the lock
+ * @sleeping: the system is about to sleep, or sleeps: nothing is begun, and
+ *	nobody judges what is seen
  * @nr_draining: number of slots that are being drained
  * @sequence: number of the last event
  * @request: cookie of the last request, to find a slot named twice
  * @history: ring of who did what, allocated at first use
  * @work_wq: unbound queue of the operations: they sleep for seconds
- * @scan_wq: queue of everything that waits for the rescan lock to look
+ * @scan_wq: queue of everything that waits for the rescan lock to look, and of what
+ *	ends drains; frozen while the system sleeps
  * @uevent_wq: ordered queue that registers devices and sends uevents
  *
  * Order of locks, outermost first:
@@ -68,6 +73,8 @@ struct gf_fabric {
 	struct list_head operations;
 	u64 next_operation;
 	u32 nr_operations;
+	u32 nr_workers;
+	bool sleeping;
 	u32 nr_draining;
 	u64 sequence;
 	u64 request;

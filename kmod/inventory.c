@@ -25,10 +25,28 @@
 #include "inventory.h"
 #include "notify.h"
 #include "rescan.h"
+#include "sight.h"
 #include "slot.h"
 
 static unsigned int poll_ms = 1000;
-module_param(poll_ms, uint, 0644);
+
+static void poll_later(void);
+
+static int set_poll_ms(const char *value, const struct kernel_param *param)
+{
+	int err = param_set_uint(value, param);
+
+	if (!err)
+		poll_later();
+	return err;
+}
+
+static const struct kernel_param_ops poll_ops = {
+	.set = set_poll_ms,
+	.get = param_get_uint,
+};
+
+module_param_cb(poll_ms, &poll_ops, &poll_ms, 0644);
 MODULE_PARM_DESC(poll_ms, "Look for new slots and cards this often in milliseconds, 0 for never (default 1000)");
 
 static bool root_ports;
@@ -404,14 +422,16 @@ static void look_for_cards(void)
 	while ((slot = next_slot(&id))) {
 		bool present, power;
 
-		if (!is_gone(slot)) {
+		if (!is_gone(slot) && gf_port_hold(slot->port)) {
 			/* What is in a slot of another's is that one's business. */
 			if (!slot->pci_slot || slot->service)
 				gf_slot_watch(slot);
 			if (!slot->backend->status(slot, &present, &power) &&
 			    (present != READ_ONCE(slot->presence) ||
-			     power != READ_ONCE(slot->power)))
+			     power != READ_ONCE(slot->power) ||
+			     READ_ONCE(slot->unread)))
 				gf_slot_refresh_queue(slot);
+			gf_port_release(slot->port);
 		}
 		gf_slot_put(slot);
 	}
@@ -429,13 +449,24 @@ static void scan_run(struct work_struct *work)
 
 static void poll_run(struct work_struct *work)
 {
-	unsigned int period = READ_ONCE(poll_ms);
-
-	if (period)
+	if (READ_ONCE(poll_ms))
 		gf_inventory_queue();
-	if (READ_ONCE(scanning))
-		queue_delayed_work(gf.scan_wq, &poll_work,
-				   msecs_to_jiffies(clamp(period, 100u, 60000u)));
+	poll_later();
+}
+
+/* Not before the inventory is started, and never where nobody wants it. */
+static void poll_later(void)
+{
+	unsigned int period;
+
+	spin_lock(&scan_lock);
+	period = READ_ONCE(poll_ms);
+	if (!period)
+		cancel_delayed_work(&poll_work);
+	else if (scanning)
+		mod_delayed_work(gf.scan_wq, &poll_work,
+				 msecs_to_jiffies(clamp(period, 100u, 60000u)));
+	spin_unlock(&scan_lock);
 }
 
 /**
@@ -466,8 +497,7 @@ void gf_inventory_start(void)
 	scan_run(NULL);
 	allow_scans(true);
 	gf_inventory_queue();
-	queue_delayed_work(gf.scan_wq, &poll_work,
-			   msecs_to_jiffies(clamp(poll_ms, 100u, 60000u)));
+	poll_later();
 }
 
 /**

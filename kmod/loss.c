@@ -14,6 +14,10 @@
  * become so, and it does not begin anew when the GPU goes away meanwhile:
  * a link that blinks all the time would hide that nobody restores anything.
  *
+ * While the kernel recovers a GPU from an error nobody looks at it. Where no
+ * driver can, the kernel gives up and never says so: the GPU stays as it was cut
+ * off. So that, too, has an end, which is far beyond what a recovery takes.
+ *
  * The file also builds in user space, for its test.
  */
 #include <linux/pci_regs.h>
@@ -21,7 +25,7 @@
 #include "loss.h"
 
 /* Whether @since, set when this began, is long enough ago. */
-static bool lasts(bool *began, u64 *since, u64 now, unsigned int ms)
+static bool lasts(bool *began, u64 *since, u64 now, u64 ms)
 {
 	if (!*began) {
 		*began = true;
@@ -40,18 +44,33 @@ static bool is_as_before(const struct gf_loss *loss,
 		!(loss->command & ~sight->command & decodes));
 }
 
+static enum gf_loss_verdict judge_unknown(struct gf_loss *loss, bool frozen,
+					  u64 now, unsigned int lost_ms)
+{
+	/* What nobody saw does not count. */
+	loss->gone = false;
+	loss->wiped = false;
+	if (!frozen) {
+		loss->frozen = false;
+		return GF_LOSS_NONE;
+	}
+	if (!lasts(&loss->frozen, &loss->frozen_since, now,
+		   (u64)lost_ms * GF_RECOVERY_TIMES) || loss->lost)
+		return GF_LOSS_NONE;
+	loss->cut = true;
+	loss->lost = true;
+	return GF_LOSS_LOST;
+}
+
 enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss,
 				   const struct gf_sight *sight, u64 now,
 				   unsigned int lost_ms)
 {
 	enum gf_loss_verdict verdict = GF_LOSS_NONE;
 
-	if (!sight->known) {
-		/* What nobody saw does not count. */
-		loss->gone = false;
-		loss->wiped = false;
-		return GF_LOSS_NONE;
-	}
+	if (!sight->known)
+		return judge_unknown(loss, sight->frozen, now, lost_ms);
+	loss->frozen = false;
 	if (!sight->answers) {
 		loss->cut = true;
 		if (!lasts(&loss->gone, &loss->gone_since, now, lost_ms) ||

@@ -13,6 +13,8 @@ typedef __u64 u64;
  * struct gf_sight - what a look at a GPU found
  * @known: it could be looked at; nobody may while it is reset, recovers from an
  *	error or sleeps, and the rest means nothing then
+ * @frozen: because the kernel recovers it from an error, has not been able to, or
+ *	has its driver do so
  * @link: the link of its port is up
  * @answers: it answers config reads
  * @same: it has the ids and the serial number that the slot's GPU has
@@ -21,12 +23,16 @@ typedef __u64 u64;
  */
 struct gf_sight {
 	bool known;
+	bool frozen;
 	bool link;
 	bool answers;
 	bool same;
 	bool bars;
 	u16 command;
 };
+
+/* A GPU that is recovered from an error has so many times as long. */
+#define GF_RECOVERY_TIMES 20
 
 /**
  * enum gf_loss_verdict - what follows from a look
@@ -51,8 +57,10 @@ enum gf_loss_verdict {
  * @lost: it was said to be lost
  * @gone: it does not answer, since @gone_since
  * @wiped: it has not been as it was, since @wiped_since
+ * @frozen: it has been recovered from an error, since @frozen_since
  * @gone_since: in milliseconds
  * @wiped_since: in milliseconds
+ * @frozen_since: in milliseconds
  * @command: its Command register while it was well
  */
 struct gf_loss {
@@ -61,8 +69,10 @@ struct gf_loss {
 	bool lost;
 	bool gone;
 	bool wiped;
+	bool frozen;
 	u64 gone_since;
 	u64 wiped_since;
+	u64 frozen_since;
 	u16 command;
 };
 

@@ -18,6 +18,7 @@
 #include "inventory.h"
 #include "netlink.h"
 #include "notify.h"
+#include "sleep.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -59,7 +60,8 @@ static int alloc_queues(void)
 {
 	gf.work_wq = alloc_workqueue("gpufabric_work", WQ_UNBOUND,
 				     GF_WORKERS_MAX);
-	gf.scan_wq = alloc_workqueue("gpufabric_scan", WQ_UNBOUND, 0);
+	gf.scan_wq = alloc_workqueue("gpufabric_scan",
+				     WQ_UNBOUND | WQ_FREEZABLE, 0);
 	gf.uevent_wq = alloc_ordered_workqueue("gpufabric_uevent", 0);
 	if (gf.work_wq && gf.scan_wq && gf.uevent_wq)
 		return 0;
@@ -83,6 +85,9 @@ static int __init gpufabric_init(void)
 	err = gf_notify_start();
 	if (err)
 		goto err_device;
+	err = gf_sleep_start();
+	if (err)
+		goto err_notify;
 	gf_inventory_start();
 	/* Who asks finds all slots that there are. */
 	err = gf_netlink_start();
@@ -95,12 +100,15 @@ static int __init gpufabric_init(void)
 	return 0;
 
 err_inventory:
+	gf_sleep_stop();
 	gf_notify_stop();
 	gf_inventory_stop();
 	gf_device_stop();
 	free_queues();
 	gf_history_free();
 	return err;
+err_notify:
+	gf_notify_stop();
 err_device:
 	gf_device_stop();
 err_queues:
@@ -112,6 +120,7 @@ static void __exit gpufabric_exit(void)
 {
 	/* No more requests, then no more news, then the slots. */
 	gf_netlink_stop();
+	gf_sleep_stop();
 	gf_notify_stop();
 	gf_inventory_stop();
 	free_queues();

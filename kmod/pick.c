@@ -117,6 +117,10 @@ int gf_picks_parse(struct genl_info *info, int type,
 	int err, rem;
 
 	gf_assert_locked();
+	/* All that changes something comes along here. */
+	if (gf.sleeping)
+		return gf_pick_refuse(info, NULL, -EBUSY,
+			      "the system is about to sleep, ask again when it is awake");
 	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
 			  genlmsg_len(info->genlhdr), rem) {
 		if (nla_type(attr) != type)

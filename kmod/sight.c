@@ -15,12 +15,14 @@
 #include <linux/pci.h>
 #include <linux/pm_runtime.h>
 
+#include "compat.h"
 #include "sight.h"
 #include "slot.h"
 
 static bool is_asleep(struct pci_dev *pdev)
 {
-	return pm_runtime_suspended(&pdev->dev) ||
+	return !pm_runtime_active(&pdev->dev) ||
+	       pm_runtime_status_suspended(&pdev->dev) ||
 	       pdev->dev.power.is_suspended ||
 	       (pdev->current_state != PCI_D0 &&
 		pdev->current_state != PCI_UNKNOWN);
@@ -36,6 +38,38 @@ bool gf_config_open(struct pci_dev *pdev)
 {
 	return READ_ONCE(pdev->error_state) != pci_channel_io_frozen &&
 	       !is_asleep(pdev) && !pdev->block_cfg_access;
+}
+
+/**
+ * gf_port_hold() - keep a port awake, unless it sleeps
+ * @port: the port
+ *
+ * For polls: a port that sleeps is not woken for them, and so that it does not
+ * fall asleep before they are over they hold it. Waking one is not harmless either:
+ * pciehp powers a slot that is off when it finds a card in it then.
+ *
+ * Return: whether it is awake, until gf_port_release().
+ */
+bool gf_port_hold(struct pci_dev *port)
+{
+	int active = gf_runtime_get_if_active(&port->dev);
+
+	if (active >= 0)
+		return active;
+	/* Without runtime power management it sleeps when the system does. */
+	if (is_asleep(port))
+		return false;
+	pm_runtime_get_noresume(&port->dev);
+	return true;
+}
+
+/**
+ * gf_port_release() - let a port sleep again
+ * @port: the port
+ */
+void gf_port_release(struct pci_dev *port)
+{
+	pm_runtime_put(&port->dev);
 }
 
 /**
@@ -109,6 +143,18 @@ static void sight_gpu(struct pci_dev *gpu, u64 serial, struct gf_sight *sight)
 		sight->bars &= holds_address(gpu, bar);
 }
 
+/*
+ * Some kernels end the freeze of a function before its driver has restored it, and
+ * call the driver under its lock for that, as they do when they bind or reset it.
+ */
+static bool is_worked_on(struct pci_dev *gpu)
+{
+	if (!device_trylock(&gpu->dev))
+		return true;
+	device_unlock(&gpu->dev);
+	return false;
+}
+
 /**
  * gf_sight_read() - look whether a GPU is still what it was
  * @slot: slot that it is in
@@ -122,12 +168,19 @@ void gf_sight_read(struct gf_slot *slot, struct pci_dev *gpu, u64 serial,
 		   struct gf_sight *sight)
 {
 	memset(sight, 0, sizeof(*sight));
-	if (READ_ONCE(slot->dying) || !device_is_registered(&gpu->dev) ||
-	    !gf_config_open(slot->port) || !gf_config_open(gpu))
+	if (READ_ONCE(slot->dying) || !device_is_registered(&gpu->dev))
+		return;
+	sight->frozen = READ_ONCE(gpu->error_state) == pci_channel_io_frozen;
+	if (!gf_config_open(slot->port) || !gf_config_open(gpu))
 		return;
 	sight->link = gf_link_is_up(slot->port);
 	/* Where nothing can answer nothing is asked: on some hosts that is fatal. */
 	if (sight->link)
 		sight_gpu(gpu, serial, sight);
 	sight->known = gf_config_open(slot->port) && gf_config_open(gpu);
+	if (sight->answers && !(sight->same && sight->bars) &&
+	    is_worked_on(gpu)) {
+		sight->known = false;
+		sight->frozen = true;
+	}
 }

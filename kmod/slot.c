@@ -41,10 +41,10 @@ MODULE_PARM_DESC(quarantine_after, "Take a slot out of the pool after this many 
 
 static unsigned int lost_ms = 3000;
 module_param(lost_ms, uint, 0644);
-MODULE_PARM_DESC(lost_ms, "Take a GPU for lost when it has not answered for so long in milliseconds; what is shorter is a flap (default 3000)");
+MODULE_PARM_DESC(lost_ms, "Take a GPU for lost when it has not answered for so long in milliseconds; what is shorter is a flap (default 3000). One that the kernel recovers from an error has 20 times as long");
 
 /* Slot Capabilities bits in the order of GPUFABRIC_SLOT_CAP_*. */
-static u32 read_caps(struct pci_dev *port)
+static u32 caps_of(u32 sltcap)
 {
 	static const struct {
 		u32 bit;
@@ -59,10 +59,9 @@ static u32 read_caps(struct pci_dev *port)
 		{ PCI_EXP_SLTCAP_EIP, GPUFABRIC_SLOT_CAP_INTERLOCK },
 		{ PCI_EXP_SLTCAP_NCCS, GPUFABRIC_SLOT_CAP_NO_COMMAND_COMPLETED },
 	};
-	u32 sltcap = 0, caps = 0;
+	u32 caps = 0;
 	int i;
 
-	pcie_capability_read_dword(port, PCI_EXP_SLTCAP, &sltcap);
 	for (i = 0; i < ARRAY_SIZE(map); i++) {
 		if (sltcap & map[i].bit)
 			caps |= map[i].cap;
@@ -228,6 +227,9 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 		WRITE_ONCE(slot->presence, snap->present);
 		WRITE_ONCE(slot->power, snap->power);
 	}
+	WRITE_ONCE(slot->unread, snap->closed);
+	if (!snap->closed)
+		slot->caps = caps_of(snap->sltcap);
 	learn_identity(slot);
 	if (slot->sw)
 		gf_room_queue(slot->sw);
@@ -271,11 +273,13 @@ static void reconcile_gpu(struct gf_slot *slot)
 static void reconcile_gone(struct gf_slot *slot)
 {
 	const struct gf_snapshot *snap = slot->snap;
+	/* A port without functions goes to sleep soon. */
+	bool present = snap->closed ? slot->presence :
+				      snap->status_valid && snap->present;
 
 	if (gf_state_has_gpu(slot->state)) {
 		if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ||
-		    (snap->status_valid && snap->present &&
-		     !gf_notify_was_surprise(slot)))
+		    (present && !gf_notify_was_surprise(slot)))
 			/* Somebody powered it off in an orderly way. */
 			gf_slot_trigger(slot, GF_GONE_OFF);
 		else
@@ -374,17 +378,25 @@ static void lose(struct gf_slot *slot, const struct gf_sight *sight)
 	const char *address = slot->snap->functions[slot->snap->gpu].address;
 	char text[GF_TEXT_MAX];
 
+	enum gpufabric_cause cause = GPUFABRIC_CAUSE_LINK;
+
 	slot->was_ready = slot->state != GPUFABRIC_SLOT_STATE_ATTACHED;
-	if (sight->link)
+	if (sight->frozen) {
+		cause = GPUFABRIC_CAUSE_ERROR;
+		snprintf(text, sizeof(text),
+			 "nobody has recovered %s from an error, see the kernel log; to be had anew: echo 1 > /sys/bus/pci/devices/%s/remove, clear, attach",
+			 address, address);
+	} else if (sight->link) {
+		cause = GPUFABRIC_CAUSE_ENUMERATE;
 		snprintf(text, sizeof(text),
 			 "%s has stopped answering and its link is up, power-cycle it",
 			 address);
-	else
+	} else {
 		snprintf(text, sizeof(text),
 			 "the link of %s is down; if it is to go: echo 1 > /sys/bus/pci/devices/%s/remove",
 			 address, address);
-	gf_slot_fail(slot, GF_SURPRISE, sight->link ?
-		     GPUFABRIC_CAUSE_ENUMERATE : GPUFABRIC_CAUSE_LINK, text);
+	}
+	gf_slot_fail(slot, GF_SURPRISE, cause, text);
 	gf_history_state(slot);
 }
 
@@ -448,7 +460,7 @@ static void judge(struct gf_slot *slot, const struct gf_sight *sight)
 static struct pci_dev *watched(const struct gf_slot *slot)
 {
 	gf_assert_locked();
-	if (slot->retired || slot->step || !slot->snap ||
+	if (gf.sleeping || slot->retired || slot->step || !slot->snap ||
 	    (!gf_state_has_gpu(slot->state) &&
 	     slot->state != GPUFABRIC_SLOT_STATE_LOST))
 		return NULL;
@@ -605,7 +617,6 @@ static struct gf_slot *slot_alloc(struct pci_dev *port,
 		sizeof(slot->name));
 	strscpy(slot->address, pci_name(port), sizeof(slot->address));
 	slot->backend = pci_slot ? &gf_backend_slot : &gf_backend_rescan;
-	slot->caps = read_caps(port);
 	slot->state = GPUFABRIC_SLOT_STATE_EMPTY;
 	slot->since = gf_now_ms();
 	INIT_LIST_HEAD(&slot->seen);

@@ -84,7 +84,7 @@ struct gf_result {
  *	device_lock keeps the driver bound. NULL when there is no such device:
  *	the slot is unmanaged
  * @sw: switch that the slot is on
- * @caps: GPUFABRIC_SLOT_CAP_*, constant
+ * @caps: GPUFABRIC_SLOT_CAP_*, once the port was asked; under the fabric's lock
  * @state: under the fabric's lock; may be read without it for display
  * @cause: why @state is fault, stuck or lost; under the fabric's lock
  * @text: @cause in words; under the fabric's lock
@@ -93,6 +93,7 @@ struct gf_result {
  *	fabric's lock
  * @since: time of the last change, ms since the epoch; under the fabric's lock
  * @flags: GPUFABRIC_SLOT_FLAG_*; under the fabric's lock
+ * @unread: the port could not be asked when last looked; under the fabric's lock
  * @presence: card detected when last looked; under the fabric's lock
  * @power: power was on when last looked; under the fabric's lock
  * @snap: functions, BARs, link and windows when last looked, NULL before the
@@ -161,6 +162,7 @@ struct gf_slot {
 	u32 incarnation;
 	u64 since;
 	u32 flags;
+	bool unread;
 	bool presence;
 	bool power;
 	struct gf_snapshot *snap;

@@ -462,10 +462,15 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 		gf_functions_put(functions);
 		return ERR_PTR(-ENOMEM);
 	}
+	snap->closed = !gf_config_open(slot->port);
+	snap->quiet = snap->closed;
+	if (!snap->closed)
+		pcie_capability_read_dword(slot->port, PCI_EXP_SLTCAP,
+					   &snap->sltcap);
 	gpu = first_gpu(functions);
 	if (gpu) {
 		snap->pdev = pci_dev_get(gpu);
-		snap->unread = !gf_config_open(gpu);
+		snap->unread = snap->closed || !gf_config_open(gpu);
 		snap->alive = snap->unread || answers(gpu);
 		snap->quiet = snap->unread || !snap->alive;
 	}
@@ -504,7 +509,8 @@ void gf_snapshot_free(struct gf_snapshot *snap)
  * @slot: slot to look at
  *
  * Sleeps for the rescan lock, so only workers may call it. Asks the slot
- * driver first: its answer needs no rescan lock.
+ * driver first: its answer needs no rescan lock. A port that sleeps is asked for
+ * the first time only, and not where that would give it power.
  *
  * Return: as gf_snapshot_locked().
  */
@@ -513,12 +519,23 @@ struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot)
 	bool present = false, power = false;
 	struct gf_snapshot *snap;
 	struct gf_rescan rescan;
-	int status;
+	int status = -EBUSY;
+	bool held = gf_port_hold(slot->port);
+	bool cold = !held && slot->port->current_state == PCI_D3cold;
 
-	status = slot->backend->status(slot, &present, &power);
+	if (held || (!slot->id && !cold))
+		status = slot->backend->status(slot, &present, &power);
 	gf_rescan_lock(&rescan);
 	snap = gf_snapshot_locked(slot);
 	gf_rescan_unlock(&rescan);
+	if (held)
+		gf_port_release(slot->port);
+	/* Nobody has looked yet: there may be a card, until somebody does. */
+	if (!IS_ERR(snap) && !slot->id && cold) {
+		present = true;
+		power = snap->nr_functions;
+		status = 0;
+	}
 	/* Where nobody may be asked, what is there is what can be seen. */
 	if (!IS_ERR(snap) && status == -EOPNOTSUPP) {
 		present = snap->nr_functions;

@@ -84,6 +84,8 @@ struct gf_window {
  * @present: the slot driver detects a card
  * @power: the slot driver says power is on
  * @status_valid: @present and @power were read
+ * @closed: the port could not be asked, and what only it knows is missing
+ * @sltcap: Slot Capabilities of the port, 0 where it has none or is @closed
  * @alive: the first GPU function answers with its vendor id, or could not be
  *	asked
  * @unread: that function could not be asked
@@ -115,6 +117,8 @@ struct gf_snapshot {
 	bool present;
 	bool power;
 	bool status_valid;
+	bool closed;
+	u32 sltcap;
 	bool alive;
 	bool unread;
 	bool quiet;

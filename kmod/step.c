@@ -13,6 +13,7 @@
  * and the operation goes on without it. A worker that comes back later finds
  * that out and brings the slot to the state that it then finds.
  */
+#include <linux/pm_runtime.h>
 #include <linux/slab.h>
 
 #include "backend.h"
@@ -23,6 +24,7 @@
 #include "notify.h"
 #include "op.h"
 #include "room.h"
+#include "sleep.h"
 #include "snapshot.h"
 #include "stats.h"
 #include "switch.h"
@@ -580,10 +582,13 @@ void gf_step_run(struct work_struct *work)
 		deadline += op->driver_timeout_ms;
 	queue_delayed_work(system_unbound_wq, &step->watchdog,
 			   msecs_to_jiffies(deadline));
+	/* Awake until all that is to be seen was seen. */
+	pm_runtime_get_sync(&slot->port->dev);
 	if (step->need == GF_NEED_ATTACH)
 		run_attach(step, &outcome);
 	else
 		run_detach(step, &outcome);
+	pm_runtime_put(&slot->port->dev);
 	cancel_delayed_work_sync(&step->watchdog);
 	step->phase_us[GPUFABRIC_PHASE_TOTAL] =
 		us_between(step->start, ktime_get());
@@ -604,6 +609,7 @@ void gf_step_run(struct work_struct *work)
 	 * the lock is dropped, so that retiring the slot cancels it.
 	 */
 	gf_slot_refresh_queue(slot);
+	gf_sleep_worker(false);
 	mutex_unlock(&gf.lock);
 	gf_op_put(op);
 }
@@ -690,6 +696,7 @@ void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo)
 		return;
 	}
 	step->running = true;
+	gf_sleep_worker(true);
 	step->op->pending++;
 	kref_get(&step->op->ref);
 	if (need != GF_NEED_ATTACH || enter_turns(step))

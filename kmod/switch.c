@@ -11,6 +11,7 @@
 
 #include "event.h"
 #include "room.h"
+#include "sight.h"
 #include "switch.h"
 
 static struct gf_switch *switch_create(struct pci_dev *port)
@@ -31,7 +32,8 @@ static struct gf_switch *switch_create(struct pci_dev *port)
 		strscpy(sw->address, pci_name(upstream), sizeof(sw->address));
 		sw->vendor = upstream->vendor;
 		sw->device = upstream->device;
-		if (above && pci_is_pcie(above))
+		if (above && pci_is_pcie(above) && gf_config_open(above) &&
+		    gf_config_open(upstream))
 			gf_link_read(above, upstream, &sw->link);
 	} else {
 		snprintf(sw->address, sizeof(sw->address), "%04x:%02x",

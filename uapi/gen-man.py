@@ -78,7 +78,7 @@ def values(definition):
 
 def parameters(tree):
     """(name, type, may be changed, text) of each parameter, as modinfo shows it."""
-    found = re.compile(r"^module_param\((\w+), (\w+), (0[0-7]+)\);\nMODULE_PARM_DESC\((\w+), \"([^\"]*)\"\);",
+    found = re.compile(r"^module_param(?:_cb)?\((\w+), &?(\w+), (?:&\w+, )?(0[0-7]+)\);\nMODULE_PARM_DESC\((\w+), \"([^\"]*)\"\);",
                        re.M)
     for path in sorted((tree / "kmod").glob("*.c")):
         text = path.read_text()
@@ -87,7 +87,7 @@ def parameters(tree):
         for name, kind, mode, described, words in found.findall(text):
             if name != described:
                 sys.exit(f"gen-man: {path}: {name} is followed by the text of {described}")
-            yield name, {"charp": "string"}.get(kind, kind), int(mode, 8) & 0o222, words
+            yield name, {"charp": "string", "poll_ops": "uint"}.get(kind, kind), int(mode, 8) & 0o222, words
 
 
 def refusals(tree):

@@ -37,6 +37,7 @@ static const char *const cause_names[] = {
 	"surprise",
 	"internal",
 	"reset",
+	"error",
 };
 
 const char *gfnl_cause_name(unsigned int value)

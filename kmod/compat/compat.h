@@ -11,6 +11,7 @@
 /* ---- module ------------------------------------------------------------- */
 
 #include <linux/device.h>
+#include <linux/pm_runtime.h>
 #include <net/genetlink.h>
 
 /* Exported to modules on every kernel, declared in no header of theirs. */
@@ -44,6 +45,16 @@ static inline struct nlattr **gf_dump_attrs(const struct genl_dumpit_info *info)
 	return info->info.attrs;
 #else
 	return info->attrs;
+#endif
+}
+
+/* 1 with a reference if a device is awake, 0 if not; negative where it always is. */
+static inline int gf_runtime_get_if_active(struct device *dev)
+{
+#ifdef HAVE_RUNTIME_GET_IF_ACTIVE_BOOL
+	return pm_runtime_get_if_active(dev, true);
+#else
+	return pm_runtime_get_if_active(dev);
 #endif
 }
 

@@ -150,9 +150,11 @@ static bool find_target(struct pci_bus *bus, unsigned int devfn,
 			   find_in_slot(bus, devfn, depth, target);
 }
 
+/* One that sleeps forwards nothing. */
 static bool forwards(const struct sim_fn *bridge)
 {
-	return READ_ONCE(bridge->cfg[PCI_SECONDARY_BUS]);
+	return READ_ONCE(bridge->cfg[PCI_SECONDARY_BUS]) &&
+	       sim_config_is_awake(bridge);
 }
 
 /* Whether the function answers; the caller holds the port's lock. */
@@ -168,7 +170,7 @@ static bool answers(const struct target *target)
 			      forwards(&target->sw->upstream)))
 		return false;
 	if (target->own)
-		return true;
+		return !port->cold;
 	if (target->vf &&
 	    !sim_config_has_vf(&sim_slot_of(target->port)->card, target->vf - 1))
 		return false;
@@ -189,6 +191,7 @@ static int bus_read(struct pci_bus *bus, unsigned int devfn, int where,
 		return PCIBIOS_DEVICE_NOT_FOUND;
 
 	raw_spin_lock_irqsave(&target.port->lock, flags);
+	sim_power_access(target.port, target.fn);
 	if (answers(&target))
 		*value = sim_fn_read(target.fn, where, size);
 	raw_spin_unlock_irqrestore(&target.port->lock, flags);
@@ -205,6 +208,7 @@ static int bus_write(struct pci_bus *bus, unsigned int devfn, int where,
 		return PCIBIOS_DEVICE_NOT_FOUND;
 
 	raw_spin_lock_irqsave(&target.port->lock, flags);
+	sim_power_access(target.port, target.fn);
 	if (!answers(&target))
 		;
 	else if (target.own)
@@ -219,6 +223,26 @@ struct pci_ops sim_pci_ops = {
 	.read = bus_read,
 	.write = bus_write,
 };
+
+/**
+ * sim_bus_find() - the registers of a function
+ * @pdev: the function, on one of our buses
+ * @port: the port that it is, or is below; has the lock for @fn
+ * @fn: its registers
+ *
+ * Return: whether there are any.
+ */
+bool sim_bus_find(struct pci_dev *pdev, struct sim_port **port,
+		  struct sim_fn **fn)
+{
+	struct target target = {};
+
+	if (!find_target(pdev->bus, pdev->devfn, &target))
+		return false;
+	*port = target.port;
+	*fn = target.fn;
+	return true;
+}
 
 /**
  * sim_slot_of_port() - the slot of a downstream port
@@ -303,6 +327,7 @@ static int bus_notify(struct notifier_block *nb, unsigned long action,
 
 	slot = sim_slot_of_port(pdev);
 	if (action == BUS_NOTIFY_ADD_DEVICE) {
+		sim_power_add(pdev);
 		if (sim_slot_of_card(pdev))
 			card_added(pdev);
 		else

@@ -167,7 +167,12 @@ static void config_pm(struct sim_fn *fn)
 static void config_head(struct sim_fn *fn, u16 device, u32 class, u8 header,
 			const u8 *wmask)
 {
+	unsigned int woken = fn->woken;
+	bool asleep = fn->asleep;
+
 	memset(fn, 0, sizeof(*fn));
+	fn->woken = woken;
+	fn->asleep = asleep;
 	fn->wmask = wmask;
 	sim_set16(fn, PCI_VENDOR_ID, SIM_VENDOR_ID);
 	sim_set16(fn, PCI_DEVICE_ID, device);
@@ -422,6 +427,15 @@ void sim_config_card(struct sim_slot *slot)
 	if (slot->card.bridged)
 		config_card_bridge(&slot->card.bridge, slot->card.model);
 	config_vf(&slot->card.vf, slot->card.model);
+}
+
+/**
+ * sim_config_is_awake() - whether a function is in D0
+ * @fn: the function
+ */
+bool sim_config_is_awake(const struct sim_fn *fn)
+{
+	return !(READ_ONCE(fn->cfg[PM(PCI_PM_CTRL)]) & PCI_PM_CTRL_STATE_MASK);
 }
 
 /**

@@ -39,6 +39,7 @@
 #include <linux/kref.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/pm_runtime.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -218,6 +219,9 @@ static int gpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		kref_put(&gpu->kref, gpu_free);
 		return PTR_ERR(dev);
 	}
+	/* It may sleep when whoever administers the host lets it. */
+	pci_set_power_state(pdev, PCI_D0);
+	pm_runtime_put_noidle(&pdev->dev);
 	return 0;
 }
 
@@ -290,6 +294,7 @@ static void gpu_remove(struct pci_dev *pdev)
 	struct sim_gpu *gpu = pci_get_drvdata(pdev);
 	struct sim_slot *slot = gpu->slot;
 
+	pm_runtime_get_noresume(&pdev->dev);
 	wait_event(release_wait, !removal_held(gpu));
 
 	mutex_lock(&sim_gpu_mutex);
@@ -365,6 +370,9 @@ static const struct pci_device_id gpu_ids[] = {
 	{ }
 };
 
+/* The PCI core does all that is to be done: it puts the GPU to sleep and wakes it. */
+static const struct dev_pm_ops gpu_pm_ops = { };
+
 static struct pci_driver gpu_driver = {
 	.name = SIM_DRIVER_NAME,
 	.id_table = gpu_ids,
@@ -372,6 +380,9 @@ static struct pci_driver gpu_driver = {
 	.remove = gpu_remove,
 	.sriov_configure = gpu_sriov_configure,
 	.dev_groups = gpu_groups,
+	.driver = {
+		.pm = &gpu_pm_ops,
+	},
 };
 
 /* Comes after whoever else listens; the driver core holds the device's lock. */

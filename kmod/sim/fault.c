@@ -22,6 +22,8 @@
  *			does not answer then; "full", which also ends flaps and
  *			blinks
  *	slot_driver	0 or 1: whether the slot driver has the port (mode=own)
+ *	sleep		"cold": the port loses its power when it sleeps; "hot";
+ *			"forget" who has disturbed it
  *	driver		orders for the companion driver
  *
  * presence, power, serial and state can be read only. Each switch has a
@@ -299,6 +301,40 @@ static int slot_driver_store(struct sim_port *port, char *text)
 	return ret ?: sim_own_claim(sim_slot_of(port), claim, guarded);
 }
 
+/* A switch is one function that sleeps: its upstream port. */
+static struct sim_fn *sleeper(struct sim_port *port)
+{
+	return is_slot(port) ? &port->fn : &sim_switch_of(port)->upstream;
+}
+
+static const char *depth(struct sim_port *port)
+{
+	if (port->cold)
+		return "D3cold";
+	return sim_config_is_awake(sleeper(port)) ? "D0" : "D3hot";
+}
+
+static void sleep_show(struct sim_port *port, char *text, size_t size)
+{
+	const struct sim_fn *fn = sleeper(port);
+
+	scnprintf(text, size, "%s%s, woken %u, disturbed %u\n", depth(port),
+		  fn->asleep ? " asleep" : "", fn->woken, port->disturbed);
+}
+
+static int sleep_store(struct sim_port *port, char *text)
+{
+	if (!strcmp(text, "forget")) {
+		sleeper(port)->woken = 0;
+		port->disturbed = 0;
+		return 0;
+	}
+	if (!is_slot(port) || (strcmp(text, "cold") && strcmp(text, "hot")))
+		return -EINVAL;
+	port->can_be_cold = !strcmp(text, "cold");
+	return 0;
+}
+
 static void serial_show(struct sim_port *port, char *text, size_t size)
 {
 	scnprintf(text, size, "%016llx\n", sim_slot_of(port)->card.serial);
@@ -318,6 +354,7 @@ static const struct knob knobs[] = {
 	{ "presence", presence_show, NULL, false },
 	{ "power", power_show, NULL, false },
 	{ "state", state_show, NULL, false },
+	{ "sleep", sleep_show, sleep_store, false },
 	{ "model", model_show, model_store, true },
 	{ "bar_bytes", bar_bytes_show, bar_bytes_store, true },
 	{ "link", link_show, link_store, true },

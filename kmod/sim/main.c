@@ -304,6 +304,7 @@ static int go_live(void)
 	if (IS_ERR(sim_parent))
 		return PTR_ERR(sim_parent);
 	sim.parent = &sim_parent->dev;
+	sim_power_init(sim.parent);
 	ret = sim_bus_register();
 	if (ret)
 		goto unregister_parent;

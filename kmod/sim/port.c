@@ -171,7 +171,7 @@ static void link_down(struct sim_port *port)
 
 static bool link_wanted(const struct sim_port *port)
 {
-	return port->present && port->power &&
+	return port->present && port->power && !port->dark &&
 	       port->active != SIM_FAULT_POWER &&
 	       port->active != SIM_FAULT_LINK &&
 	       !(sim_get16(&port->fn, PCI_BRIDGE_CONTROL) &
@@ -341,6 +341,10 @@ void sim_port_reset(struct sim_port *port)
 	port->lost = false;
 	port->inserted = false;
 	port->pressed = false;
+	port->can_be_cold = false;
+	port->cold = false;
+	port->dark = false;
+	port->disturbed = 0;
 }
 
 /**
@@ -590,6 +594,53 @@ void sim_port_cut(struct sim_port *port)
 	if (port->bare)
 		sim_port_power(port, true);
 	port_presence(port);
+}
+
+/**
+ * sim_port_sleep() - a slot's port, and all below it, loses its power
+ * @port: the port; the caller holds its lock
+ *
+ * Nobody has done it to the slot, so nobody is told.
+ */
+void sim_port_sleep(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->was_on = port->power;
+	port->cold = true;
+	port->dark = true;
+	sim_config_port(sim_slot_of(port));
+	sim_port_cut(port);
+}
+
+/**
+ * sim_port_wake() - it has its power again
+ * @port: the port, without power; the caller holds its lock
+ *
+ * The slot has it, too, if it had it before. The link trains.
+ */
+void sim_port_wake(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->cold = false;
+	port->dark = false;
+	if (port->was_on)
+		sim_port_power(port, true);
+	port_update(port);
+}
+
+/**
+ * sim_port_dark() - what is below a port loses its power, or has it again
+ * @port: the port; the caller holds its lock
+ * @dark: it loses it
+ */
+void sim_port_dark(struct sim_port *port, bool dark)
+{
+	lockdep_assert_held(&port->lock);
+
+	port->dark = dark;
+	port_update(port);
 }
 
 /**

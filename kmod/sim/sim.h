@@ -121,6 +121,8 @@ struct platform_device;
  * @cfg: the registers, little endian
  * @wmask: which bits of @cfg can be written
  * @bar_mask: which bits of each BAR can be written; the others are its size
+ * @asleep: it was suspended and not resumed yet
+ * @woken: how often it was resumed while the host was awake
  *
  * Protected by the lock of the port that it is part of, or that is above it.
  */
@@ -128,6 +130,8 @@ struct sim_fn {
 	u8 cfg[SIM_CFG_BYTES];
 	const u8 *wmask;
 	u32 bar_mask[PCI_STD_NUM_BARS];
+	bool asleep;
+	unsigned int woken;
 };
 
 /**
@@ -150,7 +154,7 @@ struct sim_port_ops {
 /**
  * struct sim_port - a port with something below it that can come and go
  * @ops: what differs between the ports
- * @lock: protects everything up to @pressed, and the configuration space of
+ * @lock: protects everything up to @disturbed, and the configuration space of
  *	what is below the port. Taken in hard interrupt context by the
  *	accessors of the configuration space, so nothing sleeps under it. The
  *	locks of a switch's slots nest inside that of its root port
@@ -179,6 +183,11 @@ struct sim_port_ops {
  * @inserted: something was put in, and nobody has answered it
  * @pressed: the attention button was pressed, and nobody has answered it;
  *	only in mode=own
+ * @can_be_cold: it loses its power when it sleeps
+ * @cold: it has no power itself
+ * @dark: what is below has no power, whatever the power controller says
+ * @was_on: @power before it, or all that is above it, lost its own
+ * @disturbed: how often it, or what is below it, was accessed in its sleep
  * @irq_work: raises @irq from any context
  * @irq: interrupt of the port, 0 if it has none
  * @train: brings the link up, and down again where it flaps
@@ -211,6 +220,11 @@ struct sim_port {
 	bool lost;
 	bool inserted;
 	bool pressed;
+	bool can_be_cold;
+	bool cold;
+	bool dark;
+	bool was_on;
+	unsigned int disturbed;
 
 	struct irq_work irq_work;
 	int irq;
@@ -489,6 +503,7 @@ void sim_config_port(struct sim_slot *slot);
 void sim_config_card(struct sim_slot *slot);
 void sim_config_bars(struct sim_slot *slot, u64 base);
 u64 sim_config_bytes(const struct sim_slot *slot);
+bool sim_config_is_awake(const struct sim_fn *fn);
 bool sim_config_has_vf(const struct sim_card *card, unsigned int number);
 void sim_config_buses(struct sim_fn *fn, u8 primary, u8 secondary,
 		      u8 subordinate);
@@ -501,6 +516,8 @@ void sim_fn_write(struct sim_fn *fn, int where, int size, u32 value);
 
 /* bus.c */
 extern struct pci_ops sim_pci_ops;
+bool sim_bus_find(struct pci_dev *pdev, struct sim_port **port,
+		  struct sim_fn **fn);
 struct sim_slot *sim_slot_of_port(struct pci_dev *pdev);
 struct sim_slot *sim_slot_of_card(struct pci_dev *pdev);
 struct sim_switch *sim_switch_of_port(struct pci_dev *pdev);
@@ -528,6 +545,9 @@ int sim_port_press(struct sim_port *port);
 int sim_port_cut_power(struct sim_port *port);
 void sim_port_reveal(struct sim_port *port);
 void sim_port_cut(struct sim_port *port);
+void sim_port_sleep(struct sim_port *port);
+void sim_port_wake(struct sim_port *port);
+void sim_port_dark(struct sim_port *port, bool dark);
 
 /* slot.c */
 extern const struct sim_port_ops sim_slot_ops;
@@ -547,6 +567,8 @@ void sim_switch_free(struct sim_switch *sw);
 u64 sim_switch_window(const struct sim_switch *sw);
 void sim_switch_preset(struct sim_switch *sw);
 void sim_switch_close(struct sim_switch *sw);
+void sim_switch_sleep(struct sim_switch *sw);
+void sim_switch_wake(struct sim_switch *sw);
 
 /* own.c */
 int sim_own_register(struct sim_switch *sw);
@@ -596,6 +618,11 @@ void sim_fault_init(void);
 void sim_fault_exit(void);
 void sim_fault_add(struct sim_switch *sw);
 void sim_fault_remove(struct sim_switch *sw);
+
+/* power.c */
+void sim_power_access(struct sim_port *port, const struct sim_fn *fn);
+void sim_power_add(struct pci_dev *pdev);
+void sim_power_init(struct device *host);
 
 /* configfs.c */
 #if IS_ENABLED(CONFIG_CONFIGFS_FS)

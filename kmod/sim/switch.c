@@ -285,6 +285,48 @@ void sim_switch_close(struct sim_switch *sw)
 }
 
 /**
+ * sim_switch_sleep() - a switch, its root port and its cards lose their power
+ * @sw: the switch, on a bus
+ *
+ * Its slots remember who had some.
+ */
+void sim_switch_sleep(struct sim_switch *sw)
+{
+	struct sim_slot *slot;
+	unsigned int i;
+
+	raw_spin_lock_irq(&sw->root.lock);
+	for (i = 0; (slot = sim_slot_at(sw, i)); i++)
+		if (!slot->port.cold)
+			slot->port.was_on = slot->port.power;
+	sim_config_root(sw);
+	sim_port_dark(&sw->root, true);
+	raw_spin_unlock_irq(&sw->root.lock);
+}
+
+/**
+ * sim_switch_wake() - they have it again, and their links train
+ * @sw: the switch
+ */
+void sim_switch_wake(struct sim_switch *sw)
+{
+	struct sim_slot *slot;
+	unsigned int i;
+
+	if (!READ_ONCE(sw->root.dark))
+		return;
+	raw_spin_lock_irq(&sw->root.lock);
+	sim_port_dark(&sw->root, false);
+	raw_spin_unlock_irq(&sw->root.lock);
+	for (i = 0; (slot = sim_slot_at(sw, i)); i++) {
+		raw_spin_lock_irq(&slot->port.lock);
+		if (slot->port.was_on && !slot->port.cold)
+			sim_port_power(&slot->port, true);
+		raw_spin_unlock_irq(&slot->port.lock);
+	}
+}
+
+/**
  * sim_switch_free() - free a switch with its slots
  * @sw: the switch, can be NULL
  */

@@ -25,7 +25,7 @@ static const char *const state_names[] = {
 
 static const char *const cause_names[] = {
 	"none", "power", "link", "presence", "enumerate", "resources", "identity", "driver", "timeout",
-	"surprise", "internal",
+	"surprise", "internal", "reset", "error",
 };
 
 static const char *const kind_names[] = {

@@ -13,7 +13,7 @@
  * What can be seen.
  *   w  it is well            c  Command differs     b  BARs differ
  *   o  another card          d  the link is down    s  silent, the link is up
- *   ?  nobody could look
+ *   ?  nobody could look    f  nor can they, as it is recovered from an error
  */
 static struct gf_sight sight_of(char what)
 {
@@ -23,6 +23,8 @@ static struct gf_sight sight_of(char what)
 	switch (what) {
 	case '?':
 		return (struct gf_sight){};
+	case 'f':
+		return (struct gf_sight){ .frozen = true };
 	case 'c':
 		sight.command = 0;
 		break;
@@ -77,6 +79,11 @@ static const struct story {
 	{ "an absence counts from where it was seen", "0:w 1000:d 2000:? 9000:d 11999:d 12000:d", "- - - - - lost" },
 	{ "so does a reset", "0:w 1000:b 2000:? 9000:b 11999:b 12000:b", "- - - - - reset" },
 	{ "a flap before a known reset is a flap after it", "0:w 1000:d 2000:? 5000:w", "- - - flap" },
+	{ "a recovery is waited out", "0:w 1000:f 60999:f 61000:w", "- - - -" },
+	{ "one that nobody ends is a loss, once", "0:w 1000:f 61000:f 62000:f", "- - lost -" },
+	{ "a recovery that ends late", "0:w 1000:f 61000:f 62000:w", "- - lost back" },
+	{ "one that ends late and wiped", "0:w 1000:f 61000:f 62000:b 65000:b", "- - lost - reset" },
+	{ "two recoveries are not one", "0:w 1000:f 40000:? 41000:f 90000:f", "- - - - -" },
 	{ "what is lost stays lost while nobody looks", "0:w 1000:d 4000:d 5000:? 6000:d 9000:d 9100:w",
 	  "- - lost - - - back" },
 };

@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Ports and GPUs that sleep while the host is awake (runtime power management):
+# the module neither wakes nor judges them, nor reads their registers, however
+# often it looks; not even when it comes. When they are awake again all is as before.
+# And a module that is told never to look does not look.
+#
+#   slot 0: l40s in use    1: l40s, may sleep    2: l40s, off    3: none
+#
+# Ports sleep where nothing below them is awake (pcie_port_pm=force); those of slots 1
+# and 2 lose their power then (D3cold). In mode own the whole switch sleeps.
+#
+# by kernel: what sleeps when, and who wakes it
+# kernels: 6.1 6.12
+# before: tests/selftests/build
+# vm: -t 200 -a pcie_port_pm=force -f build/selftests/gfclient
+
+# Functions are called by their names, through check and wait_for.
+# shellcheck disable=SC2317
+
+. "$TESTS/vm/lib.sh"
+. "$TESTS/vm/fabric.sh"
+
+DEVICES=/sys/bus/pci/devices
+PARAMETERS=/sys/module/gpufabric/parameters
+TRACING=/sys/kernel/tracing
+
+gpu() { printf '10000:%02x:00.0' $(($1 + 3)); }
+slot_of() { if [ "$mode" = bare ]; then printf '10000:02:%02x.0' "$1"; else name "$1"; fi; }
+show() { gpuctl -j show "$1" | jq -r "[.slot | $2] | map(tostring) | join(\" \")"; }
+whole() { show "$(slot_of "$1")" ".state, .generation, .flaps, .faults"; }
+sleeper() { cat "$SIM/slot0.$1/sleep"; }
+sleeps_as() { [[ $(sleeper "$1") == "$2"* ]]; }
+link_is() { [[ $(cat "$SIM/slot0.$1/state") == *"link $2"* ]]; }
+state_is() { [ "$(g state "$(slot_of "$1")")" = "$2" ]; }
+may_sleep() { echo "$2" >"$DEVICES/$(gpu "$1")/power/control"; }
+forget() { for file in "$SIM"/{slot0.*,switch0}/sleep; do echo forget >"$file"; done; }
+saved() { for register in BASE_ADDRESS_1.l BASE_ADDRESS_2.l COMMAND; do setpci -s "$(gpu "$1")" $register; done | xargs; }
+
+# How often a function of the module has run in a worker since they were counted.
+begin_count()
+{
+	echo 0 >$TRACING/tracing_on
+	: >$TRACING/trace
+	echo 1 >$TRACING/events/workqueue/workqueue_execute_start/enable
+	echo 1 >$TRACING/tracing_on
+}
+ran() { grep -c "workqueue_execute_start: .* function $1\b" $TRACING/trace; }
+ran_often() { [ "$(ran "$1")" -ge "$2" ]; }
+looked() { begin_count; wait_for 30 ran_often scan_run 10; }
+
+# Nobody has touched what slept, and nobody has woken it.
+undisturbed()
+{
+	is "$(sed -nE 's/.*, (woken [0-9]+, disturbed [0-9]+)$/\1/p' "$SIM"/{slot0."$1",switch0}/sleep | sort -u)" \
+		"woken 0, disturbed 0" "$mode: $2"
+}
+
+# A GPU that nobody uses sleeps, and its port has no power.
+gpu_sleeps()
+{
+	local before registers
+
+	before=$(whole 1)
+	registers=$(saved 1)
+	knob 1 sleep cold
+	may_sleep 1 auto
+	check "$mode: a GPU sleeps, and its port without power" wait_for 10 sleeps_as 1 "D3cold asleep"
+	forget
+	check "$mode: the module looks at its slots" looked
+	check "$mode: the port sleeps as before" sleeps_as 1 "D3cold asleep"
+	undisturbed 1 "nobody has touched or woken it"
+	is "$(whole 1)" "$before" "$mode: to the module nothing has happened"
+	may_sleep 1 on
+	check "$mode: the GPU is awake again" wait_for 10 sleeps_as 1 D0
+	check "$mode: the module looks at its slots" looked
+	is "$(whole 1)" "$before" "$mode: the GPU is what it was"
+	is "$(saved 1)" "$registers" "$mode: with all that was in its registers"
+}
+
+# Without the module.
+turn_off()
+{
+	if [ "$mode" = bare ]; then
+		echo 1 >"$DEVICES/$(gpu "$1")/remove" && setpci -s "$(slot_of "$1")" CAP_EXP+10.w=10:10
+	else
+		echo 0 >"/sys/bus/pci/slots/$(slot_of "$1")/power"
+	fi
+}
+
+# The module comes to a switch that sleeps: it takes it as it is.
+module_comes()
+{
+	check "$mode: a slot without a card sleeps" wait_for 10 sleeps_as 3 "D3hot asleep"
+	check "$mode: so does one that is off, without power" wait_for 10 sleeps_as 2 "D3cold asleep"
+	forget
+	check "$mode: the module comes" modprobe gpufabric poll_ms=100 bare_ports=all
+	check "$mode: it looks at its slots" looked
+	check "$mode: the slot without power sleeps as before" sleeps_as 2 "D3cold asleep"
+	undisturbed 2 "nobody has touched or woken it"
+	check "$mode: its link is down" link_is 2 down
+	is "$(g state "$(slot_of 2)")" off "$mode: and there may be a card in it"
+}
+
+never_looks()
+{
+	echo 0 >$PARAMETERS/poll_ms
+	begin_count
+	sleep 2
+	is "$(ran poll_run) $(ran scan_run)" "0 0" "poll_ms=0: it never looks"
+	echo 100 >$PARAMETERS/poll_ms
+	check "poll_ms=100: it looks again" wait_for 30 ran_often scan_run 3
+}
+
+for mode in pciehp bare own; do
+	check "$mode: the simulator loads" modprobe gpufabric_sim mode=$mode switches=1 slots=4 latency_ms=20 \
+		'gpus=0.0-2:l40s,0.3:none' || bail_out "no simulator"
+	knob 2 sleep cold
+	check "$mode: slot 2 is turned off" turn_off 2
+	module_comes
+	check "$mode: a GPU is ready" g wait "$(slot_of 1)" ready
+	exec 8<"/dev/gpufabric-sim/$(name 0)"
+	gpu_sleeps
+	exec 8<&-
+	if [ "$mode" = own ]; then
+		never_looks
+		check "$mode: a slot that sleeps without power can be attached" g attach "$(slot_of 2)"
+		check "$mode: its GPU is ready" state_is 2 ready
+	fi
+	check "$mode: the modules unload" unload || bail_out "the modules stay"
+done
+finish
