@@ -39,6 +39,7 @@
 struct placing {
 	const struct gf_fit_bar *bar;
 	u64 size;
+	u64 align;
 	bool placed;
 	enum gf_fit_which home; /* the window that is sized for it */
 	enum gf_fit_which in; /* the window that it was placed in */
@@ -243,6 +244,14 @@ static u64 bar_size(const struct gf_fit_bar *bar, enum gf_fit_size size)
 	}
 }
 
+/* A window's size is a multiple of what it is aligned to. */
+static u64 bar_align(const struct gf_fit_bar *bar, u64 size)
+{
+	if (!bar->align)
+		return size;
+	return size == bar->size ? bar->align : size & -size;
+}
+
 /* The window of the port that is sized for a BAR. */
 static enum gf_fit_which home_of(const struct gf_fit_own *own, u32 flags)
 {
@@ -256,7 +265,7 @@ static enum gf_fit_which home_of(const struct gf_fit_own *own, u32 flags)
 	return (flags & kind) == kind ? GF_FIT_PREF : GF_FIT_MEM;
 }
 
-/* BARs from the largest to the smallest; equal ones in their order. */
+/* BARs from the one with the largest alignment on; equal ones in their order. */
 static void line_up(struct attempt *try, const struct gf_fit_need *need,
 		    enum gf_fit_size size)
 {
@@ -264,15 +273,17 @@ static void line_up(struct attempt *try, const struct gf_fit_need *need,
 
 	for (i = 0; i < need->nr_bars; i++) {
 		u64 bytes = bar_size(&need->bars[i], size);
+		u64 align = bar_align(&need->bars[i], bytes);
 
 		for (at = try->nr; at; at--) {
-			if (try->bars[at - 1].size >= bytes)
+			if (try->bars[at - 1].align >= align)
 				break;
 			try->bars[at] = try->bars[at - 1];
 		}
 		try->bars[at] = (struct placing){
 			.bar = &need->bars[i],
 			.size = bytes,
+			.align = align,
 			.home = home_of(try->own, need->bars[i].flags),
 		};
 		try->nr++;
@@ -288,19 +299,40 @@ static u32 order_of(u64 size)
 	return order;
 }
 
-static u64 min_align_of(const u64 *aligns, u32 max_order)
+/* A window that is being sized for what it shall hold. */
+struct sizing {
+	u64 sum;
+	u64 aligns[MAX_ORDERS];
+	u32 max_order;
+};
+
+static void add_to_sizing(struct sizing *sizing, u64 size, u64 align)
+{
+	u32 order = order_of(align);
+
+	if (order >= MAX_ORDERS)
+		return;
+	sizing->sum += size;
+	/* What is larger than its alignment does not raise that of the window. */
+	if (size <= align)
+		sizing->aligns[order] += size;
+	if (order > sizing->max_order)
+		sizing->max_order = order;
+}
+
+static u64 min_align_of(const struct sizing *sizing)
 {
 	u64 align = 0, min_align = 0;
 	u32 order;
 
-	for (order = 0; order <= max_order; order++) {
+	for (order = 0; order <= sizing->max_order; order++) {
 		u64 next = 1ULL << (order + MIN_ORDER);
 
 		if (!align)
 			min_align = next;
 		else if (round_to(align + min_align, min_align) < next)
 			min_align = next >> 1;
-		align += aligns[order];
+		align += sizing->aligns[order];
 	}
 	return min_align;
 }
@@ -330,8 +362,8 @@ static bool has_space_above(const struct gf_fit_trial *trial, u32 flags,
 static void size_window(struct attempt *try, enum gf_fit_which which)
 {
 	struct gf_fit_own *own = &try->own[which];
-	u64 sum = 0, aligns[MAX_ORDERS] = {};
-	u32 i, order, max_order = 0;
+	struct sizing sizing = {};
+	u32 i;
 
 	try->sized[which] = 0;
 	if (!own->there || own->assigned)
@@ -339,23 +371,17 @@ static void size_window(struct attempt *try, enum gf_fit_which which)
 	for (i = 0; i < try->nr; i++) {
 		const struct placing *bar = &try->bars[i];
 
-		if (bar->home != which || bar->placed)
-			continue;
-		order = order_of(bar->size);
-		if (order >= MAX_ORDERS)
-			continue;
-		sum += bar->size;
-		aligns[order] += bar->size;
-		if (order > max_order)
-			max_order = order;
+		if (bar->home == which && !bar->placed)
+			add_to_sizing(&sizing, bar->size, bar->align);
 	}
-	try->align[which] = min_align_of(aligns, max_order);
-	try->sized[which] = round_to(larger(sum, own->kept), try->align[which]);
+	try->align[which] = min_align_of(&sizing);
+	try->sized[which] = round_to(larger(sizing.sum, own->kept),
+				     try->align[which]);
 	if (try->sized[which] && try->trial->bus->relaxed &&
 	    !has_space_above(try->trial, own->window.flags, try->sized[which],
 			     try->align[which])) {
-		try->align[which] = 1ULL << (max_order + MIN_ORDER);
-		try->sized[which] = round_to(larger(sum, own->kept),
+		try->align[which] = 1ULL << (sizing.max_order + MIN_ORDER);
+		try->sized[which] = round_to(larger(sizing.sum, own->kept),
 					     1ULL << MIN_ORDER);
 	}
 }
@@ -441,7 +467,7 @@ static u32 place_bars(struct attempt *try)
 			continue;
 		bar->placed = find_room(NULL, placed, nr_placed, windows,
 					nr_windows, bar->bar->flags, bar->size,
-					bar->size, &place, &index);
+					bar->align, &place, &index);
 		if (!bar->placed) {
 			failed += !(bar->bar->flags & GF_FIT_OPTIONAL);
 			continue;
@@ -743,6 +769,55 @@ static void forget_cleared(struct attempt *try)
 			continue;
 		own->kept = own->window.end - own->window.start + 1;
 		own->assigned = false;
+	}
+}
+
+/* The window that a bridge has to have of a kind, 0 for none. */
+static noinline_for_stack
+u64 window_for(const struct gf_fit_need *inner, const struct gf_fit_own *own,
+	       enum gf_fit_which which, enum gf_fit_size size, u64 *align,
+	       u32 *flags)
+{
+	struct sizing sizing = {};
+	u32 i;
+
+	/* Without what is behind it that must have room nobody minds either. */
+	*flags = own[which].window.flags | GF_FIT_OPTIONAL;
+	for (i = 0; i < inner->nr_bars; i++) {
+		const struct gf_fit_bar *bar = &inner->bars[i];
+		u64 bytes = bar_size(bar, size);
+
+		if (home_of(own, bar->flags) != which)
+			continue;
+		add_to_sizing(&sizing, bytes, bar_align(bar, bytes));
+		if (!(bar->flags & GF_FIT_OPTIONAL))
+			*flags &= ~GF_FIT_OPTIONAL;
+	}
+	*align = min_align_of(&sizing);
+	return round_to(sizing.sum, *align);
+}
+
+void gf_fit_wrap(const struct gf_fit_need *inner, u32 pref,
+		 struct gf_fit_need *outer)
+{
+	const struct gf_fit_own own[GF_FIT_WINDOWS] = {
+		[GF_FIT_MEM] = { .there = true },
+		[GF_FIT_PREF] = { .there = pref, .window.flags = pref },
+	};
+	u64 align;
+	u32 i;
+
+	for (i = 0; i < GF_FIT_WINDOWS; i++) {
+		struct gf_fit_bar bar = {};
+
+		bar.min = window_for(inner, own, i, GF_FIT_SIZE_MIN, &align,
+				     &bar.flags);
+		bar.max = window_for(inner, own, i, GF_FIT_SIZE_MAX, &align,
+				     &bar.flags);
+		bar.size = window_for(inner, own, i, GF_FIT_SIZE_NOW,
+				      &bar.align, &bar.flags);
+		if (bar.size && outer->nr_bars < GF_FIT_BARS)
+			outer->bars[outer->nr_bars++] = bar;
 	}
 }
 

@@ -4,12 +4,13 @@
 
 #include "loss.h"
 
+struct gf_functions;
 struct gf_slot;
 struct pci_dev;
 
 bool gf_config_open(struct pci_dev *pdev);
 bool gf_link_is_up(struct pci_dev *port);
-void gf_sight_read(struct gf_slot *slot, struct pci_dev *gpu, u64 serial,
-		   struct gf_sight *sight);
+void gf_sight_read(struct gf_slot *slot, const struct gf_functions *card,
+		   u64 serial, struct gf_sight *sight);
 
 #endif /* GPUFABRIC_SIGHT_H */
