@@ -38,6 +38,7 @@ static void put(const char *name, size_t count)
 	for (; count--; n_slots++) {
 		snprintf(names[n_slots], sizeof(names[n_slots]), "s%zu", n_slots);
 		slots[n_slots] = (struct choose_slot){
+			.gpus = 1,
 			.name = names[n_slots],
 			.id = (uint32_t)n_slots + 1,
 			.kind = gpu->brief,
