@@ -30,9 +30,8 @@
 #endif
 
 #include "fit.h"
+#include "fit_size.h"
 
-#define MIN_ORDER 20 /* windows of bridges are aligned to 1 MiB */
-#define MAX_ORDERS 24 /* the PCI core knows alignments up to 8 TiB */
 #define GIB4 0x100000000ULL
 
 /* A BAR on its way to an address. */
@@ -66,11 +65,6 @@ static u64 larger(u64 a, u64 b)
 static u64 smaller(u64 a, u64 b)
 {
 	return a < b ? a : b;
-}
-
-static u64 round_to(u64 value, u64 align)
-{
-	return (value + align - 1) & ~(align - 1);
 }
 
 static const struct gf_fit_range *moved_window(const struct gf_fit_trial *trial,
@@ -125,7 +119,7 @@ static bool find_place(const struct gf_fit_trial *trial,
 		       u64 high, u64 size, u64 align, u64 *place)
 {
 	u32 nr_taken = trial ? trial->bus->nr_taken : 0, next = 0;
-	u64 start = round_to(low, align);
+	u64 start = gf_fit_round(low, align);
 
 	while (start >= low && start + (size - 1) >= start &&
 	       start + (size - 1) <= high) {
@@ -150,7 +144,7 @@ static bool find_place(const struct gf_fit_trial *trial,
 		}
 		if (other->end + 1 < other->end)
 			break;
-		start = round_to(other->end + 1, align);
+		start = gf_fit_round(other->end + 1, align);
 	}
 	return false;
 }
@@ -232,39 +226,6 @@ static bool find_room(const struct gf_fit_trial *trial,
 				flags, 0, size, align, place, index));
 }
 
-static u64 bar_size(const struct gf_fit_bar *bar, enum gf_fit_size size)
-{
-	switch (size) {
-	case GF_FIT_SIZE_MIN:
-		return bar->min;
-	case GF_FIT_SIZE_MAX:
-		return bar->max;
-	default:
-		return bar->size;
-	}
-}
-
-/* A window's size is a multiple of what it is aligned to. */
-static u64 bar_align(const struct gf_fit_bar *bar, u64 size)
-{
-	if (!bar->align)
-		return size;
-	return size == bar->size ? bar->align : size & -size;
-}
-
-/* The window of the port that is sized for a BAR. */
-static enum gf_fit_which home_of(const struct gf_fit_own *own, u32 flags)
-{
-	const struct gf_fit_own *pref = &own[GF_FIT_PREF];
-	u32 kind = GF_FIT_PREFETCH;
-
-	if (!pref->there)
-		return GF_FIT_MEM;
-	if (pref->window.flags & GF_FIT_WIDE)
-		kind |= GF_FIT_WIDE;
-	return (flags & kind) == kind ? GF_FIT_PREF : GF_FIT_MEM;
-}
-
 /* BARs from the one with the largest alignment on; equal ones in their order. */
 static void line_up(struct attempt *try, const struct gf_fit_need *need,
 		    enum gf_fit_size size)
@@ -272,8 +233,8 @@ static void line_up(struct attempt *try, const struct gf_fit_need *need,
 	u32 i, at;
 
 	for (i = 0; i < need->nr_bars; i++) {
-		u64 bytes = bar_size(&need->bars[i], size);
-		u64 align = bar_align(&need->bars[i], bytes);
+		u64 bytes = gf_fit_bar_size(&need->bars[i], size);
+		u64 align = gf_fit_bar_align(&need->bars[i], bytes);
 
 		for (at = try->nr; at; at--) {
 			if (try->bars[at - 1].align >= align)
@@ -284,57 +245,10 @@ static void line_up(struct attempt *try, const struct gf_fit_need *need,
 			.bar = &need->bars[i],
 			.size = bytes,
 			.align = align,
-			.home = home_of(try->own, need->bars[i].flags),
+			.home = gf_fit_home(try->own, need->bars[i].flags),
 		};
 		try->nr++;
 	}
-}
-
-static u32 order_of(u64 size)
-{
-	u32 order = 0;
-
-	while (order + MIN_ORDER < 63 && 1ULL << (order + MIN_ORDER) < size)
-		order++;
-	return order;
-}
-
-/* A window that is being sized for what it shall hold. */
-struct sizing {
-	u64 sum;
-	u64 aligns[MAX_ORDERS];
-	u32 max_order;
-};
-
-static void add_to_sizing(struct sizing *sizing, u64 size, u64 align)
-{
-	u32 order = order_of(align);
-
-	if (order >= MAX_ORDERS)
-		return;
-	sizing->sum += size;
-	/* What is larger than its alignment does not raise that of the window. */
-	if (size <= align)
-		sizing->aligns[order] += size;
-	if (order > sizing->max_order)
-		sizing->max_order = order;
-}
-
-static u64 min_align_of(const struct sizing *sizing)
-{
-	u64 align = 0, min_align = 0;
-	u32 order;
-
-	for (order = 0; order <= sizing->max_order; order++) {
-		u64 next = 1ULL << (order + MIN_ORDER);
-
-		if (!align)
-			min_align = next;
-		else if (round_to(align + min_align, min_align) < next)
-			min_align = next >> 1;
-		align += sizing->aligns[order];
-	}
-	return min_align;
 }
 
 /* Whether the bridge above has a place for a window with usual alignment. */
@@ -362,7 +276,7 @@ static bool has_space_above(const struct gf_fit_trial *trial, u32 flags,
 static void size_window(struct attempt *try, enum gf_fit_which which)
 {
 	struct gf_fit_own *own = &try->own[which];
-	struct sizing sizing = {};
+	struct gf_fit_sizing sizing = {};
 	u32 i;
 
 	try->sized[which] = 0;
@@ -372,17 +286,17 @@ static void size_window(struct attempt *try, enum gf_fit_which which)
 		const struct placing *bar = &try->bars[i];
 
 		if (bar->home == which && !bar->placed)
-			add_to_sizing(&sizing, bar->size, bar->align);
+			gf_fit_add(&sizing, bar->size, bar->align);
 	}
-	try->align[which] = min_align_of(&sizing);
-	try->sized[which] = round_to(larger(sizing.sum, own->kept),
+	try->align[which] = gf_fit_min_align(&sizing);
+	try->sized[which] = gf_fit_round(larger(sizing.sum, own->kept),
 				     try->align[which]);
 	if (try->sized[which] && try->trial->bus->relaxed &&
 	    !has_space_above(try->trial, own->window.flags, try->sized[which],
 			     try->align[which])) {
-		try->align[which] = 1ULL << (sizing.max_order + MIN_ORDER);
-		try->sized[which] = round_to(larger(sizing.sum, own->kept),
-					     1ULL << MIN_ORDER);
+		try->align[which] = 1ULL << (sizing.max_order + GF_FIT_MIN_ORDER);
+		try->sized[which] = gf_fit_round(larger(sizing.sum, own->kept),
+					     1ULL << GF_FIT_MIN_ORDER);
 	}
 }
 
@@ -611,12 +525,12 @@ u64 largest_free(const struct attempt *try, enum gf_fit_which which)
 	u32 index;
 
 	/* By halves, from the largest power of two that fits anywhere. */
-	for (size = 1ULL << 62; size >= 1ULL << MIN_ORDER; size >>= 1) {
+	for (size = 1ULL << 62; size >= 1ULL << GF_FIT_MIN_ORDER; size >>= 1) {
 		u64 more = best + size;
 
 		if (find_room(trial, trial->moved, trial->nr_moved,
 			      trial->bus->windows, trial->bus->nr_windows,
-			      flags, more, 1ULL << MIN_ORDER, &place, &index))
+			      flags, more, 1ULL << GF_FIT_MIN_ORDER, &place, &index))
 			best = more;
 	}
 	return best;
@@ -769,55 +683,6 @@ static void forget_cleared(struct attempt *try)
 			continue;
 		own->kept = own->window.end - own->window.start + 1;
 		own->assigned = false;
-	}
-}
-
-/* The window that a bridge has to have of a kind, 0 for none. */
-static noinline_for_stack
-u64 window_for(const struct gf_fit_need *inner, const struct gf_fit_own *own,
-	       enum gf_fit_which which, enum gf_fit_size size, u64 *align,
-	       u32 *flags)
-{
-	struct sizing sizing = {};
-	u32 i;
-
-	/* Without what is behind it that must have room nobody minds either. */
-	*flags = own[which].window.flags | GF_FIT_OPTIONAL;
-	for (i = 0; i < inner->nr_bars; i++) {
-		const struct gf_fit_bar *bar = &inner->bars[i];
-		u64 bytes = bar_size(bar, size);
-
-		if (home_of(own, bar->flags) != which)
-			continue;
-		add_to_sizing(&sizing, bytes, bar_align(bar, bytes));
-		if (!(bar->flags & GF_FIT_OPTIONAL))
-			*flags &= ~GF_FIT_OPTIONAL;
-	}
-	*align = min_align_of(&sizing);
-	return round_to(sizing.sum, *align);
-}
-
-void gf_fit_wrap(const struct gf_fit_need *inner, u32 pref,
-		 struct gf_fit_need *outer)
-{
-	const struct gf_fit_own own[GF_FIT_WINDOWS] = {
-		[GF_FIT_MEM] = { .there = true },
-		[GF_FIT_PREF] = { .there = pref, .window.flags = pref },
-	};
-	u64 align;
-	u32 i;
-
-	for (i = 0; i < GF_FIT_WINDOWS; i++) {
-		struct gf_fit_bar bar = {};
-
-		bar.min = window_for(inner, own, i, GF_FIT_SIZE_MIN, &align,
-				     &bar.flags);
-		bar.max = window_for(inner, own, i, GF_FIT_SIZE_MAX, &align,
-				     &bar.flags);
-		bar.size = window_for(inner, own, i, GF_FIT_SIZE_NOW,
-				      &bar.align, &bar.flags);
-		if (bar.size && outer->nr_bars < GF_FIT_BARS)
-			outer->bars[outer->nr_bars++] = bar;
 	}
 }
 

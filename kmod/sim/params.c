@@ -178,7 +178,8 @@ static const char *parse_options(struct span rest, struct sim_card_spec *spec)
 		else if (span_is(&option, "nohp"))
 			spec->nohp = true;
 		else if (!parse_switch(&option, spec))
-			return "an option is one of on, off, audio, bridge, sriov, switch, dual, chassis, nohp";
+			return "an option is one of on, off, audio, bridge, sriov, "
+			       "switch, dual, chassis, nohp";
 	}
 	return NULL;
 }

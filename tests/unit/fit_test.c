@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: kmod/fit.c
+// sources: kmod/fit.c kmod/fit_size.c
 /*
  * Whether a GPU fits: what is known to hold, and random fabrics against the PCI
  * core in small. That one has resources with parents, tries, fails, gives up and
