@@ -10,9 +10,8 @@
  * another composition, wide and fast links, windows that need not move, certain
  * identities, the smallest GPU that does, the least left over for large groups.
  *
- * Wants can overlap ("2 of any and 1 h100"), so GPUs are assigned by
- * augmenting paths: when an assignment exists it is found. The GPUs of one card are had
- * together alone; slots that an assignment can do without are dropped again.
+ * GPUs are assigned to wants by match.c. Those of one card are had together alone; slots
+ * that an assignment can do without are dropped again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include "choose/choose.h"
 #include "choose/explain.h"
+#include "choose/match.h"
 #include "lib/text.h"
 #include "lib/topo.h"
 
@@ -181,85 +181,20 @@ static size_t wanted_count(const struct chooser *c)
 	return count_wants(c->wants, c->n_wants);
 }
 
-/**
- * struct matching - assignment of wanted units to GPUs
- * @c: the run
- * @order: slots in the order in which they are tried, once for each of their GPUs
- * @n: how many
- * @unit_of: unit that a GPU serves, NONE for none
- * @want_of: want that a unit belongs to
- * @seen: GPUs that the present search has visited
- */
-struct matching {
-	const struct chooser *c;
-	const size_t *order;
-	size_t n;
-	size_t *unit_of;
-	size_t *want_of;
-	bool *seen;
-};
-
-static bool assign(struct matching *m, size_t unit)
-{
-	size_t want = m->want_of[unit], i;
-
-	/* Free slots first: moving others about is the exception. */
-	for (i = 0; i < m->n; i++) {
-		if (m->unit_of[i] != NONE || !takes(m->c, want, m->order[i]))
-			continue;
-		m->unit_of[i] = unit;
-		return true;
-	}
-	for (i = 0; i < m->n; i++) {
-		if (m->seen[i] || m->unit_of[i] == NONE || !takes(m->c, want, m->order[i]))
-			continue;
-		m->seen[i] = true;
-		/* Units of one want are alike: moving one for another gains nothing. */
-		if (m->want_of[m->unit_of[i]] != want && assign(m, m->unit_of[i])) {
-			m->unit_of[i] = unit;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Assign all units to slots of @order; @picked gets the slots. Returns success. */
+/* Assign all wanted units to slots of @order; @picked gets the slots. Returns success. */
 static bool match(const struct chooser *c, const size_t *order, size_t n, size_t *picked,
 		  size_t *n_picked)
 {
-	size_t total = wanted_count(c), units = 0, w, i;
-	struct matching m = { .c = c, .order = order, .n = n };
-	bool good = total <= n;
-	int any;
+	const struct match match = {
+		.takes = c->takes,
+		.n_slots = c->n,
+		.wants = c->wants,
+		.n_wants = c->n_wants,
+		.order = order,
+		.n = n,
+	};
 
-	m.unit_of = mem_zalloc(n, sizeof(size_t));
-	m.want_of = mem_zalloc(total, sizeof(size_t));
-	m.seen = mem_zalloc(n, sizeof(bool));
-	for (i = 0; i < n; i++)
-		m.unit_of[i] = NONE;
-
-	/* The choosy ones first, "any" last. */
-	for (any = 0; any < 2; any++) {
-		for (w = 0; w < c->n_wants && good; w++) {
-			if ((!c->wants[w].word && !c->wants[w].kind) != any)
-				continue;
-			for (i = 0; i < c->wants[w].count && good; i++) {
-				m.want_of[units] = w;
-				memset(m.seen, 0, n * sizeof(bool));
-				good = assign(&m, units++);
-			}
-		}
-	}
-	*n_picked = 0;
-	/* The GPUs of a slot stand together. */
-	for (i = 0; i < n && good; i++)
-		if (m.unit_of[i] != NONE &&
-		    (!*n_picked || picked[*n_picked - 1] != order[i]))
-			picked[(*n_picked)++] = order[i];
-	free(m.unit_of);
-	free(m.want_of);
-	free(m.seen);
-	return good;
+	return match_wants(&match, picked, n_picked);
 }
 
 /* The first slot of each switch, NUMA node, kind or group of peers among the picked. */

@@ -129,7 +129,7 @@ static void add_other_kinds(const struct session *session, struct plan_instance 
 
 /* The GPUs of a slot, in their pool. */
 static uint32_t add_gpus(const struct session *session, const struct gf_slot *slot,
-			struct plan_instance *in)
+			 struct plan_instance *in)
 {
 	uint32_t sw = switch_of(session, slot, in), kind = kind_of(session, slot, in), q;
 	uint32_t gpus = identity_count(&session->knowledge, slot);

@@ -43,6 +43,7 @@ static void print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
 		identity_of(knowledge, &fabric->slots[i], &identity);
 		render_slot_warnings(ctx->out, &fabric->slots[i], &identity);
 	}
+	render_chassis(ctx->out, fabric, fabric->slots, fabric->n_slots);
 	render_unmanaged(ctx->out, fabric->slots, fabric->n_slots);
 	if (fabric->n_compositions) {
 		out_line(ctx->out, "%s", "");

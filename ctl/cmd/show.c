@@ -282,6 +282,7 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 	if (slot->last_operation.id)
 		render_operation(t, "last_operation", &slot->last_operation);
 	render_slot_warnings(session->ctx->out, slot, &identity);
+	render_chassis(session->ctx->out, &session->fabric, slot, 1);
 	render_unmanaged(session->ctx->out, slot, 1);
 }
 

@@ -11,8 +11,8 @@
  *	4-*	10de:26b9
  *	5-1	a16	4
  *
- * A number is for cards with several GPUs. A declaration is a claim, not a fact: it is shown as such and the module
- * is told to verify it after power-on.
+ * A number is for cards with several GPUs. A declaration is a claim, not a fact: it is
+ * shown as such and the module is told to verify it after power-on.
  */
 #include <errno.h>
 #include <fnmatch.h>

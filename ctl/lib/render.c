@@ -316,15 +316,36 @@ void render_unmanaged(struct out *out, const struct gf_slot *slots, size_t n)
 	free(names.text);
 }
 
+/* Whether slots behind the switch in a slot are managed: then it is a chassis for sure. */
+static bool has_managed(const struct gf_fabric *fabric, const struct gf_slot *slot)
+{
+	size_t i, j;
+
+	for (i = 0; i < slot->n_functions; i++)
+		for (j = 0; j < fabric->n_switches; j++)
+			if (slot->functions[i].address && fabric->switches[j].address &&
+			    !strcmp(slot->functions[i].address, fabric->switches[j].address))
+				return true;
+	return false;
+}
+
+void render_chassis(struct out *out, const struct gf_fabric *fabric, const struct gf_slot *slots,
+		    size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (slots[i].flags & GPUFABRIC_SLOT_FLAG_CHASSIS &&
+		    !has_managed(fabric, &slots[i]))
+			out_note(out, "warnings", "! ",
+				 "%s: holds a switch with slots, which is left alone; if it is a card, load the module with cards=%s",
+				 slots[i].name, slots[i].address);
+}
+
 void render_slot_warnings(struct out *out, const struct gf_slot *slot,
 			  const struct identity *identity)
 {
 	char need[TEXT_QUANTITY], room[TEXT_QUANTITY], driver[64];
-
-	if (slot->flags & GPUFABRIC_SLOT_FLAG_CHASSIS)
-		out_note(out, "warnings", "! ",
-			 "%s: holds a switch with slots of its own, which is left alone; if it is a card, load the module with cards=%s",
-			 slot->name, slot->address);
 
 	warn_state(out, slot);
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)

@@ -57,5 +57,17 @@ is "$(all_slots)" "10 12 13 14 15" "to the same slots"
 is "$(states 10 13)" "off off" "what it left off is off"
 check "both are attached" gpuctl attach 10 13
 is "$(all_slots) $(states 10 12 13 14 15)" "10 12 13 14 15 ready empty ready ready ready" "and all are ready"
+
+# --- the admin says that the chassis is a card: it goes with the slots of pciehp inside -------------
+port=$(of 12 .port)
+check "the module goes" wait_for 10 rmmod gpufabric
+check "and comes, with a word on slot 12" modprobe gpufabric "cards=$port"
+is "$(all_slots) $(states 12) $(of 12 .gpus)" "10 12 15 ready 2" "it holds a card with two GPUs"
+for i in 1 2 3; do
+	check "$i: the card is detached" gpuctl detach 12
+	is "$(states 10 12 15)" "ready off ready" "$i: it is off, and nothing else"
+	check "$i: and attached" gpuctl attach 12
+	is "$(states 12) $(of 12 .gpus)" "ready 2" "$i: with both GPUs"
+done
 check "the module unloads" wait_for 10 rmmod gpufabric
 finish

@@ -125,6 +125,7 @@ in_mode()
 	check "$mode: and comes, with a word on these" modprobe gpufabric "bare_ports=$inner"
 	is "$(states "${inner%,*}" "${inner#*,}") $(of 2 '.flags | join(" ")')" "ready ready foreign chassis" \
 		"$mode: each GPU belongs to the nearest slot above it"
+	is "$(gpuctl list | grep -c "cards=")" 0 "$mode: that is no card, and nobody asks"
 	check "$mode: one is detached" gpuctl detach "${inner%,*}"
 	is "$(states "${inner%,*}" "${inner#*,}") $(powered 2)" "off ready 1" "$mode: the other is as it was"
 	check "$mode: it is attached" gpuctl attach "${inner%,*}"
@@ -134,6 +135,40 @@ in_mode()
 in_mode own
 in_mode pciehp
 
+# --- windows that are just large enough ----------------------------------------------------------
+# A window is a multiple of half of the largest BAR in it, and each bridge has one: 96 GiB for
+# a BAR of 64 GiB and a small one, and two of those for two GPUs.
+added=/sys/kernel/config/gpufabric_sim/switches/a
+
+describe()
+{
+	mkdir $added && echo 2 >$added/slots && echo 327680 >$added/window || return
+	mkdir $added/0 && echo "l40s switch" >$added/0/model && echo 98304 >$added/0/window || return
+	mkdir $added/1 && echo "l40s dual" >$added/1/model && echo 196608 >$added/1/window || return
+	echo 1 >$added/enabled
+}
+
+needs() { gpuctl -j show "$1" | jq -r '.. | objects | select(.verdict_need) | "\(.verdict) \(.verdict_need / 1073741824)"'; }
+judged() { [ -n "$(needs "$1")" ]; }
+
+mode=own
+check "tight: the simulator loads" modprobe gpufabric_sim mode=own switches=1 slots=1 gpus=0.0:none buses=4 latency_ms=20 ||
+	bail_out "no simulator"
+check "tight: a switch with such windows" describe
+check "tight: the module loads" modprobe gpufabric
+tight=("sim$(cat $added/index)-0" "sim$(cat $added/index)-1")
+is "$(states "${tight[@]}")" "ready ready" "tight: both cards are ready"
+check "tight: they are detached" gpuctl detach "${tight[@]}"
+for slot in "${tight[@]}"; do
+	check "tight: $slot is judged" wait_for 10 judged "$slot"
+done
+is "$(needs "${tight[0]}") $(needs "${tight[1]}")" "fits 96 fits 192" "tight: they are said to fit, with nothing to spare"
+check "tight: they are attached" gpuctl attach "${tight[@]}"
+is "$(states "${tight[@]}")" "ready ready" "tight: and are ready"
+check "tight: the module goes" wait_for 10 rmmod gpufabric
+check "tight: the switch goes" rmdir $added/0 $added/1 $added
+check "tight: the simulator goes" wait_for 10 rmmod gpufabric_sim
+
 # --- ports that nobody drives ---------------------------------------------------------------------
 mode=bare
 check "bare: the modules load" load bare switches=1 slots=6 latency_ms=20 buses=4 gpus=0.0:l40s:switch,0.3:l40s ||
@@ -141,6 +176,10 @@ check "bare: the modules load" load bare switches=1 slots=6 latency_ms=20 buses=
 is "$(gpuctl -j list | jq '.slots | length')" 6 "bare: ports inside a card are no slots either"
 slot=$(gpuctl -j list | jq -r '.slots[0].slot')
 is "$(states "$slot")" ready "bare: the GPU is ready"
+check "bare: it is detached" gpuctl detach "$slot"
+is "$(states "$slot")" off "bare: and off"
+check "bare: it is attached" gpuctl attach "$slot"
+is "$(states "$slot")" ready "bare: and ready, with its switch"
 follow
 check "bare: its link blinks" knob 0 surprise "blink 50"
 check "bare: its bridges were reset, and nobody restores them" seen " slot-changed $slot ready fault"
