@@ -290,13 +290,14 @@ static void size_window(struct attempt *try, enum gf_fit_which which)
 	}
 	try->align[which] = gf_fit_min_align(&sizing);
 	try->sized[which] = gf_fit_round(larger(sizing.sum, own->kept),
-				     try->align[which]);
+					 try->align[which]);
 	if (try->sized[which] && try->trial->bus->relaxed &&
 	    !has_space_above(try->trial, own->window.flags, try->sized[which],
 			     try->align[which])) {
-		try->align[which] = 1ULL << (sizing.max_order + GF_FIT_MIN_ORDER);
+		try->align[which] =
+			1ULL << (sizing.max_order + GF_FIT_MIN_ORDER);
 		try->sized[which] = gf_fit_round(larger(sizing.sum, own->kept),
-					     1ULL << GF_FIT_MIN_ORDER);
+						 1ULL << GF_FIT_MIN_ORDER);
 	}
 }
 

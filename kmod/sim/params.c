@@ -162,6 +162,9 @@ static bool parse_switch(const struct span *word, struct sim_card_spec *spec)
 
 static const char *parse_options(struct span rest, struct sim_card_spec *spec)
 {
+	static const char wrong[] =
+		"an option is one of on, off, audio, bridge, sriov, switch, dual, chassis, nohp";
+
 	while (span_len(&rest)) {
 		struct span option = span_take(&rest, ':');
 
@@ -178,8 +181,7 @@ static const char *parse_options(struct span rest, struct sim_card_spec *spec)
 		else if (span_is(&option, "nohp"))
 			spec->nohp = true;
 		else if (!parse_switch(&option, spec))
-			return "an option is one of on, off, audio, bridge, sriov, "
-			       "switch, dual, chassis, nohp";
+			return wrong;
 	}
 	return NULL;
 }
