@@ -91,7 +91,7 @@ static int add_functions(struct gf_slot *slot)
 		return -ENODEV;
 	if (!pci_scan_slot(bus, PCI_DEVFN(0, 0)))
 		return list_empty(&bus->devices) ? -ENODEV : 0;
-	functions = gf_functions_get(bus);
+	functions = gf_functions_on(bus);
 	if (!functions)
 		return -ENOMEM;
 	for (i = 0; i < functions->count; i++) {
@@ -111,7 +111,7 @@ static int add_functions(struct gf_slot *slot)
  */
 static int remove_functions(struct pci_bus *bus)
 {
-	struct gf_functions *functions = gf_functions_get(bus);
+	struct gf_functions *functions = gf_functions_on(bus);
 	unsigned int i;
 
 	if (!functions)

@@ -251,6 +251,7 @@ static int fill_identity(struct sk_buff *skb,
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_SUBSYSTEM_DEVICE,
 			   identity->subsystem_device) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_CLASS, identity->class) ||
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_GPUS, identity->gpus) ||
 	       (identity->serial &&
 		put_u64(skb, GPUFABRIC_A_SLOT_SERIAL, identity->serial,
 			GPUFABRIC_A_SLOT_PAD));

@@ -30,15 +30,15 @@
 #endif
 
 #include "fit.h"
+#include "fit_size.h"
 
-#define MIN_ORDER 20 /* windows of bridges are aligned to 1 MiB */
-#define MAX_ORDERS 24 /* the PCI core knows alignments up to 8 TiB */
 #define GIB4 0x100000000ULL
 
 /* A BAR on its way to an address. */
 struct placing {
 	const struct gf_fit_bar *bar;
 	u64 size;
+	u64 align;
 	bool placed;
 	enum gf_fit_which home; /* the window that is sized for it */
 	enum gf_fit_which in; /* the window that it was placed in */
@@ -65,11 +65,6 @@ static u64 larger(u64 a, u64 b)
 static u64 smaller(u64 a, u64 b)
 {
 	return a < b ? a : b;
-}
-
-static u64 round_to(u64 value, u64 align)
-{
-	return (value + align - 1) & ~(align - 1);
 }
 
 static const struct gf_fit_range *moved_window(const struct gf_fit_trial *trial,
@@ -124,7 +119,7 @@ static bool find_place(const struct gf_fit_trial *trial,
 		       u64 high, u64 size, u64 align, u64 *place)
 {
 	u32 nr_taken = trial ? trial->bus->nr_taken : 0, next = 0;
-	u64 start = round_to(low, align);
+	u64 start = gf_fit_round(low, align);
 
 	while (start >= low && start + (size - 1) >= start &&
 	       start + (size - 1) <= high) {
@@ -149,7 +144,7 @@ static bool find_place(const struct gf_fit_trial *trial,
 		}
 		if (other->end + 1 < other->end)
 			break;
-		start = round_to(other->end + 1, align);
+		start = gf_fit_round(other->end + 1, align);
 	}
 	return false;
 }
@@ -231,78 +226,29 @@ static bool find_room(const struct gf_fit_trial *trial,
 				flags, 0, size, align, place, index));
 }
 
-static u64 bar_size(const struct gf_fit_bar *bar, enum gf_fit_size size)
-{
-	switch (size) {
-	case GF_FIT_SIZE_MIN:
-		return bar->min;
-	case GF_FIT_SIZE_MAX:
-		return bar->max;
-	default:
-		return bar->size;
-	}
-}
-
-/* The window of the port that is sized for a BAR. */
-static enum gf_fit_which home_of(const struct gf_fit_own *own, u32 flags)
-{
-	const struct gf_fit_own *pref = &own[GF_FIT_PREF];
-	u32 kind = GF_FIT_PREFETCH;
-
-	if (!pref->there)
-		return GF_FIT_MEM;
-	if (pref->window.flags & GF_FIT_WIDE)
-		kind |= GF_FIT_WIDE;
-	return (flags & kind) == kind ? GF_FIT_PREF : GF_FIT_MEM;
-}
-
-/* BARs from the largest to the smallest; equal ones in their order. */
+/* BARs from the one with the largest alignment on; equal ones in their order. */
 static void line_up(struct attempt *try, const struct gf_fit_need *need,
 		    enum gf_fit_size size)
 {
 	u32 i, at;
 
 	for (i = 0; i < need->nr_bars; i++) {
-		u64 bytes = bar_size(&need->bars[i], size);
+		u64 bytes = gf_fit_bar_size(&need->bars[i], size);
+		u64 align = gf_fit_bar_align(&need->bars[i], bytes);
 
 		for (at = try->nr; at; at--) {
-			if (try->bars[at - 1].size >= bytes)
+			if (try->bars[at - 1].align >= align)
 				break;
 			try->bars[at] = try->bars[at - 1];
 		}
 		try->bars[at] = (struct placing){
 			.bar = &need->bars[i],
 			.size = bytes,
-			.home = home_of(try->own, need->bars[i].flags),
+			.align = align,
+			.home = gf_fit_home(try->own, need->bars[i].flags),
 		};
 		try->nr++;
 	}
-}
-
-static u32 order_of(u64 size)
-{
-	u32 order = 0;
-
-	while (order + MIN_ORDER < 63 && 1ULL << (order + MIN_ORDER) < size)
-		order++;
-	return order;
-}
-
-static u64 min_align_of(const u64 *aligns, u32 max_order)
-{
-	u64 align = 0, min_align = 0;
-	u32 order;
-
-	for (order = 0; order <= max_order; order++) {
-		u64 next = 1ULL << (order + MIN_ORDER);
-
-		if (!align)
-			min_align = next;
-		else if (round_to(align + min_align, min_align) < next)
-			min_align = next >> 1;
-		align += aligns[order];
-	}
-	return min_align;
 }
 
 /* Whether the bridge above has a place for a window with usual alignment. */
@@ -330,8 +276,8 @@ static bool has_space_above(const struct gf_fit_trial *trial, u32 flags,
 static void size_window(struct attempt *try, enum gf_fit_which which)
 {
 	struct gf_fit_own *own = &try->own[which];
-	u64 sum = 0, aligns[MAX_ORDERS] = {};
-	u32 i, order, max_order = 0;
+	struct gf_fit_sizing sizing = {};
+	u32 i;
 
 	try->sized[which] = 0;
 	if (!own->there || own->assigned)
@@ -339,24 +285,19 @@ static void size_window(struct attempt *try, enum gf_fit_which which)
 	for (i = 0; i < try->nr; i++) {
 		const struct placing *bar = &try->bars[i];
 
-		if (bar->home != which || bar->placed)
-			continue;
-		order = order_of(bar->size);
-		if (order >= MAX_ORDERS)
-			continue;
-		sum += bar->size;
-		aligns[order] += bar->size;
-		if (order > max_order)
-			max_order = order;
+		if (bar->home == which && !bar->placed)
+			gf_fit_add(&sizing, bar->size, bar->align);
 	}
-	try->align[which] = min_align_of(aligns, max_order);
-	try->sized[which] = round_to(larger(sum, own->kept), try->align[which]);
+	try->align[which] = gf_fit_min_align(&sizing);
+	try->sized[which] = gf_fit_round(larger(sizing.sum, own->kept),
+					 try->align[which]);
 	if (try->sized[which] && try->trial->bus->relaxed &&
 	    !has_space_above(try->trial, own->window.flags, try->sized[which],
 			     try->align[which])) {
-		try->align[which] = 1ULL << (max_order + MIN_ORDER);
-		try->sized[which] = round_to(larger(sum, own->kept),
-					     1ULL << MIN_ORDER);
+		try->align[which] =
+			1ULL << (sizing.max_order + GF_FIT_MIN_ORDER);
+		try->sized[which] = gf_fit_round(larger(sizing.sum, own->kept),
+						 1ULL << GF_FIT_MIN_ORDER);
 	}
 }
 
@@ -441,7 +382,7 @@ static u32 place_bars(struct attempt *try)
 			continue;
 		bar->placed = find_room(NULL, placed, nr_placed, windows,
 					nr_windows, bar->bar->flags, bar->size,
-					bar->size, &place, &index);
+					bar->align, &place, &index);
 		if (!bar->placed) {
 			failed += !(bar->bar->flags & GF_FIT_OPTIONAL);
 			continue;
@@ -585,12 +526,12 @@ u64 largest_free(const struct attempt *try, enum gf_fit_which which)
 	u32 index;
 
 	/* By halves, from the largest power of two that fits anywhere. */
-	for (size = 1ULL << 62; size >= 1ULL << MIN_ORDER; size >>= 1) {
+	for (size = 1ULL << 62; size >= 1ULL << GF_FIT_MIN_ORDER; size >>= 1) {
 		u64 more = best + size;
 
 		if (find_room(trial, trial->moved, trial->nr_moved,
 			      trial->bus->windows, trial->bus->nr_windows,
-			      flags, more, 1ULL << MIN_ORDER, &place, &index))
+			      flags, more, 1ULL << GF_FIT_MIN_ORDER, &place, &index))
 			best = more;
 	}
 	return best;

@@ -116,14 +116,17 @@ struct gf_fit_bus {
 };
 
 /**
- * struct gf_fit_bar - a BAR that a GPU comes with
+ * struct gf_fit_bar - a BAR that a GPU comes with, or a window of a bridge on its
+ *	card
  * @size: in bytes, as it is after power-on
+ * @align: of a window of @size: what it is aligned to; 0 for a BAR
  * @min: smallest size that it can be set to, @size where it cannot
  * @max: largest one
  * @flags: GF_FIT_*
  */
 struct gf_fit_bar {
 	u64 size;
+	u64 align;
 	u64 min;
 	u64 max;
 	u32 flags;
@@ -132,7 +135,8 @@ struct gf_fit_bar {
 /**
  * struct gf_fit_need - what a GPU needs
  * @nr_bars: number of BARs, 0 when nothing is known
- * @bars: the BARs of all its functions, in the order of the PCI core
+ * @bars: the BARs of all its functions on one bus, and windows for what is behind
+ *	bridges there, in the order of the PCI core
  * @buses: bus numbers beyond the one that it is on
  */
 struct gf_fit_need {
@@ -190,6 +194,14 @@ struct gf_fit_trial {
 	bool cleared[GF_FIT_WINDOWS];
 	bool lost[GF_FIT_WINDOWS];
 };
+
+/*
+ * Add to @outer what a bridge asks of its bus for what is behind it, @inner. @pref
+ * says what its prefetchable window can hold: GF_FIT_PREFETCH, GF_FIT_WIDE, 0 for
+ * none. Bus numbers are the caller's business. Pure.
+ */
+void gf_fit_wrap(const struct gf_fit_need *inner, u32 pref,
+		 struct gf_fit_need *outer);
 
 /*
  * Judge one GPU more. Pure. Where the verdict is not that it cannot be, what

@@ -11,6 +11,9 @@
  * neither the registration of a slot nor a card put in without power is
  * announced to anyone.
  *
+ * Ports inside a card (card.c) are never slots: what is behind them belongs to the
+ * slot that the card is in.
+ *
  * A reference on a PCI slot is dropped with pci_destroy_slot() alone: a last
  * kobject_put() elsewhere would unlink it without the PCI core's lock.
  */
@@ -27,6 +30,7 @@
 #include "rescan.h"
 #include "sight.h"
 #include "slot.h"
+#include "walk.h"
 
 static unsigned int poll_ms = 1000;
 
@@ -57,6 +61,10 @@ static char *bare_ports = "";
 module_param(bare_ports, charp, 0444);
 MODULE_PARM_DESC(bare_ports, "Manage these ports without a hot-plug controller too, by their links: PCI addresses such as 0000:c1:04.0, separated by commas, or all (default none)");
 
+static char *cards = "";
+module_param(cards, charp, 0444);
+MODULE_PARM_DESC(cards, "Slots, by the PCI addresses of their ports, that hold a card although its switch looks like that of a chassis, separated by commas (default none)");
+
 static void scan_run(struct work_struct *work);
 static void poll_run(struct work_struct *work);
 
@@ -81,11 +89,6 @@ static bool is_our_port(struct pci_dev *port)
 	type = pci_pcie_type(port);
 	return type == PCI_EXP_TYPE_DOWNSTREAM ||
 	       (root_ports && type == PCI_EXP_TYPE_ROOT_PORT);
-}
-
-static bool is_ours(const struct pci_slot *pci_slot)
-{
-	return pci_slot->hotplug && is_our_port(pci_slot->bus->self);
 }
 
 /* Whether a slot driver has a slot on this bus. */
@@ -141,6 +144,20 @@ static bool all_bare(void)
 	return !strcmp(bare_ports, "all");
 }
 
+static int check_list(const char *name, const char *list)
+{
+	struct gf_address address;
+
+	while (*list) {
+		if (!next_address(&list, &address)) {
+			pr_err("gpufabric: %s: \"%s\" does not begin with a PCI address such as 0000:c1:04.0\n",
+			       name, list);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
 /**
  * gf_inventory_check() - whether the parameters make sense
  *
@@ -148,29 +165,14 @@ static bool all_bare(void)
  */
 int gf_inventory_check(void)
 {
-	const char *list = bare_ports;
-	struct gf_address address;
-
-	if (all_bare())
-		return 0;
-	while (*list) {
-		if (!next_address(&list, &address)) {
-			pr_err("gpufabric: bare_ports: \"%s\" does not begin with a PCI address such as 0000:c1:04.0\n",
-			       list);
-			return -EINVAL;
-		}
-	}
-	return 0;
+	return check_list("cards", cards) ?:
+	       all_bare() ? 0 : check_list("bare_ports", bare_ports);
 }
 
-/* Whether the admin wants a port that nobody drives. */
-static bool is_chosen(struct pci_dev *port)
+static bool is_listed(struct pci_dev *port, const char *list)
 {
-	const char *list = bare_ports;
 	struct gf_address address;
 
-	if (all_bare())
-		return true;
 	while (*list && next_address(&list, &address)) {
 		if (address.domain == pci_domain_nr(port->bus) &&
 		    address.bus == port->bus->number &&
@@ -178,6 +180,60 @@ static bool is_chosen(struct pci_dev *port)
 			return true;
 	}
 	return false;
+}
+
+/* Whether the admin wants a port that nobody drives. */
+static bool is_chosen(struct pci_dev *port)
+{
+	return all_bare() || is_listed(port, bare_ports);
+}
+
+/**
+ * gf_inventory_is_card() - whether the admin says that there is a card in a slot
+ * @port: the slot's port
+ */
+bool gf_inventory_is_card(struct pci_dev *port)
+{
+	return is_listed(port, cards);
+}
+
+/* Whether there is, or will be, a slot of ours at a port, wherever that is. */
+static bool has_slot(struct pci_dev *port)
+{
+	const struct pci_bus *below = READ_ONCE(port->subordinate);
+
+	return is_our_port(port) &&
+	       (is_chosen(port) || (below && has_slot_driver(below)));
+}
+
+/*
+ * Whether a port is inside the card of a slot above. A bus keeps the bridge above
+ * it, and that one its own, so this needs no lock.
+ */
+static bool is_in_card(struct pci_dev *port)
+{
+	bool card = true, chosen = true;
+	struct gf_card_switch sw;
+	struct pci_dev *upstream;
+
+	while ((upstream = port->bus->self) && pci_is_pcie(upstream) &&
+	       pci_pcie_type(upstream) == PCI_EXP_TYPE_UPSTREAM) {
+		gf_walk_switch(port->bus, &sw);
+		card &= gf_card_has(&sw, false);
+		chosen &= gf_card_has(&sw, true);
+		port = pci_upstream_bridge(upstream);
+		if (!port)
+			break;
+		if (has_slot(port))
+			return gf_inventory_is_card(port) ? chosen : card;
+	}
+	return false;
+}
+
+static bool is_ours(const struct pci_slot *pci_slot)
+{
+	return pci_slot->hotplug && is_our_port(pci_slot->bus->self) &&
+	       !is_in_card(pci_slot->bus->self);
 }
 
 /*
@@ -190,7 +246,7 @@ static bool is_bare(struct pci_dev *port)
 	       is_chosen(port) &&
 	       port->subordinate && device_is_registered(&port->dev) &&
 	       !gf_notify_knows_port(port) &&
-	       !has_slot_driver(port->subordinate);
+	       !has_slot_driver(port->subordinate) && !is_in_card(port);
 }
 
 /**

@@ -36,7 +36,7 @@ static DEFINE_HASHTABLE(gf_ports, GF_HASH_BITS);
 /**
  * struct gf_seen - BARs of a function as it appeared
  * @list: in &gf_slot.seen
- * @devfn: which function
+ * @pdev: which function; compared, never followed
  * @size: size of each BAR and of the expansion ROM in bytes
  * @flags: GF_FIT_* of each
  *
@@ -45,7 +45,7 @@ static DEFINE_HASHTABLE(gf_ports, GF_HASH_BITS);
  */
 struct gf_seen {
 	struct list_head list;
-	unsigned int devfn;
+	const struct pci_dev *pdev;
 	u64 size[GF_SEEN];
 	u32 flags[GF_SEEN];
 };
@@ -62,13 +62,27 @@ static struct gf_slot *slot_of_port(const struct pci_dev *port)
 	return NULL;
 }
 
-static struct gf_seen *seen_of(struct gf_slot *slot, unsigned int devfn)
+/* The nearest slot above a function: the one whose card it is part of. */
+static struct gf_slot *slot_above(const struct pci_dev *pdev)
+{
+	const struct pci_bus *bus;
+	struct gf_slot *slot;
+
+	for (bus = pdev->bus; bus && bus->self; bus = bus->parent) {
+		slot = slot_of_port(bus->self);
+		if (slot)
+			return slot;
+	}
+	return NULL;
+}
+
+static struct gf_seen *seen_of(struct gf_slot *slot, const struct pci_dev *pdev)
 {
 	struct gf_seen *seen;
 
 	lockdep_assert_held(&gf_notify_lock);
 	list_for_each_entry(seen, &slot->seen, list) {
-		if (seen->devfn == devfn)
+		if (seen->pdev == pdev)
 			return seen;
 	}
 	return NULL;
@@ -89,7 +103,7 @@ static void read_seen(struct gf_seen *seen, const struct pci_dev *pdev)
 {
 	int i;
 
-	seen->devfn = pdev->devfn;
+	seen->pdev = pdev;
 	for (i = 0; i < GF_SEEN; i++) {
 		const struct resource *res = &pdev->resource[i];
 
@@ -126,7 +140,7 @@ static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
 		if (!slot->mark_add)
 			slot->mark_add = ktime_get();
 		slot->gone_surprise = false;
-		if (*seen && !seen_of(slot, pdev->devfn)) {
+		if (*seen && !seen_of(slot, pdev)) {
 			list_add(&(*seen)->list, &slot->seen);
 			*seen = NULL;
 		}
@@ -183,7 +197,7 @@ static int bus_event(struct notifier_block *nb, unsigned long action,
 		seen = make_seen(pdev);
 
 	spin_lock(&gf_notify_lock);
-	slot = pdev->bus->self ? slot_of_port(pdev->bus->self) : NULL;
+	slot = slot_above(pdev);
 	if (slot) {
 		function_event(slot, pdev, action, &seen);
 		gf_slot_refresh_queue(slot);
@@ -340,7 +354,7 @@ void gf_notify_need(struct gf_slot *slot, struct pci_dev *pdev,
 
 	read_seen(&now, pdev);
 	spin_lock(&gf_notify_lock);
-	seen = seen_of(slot, pdev->devfn);
+	seen = seen_of(slot, pdev);
 	if (seen)
 		now = *seen;
 	spin_unlock(&gf_notify_lock);
@@ -387,7 +401,7 @@ void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev,
 	int i;
 
 	spin_lock(&gf_notify_lock);
-	seen = seen_of(slot, pdev->devfn);
+	seen = seen_of(slot, pdev);
 	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
 		struct resource *res = &pdev->resource[i];
 		u64 size = resource_size(res);

@@ -221,7 +221,7 @@ static struct gf_room *look_at(struct gf_switch *sw, struct pci_bus *bus,
 /* Caller holds pci_rescan_remove_lock. */
 static struct gf_room *look(struct gf_switch *sw, struct pci_bus *bus)
 {
-	struct gf_functions *functions = gf_functions_get(bus);
+	struct gf_functions *functions = gf_functions_on(bus);
 	struct gf_room *room;
 
 	if (!functions)

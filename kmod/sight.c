@@ -5,7 +5,7 @@
  * A few registers tell whether a GPU answers, whether it is the same, and
  * whether it was reset; what follows from that is decided in loss.c. They are
  * read often, without pci_rescan_remove_lock, so the caller has references on
- * the port and on the GPU.
+ * the port and on the functions of the card.
  *
  * A function is not read while it sleeps, is reset or recovers from an error:
  * what would be read says nothing about it then, and may disturb. A reset blocks
@@ -18,6 +18,7 @@
 #include "compat.h"
 #include "sight.h"
 #include "slot.h"
+#include "walk.h"
 
 static bool is_asleep(struct pci_dev *pdev)
 {
@@ -143,43 +144,118 @@ static void sight_gpu(struct pci_dev *gpu, u64 serial, struct gf_sight *sight)
 		sight->bars &= holds_address(gpu, bar);
 }
 
+static bool is_frozen(const struct gf_functions *card)
+{
+	struct pci_dev *gpu;
+	unsigned int i;
+
+	for (i = 0; (gpu = gf_functions_gpu(card, i)); i++) {
+		if (READ_ONCE(gpu->error_state) == pci_channel_io_frozen)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Some kernels end the freeze of a function before its driver has restored it, and
  * call the driver under its lock for that, as they do when they bind or reset it.
  */
-static bool is_worked_on(struct pci_dev *gpu)
+static bool is_worked_on(const struct gf_functions *card)
 {
-	if (!device_trylock(&gpu->dev))
-		return true;
-	device_unlock(&gpu->dev);
+	struct pci_dev *gpu;
+	unsigned int i;
+
+	for (i = 0; (gpu = gf_functions_gpu(card, i)); i++) {
+		if (!device_trylock(&gpu->dev))
+			return true;
+		device_unlock(&gpu->dev);
+	}
 	return false;
 }
 
+/*
+ * Whether the bridges of the card lead to a GPU. One that was reset has lost its
+ * bus numbers; it answers, and nothing behind it does.
+ */
+static bool is_reached(struct gf_slot *slot, struct pci_dev *gpu,
+		       struct gf_sight *sight)
+{
+	struct pci_dev *bridge = pci_upstream_bridge(gpu);
+	u32 buses = ~0;
+
+	if (!bridge || bridge == slot->port)
+		return true;
+	/* From the slot on: what is behind a wiped bridge is not to be asked. */
+	if (!is_reached(slot, bridge, sight))
+		return false;
+	pci_read_config_dword(bridge, PCI_PRIMARY_BUS, &buses);
+	if ((buses >> 8 & 0xff) == gpu->bus->number)
+		return true;
+	sight->answers = buses != ~0U;
+	sight->same = sight->answers;
+	return false;
+}
+
+/* All GPUs of a card are one thing: what one of them has lost, it has lost. */
+static void sight_card(struct gf_slot *slot, const struct gf_functions *card,
+		       u64 serial, struct gf_sight *sight)
+{
+	struct pci_dev *gpu;
+	unsigned int i;
+
+	sight->answers = true;
+	sight->same = true;
+	sight->bars = true;
+	sight->command = ~0;
+	for (i = 0; (gpu = gf_functions_gpu(card, i)); i++) {
+		struct gf_sight one = {};
+
+		if (is_reached(slot, gpu, &one))
+			sight_gpu(gpu, i ? 0 : serial, &one);
+		sight->answers &= one.answers;
+		sight->same &= one.same;
+		sight->bars &= one.bars;
+		sight->command &= one.command;
+	}
+}
+
+static bool may_be_read(struct gf_slot *slot, const struct gf_functions *card)
+{
+	struct pci_dev *gpu;
+	unsigned int i;
+
+	for (i = 0; (gpu = gf_functions_gpu(card, i)); i++) {
+		if (!device_is_registered(&gpu->dev) || !gf_config_open(gpu))
+			return false;
+	}
+	return gf_config_open(slot->port);
+}
+
 /**
- * gf_sight_read() - look whether a GPU is still what it was
+ * gf_sight_read() - look whether the GPUs of a card are still what they were
  * @slot: slot that it is in
- * @gpu: its first GPU function, referenced
- * @serial: its serial number, 0 when that is not known
+ * @card: its functions, referenced
+ * @serial: serial number of the first GPU, 0 when that is not known
  * @sight: filled
  *
  * For workers. Takes no lock and a few registers.
  */
-void gf_sight_read(struct gf_slot *slot, struct pci_dev *gpu, u64 serial,
-		   struct gf_sight *sight)
+void gf_sight_read(struct gf_slot *slot, const struct gf_functions *card,
+		   u64 serial, struct gf_sight *sight)
 {
 	memset(sight, 0, sizeof(*sight));
-	if (READ_ONCE(slot->dying) || !device_is_registered(&gpu->dev))
+	if (READ_ONCE(slot->dying))
 		return;
-	sight->frozen = READ_ONCE(gpu->error_state) == pci_channel_io_frozen;
-	if (!gf_config_open(slot->port) || !gf_config_open(gpu))
+	sight->frozen = is_frozen(card);
+	if (!may_be_read(slot, card))
 		return;
 	sight->link = gf_link_is_up(slot->port);
 	/* Where nothing can answer nothing is asked: on some hosts that is fatal. */
 	if (sight->link)
-		sight_gpu(gpu, serial, sight);
-	sight->known = gf_config_open(slot->port) && gf_config_open(gpu);
+		sight_card(slot, card, serial, sight);
+	sight->known = may_be_read(slot, card);
 	if (sight->answers && !(sight->same && sight->bars) &&
-	    is_worked_on(gpu)) {
+	    is_worked_on(card)) {
 		sight->known = false;
 		sight->frozen = true;
 	}

@@ -182,6 +182,7 @@ static void learn_identity(struct gf_slot *slot)
 	identity->subsystem_device = function->subsystem_device;
 	identity->class = function->class;
 	identity->serial = snap->serial;
+	identity->gpus = snap->gpus;
 }
 
 static void set_flag(struct gf_slot *slot, u32 flag, bool on)
@@ -238,6 +239,7 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_LINK_DEGRADED, degraded);
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_FOREIGN,
 		 snap->nr_functions && snap->gpu < 0);
+	set_flag(slot, GPUFABRIC_SLOT_FLAG_CHASSIS, snap->has_slots);
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_NO_DRIVER,
 		 snap->gpu >= 0 && !gf_snapshot_bound(snap));
 	return differs;
@@ -475,17 +477,20 @@ static struct pci_dev *watched(const struct gf_slot *slot)
  */
 void gf_slot_watch(struct gf_slot *slot)
 {
+	struct gf_functions *card = NULL;
 	struct gf_sight sight;
 	struct pci_dev *gpu;
 	u64 serial;
 
 	mutex_lock(&gf.lock);
-	gpu = pci_dev_get(watched(slot));
+	gpu = watched(slot);
+	if (gpu)
+		card = gf_functions_get(slot->snap->card);
 	serial = slot->identity.serial;
 	mutex_unlock(&gf.lock);
 	if (!gpu)
 		return;
-	gf_sight_read(slot, gpu, serial, &sight);
+	gf_sight_read(slot, card, serial, &sight);
 	mutex_lock(&gf.lock);
 	if (watched(slot) == gpu) {
 		judge(slot, &sight);
@@ -494,7 +499,7 @@ void gf_slot_watch(struct gf_slot *slot)
 			gf_slot_refresh_queue(slot);
 	}
 	mutex_unlock(&gf.lock);
-	pci_dev_put(gpu);
+	gf_functions_put(card);
 }
 
 static void drain_expired(struct work_struct *work)

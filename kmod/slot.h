@@ -35,6 +35,7 @@ struct gf_switch;
  * @subsystem_device: PCI subsystem id
  * @class: 24-bit class code
  * @serial: Device Serial Number, 0 when there is none
+ * @gpus: how many there are
  */
 struct gf_identity {
 	enum gpufabric_identity_source source;
@@ -45,6 +46,7 @@ struct gf_identity {
 	u16 subsystem_device;
 	u32 class;
 	u64 serial;
+	u32 gpus;
 };
 
 /**

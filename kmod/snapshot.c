@@ -6,9 +6,6 @@
  * slot at one moment. It is taken by workers alone, because it needs
  * pci_rescan_remove_lock, which has no trylock and can be held for as long as
  * a driver's probe takes, or for ever. Everybody else reads the last one.
- * Whatever is on the bus below the port is in the slot. Below a downstream port
- * there is one device, and which number a slot driver registered its slot for
- * says nothing: kernels differ in how they write "all devices".
  * A port is only touched while it is registered: its bus operations belong to
  * a host bridge driver that may be unloaded once the port is gone.
  *
@@ -25,13 +22,6 @@
 #include "rescan.h"
 #include "sight.h"
 #include "snapshot.h"
-
-bool gf_is_gpu_class(u32 class)
-{
-	u8 base = class >> 16;
-
-	return base == PCI_BASE_CLASS_DISPLAY || base == 0x12;
-}
 
 static u32 speed_mts(enum pci_bus_speed speed)
 {
@@ -290,101 +280,48 @@ static void read_windows(struct gf_snapshot *snap, struct pci_bus *bus)
 	}
 }
 
-static int note_slots(struct pci_dev *pdev, void *data)
+/* What a bridge of the card asks of the bus above for what is behind it. */
+static bool add_behind(struct gf_slot *slot,
+		       const struct gf_functions *functions,
+		       struct pci_dev *bridge, struct gf_fit_need *need);
+
+/* What the functions on one bus of the card need there. */
+static bool add_needs(struct gf_slot *slot,
+		      const struct gf_functions *functions,
+		      const struct pci_bus *bus, struct gf_fit_need *need)
 {
-	struct gf_snapshot *snap = data;
+	bool known = true;
+	unsigned int i;
 
-	snap->has_slots |= pdev->is_hotplug_bridge;
-	return snap->has_slots;
-}
+	for (i = 0; i < functions->count && known; i++) {
+		struct pci_dev *pdev = functions->pdev[i];
 
-/* A function with more BARs than anything known leaves the need unknown. */
-static void add_need(struct gf_slot *slot, struct pci_dev *pdev,
-		     struct gf_fit_need *need)
-{
-	const struct pci_bus *below = pdev->subordinate;
-
-	if (below)
-		need->buses += below->busn_res.end - below->busn_res.start + 1;
-	else
+		if (pdev->bus != bus)
+			continue;
 		gf_notify_need(slot, pdev, need);
-}
-
-/**
- * struct collecting - functions of a bus as they are found
- * @bus: the bus
- * @functions: where they go
- * @room: how many it has room for
- * @found: how many there are
- */
-struct collecting {
-	const struct pci_bus *bus;
-	struct gf_functions *functions;
-	unsigned int room;
-	unsigned int found;
-};
-
-/* Runs under pci_bus_sem, so it does nothing but take references. */
-static int collect(struct pci_dev *pdev, void *data)
-{
-	struct collecting *to = data;
-
-	if (pdev->bus != to->bus || pdev->is_virtfn)
-		return 0;
-	if (to->found++ < to->room)
-		to->functions->pdev[to->functions->count++] = pci_dev_get(pdev);
-	return 0;
-}
-
-/**
- * gf_functions_get() - the functions on a bus, without virtual ones
- * @bus: the bus; caller holds pci_rescan_remove_lock
- *
- * The only way to walk a bus: its list of devices changes under that lock, too,
- * because drivers make virtual functions come and go without it. They are part of
- * the function that they come from, and never what is looked for.
- *
- * Return: the functions for gf_functions_put(), or NULL without memory.
- */
-struct gf_functions *gf_functions_get(struct pci_bus *bus)
-{
-	struct collecting to = { .bus = bus, .found = GF_FUNCTIONS_USUAL };
-
-	do {
-		gf_functions_put(to.functions);
-		to.room = to.found;
-		to.found = 0;
-		to.functions = kzalloc(struct_size(to.functions, pdev, to.room),
-				       GFP_KERNEL);
-		if (!to.functions)
-			return NULL;
-		pci_walk_bus(bus, collect, &to);
-	} while (to.found > to.room);
-	return to.functions;
-}
-
-/**
- * gf_functions_put() - give the functions on a bus back
- * @functions: the functions, or NULL
- */
-void gf_functions_put(struct gf_functions *functions)
-{
-	unsigned int i;
-
-	for (i = 0; functions && i < functions->count; i++)
-		pci_dev_put(functions->pdev[i]);
-	kfree(functions);
-}
-
-static struct pci_dev *first_gpu(const struct gf_functions *functions)
-{
-	unsigned int i;
-
-	for (i = 0; i < functions->count; i++) {
-		if (gf_is_gpu_class(functions->pdev[i]->class))
-			return functions->pdev[i];
+		if (pdev->subordinate)
+			known = add_behind(slot, functions, pdev, need);
 	}
-	return NULL;
+	return known;
+}
+
+static bool add_behind(struct gf_slot *slot,
+		       const struct gf_functions *functions,
+		       struct pci_dev *bridge, struct gf_fit_need *need)
+{
+	struct gf_fit_need *inner = kzalloc(sizeof(*inner), GFP_KERNEL);
+	u32 pref = bridge->pref_window ? GF_FIT_PREFETCH : 0;
+	bool known;
+
+	if (!inner)
+		return false;
+	if (bridge->pref_window && bridge->pref_64_window)
+		pref |= GF_FIT_WIDE;
+	known = add_needs(slot, functions, bridge->subordinate, inner);
+	gf_fit_wrap(inner, pref, need);
+	need->buses += inner->buses + 1;
+	kfree(inner);
+	return known;
 }
 
 static bool answers(struct pci_dev *pdev)
@@ -393,6 +330,31 @@ static bool answers(struct pci_dev *pdev)
 
 	return !pci_read_config_dword(pdev, PCI_VENDOR_ID, &id) &&
 	       (id & 0xffff) == pdev->vendor;
+}
+
+/* The GPUs of a card, one after the other. */
+static bool all_open(const struct gf_functions *functions)
+{
+	struct pci_dev *gpu;
+	unsigned int i;
+
+	for (i = 0; (gpu = gf_functions_gpu(functions, i)); i++) {
+		if (!gf_config_open(gpu))
+			return false;
+	}
+	return true;
+}
+
+static bool all_answer(const struct gf_functions *functions)
+{
+	struct pci_dev *gpu;
+	unsigned int i;
+
+	for (i = 0; (gpu = gf_functions_gpu(functions, i)); i++) {
+		if (!answers(gpu))
+			return false;
+	}
+	return true;
 }
 
 static struct gf_snapshot *snapshot_alloc(unsigned int functions)
@@ -423,16 +385,29 @@ static void add_function(struct gf_snapshot *snap, struct gf_slot *slot,
 	read_function(function, pdev, snap->quiet);
 	if (!read_driver(function, pdev))
 		snap->driver_unread = true;
-	if (!snap->quiet)
-		add_need(slot, pdev, snap->need);
-	if (pdev->subordinate)
-		pci_walk_bus(pdev->subordinate, note_slots, snap);
-	if (!gf_is_gpu_class(pdev->class))
+	if (snap->has_slots || !gf_is_gpu_class(pdev->class))
 		return;
+	snap->gpus++;
 	if (pdev == snap->pdev)
 		snap->gpu = index;
 	if (snap->missing_bar < 0)
 		gf_notify_missing_bar(slot, pdev, snap);
+}
+
+/* What has to be asked for; the link's other end is the card's first function. */
+static void read_quiet(struct gf_snapshot *snap, struct gf_slot *slot)
+{
+	const struct gf_functions *functions = snap->card;
+
+	snap->serial = snap->pdev ? pci_get_dsn(snap->pdev) : 0;
+	gf_link_read(slot->port, snap->pdev ? functions->pdev[0] : NULL,
+		     &snap->link);
+	if (!snap->need || add_needs(slot, functions, slot->port->subordinate,
+				     snap->need))
+		return;
+	/* Without memory to find out, nothing is known. */
+	kfree(snap->need);
+	snap->need = NULL;
 }
 
 /**
@@ -449,45 +424,40 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	struct pci_bus *bus = slot->port->subordinate;
 	struct gf_functions *functions;
 	struct gf_snapshot *snap;
-	struct pci_dev *gpu;
 	unsigned int i;
 
 	if (READ_ONCE(slot->dying) || !device_is_registered(&slot->port->dev) ||
 	    !bus)
 		return ERR_PTR(-ENODEV);
 
-	functions = gf_functions_get(bus);
+	functions = gf_functions_in(slot);
 	snap = functions ? snapshot_alloc(functions->count) : NULL;
 	if (!snap) {
 		gf_functions_put(functions);
 		return ERR_PTR(-ENOMEM);
 	}
+	snap->card = functions;
+	snap->has_slots = functions->chassis;
 	snap->closed = !gf_config_open(slot->port);
-	snap->quiet = snap->closed;
 	if (!snap->closed)
 		pcie_capability_read_dword(slot->port, PCI_EXP_SLTCAP,
 					   &snap->sltcap);
-	gpu = first_gpu(functions);
-	if (gpu) {
-		snap->pdev = pci_dev_get(gpu);
-		snap->unread = snap->closed || !gf_config_open(gpu);
-		snap->alive = snap->unread || answers(gpu);
-		snap->quiet = snap->unread || !snap->alive;
-	}
+	snap->pdev = gf_functions_gpu(functions, 0);
+	snap->unread = snap->pdev && (snap->closed || !all_open(functions));
+	snap->alive = snap->pdev && (snap->unread || all_answer(functions));
+	snap->quiet = snap->closed ||
+		      (snap->pdev && (snap->unread || !snap->alive));
 	for (i = 0; i < functions->count; i++)
 		add_function(snap, slot, functions->pdev[i]);
-	if (!snap->quiet) {
-		snap->serial = gpu ? pci_get_dsn(gpu) : 0;
-		gf_link_read(slot->port, gpu, &snap->link);
-	}
+	if (!snap->quiet)
+		read_quiet(snap, slot);
 	/* A reset that began meanwhile has made nonsense of it. */
-	if (gpu && !gf_config_open(gpu)) {
+	if (!all_open(functions)) {
 		snap->unread = true;
 		snap->alive = true;
 		snap->quiet = true;
 	}
 	read_windows(snap, bus);
-	gf_functions_put(functions);
 	return snap;
 }
 
@@ -499,7 +469,7 @@ void gf_snapshot_free(struct gf_snapshot *snap)
 {
 	if (!snap)
 		return;
-	pci_dev_put(snap->pdev);
+	gf_functions_put(snap->card);
 	kfree(snap->need);
 	kfree(snap);
 }

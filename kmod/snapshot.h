@@ -5,11 +5,10 @@
 #include <linux/pci.h>
 
 #include "slot.h"
+#include "walk.h"
 
 #define GF_WINDOWS 4
 #define GF_UNREAD_MS 50
-/* A device has no more without alternative routing ids. */
-#define GF_FUNCTIONS_USUAL 8
 
 /**
  * struct gf_bar - a base address register of a function
@@ -86,22 +85,23 @@ struct gf_window {
  * @status_valid: @present and @power were read
  * @closed: the port could not be asked, and what only it knows is missing
  * @sltcap: Slot Capabilities of the port, 0 where it has none or is @closed
- * @alive: the first GPU function answers with its vendor id, or could not be
- *	asked
- * @unread: that function could not be asked
- * @quiet: it does not answer, or could not be asked: what only the hardware knows
+ * @alive: the GPUs answer with their vendor ids, or one could not be asked
+ * @unread: one of them could not be asked
+ * @quiet: one does not answer, or could not be asked: what only the hardware knows
  *	is missing
- * @has_slots: there are more slots behind it. They can be in the middle of being
- *	powered, by their slot driver alone, and pciehp dead-locks when the switch
- *	above is removed meanwhile, with pci_rescan_remove_lock held. Nothing of
- *	ours can prevent the one, so we never do the other
+ * @has_slots: it is a chassis, with slots of its own. They can be in the middle of
+ *	being powered, by their slot driver alone, and pciehp dead-locks when the
+ *	switch above is removed meanwhile, with pci_rescan_remove_lock held. Nothing
+ *	of ours can prevent the one, so we never do the other
  * @driver_unread: whether a function has a driver could not be read, so the slot
  *	has to be looked at again after GF_UNREAD_MS, even if nothing is announced
  * @missing_bar: index of a BAR of a GPU function that was seen when it
  *	appeared and has no address now, -1 when all have one
  * @missing_size: size of that BAR
  * @gpu: index of the first GPU function, -1 when there is none
- * @pdev: that function, referenced, NULL when there is none
+ * @gpus: how many there are
+ * @pdev: the first, NULL when there is none
+ * @card: the functions, referenced
  * @serial: Device Serial Number of that function, 0 when there is none
  * @link: the slot's link
  * @need: what the functions need of windows and bus numbers, as far as that is
@@ -111,7 +111,7 @@ struct gf_window {
  * @nr_windows: number of windows
  * @windows: windows of the port
  * @nr_functions: number of functions
- * @functions: the functions
+ * @functions: the functions, each bridge of the card before what is behind it
  */
 struct gf_snapshot {
 	bool present;
@@ -127,7 +127,9 @@ struct gf_snapshot {
 	int missing_bar;
 	u64 missing_size;
 	int gpu;
+	unsigned int gpus;
 	struct pci_dev *pdev;
+	struct gf_functions *card;
 	u64 serial;
 	struct gf_link link;
 	struct gf_fit_need *need;
@@ -139,25 +141,12 @@ struct gf_snapshot {
 	struct gf_function functions[];
 };
 
-/**
- * struct gf_functions - functions on a bus, without virtual ones
- * @count: how many
- * @pdev: the functions, referenced
- */
-struct gf_functions {
-	unsigned int count;
-	struct pci_dev *pdev[];
-};
-
-struct gf_functions *gf_functions_get(struct pci_bus *bus);
-void gf_functions_put(struct gf_functions *functions);
 struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot);
 struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot);
 void gf_snapshot_free(struct gf_snapshot *snap);
 void gf_link_read(struct pci_dev *upper, struct pci_dev *lower,
 		  struct gf_link *link);
 bool gf_link_degraded(const struct gf_link *link);
-bool gf_is_gpu_class(u32 class);
 bool gf_snapshot_bound(const struct gf_snapshot *snap);
 void gf_snapshot_keep(struct gf_snapshot *snap,
 		      const struct gf_snapshot *before);

@@ -43,15 +43,17 @@ struct gf_held {
 
 /*
  * The last one is the first in the list, as for whoever removes them: virtual
- * functions before what makes them. Bridges of the card keep their driver. A
- * function that there is no memory for is left to the slot driver.
+ * functions before what makes them, and what is behind a bridge before that. Bridges
+ * of the card keep their driver, but for ports that are slots to pciehp: it would
+ * wait for them with pci_rescan_remove_lock held, and they for that. A function
+ * that there is no memory for is left to the slot driver.
  */
 static int collect(struct pci_dev *pdev, void *data)
 {
 	struct list_head *functions = data;
 	struct gf_held *held;
 
-	if (pci_is_bridge(pdev))
+	if (pci_is_bridge(pdev) && !pdev->is_hotplug_bridge)
 		return 0;
 	held = kzalloc(sizeof(*held), GFP_KERNEL);
 	if (!held)

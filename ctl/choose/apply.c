@@ -156,11 +156,15 @@ static void remove_some(const struct session *session, const char *name,
 			slots[n++] = &fabric->slots[i];
 	holders_scan(&holders_system, slots, n, &holders);
 	for (held = 0; held < 2; held++)
-		for (i = n; i-- && count;)
-			if (holders_has(&holders, slots[i]->name) == (bool)held) {
+		for (i = n; i-- && count;) {
+			uint32_t gpus = identity_count(&session->knowledge, slots[i]);
+
+			/* A card goes whole; of one that is too large the plan is wrong. */
+			if (holders_has(&holders, slots[i]->name) == (bool)held && gpus <= count) {
 				give(typed, "remove", slots[i]->name);
-				count--;
+				count -= gpus;
 			}
+		}
 	holders_free(&holders);
 	free(slots);
 }
@@ -185,8 +189,11 @@ static void exclude_others(const struct session *session, const struct move *mov
 			if (!left[j] || !is_of(session, slot, &move->to.of[j]))
 				continue;
 			taken = true;
-			if (pools > 1)
-				left[j]--;
+			if (pools > 1) {
+				uint32_t gpus = identity_count(&session->knowledge, slot);
+
+				left[j] -= gpus < left[j] ? gpus : left[j];
+			}
 		}
 		if (!taken)
 			give(typed, "exclude", slot->name);

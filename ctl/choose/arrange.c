@@ -150,11 +150,12 @@ static int take(const struct choose_slot *slots, size_t n, const struct arrange_
 
 static size_t count_free(const struct choose_slot *slots, size_t n, const char *kind)
 {
-	size_t free_slots = 0, i;
+	size_t free_gpus = 0, i;
 
 	for (i = 0; i < n; i++)
-		free_slots += slots[i].bar == CHOOSE_FREE && !strcmp(slots[i].kind, kind);
-	return free_slots;
+		if (slots[i].bar == CHOOSE_FREE && !strcmp(slots[i].kind, kind))
+			free_gpus += slots[i].gpus;
+	return free_gpus;
 }
 
 /* @passed: the best offer that the pool could not serve, NULL when this one is the best. */
@@ -244,9 +245,9 @@ static int check_named(const struct choose_slot *slots, const struct size_reques
 		       const struct choose_result *result, struct arrangement *out,
 		       struct fault *fault)
 {
+	size_t gpus = choose_gpus(slots, result->picked, result->n), i;
 	struct offer offer = { 0 };
 	struct text text = { 0 };
-	size_t i;
 
 	for (i = 0; i < result->n; i++) {
 		const struct choose_slot *slot = &slots[result->picked[i]];
@@ -258,9 +259,9 @@ static int check_named(const struct choose_slot *slots, const struct size_reques
 		if (!offer.slot || memory_of(slot) < memory_of(offer.slot))
 			offer.slot = slot;
 	}
-	size_choose_exact(size, memory_of(offer.slot), (unsigned int)result->n, &offer.choice);
+	size_choose_exact(size, memory_of(offer.slot), (unsigned int)gpus, &offer.choice);
 	if (!offer.choice.gpus) {
-		const struct choose_want want = { .count = result->n };
+		const struct choose_want want = { .count = gpus };
 
 		no_count(size, &want, fault);
 		fault_prefix(fault, "the smallest is %s", offer.slot->kind);

@@ -10,8 +10,8 @@
  * another composition, wide and fast links, windows that need not move, certain
  * identities, the smallest GPU that does, the least left over for large groups.
  *
- * Wants can overlap ("2 of any and 1 h100"), so slots are assigned by
- * augmenting paths: when an assignment exists it is found.
+ * GPUs are assigned to wants by match.c. Those of one card are had together alone; slots
+ * that an assignment can do without are dropped again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@
 
 #include "choose/choose.h"
 #include "choose/explain.h"
+#include "choose/match.h"
 #include "lib/text.h"
 #include "lib/topo.h"
 
@@ -28,7 +29,7 @@
 /* Sets of kinds are tried one by one up to here; no fabric holds so many. */
 #define KINDS_MAX 12
 
-#define ORDER_KEYS 7
+#define ORDER_KEYS 8
 
 /* A slot, and by what it is taken before or after others. */
 struct ordered {
@@ -40,6 +41,7 @@ struct ordered {
  * struct chooser - one run
  * @slots: all slots
  * @n: how many
+ * @gpus: GPUs in all of them
  * @request: what is wanted
  * @wants: what is wanted by count; for a request by memory made per kind
  * @n_wants: how many
@@ -64,6 +66,7 @@ struct ordered {
 struct chooser {
 	const struct choose_slot *slots;
 	size_t n;
+	size_t gpus;
 	const struct choose_request *request;
 	const struct choose_want *wants;
 	size_t n_wants;
@@ -178,83 +181,20 @@ static size_t wanted_count(const struct chooser *c)
 	return count_wants(c->wants, c->n_wants);
 }
 
-/**
- * struct matching - assignment of wanted units to slots
- * @c: the run
- * @order: slots in the order in which they are tried
- * @n: how many
- * @unit_of: unit that a slot serves, NONE for none
- * @want_of: want that a unit belongs to
- * @seen: slots that the present search has visited
- */
-struct matching {
-	const struct chooser *c;
-	const size_t *order;
-	size_t n;
-	size_t *unit_of;
-	size_t *want_of;
-	bool *seen;
-};
-
-static bool assign(struct matching *m, size_t unit)
-{
-	size_t want = m->want_of[unit], i;
-
-	/* Free slots first: moving others about is the exception. */
-	for (i = 0; i < m->n; i++) {
-		if (m->unit_of[i] != NONE || !takes(m->c, want, m->order[i]))
-			continue;
-		m->unit_of[i] = unit;
-		return true;
-	}
-	for (i = 0; i < m->n; i++) {
-		if (m->seen[i] || m->unit_of[i] == NONE || !takes(m->c, want, m->order[i]))
-			continue;
-		m->seen[i] = true;
-		/* Units of one want are alike: moving one for another gains nothing. */
-		if (m->want_of[m->unit_of[i]] != want && assign(m, m->unit_of[i])) {
-			m->unit_of[i] = unit;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Assign all units to slots of @order; @picked gets the slots. Returns success. */
+/* Assign all wanted units to slots of @order; @picked gets the slots. Returns success. */
 static bool match(const struct chooser *c, const size_t *order, size_t n, size_t *picked,
 		  size_t *n_picked)
 {
-	size_t total = wanted_count(c), units = 0, w, i;
-	struct matching m = { .c = c, .order = order, .n = n };
-	bool good = total <= n;
-	int any;
+	const struct match match = {
+		.takes = c->takes,
+		.n_slots = c->n,
+		.wants = c->wants,
+		.n_wants = c->n_wants,
+		.order = order,
+		.n = n,
+	};
 
-	m.unit_of = mem_zalloc(n, sizeof(size_t));
-	m.want_of = mem_zalloc(total, sizeof(size_t));
-	m.seen = mem_zalloc(n, sizeof(bool));
-	for (i = 0; i < n; i++)
-		m.unit_of[i] = NONE;
-
-	/* The choosy ones first, "any" last. */
-	for (any = 0; any < 2; any++) {
-		for (w = 0; w < c->n_wants && good; w++) {
-			if ((!c->wants[w].word && !c->wants[w].kind) != any)
-				continue;
-			for (i = 0; i < c->wants[w].count && good; i++) {
-				m.want_of[units] = w;
-				memset(m.seen, 0, n * sizeof(bool));
-				good = assign(&m, units++);
-			}
-		}
-	}
-	*n_picked = 0;
-	for (i = 0; i < n && good; i++)
-		if (m.unit_of[i] != NONE)
-			picked[(*n_picked)++] = order[i];
-	free(m.unit_of);
-	free(m.want_of);
-	free(m.seen);
-	return good;
+	return match_wants(&match, picked, n_picked);
 }
 
 /* The first slot of each switch, NUMA node, kind or group of peers among the picked. */
@@ -292,7 +232,7 @@ static void score_set(const struct chooser *c, const size_t *picked, size_t n,
 		moves += slot->moves;
 		doubt += slot->doubt;
 		cold += !slot->ready;
-		memory += slot->memory;
+		memory += slot->memory * slot->gpus;
 		shares += slot->shares;
 		if (slot->bandwidth && slot->bandwidth < narrowest)
 			narrowest = slot->bandwidth;
@@ -308,8 +248,8 @@ static void score_set(const struct chooser *c, const size_t *picked, size_t n,
 		left += c->left[c->switch_of[picked[i]]];
 	}
 	score[0] = kinds;
-	/* By memory the number is free: fewer GPUs are better. By count it is the same for all. */
-	score[1] = n;
+	/* Fewer GPUs are better: more than were asked for are held for nothing. */
+	score[1] = choose_gpus(c->slots, picked, n);
 	score[2] = c->request->spread ? 0 : nodes;
 	score[3] = c->request->spread ? UINT64_MAX - switches : switches;
 	score[4] = c->request->spread ? 0 : hops;
@@ -350,7 +290,7 @@ static void consider(struct chooser *c, const size_t *picked, size_t n)
  * struct place - a switch with what it has for the request
  * @number: of the switch, as in @switch_of
  * @switch_id: the switch
- * @count: wanted slots behind it
+ * @count: wanted GPUs behind it
  * @home: the composition is there already
  * @used: taken into the set
  */
@@ -392,7 +332,7 @@ static size_t collect_places(const struct chooser *c, struct place *places)
 				.home = is_home(c->request, c->slots[i].switch_id),
 			};
 		}
-		places[*at].count++;
+		places[*at].count += c->slots[i].gpus;
 	}
 	qsort(places, n, sizeof(*places), compare_places);
 	return n;
@@ -409,12 +349,15 @@ static int compare_ordered(const void *a, const void *b)
 	return (oa->slot > ob->slot) - (oa->slot < ob->slot);
 }
 
-/* The allowed slots of the used places, in the order in which they are best taken. */
+/*
+ * The allowed slots of the used places, in the order in which they are best taken; each as
+ * often as it has GPUs.
+ */
 static size_t order_slots(const struct chooser *c, const struct place *places, size_t n_places,
 			  size_t *order)
 {
 	struct ordered *all = c->sorted;
-	size_t n = 0, i;
+	size_t n = 0, n_gpus = 0, i, j;
 
 	for (i = 0; i < c->n_switches; i++)
 		c->position[i] = NONE;
@@ -435,21 +378,46 @@ static size_t order_slots(const struct chooser *c, const struct place *places, s
 		all[n].key[4] = c->slots[i].doubt;
 		all[n].key[5] = c->slots[i].memory;
 		all[n].key[6] = !c->slots[i].ready;
+		all[n].key[7] = c->slots[i].gpus;
 		n++;
 	}
 	qsort(all, n, sizeof(*all), compare_ordered);
 	for (i = 0; i < n; i++)
-		order[i] = all[i].slot;
-	return n;
+		for (j = 0; j < c->slots[all[i].slot].gpus; j++)
+			order[n_gpus++] = all[i].slot;
+	return n_gpus;
+}
+
+/* Leave out slots that the others can stand in for, the last ones first. */
+static void drop_needless(const struct chooser *c, size_t *picked, size_t *n_picked)
+{
+	size_t *order = mem_zalloc(c->gpus, sizeof(*order));
+	size_t *fewer = mem_zalloc(c->n, sizeof(*fewer));
+	size_t leave = *n_picked, n, n_fewer, i, j;
+
+	while (leave-- && choose_gpus(c->slots, picked, *n_picked) > wanted_count(c)) {
+		for (n = 0, i = 0; i < *n_picked; i++)
+			for (j = 0; i != leave && j < c->slots[picked[i]].gpus; j++)
+				order[n++] = picked[i];
+		if (!match(c, order, n, fewer, &n_fewer))
+			continue;
+		memcpy(picked, fewer, n_fewer * sizeof(*fewer));
+		*n_picked = n_fewer;
+		leave = n_fewer;
+	}
+	free(order);
+	free(fewer);
 }
 
 static bool try_places(const struct chooser *c, const struct place *places, size_t n_places,
 		       size_t *picked, size_t *n_picked)
 {
-	size_t *order = mem_zalloc(c->n, sizeof(*order));
+	size_t *order = mem_zalloc(c->gpus, sizeof(*order));
 	bool good;
 
 	good = match(c, order, order_slots(c, places, n_places, order), picked, n_picked);
+	if (good)
+		drop_needless(c, picked, n_picked);
 	free(order);
 	return good;
 }
@@ -567,7 +535,7 @@ static void try_by_count(struct chooser *c)
 		wants += c->wants[i].count > 0;
 	c->kinds = ALL_KINDS;
 	for (i = 0; i < c->n; i++)
-		have += is_wanted(c, i);
+		have += is_wanted(c, i) ? c->slots[i].gpus : 0;
 	/* Too few, wherever they are: no need to look at every place. */
 	if (have < wanted_count(c))
 		return;
@@ -593,8 +561,8 @@ static void try_by_memory(struct chooser *c)
 			continue;
 		want.kind = c->slots[i].kind;
 		want.count = (c->request->memory + c->slots[i].memory - 1) / c->slots[i].memory;
-		/* More than there are slots cannot be had, nor counted. */
-		if (want.count > c->n)
+		/* More than there are cannot be had, nor counted. */
+		if (want.count > c->gpus)
 			continue;
 		c->kinds = ALL_KINDS;
 		set_wants(c, &want, 1);
@@ -640,7 +608,7 @@ static void try_mixed_memory(struct chooser *c)
 		n++;
 	}
 	for (i = 0; i < n && memory < c->request->memory; i++)
-		memory += c->slots[order[i]].memory;
+		memory += c->slots[order[i]].memory * c->slots[order[i]].gpus;
 	if (memory >= c->request->memory && i)
 		consider(c, order, i);
 	free(order);
@@ -692,7 +660,7 @@ static void search_peers(struct chooser *c)
 	unsigned int peers;
 
 	for (i = 0; i < c->n; i++)
-		sizes[c->slots[i].peers] += c->base[i];
+		sizes[c->slots[i].peers] += c->base[i] ? c->slots[i].gpus : 0;
 	for (peers = 1; peers <= c->n_peers; peers++) {
 		if (!sizes[peers] || sizes[peers] < least)
 			continue;
@@ -746,7 +714,10 @@ int choose(const struct choose_slot *slots, size_t n, const struct choose_reques
 	struct chooser c = { .slots = slots, .n = n, .request = request };
 	int err;
 	bool mixed;
+	size_t i;
 
+	for (i = 0; i < n; i++)
+		c.gpus += slots[i].gpus;
 	memset(result, 0, sizeof(*result));
 	err = check_request(request, fault);
 	if (err)
@@ -790,6 +761,15 @@ int choose(const struct choose_slot *slots, size_t n, const struct choose_reques
 	free(c.kind_of);
 	free(c.takes);
 	return err;
+}
+
+size_t choose_gpus(const struct choose_slot *slots, const size_t *picked, size_t n)
+{
+	size_t gpus = 0, i;
+
+	for (i = 0; i < n; i++)
+		gpus += slots[picked[i]].gpus;
+	return gpus;
 }
 
 void choose_result_free(struct choose_result *result)

@@ -33,7 +33,8 @@ enum choose_bar {
  * @gpu: catalogue entry, NULL when the catalogue has none
  * @vendor: PCI vendor id (of what a simulated GPU imitates)
  * @device: PCI device id (likewise)
- * @memory: bytes, 0 when unknown
+ * @gpus: how many its card has, which can be had together alone
+ * @memory: bytes of each, 0 when unknown
  * @switch_id: switch that it is behind
  * @switch_name: its address, for words
  * @numa: node, -1 when unknown
@@ -53,6 +54,7 @@ struct choose_slot {
 	const char *kind;
 	const struct cat_gpu *gpu;
 	uint16_t vendor, device;
+	unsigned int gpus;
 	uint64_t memory;
 	uint32_t switch_id;
 	const char *switch_name;
@@ -70,7 +72,7 @@ struct choose_slot {
 /**
  * struct choose_want - so many GPUs of a kind
  * @word: as it was typed: "h100", "nvidia:h100", "nvidia"; NULL for any
- * @count: how many; 0 excludes the kind
+ * @count: how many GPUs; 0 excludes the kind
  * @kind: exact kind of a slot instead of a word, NULL otherwise
  */
 struct choose_want {
@@ -108,7 +110,7 @@ struct choose_request {
 /**
  * struct choose_result - what was chosen
  * @picked: indices into the slots, in the order of the slots
- * @n: how many
+ * @n: how many slots
  * @why: one line: how many of how many, where, and why these
  */
 struct choose_result {
@@ -123,14 +125,17 @@ struct choose_result {
  */
 int choose(const struct choose_slot *slots, size_t n, const struct choose_request *request,
 	   struct choose_result *result, struct fault *fault);
+/* How many GPUs are in the picked slots. */
+size_t choose_gpus(const struct choose_slot *slots, const size_t *picked, size_t n);
 void choose_result_free(struct choose_result *result);
 
 /*
- * Which @count of the members to give back: those whose loss leaves the rest
+ * Which of the members to give back for @count GPUs: those whose loss leaves the rest
  * closest together. @members are indices into @slots; they are reordered so
- * that the chosen ones come first.
+ * that the chosen ones come first. Returns how many slots that are, 0 when no cards
+ * have together so many.
  */
-void choose_shrink(const struct choose_slot *slots, size_t *members, size_t n, size_t count);
+size_t choose_shrink(const struct choose_slot *slots, size_t *members, size_t n, size_t count);
 
 /* Does a slot's GPU answer to a word of a request? */
 bool choose_matches(const struct choose_slot *slot, const char *word);

@@ -220,7 +220,8 @@ static int try_once(struct session *session, const char *name, uint32_t flags,
 		goto out_pool;
 	why->choice = mem_strdup(choice.why);
 
-	ret = quota_admit(session, &quota, &pool, tenant, choice.n, 0);
+	ret = quota_admit(session, &quota, &pool, tenant,
+			  choose_gpus(pool.slots, choice.picked, choice.n), 0);
 	if (ret)
 		goto out_choice;
 	slots = pool_slots(session, &pool, choice.picked, choice.n);
@@ -255,6 +256,7 @@ static int finish(struct session *session, const char *name, struct arrival *arr
 		  struct wait *wait, const struct reasons *why)
 {
 	uint64_t began = wait->operation.started;
+	size_t gpus = 0, i;
 	struct out_table *t;
 	char took[TEXT_QUANTITY];
 	uint64_t ms;
@@ -276,9 +278,14 @@ static int finish(struct session *session, const char *name, struct arrival *arr
 	what = mem_printf("%s was not composed, its claims are given back", name);
 	ret = wait_outcome(session, wait, what);
 	free(what);
+	for (i = 0; i < wait->n_slots; i++) {
+		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, wait->slots[i]);
+
+		gpus += slot ? identity_count(&session->knowledge, slot) : 1;
+	}
 	if (!ret)
-		out_line(session->ctx->out, "%s: %zu GPU%s ready in %s", name, wait->n_slots,
-			 wait->n_slots == 1 ? "" : "s", text_duration(took, ms));
+		out_line(session->ctx->out, "%s: %zu GPU%s ready in %s", name, gpus,
+			 gpus == 1 ? "" : "s", text_duration(took, ms));
 	return ret;
 }
 

@@ -17,7 +17,8 @@ static size_t count_kind(const struct choose_slot *slots, size_t n, const char *
 	size_t count = 0, i;
 
 	for (i = 0; i < n; i++)
-		count += slots[i].bar == CHOOSE_FREE && !strcmp(slots[i].kind, kind);
+		if (slots[i].bar == CHOOSE_FREE && !strcmp(slots[i].kind, kind))
+			count += slots[i].gpus;
 	return count;
 }
 
@@ -34,7 +35,8 @@ static void say_kinds(struct text *text, const struct choose_slot *slots, size_t
 		if (j < i)
 			continue;
 		for (count = 0; j < n_picked; j++)
-			count += !strcmp(slots[picked[j]].kind, kind);
+			if (!strcmp(slots[picked[j]].kind, kind))
+				count += slots[picked[j]].gpus;
 		text_add(text, "%s%zu of %zu free %s", text->len ? " and " : "", count,
 			 count_kind(slots, n, kind), kind);
 	}
@@ -54,7 +56,8 @@ static size_t say_switches(struct text *text, const struct choose_slot *slots, c
 		if (j < i)
 			continue;
 		for (count = 0; j < n; j++)
-			count += slots[picked[j]].switch_id == slot->switch_id;
+			if (slots[picked[j]].switch_id == slot->switch_id)
+				count += slots[picked[j]].gpus;
 		text_add(&list, "%s%zu on %s", switches ? ", " : "", count, slot->switch_name);
 		switches++;
 	}
@@ -116,7 +119,7 @@ char *choose_why(const struct choose_slot *slots, size_t n, const struct choose_
 
 	say_kinds(&text, slots, n, picked, n_picked);
 	for (i = 0; i < n_picked; i++)
-		memory += slots[picked[i]].memory;
+		memory += slots[picked[i]].memory * slots[picked[i]].gpus;
 	if (request->memory)
 		text_add(&text, " with %s for %s", text_bytes(have, memory),
 			 text_bytes(want, request->memory));
@@ -125,7 +128,7 @@ char *choose_why(const struct choose_slot *slots, size_t n, const struct choose_
 	if (request->p2p && n_picked > 1)
 		text_add(&text, ", near peers");
 	if (switches > 1 && !request->spread && !request->n_home)
-		text_add(&text, "; no one switch has %zu", n_picked);
+		text_add(&text, "; no one switch has %zu", choose_gpus(slots, picked, n_picked));
 	say_identity(&text, slots, picked, n_picked);
 	return text.text;
 }
@@ -147,7 +150,7 @@ static void say_bars(struct text *text, const struct choose_slot *slots, size_t 
 		size_t count = 0, i;
 
 		for (i = 0; i < n; i++)
-			count += slots[i].bar == (enum choose_bar)bar;
+			count += slots[i].bar == (enum choose_bar)bar ? slots[i].gpus : 0;
 		if (!count)
 			continue;
 		text_add(text, "%s%zu %s", first ? "; not free: " : ", ", count, words[bar]);
@@ -169,9 +172,10 @@ static size_t count_want(const struct choose_slot *slots, size_t n,
 	size_t count = 0, i;
 
 	for (i = 0; i < n; i++)
-		count += slots[i].bar == CHOOSE_FREE && takes(want, &slots[i]) &&
-			 (request->numa < 0 || slots[i].numa == request->numa) &&
-			 (!one_switch || slots[i].switch_id == switch_id);
+		if (slots[i].bar == CHOOSE_FREE && takes(want, &slots[i]) &&
+		    (request->numa < 0 || slots[i].numa == request->numa) &&
+		    (!one_switch || slots[i].switch_id == switch_id))
+			count += slots[i].gpus;
 	return count;
 }
 
@@ -224,8 +228,9 @@ static void say_peers(struct text *text, const struct choose_slot *slots, size_t
 		if (request->home_peers && slots[i].peers != request->home_peers)
 			continue;
 		for (j = 0; j < n; j++)
-			count += slots[j].bar == CHOOSE_FREE && slots[i].peers &&
-				 slots[j].peers == slots[i].peers;
+			if (slots[j].bar == CHOOSE_FREE && slots[i].peers &&
+			    slots[j].peers == slots[i].peers)
+				count += slots[j].gpus;
 		most = count > most ? count : most;
 	}
 	text_add(text, "; near peers are at most %zu (gpuctl topo --pairs)", most);
@@ -237,21 +242,23 @@ int choose_lack(const struct choose_slot *slots, size_t n, const struct choose_r
 	char buf[TEXT_QUANTITY], have[TEXT_QUANTITY];
 	struct text text = { 0 };
 	uint64_t memory = 0;
-	size_t free_slots = 0, i;
+	size_t free_gpus = 0, i;
 	char *pool;
 
 	for (i = 0; i < n; i++) {
-		free_slots += slots[i].bar == CHOOSE_FREE;
-		memory += slots[i].bar == CHOOSE_FREE ? slots[i].memory : 0;
+		if (slots[i].bar != CHOOSE_FREE)
+			continue;
+		free_gpus += slots[i].gpus;
+		memory += slots[i].memory * slots[i].gpus;
 	}
 	pool = choose_pool(slots, n);
 	if (request->memory)
 		text_add(&text, "asked %s, free %s on %zu: %s", text_bytes(buf, request->memory),
-			 text_bytes(have, memory), free_slots, pool);
+			 text_bytes(have, memory), free_gpus, pool);
 	else
 		say_wants(&text, request);
 	if (!request->memory)
-		text_add(&text, ", free %zu: %s", free_slots, pool);
+		text_add(&text, ", free %zu: %s", free_gpus, pool);
 	if (request->numa >= 0)
 		text_add(&text, "; on NUMA node %d only", request->numa);
 	for (i = 0; i < request->n_wants && request->same_switch; i++) {

@@ -127,11 +127,12 @@ static void add_other_kinds(const struct session *session, struct plan_instance 
 	}
 }
 
-/* One GPU more in the pool of a slot. */
-static uint32_t add_gpu(const struct session *session, const struct gf_slot *slot,
-			struct plan_instance *in)
+/* The GPUs of a slot, in their pool. */
+static uint32_t add_gpus(const struct session *session, const struct gf_slot *slot,
+			 struct plan_instance *in)
 {
 	uint32_t sw = switch_of(session, slot, in), kind = kind_of(session, slot, in), q;
+	uint32_t gpus = identity_count(&session->knowledge, slot);
 
 	for (q = 0; q < in->n_pools; q++)
 		if (in->pools[q].sw == sw && in->pools[q].kind == kind)
@@ -140,9 +141,9 @@ static uint32_t add_gpu(const struct session *session, const struct gf_slot *slo
 		plan_add_pool(in, sw, kind, 0);
 		in->pools[q].on = 0;
 	}
-	in->pools[q].gpus++;
+	in->pools[q].gpus += gpus;
 	if (slot->state != GPUFABRIC_SLOT_STATE_OFF)
-		in->pools[q].on++;
+		in->pools[q].on += gpus;
 	return q;
 }
 
@@ -155,7 +156,8 @@ static bool is_there(const struct gf_slot *slot)
 static void add_member(struct session *session, const struct gf_slot *slot, bool held,
 		       struct plan_instance *in, struct plan_set *set)
 {
-	uint32_t q = add_gpu(session, slot, in);
+	uint32_t gpus = identity_count(&session->knowledge, slot);
+	uint32_t q = add_gpus(session, slot, in);
 	size_t i;
 
 	for (i = 0; i < set->n && set->has[i].pool != q;)
@@ -167,8 +169,8 @@ static void add_member(struct session *session, const struct gf_slot *slot, bool
 		set->held[i] = 0;
 		set->n++;
 	}
-	set->has[i].gpus++;
-	set->held[i] += held;
+	set->has[i].gpus += gpus;
+	set->held[i] += held ? gpus : 0;
 }
 
 /* Is it ours to change? What a client holds open, and what is not whole, is left alone. */
@@ -251,7 +253,7 @@ int planned_state(struct session *session, const char *host, struct plan_instanc
 			plan_add_switch(in, fabric->switches[i].address);
 	for (i = 0; i < fabric->n_slots; i++)
 		if (planned_free(session, &fabric->slots[i]))
-			add_gpu(session, &fabric->slots[i], in);
+			add_gpus(session, &fabric->slots[i], in);
 	for (i = 0; i < fabric->n_compositions; i++)
 		add_composition(session, &fabric->compositions[i], in, ahead);
 	add_other_kinds(session, in);
@@ -274,7 +276,8 @@ bool planned_has(struct session *session, const char *name, struct move_has *has
 
 		if (!is_there(slot) ||
 		    !move_has_add(has, planned_switch(session, slot),
-				  planned_kind(session, slot, kind), 1)) {
+				  planned_kind(session, slot, kind),
+				  identity_count(&session->knowledge, slot))) {
 			move_has_free(has);
 			return false;
 		}

@@ -110,16 +110,17 @@ static uint64_t bandwidth(const struct gf_link *link)
 /* Does a GPU of a composition sit in its IOMMU group? */
 static bool shares_group(const struct gf_fabric *fabric, const struct gf_slot *slot)
 {
-	const struct gf_function *gpu = gf_gpu_function(slot), *other;
+	const struct gf_function *gpu = NULL, *other;
 	size_t i;
 
-	if (!gpu || gpu->iommu_group == GF_NO_GROUP)
-		return false;
-	for (i = 0; i < fabric->n_slots; i++) {
-		other = fabric->slots[i].composition ? gf_gpu_function(&fabric->slots[i]) : NULL;
-		if (other && other->iommu_group == gpu->iommu_group)
-			return true;
-	}
+	while ((gpu = gf_gpu_next(slot, gpu)))
+		for (i = 0; gpu->iommu_group != GF_NO_GROUP && i < fabric->n_slots; i++) {
+			const struct gf_slot *held = &fabric->slots[i];
+
+			for (other = NULL; held->composition && (other = gf_gpu_next(held, other));)
+				if (other->iommu_group == gpu->iommu_group)
+					return true;
+		}
 	return false;
 }
 
@@ -141,6 +142,7 @@ static void add_slot(struct session *session, struct pool *pool, const struct gf
 						       : identity.ids.vendor);
 	choice->device = (uint16_t)(identity.simulated ? identity.ids.subsystem_device
 						       : identity.ids.device);
+	choice->gpus = identity.gpus;
 	choice->memory = identity.memory;
 	choice->switch_id = slot->switch_id;
 	choice->switch_name = sw ? sw->address : "?";

@@ -46,8 +46,9 @@ static int read_tenants(struct ctl_ctx *ctx, struct tenants *tenants)
 	return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
 }
 
-static void count_held(const struct gf_fabric *fabric, struct tenants *tenants)
+static void count_held(const struct session *session, struct tenants *tenants)
 {
+	const struct gf_fabric *fabric = &session->fabric;
 	size_t i;
 
 	for (i = 0; i < fabric->n_compositions; i++) {
@@ -57,7 +58,8 @@ static void count_held(const struct gf_fabric *fabric, struct tenants *tenants)
 						: NULL;
 
 		if (tenant)
-			tenant->held += composition->n_members;
+			tenant->held +=
+				identity_members(&session->knowledge, fabric, composition);
 	}
 }
 
@@ -69,7 +71,7 @@ int quota_load(struct session *session, struct quota *quota)
 	quota->lock = -1;
 	ret = read_tenants(session->ctx, &quota->tenants);
 	if (!ret)
-		count_held(&session->fabric, &quota->tenants);
+		count_held(session, &quota->tenants);
 	return ret;
 }
 
@@ -114,7 +116,7 @@ int quota_begin(struct session *session, const char *tenant, struct quota *quota
 	if (ret)
 		quota_end(quota);
 	else
-		count_held(&session->fabric, &quota->tenants);
+		count_held(session, &quota->tenants);
 	return ret;
 }
 
@@ -132,7 +134,8 @@ static size_t count_free(const struct pool *pool)
 	size_t n = 0, i;
 
 	for (i = 0; i < pool->n; i++)
-		n += pool->slots[i].bar == CHOOSE_FREE || pool->slots[i].bar == CHOOSE_EXCLUDED;
+		if (pool->slots[i].bar == CHOOSE_FREE || pool->slots[i].bar == CHOOSE_EXCLUDED)
+			n += pool->slots[i].gpus;
 	return n;
 }
 

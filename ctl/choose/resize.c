@@ -35,6 +35,7 @@ const struct ctl_option resize_options[] = {
  * @name: the composition
  * @members: its slots, as indices into the pool
  * @n_members: how many
+ * @gpus: GPUs in them
  * @add: slots to add
  * @n_add: how many
  * @remove: slots to give back
@@ -45,6 +46,7 @@ struct change {
 	const char *name;
 	size_t *members;
 	size_t n_members;
+	size_t gpus;
 	struct gf_slot **add;
 	size_t n_add;
 	struct gf_slot **remove;
@@ -107,6 +109,7 @@ static void collect_members(const struct gf_composition *composition, const stru
 		if (at != SIZE_MAX && !is_removed(change, composition->members[i].slot_id))
 			change->members[change->n_members++] = at;
 	}
+	change->gpus = choose_gpus(pool->slots, change->members, change->n_members);
 }
 
 /* --gpus +2, -1 or 4: GPUs to add, or to give back when negative. */
@@ -132,18 +135,32 @@ static int read_gpus(struct ctl_ctx *ctx, size_t have, long *more)
 	return CTL_DONE;
 }
 
-static void choose_removed(struct session *session, const struct pool *pool, struct change *change,
-			   size_t count)
+static int choose_removed(struct session *session, const struct pool *pool, struct change *change,
+			  size_t gpus)
 {
+	size_t count = choose_shrink(pool->slots, change->members, change->n_members, gpus);
 	struct gf_slot **slots;
 
-	choose_shrink(pool->slots, change->members, change->n_members, count);
+	if (!count)
+		return ctl_fail(session->ctx, CTL_NO_FIT,
+				"%zu GPU%s cannot be given back: a card with several goes whole; name slots with --remove",
+				gpus, gpus == 1 ? "" : "s");
 	slots = pool_slots(session, pool, change->members, count);
 	change->remove =
 		mem_grow(change->remove, change->n_remove + count, sizeof(*change->remove));
 	memcpy(change->remove + change->n_remove, slots, count * sizeof(*slots));
 	change->n_remove += count;
 	free(slots);
+	return CTL_DONE;
+}
+
+static size_t count_gpus(const struct session *session, struct gf_slot *const *slots, size_t n)
+{
+	size_t gpus = 0, i;
+
+	for (i = 0; i < n; i++)
+		gpus += identity_count(&session->knowledge, slots[i]);
+	return gpus;
 }
 
 /* All members of one kind: more of the same are wanted. */
@@ -217,20 +234,20 @@ static int plan(struct session *session, const struct quota *quota,
 	if (ret)
 		return ret;
 	collect_members(composition, &pool, change);
-	ret = read_gpus(session->ctx, change->n_members, &more);
+	ret = read_gpus(session->ctx, change->gpus, &more);
 	if (!ret && more < 0)
-		choose_removed(session, &pool, change, (size_t)-more);
+		ret = choose_removed(session, &pool, change, (size_t)-more);
 	if (!ret)
 		ret = choose_added(session, &pool, change, more);
 	if (!ret)
-		ret = quota_admit(session, quota, &pool, composition->tenant, change->n_add,
-				  change->n_remove);
+		ret = quota_admit(session, quota, &pool, composition->tenant,
+				  count_gpus(session, change->add, change->n_add),
+				  count_gpus(session, change->remove, change->n_remove));
 	pool_free(&pool);
 	if (!ret && !change->n_add && !change->n_remove)
 		ret = ctl_fail(session->ctx, CTL_USAGE,
 			       "nothing to do: %s has %zu GPU%s; give --gpus, --gpu, --memory or --remove",
-			       composition->name, composition->n_members,
-			       composition->n_members == 1 ? "" : "s");
+			       composition->name, change->gpus, change->gpus == 1 ? "" : "s");
 	return ret;
 }
 
@@ -391,7 +408,8 @@ int resize(struct session *session, const char *name)
 		free(what);
 	}
 	if (!ret && !session_composition(session, name, &composition))
-		out_line(session->ctx->out, "%s: %zu GPUs", name, composition->n_members);
+		out_line(session->ctx->out, "%s: %zu GPUs", name,
+			 identity_members(&session->knowledge, &session->fabric, composition));
 	arrival_free(&arrival);
 	removal_free(&removal);
 	wait_free(&wait);

@@ -71,7 +71,7 @@ bool choose_matches(const struct choose_slot *slot, const char *word)
 }
 
 /**
- * struct tally - how many slots of a kind
+ * struct tally - how many GPUs of a kind
  * @kind: the kind
  * @count: how many
  */
@@ -102,7 +102,7 @@ char *choose_pool(const struct choose_slot *slots, size_t n)
 			j++;
 		if (j == kinds)
 			tallies[kinds++].kind = slots[i].kind;
-		tallies[j].count++;
+		tallies[j].count += slots[i].gpus;
 	}
 	qsort(tallies, kinds, sizeof(*tallies), compare_tallies);
 	for (i = 0; i < kinds; i++)

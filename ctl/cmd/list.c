@@ -43,6 +43,7 @@ static void print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
 		identity_of(knowledge, &fabric->slots[i], &identity);
 		render_slot_warnings(ctx->out, &fabric->slots[i], &identity);
 	}
+	render_chassis(ctx->out, fabric, fabric->slots, fabric->n_slots);
 	render_unmanaged(ctx->out, fabric->slots, fabric->n_slots);
 	if (fabric->n_compositions) {
 		out_line(ctx->out, "%s", "");
@@ -95,7 +96,10 @@ const struct ctl_command cmd_list = {
 		"a slot without power cannot be read; gpuctl scan powers such slots once).\n"
 		"\n"
 		"A slot in state other holds a card that is not a GPU, and is left alone. In JSON its\n"
-		"state is empty, and foreign is among its flags.\n"
+		"state is empty, and foreign is among its flags. A card with a switch of its own belongs to\n"
+		"one slot with all its GPUs, of which gpus is the number in JSON. A switch with two or more\n"
+		"ports that implement slots could be a chassis: it has the flag chassis, too, and is never\n"
+		"powered, until the module is loaded with cards=PORT, PORT being the address of the slot's port.\n"
 		"\n"
 		"A slot that is named by a PCI address is a port without a slot driver. It is worked by\n"
 		"its link: detach disables that, attach enables it and scans the bus below.\n"

@@ -59,7 +59,8 @@ static void tell_command(const struct session *session, const struct gf_composit
 			continue;
 		slots[n++] = slot;
 		text_join(&names, " ", slot->name);
-		text_join(&addresses, " ", gpu->address);
+		for (; gpu; gpu = gf_gpu_next(slot, gpu))
+			text_join(&addresses, " ", gpu->address);
 	}
 	setenv("GPUFABRIC_COMPOSITION", composition->name, 1);
 	setenv("GPUFABRIC_SLOTS", names.text ? names.text : "", 1);

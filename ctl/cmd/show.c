@@ -21,6 +21,7 @@ static const struct out_column slot_columns[] = {
 	{ "flags", "flags" },
 	{ "gpu", "GPU" },
 	{ "gpu_id", "catalogue" },
+	{ "gpus", NULL },
 	{ "simulated", NULL },
 	{ "memory", "memory" },
 	{ "identity", "identity" },
@@ -81,14 +82,18 @@ static void show_identity(struct out_table *t, const struct gf_slot *slot,
 			  const struct identity *identity)
 {
 	const struct gf_ids *ids = &identity->ids;
-	char age[48];
+	char age[48], gpus[IDENTITY_GPUS];
 
 	out_str(t, "gpu", strcmp(identity->label, "-") ? identity->label : NULL);
+	if (identity->gpus > 1)
+		out_text(t, "gpu", "%s", identity_gpus(gpus, identity));
 	out_bool(t, "simulated", identity->simulated);
 	if (identity->gpu)
 		out_strf(t, "gpu_id", "%s", identity->gpu->id);
 	if (identity->memory)
-		out_bytes(t, "memory", identity->memory);
+		out_bytes(t, "memory", identity->memory * identity->gpus);
+	if (identity->source != GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
+		out_uint(t, "gpus", identity->gpus);
 	out_str(t, "identity", gfnl_identity_source_name(identity->source));
 	out_text(t, "identity", "%s", identity_text(age, identity, text_now()));
 	if (identity->time)
@@ -277,6 +282,7 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 	if (slot->last_operation.id)
 		render_operation(t, "last_operation", &slot->last_operation);
 	render_slot_warnings(session->ctx->out, slot, &identity);
+	render_chassis(session->ctx->out, &session->fabric, slot, 1);
 	render_unmanaged(session->ctx->out, slot, 1);
 }
 

@@ -44,10 +44,10 @@ static struct size_layout spread(const struct size_request *req, unsigned int gp
 	return l;
 }
 
-static void put(struct out_table *t, const struct gf_slot *slot, const char *smi,
-		const struct size_estimate *e)
+static void put(struct out_table *t, const struct gf_slot *slot, const char *address,
+		const char *smi, const struct size_estimate *e)
 {
-	const char *address = slot->n_functions ? slot->functions[0].address : NULL, *source;
+	const char *source;
 	uint64_t used;
 
 	out_row(t);
@@ -64,6 +64,18 @@ static void put(struct out_table *t, const struct gf_slot *slot, const char *smi
 	out_str(t, "verdict", (double)used > e->p95[MEMORY_DEVICE] ? "beyond P95" : "within P95");
 }
 
+/* A line for each GPU of a card; one that says so where there is none. */
+static void put_slot(struct out_table *t, const struct gf_slot *slot, const char *smi,
+		     const struct size_estimate *e)
+{
+	const struct gf_function *gpu = gf_gpu_function(slot);
+
+	if (!gpu)
+		put(t, slot, NULL, smi, e);
+	for (; gpu; gpu = gf_gpu_next(slot, gpu))
+		put(t, slot, gpu->address, smi, e);
+}
+
 static int print(struct session *session, const struct size_request *req, const char *name,
 		 const char *smi)
 {
@@ -78,13 +90,14 @@ static int print(struct session *session, const struct size_request *req, const 
 		return ret;
 	if (!composition->n_members)
 		return ctl_fail(session->ctx, CTL_FAILED, "%s has no GPUs", name);
-	layout = spread(req, (unsigned int)composition->n_members);
+	layout = spread(req, (unsigned int)identity_members(&session->knowledge, &session->fabric,
+							    composition));
 	size_estimate(req, &layout, &e);
 	t = out_table(session->ctx->out, "check", columns, OUT_TABLE);
 	for (i = 0; i < composition->n_members; i++)
 		for (j = 0; j < session->fabric.n_slots; j++)
 			if (session->fabric.slots[j].id == composition->members[i].slot_id)
-				put(t, &session->fabric.slots[j], smi, &e);
+				put_slot(t, &session->fabric.slots[j], smi, &e);
 	out_line(session->ctx->out, "estimate of engine %s on %u GPUs, tensor parallel %u",
 		 req->engine->id, layout.gpus, layout.tp);
 	return CTL_DONE;

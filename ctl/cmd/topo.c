@@ -45,7 +45,7 @@ static void show_slot(struct out_table *t, const struct session *session,
 {
 	const struct gf_function *gpu = gf_gpu_function(slot);
 	struct identity identity;
-	char link[32];
+	char link[32], gpus[IDENTITY_GPUS];
 
 	identity_of(&session->knowledge, slot, &identity);
 	gf_link_text(link, slot->link.speed, slot->link.width);
@@ -54,6 +54,8 @@ static void show_slot(struct out_table *t, const struct session *session,
 	out_str(t, "port", slot->address);
 	out_str(t, "address", gpu ? gpu->address : NULL);
 	out_str(t, "gpu", strcmp(identity.label, "-") ? identity.label : NULL);
+	if (identity.gpus > 1)
+		out_text(t, "gpu", "%s", identity_gpus(gpus, &identity));
 	render_slot_state(t, slot);
 	out_str(t, "link", strcmp(link, "-") ? link : NULL);
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED)

@@ -133,8 +133,8 @@ static void read_express(const struct tree *tree, struct pci_device *dev)
 	dev->port = (enum pci_port)(pci_config(dev, at + 2, 2) >> 4 & 0xf);
 	if (dev->port != PCI_PORT_ROOT && dev->port != PCI_PORT_DOWNSTREAM)
 		return;
-	dev->hotplug = pci_config(dev, at + 2, 2) & FLAG_SLOT &&
-		       pci_config(dev, at + SLOT_CAP, 4) & SLOT_CAP_HPC;
+	dev->slotted = pci_config(dev, at + 2, 2) & FLAG_SLOT;
+	dev->hotplug = dev->slotted && pci_config(dev, at + SLOT_CAP, 4) & SLOT_CAP_HPC;
 	/* Services are called by the kind of port, root ports being 0, and by what they do. */
 	link = tree_link(tree, "sys/bus/pci_express/drivers/pciehp/%s:pcie%x%02x", dev->address,
 			 (unsigned int)dev->port - PCI_PORT_ROOT, SERVICE_HP);

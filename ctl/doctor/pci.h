@@ -54,7 +54,8 @@ struct pci_range {
  * @bus_first: bus number below a bridge
  * @bus_last: last one below it
  * @driver: name of its driver, NULL when none is bound
- * @hotplug: the port has a hot-plug controller
+ * @slotted: the port implements a slot
+ * @hotplug: and has a hot-plug controller
  * @native: and pciehp drives it
  */
 struct pci_device {
@@ -71,7 +72,7 @@ struct pci_device {
 	bool bridge;
 	unsigned int bus_first, bus_last;
 	char *driver;
-	bool hotplug, native;
+	bool slotted, hotplug, native;
 };
 
 struct pci_list {

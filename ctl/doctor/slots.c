@@ -4,13 +4,15 @@
  *
  * The same ports as the module takes: downstream ports of switches, and root ports if it
  * was told to. Their names come from the module where it is loaded, else from the slot
- * driver; a port that has neither is called by its address, as the module would.
+ * driver; a port that has neither is called by its address, as the module would. Ports
+ * inside a card are none (kmod/card.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "doctor/doctor.h"
+#include "kmod/card.h"
 #include "lib/model.h"
 #include "lib/text.h"
 
@@ -145,17 +147,58 @@ static int compare_slots(const void *left, const void *right)
 	return gf_name_compare(a->name, b->name);
 }
 
+static bool can_be_slot(const struct pci_device *dev, bool roots)
+{
+	return dev->port == PCI_PORT_DOWNSTREAM || (roots && dev->port == PCI_PORT_ROOT);
+}
+
+/* What the admin has told the module: a list of addresses. */
+static bool is_chosen(const struct doctor *doctor, const char *address)
+{
+	char *list = tree_line(&doctor->tree, "sys/module/gpufabric/parameters/cards");
+	bool chosen = list && strstr(list, address);
+
+	free(list);
+	return chosen;
+}
+
+static void count_ports(const struct pci_list *pci, size_t upstream, struct gf_card_switch *sw)
+{
+	size_t i;
+
+	memset(sw, 0, sizeof(*sw));
+	for (i = 0; i < pci->n; i++) {
+		if (pci->items[i].parent != upstream || pci->items[i].port != PCI_PORT_DOWNSTREAM)
+			continue;
+		sw->ports++;
+		sw->slotted += pci->items[i].slotted;
+	}
+}
+
+/* Whether a port is one of a switch on the card in the slot above. */
+static bool is_in_card(const struct doctor *doctor, size_t port, bool roots)
+{
+	const struct pci_list *pci = &doctor->pci;
+	size_t upstream = pci->items[port].parent, above;
+	struct gf_card_switch sw;
+
+	if (upstream == PCI_NOBODY || pci->items[upstream].port != PCI_PORT_UPSTREAM)
+		return false;
+	above = pci->items[upstream].parent;
+	if (above == PCI_NOBODY || !can_be_slot(&pci->items[above], roots))
+		return false;
+	count_ports(pci, upstream, &sw);
+	return gf_card_has(&sw, is_chosen(doctor, pci->items[above].address));
+}
+
 void doctor_read_slots(struct doctor *doctor)
 {
 	bool roots = takes_root_ports(doctor);
 	size_t i;
 
-	for (i = 0; i < doctor->pci.n; i++) {
-		enum pci_port port = doctor->pci.items[i].port;
-
-		if (port == PCI_PORT_DOWNSTREAM || (roots && port == PCI_PORT_ROOT))
+	for (i = 0; i < doctor->pci.n; i++)
+		if (can_be_slot(&doctor->pci.items[i], roots) && !is_in_card(doctor, i, roots))
 			add_slot(doctor, i);
-	}
 	name_by_driver(doctor);
 	name_by_module(doctor);
 	for (i = 0; i < doctor->n_slots; i++)

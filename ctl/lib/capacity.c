@@ -52,8 +52,8 @@ static void add(struct capacity *capacity, const struct gf_slot *slot,
 		kind->driver = driver;
 	else if (strcmp(kind->driver ? kind->driver : "", driver ? driver : ""))
 		kind->mixed = true;
-	kind->ready++;
-	kind->held += slot->composition ? 1 : 0;
+	kind->ready += identity->gpus;
+	kind->held += slot->composition ? identity->gpus : 0;
 	if (identity->memory)
 		kind->memory = identity->memory;
 }

@@ -10,7 +10,7 @@
  * struct capacity_kind - GPUs of one kind
  * @name: in the catalogue, with "-sim" behind it for simulated ones; else vendor
  *	and device id, "10de-2331"
- * @ready: slots in state ready: what is about to go, or not quite there, is not counted
+ * @ready: GPUs in slots in state ready: what is about to go, or not quite there, is not counted
  * @held: those of them that a composition holds
  * @memory: bytes of one GPU, 0 when unknown
  * @driver: bound to all of them; NULL when none is; borrowed from the snapshot

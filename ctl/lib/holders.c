@@ -303,7 +303,10 @@ void holders_scan(const struct holders_roots *roots, const struct gf_slot *const
 	memset(holders, 0, sizeof(*holders));
 	for (i = 0; i < n; i++)
 		for (j = 0; j < slots[i]->n_functions; j++)
-			devnodes_add(&s.nodes, roots->sys, roots->proc, &slots[i]->functions[j], i);
+			/* What hangs below a bridge are functions of the card that come as well. */
+			if (!gf_is_bridge(&slots[i]->functions[j]))
+				devnodes_add(&s.nodes, roots->sys, roots->proc,
+					     &slots[i]->functions[j], i);
 	d = opendir(roots->proc);
 	while (d && (entry = readdir(d))) {
 		char *end;
@@ -394,15 +397,14 @@ static bool is_among(const struct gf_slot *slot, const struct gf_slot *const *sl
 
 static bool shares_driver(const struct gf_slot *slot, const struct gf_slot *const *slots, size_t n)
 {
-	const struct gf_function *own = gf_gpu_function(slot);
+	const struct gf_function *own = NULL, *other;
 	size_t i;
 
-	for (i = 0; own && own->driver && i < n; i++) {
-		const struct gf_function *other = gf_gpu_function(slots[i]);
-
-		if (other && other->driver && !strcmp(own->driver, other->driver))
-			return true;
-	}
+	while ((own = gf_gpu_next(slot, own)))
+		for (i = 0; own->driver && i < n; i++)
+			for (other = NULL; (other = gf_gpu_next(slots[i], other));)
+				if (other->driver && !strcmp(own->driver, other->driver))
+					return true;
 	return false;
 }
 

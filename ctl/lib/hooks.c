@@ -211,7 +211,8 @@ static char **describe(struct session *session, const struct gf_slot *slot)
 
 	identity_of(&session->knowledge, slot, &identity);
 	for (i = 0; i < slot->n_functions; i++)
-		text_join(&functions, " ", slot->functions[i].address);
+		if (!gf_is_bridge(&slot->functions[i]))
+			text_join(&functions, " ", slot->functions[i].address);
 	env = mem_grow(NULL, 2, sizeof(*env));
 	env[n++] = mem_strdup(PATH);
 	add_env(&env, &n, "GPUFABRIC_SLOT", slot->name);

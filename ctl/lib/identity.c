@@ -9,9 +9,10 @@
  *	# slot	GPU
  *	3-2	h100-pcie-80
  *	4-*	10de:26b9
+ *	5-1	a16	4
  *
- * A declaration is a claim, not a fact: it is shown as such and the module
- * is told to verify it after power-on.
+ * A number is for cards with several GPUs. A declaration is a claim, not a fact: it is
+ * shown as such and the module is told to verify it after power-on.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -27,6 +28,7 @@
 #define DRIVERS_DIR "/sys/bus/pci/drivers"
 #define SIMULATED_DRIVER "gpufabric-sim-gpu"
 #define BLANKS " \t"
+#define DECLARED_GPUS 64
 
 static bool parse_ids(const char *word, struct gf_ids *ids)
 {
@@ -48,9 +50,10 @@ static bool parse_ids(const char *word, struct gf_ids *ids)
 
 static int parse_line(struct knowledge *knowledge, char *line, struct fault *fault)
 {
-	struct declared declared = { 0 };
+	struct declared declared = { .gpus = 1 };
+	char *slot, *word, *number, *save;
 	const struct cat_gpu *gpu;
-	char *slot, *word, *save;
+	uint64_t gpus;
 	int err;
 
 	slot = strtok_r(line, BLANKS, &save);
@@ -59,8 +62,14 @@ static int parse_line(struct knowledge *knowledge, char *line, struct fault *fau
 	word = strtok_r(NULL, BLANKS, &save);
 	if (!word)
 		return fault_set(fault, EINVAL, "slot %s without a GPU: write \"SLOT GPU\"", slot);
-	if (strtok_r(NULL, BLANKS, &save))
-		return fault_set(fault, EINVAL, "more than a slot and a GPU: write \"SLOT GPU\"");
+	number = strtok_r(NULL, BLANKS, &save);
+	if (number && (!text_number(number, DECLARED_GPUS, &gpus) || !gpus ||
+		       strtok_r(NULL, BLANKS, &save)))
+		return fault_set(fault, EINVAL,
+				 "more than a slot and a GPU: write \"SLOT GPU\", or \"SLOT GPU NUMBER\" for a card with several GPUs, at most %d",
+				 DECLARED_GPUS);
+	if (number)
+		declared.gpus = (unsigned int)gpus;
 
 	if (!parse_ids(word, &declared.ids)) {
 		if (knowledge->catalogue.n_gpus) {
@@ -169,6 +178,7 @@ static void take_declaration(const struct knowledge *knowledge, const struct gf_
 	if (!match)
 		return;
 	identity->source = GPUFABRIC_IDENTITY_SOURCE_DECLARED;
+	identity->gpus = match->gpus;
 	if (!match->name) {
 		identity->ids = match->ids;
 		return;
@@ -208,6 +218,7 @@ void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
 
 	memset(identity, 0, sizeof(*identity));
 	snprintf(identity->label, sizeof(identity->label), "-");
+	identity->gpus = slot->gpus ? slot->gpus : 1;
 	if (slot->ids.vendor) {
 		identity->source = slot->identity;
 		identity->time = slot->identity_time;
@@ -233,6 +244,36 @@ void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
 		identity->ids.bar = bar_of(identity->gpu);
 	if (identity->gpu)
 		identity->memory = cat_gpu_memory_mib(identity->gpu, &trust) << 20;
+}
+
+unsigned int identity_count(const struct knowledge *knowledge, const struct gf_slot *slot)
+{
+	struct identity identity;
+
+	identity_of(knowledge, slot, &identity);
+	return identity.gpus;
+}
+
+size_t identity_members(const struct knowledge *knowledge, const struct gf_fabric *fabric,
+			const struct gf_composition *composition)
+{
+	const struct gf_slot *slot;
+	size_t n = 0, i;
+
+	for (i = 0; i < composition->n_members; i++) {
+		slot = gf_slot_by_id(fabric, composition->members[i].slot_id);
+		n += slot ? identity_count(knowledge, slot) : 1;
+	}
+	return n;
+}
+
+const char *identity_gpus(char buf[IDENTITY_GPUS], const struct identity *identity)
+{
+	if (identity->gpus > 1)
+		snprintf(buf, IDENTITY_GPUS, "%u x %s", identity->gpus, identity->label);
+	else
+		snprintf(buf, IDENTITY_GPUS, "%s", identity->label);
+	return buf;
 }
 
 const char *identity_text(char buf[48], const struct identity *identity, uint64_t now)

@@ -15,11 +15,13 @@
  * @pattern: slot name, may hold the wildcards of the shell
  * @name: catalogue name of the GPU, NULL when @ids says it
  * @ids: PCI ids
+ * @gpus: how many of them the card has
  */
 struct declared {
 	char *pattern;
 	char *name;
 	struct gf_ids ids;
+	unsigned int gpus;
 };
 
 /**
@@ -34,6 +36,8 @@ struct knowledge {
 	size_t n_declared;
 };
 
+#define IDENTITY_GPUS 80
+
 /**
  * struct identity - what a slot holds
  * @source: enum gpufabric_identity_source
@@ -42,7 +46,8 @@ struct knowledge {
  * @gpu: catalogue entry, NULL when the catalogue has none
  * @simulated: a GPU of the simulator
  * @label: for listings, "-" when unknown
- * @memory: bytes, 0 when unknown
+ * @gpus: how many the card has, 1 when that is not known
+ * @memory: bytes of each, 0 when unknown
  */
 struct identity {
 	unsigned int source;
@@ -51,6 +56,7 @@ struct identity {
 	const struct cat_gpu *gpu;
 	bool simulated;
 	char label[64];
+	unsigned int gpus;
 	uint64_t memory;
 };
 
@@ -70,6 +76,14 @@ int declared_parse(struct knowledge *knowledge, const char *file, const char *te
 
 void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
 		 struct identity *identity);
+
+/* How many GPUs the card in a slot has, and those of all slots of a composition. */
+unsigned int identity_count(const struct knowledge *knowledge, const struct gf_slot *slot);
+size_t identity_members(const struct knowledge *knowledge, const struct gf_fabric *fabric,
+			const struct gf_composition *composition);
+
+/* "2 x A16", or the label alone for one. */
+const char *identity_gpus(char buf[IDENTITY_GPUS], const struct identity *identity);
 
 /* "live", "seen 2 h ago", "declared", "-"; the buffer is returned. */
 const char *identity_text(char buf[48], const struct identity *identity, uint64_t now);

@@ -223,15 +223,26 @@ struct gf_composition *gf_composition_by_name(const struct gf_fabric *fabric, co
 
 const struct gf_function *gf_gpu_function(const struct gf_slot *slot)
 {
+	return gf_gpu_next(slot, NULL);
+}
+
+const struct gf_function *gf_gpu_next(const struct gf_slot *slot, const struct gf_function *gpu)
+{
 	size_t i;
 
-	for (i = 0; i < slot->n_functions; i++) {
+	/* What is behind a chassis is not among the functions, and the chassis is no GPU. */
+	for (i = gpu ? (size_t)(gpu - slot->functions) + 1 : 0; i < slot->n_functions; i++) {
 		uint32_t base = slot->functions[i].class >> 16;
 
 		if (base == 0x03 || base == 0x12)
 			return &slot->functions[i];
 	}
 	return NULL;
+}
+
+bool gf_is_bridge(const struct gf_function *function)
+{
+	return function->class >> 8 == 0x0604;
 }
 
 bool gf_slot_has_gpu(const struct gf_slot *slot)

@@ -82,6 +82,7 @@ struct gf_slot {
 	uint64_t identity_time;
 	struct gf_ids ids;
 	uint64_t serial;
+	uint32_t gpus;				/* 0 when unknown */
 	struct gf_function *functions;
 	size_t n_functions;
 	struct gf_window *windows;
@@ -213,8 +214,12 @@ struct gf_slot *gf_slot_by_id(const struct gf_fabric *fabric, uint32_t id);
 struct gf_switch *gf_switch_by_id(const struct gf_fabric *fabric, uint32_t id);
 struct gf_composition *gf_composition_by_name(const struct gf_fabric *fabric, const char *name);
 
-/* The function with the GPU's own class, NULL when the slot has none. */
+/* The function with the GPU's own class, of the first GPU; NULL when the slot has none. */
 const struct gf_function *gf_gpu_function(const struct gf_slot *slot);
+/* The next GPU of the same card; the first after NULL, NULL after the last. */
+const struct gf_function *gf_gpu_next(const struct gf_slot *slot, const struct gf_function *gpu);
+/* A bridge of the card's switch, which nobody uses by itself. */
+bool gf_is_bridge(const struct gf_function *function);
 /* True while a card's functions are on the bus, so that it can be held open. */
 bool gf_slot_has_gpu(const struct gf_slot *slot);
 

@@ -207,6 +207,7 @@ static void parse_slot_identity(struct nlattr **tb, struct gf_slot *slot)
 	slot->ids.subsystem_device = get_u32(tb[GPUFABRIC_A_SLOT_SUBSYSTEM_DEVICE]);
 	slot->ids.class = get_u32(tb[GPUFABRIC_A_SLOT_CLASS]);
 	slot->serial = get_u64(tb[GPUFABRIC_A_SLOT_SERIAL]);
+	slot->gpus = get_u32(tb[GPUFABRIC_A_SLOT_GPUS]);
 }
 
 static void parse_slot_verdict(struct nlattr **tb, struct gf_slot *slot)

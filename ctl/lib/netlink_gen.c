@@ -170,6 +170,7 @@ static const char *const slot_flag_names[] = {
 	"foreign",
 	"no-driver",
 	"unmanaged",
+	"chassis",
 };
 
 const char *gfnl_slot_flag_name(unsigned int value)
@@ -369,6 +370,7 @@ const struct nla_policy gfnl_slot_policy[GPUFABRIC_A_SLOT_MAX + 1] = {
 	[GPUFABRIC_A_SLOT_DRAIN_DEADLINE] = { .type = NLA_U64 },
 	[GPUFABRIC_A_SLOT_VERDICT_TEXT] = { .type = NLA_STRING },
 	[GPUFABRIC_A_SLOT_VERDICT_LARGEST] = { .type = NLA_U32 },
+	[GPUFABRIC_A_SLOT_GPUS] = { .type = NLA_U32 },
 };
 
 const struct nla_policy gfnl_switch_policy[GPUFABRIC_A_SWITCH_MAX + 1] = {

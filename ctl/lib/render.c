@@ -20,6 +20,7 @@ const struct out_column render_slot_columns[] = {
 	{ "id", NULL },
 	{ "gpu", "GPU" },
 	{ "gpu_id", NULL },
+	{ "gpus", NULL },
 	{ "simulated", NULL },
 	{ "memory", "MEMORY", OUT_RIGHT },
 	{ "state", "STATE" },
@@ -145,17 +146,23 @@ void render_slot(struct out_table *table, const struct gf_slot *slot,
 		 const struct identity *identity, uint64_t now)
 {
 	const struct gf_function *gpu = gf_gpu_function(slot);
-	char link[32], age[48];
+	char link[32], age[48], gpus[IDENTITY_GPUS];
 
 	out_str(table, "slot", slot->name);
 	out_uint(table, "id", slot->id);
 	out_str(table, "gpu", strcmp(identity->label, "-") ? identity->label : NULL);
+	if (identity->gpus > 1)
+		out_text(table, "gpu", "%s", identity_gpus(gpus, identity));
 	out_str(table, "gpu_id", identity->gpu ? identity->gpu->id : NULL);
+	if (identity->source != GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
+		out_uint(table, "gpus", identity->gpus);
 	out_bool(table, "simulated", identity->simulated);
 	if (identity->memory) {
 		/* One decimal for all, so that the column can be read down. */
-		out_bytes(table, "memory", identity->memory);
-		out_text(table, "memory", "%.1f GiB", (double)identity->memory / (1ull << 30));
+		uint64_t memory = identity->memory * identity->gpus;
+
+		out_bytes(table, "memory", memory);
+		out_text(table, "memory", "%.1f GiB", (double)memory / (1ull << 30));
 	}
 	render_slot_state(table, slot);
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
@@ -212,7 +219,7 @@ void render_composition(struct out_table *table, const struct gf_composition *co
 			names[i] = slot ? slot->name : "?";
 		if (slot) {
 			identity_of(knowledge, slot, &identity);
-			memory += identity.memory;
+			memory += identity.memory * identity.gpus;
 		}
 	}
 	out_str(table, "name", composition->name);
@@ -221,7 +228,7 @@ void render_composition(struct out_table *table, const struct gf_composition *co
 	if (composition->flags & GPUFABRIC_COMPOSITION_FLAG_ORPHANED)
 		out_text(table, "state", "%s, orphaned",
 			 render_composition_state(composition->state));
-	out_uint(table, "gpus", composition->n_members);
+	out_uint(table, "gpus", identity_members(knowledge, fabric, composition));
 	if (memory) {
 		out_bytes(table, "memory", memory);
 		out_text(table, "memory", "%.1f GiB", (double)memory / (1ull << 30));
@@ -307,6 +314,32 @@ void render_unmanaged(struct out *out, const struct gf_slot *slots, size_t n)
 			 "%s: listed only, as slot driver %s may free them at any time (gpuctl doctor)",
 			 names.text, driver ? driver : "unknown");
 	free(names.text);
+}
+
+/* Whether slots behind the switch in a slot are managed: then it is a chassis for sure. */
+static bool has_managed(const struct gf_fabric *fabric, const struct gf_slot *slot)
+{
+	size_t i, j;
+
+	for (i = 0; i < slot->n_functions; i++)
+		for (j = 0; j < fabric->n_switches; j++)
+			if (slot->functions[i].address && fabric->switches[j].address &&
+			    !strcmp(slot->functions[i].address, fabric->switches[j].address))
+				return true;
+	return false;
+}
+
+void render_chassis(struct out *out, const struct gf_fabric *fabric, const struct gf_slot *slots,
+		    size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (slots[i].flags & GPUFABRIC_SLOT_FLAG_CHASSIS &&
+		    !has_managed(fabric, &slots[i]))
+			out_note(out, "warnings", "! ",
+				 "%s: holds a switch with slots, which is left alone; if it is a card, load the module with cards=%s",
+				 slots[i].name, slots[i].address);
 }
 
 void render_slot_warnings(struct out *out, const struct gf_slot *slot,

@@ -23,6 +23,9 @@ void render_slot_warnings(struct out *out, const struct gf_slot *slot,
 			  const struct identity *identity);
 /* One such line for all slots that are unmanaged. */
 void render_unmanaged(struct out *out, const struct gf_slot *slots, size_t n);
+/* For each slot with a switch that may be a chassis or a card: what to do when it is a card. */
+void render_chassis(struct out *out, const struct gf_fabric *fabric, const struct gf_slot *slots,
+		    size_t n);
 
 /* "2 switches, 5 slots: 2 ready, 3 off"; also as object "summary" in JSON. */
 void render_summary(struct out *out, const struct gf_fabric *fabric);

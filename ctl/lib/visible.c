@@ -149,15 +149,17 @@ static char *list_vendor(const char *proc, const char *sys, uint32_t vendor,
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		const struct gf_function *gpu = gf_gpu_function(slots[i]);
+		const struct gf_function *gpu = NULL;
 		char *id;
 
-		if (!gpu || gpu->vendor != vendor || !gpu->address)
-			continue;
-		id = identify(proc, sys, gpu);
-		if (id)
-			text_join(&list, ",", id);
-		free(id);
+		while ((gpu = gf_gpu_next(slots[i], gpu))) {
+			if (gpu->vendor != vendor || !gpu->address)
+				continue;
+			id = identify(proc, sys, gpu);
+			if (id)
+				text_join(&list, ",", id);
+			free(id);
+		}
 	}
 	return list.text;
 }

@@ -242,13 +242,15 @@ static void render_one(struct out_table *t, struct session *session, const struc
 	const struct gf_function *gpu = gf_gpu_function(slot);
 	const struct gf_operation *last = &slot->last_operation;
 	struct identity identity;
-	char took[TEXT_QUANTITY];
+	char took[TEXT_QUANTITY], gpus[IDENTITY_GPUS];
 	char *durations;
 
 	identity_of(&session->knowledge, slot, &identity);
 	out_row(t);
 	out_str(t, "slot", slot->name);
 	out_str(t, "gpu", identity.label);
+	if (identity.gpus > 1)
+		out_text(t, "gpu", "%s", identity_gpus(gpus, &identity));
 	out_str(t, "state", render_state(slot->state));
 	if (gpu)
 		out_str(t, "address", gpu->address);

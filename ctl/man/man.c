@@ -139,7 +139,8 @@ static void print_files(struct out *out)
 		{ "/etc/gpuctl/slots.d/*.conf",
 		  "What sits where: lines of \"SLOT GPU\", with a catalogue name or PCI ids such as\n"
 		  "10de:2331; the slot may hold wildcards of the shell, and the last line that matches\n"
-		  "counts. # begins a comment." },
+		  "counts. A number behind it says how many GPUs a card has: \"5-1 a16 4\".\n"
+		  "# begins a comment." },
 		{ "/var/lib/gpuctl/compositions.json",
 		  "What gpuctl save writes and gpuctl restore reads: see gpuctl-saved(5)." },
 		{ "/etc/gpuctl/hooks.d/HOOK.d/*",

@@ -249,9 +249,8 @@ static void put_operation(struct out_table *t, const struct gf_slot *slot, uint6
 static void put_slot(struct out_table *t, const struct gf_slot *slot,
 		     const struct knowledge *knowledge, uint64_t now)
 {
-	char buf[TEXT_QUANTITY];
+	char link[32], gpus[IDENTITY_GPUS], buf[TEXT_QUANTITY];
 	struct identity identity;
-	char link[32];
 
 	identity_of(knowledge, slot, &identity);
 	out_row(t);
@@ -264,13 +263,14 @@ static void put_slot(struct out_table *t, const struct gf_slot *slot,
 	out_text(t, "since", "%s", text_age(buf, now > slot->since ? now - slot->since : 0));
 	put_operation(t, slot, now);
 	out_str(t, "composition", slot->composition);
-	out_str(t, "gpu", strcmp(identity.label, "-") ? identity.label : NULL);
+	out_str(t, "gpu", strcmp(identity.label, "-") ? identity_gpus(gpus, &identity) : NULL);
 	gf_link_text(link, slot->link.speed, slot->link.width);
 	out_str(t, "link", strcmp(link, "-") ? link : NULL);
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED)
 		out_text(t, "link", "%s !", link);
 	if (!identity.memory)
 		return;
+	identity.memory *= identity.gpus;
 	out_bytes(t, "memory", identity.memory);
 	out_text(t, "memory", "%.1f GiB", (double)identity.memory / (1ull << 30));
 }

@@ -64,6 +64,10 @@ static struct sim_slot *slot_at(struct pci_bus *bus, unsigned int devfn)
 	return sw ? sim_slot_at(sw, number) : NULL;
 }
 
+/* Bridges above the bus of a slot, and above that of a GPU behind a card's switch. */
+#define DEPTH_SLOT	3
+#define DEPTH_BEHIND	5
+
 /* How many bridges are above a bus. */
 static unsigned int bus_depth(struct pci_bus *bus)
 {
@@ -81,6 +85,8 @@ static unsigned int bus_depth(struct pci_bus *bus)
  * @fn: its registers
  * @port: the port that it is, or that it is below; has the lock for @fn
  * @own: the function is @port itself
+ * @depth: bridges above it
+ * @inner: of a card with a switch: the port, by number, that it is or is behind
  * @vf: it is a virtual function, and which, counted from 1
  * @sw: the switch that it is in, or that is below it
  */
@@ -88,6 +94,8 @@ struct target {
 	struct sim_fn *fn;
 	struct sim_port *port;
 	bool own;
+	unsigned int depth;
+	unsigned int inner;
 	unsigned int vf;
 	struct sim_switch *sw;
 };
@@ -106,38 +114,74 @@ static bool find_in_switch(struct pci_bus *bus, unsigned int devfn,
 	return true;
 }
 
-/* What is behind a bridge on the card is found by nobody. */
-static struct sim_fn *card_function(struct sim_slot *slot, unsigned int devfn,
-				    struct target *target)
+static struct sim_fn *gpu_function(struct sim_card *card, unsigned int devfn,
+				   struct target *target)
 {
-	if (slot->card.bridged)
-		return devfn ? NULL : &slot->card.bridge;
 	if (devfn < SIM_FUNCTIONS)
-		return &slot->card.fn[devfn];
-	if (devfn >= SIM_VF_FIRST + SIM_VFS)
+		return &card->fn[target->inner][devfn];
+	if (devfn >= SIM_VF_FIRST + SIM_VFS || target->inner)
 		return NULL;
 	target->vf = devfn - SIM_VF_FIRST + 1;
-	return &slot->card.vf;
+	return &card->vf;
+}
+
+/*
+ * Upstream port, downstream ports, GPUs. What is behind a bridge without a switch
+ * is found by nobody.
+ */
+static struct sim_fn *card_function(struct sim_slot *slot, struct pci_bus *bus,
+				    unsigned int devfn, struct target *target)
+{
+	struct sim_card *card = &slot->card;
+
+	switch (target->depth) {
+	case DEPTH_SLOT:
+		if (!card->bridged && !card->ports)
+			return gpu_function(card, devfn, target);
+		return devfn ? NULL : &card->bridge;
+	case DEPTH_SLOT + 1:
+		target->inner = PCI_SLOT(devfn);
+		if (PCI_FUNC(devfn) || target->inner >= card->ports)
+			return NULL;
+		return &card->inner[target->inner];
+	default:
+		target->inner = PCI_SLOT(bus->self->devfn);
+		if (target->inner >= card->ports)
+			return NULL;
+		return gpu_function(card, devfn, target);
+	}
+}
+
+/* The bus of the slot that a bus of a card belongs to. */
+static struct pci_bus *slot_bus(struct pci_bus *bus, unsigned int depth)
+{
+	while (depth-- > DEPTH_SLOT)
+		bus = bus->parent;
+	return bus;
 }
 
 static bool find_in_slot(struct pci_bus *bus, unsigned int devfn,
 			 unsigned int depth, struct target *target)
 {
 	struct sim_slot *slot;
+	struct pci_bus *first;
 
-	if (depth > 3)
+	if (depth > DEPTH_BEHIND)
 		return false;
-	if (depth == 2)
+	target->own = depth < DEPTH_SLOT;
+	target->depth = depth;
+	if (target->own) {
 		slot = slot_at(bus, devfn);
-	else
-		slot = slot_at(bus->parent, bus->self->devfn);
+	} else {
+		first = slot_bus(bus, depth);
+		slot = slot_at(first->parent, first->self->devfn);
+	}
 	if (!slot)
 		return false;
 	target->sw = slot->sw;
 	target->port = &slot->port;
-	target->own = depth == 2;
-	target->fn = depth == 2 ? &slot->port.fn :
-				   card_function(slot, devfn, target);
+	target->fn = target->own ? &slot->port.fn :
+				   card_function(slot, bus, devfn, target);
 	return target->fn;
 }
 
@@ -157,6 +201,16 @@ static bool forwards(const struct sim_fn *bridge)
 	       sim_config_is_awake(bridge);
 }
 
+/* Whether the bridges of the card forward what is for a function of it. */
+static bool card_forwards(const struct target *target)
+{
+	const struct sim_card *card = &sim_slot_of(target->port)->card;
+
+	return (target->depth <= DEPTH_SLOT || forwards(&card->bridge)) &&
+	       (target->depth < DEPTH_BEHIND ||
+		forwards(&card->inner[target->inner]));
+}
+
 /* Whether the function answers; the caller holds the port's lock. */
 static bool answers(const struct target *target)
 {
@@ -171,6 +225,8 @@ static bool answers(const struct target *target)
 		return false;
 	if (target->own)
 		return !port->cold;
+	if (port != root && !card_forwards(target))
+		return false;
 	if (target->vf &&
 	    !sim_config_has_vf(&sim_slot_of(target->port)->card, target->vf - 1))
 		return false;
@@ -198,6 +254,31 @@ static int bus_read(struct pci_bus *bus, unsigned int devfn, int where,
 	return PCIBIOS_SUCCESSFUL;
 }
 
+/* A bridge of the card resets what is behind it while its bit is set. */
+static void reset_behind(const struct target *target)
+{
+	struct sim_slot *slot = sim_slot_of(target->port);
+	unsigned int i;
+
+	if (!(sim_get16(target->fn, PCI_BRIDGE_CONTROL) &
+	      PCI_BRIDGE_CTL_BUS_RESET))
+		return;
+	for (i = 0; i < slot->card.ports; i++)
+		if (target->fn == &slot->card.bridge)
+			sim_config_behind(slot, i, true);
+		else if (target->fn == &slot->card.inner[i])
+			sim_config_behind(slot, i, false);
+}
+
+static void write_below(const struct target *target, int where, int size,
+			u32 value)
+{
+	sim_fn_write(target->fn, where, size, value);
+	/* The upstream port of a switch is below a root port. */
+	if (target->depth >= DEPTH_SLOT)
+		reset_behind(target);
+}
+
 static int bus_write(struct pci_bus *bus, unsigned int devfn, int where,
 		     int size, u32 value)
 {
@@ -214,7 +295,7 @@ static int bus_write(struct pci_bus *bus, unsigned int devfn, int where,
 	else if (target.own)
 		sim_port_write(target.port, where, size, value);
 	else
-		sim_fn_write(target.fn, where, size, value);
+		write_below(&target, where, size, value);
 	raw_spin_unlock_irqrestore(&target.port->lock, flags);
 	return PCIBIOS_SUCCESSFUL;
 }
@@ -260,15 +341,23 @@ struct sim_slot *sim_slot_of_port(struct pci_dev *pdev)
 /**
  * sim_slot_of_card() - the slot that a function of a GPU is in
  * @pdev: any PCI device
+ * @gpu: number of the GPU on its card
  *
  * Return: the slot, NULL if @pdev is not a function of a simulated GPU.
  */
-struct sim_slot *sim_slot_of_card(struct pci_dev *pdev)
+struct sim_slot *sim_slot_of_card(struct pci_dev *pdev, unsigned int *gpu)
 {
-	if (pdev->bus->ops != &sim_pci_ops || bus_depth(pdev->bus) != 3 ||
-	    pci_is_bridge(pdev))
+	unsigned int depth;
+	struct pci_bus *bus;
+
+	if (pdev->bus->ops != &sim_pci_ops || pci_is_bridge(pdev))
 		return NULL;
-	return slot_at(pdev->bus->parent, pdev->bus->self->devfn);
+	depth = bus_depth(pdev->bus);
+	if (depth != DEPTH_SLOT && depth != DEPTH_BEHIND)
+		return NULL;
+	*gpu = depth == DEPTH_SLOT ? 0 : PCI_SLOT(pdev->bus->self->devfn);
+	bus = slot_bus(pdev->bus, depth);
+	return slot_at(bus->parent, bus->self->devfn);
 }
 
 /**
@@ -321,6 +410,7 @@ static int bus_notify(struct notifier_block *nb, unsigned long action,
 {
 	struct pci_dev *pdev = to_pci_dev(data);
 	struct sim_slot *slot;
+	unsigned int gpu;
 
 	if (pdev->bus->ops != &sim_pci_ops)
 		return NOTIFY_DONE;
@@ -328,7 +418,7 @@ static int bus_notify(struct notifier_block *nb, unsigned long action,
 	slot = sim_slot_of_port(pdev);
 	if (action == BUS_NOTIFY_ADD_DEVICE) {
 		sim_power_add(pdev);
-		if (sim_slot_of_card(pdev))
+		if (sim_slot_of_card(pdev, &gpu))
 			card_added(pdev);
 		else
 			bridge_added(pdev, slot);

@@ -356,9 +356,11 @@ static void config_sriov(struct sim_fn *fn)
 	      PCI_BASE_ADDRESS_MEM_PREFETCH);
 }
 
-static void config_gpu(struct sim_fn *fn, const struct sim_slot *slot)
+static void config_gpu(struct sim_fn *fn, const struct sim_slot *slot,
+		       unsigned int index)
 {
 	const struct sim_model *model = slot->card.model;
+	u64 serial = slot->card.serial | (u64)index << 31;
 	u64 bytes = slot->card.bar_bytes ?: model->bar_bytes;
 	enum sim_fault fault = slot->port.active;
 
@@ -375,9 +377,9 @@ static void config_gpu(struct sim_fn *fn, const struct sim_slot *slot)
 	else if (fault >= SIM_FAULT_BAR0 && fault <= SIM_FAULT_BAR5)
 		break_register(fn, model, fault - SIM_FAULT_BAR0);
 	set32(fn, SIM_EXT_CAP, PCI_EXT_CAP_ID_DSN | 1 << 16);
-	set32(fn, SIM_EXT_CAP + 4, lower_32_bits(slot->card.serial));
-	set32(fn, SIM_EXT_CAP + 8, upper_32_bits(slot->card.serial));
-	if (slot->card.sriov)
+	set32(fn, SIM_EXT_CAP + 4, lower_32_bits(serial));
+	set32(fn, SIM_EXT_CAP + 8, upper_32_bits(serial));
+	if (slot->card.sriov && !index)
 		config_sriov(fn);
 }
 
@@ -410,6 +412,30 @@ static void config_card_bridge(struct sim_fn *fn, const struct sim_model *model)
 	config_express(fn, PCI_EXP_TYPE_UPSTREAM, 0, &model->link, 0);
 }
 
+/* A downstream port of that switch. Nobody can turn off what is behind it. */
+static void config_inner(struct sim_fn *fn, const struct sim_card *card,
+			 unsigned int number)
+{
+	config_bridge(fn, SIM_DEVICE_INNER, 0, bridge_wmask);
+	config_express(fn, PCI_EXP_TYPE_DOWNSTREAM,
+		       card->slotted ? PCI_EXP_FLAGS_SLOT : 0,
+		       &card->model->link,
+		       PCI_EXP_LNKCAP_DLLLARC | number << 24);
+	if (card->slotted)
+		config_slot(fn, number + 1, false);
+}
+
+static void config_functions(struct sim_slot *slot, unsigned int index)
+{
+	struct sim_fn *fn = slot->card.fn[index];
+
+	config_gpu(&fn[0], slot, index);
+	if (slot->card.audio)
+		config_audio(&fn[1], slot);
+	else
+		memset(&fn[1], 0, sizeof(fn[1]));
+}
+
 /**
  * sim_config_card() - reset the configuration space of the card in a slot
  * @slot: a slot with a model in it
@@ -419,14 +445,58 @@ static void config_card_bridge(struct sim_fn *fn, const struct sim_model *model)
  */
 void sim_config_card(struct sim_slot *slot)
 {
-	config_gpu(&slot->card.fn[0], slot);
-	if (slot->card.audio)
-		config_audio(&slot->card.fn[1], slot);
-	else
-		memset(&slot->card.fn[1], 0, sizeof(slot->card.fn[1]));
-	if (slot->card.bridged)
-		config_card_bridge(&slot->card.bridge, slot->card.model);
-	config_vf(&slot->card.vf, slot->card.model);
+	struct sim_card *card = &slot->card;
+	unsigned int i;
+
+	config_functions(slot, 0);
+	for (i = 1; i < card->ports; i++)
+		config_functions(slot, i);
+	for (i = 0; i < card->ports; i++)
+		config_inner(&card->inner[i], card, i);
+	if (card->bridged || card->ports)
+		config_card_bridge(&card->bridge, card->model);
+	config_vf(&card->vf, card->model);
+}
+
+/**
+ * sim_config_behind() - reset what is behind a port of the switch on a card
+ * @slot: a slot with such a card in it, and its link up
+ * @port: number of that port
+ * @too: and the port itself
+ *
+ * The link there is up again before anybody can look.
+ */
+void sim_config_behind(struct sim_slot *slot, unsigned int port, bool too)
+{
+	struct sim_card *card = &slot->card;
+	u16 status = sim_get16(&card->bridge, EXP(PCI_EXP_LNKSTA));
+
+	config_functions(slot, port);
+	if (too)
+		config_inner(&card->inner[port], card, port);
+	sim_config_link(card, status);
+}
+
+/**
+ * sim_config_link() - show the card's links in its own registers
+ * @card: the card
+ * @status: Link Status of the slot's link, seen from the card
+ *
+ * Those of its switch are up when that one is.
+ */
+void sim_config_link(struct sim_card *card, u16 status)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < SIM_CARD_GPUS; i++)
+		for (j = 0; j < SIM_FUNCTIONS; j++)
+			sim_set16(&card->fn[i][j], EXP(PCI_EXP_LNKSTA), status);
+	for (i = 0; i < card->ports; i++)
+		sim_set16(&card->inner[i], EXP(PCI_EXP_LNKSTA), status |
+			  (status & PCI_EXP_LNKSTA_NLW ?
+			   PCI_EXP_LNKSTA_DLLLA : 0));
+	sim_set16(&card->bridge, EXP(PCI_EXP_LNKSTA), status);
+	sim_set16(&card->vf, EXP(PCI_EXP_LNKSTA), status);
 }
 
 /**
@@ -445,7 +515,7 @@ bool sim_config_is_awake(const struct sim_fn *fn)
  */
 bool sim_config_has_vf(const struct sim_card *card, unsigned int number)
 {
-	const struct sim_fn *fn = &card->fn[0];
+	const struct sim_fn *fn = &card->fn[0][0];
 
 	/* Of a card that can have none these cannot be written. */
 	return sim_get16(fn, IOV(PCI_SRIOV_CTRL)) & PCI_SRIOV_CTRL_VFE &&
@@ -509,7 +579,7 @@ void sim_config_bars(struct sim_slot *slot, u64 base)
 	const struct sim_model *model = slot->card.model;
 
 	u64 bytes = model->bar_bytes + model->aux_bytes;
-	struct sim_fn *fn = &slot->card.fn[0];
+	struct sim_fn *fn = &slot->card.fn[0][0];
 
 	preset_bar(fn, PCI_BASE_ADDRESS_0 + 4 * model->bar, base);
 	preset_bar(fn, PCI_BASE_ADDRESS_0 + 4 * model->aux_bar,

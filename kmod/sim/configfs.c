@@ -89,6 +89,8 @@ static struct sim_card_spec card_now(const struct cfg_slot *cfg)
 	spec.audio = spec.model && slot->card.audio;
 	spec.bridge = spec.model && slot->card.bridged;
 	spec.sriov = spec.model && slot->card.sriov;
+	spec.ports = spec.model ? slot->card.ports : 0;
+	spec.slotted = slot->card.slotted;
 	raw_spin_unlock_irq(&slot->port.lock);
 	return spec;
 }
@@ -96,15 +98,18 @@ static struct sim_card_spec card_now(const struct cfg_slot *cfg)
 static ssize_t slot_model_show(struct config_item *item, char *page)
 {
 	struct sim_card_spec spec;
+	const char *word;
 
 	mutex_lock(&sim.lock);
 	spec = card_now(slot_of_item(item));
 	mutex_unlock(&sim.lock);
-	return sysfs_emit(page, "%s%s%s%s\n",
+	word = sim_switch_word(spec.ports, spec.slotted);
+	return sysfs_emit(page, "%s%s%s%s%s%s\n",
 			  spec.model ? spec.model->name : "none",
 			  spec.audio ? " audio" : "",
 			  spec.bridge ? " bridge" : "",
-			  spec.sriov ? " sriov" : "");
+			  spec.sriov ? " sriov" : "", word ? " " : "",
+			  word ?: "");
 }
 
 /* Pulls the card, or puts one in where there is none. */

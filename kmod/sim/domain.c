@@ -140,7 +140,7 @@ static int take_ranges(const struct sim_domain *domain, struct sim_switch *sw)
 	/* The kernel finds what is free; what it took is noted afterwards. */
 	if (!sw->firmware)
 		return 0;
-	return take_range(domain, sw, SIM_BUSES, sw->nr_slots + 2, 1) ?:
+	return take_range(domain, sw, SIM_BUSES, sim_switch_buses(sw), 1) ?:
 	       take_range(domain, sw, SIM_LOW, sw->nr_slots * SIM_LOW_BYTES,
 			  SIM_LOW_BYTES) ?:
 	       take_range(domain, sw, SIM_HIGH, sim_switch_window(sw),

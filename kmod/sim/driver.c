@@ -7,15 +7,15 @@
  * DOC: companion driver
  *
  * Binds to simulated GPUs only and gives each a character device,
- * /dev/gpufabric-sim/SLOT, that can be held open and mapped. An open file or
- * a mapping pins the module. When the GPU goes while it is open, reads fail
- * with ENODEV.
+ * /dev/gpufabric-sim/SLOT, that can be held open and mapped; SLOT.1 is the second
+ * GPU of a card. An open file or a mapping pins the module. When the GPU goes
+ * while it is open, reads fail with ENODEV.
  *
  * As some vendors' drivers do, it can keep a reference of its own, without any
  * process: "persistence" of the PCI device turns that on and off, and "users"
  * counts it with the open files.
  *
- * It can be told, for each slot and each time anew, to refuse or delay the
+ * It can be told, for the first GPU of each slot and each time anew, to refuse or delay the
  * next probe, to stay locked for a while once it is bound, as a device is
  * whose files somebody reads, and to hold the next removal: until it is
  * released, or until nobody uses the device any more, as vendors' drivers do.
@@ -47,6 +47,7 @@
  * struct sim_gpu - a GPU that the driver is bound to
  * @kref: one for the driver and one for each open file
  * @slot: where it is; stays in memory while the module does
+ * @index: its number on the card
  * @pdev: its device; until @gone
  * @vf_mutex: serialises what makes virtual functions come and go with the end of
  *	@pdev. Taken under the rescan lock or without it
@@ -57,6 +58,7 @@
 struct sim_gpu {
 	struct kref kref;
 	struct sim_slot *slot;
+	unsigned int index;
 	struct pci_dev *pdev;
 	/* Covers virtual functions. */
 	struct mutex vf_mutex;
@@ -85,13 +87,13 @@ static void gpu_free(struct kref *kref)
 
 static int gpu_open(struct inode *inode, struct file *file)
 {
-	struct sim_slot *slot = sim_slot_of_minor(iminor(inode) -
-						  MINOR(gpu_devt));
+	unsigned int minor = iminor(inode) - MINOR(gpu_devt);
+	struct sim_slot *slot = sim_slot_of_minor(minor % sim_minors());
 	struct sim_gpu *gpu;
 	int ret = -ENODEV;
 
 	mutex_lock(&sim_gpu_mutex);
-	gpu = slot ? slot->gpu : NULL;
+	gpu = slot ? slot->gpu[minor / sim_minors()] : NULL;
 	if (gpu && !gpu->gone) {
 		kref_get(&gpu->kref);
 		gpu->users++;
@@ -184,16 +186,32 @@ static int probe_orders(struct sim_slot *slot)
 	return fail ? -EIO : 0;
 }
 
+static dev_t devt_of(const struct sim_gpu *gpu)
+{
+	return gpu_devt + gpu->index * sim_minors() + sim_slot_minor(gpu->slot);
+}
+
+static struct device *make_device(struct sim_gpu *gpu)
+{
+	if (gpu->index)
+		return device_create(gpu_class, &gpu->pdev->dev, devt_of(gpu),
+				     NULL, "gpufabric-sim!%s.%u",
+				     gpu->slot->name, gpu->index);
+	return device_create(gpu_class, &gpu->pdev->dev, devt_of(gpu), NULL,
+			     "gpufabric-sim!%s", gpu->slot->name);
+}
+
 static int gpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	struct sim_slot *slot = sim_slot_of_card(pdev);
+	unsigned int index;
+	struct sim_slot *slot = sim_slot_of_card(pdev, &index);
 	struct device *dev;
 	struct sim_gpu *gpu;
 	int ret;
 
 	if (!slot || pdev->devfn)
 		return -ENODEV;
-	ret = probe_orders(slot);
+	ret = index ? 0 : probe_orders(slot);
 	if (ret)
 		return ret;
 
@@ -202,19 +220,18 @@ static int gpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -ENOMEM;
 	kref_init(&gpu->kref);
 	gpu->slot = slot;
+	gpu->index = index;
 	gpu->pdev = pdev;
 	mutex_init(&gpu->vf_mutex);
 	pci_set_drvdata(pdev, gpu);
 	mutex_lock(&sim_gpu_mutex);
-	slot->gpu = gpu;
+	slot->gpu[index] = gpu;
 	mutex_unlock(&sim_gpu_mutex);
 
-	dev = device_create(gpu_class, &pdev->dev,
-			    gpu_devt + sim_slot_minor(slot), NULL,
-			    "gpufabric-sim!%s", slot->name);
+	dev = make_device(gpu);
 	if (IS_ERR(dev)) {
 		mutex_lock(&sim_gpu_mutex);
-		slot->gpu = NULL;
+		slot->gpu[index] = NULL;
 		mutex_unlock(&sim_gpu_mutex);
 		kref_put(&gpu->kref, gpu_free);
 		return PTR_ERR(dev);
@@ -233,6 +250,8 @@ static bool removal_held(const struct sim_gpu *gpu)
 {
 	const struct sim_knobs *knobs = &gpu->slot->knobs;
 
+	if (gpu->index)
+		return false;
 	return READ_ONCE(knobs->remove_block) ||
 	       (READ_ONCE(knobs->remove_open) && READ_ONCE(gpu->users));
 }
@@ -278,7 +297,7 @@ static int order_vfs(struct sim_slot *slot, const char *number)
 	if (kstrtouint(number, 10, &count) || count > SIM_VFS)
 		return -EINVAL;
 	mutex_lock(&sim_gpu_mutex);
-	gpu = slot->gpu;
+	gpu = slot->gpu[0];
 	if (gpu)
 		kref_get(&gpu->kref);
 	mutex_unlock(&sim_gpu_mutex);
@@ -299,14 +318,15 @@ static void gpu_remove(struct pci_dev *pdev)
 
 	mutex_lock(&sim_gpu_mutex);
 	gpu->gone = true;
-	slot->gpu = NULL;
-	release(&slot->knobs);
+	slot->gpu[gpu->index] = NULL;
+	if (!gpu->index)
+		release(&slot->knobs);
 	mutex_unlock(&sim_gpu_mutex);
 
 	mutex_lock(&gpu->vf_mutex);
 	pci_disable_sriov(pdev);
 	mutex_unlock(&gpu->vf_mutex);
-	device_destroy(gpu_class, gpu_devt + sim_slot_minor(slot));
+	device_destroy(gpu_class, devt_of(gpu));
 	kref_put(&gpu->kref, gpu_free);
 }
 
@@ -391,13 +411,13 @@ static int bus_event(struct notifier_block *nb, unsigned long action,
 {
 	struct device *dev = data;
 	struct sim_slot *slot;
-	unsigned int ms;
+	unsigned int ms, index;
 
 	if (action != BUS_NOTIFY_BOUND_DRIVER ||
 	    dev->driver != &gpu_driver.driver)
 		return NOTIFY_DONE;
-	slot = sim_slot_of_card(to_pci_dev(dev));
-	if (!slot)
+	slot = sim_slot_of_card(to_pci_dev(dev), &index);
+	if (!slot || index)
 		return NOTIFY_DONE;
 	mutex_lock(&sim_gpu_mutex);
 	ms = slot->knobs.bound_ms;
@@ -477,8 +497,8 @@ void sim_driver_show(struct sim_slot *slot, char *text, size_t size)
 
 	mutex_lock(&sim_gpu_mutex);
 	scnprintf(text, size, "%s users %u%s%s%s%s%s\n",
-		  slot->gpu ? "bound" : "unbound",
-		  slot->gpu ? slot->gpu->users : 0,
+		  slot->gpu[0] ? "bound" : "unbound",
+		  slot->gpu[0] ? slot->gpu[0]->users : 0,
 		  knobs->probe_fail ? " probe-fail" : "",
 		  knobs->probe_ms ? " probe-slow" : "",
 		  knobs->bound_ms ? " bound-slow" : "",
@@ -510,7 +530,7 @@ void sim_driver_forget(struct sim_switch *sw)
  */
 int sim_driver_register(void)
 {
-	unsigned int count = sim_minors();
+	unsigned int count = SIM_CARD_GPUS * sim_minors();
 	int ret;
 
 	gpu_class = gpufabric_class_create("gpufabric_sim_gpu");
@@ -551,6 +571,6 @@ void sim_driver_unregister(void)
 	pci_unregister_driver(&gpu_driver);
 	bus_unregister_notifier(&pci_bus_type, &bus_notifier);
 	cdev_del(&gpu_cdev);
-	unregister_chrdev_region(gpu_devt, sim_minors());
+	unregister_chrdev_region(gpu_devt, SIM_CARD_GPUS * sim_minors());
 	class_destroy(gpu_class);
 }

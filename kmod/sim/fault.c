@@ -200,11 +200,14 @@ static const char *what_is_in(struct sim_port *port)
 static void model_show(struct sim_port *port, char *text, size_t size)
 {
 	const struct sim_card *card = &sim_slot_of(port)->card;
+	const char *word = port->present ?
+		sim_switch_word(card->ports, card->slotted) : NULL;
 
-	scnprintf(text, size, "%s%s%s%s\n", what_is_in(port),
+	scnprintf(text, size, "%s%s%s%s%s%s\n", what_is_in(port),
 		  port->present && card->audio ? " audio" : "",
 		  port->present && card->bridged ? " bridge" : "",
-		  port->present && card->sriov ? " sriov" : "");
+		  port->present && card->sriov ? " sriov" : "",
+		  word ? " " : "", word ?: "");
 }
 
 static int model_store(struct sim_port *port, char *text)

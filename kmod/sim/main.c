@@ -50,7 +50,7 @@ MODULE_PARM_DESC(domains, "PCI domains that the switches are spread over [as man
 
 static char *gpus;
 module_param(gpus, charp, 0444);
-MODULE_PARM_DESC(gpus, "what is in the slots: SWITCH.SLOT[-SLOT]:MODEL[:off|:on][:audio][:bridge][:sriov][:nohp],... with * for all");
+MODULE_PARM_DESC(gpus, "what is in the slots: SWITCH.SLOT[-SLOT]:MODEL[:off|:on][:audio][:bridge][:sriov][:switch|:dual|:chassis][:nohp],... with * for all");
 
 static int set_latency(const char *value, const struct kernel_param *param)
 {
@@ -94,6 +94,10 @@ static unsigned int window_gib = 512;
 module_param(window_gib, uint, 0444);
 MODULE_PARM_DESC(window_gib, "memory window of each slot in GiB, a power of two [512]");
 
+static unsigned int buses = 1;
+module_param(buses, uint, 0444);
+MODULE_PARM_DESC(buses, "bus numbers of each slot with bridges=firmware, 4 for cards with a switch that are put in later [1]");
+
 static unsigned int slot_number;
 module_param(slot_number, uint, 0444);
 MODULE_PARM_DESC(slot_number, "device number that the slots of mode own are registered for; some kernels say 0xfe or 0xfeff for all devices [0]");
@@ -132,7 +136,7 @@ static int set_mode(void)
 /* How many switches fit into the 256 buses and 32 devices of a domain. */
 static unsigned int domain_capacity(void)
 {
-	return min(255 / (slots + 2), 32U);
+	return min(255 / (slots * buses + 2), 32U);
 }
 
 static int set_size(void)
@@ -141,6 +145,11 @@ static int set_size(void)
 
 	if (slots < 1 || slots > SIM_MAX_SLOTS) {
 		pr_err("slots=%u: must be 1 to %u\n", slots, SIM_MAX_SLOTS);
+		return -EINVAL;
+	}
+	if (buses < 1 || slots * buses > SIM_MAX_SLOTS) {
+		pr_err("buses=%u: must be 1 to %u with slots=%u\n", buses,
+		       SIM_MAX_SLOTS / slots, slots);
 		return -EINVAL;
 	}
 	if (switches < 1 || switches > MAX_DOMAINS * domain_capacity()) {
@@ -160,6 +169,7 @@ static int set_size(void)
 	sim.switches = switches;
 	sim.slots = slots;
 	sim.domains = domains;
+	sim.buses = buses;
 	return 0;
 }
 

@@ -9,9 +9,9 @@
  * A list is comma separated items ``SWITCH.SLOT[-SLOT]:MODEL[:OPTION]...``.
  * SWITCH and SLOT count from 0; ``*`` stands for all of them, and a lone ``*``
  * for every slot there is. MODEL is a name of the model table, or ``none``.
- * Options are ``on`` (the default), ``off``, ``audio``, ``bridge``, ``sriov``, and
- * ``nohp`` for a port without a hot-plug controller. Later items override earlier ones,
- * so that exceptions can follow a rule.
+ * Options are ``on`` (the default), ``off``, ``audio``, ``bridge``, ``sriov``, what
+ * sim_switches has, and ``nohp`` for a port without a hot-plug controller. Later items
+ * override earlier ones, so that exceptions can follow a rule.
  *
  * Nothing here allocates, locks or prints: an error is a sentence that names
  * the item, for the caller to print.
@@ -117,8 +117,54 @@ static const char *parse_range(struct span where,
 	return NULL;
 }
 
+/* Cards with a switch of their own, by the word for it. */
+static const struct {
+	const char *word;
+	unsigned int ports;
+	bool slotted;
+} sim_switches[] = {
+	{ "switch", 1, false },
+	{ "dual", 2, false },
+	{ "chassis", 2, true },
+};
+
+/**
+ * sim_switch_word() - what a card with such a switch is called
+ * @ports: downstream ports of its switch, 0 for none
+ * @slotted: they implement slots
+ *
+ * Return: the word, NULL for none.
+ */
+const char *sim_switch_word(unsigned int ports, bool slotted)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sim_switches); i++)
+		if (sim_switches[i].ports == ports &&
+		    sim_switches[i].slotted == slotted)
+			return sim_switches[i].word;
+	return NULL;
+}
+
+static bool parse_switch(const struct span *word, struct sim_card_spec *spec)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(sim_switches); i++) {
+		if (!span_is(word, sim_switches[i].word))
+			continue;
+		spec->ports = sim_switches[i].ports;
+		spec->slotted = sim_switches[i].slotted;
+		return true;
+	}
+	return false;
+}
+
 static const char *parse_options(struct span rest, struct sim_card_spec *spec)
 {
+	static const char wrong[] =
+		"an option is one of on, off, audio, bridge, sriov, switch, dual, chassis, nohp";
+
 	while (span_len(&rest)) {
 		struct span option = span_take(&rest, ':');
 
@@ -134,8 +180,8 @@ static const char *parse_options(struct span rest, struct sim_card_spec *spec)
 			spec->sriov = true;
 		else if (span_is(&option, "nohp"))
 			spec->nohp = true;
-		else
-			return "an option is one of on, off, audio, bridge, sriov, nohp";
+		else if (!parse_switch(&option, spec))
+			return wrong;
 	}
 	return NULL;
 }
@@ -234,6 +280,7 @@ int sim_parse_card(const char *text, struct sim_card_spec *spec)
 	found.audio = false;
 	found.bridge = false;
 	found.sriov = false;
+	found.ports = 0;
 	/* A space that was taken is followed by a word. */
 	while (rest.at > word.end) {
 		word = span_take(&rest, ' ');
@@ -243,7 +290,7 @@ int sim_parse_card(const char *text, struct sim_card_spec *spec)
 			found.bridge = true;
 		else if (span_is(&word, "sriov") && !found.sriov)
 			found.sriov = true;
-		else
+		else if (found.ports || !parse_switch(&word, &found))
 			return -EINVAL;
 	}
 	if (!found.model && (!span_is(&name, "none") || word.at != name.at))

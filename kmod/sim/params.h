@@ -7,13 +7,19 @@
 /* A port that is found without a prefetchable window. */
 #define SIM_NO_WINDOW	(~0U)
 
+/* Most GPUs of one card, each behind a port of the card's switch. */
+#define SIM_CARD_GPUS	2
+
 /**
  * struct sim_card_spec - what one slot holds when the module is loaded
  * @model: the GPU, NULL for an empty slot
  * @off: the GPU is there but its slot is not powered
  * @audio: the GPU has an audio function beside it
- * @bridge: the GPU is behind a bridge of the card
+ * @bridge: the GPU is behind a bridge of the card that finds no bus number
  * @sriov: the GPU can have virtual functions
+ * @ports: downstream ports of a switch on the card, a GPU behind each; 0 for a
+ *	card without one
+ * @slotted: these ports say that they implement slots
  * @nohp: the port has no hot-plug controller
  * @window_mib: prefetchable window of the port, 0 for what the parameter says,
  *	SIM_NO_WINDOW for none
@@ -24,6 +30,8 @@ struct sim_card_spec {
 	bool audio;
 	bool bridge;
 	bool sriov;
+	unsigned int ports;
+	bool slotted;
 	bool nohp;
 	unsigned int window_mib;
 };
@@ -43,6 +51,7 @@ struct sim_layout {
 int sim_parse_gpus(const char *list, const struct sim_layout *layout,
 		   struct sim_card_spec *specs, char *error, size_t size);
 int sim_parse_card(const char *text, struct sim_card_spec *spec);
+const char *sim_switch_word(unsigned int ports, bool slotted);
 int sim_parse_link(const char *text, struct sim_link *link);
 const char *sim_link_speed_name(u8 speed);
 

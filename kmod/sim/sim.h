@@ -20,6 +20,7 @@
 #define SIM_DEVICE_UPSTREAM	0x0101
 #define SIM_DEVICE_DOWNSTREAM	0x0102
 #define SIM_DEVICE_BRIDGE	0x0103
+#define SIM_DEVICE_INNER	0x0104
 #define SIM_DEVICE_AUDIO	0x0200
 #define SIM_DEVICE_VF		0x0300
 
@@ -237,11 +238,14 @@ struct sim_port {
  * @model: the imitated GPU, NULL if the slot was never filled
  * @serial: device serial number, kept when the card is put back
  * @audio: there is a second function
- * @bridged: the GPU is behind a bridge
- * @sriov: the GPU can have virtual functions
+ * @bridged: the GPU is behind a bridge that finds no bus number
+ * @ports: downstream ports of its switch, a GPU behind each; 0 for none
+ * @slotted: they say that they implement slots
+ * @sriov: the first GPU can have virtual functions
  * @bar_bytes: size of the large BAR, 0 for the model's
- * @fn: configuration spaces, powered or not
- * @bridge: configuration space of the bridge
+ * @fn: configuration spaces of the GPUs, powered or not
+ * @bridge: configuration space of the bridge, or of the switch's upstream port
+ * @inner: configuration spaces of the switch's downstream ports
  * @vf: configuration space of a virtual function; all are alike, and whether
  *	there are any is a matter of the first of @fn
  *
@@ -252,10 +256,13 @@ struct sim_card {
 	u64 serial;
 	bool audio;
 	bool bridged;
+	unsigned int ports;
+	bool slotted;
 	bool sriov;
 	u64 bar_bytes;
-	struct sim_fn fn[SIM_FUNCTIONS];
+	struct sim_fn fn[SIM_CARD_GPUS][SIM_FUNCTIONS];
 	struct sim_fn bridge;
+	struct sim_fn inner[SIM_CARD_GPUS];
 	struct sim_fn vf;
 };
 
@@ -287,6 +294,7 @@ struct sim_knobs {
  * @inserts: how many cards the slot has seen, makes serials unique
  * @limit: the best link that may train, 0 for the card's own
  * @bar_bytes: size of the large BAR at the next power-on, 0 for the model's
+ * @buses: bus numbers that it is preset with
  * @window_mib: as in &struct sim_card_spec
  * @window_at: where its window is in that of the switch, in bytes
  * @window_bytes: its size, 0 for none
@@ -308,7 +316,7 @@ struct sim_knobs {
  * @error: why @hotplug could not be registered; as @loose
  * @knobs: orders for the companion driver
  * @files: its directory in debugfs
- * @gpu: the companion driver's view of the card; protected by sim_gpu_mutex
+ * @gpu: the companion driver's view of the card's GPUs; protected by sim_gpu_mutex
  */
 struct sim_slot {
 	struct sim_switch *sw;
@@ -320,6 +328,7 @@ struct sim_slot {
 	u8 inserts;
 	struct sim_link limit;
 	u64 bar_bytes;
+	unsigned int buses;
 	unsigned int window_mib;
 	u64 window_at;
 	u64 window_bytes;
@@ -340,7 +349,7 @@ struct sim_slot {
 
 	struct sim_knobs knobs;
 	struct dentry *files;
-	struct sim_gpu *gpu;
+	struct sim_gpu *gpu[SIM_CARD_GPUS];
 };
 
 /**
@@ -427,6 +436,7 @@ struct sim_domain {
  * @uplink: the root ports are hot-plug ports, too
  * @button: slots have an attention button
  * @window_gib: prefetchable memory window of each slot
+ * @buses: bus numbers of each slot, at least
  * @slot_number: device number that slots are registered for in mode=own
  * @node: NUMA node of each domain
  * @parent: parent of the host bridges
@@ -449,6 +459,7 @@ struct sim {
 	bool uplink;
 	bool button;
 	unsigned int window_gib;
+	unsigned int buses;
 	unsigned int slot_number;
 	int *node;
 	struct device *parent;
@@ -474,7 +485,7 @@ static inline struct sim_slot *sim_slot_at(const struct sim_switch *sw,
 	return sw->slots && i < sw->nr_slots ? sw->slots[i] : NULL;
 }
 
-/* Slots that there are and can be: as many minor numbers. */
+/* Slots that there are and can be: as many minor numbers for each GPU of a card. */
 static inline unsigned int sim_minors(void)
 {
 	return sim.switches * sim.slots + SIM_ADDED_SWITCHES * SIM_ADDED_SLOTS;
@@ -501,6 +512,8 @@ void sim_config_root(struct sim_switch *sw);
 void sim_config_upstream(struct sim_fn *fn);
 void sim_config_port(struct sim_slot *slot);
 void sim_config_card(struct sim_slot *slot);
+void sim_config_behind(struct sim_slot *slot, unsigned int port, bool too);
+void sim_config_link(struct sim_card *card, u16 status);
 void sim_config_bars(struct sim_slot *slot, u64 base);
 u64 sim_config_bytes(const struct sim_slot *slot);
 bool sim_config_is_awake(const struct sim_fn *fn);
@@ -519,7 +532,7 @@ extern struct pci_ops sim_pci_ops;
 bool sim_bus_find(struct pci_dev *pdev, struct sim_port **port,
 		  struct sim_fn **fn);
 struct sim_slot *sim_slot_of_port(struct pci_dev *pdev);
-struct sim_slot *sim_slot_of_card(struct pci_dev *pdev);
+struct sim_slot *sim_slot_of_card(struct pci_dev *pdev, unsigned int *gpu);
 struct sim_switch *sim_switch_of_port(struct pci_dev *pdev);
 int sim_bus_register(void);
 void sim_bus_unregister(void);
@@ -565,6 +578,7 @@ int sim_switch_reset(struct sim_switch *sw, const struct sim_card_spec *specs,
 		     unsigned int nr_slots);
 void sim_switch_free(struct sim_switch *sw);
 u64 sim_switch_window(const struct sim_switch *sw);
+unsigned int sim_switch_buses(const struct sim_switch *sw);
 void sim_switch_preset(struct sim_switch *sw);
 void sim_switch_close(struct sim_switch *sw);
 void sim_switch_sleep(struct sim_switch *sw);

@@ -17,8 +17,6 @@
 
 #include <linux/slab.h>
 
-#define LNKSTA	(SIM_EXP_CAP + PCI_EXP_LNKSTA)
-
 /* The lower speed and the lower width, where there is a limit. */
 static struct sim_link slot_link(struct sim_port *port)
 {
@@ -51,15 +49,9 @@ static void slot_reset(struct sim_port *port, bool cold)
 
 static void slot_status(struct sim_port *port, u16 status)
 {
-	struct sim_card *card = &sim_slot_of(port)->card;
-	int i;
-
 	lockdep_assert_held(&port->lock);
 
-	for (i = 0; i < SIM_FUNCTIONS; i++)
-		sim_set16(&card->fn[i], LNKSTA, status);
-	sim_set16(&card->bridge, LNKSTA, status);
-	sim_set16(&card->vf, LNKSTA, status);
+	sim_config_link(&sim_slot_of(port)->card, status);
 }
 
 static void slot_event(struct sim_port *port)
@@ -89,6 +81,8 @@ void sim_slot_fill(struct sim_slot *slot, const struct sim_card_spec *spec)
 	slot->card.model = spec->model;
 	slot->card.audio = spec->audio;
 	slot->card.bridged = spec->bridge;
+	slot->card.ports = spec->ports;
+	slot->card.slotted = spec->slotted;
 	slot->card.sriov = spec->sriov;
 	slot->card.serial = (u64)SIM_VENDOR_ID << 48 |
 			    (u64)(spec->model->device & 0xff) << 40 |
@@ -217,6 +211,8 @@ void sim_slot_reset(struct sim_slot *slot, const struct sim_card_spec *spec)
 	memset(&slot->card, 0, sizeof(slot->card));
 	slot->limit = (struct sim_link){ 0, 0 };
 	slot->bar_bytes = 0;
+	/* Its bus, two inside a switch of the card, and one for each GPU there. */
+	slot->buses = max(sim.buses, spec->ports ? spec->ports + 2 : 1);
 	slot->window_mib = spec->window_mib;
 	slot->inserts = 0;
 	sim_config_port(slot);

@@ -79,9 +79,31 @@ static unsigned int upstream_bus(const struct sim_switch *sw)
 	return sw->range[SIM_BUSES].start;
 }
 
+/* Bus numbers of the slots before one. */
+static unsigned int buses_before(const struct sim_switch *sw,
+				 unsigned int number)
+{
+	unsigned int i, buses = 0;
+
+	for (i = 0; i < number; i++)
+		buses += sw->slots[i]->buses;
+	return buses;
+}
+
+/**
+ * sim_switch_buses() - how many bus numbers a switch is preset with
+ * @sw: the switch
+ *
+ * Return: those of its slots, one for its ports and one for itself.
+ */
+unsigned int sim_switch_buses(const struct sim_switch *sw)
+{
+	return 2 + buses_before(sw, sw->nr_slots);
+}
+
 static unsigned int last_bus(const struct sim_switch *sw)
 {
-	return upstream_bus(sw) + 1 + sw->nr_slots;
+	return upstream_bus(sw) + sim_switch_buses(sw) - 1;
 }
 
 static void preset_upstream(struct sim_switch *sw)
@@ -98,24 +120,24 @@ static void preset_slot(struct sim_slot *slot)
 {
 	struct sim_switch *sw = slot->sw;
 	unsigned int inner = upstream_bus(sw) + 1;
-	unsigned int bus = inner + 1 + slot->number;
+	unsigned int bus = inner + 1 + buses_before(sw, slot->number);
 
 	if (!sw->firmware || !sw->domain)
 		return;
-	sim_config_buses(&slot->port.fn, inner, bus, bus);
+	sim_config_buses(&slot->port.fn, inner, bus, bus + slot->buses - 1);
 	sim_config_windows(&slot->port.fn, sw->range[SIM_LOW].start +
 			   slot->number * SIM_LOW_BYTES, SIM_LOW_BYTES,
 			   sw->range[SIM_HIGH].start + slot->window_at,
 			   slot->window_bytes);
 }
 
-/* A card that the host finds powered. */
+/* A card that the host finds powered. What its switch needs is left to the kernel. */
 static void preset_card(struct sim_slot *slot)
 {
 	const struct sim_model *model = slot->card.model;
 	u64 base = slot->sw->range[SIM_HIGH].start + slot->window_at;
 
-	if (slot->port.link_up && IS_ALIGNED(base, model->bar_bytes) &&
+	if (slot->port.link_up && !slot->card.ports && IS_ALIGNED(base, model->bar_bytes) &&
 	    sim_config_bytes(slot) <= slot->window_bytes)
 		sim_config_bars(slot, base);
 }

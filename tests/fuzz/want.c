@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/choose/want.c ctl/choose/choose.c ctl/choose/shrink.c ctl/choose/explain.c ctl/lib/text.c ctl/lib/topo.c ctl/lib/model.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/choose/want.c ctl/choose/choose.c ctl/choose/match.c ctl/choose/shrink.c ctl/choose/explain.c ctl/lib/text.c ctl/lib/topo.c ctl/lib/model.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 /*
  * Requests for GPUs: words as "nvidia:h100:4", and the choice from a fabric of
  * which the first part of the input says what each slot is.
@@ -31,6 +31,7 @@ static void make_slots(struct choose_slot *slots, size_t n, const uint8_t *data)
 		slots[i].gpu = data[i] & 1 ? gpu : NULL;
 		slots[i].vendor = data[i] & 2 ? 0x10de : 0x1002;
 		slots[i].device = (uint16_t)(0x2300 + data[i]);
+		slots[i].gpus = data[i] % 11 == 10 ? 1 + data[i] % 4 : 1;
 		slots[i].memory = (uint64_t)(data[i] & 0x70) << 30;
 		slots[i].switch_id = data[i] >> 6;
 		slots[i].switch_name = "0000:00:01.0";
@@ -42,11 +43,11 @@ static void make_slots(struct choose_slot *slots, size_t n, const uint8_t *data)
 	}
 }
 
-/* What was chosen is free, chosen once, and as many as were wanted. */
+/* What was chosen is free, chosen once, and has as many GPUs as were wanted; each slot is needed. */
 static void check_result(const struct choose_slot *slots, size_t n, const struct choose_request *request,
 			 const struct choose_result *result)
 {
-	size_t wanted = 0, i;
+	size_t wanted = 0, gpus = choose_gpus(slots, result->picked, result->n), i;
 
 	must(result->n > 0 && result->n <= n);
 	must(result->why && fuzz_is_line(result->why));
@@ -57,7 +58,9 @@ static void check_result(const struct choose_slot *slots, size_t n, const struct
 	}
 	for (i = 0; i < request->n_wants; i++)
 		wanted += request->wants[i].count;
-	must(!wanted || request->memory || result->n == wanted);
+	must(!wanted || request->memory || gpus >= wanted);
+	for (i = 0; request->n_wants == 1 && !request->memory && i < result->n; i++)
+		must(gpus - slots[result->picked[i]].gpus < wanted);
 	for (i = 1; request->same_switch && i < result->n; i++)
 		must(slots[result->picked[i]].switch_id == slots[result->picked[0]].switch_id);
 }

@@ -79,7 +79,7 @@ static const char *or_dash(const char *text)
 static void print_flags(uint32_t flags)
 {
 	static const char *const names[] = { "quarantined", "link-degraded", "foreign", "no-driver",
-					       "unmanaged" };
+					       "unmanaged", "chassis" };
 	const char *comma = "";
 
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -92,9 +92,21 @@ static void print_flags(uint32_t flags)
 		putchar('-');
 }
 
+/* The GPU, or what is there instead; a card's bridges come before it. */
+static const struct gf_function *gpu_of(const struct gf_slot *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->n_functions; i++) {
+		if (s->functions[i].class >> 16 == 0x03 || s->functions[i].class >> 16 == 0x12)
+			return &s->functions[i];
+	}
+	return s->n_functions ? &s->functions[0] : NULL;
+}
+
 static void print_slot(const struct gf_slot *s)
 {
-	const struct gf_function *function = s->n_functions ? &s->functions[0] : NULL;
+	const struct gf_function *function = gpu_of(s);
 
 	printf("%s %s %s ", s->name, gf_state_name(s->state), gf_cause_name(s->cause));
 	print_flags(s->flags);

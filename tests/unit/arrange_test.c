@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/choose/arrange.c ctl/choose/choose.c ctl/choose/explain.c ctl/choose/want.c ctl/choose/tenant.c ctl/lib/topo.c ctl/lib/text.c ctl/size/limit.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/units.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/choose/arrange.c ctl/choose/choose.c ctl/choose/match.c ctl/choose/explain.c ctl/choose/want.c ctl/choose/tenant.c ctl/lib/topo.c ctl/lib/text.c ctl/size/limit.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/units.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 /*
  * From a workload to slots: each limit that can decide is told as such, with what was passed
  * over for it; and over the catalogue nothing is taken that does not hold the workload, is no
@@ -38,6 +38,7 @@ static void put(const char *name, size_t count)
 	for (; count--; n_slots++) {
 		snprintf(names[n_slots], sizeof(names[n_slots]), "s%zu", n_slots);
 		slots[n_slots] = (struct choose_slot){
+			.gpus = 1,
 			.name = names[n_slots],
 			.id = (uint32_t)n_slots + 1,
 			.kind = gpu->brief,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/choose/choose.c ctl/choose/shrink.c ctl/choose/explain.c ctl/choose/want.c ctl/lib/topo.c ctl/lib/text.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/conf.c ctl/catalogue/fault.c
+// sources: ctl/choose/choose.c ctl/choose/match.c ctl/choose/shrink.c ctl/choose/explain.c ctl/choose/want.c ctl/lib/topo.c ctl/lib/text.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/conf.c ctl/catalogue/fault.c
 /*
  * Choosing slots: preferences one by one, refusals with their words, and small
  * random pools against an exhaustive search.
@@ -34,6 +34,7 @@ static void put(size_t i, const struct cat_gpu *gpu, uint64_t gib, uint32_t swit
 {
 	snprintf(names[i], sizeof(names[i]), "%u-%zu", switch_id, i);
 	slots[i] = (struct choose_slot){
+		.gpus = 1,
 		.name = names[i],
 		.id = (uint32_t)i + 1,
 		.kind = gpu->brief,
@@ -291,11 +292,72 @@ static void test_shrink(void)
 
 	for (i = 0; i < 5; i++)
 		put(i, &h100, 80, i == 3 ? 1 : 0, 0);
-	choose_shrink(slots, members, 5, 1);
+	is_int((intmax_t)choose_shrink(slots, members, 5, 1), 1, "one GPU is one slot");
 	is_int((intmax_t)members[0], 3, "the one on another switch goes first");
-	choose_shrink(slots, members, 5, 3);
+	is_int((intmax_t)choose_shrink(slots, members, 5, 3), 3, "three are three");
 	ok(members[0] == 3 && members[1] == 4 && members[2] == 2, "then the last ones: %zu %zu %zu",
 	   members[0], members[1], members[2]);
+}
+
+/* Cards with several GPUs: @gpus of each slot, all of one kind on one switch. */
+static void put_cards(const char *gpus)
+{
+	size_t i;
+
+	for (i = 0; gpus[i]; i++) {
+		put(i, &h100, 80, 0, 0);
+		slots[i].gpus = (unsigned int)(gpus[i] - '0');
+	}
+}
+
+static const struct {
+	const char *gpus;
+	size_t count;
+	const char *picked;	/* NULL: cannot be had */
+	const char *why;
+} cards[] = {
+	{ "211", 1, "0-1", "one GPU is not taken of a card with two" },
+	{ "211", 2, "0-1 0-2", "two are had without waste" },
+	{ "21", 2, "0-0", "as is one card for two" },
+	{ "211", 3, "0-0 0-1", "three are a card with two and one more" },
+	{ "211", 4, "0-0 0-1 0-2", "all of them count" },
+	{ "211", 5, NULL, "more than there are cannot be had" },
+	{ "22", 3, "0-0 0-1", "where nothing fits exactly some are left over" },
+	{ "24", 1, "0-0", "then as few as can be" },
+	{ "4211", 4, "0-1 0-2 0-3", "the smallest cards that add up" },
+	{ "442", 6, "0-0 0-2", "what is not needed is left" },
+	{ "4", 1, "0-0", "one card is better than nothing" },
+};
+
+static void test_cards(void)
+{
+	const struct choose_request memory = { .numa = -1, .memory = 300 * GIB };
+	size_t members[] = { 0, 1, 2, 3 }, i;
+
+	for (i = 0; i < sizeof(cards) / sizeof(cards[0]); i++) {
+		bool can;
+
+		put_cards(cards[i].gpus);
+		can = !ask_one(strlen(cards[i].gpus), NULL, cards[i].count, any);
+		ok(can == !!cards[i].picked && (!can || !strcmp(picked(), cards[i].picked)), "%zu of %s: %s: %s",
+		   cards[i].count, cards[i].gpus, cards[i].why, can ? picked() : "-");
+	}
+	put_cards("211");
+	is_int(ask(3, NULL, 0, memory), 0, "memory of all GPUs of a card counts");
+	is_str(picked(), "0-0 0-1 0-2", "four GPUs have it");
+	ok(strstr(result.why, "4 of 4 free H100 PCIe"), "which is said: %s", result.why);
+	is_int(ask_one(3, NULL, 5, any), -ENOSPC, "five there are not");
+	ok(strstr(fault.text, "asked 5, free 4: 4 H100 PCIe"), "and GPUs are counted: %s", fault.text);
+
+	put_cards("2114");
+	is_int((intmax_t)choose_shrink(slots, members, 4, 2), 2, "two GPUs are given back");
+	ok(members[0] == 2 && members[1] == 1, "by the last slots that add up: %zu %zu", members[0], members[1]);
+	put_cards("2242");
+	for (i = 0; i < 4; i++)
+		members[i] = i;
+	is_int((intmax_t)choose_shrink(slots, members, 4, 6), 2, "six are two slots");
+	ok(members[0] == 3 && members[1] == 2, "%zu and %zu", members[0], members[1]);
+	is_int((intmax_t)choose_shrink(slots, members, 4, 3), 0, "three cannot be given back: cards go whole");
 }
 
 /* Number of different values among the chosen. */
@@ -375,6 +437,7 @@ int main(void)
 	test_bars();
 	test_wants();
 	test_shrink();
+	test_cards();
 	test_peers();
 	test_links();
 	test_against_search();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: kmod/fit.c
+// sources: kmod/fit.c kmod/fit_size.c
 /*
  * Whether a GPU fits: what is known to hold, and random fabrics against the PCI
  * core in small. That one has resources with parents, tries, fails, gives up and
@@ -574,6 +574,71 @@ static struct gf_fit_result judge(struct core *core, const struct gf_fit_need *n
 	return result;
 }
 
+static bool is_window(const struct gf_fit_bar *bar, uint64_t size, uint64_t align, unsigned int flags)
+{
+	bool same = bar->size == size && bar->align == align && bar->flags == flags;
+
+	if (!same)
+		printf("#   %llu MiB, aligned to %llu MiB, flags %x\n", bar->size / MIB, bar->align / MIB, bar->flags);
+	return same;
+}
+
+/* Cards with a switch of their own: what its bridges ask for, from the inside out. */
+static void wrapped(void)
+{
+	const struct gf_fit_bar small = { .size = 32 * MIB, .min = 32 * MIB, .max = 32 * MIB, .flags = PREF | WIDE };
+	const struct gf_fit_bar low = { .size = MIB / 2, .min = MIB / 2, .max = MIB / 2 };
+	struct gf_fit_need gpu = bar_of(64 * GIB), port = {}, card = {}, other = {};
+	struct gf_fit_result result;
+	struct core core;
+
+	gpu.bars[1] = small;
+	gpu.bars[2] = low;
+	gpu.bars[3] = low;
+	gpu.bars[3].flags = GF_FIT_OPTIONAL;
+	gpu.nr_bars = 4;
+	gf_fit_wrap(&gpu, PREF | WIDE, &port);
+	is_int(port.nr_bars, 2, "a bridge asks for two windows");
+	ok(is_window(&port.bars[0], MIB, MIB, 0), "one below 4 GiB");
+	ok(is_window(&port.bars[1], 96 * GIB, 32 * GIB, PREF | WIDE), "and a prefetchable one, larger than the BARs");
+	gf_fit_wrap(&gpu, PREF | WIDE, &port);
+	gf_fit_wrap(&port, PREF | WIDE, &card);
+	is_int(card.nr_bars, 2, "so does the one above two of them");
+	ok(is_window(&card.bars[0], 2 * MIB, MIB, 0), "for both");
+	ok(is_window(&card.bars[1], 192 * GIB, 32 * GIB, PREF | WIDE), "at their alignment");
+
+	core = switch_of(256 * GIB, 256 * GIB, 1);
+	result = judge(&core, &card, GF_FIT_SIZE_NOW, 1);
+	is_str(verdict_name(result.verdict), "fits after reassignment", "the card fits a window of 256 GiB");
+	core = switch_of(128 * GIB, 128 * GIB, 1);
+	result = judge(&core, &card, GF_FIT_SIZE_NOW, 1);
+	is_str(verdict_name(result.verdict), "cannot", "and none of 128 GiB, which is as much as both large BARs");
+	is_int(result.need, 192 * GIB, "it needs more");
+
+	gf_fit_wrap(&gpu, 0, &other);
+	is_int(other.nr_bars, 1, "a bridge without a prefetchable window asks for one");
+	ok(!(other.bars[0].flags & PREF) && other.bars[0].size >= 64 * GIB, "that holds everything");
+
+	other = (struct gf_fit_need){};
+	gpu.bars[0] = gpu.bars[3];
+	gpu.nr_bars = 1;
+	gf_fit_wrap(&gpu, PREF | WIDE, &other);
+	ok(other.nr_bars == 1 && is_window(&other.bars[0], MIB, MIB, GF_FIT_OPTIONAL), "nobody minds a ROM without room");
+
+	other = (struct gf_fit_need){};
+	gpu = bar_of(64 * GIB);
+	gpu.bars[0].min = 256 * MIB;
+	gpu.bars[0].max = 512 * GIB;
+	gpu.bars[1] = small;
+	gpu.nr_bars = 2;
+	gf_fit_wrap(&gpu, PREF | WIDE, &other);
+	ok(other.nr_bars == 1 && other.bars[0].min == 384 * MIB && other.bars[0].max == 768 * GIB,
+	   "a resizable BAR makes a window of many sizes");
+	other = (struct gf_fit_need){};
+	gf_fit_wrap(&other, PREF | WIDE, &other);
+	is_int(other.nr_bars, 0, "of nothing a bridge asks nothing");
+}
+
 static void known(void)
 {
 	struct core core = switch_of(256 * GIB, 64 * GIB, 4);
@@ -687,6 +752,7 @@ static void known(void)
 int main(void)
 {
 	known();
+	wrapped();
 	against_the_core();
 	return tap_done();
 }

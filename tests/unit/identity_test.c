@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/identity.c ctl/lib/text.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/identity.c ctl/lib/model.c ctl/lib/text.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 /*
  * What a slot holds, by what was read, by what the admin declares in slots.d, or
  * not at all; and how the two kinds of files are read from a directory.
@@ -82,6 +82,38 @@ static void test_declared(void)
 	free(ctx.error);
 }
 
+/* GPUs of a card: what the module knows, else what is declared, else one. */
+static void test_gpus(void)
+{
+	struct gf_slot slots[] = {
+		{ .id = 1, .name = (char *)"6-0", .state = GPUFABRIC_SLOT_STATE_OFF },
+		{ .id = 2, .name = (char *)"6-1", .state = GPUFABRIC_SLOT_STATE_OFF },
+		{ .id = 3, .name = (char *)"6-1", .state = GPUFABRIC_SLOT_STATE_READY, .gpus = 2, .ids = { .vendor = 0x10de, .device = 0x26b9 },
+		  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE },
+	};
+	struct gf_member members[] = { { .slot_id = 1 }, { .slot_id = 2 }, { .slot_id = 3 }, { .slot_id = 9 } };
+	const struct gf_composition composition = { .members = members, .n_members = 4 };
+	const struct gf_fabric fabric = { .slots = slots, .n_slots = 3 };
+	struct knowledge knowledge;
+	struct identity identity;
+	struct ctl_ctx ctx;
+	char buf[IDENTITY_GPUS];
+
+	put("slots.d/20-gpus.conf", "6-0 l40s\n6-1 a16 4\n");
+	is_int(load(&ctx, &knowledge, true), CTL_DONE, "a number of GPUs is declared");
+	is_int(identity_count(&knowledge, &slots[0]), 1, "where none is declared there is one");
+	is_int(identity_count(&knowledge, &slots[1]), 4, "else as many");
+	is_int(identity_count(&knowledge, &slots[2]), 2, "unless the module has seen them");
+	is_int((intmax_t)identity_members(&knowledge, &fabric, &composition), 8, "a composition has those of all its slots, and one of a slot that has gone");
+	identity_of(&knowledge, &slots[0], &identity);
+	is_str(identity_gpus(buf, &identity), "L40S", "one GPU is called by its name");
+	identity_of(&knowledge, &slots[2], &identity);
+	is_str(identity_gpus(buf, &identity), "2 x L40S", "of two the number is said");
+	put("slots.d/20-gpus.conf", "");
+	knowledge_free(&knowledge);
+	free(ctx.error);
+}
+
 static void test_source(void)
 {
 	struct identity identity = { .source = GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN, .time = 5000 };
@@ -130,7 +162,10 @@ static void test_refused(void)
 	char *path = mem_printf("%s/slots.d/40-none.conf", dir);
 
 	is_refused("5-0\n", "30-bad.conf:1: slot 5-0 without a GPU");
-	is_refused("# one\n5-0 l40s 2\n", "30-bad.conf:2: more than a slot and a GPU");
+	is_refused("# one\n5-0 l40s two\n", "30-bad.conf:2: more than a slot and a GPU");
+	is_refused("5-0 l40s 0\n", "30-bad.conf:1: more than a slot and a GPU");
+	is_refused("5-0 l40s 65\n", "30-bad.conf:1: more than a slot and a GPU");
+	is_refused("5-0 l40s 2 x\n", "30-bad.conf:1: more than a slot and a GPU");
 	is_refused("5-0 no-such-gpu\n", "30-bad.conf:1: ");
 	is_refused("5-0 10de:\n", "30-bad.conf:1: ");
 	put("slots.d/30-bad.conf", "");
@@ -167,6 +202,7 @@ int main(void)
 	mkdir(path, 0755);
 	free(path);
 	test_declared();
+	test_gpus();
 	test_source();
 	test_driver();
 	test_refused();

@@ -76,6 +76,11 @@ static void lists(void)
 	ok(at(0, 0)->bridge && !at(0, 1)->bridge, "is one, and no other");
 	ok(!parse("0.0:l40s:sriov,0.1:l40s"), "a card with virtual functions");
 	ok(at(0, 0)->sriov && !at(0, 1)->sriov, "is one, and no other");
+	ok(!parse("0.0:l40s:switch,0.1:l40s:dual:audio,0.2:l40s:chassis,0.3:l40s"), "cards with a switch");
+	ok(at(0, 0)->ports == 1 && !at(0, 0)->slotted && at(0, 1)->ports == 2 && !at(0, 1)->slotted && at(0, 1)->audio &&
+	   at(0, 2)->ports == 2 && at(0, 2)->slotted && !at(0, 3)->ports, "have ports, with slots or without");
+	ok(!strcmp(sim_switch_word(1, false), "switch") && !strcmp(sim_switch_word(2, true), "chassis") &&
+	   !sim_switch_word(0, false), "and a word for it");
 	ok(!parse("*:none:nohp,0.1:l40s:off:nohp,0.2:l40s"),
 	   "ports without a controller, empty or not");
 	ok(at(2, 3)->nohp && at(0, 1)->nohp && at(0, 1)->off && !at(0, 2)->nohp,
@@ -114,7 +119,7 @@ static const struct refusal {
 	{ "3.0:l40s",
 	  "item 1 \"3.0:l40s\": there is no such switch, see switches=" },
 	{ "0.0:l40s:maybe",
-	  "item 1 \"0.0:l40s:maybe\": an option is one of on, off, audio, bridge, sriov, nohp" },
+	  "item 1 \"0.0:l40s:maybe\": an option is one of on, off, audio, bridge, sriov, switch, dual, chassis, nohp" },
 	{ "0.0:l40s,",
 	  "item 1 \"0.0:l40s\": nothing follows the last comma" },
 	{ ",0.0:l40s",

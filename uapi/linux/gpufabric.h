@@ -170,6 +170,9 @@ enum gpufabric_event_kind {
  * @GPUFABRIC_SLOT_FLAG_UNMANAGED: Its slot driver cannot be kept from freeing
  *   it, so it is listed only, as the PCI core sees it. Attach, detach, drain,
  *   compose and resize of it fail with EOPNOTSUPP.
+ * @GPUFABRIC_SLOT_FLAG_CHASSIS: Holds a switch with slots of its own, or a
+ *   card whose switch looks like one. It is foreign, and what is behind it is
+ *   not shown.
  */
 enum gpufabric_slot_flag {
 	GPUFABRIC_SLOT_FLAG_QUARANTINED = 1,
@@ -177,6 +180,7 @@ enum gpufabric_slot_flag {
 	GPUFABRIC_SLOT_FLAG_FOREIGN = 4,
 	GPUFABRIC_SLOT_FLAG_NO_DRIVER = 8,
 	GPUFABRIC_SLOT_FLAG_UNMANAGED = 16,
+	GPUFABRIC_SLOT_FLAG_CHASSIS = 32,
 };
 
 /**
@@ -366,6 +370,7 @@ enum {
 	GPUFABRIC_A_SLOT_DRAIN_DEADLINE,
 	GPUFABRIC_A_SLOT_VERDICT_TEXT,
 	GPUFABRIC_A_SLOT_VERDICT_LARGEST,
+	GPUFABRIC_A_SLOT_GPUS,
 
 	__GPUFABRIC_A_SLOT_MAX,
 	GPUFABRIC_A_SLOT_MAX = (__GPUFABRIC_A_SLOT_MAX - 1)

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Finding the functions of a card
+ *
+ * Whatever is below a slot's port is in the slot: on the bus below it, and on
+ * those behind a switch of the card. Only what is behind a chassis (card.c) is not.
+ * Below a downstream port there is one device, and which number a slot driver
+ * registered its slot for says nothing: kernels differ in how they write "all
+ * devices".
+ *
+ * pci_walk_bus() is the only way to look, and it takes references: drivers make
+ * virtual functions come and go without pci_rescan_remove_lock. These are part of
+ * the function that they come from, and never what is looked for.
+ */
+#include <linux/slab.h>
+
+#include "inventory.h"
+#include "notify.h"
+#include "slot.h"
+#include "walk.h"
+
+/* A device has no more without alternative routing ids. */
+#define GF_FUNCTIONS_USUAL 8
+
+bool gf_is_gpu_class(u32 class)
+{
+	u8 base = class >> 16;
+
+	return base == PCI_BASE_CLASS_DISPLAY || base == 0x12;
+}
+
+/* Only what the PCI core remembers is read: this runs under pci_bus_sem. */
+static void count_port(struct pci_dev *pdev, struct gf_card_switch *sw)
+{
+	if (!pci_is_pcie(pdev) ||
+	    pci_pcie_type(pdev) != PCI_EXP_TYPE_DOWNSTREAM)
+		return;
+	sw->ports++;
+	sw->slotted += !!(pcie_caps_reg(pdev) & PCI_EXP_FLAGS_SLOT);
+	sw->managed += gf_notify_knows_port(pdev);
+}
+
+/**
+ * struct counting - ports of a switch as they are found
+ * @bus: the bus that they are on
+ * @sw: where they are counted
+ */
+struct counting {
+	const struct pci_bus *bus;
+	struct gf_card_switch *sw;
+};
+
+static int count(struct pci_dev *pdev, void *data)
+{
+	const struct counting *to = data;
+
+	if (pdev->bus == to->bus)
+		count_port(pdev, to->sw);
+	return 0;
+}
+
+/**
+ * gf_walk_switch() - look at the ports of a switch
+ * @bus: the bus that its downstream ports are on, pinned by the caller
+ * @sw: filled
+ */
+void gf_walk_switch(struct pci_bus *bus, struct gf_card_switch *sw)
+{
+	struct counting to = { .bus = bus, .sw = sw };
+
+	memset(sw, 0, sizeof(*sw));
+	pci_walk_bus(bus, count, &to);
+}
+
+/**
+ * struct collecting - functions as they are found
+ * @bus: the bus that the walk begins on
+ * @deep: those behind bridges, too
+ * @chosen: the admin says that it is a card
+ * @functions: where they go
+ * @room: how many it has room for
+ * @found: how many there are
+ */
+struct collecting {
+	const struct pci_bus *bus;
+	bool deep;
+	bool chosen;
+	struct gf_functions *functions;
+	unsigned int room;
+	unsigned int found;
+};
+
+/* The walk holds pci_bus_sem. */
+static bool is_chassis(const struct pci_bus *bus, bool chosen)
+{
+	struct gf_card_switch sw = {};
+	struct pci_dev *pdev;
+
+	list_for_each_entry(pdev, &bus->devices, bus_list)
+		count_port(pdev, &sw);
+	return !gf_card_has(&sw, chosen);
+}
+
+static bool is_behind_chassis(const struct pci_dev *pdev,
+			      const struct collecting *to)
+{
+	const struct pci_bus *bus;
+
+	for (bus = pdev->bus; bus != to->bus; bus = bus->parent) {
+		if (is_chassis(bus, to->chosen))
+			return true;
+	}
+	return false;
+}
+
+/* Runs under pci_bus_sem, so it does nothing but look and take references. */
+static int collect(struct pci_dev *pdev, void *data)
+{
+	struct collecting *to = data;
+
+	if (pdev->is_virtfn || (!to->deep && pdev->bus != to->bus))
+		return 0;
+	if (is_behind_chassis(pdev, to)) {
+		to->functions->chassis = true;
+		return 0;
+	}
+	if (to->found++ < to->room)
+		to->functions->pdev[to->functions->count++] = pci_dev_get(pdev);
+	return 0;
+}
+
+/* More may come while memory is had for those that were there. */
+static struct gf_functions *collect_all(struct pci_bus *bus,
+					struct collecting *to)
+{
+	to->bus = bus;
+	to->found = GF_FUNCTIONS_USUAL;
+	do {
+		gf_functions_put(to->functions);
+		to->room = to->found;
+		to->found = 0;
+		to->functions = kzalloc(struct_size(to->functions, pdev,
+						    to->room), GFP_KERNEL);
+		if (!to->functions)
+			return NULL;
+		refcount_set(&to->functions->refs, 1);
+		pci_walk_bus(bus, collect, to);
+	} while (to->found > to->room);
+	return to->functions;
+}
+
+/**
+ * gf_functions_on() - the functions on a bus, and on no other
+ * @bus: the bus; caller holds pci_rescan_remove_lock
+ *
+ * Return: the functions for gf_functions_put(), or NULL without memory.
+ */
+struct gf_functions *gf_functions_on(struct pci_bus *bus)
+{
+	struct collecting to = {};
+
+	return collect_all(bus, &to);
+}
+
+/**
+ * gf_functions_in() - the functions of the card in a slot
+ * @slot: the slot, with a bus below its port; caller holds
+ *	pci_rescan_remove_lock
+ *
+ * Return: the functions for gf_functions_put(), or NULL without memory.
+ */
+struct gf_functions *gf_functions_in(struct gf_slot *slot)
+{
+	struct collecting to = {
+		.deep = true,
+		.chosen = gf_inventory_is_card(slot->port),
+	};
+
+	return collect_all(slot->port->subordinate, &to);
+}
+
+/**
+ * gf_functions_get() - keep functions that were found
+ * @functions: the functions, or NULL
+ */
+struct gf_functions *gf_functions_get(struct gf_functions *functions)
+{
+	if (functions)
+		refcount_inc(&functions->refs);
+	return functions;
+}
+
+/**
+ * gf_functions_put() - give functions that were found back
+ * @functions: the functions, or NULL
+ */
+void gf_functions_put(struct gf_functions *functions)
+{
+	unsigned int i;
+
+	if (!functions || !refcount_dec_and_test(&functions->refs))
+		return;
+	for (i = 0; i < functions->count; i++)
+		pci_dev_put(functions->pdev[i]);
+	kfree(functions);
+}
+
+/**
+ * gf_functions_gpu() - a GPU of a card
+ * @functions: the functions of the card
+ * @index: which, from 0
+ *
+ * Return: its function, NULL after the last one, and in a chassis.
+ */
+struct pci_dev *gf_functions_gpu(const struct gf_functions *functions,
+				 unsigned int index)
+{
+	unsigned int i;
+
+	for (i = 0; !functions->chassis && i < functions->count; i++) {
+		if (gf_is_gpu_class(functions->pdev[i]->class) && !index--)
+			return functions->pdev[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,189 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Cards with a switch of their own. What is behind it belongs to the slot that the card is
+# in, and its ports are no slots. A switch whose ports implement slots could be a chassis: of
+# that nothing is powered until the admin says that it is a card:
+#
+#   root port -- upstream --+-- slot 0: switch with a port and a GPU
+#                           +-- slot 1: switch with two ports, a GPU with audio behind each
+#                           +-- slot 2: switch with two ports that implement slots, a GPU behind each
+#                           +-- slot 3: GPU
+#                           +-- slot 4: as slot 0, without power
+#                           +-- slot 5: empty, with bus numbers for such a card
+#
+# by kernel: who numbers and sizes the bridges of a card that comes
+# before: tests/selftests/build
+# vm: -t 300 -f build/selftests/gfclient
+
+# shellcheck disable=SC2317 # functions that check and wait_for call
+# states asks for all slots.
+# shellcheck disable=SC2119
+. "$TESTS/vm/lib.sh"
+. "$TESTS/vm/fabric.sh"
+
+cards=0.0:l40s:switch,0.1:l40s:dual:audio,0.2:l40s:chassis,0.3:l40s,0.4:l40s:switch:off
+
+powered() { cat "$SIM/slot0.$1/power"; }
+of() { gpuctl -j list | jq -r ".slots[] | select(.slot == \"$(name "$1")\") | $2"; }
+all_slots() { gpuctl -j list | jq -r '[.slots[].slot] | join(" ")'; }
+functions() { gpuctl -j show "$(name "$1")" | jq '[.. | objects | .functions? // empty | .[]] | length'; }
+in_state() { [ "$(states "$(name "$1")")" = "$2" ]; }
+held_by() { of "$1" .composition; }
+# Bridges above the GPU of a slot, from its port on.
+below() { readlink -f "/sys/bus/pci/devices/$(of "$1" .address)" | sed "s,.*$(of "$1" .port),,; s,[^/],,g" | awk '{ print length }'; }
+
+in_mode()
+{
+	local serial pid
+
+	mode=$1
+	note "mode=$mode"
+	check "$mode: the modules load" load "$mode" switches=1 slots=6 latency_ms=20 buses=4 gpus=$cards ||
+		bail_out "no modules"
+
+	# --- what is what --------------------------------------------------------------------------
+	is "$(all_slots)" "$(names 0 5)" "$mode: ports inside a card are no slots"
+	is "$(states)" "ready ready empty ready off empty" "$mode: the GPUs of the cards are ready"
+	is "$(below 0) $(below 3)" "3 1" "$mode: one of them is behind a switch"
+	is "$(of 0 .serial)" "$(cat "$SIM/slot0.0/serial")" "$mode: its serial number is the GPU's"
+	is "$(functions 0) $(functions 1) $(functions 3)" "3 7 1" "$mode: bridges of a card are among its functions"
+	is "$(of 0 .gpus) $(of 1 .gpus) $(of 3 .gpus)" "1 2 1" "$mode: a card can have several GPUs"
+	is "$(of 0 .link)" "16 GT/s x16" "$mode: the link is that of the slot"
+	like "$(gpuctl list)" "^$(name 2) .* other " "$mode: a switch with slots is another card"
+	is "$(of 2 '.flags | join(" ")')" "foreign chassis" "$mode: which is said"
+	like "$(gpuctl list)" "^! $(name 2): .*cards=$(of 2 .port)" "$mode: as is what to do when it is none"
+	is "$(of 2 .gpus)" null "$mode: what is in its slots is not its own"
+
+	# --- of a chassis nothing is powered -----------------------------------------------------------
+	check_fails "$mode: attach of the chassis is refused" gpuctl attach "$(name 2)"
+	check_fails "$mode: so is drain" g drain "$(name 2)"
+	gpuctl detach --force "$(name 2)"
+	check_fails "$mode: compose" g compose mine "$(name 2)"
+	is "$(powered 2)" 1 "$mode: it has its power"
+
+	# --- off and on ----------------------------------------------------------------------------------
+	serial=$(of 0 .serial)
+	check "$mode: a card with a switch is detached" gpuctl detach "$(name 0)"
+	is "$(states "$(name 0)") $(powered 0) $(of 0 .gpus)" "off 0 1" "$mode: it is off, and known"
+	check "$mode: it is said to fit" test "$(gpuctl -j show "$(name 0)" | jq -r '.. | .verdict? // empty' | head -n 1)" != cannot
+	check "$mode: it is attached" gpuctl attach "$(name 0)"
+	is "$(states "$(name 0)") $(of 0 .serial)" "ready $serial" "$mode: and is the same"
+	check "$mode: one that was found without power" gpuctl attach "$(name 4)"
+	is "$(states "$(name 4)") $(below 4)" "ready 3" "$mode: is ready with its switch"
+
+	# --- each GPU counts -----------------------------------------------------------------------------
+	exec 9<"/dev/gpufabric-sim/$(name 1).1"
+	check_rc 4 "$mode: a card is busy while its second GPU is in use" gpuctl detach "$(name 1)"
+	exec 9<&-
+	check "$mode: two GPUs" gpuctl compose pair "--exclude=$(name 3)" "--exclude=$(name 4)" --gpus 2
+	is "$(held_by 1) $(held_by 0)" "pair null" "$mode: are those of one card"
+	check_fails "$mode: more than there are cannot be had" gpuctl compose many --gpus 4
+	check "$mode: as many as there are can" gpuctl compose rest --gpus 3
+	is "$(gpuctl -j list | jq -r '[.compositions[] | "\(.name) \(.gpus) \(.slots | length)"] | join(" ")')" \
+		"pair 2 1 rest 3 3" "$mode: GPUs are counted, not slots"
+	check "$mode: one is released" gpuctl release pair
+	check "$mode: so is the other" gpuctl release rest
+	is "$(states)" "off off empty off off empty" "$mode: all are off"
+	check "$mode: and attached" gpuctl attach "$(name 0)" "$(name 1)" "$(name 3)" "$(name 4)"
+
+	# --- surprises ---------------------------------------------------------------------------------
+	follow
+	check "$mode: a card with a switch is pulled out" knob 0 surprise remove
+	check "$mode: it is lost" seen " slot-changed $(name 0) .*lost"
+	check "$mode: it is put back" knob 0 surprise insert
+	check "$mode: and is ready" seen " slot-changed $(name 0) .*ready"
+	check "$mode: one with two GPUs comes" knob 5 surprise "insert l40s dual"
+	check "$mode: it is ready" seen " slot-changed $(name 5) .*ready"
+	unfollow
+	is "$(of 5 .gpus) $(functions 5)" "2 5" "$mode: with both"
+	check "$mode: it goes" gpuctl detach "$(name 5)"
+	knob 5 fail bar
+	check_fails "$mode: a BAR behind a switch that gets no address fails the attach" gpuctl attach "$(name 5)"
+	is "$(of 5 .cause) $(powered 5)" "resources 0" "$mode: it is named, and the card is off"
+	check "$mode: clear" gpuctl clear "$(name 5)"
+	check "$mode: the next time it is well" gpuctl attach --no-fit-check "$(name 5)"
+
+	# --- the admin knows better -----------------------------------------------------------------------
+	local port inner dev
+	port=$(of 2 .port)
+	check "$mode: the module goes" wait_for 10 rmmod gpufabric
+	check_fails "$mode: a list that is none is refused" modprobe gpufabric cards=yes
+	check "$mode: and comes, with a word on slot 2" modprobe gpufabric "cards=$port"
+	is "$(all_slots)" "$(names 0 5)" "$mode: it has the same slots"
+	is "$(states "$(name 2)") $(of 2 .gpus)" "ready 2" "$mode: one more holds a card, with two GPUs"
+	check "$mode: that is detached" gpuctl detach "$(name 2)"
+	is "$(powered 2)" 0 "$mode: it is off"
+	check "$mode: and attached" gpuctl attach "$(name 2)"
+
+	# --- slots of a chassis ----------------------------------------------------------------------------
+	inner=$(for dev in /sys/bus/pci/devices/"$port"/*:*:*.*/*:*:*.*; do
+		[ "$(cat "$dev/class")" != 0x060400 ] || basename "$dev"
+	done | xargs | tr ' ' ,)
+	like "$inner" '^[^,]+,[^,]+$' "$mode: it has two ports"
+	check "$mode: the module goes" wait_for 10 rmmod gpufabric
+	check "$mode: and comes, with a word on these" modprobe gpufabric "bare_ports=$inner"
+	is "$(states "${inner%,*}" "${inner#*,}") $(of 2 '.flags | join(" ")')" "ready ready foreign chassis" \
+		"$mode: each GPU belongs to the nearest slot above it"
+	is "$(gpuctl list | grep -c "cards=")" 0 "$mode: that is no card, and nobody asks"
+	check "$mode: one is detached" gpuctl detach "${inner%,*}"
+	is "$(states "${inner%,*}" "${inner#*,}") $(powered 2)" "off ready 1" "$mode: the other is as it was"
+	check "$mode: it is attached" gpuctl attach "${inner%,*}"
+	check "$mode: unload" unload
+}
+
+in_mode own
+in_mode pciehp
+
+# --- windows that are just large enough ----------------------------------------------------------
+# A window is a multiple of half of the largest BAR in it, and each bridge has one: 96 GiB for
+# a BAR of 64 GiB and a small one, and two of those for two GPUs.
+added=/sys/kernel/config/gpufabric_sim/switches/a
+
+describe()
+{
+	mkdir $added && echo 2 >$added/slots && echo 327680 >$added/window || return
+	mkdir $added/0 && echo "l40s switch" >$added/0/model && echo 98304 >$added/0/window || return
+	mkdir $added/1 && echo "l40s dual" >$added/1/model && echo 196608 >$added/1/window || return
+	echo 1 >$added/enabled
+}
+
+needs() { gpuctl -j show "$1" | jq -r '.. | objects | select(.verdict_need) | "\(.verdict) \(.verdict_need / 1073741824)"'; }
+judged() { [ -n "$(needs "$1")" ]; }
+
+mode=own
+check "tight: the simulator loads" modprobe gpufabric_sim mode=own switches=1 slots=1 gpus=0.0:none buses=4 latency_ms=20 ||
+	bail_out "no simulator"
+check "tight: a switch with such windows" describe
+check "tight: the module loads" modprobe gpufabric
+tight=("sim$(cat $added/index)-0" "sim$(cat $added/index)-1")
+is "$(states "${tight[@]}")" "ready ready" "tight: both cards are ready"
+check "tight: they are detached" gpuctl detach "${tight[@]}"
+for slot in "${tight[@]}"; do
+	check "tight: $slot is judged" wait_for 10 judged "$slot"
+done
+is "$(needs "${tight[0]}") $(needs "${tight[1]}")" "fits 96 fits 192" "tight: they are said to fit, with nothing to spare"
+check "tight: they are attached" gpuctl attach "${tight[@]}"
+is "$(states "${tight[@]}")" "ready ready" "tight: and are ready"
+check "tight: the module goes" wait_for 10 rmmod gpufabric
+check "tight: the switch goes" rmdir $added/0 $added/1 $added
+check "tight: the simulator goes" wait_for 10 rmmod gpufabric_sim
+
+# --- ports that nobody drives ---------------------------------------------------------------------
+mode=bare
+check "bare: the modules load" load bare switches=1 slots=6 latency_ms=20 buses=4 gpus=0.0:l40s:switch,0.3:l40s ||
+	bail_out "no modules"
+is "$(gpuctl -j list | jq '.slots | length')" 6 "bare: ports inside a card are no slots either"
+slot=$(gpuctl -j list | jq -r '.slots[0].slot')
+is "$(states "$slot")" ready "bare: the GPU is ready"
+check "bare: it is detached" gpuctl detach "$slot"
+is "$(states "$slot")" off "bare: and off"
+check "bare: it is attached" gpuctl attach "$slot"
+is "$(states "$slot")" ready "bare: and ready, with its switch"
+follow
+check "bare: its link blinks" knob 0 surprise "blink 50"
+check "bare: its bridges were reset, and nobody restores them" seen " slot-changed $slot ready fault"
+unfollow
+like "$(gpuctl list)" "^! $slot: fault \(reset\)" "bare: that is what is said"
+check "bare: unload" unload
+finish
