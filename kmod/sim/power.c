@@ -119,49 +119,49 @@ static void power_back(struct device *dev)
 }
 
 /* What the bus does, and nothing else. */
-#define SIM_PM_PLAIN(op)					\
-static int fn_##op(struct device *dev)				\
+#define SIM_PM_PLAIN(name, op)					\
+static int fn_##name(struct device *dev)			\
 {								\
-	return run(dev, dev->bus->pm->op);			\
+	return run(dev, (op));					\
 }
 
 /* From its end on the function sleeps. */
-#define SIM_PM_DOWN(op)						\
-static int fn_##op(struct device *dev)				\
+#define SIM_PM_DOWN(name, op)					\
+static int fn_##name(struct device *dev)			\
 {								\
-	int ret = run(dev, dev->bus->pm->op);			\
+	int ret = run(dev, (op));				\
 								\
 	if (!ret)						\
-		mark(dev, true, false);			\
+		mark(dev, true, false);				\
 	return ret;						\
 }
 
 /* From its beginning on the function is awake. */
-#define SIM_PM_UP(op)						\
-static int fn_##op(struct device *dev)				\
+#define SIM_PM_UP(name, op)					\
+static int fn_##name(struct device *dev)			\
 {								\
-	mark(dev, false, false);					\
-	return run(dev, dev->bus->pm->op);			\
+	mark(dev, false, false);				\
+	return run(dev, (op));					\
 }
 
-SIM_PM_PLAIN(prepare)
-SIM_PM_DOWN(suspend)
-SIM_PM_DOWN(freeze)
-SIM_PM_DOWN(poweroff)
-SIM_PM_PLAIN(suspend_late)
-SIM_PM_PLAIN(freeze_late)
-SIM_PM_PLAIN(poweroff_late)
-SIM_PM_PLAIN(freeze_noirq)
-SIM_PM_PLAIN(poweroff_noirq)
-SIM_PM_PLAIN(thaw_noirq)
-SIM_PM_PLAIN(restore_noirq)
-SIM_PM_PLAIN(resume_early)
-SIM_PM_PLAIN(thaw_early)
-SIM_PM_PLAIN(restore_early)
-SIM_PM_UP(resume)
-SIM_PM_UP(thaw)
-SIM_PM_UP(restore)
-SIM_PM_PLAIN(runtime_idle)
+SIM_PM_PLAIN(prepare, dev->bus->pm->prepare)
+SIM_PM_DOWN(suspend, dev->bus->pm->suspend)
+SIM_PM_DOWN(freeze, dev->bus->pm->freeze)
+SIM_PM_DOWN(poweroff, dev->bus->pm->poweroff)
+SIM_PM_PLAIN(suspend_late, dev->bus->pm->suspend_late)
+SIM_PM_PLAIN(freeze_late, dev->bus->pm->freeze_late)
+SIM_PM_PLAIN(poweroff_late, dev->bus->pm->poweroff_late)
+SIM_PM_PLAIN(freeze_noirq, dev->bus->pm->freeze_noirq)
+SIM_PM_PLAIN(poweroff_noirq, dev->bus->pm->poweroff_noirq)
+SIM_PM_PLAIN(thaw_noirq, dev->bus->pm->thaw_noirq)
+SIM_PM_PLAIN(restore_noirq, dev->bus->pm->restore_noirq)
+SIM_PM_PLAIN(resume_early, dev->bus->pm->resume_early)
+SIM_PM_PLAIN(thaw_early, dev->bus->pm->thaw_early)
+SIM_PM_PLAIN(restore_early, dev->bus->pm->restore_early)
+SIM_PM_UP(resume, dev->bus->pm->resume)
+SIM_PM_UP(thaw, dev->bus->pm->thaw)
+SIM_PM_UP(restore, dev->bus->pm->restore)
+SIM_PM_PLAIN(runtime_idle, dev->bus->pm->runtime_idle)
 
 static void fn_complete(struct device *dev)
 {

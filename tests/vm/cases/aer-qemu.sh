@@ -19,7 +19,6 @@
 . "$TESTS/vm/fabric.sh"
 . "$TESTS/vm/machine.sh"
 
-PARAMETERS=/sys/module/gpufabric/parameters
 DRIVER=/sys/module/gf_aer/parameters
 
 inject() { machine human-monitor-command "{\"command-line\": \"pcie_aer_inject_error $1 $2\"}"; }
@@ -28,7 +27,7 @@ whole() { show "$1" ".state, .generation, .flaps, .faults"; }
 gpu_of() { gpuctl -j show "$1" | jq -r '[.. | objects | .functions? // empty | .[].address][0]'; }
 there() { [ -e "/sys/bus/pci/devices/$1" ]; }
 logged() { log_since_mark | grep -qE "$1"; }
-held() { [ "$(cat $DRIVER/held)" = "$1" ]; }
+held() { [ "$(cat "$DRIVER/held")" = "$1" ]; }
 anew()
 {
 	echo 1 >"/sys/bus/pci/devices/$second/remove"
