@@ -35,7 +35,7 @@ below() { readlink -f "/sys/bus/pci/devices/$(of "$1" .address)" | sed "s,.*$(of
 
 in_mode()
 {
-	local serial pid
+	local serial
 
 	mode=$1
 	note "mode=$mode"
@@ -142,10 +142,10 @@ added=/sys/kernel/config/gpufabric_sim/switches/a
 
 describe()
 {
-	mkdir $added && echo 2 >$added/slots && echo 327680 >$added/window || return
-	mkdir $added/0 && echo "l40s switch" >$added/0/model && echo 98304 >$added/0/window || return
-	mkdir $added/1 && echo "l40s dual" >$added/1/model && echo 196608 >$added/1/window || return
-	echo 1 >$added/enabled
+	mkdir "$added" && echo 2 >"$added"/slots && echo 327680 >"$added"/window || return
+	mkdir "$added"/0 && echo "l40s switch" >"$added"/0/model && echo 98304 >"$added"/0/window || return
+	mkdir "$added"/1 && echo "l40s dual" >"$added"/1/model && echo 196608 >"$added"/1/window || return
+	echo 1 >"$added"/enabled
 }
 
 needs() { gpuctl -j show "$1" | jq -r '.. | objects | select(.verdict_need) | "\(.verdict) \(.verdict_need / 1073741824)"'; }
@@ -156,7 +156,7 @@ check "tight: the simulator loads" modprobe gpufabric_sim mode=own switches=1 sl
 	bail_out "no simulator"
 check "tight: a switch with such windows" describe
 check "tight: the module loads" modprobe gpufabric
-tight=("sim$(cat $added/index)-0" "sim$(cat $added/index)-1")
+tight=("sim$(cat "$added/index")-0" "sim$(cat "$added/index")-1")
 is "$(states "${tight[@]}")" "ready ready" "tight: both cards are ready"
 check "tight: they are detached" gpuctl detach "${tight[@]}"
 for slot in "${tight[@]}"; do
@@ -166,7 +166,7 @@ is "$(needs "${tight[0]}") $(needs "${tight[1]}")" "fits 96 fits 192" "tight: th
 check "tight: they are attached" gpuctl attach "${tight[@]}"
 is "$(states "${tight[@]}")" "ready ready" "tight: and are ready"
 check "tight: the module goes" wait_for 10 rmmod gpufabric
-check "tight: the switch goes" rmdir $added/0 $added/1 $added
+check "tight: the switch goes" rmdir "$added/0" "$added/1" "$added"
 check "tight: the simulator goes" wait_for 10 rmmod gpufabric_sim
 
 # --- ports that nobody drives ---------------------------------------------------------------------
