@@ -249,7 +249,6 @@ static void take_in_new(void)
 	struct gf_strangers now = count_strangers(), rejected = {};
 	unsigned int count, i, nr_made = 0;
 	struct pci_slot **found;
-	struct gf_rescan rescan;
 	struct gf_slot **made;
 
 	/* Slots that are no business of ours stay: do not lock for them. */
@@ -257,12 +256,8 @@ static void take_in_new(void)
 		return;
 	found = kvcalloc(now.count, sizeof(*found), GFP_KERNEL);
 	made = kvcalloc(now.count, sizeof(*made), GFP_KERNEL);
-	if (!found || !made) {
-		kvfree(found);
-		kvfree(made);
-		return;
-	}
-	gf_rescan_lock(&rescan);
+	if (!found || !made || !gf_rescan_lock())
+		goto out;
 	count = collect_new(found, now.count);
 	sort(found, count, sizeof(*found), compare_addresses, NULL);
 	for (i = 0; i < count; i++) {
@@ -284,12 +279,13 @@ static void take_in_new(void)
 		rejected = before;
 		made[nr_made++] = slot;
 	}
-	gf_rescan_unlock(&rescan);
+	gf_rescan_unlock();
 	for (i = 0; i < nr_made; i++)
 		gf_slot_admit(made[i]);
+	seen = rejected;
+out:
 	kvfree(found);
 	kvfree(made);
-	seen = rejected;
 }
 
 /**
@@ -334,7 +330,6 @@ static void take_in_bare(bool now)
 {
 	static struct gf_bare seen;
 	struct gf_bare bare = {};
-	struct gf_rescan rescan;
 	struct gf_slot **made;
 	unsigned int nr_made, i;
 
@@ -351,13 +346,13 @@ static void take_in_bare(bool now)
 				 msecs_to_jiffies(GF_BARE_MS))))
 		return;
 	made = kvcalloc(bare.count, sizeof(*made), GFP_KERNEL);
-	if (!made)
-		return;
-	gf_rescan_lock(&rescan);
+	if (!made || !gf_rescan_lock())
+		goto out;
 	nr_made = find_bare(made, bare.count, &bare);
-	gf_rescan_unlock(&rescan);
+	gf_rescan_unlock();
 	for (i = 0; i < nr_made; i++)
 		gf_slot_admit(made[i]);
+out:
 	kvfree(made);
 }
 

@@ -13,7 +13,7 @@ typedef __u64 u64;
  * struct gf_sight - what a look at a GPU found
  * @known: it could be looked at; nobody may while it is reset, recovers from an
  *	error or sleeps, and the rest means nothing then
- * @link: the link of its port is up
+ * @link: the link of its port is up; negative when the port does not answer
  * @answers: it answers config reads
  * @same: it has the ids and the serial number that the slot's GPU has
  * @bars: its BARs hold the addresses that the kernel gave them
@@ -21,7 +21,7 @@ typedef __u64 u64;
  */
 struct gf_sight {
 	bool known;
-	bool link;
+	int link;
 	bool answers;
 	bool same;
 	bool bars;

@@ -234,13 +234,12 @@ static struct gf_room *look(struct gf_switch *sw, struct pci_bus *bus)
 /* Sleeps for the rescan lock. @port is referenced. */
 static void refresh(struct gf_switch *sw, struct pci_dev *port)
 {
-	struct gf_room *room = NULL, *old;
-	struct gf_rescan rescan;
+	struct gf_room *room, *old;
 
-	gf_rescan_lock(&rescan);
-	if (device_is_registered(&port->dev))
-		room = look(sw, port->bus);
-	gf_rescan_unlock(&rescan);
+	if (!gf_port_lock(port))
+		return;
+	room = look(sw, port->bus);
+	gf_rescan_unlock();
 	if (!room)
 		return;
 	mutex_lock(&gf.lock);

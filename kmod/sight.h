@@ -8,7 +8,7 @@ struct gf_slot;
 struct pci_dev;
 
 bool gf_config_open(struct pci_dev *pdev);
-bool gf_link_is_up(struct pci_dev *port);
+int gf_link_is_up(struct pci_dev *port);
 void gf_sight_read(struct gf_slot *slot, struct pci_dev *gpu, u64 serial,
 		   struct gf_sight *sight);
 

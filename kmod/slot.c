@@ -59,10 +59,12 @@ static u32 read_caps(struct pci_dev *port)
 		{ PCI_EXP_SLTCAP_EIP, GPUFABRIC_SLOT_CAP_INTERLOCK },
 		{ PCI_EXP_SLTCAP_NCCS, GPUFABRIC_SLOT_CAP_NO_COMMAND_COMPLETED },
 	};
-	u32 sltcap = 0, caps = 0;
+	u32 sltcap, caps = 0;
 	int i;
 
-	pcie_capability_read_dword(port, PCI_EXP_SLTCAP, &sltcap);
+	if (pcie_capability_read_dword(port, PCI_EXP_SLTCAP, &sltcap) ||
+	    PCI_POSSIBLE_ERROR(sltcap))
+		return 0;
 	for (i = 0; i < ARRAY_SIZE(map); i++) {
 		if (sltcap & map[i].bit)
 			caps |= map[i].cap;
@@ -225,6 +227,7 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	gf_snapshot_free(slot->snap);
 	slot->snap = snap;
 	if (snap->status_valid) {
+		WRITE_ONCE(slot->looked, true);
 		WRITE_ONCE(slot->presence, snap->present);
 		WRITE_ONCE(slot->power, snap->power);
 	}
@@ -375,14 +378,12 @@ static void lose(struct gf_slot *slot, const struct gf_sight *sight)
 	char text[GF_TEXT_MAX];
 
 	slot->was_ready = slot->state != GPUFABRIC_SLOT_STATE_ATTACHED;
-	if (sight->link)
-		snprintf(text, sizeof(text),
-			 "%s has stopped answering and its link is up, power-cycle it",
-			 address);
+	if (!sight->link)
+		snprintf(text, sizeof(text), "the link of %s is down", address);
 	else
-		snprintf(text, sizeof(text),
-			 "the link of %s is down; if it is to go: echo 1 > /sys/bus/pci/devices/%s/remove",
-			 address, address);
+		snprintf(text, sizeof(text), "%s has stopped answering and %s",
+			 address, sight->link > 0 ? "its link is up" :
+						    "so has its port");
 	gf_slot_fail(slot, GF_SURPRISE, sight->link ?
 		     GPUFABRIC_CAUSE_ENUMERATE : GPUFABRIC_CAUSE_LINK, text);
 	gf_history_state(slot);

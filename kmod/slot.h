@@ -93,6 +93,7 @@ struct gf_result {
  *	fabric's lock
  * @since: time of the last change, ms since the epoch; under the fabric's lock
  * @flags: GPUFABRIC_SLOT_FLAG_*; under the fabric's lock
+ * @looked: @presence and @power have been read; under the fabric's lock
  * @presence: card detected when last looked; under the fabric's lock
  * @power: power was on when last looked; under the fabric's lock
  * @snap: functions, BARs, link and windows when last looked, NULL before the
@@ -161,6 +162,7 @@ struct gf_slot {
 	u32 incarnation;
 	u64 since;
 	u32 flags;
+	bool looked;
 	bool presence;
 	bool power;
 	struct gf_snapshot *snap;

@@ -9,8 +9,6 @@
  * Whatever is on the bus below the port is in the slot. Below a downstream port
  * there is one device, and which number a slot driver registered its slot for
  * says nothing: kernels differ in how they write "all devices".
- * A port is only touched while it is registered: its bus operations belong to
- * a host bridge driver that may be unloaded once the port is gone.
  *
  * A function is not read while it sleeps, is reset or recovers from an error:
  * what would be read then says nothing about it, and may disturb. What was seen
@@ -78,9 +76,12 @@ static u32 width_of(enum pcie_link_width width)
 void gf_link_read(struct pci_dev *upper, struct pci_dev *lower,
 		  struct gf_link *link)
 {
-	u16 status = 0;
+	u16 status;
 
 	memset(link, 0, sizeof(*link));
+	if (pcie_capability_read_word(upper, PCI_EXP_LNKSTA, &status) ||
+	    PCI_POSSIBLE_ERROR(status))
+		return;
 	link->port_speed = speed_mts(pcie_get_speed_cap(upper));
 	link->port_width = width_of(pcie_get_width_cap(upper));
 	if (!lower)
@@ -89,9 +90,6 @@ void gf_link_read(struct pci_dev *upper, struct pci_dev *lower,
 		link->device_speed = speed_mts(pcie_get_speed_cap(lower));
 		link->device_width = width_of(pcie_get_width_cap(lower));
 	}
-	if (pcie_capability_read_word(upper, PCI_EXP_LNKSTA, &status) ||
-	    status == 0xffff)
-		return;
 	link->speed = link_status_mts(status);
 	link->width = (status & PCI_EXP_LNKSTA_NLW) >> PCI_EXP_LNKSTA_NLW_SHIFT;
 }
@@ -437,12 +435,9 @@ static void add_function(struct gf_snapshot *snap, struct gf_slot *slot,
 
 /**
  * gf_snapshot_locked() - look at a slot under the rescan lock
- * @slot: slot to look at
+ * @slot: slot to look at; caller has its port by gf_port_lock()
  *
- * Caller holds pci_rescan_remove_lock.
- *
- * Return: a snapshot for gf_snapshot_free(), or an error pointer; -ENODEV when
- * the port itself is gone.
+ * Return: a snapshot for gf_snapshot_free(), or an error pointer.
  */
 struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 {
@@ -451,10 +446,6 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	struct gf_snapshot *snap;
 	struct pci_dev *gpu;
 	unsigned int i;
-
-	if (READ_ONCE(slot->dying) || !device_is_registered(&slot->port->dev) ||
-	    !bus)
-		return ERR_PTR(-ENODEV);
 
 	functions = gf_functions_get(bus);
 	snap = functions ? snapshot_alloc(functions->count) : NULL;
@@ -506,19 +497,20 @@ void gf_snapshot_free(struct gf_snapshot *snap)
  * Sleeps for the rescan lock, so only workers may call it. Asks the slot
  * driver first: its answer needs no rescan lock.
  *
- * Return: as gf_snapshot_locked().
+ * Return: a snapshot for gf_snapshot_free(), or an error pointer; -ENODEV when
+ * the port itself is gone.
  */
 struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot)
 {
 	bool present = false, power = false;
 	struct gf_snapshot *snap;
-	struct gf_rescan rescan;
 	int status;
 
 	status = slot->backend->status(slot, &present, &power);
-	gf_rescan_lock(&rescan);
+	if (!gf_port_lock(slot->port))
+		return ERR_PTR(-ENODEV);
 	snap = gf_snapshot_locked(slot);
-	gf_rescan_unlock(&rescan);
+	gf_rescan_unlock();
 	/* Where nobody may be asked, what is there is what can be seen. */
 	if (!IS_ERR(snap) && status == -EOPNOTSUPP) {
 		present = snap->nr_functions;

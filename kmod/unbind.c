@@ -86,15 +86,12 @@ static void hold(struct gf_held *held)
  */
 void gf_unbind(struct gf_slot *slot, struct list_head *functions)
 {
-	struct pci_dev *port = slot->port;
-	struct gf_rescan rescan;
 	struct gf_held *held;
 
-	gf_rescan_lock(&rescan);
-	if (!READ_ONCE(slot->dying) && device_is_registered(&port->dev) &&
-	    port->subordinate)
-		pci_walk_bus(port->subordinate, collect, functions);
-	gf_rescan_unlock(&rescan);
+	if (!gf_port_lock(slot->port))
+		return;
+	pci_walk_bus(slot->port->subordinate, collect, functions);
+	gf_rescan_unlock();
 
 	list_for_each_entry(held, functions, list)
 		hold(held);

@@ -506,6 +506,7 @@ struct sim_slot *sim_slot_of_card(struct pci_dev *pdev);
 struct sim_switch *sim_switch_of_port(struct pci_dev *pdev);
 int sim_bus_register(void);
 void sim_bus_unregister(void);
+void sim_bus_close(void);
 
 /* port.c */
 void sim_port_init(struct sim_port *port, const struct sim_port_ops *ops);
