@@ -62,6 +62,8 @@ static bool change_link(struct gf_slot *slot, bool on)
 	if (!gf_port_lock(slot->port))
 		return false;
 	done = set_link(slot->port, on);
+	if (done)
+		slot->link_off = !on;
 	gf_rescan_unlock();
 	return done;
 }
@@ -173,7 +175,7 @@ static int rescan_detach(struct gf_slot *slot)
 	err = remove_functions(port->subordinate);
 	/* Whoever rescans next must not find them again. */
 	if (!err)
-		set_link(port, false);
+		slot->link_off = set_link(port, false);
 	gf_rescan_unlock();
 	pm_runtime_put(&port->dev);
 	return err;
@@ -210,9 +212,31 @@ static int rescan_status(struct gf_slot *slot, bool *present, bool *power)
 	return err;
 }
 
+/*
+ * A link that stays disabled keeps the GPU from whoever rescans when we are no
+ * longer there. Whoever unloads us must not wait for the rescan lock. The port's own
+ * lock keeps it on its bus as well; a reset of it that fails for that lock would be
+ * one of nothing, because there is nothing below a link that is disabled.
+ */
+static void rescan_leave(struct gf_slot *slot)
+{
+	struct device *dev = &slot->port->dev;
+
+	if (!slot->link_off)
+		return;
+	device_lock(dev);
+	if (device_is_registered(dev)) {
+		pm_runtime_get_sync(dev);
+		set_link(slot->port, true);
+		pm_runtime_put(dev);
+	}
+	device_unlock(dev);
+}
+
 const struct gf_backend gf_backend_rescan = {
 	.id = GPUFABRIC_BACKEND_RESCAN,
 	.attach = rescan_attach,
 	.detach = rescan_detach,
 	.status = rescan_status,
+	.leave = rescan_leave,
 };

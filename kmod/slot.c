@@ -665,6 +665,8 @@ static void slot_dispose(struct gf_slot *slot)
 	/* The uevent worker sees that the slot retired and removes devices. */
 	gf_slot_publish(slot);
 	flush_work(&slot->publish);
+	if (slot->backend->leave)
+		slot->backend->leave(slot);
 
 	mutex_lock(&gf.lock);
 	gf_switch_put(slot->sw);

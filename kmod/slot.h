@@ -85,6 +85,8 @@ struct gf_result {
  *	the slot is unmanaged
  * @sw: switch that the slot is on
  * @caps: GPUFABRIC_SLOT_CAP_*, constant
+ * @link_off: we have disabled its link; the worker's of a step, then of whoever
+ *	disposes of the slot
  * @state: under the fabric's lock; may be read without it for display
  * @cause: why @state is fault, stuck or lost; under the fabric's lock
  * @text: @cause in words; under the fabric's lock
@@ -154,6 +156,7 @@ struct gf_slot {
 	struct device *service;
 	struct gf_switch *sw;
 	u32 caps;
+	bool link_off;
 
 	enum gpufabric_slot_state state;
 	enum gpufabric_cause cause;

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Ports that are worked by their links, and what others do to them: the host bridge goes
-# while one is looked at, the switch does not answer, somebody keeps the PCI core's lock.
-# What does not answer says nothing, and who waits for the lock keeps nobody from
-# unloading for ever.
+# while one is looked at, the switch does not answer, somebody keeps the PCI core's lock,
+# the module is unloaded. What does not answer says nothing, who waits for the lock keeps
+# nobody from unloading for ever, and nothing stays as only we wanted it.
 #
 #   root port -- upstream -- 10000:02:00.0 l40s
 #                            10000:02:01.0 l40s, link disabled
@@ -33,6 +33,9 @@ in_state() { [ "$(g state "$1")" = "$2" ]; }
 all_states() { states "$on" "$off" "$empty" "$other"; }
 shown() { gpuctl -j show "$1" | jq -r "$2"; }
 cause() { shown "$1" '"\(.slot.state) \(.slot.cause // "none")"'; }
+link_control() { setpci -s "$1" CAP_EXP+10.w; }
+there() { [ -e "$DEVICES/$1" ]; }
+found() { echo 1 >/sys/bus/pci/rescan && there "$1"; }
 unloaded() { [ ! -e /sys/module/gpufabric ]; }
 pinned() { [ "$(cat /sys/module/gpufabric/refcnt)" -gt 0 ]; }
 in_remove() { grep -qs gpu_remove /proc/[0-9]*/stack; }
@@ -112,4 +115,19 @@ wait
 rmmod gf_delay
 check "the simulator unloads" rmmod gpufabric_sim
 
+note "unloading leaves no link disabled that was not before"
+check "the modules load" begin || bail_out "no modules"
+check "one is detached" g detach $on
+is "$(link_control $on) $(link_control $off)" "0010 0010" "its link is disabled, as another was before"
+check "gpufabric unloads" wait_for 10 rmmod gpufabric
+is "$(link_control $on) $(link_control $off)" "0000 0010" "its link is as it was before, and so is the other"
+check "whoever looks for devices finds the GPU" wait_for 20 found 10000:03:00.0
+check_fails "and not the other" there 10000:04:00.0
+check "gpufabric loads" modprobe gpufabric bare_ports=all
+check "the GPU is ready" wait_for 20 in_state $on ready
+check "the other is attached" g attach $off
+check "and detached" g detach $off
+check "gpufabric unloads" wait_for 10 rmmod gpufabric
+is "$(link_control $off)" 0000 "what was attached since may be found as well"
+check "the simulator unloads" rmmod gpufabric_sim
 finish
