@@ -53,7 +53,8 @@ static int collect(struct pci_dev *pdev, void *data)
 
 	if (pci_is_bridge(pdev))
 		return 0;
-	held = kzalloc(sizeof(*held), GFP_KERNEL);
+	/* Under pci_bus_sem, which reclaim must not wait for. */
+	held = kzalloc(sizeof(*held), GFP_NOWAIT | __GFP_NOWARN);
 	if (!held)
 		return 0;
 	held->pdev = pci_dev_get(pdev);
@@ -77,6 +78,20 @@ static void hold(struct gf_held *held)
 	held->overridden = !gpufabric_set_driver_override(pdev, GF_OVERRIDE);
 }
 
+/*
+ * Drivers are to take their virtual functions with them. Those that are left keep
+ * what they are part of for ever, also when it is removed. They are taken away as the
+ * driver would have done it, with its device's lock and without the rescan lock.
+ */
+static void end_vfs(struct pci_dev *pdev)
+{
+	device_lock(&pdev->dev);
+	if (device_is_registered(&pdev->dev) && !pdev->dev.driver &&
+	    pci_num_vf(pdev))
+		pci_disable_sriov(pdev);
+	device_unlock(&pdev->dev);
+}
+
 /**
  * gf_unbind() - unbind the drivers of a card, and keep others from binding
  * @slot: slot that the card is in
@@ -95,8 +110,10 @@ void gf_unbind(struct gf_slot *slot, struct list_head *functions)
 
 	list_for_each_entry(held, functions, list)
 		hold(held);
-	list_for_each_entry(held, functions, list)
+	list_for_each_entry(held, functions, list) {
 		device_release_driver(&held->pdev->dev);
+		end_vfs(held->pdev);
+	}
 }
 
 /* An override that somebody has set since is left alone. */

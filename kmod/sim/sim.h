@@ -252,6 +252,7 @@ struct sim_card {
  * @bound_ms: after the next probe, keep the device locked for so long
  * @remove_block: hold the next removal until released
  * @remove_open: hold the next removal until the last user has gone
+ * @keep_vfs: leave virtual functions at the next removal
  *
  * Protected by sim_gpu_mutex.
  */
@@ -261,6 +262,7 @@ struct sim_knobs {
 	unsigned int bound_ms;
 	bool remove_block;
 	bool remove_open;
+	bool keep_vfs;
 };
 
 /**
