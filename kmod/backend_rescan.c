@@ -138,7 +138,8 @@ static int remove_functions(struct pci_bus *bus)
 	for (i = functions->count; i--;) {
 		pci_stop_and_remove_bus_device(functions->pdev[i]);
 		/* Nothing comes from it any more, until the link is down. */
-		pci_clear_master(functions->pdev[i]);
+		if (pci_device_is_present(functions->pdev[i]))
+			pci_clear_master(functions->pdev[i]);
 	}
 	gf_functions_put(functions);
 	return 0;
@@ -173,8 +174,11 @@ static int rescan_detach(struct gf_slot *slot)
 		return -ENODEV;
 	pm_runtime_get_sync(&port->dev);
 	err = remove_functions(port->subordinate);
-	/* Whoever rescans next must not find them again. */
-	if (!err)
+	/*
+	 * Whoever rescans next must not find them again. A card that has gone is
+	 * not found, and the next one that comes is to be seen.
+	 */
+	if (!err && gf_link_is_up(port) > 0)
 		slot->link_off = set_link(port, false);
 	gf_rescan_unlock();
 	pm_runtime_put(&port->dev);

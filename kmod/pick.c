@@ -13,6 +13,7 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "pick.h"
+#include "snapshot.h"
 
 int gf_pick_refuse(struct genl_info *info, const struct nlattr *attr, int error,
 		   const char *text)
@@ -167,6 +168,8 @@ int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 			(slot->step &&
 			 slot->state != GPUFABRIC_SLOT_STATE_STUCK),
 		.force = !!(gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_FORCE),
+		.functions = slot->snap && slot->snap->nr_functions,
+		.has_generation = pick->has_generation,
 		.same_generation = pick->has_generation &&
 				   pick->generation == slot->generation,
 	};

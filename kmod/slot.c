@@ -405,14 +405,9 @@ static void come_back(struct gf_slot *slot)
 
 static void find_reset(struct gf_slot *slot, const struct gf_sight *sight)
 {
-	const char *address = slot->snap->functions[slot->snap->gpu].address;
-	char text[GF_TEXT_MAX];
-
-	snprintf(text, sizeof(text),
-		 "%s, to be had anew: echo 1 > /sys/bus/pci/devices/%s/remove, clear, attach",
-		 sight->same ? "the GPU was reset and nobody restored it" :
-			       "there is another GPU than before", address);
-	gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_RESET, text);
+	gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_RESET,
+		     sight->same ? "the GPU was reset and nobody restored it" :
+				   "there is another GPU than before");
 	gf_history_state(slot);
 }
 

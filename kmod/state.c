@@ -91,6 +91,8 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 		[GF_SURPRISE]	= TO(EMPTY),
 	},
 	[FAULT] = {
+		/* What is left of its GPU is removed. */
+		[GF_DETACH]	= TO(DETACHING),
 		/* Pulled and put in anew, which ends the fault. */
 		[GF_INSERTED]	= TO(ATTACHING),
 		[GF_PRESENT]	= TO(FAULT),
@@ -107,6 +109,7 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 		[GF_FAIL]	= TO(FAULT),
 	},
 	[LOST] = {
+		[GF_DETACH]	= TO(DETACHING),
 		[GF_INSERTED]	= TO(ATTACHING),
 		[GF_ANSWERED]	= TO(ATTACHED),
 		/* It answers, but not as before. */

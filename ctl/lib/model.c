@@ -234,6 +234,13 @@ const struct gf_function *gf_gpu_function(const struct gf_slot *slot)
 	return NULL;
 }
 
+bool gf_slot_is_left(const struct gf_slot *slot)
+{
+	return (slot->state == GPUFABRIC_SLOT_STATE_FAULT ||
+		slot->state == GPUFABRIC_SLOT_STATE_LOST) &&
+	       slot->n_functions && !(slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN);
+}
+
 bool gf_slot_has_gpu(const struct gf_slot *slot)
 {
 	switch (slot->state) {

@@ -148,9 +148,9 @@ TEST_F(request, draining_slot)
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EBUSY,
 		       "the slot is being drained, abort the drain or wait for its end");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", generation + 1), ESTALE,
-		       "the slot has changed since it was drained, drain it again");
+		       "the slot is of another generation by now, look at it again");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", -1), ESTALE,
-		       "the slot has changed since it was drained, drain it again");
+		       "the slot is of another generation by now, look at it again");
 	EXPECT_STATE("sim0-0", DRAINING);
 }
 
