@@ -29,7 +29,7 @@
 
 static unsigned int poll_ms = 1000;
 module_param(poll_ms, uint, 0644);
-MODULE_PARM_DESC(poll_ms, "Look for new slots and cards this often in milliseconds, 0 for never (default 1000)");
+MODULE_PARM_DESC(poll_ms, "Look for new slots and cards, and whether GPUs still answer, this often in milliseconds: what goes and comes between two looks is not seen. 0: when the kernel tells of something on a slot only (default 1000)");
 
 static bool root_ports;
 module_param(root_ports, bool, 0444);
@@ -400,9 +400,7 @@ static void look_for_cards(void)
 		bool present, power;
 
 		if (!is_gone(slot)) {
-			/* What is in a slot of another's is that one's business. */
-			if (!slot->pci_slot || slot->service)
-				gf_slot_watch(slot);
+			gf_slot_watch(slot);
 			if (!slot->backend->status(slot, &present, &power) &&
 			    (present != READ_ONCE(slot->presence) ||
 			     power != READ_ONCE(slot->power)))

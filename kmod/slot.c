@@ -111,8 +111,6 @@ int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 		slot->cause = GPUFABRIC_CAUSE_NONE;
 		slot->text[0] = '\0';
 	}
-	if (next == GPUFABRIC_SLOT_STATE_READY)
-		slot->strikes = 0;
 	trace_gpufabric_state(slot, previous);
 	gf_event_slot(slot, next == GPUFABRIC_SLOT_STATE_DRAINING ?
 			    GPUFABRIC_EVENT_KIND_DRAIN :
@@ -357,6 +355,7 @@ static void refresh_run(struct work_struct *work)
 		gf_inventory_queue();
 	if (!IS_ERR(snap))
 		gf_snapshot_free(snap);
+	gf_slot_watch(slot);
 }
 
 /**
@@ -389,17 +388,14 @@ static void lose(struct gf_slot *slot, const struct gf_sight *sight)
 	gf_history_state(slot);
 }
 
-/* What it was before; that says nothing about how often it was lost. */
+/* What it was before. */
 static void come_back(struct gf_slot *slot)
 {
-	u32 strikes = slot->strikes;
-
 	slot->flaps++;
 	if (gf_slot_trigger(slot, GF_ANSWERED))
 		return;
 	if (slot->was_ready)
 		gf_slot_trigger(slot, GF_BOUND);
-	slot->strikes = strikes;
 	gf_history_state(slot);
 }
 
@@ -413,13 +409,17 @@ static void find_reset(struct gf_slot *slot, const struct gf_sight *sight)
 
 static void judge(struct gf_slot *slot, const struct gf_sight *sight)
 {
+	unsigned int wait_ms = READ_ONCE(lost_ms);
 	enum gf_loss_verdict verdict;
 
 	gf_assert_locked();
 	verdict = gf_loss_judge(&slot->loss, sight, ktime_to_ms(ktime_get()),
-				READ_ONCE(lost_ms));
+				wait_ms);
 	switch (verdict) {
 	case GF_LOSS_NONE:
+		/* Whether or not anybody polls. */
+		if ((slot->loss.gone && !slot->loss.lost) || slot->loss.wiped)
+			refresh_later(slot, wait_ms + 1);
 		return;
 	case GF_LOSS_FLAP:
 		slot->flaps++;
@@ -444,7 +444,9 @@ static void judge(struct gf_slot *slot, const struct gf_sight *sight)
 static struct pci_dev *watched(const struct gf_slot *slot)
 {
 	gf_assert_locked();
+	/* What is in a slot of another's is that one's business. */
 	if (slot->retired || slot->step || !slot->snap ||
+	    slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ||
 	    (!gf_state_has_gpu(slot->state) &&
 	     slot->state != GPUFABRIC_SLOT_STATE_LOST))
 		return NULL;
@@ -455,7 +457,8 @@ static struct pci_dev *watched(const struct gf_slot *slot)
  * gf_slot_watch() - see whether a slot's GPU is still what it was
  * @slot: slot
  *
- * For the inventory worker, often; called without locks.
+ * For workers that have looked at the slot or do so at a slow pace; called without
+ * locks.
  */
 void gf_slot_watch(struct gf_slot *slot)
 {

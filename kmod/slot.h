@@ -114,7 +114,8 @@ struct gf_result {
  * @faults: changes to fault, stuck or lost; under the fabric's lock
  * @flaps: times that the GPU went and came back unasked; under the fabric's lock
  * @degradations: times the link came up degraded; under the fabric's lock
- * @strikes: faults since the last clear; under the fabric's lock
+ * @strikes: losses and faults since an attach last ended well, or somebody cleared
+ *	the quarantine; that a GPU comes back says nothing. Under the fabric's lock
  * @loss: what is remembered of looks at the GPU; under the fabric's lock
  * @was_ready: it was ready, or drained, when it was lost; under the fabric's lock
  * @request: cookie of the request that named the slot last; under the

@@ -539,6 +539,7 @@ static void settle(struct gf_step *step, const struct gf_outcome *outcome)
 	if (step->need == GF_NEED_ATTACH) {
 		step->attached = true;
 		slot->attaches++;
+		slot->strikes = 0;
 		gf_slot_trigger(slot, GF_BOUND);
 		return;
 	}

@@ -181,6 +181,13 @@ TEST_F(request, lost)
 
 TEST_F(request, quarantine)
 {
+	uint32_t generation;
+
+	/* An attach that ends well makes the slot's losses and faults begin anew. */
+	ASSERT_EQ(0, attach("sim0-0"));
+	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &generation));
+	ASSERT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", generation));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-0", GPUFABRIC_SLOT_STATE_OFF));
 	for (int i = 0; i < 3; i++) {
 		ASSERT_EQ(0, sim_set(0, 0, "fail", "power"));
 		EXPECT_NE(0, attach("sim0-0"));

@@ -175,6 +175,21 @@ waiting()
 	lost_after 3000
 }
 
+# Nobody looks of himself, but the kernel tells of a driver that goes.
+unpolled()
+{
+	local slot
+	slot=$(slot_of 5)
+	check "$mode: a GPU is ready" g wait "$slot" ready
+	echo 0 >/sys/module/gpufabric/parameters/poll_ms
+	lost_after 300
+	knob 5 surprise "blink $LONG"
+	gpu 5 >/sys/bus/pci/drivers/gpufabric-sim-gpu/unbind
+	check "$mode: without polls a loss is found by what the kernel tells" g wait "$slot" lost
+	echo 100 >/sys/module/gpufabric/parameters/poll_ms
+	lost_after 3000
+}
+
 quarantine()
 {
 	local slot i
@@ -204,6 +219,7 @@ losses
 silence
 waiting
 quarantine
+unpolled
 for n in 0 3 4; do
 	check "bare: the GPU of slot $n, which is in use, was never removed" there "$n"
 done
@@ -225,7 +241,13 @@ for each in own pciehp; do
 	knob 3 surprise "blink 100"
 	check "$mode: a link that blinks takes the GPU with it, as its slot driver says" seen "slot-changed $(slot_of 3) ready lost"
 	check "$mode: which brings it back" seen "slot-changed $(slot_of 3) attached ready"
+	for i in 2 3; do
+		knob 3 surprise "blink 100"
+		check "$mode: loss $i" seen "slot-changed $(slot_of 3) ready lost"
+		check "$mode: that ends by itself" seen "slot-changed $(slot_of 3) attached ready"
+	done
 	unfollow
+	is "$(gpuctl -j show "$(slot_of 3)" | jq -r '.slot.flags | join(" ")')" quarantined "$mode: three losses in a row are enough"
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
 done
 finish
