@@ -243,16 +243,26 @@ static int compare_addresses(const void *left, const void *right)
 	return a->number - b->number;
 }
 
+/* As they were when they were looked at last. */
+static struct gf_strangers seen_strangers;
+
+static bool are_seen(const struct gf_strangers *now)
+{
+	return now->count == seen_strangers.count &&
+	       now->sum == seen_strangers.sum;
+}
+
 static void take_in_new(void)
 {
-	static struct gf_strangers seen;
 	struct gf_strangers now = count_strangers(), rejected = {};
 	unsigned int count, i, nr_made = 0;
 	struct pci_slot **found;
 	struct gf_slot **made;
 
 	/* Slots that are no business of ours stay: do not lock for them. */
-	if (!now.count || (now.count == seen.count && now.sum == seen.sum))
+	if (!now.count)
+		seen_strangers = now;
+	if (are_seen(&now))
 		return;
 	found = kvcalloc(now.count, sizeof(*found), GFP_KERNEL);
 	made = kvcalloc(now.count, sizeof(*made), GFP_KERNEL);
@@ -282,7 +292,7 @@ static void take_in_new(void)
 	gf_rescan_unlock();
 	for (i = 0; i < nr_made; i++)
 		gf_slot_admit(made[i]);
-	seen = rejected;
+	seen_strangers = rejected;
 out:
 	kvfree(found);
 	kvfree(made);
@@ -361,7 +371,7 @@ static bool is_gone(struct gf_slot *slot)
 	if (READ_ONCE(slot->dying))
 		return true;
 	if (!slot->pci_slot)
-		return has_slot_driver(slot->port->subordinate);
+		return slot->claimed;
 	return !READ_ONCE(slot->pci_slot->hotplug) ||
 	       gf_backend_slot_left(slot);
 }
@@ -380,10 +390,14 @@ static struct gf_slot *next_slot(unsigned long *id)
 
 static void retire_gone(void)
 {
+	struct gf_strangers now = count_strangers();
 	struct gf_slot *slot;
 	unsigned long id = 0;
 
 	while ((slot = next_slot(&id))) {
+		/* A slot driver that comes to a port of ours is a stranger. */
+		if (!slot->pci_slot && !are_seen(&now))
+			slot->claimed = has_slot_driver(slot->port->subordinate);
 		if (is_gone(slot))
 			gf_slot_retire(slot, true);
 		gf_slot_put(slot);

@@ -492,7 +492,7 @@ static void drain_expired(struct work_struct *work)
 	mutex_lock(&gf.lock);
 	if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING && !slot->op &&
 	    time_after_eq(jiffies, slot->drain_end))
-		gf_slot_drain_end(slot);
+		gf_slot_trigger(slot, GF_DRAIN_ABORT);
 	mutex_unlock(&gf.lock);
 }
 
@@ -512,16 +512,6 @@ void gf_slot_drain_claim(struct gf_slot *slot)
 }
 
 /**
- * gf_slot_drain_end() - take a drain back
- * @slot: slot that is being drained; caller holds the fabric's lock
- */
-void gf_slot_drain_end(struct gf_slot *slot)
-{
-	gf_assert_locked();
-	gf_slot_trigger(slot, GF_DRAIN_ABORT);
-}
-
-/**
  * gf_slot_port_closed() - a client is gone, and with it its drains
  * @port: its netlink port
  */
@@ -536,7 +526,7 @@ void gf_slot_port_closed(u32 port)
 	xa_for_each(&gf.slots, id, slot) {
 		if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING &&
 		    !slot->op && slot->drain_port == port)
-			gf_slot_drain_end(slot);
+			gf_slot_trigger(slot, GF_DRAIN_ABORT);
 	}
 }
 

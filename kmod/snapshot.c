@@ -252,42 +252,6 @@ static void read_function(struct gf_function *function, struct pci_dev *pdev,
 	read_bars(function, pdev, quiet ? 0 : resizable_bars(pdev));
 }
 
-static u64 largest_gap(const struct resource *window)
-{
-	const struct resource *child;
-	resource_size_t start = window->start;
-	u64 largest = 0;
-
-	for (child = window->child; child; child = child->sibling) {
-		if (child->start > start)
-			largest = max_t(u64, largest, child->start - start);
-		start = child->end + 1;
-	}
-	if (start <= window->end)
-		largest = max_t(u64, largest, window->end - start + 1);
-	return largest;
-}
-
-static void read_windows(struct gf_snapshot *snap, struct pci_bus *bus)
-{
-	struct resource *res;
-	int i;
-
-	snap->bus_first = bus->busn_res.start;
-	snap->bus_last = bus->busn_res.end;
-	pci_bus_for_each_resource(bus, res, i) {
-		struct gf_window *window;
-
-		if (!res || !res->flags || !resource_size(res) ||
-		    snap->nr_windows == GF_WINDOWS)
-			continue;
-		window = &snap->windows[snap->nr_windows++];
-		window->flags = resource_bar_flags(res);
-		window->size = resource_size(res);
-		window->free = largest_gap(res);
-	}
-}
-
 static int note_slots(struct pci_dev *pdev, void *data)
 {
 	struct gf_snapshot *snap = data;
@@ -385,6 +349,69 @@ static struct pci_dev *first_gpu(const struct gf_functions *functions)
 	return NULL;
 }
 
+/*
+ * The first resource of a window that ends behind an address. The tree of resources is
+ * not walked: drivers change it under a lock that is the kernel's own. Resources of
+ * functions that are referenced stay.
+ */
+static const struct resource *next_taken(const struct resource *window,
+					 const struct gf_functions *functions,
+					 u64 start)
+{
+	const struct resource *next = NULL;
+	unsigned int i, bar;
+
+	for (i = 0; i < functions->count; i++) {
+		for (bar = 0; bar < PCI_NUM_RESOURCES; bar++) {
+			const struct resource *res =
+				&functions->pdev[i]->resource[bar];
+
+			if (READ_ONCE(res->parent) == window &&
+			    res->end >= start &&
+			    (!next || res->start < next->start))
+				next = res;
+		}
+	}
+	return next;
+}
+
+static u64 largest_gap(const struct resource *window,
+		       const struct gf_functions *functions)
+{
+	u64 start = window->start, largest = 0;
+	const struct resource *next;
+
+	while ((next = next_taken(window, functions, start))) {
+		if (next->start > start)
+			largest = max_t(u64, largest, next->start - start);
+		start = max_t(u64, start, next->end) + 1;
+	}
+	if (start <= window->end)
+		largest = max_t(u64, largest, window->end - start + 1);
+	return largest;
+}
+
+static void read_windows(struct gf_snapshot *snap, struct pci_bus *bus,
+			 const struct gf_functions *functions)
+{
+	struct resource *res;
+	int i;
+
+	snap->bus_first = bus->busn_res.start;
+	snap->bus_last = bus->busn_res.end;
+	pci_bus_for_each_resource(bus, res, i) {
+		struct gf_window *window;
+
+		if (!res || !res->flags || !resource_size(res) ||
+		    snap->nr_windows == GF_WINDOWS)
+			continue;
+		window = &snap->windows[snap->nr_windows++];
+		window->flags = resource_bar_flags(res);
+		window->size = resource_size(res);
+		window->free = largest_gap(res, functions);
+	}
+}
+
 static bool answers(struct pci_dev *pdev)
 {
 	u32 id = ~0;
@@ -472,7 +499,7 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 		snap->alive = true;
 		snap->quiet = true;
 	}
-	read_windows(snap, bus);
+	read_windows(snap, bus, functions);
 	gf_functions_put(functions);
 	return snap;
 }

@@ -55,7 +55,6 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 	},
 	[ATTACHED] = {
 		[GF_BOUND]	= TO(READY),
-		[GF_UNBOUND]	= TO(ATTACHED),
 		[GF_DRAIN]	= TO(DRAINING),
 		[GF_UNDO]	= TO(DETACHING),
 		[GF_GONE_OFF]	= TO(OFF),
@@ -65,7 +64,6 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 	},
 	[READY] = {
 		[GF_BOUND]	= TO(READY),
-		[GF_UNBOUND]	= TO(READY),
 		[GF_DRAIN]	= TO(DRAINING),
 		[GF_UNDO]	= TO(DETACHING),
 		[GF_GONE_OFF]	= TO(OFF),
@@ -75,7 +73,6 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 	},
 	[DRAINING] = {
 		[GF_BOUND]	= TO(DRAINING),
-		[GF_UNBOUND]	= TO(DRAINING),
 		[GF_DRAIN_ABORT] = TO(READY),
 		[GF_DETACH]	= TO(DETACHING),
 		[GF_GONE_OFF]	= TO(OFF),

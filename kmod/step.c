@@ -240,11 +240,6 @@ static void take_snapshot(struct gf_slot *slot, struct gf_snapshot *snap)
 	mutex_unlock(&gf.lock);
 }
 
-static struct gf_snapshot *look(struct gf_slot *slot)
-{
-	return gf_snapshot_take(slot);
-}
-
 /*
  * Wait for a change of the slot, or for the time after which to look again
  * without one.
@@ -267,7 +262,7 @@ static void wait_for_driver(struct gf_step *step, struct gf_outcome *outcome)
 
 	for (;;) {
 		int seen = atomic_read(&slot->changes);
-		struct gf_snapshot *snap = look(slot);
+		struct gf_snapshot *snap = gf_snapshot_take(slot);
 		bool bound = !IS_ERR(snap) && gf_snapshot_bound(snap);
 		/* What cannot be looked at for want of memory is still there. */
 		bool unread = IS_ERR(snap) ? PTR_ERR(snap) != -ENODEV :
@@ -332,13 +327,13 @@ static int power_off(struct gf_slot *slot)
  */
 static void power_off_failed(struct gf_slot *slot, bool powered)
 {
-	struct gf_snapshot *snap = look(slot);
+	struct gf_snapshot *snap = gf_snapshot_take(slot);
 
 	if (!IS_ERR(snap) && !snap->has_slots &&
 	    (snap->nr_functions ? powered : snap->power)) {
 		gf_snapshot_free(snap);
 		power_off(slot);
-		snap = look(slot);
+		snap = gf_snapshot_take(slot);
 	}
 	take_snapshot(slot, snap);
 }
@@ -346,7 +341,7 @@ static void power_off_failed(struct gf_slot *slot, bool powered)
 /* What cannot be looked at for want of memory may be there. */
 static bool has_functions(struct gf_slot *slot)
 {
-	struct gf_snapshot *snap = look(slot);
+	struct gf_snapshot *snap = gf_snapshot_take(slot);
 	bool has;
 
 	if (IS_ERR(snap))
@@ -449,7 +444,7 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 	if (!before)
 		note_attach_phases(step, enabled);
 
-	snap = look(slot);
+	snap = gf_snapshot_take(slot);
 	judge_attach(step, err, snap, outcome);
 	take_snapshot(slot, snap);
 	step->phase_us[GPUFABRIC_PHASE_RESOURCES] =
@@ -481,7 +476,7 @@ static void run_detach(struct gf_step *step, struct gf_outcome *outcome)
 		step->phase_us[GPUFABRIC_PHASE_POWER_OFF] =
 			us_between(marks.gone, ktime_get());
 	}
-	snap = look(slot);
+	snap = gf_snapshot_take(slot);
 	if (!IS_ERR(snap) && snap->nr_functions)
 		outcome_set(outcome, err ?: -EIO, GPUFABRIC_CAUSE_POWER,
 			    "the slot driver left the GPU in place (%d), see the kernel log",

@@ -53,6 +53,9 @@ static inline struct nlattr **gf_dump_attrs(const struct genl_dumpit_info *info)
 #include <linux/slab.h>
 #include <linux/string.h>
 
+/* Exported to modules, as slot drivers can be; declared for the PCI core. */
+int pci_hp_add_bridge(struct pci_dev *dev);
+
 /*
  * Where the driver override lives moved from the PCI device, where the device's
  * lock protects it, to the generic one, where a lock of its own does.
@@ -111,9 +114,6 @@ static inline bool gpufabric_is_driver_override(struct pci_dev *pdev,
 }
 
 /* ---- simulator ---------------------------------------------------------- */
-
-/* Exported to modules, as slot drivers can be; declared for the PCI core. */
-int pci_hp_add_bridge(struct pci_dev *dev);
 
 #ifndef PCI_HEADER_TYPE_MFD
 #define PCI_HEADER_TYPE_MFD	0x80

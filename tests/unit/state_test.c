@@ -18,21 +18,21 @@
  *   dr draining   dg detaching   fa fault   st stuck   lo lost
  */
 static const char expected_text[] =
-/*            present  attach   checked  unbound  abort    undo     empty    expired  b-off    b-gpu   answered */
-/*                absent   insert   bound    drain    detach   off      fail     surpr.   b-empty  clear    */
-"empty      of  em  ag  ag  --  --  --  --  --  --  --  of  em  --  --  --  --  --  --  em  --\n"
-"off        of  em  ag  ag  --  --  --  --  --  --  --  of  em  --  --  --  --  --  --  of  --\n"
-"attaching  --  --  --  --  ad  --  --  --  --  --  --  --  --  fa  st  lo  --  --  --  --  --\n"
-"attached   --  --  --  --  --  rd  ad  dr  --  --  dg  of  --  fa  st  lo  --  --  --  --  --\n"
-"ready      --  --  --  --  --  rd  rd  dr  --  --  dg  of  --  fa  --  lo  --  --  --  --  --\n"
-"draining   --  --  --  --  --  dr  dr  --  rd  dg  --  of  --  fa  --  lo  --  --  --  --  --\n"
-"detaching  --  --  --  --  --  --  --  --  --  --  --  of  em  fa  st  em  --  --  --  --  --\n"
-"fault      fa  fa  --  ag  --  --  --  --  --  dg  --  fa  fa  --  --  fa  --  --  --  em  --\n"
-"stuck      --  --  --  --  --  --  --  --  --  --  --  --  --  fa  --  --  of  em  ag  --  --\n"
-"lost       lo  lo  --  ag  --  --  --  --  --  dg  --  lo  lo  fa  --  --  --  --  --  em  ad\n";
+/*            present  attach   checked  drain    detach   off      fail     surpr.   b-empty  clear     */
+/*                absent   insert   bound    abort    undo     empty    expired  b-off    b-gpu    answered */
+"empty      of  em  ag  ag  --  --  --  --  --  --  of  em  --  --  --  --  --  --  em  --\n"
+"off        of  em  ag  ag  --  --  --  --  --  --  of  em  --  --  --  --  --  --  of  --\n"
+"attaching  --  --  --  --  ad  --  --  --  --  --  --  --  fa  st  lo  --  --  --  --  --\n"
+"attached   --  --  --  --  --  rd  dr  --  --  dg  of  --  fa  st  lo  --  --  --  --  --\n"
+"ready      --  --  --  --  --  rd  dr  --  --  dg  of  --  fa  --  lo  --  --  --  --  --\n"
+"draining   --  --  --  --  --  dr  --  rd  dg  --  of  --  fa  --  lo  --  --  --  --  --\n"
+"detaching  --  --  --  --  --  --  --  --  --  --  of  em  fa  st  em  --  --  --  --  --\n"
+"fault      fa  fa  --  ag  --  --  --  --  dg  --  fa  fa  --  --  fa  --  --  --  em  --\n"
+"stuck      --  --  --  --  --  --  --  --  --  --  --  --  fa  --  --  of  em  ag  --  --\n"
+"lost       lo  lo  --  ag  --  --  --  --  dg  --  lo  lo  fa  --  --  --  --  --  em  ad\n";
 
 static const char *const trigger_names[] = {
-	"present", "absent", "attach", "inserted", "checked", "bound", "unbound",
+	"present", "absent", "attach", "inserted", "checked", "bound",
 	"drain", "drain-abort", "detach", "undo", "gone-off", "gone-empty", "fail",
 	"expired", "surprise", "back-off", "back-empty", "back-gpu", "clear", "answered",
 };
