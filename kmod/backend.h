@@ -12,6 +12,7 @@
  *	return when a driver does not let go
  * @status: read presence and power; returns -EBUSY rather than wait, and
  *	-EOPNOTSUPP when the slot driver is not to be asked
+ * @leave: leave the port as others want to find it; NULL when that is nothing
  *
  * None is called with the fabric's lock or the rescan lock held. Each returns
  * 0 or a negative errno; -ENODEV when the port or its driver is gone.
@@ -21,6 +22,7 @@ struct gf_backend {
 	int (*attach)(struct gf_slot *slot);
 	int (*detach)(struct gf_slot *slot);
 	int (*status)(struct gf_slot *slot, bool *present, bool *power);
+	void (*leave)(struct gf_slot *slot);
 };
 
 extern const struct gf_backend gf_backend_slot;

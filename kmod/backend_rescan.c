@@ -13,8 +13,10 @@
  * inventory looks at these ports as it looks at slots. Functions whose link went
  * down stay: nobody here knows who took it down, and for how long.
  *
- * Registers of the port are written by the worker of the slot's one operation;
- * LNKCTL is shared with ASPM, so bits are changed by the PCI core's accessors.
+ * Registers of the port are read and written under pci_rescan_remove_lock alone, so
+ * by one worker at a time, and while the port is there. LNKCTL is shared with ASPM,
+ * so bits are changed by the PCI core's accessors. A port that does not answer, for
+ * it sleeps or the switch is gone, reads as ones, which says nothing.
  */
 #include <linux/delay.h>
 #include <linux/pci.h>
@@ -34,34 +36,53 @@
 #define LINK_POLL_MS 10
 #define DEVICE_READY_MS 100
 
-static bool is_disabled(struct pci_dev *port)
+/* Returns whether the port answers; it is kept on its bus. */
+static bool read_control(struct pci_dev *port, u16 *control)
 {
-	u16 control = 0;
-
-	pcie_capability_read_word(port, PCI_EXP_LNKCTL, &control);
-	return control & PCI_EXP_LNKCTL_LD;
+	return !pcie_capability_read_word(port, PCI_EXP_LNKCTL, control) &&
+	       !PCI_POSSIBLE_ERROR(*control);
 }
 
-static void set_link(struct pci_dev *port, bool on)
+static bool set_link(struct pci_dev *port, bool on)
 {
-	if (on)
-		pcie_capability_clear_word(port, PCI_EXP_LNKCTL,
-					   PCI_EXP_LNKCTL_LD);
-	else
-		pcie_capability_set_word(port, PCI_EXP_LNKCTL,
-					 PCI_EXP_LNKCTL_LD);
+	u16 control;
+
+	if (!read_control(port, &control))
+		return false;
+	pcie_capability_clear_and_set_word(port, PCI_EXP_LNKCTL,
+					   PCI_EXP_LNKCTL_LD,
+					   on ? 0 : PCI_EXP_LNKCTL_LD);
+	return true;
+}
+
+static bool change_link(struct gf_slot *slot, bool on)
+{
+	bool done;
+
+	if (!gf_port_lock(slot->port))
+		return false;
+	done = set_link(slot->port, on);
+	if (done)
+		slot->link_off = !on;
+	gf_rescan_unlock();
+	return done;
 }
 
 static bool wait_for_link(struct gf_slot *slot)
 {
 	unsigned int ms;
+	int up;
 
-	for (ms = 0; ms < LINK_UP_MS; ms += LINK_POLL_MS) {
-		if (gf_link_is_up(slot->port) || READ_ONCE(slot->dying))
-			break;
+	for (ms = 0; ms <= LINK_UP_MS; ms += LINK_POLL_MS) {
+		if (!gf_port_lock(slot->port))
+			return false;
+		up = gf_link_is_up(slot->port);
+		gf_rescan_unlock();
+		if (up > 0)
+			return true;
 		msleep(LINK_POLL_MS);
 	}
-	return gf_link_is_up(slot->port);
+	return false;
 }
 
 /*
@@ -70,25 +91,23 @@ static bool wait_for_link(struct gf_slot *slot)
  */
 static bool bring_link_up(struct gf_slot *slot)
 {
-	set_link(slot->port, true);
+	if (!change_link(slot, true))
+		return false;
 	if (wait_for_link(slot))
 		return true;
-	set_link(slot->port, false);
+	if (!change_link(slot, false))
+		return false;
 	msleep(DEVICE_READY_MS);
-	set_link(slot->port, true);
-	return wait_for_link(slot);
+	return change_link(slot, true) && wait_for_link(slot);
 }
 
-/* As pciehp does for a card that came; caller holds the rescan lock. */
+/* As pciehp does for a card that came; the port's lock is held. */
 static int add_functions(struct gf_slot *slot)
 {
 	struct pci_bus *bus = slot->port->subordinate;
 	struct gf_functions *functions;
 	unsigned int i;
 
-	if (READ_ONCE(slot->dying) || !device_is_registered(&slot->port->dev) ||
-	    !bus)
-		return -ENODEV;
 	if (!pci_scan_slot(bus, PCI_DEVFN(0, 0)))
 		return list_empty(&bus->devices) ? -ENODEV : 0;
 	functions = gf_functions_on(bus);
@@ -106,7 +125,7 @@ static int add_functions(struct gf_slot *slot)
 }
 
 /*
- * Caller holds the rescan lock. Virtual functions go with the driver of the one
+ * The port's lock is held. Virtual functions go with the driver of the one
  * that they are part of.
  */
 static int remove_functions(struct pci_bus *bus)
@@ -119,7 +138,8 @@ static int remove_functions(struct pci_bus *bus)
 	for (i = functions->count; i--;) {
 		pci_stop_and_remove_bus_device(functions->pdev[i]);
 		/* Nothing comes from it any more, until the link is down. */
-		pci_clear_master(functions->pdev[i]);
+		if (pci_device_is_present(functions->pdev[i]))
+			pci_clear_master(functions->pdev[i]);
 	}
 	gf_functions_put(functions);
 	return 0;
@@ -128,19 +148,18 @@ static int remove_functions(struct pci_bus *bus)
 static int rescan_attach(struct gf_slot *slot)
 {
 	struct pci_dev *port = slot->port;
-	struct gf_rescan rescan;
-	int err;
+	int err = -ENODEV;
 
-	if (READ_ONCE(slot->dying))
-		return -ENODEV;
+	if (!gf_port_lock(port))
+		return err;
 	pm_runtime_get_sync(&port->dev);
+	gf_rescan_unlock();
 	if (bring_link_up(slot)) {
 		msleep(DEVICE_READY_MS);
-		gf_rescan_lock(&rescan);
-		err = add_functions(slot);
-		gf_rescan_unlock(&rescan);
-	} else {
-		err = -ENODEV;
+		if (gf_port_lock(port)) {
+			err = add_functions(slot);
+			gf_rescan_unlock();
+		}
 	}
 	pm_runtime_put(&port->dev);
 	return err;
@@ -149,39 +168,73 @@ static int rescan_attach(struct gf_slot *slot)
 static int rescan_detach(struct gf_slot *slot)
 {
 	struct pci_dev *port = slot->port;
-	struct gf_rescan rescan;
-	int err = 0;
+	int err;
 
-	if (READ_ONCE(slot->dying))
+	if (!gf_port_lock(port))
 		return -ENODEV;
 	pm_runtime_get_sync(&port->dev);
-	gf_rescan_lock(&rescan);
-	if (device_is_registered(&port->dev) && port->subordinate) {
-		err = remove_functions(port->subordinate);
-		/* Whoever rescans next must not find them again. */
-		if (!err)
-			set_link(port, false);
-	}
-	gf_rescan_unlock(&rescan);
+	err = remove_functions(port->subordinate);
+	/*
+	 * Whoever rescans next must not find them again. A card that has gone is
+	 * not found, and the next one that comes is to be seen.
+	 */
+	if (!err && gf_link_is_up(port) > 0)
+		slot->link_off = set_link(port, false);
+	gf_rescan_unlock();
 	pm_runtime_put(&port->dev);
 	return err;
 }
 
+static int read_status(struct gf_slot *slot, bool *present, bool *power)
+{
+	int up = gf_link_is_up(slot->port);
+	u16 control;
+
+	if (up < 0 || !read_control(slot->port, &control))
+		return -EIO;
+	*power = up;
+	*present = up;
+	/* Nobody has looked yet: whoever disabled it had a reason. */
+	if (control & PCI_EXP_LNKCTL_LD) {
+		*power = false;
+		*present = READ_ONCE(slot->presence) || !READ_ONCE(slot->looked);
+	}
+	return 0;
+}
+
 static int rescan_status(struct gf_slot *slot, bool *present, bool *power)
 {
-	if (READ_ONCE(slot->dying))
+	int err = -EBUSY;
+
+	if (!gf_port_lock(slot->port))
 		return -ENODEV;
+	if (gf_config_open(slot->port))
+		err = read_status(slot, present, power);
 	if (!gf_config_open(slot->port))
-		return -EBUSY;
-	if (is_disabled(slot->port)) {
-		/* Nobody has looked yet: whoever disabled it had a reason. */
-		*present = READ_ONCE(slot->presence) || !slot->id;
-		*power = false;
-	} else {
-		*present = gf_link_is_up(slot->port);
-		*power = *present;
+		err = -EBUSY;
+	gf_rescan_unlock();
+	return err;
+}
+
+/*
+ * A link that stays disabled keeps the GPU from whoever rescans when we are no
+ * longer there. Whoever unloads us must not wait for the rescan lock. The port's own
+ * lock keeps it on its bus as well; a reset of it that fails for that lock would be
+ * one of nothing, because there is nothing below a link that is disabled.
+ */
+static void rescan_leave(struct gf_slot *slot)
+{
+	struct device *dev = &slot->port->dev;
+
+	if (!slot->link_off)
+		return;
+	device_lock(dev);
+	if (device_is_registered(dev)) {
+		pm_runtime_get_sync(dev);
+		set_link(slot->port, true);
+		pm_runtime_put(dev);
 	}
-	return gf_config_open(slot->port) ? 0 : -EBUSY;
+	device_unlock(dev);
 }
 
 const struct gf_backend gf_backend_rescan = {
@@ -189,4 +242,5 @@ const struct gf_backend gf_backend_rescan = {
 	.attach = rescan_attach,
 	.detach = rescan_detach,
 	.status = rescan_status,
+	.leave = rescan_leave,
 };

@@ -74,6 +74,14 @@ int gf_check_add(const struct gf_check *slot, const char **why)
 	}
 }
 
+static int detach_as_named(const struct gf_check *slot, const char **why)
+{
+	if (slot->same_generation)
+		return GF_NEED_DETACH;
+	return refuse(-ESTALE, why,
+		      "the slot is of another generation by now, look at it again");
+}
+
 int gf_check_remove(const struct gf_check *slot, const char **why)
 {
 	int err;
@@ -86,19 +94,19 @@ int gf_check_remove(const struct gf_check *slot, const char **why)
 		return err;
 
 	switch (slot->state) {
+	case GPUFABRIC_SLOT_STATE_FAULT:
+	case GPUFABRIC_SLOT_STATE_LOST:
+		/* What is left of its GPU goes when somebody means just that. */
+		return slot->functions && slot->has_generation ?
+		       detach_as_named(slot, why) : GF_NEED_NOTHING;
 	case GPUFABRIC_SLOT_STATE_DRAINING:
-		if (!slot->same_generation)
-			return refuse(-ESTALE, why,
-				      "the slot has changed since it was drained, drain it again");
-		return GF_NEED_DETACH;
+		return detach_as_named(slot, why);
 	case GPUFABRIC_SLOT_STATE_READY:
 	case GPUFABRIC_SLOT_STATE_ATTACHED:
 		return refuse(-ESTALE, why,
 			      "drain the slot first, and name the generation that drain returns");
 	case GPUFABRIC_SLOT_STATE_EMPTY:
 	case GPUFABRIC_SLOT_STATE_OFF:
-	case GPUFABRIC_SLOT_STATE_FAULT:
-	case GPUFABRIC_SLOT_STATE_LOST:
 	case GPUFABRIC_SLOT_STATE_STUCK:
 		return GF_NEED_NOTHING;
 	default:

@@ -35,7 +35,9 @@ enum gf_need {
  * @claim: who claims it
  * @busy: an operation is under way on it
  * @force: the request goes on although a composition claims the slot
- * @same_generation: the request names the slot's present generation
+ * @functions: there are functions in it
+ * @has_generation: the request names a generation
+ * @same_generation: and that is the slot's
  */
 struct gf_check {
 	enum gpufabric_slot_state state;
@@ -43,6 +45,8 @@ struct gf_check {
 	enum gf_claim claim;
 	int busy;
 	int force;
+	int functions;
+	int has_generation;
 	int same_generation;
 };
 

@@ -180,7 +180,9 @@ void gf_device_publish(struct work_struct *work)
 	incarnation = slot->incarnation;
 	mutex_unlock(&gf.lock);
 
-	if (!slot->registered && !retired) {
+	/* Once: a device that could not be added cannot be added again. */
+	if (!slot->added && !retired) {
+		slot->added = true;
 		slot->registered = !device_add(&slot->dev);
 		if (!slot->registered)
 			dev_warn(&slot->dev, "slot %s has no device\n",

@@ -19,7 +19,7 @@
 #include "pick.h"
 
 static int fill_picks(struct sk_buff *skb, const struct gf_reader *reader,
-		      void *object)
+		      const void *object)
 {
 	const struct gf_picks *picks = object;
 	unsigned int i;
@@ -50,7 +50,7 @@ static int change_at_once(struct sk_buff *skb, struct genl_info *info,
 	gf.request++;
 	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, picks);
 	if (!err && !picks->count)
-		err = gf_pick_refuse(info, NULL, -EINVAL, "name at least one slot");
+		err = gf_refuse(info, NULL, -EINVAL, "name at least one slot");
 	if (!err)
 		err = gf_picks_judge(info, picks, NULL, check);
 	if (!err) {
@@ -103,7 +103,7 @@ static int check_abort(const struct gf_check *slot, const char **why)
 
 static void end_drain(struct gf_slot *slot, struct genl_info *info)
 {
-	gf_slot_drain_end(slot);
+	gf_slot_trigger(slot, GF_DRAIN_ABORT);
 }
 
 int gpufabric_nl_drain_abort_doit(struct sk_buff *skb, struct genl_info *info)

@@ -20,8 +20,14 @@
 #include "stats.h"
 #include "switch.h"
 
+/*
+ * Whether there was room for the nest itself is seen here. Where there was not,
+ * what was put without it goes with the message.
+ */
 static int close_nest(struct sk_buff *skb, struct nlattr *nest, int err)
 {
+	if (!nest)
+		return -EMSGSIZE;
 	if (err) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
@@ -44,8 +50,6 @@ static int fill_link(struct sk_buff *skb, int type, const struct gf_link *link)
 {
 	struct nlattr *nest = nla_nest_start(skb, type);
 
-	if (!nest)
-		return -EMSGSIZE;
 	return close_nest(skb, nest,
 		nla_put_u32(skb, GPUFABRIC_A_LINK_SPEED, link->speed) ||
 		nla_put_u32(skb, GPUFABRIC_A_LINK_WIDTH, link->width) ||
@@ -64,8 +68,6 @@ static int fill_bar(struct sk_buff *skb, const struct gf_reader *reader,
 {
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_FUNCTION_BAR);
 
-	if (!nest)
-		return -EMSGSIZE;
 	return close_nest(skb, nest,
 		nla_put_u32(skb, GPUFABRIC_A_BAR_INDEX, index) ||
 		put_u64(skb, GPUFABRIC_A_BAR_SIZE, bar->size,
@@ -83,8 +85,6 @@ static int fill_function(struct sk_buff *skb, const struct gf_reader *reader,
 	u32 i;
 	int err;
 
-	if (!nest)
-		return -EMSGSIZE;
 	err = nla_put_string(skb, GPUFABRIC_A_FUNCTION_ADDRESS,
 			     function->address) ||
 	      nla_put_u32(skb, GPUFABRIC_A_FUNCTION_VENDOR,
@@ -113,8 +113,6 @@ static int fill_window(struct sk_buff *skb, const struct gf_window *window)
 {
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_WINDOW);
 
-	if (!nest)
-		return -EMSGSIZE;
 	return close_nest(skb, nest,
 		nla_put_u32(skb, GPUFABRIC_A_WINDOW_FLAGS, window->flags) ||
 		put_u64(skb, GPUFABRIC_A_WINDOW_SIZE, window->size,
@@ -133,8 +131,6 @@ static int fill_phases(struct sk_buff *skb, const u32 *phase_us)
 		if (!phase_us[phase])
 			continue;
 		nest = nla_nest_start(skb, GPUFABRIC_A_OPERATION_DURATION);
-		if (!nest)
-			return -EMSGSIZE;
 		if (close_nest(skb, nest,
 			       nla_put_u32(skb, GPUFABRIC_A_DURATION_PHASE,
 					   phase) ||
@@ -163,14 +159,13 @@ static int fill_who(struct sk_buff *skb, const struct gf_reader *reader,
 }
 
 int gf_fill_op(struct sk_buff *skb, const struct gf_reader *reader,
-	       const struct gf_op *op)
+	       const void *object)
 {
+	const struct gf_op *op = object;
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_OPERATION);
 	int err;
 
 	gf_assert_locked();
-	if (!nest)
-		return -EMSGSIZE;
 	err = put_u64(skb, GPUFABRIC_A_OPERATION_ID, op->id,
 		      GPUFABRIC_A_OPERATION_PAD) ||
 	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind) ||
@@ -198,8 +193,6 @@ static int fill_running(struct sk_buff *skb, const struct gf_reader *reader,
 	const struct gf_function *function = NULL;
 	int err;
 
-	if (!nest)
-		return -EMSGSIZE;
 	if (slot->step->expired && snap && snap->gpu >= 0)
 		function = &snap->functions[snap->gpu];
 	err = put_u64(skb, GPUFABRIC_A_OPERATION_ID, op->id,
@@ -222,8 +215,6 @@ static int fill_last(struct sk_buff *skb, const struct gf_result *last)
 {
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_LAST_OPERATION);
 
-	if (!nest)
-		return -EMSGSIZE;
 	return close_nest(skb, nest,
 		put_u64(skb, GPUFABRIC_A_OPERATION_ID, last->id,
 			GPUFABRIC_A_OPERATION_PAD) ||
@@ -311,14 +302,13 @@ static int fill_counters(struct sk_buff *skb, const struct gf_slot *slot)
 }
 
 int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
-		 struct gf_slot *slot)
+		 const void *object)
 {
+	const struct gf_slot *slot = object;
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT);
 	int err;
 
 	gf_assert_locked();
-	if (!nest)
-		return -EMSGSIZE;
 	err = nla_put_u32(skb, GPUFABRIC_A_SLOT_ID, slot->id) ||
 	      nla_put_string(skb, GPUFABRIC_A_SLOT_NAME, slot->name) ||
 	      (slot->sw &&
@@ -360,13 +350,12 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 }
 
 int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader,
-		   const struct gf_switch *sw)
+		   const void *object)
 {
+	const struct gf_switch *sw = object;
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SWITCH);
 
 	gf_assert_locked();
-	if (!nest)
-		return -EMSGSIZE;
 	return close_nest(skb, nest,
 		nla_put_u32(skb, GPUFABRIC_A_SWITCH_ID, sw->id) ||
 		nla_put_string(skb, GPUFABRIC_A_SWITCH_ADDRESS,
@@ -384,8 +373,6 @@ static int put_member(struct sk_buff *skb, int type,
 {
 	struct nlattr *nest = nla_nest_start(skb, type);
 
-	if (!nest)
-		return -EMSGSIZE;
 	return close_nest(skb, nest,
 		nla_put_u32(skb, GPUFABRIC_A_MEMBER_SLOT_ID, slot->id) ||
 		nla_put_string(skb, GPUFABRIC_A_MEMBER_SLOT_NAME,
@@ -406,8 +393,6 @@ static int fill_composition_op(struct sk_buff *skb,
 {
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_COMPOSITION_OPERATION);
 
-	if (!nest)
-		return -EMSGSIZE;
 	return close_nest(skb, nest,
 		put_u64(skb, GPUFABRIC_A_OPERATION_ID, op->id,
 			GPUFABRIC_A_OPERATION_PAD) ||
@@ -415,15 +400,14 @@ static int fill_composition_op(struct sk_buff *skb,
 }
 
 int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
-			struct gf_composition *composition)
+			const void *object)
 {
+	const struct gf_composition *composition = object;
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_COMPOSITION);
 	struct gf_member *member;
 	int err;
 
 	gf_assert_locked();
-	if (!nest)
-		return -EMSGSIZE;
 	err = nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_ID, composition->id) ||
 	      nla_put_string(skb, GPUFABRIC_A_COMPOSITION_NAME,
 			     composition->name) ||
@@ -459,8 +443,6 @@ static int fill_history_op(struct sk_buff *skb, const struct gf_reader *reader,
 {
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_HISTORY_OPERATION);
 
-	if (!nest)
-		return -EMSGSIZE;
 	return close_nest(skb, nest,
 		put_u64(skb, GPUFABRIC_A_OPERATION_ID, entry->op,
 			GPUFABRIC_A_OPERATION_PAD) ||
@@ -476,13 +458,12 @@ static int fill_history_op(struct sk_buff *skb, const struct gf_reader *reader,
 }
 
 int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader,
-		    const struct gf_history_entry *entry)
+		    const void *object)
 {
+	const struct gf_history_entry *entry = object;
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_HISTORY);
 
 	gf_assert_locked();
-	if (!nest)
-		return -EMSGSIZE;
 	return close_nest(skb, nest,
 		nla_put_u32(skb, GPUFABRIC_A_HISTORY_SLOT_ID,
 			    entry->slot_id) ||
@@ -506,8 +487,6 @@ static int fill_buckets(struct sk_buff *skb,
 	for (i = 0; i < GF_BUCKETS; i++, bound *= 2) {
 		struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_STATS_BUCKET);
 
-		if (!nest)
-			return -EMSGSIZE;
 		if (close_nest(skb, nest,
 			       (i < GF_BUCKETS - 1 &&
 				put_u64(skb, GPUFABRIC_A_BUCKET_BELOW, bound,
@@ -520,17 +499,15 @@ static int fill_buckets(struct sk_buff *skb,
 	return 0;
 }
 
-int gf_fill_stats(struct sk_buff *skb, enum gpufabric_operation_kind kind,
-		  enum gpufabric_phase phase)
+int gf_fill_stats(struct sk_buff *skb, const struct gf_reader *reader,
+		  const void *object)
 {
-	const struct gf_histogram *histogram = gf_stats_get(kind, phase);
+	const struct gf_histogram *histogram = object;
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_STATS);
 
-	if (!nest)
-		return -EMSGSIZE;
 	return close_nest(skb, nest,
-		nla_put_u32(skb, GPUFABRIC_A_STATS_KIND, kind) ||
-		nla_put_u32(skb, GPUFABRIC_A_STATS_PHASE, phase) ||
+		nla_put_u32(skb, GPUFABRIC_A_STATS_KIND, histogram->kind) ||
+		nla_put_u32(skb, GPUFABRIC_A_STATS_PHASE, histogram->phase) ||
 		put_u64(skb, GPUFABRIC_A_STATS_COUNT, histogram->count,
 			GPUFABRIC_A_STATS_PAD) ||
 		put_u64(skb, GPUFABRIC_A_STATS_MICROSECONDS, histogram->us,
@@ -538,13 +515,12 @@ int gf_fill_stats(struct sk_buff *skb, enum gpufabric_operation_kind kind,
 		fill_buckets(skb, histogram));
 }
 
-int gf_fill_status(struct sk_buff *skb)
+int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader,
+		   const void *object)
 {
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_STATUS);
 
 	gf_assert_locked();
-	if (!nest)
-		return -EMSGSIZE;
 	return close_nest(skb, nest,
 		nla_put_string(skb, GPUFABRIC_A_STATUS_VERSION,
 			       THIS_MODULE->version ?: "unknown") ||

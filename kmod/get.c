@@ -14,52 +14,15 @@
 #include "history.h"
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "pick.h"
 #include "slot.h"
 #include "stats.h"
 #include "switch.h"
 
-static int fill_any_slot(struct sk_buff *skb, const struct gf_reader *reader,
-			 void *object)
-{
-	return gf_fill_slot(skb, reader, object);
-}
-
-static int fill_any_switch(struct sk_buff *skb,
-			   const struct gf_reader *reader, void *object)
-{
-	return gf_fill_switch(skb, reader, object);
-}
-
-static int fill_any_composition(struct sk_buff *skb,
-				const struct gf_reader *reader, void *object)
-{
-	return gf_fill_composition(skb, reader, object);
-}
-
-static int fill_any_history(struct sk_buff *skb,
-			    const struct gf_reader *reader, void *object)
-{
-	return gf_fill_history(skb, reader, object);
-}
-
-static int fill_any_status(struct sk_buff *skb,
-			   const struct gf_reader *reader, void *object)
-{
-	return gf_fill_status(skb);
-}
-
-static int fill_total_stats(struct sk_buff *skb,
-			    const struct gf_reader *reader, void *object)
-{
-	const enum gpufabric_operation_kind *kind = object;
-
-	return gf_fill_stats(skb, *kind, GPUFABRIC_PHASE_TOTAL);
-}
-
 /* One part of a dump: the header, the sequence number, the object. */
 static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 		    u8 command, const struct gf_reader *reader,
-		    gf_fill_fn fill, void *object)
+		    gf_fill_fn fill, const void *object)
 {
 	void *header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
 				   cb->nlh->nlmsg_seq, &gf_family,
@@ -91,40 +54,52 @@ static void dump_begin(struct netlink_callback *cb, struct gf_reader *reader)
 	cb->seq = (u32)gf.sequence | 1U << 31;
 }
 
+/* Ids of objects rise along the array, and are those of a dump. */
+static int dump_all(struct sk_buff *skb, struct netlink_callback *cb,
+		    struct xarray *objects, u8 command, gf_fill_fn fill)
+{
+	struct gf_reader reader;
+	const void *object;
+	unsigned long id;
+	int err = 0;
+
+	mutex_lock(&gf.lock);
+	dump_begin(cb, &reader);
+	xa_for_each_start(objects, id, object, cb->args[0]) {
+		err = dump_one(skb, cb, command, &reader, fill, object);
+		if (err)
+			break;
+		cb->args[0] = id + 1;
+	}
+	mutex_unlock(&gf.lock);
+	return dump_result(skb, err);
+}
+
 int gpufabric_nl_status_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	int err;
 
-	if (info->attrs[GPUFABRIC_A_FLAGS] &&
-	    nla_get_u32(info->attrs[GPUFABRIC_A_FLAGS])) {
-		gf_refuse(info->extack, info->attrs[GPUFABRIC_A_FLAGS],
-			  "no flag has a meaning here, leave them out");
-		return -EINVAL;
-	}
+	if (gf_request_flags(info))
+		return gf_refuse(info, info->attrs[GPUFABRIC_A_FLAGS], -EINVAL,
+				 "no flag has a meaning here, leave them out");
 	mutex_lock(&gf.lock);
-	err = gf_reply(skb, info, fill_any_status, NULL);
+	err = gf_reply(skb, info, gf_fill_status, NULL);
 	mutex_unlock(&gf.lock);
 	return err;
 }
 
 int gpufabric_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct gf_switch *sw;
+	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
+	const struct gf_switch *sw;
 	int err;
 
-	if (GENL_REQ_ATTR_CHECK(info, GPUFABRIC_A_ID)) {
-		gf_refuse(info->extack, NULL, "name a switch by its id");
-		return -EINVAL;
-	}
+	if (GENL_REQ_ATTR_CHECK(info, GPUFABRIC_A_ID))
+		return gf_refuse(info, NULL, -EINVAL, "name a switch by its id");
 	mutex_lock(&gf.lock);
-	sw = gf_switch_find(nla_get_u32(info->attrs[GPUFABRIC_A_ID]));
-	if (sw) {
-		err = gf_reply(skb, info, fill_any_switch, sw);
-	} else {
-		gf_refuse(info->extack, info->attrs[GPUFABRIC_A_ID],
-			  "no such switch, see gpuctl topo");
-		err = -ENOENT;
-	}
+	sw = gf_switch_find(nla_get_u32(id));
+	err = sw ? gf_reply(skb, info, gf_fill_switch, sw) :
+		   gf_refuse(info, id, -ENOENT, "there is no such switch");
 	mutex_unlock(&gf.lock);
 	return err;
 }
@@ -143,7 +118,7 @@ int gpufabric_nl_switch_get_dumpit(struct sk_buff *skb,
 		if (sw->id <= cb->args[0])
 			continue;
 		err = dump_one(skb, cb, GPUFABRIC_CMD_SWITCH_GET, &reader,
-			       fill_any_switch, sw);
+			       gf_fill_switch, sw);
 		if (err)
 			break;
 		cb->args[0] = sw->id;
@@ -152,30 +127,20 @@ int gpufabric_nl_switch_get_dumpit(struct sk_buff *skb,
 	return dump_result(skb, err);
 }
 
-static struct gf_slot *slot_asked_for(struct nlattr **attrs)
-{
-	if (attrs[GPUFABRIC_A_ID])
-		return gf_slot_find(nla_get_u32(attrs[GPUFABRIC_A_ID]));
-	return gf_slot_find_name(nla_data(attrs[GPUFABRIC_A_NAME]));
-}
-
 int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct gf_slot *slot;
+	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
+	const struct nlattr *name = info->attrs[GPUFABRIC_A_NAME];
+	const struct gf_slot *slot;
 	int err;
 
-	if (!info->attrs[GPUFABRIC_A_ID] && !info->attrs[GPUFABRIC_A_NAME]) {
-		gf_refuse(info->extack, NULL, "name a slot by id or name");
-		return -EINVAL;
-	}
+	if (!id && !name)
+		return gf_refuse(info, NULL, -EINVAL, "name a slot by id or name");
 	mutex_lock(&gf.lock);
-	slot = slot_asked_for(info->attrs);
-	if (slot) {
-		err = gf_reply(skb, info, fill_any_slot, slot);
-	} else {
-		gf_refuse(info->extack, NULL, "no such slot, see gpuctl list");
-		err = -ENOENT;
-	}
+	slot = id ? gf_slot_find(nla_get_u32(id)) :
+		    gf_slot_find_name(nla_data(name));
+	err = slot ? gf_reply(skb, info, gf_fill_slot, slot) :
+		     gf_refuse(info, NULL, -ENOENT, "there is no such slot");
 	mutex_unlock(&gf.lock);
 	return err;
 }
@@ -183,50 +148,27 @@ int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info)
 int gpufabric_nl_slot_get_dumpit(struct sk_buff *skb,
 				 struct netlink_callback *cb)
 {
-	struct gf_reader reader;
-	struct gf_slot *slot;
-	unsigned long id;
-	int err = 0;
-
-	mutex_lock(&gf.lock);
-	dump_begin(cb, &reader);
-	xa_for_each_start(&gf.slots, id, slot, cb->args[0]) {
-		err = dump_one(skb, cb, GPUFABRIC_CMD_SLOT_GET, &reader,
-			       fill_any_slot, slot);
-		if (err)
-			break;
-		cb->args[0] = id + 1;
-	}
-	mutex_unlock(&gf.lock);
-	return dump_result(skb, err);
+	return dump_all(skb, cb, &gf.slots, GPUFABRIC_CMD_SLOT_GET,
+			gf_fill_slot);
 }
 
 int gpufabric_nl_composition_get_doit(struct sk_buff *skb,
 				      struct genl_info *info)
 {
-	struct nlattr **attrs = info->attrs;
-	struct gf_composition *composition;
+	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
+	const struct nlattr *name = info->attrs[GPUFABRIC_A_NAME];
+	const struct gf_composition *composition;
 	int err;
 
-	if (!attrs[GPUFABRIC_A_ID] && !attrs[GPUFABRIC_A_NAME]) {
-		gf_refuse(info->extack, NULL,
-			  "name a composition by id or name");
-		return -EINVAL;
-	}
+	if (!id && !name)
+		return gf_refuse(info, NULL, -EINVAL,
+				 "name a composition by id or name");
 	mutex_lock(&gf.lock);
-	if (attrs[GPUFABRIC_A_ID])
-		composition =
-			gf_composition_find(nla_get_u32(attrs[GPUFABRIC_A_ID]));
-	else
-		composition =
-			gf_composition_find_name(nla_data(attrs[GPUFABRIC_A_NAME]));
-	if (composition) {
-		err = gf_reply(skb, info, fill_any_composition, composition);
-	} else {
-		gf_refuse(info->extack, NULL,
-			  "no such composition, see gpuctl list");
-		err = -ENOENT;
-	}
+	composition = id ? gf_composition_find(nla_get_u32(id)) :
+			   gf_composition_find_name(nla_data(name));
+	err = composition ?
+	      gf_reply(skb, info, gf_fill_composition, composition) :
+	      gf_refuse(info, NULL, -ENOENT, "there is no such composition");
 	mutex_unlock(&gf.lock);
 	return err;
 }
@@ -234,22 +176,8 @@ int gpufabric_nl_composition_get_doit(struct sk_buff *skb,
 int gpufabric_nl_composition_get_dumpit(struct sk_buff *skb,
 					struct netlink_callback *cb)
 {
-	struct gf_composition *composition;
-	struct gf_reader reader;
-	unsigned long id;
-	int err = 0;
-
-	mutex_lock(&gf.lock);
-	dump_begin(cb, &reader);
-	xa_for_each_start(&gf.compositions, id, composition, cb->args[0]) {
-		err = dump_one(skb, cb, GPUFABRIC_CMD_COMPOSITION_GET, &reader,
-			       fill_any_composition, composition);
-		if (err)
-			break;
-		cb->args[0] = id + 1;
-	}
-	mutex_unlock(&gf.lock);
-	return dump_result(skb, err);
+	return dump_all(skb, cb, &gf.compositions,
+			GPUFABRIC_CMD_COMPOSITION_GET, gf_fill_composition);
 }
 
 static bool is_about(const struct gf_history_entry *entry, u32 id,
@@ -279,13 +207,9 @@ int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info)
 		if (is_about(entry, id, name))
 			newest = entry;
 	}
-	if (newest) {
-		err = gf_reply(skb, info, fill_any_history, (void *)newest);
-	} else {
-		gf_refuse(info->extack, NULL,
-			  "nothing has happened to this slot yet");
-		err = -ENOENT;
-	}
+	err = newest ? gf_reply(skb, info, gf_fill_history, newest) :
+		       gf_refuse(info, NULL, -ENOENT,
+				 "nothing has happened to this slot yet");
 	mutex_unlock(&gf.lock);
 	return err;
 }
@@ -310,8 +234,7 @@ int gpufabric_nl_history_get_dumpit(struct sk_buff *skb,
 	while ((entry = gf_history_at(cb->args[0] + 1))) {
 		if (is_about(entry, id, name))
 			err = dump_one(skb, cb, GPUFABRIC_CMD_HISTORY_GET,
-				       &reader, fill_any_history,
-				       (void *)entry);
+				       &reader, gf_fill_history, entry);
 		if (err)
 			break;
 		cb->args[0] = entry->sequence;
@@ -322,55 +245,38 @@ int gpufabric_nl_history_get_dumpit(struct sk_buff *skb,
 
 int gpufabric_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	enum gpufabric_operation_kind kind;
+	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
+	const struct gf_histogram *histogram;
 	int err;
 
-	if (GENL_REQ_ATTR_CHECK(info, GPUFABRIC_A_ID)) {
-		gf_refuse(info->extack, NULL,
-			  "give the operation kind, attach or detach, as id");
-		return -EINVAL;
-	}
-	kind = nla_get_u32(info->attrs[GPUFABRIC_A_ID]);
+	if (GENL_REQ_ATTR_CHECK(info, GPUFABRIC_A_ID))
+		return gf_refuse(info, NULL, -EINVAL,
+				 "give the operation kind, attach or detach, as id");
 	mutex_lock(&gf.lock);
-	if (gf_stats_get(kind, GPUFABRIC_PHASE_TOTAL)) {
-		err = gf_reply(skb, info, fill_total_stats, &kind);
-	} else {
-		gf_refuse(info->extack, info->attrs[GPUFABRIC_A_ID],
-			  "only attach and detach have statistics");
-		err = -ENOENT;
-	}
+	histogram = gf_stats_find(nla_get_u32(id), GPUFABRIC_PHASE_TOTAL);
+	err = histogram ? gf_reply(skb, info, gf_fill_stats, histogram) :
+			  gf_refuse(info, id, -ENOENT,
+				    "only attach and detach have statistics");
 	mutex_unlock(&gf.lock);
 	return err;
-}
-
-static int fill_phase_stats(struct sk_buff *skb,
-			    const struct gf_reader *reader, void *object)
-{
-	unsigned long index = *(unsigned long *)object;
-
-	return gf_fill_stats(skb, gf_stats_kind(index / GF_PHASES),
-			     index % GF_PHASES);
 }
 
 int gpufabric_nl_stats_get_dumpit(struct sk_buff *skb,
 				  struct netlink_callback *cb)
 {
-	unsigned long index, end = gf_stats_kinds() * GF_PHASES;
+	const struct gf_histogram *histogram;
 	struct gf_reader reader;
 	int err = 0;
 
 	mutex_lock(&gf.lock);
 	dump_begin(cb, &reader);
-	for (index = cb->args[0]; index < end && !err; index++) {
-		if (!gf_stats_get(gf_stats_kind(index / GF_PHASES),
-				  index % GF_PHASES)->count)
-			continue;
-		err = dump_one(skb, cb, GPUFABRIC_CMD_STATS_GET, &reader,
-			       fill_phase_stats, &index);
-		if (err)
-			break;
+	while (!err && (histogram = gf_stats_at(cb->args[0]))) {
+		if (histogram->count)
+			err = dump_one(skb, cb, GPUFABRIC_CMD_STATS_GET,
+				       &reader, gf_fill_stats, histogram);
+		if (!err)
+			cb->args[0]++;
 	}
-	cb->args[0] = index;
 	mutex_unlock(&gf.lock);
 	return dump_result(skb, err);
 }

@@ -8,7 +8,8 @@
  * and of the end of both, in the task that does it, so the oldest that has no
  * end is who to look for: a GPU's driver that does not let go, or pciehp that
  * removes a switch and waits for itself one level below. What we unbind ourselves
- * is left out: that is done without the lock.
+ * is unbound without the lock, but its driver may take it: we are named when
+ * nobody else is seen.
  */
 #include <linux/jiffies.h>
 #include <linux/sched.h>
@@ -24,6 +25,7 @@
  * struct gf_holder - a task that is binding or unbinding a driver
  * @pdev: the device, NULL for an entry that is free; compared, never followed
  * @unbinds: it unbinds
+ * @ours: for us
  * @kernel: it is a thread of the kernel, whose name and number are no secret
  * @pid: its number in the initial namespace
  * @since: when it began, in jiffies
@@ -33,6 +35,7 @@
 struct gf_holder {
 	const struct pci_dev *pdev;
 	bool unbinds;
+	bool ours;
 	bool kernel;
 	pid_t pid;
 	unsigned long since;
@@ -60,10 +63,11 @@ static void begins(struct pci_dev *pdev, bool unbinds)
 {
 	struct gf_holder *holder = holder_of(pdev) ?: holder_of(NULL);
 
-	if (!holder || (unbinds && gf_unbind_holds(pdev)))
+	if (!holder)
 		return;
 	holder->pdev = pdev;
 	holder->unbinds = unbinds;
+	holder->ours = unbinds && gf_unbind_holds(pdev);
 	holder->kernel = current->flags & PF_KTHREAD;
 	holder->pid = task_pid_nr(current);
 	holder->since = jiffies;
@@ -111,8 +115,11 @@ static const struct gf_holder *oldest(void)
 	for (i = 0; i < ARRAY_SIZE(gf_holders); i++) {
 		const struct gf_holder *holder = &gf_holders[i];
 
-		if (holder->pdev &&
-		    (!found || time_before(holder->since, found->since)))
+		if (!holder->pdev)
+			continue;
+		if (!found || holder->ours < found->ours ||
+		    (holder->ours == found->ours &&
+		     time_before(holder->since, found->since)))
 			found = holder;
 	}
 	return found;

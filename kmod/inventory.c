@@ -51,7 +51,7 @@ static const struct kernel_param_ops poll_ops = {
 };
 
 module_param_cb(poll_ms, &poll_ops, &poll_ms, 0644);
-MODULE_PARM_DESC(poll_ms, "Look for new slots and cards this often in milliseconds, 0 for never (default 1000)");
+MODULE_PARM_DESC(poll_ms, "Look for new slots and cards, and whether GPUs still answer, this often in milliseconds: what goes and comes between two looks is not seen. 0: when the kernel tells of something on a slot only (default 1000)");
 
 static bool root_ports;
 module_param(root_ports, bool, 0444);
@@ -317,26 +317,31 @@ static int compare_addresses(const void *left, const void *right)
 	return a->number - b->number;
 }
 
+/* As they were when they were looked at last. */
+static struct gf_strangers seen_strangers;
+
+static bool are_seen(const struct gf_strangers *now)
+{
+	return now->count == seen_strangers.count &&
+	       now->sum == seen_strangers.sum;
+}
+
 static void take_in_new(void)
 {
-	static struct gf_strangers seen;
 	struct gf_strangers now = count_strangers(), rejected = {};
 	unsigned int count, i, nr_made = 0;
 	struct pci_slot **found;
-	struct gf_rescan rescan;
 	struct gf_slot **made;
 
 	/* Slots that are no business of ours stay: do not lock for them. */
-	if (!now.count || (now.count == seen.count && now.sum == seen.sum))
+	if (!now.count)
+		seen_strangers = now;
+	if (are_seen(&now))
 		return;
 	found = kvcalloc(now.count, sizeof(*found), GFP_KERNEL);
 	made = kvcalloc(now.count, sizeof(*made), GFP_KERNEL);
-	if (!found || !made) {
-		kvfree(found);
-		kvfree(made);
-		return;
-	}
-	gf_rescan_lock(&rescan);
+	if (!found || !made || !gf_rescan_lock())
+		goto out;
 	count = collect_new(found, now.count);
 	sort(found, count, sizeof(*found), compare_addresses, NULL);
 	for (i = 0; i < count; i++) {
@@ -358,12 +363,13 @@ static void take_in_new(void)
 		rejected = before;
 		made[nr_made++] = slot;
 	}
-	gf_rescan_unlock(&rescan);
+	gf_rescan_unlock();
 	for (i = 0; i < nr_made; i++)
 		gf_slot_admit(made[i]);
+	seen_strangers = rejected;
+out:
 	kvfree(found);
 	kvfree(made);
-	seen = rejected;
 }
 
 /**
@@ -408,7 +414,6 @@ static void take_in_bare(bool now)
 {
 	static struct gf_bare seen;
 	struct gf_bare bare = {};
-	struct gf_rescan rescan;
 	struct gf_slot **made;
 	unsigned int nr_made, i;
 
@@ -425,13 +430,13 @@ static void take_in_bare(bool now)
 				 msecs_to_jiffies(GF_BARE_MS))))
 		return;
 	made = kvcalloc(bare.count, sizeof(*made), GFP_KERNEL);
-	if (!made)
-		return;
-	gf_rescan_lock(&rescan);
+	if (!made || !gf_rescan_lock())
+		goto out;
 	nr_made = find_bare(made, bare.count, &bare);
-	gf_rescan_unlock(&rescan);
+	gf_rescan_unlock();
 	for (i = 0; i < nr_made; i++)
 		gf_slot_admit(made[i]);
+out:
 	kvfree(made);
 }
 
@@ -440,7 +445,7 @@ static bool is_gone(struct gf_slot *slot)
 	if (READ_ONCE(slot->dying))
 		return true;
 	if (!slot->pci_slot)
-		return has_slot_driver(slot->port->subordinate);
+		return slot->claimed;
 	return !READ_ONCE(slot->pci_slot->hotplug) ||
 	       gf_backend_slot_left(slot);
 }
@@ -459,10 +464,14 @@ static struct gf_slot *next_slot(unsigned long *id)
 
 static void retire_gone(void)
 {
+	struct gf_strangers now = count_strangers();
 	struct gf_slot *slot;
 	unsigned long id = 0;
 
 	while ((slot = next_slot(&id))) {
+		/* A slot driver that comes to a port of ours is a stranger. */
+		if (!slot->pci_slot && !are_seen(&now))
+			slot->claimed = has_slot_driver(slot->port->subordinate);
 		if (is_gone(slot))
 			gf_slot_retire(slot, true);
 		gf_slot_put(slot);
@@ -479,9 +488,7 @@ static void look_for_cards(void)
 		bool present, power;
 
 		if (!is_gone(slot) && gf_port_hold(slot->port)) {
-			/* What is in a slot of another's is that one's business. */
-			if (!slot->pci_slot || slot->service)
-				gf_slot_watch(slot);
+			gf_slot_watch(slot);
 			if (!slot->backend->status(slot, &present, &power) &&
 			    (present != READ_ONCE(slot->presence) ||
 			     power != READ_ONCE(slot->power) ||

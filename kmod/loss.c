@@ -68,6 +68,9 @@ enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss,
 {
 	enum gf_loss_verdict verdict = GF_LOSS_NONE;
 
+	/* What has begun goes on. */
+	if (sight->busy)
+		return GF_LOSS_NONE;
 	if (!sight->known)
 		return judge_unknown(loss, sight->frozen, now, lost_ms);
 	loss->frozen = false;

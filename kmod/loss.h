@@ -13,9 +13,10 @@ typedef __u64 u64;
  * struct gf_sight - what a look at a GPU found
  * @known: it could be looked at; nobody may while it is reset, recovers from an
  *	error or sleeps, and the rest means nothing then
- * @frozen: because the kernel recovers it from an error, has not been able to, or
- *	has its driver do so
- * @link: the link of its port is up
+ * @frozen: because the kernel recovers it from an error, or has not been able to
+ * @busy: somebody works on it under its lock, a driver that restores it perhaps:
+ *	how it looks says nothing yet
+ * @link: the link of its port is up; negative when the port does not answer
  * @answers: it answers config reads
  * @same: it has the ids and the serial number that the slot's GPU has
  * @bars: its BARs hold the addresses that the kernel gave them
@@ -24,7 +25,8 @@ typedef __u64 u64;
 struct gf_sight {
 	bool known;
 	bool frozen;
-	bool link;
+	bool busy;
+	int link;
 	bool answers;
 	bool same;
 	bool bars;

@@ -102,20 +102,21 @@ struct genl_family gf_family __ro_after_init = {
 
 /**
  * gf_refuse() - say why a request is refused
- * @extack: extended ack of the request
+ * @info: the request, parsed
  * @attr: attribute that it is about, or NULL
- * @text: constant text
+ * @error: a negative errno
+ * @text: text that stays; the macros of the netlink core take literals only
  *
- * The macros of the netlink core take literals only; the texts of the pure
- * checks are constants as well.
+ * Return: @error.
  */
-void gf_refuse(struct netlink_ext_ack *extack, const struct nlattr *attr,
-	       const char *text)
+int gf_refuse(struct genl_info *info, const struct nlattr *attr, int error,
+	      const char *text)
 {
-	if (!extack)
-		return;
-	extack->_msg = text;
-	extack->bad_attr = attr;
+	if (info->extack) {
+		info->extack->_msg = text;
+		info->extack->bad_attr = attr;
+	}
+	return error;
 }
 
 /**
@@ -133,7 +134,7 @@ void gf_reader_of(struct gf_reader *reader, struct sk_buff *request)
 
 static int fill_reply(struct sk_buff *skb, struct genl_info *info,
 		      const struct gf_reader *reader, gf_fill_fn fill,
-		      void *object)
+		      const void *object)
 {
 	void *header = genlmsg_put_reply(skb, info, &gf_family, 0,
 					 info->genlhdr->cmd);
@@ -160,7 +161,7 @@ static int fill_reply(struct sk_buff *skb, struct genl_info *info,
  * Return: 0, -ENOMEM, or what sending returned.
  */
 int gf_reply(struct sk_buff *request, struct genl_info *info, gf_fill_fn fill,
-	     void *object)
+	     const void *object)
 {
 	struct gf_reader reader;
 	unsigned int size;
@@ -206,7 +207,7 @@ struct sk_buff *gf_reply_alloc(unsigned int members)
  * itself: the request was carried out, and no error may say otherwise.
  */
 void gf_reply_send(struct sk_buff *reply, struct sk_buff *request,
-		   struct genl_info *info, gf_fill_fn fill, void *object)
+		   struct genl_info *info, gf_fill_fn fill, const void *object)
 {
 	struct gf_reader reader;
 

@@ -137,8 +137,8 @@ static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
 	lockdep_assert_held(&gf_notify_lock);
 	switch (action) {
 	case BUS_NOTIFY_ADD_DEVICE:
-		if (!slot->mark_add)
-			slot->mark_add = ktime_get();
+		if (!slot->marks.add)
+			slot->marks.add = ktime_get();
 		slot->gone_surprise = false;
 		if (*seen && !seen_of(slot, pdev)) {
 			list_add(&(*seen)->list, &slot->seen);
@@ -146,11 +146,11 @@ static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
 		}
 		break;
 	case BUS_NOTIFY_BIND_DRIVER:
-		if (!slot->mark_bind)
-			slot->mark_bind = ktime_get();
+		if (!slot->marks.bind)
+			slot->marks.bind = ktime_get();
 		break;
 	case BUS_NOTIFY_BOUND_DRIVER:
-		slot->mark_bound = ktime_get();
+		slot->marks.bound = ktime_get();
 		break;
 	case BUS_NOTIFY_DEL_DEVICE:
 		/* Cut off, not removed: set by the slot driver before. */
@@ -158,7 +158,7 @@ static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
 			slot->gone_surprise = true;
 		break;
 	case BUS_NOTIFY_REMOVED_DEVICE:
-		slot->mark_gone = ktime_get();
+		slot->marks.gone = ktime_get();
 		forget_seen(slot);
 		break;
 	}
@@ -287,10 +287,7 @@ bool gf_notify_knows_port(const struct pci_dev *port)
 void gf_notify_reset(struct gf_slot *slot)
 {
 	spin_lock(&gf_notify_lock);
-	slot->mark_add = 0;
-	slot->mark_bind = 0;
-	slot->mark_bound = 0;
-	slot->mark_gone = 0;
+	slot->marks = (struct gf_marks){};
 	slot->gone_surprise = false;
 	spin_unlock(&gf_notify_lock);
 }
@@ -303,10 +300,7 @@ void gf_notify_reset(struct gf_slot *slot)
 void gf_notify_marks(struct gf_slot *slot, struct gf_marks *marks)
 {
 	spin_lock(&gf_notify_lock);
-	marks->add = slot->mark_add;
-	marks->bind = slot->mark_bind;
-	marks->bound = slot->mark_bound;
-	marks->gone = slot->mark_gone;
+	*marks = slot->marks;
 	spin_unlock(&gf_notify_lock);
 }
 

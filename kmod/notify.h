@@ -6,22 +6,6 @@
 
 struct gf_snapshot;
 
-/**
- * struct gf_marks - when a GPU took the steps of coming up
- * @add: its first function appeared
- * @bind: a driver's probe began
- * @bound: a driver's probe ended
- * @gone: its last function was removed
- *
- * Zero for a step that was not seen.
- */
-struct gf_marks {
-	ktime_t add;
-	ktime_t bind;
-	ktime_t bound;
-	ktime_t gone;
-};
-
 int gf_notify_start(void);
 void gf_notify_stop(void);
 void gf_notify_add_slot(struct gf_slot *slot);

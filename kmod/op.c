@@ -223,7 +223,7 @@ static void give_back(struct gf_step *step)
 {
 	if (step->remove && step->need == GF_NEED_DETACH &&
 	    step->slot->state == GPUFABRIC_SLOT_STATE_DRAINING)
-		gf_slot_drain_end(step->slot);
+		gf_slot_trigger(step->slot, GF_DRAIN_ABORT);
 }
 
 static void op_done(struct gf_op *op)

@@ -13,13 +13,7 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "pick.h"
-
-int gf_pick_refuse(struct genl_info *info, const struct nlattr *attr, int error,
-		   const char *text)
-{
-	gf_refuse(info->extack, attr, text);
-	return error;
-}
+#include "snapshot.h"
 
 static int find_slot(struct genl_info *info, const struct nlattr *attr,
 		     struct nlattr **tb, struct gf_slot **slot)
@@ -29,13 +23,13 @@ static int find_slot(struct genl_info *info, const struct nlattr *attr,
 	else if (tb[GPUFABRIC_A_MEMBER_SLOT_NAME])
 		*slot = gf_slot_find_name(nla_data(tb[GPUFABRIC_A_MEMBER_SLOT_NAME]));
 	else
-		return gf_pick_refuse(info, attr, -EINVAL,
+		return gf_refuse(info, attr, -EINVAL,
 			      "name each slot by slot-id or slot-name");
 	if (!*slot)
-		return gf_pick_refuse(info, attr, -ENOENT,
-			      "no such slot, see gpuctl list");
+		return gf_refuse(info, attr, -ENOENT,
+			      "there is no such slot");
 	if ((*slot)->request == gf.request)
-		return gf_pick_refuse(info, attr, -EINVAL,
+		return gf_refuse(info, attr, -EINVAL,
 			      "the slot is named twice, name it once");
 	(*slot)->request = gf.request;
 	return 0;
@@ -77,7 +71,7 @@ static int parse_pick(struct genl_info *info, const struct nlattr *attr,
 		pick->expect.bar =
 			nla_get_u64(tb[GPUFABRIC_A_MEMBER_EXPECT_BAR]);
 	if (pick->expect.bar & (pick->expect.bar - 1))
-		return gf_pick_refuse(info, attr, -EINVAL,
+		return gf_refuse(info, attr, -EINVAL,
 			      "the size of a BAR is a power of two");
 	return find_slot(info, attr, tb, &pick->slot);
 }
@@ -99,11 +93,9 @@ struct gf_picks *gf_picks_alloc(struct genl_info *info, int type)
 	unsigned int count = gf_picks_count(info, type);
 	struct gf_picks *picks;
 
-	if (count > GPUFABRIC_MEMBERS_MAX) {
-		gf_refuse(info->extack, NULL,
-			  "too many slots, name at most 512 in one request");
-		return ERR_PTR(-E2BIG);
-	}
+	if (count > GPUFABRIC_MEMBERS_MAX)
+		return ERR_PTR(gf_refuse(info, NULL, -E2BIG,
+					 "too many slots, name at most 512 in one request"));
 	picks = kvzalloc(struct_size(picks, picks, count), GFP_KERNEL);
 	if (!picks)
 		return ERR_PTR(-ENOMEM);
@@ -119,8 +111,8 @@ int gf_picks_parse(struct genl_info *info, int type,
 	gf_assert_locked();
 	/* All that changes something comes along here. */
 	if (gf.sleeping)
-		return gf_pick_refuse(info, NULL, -EBUSY,
-			      "the system is about to sleep, ask again when it is awake");
+		return gf_refuse(info, NULL, -EBUSY,
+				 "the system is about to sleep, ask again when it is awake");
 	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
 			  genlmsg_len(info->genlhdr), rem) {
 		if (nla_type(attr) != type)
@@ -171,6 +163,8 @@ int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 			(slot->step &&
 			 slot->state != GPUFABRIC_SLOT_STATE_STUCK),
 		.force = !!(gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_FORCE),
+		.functions = slot->snap && slot->snap->nr_functions,
+		.has_generation = pick->has_generation,
 		.same_generation = pick->has_generation &&
 				   pick->generation == slot->generation,
 	};
@@ -178,11 +172,11 @@ int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 	int need = check(&known, &why);
 
 	if (need < 0)
-		return gf_pick_refuse(info, pick->attr, need, why);
+		return gf_refuse(info, pick->attr, need, why);
 	/* What will be powered on is compared then, what is there now. */
 	if (check == gf_check_add && need == GF_NEED_NOTHING &&
 	    !gf_expect_met(&pick->expect, &slot->identity))
-		return gf_pick_refuse(info, pick->attr, -EMEDIUMTYPE,
+		return gf_refuse(info, pick->attr, -EMEDIUMTYPE,
 			      "the slot holds another GPU than the request expects");
 	pick->need = need;
 	return 0;
@@ -209,7 +203,7 @@ int gf_picks_members_of(struct genl_info *info, const struct gf_picks *picks,
 
 	for (i = 0; i < picks->count; i++) {
 		if (picks->picks[i].slot->composition != composition)
-			return gf_pick_refuse(info, picks->picks[i].attr, -EINVAL,
+			return gf_refuse(info, picks->picks[i].attr, -EINVAL,
 				      "the slot is not in this composition");
 	}
 	return 0;

@@ -39,8 +39,6 @@ struct gf_picks {
 
 typedef int (*gf_check_fn)(const struct gf_check *check, const char **why);
 
-int gf_pick_refuse(struct genl_info *info, const struct nlattr *attr,
-		   int error, const char *text);
 u32 gf_request_flags(struct genl_info *info);
 const char *gf_request_reason(struct genl_info *info);
 

@@ -124,7 +124,7 @@ static int prepare(struct gf_request *request, int add_type, int remove_type,
 }
 
 static int fill_accepted(struct sk_buff *skb, const struct gf_reader *reader,
-			 void *object)
+			 const void *object)
 {
 	const struct gf_op *op = object;
 
@@ -214,63 +214,72 @@ out:
 	return 0;
 }
 
-int gpufabric_nl_attach_doit(struct sk_buff *skb, struct genl_info *info)
+/* Parse, judge, accept. @extra: as for prepare(). @judge: with the lock held. */
+static int handle(struct sk_buff *skb, struct genl_info *info,
+		  enum gpufabric_operation_kind kind, int add_type,
+		  int remove_type, unsigned int extra,
+		  int (*judge)(struct gf_request *request))
 {
 	struct gf_request request = {
-		.skb = skb, .info = info,
-		.kind = GPUFABRIC_OPERATION_KIND_ATTACH,
+		.skb = skb, .info = info, .kind = kind,
 		.members = LIST_HEAD_INIT(request.members),
 	};
 	int err;
 
-	err = prepare(&request, GPUFABRIC_A_MEMBER, 0, 0);
-	if (err)
-		goto out;
-	mutex_lock(&gf.lock);
-	gf.request++;
-	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request.add);
-	if (!err && !request.add->count)
-		err = gf_pick_refuse(info, NULL, -EINVAL, "name at least one slot");
-	if (!err)
-		err = gf_picks_judge(info, request.add, NULL, gf_check_add) ?:
-		      gf_room_judge_picks(info, request.add);
+	err = prepare(&request, add_type, remove_type, extra);
 	if (!err) {
-		add_steps(request.op, request.add, false);
-		err = accept(&request);
+		mutex_lock(&gf.lock);
+		gf.request++;
+		err = judge(&request) ?: accept(&request);
+		mutex_unlock(&gf.lock);
 	}
-	mutex_unlock(&gf.lock);
-out:
 	free_request(&request);
+	return err;
+}
+
+/* All slots that are named are to be attached. */
+static int judge_additions(struct gf_request *request)
+{
+	struct genl_info *info = request->info;
+	int err;
+
+	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->add);
+	if (!err && !request->add->count)
+		err = gf_refuse(info, NULL, -EINVAL, "name at least one slot");
+	if (!err)
+		err = gf_picks_judge(info, request->add, NULL, gf_check_add) ?:
+		      gf_room_judge_picks(info, request->add);
+	if (!err)
+		add_steps(request->op, request->add, false);
+	return err;
+}
+
+int gpufabric_nl_attach_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return handle(skb, info, GPUFABRIC_OPERATION_KIND_ATTACH,
+		      GPUFABRIC_A_MEMBER, 0, 0, judge_additions);
+}
+
+static int judge_detach(struct gf_request *request)
+{
+	struct genl_info *info = request->info;
+	int err;
+
+	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->remove);
+	if (!err && !request->remove->count)
+		err = gf_refuse(info, NULL, -EINVAL, "name at least one slot");
+	if (!err)
+		err = gf_picks_judge(info, request->remove, NULL,
+				     gf_check_remove);
+	if (!err)
+		add_steps(request->op, request->remove, true);
 	return err;
 }
 
 int gpufabric_nl_detach_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct gf_request request = {
-		.skb = skb, .info = info,
-		.kind = GPUFABRIC_OPERATION_KIND_DETACH,
-		.members = LIST_HEAD_INIT(request.members),
-	};
-	int err;
-
-	err = prepare(&request, 0, GPUFABRIC_A_MEMBER, 0);
-	if (err)
-		goto out;
-	mutex_lock(&gf.lock);
-	gf.request++;
-	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request.remove);
-	if (!err && !request.remove->count)
-		err = gf_pick_refuse(info, NULL, -EINVAL, "name at least one slot");
-	if (!err)
-		err = gf_picks_judge(info, request.remove, NULL, gf_check_remove);
-	if (!err) {
-		add_steps(request.op, request.remove, true);
-		err = accept(&request);
-	}
-	mutex_unlock(&gf.lock);
-out:
-	free_request(&request);
-	return err;
+	return handle(skb, info, GPUFABRIC_OPERATION_KIND_DETACH, 0,
+		      GPUFABRIC_A_MEMBER, 0, judge_detach);
 }
 
 static int check_name(struct genl_info *info, int type, bool required)
@@ -278,10 +287,10 @@ static int check_name(struct genl_info *info, int type, bool required)
 	const struct nlattr *attr = info->attrs[type];
 
 	if (!attr)
-		return required ? gf_pick_refuse(info, NULL, -EINVAL,
+		return required ? gf_refuse(info, NULL, -EINVAL,
 					 "give the name of the composition") : 0;
 	if (!gf_name_valid(nla_data(attr)))
-		return gf_pick_refuse(info, attr, -EINVAL,
+		return gf_refuse(info, attr, -EINVAL,
 			      "a name is a letter, then up to 62 letters, digits, _ . or -");
 	return 0;
 }
@@ -302,7 +311,7 @@ static int read_lease(struct gf_request *request)
 		return 0;
 	lease = nla_get_u64(attr);
 	if (!lease || lease > LEASE_MAX_MS)
-		return gf_pick_refuse(info, attr, -ERANGE,
+		return gf_refuse(info, attr, -ERANGE,
 			      "a lease is between a millisecond and ten years");
 	request->lease = gf_now_ms() + lease;
 	return 0;
@@ -337,7 +346,7 @@ static int make_composition(struct gf_request *request)
 			make_kuid(&init_user_ns,
 				  nla_get_u32(info->attrs[GPUFABRIC_A_OWNER]));
 	if (!uid_valid(composition->owner))
-		return gf_pick_refuse(info, info->attrs[GPUFABRIC_A_OWNER], -EINVAL,
+		return gf_refuse(info, info->attrs[GPUFABRIC_A_OWNER], -EINVAL,
 			      "the owner is no valid user id");
 	if (gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_BIND) {
 		composition->flags |= GPUFABRIC_COMPOSITION_FLAG_BOUND;
@@ -346,42 +355,24 @@ static int make_composition(struct gf_request *request)
 	return read_lease(request);
 }
 
-int gpufabric_nl_compose_doit(struct sk_buff *skb, struct genl_info *info)
+static int judge_compose(struct gf_request *request)
 {
-	struct gf_request request = {
-		.skb = skb, .info = info,
-		.kind = GPUFABRIC_OPERATION_KIND_COMPOSE,
-		.members = LIST_HEAD_INIT(request.members),
-	};
+	struct genl_info *info = request->info;
 	int err;
 
-	err = make_composition(&request);
+	err = make_composition(request);
 	if (err)
-		goto out;
-	err = prepare(&request, GPUFABRIC_A_MEMBER, 0, 0);
-	if (err)
-		goto out;
-	mutex_lock(&gf.lock);
-	gf.request++;
-	if (gf_composition_find_name(request.composition->name))
-		err = gf_pick_refuse(info, info->attrs[GPUFABRIC_A_NAME], -EEXIST,
-				     "the name is taken, choose another or release it");
-	if (!err)
-		err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request.add);
-	if (!err && !request.add->count)
-		err = gf_pick_refuse(info, NULL, -EINVAL,
-				     "a composition needs at least one slot");
-	if (!err)
-		err = gf_picks_judge(info, request.add, NULL, gf_check_add) ?:
-		      gf_room_judge_picks(info, request.add);
-	if (!err) {
-		add_steps(request.op, request.add, false);
-		err = accept(&request);
-	}
-	mutex_unlock(&gf.lock);
-out:
-	free_request(&request);
-	return err;
+		return err;
+	if (gf_composition_find_name(request->composition->name))
+		return gf_refuse(info, info->attrs[GPUFABRIC_A_NAME], -EEXIST,
+				 "the name is taken, choose another or release it");
+	return judge_additions(request);
+}
+
+int gpufabric_nl_compose_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return handle(skb, info, GPUFABRIC_OPERATION_KIND_COMPOSE,
+		      GPUFABRIC_A_MEMBER, 0, 0, judge_compose);
 }
 
 /* Find the composition that a request names, and that nothing changes now. */
@@ -389,15 +380,19 @@ static int find_composition(struct gf_request *request)
 {
 	struct genl_info *info = request->info;
 	struct gf_composition *composition;
+	int err;
 
 	gf_assert_locked();
+	err = check_name(info, GPUFABRIC_A_NAME, true);
+	if (err)
+		return err;
 	composition =
 		gf_composition_find_name(nla_data(info->attrs[GPUFABRIC_A_NAME]));
 	if (!composition)
-		return gf_pick_refuse(info, info->attrs[GPUFABRIC_A_NAME], -ENOENT,
-			      "no such composition, see gpuctl list");
+		return gf_refuse(info, info->attrs[GPUFABRIC_A_NAME], -ENOENT,
+			      "there is no such composition");
 	if (composition->op)
-		return gf_pick_refuse(info, info->attrs[GPUFABRIC_A_NAME], -EBUSY,
+		return gf_refuse(info, info->attrs[GPUFABRIC_A_NAME], -EBUSY,
 			      "an operation is under way on this composition, wait for it to end");
 	request->composition = composition;
 	return 0;
@@ -406,67 +401,40 @@ static int find_composition(struct gf_request *request)
 static int judge_resize(struct gf_request *request)
 {
 	struct genl_info *info = request->info;
+	unsigned int members;
 	int err;
 
-	err = find_composition(request);
-	if (err)
-		return err;
-	gf.request++;
-	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->add) ?:
+	err = find_composition(request) ?:
+	      gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->add) ?:
 	      gf_picks_parse(info, GPUFABRIC_A_REMOVE, request->remove) ?:
 	      gf_picks_members_of(info, request->remove, request->composition) ?:
 	      gf_picks_judge(info, request->add, request->composition,
 			     gf_check_add) ?:
 	      gf_picks_judge(info, request->remove, request->composition,
-			     gf_check_remove);
-	if (err)
-		return err;
-	err = gf_room_judge_picks(info, request->add);
+			     gf_check_remove) ?:
+	      gf_room_judge_picks(info, request->add);
 	if (err)
 		return err;
 	if (!request->add->count && !request->remove->count)
-		return gf_pick_refuse(info, NULL, -EINVAL,
-			      "name slots to add or to remove");
-	if (request->composition->nr_members + request->add->count >
-	    GPUFABRIC_MEMBERS_MAX)
-		return gf_pick_refuse(info, NULL, -E2BIG,
-			      "a composition holds at most 512 slots");
-	if (request->composition->nr_members + request->add->count ==
-	    request->remove->count)
-		return gf_pick_refuse(info, NULL, -EINVAL,
-			      "that leaves no slot, release the composition instead");
-	return 0;
+		return gf_refuse(info, NULL, -EINVAL,
+				 "name slots to add or to remove");
+	members = request->composition->nr_members + request->add->count;
+	if (members > GPUFABRIC_MEMBERS_MAX)
+		return gf_refuse(info, NULL, -E2BIG,
+				 "a composition holds at most 512 slots");
+	if (members == request->remove->count)
+		return gf_refuse(info, NULL, -EINVAL,
+				 "that leaves no slot, release the composition instead");
+	add_steps(request->op, request->add, false);
+	add_steps(request->op, request->remove, true);
+	request->state = GPUFABRIC_COMPOSITION_STATE_RESIZING;
+	return read_lease(request);
 }
 
 int gpufabric_nl_resize_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct gf_request request = {
-		.skb = skb, .info = info,
-		.kind = GPUFABRIC_OPERATION_KIND_RESIZE,
-		.members = LIST_HEAD_INIT(request.members),
-	};
-	int err;
-
-	err = check_name(info, GPUFABRIC_A_NAME, true);
-	if (err)
-		return err;
-	err = prepare(&request, GPUFABRIC_A_MEMBER, GPUFABRIC_A_REMOVE, 0);
-	if (err)
-		goto out;
-	mutex_lock(&gf.lock);
-	err = judge_resize(&request);
-	if (!err)
-		err = read_lease(&request);
-	if (!err) {
-		add_steps(request.op, request.add, false);
-		add_steps(request.op, request.remove, true);
-		request.state = GPUFABRIC_COMPOSITION_STATE_RESIZING;
-		err = accept(&request);
-	}
-	mutex_unlock(&gf.lock);
-out:
-	free_request(&request);
-	return err;
+	return handle(skb, info, GPUFABRIC_OPERATION_KIND_RESIZE,
+		      GPUFABRIC_A_MEMBER, GPUFABRIC_A_REMOVE, 0, judge_resize);
 }
 
 /* Members that a release does not name: fine when they hold no GPU. */
@@ -498,49 +466,24 @@ static int judge_release(struct gf_request *request)
 	unsigned int i;
 	int err;
 
-	err = find_composition(request);
-	if (err)
-		return err;
-	gf.request++;
-	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->remove) ?:
+	err = find_composition(request) ?:
+	      gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->remove) ?:
 	      gf_picks_members_of(info, request->remove, request->composition);
-	if (err)
-		return err;
-	if (!keep)
+	if (!err && !keep)
 		err = gf_picks_judge(info, request->remove, request->composition,
 				     gf_check_remove);
-	for (i = 0; keep && i < request->remove->count; i++)
-		request->remove->picks[i].need = GF_NEED_NOTHING;
 	if (err)
 		return err;
+	for (i = 0; keep && i < request->remove->count; i++)
+		request->remove->picks[i].need = GF_NEED_NOTHING;
 	add_steps(request->op, request->remove, true);
+	request->op->ends = true;
+	request->state = GPUFABRIC_COMPOSITION_STATE_RELEASING;
 	return judge_unnamed(request, keep);
 }
 
 int gpufabric_nl_release_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct gf_request request = {
-		.skb = skb, .info = info,
-		.kind = GPUFABRIC_OPERATION_KIND_RELEASE,
-		.members = LIST_HEAD_INIT(request.members),
-	};
-	int err;
-
-	err = check_name(info, GPUFABRIC_A_NAME, true);
-	if (err)
-		return err;
-	err = prepare(&request, 0, GPUFABRIC_A_MEMBER, GPUFABRIC_MEMBERS_MAX);
-	if (err)
-		goto out;
-	mutex_lock(&gf.lock);
-	err = judge_release(&request);
-	if (!err) {
-		request.op->ends = true;
-		request.state = GPUFABRIC_COMPOSITION_STATE_RELEASING;
-		err = accept(&request);
-	}
-	mutex_unlock(&gf.lock);
-out:
-	free_request(&request);
-	return err;
+	return handle(skb, info, GPUFABRIC_OPERATION_KIND_RELEASE, 0,
+		      GPUFABRIC_A_MEMBER, GPUFABRIC_MEMBERS_MAX, judge_release);
 }

@@ -2,21 +2,12 @@
 #ifndef GPUFABRIC_RESCAN_H
 #define GPUFABRIC_RESCAN_H
 
-#include <linux/workqueue.h>
+#include <linux/types.h>
 
-/**
- * struct gf_rescan - one holder of pci_rescan_remove_lock, on its stack
- * @stall: fires when the lock is not had for a moment, and for a long time
- * @stalls: it fired for the first time
- * @pinned: the module is held since
- */
-struct gf_rescan {
-	struct delayed_work stall;
-	bool stalls;
-	bool pinned;
-};
+struct pci_dev;
 
-void gf_rescan_lock(struct gf_rescan *rescan);
-void gf_rescan_unlock(struct gf_rescan *rescan);
+bool gf_rescan_lock(void);
+void gf_rescan_unlock(void);
+bool gf_port_lock(struct pci_dev *port);
 
 #endif /* GPUFABRIC_RESCAN_H */

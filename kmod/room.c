@@ -234,13 +234,12 @@ static struct gf_room *look(struct gf_switch *sw, struct pci_bus *bus)
 /* Sleeps for the rescan lock. @port is referenced. */
 static void refresh(struct gf_switch *sw, struct pci_dev *port)
 {
-	struct gf_room *room = NULL, *old;
-	struct gf_rescan rescan;
+	struct gf_room *room, *old;
 
-	gf_rescan_lock(&rescan);
-	if (device_is_registered(&port->dev))
-		room = look(sw, port->bus);
-	gf_rescan_unlock(&rescan);
+	if (!gf_port_lock(port))
+		return;
+	room = look(sw, port->bus);
+	gf_rescan_unlock();
 	if (!room)
 		return;
 	mutex_lock(&gf.lock);
@@ -485,19 +484,17 @@ bool gf_room_judge(const struct gf_slot *slot, const struct gf_expect *expect,
 #define GF_TEXTS 128
 #define GF_REFUSAL_MAX (GF_TEXT_MAX + GPUFABRIC_SLOT_NAME_MAX + 80)
 
-static int gf_refuse_room(struct genl_info *info, const struct nlattr *attr,
-			  int error, const struct gf_slot *slot,
-			  const char *why, const char *text)
+static int gf_refuse_room(struct genl_info *info, const struct gf_pick *pick,
+			  int error, const char *why, const char *text)
 {
 	static char texts[GF_TEXTS][GF_REFUSAL_MAX];
 	static unsigned int next;
 	char *at = texts[next++ % GF_TEXTS];
 
 	gf_assert_locked();
-	snprintf(at, GF_REFUSAL_MAX, "%s: slot %s: %s", text, slot->name, why);
-	info->extack->_msg = at;
-	info->extack->bad_attr = attr;
-	return error;
+	snprintf(at, GF_REFUSAL_MAX, "%s: slot %s: %s", text, pick->slot->name,
+		 why);
+	return gf_refuse(info, pick->attr, error, at);
 }
 
 /**
@@ -649,8 +646,8 @@ static int judge_switch(struct genl_info *info, struct gf_picks *picks,
 	}
 	err = 0;
 	if (failed && is_current(sw))
-		err = gf_refuse_room(info, failed->attr, -ENOSPC, failed->slot,
-				     text, "no room for the GPU");
+		err = gf_refuse_room(info, failed, -ENOSPC, text,
+				     "no room for the GPU");
 	if (failed)
 		group.moves = true;
 	take_turns(&group, coming);

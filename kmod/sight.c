@@ -3,9 +3,7 @@
  * DOC: Looking whether a GPU is still there
  *
  * A few registers tell whether a GPU answers, whether it is the same, and
- * whether it was reset; what follows from that is decided in loss.c. They are
- * read often, without pci_rescan_remove_lock, so the caller has references on
- * the port and on the functions of the card.
+ * whether it was reset; what follows from that is decided in loss.c.
  *
  * A function is not read while it sleeps, is reset or recovers from an error:
  * what would be read says nothing about it then, and may disturb. A reset blocks
@@ -16,6 +14,7 @@
 #include <linux/pm_runtime.h>
 
 #include "compat.h"
+#include "rescan.h"
 #include "sight.h"
 #include "slot.h"
 #include "walk.h"
@@ -75,21 +74,24 @@ void gf_port_release(struct pci_dev *port)
 
 /**
  * gf_link_is_up() - whether the link below a port is up
- * @port: the port
+ * @port: the port; caller has it by gf_port_lock()
  *
  * A port that does not report its link's state still reports its width.
+ *
+ * Return: 1 or 0, -EIO when the port does not answer.
  */
-bool gf_link_is_up(struct pci_dev *port)
+int gf_link_is_up(struct pci_dev *port)
 {
-	u32 caps = 0;
-	u16 status = 0;
+	u32 caps;
+	u16 status;
 
 	if (pcie_capability_read_word(port, PCI_EXP_LNKSTA, &status) ||
-	    status == 0xffff)
-		return false;
-	pcie_capability_read_dword(port, PCI_EXP_LNKCAP, &caps);
-	return caps & PCI_EXP_LNKCAP_DLLLARC ? status & PCI_EXP_LNKSTA_DLLLA :
-					       status & PCI_EXP_LNKSTA_NLW;
+	    PCI_POSSIBLE_ERROR(status) ||
+	    pcie_capability_read_dword(port, PCI_EXP_LNKCAP, &caps) ||
+	    PCI_POSSIBLE_ERROR(caps))
+		return -EIO;
+	return !!(status & (caps & PCI_EXP_LNKCAP_DLLLARC ?
+			    PCI_EXP_LNKSTA_DLLLA : PCI_EXP_LNKSTA_NLW));
 }
 
 /* An empty slot reads as ones, a device that wants more time may as 0001. */
@@ -144,7 +146,13 @@ static void sight_gpu(struct pci_dev *gpu, u64 serial, struct gf_sight *sight)
 		sight->bars &= holds_address(gpu, bar);
 }
 
-static bool is_frozen(const struct gf_functions *card)
+/**
+ * gf_card_is_frozen() - whether a GPU of a card is being recovered from an error
+ * @card: functions of the card, referenced
+ *
+ * Or was to be, and could not.
+ */
+bool gf_card_is_frozen(const struct gf_functions *card)
 {
 	struct pci_dev *gpu;
 	unsigned int i;
@@ -238,25 +246,24 @@ static bool may_be_read(struct gf_slot *slot, const struct gf_functions *card)
  * @serial: serial number of the first GPU, 0 when that is not known
  * @sight: filled
  *
- * For workers. Takes no lock and a few registers.
+ * For workers: waits for the rescan lock, and reads a few registers under it.
  */
 void gf_sight_read(struct gf_slot *slot, const struct gf_functions *card,
 		   u64 serial, struct gf_sight *sight)
 {
 	memset(sight, 0, sizeof(*sight));
-	if (READ_ONCE(slot->dying))
+	if (!gf_port_lock(slot->port))
 		return;
-	sight->frozen = is_frozen(card);
-	if (!may_be_read(slot, card))
-		return;
-	sight->link = gf_link_is_up(slot->port);
-	/* Where nothing can answer nothing is asked: on some hosts that is fatal. */
-	if (sight->link)
-		sight_card(slot, card, serial, sight);
-	sight->known = may_be_read(slot, card);
-	if (sight->answers && !(sight->same && sight->bars) &&
-	    is_worked_on(card)) {
-		sight->known = false;
-		sight->frozen = true;
+	sight->frozen = gf_card_is_frozen(card);
+	if (may_be_read(slot, card)) {
+		sight->link = gf_link_is_up(slot->port);
+		/* Where nothing can answer nothing is asked: on some hosts that is fatal. */
+		if (sight->link > 0)
+			sight_card(slot, card, serial, sight);
+		sight->known = may_be_read(slot, card);
+		sight->busy = sight->answers &&
+			      !(sight->same && sight->bars) &&
+			      is_worked_on(card);
 	}
+	gf_rescan_unlock();
 }

@@ -108,8 +108,6 @@ int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 		slot->cause = GPUFABRIC_CAUSE_NONE;
 		slot->text[0] = '\0';
 	}
-	if (next == GPUFABRIC_SLOT_STATE_READY)
-		slot->strikes = 0;
 	trace_gpufabric_state(slot, previous);
 	gf_event_slot(slot, next == GPUFABRIC_SLOT_STATE_DRAINING ?
 			    GPUFABRIC_EVENT_KIND_DRAIN :
@@ -215,9 +213,13 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 {
 	bool was_degraded = slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED;
 	bool degraded = snap->gpu >= 0 && gf_link_degraded(&snap->link);
+	bool foreign = snap->nr_functions && snap->gpu < 0;
 	bool differs;
 
 	gf_assert_locked();
+	/* What a GPU leaves of its card is still that card's. */
+	if (foreign && !(slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN))
+		foreign = !gf_snapshot_is_rest(snap, slot->snap);
 	if (!slot->snap || slot->snap->pdev != snap->pdev)
 		slot->loss = (struct gf_loss){};
 	gf_snapshot_keep(snap, slot->snap);
@@ -225,6 +227,7 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	gf_snapshot_free(slot->snap);
 	slot->snap = snap;
 	if (snap->status_valid) {
+		WRITE_ONCE(slot->looked, true);
 		WRITE_ONCE(slot->presence, snap->present);
 		WRITE_ONCE(slot->power, snap->power);
 	}
@@ -237,8 +240,7 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	if (degraded && !was_degraded)
 		slot->degradations++;
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_LINK_DEGRADED, degraded);
-	set_flag(slot, GPUFABRIC_SLOT_FLAG_FOREIGN,
-		 snap->nr_functions && snap->gpu < 0);
+	set_flag(slot, GPUFABRIC_SLOT_FLAG_FOREIGN, foreign);
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_CHASSIS, snap->has_slots);
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_NO_DRIVER,
 		 snap->gpu >= 0 && !gf_snapshot_bound(snap));
@@ -295,6 +297,14 @@ static void reconcile_gone(struct gf_slot *slot)
 		gf_slot_trigger(slot, snap->present ? GF_PRESENT : GF_ABSENT);
 }
 
+/* Somebody removed the GPU and left other functions of its card. */
+static void reconcile_rest(struct gf_slot *slot)
+{
+	gf_slot_fail(slot, GF_SURPRISE, GPUFABRIC_CAUSE_SURPRISE,
+		     "the GPU went away without a request and left functions of its card");
+	gf_history_state(slot);
+}
+
 /*
  * Make a snapshot the current one and bring the state in line with it; the
  * fabric's lock is held.
@@ -308,6 +318,8 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 
 	if (!snap->nr_functions)
 		reconcile_gone(slot);
+	else if (snap->gpu < 0 && gf_state_has_gpu(before))
+		reconcile_rest(slot);
 	else if (snap->gpu >= 0 && !gf_state_has_gpu(before) &&
 		 /* Only new functions end a fault or loss, not those left behind. */
 		 ((before != GPUFABRIC_SLOT_STATE_FAULT &&
@@ -360,6 +372,7 @@ static void refresh_run(struct work_struct *work)
 		gf_inventory_queue();
 	if (!IS_ERR(snap))
 		gf_snapshot_free(snap);
+	gf_slot_watch(slot);
 }
 
 /**
@@ -379,65 +392,61 @@ static void lose(struct gf_slot *slot, const struct gf_sight *sight)
 {
 	const char *address = slot->snap->functions[slot->snap->gpu].address;
 	char text[GF_TEXT_MAX];
-
 	enum gpufabric_cause cause = GPUFABRIC_CAUSE_LINK;
 
 	slot->was_ready = slot->state != GPUFABRIC_SLOT_STATE_ATTACHED;
 	if (sight->frozen) {
 		cause = GPUFABRIC_CAUSE_ERROR;
 		snprintf(text, sizeof(text),
-			 "nobody has recovered %s from an error, see the kernel log; to be had anew: echo 1 > /sys/bus/pci/devices/%s/remove, clear, attach",
-			 address, address);
-	} else if (sight->link) {
-		cause = GPUFABRIC_CAUSE_ENUMERATE;
-		snprintf(text, sizeof(text),
-			 "%s has stopped answering and its link is up, power-cycle it",
+			 "nobody has recovered %s from an error, see the kernel log",
 			 address);
+	} else if (!sight->link) {
+		snprintf(text, sizeof(text), "the link of %s is down", address);
 	} else {
-		snprintf(text, sizeof(text),
-			 "the link of %s is down; if it is to go: echo 1 > /sys/bus/pci/devices/%s/remove",
-			 address, address);
+		cause = GPUFABRIC_CAUSE_ENUMERATE;
+		snprintf(text, sizeof(text), "%s has stopped answering and %s",
+			 address, sight->link > 0 ? "its link is up" :
+						    "so has its port");
 	}
 	gf_slot_fail(slot, GF_SURPRISE, cause, text);
 	gf_history_state(slot);
 }
 
-/* What it was before; that says nothing about how often it was lost. */
+/* What it was before. */
 static void come_back(struct gf_slot *slot)
 {
-	u32 strikes = slot->strikes;
-
 	slot->flaps++;
 	if (gf_slot_trigger(slot, GF_ANSWERED))
 		return;
 	if (slot->was_ready)
 		gf_slot_trigger(slot, GF_BOUND);
-	slot->strikes = strikes;
 	gf_history_state(slot);
 }
 
 static void find_reset(struct gf_slot *slot, const struct gf_sight *sight)
 {
-	const char *address = slot->snap->functions[slot->snap->gpu].address;
-	char text[GF_TEXT_MAX];
-
-	snprintf(text, sizeof(text),
-		 "%s, to be had anew: echo 1 > /sys/bus/pci/devices/%s/remove, clear, attach",
-		 sight->same ? "the GPU was reset and nobody restored it" :
-			       "there is another GPU than before", address);
-	gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_RESET, text);
+	gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_RESET,
+		     sight->same ? "the GPU was reset and nobody restored it" :
+				   "there is another GPU than before");
 	gf_history_state(slot);
 }
 
 static void judge(struct gf_slot *slot, const struct gf_sight *sight)
 {
+	unsigned int wait_ms = READ_ONCE(lost_ms);
 	enum gf_loss_verdict verdict;
 
 	gf_assert_locked();
 	verdict = gf_loss_judge(&slot->loss, sight, ktime_to_ms(ktime_get()),
-				READ_ONCE(lost_ms));
+				wait_ms);
 	switch (verdict) {
 	case GF_LOSS_NONE:
+		/* Whether or not anybody polls. */
+		if ((slot->loss.gone && !slot->loss.lost) ||
+		    slot->loss.wiped || sight->busy)
+			refresh_later(slot, wait_ms + 1);
+		else if (slot->loss.frozen && !slot->loss.lost)
+			refresh_later(slot, wait_ms * GF_RECOVERY_TIMES + 1);
 		return;
 	case GF_LOSS_FLAP:
 		slot->flaps++;
@@ -462,7 +471,9 @@ static void judge(struct gf_slot *slot, const struct gf_sight *sight)
 static struct pci_dev *watched(const struct gf_slot *slot)
 {
 	gf_assert_locked();
+	/* What is in a slot of another's is that one's business. */
 	if (gf.sleeping || slot->retired || slot->step || !slot->snap ||
+	    slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ||
 	    (!gf_state_has_gpu(slot->state) &&
 	     slot->state != GPUFABRIC_SLOT_STATE_LOST))
 		return NULL;
@@ -473,7 +484,8 @@ static struct pci_dev *watched(const struct gf_slot *slot)
  * gf_slot_watch() - see whether a slot's GPU is still what it was
  * @slot: slot
  *
- * For the inventory worker, often; called without locks.
+ * For workers that have looked at the slot or do so at a slow pace; called without
+ * locks.
  */
 void gf_slot_watch(struct gf_slot *slot)
 {
@@ -490,7 +502,10 @@ void gf_slot_watch(struct gf_slot *slot)
 	mutex_unlock(&gf.lock);
 	if (!gpu)
 		return;
+	if (!gf_port_hold(slot->port))
+		goto out;
 	gf_sight_read(slot, card, serial, &sight);
+	gf_port_release(slot->port);
 	mutex_lock(&gf.lock);
 	if (watched(slot) == gpu) {
 		judge(slot, &sight);
@@ -499,6 +514,7 @@ void gf_slot_watch(struct gf_slot *slot)
 			gf_slot_refresh_queue(slot);
 	}
 	mutex_unlock(&gf.lock);
+out:
 	gf_functions_put(card);
 }
 
@@ -510,7 +526,7 @@ static void drain_expired(struct work_struct *work)
 	mutex_lock(&gf.lock);
 	if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING && !slot->op &&
 	    time_after_eq(jiffies, slot->drain_end))
-		gf_slot_drain_end(slot);
+		gf_slot_trigger(slot, GF_DRAIN_ABORT);
 	mutex_unlock(&gf.lock);
 }
 
@@ -530,16 +546,6 @@ void gf_slot_drain_claim(struct gf_slot *slot)
 }
 
 /**
- * gf_slot_drain_end() - take a drain back
- * @slot: slot that is being drained; caller holds the fabric's lock
- */
-void gf_slot_drain_end(struct gf_slot *slot)
-{
-	gf_assert_locked();
-	gf_slot_trigger(slot, GF_DRAIN_ABORT);
-}
-
-/**
  * gf_slot_port_closed() - a client is gone, and with it its drains
  * @port: its netlink port
  */
@@ -554,7 +560,7 @@ void gf_slot_port_closed(u32 port)
 	xa_for_each(&gf.slots, id, slot) {
 		if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING &&
 		    !slot->op && slot->drain_port == port)
-			gf_slot_drain_end(slot);
+			gf_slot_trigger(slot, GF_DRAIN_ABORT);
 	}
 }
 
@@ -680,6 +686,8 @@ static void slot_dispose(struct gf_slot *slot)
 	/* The uevent worker sees that the slot retired and removes devices. */
 	gf_slot_publish(slot);
 	flush_work(&slot->publish);
+	if (slot->backend->leave)
+		slot->backend->leave(slot);
 
 	mutex_lock(&gf.lock);
 	gf_switch_put(slot->sw);

@@ -50,6 +50,22 @@ struct gf_identity {
 };
 
 /**
+ * struct gf_marks - when a GPU took the steps of coming up
+ * @add: its first function appeared
+ * @bind: a driver's probe began
+ * @bound: a driver's probe ended
+ * @gone: its last function was removed
+ *
+ * Zero for a step that was not seen.
+ */
+struct gf_marks {
+	ktime_t add;
+	ktime_t bind;
+	ktime_t bound;
+	ktime_t gone;
+};
+
+/**
  * struct gf_result - how the last operation on a slot ended
  * @id: id of the operation, 0 when there was none
  * @kind: what was asked for
@@ -73,6 +89,7 @@ struct gf_result {
  * @gpu_dev: child device while the slot is ready; only the uevent worker
  *	touches it
  * @gpu_incarnation: incarnation that @gpu_dev stands for; uevent worker only
+ * @added: @dev was to be registered; uevent worker only
  * @registered: @dev is in sysfs; uevent worker only
  * @id: id of the slot, 0 before it is admitted
  * @name: name that the slot driver gave it, or the address of the port
@@ -87,6 +104,8 @@ struct gf_result {
  *	the slot is unmanaged
  * @sw: switch that the slot is on
  * @caps: GPUFABRIC_SLOT_CAP_*, once the port was asked; under the fabric's lock
+ * @link_off: we have disabled its link; the worker's of a step, then of whoever
+ *	disposes of the slot
  * @state: under the fabric's lock; may be read without it for display
  * @cause: why @state is fault, stuck or lost; under the fabric's lock
  * @text: @cause in words; under the fabric's lock
@@ -96,6 +115,7 @@ struct gf_result {
  * @since: time of the last change, ms since the epoch; under the fabric's lock
  * @flags: GPUFABRIC_SLOT_FLAG_*; under the fabric's lock
  * @unread: the port could not be asked when last looked; under the fabric's lock
+ * @looked: @presence and @power have been read; under the fabric's lock
  * @presence: card detected when last looked; under the fabric's lock
  * @power: power was on when last looked; under the fabric's lock
  * @snap: functions, BARs, link and windows when last looked, NULL before the
@@ -114,7 +134,8 @@ struct gf_result {
  * @faults: changes to fault, stuck or lost; under the fabric's lock
  * @flaps: times that the GPU went and came back unasked; under the fabric's lock
  * @degradations: times the link came up degraded; under the fabric's lock
- * @strikes: faults since the last clear; under the fabric's lock
+ * @strikes: losses and faults since an attach last ended well, or somebody cleared
+ *	the quarantine; that a GPU comes back says nothing. Under the fabric's lock
  * @loss: what is remembered of looks at the GPU; under the fabric's lock
  * @was_ready: it was ready, or drained, when it was lost; under the fabric's lock
  * @request: cookie of the request that named the slot last; under the
@@ -127,13 +148,11 @@ struct gf_result {
  *	fabric's lock
  * @drain_work: takes the drain back at its deadline
  * @retired: the slot left the inventory; under the fabric's lock
+ * @claimed: a slot driver has come to a port that had none; inventory worker only
  * @dying: the port is being removed; set once, by the notifier
  * @gone_surprise: functions were cut off rather than removed; under
  *	&gf_notify_lock
- * @mark_add: when the first function appeared; under &gf_notify_lock
- * @mark_bind: when a driver's probe began; under &gf_notify_lock
- * @mark_bound: when a driver's probe ended; under &gf_notify_lock
- * @mark_gone: when the last function was removed; under &gf_notify_lock
+ * @marks: when its GPU took the steps of coming up; under &gf_notify_lock
  * @seen: sizes of BARs as functions appeared; under &gf_notify_lock
  * @changes: counts what the notifier saw; wakes @changed
  * @changed: waits for a driver or for the end of the port
@@ -145,6 +164,7 @@ struct gf_slot {
 	struct device dev;
 	struct device *gpu_dev;
 	u32 gpu_incarnation;
+	bool added;
 	bool registered;
 	u32 id;
 	char name[GPUFABRIC_SLOT_NAME_MAX + 1];
@@ -156,6 +176,7 @@ struct gf_slot {
 	struct device *service;
 	struct gf_switch *sw;
 	u32 caps;
+	bool link_off;
 
 	enum gpufabric_slot_state state;
 	enum gpufabric_cause cause;
@@ -165,6 +186,7 @@ struct gf_slot {
 	u64 since;
 	u32 flags;
 	bool unread;
+	bool looked;
 	bool presence;
 	bool power;
 	struct gf_snapshot *snap;
@@ -189,12 +211,10 @@ struct gf_slot {
 	struct delayed_work drain_work;
 	bool retired;
 
+	bool claimed;
 	bool dying;
 	bool gone_surprise;
-	ktime_t mark_add;
-	ktime_t mark_bind;
-	ktime_t mark_bound;
-	ktime_t mark_gone;
+	struct gf_marks marks;
 	struct list_head seen;
 	atomic_t changes;
 	wait_queue_head_t changed;
@@ -229,7 +249,6 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap);
 void gf_slot_refresh_queue(struct gf_slot *slot);
 void gf_slot_watch(struct gf_slot *slot);
 void gf_slot_drain_claim(struct gf_slot *slot);
-void gf_slot_drain_end(struct gf_slot *slot);
 void gf_slot_port_closed(u32 port);
 void gf_slot_publish(struct gf_slot *slot);
 

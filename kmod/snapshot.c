@@ -6,8 +6,6 @@
  * slot at one moment. It is taken by workers alone, because it needs
  * pci_rescan_remove_lock, which has no trylock and can be held for as long as
  * a driver's probe takes, or for ever. Everybody else reads the last one.
- * A port is only touched while it is registered: its bus operations belong to
- * a host bridge driver that may be unloaded once the port is gone.
  *
  * A function is not read while it sleeps, is reset or recovers from an error:
  * what would be read then says nothing about it, and may disturb. What was seen
@@ -68,9 +66,12 @@ static u32 width_of(enum pcie_link_width width)
 void gf_link_read(struct pci_dev *upper, struct pci_dev *lower,
 		  struct gf_link *link)
 {
-	u16 status = 0;
+	u16 status;
 
 	memset(link, 0, sizeof(*link));
+	if (pcie_capability_read_word(upper, PCI_EXP_LNKSTA, &status) ||
+	    PCI_POSSIBLE_ERROR(status))
+		return;
 	link->port_speed = speed_mts(pcie_get_speed_cap(upper));
 	link->port_width = width_of(pcie_get_width_cap(upper));
 	if (!lower)
@@ -79,9 +80,6 @@ void gf_link_read(struct pci_dev *upper, struct pci_dev *lower,
 		link->device_speed = speed_mts(pcie_get_speed_cap(lower));
 		link->device_width = width_of(pcie_get_width_cap(lower));
 	}
-	if (pcie_capability_read_word(upper, PCI_EXP_LNKSTA, &status) ||
-	    status == 0xffff)
-		return;
 	link->speed = link_status_mts(status);
 	link->width = (status & PCI_EXP_LNKSTA_NLW) >> PCI_EXP_LNKSTA_NLW_SHIFT;
 }
@@ -133,6 +131,37 @@ static void keep_quiet(struct gf_snapshot *snap,
 		snap->link.speed = 0;
 		snap->link.width = 0;
 	}
+}
+
+static bool has_function(const struct gf_functions *card,
+			 const struct pci_dev *pdev)
+{
+	unsigned int i;
+
+	for (i = 0; i < card->count; i++) {
+		if (card->pdev[i] == pdev)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * gf_snapshot_is_rest() - whether what is in a slot was there before
+ * @snap: a snapshot
+ * @before: the one before it, or NULL
+ */
+bool gf_snapshot_is_rest(const struct gf_snapshot *snap,
+			 const struct gf_snapshot *before)
+{
+	unsigned int i;
+
+	if (!before || !before->nr_functions || snap->has_slots)
+		return false;
+	for (i = 0; i < snap->card->count; i++) {
+		if (!has_function(before->card, snap->card->pdev[i]))
+			return false;
+	}
+	return true;
 }
 
 /**
@@ -244,40 +273,14 @@ static void read_function(struct gf_function *function, struct pci_dev *pdev,
 	read_bars(function, pdev, quiet ? 0 : resizable_bars(pdev));
 }
 
-static u64 largest_gap(const struct resource *window)
+/* Each function of a card sleeps by itself, and so do the bridges that lead to it. */
+static bool is_reachable(const struct gf_slot *slot, struct pci_dev *pdev)
 {
-	const struct resource *child;
-	resource_size_t start = window->start;
-	u64 largest = 0;
-
-	for (child = window->child; child; child = child->sibling) {
-		if (child->start > start)
-			largest = max_t(u64, largest, child->start - start);
-		start = child->end + 1;
+	for (; pdev && pdev != slot->port; pdev = pci_upstream_bridge(pdev)) {
+		if (!gf_config_open(pdev))
+			return false;
 	}
-	if (start <= window->end)
-		largest = max_t(u64, largest, window->end - start + 1);
-	return largest;
-}
-
-static void read_windows(struct gf_snapshot *snap, struct pci_bus *bus)
-{
-	struct resource *res;
-	int i;
-
-	snap->bus_first = bus->busn_res.start;
-	snap->bus_last = bus->busn_res.end;
-	pci_bus_for_each_resource(bus, res, i) {
-		struct gf_window *window;
-
-		if (!res || !res->flags || !resource_size(res) ||
-		    snap->nr_windows == GF_WINDOWS)
-			continue;
-		window = &snap->windows[snap->nr_windows++];
-		window->flags = resource_bar_flags(res);
-		window->size = resource_size(res);
-		window->free = largest_gap(res);
-	}
+	return gf_config_open(slot->port);
 }
 
 /* What a bridge of the card asks of the bus above for what is behind it. */
@@ -298,6 +301,8 @@ static bool add_needs(struct gf_slot *slot,
 
 		if (pdev->bus != bus)
 			continue;
+		if (!is_reachable(slot, pdev))
+			return false;
 		gf_notify_need(slot, pdev, need);
 		if (pdev->subordinate)
 			known = add_behind(slot, functions, pdev, need);
@@ -322,6 +327,69 @@ static bool add_behind(struct gf_slot *slot,
 	need->buses += inner->buses + 1;
 	kfree(inner);
 	return known;
+}
+
+/*
+ * The first resource of a window that ends behind an address. The tree of resources is
+ * not walked: drivers change it under a lock that is the kernel's own. Resources of
+ * functions that are referenced stay.
+ */
+static const struct resource *next_taken(const struct resource *window,
+					 const struct gf_functions *functions,
+					 u64 start)
+{
+	const struct resource *next = NULL;
+	unsigned int i, bar;
+
+	for (i = 0; i < functions->count; i++) {
+		for (bar = 0; bar < PCI_NUM_RESOURCES; bar++) {
+			const struct resource *res =
+				&functions->pdev[i]->resource[bar];
+
+			if (READ_ONCE(res->parent) == window &&
+			    res->end >= start &&
+			    (!next || res->start < next->start))
+				next = res;
+		}
+	}
+	return next;
+}
+
+static u64 largest_gap(const struct resource *window,
+		       const struct gf_functions *functions)
+{
+	u64 start = window->start, largest = 0;
+	const struct resource *next;
+
+	while ((next = next_taken(window, functions, start))) {
+		if (next->start > start)
+			largest = max_t(u64, largest, next->start - start);
+		start = max_t(u64, start, next->end) + 1;
+	}
+	if (start <= window->end)
+		largest = max_t(u64, largest, window->end - start + 1);
+	return largest;
+}
+
+static void read_windows(struct gf_snapshot *snap, struct pci_bus *bus,
+			 const struct gf_functions *functions)
+{
+	struct resource *res;
+	int i;
+
+	snap->bus_first = bus->busn_res.start;
+	snap->bus_last = bus->busn_res.end;
+	pci_bus_for_each_resource(bus, res, i) {
+		struct gf_window *window;
+
+		if (!res || !res->flags || !resource_size(res) ||
+		    snap->nr_windows == GF_WINDOWS)
+			continue;
+		window = &snap->windows[snap->nr_windows++];
+		window->flags = resource_bar_flags(res);
+		window->size = resource_size(res);
+		window->free = largest_gap(res, functions);
+	}
 }
 
 static bool answers(struct pci_dev *pdev)
@@ -382,7 +450,8 @@ static void add_function(struct gf_snapshot *snap, struct gf_slot *slot,
 	unsigned int index = snap->nr_functions++;
 	struct gf_function *function = &snap->functions[index];
 
-	read_function(function, pdev, snap->quiet);
+	read_function(function, pdev,
+		      snap->quiet || !is_reachable(slot, pdev));
 	if (!read_driver(function, pdev))
 		snap->driver_unread = true;
 	if (snap->has_slots || !gf_is_gpu_class(pdev->class))
@@ -405,19 +474,16 @@ static void read_quiet(struct gf_snapshot *snap, struct gf_slot *slot)
 	if (!snap->need || add_needs(slot, functions, slot->port->subordinate,
 				     snap->need))
 		return;
-	/* Without memory to find out, nothing is known. */
+	/* Without memory to find out, or while one sleeps, nothing is known. */
 	kfree(snap->need);
 	snap->need = NULL;
 }
 
 /**
  * gf_snapshot_locked() - look at a slot under the rescan lock
- * @slot: slot to look at
+ * @slot: slot to look at; caller has its port by gf_port_lock()
  *
- * Caller holds pci_rescan_remove_lock.
- *
- * Return: a snapshot for gf_snapshot_free(), or an error pointer; -ENODEV when
- * the port itself is gone.
+ * Return: a snapshot for gf_snapshot_free(), or an error pointer.
  */
 struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 {
@@ -425,10 +491,7 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	struct gf_functions *functions;
 	struct gf_snapshot *snap;
 	unsigned int i;
-
-	if (READ_ONCE(slot->dying) || !device_is_registered(&slot->port->dev) ||
-	    !bus)
-		return ERR_PTR(-ENODEV);
+	bool frozen;
 
 	functions = gf_functions_in(slot);
 	snap = functions ? snapshot_alloc(functions->count) : NULL;
@@ -439,12 +502,16 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	snap->card = functions;
 	snap->has_slots = functions->chassis;
 	snap->closed = !gf_config_open(slot->port);
-	if (!snap->closed)
-		pcie_capability_read_dword(slot->port, PCI_EXP_SLTCAP,
-					   &snap->sltcap);
+	if (!snap->closed &&
+	    (pcie_capability_read_dword(slot->port, PCI_EXP_SLTCAP,
+					&snap->sltcap) ||
+	     PCI_POSSIBLE_ERROR(snap->sltcap)))
+		snap->sltcap = 0;
 	snap->pdev = gf_functions_gpu(functions, 0);
 	snap->unread = snap->pdev && (snap->closed || !all_open(functions));
-	snap->alive = snap->pdev && (snap->unread || all_answer(functions));
+	frozen = gf_card_is_frozen(functions);
+	snap->alive = snap->pdev && !frozen &&
+		      (snap->unread || all_answer(functions));
 	snap->quiet = snap->closed ||
 		      (snap->pdev && (snap->unread || !snap->alive));
 	for (i = 0; i < functions->count; i++)
@@ -454,10 +521,10 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	/* A reset that began meanwhile has made nonsense of it. */
 	if (!all_open(functions)) {
 		snap->unread = true;
-		snap->alive = true;
+		snap->alive = !frozen;
 		snap->quiet = true;
 	}
-	read_windows(snap, bus);
+	read_windows(snap, bus, functions);
 	return snap;
 }
 
@@ -482,22 +549,25 @@ void gf_snapshot_free(struct gf_snapshot *snap)
  * driver first: its answer needs no rescan lock. A port that sleeps is asked for
  * the first time only, and not where that would give it power.
  *
- * Return: as gf_snapshot_locked().
+ * Return: a snapshot for gf_snapshot_free(), or an error pointer; -ENODEV when
+ * the port itself is gone.
  */
 struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot)
 {
 	bool present = false, power = false;
 	struct gf_snapshot *snap;
-	struct gf_rescan rescan;
 	int status = -EBUSY;
 	bool held = gf_port_hold(slot->port);
 	bool cold = !held && slot->port->current_state == PCI_D3cold;
 
 	if (held || (!slot->id && !cold))
 		status = slot->backend->status(slot, &present, &power);
-	gf_rescan_lock(&rescan);
-	snap = gf_snapshot_locked(slot);
-	gf_rescan_unlock(&rescan);
+	if (gf_port_lock(slot->port)) {
+		snap = gf_snapshot_locked(slot);
+		gf_rescan_unlock();
+	} else {
+		snap = ERR_PTR(-ENODEV);
+	}
 	if (held)
 		gf_port_release(slot->port);
 	/* Nobody has looked yet: there may be a card, until somebody does. */

@@ -55,7 +55,6 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 	},
 	[ATTACHED] = {
 		[GF_BOUND]	= TO(READY),
-		[GF_UNBOUND]	= TO(ATTACHED),
 		[GF_DRAIN]	= TO(DRAINING),
 		[GF_UNDO]	= TO(DETACHING),
 		[GF_GONE_OFF]	= TO(OFF),
@@ -65,7 +64,6 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 	},
 	[READY] = {
 		[GF_BOUND]	= TO(READY),
-		[GF_UNBOUND]	= TO(READY),
 		[GF_DRAIN]	= TO(DRAINING),
 		[GF_UNDO]	= TO(DETACHING),
 		[GF_GONE_OFF]	= TO(OFF),
@@ -75,7 +73,6 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 	},
 	[DRAINING] = {
 		[GF_BOUND]	= TO(DRAINING),
-		[GF_UNBOUND]	= TO(DRAINING),
 		[GF_DRAIN_ABORT] = TO(READY),
 		[GF_DETACH]	= TO(DETACHING),
 		[GF_GONE_OFF]	= TO(OFF),
@@ -91,6 +88,8 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 		[GF_SURPRISE]	= TO(EMPTY),
 	},
 	[FAULT] = {
+		/* What is left of its GPU is removed. */
+		[GF_DETACH]	= TO(DETACHING),
 		/* Pulled and put in anew, which ends the fault. */
 		[GF_INSERTED]	= TO(ATTACHING),
 		[GF_PRESENT]	= TO(FAULT),
@@ -107,6 +106,7 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 		[GF_FAIL]	= TO(FAULT),
 	},
 	[LOST] = {
+		[GF_DETACH]	= TO(DETACHING),
 		[GF_INSERTED]	= TO(ATTACHING),
 		[GF_ANSWERED]	= TO(ATTACHED),
 		/* It answers, but not as before. */

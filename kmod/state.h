@@ -14,7 +14,6 @@
  * @GF_INSERTED: functions appeared without a request of ours
  * @GF_CHECKED: enumerated, and every check after power-on passed
  * @GF_BOUND: the driver is bound, or none is expected
- * @GF_UNBOUND: a driver that was expected went away
  * @GF_DRAIN: a drain was announced
  * @GF_DRAIN_ABORT: the drain was taken back, while the driver is bound
  * @GF_DETACH: a request to detach was accepted
@@ -38,7 +37,6 @@ enum gf_trigger {
 	GF_INSERTED,
 	GF_CHECKED,
 	GF_BOUND,
-	GF_UNBOUND,
 	GF_DRAIN,
 	GF_DRAIN_ABORT,
 	GF_DETACH,

@@ -14,7 +14,7 @@ static const enum gpufabric_operation_kind kinds[] = {
 	GPUFABRIC_OPERATION_KIND_DETACH,
 };
 
-static struct gf_histogram histograms[ARRAY_SIZE(kinds)][GF_PHASES];
+static struct gf_histogram histograms[ARRAY_SIZE(kinds) * GF_PHASES];
 
 static void count_one(struct gf_histogram *histogram, u32 us)
 {
@@ -28,13 +28,11 @@ static void count_one(struct gf_histogram *histogram, u32 us)
 	histogram->buckets[i]++;
 }
 
-/**
- * gf_stats_step() - count the phases of a step that ended
- * @step: step
- */
+/* Counts the phases of a step that ended. */
 void gf_stats_step(const struct gf_step *step)
 {
-	unsigned int kind = step->need == GF_NEED_DETACH;
+	struct gf_histogram *histogram =
+		&histograms[step->need == GF_NEED_DETACH ? GF_PHASES : 0];
 	unsigned int phase;
 
 	gf_assert_locked();
@@ -42,37 +40,33 @@ void gf_stats_step(const struct gf_step *step)
 		return;
 	for (phase = 0; phase < GF_PHASES; phase++) {
 		if (step->phase_us[phase])
-			count_one(&histograms[kind][phase],
-				  step->phase_us[phase]);
+			count_one(&histogram[phase], step->phase_us[phase]);
 	}
 }
 
-unsigned int gf_stats_kinds(void)
+/* One after the other; NULL past the last. */
+const struct gf_histogram *gf_stats_at(unsigned long index)
 {
-	return ARRAY_SIZE(kinds);
+	struct gf_histogram *histogram;
+
+	gf_assert_locked();
+	if (index >= ARRAY_SIZE(histograms))
+		return NULL;
+	histogram = &histograms[index];
+	histogram->kind = kinds[index / GF_PHASES];
+	histogram->phase = index % GF_PHASES;
+	return histogram;
 }
 
-enum gpufabric_operation_kind gf_stats_kind(unsigned int index)
-{
-	return kinds[index];
-}
-
-/**
- * gf_stats_get() - the histogram of a phase
- * @kind: attach or detach
- * @phase: phase
- *
- * Return: the histogram, NULL for another kind.
- */
-const struct gf_histogram *gf_stats_get(enum gpufabric_operation_kind kind,
-					enum gpufabric_phase phase)
+/* NULL for what is neither attach nor detach. */
+const struct gf_histogram *gf_stats_find(enum gpufabric_operation_kind kind,
+					 enum gpufabric_phase phase)
 {
 	unsigned int i;
 
-	gf_assert_locked();
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (kinds[i] == kind)
-			return &histograms[i][phase];
+			return gf_stats_at(i * GF_PHASES + phase);
 	}
 	return NULL;
 }

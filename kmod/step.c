@@ -23,6 +23,7 @@
 #include "holder.h"
 #include "notify.h"
 #include "op.h"
+#include "rescan.h"
 #include "room.h"
 #include "sleep.h"
 #include "snapshot.h"
@@ -30,6 +31,7 @@
 #include "switch.h"
 #include "trace.h"
 #include "unbind.h"
+#include "walk.h"
 
 /*
  * How long a slot driver may take from power to functions: a second each for the
@@ -242,11 +244,6 @@ static void take_snapshot(struct gf_slot *slot, struct gf_snapshot *snap)
 	mutex_unlock(&gf.lock);
 }
 
-static struct gf_snapshot *look(struct gf_slot *slot)
-{
-	return gf_snapshot_take(slot);
-}
-
 /*
  * Wait for a change of the slot, or for the time after which to look again
  * without one.
@@ -269,7 +266,7 @@ static void wait_for_driver(struct gf_step *step, struct gf_outcome *outcome)
 
 	for (;;) {
 		int seen = atomic_read(&slot->changes);
-		struct gf_snapshot *snap = look(slot);
+		struct gf_snapshot *snap = gf_snapshot_take(slot);
 		bool bound = !IS_ERR(snap) && gf_snapshot_bound(snap);
 		/* What cannot be looked at for want of memory is still there. */
 		bool unread = IS_ERR(snap) ? PTR_ERR(snap) != -ENODEV :
@@ -334,13 +331,13 @@ static int power_off(struct gf_slot *slot)
  */
 static void power_off_failed(struct gf_slot *slot, bool powered)
 {
-	struct gf_snapshot *snap = look(slot);
+	struct gf_snapshot *snap = gf_snapshot_take(slot);
 
 	if (!IS_ERR(snap) && !snap->has_slots &&
 	    (snap->nr_functions ? powered : snap->power)) {
 		gf_snapshot_free(snap);
 		power_off(slot);
-		snap = look(slot);
+		snap = gf_snapshot_take(slot);
 	}
 	take_snapshot(slot, snap);
 }
@@ -348,7 +345,7 @@ static void power_off_failed(struct gf_slot *slot, bool powered)
 /* What cannot be looked at for want of memory may be there. */
 static bool has_functions(struct gf_slot *slot)
 {
-	struct gf_snapshot *snap = look(slot);
+	struct gf_snapshot *snap = gf_snapshot_take(slot);
 	bool has;
 
 	if (IS_ERR(snap))
@@ -451,7 +448,7 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 	if (!before)
 		note_attach_phases(step, enabled);
 
-	snap = look(slot);
+	snap = gf_snapshot_take(slot);
 	judge_attach(step, err, snap, outcome);
 	take_snapshot(slot, snap);
 	step->phase_us[GPUFABRIC_PHASE_RESOURCES] =
@@ -467,6 +464,20 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 		power_off_failed(slot, !err);
 }
 
+static bool is_chassis(struct gf_slot *slot)
+{
+	struct gf_functions *functions;
+	bool chassis;
+
+	if (!gf_port_lock(slot->port))
+		return false;
+	functions = gf_functions_in(slot);
+	chassis = functions && functions->chassis;
+	gf_rescan_unlock();
+	gf_functions_put(functions);
+	return chassis;
+}
+
 static void run_detach(struct gf_step *step, struct gf_outcome *outcome)
 {
 	struct gf_slot *slot = step->slot;
@@ -474,6 +485,12 @@ static void run_detach(struct gf_step *step, struct gf_outcome *outcome)
 	struct gf_marks marks;
 	int err;
 
+	/* It was none when the request was accepted, which may be a while ago. */
+	if (is_chassis(slot)) {
+		outcome_set(outcome, -EMEDIUMTYPE, GPUFABRIC_CAUSE_IDENTITY,
+			    "there are slots behind it now, which go with nobody's request");
+		return;
+	}
 	gf_notify_reset(slot);
 	err = power_off(slot);
 	gf_notify_marks(slot, &marks);
@@ -483,7 +500,7 @@ static void run_detach(struct gf_step *step, struct gf_outcome *outcome)
 		step->phase_us[GPUFABRIC_PHASE_POWER_OFF] =
 			us_between(marks.gone, ktime_get());
 	}
-	snap = look(slot);
+	snap = gf_snapshot_take(slot);
 	if (!IS_ERR(snap) && snap->nr_functions)
 		outcome_set(outcome, err ?: -EIO, GPUFABRIC_CAUSE_POWER,
 			    "the slot driver left the GPU in place (%d), see the kernel log",
@@ -541,6 +558,7 @@ static void settle(struct gf_step *step, const struct gf_outcome *outcome)
 	if (step->need == GF_NEED_ATTACH) {
 		step->attached = true;
 		slot->attaches++;
+		slot->strikes = 0;
 		gf_slot_trigger(slot, GF_BOUND);
 		return;
 	}

@@ -55,7 +55,8 @@ static int collect(struct pci_dev *pdev, void *data)
 
 	if (pci_is_bridge(pdev) && !pdev->is_hotplug_bridge)
 		return 0;
-	held = kzalloc(sizeof(*held), GFP_KERNEL);
+	/* Under pci_bus_sem, which reclaim must not wait for. */
+	held = kzalloc(sizeof(*held), GFP_NOWAIT | __GFP_NOWARN);
 	if (!held)
 		return 0;
 	held->pdev = pci_dev_get(pdev);
@@ -79,6 +80,20 @@ static void hold(struct gf_held *held)
 	held->overridden = !gpufabric_set_driver_override(pdev, GF_OVERRIDE);
 }
 
+/*
+ * Drivers are to take their virtual functions with them. Those that are left keep
+ * what they are part of for ever, also when it is removed. They are taken away
+ * without the rescan lock, and without the device's: error recovery takes that one
+ * inside pci_bus_sem, which this takes. Nobody else makes or ends any, because there
+ * is no driver, and our override keeps others from binding.
+ */
+static void end_vfs(struct pci_dev *pdev)
+{
+	if (device_is_registered(&pdev->dev) && !READ_ONCE(pdev->dev.driver) &&
+	    pci_num_vf(pdev))
+		pci_disable_sriov(pdev);
+}
+
 /**
  * gf_unbind() - unbind the drivers of a card, and keep others from binding
  * @slot: slot that the card is in
@@ -88,20 +103,19 @@ static void hold(struct gf_held *held)
  */
 void gf_unbind(struct gf_slot *slot, struct list_head *functions)
 {
-	struct pci_dev *port = slot->port;
-	struct gf_rescan rescan;
 	struct gf_held *held;
 
-	gf_rescan_lock(&rescan);
-	if (!READ_ONCE(slot->dying) && device_is_registered(&port->dev) &&
-	    port->subordinate)
-		pci_walk_bus(port->subordinate, collect, functions);
-	gf_rescan_unlock(&rescan);
+	if (!gf_port_lock(slot->port))
+		return;
+	pci_walk_bus(slot->port->subordinate, collect, functions);
+	gf_rescan_unlock();
 
 	list_for_each_entry(held, functions, list)
 		hold(held);
-	list_for_each_entry(held, functions, list)
+	list_for_each_entry(held, functions, list) {
 		device_release_driver(&held->pdev->dev);
+		end_vfs(held->pdev);
+	}
 }
 
 /* An override that somebody has set since is left alone. */

@@ -342,7 +342,7 @@ static int start(struct session *session, const char *name, struct removal *remo
 	if (!ret)
 		ret = plan(session, &quota, composition, &change);
 	if (!ret)
-		ret = removal_init(session, removal, change.remove, change.n_remove);
+		ret = removal_init(session, removal, change.remove, change.n_remove, false);
 	if (ret)
 		goto out;
 	say(session, &change);

@@ -99,7 +99,7 @@ static int run_session(struct session *session, int argc, char **argv)
 	if (!ret)
 		ret = check_claims(session, slots, (size_t)argc);
 	if (!ret)
-		ret = removal_init(session, &removal, slots, (size_t)argc);
+		ret = removal_init(session, &removal, slots, (size_t)argc, true);
 	if (!ret) {
 		say_off(session, slots, (size_t)argc, &removal);
 		if (removal.n)
@@ -133,7 +133,8 @@ const struct ctl_command cmd_detach = {
 		"Processes that hold a GPU (open or mapped device nodes) are listed and nothing is changed,\n"
 		"exit code 4. With --wait the removal is announced first, so that agents can let go, and\n"
 		"taken back when the time is over. --force goes on regardless; a driver that does not let go\n"
-		"then leaves the slot stuck, exit code 7. Hooks run before and after: see gpuctl-hooks(5).",
+		"then leaves the slot stuck, exit code 7. What is left on the bus of a GPU that was lost or is in\n"
+		"fault goes in the same way, and its slot is off or empty then. Hooks run before and after: see gpuctl-hooks(5).",
 	.options = { remove_options, session_options },
 	.run = run,
 };

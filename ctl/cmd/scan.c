@@ -79,7 +79,7 @@ static bool start_detach(struct session *session, struct gf_slot *slot, struct w
 	struct nl_msg *msg;
 	bool started = false;
 
-	if (removal_init(session, &removal, &slot, 1))
+	if (removal_init(session, &removal, &slot, 1, false))
 		return false;
 	if (!removal_drain(session, &removal)) {
 		msg = gfc_message(session->client, GPUFABRIC_CMD_DETACH);

@@ -245,6 +245,13 @@ bool gf_is_bridge(const struct gf_function *function)
 	return function->class >> 8 == 0x0604;
 }
 
+bool gf_slot_is_left(const struct gf_slot *slot)
+{
+	return (slot->state == GPUFABRIC_SLOT_STATE_FAULT ||
+		slot->state == GPUFABRIC_SLOT_STATE_LOST) &&
+	       slot->n_functions && !(slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN);
+}
+
 bool gf_slot_has_gpu(const struct gf_slot *slot)
 {
 	switch (slot->state) {

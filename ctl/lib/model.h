@@ -222,6 +222,8 @@ const struct gf_function *gf_gpu_next(const struct gf_slot *slot, const struct g
 bool gf_is_bridge(const struct gf_function *function);
 /* True while a card's functions are on the bus, so that it can be held open. */
 bool gf_slot_has_gpu(const struct gf_slot *slot);
+/* What is left of a GPU that was lost or is in fault: functions that are on the bus. */
+bool gf_slot_is_left(const struct gf_slot *slot);
 
 /*
  * Bring the fabric up to date with an event; takes what it needs out of the

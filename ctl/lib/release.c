@@ -119,7 +119,7 @@ int release_composition(struct session *session, const char *name, bool keep)
 	if (ret)
 		return ret;
 	slots = members_of(session, composition, &n);
-	ret = removal_init(session, &removal, slots, n);
+	ret = removal_init(session, &removal, slots, n, false);
 	if (!ret) {
 		ret = release(session, name, &removal, keep, slots, n);
 		removal_free(&removal);

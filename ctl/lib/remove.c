@@ -82,7 +82,7 @@ static int find_hooks(struct session *session, struct removal *removal)
 }
 
 int removal_init(struct session *session, struct removal *removal, struct gf_slot *const *slots,
-		 size_t n)
+		 size_t n, bool left)
 {
 	uint64_t fallback = session->wait_ms;
 	size_t i;
@@ -111,6 +111,13 @@ int removal_init(struct session *session, struct removal *removal, struct gf_slo
 			/* Also what cannot be drained now: the module's refusal says why. */
 			removal->slots[removal->n++] = slots[i];
 		}
+	}
+	removal->n_drain = removal->n;
+	for (i = 0; i < n && left; i++) {
+		if (!gf_slot_is_left(slots[i]))
+			continue;
+		removal->generations[removal->n] = slots[i]->generation;
+		removal->slots[removal->n++] = slots[i];
 	}
 	ret = find_hooks(session, removal);
 	if (ret)
@@ -225,13 +232,13 @@ static int drain(struct session *session, struct removal *removal)
 
 	if (timeout > GPUFABRIC_TIMEOUT_MAX)
 		timeout = GPUFABRIC_TIMEOUT_MAX;
-	for (i = 0; i < removal->n; i++)
+	for (i = 0; i < removal->n_drain; i++)
 		gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i], NULL, NULL);
 	nla_put_u32(msg, GPUFABRIC_A_TIMEOUT, (uint32_t)timeout);
 	if (reason)
 		nla_put_string(msg, GPUFABRIC_A_REASON, reason);
 	return gfc_request_members(session->client, msg, removal->slots, removal->generations,
-				   removal->n);
+				   removal->n_drain);
 }
 
 void removal_abort(struct session *session, struct removal *removal)
@@ -243,14 +250,16 @@ void removal_abort(struct session *session, struct removal *removal)
 
 	if (!removal->n)
 		return;
-	msg = gfc_message(session->client, GPUFABRIC_CMD_DRAIN_ABORT);
-	for (i = 0; i < removal->n; i++)
-		gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i], NULL, NULL);
-	/* What went wrong before is what the user should read. */
-	ctx->error = NULL;
-	gfc_request(session->client, msg, NULL, NULL);
-	free(ctx->error);
-	ctx->error = error;
+	if (removal->n_drain) {
+		msg = gfc_message(session->client, GPUFABRIC_CMD_DRAIN_ABORT);
+		for (i = 0; i < removal->n_drain; i++)
+			gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i], NULL, NULL);
+		/* What went wrong before is what the user should read. */
+		ctx->error = NULL;
+		gfc_request(session->client, msg, NULL, NULL);
+		free(ctx->error);
+		ctx->error = error;
+	}
 	hooks_undo(ctx, &removal->pre, HOOK_ABORT_DETACH, &removal->about, NULL);
 }
 
@@ -355,7 +364,7 @@ int removal_drain(struct session *session, struct removal *removal)
 		return CTL_DONE;
 	if (!removal->wait_ms)
 		ret = removal_check(session, removal);
-	if (!ret)
+	if (!ret && removal->n_drain)
 		ret = drain(session, removal);
 	if (ret)
 		return ret;

@@ -11,9 +11,11 @@ extern const struct ctl_option remove_options[];
 
 /**
  * struct removal - slots that are about to lose their GPUs
- * @slots: slots with a GPU, those that need a drain
+ * @slots: slots with a GPU
  * @n: how many
- * @generations: of each slot, as the drain returned it
+ * @n_drain: the first so many need a drain; the others hold what is left of a GPU that
+ *	was lost or is in fault
+ * @generations: of each slot, as the drain returned it, or as it was when looked at
  * @force: go on with holders
  * @wait_ms: how long to wait for holders to let go
  * @signal: what to send to holders first, 0 for nothing
@@ -25,6 +27,7 @@ extern const struct ctl_option remove_options[];
 struct removal {
 	struct gf_slot **slots;
 	size_t n;
+	size_t n_drain;
 	uint32_t *generations;
 	bool force;
 	uint64_t wait_ms;
@@ -35,9 +38,9 @@ struct removal {
 	struct hook_slots about;
 };
 
-/* Read the options, and pick those of @slots that hold a GPU. */
+/* Read the options, and pick those of @slots that hold a GPU; @left: or what is left of one. */
 int removal_init(struct session *session, struct removal *removal, struct gf_slot *const *slots,
-		 size_t n);
+		 size_t n, bool left);
 void removal_free(struct removal *removal);
 
 /*

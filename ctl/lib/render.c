@@ -278,12 +278,10 @@ static void warn_state(struct out *out, const struct gf_slot *slot)
 
 	switch (slot->state) {
 	case GPUFABRIC_SLOT_STATE_FAULT:
-		out_note(out, "warnings", "! ", "%s: fault (%s)%s%s (gpuctl clear %s)", slot->name,
-			 render_cause(slot->cause), text ? ": " : "", text ? text : "", slot->name);
-		break;
 	case GPUFABRIC_SLOT_STATE_LOST:
-		out_note(out, "warnings", "! ", "%s: lost (%s)%s%s (gpuctl clear %s)", slot->name,
-			 render_cause(slot->cause), text ? ": " : "", text ? text : "", slot->name);
+		out_note(out, "warnings", "! ", "%s: %s (%s)%s%s (gpuctl %s %s)", slot->name,
+			 render_state(slot->state), render_cause(slot->cause), text ? ": " : "",
+			 text ? text : "", gf_slot_is_left(slot) ? "detach" : "clear", slot->name);
 		break;
 	case GPUFABRIC_SLOT_STATE_STUCK:
 		out_note(out, "warnings", "! ", "%s: stuck in %s%s%s%s%s%s%s (gpuctl show %s)",

@@ -64,6 +64,9 @@ static inline int gf_runtime_get_if_active(struct device *dev)
 #include <linux/slab.h>
 #include <linux/string.h>
 
+/* Exported to modules, as slot drivers can be; declared for the PCI core. */
+int pci_hp_add_bridge(struct pci_dev *dev);
+
 /*
  * Where the driver override lives moved from the PCI device, where the device's
  * lock protects it, to the generic one, where a lock of its own does.
@@ -122,9 +125,6 @@ static inline bool gpufabric_is_driver_override(struct pci_dev *pdev,
 }
 
 /* ---- simulator ---------------------------------------------------------- */
-
-/* Exported to modules, as slot drivers can be; declared for the PCI core. */
-int pci_hp_add_bridge(struct pci_dev *dev);
 
 #ifndef PCI_HEADER_TYPE_MFD
 #define PCI_HEADER_TYPE_MFD	0x80

@@ -185,11 +185,28 @@ static bool find_in_slot(struct pci_bus *bus, unsigned int devfn,
 	return target->fn;
 }
 
+/* No bus is left. */
+static bool closed;
+
+/**
+ * sim_bus_close() - whoever addresses a bus from now on is wrong
+ *
+ * The next thing that goes is this code.
+ */
+void sim_bus_close(void)
+{
+	WRITE_ONCE(closed, true);
+}
+
 static bool find_target(struct pci_bus *bus, unsigned int devfn,
 			struct target *target)
 {
-	unsigned int depth = bus_depth(bus);
+	unsigned int depth;
 
+	if (WARN_ONCE(READ_ONCE(closed),
+		      "config space is accessed after its host bridge was removed\n"))
+		return false;
+	depth = bus_depth(bus);
 	return depth < 2 ? find_in_switch(bus, devfn, depth, target) :
 			   find_in_slot(bus, devfn, depth, target);
 }

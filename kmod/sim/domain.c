@@ -343,7 +343,8 @@ static void unbind(const struct sim_domain *domain, const struct sim_switch *sw)
  * sim_domain_unplug() - take a switch away from the PCI core
  * @sw: the switch, which has its place in a domain
  *
- * What was said of sim_domain_remove() holds for its devices, too.
+ * It is pulled out: whoever has kept a reference to a device can see that it is
+ * gone.
  */
 void sim_domain_unplug(struct sim_switch *sw)
 {
@@ -387,8 +388,9 @@ bool sim_domain_empty(const struct sim_domain *domain)
  * sim_domain_remove() - take a domain away from the PCI core
  * @domain: the domain, can be NULL
  *
- * Somebody may keep a reference to a device beyond our end. Marked as gone,
- * it is not accessed through operations that are no longer there.
+ * Its devices are not marked as gone, as little as those of a host bridge whose
+ * driver is unloaded: whoever accesses one that he has kept a reference to calls
+ * operations that are no longer there. See sim_bus_close().
  */
 void sim_domain_remove(struct sim_domain *domain)
 {
@@ -398,7 +400,6 @@ void sim_domain_remove(struct sim_domain *domain)
 	unbind(domain, NULL);
 	pci_lock_rescan_remove();
 	pci_stop_root_bus(domain->bus);
-	pci_walk_bus(domain->bus, mark_gone, NULL);
 	pci_remove_root_bus(domain->bus);
 	pci_unlock_rescan_remove();
 	domain->bus = NULL;

@@ -22,7 +22,8 @@
  *
  * A GPU that can have virtual functions gets them by sriov_numvfs, or by an order:
  * then they come and go without pci_rescan_remove_lock, as a vendor's driver lets
- * them. No driver binds to them.
+ * them. No driver binds to them. The next removal can be told to leave them, as
+ * drivers do that find them in use.
  *
  * A held removal sleeps with the locks of whoever unbinds the driver, as real
  * ones do: when that is a slot driver, no other removal or scan on the host can
@@ -312,6 +313,7 @@ static void gpu_remove(struct pci_dev *pdev)
 {
 	struct sim_gpu *gpu = pci_get_drvdata(pdev);
 	struct sim_slot *slot = gpu->slot;
+	bool keep_vfs;
 
 	pm_runtime_get_noresume(&pdev->dev);
 	wait_event(release_wait, !removal_held(gpu));
@@ -321,10 +323,13 @@ static void gpu_remove(struct pci_dev *pdev)
 	slot->gpu[gpu->index] = NULL;
 	if (!gpu->index)
 		release(&slot->knobs);
+	keep_vfs = slot->knobs.keep_vfs;
+	slot->knobs.keep_vfs = false;
 	mutex_unlock(&sim_gpu_mutex);
 
 	mutex_lock(&gpu->vf_mutex);
-	pci_disable_sriov(pdev);
+	if (!keep_vfs)
+		pci_disable_sriov(pdev);
 	mutex_unlock(&gpu->vf_mutex);
 	device_destroy(gpu_class, devt_of(gpu));
 	kref_put(&gpu->kref, gpu_free);
@@ -455,6 +460,8 @@ static int parse_order(struct sim_knobs *knobs, const char *order)
 		knobs->remove_open = true;
 	else if (!strcmp(order, "remove-release"))
 		release(knobs);
+	else if (!strcmp(order, "remove-keep-vfs"))
+		knobs->keep_vfs = true;
 	else if (!strcmp(order, "none"))
 		memset(knobs, 0, sizeof(*knobs));
 	else
@@ -466,8 +473,8 @@ static int parse_order(struct sim_knobs *knobs, const char *order)
  * sim_driver_order() - tell the driver what to do next time
  * @slot: for the GPU in this slot
  * @order: "probe-fail [COUNT]", "probe-slow MS", "bound-slow MS",
- *	"remove-block", "remove-wait-close", "remove-release", or "none" of
- *	them; or, at once, to have "vfs COUNT" virtual functions
+ *	"remove-block", "remove-wait-close", "remove-release",
+ *	"remove-keep-vfs", or "none" of them; or, at once, to have "vfs COUNT" virtual functions
  *
  * Return: 0, -EINVAL for any other order, or why there are no virtual functions.
  */
@@ -496,14 +503,15 @@ void sim_driver_show(struct sim_slot *slot, char *text, size_t size)
 	const struct sim_knobs *knobs = &slot->knobs;
 
 	mutex_lock(&sim_gpu_mutex);
-	scnprintf(text, size, "%s users %u%s%s%s%s%s\n",
+	scnprintf(text, size, "%s users %u%s%s%s%s%s%s\n",
 		  slot->gpu[0] ? "bound" : "unbound",
 		  slot->gpu[0] ? slot->gpu[0]->users : 0,
 		  knobs->probe_fail ? " probe-fail" : "",
 		  knobs->probe_ms ? " probe-slow" : "",
 		  knobs->bound_ms ? " bound-slow" : "",
 		  knobs->remove_block ? " remove-block" : "",
-		  knobs->remove_open ? " remove-wait-close" : "");
+		  knobs->remove_open ? " remove-wait-close" : "",
+		  knobs->keep_vfs ? " remove-keep-vfs" : "");
 	mutex_unlock(&sim_gpu_mutex);
 }
 

@@ -273,6 +273,7 @@ struct sim_card {
  * @bound_ms: after the next probe, keep the device locked for so long
  * @remove_block: hold the next removal until released
  * @remove_open: hold the next removal until the last user has gone
+ * @keep_vfs: leave virtual functions at the next removal
  *
  * Protected by sim_gpu_mutex.
  */
@@ -282,6 +283,7 @@ struct sim_knobs {
 	unsigned int bound_ms;
 	bool remove_block;
 	bool remove_open;
+	bool keep_vfs;
 };
 
 /**
@@ -536,6 +538,7 @@ struct sim_slot *sim_slot_of_card(struct pci_dev *pdev, unsigned int *gpu);
 struct sim_switch *sim_switch_of_port(struct pci_dev *pdev);
 int sim_bus_register(void);
 void sim_bus_unregister(void);
+void sim_bus_close(void);
 
 /* port.c */
 void sim_port_init(struct sim_port *port, const struct sim_port_ops *ops);

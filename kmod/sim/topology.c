@@ -134,4 +134,5 @@ void sim_topology_remove(void)
 
 	for (i = 0; sim.dom && i < sim.domains; i++)
 		sim_domain_remove(sim.dom[i]);
+	sim_bus_close();
 }

@@ -108,7 +108,7 @@ TEST_F(drain, a_stale_generation_is_refused_though_drained_again)
 	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &second));
 	EXPECT_NE(first, second);
 	EXPECT_REFUSED(detach_by(&gf, first), ESTALE,
-		       "the slot has changed since it was drained, drain it again");
+		       "the slot is of another generation by now, look at it again");
 	EXPECT_STATE("sim0-0", DRAINING);
 	EXPECT_EQ(0, detach_by(&gf, second));
 }

@@ -27,8 +27,8 @@ static const struct judge {
 #define ALL_FLAGS (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_LINK_DEGRADED | \
 		   GPUFABRIC_SLOT_FLAG_FOREIGN | GPUFABRIC_SLOT_FLAG_NO_DRIVER | \
 		   GPUFABRIC_SLOT_FLAG_UNMANAGED)
-/* state, flags, claim, busy, force, generation */
-#define INPUTS (10 * 32 * 3 * 2 * 2 * 2)
+/* state, flags, claim, busy, force, functions, generation: none, another, the slot's */
+#define INPUTS (10 * 32 * 3 * 2 * 2 * 2 * 3)
 
 static struct gf_check input(unsigned int n)
 {
@@ -42,7 +42,10 @@ static struct gf_check input(unsigned int n)
 	n /= 3;
 	slot.busy = n & 1;
 	slot.force = n >> 1 & 1;
-	slot.same_generation = n >> 2 & 1;
+	slot.functions = n >> 2 & 1;
+	n >>= 3;
+	slot.has_generation = n > 0;
+	slot.same_generation = n > 1;
 	return slot;
 }
 
@@ -70,9 +73,9 @@ static void for_all(const char *desc, check_fn check, bool (*holds)(const struct
 		if (holds(&slot, answer))
 			continue;
 		if (!bad++)
-			printf("#   %s, flags %#x, claim %d, busy %d, force %d, generation %d: %d\n",
+			printf("#   %s, flags %#x, claim %d, busy %d, force %d, functions %d, generation %d %d: %d\n",
 			       gf_state_name(slot.state), slot.flags, slot.claim, slot.busy, slot.force,
-			       slot.same_generation, answer);
+			       slot.functions, slot.has_generation, slot.same_generation, answer);
 	}
 	ok(!bad, "%s (%u inputs)", desc, INPUTS);
 }
@@ -140,10 +143,22 @@ static bool remove_never_attaches(const struct gf_check *slot, int answer)
 	return answer != GF_NEED_ATTACH;
 }
 
+/* What is left of a GPU that was lost or is in fault. */
+static bool is_left(const struct gf_check *slot)
+{
+	return slot->functions && (slot->state == GPUFABRIC_SLOT_STATE_FAULT ||
+				   slot->state == GPUFABRIC_SLOT_STATE_LOST);
+}
+
+static bool remove_leaves_what_is_left_to_who_means_it(const struct gf_check *slot, int answer)
+{
+	return !is_left(slot) || slot->has_generation || answer <= 0;
+}
+
 static bool remove_wants_the_generation(const struct gf_check *slot, int answer)
 {
 	return answer != GF_NEED_DETACH ||
-	       (slot->same_generation && slot->state == GPUFABRIC_SLOT_STATE_DRAINING);
+	       (slot->same_generation && (slot->state == GPUFABRIC_SLOT_STATE_DRAINING || is_left(slot)));
 }
 
 static bool remove_never_passes_over_a_gpu(const struct gf_check *slot, int answer)
@@ -238,6 +253,8 @@ static void for_all_inputs(void)
 	for_all("a generation means nothing to adding", gf_check_add, add_force_and_generation_mean_nothing);
 	for_all("removing never attaches", gf_check_remove, remove_never_attaches);
 	for_all("a GPU is detached with the drain's generation only", gf_check_remove, remove_wants_the_generation);
+	for_all("what is left of a GPU goes when a generation is named only", gf_check_remove,
+		remove_leaves_what_is_left_to_who_means_it);
 	for_all("removing never passes over a GPU", gf_check_remove, remove_never_passes_over_a_gpu);
 	for_all("removing never touches a foreign device", gf_check_remove, remove_never_touches_foreign);
 	for_all("removing never touches a busy slot", gf_check_remove, remove_never_touches_busy);
@@ -319,6 +336,7 @@ static void idle_table(void)
 		answers[1] = ask(gf_check_remove, &slot);
 		answers[3] = ask(gf_check_drain, &slot);
 		answers[4] = ask(gf_check_clear, &slot);
+		slot.has_generation = 1;
 		slot.same_generation = 1;
 		answers[2] = ask(gf_check_remove, &slot);
 		is_str(idle[state].state, gf_state_name(state), "row of the test's table");
@@ -328,6 +346,24 @@ static void idle_table(void)
 			snprintf(name, sizeof(name), "%s: %s", gf_state_name(state), columns[i]);
 			is_str(answer_name(answers[i]), idle[state].answers[i], name);
 		}
+	}
+}
+
+static void leftovers(void)
+{
+	static const enum gpufabric_slot_state states[] = {
+		GPUFABRIC_SLOT_STATE_FAULT, GPUFABRIC_SLOT_STATE_LOST,
+	};
+
+	for (int i = 0; i < 2; i++) {
+		struct gf_check slot = { .state = states[i], .functions = 1 };
+
+		is_int(ask(gf_check_remove, &slot), GF_NEED_NOTHING, "functions that are left stay");
+		slot.has_generation = 1;
+		is_int(ask(gf_check_remove, &slot), -ESTALE, "also when the slot has changed since");
+		slot.same_generation = 1;
+		is_int(ask(gf_check_remove, &slot), GF_NEED_DETACH, "they go when it is the slot that is meant");
+		is_int(ask(gf_check_drain, &slot), -ENODEV, "there is nobody to announce that to");
 	}
 }
 
@@ -412,6 +448,7 @@ int main(void)
 	for (size_t i = 0; i < sizeof(judges) / sizeof(judges[0]); i++)
 		every_refusal_says_why(&judges[i]);
 	idle_table();
+	leftovers();
 	claims();
 	names();
 	is_int(ALL_FLAGS, 31, "the test walks every flag of a slot");

@@ -18,21 +18,21 @@
  *   dr draining   dg detaching   fa fault   st stuck   lo lost
  */
 static const char expected_text[] =
-/*            present  attach   checked  unbound  abort    undo     empty    expired  b-off    b-gpu   answered */
-/*                absent   insert   bound    drain    detach   off      fail     surpr.   b-empty  clear    */
-"empty      of  em  ag  ag  --  --  --  --  --  --  --  of  em  --  --  --  --  --  --  em  --\n"
-"off        of  em  ag  ag  --  --  --  --  --  --  --  of  em  --  --  --  --  --  --  of  --\n"
-"attaching  --  --  --  --  ad  --  --  --  --  --  --  --  --  fa  st  lo  --  --  --  --  --\n"
-"attached   --  --  --  --  --  rd  ad  dr  --  --  dg  of  --  fa  st  lo  --  --  --  --  --\n"
-"ready      --  --  --  --  --  rd  rd  dr  --  --  dg  of  --  fa  --  lo  --  --  --  --  --\n"
-"draining   --  --  --  --  --  dr  dr  --  rd  dg  --  of  --  fa  --  lo  --  --  --  --  --\n"
-"detaching  --  --  --  --  --  --  --  --  --  --  --  of  em  fa  st  em  --  --  --  --  --\n"
-"fault      fa  fa  --  ag  --  --  --  --  --  --  --  fa  fa  --  --  fa  --  --  --  em  --\n"
-"stuck      --  --  --  --  --  --  --  --  --  --  --  --  --  fa  --  --  of  em  ag  --  --\n"
-"lost       lo  lo  --  ag  --  --  --  --  --  --  --  lo  lo  fa  --  --  --  --  --  em  ad\n";
+/*            present  attach   checked  drain    detach   off      fail     surpr.   b-empty  clear     */
+/*                absent   insert   bound    abort    undo     empty    expired  b-off    b-gpu    answered */
+"empty      of  em  ag  ag  --  --  --  --  --  --  of  em  --  --  --  --  --  --  em  --\n"
+"off        of  em  ag  ag  --  --  --  --  --  --  of  em  --  --  --  --  --  --  of  --\n"
+"attaching  --  --  --  --  ad  --  --  --  --  --  --  --  fa  st  lo  --  --  --  --  --\n"
+"attached   --  --  --  --  --  rd  dr  --  --  dg  of  --  fa  st  lo  --  --  --  --  --\n"
+"ready      --  --  --  --  --  rd  dr  --  --  dg  of  --  fa  --  lo  --  --  --  --  --\n"
+"draining   --  --  --  --  --  dr  --  rd  dg  --  of  --  fa  --  lo  --  --  --  --  --\n"
+"detaching  --  --  --  --  --  --  --  --  --  --  of  em  fa  st  em  --  --  --  --  --\n"
+"fault      fa  fa  --  ag  --  --  --  --  dg  --  fa  fa  --  --  fa  --  --  --  em  --\n"
+"stuck      --  --  --  --  --  --  --  --  --  --  --  --  fa  --  --  of  em  ag  --  --\n"
+"lost       lo  lo  --  ag  --  --  --  --  dg  --  lo  lo  fa  --  --  --  --  --  em  ad\n";
 
 static const char *const trigger_names[] = {
-	"present", "absent", "attach", "inserted", "checked", "bound", "unbound",
+	"present", "absent", "attach", "inserted", "checked", "bound",
 	"drain", "drain-abort", "detach", "undo", "gone-off", "gone-empty", "fail",
 	"expired", "surprise", "back-off", "back-empty", "back-gpu", "clear", "answered",
 };
@@ -164,9 +164,9 @@ static void properties(void)
 		ok(reachable(state) & S(OFF) && reachable(state) & S(READY),
 		   "no way is lost from %s: it can be off and ready again", names[state]);
 
-	ok(entered_only(GPUFABRIC_SLOT_STATE_DETACHING, S(DRAINING) | S(READY) | S(ATTACHED),
+	ok(entered_only(GPUFABRIC_SLOT_STATE_DETACHING, S(DRAINING) | S(READY) | S(ATTACHED) | S(FAULT) | S(LOST),
 			T(DETACH) | T(UNDO)),
-	   "a GPU is removed after a drain or to undo an attach, never else");
+	   "a GPU is removed after a drain, when it is lost or in fault, or to undo an attach, never else");
 	ok(gf_state_next(GPUFABRIC_SLOT_STATE_READY, GF_DETACH) < 0 &&
 	   gf_state_next(GPUFABRIC_SLOT_STATE_ATTACHED, GF_DETACH) < 0,
 	   "a GPU that was not drained cannot be detached");
@@ -195,7 +195,7 @@ static void properties(void)
 	ok(entered_only(GPUFABRIC_SLOT_STATE_LOST, S(ATTACHING) | S(ATTACHED) | S(READY) | S(DRAINING),
 			T(SURPRISE)), "lost is what had a GPU and was surprised");
 	ok(!(followers(GPUFABRIC_SLOT_STATE_FAULT) & (S(OFF) | S(READY) | S(ATTACHED))),
-	   "a fault ends by clear or by a new card only");
+	   "a fault ends by clear, by a new card or by the removal of what is left only");
 	for (int state = 0; state < GF_STATES; state++) {
 		if (gf_state_has_gpu(state))
 			ok(gf_state_next(state, GF_SURPRISE) == GPUFABRIC_SLOT_STATE_LOST,

@@ -136,7 +136,7 @@ static void test_refusals(void)
 
 	refused(gpufabric_slot_get(ys, get), EINVAL, "'name a slot by id or name'", "a slot without a name");
 	gpufabric_slot_get_req_set_name(get, "sim9-9");
-	refused(gpufabric_slot_get(ys, get), ENOENT, "'no such slot, see gpuctl list'", "an unknown slot");
+	refused(gpufabric_slot_get(ys, get), ENOENT, "'there is no such slot'", "an unknown slot");
 	gpufabric_slot_get_req_free(get);
 
 	gpufabric_compose_req_set_name(compose, "9");

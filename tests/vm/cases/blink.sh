@@ -51,11 +51,10 @@ restore()
 	setpci -s "$(gpu "$1")" ${registers//BASE_ADDRESS_?=/&}
 }
 
-# Slot N holds a GPU that was lost or reset; its functions go by hand, once it is to go.
+# Slot N holds what is left of a GPU that was lost or reset; an admin detaches that.
 anew()
 {
-	echo 1 >"$DEVICES/$(gpu "$1")/remove"
-	g clear "$(slot_of "$1")"
+	gpuctl detach "$(slot_of "$1")" && removed "$1" || return
 	g wait "$(slot_of "$1")" off,empty && g attach "$(slot_of "$1")"
 }
 
@@ -100,8 +99,8 @@ losses()
 	check "$mode: a card that was reset is in fault" g wait "$slot" fault
 	is "$(cause "$slot")" "fault reset" "$mode: with the reason"
 	check "$mode: its function stays where it is" there 1
-	like "$(gpuctl list)" "^! $slot: fault \(reset\): .*remove" "$mode: list says what to do"
-	check "$mode: removed by hand, cleared and attached it is well" anew 1
+	like "$(gpuctl list)" "^! $slot: fault \(reset\): .* \(gpuctl detach $slot\)" "$mode: list says what to do"
+	check "$mode: detached and attached it is well" anew 1
 	is "$(cause "$slot")" "ready none" "$mode: it is ready"
 	knob 1 surprise remove
 	check "$mode: a card that is pulled is lost" g wait "$slot" lost
@@ -109,6 +108,14 @@ losses()
 	knob 1 surprise "insert l40s"
 	check "$mode: another card in its place is a fault" g wait "$slot" fault
 	check "$mode: it can be had" anew 1
+	knob 1 surprise remove
+	check "$mode: a card that is pulled is lost again" g wait "$slot" lost
+	check "$mode: what is left of it is detached" gpuctl detach "$slot"
+	check "$mode: nothing is left, and the slot is empty" g wait "$slot" empty
+	check "$mode: nor is its function" removed 1
+	knob 1 surprise "insert l40s"
+	check "$mode: the next card is seen" g wait "$slot" off
+	check "$mode: and attached" g attach "$slot"
 	lost_after 3000
 }
 
@@ -125,7 +132,11 @@ silence()
 	lost_after $LONG
 	knob 2 surprise come-back
 	check "$mode: when it answers again it is what it was" g wait "$slot" ready
-	check "$mode: and can be detached" g detach "$slot"
+	lost_after 300
+	knob 2 surprise fall-off
+	check "$mode: lost again" g wait "$slot" lost
+	check "$mode: it can be detached" gpuctl detach "$slot"
+	check "$mode: its function is gone" removed 2
 	check "$mode: and attached" g attach "$slot"
 	lost_after 3000
 }
@@ -164,6 +175,21 @@ waiting()
 	lost_after 3000
 }
 
+# Nobody looks of himself, but the kernel tells of a driver that goes.
+unpolled()
+{
+	local slot
+	slot=$(slot_of 5)
+	check "$mode: a GPU is ready" g wait "$slot" ready
+	echo 0 >/sys/module/gpufabric/parameters/poll_ms
+	lost_after 300
+	knob 5 surprise "blink $LONG"
+	gpu 5 >/sys/bus/pci/drivers/gpufabric-sim-gpu/unbind
+	check "$mode: without polls a loss is found by what the kernel tells" g wait "$slot" lost
+	echo 100 >/sys/module/gpufabric/parameters/poll_ms
+	lost_after 3000
+}
+
 quarantine()
 {
 	local slot i
@@ -193,6 +219,7 @@ losses
 silence
 waiting
 quarantine
+unpolled
 for n in 0 3 4; do
 	check "bare: the GPU of slot $n, which is in use, was never removed" there "$n"
 done
@@ -214,7 +241,13 @@ for each in own pciehp; do
 	knob 3 surprise "blink 100"
 	check "$mode: a link that blinks takes the GPU with it, as its slot driver says" seen "slot-changed $(slot_of 3) ready lost"
 	check "$mode: which brings it back" seen "slot-changed $(slot_of 3) attached ready"
+	for i in 2 3; do
+		knob 3 surprise "blink 100"
+		check "$mode: loss $i" seen "slot-changed $(slot_of 3) ready lost"
+		check "$mode: that ends by itself" seen "slot-changed $(slot_of 3) attached ready"
+	done
 	unfollow
+	is "$(gpuctl -j show "$(slot_of 3)" | jq -r '.slot.flags | join(" ")')" quarantined "$mode: three losses in a row are enough"
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
 done
 finish

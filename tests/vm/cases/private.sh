@@ -7,8 +7,8 @@
 #
 #   root port -- upstream -- 2 slots with an h100-80 each, one attached
 #
-# before: tests/selftests/build
-# vm: -f build/selftests/gfclient
+# before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
+# vm: -f build/selftests/gfclient -f "build/failpoint/$FLAVOUR/gf_delay.ko"
 
 . "$TESTS/vm/lib.sh"
 . "$TESTS/vm/fabric.sh"
@@ -18,12 +18,18 @@ nobody()
 	busybox su -s /bin/bash nobody -c "$*"
 }
 
+listen()
+{
+	rm -f /tmp/heard
+	nobody "$TESTS/gfclient" overhear </tmp/overhear >/tmp/heard &
+	exec 8>/tmp/overhear
+	check "somebody listens to everything" wait_for 20 grep -q start /tmp/heard
+}
+
 # Groups have numbers that anybody can join while no family has them, and hear what is
-# said before ours is there.
+# said before ours is there, or when it is no longer there.
 mkfifo /tmp/overhear
-nobody "$TESTS/gfclient" overhear </tmp/overhear >/tmp/heard &
-exec 8>/tmp/overhear
-check "somebody listens to everything" wait_for 20 grep -q start /tmp/heard
+listen
 check "the modules load" load own switches=1 slots=2 'gpus=*:h100-80' || bail_out "no modules"
 check "and have something to say" g wait sim0-1 ready
 check "and unload" unload
@@ -32,6 +38,17 @@ wait
 is "$(sed 1d /tmp/heard | grep -c '^0 ')" 0 "nothing was said before there was a family"
 
 check "the modules load" load own switches=1 slots=2 'gpus=*:h100-80:off' || bail_out "no modules"
+insmod "$TESTS/gf_delay.ko" function=gf_inventory_stop ms=3000 || not_ok "no task can be held up"
+echo 1 >/sys/module/gf_delay/parameters/armed
+rmmod gpufabric &
+check "the module goes, and its slots are still there" wait_for 20 grep -qx 1 /sys/module/gf_delay/parameters/held
+listen
+check "it is gone" wait_for 20 test ! -e /sys/module/gpufabric
+exec 8>&-
+wait
+is "$(sed 1d /tmp/heard)" "" "nothing was said since there was no family"
+rmmod gf_delay
+check "the module loads" modprobe gpufabric
 check "a GPU is attached, for a reason" g -r sesame attach sim0-0
 check "and composed" g -r sesame compose mine sim0-0
 is "$(nobody id -u)" 65534 "there is somebody without privileges"

@@ -6,8 +6,9 @@
 # them, and looking at the slot meanwhile does no harm:
 #
 #   root port -- upstream --+-- slot 0: GPU, up to 31 virtual functions, and audio
-#                           +-- slots 1, 2: GPU, up to 31 virtual functions
-#                           +-- slot 3: GPU
+#                           +-- slots 1, 2, 3: GPU, up to 31 virtual functions
+#
+# A driver that leaves them when it is unbound leaves nothing in memory.
 #
 # Once the module is held up as it looks, and all of them come meanwhile; then both go on as
 # often as they like. Where something is written beyond its memory, slub_debug says so.
@@ -23,6 +24,7 @@
 
 . "$TESTS/vm/lib.sh"
 . "$TESTS/vm/fabric.sh"
+. "$TESTS/vm/census.sh"
 
 rounds=${1:-4}
 vfs=31
@@ -32,6 +34,7 @@ driver=/sys/bus/pci/drivers/gpufabric-sim-gpu
 
 held() { [ "$(cat "$point/held")" = "$1" ]; }
 quiet() { like "$(dmesg | grep -E "$sound")" '^$' "$1" || bail_out "the kernel is broken"; }
+there_at() { find /sys/bus/pci/devices/ -name "${gpus[$1]%0}*" | wc -l; }
 there() { find "/sys/bus/pci/devices/${gpus[$1]}/" -name 'virtfn*' | wc -l; }
 listed() { gpuctl -j show "$(name "$1")" | jq '[.. | objects | .functions? // empty | .[]] | length'; }
 by_sysfs() { echo "$2" >"/sys/bus/pci/devices/${gpus[$1]}/sriov_numvfs"; }
@@ -67,6 +70,17 @@ storm()
 	done
 }
 
+# What they are part of is freed when they are.
+left_behind()
+{
+	local i
+
+	for ((i = 0; i < $1; i++)); do
+		knob 3 driver "vfs 2" && knob 3 driver remove-keep-vfs || return
+		g detach "$(name 3)" && [ "$(there_at 3)" = 0 ] && g attach "$(name 3)" || return
+	done
+}
+
 in_mode()
 {
 	local slot pids=() pid bad=0
@@ -74,7 +88,7 @@ in_mode()
 	mode=$1
 	note "mode=$mode"
 	check "$mode: the simulator loads" modprobe gpufabric_sim mode="$mode" switches=1 slots=4 latency_ms=20 \
-		gpus=0.0:l40s:sriov:audio,0.1-2:l40s:sriov,0.3:l40s || bail_out "no simulator"
+		gpus=0.0:l40s:sriov:audio,0.1-3:l40s:sriov || bail_out "no simulator"
 	read -ra gpus <<<"$(lspci_gpus)"
 
 	# --- all of them come while the module looks --------------------------------------------
@@ -142,6 +156,14 @@ in_mode()
 	check "$mode: it is ready" seen " slot-changed $(name 2) .*ready"
 	unfollow
 	is "$(states)" "ready ready ready ready" "$mode: all GPUs are ready"
+
+	# --- a driver that leaves them ---------------------------------------------------------------
+	if [ "$mode" = own ]; then
+		check "$mode: a driver leaves them when it is unbound: nothing is left" no_growth 2 10 10 left_behind
+	else
+		check "$mode: a driver leaves them when it is unbound: the GPU goes and comes" left_behind 1
+	fi
+	is "$(there 3) $(listed 3)" "0 1" "$mode: and has none"
 	check "$mode: unload" unload
 }
 

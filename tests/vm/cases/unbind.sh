@@ -87,7 +87,9 @@ nobody_waits()
 	check_fails "$mode: the driver cannot be bound again" bind "$gpu"
 	check_fails "$mode: the detach passes its deadline" stopped
 	is "$(g list "${all[0]}" | cut -d' ' -f2,3)" "stuck timeout" "$mode: the slot is stuck"
-	like "$(g text "${all[0]}")" "detach of $gpu, driver gpufabric-sim-gpu, wait or reboot$" "$mode: and names the driver"
+	like "$(g text "${all[0]}")" \
+		"detach of $gpu, driver gpufabric-sim-gpu, wait or reboot; kworker/.* \(pid [0-9]+\) has been unbinding $gpu for [0-9]+ s$" \
+		"$mode: and names the driver, and who waits for it"
 	check "$mode: the PCI core still looks" in_time rescan
 	knob 0 driver remove-release
 	check "$mode: let go, it is off" g wait "${all[0]}" off
