@@ -13,6 +13,7 @@
  * What can be seen.
  *   w  it is well            c  Command differs     b  BARs differ
  *   o  another card          d  the link is down    s  silent, the link is up
+ *   k  BARs differ, and somebody works on it
  *   ?  nobody could look    f  nor can they, as it is recovered from an error
  */
 static struct gf_sight sight_of(char what)
@@ -25,6 +26,10 @@ static struct gf_sight sight_of(char what)
 		return (struct gf_sight){};
 	case 'f':
 		return (struct gf_sight){ .frozen = true };
+	case 'k':
+		sight.busy = true;
+		sight.bars = false;
+		break;
 	case 'c':
 		sight.command = 0;
 		break;
@@ -77,6 +82,8 @@ static const struct story {
 	{ "after a reset all begins anew", "0:b 3000:b 4000:b 7000:b", "- reset - reset" },
 	{ "a reset that is known is no loss", "0:w 1000:? 9000:? 9500:w", "- - - -" },
 	{ "an absence counts from where it was seen", "0:w 1000:d 2000:? 9000:d 11999:d 12000:d", "- - - - - lost" },
+	{ "while somebody works on it nothing is said", "0:w 1000:k 9000:k 99000:k 99100:w", "- - - - -" },
+	{ "but what has begun goes on", "0:w 1000:b 2000:k 3999:b 4000:b", "- - - - reset" },
 	{ "so does a reset", "0:w 1000:b 2000:? 9000:b 11999:b 12000:b", "- - - - - reset" },
 	{ "a flap before a known reset is a flap after it", "0:w 1000:d 2000:? 5000:w", "- - - flap" },
 	{ "a recovery is waited out", "0:w 1000:f 60999:f 61000:w", "- - - -" },

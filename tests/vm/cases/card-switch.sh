@@ -93,6 +93,13 @@ in_mode()
 	check "$mode: it is lost" seen " slot-changed $(name 0) .*lost"
 	check "$mode: it is put back" knob 0 surprise insert
 	check "$mode: and is ready" seen " slot-changed $(name 0) .*ready"
+	echo 1 >"/sys/bus/pci/devices/$(of 0 .address)/remove"
+	check "$mode: somebody removes the GPU and leaves its switch: it is lost" seen " slot-changed $(name 0) ready lost"
+	is "$(of 0 '[.flags[]? | select(. == "foreign")] | length')" 0 "$mode: what it left is no other card"
+	check "$mode: which is detached" gpuctl detach "$(name 0)"
+	is "$(states "$(name 0)") $(powered 0)" "off 0" "$mode: and off"
+	check "$mode: it is attached" gpuctl attach "$(name 0)"
+	is "$(states "$(name 0)") $(below 0)" "ready 3" "$mode: and all there"
 	check "$mode: one with two GPUs comes" knob 5 surprise "insert l40s dual"
 	check "$mode: it is ready" seen " slot-changed $(name 5) .*ready"
 	unfollow
