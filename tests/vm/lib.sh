@@ -134,10 +134,13 @@ like()
 	return 1
 }
 
+# Where nobody ever writes to. Not opened by the first nap: what the caller put in the
+# background last would not be $! any more.
+exec {nap_fd}<> <(:)
+
 # nap MILLISECONDS: sleep, without a process for it.
 nap()
 {
-	[ -n "${nap_fd-}" ] || exec {nap_fd}<> <(:)
 	read -rt "$(($1 / 1000)).$(printf %03d $(($1 % 1000)))" -u "$nap_fd" || :
 }
 
