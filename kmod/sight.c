@@ -147,6 +147,22 @@ static void sight_gpu(struct pci_dev *gpu, u64 serial, struct gf_sight *sight)
 }
 
 /**
+ * gf_card_is_open() - whether all GPUs of a card are there and may be read
+ * @card: functions of the card, referenced
+ */
+bool gf_card_is_open(const struct gf_functions *card)
+{
+	struct pci_dev *gpu;
+	unsigned int i;
+
+	for (i = 0; (gpu = gf_functions_gpu(card, i)); i++) {
+		if (!device_is_registered(&gpu->dev) || !gf_config_open(gpu))
+			return false;
+	}
+	return true;
+}
+
+/**
  * gf_card_is_frozen() - whether a GPU of a card is being recovered from an error
  * @card: functions of the card, referenced
  *
@@ -229,14 +245,7 @@ static void sight_card(struct gf_slot *slot, const struct gf_functions *card,
 
 static bool may_be_read(struct gf_slot *slot, const struct gf_functions *card)
 {
-	struct pci_dev *gpu;
-	unsigned int i;
-
-	for (i = 0; (gpu = gf_functions_gpu(card, i)); i++) {
-		if (!device_is_registered(&gpu->dev) || !gf_config_open(gpu))
-			return false;
-	}
-	return gf_config_open(slot->port);
+	return gf_config_open(slot->port) && gf_card_is_open(card);
 }
 
 /**

@@ -5,11 +5,11 @@
 #include "loss.h"
 
 struct gf_functions;
-struct gf_functions;
 struct gf_slot;
 struct pci_dev;
 
 bool gf_config_open(struct pci_dev *pdev);
+bool gf_card_is_open(const struct gf_functions *card);
 bool gf_card_is_frozen(const struct gf_functions *card);
 bool gf_port_hold(struct pci_dev *port);
 void gf_port_release(struct pci_dev *port);

@@ -258,6 +258,11 @@ static void reconcile_gpu(struct gf_slot *slot)
 		return;
 	if (came_back)
 		slot->flaps++;
+	if (snap->frozen) {
+		gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_ERROR,
+			     "the kernel has not recovered the GPU from an error");
+		return;
+	}
 	if (!snap->alive) {
 		gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_ENUMERATE,
 			     "the GPU does not answer config reads, power-cycle the slot");

@@ -401,18 +401,6 @@ static bool answers(struct pci_dev *pdev)
 }
 
 /* The GPUs of a card, one after the other. */
-static bool all_open(const struct gf_functions *functions)
-{
-	struct pci_dev *gpu;
-	unsigned int i;
-
-	for (i = 0; (gpu = gf_functions_gpu(functions, i)); i++) {
-		if (!gf_config_open(gpu))
-			return false;
-	}
-	return true;
-}
-
 static bool all_answer(const struct gf_functions *functions)
 {
 	struct pci_dev *gpu;
@@ -491,7 +479,6 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	struct gf_functions *functions;
 	struct gf_snapshot *snap;
 	unsigned int i;
-	bool frozen;
 
 	functions = gf_functions_in(slot);
 	snap = functions ? snapshot_alloc(functions->count) : NULL;
@@ -508,10 +495,9 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	     PCI_POSSIBLE_ERROR(snap->sltcap)))
 		snap->sltcap = 0;
 	snap->pdev = gf_functions_gpu(functions, 0);
-	snap->unread = snap->pdev && (snap->closed || !all_open(functions));
-	frozen = gf_card_is_frozen(functions);
-	snap->alive = snap->pdev && !frozen &&
-		      (snap->unread || all_answer(functions));
+	snap->unread = snap->pdev && (snap->closed || !gf_card_is_open(functions));
+	snap->frozen = gf_card_is_frozen(functions);
+	snap->alive = snap->pdev && (snap->unread || all_answer(functions));
 	snap->quiet = snap->closed ||
 		      (snap->pdev && (snap->unread || !snap->alive));
 	for (i = 0; i < functions->count; i++)
@@ -519,9 +505,9 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	if (!snap->quiet)
 		read_quiet(snap, slot);
 	/* A reset that began meanwhile has made nonsense of it. */
-	if (!all_open(functions)) {
+	if (!gf_card_is_open(functions)) {
 		snap->unread = true;
-		snap->alive = !frozen;
+		snap->alive = true;
 		snap->quiet = true;
 	}
 	read_windows(snap, bus, functions);

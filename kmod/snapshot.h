@@ -87,6 +87,7 @@ struct gf_window {
  * @sltcap: Slot Capabilities of the port, 0 where it has none or is @closed
  * @alive: the GPUs answer with their vendor ids, or one could not be asked
  * @unread: one of them could not be asked
+ * @frozen: the kernel recovers one of them from an error, or has given up to do so
  * @quiet: one does not answer, or could not be asked: what only the hardware knows
  *	is missing
  * @has_slots: it is a chassis, with slots of its own. They can be in the middle of
@@ -121,6 +122,7 @@ struct gf_snapshot {
 	u32 sltcap;
 	bool alive;
 	bool unread;
+	bool frozen;
 	bool quiet;
 	bool has_slots;
 	bool driver_unread;

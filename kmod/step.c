@@ -134,7 +134,10 @@ static void judge_gpu(const struct gf_step *step,
 	const struct gf_function *function = &snap->functions[snap->gpu];
 	const struct gf_expect *expect = &step->expect;
 
-	if (!snap->alive)
+	if (snap->frozen)
+		outcome_set(outcome, -EIO, GPUFABRIC_CAUSE_ERROR,
+			    "the kernel has not recovered the GPU from an error");
+	else if (!snap->alive)
 		outcome_set(outcome, -EIO, GPUFABRIC_CAUSE_ENUMERATE,
 			    "the GPU does not answer config reads, reseat it");
 	else if (!is_expected(expect, function))
@@ -464,7 +467,7 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 		power_off_failed(slot, !err);
 }
 
-static bool is_chassis(struct gf_slot *slot)
+static bool holds_chassis(struct gf_slot *slot)
 {
 	struct gf_functions *functions;
 	bool chassis;
@@ -486,7 +489,7 @@ static void run_detach(struct gf_step *step, struct gf_outcome *outcome)
 	int err;
 
 	/* It was none when the request was accepted, which may be a while ago. */
-	if (is_chassis(slot)) {
+	if (holds_chassis(slot)) {
 		outcome_set(outcome, -EMEDIUMTYPE, GPUFABRIC_CAUSE_IDENTITY,
 			    "there are slots behind it now, which go with nobody's request");
 		return;

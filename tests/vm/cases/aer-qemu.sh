@@ -30,8 +30,7 @@ logged() { log_since_mark | grep -qE "$1"; }
 held() { [ "$(cat "$DRIVER/held")" = "$1" ]; }
 anew()
 {
-	echo 1 >"/sys/bus/pci/devices/$second/remove"
-	g clear 11 && g wait 11 off && g attach 11 && g wait 11 ready
+	gpuctl detach 11 && g wait 11 off && g attach 11 && g wait 11 ready
 }
 # Command and BARs.
 registers() { for register in COMMAND BASE_ADDRESS_0.l BASE_ADDRESS_2.l; do setpci -s "$1" $register; done | xargs; }
@@ -75,6 +74,9 @@ is "$(g list 11 | cut -d' ' -f2,3)" "lost error" "with the reason"
 like "$(gpuctl list)" "^! 11: lost \(error\): nobody has recovered $second from an error" "which list says"
 check "it was not removed" there "$second"
 is "$(whole 10)" "$before" "nothing has happened to its neighbour"
-check "removed by hand, cleared and attached it is ready" anew
+check "it is cleared" g clear 11
+check "but not taken for sound" g wait 11 fault
+is "$(g list 11 | cut -d' ' -f2,3)" "fault error" "for the same reason"
+check "detached and attached it is ready" anew
 check "the module unloads" wait_for 10 rmmod gpufabric
 finish
