@@ -1,16 +1,33 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Generates the tool's tables from the netlink spec: names of every enum and
-flag, names and libnl policies of every attribute, names of every command.
+"""Generates what the tool knows of the protocol from the netlink spec: names of
+every enum, flag, command and attribute, and the objects: a struct for each set
+of attributes with the table by which lib/object.c reads and frees it.
 
 usage: gen-tool.py SPEC OUTPUT-DIR"""
 import sys
+import textwrap
+
 import yaml
 
-TYPES = {"u8": "NLA_U8", "u32": "NLA_U32", "s32": "NLA_S32", "u64": "NLA_U64",
-         "string": "NLA_STRING", "nest": "NLA_NESTED"}
-HEAD = """/* Do not edit: generated from uapi/netlink/specs/gpufabric.yaml by uapi/gen-tool.py. */
+NUMBERS = {"u8": "uint8_t", "u32": "uint32_t", "u64": "uint64_t", "uint": "uint64_t",
+           "s32": "int32_t", "s64": "int64_t", "sint": "int64_t"}
+# Names that C does not take, or that say less there.
+C_NAMES = {"switch": "sw", "event": "kind"}
+# What the tables are made of.
+MACROS = r"""
+#define NUMBER(sign, type, member) { .kind = (sign), .width = sizeof(((struct type *)0)->member), \
+	.at = offsetof(struct type, member), .has = offsetof(struct type, has.member) }
+#define UNSIGNED(type, member) NUMBER(OBJECT_UNSIGNED, type, member)
+#define SIGNED(type, member) NUMBER(OBJECT_SIGNED, type, member)
+#define STRING(type, member) { .kind = OBJECT_STRING, .at = offsetof(struct type, member), \
+	.has = offsetof(struct type, has.member) }
+#define NEST(type, member, item) { .kind = OBJECT_NEST, .at = offsetof(struct type, member), \
+	.has = offsetof(struct type, has.member), .nested = &(item##_object) }
+#define LIST(type, member, item) { .kind = OBJECT_LIST, .at = offsetof(struct type, member), \
+	.has = offsetof(struct type, n_##member), .nested = &(item##_object) }
 """
+NOTE = "/* Do not edit: generated from uapi/netlink/specs/gpufabric.yaml by uapi/gen-tool.py. */\n"
 
 
 def ident(*parts):
@@ -31,68 +48,132 @@ def attr_prefix(aset):
     return macro("gpufabric-a", aset["name"])
 
 
+def named(kind, name, table, values):
+    """Declaration and definition of a function that looks a number up in a list of names."""
+    declaration = f"const char *{ident('gfnl', name, 'name')}(unsigned int {kind})"
+    size = f"sizeof({table}) / sizeof({table}[0])"
+    rows = "".join(f"\t{value},\n" for value in values)
+    return declaration + ";\n", (
+        f"\nstatic const char *const {table}[] = {{\n{rows}}};\n"
+        f"\n{declaration}\n{{\n\tif ({kind} >= {size})\n\t\treturn NULL;\n\treturn {table}[{kind}];\n}}\n")
+
+
+def names(spec):
+    """The same for all names: (header, source)."""
+    declarations, definitions = [], []
+
+    def add(comment, *lookup):
+        header, source = named(*lookup)
+        declarations.append(comment + header)
+        definitions.append(source)
+
+    comment = "/* Name of a value of an enum, or of a bit number of a flags type; NULL when unknown. */\n"
+    for enum in spec["definitions"]:
+        if enum["type"] in ("enum", "flags"):
+            add(comment, "value", enum["name"], ident(enum["name"], "names"),
+                [f'"{entry_name(entry)}"' for entry in enum["entries"]])
+            comment = ""
+    add("\n/* Name of a command; NULL when unknown. */\n", "command", "command", "command_names",
+        [f'[{macro("gpufabric-cmd", op["name"])}] = "{op["name"]}"' for op in spec["operations"]["list"]])
+    top = message(spec)
+    add("\n/* Name of an attribute at the top of a message, for error texts; NULL when unknown. */\n",
+        "attr", "attr", "message_names",
+        [f'[{attr_prefix(top)}_{macro(a["name"])}] = "{a["name"]}"' for a in top["attributes"]])
+    return "".join(declarations), "".join(definitions)
+
+
+def message(spec):
+    return next(s for s in spec["attribute-sets"] if s["name"] == "message")
+
+
+def answers(spec):
+    """What each reply and each event carries."""
+    for op in spec["operations"]["list"]:
+        for part in (op.get("do", {}).get("reply"), op.get("dump", {}).get("reply"), op.get("event")):
+            yield part["attributes"] if part else []
+
+
+def members(spec, aset):
+    """[(member of the struct, attribute)] of a set; at the top only what ever comes."""
+    carried = {name for answer in answers(spec) for name in answer}
+    found = []
+    for attr in aset["attributes"]:
+        if attr["type"] == "pad" or (aset["name"] == "message" and attr["name"] not in carried):
+            continue
+        name = ident(C_NAMES.get(attr["name"], attr["name"]))
+        found.append((name + "s" if attr.get("multi-attr") else name, attr))
+    return found
+
+
+def declared(member, attr):
+    """Its declaration in a struct."""
+    if attr["type"] == "nest":
+        nested = f"struct {ident('gf', attr['nested-attributes'])}"
+        return f"{nested} *{member};\n\tsize_t n_{member};" if attr.get("multi-attr") else f"{nested} {member};"
+    return f"char *{member};" if attr["type"] == "string" else f"{NUMBERS[attr['type']]} {member};"
+
+
+def placed(struct, member, attr):
+    """Its row in a table."""
+    if attr["type"] == "nest":
+        kind = "LIST" if attr.get("multi-attr") else "NEST"
+        return f"{kind}({struct}, {member}, {ident('gf', attr['nested-attributes'])})"
+    kind = "STRING" if attr["type"] == "string" else "SIGNED" if attr["type"][0] == "s" else "UNSIGNED"
+    return f"{kind}({struct}, {member})"
+
+
+def wrapped(text, first, rest):
+    return textwrap.fill(" ".join(text.split()), 84, initial_indent=first, subsequent_indent=rest) + "\n"
+
+
+def structure(spec, aset):
+    """A struct with its comment, and the functions that go with it."""
+    name = ident("gf", aset["name"])
+    fields = members(spec, aset)
+    # What a reply carries beside the number of the last event that it includes.
+    dated = any({"sequence", aset["name"]} <= set(answer) for answer in answers(spec))
+    dated = dated and "sequence" not in (member for member, _ in fields)
+    docs = [wrapped(f"@{member}: {attr['doc']}", " * ", " *\t") for member, attr in fields if "doc" in attr]
+    docs += [" * @sequence: Number of the last event that this includes.\n"] if dated else []
+    docs += [" * @has: which attributes came\n"]
+    single = ", ".join(member for member, attr in fields if not attr.get("multi-attr"))
+    return (f"\n/**\n * struct {name} - attributes of the set {aset['name']}\n{''.join(docs)} */\nstruct {name} {{\n"
+            + "".join(f"\t{declared(member, attr)}\n" for member, attr in fields)
+            + ("\tuint64_t sequence;\n" if dated else "")
+            + "\tstruct {\n" + wrapped(f"bool {single};", "\t\t", "\t\t     ") + "\t} has;\n};\n"
+            + f"\nextern const struct object {name}_object;\n"
+            + f"\nstatic inline int {name}_parse(const void *attrs, size_t len, struct {name} *to)\n"
+            + f"{{\n\treturn object_parse(&{name}_object, attrs, len, to);\n}}\n"
+            + f"\nstatic inline void {name}_free(struct {name} *from)\n"
+            + f"{{\n\tobject_free(&{name}_object, from);\n}}\n")
+
+
+def table(spec, aset):
+    """The table of a struct."""
+    name = ident("gf", aset["name"])
+    fields = ident(aset["name"], "fields")
+    return (f"\nstatic const struct object_field {fields}[] = {{\n"
+            + "".join(f"\t[{attr_prefix(aset)}_{macro(attr['name'])}] = {placed(name, member, attr)},\n"
+                      for member, attr in members(spec, aset))
+            + f"}};\n\nconst struct object {name}_object = {{\n\t.fields = {fields},\n"
+            + f"\t.n_fields = sizeof({fields}) / sizeof({fields}[0]),\n\t.size = sizeof(struct {name}),\n}};\n")
+
+
 def main():
     with open(sys.argv[1], encoding="ascii") as spec_file:
         spec = yaml.safe_load(spec_file)
-    out = sys.argv[2]
-    enums = [d for d in spec["definitions"] if d["type"] in ("enum", "flags")]
     sets = spec["attribute-sets"]
-    ops = spec["operations"]["list"]
-
-    header = ["/* SPDX-License-Identifier: GPL-2.0-only */\n", HEAD,
-              "#ifndef GPUCTL_NETLINK_GEN_H\n#define GPUCTL_NETLINK_GEN_H\n\n",
-              "#include <netlink/attr.h>\n\n#include \"linux/gpufabric.h\"\n\n",
-              "/* Name of a value of an enum, or of a bit number of a flags type; NULL when unknown. */\n"]
-    source = ["// SPDX-License-Identifier: GPL-2.0-only\n", HEAD,
-              "#include <stddef.h>\n\n#include \"netlink_gen.h\"\n"]
-
-    for enum in enums:
-        func = ident("gfnl", enum["name"], "name")
-        header.append(f"const char *{func}(unsigned int value);\n")
-        table = ident(enum["name"], "names")
-        source.append(f"\nstatic const char *const {table}[] = {{\n")
-        for entry in enum["entries"]:
-            source.append(f'\t"{entry_name(entry)}",\n')
-        source.append("};\n")
-        source.append(f"\nconst char *{func}(unsigned int value)\n{{\n"
-                      f"\tif (value >= sizeof({table}) / sizeof({table}[0]))\n\t\treturn NULL;\n"
-                      f"\treturn {table}[value];\n}}\n")
-
-    header.append("\n/* Name of a command; NULL when unknown. */\n"
-                  "const char *gfnl_command_name(unsigned int command);\n")
-    source.append("\nstatic const char *const command_names[] = {\n")
-    for op in ops:
-        source.append(f'\t[{macro("gpufabric-cmd", op["name"])}] = "{op["name"]}",\n')
-    source.append("};\n\nconst char *gfnl_command_name(unsigned int command)\n{\n"
-                  "\tif (command >= sizeof(command_names) / sizeof(command_names[0]))\n\t\treturn NULL;\n"
-                  "\treturn command_names[command];\n}\n")
-
-    header.append("\n/* Policies for nla_parse(), one array a set of attributes, index 0 to its _MAX. */\n")
-    for aset in sets:
-        prefix = attr_prefix(aset)
-        name = ident("gfnl", aset["name"], "policy")
-        header.append(f"extern const struct nla_policy {name}[{prefix}_MAX + 1];\n")
-        source.append(f"\nconst struct nla_policy {name}[{prefix}_MAX + 1] = {{\n")
-        for attr in aset["attributes"]:
-            if attr["type"] == "pad":
-                continue
-            source.append(f"\t[{prefix}_{macro(attr['name'])}] = {{ .type = {TYPES[attr['type']]} }},\n")
-        source.append("};\n")
-
-    header.append("\n/* Name of an attribute at the top of a message, for error texts; NULL when unknown. */\n"
-                  "const char *gfnl_attr_name(unsigned int attr);\n")
-    top = next(s for s in sets if s["name"] == "message")
-    source.append("\nstatic const char *const message_names[] = {\n")
-    for attr in top["attributes"]:
-        source.append(f"\t[{attr_prefix(top)}_{macro(attr['name'])}] = \"{attr['name']}\",\n")
-    source.append("};\n\nconst char *gfnl_attr_name(unsigned int attr)\n{\n"
-                  "\tif (attr >= sizeof(message_names) / sizeof(message_names[0]))\n\t\treturn NULL;\n"
-                  "\treturn message_names[attr];\n}\n")
-    header.append("\n#endif /* GPUCTL_NETLINK_GEN_H */\n")
-
+    declarations, definitions = names(spec)
+    header = ("/* SPDX-License-Identifier: GPL-2.0-only */\n" + NOTE
+              + "#ifndef GPUCTL_NETLINK_GEN_H\n#define GPUCTL_NETLINK_GEN_H\n"
+              + "\n#include \"lib/object.h\"\n#include \"linux/gpufabric.h\"\n\n" + declarations
+              + "".join(structure(spec, aset) for aset in sets)
+              + "\n#endif /* GPUCTL_NETLINK_GEN_H */\n")
+    source = ("// SPDX-License-Identifier: GPL-2.0-only\n" + NOTE + "#include \"lib/netlink_gen.h\"\n" + definitions + MACROS
+              + "".join(table(spec, aset) for aset in sets))
     for name, text in (("netlink_gen.h", header), ("netlink_gen.c", source)):
-        with open(f"{out}/{name}", "w", encoding="ascii") as file:
-            file.write("".join(text))
+        with open(f"{sys.argv[2]}/{name}", "w", encoding="ascii") as file:
+            file.write(text)
 
 
 if __name__ == "__main__":

@@ -268,7 +268,7 @@ static int await_quiet(struct session *session, const char *name)
 	struct wait wait = { 0 };
 	int ret;
 
-	if (!composition || !composition->operation.id || composition->operation.done)
+	if (!composition || !composition->operation.id || composition->operation.has.error)
 		return CTL_DONE;
 	session_say(session, "%s is being changed: waiting for the end of that", name);
 	wait.operation.id = composition->operation.id;

@@ -267,8 +267,8 @@ static int finish(struct session *session, const char *name, struct arrival *arr
 	if (ret)
 		return ret;
 	ms = text_now() > began && began ? text_now() - began : 0;
-	if (wait->operation.durations[GPUFABRIC_PHASE_TOTAL])
-		ms = wait->operation.durations[GPUFABRIC_PHASE_TOTAL] / 1000;
+	if (gf_duration(&wait->operation, GPUFABRIC_PHASE_TOTAL))
+		ms = gf_duration(&wait->operation, GPUFABRIC_PHASE_TOTAL) / 1000;
 	t = out_table(session->ctx->out, NULL, choice_columns, OUT_SINGLE);
 	put_reasons(t, name, why);
 	out_real(t, "seconds", (double)ms / 1000, 3);

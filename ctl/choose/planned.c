@@ -176,7 +176,7 @@ static void add_member(struct session *session, const struct gf_slot *slot, bool
 /* Is it ours to change? What a client holds open, and what is not whole, is left alone. */
 static bool is_busy(const struct gf_composition *composition)
 {
-	return (composition->operation.id && !composition->operation.done) ||
+	return (composition->operation.id && !composition->operation.has.error) ||
 	       composition->state != GPUFABRIC_COMPOSITION_STATE_ACTIVE ||
 	       (composition->flags & (GPUFABRIC_COMPOSITION_FLAG_BOUND |
 				      GPUFABRIC_COMPOSITION_FLAG_ORPHANED));

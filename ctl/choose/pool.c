@@ -114,11 +114,12 @@ static bool shares_group(const struct gf_fabric *fabric, const struct gf_slot *s
 	size_t i;
 
 	while ((gpu = gf_gpu_next(slot, gpu)))
-		for (i = 0; gpu->iommu_group != GF_NO_GROUP && i < fabric->n_slots; i++) {
+		for (i = 0; gpu->has.iommu_group && i < fabric->n_slots; i++) {
 			const struct gf_slot *held = &fabric->slots[i];
 
 			for (other = NULL; held->composition && (other = gf_gpu_next(held, other));)
-				if (other->iommu_group == gpu->iommu_group)
+				if (other->has.iommu_group &&
+				    other->iommu_group == gpu->iommu_group)
 					return true;
 		}
 	return false;

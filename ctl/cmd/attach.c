@@ -46,7 +46,7 @@ static bool any_known(const struct session *session, struct gf_slot *const *slot
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (slots[i]->ids.vendor)
+		if (slots[i]->vendor)
 			return true;
 	return knowledge_has_declarations(session->ctx);
 }

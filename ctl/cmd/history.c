@@ -42,17 +42,15 @@ struct entries {
 	size_t n;
 };
 
-static int take(struct nlattr **attrs, void *arg)
+static void take(struct gf_message *message, void *arg)
 {
 	struct entries *entries = arg;
-	struct gf_history *entry;
 
-	if (!attrs[GPUFABRIC_A_HISTORY])
-		return 0;
-	entries->items = mem_grow(entries->items, entries->n + 1, sizeof(*entry));
-	entry = &entries->items[entries->n++];
-	memset(entry, 0, sizeof(*entry));
-	return gf_parse_history(attrs[GPUFABRIC_A_HISTORY], entry);
+	if (!message->has.history)
+		return;
+	entries->items = mem_push(entries->items, entries->n, sizeof(*entries->items));
+	entries->items[entries->n++] = message->history;
+	memset(&message->history, 0, sizeof(message->history));
 }
 
 static void drop(void *arg)
@@ -69,7 +67,7 @@ static void render_who(struct out_table *t, const struct gf_operation *op)
 {
 	const struct passwd *user;
 
-	if (op->has_uid) {
+	if (op->has.uid) {
 		user = getpwuid(op->uid);
 		out_uint(t, "uid", op->uid);
 		if (user)
@@ -77,7 +75,7 @@ static void render_who(struct out_table *t, const struct gf_operation *op)
 		else
 			out_text(t, "USER", "%u", op->uid);
 	}
-	if (op->has_pid)
+	if (op->has.pid)
 		out_uint(t, "pid", op->pid);
 	if (op->command)
 		out_str(t, "command", op->command);
@@ -97,7 +95,7 @@ static void render_entry(struct out_table *t, const struct gf_history *entry)
 	out_str(t, "operation", render_kind(op->kind));
 	if (op->id)
 		out_uint(t, "operation_id", op->id);
-	if (entry->has_state) {
+	if (entry->has.state) {
 		out_str(t, "state", render_state(entry->state));
 		if (entry->cause) {
 			out_str(t, "cause", render_cause(entry->cause));
@@ -105,14 +103,14 @@ static void render_entry(struct out_table *t, const struct gf_history *entry)
 				 render_cause(entry->cause));
 		}
 	}
-	out_bool(t, "done", op->done);
-	if (op->done) {
+	out_bool(t, "done", op->has.error);
+	if (op->has.error) {
 		out_int(t, "error", op->error);
 		out_text(t, "RESULT", "%s", op->error ? strerror(-op->error) : "done");
 	}
-	if (op->durations[GPUFABRIC_PHASE_TOTAL])
+	if (gf_duration(op, GPUFABRIC_PHASE_TOTAL))
 		out_cell(t, "durations", render_durations_json(op), "%s",
-			 text_duration(took, op->durations[GPUFABRIC_PHASE_TOTAL] / 1000));
+			 text_duration(took, gf_duration(op, GPUFABRIC_PHASE_TOTAL) / 1000));
 	if (op->composition)
 		out_str(t, "composition", op->composition);
 	if (op->text && *op->text)

@@ -19,7 +19,7 @@ static int print(struct session *session, char **text)
 	if (!ret)
 		*text = metrics_print(&session->fabric, &histograms, &status, &session->knowledge);
 	gf_histograms_free(&histograms);
-	free(status.version);
+	gf_status_free(&status);
 	return ret;
 }
 

@@ -86,13 +86,13 @@ static bool is_on_its_way(const struct session *session, const struct saved_comp
 static int settle(struct session *session, const struct saved_composition *wanted)
 {
 	uint64_t end = text_monotonic() + SETTLE_MS, now;
-	struct gf_event event;
+	struct gf_message event;
 
 	while (is_on_its_way(session, wanted) && (now = text_monotonic()) < end) {
 		switch (gfc_next_event(session->client, (int)(end - now), &event)) {
 		case GFC_EVENT:
 			gf_fabric_apply(&session->fabric, &event);
-			gf_event_free(&event);
+			gf_message_free(&event);
 			break;
 		case GFC_OVERRUN:
 			if (session_refresh(session))

@@ -191,7 +191,7 @@ static void show_bars(struct out_table *parent, const struct gf_function *f)
 		out_row(t);
 		out_uint(t, "index", f->bars[i].index);
 		out_bytes(t, "size", f->bars[i].size);
-		if (f->bars[i].has_address)
+		if (f->bars[i].has.address)
 			out_cell(t, "address", json_object_new_uint64(f->bars[i].address), "0x%llx",
 				 (unsigned long long)f->bars[i].address);
 		show_flags(t, "flags", f->bars[i].flags, gfnl_bar_flag_name);
@@ -224,7 +224,7 @@ static void show_functions(struct out_table *parent, const struct gf_slot *slot)
 			 f->subsystem_device);
 		out_uint(t, "revision", f->revision);
 		out_str(t, "driver", f->driver);
-		if (f->iommu_group != GF_NO_GROUP)
+		if (f->has.iommu_group)
 			out_uint(t, "iommu_group", f->iommu_group);
 		show_bars(t, f);
 	}

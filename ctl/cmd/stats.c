@@ -32,7 +32,7 @@ static void set_bound(struct out_table *t, const char *column, const struct gf_s
 	}
 	if (!stats->count || i == stats->n_buckets)
 		return;
-	if (stats->buckets[i].below == UINT64_MAX)
+	if (!stats->buckets[i].has.below)
 		out_text(t, column, "more");
 	else if (stats->buckets[i].below < 1000)
 		out_text(t, column, "%llu us", (unsigned long long)stats->buckets[i].below);
@@ -61,7 +61,7 @@ static void render(struct out_table *t, const struct gf_stats *stats)
 	buckets = out_sub(t, "buckets", bucket_columns, OUT_TABLE);
 	for (i = 0; i < stats->n_buckets; i++) {
 		out_row(buckets);
-		if (stats->buckets[i].below != UINT64_MAX)
+		if (stats->buckets[i].has.below)
 			out_uint(buckets, "below", stats->buckets[i].below);
 		out_uint(buckets, "count", stats->buckets[i].count);
 	}

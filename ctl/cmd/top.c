@@ -113,28 +113,28 @@ static int take_snapshot(struct top *top)
 	top->last = status.sequence;
 	top->heard = text_monotonic();
 	top->stale = true;
-	free(status.version);
+	gf_status_free(&status);
 	return session_refresh(&top->session);
 }
 
-static enum view_mood mood_of(const struct gf_event *event)
+static enum view_mood mood_of(const struct gf_message *event)
 {
-	if (event->has_slot && event->kind != GPUFABRIC_EVENT_KIND_SLOT_REMOVED)
+	if (event->has.slot && event->kind != GPUFABRIC_EVENT_KIND_SLOT_REMOVED)
 		return view_slot_mood(&event->slot);
-	if (event->has_operation && event->operation.error)
+	if (event->has.operation && event->operation.error)
 		return VIEW_BAD;
-	if (event->has_composition)
+	if (event->has.composition)
 		return view_composition_mood(&event->composition);
 	return VIEW_QUIET;
 }
 
 /* The phases of what has just ended on a slot. */
-static char *with_phases(char *text, const struct gf_event *event)
+static char *with_phases(char *text, const struct gf_message *event)
 {
 	const struct gf_operation *op = &event->slot.last_operation;
 	char *durations, *both;
 
-	if (!event->has_slot || !event->has_previous || event->previous == event->slot.state ||
+	if (!event->has.slot || !event->has.previous || event->previous == event->slot.state ||
 	    event->slot.operation.id || !op->id)
 		return text;
 	durations = render_durations(op);
@@ -148,7 +148,7 @@ static char *with_phases(char *text, const struct gf_event *event)
 	return both;
 }
 
-static int take_event(struct top *top, struct gf_event *event)
+static int take_event(struct top *top, struct gf_message *event)
 {
 	bool gap = event->sequence > top->last + 1;
 	enum view_mood mood = mood_of(event);
@@ -169,7 +169,7 @@ static int take_event(struct top *top, struct gf_event *event)
 
 static int take_events(struct top *top)
 {
-	struct gf_event event;
+	struct gf_message event;
 	int ret = CTL_DONE, n;
 
 	/* In a storm keys and the picture have their turn as well. */
@@ -178,7 +178,7 @@ static int take_events(struct top *top)
 		case GFC_EVENT:
 			top->heard = text_monotonic();
 			ret = take_event(top, &event);
-			gf_event_free(&event);
+			gf_message_free(&event);
 			break;
 		case GFC_OVERRUN:
 			ret = take_snapshot(top);
@@ -206,7 +206,7 @@ static int ask_when_quiet(struct top *top)
 		return ctl_fail(top->session.ctx, CTL_NO_MODULE, "module gpufabric was unloaded");
 	if (ret)
 		return ret;
-	free(status.version);
+	gf_status_free(&status);
 	top->heard = text_monotonic();
 	return status.sequence == top->last ? CTL_DONE : take_snapshot(top);
 }

@@ -39,7 +39,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	out_str(t, "module", status.version);
 	if (ret)
 		out_text(t, "module", "not loaded");
-	free(status.version);
+	gf_status_free(&status);
 	return ret == CTL_NO_MODULE ? CTL_DONE : ret;
 }
 

@@ -174,22 +174,22 @@ static bool shows_composition(const struct watch *watch, const struct gf_composi
 }
 
 /* Before the event is applied: a slot that leaves a composition is still of it. */
-static bool shows_event(const struct watch *watch, const struct gf_event *event)
+static bool shows_event(const struct watch *watch, const struct gf_message *event)
 {
 	const struct ctl_ctx *ctx = watch->session->ctx;
 	const struct gf_slot *before;
 
 	if (!passes(ctx, "kind", gfnl_event_kind_name(event->kind)))
 		return false;
-	if (event->has_slot) {
+	if (event->has.slot) {
 		before = gf_slot_by_id(&watch->session->fabric, event->slot.id);
 		return (before && shows_slot(ctx, before)) ||
 		       (event->slot.name && shows_slot(ctx, &event->slot));
 	}
-	if (event->has_operation)
+	if (event->has.operation)
 		return !ctl_opt(ctx, "slot") &&
 		       passes(ctx, "composition", event->operation.composition);
-	if (event->has_composition)
+	if (event->has.composition)
 		return shows_composition(watch, &event->composition);
 	return !ctl_opt(ctx, "slot") && !ctl_opt(ctx, "composition");
 }
@@ -251,7 +251,7 @@ static int show_snapshot(struct watch *watch)
 	return flush(watch);
 }
 
-static void show_text(struct watch *watch, const struct gf_event *event)
+static void show_text(struct watch *watch, const struct gf_message *event)
 {
 	char *text = event_text(event, &watch->session->fabric, &watch->session->knowledge);
 	char when[EVENT_CLOCK];
@@ -260,43 +260,43 @@ static void show_text(struct watch *watch, const struct gf_event *event)
 	free(text);
 }
 
-static void show_json(struct watch *watch, const struct gf_event *event)
+static void show_json(struct watch *watch, const struct gf_message *event)
 {
 	const char *kind = gfnl_event_kind_name(event->kind);
 	struct out_table *t = begin(watch, kind ? kind : "unknown");
 
 	out_uint(t, "sequence", event->sequence);
 	out_time(t, "time", event->time);
-	if (event->has_previous)
+	if (event->has.previous)
 		out_str(t, "previous", render_state(event->previous));
-	if (event->has_slot)
+	if (event->has.slot)
 		put_slot(watch, &event->slot);
-	if (event->has_switch)
+	if (event->has.sw)
 		put_switch(watch, &event->sw);
-	if (event->has_composition)
+	if (event->has.composition)
 		put_composition(watch, &event->composition);
-	if (event->has_operation)
+	if (event->has.operation)
 		put_operation(watch, &event->operation);
 }
 
 /* True when the snapshot does not include the event. */
-static bool is_new(const struct watch *watch, const struct gf_event *event)
+static bool is_new(const struct watch *watch, const struct gf_message *event)
 {
 	const struct gf_fabric *fabric = &watch->session->fabric;
-	const struct gf_slot *slot = event->has_slot ? gf_slot_by_id(fabric, event->slot.id) : NULL;
+	const struct gf_slot *slot = event->has.slot ? gf_slot_by_id(fabric, event->slot.id) : NULL;
 	const struct gf_composition *composition;
 
 	if (slot)
 		return event->sequence > slot->sequence;
-	composition = event->has_composition
+	composition = event->has.composition
 			      ? gf_composition_by_name(fabric, event->composition.name)
 			      : NULL;
-	if (composition && !event->has_operation)
+	if (composition && !event->has.operation)
 		return event->sequence > composition->sequence;
 	return event->sequence > watch->sequence;
 }
 
-static int to_journal(struct watch *watch, const struct gf_event *event)
+static int to_journal(struct watch *watch, const struct gf_message *event)
 {
 	struct journal_entry entry;
 	int err;
@@ -310,7 +310,7 @@ static int to_journal(struct watch *watch, const struct gf_event *event)
 	return CTL_DONE;
 }
 
-static int change(struct watch *watch, struct gf_event *event)
+static int change(struct watch *watch, struct gf_message *event)
 {
 	int ret = CTL_DONE;
 
@@ -342,7 +342,7 @@ static int take_snapshot(struct watch *watch)
 		return ret;
 	watch->sequence = status.sequence;
 	watch->last = status.sequence;
-	free(status.version);
+	gf_status_free(&status);
 	ret = session_refresh(watch->session);
 	if (!ret && !watch->journal && !ctl_flag(watch->session->ctx, "changes"))
 		ret = show_snapshot(watch);
@@ -369,7 +369,7 @@ static int overrun(struct watch *watch)
 	return ret ? ret : take_snapshot(watch);
 }
 
-static int one_event(struct watch *watch, struct gf_event *event)
+static int one_event(struct watch *watch, struct gf_message *event)
 {
 	/* An event that the module could not send still took its number. */
 	bool gap = event->sequence > watch->last + 1;
@@ -415,7 +415,7 @@ static int next_turn(const struct watch *watch)
 
 static int watch_loop(struct watch *watch)
 {
-	struct gf_event event;
+	struct gf_message event;
 	int ret = CTL_DONE;
 
 	while (!ret && !is_over(watch)) {
@@ -424,7 +424,7 @@ static int watch_loop(struct watch *watch)
 		switch (gfc_next_event(watch->session->client, next_turn(watch), &event)) {
 		case GFC_EVENT:
 			ret = one_event(watch, &event);
-			gf_event_free(&event);
+			gf_message_free(&event);
 			break;
 		case GFC_OVERRUN:
 			ret = overrun(watch);

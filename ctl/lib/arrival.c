@@ -125,7 +125,7 @@ static int await_presence(struct session *session, const struct hook_slots *abou
 	/* The card may have come before anybody asked. */
 	ret = session_refresh(session);
 	while (!ret && (missing = first_missing(session, about, empty))) {
-		struct gf_event event;
+		struct gf_message event;
 
 		if (text_monotonic() >= end)
 			return ctl_fail(session->ctx, CTL_TIMEOUT,
@@ -134,7 +134,7 @@ static int await_presence(struct session *session, const struct hook_slots *abou
 		switch (gfc_next_event(session->client, LOOK_MS, &event)) {
 		case GFC_EVENT:
 			gf_fabric_apply(&session->fabric, &event);
-			gf_event_free(&event);
+			gf_message_free(&event);
 			break;
 		case GFC_SIGNAL:
 			return ctl_fail(session->ctx, CTL_FAILED, "interrupted");

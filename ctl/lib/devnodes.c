@@ -250,7 +250,7 @@ void devnodes_add(struct devnodes *nodes, const char *sys, const char *proc,
 		walk(nodes, dir, function->address, slot, 0);
 	free(path);
 
-	if (function->iommu_group != GF_NO_GROUP)
+	if (function->has.iommu_group)
 		add_vfio_group(nodes, sys, function->iommu_group, slot);
 	if (function->driver && !strcmp(function->driver, "nvidia"))
 		add_nvidia(nodes, proc, function->address, slot);

@@ -24,7 +24,7 @@ const char *event_clock(char buf[EVENT_CLOCK], uint64_t ms)
 	return buf;
 }
 
-static void slot_text(struct text *text, const struct gf_event *event,
+static void slot_text(struct text *text, const struct gf_message *event,
 		      const struct gf_fabric *fabric, const struct knowledge *knowledge)
 {
 	const struct gf_slot *before = gf_slot_by_id(fabric, event->slot.id);
@@ -37,7 +37,7 @@ static void slot_text(struct text *text, const struct gf_event *event,
 	identity_of(knowledge, s, &identity);
 	text_add(text, "%-12s %-10s ", changed ? "slot" : gfnl_event_kind_name(event->kind),
 		 s->name);
-	if (changed && event->has_previous && event->previous != s->state)
+	if (changed && event->has.previous && event->previous != s->state)
 		text_add(text, "%s -> %s", render_state(event->previous), render_state(s->state));
 	else
 		text_add(text, "%s", render_state(s->state));
@@ -50,7 +50,7 @@ static void slot_text(struct text *text, const struct gf_event *event,
 		text_add(text, "  %s", s->text);
 }
 
-static void operation_text(struct text *text, const struct gf_event *event)
+static void operation_text(struct text *text, const struct gf_message *event)
 {
 	const struct gf_operation *op = &event->operation;
 	const char *result = "done";
@@ -66,23 +66,23 @@ static void operation_text(struct text *text, const struct gf_event *event)
 		text_add(text, "  %s", op->text);
 }
 
-char *event_text(const struct gf_event *event, const struct gf_fabric *fabric,
+char *event_text(const struct gf_message *event, const struct gf_fabric *fabric,
 		 const struct knowledge *knowledge)
 {
 	const char *kind = gfnl_event_kind_name(event->kind);
 	struct text text = { 0 };
 
-	if (event->has_slot)
+	if (event->has.slot)
 		slot_text(&text, event, fabric, knowledge);
-	else if (event->has_operation)
+	else if (event->has.operation)
 		operation_text(&text, event);
-	else if (event->has_composition)
+	else if (event->has.composition)
 		text_add(&text, "%-12s %-10s %s", "composition", event->composition.name,
 			 event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED
 				 ? "removed"
 				 : render_composition_state(event->composition.state));
 	else
 		text_add(&text, "%-12s %s", kind ? kind : "event",
-			 event->has_switch ? event->sw.address : "");
+			 event->has.sw ? event->sw.address : "");
 	return text.text ? text.text : mem_strdup("");
 }

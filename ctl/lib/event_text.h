@@ -15,7 +15,7 @@ const char *event_clock(char buf[EVENT_CLOCK], uint64_t ms);
  * What happened, without the time: "slot         3-2        off -> attaching ...".
  * @fabric is as it was before the event. Newly allocated.
  */
-char *event_text(const struct gf_event *event, const struct gf_fabric *fabric,
+char *event_text(const struct gf_message *event, const struct gf_fabric *fabric,
 		 const struct knowledge *knowledge);
 
 #endif /* GPUCTL_EVENT_TEXT_H */

@@ -66,15 +66,15 @@ static char *unit_of(const char *template, const char *slot)
 	return unit;
 }
 
-char *follow_unit(const struct gf_fabric *fabric, const struct gf_event *event)
+char *follow_unit(const struct gf_fabric *fabric, const struct gf_message *event)
 {
 	const struct gf_slot *slot = &event->slot, *before;
 	uint32_t previous;
 
-	if (!event->has_slot || event->kind != GPUFABRIC_EVENT_KIND_SLOT_CHANGED || !slot->name)
+	if (!event->has.slot || event->kind != GPUFABRIC_EVENT_KIND_SLOT_CHANGED || !slot->name)
 		return NULL;
 	before = gf_slot_by_id(fabric, slot->id);
-	if (event->has_previous)
+	if (event->has.previous)
 		previous = event->previous;
 	else if (before)
 		previous = before->state;
@@ -185,12 +185,12 @@ void follow_snapshot(struct follow *follow, const struct gf_fabric *fabric)
 }
 
 void follow_event(struct follow *follow, const struct gf_fabric *fabric,
-		  const struct gf_event *event)
+		  const struct gf_message *event)
 {
 	char *unit = follow_unit(fabric, event);
 
 	follow->changed = true;
-	if (event->has_composition && event->kind != GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED &&
+	if (event->has.composition && event->kind != GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED &&
 	    event->composition.flags & GPUFABRIC_COMPOSITION_FLAG_ORPHANED)
 		follow->orphans = true;
 	if (unit)

@@ -35,7 +35,7 @@ char *follow_escape(const char *name);
  * The unit for what an event says of a slot, NULL when there is none; caller
  * frees. @fabric is what it was before the event.
  */
-char *follow_unit(const struct gf_fabric *fabric, const struct gf_event *event);
+char *follow_unit(const struct gf_fabric *fabric, const struct gf_message *event);
 
 /* Is a lease over, or a client gone, that was not seen yet? Then it is from now on. */
 bool follow_takes_back(struct follow *follow, const struct gf_fabric *fabric, uint64_t now);
@@ -47,7 +47,7 @@ int follow_patience(const struct follow *follow, const struct gf_fabric *fabric,
 void follow_snapshot(struct follow *follow, const struct gf_fabric *fabric);
 /* An event, before it is applied to @fabric; starts the unit of its slot. */
 void follow_event(struct follow *follow, const struct gf_fabric *fabric,
-		  const struct gf_event *event);
+		  const struct gf_message *event);
 /* Start what is due; after every event and every wait. */
 void follow_turn(struct follow *follow, const struct gf_fabric *fabric, uint64_t now);
 

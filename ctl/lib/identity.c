@@ -219,10 +219,10 @@ void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
 	memset(identity, 0, sizeof(*identity));
 	snprintf(identity->label, sizeof(identity->label), "-");
 	identity->gpus = slot->gpus ? slot->gpus : 1;
-	if (slot->ids.vendor) {
+	if (slot->vendor) {
 		identity->source = slot->identity;
 		identity->time = slot->identity_time;
-		identity->ids = slot->ids;
+		identity->ids = gf_slot_ids(slot);
 	} else if (slot->state != GPUFABRIC_SLOT_STATE_EMPTY) {
 		take_declaration(knowledge, slot, identity);
 	}

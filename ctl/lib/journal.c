@@ -68,14 +68,14 @@ static int slot_priority(const struct gf_slot *slot)
 	}
 }
 
-static int priority_of(const struct gf_event *event)
+static int priority_of(const struct gf_message *event)
 {
-	if (event->has_slot && event->slot.name)
+	if (event->has.slot && event->slot.name)
 		return slot_priority(&event->slot);
-	if (event->has_operation && event->kind == GPUFABRIC_EVENT_KIND_OPERATION_DONE &&
+	if (event->has.operation && event->kind == GPUFABRIC_EVENT_KIND_OPERATION_DONE &&
 	    event->operation.error)
 		return LOG_WARNING;
-	if (event->has_composition && event->kind != GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED &&
+	if (event->has.composition && event->kind != GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED &&
 	    (event->composition.state == GPUFABRIC_COMPOSITION_STATE_DEGRADED ||
 	     event->composition.state == GPUFABRIC_COMPOSITION_STATE_FAILED))
 		return LOG_WARNING;
@@ -84,7 +84,7 @@ static int priority_of(const struct gf_event *event)
 
 /* "slot 3-2: attaching -> ready"; of one that is removed only its number comes. */
 static void put_slot(struct journal_entry *entry, struct text *message,
-		     const struct gf_fabric *fabric, const struct gf_event *event)
+		     const struct gf_fabric *fabric, const struct gf_message *event)
 {
 	const struct gf_slot *slot = &event->slot;
 	bool gone = event->kind == GPUFABRIC_EVENT_KIND_SLOT_REMOVED;
@@ -96,13 +96,13 @@ static void put_slot(struct journal_entry *entry, struct text *message,
 	add(entry, "GPUFABRIC_SLOT", slot->name);
 	add(entry, "GPUFABRIC_PORT", slot->address);
 	add(entry, "GPUFABRIC_STATE", gone ? "gone" : render_state(slot->state));
-	if (event->has_previous)
+	if (event->has.previous)
 		add(entry, "GPUFABRIC_PREVIOUS", render_state(event->previous));
 	if (slot->cause)
 		add(entry, "GPUFABRIC_CAUSE", render_cause(slot->cause));
 	add(entry, "GPUFABRIC_COMPOSITION", slot->composition);
 	text_add(message, "slot %s: ", slot->name);
-	if (event->has_previous && event->previous != slot->state)
+	if (event->has.previous && event->previous != slot->state)
 		text_add(message, "%s -> ", render_state(event->previous));
 	text_add(message, "%s", gone ? "gone" : render_state(slot->state));
 	if (slot->cause)
@@ -114,7 +114,7 @@ static void put_slot(struct journal_entry *entry, struct text *message,
 }
 
 static void put_operation(struct journal_entry *entry, struct text *message,
-			  const struct gf_event *event)
+			  const struct gf_message *event)
 {
 	const struct gf_operation *op = &event->operation;
 	bool over = event->kind == GPUFABRIC_EVENT_KIND_OPERATION_DONE;
@@ -124,9 +124,9 @@ static void put_operation(struct journal_entry *entry, struct text *message,
 	add(entry, "GPUFABRIC_COMPOSITION", op->composition);
 	add(entry, "GPUFABRIC_REASON", op->reason);
 	add(entry, "GPUFABRIC_COMMAND", op->command);
-	if (op->has_uid)
+	if (op->has.uid)
 		add_number(entry, "GPUFABRIC_UID", op->uid);
-	if (op->has_pid)
+	if (op->has.pid)
 		add_number(entry, "GPUFABRIC_PID", op->pid);
 	if (over)
 		add_number(entry, "GPUFABRIC_ERRNO", (uint64_t)-op->error);
@@ -140,7 +140,7 @@ static void put_operation(struct journal_entry *entry, struct text *message,
 }
 
 static void put_composition(struct journal_entry *entry, struct text *message,
-			    const struct gf_event *event)
+			    const struct gf_message *event)
 {
 	const struct gf_composition *composition = &event->composition;
 	bool gone = event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED;
@@ -156,22 +156,22 @@ static void put_composition(struct journal_entry *entry, struct text *message,
 }
 
 void journal_entry(struct journal_entry *entry, const struct gf_fabric *fabric,
-		   const struct gf_event *event)
+		   const struct gf_message *event)
 {
 	const char *kind = gfnl_event_kind_name(event->kind);
 	struct text message = { 0 };
 
 	begin(entry, kind ? kind : "unknown", priority_of(event));
 	add_number(entry, "GPUFABRIC_SEQUENCE", event->sequence);
-	if (event->has_slot)
+	if (event->has.slot)
 		put_slot(entry, &message, fabric, event);
-	else if (event->has_operation)
+	else if (event->has.operation)
 		put_operation(entry, &message, event);
-	else if (event->has_composition)
+	else if (event->has.composition)
 		put_composition(entry, &message, event);
 	if (!message.len)
-		text_add(&message, "%s%s%s", kind ? kind : "event", event->has_switch ? " " : "",
-			 event->has_switch && event->sw.address ? event->sw.address : "");
+		text_add(&message, "%s%s%s", kind ? kind : "event", event->has.sw ? " " : "",
+			 event->has.sw && event->sw.address ? event->sw.address : "");
 	text_tame(message.text, false);
 	add(entry, "MESSAGE", message.text);
 	free(message.text);

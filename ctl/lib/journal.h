@@ -20,7 +20,7 @@ struct journal_entry {
  * fields are in gpuctl.8, so they stay what they are.
  */
 void journal_entry(struct journal_entry *entry, const struct gf_fabric *fabric,
-		   const struct gf_event *event);
+		   const struct gf_message *event);
 /* A sentence of the watch itself, such as that changes were lost. */
 void journal_note(struct journal_entry *entry, const char *event, const char *message);
 void journal_free(struct journal_entry *entry);

@@ -226,7 +226,7 @@ static void print_histogram(struct text *t, const struct gf_stats *stats)
 
 	for (i = 0; i < stats->n_buckets; i++) {
 		sum += stats->buckets[i].count;
-		if (stats->buckets[i].below != UINT64_MAX)
+		if (stats->buckets[i].has.below)
 			text_add(t, "%s_bucket{%s,le=\"%.12g\"} %llu\n", name, labels,
 				 (double)stats->buckets[i].below / US_PER_S,
 				 (unsigned long long)sum);

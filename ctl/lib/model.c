@@ -14,78 +14,30 @@
 #include "lib/model.h"
 #include "lib/text.h"
 
-void gf_operation_free(struct gf_operation *operation)
+int gf_message_read(const void *attrs, size_t len, struct gf_message *message)
 {
-	free(operation->text);
-	free(operation->function);
-	free(operation->driver);
-	free(operation->command);
-	free(operation->reason);
-	free(operation->composition);
-	memset(operation, 0, sizeof(*operation));
-}
+	struct gf_slot *slot = &message->slot;
+	struct gf_switch *sw = &message->sw;
+	struct gf_composition *composition = &message->composition;
+	int err = gf_message_parse(attrs, len, message);
 
-void gf_slot_free(struct gf_slot *slot)
-{
-	size_t i;
-
-	free(slot->name);
-	free(slot->address);
-	free(slot->text);
-	free(slot->slot_driver);
-	free(slot->verdict_bridge);
-	free(slot->verdict_text);
-	free(slot->composition);
-	for (i = 0; i < slot->n_functions; i++) {
-		free(slot->functions[i].address);
-		free(slot->functions[i].driver);
-		free(slot->functions[i].bars);
-	}
-	free(slot->functions);
-	free(slot->windows);
-	gf_operation_free(&slot->operation);
-	gf_operation_free(&slot->last_operation);
-	memset(slot, 0, sizeof(*slot));
-}
-
-void gf_switch_free(struct gf_switch *sw)
-{
-	free(sw->address);
-	memset(sw, 0, sizeof(*sw));
-}
-
-void gf_member_free(struct gf_member *member)
-{
-	free(member->slot_name);
-	memset(member, 0, sizeof(*member));
-}
-
-void gf_composition_free(struct gf_composition *composition)
-{
-	size_t i;
-
-	free(composition->name);
-	free(composition->tenant);
-	free(composition->label);
-	free(composition->job);
-	for (i = 0; i < composition->n_members; i++)
-		gf_member_free(&composition->members[i]);
-	free(composition->members);
-	gf_operation_free(&composition->operation);
-	memset(composition, 0, sizeof(*composition));
-}
-
-void gf_history_free(struct gf_history *history)
-{
-	free(history->slot_name);
-	gf_operation_free(&history->operation);
-	memset(history, 0, sizeof(*history));
-}
-
-void gf_stats_free(struct gf_stats *stats)
-{
-	free(stats->buckets);
-	memset(stats, 0, sizeof(*stats));
+	if (err)
+		return err;
+	if (message->has.slot && !slot->name)
+		slot->name = mem_printf("#%u", slot->id);
+	if (message->has.sw && !sw->address)
+		sw->address = mem_printf("#%u", sw->id);
+	if (message->has.composition && !composition->name)
+		composition->name = mem_printf("#%u", composition->id);
+	if (!slot->has.numa_node)
+		slot->numa_node = -1;
+	if (!sw->has.numa_node)
+		sw->numa_node = -1;
+	slot->sequence = message->sequence;
+	sw->sequence = message->sequence;
+	composition->sequence = message->sequence;
+	message->status.sequence = message->sequence;
+	return 0;
 }
 
 void gf_histograms_free(struct gf_histograms *histograms)
@@ -96,15 +48,6 @@ void gf_histograms_free(struct gf_histograms *histograms)
 		gf_stats_free(&histograms->items[i]);
 	free(histograms->items);
 	memset(histograms, 0, sizeof(*histograms));
-}
-
-void gf_event_free(struct gf_event *event)
-{
-	gf_slot_free(&event->slot);
-	gf_switch_free(&event->sw);
-	gf_composition_free(&event->composition);
-	gf_operation_free(&event->operation);
-	memset(event, 0, sizeof(*event));
 }
 
 void gf_fabric_free(struct gf_fabric *fabric)
@@ -221,6 +164,24 @@ struct gf_composition *gf_composition_by_name(const struct gf_fabric *fabric, co
 	return NULL;
 }
 
+uint64_t gf_duration(const struct gf_operation *operation, uint32_t phase)
+{
+	size_t i;
+
+	for (i = 0; i < operation->n_durations; i++)
+		if (operation->durations[i].phase == phase)
+			return operation->durations[i].microseconds;
+	return 0;
+}
+
+struct gf_ids gf_slot_ids(const struct gf_slot *slot)
+{
+	return (struct gf_ids){ .vendor = slot->vendor, .device = slot->device,
+				.subsystem_vendor = slot->subsystem_vendor,
+				.subsystem_device = slot->subsystem_device,
+				.class = slot->class };
+}
+
 const struct gf_function *gf_gpu_function(const struct gf_slot *slot)
 {
 	return gf_gpu_next(slot, NULL);
@@ -264,7 +225,7 @@ bool gf_slot_has_gpu(const struct gf_slot *slot)
 	}
 }
 
-static bool apply_slot(struct gf_fabric *fabric, struct gf_event *event)
+static bool apply_slot(struct gf_fabric *fabric, struct gf_message *event)
 {
 	struct gf_slot *old = gf_slot_by_id(fabric, event->slot.id);
 
@@ -289,7 +250,7 @@ static bool apply_slot(struct gf_fabric *fabric, struct gf_event *event)
 	return true;
 }
 
-static bool apply_switch(struct gf_fabric *fabric, struct gf_event *event)
+static bool apply_switch(struct gf_fabric *fabric, struct gf_message *event)
 {
 	struct gf_switch *old = gf_switch_by_id(fabric, event->sw.id);
 
@@ -305,8 +266,8 @@ static bool apply_switch(struct gf_fabric *fabric, struct gf_event *event)
 	if (old) {
 		gf_switch_free(old);
 	} else {
-		fabric->switches = mem_grow(fabric->switches, fabric->n_switches + 1,
-					    sizeof(*fabric->switches));
+		fabric->switches =
+			mem_push(fabric->switches, fabric->n_switches, sizeof(*fabric->switches));
 		old = &fabric->switches[fabric->n_switches++];
 	}
 	*old = event->sw;
@@ -324,7 +285,7 @@ static struct gf_composition *composition_by_id(const struct gf_fabric *fabric, 
 	return NULL;
 }
 
-static bool apply_composition(struct gf_fabric *fabric, struct gf_event *event)
+static bool apply_composition(struct gf_fabric *fabric, struct gf_message *event)
 {
 	struct gf_composition *old = composition_by_id(fabric, event->composition.id);
 
@@ -340,7 +301,7 @@ static bool apply_composition(struct gf_fabric *fabric, struct gf_event *event)
 	if (old) {
 		gf_composition_free(old);
 	} else {
-		fabric->compositions = mem_grow(fabric->compositions, fabric->n_compositions + 1,
+		fabric->compositions = mem_push(fabric->compositions, fabric->n_compositions,
 						sizeof(*fabric->compositions));
 		old = &fabric->compositions[fabric->n_compositions++];
 	}
@@ -349,21 +310,21 @@ static bool apply_composition(struct gf_fabric *fabric, struct gf_event *event)
 	return true;
 }
 
-bool gf_fabric_apply(struct gf_fabric *fabric, struct gf_event *event)
+bool gf_fabric_apply(struct gf_fabric *fabric, struct gf_message *event)
 {
 	switch (event->kind) {
 	case GPUFABRIC_EVENT_KIND_SLOT_ADDED:
 	case GPUFABRIC_EVENT_KIND_SLOT_CHANGED:
 	case GPUFABRIC_EVENT_KIND_SLOT_REMOVED:
-		return event->has_slot && apply_slot(fabric, event);
+		return event->has.slot && apply_slot(fabric, event);
 	case GPUFABRIC_EVENT_KIND_SWITCH_ADDED:
 	case GPUFABRIC_EVENT_KIND_SWITCH_CHANGED:
 	case GPUFABRIC_EVENT_KIND_SWITCH_REMOVED:
-		return event->has_switch && apply_switch(fabric, event);
+		return event->has.sw && apply_switch(fabric, event);
 	case GPUFABRIC_EVENT_KIND_COMPOSITION_ADDED:
 	case GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED:
 	case GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED:
-		return event->has_composition && apply_composition(fabric, event);
+		return event->has.composition && apply_composition(fabric, event);
 	default:
 		return true;
 	}

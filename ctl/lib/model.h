@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The module's objects as the tool holds them, filled from netlink. Strings
- * are owned and NULL when the attribute was absent.
+ * The module's objects as the tool holds them: what follows from those that
+ * netlink_gen.h has from the spec, and all of them together.
  */
 #ifndef GPUCTL_MODEL_H
 #define GPUCTL_MODEL_H
@@ -10,52 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "linux/gpufabric.h"
-
-struct nlattr;
-
-#define GF_NO_GROUP UINT32_MAX
-
-struct gf_link {
-	uint32_t speed, width;			/* MT/s per lane, lanes; 0 when down */
-	uint32_t port_speed, port_width;
-	uint32_t device_speed, device_width;	/* 0 when unknown */
-};
-
-struct gf_bar {
-	uint32_t index, flags;
-	uint64_t size, address;
-	bool has_address;
-};
-
-struct gf_function {
-	char *address;
-	uint32_t vendor, device, subsystem_vendor, subsystem_device, class, revision;
-	char *driver;
-	uint32_t iommu_group;			/* GF_NO_GROUP when none */
-	struct gf_bar *bars;
-	size_t n_bars;
-};
-
-struct gf_window {
-	uint32_t flags;
-	uint64_t size, free;
-};
-
-struct gf_operation {
-	uint64_t id;				/* 0: there is none */
-	uint32_t kind;
-	uint64_t started, deadline;
-	bool done;
-	int32_t error;				/* 0 or a negative errno, once done */
-	char *text;
-	uint64_t durations[GPUFABRIC_PHASE_TOTAL + 1];	/* microseconds */
-	char *function, *driver;
-	bool has_uid, has_pid;
-	uint32_t uid, pid;
-	char *command, *reason, *composition;
-	uint32_t slots;
-};
+#include "lib/netlink_gen.h"
 
 /* What a slot's GPU is, as far as PCI says, and the BAR that goes with it. */
 struct gf_ids {
@@ -63,110 +18,10 @@ struct gf_ids {
 	uint64_t bar;				/* bytes; only in requests, 0 when unknown */
 };
 
-struct gf_slot {
-	uint64_t sequence;			/* last event that this includes */
-	uint32_t id;
-	char *name;
-	uint32_t switch_id;
-	char *address;
-	uint32_t generation, state;
-	uint64_t since;
-	uint32_t cause;
-	char *text;
-	uint32_t flags, caps, backend;
-	char *slot_driver;
-	int32_t numa_node;
-	bool presence, power;
-	struct gf_link link;
-	uint32_t identity;
-	uint64_t identity_time;
-	struct gf_ids ids;
-	uint64_t serial;
-	uint32_t gpus;				/* 0 when unknown */
-	struct gf_function *functions;
-	size_t n_functions;
-	struct gf_window *windows;
-	size_t n_windows;
-	uint32_t bus_first, bus_last;
-	uint32_t verdict;
-	uint64_t verdict_age, verdict_need, verdict_free;
-	char *verdict_bridge, *verdict_text;
-	uint32_t verdict_largest;		/* unknown where no BAR is resizable */
-	char *composition;
-	uint32_t composition_id;
-	struct gf_operation operation, last_operation;
-	uint32_t attaches, detaches, faults, flaps, degradations;
-	uint64_t drain_deadline;
-};
-
-struct gf_switch {
-	uint64_t sequence;
-	uint32_t id;
-	char *address;
-	int32_t numa_node;
-	uint32_t vendor, device, slots;
-	struct gf_link link;
-};
-
-struct gf_member {
-	uint32_t slot_id;
-	char *slot_name;
-	uint32_t generation, state;
-};
-
-struct gf_composition {
-	uint64_t sequence;
-	uint32_t id;
-	char *name, *tenant, *label, *job;
-	uint32_t owner, state, flags;
-	struct gf_member *members;
-	size_t n_members;
-	uint64_t created, lease;
-	struct gf_operation operation;
-};
-
-struct gf_history {
-	uint32_t slot_id;
-	char *slot_name;
-	uint64_t sequence, time;
-	bool has_state;
-	uint32_t state, cause;
-	struct gf_operation operation;
-};
-
-struct gf_bucket {
-	uint64_t below;				/* UINT64_MAX for the last one */
-	uint64_t count;
-};
-
-struct gf_stats {
-	uint32_t kind, phase;
-	uint64_t count, microseconds;
-	struct gf_bucket *buckets;
-	size_t n_buckets;
-};
-
 /* Of every operation and phase. */
 struct gf_histograms {
 	struct gf_stats *items;
 	size_t n;
-};
-
-struct gf_status {
-	uint64_t sequence;
-	char *version;
-	uint32_t switches, slots, compositions, operations, history;
-};
-
-struct gf_event {
-	uint64_t sequence, time;
-	uint32_t kind;
-	bool has_previous, has_slot, has_switch, has_composition, has_operation;
-	uint32_t previous;
-	struct gf_slot slot;
-	struct gf_switch sw;
-	struct gf_composition composition;
-	struct gf_operation operation;
 };
 
 /* Everything at once; arrays are sorted by switch and slot name. */
@@ -180,29 +35,13 @@ struct gf_fabric {
 };
 
 /*
- * Parsers of one nest each; they fill a zeroed object and return 0 or a
- * negative libnl error when an attribute has a wrong size.
+ * Read the attributes of a reply or an event, with what follows from them: an object that
+ * has no name is called by its number, one without a NUMA node has -1, and those of a
+ * snapshot know the number of the message. 0 or a negative errno, then @message is zeroed.
  */
-int gf_parse_slot(struct nlattr *nest, struct gf_slot *slot);
-int gf_parse_switch(struct nlattr *nest, struct gf_switch *sw);
-int gf_parse_composition(struct nlattr *nest, struct gf_composition *composition);
-int gf_parse_operation(struct nlattr *nest, struct gf_operation *operation);
-int gf_parse_member(struct nlattr *nest, struct gf_member *member);
-int gf_parse_history(struct nlattr *nest, struct gf_history *history);
-int gf_parse_stats(struct nlattr *nest, struct gf_stats *stats);
-int gf_parse_status(struct nlattr *nest, struct gf_status *status);
-/* @attrs: the attributes at the top of the message. */
-int gf_parse_event(struct nlattr **attrs, struct gf_event *event);
+int gf_message_read(const void *attrs, size_t len, struct gf_message *message);
 
-void gf_slot_free(struct gf_slot *slot);
-void gf_switch_free(struct gf_switch *sw);
-void gf_composition_free(struct gf_composition *composition);
-void gf_operation_free(struct gf_operation *operation);
-void gf_member_free(struct gf_member *member);
-void gf_history_free(struct gf_history *history);
-void gf_stats_free(struct gf_stats *stats);
 void gf_histograms_free(struct gf_histograms *histograms);
-void gf_event_free(struct gf_event *event);
 void gf_fabric_free(struct gf_fabric *fabric);
 
 /* "3-2" before "3-10": numbers inside names compare as numbers. */
@@ -213,6 +52,12 @@ struct gf_slot *gf_slot_by_name(const struct gf_fabric *fabric, const char *name
 struct gf_slot *gf_slot_by_id(const struct gf_fabric *fabric, uint32_t id);
 struct gf_switch *gf_switch_by_id(const struct gf_fabric *fabric, uint32_t id);
 struct gf_composition *gf_composition_by_name(const struct gf_fabric *fabric, const char *name);
+
+/* Microseconds that an operation spent in a phase, 0 when it has not. */
+uint64_t gf_duration(const struct gf_operation *operation, uint32_t phase);
+
+/* What the first GPU of a slot is; all 0 when unknown. */
+struct gf_ids gf_slot_ids(const struct gf_slot *slot);
 
 /* The function with the GPU's own class, of the first GPU; NULL when the slot has none. */
 const struct gf_function *gf_gpu_function(const struct gf_slot *slot);
@@ -229,7 +74,7 @@ bool gf_slot_is_left(const struct gf_slot *slot);
  * Bring the fabric up to date with an event; takes what it needs out of the
  * event. False when the snapshot includes the event already.
  */
-bool gf_fabric_apply(struct gf_fabric *fabric, struct gf_event *event);
+bool gf_fabric_apply(struct gf_fabric *fabric, struct gf_message *event);
 
 /* "32 GT/s x16", "-" when down. */
 const char *gf_link_text(char buf[32], uint32_t speed, uint32_t width);

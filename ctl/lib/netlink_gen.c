@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Do not edit: generated from uapi/netlink/specs/gpufabric.yaml by uapi/gen-tool.py. */
-#include <stddef.h>
-
-#include "netlink_gen.h"
+#include "lib/netlink_gen.h"
 
 static const char *const slot_state_names[] = {
 	"empty",
@@ -265,210 +263,6 @@ const char *gfnl_command_name(unsigned int command)
 	return command_names[command];
 }
 
-const struct nla_policy gfnl_link_policy[GPUFABRIC_A_LINK_MAX + 1] = {
-	[GPUFABRIC_A_LINK_SPEED] = { .type = NLA_U32 },
-	[GPUFABRIC_A_LINK_WIDTH] = { .type = NLA_U32 },
-	[GPUFABRIC_A_LINK_PORT_SPEED] = { .type = NLA_U32 },
-	[GPUFABRIC_A_LINK_PORT_WIDTH] = { .type = NLA_U32 },
-	[GPUFABRIC_A_LINK_DEVICE_SPEED] = { .type = NLA_U32 },
-	[GPUFABRIC_A_LINK_DEVICE_WIDTH] = { .type = NLA_U32 },
-};
-
-const struct nla_policy gfnl_bar_policy[GPUFABRIC_A_BAR_MAX + 1] = {
-	[GPUFABRIC_A_BAR_INDEX] = { .type = NLA_U32 },
-	[GPUFABRIC_A_BAR_SIZE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_BAR_FLAGS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_BAR_ADDRESS] = { .type = NLA_U64 },
-};
-
-const struct nla_policy gfnl_function_policy[GPUFABRIC_A_FUNCTION_MAX + 1] = {
-	[GPUFABRIC_A_FUNCTION_ADDRESS] = { .type = NLA_STRING },
-	[GPUFABRIC_A_FUNCTION_VENDOR] = { .type = NLA_U32 },
-	[GPUFABRIC_A_FUNCTION_DEVICE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_FUNCTION_SUBSYSTEM_VENDOR] = { .type = NLA_U32 },
-	[GPUFABRIC_A_FUNCTION_SUBSYSTEM_DEVICE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_FUNCTION_CLASS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_FUNCTION_REVISION] = { .type = NLA_U32 },
-	[GPUFABRIC_A_FUNCTION_DRIVER] = { .type = NLA_STRING },
-	[GPUFABRIC_A_FUNCTION_BAR] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_FUNCTION_IOMMU_GROUP] = { .type = NLA_U32 },
-};
-
-const struct nla_policy gfnl_window_policy[GPUFABRIC_A_WINDOW_MAX + 1] = {
-	[GPUFABRIC_A_WINDOW_FLAGS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_WINDOW_SIZE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_WINDOW_FREE] = { .type = NLA_U64 },
-};
-
-const struct nla_policy gfnl_duration_policy[GPUFABRIC_A_DURATION_MAX + 1] = {
-	[GPUFABRIC_A_DURATION_PHASE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_DURATION_MICROSECONDS] = { .type = NLA_U64 },
-};
-
-const struct nla_policy gfnl_operation_policy[GPUFABRIC_A_OPERATION_MAX + 1] = {
-	[GPUFABRIC_A_OPERATION_ID] = { .type = NLA_U64 },
-	[GPUFABRIC_A_OPERATION_KIND] = { .type = NLA_U32 },
-	[GPUFABRIC_A_OPERATION_STARTED] = { .type = NLA_U64 },
-	[GPUFABRIC_A_OPERATION_DEADLINE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_OPERATION_ERROR] = { .type = NLA_S32 },
-	[GPUFABRIC_A_OPERATION_TEXT] = { .type = NLA_STRING },
-	[GPUFABRIC_A_OPERATION_DURATION] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_OPERATION_FUNCTION] = { .type = NLA_STRING },
-	[GPUFABRIC_A_OPERATION_DRIVER] = { .type = NLA_STRING },
-	[GPUFABRIC_A_OPERATION_UID] = { .type = NLA_U32 },
-	[GPUFABRIC_A_OPERATION_PID] = { .type = NLA_U32 },
-	[GPUFABRIC_A_OPERATION_COMMAND] = { .type = NLA_STRING },
-	[GPUFABRIC_A_OPERATION_REASON] = { .type = NLA_STRING },
-	[GPUFABRIC_A_OPERATION_COMPOSITION] = { .type = NLA_STRING },
-	[GPUFABRIC_A_OPERATION_SLOTS] = { .type = NLA_U32 },
-};
-
-const struct nla_policy gfnl_slot_policy[GPUFABRIC_A_SLOT_MAX + 1] = {
-	[GPUFABRIC_A_SLOT_ID] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_NAME] = { .type = NLA_STRING },
-	[GPUFABRIC_A_SLOT_SWITCH_ID] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_ADDRESS] = { .type = NLA_STRING },
-	[GPUFABRIC_A_SLOT_GENERATION] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_STATE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_SINCE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_SLOT_CAUSE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_TEXT] = { .type = NLA_STRING },
-	[GPUFABRIC_A_SLOT_FLAGS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_CAPS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_BACKEND] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_SLOT_DRIVER] = { .type = NLA_STRING },
-	[GPUFABRIC_A_SLOT_NUMA_NODE] = { .type = NLA_S32 },
-	[GPUFABRIC_A_SLOT_PRESENCE] = { .type = NLA_U8 },
-	[GPUFABRIC_A_SLOT_POWER] = { .type = NLA_U8 },
-	[GPUFABRIC_A_SLOT_LINK] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_SLOT_IDENTITY] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_IDENTITY_TIME] = { .type = NLA_U64 },
-	[GPUFABRIC_A_SLOT_VENDOR] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_DEVICE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_SUBSYSTEM_VENDOR] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_SUBSYSTEM_DEVICE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_CLASS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_SERIAL] = { .type = NLA_U64 },
-	[GPUFABRIC_A_SLOT_FUNCTION] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_SLOT_WINDOW] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_SLOT_BUS_FIRST] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_BUS_LAST] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_VERDICT] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_VERDICT_AGE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_SLOT_VERDICT_NEED] = { .type = NLA_U64 },
-	[GPUFABRIC_A_SLOT_VERDICT_FREE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_SLOT_VERDICT_BRIDGE] = { .type = NLA_STRING },
-	[GPUFABRIC_A_SLOT_COMPOSITION] = { .type = NLA_STRING },
-	[GPUFABRIC_A_SLOT_COMPOSITION_ID] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_OPERATION] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_SLOT_LAST_OPERATION] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_SLOT_ATTACHES] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_DETACHES] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_FAULTS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_FLAPS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_DEGRADATIONS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_DRAIN_DEADLINE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_SLOT_VERDICT_TEXT] = { .type = NLA_STRING },
-	[GPUFABRIC_A_SLOT_VERDICT_LARGEST] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_GPUS] = { .type = NLA_U32 },
-};
-
-const struct nla_policy gfnl_switch_policy[GPUFABRIC_A_SWITCH_MAX + 1] = {
-	[GPUFABRIC_A_SWITCH_ID] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SWITCH_ADDRESS] = { .type = NLA_STRING },
-	[GPUFABRIC_A_SWITCH_NUMA_NODE] = { .type = NLA_S32 },
-	[GPUFABRIC_A_SWITCH_VENDOR] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SWITCH_DEVICE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SWITCH_SLOTS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SWITCH_LINK] = { .type = NLA_NESTED },
-};
-
-const struct nla_policy gfnl_member_policy[GPUFABRIC_A_MEMBER_MAX + 1] = {
-	[GPUFABRIC_A_MEMBER_SLOT_ID] = { .type = NLA_U32 },
-	[GPUFABRIC_A_MEMBER_SLOT_NAME] = { .type = NLA_STRING },
-	[GPUFABRIC_A_MEMBER_GENERATION] = { .type = NLA_U32 },
-	[GPUFABRIC_A_MEMBER_EXPECT_VENDOR] = { .type = NLA_U32 },
-	[GPUFABRIC_A_MEMBER_EXPECT_DEVICE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_VENDOR] = { .type = NLA_U32 },
-	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_DEVICE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_MEMBER_STATE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_MEMBER_EXPECT_BAR] = { .type = NLA_U64 },
-};
-
-const struct nla_policy gfnl_composition_policy[GPUFABRIC_A_COMPOSITION_MAX + 1] = {
-	[GPUFABRIC_A_COMPOSITION_ID] = { .type = NLA_U32 },
-	[GPUFABRIC_A_COMPOSITION_NAME] = { .type = NLA_STRING },
-	[GPUFABRIC_A_COMPOSITION_TENANT] = { .type = NLA_STRING },
-	[GPUFABRIC_A_COMPOSITION_LABEL] = { .type = NLA_STRING },
-	[GPUFABRIC_A_COMPOSITION_JOB] = { .type = NLA_STRING },
-	[GPUFABRIC_A_COMPOSITION_OWNER] = { .type = NLA_U32 },
-	[GPUFABRIC_A_COMPOSITION_STATE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_COMPOSITION_FLAGS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_COMPOSITION_MEMBER] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_COMPOSITION_CREATED] = { .type = NLA_U64 },
-	[GPUFABRIC_A_COMPOSITION_LEASE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_COMPOSITION_OPERATION] = { .type = NLA_NESTED },
-};
-
-const struct nla_policy gfnl_history_policy[GPUFABRIC_A_HISTORY_MAX + 1] = {
-	[GPUFABRIC_A_HISTORY_SLOT_ID] = { .type = NLA_U32 },
-	[GPUFABRIC_A_HISTORY_SLOT_NAME] = { .type = NLA_STRING },
-	[GPUFABRIC_A_HISTORY_SEQUENCE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_HISTORY_TIME] = { .type = NLA_U64 },
-	[GPUFABRIC_A_HISTORY_STATE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_HISTORY_CAUSE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_HISTORY_OPERATION] = { .type = NLA_NESTED },
-};
-
-const struct nla_policy gfnl_bucket_policy[GPUFABRIC_A_BUCKET_MAX + 1] = {
-	[GPUFABRIC_A_BUCKET_BELOW] = { .type = NLA_U64 },
-	[GPUFABRIC_A_BUCKET_COUNT] = { .type = NLA_U64 },
-};
-
-const struct nla_policy gfnl_stats_policy[GPUFABRIC_A_STATS_MAX + 1] = {
-	[GPUFABRIC_A_STATS_KIND] = { .type = NLA_U32 },
-	[GPUFABRIC_A_STATS_PHASE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_STATS_COUNT] = { .type = NLA_U64 },
-	[GPUFABRIC_A_STATS_MICROSECONDS] = { .type = NLA_U64 },
-	[GPUFABRIC_A_STATS_BUCKET] = { .type = NLA_NESTED },
-};
-
-const struct nla_policy gfnl_status_policy[GPUFABRIC_A_STATUS_MAX + 1] = {
-	[GPUFABRIC_A_STATUS_VERSION] = { .type = NLA_STRING },
-	[GPUFABRIC_A_STATUS_SWITCHES] = { .type = NLA_U32 },
-	[GPUFABRIC_A_STATUS_SLOTS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_STATUS_COMPOSITIONS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_STATUS_OPERATIONS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_STATUS_HISTORY] = { .type = NLA_U32 },
-};
-
-const struct nla_policy gfnl_message_policy[GPUFABRIC_A_MAX + 1] = {
-	[GPUFABRIC_A_ID] = { .type = NLA_U32 },
-	[GPUFABRIC_A_NAME] = { .type = NLA_STRING },
-	[GPUFABRIC_A_SEQUENCE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_TIME] = { .type = NLA_U64 },
-	[GPUFABRIC_A_EVENT] = { .type = NLA_U32 },
-	[GPUFABRIC_A_PREVIOUS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SWITCH] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_SLOT] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_COMPOSITION] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_OPERATION] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_HISTORY] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_STATS] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_STATUS] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_MEMBER] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_REMOVE] = { .type = NLA_NESTED },
-	[GPUFABRIC_A_TENANT] = { .type = NLA_STRING },
-	[GPUFABRIC_A_LABEL] = { .type = NLA_STRING },
-	[GPUFABRIC_A_JOB] = { .type = NLA_STRING },
-	[GPUFABRIC_A_OWNER] = { .type = NLA_U32 },
-	[GPUFABRIC_A_LEASE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_TIMEOUT] = { .type = NLA_U32 },
-	[GPUFABRIC_A_DRIVER_TIMEOUT] = { .type = NLA_U32 },
-	[GPUFABRIC_A_FLAGS] = { .type = NLA_U32 },
-	[GPUFABRIC_A_REASON] = { .type = NLA_STRING },
-};
-
 static const char *const message_names[] = {
 	[GPUFABRIC_A_PAD] = "pad",
 	[GPUFABRIC_A_ID] = "id",
@@ -503,3 +297,296 @@ const char *gfnl_attr_name(unsigned int attr)
 		return NULL;
 	return message_names[attr];
 }
+
+#define NUMBER(sign, type, member) { .kind = (sign), .width = sizeof(((struct type *)0)->member), \
+	.at = offsetof(struct type, member), .has = offsetof(struct type, has.member) }
+#define UNSIGNED(type, member) NUMBER(OBJECT_UNSIGNED, type, member)
+#define SIGNED(type, member) NUMBER(OBJECT_SIGNED, type, member)
+#define STRING(type, member) { .kind = OBJECT_STRING, .at = offsetof(struct type, member), \
+	.has = offsetof(struct type, has.member) }
+#define NEST(type, member, item) { .kind = OBJECT_NEST, .at = offsetof(struct type, member), \
+	.has = offsetof(struct type, has.member), .nested = &(item##_object) }
+#define LIST(type, member, item) { .kind = OBJECT_LIST, .at = offsetof(struct type, member), \
+	.has = offsetof(struct type, n_##member), .nested = &(item##_object) }
+
+static const struct object_field link_fields[] = {
+	[GPUFABRIC_A_LINK_SPEED] = UNSIGNED(gf_link, speed),
+	[GPUFABRIC_A_LINK_WIDTH] = UNSIGNED(gf_link, width),
+	[GPUFABRIC_A_LINK_PORT_SPEED] = UNSIGNED(gf_link, port_speed),
+	[GPUFABRIC_A_LINK_PORT_WIDTH] = UNSIGNED(gf_link, port_width),
+	[GPUFABRIC_A_LINK_DEVICE_SPEED] = UNSIGNED(gf_link, device_speed),
+	[GPUFABRIC_A_LINK_DEVICE_WIDTH] = UNSIGNED(gf_link, device_width),
+};
+
+const struct object gf_link_object = {
+	.fields = link_fields,
+	.n_fields = sizeof(link_fields) / sizeof(link_fields[0]),
+	.size = sizeof(struct gf_link),
+};
+
+static const struct object_field bar_fields[] = {
+	[GPUFABRIC_A_BAR_INDEX] = UNSIGNED(gf_bar, index),
+	[GPUFABRIC_A_BAR_SIZE] = UNSIGNED(gf_bar, size),
+	[GPUFABRIC_A_BAR_FLAGS] = UNSIGNED(gf_bar, flags),
+	[GPUFABRIC_A_BAR_ADDRESS] = UNSIGNED(gf_bar, address),
+};
+
+const struct object gf_bar_object = {
+	.fields = bar_fields,
+	.n_fields = sizeof(bar_fields) / sizeof(bar_fields[0]),
+	.size = sizeof(struct gf_bar),
+};
+
+static const struct object_field function_fields[] = {
+	[GPUFABRIC_A_FUNCTION_ADDRESS] = STRING(gf_function, address),
+	[GPUFABRIC_A_FUNCTION_VENDOR] = UNSIGNED(gf_function, vendor),
+	[GPUFABRIC_A_FUNCTION_DEVICE] = UNSIGNED(gf_function, device),
+	[GPUFABRIC_A_FUNCTION_SUBSYSTEM_VENDOR] = UNSIGNED(gf_function, subsystem_vendor),
+	[GPUFABRIC_A_FUNCTION_SUBSYSTEM_DEVICE] = UNSIGNED(gf_function, subsystem_device),
+	[GPUFABRIC_A_FUNCTION_CLASS] = UNSIGNED(gf_function, class),
+	[GPUFABRIC_A_FUNCTION_REVISION] = UNSIGNED(gf_function, revision),
+	[GPUFABRIC_A_FUNCTION_DRIVER] = STRING(gf_function, driver),
+	[GPUFABRIC_A_FUNCTION_BAR] = LIST(gf_function, bars, gf_bar),
+	[GPUFABRIC_A_FUNCTION_IOMMU_GROUP] = UNSIGNED(gf_function, iommu_group),
+};
+
+const struct object gf_function_object = {
+	.fields = function_fields,
+	.n_fields = sizeof(function_fields) / sizeof(function_fields[0]),
+	.size = sizeof(struct gf_function),
+};
+
+static const struct object_field window_fields[] = {
+	[GPUFABRIC_A_WINDOW_FLAGS] = UNSIGNED(gf_window, flags),
+	[GPUFABRIC_A_WINDOW_SIZE] = UNSIGNED(gf_window, size),
+	[GPUFABRIC_A_WINDOW_FREE] = UNSIGNED(gf_window, free),
+};
+
+const struct object gf_window_object = {
+	.fields = window_fields,
+	.n_fields = sizeof(window_fields) / sizeof(window_fields[0]),
+	.size = sizeof(struct gf_window),
+};
+
+static const struct object_field duration_fields[] = {
+	[GPUFABRIC_A_DURATION_PHASE] = UNSIGNED(gf_duration, phase),
+	[GPUFABRIC_A_DURATION_MICROSECONDS] = UNSIGNED(gf_duration, microseconds),
+};
+
+const struct object gf_duration_object = {
+	.fields = duration_fields,
+	.n_fields = sizeof(duration_fields) / sizeof(duration_fields[0]),
+	.size = sizeof(struct gf_duration),
+};
+
+static const struct object_field operation_fields[] = {
+	[GPUFABRIC_A_OPERATION_ID] = UNSIGNED(gf_operation, id),
+	[GPUFABRIC_A_OPERATION_KIND] = UNSIGNED(gf_operation, kind),
+	[GPUFABRIC_A_OPERATION_STARTED] = UNSIGNED(gf_operation, started),
+	[GPUFABRIC_A_OPERATION_DEADLINE] = UNSIGNED(gf_operation, deadline),
+	[GPUFABRIC_A_OPERATION_ERROR] = SIGNED(gf_operation, error),
+	[GPUFABRIC_A_OPERATION_TEXT] = STRING(gf_operation, text),
+	[GPUFABRIC_A_OPERATION_DURATION] = LIST(gf_operation, durations, gf_duration),
+	[GPUFABRIC_A_OPERATION_FUNCTION] = STRING(gf_operation, function),
+	[GPUFABRIC_A_OPERATION_DRIVER] = STRING(gf_operation, driver),
+	[GPUFABRIC_A_OPERATION_UID] = UNSIGNED(gf_operation, uid),
+	[GPUFABRIC_A_OPERATION_PID] = UNSIGNED(gf_operation, pid),
+	[GPUFABRIC_A_OPERATION_COMMAND] = STRING(gf_operation, command),
+	[GPUFABRIC_A_OPERATION_REASON] = STRING(gf_operation, reason),
+	[GPUFABRIC_A_OPERATION_COMPOSITION] = STRING(gf_operation, composition),
+	[GPUFABRIC_A_OPERATION_SLOTS] = UNSIGNED(gf_operation, slots),
+};
+
+const struct object gf_operation_object = {
+	.fields = operation_fields,
+	.n_fields = sizeof(operation_fields) / sizeof(operation_fields[0]),
+	.size = sizeof(struct gf_operation),
+};
+
+static const struct object_field slot_fields[] = {
+	[GPUFABRIC_A_SLOT_ID] = UNSIGNED(gf_slot, id),
+	[GPUFABRIC_A_SLOT_NAME] = STRING(gf_slot, name),
+	[GPUFABRIC_A_SLOT_SWITCH_ID] = UNSIGNED(gf_slot, switch_id),
+	[GPUFABRIC_A_SLOT_ADDRESS] = STRING(gf_slot, address),
+	[GPUFABRIC_A_SLOT_GENERATION] = UNSIGNED(gf_slot, generation),
+	[GPUFABRIC_A_SLOT_STATE] = UNSIGNED(gf_slot, state),
+	[GPUFABRIC_A_SLOT_SINCE] = UNSIGNED(gf_slot, since),
+	[GPUFABRIC_A_SLOT_CAUSE] = UNSIGNED(gf_slot, cause),
+	[GPUFABRIC_A_SLOT_TEXT] = STRING(gf_slot, text),
+	[GPUFABRIC_A_SLOT_FLAGS] = UNSIGNED(gf_slot, flags),
+	[GPUFABRIC_A_SLOT_CAPS] = UNSIGNED(gf_slot, caps),
+	[GPUFABRIC_A_SLOT_BACKEND] = UNSIGNED(gf_slot, backend),
+	[GPUFABRIC_A_SLOT_SLOT_DRIVER] = STRING(gf_slot, slot_driver),
+	[GPUFABRIC_A_SLOT_NUMA_NODE] = SIGNED(gf_slot, numa_node),
+	[GPUFABRIC_A_SLOT_PRESENCE] = UNSIGNED(gf_slot, presence),
+	[GPUFABRIC_A_SLOT_POWER] = UNSIGNED(gf_slot, power),
+	[GPUFABRIC_A_SLOT_LINK] = NEST(gf_slot, link, gf_link),
+	[GPUFABRIC_A_SLOT_IDENTITY] = UNSIGNED(gf_slot, identity),
+	[GPUFABRIC_A_SLOT_IDENTITY_TIME] = UNSIGNED(gf_slot, identity_time),
+	[GPUFABRIC_A_SLOT_VENDOR] = UNSIGNED(gf_slot, vendor),
+	[GPUFABRIC_A_SLOT_DEVICE] = UNSIGNED(gf_slot, device),
+	[GPUFABRIC_A_SLOT_SUBSYSTEM_VENDOR] = UNSIGNED(gf_slot, subsystem_vendor),
+	[GPUFABRIC_A_SLOT_SUBSYSTEM_DEVICE] = UNSIGNED(gf_slot, subsystem_device),
+	[GPUFABRIC_A_SLOT_CLASS] = UNSIGNED(gf_slot, class),
+	[GPUFABRIC_A_SLOT_SERIAL] = UNSIGNED(gf_slot, serial),
+	[GPUFABRIC_A_SLOT_FUNCTION] = LIST(gf_slot, functions, gf_function),
+	[GPUFABRIC_A_SLOT_WINDOW] = LIST(gf_slot, windows, gf_window),
+	[GPUFABRIC_A_SLOT_BUS_FIRST] = UNSIGNED(gf_slot, bus_first),
+	[GPUFABRIC_A_SLOT_BUS_LAST] = UNSIGNED(gf_slot, bus_last),
+	[GPUFABRIC_A_SLOT_VERDICT] = UNSIGNED(gf_slot, verdict),
+	[GPUFABRIC_A_SLOT_VERDICT_AGE] = UNSIGNED(gf_slot, verdict_age),
+	[GPUFABRIC_A_SLOT_VERDICT_NEED] = UNSIGNED(gf_slot, verdict_need),
+	[GPUFABRIC_A_SLOT_VERDICT_FREE] = UNSIGNED(gf_slot, verdict_free),
+	[GPUFABRIC_A_SLOT_VERDICT_BRIDGE] = STRING(gf_slot, verdict_bridge),
+	[GPUFABRIC_A_SLOT_COMPOSITION] = STRING(gf_slot, composition),
+	[GPUFABRIC_A_SLOT_COMPOSITION_ID] = UNSIGNED(gf_slot, composition_id),
+	[GPUFABRIC_A_SLOT_OPERATION] = NEST(gf_slot, operation, gf_operation),
+	[GPUFABRIC_A_SLOT_LAST_OPERATION] = NEST(gf_slot, last_operation, gf_operation),
+	[GPUFABRIC_A_SLOT_ATTACHES] = UNSIGNED(gf_slot, attaches),
+	[GPUFABRIC_A_SLOT_DETACHES] = UNSIGNED(gf_slot, detaches),
+	[GPUFABRIC_A_SLOT_FAULTS] = UNSIGNED(gf_slot, faults),
+	[GPUFABRIC_A_SLOT_FLAPS] = UNSIGNED(gf_slot, flaps),
+	[GPUFABRIC_A_SLOT_DEGRADATIONS] = UNSIGNED(gf_slot, degradations),
+	[GPUFABRIC_A_SLOT_DRAIN_DEADLINE] = UNSIGNED(gf_slot, drain_deadline),
+	[GPUFABRIC_A_SLOT_VERDICT_TEXT] = STRING(gf_slot, verdict_text),
+	[GPUFABRIC_A_SLOT_VERDICT_LARGEST] = UNSIGNED(gf_slot, verdict_largest),
+	[GPUFABRIC_A_SLOT_GPUS] = UNSIGNED(gf_slot, gpus),
+};
+
+const struct object gf_slot_object = {
+	.fields = slot_fields,
+	.n_fields = sizeof(slot_fields) / sizeof(slot_fields[0]),
+	.size = sizeof(struct gf_slot),
+};
+
+static const struct object_field switch_fields[] = {
+	[GPUFABRIC_A_SWITCH_ID] = UNSIGNED(gf_switch, id),
+	[GPUFABRIC_A_SWITCH_ADDRESS] = STRING(gf_switch, address),
+	[GPUFABRIC_A_SWITCH_NUMA_NODE] = SIGNED(gf_switch, numa_node),
+	[GPUFABRIC_A_SWITCH_VENDOR] = UNSIGNED(gf_switch, vendor),
+	[GPUFABRIC_A_SWITCH_DEVICE] = UNSIGNED(gf_switch, device),
+	[GPUFABRIC_A_SWITCH_SLOTS] = UNSIGNED(gf_switch, slots),
+	[GPUFABRIC_A_SWITCH_LINK] = NEST(gf_switch, link, gf_link),
+};
+
+const struct object gf_switch_object = {
+	.fields = switch_fields,
+	.n_fields = sizeof(switch_fields) / sizeof(switch_fields[0]),
+	.size = sizeof(struct gf_switch),
+};
+
+static const struct object_field member_fields[] = {
+	[GPUFABRIC_A_MEMBER_SLOT_ID] = UNSIGNED(gf_member, slot_id),
+	[GPUFABRIC_A_MEMBER_SLOT_NAME] = STRING(gf_member, slot_name),
+	[GPUFABRIC_A_MEMBER_GENERATION] = UNSIGNED(gf_member, generation),
+	[GPUFABRIC_A_MEMBER_EXPECT_VENDOR] = UNSIGNED(gf_member, expect_vendor),
+	[GPUFABRIC_A_MEMBER_EXPECT_DEVICE] = UNSIGNED(gf_member, expect_device),
+	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_VENDOR] = UNSIGNED(gf_member, expect_subsystem_vendor),
+	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_DEVICE] = UNSIGNED(gf_member, expect_subsystem_device),
+	[GPUFABRIC_A_MEMBER_STATE] = UNSIGNED(gf_member, state),
+	[GPUFABRIC_A_MEMBER_EXPECT_BAR] = UNSIGNED(gf_member, expect_bar),
+};
+
+const struct object gf_member_object = {
+	.fields = member_fields,
+	.n_fields = sizeof(member_fields) / sizeof(member_fields[0]),
+	.size = sizeof(struct gf_member),
+};
+
+static const struct object_field composition_fields[] = {
+	[GPUFABRIC_A_COMPOSITION_ID] = UNSIGNED(gf_composition, id),
+	[GPUFABRIC_A_COMPOSITION_NAME] = STRING(gf_composition, name),
+	[GPUFABRIC_A_COMPOSITION_TENANT] = STRING(gf_composition, tenant),
+	[GPUFABRIC_A_COMPOSITION_LABEL] = STRING(gf_composition, label),
+	[GPUFABRIC_A_COMPOSITION_JOB] = STRING(gf_composition, job),
+	[GPUFABRIC_A_COMPOSITION_OWNER] = UNSIGNED(gf_composition, owner),
+	[GPUFABRIC_A_COMPOSITION_STATE] = UNSIGNED(gf_composition, state),
+	[GPUFABRIC_A_COMPOSITION_FLAGS] = UNSIGNED(gf_composition, flags),
+	[GPUFABRIC_A_COMPOSITION_MEMBER] = LIST(gf_composition, members, gf_member),
+	[GPUFABRIC_A_COMPOSITION_CREATED] = UNSIGNED(gf_composition, created),
+	[GPUFABRIC_A_COMPOSITION_LEASE] = UNSIGNED(gf_composition, lease),
+	[GPUFABRIC_A_COMPOSITION_OPERATION] = NEST(gf_composition, operation, gf_operation),
+};
+
+const struct object gf_composition_object = {
+	.fields = composition_fields,
+	.n_fields = sizeof(composition_fields) / sizeof(composition_fields[0]),
+	.size = sizeof(struct gf_composition),
+};
+
+static const struct object_field history_fields[] = {
+	[GPUFABRIC_A_HISTORY_SLOT_ID] = UNSIGNED(gf_history, slot_id),
+	[GPUFABRIC_A_HISTORY_SLOT_NAME] = STRING(gf_history, slot_name),
+	[GPUFABRIC_A_HISTORY_SEQUENCE] = UNSIGNED(gf_history, sequence),
+	[GPUFABRIC_A_HISTORY_TIME] = UNSIGNED(gf_history, time),
+	[GPUFABRIC_A_HISTORY_STATE] = UNSIGNED(gf_history, state),
+	[GPUFABRIC_A_HISTORY_CAUSE] = UNSIGNED(gf_history, cause),
+	[GPUFABRIC_A_HISTORY_OPERATION] = NEST(gf_history, operation, gf_operation),
+};
+
+const struct object gf_history_object = {
+	.fields = history_fields,
+	.n_fields = sizeof(history_fields) / sizeof(history_fields[0]),
+	.size = sizeof(struct gf_history),
+};
+
+static const struct object_field bucket_fields[] = {
+	[GPUFABRIC_A_BUCKET_BELOW] = UNSIGNED(gf_bucket, below),
+	[GPUFABRIC_A_BUCKET_COUNT] = UNSIGNED(gf_bucket, count),
+};
+
+const struct object gf_bucket_object = {
+	.fields = bucket_fields,
+	.n_fields = sizeof(bucket_fields) / sizeof(bucket_fields[0]),
+	.size = sizeof(struct gf_bucket),
+};
+
+static const struct object_field stats_fields[] = {
+	[GPUFABRIC_A_STATS_KIND] = UNSIGNED(gf_stats, kind),
+	[GPUFABRIC_A_STATS_PHASE] = UNSIGNED(gf_stats, phase),
+	[GPUFABRIC_A_STATS_COUNT] = UNSIGNED(gf_stats, count),
+	[GPUFABRIC_A_STATS_MICROSECONDS] = UNSIGNED(gf_stats, microseconds),
+	[GPUFABRIC_A_STATS_BUCKET] = LIST(gf_stats, buckets, gf_bucket),
+};
+
+const struct object gf_stats_object = {
+	.fields = stats_fields,
+	.n_fields = sizeof(stats_fields) / sizeof(stats_fields[0]),
+	.size = sizeof(struct gf_stats),
+};
+
+static const struct object_field status_fields[] = {
+	[GPUFABRIC_A_STATUS_VERSION] = STRING(gf_status, version),
+	[GPUFABRIC_A_STATUS_SWITCHES] = UNSIGNED(gf_status, switches),
+	[GPUFABRIC_A_STATUS_SLOTS] = UNSIGNED(gf_status, slots),
+	[GPUFABRIC_A_STATUS_COMPOSITIONS] = UNSIGNED(gf_status, compositions),
+	[GPUFABRIC_A_STATUS_OPERATIONS] = UNSIGNED(gf_status, operations),
+	[GPUFABRIC_A_STATUS_HISTORY] = UNSIGNED(gf_status, history),
+};
+
+const struct object gf_status_object = {
+	.fields = status_fields,
+	.n_fields = sizeof(status_fields) / sizeof(status_fields[0]),
+	.size = sizeof(struct gf_status),
+};
+
+static const struct object_field message_fields[] = {
+	[GPUFABRIC_A_SEQUENCE] = UNSIGNED(gf_message, sequence),
+	[GPUFABRIC_A_TIME] = UNSIGNED(gf_message, time),
+	[GPUFABRIC_A_EVENT] = UNSIGNED(gf_message, kind),
+	[GPUFABRIC_A_PREVIOUS] = UNSIGNED(gf_message, previous),
+	[GPUFABRIC_A_SWITCH] = NEST(gf_message, sw, gf_switch),
+	[GPUFABRIC_A_SLOT] = NEST(gf_message, slot, gf_slot),
+	[GPUFABRIC_A_COMPOSITION] = NEST(gf_message, composition, gf_composition),
+	[GPUFABRIC_A_OPERATION] = NEST(gf_message, operation, gf_operation),
+	[GPUFABRIC_A_HISTORY] = NEST(gf_message, history, gf_history),
+	[GPUFABRIC_A_STATS] = NEST(gf_message, stats, gf_stats),
+	[GPUFABRIC_A_STATUS] = NEST(gf_message, status, gf_status),
+	[GPUFABRIC_A_MEMBER] = LIST(gf_message, members, gf_member),
+};
+
+const struct object gf_message_object = {
+	.fields = message_fields,
+	.n_fields = sizeof(message_fields) / sizeof(message_fields[0]),
+	.size = sizeof(struct gf_message),
+};

@@ -3,8 +3,7 @@
 #ifndef GPUCTL_NETLINK_GEN_H
 #define GPUCTL_NETLINK_GEN_H
 
-#include <netlink/attr.h>
-
+#include "lib/object.h"
 #include "linux/gpufabric.h"
 
 /* Name of a value of an enum, or of a bit number of a flags type; NULL when unknown. */
@@ -26,24 +25,576 @@ const char *gfnl_request_flag_name(unsigned int value);
 /* Name of a command; NULL when unknown. */
 const char *gfnl_command_name(unsigned int command);
 
-/* Policies for nla_parse(), one array a set of attributes, index 0 to its _MAX. */
-extern const struct nla_policy gfnl_link_policy[GPUFABRIC_A_LINK_MAX + 1];
-extern const struct nla_policy gfnl_bar_policy[GPUFABRIC_A_BAR_MAX + 1];
-extern const struct nla_policy gfnl_function_policy[GPUFABRIC_A_FUNCTION_MAX + 1];
-extern const struct nla_policy gfnl_window_policy[GPUFABRIC_A_WINDOW_MAX + 1];
-extern const struct nla_policy gfnl_duration_policy[GPUFABRIC_A_DURATION_MAX + 1];
-extern const struct nla_policy gfnl_operation_policy[GPUFABRIC_A_OPERATION_MAX + 1];
-extern const struct nla_policy gfnl_slot_policy[GPUFABRIC_A_SLOT_MAX + 1];
-extern const struct nla_policy gfnl_switch_policy[GPUFABRIC_A_SWITCH_MAX + 1];
-extern const struct nla_policy gfnl_member_policy[GPUFABRIC_A_MEMBER_MAX + 1];
-extern const struct nla_policy gfnl_composition_policy[GPUFABRIC_A_COMPOSITION_MAX + 1];
-extern const struct nla_policy gfnl_history_policy[GPUFABRIC_A_HISTORY_MAX + 1];
-extern const struct nla_policy gfnl_bucket_policy[GPUFABRIC_A_BUCKET_MAX + 1];
-extern const struct nla_policy gfnl_stats_policy[GPUFABRIC_A_STATS_MAX + 1];
-extern const struct nla_policy gfnl_status_policy[GPUFABRIC_A_STATUS_MAX + 1];
-extern const struct nla_policy gfnl_message_policy[GPUFABRIC_A_MAX + 1];
-
 /* Name of an attribute at the top of a message, for error texts; NULL when unknown. */
 const char *gfnl_attr_name(unsigned int attr);
+
+/**
+ * struct gf_link - attributes of the set link
+ * @speed: Trained speed in MT/s per lane, 0 when down.
+ * @width: Trained width in lanes, 0 when down.
+ * @port_speed: Fastest speed of the port in MT/s per lane.
+ * @port_width: Widest width of the port in lanes.
+ * @device_speed: Fastest speed of the GPU in MT/s per lane.
+ * @device_width: Widest width of the GPU in lanes.
+ * @has: which attributes came
+ */
+struct gf_link {
+	uint32_t speed;
+	uint32_t width;
+	uint32_t port_speed;
+	uint32_t port_width;
+	uint32_t device_speed;
+	uint32_t device_width;
+	struct {
+		bool speed, width, port_speed, port_width, device_speed, device_width;
+	} has;
+};
+
+extern const struct object gf_link_object;
+
+static inline int gf_link_parse(const void *attrs, size_t len, struct gf_link *to)
+{
+	return object_parse(&gf_link_object, attrs, len, to);
+}
+
+static inline void gf_link_free(struct gf_link *from)
+{
+	object_free(&gf_link_object, from);
+}
+
+/**
+ * struct gf_bar - attributes of the set bar
+ * @size: In bytes.
+ * @address: Bus address; only for readers with CAP_SYS_ADMIN.
+ * @has: which attributes came
+ */
+struct gf_bar {
+	uint32_t index;
+	uint64_t size;
+	uint32_t flags;
+	uint64_t address;
+	struct {
+		bool index, size, flags, address;
+	} has;
+};
+
+extern const struct object gf_bar_object;
+
+static inline int gf_bar_parse(const void *attrs, size_t len, struct gf_bar *to)
+{
+	return object_parse(&gf_bar_object, attrs, len, to);
+}
+
+static inline void gf_bar_free(struct gf_bar *from)
+{
+	object_free(&gf_bar_object, from);
+}
+
+/**
+ * struct gf_function - attributes of the set function
+ * @address: PCI address, domain:bus:device.function.
+ * @class: Class code, 24 bits.
+ * @driver: Bound driver, absent when none.
+ * @has: which attributes came
+ */
+struct gf_function {
+	char *address;
+	uint32_t vendor;
+	uint32_t device;
+	uint32_t subsystem_vendor;
+	uint32_t subsystem_device;
+	uint32_t class;
+	uint32_t revision;
+	char *driver;
+	struct gf_bar *bars;
+	size_t n_bars;
+	uint32_t iommu_group;
+	struct {
+		bool address, vendor, device, subsystem_vendor, subsystem_device, class, revision,
+		     driver, iommu_group;
+	} has;
+};
+
+extern const struct object gf_function_object;
+
+static inline int gf_function_parse(const void *attrs, size_t len, struct gf_function *to)
+{
+	return object_parse(&gf_function_object, attrs, len, to);
+}
+
+static inline void gf_function_free(struct gf_function *from)
+{
+	object_free(&gf_function_object, from);
+}
+
+/**
+ * struct gf_window - attributes of the set window
+ * @size: In bytes.
+ * @free: Largest free piece in bytes.
+ * @has: which attributes came
+ */
+struct gf_window {
+	uint32_t flags;
+	uint64_t size;
+	uint64_t free;
+	struct {
+		bool flags, size, free;
+	} has;
+};
+
+extern const struct object gf_window_object;
+
+static inline int gf_window_parse(const void *attrs, size_t len, struct gf_window *to)
+{
+	return object_parse(&gf_window_object, attrs, len, to);
+}
+
+static inline void gf_window_free(struct gf_window *from)
+{
+	object_free(&gf_window_object, from);
+}
+
+/**
+ * struct gf_duration - attributes of the set duration
+ * @has: which attributes came
+ */
+struct gf_duration {
+	uint32_t phase;
+	uint64_t microseconds;
+	struct {
+		bool phase, microseconds;
+	} has;
+};
+
+extern const struct object gf_duration_object;
+
+static inline int gf_duration_parse(const void *attrs, size_t len, struct gf_duration *to)
+{
+	return object_parse(&gf_duration_object, attrs, len, to);
+}
+
+static inline void gf_duration_free(struct gf_duration *from)
+{
+	object_free(&gf_duration_object, from);
+}
+
+/**
+ * struct gf_operation - attributes of the set operation
+ * @started: Milliseconds since the epoch.
+ * @deadline: Milliseconds since the epoch.
+ * @error: 0 or a negative errno; absent while it runs.
+ * @text: What went wrong and what to do.
+ * @function: Function whose driver does not return.
+ * @driver: Driver that does not return.
+ * @uid: Who asked.
+ * @pid: Who asked, in the pid namespace of the reader; only with CAP_SYS_ADMIN.
+ * @command: Who asked; only with CAP_SYS_ADMIN.
+ * @reason: Why; only with CAP_SYS_ADMIN.
+ * @slots: Number of slots in the operation.
+ * @sequence: Number of the last event that this includes.
+ * @has: which attributes came
+ */
+struct gf_operation {
+	uint64_t id;
+	uint32_t kind;
+	uint64_t started;
+	uint64_t deadline;
+	int32_t error;
+	char *text;
+	struct gf_duration *durations;
+	size_t n_durations;
+	char *function;
+	char *driver;
+	uint32_t uid;
+	uint32_t pid;
+	char *command;
+	char *reason;
+	char *composition;
+	uint32_t slots;
+	uint64_t sequence;
+	struct {
+		bool id, kind, started, deadline, error, text, function, driver, uid, pid,
+		     command, reason, composition, slots;
+	} has;
+};
+
+extern const struct object gf_operation_object;
+
+static inline int gf_operation_parse(const void *attrs, size_t len, struct gf_operation *to)
+{
+	return object_parse(&gf_operation_object, attrs, len, to);
+}
+
+static inline void gf_operation_free(struct gf_operation *from)
+{
+	object_free(&gf_operation_object, from);
+}
+
+/**
+ * struct gf_slot - attributes of the set slot
+ * @address: PCI address of the downstream port.
+ * @generation: Counts state changes; detach names the one that drain returned.
+ * @since: Time of the last state change, milliseconds since the epoch.
+ * @text: The cause in words, with what to do.
+ * @identity_time: When it was read, milliseconds since the epoch.
+ * @serial: Device Serial Number capability.
+ * @verdict_age: Milliseconds since the windows were looked at that it rests on.
+ * @verdict_need: Bytes that the window of the port has to have, or bus numbers.
+ * @verdict_free: Bytes that the window of the port has or can be given, or bus
+ *	numbers.
+ * @verdict_bridge: Bridge whose window the GPU is put into; a root bus as
+ *	domain:bus.
+ * @composition: Name of the composition that claims the slot.
+ * @operation: Operation under way.
+ * @drain_deadline: Milliseconds since the epoch.
+ * @verdict_text: Why the GPU cannot be given its windows, and what helps.
+ * @verdict_largest: The verdict for resizable BARs at their largest; absent without
+ *	any.
+ * @gpus: GPUs of the card. Vendor, device, class and serial number are those of the
+ *	first.
+ * @sequence: Number of the last event that this includes.
+ * @has: which attributes came
+ */
+struct gf_slot {
+	uint32_t id;
+	char *name;
+	uint32_t switch_id;
+	char *address;
+	uint32_t generation;
+	uint32_t state;
+	uint64_t since;
+	uint32_t cause;
+	char *text;
+	uint32_t flags;
+	uint32_t caps;
+	uint32_t backend;
+	char *slot_driver;
+	int32_t numa_node;
+	uint8_t presence;
+	uint8_t power;
+	struct gf_link link;
+	uint32_t identity;
+	uint64_t identity_time;
+	uint32_t vendor;
+	uint32_t device;
+	uint32_t subsystem_vendor;
+	uint32_t subsystem_device;
+	uint32_t class;
+	uint64_t serial;
+	struct gf_function *functions;
+	size_t n_functions;
+	struct gf_window *windows;
+	size_t n_windows;
+	uint32_t bus_first;
+	uint32_t bus_last;
+	uint32_t verdict;
+	uint64_t verdict_age;
+	uint64_t verdict_need;
+	uint64_t verdict_free;
+	char *verdict_bridge;
+	char *composition;
+	uint32_t composition_id;
+	struct gf_operation operation;
+	struct gf_operation last_operation;
+	uint32_t attaches;
+	uint32_t detaches;
+	uint32_t faults;
+	uint32_t flaps;
+	uint32_t degradations;
+	uint64_t drain_deadline;
+	char *verdict_text;
+	uint32_t verdict_largest;
+	uint32_t gpus;
+	uint64_t sequence;
+	struct {
+		bool id, name, switch_id, address, generation, state, since, cause, text, flags,
+		     caps, backend, slot_driver, numa_node, presence, power, link, identity,
+		     identity_time, vendor, device, subsystem_vendor, subsystem_device, class,
+		     serial, bus_first, bus_last, verdict, verdict_age, verdict_need,
+		     verdict_free, verdict_bridge, composition, composition_id, operation,
+		     last_operation, attaches, detaches, faults, flaps, degradations,
+		     drain_deadline, verdict_text, verdict_largest, gpus;
+	} has;
+};
+
+extern const struct object gf_slot_object;
+
+static inline int gf_slot_parse(const void *attrs, size_t len, struct gf_slot *to)
+{
+	return object_parse(&gf_slot_object, attrs, len, to);
+}
+
+static inline void gf_slot_free(struct gf_slot *from)
+{
+	object_free(&gf_slot_object, from);
+}
+
+/**
+ * struct gf_switch - attributes of the set switch
+ * @address: PCI address of the upstream port, or of the root bus.
+ * @sequence: Number of the last event that this includes.
+ * @has: which attributes came
+ */
+struct gf_switch {
+	uint32_t id;
+	char *address;
+	int32_t numa_node;
+	uint32_t vendor;
+	uint32_t device;
+	uint32_t slots;
+	struct gf_link link;
+	uint64_t sequence;
+	struct {
+		bool id, address, numa_node, vendor, device, slots, link;
+	} has;
+};
+
+extern const struct object gf_switch_object;
+
+static inline int gf_switch_parse(const void *attrs, size_t len, struct gf_switch *to)
+{
+	return object_parse(&gf_switch_object, attrs, len, to);
+}
+
+static inline void gf_switch_free(struct gf_switch *from)
+{
+	object_free(&gf_switch_object, from);
+}
+
+/**
+ * struct gf_member - attributes of the set member
+ * @generation: As drain returned it, or as it is in a slot that is lost or in
+ *	fault.
+ * @expect_bar: Size in bytes of the large, prefetchable BAR of the GPU that is
+ *	declared. Whether it can be had is judged by this, and a small BAR beside it,
+ *	where the module has not seen the slot's GPU itself.
+ * @has: which attributes came
+ */
+struct gf_member {
+	uint32_t slot_id;
+	char *slot_name;
+	uint32_t generation;
+	uint32_t expect_vendor;
+	uint32_t expect_device;
+	uint32_t expect_subsystem_vendor;
+	uint32_t expect_subsystem_device;
+	uint32_t state;
+	uint64_t expect_bar;
+	struct {
+		bool slot_id, slot_name, generation, expect_vendor, expect_device,
+		     expect_subsystem_vendor, expect_subsystem_device, state, expect_bar;
+	} has;
+};
+
+extern const struct object gf_member_object;
+
+static inline int gf_member_parse(const void *attrs, size_t len, struct gf_member *to)
+{
+	return object_parse(&gf_member_object, attrs, len, to);
+}
+
+static inline void gf_member_free(struct gf_member *from)
+{
+	object_free(&gf_member_object, from);
+}
+
+/**
+ * struct gf_composition - attributes of the set composition
+ * @owner: User id that the composition is held for.
+ * @created: Milliseconds since the epoch.
+ * @lease: End of the lease in milliseconds since the epoch, absent when none.
+ * @operation: Operation under way, or the last one.
+ * @sequence: Number of the last event that this includes.
+ * @has: which attributes came
+ */
+struct gf_composition {
+	uint32_t id;
+	char *name;
+	char *tenant;
+	char *label;
+	char *job;
+	uint32_t owner;
+	uint32_t state;
+	uint32_t flags;
+	struct gf_member *members;
+	size_t n_members;
+	uint64_t created;
+	uint64_t lease;
+	struct gf_operation operation;
+	uint64_t sequence;
+	struct {
+		bool id, name, tenant, label, job, owner, state, flags, created, lease, operation;
+	} has;
+};
+
+extern const struct object gf_composition_object;
+
+static inline int gf_composition_parse(const void *attrs, size_t len, struct gf_composition *to)
+{
+	return object_parse(&gf_composition_object, attrs, len, to);
+}
+
+static inline void gf_composition_free(struct gf_composition *from)
+{
+	object_free(&gf_composition_object, from);
+}
+
+/**
+ * struct gf_history - attributes of the set history
+ * @time: Milliseconds since the epoch.
+ * @has: which attributes came
+ */
+struct gf_history {
+	uint32_t slot_id;
+	char *slot_name;
+	uint64_t sequence;
+	uint64_t time;
+	uint32_t state;
+	uint32_t cause;
+	struct gf_operation operation;
+	struct {
+		bool slot_id, slot_name, sequence, time, state, cause, operation;
+	} has;
+};
+
+extern const struct object gf_history_object;
+
+static inline int gf_history_parse(const void *attrs, size_t len, struct gf_history *to)
+{
+	return object_parse(&gf_history_object, attrs, len, to);
+}
+
+static inline void gf_history_free(struct gf_history *from)
+{
+	object_free(&gf_history_object, from);
+}
+
+/**
+ * struct gf_bucket - attributes of the set bucket
+ * @below: Upper bound in microseconds, absent for the last one.
+ * @has: which attributes came
+ */
+struct gf_bucket {
+	uint64_t below;
+	uint64_t count;
+	struct {
+		bool below, count;
+	} has;
+};
+
+extern const struct object gf_bucket_object;
+
+static inline int gf_bucket_parse(const void *attrs, size_t len, struct gf_bucket *to)
+{
+	return object_parse(&gf_bucket_object, attrs, len, to);
+}
+
+static inline void gf_bucket_free(struct gf_bucket *from)
+{
+	object_free(&gf_bucket_object, from);
+}
+
+/**
+ * struct gf_stats - attributes of the set stats
+ * @microseconds: Sum over all.
+ * @has: which attributes came
+ */
+struct gf_stats {
+	uint32_t kind;
+	uint32_t phase;
+	uint64_t count;
+	uint64_t microseconds;
+	struct gf_bucket *buckets;
+	size_t n_buckets;
+	struct {
+		bool kind, phase, count, microseconds;
+	} has;
+};
+
+extern const struct object gf_stats_object;
+
+static inline int gf_stats_parse(const void *attrs, size_t len, struct gf_stats *to)
+{
+	return object_parse(&gf_stats_object, attrs, len, to);
+}
+
+static inline void gf_stats_free(struct gf_stats *from)
+{
+	object_free(&gf_stats_object, from);
+}
+
+/**
+ * struct gf_status - attributes of the set status
+ * @version: Version of the module.
+ * @operations: Operations under way; the module cannot be unloaded before they end.
+ * @history: Entries in the history.
+ * @sequence: Number of the last event that this includes.
+ * @has: which attributes came
+ */
+struct gf_status {
+	char *version;
+	uint32_t switches;
+	uint32_t slots;
+	uint32_t compositions;
+	uint32_t operations;
+	uint32_t history;
+	uint64_t sequence;
+	struct {
+		bool version, switches, slots, compositions, operations, history;
+	} has;
+};
+
+extern const struct object gf_status_object;
+
+static inline int gf_status_parse(const void *attrs, size_t len, struct gf_status *to)
+{
+	return object_parse(&gf_status_object, attrs, len, to);
+}
+
+static inline void gf_status_free(struct gf_status *from)
+{
+	object_free(&gf_status_object, from);
+}
+
+/**
+ * struct gf_message - attributes of the set message
+ * @sequence: In an event its number, one more than that of the event before; in a
+ *	reply the number of the last event that the reply includes.
+ * @time: Time of an event, milliseconds since the epoch.
+ * @previous: State that the slot of the event had before.
+ * @members: Slot to act on; in resize a slot to add.
+ * @has: which attributes came
+ */
+struct gf_message {
+	uint64_t sequence;
+	uint64_t time;
+	uint32_t kind;
+	uint32_t previous;
+	struct gf_switch sw;
+	struct gf_slot slot;
+	struct gf_composition composition;
+	struct gf_operation operation;
+	struct gf_history history;
+	struct gf_stats stats;
+	struct gf_status status;
+	struct gf_member *members;
+	size_t n_members;
+	struct {
+		bool sequence, time, kind, previous, sw, slot, composition, operation, history,
+		     stats, status;
+	} has;
+};
+
+extern const struct object gf_message_object;
+
+static inline int gf_message_parse(const void *attrs, size_t len, struct gf_message *to)
+{
+	return object_parse(&gf_message_object, attrs, len, to);
+}
+
+static inline void gf_message_free(struct gf_message *from)
+{
+	object_free(&gf_message_object, from);
+}
 
 #endif /* GPUCTL_NETLINK_GEN_H */

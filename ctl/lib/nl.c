@@ -459,51 +459,47 @@ struct generations {
 	size_t n;
 };
 
-/* A member can stand many times, so the array of attributes does not do. */
-static int take_generations(struct nlmsghdr *nlh, const struct generations *g)
+static void take_generations(struct gf_message *message, void *arg)
 {
-	struct nlattr *attr;
-	int rem, err;
-	size_t i;
+	const struct generations *g = arg;
+	size_t i, j;
 
-	nlmsg_for_each_attr(attr, nlh, GENL_HDRLEN, rem) {
-		struct gf_member member = { 0 };
-
-		if (nla_type(attr) != GPUFABRIC_A_MEMBER)
-			continue;
-		err = gf_parse_member(attr, &member);
-		for (i = 0; i < g->n && !err; i++)
-			if (g->slots[i]->id == member.slot_id)
-				g->values[i] = member.generation;
-		gf_member_free(&member);
-		if (err)
-			return err;
-	}
-	return 0;
+	for (i = 0; i < message->n_members; i++)
+		for (j = 0; j < g->n; j++)
+			if (g->slots[j]->id == message->members[i].slot_id)
+				g->values[j] = message->members[i].generation;
 }
 
 /**
  * struct answer - what is done with replies
  * @fn: called for each, may be NULL
  * @arg: passed to @fn
- * @generations: filled from members, may be NULL
  */
 struct answer {
 	gfc_reply_fn fn;
 	void *arg;
-	const struct generations *generations;
 };
+
+int gfc_read(struct nlmsghdr *nlh, struct gf_message *message)
+{
+	struct genlmsghdr *genl;
+
+	if (!genlmsg_valid_hdr(nlh, 0))
+		return -EBADMSG;
+	genl = genlmsg_hdr(nlh);
+	return gf_message_read(genlmsg_attrdata(genl, 0), (size_t)genlmsg_attrlen(genl, 0),
+			       message);
+}
 
 static int handle_reply(struct nlmsghdr *nlh, const struct answer *answer)
 {
-	struct nlattr *attrs[GPUFABRIC_A_MAX + 1];
+	struct gf_message message = { 0 };
 	int err;
 
-	err = genlmsg_parse(nlh, 0, attrs, GPUFABRIC_A_MAX, gfnl_message_policy);
-	if (!err && answer->generations)
-		err = take_generations(nlh, answer->generations);
+	err = gfc_read(nlh, &message);
 	if (!err && answer->fn)
-		err = answer->fn(attrs, answer->arg);
+		answer->fn(&message, answer->arg);
+	gf_message_free(&message);
 	return err;
 }
 
@@ -512,7 +508,7 @@ static int handle_reply(struct nlmsghdr *nlh, const struct answer *answer)
  * @refusal: filled when it was refused
  * @finished: the acknowledgment or the end of the dump came
  * @interrupted: objects changed during the dump
- * @parse_error: libnl error of a reply that could not be read
+ * @parse_error: negative errno of a reply that could not be read
  */
 struct exchange {
 	struct refusal refusal;
@@ -566,8 +562,8 @@ static int exchange(struct gfc *client, struct nl_msg *request, const struct ans
 	if (x->refusal.err)
 		return report(client, request, &x->refusal);
 	if (x->parse_error)
-		return gfc_libnl_fail(client->ctx, x->parse_error,
-				      "cannot read the module's answer");
+		return ctl_fail(client->ctx, CTL_FAILED, "cannot read the module's answer: %s",
+				strerror(-x->parse_error));
 	return CTL_DONE;
 }
 
@@ -592,10 +588,9 @@ int gfc_request(struct gfc *client, struct nl_msg *msg, gfc_reply_fn fn, void *a
 int gfc_request_members(struct gfc *client, struct nl_msg *msg, struct gf_slot *const *slots,
 			uint32_t *generations, size_t n)
 {
-	const struct generations g = { slots, generations, n };
-	const struct answer answer = { .generations = &g };
+	struct generations g = { slots, generations, n };
 
-	return request(client, msg, &answer);
+	return gfc_request(client, msg, take_generations, &g);
 }
 
 int gfc_dump(struct gfc *client, struct nl_msg *msg, gfc_reply_fn fn, void (*restart)(void *arg),

@@ -27,11 +27,8 @@ struct nl_msg *gfc_message(struct gfc *client, uint8_t command);
 void gfc_put_member(struct nl_msg *msg, int attr, const struct gf_slot *slot,
 		    const uint32_t *generation, const struct gf_ids *expect);
 
-/*
- * Called for each reply; @attrs are those at the top (the last one of each
- * type); returns 0 or a libnl error.
- */
-typedef int (*gfc_reply_fn)(struct nlattr **attrs, void *arg);
+/* Called for each reply; what it takes out of @message it leaves zeroed there. */
+typedef void (*gfc_reply_fn)(struct gf_message *message, void *arg);
 
 /*
  * Send a request, take its replies up to the acknowledgment; frees @msg.
@@ -83,7 +80,7 @@ enum gfc_event {
  * Wait for one event, at most @timeout_ms (-1: for ever). A handled signal
  * ends the wait at once; see gfc_catch_signals().
  */
-enum gfc_event gfc_next_event(struct gfc *client, int timeout_ms, struct gf_event *event);
+enum gfc_event gfc_next_event(struct gfc *client, int timeout_ms, struct gf_message *event);
 
 /* What to poll for reading beside others; gfc_next_event() with no time left then takes it. */
 int gfc_events_fd(const struct gfc *client);

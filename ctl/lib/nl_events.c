@@ -18,7 +18,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/netlink_gen.h"
 #include "lib/nl.h"
 #include "lib/nl_private.h"
 #include "lib/text.h"
@@ -129,19 +128,16 @@ void gfc_mind_reader(struct gfc *client, int fd)
 }
 
 /* The next event of the datagram at hand; false when it is used up. */
-static bool next_in_datagram(struct gfc *client, struct gf_event *event, int *err)
+static bool next_in_datagram(struct gfc *client, struct gf_message *event, int *err)
 {
 	while (client->buffer && nlmsg_ok(client->at, client->left)) {
-		struct nlattr *attrs[GPUFABRIC_A_MAX + 1];
 		struct nlmsghdr *nlh = client->at;
 
 		client->at = nlmsg_next(nlh, &client->left);
 		if (nlh->nlmsg_type != client->family || !genlmsg_valid_hdr(nlh, 0) ||
 		    genlmsg_hdr(nlh)->cmd != GPUFABRIC_CMD_EVENT)
 			continue;
-		*err = genlmsg_parse(nlh, 0, attrs, GPUFABRIC_A_MAX, gfnl_message_policy);
-		if (!*err)
-			*err = gf_parse_event(attrs, event);
+		*err = gfc_read(nlh, event);
 		return true;
 	}
 	free(client->buffer);
@@ -173,7 +169,7 @@ static enum gfc_event next_datagram(struct gfc *client)
 	return GFC_EVENT;
 }
 
-enum gfc_event gfc_next_event(struct gfc *client, int timeout_ms, struct gf_event *event)
+enum gfc_event gfc_next_event(struct gfc *client, int timeout_ms, struct gf_message *event)
 {
 	uint64_t end = text_monotonic() + (timeout_ms > 0 ? (uint64_t)timeout_ms : 0);
 	int err = 0;
@@ -192,8 +188,8 @@ enum gfc_event gfc_next_event(struct gfc *client, int timeout_ms, struct gf_even
 		if (next_in_datagram(client, event, &err)) {
 			if (!err)
 				return GFC_EVENT;
-			gf_event_free(event);
-			gfc_libnl_fail(client->ctx, err, "cannot read an event");
+			ctl_fail(client->ctx, CTL_FAILED, "cannot read an event: %s",
+				 strerror(-err));
 			return GFC_ERROR;
 		}
 		if (signalled)

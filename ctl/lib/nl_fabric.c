@@ -5,62 +5,46 @@
  * Dumps of switches, slots and compositions into one struct gf_fabric. Each
  * object remembers the sequence number of the reply that it came with.
  */
-#include <netlink/attr.h>
-#include <netlink/errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/netlink_gen.h"
 #include "lib/nl.h"
 #include "lib/nl_private.h"
 #include "lib/text.h"
 
-static uint64_t sequence_of(struct nlattr **attrs)
-{
-	return attrs[GPUFABRIC_A_SEQUENCE] ? nla_get_u64(attrs[GPUFABRIC_A_SEQUENCE]) : 0;
-}
-
-static int take_slot(struct nlattr **attrs, void *arg)
+static void take_slot(struct gf_message *message, void *arg)
 {
 	struct gf_fabric *fabric = arg;
-	struct gf_slot *slot;
 
-	if (!attrs[GPUFABRIC_A_SLOT])
-		return 0;
-	fabric->slots = mem_push(fabric->slots, fabric->n_slots, sizeof(*slot));
-	slot = &fabric->slots[fabric->n_slots++];
-	memset(slot, 0, sizeof(*slot));
-	slot->sequence = sequence_of(attrs);
-	return gf_parse_slot(attrs[GPUFABRIC_A_SLOT], slot);
+	if (!message->has.slot)
+		return;
+	fabric->slots = mem_push(fabric->slots, fabric->n_slots, sizeof(*fabric->slots));
+	fabric->slots[fabric->n_slots++] = message->slot;
+	memset(&message->slot, 0, sizeof(message->slot));
 }
 
-static int take_switch(struct nlattr **attrs, void *arg)
+static void take_switch(struct gf_message *message, void *arg)
 {
 	struct gf_fabric *fabric = arg;
-	struct gf_switch *sw;
 
-	if (!attrs[GPUFABRIC_A_SWITCH])
-		return 0;
-	fabric->switches = mem_grow(fabric->switches, fabric->n_switches + 1, sizeof(*sw));
-	sw = &fabric->switches[fabric->n_switches++];
-	memset(sw, 0, sizeof(*sw));
-	sw->sequence = sequence_of(attrs);
-	return gf_parse_switch(attrs[GPUFABRIC_A_SWITCH], sw);
+	if (!message->has.sw)
+		return;
+	fabric->switches =
+		mem_push(fabric->switches, fabric->n_switches, sizeof(*fabric->switches));
+	fabric->switches[fabric->n_switches++] = message->sw;
+	memset(&message->sw, 0, sizeof(message->sw));
 }
 
-static int take_composition(struct nlattr **attrs, void *arg)
+static void take_composition(struct gf_message *message, void *arg)
 {
 	struct gf_fabric *fabric = arg;
-	struct gf_composition *composition;
 
-	if (!attrs[GPUFABRIC_A_COMPOSITION])
-		return 0;
-	fabric->compositions =
-		mem_grow(fabric->compositions, fabric->n_compositions + 1, sizeof(*composition));
-	composition = &fabric->compositions[fabric->n_compositions++];
-	memset(composition, 0, sizeof(*composition));
-	composition->sequence = sequence_of(attrs);
-	return gf_parse_composition(attrs[GPUFABRIC_A_COMPOSITION], composition);
+	if (!message->has.composition)
+		return;
+	fabric->compositions = mem_push(fabric->compositions, fabric->n_compositions,
+					sizeof(*fabric->compositions));
+	fabric->compositions[fabric->n_compositions++] = message->composition;
+	memset(&message->composition, 0, sizeof(message->composition));
 }
 
 static void drop_slots(void *arg)
@@ -123,12 +107,13 @@ int gfc_fabric(struct gfc *client, struct gf_fabric *fabric)
 	return ret;
 }
 
-static int take_status(struct nlattr **attrs, void *arg)
+static void take_status(struct gf_message *message, void *arg)
 {
 	struct gf_status *status = arg;
 
-	status->sequence = sequence_of(attrs);
-	return attrs[GPUFABRIC_A_STATUS] ? gf_parse_status(attrs[GPUFABRIC_A_STATUS], status) : 0;
+	gf_status_free(status);
+	*status = message->status;
+	memset(&message->status, 0, sizeof(message->status));
 }
 
 int gfc_status(struct gfc *client, struct gf_status *status)
@@ -138,17 +123,15 @@ int gfc_status(struct gfc *client, struct gf_status *status)
 			   status);
 }
 
-static int take_histogram(struct nlattr **attrs, void *arg)
+static void take_histogram(struct gf_message *message, void *arg)
 {
 	struct gf_histograms *histograms = arg;
-	struct gf_stats *stats;
 
-	if (!attrs[GPUFABRIC_A_STATS])
-		return 0;
-	histograms->items = mem_grow(histograms->items, histograms->n + 1, sizeof(*stats));
-	stats = &histograms->items[histograms->n++];
-	memset(stats, 0, sizeof(*stats));
-	return gf_parse_stats(attrs[GPUFABRIC_A_STATS], stats);
+	if (!message->has.stats)
+		return;
+	histograms->items = mem_push(histograms->items, histograms->n, sizeof(*histograms->items));
+	histograms->items[histograms->n++] = message->stats;
+	memset(&message->stats, 0, sizeof(message->stats));
 }
 
 static void drop_histograms(void *arg)

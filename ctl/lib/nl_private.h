@@ -46,6 +46,8 @@ struct gfc {
 
 struct nl_sock *gfc_socket(struct ctl_ctx *ctx, int *err);
 int gfc_libnl_fail(struct ctl_ctx *ctx, int err, const char *what);
+/* What a reply or an event says; 0 or a negative errno. @message is zeroed before. */
+int gfc_read(struct nlmsghdr *nlh, struct gf_message *message);
 void gfc_remember_name(struct gfc *client, const struct gf_slot *slot);
 
 #endif /* GPUCTL_NL_PRIVATE_H */

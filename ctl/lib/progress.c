@@ -62,7 +62,7 @@ static void draw_slot(const struct gf_slot *slot, const struct wait *wait)
 	if (last->id == wait->operation.id && last->id) {
 		durations = render_durations(last);
 		fprintf(stderr, " %s   %s",
-			text_duration(took, last->durations[GPUFABRIC_PHASE_TOTAL] / 1000),
+			text_duration(took, gf_duration(last, GPUFABRIC_PHASE_TOTAL) / 1000),
 			durations);
 	}
 	fputc('\n', stderr);

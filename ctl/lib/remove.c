@@ -321,7 +321,7 @@ static int await_release(struct session *session, struct removal *removal)
 	int ret = CTL_DONE;
 
 	while (!ret && count_holders(removal, &holders)) {
-		struct gf_event event;
+		struct gf_message event;
 
 		if (text_monotonic() >= end) {
 			ret = report_busy(session, removal, &holders);
@@ -340,7 +340,7 @@ static int await_release(struct session *session, struct removal *removal)
 			break;
 		switch (gfc_next_event(session->client, LOOK_MS, &event)) {
 		case GFC_EVENT:
-			gf_event_free(&event);
+			gf_message_free(&event);
 			break;
 		case GFC_SIGNAL:
 			ret = ctl_fail(session->ctx, CTL_FAILED,

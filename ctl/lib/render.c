@@ -430,10 +430,10 @@ char *render_durations(const struct gf_operation *operation)
 
 	for (phase = 0; phase < GPUFABRIC_PHASE_TOTAL; phase++) {
 		/* What rounds to nothing only hides what took the time. */
-		if (operation->durations[phase] < 5000)
+		if (gf_duration(operation, phase) < 5000)
 			continue;
 		text_add(&text, "%s%s %.2f", text.len ? "  " : "", gfnl_phase_name(phase),
-			 (double)operation->durations[phase] / 1e6);
+			 (double)gf_duration(operation, phase) / 1e6);
 	}
 	return text.text ? text.text : mem_strdup("");
 }
@@ -443,10 +443,13 @@ struct json_object *render_durations_json(const struct gf_operation *operation)
 	struct json_object *object = json_object_new_object();
 	unsigned int phase;
 
-	for (phase = 0; phase <= GPUFABRIC_PHASE_TOTAL; phase++)
-		if (operation->durations[phase])
+	for (phase = 0; phase <= GPUFABRIC_PHASE_TOTAL; phase++) {
+		uint64_t us = gf_duration(operation, phase);
+
+		if (us)
 			json_object_object_add(object, gfnl_phase_name(phase),
-					       json_object_new_uint64(operation->durations[phase]));
+					       json_object_new_uint64(us));
+	}
 	return object;
 }
 
@@ -465,15 +468,16 @@ void render_operation(struct out_table *parent, const char *name,
 {
 	static const struct out_column current[] = OPERATION_COLUMNS("operation");
 	static const struct out_column last[] = OPERATION_COLUMNS("last operation");
-	struct out_table *t = out_sub(parent, name, operation->done ? last : current, OUT_SINGLE);
+	const struct out_column *columns = operation->has.error ? last : current;
+	struct out_table *t = out_sub(parent, name, columns, OUT_SINGLE);
 	char *durations;
 
 	out_row(t);
 	out_str(t, "kind", render_kind(operation->kind));
 	out_uint(t, "id", operation->id);
 	out_time(t, "started", operation->started);
-	out_bool(t, "done", operation->done);
-	if (operation->done) {
+	out_bool(t, "done", operation->has.error);
+	if (operation->has.error) {
 		out_int(t, "error", operation->error);
 		out_str(t, "result", operation->error ? strerror(-operation->error) : "done");
 	} else {
@@ -490,12 +494,12 @@ void render_operation(struct out_table *parent, const char *name,
 		out_str(t, "function", operation->function);
 	if (operation->driver)
 		out_str(t, "driver", operation->driver);
-	if (operation->has_uid) {
+	if (operation->has.uid) {
 		out_uint(t, "uid", operation->uid);
 		if (getpwuid(operation->uid))
 			out_text(t, "uid", "%s", getpwuid(operation->uid)->pw_name);
 	}
-	if (operation->has_pid)
+	if (operation->has.pid)
 		out_uint(t, "pid", operation->pid);
 	if (operation->command)
 		out_str(t, "command", operation->command);

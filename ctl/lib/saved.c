@@ -39,12 +39,12 @@ static struct json_object *print_slot(const struct gf_slot *slot, const char *na
 	char serial[24];
 
 	add_text(to, "slot", name);
-	if (!slot || !slot->ids.vendor)
+	if (!slot || !slot->vendor)
 		return to;
-	add_number(to, "vendor", slot->ids.vendor);
-	add_number(to, "device", slot->ids.device);
-	add_number(to, "subsystem_vendor", slot->ids.subsystem_vendor);
-	add_number(to, "subsystem_device", slot->ids.subsystem_device);
+	add_number(to, "vendor", slot->vendor);
+	add_number(to, "device", slot->device);
+	add_number(to, "subsystem_vendor", slot->subsystem_vendor);
+	add_number(to, "subsystem_device", slot->subsystem_device);
 	/* Numbers of JSON lose digits in other programs. */
 	snprintf(serial, sizeof(serial), "%016" PRIx64, slot->serial);
 	if (slot->serial)

@@ -39,23 +39,33 @@ static char *read_small(const char *path)
 	return text;
 }
 
+static void take_ids(struct gf_slot *slot, const char *value)
+{
+	struct gf_ids got;
+
+	if (sscanf(value, "pci:v%8xd%8xsv%8xsd%8x", &got.vendor, &got.device,
+		   &got.subsystem_vendor, &got.subsystem_device) != 4)
+		return;
+	slot->vendor = got.vendor;
+	slot->device = got.device;
+	slot->subsystem_vendor = got.subsystem_vendor;
+	slot->subsystem_device = got.subsystem_device;
+}
+
 static void take_variable(struct udev_slot *found, const char *name, const char *value)
 {
-	struct gf_ids *ids = &found->slot.ids;
-	struct gf_ids got = { 0 };
+	struct gf_slot *slot = &found->slot;
 
 	if (strlen(value) > NAME_LEN_MAX)
 		return;
-	if (!strcmp(name, "GPUFABRIC_SLOT") && !found->slot.name)
-		found->slot.name = mem_strdup(value);
-	else if (!strcmp(name, "GPUFABRIC_COMPOSITION") && !found->slot.composition)
-		found->slot.composition = mem_strdup(value);
+	if (!strcmp(name, "GPUFABRIC_SLOT") && !slot->name)
+		slot->name = mem_strdup(value);
+	else if (!strcmp(name, "GPUFABRIC_COMPOSITION") && !slot->composition)
+		slot->composition = mem_strdup(value);
 	else if (!strcmp(name, "GPUFABRIC_STATE"))
 		snprintf(found->state, sizeof(found->state), "%.31s", value);
-	else if (!strcmp(name, "GPUFABRIC_MODALIAS") &&
-		 sscanf(value, "pci:v%8xd%8xsv%8xsd%8x", &got.vendor, &got.device,
-			&got.subsystem_vendor, &got.subsystem_device) == 4)
-		*ids = got;
+	else if (!strcmp(name, "GPUFABRIC_MODALIAS"))
+		take_ids(slot, value);
 }
 
 static bool take_uevent(const char *sys, const char *name, struct udev_slot *found)
@@ -169,7 +179,7 @@ char *udev_slot_print(const struct udev_slot *found, const struct knowledge *kno
 		put(&t, "STATE", found->state);
 		put(&t, "COMPOSITION", found->slot.composition);
 	}
-	if (!found->slot.ids.vendor)
+	if (!found->slot.vendor)
 		return t.text ? t.text : mem_strdup("");
 	identity_of(knowledge, &found->slot, &identity);
 	put(&t, "MODEL", identity.label);

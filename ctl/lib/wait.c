@@ -23,9 +23,15 @@
 #define GRACE_MS 15000
 #define TIMEOUT_DEFAULT_MS 30000
 
-static int take_operation(struct nlattr **attrs, void *arg)
+static void take_operation(struct gf_message *message, void *arg)
 {
-	return gf_parse_operation(attrs[GPUFABRIC_A_OPERATION], arg);
+	struct gf_operation *operation = arg;
+
+	if (!message->has.operation)
+		return;
+	gf_operation_free(operation);
+	*operation = message->operation;
+	memset(&message->operation, 0, sizeof(message->operation));
 }
 
 int wait_start(struct session *session, struct nl_msg *msg, struct gf_slot *const *slots,
@@ -67,7 +73,7 @@ static void take_end(struct wait *waits, size_t n, struct gf_operation *end)
 			continue;
 		gf_operation_free(&waits[i].operation);
 		waits[i].operation = *end;
-		waits[i].operation.done = true;
+		waits[i].operation.has.error = true;
 		waits[i].over = true;
 		memset(end, 0, sizeof(*end));
 		return;
@@ -87,9 +93,9 @@ static bool all_over(const struct wait *waits, size_t n)
 /* Move the outcome that a slot remembers into the wait, unless it has a worse one. */
 static void take_last(struct wait *wait, struct gf_operation *last)
 {
-	if (last->id != wait->operation.id || (wait->operation.done && wait->operation.error))
+	if (last->id != wait->operation.id || (wait->operation.has.error && wait->operation.error))
 		return;
-	wait->operation.done = true;
+	wait->operation.has.error = true;
 	wait->operation.error = last->error;
 	free(wait->operation.text);
 	wait->operation.text = last->text;
@@ -107,7 +113,7 @@ static void look(const struct gf_fabric *fabric, struct wait *wait)
 	for (i = 0; i < fabric->n_compositions; i++) {
 		const struct gf_operation *op = &fabric->compositions[i].operation;
 
-		under_way = under_way || (op->id == wait->operation.id && !op->done);
+		under_way = under_way || (op->id == wait->operation.id && !op->has.error);
 	}
 	if (under_way)
 		return;
@@ -117,7 +123,7 @@ static void look(const struct gf_fabric *fabric, struct wait *wait)
 		if (slot)
 			take_last(wait, &slot->last_operation);
 	}
-	wait->operation.done = true;
+	wait->operation.has.error = true;
 	wait->over = true;
 }
 
@@ -163,15 +169,15 @@ static int say_interrupted(struct session *session, const struct wait *waits, si
 
 static int wait_one(struct session *session, struct wait *waits, size_t n)
 {
-	struct gf_event event;
+	struct gf_message event;
 	int ret = CTL_DONE;
 
 	switch (gfc_next_event(session->client, LOOK_MS, &event)) {
 	case GFC_EVENT:
-		if (event.kind == GPUFABRIC_EVENT_KIND_OPERATION_DONE && event.has_operation)
+		if (event.kind == GPUFABRIC_EVENT_KIND_OPERATION_DONE && event.has.operation)
 			take_end(waits, n, &event.operation);
 		gf_fabric_apply(&session->fabric, &event);
-		gf_event_free(&event);
+		gf_message_free(&event);
 		break;
 	case GFC_HANGUP:
 	case GFC_NOTHING:
@@ -259,9 +265,9 @@ static void render_one(struct out_table *t, struct session *session, const struc
 	if (last->id != wait->operation.id)
 		return;
 	out_int(t, "error", last->error);
-	if (last->durations[GPUFABRIC_PHASE_TOTAL])
+	if (gf_duration(last, GPUFABRIC_PHASE_TOTAL))
 		out_cell(t, "durations", render_durations_json(last), "%s",
-			 text_duration(took, last->durations[GPUFABRIC_PHASE_TOTAL] / 1000));
+			 text_duration(took, gf_duration(last, GPUFABRIC_PHASE_TOTAL) / 1000));
 	durations = render_durations(last);
 	out_str(t, "PHASES (s)", durations);
 	free(durations);

@@ -238,9 +238,9 @@ static void put_operation(struct out_table *t, const struct gf_slot *slot, uint6
 	out_str(t, "operation", render_kind(op->kind));
 	if (op->error)
 		out_text(t, "operation", "%s failed", render_kind(op->kind));
-	else if (op == &slot->last_operation && op->durations[GPUFABRIC_PHASE_TOTAL])
+	else if (op == &slot->last_operation && gf_duration(op, GPUFABRIC_PHASE_TOTAL))
 		out_text(t, "operation", "%s %s", render_kind(op->kind),
-			 text_duration(took, op->durations[GPUFABRIC_PHASE_TOTAL] / 1000));
+			 text_duration(took, gf_duration(op, GPUFABRIC_PHASE_TOTAL) / 1000));
 	else if (op == &slot->operation && may)
 		out_text(t, "operation", "%s %.1f/%llu s", render_kind(op->kind),
 			 (double)ran / 1000, (unsigned long long)(may / 1000));

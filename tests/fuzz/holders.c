@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/holders.c ctl/lib/kernel_holders.c ctl/lib/devnodes.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c
+// sources: ctl/lib/holders.c ctl/lib/kernel_holders.c ctl/lib/devnodes.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c
 // packages: json-c
 /*
  * Files of /proc and /sys, which other users and drivers write: a process with
@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (i = 0; i < 4; i++) {
 		struct gf_function function = {
 			.address = FUNCTION, .driver = drivers[i],
-			.iommu_group = i == 2 ? 5 : GF_NO_GROUP,
+			.iommu_group = 5, .has.iommu_group = i == 2,
 		};
 		const struct gf_slot slot = { .name = "3-2", .functions = &function, .n_functions = 1 };
 		const struct gf_slot *const slots[] = { &slot };

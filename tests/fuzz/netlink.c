@@ -8,26 +8,12 @@
  * the machine; netlink_seed.py makes the corpus for a little-endian one.
  */
 #include <json-c/json.h>
-#include <netlink/attr.h>
-#include <netlink/netlink.h>
+#include <linux/netlink.h>
 
 #include "fuzz.h"
 #include "lib/model.h"
-#include "lib/netlink_gen.h"
 #include "lib/render.h"
 #include "lib/text.h"
-
-/* An attribute of its own allocation around some bytes; caller frees. */
-static struct nlattr *nest_of(const uint8_t *data, size_t size)
-{
-	struct nlattr *nest = malloc(NLA_HDRLEN + size);
-
-	must(nest);
-	nest->nla_len = (uint16_t)(NLA_HDRLEN + size);
-	nest->nla_type = NLA_F_NESTED | 1;
-	memcpy((uint8_t *)nest + NLA_HDRLEN, data, size);
-	return nest;
-}
 
 /* Shown as JSON, it is a document; -j never prints anything else. */
 static void show_as(const struct gf_fabric *fabric, bool json)
@@ -69,50 +55,62 @@ static void show_as(const struct gf_fabric *fabric, bool json)
 	free(text);
 }
 
+/* Freed, or refused: either way nothing is left in it. */
+static void is_empty(const void *object, size_t size)
+{
+	const uint8_t *bytes = object;
+
+	while (size--)
+		must(!*bytes++);
+}
+
 static void read_event(const uint8_t *data, size_t size, struct gf_fabric *fabric)
 {
-	struct nlattr *attrs[GPUFABRIC_A_MAX + 1];
-	struct nlattr *nest = nest_of(data, size);
-	struct gf_event event = { 0 };
+	struct gf_message event = { 0 };
 
-	if (!nla_parse_nested(attrs, GPUFABRIC_A_MAX, nest, gfnl_message_policy) &&
-	    !gf_parse_event(attrs, &event))
+	if (!gf_message_read(data, size, &event)) {
+		must(!event.has.slot || event.slot.name);
 		gf_fabric_apply(fabric, &event);
-	gf_event_free(&event);
-	free(nest);
-}
-
-static void read_slot(struct nlattr *nest, struct gf_fabric *fabric)
-{
-	struct gf_slot slot = { 0 };
-
-	if (!gf_parse_slot(nest, &slot)) {
-		must(slot.name);
-		fabric->slots = mem_grow(fabric->slots, fabric->n_slots + 1, sizeof(slot));
-		fabric->slots[fabric->n_slots++] = slot;
-		return;
+		gf_message_free(&event);
 	}
-	gf_slot_free(&slot);
+	is_empty(&event, sizeof(event));
 }
 
-static void read_others(struct nlattr *nest)
+/* A slot, as it stands in a message of a dump. */
+static void read_slot(const uint8_t *data, size_t size, struct gf_fabric *fabric)
 {
-	struct gf_composition composition = { 0 };
-	struct gf_history history = { 0 };
-	struct gf_status status = { 0 };
-	struct gf_switch sw = { 0 };
-	struct gf_stats stats = { 0 };
+	struct nlattr head = { (uint16_t)(NLA_HDRLEN + size), NLA_F_NESTED | GPUFABRIC_A_SLOT };
+	struct gf_message message = { 0 };
+	uint8_t *attr = malloc(sizeof(head) + size);
 
-	gf_parse_composition(nest, &composition);
-	gf_parse_history(nest, &history);
-	gf_parse_switch(nest, &sw);
-	gf_parse_stats(nest, &stats);
-	gf_parse_status(nest, &status);
-	gf_composition_free(&composition);
-	gf_history_free(&history);
-	gf_switch_free(&sw);
-	gf_stats_free(&stats);
-	free(status.version);
+	must(attr);
+	memcpy(attr, &head, sizeof(head));
+	memcpy(attr + sizeof(head), data, size);
+	if (!gf_message_read(attr, sizeof(head) + size, &message)) {
+		must(message.slot.name);
+		fabric->slots = mem_push(fabric->slots, fabric->n_slots, sizeof(*fabric->slots));
+		fabric->slots[fabric->n_slots++] = message.slot;
+	} else {
+		is_empty(&message, sizeof(message));
+	}
+	free(attr);
+}
+
+static void read_others(const uint8_t *data, size_t size)
+{
+	static const struct object *const objects[] = {
+		&gf_composition_object, &gf_history_object, &gf_switch_object, &gf_stats_object,
+		&gf_status_object, &gf_member_object, &gf_message_object,
+	};
+	struct gf_message room = { 0 };
+	size_t i;
+
+	for (i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+		must(objects[i]->size <= sizeof(room));
+		if (!object_parse(objects[i], data, size, &room))
+			object_free(objects[i], &room);
+		is_empty(&room, sizeof(room));
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -122,21 +120,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Each message is preceded by what it is and its length. */
 	while (size >= 3) {
 		size_t length = data[1] | (size_t)data[2] << 8;
-		uint8_t what = data[0];
-		struct nlattr *nest;
+		uint8_t what = data[0], *body;
 
 		data += 3;
 		size -= 3;
 		length = length < size ? length : size;
 		length = length < 0xff00 ? length : 0xff00;
-		nest = nest_of(data, length);
+		/* An allocation of its own, so that a byte behind it is not read unseen. */
+		body = malloc(length ? length : 1);
+		must(body);
+		memcpy(body, data, length);
 		if (what % 3 == 0)
-			read_event(data, length, &fabric);
+			read_event(body, length, &fabric);
 		else if (what % 3 == 1)
-			read_slot(nest, &fabric);
+			read_slot(body, length, &fabric);
 		else
-			read_others(nest);
-		free(nest);
+			read_others(body, length);
+		free(body);
 		data += length;
 		size -= length;
 	}

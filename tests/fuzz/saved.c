@@ -47,7 +47,10 @@ static void compose(const struct saved *saved, struct gf_fabric *fabric)
 
 			slot->id = (uint32_t)fabric->n_slots;
 			slot->name = from->slots[j].name;
-			slot->ids = from->slots[j].ids;
+			slot->vendor = from->slots[j].ids.vendor;
+			slot->device = from->slots[j].ids.device;
+			slot->subsystem_vendor = from->slots[j].ids.subsystem_vendor;
+			slot->subsystem_device = from->slots[j].ids.subsystem_device;
 			slot->serial = from->slots[j].serial;
 			to->members[to->n_members].slot_id = slot->id;
 			to->members[to->n_members++].slot_name = slot->name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/text.c ctl/size/units.c ctl/catalogue/fault.c ctl/catalogue/conf.c ctl/lib/model.c kmod/check.c
+// sources: ctl/lib/text.c ctl/size/units.c ctl/catalogue/fault.c ctl/catalogue/conf.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c kmod/check.c
 /*
  * Single words: sizes, counts, contexts, durations, numbers, names. A name is
  * one for the tool exactly when it is one for the module.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/cdi.c ctl/lib/gpunodes.c ctl/lib/vendor.c ctl/lib/devnodes.c ctl/lib/model.c ctl/lib/text.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/cdi.c ctl/lib/gpunodes.c ctl/lib/vendor.c ctl/lib/devnodes.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/conf_dir.c
 // packages: json-c libnl-3.0
 /*
  * Container devices: a sysfs of the test's own, two GPUs of a composition, and
@@ -20,12 +20,9 @@ static struct places places;
 static struct vendors vendors;
 
 static struct gf_function functions[] = {
-	{ .address = (char *)"0000:41:00.0", .class = 0x030200, .driver = (char *)"nvidia",
-	  .iommu_group = GF_NO_GROUP },
-	{ .address = (char *)"0000:42:00.0", .class = 0x030000, .driver = (char *)"amdgpu",
-	  .iommu_group = GF_NO_GROUP },
-	{ .address = (char *)"0000:42:00.1", .class = 0x040300, .driver = (char *)"snd_hda_intel",
-	  .iommu_group = GF_NO_GROUP },
+	{ .address = (char *)"0000:41:00.0", .class = 0x030200, .driver = (char *)"nvidia" },
+	{ .address = (char *)"0000:42:00.0", .class = 0x030000, .driver = (char *)"amdgpu" },
+	{ .address = (char *)"0000:42:00.1", .class = 0x040300, .driver = (char *)"snd_hda_intel" },
 };
 
 static struct gf_slot slots[] = {

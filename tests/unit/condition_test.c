@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/condition.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/lib/model.c ctl/catalogue/fault.c
+// sources: ctl/lib/condition.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/catalogue/fault.c
 /* What gpuctl watch --until can wait for. */
 #include <errno.h>
 #include <string.h>

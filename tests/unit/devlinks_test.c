@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/devlinks.c ctl/lib/gpunodes.c ctl/lib/vendor.c ctl/lib/devnodes.c ctl/lib/model.c ctl/lib/text.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/devlinks.c ctl/lib/gpunodes.c ctl/lib/vendor.c ctl/lib/devnodes.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/conf_dir.c
 // packages: libnl-3.0
 /*
  * Links below a /dev of the test's own: made, kept, removed; what others made
@@ -18,8 +18,7 @@ static char *sys, *dev;
 static struct places places;
 static struct vendors vendors;
 
-static struct gf_function function = { .address = (char *)"0000:41:00.0", .class = 0x030200,
-				       .iommu_group = GF_NO_GROUP };
+static struct gf_function function = { .address = (char *)"0000:41:00.0", .class = 0x030200 };
 static struct gf_slot slots[] = {
 	{ .id = 1, .name = (char *)"3-1", .state = GPUFABRIC_SLOT_STATE_READY, .functions = &function,
 	  .n_functions = 1, .composition = (char *)"train" },

@@ -40,10 +40,13 @@ static void put(const char *path, const char *content)
 	free(full);
 }
 
-static void collect(struct devnodes *nodes, const char *driver, uint32_t group)
+#define NO_GROUP (-1)
+
+static void collect(struct devnodes *nodes, const char *driver, int group)
 {
 	const struct gf_function function = {
-		.address = "0000:41:00.0", .driver = (char *)driver, .iommu_group = group,
+		.address = "0000:41:00.0", .driver = (char *)driver,
+		.iommu_group = (uint32_t)group, .has.iommu_group = group >= 0,
 	};
 
 	memset(nodes, 0, sizeof(*nodes));
@@ -72,7 +75,7 @@ static void test_below(void)
 	put(DEVICE "/disk/nvme0/subsystem", "->../../../class/block");
 	put(DEVICE "/broken/dev", "ten:60\n");
 	put(DEVICE "/other", "->/sys/devices");
-	collect(&nodes, NULL, GF_NO_GROUP);
+	collect(&nodes, NULL, NO_GROUP);
 	is_int((intmax_t)nodes.n, 3, "nodes below the function");
 	node = by_name(&nodes, "/dev/dri/card1");
 	ok(node && node->rdev == makedev(226, 1) && !node->block && !node->shared, "by the kernel's name");
@@ -104,16 +107,16 @@ static void test_nvidia(void)
 	const struct devnode *node;
 	struct devnodes nodes;
 
-	collect(&nodes, "nvidia", GF_NO_GROUP);
+	collect(&nodes, "nvidia", NO_GROUP);
 	is_int((intmax_t)nodes.n, 3, "nothing more while the driver tells nothing");
 	devnodes_free(&nodes);
 	put("proc/driver/nvidia/gpus/0000:41:00.0/information",
 	    "Model: \t\t NVIDIA H100 PCIe\nIRQ:   \t\t 120\nDevice Minor: \t 3\nGPU Excluded:\t No\n");
-	collect(&nodes, "nvidia", GF_NO_GROUP);
+	collect(&nodes, "nvidia", NO_GROUP);
 	node = by_name(&nodes, "/dev/nvidia3");
 	ok(node && node->rdev == makedev(195, 3), "the node that the driver's minor says");
 	devnodes_free(&nodes);
-	collect(&nodes, "nouveau", GF_NO_GROUP);
+	collect(&nodes, "nouveau", NO_GROUP);
 	ok(!by_name(&nodes, "/dev/nvidia3"), "only of that driver");
 	devnodes_free(&nodes);
 }
@@ -130,7 +133,7 @@ static void test_amd(void)
 	put("sys/class/kfd/kfd/topology/nodes/1/properties", "simd_count 304\nlocation_id 16640\ndomain 0\n");
 	put("sys/class/kfd/kfd/topology/nodes/2/gpu_id", "52222\n");
 	put("sys/class/kfd/kfd/topology/nodes/2/properties", "simd_count 304\nlocation_id 16640\ndomain 1\n");
-	collect(&nodes, "amdgpu", GF_NO_GROUP);
+	collect(&nodes, "amdgpu", NO_GROUP);
 	is_int((intmax_t)nodes.n, 4, "one node of the topology is this function");
 	node = by_name(&nodes, "/dev/kfd");
 	ok(node && node->shared, "the node is shared");
@@ -140,8 +143,8 @@ static void test_amd(void)
 
 static void test_gone(void)
 {
-	const struct gf_function gone = { .address = "0000:99:00.0", .iommu_group = GF_NO_GROUP };
-	const struct gf_function nameless = { .iommu_group = GF_NO_GROUP };
+	const struct gf_function gone = { .address = "0000:99:00.0" };
+	const struct gf_function nameless = { 0 };
 	struct devnodes nodes = { 0 };
 
 	devnodes_add(&nodes, sys, proc, &gone, 0);

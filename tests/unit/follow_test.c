@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/follow.c ctl/lib/program.c ctl/lib/text.c ctl/lib/model.c
+// sources: ctl/lib/follow.c ctl/lib/program.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c
 /*
  * Which units are started for which change, and when compositions are due to be
  * taken back. Starting them is for tests/system.
@@ -24,11 +24,11 @@ static char *unit(uint32_t from, uint32_t to, bool told)
 {
 	struct gf_slot slot = { .id = 7, .name = (char *)"3-2", .state = from };
 	struct gf_fabric fabric = { .slots = &slot, .n_slots = 1 };
-	struct gf_event event = {
+	struct gf_message event = {
 		.kind = GPUFABRIC_EVENT_KIND_SLOT_CHANGED,
-		.has_slot = true,
+		.has.slot = true,
 		.slot = { .id = 7, .name = (char *)"3-2", .state = to },
-		.has_previous = told,
+		.has.previous = told,
 		.previous = from,
 	};
 	char *is = follow_unit(&fabric, &event);
@@ -66,8 +66,8 @@ static void units(void)
 static void others(void)
 {
 	struct gf_fabric fabric = { 0 };
-	struct gf_event removed = { .kind = GPUFABRIC_EVENT_KIND_SLOT_REMOVED, .has_slot = true };
-	struct gf_event drain = { .kind = GPUFABRIC_EVENT_KIND_DRAIN, .has_operation = true };
+	struct gf_message removed = { .kind = GPUFABRIC_EVENT_KIND_SLOT_REMOVED, .has.slot = true };
+	struct gf_message drain = { .kind = GPUFABRIC_EVENT_KIND_DRAIN, .has.operation = true };
 
 	ok(!follow_unit(&fabric, &removed), "none for a slot that goes");
 	ok(!follow_unit(&fabric, &drain), "none for an operation");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/holders.c ctl/lib/kernel_holders.c ctl/lib/devnodes.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c
+// sources: ctl/lib/holders.c ctl/lib/kernel_holders.c ctl/lib/devnodes.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c
 // packages: json-c
 /*
  * Holders: a small sysfs says that /dev/null, /dev/zero and /dev/full belong to
@@ -91,14 +91,14 @@ static void end(pid_t pid)
 }
 
 static struct gf_function functions_a[] = {
-	{ .address = "0000:41:00.0", .class = 0x030200, .driver = "some", .iommu_group = 7 },
-	{ .address = "0000:41:00.1", .class = 0x040300, .iommu_group = GF_NO_GROUP },
+	{ .address = "0000:41:00.0", .class = 0x030200, .driver = "some", .iommu_group = 7,
+	  .has.iommu_group = true },
+	{ .address = "0000:41:00.1", .class = 0x040300 },
 };
 static struct gf_function functions_b[] = {
 	{ .address = "0000:42:00.0",
 	  .class = 0x030200,
-	  .driver = "some",
-	  .iommu_group = GF_NO_GROUP },
+	  .driver = "some" },
 };
 static struct gf_slot a = { .id = 1, .name = "3-0", .functions = functions_a, .n_functions = 2 };
 static struct gf_slot b = { .id = 2, .name = "3-1", .functions = functions_b, .n_functions = 1 };

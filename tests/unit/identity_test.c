@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/identity.c ctl/lib/model.c ctl/lib/text.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/identity.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 /*
  * What a slot holds, by what was read, by what the admin declares in slots.d, or
  * not at all; and how the two kinds of files are read from a directory.
@@ -71,7 +71,8 @@ static void test_declared(void)
 	identity_of(&knowledge, &slot, &identity);
 	is_int(identity.source, GPUFABRIC_IDENTITY_SOURCE_UNKNOWN, "nothing is declared into an empty slot");
 
-	slot.ids = (struct gf_ids){ .vendor = 0x10de, .device = 0x26b9 };
+	slot.vendor = 0x10de;
+	slot.device = 0x26b9;
 	slot.identity = GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN;
 	slot.identity_time = 1000;
 	identity_of(&knowledge, &slot, &identity);
@@ -88,7 +89,7 @@ static void test_gpus(void)
 	struct gf_slot slots[] = {
 		{ .id = 1, .name = (char *)"6-0", .state = GPUFABRIC_SLOT_STATE_OFF },
 		{ .id = 2, .name = (char *)"6-1", .state = GPUFABRIC_SLOT_STATE_OFF },
-		{ .id = 3, .name = (char *)"6-1", .state = GPUFABRIC_SLOT_STATE_READY, .gpus = 2, .ids = { .vendor = 0x10de, .device = 0x26b9 },
+		{ .id = 3, .name = (char *)"6-1", .state = GPUFABRIC_SLOT_STATE_READY, .gpus = 2, .vendor = 0x10de, .device = 0x26b9,
 		  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE },
 	};
 	struct gf_member members[] = { { .slot_id = 1 }, { .slot_id = 2 }, { .slot_id = 3 }, { .slot_id = 9 } };

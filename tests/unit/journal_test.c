@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/journal.c ctl/lib/render.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/journal.c ctl/lib/render.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 // packages: json-c libnl-3.0
 /*
  * What a change is in the journal, field by field: programs rely on the names.
@@ -33,9 +33,9 @@ static void has(const struct journal_entry *entry, const char *name, const char 
 
 static void a_slot(void)
 {
-	struct gf_event event = {
-		.kind = GPUFABRIC_EVENT_KIND_SLOT_CHANGED, .sequence = 41, .has_slot = true,
-		.slot = slot, .has_previous = true, .previous = GPUFABRIC_SLOT_STATE_ATTACHING,
+	struct gf_message event = {
+		.kind = GPUFABRIC_EVENT_KIND_SLOT_CHANGED, .sequence = 41, .has.slot = true,
+		.slot = slot, .has.previous = true, .previous = GPUFABRIC_SLOT_STATE_ATTACHING,
 	};
 	struct journal_entry entry;
 
@@ -68,8 +68,8 @@ static void a_slot(void)
 /* Of a slot that goes only its number comes. */
 static void a_slot_that_goes(void)
 {
-	struct gf_event event = {
-		.kind = GPUFABRIC_EVENT_KIND_SLOT_REMOVED, .has_slot = true, .slot = { .id = 7 },
+	struct gf_message event = {
+		.kind = GPUFABRIC_EVENT_KIND_SLOT_REMOVED, .has.slot = true, .slot = { .id = 7 },
 	};
 	struct journal_entry entry;
 
@@ -85,13 +85,13 @@ static void a_slot_that_goes(void)
 
 static void an_operation(void)
 {
-	struct gf_event event = {
-		.kind = GPUFABRIC_EVENT_KIND_OPERATION_DONE, .has_operation = true,
+	struct gf_message event = {
+		.kind = GPUFABRIC_EVENT_KIND_OPERATION_DONE, .has.operation = true,
 		.operation = {
 			.id = 12, .kind = GPUFABRIC_OPERATION_KIND_COMPOSE, .error = -ETIMEDOUT,
 			.composition = (char *)"train70b", .reason = (char *)"night run",
-			.command = (char *)"gpuctl", .has_uid = true, .uid = 1000,
-			.has_pid = true, .pid = 4711, .text = (char *)"slot 3-2: no driver",
+			.command = (char *)"gpuctl", .has.uid = true, .uid = 1000,
+			.has.pid = true, .pid = 4711, .text = (char *)"slot 3-2: no driver",
 		},
 	};
 	struct journal_entry entry;
@@ -109,7 +109,7 @@ static void an_operation(void)
 	journal_free(&entry);
 	event.kind = GPUFABRIC_EVENT_KIND_OPERATION_STARTED;
 	event.operation.error = 0;
-	event.operation.has_pid = false;
+	event.operation.has.pid = false;
 	event.operation.text = NULL;
 	journal_entry(&entry, &fabric, &event);
 	has(&entry, "MESSAGE", "compose of train70b: started");
@@ -120,8 +120,8 @@ static void an_operation(void)
 
 static void a_composition(void)
 {
-	struct gf_event event = {
-		.kind = GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, .has_composition = true,
+	struct gf_message event = {
+		.kind = GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, .has.composition = true,
 		.composition = {
 			.name = (char *)"train70b", .tenant = (char *)"ml", .job = (char *)"4711",
 			.state = GPUFABRIC_COMPOSITION_STATE_DEGRADED,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/metrics.c ctl/lib/features.c ctl/lib/capacity.c ctl/lib/render.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/metrics.c ctl/lib/features.c ctl/lib/capacity.c ctl/lib/render.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 // packages: json-c libnl-3.0
 /*
  * What Prometheus and node feature discovery are told: a small fabric, the
@@ -28,27 +28,32 @@ static struct gf_window windows[] = {
 };
 static struct gf_slot slots[] = {
 	{ .name = (char *)"3-1", .state = GPUFABRIC_SLOT_STATE_READY, .functions = &nvidia, .n_functions = 1,
-	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .ids = { .vendor = 0x10de, .device = 0x2331 },
+	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .vendor = 0x10de, .device = 0x2331,
 	  .composition = (char *)"train70b", .attaches = 7, .detaches = 6, .faults = 2, .flaps = 3,
 	  .degradations = 4, .flags = GPUFABRIC_SLOT_FLAG_LINK_DEGRADED, .windows = windows, .n_windows = 3 },
 	{ .name = (char *)"3-2", .state = GPUFABRIC_SLOT_STATE_READY, .functions = &bare, .n_functions = 1,
-	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .ids = { .vendor = 0x10de, .device = 0x2331 } },
+	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .vendor = 0x10de, .device = 0x2331 },
 	{ .name = (char *)"3-3", .state = GPUFABRIC_SLOT_STATE_DRAINING, .functions = &nvidia, .n_functions = 1,
-	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .ids = { .vendor = 0x10de, .device = 0x2331 } },
+	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .vendor = 0x10de, .device = 0x2331 },
 	{ .name = (char *)"odd\"\\\n", .state = GPUFABRIC_SLOT_STATE_OFF },
 	{ .name = (char *)"4-1", .state = GPUFABRIC_SLOT_STATE_READY, .functions = &bare, .n_functions = 1,
-	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .ids = { .vendor = 0x1234, .device = 0x11 } },
+	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .vendor = 0x1234, .device = 0x11 },
 };
 static struct gf_switch switches[1];
 static struct gf_composition compositions[] = {
 	{ .name = (char *)"train70b", .state = GPUFABRIC_COMPOSITION_STATE_ACTIVE },
 };
 static struct gf_fabric fabric = { slots, 5, switches, 1, compositions, 1 };
-static struct gf_bucket buckets[] = { { 1000, 2 }, { 1048576, 3 }, { UINT64_MAX, 1 } };
+static struct gf_bucket buckets[] = {
+	{ .below = 1000, .has.below = true, .count = 2 },
+	{ .below = 1048576, .has.below = true, .count = 3 },
+	{ .count = 1 },
+};
 static struct gf_stats stats[] = {
-	{ GPUFABRIC_OPERATION_KIND_ATTACH, GPUFABRIC_PHASE_LINK, 6, 2500001, buckets, 3 },
-	{ GPUFABRIC_OPERATION_KIND_ATTACH, GPUFABRIC_PHASE_TOTAL, 0, 0, NULL, 0 },
-	{ GPUFABRIC_OPERATION_KIND_ATTACH, GPUFABRIC_PHASE_POWER, 0, 0, NULL, 0 },
+	{ .kind = GPUFABRIC_OPERATION_KIND_ATTACH, .phase = GPUFABRIC_PHASE_LINK, .count = 6,
+	  .microseconds = 2500001, .buckets = buckets, .n_buckets = 3 },
+	{ .kind = GPUFABRIC_OPERATION_KIND_ATTACH, .phase = GPUFABRIC_PHASE_TOTAL },
+	{ .kind = GPUFABRIC_OPERATION_KIND_ATTACH, .phase = GPUFABRIC_PHASE_POWER },
 };
 static const struct gf_histograms histograms = { stats, 3 };
 static const struct gf_status status = { .version = (char *)"0.1.0", .operations = 1 };

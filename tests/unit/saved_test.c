@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/saved.c ctl/lib/text.c ctl/lib/model.c ctl/catalogue/fault.c
+// sources: ctl/lib/saved.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/catalogue/fault.c
 // packages: json-c libnl-3.0
 /*
  * Which compositions are written down: those that outlive a reboot, as they are.
@@ -11,7 +11,7 @@
 
 static struct gf_slot slots[2] = {
 	{ .id = 1, .name = (char *)"3-1", .serial = 0x1234,
-	  .ids = { .vendor = 0x10de, .device = 0x2331 } },
+	  .vendor = 0x10de, .device = 0x2331 },
 	{ .id = 2, .name = (char *)"3-2" },
 };
 

@@ -27,7 +27,7 @@ static struct gf_slot slots[] = {
 			 .deadline = NOW + 28800 } },
 	{ .id = 6, .name = (char *)"3-5", .state = GPUFABRIC_SLOT_STATE_READY, .since = NOW - 3000,
 	  .flags = GPUFABRIC_SLOT_FLAG_LINK_DEGRADED, .link = { .speed = 16000, .width = 16 },
-	  .last_operation = { .id = 8, .kind = GPUFABRIC_OPERATION_KIND_ATTACH, .done = true } },
+	  .last_operation = { .id = 8, .kind = GPUFABRIC_OPERATION_KIND_ATTACH, .has.error = true } },
 };
 
 static const struct gf_fabric fabric = { .slots = slots,
@@ -77,13 +77,15 @@ static void test_filter(void)
 
 static void test_table(void)
 {
+	struct gf_duration total = { .phase = GPUFABRIC_PHASE_TOTAL, .microseconds = 340000 };
 	struct out *out = out_new(NULL);
 	const struct gf_slot **shown;
 	struct view view = { 0 };
 	char *text;
 	size_t n;
 
-	slots[5].last_operation.durations[GPUFABRIC_PHASE_TOTAL] = 340000;
+	slots[5].last_operation.durations = &total;
+	slots[5].last_operation.n_durations = 1;
 	shown = view_slots(&view, &fabric, &nothing_known, &n);
 	view_slot_table(out, shown, n, &nothing_known, NOW);
 	text = out_render_text(out);
@@ -139,8 +141,8 @@ static void says(char *text, const char *want, const char *name)
 
 static void test_events(void)
 {
-	struct gf_event event = { .kind = GPUFABRIC_EVENT_KIND_SLOT_CHANGED, .has_slot = true,
-				  .has_previous = true, .previous = GPUFABRIC_SLOT_STATE_OFF };
+	struct gf_message event = { .kind = GPUFABRIC_EVENT_KIND_SLOT_CHANGED, .has.slot = true,
+				  .has.previous = true, .previous = GPUFABRIC_SLOT_STATE_OFF };
 
 	event.slot = slots[4];
 	says(event_text(&event, &fabric, &nothing_known), "slot         3-4        off -> attaching  -",
@@ -149,11 +151,11 @@ static void test_events(void)
 	event.previous = GPUFABRIC_SLOT_STATE_FAULT;
 	says(event_text(&event, &fabric, &nothing_known),
 	     "slot         3-2        fault (link)  -  alpha", "the state that it has, and why");
-	event = (struct gf_event){ .kind = GPUFABRIC_EVENT_KIND_SLOT_REMOVED, .has_slot = true,
+	event = (struct gf_message){ .kind = GPUFABRIC_EVENT_KIND_SLOT_REMOVED, .has.slot = true,
 				   .slot = { .id = 2 } };
 	says(event_text(&event, &fabric, &nothing_known), "slot-removed 3-1        off  -",
 	     "of what is gone the name is still known");
-	event = (struct gf_event){ .kind = GPUFABRIC_EVENT_KIND_OPERATION_DONE, .has_operation = true,
+	event = (struct gf_message){ .kind = GPUFABRIC_EVENT_KIND_OPERATION_DONE, .has.operation = true,
 				   .operation = { .kind = GPUFABRIC_OPERATION_KIND_COMPOSE, .error = -5,
 						  .composition = (char *)"alpha" } };
 	says(event_text(&event, &fabric, &nothing_known),

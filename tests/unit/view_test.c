@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/render.c ctl/lib/progress.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/render.c ctl/lib/progress.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 // packages: json-c libnl-3.0
 /*
  * What people see of slots: warnings that say what to do, and progress that is
@@ -96,9 +96,15 @@ static char *drawn(size_t n, bool twice, bool tty)
 		wait.slots[i] = mem_strdup(fabric.slots[i].name);
 		fabric.slots[i].state = i % 2 ? GPUFABRIC_SLOT_STATE_READY : GPUFABRIC_SLOT_STATE_ATTACHING;
 		if (i % 2) {
-			fabric.slots[i].last_operation.id = 7;
-			fabric.slots[i].last_operation.durations[GPUFABRIC_PHASE_LINK] = 120000;
-			fabric.slots[i].last_operation.durations[GPUFABRIC_PHASE_TOTAL] = 310000;
+			struct gf_operation *last = &fabric.slots[i].last_operation;
+
+			last->id = 7;
+			last->durations = mem_zalloc(2, sizeof(*last->durations));
+			last->n_durations = 2;
+			last->durations[0].phase = GPUFABRIC_PHASE_LINK;
+			last->durations[0].microseconds = 120000;
+			last->durations[1].phase = GPUFABRIC_PHASE_TOTAL;
+			last->durations[1].microseconds = 310000;
 		}
 	}
 	dup2(fileno(file), STDERR_FILENO);
@@ -181,11 +187,11 @@ static void test_removal(void)
 	}
 }
 
-static struct gf_event event_of(unsigned int kind, uint64_t sequence, uint32_t id)
+static struct gf_message event_of(unsigned int kind, uint64_t sequence, uint32_t id)
 {
-	struct gf_event event = { .kind = kind, .sequence = sequence };
+	struct gf_message event = { .kind = kind, .sequence = sequence };
 
-	event.has_slot = event.has_switch = event.has_composition = true;
+	event.has.slot = event.has.sw = event.has.composition = true;
 	event.slot.id = event.sw.id = event.composition.id = id;
 	event.slot.sequence = event.sw.sequence = event.composition.sequence = sequence;
 	event.slot.name = mem_printf("slot%u-%u", id, (unsigned int)sequence);
@@ -196,10 +202,10 @@ static struct gf_event event_of(unsigned int kind, uint64_t sequence, uint32_t i
 
 static bool apply(struct gf_fabric *fabric, unsigned int kind, uint64_t sequence, uint32_t id)
 {
-	struct gf_event event = event_of(kind, sequence, id);
+	struct gf_message event = event_of(kind, sequence, id);
 	bool news = gf_fabric_apply(fabric, &event);
 
-	gf_event_free(&event);
+	gf_message_free(&event);
 	return news;
 }
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Objects from netlink. A table for each kind of object, generated from the spec, says
+ * which attribute goes where; these read and free them by their tables.
+ */
+#ifndef GPUCTL_OBJECT_H
+#define GPUCTL_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What an attribute is; one that the table does not have is passed over. */
+enum object_kind {
+	OBJECT_UNKNOWN,
+	OBJECT_UNSIGNED,
+	OBJECT_SIGNED,
+	OBJECT_STRING,	/* owned, NULL when absent */
+	OBJECT_NEST,	/* an object inside this one */
+	OBJECT_LIST,	/* an array of objects, owned, with its number */
+};
+
+struct object;
+
+/**
+ * struct object_field - where an attribute goes
+ * @nested: table of a nest or of an item of a list
+ * @kind: enum object_kind
+ * @width: of the member of a number, in bytes
+ * @at: offset of the member
+ * @has: offset of a bool that says whether it came; of a list that of its number
+ */
+struct object_field {
+	const struct object *nested;
+	uint8_t kind;
+	uint8_t width;
+	uint16_t at;
+	uint16_t has;
+};
+
+/**
+ * struct object - a kind of object
+ * @fields: by the number of the attribute
+ * @n_fields: how many
+ * @size: of the struct
+ */
+struct object {
+	const struct object_field *fields;
+	size_t n_fields;
+	size_t size;
+};
+
+/*
+ * Read @len bytes of attributes into @to, which is zeroed. 0 or a negative errno: then
+ * @to is zeroed again. Any bytes may come: each length is checked.
+ */
+int object_parse(const struct object *object, const void *attrs, size_t len, void *to);
+
+/* Free what the object owns, and zero it. */
+void object_free(const struct object *object, void *from);
+
+#endif /* GPUCTL_OBJECT_H */
