@@ -2,9 +2,8 @@
 /*
  * DOC: the tool's copy of the fabric
  *
- * A snapshot carries, per object, the number of the last event that it
- * includes; gf_fabric_apply() uses it to skip events that came between
- * subscribing and the snapshot, so that nothing is lost or applied twice.
+ * Each object carries the number of the last event that it includes, so that an event
+ * that came between subscribing and the snapshot is not applied again.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -225,56 +224,6 @@ bool gf_slot_has_gpu(const struct gf_slot *slot)
 	}
 }
 
-static bool apply_slot(struct gf_fabric *fabric, struct gf_message *event)
-{
-	struct gf_slot *old = gf_slot_by_id(fabric, event->slot.id);
-
-	if (old && event->sequence <= old->sequence)
-		return false;
-	if (event->kind == GPUFABRIC_EVENT_KIND_SLOT_REMOVED) {
-		if (!old)
-			return false;
-		gf_slot_free(old);
-		*old = fabric->slots[--fabric->n_slots];
-		return true;
-	}
-	if (old) {
-		gf_slot_free(old);
-	} else {
-		fabric->slots =
-			mem_push(fabric->slots, fabric->n_slots, sizeof(*fabric->slots));
-		old = &fabric->slots[fabric->n_slots++];
-	}
-	*old = event->slot;
-	memset(&event->slot, 0, sizeof(event->slot));
-	return true;
-}
-
-static bool apply_switch(struct gf_fabric *fabric, struct gf_message *event)
-{
-	struct gf_switch *old = gf_switch_by_id(fabric, event->sw.id);
-
-	if (old && event->sequence <= old->sequence)
-		return false;
-	if (event->kind == GPUFABRIC_EVENT_KIND_SWITCH_REMOVED) {
-		if (!old)
-			return false;
-		gf_switch_free(old);
-		*old = fabric->switches[--fabric->n_switches];
-		return true;
-	}
-	if (old) {
-		gf_switch_free(old);
-	} else {
-		fabric->switches =
-			mem_push(fabric->switches, fabric->n_switches, sizeof(*fabric->switches));
-		old = &fabric->switches[fabric->n_switches++];
-	}
-	*old = event->sw;
-	memset(&event->sw, 0, sizeof(event->sw));
-	return true;
-}
-
 static struct gf_composition *composition_by_id(const struct gf_fabric *fabric, uint32_t id)
 {
 	size_t i;
@@ -285,49 +234,101 @@ static struct gf_composition *composition_by_id(const struct gf_fabric *fabric, 
 	return NULL;
 }
 
-static bool apply_composition(struct gf_fabric *fabric, struct gf_message *event)
+bool gf_fabric_includes(const struct gf_fabric *fabric, const struct gf_message *event)
 {
-	struct gf_composition *old = composition_by_id(fabric, event->composition.id);
+	const struct gf_composition *composition;
+	const struct gf_switch *sw;
+	const struct gf_slot *slot;
 
-	if (old && event->sequence <= old->sequence)
-		return false;
-	if (event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED) {
-		if (!old)
-			return false;
-		gf_composition_free(old);
-		*old = fabric->compositions[--fabric->n_compositions];
-		return true;
+	if (event->has.slot) {
+		slot = gf_slot_by_id(fabric, event->slot.id);
+		return slot ? event->sequence <= slot->sequence
+			    : event->kind == GPUFABRIC_EVENT_KIND_SLOT_REMOVED;
 	}
-	if (old) {
-		gf_composition_free(old);
+	if (event->has.sw) {
+		sw = gf_switch_by_id(fabric, event->sw.id);
+		return sw ? event->sequence <= sw->sequence
+			  : event->kind == GPUFABRIC_EVENT_KIND_SWITCH_REMOVED;
+	}
+	if (event->has.composition) {
+		composition = composition_by_id(fabric, event->composition.id);
+		return composition ? event->sequence <= composition->sequence
+				   : event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED;
+	}
+	return false;
+}
+
+/* Each of these: the object of the event in place of the one that was, or that one away. */
+static void apply_slot(struct gf_fabric *fabric, struct gf_message *event)
+{
+	struct gf_slot *slot = gf_slot_by_id(fabric, event->slot.id);
+
+	if (event->kind == GPUFABRIC_EVENT_KIND_SLOT_REMOVED) {
+		gf_slot_free(slot);
+		*slot = fabric->slots[--fabric->n_slots];
+		return;
+	}
+	if (slot) {
+		gf_slot_free(slot);
+	} else {
+		fabric->slots = mem_push(fabric->slots, fabric->n_slots, sizeof(*slot));
+		slot = &fabric->slots[fabric->n_slots++];
+	}
+	*slot = event->slot;
+	memset(&event->slot, 0, sizeof(event->slot));
+}
+
+static void apply_switch(struct gf_fabric *fabric, struct gf_message *event)
+{
+	struct gf_switch *sw = gf_switch_by_id(fabric, event->sw.id);
+
+	if (event->kind == GPUFABRIC_EVENT_KIND_SWITCH_REMOVED) {
+		gf_switch_free(sw);
+		*sw = fabric->switches[--fabric->n_switches];
+		return;
+	}
+	if (sw) {
+		gf_switch_free(sw);
+	} else {
+		fabric->switches = mem_push(fabric->switches, fabric->n_switches, sizeof(*sw));
+		sw = &fabric->switches[fabric->n_switches++];
+	}
+	*sw = event->sw;
+	memset(&event->sw, 0, sizeof(event->sw));
+}
+
+static void apply_composition(struct gf_fabric *fabric, struct gf_message *event)
+{
+	struct gf_composition *composition = composition_by_id(fabric, event->composition.id);
+
+	if (event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED) {
+		gf_composition_free(composition);
+		*composition = fabric->compositions[--fabric->n_compositions];
+		return;
+	}
+	if (composition) {
+		gf_composition_free(composition);
 	} else {
 		fabric->compositions = mem_push(fabric->compositions, fabric->n_compositions,
-						sizeof(*fabric->compositions));
-		old = &fabric->compositions[fabric->n_compositions++];
+						sizeof(*composition));
+		composition = &fabric->compositions[fabric->n_compositions++];
 	}
-	*old = event->composition;
+	*composition = event->composition;
 	memset(&event->composition, 0, sizeof(event->composition));
-	return true;
 }
 
 bool gf_fabric_apply(struct gf_fabric *fabric, struct gf_message *event)
 {
-	switch (event->kind) {
-	case GPUFABRIC_EVENT_KIND_SLOT_ADDED:
-	case GPUFABRIC_EVENT_KIND_SLOT_CHANGED:
-	case GPUFABRIC_EVENT_KIND_SLOT_REMOVED:
-		return event->has.slot && apply_slot(fabric, event);
-	case GPUFABRIC_EVENT_KIND_SWITCH_ADDED:
-	case GPUFABRIC_EVENT_KIND_SWITCH_CHANGED:
-	case GPUFABRIC_EVENT_KIND_SWITCH_REMOVED:
-		return event->has.sw && apply_switch(fabric, event);
-	case GPUFABRIC_EVENT_KIND_COMPOSITION_ADDED:
-	case GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED:
-	case GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED:
-		return event->has.composition && apply_composition(fabric, event);
-	default:
-		return true;
-	}
+	if (gf_fabric_includes(fabric, event))
+		return false;
+	/* Whatever kind of event it is, the object in it is as it is now. */
+	if (event->has.slot)
+		apply_slot(fabric, event);
+	else if (event->has.sw)
+		apply_switch(fabric, event);
+	else if (event->has.composition)
+		apply_composition(fabric, event);
+	return true;
 }
 
 const char *gf_link_text(char buf[32], uint32_t speed, uint32_t width)

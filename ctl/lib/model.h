@@ -70,9 +70,11 @@ bool gf_slot_has_gpu(const struct gf_slot *slot);
 /* What is left of a GPU that was lost or is in fault: functions that are on the bus. */
 bool gf_slot_is_left(const struct gf_slot *slot);
 
+/* What an event says of an object, or that it is gone, is known already. */
+bool gf_fabric_includes(const struct gf_fabric *fabric, const struct gf_message *event);
 /*
  * Bring the fabric up to date with an event; takes what it needs out of the
- * event. False when the snapshot includes the event already.
+ * event. False when it is known already. See lib/mirror.h for events in order.
  */
 bool gf_fabric_apply(struct gf_fabric *fabric, struct gf_message *event);
 

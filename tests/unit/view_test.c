@@ -191,12 +191,26 @@ static struct gf_message event_of(unsigned int kind, uint64_t sequence, uint32_t
 {
 	struct gf_message event = { .kind = kind, .sequence = sequence };
 
-	event.has.slot = event.has.sw = event.has.composition = true;
-	event.slot.id = event.sw.id = event.composition.id = id;
-	event.slot.sequence = event.sw.sequence = event.composition.sequence = sequence;
-	event.slot.name = mem_printf("slot%u-%u", id, (unsigned int)sequence);
-	event.sw.address = mem_printf("switch%u-%u", id, (unsigned int)sequence);
-	event.composition.name = mem_printf("c%u-%u", id, (unsigned int)sequence);
+	switch (kind) {
+	case GPUFABRIC_EVENT_KIND_SLOT_ADDED:
+	case GPUFABRIC_EVENT_KIND_SLOT_CHANGED:
+	case GPUFABRIC_EVENT_KIND_SLOT_REMOVED:
+		event.has.slot = true;
+		event.slot = (struct gf_slot){ .id = id, .sequence = sequence };
+		event.slot.name = mem_printf("slot%u-%u", id, (unsigned int)sequence);
+		break;
+	case GPUFABRIC_EVENT_KIND_SWITCH_ADDED:
+	case GPUFABRIC_EVENT_KIND_SWITCH_CHANGED:
+	case GPUFABRIC_EVENT_KIND_SWITCH_REMOVED:
+		event.has.sw = true;
+		event.sw = (struct gf_switch){ .id = id, .sequence = sequence };
+		event.sw.address = mem_printf("switch%u-%u", id, (unsigned int)sequence);
+		break;
+	default:
+		event.has.composition = true;
+		event.composition = (struct gf_composition){ .id = id, .sequence = sequence };
+		event.composition.name = mem_printf("c%u-%u", id, (unsigned int)sequence);
+	}
 	return event;
 }
 
@@ -238,7 +252,8 @@ static void test_apply(void)
 	is_str(fabric.slots[0].name, "slot1-12", "the slot as it was last told");
 	ok(gf_composition_by_name(&fabric, "c1-12") && !gf_composition_by_name(&fabric, "c2-11"), "by name");
 	ok(gf_switch_by_id(&fabric, 1) && !gf_switch_by_id(&fabric, 2), "by id");
-	ok(apply(&fabric, GPUFABRIC_EVENT_KIND_OPERATION_DONE + 50, 20, 1), "a kind that is newer than this tool");
+	ok(apply(&fabric, GPUFABRIC_EVENT_KIND_OPERATION_DONE + 50, 20, 1) && gf_composition_by_name(&fabric, "c1-20"),
+	   "an event of a kind that is newer than this tool says what its object is as well");
 	gf_fabric_free(&fabric);
 }
 

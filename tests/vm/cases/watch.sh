@@ -83,6 +83,20 @@ gpuctl release train70b >/dev/null
 check "to be gone, too" wait_for 20 is_over
 wait "$watch"
 is $? 0 "is success"
+gpuctl attach sim0-0 >/dev/null
+exec 9</dev/gpufabric-sim/sim0-0
+sleep 1000 &
+holder=$!
+exec 9<&-
+watching --until 'sim0-0 draining' --timeout 10min
+gpuctl detach sim0-0 --wait 5min >/dev/null 2>&1 &
+detach=$!
+check "a drain is waited for" wait_for 20 is_over
+kill "$holder"
+check "it ends with who held the GPU" wait "$detach"
+kill -INT "$watch" 2>/dev/null
+wait "$watch"
+is $? 0 "and was seen"
 check_rc 7 "what never comes ends by the clock" gpuctl watch --until 'sim0-0 stuck' --timeout 100ms
 like "$(gpuctl watch --until 'sim0-0 stuck' --timeout 100ms 2>&1 >/dev/null)" "'sim0-0 stuck' did not come true in 100ms" "and says so"
 watching --until 'sim0-0 stuck'
