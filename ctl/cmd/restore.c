@@ -89,19 +89,14 @@ static int settle(struct session *session, const struct saved_composition *wante
 	struct gf_message event;
 
 	while (is_on_its_way(session, wanted) && (now = text_monotonic()) < end) {
-		switch (gfc_next_event(session->client, (int)(end - now), &event)) {
-		case GFC_EVENT:
-			gf_fabric_apply(&session->fabric, &event);
-			gf_message_free(&event);
+		switch (mirror_next(&session->mirror, (int)(end - now), &event)) {
+		case MIRROR_CHANGE:
+			mirror_apply(&session->mirror, &event);
 			break;
-		case GFC_OVERRUN:
-			if (session_refresh(session))
-				return CTL_FAILED;
-			break;
-		case GFC_SIGNAL:
+		case MIRROR_SIGNAL:
 			return ctl_fail(session->ctx, CTL_FAILED, "interrupted");
-		case GFC_ERROR:
-			return CTL_FAILED;
+		case MIRROR_ERROR:
+			return session->mirror.error;
 		default:
 			break;
 		}

@@ -24,8 +24,6 @@
 #define TICK_MS 1000
 #define DRAW_MS 50
 #define EVENTS_A_TURN 1000
-/* The silence after which the module is asked. */
-#define QUIET_MS 5000
 /* Control sequences of a terminal that is gone: as many ends of file in a row. */
 #define EMPTY_READS 16
 
@@ -55,8 +53,6 @@ struct log_line {
  * @finding: keys go into view.find
  * @log: events; the newest is at @n_log - 1, modulo LOG_LINES
  * @n_log: events so far
- * @last: sequence number of the last event
- * @heard: when the module last said something, by text_monotonic()
  * @drawn: when the picture was drawn
  * @stale: it is not true any more
  * @over: the user has seen enough
@@ -70,8 +66,7 @@ struct top {
 	bool finding;
 	struct log_line log[LOG_LINES];
 	size_t n_log;
-	uint64_t last;
-	uint64_t heard, drawn;
+	uint64_t drawn;
 	bool stale, over;
 	unsigned int empty_reads;
 };
@@ -100,22 +95,6 @@ static void log_add(struct top *top, uint64_t time, enum view_mood mood, char *t
 }
 
 /* --- what the module tells ------------------------------------------------ */
-
-static int take_snapshot(struct top *top)
-{
-	struct gf_status status;
-	int ret;
-
-	/* Asked first: an event after it is in no part of the snapshot, or told again as one. */
-	ret = gfc_status(top->session.client, &status);
-	if (ret)
-		return ret;
-	top->last = status.sequence;
-	top->heard = text_monotonic();
-	top->stale = true;
-	gf_status_free(&status);
-	return session_refresh(&top->session);
-}
 
 static enum view_mood mood_of(const struct gf_message *event)
 {
@@ -148,67 +127,37 @@ static char *with_phases(char *text, const struct gf_message *event)
 	return both;
 }
 
-static int take_event(struct top *top, struct gf_message *event)
+static void take_event(struct top *top, struct gf_message *event)
 {
-	bool gap = event->sequence > top->last + 1;
-	enum view_mood mood = mood_of(event);
-	char *text;
+	const struct session *session = &top->session;
+	char *text = event_text(event, &session->fabric, &session->knowledge);
 
-	if (event->sequence > top->last)
-		top->last = event->sequence;
-	if (gap)
-		return take_snapshot(top);
-	text = with_phases(event_text(event, &top->session.fabric, &top->session.knowledge), event);
-	if (gf_fabric_apply(&top->session.fabric, event))
-		log_add(top, event->time, mood, text);
-	else
-		free(text);
+	log_add(top, event->time, mood_of(event), with_phases(text, event));
+	mirror_apply(&top->session.mirror, event);
 	top->stale = true;
-	return CTL_DONE;
 }
 
 static int take_events(struct top *top)
 {
 	struct gf_message event;
-	int ret = CTL_DONE, n;
+	int n;
 
 	/* In a storm keys and the picture have their turn as well. */
-	for (n = 0; n < EVENTS_A_TURN && !ret; n++) {
-		switch (gfc_next_event(top->session.client, 0, &event)) {
-		case GFC_EVENT:
-			top->heard = text_monotonic();
-			ret = take_event(top, &event);
-			gf_message_free(&event);
+	for (n = 0; n < EVENTS_A_TURN; n++) {
+		switch (mirror_next(&top->session.mirror, 0, &event)) {
+		case MIRROR_CHANGE:
+			take_event(top, &event);
 			break;
-		case GFC_OVERRUN:
-			ret = take_snapshot(top);
+		case MIRROR_SNAPSHOT:
+			top->stale = true;
 			break;
-		case GFC_ERROR:
-			return CTL_FAILED;
+		case MIRROR_ERROR:
+			return top->session.mirror.error;
 		default:
 			return CTL_DONE;
 		}
 	}
-	return ret;
-}
-
-/* No event says that the module was unloaded, or that the last event was lost. */
-static int ask_when_quiet(struct top *top)
-{
-	struct gf_status status;
-	int ret;
-
-	if (text_monotonic() - top->heard < QUIET_MS)
-		return CTL_DONE;
-	ret = gfc_status(top->session.client, &status);
-	/* The family is not known any more. */
-	if (ret && gfc_last_errno(top->session.client) == ENOENT)
-		return ctl_fail(top->session.ctx, CTL_NO_MODULE, "module gpufabric was unloaded");
-	if (ret)
-		return ret;
-	gf_status_free(&status);
-	top->heard = text_monotonic();
-	return status.sequence == top->last ? CTL_DONE : take_snapshot(top);
+	return CTL_DONE;
 }
 
 /* --- the picture ----------------------------------------------------------- */
@@ -472,8 +421,6 @@ static int loop(struct top *top)
 					strerror(errno));
 		take_keys(top, fds[1].revents);
 		ret = take_events(top);
-		if (!ret)
-			ret = ask_when_quiet(top);
 		if (!ret && !patience(top))
 			draw(top);
 	}
@@ -550,9 +497,6 @@ static int show(struct top *top)
 
 	if (ctx->json || !screen_possible())
 		return snapshot(top);
-	ret = take_snapshot(top);
-	if (ret)
-		return ret;
 	if (!screen_begin())
 		return ctl_fail(ctx, CTL_FAILED,
 				"cannot draw on a terminal of this kind: set TERM");

@@ -49,8 +49,6 @@ static const struct out_column empty_columns[] = { { NULL, NULL } };
  * @session: connection and the fabric as it is known
  * @limit: changes to show, 0 for no limit
  * @shown: changes shown
- * @sequence: last event before the snapshot
- * @last: last event received, or @sequence
  * @until: what is waited for; no name: nothing
  * @end: when waiting for it ends, by text_monotonic(); 0 for never
  * @journal: changes go to the journal
@@ -61,8 +59,6 @@ struct watch {
 	struct session *session;
 	uint64_t limit;
 	uint64_t shown;
-	uint64_t sequence;
-	uint64_t last;
 	struct condition until;
 	uint64_t end;
 	bool journal;
@@ -244,7 +240,7 @@ static int show_snapshot(struct watch *watch)
 		return ret;
 	if (watch->session->ctx->json) {
 		t = begin(watch, "snapshot-done");
-		out_uint(t, "sequence", watch->sequence);
+		out_uint(t, "sequence", watch->session->mirror.last);
 	} else {
 		out_line(out_of(watch), "%s  -- changes from here", event_clock(now, text_now()));
 	}
@@ -279,23 +275,6 @@ static void show_json(struct watch *watch, const struct gf_message *event)
 		put_operation(watch, &event->operation);
 }
 
-/* True when the snapshot does not include the event. */
-static bool is_new(const struct watch *watch, const struct gf_message *event)
-{
-	const struct gf_fabric *fabric = &watch->session->fabric;
-	const struct gf_slot *slot = event->has.slot ? gf_slot_by_id(fabric, event->slot.id) : NULL;
-	const struct gf_composition *composition;
-
-	if (slot)
-		return event->sequence > slot->sequence;
-	composition = event->has.composition
-			      ? gf_composition_by_name(fabric, event->composition.name)
-			      : NULL;
-	if (composition && !event->has.operation)
-		return event->sequence > composition->sequence;
-	return event->sequence > watch->sequence;
-}
-
 static int to_journal(struct watch *watch, const struct gf_message *event)
 {
 	struct journal_entry entry;
@@ -314,8 +293,6 @@ static int change(struct watch *watch, struct gf_message *event)
 {
 	int ret = CTL_DONE;
 
-	if (!is_new(watch, event))
-		return CTL_DONE;
 	if (shows_event(watch, event)) {
 		if (watch->journal)
 			ret = to_journal(watch, event);
@@ -327,31 +304,22 @@ static int change(struct watch *watch, struct gf_message *event)
 	}
 	if (watch->units)
 		follow_event(&watch->follow, &watch->session->fabric, event);
-	gf_fabric_apply(&watch->session->fabric, event);
+	mirror_apply(&watch->session->mirror, event);
 	return ret ? ret : flush(watch);
 }
 
-static int take_snapshot(struct watch *watch)
+static int begin_with_snapshot(struct watch *watch)
 {
-	struct gf_status status;
-	int ret;
+	int ret = CTL_DONE;
 
-	/* Asked first: an event after it is in no part of the snapshot, or told again as one. */
-	ret = gfc_status(watch->session->client, &status);
-	if (ret)
-		return ret;
-	watch->sequence = status.sequence;
-	watch->last = status.sequence;
-	gf_status_free(&status);
-	ret = session_refresh(watch->session);
-	if (!ret && !watch->journal && !ctl_flag(watch->session->ctx, "changes"))
+	if (!watch->journal && !ctl_flag(watch->session->ctx, "changes"))
 		ret = show_snapshot(watch);
 	if (!ret && watch->units)
 		follow_snapshot(&watch->follow, &watch->session->fabric);
 	return ret;
 }
 
-static int overrun(struct watch *watch)
+static int say_lost(struct watch *watch)
 {
 	struct journal_entry entry;
 	int ret;
@@ -366,17 +334,7 @@ static int overrun(struct watch *watch)
 		out_line(out_of(watch), "-- changes were lost, a new snapshot follows");
 	}
 	ret = flush(watch);
-	return ret ? ret : take_snapshot(watch);
-}
-
-static int one_event(struct watch *watch, struct gf_message *event)
-{
-	/* An event that the module could not send still took its number. */
-	bool gap = event->sequence > watch->last + 1;
-
-	if (event->sequence > watch->last)
-		watch->last = event->sequence;
-	return gap ? overrun(watch) : change(watch, event);
+	return ret ? ret : begin_with_snapshot(watch);
 }
 
 static bool is_over(const struct watch *watch)
@@ -421,24 +379,23 @@ static int watch_loop(struct watch *watch)
 	while (!ret && !is_over(watch)) {
 		if (watch->units)
 			follow_turn(&watch->follow, &watch->session->fabric, text_now());
-		switch (gfc_next_event(watch->session->client, next_turn(watch), &event)) {
-		case GFC_EVENT:
-			ret = one_event(watch, &event);
-			gf_message_free(&event);
+		switch (mirror_next(&watch->session->mirror, next_turn(watch), &event)) {
+		case MIRROR_CHANGE:
+			ret = change(watch, &event);
 			break;
-		case GFC_OVERRUN:
-			ret = overrun(watch);
+		case MIRROR_SNAPSHOT:
+			ret = say_lost(watch);
 			break;
-		case GFC_SIGNAL:
+		case MIRROR_SIGNAL:
 			if (watch->until.name)
 				return ctl_fail(watch->session->ctx, CTL_FAILED, "interrupted");
 			return CTL_DONE;
-		case GFC_HANGUP:
+		case MIRROR_HANGUP:
 			return CTL_DONE;
-		case GFC_ERROR:
-			ret = CTL_FAILED;
+		case MIRROR_ERROR:
+			ret = watch->session->mirror.error;
 			break;
-		case GFC_NOTHING:
+		case MIRROR_NOTHING:
 			if (watch->end && !patience(watch))
 				ret = too_late(watch);
 			break;
@@ -521,8 +478,11 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	}
 	if (!watch.journal)
 		gfc_mind_reader(session.client, STDOUT_FILENO);
+	/* What only tells of changes lets a host rest that has none. */
+	if (!watch.until.name)
+		session.mirror.quiet_ms = 0;
 	out_stream(ctx->out);
-	ret = take_snapshot(&watch);
+	ret = begin_with_snapshot(&watch);
 	if (!ret && watch.journal)
 		journal_ready();
 	if (!ret)

@@ -13,8 +13,6 @@
 #include "lib/text.h"
 
 #define PRESENCE_MS 30000
-/* Quiet for so long: look instead of listen. */
-#define LOOK_MS 1000
 
 /* Called with this the programs of pre-attach.d take back what they did. */
 #define HOOK_ABORT_ATTACH "abort-attach"
@@ -120,32 +118,28 @@ static int await_presence(struct session *session, const struct hook_slots *abou
 	uint64_t end = text_monotonic() + wait_ms;
 	const char *missing;
 	char took[TEXT_QUANTITY];
-	int ret;
 
-	/* The card may have come before anybody asked. */
-	ret = session_refresh(session);
-	while (!ret && (missing = first_missing(session, about, empty))) {
+	while ((missing = first_missing(session, about, empty))) {
+		uint64_t now = text_monotonic();
 		struct gf_message event;
 
-		if (text_monotonic() >= end)
+		if (now >= end)
 			return ctl_fail(session->ctx, CTL_TIMEOUT,
 					"slot %s: the assign hook ended well, but no card showed up within %s",
 					missing, text_duration(took, wait_ms));
-		switch (gfc_next_event(session->client, LOOK_MS, &event)) {
-		case GFC_EVENT:
-			gf_fabric_apply(&session->fabric, &event);
-			gf_message_free(&event);
+		switch (mirror_next(&session->mirror, (int)(end - now), &event)) {
+		case MIRROR_CHANGE:
+			mirror_apply(&session->mirror, &event);
 			break;
-		case GFC_SIGNAL:
+		case MIRROR_SIGNAL:
 			return ctl_fail(session->ctx, CTL_FAILED, "interrupted");
-		case GFC_ERROR:
-			return CTL_FAILED;
+		case MIRROR_ERROR:
+			return session->mirror.error;
 		default:
-			ret = session_refresh(session);
 			break;
 		}
 	}
-	return ret;
+	return CTL_DONE;
 }
 
 int arrival_assign(struct session *session, struct gf_slot *const *slots, size_t n, bool *changed)

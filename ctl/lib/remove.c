@@ -321,8 +321,6 @@ static int await_release(struct session *session, struct removal *removal)
 	int ret = CTL_DONE;
 
 	while (!ret && count_holders(removal, &holders)) {
-		struct gf_message event;
-
 		if (text_monotonic() >= end) {
 			ret = report_busy(session, removal, &holders);
 		} else if (!said && removal->wait_ms) {
@@ -338,16 +336,14 @@ static int await_release(struct session *session, struct removal *removal)
 		holders_free(&holders);
 		if (ret)
 			break;
-		switch (gfc_next_event(session->client, LOOK_MS, &event)) {
-		case GFC_EVENT:
-			gf_message_free(&event);
-			break;
-		case GFC_SIGNAL:
+		/* The slots of the removal are of the snapshot that there is. */
+		switch (mirror_rest(&session->mirror, LOOK_MS)) {
+		case MIRROR_SIGNAL:
 			ret = ctl_fail(session->ctx, CTL_FAILED,
 				       "interrupted: nothing was changed");
 			break;
-		case GFC_ERROR:
-			ret = CTL_FAILED;
+		case MIRROR_ERROR:
+			ret = session->mirror.error;
 			break;
 		default:
 			break;

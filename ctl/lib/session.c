@@ -24,8 +24,7 @@ const struct ctl_option session_options[] = {
 
 int session_refresh(struct session *session)
 {
-	gf_fabric_free(&session->fabric);
-	return gfc_fabric(session->client, &session->fabric);
+	return mirror_refresh(&session->mirror);
 }
 
 static int session_connect(struct ctl_ctx *ctx, struct session *session, enum session_use use)
@@ -36,6 +35,7 @@ static int session_connect(struct ctl_ctx *ctx, struct session *session, enum se
 	session->ctx = ctx;
 	session->use = use;
 	ret = gfc_open(ctx, &session->client);
+	mirror_init(&session->mirror, session->client, &session->fabric, use != SESSION_LOOK);
 	if (ret || use == SESSION_LOOK)
 		return ret;
 	gfc_catch_signals();
@@ -73,7 +73,7 @@ int session_open_slots(struct ctl_ctx *ctx, struct session *session, enum sessio
 
 	ret = session_connect(ctx, session, use);
 	if (!ret)
-		ret = gfc_slots(session->client, &session->fabric);
+		ret = mirror_refresh_slots(&session->mirror);
 	if (ret)
 		session_close(session);
 	return ret;

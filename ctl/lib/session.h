@@ -4,7 +4,7 @@
 #define GPUCTL_SESSION_H
 
 #include "lib/identity.h"
-#include "lib/nl.h"
+#include "lib/mirror.h"
 
 /* What a session is for. */
 enum session_use {
@@ -17,7 +17,8 @@ enum session_use {
  * struct session - client, snapshot and knowledge of one command
  * @ctx: the run
  * @client: connection to the module
- * @fabric: snapshot, kept up to date by waits
+ * @fabric: snapshot
+ * @mirror: keeps @fabric up to date while something is awaited
  * @knowledge: catalogue and declarations
  * @use: what it is for
  * @knows: @knowledge was read
@@ -27,6 +28,7 @@ struct session {
 	struct ctl_ctx *ctx;
 	struct gfc *client;
 	struct gf_fabric fabric;
+	struct mirror mirror;
 	struct knowledge knowledge;
 	enum session_use use;
 	bool knows;

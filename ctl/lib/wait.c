@@ -4,8 +4,8 @@
  *
  * The end of an operation comes as an event that names its id. Events were
  * subscribed to before the request was sent, so the end cannot be missed,
- * only lost in an overrun; then, and when nothing was heard for a while, the
- * slots are asked: they keep the operation under way and the last one.
+ * only lost with others; then, and when nothing was heard for a while, the
+ * slots tell: they keep the operation under way and the last one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -127,16 +127,13 @@ static void look(const struct gf_fabric *fabric, struct wait *wait)
 	wait->over = true;
 }
 
-static int look_all(struct session *session, struct wait *waits, size_t n)
+static void look_all(struct session *session, struct wait *waits, size_t n)
 {
 	size_t i;
-	int ret;
 
-	ret = session_refresh(session);
-	for (i = 0; i < n && !ret; i++)
+	for (i = 0; i < n; i++)
 		if (!waits[i].over)
 			look(&session->fabric, &waits[i]);
-	return ret;
 }
 
 /* The module ends every operation by its deadline; this is for a module that does not. */
@@ -170,28 +167,21 @@ static int say_interrupted(struct session *session, const struct wait *waits, si
 static int wait_one(struct session *session, struct wait *waits, size_t n)
 {
 	struct gf_message event;
-	int ret = CTL_DONE;
 
-	switch (gfc_next_event(session->client, LOOK_MS, &event)) {
-	case GFC_EVENT:
+	switch (mirror_next(&session->mirror, LOOK_MS, &event)) {
+	case MIRROR_CHANGE:
 		if (event.kind == GPUFABRIC_EVENT_KIND_OPERATION_DONE && event.has.operation)
 			take_end(waits, n, &event.operation);
-		gf_fabric_apply(&session->fabric, &event);
-		gf_message_free(&event);
-		break;
-	case GFC_HANGUP:
-	case GFC_NOTHING:
-	case GFC_OVERRUN:
-		ret = look_all(session, waits, n);
-		break;
-	case GFC_SIGNAL:
-		ret = say_interrupted(session, waits, n);
-		break;
-	case GFC_ERROR:
-		ret = CTL_FAILED;
-		break;
+		mirror_apply(&session->mirror, &event);
+		return CTL_DONE;
+	case MIRROR_SIGNAL:
+		return say_interrupted(session, waits, n);
+	case MIRROR_ERROR:
+		return session->mirror.error;
+	default:
+		look_all(session, waits, n);
+		return CTL_DONE;
 	}
-	return ret;
 }
 
 /* Whether the snapshot knows of every slot how its operation went. */

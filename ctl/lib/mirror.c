@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the mirror
+ *
+ * Events are subscribed to before the first snapshot, and its number is asked for before
+ * its objects are: an event up to that number is in all of the snapshot, a later one
+ * comes. An object that was read after such an event includes it and says so by its own
+ * number. From then on numbers rise by one. One that is missing, or a receive buffer that
+ * ran over (ENOBUFS), means that changes were lost: then there is a new snapshot. An
+ * event without a later one is only missed when somebody asks, so a module that
+ * says nothing is asked for its number.
+ */
+#include <string.h>
+
+#include "lib/mirror.h"
+#include "lib/text.h"
+
+void mirror_init(struct mirror *mirror, struct gfc *client, struct gf_fabric *fabric, bool listens)
+{
+	*mirror = (struct mirror){ .client = client, .fabric = fabric, .listens = listens,
+				   .quiet_ms = MIRROR_QUIET_MS };
+}
+
+/* The number of the module's last event. */
+static int ask(struct mirror *mirror, uint64_t *sequence)
+{
+	struct gf_status status;
+	int ret = gfc_status(mirror->client, &status);
+
+	*sequence = status.sequence;
+	gf_status_free(&status);
+	mirror->heard = text_monotonic();
+	return ret;
+}
+
+static int take_snapshot(struct mirror *mirror, int (*take)(struct gfc *, struct gf_fabric *))
+{
+	int ret = CTL_DONE;
+
+	if (mirror->listens)
+		ret = ask(mirror, &mirror->last);
+	if (ret)
+		return ret;
+	gf_fabric_free(mirror->fabric);
+	ret = take(mirror->client, mirror->fabric);
+	mirror->stale = ret;
+	return ret;
+}
+
+int mirror_refresh(struct mirror *mirror)
+{
+	return take_snapshot(mirror, gfc_fabric);
+}
+
+int mirror_refresh_slots(struct mirror *mirror)
+{
+	return take_snapshot(mirror, gfc_slots);
+}
+
+static enum mirror_news start_anew(struct mirror *mirror)
+{
+	mirror->error = mirror_refresh(mirror);
+	return mirror->error ? MIRROR_ERROR : MIRROR_SNAPSHOT;
+}
+
+/* After a silence: is there a number that no event had? */
+static enum mirror_news ask_when_quiet(struct mirror *mirror)
+{
+	uint64_t sequence;
+
+	if (!mirror->quiet_ms || text_monotonic() - mirror->heard < mirror->quiet_ms)
+		return MIRROR_NOTHING;
+	mirror->error = ask(mirror, &sequence);
+	if (mirror->error)
+		return MIRROR_ERROR;
+	return sequence == mirror->last ? MIRROR_NOTHING : start_anew(mirror);
+}
+
+/* What an event is to the fabric; MIRROR_NOTHING for what is known already. */
+static enum mirror_news judge(struct mirror *mirror, const struct gf_message *event)
+{
+	mirror->heard = text_monotonic();
+	if (event->sequence <= mirror->last)
+		return MIRROR_NOTHING;
+	/* An event that the module could not send still took its number. */
+	if (event->sequence > mirror->last + 1)
+		return start_anew(mirror);
+	mirror->last = event->sequence;
+	return gf_fabric_includes(mirror->fabric, event) ? MIRROR_NOTHING : MIRROR_CHANGE;
+}
+
+/* As gfc_next_event(), in the words of a mirror; what was lost is not made good. */
+static enum mirror_news receive(struct mirror *mirror, int timeout_ms, struct gf_message *event)
+{
+	switch (gfc_next_event(mirror->client, timeout_ms, event)) {
+	case GFC_EVENT:
+		return MIRROR_CHANGE;
+	case GFC_OVERRUN:
+		return MIRROR_SNAPSHOT;
+	case GFC_SIGNAL:
+		return MIRROR_SIGNAL;
+	case GFC_HANGUP:
+		return MIRROR_HANGUP;
+	case GFC_ERROR:
+		mirror->error = CTL_FAILED;
+		return MIRROR_ERROR;
+	default:
+		return MIRROR_NOTHING;
+	}
+}
+
+/* Milliseconds until @end, which is 0 for never, or until the module is to be asked. */
+static int patience(const struct mirror *mirror, uint64_t end)
+{
+	uint64_t now = text_monotonic(), next = end;
+
+	if (mirror->quiet_ms && (!end || mirror->heard + mirror->quiet_ms < end))
+		next = mirror->heard + mirror->quiet_ms;
+	if (!next)
+		return -1;
+	return next > now ? (int)(next - now) : 0;
+}
+
+enum mirror_news mirror_next(struct mirror *mirror, int timeout_ms, struct gf_message *event)
+{
+	uint64_t end = timeout_ms < 0 ? 0 : text_monotonic() + (uint64_t)timeout_ms;
+	enum mirror_news news;
+
+	if (mirror->stale) {
+		memset(event, 0, sizeof(*event));
+		return start_anew(mirror);
+	}
+	for (;;) {
+		news = receive(mirror, patience(mirror, end), event);
+		if (news == MIRROR_CHANGE) {
+			news = judge(mirror, event);
+			if (news == MIRROR_CHANGE)
+				return news;
+			gf_message_free(event);
+			if (news == MIRROR_NOTHING)
+				continue;
+		} else if (news == MIRROR_SNAPSHOT) {
+			news = start_anew(mirror);
+		} else if (news == MIRROR_NOTHING) {
+			news = ask_when_quiet(mirror);
+		}
+		if (news != MIRROR_NOTHING || (end && text_monotonic() >= end))
+			return news;
+	}
+}
+
+void mirror_apply(struct mirror *mirror, struct gf_message *event)
+{
+	gf_fabric_apply(mirror->fabric, event);
+	gf_message_free(event);
+}
+
+enum mirror_news mirror_rest(struct mirror *mirror, int timeout_ms)
+{
+	struct gf_message event;
+	enum mirror_news news = receive(mirror, timeout_ms, &event);
+
+	if (news == MIRROR_CHANGE)
+		gf_message_free(&event);
+	if (news == MIRROR_CHANGE || news == MIRROR_SNAPSHOT)
+		mirror->stale = true;
+	return news;
+}
