@@ -46,21 +46,16 @@ static void take(struct gf_message *message, void *arg)
 {
 	struct entries *entries = arg;
 
-	if (!message->has.history)
-		return;
-	entries->items = mem_push(entries->items, entries->n, sizeof(*entries->items));
-	entries->items[entries->n++] = message->history;
-	memset(&message->history, 0, sizeof(message->history));
+	if (message->has.history)
+		entries->items = object_push(&gf_history_object, entries->items, &entries->n,
+					     &message->history);
 }
 
 static void drop(void *arg)
 {
 	struct entries *entries = arg;
-	size_t i;
 
-	for (i = 0; i < entries->n; i++)
-		gf_history_free(&entries->items[i]);
-	entries->n = 0;
+	object_drop(&gf_history_object, entries->items, &entries->n);
 }
 
 static void render_who(struct out_table *t, const struct gf_operation *op)

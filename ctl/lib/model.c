@@ -41,24 +41,16 @@ int gf_message_read(const void *attrs, size_t len, struct gf_message *message)
 
 void gf_histograms_free(struct gf_histograms *histograms)
 {
-	size_t i;
-
-	for (i = 0; i < histograms->n; i++)
-		gf_stats_free(&histograms->items[i]);
+	object_drop(&gf_stats_object, histograms->items, &histograms->n);
 	free(histograms->items);
 	memset(histograms, 0, sizeof(*histograms));
 }
 
 void gf_fabric_free(struct gf_fabric *fabric)
 {
-	size_t i;
-
-	for (i = 0; i < fabric->n_slots; i++)
-		gf_slot_free(&fabric->slots[i]);
-	for (i = 0; i < fabric->n_switches; i++)
-		gf_switch_free(&fabric->switches[i]);
-	for (i = 0; i < fabric->n_compositions; i++)
-		gf_composition_free(&fabric->compositions[i]);
+	object_drop(&gf_slot_object, fabric->slots, &fabric->n_slots);
+	object_drop(&gf_switch_object, fabric->switches, &fabric->n_switches);
+	object_drop(&gf_composition_object, fabric->compositions, &fabric->n_compositions);
 	free(fabric->slots);
 	free(fabric->switches);
 	free(fabric->compositions);
@@ -258,63 +250,24 @@ bool gf_fabric_includes(const struct gf_fabric *fabric, const struct gf_message 
 	return false;
 }
 
-/* Each of these: the object of the event in place of the one that was, or that one away. */
-static void apply_slot(struct gf_fabric *fabric, struct gf_message *event)
+/*
+ * An array with the object of an event: in place of @old, or at the end when there was
+ * none; without @old when it is @gone.
+ */
+static void *apply(const struct object *object, void *items, size_t *n, void *old, void *now,
+		   bool gone)
 {
-	struct gf_slot *slot = gf_slot_by_id(fabric, event->slot.id);
-
-	if (event->kind == GPUFABRIC_EVENT_KIND_SLOT_REMOVED) {
-		gf_slot_free(slot);
-		*slot = fabric->slots[--fabric->n_slots];
-		return;
-	}
-	if (slot) {
-		gf_slot_free(slot);
+	if (!old)
+		return object_push(object, items, n, now);
+	object_free(object, old);
+	if (gone) {
+		/* The last one may be the one that goes. */
+		memmove(old, (uint8_t *)items + --*n * object->size, object->size);
 	} else {
-		fabric->slots = mem_push(fabric->slots, fabric->n_slots, sizeof(*slot));
-		slot = &fabric->slots[fabric->n_slots++];
+		memcpy(old, now, object->size);
+		memset(now, 0, object->size);
 	}
-	*slot = event->slot;
-	memset(&event->slot, 0, sizeof(event->slot));
-}
-
-static void apply_switch(struct gf_fabric *fabric, struct gf_message *event)
-{
-	struct gf_switch *sw = gf_switch_by_id(fabric, event->sw.id);
-
-	if (event->kind == GPUFABRIC_EVENT_KIND_SWITCH_REMOVED) {
-		gf_switch_free(sw);
-		*sw = fabric->switches[--fabric->n_switches];
-		return;
-	}
-	if (sw) {
-		gf_switch_free(sw);
-	} else {
-		fabric->switches = mem_push(fabric->switches, fabric->n_switches, sizeof(*sw));
-		sw = &fabric->switches[fabric->n_switches++];
-	}
-	*sw = event->sw;
-	memset(&event->sw, 0, sizeof(event->sw));
-}
-
-static void apply_composition(struct gf_fabric *fabric, struct gf_message *event)
-{
-	struct gf_composition *composition = composition_by_id(fabric, event->composition.id);
-
-	if (event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED) {
-		gf_composition_free(composition);
-		*composition = fabric->compositions[--fabric->n_compositions];
-		return;
-	}
-	if (composition) {
-		gf_composition_free(composition);
-	} else {
-		fabric->compositions = mem_push(fabric->compositions, fabric->n_compositions,
-						sizeof(*composition));
-		composition = &fabric->compositions[fabric->n_compositions++];
-	}
-	*composition = event->composition;
-	memset(&event->composition, 0, sizeof(event->composition));
+	return items;
 }
 
 bool gf_fabric_apply(struct gf_fabric *fabric, struct gf_message *event)
@@ -323,11 +276,18 @@ bool gf_fabric_apply(struct gf_fabric *fabric, struct gf_message *event)
 		return false;
 	/* Whatever kind of event it is, the object in it is as it is now. */
 	if (event->has.slot)
-		apply_slot(fabric, event);
+		fabric->slots = apply(&gf_slot_object, fabric->slots, &fabric->n_slots,
+				      gf_slot_by_id(fabric, event->slot.id), &event->slot,
+				      event->kind == GPUFABRIC_EVENT_KIND_SLOT_REMOVED);
 	else if (event->has.sw)
-		apply_switch(fabric, event);
+		fabric->switches = apply(&gf_switch_object, fabric->switches, &fabric->n_switches,
+					 gf_switch_by_id(fabric, event->sw.id), &event->sw,
+					 event->kind == GPUFABRIC_EVENT_KIND_SWITCH_REMOVED);
 	else if (event->has.composition)
-		apply_composition(fabric, event);
+		fabric->compositions =
+			apply(&gf_composition_object, fabric->compositions, &fabric->n_compositions,
+			      composition_by_id(fabric, event->composition.id), &event->composition,
+			      event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED);
 	return true;
 }
 

@@ -16,65 +16,48 @@ static void take_slot(struct gf_message *message, void *arg)
 {
 	struct gf_fabric *fabric = arg;
 
-	if (!message->has.slot)
-		return;
-	fabric->slots = mem_push(fabric->slots, fabric->n_slots, sizeof(*fabric->slots));
-	fabric->slots[fabric->n_slots++] = message->slot;
-	memset(&message->slot, 0, sizeof(message->slot));
+	if (message->has.slot)
+		fabric->slots = object_push(&gf_slot_object, fabric->slots, &fabric->n_slots,
+					    &message->slot);
 }
 
 static void take_switch(struct gf_message *message, void *arg)
 {
 	struct gf_fabric *fabric = arg;
 
-	if (!message->has.sw)
-		return;
-	fabric->switches =
-		mem_push(fabric->switches, fabric->n_switches, sizeof(*fabric->switches));
-	fabric->switches[fabric->n_switches++] = message->sw;
-	memset(&message->sw, 0, sizeof(message->sw));
+	if (message->has.sw)
+		fabric->switches = object_push(&gf_switch_object, fabric->switches,
+					       &fabric->n_switches, &message->sw);
 }
 
 static void take_composition(struct gf_message *message, void *arg)
 {
 	struct gf_fabric *fabric = arg;
 
-	if (!message->has.composition)
-		return;
-	fabric->compositions = mem_push(fabric->compositions, fabric->n_compositions,
-					sizeof(*fabric->compositions));
-	fabric->compositions[fabric->n_compositions++] = message->composition;
-	memset(&message->composition, 0, sizeof(message->composition));
+	if (message->has.composition)
+		fabric->compositions = object_push(&gf_composition_object, fabric->compositions,
+						   &fabric->n_compositions, &message->composition);
 }
 
 static void drop_slots(void *arg)
 {
 	struct gf_fabric *fabric = arg;
-	size_t i;
 
-	for (i = 0; i < fabric->n_slots; i++)
-		gf_slot_free(&fabric->slots[i]);
-	fabric->n_slots = 0;
+	object_drop(&gf_slot_object, fabric->slots, &fabric->n_slots);
 }
 
 static void drop_switches(void *arg)
 {
 	struct gf_fabric *fabric = arg;
-	size_t i;
 
-	for (i = 0; i < fabric->n_switches; i++)
-		gf_switch_free(&fabric->switches[i]);
-	fabric->n_switches = 0;
+	object_drop(&gf_switch_object, fabric->switches, &fabric->n_switches);
 }
 
 static void drop_compositions(void *arg)
 {
 	struct gf_fabric *fabric = arg;
-	size_t i;
 
-	for (i = 0; i < fabric->n_compositions; i++)
-		gf_composition_free(&fabric->compositions[i]);
-	fabric->n_compositions = 0;
+	object_drop(&gf_composition_object, fabric->compositions, &fabric->n_compositions);
 }
 
 int gfc_slots(struct gfc *client, struct gf_fabric *fabric)
@@ -127,11 +110,9 @@ static void take_histogram(struct gf_message *message, void *arg)
 {
 	struct gf_histograms *histograms = arg;
 
-	if (!message->has.stats)
-		return;
-	histograms->items = mem_push(histograms->items, histograms->n, sizeof(*histograms->items));
-	histograms->items[histograms->n++] = message->stats;
-	memset(&message->stats, 0, sizeof(message->stats));
+	if (message->has.stats)
+		histograms->items = object_push(&gf_stats_object, histograms->items, &histograms->n,
+						&message->stats);
 }
 
 static void drop_histograms(void *arg)

@@ -144,15 +144,6 @@ int object_parse(const struct object *object, const void *attrs, size_t len, voi
 	return err;
 }
 
-static void free_list(const struct object *object, void *items, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		object_free(object, (uint8_t *)items + i * object->size);
-	free(items);
-}
-
 void object_free(const struct object *object, void *from)
 {
 	const struct object_field *field = object->fields;
@@ -162,13 +153,33 @@ void object_free(const struct object *object, void *from)
 	for (i = 0; i < object->n_fields; i++, field++) {
 		void *member = bytes + field->at;
 
-		if (field->kind == OBJECT_STRING)
+		if (field->kind == OBJECT_STRING) {
 			free(pointer_at(member));
-		else if (field->kind == OBJECT_NEST)
+		} else if (field->kind == OBJECT_NEST) {
 			object_free(field->nested, member);
-		else if (field->kind == OBJECT_LIST)
-			free_list(field->nested, pointer_at(member),
-				  *(size_t *)(bytes + field->has));
+		} else if (field->kind == OBJECT_LIST) {
+			object_drop(field->nested, pointer_at(member),
+				    (size_t *)(bytes + field->has));
+			free(pointer_at(member));
+		}
 	}
 	memset(from, 0, object->size);
+}
+
+void *object_push(const struct object *object, void *items, size_t *n, void *from)
+{
+	uint8_t *array = mem_push(items, *n, object->size);
+
+	memcpy(array + *n * object->size, from, object->size);
+	memset(from, 0, object->size);
+	++*n;
+	return array;
+}
+
+void object_drop(const struct object *object, void *items, size_t *n)
+{
+	uint8_t *array = items;
+
+	while (*n)
+		object_free(object, array + --*n * object->size);
 }

@@ -59,4 +59,12 @@ int object_parse(const struct object *object, const void *attrs, size_t len, voi
 /* Free what the object owns, and zero it. */
 void object_free(const struct object *object, void *from);
 
+/*
+ * An array of objects that only these made. An object moves to its end, and is zeroed
+ * where it was; the array may move, too, and is returned.
+ */
+void *object_push(const struct object *object, void *items, size_t *n, void *from);
+/* Free the objects, and not the array. */
+void object_drop(const struct object *object, void *items, size_t *n);
+
 #endif /* GPUCTL_OBJECT_H */
