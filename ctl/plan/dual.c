@@ -29,6 +29,7 @@
 
 #include "lib/text.h"
 #include "plan/dual.h"
+#include "plan/grain.h"
 
 /* Taken off a bound, as a part of the sums that it is the difference of. */
 #define ROUNDING (MODEL_ROUNDING / 100)
@@ -291,7 +292,7 @@ void dual_ascend(struct dual *d, unsigned int sweeps, double target)
 	if (d->level <= 0)
 		d->level = (target - d->bound) / 4;
 	while (sweeps--) {
-		if (target - d->bound <= MODEL_ROUNDING * fabs(target) ||
+		if (target - grain_up(d->model, d->bound) <= MODEL_ROUNDING * fabs(target) ||
 		    d->level <= 100 * MODEL_ROUNDING * fabs(target))
 			break;
 		if (project(d, price, d->slope) <= 0)

@@ -96,6 +96,7 @@ struct model_power {
  * @n_shapes: how many
  * @off: cost of GPUs that are off, which no plan can change
  * @deficit: cost of a GPU below a guarantee a slot
+ * @grain: every plan costs @off and a whole multiple of it; 0: not known
  * @configs_max: of any workload
  * @pools_max: of any workload
  */
@@ -107,7 +108,7 @@ struct model {
 	size_t n_rows;
 	struct shape *shapes;
 	size_t n_shapes;
-	double off, deficit;
+	double off, deficit, grain;
 	size_t configs_max, pools_max;
 };
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/text.h"
+#include "plan/grain.h"
 #include "plan/model.h"
 
 #define BUCKETS 4096
@@ -510,6 +511,8 @@ int model_make(struct model *model, const struct plan_instance *in, struct fault
 	sort_links(&m);
 	make_power(model);
 	err = make_workloads(&m);
+	if (!err)
+		model->grain = grain_of(model);
 	collect_shapes(&m);
 	for (k = 0; k <= ROW_GUARANTEE; k++) {
 		free(m.most[k]);

@@ -16,6 +16,7 @@
 #include "plan/beam.h"
 #include "plan/dual.h"
 #include "plan/exact.h"
+#include "plan/grain.h"
 #include "plan/prices.h"
 #include "plan/roster.h"
 
@@ -141,10 +142,11 @@ static int by_density(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Cost and bound are the same: nothing is left to do. */
+/* No plan can cost less: nothing is left to do. */
 static bool is_best(const struct solver *s)
 {
-	return s->best_cost - s->dual.bound <= MODEL_ROUNDING * (1 + fabs(s->best_cost));
+	return s->best_cost - grain_up(&s->model, s->dual.bound) <=
+	       MODEL_ROUNDING * (1 + fabs(s->best_cost));
 }
 
 static void finish(struct solver *s, struct plan_solution *solution)
@@ -159,7 +161,7 @@ static void finish(struct solver *s, struct plan_solution *solution)
 	s->best = NULL;
 	solution->on = mem_zalloc(in->n_pools * in->n_slots + 1, sizeof(*solution->on));
 	model_cost(&s->model, solution->y, solution->on, &solution->cost);
-	solution->bound = s->dual.bound;
+	solution->bound = grain_up(&s->model, s->dual.bound);
 	solution->base = s->dual.base;
 	solution->exact = is_best(s);
 	solution->sweeps = s->dual.sweeps;

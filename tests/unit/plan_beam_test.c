@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/beam.c ctl/plan/check.c ctl/plan/dual.c ctl/plan/instance.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/path.c ctl/plan/shape.c ctl/plan/way.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/beam.c ctl/plan/check.c ctl/plan/dual.c ctl/plan/grain.c ctl/plan/instance.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/path.c ctl/plan/shape.c ctl/plan/way.c ctl/catalogue/fault.c ctl/lib/text.c
 /*
  * The search over all workloads at once: what it says that its plans cost is what they cost, they
  * keep all limits, with room for all nodes it finds the best, and changes leave alone what they

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/beam.c ctl/plan/check.c ctl/plan/dual.c ctl/plan/exact.c ctl/plan/flow.c ctl/plan/group.c ctl/plan/instance.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/path.c ctl/plan/prices.c ctl/plan/roster.c ctl/plan/shape.c ctl/plan/solve.c ctl/plan/way.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/beam.c ctl/plan/check.c ctl/plan/dual.c ctl/plan/exact.c ctl/plan/flow.c ctl/plan/grain.c ctl/plan/group.c ctl/plan/instance.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/path.c ctl/plan/prices.c ctl/plan/roster.c ctl/plan/shape.c ctl/plan/solve.c ctl/plan/way.c ctl/catalogue/fault.c ctl/lib/text.c
 /* Plans that are flows: the same as the best of all plans, tried one by one. */
 #include <math.h>
 #include <stdlib.h>

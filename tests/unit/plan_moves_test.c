@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/ahead.c ctl/plan/beam.c ctl/plan/check.c ctl/plan/csv.c ctl/plan/dual.c ctl/plan/exact.c ctl/plan/file.c ctl/plan/file_ahead.c ctl/plan/flow.c ctl/plan/forecast.c ctl/plan/group.c ctl/plan/instance.c ctl/plan/jread.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/move_list.c ctl/plan/moves.c ctl/plan/path.c ctl/plan/prices.c ctl/plan/roster.c ctl/plan/series.c ctl/plan/shape.c ctl/plan/solve.c ctl/plan/step.c ctl/plan/way.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/ahead.c ctl/plan/beam.c ctl/plan/check.c ctl/plan/csv.c ctl/plan/dual.c ctl/plan/exact.c ctl/plan/file.c ctl/plan/file_ahead.c ctl/plan/flow.c ctl/plan/forecast.c ctl/plan/grain.c ctl/plan/group.c ctl/plan/instance.c ctl/plan/jread.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/move_list.c ctl/plan/moves.c ctl/plan/path.c ctl/plan/prices.c ctl/plan/roster.c ctl/plan/series.c ctl/plan/shape.c ctl/plan/solve.c ctl/plan/step.c ctl/plan/way.c ctl/catalogue/fault.c ctl/lib/text.c
 // packages: json-c
 /*
  * Steps: what is worth moving, in an order in which each move is possible, and a list of moves

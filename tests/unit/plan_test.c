@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/beam.c ctl/plan/check.c ctl/plan/dual.c ctl/plan/exact.c ctl/plan/flow.c ctl/plan/group.c ctl/plan/instance.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/path.c ctl/plan/prices.c ctl/plan/roster.c ctl/plan/shape.c ctl/plan/solve.c ctl/plan/way.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/beam.c ctl/plan/check.c ctl/plan/dual.c ctl/plan/exact.c ctl/plan/flow.c ctl/plan/grain.c ctl/plan/group.c ctl/plan/instance.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/path.c ctl/plan/prices.c ctl/plan/roster.c ctl/plan/shape.c ctl/plan/solve.c ctl/plan/way.c ctl/catalogue/fault.c ctl/lib/text.c
 /*
  * Plans of small random instances against all plans that there are, enumerated here from the
  * words of gpuctl-plan(5): what a plan costs is what is added up here, none costs less than the
@@ -292,6 +292,58 @@ static void test_guarantees(void)
 	is_int((intmax_t)bad, 0, "guarantees that can be kept are kept");
 }
 
+/*
+ * Moves of 3 and 1 and GPUs that are missing for 60 seconds: costs are whole numbers, and a
+ * bound that prices bring close to one proves it.
+ */
+static void test_grain(void)
+{
+	static const uint32_t needs[3][10] = {
+		{ 1, 1, 4, 4, 6, 6, 6, 6, 6, 6 },
+		{ 3, 3, 0, 0, 2, 2, 2, 2, 2, 2 },
+		{ 4, 4, 4, 4, 0, 0, 0, 0, 0, 0 },
+	};
+	struct plan_instance in = { .slot_s = 60, .n_slots = 10 };
+	struct plan_solution s;
+	struct fault fault = { "" };
+	size_t i;
+
+	plan_add_kind(&in, "k");
+	plan_add_host(&in, "h");
+	for (i = 0; i < 2; i++) {
+		plan_add_switch(&in, "s");
+		plan_add_pool(&in, (uint32_t)i, 0, 4);
+		in.pools[i].attach_s = 3;
+		in.pools[i].detach_s = 1;
+	}
+	for (i = 0; i < 3; i++) {
+		plan_add_workload(&in, "w");
+		in.workloads[i].span = 2;
+		plan_add_choice(&in, &in.workloads[i], 0, needs[i]);
+	}
+	in.workloads[2].gang = true;
+	plan_add_now(&in.workloads[0], 0, 2);
+	plan_add_now(&in.workloads[1], 1, 4);
+	plan_add_now(&in.workloads[1], 0, 2);
+	is_int(plan_solve(&in, NULL, &s, &fault), 0, "costs that are whole numbers");
+	ok(s.exact && !plan_gap(&s), "a plan of %g is the best, at least %g is needed", s.cost.total,
+	   s.bound);
+	plan_solution_free(&s);
+	/* Halves are whole numbers of something smaller. */
+	in.workloads[0].weight = 1.5;
+	in.pools[0].attach_s = 2.25;
+	is_int(plan_solve(&in, NULL, &s, &fault), 0, "costs with a fraction");
+	ok(s.exact && !plan_gap(&s), "a plan of %g is the best, at least %g is needed", s.cost.total,
+	   s.bound);
+	plan_solution_free(&s);
+	/* What has nothing in common with the rest leaves the bound as it was proved. */
+	in.pools[0].attach_s = sqrt(2);
+	is_int(plan_solve(&in, NULL, &s, &fault), 0, "costs that have nothing in common");
+	ok(s.bound <= s.cost.total, "a plan of %g, at least %g is needed", s.cost.total, s.bound);
+	plan_solution_free(&s);
+	plan_instance_free(&in);
+}
+
 static void refuses(struct plan_instance *in, const char *why)
 {
 	struct plan_solution s;
@@ -343,6 +395,7 @@ int main(void)
 {
 	test_refusals();
 	test_guarantees();
+	test_grain();
 	test_tiny();
 	test_larger();
 	return tap_done();

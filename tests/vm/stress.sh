@@ -9,7 +9,7 @@
 . "$TESTS/vm/lib.sh"
 exec 3>&1	# checks keep the output of what they run
 
-: "${MODE:?own or pciehp}" "${ROUNDS:=2}"
+: "${MODE:?own or pciehp}" "${ROUNDS:=${1:-1}}"
 
 # Slot $2 of switch $1 as each mode names it.
 slot_name()
@@ -125,23 +125,29 @@ settled()
 	! cat /sys/class/gpufabric/*/state | grep -qE 'ing$|checked|attached'
 }
 
+# in_state STATE...: the slots that are in one of these.
+in_state()
+{
+	gpuctl -j list | jq -r --arg states "$*" '.slots[] | select(" \($states) " | contains(" \(.state) ")) | .slot'
+}
+
 # Every slot with a card, without a fault, and off.
 reset_slots()
 {
-	local n slots=()
+	local n
 
 	for n in 0 1 2 3 4 5 6 7; do
 		knob 0 "$n" fail none
 		knob 0 "$n" surprise "insert h100-80"
-		slots+=("$(slot_name 0 "$n")")
 	done
 	for n in 0 1 2 3; do
 		knob 1 "$n" surprise "insert l40s"
-		slots+=("$(slot_name 1 "$n")")
 	done
 	wait_for 60 settled
-	for n in "${slots[@]}"; do
+	for n in $(in_state fault lost); do
 		gpuctl clear "$n"
+	done
+	for n in $(in_state ready fault lost); do
 		gpuctl detach --force "$n"
 	done
 } >/dev/null 2>&1

@@ -7,7 +7,10 @@
 #   switch 0: slots sim0-0 ... sim0-7, H100, off
 #   switch 1: slots sim1-0 ... sim1-3, L40S, on
 #
+# "stress-own.sh ROUNDS" for more than one.
+#
 # vm: -t 300
+# long: -k debug-6.1 -t 2400
 # kernels: debug-6.1 debug-6.12
 
 export MODE=own

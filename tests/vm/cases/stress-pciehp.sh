@@ -6,7 +6,10 @@
 #   switch 0: slots 100 ... 107, H100, off
 #   switch 1: slots 200 ... 203, L40S, on
 #
+# "stress-pciehp.sh ROUNDS" for more than one.
+#
 # vm: -t 300
+# long: -k debug-6.1 -t 2400
 # kernels: debug-6.1 debug-6.12
 
 export MODE=pciehp
