@@ -128,7 +128,7 @@ settled()
 # in_state STATE...: the slots that are in one of these.
 in_state()
 {
-	gpuctl -j list | jq -r --arg states "$*" '.slots[] | select(" \($states) " | contains(" \(.state) ")) | .slot'
+	gpuctl -j list | jq -r --arg states " $* " '.slots[] | " \(.state) " as $state | select($states | contains($state)) | .slot'
 }
 
 # Every slot with a card, without a fault, and off.
