@@ -732,9 +732,12 @@ static int enter_slot(struct gf_slot *slot, struct gf_snapshot *snap)
 void gf_slot_admit(struct gf_slot *slot)
 {
 	int seen = atomic_read(&slot->changes);
-	struct gf_snapshot *snap = gf_snapshot_take(slot);
+	struct gf_snapshot *snap;
 	int err;
 
+	if (slot->backend->enter)
+		slot->backend->enter(slot);
+	snap = gf_snapshot_take(slot);
 	mutex_lock(&gf.lock);
 	err = PTR_ERR_OR_ZERO(snap) ?: enter_slot(slot, snap);
 	if (err)
