@@ -515,7 +515,7 @@ void gf_slot_watch(struct gf_slot *slot)
 	if (watched(slot) == gpu) {
 		judge(slot, &sight);
 		/* The last look came at a bad time. */
-		if (sight.known && slot->snap->unread)
+		if (sight.known && !sight.partial && slot->snap->unread)
 			gf_slot_refresh_queue(slot);
 	}
 	mutex_unlock(&gf.lock);

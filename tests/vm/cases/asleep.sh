@@ -7,6 +7,7 @@
 # And a module that is told never to look does not look.
 #
 #   slot 0: l40s in use    1: l40s, may sleep    2: l40s, off    3: none
+#   slot 4: card with two l40s, each with audio, behind a switch: one in use, one may sleep
 #
 # Ports sleep where nothing below them is awake (pcie_port_pm=force); those of slots 1
 # and 2 lose their power then (D3cold). Ports without a hot-plug controller tell of no card
@@ -84,6 +85,33 @@ gpu_sleeps()
 	is "$(saved 1)" "$registers" "$mode: with all that was in its registers"
 }
 
+# Of a card's two GPUs one sleeps, and the other one is in use: a loss is seen all the same.
+half_sleeps()
+{
+	local before first second bridge
+
+	read -r first second <<<"$(lspci_gpus | grep -oE '[^ ]+ [^ ]+$')"
+	bridge=$(basename "$(readlink -f "$DEVICES/$second/..")")
+	before=$(whole 4)
+	echo auto >"$DEVICES/$second/power/control"
+	echo auto >"$DEVICES/${second%0}1/power/control"
+	check "$mode: one of a card's GPUs sleeps" wait_for 10 suspended "$second"
+	check "$mode: and the bridge that leads to it" wait_for 10 suspended "$bridge"
+	check_fails "$mode: the other one does not" suspended "$first"
+	forget
+	check "$mode: the module looks at its slots" looked
+	undisturbed 4 "nobody has touched or woken what sleeps"
+	is "$(whole 4)" "$before" "$mode: to the module nothing has happened"
+	echo 500 >$PARAMETERS/lost_ms
+	knob 4 surprise fall-off
+	check "$mode: the card falls off the bus: it is lost, as the other GPU shows" wait_for 10 state_is 4 lost
+	knob 4 surprise come-back
+	check "$mode: and comes back" wait_for 10 state_is 4 ready
+	check "$mode: the one that sleeps still does" suspended "$second"
+	undisturbed 4 "it was left in peace"
+	echo 3000 >$PARAMETERS/lost_ms
+}
+
 # A fabric manager assigns a GPU to a port that nothing was below, and tells nobody.
 gpu_is_assigned()
 {
@@ -138,15 +166,16 @@ never_looks()
 }
 
 for mode in pciehp bare own; do
-	check "$mode: the simulator loads" modprobe gpufabric_sim mode=$mode switches=1 slots=4 latency_ms=20 \
-		'gpus=0.0-2:l40s,0.3:none' || bail_out "no simulator"
+	check "$mode: the simulator loads" modprobe gpufabric_sim mode=$mode switches=1 slots=5 latency_ms=20 \
+		'gpus=0.0-2:l40s,0.3:none,0.4:l40s:dual:audio' || bail_out "no simulator"
 	knob 2 sleep cold
 	check "$mode: slot 2 is turned off" turn_off 2
 	module_comes
 	check "$mode: a GPU is ready" g wait "$(slot_of 1)" ready
-	exec 8<"/dev/gpufabric-sim/$(name 0)"
+	exec 8<"/dev/gpufabric-sim/$(name 0)" 9<"/dev/gpufabric-sim/$(name 4)"
 	gpu_sleeps
-	exec 8<&-
+	half_sleeps
+	exec 8<&- 9<&-
 	if [ "$mode" = own ]; then
 		never_looks
 		check "$mode: a slot that sleeps without power can be attached" g attach "$(slot_of 2)"
