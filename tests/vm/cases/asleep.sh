@@ -38,6 +38,7 @@ link_is() { [[ $(cat "$SIM/slot0.$1/state") == *"link $2"* ]]; }
 state_is() { [ "$(g state "$(slot_of "$1")")" = "$2" ]; }
 may_sleep() { echo "$2" >"$DEVICES/$(gpu "$1")/power/control"; }
 suspended() { [ "$(cat "$DEVICES/$1/power/runtime_status")" = suspended ]; }
+functions() { [ "$(gpuctl -j show "$(slot_of "$1")" | jq '[.. | objects | .functions? // empty | .[]] | length')" = "$2" ]; }
 forget() { for file in "$SIM"/{slot0.*,switch0}/sleep; do echo forget >"$file"; done; }
 saved() { for register in BASE_ADDRESS_1.l BASE_ADDRESS_2.l COMMAND; do setpci -s "$(gpu "$1")" $register; done | xargs; }
 
@@ -86,6 +87,7 @@ gpu_sleeps()
 }
 
 # Of a card's two GPUs one sleeps, and the other one is in use: a loss is seen all the same.
+# When nothing else of the second is left, what sleeps behind its bridge is not read.
 half_sleeps()
 {
 	local before first second bridge
@@ -110,6 +112,14 @@ half_sleeps()
 	check "$mode: the one that sleeps still does" suspended "$second"
 	undisturbed 4 "it was left in peace"
 	echo 3000 >$PARAMETERS/lost_ms
+	echo 1 >"$DEVICES/$second/remove"
+	check "$mode: without that GPU its audio sleeps" wait_for 10 suspended "${second%0}1"
+	check "$mode: behind its bridge" wait_for 10 suspended "$bridge"
+	check "$mode: the module has seen it go" wait_for 10 functions 4 6
+	forget
+	echo 1 >"$DEVICES/${first%0}1/remove"
+	check "$mode: the module looks at the card" wait_for 10 functions 4 5
+	undisturbed 4 "what sleeps behind a bridge is not read"
 }
 
 # A fabric manager assigns a GPU to a port that nothing was below, and tells nobody.
