@@ -80,6 +80,9 @@ static DEFINE_SPINLOCK(scan_lock);
  */
 static bool scanning;
 
+/* PCI slots that were not ours may be now: ports have come or gone around them. */
+static bool judge_again;
+
 static bool is_our_port(struct pci_dev *port)
 {
 	int type;
@@ -336,6 +339,10 @@ static void take_in_new(void)
 	/* Slots that are no business of ours stay: do not lock for them. */
 	if (!now.count)
 		seen_strangers = now;
+	if (READ_ONCE(judge_again)) {
+		WRITE_ONCE(judge_again, false);
+		seen_strangers = (struct gf_strangers){};
+	}
 	if (are_seen(&now))
 		return;
 	found = kvcalloc(now.count, sizeof(*found), GFP_KERNEL);
@@ -436,6 +443,8 @@ static void take_in_bare(bool now)
 	gf_rescan_unlock();
 	for (i = 0; i < nr_made; i++)
 		gf_slot_admit(made[i]);
+	if (nr_made)
+		gf_inventory_queue();
 out:
 	kvfree(made);
 }
@@ -472,8 +481,10 @@ static void retire_gone(void)
 		/* A slot driver that comes to a port of ours is a stranger. */
 		if (!slot->pci_slot && !are_seen(&now))
 			slot->claimed = has_slot_driver(slot->port->subordinate);
-		if (is_gone(slot))
+		if (is_gone(slot)) {
 			gf_slot_retire(slot, true);
+			WRITE_ONCE(judge_again, true);
+		}
 		gf_slot_put(slot);
 	}
 }
@@ -500,6 +511,14 @@ static void look_for_cards(void)
 	}
 }
 
+static void queue_scan(void)
+{
+	spin_lock(&scan_lock);
+	if (scanning)
+		queue_work(gf.scan_wq, &scan_work);
+	spin_unlock(&scan_lock);
+}
+
 /* The only place that retires slots, so looking at them here is safe. */
 static void scan_run(struct work_struct *work)
 {
@@ -513,7 +532,7 @@ static void scan_run(struct work_struct *work)
 static void poll_run(struct work_struct *work)
 {
 	if (READ_ONCE(poll_ms))
-		gf_inventory_queue();
+		queue_scan();
 	poll_later();
 }
 
@@ -539,10 +558,8 @@ static void poll_later(void)
  */
 void gf_inventory_queue(void)
 {
-	spin_lock(&scan_lock);
-	if (scanning)
-		queue_work(gf.scan_wq, &scan_work);
-	spin_unlock(&scan_lock);
+	WRITE_ONCE(judge_again, true);
+	queue_scan();
 }
 
 static void allow_scans(bool on)
