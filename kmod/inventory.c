@@ -172,17 +172,20 @@ int gf_inventory_check(void)
 	       all_bare() ? 0 : check_list("bare_ports", bare_ports);
 }
 
-static bool is_listed(struct pci_dev *port, const char *list)
+/* Returns which one on the list a port is, from 1, or 0. */
+static unsigned int is_listed(struct pci_dev *port, const char *list)
 {
 	struct gf_address address;
+	unsigned int number = 0;
 
 	while (*list && next_address(&list, &address)) {
+		number++;
 		if (address.domain == pci_domain_nr(port->bus) &&
 		    address.bus == port->bus->number &&
 		    PCI_DEVFN(address.device, address.function) == port->devfn)
-			return true;
+			return number;
 	}
-	return false;
+	return 0;
 }
 
 /* Whether the admin wants a port that nobody drives. */
@@ -239,6 +242,19 @@ static bool is_ours(const struct pci_slot *pci_slot)
 	       !is_in_card(pci_slot->bus->self);
 }
 
+/* A port cannot be both: whoever named it is told, once. */
+static bool is_lost_to_card(struct pci_dev *port)
+{
+	static DECLARE_BITMAP(told, 256);
+	unsigned int number = is_listed(port, bare_ports);
+
+	if (!is_in_card(port))
+		return false;
+	if (number && number <= 256 && !test_and_set_bit(number - 1, told))
+		pci_warn(port, "bare_ports= names this port, but it is inside the card of a slot, and stays part of that\n");
+	return true;
+}
+
 /*
  * A port whose hot-plug controller is native has a slot driver sooner or later,
  * and one that is being removed is nobody's.
@@ -249,7 +265,7 @@ static bool is_bare(struct pci_dev *port)
 	       is_chosen(port) &&
 	       port->subordinate && device_is_registered(&port->dev) &&
 	       !gf_notify_knows_port(port) &&
-	       !has_slot_driver(port->subordinate) && !is_in_card(port);
+	       !has_slot_driver(port->subordinate) && !is_lost_to_card(port);
 }
 
 /**

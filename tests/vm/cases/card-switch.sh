@@ -163,6 +163,18 @@ in_mode()
 	check "$mode: one is detached" gpuctl detach "${inner%,*}"
 	is "$(states "${inner%,*}" "${inner#*,}") $(powered 2)" "off ready 1" "$mode: the other is as it was"
 	check "$mode: it is attached" gpuctl attach "${inner%,*}"
+
+	# --- ports of a card are no slots, whoever names them -------------------------------------------------
+	inner=$(ports_of 1)
+	like "$inner" '^[^,]+,[^,]+$' "$mode: a card has two ports"
+	check "$mode: the module goes" wait_for 10 rmmod gpufabric
+	mark_log
+	check "$mode: the module comes, with a word on these" modprobe gpufabric "bare_ports=$inner"
+	check "$mode: the card goes" gpuctl detach "$(name 1)"
+	check "$mode: and comes" gpuctl attach "$(name 1)"
+	is "$(all_slots)" "$(names 0 5)" "$mode: they are no slots"
+	is "$(log_since_mark | grep -oE '[^ ]+: bare_ports= names this port, but it is inside the card' | cut -d' ' -f1 | sort | xargs)" \
+		"${inner%,*}: ${inner#*,}:" "$mode: which the log says once of each"
 	check "$mode: unload" unload
 }
 
