@@ -12,6 +12,7 @@
  *	return when a driver does not let go
  * @status: read presence and power; returns -EBUSY rather than wait, and
  *	-EOPNOTSUPP when the slot driver is not to be asked
+ * @enter: make ready what may be looked at then; NULL when that is nothing
  * @leave: leave the port as others want to find it; NULL when that is nothing
  *
  * None is called with the fabric's lock or the rescan lock held. Each returns
@@ -22,6 +23,7 @@ struct gf_backend {
 	int (*attach)(struct gf_slot *slot);
 	int (*detach)(struct gf_slot *slot);
 	int (*status)(struct gf_slot *slot, bool *present, bool *power);
+	void (*enter)(struct gf_slot *slot);
 	void (*leave)(struct gf_slot *slot);
 };
 

@@ -10,8 +10,10 @@
  *
  * Nothing is announced there. Presence is that the link is up; while we have
  * it disabled nobody can tell, and what was there last is believed to be. The
- * inventory looks at these ports as it looks at slots. Functions whose link went
- * down stay: nobody here knows who took it down, and for how long.
+ * inventory looks at these ports as it looks at slots, and a GPU that is assigned
+ * to a port without one wakes nobody. So the port is kept awake while it is a slot.
+ * Functions whose link went down stay: nobody here knows who took it down, and for
+ * how long.
  *
  * Registers of the port are read and written under pci_rescan_remove_lock alone, so
  * by one worker at a time, and while the port is there. LNKCTL is shared with ASPM,
@@ -147,21 +149,15 @@ static int remove_functions(struct pci_bus *bus)
 
 static int rescan_attach(struct gf_slot *slot)
 {
-	struct pci_dev *port = slot->port;
-	int err = -ENODEV;
+	int err;
 
-	if (!gf_port_lock(port))
-		return err;
-	pm_runtime_get_sync(&port->dev);
+	if (!bring_link_up(slot))
+		return -ENODEV;
+	msleep(DEVICE_READY_MS);
+	if (!gf_port_lock(slot->port))
+		return -ENODEV;
+	err = add_functions(slot);
 	gf_rescan_unlock();
-	if (bring_link_up(slot)) {
-		msleep(DEVICE_READY_MS);
-		if (gf_port_lock(port)) {
-			err = add_functions(slot);
-			gf_rescan_unlock();
-		}
-	}
-	pm_runtime_put(&port->dev);
 	return err;
 }
 
@@ -172,7 +168,6 @@ static int rescan_detach(struct gf_slot *slot)
 
 	if (!gf_port_lock(port))
 		return -ENODEV;
-	pm_runtime_get_sync(&port->dev);
 	err = remove_functions(port->subordinate);
 	/*
 	 * Whoever rescans next must not find them again. A card that has gone is
@@ -181,7 +176,6 @@ static int rescan_detach(struct gf_slot *slot)
 	if (!err && gf_link_is_up(port) > 0)
 		slot->link_off = set_link(port, false);
 	gf_rescan_unlock();
-	pm_runtime_put(&port->dev);
 	return err;
 }
 
@@ -216,6 +210,12 @@ static int rescan_status(struct gf_slot *slot, bool *present, bool *power)
 	return err;
 }
 
+/* Without locks: a port that had no power takes its time. */
+static void rescan_enter(struct gf_slot *slot)
+{
+	pm_runtime_get_sync(&slot->port->dev);
+}
+
 /*
  * A link that stays disabled keeps the GPU from whoever rescans when we are no
  * longer there. Whoever unloads us must not wait for the rescan lock. The port's own
@@ -226,15 +226,13 @@ static void rescan_leave(struct gf_slot *slot)
 {
 	struct device *dev = &slot->port->dev;
 
-	if (!slot->link_off)
-		return;
-	device_lock(dev);
-	if (device_is_registered(dev)) {
-		pm_runtime_get_sync(dev);
-		set_link(slot->port, true);
-		pm_runtime_put(dev);
+	if (slot->link_off) {
+		device_lock(dev);
+		if (device_is_registered(dev))
+			set_link(slot->port, true);
+		device_unlock(dev);
 	}
-	device_unlock(dev);
+	pm_runtime_put(dev);
 }
 
 const struct gf_backend gf_backend_rescan = {
@@ -242,5 +240,6 @@ const struct gf_backend gf_backend_rescan = {
 	.attach = rescan_attach,
 	.detach = rescan_detach,
 	.status = rescan_status,
+	.enter = rescan_enter,
 	.leave = rescan_leave,
 };

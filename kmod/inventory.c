@@ -80,6 +80,9 @@ static DEFINE_SPINLOCK(scan_lock);
  */
 static bool scanning;
 
+/* PCI slots that were not ours may be now: ports have come or gone around them. */
+static bool judge_again;
+
 static bool is_our_port(struct pci_dev *port)
 {
 	int type;
@@ -169,17 +172,20 @@ int gf_inventory_check(void)
 	       all_bare() ? 0 : check_list("bare_ports", bare_ports);
 }
 
-static bool is_listed(struct pci_dev *port, const char *list)
+/* Returns which one on the list a port is, from 1, or 0. */
+static unsigned int is_listed(struct pci_dev *port, const char *list)
 {
 	struct gf_address address;
+	unsigned int number = 0;
 
 	while (*list && next_address(&list, &address)) {
+		number++;
 		if (address.domain == pci_domain_nr(port->bus) &&
 		    address.bus == port->bus->number &&
 		    PCI_DEVFN(address.device, address.function) == port->devfn)
-			return true;
+			return number;
 	}
-	return false;
+	return 0;
 }
 
 /* Whether the admin wants a port that nobody drives. */
@@ -236,6 +242,19 @@ static bool is_ours(const struct pci_slot *pci_slot)
 	       !is_in_card(pci_slot->bus->self);
 }
 
+/* A port cannot be both: whoever named it is told, once. */
+static bool is_lost_to_card(struct pci_dev *port)
+{
+	static DECLARE_BITMAP(told, 256);
+	unsigned int number = is_listed(port, bare_ports);
+
+	if (!is_in_card(port))
+		return false;
+	if (number && number <= 256 && !test_and_set_bit(number - 1, told))
+		pci_warn(port, "bare_ports= names this port, but it is inside the card of a slot, and stays part of that\n");
+	return true;
+}
+
 /*
  * A port whose hot-plug controller is native has a slot driver sooner or later,
  * and one that is being removed is nobody's.
@@ -246,7 +265,7 @@ static bool is_bare(struct pci_dev *port)
 	       is_chosen(port) &&
 	       port->subordinate && device_is_registered(&port->dev) &&
 	       !gf_notify_knows_port(port) &&
-	       !has_slot_driver(port->subordinate) && !is_in_card(port);
+	       !has_slot_driver(port->subordinate) && !is_lost_to_card(port);
 }
 
 /**
@@ -336,6 +355,10 @@ static void take_in_new(void)
 	/* Slots that are no business of ours stay: do not lock for them. */
 	if (!now.count)
 		seen_strangers = now;
+	if (READ_ONCE(judge_again)) {
+		WRITE_ONCE(judge_again, false);
+		seen_strangers = (struct gf_strangers){};
+	}
 	if (are_seen(&now))
 		return;
 	found = kvcalloc(now.count, sizeof(*found), GFP_KERNEL);
@@ -436,6 +459,8 @@ static void take_in_bare(bool now)
 	gf_rescan_unlock();
 	for (i = 0; i < nr_made; i++)
 		gf_slot_admit(made[i]);
+	if (nr_made)
+		gf_inventory_queue();
 out:
 	kvfree(made);
 }
@@ -472,8 +497,10 @@ static void retire_gone(void)
 		/* A slot driver that comes to a port of ours is a stranger. */
 		if (!slot->pci_slot && !are_seen(&now))
 			slot->claimed = has_slot_driver(slot->port->subordinate);
-		if (is_gone(slot))
+		if (is_gone(slot)) {
 			gf_slot_retire(slot, true);
+			WRITE_ONCE(judge_again, true);
+		}
 		gf_slot_put(slot);
 	}
 }
@@ -500,6 +527,14 @@ static void look_for_cards(void)
 	}
 }
 
+static void queue_scan(void)
+{
+	spin_lock(&scan_lock);
+	if (scanning)
+		queue_work(gf.scan_wq, &scan_work);
+	spin_unlock(&scan_lock);
+}
+
 /* The only place that retires slots, so looking at them here is safe. */
 static void scan_run(struct work_struct *work)
 {
@@ -513,7 +548,7 @@ static void scan_run(struct work_struct *work)
 static void poll_run(struct work_struct *work)
 {
 	if (READ_ONCE(poll_ms))
-		gf_inventory_queue();
+		queue_scan();
 	poll_later();
 }
 
@@ -539,10 +574,8 @@ static void poll_later(void)
  */
 void gf_inventory_queue(void)
 {
-	spin_lock(&scan_lock);
-	if (scanning)
-		queue_work(gf.scan_wq, &scan_work);
-	spin_unlock(&scan_lock);
+	WRITE_ONCE(judge_again, true);
+	queue_scan();
 }
 
 static void allow_scans(bool on)

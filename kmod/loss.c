@@ -94,6 +94,10 @@ enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss,
 		verdict = GF_LOSS_BACK;
 	else if (loss->cut)
 		verdict = GF_LOSS_FLAP;
-	*loss = (struct gf_loss){ .seen = true, .command = sight->command };
+	/* What others decode does not tell what those that sleep do. */
+	*loss = (struct gf_loss){
+		.seen = true,
+		.command = sight->command & (sight->partial ? loss->command : ~0),
+	};
 	return verdict;
 }

@@ -14,6 +14,7 @@ typedef __u64 u64;
  * @known: it could be looked at; nobody may while it is reset, recovers from an
  *	error or sleeps, and the rest means nothing then
  * @frozen: because the kernel recovers it from an error, or has not been able to
+ * @partial: some of its GPUs sleep, and the rest is about the others
  * @busy: somebody works on it under its lock, a driver that restores it perhaps:
  *	how it looks says nothing yet
  * @link: the link of its port is up; negative when the port does not answer
@@ -25,6 +26,7 @@ typedef __u64 u64;
 struct gf_sight {
 	bool known;
 	bool frozen;
+	bool partial;
 	bool busy;
 	int link;
 	bool answers;

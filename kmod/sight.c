@@ -28,6 +28,12 @@ static bool is_asleep(struct pci_dev *pdev)
 		pdev->current_state != PCI_UNKNOWN);
 }
 
+static bool is_cut_off(struct pci_dev *pdev)
+{
+	return READ_ONCE(pdev->error_state) == pci_channel_io_frozen ||
+	       pdev->block_cfg_access;
+}
+
 /**
  * gf_config_open() - whether the config space of a function may be read now
  * @pdev: the function
@@ -36,8 +42,7 @@ static bool is_asleep(struct pci_dev *pdev)
  */
 bool gf_config_open(struct pci_dev *pdev)
 {
-	return READ_ONCE(pdev->error_state) != pci_channel_io_frozen &&
-	       !is_asleep(pdev) && !pdev->block_cfg_access;
+	return !is_cut_off(pdev) && !is_asleep(pdev);
 }
 
 /**
@@ -146,20 +151,27 @@ static void sight_gpu(struct pci_dev *gpu, u64 serial, struct gf_sight *sight)
 		sight->bars &= holds_address(gpu, bar);
 }
 
+/* None may be cut off; then those that are awake may be read. */
+static bool is_open(const struct gf_functions *card, bool all)
+{
+	unsigned int i, awake = 0;
+	struct pci_dev *gpu;
+
+	for (i = 0; (gpu = gf_functions_gpu(card, i)); i++) {
+		if (!device_is_registered(&gpu->dev) || is_cut_off(gpu))
+			return false;
+		awake += !is_asleep(gpu);
+	}
+	return all ? awake == i : awake;
+}
+
 /**
  * gf_card_is_open() - whether all GPUs of a card are there and may be read
  * @card: functions of the card, referenced
  */
 bool gf_card_is_open(const struct gf_functions *card)
 {
-	struct pci_dev *gpu;
-	unsigned int i;
-
-	for (i = 0; (gpu = gf_functions_gpu(card, i)); i++) {
-		if (!device_is_registered(&gpu->dev) || !gf_config_open(gpu))
-			return false;
-	}
-	return true;
+	return is_open(card, true);
 }
 
 /**
@@ -220,7 +232,10 @@ static bool is_reached(struct gf_slot *slot, struct pci_dev *gpu,
 	return false;
 }
 
-/* All GPUs of a card are one thing: what one of them has lost, it has lost. */
+/*
+ * All GPUs of a card are one thing: what one of them has lost, it has lost. Those
+ * that sleep say nothing.
+ */
 static void sight_card(struct gf_slot *slot, const struct gf_functions *card,
 		       u64 serial, struct gf_sight *sight)
 {
@@ -232,10 +247,17 @@ static void sight_card(struct gf_slot *slot, const struct gf_functions *card,
 	sight->bars = true;
 	sight->command = ~0;
 	for (i = 0; (gpu = gf_functions_gpu(card, i)); i++) {
+		bool asleep = is_asleep(gpu);
 		struct gf_sight one = {};
 
-		if (is_reached(slot, gpu, &one))
+		if (!asleep && is_reached(slot, gpu, &one))
 			sight_gpu(gpu, i ? 0 : serial, &one);
+		/* It may have fallen asleep meanwhile. */
+		if (asleep || is_asleep(gpu)) {
+			sight->partial = true;
+			continue;
+		}
+		sight->known = true;
 		sight->answers &= one.answers;
 		sight->same &= one.same;
 		sight->bars &= one.bars;
@@ -245,7 +267,7 @@ static void sight_card(struct gf_slot *slot, const struct gf_functions *card,
 
 static bool may_be_read(struct gf_slot *slot, const struct gf_functions *card)
 {
-	return gf_config_open(slot->port) && gf_card_is_open(card);
+	return gf_config_open(slot->port) && is_open(card, false);
 }
 
 /**
@@ -265,11 +287,14 @@ void gf_sight_read(struct gf_slot *slot, const struct gf_functions *card,
 		return;
 	sight->frozen = gf_card_is_frozen(card);
 	if (may_be_read(slot, card)) {
+		sight->partial = !gf_card_is_open(card);
 		sight->link = gf_link_is_up(slot->port);
 		/* Where nothing can answer nothing is asked: on some hosts that is fatal. */
 		if (sight->link > 0)
 			sight_card(slot, card, serial, sight);
-		sight->known = may_be_read(slot, card);
+		else
+			sight->known = true;
+		sight->known &= may_be_read(slot, card);
 		sight->busy = sight->answers &&
 			      !(sight->same && sight->bars) &&
 			      is_worked_on(card);

@@ -515,7 +515,7 @@ void gf_slot_watch(struct gf_slot *slot)
 	if (watched(slot) == gpu) {
 		judge(slot, &sight);
 		/* The last look came at a bad time. */
-		if (sight.known && slot->snap->unread)
+		if (sight.known && !sight.partial && slot->snap->unread)
 			gf_slot_refresh_queue(slot);
 	}
 	mutex_unlock(&gf.lock);
@@ -732,9 +732,12 @@ static int enter_slot(struct gf_slot *slot, struct gf_snapshot *snap)
 void gf_slot_admit(struct gf_slot *slot)
 {
 	int seen = atomic_read(&slot->changes);
-	struct gf_snapshot *snap = gf_snapshot_take(slot);
+	struct gf_snapshot *snap;
 	int err;
 
+	if (slot->backend->enter)
+		slot->backend->enter(slot);
+	snap = gf_snapshot_take(slot);
 	mutex_lock(&gf.lock);
 	err = PTR_ERR_OR_ZERO(snap) ?: enter_slot(slot, snap);
 	if (err)

@@ -480,7 +480,7 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	struct gf_snapshot *snap;
 	unsigned int i;
 
-	functions = gf_functions_in(slot);
+	functions = gf_functions_in(slot, false);
 	snap = functions ? snapshot_alloc(functions->count) : NULL;
 	if (!snap) {
 		gf_functions_put(functions);

@@ -318,26 +318,25 @@ static bool announce_checked(struct gf_step *step)
  */
 static int power_off(struct gf_slot *slot)
 {
-	LIST_HEAD(functions);
+	struct gf_unbound *unbound = gf_unbind(slot);
 	int err;
 
-	gf_unbind(slot, &functions);
+	if (IS_ERR(unbound))
+		return PTR_ERR(unbound);
 	err = slot->backend->detach(slot);
-	gf_unbind_end(slot, &functions);
+	gf_unbind_end(slot, unbound);
 	return err;
 }
 
 /*
- * A card that failed is powered off, unless it took itself away, or is a
- * switch: see has_slots of struct gf_snapshot. When we have not powered it on,
- * functions that are there all the same are somebody else's.
+ * A card that failed is powered off, unless it took itself away. When we have
+ * not powered it on, functions that are there all the same are somebody else's.
  */
 static void power_off_failed(struct gf_slot *slot, bool powered)
 {
 	struct gf_snapshot *snap = gf_snapshot_take(slot);
 
-	if (!IS_ERR(snap) && !snap->has_slots &&
-	    (snap->nr_functions ? powered : snap->power)) {
+	if (!IS_ERR(snap) && (snap->nr_functions ? powered : snap->power)) {
 		gf_snapshot_free(snap);
 		power_off(slot);
 		snap = gf_snapshot_take(slot);
@@ -467,20 +466,6 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 		power_off_failed(slot, !err);
 }
 
-static bool holds_chassis(struct gf_slot *slot)
-{
-	struct gf_functions *functions;
-	bool chassis;
-
-	if (!gf_port_lock(slot->port))
-		return false;
-	functions = gf_functions_in(slot);
-	chassis = functions && functions->chassis;
-	gf_rescan_unlock();
-	gf_functions_put(functions);
-	return chassis;
-}
-
 static void run_detach(struct gf_step *step, struct gf_outcome *outcome)
 {
 	struct gf_slot *slot = step->slot;
@@ -488,12 +473,6 @@ static void run_detach(struct gf_step *step, struct gf_outcome *outcome)
 	struct gf_marks marks;
 	int err;
 
-	/* It was none when the request was accepted, which may be a while ago. */
-	if (holds_chassis(slot)) {
-		outcome_set(outcome, -EMEDIUMTYPE, GPUFABRIC_CAUSE_IDENTITY,
-			    "there are slots behind it now, which go with nobody's request");
-		return;
-	}
 	gf_notify_reset(slot);
 	err = power_off(slot);
 	gf_notify_marks(slot, &marks);
@@ -504,7 +483,14 @@ static void run_detach(struct gf_step *step, struct gf_outcome *outcome)
 			us_between(marks.gone, ktime_get());
 	}
 	snap = gf_snapshot_take(slot);
-	if (!IS_ERR(snap) && snap->nr_functions)
+	/* It was none when the request was accepted, which may be a while ago. */
+	if (err == -EMEDIUMTYPE)
+		outcome_set(outcome, err, GPUFABRIC_CAUSE_IDENTITY,
+			    "there are slots behind it now, which go with nobody's request");
+	else if (err == -ENOMEM)
+		outcome_set(outcome, err, GPUFABRIC_CAUSE_INTERNAL,
+			    "out of memory, the GPU was left as it is");
+	else if (!IS_ERR(snap) && snap->nr_functions)
 		outcome_set(outcome, err ?: -EIO, GPUFABRIC_CAUSE_POWER,
 			    "the slot driver left the GPU in place (%d), see the kernel log",
 			    err);

@@ -11,6 +11,9 @@
  * keeps others from binding. When functions stay, because the slot driver
  * failed, their overrides are as before and their drivers are bound again.
  *
+ * Without the memory for that nothing is done: a function with a driver would be
+ * left to the slot driver, and so to the lock.
+ *
  * Called by workers of steps, without locks. The driver core's device_lock is
  * taken for each function alone, and nothing is taken inside it.
  */
@@ -22,52 +25,39 @@
 #include "compat.h"
 #include "rescan.h"
 #include "unbind.h"
+#include "walk.h"
 
 #define GF_OVERRIDE "gpufabric-detaching"
 
 /**
  * struct gf_held - a function that is kept without a driver
- * @list: in the list of its card
- * @pdev: the function, referenced
+ * @pdev: the function, NULL for one that is left alone
  * @driver: driver that was bound, its module referenced; NULL for none
  * @override: driver override that it had; NULL for none
  * @overridden: @override was replaced by ours
  */
 struct gf_held {
-	struct list_head list;
 	struct pci_dev *pdev;
 	struct device_driver *driver;
 	char *override;
 	bool overridden;
 };
 
-/*
- * The last one is the first in the list, as for whoever removes them: virtual
- * functions before what makes them, and what is behind a bridge before that. Bridges
- * of the card keep their driver, but for ports that are slots to pciehp: it would
- * wait for them with pci_rescan_remove_lock held, and they for that. A function
- * that there is no memory for is left to the slot driver.
+/**
+ * struct gf_unbound - a card without drivers
+ * @card: its functions, referenced
+ * @held: one for each of them
  */
-static int collect(struct pci_dev *pdev, void *data)
+struct gf_unbound {
+	struct gf_functions *card;
+	struct gf_held held[];
+};
+
+static int hold(struct gf_held *held, struct pci_dev *pdev)
 {
-	struct list_head *functions = data;
-	struct gf_held *held;
+	int err;
 
-	if (pci_is_bridge(pdev) && !pdev->is_hotplug_bridge)
-		return 0;
-	/* Under pci_bus_sem, which reclaim must not wait for. */
-	held = kzalloc(sizeof(*held), GFP_NOWAIT | __GFP_NOWARN);
-	if (!held)
-		return 0;
-	held->pdev = pci_dev_get(pdev);
-	list_add(&held->list, functions);
-	return 0;
-}
-
-static void hold(struct gf_held *held)
-{
-	struct pci_dev *pdev = held->pdev;
-
+	held->pdev = pdev;
 	/* A probe that is under way is waited for. */
 	device_lock(&pdev->dev);
 	held->driver = pdev->dev.driver;
@@ -75,9 +65,10 @@ static void hold(struct gf_held *held)
 		held->driver = NULL;
 	device_unlock(&pdev->dev);
 
-	if (gpufabric_get_driver_override(pdev, &held->override))
-		return;
-	held->overridden = !gpufabric_set_driver_override(pdev, GF_OVERRIDE);
+	err = gpufabric_get_driver_override(pdev, &held->override) ?:
+	      gpufabric_set_driver_override(pdev, GF_OVERRIDE);
+	held->overridden = !err;
+	return err;
 }
 
 /*
@@ -97,25 +88,54 @@ static void end_vfs(struct pci_dev *pdev)
 /**
  * gf_unbind() - unbind the drivers of a card, and keep others from binding
  * @slot: slot that the card is in
- * @functions: empty list, for gf_unbind_end()
+ *
+ * The last function is the first, as for whoever removes them: virtual functions
+ * before what makes them, and what is behind a bridge before that. Bridges of the
+ * card keep their driver, but for ports that are slots to pciehp: it would wait for
+ * them with pci_rescan_remove_lock held, and they for that.
  *
  * Sleeps for as long as a driver does not let go.
+ *
+ * Return: for gf_unbind_end(), or an error pointer when nothing was done:
+ * -EMEDIUMTYPE for a chassis, in whose slots others may be at work.
  */
-void gf_unbind(struct gf_slot *slot, struct list_head *functions)
+struct gf_unbound *gf_unbind(struct gf_slot *slot)
 {
-	struct gf_held *held;
+	struct gf_functions *card;
+	struct gf_unbound *unbound;
+	unsigned int i;
+	int err;
 
 	if (!gf_port_lock(slot->port))
-		return;
-	pci_walk_bus(slot->port->subordinate, collect, functions);
+		return ERR_PTR(-ENODEV);
+	card = gf_functions_in(slot, true);
 	gf_rescan_unlock();
-
-	list_for_each_entry(held, functions, list)
-		hold(held);
-	list_for_each_entry(held, functions, list) {
-		device_release_driver(&held->pdev->dev);
-		end_vfs(held->pdev);
+	unbound = card ? kzalloc(struct_size(unbound, held, card->count),
+				 GFP_KERNEL) : NULL;
+	err = !unbound ? -ENOMEM : card->chassis ? -EMEDIUMTYPE : 0;
+	if (err) {
+		kfree(unbound);
+		gf_functions_put(card);
+		return ERR_PTR(err);
 	}
+	unbound->card = card;
+	for (i = card->count; i--;) {
+		if (pci_is_bridge(card->pdev[i]) &&
+		    !card->pdev[i]->is_hotplug_bridge)
+			continue;
+		err = hold(&unbound->held[i], card->pdev[i]);
+		if (err) {
+			gf_unbind_end(slot, unbound);
+			return ERR_PTR(err);
+		}
+	}
+	for (i = card->count; i--;) {
+		if (unbound->held[i].pdev) {
+			device_release_driver(&card->pdev[i]->dev);
+			end_vfs(card->pdev[i]);
+		}
+	}
+	return unbound;
 }
 
 /* An override that somebody has set since is left alone. */
@@ -137,7 +157,8 @@ static void bind_again(struct gf_slot *slot, struct gf_held *held)
 	int err;
 
 	restore_override(held);
-	if (!held->driver || READ_ONCE(slot->dying) ||
+	if (!held->driver || READ_ONCE(held->pdev->dev.driver) ||
+	    READ_ONCE(slot->dying) ||
 	    !pci_device_is_present(held->pdev))
 		return;
 	err = device_driver_attach(held->driver, &held->pdev->dev);
@@ -149,21 +170,23 @@ static void bind_again(struct gf_slot *slot, struct gf_held *held)
 /**
  * gf_unbind_end() - let functions go; those that are still there are as before
  * @slot: slot that the card is in
- * @functions: filled by gf_unbind()
+ * @unbound: what gf_unbind() returned
  */
-void gf_unbind_end(struct gf_slot *slot, struct list_head *functions)
+void gf_unbind_end(struct gf_slot *slot, struct gf_unbound *unbound)
 {
-	struct gf_held *held, *next;
+	unsigned int i;
 
-	list_for_each_entry_safe_reverse(held, next, functions, list) {
-		if (device_is_registered(&held->pdev->dev))
+	for (i = 0; i < unbound->card->count; i++) {
+		struct gf_held *held = &unbound->held[i];
+
+		if (held->pdev && device_is_registered(&held->pdev->dev))
 			bind_again(slot, held);
 		if (held->driver)
 			module_put(held->driver->owner);
-		pci_dev_put(held->pdev);
 		kfree(held->override);
-		kfree(held);
 	}
+	gf_functions_put(unbound->card);
+	kfree(unbound);
 }
 
 /**

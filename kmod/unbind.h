@@ -2,13 +2,12 @@
 #ifndef GPUFABRIC_UNBIND_H
 #define GPUFABRIC_UNBIND_H
 
-#include <linux/list.h>
 #include <linux/pci.h>
 
 #include "slot.h"
 
-void gf_unbind(struct gf_slot *slot, struct list_head *functions);
-void gf_unbind_end(struct gf_slot *slot, struct list_head *functions);
+struct gf_unbound *gf_unbind(struct gf_slot *slot);
+void gf_unbind_end(struct gf_slot *slot, struct gf_unbound *unbound);
 bool gf_unbind_holds(struct pci_dev *pdev);
 
 #endif /* GPUFABRIC_UNBIND_H */

@@ -76,6 +76,7 @@ void gf_walk_switch(struct pci_bus *bus, struct gf_card_switch *sw)
  * struct collecting - functions as they are found
  * @bus: the bus that the walk begins on
  * @deep: those behind bridges, too
+ * @vfs: virtual functions, too
  * @chosen: the admin says that it is a card
  * @functions: where they go
  * @room: how many it has room for
@@ -84,6 +85,7 @@ void gf_walk_switch(struct pci_bus *bus, struct gf_card_switch *sw)
 struct collecting {
 	const struct pci_bus *bus;
 	bool deep;
+	bool vfs;
 	bool chosen;
 	struct gf_functions *functions;
 	unsigned int room;
@@ -118,7 +120,7 @@ static int collect(struct pci_dev *pdev, void *data)
 {
 	struct collecting *to = data;
 
-	if (pdev->is_virtfn || (!to->deep && pdev->bus != to->bus))
+	if ((pdev->is_virtfn && !to->vfs) || (!to->deep && pdev->bus != to->bus))
 		return 0;
 	if (is_behind_chassis(pdev, to)) {
 		to->functions->chassis = true;
@@ -166,13 +168,15 @@ struct gf_functions *gf_functions_on(struct pci_bus *bus)
  * gf_functions_in() - the functions of the card in a slot
  * @slot: the slot, with a bus below its port; caller holds
  *	pci_rescan_remove_lock
+ * @vfs: with virtual functions, which may come and go all the time
  *
  * Return: the functions for gf_functions_put(), or NULL without memory.
  */
-struct gf_functions *gf_functions_in(struct gf_slot *slot)
+struct gf_functions *gf_functions_in(struct gf_slot *slot, bool vfs)
 {
 	struct collecting to = {
 		.deep = true,
+		.vfs = vfs,
 		.chosen = gf_inventory_is_card(slot->port),
 	};
 

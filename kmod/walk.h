@@ -10,7 +10,7 @@
 struct gf_slot;
 
 /**
- * struct gf_functions - functions that were found, without virtual ones
+ * struct gf_functions - functions that were found
  * @refs: freed with the last
  * @chassis: there are more behind slots of a chassis, which are left out
  * @count: how many
@@ -24,7 +24,7 @@ struct gf_functions {
 };
 
 struct gf_functions *gf_functions_on(struct pci_bus *bus);
-struct gf_functions *gf_functions_in(struct gf_slot *slot);
+struct gf_functions *gf_functions_in(struct gf_slot *slot, bool vfs);
 struct gf_functions *gf_functions_get(struct gf_functions *functions);
 void gf_functions_put(struct gf_functions *functions);
 struct pci_dev *gf_functions_gpu(const struct gf_functions *functions,

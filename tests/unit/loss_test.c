@@ -13,7 +13,7 @@
  * What can be seen.
  *   w  it is well            c  Command differs     b  BARs differ
  *   o  another card          d  the link is down    s  silent, the link is up
- *   k  BARs differ, and somebody works on it
+ *   k  BARs differ, and somebody works on it       p  well, as far as it is awake
  *   ?  nobody could look    f  nor can they, as it is recovered from an error
  */
 static struct gf_sight sight_of(char what)
@@ -29,6 +29,9 @@ static struct gf_sight sight_of(char what)
 	case 'k':
 		sight.busy = true;
 		sight.bars = false;
+		break;
+	case 'p':
+		sight.partial = true;
 		break;
 	case 'c':
 		sight.command = 0;
@@ -73,6 +76,10 @@ static const struct story {
 	{ "Command is the driver's as long as nothing is lost", "0:w 1000:c 5000:c 9000:w", "- - - -" },
 	{ "and the last one counts", "0:w 1000:c 2000:d 3000:c", "- - - flap" },
 	{ "a first look after a loss knows of no Command", "0:d 1000:c", "- flap" },
+	{ "what is awake does not tell of the Command of what is not", "0:p 1000:d 2000:c", "- - flap" },
+	{ "what was known of both counts", "0:w 1000:p 2000:d 3000:c 6000:c", "- - - - reset" },
+	{ "until less is", "0:w 1000:c 2000:p 3000:d 4000:c", "- - - - flap" },
+	{ "a loss that who is awake shows", "0:p 1000:d 4000:d 5000:p", "- - lost back" },
 	{ "another card", "0:w 1000:d 2000:o 5000:o", "- - - reset" },
 	{ "another card after a loss", "0:w 1000:d 4000:d 5000:o 8000:o", "- - lost - reset" },
 	{ "a loss that ends wiped", "0:w 1000:d 4000:d 5000:b 7000:b 8000:b", "- - lost - - reset" },

@@ -81,6 +81,21 @@ refused_whole()
 	fi
 }
 
+# Without memory to take the drivers off first, a detach leaves them to nobody else: a
+# slot driver would wait for them with the PCI core's lock held.
+detached_whole()
+{
+	local slot=${all[0]} before
+
+	echo 0 >$point/armed
+	g attach "$slot"
+	before=$(failed)
+	try "$TESTS/gfclient" detach "$slot" 2>/tmp/detached
+	if [ "$(failed)" != "$before" ]; then
+		echo "$(cat $point/last): $(g state "$slot"), $(cut -d: -f1 </tmp/detached)" >>/tmp/detaches
+	fi
+}
+
 # Everything that a client can ask for, and what comes without being asked.
 requests()
 {
@@ -191,6 +206,9 @@ check "it can be unloaded" wait_for 10 unloaded gpufabric
 check "gpufabric is loaded for requests alone" modprobe gpufabric
 walk "requests are carried out or refused" all_off refused_whole
 is "$(cat /tmp/halves 2>/dev/null)" "" "what was refused was not begun"
+walk "detaches are carried out or given up" all_off detached_whole
+is "$(grep -cE '^(gf_unbind|hold)\+.*: fault, ENOMEM$' /tmp/detaches)" 3 \
+	"without memory to unbind its drivers first, and to keep others away, no card goes"
 check "it is unloaded again" wait_for 10 unloaded gpufabric
 walk "gpufabric works for the first time" true first_work
 check "gpufabric is loaded again" modprobe gpufabric

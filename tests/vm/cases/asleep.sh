@@ -7,9 +7,11 @@
 # And a module that is told never to look does not look.
 #
 #   slot 0: l40s in use    1: l40s, may sleep    2: l40s, off    3: none
+#   slot 4: card with two l40s, each with audio, behind a switch: one in use, one may sleep
 #
 # Ports sleep where nothing below them is awake (pcie_port_pm=force); those of slots 1
-# and 2 lose their power then (D3cold). In mode own the whole switch sleeps.
+# and 2 lose their power then (D3cold). Ports without a hot-plug controller tell of no card
+# that comes: the module keeps them awake as long as it is there.
 #
 # by kernel: what sleeps when, and who wakes it
 # kernels: 6.1 6.12
@@ -35,6 +37,8 @@ sleeps_as() { [[ $(sleeper "$1") == "$2"* ]]; }
 link_is() { [[ $(cat "$SIM/slot0.$1/state") == *"link $2"* ]]; }
 state_is() { [ "$(g state "$(slot_of "$1")")" = "$2" ]; }
 may_sleep() { echo "$2" >"$DEVICES/$(gpu "$1")/power/control"; }
+suspended() { [ "$(cat "$DEVICES/$1/power/runtime_status")" = suspended ]; }
+functions() { [ "$(gpuctl -j show "$(slot_of "$1")" | jq '[.. | objects | .functions? // empty | .[]] | length')" = "$2" ]; }
 forget() { for file in "$SIM"/{slot0.*,switch0}/sleep; do echo forget >"$file"; done; }
 saved() { for register in BASE_ADDRESS_1.l BASE_ADDRESS_2.l COMMAND; do setpci -s "$(gpu "$1")" $register; done | xargs; }
 
@@ -60,16 +64,19 @@ undisturbed()
 # A GPU that nobody uses sleeps, and its port has no power.
 gpu_sleeps()
 {
-	local before registers
+	local before registers as="D3cold asleep"
 
+	[ "$mode" != bare ] || as=D0
 	before=$(whole 1)
 	registers=$(saved 1)
 	knob 1 sleep cold
 	may_sleep 1 auto
-	check "$mode: a GPU sleeps, and its port without power" wait_for 10 sleeps_as 1 "D3cold asleep"
+	check "$mode: a GPU sleeps" wait_for 10 suspended "$(gpu 1)"
+	check "$mode: its port is $as" wait_for 10 sleeps_as 1 "$as"
 	forget
 	check "$mode: the module looks at its slots" looked
-	check "$mode: the port sleeps as before" sleeps_as 1 "D3cold asleep"
+	check "$mode: the GPU sleeps as before" suspended "$(gpu 1)"
+	check "$mode: so does the port" sleeps_as 1 "$as"
 	undisturbed 1 "nobody has touched or woken it"
 	is "$(whole 1)" "$before" "$mode: to the module nothing has happened"
 	may_sleep 1 on
@@ -77,6 +84,56 @@ gpu_sleeps()
 	check "$mode: the module looks at its slots" looked
 	is "$(whole 1)" "$before" "$mode: the GPU is what it was"
 	is "$(saved 1)" "$registers" "$mode: with all that was in its registers"
+}
+
+# Of a card's two GPUs one sleeps, and the other one is in use: a loss is seen all the same.
+# When nothing else of the second is left, what sleeps behind its bridge is not read.
+half_sleeps()
+{
+	local before first second bridge
+
+	read -r first second <<<"$(lspci_gpus | grep -oE '[^ ]+ [^ ]+$')"
+	bridge=$(basename "$(readlink -f "$DEVICES/$second/..")")
+	before=$(whole 4)
+	echo auto >"$DEVICES/$second/power/control"
+	echo auto >"$DEVICES/${second%0}1/power/control"
+	check "$mode: one of a card's GPUs sleeps" wait_for 10 suspended "$second"
+	check "$mode: and the bridge that leads to it" wait_for 10 suspended "$bridge"
+	check_fails "$mode: the other one does not" suspended "$first"
+	forget
+	check "$mode: the module looks at its slots" looked
+	undisturbed 4 "nobody has touched or woken what sleeps"
+	is "$(whole 4)" "$before" "$mode: to the module nothing has happened"
+	echo 500 >$PARAMETERS/lost_ms
+	knob 4 surprise fall-off
+	check "$mode: the card falls off the bus: it is lost, as the other GPU shows" wait_for 10 state_is 4 lost
+	knob 4 surprise come-back
+	check "$mode: and comes back" wait_for 10 state_is 4 ready
+	check "$mode: the one that sleeps still does" suspended "$second"
+	undisturbed 4 "it was left in peace"
+	echo 3000 >$PARAMETERS/lost_ms
+	echo 1 >"$DEVICES/$second/remove"
+	check "$mode: without that GPU its audio sleeps" wait_for 10 suspended "${second%0}1"
+	check "$mode: behind its bridge" wait_for 10 suspended "$bridge"
+	check "$mode: the module has seen it go" wait_for 10 functions 4 6
+	forget
+	echo 1 >"$DEVICES/${first%0}1/remove"
+	check "$mode: the module looks at the card" wait_for 10 functions 4 5
+	undisturbed 4 "what sleeps behind a bridge is not read"
+}
+
+# A fabric manager assigns a GPU to a port that nothing was below, and tells nobody.
+gpu_is_assigned()
+{
+	knob 3 surprise "insert l40s"
+	check "$mode: a GPU that comes to an empty port is seen" wait_for 10 state_is 3 off
+	check "$mode: and attached" g attach "$(slot_of 3)"
+	check "$mode: its GPU is ready" state_is 3 ready
+	check "$mode: and detached" g detach "$(slot_of 3)"
+	knob 3 surprise remove
+	check "$mode: the module goes" wait_for 10 rmmod gpufabric
+	check "$mode: the port sleeps again" wait_for 10 sleeps_as 3 "D3hot asleep"
+	check "$mode: so does the one without power" wait_for 10 sleeps_as 2 "D3cold asleep"
 }
 
 # Without the module.
@@ -89,7 +146,7 @@ turn_off()
 	fi
 }
 
-# The module comes to a switch that sleeps: it takes it as it is.
+# The module comes to a switch that sleeps: it takes it as it is, but for the ports that it keeps awake.
 module_comes()
 {
 	check "$mode: a slot without a card sleeps" wait_for 10 sleeps_as 3 "D3hot asleep"
@@ -97,8 +154,13 @@ module_comes()
 	forget
 	check "$mode: the module comes" modprobe gpufabric poll_ms=100 bare_ports=all
 	check "$mode: it looks at its slots" looked
-	check "$mode: the slot without power sleeps as before" sleeps_as 2 "D3cold asleep"
-	undisturbed 2 "nobody has touched or woken it"
+	if [ "$mode" = bare ]; then
+		check "$mode: the port without power has some" sleeps_as 2 D0
+		check "$mode: the slot without a card is awake" sleeps_as 3 D0
+	else
+		check "$mode: the slot without power sleeps as before" sleeps_as 2 "D3cold asleep"
+		undisturbed 2 "nobody has touched or woken it"
+	fi
 	check "$mode: its link is down" link_is 2 down
 	is "$(g state "$(slot_of 2)")" off "$mode: and there may be a card in it"
 }
@@ -114,19 +176,24 @@ never_looks()
 }
 
 for mode in pciehp bare own; do
-	check "$mode: the simulator loads" modprobe gpufabric_sim mode=$mode switches=1 slots=4 latency_ms=20 \
-		'gpus=0.0-2:l40s,0.3:none' || bail_out "no simulator"
+	check "$mode: the simulator loads" modprobe gpufabric_sim mode=$mode switches=1 slots=5 latency_ms=20 \
+		'gpus=0.0-2:l40s,0.3:none,0.4:l40s:dual:audio' || bail_out "no simulator"
 	knob 2 sleep cold
 	check "$mode: slot 2 is turned off" turn_off 2
 	module_comes
 	check "$mode: a GPU is ready" g wait "$(slot_of 1)" ready
-	exec 8<"/dev/gpufabric-sim/$(name 0)"
+	exec 8<"/dev/gpufabric-sim/$(name 0)" 9<"/dev/gpufabric-sim/$(name 4)"
 	gpu_sleeps
-	exec 8<&-
+	half_sleeps
+	exec 8<&- 9<&-
 	if [ "$mode" = own ]; then
 		never_looks
 		check "$mode: a slot that sleeps without power can be attached" g attach "$(slot_of 2)"
 		check "$mode: its GPU is ready" state_is 2 ready
+	fi
+	if [ "$mode" = bare ]; then
+		gpu_is_assigned
+		check "$mode: gpufabric loads again" modprobe gpufabric
 	fi
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
 done

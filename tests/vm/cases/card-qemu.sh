@@ -58,6 +58,18 @@ is "$(states 10 13)" "off off" "what it left off is off"
 check "both are attached" gpuctl attach 10 13
 is "$(all_slots) $(states 10 12 13 14 15)" "10 12 13 14 15 ready empty ready ready ready" "and all are ready"
 
+# --- nobody has the slot above the card any more -----------------------------------------------------
+service=$(basename "$(echo "/sys/bus/pci/devices/$(of 10 .port)/"*:pcie?04)")
+pciehp=/sys/bus/pci_express/drivers/pciehp
+listed() { [ "$(all_slots)" = "$*" ]; }
+echo "$service" >$pciehp/unbind
+check "pciehp leaves the slot of the card: the port inside is one" wait_for 20 listed 11 12 13 14 15
+is "$(states 11)" ready "with the GPU in it"
+check "the module goes" wait_for 10 rmmod gpufabric
+echo "$service" >$pciehp/bind
+check "pciehp has the slot again, and the module comes" modprobe gpufabric
+is "$(all_slots) $(states 10)" "10 12 13 14 15 ready" "all is as before"
+
 # --- the admin says that the chassis is a card: it goes with the slots of pciehp inside -------------
 port=$(of 12 .port)
 check "the module goes" wait_for 10 rmmod gpufabric

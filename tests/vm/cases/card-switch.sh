@@ -25,6 +25,14 @@
 cards=0.0:l40s:switch,0.1:l40s:dual:audio,0.2:l40s:chassis,0.3:l40s,0.4:l40s:switch:off
 
 powered() { cat "$SIM/slot0.$1/power"; }
+ports_of()
+{
+	local dev
+
+	for dev in /sys/bus/pci/devices/"$(of "$1" .port)"/*:*:*.*/*:*:*.*; do
+		[ "$(cat "$dev/class")" != 0x060400 ] || basename "$dev"
+	done | xargs | tr ' ' ,
+}
 of() { gpuctl -j list | jq -r ".slots[] | select(.slot == \"$(name "$1")\") | $2"; }
 all_slots() { gpuctl -j list | jq -r '[.slots[].slot] | join(" ")'; }
 functions() { gpuctl -j show "$(name "$1")" | jq '[.. | objects | .functions? // empty | .[]] | length'; }
@@ -35,7 +43,7 @@ below() { readlink -f "/sys/bus/pci/devices/$(of "$1" .address)" | sed "s,.*$(of
 
 in_mode()
 {
-	local serial
+	local serial resize
 
 	mode=$1
 	note "mode=$mode"
@@ -111,8 +119,29 @@ in_mode()
 	check "$mode: clear" gpuctl clear "$(name 5)"
 	check "$mode: the next time it is well" gpuctl attach --no-fit-check "$(name 5)"
 
+	# --- a card that turns out to be a chassis when its detach is accepted ----------------------------
+	local port inner
+	inner=$(ports_of 2)
+	like "$inner" '^[^,]+,[^,]+$' "$mode: the chassis has two ports"
+	echo 1 >"/sys/bus/pci/devices/${inner#*,}/remove"
+	check "$mode: with one port alone it is a card" wait_for 10 in_state 2 ready
+	check "$mode: that is composed" g compose mine "$(name 2)"
+	check "$mode: another slot is detached" g detach "$(name 3)"
+	knob 3 driver probe-fail
+	g -d 60000 resize mine "+$(name 3)" "-$(name 2)" >/tmp/resize 2>&1 &
+	resize=$!
+	check "$mode: and to take its place, when it has a driver" wait_for 20 in_state 3 attached
+	echo 1 >/sys/bus/pci/rescan
+	is "$(ports_of 2) $(states "$(name 3)")" "$inner attached" "$mode: meanwhile the other port is back"
+	of 3 .address >/sys/bus/pci/drivers/gpufabric-sim-gpu/bind
+	check_fails "$mode: what is a chassis now does not go" wait $resize
+	like "$(cat /tmp/resize)" "there are slots behind it now" "$mode: that is said"
+	is "$(powered 2)" 1 "$mode: it has its power"
+	check "$mode: clear" g clear "$(name 2)"
+	check "$mode: the composition goes" g release mine
+	is "$(powered 2)" 1 "$mode: and leaves the chassis that"
+
 	# --- the admin knows better -----------------------------------------------------------------------
-	local port inner dev
 	port=$(of 2 .port)
 	check "$mode: the module goes" wait_for 10 rmmod gpufabric
 	check_fails "$mode: a list that is none is refused" modprobe gpufabric cards=yes
@@ -124,9 +153,7 @@ in_mode()
 	check "$mode: and attached" gpuctl attach "$(name 2)"
 
 	# --- slots of a chassis ----------------------------------------------------------------------------
-	inner=$(for dev in /sys/bus/pci/devices/"$port"/*:*:*.*/*:*:*.*; do
-		[ "$(cat "$dev/class")" != 0x060400 ] || basename "$dev"
-	done | xargs | tr ' ' ,)
+	inner=$(ports_of 2)
 	like "$inner" '^[^,]+,[^,]+$' "$mode: it has two ports"
 	check "$mode: the module goes" wait_for 10 rmmod gpufabric
 	check "$mode: and comes, with a word on these" modprobe gpufabric "bare_ports=$inner"
@@ -136,6 +163,18 @@ in_mode()
 	check "$mode: one is detached" gpuctl detach "${inner%,*}"
 	is "$(states "${inner%,*}" "${inner#*,}") $(powered 2)" "off ready 1" "$mode: the other is as it was"
 	check "$mode: it is attached" gpuctl attach "${inner%,*}"
+
+	# --- ports of a card are no slots, whoever names them -------------------------------------------------
+	inner=$(ports_of 1)
+	like "$inner" '^[^,]+,[^,]+$' "$mode: a card has two ports"
+	check "$mode: the module goes" wait_for 10 rmmod gpufabric
+	mark_log
+	check "$mode: the module comes, with a word on these" modprobe gpufabric "bare_ports=$inner"
+	check "$mode: the card goes" gpuctl detach "$(name 1)"
+	check "$mode: and comes" gpuctl attach "$(name 1)"
+	is "$(all_slots)" "$(names 0 5)" "$mode: they are no slots"
+	is "$(log_since_mark | grep -oE '[^ ]+: bare_ports= names this port, but it is inside the card' | cut -d' ' -f1 | sort | xargs)" \
+		"${inner%,*}: ${inner#*,}:" "$mode: which the log says once of each"
 	check "$mode: unload" unload
 }
 

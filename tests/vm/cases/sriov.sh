@@ -8,7 +8,8 @@
 #   root port -- upstream --+-- slot 0: GPU, up to 31 virtual functions, and audio
 #                           +-- slots 1, 2, 3: GPU, up to 31 virtual functions
 #
-# A driver that leaves them when it is unbound leaves nothing in memory.
+# A driver that leaves them when it is unbound leaves nothing in memory. Who takes them away
+# then has not locked their GPU: error recovery takes that lock inside one that this takes.
 #
 # Once the module is held up as it looks, and all of them come meanwhile; then both go on as
 # often as they like. Where something is written beyond its memory, slub_debug says so.
@@ -79,6 +80,24 @@ left_behind()
 		knob 3 driver "vfs 2" && knob 3 driver remove-keep-vfs || return
 		g detach "$(name 3)" && [ "$(there_at 3)" = 0 ] && g attach "$(name 3)" || return
 	done
+}
+
+# Who looks for a driver locks the device.
+lock_is_free()
+{
+	local pid
+
+	insmod "$TESTS/gf_delay.ko" function=pci_disable_sriov caller=gf_unbind ms=5000 || bail_out "no delay"
+	knob 3 driver "vfs 2" && knob 3 driver remove-keep-vfs
+	echo 1 >$point/armed
+	g detach "$(name 3)" &
+	pid=$!
+	check "$mode: they are about to be taken away" wait_for 20 held 1
+	echo "${gpus[3]}" >/sys/bus/pci/drivers_probe
+	is "$(there 3)" 2 "$mode: before they are, another has had the lock of their GPU"
+	check "$mode: the GPU is detached" wait $pid
+	check "$mode: and attached" g attach "$(name 3)"
+	rmmod gf_delay
 }
 
 in_mode()
@@ -164,6 +183,7 @@ in_mode()
 		check "$mode: a driver leaves them when it is unbound: the GPU goes and comes" left_behind 1
 	fi
 	is "$(there 3) $(listed 3)" "0 1" "$mode: and has none"
+	lock_is_free
 	check "$mode: unload" unload
 }
 
