@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The PCI devices of a tree, as sysfs shows them. */
-#ifndef GPUCTL_DOCTOR_PCI_H
-#define GPUCTL_DOCTOR_PCI_H
+#ifndef GPUCTL_HOST_PCI_H
+#define GPUCTL_HOST_PCI_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "doctor/tree.h"
+#include "host/tree.h"
 
 #define PCI_RESOURCES 17
 #define PCI_NOBODY ((size_t)-1)
@@ -94,4 +94,4 @@ bool pci_is_assigned(const struct pci_range *range);
 /* Resource file of sysfs; for tests and fuzzing on its own. Returns how many lines were good. */
 size_t pci_parse_resources(const char *text, struct pci_range *res, size_t max);
 
-#endif /* GPUCTL_DOCTOR_PCI_H */
+#endif /* GPUCTL_HOST_PCI_H */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/pci.h"
+#include "host/pci.h"
 #include "lib/text.h"
 
 #define DEVICES "sys/bus/pci/devices"
