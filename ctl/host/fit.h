@@ -20,6 +20,8 @@ typedef uint64_t u64;
 #define GF_FIT_WIDE 2U
 /* Gets room when windows are sized, and nobody minds if there is none. */
 #define GF_FIT_OPTIONAL 4U
+/* Of virtual functions: tried first, and left out where that does not go. */
+#define GF_FIT_VIRTUAL 8U
 
 /**
  * enum gf_fit_verdict - whether a GPU can be given its windows
@@ -130,7 +132,8 @@ struct gf_fit_bus {
  * struct gf_fit_bar - a BAR that a GPU comes with, or a window of a bridge on its
  *	card
  * @size: in bytes, as it is after power-on
- * @align: of a window of @size: what it is aligned to; 0 for a BAR
+ * @align: what it is aligned to where that is not its size, as for a window or the
+ *	BARs of virtual functions; else 0
  * @min: smallest size that it can be set to, @size where it cannot
  * @max: largest one
  * @flags: GF_FIT_*

@@ -87,8 +87,7 @@ u64 gf_fit_min_align(const struct gf_fit_sizing *sizing)
 
 /* The window that a bridge has to have of a kind, 0 for none. */
 static u64 window_for(const struct gf_fit_need *inner, const struct gf_fit_own *own,
-	       enum gf_fit_which which, enum gf_fit_size size, u64 *align,
-	       u32 *flags)
+		      enum gf_fit_which which, enum gf_fit_size size, u64 *align, u32 *flags)
 {
 	struct gf_fit_sizing sizing = {};
 	u32 i;
@@ -99,7 +98,9 @@ static u64 window_for(const struct gf_fit_need *inner, const struct gf_fit_own *
 		const struct gf_fit_bar *bar = &inner->bars[i];
 		u64 bytes = gf_fit_bar_size(bar, size);
 
-		if (gf_fit_home(own, bar->flags) != which)
+		/* Those of virtual functions are the first that are left out. */
+		if (gf_fit_home(own, bar->flags) != which ||
+		    bar->flags & GF_FIT_VIRTUAL)
 			continue;
 		gf_fit_add(&sizing, bytes, gf_fit_bar_align(bar, bytes));
 		if (!(bar->flags & GF_FIT_OPTIONAL))

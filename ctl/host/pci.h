@@ -81,6 +81,8 @@ struct pci_list {
 };
 
 void pci_read(const struct tree *tree, struct pci_list *list);
+/* Only the bus that a port is on: the bridge above, what is on it and directly behind that. */
+void pci_read_bus(const struct tree *tree, const char *port, struct pci_list *list);
 void pci_free(struct pci_list *list);
 
 struct pci_device *pci_find(const struct pci_list *list, const char *address);
