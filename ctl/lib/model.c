@@ -33,8 +33,7 @@ void gf_slot_free(struct gf_slot *slot)
 	free(slot->address);
 	free(slot->text);
 	free(slot->slot_driver);
-	free(slot->verdict_bridge);
-	free(slot->verdict_text);
+	free(slot->need);
 	free(slot->composition);
 	for (i = 0; i < slot->n_functions; i++) {
 		free(slot->functions[i].address);

@@ -26,6 +26,8 @@ struct gf_bar {
 	uint32_t index, flags;
 	uint64_t size, address;
 	bool has_address;
+	uint64_t align;				/* of a need, where that is not its size */
+	uint32_t sizes, depth;
 };
 
 struct gf_function {
@@ -60,7 +62,7 @@ struct gf_operation {
 /* What a slot's GPU is, as far as PCI says, and the BAR that goes with it. */
 struct gf_ids {
 	uint32_t vendor, device, subsystem_vendor, subsystem_device, class;
-	uint64_t bar;				/* bytes; only in requests, 0 when unknown */
+	uint64_t bar;				/* bytes, of the catalogue; 0 when unknown */
 };
 
 struct gf_slot {
@@ -88,10 +90,8 @@ struct gf_slot {
 	struct gf_window *windows;
 	size_t n_windows;
 	uint32_t bus_first, bus_last;
-	uint32_t verdict;
-	uint64_t verdict_age, verdict_need, verdict_free;
-	char *verdict_bridge, *verdict_text;
-	uint32_t verdict_largest;		/* unknown where no BAR is resizable */
+	struct gf_bar *need;			/* what its card had, while it has no functions */
+	size_t n_need;
 	char *composition;
 	uint32_t composition_id;
 	struct gf_operation operation, last_operation;
@@ -155,6 +155,7 @@ struct gf_histograms {
 struct gf_status {
 	uint64_t sequence;
 	char *version;
+	uint64_t changes;
 	uint32_t switches, slots, compositions, operations, history;
 };
 

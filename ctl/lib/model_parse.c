@@ -72,6 +72,9 @@ static int parse_bar(struct nlattr *nest, struct gf_bar *bar)
 	bar->flags = get_u32(tb[GPUFABRIC_A_BAR_FLAGS]);
 	bar->has_address = tb[GPUFABRIC_A_BAR_ADDRESS];
 	bar->address = get_u64(tb[GPUFABRIC_A_BAR_ADDRESS]);
+	bar->align = get_u64(tb[GPUFABRIC_A_BAR_ALIGN]);
+	bar->sizes = get_u32(tb[GPUFABRIC_A_BAR_SIZES]);
+	bar->depth = get_u32(tb[GPUFABRIC_A_BAR_DEPTH]);
 	return 0;
 }
 
@@ -192,6 +195,14 @@ static int parse_slot_lists(struct nlattr *nest, struct gf_slot *slot)
 			slot->windows =
 				mem_grow(slot->windows, slot->n_windows + 1, sizeof(window));
 			slot->windows[slot->n_windows++] = window;
+		} else if (nla_type(attr) == GPUFABRIC_A_SLOT_NEED) {
+			struct gf_bar bar;
+
+			err = parse_bar(attr, &bar);
+			if (err)
+				return err;
+			slot->need = mem_grow(slot->need, slot->n_need + 1, sizeof(bar));
+			slot->need[slot->n_need++] = bar;
 		}
 	}
 	return 0;
@@ -210,17 +221,10 @@ static void parse_slot_identity(struct nlattr **tb, struct gf_slot *slot)
 	slot->gpus = get_u32(tb[GPUFABRIC_A_SLOT_GPUS]);
 }
 
-static void parse_slot_verdict(struct nlattr **tb, struct gf_slot *slot)
+static void parse_slot_buses(struct nlattr **tb, struct gf_slot *slot)
 {
 	slot->bus_first = get_u32(tb[GPUFABRIC_A_SLOT_BUS_FIRST]);
 	slot->bus_last = get_u32(tb[GPUFABRIC_A_SLOT_BUS_LAST]);
-	slot->verdict = get_u32(tb[GPUFABRIC_A_SLOT_VERDICT]);
-	slot->verdict_age = get_u64(tb[GPUFABRIC_A_SLOT_VERDICT_AGE]);
-	slot->verdict_need = get_u64(tb[GPUFABRIC_A_SLOT_VERDICT_NEED]);
-	slot->verdict_free = get_u64(tb[GPUFABRIC_A_SLOT_VERDICT_FREE]);
-	slot->verdict_bridge = get_string(tb[GPUFABRIC_A_SLOT_VERDICT_BRIDGE]);
-	slot->verdict_text = get_string(tb[GPUFABRIC_A_SLOT_VERDICT_TEXT]);
-	slot->verdict_largest = get_u32(tb[GPUFABRIC_A_SLOT_VERDICT_LARGEST]);
 }
 
 static void parse_slot_counts(struct nlattr **tb, struct gf_slot *slot)
@@ -261,7 +265,7 @@ int gf_parse_slot(struct nlattr *nest, struct gf_slot *slot)
 	slot->composition_id = get_u32(tb[GPUFABRIC_A_SLOT_COMPOSITION_ID]);
 	slot->drain_deadline = get_u64(tb[GPUFABRIC_A_SLOT_DRAIN_DEADLINE]);
 	parse_slot_identity(tb, slot);
-	parse_slot_verdict(tb, slot);
+	parse_slot_buses(tb, slot);
 	parse_slot_counts(tb, slot);
 
 	err = parse_link(tb[GPUFABRIC_A_SLOT_LINK], &slot->link);
@@ -404,6 +408,7 @@ int gf_parse_status(struct nlattr *nest, struct gf_status *status)
 	if (err)
 		return err;
 	status->version = get_string(tb[GPUFABRIC_A_STATUS_VERSION]);
+	status->changes = get_u64(tb[GPUFABRIC_A_STATUS_CHANGES]);
 	status->switches = get_u32(tb[GPUFABRIC_A_STATUS_SWITCHES]);
 	status->slots = get_u32(tb[GPUFABRIC_A_STATUS_SLOTS]);
 	status->compositions = get_u32(tb[GPUFABRIC_A_STATUS_COMPOSITIONS]);

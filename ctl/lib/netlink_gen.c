@@ -111,20 +111,6 @@ const char *gfnl_identity_source_name(unsigned int value)
 	return identity_source_names[value];
 }
 
-static const char *const verdict_names[] = {
-	"unknown",
-	"fits",
-	"fits-after-reassignment",
-	"cannot",
-};
-
-const char *gfnl_verdict_name(unsigned int value)
-{
-	if (value >= sizeof(verdict_names) / sizeof(verdict_names[0]))
-		return NULL;
-	return verdict_names[value];
-}
-
 static const char *const composition_state_names[] = {
 	"composing",
 	"active",
@@ -204,6 +190,9 @@ static const char *const bar_flag_names[] = {
 	"prefetchable",
 	"io",
 	"resizable",
+	"optional",
+	"virtual",
+	"bridge",
 };
 
 const char *gfnl_bar_flag_name(unsigned int value)
@@ -230,7 +219,6 @@ static const char *const request_flag_names[] = {
 	"force",
 	"keep",
 	"check",
-	"no-fit-check",
 };
 
 const char *gfnl_request_flag_name(unsigned int value)
@@ -279,6 +267,9 @@ const struct nla_policy gfnl_bar_policy[GPUFABRIC_A_BAR_MAX + 1] = {
 	[GPUFABRIC_A_BAR_SIZE] = { .type = NLA_U64 },
 	[GPUFABRIC_A_BAR_FLAGS] = { .type = NLA_U32 },
 	[GPUFABRIC_A_BAR_ADDRESS] = { .type = NLA_U64 },
+	[GPUFABRIC_A_BAR_ALIGN] = { .type = NLA_U64 },
+	[GPUFABRIC_A_BAR_SIZES] = { .type = NLA_U32 },
+	[GPUFABRIC_A_BAR_DEPTH] = { .type = NLA_U32 },
 };
 
 const struct nla_policy gfnl_function_policy[GPUFABRIC_A_FUNCTION_MAX + 1] = {
@@ -353,11 +344,6 @@ const struct nla_policy gfnl_slot_policy[GPUFABRIC_A_SLOT_MAX + 1] = {
 	[GPUFABRIC_A_SLOT_WINDOW] = { .type = NLA_NESTED },
 	[GPUFABRIC_A_SLOT_BUS_FIRST] = { .type = NLA_U32 },
 	[GPUFABRIC_A_SLOT_BUS_LAST] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_VERDICT] = { .type = NLA_U32 },
-	[GPUFABRIC_A_SLOT_VERDICT_AGE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_SLOT_VERDICT_NEED] = { .type = NLA_U64 },
-	[GPUFABRIC_A_SLOT_VERDICT_FREE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_SLOT_VERDICT_BRIDGE] = { .type = NLA_STRING },
 	[GPUFABRIC_A_SLOT_COMPOSITION] = { .type = NLA_STRING },
 	[GPUFABRIC_A_SLOT_COMPOSITION_ID] = { .type = NLA_U32 },
 	[GPUFABRIC_A_SLOT_OPERATION] = { .type = NLA_NESTED },
@@ -368,9 +354,8 @@ const struct nla_policy gfnl_slot_policy[GPUFABRIC_A_SLOT_MAX + 1] = {
 	[GPUFABRIC_A_SLOT_FLAPS] = { .type = NLA_U32 },
 	[GPUFABRIC_A_SLOT_DEGRADATIONS] = { .type = NLA_U32 },
 	[GPUFABRIC_A_SLOT_DRAIN_DEADLINE] = { .type = NLA_U64 },
-	[GPUFABRIC_A_SLOT_VERDICT_TEXT] = { .type = NLA_STRING },
-	[GPUFABRIC_A_SLOT_VERDICT_LARGEST] = { .type = NLA_U32 },
 	[GPUFABRIC_A_SLOT_GPUS] = { .type = NLA_U32 },
+	[GPUFABRIC_A_SLOT_NEED] = { .type = NLA_NESTED },
 };
 
 const struct nla_policy gfnl_switch_policy[GPUFABRIC_A_SWITCH_MAX + 1] = {
@@ -392,7 +377,7 @@ const struct nla_policy gfnl_member_policy[GPUFABRIC_A_MEMBER_MAX + 1] = {
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_VENDOR] = { .type = NLA_U32 },
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_DEVICE] = { .type = NLA_U32 },
 	[GPUFABRIC_A_MEMBER_STATE] = { .type = NLA_U32 },
-	[GPUFABRIC_A_MEMBER_EXPECT_BAR] = { .type = NLA_U64 },
+	[GPUFABRIC_A_MEMBER_ORDER] = { .type = NLA_U32 },
 };
 
 const struct nla_policy gfnl_composition_policy[GPUFABRIC_A_COMPOSITION_MAX + 1] = {
@@ -440,6 +425,7 @@ const struct nla_policy gfnl_status_policy[GPUFABRIC_A_STATUS_MAX + 1] = {
 	[GPUFABRIC_A_STATUS_COMPOSITIONS] = { .type = NLA_U32 },
 	[GPUFABRIC_A_STATUS_OPERATIONS] = { .type = NLA_U32 },
 	[GPUFABRIC_A_STATUS_HISTORY] = { .type = NLA_U32 },
+	[GPUFABRIC_A_STATUS_CHANGES] = { .type = NLA_U64 },
 };
 
 const struct nla_policy gfnl_message_policy[GPUFABRIC_A_MAX + 1] = {
@@ -467,6 +453,7 @@ const struct nla_policy gfnl_message_policy[GPUFABRIC_A_MAX + 1] = {
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = { .type = NLA_U32 },
 	[GPUFABRIC_A_FLAGS] = { .type = NLA_U32 },
 	[GPUFABRIC_A_REASON] = { .type = NLA_STRING },
+	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64 },
 };
 
 static const char *const message_names[] = {
@@ -495,6 +482,7 @@ static const char *const message_names[] = {
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = "driver-timeout",
 	[GPUFABRIC_A_FLAGS] = "flags",
 	[GPUFABRIC_A_REASON] = "reason",
+	[GPUFABRIC_A_JUDGED_AT] = "judged-at",
 };
 
 const char *gfnl_attr_name(unsigned int attr)

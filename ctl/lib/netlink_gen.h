@@ -14,7 +14,6 @@ const char *gfnl_operation_kind_name(unsigned int value);
 const char *gfnl_phase_name(unsigned int value);
 const char *gfnl_backend_name(unsigned int value);
 const char *gfnl_identity_source_name(unsigned int value);
-const char *gfnl_verdict_name(unsigned int value);
 const char *gfnl_composition_state_name(unsigned int value);
 const char *gfnl_event_kind_name(unsigned int value);
 const char *gfnl_slot_flag_name(unsigned int value);

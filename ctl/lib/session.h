@@ -6,6 +6,8 @@
 #include "lib/identity.h"
 #include "lib/nl.h"
 
+struct judge;
+
 /* What a session is for. */
 enum session_use {
 	SESSION_LOOK,	/* shows things */
@@ -19,6 +21,7 @@ enum session_use {
  * @client: connection to the module
  * @fabric: snapshot, kept up to date by waits
  * @knowledge: catalogue and declarations
+ * @judge: of windows, as they were when it was first asked
  * @use: what it is for
  * @knows: @knowledge was read
  * @wait_ms: how long a removal waits for holders when --wait does not say
@@ -28,6 +31,7 @@ struct session {
 	struct gfc *client;
 	struct gf_fabric fabric;
 	struct knowledge knowledge;
+	struct judge *judge;
 	enum session_use use;
 	bool knows;
 	uint64_t wait_ms;
