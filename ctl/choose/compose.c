@@ -231,7 +231,8 @@ static int try_once(struct session *session, const char *name, uint32_t flags,
 	if (ret)
 		goto out_choice;
 	slots = pool_slots(session, &pool, choice.picked, choice.n);
-	ret = placement_judge(session, slots, choice.n, &placement);
+	ret = placement_judge(session, slots, choice.n,
+			      ctl_flag(session->ctx, "no-fit-check"), &placement);
 	if (ret)
 		goto out_slots;
 	msg = build(session, name, flags, slots, choice.n, &placement);

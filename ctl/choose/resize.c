@@ -348,7 +348,8 @@ static int start(struct session *session, const char *name, struct removal *remo
 	if (!ret)
 		ret = plan(session, &quota, composition, &change);
 	if (!ret)
-		ret = placement_judge(session, change.add, change.n_add, &placement);
+		ret = placement_judge(session, change.add, change.n_add,
+				      ctl_flag(session->ctx, "no-fit-check"), &placement);
 	if (!ret)
 		ret = removal_init(session, removal, change.remove, change.n_remove, false);
 	if (ret)

@@ -84,7 +84,8 @@ static int attach(struct session *session, struct gf_slot *const *slots, size_t 
 		ret = check_claims(session, slots, n);
 again:
 	if (!ret)
-		ret = placement_judge(session, slots, n, &placement);
+		ret = placement_judge(session, slots, n,
+				      ctl_flag(session->ctx, "no-fit-check"), &placement);
 	if (ret)
 		return ret;
 	msg = build(session, slots, n, &placement);

@@ -188,7 +188,7 @@ static int compose(struct session *session, const struct saved_composition *want
 	int ret, tries = 0;
 
 again:
-	ret = placement_judge(session, slots, wanted->n_slots, &placement);
+	ret = placement_judge(session, slots, wanted->n_slots, false, &placement);
 	if (ret)
 		return ret;
 	msg = build(session, wanted, slots, &placement);

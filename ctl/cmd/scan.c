@@ -69,7 +69,7 @@ static bool start_attach(struct session *session, struct gf_slot *slot, struct w
 	int tries = 0, ret;
 
 	do {
-		if (placement_judge(session, &slot, 1, &placement))
+		if (placement_judge(session, &slot, 1, false, &placement))
 			return false;
 		msg = gfc_message(session->client, GPUFABRIC_CMD_ATTACH);
 		gfc_put_member(msg, GPUFABRIC_A_MEMBER, slot, NULL, NULL, 0);

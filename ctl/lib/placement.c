@@ -81,7 +81,7 @@ static int read_changes(struct session *session, uint64_t *changes)
 	return ret;
 }
 
-int placement_judge(struct session *session, struct gf_slot *const *slots, size_t n,
+int placement_judge(struct session *session, struct gf_slot *const *slots, size_t n, bool force,
 		    struct placement *placement)
 {
 	struct judge_want *wants = mem_zalloc(n + 1, sizeof(*wants));
@@ -92,7 +92,7 @@ int placement_judge(struct session *session, struct gf_slot *const *slots, size_
 
 	memset(placement, 0, sizeof(*placement));
 	placement->order = mem_zalloc(n + 1, sizeof(*placement->order));
-	if (ctl_flag(session->ctx, "no-fit-check"))
+	if (force)
 		goto out;
 	for (i = 0; i < n; i++)
 		wants[i] = (struct judge_want){ slots[i], bar_of(session, slots[i]), 0 };

@@ -25,8 +25,8 @@ struct placement {
 void placement_verdict(const struct session *session, const struct gf_slot *slot,
 		       struct verdict *verdict);
 
-/* Judge all that a request attaches; CTL_NO_FIT where one cannot be, unless --no-fit-check. */
-int placement_judge(struct session *session, struct gf_slot *const *slots, size_t n,
+/* Judge all that a request attaches; CTL_NO_FIT where one cannot be, unless @force. */
+int placement_judge(struct session *session, struct gf_slot *const *slots, size_t n, bool force,
 		    struct placement *placement);
 void placement_put(struct nl_msg *msg, const struct placement *placement);
 void placement_free(struct placement *placement);
