@@ -205,8 +205,23 @@ static bool anybody_live(const struct pci_dev *port, unsigned int which,
 	return false;
 }
 
+/* What does not go into the one window may go into the other. */
+static bool takes_all(const struct pci_dev *port, const struct gf_load *load)
+{
+	u64 sum = 0, size = 0;
+	unsigned int which;
+
+	for (which = 0; which < GF_WINDOW_KINDS; which++) {
+		const struct resource *own = window_of(port, which);
+
+		sum += load[which].sum;
+		size += own->parent ? resource_size(own) : 0;
+	}
+	return sum <= size;
+}
+
 static enum gf_room judge(struct pci_dev *port, unsigned int which,
-			  const struct gf_load *load,
+			  const struct gf_load *load, bool taken,
 			  const struct gf_functions *functions, u64 *need,
 			  u64 *free)
 {
@@ -215,7 +230,8 @@ static enum gf_room judge(struct pci_dev *port, unsigned int which,
 	/* An empty resource has a size of 1. */
 	u64 kept = resource_size(own) > 1 ? resource_size(own) : 0;
 
-	if (own->parent ? !load->must || load->sum <= kept : !load->sum && !kept)
+	if (own->parent ? taken || !load->must || load->sum <= kept :
+			  !load->sum && !kept)
 		return GF_ROOM_OWN;
 	size = max(load->sum, kept);
 	*need = ALIGN(size, align);
@@ -255,8 +271,9 @@ enum gf_room gf_guard(struct gf_slot *slot, u64 *need, u64 *free)
 	functions = gf_functions_on(port->bus);
 	for (which = 0; functions && which <= port->pref_window &&
 	     room != GF_ROOM_NONE; which++)
-		room = max(room, judge(port, which, &load[which], functions,
-				       need, free));
+		room = max(room, judge(port, which, &load[which],
+				       takes_all(port, load), functions, need,
+				       free));
 	gf_rescan_unlock();
 	gf_functions_put(functions);
 out:

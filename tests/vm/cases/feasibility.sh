@@ -159,6 +159,49 @@ is "$(g state sim1-1) $(g state sim1-2)" "ready ready" "and are ready"
 check "this switch is taken away as well" remove_switch
 check "with its slots" wait_for 30 no_slot
 
+# What was judged is judged anew when somebody else was faster: here a hook that comes between.
+make_switch >/dev/null 2>&1
+check "a third switch is there" appeared
+wait_for 30 g wait sim1-2 off
+bar 0 16
+bar 1 16
+mkdir -p /etc/gpuctl/slots.d /etc/gpuctl/gpus.d /etc/gpuctl/hooks.d/pre-attach.d
+printf '[l40s]\nbar1_mib = 16384\n' >/etc/gpuctl/gpus.d/fit.conf
+echo 'sim1-1 6767:0001/10de:26b9' >/etc/gpuctl/slots.d/fit.conf
+cat >/etc/gpuctl/hooks.d/pre-attach.d/10-faster <<EOF
+#!/bin/sh
+echo tried >>/tmp/tries
+[ "\$(wc -l </tmp/tries)" -gt 1 ] || exec "$TESTS/gfclient" attach sim1-0
+EOF
+chmod +x /etc/gpuctl/hooks.d/pre-attach.d/10-faster
+rm -f /tmp/tries
+check "a GPU is attached although another came first" gpuctl attach sim1-1
+is "$(wc -l </tmp/tries)" 2 "at the second try"
+is "$(g state sim1-0) $(g state sim1-1)" "ready ready" "both are ready"
+# One that never comes to its turn gives up.
+check "it is detached" gpuctl detach sim1-1
+check "so is the other" gpuctl detach sim1-0
+check "this switch is taken away" remove_switch
+check "with all its slots" wait_for 30 no_slot
+make_switch >/dev/null 2>&1
+check "a fourth switch is there" appeared
+wait_for 30 g wait sim1-2 off
+bar 0 8
+bar 1 16
+cat >/etc/gpuctl/hooks.d/pre-attach.d/10-faster <<EOF
+#!/bin/sh
+echo tried >>/tmp/tries
+"$TESTS/gfclient" attach sim1-0 && "$TESTS/gfclient" detach sim1-0
+EOF
+rm -f /tmp/tries
+error=$(gpuctl attach sim1-1 2>&1 >/dev/null)
+is "$? $(wc -l </tmp/tries)" "4 5" "while others come all the time it ends with exit code 4 after five tries"
+like "$error" "stale" "and says why"
+is "$(g state sim1-1)" off "nothing was powered for it"
+rm -r /etc/gpuctl/slots.d /etc/gpuctl/gpus.d /etc/gpuctl/hooks.d
+check "the fourth switch is taken away" remove_switch
+check "with its slots, too" wait_for 30 no_slot
+
 fit() { "$TESTS/gffit" "$topologies" "$seed"; }
 # As many requests of programs that know nothing of windows.
 raw() { "$TESTS/gffit" raw "$topologies" "$seed"; }
