@@ -38,8 +38,8 @@ PACKAGES    := libnl-3.0 libnl-genl-3.0 libudev json-c ncursesw
 BUILD       := build
 OBJ         := $(BUILD)/obj
 
-# The tool judges by the module's own code.
-ctl-sources := $(filter-out %_test.c,$(wildcard ctl/*.c ctl/*/*.c)) kmod/fit.c kmod/fit_size.c kmod/card.c
+# What a card is, module and tool tell alike.
+ctl-sources := $(filter-out %_test.c,$(wildcard ctl/*.c ctl/*/*.c)) kmod/card.c
 ctl-objects := $(ctl-sources:%.c=$(OBJ)/%.o)
 ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
 	-DGPUCTL_VERSION='"$(VERSION)"' \

@@ -12,10 +12,11 @@
 
 #include "backend.h"
 #include "composition.h"
+#include "guard.h"
 #include "history.h"
 #include "netlink.h"
+#include "notify.h"
 #include "op.h"
-#include "room.h"
 #include "snapshot.h"
 #include "stats.h"
 #include "switch.h"
@@ -248,27 +249,35 @@ static int fill_identity(struct sk_buff *skb,
 			GPUFABRIC_A_SLOT_PAD));
 }
 
-static int fill_verdict(struct sk_buff *skb, const struct gf_slot *slot)
+static int fill_fact(struct sk_buff *skb, const struct gf_fact *fact)
 {
-	struct gf_room_verdict verdict;
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_NEED);
 
-	/* A look at what has changed since is under way. */
-	if (!gf_room_is_current(slot) || !gf_room_judge(slot, NULL, &verdict))
+	return close_nest(skb, nest,
+		put_u64(skb, GPUFABRIC_A_BAR_SIZE, fact->size,
+			GPUFABRIC_A_BAR_PAD) ||
+		nla_put_u32(skb, GPUFABRIC_A_BAR_FLAGS, fact->flags) ||
+		(fact->align != fact->size &&
+		 put_u64(skb, GPUFABRIC_A_BAR_ALIGN, fact->align,
+			 GPUFABRIC_A_BAR_PAD)) ||
+		(fact->sizes &&
+		 nla_put_u32(skb, GPUFABRIC_A_BAR_SIZES, fact->sizes)) ||
+		(fact->depth &&
+		 nla_put_u32(skb, GPUFABRIC_A_BAR_DEPTH, fact->depth)));
+}
+
+/* Of a card that is there the functions tell. */
+static int fill_facts(struct sk_buff *skb, const struct gf_slot *slot)
+{
+	unsigned int i;
+
+	if (!slot->facts || (slot->snap && slot->snap->nr_functions))
 		return 0;
-	return nla_put_u32(skb, GPUFABRIC_A_SLOT_VERDICT,
-			   verdict.now.verdict) ||
-	       put_u64(skb, GPUFABRIC_A_SLOT_VERDICT_AGE, verdict.age_ms,
-		       GPUFABRIC_A_SLOT_PAD) ||
-	       put_u64(skb, GPUFABRIC_A_SLOT_VERDICT_NEED, verdict.now.need,
-		       GPUFABRIC_A_SLOT_PAD) ||
-	       put_u64(skb, GPUFABRIC_A_SLOT_VERDICT_FREE, verdict.now.free,
-		       GPUFABRIC_A_SLOT_PAD) ||
-	       nla_put_string(skb, GPUFABRIC_A_SLOT_VERDICT_BRIDGE,
-			      verdict.bridge) ||
-	       put_text(skb, GPUFABRIC_A_SLOT_VERDICT_TEXT, verdict.text) ||
-	       (verdict.resizable &&
-		nla_put_u32(skb, GPUFABRIC_A_SLOT_VERDICT_LARGEST,
-			    verdict.largest.verdict));
+	for (i = 0; i < slot->facts->count; i++) {
+		if (fill_fact(skb, &slot->facts->fact[i]))
+			return -EMSGSIZE;
+	}
+	return 0;
 }
 
 static int fill_snapshot(struct sk_buff *skb, const struct gf_reader *reader,
@@ -334,7 +343,7 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 	      nla_put_u8(skb, GPUFABRIC_A_SLOT_POWER, slot->power) ||
 	      fill_identity(skb, &slot->identity) ||
 	      (slot->snap && fill_snapshot(skb, reader, slot->snap)) ||
-	      fill_verdict(skb, slot) ||
+	      fill_facts(skb, slot) ||
 	      (slot->composition &&
 	       (nla_put_string(skb, GPUFABRIC_A_SLOT_COMPOSITION,
 			       slot->composition->name) ||
@@ -532,5 +541,7 @@ int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader,
 		nla_put_u32(skb, GPUFABRIC_A_STATUS_OPERATIONS,
 			    gf.nr_operations) ||
 		nla_put_u32(skb, GPUFABRIC_A_STATUS_HISTORY,
-			    gf_history_count()));
+			    gf_history_count()) ||
+		put_u64(skb, GPUFABRIC_A_STATUS_CHANGES, gf_notify_changes(),
+			GPUFABRIC_A_STATUS_PAD));
 }

@@ -37,7 +37,7 @@ static struct netlink_range_validation gpufabric_a_driver_timeout_range = {
 };
 
 /* Common nested types */
-const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_EXPECT_BAR + 1] = {
+const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_ORDER + 1] = {
 	[GPUFABRIC_A_MEMBER_SLOT_ID] = { .type = NLA_U32, },
 	[GPUFABRIC_A_MEMBER_SLOT_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_SLOT_NAME_MAX, },
 	[GPUFABRIC_A_MEMBER_GENERATION] = { .type = NLA_U32, },
@@ -46,12 +46,12 @@ const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_EXPECT_BAR
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_VENDOR] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_member_expect_subsystem_vendor_range),
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_DEVICE] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_member_expect_subsystem_device_range),
 	[GPUFABRIC_A_MEMBER_STATE] = NLA_POLICY_MAX(NLA_U32, 9),
-	[GPUFABRIC_A_MEMBER_EXPECT_BAR] = { .type = NLA_U64, },
+	[GPUFABRIC_A_MEMBER_ORDER] = NLA_POLICY_RANGE(NLA_U32, 1, GPUFABRIC_MEMBERS_MAX),
 };
 
 /* GPUFABRIC_CMD_STATUS_GET - do */
 const struct nla_policy gpufabric_status_get_nl_policy[GPUFABRIC_A_FLAGS + 1] = {
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
 };
 
 /* GPUFABRIC_CMD_SWITCH_GET - do */
@@ -85,19 +85,20 @@ const struct nla_policy gpufabric_drain_abort_nl_policy[GPUFABRIC_A_REASON + 1] 
 };
 
 /* GPUFABRIC_CMD_ATTACH - do */
-const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_REASON + 1] = {
+const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = {
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
+	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
 };
 
 /* GPUFABRIC_CMD_DETACH - do */
 const struct nla_policy gpufabric_detach_nl_policy[GPUFABRIC_A_REASON + 1] = {
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
@@ -108,7 +109,7 @@ const struct nla_policy gpufabric_clear_nl_policy[GPUFABRIC_A_REASON + 1] = {
 };
 
 /* GPUFABRIC_CMD_COMPOSE - do */
-const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_REASON + 1] = {
+const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = {
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
 	[GPUFABRIC_A_TENANT] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
@@ -118,20 +119,22 @@ const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_REASON + 1] = {
 	[GPUFABRIC_A_LEASE] = { .type = NLA_U64, },
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
+	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
 };
 
 /* GPUFABRIC_CMD_RESIZE - do */
-const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_REASON + 1] = {
+const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = {
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
 	[GPUFABRIC_A_REMOVE] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
 	[GPUFABRIC_A_LEASE] = { .type = NLA_U64, },
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
+	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
 };
 
 /* GPUFABRIC_CMD_RELEASE - do */
@@ -139,7 +142,7 @@ const struct nla_policy gpufabric_release_nl_policy[GPUFABRIC_A_REASON + 1] = {
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
@@ -199,7 +202,7 @@ const struct genl_ops gpufabric_nl_ops[14] = {
 		.cmd		= GPUFABRIC_CMD_ATTACH,
 		.doit		= gpufabric_nl_attach_doit,
 		.policy		= gpufabric_attach_nl_policy,
-		.maxattr	= GPUFABRIC_A_REASON,
+		.maxattr	= GPUFABRIC_A_JUDGED_AT,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_DETACH,
@@ -217,13 +220,13 @@ const struct genl_ops gpufabric_nl_ops[14] = {
 		.cmd		= GPUFABRIC_CMD_COMPOSE,
 		.doit		= gpufabric_nl_compose_doit,
 		.policy		= gpufabric_compose_nl_policy,
-		.maxattr	= GPUFABRIC_A_REASON,
+		.maxattr	= GPUFABRIC_A_JUDGED_AT,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_RESIZE,
 		.doit		= gpufabric_nl_resize_doit,
 		.policy		= gpufabric_resize_nl_policy,
-		.maxattr	= GPUFABRIC_A_REASON,
+		.maxattr	= GPUFABRIC_A_JUDGED_AT,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_RELEASE,

@@ -12,7 +12,7 @@
 #include <uapi/linux/gpufabric.h>
 
 /* Common nested types */
-extern const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_EXPECT_BAR + 1];
+extern const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_ORDER + 1];
 
 extern const struct nla_policy gpufabric_status_get_nl_policy[GPUFABRIC_A_FLAGS + 1];
 
@@ -26,15 +26,15 @@ extern const struct nla_policy gpufabric_drain_nl_policy[GPUFABRIC_A_REASON + 1]
 
 extern const struct nla_policy gpufabric_drain_abort_nl_policy[GPUFABRIC_A_REASON + 1];
 
-extern const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_REASON + 1];
+extern const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_JUDGED_AT + 1];
 
 extern const struct nla_policy gpufabric_detach_nl_policy[GPUFABRIC_A_REASON + 1];
 
 extern const struct nla_policy gpufabric_clear_nl_policy[GPUFABRIC_A_REASON + 1];
 
-extern const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_REASON + 1];
+extern const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_JUDGED_AT + 1];
 
-extern const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_REASON + 1];
+extern const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_JUDGED_AT + 1];
 
 extern const struct nla_policy gpufabric_release_nl_policy[GPUFABRIC_A_REASON + 1];
 

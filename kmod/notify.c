@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+#include "guard.h"
 #include "holder.h"
 #include "inventory.h"
 #include "notify.h"
@@ -18,11 +19,8 @@
 #include "switch.h"
 
 #define GF_HASH_BITS 10
-/* The BARs, and the ROM, which comes after them. */
-#define GF_SEEN (PCI_ROM_RESOURCE + 1)
-
-/* Beside GF_FIT_*: addresses of I/O ports, which fit.c does not look at. */
-#define GF_SEEN_IO BIT(8)
+/* The BARs, the ROM and the BARs of virtual functions come first. */
+#define GF_SEEN PCI_BRIDGE_RESOURCES
 
 /*
  * gf_notify_lock covers the two tables and, in every slot in them, the marks,
@@ -37,8 +35,7 @@ static DEFINE_HASHTABLE(gf_ports, GF_HASH_BITS);
  * struct gf_seen - BARs of a function as it appeared
  * @list: in &gf_slot.seen
  * @pdev: which function; compared, never followed
- * @size: size of each BAR and of the expansion ROM in bytes
- * @flags: GF_FIT_* of each
+ * @bar: each of its BARs
  *
  * A BAR for which no address is found loses its size in the PCI core, so what
  * a function asked for is kept from before addresses are assigned.
@@ -46,9 +43,17 @@ static DEFINE_HASHTABLE(gf_ports, GF_HASH_BITS);
 struct gf_seen {
 	struct list_head list;
 	const struct pci_dev *pdev;
-	u64 size[GF_SEEN];
-	u32 flags[GF_SEEN];
+	struct gf_fact bar[GF_SEEN];
 };
+
+/* What is on buses; under &gf_notify_lock. */
+static u64 changes;
+
+static void note_change(struct gf_switch *sw)
+{
+	lockdep_assert_held(&gf_notify_lock);
+	WRITE_ONCE(sw->changed, ++changes);
+}
 
 static struct gf_slot *slot_of_port(const struct pci_dev *port)
 {
@@ -99,30 +104,36 @@ static void forget_seen(struct gf_slot *slot)
 	}
 }
 
-static void read_seen(struct gf_seen *seen, const struct pci_dev *pdev)
+/* Before a driver is bound there are as many virtual functions as there can be. */
+static u64 align_of(struct pci_dev *pdev, int index, u64 size)
+{
+	int vfs = pci_sriov_get_totalvfs(pdev);
+
+	return index > PCI_ROM_RESOURCE && vfs > 0 ? div_u64(size, vfs) : size;
+}
+
+static void read_seen(struct gf_seen *seen, struct pci_dev *pdev)
 {
 	int i;
 
 	seen->pdev = pdev;
 	for (i = 0; i < GF_SEEN; i++) {
 		const struct resource *res = &pdev->resource[i];
+		struct gf_fact *bar = &seen->bar[i];
 
-		if (resource_type(res) != IORESOURCE_MEM &&
-		    resource_type(res) != IORESOURCE_IO)
+		if (!res->flags || !resource_size(res))
 			continue;
-		seen->size[i] = resource_size(res);
-		if (res->flags & IORESOURCE_PREFETCH)
-			seen->flags[i] |= GF_FIT_PREFETCH;
-		if (res->flags & IORESOURCE_MEM_64)
-			seen->flags[i] |= GF_FIT_WIDE;
+		bar->size = resource_size(res);
+		bar->align = align_of(pdev, i, bar->size);
+		bar->flags = gf_bar_flags(res) & ~GPUFABRIC_BAR_FLAG_ASSIGNED;
 		if (i == PCI_ROM_RESOURCE)
-			seen->flags[i] |= GF_FIT_OPTIONAL;
-		if (resource_type(res) == IORESOURCE_IO)
-			seen->flags[i] |= GF_SEEN_IO;
+			bar->flags |= GPUFABRIC_BAR_FLAG_OPTIONAL;
+		else if (i > PCI_ROM_RESOURCE)
+			bar->flags |= GPUFABRIC_BAR_FLAG_VIRTUAL;
 	}
 }
 
-static struct gf_seen *make_seen(const struct pci_dev *pdev)
+static struct gf_seen *make_seen(struct pci_dev *pdev)
 {
 	struct gf_seen *seen = kzalloc(sizeof(*seen), GFP_KERNEL);
 
@@ -163,7 +174,7 @@ static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
 		break;
 	}
 	atomic_inc(&slot->changes);
-	atomic_inc(&slot->sw->changes);
+	note_change(slot->sw);
 	wake_up_all(&slot->changed);
 }
 
@@ -281,6 +292,30 @@ bool gf_notify_knows_port(const struct pci_dev *port)
 }
 
 /**
+ * gf_notify_changes() - how many changes there were of what judging rests on
+ */
+u64 gf_notify_changes(void)
+{
+	u64 now;
+
+	spin_lock(&gf_notify_lock);
+	now = changes;
+	spin_unlock(&gf_notify_lock);
+	return now;
+}
+
+/**
+ * gf_notify_coming() - a GPU is coming to a switch
+ * @sw: the switch
+ */
+void gf_notify_coming(struct gf_switch *sw)
+{
+	spin_lock(&gf_notify_lock);
+	note_change(sw);
+	spin_unlock(&gf_notify_lock);
+}
+
+/**
  * gf_notify_reset() - forget the marks of a slot before an operation
  * @slot: slot
  */
@@ -318,31 +353,32 @@ bool gf_notify_was_surprise(struct gf_slot *slot)
 	return surprise;
 }
 
-static void add_bar(struct gf_fit_need *need, struct pci_dev *pdev, int index,
-		    u64 size, u32 flags)
+/* What goes into which window of the bridge above is the PCI core's rule. */
+static void add_fact(struct gf_facts *facts, const struct gf_slot *slot,
+		     struct pci_dev *pdev, const struct gf_fact *bar)
 {
-	u32 sizes = index < PCI_STD_NUM_BARS ?
-		    pci_rebar_get_possible_sizes(pdev, index) : 0;
-	struct gf_fit_bar *bar;
+	const struct pci_dev *up = pdev->bus->self;
+	struct gf_fact *fact = &facts->fact[facts->count++];
 
-	if (need->nr_bars == GF_FIT_BARS)
-		return;
-	bar = &need->bars[need->nr_bars++];
-	bar->size = size;
-	bar->flags = flags;
-	bar->min = sizes ? SZ_1M * BIT_ULL(__ffs(sizes)) : size;
-	bar->max = sizes ? SZ_1M * BIT_ULL(__fls(sizes)) : size;
+	*fact = *bar;
+	fact->pref = up->pref_window &&
+		     bar->flags & GPUFABRIC_BAR_FLAG_PREFETCHABLE &&
+		     (!up->pref_64_window ||
+		      bar->flags & GPUFABRIC_BAR_FLAG_WIDE);
+	for (; up != slot->port; up = up->bus->self)
+		fact->depth++;
 }
 
 /**
- * gf_notify_need() - what a function needs
+ * gf_notify_facts() - what a function was seen with
  * @slot: slot that it is in
  * @pdev: function; caller holds pci_rescan_remove_lock
- * @need: what is needed is added
+ * @facts: to which that is added; has room for GF_FACTS more
  */
-void gf_notify_need(struct gf_slot *slot, struct pci_dev *pdev,
-		    struct gf_fit_need *need)
+void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev,
+		     struct gf_facts *facts)
 {
+	struct gf_fact bridge = { .flags = GPUFABRIC_BAR_FLAG_BRIDGE };
 	struct gf_seen *seen, now = {};
 	int i;
 
@@ -353,9 +389,20 @@ void gf_notify_need(struct gf_slot *slot, struct pci_dev *pdev,
 		now = *seen;
 	spin_unlock(&gf_notify_lock);
 	for (i = 0; i < GF_SEEN; i++) {
-		if (now.size[i] && !(now.flags[i] & GF_SEEN_IO))
-			add_bar(need, pdev, i, now.size[i], now.flags[i]);
+		if (!now.bar[i].size ||
+		    now.bar[i].flags & GPUFABRIC_BAR_FLAG_IO)
+			continue;
+		if (i < PCI_STD_NUM_BARS)
+			now.bar[i].sizes = pci_rebar_get_possible_sizes(pdev, i);
+		add_fact(facts, slot, pdev, &now.bar[i]);
 	}
+	if (!pdev->subordinate)
+		return;
+	if (pdev->pref_window)
+		bridge.flags |= GPUFABRIC_BAR_FLAG_PREFETCHABLE;
+	if (pdev->pref_window && pdev->pref_64_window)
+		bridge.flags |= GPUFABRIC_BAR_FLAG_WIDE;
+	add_fact(facts, slot, pdev, &bridge);
 }
 
 /*
@@ -401,7 +448,7 @@ void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev,
 		u64 size = resource_size(res);
 
 		if (!res->flags)
-			size = seen ? seen->size[i] : 0;
+			size = seen ? seen->bar[i].size : 0;
 		else if (res->parent && !(res->flags & IORESOURCE_UNSET) &&
 			 is_forwarded(pdev, res))
 			size = 0;

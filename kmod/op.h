@@ -35,12 +35,10 @@ void gf_who_drop(struct gf_who *who);
  * struct gf_expect - the identity that a request expects
  * @mask: bit 0 vendor, 1 device, 2 subsystem vendor, 3 subsystem id
  * @id: values in that order
- * @bar: size of its large BAR, 0 when that is not said
  */
 struct gf_expect {
 	u32 mask;
 	u16 id[4];
-	u64 bar;
 };
 
 bool gf_expect_met(const struct gf_expect *expect,
@@ -56,6 +54,7 @@ bool gf_expect_met(const struct gf_expect *expect,
  * @turns: in &gf_switch.turns; under the fabric's lock
  * @waits: its worker is queued when those before it there have gone; under the
  *	fabric's lock
+ * @again: its worker is to wait for those before it; the worker's
  * @attached: this operation attached the slot; under the fabric's lock
  * @refused: the slot had changed and was left as it is; under the fabric's lock
  * @running: the operation waits for this step; under the fabric's lock
@@ -78,6 +77,7 @@ struct gf_step {
 	unsigned int turn;
 	struct list_head turns;
 	bool waits;
+	bool again;
 	bool attached;
 	bool refused;
 	bool running;
@@ -118,7 +118,7 @@ enum gf_stage {
  * @ends: the operation ends @composition
  * @timeout_ms: deadline of each step
  * @turns: steps that may have to wait for each other, each for its deadline
- * @no_fit_check: attach whether or not there is room for the GPU
+ * @force: attach even if that harms neighbours
  * @driver_timeout_ms: how long to wait for a driver, 0 when none is expected
  * @started: milliseconds since the epoch
  * @stage: under the fabric's lock
@@ -146,7 +146,7 @@ struct gf_op {
 	struct gf_composition *composition;
 	bool made;
 	bool ends;
-	bool no_fit_check;
+	bool force;
 	u32 timeout_ms;
 	unsigned int turns;
 	u32 driver_timeout_ms;

@@ -14,6 +14,7 @@
 #include "netlink_gen.h"
 #include "pick.h"
 #include "snapshot.h"
+#include "switch.h"
 
 static int find_slot(struct genl_info *info, const struct nlattr *attr,
 		     struct nlattr **tb, struct gf_slot **slot)
@@ -56,7 +57,7 @@ static int parse_pick(struct genl_info *info, const struct nlattr *attr,
 	struct nlattr *tb[GPUFABRIC_A_MEMBER_MAX + 1];
 	int err;
 
-	err = nla_parse_nested(tb, GPUFABRIC_A_MEMBER_EXPECT_BAR, attr,
+	err = nla_parse_nested(tb, GPUFABRIC_A_MEMBER_ORDER, attr,
 			       gpufabric_member_nl_policy, info->extack);
 	if (err)
 		return err;
@@ -67,12 +68,8 @@ static int parse_pick(struct genl_info *info, const struct nlattr *attr,
 		pick->has_generation = true;
 	}
 	parse_expect(tb, &pick->expect);
-	if (tb[GPUFABRIC_A_MEMBER_EXPECT_BAR])
-		pick->expect.bar =
-			nla_get_u64(tb[GPUFABRIC_A_MEMBER_EXPECT_BAR]);
-	if (pick->expect.bar & (pick->expect.bar - 1))
-		return gf_refuse(info, attr, -EINVAL,
-			      "the size of a BAR is a power of two");
+	if (tb[GPUFABRIC_A_MEMBER_ORDER])
+		pick->turn = nla_get_u32(tb[GPUFABRIC_A_MEMBER_ORDER]);
 	return find_slot(info, attr, tb, &pick->slot);
 }
 
@@ -192,6 +189,23 @@ int gf_picks_judge(struct genl_info *info, struct gf_picks *picks,
 		err = gf_pick_judge(info, &picks->picks[i], ours, check);
 		if (err)
 			return err;
+	}
+	return 0;
+}
+
+/* Refuses what was judged by windows that have changed since. */
+int gf_picks_check_stale(struct genl_info *info, const struct gf_picks *picks)
+{
+	const struct nlattr *attr = info->attrs[GPUFABRIC_A_JUDGED_AT];
+	unsigned int i;
+
+	gf_assert_locked();
+	for (i = 0; attr && i < picks->count; i++) {
+		if (picks->picks[i].need == GF_NEED_ATTACH &&
+		    READ_ONCE(picks->picks[i].slot->sw->changed) >
+		    nla_get_u64(attr))
+			return gf_refuse(info, attr, -EAGAIN,
+				      "stale: what the request was judged by has changed, judge it anew");
 	}
 	return 0;
 }

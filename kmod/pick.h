@@ -14,7 +14,7 @@
  * @has_generation: it names one
  * @expect: identity that the request expects
  * @need: what the request makes of it
- * @turn: its place among those that have to come one after the other to their
+ * @turn: its place among those that are to come one after the other to their
  *	switch, 0 when that does not matter
  */
 struct gf_pick {
@@ -49,6 +49,7 @@ int gf_picks_members_of(struct genl_info *info, const struct gf_picks *picks,
 			const struct gf_composition *composition);
 int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 		  const struct gf_composition *ours, gf_check_fn check);
+int gf_picks_check_stale(struct genl_info *info, const struct gf_picks *picks);
 int gf_picks_judge(struct genl_info *info, struct gf_picks *picks,
 		   const struct gf_composition *ours, gf_check_fn check);
 

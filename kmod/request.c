@@ -19,7 +19,6 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "pick.h"
-#include "room.h"
 
 /* No lease is longer, so that its end cannot overflow: ten years. */
 #define LEASE_MAX_MS (10ULL * 366 * 24 * 3600 * 1000)
@@ -117,8 +116,8 @@ static int prepare(struct gf_request *request, int add_type, int remove_type,
 		return -ENOMEM;
 	gf_who_current(&request->op->who, info->snd_portid,
 		       gf_request_reason(info));
-	request->op->no_fit_check =
-		gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_NO_FIT_CHECK;
+	request->op->force =
+		gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_FORCE;
 	read_timeouts(info, request->op);
 	return alloc_members(request, adds);
 }
@@ -248,7 +247,7 @@ static int judge_additions(struct gf_request *request)
 		err = gf_refuse(info, NULL, -EINVAL, "name at least one slot");
 	if (!err)
 		err = gf_picks_judge(info, request->add, NULL, gf_check_add) ?:
-		      gf_room_judge_picks(info, request->add);
+		      gf_picks_check_stale(info, request->add);
 	if (!err)
 		add_steps(request->op, request->add, false);
 	return err;
@@ -412,7 +411,7 @@ static int judge_resize(struct gf_request *request)
 			     gf_check_add) ?:
 	      gf_picks_judge(info, request->remove, request->composition,
 			     gf_check_remove) ?:
-	      gf_room_judge_picks(info, request->add);
+	      gf_picks_check_stale(info, request->add);
 	if (err)
 		return err;
 	if (!request->add->count && !request->remove->count)

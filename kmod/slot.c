@@ -26,7 +26,6 @@
 #include "history.h"
 #include "inventory.h"
 #include "notify.h"
-#include "room.h"
 #include "sight.h"
 #include "slot.h"
 #include "snapshot.h"
@@ -159,15 +158,15 @@ static void learn_identity(struct gf_slot *slot)
 		/* Another card may come into an empty slot. */
 		if (snap->status_valid && !snap->present) {
 			memset(identity, 0, sizeof(*identity));
-			kfree(slot->need);
-			slot->need = NULL;
+			kfree(slot->facts);
+			slot->facts = NULL;
 		}
 		return;
 	}
 	if (!snap->quiet) {
-		kfree(slot->need);
-		slot->need = snap->need;
-		snap->need = NULL;
+		kfree(slot->facts);
+		slot->facts = snap->facts;
+		snap->facts = NULL;
 	} else if (identity->source == GPUFABRIC_IDENTITY_SOURCE_LIVE) {
 		return;
 	}
@@ -235,8 +234,6 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	if (!snap->closed)
 		slot->caps = caps_of(snap->sltcap);
 	learn_identity(slot);
-	if (slot->sw)
-		gf_room_queue(slot->sw);
 	if (degraded && !was_degraded)
 		slot->degradations++;
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_LINK_DEGRADED, degraded);
@@ -612,7 +609,7 @@ static void slot_release(struct device *dev)
 	struct gf_slot *slot = dev_to_gf_slot(dev);
 
 	gf_snapshot_free(slot->snap);
-	kfree(slot->need);
+	kfree(slot->facts);
 	kfree(slot);
 }
 

@@ -11,7 +11,6 @@
 #include <linux/workqueue.h>
 
 #include "fabric.h"
-#include "fit.h"
 #include "loss.h"
 #include "state.h"
 
@@ -121,7 +120,7 @@ struct gf_result {
  * @snap: functions, BARs, link and windows when last looked, NULL before the
  *	first time; under the fabric's lock
  * @identity: which GPU; under the fabric's lock
- * @need: what it needs of windows and bus numbers, NULL when that is not known;
+ * @facts: what BARs it had when it was last seen, NULL when that is not known;
  *	under the fabric's lock
  * @composition: who claims the slot, referenced by the claim; under the
  *	fabric's lock
@@ -191,7 +190,7 @@ struct gf_slot {
 	bool power;
 	struct gf_snapshot *snap;
 	struct gf_identity identity;
-	struct gf_fit_need *need;
+	struct gf_facts *facts;
 	struct gf_composition *composition;
 	struct gf_op *op;
 	struct gf_step *step;

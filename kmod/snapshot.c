@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 
 #include "backend.h"
+#include "guard.h"
 #include "notify.h"
 #include "rescan.h"
 #include "sight.h"
@@ -189,7 +190,11 @@ void gf_snapshot_keep(struct gf_snapshot *snap,
 	}
 }
 
-static u32 resource_bar_flags(const struct resource *res)
+/**
+ * gf_bar_flags() - GPUFABRIC_BAR_FLAG_* of a resource
+ * @res: the resource
+ */
+u32 gf_bar_flags(const struct resource *res)
 {
 	u32 flags = 0;
 
@@ -216,7 +221,7 @@ static void read_bars(struct gf_function *function, struct pci_dev *pdev,
 		if (!res->flags || !resource_size(res))
 			continue;
 		bar->size = resource_size(res);
-		bar->flags = resource_bar_flags(res);
+		bar->flags = gf_bar_flags(res);
 		if (resizable & BIT(i))
 			bar->flags |= GPUFABRIC_BAR_FLAG_RESIZABLE;
 		if (bar->flags & GPUFABRIC_BAR_FLAG_ASSIGNED)
@@ -283,94 +288,6 @@ static bool is_reachable(const struct gf_slot *slot, struct pci_dev *pdev)
 	return gf_config_open(slot->port);
 }
 
-/* What a bridge of the card asks of the bus above for what is behind it. */
-static bool add_behind(struct gf_slot *slot,
-		       const struct gf_functions *functions,
-		       struct pci_dev *bridge, struct gf_fit_need *need);
-
-/* What the functions on one bus of the card need there. */
-static bool add_needs(struct gf_slot *slot,
-		      const struct gf_functions *functions,
-		      const struct pci_bus *bus, struct gf_fit_need *need)
-{
-	bool known = true;
-	unsigned int i;
-
-	for (i = 0; i < functions->count && known; i++) {
-		struct pci_dev *pdev = functions->pdev[i];
-
-		if (pdev->bus != bus)
-			continue;
-		if (!is_reachable(slot, pdev))
-			return false;
-		gf_notify_need(slot, pdev, need);
-		if (pdev->subordinate)
-			known = add_behind(slot, functions, pdev, need);
-	}
-	return known;
-}
-
-static bool add_behind(struct gf_slot *slot,
-		       const struct gf_functions *functions,
-		       struct pci_dev *bridge, struct gf_fit_need *need)
-{
-	struct gf_fit_need *inner = kzalloc(sizeof(*inner), GFP_KERNEL);
-	u32 pref = bridge->pref_window ? GF_FIT_PREFETCH : 0;
-	bool known;
-
-	if (!inner)
-		return false;
-	if (bridge->pref_window && bridge->pref_64_window)
-		pref |= GF_FIT_WIDE;
-	known = add_needs(slot, functions, bridge->subordinate, inner);
-	gf_fit_wrap(inner, pref, need);
-	need->buses += inner->buses + 1;
-	kfree(inner);
-	return known;
-}
-
-/*
- * The first resource of a window that ends behind an address. The tree of resources is
- * not walked: drivers change it under a lock that is the kernel's own. Resources of
- * functions that are referenced stay.
- */
-static const struct resource *next_taken(const struct resource *window,
-					 const struct gf_functions *functions,
-					 u64 start)
-{
-	const struct resource *next = NULL;
-	unsigned int i, bar;
-
-	for (i = 0; i < functions->count; i++) {
-		for (bar = 0; bar < PCI_NUM_RESOURCES; bar++) {
-			const struct resource *res =
-				&functions->pdev[i]->resource[bar];
-
-			if (READ_ONCE(res->parent) == window &&
-			    res->end >= start &&
-			    (!next || res->start < next->start))
-				next = res;
-		}
-	}
-	return next;
-}
-
-static u64 largest_gap(const struct resource *window,
-		       const struct gf_functions *functions)
-{
-	u64 start = window->start, largest = 0;
-	const struct resource *next;
-
-	while ((next = next_taken(window, functions, start))) {
-		if (next->start > start)
-			largest = max_t(u64, largest, next->start - start);
-		start = max_t(u64, start, next->end) + 1;
-	}
-	if (start <= window->end)
-		largest = max_t(u64, largest, window->end - start + 1);
-	return largest;
-}
-
 static void read_windows(struct gf_snapshot *snap, struct pci_bus *bus,
 			 const struct gf_functions *functions)
 {
@@ -386,9 +303,9 @@ static void read_windows(struct gf_snapshot *snap, struct pci_bus *bus,
 		    snap->nr_windows == GF_WINDOWS)
 			continue;
 		window = &snap->windows[snap->nr_windows++];
-		window->flags = resource_bar_flags(res);
+		window->flags = gf_bar_flags(res);
 		window->size = resource_size(res);
-		window->free = largest_gap(res, functions);
+		window->free = gf_guard_gap(res, functions, NULL, 1, U64_MAX);
 	}
 }
 
@@ -424,8 +341,9 @@ static struct gf_snapshot *snapshot_alloc(unsigned int functions)
 	snap->missing_bar = -1;
 	if (!functions)
 		return snap;
-	snap->need = kzalloc(sizeof(*snap->need), GFP_KERNEL);
-	if (!snap->need) {
+	snap->facts = kzalloc(struct_size(snap->facts, fact,
+					  functions * GF_FACTS), GFP_KERNEL);
+	if (!snap->facts) {
 		kfree(snap);
 		return NULL;
 	}
@@ -455,16 +373,20 @@ static void add_function(struct gf_snapshot *snap, struct gf_slot *slot,
 static void read_quiet(struct gf_snapshot *snap, struct gf_slot *slot)
 {
 	const struct gf_functions *functions = snap->card;
+	unsigned int i;
 
 	snap->serial = snap->pdev ? pci_get_dsn(snap->pdev) : 0;
 	gf_link_read(slot->port, snap->pdev ? functions->pdev[0] : NULL,
 		     &snap->link);
-	if (!snap->need || add_needs(slot, functions, slot->port->subordinate,
-				     snap->need))
-		return;
-	/* Without memory to find out, or while one sleeps, nothing is known. */
-	kfree(snap->need);
-	snap->need = NULL;
+	for (i = 0; snap->facts && i < functions->count; i++) {
+		if (is_reachable(slot, functions->pdev[i])) {
+			gf_notify_facts(slot, functions->pdev[i], snap->facts);
+			continue;
+		}
+		/* While one sleeps not all is known. */
+		kfree(snap->facts);
+		snap->facts = NULL;
+	}
 }
 
 /**
@@ -523,7 +445,7 @@ void gf_snapshot_free(struct gf_snapshot *snap)
 	if (!snap)
 		return;
 	gf_functions_put(snap->card);
-	kfree(snap->need);
+	kfree(snap->facts);
 	kfree(snap);
 }
 

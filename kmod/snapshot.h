@@ -105,8 +105,8 @@ struct gf_window {
  * @card: the functions, referenced
  * @serial: Device Serial Number of that function, 0 when there is none
  * @link: the slot's link
- * @need: what the functions need of windows and bus numbers, as far as that is
- *	known; NULL without functions, or once the slot has taken it
+ * @facts: BARs of the functions as they appeared; NULL without functions, where
+ *	that is not known, or once the slot has taken it
  * @bus_first: first bus number below the port
  * @bus_last: last bus number below the port
  * @nr_windows: number of windows
@@ -134,7 +134,7 @@ struct gf_snapshot {
 	struct gf_functions *card;
 	u64 serial;
 	struct gf_link link;
-	struct gf_fit_need *need;
+	struct gf_facts *facts;
 	u8 bus_first;
 	u8 bus_last;
 	unsigned int nr_windows;
@@ -146,6 +146,7 @@ struct gf_snapshot {
 struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot);
 struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot);
 void gf_snapshot_free(struct gf_snapshot *snap);
+u32 gf_bar_flags(const struct resource *res);
 void gf_link_read(struct pci_dev *upper, struct pci_dev *lower,
 		  struct gf_link *link);
 bool gf_link_degraded(const struct gf_link *link);

@@ -19,12 +19,12 @@
 #include "backend.h"
 #include "composition.h"
 #include "event.h"
+#include "guard.h"
 #include "history.h"
 #include "holder.h"
 #include "notify.h"
 #include "op.h"
 #include "rescan.h"
-#include "room.h"
 #include "sleep.h"
 #include "snapshot.h"
 #include "stats.h"
@@ -234,7 +234,23 @@ static bool enter_turns(struct gf_step *step)
 		return true;
 	step->waits = step->turn && !list_empty(&sw->turns);
 	list_add_tail(&step->turns, &sw->turns);
+	gf_notify_coming(sw);
 	return !step->waits;
+}
+
+/* The worker of a step that waits ends, and is queued again in its turn. */
+static bool back_in_line(struct gf_step *step)
+{
+	gf_assert_locked();
+	if (!step->again || step->expired)
+		return false;
+	step->again = false;
+	step->op->turns++;
+	/* Those before it may have gone meanwhile. */
+	step->waits = !list_is_first(&step->turns, &step->slot->sw->turns);
+	if (!step->waits)
+		queue_work(gf.work_wq, &step->work);
+	return true;
 }
 
 /* Publish a snapshot while the step goes on. */
@@ -411,24 +427,27 @@ static int power_on(struct gf_slot *slot, bool *found)
 }
 
 /*
- * A GPU without room is not powered: trying could take the addresses of its
- * neighbours away. Most requests are judged before; what has changed since, or
- * was not known then, is judged here.
+ * A GPU that would harm its neighbours is not powered. Windows move for one GPU
+ * after the other: who is not the first goes back in line.
  */
 static bool has_room(struct gf_step *step, struct gf_outcome *outcome)
 {
-	struct gf_room_verdict verdict;
+	enum gf_room room = GF_ROOM_OWN;
+	u64 need, free;
 
-	if (step->op->no_fit_check)
+	if (!step->op->force)
+		room = gf_guard(step->slot, &need, &free);
+	if (room == GF_ROOM_OWN)
 		return true;
-	gf_room_refresh(step->slot);
 	mutex_lock(&gf.lock);
-	if (gf_room_judge(step->slot, &step->expect, &verdict) &&
-	    verdict.now.verdict == GPUFABRIC_VERDICT_CANNOT)
-		outcome_set(outcome, -ENOSPC, GPUFABRIC_CAUSE_RESOURCES, "%s",
-			    verdict.text);
+	step->again = !step->expired &&
+		      !list_is_first(&step->turns, &step->slot->sw->turns);
 	mutex_unlock(&gf.lock);
-	return !outcome->error;
+	if (room == GF_ROOM_NONE && !step->again)
+		outcome_set(outcome, -ENOSPC, GPUFABRIC_CAUSE_RESOURCES,
+			    "the GPU needs a window of %llu MiB and %llu MiB are free",
+			    need >> 20, free >> 20);
+	return !step->again && !outcome->error;
 }
 
 static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
@@ -601,6 +620,10 @@ void gf_step_run(struct work_struct *work)
 		us_between(step->start, ktime_get());
 
 	mutex_lock(&gf.lock);
+	if (back_in_line(step)) {
+		mutex_unlock(&gf.lock);
+		return;
+	}
 	leave_turns(step);
 	slot->step = NULL;
 	if (step->expired) {

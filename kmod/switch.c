@@ -10,7 +10,6 @@
 #include <linux/slab.h>
 
 #include "event.h"
-#include "room.h"
 #include "sight.h"
 #include "switch.h"
 
@@ -21,8 +20,6 @@ static struct gf_switch *switch_create(struct pci_dev *port)
 
 	if (!sw)
 		return NULL;
-	refcount_set(&sw->refs, 1);
-	INIT_WORK(&sw->room_work, gf_room_run);
 	INIT_LIST_HEAD(&sw->turns);
 	sw->bus = port->bus;
 	sw->numa_node = dev_to_node(&port->dev);
@@ -100,28 +97,6 @@ void gf_switch_put(struct gf_switch *sw)
 	gf_event_switch(sw, GPUFABRIC_EVENT_KIND_SWITCH_REMOVED);
 	list_del(&sw->list);
 	gf.nr_switches--;
-	gf_switch_unref(sw);
-}
-
-/**
- * gf_switch_ref() - keep the memory of a switch
- * @sw: switch that has slots, under the fabric's lock
- */
-void gf_switch_ref(struct gf_switch *sw)
-{
-	gf_assert_locked();
-	refcount_inc(&sw->refs);
-}
-
-/**
- * gf_switch_unref() - let go of it
- * @sw: switch
- */
-void gf_switch_unref(struct gf_switch *sw)
-{
-	if (!refcount_dec_and_test(&sw->refs))
-		return;
-	gf_room_free(sw->room);
 	kfree(sw);
 }
 

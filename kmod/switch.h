@@ -4,12 +4,8 @@
 
 #include <linux/list.h>
 #include <linux/pci.h>
-#include <linux/refcount.h>
-#include <linux/workqueue.h>
 
 #include "snapshot.h"
-
-struct gf_room;
 
 /**
  * struct gf_switch - an upstream port with its downstream ports
@@ -23,12 +19,9 @@ struct gf_room;
  * @device: device id of the upstream port
  * @slots: number of slots; under the fabric's lock
  * @link: uplink as it was when the switch was found
- * @refs: one for all slots, one for each worker that has it
- * @changes: counts what the notifier saw below its ports
- * @room: its windows when last looked at, NULL before; under the fabric's lock
- * @room_work: looks at them
+ * @changed: number of the last change below its ports, see gf_notify_changes()
  * @turns: steps that attach GPUs and have not been given windows yet, in the
- *	order in which they were judged; under the fabric's lock
+ *	order in which they get them; under the fabric's lock
  */
 struct gf_switch {
 	struct list_head list;
@@ -40,17 +33,12 @@ struct gf_switch {
 	u16 device;
 	u32 slots;
 	struct gf_link link;
-	refcount_t refs;
-	atomic_t changes;
-	struct gf_room *room;
-	struct work_struct room_work;
+	u64 changed;
 	struct list_head turns;
 };
 
 struct gf_switch *gf_switch_get(struct pci_dev *port);
 void gf_switch_put(struct gf_switch *sw);
-void gf_switch_ref(struct gf_switch *sw);
-void gf_switch_unref(struct gf_switch *sw);
 struct gf_switch *gf_switch_find(u32 id);
 
 #endif /* GPUFABRIC_SWITCH_H */

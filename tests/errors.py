@@ -24,9 +24,9 @@ UNREACHABLE = {
 
 # What gives a request a text; whether it comes back as a value, or the errno is beside it.
 REFUSING = re.compile(r"\b(NL_SET_ERR_MSG\w*|GENL_SET_ERR_MSG\w*|NL_SET_BAD_ATTR\w*|gf_refuse|"
-                      r"gf_refuse_room|refuse)\s*\(|\*why\s*=(?!=)|->_msg\s*=(?!=)")
+                      r"refuse)\s*\(|\*why\s*=(?!=)|->_msg\s*=(?!=)")
 # Those that hand on the text of their caller.
-HANDS_ON = {"refuse", "gf_refuse", "gf_pick_judge", "gf_refuse_room"}
+HANDS_ON = {"refuse", "gf_refuse", "gf_pick_judge"}
 
 Refusal = collections.namedtuple("Refusal", "file function errno text commands")
 Expectation = collections.namedtuple("Expectation", "errno text commands where")

@@ -121,7 +121,7 @@ def page(tree):
     lines += [".SS \"Flags of requests\""] + values(named["request-flag"])
     limits = [d for d in spec["definitions"] if d["type"] == "const"]
     lines += [".SS Limits"] + tagged((f"{d['name']} {d['value']}", d["doc"]) for d in limits)
-    for title, name in (("STATES", "slot-state"), ("CAUSES", "cause"), ("VERDICTS", "verdict"),
+    for title, name in (("STATES", "slot-state"), ("CAUSES", "cause"),
                         ("COMPOSITIONS", "composition-state")):
         lines += [f".SH {title}", roff(named[name]["doc"])] + values(named[name])
     lines += [".SS \"Flags of slots\""] + values(named["slot-flag"])

@@ -15,6 +15,7 @@
 #include "choose/quota.h"
 #include "lib/arrival.h"
 #include "lib/out.h"
+#include "lib/placement.h"
 #include "lib/render.h"
 #include "lib/session.h"
 #include "lib/text.h"
@@ -77,7 +78,8 @@ static int put_names(struct ctl_ctx *ctx, struct nl_msg *msg)
 
 /* The request for a choice; NULL after an error. */
 static struct nl_msg *build(struct session *session, const char *name, uint32_t flags,
-			    struct gf_slot *const *slots, size_t n)
+			    struct gf_slot *const *slots, size_t n,
+			    const struct placement *placement)
 {
 	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_COMPOSE);
 	size_t i;
@@ -89,13 +91,15 @@ static struct nl_msg *build(struct session *session, const char *name, uint32_t 
 		/* What was chosen by is what must be found after power-on. */
 		identity_of(&session->knowledge, slots[i], &identity);
 		gfc_put_member(msg, GPUFABRIC_A_MEMBER, slots[i], NULL,
-			       identity.ids.vendor ? &identity.ids : NULL);
+			       identity.ids.vendor ? &identity.ids : NULL,
+			       placement->order[i]);
 	}
 	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT, session_driver_timeout(session, slots, n));
 	if (ctl_flag(session->ctx, "no-fit-check"))
-		flags |= GPUFABRIC_REQUEST_FLAG_NO_FIT_CHECK;
+		flags |= GPUFABRIC_REQUEST_FLAG_FORCE;
 	if (flags)
 		nla_put_u32(msg, GPUFABRIC_A_FLAGS, flags);
+	placement_put(msg, placement);
 	if (put_names(session->ctx, msg) || session_put_options(session->ctx, msg)) {
 		nlmsg_free(msg);
 		return NULL;
@@ -191,12 +195,14 @@ static int start(struct session *session, struct nl_msg *msg, struct arrival *ar
 
 /* Choose and ask the module; @retry is set when somebody else was faster. */
 static int try_once(struct session *session, const char *name, uint32_t flags,
-		    struct arrival *arrival, struct wait *wait, struct reasons *why, bool *retry)
+		    struct arrival *arrival, struct wait *wait, struct reasons *why, bool *retry,
+		    unsigned int *stale)
 {
 	struct pool_request request;
 	struct choose_result choice;
 	struct gf_slot **slots = NULL;
 	const char *tenant = ctl_opt(session->ctx, "tenant");
+	struct placement placement = { 0 };
 	struct quota quota;
 	struct nl_msg *msg;
 	struct pool pool;
@@ -225,7 +231,11 @@ static int try_once(struct session *session, const char *name, uint32_t flags,
 	if (ret)
 		goto out_choice;
 	slots = pool_slots(session, &pool, choice.picked, choice.n);
-	msg = build(session, name, flags, slots, choice.n);
+	ret = placement_judge(session, slots, choice.n,
+			      ctl_flag(session->ctx, "no-fit-check"), &placement);
+	if (ret)
+		goto out_slots;
+	msg = build(session, name, flags, slots, choice.n, &placement);
 	if (!msg) {
 		ret = CTL_USAGE;
 	} else if (session->ctx->dry_run) {
@@ -237,11 +247,15 @@ static int try_once(struct session *session, const char *name, uint32_t flags,
 	} else {
 		say_reasons(session, why);
 		ret = start(session, msg, arrival, slots, choice.n, wait);
+		*stale += ret && placement_stale(session);
 		/* Claimed, removed or failed since the snapshot: others are left. */
-		*retry = ret && (gfc_last_errno(session->client) == EBUSY ||
+		*retry = ret && ((placement_stale(session) && *stale < PLACEMENT_TRIES) ||
+				 gfc_last_errno(session->client) == EBUSY ||
 				 gfc_last_errno(session->client) == ENODEV ||
 				 gfc_last_errno(session->client) == EIO);
 	}
+	placement_free(&placement);
+out_slots:
 	free(slots);
 out_choice:
 	choose_result_free(&choice);
@@ -294,6 +308,7 @@ int compose(struct session *session, const char *name, uint32_t flags)
 	struct arrival arrival = { 0 };
 	struct wait wait = { 0 };
 	struct reasons why = { 0 };
+	unsigned int stale = 0;
 	bool retry;
 	int ret, tries = 0;
 
@@ -301,12 +316,15 @@ int compose(struct session *session, const char *name, uint32_t flags)
 		return ctl_fail(session->ctx, CTL_FAILED,
 				"composition %s exists already: choose another name, or gpuctl release %s",
 				name, name);
-	ret = try_once(session, name, flags, &arrival, &wait, &why, &retry);
+	ret = try_once(session, name, flags, &arrival, &wait, &why, &retry, &stale);
 	while (ret && retry && ++tries < TRIES) {
-		session_say(session, "a slot was taken meanwhile, choosing anew");
+		session_say(session, placement_stale(session) ?
+				     "windows have changed meanwhile, choosing anew" :
+				     "a slot was taken meanwhile, choosing anew");
 		ret = session_refresh(session);
 		if (!ret)
-			ret = try_once(session, name, flags, &arrival, &wait, &why, &retry);
+			ret = try_once(session, name, flags, &arrival, &wait, &why, &retry,
+				       &stale);
 	}
 	if (!ret && !session->ctx->dry_run)
 		ret = finish(session, name, &arrival, &wait, &why);

@@ -13,6 +13,7 @@
 #include "choose/planned.h"
 #include "choose/quota.h"
 #include "lib/holders.h"
+#include "lib/placement.h"
 #include "lib/text.h"
 
 #define GIB (1024.0 * 1024 * 1024)
@@ -49,14 +50,16 @@ static bool known(const struct session *session, const struct gf_slot *slot)
 
 bool planned_free(const struct session *session, const struct gf_slot *slot)
 {
+	struct verdict verdict;
+
 	if (slot->composition || slot->operation.id ||
 	    (slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_FOREIGN |
 			    GPUFABRIC_SLOT_FLAG_UNMANAGED)))
 		return false;
-	if (slot->state != GPUFABRIC_SLOT_STATE_READY &&
-	    (slot->state != GPUFABRIC_SLOT_STATE_OFF || slot->verdict == GPUFABRIC_VERDICT_CANNOT))
+	if (slot->state != GPUFABRIC_SLOT_STATE_READY && slot->state != GPUFABRIC_SLOT_STATE_OFF)
 		return false;
-	return known(session, slot);
+	placement_verdict(session, slot, &verdict);
+	return verdict.now != GF_FIT_CANNOT && known(session, slot);
 }
 
 static uint32_t switch_of(const struct session *session, const struct gf_slot *slot,

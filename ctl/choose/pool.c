@@ -11,6 +11,7 @@
 
 #include "choose/pool.h"
 #include "lib/p2p.h"
+#include "lib/placement.h"
 #include "lib/text.h"
 #include "lib/topo.h"
 
@@ -52,7 +53,8 @@ static bool is_excluded(const struct ctl_ctx *ctx, const struct gf_slot *slot)
 }
 
 static enum choose_bar judge(const struct ctl_ctx *ctx, const struct gf_slot *slot,
-			     const struct identity *identity, const struct choose_slot *choice)
+			     const struct identity *identity, const struct choose_slot *choice,
+			     const struct verdict *verdict)
 {
 	if (slot->composition)
 		return CHOOSE_CLAIMED;
@@ -62,7 +64,7 @@ static enum choose_bar judge(const struct ctl_ctx *ctx, const struct gf_slot *sl
 		return CHOOSE_BUSY;
 	switch (slot->state) {
 	case GPUFABRIC_SLOT_STATE_OFF:
-		if (slot->verdict == GPUFABRIC_VERDICT_CANNOT && !ctl_flag(ctx, "no-fit-check"))
+		if (verdict->now == GF_FIT_CANNOT && !ctl_flag(ctx, "no-fit-check"))
 			return CHOOSE_NO_ROOM;
 		break;
 	case GPUFABRIC_SLOT_STATE_READY:
@@ -130,6 +132,7 @@ static void add_slot(struct session *session, struct pool *pool, const struct gf
 	const struct gf_switch *sw = gf_switch_by_id(&session->fabric, slot->switch_id);
 	struct choose_slot *choice;
 	struct identity identity;
+	struct verdict verdict;
 
 	identity_of(&session->knowledge, slot, &identity);
 	choice = &pool->slots[pool->n++];
@@ -152,10 +155,11 @@ static void add_slot(struct session *session, struct pool *pool, const struct gf
 		choice->path = keep(pool, topo_path("/sys", slot->address));
 	choice->bandwidth = bandwidth(&slot->link);
 	choice->shares = shares_group(&session->fabric, slot);
-	choice->moves = slot->verdict == GPUFABRIC_VERDICT_FITS_AFTER_REASSIGNMENT;
+	placement_verdict(session, slot, &verdict);
+	choice->moves = verdict.now == GF_FIT_FITS_AFTER_REASSIGNMENT;
 	choice->doubt = doubt_of(&identity);
 	choice->ready = slot->state == GPUFABRIC_SLOT_STATE_READY;
-	choice->bar = judge(session->ctx, slot, &identity, choice);
+	choice->bar = judge(session->ctx, slot, &identity, choice, &verdict);
 }
 
 static int check_excluded(struct session *session)

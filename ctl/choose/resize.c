@@ -14,6 +14,7 @@
 #include "choose/resize.h"
 #include "lib/arrival.h"
 #include "lib/out.h"
+#include "lib/placement.h"
 #include "lib/remove.h"
 #include "lib/render.h"
 #include "lib/session.h"
@@ -252,7 +253,8 @@ static int plan(struct session *session, const struct quota *quota,
 }
 
 static int submit(struct session *session, const struct change *change,
-		  const struct removal *removal, struct wait *wait)
+		  const struct placement *placement, const struct removal *removal,
+		  struct wait *wait)
 {
 	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_RESIZE);
 	struct gf_slot **slots = mem_zalloc(change->n_add + change->n_remove, sizeof(*slots));
@@ -266,7 +268,8 @@ static int submit(struct session *session, const struct change *change,
 
 		identity_of(&session->knowledge, change->add[i], &identity);
 		gfc_put_member(msg, GPUFABRIC_A_MEMBER, change->add[i], NULL,
-			       identity.ids.vendor ? &identity.ids : NULL);
+			       identity.ids.vendor ? &identity.ids : NULL,
+			       placement->order[i]);
 		slots[i] = change->add[i];
 	}
 	for (i = 0; i < change->n_remove; i++) {
@@ -274,13 +277,14 @@ static int submit(struct session *session, const struct change *change,
 			j++;
 		/* A slot without a GPU was not drained and has no generation to name. */
 		gfc_put_member(msg, GPUFABRIC_A_REMOVE, change->remove[i],
-			       j < removal->n ? &removal->generations[j] : NULL, NULL);
+			       j < removal->n ? &removal->generations[j] : NULL, NULL, 0);
 		slots[change->n_add + i] = change->remove[i];
 	}
 	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT,
 		    session_driver_timeout(session, change->add, change->n_add));
 	if (ctl_flag(session->ctx, "no-fit-check"))
-		nla_put_u32(msg, GPUFABRIC_A_FLAGS, GPUFABRIC_REQUEST_FLAG_NO_FIT_CHECK);
+		nla_put_u32(msg, GPUFABRIC_A_FLAGS, GPUFABRIC_REQUEST_FLAG_FORCE);
+	placement_put(msg, placement);
 	ret = session_timeout(session->ctx, "for", 0, 1000, 3650ull * 86400 * 1000, &lease);
 	if (!ret && lease)
 		nla_put_u64(msg, GPUFABRIC_A_LEASE, lease);
@@ -327,10 +331,12 @@ static int dry_run(struct session *session, const struct change *change,
 
 /* @retry is set when a slot that was to be added was taken by somebody else. */
 static int start(struct session *session, const char *name, struct removal *removal,
-		 struct arrival *arrival, struct wait *wait, bool *retry)
+		 struct arrival *arrival, struct wait *wait, bool *retry,
+		 unsigned int *stale)
 {
 	struct gf_composition *composition;
 	struct change change = { .name = name };
+	struct placement placement = { 0 };
 	struct quota quota;
 	int ret;
 
@@ -341,6 +347,9 @@ static int start(struct session *session, const char *name, struct removal *remo
 	ret = session_composition(session, name, &composition);
 	if (!ret)
 		ret = plan(session, &quota, composition, &change);
+	if (!ret)
+		ret = placement_judge(session, change.add, change.n_add,
+				      ctl_flag(session->ctx, "no-fit-check"), &placement);
 	if (!ret)
 		ret = removal_init(session, removal, change.remove, change.n_remove, false);
 	if (ret)
@@ -360,10 +369,12 @@ static int start(struct session *session, const char *name, struct removal *remo
 		removal_abort(session, removal);
 		goto out;
 	}
-	ret = submit(session, &change, removal, wait);
+	ret = submit(session, &change, &placement, removal, wait);
 	if (ret) {
+		*stale += placement_stale(session);
 		*retry = change.n_add && (gfc_last_errno(session->client) == EBUSY ||
-					  gfc_last_errno(session->client) == ENODEV);
+					  gfc_last_errno(session->client) == ENODEV ||
+					  (placement_stale(session) && *stale < PLACEMENT_TRIES));
 		arrival_abort(session, arrival);
 		arrival_free(arrival);
 		removal_abort(session, removal);
@@ -371,6 +382,7 @@ static int start(struct session *session, const char *name, struct removal *remo
 out:
 	if (ret)
 		removal_free(removal);
+	placement_free(&placement);
 	change_free(&change);
 	quota_end(&quota);
 	return ret;
@@ -382,16 +394,20 @@ int resize(struct session *session, const char *name)
 	struct removal removal = { 0 };
 	struct arrival arrival = { 0 };
 	struct wait wait = { 0 };
+	unsigned int stale = 0;
 	bool retry;
 	char *what;
 	int ret, tries = 0;
 
-	ret = start(session, name, &removal, &arrival, &wait, &retry);
+	ret = start(session, name, &removal, &arrival, &wait, &retry, &stale);
 	while (ret && retry && ++tries < TRIES) {
-		session_say(session, "a slot was taken meanwhile, choosing anew");
+		session_say(session, placement_stale(session) ?
+				     "windows have changed meanwhile, choosing anew" :
+				     "a slot was taken meanwhile, choosing anew");
 		ret = session_refresh(session);
 		if (!ret)
-			ret = start(session, name, &removal, &arrival, &wait, &retry);
+			ret = start(session, name, &removal, &arrival, &wait, &retry,
+				    &stale);
 	}
 	if (ret || session->ctx->dry_run) {
 		arrival_free(&arrival);

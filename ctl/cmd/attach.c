@@ -5,11 +5,13 @@
 #include "ctl.h"
 #include "lib/arrival.h"
 #include "lib/out.h"
+#include "lib/placement.h"
 #include "lib/render.h"
 #include "lib/session.h"
 #include "lib/wait.h"
 
-static struct nl_msg *build(struct session *session, struct gf_slot *const *slots, size_t n)
+static struct nl_msg *build(struct session *session, struct gf_slot *const *slots, size_t n,
+			    const struct placement *placement)
 {
 	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_ATTACH);
 	struct identity identity;
@@ -23,16 +25,18 @@ static struct nl_msg *build(struct session *session, struct gf_slot *const *slot
 			       identity.source == GPUFABRIC_IDENTITY_SOURCE_DECLARED &&
 					       identity.ids.vendor
 				       ? &identity.ids
-				       : NULL);
+				       : NULL,
+			       placement->order[i]);
 	}
 	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT, session_driver_timeout(session, slots, n));
 	if (session->ctx->dry_run)
 		/* The module judges the request without carrying it out. */
 		flags |= GPUFABRIC_REQUEST_FLAG_CHECK;
 	if (ctl_flag(session->ctx, "no-fit-check"))
-		flags |= GPUFABRIC_REQUEST_FLAG_NO_FIT_CHECK;
+		flags |= GPUFABRIC_REQUEST_FLAG_FORCE;
 	if (flags)
 		nla_put_u32(msg, GPUFABRIC_A_FLAGS, flags);
+	placement_put(msg, placement);
 	if (session_put_options(session->ctx, msg)) {
 		nlmsg_free(msg);
 		return NULL;
@@ -51,20 +55,41 @@ static bool any_known(const struct session *session, struct gf_slot *const *slot
 	return knowledge_has_declarations(session->ctx);
 }
 
+/* What is not judged is forced, and that would take slots from compositions as well. */
+static int check_claims(struct session *session, struct gf_slot *const *slots, size_t n)
+{
+	size_t i;
+
+	for (i = 0; ctl_flag(session->ctx, "no-fit-check") && i < n; i++)
+		if (slots[i]->composition)
+			return ctl_fail(session->ctx, CTL_BUSY,
+					"slot %s is claimed by composition %s, release that first",
+					slots[i]->name, slots[i]->composition);
+	return CTL_DONE;
+}
+
 static int attach(struct session *session, struct gf_slot *const *slots, size_t n)
 {
+	struct placement placement;
 	struct arrival arrival;
 	struct nl_msg *msg;
 	struct wait wait;
 	size_t i;
-	int ret = CTL_DONE;
+	int ret = CTL_DONE, tries = 0;
 
 	/* Of slots that nobody knows anything of, it can wait until they train. */
 	if (any_known(session, slots, n))
 		ret = session_know(session);
+	if (!ret)
+		ret = check_claims(session, slots, n);
+again:
+	if (!ret)
+		ret = placement_judge(session, slots, n,
+				      ctl_flag(session->ctx, "no-fit-check"), &placement);
 	if (ret)
 		return ret;
-	msg = build(session, slots, n);
+	msg = build(session, slots, n, &placement);
+	placement_free(&placement);
 	if (!msg)
 		return CTL_USAGE;
 	if (session->ctx->dry_run) {
@@ -84,7 +109,10 @@ static int attach(struct session *session, struct gf_slot *const *slots, size_t 
 	if (ret) {
 		arrival_abort(session, &arrival);
 		arrival_free(&arrival);
-		return ret;
+		if (!placement_stale(session) || ++tries == PLACEMENT_TRIES)
+			return ret;
+		ret = CTL_DONE;
+		goto again;
 	}
 	/* The request is on its way: from here the catalogue only gives names. */
 	session->use = SESSION_CHANGE;

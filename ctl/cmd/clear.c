@@ -25,7 +25,7 @@ static int clear(struct session *session, struct gf_slot *const *slots, size_t n
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		gfc_put_member(msg, GPUFABRIC_A_MEMBER, slots[i], NULL, NULL);
+		gfc_put_member(msg, GPUFABRIC_A_MEMBER, slots[i], NULL, NULL, 0);
 	if (reason && strlen(reason) > GPUFABRIC_REASON_MAX) {
 		nlmsg_free(msg);
 		return ctl_fail(session->ctx, CTL_USAGE, "--reason: at most %d bytes",

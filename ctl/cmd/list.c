@@ -4,6 +4,7 @@
 
 #include "ctl.h"
 #include "lib/identity.h"
+#include "lib/judge.h"
 #include "lib/nl.h"
 #include "lib/out.h"
 #include "lib/render.h"
@@ -23,6 +24,29 @@ static bool is_free(const struct gf_slot *slot)
 		slot->state == GPUFABRIC_SLOT_STATE_READY);
 }
 
+/* Each takes a look at its port: with very many, show has it of one. */
+#define JUDGED_MAX 256
+
+static void print_warnings(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
+			   const struct knowledge *knowledge)
+{
+	struct identity identity;
+	size_t i, judged = 0;
+	struct judge judge;
+
+	judge_open(&judge, NULL);
+	for (i = 0; i < fabric->n_slots; i++) {
+		const struct gf_slot *slot = &fabric->slots[i];
+		struct verdict verdict = { 0 };
+
+		identity_of(knowledge, slot, &identity);
+		if (slot->state == GPUFABRIC_SLOT_STATE_OFF && judged++ < JUDGED_MAX)
+			judge_slot(&judge, slot, identity.ids.bar, &verdict);
+		render_slot_warnings(ctx->out, slot, &identity, &verdict);
+	}
+	judge_close(&judge);
+}
+
 static void print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
 		  const struct knowledge *knowledge)
 {
@@ -39,10 +63,7 @@ static void print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
 		out_row(t);
 		render_slot(t, &fabric->slots[i], &identity, now);
 	}
-	for (i = 0; i < fabric->n_slots; i++) {
-		identity_of(knowledge, &fabric->slots[i], &identity);
-		render_slot_warnings(ctx->out, &fabric->slots[i], &identity);
-	}
+	print_warnings(ctx, fabric, knowledge);
 	render_chassis(ctx->out, fabric, fabric->slots, fabric->n_slots);
 	render_unmanaged(ctx->out, fabric->slots, fabric->n_slots);
 	if (fabric->n_compositions) {

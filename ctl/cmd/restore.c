@@ -10,6 +10,7 @@
 #include "ctl.h"
 #include "lib/arrival.h"
 #include "lib/out.h"
+#include "lib/placement.h"
 #include "lib/saved.h"
 #include "lib/session.h"
 #include "lib/text.h"
@@ -128,7 +129,7 @@ static void put_text(struct nl_msg *msg, int attr, const char *text)
 }
 
 static struct nl_msg *build(struct session *session, const struct saved_composition *wanted,
-			    struct gf_slot *const *slots)
+			    struct gf_slot *const *slots, const struct placement *placement)
 {
 	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_COMPOSE);
 	uint64_t now = text_now();
@@ -137,7 +138,9 @@ static struct nl_msg *build(struct session *session, const struct saved_composit
 	nla_put_string(msg, GPUFABRIC_A_NAME, wanted->name);
 	for (i = 0; i < wanted->n_slots; i++)
 		gfc_put_member(msg, GPUFABRIC_A_MEMBER, slots[i], NULL,
-			       wanted->slots[i].ids.vendor ? &wanted->slots[i].ids : NULL);
+			       wanted->slots[i].ids.vendor ? &wanted->slots[i].ids : NULL,
+			       placement->order[i]);
+	placement_put(msg, placement);
 	put_text(msg, GPUFABRIC_A_TENANT, wanted->tenant);
 	put_text(msg, GPUFABRIC_A_LABEL, wanted->label);
 	put_text(msg, GPUFABRIC_A_JOB, wanted->job);
@@ -173,12 +176,18 @@ static void compare_serials(struct session *session, const struct saved_composit
 static int compose(struct session *session, const struct saved_composition *wanted,
 		   struct gf_slot *const *slots)
 {
+	struct placement placement;
 	struct arrival arrival;
 	struct nl_msg *msg;
 	struct wait wait;
-	int ret;
+	int ret, tries = 0;
 
-	msg = build(session, wanted, slots);
+again:
+	ret = placement_judge(session, slots, wanted->n_slots, false, &placement);
+	if (ret)
+		return ret;
+	msg = build(session, wanted, slots, &placement);
+	placement_free(&placement);
 	if (!msg)
 		return CTL_USAGE;
 	ret = arrival_begin(session, &arrival, slots, wanted->n_slots);
@@ -190,6 +199,8 @@ static int compose(struct session *session, const struct saved_composition *want
 	if (ret) {
 		arrival_abort(session, &arrival);
 		arrival_free(&arrival);
+		if (placement_stale(session) && ++tries < PLACEMENT_TRIES)
+			goto again;
 		return ret;
 	}
 	ret = wait_all(session, &wait, 1);

@@ -4,6 +4,7 @@
 
 #include "ctl.h"
 #include "lib/out.h"
+#include "lib/placement.h"
 #include "lib/remove.h"
 #include "lib/render.h"
 #include "lib/session.h"
@@ -63,14 +64,24 @@ static void take_error(struct session *session, struct probe *probe)
 /* Start an operation of one slot; false after an error. */
 static bool start_attach(struct session *session, struct gf_slot *slot, struct wait *wait)
 {
-	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_ATTACH);
+	struct placement placement;
+	struct nl_msg *msg;
+	int tries = 0, ret;
 
-	gfc_put_member(msg, GPUFABRIC_A_MEMBER, slot, NULL, NULL);
-	if (session_put_options(session->ctx, msg)) {
-		nlmsg_free(msg);
-		return false;
-	}
-	return !wait_start(session, msg, &slot, 1, wait);
+	do {
+		if (placement_judge(session, &slot, 1, false, &placement))
+			return false;
+		msg = gfc_message(session->client, GPUFABRIC_CMD_ATTACH);
+		gfc_put_member(msg, GPUFABRIC_A_MEMBER, slot, NULL, NULL, 0);
+		placement_put(msg, &placement);
+		placement_free(&placement);
+		if (session_put_options(session->ctx, msg)) {
+			nlmsg_free(msg);
+			return false;
+		}
+		ret = wait_start(session, msg, &slot, 1, wait);
+	} while (ret && placement_stale(session) && ++tries < PLACEMENT_TRIES);
+	return !ret;
 }
 
 static bool start_detach(struct session *session, struct gf_slot *slot, struct wait *wait)

@@ -7,6 +7,7 @@
 #include "ctl.h"
 #include "lib/netlink_gen.h"
 #include "lib/out.h"
+#include "lib/placement.h"
 #include "lib/render.h"
 #include "lib/session.h"
 #include "lib/text.h"
@@ -45,7 +46,6 @@ static const struct out_column slot_columns[] = {
 	{ "verdict_need", NULL },
 	{ "verdict_free", NULL },
 	{ "verdict_bridge", NULL },
-	{ "verdict_age", NULL },
 	{ "verdict_text", "because" },
 	{ "verdict_largest", "resized to the most" },
 	{ "drain_deadline", "drain ends" },
@@ -117,28 +117,23 @@ static void show_link(struct out_table *t, const struct gf_link *link)
 			 gf_link_text(device, link->device_speed, link->device_width));
 }
 
-static void show_verdict(struct out_table *t, const struct gf_slot *slot)
+static void show_verdict(struct out_table *t, const struct verdict *verdict)
 {
-	char need[TEXT_QUANTITY], room[TEXT_QUANTITY], age[TEXT_QUANTITY];
-	const char *verdict = gfnl_verdict_name(slot->verdict);
+	char need[TEXT_QUANTITY], room[TEXT_QUANTITY];
 
-	out_str(t, "verdict", verdict ? verdict : "unknown");
-	if (slot->verdict == GPUFABRIC_VERDICT_UNKNOWN)
+	out_str(t, "verdict", verdict_name(verdict->now));
+	if (verdict->now == GF_FIT_UNKNOWN)
 		return;
-	out_bytes(t, "verdict_need", slot->verdict_need);
-	out_bytes(t, "verdict_free", slot->verdict_free);
-	out_uint(t, "verdict_age", slot->verdict_age);
-	if (slot->verdict_bridge)
-		out_str(t, "verdict_bridge", slot->verdict_bridge);
-	out_text(t, "verdict", "%s: needs %s, %s can be had%s%s (%s old)",
-		 verdict ? verdict : "unknown", text_bytes(need, slot->verdict_need),
-		 text_bytes(room, slot->verdict_free), slot->verdict_bridge ? " behind " : "",
-		 slot->verdict_bridge ? slot->verdict_bridge : "",
-		 text_age(age, slot->verdict_age));
-	if (slot->verdict_text)
-		out_str(t, "verdict_text", slot->verdict_text);
-	if (slot->verdict_largest)
-		out_str(t, "verdict_largest", gfnl_verdict_name(slot->verdict_largest));
+	out_bytes(t, "verdict_need", verdict->need);
+	out_bytes(t, "verdict_free", verdict->free);
+	out_str(t, "verdict_bridge", verdict->bridge);
+	out_text(t, "verdict", "%s: needs %s, %s can be had behind %s",
+		 verdict_name(verdict->now), text_bytes(need, verdict->need),
+		 text_bytes(room, verdict->free), verdict->bridge);
+	if (*verdict->text)
+		out_str(t, "verdict_text", verdict->text);
+	if (verdict->largest)
+		out_str(t, "verdict_largest", verdict_name(verdict->largest));
 }
 
 static void show_place(struct out_table *t, const struct gf_fabric *fabric,
@@ -253,6 +248,7 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 {
 	struct out_table *t = out_table(session->ctx->out, "slot", slot_columns, OUT_SINGLE);
 	struct identity identity;
+	struct verdict verdict;
 
 	identity_of(&session->knowledge, slot, &identity);
 	out_str(t, "slot", slot->name);
@@ -269,7 +265,8 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 	show_link(t, &slot->link);
 	show_place(t, &session->fabric, slot);
 	out_uint(t, "generation", slot->generation);
-	show_verdict(t, slot);
+	placement_verdict(session, slot, &verdict);
+	show_verdict(t, &verdict);
 	if (slot->drain_deadline)
 		out_time(t, "drain_deadline", slot->drain_deadline);
 	show_counts(t, slot);
@@ -281,7 +278,7 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 		render_operation(t, "operation", &slot->operation);
 	if (slot->last_operation.id)
 		render_operation(t, "last_operation", &slot->last_operation);
-	render_slot_warnings(session->ctx->out, slot, &identity);
+	render_slot_warnings(session->ctx->out, slot, &identity, &verdict);
 	render_chassis(session->ctx->out, &session->fabric, slot, 1);
 	render_unmanaged(session->ctx->out, slot, 1);
 }
@@ -301,13 +298,15 @@ static void show_composition(struct session *session, const struct gf_compositio
 		const struct gf_slot *slot =
 			gf_slot_by_id(&session->fabric, composition->members[i].slot_id);
 		struct identity identity;
+		struct verdict verdict;
 
 		if (!slot)
 			continue;
 		identity_of(&session->knowledge, slot, &identity);
 		out_row(members);
 		render_slot(members, slot, &identity, now);
-		render_slot_warnings(session->ctx->out, slot, &identity);
+		placement_verdict(session, slot, &verdict);
+		render_slot_warnings(session->ctx->out, slot, &identity, &verdict);
 	}
 }
 

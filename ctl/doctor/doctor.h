@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 #include "catalogue/gpu.h"
-#include "doctor/klog.h"
-#include "doctor/pci.h"
-#include "doctor/tree.h"
+#include "host/klog.h"
+#include "host/pci.h"
+#include "host/room.h"
+#include "host/tree.h"
 
 /* How bad a finding is; only the last makes the exit code 1. */
 enum doctor_level {
@@ -89,6 +90,12 @@ struct doctor {
 	struct doctor_finding *findings;
 	size_t n_findings;
 };
+
+/* What windows are judged by. */
+static inline struct host doctor_host(const struct doctor *doctor)
+{
+	return (struct host){ &doctor->tree, &doctor->pci, &doctor->log, doctor->release };
+}
 
 /* @dir NULL: this host. */
 int doctor_open(struct doctor *doctor, const char *dir, const char *config_dir,

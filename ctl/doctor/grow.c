@@ -128,6 +128,7 @@ static bool find_space(const struct plan *plan, size_t port, struct space *space
 {
 	const struct doctor *doctor = plan->doctor;
 	const struct pci_device *dev = &doctor->pci.items[port];
+	const struct host host = doctor_host(doctor);
 	struct gf_fit_window windows[GF_FIT_BUS_WINDOWS];
 	size_t n, i;
 
@@ -141,7 +142,7 @@ static bool find_space(const struct plan *plan, size_t port, struct space *space
 		space->window.end = window->end;
 		return true;
 	}
-	n = room_root_windows(doctor, dev, windows, GF_FIT_BUS_WINDOWS);
+	n = room_root_windows(&host, dev, windows, GF_FIT_BUS_WINDOWS);
 	memset(&space->window, 0, sizeof(space->window));
 	for (i = 0; i < n; i++)
 		if (windows[i].start >> 32 && windows[i].end - windows[i].start >
@@ -260,8 +261,8 @@ static bool would_fit(const struct plan *plan, const struct room *now, const str
 	room_trial(&then, &trial);
 	for (i = 0; i < n && fits; i++) {
 		gf_fit_judge(&trial, ports[i], need, GF_FIT_SIZE_NOW, &result);
-		fits = result.verdict == GPUFABRIC_VERDICT_FITS ||
-		       result.verdict == GPUFABRIC_VERDICT_FITS_AFTER_REASSIGNMENT;
+		fits = result.verdict == GF_FIT_FITS ||
+		       result.verdict == GF_FIT_FITS_AFTER_REASSIGNMENT;
 	}
 	free(then.bus.taken);
 	free(then.bus.ports);

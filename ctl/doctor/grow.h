@@ -3,7 +3,8 @@
 #ifndef GPUCTL_DOCTOR_GROW_H
 #define GPUCTL_DOCTOR_GROW_H
 
-#include "doctor/room.h"
+#include "doctor/doctor.h"
+#include "host/room.h"
 
 /**
  * struct grow - what would help

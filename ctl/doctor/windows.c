@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "doctor/grow.h"
-#include "doctor/room.h"
+#include "doctor/doctor.h"
+#include "host/room.h"
 #include "lib/text.h"
 
 /* Cards with a switch of their own have two GPUs at least. */
@@ -34,8 +35,8 @@ struct verdicts {
 
 static bool is_good(const struct gf_fit_result *result)
 {
-	return result->verdict == GPUFABRIC_VERDICT_FITS ||
-	       result->verdict == GPUFABRIC_VERDICT_FITS_AFTER_REASSIGNMENT;
+	return result->verdict == GF_FIT_FITS ||
+	       result->verdict == GF_FIT_FITS_AFTER_REASSIGNMENT;
 }
 
 static const char *bridge_of(const struct doctor *doctor, const struct room *room)
@@ -183,11 +184,12 @@ static void check_bus(struct doctor *doctor, size_t first, bool *seen)
 		.used = mem_zalloc(n, sizeof(size_t)), .crowd = mem_zalloc(n, sizeof(size_t)),
 		.ports = mem_zalloc(n, sizeof(u32)),
 	};
+	const struct host host = doctor_host(doctor);
 	struct gf_fit_need need;
 	struct room room;
 	u32 port;
 
-	room_read(doctor, doctor->slots[first].port, &room);
+	room_read(&host, doctor->slots[first].port, &room);
 	room_need(doctor->gpu_bar, &need);
 	if (!room.bus.nr_windows && room.bus.root) {
 		doctor_find(doctor, DOCTOR_WARN, "windows",

@@ -109,20 +109,6 @@ const char *gfnl_identity_source_name(unsigned int value)
 	return identity_source_names[value];
 }
 
-static const char *const verdict_names[] = {
-	"unknown",
-	"fits",
-	"fits-after-reassignment",
-	"cannot",
-};
-
-const char *gfnl_verdict_name(unsigned int value)
-{
-	if (value >= sizeof(verdict_names) / sizeof(verdict_names[0]))
-		return NULL;
-	return verdict_names[value];
-}
-
 static const char *const composition_state_names[] = {
 	"composing",
 	"active",
@@ -202,6 +188,9 @@ static const char *const bar_flag_names[] = {
 	"prefetchable",
 	"io",
 	"resizable",
+	"optional",
+	"virtual",
+	"bridge",
 };
 
 const char *gfnl_bar_flag_name(unsigned int value)
@@ -228,7 +217,6 @@ static const char *const request_flag_names[] = {
 	"force",
 	"keep",
 	"check",
-	"no-fit-check",
 };
 
 const char *gfnl_request_flag_name(unsigned int value)
@@ -289,6 +277,7 @@ static const char *const message_names[] = {
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = "driver-timeout",
 	[GPUFABRIC_A_FLAGS] = "flags",
 	[GPUFABRIC_A_REASON] = "reason",
+	[GPUFABRIC_A_JUDGED_AT] = "judged-at",
 };
 
 const char *gfnl_attr_name(unsigned int attr)
@@ -329,6 +318,9 @@ static const struct object_field bar_fields[] = {
 	[GPUFABRIC_A_BAR_SIZE] = UNSIGNED(gf_bar, size),
 	[GPUFABRIC_A_BAR_FLAGS] = UNSIGNED(gf_bar, flags),
 	[GPUFABRIC_A_BAR_ADDRESS] = UNSIGNED(gf_bar, address),
+	[GPUFABRIC_A_BAR_ALIGN] = UNSIGNED(gf_bar, align),
+	[GPUFABRIC_A_BAR_SIZES] = UNSIGNED(gf_bar, sizes),
+	[GPUFABRIC_A_BAR_DEPTH] = UNSIGNED(gf_bar, depth),
 };
 
 const struct object gf_bar_object = {
@@ -433,11 +425,6 @@ static const struct object_field slot_fields[] = {
 	[GPUFABRIC_A_SLOT_WINDOW] = LIST(gf_slot, windows, gf_window),
 	[GPUFABRIC_A_SLOT_BUS_FIRST] = UNSIGNED(gf_slot, bus_first),
 	[GPUFABRIC_A_SLOT_BUS_LAST] = UNSIGNED(gf_slot, bus_last),
-	[GPUFABRIC_A_SLOT_VERDICT] = UNSIGNED(gf_slot, verdict),
-	[GPUFABRIC_A_SLOT_VERDICT_AGE] = UNSIGNED(gf_slot, verdict_age),
-	[GPUFABRIC_A_SLOT_VERDICT_NEED] = UNSIGNED(gf_slot, verdict_need),
-	[GPUFABRIC_A_SLOT_VERDICT_FREE] = UNSIGNED(gf_slot, verdict_free),
-	[GPUFABRIC_A_SLOT_VERDICT_BRIDGE] = STRING(gf_slot, verdict_bridge),
 	[GPUFABRIC_A_SLOT_COMPOSITION] = STRING(gf_slot, composition),
 	[GPUFABRIC_A_SLOT_COMPOSITION_ID] = UNSIGNED(gf_slot, composition_id),
 	[GPUFABRIC_A_SLOT_OPERATION] = NEST(gf_slot, operation, gf_operation),
@@ -448,9 +435,8 @@ static const struct object_field slot_fields[] = {
 	[GPUFABRIC_A_SLOT_FLAPS] = UNSIGNED(gf_slot, flaps),
 	[GPUFABRIC_A_SLOT_DEGRADATIONS] = UNSIGNED(gf_slot, degradations),
 	[GPUFABRIC_A_SLOT_DRAIN_DEADLINE] = UNSIGNED(gf_slot, drain_deadline),
-	[GPUFABRIC_A_SLOT_VERDICT_TEXT] = STRING(gf_slot, verdict_text),
-	[GPUFABRIC_A_SLOT_VERDICT_LARGEST] = UNSIGNED(gf_slot, verdict_largest),
 	[GPUFABRIC_A_SLOT_GPUS] = UNSIGNED(gf_slot, gpus),
+	[GPUFABRIC_A_SLOT_NEED] = LIST(gf_slot, needs, gf_bar),
 };
 
 const struct object gf_slot_object = {
@@ -484,7 +470,7 @@ static const struct object_field member_fields[] = {
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_VENDOR] = UNSIGNED(gf_member, expect_subsystem_vendor),
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_DEVICE] = UNSIGNED(gf_member, expect_subsystem_device),
 	[GPUFABRIC_A_MEMBER_STATE] = UNSIGNED(gf_member, state),
-	[GPUFABRIC_A_MEMBER_EXPECT_BAR] = UNSIGNED(gf_member, expect_bar),
+	[GPUFABRIC_A_MEMBER_ORDER] = UNSIGNED(gf_member, order),
 };
 
 const struct object gf_member_object = {
@@ -562,6 +548,7 @@ static const struct object_field status_fields[] = {
 	[GPUFABRIC_A_STATUS_COMPOSITIONS] = UNSIGNED(gf_status, compositions),
 	[GPUFABRIC_A_STATUS_OPERATIONS] = UNSIGNED(gf_status, operations),
 	[GPUFABRIC_A_STATUS_HISTORY] = UNSIGNED(gf_status, history),
+	[GPUFABRIC_A_STATUS_CHANGES] = UNSIGNED(gf_status, changes),
 };
 
 const struct object gf_status_object = {

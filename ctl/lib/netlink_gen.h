@@ -13,7 +13,6 @@ const char *gfnl_operation_kind_name(unsigned int value);
 const char *gfnl_phase_name(unsigned int value);
 const char *gfnl_backend_name(unsigned int value);
 const char *gfnl_identity_source_name(unsigned int value);
-const char *gfnl_verdict_name(unsigned int value);
 const char *gfnl_composition_state_name(unsigned int value);
 const char *gfnl_event_kind_name(unsigned int value);
 const char *gfnl_slot_flag_name(unsigned int value);
@@ -66,6 +65,9 @@ static inline void gf_link_free(struct gf_link *from)
  * struct gf_bar - attributes of the set bar
  * @size: In bytes.
  * @address: Bus address; only for readers with CAP_SYS_ADMIN.
+ * @align: What it has to be aligned to, where that is not its size.
+ * @sizes: Sizes that it can be set to; bit N stands for 2^N MiB.
+ * @depth: Bridges of the card above it.
  * @has: which attributes came
  */
 struct gf_bar {
@@ -73,8 +75,11 @@ struct gf_bar {
 	uint64_t size;
 	uint32_t flags;
 	uint64_t address;
+	uint64_t align;
+	uint32_t sizes;
+	uint32_t depth;
 	struct {
-		bool index, size, flags, address;
+		bool index, size, flags, address, align, sizes, depth;
 	} has;
 };
 
@@ -238,20 +243,13 @@ static inline void gf_operation_free(struct gf_operation *from)
  * @text: The cause in words, with what to do.
  * @identity_time: When it was read, milliseconds since the epoch.
  * @serial: Device Serial Number capability.
- * @verdict_age: Milliseconds since the windows were looked at that it rests on.
- * @verdict_need: Bytes that the window of the port has to have, or bus numbers.
- * @verdict_free: Bytes that the window of the port has or can be given, or bus
- *	numbers.
- * @verdict_bridge: Bridge whose window the GPU is put into; a root bus as
- *	domain:bus.
  * @composition: Name of the composition that claims the slot.
  * @operation: Operation under way.
  * @drain_deadline: Milliseconds since the epoch.
- * @verdict_text: Why the GPU cannot be given its windows, and what helps.
- * @verdict_largest: The verdict for resizable BARs at their largest; absent without
- *	any.
  * @gpus: GPUs of the card. Vendor, device, class and serial number are those of the
  *	first.
+ * @needs: What the card had when it was last seen, before addresses were assigned:
+ *	each bridge before what is behind it. Only while there are no functions.
  * @sequence: Number of the last event that this includes.
  * @has: which attributes came
  */
@@ -287,11 +285,6 @@ struct gf_slot {
 	size_t n_windows;
 	uint32_t bus_first;
 	uint32_t bus_last;
-	uint32_t verdict;
-	uint64_t verdict_age;
-	uint64_t verdict_need;
-	uint64_t verdict_free;
-	char *verdict_bridge;
 	char *composition;
 	uint32_t composition_id;
 	struct gf_operation operation;
@@ -302,18 +295,17 @@ struct gf_slot {
 	uint32_t flaps;
 	uint32_t degradations;
 	uint64_t drain_deadline;
-	char *verdict_text;
-	uint32_t verdict_largest;
 	uint32_t gpus;
+	struct gf_bar *needs;
+	size_t n_needs;
 	uint64_t sequence;
 	struct {
 		bool id, name, switch_id, address, generation, state, since, cause, text, flags,
 		     caps, backend, slot_driver, numa_node, presence, power, link, identity,
 		     identity_time, vendor, device, subsystem_vendor, subsystem_device, class,
-		     serial, bus_first, bus_last, verdict, verdict_age, verdict_need,
-		     verdict_free, verdict_bridge, composition, composition_id, operation,
+		     serial, bus_first, bus_last, composition, composition_id, operation,
 		     last_operation, attaches, detaches, faults, flaps, degradations,
-		     drain_deadline, verdict_text, verdict_largest, gpus;
+		     drain_deadline, gpus;
 	} has;
 };
 
@@ -365,9 +357,8 @@ static inline void gf_switch_free(struct gf_switch *from)
  * struct gf_member - attributes of the set member
  * @generation: As drain returned it, or as it is in a slot that is lost or in
  *	fault.
- * @expect_bar: Size in bytes of the large, prefetchable BAR of the GPU that is
- *	declared. Whether it can be had is judged by this, and a small BAR beside it,
- *	where the module has not seen the slot's GPU itself.
+ * @order: Slots of one switch that have it are powered one after the other, the
+ *	lowest first: where windows move, that decides who gets one.
  * @has: which attributes came
  */
 struct gf_member {
@@ -379,10 +370,10 @@ struct gf_member {
 	uint32_t expect_subsystem_vendor;
 	uint32_t expect_subsystem_device;
 	uint32_t state;
-	uint64_t expect_bar;
+	uint32_t order;
 	struct {
 		bool slot_id, slot_name, generation, expect_vendor, expect_device,
-		     expect_subsystem_vendor, expect_subsystem_device, state, expect_bar;
+		     expect_subsystem_vendor, expect_subsystem_device, state, order;
 	} has;
 };
 
@@ -528,6 +519,8 @@ static inline void gf_stats_free(struct gf_stats *from)
  * @version: Version of the module.
  * @operations: Operations under way; the module cannot be unloaded before they end.
  * @history: Entries in the history.
+ * @changes: Counts functions that come, go or get a driver in slots, and accepted
+ *	requests that attach.
  * @sequence: Number of the last event that this includes.
  * @has: which attributes came
  */
@@ -538,9 +531,10 @@ struct gf_status {
 	uint32_t compositions;
 	uint32_t operations;
 	uint32_t history;
+	uint64_t changes;
 	uint64_t sequence;
 	struct {
-		bool version, switches, slots, compositions, operations, history;
+		bool version, switches, slots, compositions, operations, history, changes;
 	} has;
 };
 

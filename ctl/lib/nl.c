@@ -43,6 +43,7 @@ enum ctl_exit gfc_exit(int err)
 	case ENOSPC:
 		return CTL_NO_FIT;
 	case EBUSY:
+	case EAGAIN:
 		return CTL_BUSY;
 	case EPERM:
 	case EACCES:
@@ -250,7 +251,7 @@ struct nl_msg *gfc_message(struct gfc *client, uint8_t command)
 }
 
 void gfc_put_member(struct nl_msg *msg, int attr, const struct gf_slot *slot,
-		    const uint32_t *generation, const struct gf_ids *expect)
+		    const uint32_t *generation, const struct gf_ids *expect, uint32_t order)
 {
 	struct nlattr *nest = nla_nest_start(msg, attr);
 
@@ -267,9 +268,9 @@ void gfc_put_member(struct nl_msg *msg, int attr, const struct gf_slot *slot,
 			nla_put_u32(msg, GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_DEVICE,
 				    expect->subsystem_device);
 		}
-		if (expect->bar)
-			nla_put_u64(msg, GPUFABRIC_A_MEMBER_EXPECT_BAR, expect->bar);
 	}
+	if (order)
+		nla_put_u32(msg, GPUFABRIC_A_MEMBER_ORDER, order);
 	nla_nest_end(msg, nest);
 }
 

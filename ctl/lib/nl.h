@@ -23,9 +23,9 @@ struct ctl_ctx *gfc_ctx(struct gfc *client);
 /* A request without attributes; the caller adds them with nla_put_*(). */
 struct nl_msg *gfc_message(struct gfc *client, uint8_t command);
 
-/* Append a member nest: @generation and @expect may be NULL. */
+/* Append a member nest: @generation and @expect may be NULL, @order 0. */
 void gfc_put_member(struct nl_msg *msg, int attr, const struct gf_slot *slot,
-		    const uint32_t *generation, const struct gf_ids *expect);
+		    const uint32_t *generation, const struct gf_ids *expect, uint32_t order);
 
 /* Called for each reply; what it takes out of @message it leaves zeroed there. */
 typedef void (*gfc_reply_fn)(struct gf_message *message, void *arg);

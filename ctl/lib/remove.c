@@ -233,7 +233,7 @@ static int drain(struct session *session, struct removal *removal)
 	if (timeout > GPUFABRIC_TIMEOUT_MAX)
 		timeout = GPUFABRIC_TIMEOUT_MAX;
 	for (i = 0; i < removal->n_drain; i++)
-		gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i], NULL, NULL);
+		gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i], NULL, NULL, 0);
 	nla_put_u32(msg, GPUFABRIC_A_TIMEOUT, (uint32_t)timeout);
 	if (reason)
 		nla_put_string(msg, GPUFABRIC_A_REASON, reason);
@@ -253,7 +253,7 @@ void removal_abort(struct session *session, struct removal *removal)
 	if (removal->n_drain) {
 		msg = gfc_message(session->client, GPUFABRIC_CMD_DRAIN_ABORT);
 		for (i = 0; i < removal->n_drain; i++)
-			gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i], NULL, NULL);
+			gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i], NULL, NULL, 0);
 		/* What went wrong before is what the user should read. */
 		ctx->error = NULL;
 		gfc_request(session->client, msg, NULL, NULL);
@@ -420,5 +420,5 @@ void removal_put(struct nl_msg *msg, int attr, const struct removal *removal)
 	size_t i;
 
 	for (i = 0; i < removal->n; i++)
-		gfc_put_member(msg, attr, removal->slots[i], &removal->generations[i], NULL);
+		gfc_put_member(msg, attr, removal->slots[i], &removal->generations[i], NULL, 0);
 }

@@ -341,7 +341,7 @@ void render_chassis(struct out *out, const struct gf_fabric *fabric, const struc
 }
 
 void render_slot_warnings(struct out *out, const struct gf_slot *slot,
-			  const struct identity *identity)
+			  const struct identity *identity, const struct verdict *verdict)
 {
 	char need[TEXT_QUANTITY], room[TEXT_QUANTITY], driver[64];
 
@@ -357,13 +357,11 @@ void render_slot_warnings(struct out *out, const struct gf_slot *slot,
 	    identity_loaded_driver(identity, driver, sizeof(driver)))
 		out_note(out, "warnings", "! ", "%s: driver %s is loaded but not bound", slot->name,
 			 driver);
-	if (slot->verdict == GPUFABRIC_VERDICT_CANNOT && slot->state == GPUFABRIC_SLOT_STATE_OFF)
+	if (verdict->now == GF_FIT_CANNOT)
 		out_note(out, "warnings", "! ",
-			 "%s: needs %s of address space, %s can be had%s%s (gpuctl show)",
-			 slot->name, text_bytes(need, slot->verdict_need),
-			 text_bytes(room, slot->verdict_free),
-			 slot->verdict_bridge ? " behind " : "",
-			 slot->verdict_bridge ? slot->verdict_bridge : "");
+			 "%s: needs %s of address space, %s can be had behind %s (gpuctl show)",
+			 slot->name, text_bytes(need, verdict->need),
+			 text_bytes(room, verdict->free), verdict->bridge);
 }
 
 void render_summary(struct out *out, const struct gf_fabric *fabric)

@@ -4,6 +4,7 @@
 #define GPUCTL_RENDER_H
 
 #include "lib/identity.h"
+#include "lib/judge.h"
 #include "lib/model.h"
 #include "lib/out.h"
 
@@ -20,7 +21,7 @@ void render_composition(struct out_table *table, const struct gf_composition *co
 
 /* What the reader of a list should know about a slot; goes to "warnings". */
 void render_slot_warnings(struct out *out, const struct gf_slot *slot,
-			  const struct identity *identity);
+			  const struct identity *identity, const struct verdict *verdict);
 /* One such line for all slots that are unmanaged. */
 void render_unmanaged(struct out *out, const struct gf_slot *slots, size_t n);
 /* For each slot with a switch that may be a chassis or a card: what to do when it is a card. */

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/judge.h"
 #include "lib/out.h"
+#include "lib/judge.h"
 #include "lib/session.h"
 #include "lib/text.h"
 
@@ -24,6 +26,7 @@ const struct ctl_option session_options[] = {
 
 int session_refresh(struct session *session)
 {
+	judge_forget(session->judge);
 	return mirror_refresh(&session->mirror);
 }
 
@@ -34,6 +37,8 @@ static int session_connect(struct ctl_ctx *ctx, struct session *session, enum se
 	memset(session, 0, sizeof(*session));
 	session->ctx = ctx;
 	session->use = use;
+	session->judge = mem_zalloc(1, sizeof(*session->judge));
+	judge_open(session->judge, NULL);
 	ret = gfc_open(ctx, &session->client);
 	mirror_init(&session->mirror, session->client, &session->fabric, use != SESSION_LOOK);
 	if (ret || use == SESSION_LOOK)
@@ -83,6 +88,9 @@ void session_close(struct session *session)
 {
 	gf_fabric_free(&session->fabric);
 	knowledge_free(&session->knowledge);
+	judge_close(session->judge);
+	free(session->judge);
+	session->judge = NULL;
 	gfc_close(session->client);
 	session->client = NULL;
 }

@@ -6,6 +6,8 @@
 #include "lib/identity.h"
 #include "lib/mirror.h"
 
+struct judge;
+
 /* What a session is for. */
 enum session_use {
 	SESSION_LOOK,	/* shows things */
@@ -20,6 +22,7 @@ enum session_use {
  * @fabric: snapshot
  * @mirror: keeps @fabric up to date while something is awaited
  * @knowledge: catalogue and declarations
+ * @judge: of windows, as they were when it was first asked
  * @use: what it is for
  * @knows: @knowledge was read
  * @wait_ms: how long a removal waits for holders when --wait does not say
@@ -30,6 +33,7 @@ struct session {
 	struct gf_fabric fabric;
 	struct mirror mirror;
 	struct knowledge knowledge;
+	struct judge *judge;
 	enum session_use use;
 	bool knows;
 	uint64_t wait_ms;

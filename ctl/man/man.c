@@ -87,15 +87,20 @@ static const struct section sections[] = {
 	  "module verifies it after power-on: another GPU than expected is a fault, and the\n"
 	  "composition is rolled back." },
 	{ "ADDRESS SPACE",
-	  "Before a GPU is powered the module works out whether the windows of the bridges above can\n"
-	  "take it: fits, fits-after-reassignment (its port gets another window), or cannot. That takes\n"
-	  "what the GPU needs: seen by the module earlier, or, in slots.d, the BAR of the catalogue where\n"
-	  "that was verified. Of other GPUs nothing is said, and nothing is refused. What cannot be is\n"
-	  "refused with exit code 3, because the kernel that tries can take the addresses of GPUs in use\n"
-	  "away; --no-fit-check of attach and compose tries all the same. show has the verdict, and in\n"
-	  "JSON its fields: verdict, verdict_need and verdict_free in bytes, verdict_bridge, verdict_age in\n"
-	  "milliseconds, verdict_text with why and what helps, verdict_largest for BARs that a driver may\n"
-	  "resize to the most." },
+	  "Before it asks for a GPU gpuctl works out from sysfs whether the windows of the bridges above\n"
+	  "can take it: fits, fits-after-reassignment (its port gets another window), or cannot. That takes\n"
+	  "what the GPU needs: seen by the module earlier, those of virtual functions and of a switch on\n"
+	  "the card included, or, in slots.d, the BAR of the catalogue where that was verified. Of other\n"
+	  "GPUs nothing is said, and nothing is refused. What cannot be is refused with exit code 3,\n"
+	  "because the kernel that tries can take the addresses of GPUs in use away; --no-fit-check of\n"
+	  "attach, compose and resize tries all the same. When windows change meanwhile the module says so\n"
+	  "and gpuctl works it out anew, five times at most (exit code 4 then). Whoever asks the module\n"
+	  "without gpuctl is spared the worst: it powers no GPU whose windows would be taken from others,\n"
+	  "as far as it has seen that GPU. show has the verdict, and in JSON its fields: verdict,\n"
+	  "verdict_need and verdict_free in bytes, verdict_bridge, verdict_text with why and what helps,\n"
+	  "verdict_largest for BARs that a driver may resize to the most. list warns of the first 256\n"
+	  "slots that are off. Where slots are root ports the windows of the host bridge are known to\n"
+	  "root alone." },
 	{ "UNITS",
 	  "gpufabric.target comes and goes with the module. gpufabric-watch.service writes every change to the\n"
 	  "journal and starts the others: gpufabric-save.service, -cdi, -metrics and -features after changes,\n"

@@ -90,12 +90,6 @@ enum view_mood view_composition_mood(const struct gf_composition *composition)
 	}
 }
 
-static bool has_no_room(const struct gf_slot *slot)
-{
-	return slot->verdict == GPUFABRIC_VERDICT_CANNOT &&
-	       slot->state == GPUFABRIC_SLOT_STATE_OFF;
-}
-
 static bool passes_filter(enum view_filter filter, const struct gf_slot *slot)
 {
 	switch (filter) {
@@ -108,7 +102,7 @@ static bool passes_filter(enum view_filter filter, const struct gf_slot *slot)
 		       (slot->state == GPUFABRIC_SLOT_STATE_OFF ||
 			slot->state == GPUFABRIC_SLOT_STATE_READY);
 	case VIEW_TROUBLE:
-		return view_slot_mood(slot) == VIEW_BAD || has_no_room(slot) ||
+		return view_slot_mood(slot) == VIEW_BAD ||
 		       slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED;
 	default:
 		return true;
@@ -124,9 +118,7 @@ static void state_text(char buf[TEXT_QUANTITY], const struct gf_slot *slot)
 		snprintf(buf, TEXT_QUANTITY, "%s, unmanaged", render_state(slot->state));
 	else
 		snprintf(buf, TEXT_QUANTITY, "%s%s", render_state(slot->state),
-			 slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED || has_no_room(slot)
-				 ? " !"
-				 : "");
+			 slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED ? " !" : "");
 }
 
 static bool has_words(const char *text, const char *words)

@@ -18,7 +18,7 @@ enum view_filter {
 	VIEW_ALL,
 	VIEW_USED,	/* in a composition, or with a GPU that is attached */
 	VIEW_FREE,	/* could be composed */
-	VIEW_TROUBLE,	/* fault, stuck, lost, quarantined, a degraded link, no room */
+	VIEW_TROUBLE,	/* fault, stuck, lost, quarantined, a degraded link */
 	VIEW_FILTERS
 };
 

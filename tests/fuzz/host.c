@@ -6,7 +6,7 @@
  * write hooks, what systemctl says. All four readers get the same text: none reads
  * beyond it, and what they take from it is in bounds.
  */
-#include "doctor/klog.h"
+#include "host/klog.h"
 #include "doctor/permissions.h"
 #include "doctor/units.h"
 #include "fuzz.h"

@@ -22,8 +22,8 @@ static void put_slot(const struct ask_slot *slot)
 		if (slot->expects & 1U << i)
 			gf_put_u32(&request, GPUFABRIC_A_MEMBER_EXPECT_VENDOR + i, slot->expect[i]);
 	}
-	if (slot->expect_bar)
-		gf_put_u64(&request, GPUFABRIC_A_MEMBER_EXPECT_BAR, slot->expect_bar);
+	if (slot->order)
+		gf_put_u32(&request, GPUFABRIC_A_MEMBER_ORDER, slot->order);
 	gf_nest_end(&request, nest);
 }
 
@@ -55,6 +55,8 @@ int ask(struct gf *gf, const struct ask *ask)
 	put_text(GPUFABRIC_A_TENANT, ask->tenant);
 	put_text(GPUFABRIC_A_LABEL, ask->label);
 	put_text(GPUFABRIC_A_JOB, ask->job);
+	if (ask->has_judged_at)
+		gf_put_u64(&request, GPUFABRIC_A_JUDGED_AT, ask->judged_at);
 	if (ask->has_owner)
 		gf_put_u32(&request, GPUFABRIC_A_OWNER, ask->owner);
 	if (ask->lease)
@@ -154,6 +156,15 @@ uint64_t get_sequence(struct gf *gf)
 	if (gf_talk(gf, &request))
 		return 0;
 	return gf_u64(gf_attr(&gf->reply.header, GPUFABRIC_A_SEQUENCE));
+}
+
+/* How many changes the module has counted of what judging rests on. */
+uint64_t get_changes(struct gf *gf)
+{
+	gf_begin(&request, gf, GPUFABRIC_CMD_STATUS_GET, 0);
+	if (gf_talk(gf, &request))
+		return 0;
+	return gf_u64(gf_sub(gf_attr(&gf->reply.header, GPUFABRIC_A_STATUS), GPUFABRIC_A_STATUS_CHANGES));
 }
 
 /**

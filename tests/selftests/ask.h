@@ -16,7 +16,7 @@
  * @has_generation: name it
  * @expect: vendor, device, subsystem vendor and device to expect, with @expects
  * @expects: a bit for each of @expect to name
- * @expect_bar: size of the large BAR to declare, or 0
+ * @order: its place among those of its switch, or 0
  * @remove: in resize a slot to give back
  */
 struct ask_slot {
@@ -26,7 +26,7 @@ struct ask_slot {
 	bool has_generation;
 	uint32_t expect[4];
 	unsigned int expects;
-	uint64_t expect_bar;
+	uint32_t order;
 	bool remove;
 };
 
@@ -46,6 +46,8 @@ struct ask_slot {
  * @lease: milliseconds
  * @owner: user id, with @has_owner
  * @has_owner: name it
+ * @judged_at: changes that it was judged at, with @has_judged_at
+ * @has_judged_at: name them
  */
 struct ask {
 	uint8_t command;
@@ -62,6 +64,8 @@ struct ask {
 	uint64_t lease;
 	uint32_t owner;
 	bool has_owner;
+	uint64_t judged_at;
+	bool has_judged_at;
 };
 
 int ask(struct gf *gf, const struct ask *ask);
@@ -76,6 +80,7 @@ int get_slot(struct gf *gf, const char *name, struct gf_slot *slot);
 int get_composition(struct gf *gf, const char *name, struct gf_composition *composition);
 int get_last_history(struct gf *gf, const char *slot, struct gf_history *history);
 uint64_t get_sequence(struct gf *gf);
+uint64_t get_changes(struct gf *gf);
 
 int watch_open(struct gf *watch);
 int watch_next(struct gf *watch, struct gf_event *event, int timeout_ms);

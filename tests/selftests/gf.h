@@ -139,6 +139,14 @@ struct gf_operation {
 	char reason[GF_TEXT];
 };
 
+/* A BAR that a slot's card had, or a bridge of it. */
+struct gf_need {
+	uint64_t size, align;
+	uint32_t sizes, flags, depth;
+};
+
+#define GF_NEEDS 48
+
 struct gf_slot {
 	uint32_t id, switch_id, generation, state, cause, flags, backend;
 	char name[GF_NAME];
@@ -156,10 +164,8 @@ struct gf_slot {
 	struct gf_operation operation, last;
 	uint32_t attaches, detaches, faults, flaps, degradations;
 	uint64_t since, drain_deadline;
-	uint32_t verdict;
-	uint64_t verdict_need, verdict_free;
-	char verdict_bridge[GF_NAME];
-	char verdict_text[GF_TEXT];
+	unsigned int n_need;
+	struct gf_need need[GF_NEEDS];
 };
 
 struct gf_member {

@@ -145,6 +145,16 @@ static void read_slot_nests(const struct nlattr *nest, struct gf_slot *slot)
 	one = NULL;
 	while ((one = gf_next_sub(nest, one, GPUFABRIC_A_SLOT_WINDOW)))
 		slot->n_windows++;
+	one = NULL;
+	while ((one = gf_next_sub(nest, one, GPUFABRIC_A_SLOT_NEED)) && slot->n_need < COUNT(slot->need)) {
+		struct gf_need *to = &slot->need[slot->n_need++];
+
+		to->size = gf_u64(gf_sub(one, GPUFABRIC_A_BAR_SIZE));
+		to->align = gf_u64(gf_sub(one, GPUFABRIC_A_BAR_ALIGN));
+		to->sizes = gf_u32(gf_sub(one, GPUFABRIC_A_BAR_SIZES));
+		to->flags = gf_u32(gf_sub(one, GPUFABRIC_A_BAR_FLAGS));
+		to->depth = gf_u32(gf_sub(one, GPUFABRIC_A_BAR_DEPTH));
+	}
 	one = gf_sub(nest, GPUFABRIC_A_SLOT_LINK);
 	slot->speed = gf_u32(gf_sub(one, GPUFABRIC_A_LINK_SPEED));
 	slot->width = gf_u32(gf_sub(one, GPUFABRIC_A_LINK_WIDTH));
@@ -174,11 +184,6 @@ void gf_read_slot(const struct nlattr *nest, struct gf_slot *slot)
 	TEXT(slot->composition, nest, GPUFABRIC_A_SLOT_COMPOSITION);
 	slot->presence = (uint8_t)gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_PRESENCE));
 	slot->power = (uint8_t)gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_POWER));
-	slot->verdict = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_VERDICT));
-	slot->verdict_need = gf_u64(gf_sub(nest, GPUFABRIC_A_SLOT_VERDICT_NEED));
-	slot->verdict_free = gf_u64(gf_sub(nest, GPUFABRIC_A_SLOT_VERDICT_FREE));
-	text(slot->verdict_bridge, sizeof(slot->verdict_bridge), gf_sub(nest, GPUFABRIC_A_SLOT_VERDICT_BRIDGE));
-	text(slot->verdict_text, sizeof(slot->verdict_text), gf_sub(nest, GPUFABRIC_A_SLOT_VERDICT_TEXT));
 	slot->identity = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_IDENTITY));
 	slot->vendor = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_VENDOR));
 	slot->device = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_DEVICE));

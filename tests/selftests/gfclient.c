@@ -7,6 +7,7 @@
  *   status                     module, counts, sequence number
  *   list [SLOT...]             NAME STATE CAUSE FLAGS GENERATION COMPOSITION ADDRESS DRIVER
  *   state SLOT                 the state alone
+ *   need SLOT                  what its card had: SIZE align SIZE sizes MASK flags FLAGS depth DEPTH
  *   text SLOT                  the text that goes with it
  *   compositions [NAME...]     NAME STATE FLAGS MEMBERS
  *   history [SLOT]             SLOT STATE CAUSE KIND ERROR TEXT
@@ -25,8 +26,8 @@
  *                              not, until stdin ends: TYPE LENGTH
  *
  *   -t MS timeout   -d MS driver timeout   -r REASON   -e V:D[:SV:SD] expected
- *   -B BYTES size of the large BAR that is declared   -F no fit check
  *   -c check only   -f force   -k keep   -b bind to the socket   -n do not wait
+ *   -o one slot after the other
  *
  * Exit status: 0; 1 refused or failed, and stderr has "ERRNO: text"; 2 usage.
  */
@@ -54,8 +55,7 @@ static unsigned int n_slots;
 static struct ask options;
 static uint32_t expect[4];
 static unsigned int expects;
-static uint64_t expect_bar;
-static bool no_wait;
+static bool no_wait, in_order;
 
 static int complain(int err, const char *text)
 {
@@ -213,15 +213,17 @@ static int cmd_list(char **args)
 	return 0;
 }
 
-static int cmd_verdict(char **args)
+/* What its card had when it was last seen. */
+static int cmd_need(char **args)
 {
-	static const char *const names[] = { "unknown", "fits", "fits-after-reassignment", "cannot" };
 	int err = *args ? get_slot(&gf, *args, &slot) : -EINVAL;
 
 	if (err)
 		return complain(err, gf.text);
-	printf("%s %llu %llu %s %s\n", names[slot.verdict & 3], (unsigned long long)slot.verdict_need,
-	       (unsigned long long)slot.verdict_free, or_dash(slot.verdict_bridge), or_dash(slot.verdict_text));
+	for (unsigned int i = 0; i < slot.n_need; i++)
+		printf("%llu align %llu sizes %x flags %x depth %u\n", (unsigned long long)slot.need[i].size,
+		       (unsigned long long)(slot.need[i].align ? slot.need[i].align : slot.need[i].size),
+		       slot.need[i].sizes, slot.need[i].flags, slot.need[i].depth);
 	return 0;
 }
 
@@ -282,8 +284,8 @@ static int add_slot(char *name, bool remove)
 	n_slots++;
 	to->name = name;
 	to->remove = remove;
+	to->order = in_order && !remove ? n_slots : 0;
 	to->expects = expects;
-	to->expect_bar = expect_bar;
 	memcpy(to->expect, expect, sizeof(expect));
 	if (generation) {
 		*generation = '\0';
@@ -660,7 +662,7 @@ static const struct {
 	{ "list", cmd_list },
 	{ "state", cmd_state },
 	{ "text", cmd_text },
-	{ "verdict", cmd_verdict },
+	{ "need", cmd_need },
 	{ "compositions", cmd_compositions },
 	{ "history", cmd_history },
 	{ "attach", cmd_attach },
@@ -682,7 +684,7 @@ static int read_options(int argc, char **argv)
 {
 	int opt, n;
 
-	while ((opt = getopt(argc, argv, "+t:d:r:e:B:cfkbnF")) != -1) {
+	while ((opt = getopt(argc, argv, "+t:d:r:e:cfkbno")) != -1) {
 		switch (opt) {
 		case 't':
 			options.timeout = (uint32_t)atoi(optarg);
@@ -709,11 +711,8 @@ static int read_options(int argc, char **argv)
 		case 'b':
 			options.flags |= GPUFABRIC_REQUEST_FLAG_BIND;
 			break;
-		case 'B':
-			expect_bar = strtoull(optarg, NULL, 0);
-			break;
-		case 'F':
-			options.flags |= GPUFABRIC_REQUEST_FLAG_NO_FIT_CHECK;
+		case 'o':
+			in_order = true;
 			break;
 		case 'n':
 			no_wait = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether what the module says of a GPU's room is what the kernel then does.
+ * Whether what gpuctl says of a GPU's room is what the kernel then does.
  * Random switches with windows of random sizes are made in the simulator, and
  * GPUs with BARs of random sizes come to them, one after the other or several
  * at once. Each is attached as a user would; what is refused is forced, to see
@@ -10,11 +10,15 @@
  *
  *   host bridge -- root port -- upstream -- 2 to 6 slots, windows of any size
  *
- *   gffit TOPOLOGIES [SEED [FIRST]]
+ *   gffit [raw|forced] TOPOLOGIES [SEED [FIRST]]
+ *
+ * "raw" asks the module without a judge, as any program can, for cards that it has seen:
+ * whatever comes of it, no neighbour may be harmed. "forced" does so with force, to see
+ * that there is something to be spared from: then it fails when nobody was harmed.
  *
  * Needs both modules, mode=own, and the simulator's debugfs and configfs. Prints
- * "# count" lines; exit status 1 when a GPU was refused wrongly, or more than one
- * promise in a hundred was wrong.
+ * "# count" lines; exit status 1 when a GPU was refused wrongly, more than one promise
+ * in a hundred was wrong, or a raw request did harm.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,11 +29,13 @@
 #include <unistd.h>
 
 #include "ask.h"
+#include "judged.h"
 #include "sim.h"
 
 #define SLOTS 6
 #define SWITCHES "/sys/kernel/config/gpufabric_sim/switches"
 #define RANGES 24
+#define PREFETCH 0x2000 /* of the flags of a resource */
 
 struct range {
 	unsigned long long start, end, flags;
@@ -42,6 +48,8 @@ struct range {
  * @attached: its GPU is attached
  * @seen: the module has seen this GPU
  * @before: its addresses while it was attached last
+ * @port: the address of its port
+ * @need: what the module has seen of its card
  */
 struct place {
 	char name[GF_NAME];
@@ -49,6 +57,8 @@ struct place {
 	bool attached;
 	bool seen;
 	struct range before[RANGES];
+	char port[GF_NAME];
+	struct gf_need need[GF_NEEDS];
 };
 
 static struct gf gf, watch;
@@ -58,6 +68,8 @@ static unsigned int n_places, sw;
 static uint64_t seed, start_seed;
 static unsigned int topology;
 static unsigned int topologies, judged, refused, together, verdicts;
+static unsigned int stale, raw, raw_refused, raw_harmed;
+static uint32_t raw_flags;
 static unsigned int wrong_refusals, wrong_promises, harmed, wrong_verdicts;
 
 static unsigned int random_below(unsigned int limit)
@@ -177,6 +189,12 @@ static const char *in_switch(unsigned int turn, const char *file)
 	return path;
 }
 
+/* In every third switch some can have virtual functions, whose BARs need much and may be missing. */
+static const char *model_of(unsigned int number)
+{
+	return topology % 3 == 1 && (start_seed + topology / 3 + number) % 2 ? "l40s sriov" : "l40s";
+}
+
 static void make_slot(unsigned int number, int kind)
 {
 	char file[32];
@@ -185,7 +203,7 @@ static void make_slot(unsigned int number, int kind)
 	if (mkdir(in_switch(topology, file), 0755))
 		die("mkdir of a slot", -errno);
 	snprintf(file, sizeof(file), "%u/model", number);
-	put(in_switch(topology, file), "l40s");
+	put(in_switch(topology, file), model_of(number));
 	snprintf(file, sizeof(file), "%u/off", number);
 	put(in_switch(topology, file), "1");
 	snprintf(file, sizeof(file), "%u/window", number);
@@ -275,17 +293,53 @@ static void await_slots(void)
 
 /* Asking and trying -------------------------------------------------------- */
 
-static int attach(const unsigned int *which, unsigned int n, uint32_t flags, struct gf_operation *end)
+/* What is known of a slot for the judge; the memory is that of the place. */
+static void describe(struct place *place, struct judged_slot *to)
+{
+	if (get_slot(&gf, place->name, &slot))
+		die(place->name, -ENOENT);
+	memcpy(place->need, slot.need, sizeof(place->need));
+	strcpy(place->port, slot.address);
+	*to = (struct judged_slot){ .name = place->name, .port = place->port, .bar = place->bar,
+				    .need = place->need, .n_need = slot.n_need };
+}
+
+/* As a user's request, or raw: without the judge, so that nothing is said of order. */
+static int attach(const unsigned int *which, unsigned int n, const struct judged_slot *judged, uint64_t at,
+		  uint32_t flags, struct gf_operation *end)
 {
 	struct ask_slot slots[SLOTS] = { 0 };
 
 	for (unsigned int i = 0; i < n; i++) {
 		set_bar(&places[which[i]], which[i]);
 		slots[i].name = places[which[i]].name;
-		slots[i].expect_bar = places[which[i]].bar;
+		slots[i].order = judged ? judged[i].order : 0;
 	}
+	memset(end, 0, sizeof(*end));
 	return ask_and_wait(&gf, &watch, &(struct ask){ .command = GPUFABRIC_CMD_ATTACH, .slots = slots, .n_slots = n,
-							.flags = flags }, end);
+							.judged_at = at, .has_judged_at = judged, .flags = flags }, end);
+}
+
+/* Judge until nothing has changed since; whether they can be. */
+static int judge_and_attach(const unsigned int *which, unsigned int n, struct judged *judged,
+			    struct gf_operation *end)
+{
+	struct judged_slot slots[SLOTS];
+	int err = -EAGAIN;
+
+	for (int tries = 0; err == -EAGAIN && tries < 5; tries++) {
+		uint64_t at = get_changes(&gf);
+
+		for (unsigned int i = 0; i < n; i++)
+			describe(&places[which[i]], &slots[i]);
+		judge_them(slots, n, judged);
+		if (judged->cannot && get_changes(&gf) == at)
+			return -ENOSPC;
+		if (!judged->cannot)
+			err = attach(which, n, slots, at, 0, end);
+		stale += err == -EAGAIN;
+	}
+	return err;
 }
 
 /* Slots that a failed attach leaves in fault are free again. */
@@ -298,17 +352,13 @@ static void clear(const unsigned int *which, unsigned int n)
 	}
 }
 
-/* The verdict on a slot whose GPU was seen; unknown when there is none yet. */
-static uint32_t verdict_of(const struct place *place)
+/* What is said of a slot alone whose GPU was seen. */
+static int verdict_of(struct place *place)
 {
-	for (int tries = 0; tries < 5000; tries++) {
-		if (get_slot(&gf, place->name, &slot))
-			break;
-		if (slot.verdict)
-			return slot.verdict;
-		usleep(2000);
-	}
-	return GPUFABRIC_VERDICT_UNKNOWN;
+	struct judged_slot one;
+
+	describe(place, &one);
+	return judge_one(&one);
 }
 
 static void tell(const char *what, const unsigned int *which, unsigned int n, const char *text)
@@ -319,49 +369,43 @@ static void tell(const char *what, const unsigned int *which, unsigned int n, co
 	printf(": %s\n", text);
 }
 
-/* Whether the text of a failure says that there was no power-on. */
-static bool is_refusal(int err, const char *text)
-{
-	return err == -ENOSPC && strstr(text, "needs a window");
-}
-
 /* Returns whether the switch can be used on. */
 static bool try_some(const unsigned int *which, unsigned int n)
 {
-	uint32_t verdict = n == 1 && places[which[0]].seen ? verdict_of(&places[which[0]]) : 0;
+	int verdict = n == 1 && places[which[0]].seen ? verdict_of(&places[which[0]]) : 0;
 	struct range now[SLOTS][RANGES];
 	struct gf_operation end = { 0 };
-	bool refuses, well, safe;
+	struct judged said;
+	bool well, safe;
 	char text[GF_TEXT];
 	int err;
 
-	err = attach(which, n, 0, &end);
-	snprintf(text, sizeof(text), "%s", err ? (end.text[0] ? end.text : gf.text) : "attached");
-	refuses = is_refusal(err, text);
+	err = judge_and_attach(which, n, &said, &end);
+	snprintf(text, sizeof(text), "%s", said.cannot ? said.text : err ? (end.text[0] ? end.text : gf.text) : "attached");
 	judged++;
 	together += n > 1;
-	refused += refuses;
-	if (refuses) {
+	refused += said.cannot;
+	if (said.cannot) {
 		clear(which, n);
 		if (!neighbours_well())
 			die("a refusal has harmed a neighbour", -EIO);
-		err = attach(which, n, GPUFABRIC_REQUEST_FLAG_NO_FIT_CHECK, &end);
+		err = attach(which, n, NULL, 0, GPUFABRIC_REQUEST_FLAG_FORCE, &end);
 	}
 	well = !err;
 	for (unsigned int i = 0; i < n; i++)
 		well &= is_well(&places[which[i]], now[i]);
 	safe = neighbours_well();
 	harmed += !safe;
-	if (refuses && well && safe) {
+	if (said.cannot && well && safe) {
 		wrong_refusals++;
 		tell("refused wrongly", which, n, text);
-	} else if (!refuses && !(well && safe)) {
+	} else if (!said.cannot && !(well && safe)) {
 		wrong_promises++;
 		tell(safe ? "promised wrongly" : "promised wrongly, and a neighbour was harmed", which, n, text);
 	}
 	if (verdict) {
 		verdicts++;
-		if ((verdict == GPUFABRIC_VERDICT_CANNOT) == (well && safe)) {
+		if ((verdict == 3) == (well && safe)) {
 			wrong_verdicts++;
 			tell("shown wrongly", which, n, text);
 		}
@@ -401,7 +445,110 @@ static unsigned int pick_off(unsigned int *which)
 	return n;
 }
 
-static void test_one(void)
+/* Whether the port of a slot has a prefetchable window with addresses. */
+static bool has_window(const struct place *place)
+{
+	struct range windows[RANGES];
+
+	if (get_slot(&gf, place->name, &slot))
+		die(place->name, -ENOENT);
+	read_ranges(slot.address, "", windows);
+	for (int i = 7; i < RANGES; i++) {
+		if (windows[i].flags & PREFETCH && windows[i].start)
+			return true;
+	}
+	return false;
+}
+
+static bool any_attached(void)
+{
+	for (unsigned int i = 0; i < n_places; i++) {
+		if (places[i].attached)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A card that nobody has seen may be too large for what the module can know: it comes to a
+ * port with a window, which is then all that it can lose, or where nobody is beside it.
+ */
+static unsigned int leave_out_unknown(unsigned int *which, unsigned int n)
+{
+	bool live = any_attached();
+	unsigned int left = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct place *place = &places[which[i]];
+
+		if (place->seen || has_window(place) || (!live && n == 1))
+			which[left++] = which[i];
+	}
+	return left;
+}
+
+/* As somebody asks who knows nothing of windows: it may fail, and harms nobody. */
+static bool try_raw(const unsigned int *which, unsigned int n)
+{
+	bool live = any_attached();
+	struct gf_operation end;
+	int err = attach(which, n, NULL, 0, raw_flags, &end);
+
+	raw++;
+	raw_refused += err == -ENOSPC && strstr(end.text, "needs a window");
+	for (unsigned int i = 0; i < n; i++) {
+		places[which[i]].attached = !err && is_well(&places[which[i]], places[which[i]].before);
+	}
+	if (!neighbours_well()) {
+		raw_harmed++;
+		tell("a raw request has harmed a neighbour", which, n, err ? end.text : "attached");
+		return false;
+	}
+	clear(which, n);
+	for (unsigned int i = 0; i < n; i++) {
+		if (!get_slot(&gf, places[which[i]].name, &slot))
+			places[which[i]].seen = slot.n_need || slot.n_functions;
+	}
+	/* Where nobody was beside it the bridge above may have lost its window. */
+	return !err || live;
+}
+
+static void test_raw(void)
+{
+	unsigned int which[SLOTS], n;
+
+	for (unsigned int step = 0; step < 4 * n_places + 2; step++) {
+		unsigned int any = random_below(n_places);
+
+		if (places[any].attached && !random_below(4))
+			detach(&places[any]);
+		n = pick_off(which);
+		n = leave_out_unknown(which, n);
+		if (n && !try_raw(which, n))
+			break;
+	}
+}
+
+/*
+ * Nobody can declare virtual functions, and they take room: what has some comes once alone.
+ * Returns whether the switch can be used on.
+ */
+static bool see_virtual(void)
+{
+	struct gf_operation end;
+
+	for (unsigned int i = 0; i < n_places; i++) {
+		if (!strcmp(model_of(i), "l40s"))
+			continue;
+		if (attach(&i, 1, NULL, 0, 0, &end) || !is_well(&places[i], places[i].before))
+			return false;
+		places[i].seen = true;
+		detach(&places[i]);
+	}
+	return true;
+}
+
+static void test_one(bool raw_requests)
 {
 	unsigned int which[SLOTS], n;
 
@@ -411,7 +558,12 @@ static void test_one(void)
 	if (topologies)
 		remove_switch(topology + 1, old_places);
 	await_slots();
-	for (unsigned int step = 0; step < n_places + 2; step++) {
+	topologies++;
+	if (raw_requests)
+		test_raw();
+	else if (!see_virtual())
+		return;
+	for (unsigned int step = 0; !raw_requests && step < n_places + 2; step++) {
 		unsigned int any = random_below(n_places);
 
 		if (places[any].attached && !random_below(3))
@@ -420,17 +572,23 @@ static void test_one(void)
 		if (n && !try_some(which, n))
 			break;
 	}
-	topologies++;
 }
 
 int main(int argc, char **argv)
 {
-	unsigned int count = argc > 1 ? (unsigned int)atoi(argv[1]) : 0;
-	unsigned int first = argc > 3 ? (unsigned int)atoi(argv[3]) : 0;
+	bool forced = argc > 1 && !strcmp(argv[1], "forced");
+	bool raw_requests = forced || (argc > 1 && !strcmp(argv[1], "raw"));
+	unsigned int count;
+	unsigned int first;
 	int err;
 
+	raw_flags = forced ? GPUFABRIC_REQUEST_FLAG_FORCE : 0;
+	argc -= raw_requests;
+	argv += raw_requests;
+	count = argc > 1 ? (unsigned int)atoi(argv[1]) : 0;
+	first = argc > 3 ? (unsigned int)atoi(argv[3]) : 0;
 	if (!count) {
-		fputs("usage: gffit TOPOLOGIES [SEED [FIRST]]\n", stderr);
+		fputs("usage: gffit [raw|forced] TOPOLOGIES [SEED [FIRST]]\n", stderr);
 		return 2;
 	}
 	start_seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
@@ -444,14 +602,21 @@ int main(int argc, char **argv)
 		/* Each one from the seed and its number alone. */
 		seed = start_seed * 1000003 + topology;
 		random_below(2);
-		test_one();
+		test_one(raw_requests);
 	}
 	remove_switch(topology - 1, n_places);
+	if (raw_requests) {
+		printf("# count feasibility.raw-topologies %u\n", topologies);
+		printf("# count feasibility.raw %u\n# count feasibility.raw-refused %u\n", raw, raw_refused);
+		printf("# count feasibility.raw-harmed %u\n", raw_harmed);
+		return forced ? !raw_harmed : raw_harmed || !raw_refused;
+	}
 	printf("# count feasibility.topologies %u\n# count feasibility.judged %u\n", topologies, judged);
 	printf("# count feasibility.refused %u\n# count feasibility.together %u\n", refused, together);
 	printf("# count feasibility.verdicts %u\n# count feasibility.harmed-when-forced %u\n", verdicts, harmed);
 	printf("# count feasibility.wrong-refusals %u\n# count feasibility.wrong-promises %u\n", wrong_refusals,
 	       wrong_promises);
 	printf("# count feasibility.wrong-verdicts %u\n", wrong_verdicts);
+	printf("# count feasibility.stale %u\n", stale);
 	return wrong_refusals || wrong_promises * 100 > judged || wrong_verdicts * 100 > verdicts ? 1 : 0;
 }

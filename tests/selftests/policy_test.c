@@ -78,13 +78,14 @@ static const struct {
 	{ GPUFABRIC_CMD_COMPOSITION_GET, "composition-get", A(ID) | A(NAME) },
 	{ GPUFABRIC_CMD_DRAIN, "drain", A(MEMBER) | A(TIMEOUT) | A(REASON) },
 	{ GPUFABRIC_CMD_DRAIN_ABORT, "drain-abort", A(MEMBER) | A(REASON) },
-	{ GPUFABRIC_CMD_ATTACH, "attach", A(MEMBER) | A(TIMEOUT) | A(DRIVER_TIMEOUT) | A(FLAGS) | A(REASON) },
+	{ GPUFABRIC_CMD_ATTACH, "attach", A(MEMBER) | A(TIMEOUT) | A(DRIVER_TIMEOUT) | A(FLAGS) | A(REASON) |
+	  A(JUDGED_AT) },
 	{ GPUFABRIC_CMD_DETACH, "detach", A(MEMBER) | A(TIMEOUT) | A(FLAGS) | A(REASON) },
 	{ GPUFABRIC_CMD_CLEAR, "clear", A(MEMBER) | A(REASON) },
 	{ GPUFABRIC_CMD_COMPOSE, "compose", A(NAME) | A(MEMBER) | A(TENANT) | A(LABEL) | A(JOB) | A(OWNER) |
-	  A(LEASE) | A(TIMEOUT) | A(DRIVER_TIMEOUT) | A(FLAGS) | A(REASON) },
+	  A(LEASE) | A(TIMEOUT) | A(DRIVER_TIMEOUT) | A(FLAGS) | A(REASON) | A(JUDGED_AT) },
 	{ GPUFABRIC_CMD_RESIZE, "resize", A(NAME) | A(MEMBER) | A(REMOVE) | A(LEASE) | A(TIMEOUT) |
-	  A(DRIVER_TIMEOUT) | A(FLAGS) | A(REASON) },
+	  A(DRIVER_TIMEOUT) | A(FLAGS) | A(REASON) | A(JUDGED_AT) },
 	{ GPUFABRIC_CMD_RELEASE, "release", A(NAME) | A(MEMBER) | A(TIMEOUT) | A(FLAGS) | A(REASON) },
 	{ GPUFABRIC_CMD_HISTORY_GET, "history-get", A(ID) | A(NAME) },
 	{ GPUFABRIC_CMD_STATS_GET, "stats-get", A(ID) },
@@ -166,7 +167,7 @@ TEST_F(policy, limits)
 			EXPECT_EQ(GPUFABRIC_TIMEOUT_MAX, rule_of(command, GPUFABRIC_A_DRIVER_TIMEOUT)->max);
 		}
 		if (commands[i].attributes & A(FLAGS))
-			EXPECT_EQ(0x1f, rule_of(command, GPUFABRIC_A_FLAGS)->mask);
+			EXPECT_EQ(0xf, rule_of(command, GPUFABRIC_A_FLAGS)->mask);
 		if (commands[i].attributes & A(MEMBER))
 			EXPECT_EQ(NL_ATTR_TYPE_NESTED, rule_of(command, GPUFABRIC_A_MEMBER)->type);
 	}
@@ -182,7 +183,9 @@ TEST_F(policy, members)
 	EXPECT_EQ(GPUFABRIC_SLOT_NAME_MAX, member[GPUFABRIC_A_MEMBER_SLOT_NAME].max_length);
 	for (int i = 0; i < 4; i++)
 		EXPECT_EQ(0xffff, member[GPUFABRIC_A_MEMBER_EXPECT_VENDOR + i].max);
-	EXPECT_FALSE(member[GPUFABRIC_A_MEMBER_EXPECT_BAR + 1].known);
+	EXPECT_EQ(1, member[GPUFABRIC_A_MEMBER_ORDER].min);
+	EXPECT_EQ(GPUFABRIC_MEMBERS_MAX, member[GPUFABRIC_A_MEMBER_ORDER].max);
+	EXPECT_FALSE(member[GPUFABRIC_A_MEMBER_ORDER + 1].known);
 }
 
 MAIN("switches=1 slots=1 gpus=*:none")

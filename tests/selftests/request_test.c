@@ -52,12 +52,32 @@ TEST_F(request, slot_that_does_not_exist)
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "", -1), ENOENT, "there is no such slot");
 }
 
-TEST_F(request, bar_of_no_possible_size)
+TEST_F(request, judged_by_what_has_changed_since)
 {
-	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH,
-				    SLOTS({ .name = "sim0-0", .expect_bar = 3 << 20 }))), EINVAL,
-		       "the size of a BAR is a power of two");
-	EXPECT_EQ(GPUFABRIC_A_MEMBER, gf.bad_attr);
+	uint64_t before = get_changes(&gf);
+
+	/* What comes and goes beside it makes a judgement stale, the request that came first as well. */
+	ASSERT_EQ(0, attach("sim0-0"));
+	EXPECT_LT(before, get_changes(&gf));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .judged_at = before, .has_judged_at = true,
+				    SLOTS({ .name = "sim0-1" }))), EAGAIN,
+		       "stale: what the request was judged by has changed, judge it anew");
+	EXPECT_EQ(GPUFABRIC_A_JUDGED_AT, gf.bad_attr);
+	EXPECT_STATE("sim0-1", OFF);
+	/* Nothing is attached where there is a GPU already, so nothing is judged. */
+	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .judged_at = before, .has_judged_at = true,
+				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK, SLOTS({ .name = "sim0-0" }))));
+	ASSERT_EQ(0, detach("sim0-0"));
+	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .judged_at = get_changes(&gf),
+				  .has_judged_at = true, .flags = GPUFABRIC_REQUEST_FLAG_CHECK,
+				  SLOTS({ .name = "sim0-1" }))));
+}
+
+TEST_F(request, order_out_of_range)
+{
+	EXPECT_EQ(-ERANGE, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH,
+					SLOTS({ .name = "sim0-0", .order = GPUFABRIC_MEMBERS_MAX + 1 }))));
+	EXPECT_STATE("sim0-0", OFF);
 }
 
 TEST_F(request, slot_named_twice)

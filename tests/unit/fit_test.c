@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: kmod/fit.c kmod/fit_size.c
+// sources: ctl/host/fit.c ctl/host/fit_size.c
 /*
  * Whether a GPU fits: what is known to hold, and random fabrics against the PCI
  * core in small. That one has resources with parents, tries, fails, gives up and
@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "kmod/fit.h"
+#include "host/fit.h"
 #include "tap.h"
 
 #define MIB (1ULL << 20)
@@ -468,7 +468,7 @@ static void random_core(struct core *core)
 	}
 }
 
-static const char *verdict_name(enum gpufabric_verdict verdict)
+static const char *verdict_name(enum gf_fit_verdict verdict)
 {
 	static const char *const names[] = { "unknown", "fits", "fits after reassignment", "cannot" };
 
@@ -496,13 +496,13 @@ static void against_the_core(void)
 			if (core.port[p].live)
 				continue;
 			gf_fit_judge(&f.trial, p, &f.need[p], GF_FIT_SIZE_NOW, &result);
-			can = result.verdict != GPUFABRIC_VERDICT_CANNOT;
+			can = result.verdict != GF_FIT_CANNOT;
 			note_wanted(&core, p, wanted);
 			core_attach(&core, p);
 			well = core_well(&core, wanted);
 			judged++;
 			cannot += !can;
-			after += result.verdict == GPUFABRIC_VERDICT_FITS_AFTER_REASSIGNMENT;
+			after += result.verdict == GF_FIT_FITS_AFTER_REASSIGNMENT;
 			harm += result.harm;
 			core.port[p].live = true;
 			/*
@@ -660,7 +660,7 @@ static void known(void)
 	for (need.nr_bars = 1; need.nr_bars < GF_FIT_BARS; need.nr_bars++)
 		need.bars[need.nr_bars] = need.bars[0];
 	result = judge(&core, &need, GF_FIT_SIZE_NOW, 1);
-	ok(result.verdict == GPUFABRIC_VERDICT_FITS && !result.moves,
+	ok(result.verdict == GF_FIT_FITS && !result.moves,
 	   "as many BARs as are looked at fit, and no window moves");
 
 	need = bar_of(128 * GIB);
@@ -704,7 +704,7 @@ static void known(void)
 	need = bar_of(GIB);
 	need.buses = 1;
 	result = judge(&core, &need, GF_FIT_SIZE_NOW, 1);
-	ok(result.verdict == GPUFABRIC_VERDICT_CANNOT && result.buses && result.need == 1 && !result.free,
+	ok(result.verdict == GF_FIT_CANNOT && result.buses && result.need == 1 && !result.free,
 	   "a GPU behind a bridge of its own wants a bus number");
 	need.buses = 0;
 	core = switch_of(64 * GIB, 16 * GIB, 2);
@@ -735,7 +735,7 @@ static void known(void)
 	need = bar_of(32 * MIB);
 	need.bars[0].flags = WIDE;
 	result = judge(&core, &need, GF_FIT_SIZE_NOW, 1);
-	ok(result.verdict == GPUFABRIC_VERDICT_CANNOT && !result.prefetch && result.free == 16 * MIB,
+	ok(result.verdict == GF_FIT_CANNOT && !result.prefetch && result.free == 16 * MIB,
 	   "which can be short although there is prefetchable memory");
 	need.bars[0].flags = GF_FIT_OPTIONAL | PREF;
 	need.bars[0].size = 64 * MIB;

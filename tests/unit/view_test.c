@@ -14,13 +14,15 @@
 #include "linux/gpufabric.h"
 #include "tap.h"
 
+static struct verdict verdict;
+
 static char *warnings_of(const struct gf_slot *slot)
 {
 	struct identity identity = { .label = "-" };
 	struct out *out = out_new(NULL);
 	char *text;
 
-	render_slot_warnings(out, slot, &identity);
+	render_slot_warnings(out, slot, &identity, &verdict);
 	text = out_render_text(out);
 	out_free(out);
 	return text;
@@ -62,18 +64,18 @@ static void test_warnings(void)
 
 static void test_room(void)
 {
-	struct gf_slot slot = { .name = "3-2", .state = GPUFABRIC_SLOT_STATE_OFF,
-				.verdict = GPUFABRIC_VERDICT_CANNOT, .verdict_need = 128ull << 30,
-				.verdict_free = 64ull << 30 };
+	struct gf_slot slot = { .name = "3-2", .state = GPUFABRIC_SLOT_STATE_OFF };
 	struct gf_slot slow = { .name = "3-3", .state = GPUFABRIC_SLOT_STATE_READY,
 				.flags = GPUFABRIC_SLOT_FLAG_LINK_DEGRADED,
 				.link = { .speed = 16000, .width = 8, .port_speed = 32000, .port_width = 16,
 					  .device_speed = 16000, .device_width = 16 } };
 
-	warns(&slot, "! 3-2: needs 128 GiB of address space, 64 GiB can be had (gpuctl show)\n", "no room");
-	slot.verdict_bridge = (char *)"0000:40:01.0";
+	verdict = (struct verdict){ .now = GF_FIT_CANNOT, .need = 128ull << 30, .free = 64ull << 30,
+				    .bridge = "0000:40:01.0" };
 	warns(&slot, "! 3-2: needs 128 GiB of address space, 64 GiB can be had behind 0000:40:01.0 (gpuctl show)\n",
 	      "no room behind a bridge");
+	verdict = (struct verdict){ .now = GF_FIT_FITS };
+	warns(&slot, "", "where there is room nothing is said");
 	warns(&slow, "! 3-3: link trained at 16 GT/s x8, it can do 16 GT/s x16 (gpuctl show 3-3)\n",
 	      "a link below what both ends can do");
 }

@@ -117,17 +117,6 @@ enum gpufabric_identity_source {
 };
 
 /**
- * enum gpufabric_verdict - Whether a GPU of the known size can be given its
- *   windows.
- */
-enum gpufabric_verdict {
-	GPUFABRIC_VERDICT_UNKNOWN,
-	GPUFABRIC_VERDICT_FITS,
-	GPUFABRIC_VERDICT_FITS_AFTER_REASSIGNMENT,
-	GPUFABRIC_VERDICT_CANNOT,
-};
-
-/**
  * enum gpufabric_composition_state - State of a composition.
  */
 enum gpufabric_composition_state {
@@ -200,6 +189,13 @@ enum gpufabric_slot_cap {
 
 /**
  * enum gpufabric_bar_flag - Properties of a base address register.
+ * @GPUFABRIC_BAR_FLAG_OPTIONAL: The GPU is well without it, as with an
+ *   expansion ROM.
+ * @GPUFABRIC_BAR_FLAG_VIRTUAL: Of virtual functions, all of them together; the
+ *   GPU is well without it.
+ * @GPUFABRIC_BAR_FLAG_BRIDGE: No register but a bridge of the card. What
+ *   follows at a greater depth is behind it; wide and prefetchable are those
+ *   of its window.
  */
 enum gpufabric_bar_flag {
 	GPUFABRIC_BAR_FLAG_ASSIGNED = 1,
@@ -207,6 +203,9 @@ enum gpufabric_bar_flag {
 	GPUFABRIC_BAR_FLAG_PREFETCHABLE = 4,
 	GPUFABRIC_BAR_FLAG_IO = 8,
 	GPUFABRIC_BAR_FLAG_RESIZABLE = 16,
+	GPUFABRIC_BAR_FLAG_OPTIONAL = 32,
+	GPUFABRIC_BAR_FLAG_VIRTUAL = 64,
+	GPUFABRIC_BAR_FLAG_BRIDGE = 128,
 };
 
 /**
@@ -226,20 +225,18 @@ enum gpufabric_composition_flag {
  * enum gpufabric_request_flag - How a request is to be carried out.
  * @GPUFABRIC_REQUEST_FLAG_BIND: Mark the composition orphaned when this socket
  *   closes.
- * @GPUFABRIC_REQUEST_FLAG_FORCE: Go on although a composition claims the slot.
+ * @GPUFABRIC_REQUEST_FLAG_FORCE: Go on although a composition claims the slot,
+ *   and attach although the windows of the bridges cannot take the GPU. Trying
+ *   that can take the addresses of GPUs beside it away.
  * @GPUFABRIC_REQUEST_FLAG_KEEP: Release the claim and leave the GPUs attached.
  * @GPUFABRIC_REQUEST_FLAG_CHECK: Only check whether the request would be
  *   accepted.
- * @GPUFABRIC_REQUEST_FLAG_NO_FIT_CHECK: Attach although the windows of the
- *   bridges cannot take the GPU. Trying can take the addresses of GPUs beside
- *   it away.
  */
 enum gpufabric_request_flag {
 	GPUFABRIC_REQUEST_FLAG_BIND = 1,
 	GPUFABRIC_REQUEST_FLAG_FORCE = 2,
 	GPUFABRIC_REQUEST_FLAG_KEEP = 4,
 	GPUFABRIC_REQUEST_FLAG_CHECK = 8,
-	GPUFABRIC_REQUEST_FLAG_NO_FIT_CHECK = 16,
 };
 
 enum {
@@ -260,6 +257,9 @@ enum {
 	GPUFABRIC_A_BAR_SIZE,
 	GPUFABRIC_A_BAR_FLAGS,
 	GPUFABRIC_A_BAR_ADDRESS,
+	GPUFABRIC_A_BAR_ALIGN,
+	GPUFABRIC_A_BAR_SIZES,
+	GPUFABRIC_A_BAR_DEPTH,
 
 	__GPUFABRIC_A_BAR_MAX,
 	GPUFABRIC_A_BAR_MAX = (__GPUFABRIC_A_BAR_MAX - 1)
@@ -353,11 +353,6 @@ enum {
 	GPUFABRIC_A_SLOT_WINDOW,
 	GPUFABRIC_A_SLOT_BUS_FIRST,
 	GPUFABRIC_A_SLOT_BUS_LAST,
-	GPUFABRIC_A_SLOT_VERDICT,
-	GPUFABRIC_A_SLOT_VERDICT_AGE,
-	GPUFABRIC_A_SLOT_VERDICT_NEED,
-	GPUFABRIC_A_SLOT_VERDICT_FREE,
-	GPUFABRIC_A_SLOT_VERDICT_BRIDGE,
 	GPUFABRIC_A_SLOT_COMPOSITION,
 	GPUFABRIC_A_SLOT_COMPOSITION_ID,
 	GPUFABRIC_A_SLOT_OPERATION,
@@ -368,9 +363,8 @@ enum {
 	GPUFABRIC_A_SLOT_FLAPS,
 	GPUFABRIC_A_SLOT_DEGRADATIONS,
 	GPUFABRIC_A_SLOT_DRAIN_DEADLINE,
-	GPUFABRIC_A_SLOT_VERDICT_TEXT,
-	GPUFABRIC_A_SLOT_VERDICT_LARGEST,
 	GPUFABRIC_A_SLOT_GPUS,
+	GPUFABRIC_A_SLOT_NEED,
 
 	__GPUFABRIC_A_SLOT_MAX,
 	GPUFABRIC_A_SLOT_MAX = (__GPUFABRIC_A_SLOT_MAX - 1)
@@ -399,7 +393,7 @@ enum {
 	GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_VENDOR,
 	GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_DEVICE,
 	GPUFABRIC_A_MEMBER_STATE,
-	GPUFABRIC_A_MEMBER_EXPECT_BAR,
+	GPUFABRIC_A_MEMBER_ORDER,
 
 	__GPUFABRIC_A_MEMBER_MAX,
 	GPUFABRIC_A_MEMBER_MAX = (__GPUFABRIC_A_MEMBER_MAX - 1)
@@ -467,6 +461,7 @@ enum {
 	GPUFABRIC_A_STATUS_COMPOSITIONS,
 	GPUFABRIC_A_STATUS_OPERATIONS,
 	GPUFABRIC_A_STATUS_HISTORY,
+	GPUFABRIC_A_STATUS_CHANGES,
 
 	__GPUFABRIC_A_STATUS_MAX,
 	GPUFABRIC_A_STATUS_MAX = (__GPUFABRIC_A_STATUS_MAX - 1)
@@ -498,6 +493,7 @@ enum {
 	GPUFABRIC_A_DRIVER_TIMEOUT,
 	GPUFABRIC_A_FLAGS,
 	GPUFABRIC_A_REASON,
+	GPUFABRIC_A_JUDGED_AT,
 
 	__GPUFABRIC_A_MAX,
 	GPUFABRIC_A_MAX = (__GPUFABRIC_A_MAX - 1)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Whether a GPU fits is said before it is powered, and what is said is what the
-# kernel then does: on random switches (tests/selftests/gffit.c).
+# kernel then does: on random switches (tests/selftests/gffit.c). Who asks without
+# gpuctl harms nobody either.
 #
 #   feasibility.sh [TOPOLOGIES [SEED]]
 #
@@ -71,46 +72,71 @@ no_slot()
 	done
 }
 
-has_verdict() { [ "$(g verdict "$1" | cut -d' ' -f1)" = "$2" ]; }
+verdict_is() { [ "$(gpuctl -j show "$1" | jq -r '.. | objects | .verdict? // empty' | head -n 1)" = "$2" ]; }
+# What nobody has seen is what the admin says, here of cards with 16 and 32 GiB.
+declare_cards()
+{
+	local gib
+
+	mkdir -p /etc/gpuctl/slots.d /etc/gpuctl/gpus.d
+	for gib in 16 32; do
+		printf '[fit%d]\nname = Fit %d\nvendor = nvidia\nform = pcie-card\npci = 10de:ff%d\nmemory_mib = %d\nbar1_mib = %d\nsource = this test\n' \
+			$gib $gib $gib $((gib * 1024)) $((gib * 1024))
+	done >/etc/gpuctl/gpus.d/fit.conf
+	printf '%s\n' "$@" >/etc/gpuctl/slots.d/fit.conf
+}
+refused() { error=$("$@" 2>&1 >/dev/null); }
 
 make_switch >/dev/null 2>&1
 check "a switch with 64 GiB for three slots is there" appeared
 wait_for 30 g wait sim1-2 off
 bar 0 16
-check "a GPU of 16 GiB is attached" g -B $((16 * GIB)) attach sim1-0
+check "a GPU of 16 GiB is attached" gpuctl attach sim1-0
 before=$(bars sim1-0)
 
 # The window for two BARs is sized up to half of the larger one, or aligned to it.
-error=$(g -B $((32 * GIB)) attach sim1-2 2>&1)
-like "$error" "^ENOSPC: no room for the GPU: slot sim1-2: the GPU needs a window of [0-9]+ [MG]iB and .*:01:00.0 can give it [0-9]+ [MG]iB: boot" \
+declare_cards "sim1-1 fit16" "sim1-2 fit32"
+refused gpuctl attach sim1-2
+is "$?" 3 "gpuctl attach ends with exit code 3"
+like "$error" "no room for the GPU: slot sim1-2: the GPU needs a window of [0-9.]+ [MG]iB and .*:01:00.0 can give it [0-9.]+ [MG]iB: boot" \
 	"attach is refused with what it needs, what there is, where and what helps"
 is "$(g state sim1-2)" off "nothing was powered"
 is "$(bars sim1-0)" "$before" "the GPU beside it has its addresses"
-like "$(g -B $((32 * GIB)) compose big sim1-2 2>&1)" "no room for the GPU" "compose is refused: no room for the GPU"
-check "the GPU that is there is composed" g compose one sim1-0
-like "$(g -B $((32 * GIB)) resize one +sim1-2 2>&1)" "no room for the GPU" "resize is refused: no room for the GPU"
-check "and released as it is" g -k release one
-check "one more of 16 GiB would be accepted" g -c -B $((16 * GIB)) attach sim1-1
-like "$(g -c -B $((16 * GIB)) attach sim1-1 sim1-2 2>&1)" "no room for the GPU" "two more in one request are not (attach)"
-check "without the check two would be accepted" g -c -F -B $((16 * GIB)) attach sim1-1 sim1-2
-check "of a GPU that nobody knows nothing is said" g -c attach sim1-2
+refused gpuctl -n attach sim1-2
+is "$?" 3 "so is a request that is only tried"
+refused gpuctl compose big --gpus 2 --exclude sim1-1
+is "$?" 3 "compose is refused"
+check "the GPU that is there is composed" gpuctl compose one --gpus 1 --exclude sim1-1
+refused gpuctl resize one --gpus 2 --exclude sim1-1
+is "$?" 3 "resize is refused"
+check "and released as it is" gpuctl release --keep one
+declare_cards "sim1-1 fit16" "sim1-2 fit16"
+check "one more of 16 GiB would be accepted" gpuctl -n attach sim1-1
+refused gpuctl -n attach sim1-1 sim1-2
+is "$?" 3 "two more in one request are not"
+like "$error" "no room for the GPU: slot sim1-2" "which is said of the second"
+check "without the check two would be accepted" gpuctl -n attach --no-fit-check sim1-1 sim1-2
+rm -r /etc/gpuctl/slots.d /etc/gpuctl/gpus.d
+check "of a GPU that nobody knows nothing is said" gpuctl -n attach sim1-2
 
-# What the module has seen is in what it shows.
-check "the GPU is detached" g detach sim1-0
-check "its verdict is that it fits where it was" wait_for 10 has_verdict sim1-0 fits
+# What the module has seen of a card goes before.
+check "the GPU is detached" gpuctl detach sim1-0
+check "what its card had is known" g need sim1-0
+check "its verdict is that it fits where it was" verdict_is sim1-0 fits
 like "$(gpuctl show sim1-0)" "address space +fits: needs" "show says so"
 bar 0 16
-check "it is attached again" g attach sim1-0
+check "it is attached again" gpuctl attach sim1-0
 before=$(bars sim1-0)
 
 # Why all of this: the kernel that tries takes the neighbour's addresses away.
 bar 2 32
-check_fails "forced, the attach fails" g -F attach sim1-2
+check_fails "forced, the attach fails" gpuctl attach --no-fit-check sim1-2
 like "$(g list sim1-2)" "^sim1-2 fault resources" "for want of resources"
 check_fails "and the GPU beside it has lost its addresses" is_the_same
-check "the slot is cleared" g clear sim1-2
-check "the verdict is now known from what was seen" wait_for 10 has_verdict sim1-2 cannot
+check "the slot is cleared" gpuctl clear sim1-2
+check "the verdict is now known from what was seen" verdict_is sim1-2 cannot
 like "$(gpuctl show sim1-2)" "because +the GPU needs a window of" "show says why"
+like "$(gpuctl list)" "! sim1-2: needs .* of address space" "list warns of it"
 gpuctl attach sim1-2 >/dev/null 2>&1
 is "$?" 3 "gpuctl attach ends with exit code 3"
 check "the switch is taken away" remove_switch
@@ -123,7 +149,7 @@ wait_for 30 g wait sim1-2 off
 bar 1 8
 bar 2 16
 knob_of 1 fail link
-check_fails "of two that come in turn the first fails" g -B $((16 * GIB)) attach sim1-1 sim1-2
+check_fails "of two that come in turn the first fails" g -o attach sim1-1 sim1-2
 is "$(g state sim1-1) $(g state sim1-2)" "fault off" "the second is given back"
 check "the first is cleared" g clear sim1-1
 bar 1 8
@@ -133,10 +159,54 @@ is "$(g state sim1-1) $(g state sim1-2)" "ready ready" "and are ready"
 check "this switch is taken away as well" remove_switch
 check "with its slots" wait_for 30 no_slot
 
-fit()
-{
-	"$TESTS/gffit" "$topologies" "$seed"
-}
+# What was judged is judged anew when somebody else was faster: here a hook that comes between.
+make_switch >/dev/null 2>&1
+check "a third switch is there" appeared
+wait_for 30 g wait sim1-2 off
+bar 0 16
+bar 1 16
+mkdir -p /etc/gpuctl/slots.d /etc/gpuctl/gpus.d /etc/gpuctl/hooks.d/pre-attach.d
+printf '[l40s]\nbar1_mib = 16384\n' >/etc/gpuctl/gpus.d/fit.conf
+echo 'sim1-1 6767:0004/10de:26b9' >/etc/gpuctl/slots.d/fit.conf
+cat >/etc/gpuctl/hooks.d/pre-attach.d/10-faster <<EOF
+#!/bin/sh
+[ "\$1" = pre-attach ] || exit 0
+echo tried >>/tmp/tries
+[ "\$(wc -l </tmp/tries)" -gt 1 ] || exec "$TESTS/gfclient" attach sim1-0
+EOF
+chmod +x /etc/gpuctl/hooks.d/pre-attach.d/10-faster
+rm -f /tmp/tries
+check "a GPU is attached although another came first" gpuctl attach sim1-1
+is "$(wc -l </tmp/tries)" 2 "at the second try"
+is "$(g state sim1-0) $(g state sim1-1)" "ready ready" "both are ready"
+check "it is detached" gpuctl detach sim1-1
+check "so is the other" gpuctl detach sim1-0
+check "this switch is taken away" remove_switch
+check "with all its slots" wait_for 30 no_slot
+make_switch >/dev/null 2>&1
+check "a fourth switch is there" appeared
+wait_for 30 g wait sim1-2 off
+cat >/etc/gpuctl/hooks.d/pre-attach.d/10-faster <<EOF
+#!/bin/sh
+[ "\$1" = pre-attach ] || exit 0
+echo tried >>/tmp/tries
+echo $((8 * GIB)) >"$SIM/slot1.0/bar_bytes"
+"$TESTS/gfclient" attach sim1-0 && "$TESTS/gfclient" detach sim1-0
+EOF
+rm -f /tmp/tries
+error=$(gpuctl attach sim1-1 2>&1 >/dev/null)
+is "$? $(wc -l </tmp/tries)" "4 5" "while others come all the time it ends with exit code 4 after five tries"
+like "$error" "stale" "and says why"
+is "$(g state sim1-1)" off "nothing was powered for it"
+rm -r /etc/gpuctl/slots.d /etc/gpuctl/gpus.d /etc/gpuctl/hooks.d
+check "the fourth switch is taken away" remove_switch
+check "with its slots, too" wait_for 30 no_slot
+
+fit() { "$TESTS/gffit" "$topologies" "$seed"; }
+# As many requests of programs that know nothing of windows.
+raw() { "$TESTS/gffit" raw "$topologies" "$seed"; }
+# Without the guard there is something to be spared from.
+forced() { "$TESTS/gffit" forced "$((topologies / 2))" "$seed"; }
 # Groups that go in one order alone.
 for topology in 771 887; do
 	check "the GPUs of topology $topology come in the order that was judged" "$TESTS/gffit" 1 1 "$topology"
@@ -145,6 +215,10 @@ done
 check "what is said of $topologies random switches is what the kernel does" fit
 cp "$check_log" /out/fit.log
 grep '^# ' "$check_log"
+check "requests without gpuctl harm no neighbour" raw
+cat "$check_log" >>/out/fit.log
+grep '^# ' "$check_log"
+check "with force they do" forced
 for left in "$SWITCHES"/f?; do
 	[ ! -d "$left" ] || { echo 0 >"$left/enabled"; rmdir "$left"/? "$left"; }
 done

@@ -25,7 +25,7 @@ put_back()
 # The module goes by the BARs that it saw last: here those of a card that is gone.
 seen_anew()
 {
-	check "$mode: the fifth is seen as it is" g -F attach "${all[fifth]}"
+	check "$mode: the fifth is seen as it is" g -f attach "${all[fifth]}"
 	check "$mode: and off again" g detach "${all[fifth]}"
 }
 
@@ -70,7 +70,7 @@ for mode in own pciehp; do
 	fails "no answer" "(EIO|ENODEV)" "(enumerate|presence|link)"
 	knob $fifth fail bar
 	fails "no address for a BAR" "ENOSPC" "resources"
-	like "$(g compose all "${all[@]}" 2>&1)" "^ENOSPC: no room for the GPU" "$mode: the next compose is refused at once"
+	like "$(gpuctl attach "${all[fifth]}" 2>&1)" "no room for the GPU: slot ${all[fifth]}" "$mode: gpuctl does not ask for it again"
 	seen_anew
 	knob $fifth bar_bytes $((1 << 42))
 	fails "a BAR larger than the window" "ENOSPC" "resources"

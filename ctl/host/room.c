@@ -2,20 +2,19 @@
 /*
  * DOC: room
  *
- * The module copies the windows of a switch out of the kernel's resources and judges by
- * that copy (kmod/room.c, kmod/fit.c). Here the copy is made from what sysfs shows of
- * them, and judged by the same code. What sysfs does not show are the windows of host
- * bridges: the kernel's log has them, and /proc/iomem for root.
+ * Whether a GPU gets its windows is worked out (fit.c) from a copy of the windows on its
+ * switch, made from what sysfs shows of them. What sysfs does not show are the windows of
+ * host bridges: the kernel's log has them, and /proc/iomem for root.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/room.h"
+#include "host/room.h"
 #include "lib/text.h"
 
-/* As in the module. */
+/* GPUs with a large BAR have a small one of the same kind beside it. */
 #define SMALL_BAR (32ull << 20)
 #define BARS 7
 
@@ -32,10 +31,10 @@ static bool root_of(const struct pci_device *dev, unsigned int *domain, unsigned
 }
 
 /* Lines like "380000000000-387fffffffff : PCI Bus 0000:00", without privileges all zero. */
-static size_t windows_of_iomem(const struct doctor *doctor, unsigned int domain,
+static size_t windows_of_iomem(const struct host *host, unsigned int domain,
 			       unsigned int bus, struct gf_fit_window *windows, size_t max)
 {
-	char *text = tree_read(&doctor->tree, NULL, "proc/iomem"), *rest = text, *line;
+	char *text = tree_read(host->tree, NULL, "proc/iomem"), *rest = text, *line;
 	char *name = mem_printf("PCI Bus %04x:%02x", domain, bus);
 	size_t n = 0;
 
@@ -57,7 +56,7 @@ static size_t windows_of_iomem(const struct doctor *doctor, unsigned int domain,
 	return n;
 }
 
-size_t room_root_windows(const struct doctor *doctor, const struct pci_device *dev,
+size_t room_root_windows(const struct host *host, const struct pci_device *dev,
 			 struct gf_fit_window *windows, size_t max)
 {
 	unsigned int domain, bus;
@@ -65,8 +64,8 @@ size_t room_root_windows(const struct doctor *doctor, const struct pci_device *d
 
 	if (!root_of(dev, &domain, &bus))
 		return 0;
-	for (i = 0; i < doctor->log.n_windows && n < max; i++) {
-		const struct klog_window *window = &doctor->log.windows[i];
+	for (i = 0; host->log && i < host->log->n_windows && n < max; i++) {
+		const struct klog_window *window = &host->log->windows[i];
 
 		if (window->domain == domain && window->bus == bus)
 			windows[n++] = (struct gf_fit_window){
@@ -74,7 +73,7 @@ size_t room_root_windows(const struct doctor *doctor, const struct pci_device *d
 				.flags = fit_flags(window->range.flags),
 			};
 	}
-	return n ? n : windows_of_iomem(doctor, domain, bus, windows, max);
+	return n ? n : windows_of_iomem(host, domain, bus, windows, max);
 }
 
 static bool on_bus(const struct room *room,
@@ -87,7 +86,7 @@ static bool on_bus(const struct room *room,
 	       !strncmp(one->path, dev->path, strcspn(one->path, "/") + 1);
 }
 
-static void read_bus_windows(const struct doctor *doctor, const struct pci_device *one,
+static void read_bus_windows(const struct host *host, const struct pci_device *one,
 			     struct room *room)
 {
 	const struct pci_device *above;
@@ -95,11 +94,11 @@ static void read_bus_windows(const struct doctor *doctor, const struct pci_devic
 
 	room->bus.root = room->above == PCI_NOBODY;
 	if (room->bus.root) {
-		room->bus.nr_windows = (u32)room_root_windows(doctor, one, room->bus.windows,
+		room->bus.nr_windows = (u32)room_root_windows(host, one, room->bus.windows,
 							      GF_FIT_BUS_WINDOWS);
 		return;
 	}
-	above = &doctor->pci.items[room->above];
+	above = &host->pci->items[room->above];
 	for (i = 0; i < 2; i++)
 		if (pci_is_assigned(&above->window[i]))
 			room->bus.windows[room->bus.nr_windows++] = (struct gf_fit_window){
@@ -130,12 +129,12 @@ static void take(struct room *room, const struct pci_range *range, u32 port,
 }
 
 /* Whether something directly behind a port has an address in a window of it. */
-static bool is_lived_in(const struct doctor *doctor, size_t port, const struct pci_range *window)
+static bool is_lived_in(const struct host *host, size_t port, const struct pci_range *window)
 {
 	size_t i, k;
 
-	for (i = 0; i < doctor->pci.n; i++) {
-		const struct pci_device *dev = &doctor->pci.items[i];
+	for (i = 0; i < host->pci->n; i++) {
+		const struct pci_device *dev = &host->pci->items[i];
 
 		if (dev->parent != port)
 			continue;
@@ -151,9 +150,9 @@ static bool is_lived_in(const struct doctor *doctor, size_t port, const struct p
 	return false;
 }
 
-static void read_port(const struct doctor *doctor, size_t index, struct room *room)
+static void read_port(const struct host *host, size_t index, struct room *room)
 {
-	const struct pci_device *dev = &doctor->pci.items[index];
+	const struct pci_device *dev = &host->pci->items[index];
 	u32 number = room->bus.nr_ports++, which;
 	struct gf_fit_port *port = &room->bus.ports[number];
 
@@ -167,12 +166,16 @@ static void read_port(const struct doctor *doctor, size_t index, struct room *ro
 		own->there = window->flags & PCI_RES_MEM;
 		own->window.flags = fit_flags(window->flags);
 		own->assigned = pci_is_assigned(window);
-		if (!own->assigned)
+		if (!own->assigned) {
+			/* What was given up keeps its size, and gets that at least. */
+			if (window->end > window->start)
+				own->kept = window->end - window->start + 1;
 			continue;
+		}
 		own->dead = !leads_up(&room->bus, window);
 		own->window.start = window->start;
 		own->window.end = window->end;
-		take(room, window, number, which, is_lived_in(doctor, index, window));
+		take(room, window, number, which, is_lived_in(host, index, window));
 	}
 }
 
@@ -184,36 +187,36 @@ static int by_start(const void *left, const void *right)
 }
 
 /* From 6.10 on a window that does not fit gets less alignment. */
-static bool is_relaxed(const struct doctor *doctor)
+static bool is_relaxed(const struct host *host)
 {
 	unsigned int major = 0, minor = 0;
 
-	sscanf(doctor->release, "%u.%u", &major, &minor);
+	sscanf(host->release, "%u.%u", &major, &minor);
 	return major > 6 || (major == 6 && minor >= 10);
 }
 
-void room_read(const struct doctor *doctor, size_t port, struct room *room)
+void room_read(const struct host *host, size_t port, struct room *room)
 {
-	const struct pci_device *one = &doctor->pci.items[port];
-	size_t i, k, n = doctor->pci.n;
+	const struct pci_device *one = &host->pci->items[port];
+	size_t i, k, n = host->pci->n;
 
 	memset(room, 0, sizeof(*room));
 	room->above = one->parent;
-	room->bus.relaxed = is_relaxed(doctor);
+	room->bus.relaxed = is_relaxed(host);
 	room->bus.taken = mem_zalloc((BARS + 2) * n + 1, sizeof(*room->bus.taken));
 	room->bus.ports = mem_zalloc(n + 1, sizeof(*room->bus.ports));
 	room->ports = mem_zalloc(n + 1, sizeof(*room->ports));
 	room->moved = mem_zalloc(GF_FIT_WINDOWS * n + 1, sizeof(*room->moved));
-	read_bus_windows(doctor, one, room);
+	read_bus_windows(host, one, room);
 	for (i = 0; i < n; i++) {
-		const struct pci_device *dev = &doctor->pci.items[i];
+		const struct pci_device *dev = &host->pci->items[i];
 
 		if (!on_bus(room, one, dev))
 			continue;
 		for (k = 0; k < BARS; k++)
 			take(room, &dev->res[k], GF_FIT_NOBODY, GF_FIT_MEM, true);
 		if (dev->bridge)
-			read_port(doctor, i, room);
+			read_port(host, i, room);
 	}
 	qsort(room->bus.taken, room->bus.nr_taken, sizeof(*room->bus.taken), by_start);
 }

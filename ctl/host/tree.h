@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Files of a host: of this one, or of a copy that was recorded elsewhere. */
-#ifndef GPUCTL_DOCTOR_TREE_H
-#define GPUCTL_DOCTOR_TREE_H
+#ifndef GPUCTL_HOST_TREE_H
+#define GPUCTL_HOST_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,4 +45,4 @@ char **tree_names(const struct tree *tree, size_t *n, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void tree_free_names(char **names, size_t n);
 
-#endif /* GPUCTL_DOCTOR_TREE_H */
+#endif /* GPUCTL_HOST_TREE_H */

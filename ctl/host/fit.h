@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef GPUFABRIC_FIT_H
-#define GPUFABRIC_FIT_H
+#ifndef GPUCTL_HOST_FIT_H
+#define GPUCTL_HOST_FIT_H
 
-#include <linux/types.h>
-#ifndef __KERNEL__
 #include <stdbool.h>
-typedef __u32 u32;
-typedef __u64 u64;
-#endif
+#include <stdint.h>
 
-#include <linux/gpufabric.h>
+typedef uint32_t u32;
+typedef uint64_t u64;
 
 /* Most BARs of one slot, and windows of one bus, that are looked at. */
-#define GF_FIT_BARS 14
+#define GF_FIT_BARS 64
 #define GF_FIT_BUS_WINDOWS 8
 
 /* The owner of a range that is no window of a port. */
@@ -23,6 +20,22 @@ typedef __u64 u64;
 #define GF_FIT_WIDE 2U
 /* Gets room when windows are sized, and nobody minds if there is none. */
 #define GF_FIT_OPTIONAL 4U
+/* Of virtual functions: tried first, and left out where that does not go. */
+#define GF_FIT_VIRTUAL 8U
+
+/**
+ * enum gf_fit_verdict - whether a GPU can be given its windows
+ * @GF_FIT_UNKNOWN: what it needs, or what there is, is not known
+ * @GF_FIT_FITS: it can, and windows stay where they are
+ * @GF_FIT_FITS_AFTER_REASSIGNMENT: it can, and its port's windows get other addresses
+ * @GF_FIT_CANNOT: it cannot
+ */
+enum gf_fit_verdict {
+	GF_FIT_UNKNOWN,
+	GF_FIT_FITS,
+	GF_FIT_FITS_AFTER_REASSIGNMENT,
+	GF_FIT_CANNOT
+};
 
 /**
  * enum gf_fit_which - windows of a port
@@ -119,7 +132,8 @@ struct gf_fit_bus {
  * struct gf_fit_bar - a BAR that a GPU comes with, or a window of a bridge on its
  *	card
  * @size: in bytes, as it is after power-on
- * @align: of a window of @size: what it is aligned to; 0 for a BAR
+ * @align: what it is aligned to where that is not its size, as for a window or the
+ *	BARs of virtual functions; else 0
  * @min: smallest size that it can be set to, @size where it cannot
  * @max: largest one
  * @flags: GF_FIT_*
@@ -169,7 +183,7 @@ enum gf_fit_size {
  * @free: the most that can be had for it
  */
 struct gf_fit_result {
-	enum gpufabric_verdict verdict;
+	enum gf_fit_verdict verdict;
 	bool buses;
 	bool prefetch;
 	bool harm;
@@ -211,4 +225,4 @@ void gf_fit_judge(struct gf_fit_trial *trial, u32 port,
 		  const struct gf_fit_need *need, enum gf_fit_size size,
 		  struct gf_fit_result *result);
 
-#endif /* GPUFABRIC_FIT_H */
+#endif /* GPUCTL_HOST_FIT_H */

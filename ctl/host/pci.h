@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The PCI devices of a tree, as sysfs shows them. */
-#ifndef GPUCTL_DOCTOR_PCI_H
-#define GPUCTL_DOCTOR_PCI_H
+#ifndef GPUCTL_HOST_PCI_H
+#define GPUCTL_HOST_PCI_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "doctor/tree.h"
+#include "host/tree.h"
 
 #define PCI_RESOURCES 17
 #define PCI_NOBODY ((size_t)-1)
@@ -81,6 +81,8 @@ struct pci_list {
 };
 
 void pci_read(const struct tree *tree, struct pci_list *list);
+/* Only the bus that a port is on: the bridge above, what is on it and directly behind that. */
+void pci_read_bus(const struct tree *tree, const char *port, struct pci_list *list);
 void pci_free(struct pci_list *list);
 
 struct pci_device *pci_find(const struct pci_list *list, const char *address);
@@ -94,4 +96,4 @@ bool pci_is_assigned(const struct pci_range *range);
 /* Resource file of sysfs; for tests and fuzzing on its own. Returns how many lines were good. */
 size_t pci_parse_resources(const char *text, struct pci_range *res, size_t max);
 
-#endif /* GPUCTL_DOCTOR_PCI_H */
+#endif /* GPUCTL_HOST_PCI_H */

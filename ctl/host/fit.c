@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/**
+/*
  * DOC: Whether a GPU can be given its windows
  *
  * What the PCI core will do when a card comes to a port is worked out here
@@ -17,20 +17,17 @@
  *   above, and does not bring them back. That ends well only where nobody
  *   needs any of it, and on a root bus whose other ports are idle.
  *
+ * BARs of virtual functions are asked for with the rest. Where windows are sized for
+ * them and find no place, they are sized without; where one that has addresses
+ * cannot take them, that window is given up as for any other BAR.
+ *
  * Sizes and places follow setup-bus.c and setup-res.c of the kernel. I/O ports
  * are left out: no GPU needs them, and room for them is optional.
  */
-#ifdef __KERNEL__
-#include <linux/kernel.h>
-#include <linux/minmax.h>
-#include <linux/string.h>
-#else
 #include <string.h>
-#define noinline_for_stack
-#endif
 
-#include "fit.h"
-#include "fit_size.h"
+#include "host/fit.h"
+#include "host/fit_size.h"
 
 #define GIB4 0x100000000ULL
 
@@ -53,6 +50,7 @@ struct attempt {
 	u32 nr;
 	struct placing bars[GF_FIT_BARS];
 	u64 sized[GF_FIT_WINDOWS]; /* what was asked for, 0 for nothing */
+	bool fresh[GF_FIT_WINDOWS]; /* it was sized for this GPU */
 	u64 align[GF_FIT_WINDOWS];
 	bool renewed;
 };
@@ -273,7 +271,7 @@ static bool has_space_above(const struct gf_fit_trial *trial, u32 flags,
 }
 
 /* What a window without addresses has to have for the BARs without one. */
-static void size_window(struct attempt *try, enum gf_fit_which which)
+static void size_window(struct attempt *try, enum gf_fit_which which, u32 without)
 {
 	struct gf_fit_own *own = &try->own[which];
 	struct gf_fit_sizing sizing = {};
@@ -285,7 +283,7 @@ static void size_window(struct attempt *try, enum gf_fit_which which)
 	for (i = 0; i < try->nr; i++) {
 		const struct placing *bar = &try->bars[i];
 
-		if (bar->home == which && !bar->placed)
+		if (bar->home == which && !bar->placed && !(bar->bar->flags & without))
 			gf_fit_add(&sizing, bar->size, bar->align);
 	}
 	try->align[which] = gf_fit_min_align(&sizing);
@@ -346,6 +344,7 @@ static bool place_windows(struct attempt *try, bool *failed)
 		own->window.start = place;
 		own->window.end = place + (try->sized[which] - 1);
 		own->assigned = true;
+		try->fresh[which] = true;
 		try->renewed = true;
 		moved = move_window(try, which);
 		*moved = (struct gf_fit_range){
@@ -354,6 +353,42 @@ static bool place_windows(struct attempt *try, bool *failed)
 		};
 	}
 	return good;
+}
+
+static void unassign(struct attempt *try, enum gf_fit_which which)
+{
+	*move_window(try, which) = (struct gf_fit_range){
+		.start = 1, .end = 0, .port = try->port, .which = which,
+	};
+}
+
+/* For all BARs, and where that does not go without those of virtual functions. */
+static bool make_windows(struct attempt *try, bool *failed)
+{
+	struct attempt before = *try;
+	u32 nr_moved = try->trial->nr_moved, i;
+
+	for (i = 0; i < GF_FIT_WINDOWS; i++)
+		size_window(try, i, 0);
+	if (place_windows(try, failed))
+		return true;
+	*try = before;
+	try->trial->nr_moved = nr_moved;
+	for (i = 0; i < GF_FIT_WINDOWS; i++) {
+		failed[i] = false;
+		if (!try->own[i].assigned && moved_window(try->trial, try->port, i))
+			unassign(try, i);
+		size_window(try, i, GF_FIT_VIRTUAL);
+	}
+	return place_windows(try, failed);
+}
+
+/* Whether the PCI core minds that a BAR has no place. */
+static bool is_missed(const struct attempt *try, const struct placing *bar)
+{
+	if (bar->bar->flags & GF_FIT_VIRTUAL)
+		return !try->fresh[bar->home];
+	return !(bar->bar->flags & GF_FIT_OPTIONAL);
 }
 
 /* Returns how many BARs found no place in the port's windows. */
@@ -384,7 +419,7 @@ static u32 place_bars(struct attempt *try)
 					nr_windows, bar->bar->flags, bar->size,
 					bar->align, &place, &index);
 		if (!bar->placed) {
-			failed += !(bar->bar->flags & GF_FIT_OPTIONAL);
+			failed += is_missed(try, bar);
 			continue;
 		}
 		bar->in = which_of[index];
@@ -417,9 +452,7 @@ static void give_up(struct attempt *try, enum gf_fit_which which)
 		return;
 	own->kept = own->window.end - own->window.start + 1;
 	own->assigned = false;
-	*move_window(try, which) = (struct gf_fit_range){
-		.start = 1, .end = 0, .port = try->port, .which = which,
-	};
+	unassign(try, which);
 	for (i = 0; i < try->nr; i++) {
 		if (try->bars[i].placed && try->bars[i].in == which)
 			try->bars[i].placed = false;
@@ -434,7 +467,7 @@ static void give_up_for_all(struct attempt *try)
 	for (i = 0; i < try->nr; i++) {
 		const struct placing *bar = &try->bars[i];
 
-		if (!bar->placed && !(bar->bar->flags & GF_FIT_OPTIONAL))
+		if (!bar->placed && is_missed(try, bar))
 			give[given_up_for(try->own, bar->bar->flags)] = true;
 	}
 	for (i = 0; i < GF_FIT_WINDOWS; i++) {
@@ -454,7 +487,8 @@ static bool is_needed(const struct attempt *try, enum gf_fit_which which)
 	for (i = 0; i < try->nr; i++) {
 		const struct placing *bar = &try->bars[i];
 
-		if (bar->home == which && !(bar->bar->flags & GF_FIT_OPTIONAL))
+		if (bar->home == which &&
+		    !(bar->bar->flags & (GF_FIT_OPTIONAL | GF_FIT_VIRTUAL)))
 			return true;
 	}
 	return false;
@@ -517,8 +551,7 @@ static bool clear_bus(struct attempt *try, enum gf_fit_which which)
 }
 
 /* The most that a window of this kind could be. */
-static noinline_for_stack
-u64 largest_free(const struct attempt *try, enum gf_fit_which which)
+static u64 largest_free(const struct attempt *try, enum gf_fit_which which)
 {
 	const struct gf_fit_trial *trial = try->trial;
 	u32 flags = try->own[which].window.flags;
@@ -545,7 +578,7 @@ static bool bus_numbers_fit(const struct gf_fit_port *port,
 
 	if (need->buses <= have)
 		return true;
-	result->verdict = GPUFABRIC_VERDICT_CANNOT;
+	result->verdict = GF_FIT_CANNOT;
 	result->buses = true;
 	result->need = need->buses;
 	result->free = have;
@@ -560,7 +593,8 @@ static enum gf_fit_which short_window(const struct attempt *try)
 	for (i = 0; i < try->nr; i++) {
 		const struct placing *bar = &try->bars[i];
 
-		if (!bar->placed && !(bar->bar->flags & GF_FIT_OPTIONAL))
+		if (!bar->placed &&
+		    !(bar->bar->flags & (GF_FIT_OPTIONAL | GF_FIT_VIRTUAL)))
 			return bar->home;
 	}
 	return GF_FIT_MEM;
@@ -585,18 +619,15 @@ static bool give_up_some(struct attempt *try, const bool *failed)
 	return true;
 }
 
-static noinline_for_stack
-bool run_attempt(struct attempt *try, enum gf_fit_which *lacks, bool *harm)
+static bool run_attempt(struct attempt *try, enum gf_fit_which *lacks, bool *harm)
 {
-	u32 tries, i;
+	u32 tries;
 
 	for (tries = 0; tries < 2; tries++) {
 		bool failed[GF_FIT_WINDOWS] = {};
 		bool placed, complete;
 
-		for (i = 0; i < GF_FIT_WINDOWS; i++)
-			size_window(try, i);
-		placed = place_windows(try, failed);
+		placed = make_windows(try, failed);
 		complete = !place_bars(try);
 		if (complete && (placed || tries))
 			return true;
@@ -615,7 +646,8 @@ static u64 sum_of_bars(const struct attempt *try, enum gf_fit_which which)
 	u32 i;
 
 	for (i = 0; i < try->nr; i++) {
-		if (try->bars[i].home == which)
+		if (try->bars[i].home == which &&
+		    !(try->bars[i].bar->flags & GF_FIT_VIRTUAL))
 			sum += try->bars[i].size;
 	}
 	return sum;
@@ -705,22 +737,20 @@ void gf_fit_judge(struct gf_fit_trial *trial, u32 port,
 	line_up(&try, need, size);
 	if (!is_dead_end(&try, &failed) && run_attempt(&try, &failed, &harm)) {
 		result->verdict = try.renewed ?
-			GPUFABRIC_VERDICT_FITS_AFTER_REASSIGNMENT :
-			GPUFABRIC_VERDICT_FITS;
+			GF_FIT_FITS_AFTER_REASSIGNMENT :
+			GF_FIT_FITS;
 		result->moves = has_moved(&try);
 		failed = GF_FIT_PREF;
 		settle_in(&try);
 	} else {
-		result->verdict = GPUFABRIC_VERDICT_CANNOT;
+		result->verdict = GF_FIT_CANNOT;
 		result->harm = harm;
 	}
 	result->prefetch = failed == GF_FIT_PREF;
 	result->need = larger(sum_of_bars(&try, failed), try.sized[failed]);
-	if (result->verdict == GPUFABRIC_VERDICT_CANNOT) {
+	if (result->verdict == GF_FIT_CANNOT) {
 		/* Its own old place would be free, too. */
-		*move_window(&try, failed) = (struct gf_fit_range){
-			.start = 1, .end = 0, .port = port, .which = failed,
-		};
+		unassign(&try, failed);
 		result->free = largest_free(&try, failed);
 		trial->nr_moved = nr_moved;
 	} else {

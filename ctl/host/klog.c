@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/klog.h>
 
-#include "doctor/klog.h"
+#include "host/klog.h"
 #include "lib/text.h"
 
 #define JOURNAL_MAX (64u << 20)

@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "doctor/tree.h"
+#include "host/tree.h"
 #include "lib/text.h"
 
 #define FILE_LIMIT (64u << 20)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/pci.h"
+#include "host/pci.h"
 #include "lib/text.h"
 
 #define DEVICES "sys/bus/pci/devices"
@@ -142,14 +142,13 @@ static void read_express(const struct tree *tree, struct pci_device *dev)
 	free(link);
 }
 
-static void read_device(const struct tree *tree, struct pci_device *dev)
+/* As much as judging windows takes. */
+static void read_addresses(const struct tree *tree, struct pci_device *dev)
 {
 	struct pci_range res[PCI_RESOURCES] = { 0 };
-	char *text, *link;
 	size_t n = 0;
+	char *text;
 
-	dev->vendor = (uint16_t)hex_of(tree, dev->address, "vendor");
-	dev->device = (uint16_t)hex_of(tree, dev->address, "device");
 	dev->class = hex_of(tree, dev->address, "class");
 	dev->bridge = dev->class >> 8 == 0x0604;
 	dev->config = (uint8_t *)tree_read(tree, &dev->config_len, DEVICES "/%s/config",
@@ -168,6 +167,15 @@ static void read_device(const struct tree *tree, struct pci_device *dev)
 		dev->bus_last = text ? (unsigned int)atoi(text) & 0xff : dev->bus_first;
 		free(text);
 	}
+}
+
+static void read_device(const struct tree *tree, struct pci_device *dev)
+{
+	char *link;
+
+	read_addresses(tree, dev);
+	dev->vendor = (uint16_t)hex_of(tree, dev->address, "vendor");
+	dev->device = (uint16_t)hex_of(tree, dev->address, "device");
 	read_express(tree, dev);
 	link = tree_link(tree, DEVICES "/%s/driver", dev->address);
 	if (link)
@@ -197,21 +205,23 @@ static int compare_devices(const void *left, const void *right)
 	return x != y ? (x > y) - (x < y) : strcmp(a->address, b->address);
 }
 
-void pci_read(const struct tree *tree, struct pci_list *list)
+static struct pci_device *add_device(const struct tree *tree, const char *address,
+				     struct pci_list *list)
 {
-	size_t n, i;
-	char **names = tree_names(tree, &n, DEVICES);
+	struct pci_device *dev;
 
-	memset(list, 0, sizeof(*list));
-	list->items = mem_zalloc(n + 1, sizeof(*list->items));
-	for (i = 0; i < n; i++) {
-		struct pci_device *dev = &list->items[list->n++];
+	list->items = mem_grow(list->items, list->n + 1, sizeof(*list->items));
+	dev = &list->items[list->n++];
+	memset(dev, 0, sizeof(*dev));
+	dev->address = mem_strdup(address);
+	dev->path = path_of(tree, address);
+	return dev;
+}
 
-		dev->address = mem_strdup(names[i]);
-		dev->path = path_of(tree, names[i]);
-		read_device(tree, dev);
-	}
-	tree_free_names(names, n);
+static void find_parents(struct pci_list *list)
+{
+	size_t i;
+
 	qsort(list->items, list->n, sizeof(*list->items), compare_devices);
 	for (i = 0; i < list->n; i++) {
 		char *above = mem_strdup(list->items[i].path), *slash = strrchr(above, '/');
@@ -225,6 +235,66 @@ void pci_read(const struct tree *tree, struct pci_list *list)
 		list->items[i].parent = parent ? (size_t)(parent - list->items) : PCI_NOBODY;
 		free(above);
 	}
+}
+
+void pci_read(const struct tree *tree, struct pci_list *list)
+{
+	size_t n, i;
+	char **names = tree_names(tree, &n, DEVICES);
+
+	memset(list, 0, sizeof(*list));
+	for (i = 0; i < n; i++)
+		read_device(tree, add_device(tree, names[i], list));
+	tree_free_names(names, n);
+	find_parents(list);
+}
+
+static bool is_address(const char *name)
+{
+	unsigned int domain, bus, device, function;
+	int end = 0;
+
+	return sscanf(name, "%8x:%2x:%2x.%1x%n", &domain, &bus, &device, &function, &end) == 4 &&
+	       !name[end];
+}
+
+/* The devices in a directory of sysfs, and as many levels below them. */
+static void add_below(const struct tree *tree, const char *path, unsigned int levels,
+		      struct pci_list *list)
+{
+	size_t n, i;
+	char **names = tree_names(tree, &n, "sys/devices/%s", path), *below;
+
+	for (i = 0; i < n; i++) {
+		if (!is_address(names[i]))
+			continue;
+		read_addresses(tree, add_device(tree, names[i], list));
+		below = mem_printf("%s/%s", path, names[i]);
+		if (levels)
+			add_below(tree, below, levels - 1, list);
+		free(below);
+	}
+	tree_free_names(names, n);
+}
+
+void pci_read_bus(const struct tree *tree, const char *port, struct pci_list *list)
+{
+	char *link = tree_link(tree, DEVICES "/%s", port), *path = NULL, *slash;
+
+	memset(list, 0, sizeof(*list));
+	/* Unlike path_of(): where the files are, below whatever the root hangs. */
+	path = link ? strstr(link, "devices/") : NULL;
+	slash = path ? strrchr(path, '/') : NULL;
+	if (slash) {
+		path += strlen("devices/");
+		*slash = '\0';
+		slash = strrchr(path, '/');
+		if (slash && is_address(slash + 1))
+			read_addresses(tree, add_device(tree, slash + 1, list));
+		add_below(tree, path, 1, list);
+		find_parents(list);
+	}
+	free(link);
 }
 
 void pci_free(struct pci_list *list)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the kernel said about PCI while it booted. */
-#ifndef GPUCTL_DOCTOR_KLOG_H
-#define GPUCTL_DOCTOR_KLOG_H
+#ifndef GPUCTL_HOST_KLOG_H
+#define GPUCTL_HOST_KLOG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "doctor/pci.h"
+#include "host/pci.h"
 
 /**
  * struct klog_window - a window of a host bridge
@@ -47,4 +47,4 @@ bool klog_sized(const struct klog *log, const char *address);
 /* That of this host, out of the journal if it has lost its beginning; NULL if none may be read. */
 char *klog_read(void);
 
-#endif /* GPUCTL_DOCTOR_KLOG_H */
+#endif /* GPUCTL_HOST_KLOG_H */

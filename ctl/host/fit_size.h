@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef GPUFABRIC_FIT_SIZE_H
-#define GPUFABRIC_FIT_SIZE_H
+#ifndef GPUCTL_HOST_FIT_SIZE_H
+#define GPUCTL_HOST_FIT_SIZE_H
 
-#include "fit.h"
+#include "host/fit.h"
 
 #define GF_FIT_MIN_ORDER 20 /* windows of bridges are aligned to 1 MiB */
 #define GF_FIT_MAX_ORDERS 24 /* the PCI core knows alignments up to 8 TiB */
@@ -30,4 +30,4 @@ enum gf_fit_which gf_fit_home(const struct gf_fit_own *own, u32 flags);
 void gf_fit_add(struct gf_fit_sizing *sizing, u64 size, u64 align);
 u64 gf_fit_min_align(const struct gf_fit_sizing *sizing);
 
-#endif /* GPUFABRIC_FIT_SIZE_H */
+#endif /* GPUCTL_HOST_FIT_SIZE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/**
+/*
  * DOC: How large the windows of bridges are
  *
  * A bridge's window is as large as what it shall hold, rounded up to its
@@ -9,13 +9,7 @@
  *
  * Sizes follow setup-bus.c of the kernel, and are pure.
  */
-#ifdef __KERNEL__
-#include <linux/compiler.h>
-#else
-#define noinline_for_stack
-#endif
-
-#include "fit_size.h"
+#include "host/fit_size.h"
 
 u64 gf_fit_bar_size(const struct gf_fit_bar *bar, enum gf_fit_size size)
 {
@@ -92,10 +86,8 @@ u64 gf_fit_min_align(const struct gf_fit_sizing *sizing)
 }
 
 /* The window that a bridge has to have of a kind, 0 for none. */
-static noinline_for_stack
-u64 window_for(const struct gf_fit_need *inner, const struct gf_fit_own *own,
-	       enum gf_fit_which which, enum gf_fit_size size, u64 *align,
-	       u32 *flags)
+static u64 window_for(const struct gf_fit_need *inner, const struct gf_fit_own *own,
+		      enum gf_fit_which which, enum gf_fit_size size, u64 *align, u32 *flags)
 {
 	struct gf_fit_sizing sizing = {};
 	u32 i;
@@ -106,7 +98,9 @@ u64 window_for(const struct gf_fit_need *inner, const struct gf_fit_own *own,
 		const struct gf_fit_bar *bar = &inner->bars[i];
 		u64 bytes = gf_fit_bar_size(bar, size);
 
-		if (gf_fit_home(own, bar->flags) != which)
+		/* Those of virtual functions are the first that are left out. */
+		if (gf_fit_home(own, bar->flags) != which ||
+		    bar->flags & GF_FIT_VIRTUAL)
 			continue;
 		gf_fit_add(&sizing, bytes, gf_fit_bar_align(bar, bytes));
 		if (!(bar->flags & GF_FIT_OPTIONAL))
