@@ -29,13 +29,14 @@ static void show_as(const struct gf_fabric *fabric, bool json)
 	table = out_table(out, "slots", render_slot_columns, OUT_TABLE);
 	for (i = 0; i < fabric->n_slots; i++) {
 		const struct gf_slot *slot = &fabric->slots[i];
+		struct verdict verdict = { 0 };
 		struct identity identity;
 
 		identity_of(&nothing, slot, &identity);
 		out_row(table);
 		render_slot(table, slot, &identity, text_now());
 		render_operation(table, "operation", &slot->operation);
-		render_slot_warnings(out, slot, &identity);
+		render_slot_warnings(out, slot, &identity, &verdict);
 	}
 	table = out_table(out, "compositions", render_composition_columns, OUT_TABLE);
 	for (i = 0; i < fabric->n_compositions; i++) {
