@@ -18,14 +18,14 @@ static void translate(const struct judged_slot *from, struct gf_slot *to)
 	memset(to, 0, sizeof(*to));
 	to->name = (char *)from->name;
 	to->address = (char *)from->port;
-	to->n_need = from->n_need;
-	to->need = calloc(from->n_need + 1, sizeof(*to->need));
+	to->n_needs = from->n_need;
+	to->needs = calloc(from->n_need + 1, sizeof(*to->needs));
 	for (unsigned int i = 0; i < from->n_need; i++) {
-		to->need[i].size = from->need[i].size;
-		to->need[i].align = from->need[i].align;
-		to->need[i].sizes = from->need[i].sizes;
-		to->need[i].flags = from->need[i].flags;
-		to->need[i].depth = from->need[i].depth;
+		to->needs[i].size = from->need[i].size;
+		to->needs[i].align = from->need[i].align;
+		to->needs[i].sizes = from->need[i].sizes;
+		to->needs[i].flags = from->need[i].flags;
+		to->needs[i].depth = from->need[i].depth;
 	}
 }
 
@@ -47,7 +47,7 @@ void judge_them(struct judged_slot *slots, unsigned int n, struct judged *judged
 	judge_close(&judge);
 	for (unsigned int i = 0; i < n; i++) {
 		slots[i].order = wants[i].order;
-		free(all[i].need);
+		free(all[i].needs);
 	}
 	free(wants);
 	free(all);
@@ -63,6 +63,6 @@ int judge_one(const struct judged_slot *slot)
 	judge_open(&judge, NULL);
 	judge_slot(&judge, &one, slot->bar, &verdict);
 	judge_close(&judge);
-	free(one.need);
+	free(one.needs);
 	return verdict.now;
 }
