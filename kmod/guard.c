@@ -3,13 +3,15 @@
  * DOC: The guard before power-on
  *
  * Where the window of a port has no address and finds no place, the PCI core
- * gives up the windows of all ports beside it, with the BARs of live neighbours
- * in them, and does not bring them back. So what a card had when it was last
- * seen is held against the windows before it is powered. Whether a card fits is
- * not for the module to foretell; it only does no harm.
+ * gives up the windows of all ports beside it, of both kinds, with what lives in
+ * them, and that of the bridge above, and does not bring them back. So what a card
+ * had when it was last seen is sized as setup-bus.c does it, and the PCI core is
+ * asked for a place before the card is powered. For a window that has addresses
+ * nothing but that window is ever given up.
  *
- * Sizes of windows follow setup-bus.c of the kernel.
+ * Whether a card fits is not for the module to foretell; it only does no harm.
  */
+#include <linux/ioport.h>
 #include <linux/pci.h>
 #include <linux/slab.h>
 
@@ -18,7 +20,6 @@
 #include "guard.h"
 #include "rescan.h"
 #include "slot.h"
-#include "walk.h"
 
 #define GF_MIN_ORDER 20 /* windows of bridges are aligned to 1 MiB */
 #define GF_ORDERS 24
@@ -32,16 +33,14 @@
  * @sum: bytes
  * @aligns: bytes of what is aligned to 1 MiB, 2 MiB, ...
  * @max_order: the largest of these alignments
- * @must: the GPU is not well without it
  */
 struct gf_load {
 	u64 sum;
 	u64 aligns[GF_ORDERS];
 	unsigned int max_order;
-	bool must;
 };
 
-static void load_add(struct gf_load *load, u64 size, u64 align, bool must)
+static void load_add(struct gf_load *load, u64 size, u64 align)
 {
 	unsigned int order = align > 1ULL << GF_MIN_ORDER ?
 			     fls64(align - 1) - GF_MIN_ORDER : 0;
@@ -53,7 +52,6 @@ static void load_add(struct gf_load *load, u64 size, u64 align, bool must)
 	if (size <= align)
 		load->aligns[order] += size;
 	load->max_order = max(load->max_order, order);
-	load->must |= must;
 }
 
 static u64 load_align(const struct gf_load *load)
@@ -73,14 +71,17 @@ static u64 load_align(const struct gf_load *load)
 	return min_align;
 }
 
-/* What the windows of the port have to hold, added up from the inside out. */
+/*
+ * What the windows of the port have to hold, added up from the inside out. Of a
+ * card that nobody has seen that is nothing.
+ */
 static struct gf_load *load_of(const struct gf_facts *facts)
 {
 	struct gf_load (*loads)[GF_WINDOW_KINDS], *load, *inner;
 	unsigned int i, which;
 
 	loads = kcalloc(GF_DEPTHS, sizeof(*loads), GFP_KERNEL);
-	for (i = facts->count; loads && i-- > 0;) {
+	for (i = facts ? facts->count : 0; loads && i-- > 0;) {
 		const struct gf_fact *fact = &facts->fact[i];
 
 		load = loads[min_t(u8, fact->depth, GF_DEPTHS - 2)];
@@ -90,193 +91,145 @@ static struct gf_load *load_of(const struct gf_facts *facts)
 				u64 align = load_align(&inner[which]);
 
 				load_add(&load[which && fact->pref],
-					 ALIGN(inner[which].sum, align), align,
-					 inner[which].must);
+					 ALIGN(inner[which].sum, align), align);
 			}
 			memset(inner, 0, sizeof(*loads));
 		} else if (!(fact->flags & GPUFABRIC_BAR_FLAG_VIRTUAL)) {
 			/* Those of virtual functions are left out where need be. */
-			load_add(&load[fact->pref], fact->size, fact->align,
-				 !(fact->flags & GPUFABRIC_BAR_FLAG_OPTIONAL));
+			load_add(&load[fact->pref], fact->size, fact->align);
 		}
 	}
 	return loads ? loads[0] : NULL;
 }
 
-static const struct resource *window_of(const struct pci_dev *bridge,
-					unsigned int which)
+/* Has the PCI core find a place for a window of the port, for release_resource(). */
+static bool find_place(const struct pci_dev *port, unsigned int which, u64 size,
+		       u64 align, struct resource *place)
 {
-	return &bridge->resource[which ? PCI_BRIDGE_PREF_MEM_WINDOW :
-					 PCI_BRIDGE_MEM_WINDOW];
+	const unsigned long kind = IORESOURCE_PREFETCH | IORESOURCE_MEM_64;
+
+	*place = (struct resource){ .name = "gpufabric", .flags = IORESOURCE_MEM };
+	if (which)
+		place->flags |= port->pref_64_window ? kind : IORESOURCE_PREFETCH;
+	return !pci_bus_alloc_resource(port->bus, place, size, align,
+				       PCIBIOS_MIN_MEM,
+				       place->flags & kind ? 0 : kind, NULL, NULL);
+}
+
+/* By halves, from what is larger than any. */
+static u64 largest_place(const struct pci_dev *port, unsigned int which)
+{
+	struct resource place;
+	u64 best = 0, size;
+
+	for (size = 1ULL << 51; size >= 1ULL << GF_MIN_ORDER; size >>= 1) {
+		if (find_place(port, which, best + size, 1ULL << GF_MIN_ORDER,
+			       &place)) {
+			release_resource(&place);
+			best += size;
+		}
+	}
+	return best;
+}
+
+static int look_for_life(struct pci_dev *pdev, void *data)
+{
+	bool *alive = data;
+	unsigned int i;
+
+	for (i = PCI_BRIDGE_RESOURCES; i < PCI_NUM_RESOURCES; i++)
+		*alive |= !!READ_ONCE(pdev->resource[i].child);
+	return *alive;
 }
 
 /*
- * The first resource of a window that ends behind an address. The tree of resources is
- * not walked: drivers change it under a lock that is the kernel's own. Resources of
- * functions that are referenced stay.
+ * Of a root bus only windows of ports are given up, and where nothing is in them
+ * that helps. A bridge above would lose its own for good, and all that is in it.
  */
-static const struct resource *next_taken(const struct resource *window,
-					 const struct gf_functions *functions,
-					 const struct resource *skip, u64 start)
+static bool may_clear(struct pci_bus *bus)
 {
-	const struct resource *next = NULL;
-	unsigned int i, bar;
+	bool alive = !pci_is_root_bus(bus);
 
-	for (i = 0; i < functions->count; i++) {
-		for (bar = 0; bar < PCI_NUM_RESOURCES; bar++) {
-			const struct resource *res =
-				&functions->pdev[i]->resource[bar];
-
-			if (READ_ONCE(res->parent) == window && res != skip &&
-			    res->end >= start &&
-			    (!next || res->start < next->start))
-				next = res;
-		}
-	}
-	return next;
-}
-
-/**
- * gf_guard_gap() - the largest free piece of a window
- * @window: the window
- * @functions: those on its bus; caller holds pci_rescan_remove_lock
- * @skip: what is free as well, or NULL
- * @align: where the piece may begin
- * @last: where it ends at the latest
- */
-u64 gf_guard_gap(const struct resource *window,
-		 const struct gf_functions *functions,
-		 const struct resource *skip, u64 align, u64 last)
-{
-	u64 start = window->start, largest = 0;
-	const struct resource *next;
-
-	last = min_t(u64, last, window->end);
-	do {
-		u64 end = last, from = ALIGN(start, align);
-
-		next = next_taken(window, functions, skip, start);
-		if (next && next->start <= end)
-			end = next->start - 1;
-		if (from >= start && from <= end)
-			largest = max(largest, end - from + 1);
-		start = next ? max_t(u64, start, next->end + 1) : start;
-	} while (next && start <= last);
-	return largest;
-}
-
-/* The largest place for a window of the port. */
-static u64 gap_above(struct pci_dev *port, unsigned int which,
-		     const struct gf_functions *functions, u64 align)
-{
-	u64 last = which && port->pref_64_window ? U64_MAX : U32_MAX;
-	struct resource *res;
-	u64 largest = 0;
-	int i;
-
-	pci_bus_for_each_resource(port->bus, res, i) {
-		if (!res || resource_type(res) != IORESOURCE_MEM ||
-		    !resource_size(res) ||
-		    !(res->parent || pci_is_root_bus(port->bus)))
-			continue;
-		/* What has side effects when read must not be prefetched. */
-		if (!which && res->flags & IORESOURCE_PREFETCH)
-			continue;
-		largest = max(largest, gf_guard_gap(res, functions,
-						    window_of(port, which),
-						    align, last));
-	}
-	return largest;
-}
-
-/* Whether a card beside the port has addresses in such a window. */
-static bool anybody_live(const struct pci_dev *port, unsigned int which,
-			 const struct gf_functions *functions)
-{
-	unsigned int i;
-
-	for (i = 0; i < functions->count; i++) {
-		struct pci_dev *pdev = functions->pdev[i];
-
-		if (pdev != port && pci_is_bridge(pdev) &&
-		    READ_ONCE(window_of(pdev, which)->child))
-			return true;
-	}
-	return false;
-}
-
-/* What does not go into the one window may go into the other. */
-static bool takes_all(const struct pci_dev *port, const struct gf_load *load)
-{
-	u64 sum = 0, size = 0;
-	unsigned int which;
-
-	for (which = 0; which < GF_WINDOW_KINDS; which++) {
-		const struct resource *own = window_of(port, which);
-
-		sum += load[which].sum;
-		size += own->parent ? resource_size(own) : 0;
-	}
-	return sum <= size;
+	if (!alive)
+		pci_walk_bus(bus, look_for_life, &alive);
+	return !alive;
 }
 
 static enum gf_room judge(struct pci_dev *port, unsigned int which,
-			  const struct gf_load *load, bool taken,
-			  const struct gf_functions *functions, u64 *need,
-			  u64 *free)
+			  const struct gf_load *load, bool known,
+			  struct resource *place, u64 *need, u64 *free)
 {
-	const struct resource *own = window_of(port, which);
-	u64 align = load_align(load), size;
-	/* An empty resource has a size of 1. */
+	const struct resource *own =
+		&port->resource[which ? PCI_BRIDGE_PREF_MEM_WINDOW :
+					PCI_BRIDGE_MEM_WINDOW];
+	/* An empty resource has a size of 1. What was given up keeps its size. */
 	u64 kept = resource_size(own) > 1 ? resource_size(own) : 0;
+	u64 size = max(load->sum, kept), align = load_align(load);
 
-	if (own->parent ? taken || !load->must || load->sum <= kept :
-			  !load->sum && !kept)
-		return GF_ROOM_OWN;
-	size = max(load->sum, kept);
+	if (own->parent)
+		return load->sum <= kept ? GF_ROOM_OWN : GF_ROOM_MOVES;
+	if (!size)
+		return known ? GF_ROOM_OWN : GF_ROOM_MOVES;
 	*need = ALIGN(size, align);
-	*free = gap_above(port, which, functions, align);
-	if (*need <= *free || !anybody_live(port, which, functions))
+	if (find_place(port, which, *need, align, place) ||
+	    (GF_RELAXED_WINDOWS && !pci_is_root_bus(port->bus) &&
+	     find_place(port, which, ALIGN(size, 1ULL << GF_MIN_ORDER),
+			1ULL << (load->max_order + GF_MIN_ORDER), place)) ||
+	    may_clear(port->bus))
 		return GF_ROOM_MOVES;
-	if (!GF_RELAXED_WINDOWS || pci_is_root_bus(port->bus))
-		return GF_ROOM_NONE;
-	align = 1ULL << (load->max_order + GF_MIN_ORDER);
-	return ALIGN(size, 1ULL << GF_MIN_ORDER) <=
-	       gap_above(port, which, functions, align) ? GF_ROOM_MOVES :
-							  GF_ROOM_NONE;
+	*free = largest_place(port, which);
+	return GF_ROOM_NONE;
+}
+
+/*
+ * What the one window takes the other one cannot have. As in the PCI core, the one
+ * with the larger alignment comes first.
+ */
+static enum gf_room judge_both(struct pci_dev *port, const struct gf_load *load,
+			       bool known, u64 *need, u64 *free)
+{
+	bool swap = port->pref_window &&
+		    load_align(&load[1]) > load_align(&load[0]);
+	struct resource place[GF_WINDOW_KINDS] = {};
+	enum gf_room room = GF_ROOM_OWN;
+	unsigned int i;
+
+	for (i = 0; i <= port->pref_window && room != GF_ROOM_NONE; i++)
+		room = max(room, judge(port, i ^ swap, &load[i ^ swap], known,
+				       &place[i], need, free));
+	for (i = 0; i < GF_WINDOW_KINDS; i++) {
+		if (place[i].parent)
+			release_resource(&place[i]);
+	}
+	return room;
 }
 
 /**
  * gf_guard() - whether a slot can be powered without harm to its neighbours
  * @slot: the slot, in a step of the caller's
- * @need: bytes that a window needs, unless that is GF_ROOM_OWN
+ * @need: bytes that a window needs, when that is GF_ROOM_NONE
  * @free: bytes that can be had for it
  *
  * Sleeps for the rescan lock.
+ *
+ * Return: enum gf_room, or -ENOMEM.
  */
-enum gf_room gf_guard(struct gf_slot *slot, u64 *need, u64 *free)
+int gf_guard(struct gf_slot *slot, u64 *need, u64 *free)
 {
-	struct pci_dev *port = slot->port;
-	enum gf_room room = GF_ROOM_OWN;
-	struct gf_functions *functions;
-	struct gf_load *load = NULL;
-	unsigned int which;
+	int room = GF_ROOM_OWN;
+	struct gf_load *load;
+	bool known;
 
 	mutex_lock(&gf.lock);
-	if (slot->facts)
-		load = load_of(slot->facts);
+	known = slot->facts;
+	load = load_of(slot->facts);
 	mutex_unlock(&gf.lock);
-	if (!load || !gf_port_lock(port))
-		goto out;
-	functions = gf_functions_on(port->bus);
-	for (which = 0; functions && which <= port->pref_window &&
-	     room != GF_ROOM_NONE; which++)
-		room = max(room, judge(port, which, &load[which],
-				       takes_all(port, load), functions, need,
-				       free));
-	gf_rescan_unlock();
-	gf_functions_put(functions);
-out:
+	if (!load)
+		return -ENOMEM;
+	if (gf_port_lock(slot->port)) {
+		room = judge_both(slot->port, load, known, need, free);
+		gf_rescan_unlock();
+	}
 	kfree(load);
 	return room;
 }

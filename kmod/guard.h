@@ -4,9 +4,7 @@
 
 #include <linux/types.h>
 
-struct gf_functions;
 struct gf_slot;
-struct resource;
 
 /**
  * struct gf_fact - a BAR that a card was seen with, or a bridge on it
@@ -38,8 +36,9 @@ struct gf_facts {
 
 /**
  * enum gf_room - what becomes of windows when a slot is powered on
- * @GF_ROOM_OWN: that of its port takes the card, or nothing is known of it
- * @GF_ROOM_MOVES: that of its port is placed anew
+ * @GF_ROOM_OWN: those of its port take the card
+ * @GF_ROOM_MOVES: one of its port is placed anew, or may be: nothing is known of
+ *	the card
  * @GF_ROOM_NONE: there is no place for that, and trying takes others' away
  */
 enum gf_room {
@@ -48,9 +47,6 @@ enum gf_room {
 	GF_ROOM_NONE
 };
 
-u64 gf_guard_gap(const struct resource *window,
-		 const struct gf_functions *functions,
-		 const struct resource *skip, u64 align, u64 last);
-enum gf_room gf_guard(struct gf_slot *slot, u64 *need, u64 *free);
+int gf_guard(struct gf_slot *slot, u64 *need, u64 *free);
 
 #endif /* GPUFABRIC_GUARD_H */

@@ -288,6 +288,45 @@ static bool is_reachable(const struct gf_slot *slot, struct pci_dev *pdev)
 	return gf_config_open(slot->port);
 }
 
+/*
+ * The first resource of a window that ends behind an address. The tree of resources
+ * is not walked: drivers change it under a lock that is the kernel's own.
+ */
+static const struct resource *next_taken(const struct resource *window,
+					 const struct gf_functions *functions,
+					 u64 start)
+{
+	const struct resource *next = NULL;
+	unsigned int i, bar;
+
+	for (i = 0; i < functions->count; i++) {
+		for (bar = 0; bar < PCI_NUM_RESOURCES; bar++) {
+			const struct resource *res =
+				&functions->pdev[i]->resource[bar];
+
+			if (READ_ONCE(res->parent) == window &&
+			    res->end >= start &&
+			    (!next || res->start < next->start))
+				next = res;
+		}
+	}
+	return next;
+}
+
+static u64 largest_gap(const struct resource *window,
+		       const struct gf_functions *functions)
+{
+	u64 start = window->start, largest = 0;
+	const struct resource *next;
+
+	while ((next = next_taken(window, functions, start))) {
+		if (next->start > start)
+			largest = max(largest, next->start - start);
+		start = next->end + 1;
+	}
+	return max(largest, window->end + 1 - start);
+}
+
 static void read_windows(struct gf_snapshot *snap, struct pci_bus *bus,
 			 const struct gf_functions *functions)
 {
@@ -305,7 +344,7 @@ static void read_windows(struct gf_snapshot *snap, struct pci_bus *bus,
 		window = &snap->windows[snap->nr_windows++];
 		window->flags = gf_bar_flags(res);
 		window->size = resource_size(res);
-		window->free = gf_guard_gap(res, functions, NULL, 1, U64_MAX);
+		window->free = largest_gap(res, functions);
 	}
 }
 

@@ -432,13 +432,16 @@ static int power_on(struct gf_slot *slot, bool *found)
  */
 static bool has_room(struct gf_step *step, struct gf_outcome *outcome)
 {
-	enum gf_room room = GF_ROOM_OWN;
+	int room = GF_ROOM_OWN;
 	u64 need, free;
 
 	if (!step->op->force)
 		room = gf_guard(step->slot, &need, &free);
-	if (room == GF_ROOM_OWN)
-		return true;
+	if (room < 0)
+		outcome_set(outcome, room, GPUFABRIC_CAUSE_INTERNAL,
+			    "out of memory, the GPU was not powered");
+	if (room <= GF_ROOM_OWN)
+		return !room;
 	mutex_lock(&gf.lock);
 	step->again = !step->expired &&
 		      !list_is_first(&step->turns, &step->slot->sw->turns);
