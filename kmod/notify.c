@@ -121,7 +121,9 @@ static void read_seen(struct gf_seen *seen, struct pci_dev *pdev)
 		const struct resource *res = &pdev->resource[i];
 		struct gf_fact *bar = &seen->bar[i];
 
-		if (!res->flags || !resource_size(res))
+		/* The PCI core leaves those alone that hardware has fixed. */
+		if (!res->flags || res->flags & IORESOURCE_PCI_FIXED ||
+		    !resource_size(res))
 			continue;
 		bar->size = resource_size(res);
 		bar->align = align_of(pdev, i, bar->size);
