@@ -51,7 +51,7 @@ const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_ORDER + 1]
 
 /* GPUFABRIC_CMD_STATUS_GET - do */
 const struct nla_policy gpufabric_status_get_nl_policy[GPUFABRIC_A_FLAGS + 1] = {
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
 };
 
 /* GPUFABRIC_CMD_SWITCH_GET - do */
@@ -89,7 +89,7 @@ const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = 
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
 };
@@ -98,7 +98,7 @@ const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = 
 const struct nla_policy gpufabric_detach_nl_policy[GPUFABRIC_A_REASON + 1] = {
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
@@ -119,7 +119,7 @@ const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] =
 	[GPUFABRIC_A_LEASE] = { .type = NLA_U64, },
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
 };
@@ -132,7 +132,7 @@ const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = 
 	[GPUFABRIC_A_LEASE] = { .type = NLA_U64, },
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
 };
@@ -142,7 +142,7 @@ const struct nla_policy gpufabric_release_nl_policy[GPUFABRIC_A_REASON + 1] = {
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0xf),
+	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 

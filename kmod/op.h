@@ -118,7 +118,7 @@ enum gf_stage {
  * @ends: the operation ends @composition
  * @timeout_ms: deadline of each step
  * @turns: steps that may have to wait for each other, each for its deadline
- * @force: attach even if that harms neighbours
+ * @harm: attach even if that harms neighbours
  * @driver_timeout_ms: how long to wait for a driver, 0 when none is expected
  * @started: milliseconds since the epoch
  * @stage: under the fabric's lock
@@ -146,7 +146,7 @@ struct gf_op {
 	struct gf_composition *composition;
 	bool made;
 	bool ends;
-	bool force;
+	bool harm;
 	u32 timeout_ms;
 	unsigned int turns;
 	u32 driver_timeout_ms;

@@ -116,8 +116,8 @@ static int prepare(struct gf_request *request, int add_type, int remove_type,
 		return -ENOMEM;
 	gf_who_current(&request->op->who, info->snd_portid,
 		       gf_request_reason(info));
-	request->op->force =
-		gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_FORCE;
+	request->op->harm =
+		gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_HARM;
 	read_timeouts(info, request->op);
 	return alloc_members(request, adds);
 }

@@ -427,16 +427,16 @@ static int power_on(struct gf_slot *slot, bool *found)
 }
 
 /*
- * A GPU that would harm its neighbours is not powered. Windows move for one GPU
- * after the other: who is not the first goes back in line.
+ * A GPU that would harm its neighbours is not powered, unless that is asked for.
+ * Windows move for one GPU after the other: who is not the first goes back in line.
  */
 static bool has_room(struct gf_step *step, struct gf_outcome *outcome)
 {
-	int room = GF_ROOM_OWN;
 	u64 need, free;
+	int room = gf_guard(step->slot, &need, &free);
 
-	if (!step->op->force)
-		room = gf_guard(step->slot, &need, &free);
+	if (room == GF_ROOM_NONE && step->op->harm)
+		room = GF_ROOM_MOVES;
 	if (room < 0)
 		outcome_set(outcome, room, GPUFABRIC_CAUSE_INTERNAL,
 			    "out of memory, the GPU was not powered");

@@ -96,7 +96,7 @@ static struct nl_msg *build(struct session *session, const char *name, uint32_t 
 	}
 	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT, session_driver_timeout(session, slots, n));
 	if (ctl_flag(session->ctx, "no-fit-check"))
-		flags |= GPUFABRIC_REQUEST_FLAG_FORCE;
+		flags |= GPUFABRIC_REQUEST_FLAG_HARM;
 	if (flags)
 		nla_put_u32(msg, GPUFABRIC_A_FLAGS, flags);
 	placement_put(msg, placement);

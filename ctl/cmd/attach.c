@@ -33,7 +33,7 @@ static struct nl_msg *build(struct session *session, struct gf_slot *const *slot
 		/* The module judges the request without carrying it out. */
 		flags |= GPUFABRIC_REQUEST_FLAG_CHECK;
 	if (ctl_flag(session->ctx, "no-fit-check"))
-		flags |= GPUFABRIC_REQUEST_FLAG_FORCE;
+		flags |= GPUFABRIC_REQUEST_FLAG_HARM;
 	if (flags)
 		nla_put_u32(msg, GPUFABRIC_A_FLAGS, flags);
 	placement_put(msg, placement);
@@ -55,19 +55,6 @@ static bool any_known(const struct session *session, struct gf_slot *const *slot
 	return knowledge_has_declarations(session->ctx);
 }
 
-/* What is not judged is forced, and that would take slots from compositions as well. */
-static int check_claims(struct session *session, struct gf_slot *const *slots, size_t n)
-{
-	size_t i;
-
-	for (i = 0; ctl_flag(session->ctx, "no-fit-check") && i < n; i++)
-		if (slots[i]->composition)
-			return ctl_fail(session->ctx, CTL_BUSY,
-					"slot %s is claimed by composition %s, release that first",
-					slots[i]->name, slots[i]->composition);
-	return CTL_DONE;
-}
-
 static int attach(struct session *session, struct gf_slot *const *slots, size_t n)
 {
 	struct placement placement;
@@ -80,8 +67,6 @@ static int attach(struct session *session, struct gf_slot *const *slots, size_t 
 	/* Of slots that nobody knows anything of, it can wait until they train. */
 	if (any_known(session, slots, n))
 		ret = session_know(session);
-	if (!ret)
-		ret = check_claims(session, slots, n);
 again:
 	if (!ret)
 		ret = placement_judge(session, slots, n,

@@ -217,6 +217,7 @@ static const char *const request_flag_names[] = {
 	"force",
 	"keep",
 	"check",
+	"harm",
 };
 
 const char *gfnl_request_flag_name(unsigned int value)

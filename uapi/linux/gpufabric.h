@@ -225,18 +225,20 @@ enum gpufabric_composition_flag {
  * enum gpufabric_request_flag - How a request is to be carried out.
  * @GPUFABRIC_REQUEST_FLAG_BIND: Mark the composition orphaned when this socket
  *   closes.
- * @GPUFABRIC_REQUEST_FLAG_FORCE: Go on although a composition claims the slot,
- *   and attach although the windows of the bridges cannot take the GPU. Trying
- *   that can take the addresses of GPUs beside it away.
+ * @GPUFABRIC_REQUEST_FLAG_FORCE: Go on although a composition claims the slot.
  * @GPUFABRIC_REQUEST_FLAG_KEEP: Release the claim and leave the GPUs attached.
  * @GPUFABRIC_REQUEST_FLAG_CHECK: Only check whether the request would be
  *   accepted.
+ * @GPUFABRIC_REQUEST_FLAG_HARM: Attach although the windows of the bridges
+ *   cannot take the GPU. Trying that can take the addresses of GPUs beside it
+ *   away.
  */
 enum gpufabric_request_flag {
 	GPUFABRIC_REQUEST_FLAG_BIND = 1,
 	GPUFABRIC_REQUEST_FLAG_FORCE = 2,
 	GPUFABRIC_REQUEST_FLAG_KEEP = 4,
 	GPUFABRIC_REQUEST_FLAG_CHECK = 8,
+	GPUFABRIC_REQUEST_FLAG_HARM = 16,
 };
 
 enum {

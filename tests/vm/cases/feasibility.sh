@@ -30,7 +30,9 @@ check "the modules load" load own switches=1 slots=1 latency_ms=1 'gpus=*:none' 
 check "switches can be added" [ -d $SWITCHES ] || bail_out "no configfs"
 echo 100 >/sys/module/gpufabric/parameters/poll_ms
 
-# Its slots are sim1-0 to sim1-2. The ports have no windows: the kernel sizes them.
+# Its slots are sim1-0 to sim1-2. The ports have no windows: the kernel sizes them. The last
+# one has one where $preset says how many MiB.
+preset=
 make_switch()
 {
 	local i
@@ -44,6 +46,7 @@ make_switch()
 		echo 1 >"$SWITCHES/a/$i/off"
 		echo none >"$SWITCHES/a/$i/window"
 	done
+	[ -z "$preset" ] || echo "$preset" >"$SWITCHES/a/2/window"
 	echo 1 >$SWITCHES/a/enabled
 	g wait sim1-0 off && g wait sim1-1 off && g wait sim1-2 off
 }
@@ -198,9 +201,44 @@ error=$(gpuctl attach sim1-1 2>&1 >/dev/null)
 is "$? $(wc -l </tmp/tries)" "4 5" "while others come all the time it ends with exit code 4 after five tries"
 like "$error" "stale" "and says why"
 is "$(g state sim1-1)" off "nothing was powered for it"
-rm -r /etc/gpuctl/slots.d /etc/gpuctl/gpus.d /etc/gpuctl/hooks.d
+rm -r /etc/gpuctl/slots.d /etc/gpuctl/gpus.d
 check "the fourth switch is taken away" remove_switch
 check "with its slots, too" wait_for 30 no_slot
+
+# No check of what fits is no claim of others' slots, and who powers a member again harms nobody.
+preset=1024
+make_switch >/dev/null 2>&1
+preset=
+check "a fifth switch is there" appeared
+wait_for 30 g wait sim1-2 off
+bar 0 16
+echo $((512 << 20)) >"$SIM/slot1.2/bar_bytes"
+check "a GPU of 16 GiB is attached" g attach sim1-0
+before=$(bars sim1-0)
+check "one of 512 MiB, to a port with a window, is composed" g compose pair sim1-2
+check "and powered off as a member" g -f detach sim1-2
+bar 2 64
+check_fails "with 64 GiB it fails" g -f attach sim1-2
+like "$(g list sim1-2)" "^sim1-2 fault resources" "for want of resources"
+check "the slot is cleared" g clear sim1-2
+check "the GPU beside it has its addresses" is_the_same
+check_fails "what was seen is not powered again, be it a member" g -f attach sim1-2
+like "$(g text sim1-2)" "needs a window of" "for want of a window"
+check "the GPU beside it has its addresses still" is_the_same
+check "the composition is released" g -k release pair
+cat >/etc/gpuctl/hooks.d/pre-attach.d/10-faster <<EOF
+#!/bin/sh
+[ "\$1" = pre-attach ] || exit 0
+echo $((8 * GIB)) >"$SIM/slot1.1/bar_bytes"
+exec "$TESTS/gfclient" compose thief sim1-1
+EOF
+error=$(gpuctl attach --no-fit-check sim1-1 2>&1 >/dev/null)
+is "$?" 4 "who is late is refused, whatever fits"
+like "$error" "claimed" "as the slot is claimed"
+rm -r /etc/gpuctl/hooks.d
+check "that composition is released" g -k release thief
+check "the fifth switch is taken away" remove_switch
+check "with its last slot" wait_for 30 no_slot
 
 fit() { "$TESTS/gffit" "$topologies" "$seed"; }
 # As many requests of programs that know nothing of windows.
