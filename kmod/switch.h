@@ -19,7 +19,8 @@
  * @device: device id of the upstream port
  * @slots: number of slots; under the fabric's lock
  * @link: uplink as it was when the switch was found
- * @changed: number of the last change below its ports, see gf_notify_changes()
+ * @changed: number of the last change below its ports, see gf_notify_changes();
+ *	written under gf_notify_lock, read by anybody
  * @turns: steps that attach GPUs and have not been given windows yet, in the
  *	order in which they get them; under the fabric's lock
  */

@@ -11,7 +11,6 @@
 
 #include "lib/judge.h"
 #include "lib/out.h"
-#include "lib/judge.h"
 #include "lib/session.h"
 #include "lib/text.h"
 
