@@ -307,10 +307,12 @@ u64 gf_notify_changes(void)
 }
 
 /**
- * gf_notify_coming() - a GPU is coming to a switch
+ * gf_notify_moving() - windows on a switch are about to be placed, or have been
  * @sw: the switch
+ *
+ * Functions are announced before they are given addresses.
  */
-void gf_notify_coming(struct gf_switch *sw)
+void gf_notify_moving(struct gf_switch *sw)
 {
 	spin_lock(&gf_notify_lock);
 	note_change(sw);

@@ -22,7 +22,7 @@ bool gf_notify_was_surprise(struct gf_slot *slot);
 void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev,
 		     struct gf_facts *facts);
 u64 gf_notify_changes(void);
-void gf_notify_coming(struct gf_switch *sw);
+void gf_notify_moving(struct gf_switch *sw);
 void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev,
 			   struct gf_snapshot *snap);
 

@@ -318,6 +318,8 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 	enum gpufabric_slot_state before = slot->state;
 	bool differs = gf_slot_take(slot, snap);
 
+	if (snap->nr_functions && !had_functions)
+		gf_notify_moving(slot->sw);
 	if (!snap->nr_functions)
 		reconcile_gone(slot);
 	else if (snap->gpu < 0 && gf_state_has_gpu(before))

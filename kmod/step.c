@@ -217,6 +217,7 @@ static void leave_turns(struct gf_step *step)
 	if (list_empty(&step->turns))
 		return;
 	list_del_init(&step->turns);
+	gf_notify_moving(sw);
 	next = list_first_entry_or_null(&sw->turns, struct gf_step, turns);
 	if (next && next->waits) {
 		next->waits = false;
@@ -234,7 +235,7 @@ static bool enter_turns(struct gf_step *step)
 		return true;
 	step->waits = step->turn && !list_empty(&sw->turns);
 	list_add_tail(&step->turns, &sw->turns);
-	gf_notify_coming(sw);
+	gf_notify_moving(sw);
 	return !step->waits;
 }
 

@@ -6,6 +6,8 @@
  *     +- 01:00.0 upstream -- 02:00.0  sim0-0 .. sim0-6   h100-80, off
  *                            02:07.0  sim0-7             empty
  */
+#include <fcntl.h>
+
 #include "test.h"
 
 #define NR 7
@@ -21,6 +23,15 @@ FIXTURE_SETUP(request)
 
 FIXTURE_TEARDOWN(request)
 {
+}
+
+static void autoprobe(const char *on)
+{
+	int fd = open("/sys/bus/pci/drivers_autoprobe", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, on, 1) != 1)
+		perror("drivers_autoprobe");
+	close(fd);
 }
 
 TEST_F(request, no_slot_at_all)
@@ -71,6 +82,19 @@ TEST_F(request, judged_by_what_has_changed_since)
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .judged_at = get_changes(&gf),
 				  .has_judged_at = true, .flags = GPUFABRIC_REQUEST_FLAG_CHECK,
 				  SLOTS({ .name = "sim0-1" }))));
+}
+
+/* Without a driver the last that is announced is a function that has no address yet. */
+TEST_F(request, windows_count_once_they_are_placed)
+{
+	uint64_t before = get_changes(&gf);
+
+	autoprobe("0");
+	EXPECT_EQ(0, attach("sim0-0"));
+	autoprobe("1");
+	/* The request, the function, and the end of the wait for its windows. */
+	EXPECT_LE(before + 3, get_changes(&gf));
+	EXPECT_EQ(0, detach("sim0-0"));
 }
 
 TEST_F(request, order_out_of_range)
