@@ -117,7 +117,8 @@ enum gf_stage {
  * @made: the operation makes @composition
  * @ends: the operation ends @composition
  * @timeout_ms: deadline of each step
- * @turns: steps that may have to wait for each other, each for its deadline
+ * @turns: how many others a step may have to wait for, each of them for its
+ *	deadline; under the fabric's lock
  * @harm: attach even if that harms neighbours
  * @driver_timeout_ms: how long to wait for a driver, 0 when none is expected
  * @started: milliseconds since the epoch

@@ -225,6 +225,19 @@ static void leave_turns(struct gf_step *step)
 	}
 }
 
+/* Whether a step waits for those before it, each of which may take all its time. */
+static bool has_to_wait(struct gf_step *step)
+{
+	struct gf_step *other = step;
+	unsigned int before = 0;
+
+	gf_assert_locked();
+	list_for_each_entry_continue_reverse(other, &step->slot->sw->turns, turns)
+		before++;
+	step->op->turns = max(step->op->turns, before);
+	return before;
+}
+
 /* Returns whether the worker can begin at once. */
 static bool enter_turns(struct gf_step *step)
 {
@@ -233,8 +246,8 @@ static bool enter_turns(struct gf_step *step)
 	gf_assert_locked();
 	if (!sw)
 		return true;
-	step->waits = step->turn && !list_empty(&sw->turns);
 	list_add_tail(&step->turns, &sw->turns);
+	step->waits = step->turn && has_to_wait(step);
 	gf_notify_moving(sw);
 	return !step->waits;
 }
@@ -246,9 +259,8 @@ static bool back_in_line(struct gf_step *step)
 	if (!step->again || step->expired)
 		return false;
 	step->again = false;
-	step->op->turns++;
 	/* Those before it may have gone meanwhile. */
-	step->waits = !list_is_first(&step->turns, &step->slot->sw->turns);
+	step->waits = has_to_wait(step);
 	if (!step->waits)
 		queue_work(gf.work_wq, &step->work);
 	return true;

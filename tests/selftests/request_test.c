@@ -97,6 +97,25 @@ TEST_F(request, windows_count_once_they_are_placed)
 	EXPECT_EQ(0, detach("sim0-0"));
 }
 
+TEST_F(request, a_deadline_counts_all_that_are_before_it)
+{
+	static const char *const names[] = { "sim0-0", "sim0-1", "sim0-2" };
+	const struct nlattr *operation;
+	uint64_t id[3];
+
+	for (unsigned int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, sim_set(0, i, "link", "slow 3000"));
+		ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .timeout = 20000,
+					  SLOTS({ .name = names[i], .order = 1 }))));
+		id[i] = ask_id(&gf);
+	}
+	operation = gf_attr(&gf.reply.header, GPUFABRIC_A_OPERATION);
+	EXPECT_LE(3 * 20000, gf_u64(gf_sub(operation, GPUFABRIC_A_OPERATION_DEADLINE)) -
+			     gf_u64(gf_sub(operation, GPUFABRIC_A_OPERATION_STARTED)));
+	for (unsigned int i = 0; i < 3; i++)
+		EXPECT_EQ(0, watch_operation(&watch, id[i], NULL));
+}
+
 TEST_F(request, order_out_of_range)
 {
 	EXPECT_EQ(-ERANGE, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH,
