@@ -377,9 +377,10 @@ static void add_fact(struct gf_facts *facts, const struct gf_slot *slot,
  * gf_notify_facts() - what a function was seen with
  * @slot: slot that it is in
  * @pdev: function; caller holds pci_rescan_remove_lock
+ * @awake: it may be asked which sizes its BARs can have
  * @facts: to which that is added; has room for GF_FACTS more
  */
-void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev,
+void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev, bool awake,
 		     struct gf_facts *facts)
 {
 	struct gf_fact bridge = { .flags = GPUFABRIC_BAR_FLAG_BRIDGE };
@@ -396,7 +397,7 @@ void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev,
 		if (!now.bar[i].size ||
 		    now.bar[i].flags & GPUFABRIC_BAR_FLAG_IO)
 			continue;
-		if (i < PCI_STD_NUM_BARS)
+		if (awake && i < PCI_STD_NUM_BARS)
 			now.bar[i].sizes = pci_rebar_get_possible_sizes(pdev, i);
 		add_fact(facts, slot, pdev, &now.bar[i]);
 	}

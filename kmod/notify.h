@@ -19,7 +19,7 @@ bool gf_notify_knows_port(const struct pci_dev *port);
 void gf_notify_reset(struct gf_slot *slot);
 void gf_notify_marks(struct gf_slot *slot, struct gf_marks *marks);
 bool gf_notify_was_surprise(struct gf_slot *slot);
-void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev,
+void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev, bool awake,
 		     struct gf_facts *facts);
 u64 gf_notify_changes(void);
 void gf_notify_moving(struct gf_switch *sw);

@@ -23,6 +23,7 @@
 #include "composition.h"
 #include "device.h"
 #include "event.h"
+#include "guard.h"
 #include "history.h"
 #include "inventory.h"
 #include "notify.h"
@@ -146,6 +147,17 @@ int gf_slot_fail(struct gf_slot *slot, enum gf_trigger trigger,
 	return gf_slot_trigger(slot, trigger);
 }
 
+/* A function that sleeps was not asked. */
+static void keep_sizes(struct gf_facts *now, const struct gf_facts *then)
+{
+	unsigned int i;
+
+	for (i = 0; then && i < now->count && now->count == then->count; i++) {
+		if (!now->fact[i].sizes && now->fact[i].size == then->fact[i].size)
+			now->fact[i].sizes = then->fact[i].sizes;
+	}
+}
+
 static void learn_identity(struct gf_slot *slot)
 {
 	struct gf_identity *identity = &slot->identity;
@@ -164,6 +176,7 @@ static void learn_identity(struct gf_slot *slot)
 		return;
 	}
 	if (!snap->quiet) {
+		keep_sizes(snap->facts, slot->facts);
 		kfree(slot->facts);
 		slot->facts = snap->facts;
 		snap->facts = NULL;

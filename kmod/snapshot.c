@@ -417,15 +417,10 @@ static void read_quiet(struct gf_snapshot *snap, struct gf_slot *slot)
 	snap->serial = snap->pdev ? pci_get_dsn(snap->pdev) : 0;
 	gf_link_read(slot->port, snap->pdev ? functions->pdev[0] : NULL,
 		     &snap->link);
-	for (i = 0; snap->facts && i < functions->count; i++) {
-		if (is_reachable(slot, functions->pdev[i])) {
-			gf_notify_facts(slot, functions->pdev[i], snap->facts);
-			continue;
-		}
-		/* While one sleeps not all is known. */
-		kfree(snap->facts);
-		snap->facts = NULL;
-	}
+	for (i = 0; i < functions->count; i++)
+		gf_notify_facts(slot, functions->pdev[i],
+				is_reachable(slot, functions->pdev[i]),
+				snap->facts);
 }
 
 /**

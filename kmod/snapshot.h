@@ -105,8 +105,8 @@ struct gf_window {
  * @card: the functions, referenced
  * @serial: Device Serial Number of that function, 0 when there is none
  * @link: the slot's link
- * @facts: BARs of the functions as they appeared; NULL without functions, where
- *	that is not known, or once the slot has taken it
+ * @facts: BARs of the functions as they appeared; NULL without functions, or once
+ *	the slot has taken it
  * @bus_first: first bus number below the port
  * @bus_last: last bus number below the port
  * @nr_windows: number of windows

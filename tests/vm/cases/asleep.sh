@@ -6,7 +6,7 @@
 # often it looks; not even when it comes. When they are awake again all is as before.
 # And a module that is told never to look does not look.
 #
-#   slot 0: l40s in use    1: l40s, may sleep    2: l40s, off    3: none
+#   slot 0: l40s with audio, in use    1: l40s, may sleep    2: l40s, off    3: none
 #   slot 4: card with two l40s, each with audio, behind a switch: one in use, one may sleep
 #
 # Ports sleep where nothing below them is awake (pcie_port_pm=force); those of slots 1
@@ -39,6 +39,8 @@ state_is() { [ "$(g state "$(slot_of "$1")")" = "$2" ]; }
 may_sleep() { echo "$2" >"$DEVICES/$(gpu "$1")/power/control"; }
 suspended() { [ "$(cat "$DEVICES/$1/power/runtime_status")" = suspended ]; }
 functions() { [ "$(gpuctl -j show "$(slot_of "$1")" | jq '[.. | objects | .functions? // empty | .[]] | length')" = "$2" ]; }
+has_driver() { gpuctl -j show "$(slot_of "$1")" | jq -e --arg gpu "$(gpu "$1")" '[.. | objects | .functions? // empty | .[] | select(.address == $gpu and .driver)] | length == 1' >/dev/null; }
+has_no_driver() { ! has_driver "$1"; }
 forget() { for file in "$SIM"/{slot0.*,switch0}/sleep; do echo forget >"$file"; done; }
 saved() { for register in BASE_ADDRESS_1.l BASE_ADDRESS_2.l COMMAND; do setpci -s "$(gpu "$1")" $register; done | xargs; }
 
@@ -165,6 +167,23 @@ module_comes()
 	is "$(g state "$(slot_of 2)")" off "$mode: and there may be a card in it"
 }
 
+# What a card had is known although its audio sleeps when it is looked at.
+audio_sleeps()
+{
+	local audio
+
+	audio=$(gpu 0)
+	audio=${audio%0}1
+	echo auto >"$DEVICES/$audio/power/control"
+	check "$mode: a GPU's audio sleeps" wait_for 10 suspended "$audio"
+	check "$mode: the GPU has a driver" has_driver 0
+	gpu 0 >"$DEVICES/$(gpu 0)/driver/unbind"
+	check "$mode: the module sees the driver go" wait_for 10 has_no_driver 0
+	check "$mode: the audio still sleeps" suspended "$audio"
+	check "$mode: the card is detached" g detach "$(slot_of 0)"
+	like "$(g need "$(slot_of 0)")" "^[0-9]+ align" "$mode: what it had is known"
+}
+
 never_looks()
 {
 	echo 0 >$PARAMETERS/poll_ms
@@ -177,7 +196,7 @@ never_looks()
 
 for mode in pciehp bare own; do
 	check "$mode: the simulator loads" modprobe gpufabric_sim mode=$mode switches=1 slots=5 latency_ms=20 \
-		'gpus=0.0-2:l40s,0.3:none,0.4:l40s:dual:audio' || bail_out "no simulator"
+		'gpus=0.0:l40s:audio,0.1-2:l40s,0.3:none,0.4:l40s:dual:audio' || bail_out "no simulator"
 	knob 2 sleep cold
 	check "$mode: slot 2 is turned off" turn_off 2
 	module_comes
@@ -188,6 +207,7 @@ for mode in pciehp bare own; do
 	exec 8<&- 9<&-
 	if [ "$mode" = own ]; then
 		never_looks
+		audio_sleeps
 		check "$mode: a slot that sleeps without power can be attached" g attach "$(slot_of 2)"
 		check "$mode: its GPU is ready" state_is 2 ready
 	fi
