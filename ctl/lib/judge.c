@@ -264,7 +264,7 @@ struct group {
 
 /* Their room is taken by the time that the request's come; no matter whether they fit. */
 static void judge_coming(struct judge *judge, const struct judge_bus *bus,
-			 const struct gf_slot *const *coming, size_t n, struct gf_fit_trial *trial)
+			 const struct judge_want *coming, size_t n, struct gf_fit_trial *trial)
 {
 	struct gf_fit_result result;
 	struct gf_fit_need need;
@@ -273,9 +273,11 @@ static void judge_coming(struct judge *judge, const struct judge_bus *bus,
 	u32 port;
 
 	for (i = 0; i < n; i++) {
-		if (coming[i]->n_functions || !coming[i]->address || !need_of(coming[i], 0, &need))
+		const struct gf_slot *slot = coming[i].slot;
+
+		if (slot->n_functions || !slot->address || !need_of(slot, coming[i].bar, &need))
 			continue;
-		at = bus_of(judge, coming[i]->address, &port);
+		at = bus_of(judge, slot->address, &port);
 		if (at == bus)
 			gf_fit_judge(trial, port, &need, GF_FIT_SIZE_NOW, &result);
 	}
@@ -283,7 +285,7 @@ static void judge_coming(struct judge *judge, const struct judge_bus *bus,
 
 /* The first that cannot be, NULL when all can. */
 static struct judge_want *judge_group(struct judge *judge, struct group *group,
-				      const struct gf_slot *const *coming, size_t n_coming,
+				      const struct judge_want *coming, size_t n_coming,
 				      struct verdict *verdict)
 {
 	struct gf_fit_result result;
@@ -340,7 +342,7 @@ static void give_order(struct group *group)
 		group->wants[i]->order = (uint32_t)i + 1;
 }
 
-size_t judge_wants(struct judge *judge, const struct gf_slot *const *coming, size_t n_coming,
+size_t judge_wants(struct judge *judge, const struct judge_want *coming, size_t n_coming,
 		   struct judge_want *wants, size_t n, struct verdict *verdict)
 {
 	struct judge_want **line = mem_zalloc(n + 1, sizeof(struct judge_want *)), *failed = NULL;

@@ -74,11 +74,12 @@ struct judge_want {
 };
 
 /*
- * All slots of one request, one after the other; @coming are on their way before them.
+ * All slots of one request, one after the other; those of others, @coming, are on their
+ * way before them.
  * Where that does not go in their order, the largest come first. Returns the one that
  * cannot be, @n when all can; @verdict is about that one, or says whether windows move.
  */
-size_t judge_wants(struct judge *judge, const struct gf_slot *const *coming, size_t n_coming,
+size_t judge_wants(struct judge *judge, const struct judge_want *coming, size_t n_coming,
 		   struct judge_want *wants, size_t n, struct verdict *verdict);
 
 const char *verdict_name(enum gf_fit_verdict verdict);

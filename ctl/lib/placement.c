@@ -42,11 +42,12 @@ static bool is_wanted(const struct judge_want *wants, size_t n, uint32_t id)
 
 static int by_operation(const void *left, const void *right)
 {
-	const struct gf_slot *const *a = left, *const *b = right;
+	const struct gf_slot *a = ((const struct judge_want *)left)->slot;
+	const struct gf_slot *b = ((const struct judge_want *)right)->slot;
 
-	if ((*a)->operation.id != (*b)->operation.id)
-		return (*a)->operation.id < (*b)->operation.id ? -1 : 1;
-	return *a < *b ? -1 : *a > *b;
+	if (a->operation.id != b->operation.id)
+		return a->operation.id < b->operation.id ? -1 : 1;
+	return a < b ? -1 : a > b;
 }
 
 /* GPUs of others that are on their way, as they are now. */
@@ -54,16 +55,19 @@ static size_t judge_beside(struct session *session, struct judge_want *wants, si
 			   struct verdict *verdict, int *ret)
 {
 	struct gf_fabric fabric = { 0 };
-	const struct gf_slot **coming;
+	struct judge_want *coming;
 	size_t i, n_coming = 0;
 
 	*ret = gfc_slots(session->client, &fabric);
-	coming = mem_zalloc(fabric.n_slots + 1, sizeof(struct gf_slot *));
-	for (i = 0; i < fabric.n_slots; i++)
-		if (fabric.slots[i].state == GPUFABRIC_SLOT_STATE_ATTACHING &&
-		    !is_wanted(wants, n, fabric.slots[i].id))
-			coming[n_coming++] = &fabric.slots[i];
-	qsort(coming, n_coming, sizeof(struct gf_slot *), by_operation);
+	coming = mem_zalloc(fabric.n_slots + 1, sizeof(*coming));
+	for (i = 0; i < fabric.n_slots; i++) {
+		const struct gf_slot *slot = &fabric.slots[i];
+
+		if (slot->state == GPUFABRIC_SLOT_STATE_ATTACHING &&
+		    !is_wanted(wants, n, slot->id))
+			coming[n_coming++] = (struct judge_want){ slot, bar_of(session, slot), 0 };
+	}
+	qsort(coming, n_coming, sizeof(*coming), by_operation);
 	judge_forget(session->judge);
 	i = judge_wants(session->judge, coming, n_coming, wants, n, verdict);
 	free(coming);

@@ -88,6 +88,8 @@ declare_cards()
 	done >/etc/gpuctl/gpus.d/fit.conf
 	printf '%s\n' "$@" >/etc/gpuctl/slots.d/fit.conf
 }
+# On its way, or there already.
+is_coming() { [ "$(g state "$1")" != off ]; }
 refused() { error=$("$@" 2>&1 >/dev/null); }
 
 make_switch >/dev/null 2>&1
@@ -119,6 +121,22 @@ refused gpuctl -n attach sim1-1 sim1-2
 is "$?" 3 "two more in one request are not"
 like "$error" "no room for the GPU: slot sim1-2" "which is said of the second"
 check "without the check two would be accepted" gpuctl -n attach --no-fit-check sim1-1 sim1-2
+# What is declared of a GPU counts while that is on its way, too.
+printf '[l40s]\nbar1_mib = 16384\n' >/etc/gpuctl/gpus.d/fit.conf
+printf 'sim1-%d 6767:0004/10de:26b9\n' 1 2 >/etc/gpuctl/slots.d/fit.conf
+bar 1 16
+bar 2 16
+knob_of 1 link "slow 3000"
+gpuctl attach sim1-1 >/dev/null 2>&1 &
+first=$!
+check "one of them is on its way" wait_for 20 is_coming sim1-1
+refused gpuctl attach sim1-2
+is "$?" 3 "the other one is refused"
+wait "$first"
+is "$?" 0 "the first comes"
+is "$(bars sim1-0)" "$before" "the GPU that was there has its addresses"
+knob_of 1 link full
+check "the first goes again" gpuctl detach sim1-1
 rm -r /etc/gpuctl/slots.d /etc/gpuctl/gpus.d
 check "of a GPU that nobody knows nothing is said" gpuctl -n attach sim1-2
 
