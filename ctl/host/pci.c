@@ -5,6 +5,10 @@
  * Where a device is tells the link in bus/pci/devices, what it has its files
  * resource and config. Without privileges config ends after 64 bytes, so that nothing
  * is known of PCI Express: whoever asks says so.
+ *
+ * What the kernel remembers, as class and resource, harms nobody. Who reads config wakes
+ * the device and all above it, and a slot that is woken may power its card: to judge
+ * windows it is read of ports that are awake, as far as their windows are not known.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +20,7 @@
 
 #define DEVICES "sys/bus/pci/devices"
 #define CONFIG_BYTES 4096
+#define HEADER_BYTES 64
 #define CAP_LIST 0x34
 #define CAP_EXPRESS 0x10
 #define EXTENDED_BASE 0x100
@@ -106,19 +111,54 @@ static uint32_t hex_of(const struct tree *tree, const char *address, const char 
 /* A bridge's windows are the last lines: I/O, memory, prefetchable, and one of CardBus. */
 static void read_windows(struct pci_device *dev, const struct pci_range *res, size_t n)
 {
-	unsigned int pref = pci_config(dev, PREF_BASE, 2);
-
 	if (n < 11)
 		return;
 	dev->window[0] = res[n - 3];
 	dev->window[1] = res[n - 2];
 	dev->window[0].flags |= PCI_RES_MEM;
-	/* One that has no addresses is only seen in the registers, which are 0 without it. */
-	if (!(dev->window[1].flags & PCI_RES_PREFETCH)) {
+	if (!(dev->window[1].flags & PCI_RES_PREFETCH))
 		dev->window[1].flags = 0;
-		if (pref || pci_config(dev, PREF_BASE + 2, 2))
-			dev->window[1].flags = PCI_RES_MEM | PCI_RES_PREFETCH |
-					       ((pref & 0xf) == 1 ? PCI_RES_WIDE : 0);
+}
+
+/* A window without addresses is only seen in the registers, which are 0 without it. */
+static bool is_pref_unknown(const struct pci_device *dev)
+{
+	return dev->window[0].flags && !dev->window[1].flags;
+}
+
+static void find_pref(struct pci_device *dev)
+{
+	unsigned int pref = pci_config(dev, PREF_BASE, 2);
+
+	if (is_pref_unknown(dev) && (pref || pci_config(dev, PREF_BASE + 2, 2)))
+		dev->window[1].flags = PCI_RES_MEM | PCI_RES_PREFETCH |
+				       ((pref & 0xf) == 1 ? PCI_RES_WIDE : 0);
+}
+
+/* Whether reading its registers wakes nobody. */
+static bool is_awake(const struct tree *tree, const struct pci_device *dev)
+{
+	char *status = tree_line(tree, DEVICES "/%s/power/runtime_status", dev->address);
+	char *state = tree_line(tree, DEVICES "/%s/power_state", dev->address);
+	bool awake = (!status || !strcmp(status, "active") || !strcmp(status, "unsupported")) &&
+		     (!state || strcmp(state, "D3cold"));
+
+	free(status);
+	free(state);
+	return awake;
+}
+
+/* Ports of PCI Express that sleep are believed to have one, and a wide one. */
+static void guess_pref(const struct tree *tree, struct pci_device *dev)
+{
+	if (!is_pref_unknown(dev))
+		return;
+	if (is_awake(tree, dev)) {
+		dev->config = (uint8_t *)tree_begin(tree, HEADER_BYTES, &dev->config_len,
+						    DEVICES "/%s/config", dev->address);
+		find_pref(dev);
+	} else {
+		dev->window[1].flags = PCI_RES_MEM | PCI_RES_PREFETCH | PCI_RES_WIDE;
 	}
 }
 
@@ -142,7 +182,17 @@ static void read_express(const struct tree *tree, struct pci_device *dev)
 	free(link);
 }
 
-/* As much as judging windows takes. */
+static unsigned int number_of(const struct tree *tree, const char *address, const char *file,
+			      unsigned int otherwise)
+{
+	char *line = tree_line(tree, DEVICES "/%s/%s", address, file);
+	unsigned int number = line ? (unsigned int)atoi(line) & 0xff : otherwise;
+
+	free(line);
+	return number;
+}
+
+/* What the kernel remembers of a device's addresses. */
 static void read_addresses(const struct tree *tree, struct pci_device *dev)
 {
 	struct pci_range res[PCI_RESOURCES] = { 0 };
@@ -151,22 +201,13 @@ static void read_addresses(const struct tree *tree, struct pci_device *dev)
 
 	dev->class = hex_of(tree, dev->address, "class");
 	dev->bridge = dev->class >> 8 == 0x0604;
-	dev->config = (uint8_t *)tree_read(tree, &dev->config_len, DEVICES "/%s/config",
-					   dev->address);
 	text = tree_read(tree, NULL, DEVICES "/%s/resource", dev->address);
 	if (text)
 		n = pci_parse_resources(text, res, PCI_RESOURCES);
 	free(text);
 	memcpy(dev->res, res, sizeof(dev->res));
-	if (dev->bridge) {
+	if (dev->bridge)
 		read_windows(dev, res, n);
-		text = tree_line(tree, DEVICES "/%s/secondary_bus_number", dev->address);
-		dev->bus_first = text ? (unsigned int)atoi(text) & 0xff : 0;
-		free(text);
-		text = tree_line(tree, DEVICES "/%s/subordinate_bus_number", dev->address);
-		dev->bus_last = text ? (unsigned int)atoi(text) & 0xff : dev->bus_first;
-		free(text);
-	}
 }
 
 static void read_device(const struct tree *tree, struct pci_device *dev)
@@ -174,6 +215,14 @@ static void read_device(const struct tree *tree, struct pci_device *dev)
 	char *link;
 
 	read_addresses(tree, dev);
+	dev->config = (uint8_t *)tree_read(tree, &dev->config_len, DEVICES "/%s/config",
+					   dev->address);
+	find_pref(dev);
+	if (dev->bridge) {
+		dev->bus_first = number_of(tree, dev->address, "secondary_bus_number", 0);
+		dev->bus_last = number_of(tree, dev->address, "subordinate_bus_number",
+					  dev->bus_first);
+	}
 	dev->vendor = (uint16_t)hex_of(tree, dev->address, "vendor");
 	dev->device = (uint16_t)hex_of(tree, dev->address, "device");
 	read_express(tree, dev);
@@ -266,9 +315,14 @@ static void add_below(const struct tree *tree, const char *path, unsigned int le
 	char **names = tree_names(tree, &n, "sys/devices/%s", path), *below;
 
 	for (i = 0; i < n; i++) {
+		struct pci_device *dev;
+
 		if (!is_address(names[i]))
 			continue;
-		read_addresses(tree, add_device(tree, names[i], list));
+		dev = add_device(tree, names[i], list);
+		read_addresses(tree, dev);
+		if (levels)
+			guess_pref(tree, dev);
 		below = mem_printf("%s/%s", path, names[i]);
 		if (levels)
 			add_below(tree, below, levels - 1, list);

@@ -81,7 +81,10 @@ struct pci_list {
 };
 
 void pci_read(const struct tree *tree, struct pci_list *list);
-/* Only the bus that a port is on: the bridge above, what is on it and directly behind that. */
+/*
+ * Only the bus that a port is on: the bridge above, what is on it and directly behind that.
+ * Nobody is woken for it; addresses alone are known then, and no bus numbers.
+ */
 void pci_read_bus(const struct tree *tree, const char *port, struct pci_list *list);
 void pci_free(struct pci_list *list);
 

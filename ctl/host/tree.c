@@ -112,6 +112,29 @@ char *tree_read(const struct tree *tree, size_t *len, const char *fmt, ...)
 	return text;
 }
 
+char *tree_begin(const struct tree *tree, size_t max, size_t *len, const char *fmt, ...)
+{
+	char *path, *text = NULL;
+	struct stat st;
+	ssize_t n = -1;
+	va_list ap;
+	int fd;
+
+	va_start(ap, fmt);
+	path = mem_vprintf(fmt, ap);
+	va_end(ap);
+	fd = open_in(tree, path, O_RDONLY);
+	free(path);
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		text = mem_zalloc(max + 1, 1);
+		n = read(fd, text, max);
+	}
+	if (fd >= 0)
+		close(fd);
+	*len = n > 0 ? (size_t)n : 0;
+	return text;
+}
+
 char *tree_end(const struct tree *tree, size_t max, size_t *len, const char *fmt, ...)
 {
 	char *path, *text;

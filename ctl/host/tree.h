@@ -29,6 +29,9 @@ bool tree_is_live(const struct tree *tree);
  */
 char *tree_read(const struct tree *tree, size_t *len, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* No more than the first @max bytes, in one read. */
+char *tree_begin(const struct tree *tree, size_t max, size_t *len, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* No more than the last @max bytes. */
 char *tree_end(const struct tree *tree, size_t max, size_t *len, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

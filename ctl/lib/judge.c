@@ -169,6 +169,15 @@ static bool is_resizable(const struct gf_fit_need *need)
 	return false;
 }
 
+/* Bus numbers are in registers of a port that may sleep: the module has them. */
+static void put_buses(struct judge_bus *bus, u32 port, const struct gf_slot *slot)
+{
+	struct gf_fit_port *to = &bus->room.bus.ports[port];
+
+	to->bus_first = slot->bus_first;
+	to->bus_last = slot->bus_first ? slot->bus_last : 0xff;
+}
+
 static void judge_alone(const struct judge_bus *bus, u32 port, const struct gf_fit_need *need,
 			enum gf_fit_size size, struct gf_fit_result *result)
 {
@@ -240,6 +249,7 @@ void judge_slot(struct judge *judge, const struct gf_slot *slot, uint64_t bar,
 	bus = bus_of(judge, slot->address, &port);
 	if (!bus || !is_known(bus))
 		return;
+	put_buses(bus, port, slot);
 	judge_alone(bus, port, &need, GF_FIT_SIZE_NOW, &result);
 	write_verdict(bus, port, &need, &result, verdict);
 	if (is_resizable(&need)) {
@@ -278,8 +288,10 @@ static void judge_coming(struct judge *judge, const struct judge_bus *bus,
 		if (slot->n_functions || !slot->address || !need_of(slot, coming[i].bar, &need))
 			continue;
 		at = bus_of(judge, slot->address, &port);
-		if (at == bus)
-			gf_fit_judge(trial, port, &need, GF_FIT_SIZE_NOW, &result);
+		if (at != bus)
+			continue;
+		put_buses(at, port, slot);
+		gf_fit_judge(trial, port, &need, GF_FIT_SIZE_NOW, &result);
 	}
 }
 
@@ -300,6 +312,7 @@ static struct judge_want *judge_group(struct judge *judge, struct group *group,
 		port = port_of(group->bus, group->wants[i]->slot->address);
 		if (!need_of(group->wants[i]->slot, group->wants[i]->bar, &need))
 			continue;
+		put_buses(group->bus, port, group->wants[i]->slot);
 		gf_fit_judge(&trial, port, &need, GF_FIT_SIZE_NOW, &result);
 		group->moves |= result.moves;
 		if (result.verdict == GF_FIT_CANNOT) {

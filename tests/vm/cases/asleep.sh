@@ -63,6 +63,14 @@ undisturbed()
 		"woken 0, disturbed 0" "$mode: $2"
 }
 
+# So that gpuctl looks whether there is room for what is in the slot that is off.
+declare_off()
+{
+	mkdir -p /etc/gpuctl/slots.d /etc/gpuctl/gpus.d
+	printf '[l40s]\nbar1_mib = 65536\n' >/etc/gpuctl/gpus.d/asleep.conf
+	echo "$(slot_of 2) 6767:0004/10de:26b9" >/etc/gpuctl/slots.d/asleep.conf
+}
+
 # A GPU that nobody uses sleeps, and its port has no power.
 gpu_sleeps()
 {
@@ -77,6 +85,11 @@ gpu_sleeps()
 	check "$mode: its port is $as" wait_for 10 sleeps_as 1 "$as"
 	forget
 	check "$mode: the module looks at its slots" looked
+	declare_off
+	check "$mode: gpuctl lists the slots" gpuctl list
+	check "$mode: it shows one that is off" gpuctl show "$(slot_of 2)"
+	check "$mode: it judges an attach of that" gpuctl -n attach "$(slot_of 2)"
+	rm -r /etc/gpuctl/slots.d
 	check "$mode: the GPU sleeps as before" suspended "$(gpu 1)"
 	check "$mode: so does the port" sleeps_as 1 "$as"
 	undisturbed 1 "nobody has touched or woken it"
