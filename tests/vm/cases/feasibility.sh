@@ -244,6 +244,10 @@ check_fails "what was seen is not powered again, be it a member" g -f attach sim
 like "$(g text sim1-2)" "needs a window of" "for want of a window"
 check "the GPU beside it has its addresses still" is_the_same
 check "the composition is released" g -k release pair
+check "the slot is cleared again" g clear sim1-2
+check "the GPU beside it goes" g detach sim1-0
+check_fails "with nobody beside it that is not tried either" g attach sim1-2
+check "so the switch has its window, and the GPU comes again" g attach sim1-0
 cat >/etc/gpuctl/hooks.d/pre-attach.d/10-faster <<EOF
 #!/bin/sh
 [ "\$1" = pre-attach ] || exit 0
