@@ -75,6 +75,7 @@ void gf_walk_switch(struct pci_bus *bus, struct gf_card_switch *sw)
 /**
  * struct collecting - functions as they are found
  * @bus: the bus that the walk begins on
+ * @deep: those behind bridges, too
  * @vfs: virtual functions, too
  * @chosen: the admin says that it is a card
  * @functions: where they go
@@ -83,6 +84,7 @@ void gf_walk_switch(struct pci_bus *bus, struct gf_card_switch *sw)
  */
 struct collecting {
 	const struct pci_bus *bus;
+	bool deep;
 	bool vfs;
 	bool chosen;
 	struct gf_functions *functions;
@@ -118,7 +120,7 @@ static int collect(struct pci_dev *pdev, void *data)
 {
 	struct collecting *to = data;
 
-	if (pdev->is_virtfn && !to->vfs)
+	if ((pdev->is_virtfn && !to->vfs) || (!to->deep && pdev->bus != to->bus))
 		return 0;
 	if (is_behind_chassis(pdev, to)) {
 		to->functions->chassis = true;
@@ -127,6 +129,39 @@ static int collect(struct pci_dev *pdev, void *data)
 	if (to->found++ < to->room)
 		to->functions->pdev[to->functions->count++] = pci_dev_get(pdev);
 	return 0;
+}
+
+/* More may come while memory is had for those that were there. */
+static struct gf_functions *collect_all(struct pci_bus *bus,
+					struct collecting *to)
+{
+	to->bus = bus;
+	to->found = GF_FUNCTIONS_USUAL;
+	do {
+		gf_functions_put(to->functions);
+		to->room = to->found;
+		to->found = 0;
+		to->functions = kzalloc(struct_size(to->functions, pdev,
+						    to->room), GFP_KERNEL);
+		if (!to->functions)
+			return NULL;
+		refcount_set(&to->functions->refs, 1);
+		pci_walk_bus(bus, collect, to);
+	} while (to->found > to->room);
+	return to->functions;
+}
+
+/**
+ * gf_functions_on() - the functions on a bus, and on no other
+ * @bus: the bus; caller holds pci_rescan_remove_lock
+ *
+ * Return: the functions for gf_functions_put(), or NULL without memory.
+ */
+struct gf_functions *gf_functions_on(struct pci_bus *bus)
+{
+	struct collecting to = {};
+
+	return collect_all(bus, &to);
 }
 
 /**
@@ -140,25 +175,12 @@ static int collect(struct pci_dev *pdev, void *data)
 struct gf_functions *gf_functions_in(struct gf_slot *slot, bool vfs)
 {
 	struct collecting to = {
-		.bus = slot->port->subordinate,
+		.deep = true,
 		.vfs = vfs,
 		.chosen = gf_inventory_is_card(slot->port),
-		.found = GF_FUNCTIONS_USUAL,
 	};
 
-	/* More may come while memory is had for those that were there. */
-	do {
-		gf_functions_put(to.functions);
-		to.room = to.found;
-		to.found = 0;
-		to.functions = kzalloc(struct_size(to.functions, pdev, to.room),
-				       GFP_KERNEL);
-		if (!to.functions)
-			return NULL;
-		refcount_set(&to.functions->refs, 1);
-		pci_walk_bus(slot->port->subordinate, collect, &to);
-	} while (to.found > to.room);
-	return to.functions;
+	return collect_all(slot->port->subordinate, &to);
 }
 
 /**

@@ -23,6 +23,7 @@ struct gf_functions {
 	struct pci_dev *pdev[];
 };
 
+struct gf_functions *gf_functions_on(struct pci_bus *bus);
 struct gf_functions *gf_functions_in(struct gf_slot *slot, bool vfs);
 struct gf_functions *gf_functions_get(struct gf_functions *functions);
 void gf_functions_put(struct gf_functions *functions);
