@@ -116,22 +116,6 @@ static bool find_place(const struct pci_dev *port, unsigned int which, u64 size,
 				       place->flags & kind ? 0 : kind, NULL, NULL);
 }
 
-/* By halves, from what is larger than any. */
-static u64 largest_place(const struct pci_dev *port, unsigned int which)
-{
-	struct resource place;
-	u64 best = 0, size;
-
-	for (size = 1ULL << 51; size >= 1ULL << GF_MIN_ORDER; size >>= 1) {
-		if (find_place(port, which, best + size, 1ULL << GF_MIN_ORDER,
-			       &place)) {
-			release_resource(&place);
-			best += size;
-		}
-	}
-	return best;
-}
-
 static int look_for_life(struct pci_dev *pdev, void *data)
 {
 	bool *alive = data;
@@ -157,7 +141,7 @@ static bool may_clear(struct pci_bus *bus)
 
 static enum gf_room judge(struct pci_dev *port, unsigned int which,
 			  const struct gf_load *load, bool known,
-			  struct resource *place, u64 *need, u64 *free)
+			  struct resource *place, u64 *need)
 {
 	const struct resource *own =
 		&port->resource[which ? PCI_BRIDGE_PREF_MEM_WINDOW :
@@ -177,7 +161,6 @@ static enum gf_room judge(struct pci_dev *port, unsigned int which,
 			1ULL << (load->max_order + GF_MIN_ORDER), place)) ||
 	    may_clear(port->bus))
 		return GF_ROOM_MOVES;
-	*free = largest_place(port, which);
 	return GF_ROOM_NONE;
 }
 
@@ -186,7 +169,7 @@ static enum gf_room judge(struct pci_dev *port, unsigned int which,
  * with the larger alignment comes first.
  */
 static enum gf_room judge_both(struct pci_dev *port, const struct gf_load *load,
-			       bool known, u64 *need, u64 *free)
+			       bool known, u64 *need)
 {
 	bool swap = port->pref_window &&
 		    load_align(&load[1]) > load_align(&load[0]);
@@ -196,7 +179,7 @@ static enum gf_room judge_both(struct pci_dev *port, const struct gf_load *load,
 
 	for (i = 0; i <= port->pref_window && room != GF_ROOM_NONE; i++)
 		room = max(room, judge(port, i ^ swap, &load[i ^ swap], known,
-				       &place[i], need, free));
+				       &place[i], need));
 	for (i = 0; i < GF_WINDOW_KINDS; i++) {
 		if (place[i].parent)
 			release_resource(&place[i]);
@@ -208,13 +191,12 @@ static enum gf_room judge_both(struct pci_dev *port, const struct gf_load *load,
  * gf_guard() - whether a slot can be powered without harm to its neighbours
  * @slot: the slot, in a step of the caller's
  * @need: bytes that a window needs, when that is GF_ROOM_NONE
- * @free: bytes that can be had for it
  *
  * Sleeps for the rescan lock.
  *
  * Return: enum gf_room, or -ENOMEM.
  */
-int gf_guard(struct gf_slot *slot, u64 *need, u64 *free)
+int gf_guard(struct gf_slot *slot, u64 *need)
 {
 	int room = GF_ROOM_OWN;
 	struct gf_load *load;
@@ -227,7 +209,7 @@ int gf_guard(struct gf_slot *slot, u64 *need, u64 *free)
 	if (!load)
 		return -ENOMEM;
 	if (gf_port_lock(slot->port)) {
-		room = judge_both(slot->port, load, known, need, free);
+		room = judge_both(slot->port, load, known, need);
 		gf_rescan_unlock();
 	}
 	kfree(load);

@@ -47,6 +47,6 @@ enum gf_room {
 	GF_ROOM_NONE
 };
 
-int gf_guard(struct gf_slot *slot, u64 *need, u64 *free);
+int gf_guard(struct gf_slot *slot, u64 *need);
 
 #endif /* GPUFABRIC_GUARD_H */

@@ -445,8 +445,8 @@ static int power_on(struct gf_slot *slot, bool *found)
  */
 static bool has_room(struct gf_step *step, struct gf_outcome *outcome)
 {
-	u64 need, free;
-	int room = gf_guard(step->slot, &need, &free);
+	u64 need = 0;
+	int room = gf_guard(step->slot, &need);
 
 	if (room == GF_ROOM_NONE && step->op->harm)
 		room = GF_ROOM_MOVES;
@@ -461,8 +461,8 @@ static bool has_room(struct gf_step *step, struct gf_outcome *outcome)
 	mutex_unlock(&gf.lock);
 	if (room == GF_ROOM_NONE && !step->again)
 		outcome_set(outcome, -ENOSPC, GPUFABRIC_CAUSE_RESOURCES,
-			    "the GPU needs a window of %llu MiB and %llu MiB are free",
-			    need >> 20, free >> 20);
+			    "the GPU needs a window of %llu MiB, and the bridge above has no place for that",
+			    need >> 20);
 	return !step->again && !outcome->error;
 }
 
