@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: ctl/host/pci.c ctl/host/tree.c ctl/lib/text.c ctl/catalogue/fault.c
+/*
+ * What is read of a bus to judge windows: no registers, but the first ones of ports that
+ * are awake and whose prefetchable window is not known otherwise.
+ *
+ *   0000:00:01.0 -- 01:00.0 awake, 01:01.0 sleeps, 01:02.0 without power, 01:03.0 with a
+ *                   window, and behind that 02:00.0
+ */
+#include <unistd.h>
+
+#include "host/pci.h"
+#include "tap.h"
+#include "tree.h"
+
+#define ROOT "sys/devices/pci0000:00/0000:00:01.0"
+#define WIDE (PCI_RES_MEM | PCI_RES_PREFETCH | PCI_RES_WIDE)
+
+static char dir[] = "/tmp/pci_test.XXXXXX";
+
+static void put(const char *path, const char *file, const char *text)
+{
+	char *full = mem_printf("%s/%s", path, file);
+
+	tree_put(dir, full, text);
+	free(full);
+}
+
+/* 256 bytes of registers; those of the prefetchable window say 64 bits, or that there is none. */
+static void put_config(const char *path, bool wide)
+{
+	unsigned char config[256] = { 0 };
+	char *full = mem_printf("%s/%s/config", dir, path);
+	FILE *f = fopen(full, "w");
+
+	config[0x24] = config[0x26] = wide;
+	if (f && fwrite(config, sizeof(config), 1, f) == 1)
+		fclose(f);
+	free(full);
+}
+
+static void put_device(const char *path, const char *class, const char *pref, const char *status,
+		       const char *state)
+{
+	char text[17 * 60] = "", *link, *target;
+	int i;
+
+	for (i = 0; i < 17; i++)
+		strcat(text, i == 15 && pref ? pref :
+			     "0x0000000000000000 0x0000000000000000 0x0000000000000000\n");
+	put(path, "class", class);
+	put(path, "resource", text);
+	put(path, "power/runtime_status", status);
+	put(path, "power_state", state);
+	put_config(path, !strcmp(status, "active\n"));
+	link = mem_printf("%s/sys/bus/pci/devices/%s", dir, strrchr(path, '/') + 1);
+	target = mem_printf("../../../%s", path + strlen("sys/"));
+	if (symlink(target, link))
+		perror(link);
+	free(link);
+	free(target);
+}
+
+static const struct pci_device *find(const struct pci_list *list, const char *address)
+{
+	static const struct pci_device nobody;
+	const struct pci_device *dev = pci_find(list, address);
+
+	return dev ? dev : &nobody;
+}
+
+int main(void)
+{
+	struct fault fault = { 0 };
+	struct pci_list list;
+	struct tree tree;
+	char *command;
+
+	if (!mkdtemp(dir))
+		return 1;
+	tree_put(dir, "sys/bus/pci/devices/.keep", "");
+	put_device(ROOT, "0x060400\n", NULL, "active\n", "D0\n");
+	put_device(ROOT "/0000:01:00.0", "0x060400\n", NULL, "active\n", "D0\n");
+	put_device(ROOT "/0000:01:01.0", "0x060400\n", NULL, "suspended\n", "D3hot\n");
+	put_device(ROOT "/0000:01:02.0", "0x060400\n", NULL, "unsupported\n", "D3cold\n");
+	put_device(ROOT "/0000:01:03.0", "0x060400\n",
+		   "0x0000380000000000 0x000038000fffffff 0x0000000000102201\n", "active\n", "D0\n");
+	put_device(ROOT "/0000:01:03.0/0000:02:00.0", "0x060400\n", NULL, "active\n", "D0\n");
+
+	if (tree_open(&tree, dir, &fault))
+		return 1;
+	pci_read_bus(&tree, "0000:01:01.0", &list);
+	is_int((intmax_t)list.n, 6, "the bus, the bridge above and what is behind");
+	is_int((intmax_t)find(&list, "0000:01:00.0")->config_len, 64, "the header of a port that is awake");
+	is_int((intmax_t)find(&list, "0000:01:00.0")->window[1].flags, WIDE, "says what window it has");
+	is_int((intmax_t)find(&list, "0000:01:01.0")->config_len, 0, "nothing of one that sleeps");
+	is_int((intmax_t)find(&list, "0000:01:01.0")->window[1].flags, WIDE, "which is believed to have one");
+	is_int((intmax_t)find(&list, "0000:01:02.0")->config_len, 0, "nothing of one without power");
+	is_int((intmax_t)find(&list, "0000:01:03.0")->config_len, 0, "nothing of one whose window is known");
+	is_int((intmax_t)find(&list, "0000:02:00.0")->config_len, 0, "nothing of what is behind");
+	is_int((intmax_t)find(&list, "0000:00:01.0")->config_len, 0, "nothing of the bridge above");
+	pci_free(&list);
+
+	pci_read(&tree, &list);
+	is_int((intmax_t)find(&list, "0000:01:01.0")->config_len, 256, "who wants all gets all");
+	is_int((intmax_t)find(&list, "0000:01:01.0")->window[1].flags, 0, "and that there is no window");
+	pci_free(&list);
+	tree_close(&tree);
+	command = mem_printf("rm -r %s", dir);
+	if (system(command))
+		perror(command);
+	free(command);
+	return tap_done();
+}
