@@ -70,12 +70,17 @@ load_unload_sim()
 	wait_for 10 unloaded gpufabric_sim
 }
 
-# Whoever is told that there was no memory for a request finds nothing changed.
+# Whoever is told that there was no memory for a request finds nothing changed. Nor is a
+# card powered when there is none to find out whom that would harm.
 refused_whole()
 {
-	local slot=${all[0]}
+	local slot=${all[0]} before
 
-	try "$TESTS/gfclient" -n attach "$slot" 2>/tmp/refused
+	before=$(failed)
+	try "$TESTS/gfclient" attach "$slot" 2>/tmp/refused
+	if [ "$(failed)" != "$before" ]; then
+		echo "$(cat "$point/last"): $(g state "$slot"), $(cut -d: -f1 </tmp/refused)" >>/tmp/attaches
+	fi
 	if grep -q "^ENOMEM: Cannot allocate" /tmp/refused && [ "$(g state "$slot")" != off ]; then
 		echo "$(cat "$point/last"): refused, and $(g state "$slot")" >>/tmp/halves
 	fi
@@ -206,6 +211,8 @@ check "it can be unloaded" wait_for 10 unloaded gpufabric
 check "gpufabric is loaded for requests alone" modprobe gpufabric
 walk "requests are carried out or refused" all_off refused_whole
 is "$(cat /tmp/halves 2>/dev/null)" "" "what was refused was not begun"
+is "$(grep -cE '^(gf_guard|load_of)[^ ]*\+.*: fault, ENOMEM$' /tmp/attaches)" 1 \
+	"without memory to find out whom it harms, no card comes"
 walk "detaches are carried out or given up" all_off detached_whole
 is "$(grep -cE '^(gf_unbind|hold)\+.*: fault, ENOMEM$' /tmp/detaches)" 3 \
 	"without memory to unbind its drivers first, and to keep others away, no card goes"
