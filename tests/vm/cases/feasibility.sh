@@ -247,6 +247,7 @@ check "the composition is released" g -k release pair
 check "the slot is cleared again" g clear sim1-2
 check "the GPU beside it goes" g detach sim1-0
 check_fails "with nobody beside it that is not tried either" g attach sim1-2
+bar 0 16
 check "so the switch has its window, and the GPU comes again" g attach sim1-0
 cat >/etc/gpuctl/hooks.d/pre-attach.d/10-faster <<EOF
 #!/bin/sh
