@@ -19,7 +19,7 @@
 #define PARTS 1e6
 #define PARTS_MAX 1e15
 /* How far from a multiple a bound may be, as a part of the grain, and count as this multiple. */
-#define NEAR 1e-6
+#define NEAR 0.000001
 
 /**
  * struct sieve - what is common to the figures so far

@@ -87,12 +87,12 @@ detached_whole()
 {
 	local slot=${all[0]} before
 
-	echo 0 >$point/armed
+	echo 0 >"$point/armed"
 	g attach "$slot"
 	before=$(failed)
 	try "$TESTS/gfclient" detach "$slot" 2>/tmp/detached
 	if [ "$(failed)" != "$before" ]; then
-		echo "$(cat $point/last): $(g state "$slot"), $(cut -d: -f1 </tmp/detached)" >>/tmp/detaches
+		echo "$(cat "$point/last"): $(g state "$slot"), $(cut -d: -f1 </tmp/detached)" >>/tmp/detaches
 	fi
 }
 
