@@ -76,7 +76,6 @@ enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss,
 	loss->frozen = false;
 	if (!sight->answers) {
 		loss->cut = true;
-		loss->alone = sight->link > 0;
 		if (!lasts(&loss->gone, &loss->gone_since, now, lost_ms) ||
 		    loss->lost)
 			return GF_LOSS_NONE;
@@ -84,9 +83,6 @@ enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss,
 		loss->wiped = false;
 		return GF_LOSS_LOST;
 	}
-	/* The one that was away may sleep now. */
-	if (loss->cut && loss->alone && sight->partial)
-		return GF_LOSS_NONE;
 	loss->gone = false;
 	if (!is_as_before(loss, sight)) {
 		if (!lasts(&loss->wiped, &loss->wiped_since, now, lost_ms))

@@ -60,7 +60,6 @@ enum gf_loss_verdict {
  * @cut: it did not answer for a while, and has not been well since
  * @lost: it was said to be lost
  * @gone: it does not answer, since @gone_since
- * @alone: nor did it when its link was up: those beside it on a card say nothing
  * @wiped: it has not been as it was, since @wiped_since
  * @frozen: it has been recovered from an error, since @frozen_since
  * @gone_since: in milliseconds
@@ -73,7 +72,6 @@ struct gf_loss {
 	bool cut;
 	bool lost;
 	bool gone;
-	bool alone;
 	bool wiped;
 	bool frozen;
 	u64 gone_since;
