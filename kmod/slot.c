@@ -325,6 +325,9 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 		reconcile_gone(slot);
 	else if (snap->gpu < 0 && gf_state_has_gpu(before))
 		reconcile_rest(slot);
+	else if (snap->gpu < 0 && before == GPUFABRIC_SLOT_STATE_OFF)
+		/* Seen before it had power: there is a card, and no GPU. */
+		gf_slot_trigger(slot, GF_ABSENT);
 	else if (snap->gpu >= 0 && !gf_state_has_gpu(before) &&
 		 /* Only new functions end a fault or loss, not those left behind. */
 		 ((before != GPUFABRIC_SLOT_STATE_FAULT &&
