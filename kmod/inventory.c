@@ -438,7 +438,7 @@ static void take_in_bare(bool now)
 	static struct gf_bare seen;
 	struct gf_bare bare = {};
 	struct gf_slot **made;
-	unsigned int nr_made, i;
+	unsigned int nr_made, i, nr_new = 0;
 
 	if (!*bare_ports)
 		return;
@@ -458,8 +458,8 @@ static void take_in_bare(bool now)
 	nr_made = find_bare(made, bare.count, &bare);
 	gf_rescan_unlock();
 	for (i = 0; i < nr_made; i++)
-		gf_slot_admit(made[i]);
-	if (nr_made)
+		nr_new += gf_slot_admit(made[i]);
+	if (nr_new)
 		gf_inventory_queue();
 out:
 	kvfree(made);
@@ -497,10 +497,8 @@ static void retire_gone(void)
 		/* A slot driver that comes to a port of ours is a stranger. */
 		if (!slot->pci_slot && !are_seen(&now))
 			slot->claimed = has_slot_driver(slot->port->subordinate);
-		if (is_gone(slot)) {
-			gf_slot_retire(slot, true);
+		if (is_gone(slot) && gf_slot_retire(slot, true))
 			WRITE_ONCE(judge_again, true);
-		}
 		gf_slot_put(slot);
 	}
 }

@@ -337,6 +337,9 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 		reconcile_gone(slot);
 	else if (snap->gpu < 0 && gf_state_has_gpu(before))
 		reconcile_rest(slot);
+	else if (snap->gpu < 0 && before == GPUFABRIC_SLOT_STATE_OFF)
+		/* Seen before it had power: there is a card, and no GPU. */
+		gf_slot_trigger(slot, GF_ABSENT);
 	else if (snap->gpu >= 0 && !gf_state_has_gpu(before) &&
 		 /* Only new functions end a fault or loss, not those left behind. */
 		 ((before != GPUFABRIC_SLOT_STATE_FAULT &&
@@ -740,8 +743,10 @@ static int enter_slot(struct gf_slot *slot, struct gf_snapshot *snap)
  * @slot: slot made by gf_slot_create(); freed when it is gone already
  *
  * Sleeps; called by the inventory worker without locks.
+ *
+ * Return: whether it is in.
  */
-void gf_slot_admit(struct gf_slot *slot)
+bool gf_slot_admit(struct gf_slot *slot)
 {
 	int seen = atomic_read(&slot->changes);
 	struct gf_snapshot *snap;
@@ -762,6 +767,7 @@ void gf_slot_admit(struct gf_slot *slot)
 	} else if (atomic_read(&slot->changes) != seen) {
 		gf_slot_refresh_queue(slot);
 	}
+	return !err;
 }
 
 /**
@@ -771,13 +777,15 @@ void gf_slot_admit(struct gf_slot *slot)
  *
  * A slot with an operation under way stays until that returns; the inventory
  * worker tries again. Sleeps; called without locks.
+ *
+ * Return: whether it is out.
  */
-void gf_slot_retire(struct gf_slot *slot, bool gone)
+bool gf_slot_retire(struct gf_slot *slot, bool gone)
 {
 	mutex_lock(&gf.lock);
 	if (slot->retired || slot->step) {
 		mutex_unlock(&gf.lock);
-		return;
+		return false;
 	}
 	if (gone && gf_state_has_gpu(slot->state))
 		gf_slot_fail(slot, GF_SURPRISE, GPUFABRIC_CAUSE_SURPRISE,
@@ -790,4 +798,5 @@ void gf_slot_retire(struct gf_slot *slot, bool gone)
 		gf_composition_slot_changed(slot->composition, slot);
 	mutex_unlock(&gf.lock);
 	slot_dispose(slot);
+	return true;
 }

@@ -236,8 +236,8 @@ static inline void gf_slot_put(struct gf_slot *slot)
 }
 
 struct gf_slot *gf_slot_create(struct pci_dev *port, struct pci_slot *pci_slot);
-void gf_slot_admit(struct gf_slot *slot);
-void gf_slot_retire(struct gf_slot *slot, bool gone);
+bool gf_slot_admit(struct gf_slot *slot);
+bool gf_slot_retire(struct gf_slot *slot, bool gone);
 struct gf_slot *gf_slot_find(u32 id);
 struct gf_slot *gf_slot_find_name(const char *name);
 

@@ -15,6 +15,9 @@
 #include "lib/mirror.h"
 #include "lib/text.h"
 
+/* An end of a wait that is over. */
+#define LONG_AGO 1
+
 void mirror_init(struct mirror *mirror, struct gfc *client, struct gf_fabric *fabric, bool listens)
 {
 	*mirror = (struct mirror){ .client = client, .fabric = fabric, .listens = listens,
@@ -63,19 +66,6 @@ static enum mirror_news start_anew(struct mirror *mirror)
 	return mirror->error ? MIRROR_ERROR : MIRROR_SNAPSHOT;
 }
 
-/* After a silence: is there a number that no event had? */
-static enum mirror_news ask_when_quiet(struct mirror *mirror)
-{
-	uint64_t sequence;
-
-	if (!mirror->quiet_ms || text_monotonic() - mirror->heard < mirror->quiet_ms)
-		return MIRROR_NOTHING;
-	mirror->error = ask(mirror, &sequence);
-	if (mirror->error)
-		return MIRROR_ERROR;
-	return sequence == mirror->last ? MIRROR_NOTHING : start_anew(mirror);
-}
-
 /* What an event is to the fabric; MIRROR_NOTHING for what is known already. */
 static enum mirror_news judge(struct mirror *mirror, const struct gf_message *event)
 {
@@ -121,6 +111,42 @@ static int patience(const struct mirror *mirror, uint64_t end)
 	return next > now ? (int)(next - now) : 0;
 }
 
+/* Wait for an event that the fabric does not include, until @end or until it is time to ask. */
+static enum mirror_news take(struct mirror *mirror, uint64_t end, struct gf_message *event)
+{
+	enum mirror_news news;
+
+	do {
+		news = receive(mirror, patience(mirror, end), event);
+		if (news == MIRROR_SNAPSHOT)
+			return start_anew(mirror);
+		if (news != MIRROR_CHANGE)
+			return news;
+		news = judge(mirror, event);
+		if (news != MIRROR_CHANGE)
+			gf_message_free(event);
+	} while (news == MIRROR_NOTHING);
+	return news;
+}
+
+/* After a silence: is there a number that no event had? */
+static enum mirror_news ask_when_quiet(struct mirror *mirror, struct gf_message *event)
+{
+	enum mirror_news news;
+	uint64_t sequence;
+
+	if (!mirror->quiet_ms || text_monotonic() - mirror->heard < mirror->quiet_ms)
+		return MIRROR_NOTHING;
+	mirror->error = ask(mirror, &sequence);
+	if (mirror->error)
+		return MIRROR_ERROR;
+	if (sequence == mirror->last)
+		return MIRROR_NOTHING;
+	/* It may have come while the module was asked. */
+	news = take(mirror, LONG_AGO, event);
+	return news == MIRROR_NOTHING ? start_anew(mirror) : news;
+}
+
 enum mirror_news mirror_next(struct mirror *mirror, int timeout_ms, struct gf_message *event)
 {
 	uint64_t end = timeout_ms < 0 ? 0 : text_monotonic() + (uint64_t)timeout_ms;
@@ -131,19 +157,9 @@ enum mirror_news mirror_next(struct mirror *mirror, int timeout_ms, struct gf_me
 		return start_anew(mirror);
 	}
 	for (;;) {
-		news = receive(mirror, patience(mirror, end), event);
-		if (news == MIRROR_CHANGE) {
-			news = judge(mirror, event);
-			if (news == MIRROR_CHANGE)
-				return news;
-			gf_message_free(event);
-			if (news == MIRROR_NOTHING)
-				continue;
-		} else if (news == MIRROR_SNAPSHOT) {
-			news = start_anew(mirror);
-		} else if (news == MIRROR_NOTHING) {
-			news = ask_when_quiet(mirror);
-		}
+		news = take(mirror, end, event);
+		if (news == MIRROR_NOTHING)
+			news = ask_when_quiet(mirror, event);
 		if (news != MIRROR_NOTHING || (end && text_monotonic() >= end))
 			return news;
 	}

@@ -21,6 +21,7 @@ static char caller[KSYM_NAME_LEN];
 static unsigned int ms = 1000;
 static atomic_t armed = ATOMIC_INIT(0);
 static unsigned int held;
+static bool go_on;
 
 /*
  * Where a function begins its frame is not there yet, and a trace by frame
@@ -44,11 +45,14 @@ static bool comes_by(struct pt_regs *regs, const char *prefix)
 
 static int on_function(struct kprobe *kprobe, struct pt_regs *regs)
 {
+	unsigned int left;
+
 	if (!atomic_read(&armed) || !comes_by(regs, caller) ||
 	    !atomic_cmpxchg(&armed, 1, 0))
 		return 0;
 	WRITE_ONCE(held, held + 1);
-	mdelay(ms);
+	for (left = READ_ONCE(ms); left && !READ_ONCE(go_on); left--)
+		mdelay(1);
 	return 0;
 }
 
@@ -86,6 +90,8 @@ module_param_string(caller, caller, sizeof(caller), 0600);
 MODULE_PARM_DESC(caller, "by way of a function whose name begins so");
 module_param(ms, uint, 0600);
 MODULE_PARM_DESC(ms, "for so long [1000]");
+module_param(go_on, bool, 0600);
+MODULE_PARM_DESC(go_on, "no longer");
 module_param(held, uint, 0400);
 MODULE_PARM_DESC(held, "how many were");
 

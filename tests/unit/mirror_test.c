@@ -25,6 +25,7 @@ struct gfc {
 	size_t n;
 	bool overrun;			/* not yet told */
 	bool wanders;			/* changes while it is read */
+	bool hurries;			/* changes while it is asked */
 	unsigned int asked, read;	/* for its number, for its slots */
 	enum gfc_event otherwise;	/* when the queue is empty */
 	int error;			/* of each request */
@@ -105,6 +106,9 @@ static void happen(struct gfc *module)
 
 int gfc_status(struct gfc *module, struct gf_status *status)
 {
+	if (module->hurries)
+		change(module, 1, true);
+	module->hurries = false;
 	*status = (struct gf_status){ .sequence = module->sequence, .version = mem_strdup("1") };
 	module->asked++;
 	return module->error;
@@ -290,6 +294,10 @@ static void test_quiet(void)
 	mirror.heard -= MIRROR_QUIET_MS;
 	tells(MIRROR_NOTHING, 0, "a silence in which nothing happened");
 	ok(module.asked == 4 && module.read == 2, "is asked about, and nothing is read");
+	mirror.heard -= MIRROR_QUIET_MS;
+	module.hurries = true;
+	tells(MIRROR_CHANGE, 0, "what changes while it is asked is no loss");
+	is_int(module.read, 2, "and nothing is read anew");
 	mirror.heard -= MIRROR_QUIET_MS;
 	module.error = CTL_NO_MODULE;
 	tells(MIRROR_ERROR, 0, "a module that has left");

@@ -72,6 +72,12 @@ in_mode()
 	# --- one that was found without power ----------------------------------------------------------
 	check_fails "$mode: what turns out to be no GPU is not attached" gpuctl attach "$(name 4)"
 	is "$(powered 4)" 0 "$mode: it has no power, as before"
+	check "$mode: clear" gpuctl clear "$(name 4)"
+	check "$mode: it is off" wait_for 20 shows "$(name 4)" off
+	echo 1 >"/sys/bus/pci/slots/$(name 4)/power"
+	check "$mode: somebody else powers it: it is shown" wait_for 20 shows "$(name 4)" other
+	echo 0 >"/sys/bus/pci/slots/$(name 4)/power"
+	check "$mode: and takes its power: it is off again" wait_for 20 shows "$(name 4)" off
 
 	# --- they come and go --------------------------------------------------------------------------
 	check "$mode: somebody puts a network adapter in" knob 3 surprise "insert nic"

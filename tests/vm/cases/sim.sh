@@ -25,7 +25,7 @@ state_is() { [[ $(state "$1") == *"$2"* ]]; }
 gpus() { grep -lsx 0x030200 $DEVICES/100*/class | wc -l; }
 gone() { [ ! -e "$1" ]; }
 # A card takes a moment to answer when its link is up.
-finds() { echo 1 >"$DEVICES/$1/rescan" && [ -n "$(find "$DEVICES/$1/" -maxdepth 1 -name '100*:00.0')" ]; }
+finds() { echo 1 >"$DEVICES/$1/rescan" && [ -n "$(find "$DEVICES/$1/" -mindepth 1 -maxdepth 1 -name '100*:00.0')" ]; }
 power_fault_logged() { dmesg | grep -q "pciehp: Slot(100): Power fault"; }
 # How often a slot of mode=own has lost its link since mark_log.
 flapped() { [ "$(log_since_mark | grep -c "slot sim0-1: link down")" = "$1" ]; }

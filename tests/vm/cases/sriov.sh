@@ -87,7 +87,7 @@ lock_is_free()
 {
 	local pid
 
-	insmod "$TESTS/gf_delay.ko" function=pci_disable_sriov caller=gf_unbind ms=5000 || bail_out "no delay"
+	insmod "$TESTS/gf_delay.ko" function=pci_disable_sriov caller=gf_unbind ms=15000 || bail_out "no delay"
 	knob 3 driver "vfs 2" && knob 3 driver remove-keep-vfs
 	echo 1 >$point/armed
 	g detach "$(name 3)" &
@@ -95,6 +95,7 @@ lock_is_free()
 	check "$mode: they are about to be taken away" wait_for 20 held 1
 	echo "${gpus[3]}" >/sys/bus/pci/drivers_probe
 	is "$(there 3)" 2 "$mode: before they are, another has had the lock of their GPU"
+	echo 1 >$point/go_on
 	check "$mode: the GPU is detached" wait $pid
 	check "$mode: and attached" g attach "$(name 3)"
 	rmmod gf_delay
