@@ -10,8 +10,8 @@
 #   host bridge -- root port -- upstream -- 2 to 6 slots with windows of random sizes
 #
 # by kernel: what fits is the PCI core's to say
-# before: tests/selftests/build
-# vm: -t 300 -m 1G -f build/selftests/gfclient -f build/selftests/gffit
+# before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
+# vm: -t 300 -m 1G -f build/selftests/gfclient -f build/selftests/gffit -f "build/failpoint/$FLAVOUR/gf_delay.ko"
 # long: -t 3000
 
 # Functions are called by their names, through check.
@@ -25,6 +25,7 @@ seed=${2:-20261121}
 SWITCHES=/sys/kernel/config/gpufabric_sim/switches
 DEVICES=/sys/bus/pci/devices
 GIB=$((1 << 30))
+point=/sys/module/gf_delay/parameters
 
 check "the modules load" load own switches=1 slots=1 latency_ms=1 'gpus=*:none' || bail_out "no modules"
 check "switches can be added" [ -d $SWITCHES ] || bail_out "no configfs"
@@ -88,8 +89,7 @@ declare_cards()
 	done >/etc/gpuctl/gpus.d/fit.conf
 	printf '%s\n' "$@" >/etc/gpuctl/slots.d/fit.conf
 }
-# On its way, or there already.
-is_coming() { [ "$(g state "$1")" != off ]; }
+held() { [ "$(cat "$point/held")" = "$1" ]; }
 refused() { error=$("$@" 2>&1 >/dev/null); }
 
 make_switch >/dev/null 2>&1
@@ -126,16 +126,17 @@ printf '[l40s]\nbar1_mib = 16384\n' >/etc/gpuctl/gpus.d/fit.conf
 printf 'sim1-%d 6767:0004/10de:26b9\n' 1 2 >/etc/gpuctl/slots.d/fit.conf
 bar 1 16
 bar 2 16
-knob_of 1 link "slow 3000"
+insmod "$TESTS/gf_delay.ko" function=pci_assign_unassigned_bridge_resources ms=15000 armed=1 || bail_out "no delay"
 gpuctl attach sim1-1 >/dev/null 2>&1 &
 first=$!
-check "one of them is on its way" wait_for 20 is_coming sim1-1
+check "one of them is there, and has no addresses yet" wait_for 20 held 1
 refused gpuctl attach sim1-2
 is "$?" 3 "the other one is refused"
+echo 1 >$point/go_on
 wait "$first"
 is "$?" 0 "the first comes"
 is "$(bars sim1-0)" "$before" "the GPU that was there has its addresses"
-knob_of 1 link full
+rmmod gf_delay
 check "the first goes again" gpuctl detach sim1-1
 rm -r /etc/gpuctl/slots.d /etc/gpuctl/gpus.d
 check "of a GPU that nobody knows nothing is said" gpuctl -n attach sim1-2
