@@ -128,15 +128,21 @@ static int look_for_life(struct pci_dev *pdev, void *data)
 
 /*
  * Of a root bus only windows of ports are given up, and where nothing is in them
- * that helps. A bridge above would lose its own for good, and all that is in it.
+ * that helps. A bridge above would lose its own for good, and all that is in it:
+ * that of the kind, or where it has none the one for what is not prefetchable.
  */
-static bool may_clear(struct pci_bus *bus)
+static bool may_clear(struct pci_bus *bus, unsigned int which)
 {
-	bool alive = !pci_is_root_bus(bus);
+	const struct resource *above;
+	bool alive = false;
 
-	if (!alive)
+	if (pci_is_root_bus(bus)) {
 		pci_walk_bus(bus, look_for_life, &alive);
-	return !alive;
+		return !alive;
+	}
+	above = &bus->self->resource[PCI_BRIDGE_MEM_WINDOW];
+	return !above->parent &&
+	       (!which || !bus->self->resource[PCI_BRIDGE_PREF_MEM_WINDOW].parent);
 }
 
 static enum gf_room judge(struct pci_dev *port, unsigned int which,
@@ -159,7 +165,7 @@ static enum gf_room judge(struct pci_dev *port, unsigned int which,
 	    (GF_RELAXED_WINDOWS && !pci_is_root_bus(port->bus) &&
 	     find_place(port, which, ALIGN(size, 1ULL << GF_MIN_ORDER),
 			1ULL << (load->max_order + GF_MIN_ORDER), place)) ||
-	    may_clear(port->bus))
+	    may_clear(port->bus, which))
 		return GF_ROOM_MOVES;
 	return GF_ROOM_NONE;
 }

@@ -197,10 +197,7 @@ static void learn_identity(struct gf_slot *slot)
 
 static void set_flag(struct gf_slot *slot, u32 flag, bool on)
 {
-	if (on)
-		slot->flags |= flag;
-	else
-		slot->flags &= ~flag;
+	slot->flags = (slot->flags & ~flag) | (on ? flag : 0);
 }
 
 /* Whether a reader would see a difference between two snapshots. */

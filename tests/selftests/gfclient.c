@@ -26,7 +26,7 @@
  *                              not, until stdin ends: TYPE LENGTH
  *
  *   -t MS timeout   -d MS driver timeout   -r REASON   -e V:D[:SV:SD] expected
- *   -c check only   -f force   -k keep   -b bind to the socket   -n do not wait
+ *   -c check only   -f force   -h harm   -k keep   -b bind to the socket   -n do not wait
  *   -o one slot after the other
  *
  * Exit status: 0; 1 refused or failed, and stderr has "ERRNO: text"; 2 usage.
@@ -684,7 +684,7 @@ static int read_options(int argc, char **argv)
 {
 	int opt, n;
 
-	while ((opt = getopt(argc, argv, "+t:d:r:e:cfkbno")) != -1) {
+	while ((opt = getopt(argc, argv, "+t:d:r:e:cfhkbno")) != -1) {
 		switch (opt) {
 		case 't':
 			options.timeout = (uint32_t)atoi(optarg);
@@ -704,6 +704,9 @@ static int read_options(int argc, char **argv)
 			break;
 		case 'f':
 			options.flags |= GPUFABRIC_REQUEST_FLAG_FORCE;
+			break;
+		case 'h':
+			options.flags |= GPUFABRIC_REQUEST_FLAG_HARM;
 			break;
 		case 'k':
 			options.flags |= GPUFABRIC_REQUEST_FLAG_KEEP;

@@ -167,7 +167,7 @@ TEST_F(policy, limits)
 			EXPECT_EQ(GPUFABRIC_TIMEOUT_MAX, rule_of(command, GPUFABRIC_A_DRIVER_TIMEOUT)->max);
 		}
 		if (commands[i].attributes & A(FLAGS))
-			EXPECT_EQ(0xf, rule_of(command, GPUFABRIC_A_FLAGS)->mask);
+			EXPECT_EQ(0x1f, rule_of(command, GPUFABRIC_A_FLAGS)->mask);
 		if (commands[i].attributes & A(MEMBER))
 			EXPECT_EQ(NL_ATTR_TYPE_NESTED, rule_of(command, GPUFABRIC_A_MEMBER)->type);
 	}

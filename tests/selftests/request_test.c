@@ -104,7 +104,8 @@ TEST_F(request, a_deadline_counts_all_that_are_before_it)
 	uint64_t id[3];
 
 	for (unsigned int i = 0; i < 3; i++) {
-		ASSERT_EQ(0, sim_set(0, i, "link", "slow 3000"));
+		ASSERT_EQ(0, sim_set(0, i, "link", "slow 900"));
+		ASSERT_EQ(0, sim_set(0, i, "link", "late 900"));
 		ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .timeout = 20000,
 					  SLOTS({ .name = names[i], .order = 1 }))));
 		id[i] = ask_id(&gf);

@@ -25,7 +25,7 @@ put_back()
 # The module goes by the BARs that it saw last: here those of a card that is gone.
 seen_anew()
 {
-	check "$mode: the fifth is seen as it is" g -f attach "${all[fifth]}"
+	check "$mode: the fifth is seen as it is" g -h attach "${all[fifth]}"
 	check "$mode: and off again" g detach "${all[fifth]}"
 }
 
