@@ -378,7 +378,7 @@ int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader,
 }
 
 static int put_member(struct sk_buff *skb, int type,
-		      const struct gf_slot *slot)
+		      const struct gf_slot *slot, bool state)
 {
 	struct nlattr *nest = nla_nest_start(skb, type);
 
@@ -388,13 +388,14 @@ static int put_member(struct sk_buff *skb, int type,
 			       slot->name) ||
 		nla_put_u32(skb, GPUFABRIC_A_MEMBER_GENERATION,
 			    slot->generation) ||
-		nla_put_u32(skb, GPUFABRIC_A_MEMBER_STATE, slot->state));
+		(state &&
+		 nla_put_u32(skb, GPUFABRIC_A_MEMBER_STATE, slot->state)));
 }
 
 int gf_fill_member(struct sk_buff *skb, const struct gf_slot *slot)
 {
 	gf_assert_locked();
-	return put_member(skb, GPUFABRIC_A_MEMBER, slot);
+	return put_member(skb, GPUFABRIC_A_MEMBER, slot, false);
 }
 
 static int fill_composition_op(struct sk_buff *skb,
@@ -442,7 +443,7 @@ int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
 		if (err)
 			break;
 		err = put_member(skb, GPUFABRIC_A_COMPOSITION_MEMBER,
-				 member->slot);
+				 member->slot, true);
 	}
 	return close_nest(skb, nest, err);
 }

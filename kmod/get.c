@@ -79,9 +79,6 @@ int gpufabric_nl_status_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	int err;
 
-	if (gf_request_flags(info))
-		return gf_refuse(info, info->attrs[GPUFABRIC_A_FLAGS], -EINVAL,
-				 "no flag has a meaning here, leave them out");
 	mutex_lock(&gf.lock);
 	err = gf_reply(skb, info, gf_fill_status, NULL);
 	mutex_unlock(&gf.lock);

@@ -4,9 +4,9 @@
  *
  * Policies and the table of commands are generated from the spec. Commands run
  * in parallel; the fabric's lock serialises what they touch. Reads are open to
- * everyone in the initial network namespace. Everything else asks here, in one
- * place, for CAP_SYS_ADMIN in the initial user namespace, of the sender and of
- * the socket's opener alike.
+ * everyone in the initial network namespace. By the spec everything else asks
+ * here, in one place, for CAP_SYS_ADMIN in the initial user namespace, of the
+ * sender and of the socket's opener alike.
  */
 #include <linux/capability.h>
 #include <linux/module.h>
@@ -29,26 +29,10 @@
 #define REPLY_SIZE_MEMBER (4 * NLA_HDRLEN + 3 * sizeof(u32) + \
 			   NLA_ALIGN(NLA_HDRLEN + GPUFABRIC_SLOT_NAME_MAX + 1))
 
-static bool is_read(u8 command)
+int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,
+			    struct sk_buff *skb, struct genl_info *info)
 {
-	switch (command) {
-	case GPUFABRIC_CMD_STATUS_GET:
-	case GPUFABRIC_CMD_SWITCH_GET:
-	case GPUFABRIC_CMD_SLOT_GET:
-	case GPUFABRIC_CMD_COMPOSITION_GET:
-	case GPUFABRIC_CMD_HISTORY_GET:
-	case GPUFABRIC_CMD_STATS_GET:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static int pre_doit(const gf_genl_op *op, struct sk_buff *skb,
-		    struct genl_info *info)
-{
-	if (is_read(info->genlhdr->cmd) ||
-	    netlink_capable(skb, CAP_SYS_ADMIN))
+	if (netlink_capable(skb, CAP_SYS_ADMIN))
 		return 0;
 	NL_SET_ERR_MSG(info->extack,
 		       "changing the fabric needs CAP_SYS_ADMIN, run as root");
@@ -58,24 +42,10 @@ static int pre_doit(const gf_genl_op *op, struct sk_buff *skb,
 /* 512 members with the longest names; other objects fit the default. */
 #define COMPOSITION_DUMP_SIZE (60 * 1024)
 
-static int composition_dump_start(struct netlink_callback *cb)
+int gpufabric_nl_composition_get_start(struct netlink_callback *cb)
 {
 	cb->min_dump_alloc = COMPOSITION_DUMP_SIZE;
 	return 0;
-}
-
-/* The generated table, with what the generator cannot say filled in. */
-static struct genl_ops ops[ARRAY_SIZE(gpufabric_nl_ops)] __ro_after_init;
-
-static void complete_ops(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		ops[i] = gpufabric_nl_ops[i];
-		if (ops[i].cmd == GPUFABRIC_CMD_COMPOSITION_GET)
-			ops[i].start = composition_dump_start;
-	}
 }
 
 static const struct genl_multicast_group groups[] = {
@@ -92,9 +62,6 @@ struct genl_family gf_family __ro_after_init = {
 	.module = THIS_MODULE,
 	.netnsok = false,
 	.parallel_ops = true,
-	.pre_doit = pre_doit,
-	.ops = ops,
-	.n_ops = ARRAY_SIZE(ops),
 	.resv_start_op = GPUFABRIC_CMD_STATUS_GET,
 	.mcgrps = groups,
 	.n_mcgrps = ARRAY_SIZE(groups),
@@ -243,11 +210,11 @@ int __init gf_netlink_start(void)
 {
 	int err;
 
-	complete_ops();
 	err = netlink_register_notifier(&socket_notifier);
 	if (err)
 		return err;
-	err = genl_register_family(&gf_family);
+	err = gf_register_split(&gf_family, gpufabric_nl_ops,
+				ARRAY_SIZE(gpufabric_nl_ops));
 	if (err) {
 		netlink_unregister_notifier(&socket_notifier);
 		return err;

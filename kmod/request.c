@@ -116,8 +116,6 @@ static int prepare(struct gf_request *request, int add_type, int remove_type,
 		return -ENOMEM;
 	gf_who_current(&request->op->who, info->snd_portid,
 		       gf_request_reason(info));
-	request->op->harm =
-		gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_HARM;
 	read_timeouts(info, request->op);
 	return alloc_members(request, adds);
 }
@@ -181,7 +179,8 @@ static int accept(struct gf_request *request)
 
 	if (!reply)
 		return -ENOMEM;
-	if (gf_request_flags(request->info) & GPUFABRIC_REQUEST_FLAG_CHECK)
+	/* The same bit for all commands. */
+	if (gf_request_flags(request->info) & GPUFABRIC_ATTACH_FLAG_CHECK)
 		goto out;
 	if (request->made) {
 		err = gf_composition_list(composition);
@@ -253,10 +252,17 @@ static int judge_additions(struct gf_request *request)
 	return err;
 }
 
+static int judge_attachment(struct gf_request *request)
+{
+	request->op->harm = gf_request_flags(request->info) &
+			    GPUFABRIC_ATTACH_FLAG_HARM;
+	return judge_additions(request);
+}
+
 int gpufabric_nl_attach_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return handle(skb, info, GPUFABRIC_OPERATION_KIND_ATTACH,
-		      GPUFABRIC_A_MEMBER, 0, 0, judge_additions);
+		      GPUFABRIC_A_MEMBER, 0, 0, judge_attachment);
 }
 
 static int judge_detach(struct gf_request *request)
@@ -347,7 +353,7 @@ static int make_composition(struct gf_request *request)
 	if (!uid_valid(composition->owner))
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_OWNER], -EINVAL,
 			      "the owner is no valid user id");
-	if (gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_BIND) {
+	if (gf_request_flags(info) & GPUFABRIC_COMPOSE_FLAG_BIND) {
 		composition->flags |= GPUFABRIC_COMPOSITION_FLAG_BOUND;
 		composition->port = info->snd_portid;
 	}
@@ -365,6 +371,8 @@ static int judge_compose(struct gf_request *request)
 	if (gf_composition_find_name(request->composition->name))
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_NAME], -EEXIST,
 				 "the name is taken, choose another or release it");
+	request->op->harm = gf_request_flags(info) &
+			    GPUFABRIC_COMPOSE_FLAG_HARM;
 	return judge_additions(request);
 }
 
@@ -426,6 +434,8 @@ static int judge_resize(struct gf_request *request)
 				 "that leaves no slot, release the composition instead");
 	add_steps(request->op, request->add, false);
 	add_steps(request->op, request->remove, true);
+	request->op->harm = gf_request_flags(info) &
+			    GPUFABRIC_RESIZE_FLAG_HARM;
 	request->state = GPUFABRIC_COMPOSITION_STATE_RESIZING;
 	return read_lease(request);
 }
@@ -461,7 +471,7 @@ static int judge_unnamed(struct gf_request *request, bool keep)
 static int judge_release(struct gf_request *request)
 {
 	struct genl_info *info = request->info;
-	bool keep = gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_KEEP;
+	bool keep = gf_request_flags(info) & GPUFABRIC_RELEASE_FLAG_KEEP;
 	unsigned int i;
 	int err;
 

@@ -19,7 +19,11 @@ const char *gfnl_slot_flag_name(unsigned int value);
 const char *gfnl_slot_cap_name(unsigned int value);
 const char *gfnl_bar_flag_name(unsigned int value);
 const char *gfnl_composition_flag_name(unsigned int value);
-const char *gfnl_request_flag_name(unsigned int value);
+const char *gfnl_attach_flag_name(unsigned int value);
+const char *gfnl_detach_flag_name(unsigned int value);
+const char *gfnl_compose_flag_name(unsigned int value);
+const char *gfnl_resize_flag_name(unsigned int value);
+const char *gfnl_release_flag_name(unsigned int value);
 
 /* Name of a command; NULL when unknown. */
 const char *gfnl_command_name(unsigned int command);

@@ -17,13 +17,6 @@
 /* Exported to modules on every kernel, declared in no header of theirs. */
 extern struct kset *pci_slots_kset;
 
-/* What the family's hooks are told about a command. */
-#ifdef HAVE_PRE_DOIT_SPLIT_OPS
-#define gf_genl_op struct genl_split_ops
-#else
-#define gf_genl_op struct genl_ops
-#endif
-
 /* Whether a class's uevent callback may change the device. */
 #ifdef HAVE_CLASS_UEVENT_CONST
 #define gf_uevent_device const struct device

@@ -23,7 +23,21 @@ def macro(*parts):
 
 def prefix_of(aset):
     """What the constants of a set of attributes begin with."""
+    if "prefix" in aset:
+        return aset["prefix"]
     return macro(aset["name-prefix"].rstrip("-")) if "name-prefix" in aset else macro("gpufabric-a", aset["name"])
+
+
+def whole(sets):
+    """Each set with what it takes over from the one that it is a part of."""
+    by_name = {s["name"]: s for s in sets}
+    for aset in sets:
+        if "subset-of" in aset:
+            parent = by_name[aset["subset-of"]]
+            theirs = {a["name"]: a for a in parent["attributes"]}
+            aset["attributes"] = [{**theirs[a["name"]], **a} for a in aset["attributes"]]
+            aset["prefix"] = prefix_of(parent)
+    return sets
 
 
 class Spec:
@@ -33,7 +47,7 @@ class Spec:
         with open(path, encoding="ascii") as file:
             spec = yaml.safe_load(file)
         self.definitions = {d["name"]: d for d in spec["definitions"]}
-        self.sets = spec["attribute-sets"]
+        self.sets = whole(spec["attribute-sets"])
         self.operations = spec["operations"]["list"]
 
     def number(self, value):
@@ -75,10 +89,10 @@ def print_commands(spec):
     for operation in spec.operations:
         if "do" not in operation:
             continue
-        takes = [f"1ULL << {macro('gpufabric-a', a)}" for a in operation["do"]["request"]["attributes"]]
+        takes = [f"1ULL << {macro('gpufabric-a', a)}" for a in operation["do"].get("request", {"attributes": []})["attributes"]]
         print(f'\t{{ "{operation["name"]}", {macro("gpufabric-cmd", operation["name"])}, '
               f'.reads = {str(operation["name"].endswith("-get")).lower()}, '
-              f'.dumps = {str("dump" in operation).lower()},\n\t  .takes = {" | ".join(takes)} }},')
+              f'.dumps = {str("dump" in operation).lower()},\n\t  .takes = {" | ".join(takes) or 0} }},')
     print("};\n\nconst unsigned int fuzz_n_commands = sizeof(fuzz_commands) / sizeof(fuzz_commands[0]);")
 
 

@@ -81,8 +81,8 @@ TEST_F(compose, check_changes_nothing)
 	uint32_t generation;
 
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three",
-				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK, THREE)));
-	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_REQUEST_FLAG_CHECK, THREE)));
+				  .flags = GPUFABRIC_COMPOSE_FLAG_CHECK, THREE)));
+	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_ATTACH_FLAG_CHECK, THREE)));
 	EXPECT_EQ(before, get_sequence(&gf));
 	EXPECT_EQ(-ENOENT, get_composition(&gf, "three", &composition));
 	EXPECT_STATE("sim0-0", OFF);
@@ -92,12 +92,12 @@ TEST_F(compose, check_changes_nothing)
 	uint64_t lease = composition.lease;
 
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three", .lease = 60000,
-				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK, SLOTS({ .name = "sim0-3" }))));
+				  .flags = GPUFABRIC_RESIZE_FLAG_CHECK, SLOTS({ .name = "sim0-3" }))));
 	generation = drained("sim0-0");
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three",
-				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK | GPUFABRIC_REQUEST_FLAG_KEEP)));
+				  .flags = GPUFABRIC_RELEASE_FLAG_CHECK | GPUFABRIC_RELEASE_FLAG_KEEP)));
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_DETACH,
-				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK | GPUFABRIC_REQUEST_FLAG_FORCE,
+				  .flags = GPUFABRIC_DETACH_FLAG_CHECK | GPUFABRIC_DETACH_FLAG_FORCE,
 				  SLOTS({ .name = "sim0-0", .has_generation = true, .generation = generation }))));
 	EXPECT_STATE("sim0-0", DRAINING);
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
@@ -107,7 +107,7 @@ TEST_F(compose, check_changes_nothing)
 	EXPECT_STATE("sim0-3", OFF);
 	/* What a check refuses is what the request would refuse. */
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "other",
-				    .flags = GPUFABRIC_REQUEST_FLAG_CHECK, SLOTS({ .name = "sim0-1" }))), EBUSY,
+				    .flags = GPUFABRIC_COMPOSE_FLAG_CHECK, SLOTS({ .name = "sim0-1" }))), EBUSY,
 		       "the slot is claimed by a composition, release that first");
 }
 
@@ -332,14 +332,14 @@ TEST_F(compose, force_detaches_a_member_and_attaches_it_again)
 	struct ask_slot back[] = { GIVE_BACK("sim0-1") };
 
 	ASSERT_EQ(0, ask_and_wait(&gf, &watch,
-				  ASK(.command = GPUFABRIC_CMD_DETACH, .flags = GPUFABRIC_REQUEST_FLAG_FORCE,
+				  ASK(.command = GPUFABRIC_CMD_DETACH, .flags = GPUFABRIC_DETACH_FLAG_FORCE,
 				      .slots = back, .n_slots = 1), &end));
 	EXPECT_STATE("sim0-1", OFF);
 	EXPECT_STREQ("three", slot.composition);
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
 	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_DEGRADED, composition.state);
 	ASSERT_EQ(0, ask_and_wait(&gf, &watch,
-				  ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_REQUEST_FLAG_FORCE,
+				  ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_ATTACH_FLAG_FORCE,
 				      SLOTS({ .name = "sim0-1" })), &end));
 	EXPECT_STATE("sim0-1", READY);
 	EXPECT_STREQ("three", slot.composition);
@@ -355,7 +355,7 @@ TEST_F(compose, stuck_member_does_not_hold_the_others)
 
 	EXPECT_EQ(-ETIMEDOUT,
 		  ask_and_wait(&gf, &watch,
-			       ASK(.command = GPUFABRIC_CMD_DETACH, .flags = GPUFABRIC_REQUEST_FLAG_FORCE,
+			       ASK(.command = GPUFABRIC_CMD_DETACH, .flags = GPUFABRIC_DETACH_FLAG_FORCE,
 				   .timeout = 200, .slots = stuck, .n_slots = 1), &end));
 	EXPECT_STATE("sim0-1", STUCK);
 	EXPECT_STREQ("three", slot.composition);
@@ -387,7 +387,7 @@ TEST_F(compose, bound_composition_is_orphaned_with_its_client)
 
 	ASSERT_EQ(0, gf_open(&client));
 	ASSERT_EQ(0, ask_and_wait(&client, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three",
-						       .flags = GPUFABRIC_REQUEST_FLAG_BIND, THREE), &end));
+						       .flags = GPUFABRIC_COMPOSE_FLAG_BIND, THREE), &end));
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
 	EXPECT_EQ(GPUFABRIC_COMPOSITION_FLAG_BOUND, composition.flags);
 	gf_close(&client);

@@ -77,7 +77,7 @@ TEST_F(permission, nobody_changes_nothing)
 	EXPECT_STATE("sim0-1", OFF);
 	EXPECT_STATE("sim0-0", READY);
 	/* Not even a check, which would tell who holds what. */
-	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_REQUEST_FLAG_CHECK,
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_ATTACH_FLAG_CHECK,
 				    SLOTS({ .name = "sim0-1" }))), EPERM, REFUSAL);
 }
 

@@ -55,14 +55,6 @@ TEST_F(read, status)
 	EXPECT_NE(0, gf_u32(gf_sub(status, GPUFABRIC_A_STATUS_HISTORY)));
 }
 
-TEST_F(read, status_flags)
-{
-	EXPECT_EQ(0, get(GPUFABRIC_CMD_STATUS_GET, GPUFABRIC_A_FLAGS, 0));
-	EXPECT_REFUSED(get(GPUFABRIC_CMD_STATUS_GET, GPUFABRIC_A_FLAGS, GPUFABRIC_REQUEST_FLAG_CHECK), EINVAL,
-		       "no flag has a meaning here, leave them out");
-	EXPECT_EQ(GPUFABRIC_A_FLAGS, gf.bad_attr);
-}
-
 TEST_F(read, switches)
 {
 	const struct nlattr *sw;

@@ -222,23 +222,65 @@ enum gpufabric_composition_flag {
 };
 
 /**
- * enum gpufabric_request_flag - How a request is to be carried out.
- * @GPUFABRIC_REQUEST_FLAG_BIND: Mark the composition orphaned when this socket
- *   closes.
- * @GPUFABRIC_REQUEST_FLAG_FORCE: Go on although a composition claims the slot.
- * @GPUFABRIC_REQUEST_FLAG_KEEP: Release the claim and leave the GPUs attached.
- * @GPUFABRIC_REQUEST_FLAG_CHECK: Only check whether the request would be
+ * enum gpufabric_attach_flag - How attach is to be carried out.
+ * @GPUFABRIC_ATTACH_FLAG_CHECK: Only check whether the request would be
  *   accepted.
- * @GPUFABRIC_REQUEST_FLAG_HARM: Attach although the windows of the bridges
+ * @GPUFABRIC_ATTACH_FLAG_FORCE: Go on although a composition claims the slot.
+ * @GPUFABRIC_ATTACH_FLAG_HARM: Attach although the windows of the bridges
  *   cannot take the GPU. Trying that can take the addresses of GPUs beside it
  *   away.
  */
-enum gpufabric_request_flag {
-	GPUFABRIC_REQUEST_FLAG_BIND = 1,
-	GPUFABRIC_REQUEST_FLAG_FORCE = 2,
-	GPUFABRIC_REQUEST_FLAG_KEEP = 4,
-	GPUFABRIC_REQUEST_FLAG_CHECK = 8,
-	GPUFABRIC_REQUEST_FLAG_HARM = 16,
+enum gpufabric_attach_flag {
+	GPUFABRIC_ATTACH_FLAG_CHECK = 1,
+	GPUFABRIC_ATTACH_FLAG_FORCE = 2,
+	GPUFABRIC_ATTACH_FLAG_HARM = 4,
+};
+
+/**
+ * enum gpufabric_detach_flag - How detach is to be carried out.
+ * @GPUFABRIC_DETACH_FLAG_CHECK: Only check whether the request would be
+ *   accepted.
+ * @GPUFABRIC_DETACH_FLAG_FORCE: Go on although a composition claims the slot.
+ */
+enum gpufabric_detach_flag {
+	GPUFABRIC_DETACH_FLAG_CHECK = 1,
+	GPUFABRIC_DETACH_FLAG_FORCE = 2,
+};
+
+/**
+ * enum gpufabric_compose_flag - How compose is to be carried out.
+ * @GPUFABRIC_COMPOSE_FLAG_CHECK: Only check whether the request would be
+ *   accepted.
+ * @GPUFABRIC_COMPOSE_FLAG_BIND: Mark the composition orphaned when this socket
+ *   closes.
+ * @GPUFABRIC_COMPOSE_FLAG_HARM: As in attach.
+ */
+enum gpufabric_compose_flag {
+	GPUFABRIC_COMPOSE_FLAG_CHECK = 1,
+	GPUFABRIC_COMPOSE_FLAG_BIND = 2,
+	GPUFABRIC_COMPOSE_FLAG_HARM = 4,
+};
+
+/**
+ * enum gpufabric_resize_flag - How resize is to be carried out.
+ * @GPUFABRIC_RESIZE_FLAG_CHECK: Only check whether the request would be
+ *   accepted.
+ * @GPUFABRIC_RESIZE_FLAG_HARM: As in attach.
+ */
+enum gpufabric_resize_flag {
+	GPUFABRIC_RESIZE_FLAG_CHECK = 1,
+	GPUFABRIC_RESIZE_FLAG_HARM = 2,
+};
+
+/**
+ * enum gpufabric_release_flag - How release is to be carried out.
+ * @GPUFABRIC_RELEASE_FLAG_CHECK: Only check whether the request would be
+ *   accepted.
+ * @GPUFABRIC_RELEASE_FLAG_KEEP: Release the claim and leave the GPUs attached.
+ */
+enum gpufabric_release_flag {
+	GPUFABRIC_RELEASE_FLAG_CHECK = 1,
+	GPUFABRIC_RELEASE_FLAG_KEEP = 2,
 };
 
 enum {
@@ -493,7 +535,11 @@ enum {
 	GPUFABRIC_A_LEASE,
 	GPUFABRIC_A_TIMEOUT,
 	GPUFABRIC_A_DRIVER_TIMEOUT,
-	GPUFABRIC_A_FLAGS,
+	GPUFABRIC_A_ATTACH_FLAGS,
+	GPUFABRIC_A_DETACH_FLAGS,
+	GPUFABRIC_A_COMPOSE_FLAGS,
+	GPUFABRIC_A_RESIZE_FLAGS,
+	GPUFABRIC_A_RELEASE_FLAGS,
 	GPUFABRIC_A_REASON,
 	GPUFABRIC_A_JUDGED_AT,
 
