@@ -11,6 +11,7 @@
  */
 #include <net/genetlink.h>
 
+#include "compat.h"
 #include "composition.h"
 #include "event.h"
 #include "fabric.h"
@@ -51,10 +52,8 @@ static int fill_event(struct sk_buff *skb, const struct gf_reader *reader,
 
 	if (!header)
 		return -EMSGSIZE;
-	if (nla_put_u64_64bit(skb, GPUFABRIC_A_SEQUENCE, gf.sequence,
-			      GPUFABRIC_A_PAD) ||
-	    nla_put_u64_64bit(skb, GPUFABRIC_A_TIME, event->time,
-			      GPUFABRIC_A_PAD) ||
+	if (nla_put_uint(skb, GPUFABRIC_A_SEQUENCE, gf.sequence) ||
+	    nla_put_uint(skb, GPUFABRIC_A_TIME, event->time) ||
 	    nla_put_u32(skb, GPUFABRIC_A_EVENT, event->kind) ||
 	    (event->slot &&
 	     (nla_put_u32(skb, GPUFABRIC_A_PREVIOUS, event->previous) ||

@@ -11,6 +11,7 @@
 #include <linux/user_namespace.h>
 
 #include "backend.h"
+#include "compat.h"
 #include "composition.h"
 #include "guard.h"
 #include "history.h"
@@ -35,11 +36,6 @@ static int close_nest(struct sk_buff *skb, struct nlattr *nest, int err)
 	}
 	nla_nest_end(skb, nest);
 	return 0;
-}
-
-static int put_u64(struct sk_buff *skb, int type, u64 value, int pad)
-{
-	return nla_put_u64_64bit(skb, type, value, pad);
 }
 
 static int put_text(struct sk_buff *skb, int type, const char *text)
@@ -71,12 +67,10 @@ static int fill_bar(struct sk_buff *skb, const struct gf_reader *reader,
 
 	return close_nest(skb, nest,
 		nla_put_u32(skb, GPUFABRIC_A_BAR_INDEX, index) ||
-		put_u64(skb, GPUFABRIC_A_BAR_SIZE, bar->size,
-			GPUFABRIC_A_BAR_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_BAR_SIZE, bar->size) ||
 		nla_put_u32(skb, GPUFABRIC_A_BAR_FLAGS, bar->flags) ||
 		(reader->private &&
-		 put_u64(skb, GPUFABRIC_A_BAR_ADDRESS, bar->address,
-			 GPUFABRIC_A_BAR_PAD)));
+		 nla_put_uint(skb, GPUFABRIC_A_BAR_ADDRESS, bar->address)));
 }
 
 static int fill_function(struct sk_buff *skb, const struct gf_reader *reader,
@@ -116,10 +110,8 @@ static int fill_window(struct sk_buff *skb, const struct gf_window *window)
 
 	return close_nest(skb, nest,
 		nla_put_u32(skb, GPUFABRIC_A_WINDOW_FLAGS, window->flags) ||
-		put_u64(skb, GPUFABRIC_A_WINDOW_SIZE, window->size,
-			GPUFABRIC_A_WINDOW_PAD) ||
-		put_u64(skb, GPUFABRIC_A_WINDOW_FREE, window->free,
-			GPUFABRIC_A_WINDOW_PAD));
+		nla_put_uint(skb, GPUFABRIC_A_WINDOW_SIZE, window->size) ||
+		nla_put_uint(skb, GPUFABRIC_A_WINDOW_FREE, window->free));
 }
 
 static int fill_phases(struct sk_buff *skb, const u32 *phase_us)
@@ -135,9 +127,7 @@ static int fill_phases(struct sk_buff *skb, const u32 *phase_us)
 		if (close_nest(skb, nest,
 			       nla_put_u32(skb, GPUFABRIC_A_DURATION_PHASE,
 					   phase) ||
-			       put_u64(skb, GPUFABRIC_A_DURATION_MICROSECONDS,
-				       phase_us[phase],
-				       GPUFABRIC_A_DURATION_PAD)))
+			       nla_put_uint(skb, GPUFABRIC_A_DURATION_MICROSECONDS, phase_us[phase])))
 			return -EMSGSIZE;
 	}
 	return 0;
@@ -167,13 +157,10 @@ int gf_fill_op(struct sk_buff *skb, const struct gf_reader *reader,
 	int err;
 
 	gf_assert_locked();
-	err = put_u64(skb, GPUFABRIC_A_OPERATION_ID, op->id,
-		      GPUFABRIC_A_OPERATION_PAD) ||
+	err = nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, op->id) ||
 	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind) ||
-	      put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, op->started,
-		      GPUFABRIC_A_OPERATION_PAD) ||
-	      put_u64(skb, GPUFABRIC_A_OPERATION_DEADLINE,
-		      gf_op_deadline(op), GPUFABRIC_A_OPERATION_PAD) ||
+	      nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, op->started) ||
+	      nla_put_uint(skb, GPUFABRIC_A_OPERATION_DEADLINE, gf_op_deadline(op)) ||
 	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_SLOTS, op->nr_steps) ||
 	      (op->composition &&
 	       nla_put_string(skb, GPUFABRIC_A_OPERATION_COMPOSITION,
@@ -196,13 +183,10 @@ static int fill_running(struct sk_buff *skb, const struct gf_reader *reader,
 
 	if (slot->step->expired && snap && snap->gpu >= 0)
 		function = &snap->functions[snap->gpu];
-	err = put_u64(skb, GPUFABRIC_A_OPERATION_ID, op->id,
-		      GPUFABRIC_A_OPERATION_PAD) ||
+	err = nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, op->id) ||
 	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind) ||
-	      put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, op->started,
-		      GPUFABRIC_A_OPERATION_PAD) ||
-	      put_u64(skb, GPUFABRIC_A_OPERATION_DEADLINE,
-		      gf_op_deadline(op), GPUFABRIC_A_OPERATION_PAD) ||
+	      nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, op->started) ||
+	      nla_put_uint(skb, GPUFABRIC_A_OPERATION_DEADLINE, gf_op_deadline(op)) ||
 	      (function &&
 	       (nla_put_string(skb, GPUFABRIC_A_OPERATION_FUNCTION,
 			       function->address) ||
@@ -217,11 +201,9 @@ static int fill_last(struct sk_buff *skb, const struct gf_result *last)
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_LAST_OPERATION);
 
 	return close_nest(skb, nest,
-		put_u64(skb, GPUFABRIC_A_OPERATION_ID, last->id,
-			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, last->id) ||
 		nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, last->kind) ||
-		put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, last->started,
-			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, last->started) ||
 		nla_put_s32(skb, GPUFABRIC_A_OPERATION_ERROR, last->error) ||
 		put_text(skb, GPUFABRIC_A_OPERATION_TEXT, last->text) ||
 		fill_phases(skb, last->phase_us));
@@ -234,8 +216,7 @@ static int fill_identity(struct sk_buff *skb,
 		return -EMSGSIZE;
 	if (identity->source == GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
 		return 0;
-	return put_u64(skb, GPUFABRIC_A_SLOT_IDENTITY_TIME, identity->time,
-		       GPUFABRIC_A_SLOT_PAD) ||
+	return nla_put_uint(skb, GPUFABRIC_A_SLOT_IDENTITY_TIME, identity->time) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_VENDOR, identity->vendor) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_DEVICE, identity->device) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_SUBSYSTEM_VENDOR,
@@ -245,8 +226,7 @@ static int fill_identity(struct sk_buff *skb,
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_CLASS, identity->class) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_GPUS, identity->gpus) ||
 	       (identity->serial &&
-		put_u64(skb, GPUFABRIC_A_SLOT_SERIAL, identity->serial,
-			GPUFABRIC_A_SLOT_PAD));
+		nla_put_uint(skb, GPUFABRIC_A_SLOT_SERIAL, identity->serial));
 }
 
 static int fill_fact(struct sk_buff *skb, const struct gf_fact *fact)
@@ -254,12 +234,10 @@ static int fill_fact(struct sk_buff *skb, const struct gf_fact *fact)
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_NEED);
 
 	return close_nest(skb, nest,
-		put_u64(skb, GPUFABRIC_A_BAR_SIZE, fact->size,
-			GPUFABRIC_A_BAR_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_BAR_SIZE, fact->size) ||
 		nla_put_u32(skb, GPUFABRIC_A_BAR_FLAGS, fact->flags) ||
 		(fact->align != fact->size &&
-		 put_u64(skb, GPUFABRIC_A_BAR_ALIGN, fact->align,
-			 GPUFABRIC_A_BAR_PAD)) ||
+		 nla_put_uint(skb, GPUFABRIC_A_BAR_ALIGN, fact->align)) ||
 		(fact->sizes &&
 		 nla_put_u32(skb, GPUFABRIC_A_BAR_SIZES, fact->sizes)) ||
 		(fact->depth &&
@@ -326,8 +304,7 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_GENERATION,
 			  slot->generation) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_STATE, slot->state) ||
-	      put_u64(skb, GPUFABRIC_A_SLOT_SINCE, slot->since,
-		      GPUFABRIC_A_SLOT_PAD) ||
+	      nla_put_uint(skb, GPUFABRIC_A_SLOT_SINCE, slot->since) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_CAUSE, slot->cause) ||
 	      put_text(skb, GPUFABRIC_A_SLOT_TEXT, slot->text) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_FLAGS, slot->flags) ||
@@ -353,8 +330,7 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 	      (slot->last.id && fill_last(skb, &slot->last)) ||
 	      fill_counters(skb, slot) ||
 	      (slot->drain_deadline &&
-	       put_u64(skb, GPUFABRIC_A_SLOT_DRAIN_DEADLINE,
-		       slot->drain_deadline, GPUFABRIC_A_SLOT_PAD));
+	       nla_put_uint(skb, GPUFABRIC_A_SLOT_DRAIN_DEADLINE, slot->drain_deadline));
 	return close_nest(skb, nest, err);
 }
 
@@ -404,8 +380,7 @@ static int fill_composition_op(struct sk_buff *skb,
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_COMPOSITION_OPERATION);
 
 	return close_nest(skb, nest,
-		put_u64(skb, GPUFABRIC_A_OPERATION_ID, op->id,
-			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, op->id) ||
 		nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind));
 }
 
@@ -433,11 +408,9 @@ int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
 			  composition->state) ||
 	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_FLAGS,
 			  composition->flags) ||
-	      put_u64(skb, GPUFABRIC_A_COMPOSITION_CREATED,
-		      composition->created, GPUFABRIC_A_COMPOSITION_PAD) ||
+	      nla_put_uint(skb, GPUFABRIC_A_COMPOSITION_CREATED, composition->created) ||
 	      (composition->lease &&
-	       put_u64(skb, GPUFABRIC_A_COMPOSITION_LEASE,
-		       composition->lease, GPUFABRIC_A_COMPOSITION_PAD)) ||
+	       nla_put_uint(skb, GPUFABRIC_A_COMPOSITION_LEASE, composition->lease)) ||
 	      (composition->op && fill_composition_op(skb, composition->op));
 	list_for_each_entry(member, &composition->members, list) {
 		if (err)
@@ -454,13 +427,11 @@ static int fill_history_op(struct sk_buff *skb, const struct gf_reader *reader,
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_HISTORY_OPERATION);
 
 	return close_nest(skb, nest,
-		put_u64(skb, GPUFABRIC_A_OPERATION_ID, entry->op,
-			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, entry->op) ||
 		nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, entry->kind) ||
 		nla_put_s32(skb, GPUFABRIC_A_OPERATION_ERROR, entry->error) ||
 		put_text(skb, GPUFABRIC_A_OPERATION_TEXT, entry->text) ||
-		put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, entry->started,
-			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, entry->started) ||
 		put_text(skb, GPUFABRIC_A_OPERATION_COMPOSITION,
 			 entry->composition) ||
 		fill_phases(skb, entry->phase_us) ||
@@ -479,10 +450,8 @@ int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader,
 			    entry->slot_id) ||
 		nla_put_string(skb, GPUFABRIC_A_HISTORY_SLOT_NAME,
 			       entry->slot_name) ||
-		put_u64(skb, GPUFABRIC_A_HISTORY_SEQUENCE, entry->sequence,
-			GPUFABRIC_A_HISTORY_PAD) ||
-		put_u64(skb, GPUFABRIC_A_HISTORY_TIME, entry->time,
-			GPUFABRIC_A_HISTORY_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_HISTORY_SEQUENCE, entry->sequence) ||
+		nla_put_uint(skb, GPUFABRIC_A_HISTORY_TIME, entry->time) ||
 		nla_put_u32(skb, GPUFABRIC_A_HISTORY_STATE, entry->state) ||
 		nla_put_u32(skb, GPUFABRIC_A_HISTORY_CAUSE, entry->cause) ||
 		fill_history_op(skb, reader, entry));
@@ -499,11 +468,8 @@ static int fill_buckets(struct sk_buff *skb,
 
 		if (close_nest(skb, nest,
 			       (i < GF_BUCKETS - 1 &&
-				put_u64(skb, GPUFABRIC_A_BUCKET_BELOW, bound,
-					GPUFABRIC_A_BUCKET_PAD)) ||
-			       put_u64(skb, GPUFABRIC_A_BUCKET_COUNT,
-				       histogram->buckets[i],
-				       GPUFABRIC_A_BUCKET_PAD)))
+				nla_put_uint(skb, GPUFABRIC_A_BUCKET_BELOW, bound)) ||
+			       nla_put_uint(skb, GPUFABRIC_A_BUCKET_COUNT, histogram->buckets[i])))
 			return -EMSGSIZE;
 	}
 	return 0;
@@ -518,10 +484,8 @@ int gf_fill_stats(struct sk_buff *skb, const struct gf_reader *reader,
 	return close_nest(skb, nest,
 		nla_put_u32(skb, GPUFABRIC_A_STATS_KIND, histogram->kind) ||
 		nla_put_u32(skb, GPUFABRIC_A_STATS_PHASE, histogram->phase) ||
-		put_u64(skb, GPUFABRIC_A_STATS_COUNT, histogram->count,
-			GPUFABRIC_A_STATS_PAD) ||
-		put_u64(skb, GPUFABRIC_A_STATS_MICROSECONDS, histogram->us,
-			GPUFABRIC_A_STATS_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_STATS_COUNT, histogram->count) ||
+		nla_put_uint(skb, GPUFABRIC_A_STATS_MICROSECONDS, histogram->us) ||
 		fill_buckets(skb, histogram));
 }
 
@@ -543,6 +507,5 @@ int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader,
 			    gf.nr_operations) ||
 		nla_put_u32(skb, GPUFABRIC_A_STATUS_HISTORY,
 			    gf_history_count()) ||
-		put_u64(skb, GPUFABRIC_A_STATUS_CHANGES, gf_notify_changes(),
-			GPUFABRIC_A_STATUS_PAD));
+		nla_put_uint(skb, GPUFABRIC_A_STATUS_CHANGES, gf_notify_changes()));
 }

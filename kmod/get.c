@@ -31,8 +31,7 @@ static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 	if (!header)
 		return -EMSGSIZE;
 	genl_dump_check_consistent(cb, header);
-	if (nla_put_u64_64bit(skb, GPUFABRIC_A_SEQUENCE, gf.sequence,
-			      GPUFABRIC_A_PAD) ||
+	if (nla_put_uint(skb, GPUFABRIC_A_SEQUENCE, gf.sequence) ||
 	    fill(skb, reader, object)) {
 		genlmsg_cancel(skb, header);
 		return -EMSGSIZE;

@@ -108,8 +108,7 @@ static int fill_reply(struct sk_buff *skb, struct genl_info *info,
 
 	if (!header)
 		return -EMSGSIZE;
-	if (nla_put_u64_64bit(skb, GPUFABRIC_A_SEQUENCE, gf.sequence,
-			      GPUFABRIC_A_PAD) ||
+	if (nla_put_uint(skb, GPUFABRIC_A_SEQUENCE, gf.sequence) ||
 	    fill(skb, reader, object))
 		return -EMSGSIZE;
 	genlmsg_end(skb, header);

@@ -98,7 +98,7 @@ def members(spec, aset):
     carried = {name for answer in answers(spec) for name in answer}
     found = []
     for attr in aset["attributes"]:
-        if attr["type"] == "pad" or (aset["name"] == "message" and attr["name"] not in carried):
+        if aset["name"] == "message" and attr["name"] not in carried:
             continue
         name = ident(C_NAMES.get(attr["name"], attr["name"]))
         found.append((name + "s" if attr.get("multi-attr") else name, attr))

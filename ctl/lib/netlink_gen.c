@@ -300,7 +300,6 @@ const char *gfnl_command_name(unsigned int command)
 }
 
 static const char *const message_names[] = {
-	[GPUFABRIC_A_PAD] = "pad",
 	[GPUFABRIC_A_ID] = "id",
 	[GPUFABRIC_A_NAME] = "name",
 	[GPUFABRIC_A_SEQUENCE] = "sequence",

@@ -41,6 +41,14 @@ static inline struct nlattr **gf_dump_attrs(const struct genl_dumpit_info *info)
 #endif
 }
 
+#ifndef HAVE_NLA_PUT_UINT
+static inline int nla_put_uint(struct sk_buff *skb, int type, u64 value)
+{
+	return value > U32_MAX ? nla_put(skb, type, sizeof(value), &value) :
+				 nla_put_u32(skb, type, value);
+}
+#endif
+
 /* 1 with a reference if a device is awake, 0 if not; negative where it always is. */
 static inline int gf_runtime_get_if_active(struct device *dev)
 {

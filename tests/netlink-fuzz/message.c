@@ -111,7 +111,7 @@ static void put_number(struct build *build, unsigned int type, const struct fuzz
 {
 	static const uint32_t leases[] = { 1, 1000, 60000, 3600000 };
 	uint64_t value = value_of(attr);
-	size_t size = attr->kind == FUZZ_U64 ? 8 : attr->kind == FUZZ_U8 ? 1 : 4;
+	size_t size = attr->kind == FUZZ_U64 || value > UINT32_MAX ? 8 : attr->kind == FUZZ_U8 ? 1 : 4;
 
 	/* Most flags would keep anything from happening, most leases are none. */
 	if (strstr(attr->name, "-flags") && random_below(4))
@@ -178,7 +178,6 @@ void put_attr(struct build *build, unsigned int type, const struct fuzz_attr *at
 	case FUZZ_NEST:
 		put_nest(build, type, attr);
 		break;
-	case FUZZ_PAD:
 	case FUZZ_NONE:
 		put(build, type, NULL, 0);
 		break;

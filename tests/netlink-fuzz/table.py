@@ -9,9 +9,10 @@ import sys
 
 import yaml
 
-KINDS = {"u8": "U8", "u32": "U32", "s32": "S32", "u64": "U64", "string": "STRING",
-         "nest": "NEST", "pad": "PAD"}
-TOP = {"u8": 0xff, "u32": 0xffffffff, "s32": 0xffffffff, "u64": 0xffffffffffffffff}
+KINDS = {"u8": "U8", "u32": "U32", "s32": "S32", "u64": "U64", "uint": "UINT",
+         "string": "STRING", "nest": "NEST"}
+TOP = {"u8": 0xff, "u32": 0xffffffff, "s32": 0xffffffff, "u64": 0xffffffffffffffff,
+       "uint": 0xffffffffffffffff}
 # How the spec says that an attribute is not for everyone.
 PRIVATE = re.compile(r"only (for readers )?with CAP_SYS_ADMIN", re.IGNORECASE)
 

@@ -55,6 +55,19 @@ TEST_F(read, status)
 	EXPECT_NE(0, gf_u32(gf_sub(status, GPUFABRIC_A_STATUS_HISTORY)));
 }
 
+/* Numbers that can be large come in as many bytes as they take, 4 or 8. */
+TEST_F(read, large_numbers)
+{
+	const struct nlattr *nest;
+
+	ASSERT_EQ(0, get_slot(&gf, "sim1-0", &slot));
+	EXPECT_EQ(4, gf_size(gf_attr(&gf.reply.header, GPUFABRIC_A_SEQUENCE)));
+	nest = gf_attr(&gf.reply.header, GPUFABRIC_A_SLOT);
+	EXPECT_EQ(8, gf_size(gf_sub(nest, GPUFABRIC_A_SLOT_SINCE)));
+	EXPECT_LT(1ULL << 32, slot.since);
+	EXPECT_EQ(4, gf_size(gf_sub(nest, GPUFABRIC_A_SLOT_GENERATION)));
+}
+
 TEST_F(read, switches)
 {
 	const struct nlattr *sw;
