@@ -3,8 +3,9 @@
  * DOC: Putting objects into messages
  *
  * One function for each object of the protocol, used alike by replies, dumps
- * and events. Each takes the reader along: an unprivileged one gets no pid,
- * command, reason or physical address. Under the fabric's lock.
+ * and events. Each takes the reader along: an unprivileged one is not told who
+ * asked and why, whose a composition is, serial numbers and physical addresses.
+ * Under the fabric's lock.
  */
 #include <linux/cred.h>
 #include <linux/module.h>
@@ -136,14 +137,11 @@ static int fill_phases(struct sk_buff *skb, const u32 *phase_us)
 static int fill_who(struct sk_buff *skb, const struct gf_reader *reader,
 		    const struct gf_who *who)
 {
-	if (!who->pid)
+	if (!who->pid || !reader->private)
 		return 0;
-	if (nla_put_u32(skb, GPUFABRIC_A_OPERATION_UID,
-			from_kuid_munged(&init_user_ns, who->uid)))
-		return -EMSGSIZE;
-	if (!reader->private)
-		return 0;
-	return nla_put_u32(skb, GPUFABRIC_A_OPERATION_PID,
+	return nla_put_u32(skb, GPUFABRIC_A_OPERATION_UID,
+			   from_kuid_munged(&init_user_ns, who->uid)) ||
+	       nla_put_u32(skb, GPUFABRIC_A_OPERATION_PID,
 			   pid_nr_ns(who->pid, reader->pid_ns)) ||
 	       nla_put_string(skb, GPUFABRIC_A_OPERATION_COMMAND, who->comm) ||
 	       put_text(skb, GPUFABRIC_A_OPERATION_REASON, who->reason);
@@ -209,7 +207,7 @@ static int fill_last(struct sk_buff *skb, const struct gf_result *last)
 		fill_phases(skb, last->phase_us));
 }
 
-static int fill_identity(struct sk_buff *skb,
+static int fill_identity(struct sk_buff *skb, const struct gf_reader *reader,
 			 const struct gf_identity *identity)
 {
 	if (nla_put_u32(skb, GPUFABRIC_A_SLOT_IDENTITY, identity->source))
@@ -225,7 +223,7 @@ static int fill_identity(struct sk_buff *skb,
 			   identity->subsystem_device) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_CLASS, identity->class) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_GPUS, identity->gpus) ||
-	       (identity->serial &&
+	       (identity->serial && reader->private &&
 		nla_put_uint(skb, GPUFABRIC_A_SLOT_SERIAL, identity->serial));
 }
 
@@ -318,7 +316,7 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 			   slot->sw->numa_node)) ||
 	      nla_put_u8(skb, GPUFABRIC_A_SLOT_PRESENCE, slot->presence) ||
 	      nla_put_u8(skb, GPUFABRIC_A_SLOT_POWER, slot->power) ||
-	      fill_identity(skb, &slot->identity) ||
+	      fill_identity(skb, reader, &slot->identity) ||
 	      (slot->snap && fill_snapshot(skb, reader, slot->snap)) ||
 	      fill_facts(skb, slot) ||
 	      (slot->composition &&
@@ -384,6 +382,15 @@ static int fill_composition_op(struct sk_buff *skb,
 		nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind));
 }
 
+static int fill_whose(struct sk_buff *skb, const struct gf_composition *whose)
+{
+	return put_text(skb, GPUFABRIC_A_COMPOSITION_TENANT, whose->tenant) ||
+	       put_text(skb, GPUFABRIC_A_COMPOSITION_LABEL, whose->label) ||
+	       put_text(skb, GPUFABRIC_A_COMPOSITION_JOB, whose->job) ||
+	       nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_OWNER,
+			   from_kuid_munged(&init_user_ns, whose->owner));
+}
+
 int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
 			const void *object)
 {
@@ -396,14 +403,7 @@ int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
 	err = nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_ID, composition->id) ||
 	      nla_put_string(skb, GPUFABRIC_A_COMPOSITION_NAME,
 			     composition->name) ||
-	      put_text(skb, GPUFABRIC_A_COMPOSITION_TENANT,
-		       composition->tenant) ||
-	      put_text(skb, GPUFABRIC_A_COMPOSITION_LABEL,
-		       composition->label) ||
-	      put_text(skb, GPUFABRIC_A_COMPOSITION_JOB, composition->job) ||
-	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_OWNER,
-			  from_kuid_munged(&init_user_ns,
-					   composition->owner)) ||
+	      (reader->private && fill_whose(skb, composition)) ||
 	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_STATE,
 			  composition->state) ||
 	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_FLAGS,

@@ -95,7 +95,9 @@ int gf_refuse(struct genl_info *info, const struct nlattr *attr, int error,
  */
 void gf_reader_of(struct gf_reader *reader, struct sk_buff *request)
 {
-	reader->private = netlink_capable(request, CAP_SYS_ADMIN);
+	/* Who may not is no denial to be written down: most readers may not. */
+	reader->private = ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN) &&
+			  netlink_capable(request, CAP_SYS_ADMIN);
 	reader->pid_ns = task_active_pid_ns(current);
 }
 

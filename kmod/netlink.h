@@ -9,7 +9,8 @@ extern struct genl_family gf_family;
 
 /**
  * struct gf_reader - who will read a message
- * @private: may see pids, commands, reasons and physical addresses
+ * @private: may see who asked and why, whose compositions are, serial numbers
+ *	and physical addresses
  * @pid_ns: pid namespace to translate pids for
  */
 struct gf_reader {
