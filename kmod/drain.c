@@ -76,7 +76,7 @@ static void start_drain(struct gf_slot *slot, struct genl_info *info)
 	if (info->attrs[GPUFABRIC_A_TIMEOUT])
 		timeout = nla_get_u32(info->attrs[GPUFABRIC_A_TIMEOUT]);
 	slot->drain_port = info->snd_portid;
-	slot->drain_deadline = gf_now_ms() + timeout;
+	slot->drain_deadline = gf_clock_ms() + timeout;
 	slot->drain_end = jiffies + msecs_to_jiffies(timeout);
 	gf_slot_trigger(slot, GF_DRAIN);
 	mod_delayed_work(gf.scan_wq, &slot->drain_work,

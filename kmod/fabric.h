@@ -92,5 +92,6 @@ static inline void gf_assert_locked(void)
 }
 
 u64 gf_now_ms(void);
+u64 gf_clock_ms(void);
 
 #endif /* GPUFABRIC_FABRIC_H */

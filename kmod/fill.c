@@ -8,6 +8,7 @@
  * Under the fabric's lock.
  */
 #include <linux/cred.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/user_namespace.h>
 
@@ -42,6 +43,15 @@ static int close_nest(struct sk_buff *skb, struct nlattr *nest, int err)
 static int put_text(struct sk_buff *skb, int type, const char *text)
 {
 	return text[0] ? nla_put_string(skb, type, text) : 0;
+}
+
+/* A deadline, or 0: what a clock on the wall will show then, as it is set now. */
+static int put_end(struct sk_buff *skb, int type, u64 end)
+{
+	ktime_t set = ktime_sub(ktime_mono_to_any(0, TK_OFFS_REAL),
+				ktime_mono_to_any(0, TK_OFFS_BOOT));
+
+	return end ? nla_put_uint(skb, type, end + ktime_to_ms(set)) : 0;
 }
 
 static int fill_link(struct sk_buff *skb, int type, const struct gf_link *link)
@@ -158,7 +168,7 @@ int gf_fill_op(struct sk_buff *skb, const struct gf_reader *reader,
 	err = nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, op->id) ||
 	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind) ||
 	      nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, op->started) ||
-	      nla_put_uint(skb, GPUFABRIC_A_OPERATION_DEADLINE, gf_op_deadline(op)) ||
+	      put_end(skb, GPUFABRIC_A_OPERATION_DEADLINE, gf_op_deadline(op)) ||
 	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_SLOTS, op->nr_steps) ||
 	      (op->composition &&
 	       nla_put_string(skb, GPUFABRIC_A_OPERATION_COMPOSITION,
@@ -184,7 +194,7 @@ static int fill_running(struct sk_buff *skb, const struct gf_reader *reader,
 	err = nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, op->id) ||
 	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind) ||
 	      nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, op->started) ||
-	      nla_put_uint(skb, GPUFABRIC_A_OPERATION_DEADLINE, gf_op_deadline(op)) ||
+	      put_end(skb, GPUFABRIC_A_OPERATION_DEADLINE, gf_op_deadline(op)) ||
 	      (function &&
 	       (nla_put_string(skb, GPUFABRIC_A_OPERATION_FUNCTION,
 			       function->address) ||
@@ -327,8 +337,7 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 	      (slot->step && fill_running(skb, reader, slot)) ||
 	      (slot->last.id && fill_last(skb, &slot->last)) ||
 	      fill_counters(skb, slot) ||
-	      (slot->drain_deadline &&
-	       nla_put_uint(skb, GPUFABRIC_A_SLOT_DRAIN_DEADLINE, slot->drain_deadline));
+	      put_end(skb, GPUFABRIC_A_SLOT_DRAIN_DEADLINE, slot->drain_deadline);
 	return close_nest(skb, nest, err);
 }
 
@@ -409,8 +418,7 @@ int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
 	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_FLAGS,
 			  composition->flags) ||
 	      nla_put_uint(skb, GPUFABRIC_A_COMPOSITION_CREATED, composition->created) ||
-	      (composition->lease &&
-	       nla_put_uint(skb, GPUFABRIC_A_COMPOSITION_LEASE, composition->lease)) ||
+	      put_end(skb, GPUFABRIC_A_COMPOSITION_LEASE, composition->lease) ||
 	      (composition->op && fill_composition_op(skb, composition->op));
 	list_for_each_entry(member, &composition->members, list) {
 		if (err)

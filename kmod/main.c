@@ -46,6 +46,18 @@ u64 gf_now_ms(void)
 	return ktime_to_ms(ktime_get_real());
 }
 
+/**
+ * gf_clock_ms() - the time that deadlines are kept in
+ *
+ * Nobody sets this clock, and it goes on while the system sleeps.
+ *
+ * Return: milliseconds since the system was booted.
+ */
+u64 gf_clock_ms(void)
+{
+	return ktime_to_ms(ktime_get_boottime());
+}
+
 static void free_queues(void)
 {
 	if (gf.work_wq)

@@ -34,7 +34,7 @@
  *	listed yet
  * @made: the request makes @composition
  * @state: state that @composition has while the operation runs
- * @lease: new end of its lease, 0 to leave that alone
+ * @lease: new end of its lease as gf_clock_ms(), 0 to leave that alone
  * @op: the operation, allocated before the lock is taken
  * @members: memory for one membership for each slot to add
  */
@@ -318,7 +318,7 @@ static int read_lease(struct gf_request *request)
 	if (!lease || lease > LEASE_MAX_MS)
 		return gf_refuse(info, attr, -ERANGE,
 			      "a lease is between a millisecond and ten years");
-	request->lease = gf_now_ms() + lease;
+	request->lease = gf_clock_ms() + lease;
 	return 0;
 }
 

@@ -4,6 +4,8 @@
  *
  *   root port -- upstream -- sim0-0 .. sim0-7   h100-80, off
  */
+#include <time.h>
+
 #include "test.h"
 
 #define NR 8
@@ -225,6 +227,38 @@ TEST_F(compose, resize_owns_what_it_removes)
 		       "an operation is under way on this slot, wait for it to end");
 	EXPECT_EQ(-ETIMEDOUT, watch_operation(&watch, id, NULL));
 	EXPECT_STATE("sim0-0", READY);
+}
+
+static void set_clock(int hours)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_sec += hours * 3600;
+	clock_settime(CLOCK_REALTIME, &now);
+}
+
+TEST_F(compose, a_clock_that_is_set_ends_no_lease)
+{
+	const uint64_t hour = 3600 * 1000;
+	uint64_t lease;
+
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three",
+						   .lease = hour, SLOTS({ .name = "sim0-3" })), &end));
+	ASSERT_EQ(0, ask_drain(&gf, "sim0-3", 60000, &slot.generation));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	lease = composition.lease;
+	ASSERT_EQ(0, get_slot(&gf, "sim0-3", &slot));
+	uint64_t deadline = slot.drain_deadline;
+
+	set_clock(2);
+	EXPECT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(0, get_slot(&gf, "sim0-3", &slot));
+	set_clock(-2);
+	/* It shows two hours more, and the ends of both have moved along. */
+	EXPECT_EQ(2 * hour, (composition.lease - lease + hour / 2) / hour * hour);
+	EXPECT_EQ(2 * hour, (slot.drain_deadline - deadline + hour / 2) / hour * hour);
+	EXPECT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_DRAIN_ABORT, "sim0-3", -1));
 }
 
 TEST_F(compose, resize_moves_the_lease)
