@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /**
- * DOC: Putting objects into messages
+ * DOC: Objects in messages, and events
  *
  * One function for each object of the protocol, used alike by replies, dumps
  * and events. Each takes the reader along: an unprivileged one is not told who
  * asked and why, whose a composition is, serial numbers and physical addresses.
  * Under the fabric's lock.
+ *
+ * Every change is announced once, under the same lock and with a sequence number
+ * that rises by one, so that events arrive in the order of the changes and a
+ * listener sees a gap. Two groups carry them: monitor for everyone, and private,
+ * with what others are not told, for CAP_SYS_ADMIN. An event that cannot be built
+ * for want of memory still takes its number: the gap tells listeners to take a
+ * new snapshot.
  */
 #include <linux/cred.h>
-#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/user_namespace.h>
+#include <net/genetlink.h>
 
 #include "backend.h"
 #include "compat.h"
@@ -18,8 +25,10 @@
 #include "guard.h"
 #include "history.h"
 #include "netlink.h"
+#include "netlink_gen.h"
 #include "notify.h"
 #include "op.h"
+#include "slot.h"
 #include "snapshot.h"
 #include "stats.h"
 #include "switch.h"
@@ -45,13 +54,10 @@ static int put_text(struct sk_buff *skb, int type, const char *text)
 	return text[0] ? nla_put_string(skb, type, text) : 0;
 }
 
-/* A deadline, or 0: what a clock on the wall will show then, as it is set now. */
+/* A deadline, or 0. */
 static int put_end(struct sk_buff *skb, int type, u64 end)
 {
-	ktime_t set = ktime_sub(ktime_mono_to_any(0, TK_OFFS_REAL),
-				ktime_mono_to_any(0, TK_OFFS_BOOT));
-
-	return end ? nla_put_uint(skb, type, end + ktime_to_ms(set)) : 0;
+	return end ? nla_put_uint(skb, type, gf_shown_ms(end)) : 0;
 }
 
 static int fill_link(struct sk_buff *skb, int type, const struct gf_link *link)
@@ -138,7 +144,8 @@ static int fill_phases(struct sk_buff *skb, const u32 *phase_us)
 		if (close_nest(skb, nest,
 			       nla_put_u32(skb, GPUFABRIC_A_DURATION_PHASE,
 					   phase) ||
-			       nla_put_uint(skb, GPUFABRIC_A_DURATION_MICROSECONDS, phase_us[phase])))
+			       nla_put_uint(skb, GPUFABRIC_A_DURATION_MICROSECONDS,
+					    phase_us[phase])))
 			return -EMSGSIZE;
 	}
 	return 0;
@@ -516,4 +523,140 @@ int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader,
 		nla_put_u32(skb, GPUFABRIC_A_STATUS_HISTORY,
 			    gf_history_count()) ||
 		nla_put_uint(skb, GPUFABRIC_A_STATUS_CHANGES, gf_notify_changes()));
+}
+
+#define EVENT_SIZE_FIRST 2048
+#define EVENT_SIZE_MAX (256 * 1024)
+
+/**
+ * struct gf_event - an event that is being announced
+ * @kind: what it tells
+ * @slot: slot that it is about, or NULL
+ * @previous: state of @slot before
+ * @sw: switch that it is about, or NULL
+ * @composition: composition that it is about, or NULL
+ * @op: operation that it is about, or NULL
+ * @time: when, milliseconds since the epoch
+ */
+struct gf_event {
+	enum gpufabric_event_kind kind;
+	struct gf_slot *slot;
+	enum gpufabric_slot_state previous;
+	struct gf_switch *sw;
+	struct gf_composition *composition;
+	struct gf_op *op;
+	u64 time;
+};
+
+static int fill_event(struct sk_buff *skb, const struct gf_reader *reader,
+		      const struct gf_event *event)
+{
+	void *header = genlmsg_put(skb, 0, 0, &gf_family, 0,
+				   GPUFABRIC_CMD_EVENT);
+
+	if (!header)
+		return -EMSGSIZE;
+	if (nla_put_uint(skb, GPUFABRIC_A_SEQUENCE, gf.sequence) ||
+	    nla_put_uint(skb, GPUFABRIC_A_TIME, event->time) ||
+	    nla_put_u32(skb, GPUFABRIC_A_EVENT, event->kind) ||
+	    (event->slot &&
+	     (nla_put_u32(skb, GPUFABRIC_A_PREVIOUS, event->previous) ||
+	      gf_fill_slot(skb, reader, event->slot))) ||
+	    (event->sw && gf_fill_switch(skb, reader, event->sw)) ||
+	    (event->composition &&
+	     gf_fill_composition(skb, reader, event->composition)) ||
+	    (event->op && gf_fill_op(skb, reader, event->op))) {
+		genlmsg_cancel(skb, header);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, header);
+	return 0;
+}
+
+static struct sk_buff *build_event(const struct gf_reader *reader,
+				   const struct gf_event *event)
+{
+	unsigned int size;
+
+	for (size = EVENT_SIZE_FIRST; size <= EVENT_SIZE_MAX; size *= 2) {
+		struct sk_buff *skb = genlmsg_new(size, GFP_KERNEL);
+
+		if (!skb)
+			return NULL;
+		if (!fill_event(skb, reader, event))
+			return skb;
+		nlmsg_free(skb);
+	}
+	return NULL;
+}
+
+static void send_to(unsigned int group, bool private,
+		    const struct gf_event *event)
+{
+	const struct gf_reader reader = {
+		.private = private,
+		.pid_ns = &init_pid_ns,
+	};
+	struct sk_buff *skb;
+
+	if (!genl_has_listeners(&gf_family, &init_net, group))
+		return;
+	skb = build_event(&reader, event);
+	if (skb)
+		genlmsg_multicast(&gf_family, skb, 0, group, GFP_KERNEL);
+}
+
+/* The family is registered; under the fabric's lock. */
+static bool announcing;
+
+/* Begin after the family is registered, cease before: numbers of groups mean others' then. */
+void gf_event_enable(bool on)
+{
+	mutex_lock(&gf.lock);
+	announcing = on;
+	mutex_unlock(&gf.lock);
+}
+
+static void announce(struct gf_event *event)
+{
+	gf_assert_locked();
+	gf.sequence++;
+	if (!announcing)
+		return;
+	event->time = gf_now_ms();
+	send_to(GPUFABRIC_NLGRP_MONITOR, false, event);
+	send_to(GPUFABRIC_NLGRP_PRIVATE, true, event);
+}
+
+/* Announce a slot that had the state @previous before. */
+void gf_event_slot(struct gf_slot *slot, enum gpufabric_event_kind kind,
+		   enum gpufabric_slot_state previous)
+{
+	struct gf_event event = {
+		.kind = kind, .slot = slot, .previous = previous,
+	};
+
+	announce(&event);
+}
+
+void gf_event_switch(struct gf_switch *sw, enum gpufabric_event_kind kind)
+{
+	struct gf_event event = { .kind = kind, .sw = sw };
+
+	announce(&event);
+}
+
+void gf_event_composition(struct gf_composition *composition,
+			  enum gpufabric_event_kind kind)
+{
+	struct gf_event event = { .kind = kind, .composition = composition };
+
+	announce(&event);
+}
+
+void gf_event_operation(struct gf_op *op, enum gpufabric_event_kind kind)
+{
+	struct gf_event event = { .kind = kind, .op = op };
+
+	announce(&event);
 }

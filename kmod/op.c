@@ -17,8 +17,8 @@
 #include <linux/slab.h>
 
 #include "composition.h"
-#include "event.h"
 #include "history.h"
+#include "netlink.h"
 #include "op.h"
 #include "snapshot.h"
 #include "trace.h"
@@ -74,8 +74,8 @@ struct gf_op *gf_op_alloc(enum gpufabric_operation_kind kind,
 	INIT_LIST_HEAD(&op->list);
 	op->kind = kind;
 	op->timeout_ms = GF_TIMEOUT_MS;
-	op->started = gf_now_ms();
 	op->begun = gf_clock_ms();
+	op->started = gf_shown_ms(op->begun);
 	return op;
 }
 

@@ -56,23 +56,20 @@ static const struct nlattr *meaningless(struct genl_info *info, int type,
 					struct nlattr **tb)
 {
 	const u8 cmd = info->genlhdr->cmd;
-	bool attaches = cmd == GPUFABRIC_CMD_ATTACH ||
-			cmd == GPUFABRIC_CMD_COMPOSE ||
-			(cmd == GPUFABRIC_CMD_RESIZE &&
-			 type == GPUFABRIC_A_MEMBER);
 	bool detaches = cmd == GPUFABRIC_CMD_DETACH ||
 			cmd == GPUFABRIC_CMD_RELEASE ||
 			type == GPUFABRIC_A_REMOVE;
+	bool attaches = !detaches && (cmd == GPUFABRIC_CMD_ATTACH ||
+				      cmd == GPUFABRIC_CMD_COMPOSE ||
+				      cmd == GPUFABRIC_CMD_RESIZE);
+	const struct nlattr *odd;
 	int i;
 
-	if (!detaches && tb[GPUFABRIC_A_MEMBER_GENERATION])
-		return tb[GPUFABRIC_A_MEMBER_GENERATION];
+	odd = detaches ? NULL : tb[GPUFABRIC_A_MEMBER_GENERATION];
 	for (i = GPUFABRIC_A_MEMBER_EXPECT_VENDOR;
-	     !attaches && i <= GPUFABRIC_A_MEMBER_ORDER; i++) {
-		if (tb[i])
-			return tb[i];
-	}
-	return NULL;
+	     !attaches && !odd && i <= GPUFABRIC_A_MEMBER_ORDER; i++)
+		odd = tb[i];
+	return odd;
 }
 
 static int parse_pick(struct genl_info *info, int type,
