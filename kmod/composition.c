@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 
 #include "composition.h"
-#include "event.h"
+#include "netlink.h"
 
 /**
  * gf_composition_alloc() - make a composition that is not listed yet

@@ -32,7 +32,7 @@ struct gf_member {
  * @state: under the fabric's lock
  * @flags: GPUFABRIC_COMPOSITION_FLAG_*; under the fabric's lock
  * @port: netlink port that it is bound to, 0 when not; under the fabric's lock
- * @lease: end of the lease, ms since the epoch, 0 for none; under the
+ * @lease: end of the lease as gf_clock_ms(), 0 for none; under the
  *	fabric's lock
  * @members: list of &struct gf_member; under the fabric's lock
  * @nr_members: how many; under the fabric's lock

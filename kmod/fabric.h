@@ -51,7 +51,7 @@ struct gf_history;
  *   pci_rescan_remove_lock -> &gf_fabric.lock   (inventory worker)
  *   pci_rescan_remove_lock -> &gf_notify_lock   (bus notifier)
  *   &gf_fabric.lock -> &gf_notify_lock
- *   device_lock of a PCI device -> &gf_holder_lock (bus notifier)
+ *   device_lock of a PCI device -> &gf_binding_lock (bus notifier)
  *   device_lock of a PCI device -> locks of its driver (steps that unbind it)
  * The fabric's lock is innermost but for the notifier's: it is dropped before
  * a slot driver is called or the rescan lock is taken, so whoever holds it
@@ -92,5 +92,7 @@ static inline void gf_assert_locked(void)
 }
 
 u64 gf_now_ms(void);
+u64 gf_clock_ms(void);
+u64 gf_shown_ms(u64 clock);
 
 #endif /* GPUFABRIC_FABRIC_H */

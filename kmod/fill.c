@@ -1,22 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /**
- * DOC: Putting objects into messages
+ * DOC: Objects in messages, and events
  *
  * One function for each object of the protocol, used alike by replies, dumps
- * and events. Each takes the reader along: an unprivileged one gets no pid,
- * command, reason or physical address. Under the fabric's lock.
+ * and events. Each takes the reader along: an unprivileged one is not told who
+ * asked and why, whose a composition is, serial numbers and physical addresses.
+ * Under the fabric's lock.
+ *
+ * Every change is announced once, under the same lock and with a sequence number
+ * that rises by one, so that events arrive in the order of the changes and a
+ * listener sees a gap. Two groups carry them: monitor for everyone, and private,
+ * with what others are not told, for CAP_SYS_ADMIN. An event that cannot be built
+ * for want of memory still takes its number: the gap tells listeners to take a
+ * new snapshot.
  */
 #include <linux/cred.h>
 #include <linux/module.h>
 #include <linux/user_namespace.h>
+#include <net/genetlink.h>
 
 #include "backend.h"
+#include "compat.h"
 #include "composition.h"
 #include "guard.h"
 #include "history.h"
 #include "netlink.h"
+#include "netlink_gen.h"
 #include "notify.h"
 #include "op.h"
+#include "slot.h"
 #include "snapshot.h"
 #include "stats.h"
 #include "switch.h"
@@ -37,14 +49,15 @@ static int close_nest(struct sk_buff *skb, struct nlattr *nest, int err)
 	return 0;
 }
 
-static int put_u64(struct sk_buff *skb, int type, u64 value, int pad)
-{
-	return nla_put_u64_64bit(skb, type, value, pad);
-}
-
 static int put_text(struct sk_buff *skb, int type, const char *text)
 {
 	return text[0] ? nla_put_string(skb, type, text) : 0;
+}
+
+/* A deadline, or 0. */
+static int put_end(struct sk_buff *skb, int type, u64 end)
+{
+	return end ? nla_put_uint(skb, type, gf_shown_ms(end)) : 0;
 }
 
 static int fill_link(struct sk_buff *skb, int type, const struct gf_link *link)
@@ -71,12 +84,10 @@ static int fill_bar(struct sk_buff *skb, const struct gf_reader *reader,
 
 	return close_nest(skb, nest,
 		nla_put_u32(skb, GPUFABRIC_A_BAR_INDEX, index) ||
-		put_u64(skb, GPUFABRIC_A_BAR_SIZE, bar->size,
-			GPUFABRIC_A_BAR_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_BAR_SIZE, bar->size) ||
 		nla_put_u32(skb, GPUFABRIC_A_BAR_FLAGS, bar->flags) ||
 		(reader->private &&
-		 put_u64(skb, GPUFABRIC_A_BAR_ADDRESS, bar->address,
-			 GPUFABRIC_A_BAR_PAD)));
+		 nla_put_uint(skb, GPUFABRIC_A_BAR_ADDRESS, bar->address)));
 }
 
 static int fill_function(struct sk_buff *skb, const struct gf_reader *reader,
@@ -116,10 +127,8 @@ static int fill_window(struct sk_buff *skb, const struct gf_window *window)
 
 	return close_nest(skb, nest,
 		nla_put_u32(skb, GPUFABRIC_A_WINDOW_FLAGS, window->flags) ||
-		put_u64(skb, GPUFABRIC_A_WINDOW_SIZE, window->size,
-			GPUFABRIC_A_WINDOW_PAD) ||
-		put_u64(skb, GPUFABRIC_A_WINDOW_FREE, window->free,
-			GPUFABRIC_A_WINDOW_PAD));
+		nla_put_uint(skb, GPUFABRIC_A_WINDOW_SIZE, window->size) ||
+		nla_put_uint(skb, GPUFABRIC_A_WINDOW_FREE, window->free));
 }
 
 static int fill_phases(struct sk_buff *skb, const u32 *phase_us)
@@ -135,9 +144,8 @@ static int fill_phases(struct sk_buff *skb, const u32 *phase_us)
 		if (close_nest(skb, nest,
 			       nla_put_u32(skb, GPUFABRIC_A_DURATION_PHASE,
 					   phase) ||
-			       put_u64(skb, GPUFABRIC_A_DURATION_MICROSECONDS,
-				       phase_us[phase],
-				       GPUFABRIC_A_DURATION_PAD)))
+			       nla_put_uint(skb, GPUFABRIC_A_DURATION_MICROSECONDS,
+					    phase_us[phase])))
 			return -EMSGSIZE;
 	}
 	return 0;
@@ -146,14 +154,11 @@ static int fill_phases(struct sk_buff *skb, const u32 *phase_us)
 static int fill_who(struct sk_buff *skb, const struct gf_reader *reader,
 		    const struct gf_who *who)
 {
-	if (!who->pid)
+	if (!who->pid || !reader->private)
 		return 0;
-	if (nla_put_u32(skb, GPUFABRIC_A_OPERATION_UID,
-			from_kuid_munged(&init_user_ns, who->uid)))
-		return -EMSGSIZE;
-	if (!reader->private)
-		return 0;
-	return nla_put_u32(skb, GPUFABRIC_A_OPERATION_PID,
+	return nla_put_u32(skb, GPUFABRIC_A_OPERATION_UID,
+			   from_kuid_munged(&init_user_ns, who->uid)) ||
+	       nla_put_u32(skb, GPUFABRIC_A_OPERATION_PID,
 			   pid_nr_ns(who->pid, reader->pid_ns)) ||
 	       nla_put_string(skb, GPUFABRIC_A_OPERATION_COMMAND, who->comm) ||
 	       put_text(skb, GPUFABRIC_A_OPERATION_REASON, who->reason);
@@ -167,13 +172,10 @@ int gf_fill_op(struct sk_buff *skb, const struct gf_reader *reader,
 	int err;
 
 	gf_assert_locked();
-	err = put_u64(skb, GPUFABRIC_A_OPERATION_ID, op->id,
-		      GPUFABRIC_A_OPERATION_PAD) ||
+	err = nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, op->id) ||
 	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind) ||
-	      put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, op->started,
-		      GPUFABRIC_A_OPERATION_PAD) ||
-	      put_u64(skb, GPUFABRIC_A_OPERATION_DEADLINE,
-		      gf_op_deadline(op), GPUFABRIC_A_OPERATION_PAD) ||
+	      nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, op->started) ||
+	      put_end(skb, GPUFABRIC_A_OPERATION_DEADLINE, gf_op_deadline(op)) ||
 	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_SLOTS, op->nr_steps) ||
 	      (op->composition &&
 	       nla_put_string(skb, GPUFABRIC_A_OPERATION_COMPOSITION,
@@ -196,13 +198,10 @@ static int fill_running(struct sk_buff *skb, const struct gf_reader *reader,
 
 	if (slot->step->expired && snap && snap->gpu >= 0)
 		function = &snap->functions[snap->gpu];
-	err = put_u64(skb, GPUFABRIC_A_OPERATION_ID, op->id,
-		      GPUFABRIC_A_OPERATION_PAD) ||
+	err = nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, op->id) ||
 	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind) ||
-	      put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, op->started,
-		      GPUFABRIC_A_OPERATION_PAD) ||
-	      put_u64(skb, GPUFABRIC_A_OPERATION_DEADLINE,
-		      gf_op_deadline(op), GPUFABRIC_A_OPERATION_PAD) ||
+	      nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, op->started) ||
+	      put_end(skb, GPUFABRIC_A_OPERATION_DEADLINE, gf_op_deadline(op)) ||
 	      (function &&
 	       (nla_put_string(skb, GPUFABRIC_A_OPERATION_FUNCTION,
 			       function->address) ||
@@ -217,25 +216,22 @@ static int fill_last(struct sk_buff *skb, const struct gf_result *last)
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_LAST_OPERATION);
 
 	return close_nest(skb, nest,
-		put_u64(skb, GPUFABRIC_A_OPERATION_ID, last->id,
-			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, last->id) ||
 		nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, last->kind) ||
-		put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, last->started,
-			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, last->started) ||
 		nla_put_s32(skb, GPUFABRIC_A_OPERATION_ERROR, last->error) ||
 		put_text(skb, GPUFABRIC_A_OPERATION_TEXT, last->text) ||
 		fill_phases(skb, last->phase_us));
 }
 
-static int fill_identity(struct sk_buff *skb,
+static int fill_identity(struct sk_buff *skb, const struct gf_reader *reader,
 			 const struct gf_identity *identity)
 {
 	if (nla_put_u32(skb, GPUFABRIC_A_SLOT_IDENTITY, identity->source))
 		return -EMSGSIZE;
 	if (identity->source == GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
 		return 0;
-	return put_u64(skb, GPUFABRIC_A_SLOT_IDENTITY_TIME, identity->time,
-		       GPUFABRIC_A_SLOT_PAD) ||
+	return nla_put_uint(skb, GPUFABRIC_A_SLOT_IDENTITY_TIME, identity->time) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_VENDOR, identity->vendor) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_DEVICE, identity->device) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_SUBSYSTEM_VENDOR,
@@ -244,9 +240,8 @@ static int fill_identity(struct sk_buff *skb,
 			   identity->subsystem_device) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_CLASS, identity->class) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_GPUS, identity->gpus) ||
-	       (identity->serial &&
-		put_u64(skb, GPUFABRIC_A_SLOT_SERIAL, identity->serial,
-			GPUFABRIC_A_SLOT_PAD));
+	       (identity->serial && reader->private &&
+		nla_put_uint(skb, GPUFABRIC_A_SLOT_SERIAL, identity->serial));
 }
 
 static int fill_fact(struct sk_buff *skb, const struct gf_fact *fact)
@@ -254,12 +249,10 @@ static int fill_fact(struct sk_buff *skb, const struct gf_fact *fact)
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_NEED);
 
 	return close_nest(skb, nest,
-		put_u64(skb, GPUFABRIC_A_BAR_SIZE, fact->size,
-			GPUFABRIC_A_BAR_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_BAR_SIZE, fact->size) ||
 		nla_put_u32(skb, GPUFABRIC_A_BAR_FLAGS, fact->flags) ||
 		(fact->align != fact->size &&
-		 put_u64(skb, GPUFABRIC_A_BAR_ALIGN, fact->align,
-			 GPUFABRIC_A_BAR_PAD)) ||
+		 nla_put_uint(skb, GPUFABRIC_A_BAR_ALIGN, fact->align)) ||
 		(fact->sizes &&
 		 nla_put_u32(skb, GPUFABRIC_A_BAR_SIZES, fact->sizes)) ||
 		(fact->depth &&
@@ -326,8 +319,7 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_GENERATION,
 			  slot->generation) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_STATE, slot->state) ||
-	      put_u64(skb, GPUFABRIC_A_SLOT_SINCE, slot->since,
-		      GPUFABRIC_A_SLOT_PAD) ||
+	      nla_put_uint(skb, GPUFABRIC_A_SLOT_SINCE, slot->since) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_CAUSE, slot->cause) ||
 	      put_text(skb, GPUFABRIC_A_SLOT_TEXT, slot->text) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_FLAGS, slot->flags) ||
@@ -341,7 +333,7 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 			   slot->sw->numa_node)) ||
 	      nla_put_u8(skb, GPUFABRIC_A_SLOT_PRESENCE, slot->presence) ||
 	      nla_put_u8(skb, GPUFABRIC_A_SLOT_POWER, slot->power) ||
-	      fill_identity(skb, &slot->identity) ||
+	      fill_identity(skb, reader, &slot->identity) ||
 	      (slot->snap && fill_snapshot(skb, reader, slot->snap)) ||
 	      fill_facts(skb, slot) ||
 	      (slot->composition &&
@@ -352,9 +344,7 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 	      (slot->step && fill_running(skb, reader, slot)) ||
 	      (slot->last.id && fill_last(skb, &slot->last)) ||
 	      fill_counters(skb, slot) ||
-	      (slot->drain_deadline &&
-	       put_u64(skb, GPUFABRIC_A_SLOT_DRAIN_DEADLINE,
-		       slot->drain_deadline, GPUFABRIC_A_SLOT_PAD));
+	      put_end(skb, GPUFABRIC_A_SLOT_DRAIN_DEADLINE, slot->drain_deadline);
 	return close_nest(skb, nest, err);
 }
 
@@ -378,7 +368,7 @@ int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader,
 }
 
 static int put_member(struct sk_buff *skb, int type,
-		      const struct gf_slot *slot)
+		      const struct gf_slot *slot, bool state)
 {
 	struct nlattr *nest = nla_nest_start(skb, type);
 
@@ -388,13 +378,14 @@ static int put_member(struct sk_buff *skb, int type,
 			       slot->name) ||
 		nla_put_u32(skb, GPUFABRIC_A_MEMBER_GENERATION,
 			    slot->generation) ||
-		nla_put_u32(skb, GPUFABRIC_A_MEMBER_STATE, slot->state));
+		(state &&
+		 nla_put_u32(skb, GPUFABRIC_A_MEMBER_STATE, slot->state)));
 }
 
 int gf_fill_member(struct sk_buff *skb, const struct gf_slot *slot)
 {
 	gf_assert_locked();
-	return put_member(skb, GPUFABRIC_A_MEMBER, slot);
+	return put_member(skb, GPUFABRIC_A_MEMBER, slot, false);
 }
 
 static int fill_composition_op(struct sk_buff *skb,
@@ -403,9 +394,17 @@ static int fill_composition_op(struct sk_buff *skb,
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_COMPOSITION_OPERATION);
 
 	return close_nest(skb, nest,
-		put_u64(skb, GPUFABRIC_A_OPERATION_ID, op->id,
-			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, op->id) ||
 		nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind));
+}
+
+static int fill_whose(struct sk_buff *skb, const struct gf_composition *whose)
+{
+	return put_text(skb, GPUFABRIC_A_COMPOSITION_TENANT, whose->tenant) ||
+	       put_text(skb, GPUFABRIC_A_COMPOSITION_LABEL, whose->label) ||
+	       put_text(skb, GPUFABRIC_A_COMPOSITION_JOB, whose->job) ||
+	       nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_OWNER,
+			   from_kuid_munged(&init_user_ns, whose->owner));
 }
 
 int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
@@ -420,29 +419,19 @@ int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
 	err = nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_ID, composition->id) ||
 	      nla_put_string(skb, GPUFABRIC_A_COMPOSITION_NAME,
 			     composition->name) ||
-	      put_text(skb, GPUFABRIC_A_COMPOSITION_TENANT,
-		       composition->tenant) ||
-	      put_text(skb, GPUFABRIC_A_COMPOSITION_LABEL,
-		       composition->label) ||
-	      put_text(skb, GPUFABRIC_A_COMPOSITION_JOB, composition->job) ||
-	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_OWNER,
-			  from_kuid_munged(&init_user_ns,
-					   composition->owner)) ||
+	      (reader->private && fill_whose(skb, composition)) ||
 	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_STATE,
 			  composition->state) ||
 	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_FLAGS,
 			  composition->flags) ||
-	      put_u64(skb, GPUFABRIC_A_COMPOSITION_CREATED,
-		      composition->created, GPUFABRIC_A_COMPOSITION_PAD) ||
-	      (composition->lease &&
-	       put_u64(skb, GPUFABRIC_A_COMPOSITION_LEASE,
-		       composition->lease, GPUFABRIC_A_COMPOSITION_PAD)) ||
+	      nla_put_uint(skb, GPUFABRIC_A_COMPOSITION_CREATED, composition->created) ||
+	      put_end(skb, GPUFABRIC_A_COMPOSITION_LEASE, composition->lease) ||
 	      (composition->op && fill_composition_op(skb, composition->op));
 	list_for_each_entry(member, &composition->members, list) {
 		if (err)
 			break;
 		err = put_member(skb, GPUFABRIC_A_COMPOSITION_MEMBER,
-				 member->slot);
+				 member->slot, true);
 	}
 	return close_nest(skb, nest, err);
 }
@@ -453,13 +442,11 @@ static int fill_history_op(struct sk_buff *skb, const struct gf_reader *reader,
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_HISTORY_OPERATION);
 
 	return close_nest(skb, nest,
-		put_u64(skb, GPUFABRIC_A_OPERATION_ID, entry->op,
-			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, entry->op) ||
 		nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, entry->kind) ||
 		nla_put_s32(skb, GPUFABRIC_A_OPERATION_ERROR, entry->error) ||
 		put_text(skb, GPUFABRIC_A_OPERATION_TEXT, entry->text) ||
-		put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, entry->started,
-			GPUFABRIC_A_OPERATION_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, entry->started) ||
 		put_text(skb, GPUFABRIC_A_OPERATION_COMPOSITION,
 			 entry->composition) ||
 		fill_phases(skb, entry->phase_us) ||
@@ -478,10 +465,8 @@ int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader,
 			    entry->slot_id) ||
 		nla_put_string(skb, GPUFABRIC_A_HISTORY_SLOT_NAME,
 			       entry->slot_name) ||
-		put_u64(skb, GPUFABRIC_A_HISTORY_SEQUENCE, entry->sequence,
-			GPUFABRIC_A_HISTORY_PAD) ||
-		put_u64(skb, GPUFABRIC_A_HISTORY_TIME, entry->time,
-			GPUFABRIC_A_HISTORY_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_HISTORY_SEQUENCE, entry->sequence) ||
+		nla_put_uint(skb, GPUFABRIC_A_HISTORY_TIME, entry->time) ||
 		nla_put_u32(skb, GPUFABRIC_A_HISTORY_STATE, entry->state) ||
 		nla_put_u32(skb, GPUFABRIC_A_HISTORY_CAUSE, entry->cause) ||
 		fill_history_op(skb, reader, entry));
@@ -498,11 +483,8 @@ static int fill_buckets(struct sk_buff *skb,
 
 		if (close_nest(skb, nest,
 			       (i < GF_BUCKETS - 1 &&
-				put_u64(skb, GPUFABRIC_A_BUCKET_BELOW, bound,
-					GPUFABRIC_A_BUCKET_PAD)) ||
-			       put_u64(skb, GPUFABRIC_A_BUCKET_COUNT,
-				       histogram->buckets[i],
-				       GPUFABRIC_A_BUCKET_PAD)))
+				nla_put_uint(skb, GPUFABRIC_A_BUCKET_BELOW, bound)) ||
+			       nla_put_uint(skb, GPUFABRIC_A_BUCKET_COUNT, histogram->buckets[i])))
 			return -EMSGSIZE;
 	}
 	return 0;
@@ -517,10 +499,8 @@ int gf_fill_stats(struct sk_buff *skb, const struct gf_reader *reader,
 	return close_nest(skb, nest,
 		nla_put_u32(skb, GPUFABRIC_A_STATS_KIND, histogram->kind) ||
 		nla_put_u32(skb, GPUFABRIC_A_STATS_PHASE, histogram->phase) ||
-		put_u64(skb, GPUFABRIC_A_STATS_COUNT, histogram->count,
-			GPUFABRIC_A_STATS_PAD) ||
-		put_u64(skb, GPUFABRIC_A_STATS_MICROSECONDS, histogram->us,
-			GPUFABRIC_A_STATS_PAD) ||
+		nla_put_uint(skb, GPUFABRIC_A_STATS_COUNT, histogram->count) ||
+		nla_put_uint(skb, GPUFABRIC_A_STATS_MICROSECONDS, histogram->us) ||
 		fill_buckets(skb, histogram));
 }
 
@@ -542,6 +522,141 @@ int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader,
 			    gf.nr_operations) ||
 		nla_put_u32(skb, GPUFABRIC_A_STATUS_HISTORY,
 			    gf_history_count()) ||
-		put_u64(skb, GPUFABRIC_A_STATUS_CHANGES, gf_notify_changes(),
-			GPUFABRIC_A_STATUS_PAD));
+		nla_put_uint(skb, GPUFABRIC_A_STATUS_CHANGES, gf_notify_changes()));
+}
+
+#define EVENT_SIZE_FIRST 2048
+#define EVENT_SIZE_MAX (256 * 1024)
+
+/**
+ * struct gf_event - an event that is being announced
+ * @kind: what it tells
+ * @slot: slot that it is about, or NULL
+ * @previous: state of @slot before
+ * @sw: switch that it is about, or NULL
+ * @composition: composition that it is about, or NULL
+ * @op: operation that it is about, or NULL
+ * @time: when, milliseconds since the epoch
+ */
+struct gf_event {
+	enum gpufabric_event_kind kind;
+	struct gf_slot *slot;
+	enum gpufabric_slot_state previous;
+	struct gf_switch *sw;
+	struct gf_composition *composition;
+	struct gf_op *op;
+	u64 time;
+};
+
+static int fill_event(struct sk_buff *skb, const struct gf_reader *reader,
+		      const struct gf_event *event)
+{
+	void *header = genlmsg_put(skb, 0, 0, &gf_family, 0,
+				   GPUFABRIC_CMD_EVENT);
+
+	if (!header)
+		return -EMSGSIZE;
+	if (nla_put_uint(skb, GPUFABRIC_A_SEQUENCE, gf.sequence) ||
+	    nla_put_uint(skb, GPUFABRIC_A_TIME, event->time) ||
+	    nla_put_u32(skb, GPUFABRIC_A_EVENT, event->kind) ||
+	    (event->slot &&
+	     (nla_put_u32(skb, GPUFABRIC_A_PREVIOUS, event->previous) ||
+	      gf_fill_slot(skb, reader, event->slot))) ||
+	    (event->sw && gf_fill_switch(skb, reader, event->sw)) ||
+	    (event->composition &&
+	     gf_fill_composition(skb, reader, event->composition)) ||
+	    (event->op && gf_fill_op(skb, reader, event->op))) {
+		genlmsg_cancel(skb, header);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, header);
+	return 0;
+}
+
+static struct sk_buff *build_event(const struct gf_reader *reader,
+				   const struct gf_event *event)
+{
+	unsigned int size;
+
+	for (size = EVENT_SIZE_FIRST; size <= EVENT_SIZE_MAX; size *= 2) {
+		struct sk_buff *skb = genlmsg_new(size, GFP_KERNEL);
+
+		if (!skb)
+			return NULL;
+		if (!fill_event(skb, reader, event))
+			return skb;
+		nlmsg_free(skb);
+	}
+	return NULL;
+}
+
+static void send_to(unsigned int group, bool private,
+		    const struct gf_event *event)
+{
+	const struct gf_reader reader = {
+		.private = private,
+		.pid_ns = &init_pid_ns,
+	};
+	struct sk_buff *skb;
+
+	if (!genl_has_listeners(&gf_family, &init_net, group))
+		return;
+	skb = build_event(&reader, event);
+	if (skb)
+		genlmsg_multicast(&gf_family, skb, 0, group, GFP_KERNEL);
+}
+
+/* The family is registered; under the fabric's lock. */
+static bool announcing;
+
+/* Begin after the family is registered, cease before: numbers of groups mean others' then. */
+void gf_event_enable(bool on)
+{
+	mutex_lock(&gf.lock);
+	announcing = on;
+	mutex_unlock(&gf.lock);
+}
+
+static void announce(struct gf_event *event)
+{
+	gf_assert_locked();
+	gf.sequence++;
+	if (!announcing)
+		return;
+	event->time = gf_now_ms();
+	send_to(GPUFABRIC_NLGRP_MONITOR, false, event);
+	send_to(GPUFABRIC_NLGRP_PRIVATE, true, event);
+}
+
+/* Announce a slot that had the state @previous before. */
+void gf_event_slot(struct gf_slot *slot, enum gpufabric_event_kind kind,
+		   enum gpufabric_slot_state previous)
+{
+	struct gf_event event = {
+		.kind = kind, .slot = slot, .previous = previous,
+	};
+
+	announce(&event);
+}
+
+void gf_event_switch(struct gf_switch *sw, enum gpufabric_event_kind kind)
+{
+	struct gf_event event = { .kind = kind, .sw = sw };
+
+	announce(&event);
+}
+
+void gf_event_composition(struct gf_composition *composition,
+			  enum gpufabric_event_kind kind)
+{
+	struct gf_event event = { .kind = kind, .composition = composition };
+
+	announce(&event);
+}
+
+void gf_event_operation(struct gf_op *op, enum gpufabric_event_kind kind)
+{
+	struct gf_event event = { .kind = kind, .op = op };
+
+	announce(&event);
 }

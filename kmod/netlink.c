@@ -4,9 +4,14 @@
  *
  * Policies and the table of commands are generated from the spec. Commands run
  * in parallel; the fabric's lock serialises what they touch. Reads are open to
- * everyone in the initial network namespace. Everything else asks here, in one
- * place, for CAP_SYS_ADMIN in the initial user namespace, of the sender and of
- * the socket's opener alike.
+ * everyone in the initial network namespace. By the spec everything else asks
+ * here, in one place, for CAP_SYS_ADMIN in the initial user namespace, of the
+ * sender and of the socket's opener alike.
+ *
+ * Replies and dumps come from what workers have found; no read ever waits for
+ * hardware or for the rescan lock. A dump goes by id, so it resumes where the
+ * last buffer was full even when objects came or went meanwhile; if anything
+ * at all changed, its parts carry NLM_F_DUMP_INTR and the reader starts over.
  */
 #include <linux/capability.h>
 #include <linux/module.h>
@@ -16,10 +21,12 @@
 
 #include "compat.h"
 #include "composition.h"
-#include "event.h"
+#include "history.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "slot.h"
+#include "stats.h"
+#include "switch.h"
 
 #define REPLY_SIZE_FIRST 2048
 #define REPLY_SIZE_MAX (256 * 1024)
@@ -29,26 +36,10 @@
 #define REPLY_SIZE_MEMBER (4 * NLA_HDRLEN + 3 * sizeof(u32) + \
 			   NLA_ALIGN(NLA_HDRLEN + GPUFABRIC_SLOT_NAME_MAX + 1))
 
-static bool is_read(u8 command)
+int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,
+			    struct sk_buff *skb, struct genl_info *info)
 {
-	switch (command) {
-	case GPUFABRIC_CMD_STATUS_GET:
-	case GPUFABRIC_CMD_SWITCH_GET:
-	case GPUFABRIC_CMD_SLOT_GET:
-	case GPUFABRIC_CMD_COMPOSITION_GET:
-	case GPUFABRIC_CMD_HISTORY_GET:
-	case GPUFABRIC_CMD_STATS_GET:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static int pre_doit(const gf_genl_op *op, struct sk_buff *skb,
-		    struct genl_info *info)
-{
-	if (is_read(info->genlhdr->cmd) ||
-	    netlink_capable(skb, CAP_SYS_ADMIN))
+	if (netlink_capable(skb, CAP_SYS_ADMIN))
 		return 0;
 	NL_SET_ERR_MSG(info->extack,
 		       "changing the fabric needs CAP_SYS_ADMIN, run as root");
@@ -58,24 +49,10 @@ static int pre_doit(const gf_genl_op *op, struct sk_buff *skb,
 /* 512 members with the longest names; other objects fit the default. */
 #define COMPOSITION_DUMP_SIZE (60 * 1024)
 
-static int composition_dump_start(struct netlink_callback *cb)
+int gpufabric_nl_composition_get_start(struct netlink_callback *cb)
 {
 	cb->min_dump_alloc = COMPOSITION_DUMP_SIZE;
 	return 0;
-}
-
-/* The generated table, with what the generator cannot say filled in. */
-static struct genl_ops ops[ARRAY_SIZE(gpufabric_nl_ops)] __ro_after_init;
-
-static void complete_ops(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		ops[i] = gpufabric_nl_ops[i];
-		if (ops[i].cmd == GPUFABRIC_CMD_COMPOSITION_GET)
-			ops[i].start = composition_dump_start;
-	}
 }
 
 static const struct genl_multicast_group groups[] = {
@@ -92,9 +69,6 @@ struct genl_family gf_family __ro_after_init = {
 	.module = THIS_MODULE,
 	.netnsok = false,
 	.parallel_ops = true,
-	.pre_doit = pre_doit,
-	.ops = ops,
-	.n_ops = ARRAY_SIZE(ops),
 	.resv_start_op = GPUFABRIC_CMD_STATUS_GET,
 	.mcgrps = groups,
 	.n_mcgrps = ARRAY_SIZE(groups),
@@ -119,16 +93,15 @@ int gf_refuse(struct genl_info *info, const struct nlattr *attr, int error,
 	return error;
 }
 
-/**
- * gf_reader_of() - what the sender of a request may read
- * @reader: filled
- * @request: the request
- *
- * Called in the sender's context, which is that of each part of a dump too.
+/*
+ * What the sender of a request may read. In the sender's context, which is that
+ * of each part of a dump too.
  */
-void gf_reader_of(struct gf_reader *reader, struct sk_buff *request)
+static void reader_of(struct gf_reader *reader, struct sk_buff *request)
 {
-	reader->private = netlink_capable(request, CAP_SYS_ADMIN);
+	/* Who may not is no denial to be written down: most readers may not. */
+	reader->private = ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN) &&
+			  netlink_capable(request, CAP_SYS_ADMIN);
 	reader->pid_ns = task_active_pid_ns(current);
 }
 
@@ -141,33 +114,21 @@ static int fill_reply(struct sk_buff *skb, struct genl_info *info,
 
 	if (!header)
 		return -EMSGSIZE;
-	if (nla_put_u64_64bit(skb, GPUFABRIC_A_SEQUENCE, gf.sequence,
-			      GPUFABRIC_A_PAD) ||
+	if (nla_put_uint(skb, GPUFABRIC_A_SEQUENCE, gf.sequence) ||
 	    fill(skb, reader, object))
 		return -EMSGSIZE;
 	genlmsg_end(skb, header);
 	return 0;
 }
 
-/**
- * gf_reply() - answer a request that changes nothing
- * @request: the request as it came
- * @info: the request, parsed
- * @fill: puts the object
- * @object: the object
- *
- * Under the fabric's lock.
- *
- * Return: 0, -ENOMEM, or what sending returned.
- */
-int gf_reply(struct sk_buff *request, struct genl_info *info, gf_fill_fn fill,
-	     const void *object)
+/* Answer a request that changes nothing; under the fabric's lock. */
+static int answer(struct sk_buff *request, struct genl_info *info,
+		  gf_fill_fn fill, const void *object)
 {
 	struct gf_reader reader;
 	unsigned int size;
 
-	gf_assert_locked();
-	gf_reader_of(&reader, request);
+	reader_of(&reader, request);
 	for (size = REPLY_SIZE_FIRST; size <= REPLY_SIZE_MAX; size *= 2) {
 		struct sk_buff *skb = genlmsg_new(size, GFP_KERNEL);
 
@@ -212,11 +173,269 @@ void gf_reply_send(struct sk_buff *reply, struct sk_buff *request,
 	struct gf_reader reader;
 
 	gf_assert_locked();
-	gf_reader_of(&reader, request);
+	reader_of(&reader, request);
 	if (WARN_ON_ONCE(fill_reply(reply, info, &reader, fill, object)))
 		nlmsg_free(reply);
 	else
 		genlmsg_reply(reply, info);
+}
+
+/* One part of a dump: the header, the sequence number, the object. */
+static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
+		    u8 command, const struct gf_reader *reader,
+		    gf_fill_fn fill, const void *object)
+{
+	void *header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
+				   cb->nlh->nlmsg_seq, &gf_family,
+				   NLM_F_MULTI, command);
+
+	if (!header)
+		return -EMSGSIZE;
+	genl_dump_check_consistent(cb, header);
+	if (nla_put_uint(skb, GPUFABRIC_A_SEQUENCE, gf.sequence) ||
+	    fill(skb, reader, object)) {
+		genlmsg_cancel(skb, header);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, header);
+	return 0;
+}
+
+/* What a part of a dump returns: go on, or the object is too big for any. */
+static int dump_result(struct sk_buff *skb, int err)
+{
+	return err && !skb->len ? err : skb->len;
+}
+
+static void dump_begin(struct netlink_callback *cb, struct gf_reader *reader)
+{
+	reader_of(reader, cb->skb);
+	/* Any event is a change; 0 stands for "no check" and is left out. */
+	cb->seq = (u32)gf.sequence | 1U << 31;
+}
+
+/* Ids of objects rise along the array, and are those of a dump. */
+static int dump_all(struct sk_buff *skb, struct netlink_callback *cb,
+		    struct xarray *objects, u8 command, gf_fill_fn fill)
+{
+	struct gf_reader reader;
+	const void *object;
+	unsigned long id;
+	int err = 0;
+
+	mutex_lock(&gf.lock);
+	dump_begin(cb, &reader);
+	xa_for_each_start(objects, id, object, cb->args[0]) {
+		err = dump_one(skb, cb, command, &reader, fill, object);
+		if (err)
+			break;
+		cb->args[0] = id + 1;
+	}
+	mutex_unlock(&gf.lock);
+	return dump_result(skb, err);
+}
+
+int gpufabric_nl_status_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	int err;
+
+	mutex_lock(&gf.lock);
+	err = answer(skb, info, gf_fill_status, NULL);
+	mutex_unlock(&gf.lock);
+	return err;
+}
+
+int gpufabric_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
+	const struct gf_switch *sw;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, GPUFABRIC_A_ID))
+		return gf_refuse(info, NULL, -EINVAL, "name a switch by its id");
+	mutex_lock(&gf.lock);
+	sw = gf_switch_find(nla_get_u32(id));
+	err = sw ? answer(skb, info, gf_fill_switch, sw) :
+		   gf_refuse(info, id, -ENOENT, "there is no such switch");
+	mutex_unlock(&gf.lock);
+	return err;
+}
+
+int gpufabric_nl_switch_get_dumpit(struct sk_buff *skb,
+				   struct netlink_callback *cb)
+{
+	struct gf_reader reader;
+	struct gf_switch *sw;
+	int err = 0;
+
+	mutex_lock(&gf.lock);
+	dump_begin(cb, &reader);
+	/* Ids rise along the list. */
+	list_for_each_entry(sw, &gf.switches, list) {
+		if (sw->id <= cb->args[0])
+			continue;
+		err = dump_one(skb, cb, GPUFABRIC_CMD_SWITCH_GET, &reader,
+			       gf_fill_switch, sw);
+		if (err)
+			break;
+		cb->args[0] = sw->id;
+	}
+	mutex_unlock(&gf.lock);
+	return dump_result(skb, err);
+}
+
+int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
+	const struct nlattr *name = info->attrs[GPUFABRIC_A_NAME];
+	const struct gf_slot *slot;
+	int err;
+
+	if (!id && !name)
+		return gf_refuse(info, NULL, -EINVAL, "name a slot by id or name");
+	mutex_lock(&gf.lock);
+	slot = id ? gf_slot_find(nla_get_u32(id)) :
+		    gf_slot_find_name(nla_data(name));
+	err = slot ? answer(skb, info, gf_fill_slot, slot) :
+		     gf_refuse(info, NULL, -ENOENT, "there is no such slot");
+	mutex_unlock(&gf.lock);
+	return err;
+}
+
+int gpufabric_nl_slot_get_dumpit(struct sk_buff *skb,
+				 struct netlink_callback *cb)
+{
+	return dump_all(skb, cb, &gf.slots, GPUFABRIC_CMD_SLOT_GET,
+			gf_fill_slot);
+}
+
+int gpufabric_nl_composition_get_doit(struct sk_buff *skb,
+				      struct genl_info *info)
+{
+	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
+	const struct nlattr *name = info->attrs[GPUFABRIC_A_NAME];
+	const struct gf_composition *composition;
+	int err;
+
+	if (!id && !name)
+		return gf_refuse(info, NULL, -EINVAL,
+				 "name a composition by id or name");
+	mutex_lock(&gf.lock);
+	composition = id ? gf_composition_find(nla_get_u32(id)) :
+			   gf_composition_find_name(nla_data(name));
+	err = composition ?
+	      answer(skb, info, gf_fill_composition, composition) :
+	      gf_refuse(info, NULL, -ENOENT, "there is no such composition");
+	mutex_unlock(&gf.lock);
+	return err;
+}
+
+int gpufabric_nl_composition_get_dumpit(struct sk_buff *skb,
+					struct netlink_callback *cb)
+{
+	return dump_all(skb, cb, &gf.compositions,
+			GPUFABRIC_CMD_COMPOSITION_GET, gf_fill_composition);
+}
+
+static bool is_about(const struct gf_history_entry *entry, u32 id,
+		     const char *name)
+{
+	return (!id || entry->slot_id == id) &&
+	       (!name || !strcmp(entry->slot_name, name));
+}
+
+int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct gf_history_entry *entry, *newest = NULL;
+	const char *name = NULL;
+	u64 sequence;
+	u32 id = 0;
+	int err;
+
+	if (info->attrs[GPUFABRIC_A_ID])
+		id = nla_get_u32(info->attrs[GPUFABRIC_A_ID]);
+	if (info->attrs[GPUFABRIC_A_NAME])
+		name = nla_data(info->attrs[GPUFABRIC_A_NAME]);
+	mutex_lock(&gf.lock);
+	for (sequence = gf_history_last(); sequence && !newest; sequence--) {
+		entry = gf_history_at(sequence);
+		if (entry->sequence != sequence)
+			break;
+		if (is_about(entry, id, name))
+			newest = entry;
+	}
+	err = newest ? answer(skb, info, gf_fill_history, newest) :
+		       gf_refuse(info, NULL, -ENOENT,
+				 "nothing has happened to this slot yet");
+	mutex_unlock(&gf.lock);
+	return err;
+}
+
+int gpufabric_nl_history_get_dumpit(struct sk_buff *skb,
+				    struct netlink_callback *cb)
+{
+	const struct genl_dumpit_info *info = genl_dumpit_info(cb);
+	struct nlattr **attrs = gf_dump_attrs(info);
+	const struct gf_history_entry *entry;
+	const char *name = NULL;
+	struct gf_reader reader;
+	u32 id = 0;
+	int err = 0;
+
+	if (attrs && attrs[GPUFABRIC_A_ID])
+		id = nla_get_u32(attrs[GPUFABRIC_A_ID]);
+	if (attrs && attrs[GPUFABRIC_A_NAME])
+		name = nla_data(attrs[GPUFABRIC_A_NAME]);
+	mutex_lock(&gf.lock);
+	dump_begin(cb, &reader);
+	while ((entry = gf_history_at(cb->args[0] + 1))) {
+		if (is_about(entry, id, name))
+			err = dump_one(skb, cb, GPUFABRIC_CMD_HISTORY_GET,
+				       &reader, gf_fill_history, entry);
+		if (err)
+			break;
+		cb->args[0] = entry->sequence;
+	}
+	mutex_unlock(&gf.lock);
+	return dump_result(skb, err);
+}
+
+int gpufabric_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
+	const struct gf_histogram *histogram;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, GPUFABRIC_A_ID))
+		return gf_refuse(info, NULL, -EINVAL,
+				 "give the operation kind, attach or detach, as id");
+	mutex_lock(&gf.lock);
+	histogram = gf_stats_find(nla_get_u32(id), GPUFABRIC_PHASE_TOTAL);
+	err = histogram ? answer(skb, info, gf_fill_stats, histogram) :
+			  gf_refuse(info, id, -ENOENT,
+				    "only attach and detach have statistics");
+	mutex_unlock(&gf.lock);
+	return err;
+}
+
+int gpufabric_nl_stats_get_dumpit(struct sk_buff *skb,
+				  struct netlink_callback *cb)
+{
+	const struct gf_histogram *histogram;
+	struct gf_reader reader;
+	int err = 0;
+
+	mutex_lock(&gf.lock);
+	dump_begin(cb, &reader);
+	while (!err && (histogram = gf_stats_at(cb->args[0]))) {
+		if (histogram->count)
+			err = dump_one(skb, cb, GPUFABRIC_CMD_STATS_GET,
+				       &reader, gf_fill_stats, histogram);
+		if (!err)
+			cb->args[0]++;
+	}
+	mutex_unlock(&gf.lock);
+	return dump_result(skb, err);
 }
 
 static int socket_closed(struct notifier_block *nb, unsigned long action,
@@ -243,11 +462,11 @@ int __init gf_netlink_start(void)
 {
 	int err;
 
-	complete_ops();
 	err = netlink_register_notifier(&socket_notifier);
 	if (err)
 		return err;
-	err = genl_register_family(&gf_family);
+	err = gf_register_split(&gf_family, gpufabric_nl_ops,
+				ARRAY_SIZE(gpufabric_nl_ops));
 	if (err) {
 		netlink_unregister_notifier(&socket_notifier);
 		return err;

@@ -5,11 +5,14 @@
 #include <linux/pid_namespace.h>
 #include <net/genetlink.h>
 
+#include <linux/gpufabric.h>
+
 extern struct genl_family gf_family;
 
 /**
  * struct gf_reader - who will read a message
- * @private: may see pids, commands, reasons and physical addresses
+ * @private: may see who asked and why, whose compositions are, serial numbers
+ *	and physical addresses
  * @pid_ns: pid namespace to translate pids for
  */
 struct gf_reader {
@@ -17,7 +20,10 @@ struct gf_reader {
 	struct pid_namespace *pid_ns;
 };
 
+struct gf_composition;
+struct gf_op;
 struct gf_slot;
+struct gf_switch;
 
 /*
  * Puts one object as a nested attribute. Under the fabric's lock. Returns 0 or
@@ -45,12 +51,17 @@ int gf_fill_member(struct sk_buff *skb, const struct gf_slot *slot);
 struct sk_buff *gf_reply_alloc(unsigned int members);
 void gf_reply_send(struct sk_buff *reply, struct sk_buff *request,
 		   struct genl_info *info, gf_fill_fn fill, const void *object);
-int gf_reply(struct sk_buff *request, struct genl_info *info, gf_fill_fn fill,
-	     const void *object);
-void gf_reader_of(struct gf_reader *reader, struct sk_buff *request);
 
 int gf_refuse(struct genl_info *info, const struct nlattr *attr, int error,
 	      const char *text);
+
+void gf_event_enable(bool on);
+void gf_event_slot(struct gf_slot *slot, enum gpufabric_event_kind kind,
+		   enum gpufabric_slot_state previous);
+void gf_event_switch(struct gf_switch *sw, enum gpufabric_event_kind kind);
+void gf_event_composition(struct gf_composition *composition,
+			  enum gpufabric_event_kind kind);
+void gf_event_operation(struct gf_op *op, enum gpufabric_event_kind kind);
 
 int gf_netlink_start(void);
 void gf_netlink_stop(void);

@@ -37,7 +37,7 @@ static struct netlink_range_validation gpufabric_a_driver_timeout_range = {
 };
 
 /* Common nested types */
-const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_ORDER + 1] = {
+const struct nla_policy gpufabric_named_member_nl_policy[GPUFABRIC_A_MEMBER_ORDER + 1] = {
 	[GPUFABRIC_A_MEMBER_SLOT_ID] = { .type = NLA_U32, },
 	[GPUFABRIC_A_MEMBER_SLOT_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_SLOT_NAME_MAX, },
 	[GPUFABRIC_A_MEMBER_GENERATION] = { .type = NLA_U32, },
@@ -45,73 +45,67 @@ const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_ORDER + 1]
 	[GPUFABRIC_A_MEMBER_EXPECT_DEVICE] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_member_expect_device_range),
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_VENDOR] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_member_expect_subsystem_vendor_range),
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_DEVICE] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_member_expect_subsystem_device_range),
-	[GPUFABRIC_A_MEMBER_STATE] = NLA_POLICY_MAX(NLA_U32, 9),
 	[GPUFABRIC_A_MEMBER_ORDER] = NLA_POLICY_RANGE(NLA_U32, 1, GPUFABRIC_MEMBERS_MAX),
 };
 
-/* GPUFABRIC_CMD_STATUS_GET - do */
-const struct nla_policy gpufabric_status_get_nl_policy[GPUFABRIC_A_FLAGS + 1] = {
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
-};
-
 /* GPUFABRIC_CMD_SWITCH_GET - do */
-const struct nla_policy gpufabric_switch_get_nl_policy[GPUFABRIC_A_ID + 1] = {
+static const struct nla_policy gpufabric_switch_get_nl_policy[GPUFABRIC_A_ID + 1] = {
 	[GPUFABRIC_A_ID] = { .type = NLA_U32, },
 };
 
 /* GPUFABRIC_CMD_SLOT_GET - do */
-const struct nla_policy gpufabric_slot_get_nl_policy[GPUFABRIC_A_NAME + 1] = {
+static const struct nla_policy gpufabric_slot_get_nl_policy[GPUFABRIC_A_NAME + 1] = {
 	[GPUFABRIC_A_ID] = { .type = NLA_U32, },
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 };
 
 /* GPUFABRIC_CMD_COMPOSITION_GET - do */
-const struct nla_policy gpufabric_composition_get_nl_policy[GPUFABRIC_A_NAME + 1] = {
+static const struct nla_policy gpufabric_composition_get_nl_policy[GPUFABRIC_A_NAME + 1] = {
 	[GPUFABRIC_A_ID] = { .type = NLA_U32, },
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 };
 
 /* GPUFABRIC_CMD_DRAIN - do */
-const struct nla_policy gpufabric_drain_nl_policy[GPUFABRIC_A_REASON + 1] = {
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
+static const struct nla_policy gpufabric_drain_nl_policy[GPUFABRIC_A_REASON + 1] = {
+	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
 /* GPUFABRIC_CMD_DRAIN_ABORT - do */
-const struct nla_policy gpufabric_drain_abort_nl_policy[GPUFABRIC_A_REASON + 1] = {
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
+static const struct nla_policy gpufabric_drain_abort_nl_policy[GPUFABRIC_A_REASON + 1] = {
+	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
 /* GPUFABRIC_CMD_ATTACH - do */
-const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = {
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
+static const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = {
+	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
+	[GPUFABRIC_A_ATTACH_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x7),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
 };
 
 /* GPUFABRIC_CMD_DETACH - do */
-const struct nla_policy gpufabric_detach_nl_policy[GPUFABRIC_A_REASON + 1] = {
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
+static const struct nla_policy gpufabric_detach_nl_policy[GPUFABRIC_A_REASON + 1] = {
+	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
+	[GPUFABRIC_A_DETACH_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
 /* GPUFABRIC_CMD_CLEAR - do */
-const struct nla_policy gpufabric_clear_nl_policy[GPUFABRIC_A_REASON + 1] = {
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
+static const struct nla_policy gpufabric_clear_nl_policy[GPUFABRIC_A_REASON + 1] = {
+	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
 /* GPUFABRIC_CMD_COMPOSE - do */
-const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = {
+static const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = {
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
+	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_TENANT] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 	[GPUFABRIC_A_LABEL] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 	[GPUFABRIC_A_JOB] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
@@ -119,134 +113,183 @@ const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] =
 	[GPUFABRIC_A_LEASE] = { .type = NLA_U64, },
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
+	[GPUFABRIC_A_COMPOSE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x7),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
 };
 
 /* GPUFABRIC_CMD_RESIZE - do */
-const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = {
+static const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = {
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
-	[GPUFABRIC_A_REMOVE] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
+	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
+	[GPUFABRIC_A_REMOVE] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_LEASE] = { .type = NLA_U64, },
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
+	[GPUFABRIC_A_RESIZE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
 };
 
 /* GPUFABRIC_CMD_RELEASE - do */
-const struct nla_policy gpufabric_release_nl_policy[GPUFABRIC_A_REASON + 1] = {
+static const struct nla_policy gpufabric_release_nl_policy[GPUFABRIC_A_REASON + 1] = {
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_member_nl_policy),
+	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1f),
+	[GPUFABRIC_A_RELEASE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
 /* GPUFABRIC_CMD_HISTORY_GET - do */
-const struct nla_policy gpufabric_history_get_nl_policy[GPUFABRIC_A_NAME + 1] = {
+static const struct nla_policy gpufabric_history_get_do_nl_policy[GPUFABRIC_A_NAME + 1] = {
+	[GPUFABRIC_A_ID] = { .type = NLA_U32, },
+	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
+};
+
+/* GPUFABRIC_CMD_HISTORY_GET - dump */
+static const struct nla_policy gpufabric_history_get_dump_nl_policy[GPUFABRIC_A_NAME + 1] = {
 	[GPUFABRIC_A_ID] = { .type = NLA_U32, },
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 };
 
 /* GPUFABRIC_CMD_STATS_GET - do */
-const struct nla_policy gpufabric_stats_get_nl_policy[GPUFABRIC_A_ID + 1] = {
+static const struct nla_policy gpufabric_stats_get_nl_policy[GPUFABRIC_A_ID + 1] = {
 	[GPUFABRIC_A_ID] = { .type = NLA_U32, },
 };
 
 /* Ops table for gpufabric */
-const struct genl_ops gpufabric_nl_ops[14] = {
+const struct genl_split_ops gpufabric_nl_ops[19] = {
 	{
-		.cmd		= GPUFABRIC_CMD_STATUS_GET,
-		.doit		= gpufabric_nl_status_get_doit,
-		.policy		= gpufabric_status_get_nl_policy,
-		.maxattr	= GPUFABRIC_A_FLAGS,
+		.cmd	= GPUFABRIC_CMD_STATUS_GET,
+		.doit	= gpufabric_nl_status_get_doit,
+		.flags	= GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_SWITCH_GET,
 		.doit		= gpufabric_nl_switch_get_doit,
-		.dumpit		= gpufabric_nl_switch_get_dumpit,
 		.policy		= gpufabric_switch_get_nl_policy,
 		.maxattr	= GPUFABRIC_A_ID,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd	= GPUFABRIC_CMD_SWITCH_GET,
+		.dumpit	= gpufabric_nl_switch_get_dumpit,
+		.flags	= GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_SLOT_GET,
 		.doit		= gpufabric_nl_slot_get_doit,
-		.dumpit		= gpufabric_nl_slot_get_dumpit,
 		.policy		= gpufabric_slot_get_nl_policy,
 		.maxattr	= GPUFABRIC_A_NAME,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd	= GPUFABRIC_CMD_SLOT_GET,
+		.dumpit	= gpufabric_nl_slot_get_dumpit,
+		.flags	= GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_COMPOSITION_GET,
 		.doit		= gpufabric_nl_composition_get_doit,
-		.dumpit		= gpufabric_nl_composition_get_dumpit,
 		.policy		= gpufabric_composition_get_nl_policy,
 		.maxattr	= GPUFABRIC_A_NAME,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd	= GPUFABRIC_CMD_COMPOSITION_GET,
+		.start	= gpufabric_nl_composition_get_start,
+		.dumpit	= gpufabric_nl_composition_get_dumpit,
+		.flags	= GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_DRAIN,
+		.pre_doit	= gpufabric_nl_admin_doit,
 		.doit		= gpufabric_nl_drain_doit,
 		.policy		= gpufabric_drain_nl_policy,
 		.maxattr	= GPUFABRIC_A_REASON,
+		.flags		= GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_DRAIN_ABORT,
+		.pre_doit	= gpufabric_nl_admin_doit,
 		.doit		= gpufabric_nl_drain_abort_doit,
 		.policy		= gpufabric_drain_abort_nl_policy,
 		.maxattr	= GPUFABRIC_A_REASON,
+		.flags		= GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_ATTACH,
+		.pre_doit	= gpufabric_nl_admin_doit,
 		.doit		= gpufabric_nl_attach_doit,
 		.policy		= gpufabric_attach_nl_policy,
 		.maxattr	= GPUFABRIC_A_JUDGED_AT,
+		.flags		= GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_DETACH,
+		.pre_doit	= gpufabric_nl_admin_doit,
 		.doit		= gpufabric_nl_detach_doit,
 		.policy		= gpufabric_detach_nl_policy,
 		.maxattr	= GPUFABRIC_A_REASON,
+		.flags		= GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_CLEAR,
+		.pre_doit	= gpufabric_nl_admin_doit,
 		.doit		= gpufabric_nl_clear_doit,
 		.policy		= gpufabric_clear_nl_policy,
 		.maxattr	= GPUFABRIC_A_REASON,
+		.flags		= GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_COMPOSE,
+		.pre_doit	= gpufabric_nl_admin_doit,
 		.doit		= gpufabric_nl_compose_doit,
 		.policy		= gpufabric_compose_nl_policy,
 		.maxattr	= GPUFABRIC_A_JUDGED_AT,
+		.flags		= GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_RESIZE,
+		.pre_doit	= gpufabric_nl_admin_doit,
 		.doit		= gpufabric_nl_resize_doit,
 		.policy		= gpufabric_resize_nl_policy,
 		.maxattr	= GPUFABRIC_A_JUDGED_AT,
+		.flags		= GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_RELEASE,
+		.pre_doit	= gpufabric_nl_admin_doit,
 		.doit		= gpufabric_nl_release_doit,
 		.policy		= gpufabric_release_nl_policy,
 		.maxattr	= GPUFABRIC_A_REASON,
+		.flags		= GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_HISTORY_GET,
 		.doit		= gpufabric_nl_history_get_doit,
-		.dumpit		= gpufabric_nl_history_get_dumpit,
-		.policy		= gpufabric_history_get_nl_policy,
+		.policy		= gpufabric_history_get_do_nl_policy,
 		.maxattr	= GPUFABRIC_A_NAME,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= GPUFABRIC_CMD_HISTORY_GET,
+		.dumpit		= gpufabric_nl_history_get_dumpit,
+		.policy		= gpufabric_history_get_dump_nl_policy,
+		.maxattr	= GPUFABRIC_A_NAME,
+		.flags		= GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_STATS_GET,
 		.doit		= gpufabric_nl_stats_get_doit,
-		.dumpit		= gpufabric_nl_stats_get_dumpit,
 		.policy		= gpufabric_stats_get_nl_policy,
 		.maxattr	= GPUFABRIC_A_ID,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd	= GPUFABRIC_CMD_STATS_GET,
+		.dumpit	= gpufabric_nl_stats_get_dumpit,
+		.flags	= GENL_CMD_CAP_DUMP,
 	},
 };
 

@@ -8,42 +8,19 @@
 
 #include <net/netlink.h>
 #include <net/genetlink.h>
+#include "split_ops.h"
 
 #include <uapi/linux/gpufabric.h>
 
 /* Common nested types */
-extern const struct nla_policy gpufabric_member_nl_policy[GPUFABRIC_A_MEMBER_ORDER + 1];
-
-extern const struct nla_policy gpufabric_status_get_nl_policy[GPUFABRIC_A_FLAGS + 1];
-
-extern const struct nla_policy gpufabric_switch_get_nl_policy[GPUFABRIC_A_ID + 1];
-
-extern const struct nla_policy gpufabric_slot_get_nl_policy[GPUFABRIC_A_NAME + 1];
-
-extern const struct nla_policy gpufabric_composition_get_nl_policy[GPUFABRIC_A_NAME + 1];
-
-extern const struct nla_policy gpufabric_drain_nl_policy[GPUFABRIC_A_REASON + 1];
-
-extern const struct nla_policy gpufabric_drain_abort_nl_policy[GPUFABRIC_A_REASON + 1];
-
-extern const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_JUDGED_AT + 1];
-
-extern const struct nla_policy gpufabric_detach_nl_policy[GPUFABRIC_A_REASON + 1];
-
-extern const struct nla_policy gpufabric_clear_nl_policy[GPUFABRIC_A_REASON + 1];
-
-extern const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_JUDGED_AT + 1];
-
-extern const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_JUDGED_AT + 1];
-
-extern const struct nla_policy gpufabric_release_nl_policy[GPUFABRIC_A_REASON + 1];
-
-extern const struct nla_policy gpufabric_history_get_nl_policy[GPUFABRIC_A_NAME + 1];
-
-extern const struct nla_policy gpufabric_stats_get_nl_policy[GPUFABRIC_A_ID + 1];
+extern const struct nla_policy gpufabric_named_member_nl_policy[GPUFABRIC_A_MEMBER_ORDER + 1];
 
 /* Ops table for gpufabric */
-extern const struct genl_ops gpufabric_nl_ops[14];
+extern const struct genl_split_ops gpufabric_nl_ops[19];
+
+int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,
+			    struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_composition_get_start(struct netlink_callback *cb);
 
 int gpufabric_nl_status_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info);

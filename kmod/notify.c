@@ -12,9 +12,9 @@
 #include <linux/spinlock.h>
 
 #include "guard.h"
-#include "holder.h"
 #include "inventory.h"
 #include "notify.h"
+#include "rescan.h"
 #include "snapshot.h"
 #include "switch.h"
 
@@ -202,7 +202,7 @@ static int bus_event(struct notifier_block *nb, unsigned long action,
 	struct gf_seen *seen = NULL;
 	struct gf_slot *slot;
 
-	gf_holder_event(pdev, action);
+	gf_rescan_note(pdev, action);
 	/* Virtual functions come and go with their function's driver, by the hundred. */
 	if (pdev->is_virtfn || !is_interesting(action))
 		return NOTIFY_DONE;

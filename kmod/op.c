@@ -17,8 +17,8 @@
 #include <linux/slab.h>
 
 #include "composition.h"
-#include "event.h"
 #include "history.h"
+#include "netlink.h"
 #include "op.h"
 #include "snapshot.h"
 #include "trace.h"
@@ -74,7 +74,8 @@ struct gf_op *gf_op_alloc(enum gpufabric_operation_kind kind,
 	INIT_LIST_HEAD(&op->list);
 	op->kind = kind;
 	op->timeout_ms = GF_TIMEOUT_MS;
-	op->started = gf_now_ms();
+	op->begun = gf_clock_ms();
+	op->started = gf_shown_ms(op->begun);
 	return op;
 }
 
@@ -130,11 +131,11 @@ struct gf_step *gf_op_add_step(struct gf_op *op, struct gf_slot *slot,
  * gf_op_deadline() - when an operation is over at the latest
  * @op: operation
  *
- * Return: milliseconds since the epoch.
+ * Return: as gf_clock_ms().
  */
 u64 gf_op_deadline(const struct gf_op *op)
 {
-	return op->started + (u64)op->timeout_ms * (op->turns + 1) +
+	return op->begun + (u64)op->timeout_ms * (op->turns + 1) +
 	       op->driver_timeout_ms;
 }
 

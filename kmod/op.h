@@ -122,6 +122,7 @@ enum gf_stage {
  * @harm: attach even if that harms neighbours
  * @driver_timeout_ms: how long to wait for a driver, 0 when none is expected
  * @started: milliseconds since the epoch
+ * @begun: the same as gf_clock_ms()
  * @stage: under the fabric's lock
  * @pending: steps that the present stage waits for; under the fabric's lock
  * @error: 0 or the errno of the step that failed first; under the fabric's lock
@@ -152,6 +153,7 @@ struct gf_op {
 	unsigned int turns;
 	u32 driver_timeout_ms;
 	u64 started;
+	u64 begun;
 	enum gf_stage stage;
 	unsigned int pending;
 	int error;

@@ -51,16 +51,42 @@ static void parse_expect(struct nlattr **tb, struct gf_expect *expect)
 	}
 }
 
-static int parse_pick(struct genl_info *info, const struct nlattr *attr,
-		      struct gf_pick *pick)
+/* What is said of a slot that is not to be attached, or not to be detached. */
+static const struct nlattr *meaningless(struct genl_info *info, int type,
+					struct nlattr **tb)
 {
-	struct nlattr *tb[GPUFABRIC_A_MEMBER_MAX + 1];
+	const u8 cmd = info->genlhdr->cmd;
+	bool detaches = cmd == GPUFABRIC_CMD_DETACH ||
+			cmd == GPUFABRIC_CMD_RELEASE ||
+			type == GPUFABRIC_A_REMOVE;
+	bool attaches = !detaches && (cmd == GPUFABRIC_CMD_ATTACH ||
+				      cmd == GPUFABRIC_CMD_COMPOSE ||
+				      cmd == GPUFABRIC_CMD_RESIZE);
+	const struct nlattr *odd;
+	int i;
+
+	odd = detaches ? NULL : tb[GPUFABRIC_A_MEMBER_GENERATION];
+	for (i = GPUFABRIC_A_MEMBER_EXPECT_VENDOR;
+	     !attaches && !odd && i <= GPUFABRIC_A_MEMBER_ORDER; i++)
+		odd = tb[i];
+	return odd;
+}
+
+static int parse_pick(struct genl_info *info, int type,
+		      const struct nlattr *attr, struct gf_pick *pick)
+{
+	struct nlattr *tb[GPUFABRIC_A_MEMBER_ORDER + 1];
+	const struct nlattr *odd;
 	int err;
 
 	err = nla_parse_nested(tb, GPUFABRIC_A_MEMBER_ORDER, attr,
-			       gpufabric_member_nl_policy, info->extack);
+			       gpufabric_named_member_nl_policy, info->extack);
 	if (err)
 		return err;
+	odd = meaningless(info, type, tb);
+	if (odd)
+		return gf_refuse(info, odd, -EINVAL,
+				 "that means nothing for this slot of this command");
 	pick->attr = attr;
 	if (tb[GPUFABRIC_A_MEMBER_GENERATION]) {
 		pick->generation =
@@ -114,7 +140,8 @@ int gf_picks_parse(struct genl_info *info, int type,
 			  genlmsg_len(info->genlhdr), rem) {
 		if (nla_type(attr) != type)
 			continue;
-		err = parse_pick(info, attr, &picks->picks[picks->count]);
+		err = parse_pick(info, type, attr,
+				 &picks->picks[picks->count]);
 		if (err)
 			return err;
 		picks->count++;
@@ -122,10 +149,19 @@ int gf_picks_parse(struct genl_info *info, int type,
 	return 0;
 }
 
+/* Flags of an operation, by the enum of its own command. */
 u32 gf_request_flags(struct genl_info *info)
 {
-	return info->attrs[GPUFABRIC_A_FLAGS] ?
-	       nla_get_u32(info->attrs[GPUFABRIC_A_FLAGS]) : 0;
+	static const u8 type_of[] = {
+		[GPUFABRIC_CMD_ATTACH] = GPUFABRIC_A_ATTACH_FLAGS,
+		[GPUFABRIC_CMD_DETACH] = GPUFABRIC_A_DETACH_FLAGS,
+		[GPUFABRIC_CMD_COMPOSE] = GPUFABRIC_A_COMPOSE_FLAGS,
+		[GPUFABRIC_CMD_RESIZE] = GPUFABRIC_A_RESIZE_FLAGS,
+		[GPUFABRIC_CMD_RELEASE] = GPUFABRIC_A_RELEASE_FLAGS,
+	};
+	const struct nlattr *attr = info->attrs[type_of[info->genlhdr->cmd]];
+
+	return attr ? nla_get_u32(attr) : 0;
 }
 
 const char *gf_request_reason(struct genl_info *info)
@@ -142,7 +178,7 @@ static enum gf_claim claim_of(struct genl_info *info,
 		return GF_CLAIM_NONE;
 	/* Powering a member of a composition again takes it from nobody. */
 	if (info->genlhdr->cmd == GPUFABRIC_CMD_ATTACH &&
-	    gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_FORCE)
+	    gf_request_flags(info) & GPUFABRIC_ATTACH_FLAG_FORCE)
 		return GF_CLAIM_NONE;
 	return slot->composition == ours ? GF_CLAIM_OURS : GF_CLAIM_OTHER;
 }
@@ -159,7 +195,8 @@ int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 		.busy = slot->op ||
 			(slot->step &&
 			 slot->state != GPUFABRIC_SLOT_STATE_STUCK),
-		.force = !!(gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_FORCE),
+		.force = info->genlhdr->cmd == GPUFABRIC_CMD_DETACH &&
+			 gf_request_flags(info) & GPUFABRIC_DETACH_FLAG_FORCE,
 		.functions = slot->snap && slot->snap->nr_functions,
 		.has_generation = pick->has_generation,
 		.same_generation = pick->has_generation &&

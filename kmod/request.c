@@ -8,6 +8,12 @@
  * first slot was touched.
  * None of them waits for hardware: an operation is started, and its end comes
  * as an event.
+ *
+ * Drain, its abort, and clear change states and nothing else, and are over at
+ * once. A drain is the first half of a removal. It is announced, bounded by a
+ * deadline and bound to the socket that asked, and the generation that it returns
+ * is the ticket for the second half. The operation that is accepted with it owns
+ * the slot: from then on nothing of this ends the drain but the operation.
  */
 #include <linux/cred.h>
 #include <linux/slab.h>
@@ -15,7 +21,7 @@
 #include <net/genetlink.h>
 
 #include "composition.h"
-#include "event.h"
+#include "history.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "pick.h"
@@ -34,7 +40,7 @@
  *	listed yet
  * @made: the request makes @composition
  * @state: state that @composition has while the operation runs
- * @lease: new end of its lease, 0 to leave that alone
+ * @lease: new end of its lease as gf_clock_ms(), 0 to leave that alone
  * @op: the operation, allocated before the lock is taken
  * @members: memory for one membership for each slot to add
  */
@@ -116,8 +122,6 @@ static int prepare(struct gf_request *request, int add_type, int remove_type,
 		return -ENOMEM;
 	gf_who_current(&request->op->who, info->snd_portid,
 		       gf_request_reason(info));
-	request->op->harm =
-		gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_HARM;
 	read_timeouts(info, request->op);
 	return alloc_members(request, adds);
 }
@@ -181,7 +185,8 @@ static int accept(struct gf_request *request)
 
 	if (!reply)
 		return -ENOMEM;
-	if (gf_request_flags(request->info) & GPUFABRIC_REQUEST_FLAG_CHECK)
+	/* The same bit for all commands. */
+	if (gf_request_flags(request->info) & GPUFABRIC_ATTACH_FLAG_CHECK)
 		goto out;
 	if (request->made) {
 		err = gf_composition_list(composition);
@@ -253,10 +258,17 @@ static int judge_additions(struct gf_request *request)
 	return err;
 }
 
+static int judge_attachment(struct gf_request *request)
+{
+	request->op->harm = gf_request_flags(request->info) &
+			    GPUFABRIC_ATTACH_FLAG_HARM;
+	return judge_additions(request);
+}
+
 int gpufabric_nl_attach_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return handle(skb, info, GPUFABRIC_OPERATION_KIND_ATTACH,
-		      GPUFABRIC_A_MEMBER, 0, 0, judge_additions);
+		      GPUFABRIC_A_MEMBER, 0, 0, judge_attachment);
 }
 
 static int judge_detach(struct gf_request *request)
@@ -312,7 +324,7 @@ static int read_lease(struct gf_request *request)
 	if (!lease || lease > LEASE_MAX_MS)
 		return gf_refuse(info, attr, -ERANGE,
 			      "a lease is between a millisecond and ten years");
-	request->lease = gf_now_ms() + lease;
+	request->lease = gf_clock_ms() + lease;
 	return 0;
 }
 
@@ -347,7 +359,7 @@ static int make_composition(struct gf_request *request)
 	if (!uid_valid(composition->owner))
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_OWNER], -EINVAL,
 			      "the owner is no valid user id");
-	if (gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_BIND) {
+	if (gf_request_flags(info) & GPUFABRIC_COMPOSE_FLAG_BIND) {
 		composition->flags |= GPUFABRIC_COMPOSITION_FLAG_BOUND;
 		composition->port = info->snd_portid;
 	}
@@ -365,6 +377,8 @@ static int judge_compose(struct gf_request *request)
 	if (gf_composition_find_name(request->composition->name))
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_NAME], -EEXIST,
 				 "the name is taken, choose another or release it");
+	request->op->harm = gf_request_flags(info) &
+			    GPUFABRIC_COMPOSE_FLAG_HARM;
 	return judge_additions(request);
 }
 
@@ -426,6 +440,8 @@ static int judge_resize(struct gf_request *request)
 				 "that leaves no slot, release the composition instead");
 	add_steps(request->op, request->add, false);
 	add_steps(request->op, request->remove, true);
+	request->op->harm = gf_request_flags(info) &
+			    GPUFABRIC_RESIZE_FLAG_HARM;
 	request->state = GPUFABRIC_COMPOSITION_STATE_RESIZING;
 	return read_lease(request);
 }
@@ -461,7 +477,7 @@ static int judge_unnamed(struct gf_request *request, bool keep)
 static int judge_release(struct gf_request *request)
 {
 	struct genl_info *info = request->info;
-	bool keep = gf_request_flags(info) & GPUFABRIC_REQUEST_FLAG_KEEP;
+	bool keep = gf_request_flags(info) & GPUFABRIC_RELEASE_FLAG_KEEP;
 	unsigned int i;
 	int err;
 
@@ -485,4 +501,116 @@ int gpufabric_nl_release_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return handle(skb, info, GPUFABRIC_OPERATION_KIND_RELEASE, 0,
 		      GPUFABRIC_A_MEMBER, GPUFABRIC_MEMBERS_MAX, judge_release);
+}
+
+static int fill_picks(struct sk_buff *skb, const struct gf_reader *reader,
+		      const void *object)
+{
+	const struct gf_picks *picks = object;
+	unsigned int i;
+
+	for (i = 0; i < picks->count; i++) {
+		if (gf_fill_member(skb, picks->picks[i].slot))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+/* Requests that are over at once: parse, judge, change each slot, answer. */
+static int change_at_once(struct sk_buff *skb, struct genl_info *info,
+			  enum gpufabric_operation_kind kind, gf_check_fn check,
+			  void (*change)(struct gf_slot *slot,
+					 struct genl_info *info))
+{
+	struct gf_picks *picks = gf_picks_alloc(info, GPUFABRIC_A_MEMBER);
+	struct sk_buff *reply = NULL;
+	struct gf_who who;
+	unsigned int i;
+	int err;
+
+	if (IS_ERR(picks))
+		return PTR_ERR(picks);
+	gf_who_current(&who, info->snd_portid, gf_request_reason(info));
+	mutex_lock(&gf.lock);
+	gf.request++;
+	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, picks);
+	if (!err && !picks->count)
+		err = gf_refuse(info, NULL, -EINVAL, "name at least one slot");
+	if (!err)
+		err = gf_picks_judge(info, picks, NULL, check);
+	if (!err) {
+		reply = gf_reply_alloc(picks->count);
+		err = reply ? 0 : -ENOMEM;
+	}
+	for (i = 0; !err && i < picks->count; i++) {
+		change(picks->picks[i].slot, info);
+		gf_history_request(picks->picks[i].slot, kind, &who);
+	}
+	if (!err)
+		gf_reply_send(reply, skb, info, fill_picks, picks);
+	mutex_unlock(&gf.lock);
+	gf_who_drop(&who);
+	kvfree(picks);
+	return err;
+}
+
+static void start_drain(struct gf_slot *slot, struct genl_info *info)
+{
+	u32 timeout = GF_TIMEOUT_MS;
+
+	if (info->attrs[GPUFABRIC_A_TIMEOUT])
+		timeout = nla_get_u32(info->attrs[GPUFABRIC_A_TIMEOUT]);
+	slot->drain_port = info->snd_portid;
+	slot->drain_deadline = gf_clock_ms() + timeout;
+	slot->drain_end = jiffies + msecs_to_jiffies(timeout);
+	gf_slot_trigger(slot, GF_DRAIN);
+	mod_delayed_work(gf.scan_wq, &slot->drain_work,
+			 msecs_to_jiffies(timeout) + 1);
+}
+
+int gpufabric_nl_drain_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return change_at_once(skb, info, GPUFABRIC_OPERATION_KIND_DRAIN,
+			      gf_check_drain, start_drain);
+}
+
+static int check_abort(const struct gf_check *slot, const char **why)
+{
+	if (slot->busy) {
+		*why = "an operation is under way on this slot, wait for it to end";
+		return -EBUSY;
+	}
+	if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING)
+		return GF_NEED_NOTHING;
+	*why = "the slot is not being drained, there is nothing to take back";
+	return -EINVAL;
+}
+
+static void end_drain(struct gf_slot *slot, struct genl_info *info)
+{
+	gf_slot_trigger(slot, GF_DRAIN_ABORT);
+}
+
+int gpufabric_nl_drain_abort_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return change_at_once(skb, info, GPUFABRIC_OPERATION_KIND_DRAIN_ABORT,
+			      check_abort, end_drain);
+}
+
+static void clear_slot(struct gf_slot *slot, struct genl_info *info)
+{
+	/* Clearing a fault is no proof of health: only the last resort resets. */
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
+		slot->strikes = 0;
+	slot->flags &= ~GPUFABRIC_SLOT_FLAG_QUARANTINED;
+	if (!gf_slot_trigger(slot, GF_CLEAR) && slot->presence)
+		gf_slot_trigger(slot, GF_PRESENT);
+	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, slot->state);
+	gf_slot_refresh_queue(slot);
+}
+
+int gpufabric_nl_clear_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return change_at_once(skb, info, GPUFABRIC_OPERATION_KIND_CLEAR,
+			      gf_check_clear, clear_slot);
 }

@@ -141,7 +141,7 @@ struct gf_result {
  *	fabric's lock
  * @drain_port: netlink port that announced the drain, 0 once an operation has
  *	used it; under the fabric's lock
- * @drain_deadline: its end, ms since the epoch, for readers; under the
+ * @drain_deadline: its end as gf_clock_ms(), for readers; under the
  *	fabric's lock
  * @drain_end: its end in jiffies, which no clock change moves; under the
  *	fabric's lock

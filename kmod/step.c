@@ -18,10 +18,9 @@
 
 #include "backend.h"
 #include "composition.h"
-#include "event.h"
 #include "guard.h"
 #include "history.h"
-#include "holder.h"
+#include "netlink.h"
 #include "notify.h"
 #include "op.h"
 #include "rescan.h"
@@ -670,9 +669,9 @@ void gf_step_watchdog(struct work_struct *work)
 					    watchdog.work);
 	struct gf_slot *slot = step->slot;
 	const struct gf_function *function = NULL;
-	char holder[80];
+	char who[80];
 
-	gf_holder_describe(holder, sizeof(holder));
+	gf_rescan_describe(who, sizeof(who));
 	mutex_lock(&gf.lock);
 	if (!step->running || step->expired) {
 		mutex_unlock(&gf.lock);
@@ -685,8 +684,8 @@ void gf_step_watchdog(struct work_struct *work)
 		 step->need == GF_NEED_ATTACH ? "attach" : "detach",
 		 function ? " of " : "", function ? function->address : "",
 		 function && function->driver[0] ? ", driver " : "",
-		 function ? function->driver : "", holder[0] ? "; " : "",
-		 holder);
+		 function ? function->driver : "", who[0] ? "; " : "",
+		 who);
 	leave_turns(step);
 	step->expired = true;
 	step->error = -ETIMEDOUT;

@@ -9,7 +9,7 @@
 #include <linux/pci.h>
 #include <linux/slab.h>
 
-#include "event.h"
+#include "netlink.h"
 #include "sight.h"
 #include "switch.h"
 

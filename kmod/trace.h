@@ -79,7 +79,7 @@ TRACE_EVENT(gpufabric_operation,
 		__entry->kind = op->kind;
 		__entry->error = op->error;
 		__entry->slots = op->nr_steps;
-		__entry->ms = gf_now_ms() - op->started;
+		__entry->ms = gf_clock_ms() - op->begun;
 	),
 	TP_printk("operation=%llu kind=%d error=%d slots=%u ms=%llu",
 		  __entry->id, __entry->kind, __entry->error, __entry->slots,

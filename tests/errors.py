@@ -152,7 +152,7 @@ def read_module(tree):
     changing = set()
     for name in bodies:
         entry = re.fullmatch(r"gpufabric_nl_(\w+?)_(?:doit|dumpit)", name)
-        if not entry:
+        if not entry or name == "gpufabric_nl_admin_doit":
             continue
         command = entry.group(1).upper()
         if not command.endswith("_GET"):
@@ -164,7 +164,7 @@ def read_module(tree):
                 commands[at].add(command)
                 todo += calls[at]
     # The one judge that stands before all that change something.
-    commands["pre_doit"] = changing
+    commands["gpufabric_nl_admin_doit"] = changing
     found = []
     for name, body in bodies.items():
         for errno, text in refusals_of(name, body):

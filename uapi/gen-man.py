@@ -118,7 +118,8 @@ def page(tree):
               f".BR {spec['name']} ,", "in the initial network namespace, takes these commands.",
               "Those that change something need CAP_SYS_ADMIN."]
     lines += tagged((op["name"], op["doc"]) for op in operations if "event" not in op)
-    lines += [".SS \"Flags of requests\""] + values(named["request-flag"])
+    for name in ("attach", "detach", "compose", "resize", "release"):
+        lines += [f".SS \"Flags of {name}\""] + values(named[f"{name}-flag"])
     limits = [d for d in spec["definitions"] if d["type"] == "const"]
     lines += [".SS Limits"] + tagged((f"{d['name']} {d['value']}", d["doc"]) for d in limits)
     for title, name in (("STATES", "slot-state"), ("CAUSES", "cause"),

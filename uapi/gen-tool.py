@@ -98,7 +98,7 @@ def members(spec, aset):
     carried = {name for answer in answers(spec) for name in answer}
     found = []
     for attr in aset["attributes"]:
-        if attr["type"] == "pad" or (aset["name"] == "message" and attr["name"] not in carried):
+        if aset["name"] == "message" and attr["name"] not in carried:
             continue
         name = ident(C_NAMES.get(attr["name"], attr["name"]))
         found.append((name + "s" if attr.get("multi-attr") else name, attr))
@@ -162,7 +162,12 @@ def table(spec, aset):
 def main():
     with open(sys.argv[1], encoding="ascii") as spec_file:
         spec = yaml.safe_load(spec_file)
-    sets = spec["attribute-sets"]
+    # A part of a set is read as the whole.
+    whole = {s["name"]: s.get("subset-of", s["name"]) for s in spec["attribute-sets"]}
+    sets = [s for s in spec["attribute-sets"] if "subset-of" not in s]
+    for attr in (attr for aset in sets for attr in aset["attributes"]):
+        if "nested-attributes" in attr:
+            attr["nested-attributes"] = whole[attr["nested-attributes"]]
     declarations, definitions = names(spec)
     header = ("/* SPDX-License-Identifier: GPL-2.0-only */\n" + NOTE
               + "#ifndef GPUCTL_NETLINK_GEN_H\n#define GPUCTL_NETLINK_GEN_H\n"

@@ -96,9 +96,9 @@ static struct nl_msg *build(struct session *session, const char *name, uint32_t 
 	}
 	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT, session_driver_timeout(session, slots, n));
 	if (ctl_flag(session->ctx, "no-fit-check"))
-		flags |= GPUFABRIC_REQUEST_FLAG_HARM;
+		flags |= GPUFABRIC_COMPOSE_FLAG_HARM;
 	if (flags)
-		nla_put_u32(msg, GPUFABRIC_A_FLAGS, flags);
+		nla_put_u32(msg, GPUFABRIC_A_COMPOSE_FLAGS, flags);
 	placement_put(msg, placement);
 	if (put_names(session->ctx, msg) || session_put_options(session->ctx, msg)) {
 		nlmsg_free(msg);

@@ -10,7 +10,7 @@ extern const struct ctl_option compose_options[];
 
 /*
  * Compose what the options ask for under a name that was checked. @flags are
- * those of the request, GPUFABRIC_REQUEST_FLAG_BIND or 0. With -n nothing is changed.
+ * those of the request, GPUFABRIC_COMPOSE_FLAG_BIND or 0. With -n nothing is changed.
  */
 int compose(struct session *session, const char *name, uint32_t flags);
 

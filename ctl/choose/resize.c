@@ -283,7 +283,7 @@ static int submit(struct session *session, const struct change *change,
 	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT,
 		    session_driver_timeout(session, change->add, change->n_add));
 	if (ctl_flag(session->ctx, "no-fit-check"))
-		nla_put_u32(msg, GPUFABRIC_A_FLAGS, GPUFABRIC_REQUEST_FLAG_HARM);
+		nla_put_u32(msg, GPUFABRIC_A_RESIZE_FLAGS, GPUFABRIC_RESIZE_FLAG_HARM);
 	placement_put(msg, placement);
 	ret = session_timeout(session->ctx, "for", 0, 1000, 3650ull * 86400 * 1000, &lease);
 	if (!ret && lease)

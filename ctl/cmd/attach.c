@@ -31,11 +31,11 @@ static struct nl_msg *build(struct session *session, struct gf_slot *const *slot
 	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT, session_driver_timeout(session, slots, n));
 	if (session->ctx->dry_run)
 		/* The module judges the request without carrying it out. */
-		flags |= GPUFABRIC_REQUEST_FLAG_CHECK;
+		flags |= GPUFABRIC_ATTACH_FLAG_CHECK;
 	if (ctl_flag(session->ctx, "no-fit-check"))
-		flags |= GPUFABRIC_REQUEST_FLAG_HARM;
+		flags |= GPUFABRIC_ATTACH_FLAG_HARM;
 	if (flags)
-		nla_put_u32(msg, GPUFABRIC_A_FLAGS, flags);
+		nla_put_u32(msg, GPUFABRIC_A_ATTACH_FLAGS, flags);
 	placement_put(msg, placement);
 	if (session_put_options(session->ctx, msg)) {
 		nlmsg_free(msg);

@@ -32,7 +32,7 @@ static int submit(struct session *session, const struct removal *removal, struct
 
 	removal_put(msg, GPUFABRIC_A_MEMBER, removal);
 	if (removal->force)
-		nla_put_u32(msg, GPUFABRIC_A_FLAGS, GPUFABRIC_REQUEST_FLAG_FORCE);
+		nla_put_u32(msg, GPUFABRIC_A_DETACH_FLAGS, GPUFABRIC_DETACH_FLAG_FORCE);
 	ret = session_put_options(session->ctx, msg);
 	if (ret) {
 		nlmsg_free(msg);

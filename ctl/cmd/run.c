@@ -210,7 +210,7 @@ static int run_session(struct session *session, const char *name, char **argv)
 	struct gf_composition *composition;
 	int ret, status = -1;
 
-	ret = compose(session, name, GPUFABRIC_REQUEST_FLAG_BIND);
+	ret = compose(session, name, GPUFABRIC_COMPOSE_FLAG_BIND);
 	if (ret || session->ctx->dry_run)
 		return ret;
 	ret = session_refresh(session);

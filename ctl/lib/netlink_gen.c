@@ -212,19 +212,66 @@ const char *gfnl_composition_flag_name(unsigned int value)
 	return composition_flag_names[value];
 }
 
-static const char *const request_flag_names[] = {
-	"bind",
+static const char *const attach_flag_names[] = {
+	"check",
 	"force",
-	"keep",
+	"harm",
+};
+
+const char *gfnl_attach_flag_name(unsigned int value)
+{
+	if (value >= sizeof(attach_flag_names) / sizeof(attach_flag_names[0]))
+		return NULL;
+	return attach_flag_names[value];
+}
+
+static const char *const detach_flag_names[] = {
+	"check",
+	"force",
+};
+
+const char *gfnl_detach_flag_name(unsigned int value)
+{
+	if (value >= sizeof(detach_flag_names) / sizeof(detach_flag_names[0]))
+		return NULL;
+	return detach_flag_names[value];
+}
+
+static const char *const compose_flag_names[] = {
+	"check",
+	"bind",
+	"harm",
+};
+
+const char *gfnl_compose_flag_name(unsigned int value)
+{
+	if (value >= sizeof(compose_flag_names) / sizeof(compose_flag_names[0]))
+		return NULL;
+	return compose_flag_names[value];
+}
+
+static const char *const resize_flag_names[] = {
 	"check",
 	"harm",
 };
 
-const char *gfnl_request_flag_name(unsigned int value)
+const char *gfnl_resize_flag_name(unsigned int value)
 {
-	if (value >= sizeof(request_flag_names) / sizeof(request_flag_names[0]))
+	if (value >= sizeof(resize_flag_names) / sizeof(resize_flag_names[0]))
 		return NULL;
-	return request_flag_names[value];
+	return resize_flag_names[value];
+}
+
+static const char *const release_flag_names[] = {
+	"check",
+	"keep",
+};
+
+const char *gfnl_release_flag_name(unsigned int value)
+{
+	if (value >= sizeof(release_flag_names) / sizeof(release_flag_names[0]))
+		return NULL;
+	return release_flag_names[value];
 }
 
 static const char *const command_names[] = {
@@ -253,7 +300,6 @@ const char *gfnl_command_name(unsigned int command)
 }
 
 static const char *const message_names[] = {
-	[GPUFABRIC_A_PAD] = "pad",
 	[GPUFABRIC_A_ID] = "id",
 	[GPUFABRIC_A_NAME] = "name",
 	[GPUFABRIC_A_SEQUENCE] = "sequence",
@@ -276,7 +322,11 @@ static const char *const message_names[] = {
 	[GPUFABRIC_A_LEASE] = "lease",
 	[GPUFABRIC_A_TIMEOUT] = "timeout",
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = "driver-timeout",
-	[GPUFABRIC_A_FLAGS] = "flags",
+	[GPUFABRIC_A_ATTACH_FLAGS] = "attach-flags",
+	[GPUFABRIC_A_DETACH_FLAGS] = "detach-flags",
+	[GPUFABRIC_A_COMPOSE_FLAGS] = "compose-flags",
+	[GPUFABRIC_A_RESIZE_FLAGS] = "resize-flags",
+	[GPUFABRIC_A_RELEASE_FLAGS] = "release-flags",
 	[GPUFABRIC_A_REASON] = "reason",
 	[GPUFABRIC_A_JUDGED_AT] = "judged-at",
 };

@@ -19,7 +19,11 @@ const char *gfnl_slot_flag_name(unsigned int value);
 const char *gfnl_slot_cap_name(unsigned int value);
 const char *gfnl_bar_flag_name(unsigned int value);
 const char *gfnl_composition_flag_name(unsigned int value);
-const char *gfnl_request_flag_name(unsigned int value);
+const char *gfnl_attach_flag_name(unsigned int value);
+const char *gfnl_detach_flag_name(unsigned int value);
+const char *gfnl_compose_flag_name(unsigned int value);
+const char *gfnl_resize_flag_name(unsigned int value);
+const char *gfnl_release_flag_name(unsigned int value);
 
 /* Name of a command; NULL when unknown. */
 const char *gfnl_command_name(unsigned int command);
@@ -191,7 +195,7 @@ static inline void gf_duration_free(struct gf_duration *from)
  * @text: What went wrong and what to do.
  * @function: Function whose driver does not return.
  * @driver: Driver that does not return.
- * @uid: Who asked.
+ * @uid: Who asked; only with CAP_SYS_ADMIN.
  * @pid: Who asked, in the pid namespace of the reader; only with CAP_SYS_ADMIN.
  * @command: Who asked; only with CAP_SYS_ADMIN.
  * @reason: Why; only with CAP_SYS_ADMIN.
@@ -242,7 +246,7 @@ static inline void gf_operation_free(struct gf_operation *from)
  * @since: Time of the last state change, milliseconds since the epoch.
  * @text: The cause in words, with what to do.
  * @identity_time: When it was read, milliseconds since the epoch.
- * @serial: Device Serial Number capability.
+ * @serial: Device Serial Number capability; only with CAP_SYS_ADMIN.
  * @composition: Name of the composition that claims the slot.
  * @operation: Operation under way.
  * @drain_deadline: Milliseconds since the epoch.
@@ -391,7 +395,10 @@ static inline void gf_member_free(struct gf_member *from)
 
 /**
  * struct gf_composition - attributes of the set composition
- * @owner: User id that the composition is held for.
+ * @tenant: Only with CAP_SYS_ADMIN.
+ * @label: Only with CAP_SYS_ADMIN.
+ * @job: Only with CAP_SYS_ADMIN.
+ * @owner: User id that the composition is held for; only with CAP_SYS_ADMIN.
  * @created: Milliseconds since the epoch.
  * @lease: End of the lease in milliseconds since the epoch, absent when none.
  * @operation: Operation under way, or the last one.

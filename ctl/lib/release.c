@@ -36,18 +36,13 @@ static int submit(struct session *session, const char *name, const struct remova
 		  bool keep, struct gf_slot *const *slots, size_t n, struct wait *wait)
 {
 	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_RELEASE);
-	uint32_t flags = 0;
 	int ret;
 
 	nla_put_string(msg, GPUFABRIC_A_NAME, name);
 	if (keep)
-		flags |= GPUFABRIC_REQUEST_FLAG_KEEP;
+		nla_put_u32(msg, GPUFABRIC_A_RELEASE_FLAGS, GPUFABRIC_RELEASE_FLAG_KEEP);
 	else
 		removal_put(msg, GPUFABRIC_A_MEMBER, removal);
-	if (removal->force)
-		flags |= GPUFABRIC_REQUEST_FLAG_FORCE;
-	if (flags)
-		nla_put_u32(msg, GPUFABRIC_A_FLAGS, flags);
 	ret = session_put_options(session->ctx, msg);
 	if (ret) {
 		nlmsg_free(msg);

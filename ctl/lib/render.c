@@ -237,8 +237,9 @@ void render_composition(struct out_table *table, const struct gf_composition *co
 	out_str(table, "tenant", composition->tenant);
 	out_str(table, "label", composition->label);
 	out_str(table, "job", composition->job);
-	out_uint(table, "owner", composition->owner);
-	if (getpwuid(composition->owner))
+	if (composition->has.owner)
+		out_uint(table, "owner", composition->owner);
+	if (composition->has.owner && getpwuid(composition->owner))
 		out_text(table, "owner", "%s", getpwuid(composition->owner)->pw_name);
 	out_time(table, "created", composition->created);
 	if (composition->lease) {

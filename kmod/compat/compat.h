@@ -17,13 +17,6 @@
 /* Exported to modules on every kernel, declared in no header of theirs. */
 extern struct kset *pci_slots_kset;
 
-/* What the family's hooks are told about a command. */
-#ifdef HAVE_PRE_DOIT_SPLIT_OPS
-#define gf_genl_op struct genl_split_ops
-#else
-#define gf_genl_op struct genl_ops
-#endif
-
 /* Whether a class's uevent callback may change the device. */
 #ifdef HAVE_CLASS_UEVENT_CONST
 #define gf_uevent_device const struct device
@@ -47,6 +40,14 @@ static inline struct nlattr **gf_dump_attrs(const struct genl_dumpit_info *info)
 	return info->attrs;
 #endif
 }
+
+#ifndef HAVE_NLA_PUT_UINT
+static inline int nla_put_uint(struct sk_buff *skb, int type, u64 value)
+{
+	return value > U32_MAX ? nla_put(skb, type, sizeof(value), &value) :
+				 nla_put_u32(skb, type, value);
+}
+#endif
 
 /* 1 with a reference if a device is awake, 0 if not; negative where it always is. */
 static inline int gf_runtime_get_if_active(struct device *dev)

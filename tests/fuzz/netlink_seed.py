@@ -16,7 +16,9 @@ import yaml
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 SPEC = yaml.safe_load((TOP / "uapi/netlink/specs/gpufabric.yaml").read_text())
 SETS = {s["name"]: s for s in SPEC["attribute-sets"]}
-FORMATS = {"u8": "<B", "u16": "<H", "u32": "<I", "u64": "<Q", "s32": "<i", "s64": "<q"}
+# A part of a set is written as the whole.
+SETS.update({name: SETS[s["subset-of"]] for name, s in SETS.items() if "subset-of" in s})
+FORMATS = {"u8": "<B", "u16": "<H", "u32": "<I", "u64": "<Q", "uint": "<I", "s32": "<i", "s64": "<q"}
 NESTED = 0x8000
 EVENT, SLOT, OTHER = 0, 1, 2
 

@@ -50,9 +50,10 @@ static void check_attr(const struct fuzz_set *set, const struct nlattr *attr, bo
 	} else if (known_as->kind == FUZZ_NEST) {
 		check_attrs(known_as->nested, data, gf_size(attr), private);
 	} else {
-		if (gf_size(attr) != size_of(known_as->kind))
+		value = gf_u64(attr);
+		if (gf_size(attr) != (known_as->kind != FUZZ_UINT ? size_of(known_as->kind) :
+				      value > UINT32_MAX ? 8 : 4))
 			fail("%s of %s has %zu bytes", known_as->name, set->name, gf_size(attr));
-		memcpy(&value, data, gf_size(attr));
 		if (value > known_as->max)
 			fail("%s of %s is %llu", known_as->name, set->name, (unsigned long long)value);
 	}

@@ -144,7 +144,7 @@ static bool settled(bool off)
 	dump(GPUFABRIC_CMD_COMPOSITION_GET, part_composition, &n_compositions);
 	for (unsigned int i = 0; i < n_compositions; i++) {
 		ask(&clean, &(struct ask){ .command = GPUFABRIC_CMD_RELEASE, .name = compositions[i].name,
-					   .flags = GPUFABRIC_REQUEST_FLAG_KEEP });
+					   .flags = GPUFABRIC_RELEASE_FLAG_KEEP });
 		rest = false;
 	}
 	if (!rest)

@@ -111,14 +111,21 @@ static void put_number(struct build *build, unsigned int type, const struct fuzz
 {
 	static const uint32_t leases[] = { 1, 1000, 60000, 3600000 };
 	uint64_t value = value_of(attr);
-	size_t size = attr->kind == FUZZ_U64 ? 8 : attr->kind == FUZZ_U8 ? 1 : 4;
+	size_t size = attr->kind == FUZZ_U64 || value > UINT32_MAX ? 8 : attr->kind == FUZZ_U8 ? 1 : 4;
 
 	/* Most flags would keep anything from happening, most leases are none. */
-	if (!strcmp(attr->name, "flags") && random_below(4))
-		value = 1ULL << random_below(4);
+	if (strstr(attr->name, "-flags") && random_below(4))
+		value = 1ULL << random_below(3);
 	if (!strcmp(attr->name, "lease") && random_below(8))
 		value = RANDOM_OF(leases);
 	put(build, type, &value, size);
+}
+
+/* Whether it means something there. */
+static bool wants_generation(uint8_t command, unsigned int type)
+{
+	return command == GPUFABRIC_CMD_DETACH || command == GPUFABRIC_CMD_RELEASE ||
+	       type == GPUFABRIC_A_REMOVE;
 }
 
 /* One slot of a request, by name or id, as it would be named to be taken. */
@@ -132,7 +139,7 @@ static void put_member(struct build *build, unsigned int type, const struct fuzz
 		put_text(build, GPUFABRIC_A_MEMBER_SLOT_NAME, known.slots[index].name);
 	else
 		put(build, GPUFABRIC_A_MEMBER_SLOT_ID, &known.slots[index].id, 4);
-	if (random_below(4))
+	if (random_once_in(64) != wants_generation(build->command->number, type))
 		put(build, GPUFABRIC_A_MEMBER_GENERATION, &known.slots[index].generation, 4);
 	if (random_once_in(32)) {
 		unsigned int other = 1 + random_below(set->max);
@@ -147,7 +154,7 @@ static void put_nest(struct build *build, unsigned int type, const struct fuzz_a
 	struct nlattr *nest;
 	size_t start;
 
-	if (!strcmp(attr->nested->name, "member")) {
+	if (!strcmp(attr->nested->name, "named_member")) {
 		put_member(build, type, attr->nested);
 		return;
 	}
@@ -171,7 +178,6 @@ void put_attr(struct build *build, unsigned int type, const struct fuzz_attr *at
 	case FUZZ_NEST:
 		put_nest(build, type, attr);
 		break;
-	case FUZZ_PAD:
 	case FUZZ_NONE:
 		put(build, type, NULL, 0);
 		break;

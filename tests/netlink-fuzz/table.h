@@ -8,11 +8,11 @@
 
 enum fuzz_kind {
 	FUZZ_NONE,
-	FUZZ_PAD,
 	FUZZ_U8,
 	FUZZ_U32,
 	FUZZ_S32,
 	FUZZ_U64,
+	FUZZ_UINT,
 	FUZZ_STRING,
 	FUZZ_NEST,
 };

@@ -9,9 +9,10 @@ import sys
 
 import yaml
 
-KINDS = {"u8": "U8", "u32": "U32", "s32": "S32", "u64": "U64", "string": "STRING",
-         "nest": "NEST", "pad": "PAD"}
-TOP = {"u8": 0xff, "u32": 0xffffffff, "s32": 0xffffffff, "u64": 0xffffffffffffffff}
+KINDS = {"u8": "U8", "u32": "U32", "s32": "S32", "u64": "U64", "uint": "UINT",
+         "string": "STRING", "nest": "NEST"}
+TOP = {"u8": 0xff, "u32": 0xffffffff, "s32": 0xffffffff, "u64": 0xffffffffffffffff,
+       "uint": 0xffffffffffffffff}
 # How the spec says that an attribute is not for everyone.
 PRIVATE = re.compile(r"only (for readers )?with CAP_SYS_ADMIN", re.IGNORECASE)
 
@@ -23,7 +24,21 @@ def macro(*parts):
 
 def prefix_of(aset):
     """What the constants of a set of attributes begin with."""
+    if "prefix" in aset:
+        return aset["prefix"]
     return macro(aset["name-prefix"].rstrip("-")) if "name-prefix" in aset else macro("gpufabric-a", aset["name"])
+
+
+def whole(sets):
+    """Each set with what it takes over from the one that it is a part of."""
+    by_name = {s["name"]: s for s in sets}
+    for aset in sets:
+        if "subset-of" in aset:
+            parent = by_name[aset["subset-of"]]
+            theirs = {a["name"]: a for a in parent["attributes"]}
+            aset["attributes"] = [{**theirs[a["name"]], **a} for a in aset["attributes"]]
+            aset["prefix"] = prefix_of(parent)
+    return sets
 
 
 class Spec:
@@ -33,7 +48,7 @@ class Spec:
         with open(path, encoding="ascii") as file:
             spec = yaml.safe_load(file)
         self.definitions = {d["name"]: d for d in spec["definitions"]}
-        self.sets = spec["attribute-sets"]
+        self.sets = whole(spec["attribute-sets"])
         self.operations = spec["operations"]["list"]
 
     def number(self, value):
@@ -75,10 +90,10 @@ def print_commands(spec):
     for operation in spec.operations:
         if "do" not in operation:
             continue
-        takes = [f"1ULL << {macro('gpufabric-a', a)}" for a in operation["do"]["request"]["attributes"]]
+        takes = [f"1ULL << {macro('gpufabric-a', a)}" for a in operation["do"].get("request", {"attributes": []})["attributes"]]
         print(f'\t{{ "{operation["name"]}", {macro("gpufabric-cmd", operation["name"])}, '
               f'.reads = {str(operation["name"].endswith("-get")).lower()}, '
-              f'.dumps = {str("dump" in operation).lower()},\n\t  .takes = {" | ".join(takes)} }},')
+              f'.dumps = {str("dump" in operation).lower()},\n\t  .takes = {" | ".join(takes) or 0} }},')
     print("};\n\nconst unsigned int fuzz_n_commands = sizeof(fuzz_commands) / sizeof(fuzz_commands[0]);")
 
 

@@ -39,6 +39,23 @@ static void put_u32(uint16_t type, uint32_t value)
 		gf_put_u32(&request, type, value);
 }
 
+/* Each command has flags of its own. */
+static uint16_t flags_of(uint8_t command)
+{
+	switch (command) {
+	case GPUFABRIC_CMD_ATTACH:
+		return GPUFABRIC_A_ATTACH_FLAGS;
+	case GPUFABRIC_CMD_DETACH:
+		return GPUFABRIC_A_DETACH_FLAGS;
+	case GPUFABRIC_CMD_COMPOSE:
+		return GPUFABRIC_A_COMPOSE_FLAGS;
+	case GPUFABRIC_CMD_RESIZE:
+		return GPUFABRIC_A_RESIZE_FLAGS;
+	default:
+		return GPUFABRIC_A_RELEASE_FLAGS;
+	}
+}
+
 /**
  * ask() - send a request and read its answer
  * @gf: socket
@@ -63,7 +80,7 @@ int ask(struct gf *gf, const struct ask *ask)
 		gf_put_u64(&request, GPUFABRIC_A_LEASE, ask->lease);
 	put_u32(GPUFABRIC_A_TIMEOUT, ask->timeout);
 	put_u32(GPUFABRIC_A_DRIVER_TIMEOUT, ask->driver_timeout);
-	put_u32(GPUFABRIC_A_FLAGS, ask->flags);
+	put_u32(flags_of(ask->command), ask->flags);
 	put_text(GPUFABRIC_A_REASON, ask->reason);
 	return gf_talk(gf, &request);
 }

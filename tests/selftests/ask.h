@@ -38,7 +38,7 @@ struct ask_slot {
  * @n_slots: how many
  * @timeout: deadline of each slot in milliseconds
  * @driver_timeout: how long to wait for a driver
- * @flags: GPUFABRIC_REQUEST_FLAG_*
+ * @flags: those of the command, such as GPUFABRIC_ATTACH_FLAG_*
  * @reason: for the history
  * @tenant: tenant
  * @label: label

@@ -4,6 +4,8 @@
  *
  *   root port -- upstream -- sim0-0 .. sim0-7   h100-80, off
  */
+#include <time.h>
+
 #include "test.h"
 
 #define NR 8
@@ -81,8 +83,8 @@ TEST_F(compose, check_changes_nothing)
 	uint32_t generation;
 
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three",
-				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK, THREE)));
-	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_REQUEST_FLAG_CHECK, THREE)));
+				  .flags = GPUFABRIC_COMPOSE_FLAG_CHECK, THREE)));
+	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_ATTACH_FLAG_CHECK, THREE)));
 	EXPECT_EQ(before, get_sequence(&gf));
 	EXPECT_EQ(-ENOENT, get_composition(&gf, "three", &composition));
 	EXPECT_STATE("sim0-0", OFF);
@@ -92,12 +94,12 @@ TEST_F(compose, check_changes_nothing)
 	uint64_t lease = composition.lease;
 
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three", .lease = 60000,
-				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK, SLOTS({ .name = "sim0-3" }))));
+				  .flags = GPUFABRIC_RESIZE_FLAG_CHECK, SLOTS({ .name = "sim0-3" }))));
 	generation = drained("sim0-0");
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three",
-				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK | GPUFABRIC_REQUEST_FLAG_KEEP)));
+				  .flags = GPUFABRIC_RELEASE_FLAG_CHECK | GPUFABRIC_RELEASE_FLAG_KEEP)));
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_DETACH,
-				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK | GPUFABRIC_REQUEST_FLAG_FORCE,
+				  .flags = GPUFABRIC_DETACH_FLAG_CHECK | GPUFABRIC_DETACH_FLAG_FORCE,
 				  SLOTS({ .name = "sim0-0", .has_generation = true, .generation = generation }))));
 	EXPECT_STATE("sim0-0", DRAINING);
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
@@ -107,7 +109,7 @@ TEST_F(compose, check_changes_nothing)
 	EXPECT_STATE("sim0-3", OFF);
 	/* What a check refuses is what the request would refuse. */
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "other",
-				    .flags = GPUFABRIC_REQUEST_FLAG_CHECK, SLOTS({ .name = "sim0-1" }))), EBUSY,
+				    .flags = GPUFABRIC_COMPOSE_FLAG_CHECK, SLOTS({ .name = "sim0-1" }))), EBUSY,
 		       "the slot is claimed by a composition, release that first");
 }
 
@@ -227,6 +229,38 @@ TEST_F(compose, resize_owns_what_it_removes)
 	EXPECT_STATE("sim0-0", READY);
 }
 
+static void set_clock(int hours)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now.tv_sec += hours * 3600;
+	clock_settime(CLOCK_REALTIME, &now);
+}
+
+TEST_F(compose, a_clock_that_is_set_ends_no_lease)
+{
+	const uint64_t hour = 3600 * 1000;
+	uint64_t lease;
+
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three",
+						   .lease = hour, SLOTS({ .name = "sim0-3" })), &end));
+	ASSERT_EQ(0, ask_drain(&gf, "sim0-3", 60000, &slot.generation));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	lease = composition.lease;
+	ASSERT_EQ(0, get_slot(&gf, "sim0-3", &slot));
+	uint64_t deadline = slot.drain_deadline;
+
+	set_clock(2);
+	EXPECT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(0, get_slot(&gf, "sim0-3", &slot));
+	set_clock(-2);
+	/* It shows two hours more, and the ends of both have moved along. */
+	EXPECT_EQ(2 * hour, (composition.lease - lease + hour / 2) / hour * hour);
+	EXPECT_EQ(2 * hour, (slot.drain_deadline - deadline + hour / 2) / hour * hour);
+	EXPECT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_DRAIN_ABORT, "sim0-3", -1));
+}
+
 TEST_F(compose, resize_moves_the_lease)
 {
 	uint64_t lease;
@@ -332,14 +366,14 @@ TEST_F(compose, force_detaches_a_member_and_attaches_it_again)
 	struct ask_slot back[] = { GIVE_BACK("sim0-1") };
 
 	ASSERT_EQ(0, ask_and_wait(&gf, &watch,
-				  ASK(.command = GPUFABRIC_CMD_DETACH, .flags = GPUFABRIC_REQUEST_FLAG_FORCE,
+				  ASK(.command = GPUFABRIC_CMD_DETACH, .flags = GPUFABRIC_DETACH_FLAG_FORCE,
 				      .slots = back, .n_slots = 1), &end));
 	EXPECT_STATE("sim0-1", OFF);
 	EXPECT_STREQ("three", slot.composition);
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
 	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_DEGRADED, composition.state);
 	ASSERT_EQ(0, ask_and_wait(&gf, &watch,
-				  ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_REQUEST_FLAG_FORCE,
+				  ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_ATTACH_FLAG_FORCE,
 				      SLOTS({ .name = "sim0-1" })), &end));
 	EXPECT_STATE("sim0-1", READY);
 	EXPECT_STREQ("three", slot.composition);
@@ -355,7 +389,7 @@ TEST_F(compose, stuck_member_does_not_hold_the_others)
 
 	EXPECT_EQ(-ETIMEDOUT,
 		  ask_and_wait(&gf, &watch,
-			       ASK(.command = GPUFABRIC_CMD_DETACH, .flags = GPUFABRIC_REQUEST_FLAG_FORCE,
+			       ASK(.command = GPUFABRIC_CMD_DETACH, .flags = GPUFABRIC_DETACH_FLAG_FORCE,
 				   .timeout = 200, .slots = stuck, .n_slots = 1), &end));
 	EXPECT_STATE("sim0-1", STUCK);
 	EXPECT_STREQ("three", slot.composition);
@@ -387,7 +421,7 @@ TEST_F(compose, bound_composition_is_orphaned_with_its_client)
 
 	ASSERT_EQ(0, gf_open(&client));
 	ASSERT_EQ(0, ask_and_wait(&client, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three",
-						       .flags = GPUFABRIC_REQUEST_FLAG_BIND, THREE), &end));
+						       .flags = GPUFABRIC_COMPOSE_FLAG_BIND, THREE), &end));
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
 	EXPECT_EQ(GPUFABRIC_COMPOSITION_FLAG_BOUND, composition.flags);
 	gf_close(&client);

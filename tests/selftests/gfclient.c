@@ -53,6 +53,8 @@ static struct gf_event event;
 static struct ask_slot slots[SLOTS_MAX];
 static unsigned int n_slots;
 static struct ask options;
+/* What -c, -f, -k and -b ask for, of which each command knows some. */
+static bool only_check, by_force, harmful, keep, bound;
 static uint32_t expect[4];
 static unsigned int expects;
 static bool no_wait, in_order;
@@ -323,6 +325,24 @@ static int drain_needed(void)
 	return 0;
 }
 
+static uint32_t flags_of(uint8_t command)
+{
+	/* The same bit for all commands. */
+	uint32_t flags = only_check ? GPUFABRIC_ATTACH_FLAG_CHECK : 0;
+
+	if (by_force && command == GPUFABRIC_CMD_ATTACH)
+		flags |= GPUFABRIC_ATTACH_FLAG_FORCE;
+	if (by_force && command == GPUFABRIC_CMD_DETACH)
+		flags |= GPUFABRIC_DETACH_FLAG_FORCE;
+	if (harmful && command == GPUFABRIC_CMD_ATTACH)
+		flags |= GPUFABRIC_ATTACH_FLAG_HARM;
+	if (bound && command == GPUFABRIC_CMD_COMPOSE)
+		flags |= GPUFABRIC_COMPOSE_FLAG_BIND;
+	if (keep && command == GPUFABRIC_CMD_RELEASE)
+		flags |= GPUFABRIC_RELEASE_FLAG_KEEP;
+	return flags;
+}
+
 /* Send the request of the command line and see it through. */
 static int run(uint8_t command, const char *name)
 {
@@ -333,7 +353,8 @@ static int run(uint8_t command, const char *name)
 	options.name = name;
 	options.slots = slots;
 	options.n_slots = n_slots;
-	if (no_wait || options.flags & GPUFABRIC_REQUEST_FLAG_CHECK) {
+	options.flags = flags_of(command);
+	if (no_wait || only_check) {
 		err = ask(&gf, &options);
 		return err ? complain(err, gf.text) : 0;
 	}
@@ -428,7 +449,7 @@ static int cmd_release(char **args)
 
 	if (!args[0])
 		return usage();
-	if (!(options.flags & GPUFABRIC_REQUEST_FLAG_KEEP)) {
+	if (!keep) {
 		err = get_composition(&gf, args[0], &composition);
 		if (err)
 			return complain(err, gf.text);
@@ -700,19 +721,19 @@ static int read_options(int argc, char **argv)
 			expects = n > 0 ? (1U << n) - 1 : 0;
 			break;
 		case 'c':
-			options.flags |= GPUFABRIC_REQUEST_FLAG_CHECK;
+			only_check = true;
 			break;
 		case 'f':
-			options.flags |= GPUFABRIC_REQUEST_FLAG_FORCE;
+			by_force = true;
 			break;
 		case 'h':
-			options.flags |= GPUFABRIC_REQUEST_FLAG_HARM;
+			harmful = true;
 			break;
 		case 'k':
-			options.flags |= GPUFABRIC_REQUEST_FLAG_KEEP;
+			keep = true;
 			break;
 		case 'b':
-			options.flags |= GPUFABRIC_REQUEST_FLAG_BIND;
+			bound = true;
 			break;
 		case 'o':
 			in_order = true;
@@ -748,7 +769,7 @@ int main(int argc, char **argv)
 		rc = commands[i].run(argv + optind + 1);
 		fflush(stdout);
 		/* A composition that is bound lives as long as this does. */
-		if (!rc && options.flags & GPUFABRIC_REQUEST_FLAG_BIND)
+		if (!rc && bound)
 			wait_for_end_of_input();
 		return rc;
 	}

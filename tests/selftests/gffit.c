@@ -389,7 +389,7 @@ static bool try_some(const unsigned int *which, unsigned int n)
 		clear(which, n);
 		if (!neighbours_well())
 			die("a refusal has harmed a neighbour", -EIO);
-		err = attach(which, n, NULL, 0, GPUFABRIC_REQUEST_FLAG_HARM, &end);
+		err = attach(which, n, NULL, 0, GPUFABRIC_ATTACH_FLAG_HARM, &end);
 	}
 	well = !err;
 	for (unsigned int i = 0; i < n; i++)
@@ -582,7 +582,7 @@ int main(int argc, char **argv)
 	unsigned int first;
 	int err;
 
-	raw_flags = forced ? GPUFABRIC_REQUEST_FLAG_HARM : 0;
+	raw_flags = forced ? GPUFABRIC_ATTACH_FLAG_HARM : 0;
 	argc -= raw_requests;
 	argv += raw_requests;
 	count = argc > 1 ? (unsigned int)atoi(argv[1]) : 0;

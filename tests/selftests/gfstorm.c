@@ -288,7 +288,7 @@ static enum verdict compose(uint32_t flags)
 			reload, busy);
 	if (verdict == REFUSED && !random_below(4))
 		clear(numbers[0]);
-	if (verdict != ACCEPTED || flags & GPUFABRIC_REQUEST_FLAG_CHECK || !ended_well("compose"))
+	if (verdict != ACCEPTED || flags & GPUFABRIC_COMPOSE_FLAG_CHECK || !ended_well("compose"))
 		return verdict;
 	hold(mine, numbers, count);
 	release(mine, count);
@@ -336,7 +336,7 @@ static enum verdict ask_something(void)
 
 	switch (random_below(3)) {
 	case 0:
-		return compose(GPUFABRIC_REQUEST_FLAG_CHECK);
+		return compose(GPUFABRIC_COMPOSE_FLAG_CHECK);
 	case 1:
 		err = get_slot(&gf, sim_slot(0, random_below(STORM_SLOTS)), &slot);
 		break;

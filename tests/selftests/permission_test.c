@@ -19,6 +19,7 @@
 
 static struct gf_history history;
 static struct gf_event event;
+static struct gf_composition composition;
 
 FIXTURE(permission) {
 };
@@ -77,7 +78,7 @@ TEST_F(permission, nobody_changes_nothing)
 	EXPECT_STATE("sim0-1", OFF);
 	EXPECT_STATE("sim0-0", READY);
 	/* Not even a check, which would tell who holds what. */
-	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_REQUEST_FLAG_CHECK,
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .flags = GPUFABRIC_ATTACH_FLAG_CHECK,
 				    SLOTS({ .name = "sim0-1" }))), EPERM, REFUSAL);
 }
 
@@ -106,10 +107,49 @@ TEST_F(permission, nobody_reads_but_sees_not_who_and_where)
 	}
 	ASSERT_EQ(0, get_last_history(&gf, "sim0-0", &history));
 	EXPECT_EQ(GPUFABRIC_OPERATION_KIND_ATTACH, history.operation.kind);
-	EXPECT_TRUE(history.operation.has_uid);
+	EXPECT_FALSE(history.operation.has_uid);
 	EXPECT_FALSE(history.operation.has_pid);
 	EXPECT_FALSE(history.operation.has_command);
 	EXPECT_FALSE(history.operation.has_reason);
+}
+
+/* Nobody can read a serial number in sysfs. */
+TEST_F(permission, serial_numbers_are_for_root)
+{
+	ASSERT_EQ(0, get_slot(&gf, "sim0-0", &slot));
+	EXPECT_NE(0, slot.serial);
+	become_nobody();
+	ASSERT_EQ(0, get_slot(&gf, "sim0-0", &slot));
+	EXPECT_EQ(0, slot.serial);
+	EXPECT_NE(0, slot.vendor);
+}
+
+/* What people said of a composition; that there is one everybody may know. */
+static uint64_t told_of(const char *name)
+{
+	const struct nlattr *nest;
+	uint64_t told = 0;
+
+	if (get_composition(&gf, name, &composition))
+		return 0;
+	nest = gf_attr(&gf.reply.header, GPUFABRIC_A_COMPOSITION);
+	for (unsigned int type = 1; type <= GPUFABRIC_A_COMPOSITION_MAX; type++)
+		told |= gf_sub(nest, type) ? 1ULL << type : 0;
+	return told;
+}
+
+TEST_F(permission, whose_a_composition_is_is_for_root)
+{
+	const uint64_t whose = 1ULL << GPUFABRIC_A_COMPOSITION_TENANT | 1ULL << GPUFABRIC_A_COMPOSITION_LABEL |
+			       1ULL << GPUFABRIC_A_COMPOSITION_JOB | 1ULL << GPUFABRIC_A_COMPOSITION_OWNER;
+	uint64_t told;
+
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "c", .tenant = "t",
+						   .label = "l", .job = "j", SLOTS({ .name = "sim0-1" })), &end));
+	told = told_of("c");
+	EXPECT_EQ(whose, told & whose);
+	become_nobody();
+	EXPECT_EQ(told & ~whose, told_of("c"));
 }
 
 static int no_secret(const struct nlmsghdr *part, void *context)
@@ -162,7 +202,8 @@ TEST_F(permission, running_operation_tells_nobody_who)
 		if (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY) || gf_open(&reader) ||
 		    get_slot(&reader, "sim0-1", &slot))
 			_exit(1);
-		_exit(!slot.has_operation || slot.operation.has_pid || slot.operation.has_command ||
+		_exit(!slot.has_operation || slot.operation.has_uid || slot.operation.has_pid ||
+		      slot.operation.has_command ||
 		      slot.operation.has_reason ? 2 : 0);
 	}
 	ASSERT_EQ(child, waitpid(child, &status, 0));

@@ -72,21 +72,21 @@ static const struct {
 	const char *name;
 	uint64_t attributes;
 } commands[] = {
-	{ GPUFABRIC_CMD_STATUS_GET, "status-get", A(FLAGS) },
+	{ GPUFABRIC_CMD_STATUS_GET, "status-get", 0 },
 	{ GPUFABRIC_CMD_SWITCH_GET, "switch-get", A(ID) },
 	{ GPUFABRIC_CMD_SLOT_GET, "slot-get", A(ID) | A(NAME) },
 	{ GPUFABRIC_CMD_COMPOSITION_GET, "composition-get", A(ID) | A(NAME) },
 	{ GPUFABRIC_CMD_DRAIN, "drain", A(MEMBER) | A(TIMEOUT) | A(REASON) },
 	{ GPUFABRIC_CMD_DRAIN_ABORT, "drain-abort", A(MEMBER) | A(REASON) },
-	{ GPUFABRIC_CMD_ATTACH, "attach", A(MEMBER) | A(TIMEOUT) | A(DRIVER_TIMEOUT) | A(FLAGS) | A(REASON) |
-	  A(JUDGED_AT) },
-	{ GPUFABRIC_CMD_DETACH, "detach", A(MEMBER) | A(TIMEOUT) | A(FLAGS) | A(REASON) },
+	{ GPUFABRIC_CMD_ATTACH, "attach", A(MEMBER) | A(TIMEOUT) | A(DRIVER_TIMEOUT) | A(ATTACH_FLAGS) |
+	  A(REASON) | A(JUDGED_AT) },
+	{ GPUFABRIC_CMD_DETACH, "detach", A(MEMBER) | A(TIMEOUT) | A(DETACH_FLAGS) | A(REASON) },
 	{ GPUFABRIC_CMD_CLEAR, "clear", A(MEMBER) | A(REASON) },
 	{ GPUFABRIC_CMD_COMPOSE, "compose", A(NAME) | A(MEMBER) | A(TENANT) | A(LABEL) | A(JOB) | A(OWNER) |
-	  A(LEASE) | A(TIMEOUT) | A(DRIVER_TIMEOUT) | A(FLAGS) | A(REASON) | A(JUDGED_AT) },
+	  A(LEASE) | A(TIMEOUT) | A(DRIVER_TIMEOUT) | A(COMPOSE_FLAGS) | A(REASON) | A(JUDGED_AT) },
 	{ GPUFABRIC_CMD_RESIZE, "resize", A(NAME) | A(MEMBER) | A(REMOVE) | A(LEASE) | A(TIMEOUT) |
-	  A(DRIVER_TIMEOUT) | A(FLAGS) | A(REASON) | A(JUDGED_AT) },
-	{ GPUFABRIC_CMD_RELEASE, "release", A(NAME) | A(MEMBER) | A(TIMEOUT) | A(FLAGS) | A(REASON) },
+	  A(DRIVER_TIMEOUT) | A(RESIZE_FLAGS) | A(REASON) | A(JUDGED_AT) },
+	{ GPUFABRIC_CMD_RELEASE, "release", A(NAME) | A(MEMBER) | A(TIMEOUT) | A(RELEASE_FLAGS) | A(REASON) },
 	{ GPUFABRIC_CMD_HISTORY_GET, "history-get", A(ID) | A(NAME) },
 	{ GPUFABRIC_CMD_STATS_GET, "stats-get", A(ID) },
 };
@@ -166,8 +166,6 @@ TEST_F(policy, limits)
 			EXPECT_EQ(0, rule_of(command, GPUFABRIC_A_DRIVER_TIMEOUT)->min);
 			EXPECT_EQ(GPUFABRIC_TIMEOUT_MAX, rule_of(command, GPUFABRIC_A_DRIVER_TIMEOUT)->max);
 		}
-		if (commands[i].attributes & A(FLAGS))
-			EXPECT_EQ(0x1f, rule_of(command, GPUFABRIC_A_FLAGS)->mask);
 		if (commands[i].attributes & A(MEMBER))
 			EXPECT_EQ(NL_ATTR_TYPE_NESTED, rule_of(command, GPUFABRIC_A_MEMBER)->type);
 	}
@@ -185,7 +183,112 @@ TEST_F(policy, members)
 		EXPECT_EQ(0xffff, member[GPUFABRIC_A_MEMBER_EXPECT_VENDOR + i].max);
 	EXPECT_EQ(1, member[GPUFABRIC_A_MEMBER_ORDER].min);
 	EXPECT_EQ(GPUFABRIC_MEMBERS_MAX, member[GPUFABRIC_A_MEMBER_ORDER].max);
+	EXPECT_FALSE(member[GPUFABRIC_A_MEMBER_STATE].known);
 	EXPECT_FALSE(member[GPUFABRIC_A_MEMBER_ORDER + 1].known);
+}
+
+static const struct {
+	uint8_t command;
+	uint16_t type;
+	uint32_t mask;
+} flags[] = {
+	{ GPUFABRIC_CMD_ATTACH, GPUFABRIC_A_ATTACH_FLAGS,
+	  GPUFABRIC_ATTACH_FLAG_CHECK | GPUFABRIC_ATTACH_FLAG_FORCE | GPUFABRIC_ATTACH_FLAG_HARM },
+	{ GPUFABRIC_CMD_DETACH, GPUFABRIC_A_DETACH_FLAGS,
+	  GPUFABRIC_DETACH_FLAG_CHECK | GPUFABRIC_DETACH_FLAG_FORCE },
+	{ GPUFABRIC_CMD_COMPOSE, GPUFABRIC_A_COMPOSE_FLAGS,
+	  GPUFABRIC_COMPOSE_FLAG_CHECK | GPUFABRIC_COMPOSE_FLAG_BIND | GPUFABRIC_COMPOSE_FLAG_HARM },
+	{ GPUFABRIC_CMD_RESIZE, GPUFABRIC_A_RESIZE_FLAGS,
+	  GPUFABRIC_RESIZE_FLAG_CHECK | GPUFABRIC_RESIZE_FLAG_HARM },
+	{ GPUFABRIC_CMD_RELEASE, GPUFABRIC_A_RELEASE_FLAGS,
+	  GPUFABRIC_RELEASE_FLAG_CHECK | GPUFABRIC_RELEASE_FLAG_KEEP },
+};
+
+TEST_F(policy, every_command_has_flags_of_its_own)
+{
+	for (size_t i = 0; i < COUNT(flags); i++) {
+		EXPECT_EQ(flags[i].mask, rule_of(flags[i].command, flags[i].type)->mask);
+		/* The check is the same bit in all of them. */
+		EXPECT_EQ(1, flags[i].mask & 1);
+		for (unsigned int bit = 0; bit < 32; bit++) {
+			gf_begin(&request, &gf, flags[i].command, 0);
+			gf_put_u32(&request, flags[i].type, 1U << bit);
+			EXPECT_EQ(-EINVAL, gf_talk(&gf, &request));
+			/* What is known is refused for want of slots or of a name. */
+			EXPECT_EQ(flags[i].mask & 1U << bit ? 0 : flags[i].type, gf.bad_attr);
+		}
+	}
+}
+
+TEST_F(policy, a_command_refuses_what_it_does_not_take)
+{
+	for (size_t i = 0; i < COUNT(commands); i++) {
+		for (unsigned int type = 1; type < RULES; type++) {
+			if (commands[i].attributes & 1ULL << type)
+				continue;
+			gf_begin(&request, &gf, commands[i].command, 0);
+			gf_put_u32(&request, type, 0);
+			EXPECT_EQ(-EINVAL, gf_talk(&gf, &request));
+			EXPECT_EQ(type, gf.bad_attr) {
+				TH_LOG("%s, attribute %u", commands[i].name, type);
+			}
+		}
+	}
+}
+
+/* What is said of a slot has to mean something for what is to become of it. */
+TEST_F(policy, of_a_slot_only_what_has_a_meaning)
+{
+	static const char nothing[] = "that means nothing for this slot of this command";
+	static const uint8_t brief[] = { GPUFABRIC_CMD_DRAIN, GPUFABRIC_CMD_DRAIN_ABORT, GPUFABRIC_CMD_CLEAR };
+
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH,
+				    SLOTS({ .name = "sim0-0", .has_generation = true }))), EINVAL, nothing);
+	EXPECT_EQ(GPUFABRIC_A_MEMBER_GENERATION, gf.bad_attr);
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "one",
+				    SLOTS({ .name = "sim0-0", .has_generation = true }))), EINVAL, nothing);
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_DETACH,
+				    SLOTS({ .name = "sim0-0", .order = 1 }))), EINVAL, nothing);
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_DETACH,
+				    SLOTS({ .name = "sim0-0", .expects = 8 }))), EINVAL, nothing);
+	for (size_t i = 0; i < COUNT(brief); i++) {
+		EXPECT_EQ(-EINVAL, ask_slot(&gf, brief[i], "sim0-0", 1));
+		EXPECT_STREQ(nothing, gf.text);
+		EXPECT_EQ(-EINVAL, ask(&gf, ASK(.command = brief[i], SLOTS({ .name = "sim0-0", .order = 1 }))));
+		EXPECT_STREQ(nothing, gf.text);
+	}
+	/* Those that mean something come further. */
+	EXPECT_EQ(-ENODEV, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH,
+					SLOTS({ .name = "sim0-0", .order = 1, .expects = 15 }))));
+}
+
+/* A dump of everything would look like an answer to what was asked. */
+TEST_F(policy, a_dump_takes_what_filters_it_and_nothing_else)
+{
+	for (size_t i = 0; i < COUNT(commands); i++) {
+		const bool dumps = commands[i].attributes & A(ID);
+		const bool filters = commands[i].command == GPUFABRIC_CMD_HISTORY_GET;
+
+		for (unsigned int type = 1; dumps && type < RULES; type++) {
+			gf_begin(&request, &gf, commands[i].command, 0);
+			if (type == GPUFABRIC_A_NAME)
+				gf_put_text(&request, type, "sim0-0");
+			else
+				gf_put_u32(&request, type, 1);
+			gf_dump(&gf, &request, NULL, NULL);
+			if (filters && (A(ID) | A(NAME)) & 1ULL << type) {
+				EXPECT_EQ(0, gf.error);
+				continue;
+			}
+			EXPECT_EQ(-EINVAL, gf.error) {
+				TH_LOG("dump of %s, attribute %u", commands[i].name, type);
+			}
+			/* Older kernels have only words for what ends a dump. */
+			EXPECT_NE(0, strlen(gf.text));
+			if (gf.bad_attr)
+				EXPECT_EQ(type, gf.bad_attr);
+		}
+	}
 }
 
 MAIN("switches=1 slots=1 gpus=*:none")

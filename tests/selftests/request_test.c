@@ -77,10 +77,10 @@ TEST_F(request, judged_by_what_has_changed_since)
 	EXPECT_STATE("sim0-1", OFF);
 	/* Nothing is attached where there is a GPU already, so nothing is judged. */
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .judged_at = before, .has_judged_at = true,
-				  .flags = GPUFABRIC_REQUEST_FLAG_CHECK, SLOTS({ .name = "sim0-0" }))));
+				  .flags = GPUFABRIC_ATTACH_FLAG_CHECK, SLOTS({ .name = "sim0-0" }))));
 	ASSERT_EQ(0, detach("sim0-0"));
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .judged_at = get_changes(&gf),
-				  .has_judged_at = true, .flags = GPUFABRIC_REQUEST_FLAG_CHECK,
+				  .has_judged_at = true, .flags = GPUFABRIC_ATTACH_FLAG_CHECK,
 				  SLOTS({ .name = "sim0-1" }))));
 }
 
@@ -357,7 +357,7 @@ TEST_F(request, names)
 		       "give the name of the composition");
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
 		EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = good[i], .tenant = good[i],
-					  .label = good[i], .flags = GPUFABRIC_REQUEST_FLAG_CHECK,
+					  .label = good[i], .flags = GPUFABRIC_COMPOSE_FLAG_CHECK,
 					  SLOTS({ .name = "sim0-0" }))));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = bad[i],

@@ -84,7 +84,7 @@ static int release_all(struct gf *gf, struct gf *watch)
 	for (unsigned int i = 0; !err && i < n_names; i++) {
 		do {
 			err = ask_and_wait(gf, watch, &(struct ask){ .command = GPUFABRIC_CMD_RELEASE, .name = names[i],
-								   .flags = GPUFABRIC_REQUEST_FLAG_KEEP }, &end);
+								   .flags = GPUFABRIC_RELEASE_FLAG_KEEP }, &end);
 			/* An operation on it is under way: any event may be its end. */
 			if (err == -EBUSY)
 				watch_operation(watch, 0, NULL);

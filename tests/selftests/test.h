@@ -81,7 +81,7 @@ static inline int compose(const char *name, const char *one)
 static inline int release_keep(const char *name)
 {
 	return ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = name,
-					     .flags = GPUFABRIC_REQUEST_FLAG_KEEP), &end);
+					     .flags = GPUFABRIC_RELEASE_FLAG_KEEP), &end);
 }
 
 #endif /* SELFTESTS_TEST_H */

@@ -329,7 +329,6 @@ static void test_newer(void)
 	struct gf_slot slot;
 
 	put_text(&b, 0, "attribute zero");
-	put_text(&b, GPUFABRIC_A_SLOT_PAD, "");
 	put_text(&b, GPUFABRIC_A_SLOT_MAX + 1, "of a newer module");
 	put(&b, NLA_TYPE_MASK, "", 0);
 	put_u32(&b, GPUFABRIC_A_SLOT_ID | NLA_F_NET_BYTEORDER, 5);

@@ -31,10 +31,10 @@ static void refused(void *answer, int error, const char *text, const char *desc)
 }
 
 /* Members of a request belong to it; the generation comes with a drain's answer. */
-static struct gpufabric_member *members(const char *const *names, unsigned int n,
-					const struct gpufabric_member *drained)
+static struct gpufabric_named_member *members(const char *const *names, unsigned int n,
+					const struct gpufabric_named_member *drained)
 {
-	struct gpufabric_member *list = calloc(n, sizeof(*list));
+	struct gpufabric_named_member *list = calloc(n, sizeof(*list));
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
@@ -101,12 +101,10 @@ static int wait_for_end(__u64 id, unsigned int *count)
 
 static void test_reads(void)
 {
-	struct gpufabric_status_get_req *request = gpufabric_status_get_req_alloc();
-	struct gpufabric_status_get_rsp *status = gpufabric_status_get(ys, request);
+	struct gpufabric_status_get_rsp *status = gpufabric_status_get(ys);
 	struct gpufabric_slot_get_list *slots;
 	unsigned int n = 0, off = 0;
 
-	gpufabric_status_get_req_free(request);
 	if (!ok(status, "status"))
 		return;
 	ok(status->status._present.version_len, "the module says its version");

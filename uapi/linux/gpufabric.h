@@ -222,23 +222,65 @@ enum gpufabric_composition_flag {
 };
 
 /**
- * enum gpufabric_request_flag - How a request is to be carried out.
- * @GPUFABRIC_REQUEST_FLAG_BIND: Mark the composition orphaned when this socket
- *   closes.
- * @GPUFABRIC_REQUEST_FLAG_FORCE: Go on although a composition claims the slot.
- * @GPUFABRIC_REQUEST_FLAG_KEEP: Release the claim and leave the GPUs attached.
- * @GPUFABRIC_REQUEST_FLAG_CHECK: Only check whether the request would be
+ * enum gpufabric_attach_flag - How attach is to be carried out.
+ * @GPUFABRIC_ATTACH_FLAG_CHECK: Only check whether the request would be
  *   accepted.
- * @GPUFABRIC_REQUEST_FLAG_HARM: Attach although the windows of the bridges
+ * @GPUFABRIC_ATTACH_FLAG_FORCE: Go on although a composition claims the slot.
+ * @GPUFABRIC_ATTACH_FLAG_HARM: Attach although the windows of the bridges
  *   cannot take the GPU. Trying that can take the addresses of GPUs beside it
  *   away.
  */
-enum gpufabric_request_flag {
-	GPUFABRIC_REQUEST_FLAG_BIND = 1,
-	GPUFABRIC_REQUEST_FLAG_FORCE = 2,
-	GPUFABRIC_REQUEST_FLAG_KEEP = 4,
-	GPUFABRIC_REQUEST_FLAG_CHECK = 8,
-	GPUFABRIC_REQUEST_FLAG_HARM = 16,
+enum gpufabric_attach_flag {
+	GPUFABRIC_ATTACH_FLAG_CHECK = 1,
+	GPUFABRIC_ATTACH_FLAG_FORCE = 2,
+	GPUFABRIC_ATTACH_FLAG_HARM = 4,
+};
+
+/**
+ * enum gpufabric_detach_flag - How detach is to be carried out.
+ * @GPUFABRIC_DETACH_FLAG_CHECK: Only check whether the request would be
+ *   accepted.
+ * @GPUFABRIC_DETACH_FLAG_FORCE: Go on although a composition claims the slot.
+ */
+enum gpufabric_detach_flag {
+	GPUFABRIC_DETACH_FLAG_CHECK = 1,
+	GPUFABRIC_DETACH_FLAG_FORCE = 2,
+};
+
+/**
+ * enum gpufabric_compose_flag - How compose is to be carried out.
+ * @GPUFABRIC_COMPOSE_FLAG_CHECK: Only check whether the request would be
+ *   accepted.
+ * @GPUFABRIC_COMPOSE_FLAG_BIND: Mark the composition orphaned when this socket
+ *   closes.
+ * @GPUFABRIC_COMPOSE_FLAG_HARM: As in attach.
+ */
+enum gpufabric_compose_flag {
+	GPUFABRIC_COMPOSE_FLAG_CHECK = 1,
+	GPUFABRIC_COMPOSE_FLAG_BIND = 2,
+	GPUFABRIC_COMPOSE_FLAG_HARM = 4,
+};
+
+/**
+ * enum gpufabric_resize_flag - How resize is to be carried out.
+ * @GPUFABRIC_RESIZE_FLAG_CHECK: Only check whether the request would be
+ *   accepted.
+ * @GPUFABRIC_RESIZE_FLAG_HARM: As in attach.
+ */
+enum gpufabric_resize_flag {
+	GPUFABRIC_RESIZE_FLAG_CHECK = 1,
+	GPUFABRIC_RESIZE_FLAG_HARM = 2,
+};
+
+/**
+ * enum gpufabric_release_flag - How release is to be carried out.
+ * @GPUFABRIC_RELEASE_FLAG_CHECK: Only check whether the request would be
+ *   accepted.
+ * @GPUFABRIC_RELEASE_FLAG_KEEP: Release the claim and leave the GPUs attached.
+ */
+enum gpufabric_release_flag {
+	GPUFABRIC_RELEASE_FLAG_CHECK = 1,
+	GPUFABRIC_RELEASE_FLAG_KEEP = 2,
 };
 
 enum {
@@ -254,8 +296,7 @@ enum {
 };
 
 enum {
-	GPUFABRIC_A_BAR_PAD = 1,
-	GPUFABRIC_A_BAR_INDEX,
+	GPUFABRIC_A_BAR_INDEX = 1,
 	GPUFABRIC_A_BAR_SIZE,
 	GPUFABRIC_A_BAR_FLAGS,
 	GPUFABRIC_A_BAR_ADDRESS,
@@ -284,8 +325,7 @@ enum {
 };
 
 enum {
-	GPUFABRIC_A_WINDOW_PAD = 1,
-	GPUFABRIC_A_WINDOW_FLAGS,
+	GPUFABRIC_A_WINDOW_FLAGS = 1,
 	GPUFABRIC_A_WINDOW_SIZE,
 	GPUFABRIC_A_WINDOW_FREE,
 
@@ -294,8 +334,7 @@ enum {
 };
 
 enum {
-	GPUFABRIC_A_DURATION_PAD = 1,
-	GPUFABRIC_A_DURATION_PHASE,
+	GPUFABRIC_A_DURATION_PHASE = 1,
 	GPUFABRIC_A_DURATION_MICROSECONDS,
 
 	__GPUFABRIC_A_DURATION_MAX,
@@ -303,8 +342,7 @@ enum {
 };
 
 enum {
-	GPUFABRIC_A_OPERATION_PAD = 1,
-	GPUFABRIC_A_OPERATION_ID,
+	GPUFABRIC_A_OPERATION_ID = 1,
 	GPUFABRIC_A_OPERATION_KIND,
 	GPUFABRIC_A_OPERATION_STARTED,
 	GPUFABRIC_A_OPERATION_DEADLINE,
@@ -325,8 +363,7 @@ enum {
 };
 
 enum {
-	GPUFABRIC_A_SLOT_PAD = 1,
-	GPUFABRIC_A_SLOT_ID,
+	GPUFABRIC_A_SLOT_ID = 1,
 	GPUFABRIC_A_SLOT_NAME,
 	GPUFABRIC_A_SLOT_SWITCH_ID,
 	GPUFABRIC_A_SLOT_ADDRESS,
@@ -373,8 +410,7 @@ enum {
 };
 
 enum {
-	GPUFABRIC_A_SWITCH_PAD = 1,
-	GPUFABRIC_A_SWITCH_ID,
+	GPUFABRIC_A_SWITCH_ID = 1,
 	GPUFABRIC_A_SWITCH_ADDRESS,
 	GPUFABRIC_A_SWITCH_NUMA_NODE,
 	GPUFABRIC_A_SWITCH_VENDOR,
@@ -402,8 +438,7 @@ enum {
 };
 
 enum {
-	GPUFABRIC_A_COMPOSITION_PAD = 1,
-	GPUFABRIC_A_COMPOSITION_ID,
+	GPUFABRIC_A_COMPOSITION_ID = 1,
 	GPUFABRIC_A_COMPOSITION_NAME,
 	GPUFABRIC_A_COMPOSITION_TENANT,
 	GPUFABRIC_A_COMPOSITION_LABEL,
@@ -421,8 +456,7 @@ enum {
 };
 
 enum {
-	GPUFABRIC_A_HISTORY_PAD = 1,
-	GPUFABRIC_A_HISTORY_SLOT_ID,
+	GPUFABRIC_A_HISTORY_SLOT_ID = 1,
 	GPUFABRIC_A_HISTORY_SLOT_NAME,
 	GPUFABRIC_A_HISTORY_SEQUENCE,
 	GPUFABRIC_A_HISTORY_TIME,
@@ -435,8 +469,7 @@ enum {
 };
 
 enum {
-	GPUFABRIC_A_BUCKET_PAD = 1,
-	GPUFABRIC_A_BUCKET_BELOW,
+	GPUFABRIC_A_BUCKET_BELOW = 1,
 	GPUFABRIC_A_BUCKET_COUNT,
 
 	__GPUFABRIC_A_BUCKET_MAX,
@@ -444,8 +477,7 @@ enum {
 };
 
 enum {
-	GPUFABRIC_A_STATS_PAD = 1,
-	GPUFABRIC_A_STATS_KIND,
+	GPUFABRIC_A_STATS_KIND = 1,
 	GPUFABRIC_A_STATS_PHASE,
 	GPUFABRIC_A_STATS_COUNT,
 	GPUFABRIC_A_STATS_MICROSECONDS,
@@ -456,8 +488,7 @@ enum {
 };
 
 enum {
-	GPUFABRIC_A_STATUS_PAD = 1,
-	GPUFABRIC_A_STATUS_VERSION,
+	GPUFABRIC_A_STATUS_VERSION = 1,
 	GPUFABRIC_A_STATUS_SWITCHES,
 	GPUFABRIC_A_STATUS_SLOTS,
 	GPUFABRIC_A_STATUS_COMPOSITIONS,
@@ -470,8 +501,7 @@ enum {
 };
 
 enum {
-	GPUFABRIC_A_PAD = 1,
-	GPUFABRIC_A_ID,
+	GPUFABRIC_A_ID = 1,
 	GPUFABRIC_A_NAME,
 	GPUFABRIC_A_SEQUENCE,
 	GPUFABRIC_A_TIME,
@@ -493,7 +523,11 @@ enum {
 	GPUFABRIC_A_LEASE,
 	GPUFABRIC_A_TIMEOUT,
 	GPUFABRIC_A_DRIVER_TIMEOUT,
-	GPUFABRIC_A_FLAGS,
+	GPUFABRIC_A_ATTACH_FLAGS,
+	GPUFABRIC_A_DETACH_FLAGS,
+	GPUFABRIC_A_COMPOSE_FLAGS,
+	GPUFABRIC_A_RESIZE_FLAGS,
+	GPUFABRIC_A_RELEASE_FLAGS,
 	GPUFABRIC_A_REASON,
 	GPUFABRIC_A_JUDGED_AT,
 
