@@ -10,6 +10,7 @@
 # What the PCI core allocates on the way is spared: it does not survive that, and
 # is not what is tested. Debian's 6.12 has no should_failslab() to hook.
 #
+# in turn: one allocation after the other fails
 # kernels: 6.1 debug-6.1
 # before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
 # vm: -t 600 -f build/selftests/gfclient -f "build/failpoint/$FLAVOUR/gf_failpoint.ko"
