@@ -20,6 +20,7 @@
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#include <linux/sched/task_stack.h>
 #include <linux/spinlock.h>
 #include <linux/stacktrace.h>
 
@@ -89,6 +90,27 @@ static bool comes_from_module(const unsigned long *entries, unsigned int n)
 	return false;
 }
 
+/*
+ * To walk a stack takes an emulated processor long, and hardly any allocation comes from
+ * a module. Whatever the stack holds from here on includes all addresses that somebody
+ * returns to. An interrupt has a stack of its own, with another one below.
+ */
+static bool may_come_from_module(struct pt_regs *regs)
+{
+	const unsigned long *word = (const unsigned long *)kernel_stack_pointer(regs);
+	const unsigned long *end = task_stack_page(current) + THREAD_SIZE;
+
+	if (!object_is_on_stack(word))
+		return true;
+	for (; word < end; word++) {
+		unsigned long value = READ_ONCE_NOCHECK(*word);
+
+		if (value >= MODULES_VADDR && value < MODULES_END)
+			return true;
+	}
+	return false;
+}
+
 static bool refuse(const unsigned long *entries, int caller, bool in_pieces,
 		   const char *name)
 {
@@ -107,7 +129,7 @@ static bool refuse(const unsigned long *entries, int caller, bool in_pieces,
 	return true;
 }
 
-static int on_entry(gfp_t gfp)
+static int on_entry(gfp_t gfp, struct pt_regs *regs)
 {
 	unsigned long entries[DEPTH], flags;
 	char name[KSYM_SYMBOL_LEN];
@@ -116,6 +138,8 @@ static int on_entry(gfp_t gfp)
 	int caller;
 
 	if ((!READ_ONCE(armed) && READ_ONCE(refused) != current) || gfp & __GFP_NOFAIL)
+		return 1;
+	if (!may_come_from_module(regs))
 		return 1;
 	n = stack_trace_save(entries, DEPTH, 0);
 	if (!comes_from_module(entries, n))
@@ -133,14 +157,14 @@ NOKPROBE_SYMBOL(on_entry);
 
 static int on_slab(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
-	return on_entry(regs->si);
+	return on_entry(regs->si, regs);
 }
 
 NOKPROBE_SYMBOL(on_slab);
 
 static int on_pages(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
-	return on_entry(regs->di);
+	return on_entry(regs->di, regs);
 }
 
 NOKPROBE_SYMBOL(on_pages);

@@ -56,9 +56,10 @@ names()
 {
 	local i
 
-	for ((i = $1; i <= $2; i++)); do
-		name "$i"
-	done | xargs
+	for ((i = $1; i < $2; i++)); do
+		printf '%s ' "$(name "$i")"
+	done
+	name "$2"
 }
 
 knob()
@@ -68,9 +69,14 @@ knob()
 
 states()
 {
-	g list "$@" | while read -r _ state _; do
-		echo "$state"
-	done | xargs
+	local listed state text='' rc=0
+
+	listed=$(g list "$@") || rc=$?
+	while read -r _ state _; do
+		text+=" $state"
+	done <<<"$listed"
+	echo "${text# }"
+	return "$rc"
 }
 
 # The same word so often, as states prints it.
@@ -87,14 +93,25 @@ times()
 # Addresses of the simulated GPUs that the PCI core knows, and that we list.
 lspci_gpus()
 {
-	lspci -D -n -d 6767::0302 | cut -d' ' -f1 | sort | xargs
+	local listed address found=
+
+	listed=$(lspci -D -n -d 6767::0302 | sort)
+	while read -r address _; do
+		found+=" $address"
+	done <<<"$listed"
+	echo "${found# }"
 }
 
 listed_gpus()
 {
-	g list | while read -r _ _ _ _ _ _ address _; do
-		[ "$address" = - ] || echo "$address"
-	done | sort | xargs
+	local listed address found=
+
+	listed=$(g list) || return
+	while read -r _ _ _ _ _ _ address _; do
+		[ "${address:--}" = - ] || found+=$address$'\n'
+	done <<<"$listed"
+	found=$(sort <<<"${found%$'\n'}")
+	echo "${found//$'\n'/ }"
 }
 
 # Events since follow are kept until seen asks for them.

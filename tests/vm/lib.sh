@@ -43,7 +43,7 @@ skip()
 
 note()
 {
-	printf '%s\n' "$*" | sed 's/^/# /'
+	printf '# %s\n' "${*//$'\n'/$'\n# '}"
 }
 
 # count NAME NUMBER: what this run did, for build/check.json. Names are lower case,
@@ -121,10 +121,26 @@ is()
 	return 1
 }
 
+# A few lines are looked at without a process for it.
+has_line_like()
+{
+	local line lines
+
+	mapfile -t lines <<<"$1"
+	if [ ${#lines[@]} -gt 20 ]; then
+		grep -qE -- "$2" <<<"$1"
+		return
+	fi
+	for line in "${lines[@]}"; do
+		[[ ! $line =~ $2 ]] || return 0
+	done
+	return 1
+}
+
 # like ACTUAL REGEX "description"
 like()
 {
-	if grep -qE -- "$2" <<<"$1"; then
+	if has_line_like "$1" "$2"; then
 		ok "$3"
 		return 0
 	fi
@@ -150,14 +166,14 @@ nap()
 # meanwhile, so it looks less often in time.
 wait_for()
 {
-	local left=$(($1 * 1000 * ${SLOW:-1})) step=25
+	local left=$(($1 * 1000 * ${SLOW:-1})) step=50
 	shift
 
 	while ! "$@" >/dev/null 2>&1; do
 		[ "$left" -gt 0 ] || return 1
 		nap $step
 		left=$((left - step))
-		step=$((step < 200 ? step + step / 3 : 200))
+		step=$((step < 200 ? 2 * step : 400))
 	done
 }
 

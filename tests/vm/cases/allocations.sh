@@ -10,6 +10,7 @@
 # What the PCI core allocates on the way is spared: it does not survive that, and
 # is not what is tested. Debian's 6.12 has no should_failslab() to hook.
 #
+# in turn: one allocation after the other fails
 # kernels: 6.1 debug-6.1
 # before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
 # vm: -t 600 -f build/selftests/gfclient -f "build/failpoint/$FLAVOUR/gf_failpoint.ko"
@@ -25,7 +26,10 @@ limit=$((10 * ${SLOW:-1}))
 
 failed()
 {
-	cat $point/failed
+	local count
+
+	read -r count <"$point/failed"
+	echo "$count"
 }
 
 # load_sim [SLOTS]
@@ -123,14 +127,21 @@ requests()
 
 settled()
 {
-	! cat /sys/class/gpufabric/*/state | grep -qE 'ing$|checked|attached'
+	local file state
+
+	for file in /sys/class/gpufabric/*/state; do
+		read -r state <"$file" || return 1
+		[[ $state != *ing && $state != *checked* && $state != *attached* ]] || return 1
+	done
 }
 
+# Nearly always they are: then two looks are all it takes.
 all_off()
 {
-	local slot
+	local slot compositions
 
-	settled || return 1
+	settled && compositions=$(g compositions) || return 1
+	[ "$(states "${all[@]}")" != "off off off off" ] || [ -n "$compositions" ] || return 0
 	g release walk
 	g release churn
 	for slot in "${all[@]}"; do

@@ -5,6 +5,7 @@
 #
 #   root port -- upstream -- 8 slots with an h100-80 each, off
 #
+# in turn: one request after the other
 # before: tests/selftests/build
 # vm: -f build/selftests/gfclient
 

@@ -5,6 +5,7 @@
 #
 #   root port -- upstream -- sim0-0 ... sim0-3 with an h100-80 each
 #
+# in turn: one command after the other
 # vm: -t 180
 
 # Functions are called by their names, through check; what hooks do is for them to expand.

@@ -7,6 +7,7 @@
 #
 #   root port -- upstream -- sim0-0 ... sim0-5 with an h100-80 each, off; sim0-6, sim0-7 empty
 #
+# in turn: hooks run one after the other
 # vm: -t 240
 
 # Functions are called by their names, through check; what hooks do is for them to expand.

@@ -6,14 +6,19 @@
 #
 #   root port -- upstream -- 4 slots with an h100-80 each, off
 #
+#   kill.sh [ROUNDS]     at random (6, of pciehp's a third)
+#
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
+# long: -t 3000
 
 # Functions are called by their names, through check.
 # shellcheck disable=SC2317
 
 . "$TESTS/vm/lib.sh"
 . "$TESTS/vm/fabric.sh"
+
+rounds=${1:-6}
 
 # killed AFTER COMMAND...: kill -9 the client after so many events since the
 # first of its operation; 0 kills it as soon as it runs.
@@ -38,8 +43,12 @@ killed()
 # No operation is under way any more, and everything agrees.
 at_rest()
 {
-	wait_for 20 no_operation || return 1
-	[ -z "$(g list | awk '$2 != "off" && $2 != "ready"')" ] || { g list; return 1; }
+	local listed state
+
+	wait_for 20 no_operation && listed=$(g list) || return 1
+	while read -r _ state _; do
+		[ "$state" = off ] || [ "$state" = ready ] || { echo "$listed"; return 1; }
+	done <<<"$listed"
 	[ "$(listed_gpus)" = "$(lspci_gpus)" ]
 }
 
@@ -51,12 +60,16 @@ no_operation()
 # A composition is there whole or not at all.
 whole_or_not()
 {
-	local count
+	local listed composition state count=0 ready=0
 
-	count=$(g list | awk -v name="$1" '$6 == name' | wc -l)
-	if g compositions "$1" >/tmp/composition 2>/dev/null; then
-		grep -q " active " /tmp/composition && [ "$count" -eq "$2" ] &&
-			[ "$(g list | awk -v name="$1" '$6 == name && $2 == "ready"' | wc -l)" -eq "$2" ]
+	listed=$(g list) || return 1
+	while read -r _ state _ _ _ composition _; do
+		[ "$composition" = "$1" ] || continue
+		count=$((count + 1))
+		[ "$state" != ready ] || ready=$((ready + 1))
+	done <<<"$listed"
+	if composition=$(g compositions "$1" 2>/dev/null); then
+		[[ $composition == *" active "* ]] && [ "$count" -eq "$2" ] && [ "$ready" -eq "$2" ]
 	else
 		[ "$count" -eq 0 ]
 	fi
@@ -141,7 +154,7 @@ releasing()
 		unfollow
 		at_rest || return 1
 		# Either it was accepted and is over, or the drains went with the client.
-		if g compositions victim >/tmp/composition 2>/dev/null; then
+		if g compositions victim >/dev/null 2>&1; then
 			whole_or_not victim 4 && g release victim || return 1
 		fi
 		[ "$(states "${all[@]}")" = "$(times 4 off)" ] || return 1
@@ -171,10 +184,10 @@ draining()
 # Whenever it comes: the time is not of the test's choosing.
 at_random()
 {
-	local i client rounds=12
+	local i client
 
 	RANDOM=4711
-	[ "$mode" = own ] || rounds=4
+	[ "$mode" = own ] || rounds=$(((rounds + 2) / 3))
 	for ((i = 0; i < rounds; i++)); do
 		"$TESTS/gfclient" compose victim "${all[@]}" >/dev/null 2>&1 &
 		client=$!

@@ -21,14 +21,14 @@
 . "$TESTS/vm/fabric.sh"
 
 slots=8
-blinks=$(((${1:-16} + slots - 1) / slots))
+blinks=$(((${1:-8} + slots - 1) / slots))
 resets=$(((${2:-8} + slots - 1) / slots))
 seed=${3:-1}
 DEVICES=/sys/bus/pci/devices
 bars="BASE_ADDRESS_1 BASE_ADDRESS_2 BASE_ADDRESS_3 BASE_ADDRESS_4"
 
 gpu() { printf '%s/10000:%02x:00.0' "$DEVICES" $(($1 + 3)); }
-address() { basename "$(gpu "$1")"; }
+address() { printf '10000:%02x:00.0' $(($1 + 3)); }
 slot_of() { if [ "$mode" = bare ]; then printf '10000:02:%02x.0' "$1"; else name "$1"; fi; }
 answers() { [ "$(setpci -s "$(address "$1")" VENDOR_ID)" = 6767 ]; }
 has_driver() { [ -e "$(gpu "$1")/driver" ]; }

@@ -8,6 +8,7 @@
 #   root port -- upstream -- sim0-0 ... sim0-3 and another switch with sim1-0 ... sim1-3,
 #   an h100-80 each, off
 #
+# in turn: the planner moves one GPU after the other
 # before: tests/selftests/build
 # vm: -t 600 -f build/selftests/gfclient
 

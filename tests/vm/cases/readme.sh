@@ -8,6 +8,7 @@
 #
 #   switch 0: 8 x H100 off      switch 1: 4 x L40S off, 4 slots empty
 #
+# in turn: one command after the other
 # vm: -t 200 -f README.md:/README.md
 
 . "$TESTS/vm/lib.sh"

@@ -6,6 +6,7 @@
 #
 #   root port -- upstream -- 8 slots with an h100-80 each, off
 #
+# in turn: one composition after the other
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
 

@@ -7,6 +7,7 @@
 #
 #   root port -- upstream -- sim0-0 ... sim0-5 with an h100-80 each, off
 #
+# in turn: one command after the other
 # vm: -t 240
 
 # Functions are called by their names, through check.

@@ -21,10 +21,10 @@
 . "$TESTS/vm/fabric.sh"
 . "$TESTS/vm/census.sh"
 
-operations=${1:-400}
-reloads=${2:-10}
+operations=${1:-250}
+reloads=${2:-5}
 # Of all slots together.
-each=$((${3:-160} / 16))
+each=$((${3:-80} / 16))
 
 storm()
 {

@@ -6,6 +6,7 @@
 #
 #   switch 0: sim0-0 ... sim0-7 with an h100-80 each, off     switch 1: sim1-0 ... sim1-7, the same
 #
+# in turn: one key after the other
 # before: tests/vm/terminal-root
 # vm: -t 600 -f build/terminal/usr:/
 

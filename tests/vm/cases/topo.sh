@@ -7,6 +7,7 @@
 #   root port 10000:00:01.0 -- switch 1 -- sim1-0 ... sim1-3, the same
 #   root port 10001:00:00.0 -- switch 2 -- sim2-0 ... sim2-3, the same, another host bridge
 #
+# in turn: one command after the other
 # vm: -t 180
 
 # Functions are called by their names, through check.

@@ -7,15 +7,20 @@
 #
 #   root port -- upstream -- 4 slots with an h100-80 each, off
 #
+#   unload.sh [ROUNDS]     that it is loaded and unloaded (4)
+#
 # by kernel: references on the PCI core differ
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
+# long: -t 3000
 
 # Functions are called by their names, through check.
 # shellcheck disable=SC2317
 
 . "$TESTS/vm/lib.sh"
 . "$TESTS/vm/fabric.sh"
+
+rounds=${1:-4}
 
 while_an_operation_runs()
 {
@@ -103,7 +108,7 @@ many_times()
 {
 	local i
 
-	for i in {1..10}; do
+	for ((i = 0; i < rounds; i++)); do
 		rmmod gpufabric && modprobe gpufabric || return 1
 		[ "$(g list | wc -l)" = 4 ] || return 1
 		g -n attach "${all[i % 4]}" || return 1
