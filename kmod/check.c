@@ -25,7 +25,7 @@ static int check_common(const struct gf_check *slot, const char **why)
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
 		return refuse(-EOPNOTSUPP, why,
 			      "the slot driver can free the slot at any time, so it is not driven");
-	if (slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN)
+	if (slot->foreign)
 		return refuse(-EMEDIUMTYPE, why,
 			      "the slot holds a device that is not a GPU, it is left alone");
 	return 0;
@@ -49,23 +49,23 @@ int gf_check_add(const struct gf_check *slot, const char **why)
 			      "the slot is quarantined after repeated faults, clear it first");
 
 	switch (slot->state) {
-	case GPUFABRIC_SLOT_STATE_OFF:
+	case GF_STATE_OFF:
 		return GF_NEED_ATTACH;
-	case GPUFABRIC_SLOT_STATE_READY:
+	case GF_STATE_READY:
 		return GF_NEED_NOTHING;
-	case GPUFABRIC_SLOT_STATE_EMPTY:
+	case GF_STATE_EMPTY:
 		return refuse(-ENODEV, why,
 			      "the slot is empty, insert or assign a GPU first");
-	case GPUFABRIC_SLOT_STATE_FAULT:
+	case GF_STATE_FAULT:
 		return refuse(-EIO, why,
 			      "the slot is in fault, see its cause and clear it first");
-	case GPUFABRIC_SLOT_STATE_LOST:
+	case GF_STATE_LOST:
 		return refuse(-ENODEV, why,
 			      "the GPU of this slot was lost, insert it again or clear the slot");
-	case GPUFABRIC_SLOT_STATE_STUCK:
+	case GF_STATE_STUCK:
 		return refuse(-EBUSY, why,
 			      "the slot is stuck in an operation that has not returned");
-	case GPUFABRIC_SLOT_STATE_DRAINING:
+	case GF_STATE_DRAINING:
 		return refuse(-EBUSY, why,
 			      "the slot is being drained, abort the drain or wait for its end");
 	default:
@@ -94,20 +94,20 @@ int gf_check_remove(const struct gf_check *slot, const char **why)
 		return err;
 
 	switch (slot->state) {
-	case GPUFABRIC_SLOT_STATE_FAULT:
-	case GPUFABRIC_SLOT_STATE_LOST:
+	case GF_STATE_FAULT:
+	case GF_STATE_LOST:
 		/* What is left of its GPU goes when somebody means just that. */
 		return slot->functions && slot->has_generation ?
 		       detach_as_named(slot, why) : GF_NEED_NOTHING;
-	case GPUFABRIC_SLOT_STATE_DRAINING:
+	case GF_STATE_DRAINING:
 		return detach_as_named(slot, why);
-	case GPUFABRIC_SLOT_STATE_READY:
-	case GPUFABRIC_SLOT_STATE_ATTACHED:
+	case GF_STATE_READY:
+	case GF_STATE_ATTACHED:
 		return refuse(-ESTALE, why,
 			      "drain the slot first, and name the generation that drain returns");
-	case GPUFABRIC_SLOT_STATE_EMPTY:
-	case GPUFABRIC_SLOT_STATE_OFF:
-	case GPUFABRIC_SLOT_STATE_STUCK:
+	case GF_STATE_EMPTY:
+	case GF_STATE_OFF:
+	case GF_STATE_STUCK:
 		return GF_NEED_NOTHING;
 	default:
 		return refuse(-EBUSY, why,
@@ -122,19 +122,19 @@ int gf_check_drain(const struct gf_check *slot, const char **why)
 	if (err)
 		return err;
 	switch (slot->state) {
-	case GPUFABRIC_SLOT_STATE_READY:
-	case GPUFABRIC_SLOT_STATE_ATTACHED:
+	case GF_STATE_READY:
+	case GF_STATE_ATTACHED:
 		return GF_NEED_DETACH;
-	case GPUFABRIC_SLOT_STATE_DRAINING:
+	case GF_STATE_DRAINING:
 		return refuse(-EBUSY, why,
 			      "the slot is being drained already");
-	case GPUFABRIC_SLOT_STATE_EMPTY:
-	case GPUFABRIC_SLOT_STATE_OFF:
-	case GPUFABRIC_SLOT_STATE_FAULT:
-	case GPUFABRIC_SLOT_STATE_LOST:
+	case GF_STATE_EMPTY:
+	case GF_STATE_OFF:
+	case GF_STATE_FAULT:
+	case GF_STATE_LOST:
 		return refuse(-ENODEV, why,
 			      "the slot has no attached GPU to drain");
-	case GPUFABRIC_SLOT_STATE_STUCK:
+	case GF_STATE_STUCK:
 		return refuse(-EBUSY, why,
 			      "the slot is stuck in an operation that has not returned");
 	default:
@@ -148,11 +148,11 @@ int gf_check_clear(const struct gf_check *slot, const char **why)
 	if (slot->busy)
 		return refuse(-EBUSY, why,
 			      "an operation is under way on this slot, wait for it to end");
-	if (slot->state == GPUFABRIC_SLOT_STATE_FAULT ||
-	    slot->state == GPUFABRIC_SLOT_STATE_LOST ||
+	if (slot->state == GF_STATE_FAULT ||
+	    slot->state == GF_STATE_LOST ||
 	    slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
 		return GF_NEED_NOTHING;
-	if (slot->state == GPUFABRIC_SLOT_STATE_STUCK)
+	if (slot->state == GF_STATE_STUCK)
 		return refuse(-EBUSY, why,
 			      "the slot is stuck in an operation that has not returned");
 	return refuse(-EINVAL, why,

@@ -4,6 +4,8 @@
 
 #include <linux/gpufabric.h>
 
+#include "state.h"
+
 /**
  * enum gf_claim - who claims a slot, seen from a request
  * @GF_CLAIM_NONE: nobody
@@ -32,6 +34,7 @@ enum gf_need {
  * struct gf_check - what is known of a slot when a request is judged
  * @state: its state
  * @flags: GPUFABRIC_SLOT_FLAG_*
+ * @foreign: it holds something that is not a GPU
  * @claim: who claims it
  * @busy: an operation is under way on it
  * @force: the request goes on although a composition claims the slot
@@ -40,8 +43,9 @@ enum gf_need {
  * @same_generation: and that is the slot's
  */
 struct gf_check {
-	enum gpufabric_slot_state state;
+	enum gf_state state;
 	unsigned int flags;
+	int foreign;
 	enum gf_claim claim;
 	int busy;
 	int force;

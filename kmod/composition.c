@@ -144,7 +144,7 @@ void gf_composition_claim(struct gf_composition *composition,
 	list_add_tail(&member->list, &composition->members);
 	composition->nr_members++;
 	slot->composition = composition;
-	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, slot->state);
+	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 	gf_slot_publish(slot);
 }
 
@@ -167,7 +167,7 @@ void gf_composition_unclaim(struct gf_slot *slot)
 	list_del(&member->list);
 	composition->nr_members--;
 	slot->composition = NULL;
-	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, slot->state);
+	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 	if (!slot->retired)
 		gf_slot_publish(slot);
 	kfree(member);

@@ -45,14 +45,33 @@ static int add_modalias(const struct gf_function *function,
 			      function->class & 0xff);
 }
 
+static const char *const occupancies[] = { "empty", "unknown", "gpu", "other" };
+static const char *const powers[] = { "off", "on", "changing", "no-control" };
+static const char *const activities[] = {
+	"none", "draining", "attaching", "detaching",
+};
+
+static const char *const healths[] = { "ok", "fault", "lost", "stuck" };
+
+static int add_condition(struct gf_slot *slot, struct kobj_uevent_env *env)
+{
+	const struct gf_condition now = gf_slot_condition(slot);
+
+	return add_uevent_var(env, "GPUFABRIC_OCCUPANCY=%s",
+			      occupancies[now.occupancy]) ?:
+	       add_uevent_var(env, "GPUFABRIC_POWER=%s", powers[now.power]) ?:
+	       add_uevent_var(env, "GPUFABRIC_ACTIVITY=%s",
+			      activities[now.activity]) ?:
+	       add_uevent_var(env, "GPUFABRIC_HEALTH=%s", healths[now.health]);
+}
+
 static int add_vars(struct gf_slot *slot, struct kobj_uevent_env *env)
 {
 	const struct gf_snapshot *snap = slot->snap;
 
 	gf_assert_locked();
 	if (add_uevent_var(env, "GPUFABRIC_SLOT=%s", slot->name) ||
-	    add_uevent_var(env, "GPUFABRIC_STATE=%s",
-			   gf_state_name(slot->state)) ||
+	    add_condition(slot, env) ||
 	    add_uevent_var(env, "GPUFABRIC_PORT=%s", slot->address))
 		return -ENOMEM;
 	if (snap && snap->gpu >= 0 &&
@@ -84,13 +103,24 @@ static ssize_t name_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(name);
 
-static ssize_t state_show(struct device *dev, struct device_attribute *attr,
-			  char *buf)
-{
-	return sysfs_emit(buf, "%s\n",
-			  gf_state_name(READ_ONCE(slot_of(dev)->state)));
-}
-static DEVICE_ATTR_RO(state);
+#define CONDITION_ATTR(file, member, names)				\
+static ssize_t file##_show(struct device *dev,				\
+			   struct device_attribute *attr, char *buf)	\
+{									\
+	struct gf_condition now;					\
+									\
+	mutex_lock(&gf.lock);						\
+	now = gf_slot_condition(slot_of(dev));				\
+	mutex_unlock(&gf.lock);						\
+	return sysfs_emit(buf, "%s\n", (names)[now.member]);		\
+}									\
+static DEVICE_ATTR_RO(file)
+
+CONDITION_ATTR(occupancy, occupancy, occupancies);
+/* A folder named power is the PM core's. */
+CONDITION_ATTR(power_state, power, powers);
+CONDITION_ATTR(activity, activity, activities);
+CONDITION_ATTR(health, health, healths);
 
 static ssize_t address_show(struct device *dev, struct device_attribute *attr,
 			    char *buf)
@@ -111,7 +141,10 @@ static DEVICE_ATTR_RO(address);
 
 static struct attribute *fabric_attrs[] = {
 	&dev_attr_name.attr,
-	&dev_attr_state.attr,
+	&dev_attr_occupancy.attr,
+	&dev_attr_power_state.attr,
+	&dev_attr_activity.attr,
+	&dev_attr_health.attr,
 	&dev_attr_address.attr,
 	NULL
 };
@@ -175,8 +208,8 @@ void gf_device_publish(struct work_struct *work)
 
 	mutex_lock(&gf.lock);
 	retired = slot->retired;
-	usable = slot->state == GPUFABRIC_SLOT_STATE_READY ||
-		 slot->state == GPUFABRIC_SLOT_STATE_DRAINING;
+	usable = slot->state == GF_STATE_READY ||
+		 slot->state == GF_STATE_DRAINING;
 	incarnation = slot->incarnation;
 	mutex_unlock(&gf.lock);
 

@@ -54,6 +54,24 @@ static int put_text(struct sk_buff *skb, int type, const char *text)
 	return text[0] ? nla_put_string(skb, type, text) : 0;
 }
 
+static int fill_condition(struct sk_buff *skb, int type,
+			  const struct gf_condition *condition)
+{
+	struct nlattr *nest = nla_nest_start(skb, type);
+
+	return close_nest(skb, nest,
+		nla_put_u32(skb, GPUFABRIC_A_CONDITION_OCCUPANCY,
+			    condition->occupancy) ||
+		nla_put_u32(skb, GPUFABRIC_A_CONDITION_POWER,
+			    condition->power) ||
+		nla_put_u32(skb, GPUFABRIC_A_CONDITION_ACTIVITY,
+			    condition->activity) ||
+		nla_put_u32(skb, GPUFABRIC_A_CONDITION_HEALTH,
+			    condition->health) ||
+		nla_put_u32(skb, GPUFABRIC_A_CONDITION_CAUSE,
+			    condition->cause));
+}
+
 /* A deadline, or 0. */
 static int put_end(struct sk_buff *skb, int type, u64 end)
 {
@@ -307,6 +325,7 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 		 const void *object)
 {
 	const struct gf_slot *slot = object;
+	const struct gf_condition condition = gf_slot_condition(slot);
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT);
 	int err;
 
@@ -318,9 +337,8 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 	      nla_put_string(skb, GPUFABRIC_A_SLOT_ADDRESS, slot->address) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_GENERATION,
 			  slot->generation) ||
-	      nla_put_u32(skb, GPUFABRIC_A_SLOT_STATE, slot->state) ||
+	      fill_condition(skb, GPUFABRIC_A_SLOT_CONDITION, &condition) ||
 	      nla_put_uint(skb, GPUFABRIC_A_SLOT_SINCE, slot->since) ||
-	      nla_put_u32(skb, GPUFABRIC_A_SLOT_CAUSE, slot->cause) ||
 	      put_text(skb, GPUFABRIC_A_SLOT_TEXT, slot->text) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_FLAGS, slot->flags) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_CAPS, slot->caps) ||
@@ -331,8 +349,6 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 	      (slot->sw &&
 	       nla_put_s32(skb, GPUFABRIC_A_SLOT_NUMA_NODE,
 			   slot->sw->numa_node)) ||
-	      nla_put_u8(skb, GPUFABRIC_A_SLOT_PRESENCE, slot->presence) ||
-	      nla_put_u8(skb, GPUFABRIC_A_SLOT_POWER, slot->power) ||
 	      fill_identity(skb, reader, &slot->identity) ||
 	      (slot->snap && fill_snapshot(skb, reader, slot->snap)) ||
 	      fill_facts(skb, slot) ||
@@ -368,7 +384,7 @@ int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader,
 }
 
 static int put_member(struct sk_buff *skb, int type,
-		      const struct gf_slot *slot, bool state)
+		      const struct gf_slot *slot)
 {
 	struct nlattr *nest = nla_nest_start(skb, type);
 
@@ -377,15 +393,13 @@ static int put_member(struct sk_buff *skb, int type,
 		nla_put_string(skb, GPUFABRIC_A_MEMBER_SLOT_NAME,
 			       slot->name) ||
 		nla_put_u32(skb, GPUFABRIC_A_MEMBER_GENERATION,
-			    slot->generation) ||
-		(state &&
-		 nla_put_u32(skb, GPUFABRIC_A_MEMBER_STATE, slot->state)));
+			    slot->generation));
 }
 
 int gf_fill_member(struct sk_buff *skb, const struct gf_slot *slot)
 {
 	gf_assert_locked();
-	return put_member(skb, GPUFABRIC_A_MEMBER, slot, false);
+	return put_member(skb, GPUFABRIC_A_MEMBER, slot);
 }
 
 static int fill_composition_op(struct sk_buff *skb,
@@ -431,7 +445,7 @@ int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
 		if (err)
 			break;
 		err = put_member(skb, GPUFABRIC_A_COMPOSITION_MEMBER,
-				 member->slot, true);
+				 member->slot);
 	}
 	return close_nest(skb, nest, err);
 }
@@ -467,8 +481,8 @@ int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader,
 			       entry->slot_name) ||
 		nla_put_uint(skb, GPUFABRIC_A_HISTORY_SEQUENCE, entry->sequence) ||
 		nla_put_uint(skb, GPUFABRIC_A_HISTORY_TIME, entry->time) ||
-		nla_put_u32(skb, GPUFABRIC_A_HISTORY_STATE, entry->state) ||
-		nla_put_u32(skb, GPUFABRIC_A_HISTORY_CAUSE, entry->cause) ||
+		fill_condition(skb, GPUFABRIC_A_HISTORY_CONDITION,
+				  &entry->condition) ||
 		fill_history_op(skb, reader, entry));
 }
 
@@ -532,7 +546,7 @@ int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader,
  * struct gf_event - an event that is being announced
  * @kind: what it tells
  * @slot: slot that it is about, or NULL
- * @previous: state of @slot before
+ * @previous: what @slot was in when it was last told of
  * @sw: switch that it is about, or NULL
  * @composition: composition that it is about, or NULL
  * @op: operation that it is about, or NULL
@@ -541,7 +555,7 @@ int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader,
 struct gf_event {
 	enum gpufabric_event_kind kind;
 	struct gf_slot *slot;
-	enum gpufabric_slot_state previous;
+	struct gf_condition previous;
 	struct gf_switch *sw;
 	struct gf_composition *composition;
 	struct gf_op *op;
@@ -560,7 +574,7 @@ static int fill_event(struct sk_buff *skb, const struct gf_reader *reader,
 	    nla_put_uint(skb, GPUFABRIC_A_TIME, event->time) ||
 	    nla_put_u32(skb, GPUFABRIC_A_EVENT, event->kind) ||
 	    (event->slot &&
-	     (nla_put_u32(skb, GPUFABRIC_A_PREVIOUS, event->previous) ||
+	     (fill_condition(skb, GPUFABRIC_A_PREVIOUS, &event->previous) ||
 	      gf_fill_slot(skb, reader, event->slot))) ||
 	    (event->sw && gf_fill_switch(skb, reader, event->sw)) ||
 	    (event->composition &&
@@ -629,13 +643,15 @@ static void announce(struct gf_event *event)
 }
 
 /* Announce a slot that had the state @previous before. */
-void gf_event_slot(struct gf_slot *slot, enum gpufabric_event_kind kind,
-		   enum gpufabric_slot_state previous)
+void gf_event_slot(struct gf_slot *slot, enum gpufabric_event_kind kind)
 {
 	struct gf_event event = {
-		.kind = kind, .slot = slot, .previous = previous,
+		.kind = kind, .slot = slot, .previous = slot->told,
 	};
 
+	slot->told = gf_slot_condition(slot);
+	if (kind == GPUFABRIC_EVENT_KIND_SLOT_ADDED)
+		event.previous = slot->told;
 	announce(&event);
 }
 

@@ -43,8 +43,7 @@ static struct gf_history_entry *next_entry(struct gf_slot *slot)
 	if (slot->composition)
 		strscpy(entry->composition, slot->composition->name,
 			sizeof(entry->composition));
-	entry->state = slot->state;
-	entry->cause = slot->cause;
+	entry->condition = gf_slot_condition(slot);
 	return entry;
 }
 

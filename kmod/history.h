@@ -13,8 +13,7 @@
  * @slot_id: id of the slot
  * @slot_name: its name
  * @composition: composition that it was about, may be empty
- * @state: state of the slot after it
- * @cause: cause of that state
+ * @condition: of the slot after it
  * @op: id of the operation, 0 when nobody asked
  * @kind: what was asked for
  * @error: how it ended
@@ -29,8 +28,7 @@ struct gf_history_entry {
 	u32 slot_id;
 	char slot_name[GPUFABRIC_SLOT_NAME_MAX + 1];
 	char composition[GPUFABRIC_NAME_MAX + 1];
-	enum gpufabric_slot_state state;
-	enum gpufabric_cause cause;
+	struct gf_condition condition;
 	u64 op;
 	enum gpufabric_operation_kind kind;
 	int error;

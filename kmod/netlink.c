@@ -32,8 +32,8 @@
 #define REPLY_SIZE_MAX (256 * 1024)
 /* An operation and a composition with the longest texts, without its members. */
 #define REPLY_SIZE_CHANGE 2048
-/* A member: its nest, three numbers and the longest name. */
-#define REPLY_SIZE_MEMBER (4 * NLA_HDRLEN + 3 * sizeof(u32) + \
+/* A member: its nest, two numbers and the longest name. */
+#define REPLY_SIZE_MEMBER (3 * NLA_HDRLEN + 2 * sizeof(u32) + \
 			   NLA_ALIGN(NLA_HDRLEN + GPUFABRIC_SLOT_NAME_MAX + 1))
 
 int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,

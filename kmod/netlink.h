@@ -56,8 +56,7 @@ int gf_refuse(struct genl_info *info, const struct nlattr *attr, int error,
 	      const char *text);
 
 void gf_event_enable(bool on);
-void gf_event_slot(struct gf_slot *slot, enum gpufabric_event_kind kind,
-		   enum gpufabric_slot_state previous);
+void gf_event_slot(struct gf_slot *slot, enum gpufabric_event_kind kind);
 void gf_event_switch(struct gf_switch *sw, enum gpufabric_event_kind kind);
 void gf_event_composition(struct gf_composition *composition,
 			  enum gpufabric_event_kind kind);

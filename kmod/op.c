@@ -151,8 +151,8 @@ static bool wants(const struct gf_step *step, enum gf_stage stage)
 			(step->slot->snap && step->slot->snap->nr_functions));
 	case GF_STAGE_UNDOING:
 		return !step->remove && step->attached &&
-		       (step->slot->state == GPUFABRIC_SLOT_STATE_READY ||
-			step->slot->state == GPUFABRIC_SLOT_STATE_ATTACHED);
+		       (step->slot->state == GF_STATE_READY ||
+			step->slot->state == GF_STATE_ATTACHED);
 	default:
 		return false;
 	}
@@ -223,7 +223,7 @@ static void settle_composition(struct gf_op *op)
 static void give_back(struct gf_step *step)
 {
 	if (step->remove && step->need == GF_NEED_DETACH &&
-	    step->slot->state == GPUFABRIC_SLOT_STATE_DRAINING)
+	    step->slot->state == GF_STATE_DRAINING)
 		gf_slot_trigger(step->slot, GF_DRAIN_ABORT);
 }
 

@@ -190,11 +190,12 @@ int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 	const struct gf_check known = {
 		.state = slot->state,
 		.flags = slot->flags,
+		.foreign = slot->foreign,
 		.claim = claim_of(info, slot, ours),
 		/* A stuck slot has a worker out, but nobody waits for it. */
 		.busy = slot->op ||
 			(slot->step &&
-			 slot->state != GPUFABRIC_SLOT_STATE_STUCK),
+			 slot->state != GF_STATE_STUCK),
 		.force = info->genlhdr->cmd == GPUFABRIC_CMD_DETACH &&
 			 gf_request_flags(info) & GPUFABRIC_DETACH_FLAG_FORCE,
 		.functions = slot->snap && slot->snap->nr_functions,

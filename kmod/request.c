@@ -580,7 +580,7 @@ static int check_abort(const struct gf_check *slot, const char **why)
 		*why = "an operation is under way on this slot, wait for it to end";
 		return -EBUSY;
 	}
-	if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING)
+	if (slot->state == GF_STATE_DRAINING)
 		return GF_NEED_NOTHING;
 	*why = "the slot is not being drained, there is nothing to take back";
 	return -EINVAL;
@@ -605,7 +605,7 @@ static void clear_slot(struct gf_slot *slot, struct genl_info *info)
 	slot->flags &= ~GPUFABRIC_SLOT_FLAG_QUARANTINED;
 	if (!gf_slot_trigger(slot, GF_CLEAR) && slot->presence)
 		gf_slot_trigger(slot, GF_PRESENT);
-	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, slot->state);
+	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 	gf_slot_refresh_queue(slot);
 }
 

@@ -10,11 +10,6 @@
  * What is in a slot is learned by looking (snapshot.c) and then reconciled
  * with the state here. While an operation is under way the operation does the
  * looking, and the refresh worker stands back.
- *
- * Nothing here removes a function. A GPU that stops answering is watched: what
- * it is then is decided in loss.c, and its functions stay, because only who
- * took its link down knows for how long. Where a slot driver removes them the
- * GPU is gone at once.
  */
 #include <linux/pci.h>
 #include <linux/slab.h>
@@ -27,7 +22,6 @@
 #include "inventory.h"
 #include "netlink.h"
 #include "notify.h"
-#include "sight.h"
 #include "slot.h"
 #include "snapshot.h"
 #include "switch.h"
@@ -38,10 +32,6 @@
 static unsigned int quarantine_after = GF_QUARANTINE_AFTER;
 module_param(quarantine_after, uint, 0644);
 MODULE_PARM_DESC(quarantine_after, "Take a slot out of the pool after this many faults in a row, 0 for never (default 3)");
-
-static unsigned int lost_ms = 3000;
-module_param(lost_ms, uint, 0644);
-MODULE_PARM_DESC(lost_ms, "Take a GPU for lost when it has not answered for so long in milliseconds; what is shorter is a flap (default 3000). One that the kernel recovers from an error has 20 times as long");
 
 /* Slot Capabilities bits in the order of GPUFABRIC_SLOT_CAP_*. */
 static u32 caps_of(u32 sltcap)
@@ -70,6 +60,28 @@ static u32 caps_of(u32 sltcap)
 }
 
 /**
+ * gf_slot_condition() - what a slot is in, as readers are told
+ * @slot: slot; caller holds the fabric's lock
+ */
+struct gf_condition gf_slot_condition(const struct gf_slot *slot)
+{
+	const struct gf_seen_in seen = {
+		.card = slot->presence,
+		.on = slot->power,
+		.gpu = slot->snap && slot->snap->gpu >= 0,
+		.other = slot->foreign,
+		/* A port that has not been asked is like most. */
+		.control = slot->pci_slot &&
+			   (!slot->caps || slot->caps & GPUFABRIC_SLOT_CAP_POWER_CONTROLLER),
+		.detaching = slot->step && slot->step->need == GF_NEED_DETACH,
+		.cause = slot->cause,
+	};
+
+	gf_assert_locked();
+	return gf_state_condition(slot->state, &seen);
+}
+
+/**
  * gf_slot_trigger() - let something happen to a slot
  * @slot: slot; caller holds the fabric's lock
  * @trigger: what happens
@@ -80,7 +92,7 @@ static u32 caps_of(u32 sltcap)
  */
 int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 {
-	enum gpufabric_slot_state previous = slot->state;
+	enum gf_state previous = slot->state;
 	int next = gf_state_next(previous, trigger);
 
 	gf_assert_locked();
@@ -89,11 +101,11 @@ int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 	if (next == previous)
 		return 0;
 
-	if (previous == GPUFABRIC_SLOT_STATE_DRAINING) {
+	if (previous == GF_STATE_DRAINING) {
 		gf.nr_draining--;
 		gf_slot_drain_claim(slot);
 	}
-	if (next == GPUFABRIC_SLOT_STATE_DRAINING)
+	if (next == GF_STATE_DRAINING)
 		gf.nr_draining++;
 	WRITE_ONCE(slot->state, next);
 	slot->generation++;
@@ -102,16 +114,16 @@ int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 		slot->loss = (struct gf_loss){};
 	}
 	slot->since = gf_now_ms();
-	if (next != GPUFABRIC_SLOT_STATE_FAULT &&
-	    next != GPUFABRIC_SLOT_STATE_STUCK &&
-	    next != GPUFABRIC_SLOT_STATE_LOST) {
+	if (next != GF_STATE_FAULT &&
+	    next != GF_STATE_STUCK &&
+	    next != GF_STATE_LOST) {
 		slot->cause = GPUFABRIC_CAUSE_NONE;
 		slot->text[0] = '\0';
 	}
 	trace_gpufabric_state(slot, previous);
-	gf_event_slot(slot, next == GPUFABRIC_SLOT_STATE_DRAINING ?
+	gf_event_slot(slot, next == GF_STATE_DRAINING ?
 			    GPUFABRIC_EVENT_KIND_DRAIN :
-			    GPUFABRIC_EVENT_KIND_SLOT_CHANGED, previous);
+			    GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 	gf_slot_publish(slot);
 	if (slot->composition)
 		gf_composition_slot_changed(slot->composition, slot);
@@ -227,7 +239,7 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 
 	gf_assert_locked();
 	/* What a GPU leaves of its card is still that card's. */
-	if (foreign && !(slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN))
+	if (foreign && !slot->foreign)
 		foreign = !gf_snapshot_is_rest(snap, slot->snap);
 	if (!slot->snap || slot->snap->pdev != snap->pdev)
 		slot->loss = (struct gf_loss){};
@@ -247,7 +259,7 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	if (degraded && !was_degraded)
 		slot->degradations++;
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_LINK_DEGRADED, degraded);
-	set_flag(slot, GPUFABRIC_SLOT_FLAG_FOREIGN, foreign);
+	slot->foreign = foreign;
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_CHASSIS, snap->has_slots);
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_NO_DRIVER,
 		 snap->gpu >= 0 && !gf_snapshot_bound(snap));
@@ -258,7 +270,7 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 static void reconcile_gpu(struct gf_slot *slot)
 {
 	const struct gf_snapshot *snap = slot->snap;
-	bool came_back = slot->state == GPUFABRIC_SLOT_STATE_LOST;
+	bool came_back = slot->state == GF_STATE_LOST;
 	char text[GF_TEXT_MAX];
 
 	if (gf_slot_trigger(slot, GF_INSERTED))
@@ -325,7 +337,7 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 {
 	bool had_functions = slot->snap && slot->snap->nr_functions &&
 			     slot->snap->pdev == snap->pdev;
-	enum gpufabric_slot_state before = slot->state;
+	enum gf_state before = slot->state;
 	bool differs = gf_slot_take(slot, snap);
 
 	if (snap->nr_functions && !had_functions)
@@ -334,23 +346,27 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 		reconcile_gone(slot);
 	else if (snap->gpu < 0 && gf_state_has_gpu(before))
 		reconcile_rest(slot);
-	else if (snap->gpu < 0 && before == GPUFABRIC_SLOT_STATE_OFF)
+	else if (snap->gpu < 0 && before == GF_STATE_OFF)
 		/* Seen before it had power: there is a card, and no GPU. */
 		gf_slot_trigger(slot, GF_ABSENT);
 	else if (snap->gpu >= 0 && !gf_state_has_gpu(before) &&
 		 /* Only new functions end a fault or loss, not those left behind. */
-		 ((before != GPUFABRIC_SLOT_STATE_FAULT &&
-		   before != GPUFABRIC_SLOT_STATE_LOST) || !had_functions))
+		 ((before != GF_STATE_FAULT &&
+		   before != GF_STATE_LOST) || !had_functions))
 		reconcile_gpu(slot);
 	if (differs && slot->state == before)
-		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, before);
+		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 }
 
-/*
+/**
+ * gf_slot_refresh_later() - look at a slot after a while
+ * @slot: slot, as for gf_slot_refresh_queue()
+ * @ms: milliseconds
+ *
  * Holds no reference: a slot is disposed of when nobody queues this any more but
  * the work itself, and cancels it then.
  */
-static void refresh_later(struct gf_slot *slot, unsigned int ms)
+void gf_slot_refresh_later(struct gf_slot *slot, unsigned int ms)
 {
 	/* What was asked for sooner is not put off. */
 	if (ms)
@@ -384,7 +400,7 @@ static void refresh_run(struct work_struct *work)
 	if (again)
 		gf_slot_refresh_queue(slot);
 	else if (unread)
-		refresh_later(slot, GF_UNREAD_MS);
+		gf_slot_refresh_later(slot, GF_UNREAD_MS);
 	if (PTR_ERR_OR_ZERO(snap) == -ENODEV)
 		gf_inventory_queue();
 	if (!IS_ERR(snap))
@@ -402,137 +418,7 @@ static void refresh_run(struct work_struct *work)
  */
 void gf_slot_refresh_queue(struct gf_slot *slot)
 {
-	refresh_later(slot, 0);
-}
-
-static void lose(struct gf_slot *slot, const struct gf_sight *sight)
-{
-	const char *address = slot->snap->functions[slot->snap->gpu].address;
-	char text[GF_TEXT_MAX];
-	enum gpufabric_cause cause = GPUFABRIC_CAUSE_LINK;
-
-	slot->was_ready = slot->state != GPUFABRIC_SLOT_STATE_ATTACHED;
-	if (sight->frozen) {
-		cause = GPUFABRIC_CAUSE_ERROR;
-		snprintf(text, sizeof(text),
-			 "nobody has recovered %s from an error, see the kernel log",
-			 address);
-	} else if (!sight->link) {
-		snprintf(text, sizeof(text), "the link of %s is down", address);
-	} else {
-		cause = GPUFABRIC_CAUSE_ENUMERATE;
-		snprintf(text, sizeof(text), "%s has stopped answering and %s",
-			 address, sight->link > 0 ? "its link is up" :
-						    "so has its port");
-	}
-	gf_slot_fail(slot, GF_SURPRISE, cause, text);
-	gf_history_state(slot);
-}
-
-/* What it was before. */
-static void come_back(struct gf_slot *slot)
-{
-	slot->flaps++;
-	if (gf_slot_trigger(slot, GF_ANSWERED))
-		return;
-	if (slot->was_ready)
-		gf_slot_trigger(slot, GF_BOUND);
-	gf_history_state(slot);
-}
-
-static void find_reset(struct gf_slot *slot, const struct gf_sight *sight)
-{
-	gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_RESET,
-		     sight->same ? "the GPU was reset and nobody restored it" :
-				   "there is another GPU than before");
-	gf_history_state(slot);
-}
-
-static void judge(struct gf_slot *slot, const struct gf_sight *sight)
-{
-	unsigned int wait_ms = READ_ONCE(lost_ms);
-	enum gf_loss_verdict verdict;
-
-	gf_assert_locked();
-	verdict = gf_loss_judge(&slot->loss, sight, ktime_to_ms(ktime_get()),
-				wait_ms);
-	switch (verdict) {
-	case GF_LOSS_NONE:
-		/* Whether or not anybody polls. */
-		if ((slot->loss.gone && !slot->loss.lost) ||
-		    slot->loss.wiped || sight->busy)
-			refresh_later(slot, wait_ms + 1);
-		else if (slot->loss.frozen && !slot->loss.lost)
-			refresh_later(slot, wait_ms * GF_RECOVERY_TIMES + 1);
-		return;
-	case GF_LOSS_FLAP:
-		slot->flaps++;
-		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED,
-			      slot->state);
-		break;
-	case GF_LOSS_LOST:
-		lose(slot, sight);
-		break;
-	case GF_LOSS_BACK:
-		come_back(slot);
-		break;
-	case GF_LOSS_RESET:
-		find_reset(slot, sight);
-		break;
-	}
-	/* The link, too, is another one than it was. */
-	gf_slot_refresh_queue(slot);
-}
-
-/* The function to look at, NULL for none; the fabric's lock is held. */
-static struct pci_dev *watched(const struct gf_slot *slot)
-{
-	gf_assert_locked();
-	/* What is in a slot of another's is that one's business. */
-	if (gf.sleeping || slot->retired || slot->step || !slot->snap ||
-	    slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ||
-	    (!gf_state_has_gpu(slot->state) &&
-	     slot->state != GPUFABRIC_SLOT_STATE_LOST))
-		return NULL;
-	return slot->snap->pdev;
-}
-
-/**
- * gf_slot_watch() - see whether a slot's GPU is still what it was
- * @slot: slot
- *
- * For workers that have looked at the slot or do so at a slow pace; called without
- * locks.
- */
-void gf_slot_watch(struct gf_slot *slot)
-{
-	struct gf_functions *card = NULL;
-	struct gf_sight sight;
-	struct pci_dev *gpu;
-	u64 serial;
-
-	mutex_lock(&gf.lock);
-	gpu = watched(slot);
-	if (gpu)
-		card = gf_functions_get(slot->snap->card);
-	serial = slot->identity.serial;
-	mutex_unlock(&gf.lock);
-	if (!gpu)
-		return;
-	if (!gf_port_hold(slot->port))
-		goto out;
-	gf_sight_read(slot, card, serial, &sight);
-	gf_port_release(slot->port);
-	mutex_lock(&gf.lock);
-	if (watched(slot) == gpu) {
-		judge(slot, &sight);
-		/* The last look came at a bad time. */
-		if (sight.known && !sight.partial && slot->snap->unread)
-			gf_slot_refresh_queue(slot);
-	}
-	mutex_unlock(&gf.lock);
-out:
-	gf_functions_put(card);
+	gf_slot_refresh_later(slot, 0);
 }
 
 static void drain_expired(struct work_struct *work)
@@ -541,7 +427,7 @@ static void drain_expired(struct work_struct *work)
 					    drain_work.work);
 
 	mutex_lock(&gf.lock);
-	if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING && !slot->op &&
+	if (slot->state == GF_STATE_DRAINING && !slot->op &&
 	    time_after_eq(jiffies, slot->drain_end))
 		gf_slot_trigger(slot, GF_DRAIN_ABORT);
 	mutex_unlock(&gf.lock);
@@ -575,7 +461,7 @@ void gf_slot_port_closed(u32 port)
 	if (!gf.nr_draining)
 		return;
 	xa_for_each(&gf.slots, id, slot) {
-		if (slot->state == GPUFABRIC_SLOT_STATE_DRAINING &&
+		if (slot->state == GF_STATE_DRAINING &&
 		    !slot->op && slot->drain_port == port)
 			gf_slot_trigger(slot, GF_DRAIN_ABORT);
 	}
@@ -645,7 +531,7 @@ static struct gf_slot *slot_alloc(struct pci_dev *port,
 		sizeof(slot->name));
 	strscpy(slot->address, pci_name(port), sizeof(slot->address));
 	slot->backend = pci_slot ? &gf_backend_slot : &gf_backend_rescan;
-	slot->state = GPUFABRIC_SLOT_STATE_EMPTY;
+	slot->state = GF_STATE_EMPTY;
 	slot->since = gf_now_ms();
 	INIT_LIST_HEAD(&slot->seen);
 	atomic_set(&slot->changes, 0);
@@ -730,7 +616,7 @@ static int enter_slot(struct gf_slot *slot, struct gf_snapshot *snap)
 	gf.nr_slots++;
 	gf_device_init(slot);
 	gf_slot_publish(slot);
-	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_ADDED, slot->state);
+	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_ADDED);
 	reconcile(slot, snap);
 	return 0;
 }
@@ -790,7 +676,7 @@ bool gf_slot_retire(struct gf_slot *slot, bool gone)
 	slot->retired = true;
 	xa_erase(&gf.slots, slot->id);
 	gf.nr_slots--;
-	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_REMOVED, slot->state);
+	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_REMOVED);
 	if (slot->composition)
 		gf_composition_slot_changed(slot->composition, slot);
 	mutex_unlock(&gf.lock);

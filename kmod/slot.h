@@ -117,6 +117,8 @@ struct gf_result {
  * @looked: @presence and @power have been read; under the fabric's lock
  * @presence: card detected when last looked; under the fabric's lock
  * @power: power was on when last looked; under the fabric's lock
+ * @foreign: it holds something that is not a GPU; under the fabric's lock
+ * @told: its condition in its last event; under the fabric's lock
  * @snap: functions, BARs, link and windows when last looked, NULL before the
  *	first time; under the fabric's lock
  * @identity: which GPU; under the fabric's lock
@@ -177,7 +179,7 @@ struct gf_slot {
 	u32 caps;
 	bool link_off;
 
-	enum gpufabric_slot_state state;
+	enum gf_state state;
 	enum gpufabric_cause cause;
 	char text[GF_TEXT_MAX];
 	u32 generation;
@@ -188,6 +190,8 @@ struct gf_slot {
 	bool looked;
 	bool presence;
 	bool power;
+	bool foreign;
+	struct gf_condition told;
 	struct gf_snapshot *snap;
 	struct gf_identity identity;
 	struct gf_facts *facts;
@@ -241,11 +245,13 @@ bool gf_slot_retire(struct gf_slot *slot, bool gone);
 struct gf_slot *gf_slot_find(u32 id);
 struct gf_slot *gf_slot_find_name(const char *name);
 
+struct gf_condition gf_slot_condition(const struct gf_slot *slot);
 int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger);
 int gf_slot_fail(struct gf_slot *slot, enum gf_trigger trigger,
 		 enum gpufabric_cause cause, const char *text);
 bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap);
 void gf_slot_refresh_queue(struct gf_slot *slot);
+void gf_slot_refresh_later(struct gf_slot *slot, unsigned int ms);
 void gf_slot_watch(struct gf_slot *slot);
 void gf_slot_drain_claim(struct gf_slot *slot);
 void gf_slot_port_closed(u32 port);

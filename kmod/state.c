@@ -13,16 +13,16 @@
 
 #include "state.h"
 
-#define EMPTY		GPUFABRIC_SLOT_STATE_EMPTY
-#define OFF		GPUFABRIC_SLOT_STATE_OFF
-#define ATTACHING	GPUFABRIC_SLOT_STATE_ATTACHING
-#define ATTACHED	GPUFABRIC_SLOT_STATE_ATTACHED
-#define READY		GPUFABRIC_SLOT_STATE_READY
-#define DRAINING	GPUFABRIC_SLOT_STATE_DRAINING
-#define DETACHING	GPUFABRIC_SLOT_STATE_DETACHING
-#define FAULT		GPUFABRIC_SLOT_STATE_FAULT
-#define STUCK		GPUFABRIC_SLOT_STATE_STUCK
-#define LOST		GPUFABRIC_SLOT_STATE_LOST
+#define EMPTY		GF_STATE_EMPTY
+#define OFF		GF_STATE_OFF
+#define ATTACHING	GF_STATE_ATTACHING
+#define ATTACHED	GF_STATE_ATTACHED
+#define READY		GF_STATE_READY
+#define DRAINING	GF_STATE_DRAINING
+#define DETACHING	GF_STATE_DETACHING
+#define FAULT		GF_STATE_FAULT
+#define STUCK		GF_STATE_STUCK
+#define LOST		GF_STATE_LOST
 
 /* Next state plus one, so that a pair left out of the table is a refusal. */
 #define TO(state)	((state) + 1)
@@ -132,7 +132,7 @@ static const char *const state_names[GF_STATES] = {
 	[LOST]		= "lost",
 };
 
-int gf_state_next(enum gpufabric_slot_state state, enum gf_trigger trigger)
+int gf_state_next(enum gf_state state, enum gf_trigger trigger)
 {
 	unsigned int next;
 
@@ -143,7 +143,76 @@ int gf_state_next(enum gpufabric_slot_state state, enum gf_trigger trigger)
 	return next ? (int)next - 1 : -EBUSY;
 }
 
-const char *gf_state_name(enum gpufabric_slot_state state)
+static enum gpufabric_occupancy occupancy_of(enum gf_state state,
+					     const struct gf_seen_in *seen)
+{
+	if (seen->other)
+		return GPUFABRIC_OCCUPANCY_OTHER;
+	if (state == EMPTY)
+		return GPUFABRIC_OCCUPANCY_EMPTY;
+	if (state == OFF)
+		return GPUFABRIC_OCCUPANCY_UNKNOWN;
+	if (seen->gpu || gf_state_has_gpu(state))
+		return GPUFABRIC_OCCUPANCY_GPU;
+	return seen->card ? GPUFABRIC_OCCUPANCY_UNKNOWN :
+			    GPUFABRIC_OCCUPANCY_EMPTY;
+}
+
+static enum gpufabric_power power_of(enum gf_state state,
+				     const struct gf_seen_in *seen)
+{
+	if (state == ATTACHING || state == DETACHING || state == STUCK)
+		return GPUFABRIC_POWER_CHANGING;
+	if (!seen->on)
+		return GPUFABRIC_POWER_OFF;
+	return seen->control ? GPUFABRIC_POWER_ON : GPUFABRIC_POWER_NO_CONTROL;
+}
+
+static enum gpufabric_activity activity_of(enum gf_state state, bool detaching)
+{
+	switch (state) {
+	case ATTACHING:
+	case ATTACHED:
+		return GPUFABRIC_ACTIVITY_ATTACHING;
+	case DRAINING:
+		return GPUFABRIC_ACTIVITY_DRAINING;
+	case DETACHING:
+		return GPUFABRIC_ACTIVITY_DETACHING;
+	case STUCK:
+		return detaching ? GPUFABRIC_ACTIVITY_DETACHING :
+				   GPUFABRIC_ACTIVITY_ATTACHING;
+	default:
+		return GPUFABRIC_ACTIVITY_NONE;
+	}
+}
+
+static enum gpufabric_health health_of(enum gf_state state)
+{
+	switch (state) {
+	case FAULT:
+		return GPUFABRIC_HEALTH_FAULT;
+	case LOST:
+		return GPUFABRIC_HEALTH_LOST;
+	case STUCK:
+		return GPUFABRIC_HEALTH_STUCK;
+	default:
+		return GPUFABRIC_HEALTH_OK;
+	}
+}
+
+struct gf_condition gf_state_condition(enum gf_state state,
+				       const struct gf_seen_in *seen)
+{
+	return (struct gf_condition){
+		.occupancy = occupancy_of(state, seen),
+		.power = power_of(state, seen),
+		.activity = activity_of(state, seen->detaching),
+		.health = health_of(state),
+		.cause = seen->cause,
+	};
+}
+
+const char *gf_state_name(enum gf_state state)
 {
 	return (unsigned int)state < GF_STATES ? state_names[state] : "?";
 }

@@ -3,8 +3,77 @@
 #define GPUFABRIC_STATE_H
 
 #include <linux/gpufabric.h>
+#include <linux/types.h>
+#ifndef __KERNEL__
+#include <stdbool.h>
+typedef __u8 u8;
+#endif
 
-#define GF_STATES (GPUFABRIC_SLOT_STATE_LOST + 1)
+/**
+ * enum gf_state - where a slot is in its life
+ * @GF_STATE_EMPTY: no card is present, or one that is not a GPU
+ * @GF_STATE_OFF: a card is present and without power
+ * @GF_STATE_ATTACHING: being powered, trained and enumerated
+ * @GF_STATE_ATTACHED: enumerated and checked, waiting for its driver
+ * @GF_STATE_READY: usable; the driver is bound, or none is expected
+ * @GF_STATE_DRAINING: announced to go; nothing was removed yet
+ * @GF_STATE_DETACHING: being removed and powered off
+ * @GF_STATE_FAULT: failed
+ * @GF_STATE_STUCK: an operation passed its deadline and has not come back
+ * @GF_STATE_LOST: the GPU went away without a request
+ * @GF_STATES: number of states
+ *
+ * The module's own word. Readers get a &struct gf_condition.
+ */
+enum gf_state {
+	GF_STATE_EMPTY,
+	GF_STATE_OFF,
+	GF_STATE_ATTACHING,
+	GF_STATE_ATTACHED,
+	GF_STATE_READY,
+	GF_STATE_DRAINING,
+	GF_STATE_DETACHING,
+	GF_STATE_FAULT,
+	GF_STATE_STUCK,
+	GF_STATE_LOST,
+	GF_STATES
+};
+
+/**
+ * struct gf_seen_in - what a look at a slot and its operation say of it
+ * @card: a card is present
+ * @on: it has power
+ * @gpu: functions of a GPU are on the bus
+ * @other: functions are, and there is no GPU among them
+ * @control: the slot has a power controller
+ * @detaching: the operation whose worker is out removes the GPU
+ * @cause: why the slot is in fault, stuck or lost
+ */
+struct gf_seen_in {
+	bool card;
+	bool on;
+	bool gpu;
+	bool other;
+	bool control;
+	bool detaching;
+	enum gpufabric_cause cause;
+};
+
+/**
+ * struct gf_condition - what readers are told of a slot
+ * @occupancy: enum gpufabric_occupancy
+ * @power: enum gpufabric_power
+ * @activity: enum gpufabric_activity
+ * @health: enum gpufabric_health
+ * @cause: enum gpufabric_cause
+ */
+struct gf_condition {
+	u8 occupancy;
+	u8 power;
+	u8 activity;
+	u8 health;
+	u8 cause;
+};
 
 /**
  * enum gf_trigger - what can happen to a slot
@@ -64,19 +133,29 @@ enum gf_trigger {
  * Return: the next state (may be the same one), or -EBUSY when the trigger
  * cannot happen in this state or is to be refused.
  */
-int gf_state_next(enum gpufabric_slot_state state, enum gf_trigger trigger);
+int gf_state_next(enum gf_state state, enum gf_trigger trigger);
 
 /**
  * gf_state_has_gpu() - whether functions are enumerated in this state
  * @state: state of a slot
  */
-static inline int gf_state_has_gpu(enum gpufabric_slot_state state)
+static inline int gf_state_has_gpu(enum gf_state state)
 {
-	return state == GPUFABRIC_SLOT_STATE_ATTACHED ||
-	       state == GPUFABRIC_SLOT_STATE_READY ||
-	       state == GPUFABRIC_SLOT_STATE_DRAINING;
+	return state == GF_STATE_ATTACHED ||
+	       state == GF_STATE_READY ||
+	       state == GF_STATE_DRAINING;
 }
 
-const char *gf_state_name(enum gpufabric_slot_state state);
+/**
+ * gf_state_condition() - what a state is to readers
+ * @state: state of a slot
+ * @seen: what else is known of it
+ *
+ * Pure.
+ */
+struct gf_condition gf_state_condition(enum gf_state state,
+				       const struct gf_seen_in *seen);
+
+const char *gf_state_name(enum gf_state state);
 
 #endif /* GPUFABRIC_STATE_H */

@@ -24,7 +24,7 @@ gpufabric \- kernel module for GPUs behind composable PCIe switches
 TAIL = r""".SH DEVICES
 Each slot is a device of the class
 .B gpufabric
-and sends uevents when its state changes.
+and sends uevents when its condition changes.
 While its GPU is ready it has a child,
 .IR slotN !gpu ,
 which is added and removed with it.
@@ -122,8 +122,8 @@ def page(tree):
         lines += [f".SS \"Flags of {name}\""] + values(named[f"{name}-flag"])
     limits = [d for d in spec["definitions"] if d["type"] == "const"]
     lines += [".SS Limits"] + tagged((f"{d['name']} {d['value']}", d["doc"]) for d in limits)
-    for title, name in (("STATES", "slot-state"), ("CAUSES", "cause"),
-                        ("COMPOSITIONS", "composition-state")):
+    for title, name in (("OCCUPANCY", "occupancy"), ("POWER", "power"), ("ACTIVITY", "activity"),
+                        ("HEALTH", "health"), ("CAUSES", "cause"), ("COMPOSITIONS", "composition-state")):
         lines += [f".SH {title}", roff(named[name]["doc"])] + values(named[name])
     lines += [".SS \"Flags of slots\""] + values(named["slot-flag"])
     lines += [".SH EVENTS"] + [roff(op["doc"]) for op in operations if "event" in op]

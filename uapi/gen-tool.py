@@ -10,10 +10,12 @@ import textwrap
 
 import yaml
 
-NUMBERS = {"u8": "uint8_t", "u32": "uint32_t", "u64": "uint64_t", "uint": "uint64_t",
+NUMBERS = {"u32": "uint32_t", "u64": "uint64_t", "uint": "uint64_t",
            "s32": "int32_t", "s64": "int64_t", "sint": "int64_t"}
 # Names that C does not take, or that say less there.
 C_NAMES = {"switch": "sw", "event": "kind"}
+# The word that the tool makes of a nest, in a member of its own (lib/state.h).
+WORDS = {"condition": "state", "previous": "was"}
 # What the tables are made of.
 MACROS = r"""
 #define NUMBER(sign, type, member) { .kind = (sign), .width = sizeof(((struct type *)0)->member), \
@@ -135,11 +137,15 @@ def structure(spec, aset):
     dated = dated and "sequence" not in (member for member, _ in fields)
     docs = [wrapped(f"@{member}: {attr['doc']}", " * ", " *\t") for member, attr in fields if "doc" in attr]
     docs += [" * @sequence: Number of the last event that this includes.\n"] if dated else []
+    words = [(WORDS[member], member) for member, attr in fields
+             if attr.get("nested-attributes") == "condition"]
+    docs += [f" * @{word}: enum gf_state of @{member}\n" for word, member in words]
     docs += [" * @has: which attributes came\n"]
     single = ", ".join(member for member, attr in fields if not attr.get("multi-attr"))
     return (f"\n/**\n * struct {name} - attributes of the set {aset['name']}\n{''.join(docs)} */\nstruct {name} {{\n"
             + "".join(f"\t{declared(member, attr)}\n" for member, attr in fields)
             + ("\tuint64_t sequence;\n" if dated else "")
+            + "".join(f"\tuint32_t {word};\n" for word, _ in words)
             + "\tstruct {\n" + wrapped(f"bool {single};", "\t\t", "\t\t     ") + "\t} has;\n};\n"
             + f"\nextern const struct object {name}_object;\n"
             + f"\nstatic inline int {name}_parse(const void *attrs, size_t len, struct {name} *to)\n"

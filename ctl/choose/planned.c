@@ -53,10 +53,9 @@ bool planned_free(const struct session *session, const struct gf_slot *slot)
 	struct verdict verdict;
 
 	if (slot->composition || slot->operation.id ||
-	    (slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_FOREIGN |
-			    GPUFABRIC_SLOT_FLAG_UNMANAGED)))
+	    slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_UNMANAGED))
 		return false;
-	if (slot->state != GPUFABRIC_SLOT_STATE_READY && slot->state != GPUFABRIC_SLOT_STATE_OFF)
+	if (slot->state != GF_STATE_READY && slot->state != GF_STATE_OFF)
 		return false;
 	placement_verdict(session, slot, &verdict);
 	return verdict.now != GF_FIT_CANNOT && known(session, slot);
@@ -145,15 +144,15 @@ static uint32_t add_gpus(const struct session *session, const struct gf_slot *sl
 		in->pools[q].on = 0;
 	}
 	in->pools[q].gpus += gpus;
-	if (slot->state != GPUFABRIC_SLOT_STATE_OFF)
+	if (slot->state != GF_STATE_OFF)
 		in->pools[q].on += gpus;
 	return q;
 }
 
 static bool is_there(const struct gf_slot *slot)
 {
-	return slot && (slot->state == GPUFABRIC_SLOT_STATE_READY ||
-			slot->state == GPUFABRIC_SLOT_STATE_ATTACHED);
+	return slot && (slot->state == GF_STATE_READY ||
+			slot->state == GF_STATE_ATTACHED);
 }
 
 static void add_member(struct session *session, const struct gf_slot *slot, bool held,

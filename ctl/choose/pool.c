@@ -63,15 +63,15 @@ static enum choose_bar judge(const struct ctl_ctx *ctx, const struct gf_slot *sl
 	if (slot->operation.id)
 		return CHOOSE_BUSY;
 	switch (slot->state) {
-	case GPUFABRIC_SLOT_STATE_OFF:
+	case GF_STATE_OFF:
 		if (verdict->now == GF_FIT_CANNOT && !ctl_flag(ctx, "no-fit-check"))
 			return CHOOSE_NO_ROOM;
 		break;
-	case GPUFABRIC_SLOT_STATE_READY:
+	case GF_STATE_READY:
 		break;
-	case GPUFABRIC_SLOT_STATE_FAULT:
-	case GPUFABRIC_SLOT_STATE_STUCK:
-	case GPUFABRIC_SLOT_STATE_LOST:
+	case GF_STATE_FAULT:
+	case GF_STATE_STUCK:
+	case GF_STATE_LOST:
 		return CHOOSE_FAULT;
 	default:
 		return CHOOSE_BUSY;
@@ -158,7 +158,7 @@ static void add_slot(struct session *session, struct pool *pool, const struct gf
 	placement_verdict(session, slot, &verdict);
 	choice->moves = verdict.now == GF_FIT_FITS_AFTER_REASSIGNMENT;
 	choice->doubt = doubt_of(&identity);
-	choice->ready = slot->state == GPUFABRIC_SLOT_STATE_READY;
+	choice->ready = slot->state == GF_STATE_READY;
 	choice->bar = judge(session->ctx, slot, &identity, choice, &verdict);
 }
 
@@ -192,9 +192,8 @@ int pool_load(struct session *session, struct pool *pool)
 	for (i = 0; i < fabric->n_slots; i++) {
 		const struct gf_slot *slot = &fabric->slots[i];
 
-		if (slot->state == GPUFABRIC_SLOT_STATE_EMPTY ||
-		    (slot->flags & (GPUFABRIC_SLOT_FLAG_FOREIGN |
-				    GPUFABRIC_SLOT_FLAG_UNMANAGED)))
+		if (slot->state == GF_STATE_EMPTY || gf_slot_is_other(slot) ||
+		    slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
 			continue;
 		add_slot(session, pool, slot);
 	}

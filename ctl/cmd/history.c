@@ -90,12 +90,12 @@ static void render_entry(struct out_table *t, const struct gf_history *entry)
 	out_str(t, "operation", render_kind(op->kind));
 	if (op->id)
 		out_uint(t, "operation_id", op->id);
-	if (entry->has.state) {
+	if (entry->has.condition) {
 		out_str(t, "state", render_state(entry->state));
-		if (entry->cause) {
-			out_str(t, "cause", render_cause(entry->cause));
+		if (entry->condition.cause) {
+			out_str(t, "cause", render_cause(entry->condition.cause));
 			out_text(t, "state", "%s (%s)", render_state(entry->state),
-				 render_cause(entry->cause));
+				 render_cause(entry->condition.cause));
 		}
 	}
 	out_bool(t, "done", op->has.error);

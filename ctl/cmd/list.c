@@ -20,8 +20,8 @@ static bool is_free(const struct gf_slot *slot)
 	return !slot->composition &&
 	       !(slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED |
 				GPUFABRIC_SLOT_FLAG_UNMANAGED)) &&
-	       (slot->state == GPUFABRIC_SLOT_STATE_OFF ||
-		slot->state == GPUFABRIC_SLOT_STATE_READY);
+	       (slot->state == GF_STATE_OFF ||
+		slot->state == GF_STATE_READY);
 }
 
 /* Each takes a look at its port: with very many, show has it of one. */
@@ -40,7 +40,7 @@ static void print_warnings(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
 		struct verdict verdict = { 0 };
 
 		identity_of(knowledge, slot, &identity);
-		if (slot->state == GPUFABRIC_SLOT_STATE_OFF && judged++ < JUDGED_MAX)
+		if (slot->state == GF_STATE_OFF && judged++ < JUDGED_MAX)
 			judge_slot(&judge, slot, identity.ids.bar, &verdict);
 		render_slot_warnings(ctx->out, slot, &identity, &verdict);
 	}
@@ -116,11 +116,12 @@ const struct ctl_command cmd_list = {
 		"by this load of the module), declared (in slots.d of the configuration) or - (unknown:\n"
 		"a slot without power cannot be read; gpuctl scan powers such slots once).\n"
 		"\n"
-		"A slot in state other holds a card that is not a GPU, and is left alone. In JSON its\n"
-		"state is empty, and foreign is among its flags. A card with a switch of its own belongs to\n"
-		"one slot with all its GPUs, of which gpus is the number in JSON. A switch with two or more\n"
-		"ports that implement slots could be a chassis: it has the flag chassis, too, and is never\n"
-		"powered, until the module is loaded with cards=PORT, PORT being the address of the slot's port.\n"
+		"STATE is one word for four things that the module keeps apart, and show has in JSON: what\n"
+		"is in the slot (occupancy), its power, what is going on there (activity) and its health.\n"
+		"A slot in state other holds a card that is not a GPU, and is left alone. A card with a\n"
+		"switch of its own belongs to one slot with all its GPUs, of which gpus is the number in\n"
+		"JSON. A switch with two or more ports that implement slots could be a chassis: it has the\n"
+		"flag chassis, too, and is never powered, until the module is loaded with cards=PORT, PORT being the address of the slot's port.\n"
 		"\n"
 		"A slot that is named by a PCI address is a port without a slot driver. It is worked by\n"
 		"its link: detach disables that, attach enables it and scans the bus below.\n"

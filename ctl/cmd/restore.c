@@ -76,8 +76,8 @@ static bool is_on_its_way(const struct session *session, const struct saved_comp
 		const struct gf_slot *slot =
 			gf_slot_by_name(&session->fabric, wanted->slots[i].name);
 
-		if (slot && (slot->state == GPUFABRIC_SLOT_STATE_ATTACHING ||
-			     slot->state == GPUFABRIC_SLOT_STATE_DETACHING))
+		if (slot && (slot->state == GF_STATE_ATTACHING ||
+			     slot->state == GF_STATE_DETACHING))
 			return true;
 	}
 	return false;

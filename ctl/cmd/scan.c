@@ -40,8 +40,8 @@ static bool is_wanted(const struct session *session, const struct gf_slot *slot,
 {
 	struct identity identity;
 
-	if (slot->state != GPUFABRIC_SLOT_STATE_OFF || slot->composition || slot->operation.id ||
-	    (slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_FOREIGN)))
+	if (slot->state != GF_STATE_OFF || slot->composition || slot->operation.id ||
+	    slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED || gf_slot_is_other(slot))
 		return false;
 	identity_of(&session->knowledge, slot, &identity);
 	return all || identity.source == GPUFABRIC_IDENTITY_SOURCE_UNKNOWN;
@@ -118,8 +118,8 @@ static int for_each(struct session *session, struct probe *probes, size_t n, boo
 		struct gf_slot *slot = gf_slot_by_name(&session->fabric, probes[i].name);
 		bool good;
 
-		if (!slot || (!attach && slot->state != GPUFABRIC_SLOT_STATE_READY &&
-			      slot->state != GPUFABRIC_SLOT_STATE_ATTACHED))
+		if (!slot || (!attach && slot->state != GF_STATE_READY &&
+			      slot->state != GF_STATE_ATTACHED))
 			continue;
 		good = attach ? start_attach(session, slot, &waits[started]) :
 				start_detach(session, slot, &waits[started]);

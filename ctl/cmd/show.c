@@ -38,8 +38,10 @@ static const struct out_column slot_columns[] = {
 	{ "backend", "driven by" },
 	{ "slot_driver", NULL },
 	{ "capabilities", "can do" },
-	{ "presence", NULL },
+	{ "occupancy", NULL },
 	{ "power", NULL },
+	{ "activity", NULL },
+	{ "health", NULL },
 	{ "generation", "generation" },
 	{ "buses", "buses" },
 	{ "verdict", "address space" },
@@ -153,8 +155,10 @@ static void show_place(struct out_table *t, const struct gf_fabric *fabric,
 		out_text(t, "backend", "%s", slot->slot_driver);
 	}
 	show_flags(t, "capabilities", slot->caps, gfnl_slot_cap_name);
-	out_bool(t, "presence", slot->presence);
-	out_bool(t, "power", slot->power);
+	out_str(t, "occupancy", gfnl_occupancy_name(slot->condition.occupancy));
+	out_str(t, "power", gfnl_power_name(slot->condition.power));
+	out_str(t, "activity", gfnl_activity_name(slot->condition.activity));
+	out_str(t, "health", gfnl_health_name(slot->condition.health));
 	if (slot->bus_first || slot->bus_last)
 		out_strf(t, "buses", "%02x-%02x", slot->bus_first, slot->bus_last);
 }
@@ -255,8 +259,8 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 	out_uint(t, "id", slot->id);
 	render_slot_state(t, slot);
 	out_time(t, "since", slot->since);
-	if (slot->cause)
-		out_str(t, "cause", render_cause(slot->cause));
+	if (slot->condition.cause)
+		out_str(t, "cause", render_cause(slot->condition.cause));
 	if (slot->text && *slot->text)
 		out_str(t, "text", slot->text);
 	show_flags(t, "flags", slot->flags, gfnl_slot_flag_name);

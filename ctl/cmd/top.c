@@ -113,7 +113,7 @@ static char *with_phases(char *text, const struct gf_message *event)
 	const struct gf_operation *op = &event->slot.last_operation;
 	char *durations, *both;
 
-	if (!event->has.slot || !event->has.previous || event->previous == event->slot.state ||
+	if (!event->has.slot || !event->has.previous || event->was == event->slot.state ||
 	    event->slot.operation.id || !op->id)
 		return text;
 	durations = render_durations(op);

@@ -264,7 +264,7 @@ static void show_json(struct watch *watch, const struct gf_message *event)
 	out_uint(t, "sequence", event->sequence);
 	out_time(t, "time", event->time);
 	if (event->has.previous)
-		out_str(t, "previous", render_state(event->previous));
+		out_str(t, "previous", render_state(event->was));
 	if (event->has.slot)
 		put_slot(watch, &event->slot);
 	if (event->has.sw)

@@ -56,7 +56,6 @@ void doctor_close(struct doctor *doctor)
 	for (i = 0; i < doctor->n_slots; i++) {
 		free(doctor->slots[i].name);
 		free(doctor->slots[i].driver);
-		free(doctor->slots[i].state);
 		free(doctor->slots[i].composition);
 	}
 	free(doctor->slots);

@@ -53,7 +53,7 @@ struct doctor_slot {
 	size_t gpu;
 	bool driven;
 	char *driver;
-	char *state;
+	const char *state;
 	char *composition;
 };
 

@@ -78,6 +78,26 @@ static char *variable(const char *text, const char *name)
 	return NULL;
 }
 
+/* A folder of the kernel's is named power. */
+static const char *state_of(const struct tree *tree, const char *name)
+{
+	static const char *const files[][2] = {
+		{ "occupancy", "occupancy" }, { "power", "power_state" },
+		{ "activity", "activity" }, { "health", "health" },
+	};
+	struct gf_condition condition = { 0 };
+	char *word;
+	size_t i;
+
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		word = tree_line(tree, CLASS "/%s/%s", name, files[i][1]);
+		if (word)
+			gf_condition_take(&condition, files[i][0], word);
+		free(word);
+	}
+	return gf_state_name(gf_state_of(&condition));
+}
+
 static void name_by_module(struct doctor *doctor)
 {
 	size_t n, i;
@@ -93,7 +113,7 @@ static void name_by_module(struct doctor *doctor)
 		if (slot && !slot->state) {
 			free(slot->name);
 			slot->name = tree_line(&doctor->tree, CLASS "/%s/name", names[i]);
-			slot->state = tree_line(&doctor->tree, CLASS "/%s/state", names[i]);
+			slot->state = state_of(&doctor->tree, names[i]);
 			slot->composition = variable(events, "GPUFABRIC_COMPOSITION");
 		}
 		free(events);

@@ -19,8 +19,8 @@
 
 static bool is_attached(const struct gf_slot *slot)
 {
-	return slot && (slot->state == GPUFABRIC_SLOT_STATE_READY ||
-			slot->state == GPUFABRIC_SLOT_STATE_ATTACHED);
+	return slot && (slot->state == GF_STATE_READY ||
+			slot->state == GF_STATE_ATTACHED);
 }
 
 int arrival_begin(struct session *session, struct arrival *arrival, struct gf_slot *const *slots,
@@ -105,8 +105,8 @@ static const char *first_missing(const struct session *session, const struct hoo
 		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, about->names[i]);
 
 		if (empty[i] && slot &&
-		    (slot->state == GPUFABRIC_SLOT_STATE_EMPTY ||
-		     slot->state == GPUFABRIC_SLOT_STATE_ATTACHING))
+		    (slot->state == GF_STATE_EMPTY ||
+		     slot->state == GF_STATE_ATTACHING))
 			return about->names[i];
 	}
 	return NULL;
@@ -154,7 +154,7 @@ int arrival_assign(struct session *session, struct gf_slot *const *slots, size_t
 
 	*changed = false;
 	for (i = 0; i < n; i++) {
-		empty[i] = slots[i]->state == GPUFABRIC_SLOT_STATE_EMPTY;
+		empty[i] = slots[i]->state == GF_STATE_EMPTY;
 		n_empty += empty[i];
 	}
 	ret = session_timeout(ctx, "timeout", PRESENCE_MS, 1, GPUFABRIC_TIMEOUT_MAX, &wait_ms);

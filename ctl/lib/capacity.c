@@ -75,8 +75,8 @@ void capacity_of(const struct gf_fabric *fabric, const struct knowledge *knowled
 		const struct gf_slot *slot = &fabric->slots[i];
 		struct identity identity;
 
-		if (slot->state != GPUFABRIC_SLOT_STATE_READY ||
-		    slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN)
+		if (slot->state != GF_STATE_READY ||
+		    gf_slot_is_other(slot))
 			continue;
 		identity_of(knowledge, slot, &identity);
 		add(capacity, slot, &identity);

@@ -127,8 +127,8 @@ static void add_device(struct json_object *devices, const char *name, struct dev
 
 static bool usable(const struct gf_slot *slot)
 {
-	return slot && slot->state == GPUFABRIC_SLOT_STATE_READY &&
-	       !(slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN);
+	return slot && slot->state == GF_STATE_READY &&
+	       !gf_slot_is_other(slot);
 }
 
 /* Half a composition is none: its workload counts on all of it. */

@@ -38,7 +38,7 @@ static void list_states(struct fault *fault, name_fn name_of)
 static int no_state(const char *word, struct fault *fault)
 {
 	fault_set(fault, EINVAL, "no state \"%s\"; there are ", word);
-	list_states(fault, gfnl_slot_state_name);
+	list_states(fault, gf_state_name);
 	list_states(fault, gfnl_composition_state_name);
 	fault_add(fault, CONDITION_GONE);
 	return -EINVAL;
@@ -58,7 +58,7 @@ int condition_parse(const char *text, struct condition *condition, struct fault 
 				text);
 		goto out;
 	}
-	condition->state = find_state(gfnl_slot_state_name, word);
+	condition->state = find_state(gf_state_name, word);
 	condition->is_slot = condition->state >= 0;
 	if (!condition->is_slot) {
 		condition->state = find_state(gfnl_composition_state_name, word);

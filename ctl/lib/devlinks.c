@@ -122,7 +122,7 @@ void devlinks_want(struct devlinks *links, const struct gf_fabric *fabric,
 	for (i = 0; i < fabric->n_slots; i++) {
 		const struct gf_slot *slot = &fabric->slots[i];
 
-		if (slot->state != GPUFABRIC_SLOT_STATE_READY || !is_part(slot->name))
+		if (slot->state != GF_STATE_READY || !is_part(slot->name))
 			continue;
 		want_slot(links, places, vendors, slot);
 		if (!slot->composition || !is_part(slot->composition))

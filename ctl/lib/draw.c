@@ -49,18 +49,18 @@ static char *escaped(const char *s)
 static const char *state_colour(uint32_t state)
 {
 	switch (state) {
-	case GPUFABRIC_SLOT_STATE_READY:
+	case GF_STATE_READY:
 		return "#d7f0d7";
-	case GPUFABRIC_SLOT_STATE_ATTACHED:
-	case GPUFABRIC_SLOT_STATE_ATTACHING:
-	case GPUFABRIC_SLOT_STATE_DRAINING:
-	case GPUFABRIC_SLOT_STATE_DETACHING:
+	case GF_STATE_ATTACHED:
+	case GF_STATE_ATTACHING:
+	case GF_STATE_DRAINING:
+	case GF_STATE_DETACHING:
 		return "#fff3cf";
-	case GPUFABRIC_SLOT_STATE_FAULT:
-	case GPUFABRIC_SLOT_STATE_LOST:
-	case GPUFABRIC_SLOT_STATE_STUCK:
+	case GF_STATE_FAULT:
+	case GF_STATE_LOST:
+	case GF_STATE_STUCK:
 		return "#f8d2d2";
-	case GPUFABRIC_SLOT_STATE_OFF:
+	case GF_STATE_OFF:
 		return "#e8e8e8";
 	default:
 		return "#ffffff";
@@ -107,9 +107,9 @@ static char *describe(const struct session *session, const struct gf_slot *slot)
 
 	identity_of(&session->knowledge, slot, &identity);
 	text_add(&text, "%s", strcmp(identity.label, "-") ? identity.label : "unknown GPU");
-	if (slot->state == GPUFABRIC_SLOT_STATE_EMPTY) {
+	if (slot->state == GF_STATE_EMPTY || gf_slot_is_other(slot)) {
 		free(text.text);
-		return mem_strdup(render_is_other(slot) ? "not a GPU" : "empty");
+		return mem_strdup(gf_slot_is_other(slot) ? "not a GPU" : "empty");
 	}
 	gf_link_text(link, slot->link.speed, slot->link.width);
 	if (strcmp(link, "-"))

@@ -37,12 +37,12 @@ static void slot_text(struct text *text, const struct gf_message *event,
 	identity_of(knowledge, s, &identity);
 	text_add(text, "%-12s %-10s ", changed ? "slot" : gfnl_event_kind_name(event->kind),
 		 s->name);
-	if (changed && event->has.previous && event->previous != s->state)
-		text_add(text, "%s -> %s", render_state(event->previous), render_state(s->state));
+	if (changed && event->has.previous && event->was != s->state)
+		text_add(text, "%s -> %s", render_state(event->was), render_state(s->state));
 	else
 		text_add(text, "%s", render_state(s->state));
-	if (s->cause)
-		text_add(text, " (%s)", render_cause(s->cause));
+	if (s->condition.cause)
+		text_add(text, " (%s)", render_cause(s->condition.cause));
 	text_add(text, "  %s", identity.label);
 	if (s->composition)
 		text_add(text, "  %s", s->composition);

@@ -47,14 +47,14 @@ char *follow_escape(const char *name)
 
 static bool is_bad(uint32_t state)
 {
-	return state == GPUFABRIC_SLOT_STATE_FAULT || state == GPUFABRIC_SLOT_STATE_LOST ||
-	       state == GPUFABRIC_SLOT_STATE_STUCK;
+	return state == GF_STATE_FAULT || state == GF_STATE_LOST ||
+	       state == GF_STATE_STUCK;
 }
 
 static bool had_gpu(uint32_t state)
 {
-	return state == GPUFABRIC_SLOT_STATE_ATTACHED || state == GPUFABRIC_SLOT_STATE_READY ||
-	       state == GPUFABRIC_SLOT_STATE_DRAINING || state == GPUFABRIC_SLOT_STATE_DETACHING;
+	return state == GF_STATE_ATTACHED || state == GF_STATE_READY ||
+	       state == GF_STATE_DRAINING || state == GF_STATE_DETACHING;
 }
 
 static char *unit_of(const char *template, const char *slot)
@@ -75,7 +75,7 @@ char *follow_unit(const struct gf_fabric *fabric, const struct gf_message *event
 		return NULL;
 	before = gf_slot_by_id(fabric, slot->id);
 	if (event->has.previous)
-		previous = event->previous;
+		previous = event->was;
 	else if (before)
 		previous = before->state;
 	else
@@ -84,8 +84,8 @@ char *follow_unit(const struct gf_fabric *fabric, const struct gf_message *event
 		return NULL;
 	if (is_bad(slot->state))
 		return unit_of(FOLLOW_FAULT, slot->name);
-	if (had_gpu(previous) && (slot->state == GPUFABRIC_SLOT_STATE_OFF ||
-				  slot->state == GPUFABRIC_SLOT_STATE_EMPTY))
+	if (had_gpu(previous) && (slot->state == GF_STATE_OFF ||
+				  slot->state == GF_STATE_EMPTY))
 		return unit_of(FOLLOW_DETACHED, slot->name);
 	return NULL;
 }

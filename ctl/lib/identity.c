@@ -223,7 +223,7 @@ void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
 		identity->source = slot->identity;
 		identity->time = slot->identity_time;
 		identity->ids = gf_slot_ids(slot);
-	} else if (slot->state != GPUFABRIC_SLOT_STATE_EMPTY) {
+	} else if (slot->state != GF_STATE_EMPTY && !gf_slot_is_other(slot)) {
 		take_declaration(knowledge, slot, identity);
 	}
 

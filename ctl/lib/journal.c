@@ -59,9 +59,9 @@ static void begin(struct journal_entry *entry, const char *event, int priority)
 static int slot_priority(const struct gf_slot *slot)
 {
 	switch (slot->state) {
-	case GPUFABRIC_SLOT_STATE_FAULT:
-	case GPUFABRIC_SLOT_STATE_LOST:
-	case GPUFABRIC_SLOT_STATE_STUCK:
+	case GF_STATE_FAULT:
+	case GF_STATE_LOST:
+	case GF_STATE_STUCK:
 		return LOG_ERR;
 	default:
 		return LOG_INFO;
@@ -97,16 +97,16 @@ static void put_slot(struct journal_entry *entry, struct text *message,
 	add(entry, "GPUFABRIC_PORT", slot->address);
 	add(entry, "GPUFABRIC_STATE", gone ? "gone" : render_state(slot->state));
 	if (event->has.previous)
-		add(entry, "GPUFABRIC_PREVIOUS", render_state(event->previous));
-	if (slot->cause)
-		add(entry, "GPUFABRIC_CAUSE", render_cause(slot->cause));
+		add(entry, "GPUFABRIC_PREVIOUS", render_state(event->was));
+	if (slot->condition.cause)
+		add(entry, "GPUFABRIC_CAUSE", render_cause(slot->condition.cause));
 	add(entry, "GPUFABRIC_COMPOSITION", slot->composition);
 	text_add(message, "slot %s: ", slot->name);
-	if (event->has.previous && event->previous != slot->state)
-		text_add(message, "%s -> ", render_state(event->previous));
+	if (event->has.previous && event->was != slot->state)
+		text_add(message, "%s -> ", render_state(event->was));
 	text_add(message, "%s", gone ? "gone" : render_state(slot->state));
-	if (slot->cause)
-		text_add(message, " (%s)", render_cause(slot->cause));
+	if (slot->condition.cause)
+		text_add(message, " (%s)", render_cause(slot->condition.cause));
 	if (slot->text && *slot->text)
 		text_add(message, ": %s", slot->text);
 	if (slot->composition)

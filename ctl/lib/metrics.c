@@ -70,7 +70,7 @@ static void print_states(struct text *t, const struct gf_fabric *fabric)
 	size_t i, n;
 
 	family(t, "slots", "gauge", "Slots by state.");
-	for (state = 0; (name = gfnl_slot_state_name(state)); state++) {
+	for (state = 0; (name = gf_state_name(state)); state++) {
 		for (n = 0, i = 0; i < fabric->n_slots; i++)
 			n += fabric->slots[i].state == state;
 		sample(t, "slots", "state", name, n);
@@ -131,7 +131,7 @@ static uint64_t slot_degradations(const struct gf_slot *slot)
 
 static uint64_t slot_ready(const struct gf_slot *slot)
 {
-	return slot->state == GPUFABRIC_SLOT_STATE_READY;
+	return slot->state == GF_STATE_READY;
 }
 
 static uint64_t slot_degraded(const struct gf_slot *slot)

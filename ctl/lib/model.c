@@ -32,6 +32,9 @@ int gf_message_read(const void *attrs, size_t len, struct gf_message *message)
 		slot->numa_node = -1;
 	if (!sw->has.numa_node)
 		sw->numa_node = -1;
+	slot->state = gf_state_of(&slot->condition);
+	message->history.state = gf_state_of(&message->history.condition);
+	message->was = gf_state_of(&message->previous);
 	slot->sequence = message->sequence;
 	sw->sequence = message->sequence;
 	composition->sequence = message->sequence;
@@ -197,19 +200,24 @@ bool gf_is_bridge(const struct gf_function *function)
 	return function->class >> 8 == 0x0604;
 }
 
+bool gf_slot_is_other(const struct gf_slot *slot)
+{
+	return slot->condition.occupancy == GPUFABRIC_OCCUPANCY_OTHER;
+}
+
 bool gf_slot_is_left(const struct gf_slot *slot)
 {
-	return (slot->state == GPUFABRIC_SLOT_STATE_FAULT ||
-		slot->state == GPUFABRIC_SLOT_STATE_LOST) &&
-	       slot->n_functions && !(slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN);
+	return (slot->state == GF_STATE_FAULT ||
+		slot->state == GF_STATE_LOST) &&
+	       slot->n_functions && !gf_slot_is_other(slot);
 }
 
 bool gf_slot_has_gpu(const struct gf_slot *slot)
 {
 	switch (slot->state) {
-	case GPUFABRIC_SLOT_STATE_ATTACHED:
-	case GPUFABRIC_SLOT_STATE_READY:
-	case GPUFABRIC_SLOT_STATE_DRAINING:
+	case GF_STATE_ATTACHED:
+	case GF_STATE_READY:
+	case GF_STATE_DRAINING:
 		return true;
 	default:
 		return slot->n_functions > 0;

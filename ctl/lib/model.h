@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "lib/netlink_gen.h"
+#include "lib/state.h"
 
 /* What a slot's GPU is, as far as PCI says, and the BAR that goes with it. */
 struct gf_ids {
@@ -67,6 +68,8 @@ const struct gf_function *gf_gpu_next(const struct gf_slot *slot, const struct g
 bool gf_is_bridge(const struct gf_function *function);
 /* True while a card's functions are on the bus, so that it can be held open. */
 bool gf_slot_has_gpu(const struct gf_slot *slot);
+/* It holds a card that is not a GPU. */
+bool gf_slot_is_other(const struct gf_slot *slot);
 /* What is left of a GPU that was lost or is in fault: functions that are on the bus. */
 bool gf_slot_is_left(const struct gf_slot *slot);
 

@@ -2,24 +2,60 @@
 /* Do not edit: generated from uapi/netlink/specs/gpufabric.yaml by uapi/gen-tool.py. */
 #include "lib/netlink_gen.h"
 
-static const char *const slot_state_names[] = {
+static const char *const occupancy_names[] = {
 	"empty",
-	"off",
-	"attaching",
-	"attached",
-	"ready",
-	"draining",
-	"detaching",
-	"fault",
-	"stuck",
-	"lost",
+	"unknown",
+	"gpu",
+	"other",
 };
 
-const char *gfnl_slot_state_name(unsigned int value)
+const char *gfnl_occupancy_name(unsigned int value)
 {
-	if (value >= sizeof(slot_state_names) / sizeof(slot_state_names[0]))
+	if (value >= sizeof(occupancy_names) / sizeof(occupancy_names[0]))
 		return NULL;
-	return slot_state_names[value];
+	return occupancy_names[value];
+}
+
+static const char *const power_names[] = {
+	"off",
+	"on",
+	"changing",
+	"no-control",
+};
+
+const char *gfnl_power_name(unsigned int value)
+{
+	if (value >= sizeof(power_names) / sizeof(power_names[0]))
+		return NULL;
+	return power_names[value];
+}
+
+static const char *const activity_names[] = {
+	"none",
+	"draining",
+	"attaching",
+	"detaching",
+};
+
+const char *gfnl_activity_name(unsigned int value)
+{
+	if (value >= sizeof(activity_names) / sizeof(activity_names[0]))
+		return NULL;
+	return activity_names[value];
+}
+
+static const char *const health_names[] = {
+	"ok",
+	"fault",
+	"lost",
+	"stuck",
+};
+
+const char *gfnl_health_name(unsigned int value)
+{
+	if (value >= sizeof(health_names) / sizeof(health_names[0]))
+		return NULL;
+	return health_names[value];
 }
 
 static const char *const cause_names[] = {
@@ -151,7 +187,6 @@ const char *gfnl_event_kind_name(unsigned int value)
 static const char *const slot_flag_names[] = {
 	"quarantined",
 	"link-degraded",
-	"foreign",
 	"no-driver",
 	"unmanaged",
 	"chassis",
@@ -349,6 +384,20 @@ const char *gfnl_attr_name(unsigned int attr)
 #define LIST(type, member, item) { .kind = OBJECT_LIST, .at = offsetof(struct type, member), \
 	.has = offsetof(struct type, n_##member), .nested = &(item##_object) }
 
+static const struct object_field condition_fields[] = {
+	[GPUFABRIC_A_CONDITION_OCCUPANCY] = UNSIGNED(gf_condition, occupancy),
+	[GPUFABRIC_A_CONDITION_POWER] = UNSIGNED(gf_condition, power),
+	[GPUFABRIC_A_CONDITION_ACTIVITY] = UNSIGNED(gf_condition, activity),
+	[GPUFABRIC_A_CONDITION_HEALTH] = UNSIGNED(gf_condition, health),
+	[GPUFABRIC_A_CONDITION_CAUSE] = UNSIGNED(gf_condition, cause),
+};
+
+const struct object gf_condition_object = {
+	.fields = condition_fields,
+	.n_fields = sizeof(condition_fields) / sizeof(condition_fields[0]),
+	.size = sizeof(struct gf_condition),
+};
+
 static const struct object_field link_fields[] = {
 	[GPUFABRIC_A_LINK_SPEED] = UNSIGNED(gf_link, speed),
 	[GPUFABRIC_A_LINK_WIDTH] = UNSIGNED(gf_link, width),
@@ -452,17 +501,14 @@ static const struct object_field slot_fields[] = {
 	[GPUFABRIC_A_SLOT_SWITCH_ID] = UNSIGNED(gf_slot, switch_id),
 	[GPUFABRIC_A_SLOT_ADDRESS] = STRING(gf_slot, address),
 	[GPUFABRIC_A_SLOT_GENERATION] = UNSIGNED(gf_slot, generation),
-	[GPUFABRIC_A_SLOT_STATE] = UNSIGNED(gf_slot, state),
+	[GPUFABRIC_A_SLOT_CONDITION] = NEST(gf_slot, condition, gf_condition),
 	[GPUFABRIC_A_SLOT_SINCE] = UNSIGNED(gf_slot, since),
-	[GPUFABRIC_A_SLOT_CAUSE] = UNSIGNED(gf_slot, cause),
 	[GPUFABRIC_A_SLOT_TEXT] = STRING(gf_slot, text),
 	[GPUFABRIC_A_SLOT_FLAGS] = UNSIGNED(gf_slot, flags),
 	[GPUFABRIC_A_SLOT_CAPS] = UNSIGNED(gf_slot, caps),
 	[GPUFABRIC_A_SLOT_BACKEND] = UNSIGNED(gf_slot, backend),
 	[GPUFABRIC_A_SLOT_SLOT_DRIVER] = STRING(gf_slot, slot_driver),
 	[GPUFABRIC_A_SLOT_NUMA_NODE] = SIGNED(gf_slot, numa_node),
-	[GPUFABRIC_A_SLOT_PRESENCE] = UNSIGNED(gf_slot, presence),
-	[GPUFABRIC_A_SLOT_POWER] = UNSIGNED(gf_slot, power),
 	[GPUFABRIC_A_SLOT_LINK] = NEST(gf_slot, link, gf_link),
 	[GPUFABRIC_A_SLOT_IDENTITY] = UNSIGNED(gf_slot, identity),
 	[GPUFABRIC_A_SLOT_IDENTITY_TIME] = UNSIGNED(gf_slot, identity_time),
@@ -520,7 +566,6 @@ static const struct object_field member_fields[] = {
 	[GPUFABRIC_A_MEMBER_EXPECT_DEVICE] = UNSIGNED(gf_member, expect_device),
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_VENDOR] = UNSIGNED(gf_member, expect_subsystem_vendor),
 	[GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_DEVICE] = UNSIGNED(gf_member, expect_subsystem_device),
-	[GPUFABRIC_A_MEMBER_STATE] = UNSIGNED(gf_member, state),
 	[GPUFABRIC_A_MEMBER_ORDER] = UNSIGNED(gf_member, order),
 };
 
@@ -556,8 +601,7 @@ static const struct object_field history_fields[] = {
 	[GPUFABRIC_A_HISTORY_SLOT_NAME] = STRING(gf_history, slot_name),
 	[GPUFABRIC_A_HISTORY_SEQUENCE] = UNSIGNED(gf_history, sequence),
 	[GPUFABRIC_A_HISTORY_TIME] = UNSIGNED(gf_history, time),
-	[GPUFABRIC_A_HISTORY_STATE] = UNSIGNED(gf_history, state),
-	[GPUFABRIC_A_HISTORY_CAUSE] = UNSIGNED(gf_history, cause),
+	[GPUFABRIC_A_HISTORY_CONDITION] = NEST(gf_history, condition, gf_condition),
 	[GPUFABRIC_A_HISTORY_OPERATION] = NEST(gf_history, operation, gf_operation),
 };
 
@@ -612,7 +656,7 @@ static const struct object_field message_fields[] = {
 	[GPUFABRIC_A_SEQUENCE] = UNSIGNED(gf_message, sequence),
 	[GPUFABRIC_A_TIME] = UNSIGNED(gf_message, time),
 	[GPUFABRIC_A_EVENT] = UNSIGNED(gf_message, kind),
-	[GPUFABRIC_A_PREVIOUS] = UNSIGNED(gf_message, previous),
+	[GPUFABRIC_A_PREVIOUS] = NEST(gf_message, previous, gf_condition),
 	[GPUFABRIC_A_SWITCH] = NEST(gf_message, sw, gf_switch),
 	[GPUFABRIC_A_SLOT] = NEST(gf_message, slot, gf_slot),
 	[GPUFABRIC_A_COMPOSITION] = NEST(gf_message, composition, gf_composition),

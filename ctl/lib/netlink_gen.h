@@ -7,7 +7,10 @@
 #include "linux/gpufabric.h"
 
 /* Name of a value of an enum, or of a bit number of a flags type; NULL when unknown. */
-const char *gfnl_slot_state_name(unsigned int value);
+const char *gfnl_occupancy_name(unsigned int value);
+const char *gfnl_power_name(unsigned int value);
+const char *gfnl_activity_name(unsigned int value);
+const char *gfnl_health_name(unsigned int value);
 const char *gfnl_cause_name(unsigned int value);
 const char *gfnl_operation_kind_name(unsigned int value);
 const char *gfnl_phase_name(unsigned int value);
@@ -30,6 +33,33 @@ const char *gfnl_command_name(unsigned int command);
 
 /* Name of an attribute at the top of a message, for error texts; NULL when unknown. */
 const char *gfnl_attr_name(unsigned int attr);
+
+/**
+ * struct gf_condition - attributes of the set condition
+ * @has: which attributes came
+ */
+struct gf_condition {
+	uint32_t occupancy;
+	uint32_t power;
+	uint32_t activity;
+	uint32_t health;
+	uint32_t cause;
+	struct {
+		bool occupancy, power, activity, health, cause;
+	} has;
+};
+
+extern const struct object gf_condition_object;
+
+static inline int gf_condition_parse(const void *attrs, size_t len, struct gf_condition *to)
+{
+	return object_parse(&gf_condition_object, attrs, len, to);
+}
+
+static inline void gf_condition_free(struct gf_condition *from)
+{
+	object_free(&gf_condition_object, from);
+}
 
 /**
  * struct gf_link - attributes of the set link
@@ -242,8 +272,9 @@ static inline void gf_operation_free(struct gf_operation *from)
 /**
  * struct gf_slot - attributes of the set slot
  * @address: PCI address of the downstream port.
- * @generation: Counts state changes; detach names the one that drain returned.
- * @since: Time of the last state change, milliseconds since the epoch.
+ * @generation: Counts changes of the condition; detach names the one that drain
+ *	returned.
+ * @since: When the condition last changed, milliseconds since the epoch.
  * @text: The cause in words, with what to do.
  * @identity_time: When it was read, milliseconds since the epoch.
  * @serial: Device Serial Number capability; only with CAP_SYS_ADMIN.
@@ -255,6 +286,7 @@ static inline void gf_operation_free(struct gf_operation *from)
  * @needs: What the card had when it was last seen, before addresses were assigned:
  *	each bridge before what is behind it. Only while there are no functions.
  * @sequence: Number of the last event that this includes.
+ * @state: enum gf_state of @condition
  * @has: which attributes came
  */
 struct gf_slot {
@@ -263,17 +295,14 @@ struct gf_slot {
 	uint32_t switch_id;
 	char *address;
 	uint32_t generation;
-	uint32_t state;
+	struct gf_condition condition;
 	uint64_t since;
-	uint32_t cause;
 	char *text;
 	uint32_t flags;
 	uint32_t caps;
 	uint32_t backend;
 	char *slot_driver;
 	int32_t numa_node;
-	uint8_t presence;
-	uint8_t power;
 	struct gf_link link;
 	uint32_t identity;
 	uint64_t identity_time;
@@ -303,13 +332,13 @@ struct gf_slot {
 	struct gf_bar *needs;
 	size_t n_needs;
 	uint64_t sequence;
+	uint32_t state;
 	struct {
-		bool id, name, switch_id, address, generation, state, since, cause, text, flags,
-		     caps, backend, slot_driver, numa_node, presence, power, link, identity,
-		     identity_time, vendor, device, subsystem_vendor, subsystem_device, class,
-		     serial, bus_first, bus_last, composition, composition_id, operation,
-		     last_operation, attaches, detaches, faults, flaps, degradations,
-		     drain_deadline, gpus;
+		bool id, name, switch_id, address, generation, condition, since, text, flags,
+		     caps, backend, slot_driver, numa_node, link, identity, identity_time, vendor,
+		     device, subsystem_vendor, subsystem_device, class, serial, bus_first,
+		     bus_last, composition, composition_id, operation, last_operation, attaches,
+		     detaches, faults, flaps, degradations, drain_deadline, gpus;
 	} has;
 };
 
@@ -373,11 +402,10 @@ struct gf_member {
 	uint32_t expect_device;
 	uint32_t expect_subsystem_vendor;
 	uint32_t expect_subsystem_device;
-	uint32_t state;
 	uint32_t order;
 	struct {
 		bool slot_id, slot_name, generation, expect_vendor, expect_device,
-		     expect_subsystem_vendor, expect_subsystem_device, state, order;
+		     expect_subsystem_vendor, expect_subsystem_device, order;
 	} has;
 };
 
@@ -440,6 +468,8 @@ static inline void gf_composition_free(struct gf_composition *from)
 /**
  * struct gf_history - attributes of the set history
  * @time: Milliseconds since the epoch.
+ * @condition: Of the slot after it.
+ * @state: enum gf_state of @condition
  * @has: which attributes came
  */
 struct gf_history {
@@ -447,11 +477,11 @@ struct gf_history {
 	char *slot_name;
 	uint64_t sequence;
 	uint64_t time;
-	uint32_t state;
-	uint32_t cause;
+	struct gf_condition condition;
 	struct gf_operation operation;
+	uint32_t state;
 	struct {
-		bool slot_id, slot_name, sequence, time, state, cause, operation;
+		bool slot_id, slot_name, sequence, time, condition, operation;
 	} has;
 };
 
@@ -562,15 +592,16 @@ static inline void gf_status_free(struct gf_status *from)
  * @sequence: In an event its number, one more than that of the event before; in a
  *	reply the number of the last event that the reply includes.
  * @time: Time of an event, milliseconds since the epoch.
- * @previous: State that the slot of the event had before.
+ * @previous: What the slot was in when the event before told of it.
  * @members: Slot to act on; in resize a slot to add.
+ * @was: enum gf_state of @previous
  * @has: which attributes came
  */
 struct gf_message {
 	uint64_t sequence;
 	uint64_t time;
 	uint32_t kind;
-	uint32_t previous;
+	struct gf_condition previous;
 	struct gf_switch sw;
 	struct gf_slot slot;
 	struct gf_composition composition;
@@ -580,6 +611,7 @@ struct gf_message {
 	struct gf_status status;
 	struct gf_member *members;
 	size_t n_members;
+	uint32_t was;
 	struct {
 		bool sequence, time, kind, previous, sw, slot, composition, operation, history,
 		     stats, status;

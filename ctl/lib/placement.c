@@ -26,7 +26,7 @@ void placement_verdict(const struct session *session, const struct gf_slot *slot
 		       struct verdict *verdict)
 {
 	memset(verdict, 0, sizeof(*verdict));
-	if (slot->state == GPUFABRIC_SLOT_STATE_OFF)
+	if (slot->state == GF_STATE_OFF)
 		judge_slot(session->judge, slot, bar_of(session, slot), verdict);
 }
 
@@ -63,7 +63,7 @@ static size_t judge_beside(struct session *session, struct judge_want *wants, si
 	for (i = 0; i < fabric.n_slots; i++) {
 		const struct gf_slot *slot = &fabric.slots[i];
 
-		if (slot->state == GPUFABRIC_SLOT_STATE_ATTACHING &&
+		if (slot->state == GF_STATE_ATTACHING &&
 		    !is_wanted(wants, n, slot->id))
 			coming[n_coming++] = (struct judge_want){ slot, bar_of(session, slot), 0 };
 	}

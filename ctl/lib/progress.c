@@ -32,18 +32,18 @@ static bool removes(uint32_t kind)
 static int done_of(const struct gf_slot *slot, bool removing)
 {
 	switch (slot->state) {
-	case GPUFABRIC_SLOT_STATE_ATTACHING:
+	case GF_STATE_ATTACHING:
 		return 4;
-	case GPUFABRIC_SLOT_STATE_ATTACHED:
+	case GF_STATE_ATTACHED:
 		return 7;
-	case GPUFABRIC_SLOT_STATE_READY:
+	case GF_STATE_READY:
 		return removing ? 0 : BAR;
-	case GPUFABRIC_SLOT_STATE_DRAINING:
+	case GF_STATE_DRAINING:
 		return 2;
-	case GPUFABRIC_SLOT_STATE_DETACHING:
+	case GF_STATE_DETACHING:
 		return 6;
-	case GPUFABRIC_SLOT_STATE_OFF:
-	case GPUFABRIC_SLOT_STATE_EMPTY:
+	case GF_STATE_OFF:
+	case GF_STATE_EMPTY:
 		return removing ? BAR : 0;
 	default:
 		return 0;
@@ -72,18 +72,18 @@ static void draw_slot(const struct gf_slot *slot, const struct wait *wait)
 static void draw_counts(struct progress *progress, const struct gf_fabric *fabric,
 			const struct wait *waits, size_t n)
 {
-	size_t counts[GPUFABRIC_SLOT_STATE_LOST + 1] = { 0 }, i, j;
+	size_t counts[GF_STATES] = { 0 }, i, j;
 
 	for (i = 0; i < n; i++) {
 		for (j = 0; j < waits[i].n_slots; j++) {
 			const struct gf_slot *slot = gf_slot_by_name(fabric, waits[i].slots[j]);
 
-			if (slot && slot->state <= GPUFABRIC_SLOT_STATE_LOST)
+			if (slot)
 				counts[slot->state]++;
 		}
 	}
 	fputs("\033[K ", stderr);
-	for (i = 0; i <= GPUFABRIC_SLOT_STATE_LOST; i++)
+	for (i = 0; i < GF_STATES; i++)
 		if (counts[i])
 			fprintf(stderr, " %zu %s", counts[i], render_state((uint32_t)i));
 	fputc('\n', stderr);

@@ -102,10 +102,11 @@ int removal_init(struct session *session, struct removal *removal, struct gf_slo
 	removal->generations = mem_zalloc(n, sizeof(*removal->generations));
 	for (i = 0; i < n; i++) {
 		switch (slots[i]->state) {
-		case GPUFABRIC_SLOT_STATE_OFF:
-		case GPUFABRIC_SLOT_STATE_EMPTY:
-		case GPUFABRIC_SLOT_STATE_FAULT:
-		case GPUFABRIC_SLOT_STATE_LOST:
+		case GF_STATE_OFF:
+		case GF_STATE_EMPTY:
+		case GF_STATE_OTHER:
+		case GF_STATE_FAULT:
+		case GF_STATE_LOST:
 			break;
 		default:
 			/* Also what cannot be drained now: the module's refusal says why. */
@@ -392,13 +393,14 @@ void removal_finish(struct session *session, struct removal *removal)
 		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, about->names[i]);
 
 		/* A slot that is stuck, or went with its switch, is neither. */
-		switch (slot ? slot->state : GPUFABRIC_SLOT_STATE_STUCK) {
-		case GPUFABRIC_SLOT_STATE_OFF:
-		case GPUFABRIC_SLOT_STATE_EMPTY:
+		switch (slot ? slot->state : GF_STATE_STUCK) {
+		case GF_STATE_OFF:
+		case GF_STATE_EMPTY:
+		case GF_STATE_OTHER:
 			gone[i] = true;
 			break;
-		case GPUFABRIC_SLOT_STATE_ATTACHED:
-		case GPUFABRIC_SLOT_STATE_READY:
+		case GF_STATE_ATTACHED:
+		case GF_STATE_READY:
 			kept[i] = true;
 			break;
 		default:

@@ -70,23 +70,15 @@ const struct out_column render_composition_columns[] = {
 
 const char *render_state(uint32_t state)
 {
-	const char *name = gfnl_slot_state_name(state);
+	const char *name = gf_state_name(state);
 
 	return name ? name : "unknown";
 }
 
-bool render_is_other(const struct gf_slot *slot)
-{
-	return slot->state == GPUFABRIC_SLOT_STATE_EMPTY &&
-	       slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN;
-}
-
 void render_slot_state(struct out_table *table, const struct gf_slot *slot)
 {
-	const char *word = render_is_other(slot) ? "other" : render_state(slot->state);
-
 	out_str(table, "state", render_state(slot->state));
-	out_text(table, "state", "%s%s", word,
+	out_text(table, "state", "%s%s", render_state(slot->state),
 		 slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ? ", unmanaged" : "");
 }
 
@@ -167,8 +159,8 @@ void render_slot(struct out_table *table, const struct gf_slot *slot,
 	render_slot_state(table, slot);
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
 		out_text(table, "state", "%s, quarantined", render_state(slot->state));
-	if (slot->cause)
-		out_str(table, "cause", render_cause(slot->cause));
+	if (slot->condition.cause)
+		out_str(table, "cause", render_cause(slot->condition.cause));
 	if (slot->text && *slot->text)
 		out_str(table, "text", slot->text);
 	out_time(table, "since", slot->since);
@@ -278,13 +270,14 @@ static void warn_state(struct out *out, const struct gf_slot *slot)
 	const char *text = slot->text && *slot->text ? slot->text : NULL;
 
 	switch (slot->state) {
-	case GPUFABRIC_SLOT_STATE_FAULT:
-	case GPUFABRIC_SLOT_STATE_LOST:
+	case GF_STATE_FAULT:
+	case GF_STATE_LOST:
 		out_note(out, "warnings", "! ", "%s: %s (%s)%s%s (gpuctl %s %s)", slot->name,
-			 render_state(slot->state), render_cause(slot->cause), text ? ": " : "",
+			 render_state(slot->state), render_cause(slot->condition.cause),
+			 text ? ": " : "",
 			 text ? text : "", gf_slot_is_left(slot) ? "detach" : "clear", slot->name);
 		break;
-	case GPUFABRIC_SLOT_STATE_STUCK:
+	case GF_STATE_STUCK:
 		out_note(out, "warnings", "! ", "%s: stuck in %s%s%s%s%s%s%s (gpuctl show %s)",
 			 slot->name, render_kind(op->kind), op->driver ? ": driver " : "",
 			 op->driver ? op->driver : "",
@@ -354,7 +347,7 @@ void render_slot_warnings(struct out *out, const struct gf_slot *slot,
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED)
 		warn_link(out, slot);
 	if ((slot->flags & GPUFABRIC_SLOT_FLAG_NO_DRIVER) &&
-	    slot->state == GPUFABRIC_SLOT_STATE_READY &&
+	    slot->state == GF_STATE_READY &&
 	    identity_loaded_driver(identity, driver, sizeof(driver)))
 		out_note(out, "warnings", "! ", "%s: driver %s is loaded but not bound", slot->name,
 			 driver);
@@ -371,27 +364,22 @@ void render_summary(struct out *out, const struct gf_fabric *fabric)
 		{ "switches", NULL }, { "slots", NULL }, { "compositions", NULL },
 		{ "states", NULL }, { NULL, NULL },
 	};
-	size_t counts[GPUFABRIC_SLOT_STATE_LOST + 1] = { 0 }, others = 0, i;
+	size_t counts[GF_STATES] = { 0 }, i;
 	struct json_object *states = json_object_new_object();
 	struct text text = { 0 };
 	struct out_table *t;
 
-	for (i = 0; i < fabric->n_slots; i++) {
-		if (fabric->slots[i].state <= GPUFABRIC_SLOT_STATE_LOST)
-			counts[fabric->slots[i].state]++;
-		others += render_is_other(&fabric->slots[i]);
-	}
+	for (i = 0; i < fabric->n_slots; i++)
+		counts[fabric->slots[i].state]++;
 
 	text_add(&text, "%zu switch%s, %zu slot%s", fabric->n_switches,
 		 fabric->n_switches == 1 ? "" : "es", fabric->n_slots,
 		 fabric->n_slots == 1 ? "" : "s");
 	/* Most useful first: ready, off and empty lead, troubles come last. */
 	static const unsigned char order[] = {
-		GPUFABRIC_SLOT_STATE_READY,	GPUFABRIC_SLOT_STATE_ATTACHED,
-		GPUFABRIC_SLOT_STATE_ATTACHING, GPUFABRIC_SLOT_STATE_DRAINING,
-		GPUFABRIC_SLOT_STATE_DETACHING, GPUFABRIC_SLOT_STATE_OFF,
-		GPUFABRIC_SLOT_STATE_EMPTY,	GPUFABRIC_SLOT_STATE_FAULT,
-		GPUFABRIC_SLOT_STATE_STUCK,	GPUFABRIC_SLOT_STATE_LOST,
+		GF_STATE_READY, GF_STATE_ATTACHED, GF_STATE_ATTACHING, GF_STATE_DRAINING,
+		GF_STATE_DETACHING, GF_STATE_OFF, GF_STATE_EMPTY, GF_STATE_FAULT,
+		GF_STATE_STUCK, GF_STATE_LOST, GF_STATE_OTHER,
 	};
 	const char *separator = ": ";
 
@@ -400,15 +388,11 @@ void render_summary(struct out *out, const struct gf_fabric *fabric)
 
 		json_object_object_add(states, name,
 				       json_object_new_int64((int64_t)counts[order[i]]));
-		if (order[i] == GPUFABRIC_SLOT_STATE_EMPTY)
-			counts[order[i]] -= others;
 		if (!counts[order[i]])
 			continue;
 		text_add(&text, "%s%zu %s", separator, counts[order[i]], name);
 		separator = ", ";
 	}
-	if (others)
-		text_add(&text, "%s%zu other", separator, others);
 	if (fabric->n_compositions)
 		text_add(&text, "; %zu composition%s", fabric->n_compositions,
 			 fabric->n_compositions == 1 ? "" : "s");

@@ -36,7 +36,6 @@ void render_operation(struct out_table *parent, const char *name,
 		      const struct gf_operation *operation);
 
 /* The slot holds a card that is no GPU. For the module that is empty, and a flag. */
-bool render_is_other(const struct gf_slot *slot);
 /* Column "state": people read "other" there, JSON has the module's word. */
 void render_slot_state(struct out_table *table, const struct gf_slot *slot);
 

@@ -62,10 +62,10 @@ static void take_variable(struct udev_slot *found, const char *name, const char 
 		slot->name = mem_strdup(value);
 	else if (!strcmp(name, "GPUFABRIC_COMPOSITION") && !slot->composition)
 		slot->composition = mem_strdup(value);
-	else if (!strcmp(name, "GPUFABRIC_STATE"))
-		snprintf(found->state, sizeof(found->state), "%.31s", value);
 	else if (!strcmp(name, "GPUFABRIC_MODALIAS"))
 		take_ids(slot, value);
+	else if (!strncmp(name, "GPUFABRIC_", 10))
+		gf_condition_take(&slot->condition, name + 10, value);
 }
 
 static bool take_uevent(const char *sys, const char *name, struct udev_slot *found)
@@ -176,7 +176,7 @@ char *udev_slot_print(const struct udev_slot *found, const struct knowledge *kno
 
 	put(&t, "SLOT", found->slot.name);
 	if (found->own) {
-		put(&t, "STATE", found->state);
+		put(&t, "STATE", gf_state_name(gf_state_of(&found->slot.condition)));
 		put(&t, "COMPOSITION", found->slot.composition);
 	}
 	if (!found->slot.vendor)

@@ -10,14 +10,12 @@
 
 /**
  * struct udev_slot - what the kernel says of it
- * @slot: name, state, ids and composition; free with gf_slot_free()
- * @state: the state in the kernel's own word
+ * @slot: name, condition, ids and composition; free with gf_slot_free()
  * @own: the device is the slot's or its GPU's, not one of PCI: events tell
  *	when the state changes
  */
 struct udev_slot {
 	struct gf_slot slot;
-	char state[32];
 	bool own;
 };
 

@@ -250,8 +250,8 @@ static void render_one(struct out_table *t, struct session *session, const struc
 	out_str(t, "state", render_state(slot->state));
 	if (gpu)
 		out_str(t, "address", gpu->address);
-	if (slot->cause)
-		out_str(t, "cause", render_cause(slot->cause));
+	if (slot->condition.cause)
+		out_str(t, "cause", render_cause(slot->condition.cause));
 	if (last->id != wait->operation.id)
 		return;
 	out_int(t, "error", last->error);

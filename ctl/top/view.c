@@ -61,14 +61,15 @@ enum view_mood view_slot_mood(const struct gf_slot *slot)
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
 		return VIEW_BAD;
 	switch (slot->state) {
-	case GPUFABRIC_SLOT_STATE_FAULT:
-	case GPUFABRIC_SLOT_STATE_STUCK:
-	case GPUFABRIC_SLOT_STATE_LOST:
+	case GF_STATE_FAULT:
+	case GF_STATE_STUCK:
+	case GF_STATE_LOST:
 		return VIEW_BAD;
-	case GPUFABRIC_SLOT_STATE_READY:
+	case GF_STATE_READY:
 		return slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED ? VIEW_BUSY : VIEW_GOOD;
-	case GPUFABRIC_SLOT_STATE_EMPTY:
-	case GPUFABRIC_SLOT_STATE_OFF:
+	case GF_STATE_EMPTY:
+	case GF_STATE_OTHER:
+	case GF_STATE_OFF:
 		return slot->operation.id ? VIEW_BUSY : VIEW_QUIET;
 	default:
 		return VIEW_BUSY;
@@ -99,8 +100,8 @@ static bool passes_filter(enum view_filter filter, const struct gf_slot *slot)
 		return !slot->composition &&
 		       !(slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED |
 					GPUFABRIC_SLOT_FLAG_UNMANAGED)) &&
-		       (slot->state == GPUFABRIC_SLOT_STATE_OFF ||
-			slot->state == GPUFABRIC_SLOT_STATE_READY);
+		       (slot->state == GF_STATE_OFF ||
+			slot->state == GF_STATE_READY);
 	case VIEW_TROUBLE:
 		return view_slot_mood(slot) == VIEW_BAD ||
 		       slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED;

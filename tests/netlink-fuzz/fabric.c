@@ -98,10 +98,10 @@ void fabric_check(void)
 static bool is_moving(const struct gf_slot *one)
 {
 	switch (one->state) {
-	case GPUFABRIC_SLOT_STATE_ATTACHING:
-	case GPUFABRIC_SLOT_STATE_ATTACHED:
-	case GPUFABRIC_SLOT_STATE_DETACHING:
-	case GPUFABRIC_SLOT_STATE_STUCK:
+	case GF_STATE_ATTACHING:
+	case GF_STATE_ATTACHED:
+	case GF_STATE_DETACHING:
+	case GF_STATE_STUCK:
 		return true;
 	default:
 		return one->has_operation;
@@ -116,14 +116,14 @@ static bool settle_slot(const struct gf_slot *one, bool off)
 	if (is_moving(one))
 		return false;
 	switch (one->state) {
-	case GPUFABRIC_SLOT_STATE_DRAINING:
+	case GF_STATE_DRAINING:
 		ask_slot(&clean, GPUFABRIC_CMD_DRAIN_ABORT, one->name, -1);
 		return false;
-	case GPUFABRIC_SLOT_STATE_FAULT:
-	case GPUFABRIC_SLOT_STATE_LOST:
+	case GF_STATE_FAULT:
+	case GF_STATE_LOST:
 		ask_slot(&clean, GPUFABRIC_CMD_CLEAR, one->name, -1);
 		return false;
-	case GPUFABRIC_SLOT_STATE_READY:
+	case GF_STATE_READY:
 		if (!off)
 			break;
 		if (!ask_drain(&clean, one->name, 0, &generation))
@@ -190,7 +190,7 @@ void fabric_settle(bool off)
 	for (unsigned int i = 0; i < n_slots; i++) {
 		if (slots[i].composition[0])
 			fail("%s says that it is with %s, which there is not", slots[i].name, slots[i].composition);
-		if (off && slots[i].state != GPUFABRIC_SLOT_STATE_OFF && slots[i].state != GPUFABRIC_SLOT_STATE_EMPTY)
+		if (off && slots[i].state != GF_STATE_OFF && slots[i].state != GF_STATE_EMPTY)
 			fail("%s is %s", slots[i].name, gf_state_name(slots[i].state));
 	}
 }

@@ -127,7 +127,7 @@ TEST_F(compose, identity_mismatch_rolls_back)
 	EXPECT_STATE("sim0-1", FAULT);
 	EXPECT_EQ(GPUFABRIC_CAUSE_IDENTITY, slot.cause);
 	/* A card that failed is powered off again. */
-	EXPECT_EQ(0, slot.power);
+	EXPECT_EQ(GPUFABRIC_POWER_OFF, slot.condition.power);
 	EXPECT_EQ(0, slot.n_functions);
 	EXPECT_STATE("sim0-2", OFF);
 	EXPECT_EQ(-ENOENT, get_composition(&gf, "wrong", &composition));
@@ -160,11 +160,11 @@ TEST_F(compose, history_tells_of_the_rollback)
 	ASSERT_EQ(0, sim_set(0, 2, "fail", "power"));
 	EXPECT_NE(0, compose_three(0));
 	ASSERT_EQ(0, get_last_history(&gf, "sim0-0", &history));
-	EXPECT_EQ(GPUFABRIC_SLOT_STATE_OFF, history.state);
+	EXPECT_EQ(GF_STATE_OFF, history.state);
 	EXPECT_EQ(GPUFABRIC_OPERATION_KIND_COMPOSE, history.operation.kind);
 	EXPECT_EQ(end.id, history.operation.id);
 	ASSERT_EQ(0, get_last_history(&gf, "sim0-2", &history));
-	EXPECT_EQ(GPUFABRIC_SLOT_STATE_FAULT, history.state);
+	EXPECT_EQ(GF_STATE_FAULT, history.state);
 	EXPECT_EQ(end.id, history.operation.id);
 	EXPECT_NE(0, history.operation.error);
 	EXPECT_NE(0, strlen(history.operation.text));
@@ -324,7 +324,7 @@ TEST_F(compose, member_that_is_lost_degrades_and_comes_back)
 
 	ASSERT_EQ(0, compose_three(0));
 	ASSERT_EQ(0, sim_set(0, 1, "surprise", "remove"));
-	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-1", GPUFABRIC_SLOT_STATE_LOST));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-1", GF_STATE_LOST));
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
 	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_DEGRADED, composition.state);
 	EXPECT_EQ(3, composition.n_members);
@@ -341,7 +341,7 @@ TEST_F(compose, degraded_composition_can_be_released_or_repaired)
 {
 	ASSERT_EQ(0, compose_three(0));
 	ASSERT_EQ(0, sim_set(0, 1, "surprise", "remove"));
-	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-1", GPUFABRIC_SLOT_STATE_LOST));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-1", GF_STATE_LOST));
 	/* The lost one is replaced by another. */
 	ASSERT_EQ(0, ask_and_wait(&gf, &watch,
 				  ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three",
@@ -350,7 +350,7 @@ TEST_F(compose, degraded_composition_can_be_released_or_repaired)
 	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_ACTIVE, composition.state);
 	EXPECT_EQ(3, composition.n_members);
 	ASSERT_EQ(0, sim_set(0, 5, "surprise", "remove"));
-	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-5", GPUFABRIC_SLOT_STATE_LOST));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-5", GF_STATE_LOST));
 	/* A lost one needs no drain and may be left out. */
 	struct ask_slot back[] = { GIVE_BACK("sim0-0"), GIVE_BACK("sim0-2") };
 
@@ -409,7 +409,7 @@ TEST_F(compose, stuck_member_does_not_hold_the_others)
 	ASSERT_EQ(0, sim_set(0, 1, "driver", "remove-release"));
 	EXPECT_EQ(0, watch_operation(&watch, id, NULL));
 	EXPECT_EQ(-ENOENT, get_composition(&gf, "three", &composition));
-	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-1", GPUFABRIC_SLOT_STATE_OFF));
+	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-1", GF_STATE_OFF));
 	EXPECT_STATE("sim0-0", OFF);
 	EXPECT_STREQ("", slot.composition);
 }
@@ -468,7 +468,7 @@ TEST_F(compose, driver_that_does_not_come_in_time)
 	EXPECT_STATE("sim0-0", OFF);
 	EXPECT_STATE("sim0-1", FAULT);
 	EXPECT_EQ(GPUFABRIC_CAUSE_DRIVER, slot.cause);
-	EXPECT_EQ(0, slot.power);
+	EXPECT_EQ(GPUFABRIC_POWER_OFF, slot.condition.power);
 	/* Without waiting for one, a GPU without a driver is as good as any. */
 	ASSERT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-1", -1));
 	ASSERT_EQ(0, sim_set(0, 1, "driver", "probe-fail"));

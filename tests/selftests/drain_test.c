@@ -72,7 +72,7 @@ TEST_F(drain, several_slots_at_once)
 		ASSERT_EQ(0, get_slot(&answer, n ? "sim0-1" : "sim0-0", &one));
 		EXPECT_EQ(one.id, gf_u32(gf_sub(member, GPUFABRIC_A_MEMBER_SLOT_ID)));
 		EXPECT_EQ(one.generation, gf_u32(gf_sub(member, GPUFABRIC_A_MEMBER_GENERATION)));
-		EXPECT_EQ(GPUFABRIC_SLOT_STATE_DRAINING, one.state);
+		EXPECT_EQ(GF_STATE_DRAINING, one.state);
 		gf_close(&answer);
 		n++;
 	}
@@ -118,7 +118,7 @@ TEST_F(drain, deadline_takes_it_back)
 	uint32_t generation;
 
 	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", GPUFABRIC_TIMEOUT_MIN, &generation));
-	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GPUFABRIC_SLOT_STATE_READY));
+	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_READY));
 	EXPECT_REFUSED(detach_by(&gf, generation), ESTALE,
 		       "drain the slot first, and name the generation that drain returns");
 }
@@ -133,7 +133,7 @@ TEST_F(drain, deadline_does_not_follow_the_clock)
 	past = now;
 	past.tv_sec -= 3600;
 	ASSERT_EQ(0, settimeofday(&past, NULL));
-	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GPUFABRIC_SLOT_STATE_READY));
+	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_READY));
 	settimeofday(&now, NULL);
 }
 
@@ -152,7 +152,7 @@ TEST_F(drain, a_deadline_does_not_hit_the_drain_after_it)
 	do {
 		ASSERT_EQ(0, watch_next(&watch, &event, ASK_PATIENCE_MS));
 	} while (!event.has_slot || strcmp(event.slot.name, "sim0-1") ||
-		 event.slot.state != GPUFABRIC_SLOT_STATE_READY || event.previous != GPUFABRIC_SLOT_STATE_DRAINING);
+		 event.slot.state != GF_STATE_READY || event.previous != GF_STATE_DRAINING);
 	EXPECT_STATE("sim0-0", DRAINING);
 }
 
@@ -165,7 +165,7 @@ TEST_F(drain, closing_the_socket_takes_it_back)
 	ASSERT_EQ(0, ask_drain(&other, "sim0-0", 60000, &generation));
 	EXPECT_STATE("sim0-0", DRAINING);
 	gf_close(&other);
-	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GPUFABRIC_SLOT_STATE_READY));
+	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_READY));
 	EXPECT_NE(0, detach_by(&gf, generation));
 }
 
@@ -218,8 +218,8 @@ TEST_F(drain, is_announced)
 		ASSERT_EQ(0, watch_next(&watch, &event, ASK_PATIENCE_MS));
 	} while (event.kind != GPUFABRIC_EVENT_KIND_DRAIN);
 	EXPECT_STREQ("sim0-0", event.slot.name);
-	EXPECT_EQ(GPUFABRIC_SLOT_STATE_READY, event.previous);
-	EXPECT_EQ(GPUFABRIC_SLOT_STATE_DRAINING, event.slot.state);
+	EXPECT_EQ(GF_STATE_READY, event.previous);
+	EXPECT_EQ(GF_STATE_DRAINING, event.slot.state);
 	EXPECT_EQ(generation, event.slot.generation);
 	EXPECT_NE(0, event.slot.drain_deadline);
 }
@@ -230,7 +230,7 @@ TEST_F(drain, surprise_while_draining)
 
 	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 60000, &generation));
 	ASSERT_EQ(0, sim_set(0, 0, "surprise", "remove"));
-	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GPUFABRIC_SLOT_STATE_LOST));
+	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_LOST));
 	/* There is nothing left to detach, and nothing to take back. */
 	EXPECT_EQ(0, detach_by(&gf, generation));
 	EXPECT_STATE("sim0-0", LOST);

@@ -48,8 +48,8 @@ static bool is_second_look(void)
 #define EXPECT_CHANGE(wanted_kind, from, to)						\
 	do {										\
 		EXPECT_EVENT(wanted_kind);						\
-		EXPECT_STREQ(gf_state_name(GPUFABRIC_SLOT_STATE_##from), gf_state_name(event.previous)); \
-		EXPECT_STREQ(gf_state_name(GPUFABRIC_SLOT_STATE_##to), gf_state_name(event.slot.state)); \
+		EXPECT_STREQ(gf_state_name(GF_STATE_##from), gf_state_name(event.previous)); \
+		EXPECT_STREQ(gf_state_name(GF_STATE_##to), gf_state_name(event.slot.state)); \
 	} while (0)
 
 /* The slot is given back: its state is the same, its composition is not. */
@@ -149,7 +149,7 @@ TEST_F(event, surprise_removal_and_insertion)
 	EXPECT_CHANGE(SLOT_CHANGED, READY, LOST);
 	EXPECT_EQ(GPUFABRIC_CAUSE_SURPRISE, event.slot.cause);
 	ASSERT_EQ(0, sim_set(0, 0, "surprise", "insert"));
-	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GPUFABRIC_SLOT_STATE_READY));
+	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_READY));
 	EXPECT_STATE("sim0-0", READY);
 	EXPECT_EQ(1, slot.flaps);
 	EXPECT_EQ(GPUFABRIC_CAUSE_NONE, slot.cause);

@@ -147,13 +147,32 @@ struct gf_need {
 
 #define GF_NEEDS 48
 
+/* The four things that the module says of a slot, and the one word that follows. */
+struct gf_condition {
+	uint32_t occupancy, power, activity, health, cause;
+};
+
+enum gf_state {
+	GF_STATE_EMPTY,
+	GF_STATE_OFF,
+	GF_STATE_ATTACHING,
+	GF_STATE_ATTACHED,
+	GF_STATE_READY,
+	GF_STATE_DRAINING,
+	GF_STATE_DETACHING,
+	GF_STATE_FAULT,
+	GF_STATE_STUCK,
+	GF_STATE_LOST,
+	GF_STATE_OTHER
+};
+
 struct gf_slot {
 	uint32_t id, switch_id, generation, state, cause, flags, backend;
+	struct gf_condition condition;
 	char name[GF_NAME];
 	char address[GF_NAME];
 	char text[GF_TEXT];
 	char slot_driver[GF_NAME];
-	uint8_t presence, power;
 	uint32_t identity, vendor, device, subsystem_vendor, subsystem_device, class;
 	uint64_t serial;
 	uint32_t speed, width;
@@ -169,7 +188,7 @@ struct gf_slot {
 };
 
 struct gf_member {
-	uint32_t id, generation, state;
+	uint32_t id, generation;
 	char name[GF_NAME];
 };
 

@@ -21,6 +21,7 @@ static const char *name_of(const char *const *names, size_t count, uint32_t valu
 
 static const char *const state_names[] = {
 	"empty", "off", "attaching", "attached", "ready", "draining", "detaching", "fault", "stuck", "lost",
+	"other",
 };
 
 static const char *const cause_names[] = {
@@ -166,15 +167,42 @@ static void read_slot_nests(const struct nlattr *nest, struct gf_slot *slot)
 	gf_read_operation(one, &slot->last);
 }
 
+static struct gf_condition read_condition(const struct nlattr *nest)
+{
+	return (struct gf_condition){
+		.occupancy = gf_u32(gf_sub(nest, GPUFABRIC_A_CONDITION_OCCUPANCY)),
+		.power = gf_u32(gf_sub(nest, GPUFABRIC_A_CONDITION_POWER)),
+		.activity = gf_u32(gf_sub(nest, GPUFABRIC_A_CONDITION_ACTIVITY)),
+		.health = gf_u32(gf_sub(nest, GPUFABRIC_A_CONDITION_HEALTH)),
+		.cause = gf_u32(gf_sub(nest, GPUFABRIC_A_CONDITION_CAUSE)),
+	};
+}
+
+/* One word for the four; a second opinion on what gpuctl makes of them. */
+static uint32_t state_of(const struct gf_condition *now)
+{
+	static const uint32_t bad[] = { GF_STATE_READY, GF_STATE_FAULT, GF_STATE_LOST, GF_STATE_STUCK };
+	static const uint32_t at_rest[] = { GF_STATE_EMPTY, GF_STATE_OFF, GF_STATE_READY, GF_STATE_OTHER };
+
+	if (now->health)
+		return bad[now->health];
+	if (now->activity == GPUFABRIC_ACTIVITY_ATTACHING)
+		return now->power == GPUFABRIC_POWER_CHANGING ? GF_STATE_ATTACHING : GF_STATE_ATTACHED;
+	if (now->activity == GPUFABRIC_ACTIVITY_DETACHING)
+		return GF_STATE_DETACHING;
+	return now->activity ? GF_STATE_DRAINING : at_rest[now->occupancy];
+}
+
 void gf_read_slot(const struct nlattr *nest, struct gf_slot *slot)
 {
 	memset(slot, 0, sizeof(*slot));
 	slot->id = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_ID));
 	slot->switch_id = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_SWITCH_ID));
 	slot->generation = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_GENERATION));
-	slot->state = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_STATE));
+	slot->condition = read_condition(gf_sub(nest, GPUFABRIC_A_SLOT_CONDITION));
+	slot->state = state_of(&slot->condition);
 	slot->since = gf_u64(gf_sub(nest, GPUFABRIC_A_SLOT_SINCE));
-	slot->cause = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_CAUSE));
+	slot->cause = slot->condition.cause;
 	slot->flags = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_FLAGS));
 	slot->backend = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_BACKEND));
 	TEXT(slot->name, nest, GPUFABRIC_A_SLOT_NAME);
@@ -182,8 +210,6 @@ void gf_read_slot(const struct nlattr *nest, struct gf_slot *slot)
 	TEXT(slot->text, nest, GPUFABRIC_A_SLOT_TEXT);
 	TEXT(slot->slot_driver, nest, GPUFABRIC_A_SLOT_SLOT_DRIVER);
 	TEXT(slot->composition, nest, GPUFABRIC_A_SLOT_COMPOSITION);
-	slot->presence = (uint8_t)gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_PRESENCE));
-	slot->power = (uint8_t)gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_POWER));
 	slot->identity = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_IDENTITY));
 	slot->vendor = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_VENDOR));
 	slot->device = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_DEVICE));
@@ -222,7 +248,6 @@ void gf_read_composition(const struct nlattr *nest, struct gf_composition *compo
 
 		member->id = gf_u32(gf_sub(one, GPUFABRIC_A_MEMBER_SLOT_ID));
 		member->generation = gf_u32(gf_sub(one, GPUFABRIC_A_MEMBER_GENERATION));
-		member->state = gf_u32(gf_sub(one, GPUFABRIC_A_MEMBER_STATE));
 		TEXT(member->name, one, GPUFABRIC_A_MEMBER_SLOT_NAME);
 	}
 }
@@ -233,12 +258,14 @@ void gf_read_event(const struct nlmsghdr *message, struct gf_event *event)
 	const struct nlattr *slot = gf_attr(message, GPUFABRIC_A_SLOT);
 	const struct nlattr *composition = gf_attr(message, GPUFABRIC_A_COMPOSITION);
 	const struct nlattr *operation = gf_attr(message, GPUFABRIC_A_OPERATION);
+	struct gf_condition previous;
 
 	event->sequence = gf_u64(gf_attr(message, GPUFABRIC_A_SEQUENCE));
 	event->time = gf_u64(gf_attr(message, GPUFABRIC_A_TIME));
 	event->kind = gf_u32(gf_attr(message, GPUFABRIC_A_EVENT));
 	event->has_previous = gf_attr(message, GPUFABRIC_A_PREVIOUS);
-	event->previous = gf_u32(gf_attr(message, GPUFABRIC_A_PREVIOUS));
+	previous = read_condition(gf_attr(message, GPUFABRIC_A_PREVIOUS));
+	event->previous = state_of(&previous);
 	event->has_switch = sw;
 	event->has_slot = slot;
 	event->has_composition = composition;
@@ -251,10 +278,13 @@ void gf_read_event(const struct nlmsghdr *message, struct gf_event *event)
 
 void gf_read_history(const struct nlattr *nest, struct gf_history *history)
 {
+	struct gf_condition condition;
+
 	memset(history, 0, sizeof(*history));
 	history->slot_id = gf_u32(gf_sub(nest, GPUFABRIC_A_HISTORY_SLOT_ID));
-	history->state = gf_u32(gf_sub(nest, GPUFABRIC_A_HISTORY_STATE));
-	history->cause = gf_u32(gf_sub(nest, GPUFABRIC_A_HISTORY_CAUSE));
+	condition = read_condition(gf_sub(nest, GPUFABRIC_A_HISTORY_CONDITION));
+	history->state = state_of(&condition);
+	history->cause = condition.cause;
 	history->sequence = gf_u64(gf_sub(nest, GPUFABRIC_A_HISTORY_SEQUENCE));
 	history->time = gf_u64(gf_sub(nest, GPUFABRIC_A_HISTORY_TIME));
 	TEXT(history->name, nest, GPUFABRIC_A_HISTORY_SLOT_NAME);

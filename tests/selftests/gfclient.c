@@ -80,7 +80,7 @@ static const char *or_dash(const char *text)
 
 static void print_flags(uint32_t flags)
 {
-	static const char *const names[] = { "quarantined", "link-degraded", "foreign", "no-driver",
+	static const char *const names[] = { "quarantined", "link-degraded", "no-driver",
 					       "unmanaged", "chassis" };
 	const char *comma = "";
 
@@ -315,7 +315,7 @@ static int drain_needed(void)
 		if (err)
 			return complain(err, gf.text);
 		if (slots[i].has_generation ||
-		    (slot.state != GPUFABRIC_SLOT_STATE_READY && slot.state != GPUFABRIC_SLOT_STATE_ATTACHED))
+		    (slot.state != GF_STATE_READY && slot.state != GF_STATE_ATTACHED))
 			continue;
 		err = ask_drain(&gf, slots[i].name, options.timeout, &slots[i].generation);
 		if (err)
@@ -511,7 +511,7 @@ static int abandon_drain(const char *name)
 	if (!err)
 		err = ask_drain(&client, name, 0, &generation);
 	gf_close(&client);
-	return err ? err : watch_state(&gf, &watch, name, GPUFABRIC_SLOT_STATE_READY);
+	return err ? err : watch_state(&gf, &watch, name, GF_STATE_READY);
 }
 
 static int release_drained(const char *name, struct ask_slot *one)

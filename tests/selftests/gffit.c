@@ -140,7 +140,7 @@ static bool is_well(const struct place *place, struct range *bars)
 	struct range windows[RANGES];
 	unsigned int count = 0;
 
-	if (get_slot(&gf, place->name, &slot) || slot.state != GPUFABRIC_SLOT_STATE_READY || !slot.n_functions)
+	if (get_slot(&gf, place->name, &slot) || slot.state != GF_STATE_READY || !slot.n_functions)
 		return false;
 	read_ranges(slot.functions[0].address, "", bars);
 	for (unsigned int level = 0; level < 3; level++) {
@@ -281,7 +281,7 @@ static void await_slots(void)
 		memset(place, 0, sizeof(*place));
 		strcpy(place->name, sim_slot(sw, i));
 		place->bar = (256ULL << 20) << random_below(6);
-		for (int tries = 0; get_slot(&gf, place->name, &slot) || slot.state != GPUFABRIC_SLOT_STATE_OFF; tries++) {
+		for (int tries = 0; get_slot(&gf, place->name, &slot) || slot.state != GF_STATE_OFF; tries++) {
 			if (tries > 5000) {
 				list_slots();
 				die(place->name, -ETIMEDOUT);
@@ -347,7 +347,7 @@ static void clear(const unsigned int *which, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		if (!get_slot(&gf, places[which[i]].name, &slot) &&
-		    (slot.state == GPUFABRIC_SLOT_STATE_FAULT || slot.flags & GPUFABRIC_SLOT_FLAG_QUARANTINED))
+		    (slot.state == GF_STATE_FAULT || slot.flags & GPUFABRIC_SLOT_FLAG_QUARANTINED))
 			ask_slot(&gf, GPUFABRIC_CMD_CLEAR, places[which[i]].name, -1);
 	}
 }

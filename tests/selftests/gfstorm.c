@@ -432,7 +432,7 @@ static int come_to_rest(void)
 	}
 	for (unsigned int i = 0; i < STORM_SLOTS; i++) {
 		err = get_slot(&gf, sim_slot(0, i), &slot);
-		if (err || slot.state != GPUFABRIC_SLOT_STATE_OFF || slot.composition[0] || storm->owner[i]) {
+		if (err || slot.state != GF_STATE_OFF || slot.composition[0] || storm->owner[i]) {
 			printf("# %s is %s with \"%s\", client %u\n", slot.name, gf_state_name(slot.state),
 			       slot.composition, storm->owner[i]);
 			return 1;

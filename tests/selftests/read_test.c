@@ -126,16 +126,16 @@ TEST_F(read, slot_by_name_and_by_id)
 TEST_F(read, slot_that_is_off_or_empty)
 {
 	ASSERT_EQ(0, get_slot(&gf, "sim0-2", &slot));
-	EXPECT_EQ(GPUFABRIC_SLOT_STATE_OFF, slot.state);
-	EXPECT_EQ(1, slot.presence);
-	EXPECT_EQ(0, slot.power);
+	EXPECT_EQ(GF_STATE_OFF, slot.state);
+	EXPECT_EQ(GPUFABRIC_OCCUPANCY_UNKNOWN, slot.condition.occupancy);
+	EXPECT_EQ(GPUFABRIC_POWER_OFF, slot.condition.power);
 	EXPECT_EQ(0, slot.n_functions);
 	EXPECT_STREQ("10000:02:02.0", slot.address);
 	EXPECT_EQ(GPUFABRIC_BACKEND_SLOT, slot.backend);
 	EXPECT_NE(0, strlen(slot.slot_driver));
 	ASSERT_EQ(0, get_slot(&gf, "sim0-3", &slot));
-	EXPECT_EQ(GPUFABRIC_SLOT_STATE_EMPTY, slot.state);
-	EXPECT_EQ(0, slot.presence);
+	EXPECT_EQ(GF_STATE_EMPTY, slot.state);
+	EXPECT_EQ(GPUFABRIC_OCCUPANCY_EMPTY, slot.condition.occupancy);
 	EXPECT_EQ(GPUFABRIC_IDENTITY_SOURCE_UNKNOWN, slot.identity);
 }
 
@@ -146,7 +146,8 @@ TEST_F(read, slot_with_a_gpu)
 
 	ASSERT_EQ(0, attach("sim0-0"));
 	EXPECT_STATE("sim0-0", READY);
-	EXPECT_EQ(1, slot.power);
+	EXPECT_EQ(GPUFABRIC_OCCUPANCY_GPU, slot.condition.occupancy);
+	EXPECT_EQ(GPUFABRIC_POWER_ON, slot.condition.power);
 	EXPECT_EQ(GPUFABRIC_IDENTITY_SOURCE_LIVE, slot.identity);
 	EXPECT_EQ(SIM_VENDOR, slot.vendor);
 	EXPECT_EQ(0x10de, slot.subsystem_vendor);
@@ -277,7 +278,6 @@ TEST_F(read, compositions)
 	ASSERT_EQ(2, composition.n_members);
 	EXPECT_STREQ("sim0-1", composition.members[0].name);
 	EXPECT_STREQ("sim0-0", composition.members[1].name);
-	EXPECT_EQ(GPUFABRIC_SLOT_STATE_READY, composition.members[1].state);
 	ASSERT_EQ(0, get(GPUFABRIC_CMD_COMPOSITION_GET, GPUFABRIC_A_ID, composition.id));
 	gf_begin(&request, &gf, GPUFABRIC_CMD_COMPOSITION_GET, 0);
 	EXPECT_EQ(0, gf_dump(&gf, &request, NULL, NULL));
@@ -305,7 +305,7 @@ TEST_F(read, history)
 						   SLOTS({ .name = "sim0-2" })), &end));
 	ASSERT_EQ(0, get_last_history(&gf, "sim0-2", &history));
 	EXPECT_STREQ("sim0-2", history.name);
-	EXPECT_EQ(GPUFABRIC_SLOT_STATE_READY, history.state);
+	EXPECT_EQ(GF_STATE_READY, history.state);
 	EXPECT_EQ(GPUFABRIC_OPERATION_KIND_ATTACH, history.operation.kind);
 	EXPECT_EQ(end.id, history.operation.id);
 	EXPECT_EQ(0, history.operation.error);
@@ -329,7 +329,7 @@ TEST_F(read, history)
 	/* The drain and the detach. */
 	EXPECT_EQ(before + 2, gf.parts);
 	EXPECT_EQ(GPUFABRIC_OPERATION_KIND_DETACH, history.operation.kind);
-	EXPECT_EQ(GPUFABRIC_SLOT_STATE_OFF, history.state);
+	EXPECT_EQ(GF_STATE_OFF, history.state);
 	gf_begin(&request, &gf, GPUFABRIC_CMD_HISTORY_GET, 0);
 	EXPECT_EQ(0, gf_dump(&gf, &request, count_history, &others));
 	EXPECT_LE(before + 2, gf.parts);

@@ -236,11 +236,11 @@ TEST_F(request, lost)
 {
 	ASSERT_EQ(0, attach("sim0-0"));
 	ASSERT_EQ(0, sim_set(0, 0, "surprise", "remove"));
-	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-0", GPUFABRIC_SLOT_STATE_LOST));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_LOST));
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), ENODEV,
 		       "the GPU of this slot was lost, insert it again or clear the slot");
 	EXPECT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1));
-	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GPUFABRIC_SLOT_STATE_EMPTY));
+	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_EMPTY));
 }
 
 TEST_F(request, quarantine)
@@ -251,7 +251,7 @@ TEST_F(request, quarantine)
 	ASSERT_EQ(0, attach("sim0-0"));
 	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &generation));
 	ASSERT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", generation));
-	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-0", GPUFABRIC_SLOT_STATE_OFF));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_OFF));
 	for (int i = 0; i < 3; i++) {
 		ASSERT_EQ(0, sim_set(0, 0, "fail", "power"));
 		EXPECT_NE(0, attach("sim0-0"));
@@ -335,7 +335,7 @@ TEST_F(request, stuck)
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1), EBUSY,
 		       "the slot is stuck in an operation that has not returned");
 	ASSERT_EQ(0, sim_set(0, 0, "driver", "remove-release"));
-	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GPUFABRIC_SLOT_STATE_OFF));
+	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_OFF));
 }
 
 TEST_F(request, names)

@@ -155,16 +155,16 @@ static int settle(struct gf *gf, struct gf *watch, const char *name)
 			continue;
 		}
 		switch (slot.state) {
-		case GPUFABRIC_SLOT_STATE_OFF:
+		case GF_STATE_OFF:
 			return 0;
-		case GPUFABRIC_SLOT_STATE_READY:
+		case GF_STATE_READY:
 			err = detach(gf, watch, name);
 			break;
-		case GPUFABRIC_SLOT_STATE_DRAINING:
+		case GF_STATE_DRAINING:
 			err = ask_slot(gf, GPUFABRIC_CMD_DRAIN_ABORT, name, -1);
 			break;
-		case GPUFABRIC_SLOT_STATE_FAULT:
-		case GPUFABRIC_SLOT_STATE_LOST:
+		case GF_STATE_FAULT:
+		case GF_STATE_LOST:
 			err = ask_slot(gf, GPUFABRIC_CMD_CLEAR, name, -1);
 			break;
 		default: {
@@ -192,7 +192,7 @@ int sim_reset(struct gf *gf, struct gf *watch, unsigned int slots, const char *m
 		sim_set(0, i, "driver", "remove-release");
 		/* Refused where a card is; elsewhere its slot driver powers it. */
 		if (!sim_set(0, i, "surprise", insert) && !err)
-			err = watch_state(gf, watch, sim_slot(0, i), GPUFABRIC_SLOT_STATE_READY);
+			err = watch_state(gf, watch, sim_slot(0, i), GF_STATE_READY);
 	}
 	if (!err)
 		err = release_all(gf, watch);

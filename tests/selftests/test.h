@@ -31,7 +31,7 @@ static struct gf_operation end __attribute__((unused));
 #define EXPECT_STATE(name, wanted)					\
 	do {								\
 		EXPECT_EQ(0, get_slot(&gf, name, &slot));		\
-		EXPECT_STREQ(gf_state_name(GPUFABRIC_SLOT_STATE_##wanted), \
+		EXPECT_STREQ(gf_state_name(GF_STATE_##wanted), \
 			     gf_state_name(slot.state)) {		\
 			TH_LOG("slot %s", name);			\
 		}							\

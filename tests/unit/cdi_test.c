@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/cdi.c ctl/lib/gpunodes.c ctl/lib/vendor.c ctl/lib/devnodes.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/cdi.c ctl/lib/gpunodes.c ctl/lib/vendor.c ctl/lib/devnodes.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/conf_dir.c
 // packages: json-c libnl-3.0
 /*
  * Container devices: a sysfs of the test's own, two GPUs of a composition, and
@@ -26,11 +26,11 @@ static struct gf_function functions[] = {
 };
 
 static struct gf_slot slots[] = {
-	{ .id = 1, .name = (char *)"sim0-1", .state = GPUFABRIC_SLOT_STATE_READY,
+	{ .id = 1, .name = (char *)"sim0-1", .state = GF_STATE_READY,
 	  .functions = &functions[0], .n_functions = 1, .composition = (char *)"train70b" },
-	{ .id = 2, .name = (char *)"sim0-2", .state = GPUFABRIC_SLOT_STATE_READY,
+	{ .id = 2, .name = (char *)"sim0-2", .state = GF_STATE_READY,
 	  .functions = &functions[1], .n_functions = 2, .composition = (char *)"train70b" },
-	{ .id = 3, .name = (char *)"sim0-3", .state = GPUFABRIC_SLOT_STATE_READY },
+	{ .id = 3, .name = (char *)"sim0-3", .state = GF_STATE_READY },
 };
 
 static struct gf_member members[] = {
@@ -204,24 +204,24 @@ static void test_states(void)
 {
 	char *text;
 
-	slots[0].state = GPUFABRIC_SLOT_STATE_DRAINING;
+	slots[0].state = GF_STATE_DRAINING;
 	text = cdi_print(&fabric, &places, &vendors);
 	has_nodes(text, "sim0-1", NULL);
 	has_nodes(text, "train70b", NULL);
 	has_nodes(text, "sim0-2", OF_SECOND);
 	free(text);
-	slots[0].state = GPUFABRIC_SLOT_STATE_READY;
+	slots[0].state = GF_STATE_READY;
 	compositions[0].state = GPUFABRIC_COMPOSITION_STATE_COMPOSING;
 	text = cdi_print(&fabric, &places, &vendors);
 	has_nodes(text, "train70b", NULL);
 	free(text);
 	compositions[0].state = GPUFABRIC_COMPOSITION_STATE_ACTIVE;
-	slots[0].state = GPUFABRIC_SLOT_STATE_OFF;
-	slots[1].state = GPUFABRIC_SLOT_STATE_OFF;
+	slots[0].state = GF_STATE_OFF;
+	slots[1].state = GF_STATE_OFF;
 	text = cdi_print(&fabric, &places, &vendors);
 	is_str(text, NULL, "without devices there is no document");
-	slots[0].state = GPUFABRIC_SLOT_STATE_READY;
-	slots[1].state = GPUFABRIC_SLOT_STATE_READY;
+	slots[0].state = GF_STATE_READY;
+	slots[1].state = GF_STATE_READY;
 }
 
 static int without(const char *text, const char *name, char **left, size_t *removed)

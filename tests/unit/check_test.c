@@ -25,10 +25,10 @@ static const struct judge {
 };
 
 #define ALL_FLAGS (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_LINK_DEGRADED | \
-		   GPUFABRIC_SLOT_FLAG_FOREIGN | GPUFABRIC_SLOT_FLAG_NO_DRIVER | \
-		   GPUFABRIC_SLOT_FLAG_UNMANAGED)
-/* state, flags, claim, busy, force, functions, generation: none, another, the slot's */
-#define INPUTS (10 * 32 * 3 * 2 * 2 * 2 * 3)
+		   GPUFABRIC_SLOT_FLAG_NO_DRIVER | GPUFABRIC_SLOT_FLAG_UNMANAGED | \
+		   GPUFABRIC_SLOT_FLAG_CHASSIS)
+/* state, flags, claim, busy, force, functions, foreign, generation: none, another, the slot's */
+#define INPUTS (10 * 32 * 3 * 2 * 2 * 2 * 2 * 3)
 
 static struct gf_check input(unsigned int n)
 {
@@ -43,7 +43,8 @@ static struct gf_check input(unsigned int n)
 	slot.busy = n & 1;
 	slot.force = n >> 1 & 1;
 	slot.functions = n >> 2 & 1;
-	n >>= 3;
+	slot.foreign = n >> 3 & 1;
+	n >>= 4;
 	slot.has_generation = n > 0;
 	slot.same_generation = n > 1;
 	return slot;
@@ -73,8 +74,8 @@ static void for_all(const char *desc, check_fn check, bool (*holds)(const struct
 		if (holds(&slot, answer))
 			continue;
 		if (!bad++)
-			printf("#   %s, flags %#x, claim %d, busy %d, force %d, functions %d, generation %d %d: %d\n",
-			       gf_state_name(slot.state), slot.flags, slot.claim, slot.busy, slot.force,
+			printf("#   %s, flags %#x, foreign %d, claim %d, busy %d, force %d, functions %d, generation %d %d: %d\n",
+			       gf_state_name(slot.state), slot.flags, slot.foreign, slot.claim, slot.busy, slot.force,
 			       slot.functions, slot.has_generation, slot.same_generation, answer);
 	}
 	ok(!bad, "%s (%u inputs)", desc, INPUTS);
@@ -98,7 +99,7 @@ static bool add_never_takes_two_at_once(const struct gf_check *slot, int answer)
 
 static bool add_never_touches_foreign(const struct gf_check *slot, int answer)
 {
-	return !(slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN) || answer < 0;
+	return !slot->foreign || answer < 0;
 }
 
 static bool never_touches_unmanaged(const struct gf_check *slot, int answer)
@@ -113,12 +114,12 @@ static bool add_leaves_quarantined(const struct gf_check *slot, int answer)
 
 static bool add_only_powers_what_is_off(const struct gf_check *slot, int answer)
 {
-	return answer != GF_NEED_ATTACH || slot->state == GPUFABRIC_SLOT_STATE_OFF;
+	return answer != GF_NEED_ATTACH || slot->state == GF_STATE_OFF;
 }
 
 static bool add_only_takes_as_is_what_is_ready(const struct gf_check *slot, int answer)
 {
-	return answer != GF_NEED_NOTHING || slot->state == GPUFABRIC_SLOT_STATE_READY;
+	return answer != GF_NEED_NOTHING || slot->state == GF_STATE_READY;
 }
 
 static bool add_takes_a_degraded_link(const struct gf_check *slot, int answer)
@@ -146,8 +147,8 @@ static bool remove_never_attaches(const struct gf_check *slot, int answer)
 /* What is left of a GPU that was lost or is in fault. */
 static bool is_left(const struct gf_check *slot)
 {
-	return slot->functions && (slot->state == GPUFABRIC_SLOT_STATE_FAULT ||
-				   slot->state == GPUFABRIC_SLOT_STATE_LOST);
+	return slot->functions && (slot->state == GF_STATE_FAULT ||
+				   slot->state == GF_STATE_LOST);
 }
 
 static bool remove_leaves_what_is_left_to_who_means_it(const struct gf_check *slot, int answer)
@@ -158,7 +159,7 @@ static bool remove_leaves_what_is_left_to_who_means_it(const struct gf_check *sl
 static bool remove_wants_the_generation(const struct gf_check *slot, int answer)
 {
 	return answer != GF_NEED_DETACH ||
-	       (slot->same_generation && (slot->state == GPUFABRIC_SLOT_STATE_DRAINING || is_left(slot)));
+	       (slot->same_generation && (slot->state == GF_STATE_DRAINING || is_left(slot)));
 }
 
 static bool remove_never_passes_over_a_gpu(const struct gf_check *slot, int answer)
@@ -168,7 +169,7 @@ static bool remove_never_passes_over_a_gpu(const struct gf_check *slot, int answ
 
 static bool remove_never_touches_foreign(const struct gf_check *slot, int answer)
 {
-	return !(slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN) || answer < 0;
+	return !slot->foreign || answer < 0;
 }
 
 static bool remove_never_touches_busy(const struct gf_check *slot, int answer)
@@ -200,8 +201,8 @@ static bool remove_ignores_quarantine(const struct gf_check *slot, int answer)
 
 static bool remove_stale_says_so(const struct gf_check *slot, int answer)
 {
-	if (slot->state != GPUFABRIC_SLOT_STATE_DRAINING || slot->same_generation || slot->busy ||
-	    slot->flags & (GPUFABRIC_SLOT_FLAG_FOREIGN | GPUFABRIC_SLOT_FLAG_UNMANAGED) ||
+	if (slot->state != GF_STATE_DRAINING || slot->same_generation || slot->busy ||
+	    slot->foreign || slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ||
 	    slot->claim == GF_CLAIM_OTHER)
 		return true;
 	return answer == -ESTALE;
@@ -209,24 +210,24 @@ static bool remove_stale_says_so(const struct gf_check *slot, int answer)
 
 static bool drain_only_what_has_a_gpu(const struct gf_check *slot, int answer)
 {
-	return answer < 0 || slot->state == GPUFABRIC_SLOT_STATE_READY ||
-	       slot->state == GPUFABRIC_SLOT_STATE_ATTACHED;
+	return answer < 0 || slot->state == GF_STATE_READY ||
+	       slot->state == GF_STATE_ATTACHED;
 }
 
 static bool drain_never_touches_busy_or_foreign(const struct gf_check *slot, int answer)
 {
-	return (!slot->busy && !(slot->flags & GPUFABRIC_SLOT_FLAG_FOREIGN)) || answer < 0;
+	return (!slot->busy && !slot->foreign) || answer < 0;
 }
 
 static bool clear_only_what_is_wrong(const struct gf_check *slot, int answer)
 {
-	return answer < 0 || slot->state == GPUFABRIC_SLOT_STATE_FAULT ||
-	       slot->state == GPUFABRIC_SLOT_STATE_LOST || slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED;
+	return answer < 0 || slot->state == GF_STATE_FAULT ||
+	       slot->state == GF_STATE_LOST || slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED;
 }
 
 static bool clear_takes_all_that_is_wrong(const struct gf_check *slot, int answer)
 {
-	bool wrong = slot->state == GPUFABRIC_SLOT_STATE_FAULT || slot->state == GPUFABRIC_SLOT_STATE_LOST ||
+	bool wrong = slot->state == GF_STATE_FAULT || slot->state == GF_STATE_LOST ||
 		     slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED;
 
 	return !wrong || slot->busy || answer == GF_NEED_NOTHING;
@@ -351,8 +352,8 @@ static void idle_table(void)
 
 static void leftovers(void)
 {
-	static const enum gpufabric_slot_state states[] = {
-		GPUFABRIC_SLOT_STATE_FAULT, GPUFABRIC_SLOT_STATE_LOST,
+	static const enum gf_state states[] = {
+		GF_STATE_FAULT, GF_STATE_LOST,
 	};
 
 	for (int i = 0; i < 2; i++) {
@@ -369,20 +370,21 @@ static void leftovers(void)
 
 static void claims(void)
 {
-	struct gf_check slot = { .state = GPUFABRIC_SLOT_STATE_OFF, .claim = GF_CLAIM_OURS };
+	struct gf_check slot = { .state = GF_STATE_OFF, .claim = GF_CLAIM_OURS };
 
 	is_int(ask(gf_check_add, &slot), -EEXIST, "adding what is in the composition already");
 	slot.claim = GF_CLAIM_OTHER;
 	is_int(ask(gf_check_add, &slot), -EBUSY, "adding what another composition holds");
 	slot.claim = GF_CLAIM_NONE;
-	slot.flags = GPUFABRIC_SLOT_FLAG_FOREIGN;
+	slot.foreign = 1;
 	is_int(ask(gf_check_add, &slot), -EMEDIUMTYPE, "adding a foreign device");
+	slot.foreign = 0;
 	slot.flags = GPUFABRIC_SLOT_FLAG_UNMANAGED;
 	is_int(ask(gf_check_add, &slot), -EOPNOTSUPP, "adding an unmanaged slot");
 	slot.flags = GPUFABRIC_SLOT_FLAG_QUARANTINED;
 	is_int(ask(gf_check_add, &slot), -EBUSY, "adding a quarantined slot");
 	is_int(ask(gf_check_clear, &slot), GF_NEED_NOTHING, "clearing a quarantined slot");
-	slot = (struct gf_check){ .state = GPUFABRIC_SLOT_STATE_DRAINING, .claim = GF_CLAIM_OTHER,
+	slot = (struct gf_check){ .state = GF_STATE_DRAINING, .claim = GF_CLAIM_OTHER,
 				  .same_generation = 1 };
 	is_int(ask(gf_check_remove, &slot), -EBUSY, "removing what another composition holds");
 	slot.force = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/condition.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/catalogue/fault.c
+// sources: ctl/lib/condition.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/catalogue/fault.c
 /* What gpuctl watch --until can wait for. */
 #include <errno.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "tap.h"
 
 static struct gf_slot slots[] = {
-	{ .id = 1, .name = "3-1", .state = GPUFABRIC_SLOT_STATE_READY },
-	{ .id = 2, .name = "3-2", .state = GPUFABRIC_SLOT_STATE_STUCK },
+	{ .id = 1, .name = "3-1", .state = GF_STATE_READY },
+	{ .id = 2, .name = "3-2", .state = GF_STATE_STUCK },
 };
 static struct gf_composition compositions[] = {
 	{ .id = 1, .name = "train70b", .state = GPUFABRIC_COMPOSITION_STATE_ACTIVE },
@@ -53,7 +53,7 @@ int main(void)
 	refused("", "write a name and a state");
 	refused("train70b", "write a name and a state");
 	refused("train70b is active", "write a name and a state");
-	refused("train70b happy", "no state \"happy\"; there are empty, off, ");
+	refused("train70b happy", "no state \"happy\"; there are empty, other, off, ");
 	refused("train70b happy", "active");
 	return tap_done();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/devlinks.c ctl/lib/gpunodes.c ctl/lib/vendor.c ctl/lib/devnodes.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/devlinks.c ctl/lib/gpunodes.c ctl/lib/vendor.c ctl/lib/devnodes.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/conf_dir.c
 // packages: libnl-3.0
 /*
  * Links below a /dev of the test's own: made, kept, removed; what others made
@@ -20,9 +20,9 @@ static struct vendors vendors;
 
 static struct gf_function function = { .address = (char *)"0000:41:00.0", .class = 0x030200 };
 static struct gf_slot slots[] = {
-	{ .id = 1, .name = (char *)"3-1", .state = GPUFABRIC_SLOT_STATE_READY, .functions = &function,
+	{ .id = 1, .name = (char *)"3-1", .state = GF_STATE_READY, .functions = &function,
 	  .n_functions = 1, .composition = (char *)"train" },
-	{ .id = 2, .name = (char *)"../x", .state = GPUFABRIC_SLOT_STATE_READY, .functions = &function,
+	{ .id = 2, .name = (char *)"../x", .state = GF_STATE_READY, .functions = &function,
 	  .n_functions = 1 },
 };
 
@@ -95,14 +95,14 @@ static void test_links(void)
 	ok(!there("gpufabric/by-composition/train"), "the one before has no directory");
 	leads("gpufabric/by-composition/other/3-1", "../../by-slot/3-1");
 
-	slots[0].state = GPUFABRIC_SLOT_STATE_DRAINING;
+	slots[0].state = GF_STATE_DRAINING;
 	applied(true, "0 3", "a dry run of the end");
 	leads("char/1:3", "../node");
 	applied(false, "0 3", "a GPU that is about to go has no links");
 	leads("char/1:3", NULL);
 	ok(!there("gpufabric/by-slot") && !there("gpufabric/by-composition") && !there("gpufabric/char"),
 	   "nor directories");
-	slots[0].state = GPUFABRIC_SLOT_STATE_READY;
+	slots[0].state = GF_STATE_READY;
 }
 
 static void test_others(void)
@@ -110,10 +110,10 @@ static void test_others(void)
 	links("../other", "char/1:3");
 	applied(false, "2 0", "where /dev/char has a link it stays");
 	leads("char/1:3", "../other");
-	slots[0].state = GPUFABRIC_SLOT_STATE_OFF;
+	slots[0].state = GF_STATE_OFF;
 	applied(false, "0 2", "ours are removed");
 	leads("char/1:3", "../other");
-	slots[0].state = GPUFABRIC_SLOT_STATE_READY;
+	slots[0].state = GF_STATE_READY;
 }
 
 static void test_hostile(void)

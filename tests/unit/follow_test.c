@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/follow.c ctl/lib/program.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c
+// sources: ctl/lib/follow.c ctl/lib/program.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
 /*
  * Which units are started for which change, and when compositions are due to be
  * taken back. Starting them is for tests/system.
@@ -29,7 +29,7 @@ static char *unit(uint32_t from, uint32_t to, bool told)
 		.has.slot = true,
 		.slot = { .id = 7, .name = (char *)"3-2", .state = to },
 		.has.previous = told,
-		.previous = from,
+		.was = from,
 	};
 	char *is = follow_unit(&fabric, &event);
 
@@ -51,16 +51,16 @@ static void units(void)
 	static const char fault[] = "gpufabric-fault@3\\x2d2.service";
 	static const char detached[] = "gpufabric-detached@3\\x2d2.service";
 
-	starts(GPUFABRIC_SLOT_STATE_ATTACHING, GPUFABRIC_SLOT_STATE_FAULT, fault, "a fault");
-	starts(GPUFABRIC_SLOT_STATE_READY, GPUFABRIC_SLOT_STATE_LOST, fault, "a GPU that is lost");
-	starts(GPUFABRIC_SLOT_STATE_DETACHING, GPUFABRIC_SLOT_STATE_STUCK, fault, "a stuck slot");
-	starts(GPUFABRIC_SLOT_STATE_FAULT, GPUFABRIC_SLOT_STATE_FAULT, "", "the same fault");
-	starts(GPUFABRIC_SLOT_STATE_DETACHING, GPUFABRIC_SLOT_STATE_OFF, detached, "a detach");
-	starts(GPUFABRIC_SLOT_STATE_READY, GPUFABRIC_SLOT_STATE_EMPTY, detached, "a card taken out");
-	starts(GPUFABRIC_SLOT_STATE_EMPTY, GPUFABRIC_SLOT_STATE_OFF, "", "a card put in");
-	starts(GPUFABRIC_SLOT_STATE_FAULT, GPUFABRIC_SLOT_STATE_OFF, "", "a cleared fault");
-	starts(GPUFABRIC_SLOT_STATE_OFF, GPUFABRIC_SLOT_STATE_ATTACHING, "", "an attach");
-	starts(GPUFABRIC_SLOT_STATE_ATTACHED, GPUFABRIC_SLOT_STATE_READY, "", "its end");
+	starts(GF_STATE_ATTACHING, GF_STATE_FAULT, fault, "a fault");
+	starts(GF_STATE_READY, GF_STATE_LOST, fault, "a GPU that is lost");
+	starts(GF_STATE_DETACHING, GF_STATE_STUCK, fault, "a stuck slot");
+	starts(GF_STATE_FAULT, GF_STATE_FAULT, "", "the same fault");
+	starts(GF_STATE_DETACHING, GF_STATE_OFF, detached, "a detach");
+	starts(GF_STATE_READY, GF_STATE_EMPTY, detached, "a card taken out");
+	starts(GF_STATE_EMPTY, GF_STATE_OFF, "", "a card put in");
+	starts(GF_STATE_FAULT, GF_STATE_OFF, "", "a cleared fault");
+	starts(GF_STATE_OFF, GF_STATE_ATTACHING, "", "an attach");
+	starts(GF_STATE_ATTACHED, GF_STATE_READY, "", "its end");
 }
 
 static void others(void)

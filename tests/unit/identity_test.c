@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/identity.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/identity.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 /*
  * What a slot holds, by what was read, by what the admin declares in slots.d, or
  * not at all; and how the two kinds of files are read from a directory.
@@ -39,7 +39,7 @@ static int load(struct ctl_ctx *ctx, struct knowledge *knowledge, bool must)
 static void is_identity(const struct knowledge *knowledge, const char *name, unsigned int source,
 			const char *label)
 {
-	struct gf_slot slot = { .name = (char *)name, .state = GPUFABRIC_SLOT_STATE_OFF };
+	struct gf_slot slot = { .name = (char *)name, .state = GF_STATE_OFF };
 	struct identity identity;
 
 	identity_of(knowledge, &slot, &identity);
@@ -51,7 +51,7 @@ static void test_declared(void)
 {
 	struct knowledge knowledge;
 	struct identity identity;
-	struct gf_slot slot = { .name = "3-7", .state = GPUFABRIC_SLOT_STATE_EMPTY };
+	struct gf_slot slot = { .name = "3-7", .state = GF_STATE_EMPTY };
 	struct ctl_ctx ctx;
 
 	put("slots.d/10-rack.conf", "# what sits where\n3-*\tl40s\n3-2   h100-pcie-80\n\n");
@@ -87,9 +87,9 @@ static void test_declared(void)
 static void test_gpus(void)
 {
 	struct gf_slot slots[] = {
-		{ .id = 1, .name = (char *)"6-0", .state = GPUFABRIC_SLOT_STATE_OFF },
-		{ .id = 2, .name = (char *)"6-1", .state = GPUFABRIC_SLOT_STATE_OFF },
-		{ .id = 3, .name = (char *)"6-1", .state = GPUFABRIC_SLOT_STATE_READY, .gpus = 2, .vendor = 0x10de, .device = 0x26b9,
+		{ .id = 1, .name = (char *)"6-0", .state = GF_STATE_OFF },
+		{ .id = 2, .name = (char *)"6-1", .state = GF_STATE_OFF },
+		{ .id = 3, .name = (char *)"6-1", .state = GF_STATE_READY, .gpus = 2, .vendor = 0x10de, .device = 0x26b9,
 		  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE },
 	};
 	struct gf_member members[] = { { .slot_id = 1 }, { .slot_id = 2 }, { .slot_id = 3 }, { .slot_id = 9 } };

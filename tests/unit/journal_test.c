@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/journal.c ctl/lib/render.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/journal.c ctl/lib/render.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 // packages: json-c libnl-3.0
 /*
  * What a change is in the journal, field by field: programs rely on the names.
@@ -12,7 +12,7 @@
 
 static struct gf_slot slot = {
 	.id = 7, .name = (char *)"3-2", .address = (char *)"0000:c1:02.0",
-	.state = GPUFABRIC_SLOT_STATE_READY, .composition = (char *)"train70b",
+	.state = GF_STATE_READY, .composition = (char *)"train70b",
 };
 static const struct gf_fabric fabric = { .slots = &slot, .n_slots = 1 };
 
@@ -35,7 +35,7 @@ static void a_slot(void)
 {
 	struct gf_message event = {
 		.kind = GPUFABRIC_EVENT_KIND_SLOT_CHANGED, .sequence = 41, .has.slot = true,
-		.slot = slot, .has.previous = true, .previous = GPUFABRIC_SLOT_STATE_ATTACHING,
+		.slot = slot, .has.previous = true, .was = GF_STATE_ATTACHING,
 	};
 	struct journal_entry entry;
 
@@ -54,8 +54,8 @@ static void a_slot(void)
 	journal_free(&entry);
 	is_int(entry.n, 0, "freed");
 
-	event.slot.state = GPUFABRIC_SLOT_STATE_FAULT;
-	event.slot.cause = GPUFABRIC_CAUSE_LINK;
+	event.slot.state = GF_STATE_FAULT;
+	event.slot.condition.cause = GPUFABRIC_CAUSE_LINK;
 	event.slot.text = (char *)"no link\nafter 1 s";
 	event.slot.composition = NULL;
 	journal_entry(&entry, &fabric, &event);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/metrics.c ctl/lib/features.c ctl/lib/capacity.c ctl/lib/render.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/metrics.c ctl/lib/features.c ctl/lib/capacity.c ctl/lib/render.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 // packages: json-c libnl-3.0
 /*
  * What Prometheus and node feature discovery are told: a small fabric, the
@@ -27,16 +27,16 @@ static struct gf_window windows[] = {
 	{ .flags = 0, .size = 2 << 20, .free = 1 << 20 },
 };
 static struct gf_slot slots[] = {
-	{ .name = (char *)"3-1", .state = GPUFABRIC_SLOT_STATE_READY, .functions = &nvidia, .n_functions = 1,
+	{ .name = (char *)"3-1", .state = GF_STATE_READY, .functions = &nvidia, .n_functions = 1,
 	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .vendor = 0x10de, .device = 0x2331,
 	  .composition = (char *)"train70b", .attaches = 7, .detaches = 6, .faults = 2, .flaps = 3,
 	  .degradations = 4, .flags = GPUFABRIC_SLOT_FLAG_LINK_DEGRADED, .windows = windows, .n_windows = 3 },
-	{ .name = (char *)"3-2", .state = GPUFABRIC_SLOT_STATE_READY, .functions = &bare, .n_functions = 1,
+	{ .name = (char *)"3-2", .state = GF_STATE_READY, .functions = &bare, .n_functions = 1,
 	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .vendor = 0x10de, .device = 0x2331 },
-	{ .name = (char *)"3-3", .state = GPUFABRIC_SLOT_STATE_DRAINING, .functions = &nvidia, .n_functions = 1,
+	{ .name = (char *)"3-3", .state = GF_STATE_DRAINING, .functions = &nvidia, .n_functions = 1,
 	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .vendor = 0x10de, .device = 0x2331 },
-	{ .name = (char *)"odd\"\\\n", .state = GPUFABRIC_SLOT_STATE_OFF },
-	{ .name = (char *)"4-1", .state = GPUFABRIC_SLOT_STATE_READY, .functions = &bare, .n_functions = 1,
+	{ .name = (char *)"odd\"\\\n", .state = GF_STATE_OFF },
+	{ .name = (char *)"4-1", .state = GF_STATE_READY, .functions = &bare, .n_functions = 1,
 	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .vendor = 0x1234, .device = 0x11 },
 };
 static struct gf_switch switches[1];
@@ -251,14 +251,14 @@ static void test_features(void)
 	ok(!strstr(text, "1234-0011.driver"), "no driver, no line");
 	free(text);
 
-	slots[0].state = GPUFABRIC_SLOT_STATE_DRAINING;
+	slots[0].state = GF_STATE_DRAINING;
 	nvidia.driver = (char *)"not a label";
 	text = features_print(&fabric, &knowledge);
 	has(text, "gpufabric.io/h100-pcie-80.ready=1");
 	has(text, "gpufabric.io/gpus.ready=2");
 	free(text);
-	slots[0].state = GPUFABRIC_SLOT_STATE_READY;
-	slots[1].state = GPUFABRIC_SLOT_STATE_OFF;
+	slots[0].state = GF_STATE_READY;
+	slots[1].state = GF_STATE_OFF;
 	text = features_print(&fabric, &knowledge);
 	ok(!strstr(text, "not a label"), "what is no label is not written");
 	free(text);

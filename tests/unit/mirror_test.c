@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/mirror.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c
+// sources: ctl/lib/mirror.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c
 // packages: libnl-3.0
 /*
  * The mirror: whatever becomes of events on their way, and whenever a snapshot is read,
@@ -212,9 +212,9 @@ static void test_order(void)
 	tells(MIRROR_NOTHING, 0, "and no more");
 	ok(is_true() && module.read == 1, "without another snapshot");
 	announce(&module, 1, GPUFABRIC_EVENT_KIND_DRAIN, true);
-	module.queue[0].slot.state = GPUFABRIC_SLOT_STATE_DRAINING;
+	module.queue[0].slot.state = GF_STATE_DRAINING;
 	tells(MIRROR_CHANGE, 1, "a drain");
-	is_int(gf_slot_by_id(&fabric, 1)->state, GPUFABRIC_SLOT_STATE_DRAINING, "is a change of its slot");
+	is_int(gf_slot_by_id(&fabric, 1)->state, GF_STATE_DRAINING, "is a change of its slot");
 	announce(&module, 7, GPUFABRIC_EVENT_KIND_OPERATION_DONE, true);
 	tells(MIRROR_CHANGE, 7, "the end of an operation");
 	tells(MIRROR_NOTHING, 0, "once");

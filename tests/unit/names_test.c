@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c
+// sources: ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
 /* Names, numbers, durations and quantities: what is taken and what is not. */
 #include <limits.h>
 #include <stdlib.h>

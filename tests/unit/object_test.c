@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/model.c ctl/lib/text.c
+// sources: ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/model.c ctl/lib/state.c ctl/lib/text.c
 /*
  * Objects from netlink: every attribute of every table goes where it belongs and nowhere
  * else; what is too short, too long, cut, nested wrongly or absent is refused or
@@ -184,12 +184,10 @@ static void test_numbers(void)
 	put(&b, GPUFABRIC_A_SLOT_GENERATION, &small, 8);
 	put_u32(&b, GPUFABRIC_A_SLOT_SINCE, UINT32_MAX);
 	put(&b, GPUFABRIC_A_SLOT_NUMA_NODE, &node, 8);
-	put(&b, GPUFABRIC_A_SLOT_POWER, "\1", 1);
 	ok(!read_slot(&b, &slot), "numbers in the other width");
 	is_int(slot.generation, 7, "8 bytes for 32 bits");
 	is_int((intmax_t)slot.since, UINT32_MAX, "4 bytes for 64 bits");
 	is_int(slot.numa_node, -2, "8 bytes with a sign");
-	is_int(slot.power, 1, "one byte");
 	gf_slot_free(&slot);
 	put_u32(&b, GPUFABRIC_A_SLOT_NUMA_NODE, (uint32_t)-1);
 	put_u32(&b, GPUFABRIC_A_SLOT_NUMA_NODE, (uint32_t)-3);
@@ -204,8 +202,6 @@ static void test_numbers(void)
 	refused_number(GPUFABRIC_A_SLOT_GENERATION, &wide, 3, EBADMSG, "a number of 3 bytes");
 	refused_number(GPUFABRIC_A_SLOT_SINCE, &wide, 5, EBADMSG, "a number of 5 bytes");
 	refused_number(GPUFABRIC_A_SLOT_SINCE, &wide, 7, EBADMSG, "a number of 7 bytes");
-	refused_number(GPUFABRIC_A_SLOT_POWER, &small, 4, EBADMSG, "4 bytes for 8 bits");
-	refused_number(GPUFABRIC_A_SLOT_POWER, &small, 0, EBADMSG, "no byte for 8 bits");
 }
 
 static void test_strings(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/saved.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/catalogue/fault.c
+// sources: ctl/lib/saved.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/catalogue/fault.c
 // packages: json-c libnl-3.0
 /*
  * Which compositions are written down: those that outlive a reboot, as they are.

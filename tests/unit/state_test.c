@@ -5,6 +5,7 @@
  * for this test, and against what must hold whatever the table says.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "kmod/state.h"
@@ -101,8 +102,8 @@ static void out_of_range(void)
 {
 	is_int(gf_state_next(GF_STATES, GF_PRESENT), -EINVAL, "a state that does not exist");
 	is_int(gf_state_next(-1, GF_PRESENT), -EINVAL, "a negative state");
-	is_int(gf_state_next(GPUFABRIC_SLOT_STATE_EMPTY, GF_TRIGGERS), -EINVAL, "a trigger that does not exist");
-	is_int(gf_state_next(GPUFABRIC_SLOT_STATE_EMPTY, -1), -EINVAL, "a negative trigger");
+	is_int(gf_state_next(GF_STATE_EMPTY, GF_TRIGGERS), -EINVAL, "a trigger that does not exist");
+	is_int(gf_state_next(GF_STATE_EMPTY, -1), -EINVAL, "a negative trigger");
 	is_str(gf_state_name(GF_STATES), "?", "the name of a state that does not exist");
 	for (int state = 0; state < COUNT(names); state++)
 		is_str(gf_state_name(state), names[state], "the name of a state is that of the protocol");
@@ -152,34 +153,34 @@ static bool entered_only(int state, unsigned int from, unsigned int by)
 	return true;
 }
 
-#define S(name) (1U << GPUFABRIC_SLOT_STATE_##name)
+#define S(name) (1U << GF_STATE_##name)
 #define T(name) (1U << GF_##name)
 
 static void properties(void)
 {
 	unsigned int all = (1U << GF_STATES) - 1, safe = S(EMPTY) | S(OFF);
 
-	is_int(reachable(GPUFABRIC_SLOT_STATE_EMPTY), all, "every state can be reached");
+	is_int(reachable(GF_STATE_EMPTY), all, "every state can be reached");
 	for (int state = 0; state < GF_STATES; state++)
 		ok(reachable(state) & S(OFF) && reachable(state) & S(READY),
 		   "no way is lost from %s: it can be off and ready again", names[state]);
 
-	ok(entered_only(GPUFABRIC_SLOT_STATE_DETACHING, S(DRAINING) | S(READY) | S(ATTACHED) | S(FAULT) | S(LOST),
+	ok(entered_only(GF_STATE_DETACHING, S(DRAINING) | S(READY) | S(ATTACHED) | S(FAULT) | S(LOST),
 			T(DETACH) | T(UNDO)),
 	   "a GPU is removed after a drain, when it is lost or in fault, or to undo an attach, never else");
-	ok(gf_state_next(GPUFABRIC_SLOT_STATE_READY, GF_DETACH) < 0 &&
-	   gf_state_next(GPUFABRIC_SLOT_STATE_ATTACHED, GF_DETACH) < 0,
+	ok(gf_state_next(GF_STATE_READY, GF_DETACH) < 0 &&
+	   gf_state_next(GF_STATE_ATTACHED, GF_DETACH) < 0,
 	   "a GPU that was not drained cannot be detached");
-	ok(gf_state_next(GPUFABRIC_SLOT_STATE_DRAINING, GF_UNDO) < 0,
+	ok(gf_state_next(GF_STATE_DRAINING, GF_UNDO) < 0,
 	   "a GPU that somebody drains is not undone behind his back");
-	ok(entered_only(GPUFABRIC_SLOT_STATE_ATTACHED, S(ATTACHING) | S(LOST), T(CHECKED) | T(ANSWERED)),
+	ok(entered_only(GF_STATE_ATTACHED, S(ATTACHING) | S(LOST), T(CHECKED) | T(ANSWERED)),
 	   "attached means enumerated and checked");
-	ok(gf_state_next(GPUFABRIC_SLOT_STATE_LOST, GF_CHECKED) < 0 &&
-	   gf_state_next(GPUFABRIC_SLOT_STATE_ATTACHING, GF_ANSWERED) < 0,
+	ok(gf_state_next(GF_STATE_LOST, GF_CHECKED) < 0 &&
+	   gf_state_next(GF_STATE_ATTACHING, GF_ANSWERED) < 0,
 	   "or that it was so before it was lost");
-	ok(entered_only(GPUFABRIC_SLOT_STATE_READY, S(ATTACHED) | S(DRAINING), T(BOUND) | T(DRAIN_ABORT)),
+	ok(entered_only(GF_STATE_READY, S(ATTACHED) | S(DRAINING), T(BOUND) | T(DRAIN_ABORT)),
 	   "ready comes after attached, or when a drain is taken back");
-	ok(entered_only(GPUFABRIC_SLOT_STATE_STUCK, all & ~safe, T(EXPIRED)),
+	ok(entered_only(GF_STATE_STUCK, all & ~safe, T(EXPIRED)),
 	   "stuck is where an operation expires, and nothing else");
 	/* A worker is out from the first of these until it says how that ended. */
 	for (int state = 0; state < GF_STATES; state++) {
@@ -188,21 +189,75 @@ static void properties(void)
 		for (int i = 0; i < COUNT(out); i++) {
 			int next = gf_state_next(state, out[i]);
 
-			ok(next < 0 || gf_state_next(next, GF_EXPIRED) == GPUFABRIC_SLOT_STATE_STUCK,
+			ok(next < 0 || gf_state_next(next, GF_EXPIRED) == GF_STATE_STUCK,
 			   "%s, %s: who does not come back from it is stuck", names[state], trigger_names[out[i]]);
 		}
 	}
-	ok(entered_only(GPUFABRIC_SLOT_STATE_LOST, S(ATTACHING) | S(ATTACHED) | S(READY) | S(DRAINING),
+	ok(entered_only(GF_STATE_LOST, S(ATTACHING) | S(ATTACHED) | S(READY) | S(DRAINING),
 			T(SURPRISE)), "lost is what had a GPU and was surprised");
-	ok(!(followers(GPUFABRIC_SLOT_STATE_FAULT) & (S(OFF) | S(READY) | S(ATTACHED))),
+	ok(!(followers(GF_STATE_FAULT) & (S(OFF) | S(READY) | S(ATTACHED))),
 	   "a fault ends by clear, by a new card or by the removal of what is left only");
 	for (int state = 0; state < GF_STATES; state++) {
 		if (gf_state_has_gpu(state))
-			ok(gf_state_next(state, GF_SURPRISE) == GPUFABRIC_SLOT_STATE_LOST,
+			ok(gf_state_next(state, GF_SURPRISE) == GF_STATE_LOST,
 			   "a surprise in %s is a loss", names[state]);
 		ok(gf_state_has_gpu(state) == !!((S(ATTACHED) | S(READY) | S(DRAINING)) & 1U << state),
 		   "whether %s has a GPU", names[state]);
 	}
+}
+
+/*
+ * What readers are told of each state, with the card, its power and its GPU seen as they
+ * most often are: occupancy, power, activity, health.
+ */
+static const struct {
+	bool card, on, gpu;
+	const char *told;
+} shown[] = {
+	[GF_STATE_EMPTY] = { false, false, false, "empty off none ok" },
+	[GF_STATE_OFF] = { true, false, false, "unknown off none ok" },
+	[GF_STATE_ATTACHING] = { true, true, false, "unknown changing attaching ok" },
+	[GF_STATE_ATTACHED] = { true, true, true, "gpu on attaching ok" },
+	[GF_STATE_READY] = { true, true, true, "gpu on none ok" },
+	[GF_STATE_DRAINING] = { true, true, true, "gpu on draining ok" },
+	[GF_STATE_DETACHING] = { true, true, true, "gpu changing detaching ok" },
+	[GF_STATE_FAULT] = { true, false, false, "unknown off none fault" },
+	[GF_STATE_STUCK] = { true, true, true, "gpu changing attaching stuck" },
+	[GF_STATE_LOST] = { false, false, false, "empty off none lost" },
+};
+
+static const char *told(int state, const struct gf_seen_in *seen)
+{
+	static const char *const occupancies[] = { "empty", "unknown", "gpu", "other" };
+	static const char *const powers[] = { "off", "on", "changing", "no-control" };
+	static const char *const activities[] = { "none", "draining", "attaching", "detaching" };
+	static const char *const healths[] = { "ok", "fault", "lost", "stuck" };
+	const struct gf_condition condition = gf_state_condition(state, seen);
+	static char text[64];
+
+	snprintf(text, sizeof(text), "%s %s %s %s", occupancies[condition.occupancy],
+		 powers[condition.power], activities[condition.activity], healths[condition.health]);
+	return text;
+}
+
+static void conditions(void)
+{
+	struct gf_seen_in seen;
+
+	for (int state = 0; state < COUNT(names); state++) {
+		seen = (struct gf_seen_in){ .card = shown[state].card, .on = shown[state].on,
+					    .gpu = shown[state].gpu, .control = true };
+		is_str(told(state, &seen), shown[state].told, "what is told of a slot");
+	}
+	seen = (struct gf_seen_in){ .card = true, .on = true, .other = true, .control = true };
+	is_str(told(GF_STATE_EMPTY, &seen), "other on none ok", "of one with another card");
+	seen = (struct gf_seen_in){ .card = true, .on = true, .gpu = true };
+	is_str(told(GF_STATE_READY, &seen), "gpu no-control none ok", "of one without a power controller");
+	seen = (struct gf_seen_in){ .card = true, .on = true, .gpu = true, .control = true, .detaching = true };
+	is_str(told(GF_STATE_STUCK, &seen), "gpu changing detaching stuck", "of one that is stuck as it goes");
+	seen.cause = GPUFABRIC_CAUSE_LINK;
+	is_str(told(GF_STATE_LOST, &seen), "gpu on none lost", "of a GPU that is lost and on the bus");
+	is_int(gf_state_condition(GF_STATE_LOST, &seen).cause, GPUFABRIC_CAUSE_LINK, "with its cause");
 }
 
 int main(void)
@@ -213,5 +268,6 @@ int main(void)
 	every_pair();
 	out_of_range();
 	properties();
+	conditions();
 	return tap_done();
 }

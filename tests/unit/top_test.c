@@ -16,16 +16,16 @@
 #define NOW 1000000000ull
 
 static struct gf_slot slots[] = {
-	{ .id = 1, .name = (char *)"3-0", .state = GPUFABRIC_SLOT_STATE_READY, .since = NOW - 5000,
+	{ .id = 1, .name = (char *)"3-0", .state = GF_STATE_READY, .since = NOW - 5000,
 	  .composition = (char *)"train70b", .link = { .speed = 32000, .width = 16 } },
-	{ .id = 2, .name = (char *)"3-1", .state = GPUFABRIC_SLOT_STATE_OFF, .since = NOW - 9000 },
-	{ .id = 3, .name = (char *)"3-2", .state = GPUFABRIC_SLOT_STATE_FAULT, .since = NOW - 2000,
-	  .cause = GPUFABRIC_CAUSE_LINK, .composition = (char *)"alpha" },
-	{ .id = 4, .name = (char *)"3-3", .state = GPUFABRIC_SLOT_STATE_EMPTY, .since = NOW - 7000 },
-	{ .id = 5, .name = (char *)"3-4", .state = GPUFABRIC_SLOT_STATE_ATTACHING, .since = NOW - 1200,
+	{ .id = 2, .name = (char *)"3-1", .state = GF_STATE_OFF, .since = NOW - 9000 },
+	{ .id = 3, .name = (char *)"3-2", .state = GF_STATE_FAULT, .since = NOW - 2000,
+	  .condition.cause = GPUFABRIC_CAUSE_LINK, .composition = (char *)"alpha" },
+	{ .id = 4, .name = (char *)"3-3", .state = GF_STATE_EMPTY, .since = NOW - 7000 },
+	{ .id = 5, .name = (char *)"3-4", .state = GF_STATE_ATTACHING, .since = NOW - 1200,
 	  .operation = { .id = 9, .kind = GPUFABRIC_OPERATION_KIND_ATTACH, .started = NOW - 1200,
 			 .deadline = NOW + 28800 } },
-	{ .id = 6, .name = (char *)"3-5", .state = GPUFABRIC_SLOT_STATE_READY, .since = NOW - 3000,
+	{ .id = 6, .name = (char *)"3-5", .state = GF_STATE_READY, .since = NOW - 3000,
 	  .flags = GPUFABRIC_SLOT_FLAG_LINK_DEGRADED, .link = { .speed = 16000, .width = 16 },
 	  .last_operation = { .id = 8, .kind = GPUFABRIC_OPERATION_KIND_ATTACH, .has.error = true } },
 };
@@ -142,13 +142,13 @@ static void says(char *text, const char *want, const char *name)
 static void test_events(void)
 {
 	struct gf_message event = { .kind = GPUFABRIC_EVENT_KIND_SLOT_CHANGED, .has.slot = true,
-				  .has.previous = true, .previous = GPUFABRIC_SLOT_STATE_OFF };
+				  .has.previous = true, .was = GF_STATE_OFF };
 
 	event.slot = slots[4];
 	says(event_text(&event, &fabric, &nothing_known), "slot         3-4        off -> attaching  -",
 	     "a change of state");
 	event.slot = slots[2];
-	event.previous = GPUFABRIC_SLOT_STATE_FAULT;
+	event.was = GF_STATE_FAULT;
 	says(event_text(&event, &fabric, &nothing_known),
 	     "slot         3-2        fault (link)  -  alpha", "the state that it has, and why");
 	event = (struct gf_message){ .kind = GPUFABRIC_EVENT_KIND_SLOT_REMOVED, .has.slot = true,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/udev_slot.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/identity.c ctl/lib/out.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/udev_slot.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/identity.c ctl/lib/out.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 // packages: json-c libnl-3.0
 /*
  * Properties for udev, from a sysfs of the test's own: two slots, of which one
@@ -45,14 +45,14 @@ int main(void)
 
 	tree_put(dir, "class/gpufabric/slot0/address", "0000:01:00.0\n");
 	tree_put(dir, "class/gpufabric/slot0/uevent",
-		 "GPUFABRIC_SLOT=3-1\nGPUFABRIC_STATE=off\nGPUFABRIC_PORT=0000:01:00.0\n");
+		 "GPUFABRIC_SLOT=3-1\nGPUFABRIC_OCCUPANCY=unknown\nGPUFABRIC_POWER=off\nGPUFABRIC_ACTIVITY=none\nGPUFABRIC_PORT=0000:01:00.0\n");
 	tree_put(dir, "class/gpufabric/slot1/address", "0000:03:00.0\n");
 	tree_put(dir, "class/gpufabric/slot1/uevent",
-		 "GPUFABRIC_SLOT=3-2\nGPUFABRIC_STATE=ready\nGPUFABRIC_COMPOSITION=train70b\n"
+		 "GPUFABRIC_SLOT=3-2\nGPUFABRIC_OCCUPANCY=gpu\nGPUFABRIC_POWER=on\nGPUFABRIC_ACTIVITY=none\nGPUFABRIC_HEALTH=ok\nGPUFABRIC_COMPOSITION=train70b\n"
 		 "GPUFABRIC_MODALIAS=pci:v000010DEd00002331sv000010DEsd00001626bc03sc02i00\n");
 	tree_put(dir, "class/gpufabric/slot1!gpu/address", "0000:04:00.0\n");
 	tree_put(dir, "class/gpufabric/slot1!gpu/uevent",
-		 "GPUFABRIC_SLOT=3-2\nGPUFABRIC_STATE=ready\nGPUFABRIC_COMPOSITION=train70b\n"
+		 "GPUFABRIC_SLOT=3-2\nGPUFABRIC_OCCUPANCY=gpu\nGPUFABRIC_POWER=on\nGPUFABRIC_ACTIVITY=none\nGPUFABRIC_HEALTH=ok\nGPUFABRIC_COMPOSITION=train70b\n"
 		 "GPUFABRIC_MODALIAS=pci:v000010DEd00002331sv000010DEsd00001626bc03sc02i00\n");
 
 	prints("/devices/virtual/gpufabric/slot0", "ID_GPUFABRIC_SLOT=3-1\nID_GPUFABRIC_STATE=off\n",
@@ -71,7 +71,7 @@ int main(void)
 	prints("/devices/virtual/gpufabric/../../x", NULL, "a path that leads elsewhere");
 	prints("relative", NULL, "what is no path");
 
-	tree_put(dir, "class/gpufabric/slot2/uevent", "GPUFABRIC_SLOT=a\rID_X=\033[1m\nGPUFABRIC_STATE=off\nnonsense\n=\n");
+	tree_put(dir, "class/gpufabric/slot2/uevent", "GPUFABRIC_SLOT=a\rID_X=\033[1m\nGPUFABRIC_OCCUPANCY=unknown\nGPUFABRIC_POWER=off\nGPUFABRIC_ACTIVITY=none\nnonsense\n=\n");
 	prints("/devices/virtual/gpufabric/slot2", "ID_GPUFABRIC_SLOT=a?ID_X=?[1m\nID_GPUFABRIC_STATE=off\n",
 	       "control characters do no harm");
 	memset(longer, 'x', 399);

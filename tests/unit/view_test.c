@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/render.c ctl/lib/progress.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/render.c ctl/lib/progress.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 // packages: json-c libnl-3.0
 /*
  * What people see of slots: warnings that say what to do, and progress that is
@@ -38,21 +38,21 @@ static void warns(const struct gf_slot *slot, const char *want, const char *name
 
 static void test_warnings(void)
 {
-	struct gf_slot slot = { .name = "3-2", .state = GPUFABRIC_SLOT_STATE_READY };
+	struct gf_slot slot = { .name = "3-2", .state = GF_STATE_READY };
 
 	warns(&slot, "", "nothing to warn of");
-	slot.state = GPUFABRIC_SLOT_STATE_FAULT;
-	slot.cause = GPUFABRIC_CAUSE_LINK;
+	slot.state = GF_STATE_FAULT;
+	slot.condition.cause = GPUFABRIC_CAUSE_LINK;
 	slot.text = (char *)"power-on failed";
 	warns(&slot, "! 3-2: fault (link): power-on failed (gpuctl clear 3-2)\n", "a fault");
 	slot.flags = GPUFABRIC_SLOT_FLAG_QUARANTINED;
 	slot.faults = 3;
 	warns(&slot, "! 3-2: fault (link): power-on failed (gpuctl clear 3-2)\n"
 	      "! 3-2: in quarantine after 3 faults (gpuctl clear 3-2)\n", "the third one");
-	slot = (struct gf_slot){ .name = "3-2", .state = GPUFABRIC_SLOT_STATE_LOST,
-				 .cause = GPUFABRIC_CAUSE_SURPRISE };
+	slot = (struct gf_slot){ .name = "3-2", .state = GF_STATE_LOST,
+				 .condition.cause = GPUFABRIC_CAUSE_SURPRISE };
 	warns(&slot, "! 3-2: lost (surprise) (gpuctl clear 3-2)\n", "lost");
-	slot.state = GPUFABRIC_SLOT_STATE_STUCK;
+	slot.state = GF_STATE_STUCK;
 	slot.last_operation.kind = GPUFABRIC_OPERATION_KIND_DETACH;
 	slot.text = (char *)"no answer";
 	warns(&slot, "! 3-2: stuck in detach: no answer (gpuctl show 3-2)\n", "stuck");
@@ -64,8 +64,8 @@ static void test_warnings(void)
 
 static void test_room(void)
 {
-	struct gf_slot slot = { .name = "3-2", .state = GPUFABRIC_SLOT_STATE_OFF };
-	struct gf_slot slow = { .name = "3-3", .state = GPUFABRIC_SLOT_STATE_READY,
+	struct gf_slot slot = { .name = "3-2", .state = GF_STATE_OFF };
+	struct gf_slot slow = { .name = "3-3", .state = GF_STATE_READY,
 				.flags = GPUFABRIC_SLOT_FLAG_LINK_DEGRADED,
 				.link = { .speed = 16000, .width = 8, .port_speed = 32000, .port_width = 16,
 					  .device_speed = 16000, .device_width = 16 } };
@@ -96,7 +96,7 @@ static char *drawn(size_t n, bool twice, bool tty)
 	for (i = 0; i < n; i++) {
 		fabric.slots[i].name = mem_printf("3-%zu", i);
 		wait.slots[i] = mem_strdup(fabric.slots[i].name);
-		fabric.slots[i].state = i % 2 ? GPUFABRIC_SLOT_STATE_READY : GPUFABRIC_SLOT_STATE_ATTACHING;
+		fabric.slots[i].state = i % 2 ? GF_STATE_READY : GF_STATE_ATTACHING;
 		if (i % 2) {
 			struct gf_operation *last = &fabric.slots[i].last_operation;
 
@@ -158,9 +158,9 @@ static void test_removal(void)
 		unsigned int state;
 		const char *bar;
 	} rows[] = {
-		{ GPUFABRIC_SLOT_STATE_READY, "----------" }, { GPUFABRIC_SLOT_STATE_DRAINING, "##--------" },
-		{ GPUFABRIC_SLOT_STATE_DETACHING, "######----" }, { GPUFABRIC_SLOT_STATE_OFF, "##########" },
-		{ GPUFABRIC_SLOT_STATE_ATTACHED, "#######---" }, { GPUFABRIC_SLOT_STATE_FAULT, "----------" },
+		{ GF_STATE_READY, "----------" }, { GF_STATE_DRAINING, "##--------" },
+		{ GF_STATE_DETACHING, "######----" }, { GF_STATE_OFF, "##########" },
+		{ GF_STATE_ATTACHED, "#######---" }, { GF_STATE_FAULT, "----------" },
 	};
 	struct ctl_ctx ctx = { .tty = true };
 	size_t i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/visible.c ctl/lib/model.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c
+// sources: ctl/lib/visible.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c
 /*
  * What runtimes are told: trees as the drivers of three vendors make them say
  * how the GPUs of some slots are called.

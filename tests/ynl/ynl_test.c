@@ -48,20 +48,20 @@ static struct gpufabric_named_member *members(const char *const *names, unsigned
 	return list;
 }
 
-static enum gpufabric_slot_state state_of(const char *name)
+static enum gpufabric_occupancy in_slot(const char *name)
 {
 	struct gpufabric_slot_get_req *request = gpufabric_slot_get_req_alloc();
 	struct gpufabric_slot_get_rsp *answer;
-	enum gpufabric_slot_state state = (enum gpufabric_slot_state)-1;
+	enum gpufabric_occupancy found = (enum gpufabric_occupancy)-1;
 
 	gpufabric_slot_get_req_set_name(request, name);
 	answer = gpufabric_slot_get(ys, request);
 	gpufabric_slot_get_req_free(request);
 	if (!answer)
-		return state;
-	state = answer->slot.state;
+		return found;
+	found = answer->slot.condition.occupancy;
 	gpufabric_slot_get_rsp_free(answer);
-	return state;
+	return found;
 }
 
 /* Is this event the end of an operation, and with what? */
@@ -117,12 +117,12 @@ static void test_reads(void)
 		return;
 	ynl_dump_foreach(slots, entry) {
 		n++;
-		off += entry->slot.state == GPUFABRIC_SLOT_STATE_OFF && entry->slot._present.name_len;
+		off += entry->slot.condition.occupancy == GPUFABRIC_OCCUPANCY_UNKNOWN && entry->slot._present.name_len;
 	}
 	is_int(n, 4, "slots in the dump");
 	is_int(off, 4, "all are off");
 	gpufabric_slot_get_list_free(slots);
-	is_int(state_of("sim0-2"), GPUFABRIC_SLOT_STATE_OFF, "one by its name");
+	is_int(in_slot("sim0-2"), GPUFABRIC_OCCUPANCY_UNKNOWN, "one by its name");
 }
 
 static void test_refusals(void)
@@ -227,10 +227,10 @@ int main(void)
 	test_refusals();
 	is_int(ynl_subscribe(events, "monitor"), 0, "listen to the events");
 	test_compose(names, 2);
-	is_int(state_of("sim0-3"), GPUFABRIC_SLOT_STATE_READY, "a member is ready");
+	is_int(in_slot("sim0-3"), GPUFABRIC_OCCUPANCY_GPU, "a member is ready");
 	test_release(names, 2);
-	is_int(state_of("sim0-0"), GPUFABRIC_SLOT_STATE_OFF, "and off again");
-	is_int(state_of("sim0-3"), GPUFABRIC_SLOT_STATE_OFF, "both are");
+	is_int(in_slot("sim0-0"), GPUFABRIC_OCCUPANCY_UNKNOWN, "and off again");
+	is_int(in_slot("sim0-3"), GPUFABRIC_OCCUPANCY_UNKNOWN, "both are");
 	ynl_sock_destroy(events);
 	ynl_sock_destroy(ys);
 	return tap_done();

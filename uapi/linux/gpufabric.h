@@ -17,37 +17,65 @@
 #define GPUFABRIC_TIMEOUT_MAX	600000
 
 /**
- * enum gpufabric_slot_state - State of a slot.
- * @GPUFABRIC_SLOT_STATE_EMPTY: No card is present, or one that is not a GPU
- *   and has the flag foreign.
- * @GPUFABRIC_SLOT_STATE_OFF: A card is present and without power.
- * @GPUFABRIC_SLOT_STATE_ATTACHING: Being powered, trained and enumerated.
- * @GPUFABRIC_SLOT_STATE_ATTACHED: Enumerated and checked, waiting for its
- *   driver.
- * @GPUFABRIC_SLOT_STATE_READY: Usable; the driver is bound, or none is
- *   expected.
- * @GPUFABRIC_SLOT_STATE_DRAINING: Announced to go; nothing was removed yet.
- * @GPUFABRIC_SLOT_STATE_DETACHING: Being removed and powered off.
- * @GPUFABRIC_SLOT_STATE_FAULT: Failed, see the cause.
- * @GPUFABRIC_SLOT_STATE_STUCK: An operation passed its deadline and the kernel
- *   has not come back.
- * @GPUFABRIC_SLOT_STATE_LOST: The GPU went away without a request.
+ * enum gpufabric_occupancy - What is in a slot.
+ * @GPUFABRIC_OCCUPANCY_EMPTY: No card is present.
+ * @GPUFABRIC_OCCUPANCY_UNKNOWN: A card is present and off, so nobody can ask
+ *   what it is.
+ * @GPUFABRIC_OCCUPANCY_GPU: Functions of a GPU are there, or were and have not
+ *   been removed.
+ * @GPUFABRIC_OCCUPANCY_OTHER: A card that is not a GPU, which is left alone.
  */
-enum gpufabric_slot_state {
-	GPUFABRIC_SLOT_STATE_EMPTY,
-	GPUFABRIC_SLOT_STATE_OFF,
-	GPUFABRIC_SLOT_STATE_ATTACHING,
-	GPUFABRIC_SLOT_STATE_ATTACHED,
-	GPUFABRIC_SLOT_STATE_READY,
-	GPUFABRIC_SLOT_STATE_DRAINING,
-	GPUFABRIC_SLOT_STATE_DETACHING,
-	GPUFABRIC_SLOT_STATE_FAULT,
-	GPUFABRIC_SLOT_STATE_STUCK,
-	GPUFABRIC_SLOT_STATE_LOST,
+enum gpufabric_occupancy {
+	GPUFABRIC_OCCUPANCY_EMPTY,
+	GPUFABRIC_OCCUPANCY_UNKNOWN,
+	GPUFABRIC_OCCUPANCY_GPU,
+	GPUFABRIC_OCCUPANCY_OTHER,
 };
 
 /**
- * enum gpufabric_cause - Why a slot is in state fault, stuck or lost.
+ * enum gpufabric_power - Whether a slot is on.
+ * @GPUFABRIC_POWER_CHANGING: Being powered and enumerated, or removed and
+ *   powered off.
+ * @GPUFABRIC_POWER_NO_CONTROL: On, and the slot has no power controller; its
+ *   link goes up and down.
+ */
+enum gpufabric_power {
+	GPUFABRIC_POWER_OFF,
+	GPUFABRIC_POWER_ON,
+	GPUFABRIC_POWER_CHANGING,
+	GPUFABRIC_POWER_NO_CONTROL,
+};
+
+/**
+ * enum gpufabric_activity - What is going on in a slot.
+ * @GPUFABRIC_ACTIVITY_DRAINING: Announced to go; nothing was removed yet.
+ * @GPUFABRIC_ACTIVITY_ATTACHING: Being powered and enumerated; once power is
+ *   on its driver is awaited.
+ * @GPUFABRIC_ACTIVITY_DETACHING: Being removed and powered off.
+ */
+enum gpufabric_activity {
+	GPUFABRIC_ACTIVITY_NONE,
+	GPUFABRIC_ACTIVITY_DRAINING,
+	GPUFABRIC_ACTIVITY_ATTACHING,
+	GPUFABRIC_ACTIVITY_DETACHING,
+};
+
+/**
+ * enum gpufabric_health - Whether a slot is well.
+ * @GPUFABRIC_HEALTH_FAULT: Failed, see the cause.
+ * @GPUFABRIC_HEALTH_LOST: The GPU went away without a request.
+ * @GPUFABRIC_HEALTH_STUCK: An operation passed its deadline and the kernel has
+ *   not come back.
+ */
+enum gpufabric_health {
+	GPUFABRIC_HEALTH_OK,
+	GPUFABRIC_HEALTH_FAULT,
+	GPUFABRIC_HEALTH_LOST,
+	GPUFABRIC_HEALTH_STUCK,
+};
+
+/**
+ * enum gpufabric_cause - Why a slot is in fault, stuck or lost.
  */
 enum gpufabric_cause {
 	GPUFABRIC_CAUSE_NONE,
@@ -148,28 +176,24 @@ enum gpufabric_event_kind {
 };
 
 /**
- * enum gpufabric_slot_flag - Conditions of a slot that come beside its state.
+ * enum gpufabric_slot_flag - What else there is to say of a slot.
  * @GPUFABRIC_SLOT_FLAG_QUARANTINED: Taken out of the pool after repeated
  *   faults, until cleared.
  * @GPUFABRIC_SLOT_FLAG_LINK_DEGRADED: The link trained below what both ends
  *   can do.
- * @GPUFABRIC_SLOT_FLAG_FOREIGN: Holds something that is not a GPU and is left
- *   alone.
  * @GPUFABRIC_SLOT_FLAG_NO_DRIVER: A GPU function has no driver bound.
  * @GPUFABRIC_SLOT_FLAG_UNMANAGED: Its slot driver cannot be kept from freeing
  *   it, so it is listed only, as the PCI core sees it. Attach, detach, drain,
  *   compose and resize of it fail with EOPNOTSUPP.
  * @GPUFABRIC_SLOT_FLAG_CHASSIS: Holds a switch with slots of its own, or a
- *   card whose switch looks like one. It is foreign, and what is behind it is
- *   not shown.
+ *   card whose switch looks like one. What is behind it is not shown.
  */
 enum gpufabric_slot_flag {
 	GPUFABRIC_SLOT_FLAG_QUARANTINED = 1,
 	GPUFABRIC_SLOT_FLAG_LINK_DEGRADED = 2,
-	GPUFABRIC_SLOT_FLAG_FOREIGN = 4,
-	GPUFABRIC_SLOT_FLAG_NO_DRIVER = 8,
-	GPUFABRIC_SLOT_FLAG_UNMANAGED = 16,
-	GPUFABRIC_SLOT_FLAG_CHASSIS = 32,
+	GPUFABRIC_SLOT_FLAG_NO_DRIVER = 4,
+	GPUFABRIC_SLOT_FLAG_UNMANAGED = 8,
+	GPUFABRIC_SLOT_FLAG_CHASSIS = 16,
 };
 
 /**
@@ -284,6 +308,17 @@ enum gpufabric_release_flag {
 };
 
 enum {
+	GPUFABRIC_A_CONDITION_OCCUPANCY = 1,
+	GPUFABRIC_A_CONDITION_POWER,
+	GPUFABRIC_A_CONDITION_ACTIVITY,
+	GPUFABRIC_A_CONDITION_HEALTH,
+	GPUFABRIC_A_CONDITION_CAUSE,
+
+	__GPUFABRIC_A_CONDITION_MAX,
+	GPUFABRIC_A_CONDITION_MAX = (__GPUFABRIC_A_CONDITION_MAX - 1)
+};
+
+enum {
 	GPUFABRIC_A_LINK_SPEED = 1,
 	GPUFABRIC_A_LINK_WIDTH,
 	GPUFABRIC_A_LINK_PORT_SPEED,
@@ -368,17 +403,14 @@ enum {
 	GPUFABRIC_A_SLOT_SWITCH_ID,
 	GPUFABRIC_A_SLOT_ADDRESS,
 	GPUFABRIC_A_SLOT_GENERATION,
-	GPUFABRIC_A_SLOT_STATE,
+	GPUFABRIC_A_SLOT_CONDITION,
 	GPUFABRIC_A_SLOT_SINCE,
-	GPUFABRIC_A_SLOT_CAUSE,
 	GPUFABRIC_A_SLOT_TEXT,
 	GPUFABRIC_A_SLOT_FLAGS,
 	GPUFABRIC_A_SLOT_CAPS,
 	GPUFABRIC_A_SLOT_BACKEND,
 	GPUFABRIC_A_SLOT_SLOT_DRIVER,
 	GPUFABRIC_A_SLOT_NUMA_NODE,
-	GPUFABRIC_A_SLOT_PRESENCE,
-	GPUFABRIC_A_SLOT_POWER,
 	GPUFABRIC_A_SLOT_LINK,
 	GPUFABRIC_A_SLOT_IDENTITY,
 	GPUFABRIC_A_SLOT_IDENTITY_TIME,
@@ -430,7 +462,6 @@ enum {
 	GPUFABRIC_A_MEMBER_EXPECT_DEVICE,
 	GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_VENDOR,
 	GPUFABRIC_A_MEMBER_EXPECT_SUBSYSTEM_DEVICE,
-	GPUFABRIC_A_MEMBER_STATE,
 	GPUFABRIC_A_MEMBER_ORDER,
 
 	__GPUFABRIC_A_MEMBER_MAX,
@@ -460,8 +491,7 @@ enum {
 	GPUFABRIC_A_HISTORY_SLOT_NAME,
 	GPUFABRIC_A_HISTORY_SEQUENCE,
 	GPUFABRIC_A_HISTORY_TIME,
-	GPUFABRIC_A_HISTORY_STATE,
-	GPUFABRIC_A_HISTORY_CAUSE,
+	GPUFABRIC_A_HISTORY_CONDITION,
 	GPUFABRIC_A_HISTORY_OPERATION,
 
 	__GPUFABRIC_A_HISTORY_MAX,

@@ -107,7 +107,7 @@ for action in add change remove; do
 	understood $action "$first" "a slot"
 done
 ask change "$first"
-is "$(said ID_GPUFABRIC_SLOT) $(said ID_GPUFABRIC_STATE)" "sim0-0 ready" "it has a name and a state"
+is "$(said ID_GPUFABRIC_SLOT) $(said ID_GPUFABRIC_OCCUPANCY)" "sim0-0 gpu" "it has a name and a GPU"
 is "$(said SYSTEMD_WANTS)" "" "and starts nothing"
 understood add "$(slot sim0-2)" "an empty slot"
 is "$(said ID_GPUFABRIC_SLOT) $(said ID_GPUFABRIC_STATE)" "sim0-2 empty" "the same of it"

@@ -127,11 +127,10 @@ requests()
 
 settled()
 {
-	local file state
+	local file activity
 
-	for file in /sys/class/gpufabric/*/state; do
-		read -r state <"$file" || return 1
-		[[ $state != *ing && $state != *checked* && $state != *attached* ]] || return 1
+	for file in /sys/class/gpufabric/*/activity; do
+		read -r activity <"$file" && [ "$activity" = none ] || return 1
 	done
 }
 

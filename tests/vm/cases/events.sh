@@ -74,7 +74,7 @@ for mode in own pciehp; do
 	check "$mode: attach" g attach "${all[0]}"
 	check "$mode: the GPU is added" heard "^ACTION=add$"
 	is "$(variable add "/$id!gpu" GPUFABRIC_SLOT)" "${all[0]}" "$mode: its slot"
-	is "$(variable add "/$id!gpu" GPUFABRIC_STATE)" ready "$mode: ready"
+	is "$(variable add "/$id!gpu" GPUFABRIC_OCCUPANCY)" gpu "$mode: which holds a GPU"
 	is "$(variable add "/$id!gpu" GPUFABRIC_ADDRESS)" "$(lspci_gpus)" "$mode: the address of the GPU"
 	is "$(variable add "/$id!gpu" GPUFABRIC_COMPOSITION)" "" "$mode: in no composition"
 	is "$(variable add "/$id!gpu" SUBSYSTEM)" gpufabric "$mode: the subsystem"
@@ -90,7 +90,7 @@ for mode in own pciehp; do
 	check_fails "$mode: it is gone from sysfs" test -e "/sys/class/gpufabric/$id!gpu"
 	check "$mode: the slot has changed, too" heard "^KERNEL.* change .*$id "
 	stop_listening
-	is "$(cat "/sys/class/gpufabric/$id/state")" off "$mode: the slot is off"
+	is "$(cat "/sys/class/gpufabric/$id/power_state")" off "$mode: the slot is off"
 
 	listen
 	check "$mode: compose two" g compose train "${all[1]}" "${all[2]}"
@@ -109,7 +109,7 @@ for mode in own pciehp; do
 	# Somebody who drains takes nothing away yet.
 	listen
 	g drain "${all[2]}" </dev/null >/dev/null
-	check "$mode: a drain is a change of the slot" heard "GPUFABRIC_STATE=draining\|GPUFABRIC_STATE=ready"
+	check "$mode: a drain is a change of the slot" heard "GPUFABRIC_ACTIVITY=draining\|GPUFABRIC_ACTIVITY=none"
 	check "$mode: after it" g wait "${all[2]}" ready
 	is "$(grep -c ACTION=remove "$monitor")" 0 "$mode: and removes nothing"
 	stop_listening

@@ -18,7 +18,7 @@
 
 powered() { cat "$SIM/slot0.$1/power"; }
 shown() { gpuctl list | grep "^$1 " | grep -oEw "other|ready|empty|off|fault"; }
-in_json() { gpuctl -j list | jq -r ".slots[] | select(.slot == \"$1\") | .flags | join(\" \")"; }
+in_json() { gpuctl -j list | jq -r ".slots[] | select(.slot == \"$1\") | .state"; }
 shows() { [ "$(shown "$1")" = "$2" ]; }
 
 # untouched SLOT "what was done": the card has its power, its device and its driver.
@@ -40,7 +40,7 @@ in_mode()
 	is "$(lspci -n -s "${cards[0]}" | cut -d' ' -f2) $(lspci -n -s "${cards[1]}" | cut -d' ' -f2)" "0108: 0200:" \
 		"$mode: they are a drive and a network adapter"
 	for slot in 0 1; do
-		is "$(shown "$(name $slot)") $(in_json "$(name $slot)")" "other foreign" "$mode: slot $slot holds another card"
+		is "$(shown "$(name $slot)") $(in_json "$(name $slot)")" "other other" "$mode: slot $slot holds another card"
 	done
 	is "$(shown "$(name 2)") $(shown "$(name 3)")" "ready empty" "$mode: beside a GPU and an empty slot"
 

@@ -50,7 +50,7 @@ states()
 # shellcheck disable=SC2317 # wait_for calls it
 settled()
 {
-	! cat /sys/class/gpufabric/*/state | grep -qE 'ing$|checked|attached'
+	! cat /sys/class/gpufabric/*/activity | grep -qvx none
 }
 
 reset_slots()

@@ -35,7 +35,7 @@ check "somebody without privileges may bring it, too" nobody "$TESTS/gfclient" s
 check "it is loaded" test -e /sys/module/gpufabric
 
 device=$(cat /sys/bus/pci/slots/20/address).0
-like "$(g list 20)" "^20 (off|ready|empty) none .*foreign" "the slot with a test device is foreign"
+like "$(g list 20)" "^20 other none " "the slot with a test device holds something else"
 like "$(g attach 20 2>&1)" "^EMEDIUMTYPE: the slot holds a device that is not a GPU, it is left alone$" \
 	"it cannot be attached"
 like "$(g compose x sim0-0 20 2>&1)" "^EMEDIUMTYPE: " "nor composed"
@@ -49,10 +49,13 @@ check "two are attached, one of them composed" g compose same sim0-0
 check "and one not" g attach sim0-1
 for dir in /sys/class/gpufabric/slot*; do
 	[[ $dir != *gpu ]] || continue
-	echo "$(cat "$dir/name") $(cat "$dir/state")"
+	echo "$(cat "$dir/name") $(cat "$dir"/{occupancy,power_state,activity,health} | xargs)"
 done | sort >/tmp/sysfs
+while read -r name _; do
+	gpuctl -j show "$name" | jq -r '.slot | "\(.slot) \(.occupancy) \(.power) \(.activity) \(.health)"'
+done </tmp/sysfs >/tmp/shown
+check "sysfs says the same of each slot as is shown" diff /tmp/sysfs /tmp/shown
 g list | cut -d' ' -f1,2 | sort >/tmp/client
-check "sysfs has the slots and states of the list" diff /tmp/sysfs /tmp/client
 gpuctl -j list >/tmp/list.json
 jq -r '.slots[] | .slot + " " + .state' /tmp/list.json | sort >/tmp/gpuctl
 check "gpuctl has, too" diff /tmp/gpuctl /tmp/client

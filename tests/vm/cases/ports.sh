@@ -82,8 +82,8 @@ is "$(all_states)" "ready off empty ready" "what there is"
 echo fall-off >"$SIM/switch0/surprise"
 check "its GPUs are lost" wait_for 20 in_state $on lost
 is "$(cause $on)" "lost enumerate" "for they do not answer, not for their links"
-is "$(shown $on '"\(.slot.presence) \(.slot.power)"') $(shown $off '"\(.slot.presence) \(.slot.power)"')" \
-	"true true true false" "presence and power are as last seen"
+is "$(shown $on '"\(.slot.occupancy) \(.slot.power)"') $(shown $off '"\(.slot.occupancy) \(.slot.power)"')" \
+	"gpu no-control unknown off" "what is there, and its power, are as last seen"
 check "gpufabric is loaded anew" sh -c 'rmmod gpufabric && modprobe gpufabric bare_ports=all poll_ms=100 lost_ms=500'
 is "$(states $off $empty)" "empty empty" "nothing is seen in ports that do not answer"
 is "$(shown $empty '.slot.capabilities | length')" 0 "nor what these can do"

@@ -48,7 +48,7 @@ mode=pciehp
 check "the simulator loads" modprobe gpufabric_sim mode=pciehp uplink=1 switches=1 slots=4 'gpus=*:h100-80:off' ||
 	bail_out "no simulator"
 check "gpufabric loads, with slots of root ports" modprobe gpufabric root_ports=1
-like "$(g list 8000)" "^8000 .*foreign" "the slot with the switch is listed, as not ours"
+like "$(g list 8000)" "^8000 other " "the slot with the switch is listed, as not ours"
 
 latency 800
 follow
@@ -83,7 +83,7 @@ for slot in 100 101 102 103; do
 	check "and comes up, as pciehp wants it" g wait $slot ready
 done
 latency 20
-like "$(g list 8000)" "^8000 fault identity .*foreign" "the switch stays, in fault"
+like "$(g list 8000)" "^8000 fault identity " "the switch stays, in fault"
 check "that can be cleared" g clear 8000
 refuse_all "at rest"
 check "a GPU behind it can be detached" g detach 100

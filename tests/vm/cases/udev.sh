@@ -55,7 +55,8 @@ settle
 is "$(property "$first" GPUFABRIC_SLOT)" sim0-0 "a slot knows its name"
 is "$(property "$first" GPUFABRIC_GPU)" "" "and is no GPU itself"
 is "$(property "$first" ID_GPUFABRIC_SLOT)" sim0-0 "under the name that GPUs have it, too"
-is "$(property "$second" ID_GPUFABRIC_STATE)" off "and its state"
+is "$(property "$second" ID_GPUFABRIC_OCCUPANCY) $(property "$second" ID_GPUFABRIC_POWER)" "unknown off" \
+	"and what is in it, as far as anybody can know"
 check "the GPU of a slot that is on has a device" test -e "$first!gpu"
 check_fails "that of a slot that is off has none" test -e "$second!gpu"
 
