@@ -482,7 +482,7 @@ int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader,
 		nla_put_uint(skb, GPUFABRIC_A_HISTORY_SEQUENCE, entry->sequence) ||
 		nla_put_uint(skb, GPUFABRIC_A_HISTORY_TIME, entry->time) ||
 		fill_condition(skb, GPUFABRIC_A_HISTORY_CONDITION,
-				  &entry->condition) ||
+			       &entry->condition) ||
 		fill_history_op(skb, reader, entry));
 }
 
