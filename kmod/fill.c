@@ -54,6 +54,14 @@ static int put_text(struct sk_buff *skb, int type, const char *text)
 	return text[0] ? nla_put_string(skb, type, text) : 0;
 }
 
+/* The number of the last event, and whose numbers these are. */
+int gf_fill_number(struct sk_buff *skb)
+{
+	gf_assert_locked();
+	return nla_put_uint(skb, GPUFABRIC_A_SEQUENCE, gf.sequence) ||
+	       nla_put_uint(skb, GPUFABRIC_A_INSTANCE, gf.instance);
+}
+
 static int fill_condition(struct sk_buff *skb, int type,
 			  const struct gf_condition *condition)
 {
@@ -570,7 +578,7 @@ static int fill_event(struct sk_buff *skb, const struct gf_reader *reader,
 
 	if (!header)
 		return -EMSGSIZE;
-	if (nla_put_uint(skb, GPUFABRIC_A_SEQUENCE, gf.sequence) ||
+	if (gf_fill_number(skb) ||
 	    nla_put_uint(skb, GPUFABRIC_A_TIME, event->time) ||
 	    nla_put_u32(skb, GPUFABRIC_A_EVENT, event->kind) ||
 	    (event->slot &&

@@ -11,6 +11,7 @@
  */
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/random.h>
 
 #include "device.h"
 #include "fabric.h"
@@ -107,6 +108,7 @@ static int __init gpufabric_init(void)
 	err = gf_sleep_start();
 	if (err)
 		goto err_notify;
+	gf.instance = get_random_u64();
 	gf_inventory_start();
 	/* Who asks finds all slots that there are. */
 	err = gf_netlink_start();

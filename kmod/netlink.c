@@ -114,7 +114,7 @@ static int fill_reply(struct sk_buff *skb, struct genl_info *info,
 
 	if (!header)
 		return -EMSGSIZE;
-	if (nla_put_uint(skb, GPUFABRIC_A_SEQUENCE, gf.sequence) ||
+	if (gf_fill_number(skb) ||
 	    fill(skb, reader, object))
 		return -EMSGSIZE;
 	genlmsg_end(skb, header);
@@ -192,7 +192,7 @@ static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 	if (!header)
 		return -EMSGSIZE;
 	genl_dump_check_consistent(cb, header);
-	if (nla_put_uint(skb, GPUFABRIC_A_SEQUENCE, gf.sequence) ||
+	if (gf_fill_number(skb) ||
 	    fill(skb, reader, object)) {
 		genlmsg_cancel(skb, header);
 		return -EMSGSIZE;

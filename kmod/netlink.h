@@ -32,6 +32,7 @@ struct gf_switch;
 typedef int (*gf_fill_fn)(struct sk_buff *skb, const struct gf_reader *reader,
 			  const void *object);
 
+int gf_fill_number(struct sk_buff *skb);
 int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 		 const void *slot);
 int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader,

@@ -136,7 +136,8 @@ def structure(spec, aset):
     dated = any({"sequence", aset["name"]} <= set(answer) for answer in answers(spec))
     dated = dated and "sequence" not in (member for member, _ in fields)
     docs = [wrapped(f"@{member}: {attr['doc']}", " * ", " *\t") for member, attr in fields if "doc" in attr]
-    docs += [" * @sequence: Number of the last event that this includes.\n"] if dated else []
+    docs += [" * @sequence: Number of the last event that this includes.\n",
+             " * @instance: The load of the module that this is of.\n"] if dated else []
     words = [(WORDS[member], member) for member, attr in fields
              if attr.get("nested-attributes") == "condition"]
     docs += [f" * @{word}: enum gf_state of @{member}\n" for word, member in words]
@@ -144,7 +145,7 @@ def structure(spec, aset):
     single = ", ".join(member for member, attr in fields if not attr.get("multi-attr"))
     return (f"\n/**\n * struct {name} - attributes of the set {aset['name']}\n{''.join(docs)} */\nstruct {name} {{\n"
             + "".join(f"\t{declared(member, attr)}\n" for member, attr in fields)
-            + ("\tuint64_t sequence;\n" if dated else "")
+            + ("\tuint64_t sequence, instance;\n" if dated else "")
             + "".join(f"\tuint32_t {word};\n" for word, _ in words)
             + "\tstruct {\n" + wrapped(f"bool {single};", "\t\t", "\t\t     ") + "\t} has;\n};\n"
             + f"\nextern const struct object {name}_object;\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl watch: a snapshot, and then every change without a gap. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,7 +34,7 @@ static const struct ctl_option options[] = {
 
 /* One document a line in JSON: what it is stands in "event". */
 static const struct out_column event_columns[] = {
-	{ "event", NULL }, { "sequence", NULL }, { "time", NULL },
+	{ "event", NULL }, { "sequence", NULL }, { "instance", NULL }, { "time", NULL },
 	{ "previous", NULL }, { NULL, NULL },
 };
 
@@ -241,6 +242,7 @@ static int show_snapshot(struct watch *watch)
 	if (watch->session->ctx->json) {
 		t = begin(watch, "snapshot-done");
 		out_uint(t, "sequence", watch->session->mirror.last);
+		out_strf(t, "instance", "%016" PRIx64, watch->session->mirror.instance);
 	} else {
 		out_line(out_of(watch), "%s  -- changes from here", event_clock(now, text_now()));
 	}
@@ -262,6 +264,7 @@ static void show_json(struct watch *watch, const struct gf_message *event)
 	struct out_table *t = begin(watch, kind ? kind : "unknown");
 
 	out_uint(t, "sequence", event->sequence);
+	out_strf(t, "instance", "%016" PRIx64, event->instance);
 	out_time(t, "time", event->time);
 	if (event->has.previous)
 		out_str(t, "previous", render_state(event->was));
@@ -499,11 +502,12 @@ const struct ctl_command cmd_watch = {
 	.help =
 		"With -j each line is one JSON object: \"event\" is \"exists\" for the snapshot, then\n"
 		"\"snapshot-done\", then the kind of each change with its sequence number. When changes were\n"
-		"lost because the reader was slow, \"overrun\" and a new snapshot follow.\n"
+		"lost because the reader was slow, \"overrun\" and a new snapshot follow. Numbers of another\n"
+		"instance, which is a load of the module, begin anew.\n"
 		"--slot, --composition and --kind leave out what is of no interest. --until 'train70b active'\n"
 		"ends as soon as that is so, at once when it is so already; gone is the state of what does not exist.\n"
 		"With --journal each change is an entry of systemd's journal, with fields that journalctl can be asked\n"
-		"for: GPUFABRIC_EVENT, _SEQUENCE, _SLOT, _PORT, _STATE, _PREVIOUS, _CAUSE, _COMPOSITION, _TENANT, _JOB, and of\n"
+		"for: GPUFABRIC_EVENT, _SEQUENCE, _INSTANCE, _SLOT, _PORT, _STATE, _PREVIOUS, _CAUSE, _COMPOSITION, _TENANT, _JOB, and of\n"
 		"operations _OPERATION, _OPERATION_ID, _ERRNO, _UID, _PID, _COMMAND, _REASON. --units has systemd start\n"
 		"gpufabric-fault@SLOT.service for a slot that ends in fault, lost or stuck, gpufabric-detached@SLOT.service\n"
 		"when a GPU was detached, gpufabric-changed.service after any changes, and gpufabric-reap.service when a\n"

@@ -163,6 +163,7 @@ void journal_entry(struct journal_entry *entry, const struct gf_fabric *fabric,
 
 	begin(entry, kind ? kind : "unknown", priority_of(event));
 	add_number(entry, "GPUFABRIC_SEQUENCE", event->sequence);
+	add_number(entry, "GPUFABRIC_INSTANCE", event->instance);
 	if (event->has.slot)
 		put_slot(entry, &message, fabric, event);
 	else if (event->has.operation)

@@ -8,7 +8,8 @@
  * number. From then on numbers rise by one. One that is missing, or a receive buffer that
  * ran over (ENOBUFS), means that changes were lost: then there is a new snapshot. An
  * event without a later one is only missed when somebody asks, so a module that
- * says nothing is asked for its number.
+ * says nothing is asked for its number. A module that was loaded anew counts anew, which
+ * its instance tells.
  */
 #include <string.h>
 
@@ -24,13 +25,14 @@ void mirror_init(struct mirror *mirror, struct gfc *client, struct gf_fabric *fa
 				   .quiet_ms = MIRROR_QUIET_MS };
 }
 
-/* The number of the module's last event. */
-static int ask(struct mirror *mirror, uint64_t *sequence)
+/* The number of the module's last event, and of which load of it. */
+static int ask(struct mirror *mirror, uint64_t *sequence, uint64_t *instance)
 {
 	struct gf_status status;
 	int ret = gfc_status(mirror->client, &status);
 
 	*sequence = status.sequence;
+	*instance = status.instance;
 	gf_status_free(&status);
 	mirror->heard = text_monotonic();
 	return ret;
@@ -41,7 +43,7 @@ static int take_snapshot(struct mirror *mirror, int (*take)(struct gfc *, struct
 	int ret = CTL_DONE;
 
 	if (mirror->listens)
-		ret = ask(mirror, &mirror->last);
+		ret = ask(mirror, &mirror->last, &mirror->instance);
 	if (ret)
 		return ret;
 	gf_fabric_free(mirror->fabric);
@@ -70,6 +72,9 @@ static enum mirror_news start_anew(struct mirror *mirror)
 static enum mirror_news judge(struct mirror *mirror, const struct gf_message *event)
 {
 	mirror->heard = text_monotonic();
+	/* Numbers of another load of the module begin anew. */
+	if (event->instance != mirror->instance)
+		return start_anew(mirror);
 	if (event->sequence <= mirror->last)
 		return MIRROR_NOTHING;
 	/* An event that the module could not send still took its number. */
@@ -133,13 +138,15 @@ static enum mirror_news take(struct mirror *mirror, uint64_t end, struct gf_mess
 static enum mirror_news ask_when_quiet(struct mirror *mirror, struct gf_message *event)
 {
 	enum mirror_news news;
-	uint64_t sequence;
+	uint64_t sequence, instance;
 
 	if (!mirror->quiet_ms || text_monotonic() - mirror->heard < mirror->quiet_ms)
 		return MIRROR_NOTHING;
-	mirror->error = ask(mirror, &sequence);
+	mirror->error = ask(mirror, &sequence, &instance);
 	if (mirror->error)
 		return MIRROR_ERROR;
+	if (instance != mirror->instance)
+		return start_anew(mirror);
 	if (sequence == mirror->last)
 		return MIRROR_NOTHING;
 	/* It may have come while the module was asked. */

@@ -13,6 +13,7 @@
  * @client: where snapshots and events come from
  * @fabric: what is kept up to date; objects move with each change
  * @last: number of the last event that @fabric includes
+ * @instance: the load of the module that @last is of
  * @heard: when the module last said something, by text_monotonic()
  * @quiet_ms: MIRROR_QUIET_MS, or 0: it is not asked
  * @error: exit code after MIRROR_ERROR
@@ -23,6 +24,7 @@ struct mirror {
 	struct gfc *client;
 	struct gf_fabric *fabric;
 	uint64_t last;
+	uint64_t instance;
 	uint64_t heard;
 	unsigned int quiet_ms;
 	int error;

@@ -39,6 +39,7 @@ int gf_message_read(const void *attrs, size_t len, struct gf_message *message)
 	sw->sequence = message->sequence;
 	composition->sequence = message->sequence;
 	message->status.sequence = message->sequence;
+	message->status.instance = message->instance;
 	return 0;
 }
 

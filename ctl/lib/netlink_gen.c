@@ -364,6 +364,7 @@ static const char *const message_names[] = {
 	[GPUFABRIC_A_RELEASE_FLAGS] = "release-flags",
 	[GPUFABRIC_A_REASON] = "reason",
 	[GPUFABRIC_A_JUDGED_AT] = "judged-at",
+	[GPUFABRIC_A_INSTANCE] = "instance",
 };
 
 const char *gfnl_attr_name(unsigned int attr)
@@ -665,6 +666,7 @@ static const struct object_field message_fields[] = {
 	[GPUFABRIC_A_STATS] = NEST(gf_message, stats, gf_stats),
 	[GPUFABRIC_A_STATUS] = NEST(gf_message, status, gf_status),
 	[GPUFABRIC_A_MEMBER] = LIST(gf_message, members, gf_member),
+	[GPUFABRIC_A_INSTANCE] = UNSIGNED(gf_message, instance),
 };
 
 const struct object gf_message_object = {

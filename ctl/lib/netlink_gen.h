@@ -231,6 +231,7 @@ static inline void gf_duration_free(struct gf_duration *from)
  * @reason: Why; only with CAP_SYS_ADMIN.
  * @slots: Number of slots in the operation.
  * @sequence: Number of the last event that this includes.
+ * @instance: The load of the module that this is of.
  * @has: which attributes came
  */
 struct gf_operation {
@@ -250,7 +251,7 @@ struct gf_operation {
 	char *reason;
 	char *composition;
 	uint32_t slots;
-	uint64_t sequence;
+	uint64_t sequence, instance;
 	struct {
 		bool id, kind, started, deadline, error, text, function, driver, uid, pid,
 		     command, reason, composition, slots;
@@ -286,6 +287,7 @@ static inline void gf_operation_free(struct gf_operation *from)
  * @needs: What the card had when it was last seen, before addresses were assigned:
  *	each bridge before what is behind it. Only while there are no functions.
  * @sequence: Number of the last event that this includes.
+ * @instance: The load of the module that this is of.
  * @state: enum gf_state of @condition
  * @has: which attributes came
  */
@@ -331,7 +333,7 @@ struct gf_slot {
 	uint32_t gpus;
 	struct gf_bar *needs;
 	size_t n_needs;
-	uint64_t sequence;
+	uint64_t sequence, instance;
 	uint32_t state;
 	struct {
 		bool id, name, switch_id, address, generation, condition, since, text, flags,
@@ -358,6 +360,7 @@ static inline void gf_slot_free(struct gf_slot *from)
  * struct gf_switch - attributes of the set switch
  * @address: PCI address of the upstream port, or of the root bus.
  * @sequence: Number of the last event that this includes.
+ * @instance: The load of the module that this is of.
  * @has: which attributes came
  */
 struct gf_switch {
@@ -368,7 +371,7 @@ struct gf_switch {
 	uint32_t device;
 	uint32_t slots;
 	struct gf_link link;
-	uint64_t sequence;
+	uint64_t sequence, instance;
 	struct {
 		bool id, address, numa_node, vendor, device, slots, link;
 	} has;
@@ -431,6 +434,7 @@ static inline void gf_member_free(struct gf_member *from)
  * @lease: End of the lease in milliseconds since the epoch, absent when none.
  * @operation: Operation under way, or the last one.
  * @sequence: Number of the last event that this includes.
+ * @instance: The load of the module that this is of.
  * @has: which attributes came
  */
 struct gf_composition {
@@ -447,7 +451,7 @@ struct gf_composition {
 	uint64_t created;
 	uint64_t lease;
 	struct gf_operation operation;
-	uint64_t sequence;
+	uint64_t sequence, instance;
 	struct {
 		bool id, name, tenant, label, job, owner, state, flags, created, lease, operation;
 	} has;
@@ -559,6 +563,7 @@ static inline void gf_stats_free(struct gf_stats *from)
  * @changes: Counts functions that come, go or get a driver in slots, and accepted
  *	requests that attach.
  * @sequence: Number of the last event that this includes.
+ * @instance: The load of the module that this is of.
  * @has: which attributes came
  */
 struct gf_status {
@@ -569,7 +574,7 @@ struct gf_status {
 	uint32_t operations;
 	uint32_t history;
 	uint64_t changes;
-	uint64_t sequence;
+	uint64_t sequence, instance;
 	struct {
 		bool version, switches, slots, compositions, operations, history, changes;
 	} has;
@@ -594,6 +599,8 @@ static inline void gf_status_free(struct gf_status *from)
  * @time: Time of an event, milliseconds since the epoch.
  * @previous: What the slot was in when the event before told of it.
  * @members: Slot to act on; in resize a slot to add.
+ * @instance: A random number that the module has drawn when it was loaded. Ids and
+ *	sequence numbers of two instances have nothing to do with each other.
  * @was: enum gf_state of @previous
  * @has: which attributes came
  */
@@ -611,10 +618,11 @@ struct gf_message {
 	struct gf_status status;
 	struct gf_member *members;
 	size_t n_members;
+	uint64_t instance;
 	uint32_t was;
 	struct {
 		bool sequence, time, kind, previous, sw, slot, composition, operation, history,
-		     stats, status;
+		     stats, status, instance;
 	} has;
 };
 

@@ -190,14 +190,15 @@ static int cmd_status(char **args)
 	if (err)
 		return complain(err, gf.text);
 	status = gf_attr(&gf.reply.header, GPUFABRIC_A_STATUS);
-	printf("version %s switches %u slots %u compositions %u operations %u history %u sequence %llu\n",
+	printf("version %s switches %u slots %u compositions %u operations %u history %u sequence %llu instance %016llx\n",
 	       gf_text(gf_sub(status, GPUFABRIC_A_STATUS_VERSION)),
 	       gf_u32(gf_sub(status, GPUFABRIC_A_STATUS_SWITCHES)),
 	       gf_u32(gf_sub(status, GPUFABRIC_A_STATUS_SLOTS)),
 	       gf_u32(gf_sub(status, GPUFABRIC_A_STATUS_COMPOSITIONS)),
 	       gf_u32(gf_sub(status, GPUFABRIC_A_STATUS_OPERATIONS)),
 	       gf_u32(gf_sub(status, GPUFABRIC_A_STATUS_HISTORY)),
-	       (unsigned long long)gf_u64(gf_attr(&gf.reply.header, GPUFABRIC_A_SEQUENCE)));
+	       (unsigned long long)gf_u64(gf_attr(&gf.reply.header, GPUFABRIC_A_SEQUENCE)),
+	       (unsigned long long)gf_u64(gf_attr(&gf.reply.header, GPUFABRIC_A_INSTANCE)));
 	return 0;
 }
 

@@ -47,6 +47,7 @@ TEST_F(read, status)
 	EXPECT_EQ(0, gf_u32(gf_sub(status, GPUFABRIC_A_STATUS_COMPOSITIONS)));
 	EXPECT_EQ(0, gf_u32(gf_sub(status, GPUFABRIC_A_STATUS_OPERATIONS)));
 	EXPECT_NE(0, gf_u64(gf_attr(&gf.reply.header, GPUFABRIC_A_SEQUENCE)));
+	EXPECT_NE(0, gf_u64(gf_attr(&gf.reply.header, GPUFABRIC_A_INSTANCE)));
 
 	ASSERT_EQ(0, compose("counted", "sim0-0"));
 	ASSERT_EQ(0, get(GPUFABRIC_CMD_STATUS_GET, 0, 0));

@@ -19,7 +19,7 @@
 #define ROOM 24
 
 struct gfc {
-	uint64_t sequence;
+	uint64_t sequence, instance;
 	uint32_t generation[SLOTS];	/* of a slot, 0 when there is none */
 	struct gf_message queue[ROOM];
 	size_t n;
@@ -50,7 +50,8 @@ static struct gf_slot slot_of(const struct gfc *module, uint32_t id)
 /* Announce what the slot is now; @sent: there was memory for it. */
 static void announce(struct gfc *module, uint32_t id, unsigned int kind, bool sent)
 {
-	struct gf_message event = { .kind = kind, .sequence = ++module->sequence };
+	struct gf_message event = { .kind = kind, .sequence = ++module->sequence,
+				    .instance = module->instance };
 
 	if (!sent)
 		return;
@@ -109,7 +110,8 @@ int gfc_status(struct gfc *module, struct gf_status *status)
 	if (module->hurries)
 		change(module, 1, true);
 	module->hurries = false;
-	*status = (struct gf_status){ .sequence = module->sequence, .version = mem_strdup("1") };
+	*status = (struct gf_status){ .sequence = module->sequence, .instance = module->instance,
+				       .version = mem_strdup("1") };
 	module->asked++;
 	return module->error;
 }
@@ -312,6 +314,41 @@ static void test_quiet(void)
 	end();
 }
 
+/* The module is loaded anew, with other slots, and comes to the number that it had before. */
+static void load_anew(void)
+{
+	uint64_t last = module.sequence;
+	uint32_t id;
+
+	module.instance++;
+	module.sequence = 0;
+	for (id = 0; id < SLOTS; id++)
+		module.generation[id] = 0;
+	while (module.sequence < last)
+		change(&module, (uint32_t)module.sequence % 2 + 2, false);
+}
+
+static void test_reload(void)
+{
+	begin(2);
+	change(&module, 0, true);
+	change(&module, 1, true);
+	tells(MIRROR_CHANGE, 0, "changes of one load");
+	tells(MIRROR_CHANGE, 1, "of the module");
+	load_anew();
+	change(&module, 2, true);
+	tells(MIRROR_SNAPSHOT, 0, "the next number of another load is no change of this fabric");
+	ok(is_true(), "which is taken anew");
+	tells(MIRROR_NOTHING, 0, "once");
+	change(&module, 3, true);
+	tells(MIRROR_CHANGE, 3, "then changes go on");
+	load_anew();
+	mirror.heard -= MIRROR_QUIET_MS;
+	tells(MIRROR_SNAPSHOT, 0, "the same number of another load is found after a silence");
+	ok(is_true(), "and the fabric is taken anew");
+	end();
+}
+
 static void test_rest(void)
 {
 	const struct gf_slot *held;
@@ -423,6 +460,7 @@ int main(void)
 	test_snapshot();
 	test_lost();
 	test_quiet();
+	test_reload();
 	test_rest();
 	test_look();
 	test_wander();

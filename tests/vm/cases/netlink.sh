@@ -30,9 +30,12 @@ check "asking for its family brings it" g status
 check "it is loaded" test -e /sys/module/gpufabric
 check "six slots are listed" test "$(g list | wc -l)" -eq 6
 is "$(g status | grep -o 'version [^ ]*')" "version $(modinfo -F version gpufabric)" "the version is modinfo's"
+instance=$(g status | grep -o 'instance .*')
+is "$(g status | grep -o 'instance .*')" "$instance" "one load of the module is one instance"
 check "the module unloads" wait_for 10 rmmod gpufabric
 check "somebody without privileges may bring it, too" nobody "$TESTS/gfclient" status
 check "it is loaded" test -e /sys/module/gpufabric
+check_fails "another load is another instance" test "$(g status | grep -o 'instance .*')" = "$instance"
 
 device=$(cat /sys/bus/pci/slots/20/address).0
 like "$(g list 20)" "^20 other none " "the slot with a test device holds something else"

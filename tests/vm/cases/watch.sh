@@ -46,6 +46,7 @@ check "its changes come" wait_for 20 grep -q '"state":"ready"' /tmp/watch.json
 gpuctl detach sim0-0 sim0-1 >/dev/null
 check "to the last" wait_for 20 sh -c 'tail -n 1 /tmp/watch.json | grep -q "\"state\":\"off\""'
 is "$(changes)" "sim0-1 " "and no others"
+is "$(jq -r '.instance // empty' /tmp/watch.json | sort -u | grep -cE '^[0-9a-f]{16}$')" 1 "all of one instance of the module"
 kill -INT "$watch"
 wait "$watch"
 is $? 0 "an interrupt is its usual end"
