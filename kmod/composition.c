@@ -167,9 +167,11 @@ void gf_composition_unclaim(struct gf_slot *slot)
 	list_del(&member->list);
 	composition->nr_members--;
 	slot->composition = NULL;
-	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
-	if (!slot->retired)
+	/* What was told gone is not told again. */
+	if (!slot->retired) {
+		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 		gf_slot_publish(slot);
+	}
 	kfree(member);
 	gf_slot_put(slot);
 }

@@ -653,13 +653,19 @@ static void announce(struct gf_event *event)
 /* Announce a slot that had the state @previous before. */
 void gf_event_slot(struct gf_slot *slot, enum gpufabric_event_kind kind)
 {
+	const struct gf_condition now = gf_slot_condition(slot);
 	struct gf_event event = {
 		.kind = kind, .slot = slot, .previous = slot->told,
 	};
 
-	slot->told = gf_slot_condition(slot);
 	if (kind == GPUFABRIC_EVENT_KIND_SLOT_ADDED)
-		event.previous = slot->told;
+		event.previous = now;
+	if (memcmp(&slot->told, &now, sizeof(now))) {
+		slot->told = now;
+		slot->since = gf_now_ms();
+		if (!slot->retired)
+			gf_slot_publish(slot);
+	}
 	announce(&event);
 }
 

@@ -147,6 +147,7 @@ static bool wants(const struct gf_step *step, enum gf_stage stage)
 	case GF_STAGE_REMOVING:
 		/* What has left the bus meanwhile need not be removed. */
 		return step->remove && step->need == GF_NEED_DETACH &&
+		       !step->slot->retired &&
 		       (gf_state_has_gpu(step->slot->state) ||
 			(step->slot->snap && step->slot->snap->nr_functions));
 	case GF_STAGE_UNDOING:

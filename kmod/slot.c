@@ -113,7 +113,6 @@ int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 		slot->incarnation++;
 		slot->loss = (struct gf_loss){};
 	}
-	slot->since = gf_now_ms();
 	if (next != GF_STATE_FAULT &&
 	    next != GF_STATE_STUCK &&
 	    next != GF_STATE_LOST) {

@@ -273,8 +273,8 @@ static inline void gf_operation_free(struct gf_operation *from)
 /**
  * struct gf_slot - attributes of the set slot
  * @address: PCI address of the downstream port.
- * @generation: Counts changes of the condition; detach names the one that drain
- *	returned.
+ * @generation: Counts what was done to the slot and what befell it; detach names
+ *	the one that drain returned.
  * @since: When the condition last changed, milliseconds since the epoch.
  * @text: The cause in words, with what to do.
  * @identity_time: When it was read, milliseconds since the epoch.

@@ -110,7 +110,7 @@ ask change "$first"
 is "$(said ID_GPUFABRIC_SLOT) $(said ID_GPUFABRIC_OCCUPANCY)" "sim0-0 gpu" "it has a name and a GPU"
 is "$(said SYSTEMD_WANTS)" "" "and starts nothing"
 understood add "$(slot sim0-2)" "an empty slot"
-is "$(said ID_GPUFABRIC_SLOT) $(said ID_GPUFABRIC_STATE)" "sim0-2 empty" "the same of it"
+is "$(said ID_GPUFABRIC_SLOT) $(said ID_GPUFABRIC_OCCUPANCY)" "sim0-2 empty" "the same of it"
 
 note "the GPU in it"
 for action in change remove add; do

@@ -38,6 +38,9 @@ heard()
 	wait_for 20 grep -q "$1" "$monitor"
 }
 
+# The last that was said of a variable, by NAME=VALUE.
+heard_last() { [ "$(grep "^${1%%=*}=" "$monitor" | tail -n 1)" = "$1" ]; }
+
 stop_listening()
 {
 	kill "$listener"
@@ -115,6 +118,19 @@ for mode in own pciehp; do
 	stop_listening
 
 	check "$mode: release" g release train
+
+	# A card that is not a GPU comes and goes without a step of ours.
+	knob 3 surprise remove
+	check "$mode: a slot is empty" g wait "${all[3]}" empty
+	listen
+	knob 3 surprise "insert nic"
+	check "$mode: another card comes: a change of the slot" heard "GPUFABRIC_OCCUPANCY=other"
+	came=$(gpuctl -j show "${all[3]}" | jq -r .slot.since)
+	knob 3 surprise remove
+	check "$mode: it goes: another one" wait_for 20 heard_last GPUFABRIC_OCCUPANCY=empty
+	check "$mode: which is later" test "$(gpuctl -j show "${all[3]}" | jq -r .slot.since)" -gt "$came"
+	stop_listening
+
 	listen
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
 	check "$mode: four slots are removed" wait_for 10 counted remove -ge 4

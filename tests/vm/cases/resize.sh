@@ -7,6 +7,7 @@
 #
 #   root port -- upstream -- slots 0 ... 3 with an h100-80 each; 0 and 1 are composed,
 #   2 is off and waits for its driver when it comes, 3 is ready
+#   root port -- upstream -- 4 more, for a switch that is pulled
 #
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
@@ -205,6 +206,25 @@ pulled()
 	check "$mode: $what: all is taken back" back
 }
 
+# Its switch is pulled: there is no slot any more that anything could be done to.
+switch_pulled()
+{
+	local what="a switch that is pulled"
+
+	check "$mode: $what: two are composed" begin
+	check "$mode: $what: one is drained" drained 60000 "$goes"
+	check "$mode: $what: the resize is accepted" resizing
+	echo remove >"$SIM/switch1/surprise"
+	check "$mode: $what: the slot goes" seen "slot-removed $goes "
+	check "$mode: $what: the addition comes home" home
+	check "$mode: $what: the resize has nothing to do for it" resized
+	is "$(states "$comes") $(g compositions | cut -d' ' -f4)" "ready ${all[0]},$comes" "$mode: $what: the others are composed"
+	end_all
+	is "$(sed -n "/slot-removed $goes /,\$p" /tmp/events | grep -c " $goes ")" 1 "$mode: $what: nothing is told of it any more"
+	check "$mode: $what: the composition ends" g release job
+	check "$mode: $what: the other is detached" g detach "$beside"
+}
+
 for mode in own pciehp; do
 	check "$mode: the modules load" load "$mode" switches=1 slots=4 latency_ms=20 'gpus=*:h100-80:off' ||
 		bail_out "no modules"
@@ -218,4 +238,10 @@ for mode in own pciehp; do
 	pulled
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
 done
+mode=own
+check "$mode: the modules load with two switches" load own switches=2 slots=4 latency_ms=20 'gpus=*:h100-80:off' ||
+	bail_out "no modules"
+goes=sim1-1
+switch_pulled
+check "$mode: they unload" unload
 finish

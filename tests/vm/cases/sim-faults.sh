@@ -117,7 +117,7 @@ use()
 		g wait "$slot" empty && knob "$1" surprise "insert h100-80" && g wait "$slot" ready || return 1
 	fi
 	# The module goes by the BARs that it saw last, be it those of a fault.
-	g -F attach "$slot" && g detach "$slot" && [ "$(g state "$slot")" = off ]
+	g -h attach "$slot" && g detach "$slot" && [ "$(g state "$slot")" = off ]
 }
 
 # Whatever is in slot $1 and was done to it: an h100-80, off, claimed by nobody.
