@@ -43,7 +43,6 @@ for mode in own pciehp; do
 	fi
 	# A cycle of pciehp's takes a second, and most caches are warm by now.
 	warm_up=4
-	cycles=13
 	is "$(states "${all[@]}")" "$(times 8 off)" "$mode: all are off"
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
 	is "$(find /sys -path '*gpufabric*' 2>/dev/null)" "" "$mode: sysfs has forgotten them"

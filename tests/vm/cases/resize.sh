@@ -7,7 +7,7 @@
 #
 #   root port -- upstream -- slots 0 ... 3 with an h100-80 each; 0 and 1 are composed,
 #   2 is off and waits for its driver when it comes, 3 is ready
-#   root port -- upstream -- 4 more, for a switch that is pulled
+#   root port -- upstream -- slot with one more, for a switch that is pulled
 #
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
@@ -21,6 +21,7 @@
 # Who reads from such a pipe waits until it is killed.
 mkfifo /tmp/forever
 clients=()
+another=/sys/kernel/config/gpufabric_sim/switches/a
 
 begin()
 {
@@ -214,7 +215,7 @@ switch_pulled()
 	check "$mode: $what: two are composed" begin
 	check "$mode: $what: one is drained" drained 60000 "$goes"
 	check "$mode: $what: the resize is accepted" resizing
-	echo remove >"$SIM/switch1/surprise"
+	check "$mode: $what: it goes" sh -c "echo 0 >$another/enabled"
 	check "$mode: $what: the slot goes" seen "slot-removed $goes "
 	check "$mode: $what: the addition comes home" home
 	check "$mode: $what: the resize has nothing to do for it" resized
@@ -239,9 +240,14 @@ for mode in own pciehp; do
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
 done
 mode=own
-check "$mode: the modules load with two switches" load own switches=2 slots=4 latency_ms=20 'gpus=*:h100-80:off' ||
+check "$mode: the modules load once more" load own switches=1 slots=4 latency_ms=20 'gpus=*:h100-80:off' ||
 	bail_out "no modules"
-goes=sim1-1
+read -ra all <<<"$(names 0 3)"
+goes=sim1-0 comes=${all[2]} beside=${all[3]}
+mkdir $another && echo 1 >$another/slots && mkdir $another/0 && echo h100-80 >$another/0/model && echo 1 >$another/0/off &&
+	echo 1 >$another/enabled
+check "$mode: there is another switch" wait_for 20 g wait "$goes" off
 switch_pulled
+rmdir $another/0 $another
 check "$mode: they unload" unload
 finish
