@@ -46,12 +46,12 @@ int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,
 	return -EPERM;
 }
 
-/* 512 members with the longest names, or a card with many functions. */
-#define LARGE_DUMP_SIZE (60 * 1024)
+/* 512 members with the longest names; other objects fit the default. */
+#define COMPOSITION_DUMP_SIZE (60 * 1024)
 
-int gpufabric_nl_large_start(struct netlink_callback *cb)
+int gpufabric_nl_composition_get_start(struct netlink_callback *cb)
 {
-	cb->min_dump_alloc = LARGE_DUMP_SIZE;
+	cb->min_dump_alloc = COMPOSITION_DUMP_SIZE;
 	return 0;
 }
 

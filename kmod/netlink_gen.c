@@ -185,7 +185,6 @@ const struct genl_split_ops gpufabric_nl_ops[19] = {
 	},
 	{
 		.cmd	= GPUFABRIC_CMD_SLOT_GET,
-		.start	= gpufabric_nl_large_start,
 		.dumpit	= gpufabric_nl_slot_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
 	},
@@ -198,7 +197,7 @@ const struct genl_split_ops gpufabric_nl_ops[19] = {
 	},
 	{
 		.cmd	= GPUFABRIC_CMD_COMPOSITION_GET,
-		.start	= gpufabric_nl_large_start,
+		.start	= gpufabric_nl_composition_get_start,
 		.dumpit	= gpufabric_nl_composition_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
 	},

@@ -20,7 +20,7 @@ extern const struct genl_split_ops gpufabric_nl_ops[19];
 
 int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,
 			    struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_large_start(struct netlink_callback *cb);
+int gpufabric_nl_composition_get_start(struct netlink_callback *cb);
 
 int gpufabric_nl_status_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info);
