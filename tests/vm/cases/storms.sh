@@ -24,7 +24,7 @@
 operations=${1:-250}
 reloads=${2:-5}
 # Of all slots together.
-each=$((${3:-80} / 16))
+each=$((${3:-160} / 16))
 
 storm()
 {
