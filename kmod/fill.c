@@ -80,10 +80,10 @@ static int fill_condition(struct sk_buff *skb, int type,
 			    condition->cause));
 }
 
-/* A deadline, or 0. */
+/* A deadline as gf_clock_ms(), or 0. */
 static int put_end(struct sk_buff *skb, int type, u64 end)
 {
-	return end ? nla_put_uint(skb, type, gf_shown_ms(end)) : 0;
+	return end ? nla_put_uint(skb, type, end) : 0;
 }
 
 static int fill_link(struct sk_buff *skb, int type, const struct gf_link *link)
@@ -447,7 +447,9 @@ int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
 	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_FLAGS,
 			  composition->flags) ||
 	      nla_put_uint(skb, GPUFABRIC_A_COMPOSITION_CREATED, composition->created) ||
-	      put_end(skb, GPUFABRIC_A_COMPOSITION_LEASE, composition->lease) ||
+	      (composition->lease &&
+	       nla_put_uint(skb, GPUFABRIC_A_COMPOSITION_LEASE,
+			    gf_shown_ms(composition->lease))) ||
 	      (composition->op && fill_composition_op(skb, composition->op));
 	list_for_each_entry(member, &composition->members, list) {
 		if (err)
@@ -650,7 +652,7 @@ static void announce(struct gf_event *event)
 	send_to(GPUFABRIC_NLGRP_PRIVATE, true, event);
 }
 
-/* Announce a slot that had the state @previous before. */
+/* Announce a slot, and to udev what has changed of its condition. */
 void gf_event_slot(struct gf_slot *slot, enum gpufabric_event_kind kind)
 {
 	const struct gf_condition now = gf_slot_condition(slot);

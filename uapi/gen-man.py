@@ -25,10 +25,25 @@ TAIL = r""".SH DEVICES
 Each slot is a device of the class
 .B gpufabric
 and sends uevents when its condition changes.
+They carry
+.BR GPUFABRIC_OCCUPANCY ,
+.BR GPUFABRIC_POWER ,
+.B GPUFABRIC_ACTIVITY
+and
+.BR GPUFABRIC_HEALTH ,
+with the values below
+.BR OCCUPANCY ,
+.BR POWER ,
+.B ACTIVITY
+and
+.BR HEALTH .
 While its GPU is ready it has a child,
 .IR slotN !gpu ,
 which is added and removed with it.
 .SH FILES
+.TP
+.IR /sys/class/gpufabric/slotN/ { occupancy , power_state , activity , health }
+The condition of a slot, as in its uevents.
 .TP
 .I /sys/module/gpufabric/parameters/*
 The parameters above; those that can be changed are written by root.

@@ -272,7 +272,7 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 	placement_verdict(session, slot, &verdict);
 	show_verdict(t, &verdict);
 	if (slot->drain_deadline)
-		out_time(t, "drain_deadline", slot->drain_deadline);
+		out_time(t, "drain_deadline", text_wall(slot->drain_deadline));
 	show_counts(t, slot);
 	if (slot->n_functions)
 		show_functions(t, slot);

@@ -220,7 +220,7 @@ static inline void gf_duration_free(struct gf_duration *from)
 /**
  * struct gf_operation - attributes of the set operation
  * @started: Milliseconds since the epoch.
- * @deadline: Milliseconds since the epoch.
+ * @deadline: When it is over at the latest, milliseconds of CLOCK_BOOTTIME.
  * @error: 0 or a negative errno; absent while it runs.
  * @text: What went wrong and what to do.
  * @function: Function whose driver does not return.
@@ -281,7 +281,7 @@ static inline void gf_operation_free(struct gf_operation *from)
  * @serial: Device Serial Number capability; only with CAP_SYS_ADMIN.
  * @composition: Name of the composition that claims the slot.
  * @operation: Operation under way.
- * @drain_deadline: Milliseconds since the epoch.
+ * @drain_deadline: When a drain ends by itself, milliseconds of CLOCK_BOOTTIME.
  * @gpus: GPUs of the card. Vendor, device, class and serial number are those of the
  *	first.
  * @needs: What the card had when it was last seen, before addresses were assigned:

@@ -464,7 +464,7 @@ void render_operation(struct out_table *parent, const char *name,
 		out_int(t, "error", operation->error);
 		out_str(t, "result", operation->error ? strerror(-operation->error) : "done");
 	} else {
-		out_time(t, "deadline", operation->deadline);
+		out_time(t, "deadline", text_wall(operation->deadline));
 		out_str(t, "result", "under way");
 	}
 	if (operation->text && *operation->text)

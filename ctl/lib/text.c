@@ -163,6 +163,16 @@ uint64_t text_monotonic(void)
 	return clock_ms(CLOCK_MONOTONIC);
 }
 
+uint64_t text_uptime(void)
+{
+	return clock_ms(CLOCK_BOOTTIME);
+}
+
+uint64_t text_wall(uint64_t uptime)
+{
+	return text_now() + uptime - text_uptime();
+}
+
 bool text_name_valid(const char *name)
 {
 	size_t len = strlen(name);

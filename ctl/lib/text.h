@@ -40,6 +40,13 @@ const char *text_time(char buf[TEXT_QUANTITY], uint64_t ms);
 uint64_t text_now(void);
 /* Milliseconds of a clock that is never set, for deadlines. */
 uint64_t text_monotonic(void);
+/*
+ * Deadlines come from the module as milliseconds of CLOCK_BOOTTIME, which goes on
+ * while the system sleeps and is never set. text_uptime() is that clock now;
+ * text_wall() is what a clock on the wall will show then, as it is set now.
+ */
+uint64_t text_uptime(void);
+uint64_t text_wall(uint64_t uptime);
 
 /* Names of compositions, tenants, labels and jobs: [A-Za-z][A-Za-z0-9_.-]{0,62}. */
 bool text_name_valid(const char *name);

@@ -139,13 +139,13 @@ static void look_all(struct session *session, struct wait *waits, size_t n)
 /* The module ends every operation by its deadline; this is for a module that does not. */
 static uint64_t patience(const struct wait *waits, size_t n)
 {
-	uint64_t longest = TIMEOUT_DEFAULT_MS, i;
+	uint64_t longest = TIMEOUT_DEFAULT_MS, now = text_uptime(), i;
 
 	for (i = 0; i < n; i++) {
 		const struct gf_operation *op = &waits[i].operation;
 
-		if (op->deadline > op->started && op->deadline - op->started > longest)
-			longest = op->deadline - op->started;
+		if (op->deadline > now && op->deadline - now > longest)
+			longest = op->deadline - now;
 	}
 	return longest * STAGES + GRACE_MS;
 }

@@ -223,20 +223,22 @@ static void put_operation(struct out_table *t, const struct gf_slot *slot, uint6
 	const struct gf_operation *op =
 		slot->operation.id ? &slot->operation : &slot->last_operation;
 	uint64_t ran = now > op->started ? now - op->started : 0;
-	uint64_t may = op->deadline > op->started ? op->deadline - op->started : 0;
+	uint64_t uptime = text_uptime(), may = ran;
 	char took[TEXT_QUANTITY];
 
 	if (!op->id)
 		return;
+	if (op->deadline > uptime)
+		may += op->deadline - uptime;
 	out_str(t, "operation", render_kind(op->kind));
 	if (op->error)
 		out_text(t, "operation", "%s failed", render_kind(op->kind));
 	else if (op == &slot->last_operation && gf_duration(op, GPUFABRIC_PHASE_TOTAL))
 		out_text(t, "operation", "%s %s", render_kind(op->kind),
 			 text_duration(took, gf_duration(op, GPUFABRIC_PHASE_TOTAL) / 1000));
-	else if (op == &slot->operation && may)
+	else if (op == &slot->operation)
 		out_text(t, "operation", "%s %.1f/%llu s", render_kind(op->kind),
-			 (double)ran / 1000, (unsigned long long)(may / 1000));
+			 (double)ran / 1000, (unsigned long long)((may + 500) / 1000));
 }
 
 static void put_slot(struct out_table *t, const struct gf_slot *slot,
