@@ -4,8 +4,8 @@
 # The host sleeps with GPUs in use, as deep as the kernel's own test levels go
 # (/sys/power/pm_test): nobody reads a port from the moment it is suspended until
 # it is resumed, a GPU that was ready is ready afterwards, and was nothing else
-# meanwhile. Before that what is under way is awaited, and what is asked for is
-# refused; what does not come to its end keeps the host awake.
+# meanwhile; its composition is the same. Before that what is under way is awaited,
+# and what is asked for is refused; what does not come to its end keeps the host awake.
 #
 #   a switch with slots 0 ... 3: an l40s in use, another, one that is off, none
 #
@@ -35,6 +35,7 @@ is_state() { [ "$(g state "$1")" = "$2" ]; }
 show() { gpuctl -j show "$1" | jq -r "[.slot | $2] | map(tostring) | join(\" \")"; }
 # What must be as before: its state, and whether it was anything else meanwhile.
 whole() { show "$(slot_of "$1")" ".state, .generation, .flaps, .faults"; }
+composed() { gpuctl -j list | jq -c '[.compositions[] | [.name, .state, .slots, .id]]'; }
 register() { setpci -s "$(gpu "$1")" "$2"; }
 # What the kernel saves of a card, and what nobody has told it of.
 saved() { echo "$(register "$1" BASE_ADDRESS_1.l) $(register "$1" BASE_ADDRESS_2.l) $(register "$1" CAP_EXP+8.w)"; }
@@ -139,7 +140,12 @@ for each in pciehp own bare; do
 	echo 100 >$PARAMETERS/poll_ms
 	check "$mode: a GPU is ready" g wait "$(slot_of 0)" ready
 	exec 8<"/dev/gpufabric-sim/$(name 0)"
+	check "$mode: it is composed" g compose held "$(slot_of 0)"
+	compositions=$(composed)
+	like "$compositions" '"held","active"' "$mode: and held"
 	levels
+	is "$(composed)" "$compositions" "$mode: the compositions are the same afterwards"
+	check "$mode: it is released, and stays" g -k release held
 	awaited
 	if [ "$mode" != pciehp ]; then
 		is "$(g state "$(slot_of 1)")" off "$mode: what was detached is off"
