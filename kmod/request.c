@@ -25,6 +25,7 @@
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "pick.h"
+#include "snapshot.h"
 
 /* No lease is longer, so that its end cannot overflow: ten years. */
 #define LEASE_MAX_MS (10ULL * 366 * 24 * 3600 * 1000)
@@ -599,13 +600,19 @@ int gpufabric_nl_drain_abort_doit(struct sk_buff *skb, struct genl_info *info)
 
 static void clear_slot(struct gf_slot *slot, struct genl_info *info)
 {
+	const struct gf_snapshot *snap = slot->snap;
+	const enum gf_state before = slot->state;
+
+	/* What a GPU left of its card is from now on a card without one. */
+	slot->foreign = snap && snap->nr_functions && snap->gpu < 0;
 	/* Clearing a fault is no proof of health: only the last resort resets. */
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
 		slot->strikes = 0;
 	slot->flags &= ~GPUFABRIC_SLOT_FLAG_QUARANTINED;
-	if (!gf_slot_trigger(slot, GF_CLEAR) && slot->presence)
-		gf_slot_trigger(slot, GF_PRESENT);
-	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
+	gf_slot_trigger(slot, slot->presence && !slot->foreign ? GF_CLEAR_OFF :
+								 GF_CLEAR_EMPTY);
+	if (slot->state == before)
+		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 	gf_slot_refresh_queue(slot);
 }
 

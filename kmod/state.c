@@ -36,7 +36,7 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 		[GF_INSERTED]	= TO(ATTACHING),
 		[GF_GONE_OFF]	= TO(OFF),
 		[GF_GONE_EMPTY]	= TO(EMPTY),
-		[GF_CLEAR]	= TO(EMPTY),
+		[GF_CLEAR_EMPTY] = TO(EMPTY),
 	},
 	[OFF] = {
 		[GF_PRESENT]	= TO(OFF),
@@ -45,10 +45,13 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 		[GF_INSERTED]	= TO(ATTACHING),
 		[GF_GONE_OFF]	= TO(OFF),
 		[GF_GONE_EMPTY]	= TO(EMPTY),
-		[GF_CLEAR]	= TO(OFF),
+		[GF_CLEAR_OFF]	= TO(OFF),
 	},
 	[ATTACHING] = {
 		[GF_CHECKED]	= TO(ATTACHED),
+		/* Given up before anything was powered. */
+		[GF_GONE_OFF]	= TO(OFF),
+		[GF_GONE_EMPTY]	= TO(EMPTY),
 		[GF_FAIL]	= TO(FAULT),
 		[GF_EXPIRED]	= TO(STUCK),
 		[GF_SURPRISE]	= TO(LOST),
@@ -97,7 +100,8 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 		[GF_GONE_OFF]	= TO(FAULT),
 		[GF_GONE_EMPTY]	= TO(FAULT),
 		[GF_SURPRISE]	= TO(FAULT),
-		[GF_CLEAR]	= TO(EMPTY),
+		[GF_CLEAR_OFF]	= TO(OFF),
+		[GF_CLEAR_EMPTY] = TO(EMPTY),
 	},
 	[STUCK] = {
 		[GF_BACK_OFF]	= TO(OFF),
@@ -115,7 +119,8 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 		[GF_ABSENT]	= TO(LOST),
 		[GF_GONE_OFF]	= TO(LOST),
 		[GF_GONE_EMPTY]	= TO(LOST),
-		[GF_CLEAR]	= TO(EMPTY),
+		[GF_CLEAR_OFF]	= TO(OFF),
+		[GF_CLEAR_EMPTY] = TO(EMPTY),
 	},
 };
 

@@ -95,7 +95,8 @@ struct gf_condition {
  * @GF_BACK_OFF: a late operation returned and left the card without power
  * @GF_BACK_EMPTY: a late operation returned and left the slot empty
  * @GF_BACK_GPU: a late operation returned and left functions there
- * @GF_CLEAR: an admin took the slot out of fault or lost
+ * @GF_CLEAR_OFF: an admin took the slot out of fault or lost, a card is there
+ * @GF_CLEAR_EMPTY: the same, and there is none, or none with a GPU
  * @GF_ANSWERED: a GPU that was lost answers again and is as it was
  * @GF_TRIGGERS: number of triggers
  */
@@ -118,7 +119,8 @@ enum gf_trigger {
 	GF_BACK_OFF,
 	GF_BACK_EMPTY,
 	GF_BACK_GPU,
-	GF_CLEAR,
+	GF_CLEAR_OFF,
+	GF_CLEAR_EMPTY,
 	GF_ANSWERED,
 	GF_TRIGGERS
 };

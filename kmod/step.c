@@ -41,11 +41,13 @@
 /**
  * struct gf_outcome - what came of an attempt
  * @error: 0 or a negative errno
+ * @refused: it failed before anything was done to the slot
  * @cause: why it failed
  * @text: why in words, and what to do
  */
 struct gf_outcome {
 	int error;
+	bool refused;
 	enum gpufabric_cause cause;
 	char text[GF_TEXT_MAX];
 };
@@ -474,8 +476,10 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 	int err = 0;
 
 	if (!found) {
-		if (!has_room(step, outcome))
+		if (!has_room(step, outcome)) {
+			outcome->refused = outcome->error;
 			return;
+		}
 		gf_notify_reset(slot);
 		err = power_on(slot, &found);
 	}
@@ -572,6 +576,10 @@ static void settle(struct gf_step *step, const struct gf_outcome *outcome)
 	step->cause = outcome->cause;
 	strscpy(step->text, outcome->text, sizeof(step->text));
 	note_result(step);
+	if (outcome->refused) {
+		gf_slot_trigger(slot, left_as(slot, GF_GONE_OFF, GF_GONE_EMPTY));
+		return;
+	}
 	if (outcome->error) {
 		gf_slot_fail(slot, outcome->cause == GPUFABRIC_CAUSE_SURPRISE ?
 			     GF_SURPRISE : GF_FAIL,

@@ -260,7 +260,7 @@ TEST_F(compose, a_clock_that_is_set_ends_no_lease)
 	uint64_t deadline = slot.drain_deadline, uptime = uptime_ms();
 
 	EXPECT_GE(uptime + 60000, deadline);
-	EXPECT_LT(uptime - 60000, deadline);
+	EXPECT_LT(uptime, deadline);
 	set_clock(2);
 	EXPECT_EQ(0, get_composition(&gf, "three", &composition));
 	EXPECT_EQ(0, get_slot(&gf, "sim0-3", &slot));

@@ -268,6 +268,21 @@ TEST_F(request, quarantine)
 	EXPECT_EQ(0, slot.flags & GPUFABRIC_SLOT_FLAG_QUARANTINED);
 }
 
+TEST_F(request, clear_is_told_once)
+{
+	static struct gf_event event;
+
+	ASSERT_EQ(0, sim_set(0, 0, "fail", "power"));
+	EXPECT_NE(0, attach("sim0-0"));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_FAULT));
+	ASSERT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1));
+	do {
+		ASSERT_EQ(0, watch_next(&watch, &event, ASK_PATIENCE_MS));
+	} while (!event.has_slot || strcmp(event.slot.name, "sim0-0") || event.slot.state == GF_STATE_FAULT);
+	EXPECT_EQ(GF_STATE_OFF, event.slot.state);
+	EXPECT_EQ(GF_STATE_FAULT, event.previous);
+}
+
 TEST_F(request, nothing_to_clear)
 {
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1), EINVAL,

@@ -19,23 +19,24 @@
  *   dr draining   dg detaching   fa fault   st stuck   lo lost
  */
 static const char expected_text[] =
-/*            present  attach   checked  drain    detach   off      fail     surpr.   b-empty  clear     */
-/*                absent   insert   bound    abort    undo     empty    expired  b-off    b-gpu    answered */
-"empty      of  em  ag  ag  --  --  --  --  --  --  of  em  --  --  --  --  --  --  em  --\n"
-"off        of  em  ag  ag  --  --  --  --  --  --  of  em  --  --  --  --  --  --  of  --\n"
-"attaching  --  --  --  --  ad  --  --  --  --  --  --  --  fa  st  lo  --  --  --  --  --\n"
-"attached   --  --  --  --  --  rd  dr  --  --  dg  of  --  fa  st  lo  --  --  --  --  --\n"
-"ready      --  --  --  --  --  rd  dr  --  --  dg  of  --  fa  --  lo  --  --  --  --  --\n"
-"draining   --  --  --  --  --  dr  --  rd  dg  --  of  --  fa  --  lo  --  --  --  --  --\n"
-"detaching  --  --  --  --  --  --  --  --  --  --  of  em  fa  st  em  --  --  --  --  --\n"
-"fault      fa  fa  --  ag  --  --  --  --  dg  --  fa  fa  --  --  fa  --  --  --  em  --\n"
-"stuck      --  --  --  --  --  --  --  --  --  --  --  --  fa  --  --  of  em  ag  --  --\n"
-"lost       lo  lo  --  ag  --  --  --  --  dg  --  lo  lo  fa  --  --  --  --  --  em  ad\n";
+/*            present  attach   checked  drain    detach   off      fail     surpr.   b-empty  cl-off   answ. */
+/*                absent   insert   bound    abort    undo     empty    expired  b-off    b-gpu    cl-empty */
+"empty      of  em  ag  ag  --  --  --  --  --  --  of  em  --  --  --  --  --  --  --  em  --\n"
+"off        of  em  ag  ag  --  --  --  --  --  --  of  em  --  --  --  --  --  --  of  --  --\n"
+"attaching  --  --  --  --  ad  --  --  --  --  --  of  em  fa  st  lo  --  --  --  --  --  --\n"
+"attached   --  --  --  --  --  rd  dr  --  --  dg  of  --  fa  st  lo  --  --  --  --  --  --\n"
+"ready      --  --  --  --  --  rd  dr  --  --  dg  of  --  fa  --  lo  --  --  --  --  --  --\n"
+"draining   --  --  --  --  --  dr  --  rd  dg  --  of  --  fa  --  lo  --  --  --  --  --  --\n"
+"detaching  --  --  --  --  --  --  --  --  --  --  of  em  fa  st  em  --  --  --  --  --  --\n"
+"fault      fa  fa  --  ag  --  --  --  --  dg  --  fa  fa  --  --  fa  --  --  --  of  em  --\n"
+"stuck      --  --  --  --  --  --  --  --  --  --  --  --  fa  --  --  of  em  ag  --  --  --\n"
+"lost       lo  lo  --  ag  --  --  --  --  dg  --  lo  lo  fa  --  --  --  --  --  of  em  ad\n";
 
 static const char *const trigger_names[] = {
 	"present", "absent", "attach", "inserted", "checked", "bound",
 	"drain", "drain-abort", "detach", "undo", "gone-off", "gone-empty", "fail",
-	"expired", "surprise", "back-off", "back-empty", "back-gpu", "clear", "answered",
+	"expired", "surprise", "back-off", "back-empty", "back-gpu",
+	"clear-off", "clear-empty", "answered",
 };
 
 /* In the order of the protocol, which the spec fixes for good. */
@@ -195,7 +196,9 @@ static void properties(void)
 	}
 	ok(entered_only(GF_STATE_LOST, S(ATTACHING) | S(ATTACHED) | S(READY) | S(DRAINING),
 			T(SURPRISE)), "lost is what had a GPU and was surprised");
-	ok(!(followers(GF_STATE_FAULT) & (S(OFF) | S(READY) | S(ATTACHED))),
+	ok(!(followers(GF_STATE_FAULT) & (S(READY) | S(ATTACHED))) &&
+	   gf_state_next(GF_STATE_FAULT, GF_PRESENT) == GF_STATE_FAULT &&
+	   gf_state_next(GF_STATE_FAULT, GF_GONE_OFF) == GF_STATE_FAULT,
 	   "a fault ends by clear, by a new card or by the removal of what is left only");
 	for (int state = 0; state < GF_STATES; state++) {
 		if (gf_state_has_gpu(state))
@@ -251,6 +254,9 @@ static void conditions(void)
 	}
 	seen = (struct gf_seen_in){ .card = true, .on = true, .other = true, .control = true };
 	is_str(told(GF_STATE_EMPTY, &seen), "other on none ok", "of one with another card");
+	ok(gf_state_next(GF_STATE_ATTACHING, GF_GONE_OFF) == GF_STATE_OFF &&
+	   gf_state_next(GF_STATE_ATTACHING, GF_GONE_EMPTY) == GF_STATE_EMPTY,
+	   "an attach that is given up before it did anything leaves no fault");
 	seen = (struct gf_seen_in){ .card = true, .on = true, .gpu = true };
 	is_str(told(GF_STATE_READY, &seen), "gpu no-control none ok", "of one without a power controller");
 	seen = (struct gf_seen_in){ .card = true, .on = true, .gpu = true, .control = true, .detaching = true };

@@ -34,6 +34,7 @@ ports_of()
 	done | xargs | tr ' ' ,
 }
 of() { gpuctl -j list | jq -r ".slots[] | select(.slot == \"$(name "$1")\") | $2"; }
+condition() { gpuctl -j show "$(name "$1")" | jq -r '.slot | "\(.occupancy) \(.health)"'; }
 all_slots() { gpuctl -j list | jq -r '[.slots[].slot] | join(" ")'; }
 functions() { gpuctl -j show "$(name "$1")" | jq '[.. | objects | .functions? // empty | .[]] | length'; }
 in_state() { [ "$(states "$(name "$1")")" = "$2" ]; }
@@ -108,6 +109,14 @@ in_mode()
 	is "$(states "$(name 0)") $(powered 0)" "off 0" "$mode: and off"
 	check "$mode: it is attached" gpuctl attach "$(name 0)"
 	is "$(states "$(name 0)") $(below 0)" "ready 3" "$mode: and all there"
+	echo 1 >"/sys/bus/pci/devices/$(of 4 .address)/remove"
+	check "$mode: another GPU leaves its switch" seen " slot-changed $(name 4) ready lost"
+	check "$mode: that is cleared" g clear "$(name 4)"
+	is "$(condition 4)" "other ok" "$mode: and is a card without a GPU from then on"
+	check "$mode: it is pulled out" knob 4 surprise remove
+	check "$mode: it is gone" wait_for 10 in_state 4 empty
+	check "$mode: and put back" knob 4 surprise insert
+	check "$mode: with its GPU" seen " slot-changed $(name 4) .*ready"
 	check "$mode: one with two GPUs comes" knob 5 surprise "insert l40s dual"
 	check "$mode: it is ready" seen " slot-changed $(name 5) .*ready"
 	unfollow
