@@ -79,13 +79,14 @@ static const struct nla_policy gpufabric_drain_abort_nl_policy[GPUFABRIC_A_REASO
 };
 
 /* GPUFABRIC_CMD_ATTACH - do */
-static const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = {
+static const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_DRIVER + 1] = {
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
 	[GPUFABRIC_A_ATTACH_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x7),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
+	[GPUFABRIC_A_DRIVER] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_DRIVER_MAX, },
 };
 
 /* GPUFABRIC_CMD_DETACH - do */
@@ -103,7 +104,7 @@ static const struct nla_policy gpufabric_clear_nl_policy[GPUFABRIC_A_REASON + 1]
 };
 
 /* GPUFABRIC_CMD_COMPOSE - do */
-static const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = {
+static const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_DRIVER + 1] = {
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_TENANT] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
@@ -116,10 +117,11 @@ static const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_JUDGED_AT
 	[GPUFABRIC_A_COMPOSE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x7),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
+	[GPUFABRIC_A_DRIVER] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_DRIVER_MAX, },
 };
 
 /* GPUFABRIC_CMD_RESIZE - do */
-static const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_JUDGED_AT + 1] = {
+static const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_DRIVER + 1] = {
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_REMOVE] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
@@ -129,6 +131,7 @@ static const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_JUDGED_AT 
 	[GPUFABRIC_A_RESIZE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
+	[GPUFABRIC_A_DRIVER] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_DRIVER_MAX, },
 };
 
 /* GPUFABRIC_CMD_RELEASE - do */
@@ -222,7 +225,7 @@ const struct genl_split_ops gpufabric_nl_ops[19] = {
 		.pre_doit	= gpufabric_nl_admin_doit,
 		.doit		= gpufabric_nl_attach_doit,
 		.policy		= gpufabric_attach_nl_policy,
-		.maxattr	= GPUFABRIC_A_JUDGED_AT,
+		.maxattr	= GPUFABRIC_A_DRIVER,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 	{
@@ -246,7 +249,7 @@ const struct genl_split_ops gpufabric_nl_ops[19] = {
 		.pre_doit	= gpufabric_nl_admin_doit,
 		.doit		= gpufabric_nl_compose_doit,
 		.policy		= gpufabric_compose_nl_policy,
-		.maxattr	= GPUFABRIC_A_JUDGED_AT,
+		.maxattr	= GPUFABRIC_A_DRIVER,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 	{
@@ -254,7 +257,7 @@ const struct genl_split_ops gpufabric_nl_ops[19] = {
 		.pre_doit	= gpufabric_nl_admin_doit,
 		.doit		= gpufabric_nl_resize_doit,
 		.policy		= gpufabric_resize_nl_policy,
-		.maxattr	= GPUFABRIC_A_JUDGED_AT,
+		.maxattr	= GPUFABRIC_A_DRIVER,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 	{

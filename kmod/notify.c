@@ -6,17 +6,23 @@
  * with pci_rescan_remove_lock held. So it only writes down what it saw, under
  * a spinlock, and queues workers that look. It never takes the fabric's lock,
  * never waits for a worker and never takes the rescan lock.
+ *
+ * One thing it does itself, because nobody else can in time: when a request has
+ * chosen the driver, it keeps others from a function before the PCI core looks for
+ * one. The function was just announced, so nobody holds its device_lock for long.
  */
 #include <linux/pci.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+#include "compat.h"
 #include "guard.h"
 #include "inventory.h"
 #include "notify.h"
 #include "rescan.h"
 #include "snapshot.h"
 #include "switch.h"
+#include "walk.h"
 
 #define GF_HASH_BITS 10
 /* The BARs, the ROM and the BARs of virtual functions come first. */
@@ -180,6 +186,31 @@ static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
 	wake_up_all(&slot->changed);
 }
 
+/* Sound and USB of a GPU are other functions of its device, and go with it. */
+static bool is_part_of_gpu(struct pci_dev *pdev)
+{
+	struct pci_dev *first;
+	bool is;
+
+	if (pci_is_bridge(pdev))
+		return false;
+	if (gf_is_gpu_class(pdev->class))
+		return true;
+	first = pci_get_slot(pdev->bus, PCI_DEVFN(PCI_SLOT(pdev->devfn), 0));
+	is = first && gf_is_gpu_class(first->class);
+	pci_dev_put(first);
+	return is;
+}
+
+/* What a slot of a chassis holds is nothing that the request was about. */
+static void choose_driver(struct gf_slot *slot, struct pci_dev *pdev,
+			  const char *driver)
+{
+	if (is_part_of_gpu(pdev) && gf_is_on_card(slot, pdev) &&
+	    gpufabric_set_driver_override(pdev, driver))
+		pci_err(pdev, "no memory for the driver override\n");
+}
+
 static bool is_interesting(unsigned long action)
 {
 	switch (action) {
@@ -199,8 +230,9 @@ static int bus_event(struct notifier_block *nb, unsigned long action,
 		     void *data)
 {
 	struct pci_dev *pdev = to_pci_dev(data);
+	char driver[GPUFABRIC_DRIVER_MAX + 1] = "";
+	struct gf_slot *slot, *chosen = NULL;
 	struct gf_seen *seen = NULL;
-	struct gf_slot *slot;
 
 	gf_rescan_note(pdev, action);
 	/* Virtual functions come and go with their function's driver, by the hundred. */
@@ -215,6 +247,10 @@ static int bus_event(struct notifier_block *nb, unsigned long action,
 		function_event(slot, pdev, action, &seen);
 		gf_slot_refresh_queue(slot);
 	}
+	if (slot && slot->driver && action == BUS_NOTIFY_ADD_DEVICE) {
+		strscpy(driver, slot->driver, sizeof(driver));
+		chosen = gf_slot_get(slot);
+	}
 	slot = slot_of_port(pdev);
 	if (slot && action == BUS_NOTIFY_DEL_DEVICE) {
 		WRITE_ONCE(slot->dying, true);
@@ -223,6 +259,10 @@ static int bus_event(struct notifier_block *nb, unsigned long action,
 	}
 	spin_unlock(&gf_notify_lock);
 	kfree(seen);
+	if (chosen) {
+		choose_driver(chosen, pdev, driver);
+		gf_slot_put(chosen);
+	}
 
 	/* Ports come with a driver bound to them, and go. */
 	if (pci_is_bridge(pdev) && (action == BUS_NOTIFY_BOUND_DRIVER ||
@@ -316,6 +356,18 @@ void gf_notify_moving(struct gf_switch *sw)
 {
 	spin_lock(&gf_notify_lock);
 	note_change(sw);
+	spin_unlock(&gf_notify_lock);
+}
+
+/**
+ * gf_notify_choose() - have one driver alone bind to what appears in a slot
+ * @slot: slot
+ * @driver: its name, which has to stay until the next call; NULL for any
+ */
+void gf_notify_choose(struct gf_slot *slot, const char *driver)
+{
+	spin_lock(&gf_notify_lock);
+	slot->driver = driver;
 	spin_unlock(&gf_notify_lock);
 }
 

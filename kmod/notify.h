@@ -16,6 +16,7 @@ void gf_notify_add_slot(struct gf_slot *slot);
 void gf_notify_remove_slot(struct gf_slot *slot);
 bool gf_notify_knows(const struct pci_slot *pci_slot);
 bool gf_notify_knows_port(const struct pci_dev *port);
+void gf_notify_choose(struct gf_slot *slot, const char *driver);
 void gf_notify_reset(struct gf_slot *slot);
 void gf_notify_marks(struct gf_slot *slot, struct gf_marks *marks);
 bool gf_notify_was_surprise(struct gf_slot *slot);

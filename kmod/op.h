@@ -121,6 +121,7 @@ enum gf_stage {
  *	deadline; under the fabric's lock
  * @harm: attach even if that harms neighbours
  * @driver_timeout_ms: how long to wait for a driver, 0 when none is expected
+ * @driver: the only one that may bind to what is attached, empty for any
  * @started: milliseconds since the epoch
  * @begun: the same as gf_clock_ms()
  * @stage: under the fabric's lock
@@ -152,6 +153,7 @@ struct gf_op {
 	u32 timeout_ms;
 	unsigned int turns;
 	u32 driver_timeout_ms;
+	char driver[GPUFABRIC_DRIVER_MAX + 1];
 	u64 started;
 	u64 begun;
 	enum gf_stage stage;

@@ -14,6 +14,7 @@
 #include "netlink_gen.h"
 #include "pick.h"
 #include "snapshot.h"
+#include "snapshot.h"
 #include "switch.h"
 
 static int find_slot(struct genl_info *info, const struct nlattr *attr,
@@ -170,6 +171,20 @@ const char *gf_request_reason(struct genl_info *info)
 	       nla_data(info->attrs[GPUFABRIC_A_REASON]) : NULL;
 }
 
+/* The driver that a request chooses, of those that attach; NULL for none. */
+const char *gf_request_driver(struct genl_info *info)
+{
+	switch (info->genlhdr->cmd) {
+	case GPUFABRIC_CMD_ATTACH:
+	case GPUFABRIC_CMD_COMPOSE:
+	case GPUFABRIC_CMD_RESIZE:
+		return info->attrs[GPUFABRIC_A_DRIVER] ?
+		       nla_data(info->attrs[GPUFABRIC_A_DRIVER]) : NULL;
+	default:
+		return NULL;
+	}
+}
+
 static enum gf_claim claim_of(struct genl_info *info,
 			      const struct gf_slot *slot,
 			      const struct gf_composition *ours)
@@ -186,6 +201,7 @@ static enum gf_claim claim_of(struct genl_info *info,
 int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 		  const struct gf_composition *ours, gf_check_fn check)
 {
+	const char *driver = gf_request_driver(info);
 	const struct gf_slot *slot = pick->slot;
 	const struct gf_check known = {
 		.state = slot->state,
@@ -213,6 +229,10 @@ int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 	    !gf_expect_met(&pick->expect, &slot->identity))
 		return gf_refuse(info, pick->attr, -EMEDIUMTYPE,
 			      "the slot holds another GPU than the request expects");
+	if (check == gf_check_add && need == GF_NEED_NOTHING && driver &&
+	    !(slot->snap && gf_snapshot_bound(slot->snap, driver)))
+		return gf_refuse(info, pick->attr, -EBUSY,
+			      "the GPU is attached without the driver that is asked for, detach it first");
 	pick->need = need;
 	return 0;
 }

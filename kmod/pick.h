@@ -41,6 +41,7 @@ typedef int (*gf_check_fn)(const struct gf_check *check, const char **why);
 
 u32 gf_request_flags(struct genl_info *info);
 const char *gf_request_reason(struct genl_info *info);
+const char *gf_request_driver(struct genl_info *info);
 
 unsigned int gf_picks_count(struct genl_info *info, int type);
 struct gf_picks *gf_picks_alloc(struct genl_info *info, int type);

@@ -87,13 +87,20 @@ static int alloc_members(struct gf_request *request, unsigned int count)
 	return 0;
 }
 
-static void read_timeouts(struct genl_info *info, struct gf_op *op)
+static int read_timeouts(struct genl_info *info, struct gf_op *op)
 {
+	const char *driver = gf_request_driver(info);
+
 	if (info->attrs[GPUFABRIC_A_TIMEOUT])
 		op->timeout_ms = nla_get_u32(info->attrs[GPUFABRIC_A_TIMEOUT]);
 	if (info->attrs[GPUFABRIC_A_DRIVER_TIMEOUT])
 		op->driver_timeout_ms =
 			nla_get_u32(info->attrs[GPUFABRIC_A_DRIVER_TIMEOUT]);
+	if (driver && (!driver[0] || !op->driver_timeout_ms))
+		return gf_refuse(info, info->attrs[GPUFABRIC_A_DRIVER], -EINVAL,
+				 "a driver that is chosen has a name and is waited for, give driver-timeout");
+	strscpy(op->driver, driver ?: "", sizeof(op->driver));
+	return 0;
 }
 
 /*
@@ -105,6 +112,7 @@ static int prepare(struct gf_request *request, int add_type, int remove_type,
 {
 	struct genl_info *info = request->info;
 	unsigned int adds = 0, removes = 0;
+	int err;
 
 	if (add_type) {
 		request->add = gf_picks_alloc(info, add_type);
@@ -123,8 +131,8 @@ static int prepare(struct gf_request *request, int add_type, int remove_type,
 		return -ENOMEM;
 	gf_who_current(&request->op->who, info->snd_portid,
 		       gf_request_reason(info));
-	read_timeouts(info, request->op);
-	return alloc_members(request, adds);
+	err = read_timeouts(info, request->op);
+	return err ?: alloc_members(request, adds);
 }
 
 static int fill_accepted(struct sk_buff *skb, const struct gf_reader *reader,

@@ -261,7 +261,7 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	slot->foreign = foreign;
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_CHASSIS, snap->has_slots);
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_NO_DRIVER,
-		 snap->gpu >= 0 && !gf_snapshot_bound(snap));
+		 snap->gpu >= 0 && !gf_snapshot_bound(snap, ""));
 	return differs;
 }
 

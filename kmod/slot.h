@@ -155,6 +155,8 @@ struct gf_result {
  *	&gf_notify_lock
  * @marks: when its GPU took the steps of coming up; under &gf_notify_lock
  * @seen: sizes of BARs as functions appeared; under &gf_notify_lock
+ * @driver: the only one that may bind to what appears, borrowed from the operation
+ *	that attaches it; NULL for any; under &gf_notify_lock
  * @changes: counts what the notifier saw; wakes @changed
  * @changed: waits for a driver or for the end of the port
  * @hash: in the notifier's table; under &gf_notify_lock
@@ -219,6 +221,7 @@ struct gf_slot {
 	bool gone_surprise;
 	struct gf_marks marks;
 	struct list_head seen;
+	const char *driver;
 	atomic_t changes;
 	wait_queue_head_t changed;
 	struct hlist_node hash;

@@ -101,14 +101,18 @@ bool gf_link_degraded(const struct gf_link *link)
 /**
  * gf_snapshot_bound() - whether every GPU function has a driver
  * @snap: a snapshot
+ * @driver: which, empty for any
  */
-bool gf_snapshot_bound(const struct gf_snapshot *snap)
+bool gf_snapshot_bound(const struct gf_snapshot *snap, const char *driver)
 {
 	unsigned int i;
 
 	for (i = 0; i < snap->nr_functions; i++) {
-		if (gf_is_gpu_class(snap->functions[i].class) &&
-		    !snap->functions[i].driver[0])
+		const struct gf_function *function = &snap->functions[i];
+
+		if (gf_is_gpu_class(function->class) &&
+		    (!function->driver[0] ||
+		     (driver[0] && strcmp(function->driver, driver))))
 			return false;
 	}
 	return snap->gpu >= 0;

@@ -150,7 +150,7 @@ u32 gf_bar_flags(const struct resource *res);
 void gf_link_read(struct pci_dev *upper, struct pci_dev *lower,
 		  struct gf_link *link);
 bool gf_link_degraded(const struct gf_link *link);
-bool gf_snapshot_bound(const struct gf_snapshot *snap);
+bool gf_snapshot_bound(const struct gf_snapshot *snap, const char *driver);
 bool gf_snapshot_is_rest(const struct gf_snapshot *snap,
 			 const struct gf_snapshot *before);
 void gf_snapshot_keep(struct gf_snapshot *snap,

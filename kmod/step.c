@@ -290,9 +290,10 @@ static void wait_for_change(struct gf_slot *slot, int seen, bool unread,
 				atomic_read(&slot->changes) != seen, left);
 }
 
-/* Wait until every GPU function has a driver, or time is up. */
+/* Wait until every GPU function has its driver, or time is up. */
 static void wait_for_driver(struct gf_step *step, struct gf_outcome *outcome)
 {
+	const char *driver = step->op->driver;
 	struct gf_slot *slot = step->slot;
 	unsigned long end = jiffies +
 		msecs_to_jiffies(step->op->driver_timeout_ms);
@@ -300,7 +301,7 @@ static void wait_for_driver(struct gf_step *step, struct gf_outcome *outcome)
 	for (;;) {
 		int seen = atomic_read(&slot->changes);
 		struct gf_snapshot *snap = gf_snapshot_take(slot);
-		bool bound = !IS_ERR(snap) && gf_snapshot_bound(snap);
+		bool bound = !IS_ERR(snap) && gf_snapshot_bound(snap, driver);
 		/* What cannot be looked at for want of memory is still there. */
 		bool unread = IS_ERR(snap) ? PTR_ERR(snap) != -ENODEV :
 					     snap->driver_unread;
@@ -317,7 +318,9 @@ static void wait_for_driver(struct gf_step *step, struct gf_outcome *outcome)
 		}
 		if (left <= 0) {
 			outcome_set(outcome, -ETIMEDOUT, GPUFABRIC_CAUSE_DRIVER,
-				    "no driver bound to the GPU within %u ms, see the kernel log for its probe",
+				    "%s%s bound to the GPU within %u ms, see the kernel log for its probe",
+				    driver[0] ? driver : "no driver",
+				    driver[0] ? " has not" : "",
 				    step->op->driver_timeout_ms);
 			return;
 		}
@@ -633,10 +636,13 @@ void gf_step_run(struct work_struct *work)
 			   msecs_to_jiffies(deadline));
 	/* Awake until all that is to be seen was seen. */
 	pm_runtime_get_sync(&slot->port->dev);
-	if (step->need == GF_NEED_ATTACH)
+	if (step->need == GF_NEED_ATTACH) {
+		gf_notify_choose(slot, op->driver[0] ? op->driver : NULL);
 		run_attach(step, &outcome);
-	else
+		gf_notify_choose(slot, NULL);
+	} else {
 		run_detach(step, &outcome);
+	}
 	pm_runtime_put(&slot->port->dev);
 	cancel_delayed_work_sync(&step->watchdog);
 	step->phase_us[GPUFABRIC_PHASE_TOTAL] =

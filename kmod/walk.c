@@ -73,6 +73,25 @@ void gf_walk_switch(struct pci_bus *bus, struct gf_card_switch *sw)
 }
 
 /**
+ * gf_is_on_card() - whether a function is part of the card in a slot
+ * @slot: the slot
+ * @pdev: function below its port; caller holds pci_rescan_remove_lock
+ */
+bool gf_is_on_card(const struct gf_slot *slot, const struct pci_dev *pdev)
+{
+	bool chosen = gf_inventory_is_card(slot->port);
+	struct gf_card_switch sw;
+	struct pci_bus *bus;
+
+	for (bus = pdev->bus; bus->self != slot->port; bus = bus->parent) {
+		gf_walk_switch(bus, &sw);
+		if (!gf_card_has(&sw, chosen))
+			return false;
+	}
+	return true;
+}
+
+/**
  * struct collecting - functions as they are found
  * @bus: the bus that the walk begins on
  * @deep: those behind bridges, too

@@ -31,5 +31,6 @@ struct pci_dev *gf_functions_gpu(const struct gf_functions *functions,
 				 unsigned int index);
 void gf_walk_switch(struct pci_bus *bus, struct gf_card_switch *sw);
 bool gf_is_gpu_class(u32 class);
+bool gf_is_on_card(const struct gf_slot *slot, const struct pci_dev *pdev);
 
 #endif /* GPUFABRIC_WALK_H */

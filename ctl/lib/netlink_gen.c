@@ -365,6 +365,7 @@ static const char *const message_names[] = {
 	[GPUFABRIC_A_REASON] = "reason",
 	[GPUFABRIC_A_JUDGED_AT] = "judged-at",
 	[GPUFABRIC_A_INSTANCE] = "instance",
+	[GPUFABRIC_A_DRIVER] = "driver",
 };
 
 const char *gfnl_attr_name(unsigned int attr)

@@ -398,8 +398,14 @@ struct sim_switch *sim_switch_of_port(struct pci_dev *pdev)
 static void card_added(struct pci_dev *pdev)
 {
 	const char *driver = pdev->devfn ? SIM_NO_DRIVER : SIM_DRIVER_NAME;
+	char *chosen = NULL;
+	int err = gpufabric_get_driver_override(pdev, &chosen);
 
-	if (gpufabric_set_driver_override(pdev, driver))
+	/* Somebody who asked for a driver was told of the card before us. */
+	if (!err && !chosen)
+		err = gpufabric_set_driver_override(pdev, driver);
+	kfree(chosen);
+	if (err)
 		pci_err(pdev, "no memory for the driver override\n");
 }
 

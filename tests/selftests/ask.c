@@ -80,6 +80,7 @@ int ask(struct gf *gf, const struct ask *ask)
 		gf_put_u64(&request, GPUFABRIC_A_LEASE, ask->lease);
 	put_u32(GPUFABRIC_A_TIMEOUT, ask->timeout);
 	put_u32(GPUFABRIC_A_DRIVER_TIMEOUT, ask->driver_timeout);
+	put_text(GPUFABRIC_A_DRIVER, ask->driver);
 	put_u32(flags_of(ask->command), ask->flags);
 	put_text(GPUFABRIC_A_REASON, ask->reason);
 	return gf_talk(gf, &request);

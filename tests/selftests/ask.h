@@ -38,6 +38,7 @@ struct ask_slot {
  * @n_slots: how many
  * @timeout: deadline of each slot in milliseconds
  * @driver_timeout: how long to wait for a driver
+ * @driver: the driver that alone may bind
  * @flags: those of the command, such as GPUFABRIC_ATTACH_FLAG_*
  * @reason: for the history
  * @tenant: tenant
@@ -56,6 +57,7 @@ struct ask {
 	unsigned int n_slots;
 	uint32_t timeout;
 	uint32_t driver_timeout;
+	const char *driver;
 	uint32_t flags;
 	const char *reason;
 	const char *tenant;

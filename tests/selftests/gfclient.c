@@ -25,7 +25,7 @@
  *   overhear                   whatever comes to any group of generic netlink, the module loaded or
  *                              not, until stdin ends: TYPE LENGTH
  *
- *   -t MS timeout   -d MS driver timeout   -r REASON   -e V:D[:SV:SD] expected
+ *   -t MS timeout   -d MS driver timeout   -D DRIVER chosen   -r REASON   -e V:D[:SV:SD] expected
  *   -c check only   -f force   -h harm   -k keep   -b bind to the socket   -n do not wait
  *   -o one slot after the other
  *
@@ -706,13 +706,16 @@ static int read_options(int argc, char **argv)
 {
 	int opt, n;
 
-	while ((opt = getopt(argc, argv, "+t:d:r:e:cfhkbno")) != -1) {
+	while ((opt = getopt(argc, argv, "+t:d:D:r:e:cfhkbno")) != -1) {
 		switch (opt) {
 		case 't':
 			options.timeout = (uint32_t)atoi(optarg);
 			break;
 		case 'd':
 			options.driver_timeout = (uint32_t)atoi(optarg);
+			break;
+		case 'D':
+			options.driver = optarg;
 			break;
 		case 'r':
 			options.reason = optarg;

@@ -487,6 +487,32 @@ TEST_F(request, other_gpu_than_expected_where_one_is)
 							   .expect = { 0, 0, 0x10de, 0x2331 } })), &end));
 }
 
+TEST_F(request, driver)
+{
+	static const char unnamed[] = "a driver that is chosen has a name and is waited for, give driver-timeout";
+	static const char other[] = "the GPU is attached without the driver that is asked for, detach it first";
+
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .driver = "pci-stub",
+				    SLOTS({ .name = "sim0-0" }))), EINVAL, unnamed);
+	EXPECT_EQ(GPUFABRIC_A_DRIVER, gf.bad_attr);
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "x", .driver = "",
+				    .driver_timeout = 1000, SLOTS({ .name = "sim0-0" }))), EINVAL, unnamed);
+	EXPECT_EQ(-ERANGE, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .driver_timeout = 1000,
+					.driver = "a-name-that-has-32-bytes-exactly",
+					SLOTS({ .name = "sim0-0" }))));
+	EXPECT_STATE("sim0-0", OFF);
+
+	ASSERT_EQ(0, attach("sim0-0"));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "x", .driver = "pci-stub",
+				    .driver_timeout = 1000, SLOTS({ .name = "sim0-0" }))), EBUSY, other);
+	ASSERT_EQ(0, compose("x", "sim0-1"));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "x", .driver = "pci-stub",
+				    .driver_timeout = 1000, SLOTS({ .name = "sim0-0" }))), EBUSY, other);
+	EXPECT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_ATTACH,
+						   .driver = "gpufabric-sim-gpu", .driver_timeout = 1000,
+						   SLOTS({ .name = "sim0-0" })), &end));
+}
+
 TEST_F(request, limits_of_the_policy)
 {
 	EXPECT_EQ(-ERANGE, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .timeout = GPUFABRIC_TIMEOUT_MIN - 1,
