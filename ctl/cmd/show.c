@@ -5,12 +5,17 @@
 #include <string.h>
 
 #include "ctl.h"
+#include "lib/holders.h"
+#include "lib/iommu.h"
 #include "lib/netlink_gen.h"
 #include "lib/out.h"
 #include "lib/placement.h"
 #include "lib/render.h"
 #include "lib/session.h"
 #include "lib/text.h"
+#include "lib/vfs.h"
+
+#define SYS "/sys"
 
 static const struct out_column slot_columns[] = {
 	{ "slot", "slot" },
@@ -199,6 +204,26 @@ static void show_bars(struct out_table *parent, const struct gf_function *f)
 	}
 }
 
+/* The IOMMU group of a function, and what else is in it. */
+static void show_group(struct out_table *t, const struct gf_function *f)
+{
+	char **members;
+	size_t n, i, others = 0;
+
+	if (!f->has.iommu_group)
+		return;
+	out_uint(t, "iommu_group", f->iommu_group);
+	members = iommu_members(SYS, f->iommu_group, &n);
+	for (i = 0; i < n; i++) {
+		if (strcmp(members[i], f->address))
+			members[others++] = members[i];
+		else
+			free(members[i]);
+	}
+	out_list(t, "iommu_members", (const char *const *)members, others);
+	iommu_free(members, others);
+}
+
 static void show_functions(struct out_table *parent, const struct gf_slot *slot)
 {
 	static const struct out_column columns[] = {
@@ -208,6 +233,7 @@ static void show_functions(struct out_table *parent, const struct gf_slot *slot)
 		{ "revision", NULL },
 		{ "driver", "DRIVER" },
 		{ "iommu_group", "IOMMU", OUT_OPTIONAL },
+		{ "iommu_members", "TOGETHER WITH", OUT_OPTIONAL },
 		{ NULL, NULL },
 	};
 	struct out_table *t = out_sub(parent, "functions", columns, OUT_TABLE);
@@ -223,10 +249,62 @@ static void show_functions(struct out_table *parent, const struct gf_slot *slot)
 			 f->subsystem_device);
 		out_uint(t, "revision", f->revision);
 		out_str(t, "driver", f->driver);
-		if (f->has.iommu_group)
-			out_uint(t, "iommu_group", f->iommu_group);
+		show_group(t, f);
 		show_bars(t, f);
 	}
+}
+
+static size_t count_vfs(const struct gf_slot *slot)
+{
+	size_t i, n, all = 0;
+
+	for (i = 0; i < slot->n_functions; i++) {
+		struct gf_function *vfs = vfs_of(SYS, slot->functions[i].address, &n);
+
+		vfs_free(vfs, n);
+		all += n;
+	}
+	return all;
+}
+
+static void show_vfs(struct out_table *parent, const struct gf_slot *slot)
+{
+	static const struct out_column columns[] = {
+		{ "address", "VIRTUAL FUNCTION" },
+		{ "function", "OF" },
+		{ "driver", "DRIVER" },
+		{ "iommu_group", "IOMMU", OUT_OPTIONAL },
+		{ "iommu_members", "TOGETHER WITH", OUT_OPTIONAL },
+		{ NULL, NULL },
+	};
+	struct out_table *t = out_sub(parent, "virtual_functions", columns, OUT_TABLE);
+	size_t i, j, n;
+
+	for (i = 0; i < slot->n_functions; i++) {
+		struct gf_function *vfs = vfs_of(SYS, slot->functions[i].address, &n);
+
+		for (j = 0; j < n; j++) {
+			out_row(t);
+			out_str(t, "address", vfs[j].address);
+			out_str(t, "function", slot->functions[i].address);
+			out_str(t, "driver", vfs[j].driver);
+			show_group(t, &vfs[j]);
+		}
+		vfs_free(vfs, n);
+	}
+}
+
+/* Where there are virtual functions, who has them; elsewhere detach asks. */
+static void show_shares(struct session *session, struct out_table *t, const struct gf_slot *slot)
+{
+	struct holders holders;
+
+	if (!count_vfs(slot))
+		return;
+	show_vfs(t, slot);
+	holders_scan(&holders_system, &slot, 1, &holders);
+	holders_render(session->ctx->out, &holders);
+	holders_free(&holders);
 }
 
 static void show_windows(struct out_table *parent, const struct gf_slot *slot)
@@ -276,6 +354,7 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 	show_counts(t, slot);
 	if (slot->n_functions)
 		show_functions(t, slot);
+	show_shares(session, t, slot);
 	if (slot->n_windows)
 		show_windows(t, slot);
 	if (slot->operation.id)
@@ -344,7 +423,9 @@ const struct ctl_command cmd_show = {
 	.args = "SLOT|NAME",
 	.summary = "everything about a slot or a composition",
 	.help =
-		"Who asked for an operation, and addresses, are shown to root alone.",
+		"Who asked for an operation, and addresses, are shown to root alone. Of each function the IOMMU group\n"
+		"is named with the other members, which a guest gets along with it. Where a GPU has virtual functions\n"
+		"they are listed, with who holds them.",
 	.flags = CTL_NO_DRY_RUN,
 	.completes = "@slots @compositions",
 	.run = run,

@@ -5,8 +5,8 @@
  * Most nodes hang below the function in sysfs: whatever has a file "dev"
  * there (drm, sound, vfio devices, any class). Three kinds do not, and are
  * looked up by their own rules: the group node of vfio, the nodes of NVIDIA's
- * driver, which makes no class devices, and the one node that all AMD GPUs
- * share for compute.
+ * driver, which makes no class devices, neither for GPUs nor for the parts that one is
+ * cut into (MIG), and the one node that all AMD GPUs share for compute.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -152,6 +152,82 @@ static void add_vfio_group(struct devnodes *nodes, const char *sys, uint32_t gro
 	free(path);
 }
 
+/* The number that the kernel gave a character driver, 0 when there is no such driver. */
+static unsigned int major_of(const char *proc, const char *driver)
+{
+	char *path = mem_printf("%s/devices", proc);
+	FILE *f = fopen(path, "re");
+	char line[128], name[64];
+	unsigned int number, found = 0;
+
+	free(path);
+	while (f && !found && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%u %63s", &number, name) == 2 && !strcmp(name, driver))
+			found = number;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The node that opens a part of a GPU, by the file that says so. */
+static void add_cap(struct devnodes *nodes, int dir, unsigned int caps, size_t slot)
+{
+	int fd = openat(dir, "access", O_RDONLY | O_CLOEXEC);
+	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	unsigned int number;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "DeviceFileMinor: %u", &number) != 1)
+			continue;
+		char *name = mem_printf("/dev/nvidia-caps/nvidia-cap%u", number);
+
+		add(nodes, makedev(caps, number), name, slot);
+		free(name);
+		break;
+	}
+	if (f)
+		fclose(f);
+}
+
+/* Takes over @dir: GPU instances, and compute instances below them. */
+static void walk_caps(struct devnodes *nodes, int dir, unsigned int caps, size_t slot, int depth)
+{
+	struct dirent *entry;
+	DIR *d;
+
+	add_cap(nodes, dir, caps, slot);
+	d = fdopendir(dir);
+	if (!d) {
+		close(dir);
+		return;
+	}
+	while (depth < DEPTH_MAX && (entry = readdir(d))) {
+		int sub;
+
+		/* Files of proc do not always tell their kind. */
+		if (entry->d_name[0] == '.')
+			continue;
+		sub = openat(dirfd(d), entry->d_name,
+			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (sub >= 0)
+			walk_caps(nodes, sub, caps, slot, depth + 1);
+	}
+	closedir(d);
+}
+
+/* A GPU that is cut into instances (MIG): each has a node of its own. */
+static void add_instances(struct devnodes *nodes, const char *proc, unsigned int gpu, size_t slot)
+{
+	char *path = mem_printf("%s/driver/nvidia/capabilities/gpu%u/mig", proc, gpu);
+	unsigned int caps = major_of(proc, "nvidia-caps");
+	int dir = caps ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (dir >= 0)
+		walk_caps(nodes, dir, caps, slot, 0);
+	free(path);
+}
+
 /* NVIDIA's driver tells the minor of a GPU in a file of its own. */
 static void add_nvidia(struct devnodes *nodes, const char *proc, const char *address, size_t slot)
 {
@@ -168,6 +244,7 @@ static void add_nvidia(struct devnodes *nodes, const char *proc, const char *add
 
 		add(nodes, makedev(NVIDIA_MAJOR, number), name, slot);
 		free(name);
+		add_instances(nodes, proc, number, slot);
 		break;
 	}
 	if (f)

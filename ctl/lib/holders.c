@@ -5,7 +5,8 @@
  * The open files and the mappings of every process are compared with the
  * device numbers of a GPU's nodes. The number is what counts, not the name:
  * a container may see the node under another one. A file of sysfs that maps
- * a BAR has no device number and is recognised by its path.
+ * a BAR has no device number and is recognised by its path. A guest is named, where
+ * its process tells the name.
  *
  * The answer is a snapshot. A detach scans twice, before and after the slot is
  * drained, and the module never assumes that a driver lets go.
@@ -25,6 +26,8 @@
 #include "lib/holders.h"
 #include "lib/kernel_holders.h"
 #include "lib/text.h"
+#include "lib/vfs.h"
+#include "lib/vm.h"
 
 #define COMMAND_MAX 40
 
@@ -50,11 +53,11 @@ struct scan {
 	int proc;
 };
 
-/* The whole of a small file of the process, NULs turned to blanks. */
-static size_t read_small(int dir, const char *name, char *buf, size_t size)
+/* As much of a file as there is room for, and a NUL behind it. */
+static size_t read_bytes(int dir, const char *name, char *buf, size_t size)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n = 0, i;
+	ssize_t n = 0;
 
 	if (fd >= 0) {
 		n = read(fd, buf, size - 1);
@@ -62,13 +65,21 @@ static size_t read_small(int dir, const char *name, char *buf, size_t size)
 	}
 	if (n < 0)
 		n = 0;
+	buf[n] = '\0';
+	return (size_t)n;
+}
+
+/* The whole of a small file of the process, NULs turned to blanks. */
+static size_t read_small(int dir, const char *name, char *buf, size_t size)
+{
+	size_t n = read_bytes(dir, name, buf, size), i;
+
 	for (i = 0; i < n; i++)
 		if (!buf[i])
 			buf[i] = ' ';
-	buf[n] = '\0';
 	while (n && (buf[n - 1] == ' ' || buf[n - 1] == '\n'))
 		buf[--n] = '\0';
-	return (size_t)n;
+	return n;
 }
 
 /* Command line without the directories of its first word; other users' bytes stay harmless. */
@@ -90,14 +101,21 @@ static char *process_command(int proc)
 	return mem_strdup(start);
 }
 
-/* The last part of the control group: a unit, a scope, a container. */
+/* A virtual machine, else the last part of the control group: a unit, a scope, a container. */
 static char *process_where(int proc)
 {
-	char buf[4096];
-	char *line, *rest = buf, *path = NULL, *last, *c;
-	size_t hex;
+	char buf[4096], command[4096];
+	char *line, *rest = buf, *path = NULL, *last, *c, *vm;
+	size_t hex, n;
 
 	read_small(proc, "cgroup", buf, sizeof(buf));
+	n = read_bytes(proc, "cmdline", command, sizeof(command));
+	vm = vm_name(command, n, buf);
+	if (vm) {
+		last = mem_printf("VM %s", vm);
+		free(vm);
+		return last;
+	}
 	while ((line = strsep(&rest, "\n")))
 		if (!path || !strncmp(line, "0::", 3))
 			path = strrchr(line, ':');
@@ -292,6 +310,21 @@ static void scan_mappings(struct scan *s)
 	fclose(f);
 }
 
+/* Who has a virtual function holds the GPU that it is a part of. */
+static void add_nodes(struct scan *s, const struct gf_function *function, size_t slot)
+{
+	struct gf_function *vfs;
+	size_t n, i;
+
+	devnodes_add(&s->nodes, s->roots->sys, s->roots->proc, function, slot);
+	if (!function->address)
+		return;
+	vfs = vfs_of(s->roots->sys, function->address, &n);
+	for (i = 0; i < n; i++)
+		devnodes_add(&s->nodes, s->roots->sys, s->roots->proc, &vfs[i], slot);
+	vfs_free(vfs, n);
+}
+
 void holders_scan(const struct holders_roots *roots, const struct gf_slot *const *slots, size_t n,
 		  struct holders *holders)
 {
@@ -305,8 +338,7 @@ void holders_scan(const struct holders_roots *roots, const struct gf_slot *const
 		for (j = 0; j < slots[i]->n_functions; j++)
 			/* What hangs below a bridge are functions of the card that come as well. */
 			if (!gf_is_bridge(&slots[i]->functions[j]))
-				devnodes_add(&s.nodes, roots->sys, roots->proc,
-					     &slots[i]->functions[j], i);
+				add_nodes(&s, &slots[i]->functions[j], i);
 	d = opendir(roots->proc);
 	while (d && (entry = readdir(d))) {
 		char *end;

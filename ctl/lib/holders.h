@@ -17,7 +17,8 @@
  * @pid: process; 0 for what holds without one
  * @uid: its user
  * @command: its command line, shortened
- * @where: unit or container that it belongs to, "-" when none
+ * @where: virtual machine that it is ("VM NAME"), unit or container that it belongs to, "-"
+ *	when none
  * @paths: device nodes that it holds, ", " between them
  * @mapped: bytes of device memory that it has mapped
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/holders.c ctl/lib/kernel_holders.c ctl/lib/devnodes.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
+// sources: ctl/lib/holders.c ctl/lib/vfs.c ctl/lib/vm.c ctl/lib/kernel_holders.c ctl/lib/devnodes.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
 // packages: json-c
 /*
  * Files of /proc and /sys, which other users and drivers write: a process with

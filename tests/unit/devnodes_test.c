@@ -121,6 +121,33 @@ static void test_nvidia(void)
 	devnodes_free(&nodes);
 }
 
+/* As a host shows it that has cut its GPU 3 into two instances, one of them into two more. */
+static void test_instances(void)
+{
+	const struct devnode *node;
+	struct devnodes nodes;
+
+	put("proc/driver/nvidia/capabilities/mig/config", "DeviceFileMinor: 1\nDeviceFileMode: 256\nDeviceFileModify: 1\n");
+	put("proc/driver/nvidia/capabilities/gpu3/mig/gi1/access", "DeviceFileMinor: 30\nDeviceFileMode: 292\nDeviceFileModify: 1\n");
+	put("proc/driver/nvidia/capabilities/gpu3/mig/gi1/ci0/access", "DeviceFileMinor: 31\nDeviceFileMode: 292\n");
+	put("proc/driver/nvidia/capabilities/gpu3/mig/gi1/ci1/access", "DeviceFileMinor: 32\nDeviceFileMode: 292\n");
+	put("proc/driver/nvidia/capabilities/gpu3/mig/gi2/access", "DeviceFileMinor: 39\nDeviceFileMode: 292\n");
+	put("proc/driver/nvidia/capabilities/gpu4/mig/gi1/access", "DeviceFileMinor: 165\nDeviceFileMode: 292\n");
+	collect(&nodes, "nvidia", NO_GROUP);
+	is_int((intmax_t)nodes.n, 4, "no instances while their driver has no number");
+	devnodes_free(&nodes);
+	put("proc/devices", "Character devices:\n  1 mem\n195 nvidia-frontend\n237 nvidia-caps\n509 nvidia-caps-imex-channels\n\nBlock devices:\n  8 sd\n");
+	collect(&nodes, "nvidia", NO_GROUP);
+	is_int((intmax_t)nodes.n, 8, "four nodes of instances");
+	node = by_name(&nodes, "/dev/nvidia-caps/nvidia-cap30");
+	ok(node && node->rdev == makedev(237, 30) && node->slot == 5, "of a GPU instance");
+	node = by_name(&nodes, "/dev/nvidia-caps/nvidia-cap32");
+	ok(node && node->rdev == makedev(237, 32), "of a compute instance in it");
+	ok(!by_name(&nodes, "/dev/nvidia-caps/nvidia-cap165"), "of another GPU they are not");
+	ok(!by_name(&nodes, "/dev/nvidia-caps/nvidia-cap1"), "nor is what configures all GPUs");
+	devnodes_free(&nodes);
+}
+
 static void test_amd(void)
 {
 	const struct devnode *node;
@@ -166,6 +193,7 @@ int main(void)
 	test_below();
 	test_vfio();
 	test_nvidia();
+	test_instances();
 	test_amd();
 	test_gone();
 	command = mem_printf("rm -r %s", dir);

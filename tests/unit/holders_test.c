@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/holders.c ctl/lib/kernel_holders.c ctl/lib/devnodes.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
+// sources: ctl/lib/holders.c ctl/lib/vfs.c ctl/lib/vm.c ctl/lib/kernel_holders.c ctl/lib/devnodes.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
 // packages: json-c
 /*
  * Holders: a small sysfs says that /dev/null, /dev/zero and /dev/full belong to
@@ -145,6 +145,46 @@ static void test_scan(void)
 	end(reads);
 }
 
+/* As a guest that holds a virtual function; by its arguments it is one. */
+static void test_guest(void)
+{
+	const struct gf_slot *slots[] = { &b };
+	const struct holder *holder;
+	struct holders holders;
+	char *path = mem_printf("%s/bus/pci/devices/0000:42:00.0/virtfn0", dir);
+	int pipes[2];
+	char byte;
+	pid_t pid;
+
+	put("bus/pci/devices/0000:42:02.0/vfio-dev/vfio0/dev", "1:7\n");
+	put("bus/pci/devices/0000:42:02.0/vfio-dev/vfio0/uevent", "DEVNAME=vfio/devices/vfio0\n");
+	ok(!symlink("../0000:42:02.0", path), "a virtual function");
+	if (pipe(pipes))
+		return;
+	pid = fork();
+	if (!pid) {
+		dup2(pipes[1], STDOUT_FILENO);
+		hold_open();
+		execl("/bin/sh", "qemu-system-x86_64", "-c", "echo; kill -STOP $$", "-name",
+		      "guest=train-a,debug-threads=on", (char *)NULL);
+		_exit(1);
+	}
+	close(pipes[1]);
+	ok(read(pipes[0], &byte, 1) == 1, "it runs");
+	holders_scan(&roots, slots, 1, &holders);
+	holder = by_pid(&holders, pid);
+	ok(holder, "who holds a virtual function holds the GPU");
+	if (holder) {
+		is_str(holder->paths, "/dev/vfio/devices/vfio0", "by the node of that function");
+		is_str(holder->where, "VM train-a", "and is named");
+	}
+	holders_free(&holders);
+	end(pid);
+	close(pipes[0]);
+	unlink(path);
+	free(path);
+}
+
 /* What is listed for a GPU that no process holds; "" for nothing. Caller frees. */
 static char *listed(void)
 {
@@ -264,6 +304,7 @@ int main(void)
 	    "MAJOR=1\nDEVNAME=snd/full\n");
 	put("bus/pci/devices/0000:42:00.0/class/node/dev", "1:5\n");
 	test_scan();
+	test_guest();
 	test_kernel();
 	test_rendering();
 	test_at_risk();
