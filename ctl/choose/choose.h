@@ -21,6 +21,7 @@ enum choose_bar {
 	CHOOSE_FAULT,		/* fault, stuck, lost or quarantined */
 	CHOOSE_NO_ROOM,		/* its windows cannot be had */
 	CHOOSE_UNKNOWN,		/* nothing is known of its GPU */
+	CHOOSE_DRIVER,		/* attached with another driver */
 	CHOOSE_EXCLUDED,	/* by the request */
 	CHOOSE_BARS
 };

@@ -14,6 +14,7 @@
 #include "choose/pool.h"
 #include "choose/quota.h"
 #include "lib/arrival.h"
+#include "lib/driver.h"
 #include "lib/out.h"
 #include "lib/placement.h"
 #include "lib/render.h"
@@ -30,6 +31,7 @@ const struct ctl_option compose_options[] = {
 	{ "job", 0, "NAME", "job of a scheduler that it is for" },
 	{ "for", 0, "TIME", "lease, such as 8h: afterwards it may be reaped" },
 	{ "mixed", 0, NULL, "for --model: several kinds of a vendor, the smallest counts" },
+	DRIVER_OPTION,
 	{ "no-fit-check", 0, NULL, "try although the bridge windows cannot take a GPU" },
 	{ NULL },
 };
@@ -100,6 +102,7 @@ static struct nl_msg *build(struct session *session, const char *name, uint32_t 
 	if (flags)
 		nla_put_u32(msg, GPUFABRIC_A_COMPOSE_FLAGS, flags);
 	placement_put(msg, placement);
+	driver_put(session->ctx, msg);
 	if (put_names(session->ctx, msg) || session_put_options(session->ctx, msg)) {
 		nlmsg_free(msg);
 		return NULL;
@@ -296,6 +299,7 @@ static int finish(struct session *session, const char *name, struct arrival *arr
 		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, wait->slots[i]);
 
 		gpus += slot ? identity_count(&session->knowledge, slot) : 1;
+		driver_warn(session, slot);
 	}
 	if (!ret)
 		out_line(session->ctx->out, "%s: %zu GPU%s ready in %s", name, gpus,
@@ -309,14 +313,16 @@ int compose(struct session *session, const char *name, uint32_t flags)
 	struct wait wait = { 0 };
 	struct reasons why = { 0 };
 	unsigned int stale = 0;
-	bool retry;
+	bool retry = false;
 	int ret, tries = 0;
 
 	if (gf_composition_by_name(&session->fabric, name))
 		return ctl_fail(session->ctx, CTL_FAILED,
 				"composition %s exists already: choose another name, or gpuctl release %s",
 				name, name);
-	ret = try_once(session, name, flags, &arrival, &wait, &why, &retry, &stale);
+	ret = driver_check(session->ctx);
+	if (!ret)
+		ret = try_once(session, name, flags, &arrival, &wait, &why, &retry, &stale);
 	while (ret && retry && ++tries < TRIES) {
 		session_say(session, placement_stale(session) ?
 				     "windows have changed meanwhile, choosing anew" :

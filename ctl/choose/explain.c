@@ -141,6 +141,7 @@ static void say_bars(struct text *text, const struct choose_slot *slots, size_t 
 		[CHOOSE_FAULT] = "in fault or quarantine (gpuctl list)",
 		[CHOOSE_NO_ROOM] = "without address space (gpuctl show SLOT)",
 		[CHOOSE_UNKNOWN] = "unknown (gpuctl scan)",
+		[CHOOSE_DRIVER] = "attached with another driver (gpuctl detach SLOT)",
 		[CHOOSE_EXCLUDED] = "excluded",
 	};
 	bool first = true;

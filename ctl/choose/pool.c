@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "choose/pool.h"
+#include "lib/driver.h"
 #include "lib/p2p.h"
 #include "lib/placement.h"
 #include "lib/text.h"
@@ -68,6 +69,8 @@ static enum choose_bar judge(const struct ctl_ctx *ctx, const struct gf_slot *sl
 			return CHOOSE_NO_ROOM;
 		break;
 	case GF_STATE_READY:
+		if (!driver_suits(ctx, slot))
+			return CHOOSE_DRIVER;
 		break;
 	case GF_STATE_FAULT:
 	case GF_STATE_STUCK:

@@ -13,6 +13,7 @@
 #include "choose/quota.h"
 #include "choose/resize.h"
 #include "lib/arrival.h"
+#include "lib/driver.h"
 #include "lib/out.h"
 #include "lib/placement.h"
 #include "lib/remove.h"
@@ -27,6 +28,7 @@
 const struct ctl_option resize_options[] = {
 	{ "remove", 0, "SLOT", "give this slot back (may be repeated)" },
 	{ "for", 0, "TIME", "new lease from now, such as 8h" },
+	DRIVER_OPTION,
 	{ "no-fit-check", 0, NULL, "try although the bridge windows cannot take a GPU" },
 	{ NULL },
 };
@@ -285,6 +287,7 @@ static int submit(struct session *session, const struct change *change,
 	if (ctl_flag(session->ctx, "no-fit-check"))
 		nla_put_u32(msg, GPUFABRIC_A_RESIZE_FLAGS, GPUFABRIC_RESIZE_FLAG_HARM);
 	placement_put(msg, placement);
+	driver_put(session->ctx, msg);
 	ret = session_timeout(session->ctx, "for", 0, 1000, 3650ull * 86400 * 1000, &lease);
 	if (!ret && lease)
 		nla_put_u64(msg, GPUFABRIC_A_LEASE, lease);
@@ -388,6 +391,14 @@ out:
 	return ret;
 }
 
+static void warn_shared(const struct session *session, const struct wait *wait)
+{
+	size_t i;
+
+	for (i = 0; i < wait->n_slots; i++)
+		driver_warn(session, gf_slot_by_name(&session->fabric, wait->slots[i]));
+}
+
 int resize(struct session *session, const char *name)
 {
 	struct gf_composition *composition;
@@ -395,11 +406,13 @@ int resize(struct session *session, const char *name)
 	struct arrival arrival = { 0 };
 	struct wait wait = { 0 };
 	unsigned int stale = 0;
-	bool retry;
+	bool retry = false;
 	char *what;
 	int ret, tries = 0;
 
-	ret = start(session, name, &removal, &arrival, &wait, &retry, &stale);
+	ret = driver_check(session->ctx);
+	if (!ret)
+		ret = start(session, name, &removal, &arrival, &wait, &retry, &stale);
 	while (ret && retry && ++tries < TRIES) {
 		session_say(session, placement_stale(session) ?
 				     "windows have changed meanwhile, choosing anew" :
@@ -417,6 +430,7 @@ int resize(struct session *session, const char *name)
 	ret = wait_all(session, &wait, 1);
 	if (!ret) {
 		wait_render(session, &wait, 1);
+		warn_shared(session, &wait);
 		removal_finish(session, &removal);
 		arrival_finish(session, &arrival);
 		what = mem_printf("%s was not resized", name);

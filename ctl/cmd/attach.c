@@ -4,6 +4,7 @@
 
 #include "ctl.h"
 #include "lib/arrival.h"
+#include "lib/driver.h"
 #include "lib/out.h"
 #include "lib/placement.h"
 #include "lib/render.h"
@@ -37,6 +38,7 @@ static struct nl_msg *build(struct session *session, struct gf_slot *const *slot
 	if (flags)
 		nla_put_u32(msg, GPUFABRIC_A_ATTACH_FLAGS, flags);
 	placement_put(msg, placement);
+	driver_put(session->ctx, msg);
 	if (session_put_options(session->ctx, msg)) {
 		nlmsg_free(msg);
 		return NULL;
@@ -107,6 +109,8 @@ again:
 	if (!ret) {
 		wait_render(session, &wait, 1);
 		arrival_finish(session, &arrival);
+		for (i = 0; i < wait.n_slots; i++)
+			driver_warn(session, gf_slot_by_name(&session->fabric, wait.slots[i]));
 		ret = wait_outcome(session, &wait,
 				   n > 1 ? "not attached, all slots are as before"
 					 : "not attached");
@@ -148,6 +152,8 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 	ret = ctl_operands(ctx, argc, 1, GPUFABRIC_MEMBERS_MAX);
 	if (!ret)
+		ret = driver_check(ctx);
+	if (!ret)
 		ret = session_open_slots(ctx, &session, SESSION_CHOOSE);
 	if (ret)
 		return ret;
@@ -157,6 +163,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 }
 
 static const struct ctl_option options[] = {
+	DRIVER_OPTION,
 	{ "no-fit-check", 0, NULL, "try although the bridge windows cannot take the GPU" },
 	{ NULL },
 };
@@ -171,7 +178,11 @@ const struct ctl_command cmd_attach = {
 		"there is an assign hook: see gpuctl-hooks(5).\n"
 		"A GPU that the windows of the bridges above cannot take is refused before it is powered,\n"
 		"exit code 3. --no-fit-check tries nevertheless; that can take the addresses of GPUs beside\n"
-		"it away, which then fail.",
+		"it away, which then fail.\n"
+		"--driver has one driver bind and keeps all others off, from the moment that the GPU appears:\n"
+		"vfio-pci for a guest. It has to be loaded. The choice (driver_override) is for the GPU's display or\n"
+		"accelerator function and for the sound and USB functions beside it, and lasts until the GPU is\n"
+		"detached. A slot that is ready with another driver is refused, exit code 4.",
 	.options = { options, session_options },
 	.run = run,
 };

@@ -5,6 +5,7 @@
  * A host without the module simply has no slots and no compositions; what
  * comes from catalogues and tables is there all the same.
  */
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +236,20 @@ static int events(struct ctl_ctx *ctx, struct names *names)
 	return CTL_DONE;
 }
 
+static int drivers(struct ctl_ctx *ctx, struct names *names)
+{
+	DIR *dir = opendir("/sys/bus/pci/drivers");
+	struct dirent *entry;
+
+	(void)ctx;
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			names_add(names, entry->d_name, "%s", "");
+	if (dir)
+		closedir(dir);
+	return CTL_DONE;
+}
+
 static int commands(struct ctl_ctx *ctx, struct names *names)
 {
 	const struct ctl_command *const *c;
@@ -254,6 +269,7 @@ static const struct {
 	{ "kinds", kinds },	  { "gpus", gpus },		    { "models", models },
 	{ "engines", engines },	  { "methods", methods },	    { "precisions", precisions },
 	{ "tasks", tasks },	  { "events", events },		    { "commands", commands },
+	{ "drivers", drivers },
 };
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))

@@ -238,6 +238,8 @@ uint32_t session_driver_timeout(const struct session *session, struct gf_slot *c
 	char driver[64];
 	size_t i;
 
+	if (ctl_opt(session->ctx, "driver"))
+		return DRIVER_TIMEOUT_MS;
 	for (i = 0; i < n; i++) {
 		identity_of(&session->knowledge, slots[i], &identity);
 		if (!identity_loaded_driver(&identity, driver, sizeof(driver)))

@@ -164,6 +164,8 @@ in_mode()
 
 	# --- the GPU goes, and they with it ---------------------------------------------------------
 	knob 0 driver "vfs $vfs"
+	is "$(gpuctl -j show "$(name 0)" | jq -r '.slot.virtual_functions | "\(length) \(.[0].function)"')" \
+		"$vfs ${gpus[0]}" "$mode: show lists them, with what they are part of"
 	check_rc 4 "$mode: a GPU that has some is busy" gpuctl detach "$(name 0)"
 	check "$mode: it is detached all the same" gpuctl detach --force "$(name 0)"
 	check "$mode: and attached" gpuctl attach "$(name 0)"
