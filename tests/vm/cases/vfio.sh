@@ -4,8 +4,8 @@
 # GPUs for guests: vfio-pci behind an IOMMU that QEMU emulates, and a process that opens
 # container, group and device as a guest does:
 #
-#   root port -- x3130 upstream --+-- slot 10: display controller, in one group with
-#                                 +-- slot 11: display controller
+#   root port without ACS -- x3130 upstream --+-- slot 10: display controller, in one group with
+#                                             +-- slot 11: display controller
 #   root port, slot 20: display controller with sound, in a group of their own
 #
 # The driver that the GPUs have otherwise is tests/failpoint/gf_aer.c.
@@ -13,7 +13,7 @@
 # by kernel: vfio and the driver override have changed
 # kernels: 6.1 6.12
 # before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
-# vm: -t 300 -a "intel_iommu=on" -f build/selftests/gfclient -f build/selftests/gfvfio -f "build/failpoint/$FLAVOUR/gf_aer.ko" -q "-device intel-iommu,intremap=off,caching-mode=on -device pcie-root-port,id=rp1,chassis=1,slot=1 -device x3130-upstream,id=up1,bus=rp1" -q "-device xio3130-downstream,id=dn0,bus=up1,chassis=10,slot=10,power_controller_present=off -device xio3130-downstream,id=dn1,bus=up1,chassis=11,slot=11,power_controller_present=off -device secondary-vga,bus=dn0 -device secondary-vga,bus=dn1" -q "-device pcie-root-port,id=rp2,chassis=20,slot=20,power_controller_present=off -device secondary-vga,bus=rp2,addr=0.0,multifunction=on -device intel-hda,bus=rp2,addr=0.1"
+# vm: -t 300 -a "intel_iommu=on" -f build/selftests/gfclient -f build/selftests/gfvfio -f "build/failpoint/$FLAVOUR/gf_aer.ko" -q "-device intel-iommu,intremap=off,caching-mode=on -device pcie-root-port,id=rp1,chassis=1,slot=1,disable-acs=on -device x3130-upstream,id=up1,bus=rp1" -q "-device xio3130-downstream,id=dn0,bus=up1,chassis=10,slot=10,power_controller_present=off -device xio3130-downstream,id=dn1,bus=up1,chassis=11,slot=11,power_controller_present=off -device secondary-vga,bus=dn0 -device secondary-vga,bus=dn1" -q "-device pcie-root-port,id=rp2,chassis=20,slot=20,power_controller_present=off -device secondary-vga,bus=rp2,addr=0.0,multifunction=on -device intel-hda,bus=rp2,addr=0.1"
 
 # shellcheck disable=SC2317 # functions that check calls
 . "$TESTS/vm/lib.sh"
@@ -41,6 +41,9 @@ like "$(error gpuctl attach --driver vfio-pci 20)" "^gpuctl: driver vfio-pci is 
 	"vfio-pci is not loaded: one line"
 is "$(states 20)" off "and nothing is attached"
 check "it is loaded" modprobe vfio-pci || bail_out "no vfio-pci"
+# The IOMMU that is emulated here maps no interrupts.
+modprobe vfio_iommu_type1
+echo Y >/sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts
 
 # --- a guest -------------------------------------------------------------------------------------
 check "attach for a guest" gpuctl attach --driver vfio-pci 20
