@@ -497,7 +497,7 @@ TEST_F(request, driver)
 	EXPECT_EQ(GPUFABRIC_A_DRIVER, gf.bad_attr);
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "x", .driver = "",
 				    .driver_timeout = 1000, SLOTS({ .name = "sim0-0" }))), EINVAL, unnamed);
-	EXPECT_EQ(-ERANGE, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .driver_timeout = 1000,
+	EXPECT_EQ(-EINVAL, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .driver_timeout = 1000,
 					.driver = "a-name-that-has-32-bytes-exactly",
 					SLOTS({ .name = "sim0-0" }))));
 	EXPECT_STATE("sim0-0", OFF);
