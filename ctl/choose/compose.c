@@ -13,6 +13,7 @@
 #include "choose/compose.h"
 #include "choose/pool.h"
 #include "choose/quota.h"
+#include "lib/annotation.h"
 #include "lib/arrival.h"
 #include "lib/out.h"
 #include "lib/placement.h"
@@ -41,47 +42,13 @@ static const struct out_column choice_columns[] = {
 	{ "usable_bytes", NULL }, { "seconds", NULL }, { NULL, NULL },
 };
 
-static int put_names(struct ctl_ctx *ctx, struct nl_msg *msg)
-{
-	static const struct {
-		const char *option;
-		int attr;
-	} names[] = {
-		{ "tenant", GPUFABRIC_A_TENANT },
-		{ "label", GPUFABRIC_A_LABEL },
-		{ "job", GPUFABRIC_A_JOB },
-	};
-	uint64_t lease;
-	size_t i;
-	int ret;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *value = ctl_opt(ctx, names[i].option);
-
-		/* Schedulers number their jobs: those need not be names. */
-		ret = names[i].attr == GPUFABRIC_A_JOB
-			      ? CTL_DONE
-			      : session_check_name(ctx, names[i].option, value);
-		if (ret)
-			return ret;
-		if (value && strlen(value) > GPUFABRIC_NAME_MAX)
-			return ctl_fail(ctx, CTL_USAGE, "--%s: at most %d bytes", names[i].option,
-					GPUFABRIC_NAME_MAX);
-		if (value)
-			nla_put_string(msg, names[i].attr, value);
-	}
-	ret = session_timeout(ctx, "for", 0, 1000, 3650ull * 86400 * 1000, &lease);
-	if (!ret && lease)
-		nla_put_u64(msg, GPUFABRIC_A_LEASE, lease);
-	return ret;
-}
-
 /* The request for a choice; NULL after an error. */
 static struct nl_msg *build(struct session *session, const char *name, uint32_t flags,
 			    struct gf_slot *const *slots, size_t n,
 			    const struct placement *placement)
 {
 	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_COMPOSE);
+	struct annotation note = { 0 };
 	size_t i;
 
 	nla_put_string(msg, GPUFABRIC_A_NAME, name);
@@ -100,10 +67,11 @@ static struct nl_msg *build(struct session *session, const char *name, uint32_t 
 	if (flags)
 		nla_put_u32(msg, GPUFABRIC_A_COMPOSE_FLAGS, flags);
 	placement_put(msg, placement);
-	if (put_names(session->ctx, msg) || session_put_options(session->ctx, msg)) {
+	if (session_annotate(session, &note, true) || session_put_options(session->ctx, msg)) {
 		nlmsg_free(msg);
 		return NULL;
 	}
+	gfc_put_annotation(msg, &note);
 	return msg;
 }
 

@@ -17,6 +17,7 @@
 
 #include "catalogue/conf_dir.h"
 #include "choose/quota.h"
+#include "lib/annotation.h"
 #include "lib/text.h"
 
 #define TENANTS_DIR "tenants.d"
@@ -53,9 +54,11 @@ static void count_held(const struct session *session, struct tenants *tenants)
 
 	for (i = 0; i < fabric->n_compositions; i++) {
 		const struct gf_composition *composition = &fabric->compositions[i];
-		struct tenant *tenant = composition->tenant
-						? tenants_find(tenants, composition->tenant)
-						: NULL;
+		struct annotation note;
+		struct tenant *tenant;
+
+		annotation_of(composition, &note);
+		tenant = tenants_find(tenants, note.tenant);
 
 		if (tenant)
 			tenant->held +=

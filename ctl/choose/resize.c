@@ -12,6 +12,7 @@
 #include "choose/pool.h"
 #include "choose/quota.h"
 #include "choose/resize.h"
+#include "lib/annotation.h"
 #include "lib/arrival.h"
 #include "lib/out.h"
 #include "lib/placement.h"
@@ -34,6 +35,7 @@ const struct ctl_option resize_options[] = {
 /**
  * struct change - what a resize does
  * @name: the composition
+ * @note: what it is annotated with
  * @members: its slots, as indices into the pool
  * @n_members: how many
  * @gpus: GPUs in them
@@ -45,6 +47,7 @@ const struct ctl_option resize_options[] = {
  */
 struct change {
 	const char *name;
+	struct annotation note;
 	size_t *members;
 	size_t n_members;
 	size_t gpus;
@@ -224,10 +227,15 @@ out:
 static int plan(struct session *session, const struct quota *quota,
 		const struct gf_composition *composition, struct change *change)
 {
+	char unknown[ANNOTATION_UNKNOWN];
 	struct pool pool;
 	long more;
 	int ret;
 
+	if (!annotation_of(composition, &change->note))
+		return ctl_fail(session->ctx, CTL_FAILED,
+				"composition %s has an annotation of %s: whose it is cannot be known",
+				composition->name, annotation_unknown(unknown, &change->note));
 	ret = name_removed(session, composition, change);
 	if (ret)
 		return ret;
@@ -241,7 +249,8 @@ static int plan(struct session *session, const struct quota *quota,
 	if (!ret)
 		ret = choose_added(session, &pool, change, more);
 	if (!ret)
-		ret = quota_admit(session, quota, &pool, composition->tenant,
+		ret = quota_admit(session, quota, &pool,
+				  *change->note.tenant ? change->note.tenant : NULL,
 				  count_gpus(session, change->add, change->n_add),
 				  count_gpus(session, change->remove, change->n_remove));
 	pool_free(&pool);
@@ -252,13 +261,12 @@ static int plan(struct session *session, const struct quota *quota,
 	return ret;
 }
 
-static int submit(struct session *session, const struct change *change,
+static int submit(struct session *session, struct change *change,
 		  const struct placement *placement, const struct removal *removal,
 		  struct wait *wait)
 {
 	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_RESIZE);
 	struct gf_slot **slots = mem_zalloc(change->n_add + change->n_remove, sizeof(*slots));
-	uint64_t lease;
 	size_t i, j;
 	int ret;
 
@@ -285,9 +293,9 @@ static int submit(struct session *session, const struct change *change,
 	if (ctl_flag(session->ctx, "no-fit-check"))
 		nla_put_u32(msg, GPUFABRIC_A_RESIZE_FLAGS, GPUFABRIC_RESIZE_FLAG_HARM);
 	placement_put(msg, placement);
-	ret = session_timeout(session->ctx, "for", 0, 1000, 3650ull * 86400 * 1000, &lease);
-	if (!ret && lease)
-		nla_put_u64(msg, GPUFABRIC_A_LEASE, lease);
+	ret = session_lease(session, &change->note);
+	if (!ret && ctl_opt(session->ctx, "for"))
+		gfc_put_annotation(msg, &change->note);
 	if (!ret)
 		ret = session_put_options(session->ctx, msg);
 	if (ret)

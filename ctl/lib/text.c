@@ -158,6 +158,11 @@ uint64_t text_now(void)
 	return clock_ms(CLOCK_REALTIME);
 }
 
+uint64_t text_boottime(void)
+{
+	return clock_ms(CLOCK_BOOTTIME);
+}
+
 uint64_t text_monotonic(void)
 {
 	return clock_ms(CLOCK_MONOTONIC);

@@ -40,8 +40,10 @@ const char *text_time(char buf[TEXT_QUANTITY], uint64_t ms);
 uint64_t text_now(void);
 /* Milliseconds of a clock that is never set, for deadlines. */
 uint64_t text_monotonic(void);
+/* The same, which also goes on while the host sleeps. */
+uint64_t text_boottime(void);
 
-/* Names of compositions, tenants, labels and jobs: [A-Za-z][A-Za-z0-9_.-]{0,62}. */
+/* Names of compositions, tenants and labels: [A-Za-z][A-Za-z0-9_.-]{0,62}. */
 bool text_name_valid(const char *name);
 
 /*
