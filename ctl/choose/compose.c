@@ -144,7 +144,8 @@ static void say_plan(struct session *session, const char *name, struct gf_slot *
 
 /* Hooks, then the request; frees @msg. */
 static int start(struct session *session, struct nl_msg *msg, struct arrival *arrival,
-		 struct gf_slot *const *slots, size_t n, struct wait *wait)
+		 struct gf_slot *const *slots, size_t n, struct quota *quota,
+		 const struct pool *pool, struct wait *wait)
 {
 	int ret;
 
@@ -153,7 +154,13 @@ static int start(struct session *session, struct nl_msg *msg, struct arrival *ar
 		nlmsg_free(msg);
 		return ret;
 	}
-	ret = wait_start(session, msg, slots, n, wait);
+	ret = quota_lock(session, quota, pool, ctl_opt(session->ctx, "tenant"),
+			 identity_slots(&session->knowledge, slots, n), 0);
+	if (ret)
+		nlmsg_free(msg);
+	else
+		ret = wait_start(session, msg, slots, n, wait);
+	quota_unlock(quota);
 	if (ret) {
 		arrival_abort(session, arrival);
 		arrival_free(arrival);
@@ -214,13 +221,14 @@ static int try_once(struct session *session, const char *name, uint32_t flags,
 		say_plan(session, name, slots, choice.n);
 	} else {
 		say_reasons(session, why);
-		ret = start(session, msg, arrival, slots, choice.n, wait);
+		ret = start(session, msg, arrival, slots, choice.n, &quota, &pool, wait);
 		*stale += ret && placement_stale(session);
 		/* Claimed, removed or failed since the snapshot: others are left. */
-		*retry = ret && ((placement_stale(session) && *stale < PLACEMENT_TRIES) ||
-				 gfc_last_errno(session->client) == EBUSY ||
-				 gfc_last_errno(session->client) == ENODEV ||
-				 gfc_last_errno(session->client) == EIO);
+		*retry = ret && ret != CTL_NO_FIT &&
+			 ((placement_stale(session) && *stale < PLACEMENT_TRIES) ||
+			  gfc_last_errno(session->client) == EBUSY ||
+			  gfc_last_errno(session->client) == ENODEV ||
+			  gfc_last_errno(session->client) == EIO);
 	}
 	placement_free(&placement);
 out_slots:

@@ -43,6 +43,7 @@ const struct ctl_option resize_options[] = {
  * @n_add: how many
  * @remove: slots to give back
  * @n_remove: how many
+ * @pool: what they were chosen from
  * @why: why these were chosen, NULL when none were
  */
 struct change {
@@ -55,6 +56,7 @@ struct change {
 	size_t n_add;
 	struct gf_slot **remove;
 	size_t n_remove;
+	struct pool pool;
 	char *why;
 };
 
@@ -64,6 +66,7 @@ static void change_free(struct change *change)
 	free(change->add);
 	free(change->remove);
 	free(change->why);
+	pool_free(&change->pool);
 	memset(change, 0, sizeof(*change));
 }
 
@@ -158,15 +161,6 @@ static int choose_removed(struct session *session, const struct pool *pool, stru
 	return CTL_DONE;
 }
 
-static size_t count_gpus(const struct session *session, struct gf_slot *const *slots, size_t n)
-{
-	size_t gpus = 0, i;
-
-	for (i = 0; i < n; i++)
-		gpus += identity_count(&session->knowledge, slots[i]);
-	return gpus;
-}
-
 /* All members of one kind: more of the same are wanted. */
 static const char *common_kind(const struct pool *pool, const struct change *change)
 {
@@ -224,11 +218,16 @@ out:
 	return ret;
 }
 
+static const char *tenant_of(const struct change *change)
+{
+	return *change->note.tenant ? change->note.tenant : NULL;
+}
+
 static int plan(struct session *session, const struct quota *quota,
 		const struct gf_composition *composition, struct change *change)
 {
 	char unknown[ANNOTATION_UNKNOWN];
-	struct pool pool;
+	struct pool *pool = &change->pool;
 	long more;
 	int ret;
 
@@ -239,21 +238,19 @@ static int plan(struct session *session, const struct quota *quota,
 	ret = name_removed(session, composition, change);
 	if (ret)
 		return ret;
-	ret = pool_load(session, &pool);
+	ret = pool_load(session, pool);
 	if (ret)
 		return ret;
-	collect_members(composition, &pool, change);
+	collect_members(composition, pool, change);
 	ret = read_gpus(session->ctx, change->gpus, &more);
 	if (!ret && more < 0)
-		ret = choose_removed(session, &pool, change, (size_t)-more);
+		ret = choose_removed(session, pool, change, (size_t)-more);
 	if (!ret)
-		ret = choose_added(session, &pool, change, more);
+		ret = choose_added(session, pool, change, more);
 	if (!ret)
-		ret = quota_admit(session, quota, &pool,
-				  *change->note.tenant ? change->note.tenant : NULL,
-				  count_gpus(session, change->add, change->n_add),
-				  count_gpus(session, change->remove, change->n_remove));
-	pool_free(&pool);
+		ret = quota_admit(session, quota, pool, tenant_of(change),
+				  identity_slots(&session->knowledge, change->add, change->n_add),
+				  identity_slots(&session->knowledge, change->remove, change->n_remove));
 	if (!ret && !change->n_add && !change->n_remove)
 		ret = ctl_fail(session->ctx, CTL_USAGE,
 			       "nothing to do: %s has %zu GPU%s; give --gpus, --gpu, --memory or --remove",
@@ -377,12 +374,18 @@ static int start(struct session *session, const char *name, struct removal *remo
 		removal_abort(session, removal);
 		goto out;
 	}
-	ret = submit(session, &change, &placement, removal, wait);
+	ret = quota_lock(session, &quota, &change.pool, tenant_of(&change),
+			 identity_slots(&session->knowledge, change.add, change.n_add),
+			 identity_slots(&session->knowledge, change.remove, change.n_remove));
+	if (!ret)
+		ret = submit(session, &change, &placement, removal, wait);
+	quota_unlock(&quota);
 	if (ret) {
 		*stale += placement_stale(session);
-		*retry = change.n_add && (gfc_last_errno(session->client) == EBUSY ||
-					  gfc_last_errno(session->client) == ENODEV ||
-					  (placement_stale(session) && *stale < PLACEMENT_TRIES));
+		*retry = change.n_add && ret != CTL_NO_FIT &&
+			 (gfc_last_errno(session->client) == EBUSY ||
+			  gfc_last_errno(session->client) == ENODEV ||
+			  (placement_stale(session) && *stale < PLACEMENT_TRIES));
 		arrival_abort(session, arrival);
 		arrival_free(arrival);
 		removal_abort(session, removal);
