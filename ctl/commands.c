@@ -28,6 +28,7 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_size,
 	&cmd_compose,
 	&cmd_resize,
+	&cmd_annotate,
 	&cmd_release,
 	&cmd_reap,
 	&cmd_run,

@@ -64,7 +64,7 @@ int gf_check_drain(const struct gf_check *slot, const char **why);
 int gf_check_clear(const struct gf_check *slot, const char **why);
 
 /**
- * gf_name_valid() - check the form of a composition, tenant or label name
+ * gf_name_valid() - check the form of a composition's name
  * @name: NUL-terminated text
  *
  * Return: 1 for [A-Za-z][A-Za-z0-9_.-]{0,62}, else 0.

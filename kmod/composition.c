@@ -10,6 +10,7 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <net/netlink.h>
 
 #include "composition.h"
 #include "netlink.h"
@@ -114,6 +115,23 @@ struct gf_composition *gf_composition_find_name(const char *name)
 }
 
 /**
+ * gf_composition_annotate() - keep what user space wants to be kept
+ * @composition: composition
+ * @annotation: of a request, NULL to leave it as it is
+ */
+void gf_composition_annotate(struct gf_composition *composition,
+			     const struct nlattr *annotation)
+{
+	gf_assert_locked();
+	if (!annotation)
+		return;
+	composition->annotation_len = nla_len(annotation);
+	memcpy(composition->annotation, nla_data(annotation),
+	       composition->annotation_len);
+	composition->generation++;
+}
+
+/**
  * gf_composition_state() - change the state of a composition and announce it
  * @composition: composition
  * @state: new state
@@ -143,6 +161,7 @@ void gf_composition_claim(struct gf_composition *composition,
 	member->slot = gf_slot_get(slot);
 	list_add_tail(&member->list, &composition->members);
 	composition->nr_members++;
+	composition->generation++;
 	slot->composition = composition;
 	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 	gf_slot_publish(slot);
@@ -166,6 +185,7 @@ void gf_composition_unclaim(struct gf_slot *slot)
 	}
 	list_del(&member->list);
 	composition->nr_members--;
+	composition->generation++;
 	slot->composition = NULL;
 	/* What was told gone is not told again. */
 	if (!slot->retired) {

@@ -8,6 +8,7 @@
 #include "slot.h"
 
 struct gf_op;
+struct nlattr;
 
 /**
  * struct gf_member - a slot of a composition
@@ -24,16 +25,16 @@ struct gf_member {
  * @ref: one reference for being listed, one for each operation
  * @id: id
  * @name: name, unique
- * @tenant: tenant, may be empty
- * @label: label, may be empty
- * @job: job id, may be empty
  * @owner: user that it is held for
  * @created: milliseconds since the epoch
  * @state: under the fabric's lock
  * @flags: GPUFABRIC_COMPOSITION_FLAG_*; under the fabric's lock
  * @port: netlink port that it is bound to, 0 when not; under the fabric's lock
- * @lease: end of the lease as gf_clock_ms(), 0 for none; under the
+ * @generation: counts changes of @members and @annotation; under the fabric's
+ *	lock
+ * @annotation: what user space keeps here, never looked into; under the
  *	fabric's lock
+ * @annotation_len: its length in bytes; under the fabric's lock
  * @members: list of &struct gf_member; under the fabric's lock
  * @nr_members: how many; under the fabric's lock
  * @op: operation under way; under the fabric's lock
@@ -45,15 +46,14 @@ struct gf_composition {
 	struct kref ref;
 	u32 id;
 	char name[GPUFABRIC_NAME_MAX + 1];
-	char tenant[GPUFABRIC_NAME_MAX + 1];
-	char label[GPUFABRIC_NAME_MAX + 1];
-	char job[GPUFABRIC_NAME_MAX + 1];
 	kuid_t owner;
 	u64 created;
 	enum gpufabric_composition_state state;
 	u32 flags;
 	u32 port;
-	u64 lease;
+	u32 generation;
+	u8 annotation[GPUFABRIC_ANNOTATION_MAX];
+	unsigned int annotation_len;
 	struct list_head members;
 	unsigned int nr_members;
 	struct gf_op *op;
@@ -66,6 +66,8 @@ struct gf_composition *gf_composition_find(u32 id);
 struct gf_composition *gf_composition_find_name(const char *name);
 void gf_composition_get(struct gf_composition *composition);
 void gf_composition_put(struct gf_composition *composition);
+void gf_composition_annotate(struct gf_composition *composition,
+			     const struct nlattr *annotation);
 void gf_composition_state(struct gf_composition *composition,
 			  enum gpufabric_composition_state state);
 void gf_composition_claim(struct gf_composition *composition,

@@ -95,6 +95,5 @@ static inline void gf_assert_locked(void)
 
 u64 gf_now_ms(void);
 u64 gf_clock_ms(void);
-u64 gf_shown_ms(u64 clock);
 
 #endif /* GPUFABRIC_FABRIC_H */

@@ -422,9 +422,9 @@ static int fill_composition_op(struct sk_buff *skb,
 
 static int fill_whose(struct sk_buff *skb, const struct gf_composition *whose)
 {
-	return put_text(skb, GPUFABRIC_A_COMPOSITION_TENANT, whose->tenant) ||
-	       put_text(skb, GPUFABRIC_A_COMPOSITION_LABEL, whose->label) ||
-	       put_text(skb, GPUFABRIC_A_COMPOSITION_JOB, whose->job) ||
+	return (whose->annotation_len &&
+		nla_put(skb, GPUFABRIC_A_COMPOSITION_ANNOTATION,
+			whose->annotation_len, whose->annotation)) ||
 	       nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_OWNER,
 			   from_kuid_munged(&init_user_ns, whose->owner));
 }
@@ -447,9 +447,8 @@ int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
 	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_FLAGS,
 			  composition->flags) ||
 	      nla_put_uint(skb, GPUFABRIC_A_COMPOSITION_CREATED, composition->created) ||
-	      (composition->lease &&
-	       nla_put_uint(skb, GPUFABRIC_A_COMPOSITION_LEASE,
-			    gf_shown_ms(composition->lease))) ||
+	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_GENERATION,
+			  composition->generation) ||
 	      (composition->op && fill_composition_op(skb, composition->op));
 	list_for_each_entry(member, &composition->members, list) {
 		if (err)

@@ -44,7 +44,7 @@ struct gf_fabric gf = {
  */
 u64 gf_now_ms(void)
 {
-	return gf_shown_ms(gf_clock_ms());
+	return ktime_to_ms(ktime_get_real());
 }
 
 /**
@@ -55,15 +55,6 @@ u64 gf_now_ms(void)
 u64 gf_clock_ms(void)
 {
 	return ktime_to_ms(ktime_get_boottime());
-}
-
-/* What a clock on the wall shows at a time of gf_clock_ms(), as it is set now. */
-u64 gf_shown_ms(u64 clock)
-{
-	ktime_t set = ktime_sub(ktime_mono_to_any(0, TK_OFFS_REAL),
-				ktime_mono_to_any(0, TK_OFFS_BOOT));
-
-	return clock + ktime_to_ms(set);
 }
 
 static void free_queues(void)

@@ -31,7 +31,7 @@
 #define REPLY_SIZE_FIRST 2048
 #define REPLY_SIZE_MAX (256 * 1024)
 /* An operation and a composition with the longest texts, without its members. */
-#define REPLY_SIZE_CHANGE 2048
+#define REPLY_SIZE_CHANGE (1536 + GPUFABRIC_ANNOTATION_MAX)
 /* A member: its nest, two numbers and the longest name. */
 #define REPLY_SIZE_MEMBER (3 * NLA_HDRLEN + 2 * sizeof(u32) + \
 			   NLA_ALIGN(NLA_HDRLEN + GPUFABRIC_SLOT_NAME_MAX + 1))

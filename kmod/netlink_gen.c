@@ -107,11 +107,8 @@ static const struct nla_policy gpufabric_clear_nl_policy[GPUFABRIC_A_REASON + 1]
 static const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_DRIVER + 1] = {
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
-	[GPUFABRIC_A_TENANT] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
-	[GPUFABRIC_A_LABEL] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
-	[GPUFABRIC_A_JOB] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
+	[GPUFABRIC_A_ANNOTATION] = { .type = NLA_BINARY, .len = GPUFABRIC_ANNOTATION_MAX, },
 	[GPUFABRIC_A_OWNER] = { .type = NLA_U32, },
-	[GPUFABRIC_A_LEASE] = { .type = NLA_U64, },
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
 	[GPUFABRIC_A_COMPOSE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x7),
@@ -125,7 +122,7 @@ static const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_DRIVER + 1
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_REMOVE] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
-	[GPUFABRIC_A_LEASE] = { .type = NLA_U64, },
+	[GPUFABRIC_A_ANNOTATION] = { .type = NLA_BINARY, .len = GPUFABRIC_ANNOTATION_MAX, },
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
 	[GPUFABRIC_A_RESIZE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3),
@@ -141,6 +138,13 @@ static const struct nla_policy gpufabric_release_nl_policy[GPUFABRIC_A_REASON + 
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_RELEASE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
+};
+
+/* GPUFABRIC_CMD_ANNOTATE - do */
+static const struct nla_policy gpufabric_annotate_nl_policy[GPUFABRIC_A_GENERATION + 1] = {
+	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
+	[GPUFABRIC_A_ANNOTATION] = { .type = NLA_BINARY, .len = GPUFABRIC_ANNOTATION_MAX, },
+	[GPUFABRIC_A_GENERATION] = { .type = NLA_U32, },
 };
 
 /* GPUFABRIC_CMD_HISTORY_GET - do */
@@ -161,7 +165,7 @@ static const struct nla_policy gpufabric_stats_get_nl_policy[GPUFABRIC_A_ID + 1]
 };
 
 /* Ops table for gpufabric */
-const struct genl_split_ops gpufabric_nl_ops[19] = {
+const struct genl_split_ops gpufabric_nl_ops[20] = {
 	{
 		.cmd	= GPUFABRIC_CMD_STATUS_GET,
 		.doit	= gpufabric_nl_status_get_doit,
@@ -266,6 +270,14 @@ const struct genl_split_ops gpufabric_nl_ops[19] = {
 		.doit		= gpufabric_nl_release_doit,
 		.policy		= gpufabric_release_nl_policy,
 		.maxattr	= GPUFABRIC_A_REASON,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= GPUFABRIC_CMD_ANNOTATE,
+		.pre_doit	= gpufabric_nl_admin_doit,
+		.doit		= gpufabric_nl_annotate_doit,
+		.policy		= gpufabric_annotate_nl_policy,
+		.maxattr	= GPUFABRIC_A_GENERATION,
 		.flags		= GENL_CMD_CAP_DO,
 	},
 	{

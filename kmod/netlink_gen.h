@@ -16,7 +16,7 @@
 extern const struct nla_policy gpufabric_named_member_nl_policy[GPUFABRIC_A_MEMBER_ORDER + 1];
 
 /* Ops table for gpufabric */
-extern const struct genl_split_ops gpufabric_nl_ops[19];
+extern const struct genl_split_ops gpufabric_nl_ops[20];
 
 int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,
 			    struct sk_buff *skb, struct genl_info *info);
@@ -41,6 +41,7 @@ int gpufabric_nl_clear_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_compose_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_resize_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_release_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_history_get_dumpit(struct sk_buff *skb,
 				    struct netlink_callback *cb);

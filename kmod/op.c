@@ -75,7 +75,7 @@ struct gf_op *gf_op_alloc(enum gpufabric_operation_kind kind,
 	op->kind = kind;
 	op->timeout_ms = GF_TIMEOUT_MS;
 	op->begun = gf_clock_ms();
-	op->started = gf_shown_ms(op->begun);
+	op->started = gf_now_ms();
 	return op;
 }
 

@@ -27,9 +27,6 @@
 #include "pick.h"
 #include "snapshot.h"
 
-/* No lease is longer, so that its end cannot overflow: ten years. */
-#define LEASE_MAX_MS (10ULL * 366 * 24 * 3600 * 1000)
-
 /**
  * struct gf_request - a request for an operation, while it is being judged
  * @skb: the request as it came
@@ -41,7 +38,6 @@
  *	listed yet
  * @made: the request makes @composition
  * @state: state that @composition has while the operation runs
- * @lease: new end of its lease as gf_clock_ms(), 0 to leave that alone
  * @op: the operation, allocated before the lock is taken
  * @members: memory for one membership for each slot to add
  */
@@ -54,7 +50,6 @@ struct gf_request {
 	struct gf_composition *composition;
 	bool made;
 	enum gpufabric_composition_state state;
-	u64 lease;
 	struct gf_op *op;
 	struct list_head members;
 };
@@ -209,8 +204,8 @@ static int accept(struct gf_request *request)
 	if (composition) {
 		gf_composition_get(composition);
 		op->composition = composition;
-		if (request->lease)
-			composition->lease = request->lease;
+		gf_composition_annotate(composition,
+					request->info->attrs[GPUFABRIC_A_ANNOTATION]);
 		if (request->add)
 			claim_all(request);
 		if (op->made)
@@ -302,38 +297,16 @@ int gpufabric_nl_detach_doit(struct sk_buff *skb, struct genl_info *info)
 		      GPUFABRIC_A_MEMBER, 0, judge_detach);
 }
 
-static int check_name(struct genl_info *info, int type, bool required)
+static int check_name(struct genl_info *info)
 {
-	const struct nlattr *attr = info->attrs[type];
+	const struct nlattr *attr = info->attrs[GPUFABRIC_A_NAME];
 
 	if (!attr)
-		return required ? gf_refuse(info, NULL, -EINVAL,
-					 "give the name of the composition") : 0;
+		return gf_refuse(info, NULL, -EINVAL,
+				 "give the name of the composition");
 	if (!gf_name_valid(nla_data(attr)))
 		return gf_refuse(info, attr, -EINVAL,
 			      "a name is a letter, then up to 62 letters, digits, _ . or -");
-	return 0;
-}
-
-static void copy_name(struct genl_info *info, int type, char *to, size_t size)
-{
-	if (info->attrs[type])
-		strscpy(to, nla_data(info->attrs[type]), size);
-}
-
-static int read_lease(struct gf_request *request)
-{
-	struct genl_info *info = request->info;
-	const struct nlattr *attr = info->attrs[GPUFABRIC_A_LEASE];
-	u64 lease;
-
-	if (!attr)
-		return 0;
-	lease = nla_get_u64(attr);
-	if (!lease || lease > LEASE_MAX_MS)
-		return gf_refuse(info, attr, -ERANGE,
-			      "a lease is between a millisecond and ten years");
-	request->lease = gf_clock_ms() + lease;
 	return 0;
 }
 
@@ -343,9 +316,7 @@ static int make_composition(struct gf_request *request)
 	struct gf_composition *composition;
 	int err;
 
-	err = check_name(info, GPUFABRIC_A_NAME, true) ?:
-	      check_name(info, GPUFABRIC_A_TENANT, false) ?:
-	      check_name(info, GPUFABRIC_A_LABEL, false);
+	err = check_name(info);
 	if (err)
 		return err;
 	composition =
@@ -354,12 +325,6 @@ static int make_composition(struct gf_request *request)
 		return -ENOMEM;
 	request->composition = composition;
 	request->made = true;
-	copy_name(info, GPUFABRIC_A_TENANT, composition->tenant,
-		  sizeof(composition->tenant));
-	copy_name(info, GPUFABRIC_A_LABEL, composition->label,
-		  sizeof(composition->label));
-	copy_name(info, GPUFABRIC_A_JOB, composition->job,
-		  sizeof(composition->job));
 	composition->owner = current_uid();
 	if (info->attrs[GPUFABRIC_A_OWNER])
 		composition->owner =
@@ -372,7 +337,7 @@ static int make_composition(struct gf_request *request)
 		composition->flags |= GPUFABRIC_COMPOSITION_FLAG_BOUND;
 		composition->port = info->snd_portid;
 	}
-	return read_lease(request);
+	return 0;
 }
 
 static int judge_compose(struct gf_request *request)
@@ -397,22 +362,28 @@ int gpufabric_nl_compose_doit(struct sk_buff *skb, struct genl_info *info)
 		      GPUFABRIC_A_MEMBER, 0, 0, judge_compose);
 }
 
+static int find_named(struct genl_info *info,
+		      struct gf_composition **composition)
+{
+	const struct nlattr *name = info->attrs[GPUFABRIC_A_NAME];
+	int err = check_name(info);
+
+	if (err)
+		return err;
+	*composition = gf_composition_find_name(nla_data(name));
+	return *composition ? 0 : gf_refuse(info, name, -ENOENT,
+					    "there is no such composition");
+}
+
 /* Find the composition that a request names, and that nothing changes now. */
 static int find_composition(struct gf_request *request)
 {
 	struct genl_info *info = request->info;
 	struct gf_composition *composition;
-	int err;
+	int err = find_named(info, &composition);
 
-	gf_assert_locked();
-	err = check_name(info, GPUFABRIC_A_NAME, true);
 	if (err)
 		return err;
-	composition =
-		gf_composition_find_name(nla_data(info->attrs[GPUFABRIC_A_NAME]));
-	if (!composition)
-		return gf_refuse(info, info->attrs[GPUFABRIC_A_NAME], -ENOENT,
-			      "there is no such composition");
 	if (composition->op)
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_NAME], -EBUSY,
 			      "an operation is under way on this composition, wait for it to end");
@@ -452,7 +423,7 @@ static int judge_resize(struct gf_request *request)
 	request->op->harm = gf_request_flags(info) &
 			    GPUFABRIC_RESIZE_FLAG_HARM;
 	request->state = GPUFABRIC_COMPOSITION_STATE_RESIZING;
-	return read_lease(request);
+	return 0;
 }
 
 int gpufabric_nl_resize_doit(struct sk_buff *skb, struct genl_info *info)
@@ -510,6 +481,48 @@ int gpufabric_nl_release_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return handle(skb, info, GPUFABRIC_OPERATION_KIND_RELEASE, 0,
 		      GPUFABRIC_A_MEMBER, GPUFABRIC_MEMBERS_MAX, judge_release);
+}
+
+static int judge_annotate(struct genl_info *info,
+			  struct gf_composition **composition)
+{
+	const struct nlattr *generation = info->attrs[GPUFABRIC_A_GENERATION];
+	int err;
+
+	if (!info->attrs[GPUFABRIC_A_ANNOTATION])
+		return gf_refuse(info, NULL, -EINVAL,
+				 "give the annotation, which may be empty");
+	err = find_named(info, composition);
+	if (!err && generation &&
+	    nla_get_u32(generation) != (*composition)->generation)
+		err = gf_refuse(info, generation, -ESTALE,
+				"the composition is of another generation by now, look at it again");
+	return err;
+}
+
+int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct gf_composition *composition;
+	struct sk_buff *reply;
+	int err;
+
+	mutex_lock(&gf.lock);
+	err = judge_annotate(info, &composition);
+	if (err)
+		goto out;
+	reply = gf_reply_alloc(composition->nr_members);
+	if (!reply) {
+		err = -ENOMEM;
+		goto out;
+	}
+	gf_composition_annotate(composition,
+				info->attrs[GPUFABRIC_A_ANNOTATION]);
+	gf_event_composition(composition,
+			     GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED);
+	gf_reply_send(reply, skb, info, gf_fill_composition, composition);
+out:
+	mutex_unlock(&gf.lock);
+	return err;
 }
 
 static int fill_picks(struct sk_buff *skb, const struct gf_reader *reader,

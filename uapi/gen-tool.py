@@ -24,6 +24,8 @@ MACROS = r"""
 #define SIGNED(type, member) NUMBER(OBJECT_SIGNED, type, member)
 #define STRING(type, member) { .kind = OBJECT_STRING, .at = offsetof(struct type, member), \
 	.has = offsetof(struct type, has.member) }
+#define BINARY(type, member) { .kind = OBJECT_BINARY, .at = offsetof(struct type, member), \
+	.has = offsetof(struct type, n_##member) }
 #define NEST(type, member, item) { .kind = OBJECT_NEST, .at = offsetof(struct type, member), \
 	.has = offsetof(struct type, has.member), .nested = &(item##_object) }
 #define LIST(type, member, item) { .kind = OBJECT_LIST, .at = offsetof(struct type, member), \
@@ -112,6 +114,8 @@ def declared(member, attr):
     if attr["type"] == "nest":
         nested = f"struct {ident('gf', attr['nested-attributes'])}"
         return f"{nested} *{member};\n\tsize_t n_{member};" if attr.get("multi-attr") else f"{nested} {member};"
+    if attr["type"] == "binary":
+        return f"uint8_t *{member};\n\tsize_t n_{member};"
     return f"char *{member};" if attr["type"] == "string" else f"{NUMBERS[attr['type']]} {member};"
 
 
@@ -120,6 +124,8 @@ def placed(struct, member, attr):
     if attr["type"] == "nest":
         kind = "LIST" if attr.get("multi-attr") else "NEST"
         return f"{kind}({struct}, {member}, {ident('gf', attr['nested-attributes'])})"
+    if attr["type"] == "binary":
+        return f"BINARY({struct}, {member})"
     kind = "STRING" if attr["type"] == "string" else "SIGNED" if attr["type"][0] == "s" else "UNSIGNED"
     return f"{kind}({struct}, {member})"
 
@@ -142,7 +148,8 @@ def structure(spec, aset):
              if attr.get("nested-attributes") == "condition"]
     docs += [f" * @{word}: enum gf_state of @{member}\n" for word, member in words]
     docs += [" * @has: which attributes came\n"]
-    single = ", ".join(member for member, attr in fields if not attr.get("multi-attr"))
+    single = ", ".join(member for member, attr in fields
+                       if not attr.get("multi-attr") and attr["type"] != "binary")
     return (f"\n/**\n * struct {name} - attributes of the set {aset['name']}\n{''.join(docs)} */\nstruct {name} {{\n"
             + "".join(f"\t{declared(member, attr)}\n" for member, attr in fields)
             + ("\tuint64_t sequence, instance;\n" if dated else "")

@@ -13,6 +13,7 @@
 #include "choose/compose.h"
 #include "choose/pool.h"
 #include "choose/quota.h"
+#include "lib/annotation.h"
 #include "lib/arrival.h"
 #include "lib/driver.h"
 #include "lib/out.h"
@@ -43,47 +44,13 @@ static const struct out_column choice_columns[] = {
 	{ "usable_bytes", NULL }, { "seconds", NULL }, { NULL, NULL },
 };
 
-static int put_names(struct ctl_ctx *ctx, struct nl_msg *msg)
-{
-	static const struct {
-		const char *option;
-		int attr;
-	} names[] = {
-		{ "tenant", GPUFABRIC_A_TENANT },
-		{ "label", GPUFABRIC_A_LABEL },
-		{ "job", GPUFABRIC_A_JOB },
-	};
-	uint64_t lease;
-	size_t i;
-	int ret;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *value = ctl_opt(ctx, names[i].option);
-
-		/* Schedulers number their jobs: those need not be names. */
-		ret = names[i].attr == GPUFABRIC_A_JOB
-			      ? CTL_DONE
-			      : session_check_name(ctx, names[i].option, value);
-		if (ret)
-			return ret;
-		if (value && strlen(value) > GPUFABRIC_NAME_MAX)
-			return ctl_fail(ctx, CTL_USAGE, "--%s: at most %d bytes", names[i].option,
-					GPUFABRIC_NAME_MAX);
-		if (value)
-			nla_put_string(msg, names[i].attr, value);
-	}
-	ret = session_timeout(ctx, "for", 0, 1000, 3650ull * 86400 * 1000, &lease);
-	if (!ret && lease)
-		nla_put_u64(msg, GPUFABRIC_A_LEASE, lease);
-	return ret;
-}
-
 /* The request for a choice; NULL after an error. */
 static struct nl_msg *build(struct session *session, const char *name, uint32_t flags,
 			    struct gf_slot *const *slots, size_t n,
 			    const struct placement *placement)
 {
 	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_COMPOSE);
+	struct annotation note = { 0 };
 	size_t i;
 
 	nla_put_string(msg, GPUFABRIC_A_NAME, name);
@@ -103,10 +70,11 @@ static struct nl_msg *build(struct session *session, const char *name, uint32_t 
 		nla_put_u32(msg, GPUFABRIC_A_COMPOSE_FLAGS, flags);
 	placement_put(msg, placement);
 	driver_put(session->ctx, msg);
-	if (put_names(session->ctx, msg) || session_put_options(session->ctx, msg)) {
+	if (session_annotate(session, &note, true) || session_put_options(session->ctx, msg)) {
 		nlmsg_free(msg);
 		return NULL;
 	}
+	gfc_put_annotation(msg, &note);
 	return msg;
 }
 
@@ -179,7 +147,8 @@ static void say_plan(struct session *session, const char *name, struct gf_slot *
 
 /* Hooks, then the request; frees @msg. */
 static int start(struct session *session, struct nl_msg *msg, struct arrival *arrival,
-		 struct gf_slot *const *slots, size_t n, struct wait *wait)
+		 struct gf_slot *const *slots, size_t n, struct quota *quota,
+		 const struct pool *pool, struct wait *wait)
 {
 	int ret;
 
@@ -188,7 +157,13 @@ static int start(struct session *session, struct nl_msg *msg, struct arrival *ar
 		nlmsg_free(msg);
 		return ret;
 	}
-	ret = wait_start(session, msg, slots, n, wait);
+	ret = quota_lock(session, quota, pool, ctl_opt(session->ctx, "tenant"),
+			 identity_slots(&session->knowledge, slots, n), 0);
+	if (ret)
+		nlmsg_free(msg);
+	else
+		ret = wait_start(session, msg, slots, n, wait);
+	quota_unlock(quota);
 	if (ret) {
 		arrival_abort(session, arrival);
 		arrival_free(arrival);
@@ -249,13 +224,14 @@ static int try_once(struct session *session, const char *name, uint32_t flags,
 		say_plan(session, name, slots, choice.n);
 	} else {
 		say_reasons(session, why);
-		ret = start(session, msg, arrival, slots, choice.n, wait);
+		ret = start(session, msg, arrival, slots, choice.n, &quota, &pool, wait);
 		*stale += ret && placement_stale(session);
 		/* Claimed, removed or failed since the snapshot: others are left. */
-		*retry = ret && ((placement_stale(session) && *stale < PLACEMENT_TRIES) ||
-				 gfc_last_errno(session->client) == EBUSY ||
-				 gfc_last_errno(session->client) == ENODEV ||
-				 gfc_last_errno(session->client) == EIO);
+		*retry = ret && ret != CTL_NO_FIT &&
+			 ((placement_stale(session) && *stale < PLACEMENT_TRIES) ||
+			  gfc_last_errno(session->client) == EBUSY ||
+			  gfc_last_errno(session->client) == ENODEV ||
+			  gfc_last_errno(session->client) == EIO);
 	}
 	placement_free(&placement);
 out_slots:

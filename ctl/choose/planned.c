@@ -189,16 +189,18 @@ static void add_composition(struct session *session, const struct gf_composition
 {
 	const struct gf_slot **slots = mem_zalloc(composition->n_members, sizeof(*slots));
 	uint64_t last = 0, now = text_now();
+	struct annotation note;
 	struct plan_set *set;
 	struct holders holders;
 	size_t i, n = 0;
 
 	ahead->sets = mem_grow(ahead->sets, ahead->n_sets + 1, sizeof(*ahead->sets));
 	set = &ahead->sets[ahead->n_sets++];
+	/* Whose it is cannot be known of every one: that is left alone. */
 	*set = (struct plan_set){ .name = mem_strdup(composition->name),
-				  .tenant = composition->tenant ? mem_strdup(composition->tenant)
-								: NULL,
-				  .busy = is_busy(composition) };
+				  .busy = !annotation_of(composition, &note) ||
+					  is_busy(composition),
+				  .tenant = *note.tenant ? mem_strdup(note.tenant) : NULL };
 	for (i = 0; i < composition->n_members; i++) {
 		const struct gf_slot *slot =
 			gf_slot_by_id(&session->fabric, composition->members[i].slot_id);

@@ -4,8 +4,14 @@
  *
  * Which slots are free is the module's to say, and it gives a slot to one composition only.
  * How many a tenant has is a sum over compositions: two requests that look at the same time
- * would both find room. So requests are decided one after the other, where there are
- * tenants, from the look to the module's answer.
+ * would both find room. So a request is decided twice. When slots are chosen, nobody waits
+ * for anybody: what is refused then costs nothing. Once hooks and whatever else takes
+ * time are over, a lock is taken for one more look, and for the request, which claims all
+ * slots in the module before anything is powered. Who claims first has the GPUs.
+ *
+ * Claiming first and counting then would need no lock. But the module begins with the
+ * work as it claims, and GPUs that others wait for would be powered up and down
+ * for a request that is refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +23,7 @@
 
 #include "catalogue/conf_dir.h"
 #include "choose/quota.h"
+#include "lib/annotation.h"
 #include "lib/text.h"
 
 #define TENANTS_DIR "tenants.d"
@@ -24,8 +31,8 @@
 #define LOCK_FILE "/run/gpuctl.lock"
 #define LOCK_MODE 0600
 #define LOCK_LOOK_MS 20
-/* A request can run hooks before the module answers. */
-#define LOCK_WAIT_MS 120000
+/* It is held for a look and a request, by each of those that wait. */
+#define LOCK_WAIT_MS 60000
 
 static int parse(const char *file, const char *text, size_t len, void *arg, struct fault *fault)
 {
@@ -46,16 +53,20 @@ static int read_tenants(struct ctl_ctx *ctx, struct tenants *tenants)
 	return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
 }
 
-static void count_held(const struct session *session, struct tenants *tenants)
+static void count_held(const struct session *session, const struct gf_fabric *fabric,
+		       struct tenants *tenants)
 {
-	const struct gf_fabric *fabric = &session->fabric;
 	size_t i;
 
+	for (i = 0; i < tenants->n; i++)
+		tenants->items[i].held = 0;
 	for (i = 0; i < fabric->n_compositions; i++) {
 		const struct gf_composition *composition = &fabric->compositions[i];
-		struct tenant *tenant = composition->tenant
-						? tenants_find(tenants, composition->tenant)
-						: NULL;
+		struct annotation note;
+		struct tenant *tenant;
+
+		annotation_of(composition, &note);
+		tenant = tenants_find(tenants, note.tenant);
 
 		if (tenant)
 			tenant->held +=
@@ -71,7 +82,7 @@ int quota_load(struct session *session, struct quota *quota)
 	quota->lock = -1;
 	ret = read_tenants(session->ctx, &quota->tenants);
 	if (!ret)
-		count_held(session, &quota->tenants);
+		count_held(session, &session->fabric, &quota->tenants);
 	return ret;
 }
 
@@ -95,54 +106,45 @@ static int take_lock(struct ctl_ctx *ctx, int fd)
 
 int quota_begin(struct session *session, const char *tenant, struct quota *quota)
 {
-	struct ctl_ctx *ctx = session->ctx;
 	struct fault fault = { "" };
-	int ret;
+	int ret = quota_load(session, quota);
 
-	memset(quota, 0, sizeof(*quota));
-	quota->lock = -1;
-	ret = read_tenants(ctx, &quota->tenants);
-	if (!ret && tenants_know(&quota->tenants, tenant, &fault))
-		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
-	/* A dry run takes nothing that others could miss. */
-	if (!ret && quota->tenants.n && !ctx->dry_run) {
-		quota->lock = open(LOCK_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, LOCK_MODE);
-		ret = quota->lock < 0 ? ctl_fail(ctx, errno == EACCES ? CTL_DENIED : CTL_FAILED,
-						 LOCK_FILE ": %s", strerror(errno))
-				      : take_lock(ctx, quota->lock);
-		if (!ret)
-			ret = session_refresh(session);
-	}
-	if (ret)
-		quota_end(quota);
-	else
-		count_held(session, &quota->tenants);
-	return ret;
+	if (ret || !tenants_know(&quota->tenants, tenant, &fault))
+		return ret;
+	quota_end(quota);
+	return ctl_fail(session->ctx, CTL_USAGE, "%s", fault.text);
 }
 
 void quota_end(struct quota *quota)
 {
-	if (quota->lock >= 0)
-		close(quota->lock);
-	quota->lock = -1;
+	quota_unlock(quota);
 	tenants_free(&quota->tenants);
 }
 
-/* What others could have; that this request leaves a slot out makes it no less free. */
-static size_t count_free(const struct pool *pool)
+/*
+ * What others could have; that this request leaves a slot out makes it no less free. @now,
+ * unless it is NULL, says what was taken since.
+ */
+static size_t count_free(const struct pool *pool, const struct gf_fabric *now)
 {
 	size_t n = 0, i;
 
-	for (i = 0; i < pool->n; i++)
-		if (pool->slots[i].bar == CHOOSE_FREE || pool->slots[i].bar == CHOOSE_EXCLUDED)
-			n += pool->slots[i].gpus;
+	for (i = 0; i < pool->n; i++) {
+		const struct choose_slot *slot = &pool->slots[i];
+		const struct gf_slot *then = now ? gf_slot_by_id(now, slot->id) : NULL;
+
+		if (slot->bar != CHOOSE_FREE && slot->bar != CHOOSE_EXCLUDED)
+			continue;
+		if (!now || (then && !then->composition && !then->operation.id))
+			n += slot->gpus;
+	}
 	return n;
 }
 
-int quota_admit(struct session *session, const struct quota *quota, const struct pool *pool,
-		const char *tenant, size_t added, size_t removed)
+static int admit(struct session *session, const struct quota *quota, size_t left,
+		 const char *tenant, size_t added, size_t removed)
 {
-	size_t more = added > removed ? added - removed : 0, left = count_free(pool);
+	size_t more = added > removed ? added - removed : 0;
 	struct fault fault = { "" };
 	int err;
 
@@ -153,9 +155,49 @@ int quota_admit(struct session *session, const struct quota *quota, const struct
 	return ctl_fail(session->ctx, err == -EINVAL ? CTL_USAGE : CTL_NO_FIT, "%s", fault.text);
 }
 
+int quota_admit(struct session *session, const struct quota *quota, const struct pool *pool,
+		const char *tenant, size_t added, size_t removed)
+{
+	return admit(session, quota, count_free(pool, NULL), tenant, added, removed);
+}
+
+int quota_lock(struct session *session, struct quota *quota, const struct pool *pool,
+	       const char *tenant, size_t added, size_t removed)
+{
+	struct ctl_ctx *ctx = session->ctx;
+	struct gf_fabric now = { 0 };
+	int ret;
+
+	if (!quota->tenants.n)
+		return CTL_DONE;
+	quota->lock = open(LOCK_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, LOCK_MODE);
+	if (quota->lock < 0)
+		return ctl_fail(ctx, errno == EACCES ? CTL_DENIED : CTL_FAILED, LOCK_FILE ": %s",
+				strerror(errno));
+	ret = take_lock(ctx, quota->lock);
+	/* The snapshot of the session stays: slots that were chosen are in it. */
+	if (!ret)
+		ret = gfc_fabric(session->client, &now);
+	if (!ret) {
+		count_held(session, &now, &quota->tenants);
+		ret = admit(session, quota, count_free(pool, &now), tenant, added, removed);
+	}
+	gf_fabric_free(&now);
+	if (ret)
+		quota_unlock(quota);
+	return ret;
+}
+
+void quota_unlock(struct quota *quota)
+{
+	if (quota->lock >= 0)
+		close(quota->lock);
+	quota->lock = -1;
+}
+
 size_t quota_room(const struct quota *quota, const struct pool *pool, const char *tenant)
 {
 	if (!quota->tenants.n)
 		return ARRANGE_NO_LIMIT;
-	return tenants_room(&quota->tenants, tenant, count_free(pool));
+	return tenants_room(&quota->tenants, tenant, count_free(pool, NULL));
 }

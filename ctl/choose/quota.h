@@ -19,10 +19,7 @@ struct quota {
 /* Read tenants.d and count what each holds by the snapshot. */
 int quota_load(struct session *session, struct quota *quota);
 
-/*
- * The same for a request of @tenant (NULL: nobody); between this and quota_end() no other
- * gpuctl decides about one: where there are tenants the snapshot is taken anew under a lock.
- */
+/* The same for a request of @tenant (NULL: nobody), which has to be one of them. */
 int quota_begin(struct session *session, const char *tenant, struct quota *quota);
 void quota_end(struct quota *quota);
 
@@ -32,6 +29,15 @@ void quota_end(struct quota *quota);
  */
 int quota_admit(struct session *session, const struct quota *quota, const struct pool *pool,
 		const char *tenant, size_t added, size_t removed);
+
+/*
+ * The same question, for the last time: by a look at what there is now, and from here until
+ * quota_unlock() no other gpuctl asks it. What comes in between is the request and nothing
+ * that takes time.
+ */
+int quota_lock(struct session *session, struct quota *quota, const struct pool *pool,
+	       const char *tenant, size_t added, size_t removed);
+void quota_unlock(struct quota *quota);
 
 /* How many of the pool's free slots the tenant may have; ARRANGE_NO_LIMIT without tenants. */
 size_t quota_room(const struct quota *quota, const struct pool *pool, const char *tenant);

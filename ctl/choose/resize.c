@@ -12,6 +12,7 @@
 #include "choose/pool.h"
 #include "choose/quota.h"
 #include "choose/resize.h"
+#include "lib/annotation.h"
 #include "lib/arrival.h"
 #include "lib/driver.h"
 #include "lib/out.h"
@@ -36,6 +37,7 @@ const struct ctl_option resize_options[] = {
 /**
  * struct change - what a resize does
  * @name: the composition
+ * @note: what it is annotated with
  * @members: its slots, as indices into the pool
  * @n_members: how many
  * @gpus: GPUs in them
@@ -43,10 +45,12 @@ const struct ctl_option resize_options[] = {
  * @n_add: how many
  * @remove: slots to give back
  * @n_remove: how many
+ * @pool: what they were chosen from
  * @why: why these were chosen, NULL when none were
  */
 struct change {
 	const char *name;
+	struct annotation note;
 	size_t *members;
 	size_t n_members;
 	size_t gpus;
@@ -54,6 +58,7 @@ struct change {
 	size_t n_add;
 	struct gf_slot **remove;
 	size_t n_remove;
+	struct pool pool;
 	char *why;
 };
 
@@ -63,6 +68,7 @@ static void change_free(struct change *change)
 	free(change->add);
 	free(change->remove);
 	free(change->why);
+	pool_free(&change->pool);
 	memset(change, 0, sizeof(*change));
 }
 
@@ -157,15 +163,6 @@ static int choose_removed(struct session *session, const struct pool *pool, stru
 	return CTL_DONE;
 }
 
-static size_t count_gpus(const struct session *session, struct gf_slot *const *slots, size_t n)
-{
-	size_t gpus = 0, i;
-
-	for (i = 0; i < n; i++)
-		gpus += identity_count(&session->knowledge, slots[i]);
-	return gpus;
-}
-
 /* All members of one kind: more of the same are wanted. */
 static const char *common_kind(const struct pool *pool, const struct change *change)
 {
@@ -223,30 +220,39 @@ out:
 	return ret;
 }
 
+static const char *tenant_of(const struct change *change)
+{
+	return *change->note.tenant ? change->note.tenant : NULL;
+}
+
 static int plan(struct session *session, const struct quota *quota,
 		const struct gf_composition *composition, struct change *change)
 {
-	struct pool pool;
+	char unknown[ANNOTATION_UNKNOWN];
+	struct pool *pool = &change->pool;
 	long more;
 	int ret;
 
+	if (!annotation_of(composition, &change->note))
+		return ctl_fail(session->ctx, CTL_FAILED,
+				"composition %s has an annotation of %s: whose it is cannot be known",
+				composition->name, annotation_unknown(unknown, &change->note));
 	ret = name_removed(session, composition, change);
 	if (ret)
 		return ret;
-	ret = pool_load(session, &pool);
+	ret = pool_load(session, pool);
 	if (ret)
 		return ret;
-	collect_members(composition, &pool, change);
+	collect_members(composition, pool, change);
 	ret = read_gpus(session->ctx, change->gpus, &more);
 	if (!ret && more < 0)
-		ret = choose_removed(session, &pool, change, (size_t)-more);
+		ret = choose_removed(session, pool, change, (size_t)-more);
 	if (!ret)
-		ret = choose_added(session, &pool, change, more);
+		ret = choose_added(session, pool, change, more);
 	if (!ret)
-		ret = quota_admit(session, quota, &pool, composition->tenant,
-				  count_gpus(session, change->add, change->n_add),
-				  count_gpus(session, change->remove, change->n_remove));
-	pool_free(&pool);
+		ret = quota_admit(session, quota, pool, tenant_of(change),
+				  identity_slots(&session->knowledge, change->add, change->n_add),
+				  identity_slots(&session->knowledge, change->remove, change->n_remove));
 	if (!ret && !change->n_add && !change->n_remove)
 		ret = ctl_fail(session->ctx, CTL_USAGE,
 			       "nothing to do: %s has %zu GPU%s; give --gpus, --gpu, --memory or --remove",
@@ -254,13 +260,12 @@ static int plan(struct session *session, const struct quota *quota,
 	return ret;
 }
 
-static int submit(struct session *session, const struct change *change,
+static int submit(struct session *session, struct change *change,
 		  const struct placement *placement, const struct removal *removal,
 		  struct wait *wait)
 {
 	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_RESIZE);
 	struct gf_slot **slots = mem_zalloc(change->n_add + change->n_remove, sizeof(*slots));
-	uint64_t lease;
 	size_t i, j;
 	int ret;
 
@@ -288,9 +293,9 @@ static int submit(struct session *session, const struct change *change,
 		nla_put_u32(msg, GPUFABRIC_A_RESIZE_FLAGS, GPUFABRIC_RESIZE_FLAG_HARM);
 	placement_put(msg, placement);
 	driver_put(session->ctx, msg);
-	ret = session_timeout(session->ctx, "for", 0, 1000, 3650ull * 86400 * 1000, &lease);
-	if (!ret && lease)
-		nla_put_u64(msg, GPUFABRIC_A_LEASE, lease);
+	ret = session_lease(session, &change->note);
+	if (!ret && ctl_opt(session->ctx, "for"))
+		gfc_put_annotation(msg, &change->note);
 	if (!ret)
 		ret = session_put_options(session->ctx, msg);
 	if (ret)
@@ -372,12 +377,18 @@ static int start(struct session *session, const char *name, struct removal *remo
 		removal_abort(session, removal);
 		goto out;
 	}
-	ret = submit(session, &change, &placement, removal, wait);
+	ret = quota_lock(session, &quota, &change.pool, tenant_of(&change),
+			 identity_slots(&session->knowledge, change.add, change.n_add),
+			 identity_slots(&session->knowledge, change.remove, change.n_remove));
+	if (!ret)
+		ret = submit(session, &change, &placement, removal, wait);
+	quota_unlock(&quota);
 	if (ret) {
 		*stale += placement_stale(session);
-		*retry = change.n_add && (gfc_last_errno(session->client) == EBUSY ||
-					  gfc_last_errno(session->client) == ENODEV ||
-					  (placement_stale(session) && *stale < PLACEMENT_TRIES));
+		*retry = change.n_add && ret != CTL_NO_FIT &&
+			 (gfc_last_errno(session->client) == EBUSY ||
+			  gfc_last_errno(session->client) == ENODEV ||
+			  (placement_stale(session) && *stale < PLACEMENT_TRIES));
 		arrival_abort(session, arrival);
 		arrival_free(arrival);
 		removal_abort(session, removal);

@@ -5,6 +5,7 @@
 
 #include "ctl.h"
 
+extern const struct ctl_command cmd_annotate;
 extern const struct ctl_command cmd_attach;
 extern const struct ctl_command cmd_cdi;
 extern const struct ctl_command cmd_clear;

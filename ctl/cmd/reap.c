@@ -3,17 +3,30 @@
 #include <stdlib.h>
 
 #include "ctl.h"
+#include "lib/annotation.h"
 #include "lib/out.h"
 #include "lib/release.h"
 #include "lib/remove.h"
 #include "lib/session.h"
 #include "lib/text.h"
 
-static const char *due(const struct gf_composition *composition, uint64_t now)
+static const char *due(const struct session *session, const struct gf_composition *composition,
+		       uint64_t now)
 {
+	char unknown[ANNOTATION_UNKNOWN];
+	struct annotation note;
+	uint64_t lease;
+
+	/* It may say that its GPUs are to stay, whatever becomes of the client. */
+	if (!annotation_of(composition, &note)) {
+		session_say(session, "%s: annotation: %s, left alone", composition->name,
+			    annotation_unknown(unknown, &note));
+		return NULL;
+	}
+	lease = annotation_lease(&note, composition->instance);
 	if (composition->flags & GPUFABRIC_COMPOSITION_FLAG_ORPHANED)
 		return "its client is gone";
-	if (composition->lease && composition->lease <= now)
+	if (lease && lease <= now)
 		return "its lease is over";
 	return NULL;
 }
@@ -23,12 +36,12 @@ static char **find_due(struct session *session, size_t *n)
 {
 	const struct gf_fabric *fabric = &session->fabric;
 	char **names = mem_zalloc(fabric->n_compositions, sizeof(*names));
-	uint64_t now = text_now();
+	uint64_t now = text_uptime();
 	size_t i;
 
 	*n = 0;
 	for (i = 0; i < fabric->n_compositions; i++) {
-		const char *why = due(&fabric->compositions[i], now);
+		const char *why = due(session, &fabric->compositions[i], now);
 
 		if (!why)
 			continue;
@@ -96,7 +109,8 @@ const struct ctl_command cmd_reap = {
 	.help =
 		"Those whose client is gone (gpuctl run that was killed) and those whose lease is over (--for).\n"
 		"The kernel never takes GPUs away by itself; this does, by the contract of gpuctl release: what\n"
-		"is held stays, and its holders are listed. The watch service calls it.",
+		"is held stays, and its holders are listed. The watch service calls it. A composition whose\n"
+		"annotation was written by a newer gpuctl is left alone, whatever its client or lease.",
 	.options = { remove_options, session_options },
 	.run = run,
 };

@@ -122,17 +122,28 @@ static struct gf_slot **find_slots(struct session *session, const struct saved_c
 	return slots;
 }
 
-static void put_text(struct nl_msg *msg, int attr, const char *text)
+/* What was left of the lease when the clock on the wall last was asked is left of it now. */
+static void put_annotation(const struct session *session, const struct saved_composition *wanted,
+			   struct nl_msg *msg)
 {
-	if (text)
-		nla_put_string(msg, attr, text);
+	struct annotation note = wanted->note;
+	uint64_t now = text_now();
+
+	if (wanted->bytes) {
+		nla_put(msg, GPUFABRIC_A_ANNOTATION, (int)wanted->n_bytes, wanted->bytes);
+		return;
+	}
+	if (wanted->lease) {
+		note.lease = text_uptime() + (wanted->lease > now ? wanted->lease - now : 1);
+		note.instance = session->mirror.instance;
+	}
+	gfc_put_annotation(msg, &note);
 }
 
 static struct nl_msg *build(struct session *session, const struct saved_composition *wanted,
 			    struct gf_slot *const *slots, const struct placement *placement)
 {
 	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_COMPOSE);
-	uint64_t now = text_now();
 	size_t i;
 
 	nla_put_string(msg, GPUFABRIC_A_NAME, wanted->name);
@@ -141,12 +152,8 @@ static struct nl_msg *build(struct session *session, const struct saved_composit
 			       wanted->slots[i].ids.vendor ? &wanted->slots[i].ids : NULL,
 			       placement->order[i]);
 	placement_put(msg, placement);
-	put_text(msg, GPUFABRIC_A_TENANT, wanted->tenant);
-	put_text(msg, GPUFABRIC_A_LABEL, wanted->label);
-	put_text(msg, GPUFABRIC_A_JOB, wanted->job);
+	put_annotation(session, wanted, msg);
 	nla_put_u32(msg, GPUFABRIC_A_OWNER, wanted->owner);
-	if (wanted->lease)
-		nla_put_u64(msg, GPUFABRIC_A_LEASE, wanted->lease > now ? wanted->lease - now : 1);
 	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT,
 		    session_driver_timeout(session, slots, wanted->n_slots));
 	if (session_put_options(session->ctx, msg)) {

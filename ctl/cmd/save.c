@@ -17,7 +17,7 @@
 static int save(struct session *session, const char *path)
 {
 	struct ctl_ctx *ctx = session->ctx;
-	char *text = saved_print(&session->fabric, text_now());
+	char *text = saved_print(&session->fabric, text_now(), text_uptime());
 	size_t n = session->fabric.n_compositions;
 	int err;
 

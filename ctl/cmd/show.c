@@ -70,7 +70,8 @@ static const struct out_column composition_columns[] = {
 	{ "gpus", "GPUs" }, { "memory", "memory" }, { "slots", "slots" },
 	{ "tenant", "tenant" }, { "label", "label" }, { "job", "job" },
 	{ "owner", "owner" }, { "created", "created" }, { "lease", "lease" },
-	{ "flags", NULL }, { NULL, NULL },
+	{ "annotation", "annotation" }, { "generation", NULL }, { "flags", NULL },
+	{ NULL, NULL },
 };
 
 static void show_flags(struct out_table *t, const char *column, uint32_t flags,

@@ -370,7 +370,7 @@ static int next_turn(const struct watch *watch)
 	int left = patience(watch), turn = -1;
 
 	if (watch->units)
-		turn = follow_patience(&watch->follow, &watch->session->fabric, text_now());
+		turn = follow_patience(&watch->follow, &watch->session->fabric, text_uptime());
 	return turn < 0 || (left >= 0 && left < turn) ? left : turn;
 }
 
@@ -381,7 +381,7 @@ static int watch_loop(struct watch *watch)
 
 	while (!ret && !is_over(watch)) {
 		if (watch->units)
-			follow_turn(&watch->follow, &watch->session->fabric, text_now());
+			follow_turn(&watch->follow, &watch->session->fabric, text_uptime());
 		switch (mirror_next(&watch->session->mirror, next_turn(watch), &event)) {
 		case MIRROR_CHANGE:
 			ret = change(watch, &event);

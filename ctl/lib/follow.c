@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "lib/annotation.h"
 #include "lib/follow.h"
 #include "lib/program.h"
 #include "lib/text.h"
@@ -98,7 +99,7 @@ bool follow_takes_back(struct follow *follow, const struct gf_fabric *fabric, ui
 
 	follow->orphans = false;
 	for (i = 0; i < fabric->n_compositions; i++) {
-		uint64_t lease = fabric->compositions[i].lease;
+		uint64_t lease = annotation_lease_of(&fabric->compositions[i]);
 
 		if (lease <= follow->due || lease > now)
 			continue;
@@ -118,14 +119,14 @@ int follow_patience(const struct follow *follow, const struct gf_fabric *fabric,
 	if (follow->running)
 		wait = ASK_MS;
 	for (i = 0; i < fabric->n_compositions; i++) {
-		uint64_t lease = fabric->compositions[i].lease;
+		uint64_t lease = annotation_lease_of(&fabric->compositions[i]);
 
 		if (lease > follow->due && (lease <= now || lease - now < wait))
 			wait = lease > now ? lease - now : 0;
 	}
 	if (wait == UINT64_MAX)
 		return -1;
-	/* The clock may be set meanwhile: ask again once a minute. */
+	/* A wait does not count what the host sleeps, which a lease does: look again once a minute. */
 	return wait < 60000 ? (int)wait : 60000;
 }
 

@@ -18,7 +18,7 @@
  * struct follow - what was started, and what is still to be
  * @changed: there was a change that @running may not have seen
  * @orphans: a composition has lost its client
- * @due: leases that ended up to here were seen, milliseconds since the epoch
+ * @due: leases that ended up to here were seen, as are all times here by text_uptime()
  * @running: systemctl that waits for the end of FOLLOW_CHANGED, 0 for none
  */
 struct follow {

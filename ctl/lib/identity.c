@@ -254,6 +254,15 @@ unsigned int identity_count(const struct knowledge *knowledge, const struct gf_s
 	return identity.gpus;
 }
 
+size_t identity_slots(const struct knowledge *knowledge, struct gf_slot *const *slots, size_t n)
+{
+	size_t gpus = 0, i;
+
+	for (i = 0; i < n; i++)
+		gpus += identity_count(knowledge, slots[i]);
+	return gpus;
+}
+
 size_t identity_members(const struct knowledge *knowledge, const struct gf_fabric *fabric,
 			const struct gf_composition *composition)
 {

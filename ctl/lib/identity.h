@@ -77,8 +77,9 @@ int declared_parse(struct knowledge *knowledge, const char *file, const char *te
 void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
 		 struct identity *identity);
 
-/* How many GPUs the card in a slot has, and those of all slots of a composition. */
+/* How many GPUs the card in a slot has, some slots have, and those of a composition. */
 unsigned int identity_count(const struct knowledge *knowledge, const struct gf_slot *slot);
+size_t identity_slots(const struct knowledge *knowledge, struct gf_slot *const *slots, size_t n);
 size_t identity_members(const struct knowledge *knowledge, const struct gf_fabric *fabric,
 			const struct gf_composition *composition);
 

@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <syslog.h>
 
+#include "lib/annotation.h"
 #include "lib/journal.h"
 #include "lib/netlink_gen.h"
 #include "lib/render.h"
@@ -145,11 +146,13 @@ static void put_composition(struct journal_entry *entry, struct text *message,
 	const struct gf_composition *composition = &event->composition;
 	bool gone = event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED;
 	const char *state = gone ? "removed" : render_composition_state(composition->state);
+	struct annotation note;
 
 	add(entry, "GPUFABRIC_COMPOSITION", composition->name);
 	add(entry, "GPUFABRIC_STATE", state);
-	add(entry, "GPUFABRIC_TENANT", composition->tenant);
-	add(entry, "GPUFABRIC_JOB", composition->job);
+	annotation_of(composition, &note);
+	add(entry, "GPUFABRIC_TENANT", note.tenant);
+	add(entry, "GPUFABRIC_JOB", note.job);
 	text_add(message, "composition %s: %s", composition->name, state);
 	if (composition->flags & GPUFABRIC_COMPOSITION_FLAG_ORPHANED)
 		text_add(message, ", its client is gone");

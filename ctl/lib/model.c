@@ -38,6 +38,7 @@ int gf_message_read(const void *attrs, size_t len, struct gf_message *message)
 	slot->sequence = message->sequence;
 	sw->sequence = message->sequence;
 	composition->sequence = message->sequence;
+	composition->instance = message->instance;
 	message->status.sequence = message->sequence;
 	message->status.instance = message->instance;
 	return 0;

@@ -322,6 +322,7 @@ static const char *const command_names[] = {
 	[GPUFABRIC_CMD_COMPOSE] = "compose",
 	[GPUFABRIC_CMD_RESIZE] = "resize",
 	[GPUFABRIC_CMD_RELEASE] = "release",
+	[GPUFABRIC_CMD_ANNOTATE] = "annotate",
 	[GPUFABRIC_CMD_HISTORY_GET] = "history-get",
 	[GPUFABRIC_CMD_STATS_GET] = "stats-get",
 	[GPUFABRIC_CMD_EVENT] = "event",
@@ -350,11 +351,9 @@ static const char *const message_names[] = {
 	[GPUFABRIC_A_STATUS] = "status",
 	[GPUFABRIC_A_MEMBER] = "member",
 	[GPUFABRIC_A_REMOVE] = "remove",
-	[GPUFABRIC_A_TENANT] = "tenant",
-	[GPUFABRIC_A_LABEL] = "label",
-	[GPUFABRIC_A_JOB] = "job",
+	[GPUFABRIC_A_ANNOTATION] = "annotation",
+	[GPUFABRIC_A_GENERATION] = "generation",
 	[GPUFABRIC_A_OWNER] = "owner",
-	[GPUFABRIC_A_LEASE] = "lease",
 	[GPUFABRIC_A_TIMEOUT] = "timeout",
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = "driver-timeout",
 	[GPUFABRIC_A_ATTACH_FLAGS] = "attach-flags",
@@ -381,6 +380,8 @@ const char *gfnl_attr_name(unsigned int attr)
 #define SIGNED(type, member) NUMBER(OBJECT_SIGNED, type, member)
 #define STRING(type, member) { .kind = OBJECT_STRING, .at = offsetof(struct type, member), \
 	.has = offsetof(struct type, has.member) }
+#define BINARY(type, member) { .kind = OBJECT_BINARY, .at = offsetof(struct type, member), \
+	.has = offsetof(struct type, n_##member) }
 #define NEST(type, member, item) { .kind = OBJECT_NEST, .at = offsetof(struct type, member), \
 	.has = offsetof(struct type, has.member), .nested = &(item##_object) }
 #define LIST(type, member, item) { .kind = OBJECT_LIST, .at = offsetof(struct type, member), \
@@ -580,15 +581,13 @@ const struct object gf_member_object = {
 static const struct object_field composition_fields[] = {
 	[GPUFABRIC_A_COMPOSITION_ID] = UNSIGNED(gf_composition, id),
 	[GPUFABRIC_A_COMPOSITION_NAME] = STRING(gf_composition, name),
-	[GPUFABRIC_A_COMPOSITION_TENANT] = STRING(gf_composition, tenant),
-	[GPUFABRIC_A_COMPOSITION_LABEL] = STRING(gf_composition, label),
-	[GPUFABRIC_A_COMPOSITION_JOB] = STRING(gf_composition, job),
+	[GPUFABRIC_A_COMPOSITION_ANNOTATION] = BINARY(gf_composition, annotation),
+	[GPUFABRIC_A_COMPOSITION_GENERATION] = UNSIGNED(gf_composition, generation),
 	[GPUFABRIC_A_COMPOSITION_OWNER] = UNSIGNED(gf_composition, owner),
 	[GPUFABRIC_A_COMPOSITION_STATE] = UNSIGNED(gf_composition, state),
 	[GPUFABRIC_A_COMPOSITION_FLAGS] = UNSIGNED(gf_composition, flags),
 	[GPUFABRIC_A_COMPOSITION_MEMBER] = LIST(gf_composition, members, gf_member),
 	[GPUFABRIC_A_COMPOSITION_CREATED] = UNSIGNED(gf_composition, created),
-	[GPUFABRIC_A_COMPOSITION_LEASE] = UNSIGNED(gf_composition, lease),
 	[GPUFABRIC_A_COMPOSITION_OPERATION] = NEST(gf_composition, operation, gf_operation),
 };
 

@@ -426,12 +426,10 @@ static inline void gf_member_free(struct gf_member *from)
 
 /**
  * struct gf_composition - attributes of the set composition
- * @tenant: Only with CAP_SYS_ADMIN.
- * @label: Only with CAP_SYS_ADMIN.
- * @job: Only with CAP_SYS_ADMIN.
+ * @annotation: As it was given, absent when it is empty; only with CAP_SYS_ADMIN.
+ * @generation: Counts changes of the members and of the annotation.
  * @owner: User id that the composition is held for; only with CAP_SYS_ADMIN.
  * @created: Milliseconds since the epoch.
- * @lease: End of the lease in milliseconds since the epoch, absent when none.
  * @operation: Operation under way, or the last one.
  * @sequence: Number of the last event that this includes.
  * @instance: The load of the module that this is of.
@@ -440,20 +438,19 @@ static inline void gf_member_free(struct gf_member *from)
 struct gf_composition {
 	uint32_t id;
 	char *name;
-	char *tenant;
-	char *label;
-	char *job;
+	uint8_t *annotation;
+	size_t n_annotation;
+	uint32_t generation;
 	uint32_t owner;
 	uint32_t state;
 	uint32_t flags;
 	struct gf_member *members;
 	size_t n_members;
 	uint64_t created;
-	uint64_t lease;
 	struct gf_operation operation;
 	uint64_t sequence, instance;
 	struct {
-		bool id, name, tenant, label, job, owner, state, flags, created, lease, operation;
+		bool id, name, generation, owner, state, flags, created, operation;
 	} has;
 };
 

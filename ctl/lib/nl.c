@@ -21,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/annotation.h"
 #include "lib/netlink_gen.h"
 #include "lib/nl.h"
 #include "lib/nl_private.h"
@@ -272,6 +273,14 @@ void gfc_put_member(struct nl_msg *msg, int attr, const struct gf_slot *slot,
 	if (order)
 		nla_put_u32(msg, GPUFABRIC_A_MEMBER_ORDER, order);
 	nla_nest_end(msg, nest);
+}
+
+void gfc_put_annotation(struct nl_msg *msg, const struct annotation *note)
+{
+	uint8_t bytes[GPUFABRIC_ANNOTATION_MAX];
+	size_t len = annotation_write(note, bytes);
+
+	nla_put(msg, GPUFABRIC_A_ANNOTATION, (int)len, bytes);
 }
 
 /* Where the name of slot @id is, or belongs: they are in order of the ids, as in a dump. */

@@ -11,6 +11,7 @@
 #include <signal.h>
 
 #include "ctl.h"
+#include "lib/annotation.h"
 #include "lib/model.h"
 
 struct gfc;
@@ -26,6 +27,9 @@ struct nl_msg *gfc_message(struct gfc *client, uint8_t command);
 /* Append a member nest: @generation and @expect may be NULL, @order 0. */
 void gfc_put_member(struct nl_msg *msg, int attr, const struct gf_slot *slot,
 		    const uint32_t *generation, const struct gf_ids *expect, uint32_t order);
+
+/* Append what a composition is annotated with; nothing is an annotation too. */
+void gfc_put_annotation(struct nl_msg *msg, const struct annotation *note);
 
 /* Called for each reply; what it takes out of @message it leaves zeroed there. */
 typedef void (*gfc_reply_fn)(struct gf_message *message, void *arg);

@@ -77,6 +77,15 @@ static void take_string(const void *data, size_t len, void *member)
 	put_pointer(member, s);
 }
 
+static void take_bytes(const void *data, size_t len, void *member, size_t *n)
+{
+	free(pointer_at(member));
+	put_pointer(member, len ? mem_zalloc(len, 1) : NULL);
+	if (len)
+		memcpy(pointer_at(member), data, len);
+	*n = len;
+}
+
 static int take_item(const struct object *object, const void *data, size_t len, void *member,
 		     size_t *n)
 {
@@ -99,6 +108,9 @@ static int take(const struct object_field *field, const void *data, size_t len, 
 		return 0;
 	case OBJECT_LIST:
 		return take_item(field->nested, data, len, member, has);
+	case OBJECT_BINARY:
+		take_bytes(data, len, member, has);
+		return 0;
 	case OBJECT_NEST:
 		object_free(field->nested, member);
 		err = object_parse(field->nested, data, len, member);
@@ -153,7 +165,7 @@ void object_free(const struct object *object, void *from)
 	for (i = 0; i < object->n_fields; i++, field++) {
 		void *member = bytes + field->at;
 
-		if (field->kind == OBJECT_STRING) {
+		if (field->kind == OBJECT_STRING || field->kind == OBJECT_BINARY) {
 			free(pointer_at(member));
 		} else if (field->kind == OBJECT_NEST) {
 			object_free(field->nested, member);

@@ -16,6 +16,7 @@ enum object_kind {
 	OBJECT_UNSIGNED,
 	OBJECT_SIGNED,
 	OBJECT_STRING,	/* owned, NULL when absent */
+	OBJECT_BINARY,	/* bytes, owned, with their number; NULL when there are none */
 	OBJECT_NEST,	/* an object inside this one */
 	OBJECT_LIST,	/* an array of objects, owned, with its number */
 };
@@ -28,7 +29,7 @@ struct object;
  * @kind: enum object_kind
  * @width: of the member of a number, in bytes
  * @at: offset of the member
- * @has: offset of a bool that says whether it came; of a list that of its number
+ * @has: offset of a bool that says whether it came; of a list or bytes that of their number
  */
 struct object_field {
 	const struct object *nested;

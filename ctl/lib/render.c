@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/annotation.h"
 #include "lib/netlink_gen.h"
 #include "lib/render.h"
 #include "lib/text.h"
@@ -64,6 +65,8 @@ const struct out_column render_composition_columns[] = {
 	{ "owner", "OWNER" },
 	{ "created", "CREATED" },
 	{ "lease", "LEASE", OUT_OPTIONAL },
+	{ "annotation", "ANNOTATION", OUT_OPTIONAL },
+	{ "generation", NULL },
 	{ "flags", NULL },
 	{ NULL, NULL },
 };
@@ -193,12 +196,43 @@ void render_slot(struct out_table *table, const struct gf_slot *slot,
 		out_str(table, "operation", render_kind(slot->operation.kind));
 }
 
+/* The end of a lease as a clock on the wall will show it, and what is left. */
+static void render_lease(struct out_table *table, uint64_t lease, uint64_t now)
+{
+	uint64_t boot = text_uptime();
+	char left[TEXT_QUANTITY];
+
+	out_time(table, "lease", now - boot + lease);
+	if (lease > boot)
+		out_text(table, "lease", "%s left", text_duration(left, lease - boot));
+	else
+		out_text(table, "lease", "over for %s", text_duration(left, boot - lease));
+}
+
+static void render_annotation(struct out_table *table, const struct gf_composition *composition,
+			      uint64_t now)
+{
+	char unknown[ANNOTATION_UNKNOWN];
+	struct annotation note;
+	uint64_t lease;
+
+	if (!annotation_of(composition, &note))
+		out_str(table, "annotation", annotation_unknown(unknown, &note));
+	out_str(table, "tenant", *note.tenant ? note.tenant : NULL);
+	out_str(table, "label", *note.label ? note.label : NULL);
+	out_str(table, "job", *note.job ? note.job : NULL);
+	lease = annotation_lease(&note, composition->instance);
+	if (lease)
+		render_lease(table, lease, now);
+	else if (note.lease)
+		out_text(table, "lease", "of another load of the module");
+}
+
 void render_composition(struct out_table *table, const struct gf_composition *composition,
 			const struct gf_fabric *fabric, const struct knowledge *knowledge,
 			uint64_t now)
 {
 	const char **names = mem_zalloc(composition->n_members + 1, sizeof(*names));
-	char left[TEXT_QUANTITY];
 	uint64_t memory = 0;
 	size_t i;
 
@@ -226,23 +260,13 @@ void render_composition(struct out_table *table, const struct gf_composition *co
 		out_text(table, "memory", "%.1f GiB", (double)memory / (1ull << 30));
 	}
 	out_list(table, "slots", names, composition->n_members);
-	out_str(table, "tenant", composition->tenant);
-	out_str(table, "label", composition->label);
-	out_str(table, "job", composition->job);
+	render_annotation(table, composition, now);
 	if (composition->has.owner)
 		out_uint(table, "owner", composition->owner);
 	if (composition->has.owner && getpwuid(composition->owner))
 		out_text(table, "owner", "%s", getpwuid(composition->owner)->pw_name);
 	out_time(table, "created", composition->created);
-	if (composition->lease) {
-		out_time(table, "lease", composition->lease);
-		if (composition->lease > now)
-			out_text(table, "lease", "%s left",
-				 text_duration(left, composition->lease - now));
-		else
-			out_text(table, "lease", "over for %s",
-				 text_duration(left, now - composition->lease));
-	}
+	out_uint(table, "generation", composition->generation);
 	set_flags(table, "flags", composition->flags, gfnl_composition_flag_name);
 	free(names);
 }

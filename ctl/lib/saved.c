@@ -52,18 +52,44 @@ static struct json_object *print_slot(const struct gf_slot *slot, const char *na
 	return to;
 }
 
+/* What a newer gpuctl wrote is kept as it is, for it to find again. */
+static void add_unknown(struct json_object *to, const struct gf_composition *composition)
+{
+	struct text digits = { 0 };
+	size_t i;
+
+	for (i = 0; i < composition->n_annotation; i++)
+		text_add(&digits, "%02x", composition->annotation[i]);
+	add_text(to, "annotation", digits.text);
+	free(digits.text);
+}
+
+/* @clock: what to add to a time of text_uptime() for one that a reboot does not change */
+static void print_annotation(struct json_object *to, const struct gf_composition *composition,
+			     uint64_t clock)
+{
+	struct annotation note;
+	uint64_t lease;
+
+	if (!annotation_of(composition, &note))
+		add_unknown(to, composition);
+	add_text(to, "tenant", *note.tenant ? note.tenant : NULL);
+	add_text(to, "label", *note.label ? note.label : NULL);
+	add_text(to, "job", *note.job ? note.job : NULL);
+	lease = annotation_lease(&note, composition->instance);
+	add_number(to, "lease", lease ? clock + lease : 0);
+}
+
 static struct json_object *print_composition(const struct gf_fabric *fabric,
-					     const struct gf_composition *composition)
+					     const struct gf_composition *composition,
+					     uint64_t clock)
 {
 	struct json_object *to = json_object_new_object(), *slots = json_object_new_array();
 	size_t i;
 
 	add_text(to, "name", composition->name);
-	add_text(to, "tenant", composition->tenant);
-	add_text(to, "label", composition->label);
-	add_text(to, "job", composition->job);
+	print_annotation(to, composition, clock);
 	add_number(to, "owner", composition->owner);
-	add_number(to, "lease", composition->lease);
 	for (i = 0; i < composition->n_members; i++) {
 		const struct gf_member *member = &composition->members[i];
 		const struct gf_slot *slot = gf_slot_by_id(fabric, member->slot_id);
@@ -74,7 +100,7 @@ static struct json_object *print_composition(const struct gf_fabric *fabric,
 	return to;
 }
 
-char *saved_print(const struct gf_fabric *fabric, uint64_t now)
+char *saved_print(const struct gf_fabric *fabric, uint64_t now, uint64_t boot)
 {
 	struct json_object *to = json_object_new_object(), *list = json_object_new_array();
 	char *text;
@@ -89,7 +115,7 @@ char *saved_print(const struct gf_fabric *fabric, uint64_t now)
 		if (composition->n_members &&
 		    !(composition->flags & (GPUFABRIC_COMPOSITION_FLAG_BOUND |
 					    GPUFABRIC_COMPOSITION_FLAG_ORPHANED)))
-			json_object_array_add(list, print_composition(fabric, composition));
+			json_object_array_add(list, print_composition(fabric, composition, now - boot));
 	}
 	json_object_object_add(to, "compositions", list);
 	text = mem_printf("%s\n", json_object_to_json_string_ext(to, JSON_C_TO_STRING_PRETTY));
@@ -208,6 +234,64 @@ static int take_slots(struct json_object *from, struct saved_composition *compos
 	return err;
 }
 
+/* A text of the annotation, as that can hold it. */
+static int take_note(struct json_object *from, const char *key, bool name,
+		     char to[GPUFABRIC_NAME_MAX + 1], struct fault *fault)
+{
+	char *text = NULL;
+	int err = take_text(from, key, &text, fault);
+
+	if (!err && text) {
+		if (name ? text_name_valid(text) : annotation_job_valid(text))
+			strcpy(to, text);
+		else
+			err = fault_set(fault, EINVAL, "\"%s\" is no %s", key, key);
+	}
+	free(text);
+	return err;
+}
+
+/* Two digits a byte. */
+static int take_unknown(struct json_object *from, struct saved_composition *composition,
+			struct fault *fault)
+{
+	static const char digits[] = "0123456789abcdef";
+	struct json_object *value;
+	const char *text;
+	size_t i, len;
+	int err = take(from, "annotation", json_type_string, &value, fault);
+
+	if (err || !value)
+		return err;
+	text = json_object_get_string(value);
+	len = (size_t)json_object_get_string_len(value);
+	if (!len || len % 2 || len / 2 > GPUFABRIC_ANNOTATION_MAX || strspn(text, digits) != len)
+		return fault_set(fault, EINVAL, "\"annotation\" is not hexadecimal digits");
+	composition->bytes = mem_zalloc(len / 2, 1);
+	composition->n_bytes = len / 2;
+	for (i = 0; i < len; i++)
+		composition->bytes[i / 2] = (uint8_t)(composition->bytes[i / 2] << 4 |
+						      (strchr(digits, text[i]) - digits));
+	return 0;
+}
+
+static int take_annotation(struct json_object *from, struct saved_composition *composition,
+			   struct fault *fault)
+{
+	struct annotation *note = &composition->note;
+	int err = take_unknown(from, composition, fault);
+
+	if (!err)
+		err = take_note(from, "tenant", true, note->tenant, fault);
+	if (!err)
+		err = take_note(from, "label", true, note->label, fault);
+	if (!err)
+		err = take_note(from, "job", false, note->job, fault);
+	if (!err)
+		err = take_number(from, "lease", INT64_MAX, &composition->lease, fault);
+	return err;
+}
+
 static int take_composition(struct json_object *from, struct saved_composition *composition,
 			    struct fault *fault)
 {
@@ -220,15 +304,9 @@ static int take_composition(struct json_object *from, struct saved_composition *
 	if (!err && (!composition->name || !text_name_valid(composition->name)))
 		err = fault_set(fault, EINVAL, "a composition has no valid name");
 	if (!err)
-		err = take_text(from, "tenant", &composition->tenant, fault);
-	if (!err)
-		err = take_text(from, "label", &composition->label, fault);
-	if (!err)
-		err = take_text(from, "job", &composition->job, fault);
+		err = take_annotation(from, composition, fault);
 	if (!err)
 		err = take_number(from, "owner", UINT32_MAX - 1, &owner, fault);
-	if (!err)
-		err = take_number(from, "lease", INT64_MAX, &composition->lease, fault);
 	composition->owner = (uint32_t)owner;
 	return err ? err : take_slots(from, composition, fault);
 }
@@ -305,9 +383,7 @@ void saved_free(struct saved *saved)
 			free(composition->slots[j].name);
 		free(composition->slots);
 		free(composition->name);
-		free(composition->tenant);
-		free(composition->label);
-		free(composition->job);
+		free(composition->bytes);
 	}
 	free(saved->items);
 	memset(saved, 0, sizeof(*saved));

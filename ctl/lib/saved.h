@@ -4,7 +4,7 @@
 #define GPUCTL_SAVED_H
 
 #include "catalogue/fault.h"
-#include "lib/model.h"
+#include "lib/annotation.h"
 
 /* Where they are kept when no file is named. */
 #define SAVED_FILE "/var/lib/gpuctl/compositions.json"
@@ -24,16 +24,19 @@ struct saved_slot {
 /**
  * struct saved_composition - a composition as it was
  * @name: its name
- * @tenant: may be NULL
- * @label: may be NULL
- * @job: may be NULL
+ * @note: what it was annotated with, but for the lease
+ * @bytes: an annotation that is not known, NULL otherwise
+ * @n_bytes: its length
  * @owner: user id
  * @lease: its end, milliseconds since the epoch, 0 for none
  * @slots: its members
  * @n_slots: how many, at least one
  */
 struct saved_composition {
-	char *name, *tenant, *label, *job;
+	char *name;
+	struct annotation note;
+	uint8_t *bytes;
+	size_t n_bytes;
 	uint32_t owner;
 	uint64_t lease;
 	struct saved_slot *slots;
@@ -45,8 +48,8 @@ struct saved {
 	size_t n;
 };
 
-/* The text of a file for what is composed now; caller frees. */
-char *saved_print(const struct gf_fabric *fabric, uint64_t now);
+/* The text of a file for what is composed @now, which is @boot by text_uptime(); caller frees. */
+char *saved_print(const struct gf_fabric *fabric, uint64_t now, uint64_t boot);
 
 /*
  * Read the text of a file, @len bytes. Strict: what is not understood, or comes from a

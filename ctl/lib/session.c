@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/annotation.h"
 #include "lib/judge.h"
 #include "lib/out.h"
 #include "lib/session.h"
@@ -16,6 +17,8 @@
 
 #define DRIVER_TIMEOUT_MS 10000
 #define NAMES_SHOWN 8
+#define LEASE_MIN_MS 1000
+#define LEASE_MAX_MS (3650ull * 86400 * 1000)
 
 const struct ctl_option session_options[] = {
 	{ "timeout", 't', "TIME", "deadline of each slot's operation (default 30s)" },
@@ -210,6 +213,49 @@ int session_timeout(struct ctl_ctx *ctx, const char *option, uint64_t fallback, 
 		return ctl_fail(ctx, CTL_USAGE, "--%s %s: must be between %s and %s", option, value,
 				text_duration(low, min), text_duration(high, max));
 	return CTL_DONE;
+}
+
+/* --tenant and --label are names; schedulers number their jobs, those need not be. */
+static int take_text(struct ctl_ctx *ctx, const char *option, char to[GPUFABRIC_NAME_MAX + 1],
+		     bool name)
+{
+	const char *value = ctl_opt(ctx, option);
+
+	if (!value)
+		return CTL_DONE;
+	if (name && !text_name_valid(value))
+		return session_check_name(ctx, option, value);
+	if (!name && !annotation_job_valid(value))
+		return ctl_fail(ctx, CTL_USAGE, "--%s: one to %d bytes of text in a line", option,
+				GPUFABRIC_NAME_MAX);
+	strcpy(to, value);
+	return CTL_DONE;
+}
+
+int session_lease(struct session *session, struct annotation *note)
+{
+	uint64_t lease;
+	int ret = session_timeout(session->ctx, "for", 0, LEASE_MIN_MS, LEASE_MAX_MS, &lease);
+
+	if (!ret && lease) {
+		note->lease = text_uptime() + lease;
+		note->instance = session->mirror.instance;
+	}
+	return ret;
+}
+
+int session_annotate(struct session *session, struct annotation *note, bool tenant)
+{
+	struct ctl_ctx *ctx = session->ctx;
+	int ret = CTL_DONE;
+
+	if (tenant)
+		ret = take_text(ctx, "tenant", note->tenant, true);
+	if (!ret)
+		ret = take_text(ctx, "label", note->label, true);
+	if (!ret)
+		ret = take_text(ctx, "job", note->job, false);
+	return ret ? ret : session_lease(session, note);
 }
 
 int session_put_options(struct ctl_ctx *ctx, struct nl_msg *msg)

@@ -6,6 +6,7 @@
 #include "lib/identity.h"
 #include "lib/mirror.h"
 
+struct annotation;
 struct judge;
 
 /* What a session is for. */
@@ -74,12 +75,16 @@ int session_managed(struct session *session, struct gf_slot *const *slots, size_
 int session_composition(struct session *session, const char *name,
 			struct gf_composition **composition);
 
-/* Check a name of a composition, tenant, label or job. */
+/* Check a name of a composition, tenant or label. */
 int session_check_name(struct ctl_ctx *ctx, const char *what, const char *name);
 
 /* --timeout in milliseconds, @fallback when it was not given. */
 int session_timeout(struct ctl_ctx *ctx, const char *option, uint64_t fallback, uint64_t min,
 		    uint64_t max, uint64_t *ms);
+
+/* Change what --for says, and --label, --job and, of a new composition, --tenant. */
+int session_lease(struct session *session, struct annotation *note);
+int session_annotate(struct session *session, struct annotation *note, bool tenant);
 
 /* Put --timeout and --reason into a request. */
 int session_put_options(struct ctl_ctx *ctx, struct nl_msg *msg);

@@ -48,7 +48,7 @@ uint64_t text_monotonic(void);
 uint64_t text_uptime(void);
 uint64_t text_wall(uint64_t uptime);
 
-/* Names of compositions, tenants, labels and jobs: [A-Za-z][A-Za-z0-9_.-]{0,62}. */
+/* Names of compositions, tenants and labels: [A-Za-z][A-Za-z0-9_.-]{0,62}. */
 bool text_name_valid(const char *name);
 
 /*

@@ -49,9 +49,11 @@ static const struct out_column composition_columns[] = {
 	{ "tenant", "TENANT", OUT_OPTIONAL },
 	{ "lease", "LEASE", OUT_OPTIONAL },
 	{ "slots", "SLOTS" },
+	{ "annotation", "ANNOTATION", OUT_OPTIONAL },
 	{ "label", NULL },
 	{ "job", NULL },
 	{ "created", NULL },
+	{ "generation", NULL },
 	{ "flags", NULL },
 	{ NULL, NULL },
 };

@@ -15,11 +15,36 @@ static void check(const struct saved_composition *composition)
 
 	must(text_name_valid(composition->name));
 	must(composition->n_slots && composition->n_slots <= GPUFABRIC_MEMBERS_MAX);
-	must(!composition->job || strlen(composition->job) <= GPUFABRIC_NAME_MAX);
+	must(strlen(composition->note.job) <= GPUFABRIC_NAME_MAX);
+	must(composition->n_bytes <= GPUFABRIC_ANNOTATION_MAX);
 	for (i = 0; i < composition->n_slots; i++) {
 		must(composition->slots[i].name && composition->slots[i].name[0]);
 		must(composition->slots[i].ids.vendor <= 0xffff);
 	}
+}
+
+static void annotate(struct gf_composition *to, const struct saved_composition *from)
+{
+	struct annotation note = from->note;
+
+	note.lease = from->lease;
+	to->annotation = mem_zalloc(GPUFABRIC_ANNOTATION_MAX, 1);
+	to->n_annotation = from->n_bytes ? from->n_bytes : annotation_write(&note, to->annotation);
+	if (from->n_bytes)
+		memcpy(to->annotation, from->bytes, from->n_bytes);
+}
+
+static void drop(struct gf_fabric *fabric)
+{
+	size_t i;
+
+	for (i = 0; i < fabric->n_compositions; i++) {
+		free(fabric->compositions[i].members);
+		free(fabric->compositions[i].annotation);
+	}
+	free(fabric->compositions);
+	free(fabric->slots);
+	memset(fabric, 0, sizeof(*fabric));
 }
 
 /* A fabric in which all of it is composed; its strings are borrowed. */
@@ -36,11 +61,8 @@ static void compose(const struct saved *saved, struct gf_fabric *fabric)
 		struct gf_composition *to = &fabric->compositions[fabric->n_compositions++];
 
 		to->name = from->name;
-		to->tenant = from->tenant;
-		to->label = from->label;
-		to->job = from->job;
+		annotate(to, from);
 		to->owner = from->owner;
-		to->lease = from->lease;
 		to->members = mem_zalloc(from->n_slots, sizeof(*to->members));
 		for (j = 0; j < from->n_slots; j++) {
 			struct gf_slot *slot = &fabric->slots[fabric->n_slots++];
@@ -64,24 +86,16 @@ static void print_and_read(const struct saved *saved)
 	struct fault fault = { "" };
 	struct saved again;
 	char *text, *twice;
-	size_t i;
 
 	compose(saved, &fabric);
-	text = saved_print(&fabric, 1);
+	text = saved_print(&fabric, 1, 1);
 	must(!saved_parse(&again, "again", text, strlen(text), &fault));
 	must(again.n == saved->n);
-	for (i = 0; i < fabric.n_compositions; i++)
-		free(fabric.compositions[i].members);
-	free(fabric.compositions);
-	free(fabric.slots);
-	memset(&fabric, 0, sizeof(fabric));
+	drop(&fabric);
 	compose(&again, &fabric);
-	twice = saved_print(&fabric, 1);
+	twice = saved_print(&fabric, 1, 1);
 	must(!strcmp(text, twice));
-	for (i = 0; i < fabric.n_compositions; i++)
-		free(fabric.compositions[i].members);
-	free(fabric.compositions);
-	free(fabric.slots);
+	drop(&fabric);
 	saved_free(&again);
 	free(text);
 	free(twice);

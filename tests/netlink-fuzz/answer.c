@@ -47,6 +47,9 @@ static void check_attr(const struct fuzz_set *set, const struct nlattr *attr, bo
 		fail("%s of %s was told to somebody without privileges", known_as->name, set->name);
 	if (known_as->kind == FUZZ_STRING) {
 		check_text(known_as, data, gf_size(attr));
+	} else if (known_as->kind == FUZZ_BINARY) {
+		if (!gf_size(attr) || gf_size(attr) > known_as->max)
+			fail("%s of %s has %zu bytes", known_as->name, set->name, gf_size(attr));
 	} else if (known_as->kind == FUZZ_NEST) {
 		check_attrs(known_as->nested, data, gf_size(attr), private);
 	} else {

@@ -89,6 +89,17 @@ static void put_string(struct build *build, unsigned int type, const struct fuzz
 		put_text(build, type, RANDOM_OF(texts));
 }
 
+/* Any bytes, mostly few of them. */
+static void put_bytes(struct build *build, unsigned int type, const struct fuzz_attr *attr)
+{
+	uint8_t bytes[1024];
+	size_t size = random_below((uint32_t)(random_once_in(16) ? attr->max + 1 : 24));
+
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (uint8_t)random_below(256);
+	put(build, type, bytes, size);
+}
+
 /* A value within the limits: the least, the greatest, or one in between. */
 static uint64_t value_of(const struct fuzz_attr *attr)
 {
@@ -109,15 +120,12 @@ static uint64_t value_of(const struct fuzz_attr *attr)
 
 static void put_number(struct build *build, unsigned int type, const struct fuzz_attr *attr)
 {
-	static const uint32_t leases[] = { 1, 1000, 60000, 3600000 };
 	uint64_t value = value_of(attr);
 	size_t size = attr->kind == FUZZ_U64 || value > UINT32_MAX ? 8 : attr->kind == FUZZ_U8 ? 1 : 4;
 
-	/* Most flags would keep anything from happening, most leases are none. */
+	/* Most flags would keep anything from happening. */
 	if (strstr(attr->name, "-flags") && random_below(4))
 		value = 1ULL << random_below(3);
-	if (!strcmp(attr->name, "lease") && random_below(8))
-		value = RANDOM_OF(leases);
 	put(build, type, &value, size);
 }
 
@@ -174,6 +182,9 @@ void put_attr(struct build *build, unsigned int type, const struct fuzz_attr *at
 	switch (attr->kind) {
 	case FUZZ_STRING:
 		put_string(build, type, attr);
+		break;
+	case FUZZ_BINARY:
+		put_bytes(build, type, attr);
 		break;
 	case FUZZ_NEST:
 		put_nest(build, type, attr);

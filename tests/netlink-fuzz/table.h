@@ -14,6 +14,7 @@ enum fuzz_kind {
 	FUZZ_U64,
 	FUZZ_UINT,
 	FUZZ_STRING,
+	FUZZ_BINARY,
 	FUZZ_NEST,
 };
 
@@ -24,7 +25,7 @@ struct fuzz_set;
  * @name: its name
  * @kind: its type; FUZZ_NONE when no attribute has this number
  * @min: least value
- * @max: greatest value, or longest string, 0 for any
+ * @max: greatest value, or longest string or bytes, 0 for any
  * @nested: what is in a nest
  * @private: only for readers with CAP_SYS_ADMIN
  */

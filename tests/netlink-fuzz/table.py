@@ -10,7 +10,7 @@ import sys
 import yaml
 
 KINDS = {"u8": "U8", "u32": "U32", "s32": "S32", "u64": "U64", "uint": "UINT",
-         "string": "STRING", "nest": "NEST"}
+         "string": "STRING", "binary": "BINARY", "nest": "NEST"}
 TOP = {"u8": 0xff, "u32": 0xffffffff, "s32": 0xffffffff, "u64": 0xffffffffffffffff,
        "uint": 0xffffffffffffffff}
 # How the spec says that an attribute is not for everyone.
@@ -56,9 +56,9 @@ class Spec:
         return self.definitions[value]["value"] if isinstance(value, str) else value
 
     def limits(self, attr):
-        """Least and greatest value, or greatest length of a string."""
+        """Least and greatest value, or greatest length of a string or of bytes."""
         checks = attr.get("checks", {})
-        if attr["type"] == "string":
+        if attr["type"] in ("string", "binary"):
             return 0, self.number(checks.get("max-len", 0))
         least, most = 0, TOP.get(attr["type"], 0)
         if "enum" in attr:

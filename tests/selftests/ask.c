@@ -69,15 +69,15 @@ int ask(struct gf *gf, const struct ask *ask)
 	put_text(GPUFABRIC_A_NAME, ask->name);
 	for (unsigned int i = 0; i < ask->n_slots; i++)
 		put_slot(&ask->slots[i]);
-	put_text(GPUFABRIC_A_TENANT, ask->tenant);
-	put_text(GPUFABRIC_A_LABEL, ask->label);
-	put_text(GPUFABRIC_A_JOB, ask->job);
+	if (ask->annotation)
+		gf_put(&request, GPUFABRIC_A_ANNOTATION, ask->annotation,
+		       ask->annotation_len ? ask->annotation_len : strlen(ask->annotation));
+	if (ask->has_generation)
+		gf_put_u32(&request, GPUFABRIC_A_GENERATION, ask->generation);
 	if (ask->has_judged_at)
 		gf_put_u64(&request, GPUFABRIC_A_JUDGED_AT, ask->judged_at);
 	if (ask->has_owner)
 		gf_put_u32(&request, GPUFABRIC_A_OWNER, ask->owner);
-	if (ask->lease)
-		gf_put_u64(&request, GPUFABRIC_A_LEASE, ask->lease);
 	put_u32(GPUFABRIC_A_TIMEOUT, ask->timeout);
 	put_u32(GPUFABRIC_A_DRIVER_TIMEOUT, ask->driver_timeout);
 	put_text(GPUFABRIC_A_DRIVER, ask->driver);

@@ -41,10 +41,10 @@ struct ask_slot {
  * @driver: the driver that alone may bind
  * @flags: those of the command, such as GPUFABRIC_ATTACH_FLAG_*
  * @reason: for the history
- * @tenant: tenant
- * @label: label
- * @job: job id
- * @lease: milliseconds
+ * @annotation: what to keep with the composition
+ * @annotation_len: its length, 0 for that of a text
+ * @generation: generation of the composition, with @has_generation
+ * @has_generation: name it
  * @owner: user id, with @has_owner
  * @has_owner: name it
  * @judged_at: changes that it was judged at, with @has_judged_at
@@ -60,10 +60,10 @@ struct ask {
 	const char *driver;
 	uint32_t flags;
 	const char *reason;
-	const char *tenant;
-	const char *label;
-	const char *job;
-	uint64_t lease;
+	const char *annotation;
+	size_t annotation_len;
+	uint32_t generation;
+	bool has_generation;
 	uint32_t owner;
 	bool has_owner;
 	uint64_t judged_at;

@@ -91,9 +91,9 @@ TEST_F(compose, check_changes_nothing)
 
 	ASSERT_EQ(0, compose_three(0));
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
-	uint64_t lease = composition.lease;
+	uint32_t made = composition.generation;
 
-	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three", .lease = 60000,
+	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three", .annotation = "x",
 				  .flags = GPUFABRIC_RESIZE_FLAG_CHECK, SLOTS({ .name = "sim0-3" }))));
 	generation = drained("sim0-0");
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three",
@@ -105,7 +105,8 @@ TEST_F(compose, check_changes_nothing)
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
 	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_ACTIVE, composition.state);
 	EXPECT_EQ(3, composition.n_members);
-	EXPECT_EQ(lease, composition.lease);
+	EXPECT_EQ(0, composition.annotation_len);
+	EXPECT_EQ(made, composition.generation);
 	EXPECT_STATE("sim0-3", OFF);
 	/* What a check refuses is what the request would refuse. */
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "other",
@@ -246,46 +247,81 @@ static void set_clock(int hours)
 	clock_settime(CLOCK_REALTIME, &now);
 }
 
-TEST_F(compose, a_clock_that_is_set_ends_no_lease)
+TEST_F(compose, a_clock_that_is_set_ends_no_drain)
 {
-	const uint64_t hour = 3600 * 1000;
-	uint64_t lease;
-
 	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three",
-						   .lease = hour, SLOTS({ .name = "sim0-3" })), &end));
+						   SLOTS({ .name = "sim0-3" })), &end));
 	ASSERT_EQ(0, ask_drain(&gf, "sim0-3", 60000, &slot.generation));
-	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
-	lease = composition.lease;
 	ASSERT_EQ(0, get_slot(&gf, "sim0-3", &slot));
 	uint64_t deadline = slot.drain_deadline, uptime = uptime_ms();
 
 	EXPECT_GE(uptime + 60000, deadline);
 	EXPECT_LT(uptime, deadline);
 	set_clock(2);
-	EXPECT_EQ(0, get_composition(&gf, "three", &composition));
 	EXPECT_EQ(0, get_slot(&gf, "sim0-3", &slot));
 	set_clock(-2);
-	/* It shows two hours more, and the end of the lease has moved along. */
-	EXPECT_EQ(2 * hour, (composition.lease - lease + hour / 2) / hour * hour);
 	EXPECT_EQ(deadline, slot.drain_deadline);
 	EXPECT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_DRAIN_ABORT, "sim0-3", -1));
 }
 
-TEST_F(compose, resize_moves_the_lease)
+/* Any bytes are, and as many as there may be; nothing is made of them. */
+TEST_F(compose, an_annotation_is_kept_as_it_is)
 {
-	uint64_t lease;
+	static char bytes[GPUFABRIC_ANNOTATION_MAX];
 
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (char)i;
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three",
+						   .annotation = bytes, .annotation_len = sizeof(bytes), THREE),
+				  &end));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	ASSERT_EQ(sizeof(bytes), composition.annotation_len);
+	EXPECT_EQ(0, memcmp(bytes, composition.annotation, sizeof(bytes)));
+	uint32_t generation = composition.generation;
+
+	/* A resize that says none leaves it, and is a change all the same. */
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three",
+						   SLOTS({ .name = "sim0-3" })), &end));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_EQ(sizeof(bytes), composition.annotation_len);
+	EXPECT_LT(generation, composition.generation);
+	generation = composition.generation;
+
+	/* So does a request that is refused. */
+	EXPECT_NE(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three", .annotation = "x",
+				  SLOTS({ .name = "sim0-3" }))));
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ANNOTATE, .name = "three", .annotation = "")));
+	gf_read_composition(gf_attr(&gf.reply.header, GPUFABRIC_A_COMPOSITION), &composition);
+	EXPECT_STREQ("three", composition.name);
+	EXPECT_EQ(0, composition.annotation_len);
+	EXPECT_EQ(generation + 1, composition.generation);
+}
+
+TEST_F(compose, resize_can_annotate)
+{
 	ASSERT_EQ(0, compose_three(0));
 	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three",
-						   .lease = 60000, SLOTS({ .name = "sim0-3" })), &end));
+						   .annotation = "more", SLOTS({ .name = "sim0-3" })), &end));
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
-	lease = composition.lease;
-	EXPECT_NE(0, lease);
-	/* A request that is refused leaves it alone. */
-	EXPECT_NE(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three", .lease = 3600000,
-				  SLOTS({ .name = "sim0-3" }))));
-	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
-	EXPECT_EQ(lease, composition.lease);
+	EXPECT_STREQ("more", composition.annotation);
+}
+
+/* It is announced to those who may know, and needs no end of what is under way. */
+TEST_F(compose, annotate_during_an_operation)
+{
+	static struct gf_event event;
+	uint64_t id;
+
+	ASSERT_EQ(0, gf_join(&watch, watch.private));
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three", THREE)));
+	id = ask_id(&gf);
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ANNOTATE, .name = "three", .annotation = "soon")));
+	do {
+		ASSERT_EQ(0, watch_next(&watch, &event, ASK_PATIENCE_MS));
+	} while (!event.has_composition || !event.composition.annotation_len);
+	EXPECT_EQ(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, event.kind);
+	EXPECT_STREQ("soon", event.composition.annotation);
+	EXPECT_EQ(0, watch_operation(&watch, id, NULL));
 }
 
 TEST_F(compose, release_detaches_what_was_drained)

@@ -193,9 +193,11 @@ struct gf_member {
 };
 
 struct gf_composition {
-	uint32_t id, owner, state, flags;
-	char name[GF_NAME], tenant[GF_NAME], label[GF_NAME], job[GF_NAME];
-	uint64_t created, lease;
+	uint32_t id, owner, state, flags, generation;
+	char name[GF_NAME];
+	unsigned int annotation_len;
+	char annotation[GPUFABRIC_ANNOTATION_MAX + 1];
+	uint64_t created;
 	bool has_operation;
 	unsigned int n_members;
 	struct gf_member members[GPUFABRIC_MEMBERS_MAX];

@@ -228,6 +228,7 @@ void gf_read_slot(const struct nlattr *nest, struct gf_slot *slot)
 
 void gf_read_composition(const struct nlattr *nest, struct gf_composition *composition)
 {
+	const struct nlattr *annotation = gf_sub(nest, GPUFABRIC_A_COMPOSITION_ANNOTATION);
 	const struct nlattr *one = NULL;
 
 	memset(composition, 0, sizeof(*composition));
@@ -236,12 +237,14 @@ void gf_read_composition(const struct nlattr *nest, struct gf_composition *compo
 	composition->state = gf_u32(gf_sub(nest, GPUFABRIC_A_COMPOSITION_STATE));
 	composition->flags = gf_u32(gf_sub(nest, GPUFABRIC_A_COMPOSITION_FLAGS));
 	composition->created = gf_u64(gf_sub(nest, GPUFABRIC_A_COMPOSITION_CREATED));
-	composition->lease = gf_u64(gf_sub(nest, GPUFABRIC_A_COMPOSITION_LEASE));
+	composition->generation = gf_u32(gf_sub(nest, GPUFABRIC_A_COMPOSITION_GENERATION));
 	composition->has_operation = gf_sub(nest, GPUFABRIC_A_COMPOSITION_OPERATION);
 	TEXT(composition->name, nest, GPUFABRIC_A_COMPOSITION_NAME);
-	TEXT(composition->tenant, nest, GPUFABRIC_A_COMPOSITION_TENANT);
-	TEXT(composition->label, nest, GPUFABRIC_A_COMPOSITION_LABEL);
-	TEXT(composition->job, nest, GPUFABRIC_A_COMPOSITION_JOB);
+	if (annotation && annotation->nla_len <= NLA_HDRLEN + GPUFABRIC_ANNOTATION_MAX) {
+		composition->annotation_len = annotation->nla_len - NLA_HDRLEN;
+		memcpy(composition->annotation, (const char *)annotation + NLA_HDRLEN,
+		       composition->annotation_len);
+	}
 	while ((one = gf_next_sub(nest, one, GPUFABRIC_A_COMPOSITION_MEMBER)) &&
 	       composition->n_members < COUNT(composition->members)) {
 		struct gf_member *member = &composition->members[composition->n_members++];

@@ -27,7 +27,7 @@
  *
  *   -t MS timeout   -d MS driver timeout   -D DRIVER chosen   -r REASON   -e V:D[:SV:SD] expected
  *   -c check only   -f force   -h harm   -k keep   -b bind to the socket   -n do not wait
- *   -o one slot after the other
+ *   -o one slot after the other   -a BYTES annotation
  *
  * Exit status: 0; 1 refused or failed, and stderr has "ERRNO: text"; 2 usage.
  */
@@ -706,7 +706,7 @@ static int read_options(int argc, char **argv)
 {
 	int opt, n;
 
-	while ((opt = getopt(argc, argv, "+t:d:D:r:e:cfhkbno")) != -1) {
+	while ((opt = getopt(argc, argv, "+t:d:D:r:e:a:cfhkbno")) != -1) {
 		switch (opt) {
 		case 't':
 			options.timeout = (uint32_t)atoi(optarg);
@@ -723,6 +723,9 @@ static int read_options(int argc, char **argv)
 		case 'e':
 			n = sscanf(optarg, "%x:%x:%x:%x", &expect[0], &expect[1], &expect[2], &expect[3]);
 			expects = n > 0 ? (1U << n) - 1 : 0;
+			break;
+		case 'a':
+			options.annotation = optarg;
 			break;
 		case 'c':
 			only_check = true;

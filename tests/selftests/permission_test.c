@@ -69,6 +69,8 @@ static const uint8_t changes[] = {
 			EXPECT_REFUSED(ask(&gf, ASK(.command = changes[i],		\
 				.name = changes[i] < GPUFABRIC_CMD_COMPOSE ? NULL : "x", \
 				SLOTS({ .name = "sim0-1" }))), EPERM, REFUSAL);		\
+		EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ANNOTATE, .name = "x",	\
+				.annotation = "")), EPERM, REFUSAL);			\
 	} while (0)
 
 TEST_F(permission, nobody_changes_nothing)
@@ -140,12 +142,12 @@ static uint64_t told_of(const char *name)
 
 TEST_F(permission, whose_a_composition_is_is_for_root)
 {
-	const uint64_t whose = 1ULL << GPUFABRIC_A_COMPOSITION_TENANT | 1ULL << GPUFABRIC_A_COMPOSITION_LABEL |
-			       1ULL << GPUFABRIC_A_COMPOSITION_JOB | 1ULL << GPUFABRIC_A_COMPOSITION_OWNER;
+	const uint64_t whose = 1ULL << GPUFABRIC_A_COMPOSITION_ANNOTATION |
+			       1ULL << GPUFABRIC_A_COMPOSITION_OWNER;
 	uint64_t told;
 
-	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "c", .tenant = "t",
-						   .label = "l", .job = "j", SLOTS({ .name = "sim0-1" })), &end));
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "c",
+						   .annotation = "t", SLOTS({ .name = "sim0-1" })), &end));
 	told = told_of("c");
 	EXPECT_EQ(whose, told & whose);
 	become_nobody();

@@ -82,12 +82,12 @@ static const struct {
 	  A(REASON) | A(JUDGED_AT) | A(DRIVER) },
 	{ GPUFABRIC_CMD_DETACH, "detach", A(MEMBER) | A(TIMEOUT) | A(DETACH_FLAGS) | A(REASON) },
 	{ GPUFABRIC_CMD_CLEAR, "clear", A(MEMBER) | A(REASON) },
-	{ GPUFABRIC_CMD_COMPOSE, "compose", A(NAME) | A(MEMBER) | A(TENANT) | A(LABEL) | A(JOB) | A(OWNER) |
-	  A(LEASE) | A(TIMEOUT) | A(DRIVER_TIMEOUT) | A(COMPOSE_FLAGS) | A(REASON) | A(JUDGED_AT) |
-	  A(DRIVER) },
-	{ GPUFABRIC_CMD_RESIZE, "resize", A(NAME) | A(MEMBER) | A(REMOVE) | A(LEASE) | A(TIMEOUT) |
+	{ GPUFABRIC_CMD_COMPOSE, "compose", A(NAME) | A(MEMBER) | A(ANNOTATION) | A(OWNER) |
+	  A(TIMEOUT) | A(DRIVER_TIMEOUT) | A(COMPOSE_FLAGS) | A(REASON) | A(JUDGED_AT) | A(DRIVER) },
+	{ GPUFABRIC_CMD_RESIZE, "resize", A(NAME) | A(MEMBER) | A(REMOVE) | A(ANNOTATION) | A(TIMEOUT) |
 	  A(DRIVER_TIMEOUT) | A(RESIZE_FLAGS) | A(REASON) | A(JUDGED_AT) | A(DRIVER) },
 	{ GPUFABRIC_CMD_RELEASE, "release", A(NAME) | A(MEMBER) | A(TIMEOUT) | A(RELEASE_FLAGS) | A(REASON) },
+	{ GPUFABRIC_CMD_ANNOTATE, "annotate", A(NAME) | A(ANNOTATION) | A(GENERATION) },
 	{ GPUFABRIC_CMD_HISTORY_GET, "history-get", A(ID) | A(NAME) },
 	{ GPUFABRIC_CMD_STATS_GET, "stats-get", A(ID) },
 };
@@ -156,6 +156,11 @@ TEST_F(policy, limits)
 		if (commands[i].attributes & A(NAME)) {
 			EXPECT_EQ(NL_ATTR_TYPE_NUL_STRING, rule_of(command, GPUFABRIC_A_NAME)->type);
 			EXPECT_EQ(GPUFABRIC_NAME_MAX, rule_of(command, GPUFABRIC_A_NAME)->max_length);
+		}
+		if (commands[i].attributes & A(ANNOTATION)) {
+			EXPECT_EQ(NL_ATTR_TYPE_BINARY, rule_of(command, GPUFABRIC_A_ANNOTATION)->type);
+			EXPECT_EQ(GPUFABRIC_ANNOTATION_MAX,
+				  rule_of(command, GPUFABRIC_A_ANNOTATION)->max_length);
 		}
 		if (commands[i].attributes & A(REASON))
 			EXPECT_EQ(GPUFABRIC_REASON_MAX, rule_of(command, GPUFABRIC_A_REASON)->max_length);

@@ -263,18 +263,15 @@ TEST_F(read, compositions)
 	EXPECT_REFUSED(get(GPUFABRIC_CMD_COMPOSITION_GET, 0, 0), EINVAL, "name a composition by id or name");
 
 	ASSERT_EQ(0, ask_and_wait(&gf, &watch,
-				  ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "train", .tenant = "research",
-				      .label = "llm", .job = "4711/1", .lease = 3600000, .owner = 1000,
+				  ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "train",
+				      .annotation = "research", .owner = 1000,
 				      .has_owner = true, SLOTS({ .name = "sim0-1" }, { .name = "sim0-0" })), &end));
 	ASSERT_EQ(0, get_composition(&gf, "train", &composition));
 	EXPECT_STREQ("train", composition.name);
-	EXPECT_STREQ("research", composition.tenant);
-	EXPECT_STREQ("llm", composition.label);
-	EXPECT_STREQ("4711/1", composition.job);
+	EXPECT_STREQ("research", composition.annotation);
 	EXPECT_EQ(1000, composition.owner);
 	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_ACTIVE, composition.state);
 	EXPECT_EQ(0, composition.flags);
-	EXPECT_LE(composition.created + 3600000, composition.lease);
 	EXPECT_FALSE(composition.has_operation);
 	ASSERT_EQ(2, composition.n_members);
 	EXPECT_STREQ("sim0-1", composition.members[0].name);

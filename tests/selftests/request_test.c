@@ -370,20 +370,16 @@ TEST_F(request, names)
 		       "give the name of the composition");
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE)), EINVAL,
 		       "give the name of the composition");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ANNOTATE, .annotation = "x")), EINVAL,
+		       "give the name of the composition");
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = good[i], .tenant = good[i],
-					  .label = good[i], .flags = GPUFABRIC_COMPOSE_FLAG_CHECK,
+		EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = good[i],
+					  .flags = GPUFABRIC_COMPOSE_FLAG_CHECK,
 					  SLOTS({ .name = "sim0-0" }))));
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = bad[i],
 					    SLOTS({ .name = "sim0-0" }))), EINVAL, text);
 		EXPECT_EQ(GPUFABRIC_A_NAME, gf.bad_attr);
-		EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "a", .tenant = bad[i],
-					    SLOTS({ .name = "sim0-0" }))), EINVAL, text);
-		EXPECT_EQ(GPUFABRIC_A_TENANT, gf.bad_attr);
-		EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "a", .label = bad[i],
-					    SLOTS({ .name = "sim0-0" }))), EINVAL, text);
-		EXPECT_EQ(GPUFABRIC_A_LABEL, gf.bad_attr);
 	}
 	EXPECT_EQ(-EINVAL, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, SLOTS({ .name = "sim0-0" }),
 		.name = "x234567890123456789012345678901234567890123456789012345678901234")));
@@ -456,24 +452,39 @@ TEST_F(request, release_of_what_is_not_there)
 	EXPECT_STREQ("one", slot.composition);
 }
 
-TEST_F(request, lease_and_owner)
+TEST_F(request, annotate)
 {
-	static const char text[] = "a lease is between a millisecond and ten years";
+	static char long_one[GPUFABRIC_ANNOTATION_MAX + 1];
+	static struct gf_composition composition;
 
-	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "x", .lease = UINT64_MAX,
-				    SLOTS({ .name = "sim0-0" }))), ERANGE, text);
-	EXPECT_EQ(GPUFABRIC_A_LEASE, gf.bad_attr);
-	gf_begin(&request, &gf, GPUFABRIC_CMD_COMPOSE, 0);
-	gf_put_text(&request, GPUFABRIC_A_NAME, "x");
-	gf_put_u64(&request, GPUFABRIC_A_LEASE, 0);
-	EXPECT_REFUSED(gf_talk(&gf, &request), ERANGE, text);
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ANNOTATE, .name = "x")), EINVAL,
+		       "give the annotation, which may be empty");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ANNOTATE, .name = "x", .annotation = "")), ENOENT,
+		       "there is no such composition");
+	EXPECT_EQ(GPUFABRIC_A_NAME, gf.bad_attr);
+	ASSERT_EQ(0, compose("x", "sim0-0"));
+	EXPECT_EQ(-ERANGE, ask(&gf, ASK(.command = GPUFABRIC_CMD_ANNOTATE, .name = "x", .annotation = long_one,
+					.annotation_len = sizeof(long_one))));
+	EXPECT_EQ(GPUFABRIC_A_ANNOTATION, gf.bad_attr);
+	ASSERT_EQ(0, get_composition(&gf, "x", &composition));
+	uint32_t generation = composition.generation;
+
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ANNOTATE, .name = "x", .annotation = "mine",
+				  .generation = generation, .has_generation = true)));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ANNOTATE, .name = "x", .annotation = "yours",
+				    .generation = generation, .has_generation = true)), ESTALE,
+		       "the composition is of another generation by now, look at it again");
+	EXPECT_EQ(GPUFABRIC_A_GENERATION, gf.bad_attr);
+	ASSERT_EQ(0, get_composition(&gf, "x", &composition));
+	EXPECT_STREQ("mine", composition.annotation);
+}
+
+TEST_F(request, owner)
+{
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "x", .owner = UINT32_MAX,
 				    .has_owner = true, SLOTS({ .name = "sim0-0" }))), EINVAL,
 		       "the owner is no valid user id");
 	EXPECT_EQ(GPUFABRIC_A_OWNER, gf.bad_attr);
-	ASSERT_EQ(0, compose("x", "sim0-0"));
-	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "x", .lease = UINT64_MAX,
-				    SLOTS({ .name = "sim0-1" }))), ERANGE, text);
 }
 
 TEST_F(request, other_gpu_than_expected_where_one_is)
@@ -532,7 +543,7 @@ TEST_F(request, limits_of_the_policy)
 TEST_F(request, attribute_of_another_command)
 {
 	gf_begin(&request, &gf, GPUFABRIC_CMD_DRAIN, 0);
-	gf_put_u64(&request, GPUFABRIC_A_LEASE, 1000);
+	gf_put_u32(&request, GPUFABRIC_A_GENERATION, 1000);
 	EXPECT_EQ(-EINVAL, gf_talk(&gf, &request));
 	gf_begin(&request, &gf, GPUFABRIC_CMD_ATTACH, 0);
 	gf_put_u32(&request, GPUFABRIC_A_MAX + 1, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/follow.c ctl/lib/program.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
+// sources: ctl/lib/annotation.c ctl/lib/follow.c ctl/lib/program.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
 /*
  * Which units are started for which change, and when compositions are due to be
  * taken back. Starting them is for tests/system.
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/annotation.h"
 #include "lib/follow.h"
 #include "lib/text.h"
 #include "tap.h"
@@ -73,27 +74,48 @@ static void others(void)
 	ok(!follow_unit(&fabric, &drain), "none for an operation");
 }
 
+static uint8_t bytes[2][GPUFABRIC_ANNOTATION_MAX];
+
+static void lease(struct gf_composition *composition, int i, uint64_t end)
+{
+	const struct annotation note = { .lease = end, .instance = 77 };
+
+	composition->annotation = bytes[i];
+	composition->n_annotation = annotation_write(&note, bytes[i]);
+	composition->instance = 77;
+}
+
 static void leases(void)
 {
-	struct gf_composition two[2] = {
-		{ .name = (char *)"short", .lease = 2000 },
-		{ .name = (char *)"long", .lease = 500000 },
-	};
+	struct gf_composition two[2] = { { .name = (char *)"short" }, { .name = (char *)"long" } };
 	struct gf_fabric fabric = { .compositions = two, .n_compositions = 2 };
 	struct follow follow = { 0 };
 
+	lease(&two[0], 0, 2000);
+	lease(&two[1], 1, 500000);
 	ok(follow_patience(&follow, &fabric, 500) == 1500, "a turn is wanted at the first end");
 	ok(!follow_takes_back(&follow, &fabric, 1999), "nothing is due before");
 	ok(follow_takes_back(&follow, &fabric, 2000), "then it is");
 	ok(!follow_takes_back(&follow, &fabric, 2001), "once");
 	ok(follow_patience(&follow, &fabric, 2001) == 60000, "the next is asked for each minute");
-	two[0].lease = 3000;
+	lease(&two[0], 0, 3000);
 	ok(follow_patience(&follow, &fabric, 2001) == 999, "a lease that is longer now counts");
 	ok(follow_takes_back(&follow, &fabric, 700000), "a late look finds both");
 	ok(follow.due == 500000, "and has seen both");
 	ok(follow_patience(&follow, &fabric, 700001) == -1, "after that there is nothing to wait for");
 	follow.running = 1;
 	ok(follow_patience(&follow, &fabric, 700001) == 200, "but for units that run");
+	follow.running = 0;
+	lease(&two[0], 0, 800000);
+	ok(follow_takes_back(&follow, &fabric, 800000), "a third one is due");
+	lease(&two[0], 0, 900000);
+	two[0].instance = 78;
+	ok(!follow_takes_back(&follow, &fabric, 900000) &&
+		   follow_patience(&follow, &fabric, 900000) == -1,
+	   "one of another load of the module never is");
+	two[0].instance = 77;
+	bytes[0][0] = ANNOTATION_VERSION + 1;
+	ok(!follow_takes_back(&follow, &fabric, 900000), "nor is what a newer gpuctl wrote");
 }
 
 static void orphans(void)

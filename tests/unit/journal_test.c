@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/journal.c ctl/lib/render.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/lib/annotation.c ctl/lib/journal.c ctl/lib/render.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
 // packages: json-c libnl-3.0
 /*
  * What a change is in the journal, field by field: programs rely on the names.
@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/annotation.h"
 #include "lib/journal.h"
 #include "tap.h"
 
@@ -120,10 +121,13 @@ static void an_operation(void)
 
 static void a_composition(void)
 {
+	const struct annotation note = { .tenant = "ml", .job = "4711" };
+	uint8_t bytes[GPUFABRIC_ANNOTATION_MAX];
 	struct gf_message event = {
 		.kind = GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, .has.composition = true,
 		.composition = {
-			.name = (char *)"train70b", .tenant = (char *)"ml", .job = (char *)"4711",
+			.name = (char *)"train70b", .annotation = bytes,
+			.n_annotation = annotation_write(&note, bytes),
 			.state = GPUFABRIC_COMPOSITION_STATE_DEGRADED,
 			.flags = GPUFABRIC_COMPOSITION_FLAG_ORPHANED,
 		},

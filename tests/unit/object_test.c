@@ -112,10 +112,13 @@ static bool goes_where_it_belongs(const struct object *object, unsigned int type
 
 	if (field->kind == OBJECT_UNSIGNED || field->kind == OBJECT_SIGNED)
 		put(&b, (int)type, &value, field->width);
+	else if (field->kind == OBJECT_BINARY)
+		put(&b, (int)type, &value, 1);
 	else
 		put(&b, (int)type, "", 0);
 	good = !object_parse(object, b.data, b.len, room);
-	if (field->kind == OBJECT_STRING || field->kind == OBJECT_LIST) {
+	if (field->kind == OBJECT_STRING || field->kind == OBJECT_LIST ||
+	    field->kind == OBJECT_BINARY) {
 		char *owned;
 
 		memcpy(&owned, room + field->at, sizeof(owned));
@@ -172,6 +175,25 @@ static void test_tables(void)
 		ok(n && !wrong && object->n_fields <= rows[i].n, "%s: each of %u attributes goes where it belongs",
 		   rows[i].name, n);
 	}
+}
+
+static void test_bytes(void)
+{
+	struct gf_composition composition = { 0 };
+	struct bytes b = { 0 };
+
+	put(&b, GPUFABRIC_A_COMPOSITION_ANNOTATION, "12345", 5);
+	put(&b, GPUFABRIC_A_COMPOSITION_ANNOTATION, "\0\1\2", 3);
+	ok(!gf_composition_parse(b.data, b.len, &composition) && composition.n_annotation == 3 &&
+		   !memcmp(composition.annotation, "\0\1\2", 3),
+	   "bytes as they are, the last ones count");
+	put(&b, GPUFABRIC_A_COMPOSITION_ANNOTATION, "", 0);
+	gf_composition_free(&composition);
+	ok(!gf_composition_parse(b.data, b.len, &composition) && !composition.n_annotation &&
+		   !composition.annotation,
+	   "none at all are none");
+	gf_composition_free(&composition);
+	free(b.data);
 }
 
 static void test_numbers(void)
@@ -363,6 +385,7 @@ static void test_message(void)
 int main(void)
 {
 	test_tables();
+	test_bytes();
 	test_numbers();
 	test_strings();
 	test_lengths();

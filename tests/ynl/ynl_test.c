@@ -160,7 +160,7 @@ static void test_compose(const char *const *names, unsigned int n)
 	unsigned int count = 0;
 
 	gpufabric_compose_req_set_name(request, "ynl");
-	gpufabric_compose_req_set_tenant(request, "research");
+	gpufabric_compose_req_set_annotation(request, "research", 8);
 	__gpufabric_compose_req_set_member(request, members(names, n, NULL), n);
 	answer = gpufabric_compose(ys, request);
 	gpufabric_compose_req_free(request);
@@ -177,7 +177,9 @@ static void test_compose(const char *const *names, unsigned int n)
 	gpufabric_composition_get_req_free(get);
 	if (!ok(got, "the composition can be read"))
 		return;
-	is_str(got->composition.tenant, "research", "its tenant");
+	ok(got->composition._present.annotation_len == 8 &&
+		   !memcmp(got->composition.annotation, "research", 8),
+	   "its annotation");
 	is_int(got->composition.state, GPUFABRIC_COMPOSITION_STATE_ACTIVE, "its state");
 	is_int(got->composition.n_member, n, "its members");
 	gpufabric_composition_get_rsp_free(got);

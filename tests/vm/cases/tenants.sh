@@ -111,6 +111,64 @@ done
 is "$got $refused" "3 5" "eight at a time get what the limit allows"
 is "$(held many)" 3 "and that is what is held"
 count tenants.together 8
+for i in 1 2 3 4 5 6 7 8; do
+	gpuctl release "m$i" >/dev/null 2>&1
+done
+
+# Two at a time, each of which would fit alone, and no slot that both could want: what
+# the module refuses is chosen anew, and then counted anew.
+low=(--exclude sim0-4 --exclude sim0-5 --exclude sim0-6 --exclude sim0-7)
+high=(--exclude sim0-0 --exclude sim0-1 --exclude sim0-2 --exclude sim0-3)
+twins()
+{
+	local first second
+
+	gpuctl compose left --gpus 2 --tenant many "${low[@]}" >/dev/null 2>&1 &
+	first=$!
+	gpuctl compose right --gpus 2 --tenant many "${high[@]}" >/dev/null 2>&1 &
+	second=$!
+	wait $first
+	first=$?
+	wait $second
+	echo "$first $?" | tr ' ' '\n' | sort | xargs
+	gpuctl release left >/dev/null 2>&1 || gpuctl release right >/dev/null 2>&1
+}
+
+mkdir -p /etc/gpuctl/hooks.d/pre-attach.d
+printf '#!/bin/sh\nexit 0\n' >/etc/gpuctl/hooks.d/pre-attach.d/10-quick
+chmod 755 /etc/gpuctl/hooks.d/pre-attach.d/10-quick
+for _ in 1 2 3 4 5 6 7 8; do
+	twins
+done >/tmp/twins
+is "$(sort -u /tmp/twins)" "0 3" "of two that come together one gets its GPUs, in each of eight rounds"
+count tenants.twins "$(wc -l </tmp/twins)"
+
+note "hooks that take their time"
+mkfifo /tmp/go
+exec 8<>/tmp/go
+cat >/etc/gpuctl/hooks.d/pre-attach.d/10-quick <<-'END'
+	#!/bin/sh
+	[ "$1" = pre-attach ] || { touch /tmp/undone; exit 0; }
+	[ "$GPUFABRIC_REASON" = slow ] || exit 0
+	touch /tmp/waiting
+	read -r _ </tmp/go
+END
+gpuctl compose slow --gpus 2 --tenant many --reason slow "${low[@]}" >/tmp/slow 2>&1 &
+slow=$!
+check "a request waits for its hook" wait_for 20 [ -e /tmp/waiting ]
+check "another one does not wait for it" gpuctl compose fast --gpus 2 --tenant many "${high[@]}"
+is "$(held many)" 2 "and holds its GPUs"
+printf '\n\n' >&8
+wait $slow
+is $? 3 "who comes later to the claim does not fit any more"
+like "$(cat /tmp/slow)" "tenant many holds 2 of at most 3 GPUs: 2 more would be above its limit" "and is told why"
+check "its hook has taken back what it did" [ -e /tmp/undone ]
+is "$(held many)" 2 "the limit was not passed"
+is "$(gpuctl -j list | jq -c '[.slots[] | select(.state == "ready").slot]')" "$(gpuctl -j list | jq -c '.compositions[0].slots')" \
+	"and nothing was powered for it"
+check "the other one is released" gpuctl release fast
+rm -r /etc/gpuctl/hooks.d
+exec 8>&-
 like "$(stat -c '%a %U' /run/gpuctl.lock)" '600 root' "others cannot make them wait"
 
 note "files in error"
@@ -122,9 +180,6 @@ like "$(gpuctl tenants 2>&1)" 'tenant a: its guarantee of 2 is above its limit o
 rm -r $tenants
 check "without the files all is as before" gpuctl compose x --gpus 5
 gpuctl release x >/dev/null
-for i in 1 2 3 4 5 6 7 8; do
-	gpuctl release "m$i" >/dev/null 2>&1
-done
 
 check "the module unloads" wait_for 10 rmmod gpufabric
 check "the simulator, too" rmmod gpufabric_sim

@@ -5,7 +5,8 @@
 #
 #   root port -- upstream -- sim0-0 ... sim0-3 with an h100-80 each, off
 #
-# vm: -t 180
+# before: tests/selftests/build
+# vm: -t 240 -f build/selftests/gfclient
 
 # Functions are called by their names, through check.
 # shellcheck disable=SC2317
@@ -104,6 +105,58 @@ watching --until 'sim0-0 stuck'
 kill -TERM "$watch"
 wait "$watch"
 is $? 1 "one that is interrupted has not seen it"
+
+note "leases, and a clock that is set"
+# As systemd would start it.
+cat >/usr/bin/systemctl <<-END
+	#!/bin/sh
+	case "\$*" in
+	*gpufabric-reap.service) setsid $(command -v gpuctl) reap >/tmp/reap.log 2>&1 & ;;
+	esac
+END
+chmod 755 /usr/bin/systemctl
+set_clock()
+{
+	date -s "@$(($(date +%s) + $1))" >/dev/null
+}
+
+watching --units
+check "one for half an hour" gpuctl compose long --gpus 1 --for 30min
+check "one for some seconds" gpuctl compose leased --gpus 1 --for 5s
+set_clock -3600
+check "it is reaped at its time by a clock that is an hour late" gpuctl watch --until 'leased gone' --timeout 2min
+is "$(gpuctl -j show long | jq --argjson now "$(date +%s)" '.composition.lease / 1000 - $now | . > 1000 and . <= 1800')" \
+	true "what is shown of the other goes by that clock"
+set_clock 7200
+like "$(gpuctl reap)" "nothing to reap" "nothing is over for a clock that is an hour early"
+check "another one for some seconds" gpuctl compose leased --gpus 1 --for 3s
+check "is reaped at its time, too" gpuctl watch --until 'leased gone' --timeout 2min
+check "that of half an hour was left" gpuctl watch --until 'long active' --timeout 1s
+set_clock -3600
+check "it is made shorter" gpuctl annotate long --for 2s --job 4711
+is "$(gpuctl -j list | jq -r '.compositions[] | select(.name == "long").job')" 4711 "and gets a job"
+check "and is reaped" gpuctl watch --until 'long gone' --timeout 2min
+
+note "what others wrote"
+check "a composition with an annotation of version 2, whose client goes" \
+	"$TESTS/gfclient" -b -a $'\002x' compose newer sim0-0
+check "one of an ordinary client that goes" "$TESTS/gfclient" -b -a $'\001\001\001t' compose lost sim0-1
+check "this one is taken back" gpuctl watch --until 'lost gone' --timeout 2min
+like "$(gpuctl reap)" "newer: annotation: version 2, unknown to this gpuctl, left alone" "the other one is not"
+is "$(gpuctl -j list | jq -r '.compositions[] | [.name, .annotation, (.flags | contains(["orphaned"]))] | join(" ")')" \
+	"newer version 2, unknown to this gpuctl true" "and is shown as what it is"
+check_rc 1 "it is not annotated" gpuctl annotate newer --label mine
+check_rc 1 "nor resized, as nobody knows whose it is" gpuctl resize newer --gpus +1
+check "it can be released" gpuctl release newer
+check "another one without a client of its own" "$TESTS/gfclient" -a $'\002x' compose newer sim0-0
+gpuctl save /tmp/saved.json >/dev/null
+gpuctl release newer >/dev/null
+check "is restored" gpuctl restore /tmp/saved.json
+is "$(gpuctl -j list | jq -r '.compositions[].annotation')" "version 2, unknown to this gpuctl" "as it was"
+gpuctl release newer >/dev/null
+kill -INT "$watch"
+wait "$watch"
+rm /usr/bin/systemctl
 
 note "what is refused"
 check_rc 2 "a state that there is not" gpuctl watch --until 'sim0-0 happy'

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl annotate: change what is kept with a composition, and nothing else of it. */
+#include <errno.h>
+
+#include "ctl.h"
+#include "lib/annotation.h"
+#include "lib/out.h"
+#include "lib/render.h"
+#include "lib/session.h"
+#include "lib/text.h"
+
+/* Others may annotate it at the same time: each time it is read anew. */
+#define TRIES 20
+
+static const struct ctl_option options[] = {
+	{ "label", 0, "NAME", "label of your own" },
+	{ "job", 0, "NAME", "job of a scheduler that it is for" },
+	{ "for", 0, "TIME", "new lease from now, such as 8h" },
+	{ "no-lease", 0, NULL, "no lease any more" },
+	{ NULL },
+};
+
+/* What is there is kept but for what was asked: so it must not change in between. */
+static int annotate(struct session *session, const char *name)
+{
+	struct gf_composition *composition;
+	char unknown[ANNOTATION_UNKNOWN];
+	struct annotation note;
+	struct nl_msg *msg;
+	int ret;
+
+	ret = session_composition(session, name, &composition);
+	if (ret)
+		return ret;
+	if (!annotation_of(composition, &note))
+		return ctl_fail(session->ctx, CTL_FAILED,
+				"composition %s has an annotation of %s: it is left as it is", name,
+				annotation_unknown(unknown, &note));
+	if (ctl_flag(session->ctx, "no-lease"))
+		note.lease = 0;
+	ret = session_annotate(session, &note, false);
+	if (ret || session->ctx->dry_run)
+		return ret;
+	msg = gfc_message(session->client, GPUFABRIC_CMD_ANNOTATE);
+	nla_put_string(msg, GPUFABRIC_A_NAME, name);
+	nla_put_u32(msg, GPUFABRIC_A_GENERATION, composition->generation);
+	gfc_put_annotation(msg, &note);
+	return gfc_request(session->client, msg, NULL, NULL);
+}
+
+static int run_session(struct session *session, const char *name)
+{
+	struct ctl_ctx *ctx = session->ctx;
+	const struct gf_composition *composition;
+	int ret, tries = 0;
+
+	ret = annotate(session, name);
+	while (ret && gfc_last_errno(session->client) == ESTALE && ++tries < TRIES) {
+		ret = session_refresh(session);
+		if (!ret)
+			ret = annotate(session, name);
+	}
+	if (!ret && ctx->dry_run)
+		out_note(ctx->out, "would", "would ", "annotate %s", name);
+	if (!ret && !ctx->dry_run)
+		ret = session_refresh(session);
+	composition = gf_composition_by_name(&session->fabric, name);
+	if (!ret && composition && !ctx->dry_run) {
+		struct out_table *t = out_table(ctx->out, "compositions",
+						render_composition_columns, OUT_TABLE);
+
+		out_row(t);
+		render_composition(t, composition, &session->fabric, &session->knowledge,
+				   text_now());
+	}
+	return ret;
+}
+
+static int run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct session session;
+	int ret;
+
+	ret = ctl_operands(ctx, argc, 1, 1);
+	if (!ret && ctl_flag(ctx, "for") && ctl_flag(ctx, "no-lease"))
+		ret = ctl_fail(ctx, CTL_USAGE, "--for and --no-lease: which?");
+	if (!ret && !ctl_opt(ctx, "label") && !ctl_opt(ctx, "job") && !ctl_flag(ctx, "for") &&
+	    !ctl_flag(ctx, "no-lease"))
+		ret = ctl_fail(ctx, CTL_USAGE, "nothing to do: give --label, --job, --for or --no-lease");
+	if (!ret)
+		ret = session_open(ctx, &session, SESSION_CHANGE);
+	if (ret)
+		return ret;
+	ret = run_session(&session, argv[0]);
+	session_close(&session);
+	return ret;
+}
+
+const struct ctl_command cmd_annotate = {
+	.name = "annotate",
+	.args = "NAME",
+	.summary = "change label, job or lease of a composition",
+	.help =
+		"What is not named stays as it is; the GPUs are left alone. A composition stays its tenant's:\n"
+		"release it and compose another for somebody else.",
+	.options = { options },
+	.completes = "@compositions",
+	.run = run,
+};
