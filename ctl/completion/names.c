@@ -236,7 +236,7 @@ static int events(struct ctl_ctx *ctx, struct names *names)
 	return CTL_DONE;
 }
 
-static int drivers(struct ctl_ctx *ctx, struct names *names)
+static int loaded_drivers(struct ctl_ctx *ctx, struct names *names)
 {
 	DIR *dir = opendir("/sys/bus/pci/drivers");
 	struct dirent *entry;
@@ -269,7 +269,7 @@ static const struct {
 	{ "kinds", kinds },	  { "gpus", gpus },		    { "models", models },
 	{ "engines", engines },	  { "methods", methods },	    { "precisions", precisions },
 	{ "tasks", tasks },	  { "events", events },		    { "commands", commands },
-	{ "drivers", drivers },
+	{ "drivers", loaded_drivers },
 };
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))

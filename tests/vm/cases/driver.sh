@@ -26,7 +26,7 @@ functions_of() { gpuctl -j show "$1" | jq -r '[.. | objects | .functions? // emp
 # SLOT: the drivers of its functions, bridges left out.
 drivers() { local a all=; for a in $(functions_of "$1"); do all+=" $(driver_of "$a")"; done; echo "${all# }"; }
 overrides() { local a all=; for a in $(functions_of "$1"); do all+=" $(override_of "$a")"; done; echo "${all# }"; }
-error() { "$@" 2>&1 >/dev/null; }
+error() { { "$@" >/dev/null; } 2>&1; }
 own=gpufabric-sim-gpu
 
 # What the tool makes of it, which is the same in each mode.

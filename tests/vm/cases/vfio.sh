@@ -22,7 +22,7 @@
 devices=/sys/bus/pci/devices
 driver_of() { basename "$(readlink "$devices/$1/driver" || echo none)"; }
 of() { gpuctl -j show "$1" | jq -r "[.. | objects | .functions? // empty | .[] | $2] | map(tostring) | join(\" \")"; }
-error() { "$@" 2>&1 >/dev/null; }
+error() { { "$@" >/dev/null; } 2>&1; }
 all_of() { local a all=; for a in $1; do all+=" $(driver_of "$a")"; done; echo "${all# }"; }
 held() { grep -q '^held$' /tmp/guest; }
 
