@@ -25,6 +25,7 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_attach,
 	&cmd_detach,
 	&cmd_clear,
+	&cmd_locate,
 	&cmd_size,
 	&cmd_compose,
 	&cmd_resize,
