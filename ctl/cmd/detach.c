@@ -134,7 +134,8 @@ const struct ctl_command cmd_detach = {
 		"exit code 4. With --wait the removal is announced first, so that agents can let go, and\n"
 		"taken back when the time is over. --force goes on regardless; a driver that does not let go\n"
 		"then leaves the slot stuck, exit code 7. What is left on the bus of a GPU that was lost or is in\n"
-		"fault goes in the same way, and its slot is off or empty then. Hooks run before and after: see gpuctl-hooks(5).",
+		"fault goes in the same way, and its slot is off or empty then. Other GPUs of a declared group are named:\n"
+		"their links to this one go with it. Hooks run before and after: see gpuctl-hooks(5).",
 	.options = { remove_options, session_options },
 	.run = run,
 };

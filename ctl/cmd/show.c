@@ -31,6 +31,7 @@ static const struct out_column slot_columns[] = {
 	{ "identity_time", "read at" },
 	{ "ids", "PCI ids" },
 	{ "serial", "serial" },
+	{ "group", "group" },
 	{ "composition", "composition" },
 	{ "link", "link" },
 	{ NULL, "link can do" },
@@ -290,6 +291,8 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 		out_str(t, "text", slot->text);
 	show_flags(t, "flags", slot->flags, gfnl_slot_flag_name);
 	show_identity(t, slot, &identity);
+	if (identity.group)
+		out_str(t, "group", identity.group);
 	out_str(t, "composition", slot->composition);
 	show_link(t, &slot->link);
 	show_place(t, &session->fabric, slot);
