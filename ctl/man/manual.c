@@ -52,6 +52,7 @@ const struct manual manuals[] = {
 	{ "detach", REMOVES,
 	  { { "gpuctl detach 3-2", "List who holds the GPU, or remove it" },
 	    { "gpuctl detach 3-2 --wait 60s", "Announce it, and let agents let go for a minute" },
+	    { "gpuctl detach --all --force", "Every GPU of every slot, before a shutdown" },
 	    { "gpuctl detach 3-2 --signal TERM", "Ask the holders to end first" } },
 	  "gpuctl-attach(8) gpuctl-hooks(5)" },
 	{ "clear", CHANGES | EXIT(CTL_BUSY),

@@ -30,5 +30,12 @@ is "$(gpuctl -j -n detach sim0-4 sim0-5 sim0-6 | jq -r '.partners // "none"')" n
 check "detach" gpuctl detach sim0-4
 is "$(gpuctl -j -n detach sim0-5 | jq -r '.partners // "none"')" none "nor who is off already"
 rm -r /etc/gpuctl/slots.d
+check_rc 2 "all and a slot are too much" gpuctl detach --all sim0-1
+check "a composition" gpuctl compose held --gpus 1
+check_rc 4 "detach --all stops at one" gpuctl detach --all
+check "--force goes on" gpuctl detach --all --force
+is "$(gpuctl -j list | jq -r '.slots | map(.state) | unique | join(" ")')" off "and all GPUs are off"
+check "a second time there is nothing to do" gpuctl detach --all
+check "release" gpuctl release held
 check "unload" rmmod gpufabric
 finish
