@@ -119,6 +119,19 @@ $(OBJ)/%.o: %.c $(OBJ)/flags
 
 -include $(ctl-objects:.o=.d)
 
+# Of another time than the module, by what tests/vm/skew/NAME.h changes in the files that say
+# or send it; for the case skew.
+skew-parts  := cmd/attach cmd/clear cmd/version lib/nl lib/nl_skew lib/session
+
+$(BUILD)/skew/%: tests/vm/skew/%.h $(ctl-objects) $(OBJ)/flags
+	@mkdir -p $@.d
+	@for part in $(skew-parts); do \
+		$(CC) $(ctl-cflags) -include uapi/linux/gpufabric.h -include $< \
+			-c -o $@.d/$${part#*/}.o ctl/$$part.c || exit; \
+	done
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $@.d/*.o \
+		$(filter-out $(skew-parts:%=$(OBJ)/ctl/%.o),$(ctl-objects)) $(ctl-libs)
+
 # --- the modules -----------------------------------------------------------
 
 modules: ## Build the modules for KERNEL: build/KERNEL/src/kmod/*.ko

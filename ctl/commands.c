@@ -25,6 +25,7 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_attach,
 	&cmd_detach,
 	&cmd_clear,
+	&cmd_locate,
 	&cmd_size,
 	&cmd_compose,
 	&cmd_resize,
@@ -70,7 +71,7 @@ const struct ctl_exit_text ctl_exit_texts[] = {
 	{ CTL_NO_FIT, "does not fit: GPUs, memory, window or quota" },
 	{ CTL_BUSY, "busy: holders are listed, or a composition claims the slot" },
 	{ CTL_DENIED, "not permitted" },
-	{ CTL_NO_MODULE, "module gpufabric is not loaded" },
+	{ CTL_NO_MODULE, "module gpufabric is not loaded, or does not go with this gpuctl" },
 	{ CTL_TIMEOUT, "timed out or stuck" },
 	{ 0, NULL },
 };

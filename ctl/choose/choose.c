@@ -5,10 +5,11 @@
  * Candidate sets are built for every few kinds of GPU and every place: each switch
  * alone, each NUMA node, everything. Within a place the fewest switches that
  * suffice are taken. The sets are compared by one ordered list of criteria
- * (struct score): one kind of GPU, few GPUs, one NUMA node, few switches, few
- * hops, near peers (no ACS redirect between them), no IOMMU group shared with
- * another composition, wide and fast links, windows that need not move, certain
- * identities, the smallest GPU that does, the least left over for large groups.
+ * (struct score): one kind of GPU, few GPUs, no group broken (groups.c), few parts
+ * without links between them, one NUMA node, few switches, few hops, near peers (no
+ * ACS redirect between them), no IOMMU group shared with another composition, wide
+ * and fast links, windows that need not move, certain identities, the smallest GPU
+ * that does, the least left over for large groups.
  *
  * GPUs are assigned to wants by match.c. Those of one card are had together alone; slots
  * that an assignment can do without are dropped again.
@@ -19,17 +20,18 @@
 
 #include "choose/choose.h"
 #include "choose/explain.h"
+#include "choose/groups.h"
 #include "choose/match.h"
 #include "lib/text.h"
 #include "lib/topo.h"
 
 #define NONE SIZE_MAX
-#define CRITERIA 13
+#define CRITERIA 15
 #define ALL_KINDS UINT64_MAX
 /* Sets of kinds are tried one by one up to here; no fabric holds so many. */
 #define KINDS_MAX 12
 
-#define ORDER_KEYS 8
+#define ORDER_KEYS 9
 
 /* A slot, and by what it is taken before or after others. */
 struct ordered {
@@ -62,6 +64,8 @@ struct ordered {
  * @n_best: slots in it
  * @best_score: its score
  * @n_peers: largest number of peers that a slot has
+ * @groups: groups of GPUs with links of their own
+ * @taken_as: in which order slots of these are taken, NULL for any
  */
 struct chooser {
 	const struct choose_slot *slots;
@@ -87,6 +91,8 @@ struct chooser {
 	size_t n_best;
 	uint64_t best_score[CRITERIA];
 	unsigned int n_peers;
+	struct groups groups;
+	const size_t *taken_as;
 };
 
 static bool want_takes(const struct choose_want *want, const struct choose_slot *slot)
@@ -167,18 +173,9 @@ static bool is_wanted(const struct chooser *c, size_t i)
 	return false;
 }
 
-static size_t count_wants(const struct choose_want *wants, size_t n)
-{
-	size_t total = 0, w;
-
-	for (w = 0; w < n; w++)
-		total += wants[w].count;
-	return total;
-}
-
 static size_t wanted_count(const struct chooser *c)
 {
-	return count_wants(c->wants, c->n_wants);
+	return choose_count_wants(c->wants, c->n_wants);
 }
 
 /* Assign all wanted units to slots of @order; @picked gets the slots. Returns success. */
@@ -250,17 +247,19 @@ static void score_set(const struct chooser *c, const size_t *picked, size_t n,
 	score[0] = kinds;
 	/* Fewer GPUs are better: more than were asked for are held for nothing. */
 	score[1] = choose_gpus(c->slots, picked, n);
-	score[2] = c->request->spread ? 0 : nodes;
-	score[3] = c->request->spread ? UINT64_MAX - switches : switches;
-	score[4] = c->request->spread ? 0 : hops;
-	score[5] = c->request->spread ? 0 : peers;
-	score[6] = shares;
-	score[7] = UINT64_MAX - narrowest;
-	score[8] = moves;
-	score[9] = doubt;
-	score[10] = memory;
-	score[11] = cold;
-	score[12] = left;
+	score[2] = groups_broken(&c->groups, picked, n);
+	score[3] = c->request->spread ? 0 : groups_parts(&c->groups, picked, n);
+	score[4] = c->request->spread ? 0 : nodes;
+	score[5] = c->request->spread ? UINT64_MAX - switches : switches;
+	score[6] = c->request->spread ? 0 : hops;
+	score[7] = c->request->spread ? 0 : peers;
+	score[8] = shares;
+	score[9] = UINT64_MAX - narrowest;
+	score[10] = moves;
+	score[11] = doubt;
+	score[12] = memory;
+	score[13] = cold;
+	score[14] = left;
 }
 
 static bool is_better(const uint64_t *score, const uint64_t *than)
@@ -371,14 +370,15 @@ static size_t order_slots(const struct chooser *c, const struct place *places, s
 			continue;
 		all[n].slot = i;
 		/* Spread: the first of every switch, then the second of every switch... */
-		all[n].key[0] = c->request->spread ? c->rank[i] : at;
-		all[n].key[1] = c->slots[i].shares;
-		all[n].key[2] = c->slots[i].bandwidth ? UINT64_MAX - c->slots[i].bandwidth : 0;
-		all[n].key[3] = c->slots[i].moves;
-		all[n].key[4] = c->slots[i].doubt;
-		all[n].key[5] = c->slots[i].memory;
-		all[n].key[6] = !c->slots[i].ready;
-		all[n].key[7] = c->slots[i].gpus;
+		all[n].key[0] = c->taken_as ? c->taken_as[i] : 0;
+		all[n].key[1] = c->request->spread ? c->rank[i] : at;
+		all[n].key[2] = c->slots[i].shares;
+		all[n].key[3] = c->slots[i].bandwidth ? UINT64_MAX - c->slots[i].bandwidth : 0;
+		all[n].key[4] = c->slots[i].moves;
+		all[n].key[5] = c->slots[i].doubt;
+		all[n].key[6] = c->slots[i].memory;
+		all[n].key[7] = !c->slots[i].ready;
+		all[n].key[8] = c->slots[i].gpus;
 		n++;
 	}
 	qsort(all, n, sizeof(*all), compare_ordered);
@@ -466,6 +466,19 @@ static void try_each_switch(struct chooser *c, struct place *places, size_t n)
 	free(picked);
 }
 
+/* Groups are in their order already. */
+static void try_groups(struct chooser *c, struct place *places, size_t n)
+{
+	size_t *picked = mem_zalloc(c->n, sizeof(*picked));
+	size_t n_picked, i;
+
+	for (i = 0; i < n; i++)
+		places[i].used = true;
+	if (try_places(c, places, n, picked, &n_picked))
+		consider(c, picked, n_picked);
+	free(picked);
+}
+
 /* All places for the kinds that are allowed at present. */
 static void try_kind(struct chooser *c)
 {
@@ -476,6 +489,11 @@ static void try_kind(struct chooser *c)
 	for (i = 0; i < c->n; i++)
 		c->allowed[i] = c->usable[i] && is_wanted(c, i);
 	n = collect_places(c, places);
+	if (c->taken_as) {
+		try_groups(c, places, n);
+		free(places);
+		return;
+	}
 	if (!c->request->spread)
 		try_each_switch(c, places, n);
 	if (!c->request->same_switch) {
@@ -621,25 +639,8 @@ static int compare_indices(const void *a, const void *b)
 	return (ia > ib) - (ia < ib);
 }
 
-static int check_request(const struct choose_request *request, struct fault *fault)
-{
-	size_t total = count_wants(request->wants, request->n_wants);
-
-	if (!total && !request->memory)
-		return fault_set(fault, EINVAL,
-				 "nothing is asked for: give --gpus, --gpu, --memory or --model");
-	if (total && request->memory)
-		return fault_set(fault, EINVAL,
-				 "GPUs are asked for by count and by memory: give one of them");
-	if (request->p2p && request->spread)
-		return fault_set(fault, EINVAL, "--p2p required and --spread exclude each other");
-	if (request->same_switch && request->spread)
-		return fault_set(fault, EINVAL, "--same-switch and --spread exclude each other");
-	return 0;
-}
-
 /* Any set of usable slots that serves the request; the best one. */
-static void search(struct chooser *c)
+static void search_all(struct chooser *c)
 {
 	if (!c->request->memory) {
 		try_by_count(c);
@@ -650,13 +651,57 @@ static void search(struct chooser *c)
 		try_mixed_memory(c);
 }
 
+/* Search anew with @how; what was found before stays where it is better. */
+static void search_also(struct chooser *c, void (*how)(struct chooser *))
+{
+	uint64_t score[CRITERIA];
+	size_t *best = c->best, n = c->n_best;
+
+	memcpy(score, c->best_score, sizeof(score));
+	c->best = NULL;
+	how(c);
+	if (best && (!c->best || !is_better(c->best_score, score))) {
+		free(c->best);
+		c->best = best;
+		c->n_best = n;
+		memcpy(c->best_score, score, sizeof(score));
+	} else {
+		free(best);
+	}
+}
+
+static void search_within(void *arg, const bool *within, const size_t *rank)
+{
+	struct chooser *c = arg;
+
+	memcpy(c->usable, within, c->n * sizeof(*within));
+	c->taken_as = rank;
+	search_also(c, search_all);
+	c->taken_as = NULL;
+}
+
+static void search(struct chooser *c)
+{
+	size_t count = choose_count_wants(c->request->wants, c->request->n_wants);
+	bool *usable;
+
+	search_all(c);
+	/* What cannot be had at all is in no group either. */
+	if (!c->best || !c->groups.n || !count || c->request->spread)
+		return;
+	usable = mem_zalloc(c->n, sizeof(*usable));
+	memcpy(usable, c->usable, c->n * sizeof(*usable));
+	groups_each(&c->groups, c->slots, usable, c->n, count, search_within, c);
+	memcpy(c->usable, usable, c->n * sizeof(*usable));
+	free(usable);
+}
+
 /* Each group of peers alone, where it is large enough. */
 static void search_peers(struct chooser *c)
 {
-	size_t least = c->request->memory ? 1 : count_wants(c->request->wants, c->request->n_wants);
-	uint64_t best_score[CRITERIA] = { 0 };
-	size_t *best = NULL, n_best = 0, i;
-	size_t *sizes = mem_zalloc(c->n_peers + 1, sizeof(*sizes));
+	size_t wanted = choose_count_wants(c->request->wants, c->request->n_wants);
+	size_t least = c->request->memory ? 1 : wanted;
+	size_t *sizes = mem_zalloc(c->n_peers + 1, sizeof(*sizes)), i;
 	unsigned int peers;
 
 	for (i = 0; i < c->n; i++)
@@ -666,28 +711,12 @@ static void search_peers(struct chooser *c)
 			continue;
 		for (i = 0; i < c->n; i++)
 			c->usable[i] = c->base[i] && c->slots[i].peers == peers;
-		search(c);
-		if (c->best && (!best || is_better(c->best_score, best_score))) {
-			free(best);
-			best = c->best;
-			n_best = c->n_best;
-			memcpy(best_score, c->best_score, sizeof(best_score));
-		} else {
-			free(c->best);
-		}
-		c->best = NULL;
+		search_also(c, search);
 	}
 	free(sizes);
 	memcpy(c->usable, c->base, c->n * sizeof(*c->usable));
 	if (!c->request->p2p)
-		search(c);
-	if (best && (!c->best || is_better(best_score, c->best_score))) {
-		free(c->best);
-		c->best = best;
-		c->n_best = n_best;
-	} else {
-		free(best);
-	}
+		search_also(c, search);
 }
 
 /* Does a switch hold more than one group of peers, so that it matters which are taken? */
@@ -719,7 +748,7 @@ int choose(const struct choose_slot *slots, size_t n, const struct choose_reques
 	for (i = 0; i < n; i++)
 		c.gpus += slots[i].gpus;
 	memset(result, 0, sizeof(*result));
-	err = check_request(request, fault);
+	err = choose_check(request, fault);
 	if (err)
 		return err;
 	c.base = mem_zalloc(n, sizeof(*c.base));
@@ -733,6 +762,7 @@ int choose(const struct choose_slot *slots, size_t n, const struct choose_reques
 	c.sorted = mem_zalloc(n, sizeof(*c.sorted));
 	number_kinds(&c);
 	number_switches(&c);
+	groups_find(slots, n, &c.groups);
 	find_base(&c);
 	memcpy(c.usable, c.base, n * sizeof(*c.usable));
 	rank_slots(&c);
@@ -746,10 +776,11 @@ int choose(const struct choose_slot *slots, size_t n, const struct choose_reques
 		qsort(c.best, c.n_best, sizeof(*c.best), compare_indices);
 		result->picked = c.best;
 		result->n = c.n_best;
-		result->why = choose_why(slots, n, request, c.best, c.n_best);
+		result->why = choose_why(slots, n, request, &c.groups, c.best, c.n_best);
 	} else {
 		err = choose_lack(slots, n, request, fault);
 	}
+	groups_free(&c.groups);
 	free(c.base);
 	free(c.usable);
 	free(c.allowed);
@@ -761,20 +792,4 @@ int choose(const struct choose_slot *slots, size_t n, const struct choose_reques
 	free(c.kind_of);
 	free(c.takes);
 	return err;
-}
-
-size_t choose_gpus(const struct choose_slot *slots, const size_t *picked, size_t n)
-{
-	size_t gpus = 0, i;
-
-	for (i = 0; i < n; i++)
-		gpus += slots[picked[i]].gpus;
-	return gpus;
-}
-
-void choose_result_free(struct choose_result *result)
-{
-	free(result->picked);
-	free(result->why);
-	memset(result, 0, sizeof(*result));
 }

@@ -42,6 +42,7 @@ enum choose_bar {
  * @path: sysfs path of its port, for counting hops; NULL when unknown
  * @peers: slots with the same number reach each other's memory through switches alone; 0
  *	when that is not known
+ * @group: the group of GPUs with links of their own that it is in, NULL for none
  * @shares: its IOMMU group holds a GPU of a composition
  * @bandwidth: of its link, in MT/s times lanes; 0 when unknown
  * @moves: its GPU fits after windows of the switch were reassigned
@@ -62,6 +63,7 @@ struct choose_slot {
 	int numa;
 	const char *path;
 	unsigned int peers;
+	const char *group;
 	bool shares;
 	uint64_t bandwidth;
 	bool moves;

@@ -109,8 +109,27 @@ static void say_identity(struct text *text, const struct choose_slot *slots, con
 	}
 }
 
+/* "; whole group nvl0; 2 of 4 of group nvl1" */
+static void say_groups(struct text *text, const struct groups *groups, const size_t *picked,
+		       size_t n)
+{
+	size_t g, i, count;
+
+	for (g = 0; g < groups->n; g++) {
+		for (count = 0, i = 0; i < n; i++)
+			count += groups->of[picked[i]] == g + 1;
+		if (!count)
+			continue;
+		if (count == groups->items[g].slots)
+			text_add(text, "; whole group %s", groups->items[g].name);
+		else
+			text_add(text, "; %zu of %zu of group %s", count, groups->items[g].slots,
+				 groups->items[g].name);
+	}
+}
+
 char *choose_why(const struct choose_slot *slots, size_t n, const struct choose_request *request,
-		 const size_t *picked, size_t n_picked)
+		 const struct groups *groups, const size_t *picked, size_t n_picked)
 {
 	char have[TEXT_QUANTITY], want[TEXT_QUANTITY];
 	struct text text = { 0 };
@@ -129,8 +148,51 @@ char *choose_why(const struct choose_slot *slots, size_t n, const struct choose_
 		text_add(&text, ", near peers");
 	if (switches > 1 && !request->spread && !request->n_home)
 		text_add(&text, "; no one switch has %zu", choose_gpus(slots, picked, n_picked));
+	say_groups(&text, groups, picked, n_picked);
 	say_identity(&text, slots, picked, n_picked);
 	return text.text;
+}
+
+size_t choose_gpus(const struct choose_slot *slots, const size_t *picked, size_t n)
+{
+	size_t gpus = 0, i;
+
+	for (i = 0; i < n; i++)
+		gpus += slots[picked[i]].gpus;
+	return gpus;
+}
+
+void choose_result_free(struct choose_result *result)
+{
+	free(result->picked);
+	free(result->why);
+	memset(result, 0, sizeof(*result));
+}
+
+size_t choose_count_wants(const struct choose_want *wants, size_t n)
+{
+	size_t total = 0, w;
+
+	for (w = 0; w < n; w++)
+		total += wants[w].count;
+	return total;
+}
+
+int choose_check(const struct choose_request *request, struct fault *fault)
+{
+	size_t total = choose_count_wants(request->wants, request->n_wants);
+
+	if (!total && !request->memory)
+		return fault_set(fault, EINVAL,
+				 "nothing is asked for: give --gpus, --gpu, --memory or --model");
+	if (total && request->memory)
+		return fault_set(fault, EINVAL,
+				 "GPUs are asked for by count and by memory: give one of them");
+	if (request->p2p && request->spread)
+		return fault_set(fault, EINVAL, "--p2p required and --spread exclude each other");
+	if (request->same_switch && request->spread)
+		return fault_set(fault, EINVAL, "--same-switch and --spread exclude each other");
+	return 0;
 }
 
 static void say_bars(struct text *text, const struct choose_slot *slots, size_t n)

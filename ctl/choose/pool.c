@@ -151,6 +151,7 @@ static void add_slot(struct session *session, struct pool *pool, const struct gf
 						       : identity.ids.device);
 	choice->gpus = identity.gpus;
 	choice->memory = identity.memory;
+	choice->group = identity.group;
 	choice->switch_id = slot->switch_id;
 	choice->switch_name = sw ? sw->address : "?";
 	choice->numa = slot->numa_node;

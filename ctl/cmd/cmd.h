@@ -18,6 +18,7 @@ extern const struct ctl_command cmd_gpus;
 extern const struct ctl_command cmd_help;
 extern const struct ctl_command cmd_history;
 extern const struct ctl_command cmd_list;
+extern const struct ctl_command cmd_locate;
 extern const struct ctl_command cmd_man;
 extern const struct ctl_command cmd_metrics;
 extern const struct ctl_command cmd_models;

@@ -6,7 +6,13 @@
 #include "lib/out.h"
 #include "lib/remove.h"
 #include "lib/session.h"
+#include "lib/text.h"
 #include "lib/wait.h"
+
+static const struct ctl_option options[] = {
+	{ "all", 0, NULL, "every GPU that is on, and what is left of those that were lost" },
+	{ NULL },
+};
 
 static int check_claims(struct session *session, struct gf_slot *const *slots, size_t n)
 {
@@ -86,22 +92,43 @@ static void say_off(struct session *session, struct gf_slot *const *slots, size_
 	}
 }
 
+/* A stuck slot ends by itself, and no other slot has to wait for it. */
+static size_t slots_on(const struct session *session, struct gf_slot ***slots)
+{
+	const struct gf_fabric *fabric = &session->fabric;
+	size_t n = 0, i;
+
+	*slots = mem_zalloc(fabric->n_slots, sizeof(**slots));
+	for (i = 0; i < fabric->n_slots; i++) {
+		struct gf_slot *slot = &fabric->slots[i];
+
+		if (!(slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED) &&
+		    (gf_slot_has_gpu(slot) || gf_slot_is_left(slot)))
+			(*slots)[n++] = slot;
+	}
+	return n;
+}
+
 static int run_session(struct session *session, int argc, char **argv)
 {
 	struct removal removal;
 	struct gf_slot **slots;
-	int ret;
+	size_t n = (size_t)argc;
+	int ret = CTL_DONE;
 
-	ret = session_slots(session, argc, argv, &slots);
+	if (ctl_flag(session->ctx, "all"))
+		n = slots_on(session, &slots);
+	else
+		ret = session_slots(session, argc, argv, &slots);
 	if (ret)
 		return ret;
-	ret = session_managed(session, slots, (size_t)argc);
+	ret = session_managed(session, slots, n);
 	if (!ret)
-		ret = check_claims(session, slots, (size_t)argc);
+		ret = check_claims(session, slots, n);
 	if (!ret)
-		ret = removal_init(session, &removal, slots, (size_t)argc, true);
+		ret = removal_init(session, &removal, slots, n, true);
 	if (!ret) {
-		say_off(session, slots, (size_t)argc, &removal);
+		say_off(session, slots, n, &removal);
 		if (removal.n)
 			ret = detach(session, &removal);
 		removal_free(&removal);
@@ -112,10 +139,11 @@ static int run_session(struct session *session, int argc, char **argv)
 
 static int run(struct ctl_ctx *ctx, int argc, char **argv)
 {
+	bool all = ctl_flag(ctx, "all");
 	struct session session;
 	int ret;
 
-	ret = ctl_operands(ctx, argc, 1, GPUFABRIC_MEMBERS_MAX);
+	ret = ctl_operands(ctx, argc, !all, all ? 0 : GPUFABRIC_MEMBERS_MAX);
 	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHANGE);
 	if (ret)
@@ -127,14 +155,15 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_detach = {
 	.name = "detach",
-	.args = "SLOT...",
+	.args = "SLOT...|--all",
 	.summary = "remove GPUs and power their slots off",
 	.help =
 		"Processes that hold a GPU (open or mapped device nodes) are listed and nothing is changed,\n"
 		"exit code 4. With --wait the removal is announced first, so that agents can let go, and\n"
 		"taken back when the time is over. --force goes on regardless; a driver that does not let go\n"
 		"then leaves the slot stuck, exit code 7. What is left on the bus of a GPU that was lost or is in\n"
-		"fault goes in the same way, and its slot is off or empty then. Hooks run before and after: see gpuctl-hooks(5).",
-	.options = { remove_options, session_options },
+		"fault goes in the same way, and its slot is off or empty then. Other GPUs of a declared group are named:\n"
+		"their links to this one go with it. Hooks run before and after: see gpuctl-hooks(5).",
+	.options = { options, remove_options, session_options },
 	.run = run,
 };

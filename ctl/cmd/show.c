@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl show: everything about one slot or one composition. */
+#include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctl.h"
+#include "host/lamp.h"
 #include "lib/holders.h"
 #include "lib/iommu.h"
 #include "lib/netlink_gen.h"
@@ -34,6 +36,7 @@ static const struct out_column slot_columns[] = {
 	{ "identity_time", "read at" },
 	{ "ids", "PCI ids" },
 	{ "serial", "serial" },
+	{ "group", "group" },
 	{ "composition", "composition" },
 	{ "link", "link" },
 	{ NULL, "link can do" },
@@ -43,6 +46,9 @@ static const struct out_column slot_columns[] = {
 	{ "backend", "driven by" },
 	{ "slot_driver", NULL },
 	{ "capabilities", "can do" },
+	{ "indicator", "indicator" },
+	{ "latch", "latch" },
+	{ "power_fault", "power fault" },
 	{ "occupancy", NULL },
 	{ "power", NULL },
 	{ "activity", NULL },
@@ -167,6 +173,26 @@ static void show_place(struct out_table *t, const struct gf_fabric *fabric,
 	out_str(t, "health", gfnl_health_name(slot->condition.health));
 	if (slot->bus_first || slot->bus_last)
 		out_strf(t, "buses", "%02x-%02x", slot->bus_first, slot->bus_last);
+}
+
+static void show_panel(struct out_table *t, const struct gf_slot *slot)
+{
+	struct lamp_panel panel;
+	struct fault fault;
+	struct tree tree;
+
+	if (tree_open(&tree, NULL, &fault))
+		return;
+	lamp_look(&tree, slot->name, slot->address, &panel);
+	tree_close(&tree);
+	if (panel.lamp >= 0)
+		out_str(t, "indicator", lamp_name(panel.lamp));
+	else if (panel.lamp == -EAGAIN)
+		out_text(t, "indicator", "unknown while the port sleeps");
+	if (panel.latch >= 0)
+		out_str(t, "latch", panel.latch ? "open" : "closed");
+	if (panel.power_fault >= 0)
+		out_bool(t, "power_fault", panel.power_fault);
 }
 
 static void show_counts(struct out_table *t, const struct gf_slot *slot)
@@ -344,9 +370,12 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 		out_str(t, "text", slot->text);
 	show_flags(t, "flags", slot->flags, gfnl_slot_flag_name);
 	show_identity(t, slot, &identity);
+	if (identity.group)
+		out_str(t, "group", identity.group);
 	out_str(t, "composition", slot->composition);
 	show_link(t, &slot->link);
 	show_place(t, &session->fabric, slot);
+	show_panel(t, slot);
 	out_uint(t, "generation", slot->generation);
 	placement_verdict(session, slot, &verdict);
 	show_verdict(t, &verdict);
@@ -424,7 +453,8 @@ const struct ctl_command cmd_show = {
 	.args = "SLOT|NAME",
 	.summary = "everything about a slot or a composition",
 	.help =
-		"Who asked for an operation, and addresses, are shown to root alone. Of each function the IOMMU group\n"
+		"Who asked for an operation, addresses, and whether the port has detected a power fault\n"
+		"are shown to root alone. Of each function the IOMMU group\n"
 		"is named with the other members, which a guest gets along with it. Where a GPU has virtual functions\n"
 		"they are listed, with who holds them.",
 	.flags = CTL_NO_DRY_RUN,

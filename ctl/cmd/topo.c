@@ -26,7 +26,8 @@ static const struct out_column slot_columns[] = {
 	{ "slot", "SLOT" }, { "port", "PORT" },
 	{ "address", "GPU AT" }, { "gpu", "GPU" },
 	{ "state", "STATE" }, { "link", "LINK" },
-	{ "numa_node", "NUMA" }, { "composition", "COMPOSITION", OUT_OPTIONAL },
+	{ "numa_node", "NUMA" }, { "group", "GROUP", OUT_OPTIONAL },
+	{ "composition", "COMPOSITION", OUT_OPTIONAL },
 	{ NULL, NULL },
 };
 
@@ -63,6 +64,8 @@ static void show_slot(struct out_table *t, const struct session *session,
 	out_int(t, "numa_node", slot->numa_node);
 	if (slot->numa_node < 0)
 		out_text(t, "numa_node", "-");
+	if (identity.group)
+		out_str(t, "group", identity.group);
 	out_str(t, "composition", slot->composition);
 }
 
@@ -209,7 +212,7 @@ const struct ctl_command cmd_topo = {
 		"With --pairs, THROUGH is switch (one switch), root-port (several switches below one root port),\n"
 		"host (a host bridge of one NUMA node) or numa; HOPS counts the bridges between. PEERS says\n"
 		"whether they can reach each other's memory: yes through switches alone, slow through the root\n"
-		"complex, where ACS redirects it for one, or no.",
+		"complex, where ACS redirects it for one, or no. GROUP is declared in slots.d: see gpuctl(8).",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = run,

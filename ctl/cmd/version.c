@@ -36,8 +36,12 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = gfc_status(client, &status);
 		gfc_close(client);
 	}
+	if (ret == CTL_NO_MODULE)
+		status.version = gfc_module_version();
 	out_str(t, "module", status.version);
-	if (ret)
+	if (ret && status.version)
+		out_text(t, "module", "%s, which does not go with this gpuctl", status.version);
+	else if (ret)
 		out_text(t, "module", "not loaded");
 	gf_status_free(&status);
 	return ret == CTL_NO_MODULE ? CTL_DONE : ret;

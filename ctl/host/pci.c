@@ -10,6 +10,7 @@
  * the device and all above it, and a slot that is woken may power its card: to judge
  * windows it is read of ports that are awake, as far as their windows are not known.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #define CAP_EXPRESS 0x10
 #define EXTENDED_BASE 0x100
 #define SLOT_CAP 0x14
+#define SLOT_STATUS 0x1a
 #define SLOT_CAP_HPC (1u << 6)
 #define FLAG_SLOT (1u << 8)
 #define PREF_BASE 0x24
@@ -135,11 +137,10 @@ static void find_pref(struct pci_device *dev)
 				       ((pref & 0xf) == 1 ? PCI_RES_WIDE : 0);
 }
 
-/* Whether reading its registers wakes nobody. */
-static bool is_awake(const struct tree *tree, const struct pci_device *dev)
+bool pci_is_awake(const struct tree *tree, const char *address)
 {
-	char *status = tree_line(tree, DEVICES "/%s/power/runtime_status", dev->address);
-	char *state = tree_line(tree, DEVICES "/%s/power_state", dev->address);
+	char *status = tree_line(tree, DEVICES "/%s/power/runtime_status", address);
+	char *state = tree_line(tree, DEVICES "/%s/power_state", address);
 	bool awake = (!status || !strcmp(status, "active") || !strcmp(status, "unsupported")) &&
 		     (!state || strcmp(state, "D3cold"));
 
@@ -153,7 +154,7 @@ static void guess_pref(const struct tree *tree, struct pci_device *dev)
 {
 	if (!is_pref_unknown(dev))
 		return;
-	if (is_awake(tree, dev)) {
+	if (pci_is_awake(tree, dev->address)) {
 		dev->config = (uint8_t *)tree_begin(tree, HEADER_BYTES, &dev->config_len,
 						    DEVICES "/%s/config", dev->address);
 		find_pref(dev);
@@ -349,6 +350,25 @@ void pci_read_bus(const struct tree *tree, const char *port, struct pci_list *li
 		find_parents(list);
 	}
 	free(link);
+}
+
+int pci_read_slot(const struct tree *tree, const char *address, uint32_t *capabilities,
+		  uint16_t *status)
+{
+	struct pci_device dev = { 0 };
+	unsigned int at;
+
+	if (!pci_is_awake(tree, address))
+		return -EAGAIN;
+	dev.config = (uint8_t *)tree_begin(tree, CONFIG_BYTES, &dev.config_len,
+					   DEVICES "/%s/config", address);
+	at = capability(&dev, CAP_EXPRESS);
+	if (at && !(pci_config(&dev, at + 2, 2) & FLAG_SLOT))
+		at = 0;
+	*capabilities = at ? pci_config(&dev, at + SLOT_CAP, 4) : 0;
+	*status = at ? (uint16_t)pci_config(&dev, at + SLOT_STATUS, 2) : 0;
+	free(dev.config);
+	return at ? 0 : -ENODATA;
 }
 
 void pci_free(struct pci_list *list)

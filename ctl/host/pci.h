@@ -94,6 +94,14 @@ unsigned int pci_extended(const struct pci_device *dev, unsigned int capability)
 /* What of a little-endian register could be read, else 0. */
 uint32_t pci_config(const struct pci_device *dev, unsigned int at, unsigned int bytes);
 bool pci_is_gpu(const struct pci_device *dev);
+/* Its registers can be read without waking anybody. */
+bool pci_is_awake(const struct tree *tree, const char *address);
+/*
+ * Slot Capabilities and Slot Status of a port that is awake; only root can read them.
+ * 0, -EAGAIN where the port sleeps, -ENODATA where there is no slot or nothing to read.
+ */
+int pci_read_slot(const struct tree *tree, const char *address, uint32_t *capabilities,
+		  uint16_t *status);
 /* It has an address, and so is taken. */
 bool pci_is_assigned(const struct pci_range *range);
 /* Resource file of sysfs; for tests and fuzzing on its own. Returns how many lines were good. */

@@ -163,6 +163,28 @@ char *tree_line(const struct tree *tree, const char *fmt, ...)
 	return text;
 }
 
+int tree_write(const struct tree *tree, const char *text, const char *fmt, ...)
+{
+	size_t len = strlen(text);
+	char *path;
+	va_list ap;
+	ssize_t n;
+	int fd, ret = 0;
+
+	va_start(ap, fmt);
+	path = mem_vprintf(fmt, ap);
+	va_end(ap);
+	fd = open_in(tree, path, O_WRONLY);
+	free(path);
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, len);
+	if (n != (ssize_t)len)
+		ret = n < 0 ? -errno : -EIO;
+	close(fd);
+	return ret;
+}
+
 bool tree_has(const struct tree *tree, const char *fmt, ...)
 {
 	char *path;

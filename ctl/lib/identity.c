@@ -10,8 +10,10 @@
  *	3-2	h100-pcie-80
  *	4-*	10de:26b9
  *	5-1	a16	4
+ *	3-*	group=nvl0
  *
- * A number is for cards with several GPUs. A declaration is a claim, not a fact: it is
+ * A number is for cards with several GPUs; a group are GPUs that links of their own
+ * connect, such as NVLink. Of several lines for a slot the last that says a thing counts. A declaration is a claim, not a fact: it is
  * shown as such and the module is told to verify it after power-on.
  */
 #include <errno.h>
@@ -29,6 +31,7 @@
 #define SIMULATED_DRIVER "gpufabric-sim-gpu"
 #define BLANKS " \t"
 #define DECLARED_GPUS 64
+#define GROUP "group="
 
 static bool parse_ids(const char *word, struct gf_ids *ids)
 {
@@ -48,38 +51,90 @@ static bool parse_ids(const char *word, struct gf_ids *ids)
 	return vendor;
 }
 
+static int parse_group(struct declared *declared, const char *word, struct fault *fault)
+{
+	const char *name = word + strlen(GROUP);
+
+	if (!text_name_valid(name))
+		return fault_set(fault, EINVAL,
+				 "group \"%s\": a name is a letter followed by up to 62 letters, digits, '_', '.' or '-'",
+				 name);
+	if (declared->group)
+		return fault_set(fault, EINVAL, "more than one group: a slot is in one");
+	declared->group = mem_strdup(name);
+	return 0;
+}
+
+static int parse_gpu(const struct knowledge *knowledge, struct declared *declared,
+		     const char *word, struct fault *fault)
+{
+	const struct cat_gpu *gpu;
+	int err;
+
+	if (parse_ids(word, &declared->ids))
+		return 0;
+	if (knowledge->catalogue.n_gpus) {
+		err = cat_gpu_find(knowledge->catalogue.gpus, knowledge->catalogue.n_gpus, word,
+				   &gpu, fault);
+		if (err)
+			return err;
+		word = gpu->id;
+	}
+	declared->name = mem_strdup(word);
+	return 0;
+}
+
+/* What follows the slot: a GPU, how many of it the card has, a group. */
+static int parse_words(const struct knowledge *knowledge, struct declared *declared, char **save,
+		       struct fault *fault)
+{
+	size_t words = 0;
+	uint64_t gpus;
+	char *word;
+	int err = 0;
+
+	while (!err && (word = strtok_r(NULL, BLANKS, save))) {
+		if (!strncmp(word, GROUP, strlen(GROUP))) {
+			err = parse_group(declared, word, fault);
+			continue;
+		}
+		words++;
+		if (words == 1)
+			err = parse_gpu(knowledge, declared, word, fault);
+		else if (words == 2 && text_number(word, DECLARED_GPUS, &gpus) && gpus)
+			declared->gpus = (unsigned int)gpus;
+		else
+			err = fault_set(fault, EINVAL,
+					"more than a slot and a GPU: write \"SLOT GPU\", or \"SLOT GPU NUMBER\" for a card with several GPUs, at most %d",
+					DECLARED_GPUS);
+	}
+	return err;
+}
+
+static void declared_free(struct declared *declared)
+{
+	free(declared->pattern);
+	free(declared->name);
+	free(declared->group);
+}
+
 static int parse_line(struct knowledge *knowledge, char *line, struct fault *fault)
 {
 	struct declared declared = { .gpus = 1 };
-	char *slot, *word, *number, *save;
-	const struct cat_gpu *gpu;
-	uint64_t gpus;
+	char *slot, *save;
 	int err;
 
 	slot = strtok_r(line, BLANKS, &save);
 	if (!slot || *slot == '#')
 		return 0;
-	word = strtok_r(NULL, BLANKS, &save);
-	if (!word)
-		return fault_set(fault, EINVAL, "slot %s without a GPU: write \"SLOT GPU\"", slot);
-	number = strtok_r(NULL, BLANKS, &save);
-	if (number && (!text_number(number, DECLARED_GPUS, &gpus) || !gpus ||
-		       strtok_r(NULL, BLANKS, &save)))
-		return fault_set(fault, EINVAL,
-				 "more than a slot and a GPU: write \"SLOT GPU\", or \"SLOT GPU NUMBER\" for a card with several GPUs, at most %d",
-				 DECLARED_GPUS);
-	if (number)
-		declared.gpus = (unsigned int)gpus;
-
-	if (!parse_ids(word, &declared.ids)) {
-		if (knowledge->catalogue.n_gpus) {
-			err = cat_gpu_find(knowledge->catalogue.gpus, knowledge->catalogue.n_gpus,
-					   word, &gpu, fault);
-			if (err)
-				return err;
-			word = gpu->id;
-		}
-		declared.name = mem_strdup(word);
+	err = parse_words(knowledge, &declared, &save, fault);
+	if (!err && !declared.name && !declared.ids.vendor && !declared.group)
+		err = fault_set(fault, EINVAL,
+				"slot %s without a GPU: write \"SLOT GPU\", or \"SLOT group=NAME\"",
+				slot);
+	if (err) {
+		declared_free(&declared);
+		return err;
 	}
 	declared.pattern = mem_strdup(slot);
 	knowledge->declared =
@@ -148,10 +203,8 @@ void knowledge_free(struct knowledge *knowledge)
 	size_t i;
 
 	catalogue_free(&knowledge->catalogue);
-	for (i = 0; i < knowledge->n_declared; i++) {
-		free(knowledge->declared[i].pattern);
-		free(knowledge->declared[i].name);
-	}
+	for (i = 0; i < knowledge->n_declared; i++)
+		declared_free(&knowledge->declared[i]);
 	free(knowledge->declared);
 	memset(knowledge, 0, sizeof(*knowledge));
 }
@@ -172,9 +225,13 @@ static void take_declaration(const struct knowledge *knowledge, const struct gf_
 	const struct declared *match = NULL;
 	size_t i;
 
-	for (i = 0; i < knowledge->n_declared; i++)
-		if (!fnmatch(knowledge->declared[i].pattern, slot->name, 0))
-			match = &knowledge->declared[i];
+	for (i = 0; i < knowledge->n_declared; i++) {
+		const struct declared *declared = &knowledge->declared[i];
+
+		if ((declared->name || declared->ids.vendor) &&
+		    !fnmatch(declared->pattern, slot->name, 0))
+			match = declared;
+	}
 	if (!match)
 		return;
 	identity->source = GPUFABRIC_IDENTITY_SOURCE_DECLARED;
@@ -219,6 +276,7 @@ void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
 	memset(identity, 0, sizeof(*identity));
 	snprintf(identity->label, sizeof(identity->label), "-");
 	identity->gpus = slot->gpus ? slot->gpus : 1;
+	identity->group = identity_group(knowledge, slot);
 	if (slot->vendor) {
 		identity->source = slot->identity;
 		identity->time = slot->identity_time;
@@ -244,6 +302,67 @@ void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
 		identity->ids.bar = bar_of(identity->gpu);
 	if (identity->gpu)
 		identity->memory = cat_gpu_memory_mib(identity->gpu, &trust) << 20;
+}
+
+const char *identity_group(const struct knowledge *knowledge, const struct gf_slot *slot)
+{
+	size_t i;
+
+	for (i = knowledge->n_declared; i-- > 0;)
+		if (knowledge->declared[i].group &&
+		    !fnmatch(knowledge->declared[i].pattern, slot->name, 0))
+			return knowledge->declared[i].group;
+	return NULL;
+}
+
+/* One of @slots is in the group, and @slot is none of them. */
+static bool is_partner(const struct knowledge *knowledge, const struct gf_slot *slot,
+		       const char *group, const struct gf_slot *const *slots, size_t n)
+{
+	bool is = false;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const char *other = identity_group(knowledge, slots[i]);
+
+		if (slots[i]->id == slot->id)
+			return false;
+		is |= other && !strcmp(other, group);
+	}
+	return is;
+}
+
+char *identity_partners(const struct knowledge *knowledge, const struct gf_fabric *fabric,
+			const struct gf_slot *const *slots, size_t n)
+{
+	struct text text = { 0 };
+	const char *group;
+	size_t i, j;
+
+	for (i = 0; i < n; i++) {
+		bool first = true;
+
+		group = identity_group(knowledge, slots[i]);
+		for (j = 0; j < i && group; j++)
+			if (identity_group(knowledge, slots[j]) &&
+			    !strcmp(identity_group(knowledge, slots[j]), group))
+				group = NULL;
+		for (j = 0; j < fabric->n_slots && group; j++) {
+			const struct gf_slot *slot = &fabric->slots[j];
+			const char *other = identity_group(knowledge, slot);
+
+			if (!other || strcmp(other, group) || !gf_gpu_function(slot) ||
+			    !is_partner(knowledge, slot, group, slots, n))
+				continue;
+			if (first)
+				text_add(&text, "%s%s: %s", text.len ? "; " : "", group,
+					 slot->name);
+			else
+				text_add(&text, ", %s", slot->name);
+			first = false;
+		}
+	}
+	return text.text;
 }
 
 unsigned int identity_count(const struct knowledge *knowledge, const struct gf_slot *slot)

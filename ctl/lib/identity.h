@@ -14,13 +14,15 @@
  * struct declared - a line of slots.d: what the admin says sits where
  * @pattern: slot name, may hold the wildcards of the shell
  * @name: catalogue name of the GPU, NULL when @ids says it
- * @ids: PCI ids
+ * @ids: PCI ids; vendor 0 without @name: nothing is said of the GPU
+ * @group: name of the group that it shares links with, NULL for nothing said
  * @gpus: how many of them the card has
  */
 struct declared {
 	char *pattern;
 	char *name;
 	struct gf_ids ids;
+	char *group;
 	unsigned int gpus;
 };
 
@@ -48,6 +50,8 @@ struct knowledge {
  * @label: for listings, "-" when unknown
  * @gpus: how many the card has, 1 when that is not known
  * @memory: bytes of each, 0 when unknown
+ * @group: as declared: GPUs that links of their own connect (NVLink, NVSwitch, XGMI); NULL
+ *	for none, else it lives as long as the knowledge
  */
 struct identity {
 	unsigned int source;
@@ -58,6 +62,7 @@ struct identity {
 	char label[64];
 	unsigned int gpus;
 	uint64_t memory;
+	const char *group;
 };
 
 /*
@@ -76,6 +81,16 @@ int declared_parse(struct knowledge *knowledge, const char *file, const char *te
 
 void identity_of(const struct knowledge *knowledge, const struct gf_slot *slot,
 		 struct identity *identity);
+
+/* The group of a slot as declared, NULL for none. */
+const char *identity_group(const struct knowledge *knowledge, const struct gf_slot *slot);
+
+/*
+ * Other slots with a GPU that is on in groups of these, "nvl0: 3-1, 3-2"; newly allocated,
+ * NULL when there are none.
+ */
+char *identity_partners(const struct knowledge *knowledge, const struct gf_fabric *fabric,
+			const struct gf_slot *const *slots, size_t n);
 
 /* How many GPUs the card in a slot has, some slots have, and those of a composition. */
 unsigned int identity_count(const struct knowledge *knowledge, const struct gf_slot *slot);

@@ -124,6 +124,8 @@ static int take_family(struct gfc *client, struct nlmsghdr *nlh)
 	if (!tb[CTRL_ATTR_FAMILY_ID] || !tb[CTRL_ATTR_MCAST_GROUPS])
 		return -NLE_MISSING_ATTR;
 	client->family = nla_get_u16(tb[CTRL_ATTR_FAMILY_ID]);
+	if (tb[CTRL_ATTR_VERSION])
+		client->interface = nla_get_u32(tb[CTRL_ATTR_VERSION]);
 	nla_for_each_nested(group, tb[CTRL_ATTR_MCAST_GROUPS], rem) {
 		err = take_group(client, group);
 		if (err)
@@ -219,8 +221,12 @@ int gfc_open(struct ctl_ctx *ctx, struct gfc **result)
 		return ctl_fail(ctx, CTL_NO_MODULE,
 				"module gpufabric is not loaded: modprobe gpufabric");
 	}
-	*result = client;
-	return CTL_DONE;
+	err = gfc_check_interface(ctx, client->interface);
+	if (err)
+		gfc_close(client);
+	else
+		*result = client;
+	return err;
 }
 
 void gfc_close(struct gfc *client)
@@ -441,6 +447,9 @@ static int report(struct gfc *client, struct nl_msg *request, struct refusal *re
 	if (has_left(client, refusal))
 		ret = ctl_fail(client->ctx, CTL_NO_MODULE, "%s: module gpufabric was unloaded",
 			       command);
+	else if (gfc_is_unknown(refusal->err, refusal->text))
+		ret = gfc_unknown_fail(client->ctx, command, refusal->err,
+				       refusal->attribute);
 	else if (refusal->slot)
 		ret = ctl_fail(client->ctx, code, "%s: %s", refusal->slot, text);
 	else if (refusal->missing && refusal->attribute)

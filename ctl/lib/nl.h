@@ -16,7 +16,10 @@
 
 struct gfc;
 
-/* Connect; CTL_NO_MODULE when the family does not exist. */
+/* Of the module that is loaded, newly allocated; NULL where none is. */
+char *gfc_module_version(void);
+
+/* Connect; CTL_NO_MODULE when the family does not exist, or has another interface. */
 int gfc_open(struct ctl_ctx *ctx, struct gfc **client);
 void gfc_close(struct gfc *client);
 struct ctl_ctx *gfc_ctx(struct gfc *client);

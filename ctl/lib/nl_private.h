@@ -19,6 +19,7 @@ struct gfc_name {
  * @events: multicast group, NULL before gfc_subscribe()
  * @reader: descriptor whose other end is minded, -1 for none
  * @family: number of the family
+ * @interface: version of the family
  * @monitor: number of the group that everyone may listen to
  * @private_group: number of the group with who and why
  * @last_errno: of the last request
@@ -34,6 +35,7 @@ struct gfc {
 	struct nl_sock *events;
 	int reader;
 	int family;
+	unsigned int interface;
 	int monitor;
 	int private_group;
 	int last_errno;
@@ -48,6 +50,11 @@ struct nl_sock *gfc_socket(struct ctl_ctx *ctx, int *err);
 int gfc_libnl_fail(struct ctl_ctx *ctx, int err, const char *what);
 /* What a reply or an event says; 0 or a negative errno. @message is zeroed before. */
 int gfc_read(struct nlmsghdr *nlh, struct gf_message *message);
+/* CTL_NO_MODULE where the module has another interface than this gpuctl. */
+int gfc_check_interface(struct ctl_ctx *ctx, unsigned int interface);
+/* A refusal for a command, an attribute or a flag that the module does not know. */
+bool gfc_is_unknown(int err, const char *text);
+int gfc_unknown_fail(struct ctl_ctx *ctx, const char *command, int err, const char *attribute);
 void gfc_remember_name(struct gfc *client, const struct gf_slot *slot);
 
 #endif /* GPUCTL_NL_PRIVATE_H */

@@ -81,6 +81,26 @@ static int find_hooks(struct session *session, struct removal *removal)
 	return ret;
 }
 
+/* GPUs that lose a link of their own, such as NVLink, with these. */
+static int say_partners(struct session *session, const struct removal *removal)
+{
+	char *partners;
+	int ret;
+
+	if (!removal->n || !knowledge_has_declarations(session->ctx))
+		return CTL_DONE;
+	ret = session_know(session);
+	if (ret)
+		return ret;
+	partners = identity_partners(&session->knowledge, &session->fabric,
+				     (const struct gf_slot *const *)removal->slots, removal->n);
+	if (partners)
+		out_note(session->ctx->out, "partners", "also at risk, in the same group: ", "%s",
+			 partners);
+	free(partners);
+	return CTL_DONE;
+}
+
 int removal_init(struct session *session, struct removal *removal, struct gf_slot *const *slots,
 		 size_t n, bool left)
 {
@@ -121,6 +141,8 @@ int removal_init(struct session *session, struct removal *removal, struct gf_slo
 		removal->slots[removal->n++] = slots[i];
 	}
 	ret = find_hooks(session, removal);
+	if (!ret)
+		ret = say_partners(session, removal);
 	if (ret)
 		removal_free(removal);
 	return ret;

@@ -38,6 +38,7 @@ const struct out_column render_slot_columns[] = {
 	{ "backend", NULL },
 	{ "address", NULL },
 	{ "driver", NULL },
+	{ "group", "GROUP", OUT_OPTIONAL },
 	{ "composition", "COMPOSITION" },
 	{ "identity", NULL },
 	{ "identity_time", NULL },
@@ -182,6 +183,8 @@ void render_slot(struct out_table *table, const struct gf_slot *slot,
 	out_str(table, "backend", gfnl_backend_name(slot->backend));
 	out_str(table, "address", gpu ? gpu->address : NULL);
 	out_str(table, "driver", gpu ? gpu->driver : NULL);
+	if (identity->group)
+		out_str(table, "group", identity->group);
 	out_str(table, "composition", slot->composition);
 	out_str(table, "identity", gfnl_identity_source_name(identity->source));
 	if (identity->time)

@@ -145,6 +145,8 @@ static void print_files(struct out *out)
 		  "What sits where: lines of \"SLOT GPU\", with a catalogue name or PCI ids such as\n"
 		  "10de:2331; the slot may hold wildcards of the shell, and the last line that matches\n"
 		  "counts. A number behind it says how many GPUs a card has: \"5-1 a16 4\".\n"
+		  "\"3-* group=nvl0\" says that links of their own connect the GPUs of these slots, such as\n"
+		  "NVLink, NVSwitch or XGMI: a choice takes whole groups, and breaks as few as it can.\n"
 		  "# begins a comment." },
 		{ "/var/lib/gpuctl/compositions.json",
 		  "What gpuctl save writes and gpuctl restore reads: see gpuctl-saved(5)." },

@@ -233,6 +233,8 @@ static void config_slot(struct sim_fn *fn, unsigned int number, bool control)
 		       PCI_EXP_SLTCAP_AIP | PCI_EXP_SLTCAP_PIP;
 	if (control && sim.button)
 		cap |= PCI_EXP_SLTCAP_ABP;
+	if (control && sim.latch)
+		cap |= PCI_EXP_SLTCAP_MRLSP;
 	set32(fn, EXP(PCI_EXP_SLTCAP), cap);
 	sim_set16(fn, EXP(PCI_EXP_SLTCTL), PCI_EXP_SLTCTL_ATTN_IND_OFF |
 		  PCI_EXP_SLTCTL_PWR_IND_OFF | PCI_EXP_SLTCTL_PWR_OFF);

@@ -11,7 +11,8 @@
  * does what a hand or broken hardware would:
  *
  *	surprise	"remove", "insert [CARD]", "flap [TIMES]", "blink MS",
- *			"fall-off", "come-back", "button", "power-fault"
+ *			"fall-off", "come-back", "button", "power-fault",
+ *			"latch open", "latch close"
  *	fail		"power", "link", "presence", "enumerate", "bar" or
  *			"bar0" to "bar5", of the next operation or with "@N" of
  *			the Nth; and for how many if not one; "none"
@@ -128,6 +129,13 @@ static int fall_silent(struct sim_port *port, bool silent)
 	return 0;
 }
 
+static int latch(struct sim_port *port, const char *text)
+{
+	if (!text || (strcmp(text, "open") && strcmp(text, "close")))
+		return -EINVAL;
+	return sim_port_latch(port, !strcmp(text, "open"));
+}
+
 static int surprise_store(struct sim_port *port, char *text)
 {
 	char *what = strsep(&text, " ");
@@ -150,6 +158,8 @@ static int surprise_store(struct sim_port *port, char *text)
 		return sim_port_press(port);
 	if (!strcmp(what, "power-fault") && !text)
 		return sim_port_cut_power(port);
+	if (!strcmp(what, "latch"))
+		return latch(port, text);
 	if (strcmp(what, "insert") || (text && !is_slot(port)))
 		return -EINVAL;
 	if (is_slot(port))

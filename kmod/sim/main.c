@@ -90,6 +90,10 @@ static bool button;
 module_param(button, bool, 0444);
 MODULE_PARM_DESC(button, "slots have an attention button, which mode pciehp then waits for [N]");
 
+static bool latch;
+module_param(latch, bool, 0444);
+MODULE_PARM_DESC(latch, "slots have a sensor of their retention latch, in mode pciehp [N]");
+
 static unsigned int window_gib = 512;
 module_param(window_gib, uint, 0444);
 MODULE_PARM_DESC(window_gib, "memory window of each slot in GiB, a power of two [512]");
@@ -234,6 +238,7 @@ static int set_rest(void)
 	sim.window_gib = window_gib;
 	sim.acs = acs;
 	sim.button = button;
+	sim.latch = latch;
 	sim.node = node;
 	return 0;
 }

@@ -51,7 +51,8 @@
 
 /* Cleared by writing ones. */
 #define SLTSTA_EVENTS	(PCI_EXP_SLTSTA_ABP | PCI_EXP_SLTSTA_PFD | \
-			 PCI_EXP_SLTSTA_PDC | PCI_EXP_SLTSTA_DLLSC)
+			 PCI_EXP_SLTSTA_MRLSC | PCI_EXP_SLTSTA_PDC | \
+			 PCI_EXP_SLTSTA_DLLSC)
 
 static bool reg_changed(int where, int size, int reg)
 {
@@ -403,6 +404,10 @@ void sim_port_write(struct sim_port *port, int where, int size, u32 value)
 
 		sim_set16(fn, SLTSTA, sim_get16(fn, SLTSTA) &
 			  ~(ones & SLTSTA_EVENTS));
+		/* The fault stays latched until power is removed. */
+		if (port->active == SIM_FAULT_POWER)
+			sim_set16(fn, SLTSTA, sim_get16(fn, SLTSTA) |
+				  PCI_EXP_SLTSTA_PFD);
 	}
 	if (reg_changed(where, size, SLTCTL) && port->controlled)
 		sim_port_power(port, !(sim_get16(fn, SLTCTL) &
@@ -578,6 +583,27 @@ int sim_port_cut_power(struct sim_port *port)
 	port->active = SIM_FAULT_POWER;
 	port_event(port, PCI_EXP_SLTSTA_PFD);
 	port_update(port);
+	return 0;
+}
+
+/**
+ * sim_port_latch() - somebody opens or closes the retention latch
+ * @port: the port; the caller holds its lock
+ * @open: opens it
+ *
+ * Return: 0, or -EOPNOTSUPP if it has no sensor.
+ */
+int sim_port_latch(struct sim_port *port, bool open)
+{
+	u16 status = sim_get16(&port->fn, SLTSTA) & ~PCI_EXP_SLTSTA_MRLSS;
+
+	lockdep_assert_held(&port->lock);
+
+	if (!(sim_get16(&port->fn, SLTCAP) & PCI_EXP_SLTCAP_MRLSP))
+		return -EOPNOTSUPP;
+	sim_set16(&port->fn, SLTSTA,
+		  status | (open ? PCI_EXP_SLTSTA_MRLSS : 0));
+	port_event(port, PCI_EXP_SLTSTA_MRLSC);
 	return 0;
 }
 

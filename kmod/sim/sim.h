@@ -437,6 +437,7 @@ struct sim_domain {
  * @acs: redirection of peer-to-peer traffic is on
  * @uplink: the root ports are hot-plug ports, too
  * @button: slots have an attention button
+ * @latch: slots have a sensor of their retention latch
  * @window_gib: prefetchable memory window of each slot
  * @buses: bus numbers of each slot, at least
  * @slot_number: device number that slots are registered for in mode=own
@@ -460,6 +461,7 @@ struct sim {
 	bool acs;
 	bool uplink;
 	bool button;
+	bool latch;
 	unsigned int window_gib;
 	unsigned int buses;
 	unsigned int slot_number;
@@ -559,6 +561,7 @@ bool sim_port_answers(const struct sim_port *port);
 void sim_port_driver_reset(struct sim_port *port, bool on);
 int sim_port_press(struct sim_port *port);
 int sim_port_cut_power(struct sim_port *port);
+int sim_port_latch(struct sim_port *port, bool open);
 void sim_port_reveal(struct sim_port *port);
 void sim_port_cut(struct sim_port *port);
 void sim_port_sleep(struct sim_port *port);

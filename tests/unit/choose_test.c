@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/choose/choose.c ctl/choose/match.c ctl/choose/shrink.c ctl/choose/explain.c ctl/choose/want.c ctl/lib/topo.c ctl/lib/text.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/conf.c ctl/catalogue/fault.c
+// sources: ctl/choose/choose.c ctl/choose/groups.c ctl/choose/match.c ctl/choose/shrink.c ctl/choose/explain.c ctl/choose/want.c ctl/lib/topo.c ctl/lib/text.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/conf.c ctl/catalogue/fault.c
 /*
  * Choosing slots: preferences one by one, refusals with their words, and small
  * random pools against an exhaustive search.
@@ -380,6 +380,104 @@ static unsigned int kinds_of(unsigned int set, size_t n, int what)
 	return count;
 }
 
+/*
+ * Groups: a letter a slot, '-' for none, upper case for one that somebody has; @on is the
+ * switch of each.
+ */
+static const struct {
+	const char *groups;
+	const char *on;
+	size_t count;
+	const char *picked;
+	const char *why;
+} whole[] = {
+	{ "aaaabb", "000000", 2, "0-4 0-5", "two are the pair, and the four stay whole" },
+	{ "aaaabb", "000000", 4, "0-0 0-1 0-2 0-3", "four are the four" },
+	{ "aaaabb", "000000", 6, "0-0 0-1 0-2 0-3 0-4 0-5", "six are both" },
+	{ "aabb-", "00000", 1, "0-4", "one is the slot without a group" },
+	{ "aabb-", "00000", 3, "0-0 0-1 0-4", "three are a pair and that" },
+	{ "aaBbaa", "000000", 1, "0-3", "one is what is left of a group" },
+	{ "aabbcc", "001122", 4, "0-0 0-1 1-2 1-3", "two pairs of one NUMA node" },
+	{ "-aa-", "0011", 2, "0-1 1-2", "a whole group rather than one switch" },
+	{ "aabbaa", "000000", 3, "0-0 0-1 0-4", "three are of one group" },
+	{ "aaa-b", "00000", 2, "0-3 0-4", "no group is broken where two stand alone" },
+	{ "aaabb", "00000", 5, "0-0 0-1 0-2 0-3 0-4", "whole groups add up" },
+	{ "aaabbccc", "00000000", 5, "0-0 0-1 0-2 0-3 0-4", "not two halves" },
+};
+
+static void put_groups(const char *groups, const char *on)
+{
+	static const char *const names_of[] = { "nvl-a", "nvl-b", "nvl-c", "nvl-d" };
+	size_t i;
+
+	for (i = 0; groups[i]; i++) {
+		bool held = groups[i] >= 'A' && groups[i] <= 'Z';
+
+		put(i, &h100, 80, (uint32_t)(on[i] - '0'), on[i] > '1');
+		slots[i].group = groups[i] == '-' ? NULL :
+						    names_of[groups[i] - (held ? 'A' : 'a')];
+		slots[i].bar = held ? CHOOSE_CLAIMED : CHOOSE_FREE;
+	}
+}
+
+static void test_groups(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+		size_t n = strlen(whole[i].groups);
+
+		put_groups(whole[i].groups, whole[i].on);
+		ok(!ask_one(n, NULL, whole[i].count, any), "%zu of %s", whole[i].count,
+		   whole[i].groups);
+		is_str(picked(), whole[i].picked, whole[i].why);
+	}
+	put_groups("aaaabb", "000000");
+	ask_one(6, NULL, 4, any);
+	ok(strstr(result.why, "; whole group nvl-a;"), "why: %s", result.why);
+	ask_one(6, NULL, 5, any);
+	ok(strstr(result.why, "; whole group nvl-a; 1 of 2 of group nvl-b;"), "why: %s", result.why);
+	is_int(ask_one(6, NULL, 4, (struct choose_request){ .numa = -1, .spread = true }), 0,
+	       "spread");
+	is_int((intmax_t)result.n, 4, "takes no notice of groups");
+}
+
+/* Groups that are free but for a part of them, which @set takes. */
+static unsigned int broken_by(unsigned int set, size_t n)
+{
+	unsigned int broken = 0;
+	size_t i, j;
+
+	for (i = 0; i < n; i++) {
+		bool all = true, none = true, free_all = true, first = true;
+
+		for (j = 0; j < n && slots[i].group; j++) {
+			if (slots[j].group != slots[i].group)
+				continue;
+			first &= j >= i;
+			free_all &= slots[j].bar == CHOOSE_FREE;
+			all &= !!(set & 1u << j);
+			none &= !(set & 1u << j);
+		}
+		broken += slots[i].group && first && free_all && !all && !none;
+	}
+	return broken;
+}
+
+static unsigned int parts_of(unsigned int set, size_t n)
+{
+	unsigned int parts = 0;
+	size_t i, j;
+
+	for (i = 0; i < n; i++) {
+		for (j = 0; j < i && !(set & 1u << j && slots[i].group &&
+				       slots[j].group == slots[i].group);)
+			j++;
+		parts += (set & 1u << i) && j == i;
+	}
+	return parts;
+}
+
 static unsigned int score(unsigned int set, size_t n)
 {
 	return kinds_of(set, n, 'k') << 16 | kinds_of(set, n, 'n') << 8 | kinds_of(set, n, 's');
@@ -429,6 +527,41 @@ static void test_against_search(void)
 	       "2,000 random pools: kinds, nodes and switches as few as an exhaustive search finds");
 }
 
+static void test_groups_against_search(void)
+{
+	unsigned int seed = 7, round, broken = 0, parted = 0;
+
+	for (round = 0; round < 2000; round++) {
+		size_t n = 2 + next_random(&seed) % 9, count = 1 + next_random(&seed) % 6, i;
+		unsigned int best = UINT32_MAX, set, chosen = 0, worth;
+		char groups[MAX] = "", on[MAX] = "";
+
+		for (i = 0; i < n; i++) {
+			groups[i] = "aabbccdd-A"[next_random(&seed) % 10];
+			on[i] = (char)('0' + next_random(&seed) % 3);
+		}
+		put_groups(groups, on);
+		for (set = 1; set < 1u << n; set++) {
+			bool can = (size_t)__builtin_popcount(set) == count;
+
+			for (i = 0; i < n && can; i++)
+				can = !(set & 1u << i) || slots[i].bar == CHOOSE_FREE;
+			worth = broken_by(set, n) << 8 | parts_of(set, n);
+			if (can && worth < best)
+				best = worth;
+		}
+		if (ask_one(n, NULL, count, any))
+			continue;
+		for (i = 0; i < result.n; i++)
+			chosen |= 1u << result.picked[i];
+		broken += broken_by(chosen, n) != best >> 8;
+		parted += broken_by(chosen, n) == best >> 8 && parts_of(chosen, n) != (best & 255);
+	}
+	tap_counted("choose.groups", round);
+	is_int(broken, 0, "2,000 random pools with groups: as few are broken as an exhaustive search finds");
+	is_int(parted, 0, "and the GPUs are in as few parts");
+}
+
 int main(void)
 {
 	test_places();
@@ -440,7 +573,9 @@ int main(void)
 	test_cards();
 	test_peers();
 	test_links();
+	test_groups();
 	test_against_search();
+	test_groups_against_search();
 	choose_result_free(&result);
 	return tap_done();
 }

@@ -115,6 +115,47 @@ static void test_gpus(void)
 	free(ctx.error);
 }
 
+/* GPUs that links of their own connect: only the admin knows. */
+static void test_groups(void)
+{
+	struct gf_function gpu = { .address = (char *)"0000:01:00.0", .class = 0x030200 };
+	struct gf_slot slots[] = {
+		{ .id = 1, .name = (char *)"7-0", .state = GF_STATE_READY, .functions = &gpu, .n_functions = 1 },
+		{ .id = 2, .name = (char *)"7-1", .state = GF_STATE_READY, .functions = &gpu, .n_functions = 1 },
+		{ .id = 3, .name = (char *)"7-2", .state = GF_STATE_READY, .functions = &gpu, .n_functions = 1 },
+		{ .id = 4, .name = (char *)"7-3", .state = GF_STATE_OFF },
+		{ .id = 5, .name = (char *)"8-0", .state = GF_STATE_READY, .functions = &gpu, .n_functions = 1 },
+		{ .id = 6, .name = (char *)"8-1", .state = GF_STATE_READY, .functions = &gpu, .n_functions = 1 },
+	};
+	const struct gf_slot *pair[] = { &slots[0], &slots[1] }, *single[] = { &slots[4] };
+	const struct gf_fabric fabric = { .slots = slots, .n_slots = 6 };
+	struct knowledge knowledge;
+	struct identity identity;
+	struct ctl_ctx ctx;
+	char *partners;
+
+	put("slots.d/50-groups.conf",
+	    "7-* group=nvl0\n7-0 h100-pcie-80\n8-0 a16 4 group=xgmi\n8-[12] group=xgmi\n");
+	is_int(load(&ctx, &knowledge, true), CTL_DONE, "groups are declared");
+	is_str(identity_group(&knowledge, &slots[2]), "nvl0", "by a pattern");
+	is_str(identity_group(&knowledge, &slots[0]), "nvl0", "which a later line about the GPU leaves");
+	is_int(identity_count(&knowledge, &slots[4]), 4, "and a card's GPUs stand beside it");
+	identity_of(&knowledge, &slots[3], &identity);
+	is_str(identity.group, "nvl0", "a slot that is off is in one");
+	is_str(identity.label, "-", "and nothing is said of its GPU");
+	partners = identity_partners(&knowledge, &fabric, pair, 2);
+	is_str(partners, "nvl0: 7-2", "who loses links to two of them: none that is off");
+	free(partners);
+	partners = identity_partners(&knowledge, &fabric, single, 1);
+	is_str(partners, "xgmi: 8-1", "or to one");
+	free(partners);
+	single[0] = &slots[3];
+	ok(!identity_group(&knowledge, &(struct gf_slot){ .name = (char *)"9-9" }), "others are in none");
+	put("slots.d/50-groups.conf", "");
+	knowledge_free(&knowledge);
+	free(ctx.error);
+}
+
 static void test_source(void)
 {
 	struct identity identity = { .source = GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN, .time = 5000 };
@@ -167,6 +208,9 @@ static void test_refused(void)
 	is_refused("5-0 l40s 0\n", "30-bad.conf:1: more than a slot and a GPU");
 	is_refused("5-0 l40s 65\n", "30-bad.conf:1: more than a slot and a GPU");
 	is_refused("5-0 l40s 2 x\n", "30-bad.conf:1: more than a slot and a GPU");
+	is_refused("5-0 group=\n", "30-bad.conf:1: group \"\"");
+	is_refused("5-0 group=1st\n", "30-bad.conf:1: group \"1st\"");
+	is_refused("5-0 group=a group=b\n", "30-bad.conf:1: more than one group");
 	is_refused("5-0 no-such-gpu\n", "30-bad.conf:1: ");
 	is_refused("5-0 10de:\n", "30-bad.conf:1: ");
 	put("slots.d/30-bad.conf", "");
@@ -204,6 +248,7 @@ int main(void)
 	free(path);
 	test_declared();
 	test_gpus();
+	test_groups();
 	test_source();
 	test_driver();
 	test_refused();

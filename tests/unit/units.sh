@@ -13,7 +13,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top"
 
 # Calls hooks, which do what a vendor's stack wants: see their first lines.
-loose=" gpufabric-plan.service gpufabric-reap.service gpufabric-restore.service "
+loose=" gpufabric-plan.service gpufabric-reap.service gpufabric-restore.service gpufabric-shutdown.service "
 limit=2.5
 loose_limit=8.9
 
@@ -24,6 +24,7 @@ mkdir -p "$system" "$root/usr/bin"
 cp -rL /lib/systemd/system/. "$system/" 2>/dev/null || true
 cp /bin/true "$root/usr/bin/true"
 cp /bin/true "$root/usr/bin/gpuctl"
+cp /bin/true "$root/usr/bin/sh"
 ln -s usr/bin "$root/bin"
 cp "${units[@]}" "$system/"
 
