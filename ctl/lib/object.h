@@ -18,6 +18,7 @@ enum object_kind {
 	OBJECT_STRING,	/* owned, NULL when absent */
 	OBJECT_NEST,	/* an object inside this one */
 	OBJECT_LIST,	/* an array of objects, owned, with its number */
+	OBJECT_OWNED,	/* the same, and no attribute has it */
 };
 
 struct object;
