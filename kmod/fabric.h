@@ -38,6 +38,7 @@ struct gf_history;
  *	nobody judges what is seen
  * @nr_draining: number of slots that are being drained
  * @sequence: number of the last event
+ * @inventory: counts what the inventories of slots do
  * @instance: tells sequence numbers and ids of one load from those of another
  * @request: cookie of the last request, to find a slot named twice
  * @history: ring of who did what, allocated at first use
@@ -78,6 +79,7 @@ struct gf_fabric {
 	bool sleeping;
 	u32 nr_draining;
 	u64 sequence;
+	u32 inventory;
 	u64 instance;
 	u64 request;
 	struct gf_history *history;

@@ -116,14 +116,40 @@ static int fill_bar(struct sk_buff *skb, const struct gf_reader *reader,
 		 nla_put_uint(skb, GPUFABRIC_A_BAR_ADDRESS, bar->address)));
 }
 
-static int fill_function(struct sk_buff *skb, const struct gf_reader *reader,
-			 const struct gf_function *function)
+/**
+ * gf_part_count() - how many parts of a kind a slot has
+ * @slot: slot; caller holds the fabric's lock
+ * @command: the command that dumps them
+ */
+unsigned int gf_part_count(const struct gf_slot *slot, u8 command)
 {
-	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_FUNCTION);
+	const struct gf_snapshot *snap = slot->snap;
+
+	gf_assert_locked();
+	if (command == GPUFABRIC_CMD_FUNCTION_GET)
+		return snap ? snap->nr_functions : 0;
+	if (command == GPUFABRIC_CMD_WINDOW_GET)
+		return snap ? snap->nr_windows : 0;
+	/* Of a card that is there the functions tell. */
+	return slot->facts && !(snap && snap->nr_functions) ?
+	       slot->facts->count : 0;
+}
+
+int gf_fill_function(struct sk_buff *skb, const struct gf_reader *reader,
+		     const void *object)
+{
+	const struct gf_part *part = object;
+	const struct gf_function *function =
+		&part->slot->snap->functions[part->index];
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_FUNCTION);
 	u32 i;
 	int err;
 
-	err = nla_put_string(skb, GPUFABRIC_A_FUNCTION_ADDRESS,
+	gf_assert_locked();
+	err = nla_put_u32(skb, GPUFABRIC_A_FUNCTION_SLOT_ID, part->slot->id) ||
+	      nla_put_u32(skb, GPUFABRIC_A_FUNCTION_INVENTORY,
+			  part->slot->inventory) ||
+	      nla_put_string(skb, GPUFABRIC_A_FUNCTION_ADDRESS,
 			     function->address) ||
 	      nla_put_u32(skb, GPUFABRIC_A_FUNCTION_VENDOR,
 			  function->vendor) ||
@@ -147,11 +173,19 @@ static int fill_function(struct sk_buff *skb, const struct gf_reader *reader,
 	return close_nest(skb, nest, err);
 }
 
-static int fill_window(struct sk_buff *skb, const struct gf_window *window)
+int gf_fill_window(struct sk_buff *skb, const struct gf_reader *reader,
+		   const void *object)
 {
-	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_WINDOW);
+	const struct gf_part *part = object;
+	const struct gf_window *window =
+		&part->slot->snap->windows[part->index];
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_WINDOW);
 
+	gf_assert_locked();
 	return close_nest(skb, nest,
+		nla_put_u32(skb, GPUFABRIC_A_WINDOW_SLOT_ID, part->slot->id) ||
+		nla_put_u32(skb, GPUFABRIC_A_WINDOW_INVENTORY,
+			    part->slot->inventory) ||
 		nla_put_u32(skb, GPUFABRIC_A_WINDOW_FLAGS, window->flags) ||
 		nla_put_uint(skb, GPUFABRIC_A_WINDOW_SIZE, window->size) ||
 		nla_put_uint(skb, GPUFABRIC_A_WINDOW_FREE, window->free));
@@ -270,53 +304,35 @@ static int fill_identity(struct sk_buff *skb, const struct gf_reader *reader,
 		nla_put_uint(skb, GPUFABRIC_A_SLOT_SERIAL, identity->serial));
 }
 
-static int fill_fact(struct sk_buff *skb, const struct gf_fact *fact)
+int gf_fill_need(struct sk_buff *skb, const struct gf_reader *reader,
+		 const void *object)
 {
-	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_NEED);
+	const struct gf_part *part = object;
+	const struct gf_fact *fact = &part->slot->facts->fact[part->index];
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_NEED);
 
+	gf_assert_locked();
 	return close_nest(skb, nest,
-		nla_put_uint(skb, GPUFABRIC_A_BAR_SIZE, fact->size) ||
-		nla_put_u32(skb, GPUFABRIC_A_BAR_FLAGS, fact->flags) ||
+		nla_put_u32(skb, GPUFABRIC_A_NEED_SLOT_ID, part->slot->id) ||
+		nla_put_u32(skb, GPUFABRIC_A_NEED_INVENTORY,
+			    part->slot->inventory) ||
+		nla_put_uint(skb, GPUFABRIC_A_NEED_SIZE, fact->size) ||
+		nla_put_u32(skb, GPUFABRIC_A_NEED_FLAGS, fact->flags) ||
 		(fact->align != fact->size &&
-		 nla_put_uint(skb, GPUFABRIC_A_BAR_ALIGN, fact->align)) ||
+		 nla_put_uint(skb, GPUFABRIC_A_NEED_ALIGN, fact->align)) ||
 		(fact->sizes &&
-		 nla_put_u32(skb, GPUFABRIC_A_BAR_SIZES, fact->sizes)) ||
+		 nla_put_u32(skb, GPUFABRIC_A_NEED_SIZES, fact->sizes)) ||
 		(fact->depth &&
-		 nla_put_u32(skb, GPUFABRIC_A_BAR_DEPTH, fact->depth)));
+		 nla_put_u32(skb, GPUFABRIC_A_NEED_DEPTH, fact->depth)));
 }
 
-/* Of a card that is there the functions tell. */
-static int fill_facts(struct sk_buff *skb, const struct gf_slot *slot)
+static int fill_snapshot(struct sk_buff *skb, const struct gf_snapshot *snap)
 {
-	unsigned int i;
-
-	if (!slot->facts || (slot->snap && slot->snap->nr_functions))
-		return 0;
-	for (i = 0; i < slot->facts->count; i++) {
-		if (fill_fact(skb, &slot->facts->fact[i]))
-			return -EMSGSIZE;
-	}
-	return 0;
-}
-
-static int fill_snapshot(struct sk_buff *skb, const struct gf_reader *reader,
-			 const struct gf_snapshot *snap)
-{
-	unsigned int i;
-
-	if (fill_link(skb, GPUFABRIC_A_SLOT_LINK, &snap->link) ||
-	    nla_put_u32(skb, GPUFABRIC_A_SLOT_BUS_FIRST, snap->bus_first) ||
-	    nla_put_u32(skb, GPUFABRIC_A_SLOT_BUS_LAST, snap->bus_last))
-		return -EMSGSIZE;
-	for (i = 0; i < snap->nr_windows; i++) {
-		if (fill_window(skb, &snap->windows[i]))
-			return -EMSGSIZE;
-	}
-	for (i = 0; i < snap->nr_functions; i++) {
-		if (fill_function(skb, reader, &snap->functions[i]))
-			return -EMSGSIZE;
-	}
-	return 0;
+	return fill_link(skb, GPUFABRIC_A_SLOT_LINK, &snap->link) ||
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_FUNCTION_COUNT,
+			   snap->nr_functions) ||
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_BUS_FIRST, snap->bus_first) ||
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_BUS_LAST, snap->bus_last);
 }
 
 static int fill_counters(struct sk_buff *skb, const struct gf_slot *slot)
@@ -358,8 +374,8 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 	       nla_put_s32(skb, GPUFABRIC_A_SLOT_NUMA_NODE,
 			   slot->sw->numa_node)) ||
 	      fill_identity(skb, reader, &slot->identity) ||
-	      (slot->snap && fill_snapshot(skb, reader, slot->snap)) ||
-	      fill_facts(skb, slot) ||
+	      nla_put_u32(skb, GPUFABRIC_A_SLOT_INVENTORY, slot->inventory) ||
+	      (slot->snap && fill_snapshot(skb, slot->snap)) ||
 	      (slot->composition &&
 	       (nla_put_string(skb, GPUFABRIC_A_SLOT_COMPOSITION,
 			       slot->composition->name) ||

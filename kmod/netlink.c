@@ -9,8 +9,9 @@
  * sender and of the socket's opener alike.
  *
  * Replies and dumps come from what workers have found; no read ever waits for
- * hardware or for the rescan lock. A dump goes by id, so it resumes where the
- * last buffer was full even when objects came or went meanwhile; if anything
+ * hardware or for the rescan lock. A dump goes by id, and inside of a slot by
+ * the place of a part, so it resumes where the last buffer was full even when
+ * objects came or went meanwhile; if anything
  * at all changed, its parts carry NLM_F_DUMP_INTR and the reader starts over.
  */
 #include <linux/capability.h>
@@ -211,7 +212,7 @@ static void dump_begin(struct netlink_callback *cb, struct gf_reader *reader)
 {
 	reader_of(reader, cb->skb);
 	/* Any event is a change; 0 stands for "no check" and is left out. */
-	cb->seq = (u32)gf.sequence | 1U << 31;
+	cb->seq = ((u32)gf.sequence + gf.inventory) | 1U << 31;
 }
 
 /* Ids of objects rise along the array, and are those of a dump. */
@@ -307,6 +308,60 @@ int gpufabric_nl_slot_get_dumpit(struct sk_buff *skb,
 {
 	return dump_all(skb, cb, &gf.slots, GPUFABRIC_CMD_SLOT_GET,
 			gf_fill_slot);
+}
+
+/* Parts of all slots, or of one: slot after slot, and the parts of each in order. */
+static int dump_parts(struct sk_buff *skb, struct netlink_callback *cb,
+		      u8 command, gf_fill_fn fill)
+{
+	struct nlattr **attrs = gf_dump_attrs(genl_dumpit_info(cb));
+	u32 only = attrs && attrs[GPUFABRIC_A_ID] ?
+		   nla_get_u32(attrs[GPUFABRIC_A_ID]) : 0;
+	struct gf_reader reader;
+	struct gf_part part;
+	struct gf_slot *slot;
+	unsigned long id;
+	int err = 0;
+
+	mutex_lock(&gf.lock);
+	dump_begin(cb, &reader);
+	xa_for_each_start(&gf.slots, id, slot,
+			  max_t(unsigned long, only, cb->args[0])) {
+		if (only && id != only)
+			break;
+		/* The slot that it stopped in may have gone. */
+		part.slot = slot;
+		part.index = id == cb->args[0] ? cb->args[1] : 0;
+		for (; part.index < gf_part_count(slot, command); part.index++) {
+			err = dump_one(skb, cb, command, &reader, fill, &part);
+			if (err)
+				break;
+		}
+		cb->args[0] = err ? id : id + 1;
+		cb->args[1] = err ? part.index : 0;
+		if (err)
+			break;
+	}
+	mutex_unlock(&gf.lock);
+	return dump_result(skb, err);
+}
+
+int gpufabric_nl_function_get_dumpit(struct sk_buff *skb,
+				     struct netlink_callback *cb)
+{
+	return dump_parts(skb, cb, GPUFABRIC_CMD_FUNCTION_GET, gf_fill_function);
+}
+
+int gpufabric_nl_window_get_dumpit(struct sk_buff *skb,
+				   struct netlink_callback *cb)
+{
+	return dump_parts(skb, cb, GPUFABRIC_CMD_WINDOW_GET, gf_fill_window);
+}
+
+int gpufabric_nl_need_get_dumpit(struct sk_buff *skb,
+				 struct netlink_callback *cb)
+{
+	return dump_parts(skb, cb, GPUFABRIC_CMD_NEED_GET, gf_fill_need);
 }
 
 int gpufabric_nl_composition_get_doit(struct sk_buff *skb,

@@ -25,6 +25,18 @@ struct gf_op;
 struct gf_slot;
 struct gf_switch;
 
+/**
+ * struct gf_part - a function, window or need of a slot
+ * @slot: the slot
+ * @index: of those that it has, see gf_part_count()
+ */
+struct gf_part {
+	const struct gf_slot *slot;
+	unsigned int index;
+};
+
+unsigned int gf_part_count(const struct gf_slot *slot, u8 command);
+
 /*
  * Puts one object as a nested attribute. Under the fabric's lock. Returns 0 or
  * -EMSGSIZE; what was put is then taken back.
@@ -35,6 +47,12 @@ typedef int (*gf_fill_fn)(struct sk_buff *skb, const struct gf_reader *reader,
 int gf_fill_number(struct sk_buff *skb);
 int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 		 const void *slot);
+int gf_fill_function(struct sk_buff *skb, const struct gf_reader *reader,
+		     const void *part);
+int gf_fill_window(struct sk_buff *skb, const struct gf_reader *reader,
+		   const void *part);
+int gf_fill_need(struct sk_buff *skb, const struct gf_reader *reader,
+		 const void *part);
 int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader,
 		   const void *sw);
 int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,

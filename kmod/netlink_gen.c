@@ -59,6 +59,21 @@ static const struct nla_policy gpufabric_slot_get_nl_policy[GPUFABRIC_A_NAME + 1
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 };
 
+/* GPUFABRIC_CMD_FUNCTION_GET - dump */
+static const struct nla_policy gpufabric_function_get_nl_policy[GPUFABRIC_A_ID + 1] = {
+	[GPUFABRIC_A_ID] = { .type = NLA_U32, },
+};
+
+/* GPUFABRIC_CMD_WINDOW_GET - dump */
+static const struct nla_policy gpufabric_window_get_nl_policy[GPUFABRIC_A_ID + 1] = {
+	[GPUFABRIC_A_ID] = { .type = NLA_U32, },
+};
+
+/* GPUFABRIC_CMD_NEED_GET - dump */
+static const struct nla_policy gpufabric_need_get_nl_policy[GPUFABRIC_A_ID + 1] = {
+	[GPUFABRIC_A_ID] = { .type = NLA_U32, },
+};
+
 /* GPUFABRIC_CMD_COMPOSITION_GET - do */
 static const struct nla_policy gpufabric_composition_get_nl_policy[GPUFABRIC_A_NAME + 1] = {
 	[GPUFABRIC_A_ID] = { .type = NLA_U32, },
@@ -165,7 +180,7 @@ static const struct nla_policy gpufabric_stats_get_nl_policy[GPUFABRIC_A_ID + 1]
 };
 
 /* Ops table for gpufabric */
-const struct genl_split_ops gpufabric_nl_ops[20] = {
+const struct genl_split_ops gpufabric_nl_ops[23] = {
 	{
 		.cmd	= GPUFABRIC_CMD_STATUS_GET,
 		.doit	= gpufabric_nl_status_get_doit,
@@ -194,6 +209,27 @@ const struct genl_split_ops gpufabric_nl_ops[20] = {
 		.cmd	= GPUFABRIC_CMD_SLOT_GET,
 		.dumpit	= gpufabric_nl_slot_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= GPUFABRIC_CMD_FUNCTION_GET,
+		.dumpit		= gpufabric_nl_function_get_dumpit,
+		.policy		= gpufabric_function_get_nl_policy,
+		.maxattr	= GPUFABRIC_A_ID,
+		.flags		= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= GPUFABRIC_CMD_WINDOW_GET,
+		.dumpit		= gpufabric_nl_window_get_dumpit,
+		.policy		= gpufabric_window_get_nl_policy,
+		.maxattr	= GPUFABRIC_A_ID,
+		.flags		= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= GPUFABRIC_CMD_NEED_GET,
+		.dumpit		= gpufabric_nl_need_get_dumpit,
+		.policy		= gpufabric_need_get_nl_policy,
+		.maxattr	= GPUFABRIC_A_ID,
+		.flags		= GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd		= GPUFABRIC_CMD_COMPOSITION_GET,

@@ -16,7 +16,7 @@
 extern const struct nla_policy gpufabric_named_member_nl_policy[GPUFABRIC_A_MEMBER_ORDER + 1];
 
 /* Ops table for gpufabric */
-extern const struct genl_split_ops gpufabric_nl_ops[20];
+extern const struct genl_split_ops gpufabric_nl_ops[23];
 
 int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,
 			    struct sk_buff *skb, struct genl_info *info);
@@ -28,6 +28,12 @@ int gpufabric_nl_switch_get_dumpit(struct sk_buff *skb,
 				   struct netlink_callback *cb);
 int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_slot_get_dumpit(struct sk_buff *skb,
+				 struct netlink_callback *cb);
+int gpufabric_nl_function_get_dumpit(struct sk_buff *skb,
+				     struct netlink_callback *cb);
+int gpufabric_nl_window_get_dumpit(struct sk_buff *skb,
+				   struct netlink_callback *cb);
+int gpufabric_nl_need_get_dumpit(struct sk_buff *skb,
 				 struct netlink_callback *cb);
 int gpufabric_nl_composition_get_doit(struct sk_buff *skb,
 				      struct genl_info *info);

@@ -211,13 +211,20 @@ static void set_flag(struct gf_slot *slot, u32 flag, bool on)
 	slot->flags = (slot->flags & ~flag) | (on ? flag : 0);
 }
 
-/* Whether a reader would see a difference between two snapshots. */
+/* Whether a reader would see a difference between two snapshots, but for their parts. */
 static bool looks_the_same(const struct gf_snapshot *a,
 			   const struct gf_snapshot *b)
 {
+	return a && a->present == b->present && a->power == b->power &&
+	       !memcmp(&a->link, &b->link, sizeof(a->link));
+}
+
+static bool has_same_parts(const struct gf_snapshot *a,
+			   const struct gf_snapshot *b)
+{
 	return a && a->nr_functions == b->nr_functions &&
-	       a->present == b->present && a->power == b->power &&
-	       !memcmp(&a->link, &b->link, sizeof(a->link)) &&
+	       a->nr_windows == b->nr_windows &&
+	       !memcmp(a->windows, b->windows, sizeof(a->windows)) &&
 	       !memcmp(a->functions, b->functions,
 		       a->nr_functions * sizeof(a->functions[0]));
 }
@@ -234,7 +241,8 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	bool was_degraded = slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED;
 	bool degraded = snap->gpu >= 0 && gf_link_degraded(&snap->link);
 	bool foreign = snap->nr_functions && snap->gpu < 0;
-	bool differs;
+	unsigned int needs;
+	bool differs, moved;
 
 	gf_assert_locked();
 	/* What a GPU leaves of its card is still that card's. */
@@ -244,6 +252,8 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 		slot->loss = (struct gf_loss){};
 	gf_snapshot_keep(snap, slot->snap);
 	differs = !looks_the_same(slot->snap, snap);
+	moved = !has_same_parts(slot->snap, snap);
+	needs = gf_part_count(slot, GPUFABRIC_CMD_NEED_GET);
 	gf_snapshot_free(slot->snap);
 	slot->snap = snap;
 	if (snap->status_valid) {
@@ -255,6 +265,9 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	if (!snap->closed)
 		slot->caps = caps_of(snap->sltcap);
 	learn_identity(slot);
+	moved |= needs != gf_part_count(slot, GPUFABRIC_CMD_NEED_GET);
+	slot->inventory += moved;
+	gf.inventory += moved;
 	if (degraded && !was_degraded)
 		slot->degradations++;
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_LINK_DEGRADED, degraded);
@@ -262,7 +275,7 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_CHASSIS, snap->has_slots);
 	set_flag(slot, GPUFABRIC_SLOT_FLAG_NO_DRIVER,
 		 snap->gpu >= 0 && !gf_snapshot_bound(snap, ""));
-	return differs;
+	return differs || moved;
 }
 
 /* A GPU is there without a request of ours: the slot driver brought it. */

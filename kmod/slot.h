@@ -121,6 +121,7 @@ struct gf_result {
  * @told: its condition in its last event; under the fabric's lock
  * @snap: functions, BARs, link and windows when last looked, NULL before the
  *	first time; under the fabric's lock
+ * @inventory: counts changes of what gf_part_count() counts; under the fabric's lock
  * @identity: which GPU; under the fabric's lock
  * @facts: what BARs it had when it was last seen, NULL when that is not known;
  *	under the fabric's lock
@@ -195,6 +196,7 @@ struct gf_slot {
 	bool foreign;
 	struct gf_condition told;
 	struct gf_snapshot *snap;
+	u32 inventory;
 	struct gf_identity identity;
 	struct gf_facts *facts;
 	struct gf_composition *composition;

@@ -16,6 +16,8 @@ NUMBERS = {"u32": "uint32_t", "u64": "uint64_t", "uint": "uint64_t",
 C_NAMES = {"switch": "sw", "event": "kind"}
 # The word that the tool makes of a nest, in a member of its own (lib/state.h).
 WORDS = {"condition": "state", "previous": "was"}
+# Objects that belong to another and come by dumps of their own: the tool keeps them in it.
+PARTS = {"slot": ["function", "window", "need"]}
 # What the tables are made of.
 MACROS = r"""
 #define NUMBER(sign, type, member) { .kind = (sign), .width = sizeof(((struct type *)0)->member), \
@@ -28,6 +30,8 @@ MACROS = r"""
 	.has = offsetof(struct type, n_##member) }
 #define NEST(type, member, item) { .kind = OBJECT_NEST, .at = offsetof(struct type, member), \
 	.has = offsetof(struct type, has.member), .nested = &(item##_object) }
+#define OWNED(type, member, item) { .kind = OBJECT_OWNED, .at = offsetof(struct type, member), \
+	.has = offsetof(struct type, n_##member), .nested = &(item##_object) }
 #define LIST(type, member, item) { .kind = OBJECT_LIST, .at = offsetof(struct type, member), \
 	.has = offsetof(struct type, n_##member), .nested = &(item##_object) }
 """
@@ -147,6 +151,10 @@ def structure(spec, aset):
     words = [(WORDS[member], member) for member, attr in fields
              if attr.get("nested-attributes") == "condition"]
     docs += [f" * @{word}: enum gf_state of @{member}\n" for word, member in words]
+    parts = PARTS.get(aset["name"], [])
+    docs += [f" * @{part}s: objects that come by themselves\n" for part in parts]
+    docs += [" * @loaded: inventory of which these are, 0 for none\n",
+             " * @ahead: read for them, so that older events are still to come\n"] if "inventory" in dict(fields) and parts else []
     docs += [" * @has: which attributes came\n"]
     single = ", ".join(member for member, attr in fields
                        if not attr.get("multi-attr") and attr["type"] != "binary")
@@ -154,6 +162,8 @@ def structure(spec, aset):
             + "".join(f"\t{declared(member, attr)}\n" for member, attr in fields)
             + ("\tuint64_t sequence, instance;\n" if dated else "")
             + "".join(f"\tuint32_t {word};\n" for word, _ in words)
+            + "".join(f"\tstruct {ident('gf', part)} *{part}s;\n\tsize_t n_{part}s;\n" for part in parts)
+            + ("\tuint32_t loaded;\n\tbool ahead;\n" if "inventory" in dict(fields) and parts else "")
             + "\tstruct {\n" + wrapped(f"bool {single};", "\t\t", "\t\t     ") + "\t} has;\n};\n"
             + f"\nextern const struct object {name}_object;\n"
             + f"\nstatic inline int {name}_parse(const void *attrs, size_t len, struct {name} *to)\n"
@@ -169,6 +179,9 @@ def table(spec, aset):
     return (f"\nstatic const struct object_field {fields}[] = {{\n"
             + "".join(f"\t[{attr_prefix(aset)}_{macro(attr['name'])}] = {placed(name, member, attr)},\n"
                       for member, attr in members(spec, aset))
+            # Behind all numbers that can come.
+            + "".join(f"\t[{attr_prefix(aset)}_MAX + {i + 1}] = OWNED({name}, {part}s, {ident('gf', part)}),\n"
+                      for i, part in enumerate(PARTS.get(aset["name"], [])))
             + f"}};\n\nconst struct object {name}_object = {{\n\t.fields = {fields},\n"
             + f"\t.n_fields = sizeof({fields}) / sizeof({fields}[0]),\n\t.size = sizeof(struct {name}),\n}};\n")
 

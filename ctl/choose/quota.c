@@ -177,7 +177,7 @@ int quota_lock(struct session *session, struct quota *quota, const struct pool *
 	ret = take_lock(ctx, quota->lock);
 	/* The snapshot of the session stays: slots that were chosen are in it. */
 	if (!ret)
-		ret = gfc_fabric(session->client, &now);
+		ret = gfc_fabric(session->client, &now, 0);
 	if (!ret) {
 		count_held(session, &now, &quota->tenants);
 		ret = admit(session, quota, count_free(pool, &now), tenant, added, removed);

@@ -96,7 +96,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = gfc_open(ctx, &client);
 	if (ret)
 		return ret;
-	ret = gfc_fabric(client, &fabric);
+	ret = gfc_fabric(client, &fabric, GFC_FUNCTIONS | GFC_NEEDS);
 	if (!ret) {
 		ret = knowledge_load(ctx, &knowledge, false);
 		print(ctx, &fabric, &knowledge);

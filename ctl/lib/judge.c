@@ -106,7 +106,7 @@ static u32 window_flags(uint32_t flags)
 	       (flags & GPUFABRIC_BAR_FLAG_WIDE ? GF_FIT_WIDE : 0);
 }
 
-static void add_bar(const struct gf_bar *bar, struct gf_fit_need *need)
+static void add_bar(const struct gf_need *bar, struct gf_fit_need *need)
 {
 	struct gf_fit_bar *to;
 
@@ -133,7 +133,7 @@ static size_t add_level(const struct gf_slot *slot, size_t at, uint32_t depth,
 			struct gf_fit_need *need)
 {
 	while (at < slot->n_needs && slot->needs[at].depth >= depth) {
-		const struct gf_bar *bar = &slot->needs[at++];
+		const struct gf_need *bar = &slot->needs[at++];
 
 		if (bar->flags & GPUFABRIC_BAR_FLAG_BRIDGE && depth < DEPTH_MAX) {
 			struct gf_fit_need inner = { 0 };
@@ -244,7 +244,7 @@ void judge_slot(struct judge *judge, const struct gf_slot *slot, uint64_t bar,
 	u32 port;
 
 	memset(verdict, 0, sizeof(*verdict));
-	if (slot->n_functions || !slot->address || !need_of(slot, bar, &need))
+	if (slot->function_count || !slot->address || !need_of(slot, bar, &need))
 		return;
 	bus = bus_of(judge, slot->address, &port);
 	if (!bus || !is_known(bus))
@@ -285,7 +285,7 @@ static void judge_coming(struct judge *judge, const struct judge_bus *bus,
 	for (i = 0; i < n; i++) {
 		const struct gf_slot *slot = coming[i].slot;
 
-		if (slot->n_functions || !slot->address || !need_of(slot, coming[i].bar, &need))
+		if (slot->function_count || !slot->address || !need_of(slot, coming[i].bar, &need))
 			continue;
 		at = bus_of(judge, slot->address, &port);
 		if (at != bus)
@@ -380,7 +380,7 @@ size_t judge_wants(struct judge *judge, const struct judge_want *coming, size_t 
 				continue;
 			seen[k] = true;
 			/* What is there has its room. */
-			if (!wants[k].slot->n_functions)
+			if (!wants[k].slot->function_count)
 				line[group.n++] = &wants[k];
 		}
 		failed = judge_group(judge, &group, coming, n_coming, verdict);

@@ -9,7 +9,8 @@
  * ran over (ENOBUFS), means that changes were lost: then there is a new snapshot. An
  * event without a later one is only missed when somebody asks, so a module that
  * says nothing is asked for its number. A module that was loaded anew counts anew, which
- * its instance tells.
+ * its instance tells. What belongs to a slot does not come with its events: it is asked
+ * for when the slot's inventory is another, and never told with a slot of another moment.
  */
 #include <string.h>
 
@@ -38,7 +39,8 @@ static int ask(struct mirror *mirror, uint64_t *sequence, uint64_t *instance)
 	return ret;
 }
 
-static int take_snapshot(struct mirror *mirror, int (*take)(struct gfc *, struct gf_fabric *))
+static int take_snapshot(struct mirror *mirror,
+			 int (*take)(struct gfc *, struct gf_fabric *, unsigned int))
 {
 	int ret = CTL_DONE;
 
@@ -47,7 +49,7 @@ static int take_snapshot(struct mirror *mirror, int (*take)(struct gfc *, struct
 	if (ret)
 		return ret;
 	gf_fabric_free(mirror->fabric);
-	ret = take(mirror->client, mirror->fabric);
+	ret = take(mirror->client, mirror->fabric, GFC_PARTS);
 	mirror->stale = ret;
 	return ret;
 }
@@ -71,6 +73,8 @@ static enum mirror_news start_anew(struct mirror *mirror)
 /* What an event is to the fabric; MIRROR_NOTHING for what is known already. */
 static enum mirror_news judge(struct mirror *mirror, const struct gf_message *event)
 {
+	const struct gf_slot *slot;
+
 	mirror->heard = text_monotonic();
 	/* Numbers of another load of the module begin anew. */
 	if (event->instance != mirror->instance)
@@ -81,6 +85,10 @@ static enum mirror_news judge(struct mirror *mirror, const struct gf_message *ev
 	if (event->sequence > mirror->last + 1)
 		return start_anew(mirror);
 	mirror->last = event->sequence;
+	slot = event->has.slot ? gf_slot_by_id(mirror->fabric, event->slot.id) : NULL;
+	/* A slot that was read for its parts has it, and nobody was told. */
+	if (slot && slot->ahead)
+		return MIRROR_CHANGE;
 	return gf_fabric_includes(mirror->fabric, event) ? MIRROR_NOTHING : MIRROR_CHANGE;
 }
 
@@ -116,6 +124,21 @@ static int patience(const struct mirror *mirror, uint64_t end)
 	return next > now ? (int)(next - now) : 0;
 }
 
+/* What belongs to the slot as the event tells of it; nothing when the module has moved on. */
+static void complete(struct mirror *mirror, struct gf_message *event)
+{
+	struct gf_slot *slot = &event->slot, *before;
+
+	if (!event->has.slot || event->kind == GPUFABRIC_EVENT_KIND_SLOT_REMOVED)
+		return;
+	before = gf_slot_by_id(mirror->fabric, slot->id);
+	if (before && before->ahead)
+		return;
+	gf_slot_move_parts(slot, before);
+	if (slot->loaded != slot->inventory && gfc_slot_parts(mirror->client, slot, false))
+		mirror->stale = true;
+}
+
 /* Wait for an event that the fabric does not include, until @end or until it is time to ask. */
 static enum mirror_news take(struct mirror *mirror, uint64_t end, struct gf_message *event)
 {
@@ -128,7 +151,9 @@ static enum mirror_news take(struct mirror *mirror, uint64_t end, struct gf_mess
 		if (news != MIRROR_CHANGE)
 			return news;
 		news = judge(mirror, event);
-		if (news != MIRROR_CHANGE)
+		if (news == MIRROR_CHANGE)
+			complete(mirror, event);
+		else
 			gf_message_free(event);
 	} while (news == MIRROR_NOTHING);
 	return news;
@@ -174,7 +199,15 @@ enum mirror_news mirror_next(struct mirror *mirror, int timeout_ms, struct gf_me
 
 void mirror_apply(struct mirror *mirror, struct gf_message *event)
 {
+	const uint32_t id = event->slot.id;
+	struct gf_slot *slot;
+
 	gf_fabric_apply(mirror->fabric, event);
+	slot = event->has.slot ? gf_slot_by_id(mirror->fabric, id) : NULL;
+	if (slot && slot->loaded != slot->inventory && gfc_slot_parts(mirror->client, slot, true))
+		mirror->stale = true;
+	if (slot)
+		slot->ahead = slot->sequence > event->sequence;
 	gf_message_free(event);
 }
 

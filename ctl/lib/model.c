@@ -211,7 +211,7 @@ bool gf_slot_is_left(const struct gf_slot *slot)
 {
 	return (slot->state == GF_STATE_FAULT ||
 		slot->state == GF_STATE_LOST) &&
-	       slot->n_functions && !gf_slot_is_other(slot);
+	       slot->function_count && !gf_slot_is_other(slot);
 }
 
 bool gf_slot_has_gpu(const struct gf_slot *slot)
@@ -222,7 +222,7 @@ bool gf_slot_has_gpu(const struct gf_slot *slot)
 	case GF_STATE_DRAINING:
 		return true;
 	default:
-		return slot->n_functions > 0;
+		return slot->function_count > 0;
 	}
 }
 
@@ -260,6 +260,26 @@ bool gf_fabric_includes(const struct gf_fabric *fabric, const struct gf_message 
 	return false;
 }
 
+void gf_slot_move_parts(struct gf_slot *to, struct gf_slot *from)
+{
+	if (!from || to->loaded == to->inventory || to->inventory != from->loaded)
+		return;
+	to->functions = from->functions;
+	to->n_functions = from->n_functions;
+	to->windows = from->windows;
+	to->n_windows = from->n_windows;
+	to->needs = from->needs;
+	to->n_needs = from->n_needs;
+	to->loaded = from->loaded;
+	from->functions = NULL;
+	from->n_functions = 0;
+	from->windows = NULL;
+	from->n_windows = 0;
+	from->needs = NULL;
+	from->n_needs = 0;
+	from->loaded = 0;
+}
+
 /*
  * An array with the object of an event: in place of @old, or at the end when there was
  * none; without @old when it is @gone.
@@ -285,6 +305,8 @@ bool gf_fabric_apply(struct gf_fabric *fabric, struct gf_message *event)
 	if (gf_fabric_includes(fabric, event))
 		return false;
 	/* Whatever kind of event it is, the object in it is as it is now. */
+	if (event->has.slot)
+		gf_slot_move_parts(&event->slot, gf_slot_by_id(fabric, event->slot.id));
 	if (event->has.slot)
 		fabric->slots = apply(&gf_slot_object, fabric->slots, &fabric->n_slots,
 				      gf_slot_by_id(fabric, event->slot.id), &event->slot,

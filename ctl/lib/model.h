@@ -73,6 +73,12 @@ bool gf_slot_is_other(const struct gf_slot *slot);
 /* What is left of a GPU that was lost or is in fault: functions that are on the bus. */
 bool gf_slot_is_left(const struct gf_slot *slot);
 
+/*
+ * What comes by dumps of its own goes over to the same slot as it is later, which has none
+ * yet. Nothing when it is not of the same inventory.
+ */
+void gf_slot_move_parts(struct gf_slot *to, struct gf_slot *from);
+
 /* What an event says of an object, or that it is gone, is known already. */
 bool gf_fabric_includes(const struct gf_fabric *fabric, const struct gf_message *event);
 /*

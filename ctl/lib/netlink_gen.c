@@ -313,6 +313,9 @@ static const char *const command_names[] = {
 	[GPUFABRIC_CMD_STATUS_GET] = "status-get",
 	[GPUFABRIC_CMD_SWITCH_GET] = "switch-get",
 	[GPUFABRIC_CMD_SLOT_GET] = "slot-get",
+	[GPUFABRIC_CMD_FUNCTION_GET] = "function-get",
+	[GPUFABRIC_CMD_WINDOW_GET] = "window-get",
+	[GPUFABRIC_CMD_NEED_GET] = "need-get",
 	[GPUFABRIC_CMD_COMPOSITION_GET] = "composition-get",
 	[GPUFABRIC_CMD_DRAIN] = "drain",
 	[GPUFABRIC_CMD_DRAIN_ABORT] = "drain-abort",
@@ -344,6 +347,9 @@ static const char *const message_names[] = {
 	[GPUFABRIC_A_PREVIOUS] = "previous",
 	[GPUFABRIC_A_SWITCH] = "switch",
 	[GPUFABRIC_A_SLOT] = "slot",
+	[GPUFABRIC_A_FUNCTION] = "function",
+	[GPUFABRIC_A_WINDOW] = "window",
+	[GPUFABRIC_A_NEED] = "need",
 	[GPUFABRIC_A_COMPOSITION] = "composition",
 	[GPUFABRIC_A_OPERATION] = "operation",
 	[GPUFABRIC_A_HISTORY] = "history",
@@ -384,6 +390,8 @@ const char *gfnl_attr_name(unsigned int attr)
 	.has = offsetof(struct type, n_##member) }
 #define NEST(type, member, item) { .kind = OBJECT_NEST, .at = offsetof(struct type, member), \
 	.has = offsetof(struct type, has.member), .nested = &(item##_object) }
+#define OWNED(type, member, item) { .kind = OBJECT_OWNED, .at = offsetof(struct type, member), \
+	.has = offsetof(struct type, n_##member), .nested = &(item##_object) }
 #define LIST(type, member, item) { .kind = OBJECT_LIST, .at = offsetof(struct type, member), \
 	.has = offsetof(struct type, n_##member), .nested = &(item##_object) }
 
@@ -421,9 +429,6 @@ static const struct object_field bar_fields[] = {
 	[GPUFABRIC_A_BAR_SIZE] = UNSIGNED(gf_bar, size),
 	[GPUFABRIC_A_BAR_FLAGS] = UNSIGNED(gf_bar, flags),
 	[GPUFABRIC_A_BAR_ADDRESS] = UNSIGNED(gf_bar, address),
-	[GPUFABRIC_A_BAR_ALIGN] = UNSIGNED(gf_bar, align),
-	[GPUFABRIC_A_BAR_SIZES] = UNSIGNED(gf_bar, sizes),
-	[GPUFABRIC_A_BAR_DEPTH] = UNSIGNED(gf_bar, depth),
 };
 
 const struct object gf_bar_object = {
@@ -433,6 +438,8 @@ const struct object gf_bar_object = {
 };
 
 static const struct object_field function_fields[] = {
+	[GPUFABRIC_A_FUNCTION_SLOT_ID] = UNSIGNED(gf_function, slot_id),
+	[GPUFABRIC_A_FUNCTION_INVENTORY] = UNSIGNED(gf_function, inventory),
 	[GPUFABRIC_A_FUNCTION_ADDRESS] = STRING(gf_function, address),
 	[GPUFABRIC_A_FUNCTION_VENDOR] = UNSIGNED(gf_function, vendor),
 	[GPUFABRIC_A_FUNCTION_DEVICE] = UNSIGNED(gf_function, device),
@@ -452,6 +459,8 @@ const struct object gf_function_object = {
 };
 
 static const struct object_field window_fields[] = {
+	[GPUFABRIC_A_WINDOW_SLOT_ID] = UNSIGNED(gf_window, slot_id),
+	[GPUFABRIC_A_WINDOW_INVENTORY] = UNSIGNED(gf_window, inventory),
 	[GPUFABRIC_A_WINDOW_FLAGS] = UNSIGNED(gf_window, flags),
 	[GPUFABRIC_A_WINDOW_SIZE] = UNSIGNED(gf_window, size),
 	[GPUFABRIC_A_WINDOW_FREE] = UNSIGNED(gf_window, free),
@@ -461,6 +470,22 @@ const struct object gf_window_object = {
 	.fields = window_fields,
 	.n_fields = sizeof(window_fields) / sizeof(window_fields[0]),
 	.size = sizeof(struct gf_window),
+};
+
+static const struct object_field need_fields[] = {
+	[GPUFABRIC_A_NEED_SLOT_ID] = UNSIGNED(gf_need, slot_id),
+	[GPUFABRIC_A_NEED_INVENTORY] = UNSIGNED(gf_need, inventory),
+	[GPUFABRIC_A_NEED_SIZE] = UNSIGNED(gf_need, size),
+	[GPUFABRIC_A_NEED_FLAGS] = UNSIGNED(gf_need, flags),
+	[GPUFABRIC_A_NEED_ALIGN] = UNSIGNED(gf_need, align),
+	[GPUFABRIC_A_NEED_SIZES] = UNSIGNED(gf_need, sizes),
+	[GPUFABRIC_A_NEED_DEPTH] = UNSIGNED(gf_need, depth),
+};
+
+const struct object gf_need_object = {
+	.fields = need_fields,
+	.n_fields = sizeof(need_fields) / sizeof(need_fields[0]),
+	.size = sizeof(struct gf_need),
 };
 
 static const struct object_field duration_fields[] = {
@@ -521,8 +546,8 @@ static const struct object_field slot_fields[] = {
 	[GPUFABRIC_A_SLOT_SUBSYSTEM_DEVICE] = UNSIGNED(gf_slot, subsystem_device),
 	[GPUFABRIC_A_SLOT_CLASS] = UNSIGNED(gf_slot, class),
 	[GPUFABRIC_A_SLOT_SERIAL] = UNSIGNED(gf_slot, serial),
-	[GPUFABRIC_A_SLOT_FUNCTION] = LIST(gf_slot, functions, gf_function),
-	[GPUFABRIC_A_SLOT_WINDOW] = LIST(gf_slot, windows, gf_window),
+	[GPUFABRIC_A_SLOT_INVENTORY] = UNSIGNED(gf_slot, inventory),
+	[GPUFABRIC_A_SLOT_FUNCTION_COUNT] = UNSIGNED(gf_slot, function_count),
 	[GPUFABRIC_A_SLOT_BUS_FIRST] = UNSIGNED(gf_slot, bus_first),
 	[GPUFABRIC_A_SLOT_BUS_LAST] = UNSIGNED(gf_slot, bus_last),
 	[GPUFABRIC_A_SLOT_COMPOSITION] = STRING(gf_slot, composition),
@@ -536,7 +561,9 @@ static const struct object_field slot_fields[] = {
 	[GPUFABRIC_A_SLOT_DEGRADATIONS] = UNSIGNED(gf_slot, degradations),
 	[GPUFABRIC_A_SLOT_DRAIN_DEADLINE] = UNSIGNED(gf_slot, drain_deadline),
 	[GPUFABRIC_A_SLOT_GPUS] = UNSIGNED(gf_slot, gpus),
-	[GPUFABRIC_A_SLOT_NEED] = LIST(gf_slot, needs, gf_bar),
+	[GPUFABRIC_A_SLOT_MAX + 1] = OWNED(gf_slot, functions, gf_function),
+	[GPUFABRIC_A_SLOT_MAX + 2] = OWNED(gf_slot, windows, gf_window),
+	[GPUFABRIC_A_SLOT_MAX + 3] = OWNED(gf_slot, needs, gf_need),
 };
 
 const struct object gf_slot_object = {
@@ -660,6 +687,9 @@ static const struct object_field message_fields[] = {
 	[GPUFABRIC_A_PREVIOUS] = NEST(gf_message, previous, gf_condition),
 	[GPUFABRIC_A_SWITCH] = NEST(gf_message, sw, gf_switch),
 	[GPUFABRIC_A_SLOT] = NEST(gf_message, slot, gf_slot),
+	[GPUFABRIC_A_FUNCTION] = NEST(gf_message, function, gf_function),
+	[GPUFABRIC_A_WINDOW] = NEST(gf_message, window, gf_window),
+	[GPUFABRIC_A_NEED] = NEST(gf_message, need, gf_need),
 	[GPUFABRIC_A_COMPOSITION] = NEST(gf_message, composition, gf_composition),
 	[GPUFABRIC_A_OPERATION] = NEST(gf_message, operation, gf_operation),
 	[GPUFABRIC_A_HISTORY] = NEST(gf_message, history, gf_history),

@@ -99,9 +99,6 @@ static inline void gf_link_free(struct gf_link *from)
  * struct gf_bar - attributes of the set bar
  * @size: In bytes.
  * @address: Bus address; only for readers with CAP_SYS_ADMIN.
- * @align: What it has to be aligned to, where that is not its size.
- * @sizes: Sizes that it can be set to; bit N stands for 2^N MiB.
- * @depth: Bridges of the card above it.
  * @has: which attributes came
  */
 struct gf_bar {
@@ -109,11 +106,8 @@ struct gf_bar {
 	uint64_t size;
 	uint32_t flags;
 	uint64_t address;
-	uint64_t align;
-	uint32_t sizes;
-	uint32_t depth;
 	struct {
-		bool index, size, flags, address, align, sizes, depth;
+		bool index, size, flags, address;
 	} has;
 };
 
@@ -131,12 +125,17 @@ static inline void gf_bar_free(struct gf_bar *from)
 
 /**
  * struct gf_function - attributes of the set function
+ * @inventory: That of the slot when it was so.
  * @address: PCI address, domain:bus:device.function.
  * @class: Class code, 24 bits.
  * @driver: Bound driver, absent when none.
+ * @sequence: Number of the last event that this includes.
+ * @instance: The load of the module that this is of.
  * @has: which attributes came
  */
 struct gf_function {
+	uint32_t slot_id;
+	uint32_t inventory;
 	char *address;
 	uint32_t vendor;
 	uint32_t device;
@@ -148,9 +147,10 @@ struct gf_function {
 	struct gf_bar *bars;
 	size_t n_bars;
 	uint32_t iommu_group;
+	uint64_t sequence, instance;
 	struct {
-		bool address, vendor, device, subsystem_vendor, subsystem_device, class, revision,
-		     driver, iommu_group;
+		bool slot_id, inventory, address, vendor, device, subsystem_vendor,
+		     subsystem_device, class, revision, driver, iommu_group;
 	} has;
 };
 
@@ -168,16 +168,22 @@ static inline void gf_function_free(struct gf_function *from)
 
 /**
  * struct gf_window - attributes of the set window
+ * @inventory: That of the slot when it was so.
  * @size: In bytes.
  * @free: Largest free piece in bytes.
+ * @sequence: Number of the last event that this includes.
+ * @instance: The load of the module that this is of.
  * @has: which attributes came
  */
 struct gf_window {
+	uint32_t slot_id;
+	uint32_t inventory;
 	uint32_t flags;
 	uint64_t size;
 	uint64_t free;
+	uint64_t sequence, instance;
 	struct {
-		bool flags, size, free;
+		bool slot_id, inventory, flags, size, free;
 	} has;
 };
 
@@ -191,6 +197,43 @@ static inline int gf_window_parse(const void *attrs, size_t len, struct gf_windo
 static inline void gf_window_free(struct gf_window *from)
 {
 	object_free(&gf_window_object, from);
+}
+
+/**
+ * struct gf_need - attributes of the set need
+ * @inventory: That of the slot when it was so.
+ * @size: In bytes.
+ * @align: What it has to be aligned to, where that is not its size.
+ * @sizes: Sizes that it can be set to; bit N stands for 2^N MiB.
+ * @depth: Bridges of the card above it.
+ * @sequence: Number of the last event that this includes.
+ * @instance: The load of the module that this is of.
+ * @has: which attributes came
+ */
+struct gf_need {
+	uint32_t slot_id;
+	uint32_t inventory;
+	uint64_t size;
+	uint32_t flags;
+	uint64_t align;
+	uint32_t sizes;
+	uint32_t depth;
+	uint64_t sequence, instance;
+	struct {
+		bool slot_id, inventory, size, flags, align, sizes, depth;
+	} has;
+};
+
+extern const struct object gf_need_object;
+
+static inline int gf_need_parse(const void *attrs, size_t len, struct gf_need *to)
+{
+	return object_parse(&gf_need_object, attrs, len, to);
+}
+
+static inline void gf_need_free(struct gf_need *from)
+{
+	object_free(&gf_need_object, from);
 }
 
 /**
@@ -279,16 +322,22 @@ static inline void gf_operation_free(struct gf_operation *from)
  * @text: The cause in words, with what to do.
  * @identity_time: When it was read, milliseconds since the epoch.
  * @serial: Device Serial Number capability; only with CAP_SYS_ADMIN.
+ * @inventory: Counts changes of the functions, windows and needs that belong to the
+ *	slot; they are objects of their own.
+ * @function_count: Functions of the card.
  * @composition: Name of the composition that claims the slot.
  * @operation: Operation under way.
  * @drain_deadline: When a drain ends by itself, milliseconds of CLOCK_BOOTTIME.
  * @gpus: GPUs of the card. Vendor, device, class and serial number are those of the
  *	first.
- * @needs: What the card had when it was last seen, before addresses were assigned:
- *	each bridge before what is behind it. Only while there are no functions.
  * @sequence: Number of the last event that this includes.
  * @instance: The load of the module that this is of.
  * @state: enum gf_state of @condition
+ * @functions: objects that come by themselves
+ * @windows: objects that come by themselves
+ * @needs: objects that come by themselves
+ * @loaded: inventory of which these are, 0 for none
+ * @ahead: read for them, so that older events are still to come
  * @has: which attributes came
  */
 struct gf_slot {
@@ -314,10 +363,8 @@ struct gf_slot {
 	uint32_t subsystem_device;
 	uint32_t class;
 	uint64_t serial;
-	struct gf_function *functions;
-	size_t n_functions;
-	struct gf_window *windows;
-	size_t n_windows;
+	uint32_t inventory;
+	uint32_t function_count;
 	uint32_t bus_first;
 	uint32_t bus_last;
 	char *composition;
@@ -331,16 +378,23 @@ struct gf_slot {
 	uint32_t degradations;
 	uint64_t drain_deadline;
 	uint32_t gpus;
-	struct gf_bar *needs;
-	size_t n_needs;
 	uint64_t sequence, instance;
 	uint32_t state;
+	struct gf_function *functions;
+	size_t n_functions;
+	struct gf_window *windows;
+	size_t n_windows;
+	struct gf_need *needs;
+	size_t n_needs;
+	uint32_t loaded;
+	bool ahead;
 	struct {
 		bool id, name, switch_id, address, generation, condition, since, text, flags,
 		     caps, backend, slot_driver, numa_node, link, identity, identity_time, vendor,
-		     device, subsystem_vendor, subsystem_device, class, serial, bus_first,
-		     bus_last, composition, composition_id, operation, last_operation, attaches,
-		     detaches, faults, flaps, degradations, drain_deadline, gpus;
+		     device, subsystem_vendor, subsystem_device, class, serial, inventory,
+		     function_count, bus_first, bus_last, composition, composition_id, operation,
+		     last_operation, attaches, detaches, faults, flaps, degradations,
+		     drain_deadline, gpus;
 	} has;
 };
 
@@ -608,6 +662,9 @@ struct gf_message {
 	struct gf_condition previous;
 	struct gf_switch sw;
 	struct gf_slot slot;
+	struct gf_function function;
+	struct gf_window window;
+	struct gf_need need;
 	struct gf_composition composition;
 	struct gf_operation operation;
 	struct gf_history history;
@@ -618,8 +675,8 @@ struct gf_message {
 	uint64_t instance;
 	uint32_t was;
 	struct {
-		bool sequence, time, kind, previous, sw, slot, composition, operation, history,
-		     stats, status, instance;
+		bool sequence, time, kind, previous, sw, slot, function, window, need,
+		     composition, operation, history, stats, status, instance;
 	} has;
 };
 

@@ -60,9 +60,23 @@ int gfc_dump(struct gfc *client, struct nl_msg *msg, gfc_reply_fn fn, void (*res
 /* The errno (positive) of the last refused request, 0 when the last one was accepted. */
 int gfc_last_errno(const struct gfc *client);
 
+/* What belongs to a slot and comes by dumps of its own, each only where it is asked for. */
+enum gfc_parts {
+	GFC_FUNCTIONS = 1,
+	GFC_WINDOWS = 2,
+	GFC_NEEDS = 4,
+	GFC_PARTS = GFC_FUNCTIONS | GFC_WINDOWS | GFC_NEEDS,
+};
+
 /* Everything the module knows, sorted; free with gf_fabric_free(). */
-int gfc_fabric(struct gfc *client, struct gf_fabric *fabric);
-int gfc_slots(struct gfc *client, struct gf_fabric *fabric);
+int gfc_fabric(struct gfc *client, struct gf_fabric *fabric, unsigned int parts);
+int gfc_slots(struct gfc *client, struct gf_fabric *fabric, unsigned int parts);
+
+/*
+ * All parts of one slot, of the moment that the slot is of. Where the module has moved on,
+ * so does the slot when it @follows, else it has none; nor has one that is gone.
+ */
+int gfc_slot_parts(struct gfc *client, struct gf_slot *slot, bool follows);
 int gfc_status(struct gfc *client, struct gf_status *status);
 /* How long operations took; free with gf_histograms_free(), also after an error. */
 int gfc_histograms(struct gfc *client, struct gf_histograms *histograms);

@@ -105,6 +105,7 @@ static int take(const struct object_field *field, const void *data, size_t len, 
 
 	switch (field->kind) {
 	case OBJECT_UNKNOWN:
+	case OBJECT_OWNED:
 		return 0;
 	case OBJECT_LIST:
 		return take_item(field->nested, data, len, member, has);
@@ -169,7 +170,7 @@ void object_free(const struct object *object, void *from)
 			free(pointer_at(member));
 		} else if (field->kind == OBJECT_NEST) {
 			object_free(field->nested, member);
-		} else if (field->kind == OBJECT_LIST) {
+		} else if (field->kind == OBJECT_LIST || field->kind == OBJECT_OWNED) {
 			object_drop(field->nested, pointer_at(member),
 				    (size_t *)(bytes + field->has));
 			free(pointer_at(member));

@@ -58,7 +58,7 @@ static size_t judge_beside(struct session *session, struct judge_want *wants, si
 	struct judge_want *coming;
 	size_t i, n_coming = 0;
 
-	*ret = gfc_slots(session->client, &fabric);
+	*ret = gfc_slots(session->client, &fabric, GFC_NEEDS);
 	coming = mem_zalloc(fabric.n_slots + 1, sizeof(*coming));
 	for (i = 0; i < fabric.n_slots; i++) {
 		const struct gf_slot *slot = &fabric.slots[i];

@@ -5,7 +5,8 @@
  * A command has a policy and hooks for do, and others for dump. What has no
  * policy takes no attribute; kernels with split operations would take any.
  * Kernels that know one policy for both get that of do, which takes all that
- * dump's does; a dump is held to its own as it goes.
+ * dump's does, or of dump where there is no do; a dump is held to its own as it
+ * goes.
  */
 #include "split_ops.h"
 
@@ -55,10 +56,12 @@ static void __init set_ops(struct genl_family *family, unsigned int count)
 		if (!op || op->cmd != from->cmd)
 			op = op ? op + 1 : whole;
 		op->cmd = from->cmd;
-		if (from->flags & GENL_CMD_CAP_DO) {
-			op->doit = from->doit;
+		if (!op->policy) {
 			op->policy = from->policy;
 			op->maxattr = from->maxattr;
+		}
+		if (from->flags & GENL_CMD_CAP_DO) {
+			op->doit = from->doit;
 		} else {
 			op->start = from->start;
 			op->dumpit = dumpit;

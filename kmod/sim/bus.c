@@ -119,6 +119,8 @@ static struct sim_fn *gpu_function(struct sim_card *card, unsigned int devfn,
 {
 	if (devfn < SIM_FUNCTIONS)
 		return &card->fn[target->inner][devfn];
+	if (devfn <= card->audio)
+		return &card->fn[target->inner][1];
 	if (devfn >= SIM_VF_FIRST + SIM_VFS || target->inner)
 		return NULL;
 	target->vf = devfn - SIM_VF_FIRST + 1;

@@ -86,7 +86,7 @@ static struct sim_card_spec card_now(const struct cfg_slot *cfg)
 		return spec;
 	raw_spin_lock_irq(&slot->port.lock);
 	spec.model = slot->port.present ? slot->card.model : NULL;
-	spec.audio = spec.model && slot->card.audio;
+	spec.audio = spec.model ? slot->card.audio : 0;
 	spec.bridge = spec.model && slot->card.bridged;
 	spec.sriov = spec.model && slot->card.sriov;
 	spec.ports = spec.model ? slot->card.ports : 0;
@@ -106,7 +106,7 @@ static ssize_t slot_model_show(struct config_item *item, char *page)
 	word = sim_switch_word(spec.ports, spec.slotted);
 	return sysfs_emit(page, "%s%s%s%s%s%s\n",
 			  spec.model ? spec.model->name : "none",
-			  spec.audio ? " audio" : "",
+			  sim_audio_word(spec.audio),
 			  spec.bridge ? " bridge" : "",
 			  spec.sriov ? " sriov" : "", word ? " " : "",
 			  word ?: "");

@@ -214,7 +214,7 @@ static void model_show(struct sim_port *port, char *text, size_t size)
 		sim_switch_word(card->ports, card->slotted) : NULL;
 
 	scnprintf(text, size, "%s%s%s%s%s%s\n", what_is_in(port),
-		  port->present && card->audio ? " audio" : "",
+		  port->present ? sim_audio_word(card->audio) : "",
 		  port->present && card->bridged ? " bridge" : "",
 		  port->present && card->sriov ? " sriov" : "",
 		  word ? " " : "", word ?: "");

@@ -50,7 +50,7 @@ MODULE_PARM_DESC(domains, "PCI domains that the switches are spread over [as man
 
 static char *gpus;
 module_param(gpus, charp, 0444);
-MODULE_PARM_DESC(gpus, "what is in the slots: SWITCH.SLOT[-SLOT]:MODEL[:off|:on][:audio][:bridge][:sriov][:switch|:dual|:chassis][:nohp],... with * for all");
+MODULE_PARM_DESC(gpus, "what is in the slots: SWITCH.SLOT[-SLOT]:MODEL[:off|:on][:audio|:many][:bridge][:sriov][:switch|:dual|:hexa|:chassis][:nohp],... with * for all");
 
 static int set_latency(const char *value, const struct kernel_param *param)
 {

@@ -112,7 +112,7 @@ static int mark_gone(struct pci_dev *pdev, void *unused)
  */
 static void remove_devices(struct pci_dev *port, bool gone)
 {
-	unsigned int devfn = SIM_FUNCTIONS;
+	unsigned int devfn = 8;
 	struct pci_dev *pdev;
 	struct pci_bus *bus;
 
@@ -123,7 +123,7 @@ static void remove_devices(struct pci_dev *port, bool gone)
 			pci_walk_bus(bus, mark_gone, NULL);
 		while (devfn--) {
 			pdev = pci_get_slot(bus, devfn);
-			if (pdev)
+			if (pdev && !pdev->is_virtfn)
 				pci_stop_and_remove_bus_device(pdev);
 			pci_dev_put(pdev);
 		}

@@ -9,8 +9,8 @@
  * A list is comma separated items ``SWITCH.SLOT[-SLOT]:MODEL[:OPTION]...``.
  * SWITCH and SLOT count from 0; ``*`` stands for all of them, and a lone ``*``
  * for every slot there is. MODEL is a name of the model table, or ``none``.
- * Options are ``on`` (the default), ``off``, ``audio``, ``bridge``, ``sriov``, what
- * sim_switches has, and ``nohp`` for a port without a hot-plug controller. Later items
+ * Options are ``on`` (the default), ``off``, ``audio``, ``many``, ``bridge``, ``sriov``,
+ * what sim_switches has, and ``nohp`` for a port without a hot-plug controller. Later items
  * override earlier ones, so that exceptions can follow a rule.
  *
  * Nothing here allocates, locks or prints: an error is a sentence that names
@@ -125,8 +125,31 @@ static const struct {
 } sim_switches[] = {
 	{ "switch", 1, false },
 	{ "dual", 2, false },
+	{ "hexa", 6, false },
 	{ "chassis", 2, true },
 };
+
+/**
+ * sim_audio_word() - what a card with such functions is called
+ * @audio: audio functions of a GPU
+ *
+ * Return: the word, empty for none.
+ */
+const char *sim_audio_word(unsigned int audio)
+{
+	return audio > 1 ? " many" : audio ? " audio" : "";
+}
+
+static bool parse_audio(const struct span *word, struct sim_card_spec *spec)
+{
+	if (span_is(word, "audio"))
+		spec->audio = 1;
+	else if (span_is(word, "many"))
+		spec->audio = 7;
+	else
+		return false;
+	return true;
+}
 
 /**
  * sim_switch_word() - what a card with such a switch is called
@@ -163,7 +186,7 @@ static bool parse_switch(const struct span *word, struct sim_card_spec *spec)
 static const char *parse_options(struct span rest, struct sim_card_spec *spec)
 {
 	static const char wrong[] =
-		"an option is one of on, off, audio, bridge, sriov, switch, dual, chassis, nohp";
+		"options are on, off, audio, many, bridge, sriov, switch, dual, hexa, chassis, nohp";
 
 	while (span_len(&rest)) {
 		struct span option = span_take(&rest, ':');
@@ -172,15 +195,14 @@ static const char *parse_options(struct span rest, struct sim_card_spec *spec)
 			spec->off = true;
 		else if (span_is(&option, "on"))
 			spec->off = false;
-		else if (span_is(&option, "audio"))
-			spec->audio = true;
 		else if (span_is(&option, "bridge"))
 			spec->bridge = true;
 		else if (span_is(&option, "sriov"))
 			spec->sriov = true;
 		else if (span_is(&option, "nohp"))
 			spec->nohp = true;
-		else if (!parse_switch(&option, spec))
+		else if (!parse_audio(&option, spec) &&
+			 !parse_switch(&option, spec))
 			return wrong;
 	}
 	return NULL;
@@ -277,16 +299,16 @@ int sim_parse_card(const char *text, struct sim_card_spec *spec)
 	name = span_take(&rest, ' ');
 	word = name;
 	found.model = sim_model_find(name.at, span_len(&name));
-	found.audio = false;
+	found.audio = 0;
 	found.bridge = false;
 	found.sriov = false;
 	found.ports = 0;
 	/* A space that was taken is followed by a word. */
 	while (rest.at > word.end) {
 		word = span_take(&rest, ' ');
-		if (span_is(&word, "audio") && !found.audio)
-			found.audio = true;
-		else if (span_is(&word, "bridge") && !found.bridge)
+		if (!found.audio && parse_audio(&word, &found))
+			continue;
+		if (span_is(&word, "bridge") && !found.bridge)
 			found.bridge = true;
 		else if (span_is(&word, "sriov") && !found.sriov)
 			found.sriov = true;

@@ -8,13 +8,13 @@
 #define SIM_NO_WINDOW	(~0U)
 
 /* Most GPUs of one card, each behind a port of the card's switch. */
-#define SIM_CARD_GPUS	2
+#define SIM_CARD_GPUS	6
 
 /**
  * struct sim_card_spec - what one slot holds when the module is loaded
  * @model: the GPU, NULL for an empty slot
  * @off: the GPU is there but its slot is not powered
- * @audio: the GPU has an audio function beside it
+ * @audio: audio functions that a GPU has beside it
  * @bridge: the GPU is behind a bridge of the card that finds no bus number
  * @sriov: the GPU can have virtual functions
  * @ports: downstream ports of a switch on the card, a GPU behind each; 0 for a
@@ -27,7 +27,7 @@
 struct sim_card_spec {
 	const struct sim_model *model;
 	bool off;
-	bool audio;
+	unsigned int audio;
 	bool bridge;
 	bool sriov;
 	unsigned int ports;
@@ -51,6 +51,7 @@ struct sim_layout {
 int sim_parse_gpus(const char *list, const struct sim_layout *layout,
 		   struct sim_card_spec *specs, char *error, size_t size);
 int sim_parse_card(const char *text, struct sim_card_spec *spec);
+const char *sim_audio_word(unsigned int audio);
 const char *sim_switch_word(unsigned int ports, bool slotted);
 int sim_parse_link(const char *text, struct sim_link *link);
 const char *sim_link_speed_name(u8 speed);

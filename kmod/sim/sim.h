@@ -237,7 +237,7 @@ struct sim_port {
  * struct sim_card - what sits in a slot
  * @model: the imitated GPU, NULL if the slot was never filled
  * @serial: device serial number, kept when the card is put back
- * @audio: there is a second function
+ * @audio: functions beside the GPU, all alike
  * @bridged: the GPU is behind a bridge that finds no bus number
  * @ports: downstream ports of its switch, a GPU behind each; 0 for none
  * @slotted: they say that they implement slots
@@ -254,7 +254,7 @@ struct sim_port {
 struct sim_card {
 	const struct sim_model *model;
 	u64 serial;
-	bool audio;
+	unsigned int audio;
 	bool bridged;
 	unsigned int ports;
 	bool slotted;

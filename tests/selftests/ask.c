@@ -141,13 +141,39 @@ static int get(struct gf *gf, uint8_t command, const char *name)
 	return gf_talk(gf, &request);
 }
 
+static int take_part(const struct nlmsghdr *part, void *context)
+{
+	if (gf_attr(part, GPUFABRIC_A_FUNCTION))
+		gf_read_function(gf_attr(part, GPUFABRIC_A_FUNCTION), context);
+	else if (gf_attr(part, GPUFABRIC_A_WINDOW))
+		gf_read_window(gf_attr(part, GPUFABRIC_A_WINDOW), context);
+	else
+		gf_read_need(gf_attr(part, GPUFABRIC_A_NEED), context);
+	return 0;
+}
+
+int get_parts(struct gf *gf, struct gf_slot *slot)
+{
+	static const uint8_t commands[] = { GPUFABRIC_CMD_FUNCTION_GET, GPUFABRIC_CMD_WINDOW_GET,
+					    GPUFABRIC_CMD_NEED_GET };
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < sizeof(commands); i++) {
+		gf_begin(&request, gf, commands[i], 0);
+		gf_put_u32(&request, GPUFABRIC_A_ID, slot->id);
+		err = gf_dump(gf, &request, take_part, slot);
+	}
+	return err;
+}
+
 int get_slot(struct gf *gf, const char *name, struct gf_slot *slot)
 {
 	int err = get(gf, GPUFABRIC_CMD_SLOT_GET, name);
 
-	if (!err)
-		gf_read_slot(gf_attr(&gf->reply.header, GPUFABRIC_A_SLOT), slot);
-	return err;
+	if (err)
+		return err;
+	gf_read_slot(gf_attr(&gf->reply.header, GPUFABRIC_A_SLOT), slot);
+	return get_parts(gf, slot);
 }
 
 int get_composition(struct gf *gf, const char *name, struct gf_composition *composition)

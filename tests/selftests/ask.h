@@ -78,6 +78,8 @@ int ask_and_wait(struct gf *gf, struct gf *watch, const struct ask *ask, struct 
 int ask_slot(struct gf *gf, uint8_t command, const char *slot, int64_t generation);
 int ask_drain(struct gf *gf, const char *slot, uint32_t timeout, uint32_t *generation);
 
+/* Functions, windows and needs of a slot that was read without. */
+int get_parts(struct gf *gf, struct gf_slot *slot);
 int get_slot(struct gf *gf, const char *name, struct gf_slot *slot);
 int get_composition(struct gf *gf, const char *name, struct gf_composition *composition);
 int get_last_history(struct gf *gf, const char *slot, struct gf_history *history);

@@ -61,6 +61,10 @@ static bool is_second_look(void)
 
 TEST_F(event, order_of_an_attach)
 {
+	uint32_t before;
+
+	ASSERT_EQ(0, get_slot(&gf, "sim0-0", &slot));
+	before = slot.inventory;
 	ASSERT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1));
 	EXPECT_EVENT(OPERATION_STARTED);
 	EXPECT_EQ(GPUFABRIC_OPERATION_KIND_ATTACH, event.operation.kind);
@@ -69,9 +73,13 @@ TEST_F(event, order_of_an_attach)
 	EXPECT_CHANGE(SLOT_CHANGED, OFF, ATTACHING);
 	EXPECT_TRUE(event.slot.has_operation);
 	EXPECT_CHANGE(SLOT_CHANGED, ATTACHING, ATTACHED);
-	EXPECT_EQ(1, event.slot.n_functions);
+	EXPECT_EQ(1, event.slot.function_count);
 	EXPECT_CHANGE(SLOT_CHANGED, ATTACHED, READY);
-	EXPECT_STREQ("10000:03:00.0", event.slot.functions[0].address);
+	/* What else there is of it is another object, of the same inventory. */
+	EXPECT_LT(before, event.slot.inventory);
+	ASSERT_EQ(0, get_slot(&gf, "sim0-0", &slot));
+	EXPECT_EQ(event.slot.inventory, slot.inventory);
+	EXPECT_STREQ("10000:03:00.0", slot.functions[0].address);
 	EXPECT_EVENT(OPERATION_DONE);
 	EXPECT_TRUE(event.operation.done);
 	EXPECT_EQ(0, event.operation.error);
@@ -90,7 +98,7 @@ TEST_F(event, order_of_a_detach)
 	EXPECT_EQ(GPUFABRIC_OPERATION_KIND_DETACH, event.operation.kind);
 	EXPECT_CHANGE(SLOT_CHANGED, DRAINING, DETACHING);
 	EXPECT_CHANGE(SLOT_CHANGED, DETACHING, OFF);
-	EXPECT_EQ(0, event.slot.n_functions);
+	EXPECT_EQ(0, event.slot.function_count);
 	EXPECT_EVENT(OPERATION_DONE);
 	EXPECT_EQ(0, event.operation.error);
 }

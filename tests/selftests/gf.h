@@ -140,7 +140,7 @@ struct gf_operation {
 };
 
 /* A BAR that a slot's card had, or a bridge of it. */
-struct gf_need {
+struct bar_need {
 	uint64_t size, align;
 	uint32_t sizes, flags, depth;
 };
@@ -176,6 +176,8 @@ struct gf_slot {
 	uint32_t identity, vendor, device, subsystem_vendor, subsystem_device, class;
 	uint64_t serial;
 	uint32_t speed, width;
+	uint32_t inventory, function_count;
+	/* Objects of their own, see get_parts(); as many as there is room for. */
 	unsigned int n_functions, n_windows;
 	struct gf_function functions[8];
 	char composition[GF_NAME];
@@ -184,7 +186,7 @@ struct gf_slot {
 	uint32_t attaches, detaches, faults, flaps, degradations;
 	uint64_t since, drain_deadline;
 	unsigned int n_need;
-	struct gf_need need[GF_NEEDS];
+	struct bar_need need[GF_NEEDS];
 };
 
 struct gf_member {
@@ -222,6 +224,10 @@ struct gf_history {
 
 void gf_read_operation(const struct nlattr *nest, struct gf_operation *operation);
 void gf_read_slot(const struct nlattr *nest, struct gf_slot *slot);
+/* One part of a slot; another one's, and one too many, is passed over. */
+void gf_read_function(const struct nlattr *nest, struct gf_slot *slot);
+void gf_read_window(const struct nlattr *nest, struct gf_slot *slot);
+void gf_read_need(const struct nlattr *nest, struct gf_slot *slot);
 void gf_read_composition(const struct nlattr *nest, struct gf_composition *composition);
 void gf_read_event(const struct nlmsghdr *message, struct gf_event *event);
 void gf_read_history(const struct nlattr *nest, struct gf_history *history);

@@ -136,26 +136,37 @@ static void read_function(const struct nlattr *nest, struct gf_function *functio
 	}
 }
 
+void gf_read_function(const struct nlattr *nest, struct gf_slot *slot)
+{
+	if (gf_u32(gf_sub(nest, GPUFABRIC_A_FUNCTION_SLOT_ID)) == slot->id &&
+	    slot->n_functions < COUNT(slot->functions))
+		read_function(nest, &slot->functions[slot->n_functions++]);
+}
+
+void gf_read_window(const struct nlattr *nest, struct gf_slot *slot)
+{
+	slot->n_windows += gf_u32(gf_sub(nest, GPUFABRIC_A_WINDOW_SLOT_ID)) == slot->id;
+}
+
+void gf_read_need(const struct nlattr *nest, struct gf_slot *slot)
+{
+	struct bar_need *to = &slot->need[slot->n_need];
+
+	if (gf_u32(gf_sub(nest, GPUFABRIC_A_NEED_SLOT_ID)) != slot->id ||
+	    slot->n_need == COUNT(slot->need))
+		return;
+	slot->n_need++;
+	to->size = gf_u64(gf_sub(nest, GPUFABRIC_A_NEED_SIZE));
+	to->align = gf_u64(gf_sub(nest, GPUFABRIC_A_NEED_ALIGN));
+	to->sizes = gf_u32(gf_sub(nest, GPUFABRIC_A_NEED_SIZES));
+	to->flags = gf_u32(gf_sub(nest, GPUFABRIC_A_NEED_FLAGS));
+	to->depth = gf_u32(gf_sub(nest, GPUFABRIC_A_NEED_DEPTH));
+}
+
 static void read_slot_nests(const struct nlattr *nest, struct gf_slot *slot)
 {
-	const struct nlattr *one = NULL;
+	const struct nlattr *one;
 
-	while ((one = gf_next_sub(nest, one, GPUFABRIC_A_SLOT_FUNCTION)) &&
-	       slot->n_functions < COUNT(slot->functions))
-		read_function(one, &slot->functions[slot->n_functions++]);
-	one = NULL;
-	while ((one = gf_next_sub(nest, one, GPUFABRIC_A_SLOT_WINDOW)))
-		slot->n_windows++;
-	one = NULL;
-	while ((one = gf_next_sub(nest, one, GPUFABRIC_A_SLOT_NEED)) && slot->n_need < COUNT(slot->need)) {
-		struct gf_need *to = &slot->need[slot->n_need++];
-
-		to->size = gf_u64(gf_sub(one, GPUFABRIC_A_BAR_SIZE));
-		to->align = gf_u64(gf_sub(one, GPUFABRIC_A_BAR_ALIGN));
-		to->sizes = gf_u32(gf_sub(one, GPUFABRIC_A_BAR_SIZES));
-		to->flags = gf_u32(gf_sub(one, GPUFABRIC_A_BAR_FLAGS));
-		to->depth = gf_u32(gf_sub(one, GPUFABRIC_A_BAR_DEPTH));
-	}
 	one = gf_sub(nest, GPUFABRIC_A_SLOT_LINK);
 	slot->speed = gf_u32(gf_sub(one, GPUFABRIC_A_LINK_SPEED));
 	slot->width = gf_u32(gf_sub(one, GPUFABRIC_A_LINK_WIDTH));
@@ -201,6 +212,8 @@ void gf_read_slot(const struct nlattr *nest, struct gf_slot *slot)
 	slot->generation = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_GENERATION));
 	slot->condition = read_condition(gf_sub(nest, GPUFABRIC_A_SLOT_CONDITION));
 	slot->state = state_of(&slot->condition);
+	slot->inventory = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_INVENTORY));
+	slot->function_count = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_FUNCTION_COUNT));
 	slot->since = gf_u64(gf_sub(nest, GPUFABRIC_A_SLOT_SINCE));
 	slot->cause = slot->condition.cause;
 	slot->flags = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_FLAGS));

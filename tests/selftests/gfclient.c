@@ -140,11 +140,17 @@ static void print_event(const struct gf_event *e)
 	fflush(stdout);
 }
 
+static char (*names)[GF_NAME];
+static unsigned int n_names;
+
 static int part_slot(const struct nlmsghdr *part, void *context)
 {
 	(void)context;
 	gf_read_slot(gf_attr(part, GPUFABRIC_A_SLOT), &slot);
-	print_slot(&slot);
+	names = realloc(names, (n_names + 1) * sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	strcpy(names[n_names++], slot.name);
 	return 0;
 }
 
@@ -204,16 +210,21 @@ static int cmd_status(char **args)
 
 static int cmd_list(char **args)
 {
-	if (!*args)
-		return dump(GPUFABRIC_CMD_SLOT_GET, NULL, part_slot);
-	for (; *args; args++) {
-		int err = get_slot(&gf, *args, &slot);
+	int rc = *args ? 0 : dump(GPUFABRIC_CMD_SLOT_GET, NULL, part_slot);
 
+	for (unsigned int i = 0; !rc && (*args || i < n_names); i++) {
+		int err = get_slot(&gf, *args ? *args : names[i], &slot);
+
+		/* One of all may have gone. */
+		if (err == -ENOENT && !*args)
+			continue;
 		if (err)
 			return complain(err, gf.text);
 		print_slot(&slot);
+		if (*args && !*++args)
+			break;
 	}
-	return 0;
+	return rc;
 }
 
 /* What its card had when it was last seen. */

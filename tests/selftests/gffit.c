@@ -58,7 +58,7 @@ struct place {
 	bool seen;
 	struct range before[RANGES];
 	char port[GF_NAME];
-	struct gf_need need[GF_NEEDS];
+	struct bar_need need[GF_NEEDS];
 };
 
 static struct gf gf, watch;

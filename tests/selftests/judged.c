@@ -8,7 +8,7 @@
 #include "judged.h"
 
 /* As gf.h has it. */
-struct gf_need {
+struct bar_need {
 	uint64_t size, align;
 	uint32_t sizes, flags, depth;
 };

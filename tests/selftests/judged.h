@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct gf_need;
+struct bar_need;
 
 /**
  * struct judged_slot - a slot that the judge is asked about
@@ -20,7 +20,7 @@ struct gf_need;
 struct judged_slot {
 	const char *name, *port;
 	uint64_t bar;
-	const struct gf_need *need;
+	const struct bar_need *need;
 	unsigned int n_need;
 	uint32_t order;
 };

@@ -116,6 +116,7 @@ TEST_F(read, slot_by_name_and_by_id)
 	ASSERT_EQ(0, get_slot(&gf, "sim0-1", &slot));
 	ASSERT_EQ(0, get(GPUFABRIC_CMD_SLOT_GET, GPUFABRIC_A_ID, slot.id));
 	gf_read_slot(gf_attr(&gf.reply.header, GPUFABRIC_A_SLOT), &other);
+	ASSERT_EQ(0, get_parts(&gf, &other));
 	EXPECT_EQ(0, memcmp(&slot, &other, sizeof(slot)));
 	EXPECT_STREQ("sim0-1", other.name);
 	EXPECT_REFUSED(get_slot(&gf, "sim5-5", &slot), ENOENT, "there is no such slot");

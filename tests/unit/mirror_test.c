@@ -21,12 +21,14 @@
 struct gfc {
 	uint64_t sequence, instance;
 	uint32_t generation[SLOTS];	/* of a slot, 0 when there is none */
+	uint32_t inventory[SLOTS];	/* as many functions as the generation had last digits then */
 	struct gf_message queue[ROOM];
 	size_t n;
 	bool overrun;			/* not yet told */
 	bool wanders;			/* changes while it is read */
 	bool hurries;			/* changes while it is asked */
 	unsigned int asked, read;	/* for its number, for its slots */
+	unsigned int loaded;		/* and for what a slot has */
 	enum gfc_event otherwise;	/* when the queue is empty */
 	int error;			/* of each request */
 };
@@ -41,7 +43,8 @@ static uint32_t below(uint32_t limit)
 
 static struct gf_slot slot_of(const struct gfc *module, uint32_t id)
 {
-	struct gf_slot slot = { .id = id, .generation = module->generation[id], .sequence = module->sequence };
+	struct gf_slot slot = { .id = id, .generation = module->generation[id], .sequence = module->sequence,
+				.inventory = module->inventory[id] };
 
 	slot.name = mem_printf("3-%u", id);
 	return slot;
@@ -75,6 +78,7 @@ static void change(struct gfc *module, uint32_t id, bool sent)
 						   : GPUFABRIC_EVENT_KIND_SLOT_ADDED;
 
 	module->generation[id] = (uint32_t)module->sequence + 1;
+	module->inventory[id] += !module->inventory[id] || below(2);
 	announce(module, id, kind, sent);
 }
 
@@ -116,7 +120,35 @@ int gfc_status(struct gfc *module, struct gf_status *status)
 	return module->error;
 }
 
-int gfc_slots(struct gfc *module, struct gf_fabric *fabric)
+/* What it has is the inventory that it is of; the slot moves on with it. */
+static void load(const struct gfc *module, struct gf_slot *slot)
+{
+	free(slot->functions);
+	slot->functions = mem_zalloc(1, sizeof(*slot->functions));
+	slot->functions->inventory = module->inventory[slot->id];
+	slot->n_functions = 1;
+	slot->loaded = slot->inventory;
+}
+
+int gfc_slot_parts(struct gfc *module, struct gf_slot *slot, bool follows)
+{
+	uint32_t id = slot->id;
+
+	module->loaded++;
+	while (module->wanders && below(2))
+		happen(module);
+	if (!follows && slot->inventory != module->inventory[id])
+		return module->error;
+	if (!module->error && module->generation[id] && slot->inventory != module->inventory[id]) {
+		gf_slot_free(slot);
+		*slot = slot_of(module, id);
+	}
+	if (!module->error && module->generation[id])
+		load(module, slot);
+	return module->error;
+}
+
+int gfc_slots(struct gfc *module, struct gf_fabric *fabric, unsigned int parts)
 {
 	uint32_t id;
 
@@ -127,14 +159,17 @@ int gfc_slots(struct gfc *module, struct gf_fabric *fabric)
 		if (!module->generation[id])
 			continue;
 		fabric->slots = mem_push(fabric->slots, fabric->n_slots, sizeof(*fabric->slots));
-		fabric->slots[fabric->n_slots++] = slot_of(module, id);
+		fabric->slots[fabric->n_slots] = slot_of(module, id);
+		if (parts)
+			load(module, &fabric->slots[fabric->n_slots]);
+		fabric->n_slots++;
 	}
 	return module->error;
 }
 
-int gfc_fabric(struct gfc *module, struct gf_fabric *fabric)
+int gfc_fabric(struct gfc *module, struct gf_fabric *fabric, unsigned int parts)
 {
-	return gfc_slots(module, fabric);
+	return gfc_slots(module, fabric, parts);
 }
 
 enum gfc_event gfc_next_event(struct gfc *module, int timeout_ms, struct gf_message *event)
@@ -186,6 +221,18 @@ static void tells(enum mirror_news want, uint32_t id, const char *what)
 		mirror_apply(&mirror, &event);
 }
 
+/* Nothing of a slot is of another moment than the slot; one that is gone may have nothing. */
+static bool is_whole(void)
+{
+	size_t i;
+
+	for (i = 0; i < fabric.n_slots; i++)
+		if (fabric.slots[i].n_functions &&
+		    fabric.slots[i].functions->inventory != fabric.slots[i].inventory)
+			return false;
+	return true;
+}
+
 static bool is_true(void)
 {
 	size_t id, n = 0;
@@ -194,6 +241,8 @@ static bool is_true(void)
 		const struct gf_slot *slot = gf_slot_by_id(&fabric, (uint32_t)id);
 
 		if ((slot ? slot->generation : 0) != module.generation[id])
+			return false;
+		if (slot && (slot->loaded != module.inventory[id]))
 			return false;
 		n += !!slot;
 	}
@@ -373,6 +422,44 @@ static void test_rest(void)
 }
 
 /* Without events there are snapshots, which do not ask for the number. */
+/* What belongs to a slot is asked for when it is another, and never shown with another slot. */
+static void test_parts(void)
+{
+	begin(2);
+	is_int(module.loaded, 0, "all of it comes with the snapshot");
+	announce(&module, 1, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, true);
+	tells(MIRROR_CHANGE, 1, "a change of the slot alone");
+	ok(!module.loaded && is_whole() && gf_slot_by_id(&fabric, 1)->n_functions == 1, "asks for nothing");
+	module.inventory[1]++;
+	module.generation[1]++;
+	announce(&module, 1, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, true);
+	tells(MIRROR_CHANGE, 1, "a change of what it has");
+	ok(module.loaded == 1 && is_whole() && is_true(), "asks once");
+	module.inventory[1]++;
+	announce(&module, 1, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, true);
+	module.inventory[1]++;
+	module.generation[1]++;
+	announce(&module, 1, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, true);
+	tells(MIRROR_CHANGE, 1, "one that is older than what is found");
+	ok(module.loaded == 3 && is_whole() && gf_slot_by_id(&fabric, 1)->ahead, "brings the slot along");
+	tells(MIRROR_CHANGE, 1, "and what was ahead is told, too");
+	ok(module.loaded == 3 && is_whole() && is_true(), "without asking again");
+	module.inventory[0]++;
+	announce(&module, 0, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, true);
+	drop(&module, 0);
+	tells(MIRROR_CHANGE, 0, "a slot that is gone when it is asked for");
+	tells(MIRROR_CHANGE, 0, "goes");
+	ok(is_true(), "and that was all");
+	module.inventory[1]++;
+	announce(&module, 1, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, true);
+	module.error = CTL_FAILED;
+	tells(MIRROR_CHANGE, 1, "what cannot be asked for");
+	module.error = 0;
+	tells(MIRROR_SNAPSHOT, 0, "is made good by a snapshot");
+	ok(is_true() && is_whole(), "of all");
+	end();
+}
+
 static void test_look(void)
 {
 	begin(2);
@@ -401,12 +488,15 @@ static unsigned int wander(bool *good)
 		switch (mirror_next(&mirror, 0, &event)) {
 		case MIRROR_CHANGE:
 			slot = gf_slot_by_id(&fabric, event.slot.id);
+			*good = *good && (!event.slot.n_functions ||
+					  event.slot.functions->inventory == event.slot.inventory);
 			/* In order, once each, and never back to what was. */
 			*good = *good && event.sequence > told;
-			if (event.has.slot && slot && event.kind != GPUFABRIC_EVENT_KIND_SLOT_REMOVED)
+			if (event.has.slot && slot && !slot->ahead && event.kind != GPUFABRIC_EVENT_KIND_SLOT_REMOVED)
 				*good = *good && event.slot.generation > slot->generation;
 			told = event.sequence;
 			mirror_apply(&mirror, &event);
+			*good = *good && is_whole();
 			n++;
 			break;
 		case MIRROR_SNAPSHOT:
@@ -457,6 +547,7 @@ static void test_wander(void)
 int main(void)
 {
 	test_order();
+	test_parts();
 	test_snapshot();
 	test_lost();
 	test_quiet();

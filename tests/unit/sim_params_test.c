@@ -76,6 +76,7 @@ static void lists(void)
 	ok(at(0, 0)->bridge && !at(0, 1)->bridge, "is one, and no other");
 	ok(!parse("0.0:l40s:sriov,0.1:l40s"), "a card with virtual functions");
 	ok(at(0, 0)->sriov && !at(0, 1)->sriov, "is one, and no other");
+	ok(!parse("0.0:l40s:hexa:many") && at(0, 0)->ports == 6 && at(0, 0)->audio == 7, "a card with very many functions");
 	ok(!parse("0.0:l40s:switch,0.1:l40s:dual:audio,0.2:l40s:chassis,0.3:l40s"), "cards with a switch");
 	ok(at(0, 0)->ports == 1 && !at(0, 0)->slotted && at(0, 1)->ports == 2 && !at(0, 1)->slotted && at(0, 1)->audio &&
 	   at(0, 2)->ports == 2 && at(0, 2)->slotted && !at(0, 3)->ports, "have ports, with slots or without");
@@ -119,7 +120,7 @@ static const struct refusal {
 	{ "3.0:l40s",
 	  "item 1 \"3.0:l40s\": there is no such switch, see switches=" },
 	{ "0.0:l40s:maybe",
-	  "item 1 \"0.0:l40s:maybe\": an option is one of on, off, audio, bridge, sriov, switch, dual, chassis, nohp" },
+	  "item 1 \"0.0:l40s:maybe\": options are on, off, audio, many, bridge, sriov, switch, dual, hexa, chassis, nohp" },
 	{ "0.0:l40s,",
 	  "item 1 \"0.0:l40s\": nothing follows the last comma" },
 	{ ",0.0:l40s",
@@ -210,6 +211,7 @@ static void cards_by_hand(void)
 	one_card("l40", -EINVAL, NULL, false, false);
 	one_card("l40s ", -EINVAL, NULL, false, false);
 	one_card(" l40s", -EINVAL, NULL, false, false);
+	one_card("l40s audio many", -EINVAL, NULL, false, false);
 	one_card("l40s  audio", -EINVAL, NULL, false, false);
 	one_card("l40s loud", -EINVAL, NULL, false, false);
 	one_card("l40s audio audio", -EINVAL, NULL, false, false);
