@@ -62,7 +62,7 @@ static void add(struct layouts *l, unsigned int tp, unsigned int pp, unsigned in
 		most = asked;
 	if (least > most || width * least > l->max)
 		return;
-	l->split = mem_grow(l->split, l->n + 1, sizeof(*l->split));
+	l->split = mem_push(l->split, l->n, sizeof(*l->split));
 	l->split[l->n++] = (struct layout_split){
 		.tp = tp, .pp = pp, .adp = adp, .width = (unsigned int)width,
 		.least = least, .most = most,
@@ -99,12 +99,13 @@ static void infer_splits(struct layouts *l)
 {
 	const struct cat_model *m = l->req->model;
 	uint64_t most = m->experts < l->req->batch ? m->experts : l->req->batch;
-	unsigned int adp, tp;
+	unsigned int heads = (unsigned int)m->heads, adp, tp;
 
-	for (tp = (unsigned int)m->heads; tp; tp--)
-		infer_split(l, tp, 1);
-	for (tp = (unsigned int)m->heads; tp; tp--)
-		for (adp = (unsigned int)most; adp > 1 && m->experts % tp == 0; adp--)
+	for (tp = heads; tp; tp--)
+		if (heads % tp == 0)
+			infer_split(l, tp, 1);
+	for (tp = most > 1 ? heads : 0; tp; tp--)
+		for (adp = (unsigned int)most; adp > 1 && heads % tp == 0; adp--)
 			if (m->experts % ((uint64_t)tp * adp) == 0)
 				infer_split(l, tp, adp);
 }
