@@ -29,8 +29,8 @@ static int compare_offers(const void *a, const void *b)
 {
 	const struct offer *oa = a, *ob = b;
 
-	if (oa->choice.gpus != ob->choice.gpus)
-		return oa->choice.gpus < ob->choice.gpus ? -1 : 1;
+	if (oa->choice.fit.gpus != ob->choice.fit.gpus)
+		return oa->choice.fit.gpus < ob->choice.fit.gpus ? -1 : 1;
 	if (oa->mixed != ob->mixed)
 		return oa->mixed ? 1 : -1;
 	if (oa->slot->memory != ob->slot->memory)
@@ -93,11 +93,11 @@ static size_t collect(const struct choose_slot *slots, size_t n,
 					  (unsigned int)want->count, &offer.choice);
 		else
 			size_choose(request->size, memory_of(&slots[i]), &offer.choice);
-		if (!offer.choice.gpus)
+		if (!offer.choice.fit.gpus)
 			continue;
 		offers[n_offers++] = offer;
 		offer.mixed = true;
-		if (request->mixed && offer.choice.gpus > 1)
+		if (request->mixed && offer.choice.fit.gpus > 1)
 			offers[n_offers++] = offer;
 	}
 	qsort(offers, n_offers, sizeof(*offers), compare_offers);
@@ -135,7 +135,7 @@ static int take(const struct choose_slot *slots, size_t n, const struct arrange_
 	for (i = 0; i < choose_by.n_wants; i++)
 		if (!choose_by.wants[i].count)
 			wants[k++] = choose_by.wants[i];
-	wants[k].count = offer->choice.gpus;
+	wants[k].count = offer->choice.fit.gpus;
 	wants[k].kind = offer->mixed ? NULL : offer->slot->kind;
 	wants[k++].word = offer->mixed && want ? want->word : NULL;
 	choose_by.wants = wants;
@@ -170,9 +170,9 @@ static void explain(const struct choose_slot *slots, size_t n, const struct size
 	text_add(&text, "; decided by ");
 	if (passed)
 		text_add(&text, "%s: %u x %s would do, %zu free%s", size_limit_names[LIMIT_POOL],
-			 passed->choice.gpus, passed->slot->kind,
+			 passed->choice.fit.gpus, passed->slot->kind,
 			 count_free(slots, n, passed->slot->kind),
-			 count_free(slots, n, passed->slot->kind) >= passed->choice.gpus
+			 count_free(slots, n, passed->slot->kind) >= passed->choice.fit.gpus
 				 ? " but not in such a place" : "");
 	else
 		size_limit_say(&text, size, &taken->choice);
@@ -182,7 +182,7 @@ static void explain(const struct choose_slot *slots, size_t n, const struct size
 /* Of the same number a smaller GPU is only nearer to what is needed: not a better offer. */
 static const struct offer *better(const struct offer *offers, size_t taken)
 {
-	if (offers[0].choice.gpus < offers[taken].choice.gpus || offers[taken].mixed)
+	if (offers[0].choice.fit.gpus < offers[taken].choice.fit.gpus || offers[taken].mixed)
 		return &offers[0];
 	return NULL;
 }
@@ -193,7 +193,7 @@ static int no_room(const struct arrange_request *request, const struct offer *of
 	fault_set(fault, EDQUOT,
 		  "decided by tenant: %s may have %zu more GPU%s, the workload needs %u x %s",
 		  request->tenant ? request->tenant : "a request without tenant", request->room,
-		  request->room == 1 ? "" : "s", offer->choice.gpus, offer->slot->kind);
+		  request->room == 1 ? "" : "s", offer->choice.fit.gpus, offer->slot->kind);
 	return -EDQUOT;
 }
 
@@ -233,7 +233,7 @@ static int no_offer(const struct choose_slot *slots, size_t n,
 			  "decided by memory: no number of the GPUs here holds this workload (gpuctl size tells what does)");
 	for (i = 0; i < n_offers; i++)
 		if (!offers[i].mixed)
-			fault_add(fault, "%s%u x %s", i ? ", or " : "", offers[i].choice.gpus,
+			fault_add(fault, "%s%u x %s", i ? ", or " : "", offers[i].choice.fit.gpus,
 				  offers[i].slot->kind);
 	fault_add(fault, "; free: %s", free_gpus);
 	free(free_gpus);
@@ -260,7 +260,7 @@ static int check_named(const struct choose_slot *slots, const struct size_reques
 			offer.slot = slot;
 	}
 	size_choose_exact(size, memory_of(offer.slot), (unsigned int)gpus, &offer.choice);
-	if (!offer.choice.gpus) {
+	if (!offer.choice.fit.gpus) {
 		const struct choose_want want = { .count = gpus };
 
 		no_count(size, &want, fault);
@@ -297,7 +297,7 @@ int arrange(const struct choose_slot *slots, size_t n, const struct arrange_requ
 	offers = mem_zalloc(2 * n, sizeof(*offers));
 	n_offers = collect(slots, n, request, want, offers);
 	for (i = 0; i < n_offers && err; i++) {
-		if (offers[i].choice.gpus > request->room) {
+		if (offers[i].choice.fit.gpus > request->room) {
 			err = no_room(request, &offers[i], fault);
 			break;
 		}

@@ -40,7 +40,8 @@ const struct ctl_option compose_options[] = {
 static const struct out_column choice_columns[] = {
 	{ "name", NULL }, { "choice", NULL }, { "slots", NULL },
 	{ "limit", NULL }, { "arrangement", NULL }, { "tensor_parallel", NULL },
-	{ "pipeline_parallel", NULL }, { "data_parallel", NULL }, { "bytes_per_gpu", NULL },
+	{ "pipeline_parallel", NULL }, { "attention_data_parallel", NULL },
+	{ "expert_parallel", NULL }, { "data_parallel", NULL }, { "bytes_per_gpu", NULL },
 	{ "usable_bytes", NULL }, { "seconds", NULL }, { NULL, NULL },
 };
 
@@ -112,11 +113,15 @@ static void put_reasons(struct out_table *t, const char *name, const struct reas
 		return;
 	out_str(t, "limit", size_limit_names[why->arrangement.limit]);
 	out_str(t, "arrangement", why->arrangement.why);
-	out_uint(t, "tensor_parallel", choice->layout.tp);
-	out_uint(t, "pipeline_parallel", choice->layout.pp);
-	out_uint(t, "data_parallel", choice->replicas);
-	out_uint(t, "bytes_per_gpu", choice->per_gpu);
-	out_uint(t, "usable_bytes", choice->usable);
+	out_uint(t, "tensor_parallel", choice->fit.layout.tp);
+	out_uint(t, "pipeline_parallel", choice->fit.layout.pp);
+	if (choice->fit.layout.adp > 1) {
+		out_uint(t, "attention_data_parallel", choice->fit.layout.adp);
+		out_uint(t, "expert_parallel", choice->fit.layout.tp * choice->fit.layout.adp);
+	}
+	out_uint(t, "data_parallel", choice->fit.replicas);
+	out_uint(t, "bytes_per_gpu", choice->fit.per_gpu);
+	out_uint(t, "usable_bytes", choice->fit.usable);
 }
 
 static void render_choice(struct session *session, const char *name, const struct reasons *why,

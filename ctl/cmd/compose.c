@@ -32,9 +32,9 @@ const struct ctl_command cmd_compose = {
 		"(--model and its options), which is sized first. Slots behind one switch are preferred, then\n"
 		"of one NUMA node, then of the fewest switches; the choice says why. Free GPUs that are\n"
 		"attached already are taken as they are. When one slot fails all are put back as they were.\n"
-		"For a workload the kind that holds it with the fewest free GPUs is taken, a power of two of\n"
-		"them, and a line says which limit decided: memory, heads, power-of-two, degrees, count, pool\n"
-		"or tenant. Kinds are mixed only with --mixed, or when --gpu names them.",
+		"For a workload the kind that holds it with the fewest free GPUs is taken, as many as gpuctl\n"
+		"size says, and a line says which limit decided: memory, heads, power-of-two (--round pow2),\n"
+		"degrees, count, pool or tenant. Kinds are mixed only with --mixed, or when --gpu names them.",
 	.options = { pool_options, compose_options, size_workload_options, session_options },
 	.run = run,
 };

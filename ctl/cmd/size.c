@@ -73,6 +73,8 @@ static const struct out_column fit_columns[] = {
 	{ "gpus", "GPUS", OUT_RIGHT },
 	{ "tensor_parallel", "TP", OUT_RIGHT | OUT_OPTIONAL },
 	{ "pipeline_parallel", "PP", OUT_RIGHT | OUT_OPTIONAL },
+	{ "attention_data_parallel", "ADP", OUT_RIGHT | OUT_OPTIONAL },
+	{ "expert_parallel", "EP", OUT_RIGHT | OUT_OPTIONAL },
 	{ "bytes_per_gpu", "PER GPU", OUT_RIGHT | OUT_OPTIONAL },
 	{ "usable_bytes", "OF", OUT_RIGHT | OUT_OPTIONAL },
 	{ "memory_source", NULL, 0 },
@@ -296,13 +298,17 @@ static void print_fit(struct out_table *t, const struct size_request *req,
 	out_str(t, "gpu", row->gpu->id);
 	out_str(t, "gpu_name", row->gpu->name);
 	out_bool(t, "hot_plug", card);
-	if (fit->layout.gpus) {
-		out_uint(t, "gpus", fit->layout.gpus);
+	if (fit->gpus) {
+		out_uint(t, "gpus", fit->gpus);
 		/* without a shape nobody knows how it can be split */
 		if (req->model && fit->layout.tp > 1)
 			out_uint(t, "tensor_parallel", fit->layout.tp);
 		if (req->model && fit->layout.pp > 1)
 			out_uint(t, "pipeline_parallel", fit->layout.pp);
+		if (fit->layout.adp > 1) {
+			out_uint(t, "attention_data_parallel", fit->layout.adp);
+			out_uint(t, "expert_parallel", fit->layout.tp * fit->layout.adp);
+		}
 		if (fit->per_gpu)
 			put_gib(t, "bytes_per_gpu", fit->per_gpu);
 	}
@@ -329,7 +335,7 @@ static void print_fit(struct out_table *t, const struct size_request *req,
 static int by_count(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
-	unsigned int nx = x->fit.layout.gpus, ny = y->fit.layout.gpus;
+	unsigned int nx = x->fit.gpus, ny = y->fit.gpus;
 
 	if (nx != ny)
 		return !nx ? 1 : !ny ? -1 : nx < ny ? -1 : 1;
@@ -397,7 +403,7 @@ static bool print_fits(struct ctl_ctx *ctx, const struct size_request *req,
 	size_t i, fitting = 0;
 
 	for (i = 0; i < n; i++) {
-		fitting += rows[i].fit.layout.gpus > 0;
+		fitting += rows[i].fit.gpus > 0;
 		if (all || out_is_json(ctx->out) || i < KINDS_SHOWN)
 			print_fit(t, req, &rows[i]);
 	}
@@ -415,11 +421,11 @@ static void print_each(struct ctl_ctx *ctx, const struct size_request *req,
 	struct size_terms terms;
 	char *total;
 
-	if (row->fit.layout.gpus < 2 || !req->method->terms)
+	if (row->fit.gpus < 2 || !req->method->terms)
 		return;
 	size_need_each(req, &row->fit.layout, &terms);
 	out_line(ctx->out, "%s", "");
-	out_line(ctx->out, "on each of %u %s", row->fit.layout.gpus,
+	out_line(ctx->out, "on each of %u %s", row->fit.gpus,
 		 row->gpu->name);
 	total = mem_printf("of %s", units_gib(buf, row->fit.usable));
 	print_terms(ctx, req, "terms_per_gpu", &terms, total);
@@ -484,8 +490,8 @@ static void compare_one(struct out_table *t, const struct size_request *given,
 	} else if (!gpu && !method->gpus(&req, NULL, &gpus, &f)) {
 		out_real(t, "gpus", gpus, 1);
 	}
-	if (gpu && !size_fit_gpu(&req, gpu, &fit, &f) && fit.layout.gpus)
-		out_uint(t, "gpus", fit.layout.gpus);
+	if (gpu && !size_fit_gpu(&req, gpu, &fit, &f) && fit.gpus)
+		out_uint(t, "gpus", fit.gpus);
 	else if (gpu)
 		out_str(t, "note", fit.why && !*f.text ? fit.why : f.text);
 }
@@ -592,8 +598,13 @@ const struct ctl_command cmd_size = {
 		"to published measurements, and the remarks say on how many. --machines lists arrangements\n"
 		"with time, cost and energy, --table the tables of the usual articles from computed figures.\n"
 		"--method takes a rule of thumb instead, --compare shows all of them side by side.\n"
-		"Tensor parallel degrees (TP) divide the heads and the MLP of the model; training\n"
-		"shards its states over all GPUs (ZeRO-3, FSDP) and recomputes activations.",
+		"The smallest number of GPUs that holds the workload is answered; compose takes the same.\n"
+		"Tensor parallel degrees (TP) divide the heads and the MLP of the model, stages (PP) are no\n"
+		"more than its layers. The attention of a mixture of experts may be data parallel: each of ADP\n"
+		"groups has all of it and a share of the sequences, and EP GPUs share the experts. On the same\n"
+		"number of GPUs layouts without ADP come first, of these the widest TP. Training shards its states\n"
+		"over all GPUs (ZeRO-3, FSDP) and recomputes activations; TP and PP only save GPUs there.\n"
+		"--round pow2 takes powers of two of GPUs alone.",
 	.options = { options, size_machine_options, size_workload_options, size_fleet_options },
 	.completes = "@models @files",
 	.run = run,

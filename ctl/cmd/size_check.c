@@ -15,6 +15,7 @@
 #include "lib/session.h"
 #include "lib/text.h"
 #include "lib/used.h"
+#include "size/layouts.h"
 #include "size/physics.h"
 
 #define SMI_MAX (1 << 20)
@@ -31,17 +32,18 @@ static const struct out_column columns[] = {
 };
 
 /* How the workload is spread over what the composition has. */
-static struct size_layout spread(const struct size_request *req, unsigned int gpus)
+static struct size_layout spread(const struct size_request *given, unsigned int gpus)
 {
-	struct size_layout l = { .gpus = gpus, .tp = 1, .pp = 1, .cp = req->cp };
+	struct size_request req = *given;
+	struct size_layout layout;
+	struct layouts layouts;
 
-	if (req->pp && gpus % req->pp == 0)
-		l.pp = req->pp;
-	if (req->tp && gpus % (req->tp * l.pp) == 0)
-		l.tp = req->tp;
-	else if (req->task == SIZE_INFER)
-		l.tp = gpus / l.pp;
-	return l;
+	req.round = SIZE_ROUND_NONE;
+	layouts_start(&layouts, &req, gpus, gpus);
+	if (!layouts_next(&layouts, &layout))
+		layout = (struct size_layout){ .gpus = gpus, .tp = 1, .pp = 1, .adp = 1 };
+	layouts_end(&layouts);
+	return layout;
 }
 
 static void put(struct out_table *t, const struct gf_slot *slot, const char *address,
@@ -82,6 +84,7 @@ static int print(struct session *session, const struct size_request *req, const 
 	struct gf_composition *composition;
 	struct size_layout layout;
 	struct size_estimate e;
+	struct text how = { 0 };
 	struct out_table *t;
 	size_t i, j;
 	int ret = session_composition(session, name, &composition);
@@ -98,8 +101,10 @@ static int print(struct session *session, const struct size_request *req, const 
 		for (j = 0; j < session->fabric.n_slots; j++)
 			if (session->fabric.slots[j].id == composition->members[i].slot_id)
 				put_slot(t, &session->fabric.slots[j], smi, &e);
-	out_line(session->ctx->out, "estimate of engine %s on %u GPUs, tensor parallel %u",
-		 req->engine->id, layout.gpus, layout.tp);
+	size_layout_say(&how, &layout);
+	out_line(session->ctx->out, "estimate of engine %s on %u GPUs%s%s", req->engine->id,
+		 layout.gpus, how.text ? ": " : "", how.text ? how.text : "");
+	free(how.text);
 	return CTL_DONE;
 }
 

@@ -19,13 +19,13 @@
 #include "size/machines.h"
 #include "size/units.h"
 
-#define EACH_MAX 64
+#define EACH_MAX 256
 #define SHOWN 15
 #define GPUS_MAX 65536
 #define PRICE_FILE_MAX (1 << 16)
 
 const struct ctl_option size_machine_options[] = {
-	{ "machines", 'm', NULL, "every arrangement that fits, with time and cost" },
+	{ "machines", 'm', NULL, "for each TP and ADP the smallest that fits, with time and cost" },
 	{ "best", 0, "GOAL", "sort them by cost, time, energy or count (default)",
 	  "cost time energy count" },
 	{ "deadline", 0, "TIME", "training: only what is done in time, such as 30d" },
@@ -45,6 +45,8 @@ static const struct out_column columns[] = {
 	{ "gpus", "GPUS", OUT_RIGHT },
 	{ "tensor_parallel", "TP", OUT_RIGHT },
 	{ "pipeline_parallel", "PP", OUT_RIGHT },
+	{ "attention_data_parallel", "ADP", OUT_RIGHT | OUT_OPTIONAL },
+	{ "expert_parallel", "EP", OUT_RIGHT | OUT_OPTIONAL },
 	{ "data_parallel", "DP", OUT_RIGHT },
 	{ "p50_bytes", NULL, 0 },
 	{ "p95_bytes", "P95 A GPU", OUT_RIGHT },
@@ -200,6 +202,10 @@ static void print_machine(struct out_table *t, const struct catalogue *cat,
 	out_uint(t, "gpus", m->gpus);
 	out_uint(t, "tensor_parallel", m->layout.tp);
 	out_uint(t, "pipeline_parallel", m->layout.pp);
+	if (m->layout.adp > 1) {
+		out_uint(t, "attention_data_parallel", m->layout.adp);
+		out_uint(t, "expert_parallel", m->layout.tp * m->layout.adp);
+	}
 	out_uint(t, "data_parallel", m->dp);
 	out_uint(t, "p50_bytes", (uint64_t)m->p50);
 	out_cell(t, "p95_bytes", json_object_new_uint64((uint64_t)m->p95), "%s",

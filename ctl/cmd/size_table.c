@@ -129,12 +129,12 @@ static void counts(struct ctl_ctx *ctx, const struct catalogue *cat,
 			for (f = 0; f < FORMATS; f++) {
 				if (!variant(cat, req, models[m], formats[f], &size_method_engine,
 					     &r) ||
-				    size_fit_gpu(&r, gpu, &fit, &fault) || !fit.layout.gpus)
+				    size_fit_gpu(&r, gpu, &fit, &fault) || !fit.gpus)
 					continue;
 				if (price > 0)
-					out_real(t, formats[f], price * fit.layout.gpus, 2);
+					out_real(t, formats[f], price * fit.gpus, 2);
 				else
-					out_uint(t, formats[f], fit.layout.gpus);
+					out_uint(t, formats[f], fit.gpus);
 			}
 		}
 	}

@@ -13,6 +13,7 @@
 
 #include "estimate.h"
 #include "kv.h"
+#include "physics.h"
 #include "units.h"
 #include "wide.h"
 
@@ -51,13 +52,27 @@ static void add_framework(const struct size_layout *layout,
 		      "allowance a GPU: CUDA context 0.92 GiB, with several GPUs NCCL 1.5 GiB more");
 }
 
+/* Matrices of the experts that groups of data-parallel attention leave to each other. */
+static uint64_t experts_elsewhere(const struct cat_model *m, unsigned int adp)
+{
+	u128 experts = (u128)(m->layers - m->dense_layers) * m->experts * 3 * m->hidden *
+		       m->moe_ffn;
+
+	return wide_saturate(experts - wide_div_up(experts, adp));
+}
+
 /* Weights on the fullest stage of a pipeline: embedding or head, not both. */
-static uint64_t stage_weights(const struct size_request *req, unsigned int pp)
+static uint64_t stage_weights(const struct size_request *req, const struct size_layout *layout)
 {
 	struct model_params part = req->params;
 	const struct cat_model *m = req->model;
+	unsigned int pp = layout->pp;
 	uint64_t layers;
 
+	if (layout->adp > 1) {
+		part.linear -= experts_elsewhere(m, layout->adp);
+		part.total = part.linear + part.small + part.embedding + part.head;
+	}
 	if (pp == 1 || !m)
 		return share(size_weight_bytes(&part, req->precision), pp);
 	layers = share(m->layers, pp);
@@ -73,7 +88,7 @@ static void add_kv(const struct size_request *req,
 		   const struct size_layout *layout, struct size_terms *terms)
 {
 	const struct cat_model *m = req->model;
-	uint64_t bytes = kv_bytes(m, req->kv, req->context, req->batch,
+	uint64_t bytes = kv_bytes(m, req->kv, req->context, size_sequences(req, layout),
 				  layout->tp);
 	char formula[SIZE_FORMULA_MAX];
 
@@ -97,7 +112,7 @@ static void add_prefill(const struct size_request *req,
 	uint64_t ffn = model_active_ffn(m);
 	u128 bytes = (u128)tokens * 2 * (4 * m->hidden +
 					 share(3 * ffn, layout->tp)) +
-		     (u128)req->batch * share(m->vocab, layout->tp) * 6;
+		     (u128)size_sequences(req, layout) * share(m->vocab, layout->tp) * 6;
 
 	size_term_add(terms, "activations", wide_saturate(bytes),
 		      "%llu tokens x (4 x %llu + 3 x %llu) x 2 B + %llu x %llu x 6 B",
@@ -116,7 +131,7 @@ static void infer_terms(const struct size_request *req,
 	size_weight_formula(&req->params, req->precision, formula,
 			    sizeof(formula));
 	size_term_add(terms, "weights",
-		      share(stage_weights(req, layout->pp), layout->tp), "%s",
+		      share(stage_weights(req, layout), layout->tp), "%s",
 		      formula);
 	if (req->model) {
 		add_kv(req, layout, terms);

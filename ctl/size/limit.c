@@ -2,15 +2,13 @@
 /*
  * DOC: limits
  *
- * A composition takes a power of two of GPUs, as hosts, collectives and the heads of models
- * are made for. Beside the number it says what made it that many, found by asking the same
- * estimate what fewer GPUs would have to hold.
+ * Beside the number of GPUs that a workload takes, what made it that many, found by asking
+ * the same search and the same estimate about fewer.
  */
 #include <string.h>
 
 #include "estimate.h"
 #include "limit.h"
-#include "machines.h"
 #include "units.h"
 
 const char *const size_limit_names[SIZE_LIMITS] = {
@@ -33,213 +31,137 @@ static bool has_degrees(const struct size_request *req)
 	return req->tp || req->pp || req->cp > 1 || req->ep > 1 || (!by_tensor(req) && req->dp);
 }
 
-static unsigned int at_least_one(unsigned int n)
+/* What the fullest GPU would need in the best layout on @gpus; UINT64_MAX: there is none. */
+static uint64_t bytes_on(const struct size_request *req, unsigned int gpus)
 {
-	return n ? n : 1;
+	uint64_t best = UINT64_MAX, bytes;
+	struct size_layout layout;
+	struct layouts layouts;
+
+	layouts_start(&layouts, req, gpus, gpus);
+	while (layouts_next(&layouts, &layout)) {
+		bytes = size_layout_bytes(req, &layout);
+		best = bytes < best ? bytes : best;
+	}
+	layouts_end(&layouts);
+	return best;
 }
 
-/* Does the fullest GPU of a layout have room? */
-static bool holds(const struct size_request *req, const struct size_layout *layout,
-		  struct size_choice *out)
+/* Would fewer do, were powers of two not asked for? */
+static bool by_power(const struct size_request *req, struct size_choice *out)
 {
-	uint64_t bytes = size_layout_bytes(req, layout);
+	struct size_request any = *req;
+	struct size_layout layout;
 
-	if (bytes > out->usable)
+	any.round = SIZE_ROUND_NONE;
+	if (req->round == SIZE_ROUND_NONE ||
+	    !layouts_first(&any, out->fit.usable, 1, out->fit.layout.gpus - 1, &layout,
+			   &out->fewer_bytes))
 		return false;
-	out->layout = *layout;
-	out->per_gpu = bytes;
+	out->fewer = layout.gpus;
 	return true;
 }
 
-/* Stages and tensor parallel on so many GPUs: as wide as the model can be shared. */
-static bool infer_on(const struct size_request *req, unsigned int gpus, struct size_choice *out)
-{
-	const struct cat_model *m = req->model;
-	unsigned int tp;
-
-	for (tp = gpus; tp >= 1; tp--) {
-		struct size_layout layout = { gpus, tp, gpus / tp, req->cp };
-
-		if (gpus % tp || (req->tp && tp != req->tp) || (req->pp && layout.pp != req->pp))
-			continue;
-		/* of a bare number of parameters nothing is known that would not divide */
-		if (m ? !size_tp_divides(m, tp) || layout.pp > m->layers : tp != gpus && !req->pp)
-			continue;
-		if (holds(req, &layout, out))
-			return true;
-	}
-	return false;
-}
-
-static bool train_on(const struct size_request *req, unsigned int gpus, struct size_choice *out)
-{
-	unsigned int tp = at_least_one(req->tp), pp = at_least_one(req->pp);
-	unsigned int step = tp * pp * at_least_one(req->cp);
-	const struct size_layout layout = { gpus, tp, pp, req->cp };
-
-	if (gpus % step || (req->dp && gpus != step * req->dp))
-		return false;
-	return holds(req, &layout, out);
-}
-
-static bool on(const struct size_request *req, unsigned int gpus, struct size_choice *out)
-{
-	return by_tensor(req) ? infer_on(req, gpus, out) : train_on(req, gpus, out);
-}
-
-/* The smallest number below the chosen one that has the memory, whatever it divides. */
-static unsigned int enough_memory(const struct size_request *req, const struct size_choice *out)
+/* Would fewer do, could any number of GPUs share every layer? */
+static bool by_heads(const struct size_request *req, struct size_choice *out)
 {
 	unsigned int n;
 
-	for (n = 1; n < out->layout.gpus; n++) {
-		const struct size_layout layout = { n, by_tensor(req) ? n : 1, 1, req->cp };
+	if (!by_tensor(req) || !req->model)
+		return false;
+	for (n = 2; n < out->fit.layout.gpus; n++) {
+		const struct size_layout layout = { .gpus = n, .tp = n, .pp = 1 };
 
-		if (size_layout_bytes(req, &layout) <= out->usable)
-			break;
+		if (size_tp_divides(req->model, n))
+			continue;
+		out->fewer_bytes = size_layout_bytes(req, &layout);
+		if (out->fewer_bytes > out->fit.usable)
+			continue;
+		out->fewer = n;
+		return true;
 	}
-	return n;
+	return false;
 }
 
 /* What decided, and the number below that it decided against. */
 static void judge(const struct size_request *req, struct size_choice *out)
 {
-	unsigned int chosen = out->layout.gpus, least = enough_memory(req, out);
-	bool stages = by_tensor(req) && out->layout.pp > 1;
-
+	if (has_degrees(req)) {
+		out->limit = LIMIT_DEGREES;
+		return;
+	}
+	if (by_power(req, out)) {
+		out->limit = LIMIT_POWER;
+		return;
+	}
+	if (by_heads(req, out)) {
+		out->limit = LIMIT_HEADS;
+		return;
+	}
 	out->limit = LIMIT_MEMORY;
-	out->fewer = chosen / 2;
-	if (least < chosen || stages) {
-		bool shared = !by_tensor(req) || !req->model || size_tp_divides(req->model, least);
-
-		out->limit = shared && !stages ? LIMIT_POWER : LIMIT_HEADS;
-		out->fewer = least < chosen ? least : 0;
+	for (out->fewer = out->fit.layout.gpus - 1; out->fewer; out->fewer--) {
+		out->fewer_bytes = bytes_on(req, out->fewer);
+		if (out->fewer_bytes != UINT64_MAX)
+			break;
 	}
-	if (out->fewer) {
-		const struct size_layout layout = { out->fewer, by_tensor(req) ? out->fewer : 1, 1,
-						    req->cp };
-
-		out->fewer_bytes = size_layout_bytes(req, &layout);
-	}
-}
-
-static void start(const struct size_request *req, uint64_t memory, struct size_choice *out)
-{
-	memset(out, 0, sizeof(*out));
-	out->usable = size_usable_bytes(req, memory);
-	out->replicas = 1;
-}
-
-static void finish(const struct size_request *req, struct size_choice *out)
-{
-	unsigned int step = out->layout.tp * out->layout.pp * at_least_one(req->cp);
-
-	/* each replica of inference is the same set of GPUs again */
-	if (by_tensor(req))
-		out->gpus = out->layout.gpus * out->replicas;
-	else
-		out->gpus = out->layout.gpus;
-	if (!by_tensor(req))
-		out->replicas = out->gpus / step;
 }
 
 void size_choose(const struct size_request *req, uint64_t memory, struct size_choice *out)
 {
-	unsigned int gpus;
-	struct size_fit fit;
-
-	start(req, memory, out);
-	if (by_tensor(req))
-		out->replicas = at_least_one(req->dp);
-	if (has_degrees(req)) {
-		size_fit_bytes(req, memory, &fit);
-		if (!fit.layout.gpus)
-			return;
-		out->layout = fit.layout;
-		/* counted with all replicas there */
-		if (by_tensor(req))
-			out->layout.gpus /= out->replicas;
-		out->per_gpu = fit.per_gpu;
-		out->limit = LIMIT_DEGREES;
-		finish(req, out);
-		return;
-	}
-	for (gpus = 1; gpus <= SIZE_GPUS_MAX; gpus *= 2) {
-		if (!on(req, gpus, out))
-			continue;
+	memset(out, 0, sizeof(*out));
+	size_fit_bytes(req, memory, &out->fit);
+	if (out->fit.gpus)
 		judge(req, out);
-		finish(req, out);
-		return;
-	}
 }
 
 void size_choose_exact(const struct size_request *req, uint64_t memory, unsigned int gpus,
 		       struct size_choice *out)
 {
+	struct size_fit *fit = &out->fit;
+	struct size_request any = *req;
 	unsigned int replicas;
 
-	start(req, memory, out);
+	memset(out, 0, sizeof(*out));
+	fit->usable = size_usable_bytes(req, memory);
 	out->limit = LIMIT_COUNT;
+	any.round = SIZE_ROUND_NONE;
 	/* one wide replica before several that fit */
-	for (replicas = 1; replicas <= gpus; replicas++) {
-		if (gpus % replicas || (by_tensor(req) && req->dp && req->dp != replicas))
+	for (replicas = 1; replicas <= (by_tensor(req) ? gpus : 1); replicas++) {
+		if (gpus % replicas || (by_tensor(req) && req->dp && req->dp != replicas) ||
+		    !layouts_first(&any, fit->usable, gpus / replicas, gpus / replicas,
+				   &fit->layout, &fit->per_gpu))
 			continue;
-		out->replicas = replicas;
-		if (on(req, gpus / replicas, out)) {
-			finish(req, out);
-			return;
-		}
-		if (!by_tensor(req))
-			return;
+		size_fit_count(req, fit);
+		fit->gpus = gpus;
+		if (by_tensor(req))
+			fit->replicas = replicas;
+		return;
 	}
-}
-
-const char *size_undivided(const struct cat_model *m, unsigned int tp, uint64_t *count)
-{
-	if (size_tp_divides(m, tp))
-		return NULL;
-	*count = m->heads;
-	if (m->heads % tp)
-		return "heads";
-	*count = m->kv_heads;
-	if (!m->kv_lora && m->kv_heads % tp && tp % m->kv_heads)
-		return "KV heads";
-	*count = m->experts ? m->moe_ffn : m->ffn;
-	return "columns of the MLP";
 }
 
 void size_choice_say(struct text *text, const struct size_request *req,
 		     const struct size_choice *choice)
 {
 	char need[UNITS_TEXT_MAX], have[UNITS_TEXT_MAX];
-	const struct size_layout *l = &choice->layout;
+	const struct size_fit *fit = &choice->fit;
 
-	if (l->tp > 1)
-		text_add(text, "tensor parallel %u, ", l->tp);
-	if (l->pp > 1)
-		text_add(text, "%u stages, ", l->pp);
-	if (choice->replicas > 1)
-		text_add(text, "%u replicas, ", choice->replicas);
-	text_add(text, "%s of %s a GPU%s", units_gib(need, choice->per_gpu),
-		 units_gib(have, choice->usable),
+	size_layout_say(text, &fit->layout);
+	if (fit->replicas > 1)
+		text_add(text, "%s%u replicas", text->len ? ", " : "", fit->replicas);
+	text_add(text, "%s%s of %s a GPU%s", text->len ? ", " : "", units_gib(need, fit->per_gpu),
+		 units_gib(have, fit->usable),
 		 req->method == &size_method_engine ? " at P95" : "");
 }
 
 static void say_heads(struct text *text, const struct size_request *req,
 		      const struct size_choice *choice)
 {
+	unsigned int n = choice->fewer;
 	uint64_t count = 0;
-	const char *what;
-	unsigned int n = choice->fewer ? choice->fewer : choice->layout.gpus;
+	const char *what = size_undivided(req->model, n, &count);
 
-	what = req->model ? size_undivided(req->model, n, &count) : NULL;
-	if (choice->fewer)
-		text_add(text, "%u would have the memory, ", n);
-	if (what)
-		text_add(text, "%u do%s not divide the %llu %s", n, n == 1 ? "es" : "",
-			 (unsigned long long)count, what);
-	else
-		text_add(text, "no wider tensor parallel degree has the memory");
+	text_add(text, "%u would have the memory, but do not divide the %llu %s", n,
+		 (unsigned long long)count, what);
 }
 
 void size_limit_say(struct text *text, const struct size_request *req,
@@ -255,7 +177,7 @@ void size_limit_say(struct text *text, const struct size_request *req,
 				 units_gib(need, choice->fewer_bytes));
 		else
 			text_add(text, "one GPU%s has it",
-				 choice->replicas > 1 ? " a replica" : "");
+				 choice->fit.replicas > 1 ? " a replica" : "");
 		break;
 	case LIMIT_HEADS:
 		say_heads(text, req, choice);
@@ -268,7 +190,7 @@ void size_limit_say(struct text *text, const struct size_request *req,
 		text_add(text, "the parallel degrees that were asked for");
 		break;
 	default:
-		text_add(text, "%u were asked for", choice->gpus);
+		text_add(text, "%u were asked for", choice->fit.gpus);
 		break;
 	}
 }

@@ -2,9 +2,8 @@
 /*
  * DOC: machines
  *
- * Degrees are powers of two, as hosts and networks are, and divide what they
- * split. For each tensor and pipeline degree the fewest replicas are taken
- * that hold the states and, if there is a deadline, meet it.
+ * Of the layouts that hold a workload those with as few stages, or in training as few
+ * replicas, as hold it and meet the deadline: more stages answer no faster.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,12 +11,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "layouts.h"
 #include "machines.h"
 #include "physics.h"
 
-#define MIB_D 1048576.
-#define TP_MAX 16
-#define PP_MAX 64
+#define MIB (1ull << 20)
 
 /* A busy GPU draws less than its limit on average. */
 #define BUSY 0.85
@@ -47,8 +45,6 @@ static bool holds(const struct size_request *req, struct machine *m)
 {
 	struct size_estimate e;
 
-	if (!size_has_expert_ranks(req, &m->layout))
-		return false;
 	size_estimate(req, &m->layout, &e);
 	m->p50 = e.memory[MEMORY_DEVICE];
 	m->p95 = e.p95[MEMORY_DEVICE];
@@ -91,11 +87,7 @@ static unsigned int replicas_wanted(const struct size_request *req, const struct
 static bool infer_machine(const struct size_request *req, const struct cat_gpu *gpu,
 			  const struct machine_wish *wish, struct machine *m)
 {
-	m->layout.gpus = m->layout.tp * m->layout.pp;
 	m->gpus = m->layout.gpus;
-	m->dp = 1;
-	if (m->gpus > wish->gpus_max || !holds(req, m))
-		return false;
 	work(req, gpu, wish, m);
 	if (wish->answers > 0 && m->rate.tokens_per_s <= 0)
 		return false;
@@ -110,53 +102,34 @@ static bool infer_machine(const struct size_request *req, const struct cat_gpu *
 static bool train_machine(const struct size_request *req, const struct cat_gpu *gpu,
 			  const struct machine_wish *wish, struct machine *m)
 {
-	unsigned int cp = req->cp > 1 ? req->cp : 1, group = m->layout.tp * m->layout.pp * cp;
+	unsigned int cp = m->layout.cp > 1 ? m->layout.cp : 1;
 
-	for (m->dp = req->dp ? req->dp : 1; group * m->dp <= wish->gpus_max; m->dp *= 2) {
-		m->gpus = group * m->dp;
-		m->layout.gpus = m->gpus;
-		m->layout.cp = cp;
-		if (holds(req, m)) {
-			work(req, gpu, wish, m);
-			if (wish->seconds <= 0 ||
-			    (m->hours > 0 && m->hours * 3600 <= wish->seconds))
-				return true;
-		}
-		if (req->dp)
-			break;
-	}
-	return false;
+	m->gpus = m->layout.gpus;
+	m->dp = m->gpus / (m->layout.tp * m->layout.pp * cp);
+	work(req, gpu, wish, m);
+	return wish->seconds <= 0 || (m->hours > 0 && m->hours * 3600 <= wish->seconds);
 }
 
 size_t machines_find(const struct size_request *req, const struct cat_gpu *gpu, size_t kind,
 		     const struct machine_wish *wish, struct machine *out, size_t max)
 {
-	const struct cat_model *model = req->model;
-	unsigned int tp, pp;
+	struct machine m = { .kind = kind };
+	struct layouts layouts;
 	enum gpu_trust trust;
-	struct machine m;
 	size_t n = 0;
 
-	for (tp = req->tp ? req->tp : 1; tp <= (req->tp ? req->tp : TP_MAX); tp *= 2) {
-		if (model && !size_tp_divides(model, tp))
+	m.usable = size_usable_bytes(req, cat_gpu_memory_mib(gpu, &trust) * MIB);
+	layouts_start(&layouts, req, 1, wish->gpus_max);
+	layouts_leave_hopeless(&layouts, m.usable);
+	while (n < max && layouts_next(&layouts, &m.layout)) {
+		if (!holds(req, &m) || !(req->task == SIZE_INFER
+					 ? infer_machine(req, gpu, wish, &m)
+					 : train_machine(req, gpu, wish, &m)))
 			continue;
-		for (pp = req->pp ? req->pp : 1; pp <= (req->pp ? req->pp : PP_MAX); pp *= 2) {
-			if (n == max || (model && pp > model->layers))
-				break;
-			/* every stage has as many layers: the fullest is like the others */
-			if (model && !req->pp && model->layers % pp)
-				continue;
-			memset(&m, 0, sizeof(m));
-			m.kind = kind;
-			m.layout.tp = tp;
-			m.layout.pp = pp;
-			m.usable = (uint64_t)((double)cat_gpu_memory_mib(gpu, &trust) * MIB_D *
-					      req->engine->number[ENGINE_SHARE]);
-			if (req->task == SIZE_INFER ? infer_machine(req, gpu, wish, &m)
-						    : train_machine(req, gpu, wish, &m))
-				out[n++] = m;
-		}
+		out[n++] = m;
+		layouts_leave(&layouts);
 	}
+	layouts_end(&layouts);
 	return n;
 }
 

@@ -68,8 +68,9 @@ struct machine {
 };
 
 /*
- * All that fit on kind @kind, at most @max; returns how many. The memory of
- * @gpu must be known.
+ * For each tensor parallel degree and width of the attention (in training: for each tensor
+ * parallel degree and number of stages) the smallest arrangement that does it, at most @max of
+ * them; returns how many. The memory of @gpu must be known.
  */
 size_t machines_find(const struct size_request *req, const struct cat_gpu *gpu, size_t kind,
 		     const struct machine_wish *wish, struct machine *out, size_t max);
@@ -79,8 +80,5 @@ void machines_sort(struct machine *machines, size_t n, enum machine_goal goal);
 
 /* -ENOENT with the known words. */
 int machine_goal_find(const char *word, enum machine_goal *goal, struct fault *f);
-
-/* Can @tp GPUs share every layer of the model? */
-bool size_tp_divides(const struct cat_model *model, unsigned int tp);
 
 #endif

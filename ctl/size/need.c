@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "estimate.h"
+#include "layouts.h"
 #include "wide.h"
 
 #define PARAMS_MAX (1ull << 50)
@@ -128,6 +129,8 @@ static int check_precision(const struct size_request *req, struct fault *f)
 static int check_degrees(const struct size_request *req, struct fault *f)
 {
 	const struct cat_model *m = req->model;
+	const char *what;
+	uint64_t count;
 
 	if (req->task != SIZE_INFER && req->engine->number[ENGINE_TRAINS] <= 0)
 		return fault_set(f, EINVAL,
@@ -135,12 +138,15 @@ static int check_degrees(const struct size_request *req, struct fault *f)
 				 req->engine->id, size_task_name(req->task));
 	if (req->task == SIZE_INFER && req->cp > 1)
 		return fault_set(f, EINVAL, "--cp is about training: say --tp or --pp");
+	if (!m && req->ep > 1)
+		return fault_set(f, EINVAL, "--ep: name a model with experts in place of --params");
 	if (!m)
 		return 0;
-	if (req->tp > 1 && m->heads % req->tp)
+	what = req->tp ? size_undivided(m, req->tp, &count) : NULL;
+	if (what)
 		return fault_set(f, EINVAL,
-				 "--tp %u does not divide the %llu heads of %s", req->tp,
-				 (unsigned long long)m->heads, m->name ? m->name : "the model");
+				 "--tp %u does not divide the %llu %s of %s", req->tp,
+				 (unsigned long long)count, what, m->name ? m->name : "the model");
 	if (req->pp > m->layers)
 		return fault_set(f, EINVAL, "--pp %u is more than the %llu layers", req->pp,
 				 (unsigned long long)m->layers);

@@ -65,6 +65,12 @@ enum size_target {
 /* Options that a profile decides unless the workload says. */
 #define SIZE_UNSET (-1)
 
+/* Numbers of GPUs that are answered. */
+enum size_round {
+	SIZE_ROUND_NONE,	/* any */
+	SIZE_ROUND_POW2,	/* powers of two */
+};
+
 struct size_method;
 
 /**
@@ -122,6 +128,7 @@ struct size_request {
 	unsigned int dp;
 	unsigned int cp;
 	unsigned int ep;
+	enum size_round round;
 	uint64_t exact_bytes;
 	struct model_params params;
 };
@@ -164,8 +171,11 @@ struct size_terms {
  * struct size_layout - how a workload is spread over GPUs
  * @gpus: all of them
  * @tp: tensor parallel: GPUs that share every layer
- * @pp: pipeline parallel: groups of layers; for inference @gpus is @tp * @pp
+ * @pp: pipeline parallel: groups of layers; for inference @gpus is @tp * @pp * @adp
  * @cp: context parallel: GPUs that share a sequence; 0 as 1
+ * @adp: data-parallel attention, of a mixture of experts in inference: groups of @tp GPUs
+ *	that each have the whole attention and a share of the sequences, while all of them
+ *	share the experts; 0 as 1
  *
  * Without tensor and pipeline parallelism (@tp and @pp are 1) the states are
  * sharded over @gpus as ZeRO-3 and FSDP do.
@@ -175,11 +185,14 @@ struct size_layout {
 	unsigned int tp;
 	unsigned int pp;
 	unsigned int cp;
+	unsigned int adp;
 };
 
 /**
  * struct size_fit - how many GPUs of one kind
- * @layout: the smallest that fits; @gpus is 0 if none does
+ * @layout: the first that fits, of one replica of inference
+ * @replicas: data parallel
+ * @gpus: all of them; 0 if none fits
  * @per_gpu: bytes that the fullest GPU holds; 0 if the method does not say
  * @usable: bytes that such a GPU has
  * @trust: how well @usable is known
@@ -187,6 +200,8 @@ struct size_layout {
  */
 struct size_fit {
 	struct size_layout layout;
+	unsigned int replicas;
+	unsigned int gpus;
 	uint64_t per_gpu;
 	uint64_t usable;
 	enum gpu_trust trust;
@@ -207,20 +222,22 @@ void size_need_each(const struct size_request *req,
 		    const struct size_layout *layout, struct size_terms *terms);
 
 /*
- * What the fullest GPU of a layout holds, at P95 where the method has one; UINT64_MAX where
- * the layout has fewer ranks than share the experts. The method must have terms.
+ * What the fullest GPU of a layout holds, at P95 where the method has one. The method must
+ * have terms.
  */
 uint64_t size_layout_bytes(const struct size_request *req, const struct size_layout *layout);
+
+/* Fills @replicas and @gpus of @fit from its layout. */
+void size_fit_count(const struct size_request *req, struct size_fit *fit);
 
 /* What a workload may take of a GPU with @memory bytes: engines leave a part free. */
 uint64_t size_usable_bytes(const struct size_request *req, uint64_t memory);
 
 /*
- * How many GPUs with @usable bytes: the fewest that can share the model. With
- * a model, tensor parallel degrees divide its heads and MLP, and powers of two
- * are preferred. @fit says so if none fits; that is no error.
+ * How many GPUs with @memory bytes: the first layout of layouts.h that has room.
+ * @fit says so if none fits; that is no error.
  */
-void size_fit_bytes(const struct size_request *req, uint64_t usable,
+void size_fit_bytes(const struct size_request *req, uint64_t memory,
 		    struct size_fit *fit);
 
 /*

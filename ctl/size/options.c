@@ -51,6 +51,8 @@ const struct ctl_option size_workload_options[] = {
 	{ "dp", 0, "COUNT", "replicas (data parallel)" },
 	{ "cp", 0, "COUNT", "GPUs that share a sequence (context parallel)" },
 	{ "ep", 0, "COUNT", "GPUs that share the experts (expert parallel)" },
+	{ "round", 0, "TO", "numbers of GPUs: none (default), or pow2, powers of two alone",
+	  "none pow2" },
 	{ "spec", 0, "FILE", "a workload in JSON: these options without dashes" },
 	{ "method", 0, "NAME", "engine (default), formula or a rule of thumb (size --compare)",
 	  "@methods" },
@@ -219,6 +221,14 @@ static int read_ep(const char *value, struct size_request *req, struct fault *f)
 	return degree(value, &req->ep, f);
 }
 
+static int read_round(const char *value, struct size_request *req, struct fault *f)
+{
+	if (strcmp(value, "none") && strcmp(value, "pow2"))
+		return fault_set(f, EINVAL, "\"%.40s\" is neither none nor pow2", value);
+	req->round = strcmp(value, "none") ? SIZE_ROUND_POW2 : SIZE_ROUND_NONE;
+	return 0;
+}
+
 /* Names of the projections as checkpoints have them, and short ones. */
 static const struct {
 	const char *name;
@@ -385,6 +395,7 @@ static const struct reader workload_readers[] = {
 	{ "dp", read_dp },
 	{ "cp", read_cp },
 	{ "ep", read_ep },
+	{ "round", read_round },
 	{ "method", read_method },
 	{ NULL, NULL },
 };

@@ -79,33 +79,56 @@ static double layers_share(const struct size_request *req, const struct size_lay
 	return (double)layers / (double)req->model->layers;
 }
 
-/* Ranks that can share the experts; in inference tensor parallel ranks are among them. */
-static double expert_ranks(const struct size_request *req, const struct size_layout *layout)
+static double attention_groups(const struct size_layout *layout)
 {
-	if (req->task != SIZE_INFER)
-		return replicas(layout);
-	return layout->tp * larger(1, req->dp);
+	return layout->adp > 1 ? layout->adp : 1;
 }
 
-bool size_has_expert_ranks(const struct size_request *req, const struct size_layout *layout)
+uint64_t size_sequences(const struct size_request *req, const struct size_layout *layout)
 {
-	return req->ep <= 1 || expert_ranks(req, layout) >= req->ep;
+	return layout->adp > 1 ? (req->batch + layout->adp - 1) / layout->adp : req->batch;
+}
+
+/*
+ * Ranks that share the experts, for each tensor parallel degree: the groups of data-parallel
+ * attention, or as many replicas as --ep asks for.
+ */
+static double expert_ranks(const struct size_request *req, const struct size_layout *layout)
+{
+	double groups = attention_groups(layout);
+
+	if (req->task != SIZE_INFER)
+		return req->ep > 1 ? fmin(req->ep, replicas(layout)) : 1;
+	if (req->ep <= 1)
+		return groups;
+	return larger(groups, fmin((double)req->ep / layout->tp, groups * larger(1, req->dp)));
+}
+
+static double expert_params(const struct cat_model *m)
+{
+	if (!m || !m->experts)
+		return 0;
+	return (double)(m->layers - m->dense_layers) * (double)m->experts * 3 *
+	       (double)m->hidden * (double)m->moe_ffn;
 }
 
 /* Part of the matrices that other ranks hold under expert parallelism, beyond the tensor's. */
 static double expert_share(const struct size_request *req, const struct size_layout *layout)
 {
-	const struct cat_model *m = req->model;
-	double experts, ranks;
+	double experts = expert_params(req->model);
 
-	if (!m || !m->experts || req->ep <= 1)
+	if (experts <= 0)
 		return 0;
-	ranks = fmin(req->ep, expert_ranks(req, layout));
-	if (req->task == SIZE_INFER)
-		ranks = larger(1, ranks / layout->tp);
-	experts = (double)(m->layers - m->dense_layers) * (double)m->experts * 3 *
-		  (double)m->hidden * (double)m->moe_ffn;
-	return experts * (1 - 1. / ranks) / (double)req->params.linear;
+	return experts * (1 - 1. / expert_ranks(req, layout)) / (double)req->params.linear;
+}
+
+double size_visited(const struct size_request *req, const struct size_layout *layout)
+{
+	double all = expert_params(req->model), ranks = expert_ranks(req, layout);
+	double others = (double)req->params.total - all;
+	double visited = (double)req->params.active - others;
+
+	return (others + visited / ranks) / (others + all / ranks);
 }
 
 /* @sharded: replicas share it anyway, so that sharing experts makes it no smaller. */
@@ -187,9 +210,9 @@ static double prompt_tokens(const struct size_request *req)
 	return larger(1, (double)req->context - generated);
 }
 
-static double prefill_tokens(const struct size_request *req)
+static double prefill_tokens(const struct size_request *req, uint64_t sequences)
 {
-	double tokens = prompt_tokens(req) * (double)req->batch;
+	double tokens = prompt_tokens(req) * (double)sequences;
 	double chunk = number(req, ENGINE_PREFILL);
 
 	return chunk > 0 && tokens > chunk ? chunk : tokens;
@@ -200,18 +223,19 @@ static void infer_parts(const struct size_request *req, const struct size_layout
 {
 	const struct cat_model *m = req->model;
 	struct stage s = fullest_stage(req, layout, false);
+	uint64_t sequences = size_sequences(req, layout);
 	double tied;
 
 	part[PART_WEIGHTS] = stored_bytes(req, &s, rest_bytes(req));
 	part[PART_BUFFERS] = number(req, ENGINE_CONSTANT) * GIB_D;
 	if (!m)
 		return;
-	part[PART_KV] = (double)kv_bytes(m, req->kv, req->context, req->batch, layout->tp) *
+	part[PART_KV] = (double)kv_bytes(m, req->kv, req->context, sequences, layout->tp) *
 			layers_share(req, layout) * number(req, ENGINE_KV_COPIES);
-	part[PART_ACTIVATIONS] = prefill_tokens(req) * compute_bytes(req) *
+	part[PART_ACTIVATIONS] = prefill_tokens(req, sequences) * compute_bytes(req) *
 				 (4 * (double)m->hidden +
 				  3 * (double)model_active_ffn(m) / layout->tp);
-	part[PART_LOGITS] = (double)req->batch * (double)m->vocab / layout->tp * 6;
+	part[PART_LOGITS] = (double)sequences * (double)m->vocab / layout->tp * 6;
 	if (quantized(req))
 		part[PART_BUFFERS] += number(req, ENGINE_DEQUANTIZED) * largest_matrix(req) * 2 /
 				      layout->tp;

@@ -51,8 +51,11 @@ double size_optimizer_bytes(enum size_optimizer optimizer, bool pure16);
 const char *size_optimizer_name(enum size_optimizer optimizer);
 int size_optimizer_find(const char *name, enum size_optimizer *out, struct fault *f);
 
-/* Has a layout as many ranks as share the experts by --ep? */
-bool size_has_expert_ranks(const struct size_request *req, const struct size_layout *layout);
+/* Sequences that the attention of one GPU has: its share, rounded up. */
+uint64_t size_sequences(const struct size_request *req, const struct size_layout *layout);
+
+/* Weights of one GPU that a token visits, over all that the GPU has. */
+double size_visited(const struct size_request *req, const struct size_layout *layout);
 
 /* What a policy says unless the request does. */
 unsigned int size_zero_stage(const struct size_request *req, const struct size_layout *layout);

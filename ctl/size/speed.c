@@ -203,12 +203,11 @@ void size_rate_infer(const struct size_request *req, const struct size_layout *l
 		return;
 	size_physics(req, layout, &p);
 	/* each step reads the weights that are visited, and the cache */
-	read = (p.part[PART_WEIGHTS] * (double)req->params.active / (double)req->params.total +
-		p.part[PART_KV]) / r.memory;
+	read = (p.part[PART_WEIGHTS] * size_visited(req, layout) + p.part[PART_KV]) / r.memory;
 	compute = 2 * (double)req->params.active * (double)req->batch /
-		  (r.peak * layout->tp * layout->pp * MATRIX_RATE);
+		  (r.peak * layout->gpus * MATRIX_RATE);
 	step = fmax(read, compute) * (layout->pp > 1 ? layout->pp : 1);
-	out->tokens_per_s = (double)req->batch / step / layout->tp / layout->pp;
+	out->tokens_per_s = (double)req->batch / step / layout->gpus;
 	out->mfu = 2 * (double)req->params.active * out->tokens_per_s / r.peak;
 	out->limit = read > compute ? SPEED_MEMORY : SPEED_MATRICES;
 }

@@ -4,9 +4,9 @@
  *
  *	build/size-rate CATALOGUE DIR
  *
- * Estimates of every model on every kind of GPU, a second on one core; then a
- * safetensors index of 1,000 shards and a GGUF file with a header of 200 MB,
- * both made in DIR, with the time and the memory of reading them.
+ * A safetensors index of 1,000 shards and a GGUF file with a header of 200 MB, both
+ * made in DIR, with the time and the memory of reading them; then estimates of every
+ * model on every kind of GPU, a second on one core, and searches for their number.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +88,33 @@ static void rate(const struct catalogue *cat)
 	printf("%zu models x %zu kinds: %.0f estimates a second (%zu fit, mean %.0f GiB)\n",
 	       cat->n_models, cat->n_gpus, (double)n / took, fitting,
 	       sum / (double)n / (1 << 30));
+}
+
+/* How many GPUs of each kind, which is a search of layouts. */
+static void search_rate(const struct catalogue *cat)
+{
+	double start = now(), took;
+	size_t n = 0, m, g, fitting = 0;
+	struct size_request req;
+	struct size_fit fit;
+	struct fault f;
+
+	do {
+		for (m = 0; m < cat->n_models; m++) {
+			size_request_init(&req);
+			req.model = &cat->models[m];
+			req.engine = &engine_generic;
+			req.batch = 16;
+			if (size_request_check(&req, &f))
+				continue;
+			for (g = 0; g < cat->n_gpus; g++, n++)
+				fitting += !size_fit_gpu(&req, &cat->gpus[g], &fit, &f) &&
+					   fit.layout.gpus;
+		}
+		took = now() - start;
+	} while (took < 1);
+	printf("%zu models x %zu kinds: %.0f numbers of GPUs a second (%zu fit)\n", cat->n_models,
+	       cat->n_gpus, (double)n / took, fitting);
 }
 
 static void make_index(const char *path)
@@ -201,6 +228,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	rate(&cat);
+	search_rate(&cat);
 	catalogue_free(&cat);
 	return good ? 0 : 1;
 }

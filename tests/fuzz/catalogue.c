@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/text.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/units.c
+// sources: ctl/lib/text.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/layouts.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/units.c
 /*
  * Catalogue files: a text of GPUs, a text of models, and a workload of the
  * first model on the first GPU. What the catalogue takes the sizes can use.
@@ -72,7 +72,7 @@ static void use_both(const struct catalogue *catalogue)
 		if (size_fit_gpu(&request, catalogue->gpus, &fit, &fault))
 			check_fault(&fault);
 		else
-			must(fit.layout.gpus || fit.why);
+			must(fit.gpus || fit.why);
 	}
 }
 

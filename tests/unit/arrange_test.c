@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+<<<<<<< HEAD
 // sources: ctl/choose/arrange.c ctl/choose/choose.c ctl/choose/groups.c ctl/choose/match.c ctl/choose/explain.c ctl/choose/want.c ctl/choose/tenant.c ctl/lib/topo.c ctl/lib/text.c ctl/size/limit.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/units.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+=======
+// sources: ctl/choose/arrange.c ctl/choose/choose.c ctl/choose/match.c ctl/choose/explain.c ctl/choose/want.c ctl/choose/tenant.c ctl/lib/topo.c ctl/lib/text.c ctl/size/limit.c ctl/size/layouts.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/units.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+>>>>>>> 0a5de65 (gpuctl: one search of layouts behind size, --machines and compose)
 /*
  * From a workload to slots: each limit that can decide is told as such, with what was passed
- * over for it; and over the catalogue nothing is taken that does not hold the workload, is no
- * power of two, or splits what cannot be split.
+ * over for it; and over the catalogue nothing is taken that does not hold the workload or splits what
+ * cannot be split.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -81,7 +85,7 @@ static int ask(struct size_request req, const struct choose_want *wants, size_t 
 static void decided(const char *kind, unsigned int gpus, enum size_limit limit, const char *words)
 {
 	is_int((intmax_t)result.n, gpus, "so many GPUs");
-	is_int(arrangement.choice.gpus, gpus, "as the size says");
+	is_int(arrangement.choice.fit.gpus, gpus, "as the size says");
 	if (result.n)
 		is_str(slots[result.picked[0]].kind, kind, "of this kind");
 	is_str(size_limit_names[arrangement.limit], size_limit_names[limit], "what decided");
@@ -101,7 +105,7 @@ static void by_memory(void)
 	decided("L40S", 1, LIMIT_MEMORY, "decided by memory: one GPU has it");
 	large.batch = 16;
 	is_int(ask(large, NULL, 0), 0, "70B");
-	decided("H100 PCIe", 4, LIMIT_MEMORY, "decided by memory: on 2 each would have to hold");
+	decided("H100 PCIe", 4, LIMIT_MEMORY, "decided by memory: on 3 each would have to hold");
 	ok(strstr(arrangement.why, "tensor parallel 4, 68.0 GiB of 79.6 GiB a GPU at P95"),
 	   "with the figures: %s", arrangement.why);
 	n_slots = 0;
@@ -117,14 +121,17 @@ static void by_heads(void)
 {
 	struct size_request odd = workload("gpt2-xl", SIZE_INFER);
 
-	/* 25 heads: two GPUs cannot share a layer, so each has half of the layers. */
+	/* 25 heads: only five GPUs can share a layer, and stages each need all of a prefill. */
 	n_slots = 0;
 	put("a10", 8);
 	odd.context = 1024;
 	odd.batch = 64;
-	is_int(ask(odd, NULL, 0), 0, "25 heads on two GPUs");
-	is_int(arrangement.choice.layout.tp, 1, "no tensor parallel degree");
-	decided("A10", 2, LIMIT_HEADS, "2 do not divide the 25 heads");
+	is_int(ask(odd, NULL, 0), 0, "25 heads");
+	is_int(arrangement.choice.fit.layout.tp, 1, "no tensor parallel degree");
+	decided("A10", 2, LIMIT_MEMORY, "on 1 each would have to hold");
+	odd.batch = 256;
+	is_int(ask(odd, NULL, 0), 0, "and more sequences");
+	decided("A10", 8, LIMIT_HEADS, "7 would have the memory, but do not divide the 25 heads");
 }
 
 static void by_power(void)
@@ -135,9 +142,12 @@ static void by_power(void)
 	n_slots = 0;
 	put("l40s", 16);
 	is_int(ask(train, NULL, 0), 0, "training");
-	gpus = arrangement.choice.gpus;
+	decided("L40S", 6, LIMIT_MEMORY, "decided by memory: on 5 each would have to hold");
+	train.round = SIZE_ROUND_POW2;
+	is_int(ask(train, NULL, 0), 0, "training");
+	gpus = arrangement.choice.fit.gpus;
 	ok(gpus && !(gpus & (gpus - 1)), "%u GPUs are a power of two", gpus);
-	decided("L40S", 8, LIMIT_POWER, "7 would have the memory, but are no power of two");
+	decided("L40S", 8, LIMIT_POWER, "6 would have the memory, but are no power of two");
 }
 
 static void by_pool(void)
@@ -203,7 +213,7 @@ static void by_request(void)
 	decided("H100 PCIe", 4, LIMIT_COUNT, "decided by count: 4 were asked for");
 	large.batch = 1;
 	is_int(ask(large, &three, 1), 0, "three GPUs");
-	is_int(arrangement.choice.layout.pp, 3, "have a third of the layers each");
+	is_int(arrangement.choice.fit.layout.pp, 3, "have a third of the layers each");
 	large.pp = 1;
 	is_int(ask(large, &three, 1), -ENOSPC, "three GPUs that share every layer");
 	ok(strstr(fault.text, "decided by count: 3 GPUs do not hold this workload, and 3 do not divide its 64 heads"),
@@ -212,7 +222,7 @@ static void by_request(void)
 	ok(strstr(fault.text, "1 GPU does not hold"), "says so: %s", fault.text);
 	is_int(ask(small, &amd, 1), -ENOSPC, "of a vendor that is not there");
 	is_int(ask(small, &three, 1), 0, "three GPUs for what one holds");
-	is_int(arrangement.choice.replicas * arrangement.choice.layout.gpus, 3, "all are used");
+	is_int(arrangement.choice.fit.replicas * arrangement.choice.fit.layout.gpus, 3, "all are used");
 	is_int(ask(small, &without, 1), 0, "a kind is left out");
 	decided("L40S", 1, LIMIT_MEMORY, "one GPU has it");
 	is_int(ask(small, both, 2), 0, "two kinds by name");
@@ -224,7 +234,7 @@ static void by_request(void)
 	decided("L40S", 8, LIMIT_DEGREES, "decided by degrees");
 	small.dp = 3;
 	is_int(ask(small, NULL, 0), 0, "three replicas");
-	is_int(arrangement.choice.replicas, 3, "are three");
+	is_int(arrangement.choice.fit.replicas, 3, "are three");
 	is_int((intmax_t)result.n, 3, "on a GPU each");
 }
 
@@ -272,16 +282,15 @@ static void all_models(void)
 				if (size_request_check(&req, &f))
 					continue;
 				size_choose(&req, memory, &c);
-				if (!c.gpus)
+				if (!c.fit.gpus)
 					continue;
 				chosen++;
-				bad += (c.gpus & (c.gpus - 1)) || c.per_gpu > c.usable ||
-				       !size_tp_divides(req.model, c.layout.tp) ||
+				bad += c.fit.per_gpu > c.fit.usable ||
+				       !size_tp_divides(req.model, c.fit.layout.tp) ||
 				       (task == SIZE_INFER &&
-					c.layout.tp * c.layout.pp != c.layout.gpus) ||
+					c.fit.layout.tp * c.fit.layout.pp != c.fit.layout.gpus) ||
 				       (c.fewer && c.limit == LIMIT_MEMORY &&
-					size_tp_divides(req.model, c.fewer) &&
-					c.fewer_bytes <= c.usable);
+					c.fewer_bytes <= c.fit.usable);
 			}
 		}
 	}

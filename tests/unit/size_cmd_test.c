@@ -186,6 +186,13 @@ static void size(void)
 	runs(&cmd_size, "llama-3.1-8b --lora-target=q,x --task=lora", CTL_USAGE, "is none of");
 	runs(&cmd_size, "llama-3.1-8b --quant=bf16", CTL_USAGE, "no quantized format");
 	runs(&cmd_size, "llama-3.1-8b --ep=2", CTL_USAGE, "no experts");
+	runs(&cmd_size, "llama-3.1-8b --round=up", CTL_USAGE, "neither none nor pow2");
+	runs(&cmd_size, "llama-3.1-70b --tp=16 --batch=1 --gpu=h100-80", CTL_DONE, "16  16  ");
+	runs(&cmd_size, "qwen2.5-7b --tp=7", CTL_USAGE, "does not divide the 4 KV heads");
+	runs(&cmd_size, "--params=70B --ep=8", CTL_USAGE, "name a model with experts");
+	runs(&cmd_size, "deepseek-v2 --batch=64 --gpu=h100-nvl", CTL_DONE, "TP  ADP  EP");
+	runs(&cmd_size, "deepseek-v2 --batch=64 --gpu=h100-nvl --round=pow2", CTL_DONE, "  16   8   2  ");
+	runs(&cmd_size, "deepseek-v2 --batch=64 --gpu=h100-nvl --machines", CTL_DONE, "TP  PP  ADP  EP  DP");
 	runs(&cmd_size, "llama-3.1-70b --machines --gpu=h100-80", CTL_DONE, "ARRANGEMENT");
 	runs(&cmd_size, "llama-3.1-8b --task=train --tokens=1T --deadline=30d --price=2.5 --best=cost --all",
 	     CTL_DONE, "KG CO2");

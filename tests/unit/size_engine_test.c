@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/text.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/machines.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/units.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/conf_dir.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c
+// sources: ctl/lib/text.c ctl/size/layouts.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/machines.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/units.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/conf_dir.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c
 /*
  * Profiles: what they may say, how an admin's file overrides them, that each
  * option moves the part it is about, and that machines hold what they are for.
@@ -141,8 +141,8 @@ static void machines(void)
 	n = machines_find(&req, gpu, 0, &wish, m, 64);
 	for (i = 0; i < n; i++)
 		bad += m[i].p95 > (double)m[i].usable || 64 % m[i].layout.tp ||
-		       80 % m[i].layout.pp || m[i].gpus != m[i].layout.tp * m[i].layout.pp;
-	ok(n > 3 && !bad, "%zu arrangements hold it and divide heads and layers", n);
+		       m[i].layout.pp > 80 || m[i].gpus != m[i].layout.tp * m[i].layout.pp;
+	ok(n > 3 && !bad, "%zu arrangements hold it and divide the heads", n);
 	machines_sort(m, n, GOAL_COUNT);
 	for (i = 1; i < n; i++)
 		bad += m[i].gpus < m[i - 1].gpus;
