@@ -64,7 +64,8 @@ static struct nl_msg *build(struct session *session, const char *name, uint32_t 
 			       identity.ids.vendor ? &identity.ids : NULL,
 			       placement->order[i]);
 	}
-	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT, session_driver_timeout(session, slots, n));
+	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT,
+		    session_driver_timeout(session, slots, n, ctl_flag(session->ctx, "driver")));
 	if (ctl_flag(session->ctx, "no-fit-check"))
 		flags |= GPUFABRIC_COMPOSE_FLAG_HARM;
 	if (flags)

@@ -252,7 +252,8 @@ static int plan(struct session *session, const struct quota *quota,
 	if (!ret)
 		ret = quota_admit(session, quota, pool, tenant_of(change),
 				  identity_slots(&session->knowledge, change->add, change->n_add),
-				  identity_slots(&session->knowledge, change->remove, change->n_remove));
+				  identity_slots(&session->knowledge, change->remove,
+						 change->n_remove));
 	if (!ret && !change->n_add && !change->n_remove)
 		ret = ctl_fail(session->ctx, CTL_USAGE,
 			       "nothing to do: %s has %zu GPU%s; give --gpus, --gpu, --memory or --remove",
@@ -288,7 +289,8 @@ static int submit(struct session *session, struct change *change,
 		slots[change->n_add + i] = change->remove[i];
 	}
 	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT,
-		    session_driver_timeout(session, change->add, change->n_add));
+		    session_driver_timeout(session, change->add, change->n_add,
+					   ctl_flag(session->ctx, "driver")));
 	if (ctl_flag(session->ctx, "no-fit-check"))
 		nla_put_u32(msg, GPUFABRIC_A_RESIZE_FLAGS, GPUFABRIC_RESIZE_FLAG_HARM);
 	placement_put(msg, placement);

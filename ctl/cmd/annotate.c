@@ -86,7 +86,8 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = ctl_fail(ctx, CTL_USAGE, "--for and --no-lease: which?");
 	if (!ret && !ctl_opt(ctx, "label") && !ctl_opt(ctx, "job") && !ctl_flag(ctx, "for") &&
 	    !ctl_flag(ctx, "no-lease"))
-		ret = ctl_fail(ctx, CTL_USAGE, "nothing to do: give --label, --job, --for or --no-lease");
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "nothing to do: give --label, --job, --for or --no-lease");
 	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHANGE);
 	if (ret)

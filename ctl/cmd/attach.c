@@ -29,7 +29,8 @@ static struct nl_msg *build(struct session *session, struct gf_slot *const *slot
 				       : NULL,
 			       placement->order[i]);
 	}
-	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT, session_driver_timeout(session, slots, n));
+	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT,
+		    session_driver_timeout(session, slots, n, ctl_flag(session->ctx, "driver")));
 	if (session->ctx->dry_run)
 		/* The module judges the request without carrying it out. */
 		flags |= GPUFABRIC_ATTACH_FLAG_CHECK;

@@ -99,7 +99,7 @@ static int lamps_change(struct session *session, const struct tree *tree,
 static int locate(struct session *session, int argc, char **argv)
 {
 	struct gf_slot **slots;
-	struct fault fault;
+	struct fault fault = { "" };
 	struct tree tree;
 	int *before;
 	int ret;

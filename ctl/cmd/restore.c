@@ -155,7 +155,7 @@ static struct nl_msg *build(struct session *session, const struct saved_composit
 	put_annotation(session, wanted, msg);
 	nla_put_u32(msg, GPUFABRIC_A_OWNER, wanted->owner);
 	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT,
-		    session_driver_timeout(session, slots, wanted->n_slots));
+		    session_driver_timeout(session, slots, wanted->n_slots, false));
 	if (session_put_options(session->ctx, msg)) {
 		nlmsg_free(msg);
 		return NULL;

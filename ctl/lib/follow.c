@@ -126,7 +126,7 @@ int follow_patience(const struct follow *follow, const struct gf_fabric *fabric,
 	}
 	if (wait == UINT64_MAX)
 		return -1;
-	/* A wait does not count what the host sleeps, which a lease does: look again once a minute. */
+	/* A wait does not count what the host sleeps, which a lease does: look once a minute. */
 	return wait < 60000 ? (int)wait : 60000;
 }
 

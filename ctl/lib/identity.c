@@ -13,8 +13,9 @@
  *	3-*	group=nvl0
  *
  * A number is for cards with several GPUs; a group are GPUs that links of their own
- * connect, such as NVLink. Of several lines for a slot the last that says a thing counts. A declaration is a claim, not a fact: it is
- * shown as such and the module is told to verify it after power-on.
+ * connect, such as NVLink. Of several lines for a slot the last that says a thing counts.
+ * A declaration is a claim, not a fact: it is shown as such and the module is told to
+ * verify it after power-on.
  */
 #include <errno.h>
 #include <fnmatch.h>

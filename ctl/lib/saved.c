@@ -115,7 +115,8 @@ char *saved_print(const struct gf_fabric *fabric, uint64_t now, uint64_t boot)
 		if (composition->n_members &&
 		    !(composition->flags & (GPUFABRIC_COMPOSITION_FLAG_BOUND |
 					    GPUFABRIC_COMPOSITION_FLAG_ORPHANED)))
-			json_object_array_add(list, print_composition(fabric, composition, now - boot));
+			json_object_array_add(list, print_composition(fabric, composition,
+								      now - boot));
 	}
 	json_object_object_add(to, "compositions", list);
 	text = mem_printf("%s\n", json_object_to_json_string_ext(to, JSON_C_TO_STRING_PRETTY));

@@ -278,13 +278,13 @@ int session_put_options(struct ctl_ctx *ctx, struct nl_msg *msg)
 }
 
 uint32_t session_driver_timeout(const struct session *session, struct gf_slot *const *slots,
-				size_t n)
+				size_t n, bool chosen)
 {
 	struct identity identity;
 	char driver[64];
 	size_t i;
 
-	if (ctl_opt(session->ctx, "driver"))
+	if (chosen)
 		return DRIVER_TIMEOUT_MS;
 	for (i = 0; i < n; i++) {
 		identity_of(&session->knowledge, slots[i], &identity);

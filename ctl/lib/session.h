@@ -89,9 +89,12 @@ int session_annotate(struct session *session, struct annotation *note, bool tena
 /* Put --timeout and --reason into a request. */
 int session_put_options(struct ctl_ctx *ctx, struct nl_msg *msg);
 
-/* How long to wait for drivers of these slots: 0 unless every one is expected to bind. */
+/*
+ * How long to wait for drivers of these slots: 0 unless every one is expected to bind, as the
+ * one that a request has @chosen is.
+ */
 uint32_t session_driver_timeout(const struct session *session, struct gf_slot *const *slots,
-				size_t n);
+				size_t n, bool chosen);
 
 /* Print a line now, before the end of the command; nothing with -j. */
 void session_say(const struct session *session, const char *fmt, ...)

@@ -186,7 +186,7 @@ static bool parse_switch(const struct span *word, struct sim_card_spec *spec)
 static const char *parse_options(struct span rest, struct sim_card_spec *spec)
 {
 	static const char wrong[] =
-		"options are on, off, audio, many, bridge, sriov, switch, dual, hexa, chassis, nohp";
+		"options: on, off, audio, many, bridge, sriov, switch, dual, hexa, chassis, nohp";
 
 	while (span_len(&rest)) {
 		struct span option = span_take(&rest, ':');

@@ -120,7 +120,7 @@ static const struct refusal {
 	{ "3.0:l40s",
 	  "item 1 \"3.0:l40s\": there is no such switch, see switches=" },
 	{ "0.0:l40s:maybe",
-	  "item 1 \"0.0:l40s:maybe\": options are on, off, audio, many, bridge, sriov, switch, dual, hexa, chassis, nohp" },
+	  "item 1 \"0.0:l40s:maybe\": options: on, off, audio, many, bridge, sriov, switch, dual, hexa, chassis, nohp" },
 	{ "0.0:l40s,",
 	  "item 1 \"0.0:l40s\": nothing follows the last comma" },
 	{ ",0.0:l40s",
