@@ -193,13 +193,14 @@ static void add_composition(struct session *session, const struct gf_composition
 	struct plan_set *set;
 	struct holders holders;
 	size_t i, n = 0;
+	bool told;
 
 	ahead->sets = mem_grow(ahead->sets, ahead->n_sets + 1, sizeof(*ahead->sets));
 	set = &ahead->sets[ahead->n_sets++];
 	/* Whose it is cannot be known of every one: that is left alone. */
+	told = annotation_of(composition, &note);
 	*set = (struct plan_set){ .name = mem_strdup(composition->name),
-				  .busy = !annotation_of(composition, &note) ||
-					  is_busy(composition),
+				  .busy = !told || is_busy(composition),
 				  .tenant = *note.tenant ? mem_strdup(note.tenant) : NULL };
 	for (i = 0; i < composition->n_members; i++) {
 		const struct gf_slot *slot =

@@ -185,30 +185,30 @@ static void test_bars(void)
 	enum choose_bar bar;
 	size_t i;
 
-	for (i = 0; i < 8; i++)
+	for (i = 0; i < 9; i++)
 		put(i, &h100, 80, 0, 0);
 	for (bar = CHOOSE_FREE; bar < CHOOSE_BARS; bar++)
 		slots[bar].bar = bar;
-	is_int(ask_one(8, NULL, 3, any), -ENOSPC, "only free slots count");
+	is_int(ask_one(9, NULL, 3, any), -ENOSPC, "only free slots count");
 	ok(strstr(fault.text, "free 2") && strstr(fault.text, "1 in compositions") &&
 	   strstr(fault.text, "1 unknown (gpuctl scan)") && strstr(fault.text, "gpuctl show SLOT"),
 	   "every reason is told: %s", fault.text);
-	is_int(ask_one(8, NULL, 2, any), 0, "those that are free");
-	is_str(picked(), "0-0 0-7", "are chosen");
+	is_int(ask_one(9, NULL, 2, any), 0, "those that are free");
+	is_str(picked(), "0-0 0-8", "are chosen");
 	is_int(ask_one(0, NULL, 1, any), -ENOSPC, "an empty pool");
 	ok(strstr(fault.text, "none"), "says none: %s", fault.text);
-	is_int(ask(8, NULL, 0, any), -EINVAL, "nothing asked for");
-	is_int(ask_one(8, NULL, 1, (struct choose_request){ .numa = -1, .memory = GIB }), -EINVAL,
+	is_int(ask(9, NULL, 0, any), -EINVAL, "nothing asked for");
+	is_int(ask_one(9, NULL, 1, (struct choose_request){ .numa = -1, .memory = GIB }), -EINVAL,
 	       "count and memory");
-	is_int(ask_one(8, NULL, 1,
+	is_int(ask_one(9, NULL, 1,
 		       (struct choose_request){ .numa = -1, .same_switch = true, .spread = true }),
 	       -EINVAL, "same switch and spread");
 	slots[0].doubt = 2;
-	is_int(ask_one(8, NULL, 1, any), 0, "a doubtful and a certain identity");
-	is_str(picked(), "0-7", "certain first");
+	is_int(ask_one(9, NULL, 1, any), 0, "a doubtful and a certain identity");
+	is_str(picked(), "0-8", "certain first");
 	ok(strstr(result.why, "identity live"), "and says so: %s", result.why);
-	slots[7].moves = true;
-	is_int(ask_one(8, NULL, 1, any), 0, "one whose windows have to move first");
+	slots[8].moves = true;
+	is_int(ask_one(9, NULL, 1, any), 0, "one whose windows have to move first");
 	is_str(picked(), "0-0", "comes after those that fit as they are");
 }
 
