@@ -44,7 +44,9 @@ static void read_text(const char *text, const struct catalogue *known)
 		must(!fault.text[0]);
 	for (i = 0; i < knowledge.n_declared; i++) {
 		must(knowledge.declared[i].pattern && *knowledge.declared[i].pattern);
-		must(!!knowledge.declared[i].name != !!knowledge.declared[i].ids.vendor);
+		must(!knowledge.declared[i].name || !knowledge.declared[i].ids.vendor);
+		must(knowledge.declared[i].name || knowledge.declared[i].ids.vendor ||
+		     knowledge.declared[i].group);
 	}
 	ask(&knowledge, "sim0-0");
 	ask(&knowledge, "3-2");
