@@ -178,7 +178,7 @@ static void show_place(struct out_table *t, const struct gf_fabric *fabric,
 static void show_panel(struct out_table *t, const struct gf_slot *slot)
 {
 	struct lamp_panel panel;
-	struct fault fault;
+	struct fault fault = { "" };
 	struct tree tree;
 
 	if (tree_open(&tree, NULL, &fault))
