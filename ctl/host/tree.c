@@ -20,6 +20,7 @@
 #include "lib/text.h"
 
 #define FILE_LIMIT (64u << 20)
+#define OPEN_TRIES 10000
 
 int tree_open(struct tree *tree, const char *dir, struct fault *fault)
 {
@@ -47,13 +48,19 @@ bool tree_is_live(const struct tree *tree)
 static int open_in(const struct tree *tree, const char *path, int flags)
 {
 	struct open_how how = { .resolve = RESOLVE_IN_ROOT };
+	unsigned int tries = OPEN_TRIES;
+	int fd;
 
 	/* Neither wait for the other end of a FIFO nor get a terminal. */
 	flags |= flags & O_PATH ? O_CLOEXEC : O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	how.flags = (unsigned int)flags;
 	if (tree_is_live(tree))
 		return openat(tree->fd, path, flags);
-	return (int)syscall(SYS_openat2, tree->fd, path, &how, sizeof(how));
+	/* A rename anywhere in the system can keep the kernel from following "..": once more. */
+	do {
+		fd = (int)syscall(SYS_openat2, tree->fd, path, &how, sizeof(how));
+	} while (fd < 0 && errno == EAGAIN && --tries);
+	return fd;
 }
 
 static char *read_all(int fd, size_t *len)
