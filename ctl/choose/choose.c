@@ -490,7 +490,9 @@ static void try_kind(struct chooser *c)
 		c->allowed[i] = c->usable[i] && is_wanted(c, i);
 	n = collect_places(c, places);
 	if (c->taken_as) {
-		try_groups(c, places, n);
+		/* Each switch has a turn of its own. */
+		if (n == 1 || !c->request->same_switch)
+			try_groups(c, places, n);
 		free(places);
 		return;
 	}

@@ -72,6 +72,13 @@ struct choose_slot {
 	enum choose_bar bar;
 };
 
+/* Whether somebody else could have it: what this request leaves out is no less free. */
+static inline bool choose_is_free(const struct choose_slot *slot)
+{
+	return slot->bar == CHOOSE_FREE || slot->bar == CHOOSE_EXCLUDED ||
+	       slot->bar == CHOOSE_DRIVER;
+}
+
 /**
  * struct choose_want - so many GPUs of a kind
  * @word: as it was typed: "h100", "nvidia:h100", "nvidia"; NULL for any

@@ -28,7 +28,7 @@
 
 const struct ctl_option compose_options[] = {
 	{ "tenant", 0, "NAME", "tenant that the composition counts for", "@tenants" },
-	{ "label", 0, "NAME", "label of your own" },
+	{ "label", 0, "NAME", "label, free to choose" },
 	{ "job", 0, "NAME", "job of a scheduler that it is for" },
 	{ "for", 0, "TIME", "lease, such as 8h: afterwards it may be reaped" },
 	{ "mixed", 0, NULL, "for --model: several kinds of a vendor, the smallest counts" },

@@ -42,7 +42,7 @@ void groups_find(const struct choose_slot *slots, size_t n, struct groups *group
 		}
 		group->slots++;
 		group->gpus += slots[i].gpus;
-		group->whole &= slots[i].bar == CHOOSE_FREE || slots[i].bar == CHOOSE_EXCLUDED;
+		group->whole &= choose_is_free(&slots[i]);
 		groups->of[i] = g + 1;
 	}
 }

@@ -133,7 +133,7 @@ static size_t count_free(const struct pool *pool, const struct gf_fabric *now)
 		const struct choose_slot *slot = &pool->slots[i];
 		const struct gf_slot *then = now ? gf_slot_by_id(now, slot->id) : NULL;
 
-		if (slot->bar != CHOOSE_FREE && slot->bar != CHOOSE_EXCLUDED)
+		if (!choose_is_free(slot))
 			continue;
 		if (!now || (then && !then->composition && !then->operation.id))
 			n += slot->gpus;

@@ -13,10 +13,10 @@
 #define TRIES 20
 
 static const struct ctl_option options[] = {
-	{ "label", 0, "NAME", "label of your own" },
+	{ "label", 0, "NAME", "label, free to choose" },
 	{ "job", 0, "NAME", "job of a scheduler that it is for" },
 	{ "for", 0, "TIME", "new lease from now, such as 8h" },
-	{ "no-lease", 0, NULL, "no lease any more" },
+	{ "no-lease", 0, NULL, "end the lease" },
 	{ NULL },
 };
 
@@ -102,8 +102,8 @@ const struct ctl_command cmd_annotate = {
 	.args = "NAME",
 	.summary = "change label, job or lease of a composition",
 	.help =
-		"What is not named stays as it is; the GPUs are left alone. A composition stays its tenant's:\n"
-		"release it and compose another for somebody else.",
+		"Values of options that are not given stay as they are, and so do the GPUs. The tenant cannot\n"
+		"be changed: release the composition and compose another.",
 	.options = { options },
 	.completes = "@compositions",
 	.run = run,

@@ -92,36 +92,20 @@ static void say_off(struct session *session, struct gf_slot *const *slots, size_
 	}
 }
 
-/* A stuck slot ends by itself, and no other slot has to wait for it. */
-static size_t slots_on(const struct session *session, struct gf_slot ***slots)
+/* No slot waits for one that is stuck or has an operation under way. */
+static bool slot_is_on(const struct gf_slot *slot)
 {
-	const struct gf_fabric *fabric = &session->fabric;
-	size_t n = 0, i;
-
-	*slots = mem_zalloc(fabric->n_slots, sizeof(**slots));
-	for (i = 0; i < fabric->n_slots; i++) {
-		struct gf_slot *slot = &fabric->slots[i];
-
-		if (!(slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED) &&
-		    (gf_slot_has_gpu(slot) || gf_slot_is_left(slot)))
-			(*slots)[n++] = slot;
-	}
-	return n;
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED || slot->operation.id)
+		return false;
+	return slot->state == GF_STATE_ATTACHED || slot->state == GF_STATE_READY ||
+	       gf_slot_is_left(slot);
 }
 
-static int run_session(struct session *session, int argc, char **argv)
+static int detach_slots(struct session *session, struct gf_slot **slots, size_t n)
 {
 	struct removal removal;
-	struct gf_slot **slots;
-	size_t n = (size_t)argc;
-	int ret = CTL_DONE;
+	int ret;
 
-	if (ctl_flag(session->ctx, "all"))
-		n = slots_on(session, &slots);
-	else
-		ret = session_slots(session, argc, argv, &slots);
-	if (ret)
-		return ret;
 	ret = session_managed(session, slots, n);
 	if (!ret)
 		ret = check_claims(session, slots, n);
@@ -133,6 +117,53 @@ static int run_session(struct session *session, int argc, char **argv)
 			ret = detach(session, &removal);
 		removal_free(&removal);
 	}
+	return ret;
+}
+
+/*
+ * As many slots in one request as there may be. They are named: a slot of the snapshot is
+ * another after each request. What fails keeps nobody else from going.
+ */
+static int detach_all(struct session *session)
+{
+	struct gf_slot **slots = mem_zalloc(session->fabric.n_slots + 1, sizeof(*slots));
+	char **names = mem_zalloc(session->fabric.n_slots + 1, sizeof(*names));
+	size_t n_names = 0, i, n;
+	int ret, one;
+
+	for (i = 0; i < session->fabric.n_slots; i++) {
+		if (!slot_is_on(&session->fabric.slots[i]))
+			continue;
+		slots[n_names] = &session->fabric.slots[i];
+		names[n_names++] = mem_strdup(session->fabric.slots[i].name);
+	}
+	ret = check_claims(session, slots, n_names);
+	for (i = ret ? n_names : 0; i < n_names;) {
+		for (n = 0; n < GPUFABRIC_MEMBERS_MAX && i < n_names; i++) {
+			slots[n] = gf_slot_by_name(&session->fabric, names[i]);
+			n += slots[n] != NULL;
+		}
+		one = detach_slots(session, slots, n);
+		ret = ret ? ret : one;
+	}
+	for (i = 0; i < n_names; i++)
+		free(names[i]);
+	free(names);
+	free(slots);
+	return ret;
+}
+
+static int run_session(struct session *session, int argc, char **argv)
+{
+	struct gf_slot **slots;
+	int ret;
+
+	if (ctl_flag(session->ctx, "all"))
+		return detach_all(session);
+	ret = session_slots(session, argc, argv, &slots);
+	if (ret)
+		return ret;
+	ret = detach_slots(session, slots, (size_t)argc);
 	free(slots);
 	return ret;
 }

@@ -140,7 +140,7 @@ const struct ctl_command cmd_locate = {
 	.args = "SLOT...",
 	.summary = "blink the attention indicator of slots",
 	.help =
-		"Whoever stands in front of the rack sees which slot is meant. The indicator is read back.\n"
+		"The indicator blinks, so that the slot can be found in the rack. It is read back.\n"
 		"The slot driver sets it anew when it powers the slot (off) or sees a fault there (on).",
 	.options = { options },
 	.run = run,

@@ -105,7 +105,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 const struct ctl_command cmd_reap = {
 	.name = "reap",
 	.args = "",
-	.summary = "release compositions that nobody minds any more",
+	.summary = "release orphaned and expired compositions",
 	.help =
 		"Those whose client is gone (gpuctl run that was killed) and those whose lease is over (--for).\n"
 		"The kernel never takes GPUs away by itself; this does, by the contract of gpuctl release: what\n"

@@ -454,9 +454,9 @@ const struct ctl_command cmd_show = {
 	.summary = "everything about a slot or a composition",
 	.help =
 		"Who asked for an operation, addresses, and whether the port has detected a power fault\n"
-		"are shown to root alone. Of each function the IOMMU group\n"
-		"is named with the other members, which a guest gets along with it. Where a GPU has virtual functions\n"
-		"they are listed, with who holds them.",
+		"are shown to root alone. The IOMMU group of each function is listed\n"
+		"with its other members, which go to a guest together, and so are virtual functions with their\n"
+		"holders.",
 	.flags = CTL_NO_DRY_RUN,
 	.completes = "@slots @compositions",
 	.run = run,

@@ -51,7 +51,7 @@ const struct ctl_option size_workload_options[] = {
 	{ "dp", 0, "COUNT", "replicas (data parallel)" },
 	{ "cp", 0, "COUNT", "GPUs that share a sequence (context parallel)" },
 	{ "ep", 0, "COUNT", "GPUs that share the experts (expert parallel)" },
-	{ "round", 0, "TO", "numbers of GPUs: none (default), or pow2, powers of two alone",
+	{ "round", 0, "TO", "round the number of GPUs up: none (default) or pow2",
 	  "none pow2" },
 	{ "spec", 0, "FILE", "a workload in JSON: these options without dashes" },
 	{ "method", 0, "NAME", "engine (default), formula or a rule of thumb (size --compare)",

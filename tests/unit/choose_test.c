@@ -440,6 +440,12 @@ static void test_groups(void)
 	is_int(ask_one(6, NULL, 4, (struct choose_request){ .numa = -1, .spread = true }), 0,
 	       "spread");
 	is_int((intmax_t)result.n, 4, "takes no notice of groups");
+	put_groups("-aa--bb", "0000111");
+	is_int(ask_one(7, NULL, 4, any), 0, "two whole groups");
+	is_str(picked(), "0-1 0-2 1-5 1-6", "are on two switches");
+	is_int(ask_one(7, NULL, 4, (struct choose_request){ .numa = -1, .same_switch = true }), 0,
+	       "the same switch");
+	is_str(picked(), "0-0 0-1 0-2 0-3", "comes before groups");
 }
 
 /* Groups that are free but for a part of them, which @set takes. */

@@ -37,5 +37,12 @@ check "--force goes on" gpuctl detach --all --force
 is "$(gpuctl -j list | jq -r '.slots | map(.state) | unique | join(" ")')" off "and all GPUs are off"
 check "a second time there is nothing to do" gpuctl detach --all
 check "release" gpuctl release held
+check "some come again" gpuctl attach sim0-0 sim0-1 sim0-2
+echo remove-block >"$SIM/slot0.1/driver"
+check_rc 7 "the driver of one does not let go" gpuctl detach --timeout 1s sim0-1
+check "detach --all does not wait for it" gpuctl detach --all
+is "$(gpuctl -j list | jq -r '.slots[:3] | map(.state) | join(" ")')" "off stuck off" "the others are off"
+echo remove-release >"$SIM/slot0.1/driver"
+check "it has come back" gpuctl watch --timeout 30s --until 'sim0-1 off'
 check "unload" rmmod gpufabric
 finish
