@@ -221,7 +221,7 @@ check "it can be unloaded" wait_for 10 unloaded gpufabric
 check "gpufabric is loaded for requests alone" modprobe gpufabric
 walk "requests are carried out or refused" all_off refused_whole
 is "$(cat /tmp/halves 2>/dev/null)" "" "what was refused was not begun"
-is "$(grep -cE '^(gf_guard|load_of)[^ ]*\+.*: fault, ENOMEM$' /tmp/attaches)" 1 \
+is "$(grep -cE '^(gf_guard|load_of)[^ ]*\+.*: off, ENOMEM$' /tmp/attaches)" 1 \
 	"without memory to find out whom it harms, no card comes"
 walk "detaches are carried out or given up" all_off detached_whole
 is "$(grep -cE '^(gf_unbind|hold)\+.*: fault, ENOMEM$' /tmp/detaches)" 3 \
