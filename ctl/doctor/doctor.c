@@ -70,6 +70,7 @@ void doctor_examine(struct doctor *doctor)
 {
 	doctor_check_kernel(doctor);
 	doctor_check_hotplug(doctor);
+	doctor_check_ports(doctor);
 	doctor_check_windows(doctor);
 	doctor_check_buses(doctor);
 	doctor_check_bars(doctor);

@@ -133,6 +133,7 @@ bool doctor_has_hook(const struct doctor *doctor, const char *place, const char 
 /* The checks, one file each. */
 void doctor_check_kernel(struct doctor *doctor);
 void doctor_check_hotplug(struct doctor *doctor);
+void doctor_check_ports(struct doctor *doctor);
 void doctor_check_windows(struct doctor *doctor);
 void doctor_check_buses(struct doctor *doctor);
 void doctor_check_bars(struct doctor *doctor);

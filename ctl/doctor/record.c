@@ -187,6 +187,7 @@ static void record_sysfs(struct recording *r)
 						     "health", "address", "uevent" };
 	static const char *const group[] = { "type" };
 	static const char *const console[] = { "name", "bind" };
+	static const char *const thunderbolt[] = { "authorized", "device_name" };
 	size_t n, i;
 	char **names;
 
@@ -200,6 +201,7 @@ static void record_sysfs(struct recording *r)
 		    sizeof(ours_in_class) / sizeof(ours_in_class[0]));
 	record_each(r, "sys/kernel/iommu_groups", group, 1);
 	record_each(r, "sys/class/vtconsole", console, 2);
+	record_each(r, "sys/bus/thunderbolt/devices", thunderbolt, 2);
 	names = tree_names(&r->tree, &n, "sys/bus/pci_express/drivers/pciehp");
 	for (i = 0; i < n; i++)
 		copy_link(r, "sys/bus/pci_express/drivers/pciehp/%s", names[i]);

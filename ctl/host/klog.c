@@ -110,6 +110,43 @@ static void take_osc(struct klog *log, const char *message)
 	log->os_refused = mem_strdup(message);
 }
 
+static struct klog_dip *dip_of(struct klog *log, const char *port, const char *slot)
+{
+	struct klog_dip *dip;
+	size_t i;
+
+	for (i = 0; i < log->n_dips; i++)
+		if (!strcmp(log->dips[i].port, port))
+			return &log->dips[i];
+	log->dips = mem_grow(log->dips, log->n_dips + 1, sizeof(*log->dips));
+	dip = &log->dips[log->n_dips++];
+	memset(dip, 0, sizeof(*dip));
+	snprintf(dip->port, sizeof(dip->port), "%s", port);
+	snprintf(dip->slot, sizeof(dip->slot), "%s", slot);
+	return dip;
+}
+
+/* "pcieport 0000:00:1c.0: pciehp: Slot(11): Link Down": a card that goes unasked, or comes. */
+static void take_pciehp(struct klog *log, const char *message)
+{
+	struct klog_dip *dip;
+	char port[24], slot[24];
+	int len = 0;
+
+	if (sscanf(message, "pcieport %23[0-9a-f:.] pciehp: Slot(%23[^)]): %n", port, slot,
+		   &len) != 2 || !len)
+		return;
+	port[strlen(port) - (port[strlen(port) - 1] == ':')] = '\0';
+	message += len;
+	dip = dip_of(log, port, slot);
+	if (!strcmp(message, "Link Down") || !strcmp(message, "Card not present")) {
+		dip->down = true;
+	} else if (!strcmp(message, "Link Up") || !strcmp(message, "Card present")) {
+		dip->count += dip->down;
+		dip->down = false;
+	}
+}
+
 void klog_parse(struct klog *log, const char *text)
 {
 	const char *line = text;
@@ -126,6 +163,8 @@ void klog_parse(struct klog *log, const char *text)
 			take_root(log, message);
 		else if (!strncmp(message, "pci ", 4))
 			take_device(log, message);
+		else if (!strncmp(message, "pcieport ", 9))
+			take_pciehp(log, message);
 		else if (!strncmp(message, "acpi ", 5))
 			take_osc(log, message);
 		free(copy);
@@ -138,6 +177,7 @@ void klog_free(struct klog *log)
 	free(log->windows);
 	free(log->sized);
 	free(log->os_refused);
+	free(log->dips);
 	memset(log, 0, sizeof(*log));
 }
 

@@ -21,6 +21,20 @@ struct klog_window {
 };
 
 /**
+ * struct klog_dip - a port whose card pciehp took for removed, and found again at once
+ * @port: address of the port
+ * @slot: as pciehp calls it
+ * @count: how often
+ * @down: it was said to be gone and not yet to be back
+ */
+struct klog_dip {
+	char port[24];
+	char slot[24];
+	size_t count;
+	bool down;
+};
+
+/**
  * struct klog - the kernel's log, what counts of it
  * @complete: it begins with the boot, so that what is not said was not done
  * @windows: of host bridges
@@ -30,6 +44,8 @@ struct klog_window {
  * @refused: firmware kept native hot-plug of a host bridge
  * @granted: and gave it for another
  * @os_refused: the line that says so, the last one
+ * @dips: ports that pciehp said something of
+ * @n_dips: how many
  */
 struct klog {
 	bool complete;
@@ -39,6 +55,8 @@ struct klog {
 	size_t n_sized;
 	bool refused, granted;
 	char *os_refused;
+	struct klog_dip *dips;
+	size_t n_dips;
 };
 
 void klog_parse(struct klog *log, const char *text);

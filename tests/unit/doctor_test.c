@@ -143,6 +143,8 @@ struct change {
 	"rm " GPU "/driver; ln -s ../../drivers/nvidia " GPU "/driver; mkdir -p proc/77; " \
 	"echo nvidia-persistenced | cut -c1-15 >proc/77/comm"
 #define LOCKDOWN "mkdir -p sys/kernel/security && echo 'none [integrity] confidentiality' >sys/kernel/security/lockdown && "
+#define DIP "printf '[ 9.5] pcieport 10000:02:00.0: pciehp: Slot(100): Link Down\\n" \
+	"[ 9.6] pcieport 10000:02:00.0: pciehp: Slot(100): Card present\\n' >>dmesg; "
 #define UNITS "usr/lib/systemd/system"
 #define SYSTEMD \
 	"mkdir -p run/systemd/system " UNITS " && for u in attached@.service detached@.service fault@.service " \
@@ -185,6 +187,18 @@ static const struct change changes[] = {
 	{ "osc-refused", "rm -r sys/bus/pci/slots", "FAIL", "hotplug",
 	  "slots 0, 0-2, 0-3: firmware keeps native hot-plug to itself (acpi PNP0A08:00: _OSC: OS now" },
 	{ "healthy", "rm sys/bus/pci/devices/10000:*", "FAIL", "hotplug", "no downstream port" },
+	{ "healthy", DIP DIP DIP "true", "warn", "power-dips",
+	  "slot 100 (port 10000:02:00.0): pciehp took its card for removed 3 times" },
+	{ "healthy", DIP DIP "true", "warn", "power-dips",
+	  "echo 10000:02:00.0:pcie204 > /sys/bus/pci_express/drivers/pciehp/unbind" },
+	{ "healthy", DIP DIP "rm sys/bus/pci_express/drivers/pciehp/10000:02:00.0:pcie204", "note",
+	  "power-dips", "it has the port no more" },
+	{ "healthy", BYTES("sys/bus/pci/devices/10000:00:00.0", "0x42", "\\102\\001") "; "
+	  BYTES("sys/bus/pci/devices/10000:00:00.0", "0x54", "\\140\\0\\0\\0") "; rm sys/bus/pci/devices/10000:01:00.0", "note", "root-ports",
+	  "root ports 10000:00:00.0 have hot-plug slots, as for OCuLink, and gpufabric leaves root ports alone" },
+	{ "healthy", "mkdir -p sys/bus/thunderbolt/devices/0-1; cd sys/bus/thunderbolt/devices/0-1; "
+	  "echo 0 >authorized; echo Core X >device_name", "warn", "thunderbolt",
+	  "Core X (Thunderbolt 0-1) is not authorized" },
 	{ "small-windows", OPTION("pci=realloc,hpmmioprefsize=512G"), "FAIL", "windows",
 	  "pci=hpmmioprefsize=512G is there already and was not enough" },
 	{ "healthy", "for f in sys/bus/pci/devices/*/config; do truncate -s 64 $f; done", "FAIL",
@@ -453,6 +467,28 @@ static void test_places(void)
 	free(config);
 }
 
+/* What is as it should be is not said. */
+static void quiet_ports(void)
+{
+	static const struct change quiet[] = {
+		{ "healthy", DIP "true", "warn", "power-dips", "" },
+		{ "healthy", DIP "printf '[ 9.7] pcieport 10000:02:00.0: pciehp: Slot(100): Link Up\\n' >>dmesg",
+		  "warn", "power-dips", "" },
+		{ "qemu-switch", "echo Y >sys/module/gpufabric/parameters/root_ports", "note",
+		  "root-ports", "" },
+		{ "healthy", "mkdir -p sys/bus/thunderbolt/devices/0-1; echo 1 >sys/bus/thunderbolt/devices/0-1/authorized",
+		  "warn", "thunderbolt", "" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++) {
+		is_int(shell("cd %s && rm -rf changed && cp -a %s changed && cd changed && { %s; }",
+			     dir, quiet[i].host, quiet[i].command), 0, quiet[i].command);
+		doctor("changed", NULL);
+		ok(!says(quiet[i].level, quiet[i].check, ""), "nothing of %s", quiet[i].check);
+	}
+}
+
 int main(void)
 {
 	if (!mkdtemp(dir)) {
@@ -463,6 +499,7 @@ int main(void)
 	test_places();
 	whole_hosts();
 	one_change_each();
+	quiet_ports();
 	test_persistence();
 	test_gpu();
 	test_escape();
