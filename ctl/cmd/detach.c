@@ -141,7 +141,7 @@ static int detach_all(struct session *session)
 	for (i = ret ? n_names : 0; i < n_names;) {
 		for (n = 0; n < GPUFABRIC_MEMBERS_MAX && i < n_names; i++) {
 			slots[n] = gf_slot_by_name(&session->fabric, names[i]);
-			n += slots[n] != NULL;
+			n += !!slots[n];
 		}
 		one = detach_slots(session, slots, n);
 		ret = ret ? ret : one;

@@ -22,7 +22,7 @@
 
 char *gfc_module_version(void)
 {
-	struct fault fault;
+	struct fault fault = { "" };
 	struct tree tree;
 	char *version = NULL;
 
