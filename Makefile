@@ -33,13 +33,13 @@ endif
 CFLAGS      ?= -O2 -g
 WERROR      ?= -Werror
 PKG_CONFIG  ?= pkg-config
-PACKAGES    := libnl-3.0 libnl-genl-3.0 libudev json-c ncursesw
+PACKAGES    := libnl-3.0 libnl-genl-3.0 libudev libsystemd json-c ncursesw
 
 BUILD       := build
 OBJ         := $(BUILD)/obj
 
 # What a card is, module and tool tell alike.
-ctl-sources := $(filter-out %_test.c,$(wildcard ctl/*.c ctl/*/*.c)) kmod/card.c
+ctl-sources := $(filter-out %_test.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c)) kmod/card.c
 ctl-objects := $(ctl-sources:%.c=$(OBJ)/%.o)
 ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
 	-DGPUCTL_VERSION='"$(VERSION)"' \
@@ -61,8 +61,8 @@ bench: deps gpuctl ## Attach, rollback, events, many slots: ratios between two w
 	@tests/bench/run
 
 # What sizes models without the rest of the tool; linked with the real files.
-size-objects := $(filter-out $(OBJ)/ctl/size/options.o,$(filter $(OBJ)/ctl/size/% $(OBJ)/ctl/catalogue/%,$(ctl-objects))) \
-	$(OBJ)/ctl/lib/text.o
+size-objects := $(filter $(OBJ)/ctl/size/% $(OBJ)/ctl/catalogue/%,$(ctl-objects)) \
+	$(addprefix $(OBJ)/ctl/base/,conf.o conf_dir.o fault.o text.o units.o)
 DATA        ?= tests/data/sizing/measured.csv
 
 $(BUILD)/size-%: $(OBJ)/tests/bench/size_%.o $(OBJ)/tests/bench/size_rows.o \
@@ -72,6 +72,9 @@ $(BUILD)/size-%: $(OBJ)/tests/bench/size_%.o $(OBJ)/tests/bench/size_rows.o \
 bench-size: $(BUILD)/size-bench $(BUILD)/size-speed ## Estimates and rules of thumb against measured rows, DATA=FILE.csv
 	@$(BUILD)/size-speed $(DATA) ctl/catalogue
 	@$(BUILD)/size-bench $(DATA) ctl/catalogue
+
+bench-models: $(BUILD)/size-models ## Models of DATA=FOLDER against their published counts, bytes and caches
+	@$(BUILD)/size-models $(DATA) ctl/catalogue
 
 bench-size-rate: $(BUILD)/size-rate ## Estimates a second, and how long headers of model files take
 	@$(BUILD)/size-rate ctl/catalogue $(BUILD)
@@ -121,7 +124,7 @@ $(OBJ)/%.o: %.c $(OBJ)/flags
 
 # Of another time than the module, by what tests/vm/skew/NAME.h changes in the files that say
 # or send it; for the case skew.
-skew-parts  := cmd/attach cmd/clear cmd/version lib/nl lib/nl_skew lib/session
+skew-parts  := op/submit cmd/version module/nl module/nl_skew session/session
 
 $(BUILD)/skew/%: tests/vm/skew/%.h $(ctl-objects) $(OBJ)/flags
 	@mkdir -p $@.d
@@ -129,7 +132,7 @@ $(BUILD)/skew/%: tests/vm/skew/%.h $(ctl-objects) $(OBJ)/flags
 		$(CC) $(ctl-cflags) -include uapi/linux/gpufabric.h -include $< \
 			-c -o $@.d/$${part#*/}.o ctl/$$part.c || exit; \
 	done
-	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $@.d/*.o \
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(patsubst %,$@.d/%.o,$(notdir $(skew-parts))) \
 		$(filter-out $(skew-parts:%=$(OBJ)/ctl/%.o),$(ctl-objects)) $(ctl-libs)
 
 # --- the modules -----------------------------------------------------------
@@ -282,5 +285,5 @@ distclean: ## Remove build/ altogether
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
 	check-system check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links feasibility coverage lint bench bench-size bench-plan \
-	bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
+	bench-models bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

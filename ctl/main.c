@@ -6,6 +6,7 @@
  * table, prints what the command collected and then the error, once.
  */
 #include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,8 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "lib/out.h"
+#include "cli/commands.h"
+#include "cli/out.h"
+#include "cmd/cmd.h"
 
 #ifndef GPUCTL_DATA_DIR
 #define GPUCTL_DATA_DIR "/usr/share/gpuctl"
@@ -38,10 +40,32 @@ static const char *directory(const char *variable, const char *fallback)
 	return value && *value ? value : fallback;
 }
 
+/*
+ * Where it was built, build/gpuctl finds the catalogue beside its sources; NULL elsewhere.
+ * Who can write there could put another program in its place as well.
+ */
+static const char *catalogue_of_sources(void)
+{
+	static const char built[] = "/build/gpuctl", sources[] = "/ctl/catalogue";
+	static char path[PATH_MAX + sizeof(sources)];
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
+	size_t top;
+
+	if (n < (ssize_t)sizeof(built) || n == PATH_MAX)
+		return NULL;
+	path[n] = '\0';
+	top = (size_t)n - (sizeof(built) - 1);
+	if (strcmp(path + top, built))
+		return NULL;
+	strcpy(path + top, sources);
+	return access(path, R_OK | X_OK) ? NULL : path;
+}
+
 int main(int argc, char **argv)
 {
+	const char *beside = catalogue_of_sources();
 	struct ctl_ctx ctx = {
-		.data_dir = directory("GPUCTL_DATA_DIR", GPUCTL_DATA_DIR),
+		.data_dir = directory("GPUCTL_DATA_DIR", beside ? beside : GPUCTL_DATA_DIR),
 		.config_dir = directory("GPUCTL_CONFIG_DIR", GPUCTL_CONFIG_DIR),
 		.tty = can_be_drawn_on(STDERR_FILENO),
 	};
@@ -52,7 +76,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 
 	ctx.out = out_new(stdout);
-	ret = ctl_dispatch(&ctx, argc, argv);
+	ret = ctl_dispatch(&ctx, ctl_commands, argc, argv);
 
 	err = out_flush(ctx.out);
 	if (err && err != -EPIPE && !ret)

@@ -2,23 +2,21 @@
 /**
  * DOC: Ports without a slot driver
  *
- * Many composable switches present plain downstream ports: no hot-plug
- * controller, and a fabric manager that connects devices behind the host's
- * back. Such a port is worked by its link: a GPU is detached by removing its
- * functions and disabling the link, and attached by enabling the link and
- * scanning the bus below, that one alone.
+ * Many composable switches present plain downstream ports: no hot-plug controller, and a fabric
+ * manager that connects devices behind the host's back. Such a port is worked by its link: a GPU
+ * is detached by removing its functions and disabling the link, and attached by enabling the link
+ * and scanning the bus below, that one alone.
  *
- * Nothing is announced there. Presence is that the link is up; while we have
- * it disabled nobody can tell, and what was there last is believed to be. The
- * inventory looks at these ports as it looks at slots, and a GPU that is assigned
- * to a port without one wakes nobody. So the port is kept awake while it is a slot.
- * Functions whose link went down stay: nobody here knows who took it down, and for
- * how long.
+ * Nothing is announced there. Presence is that the link is up; while we have it disabled nobody
+ * can tell, and what was there last is believed to be. The inventory looks at these ports as it
+ * looks at slots, and a GPU that is assigned to a port without one wakes nobody. So the port is
+ * kept awake while it is a slot. Functions whose link went down stay: nobody here knows who took
+ * it down, and for how long.
  *
- * Registers of the port are read and written under pci_rescan_remove_lock alone, so
- * by one worker at a time, and while the port is there. LNKCTL is shared with ASPM,
- * so bits are changed by the PCI core's accessors. A port that does not answer, for
- * it sleeps or the switch is gone, reads as ones, which says nothing.
+ * Registers of the port are read and written under pci_rescan_remove_lock alone, so by one worker
+ * at a time, and while the port is there. LNKCTL is shared with ASPM, so bits are changed by the
+ * PCI core's accessors. A port that does not answer, for it sleeps or the switch is gone, reads
+ * as ones, which says nothing.
  */
 #include <linux/delay.h>
 #include <linux/pci.h>
@@ -31,8 +29,8 @@
 #include "snapshot.h"
 
 /*
- * PCI Express Base Specification 6.0, 6.6.1: a link has a second to come up,
- * and a device 100 ms from then on before it must answer.
+ * PCI Express Base Specification 6.0, 6.6.1: a link has a second to come up, and a device 100 ms
+ * from then on before it must answer.
  */
 #define LINK_UP_MS 1000
 #define LINK_POLL_MS 10
@@ -51,8 +49,7 @@ static bool set_link(struct pci_dev *port, bool on)
 
 	if (!read_control(port, &control))
 		return false;
-	pcie_capability_clear_and_set_word(port, PCI_EXP_LNKCTL,
-					   PCI_EXP_LNKCTL_LD,
+	pcie_capability_clear_and_set_word(port, PCI_EXP_LNKCTL, PCI_EXP_LNKCTL_LD,
 					   on ? 0 : PCI_EXP_LNKCTL_LD);
 	return true;
 }
@@ -88,8 +85,8 @@ static bool wait_for_link(struct gf_slot *slot)
 }
 
 /*
- * A link that does not come up is disabled once more, which makes both ends
- * begin anew. It stays enabled then, so that a GPU that comes later is seen.
+ * A link that does not come up is disabled once more, which makes both ends begin anew. It stays
+ * enabled then, so that a GPU that comes later is seen.
  */
 static bool bring_link_up(struct gf_slot *slot)
 {
@@ -127,8 +124,7 @@ static int add_functions(struct gf_slot *slot)
 }
 
 /*
- * The port's lock is held. Virtual functions go with the driver of the one
- * that they are part of.
+ * The port's lock is held. Virtual functions go with the driver of the one that they are part of.
  */
 static int remove_functions(struct pci_bus *bus)
 {
@@ -170,8 +166,8 @@ static int rescan_detach(struct gf_slot *slot)
 		return -ENODEV;
 	err = remove_functions(port->subordinate);
 	/*
-	 * Whoever rescans next must not find them again. A card that has gone is
-	 * not found, and the next one that comes is to be seen.
+	 * Whoever rescans next must not find them again. A card that has gone is not found, and
+	 * the next one that comes is to be seen.
 	 */
 	if (!err && gf_link_is_up(port) > 0)
 		slot->link_off = set_link(port, false);
@@ -217,10 +213,10 @@ static void rescan_enter(struct gf_slot *slot)
 }
 
 /*
- * A link that stays disabled keeps the GPU from whoever rescans when we are no
- * longer there. Whoever unloads us must not wait for the rescan lock. The port's own
- * lock keeps it on its bus as well; a reset of it that fails for that lock would be
- * one of nothing, because there is nothing below a link that is disabled.
+ * A link that stays disabled keeps the GPU from whoever rescans when we are no longer there.
+ * Whoever unloads us must not wait for the rescan lock. The port's own lock keeps it on its bus
+ * as well; a reset of it that fails for that lock would be one of nothing, because there is
+ * nothing below a link that is disabled.
  */
 static void rescan_leave(struct gf_slot *slot)
 {

@@ -2,19 +2,17 @@
 /**
  * DOC: Slots with a hot-plug slot driver
  *
- * Operations go through struct hotplug_slot, so the slot driver does what it
- * does for a write to the slot's power file, and both may be used side by
- * side. The slot driver's private memory, in which struct hotplug_slot lies,
- * goes away when the port does; a reference on the PCI slot does not hold it.
- * So each call is made under the device_lock of a device below the port whose
- * driver has the slot for as long as it is bound: with it held and that driver
- * bound, the pointer cannot go away. It is taken by trylock only: whoever
- * removes the port may hold it while waiting for us. pciehp's service device is
- * one, and the simulator makes one for each port.
+ * Operations go through struct hotplug_slot, so the slot driver does what it does for a write to
+ * the slot's power file, and both may be used side by side. The slot driver's private memory, in
+ * which struct hotplug_slot lies, goes away when the port does; a reference on the PCI slot does
+ * not hold it. So each call is made under the device_lock of a device below the port whose driver
+ * has the slot for as long as it is bound: with it held and that driver bound, the pointer cannot
+ * go away. It is taken by trylock only: whoever removes the port may hold it while waiting for
+ * us. pciehp's service device is one, and the simulator makes one for each port.
  *
- * Other slot drivers free their slots under no lock that we could take for as
- * long as an operation is. Their slots are listed with what the PCI core knows
- * of them, and nothing of their drivers is called.
+ * Other slot drivers free their slots under no lock that we could take for as long as an
+ * operation is. Their slots are listed with what the PCI core knows of them, and nothing of their
+ * drivers is called.
  */
 #include <linux/delay.h>
 #include <linux/kernfs.h>
@@ -30,8 +28,8 @@
 #define ENTER_POLL_US 2000
 
 /*
- * Drivers that have a slot while they are bound, by their bus. The bus type of
- * port services is not exported everywhere, so a bus is known by its name.
+ * Drivers that have a slot while they are bound, by their bus. The bus type of port services is
+ * not exported everywhere, so a bus is known by its name.
  */
 static const struct {
 	const char *bus;
@@ -41,40 +39,32 @@ static const struct {
 	{ "platform", "gpufabric_sim" },
 };
 
-/**
- * struct search - who has a slot
- * @pci_slot: the slot, referenced
- * @name: name of the slot driver
- * @guard: the device that the slot driver has it by, referenced, or NULL
- * @idle: there is a device without a driver, so one may come at any time
- */
+/* Who has a slot. */
 struct search {
-	struct pci_slot *pci_slot;
-	char name[sizeof_field(struct gf_slot, driver_name)];
-	struct device *guard;
-	bool idle;
+	struct pci_slot *pci_slot; /* the slot, referenced */
+	char name[sizeof_field(struct gf_slot, driver_name)]; /* name of the slot driver */
+	struct device *guard; /* the device that the slot driver has it by, referenced, or NULL */
+	bool idle; /* there is a device without a driver, so one may come at any time */
 };
 
 /* The slot driver's memory stays; whoever calls knows why. */
 static void copy_name(struct search *search)
 {
-	const struct hotplug_slot *hotplug =
-		READ_ONCE(search->pci_slot->hotplug);
+	const struct hotplug_slot *hotplug = READ_ONCE(search->pci_slot->hotplug);
 
 	if (hotplug && hotplug->mod_name)
 		strscpy(search->name, hotplug->mod_name, sizeof(search->name));
 }
 
 /*
- * Nothing keeps the slot driver's memory, but the slot has a link to its module.
- * One without that is built in and older than the directory of modules in
- * sysfs. With ACPI that is acpiphp, which frees its slots under
- * pci_rescan_remove_lock; pciehp may come to a device without a driver alone.
+ * Nothing keeps the slot driver's memory, but the slot has a link to its module. One without that
+ * is built in and older than the directory of modules in sysfs. With ACPI that is acpiphp, which
+ * frees its slots under pci_rescan_remove_lock; pciehp may come to a device without a driver
+ * alone.
  */
 static void find_name(struct search *search)
 {
-	struct kernfs_node *link = sysfs_get_dirent(search->pci_slot->kobj.sd,
-						    "module");
+	struct kernfs_node *link = sysfs_get_dirent(search->pci_slot->kobj.sd, "module");
 	char path[sizeof("/module/") + MODULE_NAME_LEN];
 
 	if (link && kernfs_type(link) == KERNFS_LINK &&
@@ -151,11 +141,9 @@ int gf_backend_slot_pin(struct gf_slot *slot)
 	return min(err, 0);
 }
 
-/**
- * gf_backend_slot_left() - whether a slot driver has left its slot to another
- * @slot: slot that a slot driver has
- *
- * Between two looks one may leave and another come, which the slot does not show.
+/*
+ * Whether a slot driver has left its slot to another. Between two looks one may leave and another
+ * come, which the slot does not show.
  */
 bool gf_backend_slot_left(struct gf_slot *slot)
 {
@@ -168,10 +156,7 @@ bool gf_backend_slot_left(struct gf_slot *slot)
 	return search.guard;
 }
 
-/**
- * gf_backend_slot_unpin() - let go of what holds the operations of a slot
- * @slot: slot
- */
+/* Let go of what holds the operations of a slot. */
 void gf_backend_slot_unpin(struct gf_slot *slot)
 {
 	put_device(slot->service);
@@ -202,8 +187,7 @@ static struct hotplug_slot *slot_enter(struct gf_slot *slot)
 
 	for (;;) {
 		hotplug = slot_try_enter(slot);
-		if (PTR_ERR_OR_ZERO(hotplug) != -EBUSY ||
-		    time_after(jiffies, end))
+		if (PTR_ERR_OR_ZERO(hotplug) != -EBUSY || time_after(jiffies, end))
 			return hotplug;
 		usleep_range(ENTER_POLL_US, 2 * ENTER_POLL_US);
 	}

@@ -8,16 +8,11 @@
 #include <stdbool.h>
 #endif
 
-/**
- * struct gf_card_switch - a switch below a slot, seen from there
- * @ports: its downstream ports
- * @slotted: those that implement slots
- * @managed: those that are slots of the inventory
- */
+/* A switch below a slot, seen from there. */
 struct gf_card_switch {
-	unsigned int ports;
-	unsigned int slotted;
-	unsigned int managed;
+	unsigned int ports; /* its downstream ports */
+	unsigned int slotted; /* those that implement slots */
+	unsigned int managed; /* those that are slots of the inventory */
 };
 
 /**

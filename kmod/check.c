@@ -2,10 +2,9 @@
 /**
  * DOC: Judging requests
  *
- * Whether a request may touch a slot, and what it has to do to it, is decided
- * here and nowhere else, before anything is changed: a request is checked
- * whole under the fabric's lock, so it is carried out whole or refused whole.
- * Pure code that also builds in user space for its test.
+ * Whether a request may touch a slot, and what it has to do to it, is decided here and nowhere
+ * else, before anything is changed: a request is checked whole under the fabric's lock, so it is
+ * carried out whole or refused whole. Pure code that also builds in user space for its test.
  */
 #include <linux/errno.h>
 
@@ -36,8 +35,7 @@ int gf_check_add(const struct gf_check *slot, const char **why)
 	int err;
 
 	if (slot->claim == GF_CLAIM_OURS)
-		return refuse(-EEXIST, why,
-			      "the slot is in this composition already");
+		return refuse(-EEXIST, why, "the slot is in this composition already");
 	if (slot->claim == GF_CLAIM_OTHER)
 		return refuse(-EBUSY, why,
 			      "the slot is claimed by a composition, release that first");
@@ -54,11 +52,9 @@ int gf_check_add(const struct gf_check *slot, const char **why)
 	case GF_STATE_READY:
 		return GF_NEED_NOTHING;
 	case GF_STATE_EMPTY:
-		return refuse(-ENODEV, why,
-			      "the slot is empty, insert or assign a GPU first");
+		return refuse(-ENODEV, why, "the slot is empty, insert or assign a GPU first");
 	case GF_STATE_FAULT:
-		return refuse(-EIO, why,
-			      "the slot is in fault, see its cause and clear it first");
+		return refuse(-EIO, why, "the slot is in fault, see its cause and clear it first");
 	case GF_STATE_LOST:
 		return refuse(-ENODEV, why,
 			      "the GPU of this slot was lost, insert it again or clear the slot");
@@ -69,8 +65,7 @@ int gf_check_add(const struct gf_check *slot, const char **why)
 		return refuse(-EBUSY, why,
 			      "the slot is being drained, abort the drain or wait for its end");
 	default:
-		return refuse(-EBUSY, why,
-			      "the slot is changing state, try again");
+		return refuse(-EBUSY, why, "the slot is changing state, try again");
 	}
 }
 
@@ -78,8 +73,7 @@ static int detach_as_named(const struct gf_check *slot, const char **why)
 {
 	if (slot->same_generation)
 		return GF_NEED_DETACH;
-	return refuse(-ESTALE, why,
-		      "the slot is of another generation by now, look at it again");
+	return refuse(-ESTALE, why, "the slot is of another generation by now, look at it again");
 }
 
 int gf_check_remove(const struct gf_check *slot, const char **why)
@@ -110,8 +104,7 @@ int gf_check_remove(const struct gf_check *slot, const char **why)
 	case GF_STATE_STUCK:
 		return GF_NEED_NOTHING;
 	default:
-		return refuse(-EBUSY, why,
-			      "the slot is changing state, try again");
+		return refuse(-EBUSY, why, "the slot is changing state, try again");
 	}
 }
 
@@ -126,20 +119,17 @@ int gf_check_drain(const struct gf_check *slot, const char **why)
 	case GF_STATE_ATTACHED:
 		return GF_NEED_DETACH;
 	case GF_STATE_DRAINING:
-		return refuse(-EBUSY, why,
-			      "the slot is being drained already");
+		return refuse(-EBUSY, why, "the slot is being drained already");
 	case GF_STATE_EMPTY:
 	case GF_STATE_OFF:
 	case GF_STATE_FAULT:
 	case GF_STATE_LOST:
-		return refuse(-ENODEV, why,
-			      "the slot has no attached GPU to drain");
+		return refuse(-ENODEV, why, "the slot has no attached GPU to drain");
 	case GF_STATE_STUCK:
 		return refuse(-EBUSY, why,
 			      "the slot is stuck in an operation that has not returned");
 	default:
-		return refuse(-EBUSY, why,
-			      "the slot is changing state, try again");
+		return refuse(-EBUSY, why, "the slot is changing state, try again");
 	}
 }
 
@@ -173,8 +163,7 @@ int gf_name_valid(const char *name)
 	for (length = 1; name[length]; length++) {
 		char c = name[length];
 
-		if (!is_letter(c) && !(c >= '0' && c <= '9') &&
-		    c != '_' && c != '.' && c != '-')
+		if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '_' && c != '.' && c != '-')
 			return 0;
 	}
 	return length <= GPUFABRIC_NAME_MAX;

@@ -2,11 +2,10 @@
 /**
  * DOC: Compositions
  *
- * A composition claims slots; a slot is claimed by at most one. Claims are
- * taken when a request is accepted, before anything is powered, and given back
- * when the operation that removes the slots ends, so two requests can never
- * get the same GPU. The module never ends a composition by itself: a client
- * that dies leaves it orphaned, for user space to release.
+ * A composition claims slots; a slot is claimed by at most one. Claims are taken when a request
+ * is accepted, before anything is powered, and given back when the operation that removes the
+ * slots ends, so two requests can never get the same GPU. The module never ends a composition by
+ * itself: a client that dies leaves it orphaned, for user space to release.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -15,17 +14,13 @@
 #include "composition.h"
 #include "netlink.h"
 
-/**
- * gf_composition_alloc() - make a composition that is not listed yet
- * @name: its name
- *
- * Return: the composition with one reference, NULL without memory or while
- * the module is going away.
+/*
+ * Make a composition that is not listed yet. Returns the composition with one reference, NULL
+ * without memory or while the module is going away.
  */
 struct gf_composition *gf_composition_alloc(const char *name)
 {
-	struct gf_composition *composition =
-		kzalloc(sizeof(*composition), GFP_KERNEL);
+	struct gf_composition *composition = kzalloc(sizeof(*composition), GFP_KERNEL);
 
 	if (!composition)
 		return NULL;
@@ -43,8 +38,7 @@ struct gf_composition *gf_composition_alloc(const char *name)
 
 static void composition_release(struct kref *ref)
 {
-	struct gf_composition *composition =
-		container_of(ref, struct gf_composition, ref);
+	struct gf_composition *composition = container_of(ref, struct gf_composition, ref);
 
 	kfree(composition);
 	module_put(THIS_MODULE);
@@ -72,26 +66,21 @@ int gf_composition_list(struct gf_composition *composition)
 
 	gf_assert_locked();
 	err = xa_alloc_cyclic(&gf.compositions, &composition->id, composition,
-			      XA_LIMIT(1, INT_MAX), &gf.next_composition,
-			      GFP_KERNEL);
+			      XA_LIMIT(1, INT_MAX), &gf.next_composition, GFP_KERNEL);
 	if (err < 0)
 		return err;
 	gf.nr_compositions++;
 	return 0;
 }
 
-/**
- * gf_composition_unlist() - end a composition
- * @composition: composition without members
- */
+/* End a composition. */
 void gf_composition_unlist(struct gf_composition *composition)
 {
 	gf_assert_locked();
 	WARN_ON_ONCE(!list_empty(&composition->members));
 	xa_erase(&gf.compositions, composition->id);
 	gf.nr_compositions--;
-	gf_event_composition(composition,
-			     GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED);
+	gf_event_composition(composition, GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED);
 	gf_composition_put(composition);
 }
 
@@ -119,23 +108,17 @@ struct gf_composition *gf_composition_find_name(const char *name)
  * @composition: composition
  * @annotation: of a request, NULL to leave it as it is
  */
-void gf_composition_annotate(struct gf_composition *composition,
-			     const struct nlattr *annotation)
+void gf_composition_annotate(struct gf_composition *composition, const struct nlattr *annotation)
 {
 	gf_assert_locked();
 	if (!annotation)
 		return;
 	composition->annotation_len = nla_len(annotation);
-	memcpy(composition->annotation, nla_data(annotation),
-	       composition->annotation_len);
+	memcpy(composition->annotation, nla_data(annotation), composition->annotation_len);
 	composition->generation++;
 }
 
-/**
- * gf_composition_state() - change the state of a composition and announce it
- * @composition: composition
- * @state: new state
- */
+/* Change the state of a composition and announce it. */
 void gf_composition_state(struct gf_composition *composition,
 			  enum gpufabric_composition_state state)
 {
@@ -143,8 +126,7 @@ void gf_composition_state(struct gf_composition *composition,
 	if (composition->state == state)
 		return;
 	composition->state = state;
-	gf_event_composition(composition,
-			     GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED);
+	gf_event_composition(composition, GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED);
 }
 
 /**
@@ -167,10 +149,7 @@ void gf_composition_claim(struct gf_composition *composition,
 	gf_slot_publish(slot);
 }
 
-/**
- * gf_composition_unclaim() - take a slot back from its composition
- * @slot: slot
- */
+/* Take a slot back from its composition. */
 void gf_composition_unclaim(struct gf_slot *slot)
 {
 	struct gf_composition *composition = slot->composition;
@@ -196,42 +175,29 @@ void gf_composition_unclaim(struct gf_slot *slot)
 	gf_slot_put(slot);
 }
 
-/**
- * gf_composition_judge() - whether all members are usable
- * @composition: composition without an operation under way
- */
+/* Whether all members are usable. */
 void gf_composition_judge(struct gf_composition *composition)
 {
-	enum gpufabric_composition_state state =
-		GPUFABRIC_COMPOSITION_STATE_ACTIVE;
+	enum gpufabric_composition_state state = GPUFABRIC_COMPOSITION_STATE_ACTIVE;
 	struct gf_member *member;
 
 	gf_assert_locked();
 	list_for_each_entry(member, &composition->members, list) {
-		if (!gf_state_has_gpu(member->slot->state) ||
-		    member->slot->retired)
+		if (!gf_state_has_gpu(member->slot->state) || member->slot->retired)
 			state = GPUFABRIC_COMPOSITION_STATE_DEGRADED;
 	}
 	gf_composition_state(composition, state);
 }
 
-/**
- * gf_composition_slot_changed() - a member changed its state
- * @composition: composition that claims the slot
- * @slot: slot
- */
-void gf_composition_slot_changed(struct gf_composition *composition,
-				 struct gf_slot *slot)
+/* A member changed its state. */
+void gf_composition_slot_changed(struct gf_composition *composition, struct gf_slot *slot)
 {
 	gf_assert_locked();
 	if (!composition->op)
 		gf_composition_judge(composition);
 }
 
-/**
- * gf_composition_port_closed() - a client is gone
- * @port: its netlink port
- */
+/* A client is gone. */
 void gf_composition_port_closed(u32 port)
 {
 	struct gf_composition *composition;
@@ -243,7 +209,6 @@ void gf_composition_port_closed(u32 port)
 			continue;
 		composition->port = 0;
 		composition->flags |= GPUFABRIC_COMPOSITION_FLAG_ORPHANED;
-		gf_event_composition(composition,
-				     GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED);
+		gf_event_composition(composition, GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED);
 	}
 }

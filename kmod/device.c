@@ -2,15 +2,18 @@
 /**
  * DOC: Devices and uevents
  *
- * Each slot is a device of class gpufabric and sends a change uevent when its
- * state changes. While a slot is ready it has a child device, slotN!gpu, so
- * that udev and systemd see a real add and a real remove for each GPU.
+ * Each slot is a device of class gpufabric and sends a change uevent when its state changes.
+ * While a slot is ready it has a child device, slotN!gpu, so that udev and systemd see a real add
+ * and a real remove for each GPU.
  *
- * All of it is done by one ordered worker that compares what is registered
- * with the state, because neither adding a device nor removing one may happen
- * under the fabric's lock: their sysfs files take it. States that come and go
- * faster than the worker runs are folded into one uevent; the netlink events
- * leave none out.
+ * All of it is done by one ordered worker that compares what is registered with the state,
+ * because neither adding a device nor removing one may happen under the fabric's lock: their
+ * sysfs files take it. States that come and go faster than the worker runs are folded into one
+ * uevent; the netlink events leave none out.
+ *
+ * A slot's device has a link to its port, "port", and the port one to the slot, "gpufabric", so
+ * that a rule for a GPU finds the slot by the path of the GPU alone. A port can go at any time;
+ * the notifier takes the links away before the PCI core takes the port's folder away.
  */
 #include <linux/device.h>
 #include <linux/slab.h>
@@ -19,6 +22,12 @@
 #include "composition.h"
 #include "device.h"
 #include "snapshot.h"
+
+/*
+ * Covers linked and unlinked of every slot, and the links. Taken in the notifier, with the rescan
+ * lock held, and by workers; nothing but what sysfs takes is taken inside it.
+ */
+static DEFINE_MUTEX(gf_link_lock);
 
 static struct gf_slot *slot_of(const struct device *dev)
 {
@@ -29,20 +38,15 @@ static struct gf_slot *slot_of(const struct device *dev)
 }
 
 /*
- * What the PCI core would call the GPU's modalias. Under another name, or
- * rules that load drivers by modalias would load them for our device.
+ * What the PCI core would call the GPU's modalias. Under another name, or rules that load drivers
+ * by modalias would load them for our device.
  */
-static int add_modalias(const struct gf_function *function,
-			struct kobj_uevent_env *env)
+static int add_modalias(const struct gf_function *function, struct kobj_uevent_env *env)
 {
-	return add_uevent_var(env,
-			      "GPUFABRIC_MODALIAS=pci:v%08Xd%08Xsv%08Xsd%08Xbc%02Xsc%02Xi%02X",
-			      function->vendor, function->device,
-			      function->subsystem_vendor,
-			      function->subsystem_device,
-			      function->class >> 16,
-			      function->class >> 8 & 0xff,
-			      function->class & 0xff);
+	return add_uevent_var(env, "GPUFABRIC_MODALIAS=pci:v%08Xd%08Xsv%08Xsd%08Xbc%02Xsc%02Xi%02X",
+			      function->vendor, function->device, function->subsystem_vendor,
+			      function->subsystem_device, function->class >> 16,
+			      function->class >> 8 & 0xff, function->class & 0xff);
 }
 
 static const char *const occupancies[] = { "empty", "unknown", "gpu", "other" };
@@ -57,11 +61,9 @@ static int add_condition(struct gf_slot *slot, struct kobj_uevent_env *env)
 {
 	const struct gf_condition now = gf_slot_condition(slot);
 
-	return add_uevent_var(env, "GPUFABRIC_OCCUPANCY=%s",
-			      occupancies[now.occupancy]) ?:
+	return add_uevent_var(env, "GPUFABRIC_OCCUPANCY=%s", occupancies[now.occupancy]) ?:
 	       add_uevent_var(env, "GPUFABRIC_POWER=%s", powers[now.power]) ?:
-	       add_uevent_var(env, "GPUFABRIC_ACTIVITY=%s",
-			      activities[now.activity]) ?:
+	       add_uevent_var(env, "GPUFABRIC_ACTIVITY=%s", activities[now.activity]) ?:
 	       add_uevent_var(env, "GPUFABRIC_HEALTH=%s", healths[now.health]);
 }
 
@@ -80,8 +82,7 @@ static int add_vars(struct gf_slot *slot, struct kobj_uevent_env *env)
 	     add_modalias(&snap->functions[snap->gpu], env)))
 		return -ENOMEM;
 	if (slot->composition &&
-	    add_uevent_var(env, "GPUFABRIC_COMPOSITION=%s",
-			   slot->composition->name))
+	    add_uevent_var(env, "GPUFABRIC_COMPOSITION=%s", slot->composition->name))
 		return -ENOMEM;
 	return 0;
 }
@@ -96,8 +97,7 @@ static int fabric_uevent(gf_uevent_device *dev, struct kobj_uevent_env *env)
 	return err;
 }
 
-static ssize_t name_show(struct device *dev, struct device_attribute *attr,
-			 char *buf)
+static ssize_t name_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%s\n", slot_of(dev)->name);
 }
@@ -122,16 +122,14 @@ CONDITION_ATTR(power_state, power, powers);
 CONDITION_ATTR(activity, activity, activities);
 CONDITION_ATTR(health, health, healths);
 
-static ssize_t address_show(struct device *dev, struct device_attribute *attr,
-			    char *buf)
+static ssize_t address_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct gf_slot *slot = slot_of(dev);
 	ssize_t count;
 
 	mutex_lock(&gf.lock);
 	if (dev != &slot->dev && slot->snap && slot->snap->gpu >= 0)
-		count = sysfs_emit(buf, "%s\n",
-				   slot->snap->functions[slot->snap->gpu].address);
+		count = sysfs_emit(buf, "%s\n", slot->snap->functions[slot->snap->gpu].address);
 	else
 		count = sysfs_emit(buf, "%s\n", slot->address);
 	mutex_unlock(&gf.lock);
@@ -185,8 +183,7 @@ static struct device *gpu_create(struct gf_slot *slot)
 
 static void publish_gpu(struct gf_slot *slot, bool wanted, u32 incarnation)
 {
-	if (slot->gpu_dev &&
-	    (!wanted || slot->gpu_incarnation != incarnation)) {
+	if (slot->gpu_dev && (!wanted || slot->gpu_incarnation != incarnation)) {
 		device_unregister(slot->gpu_dev);
 		slot->gpu_dev = NULL;
 	}
@@ -194,6 +191,31 @@ static void publish_gpu(struct gf_slot *slot, bool wanted, u32 incarnation)
 		slot->gpu_dev = gpu_create(slot);
 		slot->gpu_incarnation = incarnation;
 	}
+}
+
+static void link_port(struct gf_slot *slot)
+{
+	struct kobject *port = &slot->port->dev.kobj;
+
+	mutex_lock(&gf_link_lock);
+	if (!slot->unlinked) {
+		/* Slots of other drivers may share a bridge, which has the link of the first. */
+		slot->linked = !sysfs_create_link_nowarn(port, &slot->dev.kobj, "gpufabric");
+		if (sysfs_create_link(&slot->dev.kobj, port, "port"))
+			dev_warn(&slot->dev, "slot %s has no link to its port\n", slot->name);
+	}
+	mutex_unlock(&gf_link_lock);
+}
+
+/* For ever; that from the slot to its port goes with the slot's device. */
+void gf_device_unlink(struct gf_slot *slot)
+{
+	mutex_lock(&gf_link_lock);
+	if (slot->linked)
+		sysfs_remove_link(&slot->port->dev.kobj, "gpufabric");
+	slot->linked = false;
+	slot->unlinked = true;
+	mutex_unlock(&gf_link_lock);
 }
 
 /**
@@ -208,8 +230,7 @@ void gf_device_publish(struct work_struct *work)
 
 	mutex_lock(&gf.lock);
 	retired = slot->retired;
-	usable = slot->state == GF_STATE_READY ||
-		 slot->state == GF_STATE_DRAINING;
+	usable = slot->state == GF_STATE_READY || slot->state == GF_STATE_DRAINING;
 	incarnation = slot->incarnation;
 	mutex_unlock(&gf.lock);
 
@@ -218,8 +239,9 @@ void gf_device_publish(struct work_struct *work)
 		slot->added = true;
 		slot->registered = !device_add(&slot->dev);
 		if (!slot->registered)
-			dev_warn(&slot->dev, "slot %s has no device\n",
-				 slot->name);
+			dev_warn(&slot->dev, "slot %s has no device\n", slot->name);
+		else
+			link_port(slot);
 	} else if (slot->registered && !retired) {
 		kobject_uevent(&slot->dev.kobj, KOBJ_CHANGE);
 	}

@@ -2,17 +2,15 @@
 /**
  * DOC: Objects in messages, and events
  *
- * One function for each object of the protocol, used alike by replies, dumps
- * and events. Each takes the reader along: an unprivileged one is not told who
- * asked and why, whose a composition is, serial numbers and physical addresses.
- * Under the fabric's lock.
+ * One function for each object of the protocol, used alike by replies, dumps and events. Each
+ * takes the reader along: an unprivileged one is not told who asked and why, whose a composition
+ * is, serial numbers and physical addresses. Under the fabric's lock.
  *
- * Every change is announced once, under the same lock and with a sequence number
- * that rises by one, so that events arrive in the order of the changes and a
- * listener sees a gap. Two groups carry them: monitor for everyone, and private,
- * with what others are not told, for CAP_SYS_ADMIN. An event that cannot be built
- * for want of memory still takes its number: the gap tells listeners to take a
- * new snapshot.
+ * Every change is announced once, under the same lock and with a sequence number that rises by
+ * one, so that events arrive in the order of the changes and a listener sees a gap. Two groups
+ * carry them: monitor for everyone, and private, with what others are not told, for
+ * CAP_SYS_ADMIN. An event that cannot be built for want of memory still takes its number: the gap
+ * tells listeners to take a new snapshot.
  */
 #include <linux/cred.h>
 #include <linux/module.h>
@@ -34,8 +32,8 @@
 #include "switch.h"
 
 /*
- * Whether there was room for the nest itself is seen here. Where there was not,
- * what was put without it goes with the message.
+ * Whether there was room for the nest itself is seen here. Where there was not, what was put
+ * without it goes with the message.
  */
 static int close_nest(struct sk_buff *skb, struct nlattr *nest, int err)
 {
@@ -54,6 +52,16 @@ static int put_text(struct sk_buff *skb, int type, const char *text)
 	return text[0] ? nla_put_string(skb, type, text) : 0;
 }
 
+static int put_u32(struct sk_buff *skb, int type, u32 value)
+{
+	return value ? nla_put_u32(skb, type, value) : 0;
+}
+
+static int put_uint(struct sk_buff *skb, int type, u64 value)
+{
+	return value ? nla_put_uint(skb, type, value) : 0;
+}
+
 /* The number of the last event, and whose numbers these are. */
 int gf_fill_number(struct sk_buff *skb)
 {
@@ -62,8 +70,7 @@ int gf_fill_number(struct sk_buff *skb)
 	       nla_put_uint(skb, GPUFABRIC_A_INSTANCE, gf.instance);
 }
 
-static int fill_condition(struct sk_buff *skb, int type,
-			  const struct gf_condition *condition)
+static int fill_condition(struct sk_buff *skb, int type, const struct gf_condition *condition)
 {
 	struct nlattr *nest = nla_nest_start(skb, type);
 
@@ -76,14 +83,7 @@ static int fill_condition(struct sk_buff *skb, int type,
 			    condition->activity) ||
 		nla_put_u32(skb, GPUFABRIC_A_CONDITION_HEALTH,
 			    condition->health) ||
-		nla_put_u32(skb, GPUFABRIC_A_CONDITION_CAUSE,
-			    condition->cause));
-}
-
-/* A deadline as gf_clock_ms(), or 0. */
-static int put_end(struct sk_buff *skb, int type, u64 end)
-{
-	return end ? nla_put_uint(skb, type, end) : 0;
+		nla_put_u32(skb, GPUFABRIC_A_CONDITION_CAUSE, condition->cause));
 }
 
 static int fill_link(struct sk_buff *skb, int type, const struct gf_link *link)
@@ -99,8 +99,7 @@ static int fill_link(struct sk_buff *skb, int type, const struct gf_link *link)
 			    link->port_width) ||
 		nla_put_u32(skb, GPUFABRIC_A_LINK_DEVICE_SPEED,
 			    link->device_speed) ||
-		nla_put_u32(skb, GPUFABRIC_A_LINK_DEVICE_WIDTH,
-			    link->device_width));
+		nla_put_u32(skb, GPUFABRIC_A_LINK_DEVICE_WIDTH, link->device_width));
 }
 
 static int fill_bar(struct sk_buff *skb, const struct gf_reader *reader,
@@ -116,39 +115,40 @@ static int fill_bar(struct sk_buff *skb, const struct gf_reader *reader,
 		 nla_put_uint(skb, GPUFABRIC_A_BAR_ADDRESS, bar->address)));
 }
 
-/**
- * gf_part_count() - how many parts of a kind a slot has
- * @slot: slot; caller holds the fabric's lock
- * @command: the command that dumps them
- */
-unsigned int gf_part_count(const struct gf_slot *slot, u8 command)
+/* How many parts a slot has, or for those of GPUFABRIC_CMD_MEMBER_GET a composition. */
+unsigned int gf_part_count(const void *of, u8 command)
 {
-	const struct gf_snapshot *snap = slot->snap;
+	const struct gf_slot *slot = of;
+	const struct gf_composition *composition = of;
 
 	gf_assert_locked();
-	if (command == GPUFABRIC_CMD_FUNCTION_GET)
-		return snap ? snap->nr_functions : 0;
-	if (command == GPUFABRIC_CMD_WINDOW_GET)
-		return snap ? snap->nr_windows : 0;
-	/* Of a card that is there the functions tell. */
-	return slot->facts && !(snap && snap->nr_functions) ?
-	       slot->facts->count : 0;
+	switch (command) {
+	case GPUFABRIC_CMD_MEMBER_GET:
+		return composition->nr_members;
+	case GPUFABRIC_CMD_FUNCTION_GET:
+		return slot->snap ? slot->snap->nr_functions : 0;
+	case GPUFABRIC_CMD_WINDOW_GET:
+		return slot->snap ? slot->snap->nr_windows : 0;
+	default:
+		/* Of a card that is there the functions tell. */
+		return slot->facts && !(slot->snap && slot->snap->nr_functions) ?
+		       slot->facts->count : 0;
+	}
 }
 
-int gf_fill_function(struct sk_buff *skb, const struct gf_reader *reader,
-		     const void *object)
+int gf_fill_function(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_part *part = object;
-	const struct gf_function *function =
-		&part->slot->snap->functions[part->index];
+	const struct gf_slot *slot = part->of;
+	const struct gf_function *function = &slot->snap->functions[part->index];
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_FUNCTION);
 	u32 i;
 	int err;
 
 	gf_assert_locked();
-	err = nla_put_u32(skb, GPUFABRIC_A_FUNCTION_SLOT_ID, part->slot->id) ||
+	err = nla_put_u32(skb, GPUFABRIC_A_FUNCTION_SLOT_ID, slot->id) ||
 	      nla_put_u32(skb, GPUFABRIC_A_FUNCTION_INVENTORY,
-			  part->slot->inventory) ||
+			  slot->inventory) ||
 	      nla_put_string(skb, GPUFABRIC_A_FUNCTION_ADDRESS,
 			     function->address) ||
 	      nla_put_u32(skb, GPUFABRIC_A_FUNCTION_VENDOR,
@@ -164,8 +164,7 @@ int gf_fill_function(struct sk_buff *skb, const struct gf_reader *reader,
 			  function->revision) ||
 	      put_text(skb, GPUFABRIC_A_FUNCTION_DRIVER, function->driver) ||
 	      (function->iommu_group >= 0 &&
-	       nla_put_u32(skb, GPUFABRIC_A_FUNCTION_IOMMU_GROUP,
-			   function->iommu_group));
+	       nla_put_u32(skb, GPUFABRIC_A_FUNCTION_IOMMU_GROUP, function->iommu_group));
 	for (i = 0; !err && i < PCI_STD_NUM_BARS; i++) {
 		if (function->bars[i].size)
 			err = fill_bar(skb, reader, &function->bars[i], i);
@@ -173,19 +172,18 @@ int gf_fill_function(struct sk_buff *skb, const struct gf_reader *reader,
 	return close_nest(skb, nest, err);
 }
 
-int gf_fill_window(struct sk_buff *skb, const struct gf_reader *reader,
-		   const void *object)
+int gf_fill_window(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_part *part = object;
-	const struct gf_window *window =
-		&part->slot->snap->windows[part->index];
+	const struct gf_slot *slot = part->of;
+	const struct gf_window *window = &slot->snap->windows[part->index];
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_WINDOW);
 
 	gf_assert_locked();
 	return close_nest(skb, nest,
-		nla_put_u32(skb, GPUFABRIC_A_WINDOW_SLOT_ID, part->slot->id) ||
+		nla_put_u32(skb, GPUFABRIC_A_WINDOW_SLOT_ID, slot->id) ||
 		nla_put_u32(skb, GPUFABRIC_A_WINDOW_INVENTORY,
-			    part->slot->inventory) ||
+			    slot->inventory) ||
 		nla_put_u32(skb, GPUFABRIC_A_WINDOW_FLAGS, window->flags) ||
 		nla_put_uint(skb, GPUFABRIC_A_WINDOW_SIZE, window->size) ||
 		nla_put_uint(skb, GPUFABRIC_A_WINDOW_FREE, window->free));
@@ -211,8 +209,7 @@ static int fill_phases(struct sk_buff *skb, const u32 *phase_us)
 	return 0;
 }
 
-static int fill_who(struct sk_buff *skb, const struct gf_reader *reader,
-		    const struct gf_who *who)
+static int fill_who(struct sk_buff *skb, const struct gf_reader *reader, const struct gf_who *who)
 {
 	if (!who->pid || !reader->private)
 		return 0;
@@ -224,8 +221,55 @@ static int fill_who(struct sk_buff *skb, const struct gf_reader *reader,
 	       put_text(skb, GPUFABRIC_A_OPERATION_REASON, who->reason);
 }
 
-int gf_fill_op(struct sk_buff *skb, const struct gf_reader *reader,
-	       const void *object)
+static int fill_task(struct sk_buff *skb, const struct gf_binding *at)
+{
+	if (!at->pdev)
+		return 0;
+	return nla_put_string(skb, GPUFABRIC_A_FAILURE_TASK, at->comm) ||
+	       put_u32(skb, GPUFABRIC_A_FAILURE_PID, at->pid) ||
+	       nla_put_string(skb, GPUFABRIC_A_FAILURE_TASK_ADDRESS, at->address) ||
+	       nla_put_u32(skb, GPUFABRIC_A_FAILURE_TASK_ACTIVITY,
+			   at->unbinds ? GPUFABRIC_ACTIVITY_DETACHING :
+					 GPUFABRIC_ACTIVITY_ATTACHING) ||
+	       nla_put_uint(skb, GPUFABRIC_A_FAILURE_TASK_SINCE, at->since);
+}
+
+/* @failed: the step of an operation, NULL where it is clear which slot it is. */
+static int fill_failure(struct sk_buff *skb, int type, const struct gf_failure *failure,
+			const struct gf_step *failed)
+{
+	struct nlattr *nest = nla_nest_start(skb, type);
+
+	return close_nest(skb, nest,
+		nla_put_u32(skb, GPUFABRIC_A_FAILURE_CAUSE, failure->cause) ||
+		nla_put_u32(skb, GPUFABRIC_A_FAILURE_ACTIVITY, failure->activity) ||
+		nla_put_s32(skb, GPUFABRIC_A_FAILURE_ERROR, failure->error) ||
+		(failed &&
+		 nla_put_string(skb, GPUFABRIC_A_FAILURE_SLOT_NAME, failed->slot->name)) ||
+		put_text(skb, GPUFABRIC_A_FAILURE_ADDRESS, failure->address) ||
+		put_text(skb, GPUFABRIC_A_FAILURE_DRIVER, failure->driver) ||
+		put_u32(skb, GPUFABRIC_A_FAILURE_WAITED, failure->waited_ms) ||
+		(failure->cause == GPUFABRIC_CAUSE_RESOURCES &&
+		 nla_put_u32(skb, GPUFABRIC_A_FAILURE_BAR, failure->bar)) ||
+		put_uint(skb, GPUFABRIC_A_FAILURE_SIZE, failure->size) ||
+		put_u32(skb, GPUFABRIC_A_FAILURE_VENDOR, failure->id[0]) ||
+		put_u32(skb, GPUFABRIC_A_FAILURE_DEVICE, failure->id[1]) ||
+		put_u32(skb, GPUFABRIC_A_FAILURE_SUBSYSTEM_VENDOR, failure->id[2]) ||
+		put_u32(skb, GPUFABRIC_A_FAILURE_SUBSYSTEM_DEVICE, failure->id[3]) ||
+		put_u32(skb, GPUFABRIC_A_FAILURE_CLASS, failure->class) ||
+		fill_task(skb, &failure->binding));
+}
+
+/* How an operation, or its part for one slot, ended. */
+static int fill_end(struct sk_buff *skb, const struct gf_failure *failure,
+		    const struct gf_step *failed)
+{
+	return nla_put_s32(skb, GPUFABRIC_A_OPERATION_ERROR, failure->error) ||
+	       (failure->cause &&
+		fill_failure(skb, GPUFABRIC_A_OPERATION_FAILURE, failure, failed));
+}
+
+int gf_fill_op(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_op *op = object;
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_OPERATION);
@@ -235,14 +279,13 @@ int gf_fill_op(struct sk_buff *skb, const struct gf_reader *reader,
 	err = nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, op->id) ||
 	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind) ||
 	      nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, op->started) ||
-	      put_end(skb, GPUFABRIC_A_OPERATION_DEADLINE, gf_op_deadline(op)) ||
+	      put_uint(skb, GPUFABRIC_A_OPERATION_DEADLINE, gf_op_deadline(op)) ||
 	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_SLOTS, op->nr_steps) ||
 	      (op->composition &&
 	       nla_put_string(skb, GPUFABRIC_A_OPERATION_COMPOSITION,
 			      op->composition->name)) ||
 	      (op->stage == GF_STAGE_DONE &&
-	       nla_put_s32(skb, GPUFABRIC_A_OPERATION_ERROR, op->error)) ||
-	      put_text(skb, GPUFABRIC_A_OPERATION_TEXT, op->text) ||
+	       fill_end(skb, &op->failure, op->failed)) ||
 	      fill_who(skb, reader, &op->who);
 	return close_nest(skb, nest, err);
 }
@@ -251,24 +294,14 @@ static int fill_running(struct sk_buff *skb, const struct gf_reader *reader,
 			const struct gf_slot *slot)
 {
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SLOT_OPERATION);
-	const struct gf_snapshot *snap = slot->snap;
 	const struct gf_op *op = slot->step->op;
-	const struct gf_function *function = NULL;
-	int err;
 
-	if (slot->step->expired && snap && snap->gpu >= 0)
-		function = &snap->functions[snap->gpu];
-	err = nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, op->id) ||
-	      nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind) ||
-	      nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, op->started) ||
-	      put_end(skb, GPUFABRIC_A_OPERATION_DEADLINE, gf_op_deadline(op)) ||
-	      (function &&
-	       (nla_put_string(skb, GPUFABRIC_A_OPERATION_FUNCTION,
-			       function->address) ||
-		put_text(skb, GPUFABRIC_A_OPERATION_DRIVER,
-			 function->driver))) ||
-	      fill_who(skb, reader, &op->who);
-	return close_nest(skb, nest, err);
+	return close_nest(skb, nest,
+		nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, op->id) ||
+		nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind) ||
+		nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, op->started) ||
+		put_uint(skb, GPUFABRIC_A_OPERATION_DEADLINE, gf_op_deadline(op)) ||
+		fill_who(skb, reader, &op->who));
 }
 
 static int fill_last(struct sk_buff *skb, const struct gf_result *last)
@@ -279,8 +312,7 @@ static int fill_last(struct sk_buff *skb, const struct gf_result *last)
 		nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, last->id) ||
 		nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, last->kind) ||
 		nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, last->started) ||
-		nla_put_s32(skb, GPUFABRIC_A_OPERATION_ERROR, last->error) ||
-		put_text(skb, GPUFABRIC_A_OPERATION_TEXT, last->text) ||
+		fill_end(skb, &last->failure, NULL) ||
 		fill_phases(skb, last->phase_us));
 }
 
@@ -304,18 +336,18 @@ static int fill_identity(struct sk_buff *skb, const struct gf_reader *reader,
 		nla_put_uint(skb, GPUFABRIC_A_SLOT_SERIAL, identity->serial));
 }
 
-int gf_fill_need(struct sk_buff *skb, const struct gf_reader *reader,
-		 const void *object)
+int gf_fill_need(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_part *part = object;
-	const struct gf_fact *fact = &part->slot->facts->fact[part->index];
+	const struct gf_slot *slot = part->of;
+	const struct gf_fact *fact = &slot->facts->fact[part->index];
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_NEED);
 
 	gf_assert_locked();
 	return close_nest(skb, nest,
-		nla_put_u32(skb, GPUFABRIC_A_NEED_SLOT_ID, part->slot->id) ||
+		nla_put_u32(skb, GPUFABRIC_A_NEED_SLOT_ID, slot->id) ||
 		nla_put_u32(skb, GPUFABRIC_A_NEED_INVENTORY,
-			    part->slot->inventory) ||
+			    slot->inventory) ||
 		nla_put_uint(skb, GPUFABRIC_A_NEED_SIZE, fact->size) ||
 		nla_put_u32(skb, GPUFABRIC_A_NEED_FLAGS, fact->flags) ||
 		(fact->align != fact->size &&
@@ -341,12 +373,10 @@ static int fill_counters(struct sk_buff *skb, const struct gf_slot *slot)
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_DETACHES, slot->detaches) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_FAULTS, slot->faults) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_FLAPS, slot->flaps) ||
-	       nla_put_u32(skb, GPUFABRIC_A_SLOT_DEGRADATIONS,
-			   slot->degradations);
+	       nla_put_u32(skb, GPUFABRIC_A_SLOT_DEGRADATIONS, slot->degradations);
 }
 
-int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
-		 const void *object)
+int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_slot *slot = object;
 	const struct gf_condition condition = gf_slot_condition(slot);
@@ -363,7 +393,8 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 			  slot->generation) ||
 	      fill_condition(skb, GPUFABRIC_A_SLOT_CONDITION, &condition) ||
 	      nla_put_uint(skb, GPUFABRIC_A_SLOT_SINCE, slot->since) ||
-	      put_text(skb, GPUFABRIC_A_SLOT_TEXT, slot->text) ||
+	      (slot->failure.cause &&
+	       fill_failure(skb, GPUFABRIC_A_SLOT_FAILURE, &slot->failure, NULL)) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_FLAGS, slot->flags) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_CAPS, slot->caps) ||
 	      nla_put_u32(skb, GPUFABRIC_A_SLOT_BACKEND, slot->backend->id) ||
@@ -384,12 +415,11 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader,
 	      (slot->step && fill_running(skb, reader, slot)) ||
 	      (slot->last.id && fill_last(skb, &slot->last)) ||
 	      fill_counters(skb, slot) ||
-	      put_end(skb, GPUFABRIC_A_SLOT_DRAIN_DEADLINE, slot->drain_deadline);
+	      put_uint(skb, GPUFABRIC_A_SLOT_DRAIN_DEADLINE, slot->drain_deadline);
 	return close_nest(skb, nest, err);
 }
 
-int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader,
-		   const void *object)
+int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_switch *sw = object;
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_SWITCH);
@@ -407,27 +437,38 @@ int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader,
 		fill_link(skb, GPUFABRIC_A_SWITCH_LINK, &sw->link));
 }
 
-static int put_member(struct sk_buff *skb, int type,
-		      const struct gf_slot *slot)
-{
-	struct nlattr *nest = nla_nest_start(skb, type);
-
-	return close_nest(skb, nest,
-		nla_put_u32(skb, GPUFABRIC_A_MEMBER_SLOT_ID, slot->id) ||
-		nla_put_string(skb, GPUFABRIC_A_MEMBER_SLOT_NAME,
-			       slot->name) ||
-		nla_put_u32(skb, GPUFABRIC_A_MEMBER_GENERATION,
-			    slot->generation));
-}
-
 int gf_fill_member(struct sk_buff *skb, const struct gf_slot *slot)
 {
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_MEMBER);
+
 	gf_assert_locked();
-	return put_member(skb, GPUFABRIC_A_MEMBER, slot);
+	return close_nest(skb, nest,
+		nla_put_u32(skb, GPUFABRIC_A_MEMBER_SLOT_ID, slot->id) ||
+		nla_put_string(skb, GPUFABRIC_A_MEMBER_SLOT_NAME, slot->name) ||
+		nla_put_u32(skb, GPUFABRIC_A_MEMBER_GENERATION, slot->generation));
 }
 
-static int fill_composition_op(struct sk_buff *skb,
-			       const struct gf_op *op)
+int gf_fill_membership(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
+{
+	const struct gf_part *part = object;
+	const struct gf_composition *composition = part->of;
+	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_MEMBERSHIP);
+	unsigned int index = part->index;
+	struct gf_member *member;
+
+	gf_assert_locked();
+	list_for_each_entry(member, &composition->members, list) {
+		if (!index--)
+			break;
+	}
+	return close_nest(skb, nest,
+		nla_put_u32(skb, GPUFABRIC_A_MEMBERSHIP_COMPOSITION_ID, composition->id) ||
+		nla_put_u32(skb, GPUFABRIC_A_MEMBERSHIP_GENERATION, composition->generation) ||
+		nla_put_u32(skb, GPUFABRIC_A_MEMBERSHIP_SLOT_ID, member->slot->id) ||
+		nla_put_string(skb, GPUFABRIC_A_MEMBERSHIP_SLOT_NAME, member->slot->name));
+}
+
+static int fill_composition_op(struct sk_buff *skb, const struct gf_op *op)
 {
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_COMPOSITION_OPERATION);
 
@@ -445,12 +486,10 @@ static int fill_whose(struct sk_buff *skb, const struct gf_composition *whose)
 			   from_kuid_munged(&init_user_ns, whose->owner));
 }
 
-int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
-			const void *object)
+int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_composition *composition = object;
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_COMPOSITION);
-	struct gf_member *member;
 	int err;
 
 	gf_assert_locked();
@@ -465,13 +504,8 @@ int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
 	      nla_put_uint(skb, GPUFABRIC_A_COMPOSITION_CREATED, composition->created) ||
 	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_GENERATION,
 			  composition->generation) ||
+	      nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_MEMBER_COUNT, composition->nr_members) ||
 	      (composition->op && fill_composition_op(skb, composition->op));
-	list_for_each_entry(member, &composition->members, list) {
-		if (err)
-			break;
-		err = put_member(skb, GPUFABRIC_A_COMPOSITION_MEMBER,
-				 member->slot);
-	}
 	return close_nest(skb, nest, err);
 }
 
@@ -483,8 +517,7 @@ static int fill_history_op(struct sk_buff *skb, const struct gf_reader *reader,
 	return close_nest(skb, nest,
 		nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, entry->op) ||
 		nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, entry->kind) ||
-		nla_put_s32(skb, GPUFABRIC_A_OPERATION_ERROR, entry->error) ||
-		put_text(skb, GPUFABRIC_A_OPERATION_TEXT, entry->text) ||
+		fill_end(skb, &entry->failure, NULL) ||
 		nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, entry->started) ||
 		put_text(skb, GPUFABRIC_A_OPERATION_COMPOSITION,
 			 entry->composition) ||
@@ -492,8 +525,7 @@ static int fill_history_op(struct sk_buff *skb, const struct gf_reader *reader,
 		fill_who(skb, reader, &entry->who));
 }
 
-int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader,
-		    const void *object)
+int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_history_entry *entry = object;
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_HISTORY);
@@ -511,8 +543,7 @@ int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader,
 		fill_history_op(skb, reader, entry));
 }
 
-static int fill_buckets(struct sk_buff *skb,
-			const struct gf_histogram *histogram)
+static int fill_buckets(struct sk_buff *skb, const struct gf_histogram *histogram)
 {
 	u64 bound = GF_BUCKET_FIRST_US;
 	unsigned int i;
@@ -529,8 +560,7 @@ static int fill_buckets(struct sk_buff *skb,
 	return 0;
 }
 
-int gf_fill_stats(struct sk_buff *skb, const struct gf_reader *reader,
-		  const void *object)
+int gf_fill_stats(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_histogram *histogram = object;
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_STATS);
@@ -543,8 +573,7 @@ int gf_fill_stats(struct sk_buff *skb, const struct gf_reader *reader,
 		fill_buckets(skb, histogram));
 }
 
-int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader,
-		   const void *object)
+int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	struct nlattr *nest = nla_nest_start(skb, GPUFABRIC_A_STATUS);
 
@@ -567,31 +596,21 @@ int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader,
 #define EVENT_SIZE_FIRST 2048
 #define EVENT_SIZE_MAX (256 * 1024)
 
-/**
- * struct gf_event - an event that is being announced
- * @kind: what it tells
- * @slot: slot that it is about, or NULL
- * @previous: what @slot was in when it was last told of
- * @sw: switch that it is about, or NULL
- * @composition: composition that it is about, or NULL
- * @op: operation that it is about, or NULL
- * @time: when, milliseconds since the epoch
- */
+/* An event that is being announced. */
 struct gf_event {
-	enum gpufabric_event_kind kind;
-	struct gf_slot *slot;
-	struct gf_condition previous;
-	struct gf_switch *sw;
-	struct gf_composition *composition;
-	struct gf_op *op;
-	u64 time;
+	enum gpufabric_event_kind kind; /* what it tells */
+	struct gf_slot *slot; /* slot that it is about, or NULL */
+	struct gf_condition previous; /* what @slot was in when it was last told of */
+	struct gf_switch *sw; /* switch that it is about, or NULL */
+	struct gf_composition *composition; /* composition that it is about, or NULL */
+	struct gf_op *op; /* operation that it is about, or NULL */
+	u64 time; /* when, milliseconds since the epoch */
 };
 
 static int fill_event(struct sk_buff *skb, const struct gf_reader *reader,
 		      const struct gf_event *event)
 {
-	void *header = genlmsg_put(skb, 0, 0, &gf_family, 0,
-				   GPUFABRIC_CMD_EVENT);
+	void *header = genlmsg_put(skb, 0, 0, &gf_family, 0, GPUFABRIC_CMD_EVENT);
 
 	if (!header)
 		return -EMSGSIZE;
@@ -612,8 +631,7 @@ static int fill_event(struct sk_buff *skb, const struct gf_reader *reader,
 	return 0;
 }
 
-static struct sk_buff *build_event(const struct gf_reader *reader,
-				   const struct gf_event *event)
+static struct sk_buff *build_event(const struct gf_reader *reader, const struct gf_event *event)
 {
 	unsigned int size;
 
@@ -629,8 +647,7 @@ static struct sk_buff *build_event(const struct gf_reader *reader,
 	return NULL;
 }
 
-static void send_to(unsigned int group, bool private,
-		    const struct gf_event *event)
+static void send_to(unsigned int group, bool private, const struct gf_event *event)
 {
 	const struct gf_reader reader = {
 		.private = private,
@@ -693,8 +710,7 @@ void gf_event_switch(struct gf_switch *sw, enum gpufabric_event_kind kind)
 	announce(&event);
 }
 
-void gf_event_composition(struct gf_composition *composition,
-			  enum gpufabric_event_kind kind)
+void gf_event_composition(struct gf_composition *composition, enum gpufabric_event_kind kind)
 {
 	struct gf_event event = { .kind = kind, .composition = composition };
 

@@ -2,12 +2,11 @@
 /**
  * DOC: The guard before power-on
  *
- * Where the window of a port has no address and finds no place, the PCI core
- * gives up the windows of all ports beside it, of both kinds, with what lives in
- * them, and that of the bridge above, and does not bring them back. So what a card
- * had when it was last seen is sized as setup-bus.c does it, and the PCI core is
- * asked for a place before the card is powered. For a window that has addresses
- * nothing but that window is ever given up.
+ * Where the window of a port has no address and finds no place, the PCI core gives up the windows
+ * of all ports beside it, of both kinds, with what lives in them, and that of the bridge above,
+ * and does not bring them back. So what a card had when it was last seen is sized as setup-bus.c
+ * does it, and the PCI core is asked for a place before the card is powered. For a window that
+ * has addresses nothing but that window is ever given up.
  *
  * Whether a card fits is not for the module to foretell; it only does no harm.
  */
@@ -28,22 +27,16 @@
 /* Windows of a port: for what is not prefetchable, and for what is. */
 #define GF_WINDOW_KINDS 2
 
-/**
- * struct gf_load - what a window has to hold
- * @sum: bytes
- * @aligns: bytes of what is aligned to 1 MiB, 2 MiB, ...
- * @max_order: the largest of these alignments
- */
+/* What a window has to hold. */
 struct gf_load {
-	u64 sum;
-	u64 aligns[GF_ORDERS];
-	unsigned int max_order;
+	u64 sum; /* bytes */
+	u64 aligns[GF_ORDERS]; /* bytes of what is aligned to 1 MiB, 2 MiB, ... */
+	unsigned int max_order; /* the largest of these alignments */
 };
 
 static void load_add(struct gf_load *load, u64 size, u64 align)
 {
-	unsigned int order = align > 1ULL << GF_MIN_ORDER ?
-			     fls64(align - 1) - GF_MIN_ORDER : 0;
+	unsigned int order = align > 1ULL << GF_MIN_ORDER ? fls64(align - 1) - GF_MIN_ORDER : 0;
 
 	if (!size || order >= GF_ORDERS)
 		return;
@@ -72,8 +65,8 @@ static u64 load_align(const struct gf_load *load)
 }
 
 /*
- * What the windows of the port have to hold, added up from the inside out. Of a
- * card that nobody has seen that is nothing.
+ * What the windows of the port have to hold, added up from the inside out. Of a card that nobody
+ * has seen that is nothing.
  */
 static struct gf_load *load_of(const struct gf_facts *facts)
 {
@@ -111,8 +104,7 @@ static bool find_place(const struct pci_dev *port, unsigned int which, u64 size,
 	*place = (struct resource){ .name = "gpufabric", .flags = IORESOURCE_MEM };
 	if (which)
 		place->flags |= port->pref_64_window ? kind : IORESOURCE_PREFETCH;
-	return !pci_bus_alloc_resource(port->bus, place, size, align,
-				       PCIBIOS_MIN_MEM,
+	return !pci_bus_alloc_resource(port->bus, place, size, align, PCIBIOS_MIN_MEM,
 				       place->flags & kind ? 0 : kind, NULL, NULL);
 }
 
@@ -127,9 +119,9 @@ static int look_for_life(struct pci_dev *pdev, void *data)
 }
 
 /*
- * Of a root bus only windows of ports are given up, and where nothing is in them
- * that helps. A bridge above would lose its own for good, and all that is in it:
- * that of the kind, or where it has none the one for what is not prefetchable.
+ * Of a root bus only windows of ports are given up, and where nothing is in them that helps. A
+ * bridge above would lose its own for good, and all that is in it: that of the kind, or where it
+ * has none the one for what is not prefetchable.
  */
 static bool may_clear(struct pci_bus *bus, unsigned int which)
 {
@@ -146,11 +138,9 @@ static bool may_clear(struct pci_bus *bus, unsigned int which)
 }
 
 static enum gf_room judge(struct pci_dev *port, unsigned int which,
-			  const struct gf_load *load, bool known,
-			  struct resource *place, u64 *need)
+			  const struct gf_load *load, bool known, struct resource *place, u64 *need)
 {
-	const struct resource *own =
-		&port->resource[which ? PCI_BRIDGE_PREF_MEM_WINDOW :
+	const struct resource *own = &port->resource[which ? PCI_BRIDGE_PREF_MEM_WINDOW :
 					PCI_BRIDGE_MEM_WINDOW];
 	/* An empty resource has a size of 1. What was given up keeps its size. */
 	u64 kept = resource_size(own) > 1 ? resource_size(own) : 0;
@@ -171,21 +161,19 @@ static enum gf_room judge(struct pci_dev *port, unsigned int which,
 }
 
 /*
- * What the one window takes the other one cannot have. As in the PCI core, the one
- * with the larger alignment comes first.
+ * What the one window takes the other one cannot have. As in the PCI core, the one with the
+ * larger alignment comes first.
  */
 static enum gf_room judge_both(struct pci_dev *port, const struct gf_load *load,
 			       bool known, u64 *need)
 {
-	bool swap = port->pref_window &&
-		    load_align(&load[1]) > load_align(&load[0]);
+	bool swap = port->pref_window && load_align(&load[1]) > load_align(&load[0]);
 	struct resource place[GF_WINDOW_KINDS] = {};
 	enum gf_room room = GF_ROOM_OWN;
 	unsigned int i;
 
 	for (i = 0; i <= port->pref_window && room != GF_ROOM_NONE; i++)
-		room = max(room, judge(port, i ^ swap, &load[i ^ swap], known,
-				       &place[i], need));
+		room = max(room, judge(port, i ^ swap, &load[i ^ swap], known, &place[i], need));
 	for (i = 0; i < GF_WINDOW_KINDS; i++) {
 		if (place[i].parent)
 			release_resource(&place[i]);

@@ -2,10 +2,9 @@
 /**
  * DOC: History
  *
- * Who did what to which slot, in one bounded ring for the whole module. The
- * ring is allocated when the first entry is written; without memory for it
- * the module works on and keeps no history. Everything here runs under the
- * fabric's lock.
+ * Who did what to which slot, in one bounded ring for the whole module. The ring is allocated
+ * when the first entry is written; without memory for it the module works on and keeps no
+ * history. Everything here runs under the fabric's lock.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -13,13 +12,10 @@
 #include "composition.h"
 #include "history.h"
 
-/**
- * struct gf_history - the ring
- * @last: sequence number of the newest entry, 0 when there is none
- * @entries: the entry with sequence number n is at n modulo the size
- */
+/* The ring. */
 struct gf_history {
-	u64 last;
+	u64 last; /* sequence number of the newest entry, 0 when there is none */
+	/* The entry with sequence number n is at n modulo the size. */
 	struct gf_history_entry entries[GF_HISTORY_SIZE];
 };
 
@@ -29,8 +25,7 @@ static struct gf_history_entry *next_entry(struct gf_slot *slot)
 
 	gf_assert_locked();
 	if (!gf.history)
-		gf.history = kvzalloc(sizeof(*gf.history),
-				      GFP_KERNEL | __GFP_NOWARN);
+		gf.history = kvzalloc(sizeof(*gf.history), GFP_KERNEL | __GFP_NOWARN);
 	if (!gf.history)
 		return NULL;
 	entry = &gf.history->entries[++gf.history->last % GF_HISTORY_SIZE];
@@ -41,16 +36,12 @@ static struct gf_history_entry *next_entry(struct gf_slot *slot)
 	entry->slot_id = slot->id;
 	strscpy(entry->slot_name, slot->name, sizeof(entry->slot_name));
 	if (slot->composition)
-		strscpy(entry->composition, slot->composition->name,
-			sizeof(entry->composition));
+		strscpy(entry->composition, slot->composition->name, sizeof(entry->composition));
 	entry->condition = gf_slot_condition(slot);
 	return entry;
 }
 
-/**
- * gf_history_step() - record the end of a step
- * @step: step
- */
+/* Record the end of a step. */
 void gf_history_step(struct gf_step *step)
 {
 	struct gf_history_entry *entry = next_entry(step->slot);
@@ -59,33 +50,23 @@ void gf_history_step(struct gf_step *step)
 		return;
 	entry->op = step->op->id;
 	entry->kind = step->op->kind;
-	entry->error = step->error;
-	strscpy(entry->text, step->text, sizeof(entry->text));
+	entry->failure = step->failure;
 	entry->started = step->op->started;
 	memcpy(entry->phase_us, step->phase_us, sizeof(entry->phase_us));
 	gf_who_copy(&entry->who, &step->op->who);
 }
 
-/**
- * gf_history_state() - record a change that nobody asked for
- * @slot: slot
- */
+/* Record a change that nobody asked for. */
 void gf_history_state(struct gf_slot *slot)
 {
 	struct gf_history_entry *entry = next_entry(slot);
 
 	if (entry)
-		strscpy(entry->text, slot->text, sizeof(entry->text));
+		entry->failure = slot->failure;
 }
 
-/**
- * gf_history_request() - record a request that is over at once
- * @slot: slot
- * @kind: what was asked for
- * @who: who asked
- */
-void gf_history_request(struct gf_slot *slot,
-			enum gpufabric_operation_kind kind,
+/* Record a request that is over at once. */
+void gf_history_request(struct gf_slot *slot, enum gpufabric_operation_kind kind,
 			const struct gf_who *who)
 {
 	struct gf_history_entry *entry = next_entry(slot);
@@ -111,11 +92,9 @@ u64 gf_history_last(void)
 	return gf.history ? gf.history->last : 0;
 }
 
-/**
- * gf_history_at() - the entry with a sequence number
- * @sequence: sequence number
- *
- * Return: the entry, or the oldest one after it, or NULL past the newest.
+/*
+ * The entry with a sequence number. Returns the entry, or the oldest one after it, or NULL past
+ * the newest.
  */
 const struct gf_history_entry *gf_history_at(u64 sequence)
 {

@@ -2,20 +2,18 @@
 /**
  * DOC: Inventory of slots
  *
- * One worker keeps the list of slots in line with pci_slots_kset: it takes in
- * slots that appeared on downstream ports and retires those whose port or
- * slot driver went away. Downstream ports that no slot driver has claimed for
- * a while are slots as well, where the admin says so; one that claims them later
- * gets them. The worker
- * runs when the bus notifier saw a port, and at a slow pace besides, because
- * neither the registration of a slot nor a card put in without power is
- * announced to anyone.
+ * One worker keeps the list of slots in line with pci_slots_kset: it takes in slots that appeared
+ * on downstream ports and retires those whose port or slot driver went away. Downstream ports
+ * that no slot driver has claimed for a while are slots as well, where the admin says so; one
+ * that claims them later gets them. The worker runs when the bus notifier saw a port, and at a
+ * slow pace besides, because neither the registration of a slot nor a card put in without power
+ * is announced to anyone.
  *
- * Ports inside a card (card.c) are never slots: what is behind them belongs to the
- * slot that the card is in.
+ * Ports inside a card (card.c) are never slots: what is behind them belongs to the slot that the
+ * card is in.
  *
- * A reference on a PCI slot is dropped with pci_destroy_slot() alone: a last
- * kobject_put() elsewhere would unlink it without the PCI core's lock.
+ * A reference on a PCI slot is dropped with pci_destroy_slot() alone: a last kobject_put()
+ * elsewhere would unlink it without the PCI core's lock.
  */
 #include <linux/moduleparam.h>
 #include <linux/pci.h>
@@ -75,8 +73,8 @@ static DECLARE_DELAYED_WORK(poll_work, poll_run);
 static DEFINE_SPINLOCK(scan_lock);
 
 /*
- * The worker may be queued. Under scan_lock, so that nobody is between this and
- * the queue when it is cleared.
+ * The worker may be queued. Under scan_lock, so that nobody is between this and the queue when it
+ * is cleared.
  */
 static bool scanning;
 
@@ -90,8 +88,7 @@ static bool is_our_port(struct pci_dev *port)
 	if (!port || !pci_is_pcie(port))
 		return false;
 	type = pci_pcie_type(port);
-	return type == PCI_EXP_TYPE_DOWNSTREAM ||
-	       (root_ports && type == PCI_EXP_TYPE_ROOT_PORT);
+	return type == PCI_EXP_TYPE_DOWNSTREAM || (root_ports && type == PCI_EXP_TYPE_ROOT_PORT);
 }
 
 /* Whether a slot driver has a slot on this bus. */
@@ -102,8 +99,7 @@ static bool has_slot_driver(const struct pci_bus *bus)
 
 	spin_lock(&pci_slots_kset->list_lock);
 	list_for_each_entry(kobj, &pci_slots_kset->list, entry) {
-		const struct pci_slot *pci_slot =
-			container_of(kobj, struct pci_slot, kobj);
+		const struct pci_slot *pci_slot = container_of(kobj, struct pci_slot, kobj);
 
 		if (pci_slot->bus == bus && READ_ONCE(pci_slot->hotplug))
 			found = true;
@@ -112,18 +108,12 @@ static bool has_slot_driver(const struct pci_bus *bus)
 	return found;
 }
 
-/**
- * struct gf_address - a PCI address as an admin writes it
- * @domain: PCI domain
- * @bus: bus number
- * @device: device number
- * @function: function number
- */
+/* A PCI address as an admin writes it. */
 struct gf_address {
-	unsigned int domain;
-	unsigned int bus;
-	unsigned int device;
-	unsigned int function;
+	unsigned int domain; /* PCI domain */
+	unsigned int bus; /* bus number */
+	unsigned int device; /* device number */
+	unsigned int function; /* function number */
 };
 
 /* Takes the next address off a list. Returns false when it is none. */
@@ -161,15 +151,10 @@ static int check_list(const char *name, const char *list)
 	return 0;
 }
 
-/**
- * gf_inventory_check() - whether the parameters make sense
- *
- * Return: 0, or -EINVAL.
- */
+/* Whether the parameters make sense. Returns 0, or -EINVAL. */
 int gf_inventory_check(void)
 {
-	return check_list("cards", cards) ?:
-	       all_bare() ? 0 : check_list("bare_ports", bare_ports);
+	return check_list("cards", cards) ?: all_bare() ? 0 : check_list("bare_ports", bare_ports);
 }
 
 /* Returns which one on the list a port is, from 1, or 0. */
@@ -194,10 +179,7 @@ static bool is_chosen(struct pci_dev *port)
 	return all_bare() || is_listed(port, bare_ports);
 }
 
-/**
- * gf_inventory_is_card() - whether the admin says that there is a card in a slot
- * @port: the slot's port
- */
+/* Whether the admin says that there is a card in a slot. */
 bool gf_inventory_is_card(struct pci_dev *port)
 {
 	return is_listed(port, cards);
@@ -208,13 +190,12 @@ static bool has_slot(struct pci_dev *port)
 {
 	const struct pci_bus *below = READ_ONCE(port->subordinate);
 
-	return is_our_port(port) &&
-	       (is_chosen(port) || (below && has_slot_driver(below)));
+	return is_our_port(port) && (is_chosen(port) || (below && has_slot_driver(below)));
 }
 
 /*
- * Whether a port is inside the card of a slot above. A bus keeps the bridge above
- * it, and that one its own, so this needs no lock.
+ * Whether a port is inside the card of a slot above. A bus keeps the bridge above it, and that
+ * one its own, so this needs no lock.
  */
 static bool is_in_card(struct pci_dev *port)
 {
@@ -256,8 +237,8 @@ static bool is_lost_to_card(struct pci_dev *port)
 }
 
 /*
- * A port whose hot-plug controller is native has a slot driver sooner or later,
- * and one that is being removed is nobody's.
+ * A port whose hot-plug controller is native has a slot driver sooner or later, and one that is
+ * being removed is nobody's.
  */
 static bool is_bare(struct pci_dev *port)
 {
@@ -268,23 +249,20 @@ static bool is_bare(struct pci_dev *port)
 	       !has_slot_driver(port->subordinate) && !is_lost_to_card(port);
 }
 
-/**
- * struct gf_strangers - PCI slots that are not in the inventory
- * @count: how many
- * @sum: sum over their addresses and slot drivers, to see whether they are
- *	still the same: a slot appears before its driver has filled it in
- */
+/* PCI slots that are not in the inventory. */
 struct gf_strangers {
 	unsigned int count;
+	/*
+	 * Sum over their addresses and slot drivers, to see whether they are still the same: a
+	 * slot appears before its driver has filled it in.
+	 */
 	unsigned long sum;
 };
 
-static void count_stranger(struct gf_strangers *strangers,
-			   const struct pci_slot *pci_slot)
+static void count_stranger(struct gf_strangers *strangers, const struct pci_slot *pci_slot)
 {
 	strangers->count++;
-	strangers->sum += (unsigned long)pci_slot +
-			  3 * (unsigned long)READ_ONCE(pci_slot->hotplug);
+	strangers->sum += (unsigned long)pci_slot + 3 * (unsigned long)READ_ONCE(pci_slot->hotplug);
 }
 
 static struct gf_strangers count_strangers(void)
@@ -294,8 +272,7 @@ static struct gf_strangers count_strangers(void)
 
 	spin_lock(&pci_slots_kset->list_lock);
 	list_for_each_entry(kobj, &pci_slots_kset->list, entry) {
-		struct pci_slot *pci_slot =
-			container_of(kobj, struct pci_slot, kobj);
+		struct pci_slot *pci_slot = container_of(kobj, struct pci_slot, kobj);
 
 		if (!gf_notify_knows(pci_slot))
 			count_stranger(&strangers, pci_slot);
@@ -312,13 +289,11 @@ static unsigned int collect_new(struct pci_slot **found, unsigned int max)
 
 	spin_lock(&pci_slots_kset->list_lock);
 	list_for_each_entry(kobj, &pci_slots_kset->list, entry) {
-		struct pci_slot *pci_slot =
-			container_of(kobj, struct pci_slot, kobj);
+		struct pci_slot *pci_slot = container_of(kobj, struct pci_slot, kobj);
 
 		if (count == max)
 			break;
-		if (!gf_notify_knows(pci_slot) &&
-		    kobject_get_unless_zero(kobj))
+		if (!gf_notify_knows(pci_slot) && kobject_get_unless_zero(kobj))
 			found[count++] = pci_slot;
 	}
 	spin_unlock(&pci_slots_kset->list_lock);
@@ -341,8 +316,7 @@ static struct gf_strangers seen_strangers;
 
 static bool are_seen(const struct gf_strangers *now)
 {
-	return now->count == seen_strangers.count &&
-	       now->sum == seen_strangers.sum;
+	return now->count == seen_strangers.count && now->sum == seen_strangers.sum;
 }
 
 static void take_in_new(void)
@@ -373,8 +347,7 @@ static void take_in_new(void)
 
 		/* Counted before it is judged: a change since is seen. */
 		count_stranger(&rejected, found[i]);
-		slot = is_ours(found[i]) ?
-		       gf_slot_create(found[i]->bus->self, found[i]) : NULL;
+		slot = is_ours(found[i]) ? gf_slot_create(found[i]->bus->self, found[i]) : NULL;
 		if (IS_ERR_OR_NULL(slot)) {
 			/* One that failed for want of memory is tried again. */
 			if (slot)
@@ -395,23 +368,17 @@ out:
 	kvfree(made);
 }
 
-/**
- * struct gf_bare - bare ports as the worker found them
- * @count: how many
- * @sum: sum over their addresses, to see whether they are still the same
- * @since: since when they are, in jiffies
- */
+/* Bare ports as the worker found them. */
 struct gf_bare {
 	unsigned int count;
-	unsigned long sum;
-	unsigned long since;
+	unsigned long sum; /* sum over their addresses, to see whether they are still the same */
+	unsigned long since; /* since when they are, in jiffies */
 };
 
 /* Slot drivers come a moment after their ports do. */
 #define GF_BARE_MS 2000
 
-static unsigned int find_bare(struct gf_slot **made, unsigned int max,
-			      struct gf_bare *bare)
+static unsigned int find_bare(struct gf_slot **made, unsigned int max, struct gf_bare *bare)
 {
 	struct pci_dev *port = NULL;
 	unsigned int nr_made = 0;
@@ -471,8 +438,7 @@ static bool is_gone(struct gf_slot *slot)
 		return true;
 	if (!slot->pci_slot)
 		return slot->claimed;
-	return !READ_ONCE(slot->pci_slot->hotplug) ||
-	       gf_backend_slot_left(slot);
+	return !READ_ONCE(slot->pci_slot->hotplug) || gf_backend_slot_left(slot);
 }
 
 static struct gf_slot *next_slot(unsigned long *id)
@@ -565,11 +531,7 @@ static void poll_later(void)
 	spin_unlock(&scan_lock);
 }
 
-/**
- * gf_inventory_queue() - have the worker compare the slots soon
- *
- * May be called from the bus notifier.
- */
+/* Have the worker compare the slots soon. May be called from the bus notifier. */
 void gf_inventory_queue(void)
 {
 	WRITE_ONCE(judge_again, true);
@@ -583,9 +545,7 @@ static void allow_scans(bool on)
 	spin_unlock(&scan_lock);
 }
 
-/**
- * gf_inventory_start() - find the slots and keep looking
- */
+/* Find the slots and keep looking. */
 void gf_inventory_start(void)
 {
 	scan_run(NULL);
@@ -594,11 +554,7 @@ void gf_inventory_start(void)
 	poll_later();
 }
 
-/**
- * gf_inventory_stop() - stop looking and retire every slot
- *
- * The bus notifier is gone already and no operation is under way.
- */
+/* Stop looking and retire every slot. No operation is under way. */
 void gf_inventory_stop(void)
 {
 	struct gf_slot *slot;

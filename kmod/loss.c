@@ -2,21 +2,19 @@
 /**
  * DOC: GPUs that are away
  *
- * A link that is down is news, not a removal: resets, error recovery and
- * firmware updates take links down, and bring them up again. So a GPU that
- * does not answer is given time. Within it the GPU comes back as it was, or
- * whoever reset it restores its registers, and then it was a flap. After it
- * the GPU is lost, until it answers again.
+ * A link that is down is news, not a removal: resets, error recovery and firmware updates take
+ * links down, and bring them up again. So a GPU that does not answer is given time. Within it the
+ * GPU comes back as it was, or whoever reset it restores its registers, and then it was a flap.
+ * After it the GPU is lost, until it answers again.
  *
- * Whether it is as it was is told by what a reset wipes: the addresses in its
- * BARs, and in Command that they are decoded. The rest of Command is changed by
- * drivers as they like. A GPU that is not as it was gets the same time to
- * become so, and it does not begin anew when the GPU goes away meanwhile:
- * a link that blinks all the time would hide that nobody restores anything.
+ * Whether it is as it was is told by what a reset wipes: the addresses in its BARs, and in
+ * Command that they are decoded. The rest of Command is changed by drivers as they like. A GPU
+ * that is not as it was gets the same time to become so, and it does not begin anew when the GPU
+ * goes away meanwhile: a link that blinks all the time would hide that nobody restores anything.
  *
- * While the kernel recovers a GPU from an error nobody looks at it. Where no
- * driver can, the kernel gives up and never says so: the GPU stays as it was cut
- * off. So that, too, has an end, which is far beyond what a recovery takes.
+ * While the kernel recovers a GPU from an error nobody looks at it. Where no driver can, the
+ * kernel gives up and never says so: the GPU stays as it was cut off. So that, too, has an end,
+ * which is far beyond what a recovery takes.
  *
  * The file also builds in user space, for its test.
  */
@@ -34,8 +32,7 @@ static bool lasts(bool *began, u64 *since, u64 now, u64 ms)
 	return now - *since >= ms;
 }
 
-static bool is_as_before(const struct gf_loss *loss,
-			 const struct gf_sight *sight)
+static bool is_as_before(const struct gf_loss *loss, const struct gf_sight *sight)
 {
 	u16 decodes = PCI_COMMAND_IO | PCI_COMMAND_MEMORY;
 
@@ -62,8 +59,7 @@ static enum gf_loss_verdict judge_unknown(struct gf_loss *loss, bool frozen,
 	return GF_LOSS_LOST;
 }
 
-enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss,
-				   const struct gf_sight *sight, u64 now,
+enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss, const struct gf_sight *sight, u64 now,
 				   unsigned int lost_ms)
 {
 	enum gf_loss_verdict verdict = GF_LOSS_NONE;
@@ -76,8 +72,7 @@ enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss,
 	loss->frozen = false;
 	if (!sight->answers) {
 		loss->cut = true;
-		if (!lasts(&loss->gone, &loss->gone_since, now, lost_ms) ||
-		    loss->lost)
+		if (!lasts(&loss->gone, &loss->gone_since, now, lost_ms) || loss->lost)
 			return GF_LOSS_NONE;
 		loss->lost = true;
 		loss->wiped = false;

@@ -9,75 +9,44 @@ typedef __u16 u16;
 typedef __u64 u64;
 #endif
 
-/**
- * struct gf_sight - what a look at a GPU found
- * @known: it could be looked at; nobody may while it is reset, recovers from an
- *	error or sleeps, and the rest means nothing then
- * @frozen: because the kernel recovers it from an error, or has not been able to
- * @partial: some of its GPUs sleep, and the rest is about the others
- * @busy: somebody works on it under its lock, a driver that restores it perhaps:
- *	how it looks says nothing yet
- * @link: the link of its port is up; negative when the port does not answer
- * @answers: it answers config reads
- * @same: it has the ids and the serial number that the slot's GPU has
- * @bars: its BARs hold the addresses that the kernel gave them
- * @command: its Command register
- */
+/* What a look at a GPU found. */
 struct gf_sight {
+	/* Nobody may look while it is reset, recovers or sleeps; the rest means nothing then. */
 	bool known;
-	bool frozen;
-	bool partial;
+	bool frozen; /* because the kernel recovers it from an error, or could not */
+	bool partial; /* some of its GPUs sleep, and the rest is about the others */
+	/* Somebody works on it under its lock, a driver that restores it perhaps. */
 	bool busy;
-	int link;
-	bool answers;
-	bool same;
-	bool bars;
-	u16 command;
+	int link; /* of its port is up; negative when the port does not answer */
+	bool answers; /* config reads */
+	bool same; /* it has the ids and the serial number of the slot's GPU */
+	bool bars; /* its BARs hold the addresses that the kernel gave them */
+	u16 command; /* its Command register */
 };
 
 /* A GPU that is recovered from an error has so many times as long. */
 #define GF_RECOVERY_TIMES 20
 
-/**
- * enum gf_loss_verdict - what follows from a look
- * @GF_LOSS_NONE: nothing new, or nothing yet
- * @GF_LOSS_FLAP: it was away for a moment and is as it was
- * @GF_LOSS_LOST: it has been away for long
- * @GF_LOSS_BACK: it was lost, and is as it was
- * @GF_LOSS_RESET: it answers, and has lost its registers or is another one
- */
 enum gf_loss_verdict {
-	GF_LOSS_NONE,
-	GF_LOSS_FLAP,
-	GF_LOSS_LOST,
-	GF_LOSS_BACK,
-	GF_LOSS_RESET
+	GF_LOSS_NONE, /* nothing new, or nothing yet */
+	GF_LOSS_FLAP, /* it was away for a moment and is as it was */
+	GF_LOSS_LOST, /* it has been away for long */
+	GF_LOSS_BACK, /* it was lost, and is as it was */
+	GF_LOSS_RESET /* it answers, and has lost its registers or is another one */
 };
 
-/**
- * struct gf_loss - what is remembered from look to look; zeroes for a new GPU
- * @seen: @command is known
- * @cut: it did not answer for a while, and has not been well since
- * @lost: it was said to be lost
- * @gone: it does not answer, since @gone_since
- * @wiped: it has not been as it was, since @wiped_since
- * @frozen: it has been recovered from an error, since @frozen_since
- * @gone_since: in milliseconds
- * @wiped_since: in milliseconds
- * @frozen_since: in milliseconds
- * @command: its Command register while it was well
- */
+/* What is remembered from look to look; zeroes for a new GPU. Times in milliseconds. */
 struct gf_loss {
-	bool seen;
-	bool cut;
-	bool lost;
-	bool gone;
-	bool wiped;
-	bool frozen;
+	bool seen; /* @command is known */
+	bool cut; /* it did not answer for a while, and has not been well since */
+	bool lost; /* it was said to be lost */
+	bool gone; /* it does not answer, since @gone_since */
+	bool wiped; /* it has not been as it was, since @wiped_since */
+	bool frozen; /* it has been recovered from an error, since @frozen_since */
 	u64 gone_since;
 	u64 wiped_since;
 	u64 frozen_since;
-	u16 command;
+	u16 command; /* its Command register while it was well */
 };
 
 /**
@@ -91,8 +60,7 @@ struct gf_loss {
  *
  * Return: what follows; anything but GF_LOSS_NONE once for each time.
  */
-enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss,
-				   const struct gf_sight *sight, u64 now,
+enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss, const struct gf_sight *sight, u64 now,
 				   unsigned int lost_ms);
 
 #endif /* GPUFABRIC_LOSS_H */

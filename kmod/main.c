@@ -2,12 +2,12 @@
 /**
  * DOC: gpufabric
  *
- * Hot-attach, hot-detach and composition of GPUs behind PCIe switches. This
- * file only wires the parts together and takes them apart again.
+ * Hot-attach, hot-detach and composition of GPUs behind PCIe switches. This file only wires the
+ * parts together and takes them apart again.
  *
- * Unloading is refused while an operation or a composition lives: each holds
- * a reference on the module. So when the exit runs, nobody is in a slot
- * driver on our behalf, and what is left are workers that look.
+ * Unloading is refused while an operation or a composition lives: each holds a reference on the
+ * module. So when the exit runs, nobody is in a slot driver on our behalf, and what is left are
+ * workers that look.
  */
 #include <linux/ktime.h>
 #include <linux/module.h>
@@ -37,20 +37,15 @@ struct gf_fabric gf = {
 	.operations = LIST_HEAD_INIT(gf.operations),
 };
 
-/**
- * gf_now_ms() - the time as messages carry it
- *
- * Return: milliseconds since the epoch.
- */
+/* The time as messages carry it. Returns milliseconds since the epoch. */
 u64 gf_now_ms(void)
 {
 	return ktime_to_ms(ktime_get_real());
 }
 
-/**
- * gf_clock_ms() - the time that deadlines are kept in, which nobody sets
- *
- * Return: milliseconds since the system was booted.
+/*
+ * The time that deadlines are kept in, which nobody sets. Returns milliseconds since the system
+ * was booted.
  */
 u64 gf_clock_ms(void)
 {
@@ -69,10 +64,8 @@ static void free_queues(void)
 
 static int alloc_queues(void)
 {
-	gf.work_wq = alloc_workqueue("gpufabric_work", WQ_UNBOUND,
-				     GF_WORKERS_MAX);
-	gf.scan_wq = alloc_workqueue("gpufabric_scan",
-				     WQ_UNBOUND | WQ_FREEZABLE, 0);
+	gf.work_wq = alloc_workqueue("gpufabric_work", WQ_UNBOUND, GF_WORKERS_MAX);
+	gf.scan_wq = alloc_workqueue("gpufabric_scan", WQ_UNBOUND | WQ_FREEZABLE, 0);
 	gf.uevent_wq = alloc_ordered_workqueue("gpufabric_uevent", 0);
 	if (gf.work_wq && gf.scan_wq && gf.uevent_wq)
 		return 0;
@@ -106,15 +99,14 @@ static int __init gpufabric_init(void)
 	if (err)
 		goto err_inventory;
 	mutex_lock(&gf.lock);
-	pr_info("gpufabric: %u switches, %u slots\n", gf.nr_switches,
-		gf.nr_slots);
+	pr_info("gpufabric: %u switches, %u slots\n", gf.nr_switches, gf.nr_slots);
 	mutex_unlock(&gf.lock);
 	return 0;
 
 err_inventory:
 	gf_sleep_stop();
-	gf_notify_stop();
 	gf_inventory_stop();
+	gf_notify_stop();
 	gf_device_stop();
 	free_queues();
 	gf_history_free();
@@ -130,11 +122,14 @@ err_queues:
 
 static void __exit gpufabric_exit(void)
 {
-	/* No more requests, then no more news, then the slots. */
+	/*
+	 * No more requests, then no more looks and the slots, then no more news: a port may go
+	 * while its slot does.
+	 */
 	gf_netlink_stop();
 	gf_sleep_stop();
-	gf_notify_stop();
 	gf_inventory_stop();
+	gf_notify_stop();
 	free_queues();
 	gf_device_stop();
 	gf_history_free();

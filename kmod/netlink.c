@@ -2,17 +2,15 @@
 /**
  * DOC: The generic netlink family
  *
- * Policies and the table of commands are generated from the spec. Commands run
- * in parallel; the fabric's lock serialises what they touch. Reads are open to
- * everyone in the initial network namespace. By the spec everything else asks
- * here, in one place, for CAP_SYS_ADMIN in the initial user namespace, of the
- * sender and of the socket's opener alike.
+ * Policies and the table of commands are generated from the spec. Commands run in parallel; the
+ * fabric's lock serialises what they touch. Reads are open to everyone in the initial network
+ * namespace. By the spec everything else asks here, in one place, for CAP_SYS_ADMIN in the
+ * initial user namespace, of the sender and of the socket's opener alike.
  *
- * Replies and dumps come from what workers have found; no read ever waits for
- * hardware or for the rescan lock. A dump goes by id, and inside of a slot by
- * the place of a part, so it resumes where the last buffer was full even when
- * objects came or went meanwhile; if anything
- * at all changed, its parts carry NLM_F_DUMP_INTR and the reader starts over.
+ * Replies and dumps come from what workers have found; no read ever waits for hardware or for the
+ * rescan lock. A dump goes by id, and inside of a slot by the place of a part, so it resumes
+ * where the last buffer was full even when objects came or went meanwhile; if anything at all
+ * changed, its parts carry NLM_F_DUMP_INTR and the reader starts over.
  */
 #include <linux/capability.h>
 #include <linux/module.h>
@@ -31,7 +29,7 @@
 
 #define REPLY_SIZE_FIRST 2048
 #define REPLY_SIZE_MAX (256 * 1024)
-/* An operation and a composition with the longest texts, without its members. */
+/* An operation and a composition with the longest texts. */
 #define REPLY_SIZE_CHANGE (1536 + GPUFABRIC_ANNOTATION_MAX)
 /* A member: its nest, two numbers and the longest name. */
 #define REPLY_SIZE_MEMBER (3 * NLA_HDRLEN + 2 * sizeof(u32) + \
@@ -42,18 +40,8 @@ int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,
 {
 	if (netlink_capable(skb, CAP_SYS_ADMIN))
 		return 0;
-	NL_SET_ERR_MSG(info->extack,
-		       "changing the fabric needs CAP_SYS_ADMIN, run as root");
+	NL_SET_ERR_MSG(info->extack, "changing the fabric needs CAP_SYS_ADMIN, run as root");
 	return -EPERM;
-}
-
-/* 512 members with the longest names; other objects fit the default. */
-#define COMPOSITION_DUMP_SIZE (60 * 1024)
-
-int gpufabric_nl_composition_get_start(struct netlink_callback *cb)
-{
-	cb->min_dump_alloc = COMPOSITION_DUMP_SIZE;
-	return 0;
 }
 
 static const struct genl_multicast_group groups[] = {
@@ -84,8 +72,7 @@ struct genl_family gf_family __ro_after_init = {
  *
  * Return: @error.
  */
-int gf_refuse(struct genl_info *info, const struct nlattr *attr, int error,
-	      const char *text)
+int gf_refuse(struct genl_info *info, const struct nlattr *attr, int error, const char *text)
 {
 	if (info->extack) {
 		info->extack->_msg = text;
@@ -95,8 +82,8 @@ int gf_refuse(struct genl_info *info, const struct nlattr *attr, int error,
 }
 
 /*
- * What the sender of a request may read. In the sender's context, which is that
- * of each part of a dump too.
+ * What the sender of a request may read. In the sender's context, which is that of each part of a
+ * dump too.
  */
 static void reader_of(struct gf_reader *reader, struct sk_buff *request)
 {
@@ -107,16 +94,13 @@ static void reader_of(struct gf_reader *reader, struct sk_buff *request)
 }
 
 static int fill_reply(struct sk_buff *skb, struct genl_info *info,
-		      const struct gf_reader *reader, gf_fill_fn fill,
-		      const void *object)
+		      const struct gf_reader *reader, gf_fill_fn fill, const void *object)
 {
-	void *header = genlmsg_put_reply(skb, info, &gf_family, 0,
-					 info->genlhdr->cmd);
+	void *header = genlmsg_put_reply(skb, info, &gf_family, 0, info->genlhdr->cmd);
 
 	if (!header)
 		return -EMSGSIZE;
-	if (gf_fill_number(skb) ||
-	    fill(skb, reader, object))
+	if (gf_fill_number(skb) || fill(skb, reader, object))
 		return -EMSGSIZE;
 	genlmsg_end(skb, header);
 	return 0;
@@ -142,19 +126,14 @@ static int answer(struct sk_buff *request, struct genl_info *info,
 	return -EMSGSIZE;
 }
 
-/**
- * gf_reply_alloc() - memory for the answer to a request that changes something
- * @members: how many slots the answer will list
- *
- * Whoever hears of an error must be able to rely on nothing having happened, so
- * this comes before anything is changed.
- *
- * Return: for gf_reply_send() or nlmsg_free(); NULL without memory.
+/*
+ * Memory for the answer to a request that changes something, which names as many slots, for
+ * gf_reply_send() or nlmsg_free(); NULL without memory. Whoever hears of an error must be able to
+ * rely on nothing having happened, so this comes before anything is changed.
  */
-struct sk_buff *gf_reply_alloc(unsigned int members)
+struct sk_buff *gf_reply_alloc(unsigned int slots)
 {
-	return genlmsg_new(REPLY_SIZE_CHANGE + members * REPLY_SIZE_MEMBER,
-			   GFP_KERNEL);
+	return genlmsg_new(REPLY_SIZE_CHANGE + slots * REPLY_SIZE_MEMBER, GFP_KERNEL);
 }
 
 /**
@@ -183,18 +162,15 @@ void gf_reply_send(struct sk_buff *reply, struct sk_buff *request,
 
 /* One part of a dump: the header, the sequence number, the object. */
 static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
-		    u8 command, const struct gf_reader *reader,
-		    gf_fill_fn fill, const void *object)
+		    u8 command, const struct gf_reader *reader, gf_fill_fn fill, const void *object)
 {
-	void *header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid,
-				   cb->nlh->nlmsg_seq, &gf_family,
+	void *header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &gf_family,
 				   NLM_F_MULTI, command);
 
 	if (!header)
 		return -EMSGSIZE;
 	genl_dump_check_consistent(cb, header);
-	if (gf_fill_number(skb) ||
-	    fill(skb, reader, object)) {
+	if (gf_fill_number(skb) || fill(skb, reader, object)) {
 		genlmsg_cancel(skb, header);
 		return -EMSGSIZE;
 	}
@@ -262,8 +238,7 @@ int gpufabric_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-int gpufabric_nl_switch_get_dumpit(struct sk_buff *skb,
-				   struct netlink_callback *cb)
+int gpufabric_nl_switch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct gf_reader reader;
 	struct gf_switch *sw;
@@ -275,8 +250,7 @@ int gpufabric_nl_switch_get_dumpit(struct sk_buff *skb,
 	list_for_each_entry(sw, &gf.switches, list) {
 		if (sw->id <= cb->args[0])
 			continue;
-		err = dump_one(skb, cb, GPUFABRIC_CMD_SWITCH_GET, &reader,
-			       gf_fill_switch, sw);
+		err = dump_one(skb, cb, GPUFABRIC_CMD_SWITCH_GET, &reader, gf_fill_switch, sw);
 		if (err)
 			break;
 		cb->args[0] = sw->id;
@@ -295,44 +269,37 @@ int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!id && !name)
 		return gf_refuse(info, NULL, -EINVAL, "name a slot by id or name");
 	mutex_lock(&gf.lock);
-	slot = id ? gf_slot_find(nla_get_u32(id)) :
-		    gf_slot_find_name(nla_data(name));
+	slot = id ? gf_slot_find(nla_get_u32(id)) : gf_slot_find_name(nla_data(name));
 	err = slot ? answer(skb, info, gf_fill_slot, slot) :
 		     gf_refuse(info, NULL, -ENOENT, "there is no such slot");
 	mutex_unlock(&gf.lock);
 	return err;
 }
 
-int gpufabric_nl_slot_get_dumpit(struct sk_buff *skb,
-				 struct netlink_callback *cb)
+int gpufabric_nl_slot_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_all(skb, cb, &gf.slots, GPUFABRIC_CMD_SLOT_GET,
-			gf_fill_slot);
+	return dump_all(skb, cb, &gf.slots, GPUFABRIC_CMD_SLOT_GET, gf_fill_slot);
 }
 
-/* Parts of all slots, or of one: slot after slot, and the parts of each in order. */
-static int dump_parts(struct sk_buff *skb, struct netlink_callback *cb,
+/* Parts of all objects, or of one: object after object, and the parts of each in order. */
+static int dump_parts(struct sk_buff *skb, struct netlink_callback *cb, struct xarray *objects,
 		      u8 command, gf_fill_fn fill)
 {
 	struct nlattr **attrs = gf_dump_attrs(genl_dumpit_info(cb));
-	u32 only = attrs && attrs[GPUFABRIC_A_ID] ?
-		   nla_get_u32(attrs[GPUFABRIC_A_ID]) : 0;
+	u32 only = attrs && attrs[GPUFABRIC_A_ID] ? nla_get_u32(attrs[GPUFABRIC_A_ID]) : 0;
 	struct gf_reader reader;
 	struct gf_part part;
-	struct gf_slot *slot;
 	unsigned long id;
 	int err = 0;
 
 	mutex_lock(&gf.lock);
 	dump_begin(cb, &reader);
-	xa_for_each_start(&gf.slots, id, slot,
-			  max_t(unsigned long, only, cb->args[0])) {
+	xa_for_each_start(objects, id, part.of, max_t(unsigned long, only, cb->args[0])) {
 		if (only && id != only)
 			break;
-		/* The slot that it stopped in may have gone. */
-		part.slot = slot;
+		/* What it stopped in may have gone. */
 		part.index = id == cb->args[0] ? cb->args[1] : 0;
-		for (; part.index < gf_part_count(slot, command); part.index++) {
+		for (; part.index < gf_part_count(part.of, command); part.index++) {
 			err = dump_one(skb, cb, command, &reader, fill, &part);
 			if (err)
 				break;
@@ -346,26 +313,27 @@ static int dump_parts(struct sk_buff *skb, struct netlink_callback *cb,
 	return dump_result(skb, err);
 }
 
-int gpufabric_nl_function_get_dumpit(struct sk_buff *skb,
-				     struct netlink_callback *cb)
+int gpufabric_nl_function_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_parts(skb, cb, GPUFABRIC_CMD_FUNCTION_GET, gf_fill_function);
+	return dump_parts(skb, cb, &gf.slots, GPUFABRIC_CMD_FUNCTION_GET, gf_fill_function);
 }
 
-int gpufabric_nl_window_get_dumpit(struct sk_buff *skb,
-				   struct netlink_callback *cb)
+int gpufabric_nl_window_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_parts(skb, cb, GPUFABRIC_CMD_WINDOW_GET, gf_fill_window);
+	return dump_parts(skb, cb, &gf.slots, GPUFABRIC_CMD_WINDOW_GET, gf_fill_window);
 }
 
-int gpufabric_nl_need_get_dumpit(struct sk_buff *skb,
-				 struct netlink_callback *cb)
+int gpufabric_nl_need_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_parts(skb, cb, GPUFABRIC_CMD_NEED_GET, gf_fill_need);
+	return dump_parts(skb, cb, &gf.slots, GPUFABRIC_CMD_NEED_GET, gf_fill_need);
 }
 
-int gpufabric_nl_composition_get_doit(struct sk_buff *skb,
-				      struct genl_info *info)
+int gpufabric_nl_member_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_parts(skb, cb, &gf.compositions, GPUFABRIC_CMD_MEMBER_GET, gf_fill_membership);
+}
+
+int gpufabric_nl_composition_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
 	const struct nlattr *name = info->attrs[GPUFABRIC_A_NAME];
@@ -373,8 +341,7 @@ int gpufabric_nl_composition_get_doit(struct sk_buff *skb,
 	int err;
 
 	if (!id && !name)
-		return gf_refuse(info, NULL, -EINVAL,
-				 "name a composition by id or name");
+		return gf_refuse(info, NULL, -EINVAL, "name a composition by id or name");
 	mutex_lock(&gf.lock);
 	composition = id ? gf_composition_find(nla_get_u32(id)) :
 			   gf_composition_find_name(nla_data(name));
@@ -385,18 +352,15 @@ int gpufabric_nl_composition_get_doit(struct sk_buff *skb,
 	return err;
 }
 
-int gpufabric_nl_composition_get_dumpit(struct sk_buff *skb,
-					struct netlink_callback *cb)
+int gpufabric_nl_composition_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_all(skb, cb, &gf.compositions,
 			GPUFABRIC_CMD_COMPOSITION_GET, gf_fill_composition);
 }
 
-static bool is_about(const struct gf_history_entry *entry, u32 id,
-		     const char *name)
+static bool is_about(const struct gf_history_entry *entry, u32 id, const char *name)
 {
-	return (!id || entry->slot_id == id) &&
-	       (!name || !strcmp(entry->slot_name, name));
+	return (!id || entry->slot_id == id) && (!name || !strcmp(entry->slot_name, name));
 }
 
 int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -420,14 +384,12 @@ int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info)
 			newest = entry;
 	}
 	err = newest ? answer(skb, info, gf_fill_history, newest) :
-		       gf_refuse(info, NULL, -ENOENT,
-				 "nothing has happened to this slot yet");
+		       gf_refuse(info, NULL, -ENOENT, "nothing has happened to this slot yet");
 	mutex_unlock(&gf.lock);
 	return err;
 }
 
-int gpufabric_nl_history_get_dumpit(struct sk_buff *skb,
-				    struct netlink_callback *cb)
+int gpufabric_nl_history_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct genl_dumpit_info *info = genl_dumpit_info(cb);
 	struct nlattr **attrs = gf_dump_attrs(info);
@@ -455,26 +417,7 @@ int gpufabric_nl_history_get_dumpit(struct sk_buff *skb,
 	return dump_result(skb, err);
 }
 
-int gpufabric_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
-	const struct gf_histogram *histogram;
-	int err;
-
-	if (GENL_REQ_ATTR_CHECK(info, GPUFABRIC_A_ID))
-		return gf_refuse(info, NULL, -EINVAL,
-				 "give the operation kind, attach or detach, as id");
-	mutex_lock(&gf.lock);
-	histogram = gf_stats_find(nla_get_u32(id), GPUFABRIC_PHASE_TOTAL);
-	err = histogram ? answer(skb, info, gf_fill_stats, histogram) :
-			  gf_refuse(info, id, -ENOENT,
-				    "only attach and detach have statistics");
-	mutex_unlock(&gf.lock);
-	return err;
-}
-
-int gpufabric_nl_stats_get_dumpit(struct sk_buff *skb,
-				  struct netlink_callback *cb)
+int gpufabric_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const struct gf_histogram *histogram;
 	struct gf_reader reader;
@@ -493,8 +436,7 @@ int gpufabric_nl_stats_get_dumpit(struct sk_buff *skb,
 	return dump_result(skb, err);
 }
 
-static int socket_closed(struct notifier_block *nb, unsigned long action,
-			 void *data)
+static int socket_closed(struct notifier_block *nb, unsigned long action, void *data)
 {
 	struct netlink_notify *notify = data;
 
@@ -520,8 +462,7 @@ int __init gf_netlink_start(void)
 	err = netlink_register_notifier(&socket_notifier);
 	if (err)
 		return err;
-	err = gf_register_split(&gf_family, gpufabric_nl_ops,
-				ARRAY_SIZE(gpufabric_nl_ops));
+	err = gf_register_split(&gf_family, gpufabric_nl_ops, ARRAY_SIZE(gpufabric_nl_ops));
 	if (err) {
 		netlink_unregister_notifier(&socket_notifier);
 		return err;

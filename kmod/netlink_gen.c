@@ -138,6 +138,7 @@ static const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_DRIVER + 1
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_REMOVE] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_ANNOTATION] = { .type = NLA_BINARY, .len = GPUFABRIC_ANNOTATION_MAX, },
+	[GPUFABRIC_A_GENERATION] = { .type = NLA_U32, },
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
 	[GPUFABRIC_A_RESIZE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3),
@@ -174,8 +175,8 @@ static const struct nla_policy gpufabric_history_get_dump_nl_policy[GPUFABRIC_A_
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 };
 
-/* GPUFABRIC_CMD_STATS_GET - do */
-static const struct nla_policy gpufabric_stats_get_nl_policy[GPUFABRIC_A_ID + 1] = {
+/* GPUFABRIC_CMD_MEMBER_GET - dump */
+static const struct nla_policy gpufabric_member_get_nl_policy[GPUFABRIC_A_ID + 1] = {
 	[GPUFABRIC_A_ID] = { .type = NLA_U32, },
 };
 
@@ -240,7 +241,6 @@ const struct genl_split_ops gpufabric_nl_ops[23] = {
 	},
 	{
 		.cmd	= GPUFABRIC_CMD_COMPOSITION_GET,
-		.start	= gpufabric_nl_composition_get_start,
 		.dumpit	= gpufabric_nl_composition_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
 	},
@@ -331,16 +331,16 @@ const struct genl_split_ops gpufabric_nl_ops[23] = {
 		.flags		= GENL_CMD_CAP_DUMP,
 	},
 	{
-		.cmd		= GPUFABRIC_CMD_STATS_GET,
-		.doit		= gpufabric_nl_stats_get_doit,
-		.policy		= gpufabric_stats_get_nl_policy,
-		.maxattr	= GPUFABRIC_A_ID,
-		.flags		= GENL_CMD_CAP_DO,
-	},
-	{
 		.cmd	= GPUFABRIC_CMD_STATS_GET,
 		.dumpit	= gpufabric_nl_stats_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= GPUFABRIC_CMD_MEMBER_GET,
+		.dumpit		= gpufabric_nl_member_get_dumpit,
+		.policy		= gpufabric_member_get_nl_policy,
+		.maxattr	= GPUFABRIC_A_ID,
+		.flags		= GENL_CMD_CAP_DUMP,
 	},
 };
 

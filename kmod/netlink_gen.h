@@ -20,7 +20,6 @@ extern const struct genl_split_ops gpufabric_nl_ops[23];
 
 int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,
 			    struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_composition_get_start(struct netlink_callback *cb);
 
 int gpufabric_nl_status_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info);
@@ -51,9 +50,10 @@ int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_history_get_dumpit(struct sk_buff *skb,
 				    struct netlink_callback *cb);
-int gpufabric_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_stats_get_dumpit(struct sk_buff *skb,
 				  struct netlink_callback *cb);
+int gpufabric_nl_member_get_dumpit(struct sk_buff *skb,
+				   struct netlink_callback *cb);
 
 enum {
 	GPUFABRIC_NLGRP_MONITOR,

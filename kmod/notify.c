@@ -2,20 +2,23 @@
 /**
  * DOC: What the PCI core tells
  *
- * The bus notifier runs in the context of whoever adds or removes a device,
- * with pci_rescan_remove_lock held. So it only writes down what it saw, under
- * a spinlock, and queues workers that look. It never takes the fabric's lock,
- * never waits for a worker and never takes the rescan lock.
+ * The bus notifier runs in the context of whoever adds or removes a device, with
+ * pci_rescan_remove_lock held. So it only writes down what it saw, under a spinlock, and queues
+ * workers that look. It never takes the fabric's lock, never waits for a worker and never takes
+ * the rescan lock.
  *
- * One thing it does itself, because nobody else can in time: when a request has
- * chosen the driver, it keeps others from a function before the PCI core looks for
- * one. The function was just announced, so nobody holds its device_lock for long.
+ * Two things it does itself, because nobody else can in time. When a request has chosen the
+ * driver, it keeps others from a function before the PCI core looks for one; the function was
+ * just announced, so nobody holds its device_lock for long. And when a port goes, it removes the
+ * port's link to the slot.
  */
 #include <linux/pci.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
 #include "compat.h"
+#include "device.h"
 #include "guard.h"
 #include "inventory.h"
 #include "notify.h"
@@ -29,27 +32,22 @@
 #define GF_SEEN PCI_BRIDGE_RESOURCES
 
 /*
- * gf_notify_lock covers the two tables and, in every slot in them, the marks,
- * gone_surprise and the list of seen functions. Taken in the notifier, inside
- * the fabric's lock and inside the list lock of pci_slots_kset; nothing is
+ * gf_notify_lock covers the table and, in every slot in it, the marks, gone_surprise, the list of
+ * seen functions and the chosen driver; and what counts changes, here and in switches. Taken in
+ * the notifier, inside the fabric's lock and inside the list lock of pci_slots_kset; nothing is
  * taken inside it.
  */
 static DEFINE_SPINLOCK(gf_notify_lock);
 static DEFINE_HASHTABLE(gf_ports, GF_HASH_BITS);
 
-/**
- * struct gf_seen - BARs of a function as it appeared
- * @list: in &gf_slot.seen
- * @pdev: which function; compared, never followed
- * @bar: each of its BARs
- *
- * A BAR for which no address is found loses its size in the PCI core, so what
- * a function asked for is kept from before addresses are assigned.
+/*
+ * BARs of a function as it appeared. A BAR for which no address is found loses its size in the
+ * PCI core, so what a function asked for is kept from before addresses are assigned.
  */
 struct gf_seen {
-	struct list_head list;
-	const struct pci_dev *pdev;
-	struct gf_fact bar[GF_SEEN];
+	struct list_head list; /* in &gf_slot.seen */
+	const struct pci_dev *pdev; /* which function; compared, never followed */
+	struct gf_fact bar[GF_SEEN]; /* each of its BARs */
 };
 
 /* What is on buses; under &gf_notify_lock. */
@@ -128,8 +126,7 @@ static void read_seen(struct gf_seen *seen, struct pci_dev *pdev)
 		struct gf_fact *bar = &seen->bar[i];
 
 		/* The PCI core leaves those alone that hardware has fixed. */
-		if (!res->flags || res->flags & IORESOURCE_PCI_FIXED ||
-		    !resource_size(res))
+		if (!res->flags || res->flags & IORESOURCE_PCI_FIXED || !resource_size(res))
 			continue;
 		bar->size = resource_size(res);
 		bar->align = align_of(pdev, i, bar->size);
@@ -203,8 +200,7 @@ static bool is_part_of_gpu(struct pci_dev *pdev)
 }
 
 /* What a slot of a chassis holds is nothing that the request was about. */
-static void choose_driver(struct gf_slot *slot, struct pci_dev *pdev,
-			  const char *driver)
+static void choose_driver(struct gf_slot *slot, struct pci_dev *pdev, const char *driver)
 {
 	if (is_part_of_gpu(pdev) && gf_is_on_card(slot, pdev) &&
 	    gpufabric_set_driver_override(pdev, driver))
@@ -226,12 +222,11 @@ static bool is_interesting(unsigned long action)
 	}
 }
 
-static int bus_event(struct notifier_block *nb, unsigned long action,
-		     void *data)
+static int bus_event(struct notifier_block *nb, unsigned long action, void *data)
 {
 	struct pci_dev *pdev = to_pci_dev(data);
 	char driver[GPUFABRIC_DRIVER_MAX + 1] = "";
-	struct gf_slot *slot, *chosen = NULL;
+	struct gf_slot *slot, *chosen = NULL, *dying = NULL;
 	struct gf_seen *seen = NULL;
 
 	gf_rescan_note(pdev, action);
@@ -253,6 +248,7 @@ static int bus_event(struct notifier_block *nb, unsigned long action,
 	}
 	slot = slot_of_port(pdev);
 	if (slot && action == BUS_NOTIFY_DEL_DEVICE) {
+		dying = gf_slot_get(slot);
 		WRITE_ONCE(slot->dying, true);
 		atomic_inc(&slot->changes);
 		wake_up_all(&slot->changed);
@@ -262,6 +258,10 @@ static int bus_event(struct notifier_block *nb, unsigned long action,
 	if (chosen) {
 		choose_driver(chosen, pdev, driver);
 		gf_slot_put(chosen);
+	}
+	if (dying) {
+		gf_device_unlink(dying);
+		gf_slot_put(dying);
 	}
 
 	/* Ports come with a driver bound to them, and go. */
@@ -288,10 +288,7 @@ void gf_notify_add_slot(struct gf_slot *slot)
 	spin_unlock(&gf_notify_lock);
 }
 
-/**
- * gf_notify_remove_slot() - stop watching a slot's port
- * @slot: slot
- */
+/* Stop watching a slot's port. */
 void gf_notify_remove_slot(struct gf_slot *slot)
 {
 	spin_lock(&gf_notify_lock);
@@ -300,18 +297,14 @@ void gf_notify_remove_slot(struct gf_slot *slot)
 	spin_unlock(&gf_notify_lock);
 }
 
-/**
- * gf_notify_knows() - whether a PCI slot is in the inventory
- * @pci_slot: slot of the PCI core
- */
+/* Whether a PCI slot is in the inventory. */
 bool gf_notify_knows(const struct pci_slot *pci_slot)
 {
 	struct gf_slot *slot;
 	bool known = false;
 
 	spin_lock(&gf_notify_lock);
-	hash_for_each_possible(gf_ports, slot, hash,
-			       (unsigned long)pci_slot->bus->self) {
+	hash_for_each_possible(gf_ports, slot, hash, (unsigned long)pci_slot->bus->self) {
 		if (slot->pci_slot == pci_slot)
 			known = true;
 	}
@@ -319,10 +312,7 @@ bool gf_notify_knows(const struct pci_slot *pci_slot)
 	return known;
 }
 
-/**
- * gf_notify_knows_port() - whether a port is that of a slot in the inventory
- * @port: downstream port
- */
+/* Whether a port is that of a slot in the inventory. */
 bool gf_notify_knows_port(const struct pci_dev *port)
 {
 	bool known;
@@ -333,9 +323,7 @@ bool gf_notify_knows_port(const struct pci_dev *port)
 	return known;
 }
 
-/**
- * gf_notify_changes() - how many changes there were of what judging rests on
- */
+/* How many changes there were of what judging rests on. */
 u64 gf_notify_changes(void)
 {
 	u64 now;
@@ -346,11 +334,9 @@ u64 gf_notify_changes(void)
 	return now;
 }
 
-/**
- * gf_notify_moving() - windows on a switch are about to be placed, or have been
- * @sw: the switch
- *
- * Functions are announced before they are given addresses.
+/*
+ * Windows on a switch are about to be placed, or have been. Functions are announced before they
+ * are given addresses.
  */
 void gf_notify_moving(struct gf_switch *sw)
 {
@@ -371,10 +357,7 @@ void gf_notify_choose(struct gf_slot *slot, const char *driver)
 	spin_unlock(&gf_notify_lock);
 }
 
-/**
- * gf_notify_reset() - forget the marks of a slot before an operation
- * @slot: slot
- */
+/* Forget the marks of a slot before an operation. */
 void gf_notify_reset(struct gf_slot *slot)
 {
 	spin_lock(&gf_notify_lock);
@@ -383,11 +366,7 @@ void gf_notify_reset(struct gf_slot *slot)
 	spin_unlock(&gf_notify_lock);
 }
 
-/**
- * gf_notify_marks() - read the marks of a slot
- * @slot: slot
- * @marks: filled
- */
+/* Read the marks of a slot. */
 void gf_notify_marks(struct gf_slot *slot, struct gf_marks *marks)
 {
 	spin_lock(&gf_notify_lock);
@@ -395,10 +374,7 @@ void gf_notify_marks(struct gf_slot *slot, struct gf_marks *marks)
 	spin_unlock(&gf_notify_lock);
 }
 
-/**
- * gf_notify_was_surprise() - whether the functions were cut off
- * @slot: slot
- */
+/* Whether the functions were cut off. */
 bool gf_notify_was_surprise(struct gf_slot *slot)
 {
 	bool surprise;
@@ -432,8 +408,7 @@ static void add_fact(struct gf_facts *facts, const struct gf_slot *slot,
  * @awake: it may be asked which sizes its BARs can have
  * @facts: to which that is added; has room for GF_FACTS more
  */
-void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev, bool awake,
-		     struct gf_facts *facts)
+void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev, bool awake, struct gf_facts *facts)
 {
 	struct gf_fact bridge = { .flags = GPUFABRIC_BAR_FLAG_BRIDGE };
 	struct gf_seen *seen, now = {};
@@ -446,8 +421,7 @@ void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev, bool awake,
 		now = *seen;
 	spin_unlock(&gf_notify_lock);
 	for (i = 0; i < GF_SEEN; i++) {
-		if (!now.bar[i].size ||
-		    now.bar[i].flags & GPUFABRIC_BAR_FLAG_IO)
+		if (!now.bar[i].size || now.bar[i].flags & GPUFABRIC_BAR_FLAG_IO)
 			continue;
 		if (awake && i < PCI_STD_NUM_BARS)
 			now.bar[i].sizes = pci_rebar_get_possible_sizes(pdev, i);
@@ -463,8 +437,8 @@ void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev, bool awake,
 }
 
 /*
- * Whether all bridges above forward an address. One that lost its window, to
- * an attach that found no room, leaves addresses below that lead nowhere.
+ * Whether all bridges above forward an address. One that lost its window, to an attach that found
+ * no room, leaves addresses below that lead nowhere.
  */
 static bool is_forwarded(struct pci_dev *pdev, struct resource *res)
 {
@@ -476,8 +450,7 @@ static bool is_forwarded(struct pci_dev *pdev, struct resource *res)
 		bool found = false;
 
 		pci_bus_for_each_resource(bus, window, i) {
-			if (window && window->flags &&
-			    resource_contains(window, res))
+			if (window && window->flags && resource_contains(window, res))
 				found = true;
 		}
 		if (!found)
@@ -492,8 +465,7 @@ static bool is_forwarded(struct pci_dev *pdev, struct resource *res)
  * @pdev: function in it; caller holds pci_rescan_remove_lock
  * @snap: its missing_bar and missing_size are set when there is one
  */
-void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev,
-			   struct gf_snapshot *snap)
+void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev, struct gf_snapshot *snap)
 {
 	struct gf_seen *seen;
 	int i;
@@ -506,8 +478,7 @@ void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev,
 
 		if (!res->flags)
 			size = seen ? seen->bar[i].size : 0;
-		else if (res->parent && !(res->flags & IORESOURCE_UNSET) &&
-			 is_forwarded(pdev, res))
+		else if (res->parent && !(res->flags & IORESOURCE_UNSET) && is_forwarded(pdev, res))
 			size = 0;
 		if (size) {
 			snap->missing_bar = i;
@@ -520,6 +491,8 @@ void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev,
 
 int gf_notify_start(void)
 {
+	/* So that a number of another load is before all of this one, or after. */
+	changes = get_random_u64() >> 1;
 	return bus_register_notifier(&pci_bus_type, &bus_notifier);
 }
 

@@ -24,7 +24,6 @@ void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev, bool awake,
 		     struct gf_facts *facts);
 u64 gf_notify_changes(void);
 void gf_notify_moving(struct gf_switch *sw);
-void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev,
-			   struct gf_snapshot *snap);
+void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev, struct gf_snapshot *snap);
 
 #endif /* GPUFABRIC_NOTIFY_H */

@@ -2,14 +2,13 @@
 /**
  * DOC: Operations
  *
- * Whatever changes slots is one kind of thing: a set of steps, one for each
- * slot, that all happen or none. This file is the transaction: it starts the
- * steps of a stage, counts them home, undoes what has to be undone, and closes
- * the books. What a step does to its slot is in step.c.
+ * Whatever changes slots is one kind of thing: a set of steps, one for each slot, that all happen
+ * or none. This file is the transaction: it starts the steps of a stage, counts them home, undoes
+ * what has to be undone, and closes the books. What a step does to its slot is in step.c.
  *
- * Everything here runs under the fabric's lock and never sleeps for hardware.
- * A step that passes its deadline counts as failed at once; its worker still
- * holds a reference and tells the slot when it comes back at last.
+ * Everything here runs under the fabric's lock and never sleeps for hardware. A step that passes
+ * its deadline counts as failed at once; its worker still holds a reference and tells the slot
+ * when it comes back at last.
  */
 #include <linux/cred.h>
 #include <linux/module.h>
@@ -50,16 +49,11 @@ void gf_who_drop(struct gf_who *who)
 	who->pid = NULL;
 }
 
-/**
- * gf_op_alloc() - make an operation
- * @kind: what is asked for
- * @nr_steps: room for so many steps
- *
- * Return: the operation with one reference and without steps; NULL without
+/*
+ * Make an operation. Returns the operation with one reference and without steps; NULL without
  * memory or while the module is going away.
  */
-struct gf_op *gf_op_alloc(enum gpufabric_operation_kind kind,
-			  unsigned int nr_steps)
+struct gf_op *gf_op_alloc(enum gpufabric_operation_kind kind, unsigned int nr_steps)
 {
 	struct gf_op *op;
 
@@ -110,8 +104,7 @@ void gf_op_put(struct gf_op *op)
  * Return: the step, part of the operation.
  */
 struct gf_step *gf_op_add_step(struct gf_op *op, struct gf_slot *slot,
-			       enum gf_need need, bool remove,
-			       const struct gf_expect *expect)
+			       enum gf_need need, bool remove, const struct gf_expect *expect)
 {
 	struct gf_step *step = &op->steps[op->nr_steps++];
 
@@ -127,16 +120,10 @@ struct gf_step *gf_op_add_step(struct gf_op *op, struct gf_slot *slot,
 	return step;
 }
 
-/**
- * gf_op_deadline() - when an operation is over at the latest
- * @op: operation
- *
- * Return: as gf_clock_ms().
- */
+/* When an operation is over at the latest. Returns as gf_clock_ms(). */
 u64 gf_op_deadline(const struct gf_op *op)
 {
-	return op->begun + (u64)op->timeout_ms * (op->turns + 1) +
-	       op->driver_timeout_ms;
+	return op->begun + ((u64)op->timeout_ms + op->driver_timeout_ms) * (op->turns + 1);
 }
 
 static bool wants(const struct gf_step *step, enum gf_stage stage)
@@ -159,28 +146,18 @@ static bool wants(const struct gf_step *step, enum gf_stage stage)
 	}
 }
 
-/* Start a stage; returns whether there is anything to wait for. */
+/* Start a stage, undoing in reverse order; returns whether there is anything to wait for. */
 static bool start_stage(struct gf_op *op, enum gf_stage stage)
 {
-	unsigned int i, turn;
+	bool undo = stage == GF_STAGE_UNDOING;
+	unsigned int i;
 
 	op->stage = stage;
-	if (stage == GF_STAGE_UNDOING) {
-		for (i = op->nr_steps; i-- > 0;) {
-			if (wants(&op->steps[i], stage))
-				gf_step_launch(&op->steps[i], GF_NEED_DETACH,
-					       true);
-		}
-		return op->pending;
-	}
-	/* Those whose order matters get in line in that order. */
-	for (turn = 0; turn <= op->turns; turn++) {
-		for (i = 0; i < op->nr_steps; i++) {
-			if (op->steps[i].turn == turn &&
-			    wants(&op->steps[i], stage))
-				gf_step_launch(&op->steps[i],
-					       op->steps[i].need, false);
-		}
+	for (i = 0; i < op->nr_steps; i++) {
+		struct gf_step *step = &op->steps[undo ? op->nr_steps - 1 - i : i];
+
+		if (wants(step, stage))
+			gf_step_launch(step, undo ? GF_NEED_DETACH : step->need, undo);
 	}
 	return op->pending;
 }
@@ -196,7 +173,7 @@ static void settle_claims(struct gf_op *op)
 		struct gf_step *step = &op->steps[i];
 		bool drop = step->remove ? op->stage != GF_STAGE_UNDOING &&
 					   !step->refused :
-					   op->error && op->stage == GF_STAGE_UNDOING;
+					   op->failed && op->stage == GF_STAGE_UNDOING;
 
 		if (drop && step->slot->composition == op->composition)
 			gf_composition_unclaim(step->slot);
@@ -209,7 +186,7 @@ static void settle_composition(struct gf_op *op)
 
 	settle_claims(op);
 	composition->op = NULL;
-	if (op->made && op->error) {
+	if (op->made && op->failed) {
 		composition->state = GPUFABRIC_COMPOSITION_STATE_FAILED;
 		gf_composition_unlist(composition);
 	} else if (op->ends) {
@@ -223,8 +200,7 @@ static void settle_composition(struct gf_op *op)
 /* A removal that is not to be: its GPU may be used again. */
 static void give_back(struct gf_step *step)
 {
-	if (step->remove && step->need == GF_NEED_DETACH &&
-	    step->slot->state == GF_STATE_DRAINING)
+	if (step->remove && step->need == GF_NEED_DETACH && step->slot->state == GF_STATE_DRAINING)
 		gf_slot_trigger(step->slot, GF_DRAIN_ABORT);
 }
 
@@ -255,7 +231,7 @@ static void op_advance(struct gf_op *op)
 {
 	switch (op->stage) {
 	case GF_STAGE_ADDING:
-		if (op->error) {
+		if (op->failed) {
 			if (start_stage(op, GF_STAGE_UNDOING))
 				return;
 			break;
@@ -296,33 +272,26 @@ void gf_op_launch(struct gf_op *op)
 		op_advance(op);
 }
 
-/**
- * gf_step_failed() - an operation fails with its first step that does
- * @step: step with an error
- */
+/* An operation fails with its first step that does. */
 void gf_step_failed(struct gf_step *step)
 {
 	struct gf_op *op = step->op;
 
 	gf_assert_locked();
-	if (op->error)
+	if (op->failed)
 		return;
-	op->error = step->error;
-	snprintf(op->text, sizeof(op->text), "slot %s: %s", step->slot->name,
-		 step->text);
+	op->failed = step;
+	op->failure = step->failure;
 }
 
-/**
- * gf_step_ended() - a step came to its end, or its deadline did
- * @step: step that was running
- */
+/* A step came to its end, or its deadline did. */
 void gf_step_ended(struct gf_step *step)
 {
 	struct gf_op *op = step->op;
 
 	gf_assert_locked();
 	step->running = false;
-	if (step->error)
+	if (step->failure.error)
 		gf_step_failed(step);
 	if (!--op->pending)
 		op_advance(op);

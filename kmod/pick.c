@@ -2,9 +2,9 @@
 /**
  * DOC: The slots that a request names
  *
- * Parsing them, finding them, and judging each with the pure checks. Slots are
- * found and judged under the fabric's lock and acted upon before it is
- * dropped, so what was judged is what is changed.
+ * Parsing them, finding them, and judging each with the pure checks. Slots are found and judged
+ * under the fabric's lock and acted upon before it is dropped, so what was judged is what is
+ * changed.
  */
 #include <linux/slab.h>
 #include <net/genetlink.h>
@@ -12,8 +12,8 @@
 #include "composition.h"
 #include "netlink.h"
 #include "netlink_gen.h"
+#include "notify.h"
 #include "pick.h"
-#include "snapshot.h"
 #include "snapshot.h"
 #include "switch.h"
 
@@ -25,14 +25,11 @@ static int find_slot(struct genl_info *info, const struct nlattr *attr,
 	else if (tb[GPUFABRIC_A_MEMBER_SLOT_NAME])
 		*slot = gf_slot_find_name(nla_data(tb[GPUFABRIC_A_MEMBER_SLOT_NAME]));
 	else
-		return gf_refuse(info, attr, -EINVAL,
-			      "name each slot by slot-id or slot-name");
+		return gf_refuse(info, attr, -EINVAL, "name each slot by slot-id or slot-name");
 	if (!*slot)
-		return gf_refuse(info, attr, -ENOENT,
-			      "there is no such slot");
+		return gf_refuse(info, attr, -ENOENT, "there is no such slot");
 	if ((*slot)->request == gf.request)
-		return gf_refuse(info, attr, -EINVAL,
-			      "the slot is named twice, name it once");
+		return gf_refuse(info, attr, -EINVAL, "the slot is named twice, name it once");
 	(*slot)->request = gf.request;
 	return 0;
 }
@@ -42,8 +39,7 @@ static void parse_expect(struct nlattr **tb, struct gf_expect *expect)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(expect->id); i++) {
-		const struct nlattr *attr =
-			tb[GPUFABRIC_A_MEMBER_EXPECT_VENDOR + i];
+		const struct nlattr *attr = tb[GPUFABRIC_A_MEMBER_EXPECT_VENDOR + i];
 
 		if (!attr)
 			continue;
@@ -53,8 +49,7 @@ static void parse_expect(struct nlattr **tb, struct gf_expect *expect)
 }
 
 /* What is said of a slot that is not to be attached, or not to be detached. */
-static const struct nlattr *meaningless(struct genl_info *info, int type,
-					struct nlattr **tb)
+static const struct nlattr *meaningless(struct genl_info *info, int type, struct nlattr **tb)
 {
 	const u8 cmd = info->genlhdr->cmd;
 	bool detaches = cmd == GPUFABRIC_CMD_DETACH ||
@@ -66,7 +61,8 @@ static const struct nlattr *meaningless(struct genl_info *info, int type,
 	const struct nlattr *odd;
 	int i;
 
-	odd = detaches ? NULL : tb[GPUFABRIC_A_MEMBER_GENERATION];
+	odd = detaches || cmd == GPUFABRIC_CMD_DRAIN_ABORT ? NULL :
+	      tb[GPUFABRIC_A_MEMBER_GENERATION];
 	for (i = GPUFABRIC_A_MEMBER_EXPECT_VENDOR;
 	     !attaches && !odd && i <= GPUFABRIC_A_MEMBER_ORDER; i++)
 		odd = tb[i];
@@ -90,8 +86,7 @@ static int parse_pick(struct genl_info *info, int type,
 				 "that means nothing for this slot of this command");
 	pick->attr = attr;
 	if (tb[GPUFABRIC_A_MEMBER_GENERATION]) {
-		pick->generation =
-			nla_get_u32(tb[GPUFABRIC_A_MEMBER_GENERATION]);
+		pick->generation = nla_get_u32(tb[GPUFABRIC_A_MEMBER_GENERATION]);
 		pick->has_generation = true;
 	}
 	parse_expect(tb, &pick->expect);
@@ -106,8 +101,7 @@ unsigned int gf_picks_count(struct genl_info *info, int type)
 	unsigned int count = 0;
 	int rem;
 
-	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
-			  genlmsg_len(info->genlhdr), rem)
+	nla_for_each_attr(attr, genlmsg_data(info->genlhdr), genlmsg_len(info->genlhdr), rem)
 		count += nla_type(attr) == type;
 	return count;
 }
@@ -126,8 +120,7 @@ struct gf_picks *gf_picks_alloc(struct genl_info *info, int type)
 	return picks;
 }
 
-int gf_picks_parse(struct genl_info *info, int type,
-		   struct gf_picks *picks)
+int gf_picks_parse(struct genl_info *info, int type, struct gf_picks *picks)
 {
 	struct nlattr *attr;
 	int err, rem;
@@ -137,12 +130,10 @@ int gf_picks_parse(struct genl_info *info, int type,
 	if (gf.sleeping)
 		return gf_refuse(info, NULL, -EBUSY,
 				 "the system is about to sleep, ask again when it is awake");
-	nla_for_each_attr(attr, genlmsg_data(info->genlhdr),
-			  genlmsg_len(info->genlhdr), rem) {
+	nla_for_each_attr(attr, genlmsg_data(info->genlhdr), genlmsg_len(info->genlhdr), rem) {
 		if (nla_type(attr) != type)
 			continue;
-		err = parse_pick(info, type, attr,
-				 &picks->picks[picks->count]);
+		err = parse_pick(info, type, attr, &picks->picks[picks->count]);
 		if (err)
 			return err;
 		picks->count++;
@@ -167,8 +158,7 @@ u32 gf_request_flags(struct genl_info *info)
 
 const char *gf_request_reason(struct genl_info *info)
 {
-	return info->attrs[GPUFABRIC_A_REASON] ?
-	       nla_data(info->attrs[GPUFABRIC_A_REASON]) : NULL;
+	return info->attrs[GPUFABRIC_A_REASON] ? nla_data(info->attrs[GPUFABRIC_A_REASON]) : NULL;
 }
 
 /* The driver that a request chooses, of those that attach; NULL for none. */
@@ -185,8 +175,7 @@ const char *gf_request_driver(struct genl_info *info)
 	}
 }
 
-static enum gf_claim claim_of(struct genl_info *info,
-			      const struct gf_slot *slot,
+static enum gf_claim claim_of(struct genl_info *info, const struct gf_slot *slot,
 			      const struct gf_composition *ours)
 {
 	if (!slot->composition)
@@ -209,15 +198,12 @@ int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 		.foreign = slot->foreign,
 		.claim = claim_of(info, slot, ours),
 		/* A stuck slot has a worker out, but nobody waits for it. */
-		.busy = slot->op ||
-			(slot->step &&
-			 slot->state != GF_STATE_STUCK),
+		.busy = slot->op || (slot->step && slot->state != GF_STATE_STUCK),
 		.force = info->genlhdr->cmd == GPUFABRIC_CMD_DETACH &&
 			 gf_request_flags(info) & GPUFABRIC_DETACH_FLAG_FORCE,
 		.functions = slot->snap && slot->snap->nr_functions,
 		.has_generation = pick->has_generation,
-		.same_generation = pick->has_generation &&
-				   pick->generation == slot->generation,
+		.same_generation = pick->has_generation && pick->generation == slot->generation,
 	};
 	const char *why = NULL;
 	int need = check(&known, &why);
@@ -251,21 +237,22 @@ int gf_picks_judge(struct genl_info *info, struct gf_picks *picks,
 	return 0;
 }
 
-/* Refuses what was judged by windows that have changed since. */
+/* Refuses what was judged by windows that have changed since, or by numbers of another load. */
 int gf_picks_check_stale(struct genl_info *info, const struct gf_picks *picks)
 {
 	const struct nlattr *attr = info->attrs[GPUFABRIC_A_JUDGED_AT];
+	u64 at = attr ? nla_get_u64(attr) : 0;
+	bool stale = attr && at > gf_notify_changes();
 	unsigned int i;
 
 	gf_assert_locked();
-	for (i = 0; attr && i < picks->count; i++) {
-		if (picks->picks[i].need == GF_NEED_ATTACH &&
-		    READ_ONCE(picks->picks[i].slot->sw->changed) >
-		    nla_get_u64(attr))
-			return gf_refuse(info, attr, -EAGAIN,
-				      "stale: what the request was judged by has changed, judge it anew");
-	}
-	return 0;
+	for (i = 0; attr && i < picks->count; i++)
+		stale |= picks->picks[i].need == GF_NEED_ATTACH &&
+			 READ_ONCE(picks->picks[i].slot->sw->changed) > at;
+	if (!stale)
+		return 0;
+	return gf_refuse(info, attr, -EAGAIN,
+			 "stale: what the request was judged by has changed, judge it anew");
 }
 
 int gf_picks_members_of(struct genl_info *info, const struct gf_picks *picks,

@@ -6,32 +6,19 @@
 
 #include "op.h"
 
-/**
- * struct gf_pick - a slot that a request names
- * @attr: the attribute, for error texts
- * @slot: the slot, found under the fabric's lock and valid while it is held
- * @generation: generation that the request names
- * @has_generation: it names one
- * @expect: identity that the request expects
- * @need: what the request makes of it
- * @turn: its place among those that are to come one after the other to their
- *	switch, 0 when that does not matter
- */
+/* A slot that a request names. */
 struct gf_pick {
-	const struct nlattr *attr;
-	struct gf_slot *slot;
+	const struct nlattr *attr; /* for error texts */
+	struct gf_slot *slot; /* found under the fabric's lock and valid while it is held */
 	u32 generation;
 	bool has_generation;
 	struct gf_expect expect;
-	enum gf_need need;
+	enum gf_need need; /* what the request makes of it */
+	/* Its place among those that come one after the other to their switch, 0 for any. */
 	unsigned int turn;
 };
 
-/**
- * struct gf_picks - the slots that a request names in one attribute
- * @count: how many
- * @picks: the slots
- */
+/* The slots that a request names in one attribute. */
 struct gf_picks {
 	unsigned int count;
 	struct gf_pick picks[];

@@ -2,21 +2,20 @@
 /**
  * DOC: Requests that change the fabric
  *
- * Each handler has the same shape: parse, take the fabric's lock, judge every
- * slot with the pure checks, and only then change anything. What an operation
- * needs is allocated before, the answer included, so nothing fails once the
- * first slot was touched.
- * None of them waits for hardware: an operation is started, and its end comes
- * as an event.
+ * Each handler has the same shape: parse, take the fabric's lock, judge every slot with the pure
+ * checks, and only then change anything. What an operation needs is allocated before, the answer
+ * included, so nothing fails once the first slot was touched. None of them waits for hardware: an
+ * operation is started, and its end comes as an event.
  *
- * Drain, its abort, and clear change states and nothing else, and are over at
- * once. A drain is the first half of a removal. It is announced, bounded by a
- * deadline and bound to the socket that asked, and the generation that it returns
- * is the ticket for the second half. The operation that is accepted with it owns
- * the slot: from then on nothing of this ends the drain but the operation.
+ * Drain, its abort, and clear change states and nothing else, and are over at once. A drain is
+ * the first half of a removal. It is announced, bounded by a deadline and bound to the socket
+ * that asked, and the generation that it returns is the ticket for the second half. The operation
+ * that is accepted with it owns the slot: from then on nothing of this ends the drain but the
+ * operation.
  */
 #include <linux/cred.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/user_namespace.h>
 #include <net/genetlink.h>
 
@@ -27,31 +26,20 @@
 #include "pick.h"
 #include "snapshot.h"
 
-/**
- * struct gf_request - a request for an operation, while it is being judged
- * @skb: the request as it came
- * @info: the request, parsed
- * @kind: what it asks for
- * @add: slots to add
- * @remove: slots to remove
- * @composition: composition that it is about, or NULL; a new one is not
- *	listed yet
- * @made: the request makes @composition
- * @state: state that @composition has while the operation runs
- * @op: the operation, allocated before the lock is taken
- * @members: memory for one membership for each slot to add
- */
+/* A request for an operation, while it is being judged. */
 struct gf_request {
-	struct sk_buff *skb;
-	struct genl_info *info;
-	enum gpufabric_operation_kind kind;
-	struct gf_picks *add;
-	struct gf_picks *remove;
+	struct sk_buff *skb; /* the request as it came */
+	struct genl_info *info; /* the request, parsed */
+	enum gpufabric_operation_kind kind; /* what it asks for */
+	struct gf_picks *add; /* slots to add */
+	struct gf_picks *remove; /* slots to remove */
+	/* Composition that it is about, or NULL; a new one is not listed yet. */
 	struct gf_composition *composition;
-	bool made;
+	bool made; /* the request makes @composition */
+	/* State that @composition has while the operation runs. */
 	enum gpufabric_composition_state state;
-	struct gf_op *op;
-	struct list_head members;
+	struct gf_op *op; /* the operation, allocated before the lock is taken */
+	struct list_head members; /* memory for one membership for each slot to add */
 };
 
 static void free_request(struct gf_request *request)
@@ -82,6 +70,12 @@ static int alloc_members(struct gf_request *request, unsigned int count)
 	return 0;
 }
 
+/* A driver override ends at a newline, and sysfs has drivers as folders. */
+static bool is_driver_name(const char *name)
+{
+	return name[0] && !strpbrk(name, "/\n");
+}
+
 static int read_timeouts(struct genl_info *info, struct gf_op *op)
 {
 	const char *driver = gf_request_driver(info);
@@ -89,21 +83,19 @@ static int read_timeouts(struct genl_info *info, struct gf_op *op)
 	if (info->attrs[GPUFABRIC_A_TIMEOUT])
 		op->timeout_ms = nla_get_u32(info->attrs[GPUFABRIC_A_TIMEOUT]);
 	if (info->attrs[GPUFABRIC_A_DRIVER_TIMEOUT])
-		op->driver_timeout_ms =
-			nla_get_u32(info->attrs[GPUFABRIC_A_DRIVER_TIMEOUT]);
-	if (driver && (!driver[0] || !op->driver_timeout_ms))
+		op->driver_timeout_ms = nla_get_u32(info->attrs[GPUFABRIC_A_DRIVER_TIMEOUT]);
+	if (driver && (!is_driver_name(driver) || !op->driver_timeout_ms))
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_DRIVER], -EINVAL,
-				 "a driver that is chosen has a name and is waited for, give driver-timeout");
+				 "a driver that is chosen has a name without a slash and is waited for, give driver-timeout");
 	strscpy(op->driver, driver ?: "", sizeof(op->driver));
 	return 0;
 }
 
 /*
- * Allocate all that the operation may need. @extra is room for members of the
- * composition that the request does not name.
+ * Allocate all that the operation may need. @extra is room for members of the composition that
+ * the request does not name.
  */
-static int prepare(struct gf_request *request, int add_type, int remove_type,
-		   unsigned int extra)
+static int prepare(struct gf_request *request, int add_type, int remove_type, unsigned int extra)
 {
 	struct genl_info *info = request->info;
 	unsigned int adds = 0, removes = 0;
@@ -124,36 +116,52 @@ static int prepare(struct gf_request *request, int add_type, int remove_type,
 	request->op = gf_op_alloc(request->kind, adds + removes + extra);
 	if (!request->op)
 		return -ENOMEM;
-	gf_who_current(&request->op->who, info->snd_portid,
-		       gf_request_reason(info));
+	gf_who_current(&request->op->who, info->snd_portid, gf_request_reason(info));
 	err = read_timeouts(info, request->op);
 	return err ?: alloc_members(request, adds);
 }
 
-static int fill_accepted(struct sk_buff *skb, const struct gf_reader *reader,
-			 const void *object)
+static int fill_accepted(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_op *op = object;
 
 	if (gf_fill_op(skb, reader, op))
 		return -EMSGSIZE;
-	return op->composition ?
-	       gf_fill_composition(skb, reader, op->composition) : 0;
+	return op->composition ? gf_fill_composition(skb, reader, op->composition) : 0;
 }
 
-static void add_steps(struct gf_op *op, const struct gf_picks *picks,
-		      bool remove)
+/* Those before a slot in the order of its switch, each of which it may have to wait for. */
+static unsigned int count_before(const struct gf_picks *picks, const struct gf_pick *pick)
 {
-	unsigned int i;
+	unsigned int i, before = 0;
 
-	for (i = 0; picks && i < picks->count; i++) {
-		const struct gf_pick *pick = &picks->picks[i];
-		struct gf_step *step = gf_op_add_step(op, pick->slot,
-						      pick->need, remove,
-						      &pick->expect);
+	for (i = 0; pick->turn && i < picks->count; i++) {
+		const struct gf_pick *other = &picks->picks[i];
 
-		step->turn = pick->turn;
-		op->turns = max(op->turns, pick->turn);
+		before += other->turn && other->turn < pick->turn &&
+			  other->need == GF_NEED_ATTACH && other->slot->sw == pick->slot->sw;
+	}
+	return before;
+}
+
+/* Steps whose order matters come in that order: so they get in line. */
+static void add_steps(struct gf_op *op, const struct gf_picks *picks, bool remove)
+{
+	unsigned int i, turn, next;
+
+	for (turn = 0; picks && turn != UINT_MAX; turn = next) {
+		next = UINT_MAX;
+		for (i = 0; i < picks->count; i++) {
+			const struct gf_pick *pick = &picks->picks[i];
+
+			if (pick->turn > turn)
+				next = min(next, pick->turn);
+			if (pick->turn != turn)
+				continue;
+			gf_op_add_step(op, pick->slot, pick->need, remove,
+				       &pick->expect)->ordered = turn;
+			op->turns = max(op->turns, count_before(picks, pick));
+		}
 	}
 }
 
@@ -163,27 +171,17 @@ static void claim_all(struct gf_request *request)
 	unsigned int i;
 
 	for (i = 0; i < request->add->count; i++) {
-		member = list_first_entry(&request->members, struct gf_member,
-					  list);
+		member = list_first_entry(&request->members, struct gf_member, list);
 		list_del(&member->list);
-		gf_composition_claim(request->composition,
-				     request->add->picks[i].slot, member);
+		gf_composition_claim(request->composition, request->add->picks[i].slot, member);
 	}
-}
-
-/* As many slots as the answer can list. */
-static struct sk_buff *alloc_reply(const struct gf_request *request)
-{
-	return gf_reply_alloc((request->add ? request->add->count : 0) +
-			      (request->composition ?
-			       request->composition->nr_members : 0));
 }
 
 /* Every check has passed: claim, start, answer. The lock is held. */
 static int accept(struct gf_request *request)
 {
 	struct gf_composition *composition = request->composition;
-	struct sk_buff *reply = alloc_reply(request);
+	struct sk_buff *reply = gf_reply_alloc(0);
 	struct gf_op *op = request->op;
 	int err;
 
@@ -204,13 +202,11 @@ static int accept(struct gf_request *request)
 	if (composition) {
 		gf_composition_get(composition);
 		op->composition = composition;
-		gf_composition_annotate(composition,
-					request->info->attrs[GPUFABRIC_A_ANNOTATION]);
+		gf_composition_annotate(composition, request->info->attrs[GPUFABRIC_A_ANNOTATION]);
 		if (request->add)
 			claim_all(request);
 		if (op->made)
-			gf_event_composition(composition,
-					     GPUFABRIC_EVENT_KIND_COMPOSITION_ADDED);
+			gf_event_composition(composition, GPUFABRIC_EVENT_KIND_COMPOSITION_ADDED);
 		else
 			gf_composition_state(composition, request->state);
 	}
@@ -225,8 +221,7 @@ out:
 /* Parse, judge, accept. @extra: as for prepare(). @judge: with the lock held. */
 static int handle(struct sk_buff *skb, struct genl_info *info,
 		  enum gpufabric_operation_kind kind, int add_type,
-		  int remove_type, unsigned int extra,
-		  int (*judge)(struct gf_request *request))
+		  int remove_type, unsigned int extra, int (*judge)(struct gf_request *request))
 {
 	struct gf_request request = {
 		.skb = skb, .info = info, .kind = kind,
@@ -284,8 +279,7 @@ static int judge_detach(struct gf_request *request)
 	if (!err && !request->remove->count)
 		err = gf_refuse(info, NULL, -EINVAL, "name at least one slot");
 	if (!err)
-		err = gf_picks_judge(info, request->remove, NULL,
-				     gf_check_remove);
+		err = gf_picks_judge(info, request->remove, NULL, gf_check_remove);
 	if (!err)
 		add_steps(request->op, request->remove, true);
 	return err;
@@ -302,8 +296,7 @@ static int check_name(struct genl_info *info)
 	const struct nlattr *attr = info->attrs[GPUFABRIC_A_NAME];
 
 	if (!attr)
-		return gf_refuse(info, NULL, -EINVAL,
-				 "give the name of the composition");
+		return gf_refuse(info, NULL, -EINVAL, "give the name of the composition");
 	if (!gf_name_valid(nla_data(attr)))
 		return gf_refuse(info, attr, -EINVAL,
 			      "a name is a letter, then up to 62 letters, digits, _ . or -");
@@ -319,8 +312,7 @@ static int make_composition(struct gf_request *request)
 	err = check_name(info);
 	if (err)
 		return err;
-	composition =
-		gf_composition_alloc(nla_data(info->attrs[GPUFABRIC_A_NAME]));
+	composition = gf_composition_alloc(nla_data(info->attrs[GPUFABRIC_A_NAME]));
 	if (!composition)
 		return -ENOMEM;
 	request->composition = composition;
@@ -328,8 +320,7 @@ static int make_composition(struct gf_request *request)
 	composition->owner = current_uid();
 	if (info->attrs[GPUFABRIC_A_OWNER])
 		composition->owner =
-			make_kuid(&init_user_ns,
-				  nla_get_u32(info->attrs[GPUFABRIC_A_OWNER]));
+			make_kuid(&init_user_ns, nla_get_u32(info->attrs[GPUFABRIC_A_OWNER]));
 	if (!uid_valid(composition->owner))
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_OWNER], -EINVAL,
 			      "the owner is no valid user id");
@@ -362,8 +353,7 @@ int gpufabric_nl_compose_doit(struct sk_buff *skb, struct genl_info *info)
 		      GPUFABRIC_A_MEMBER, 0, 0, judge_compose);
 }
 
-static int find_named(struct genl_info *info,
-		      struct gf_composition **composition)
+static int find_named(struct genl_info *info, struct gf_composition **composition)
 {
 	const struct nlattr *name = info->attrs[GPUFABRIC_A_NAME];
 	int err = check_name(info);
@@ -371,8 +361,18 @@ static int find_named(struct genl_info *info,
 	if (err)
 		return err;
 	*composition = gf_composition_find_name(nla_data(name));
-	return *composition ? 0 : gf_refuse(info, name, -ENOENT,
-					    "there is no such composition");
+	return *composition ? 0 : gf_refuse(info, name, -ENOENT, "there is no such composition");
+}
+
+/* Whether a composition is still the one that whoever asks has seen. */
+static int check_generation(struct genl_info *info, const struct gf_composition *composition)
+{
+	const struct nlattr *attr = info->attrs[GPUFABRIC_A_GENERATION];
+
+	gf_assert_locked();
+	return !attr || nla_get_u32(attr) == composition->generation ? 0 :
+	       gf_refuse(info, attr, -ESTALE,
+			 "the composition is of another generation by now, look at it again");
 }
 
 /* Find the composition that a request names, and that nothing changes now. */
@@ -398,23 +398,25 @@ static int judge_resize(struct gf_request *request)
 	int err;
 
 	err = find_composition(request) ?:
+	      check_generation(info, request->composition) ?:
 	      gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->add) ?:
 	      gf_picks_parse(info, GPUFABRIC_A_REMOVE, request->remove) ?:
 	      gf_picks_members_of(info, request->remove, request->composition) ?:
-	      gf_picks_judge(info, request->add, request->composition,
-			     gf_check_add) ?:
-	      gf_picks_judge(info, request->remove, request->composition,
-			     gf_check_remove) ?:
+	      gf_picks_judge(info, request->add, request->composition, gf_check_add) ?:
+	      gf_picks_judge(info, request->remove, request->composition, gf_check_remove) ?:
 	      gf_picks_check_stale(info, request->add);
 	if (err)
 		return err;
 	if (!request->add->count && !request->remove->count)
-		return gf_refuse(info, NULL, -EINVAL,
-				 "name slots to add or to remove");
+		return gf_refuse(info, NULL, -EINVAL, "name slots to add or to remove");
+	if (!request->add->count && (info->attrs[GPUFABRIC_A_DRIVER] ||
+				     info->attrs[GPUFABRIC_A_JUDGED_AT]))
+		return gf_refuse(info, info->attrs[GPUFABRIC_A_DRIVER] ?:
+				 info->attrs[GPUFABRIC_A_JUDGED_AT], -EINVAL,
+				 "that means nothing where no slot is added");
 	members = request->composition->nr_members + request->add->count;
 	if (members > GPUFABRIC_MEMBERS_MAX)
-		return gf_refuse(info, NULL, -E2BIG,
-				 "a composition holds at most 512 slots");
+		return gf_refuse(info, NULL, -E2BIG, "a composition holds at most 512 slots");
 	if (members == request->remove->count)
 		return gf_refuse(info, NULL, -EINVAL,
 				 "that leaves no slot, release the composition instead");
@@ -448,8 +450,7 @@ static int judge_unnamed(struct gf_request *request, bool keep)
 					    gf_check_remove);
 		if (err)
 			return err;
-		gf_op_add_step(request->op, member->slot, GF_NEED_NOTHING,
-			       true, NULL);
+		gf_op_add_step(request->op, member->slot, GF_NEED_NOTHING, true, NULL);
 	}
 	return 0;
 }
@@ -465,8 +466,7 @@ static int judge_release(struct gf_request *request)
 	      gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->remove) ?:
 	      gf_picks_members_of(info, request->remove, request->composition);
 	if (!err && !keep)
-		err = gf_picks_judge(info, request->remove, request->composition,
-				     gf_check_remove);
+		err = gf_picks_judge(info, request->remove, request->composition, gf_check_remove);
 	if (err)
 		return err;
 	for (i = 0; keep && i < request->remove->count; i++)
@@ -483,21 +483,11 @@ int gpufabric_nl_release_doit(struct sk_buff *skb, struct genl_info *info)
 		      GPUFABRIC_A_MEMBER, GPUFABRIC_MEMBERS_MAX, judge_release);
 }
 
-static int judge_annotate(struct genl_info *info,
-			  struct gf_composition **composition)
+static int judge_annotate(struct genl_info *info, struct gf_composition **composition)
 {
-	const struct nlattr *generation = info->attrs[GPUFABRIC_A_GENERATION];
-	int err;
-
 	if (!info->attrs[GPUFABRIC_A_ANNOTATION])
-		return gf_refuse(info, NULL, -EINVAL,
-				 "give the annotation, which may be empty");
-	err = find_named(info, composition);
-	if (!err && generation &&
-	    nla_get_u32(generation) != (*composition)->generation)
-		err = gf_refuse(info, generation, -ESTALE,
-				"the composition is of another generation by now, look at it again");
-	return err;
+		return gf_refuse(info, NULL, -EINVAL, "give the annotation, which may be empty");
+	return find_named(info, composition) ?: check_generation(info, *composition);
 }
 
 int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info)
@@ -510,23 +500,20 @@ int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info)
 	err = judge_annotate(info, &composition);
 	if (err)
 		goto out;
-	reply = gf_reply_alloc(composition->nr_members);
+	reply = gf_reply_alloc(0);
 	if (!reply) {
 		err = -ENOMEM;
 		goto out;
 	}
-	gf_composition_annotate(composition,
-				info->attrs[GPUFABRIC_A_ANNOTATION]);
-	gf_event_composition(composition,
-			     GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED);
+	gf_composition_annotate(composition, info->attrs[GPUFABRIC_A_ANNOTATION]);
+	gf_event_composition(composition, GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED);
 	gf_reply_send(reply, skb, info, gf_fill_composition, composition);
 out:
 	mutex_unlock(&gf.lock);
 	return err;
 }
 
-static int fill_picks(struct sk_buff *skb, const struct gf_reader *reader,
-		      const void *object)
+static int fill_picks(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_picks *picks = object;
 	unsigned int i;
@@ -541,8 +528,7 @@ static int fill_picks(struct sk_buff *skb, const struct gf_reader *reader,
 /* Requests that are over at once: parse, judge, change each slot, answer. */
 static int change_at_once(struct sk_buff *skb, struct genl_info *info,
 			  enum gpufabric_operation_kind kind, gf_check_fn check,
-			  void (*change)(struct gf_slot *slot,
-					 struct genl_info *info))
+			  void (*change)(struct gf_slot *slot, struct genl_info *info))
 {
 	struct gf_picks *picks = gf_picks_alloc(info, GPUFABRIC_A_MEMBER);
 	struct sk_buff *reply = NULL;
@@ -584,10 +570,8 @@ static void start_drain(struct gf_slot *slot, struct genl_info *info)
 		timeout = nla_get_u32(info->attrs[GPUFABRIC_A_TIMEOUT]);
 	slot->drain_port = info->snd_portid;
 	slot->drain_deadline = gf_clock_ms() + timeout;
-	slot->drain_end = jiffies + msecs_to_jiffies(timeout);
 	gf_slot_trigger(slot, GF_DRAIN);
-	mod_delayed_work(gf.scan_wq, &slot->drain_work,
-			 msecs_to_jiffies(timeout) + 1);
+	gf_slot_drain_watch(slot);
 }
 
 int gpufabric_nl_drain_doit(struct sk_buff *skb, struct genl_info *info)
@@ -602,8 +586,12 @@ static int check_abort(const struct gf_check *slot, const char **why)
 		*why = "an operation is under way on this slot, wait for it to end";
 		return -EBUSY;
 	}
-	if (slot->state == GF_STATE_DRAINING)
+	if (slot->state == GF_STATE_DRAINING && (!slot->has_generation || slot->same_generation))
 		return GF_NEED_NOTHING;
+	if (slot->state == GF_STATE_DRAINING) {
+		*why = "the slot is of another generation by now, look at it again";
+		return -ESTALE;
+	}
 	*why = "the slot is not being drained, there is nothing to take back";
 	return -EINVAL;
 }
@@ -630,8 +618,7 @@ static void clear_slot(struct gf_slot *slot, struct genl_info *info)
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
 		slot->strikes = 0;
 	slot->flags &= ~GPUFABRIC_SLOT_FLAG_QUARANTINED;
-	gf_slot_trigger(slot, slot->presence && !slot->foreign ? GF_CLEAR_OFF :
-								 GF_CLEAR_EMPTY);
+	gf_slot_trigger(slot, slot->presence && !slot->foreign ? GF_CLEAR_OFF : GF_CLEAR_EMPTY);
 	if (slot->state == before)
 		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 	gf_slot_refresh_queue(slot);

@@ -2,26 +2,22 @@
 /**
  * DOC: The PCI core's rescan lock
  *
- * pci_rescan_remove_lock has no trylock and no timeout, and mainline pciehp can
- * dead-lock while holding it (a child slot powering on while its parent is
- * removed), so a worker that wants it may wait for ever. Such a worker must
- * not hang an rmmod as well: while it waits it holds a reference on the module, so
- * that unloading is refused rather than never returning, and when that gets long
- * it says so in the kernel log. Once the module is going nobody waits any more.
+ * pci_rescan_remove_lock has no trylock and no timeout, and mainline pciehp can dead-lock while
+ * holding it (a child slot powering on while its parent is removed), so a worker that wants it
+ * may wait for ever. Such a worker must not hang an rmmod as well: while it waits it holds a
+ * reference on the module, so that unloading is refused rather than never returning, and when
+ * that gets long it says so in the kernel log. Once the module is going nobody waits any more.
  * Workers of ours wait for each other first: only others make unloading be refused.
  *
- * The lock does not tell who holds it. But what is done under it for long is nearly
- * always the same: a driver is bound to a device or unbound from it, and does not
- * come back. The bus notifier is told of the beginning and of the end of both, in
- * the task that does it, so the oldest that has no end is who to look for: a GPU's
- * driver that does not let go, or pciehp that removes a switch and waits for itself
- * one level below. What we unbind ourselves is unbound without the lock, but its
- * driver may take it: we are named when nobody else is seen.
+ * The lock does not tell who holds it. But what is done under it for long is nearly always the
+ * same: a driver is bound to a device or unbound from it, and does not come back. The bus
+ * notifier is told of the beginning and of the end of both, in the task that does it, so the
+ * oldest that has no end is who to look for: a GPU's driver that does not let go, or pciehp that
+ * removes a switch and waits for itself one level below. What we unbind ourselves is unbound
+ * without the lock, but its driver may take it: we are named when nobody else is seen.
  *
- * Only workers on queues that the module drains before it goes, and its start, may
- * take the lock.
+ * Only workers on queues that the module drains before it goes, and its start, may take the lock.
  */
-#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
@@ -29,41 +25,20 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "fabric.h"
 #include "rescan.h"
 #include "unbind.h"
 
 #define GF_STALL_MS 5000
 
 /*
- * Whose turn it is to wait for pci_rescan_remove_lock, and to have it. Taken before
- * it, with no other lock held; covers nothing else.
+ * Whose turn it is to wait for pci_rescan_remove_lock, and to have it. Taken before it, with no
+ * other lock held; covers nothing else.
  */
 static DEFINE_MUTEX(gf_rescan_turn);
 
 /* Under the rescan lock there is one; by hand in sysfs there can be more. */
 #define GF_BINDINGS_MAX 8
-
-/**
- * struct gf_binding - a task that is binding or unbinding a driver
- * @pdev: the device, NULL for an entry that is free; compared, never followed
- * @unbinds: it unbinds
- * @ours: for us
- * @kernel: it is a thread of the kernel, whose name and number are no secret
- * @pid: its number in the initial namespace
- * @since: when it began, in jiffies
- * @comm: its name
- * @device: name of the device
- */
-struct gf_binding {
-	const struct pci_dev *pdev;
-	bool unbinds;
-	bool ours;
-	bool kernel;
-	pid_t pid;
-	unsigned long since;
-	char comm[TASK_COMM_LEN];
-	char device[16];
-};
 
 /* Taken in the notifier and by workers without a lock; innermost. */
 static DEFINE_SPINLOCK(gf_binding_lock);
@@ -90,11 +65,10 @@ static void begins(struct pci_dev *pdev, bool unbinds)
 	binding->pdev = pdev;
 	binding->unbinds = unbinds;
 	binding->ours = unbinds && gf_unbind_holds(pdev);
-	binding->kernel = current->flags & PF_KTHREAD;
-	binding->pid = task_pid_nr(current);
-	binding->since = jiffies;
-	strscpy(binding->comm, current->comm, sizeof(binding->comm));
-	strscpy(binding->device, pci_name(pdev), sizeof(binding->device));
+	binding->pid = current->flags & PF_KTHREAD ? task_pid_nr(current) : 0;
+	strscpy(binding->comm, binding->pid ? current->comm : "", sizeof(binding->comm));
+	binding->since = gf_clock_ms();
+	strscpy(binding->address, pci_name(pdev), sizeof(binding->address));
 }
 
 static void ends(const struct pci_dev *pdev)
@@ -128,66 +102,45 @@ void gf_rescan_note(struct pci_dev *pdev, unsigned long action)
 	spin_unlock(&gf_binding_lock);
 }
 
-static const struct gf_binding *oldest(void)
+/**
+ * gf_rescan_oldest() - who has been at a driver for longest
+ * @found: filled; zeroes when nobody is
+ */
+void gf_rescan_oldest(struct gf_binding *found)
 {
-	const struct gf_binding *found = NULL;
 	int i;
 
-	lockdep_assert_held(&gf_binding_lock);
+	*found = (struct gf_binding){};
+	spin_lock(&gf_binding_lock);
 	for (i = 0; i < ARRAY_SIZE(gf_bindings); i++) {
 		const struct gf_binding *binding = &gf_bindings[i];
 
-		if (!binding->pdev)
-			continue;
-		if (!found || binding->ours < found->ours ||
-		    (binding->ours == found->ours &&
-		     time_before(binding->since, found->since)))
-			found = binding;
-	}
-	return found;
-}
-
-/**
- * gf_rescan_describe() - say who has been at a driver for longest
- * @text: filled; empty when nobody is
- * @size: of @text
- *
- * Everybody may read it, so a task of user space stays without name.
- */
-void gf_rescan_describe(char *text, size_t size)
-{
-	const struct gf_binding *binding;
-	char task[TASK_COMM_LEN + 24] = "a process";
-
-	text[0] = '\0';
-	spin_lock(&gf_binding_lock);
-	binding = oldest();
-	if (binding) {
-		if (binding->kernel)
-			snprintf(task, sizeof(task), "%s (pid %d)",
-				 binding->comm, binding->pid);
-		snprintf(text, size, "%s has been %s %s for %u s", task,
-			 binding->unbinds ? "unbinding" : "binding",
-			 binding->device,
-			 jiffies_to_msecs(jiffies - binding->since) / 1000);
+		if (binding->pdev &&
+		    (!found->pdev || binding->ours < found->ours ||
+		     (binding->ours == found->ours && binding->since < found->since)))
+			*found = *binding;
 	}
 	spin_unlock(&gf_binding_lock);
 }
 
 static void stall_run(struct work_struct *work)
 {
-	char who[80];
+	char task[TASK_COMM_LEN + 24] = "a process", doing[64] = "";
+	struct gf_binding at;
 
-	gf_rescan_describe(who, sizeof(who));
-	pr_warn_ratelimited("gpufabric: waiting for the PCI rescan lock for %u ms; whoever holds it keeps all PCI hot-plug waiting: %s\n",
-			    GF_STALL_MS, who[0] ? who : "nobody seen");
+	gf_rescan_oldest(&at);
+	if (at.pid)
+		snprintf(task, sizeof(task), "%s (pid %d)", at.comm, at.pid);
+	if (at.pdev)
+		snprintf(doing, sizeof(doing), "%s %s for %llu s",
+			 at.unbinds ? "unbinding" : "binding", at.address,
+			 div_u64(gf_clock_ms() - at.since, 1000));
+	pr_warn_ratelimited("gpufabric: waiting for the PCI rescan lock for %u ms; whoever holds it keeps all PCI hot-plug waiting: %s%s%s\n",
+			    GF_STALL_MS, at.pdev ? task : "nobody seen",
+			    at.pdev ? " has been " : "", doing);
 }
 
-/**
- * gf_rescan_lock() - take pci_rescan_remove_lock
- *
- * Return: false, without it, when the module is going.
- */
+/* Take pci_rescan_remove_lock. Returns false, without it, when the module is going. */
 bool gf_rescan_lock(void)
 {
 	struct delayed_work stall;
@@ -198,8 +151,7 @@ bool gf_rescan_lock(void)
 		return false;
 	}
 	INIT_DELAYED_WORK_ONSTACK(&stall, stall_run);
-	queue_delayed_work(system_unbound_wq, &stall,
-			   msecs_to_jiffies(GF_STALL_MS));
+	queue_delayed_work(system_unbound_wq, &stall, msecs_to_jiffies(GF_STALL_MS));
 	pci_lock_rescan_remove();
 	cancel_delayed_work_sync(&stall);
 	destroy_delayed_work_on_stack(&stall);

@@ -2,13 +2,13 @@
 /**
  * DOC: Looking whether a GPU is still there
  *
- * A few registers tell whether a GPU answers, whether it is the same, and
- * whether it was reset; what follows from that is decided in loss.c.
+ * A few registers tell whether a GPU answers, whether it is the same, and whether it was reset;
+ * what follows from that is decided in loss.c.
  *
- * A function is not read while it sleeps, is reset or recovers from an error:
- * what would be read says nothing about it then, and may disturb. A reset blocks
- * access to config space while it lasts. Nobody is kept from resetting here, so
- * what was read counts only when access is not blocked afterwards either.
+ * A function is not read while it sleeps, is reset or recovers from an error: what would be read
+ * says nothing about it then, and may disturb. A reset blocks access to config space while it
+ * lasts. Nobody is kept from resetting here, so what was read counts only when access is not
+ * blocked afterwards either.
  */
 #include <linux/pci.h>
 #include <linux/pm_runtime.h>
@@ -30,30 +30,23 @@ static bool is_asleep(struct pci_dev *pdev)
 
 static bool is_cut_off(struct pci_dev *pdev)
 {
-	return READ_ONCE(pdev->error_state) == pci_channel_io_frozen ||
-	       pdev->block_cfg_access;
+	return READ_ONCE(pdev->error_state) == pci_channel_io_frozen || pdev->block_cfg_access;
 }
 
-/**
- * gf_config_open() - whether the config space of a function may be read now
- * @pdev: the function
- *
- * To be asked again after reading: a reset may have begun meanwhile.
+/*
+ * Whether the config space of a function may be read now. To be asked again after reading: a
+ * reset may have begun meanwhile.
  */
 bool gf_config_open(struct pci_dev *pdev)
 {
 	return !is_cut_off(pdev) && !is_asleep(pdev);
 }
 
-/**
- * gf_port_hold() - keep a port awake, unless it sleeps
- * @port: the port
- *
- * For polls: a port that sleeps is not woken for them, and so that it does not
- * fall asleep before they are over they hold it. Waking one is not harmless either:
- * pciehp powers a slot that is off when it finds a card in it then.
- *
- * Return: whether it is awake, until gf_port_release().
+/*
+ * Keep a port awake, unless it sleeps. For polls: a port that sleeps is not woken for them, and
+ * so that it does not fall asleep before they are over they hold it. Waking one is not harmless
+ * either: pciehp powers a slot that is off when it finds a card in it then. Returns whether it is
+ * awake, until gf_port_release().
  */
 bool gf_port_hold(struct pci_dev *port)
 {
@@ -68,10 +61,7 @@ bool gf_port_hold(struct pci_dev *port)
 	return true;
 }
 
-/**
- * gf_port_release() - let a port sleep again
- * @port: the port
- */
+/* Let a port sleep again. */
 void gf_port_release(struct pci_dev *port)
 {
 	pm_runtime_put(&port->dev);
@@ -118,8 +108,7 @@ static bool holds_address(struct pci_dev *pdev, int bar)
 	u32 value = 0;
 
 	/* One of a fixed address is told by another register. */
-	if (!res->parent || res->flags & (IORESOURCE_UNSET |
-					  IORESOURCE_PCI_FIXED))
+	if (!res->parent || res->flags & (IORESOURCE_UNSET | IORESOURCE_PCI_FIXED))
 		return true;
 	address = pci_bus_address(pdev, bar);
 	pci_read_config_dword(pdev, where, &value);
@@ -193,8 +182,8 @@ bool gf_card_is_frozen(const struct gf_functions *card)
 }
 
 /*
- * Some kernels end the freeze of a function before its driver has restored it, and
- * call the driver under its lock for that, as they do when they bind or reset it.
+ * Some kernels end the freeze of a function before its driver has restored it, and call the
+ * driver under its lock for that, as they do when they bind or reset it.
  */
 static bool is_worked_on(const struct gf_functions *card)
 {
@@ -210,11 +199,10 @@ static bool is_worked_on(const struct gf_functions *card)
 }
 
 /*
- * Whether the bridges of the card lead to a GPU. One that was reset has lost its
- * bus numbers; it answers, and nothing behind it does.
+ * Whether the bridges of the card lead to a GPU. One that was reset has lost its bus numbers; it
+ * answers, and nothing behind it does.
  */
-static bool is_reached(struct gf_slot *slot, struct pci_dev *gpu,
-		       struct gf_sight *sight)
+static bool is_reached(struct gf_slot *slot, struct pci_dev *gpu, struct gf_sight *sight)
 {
 	struct pci_dev *bridge = pci_upstream_bridge(gpu);
 	u32 buses = ~0;
@@ -233,8 +221,8 @@ static bool is_reached(struct gf_slot *slot, struct pci_dev *gpu,
 }
 
 /*
- * All GPUs of a card are one thing: what one of them has lost, it has lost. Those
- * that sleep say nothing.
+ * All GPUs of a card are one thing: what one of them has lost, it has lost. Those that sleep say
+ * nothing.
  */
 static void sight_card(struct gf_slot *slot, const struct gf_functions *card,
 		       u64 serial, struct gf_sight *sight)
@@ -295,9 +283,7 @@ void gf_sight_read(struct gf_slot *slot, const struct gf_functions *card,
 		else
 			sight->known = true;
 		sight->known &= may_be_read(slot, card);
-		sight->busy = sight->answers &&
-			      !(sight->same && sight->bars) &&
-			      is_worked_on(card);
+		sight->busy = sight->answers && !(sight->same && sight->bars) && is_worked_on(card);
 	}
 	gf_rescan_unlock();
 }

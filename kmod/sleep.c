@@ -2,16 +2,15 @@
 /**
  * DOC: System sleep
  *
- * A host that goes to sleep suspends its devices under their locks, so nothing
- * of ours may be in a slot driver then: an attach holds the lock of its port's
- * service for as long as a GPU's driver takes. Before user space is frozen no
- * request that changes something is taken any more, and what is under way is
- * awaited. What does not come to its end in time keeps the host awake: a device
- * whose lock is held would hang it half-way.
+ * A host that goes to sleep suspends its devices under their locks, so nothing of ours may be in
+ * a slot driver then: an attach holds the lock of its port's service for as long as a GPU's
+ * driver takes. Before user space is frozen no request that changes something is taken any more,
+ * and what is under way is awaited. What does not come to its end in time keeps the host awake: a
+ * device whose lock is held would hang it half-way.
  *
- * Workers that look are on a queue that is frozen with user space, so nobody
- * reads a port from then on until it is resumed. What was seen before says
- * nothing about what is after: links were down, and perhaps are still.
+ * Workers that look are on a queue that is frozen with user space, so nobody reads a port from
+ * then on until it is resumed. What was seen before says nothing about what is after: links were
+ * down, and perhaps are still.
  */
 #include <linux/notifier.h>
 #include <linux/sched/signal.h>
@@ -27,10 +26,7 @@
 /* Woken when the last worker of an operation has come back. */
 static DECLARE_WAIT_QUEUE_HEAD(sleep_wait);
 
-/**
- * gf_sleep_worker() - a worker of a step begins, or has come back
- * @begins: it begins
- */
+/* A worker of a step begins, or has come back. */
 void gf_sleep_worker(bool begins)
 {
 	gf_assert_locked();
@@ -51,6 +47,7 @@ static void open_again(void)
 		slot->loss.wiped = false;
 		slot->loss.frozen = false;
 		gf_slot_refresh_queue(slot);
+		gf_slot_drain_watch(slot);
 	}
 	mutex_unlock(&gf.lock);
 	gf_inventory_queue();
@@ -65,8 +62,7 @@ static void name_workers(void)
 	xa_for_each(&gf.slots, id, slot) {
 		if (slot->step)
 			dev_warn(&slot->dev, "the system cannot sleep: operation %llu has not come back from %s of slot %s\n",
-				 slot->step->op->id,
-				 slot->step->need == GF_NEED_ATTACH ?
+				 slot->step->op->id, slot->step->need == GF_NEED_ATTACH ?
 				 "attach" : "detach", slot->name);
 	}
 	mutex_unlock(&gf.lock);
@@ -79,8 +75,7 @@ static int close_for_sleep(void)
 	mutex_lock(&gf.lock);
 	gf.sleeping = true;
 	mutex_unlock(&gf.lock);
-	left = wait_event_killable_timeout(sleep_wait,
-					   !READ_ONCE(gf.nr_workers),
+	left = wait_event_killable_timeout(sleep_wait, !READ_ONCE(gf.nr_workers),
 					   msecs_to_jiffies(GF_SLEEP_WAIT_MS));
 	if (left > 0)
 		return 0;
@@ -90,8 +85,7 @@ static int close_for_sleep(void)
 	return left ?: -EBUSY;
 }
 
-static int sleep_event(struct notifier_block *nb, unsigned long action,
-		       void *data)
+static int sleep_event(struct notifier_block *nb, unsigned long action, void *data)
 {
 	switch (action) {
 	case PM_SUSPEND_PREPARE:

@@ -2,14 +2,14 @@
 /**
  * DOC: Slots
  *
- * A slot lives from the moment the inventory worker finds it until its port or
- * its slot driver goes away; operations, claims and devices hold references
- * beyond that. Its state changes through gf_slot_trigger() alone, under the
- * fabric's lock, so that every change is counted, announced and recorded once.
+ * A slot lives from the moment the inventory worker finds it until its port or its slot driver
+ * goes away; operations, claims and devices hold references beyond that. Its state changes
+ * through gf_slot_trigger() alone, under the fabric's lock, so that every change is counted,
+ * announced and recorded once.
  *
- * What is in a slot is learned by looking (snapshot.c) and then reconciled
- * with the state here. While an operation is under way the operation does the
- * looking, and the refresh worker stands back.
+ * What is in a slot is learned by looking (snapshot.c) and then reconciled with the state here.
+ * While an operation is under way the operation does the looking, and the refresh worker stands
+ * back.
  */
 #include <linux/pci.h>
 #include <linux/slab.h>
@@ -59,10 +59,7 @@ static u32 caps_of(u32 sltcap)
 	return caps;
 }
 
-/**
- * gf_slot_condition() - what a slot is in, as readers are told
- * @slot: slot; caller holds the fabric's lock
- */
+/* What a slot is in, as readers are told. */
 struct gf_condition gf_slot_condition(const struct gf_slot *slot)
 {
 	const struct gf_seen_in seen = {
@@ -74,21 +71,16 @@ struct gf_condition gf_slot_condition(const struct gf_slot *slot)
 		.control = slot->pci_slot &&
 			   (!slot->caps || slot->caps & GPUFABRIC_SLOT_CAP_POWER_CONTROLLER),
 		.detaching = slot->step && slot->step->need == GF_NEED_DETACH,
-		.cause = slot->cause,
+		.cause = slot->failure.cause,
 	};
 
 	gf_assert_locked();
 	return gf_state_condition(slot->state, &seen);
 }
 
-/**
- * gf_slot_trigger() - let something happen to a slot
- * @slot: slot; caller holds the fabric's lock
- * @trigger: what happens
- *
- * Announces the change when there is one.
- *
- * Return: 0, or -EBUSY when that cannot happen in the slot's state.
+/*
+ * Let something happen to a slot. Announces the change when there is one. Returns 0, or -EBUSY
+ * when that cannot happen in the slot's state.
  */
 int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 {
@@ -113,16 +105,10 @@ int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 		slot->incarnation++;
 		slot->loss = (struct gf_loss){};
 	}
-	if (next != GF_STATE_FAULT &&
-	    next != GF_STATE_STUCK &&
-	    next != GF_STATE_LOST) {
-		slot->cause = GPUFABRIC_CAUSE_NONE;
-		slot->text[0] = '\0';
-	}
+	if (next != GF_STATE_FAULT && next != GF_STATE_STUCK && next != GF_STATE_LOST)
+		slot->failure = (struct gf_failure){};
 	trace_gpufabric_state(slot, previous);
-	gf_event_slot(slot, next == GF_STATE_DRAINING ?
-			    GPUFABRIC_EVENT_KIND_DRAIN :
-			    GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
+	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 	gf_slot_publish(slot);
 	if (slot->composition)
 		gf_composition_slot_changed(slot->composition, slot);
@@ -133,29 +119,35 @@ int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
  * gf_slot_fail() - take a slot to fault, stuck or lost
  * @slot: slot; caller holds the fabric's lock
  * @trigger: GF_FAIL, GF_EXPIRED or GF_SURPRISE
- * @cause: why
- * @text: why in words, and what to do
+ * @failure: why
  *
  * Return: as gf_slot_trigger().
  */
-int gf_slot_fail(struct gf_slot *slot, enum gf_trigger trigger,
-		 enum gpufabric_cause cause, const char *text)
+int gf_slot_fail(struct gf_slot *slot, enum gf_trigger trigger, const struct gf_failure *failure)
 {
 	int next = gf_state_next(slot->state, trigger);
 
 	gf_assert_locked();
 	if (next < 0)
 		return next;
-	slot->cause = cause;
-	strscpy(slot->text, text, sizeof(slot->text));
+	slot->failure = *failure;
 	slot->faults++;
 	/* Who resets a GPU is seldom the slot. */
-	if (cause != GPUFABRIC_CAUSE_RESET)
+	if (failure->cause != GPUFABRIC_CAUSE_RESET && failure->cause != GPUFABRIC_CAUSE_REPLACED)
 		slot->strikes++;
 	if (quarantine_after && slot->strikes >= quarantine_after)
 		slot->flags |= GPUFABRIC_SLOT_FLAG_QUARANTINED;
-	dev_warn(&slot->dev, "%s: %s\n", slot->name, slot->text);
+	dev_warn(&slot->dev, "%s: %s %s %s (%d)\n", slot->name, gf_cause_name(failure->cause),
+		 failure->address, failure->driver, failure->error);
 	return gf_slot_trigger(slot, trigger);
+}
+
+/* The same for what nobody asked for, and where the cause says all there is. */
+int gf_slot_befalls(struct gf_slot *slot, enum gf_trigger trigger, enum gpufabric_cause cause)
+{
+	const struct gf_failure failure = { .cause = cause };
+
+	return gf_slot_fail(slot, trigger, &failure);
 }
 
 /* A function that sleeps was not asked. */
@@ -212,21 +204,18 @@ static void set_flag(struct gf_slot *slot, u32 flag, bool on)
 }
 
 /* Whether a reader would see a difference between two snapshots, but for their parts. */
-static bool looks_the_same(const struct gf_snapshot *a,
-			   const struct gf_snapshot *b)
+static bool looks_the_same(const struct gf_snapshot *a, const struct gf_snapshot *b)
 {
 	return a && a->present == b->present && a->power == b->power &&
 	       !memcmp(&a->link, &b->link, sizeof(a->link));
 }
 
-static bool has_same_parts(const struct gf_snapshot *a,
-			   const struct gf_snapshot *b)
+static bool has_same_parts(const struct gf_snapshot *a, const struct gf_snapshot *b)
 {
 	return a && a->nr_functions == b->nr_functions &&
 	       a->nr_windows == b->nr_windows &&
 	       !memcmp(a->windows, b->windows, sizeof(a->windows)) &&
-	       !memcmp(a->functions, b->functions,
-		       a->nr_functions * sizeof(a->functions[0]));
+	       !memcmp(a->functions, b->functions, a->nr_functions * sizeof(a->functions[0]));
 }
 
 /**
@@ -281,29 +270,17 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 /* A GPU is there without a request of ours: the slot driver brought it. */
 static void reconcile_gpu(struct gf_slot *slot)
 {
-	const struct gf_snapshot *snap = slot->snap;
 	bool came_back = slot->state == GF_STATE_LOST;
-	char text[GF_TEXT_MAX];
+	struct gf_failure failure = {};
 
 	if (gf_slot_trigger(slot, GF_INSERTED))
 		return;
 	if (came_back)
 		slot->flaps++;
-	if (snap->frozen) {
-		gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_ERROR,
-			     "the kernel has not recovered the GPU from an error");
-		return;
-	}
-	if (!snap->alive) {
-		gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_ENUMERATE,
-			     "the GPU does not answer config reads, power-cycle the slot");
-		return;
-	}
-	if (snap->missing_bar >= 0) {
-		snprintf(text, sizeof(text),
-			 "BAR %d (%llu MiB) got no address, see the bridge windows",
-			 snap->missing_bar, snap->missing_size >> 20);
-		gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_RESOURCES, text);
+	gf_snapshot_judge(slot->snap, &failure);
+	if (failure.cause) {
+		failure.error = 0;
+		gf_slot_fail(slot, GF_FAIL, &failure);
 		return;
 	}
 	gf_slot_trigger(slot, GF_CHECKED);
@@ -314,8 +291,7 @@ static void reconcile_gone(struct gf_slot *slot)
 {
 	const struct gf_snapshot *snap = slot->snap;
 	/* A port without functions goes to sleep soon. */
-	bool present = snap->closed ? slot->presence :
-				      snap->status_valid && snap->present;
+	bool present = snap->closed ? slot->presence : snap->status_valid && snap->present;
 
 	if (gf_state_has_gpu(slot->state)) {
 		if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ||
@@ -323,8 +299,7 @@ static void reconcile_gone(struct gf_slot *slot)
 			/* Somebody powered it off in an orderly way. */
 			gf_slot_trigger(slot, GF_GONE_OFF);
 		else
-			gf_slot_fail(slot, GF_SURPRISE, GPUFABRIC_CAUSE_SURPRISE,
-				     "the GPU went away without a request, insert it again or clear the slot");
+			gf_slot_befalls(slot, GF_SURPRISE, GPUFABRIC_CAUSE_SURPRISE);
 		gf_history_state(slot);
 		if (!(slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED))
 			return;
@@ -336,14 +311,12 @@ static void reconcile_gone(struct gf_slot *slot)
 /* Somebody removed the GPU and left other functions of its card. */
 static void reconcile_rest(struct gf_slot *slot)
 {
-	gf_slot_fail(slot, GF_SURPRISE, GPUFABRIC_CAUSE_SURPRISE,
-		     "the GPU went away without a request and left functions of its card");
+	gf_slot_befalls(slot, GF_SURPRISE, GPUFABRIC_CAUSE_REMAINS);
 	gf_history_state(slot);
 }
 
 /*
- * Make a snapshot the current one and bring the state in line with it; the
- * fabric's lock is held.
+ * Make a snapshot the current one and bring the state in line with it; the fabric's lock is held.
  */
 static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 {
@@ -363,8 +336,7 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 		gf_slot_trigger(slot, GF_ABSENT);
 	else if (snap->gpu >= 0 && !gf_state_has_gpu(before) &&
 		 /* Only new functions end a fault or loss, not those left behind. */
-		 ((before != GF_STATE_FAULT &&
-		   before != GF_STATE_LOST) || !had_functions))
+		 ((before != GF_STATE_FAULT && before != GF_STATE_LOST) || !had_functions))
 		reconcile_gpu(slot);
 	if (differs && slot->state == before)
 		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
@@ -382,16 +354,14 @@ void gf_slot_refresh_later(struct gf_slot *slot, unsigned int ms)
 {
 	/* What was asked for sooner is not put off. */
 	if (ms)
-		queue_delayed_work(gf.scan_wq, &slot->refresh,
-				   msecs_to_jiffies(ms));
+		queue_delayed_work(gf.scan_wq, &slot->refresh, msecs_to_jiffies(ms));
 	else
 		mod_delayed_work(gf.scan_wq, &slot->refresh, 0);
 }
 
 static void refresh_run(struct work_struct *work)
 {
-	struct gf_slot *slot = container_of(work, struct gf_slot,
-					    refresh.work);
+	struct gf_slot *slot = container_of(work, struct gf_slot, refresh.work);
 	bool again = false, unread = false;
 	struct gf_snapshot *snap;
 	int seen;
@@ -435,21 +405,30 @@ void gf_slot_refresh_queue(struct gf_slot *slot)
 
 static void drain_expired(struct work_struct *work)
 {
-	struct gf_slot *slot = container_of(work, struct gf_slot,
-					    drain_work.work);
+	struct gf_slot *slot = container_of(work, struct gf_slot, drain_work.work);
 
 	mutex_lock(&gf.lock);
-	if (slot->state == GF_STATE_DRAINING && !slot->op &&
-	    time_after_eq(jiffies, slot->drain_end))
+	if (slot->drain_deadline && gf_clock_ms() >= slot->drain_deadline)
 		gf_slot_trigger(slot, GF_DRAIN_ABORT);
+	else
+		gf_slot_drain_watch(slot);
 	mutex_unlock(&gf.lock);
 }
 
-/**
- * gf_slot_drain_claim() - end what ends a drain: its deadline and its client
- * @slot: slot; caller holds the fabric's lock
- *
- * The drain is over, or an operation has used it and decides how it ends.
+/* See to the end of a drain. The clock goes on while the system sleeps, and timers do not. */
+void gf_slot_drain_watch(struct gf_slot *slot)
+{
+	u64 now = gf_clock_ms();
+
+	gf_assert_locked();
+	if (slot->drain_deadline)
+		mod_delayed_work(gf.scan_wq, &slot->drain_work, slot->drain_deadline > now ?
+				 msecs_to_jiffies(slot->drain_deadline - now) + 1 : 0);
+}
+
+/*
+ * End what ends a drain: its deadline and its client. The drain is over, or an operation has used
+ * it and decides how it ends.
  */
 void gf_slot_drain_claim(struct gf_slot *slot)
 {
@@ -460,10 +439,7 @@ void gf_slot_drain_claim(struct gf_slot *slot)
 	cancel_delayed_work(&slot->drain_work);
 }
 
-/**
- * gf_slot_port_closed() - a client is gone, and with it its drains
- * @port: its netlink port
- */
+/* A client is gone, and with it its drains. */
 void gf_slot_port_closed(u32 port)
 {
 	struct gf_slot *slot;
@@ -473,16 +449,12 @@ void gf_slot_port_closed(u32 port)
 	if (!gf.nr_draining)
 		return;
 	xa_for_each(&gf.slots, id, slot) {
-		if (slot->state == GF_STATE_DRAINING &&
-		    !slot->op && slot->drain_port == port)
+		if (slot->state == GF_STATE_DRAINING && !slot->op && slot->drain_port == port)
 			gf_slot_trigger(slot, GF_DRAIN_ABORT);
 	}
 }
 
-/**
- * gf_slot_publish() - bring devices and uevents in line with the state
- * @slot: slot
- */
+/* Bring devices and uevents in line with the state. */
 void gf_slot_publish(struct gf_slot *slot)
 {
 	gf_slot_get(slot);
@@ -490,20 +462,14 @@ void gf_slot_publish(struct gf_slot *slot)
 		gf_slot_put(slot);
 }
 
-/**
- * gf_slot_find() - find a slot by id
- * @id: id; caller holds the fabric's lock
- */
+/* Find a slot by id. */
 struct gf_slot *gf_slot_find(u32 id)
 {
 	gf_assert_locked();
 	return xa_load(&gf.slots, id);
 }
 
-/**
- * gf_slot_find_name() - find a slot by name
- * @name: name; caller holds the fabric's lock
- */
+/* Find a slot by name. */
 struct gf_slot *gf_slot_find_name(const char *name)
 {
 	struct gf_slot *slot;
@@ -526,8 +492,7 @@ static void slot_release(struct device *dev)
 	kfree(slot);
 }
 
-static struct gf_slot *slot_alloc(struct pci_dev *port,
-				  struct pci_slot *pci_slot)
+static struct gf_slot *slot_alloc(struct pci_dev *port, struct pci_slot *pci_slot)
 {
 	struct gf_slot *slot = kzalloc(sizeof(*slot), GFP_KERNEL);
 
@@ -595,6 +560,8 @@ err_put:
 /* Let go of all that a slot holds; nobody finds it any more. */
 static void slot_dispose(struct gf_slot *slot)
 {
+	/* While the notifier still knows the slot: the port may be going. */
+	gf_device_unlink(slot);
 	gf_notify_remove_slot(slot);
 	cancel_delayed_work_sync(&slot->drain_work);
 	cancel_delayed_work_sync(&slot->refresh);
@@ -683,8 +650,7 @@ bool gf_slot_retire(struct gf_slot *slot, bool gone)
 		return false;
 	}
 	if (gone && gf_state_has_gpu(slot->state))
-		gf_slot_fail(slot, GF_SURPRISE, GPUFABRIC_CAUSE_SURPRISE,
-			     "the slot went away with its switch");
+		gf_slot_befalls(slot, GF_SURPRISE, GPUFABRIC_CAUSE_SWITCH_GONE);
 	slot->retired = true;
 	xa_erase(&gf.slots, slot->id);
 	gf.nr_slots--;

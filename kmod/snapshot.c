@@ -2,14 +2,13 @@
 /**
  * DOC: Looking at a slot
  *
- * A snapshot is what config space, resources and the slot driver say about a
- * slot at one moment. It is taken by workers alone, because it needs
- * pci_rescan_remove_lock, which has no trylock and can be held for as long as
- * a driver's probe takes, or for ever. Everybody else reads the last one.
+ * A snapshot is what config space, resources and the slot driver say about a slot at one moment.
+ * It is taken by workers alone, because it needs pci_rescan_remove_lock, which has no trylock and
+ * can be held for as long as a driver's probe takes, or for ever. Everybody else reads the last
+ * one.
  *
- * A function is not read while it sleeps, is reset or recovers from an error:
- * what would be read then says nothing about it, and may disturb. What was seen
- * of it before is kept.
+ * A function is not read while it sleeps, is reset or recovers from an error: what would be read
+ * then says nothing about it, and may disturb. What was seen of it before is kept.
  */
 #include <linux/iommu.h>
 #include <linux/pci.h>
@@ -64,14 +63,12 @@ static u32 width_of(enum pcie_link_width width)
  *
  * Caller holds pci_rescan_remove_lock.
  */
-void gf_link_read(struct pci_dev *upper, struct pci_dev *lower,
-		  struct gf_link *link)
+void gf_link_read(struct pci_dev *upper, struct pci_dev *lower, struct gf_link *link)
 {
 	u16 status;
 
 	memset(link, 0, sizeof(*link));
-	if (pcie_capability_read_word(upper, PCI_EXP_LNKSTA, &status) ||
-	    PCI_POSSIBLE_ERROR(status))
+	if (pcie_capability_read_word(upper, PCI_EXP_LNKSTA, &status) || PCI_POSSIBLE_ERROR(status))
 		return;
 	link->port_speed = speed_mts(pcie_get_speed_cap(upper));
 	link->port_width = width_of(pcie_get_width_cap(upper));
@@ -85,10 +82,7 @@ void gf_link_read(struct pci_dev *upper, struct pci_dev *lower,
 	link->width = (status & PCI_EXP_LNKSTA_NLW) >> PCI_EXP_LNKSTA_NLW_SHIFT;
 }
 
-/**
- * gf_link_degraded() - whether a link trained below what both ends can do
- * @link: the link
- */
+/* Whether a link trained below what both ends can do. */
 bool gf_link_degraded(const struct gf_link *link)
 {
 	if (!link->speed || !link->width || !link->port_speed ||
@@ -96,6 +90,27 @@ bool gf_link_degraded(const struct gf_link *link)
 		return false;
 	return link->speed < min(link->port_speed, link->device_speed) ||
 	       link->width < min(link->port_width, link->device_width);
+}
+
+/**
+ * gf_snapshot_judge() - whether a GPU can be used
+ * @snap: a snapshot with a GPU
+ * @failure: its cause, error, and the BAR are set when it cannot
+ */
+void gf_snapshot_judge(const struct gf_snapshot *snap, struct gf_failure *failure)
+{
+	if (snap->frozen) {
+		failure->cause = GPUFABRIC_CAUSE_ERROR;
+		failure->error = -EIO;
+	} else if (!snap->alive) {
+		failure->cause = GPUFABRIC_CAUSE_ENUMERATE;
+		failure->error = -EIO;
+	} else if (snap->missing_bar >= 0) {
+		failure->cause = GPUFABRIC_CAUSE_RESOURCES;
+		failure->error = -ENOSPC;
+		failure->bar = snap->missing_bar;
+		failure->size = snap->missing_size;
+	}
 }
 
 /**
@@ -119,15 +134,13 @@ bool gf_snapshot_bound(const struct gf_snapshot *snap, const char *driver)
 }
 
 /* What only the hardware knows, of the same GPU. */
-static void keep_quiet(struct gf_snapshot *snap,
-		       const struct gf_snapshot *before)
+static void keep_quiet(struct gf_snapshot *snap, const struct gf_snapshot *before)
 {
 	unsigned int i, bar;
 
 	for (i = 0; i < snap->nr_functions; i++) {
 		for (bar = 0; bar < PCI_STD_NUM_BARS; bar++)
-			snap->functions[i].bars[bar].flags |=
-				before->functions[i].bars[bar].flags &
+			snap->functions[i].bars[bar].flags |= before->functions[i].bars[bar].flags &
 				GPUFABRIC_BAR_FLAG_RESIZABLE;
 	}
 	snap->serial = before->serial;
@@ -138,8 +151,7 @@ static void keep_quiet(struct gf_snapshot *snap,
 	}
 }
 
-static bool has_function(const struct gf_functions *card,
-			 const struct pci_dev *pdev)
+static bool has_function(const struct gf_functions *card, const struct pci_dev *pdev)
 {
 	unsigned int i;
 
@@ -155,8 +167,7 @@ static bool has_function(const struct gf_functions *card,
  * @snap: a snapshot
  * @before: the one before it, or NULL
  */
-bool gf_snapshot_is_rest(const struct gf_snapshot *snap,
-			 const struct gf_snapshot *before)
+bool gf_snapshot_is_rest(const struct gf_snapshot *snap, const struct gf_snapshot *before)
 {
 	unsigned int i;
 
@@ -174,8 +185,7 @@ bool gf_snapshot_is_rest(const struct gf_snapshot *snap,
  * @snap: a snapshot
  * @before: the one before it, or NULL
  */
-void gf_snapshot_keep(struct gf_snapshot *snap,
-		      const struct gf_snapshot *before)
+void gf_snapshot_keep(struct gf_snapshot *snap, const struct gf_snapshot *before)
 {
 	unsigned int i;
 
@@ -194,10 +204,7 @@ void gf_snapshot_keep(struct gf_snapshot *snap,
 	}
 }
 
-/**
- * gf_bar_flags() - GPUFABRIC_BAR_FLAG_* of a resource
- * @res: the resource
- */
+/* GPUFABRIC_BAR_FLAG_* of a resource. */
 u32 gf_bar_flags(const struct resource *res)
 {
 	u32 flags = 0;
@@ -213,8 +220,7 @@ u32 gf_bar_flags(const struct resource *res)
 	return flags;
 }
 
-static void read_bars(struct gf_function *function, struct pci_dev *pdev,
-		      u32 resizable)
+static void read_bars(struct gf_function *function, struct pci_dev *pdev, u32 resizable)
 {
 	int i;
 
@@ -246,23 +252,21 @@ static u32 resizable_bars(struct pci_dev *pdev)
 }
 
 /*
- * Never waits for the device's lock, which a probe holds as long as it likes.
- * So does, for a moment, whoever reads some of the device's files, and then no
- * event follows. Returns whether the driver is known.
+ * Never waits for the device's lock, which a probe holds as long as it likes. So does, for a
+ * moment, whoever reads some of the device's files, and then no event follows. Returns whether
+ * the driver is known.
  */
 static bool read_driver(struct gf_function *function, struct pci_dev *pdev)
 {
 	if (!device_trylock(&pdev->dev))
 		return false;
 	if (pdev->dev.driver)
-		strscpy(function->driver, pdev->dev.driver->name,
-			sizeof(function->driver));
+		strscpy(function->driver, pdev->dev.driver->name, sizeof(function->driver));
 	device_unlock(&pdev->dev);
 	return true;
 }
 
-static void read_function(struct gf_function *function, struct pci_dev *pdev,
-			  bool quiet)
+static void read_function(struct gf_function *function, struct pci_dev *pdev, bool quiet)
 {
 	struct iommu_group *group;
 
@@ -293,20 +297,18 @@ static bool is_reachable(const struct gf_slot *slot, struct pci_dev *pdev)
 }
 
 /*
- * The first resource of a window that ends behind an address. The tree of resources
- * is not walked: drivers change it under a lock that is the kernel's own.
+ * The first resource of a window that ends behind an address. The tree of resources is not
+ * walked: drivers change it under a lock that is the kernel's own.
  */
 static const struct resource *next_taken(const struct resource *window,
-					 const struct gf_functions *functions,
-					 u64 start)
+					 const struct gf_functions *functions, u64 start)
 {
 	const struct resource *next = NULL;
 	unsigned int i, bar;
 
 	for (i = 0; i < functions->count; i++) {
 		for (bar = 0; bar < PCI_NUM_RESOURCES; bar++) {
-			const struct resource *res =
-				&functions->pdev[i]->resource[bar];
+			const struct resource *res = &functions->pdev[i]->resource[bar];
 
 			if (READ_ONCE(res->parent) == window &&
 			    res->end >= start &&
@@ -317,8 +319,7 @@ static const struct resource *next_taken(const struct resource *window,
 	return next;
 }
 
-static u64 largest_gap(const struct resource *window,
-		       const struct gf_functions *functions)
+static u64 largest_gap(const struct resource *window, const struct gf_functions *functions)
 {
 	u64 start = window->start, largest = 0;
 	const struct resource *next;
@@ -342,8 +343,7 @@ static void read_windows(struct gf_snapshot *snap, struct pci_bus *bus,
 	pci_bus_for_each_resource(bus, res, i) {
 		struct gf_window *window;
 
-		if (!res || !res->flags || !resource_size(res) ||
-		    snap->nr_windows == GF_WINDOWS)
+		if (!res || !res->flags || !resource_size(res) || snap->nr_windows == GF_WINDOWS)
 			continue;
 		window = &snap->windows[snap->nr_windows++];
 		window->flags = gf_bar_flags(res);
@@ -356,8 +356,7 @@ static bool answers(struct pci_dev *pdev)
 {
 	u32 id = ~0;
 
-	return !pci_read_config_dword(pdev, PCI_VENDOR_ID, &id) &&
-	       (id & 0xffff) == pdev->vendor;
+	return !pci_read_config_dword(pdev, PCI_VENDOR_ID, &id) && (id & 0xffff) == pdev->vendor;
 }
 
 /* The GPUs of a card, one after the other. */
@@ -375,8 +374,7 @@ static bool all_answer(const struct gf_functions *functions)
 
 static struct gf_snapshot *snapshot_alloc(unsigned int functions)
 {
-	struct gf_snapshot *snap = kzalloc(struct_size(snap, functions,
-						       functions), GFP_KERNEL);
+	struct gf_snapshot *snap = kzalloc(struct_size(snap, functions, functions), GFP_KERNEL);
 
 	if (!snap)
 		return NULL;
@@ -384,8 +382,7 @@ static struct gf_snapshot *snapshot_alloc(unsigned int functions)
 	snap->missing_bar = -1;
 	if (!functions)
 		return snap;
-	snap->facts = kzalloc(struct_size(snap->facts, fact,
-					  functions * GF_FACTS), GFP_KERNEL);
+	snap->facts = kzalloc(struct_size(snap->facts, fact, functions * GF_FACTS), GFP_KERNEL);
 	if (!snap->facts) {
 		kfree(snap);
 		return NULL;
@@ -393,14 +390,12 @@ static struct gf_snapshot *snapshot_alloc(unsigned int functions)
 	return snap;
 }
 
-static void add_function(struct gf_snapshot *snap, struct gf_slot *slot,
-			 struct pci_dev *pdev)
+static void add_function(struct gf_snapshot *snap, struct gf_slot *slot, struct pci_dev *pdev)
 {
 	unsigned int index = snap->nr_functions++;
 	struct gf_function *function = &snap->functions[index];
 
-	read_function(function, pdev,
-		      snap->quiet || !is_reachable(slot, pdev));
+	read_function(function, pdev, snap->quiet || !is_reachable(slot, pdev));
 	if (!read_driver(function, pdev))
 		snap->driver_unread = true;
 	if (snap->has_slots || !gf_is_gpu_class(pdev->class))
@@ -419,11 +414,9 @@ static void read_quiet(struct gf_snapshot *snap, struct gf_slot *slot)
 	unsigned int i;
 
 	snap->serial = snap->pdev ? pci_get_dsn(snap->pdev) : 0;
-	gf_link_read(slot->port, snap->pdev ? functions->pdev[0] : NULL,
-		     &snap->link);
+	gf_link_read(slot->port, snap->pdev ? functions->pdev[0] : NULL, &snap->link);
 	for (i = 0; i < functions->count; i++)
-		gf_notify_facts(slot, functions->pdev[i],
-				is_reachable(slot, functions->pdev[i]),
+		gf_notify_facts(slot, functions->pdev[i], is_reachable(slot, functions->pdev[i]),
 				snap->facts);
 }
 
@@ -458,8 +451,7 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	snap->unread = snap->pdev && (snap->closed || !gf_card_is_open(functions));
 	snap->frozen = gf_card_is_frozen(functions);
 	snap->alive = snap->pdev && (snap->unread || all_answer(functions));
-	snap->quiet = snap->closed ||
-		      (snap->pdev && (snap->unread || !snap->alive));
+	snap->quiet = snap->closed || (snap->pdev && (snap->unread || !snap->alive));
 	for (i = 0; i < functions->count; i++)
 		add_function(snap, slot, functions->pdev[i]);
 	if (!snap->quiet)
@@ -487,16 +479,11 @@ void gf_snapshot_free(struct gf_snapshot *snap)
 	kfree(snap);
 }
 
-/**
- * gf_snapshot_take() - look at a slot
- * @slot: slot to look at
- *
- * Sleeps for the rescan lock, so only workers may call it. Asks the slot
- * driver first: its answer needs no rescan lock. A port that sleeps is asked for
- * the first time only, and not where that would give it power.
- *
- * Return: a snapshot for gf_snapshot_free(), or an error pointer; -ENODEV when
- * the port itself is gone.
+/*
+ * Look at a slot. Sleeps for the rescan lock, so only workers may call it. Asks the slot driver
+ * first: its answer needs no rescan lock. A port that sleeps is asked for the first time only,
+ * and not where that would give it power. Returns a snapshot for gf_snapshot_free(), or an error
+ * pointer; -ENODEV when the port itself is gone.
  */
 struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot)
 {
@@ -529,11 +516,10 @@ struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot)
 		status = 0;
 	}
 	/*
-	 * A link that is down while the GPU is reset says nothing; one that is
-	 * up while it sleeps does.
+	 * A link that is down while the GPU is reset says nothing; one that is up while it sleeps
+	 * does.
 	 */
-	if (!IS_ERR(snap) && !status &&
-	    (!snap->unread || (present && power))) {
+	if (!IS_ERR(snap) && !status && (!snap->unread || (present && power))) {
 		snap->present = present;
 		snap->power = power;
 		snap->status_valid = true;

@@ -2,10 +2,10 @@
 /**
  * DOC: Slot state machine
  *
- * A slot is in exactly one state; what happens to it is a trigger. The table
- * below answers for every pair, so nothing about a slot is decided by code
- * that looks at the state and thinks for itself. It is pure: the callers hold
- * the fabric's lock and do what the change demands (events, devices).
+ * A slot is in exactly one state; what happens to it is a trigger. The table below answers for
+ * every pair, so nothing about a slot is decided by code that looks at the state and thinks for
+ * itself. It is pure: the callers hold the fabric's lock and do what the change demands (events,
+ * devices).
  *
  * The file also builds in user space, where its test walks every pair.
  */
@@ -141,15 +141,13 @@ int gf_state_next(enum gf_state state, enum gf_trigger trigger)
 {
 	unsigned int next;
 
-	if ((unsigned int)state >= GF_STATES ||
-	    (unsigned int)trigger >= GF_TRIGGERS)
+	if ((unsigned int)state >= GF_STATES || (unsigned int)trigger >= GF_TRIGGERS)
 		return -EINVAL;
 	next = next_state[state][trigger];
 	return next ? (int)next - 1 : -EBUSY;
 }
 
-static enum gpufabric_occupancy occupancy_of(enum gf_state state,
-					     const struct gf_seen_in *seen)
+static enum gpufabric_occupancy occupancy_of(enum gf_state state, const struct gf_seen_in *seen)
 {
 	if (seen->other)
 		return GPUFABRIC_OCCUPANCY_OTHER;
@@ -159,12 +157,10 @@ static enum gpufabric_occupancy occupancy_of(enum gf_state state,
 		return GPUFABRIC_OCCUPANCY_UNKNOWN;
 	if (seen->gpu || gf_state_has_gpu(state))
 		return GPUFABRIC_OCCUPANCY_GPU;
-	return seen->card ? GPUFABRIC_OCCUPANCY_UNKNOWN :
-			    GPUFABRIC_OCCUPANCY_EMPTY;
+	return seen->card ? GPUFABRIC_OCCUPANCY_UNKNOWN : GPUFABRIC_OCCUPANCY_EMPTY;
 }
 
-static enum gpufabric_power power_of(enum gf_state state,
-				     const struct gf_seen_in *seen)
+static enum gpufabric_power power_of(enum gf_state state, const struct gf_seen_in *seen)
 {
 	if (state == ATTACHING || state == DETACHING || state == STUCK)
 		return GPUFABRIC_POWER_CHANGING;
@@ -184,8 +180,7 @@ static enum gpufabric_activity activity_of(enum gf_state state, bool detaching)
 	case DETACHING:
 		return GPUFABRIC_ACTIVITY_DETACHING;
 	case STUCK:
-		return detaching ? GPUFABRIC_ACTIVITY_DETACHING :
-				   GPUFABRIC_ACTIVITY_ATTACHING;
+		return detaching ? GPUFABRIC_ACTIVITY_DETACHING : GPUFABRIC_ACTIVITY_ATTACHING;
 	default:
 		return GPUFABRIC_ACTIVITY_NONE;
 	}
@@ -205,8 +200,7 @@ static enum gpufabric_health health_of(enum gf_state state)
 	}
 }
 
-struct gf_condition gf_state_condition(enum gf_state state,
-				       const struct gf_seen_in *seen)
+struct gf_condition gf_state_condition(enum gf_state state, const struct gf_seen_in *seen)
 {
 	return (struct gf_condition){
 		.occupancy = occupancy_of(state, seen),
@@ -220,4 +214,15 @@ struct gf_condition gf_state_condition(enum gf_state state,
 const char *gf_state_name(enum gf_state state)
 {
 	return (unsigned int)state < GF_STATES ? state_names[state] : "?";
+}
+
+const char *gf_cause_name(enum gpufabric_cause cause)
+{
+	static const char *const names[GPUFABRIC_CAUSE_PORT + 1] = {
+		"none", "power", "link", "presence", "enumerate", "resources", "identity",
+		"driver", "timeout", "surprise", "memory", "reset", "error", "busy", "chassis",
+		"other", "switch-gone", "replaced", "remains", "changed", "window", "port",
+	};
+
+	return (unsigned int)cause <= GPUFABRIC_CAUSE_PORT ? names[cause] : "?";
 }

@@ -2,10 +2,9 @@
 /**
  * DOC: Statistics
  *
- * A histogram for each phase of attaching and of detaching a slot, whichever
- * request it was for. Only steps that went well are counted: a failure takes
- * as long as its deadline and says nothing about the hardware. Under the
- * fabric's lock.
+ * A histogram for each phase of attaching and of detaching a slot, whichever request it was for.
+ * Only steps that went well are counted: a failure takes as long as its deadline and says nothing
+ * about the hardware. Under the fabric's lock.
  */
 #include "stats.h"
 
@@ -31,12 +30,11 @@ static void count_one(struct gf_histogram *histogram, u32 us)
 /* Counts the phases of a step that ended. */
 void gf_stats_step(const struct gf_step *step)
 {
-	struct gf_histogram *histogram =
-		&histograms[step->need == GF_NEED_DETACH ? GF_PHASES : 0];
+	struct gf_histogram *histogram = &histograms[step->need == GF_NEED_DETACH ? GF_PHASES : 0];
 	unsigned int phase;
 
 	gf_assert_locked();
-	if (step->error)
+	if (step->failure.error)
 		return;
 	for (phase = 0; phase < GF_PHASES; phase++) {
 		if (step->phase_us[phase])
@@ -56,17 +54,4 @@ const struct gf_histogram *gf_stats_at(unsigned long index)
 	histogram->kind = kinds[index / GF_PHASES];
 	histogram->phase = index % GF_PHASES;
 	return histogram;
-}
-
-/* NULL for what is neither attach nor detach. */
-const struct gf_histogram *gf_stats_find(enum gpufabric_operation_kind kind,
-					 enum gpufabric_phase phase)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (kinds[i] == kind)
-			return gf_stats_at(i * GF_PHASES + phase);
-	}
-	return NULL;
 }

@@ -2,16 +2,15 @@
 /**
  * DOC: Steps: attaching and detaching one slot
  *
- * A step's worker is the only one that calls the back end, and it holds no
- * lock of ours while it does. After power-on nothing is believed: the card has
- * to be there, answer, be the GPU that was expected, have an address in every
- * BAR and, when one is expected, a driver. A card that fails is powered off
- * again, so that a failed attach leaves nothing half-done. What is there without
+ * A step's worker is the only one that calls the back end, and it holds no lock of ours while it
+ * does. After power-on nothing is believed: the card has to be there, answer, be the GPU that was
+ * expected, have an address in every BAR and, when one is expected, a driver. A card that fails
+ * is powered off again, so that a failed attach leaves nothing half-done. What is there without
  * us is judged just so, but it is never powered off or taken from its driver.
  *
- * A watchdog bounds the wait, not the work: at the deadline the slot is stuck
- * and the operation goes on without it. A worker that comes back later finds
- * that out and brings the slot to the state that it then finds.
+ * A watchdog bounds the wait, not the work: at the deadline the slot is stuck and the operation
+ * goes on without it. A worker that comes back later finds that out and brings the slot to the
+ * state that it then finds.
  */
 #include <linux/pm_runtime.h>
 #include <linux/slab.h>
@@ -33,36 +32,15 @@
 #include "walk.h"
 
 /*
- * How long a slot driver may take from power to functions: a second each for the
- * command, the link and the first answer.
+ * How long a slot driver may take from power to functions: a second each for the command, the
+ * link and the first answer.
  */
 #define GF_BRING_UP_MS 3000
 
-/**
- * struct gf_outcome - what came of an attempt
- * @error: 0 or a negative errno
- * @refused: it failed before anything was done to the slot
- * @cause: why it failed
- * @text: why in words, and what to do
- */
-struct gf_outcome {
-	int error;
-	bool refused;
-	enum gpufabric_cause cause;
-	char text[GF_TEXT_MAX];
-};
-
-static __printf(4, 5)
-void outcome_set(struct gf_outcome *outcome, int error,
-		 enum gpufabric_cause cause, const char *format, ...)
+static void fail(struct gf_failure *failure, int error, enum gpufabric_cause cause)
 {
-	va_list args;
-
-	outcome->error = error;
-	outcome->cause = cause;
-	va_start(args, format);
-	vsnprintf(outcome->text, sizeof(outcome->text), format, args);
-	va_end(args);
+	failure->error = error;
+	failure->cause = cause;
 }
 
 static u32 us_between(ktime_t from, ktime_t to)
@@ -77,8 +55,7 @@ static u32 us_between(ktime_t from, ktime_t to)
  * @expect: what is expected; an empty mask expects nothing
  * @identity: what the GPU is
  */
-bool gf_expect_met(const struct gf_expect *expect,
-		   const struct gf_identity *identity)
+bool gf_expect_met(const struct gf_expect *expect, const struct gf_identity *identity)
 {
 	const u16 found[4] = {
 		identity->vendor, identity->device,
@@ -93,91 +70,61 @@ bool gf_expect_met(const struct gf_expect *expect,
 	return true;
 }
 
-static bool is_expected(const struct gf_expect *expect,
-			const struct gf_function *function)
+static void judge_power_on(struct gf_slot *slot, int err, const struct gf_snapshot *snap,
+			   struct gf_failure *failure)
 {
-	const struct gf_identity identity = {
+	if (READ_ONCE(slot->dying))
+		fail(failure, -ENODEV, GPUFABRIC_CAUSE_SWITCH_GONE);
+	else if (err == -ENODEV || (snap && snap->status_valid && !snap->present))
+		fail(failure, -ENODEV, GPUFABRIC_CAUSE_PRESENCE);
+	else if (err == -EBUSY)
+		fail(failure, err, GPUFABRIC_CAUSE_BUSY);
+	else
+		fail(failure, err, GPUFABRIC_CAUSE_LINK);
+}
+
+static void judge_gpu(const struct gf_step *step, const struct gf_snapshot *snap,
+		      struct gf_failure *failure)
+{
+	const struct gf_function *function = &snap->functions[snap->gpu];
+	const struct gf_identity found = {
 		.vendor = function->vendor,
 		.device = function->device,
 		.subsystem_vendor = function->subsystem_vendor,
 		.subsystem_device = function->subsystem_device,
 	};
 
-	return gf_expect_met(expect, &identity);
-}
-
-static void judge_power_on(struct gf_slot *slot, int err,
-			   const struct gf_snapshot *snap,
-			   struct gf_outcome *outcome)
-{
-	if (READ_ONCE(slot->dying))
-		outcome_set(outcome, -ENODEV, GPUFABRIC_CAUSE_SURPRISE,
-			    "the slot went away with its switch while attaching");
-	else if (snap && snap->status_valid && !snap->present)
-		outcome_set(outcome, -ENODEV, GPUFABRIC_CAUSE_PRESENCE,
-			    "the GPU disappeared while attaching, insert it and try again");
-	else if (err == -ENODEV)
-		outcome_set(outcome, err, GPUFABRIC_CAUSE_PRESENCE,
-			    "the slot driver found no card to power on, see the kernel log");
-	else if (err == -EBUSY)
-		outcome_set(outcome, err, GPUFABRIC_CAUSE_INTERNAL,
-			    "the slot driver is busy with the port, try again");
-	else
-		outcome_set(outcome, err, GPUFABRIC_CAUSE_LINK,
-			    "power-on or link training failed (%d), see the kernel log and reseat the GPU",
-			    err);
-}
-
-static void judge_gpu(const struct gf_step *step,
-		      const struct gf_snapshot *snap,
-		      struct gf_outcome *outcome)
-{
-	const struct gf_function *function = &snap->functions[snap->gpu];
-	const struct gf_expect *expect = &step->expect;
-
-	if (snap->frozen)
-		outcome_set(outcome, -EIO, GPUFABRIC_CAUSE_ERROR,
-			    "the kernel has not recovered the GPU from an error");
-	else if (!snap->alive)
-		outcome_set(outcome, -EIO, GPUFABRIC_CAUSE_ENUMERATE,
-			    "the GPU does not answer config reads, reseat it");
-	else if (!is_expected(expect, function))
-		outcome_set(outcome, -EMEDIUMTYPE, GPUFABRIC_CAUSE_IDENTITY,
-			    "found %04x:%04x (%04x:%04x), expected another GPU: correct the declared identity or scan the slot",
-			    function->vendor, function->device,
-			    function->subsystem_vendor,
-			    function->subsystem_device);
-	else if (snap->missing_bar >= 0)
-		outcome_set(outcome, -ENOSPC, GPUFABRIC_CAUSE_RESOURCES,
-			    "BAR %d (%llu MiB) does not fit the windows of the bridges above: boot with the GPU powered on",
-			    snap->missing_bar, snap->missing_size >> 20);
+	gf_snapshot_judge(snap, failure);
+	if (failure->error == -EIO || gf_expect_met(&step->expect, &found))
+		return;
+	fail(failure, -EMEDIUMTYPE, GPUFABRIC_CAUSE_IDENTITY);
+	failure->bar = 0;
+	failure->size = 0;
+	failure->id[0] = found.vendor;
+	failure->id[1] = found.device;
+	failure->id[2] = found.subsystem_vendor;
+	failure->id[3] = found.subsystem_device;
 }
 
 /* Nothing is believed after power-on: look at what is really there. */
-static void judge_attach(const struct gf_step *step, int err,
-			 const struct gf_snapshot *snap,
-			 struct gf_outcome *outcome)
+static void judge_attach(const struct gf_step *step, int err, const struct gf_snapshot *snap,
+			 struct gf_failure *failure)
 {
-	if (IS_ERR(snap)) {
-		if (PTR_ERR(snap) == -ENOMEM)
-			outcome_set(outcome, -ENOMEM, GPUFABRIC_CAUSE_INTERNAL,
-				    "out of memory while looking at the GPU");
-		else
-			judge_power_on(step->slot, -ENODEV, NULL, outcome);
+	if (PTR_ERR_OR_ZERO(snap) == -ENOMEM) {
+		fail(failure, -ENOMEM, GPUFABRIC_CAUSE_MEMORY);
+	} else if (IS_ERR(snap)) {
+		judge_power_on(step->slot, -ENODEV, NULL, failure);
 	} else if (snap->gpu >= 0) {
-		judge_gpu(step, snap, outcome);
+		judge_gpu(step, snap, failure);
 	} else if (snap->has_slots) {
-		outcome_set(outcome, -EMEDIUMTYPE, GPUFABRIC_CAUSE_IDENTITY,
-			    "the slot holds a switch, which stays on: use the slots behind it");
+		fail(failure, -EMEDIUMTYPE, GPUFABRIC_CAUSE_CHASSIS);
 	} else if (snap->nr_functions) {
-		outcome_set(outcome, -EMEDIUMTYPE, GPUFABRIC_CAUSE_IDENTITY,
-			    "the slot holds a device of class %06x that is not a GPU",
-			    snap->functions[0].class);
+		fail(failure, -EMEDIUMTYPE, GPUFABRIC_CAUSE_OTHER);
+		failure->class = snap->functions[0].class;
 	} else if (err) {
-		judge_power_on(step->slot, err, snap, outcome);
+		judge_power_on(step->slot, err, snap, failure);
 	} else {
-		outcome_set(outcome, -ENODEV, GPUFABRIC_CAUSE_ENUMERATE,
-			    "no function answered after power-on, reseat the GPU");
+		fail(failure, -ENODEV, GPUFABRIC_CAUSE_ENUMERATE);
 	}
 }
 
@@ -187,28 +134,20 @@ static void note_attach_phases(struct gf_step *step, ktime_t enabled)
 
 	gf_notify_marks(step->slot, &marks);
 	if (!marks.add) {
-		step->phase_us[GPUFABRIC_PHASE_LINK] =
-			us_between(step->start, enabled);
+		step->phase_us[GPUFABRIC_PHASE_LINK] = us_between(step->start, enabled);
 		return;
 	}
-	step->phase_us[GPUFABRIC_PHASE_LINK] =
-		us_between(step->start, marks.add);
+	step->phase_us[GPUFABRIC_PHASE_LINK] = us_between(step->start, marks.add);
 	if (!marks.bind) {
-		step->phase_us[GPUFABRIC_PHASE_ENUMERATE] =
-			us_between(marks.add, enabled);
+		step->phase_us[GPUFABRIC_PHASE_ENUMERATE] = us_between(marks.add, enabled);
 		return;
 	}
-	step->phase_us[GPUFABRIC_PHASE_ENUMERATE] =
-		us_between(marks.add, marks.bind);
+	step->phase_us[GPUFABRIC_PHASE_ENUMERATE] = us_between(marks.add, marks.bind);
 	if (marks.bound)
-		step->phase_us[GPUFABRIC_PHASE_DRIVER] =
-			us_between(marks.bind, marks.bound);
+		step->phase_us[GPUFABRIC_PHASE_DRIVER] = us_between(marks.bind, marks.bound);
 }
 
-/*
- * The step has had its windows, or will not get any: who waits for that and is
- * the next goes on.
- */
+/* The step has had its windows, or will not get any: who waits for that and is the next goes on. */
 static void leave_turns(struct gf_step *step)
 {
 	struct gf_switch *sw = step->slot->sw;
@@ -248,7 +187,7 @@ static bool enter_turns(struct gf_step *step)
 	if (!sw)
 		return true;
 	list_add_tail(&step->turns, &sw->turns);
-	step->waits = step->turn && has_to_wait(step);
+	step->waits = step->ordered && has_to_wait(step);
 	gf_notify_moving(sw);
 	return !step->waits;
 }
@@ -277,34 +216,27 @@ static void take_snapshot(struct gf_slot *slot, struct gf_snapshot *snap)
 	mutex_unlock(&gf.lock);
 }
 
-/*
- * Wait for a change of the slot, or for the time after which to look again
- * without one.
- */
-static void wait_for_change(struct gf_slot *slot, int seen, bool unread,
-			    unsigned long left)
+/* Wait for a change of the slot, or for the time after which to look again without one. */
+static void wait_for_change(struct gf_slot *slot, int seen, bool unread, unsigned long left)
 {
 	if (unread)
 		left = min(left, msecs_to_jiffies(GF_UNREAD_MS));
-	wait_event_idle_timeout(slot->changed,
-				atomic_read(&slot->changes) != seen, left);
+	wait_event_idle_timeout(slot->changed, atomic_read(&slot->changes) != seen, left);
 }
 
 /* Wait until every GPU function has its driver, or time is up. */
-static void wait_for_driver(struct gf_step *step, struct gf_outcome *outcome)
+static void wait_for_driver(struct gf_step *step, struct gf_failure *failure)
 {
 	const char *driver = step->op->driver;
 	struct gf_slot *slot = step->slot;
-	unsigned long end = jiffies +
-		msecs_to_jiffies(step->op->driver_timeout_ms);
+	unsigned long end = jiffies + msecs_to_jiffies(step->op->driver_timeout_ms);
 
 	for (;;) {
 		int seen = atomic_read(&slot->changes);
 		struct gf_snapshot *snap = gf_snapshot_take(slot);
 		bool bound = !IS_ERR(snap) && gf_snapshot_bound(snap, driver);
 		/* What cannot be looked at for want of memory is still there. */
-		bool unread = IS_ERR(snap) ? PTR_ERR(snap) != -ENODEV :
-					     snap->driver_unread;
+		bool unread = IS_ERR(snap) ? PTR_ERR(snap) != -ENODEV : snap->driver_unread;
 		bool there = IS_ERR(snap) ? unread : snap->gpu >= 0;
 		long left = end - jiffies;
 
@@ -312,26 +244,20 @@ static void wait_for_driver(struct gf_step *step, struct gf_outcome *outcome)
 		if (bound)
 			return;
 		if (!there) {
-			outcome_set(outcome, -ENODEV, GPUFABRIC_CAUSE_SURPRISE,
-				    "the GPU disappeared while its driver was awaited");
+			fail(failure, -ENODEV, GPUFABRIC_CAUSE_SURPRISE);
 			return;
 		}
 		if (left <= 0) {
-			outcome_set(outcome, -ETIMEDOUT, GPUFABRIC_CAUSE_DRIVER,
-				    "%s%s bound to the GPU within %u ms, see the kernel log for its probe",
-				    driver[0] ? driver : "no driver",
-				    driver[0] ? " has not" : "",
-				    step->op->driver_timeout_ms);
+			fail(failure, -ETIMEDOUT, GPUFABRIC_CAUSE_DRIVER);
+			strscpy(failure->driver, driver, sizeof(failure->driver));
+			failure->waited_ms = step->op->driver_timeout_ms;
 			return;
 		}
 		wait_for_change(slot, seen, unread, left);
 	}
 }
 
-/*
- * The GPU is there. Returns whether the step goes on: false when its deadline
- * has passed.
- */
+/* The GPU is there. Returns whether the step goes on: false when its deadline has passed. */
 static bool announce_checked(struct gf_step *step)
 {
 	bool go_on;
@@ -345,10 +271,7 @@ static bool announce_checked(struct gf_step *step)
 	return go_on;
 }
 
-/*
- * Drivers let go first, without the rescan lock, so that one that does not stops
- * no other slot.
- */
+/* Drivers let go first, without the rescan lock, so that one that does not stops no other slot. */
 static int power_off(struct gf_slot *slot)
 {
 	struct gf_unbound *unbound = gf_unbind(slot);
@@ -362,8 +285,8 @@ static int power_off(struct gf_slot *slot)
 }
 
 /*
- * A card that failed is powered off, unless it took itself away. When we have
- * not powered it on, functions that are there all the same are somebody else's.
+ * A card that failed is powered off, unless it took itself away. When we have not powered it on,
+ * functions that are there all the same are somebody else's.
  */
 static void power_off_failed(struct gf_slot *slot, bool powered)
 {
@@ -391,9 +314,9 @@ static bool has_functions(struct gf_slot *slot)
 }
 
 /*
- * Whether somebody else brings up, or has brought up, what is in a slot that its
- * driver does not power on for us. Functions are announced; that power goes off
- * again because nothing came of it is not.
+ * Whether somebody else brings up, or has brought up, what is in a slot that its driver does not
+ * power on for us. Functions are announced; that power goes off again because nothing came of it
+ * is not.
  */
 static bool comes_by_itself(struct gf_slot *slot)
 {
@@ -409,8 +332,7 @@ static bool comes_by_itself(struct gf_slot *slot)
 		if (has_functions(slot))
 			return true;
 		err = slot->backend->status(slot, &present, &power);
-		if (left <= 0 || (err && err != -EBUSY) ||
-		    (!err && !(present && power)))
+		if (left <= 0 || (err && err != -EBUSY) || (!err && !(present && power)))
 			break;
 		wait_for_change(slot, seen, true, left);
 	}
@@ -418,10 +340,9 @@ static bool comes_by_itself(struct gf_slot *slot)
 }
 
 /*
- * Power a slot on. A slot driver refuses one that it brings up itself for a card
- * that was put in, and one that is on for it because the functions were removed
- * behind its back. The latter is powered off before, when there has been nothing
- * in it for long enough to tell.
+ * Power a slot on. A slot driver refuses one that it brings up itself for a card that was put in,
+ * and one that is on for it because the functions were removed behind its back. The latter is
+ * powered off before, when there has been nothing in it for long enough to tell.
  */
 static int power_on(struct gf_slot *slot, bool *found)
 {
@@ -444,33 +365,31 @@ static int power_on(struct gf_slot *slot, bool *found)
 }
 
 /*
- * A GPU that would harm its neighbours is not powered, unless that is asked for.
- * Windows move for one GPU after the other: who is not the first goes back in line.
+ * A GPU that would harm its neighbours is not powered, unless that is asked for. Windows move for
+ * one GPU after the other: who is not the first goes back in line.
  */
-static bool has_room(struct gf_step *step, struct gf_outcome *outcome)
+static bool has_room(struct gf_step *step, struct gf_failure *failure)
 {
 	u64 need = 0;
 	int room = gf_guard(step->slot, &need);
 
 	if (room == GF_ROOM_NONE && step->op->harm)
 		room = GF_ROOM_MOVES;
-	if (room < 0)
-		outcome_set(outcome, room, GPUFABRIC_CAUSE_INTERNAL,
-			    "out of memory, the GPU was not powered");
-	if (room <= GF_ROOM_OWN)
-		return !room;
 	mutex_lock(&gf.lock);
-	step->again = !step->expired &&
+	step->again = room > GF_ROOM_OWN && !step->expired &&
 		      !list_is_first(&step->turns, &step->slot->sw->turns);
+	if (room < 0) {
+		fail(failure, room, GPUFABRIC_CAUSE_MEMORY);
+	} else if (room == GF_ROOM_NONE && !step->again) {
+		fail(failure, -ENOSPC, GPUFABRIC_CAUSE_WINDOW);
+		failure->size = need;
+	}
+	step->refused = failure->error;
 	mutex_unlock(&gf.lock);
-	if (room == GF_ROOM_NONE && !step->again)
-		outcome_set(outcome, -ENOSPC, GPUFABRIC_CAUSE_RESOURCES,
-			    "the GPU needs a window of %llu MiB, and the bridge above has no place for that",
-			    need >> 20);
-	return !step->again && !outcome->error;
+	return !step->again && !failure->error;
 }
 
-static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
+static void run_attach(struct gf_step *step, struct gf_failure *failure)
 {
 	struct gf_slot *slot = step->slot;
 	struct gf_snapshot *snap;
@@ -479,10 +398,8 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 	int err = 0;
 
 	if (!found) {
-		if (!has_room(step, outcome)) {
-			outcome->refused = outcome->error;
+		if (!has_room(step, failure))
 			return;
-		}
 		gf_notify_reset(slot);
 		err = power_on(slot, &found);
 	}
@@ -492,22 +409,20 @@ static void run_attach(struct gf_step *step, struct gf_outcome *outcome)
 		note_attach_phases(step, enabled);
 
 	snap = gf_snapshot_take(slot);
-	judge_attach(step, err, snap, outcome);
+	judge_attach(step, err, snap, failure);
 	take_snapshot(slot, snap);
-	step->phase_us[GPUFABRIC_PHASE_RESOURCES] =
-		us_between(enabled, ktime_get());
+	step->phase_us[GPUFABRIC_PHASE_RESOURCES] = us_between(enabled, ktime_get());
 
-	if (!outcome->error && announce_checked(step) &&
-	    step->op->driver_timeout_ms) {
-		wait_for_driver(step, outcome);
+	if (!failure->error && announce_checked(step) && step->op->driver_timeout_ms) {
+		wait_for_driver(step, failure);
 		if (!before)
 			note_attach_phases(step, enabled);
 	}
-	if (outcome->error && !found)
+	if (failure->error && !found)
 		power_off_failed(slot, !err);
 }
 
-static void run_detach(struct gf_step *step, struct gf_outcome *outcome)
+static void run_detach(struct gf_step *step, struct gf_failure *failure)
 {
 	struct gf_slot *slot = step->slot;
 	struct gf_snapshot *snap;
@@ -518,30 +433,21 @@ static void run_detach(struct gf_step *step, struct gf_outcome *outcome)
 	err = power_off(slot);
 	gf_notify_marks(slot, &marks);
 	if (marks.gone) {
-		step->phase_us[GPUFABRIC_PHASE_REMOVE] =
-			us_between(step->start, marks.gone);
-		step->phase_us[GPUFABRIC_PHASE_POWER_OFF] =
-			us_between(marks.gone, ktime_get());
+		step->phase_us[GPUFABRIC_PHASE_REMOVE] = us_between(step->start, marks.gone);
+		step->phase_us[GPUFABRIC_PHASE_POWER_OFF] = us_between(marks.gone, ktime_get());
 	}
 	snap = gf_snapshot_take(slot);
 	/* It was none when the request was accepted, which may be a while ago. */
 	if (err == -EMEDIUMTYPE)
-		outcome_set(outcome, err, GPUFABRIC_CAUSE_IDENTITY,
-			    "there are slots behind it now, which go with nobody's request");
+		fail(failure, err, GPUFABRIC_CAUSE_CHASSIS);
 	else if (err == -ENOMEM)
-		outcome_set(outcome, err, GPUFABRIC_CAUSE_INTERNAL,
-			    "out of memory, the GPU was left as it is");
+		fail(failure, err, GPUFABRIC_CAUSE_MEMORY);
 	else if (!IS_ERR(snap) && snap->nr_functions)
-		outcome_set(outcome, err ?: -EIO, GPUFABRIC_CAUSE_POWER,
-			    "the slot driver left the GPU in place (%d), see the kernel log",
-			    err);
+		fail(failure, err ?: -EIO, GPUFABRIC_CAUSE_POWER);
 	take_snapshot(slot, snap);
 }
 
-/*
- * Before the state changes, so that the event of the change tells how the
- * operation went.
- */
+/* Before the state changes, so that the event of the change tells how the operation went. */
 static void note_result(struct gf_step *step)
 {
 	struct gf_result *last = &step->slot->last;
@@ -549,10 +455,9 @@ static void note_result(struct gf_step *step)
 	gf_assert_locked();
 	last->id = step->op->id;
 	last->kind = step->op->kind;
-	last->error = step->error;
 	last->started = step->op->started;
 	memcpy(last->phase_us, step->phase_us, sizeof(last->phase_us));
-	strscpy(last->text, step->text, sizeof(last->text));
+	last->failure = step->failure;
 }
 
 static void record(struct gf_step *step)
@@ -565,28 +470,25 @@ static void record(struct gf_step *step)
 static enum gf_trigger left_as(const struct gf_slot *slot,
 			       enum gf_trigger off, enum gf_trigger empty)
 {
-	return READ_ONCE(slot->presence) && !READ_ONCE(slot->dying) ? off :
-								      empty;
+	return READ_ONCE(slot->presence) && !READ_ONCE(slot->dying) ? off : empty;
 }
 
 /* The outcome of a step whose operation is still waiting for it. */
-static void settle(struct gf_step *step, const struct gf_outcome *outcome)
+static void settle(struct gf_step *step, const struct gf_failure *failure)
 {
 	struct gf_slot *slot = step->slot;
 
 	gf_assert_locked();
-	step->error = outcome->error;
-	step->cause = outcome->cause;
-	strscpy(step->text, outcome->text, sizeof(step->text));
+	step->failure = *failure;
 	note_result(step);
-	if (outcome->refused) {
+	if (step->refused) {
 		gf_slot_trigger(slot, left_as(slot, GF_GONE_OFF, GF_GONE_EMPTY));
 		return;
 	}
-	if (outcome->error) {
-		gf_slot_fail(slot, outcome->cause == GPUFABRIC_CAUSE_SURPRISE ?
-			     GF_SURPRISE : GF_FAIL,
-			     outcome->cause, outcome->text);
+	if (failure->error) {
+		gf_slot_fail(slot, failure->cause == GPUFABRIC_CAUSE_SURPRISE ||
+			     failure->cause == GPUFABRIC_CAUSE_SWITCH_GONE ? GF_SURPRISE : GF_FAIL,
+			     failure);
 		return;
 	}
 	if (step->need == GF_NEED_ATTACH) {
@@ -604,17 +506,21 @@ static void settle(struct gf_step *step, const struct gf_outcome *outcome)
 static void settle_late(struct gf_slot *slot)
 {
 	gf_assert_locked();
-	dev_info(&slot->dev, "%s: the operation that was stuck has returned\n",
-		 slot->name);
+	dev_info(&slot->dev, "%s: the operation that was stuck has returned\n", slot->name);
 	if (!slot->snap || slot->snap->gpu < 0) {
-		gf_slot_trigger(slot, left_as(slot, GF_BACK_OFF,
-					      GF_BACK_EMPTY));
+		gf_slot_trigger(slot, left_as(slot, GF_BACK_OFF, GF_BACK_EMPTY));
 		return;
 	}
 	if (gf_slot_trigger(slot, GF_BACK_GPU))
 		return;
 	gf_slot_trigger(slot, GF_CHECKED);
 	gf_slot_trigger(slot, GF_BOUND);
+}
+
+static enum gpufabric_activity activity_of(const struct gf_step *step)
+{
+	return step->need == GF_NEED_ATTACH ? GPUFABRIC_ACTIVITY_ATTACHING :
+					      GPUFABRIC_ACTIVITY_DETACHING;
 }
 
 /**
@@ -626,27 +532,27 @@ void gf_step_run(struct work_struct *work)
 	struct gf_step *step = container_of(work, struct gf_step, work);
 	struct gf_slot *slot = step->slot;
 	struct gf_op *op = step->op;
-	struct gf_outcome outcome = {};
+	struct gf_failure failure = {};
 	u32 deadline = op->timeout_ms;
 
 	step->start = ktime_get();
 	if (step->need == GF_NEED_ATTACH)
 		deadline += op->driver_timeout_ms;
-	queue_delayed_work(system_unbound_wq, &step->watchdog,
-			   msecs_to_jiffies(deadline));
+	queue_delayed_work(system_unbound_wq, &step->watchdog, msecs_to_jiffies(deadline));
 	/* Awake until all that is to be seen was seen. */
 	pm_runtime_get_sync(&slot->port->dev);
-	if (step->need == GF_NEED_ATTACH) {
-		gf_notify_choose(slot, op->driver[0] ? op->driver : NULL);
-		run_attach(step, &outcome);
+	failure.activity = activity_of(step);
+	if (step->need == GF_NEED_ATTACH)
+		run_attach(step, &failure);
+	else
+		run_detach(step, &failure);
+	if (!step->again)
 		gf_notify_choose(slot, NULL);
-	} else {
-		run_detach(step, &outcome);
-	}
+	if (op->driver[0] && !step->occupied && (failure.error || READ_ONCE(step->expired)))
+		gf_unbind_unchoose(slot, op->driver);
 	pm_runtime_put(&slot->port->dev);
 	cancel_delayed_work_sync(&step->watchdog);
-	step->phase_us[GPUFABRIC_PHASE_TOTAL] =
-		us_between(step->start, ktime_get());
+	step->phase_us[GPUFABRIC_PHASE_TOTAL] = us_between(step->start, ktime_get());
 
 	mutex_lock(&gf.lock);
 	if (back_in_line(step)) {
@@ -654,18 +560,19 @@ void gf_step_run(struct work_struct *work)
 		return;
 	}
 	leave_turns(step);
+	gf_notify_choose(slot, NULL);
 	slot->step = NULL;
 	if (step->expired) {
 		settle_late(slot);
 		gf_history_state(slot);
 	} else {
-		settle(step, &outcome);
+		settle(step, &failure);
 		record(step);
 		gf_step_ended(step);
 	}
 	/*
-	 * What changed meanwhile was left to us: look once more. Queued before
-	 * the lock is dropped, so that retiring the slot cancels it.
+	 * What changed meanwhile was left to us: look once more. Queued before the lock is
+	 * dropped, so that retiring the slot cancels it.
 	 */
 	gf_slot_refresh_queue(slot);
 	gf_sleep_worker(false);
@@ -679,52 +586,47 @@ void gf_step_run(struct work_struct *work)
  */
 void gf_step_watchdog(struct work_struct *work)
 {
-	struct gf_step *step = container_of(work, struct gf_step,
-					    watchdog.work);
+	struct gf_step *step = container_of(work, struct gf_step, watchdog.work);
 	struct gf_slot *slot = step->slot;
-	const struct gf_function *function = NULL;
-	char who[80];
+	struct gf_failure failure = {
+		.cause = GPUFABRIC_CAUSE_TIMEOUT,
+		.activity = activity_of(step),
+		.error = -ETIMEDOUT,
+	};
 
-	gf_rescan_describe(who, sizeof(who));
+	gf_rescan_oldest(&failure.binding);
 	mutex_lock(&gf.lock);
 	if (!step->running || step->expired) {
 		mutex_unlock(&gf.lock);
 		return;
 	}
-	if (slot->snap && slot->snap->gpu >= 0)
-		function = &slot->snap->functions[slot->snap->gpu];
-	snprintf(step->text, sizeof(step->text),
-		 "the kernel has not come back from %s%s%s%s%s, wait or reboot%s%s",
-		 step->need == GF_NEED_ATTACH ? "attach" : "detach",
-		 function ? " of " : "", function ? function->address : "",
-		 function && function->driver[0] ? ", driver " : "",
-		 function ? function->driver : "", who[0] ? "; " : "",
-		 who);
+	if (slot->snap && slot->snap->gpu >= 0) {
+		const struct gf_function *gpu = &slot->snap->functions[slot->snap->gpu];
+
+		strscpy(failure.address, gpu->address, sizeof(failure.address));
+		strscpy(failure.driver, gpu->driver, sizeof(failure.driver));
+	}
 	leave_turns(step);
 	step->expired = true;
-	step->error = -ETIMEDOUT;
-	step->cause = GPUFABRIC_CAUSE_TIMEOUT;
-	step->phase_us[GPUFABRIC_PHASE_TOTAL] =
-		us_between(step->start, ktime_get());
+	step->failure = failure;
+	step->phase_us[GPUFABRIC_PHASE_TOTAL] = us_between(step->start, ktime_get());
 	note_result(step);
 	/* While a worker is out, the slot changes by its step alone. */
-	WARN_ON_ONCE(gf_slot_fail(slot, GF_EXPIRED, GPUFABRIC_CAUSE_TIMEOUT,
-				  step->text));
+	WARN_ON_ONCE(gf_slot_fail(slot, GF_EXPIRED, &failure));
 	record(step);
 	gf_step_ended(step);
 	mutex_unlock(&gf.lock);
 }
 
 /*
- * A removal waits for the additions. A GPU that was pulled and put in anew
- * meanwhile was announced as ready again, and nobody has drained it.
+ * A removal waits for the additions. A GPU that was pulled and put in anew meanwhile was
+ * announced as ready again, and nobody has drained it.
  */
 static void refuse_step(struct gf_step *step)
 {
 	step->refused = true;
-	step->error = -ESTALE;
-	strscpy(step->text, "the slot has changed since the request was accepted, drain it again",
-		sizeof(step->text));
+	fail(&step->failure, -ESTALE, GPUFABRIC_CAUSE_CHANGED);
+	step->failure.activity = activity_of(step);
 	note_result(step);
 	gf_history_step(step);
 	gf_step_failed(step);
@@ -744,7 +646,7 @@ void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo)
 
 	gf_assert_locked();
 	step->need = need;
-	step->error = 0;
+	step->failure = (struct gf_failure){};
 	memset(step->phase_us, 0, sizeof(step->phase_us));
 	/* The state changes, and is announced, with its operation in sight. */
 	slot->step = step;
@@ -755,6 +657,9 @@ void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo)
 		return;
 	}
 	step->running = true;
+	step->occupied = slot->snap && slot->snap->nr_functions;
+	if (need == GF_NEED_ATTACH && step->op->driver[0])
+		gf_notify_choose(slot, step->op->driver);
 	gf_sleep_worker(true);
 	step->op->pending++;
 	kref_get(&step->op->ref);

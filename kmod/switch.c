@@ -2,14 +2,15 @@
 /**
  * DOC: Switches
  *
- * A switch exists as long as it has slots: the first slot that is found on a
- * bus makes it, the last one that goes ends it. What is known of it is copied
- * when it is made, so nothing of the PCI core is held.
+ * A switch exists as long as it has slots: the first slot that is found on a bus makes it, the
+ * last one that goes ends it. What is known of it is copied when it is made, so nothing of the
+ * PCI core is held.
  */
 #include <linux/pci.h>
 #include <linux/slab.h>
 
 #include "netlink.h"
+#include "notify.h"
 #include "sight.h"
 #include "switch.h"
 
@@ -80,6 +81,7 @@ struct gf_switch *gf_switch_get(struct pci_dev *port)
 	made->slots = 1;
 	list_add_tail(&made->list, &gf.switches);
 	gf.nr_switches++;
+	gf_notify_moving(made);
 	gf_event_switch(made, GPUFABRIC_EVENT_KIND_SWITCH_ADDED);
 	mutex_unlock(&gf.lock);
 	return made;
@@ -100,10 +102,7 @@ void gf_switch_put(struct gf_switch *sw)
 	kfree(sw);
 }
 
-/**
- * gf_switch_find() - find a switch by id
- * @id: id
- */
+/* Find a switch by id. */
 struct gf_switch *gf_switch_find(u32 id)
 {
 	struct gf_switch *sw;

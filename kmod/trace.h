@@ -27,7 +27,7 @@ TRACE_EVENT(gpufabric_state,
 		__entry->generation = slot->generation;
 		__entry->previous = previous;
 		__entry->state = slot->state;
-		__entry->cause = slot->cause;
+		__entry->cause = slot->failure.cause;
 	),
 	TP_printk("slot=%s id=%u generation=%u previous=%s state=%s cause=%d",
 		  __entry->name, __entry->id, __entry->generation,
@@ -50,7 +50,7 @@ TRACE_EVENT(gpufabric_step,
 			sizeof(__entry->name));
 		__entry->op = step->op->id;
 		__entry->kind = step->op->kind;
-		__entry->error = step->error;
+		__entry->error = step->failure.error;
 		memcpy(__entry->us, step->phase_us, sizeof(__entry->us));
 	),
 	TP_printk("slot=%s operation=%llu kind=%d error=%d link_us=%u enumerate_us=%u driver_us=%u resources_us=%u remove_us=%u power_off_us=%u total_us=%u",
@@ -77,7 +77,7 @@ TRACE_EVENT(gpufabric_operation,
 	TP_fast_assign(
 		__entry->id = op->id;
 		__entry->kind = op->kind;
-		__entry->error = op->error;
+		__entry->error = op->failure.error;
 		__entry->slots = op->nr_steps;
 		__entry->ms = gf_clock_ms() - op->begun;
 	),

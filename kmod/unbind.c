@@ -2,20 +2,20 @@
 /**
  * DOC: Taking the drivers off a card
  *
- * Who removes functions does so with pci_rescan_remove_lock held, and a driver
- * that waits for its users there stops all PCI hot-plug of the host. So before
- * a slot driver is called the drivers are unbound without that lock, as the
- * unbind file in sysfs does: one that waits stops nobody but its own slot.
+ * Who removes functions does so with pci_rescan_remove_lock held, and a driver that waits for its
+ * users there stops all PCI hot-plug of the host. So before a slot driver is called the drivers
+ * are unbound without that lock, as the unbind file in sysfs does: one that waits stops nobody
+ * but its own slot.
  *
- * Until the slot driver is done a driver override of a name that no driver has
- * keeps others from binding. When functions stay, because the slot driver
- * failed, their overrides are as before and their drivers are bound again.
+ * Until the slot driver is done a driver override of a name that no driver has keeps others from
+ * binding. When functions stay, because the slot driver failed, their overrides are as before and
+ * their drivers are bound again.
  *
- * Without the memory for that nothing is done: a function with a driver would be
- * left to the slot driver, and so to the lock.
+ * Without the memory for that nothing is done: a function with a driver would be left to the slot
+ * driver, and so to the lock.
  *
- * Called by workers of steps, without locks. The driver core's device_lock is
- * taken for each function alone, and nothing is taken inside it.
+ * Called by workers of steps, without locks. The driver core's device_lock is taken for each
+ * function alone, and nothing is taken inside it.
  */
 #include <linux/device.h>
 #include <linux/module.h>
@@ -29,28 +29,19 @@
 
 #define GF_OVERRIDE "gpufabric-detaching"
 
-/**
- * struct gf_held - a function that is kept without a driver
- * @pdev: the function, NULL for one that is left alone
- * @driver: driver that was bound, its module referenced; NULL for none
- * @override: driver override that it had; NULL for none
- * @overridden: @override was replaced by ours
- */
+/* A function that is kept without a driver. */
 struct gf_held {
-	struct pci_dev *pdev;
+	struct pci_dev *pdev; /* the function, NULL for one that is left alone */
+	/* Driver that was bound, its module referenced; NULL for none. */
 	struct device_driver *driver;
-	char *override;
-	bool overridden;
+	char *override; /* driver override that it had; NULL for none */
+	bool overridden; /* @override was replaced by ours */
 };
 
-/**
- * struct gf_unbound - a card without drivers
- * @card: its functions, referenced
- * @held: one for each of them
- */
+/* A card without drivers. */
 struct gf_unbound {
-	struct gf_functions *card;
-	struct gf_held held[];
+	struct gf_functions *card; /* its functions, referenced */
+	struct gf_held held[]; /* one for each of them */
 };
 
 static int hold(struct gf_held *held, struct pci_dev *pdev)
@@ -72,32 +63,25 @@ static int hold(struct gf_held *held, struct pci_dev *pdev)
 }
 
 /*
- * Drivers are to take their virtual functions with them. Those that are left keep
- * what they are part of for ever, also when it is removed. They are taken away
- * without the rescan lock, and without the device's: error recovery takes that one
- * inside pci_bus_sem, which this takes. Nobody else makes or ends any, because there
- * is no driver, and our override keeps others from binding.
+ * Drivers are to take their virtual functions with them. Those that are left keep what they are
+ * part of for ever, also when it is removed. They are taken away without the rescan lock, and
+ * without the device's: error recovery takes that one inside pci_bus_sem, which this takes.
+ * Nobody else makes or ends any, because there is no driver, and our override keeps others from
+ * binding.
  */
 static void end_vfs(struct pci_dev *pdev)
 {
-	if (device_is_registered(&pdev->dev) && !READ_ONCE(pdev->dev.driver) &&
-	    pci_num_vf(pdev))
+	if (device_is_registered(&pdev->dev) && !READ_ONCE(pdev->dev.driver) && pci_num_vf(pdev))
 		pci_disable_sriov(pdev);
 }
 
-/**
- * gf_unbind() - unbind the drivers of a card, and keep others from binding
- * @slot: slot that the card is in
- *
- * The last function is the first, as for whoever removes them: virtual functions
- * before what makes them, and what is behind a bridge before that. Bridges of the
- * card keep their driver, but for ports that are slots to pciehp: it would wait for
- * them with pci_rescan_remove_lock held, and they for that.
- *
- * Sleeps for as long as a driver does not let go.
- *
- * Return: for gf_unbind_end(), or an error pointer when nothing was done:
- * -EMEDIUMTYPE for a chassis, in whose slots others may be at work.
+/*
+ * Unbind the drivers of a card, and keep others from binding. The last function is the first, as
+ * for whoever removes them: virtual functions before what makes them, and what is behind a bridge
+ * before that. Bridges of the card keep their driver, but for ports that are slots to pciehp: it
+ * would wait for them with pci_rescan_remove_lock held, and they for that. Sleeps for as long as
+ * a driver does not let go. Returns for gf_unbind_end(), or an error pointer when nothing was
+ * done: -EMEDIUMTYPE for a chassis, in whose slots others may be at work.
  */
 struct gf_unbound *gf_unbind(struct gf_slot *slot)
 {
@@ -110,8 +94,7 @@ struct gf_unbound *gf_unbind(struct gf_slot *slot)
 		return ERR_PTR(-ENODEV);
 	card = gf_functions_in(slot, true);
 	gf_rescan_unlock();
-	unbound = card ? kzalloc(struct_size(unbound, held, card->count),
-				 GFP_KERNEL) : NULL;
+	unbound = card ? kzalloc(struct_size(unbound, held, card->count), GFP_KERNEL) : NULL;
 	err = !unbound ? -ENOMEM : card->chassis ? -EMEDIUMTYPE : 0;
 	if (err) {
 		kfree(unbound);
@@ -120,8 +103,7 @@ struct gf_unbound *gf_unbind(struct gf_slot *slot)
 	}
 	unbound->card = card;
 	for (i = card->count; i--;) {
-		if (pci_is_bridge(card->pdev[i]) &&
-		    !card->pdev[i]->is_hotplug_bridge)
+		if (pci_is_bridge(card->pdev[i]) && !card->pdev[i]->is_hotplug_bridge)
 			continue;
 		err = hold(&unbound->held[i], card->pdev[i]);
 		if (err) {
@@ -146,8 +128,7 @@ static void restore_override(struct gf_held *held)
 	device_lock(&held->pdev->dev);
 	ours = held->overridden && gf_unbind_holds(held->pdev);
 	device_unlock(&held->pdev->dev);
-	if (ours &&
-	    gpufabric_set_driver_override(held->pdev, held->override ?: ""))
+	if (ours && gpufabric_set_driver_override(held->pdev, held->override ?: ""))
 		pci_err(held->pdev, "no memory for the former driver override\n");
 }
 
@@ -163,8 +144,7 @@ static void bind_again(struct gf_slot *slot, struct gf_held *held)
 		return;
 	err = device_driver_attach(held->driver, &held->pdev->dev);
 	if (err)
-		pci_warn(held->pdev, "%s does not bind again: %d\n",
-			 held->driver->name, err);
+		pci_warn(held->pdev, "%s does not bind again: %d\n", held->driver->name, err);
 }
 
 /**
@@ -196,4 +176,29 @@ void gf_unbind_end(struct gf_slot *slot, struct gf_unbound *unbound)
 bool gf_unbind_holds(struct pci_dev *pdev)
 {
 	return gpufabric_is_driver_override(pdev, GF_OVERRIDE);
+}
+
+/*
+ * What stays in a slot after an attach that failed is not for the chosen driver alone. One that is
+ * being probed is left alone: nobody waits for that.
+ */
+void gf_unbind_unchoose(struct gf_slot *slot, const char *driver)
+{
+	struct gf_functions *card;
+	unsigned int i;
+	bool chosen;
+
+	if (!gf_port_lock(slot->port))
+		return;
+	card = gf_functions_in(slot, false);
+	gf_rescan_unlock();
+	for (i = 0; card && i < card->count; i++) {
+		if (!device_trylock(&card->pdev[i]->dev))
+			continue;
+		chosen = gpufabric_is_driver_override(card->pdev[i], driver);
+		device_unlock(&card->pdev[i]->dev);
+		if (chosen)
+			gpufabric_set_driver_override(card->pdev[i], "");
+	}
+	gf_functions_put(card);
 }

@@ -2,15 +2,14 @@
 /**
  * DOC: Finding the functions of a card
  *
- * Whatever is below a slot's port is in the slot: on the bus below it, and on
- * those behind a switch of the card. Only what is behind a chassis (card.c) is not.
- * Below a downstream port there is one device, and which number a slot driver
- * registered its slot for says nothing: kernels differ in how they write "all
- * devices".
+ * Whatever is below a slot's port is in the slot: on the bus below it, and on those behind a
+ * switch of the card. Only what is behind a chassis (card.c) is not. Below a downstream port
+ * there is one device, and which number a slot driver registered its slot for says nothing:
+ * kernels differ in how they write "all devices".
  *
- * pci_walk_bus() is the only way to look, and it takes references: drivers make
- * virtual functions come and go without pci_rescan_remove_lock. These are part of
- * the function that they come from, and never what is looked for.
+ * pci_walk_bus() is the only way to look, and it takes references: drivers make virtual functions
+ * come and go without pci_rescan_remove_lock. These are part of the function that they come from,
+ * and never what is looked for.
  */
 #include <linux/slab.h>
 
@@ -32,22 +31,17 @@ bool gf_is_gpu_class(u32 class)
 /* Only what the PCI core remembers is read: this runs under pci_bus_sem. */
 static void count_port(struct pci_dev *pdev, struct gf_card_switch *sw)
 {
-	if (!pci_is_pcie(pdev) ||
-	    pci_pcie_type(pdev) != PCI_EXP_TYPE_DOWNSTREAM)
+	if (!pci_is_pcie(pdev) || pci_pcie_type(pdev) != PCI_EXP_TYPE_DOWNSTREAM)
 		return;
 	sw->ports++;
 	sw->slotted += !!(pcie_caps_reg(pdev) & PCI_EXP_FLAGS_SLOT);
 	sw->managed += gf_notify_knows_port(pdev);
 }
 
-/**
- * struct counting - ports of a switch as they are found
- * @bus: the bus that they are on
- * @sw: where they are counted
- */
+/* Ports of a switch as they are found. */
 struct counting {
-	const struct pci_bus *bus;
-	struct gf_card_switch *sw;
+	const struct pci_bus *bus; /* the bus that they are on */
+	struct gf_card_switch *sw; /* where they are counted */
 };
 
 static int count(struct pci_dev *pdev, void *data)
@@ -91,24 +85,15 @@ bool gf_is_on_card(const struct gf_slot *slot, const struct pci_dev *pdev)
 	return true;
 }
 
-/**
- * struct collecting - functions as they are found
- * @bus: the bus that the walk begins on
- * @deep: those behind bridges, too
- * @vfs: virtual functions, too
- * @chosen: the admin says that it is a card
- * @functions: where they go
- * @room: how many it has room for
- * @found: how many there are
- */
+/* Functions as they are found. */
 struct collecting {
-	const struct pci_bus *bus;
-	bool deep;
-	bool vfs;
-	bool chosen;
-	struct gf_functions *functions;
-	unsigned int room;
-	unsigned int found;
+	const struct pci_bus *bus; /* the bus that the walk begins on */
+	bool deep; /* those behind bridges, too */
+	bool vfs; /* virtual functions, too */
+	bool chosen; /* the admin says that it is a card */
+	struct gf_functions *functions; /* where they go */
+	unsigned int room; /* how many it has room for */
+	unsigned int found; /* how many there are */
 };
 
 /* The walk holds pci_bus_sem. */
@@ -122,8 +107,7 @@ static bool is_chassis(const struct pci_bus *bus, bool chosen)
 	return !gf_card_has(&sw, chosen);
 }
 
-static bool is_behind_chassis(const struct pci_dev *pdev,
-			      const struct collecting *to)
+static bool is_behind_chassis(const struct pci_dev *pdev, const struct collecting *to)
 {
 	const struct pci_bus *bus;
 
@@ -151,8 +135,7 @@ static int collect(struct pci_dev *pdev, void *data)
 }
 
 /* More may come while memory is had for those that were there. */
-static struct gf_functions *collect_all(struct pci_bus *bus,
-					struct collecting *to)
+static struct gf_functions *collect_all(struct pci_bus *bus, struct collecting *to)
 {
 	to->bus = bus;
 	to->found = GF_FUNCTIONS_USUAL;
@@ -160,8 +143,7 @@ static struct gf_functions *collect_all(struct pci_bus *bus,
 		gf_functions_put(to->functions);
 		to->room = to->found;
 		to->found = 0;
-		to->functions = kzalloc(struct_size(to->functions, pdev,
-						    to->room), GFP_KERNEL);
+		to->functions = kzalloc(struct_size(to->functions, pdev, to->room), GFP_KERNEL);
 		if (!to->functions)
 			return NULL;
 		refcount_set(&to->functions->refs, 1);
@@ -235,8 +217,7 @@ void gf_functions_put(struct gf_functions *functions)
  *
  * Return: its function, NULL after the last one, and in a chassis.
  */
-struct pci_dev *gf_functions_gpu(const struct gf_functions *functions,
-				 unsigned int index)
+struct pci_dev *gf_functions_gpu(const struct gf_functions *functions, unsigned int index)
 {
 	unsigned int i;
 

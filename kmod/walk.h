@@ -9,17 +9,12 @@
 
 struct gf_slot;
 
-/**
- * struct gf_functions - functions that were found
- * @refs: freed with the last
- * @chassis: there are more behind slots of a chassis, which are left out
- * @count: how many
- * @pdev: the functions, referenced; each bridge before what is behind it
- */
+/* Functions that were found. */
 struct gf_functions {
-	refcount_t refs;
-	bool chassis;
+	refcount_t refs; /* freed with the last */
+	bool chassis; /* there are more behind slots of a chassis, which are left out */
 	unsigned int count;
+	/* The functions, referenced; each bridge before what is behind it. */
 	struct pci_dev *pdev[];
 };
 
@@ -27,8 +22,7 @@ struct gf_functions *gf_functions_on(struct pci_bus *bus);
 struct gf_functions *gf_functions_in(struct gf_slot *slot, bool vfs);
 struct gf_functions *gf_functions_get(struct gf_functions *functions);
 void gf_functions_put(struct gf_functions *functions);
-struct pci_dev *gf_functions_gpu(const struct gf_functions *functions,
-				 unsigned int index);
+struct pci_dev *gf_functions_gpu(const struct gf_functions *functions, unsigned int index);
 void gf_walk_switch(struct pci_bus *bus, struct gf_card_switch *sw);
 bool gf_is_gpu_class(u32 class);
 bool gf_is_on_card(const struct gf_slot *slot, const struct pci_dev *pdev);

@@ -2,10 +2,9 @@
 /**
  * DOC: Watching a GPU
  *
- * Nothing here removes a function. A GPU that stops answering is watched: what
- * it is then is decided in loss.c, and its functions stay, because only who
- * took its link down knows for how long. Where a slot driver removes them the
- * GPU is gone at once.
+ * Nothing here removes a function. A GPU that stops answering is watched: what it is then is
+ * decided in loss.c, and its functions stay, because only who took its link down knows for how
+ * long. Where a slot driver removes them the GPU is gone at once.
  */
 #include <linux/pci.h>
 
@@ -22,25 +21,16 @@ MODULE_PARM_DESC(lost_ms, "Take a GPU for lost when it has not answered for so l
 
 static void lose(struct gf_slot *slot, const struct gf_sight *sight)
 {
-	const char *address = slot->snap->functions[slot->snap->gpu].address;
-	char text[GF_TEXT_MAX];
-	enum gpufabric_cause cause = GPUFABRIC_CAUSE_LINK;
+	struct gf_failure failure = {
+		.cause = sight->frozen ? GPUFABRIC_CAUSE_ERROR :
+			 sight->link < 0 ? GPUFABRIC_CAUSE_PORT :
+			 sight->link ? GPUFABRIC_CAUSE_ENUMERATE : GPUFABRIC_CAUSE_LINK,
+	};
 
 	slot->was_ready = slot->state != GF_STATE_ATTACHED;
-	if (sight->frozen) {
-		cause = GPUFABRIC_CAUSE_ERROR;
-		snprintf(text, sizeof(text),
-			 "nobody has recovered %s from an error, see the kernel log",
-			 address);
-	} else if (!sight->link) {
-		snprintf(text, sizeof(text), "the link of %s is down", address);
-	} else {
-		cause = GPUFABRIC_CAUSE_ENUMERATE;
-		snprintf(text, sizeof(text), "%s has stopped answering and %s",
-			 address, sight->link > 0 ? "its link is up" :
-						    "so has its port");
-	}
-	gf_slot_fail(slot, GF_SURPRISE, cause, text);
+	strscpy(failure.address, slot->snap->functions[slot->snap->gpu].address,
+		sizeof(failure.address));
+	gf_slot_fail(slot, GF_SURPRISE, &failure);
 	gf_history_state(slot);
 }
 
@@ -57,9 +47,8 @@ static void come_back(struct gf_slot *slot)
 
 static void find_reset(struct gf_slot *slot, const struct gf_sight *sight)
 {
-	gf_slot_fail(slot, GF_FAIL, GPUFABRIC_CAUSE_RESET,
-		     sight->same ? "the GPU was reset and nobody restored it" :
-				   "there is another GPU than before");
+	gf_slot_befalls(slot, GF_FAIL, sight->same ? GPUFABRIC_CAUSE_RESET :
+						     GPUFABRIC_CAUSE_REPLACED);
 	gf_history_state(slot);
 }
 
@@ -69,13 +58,11 @@ static void judge(struct gf_slot *slot, const struct gf_sight *sight)
 	enum gf_loss_verdict verdict;
 
 	gf_assert_locked();
-	verdict = gf_loss_judge(&slot->loss, sight, ktime_to_ms(ktime_get()),
-				wait_ms);
+	verdict = gf_loss_judge(&slot->loss, sight, ktime_to_ms(ktime_get()), wait_ms);
 	switch (verdict) {
 	case GF_LOSS_NONE:
 		/* Whether or not anybody polls. */
-		if ((slot->loss.gone && !slot->loss.lost) ||
-		    slot->loss.wiped || sight->busy)
+		if ((slot->loss.gone && !slot->loss.lost) || slot->loss.wiped || sight->busy)
 			gf_slot_refresh_later(slot, wait_ms + 1);
 		else if (slot->loss.frozen && !slot->loss.lost)
 			gf_slot_refresh_later(slot, wait_ms * GF_RECOVERY_TIMES + 1);
@@ -111,12 +98,9 @@ static struct pci_dev *watched(const struct gf_slot *slot)
 	return slot->snap->pdev;
 }
 
-/**
- * gf_slot_watch() - see whether a slot's GPU is still what it was
- * @slot: slot
- *
- * For workers that have looked at the slot or do so at a slow pace; called without
- * locks.
+/*
+ * See whether a slot's GPU is still what it was. For workers that have looked at the slot or do
+ * so at a slow pace; called without locks.
  */
 void gf_slot_watch(struct gf_slot *slot)
 {

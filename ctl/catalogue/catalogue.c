@@ -9,6 +9,9 @@
 
 #include "catalogue.h"
 
+/* A section of models.d that begins so describes a family. */
+#define FAMILY_SECTION "family."
+
 /**
  * struct taking - where the items of one text go
  * @cat: the catalogue that grows
@@ -30,6 +33,9 @@ static int take_model(const struct conf_item *item, void *arg, struct fault *f)
 {
 	struct taking *t = arg;
 
+	if (!strncmp(item->section, FAMILY_SECTION, strlen(FAMILY_SECTION)))
+		return family_item(&t->cat->families, t->layer,
+				   item->section + strlen(FAMILY_SECTION), item, f);
 	return cat_model_item(&t->cat->models, &t->cat->n_models, t->layer,
 			      item, f);
 }
@@ -121,8 +127,11 @@ int catalogue_check(struct catalogue *cat, struct fault *f)
 		if (err)
 			return err;
 	}
+	err = families_link(&cat->families, f);
+	if (err)
+		return err;
 	for (i = 0; i < cat->n_models; i++) {
-		err = cat_model_complete(&cat->models[i], f);
+		err = cat_model_complete(&cat->models[i], &cat->families, f);
 		if (err)
 			return err;
 	}
@@ -138,6 +147,7 @@ void catalogue_free(struct catalogue *cat)
 {
 	cat_gpu_free(cat->gpus, cat->n_gpus);
 	cat_model_free(cat->models, cat->n_models);
+	families_free(&cat->families);
 	engine_free(cat->engines, cat->n_engines);
 	memset(cat, 0, sizeof(*cat));
 }

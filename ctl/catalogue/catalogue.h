@@ -6,14 +6,16 @@
 #ifndef GPUCTL_CATALOGUE_CATALOGUE_H
 #define GPUCTL_CATALOGUE_CATALOGUE_H
 
+#include "catalogue/engine.h"
+#include "family.h"
 #include "gpu.h"
 #include "model.h"
-#include "size/engine.h"
 
 /**
  * struct catalogue - what is known of GPUs and models
  * @gpus: in the order of the files
  * @models: in the order of the files
+ * @families: of models, in the order of the files
  * @engines: in the order of the files
  * @speed: coefficients of [speed]; 1 until a file says
  *
@@ -25,6 +27,7 @@ struct catalogue {
 	size_t n_gpus;
 	struct cat_model *models;
 	size_t n_models;
+	struct cat_families families;
 	struct size_engine *engines;
 	size_t n_engines;
 	double speed[ENGINE_SPEEDS];

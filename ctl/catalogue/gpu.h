@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "conf.h"
-#include "fault.h"
+#include "base/conf.h"
+#include "base/fault.h"
 
 /* Vendor id of every simulated device; its subsystem ids say what it imitates. */
 #define GPU_VENDOR_SIMULATED 0x6767

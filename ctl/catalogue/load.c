@@ -2,8 +2,8 @@
 /* Which directories the catalogues are read from: what comes along, then the admin's. */
 #include <string.h>
 
+#include "base/conf_dir.h"
 #include "catalogue.h"
-#include "conf_dir.h"
 
 /**
  * struct layer - one call of a parser of the catalogue

@@ -9,33 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "build.h"
+#include "family.h"
 #include "model.h"
 
-static const char *const arch_names[MODEL_ARCHS] = {
-	[MODEL_LLAMA] = "llama",
-	[MODEL_QWEN2] = "qwen2",
-	[MODEL_QWEN3] = "qwen3",
-	[MODEL_QWEN3_MOE] = "qwen3-moe",
-	[MODEL_MIXTRAL] = "mixtral",
-	[MODEL_GEMMA2] = "gemma2",
-	[MODEL_GEMMA3] = "gemma3",
-	[MODEL_DEEPSEEK] = "deepseek",
-	[MODEL_GPT2] = "gpt2",
-	[MODEL_OPT] = "opt",
-	[MODEL_BLOOM] = "bloom",
-	[MODEL_GPT_NEOX] = "gpt-neox",
-	[MODEL_MPT] = "mpt",
-	[MODEL_FALCON] = "falcon",
-	[MODEL_PHI] = "phi",
-};
-
 /* Numbers of a shape; the index is the bit in @seen. */
-static const struct {
-	const char *key;
-	size_t offset;
-	uint64_t min;
-	uint64_t max;
-} numbers[] = {
+const struct model_number model_numbers[] = {
 #define NUMBER(member, min, max) \
 	{ #member, offsetof(struct cat_model, member), min, max }
 	NUMBER(hidden, 16, 1 << 20),
@@ -59,11 +38,13 @@ static const struct {
 	NUMBER(value_dim, 1, 4096),
 	NUMBER(sliding_window, 1, 1 << 24),
 	NUMBER(full_attention_every, 2, 4096),
+	NUMBER(max_context, 1, 1 << 30),
 	NUMBER(published, 1, 1ull << 50),
 #undef NUMBER
+	{ NULL, 0, 0, 0 },
 };
 
-#define N_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+#define N_NUMBERS (sizeof(model_numbers) / sizeof(model_numbers[0]) - 1)
 
 enum other_key {
 	SEEN_NAME = N_NUMBERS,
@@ -71,24 +52,20 @@ enum other_key {
 	SEEN_ALIASES,
 	SEEN_ARCH,
 	SEEN_TIED,
+	SEEN_STORED,
 };
 
-_Static_assert(SEEN_TIED < 64, "the keys of an entry fit in cat_model.seen");
-
-const char *cat_model_arch_name(enum model_arch arch)
-{
-	return arch_names[arch];
-}
+_Static_assert(SEEN_STORED < 64, "the keys of an entry fit in cat_model.seen");
 
 static int key_bit(const char *key)
 {
 	static const char *const others[] = {
-		"name", "source", "aliases", "arch", "tied",
+		"name", "source", "aliases", "arch", "tied", "stored",
 	};
 	size_t i;
 
 	for (i = 0; i < N_NUMBERS; i++)
-		if (!strcmp(key, numbers[i].key))
+		if (!strcmp(key, model_numbers[i].key))
 			return (int)i;
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strcmp(key, others[i]))
@@ -107,24 +84,6 @@ static int replace(char **where, const char *value, struct fault *f)
 	return 0;
 }
 
-static int set_arch(struct cat_model *model, const char *value,
-		    struct fault *f)
-{
-	size_t i;
-
-	for (i = 0; i < MODEL_ARCHS; i++) {
-		if (!strcmp(value, arch_names[i])) {
-			model->arch = (enum model_arch)i;
-			model->has_arch = true;
-			return 0;
-		}
-	}
-	fault_set(f, EINVAL, "no such family \"%.40s\"; known are", value);
-	for (i = 0; i < MODEL_ARCHS; i++)
-		fault_add(f, " %s", arch_names[i]);
-	return -EINVAL;
-}
-
 static int set_key(struct cat_model *model, int bit, const char *value,
 		   struct fault *f)
 {
@@ -138,9 +97,12 @@ static int set_key(struct cat_model *model, int bit, const char *value,
 		return replace(&model->name, value, f);
 	case SEEN_SOURCE:
 		return replace(&model->source, value, f);
+	case SEEN_STORED:
+		return replace(&model->stored, value, f);
 	case SEEN_ARCH:
-		return set_arch(model, value, f);
+		return replace(&model->arch, value, f);
 	case SEEN_TIED:
+		model->tied_given = true;
 		return conf_bool(value, &model->tied, f);
 	case SEEN_ALIASES:
 		err = conf_list(value, &list, &count, f);
@@ -151,10 +113,10 @@ static int set_key(struct cat_model *model, int bit, const char *value,
 		model->n_aliases = count;
 		return 0;
 	default:
-		err = conf_whole(value, numbers[bit].min, numbers[bit].max, &n,
+		err = conf_whole(value, model_numbers[bit].min, model_numbers[bit].max, &n,
 				 f);
 		if (!err)
-			*(uint64_t *)((char *)model + numbers[bit].offset) = n;
+			*(uint64_t *)((char *)model + model_numbers[bit].offset) = n;
 		return err;
 	}
 }
@@ -221,71 +183,55 @@ static const char *missing_key(const struct cat_model *m)
 {
 	if (!m->name)
 		return "name";
-	if (!m->has_arch)
+	if (!m->arch)
 		return "arch";
-	if (!m->source)
-		return "source";
-	if (!m->hidden)
-		return "hidden";
-	if (!m->layers)
-		return "layers";
-	if (!m->heads)
-		return "heads";
-	if (!m->ffn)
-		return "ffn";
-	if (!m->vocab)
-		return "vocab";
-	if ((m->arch == MODEL_GPT2 || m->arch == MODEL_OPT) && !m->positions)
-		return "positions";
-	if (m->arch == MODEL_FALCON && !m->layer_norms)
-		return "layer_norms";
-	return NULL;
+	return m->source ? NULL : "source";
 }
 
-static bool wants_experts(enum model_arch arch)
+const char *cat_model_nonsense(const struct cat_model *m)
 {
-	return arch == MODEL_MIXTRAL || arch == MODEL_QWEN3_MOE ||
-	       arch == MODEL_DEEPSEEK;
-}
-
-static const char *nonsense(const struct cat_model *m)
-{
-	if (m->heads % m->kv_heads)
+	if (m->kv_heads && m->heads % m->kv_heads)
 		return "heads must be a multiple of kv_heads";
-	if (wants_experts(m->arch) != !!m->experts)
-		return m->experts ? "this family has no experts"
-				  : "this family needs experts";
 	if (m->experts && (!m->active_experts || !m->moe_ffn))
 		return "experts need active_experts and moe_ffn";
 	if (m->active_experts > m->experts)
 		return "more active_experts than experts";
 	if (m->dense_layers > m->layers)
 		return "more dense_layers than layers";
-	if (m->arch == MODEL_DEEPSEEK &&
-	    (!m->kv_lora || !m->rope_dim || !m->nope_dim || !m->value_dim))
-		return "this family needs kv_lora, rope_dim, nope_dim and value_dim";
 	if (m->full_attention_every && !m->sliding_window)
 		return "full_attention_every needs a sliding_window";
 	return NULL;
 }
 
-int cat_model_complete(struct cat_model *m, struct fault *f)
+static int no_family(const struct cat_model *m, const struct cat_families *families,
+		     struct fault *f)
+{
+	size_t i;
+
+	fault_set(f, EINVAL, "[%s] no such family \"%.40s\"; known are", m->id, m->arch);
+	for (i = 0; i < families->n; i++)
+		fault_add(f, " %s", families->item[i].id);
+	return -EINVAL;
+}
+
+int cat_model_complete(struct cat_model *m, const struct cat_families *families, struct fault *f)
 {
 	const char *text = missing_key(m);
+	struct model_plan plan = { .families = families };
+	int err;
 
+	plan.family = m->arch ? family_get(families, m->arch) : NULL;
+	if (m->arch && !plan.family)
+		return no_family(m, families, f);
 	if (text)
-		return fault_set(f, EINVAL, "[%s] needs the key %s", m->id,
-				 text);
-	if (!m->kv_heads)
-		m->kv_heads = m->heads;
-	if (!m->head_dim && m->arch != MODEL_DEEPSEEK) {
-		if (m->hidden % m->heads)
-			return fault_set(f, EINVAL,
-					 "[%s] needs the key head_dim: hidden is no multiple of heads",
-					 m->id);
-		m->head_dim = m->hidden / m->heads;
+		return fault_set(f, EINVAL, "[%s] needs the key %s", m->id, text);
+	m->tied_given = true;
+	err = cat_model_build(&plan, m, f);
+	if (err) {
+		fault_prefix(f, "[%s]", m->id);
+		return err;
 	}
-	text = nonsense(m);
+	text = cat_model_nonsense(m);
 	if (text)
 		return fault_set(f, EINVAL, "[%s] %s", m->id, text);
 	return 0;
@@ -299,6 +245,8 @@ void cat_model_free(struct cat_model *models, size_t n)
 		free(models[i].id);
 		free(models[i].name);
 		free(models[i].source);
+		free(models[i].arch);
+		free(models[i].stored);
 		conf_list_free(models[i].aliases, models[i].n_aliases);
 	}
 	free(models);

@@ -10,28 +10,66 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "conf.h"
-#include "fault.h"
+#include "base/conf.h"
+#include "base/fault.h"
 
-/* Families that differ in what tensors they have; size/params.c knows how. */
-enum model_arch {
-	MODEL_LLAMA,		/* also mistral, yi, baichuan, phi-3, phi-4 */
-	MODEL_QWEN2,		/* llama with biases on q, k, v */
-	MODEL_QWEN3,		/* llama with norms on q, k */
-	MODEL_QWEN3_MOE,
-	MODEL_MIXTRAL,
-	MODEL_GEMMA2,
-	MODEL_GEMMA3,
-	MODEL_DEEPSEEK,		/* multi-head latent attention, experts */
-	MODEL_GPT2,		/* also opt, gpt-3: learned positions */
-	MODEL_OPT,
-	MODEL_BLOOM,
-	MODEL_GPT_NEOX,
-	MODEL_MPT,		/* no biases, ALiBi */
-	MODEL_FALCON,
-	MODEL_PHI,		/* 1.5 and 2 */
-	MODEL_ARCHS
+#define MODEL_CACHES_MAX 32
+
+/**
+ * struct model_params - parameters, by what is done with them
+ * @total: all that is loaded to use the model
+ * @active: those that one token visits; @total for a dense model
+ * @linear: matrices of the blocks, which quantization shrinks
+ * @small: norms, biases and routers, which it does not
+ * @embedding: input table, with learned positions
+ * @head: output matrix where it is a tensor of its own
+ * @vision: encoders of images and sound, and what joins them to the text
+ * @experts: of @linear, those of routed experts
+ * @block: all tensors of the largest block
+ * @mtp: layers that predict further tokens: stored, not in @total
+ *
+ * @total is @linear + @small + @embedding + @head + @vision.
+ */
+struct model_params {
+	uint64_t total;
+	uint64_t active;
+	uint64_t linear;
+	uint64_t small;
+	uint64_t embedding;
+	uint64_t head;
+	uint64_t vision;
+	uint64_t experts;
+	uint64_t block;
+	uint64_t mtp;
 };
+
+/**
+ * struct model_cache - layers that keep the same of a token
+ * @layers: number of them
+ * @heads: what tensor parallelism divides; 1 of a latent, which it does not
+ * @width: numbers of one head
+ * @window: tokens that are kept, 0: all
+ */
+struct model_cache {
+	uint64_t layers;
+	uint64_t heads;
+	uint64_t width;
+	uint64_t window;
+};
+
+/* What LoRA adapts. */
+enum lora_target {
+	LORA_QUERY,
+	LORA_KEY,
+	LORA_VALUE,
+	LORA_OUTPUT,
+	LORA_MLP,
+	LORA_LATENT,	/* other matrices of an attention, adapted with any of it */
+	LORA_TARGETS
+};
+
+struct cat_families;
+struct cat_family;
 
 /**
  * struct cat_model - one model
@@ -39,7 +77,8 @@ enum model_arch {
  * @name: as published
  * @source: where the shape was seen
  * @aliases: other names
- * @arch: family
+ * @arch: id of its family
+ * @stored: format that its weights are published in, NULL: 16 bits
  * @tied: input and output embedding are one tensor
  * @hidden: width of the residual stream
  * @layers: transformer blocks
@@ -62,9 +101,16 @@ enum model_arch {
  * @value_dim: width of a value head (DeepSeek)
  * @sliding_window: tokens that a windowed block attends to, 0 without
  * @full_attention_every: every so many-th block has no window; 0: none has not
+ * @max_context: tokens that it was made for, 0 if the file does not say
  * @published: published count of parameters, 0 if none was seen; for tests
  *
- * The remaining members belong to model.c.
+ * Filled by cat_model_build(): @params; @cache, @n_caches of them; @state_bytes of a
+ * sequence, whatever its length; @index_bytes of a token beside keys and values;
+ * @lora_sides: rows and columns of all matrices of a target; @gated: the MLP
+ * multiplies two branches; @text_family: of the part that reads and writes;
+ * @left_out: parts of the file that are not counted, "" if there are none.
+ *
+ * The remaining members belong to model.c and build.c.
  */
 struct cat_model {
 	char *id;
@@ -72,7 +118,8 @@ struct cat_model {
 	char *source;
 	char **aliases;
 	size_t n_aliases;
-	enum model_arch arch;
+	char *arch;
+	char *stored;
 	bool tied;
 	uint64_t hidden;
 	uint64_t layers;
@@ -95,23 +142,55 @@ struct cat_model {
 	uint64_t value_dim;
 	uint64_t sliding_window;
 	uint64_t full_attention_every;
+	uint64_t max_context;
 	uint64_t published;
 
+	struct model_params params;
+	struct model_cache cache[MODEL_CACHES_MAX];
+	size_t n_caches;
+	uint64_t state_bytes;
+	uint64_t index_bytes;
+	uint64_t lora_sides[LORA_TARGETS];
+	bool gated;
+	const struct cat_family *text_family;
+	char left_out[96];
+
+	bool tied_given;
+	uint64_t stack_layers;
 	uint64_t seen;
 	unsigned int layer;
-	bool has_arch;
 };
+
+/**
+ * struct model_number - a number of a shape
+ * @key: in a catalogue file, and of the variable in a family
+ * @offset: where it is in struct cat_model
+ */
+struct model_number {
+	const char *key;
+	size_t offset;
+	uint64_t min;
+	uint64_t max;
+};
+
+/* Adds @part to @left_out. */
+void cat_model_leave_out(struct cat_model *model, const char *part);
+
+/* Ends with a NULL key. */
+extern const struct model_number model_numbers[];
 
 /* Takes one item; @layer counts directories, a later one may override. */
 int cat_model_item(struct cat_model **models, size_t *n, unsigned int layer,
 		   const struct conf_item *item, struct fault *f);
 
-/* Fills what can be derived and checks that the shape makes sense. */
-int cat_model_complete(struct cat_model *model, struct fault *f);
+/* Builds a model of the catalogue and checks that its shape makes sense. */
+int cat_model_complete(struct cat_model *model, const struct cat_families *families,
+		       struct fault *f);
+
+/* What no shape can be, of a model that was built; NULL if it is one. */
+const char *cat_model_nonsense(const struct cat_model *model);
 
 void cat_model_free(struct cat_model *models, size_t n);
-
-const char *cat_model_arch_name(enum model_arch arch);
 
 /*
  * Finds a model by name: without regard to case and separators, with or

@@ -72,9 +72,9 @@ static bool left_out(const struct choose_request *choose, const struct choose_sl
 }
 
 /* Offers of each kind, also of those that are not free: they say what would have been. */
-static size_t collect(const struct choose_slot *slots, size_t n,
-		      const struct arrange_request *request, const struct choose_want *want,
-		      struct offer *offers)
+static size_t arrange_collect(const struct choose_slot *slots, size_t n,
+			      const struct arrange_request *request, const struct choose_want *want,
+			      struct offer *offers)
 {
 	size_t n_offers = 0, i, j;
 
@@ -121,9 +121,10 @@ static struct choose_slot *at_least(const struct choose_slot *slots, size_t n,
 }
 
 /* Choose the slots of an offer; exclusions of the request stay. */
-static int take(const struct choose_slot *slots, size_t n, const struct arrange_request *request,
-		const struct choose_want *want, const struct offer *offer,
-		struct choose_result *result, struct fault *fault)
+static int arrange_take(const struct choose_slot *slots, size_t n,
+			const struct arrange_request *request, const struct choose_want *want,
+			const struct offer *offer, struct choose_result *result,
+			struct fault *fault)
 {
 	struct choose_request choose_by = *request->choose;
 	struct choose_slot *pool = NULL;
@@ -148,7 +149,7 @@ static int take(const struct choose_slot *slots, size_t n, const struct arrange_
 	return err;
 }
 
-static size_t count_free(const struct choose_slot *slots, size_t n, const char *kind)
+static size_t arrange_count_free(const struct choose_slot *slots, size_t n, const char *kind)
 {
 	size_t free_gpus = 0, i;
 
@@ -171,9 +172,11 @@ static void explain(const struct choose_slot *slots, size_t n, const struct size
 	if (passed)
 		text_add(&text, "%s: %u x %s would do, %zu free%s", size_limit_names[LIMIT_POOL],
 			 passed->choice.fit.gpus, passed->slot->kind,
-			 count_free(slots, n, passed->slot->kind),
-			 count_free(slots, n, passed->slot->kind) >= passed->choice.fit.gpus
-				 ? " but not in such a place" : "");
+			 arrange_count_free(slots, n, passed->slot->kind),
+			 arrange_count_free(slots, n, passed->slot->kind) >=
+					 passed->choice.fit.gpus ?
+				 " but not in such a place" :
+				 "");
 	else
 		size_limit_say(&text, size, &taken->choice);
 	out->why = text.text;
@@ -295,13 +298,13 @@ int arrange(const struct choose_slot *slots, size_t n, const struct arrange_requ
 		return err;
 	}
 	offers = mem_zalloc(2 * n, sizeof(*offers));
-	n_offers = collect(slots, n, request, want, offers);
+	n_offers = arrange_collect(slots, n, request, want, offers);
 	for (i = 0; i < n_offers && err; i++) {
 		if (offers[i].choice.fit.gpus > request->room) {
 			err = no_room(request, &offers[i], fault);
 			break;
 		}
-		err = take(slots, n, request, want, &offers[i], result, fault);
+		err = arrange_take(slots, n, request, want, &offers[i], result, fault);
 		if (!err)
 			explain(slots, n, request->size, &offers[i], better(offers, i), out);
 		if (err == -EINVAL)

@@ -18,12 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "choose/choose.h"
 #include "choose/explain.h"
 #include "choose/groups.h"
 #include "choose/match.h"
-#include "lib/text.h"
-#include "lib/topo.h"
+#include "host/topo.h"
 
 #define NONE SIZE_MAX
 #define CRITERIA 15
@@ -161,7 +161,7 @@ static bool takes(const struct chooser *c, size_t want, size_t slot)
 	return c->takes[want * c->n + slot];
 }
 
-static bool is_wanted(const struct chooser *c, size_t i)
+static bool choose_is_wanted(const struct chooser *c, size_t i)
 {
 	size_t w;
 
@@ -487,7 +487,7 @@ static void try_kind(struct chooser *c)
 	bool *all;
 
 	for (i = 0; i < c->n; i++)
-		c->allowed[i] = c->usable[i] && is_wanted(c, i);
+		c->allowed[i] = c->usable[i] && choose_is_wanted(c, i);
 	n = collect_places(c, places);
 	if (c->taken_as) {
 		/* Each switch has a turn of its own. */
@@ -555,7 +555,7 @@ static void try_by_count(struct chooser *c)
 		wants += c->wants[i].count > 0;
 	c->kinds = ALL_KINDS;
 	for (i = 0; i < c->n; i++)
-		have += is_wanted(c, i) ? c->slots[i].gpus : 0;
+		have += choose_is_wanted(c, i) ? c->slots[i].gpus : 0;
 	/* Too few, wherever they are: no need to look at every place. */
 	if (have < wanted_count(c))
 		return;
@@ -682,7 +682,7 @@ static void search_within(void *arg, const bool *within, const size_t *rank)
 	c->taken_as = NULL;
 }
 
-static void search(struct chooser *c)
+static void choose_search(struct chooser *c)
 {
 	size_t count = choose_count_wants(c->request->wants, c->request->n_wants);
 	bool *usable;
@@ -713,12 +713,12 @@ static void search_peers(struct chooser *c)
 			continue;
 		for (i = 0; i < c->n; i++)
 			c->usable[i] = c->base[i] && c->slots[i].peers == peers;
-		search_also(c, search);
+		search_also(c, choose_search);
 	}
 	free(sizes);
 	memcpy(c->usable, c->base, c->n * sizeof(*c->usable));
 	if (!c->request->p2p)
-		search_also(c, search);
+		search_also(c, choose_search);
 }
 
 /* Does a switch hold more than one group of peers, so that it matters which are taken? */
@@ -773,7 +773,7 @@ int choose(const struct choose_slot *slots, size_t n, const struct choose_reques
 	if (request->p2p || (mixed && !request->spread))
 		search_peers(&c);
 	else
-		search(&c);
+		choose_search(&c);
 	if (c.best) {
 		qsort(c.best, c.n_best, sizeof(*c.best), compare_indices);
 		result->picked = c.best;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "catalogue/fault.h"
+#include "base/fault.h"
 #include "catalogue/gpu.h"
 
 /* Why a slot with a card cannot be chosen now. */

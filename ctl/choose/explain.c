@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "choose/explain.h"
-#include "lib/text.h"
 
 static size_t count_kind(const struct choose_slot *slots, size_t n, const char *kind)
 {
@@ -221,7 +221,7 @@ static void say_bars(struct text *text, const struct choose_slot *slots, size_t 
 	}
 }
 
-static bool takes(const struct choose_want *want, const struct choose_slot *slot)
+static bool explain_takes(const struct choose_want *want, const struct choose_slot *slot)
 {
 	if (want->kind)
 		return !strcmp(want->kind, slot->kind);
@@ -235,7 +235,7 @@ static size_t count_want(const struct choose_slot *slots, size_t n,
 	size_t count = 0, i;
 
 	for (i = 0; i < n; i++)
-		if (slots[i].bar == CHOOSE_FREE && takes(want, &slots[i]) &&
+		if (slots[i].bar == CHOOSE_FREE && explain_takes(want, &slots[i]) &&
 		    (request->numa < 0 || slots[i].numa == request->numa) &&
 		    (!one_switch || slots[i].switch_id == switch_id))
 			count += slots[i].gpus;

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "choose/groups.h"
-#include "lib/text.h"
 
 #define NONE SIZE_MAX
 /* Sums that are tried for a place, the largest first. */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "choose/match.h"
-#include "lib/text.h"
 
 #define NONE SIZE_MAX
 
@@ -27,7 +27,7 @@ struct matching {
 	bool *seen;
 };
 
-static bool takes(const struct match *m, size_t want, size_t i)
+static bool match_takes(const struct match *m, size_t want, size_t i)
 {
 	return m->takes[want * m->n_slots + m->order[i]];
 }
@@ -38,13 +38,13 @@ static bool assign(struct matching *a, size_t unit)
 
 	/* Free slots first: moving others about is the exception. */
 	for (i = 0; i < a->m->n; i++) {
-		if (a->unit_of[i] != NONE || !takes(a->m, want, i))
+		if (a->unit_of[i] != NONE || !match_takes(a->m, want, i))
 			continue;
 		a->unit_of[i] = unit;
 		return true;
 	}
 	for (i = 0; i < a->m->n; i++) {
-		if (a->seen[i] || a->unit_of[i] == NONE || !takes(a->m, want, i))
+		if (a->seen[i] || a->unit_of[i] == NONE || !match_takes(a->m, want, i))
 			continue;
 		a->seen[i] = true;
 		/* Units of one want are alike: moving one for another gains nothing. */

@@ -9,53 +9,54 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "choose/driver.h"
+#include "choose/placement.h"
 #include "choose/pool.h"
-#include "lib/driver.h"
-#include "lib/p2p.h"
-#include "lib/placement.h"
-#include "lib/text.h"
-#include "lib/topo.h"
+#include "host/p2p.h"
+#include "host/pci.h"
+#include "host/topo.h"
 
-static char *keep(struct pool *pool, char *text)
+static char *pool_keep(struct pool *pool, char *text)
 {
 	pool->text = mem_grow(pool->text, pool->n_text + 1, sizeof(*pool->text));
 	pool->text[pool->n_text++] = text;
 	return text;
 }
 
-/* --gpu KIND without a count narrows what --model and --memory may take. */
-static bool narrowed_out(const struct ctl_ctx *ctx, const struct choose_slot *slot)
+/* A kind without a count narrows what a workload or an amount of memory may take. */
+static bool narrowed_out(const struct gpu_request *ask, const struct choose_slot *slot)
 {
 	bool narrows = false;
-	const char *word;
-	size_t pos = 0;
+	uint64_t count;
+	size_t i;
 
-	while ((word = ctl_opt_next(ctx, "gpu", &pos))) {
-		uint64_t count;
-
-		if (strchr(word, ':') || text_number(word, UINT64_MAX, &count))
+	for (i = 0; i < ask->n_kinds; i++) {
+		if (strchr(ask->kinds[i], ':') || text_number(ask->kinds[i], UINT64_MAX, &count))
 			continue;
-		if (choose_matches(slot, word))
+		if (choose_matches(slot, ask->kinds[i]))
 			return false;
 		narrows = true;
 	}
 	return narrows;
 }
 
-static bool is_excluded(const struct ctl_ctx *ctx, const struct gf_slot *slot)
+static bool is_excluded(const struct gpu_request *ask, const struct gf_slot *slot)
 {
-	const char *name;
-	size_t pos = 0;
+	size_t i;
 
-	while ((name = ctl_opt_next(ctx, "exclude", &pos)))
-		if (!strcmp(name, slot->name))
+	for (i = 0; i < ask->n_exclude; i++)
+		if (!strcmp(ask->exclude[i], slot->name))
 			return true;
-	return false;
+	for (i = 0; i < ask->n_from; i++)
+		if (ask->from[i] == slot->id)
+			return false;
+	return ask->from;
 }
 
-static enum choose_bar judge(const struct ctl_ctx *ctx, const struct gf_slot *slot,
-			     const struct identity *identity, const struct choose_slot *choice,
-			     const struct verdict *verdict)
+static enum choose_bar pool_judge(const struct pool_terms *terms, const struct gpu_request *ask,
+				  const struct gf_slot *slot, const struct identity *identity,
+				  const struct choose_slot *choice, const struct verdict *verdict)
 {
 	if (slot->composition)
 		return CHOOSE_CLAIMED;
@@ -65,11 +66,11 @@ static enum choose_bar judge(const struct ctl_ctx *ctx, const struct gf_slot *sl
 		return CHOOSE_BUSY;
 	switch (slot->state) {
 	case GF_STATE_OFF:
-		if (verdict->now == GF_FIT_CANNOT && !ctl_flag(ctx, "no-fit-check"))
+		if (verdict->now == GF_FIT_CANNOT && !terms->harm)
 			return CHOOSE_NO_ROOM;
 		break;
 	case GF_STATE_READY:
-		if (!driver_suits(ctx, slot))
+		if (!driver_suits(terms->driver, slot))
 			return CHOOSE_DRIVER;
 		break;
 	case GF_STATE_FAULT:
@@ -81,7 +82,7 @@ static enum choose_bar judge(const struct ctl_ctx *ctx, const struct gf_slot *sl
 	}
 	if (identity->source == GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
 		return CHOOSE_UNKNOWN;
-	if (is_excluded(ctx, slot) || narrowed_out(ctx, choice))
+	if (is_excluded(ask, slot) || narrowed_out(ask, choice))
 		return CHOOSE_EXCLUDED;
 	return CHOOSE_FREE;
 }
@@ -130,7 +131,9 @@ static bool shares_group(const struct gf_fabric *fabric, const struct gf_slot *s
 	return false;
 }
 
-static void add_slot(struct session *session, struct pool *pool, const struct gf_slot *slot)
+static void pool_add_slot(struct session *session, const struct pool_terms *terms,
+			  const struct gpu_request *ask, struct pool *pool,
+			  const struct gf_slot *slot)
 {
 	const struct gf_switch *sw = gf_switch_by_id(&session->fabric, slot->switch_id);
 	struct choose_slot *choice;
@@ -141,8 +144,8 @@ static void add_slot(struct session *session, struct pool *pool, const struct gf
 	choice = &pool->slots[pool->n++];
 	choice->name = slot->name;
 	choice->id = slot->id;
-	choice->kind = keep(pool, mem_strdup(strcmp(identity.label, "-") ? identity.label
-									 : "unknown GPU"));
+	choice->kind = pool_keep(pool, mem_strdup(strcmp(identity.label, "-") ? identity.label :
+										"unknown GPU"));
 	choice->gpu = identity.gpu;
 	/* What a simulated GPU imitates is what requests name. */
 	choice->vendor = (uint16_t)(identity.simulated ? identity.ids.subsystem_vendor
@@ -156,40 +159,39 @@ static void add_slot(struct session *session, struct pool *pool, const struct gf
 	choice->switch_name = sw ? sw->address : "?";
 	choice->numa = slot->numa_node;
 	if (slot->address)
-		choice->path = keep(pool, topo_path("/sys", slot->address));
+		choice->path = pool_keep(pool, pci_path(&session->judge->tree, slot->address));
 	choice->bandwidth = bandwidth(&slot->link);
 	choice->shares = shares_group(&session->fabric, slot);
 	placement_verdict(session, slot, &verdict);
 	choice->moves = verdict.now == GF_FIT_FITS_AFTER_REASSIGNMENT;
 	choice->doubt = doubt_of(&identity);
 	choice->ready = slot->state == GF_STATE_READY;
-	choice->bar = judge(session->ctx, slot, &identity, choice, &verdict);
+	choice->bar = pool_judge(terms, ask, slot, &identity, choice, &verdict);
 }
 
-static int check_excluded(struct session *session)
+static int check_excluded(struct session *session, const struct gpu_request *ask)
 {
-	const char *name;
-	size_t pos = 0;
+	struct gf_slot *slot;
+	size_t i;
+	int ret;
 
-	while ((name = ctl_opt_next(session->ctx, "exclude", &pos))) {
-		struct gf_slot *slot;
-		int ret;
-
-		ret = session_slot(session, name, &slot);
+	for (i = 0; i < ask->n_exclude; i++) {
+		ret = session_slot(session, ask->exclude[i], &slot);
 		if (ret)
 			return ret;
 	}
 	return CTL_DONE;
 }
 
-int pool_load(struct session *session, struct pool *pool)
+int pool_load(struct session *session, const struct pool_terms *terms,
+	      const struct gpu_request *ask, struct pool *pool)
 {
 	const struct gf_fabric *fabric = &session->fabric;
 	size_t i;
 	int ret;
 
 	memset(pool, 0, sizeof(*pool));
-	ret = check_excluded(session);
+	ret = check_excluded(session, ask);
 	if (ret)
 		return ret;
 	pool->slots = mem_zalloc(fabric->n_slots, sizeof(*pool->slots));
@@ -199,7 +201,7 @@ int pool_load(struct session *session, struct pool *pool)
 		if (slot->state == GF_STATE_EMPTY || gf_slot_is_other(slot) ||
 		    slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
 			continue;
-		add_slot(session, pool, slot);
+		pool_add_slot(session, terms, ask, pool, slot);
 	}
 	return CTL_DONE;
 }
@@ -215,7 +217,7 @@ static size_t same_reach(char *const *reach, size_t i)
 	return i;
 }
 
-void pool_find_peers(struct pool *pool)
+void pool_find_peers(const struct session *session, struct pool *pool)
 {
 	char **reach = mem_zalloc(pool->n, sizeof(*reach));
 	unsigned int groups = 0;
@@ -227,7 +229,7 @@ void pool_find_peers(struct pool *pool)
 		slot->peers = 0;
 		if (!slot->path)
 			continue;
-		reach[i] = p2p_reach("/sys", slot->path);
+		reach[i] = p2p_reach(&session->judge->tree, slot->path);
 		if (!reach[i])
 			continue;
 		j = same_reach(reach, i);

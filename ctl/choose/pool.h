@@ -5,10 +5,8 @@
 
 #include "choose/arrange.h"
 #include "choose/choose.h"
-#include "lib/session.h"
-
-/* --gpus, --gpu, --memory, --same-switch, ...: for compose and resize. */
-extern const struct ctl_option pool_options[];
+#include "choose/request.h"
+#include "session/session.h"
 
 /**
  * struct pool - slots with cards, ready for choose()
@@ -24,12 +22,22 @@ struct pool {
 	size_t n_text;
 };
 
-/*
- * Judge every slot of the session's snapshot. Slots of --exclude and GPUs that
- * --gpu KIND (without a count, to narrow --model or --memory) leaves out are
- * marked as excluded. Usage errors are reported to the context.
+/**
+ * struct pool_terms - what makes a slot fit to be chosen
+ * @driver: that a GPU which is attached must have, NULL: any but those for guests
+ * @harm: also where windows cannot take its GPU
  */
-int pool_load(struct session *session, struct pool *pool);
+struct pool_terms {
+	const char *driver;
+	bool harm;
+};
+
+/*
+ * Judge every slot of the session's snapshot. What @ask leaves out by the names of slots or of
+ * kinds is marked as excluded. Usage errors are reported to the context.
+ */
+int pool_load(struct session *session, const struct pool_terms *terms,
+	      const struct gpu_request *ask, struct pool *pool);
 void pool_free(struct pool *pool);
 
 /* The slots of the snapshot for what was chosen; newly allocated. */
@@ -40,41 +48,41 @@ struct gf_slot **pool_slots(const struct session *session, const struct pool *po
 size_t pool_find(const struct pool *pool, uint32_t slot_id);
 
 /**
- * struct pool_request - a request as it was typed
+ * struct pool_request - a request for a choice from a pool
+ * @ask: what is asked for
  * @choose: what choose() takes; points into this
  * @wants: storage of its wants
  * @words: storage of their words
  * @n_words: how many
- * @by_model: a model is asked for: counts come from its size
- * @room: for a model: GPUs that the tenant may have more
+ * @tenant: whose GPUs they are to be, NULL for nobody's
+ * @room: for a workload: number of GPUs that the tenant may have more
  */
 struct pool_request {
+	const struct gpu_request *ask;
 	struct choose_request choose;
 	struct choose_want *wants;
 	char **words;
 	size_t n_words;
-	bool by_model;
+	const char *tenant;
 	size_t room;
 };
 
-/*
- * Read the options; when @gpus is false --gpus is left to the caller and no
- * model is asked for.
- */
-int pool_request_read(struct ctl_ctx *ctx, const struct knowledge *knowledge,
-		      const struct pool *pool, bool gpus, struct pool_request *request);
+/* Make one of what is asked for; a word that is no kind of GPU is a usage error. */
+int pool_request_make(struct ctl_ctx *ctx, const struct knowledge *knowledge,
+		      const struct pool *pool, const struct gpu_request *ask,
+		      struct pool_request *request);
 void pool_request_free(struct pool_request *request);
 void pool_request_add(struct pool_request *request, const char *word, const char *kind,
 		      size_t count);
 
 /*
- * Choose for a request, by model where that is asked for: then @arrangement says on what
+ * Choose for a request, by its workload where that is asked for: then @arrangement says on what
  * grounds, and is all zero otherwise. Returns enum ctl_exit.
  */
 int pool_choose(struct session *session, struct pool *pool, const struct pool_request *request,
 		struct choose_result *result, struct arrangement *arrangement);
 
 /* Read the ports' configuration, and number who are near peers; pool_choose() does it. */
-void pool_find_peers(struct pool *pool);
+void pool_find_peers(const struct session *session, struct pool *pool);
 
 #endif /* GPUCTL_POOL_H */

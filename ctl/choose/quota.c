@@ -21,10 +21,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "catalogue/conf_dir.h"
+#include "base/conf_dir.h"
+#include "base/text.h"
 #include "choose/quota.h"
-#include "lib/annotation.h"
-#include "lib/text.h"
+#include "module/annotation.h"
 
 #define TENANTS_DIR "tenants.d"
 /* Only who may change the fabric may make others wait. */
@@ -34,7 +34,8 @@
 /* It is held for a look and a request, by each of those that wait. */
 #define LOCK_WAIT_MS 60000
 
-static int parse(const char *file, const char *text, size_t len, void *arg, struct fault *fault)
+static int quota_parse(const char *file, const char *text, size_t len, void *arg,
+		       struct fault *fault)
 {
 	return tenants_parse(arg, file, text, len, fault);
 }
@@ -44,7 +45,7 @@ static int read_tenants(struct ctl_ctx *ctx, struct tenants *tenants)
 	struct fault fault = { "" };
 	int err;
 
-	err = conf_dir_read(ctx->config_dir, TENANTS_DIR, false, parse, tenants, &fault);
+	err = conf_dir_read(ctx->config_dir, TENANTS_DIR, false, quota_parse, tenants, &fault);
 	if (!err)
 		err = tenants_check(tenants, &fault);
 	if (!err)
@@ -125,7 +126,7 @@ void quota_end(struct quota *quota)
  * What others could have; that this request leaves a slot out makes it no less free. @now,
  * unless it is NULL, says what was taken since.
  */
-static size_t count_free(const struct pool *pool, const struct gf_fabric *now)
+static size_t quota_count_free(const struct pool *pool, const struct gf_fabric *now)
 {
 	size_t n = 0, i;
 
@@ -158,7 +159,7 @@ static int admit(struct session *session, const struct quota *quota, size_t left
 int quota_admit(struct session *session, const struct quota *quota, const struct pool *pool,
 		const char *tenant, size_t added, size_t removed)
 {
-	return admit(session, quota, count_free(pool, NULL), tenant, added, removed);
+	return admit(session, quota, quota_count_free(pool, NULL), tenant, added, removed);
 }
 
 int quota_lock(struct session *session, struct quota *quota, const struct pool *pool,
@@ -180,7 +181,7 @@ int quota_lock(struct session *session, struct quota *quota, const struct pool *
 		ret = gfc_fabric(session->client, &now, 0);
 	if (!ret) {
 		count_held(session, &now, &quota->tenants);
-		ret = admit(session, quota, count_free(pool, &now), tenant, added, removed);
+		ret = admit(session, quota, quota_count_free(pool, &now), tenant, added, removed);
 	}
 	gf_fabric_free(&now);
 	if (ret)
@@ -199,5 +200,5 @@ size_t quota_room(const struct quota *quota, const struct pool *pool, const char
 {
 	if (!quota->tenants.n)
 		return ARRANGE_NO_LIMIT;
-	return tenants_room(&quota->tenants, tenant, count_free(pool, NULL));
+	return tenants_room(&quota->tenants, tenant, quota_count_free(pool, NULL));
 }

@@ -2,32 +2,15 @@
 /*
  * DOC: requests
  *
- * Reads what compose and resize are asked for, and turns a model into numbers
- * of GPUs by its size before slots are chosen.
+ * Turns what compose and resize are asked for into what choose() takes, a workload into
+ * numbers of GPUs by its size.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "choose/pool.h"
-#include "lib/text.h"
-#include "size/options.h"
-#include "size/units.h"
-
-const struct ctl_option pool_options[] = {
-	{ "gpus", 0, "COUNT", "so many GPUs of any kind, all of one kind where possible" },
-	{ "gpu", 'g', "[[VENDOR:]MODEL:]COUNT",
-	  "so many of a kind (adds up); 0 excludes; no count: only this kind for --model",
-	  "@kinds" },
-	{ "memory", 'm', "SIZE", "as many GPUs as have this much memory together, such as 160G" },
-	{ "same-switch", 's', NULL, "all behind one switch, or fail" },
-	{ "spread", 0, NULL, "over as many switches as possible" },
-	{ "numa", 0, "NODE", "all on one NUMA node" },
-	{ "p2p", 0, "required", "all near peers: no ACS redirect, no root complex between them",
-	  "required" },
-	{ "exclude", 'x', "SLOT", "never this slot (may be repeated)" },
-	{ NULL },
-};
 
 void pool_request_add(struct pool_request *request, const char *word, const char *kind,
 		      size_t count)
@@ -75,14 +58,15 @@ static int check_word(struct ctl_ctx *ctx, const struct knowledge *knowledge,
 	return ctl_fail(ctx, CTL_USAGE, "--gpu: no GPU %s: that model is not of this vendor", word);
 }
 
-static int read_wants(struct ctl_ctx *ctx, const struct knowledge *knowledge,
+static int read_kinds(struct ctl_ctx *ctx, const struct knowledge *knowledge,
 		      const struct pool *pool, struct pool_request *request)
 {
-	bool narrowing = request->by_model || request->choose.memory;
-	const char *text;
-	size_t pos = 0;
+	const struct gpu_request *ask = request->ask;
+	bool narrowing = ask->size || ask->memory;
+	size_t i;
 
-	while ((text = ctl_opt_next(ctx, "gpu", &pos))) {
+	for (i = 0; i < ask->n_kinds; i++) {
+		const char *text = ask->kinds[i];
 		struct fault fault = { "" };
 		uint64_t number;
 		size_t count;
@@ -110,55 +94,24 @@ static int read_wants(struct ctl_ctx *ctx, const struct knowledge *knowledge,
 	return CTL_DONE;
 }
 
-static int read_number(struct ctl_ctx *ctx, const char *option, uint64_t min, uint64_t max,
-		       uint64_t *value)
-{
-	const char *text = ctl_opt(ctx, option);
-
-	if (!text)
-		return CTL_DONE;
-	if (!text_number(text, max, value) || *value < min)
-		return ctl_fail(ctx, CTL_USAGE, "--%s %s: write a number from %llu to %llu", option,
-				text, (unsigned long long)min, (unsigned long long)max);
-	return CTL_DONE;
-}
-
-int pool_request_read(struct ctl_ctx *ctx, const struct knowledge *knowledge,
-		      const struct pool *pool, bool gpus, struct pool_request *request)
+int pool_request_make(struct ctl_ctx *ctx, const struct knowledge *knowledge,
+		      const struct pool *pool, const struct gpu_request *ask,
+		      struct pool_request *request)
 {
 	struct choose_request *choose = &request->choose;
-	uint64_t count = 0, numa = 0;
-	struct fault fault = { "" };
 	int ret;
 
 	memset(request, 0, sizeof(*request));
-	choose->same_switch = ctl_flag(ctx, "same-switch");
-	choose->spread = ctl_flag(ctx, "spread");
-	choose->numa = -1;
-	request->by_model = gpus && size_options_given(ctx);
+	request->ask = ask;
 	request->room = ARRANGE_NO_LIMIT;
-	ret = read_number(ctx, "numa", 0, 1023, &numa);
-	if (!ret && ctl_opt(ctx, "numa"))
-		choose->numa = (int)numa;
-	choose->p2p = ctl_flag(ctx, "p2p");
-	if (!ret && choose->p2p && strcmp(ctl_opt(ctx, "p2p"), "required"))
-		ret = ctl_fail(ctx, CTL_USAGE, "--p2p %s: write --p2p required",
-			       ctl_opt(ctx, "p2p"));
-	if (!ret && ctl_opt(ctx, "memory") &&
-	    units_parse_bytes(ctl_opt(ctx, "memory"), &choose->memory, &fault))
-		ret = ctl_fail(ctx, CTL_USAGE, "--memory: %s", fault.text);
-	if (!ret && request->by_model && choose->memory)
-		ret = ctl_fail(ctx, CTL_USAGE,
-			       "--memory and --model both say how much: give one of them");
-	if (!ret && gpus && ctl_flag(ctx, "mixed") && !request->by_model)
-		ret = ctl_fail(ctx, CTL_USAGE,
-			       "--mixed is about a workload: add --model, or name the kinds by --gpu");
-	if (!ret)
-		ret = read_wants(ctx, knowledge, pool, request);
-	if (!ret && gpus)
-		ret = read_number(ctx, "gpus", 1, GPUFABRIC_MEMBERS_MAX, &count);
-	if (!ret && count)
-		pool_request_add(request, NULL, NULL, count);
+	choose->same_switch = ask->same_switch;
+	choose->spread = ask->spread;
+	choose->numa = ask->numa;
+	choose->p2p = ask->p2p;
+	choose->memory = ask->memory;
+	ret = read_kinds(ctx, knowledge, pool, request);
+	if (!ret && ask->gpus)
+		pool_request_add(request, NULL, NULL, ask->gpus);
 	if (ret)
 		pool_request_free(request);
 	return ret;
@@ -177,25 +130,20 @@ static int run_choose(struct ctl_ctx *ctx, const struct pool *pool,
 }
 
 /* A workload: its size says how many of which kind, or whether a count holds it. */
-static int choose_by_model(struct session *session, const struct pool *pool,
+static int choose_by_model(struct ctl_ctx *ctx, const struct pool *pool,
 			   const struct pool_request *request, struct choose_result *result,
 			   struct arrangement *arrangement)
 {
-	struct ctl_ctx *ctx = session->ctx;
 	struct arrange_request ask = {
 		.choose = &request->choose,
-		.mixed = ctl_flag(ctx, "mixed"),
+		.size = request->ask->size,
+		.mixed = request->ask->mixed,
 		.room = request->room,
-		.tenant = ctl_opt(ctx, "tenant"),
+		.tenant = request->tenant,
 	};
-	struct size_request size;
 	struct fault fault = { "" };
-	int ret, err;
+	int err;
 
-	ret = size_options_read(ctx, &session->knowledge.catalogue, NULL, &size);
-	if (ret)
-		return ret;
-	ask.size = &size;
 	err = arrange(pool->slots, pool->n, &ask, result, arrangement, &fault);
 	if (!err)
 		return CTL_DONE;
@@ -222,11 +170,11 @@ int pool_choose(struct session *session, struct pool *pool, const struct pool_re
 
 	memset(result, 0, sizeof(*result));
 	memset(arrangement, 0, sizeof(*arrangement));
-	pool_find_peers(pool);
+	pool_find_peers(session, pool);
 	ret = request->choose.p2p ? check_peers(session->ctx, pool) : CTL_DONE;
 	if (ret)
 		return ret;
-	if (request->by_model)
-		return choose_by_model(session, pool, request, result, arrangement);
+	if (request->ask->size)
+		return choose_by_model(session->ctx, pool, request, result, arrangement);
 	return run_choose(session->ctx, pool, &request->choose, result);
 }

@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "choose/choose.h"
-#include "lib/text.h"
 
 /* How many of the members that remain share the switch with this one. */
 static size_t company(const struct choose_slot *slots, const size_t *members, size_t from, size_t n,

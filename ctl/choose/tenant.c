@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "catalogue/conf.h"
+#include "base/conf.h"
+#include "base/text.h"
 #include "choose/tenant.h"
-#include "lib/text.h"
 
 struct reader {
 	struct tenants *tenants;
@@ -31,7 +31,7 @@ struct tenant *tenants_find(const struct tenants *tenants, const char *name)
 	return NULL;
 }
 
-static int begin(struct reader *reader, const char *name, struct fault *fault)
+static int tenant_begin(struct reader *reader, const char *name, struct fault *fault)
 {
 	struct tenants *tenants = reader->tenants;
 
@@ -49,7 +49,7 @@ static int begin(struct reader *reader, const char *name, struct fault *fault)
 	return 0;
 }
 
-static int take_item(const struct conf_item *item, void *arg, struct fault *fault)
+static int tenant_take_item(const struct conf_item *item, void *arg, struct fault *fault)
 {
 	struct reader *reader = arg;
 	struct tenants *tenants = reader->tenants;
@@ -59,7 +59,7 @@ static int take_item(const struct conf_item *item, void *arg, struct fault *faul
 	int err;
 
 	if (!item->key)
-		return begin(reader, item->section, fault);
+		return tenant_begin(reader, item->section, fault);
 	if (!strcmp(item->key, "guarantee")) {
 		number = &tenants->items[tenants->n - 1].guarantee;
 		has = &reader->has_guarantee;
@@ -88,7 +88,7 @@ int tenants_parse(struct tenants *tenants, const char *file, const char *text, s
 {
 	struct reader reader = { .tenants = tenants };
 
-	return conf_parse_names(file, text, len, take_item, &reader, fault);
+	return conf_parse_names(file, text, len, tenant_take_item, &reader, fault);
 }
 
 int tenants_check(const struct tenants *tenants, struct fault *fault)

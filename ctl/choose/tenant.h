@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "catalogue/fault.h"
+#include "base/fault.h"
 
 /* A limit that nothing reaches. */
 #define TENANT_NO_LIMIT ((size_t)-1)

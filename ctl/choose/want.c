@@ -11,8 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "choose/choose.h"
-#include "lib/text.h"
 #include "linux/gpufabric.h"
 
 int choose_parse_want(const char *text, char **word, size_t *count, struct fault *fault)

@@ -2,12 +2,14 @@
 /* gpuctl annotate: change what is kept with a composition, and nothing else of it. */
 #include <errno.h>
 
-#include "ctl.h"
-#include "lib/annotation.h"
-#include "lib/out.h"
-#include "lib/render.h"
-#include "lib/session.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "cmd/options.h"
+#include "op/submit.h"
+#include "session/render.h"
+#include "session/session.h"
 
 /* Others may annotate it at the same time: each time it is read anew. */
 #define TRIES 20
@@ -26,7 +28,7 @@ static int annotate(struct session *session, const char *name)
 	struct gf_composition *composition;
 	char unknown[ANNOTATION_UNKNOWN];
 	struct annotation note;
-	struct nl_msg *msg;
+	uint64_t lease;
 	int ret;
 
 	ret = session_composition(session, name, &composition);
@@ -38,17 +40,19 @@ static int annotate(struct session *session, const char *name)
 				annotation_unknown(unknown, &note));
 	if (ctl_flag(session->ctx, "no-lease"))
 		note.lease = 0;
-	ret = session_annotate(session, &note, false);
+	ret = note_read(session->ctx, false, &note);
+	if (!ret)
+		ret = lease_read(session->ctx, &lease);
 	if (ret || session->ctx->dry_run)
 		return ret;
-	msg = gfc_message(session->client, GPUFABRIC_CMD_ANNOTATE);
-	nla_put_string(msg, GPUFABRIC_A_NAME, name);
-	nla_put_u32(msg, GPUFABRIC_A_GENERATION, composition->generation);
-	gfc_put_annotation(msg, &note);
-	return gfc_request(session->client, msg, NULL, NULL);
+	if (lease) {
+		note.lease = text_uptime() + lease;
+		note.instance = session->mirror.instance;
+	}
+	return submit_annotation(session, composition, &note);
 }
 
-static int run_session(struct session *session, const char *name)
+static int annotate_run_session(struct session *session, const char *name)
 {
 	struct ctl_ctx *ctx = session->ctx;
 	const struct gf_composition *composition;
@@ -76,14 +80,14 @@ static int run_session(struct session *session, const char *name)
 	return ret;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int annotate_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct session session;
 	int ret;
 
 	ret = ctl_operands(ctx, argc, 1, 1);
 	if (!ret && ctl_flag(ctx, "for") && ctl_flag(ctx, "no-lease"))
-		ret = ctl_fail(ctx, CTL_USAGE, "--for and --no-lease: which?");
+		ret = ctl_fail(ctx, CTL_USAGE, "--for and --no-lease exclude each other: give one");
 	if (!ret && !ctl_opt(ctx, "label") && !ctl_opt(ctx, "job") && !ctl_flag(ctx, "for") &&
 	    !ctl_flag(ctx, "no-lease"))
 		ret = ctl_fail(ctx, CTL_USAGE,
@@ -92,13 +96,14 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = session_open(ctx, &session, SESSION_CHANGE);
 	if (ret)
 		return ret;
-	ret = run_session(&session, argv[0]);
+	ret = annotate_run_session(&session, argv[0]);
 	session_close(&session);
 	return ret;
 }
 
 const struct ctl_command cmd_annotate = {
 	.name = "annotate",
+	.group = CTL_COMPOSITIONS,
 	.args = "NAME",
 	.summary = "change label, job or lease of a composition",
 	.help =
@@ -106,5 +111,5 @@ const struct ctl_command cmd_annotate = {
 		"be changed: release the composition and compose another.",
 	.options = { options },
 	.completes = "@compositions",
-	.run = run,
+	.run = annotate_run,
 };

@@ -7,13 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ctl.h"
-#include "lib/cdi.h"
-#include "lib/out.h"
-#include "lib/publish.h"
-#include "lib/replace.h"
-#include "lib/session.h"
-#include "lib/text.h"
+#include "base/replace.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "publish/cdi.h"
+#include "publish/publish.h"
+#include "session/session.h"
 
 #define SPEC_MAX (16u << 20)
 
@@ -24,14 +25,14 @@ static const struct ctl_option options[] = {
 	{ NULL },
 };
 
-static int failed(struct ctl_ctx *ctx, const char *what, const char *path, int err)
+static int cdi_failed(struct ctl_ctx *ctx, const char *what, const char *path, int err)
 {
 	return ctl_fail(ctx, err == -EACCES || err == -EPERM ? CTL_DENIED : CTL_FAILED,
 			"cannot %s %s: %s", what, path, replace_error(err));
 }
 
 /* Without devices there is no file: readers refuse an empty one. */
-static int put(struct ctl_ctx *ctx, const char *path, const char *text)
+static int cdi_put(struct ctl_ctx *ctx, const char *path, const char *text)
 {
 	int err;
 
@@ -44,11 +45,11 @@ static int put(struct ctl_ctx *ctx, const char *path, const char *text)
 		return CTL_DONE;
 	}
 	err = replace_remove(path);
-	return err ? failed(ctx, "remove", path, err) : CTL_DONE;
+	return err ? cdi_failed(ctx, "remove", path, err) : CTL_DONE;
 }
 
 /* The file as it is; *@text NULL when there is none. */
-static int read_spec(struct ctl_ctx *ctx, const char *path, char **text, size_t *len)
+static int cdi_read_spec(struct ctl_ctx *ctx, const char *path, char **text, size_t *len)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), err = 0;
 	struct stat st;
@@ -57,7 +58,7 @@ static int read_spec(struct ctl_ctx *ctx, const char *path, char **text, size_t 
 	*text = NULL;
 	*len = 0;
 	if (fd < 0)
-		return errno == ENOENT ? CTL_DONE : failed(ctx, "read", path, -errno);
+		return errno == ENOENT ? CTL_DONE : cdi_failed(ctx, "read", path, -errno);
 	if (fstat(fd, &st))
 		err = -errno;
 	else if (!S_ISREG(st.st_mode) || st.st_size > SPEC_MAX)
@@ -72,7 +73,7 @@ static int read_spec(struct ctl_ctx *ctx, const char *path, char **text, size_t 
 		}
 	}
 	close(fd);
-	return err ? failed(ctx, "read", path, err) : CTL_DONE;
+	return err ? cdi_failed(ctx, "read", path, err) : CTL_DONE;
 }
 
 static int take_out(struct ctl_ctx *ctx, const struct gf_fabric *fabric, const char *path)
@@ -81,7 +82,7 @@ static int take_out(struct ctl_ctx *ctx, const struct gf_fabric *fabric, const c
 	const char *name;
 	char *text, *left;
 	size_t len, pos = 0, removed, n;
-	int ret = read_spec(ctx, path, &text, &len);
+	int ret = cdi_read_spec(ctx, path, &text, &len);
 
 	while (!ret && text && (name = ctl_opt_next(ctx, "remove", &pos))) {
 		const char **names = cdi_together(fabric, name, &n);
@@ -97,14 +98,14 @@ static int take_out(struct ctl_ctx *ctx, const struct gf_fabric *fabric, const c
 		len = left ? strlen(left) : 0;
 	}
 	if (!ret)
-		ret = put(ctx, path, text);
+		ret = cdi_put(ctx, path, text);
 	free(text);
 	return ret;
 }
 
-static int write_all(struct ctl_ctx *ctx, const struct gf_fabric *fabric, const char *path)
+static int cdi_write_all(struct ctl_ctx *ctx, const struct gf_fabric *fabric, const char *path)
 {
-	static const struct places places = { "/sys", "/proc", "" };
+	static const struct places places = { "/proc", "" };
 	struct fault fault = { "" };
 	struct vendors vendors;
 	char *text;
@@ -113,7 +114,7 @@ static int write_all(struct ctl_ctx *ctx, const struct gf_fabric *fabric, const 
 	if (vendors_load(&vendors, ctx->data_dir, ctx->config_dir, &fault))
 		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
 	text = cdi_print(fabric, &places, &vendors);
-	ret = put(ctx, path, text);
+	ret = cdi_put(ctx, path, text);
 	free(text);
 	vendors_free(&vendors);
 	return ret;
@@ -133,15 +134,15 @@ static int check_options(struct ctl_ctx *ctx, const char *output)
 	return CTL_DONE;
 }
 
-static int change(struct ctl_ctx *ctx, const char *path)
+static int cdi_change(struct ctl_ctx *ctx, const char *path)
 {
 	static const struct gf_fabric none;
 	struct session session;
 	int ret = session_open(ctx, &session, SESSION_LOOK);
 
 	if (!ret) {
-		ret = ctl_flag(ctx, "remove") ? take_out(ctx, &session.fabric, path)
-					      : write_all(ctx, &session.fabric, path);
+		ret = ctl_flag(ctx, "remove") ? take_out(ctx, &session.fabric, path) :
+						cdi_write_all(ctx, &session.fabric, path);
 		session_close(&session);
 	} else if (ret == CTL_NO_MODULE && ctl_flag(ctx, "remove")) {
 		/* Names alone, when nobody knows what goes with them. */
@@ -150,7 +151,7 @@ static int change(struct ctl_ctx *ctx, const char *path)
 	return ret;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int cdi_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	const char *output = ctl_opt(ctx, "output");
 	char *path = NULL;
@@ -169,7 +170,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		mkdir(CDI_DIRECTORY, 0755);
 	ret = publish_begin(ctx, path, &lock);
 	if (!ret)
-		ret = change(ctx, path);
+		ret = cdi_change(ctx, path);
 	publish_end(lock);
 	free(path);
 	return ret;
@@ -177,14 +178,14 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_cdi = {
 	.name = "cdi",
+	.group = CTL_PLUMBING,
 	.args = "",
 	.summary = "GPUs for containers: podman run --device " CDI_KIND "=NAME",
-	.help =
-		"Writes " CDI_FILE ", a specification of the Container Device Interface, as a\n"
+	.help = "Writes " CDI_FILE ", a specification of the Container Device Interface, as a\n"
 		"whole: a device for each composition that is active with all GPUs ready, and one for each slot whose GPU is. What\n"
 		"nodes a driver's GPUs need is in nodes.d, see gpuctl-catalogue(5). Before a detach --remove takes\n"
 		"a composition with its slots, or a slot with its composition, out of the file. Without any device\n"
 		"left the file is removed.",
 	.options = { options },
-	.run = run,
+	.run = cdi_run,
 };

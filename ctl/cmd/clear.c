@@ -3,11 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl.h"
-#include "lib/out.h"
-#include "lib/render.h"
-#include "lib/session.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/out.h"
+#include "cmd/options.h"
+#include "op/submit.h"
+#include "session/render.h"
+#include "session/session.h"
 
 static const struct ctl_option options[] = {
 	{ "reason", 'r', "TEXT", "free text for the history" },
@@ -18,33 +20,18 @@ static const struct out_column columns[] = {
 	{ "slot", "SLOT" }, { "before", "BEFORE" }, { "state", "STATE" }, { NULL, NULL },
 };
 
-static int clear(struct session *session, struct gf_slot *const *slots, size_t n)
-{
-	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_CLEAR);
-	const char *reason = ctl_opt(session->ctx, "reason");
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		gfc_put_member(msg, GPUFABRIC_A_MEMBER, slots[i], NULL, NULL, 0);
-	if (reason && strlen(reason) > GPUFABRIC_REASON_MAX) {
-		nlmsg_free(msg);
-		return ctl_fail(session->ctx, CTL_USAGE, "--reason: at most %d bytes",
-				GPUFABRIC_REASON_MAX);
-	}
-	if (reason)
-		nla_put_string(msg, GPUFABRIC_A_REASON, reason);
-	return gfc_request(session->client, msg, NULL, NULL);
-}
-
-static int run_session(struct session *session, int argc, char **argv)
+static int clear_run_session(struct session *session, int argc, char **argv)
 {
 	const struct ctl_ctx *ctx = session->ctx;
 	struct gf_slot **slots;
+	const char *reason;
 	struct out_table *t;
 	uint32_t *before;
 	int ret, i;
 
-	ret = session_slots(session, argc, argv, &slots);
+	ret = reason_read(session->ctx, &reason);
+	if (!ret)
+		ret = session_slots(session, argc, argv, &slots);
 	if (ret)
 		return ret;
 	before = mem_zalloc((size_t)argc, sizeof(*before));
@@ -54,7 +41,7 @@ static int run_session(struct session *session, int argc, char **argv)
 		for (i = 0; i < argc; i++)
 			out_note(ctx->out, "would", "would clear ", "%s", argv[i]);
 	} else {
-		ret = clear(session, slots, (size_t)argc);
+		ret = submit_clear(session, slots, (size_t)argc, reason);
 		if (!ret)
 			ret = session_refresh(session);
 		t = ret ? NULL : out_table(ctx->out, "slots", columns, OUT_TABLE);
@@ -72,7 +59,7 @@ static int run_session(struct session *session, int argc, char **argv)
 	return ret;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int clear_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct session session;
 	int ret;
@@ -82,18 +69,19 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = session_open(ctx, &session, SESSION_LOOK);
 	if (ret)
 		return ret;
-	ret = run_session(&session, argc, argv);
+	ret = clear_run_session(&session, argc, argv);
 	session_close(&session);
 	return ret;
 }
 
 const struct ctl_command cmd_clear = {
 	.name = "clear",
+	.group = CTL_GPUS,
 	.args = "SLOT...",
 	.summary = "take slots out of fault, lost or quarantine",
 	.help =
-		"The slot returns to what is found in it. A stuck slot cannot be cleared: it ends by itself\n"
-		"when the kernel comes back.",
+		"The slot returns to the state of the card in it. A stuck slot cannot be cleared: it becomes\n"
+		"usable when the kernel's call returns.",
 	.options = { options },
-	.run = run,
+	.run = clear_run,
 };

@@ -3,7 +3,10 @@
 #ifndef GPUCTL_CMD_H
 #define GPUCTL_CMD_H
 
-#include "ctl.h"
+#include "cli/ctl.h"
+
+/* All commands, in the order of help; ends with NULL. */
+extern const struct ctl_command *const ctl_commands[];
 
 extern const struct ctl_command cmd_annotate;
 extern const struct ctl_command cmd_attach;

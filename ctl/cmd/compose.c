@@ -1,40 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl compose: give a workload a set of GPUs, all or none. */
-#include "choose/compose.h"
-#include "choose/pool.h"
-#include "ctl.h"
-#include "lib/session.h"
-#include "size/options.h"
+#include "cli/ctl.h"
+#include "cmd/request.h"
+#include "session/session.h"
+#include "cmd/size_options.h"
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int compose_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
+	struct compose_request request;
 	struct session session;
+	struct op_terms terms;
+	struct asked asked;
 	int ret;
 
 	ret = ctl_operands(ctx, argc, 1, 1);
 	if (!ret)
 		ret = session_check_name(ctx, "name", argv[0]);
 	if (!ret)
+		ret = terms_read(ctx, TERMS_ADD, 0, &terms);
+	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHOOSE);
 	if (ret)
 		return ret;
-	ret = compose(&session, argv[0], 0);
+	ret = compose_read(ctx, &session.knowledge.catalogue, argv[0], &asked, &request);
+	if (!ret)
+		ret = compose(&session, &terms, &request);
+	asked_free(&asked);
 	session_close(&session);
 	return ret;
 }
 
 const struct ctl_command cmd_compose = {
 	.name = "compose",
+	.group = CTL_COMPOSITIONS,
 	.args = "NAME",
 	.summary = "give a workload a set of GPUs, all or none",
 	.help =
-		"What is wanted is said by --gpus, by --gpu (which adds up), by --memory, or by the workload\n"
-		"(--model and its options), which is sized first. Slots behind one switch are preferred, then\n"
-		"of one NUMA node, then of the fewest switches; the choice says why. Free GPUs that are\n"
-		"attached already are taken as they are. When one slot fails all are put back as they were.\n"
-		"For a workload the kind that holds it with the fewest free GPUs is taken, as many as gpuctl\n"
-		"size says, and a line says which limit decided: memory, heads, power-of-two (--round pow2),\n"
-		"degrees, count, pool or tenant. Kinds are mixed only with --mixed, or when --gpu names them.",
+		"Ask for GPUs by number (--gpus), by kind (--gpu, repeatable), by total memory (--memory), or by\n"
+		"workload (--model and its options): gpuctl sizes the workload first. It prefers slots behind one\n"
+		"switch, then those of one NUMA node, then those of the fewest switches, and prints the reason.\n"
+		"Free GPUs that are already attached are taken as they are. If one slot fails, all slots go back to\n"
+		"their state before.\n"
+		"For a workload gpuctl takes the kind that needs the fewest free GPUs, as many GPUs as gpuctl size\n"
+		"answers. A line says which limit decided: memory, heads, power-of-two (--round pow2), degrees, count,\n"
+		"pool or tenant. Kinds are mixed only with --mixed, or if --gpu names them.",
 	.options = { pool_options, compose_options, size_workload_options, session_options },
-	.run = run,
+	.run = compose_run,
 };

@@ -2,23 +2,25 @@
 /* gpuctl detach: remove the GPUs of single slots safely. */
 #include <stdlib.h>
 
-#include "ctl.h"
-#include "lib/out.h"
-#include "lib/remove.h"
-#include "lib/session.h"
-#include "lib/text.h"
-#include "lib/wait.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "cmd/options.h"
+#include "op/op.h"
+#include "session/session.h"
 
 static const struct ctl_option options[] = {
 	{ "all", 0, NULL, "every GPU that is on, and what is left of those that were lost" },
 	{ NULL },
 };
 
-static int check_claims(struct session *session, struct gf_slot *const *slots, size_t n)
+static int check_claims(struct session *session, const struct op_terms *terms,
+			struct gf_slot *const *slots, size_t n)
 {
 	size_t i;
 
-	if (ctl_flag(session->ctx, "force"))
+	if (terms->force)
 		return CTL_DONE;
 	for (i = 0; i < n; i++) {
 		const char *name = slots[i]->name, *owner = slots[i]->composition;
@@ -31,65 +33,35 @@ static int check_claims(struct session *session, struct gf_slot *const *slots, s
 	return CTL_DONE;
 }
 
-static int submit(struct session *session, const struct removal *removal, struct wait *wait)
+static int detach(struct session *session, const struct op_terms *terms,
+		  struct gf_slot *const *slots, size_t n)
 {
-	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_DETACH);
-	int ret;
+	struct op op = {
+		.kind = OP_DETACH,
+		.terms = terms,
+		.remove = slots,
+		.n_remove = n,
+		.left = true,
+		.failed = "not detached",
+	};
+	int ret = op_run(session, &op);
 
-	removal_put(msg, GPUFABRIC_A_MEMBER, removal);
-	if (removal->force)
-		nla_put_u32(msg, GPUFABRIC_A_DETACH_FLAGS, GPUFABRIC_DETACH_FLAG_FORCE);
-	ret = session_put_options(session->ctx, msg);
-	if (ret) {
-		nlmsg_free(msg);
-		return ret;
-	}
-	return wait_start(session, msg, removal->slots, removal->n, wait);
-}
-
-static int detach(struct session *session, struct removal *removal)
-{
-	struct wait wait;
-	size_t i;
-	int ret;
-
-	if (session->ctx->dry_run) {
-		ret = removal_check(session, removal);
-		for (i = 0; i < removal->n && !ret; i++)
-			out_note(session->ctx->out, "would", "would detach ", "%s",
-				 removal->slots[i]->name);
-		return ret;
-	}
-	ret = removal_drain(session, removal);
-	if (ret)
-		return ret;
-	ret = submit(session, removal, &wait);
-	if (ret) {
-		removal_abort(session, removal);
-		return ret;
-	}
-	ret = wait_all(session, &wait, 1);
-	if (!ret) {
-		wait_render(session, &wait, 1);
-		removal_finish(session, removal);
-		ret = wait_outcome(session, &wait, "not detached");
-	}
-	wait_free(&wait);
+	op_free(&op);
 	return ret;
 }
 
-static void say_off(struct session *session, struct gf_slot *const *slots, size_t n,
-		    const struct removal *removal)
+/* Of the slots those with a GPU, or what is left of one; of the others it is said. */
+static size_t take_concerned(struct session *session, struct gf_slot **slots, size_t n)
 {
-	size_t i, j;
+	size_t i, n_on = 0;
 
-	for (i = 0; i < n; i++) {
-		for (j = 0; j < removal->n && removal->slots[j] != slots[i];)
-			j++;
-		if (j == removal->n)
+	for (i = 0; i < n; i++)
+		if (removal_concerns(slots[i]))
+			slots[n_on++] = slots[i];
+		else
 			out_note(session->ctx->out, "notes", "",
 				 "%s has no attached GPU: nothing to do", slots[i]->name);
-	}
+	return n_on;
 }
 
 /* No slot waits for one that is stuck or has an operation under way. */
@@ -101,30 +73,25 @@ static bool slot_is_on(const struct gf_slot *slot)
 	       gf_slot_is_left(slot);
 }
 
-static int detach_slots(struct session *session, struct gf_slot **slots, size_t n)
+static int detach_slots(struct session *session, const struct op_terms *terms,
+			struct gf_slot **slots, size_t n)
 {
-	struct removal removal;
 	int ret;
 
 	ret = session_managed(session, slots, n);
 	if (!ret)
-		ret = check_claims(session, slots, n);
-	if (!ret)
-		ret = removal_init(session, &removal, slots, n, true);
-	if (!ret) {
-		say_off(session, slots, n, &removal);
-		if (removal.n)
-			ret = detach(session, &removal);
-		removal_free(&removal);
-	}
-	return ret;
+		ret = check_claims(session, terms, slots, n);
+	if (ret)
+		return ret;
+	n = take_concerned(session, slots, n);
+	return n ? detach(session, terms, slots, n) : CTL_DONE;
 }
 
 /*
  * As many slots in one request as there may be. They are named: a slot of the snapshot is
  * another after each request. What fails keeps nobody else from going.
  */
-static int detach_all(struct session *session)
+static int detach_all(struct session *session, const struct op_terms *terms)
 {
 	struct gf_slot **slots = mem_zalloc(session->fabric.n_slots + 1, sizeof(*slots));
 	char **names = mem_zalloc(session->fabric.n_slots + 1, sizeof(*names));
@@ -137,14 +104,16 @@ static int detach_all(struct session *session)
 		slots[n_names] = &session->fabric.slots[i];
 		names[n_names++] = mem_strdup(session->fabric.slots[i].name);
 	}
-	ret = check_claims(session, slots, n_names);
+	ret = check_claims(session, terms, slots, n_names);
 	for (i = ret ? n_names : 0; i < n_names;) {
 		for (n = 0; n < GPUFABRIC_MEMBERS_MAX && i < n_names; i++) {
 			slots[n] = gf_slot_by_name(&session->fabric, names[i]);
 			n += !!slots[n];
 		}
-		one = detach_slots(session, slots, n);
+		one = detach_slots(session, terms, slots, n);
 		ret = ret ? ret : one;
+		if (gfc_signalled())
+			break;
 	}
 	for (i = 0; i < n_names; i++)
 		free(names[i]);
@@ -153,48 +122,53 @@ static int detach_all(struct session *session)
 	return ret;
 }
 
-static int run_session(struct session *session, int argc, char **argv)
+static int detach_run_session(struct session *session, const struct op_terms *terms, int argc,
+			      char **argv)
 {
 	struct gf_slot **slots;
 	int ret;
 
 	if (ctl_flag(session->ctx, "all"))
-		return detach_all(session);
+		return detach_all(session, terms);
 	ret = session_slots(session, argc, argv, &slots);
 	if (ret)
 		return ret;
-	ret = detach_slots(session, slots, (size_t)argc);
+	ret = detach_slots(session, terms, slots, (size_t)argc);
 	free(slots);
 	return ret;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int detach_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	bool all = ctl_flag(ctx, "all");
 	struct session session;
+	struct op_terms terms;
 	int ret;
 
 	ret = ctl_operands(ctx, argc, !all, all ? 0 : GPUFABRIC_MEMBERS_MAX);
 	if (!ret)
+		ret = terms_read(ctx, TERMS_REMOVE, 0, &terms);
+	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHANGE);
 	if (ret)
 		return ret;
-	ret = run_session(&session, argc, argv);
+	ret = detach_run_session(&session, &terms, argc, argv);
 	session_close(&session);
 	return ret;
 }
 
 const struct ctl_command cmd_detach = {
 	.name = "detach",
+	.group = CTL_GPUS,
 	.args = "SLOT...|--all",
 	.summary = "remove GPUs and power their slots off",
 	.help =
-		"Processes that hold a GPU (open or mapped device nodes) are listed and nothing is changed,\n"
-		"exit code 4. With --wait the removal is announced first, so that agents can let go, and\n"
-		"taken back when the time is over. --force goes on regardless; a driver that does not let go\n"
-		"then leaves the slot stuck, exit code 7. What is left on the bus of a GPU that was lost or is in\n"
-		"fault goes in the same way, and its slot is off or empty then. Other GPUs of a declared group are named:\n"
-		"their links to this one go with it. Hooks run before and after: see gpuctl-hooks(5).",
+		"If a process holds a GPU (open or mapped device nodes), the command lists it and changes nothing,\n"
+		"exit code 4. With --wait it announces the removal first, so that agents can let go, and withdraws the\n"
+		"announcement after that time. --force continues regardless; a driver that does not let go then leaves\n"
+		"the slot stuck, exit code 7. The command also removes what is left on the bus of a GPU that was lost or\n"
+		"is in fault; its slot is off or empty then. Other GPUs of a declared group are named: they lose their\n"
+		"links to this one. Hooks run before and after: see gpuctl-hooks(5).",
 	.options = { options, remove_options, session_options },
-	.run = run,
+	.run = detach_run,
 };

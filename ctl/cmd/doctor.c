@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "catalogue/catalogue.h"
-#include "ctl.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
 #include "doctor/doctor.h"
-#include "lib/out.h"
-#include "lib/text.h"
 
 static const struct ctl_option options[] = {
 	{ "gpu", 'g', "GPU", "judge slots by this card, default the one with the largest BAR" },
@@ -68,7 +69,7 @@ static int choose_gpu(struct ctl_ctx *ctx, struct doctor *doctor, const struct c
 	return CTL_DONE;
 }
 
-static void render(struct ctl_ctx *ctx, const struct doctor *doctor)
+static void doctor_render(struct ctl_ctx *ctx, const struct doctor *doctor)
 {
 	struct out_table *t = out_table(ctx->out, "findings", columns, OUT_LINES);
 	size_t failures = doctor_count(doctor, DOCTOR_FAIL);
@@ -116,7 +117,7 @@ static int examine(struct ctl_ctx *ctx)
 		ret = choose_gpu(ctx, &doctor, &cat);
 		if (!ret) {
 			doctor_examine(&doctor);
-			render(ctx, &doctor);
+			doctor_render(ctx, &doctor);
 			ret = doctor_count(&doctor, DOCTOR_FAIL) ? CTL_FAILED : CTL_DONE;
 		}
 		catalogue_free(&cat);
@@ -137,7 +138,7 @@ static int record(struct ctl_ctx *ctx, const char *dir)
 	return CTL_DONE;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int doctor_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	const char *dir = ctl_opt(ctx, "record");
 	int ret = ctl_operands(ctx, argc, 0, 0);
@@ -152,18 +153,19 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_doctor = {
 	.name = "doctor",
+	.group = CTL_HOST,
 	.args = "",
 	.summary = "can this host hot-plug GPUs, and what has to change",
 	.help =
-		"One line for each finding: ok, note, warn or FAIL, what was looked at, what was found, and what to do about\n"
-		"it. With any FAIL the exit code is 1. Slots are judged by the code that judges an attach. Where a parameter of\n"
-		"the kernel would help, it is computed for this host; where none does, that is said. To be run as root, soon\n"
-		"after the host has booted: without the kernel's log nobody knows who has set the windows of bridges.\n"
+		"Prints one line for each finding: ok, note, warn or FAIL, the check, the result, and what to do about\n"
+		"it. The exit code is 1 if there is a FAIL. The code that judges an attach judges the slots. If a kernel\n"
+		"parameter would help, doctor computes it for this host; if none does, doctor says so. Run it as root, soon\n"
+		"after boot: only the kernel's log says who has set the windows of bridges.\n"
 		"\n"
-		"With --record DIR nothing is judged: what the checks would read is copied, for gpuctl doctor --sysfs DIR on\n"
-		"another host. The copy has the kernel's log and command line, configuration spaces of PCI devices with their\n"
-		"serial numbers, and no files of users.",
+		"With --record DIR nothing is judged: gpuctl copies the files that the checks would read, for gpuctl doctor\n"
+		"--sysfs DIR on another host. The copy has the kernel's log and command line, configuration spaces of PCI\n"
+		"devices with their serial numbers, and no files of users.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = doctor_run,
 };

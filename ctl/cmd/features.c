@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl features: what node feature discovery makes labels of. */
-#include "ctl.h"
-#include "lib/features.h"
-#include "lib/publish.h"
-#include "lib/session.h"
+#include "cli/ctl.h"
+#include "publish/features.h"
+#include "publish/publish.h"
+#include "session/session.h"
 
 static int print(struct session *session, char **text)
 {
@@ -11,18 +11,19 @@ static int print(struct session *session, char **text)
 	return CTL_DONE;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int features_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	return publish_run(ctx, argc, argv, print);
 }
 
 const struct ctl_command cmd_features = {
 	.name = "features",
+	.group = CTL_PLUMBING,
 	.args = "[FILE]",
 	.summary = "GPUs that are ready, for node feature discovery",
 	.help =
 		"Lines of key=value for the local source of Kubernetes' node feature discovery, which reads\n"
 		"/etc/kubernetes/node-feature-discovery/features.d. Only GPUs in state ready are counted. FILE is replaced\n"
 		"as a whole; without it the lines go to standard output.",
-	.run = run,
+	.run = features_run,
 };

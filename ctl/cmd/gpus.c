@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "catalogue/catalogue.h"
-#include "ctl.h"
-#include "lib/out.h"
-#include "lib/text.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
 
 static const struct ctl_option options[] = {
 	{ "cards", 'c', NULL, "only what a slot can take" },
@@ -60,7 +61,7 @@ static const struct out_column show_columns[] = {
 	{ NULL, NULL, 0 },
 };
 
-static struct json_object *number(double value, bool whole)
+static struct json_object *gpus_number(double value, bool whole)
 {
 	if (whole)
 		return json_object_new_uint64((uint64_t)value);
@@ -78,10 +79,9 @@ static void put_fact(struct out_table *t, const struct cat_gpu *gpu,
 	trust = cat_gpu_fact(gpu, fact, &value);
 	if (trust == GPU_UNKNOWN)
 		return;
-	out_cell(t, type->key, number(value, type->whole), "%s%g%s%s%s",
-		 trust == GPU_VERIFIED ? "" : "~", value,
-		 unit && *type->unit ? " " : "", unit ? type->unit : "",
-		 unit && trust == GPU_ASSUMED ? " (assumed)" : "");
+	out_cell(t, type->key, gpus_number(value, type->whole), "%s%g%s%s%s",
+		 trust == GPU_VERIFIED ? "" : "~", value, unit && *type->unit ? " " : "",
+		 unit ? type->unit : "", unit && trust == GPU_ASSUMED ? " (assumed)" : "");
 }
 
 static void put_memory(struct out_table *t, const struct cat_gpu *gpu)
@@ -102,7 +102,7 @@ static void put_bar(struct out_table *t, const struct cat_gpu *gpu)
 
 	trust = cat_gpu_fact(gpu, GPU_BAR1_MIB, &mib);
 	if (trust != GPU_UNKNOWN)
-		out_cell(t, "bar1_mib", number(mib, true), "%s%g GiB",
+		out_cell(t, "bar1_mib", gpus_number(mib, true), "%s%g GiB",
 			 trust == GPU_VERIFIED ? "" : "~", mib / 1024);
 }
 
@@ -238,7 +238,7 @@ static int show_named(struct ctl_ctx *ctx, const struct catalogue *cat,
 	return CTL_DONE;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int gpus_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct catalogue cat;
 	struct fault f = { "" };
@@ -256,12 +256,13 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_gpus = {
 	.name = "gpus",
+	.group = CTL_SIZING,
 	.args = "[GPU...]",
 	.summary = "the catalogue of GPUs",
 	.help = "Without a name all products are listed; with one all that is known of those that\n"
 		"answer to it. Values that were seen in a source and values that are assumed are kept\n"
 		"apart. Files in gpus.d of the configuration add products or correct single values.",
-	.options = { options },
+	.options = { options, ctl_table_options },
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = gpus_run,
 };

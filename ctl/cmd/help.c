@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl help: what the table of commands says. */
-#include "commands.h"
-#include "lib/out.h"
+#include "cli/commands.h"
+#include "cli/out.h"
+#include "cmd/cmd.h"
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int help_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	const struct ctl_command *command;
 	int ret;
@@ -13,10 +14,10 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		return ret;
 	out_set_json(ctx->out, false);
 	if (!argc) {
-		ctl_help(ctx->out);
+		ctl_help(ctx->out, ctl_commands);
 		return CTL_DONE;
 	}
-	command = ctl_command_find(argv[0]);
+	command = ctl_command_find(ctl_commands, argv[0]);
 	if (!command)
 		return ctl_fail(ctx, CTL_USAGE, "no command %s: see gpuctl help", argv[0]);
 	if (argc > 1) {
@@ -35,8 +36,9 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_help = {
 	.name = "help",
+	.group = CTL_HOST,
 	.args = "[COMMAND [VERB]]",
 	.summary = "help for a command",
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = help_run,
 };

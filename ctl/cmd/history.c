@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl.h"
-#include "lib/out.h"
-#include "lib/render.h"
-#include "lib/session.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "session/render.h"
+#include "session/session.h"
 
 static const struct ctl_option options[] = {
-	{ "last", 'l', "COUNT", "only so many entries, the newest" },
+	{ "last", 'l', "COUNT", "only this number of entries, the newest" },
 	{ NULL },
 };
 
@@ -42,7 +43,7 @@ struct entries {
 	size_t n;
 };
 
-static void take(struct gf_message *message, void *arg)
+static void history_take(struct gf_message *message, void *arg)
 {
 	struct entries *entries = arg;
 
@@ -108,8 +109,7 @@ static void render_entry(struct out_table *t, const struct gf_history *entry)
 			 text_duration(took, gf_duration(op, GPUFABRIC_PHASE_TOTAL) / 1000));
 	if (op->composition)
 		out_str(t, "composition", op->composition);
-	if (op->text && *op->text)
-		out_str(t, "text", op->text);
+	render_failure(t, &op->failure);
 	render_who(t, op);
 }
 
@@ -123,7 +123,7 @@ static int history(struct session *session, const char *slot, uint64_t last)
 
 	if (slot)
 		nla_put_string(msg, GPUFABRIC_A_NAME, slot);
-	ret = gfc_dump(session->client, msg, take, drop, &entries);
+	ret = gfc_dump(session->client, msg, history_take, drop, &entries);
 	if (!ret) {
 		t = out_table(session->ctx->out, "history", columns, OUT_TABLE);
 		i = last && entries.n > last ? entries.n - last : 0;
@@ -137,7 +137,7 @@ static int history(struct session *session, const char *slot, uint64_t last)
 	return ret;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int history_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct gf_slot **slots = NULL;
 	struct session session;
@@ -164,11 +164,12 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_history = {
 	.name = "history",
+	.group = CTL_LOOK,
 	.args = "[SLOT]",
 	.summary = "who did what, newest last",
 	.help =
 		"The module keeps the last 4,096 entries. Process, command and reason are shown to root alone.",
-	.options = { options },
+	.options = { options, ctl_table_options },
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = history_run,
 };

@@ -2,20 +2,21 @@
 /* gpuctl list: every slot with what is in it. */
 #include <string.h>
 
-#include "ctl.h"
-#include "lib/identity.h"
-#include "lib/judge.h"
-#include "lib/nl.h"
-#include "lib/out.h"
-#include "lib/render.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "host/judge.h"
+#include "module/nl.h"
+#include "session/identity.h"
+#include "session/render.h"
 
 static const struct ctl_option options[] = {
 	{ "free", 'f', NULL, "only slots with a GPU that no composition holds" },
 	{ NULL },
 };
 
-static bool is_free(const struct gf_slot *slot)
+static bool list_is_free(const struct gf_slot *slot)
 {
 	return !slot->composition &&
 	       !(slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED |
@@ -47,8 +48,8 @@ static void print_warnings(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
 	judge_close(&judge);
 }
 
-static void print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
-		  const struct knowledge *knowledge)
+static void list_print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
+		       const struct knowledge *knowledge)
 {
 	uint64_t now = text_now();
 	struct identity identity;
@@ -57,7 +58,7 @@ static void print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
 
 	t = out_table(ctx->out, "slots", render_slot_columns, OUT_TABLE);
 	for (i = 0; i < fabric->n_slots; i++) {
-		if (ctl_flag(ctx, "free") && !is_free(&fabric->slots[i]))
+		if (ctl_flag(ctx, "free") && !list_is_free(&fabric->slots[i]))
 			continue;
 		identity_of(knowledge, &fabric->slots[i], &identity);
 		out_row(t);
@@ -83,7 +84,7 @@ static void print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
 	render_summary(ctx->out, fabric);
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int list_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct knowledge knowledge;
 	struct gf_fabric fabric;
@@ -99,7 +100,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	ret = gfc_fabric(client, &fabric, GFC_FUNCTIONS | GFC_NEEDS);
 	if (!ret) {
 		ret = knowledge_load(ctx, &knowledge, false);
-		print(ctx, &fabric, &knowledge);
+		list_print(ctx, &fabric, &knowledge);
 		knowledge_free(&knowledge);
 		gf_fabric_free(&fabric);
 	}
@@ -109,6 +110,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_list = {
 	.name = "list",
+	.group = CTL_LOOK,
 	.args = "",
 	.summary = "slots with their GPUs, and compositions",
 	.help =
@@ -129,7 +131,7 @@ const struct ctl_command cmd_list = {
 		"A slot that is unmanaged has a slot driver that can free it at any time, such as acpiphp. It\n"
 		"is listed with what the kernel knows of it, and no request touches it. gpuctl doctor says\n"
 		"what to change on the host.",
-	.options = { options },
+	.options = { options, ctl_table_options },
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = list_run,
 };

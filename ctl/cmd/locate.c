@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
 #include "host/lamp.h"
-#include "lib/out.h"
-#include "lib/session.h"
-#include "lib/text.h"
+#include "session/session.h"
 
 static const struct ctl_option options[] = {
 	{ "off", 0, NULL, "turn the indicator off again" },
@@ -96,7 +97,7 @@ static int lamps_change(struct session *session, const struct tree *tree,
 	return ret;
 }
 
-static int locate(struct session *session, int argc, char **argv)
+static int locate_locate(struct session *session, int argc, char **argv)
 {
 	struct gf_slot **slots;
 	struct fault fault = { "" };
@@ -120,7 +121,7 @@ static int locate(struct session *session, int argc, char **argv)
 	return ret;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int locate_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct session session;
 	int ret;
@@ -130,18 +131,19 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = session_open_slots(ctx, &session, SESSION_LOOK);
 	if (ret)
 		return ret;
-	ret = locate(&session, argc, argv);
+	ret = locate_locate(&session, argc, argv);
 	session_close(&session);
 	return ret;
 }
 
 const struct ctl_command cmd_locate = {
 	.name = "locate",
+	.group = CTL_GPUS,
 	.args = "SLOT...",
 	.summary = "blink the attention indicator of slots",
 	.help =
 		"The indicator blinks, so that the slot can be found in the rack. It is read back.\n"
 		"The slot driver sets it anew when it powers the slot (off) or sees a fault there (on).",
 	.options = { options },
-	.run = run,
+	.run = locate_run,
 };

@@ -2,10 +2,10 @@
 /* gpuctl metrics: the fabric for Prometheus. */
 #include <stdlib.h>
 
-#include "ctl.h"
-#include "lib/metrics.h"
-#include "lib/publish.h"
-#include "lib/session.h"
+#include "cli/ctl.h"
+#include "publish/metrics.h"
+#include "publish/publish.h"
+#include "session/session.h"
 
 static int print(struct session *session, char **text)
 {
@@ -23,17 +23,18 @@ static int print(struct session *session, char **text)
 	return ret;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int metrics_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	return publish_run(ctx, argc, argv, print);
 }
 
 const struct ctl_command cmd_metrics = {
 	.name = "metrics",
+	.group = CTL_PLUMBING,
 	.args = "[FILE]",
 	.summary = "slots, GPUs and durations for Prometheus",
 	.help =
 		"FILE is replaced as a whole, as the textfile collector of Prometheus' node exporter wants it: give it a\n"
 		"name that ends in .prom. Without FILE the text goes to standard output.",
-	.run = run,
+	.run = metrics_run,
 };

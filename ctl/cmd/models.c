@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "catalogue/catalogue.h"
-#include "ctl.h"
-#include "lib/out.h"
+#include "cli/ctl.h"
+#include "cli/out.h"
 #include "size/kv.h"
 #include "size/params.h"
-#include "size/units.h"
 
 static const struct out_column columns[] = {
 	{ "id", "MODEL", 0 },
@@ -45,7 +45,7 @@ static void print_one(struct out_table *t, const struct cat_model *m)
 	out_str(t, "id", m->id);
 	out_str(t, "name", m->name);
 	out_list(t, "aliases", (const char *const *)m->aliases, m->n_aliases);
-	out_str(t, "arch", cat_model_arch_name(m->arch));
+	out_str(t, "arch", m->arch);
 	out_uint(t, "parameters", p.total);
 	out_text(t, "parameters", "%s", units_count(count, p.total));
 	out_uint(t, "active_parameters", p.active);
@@ -94,7 +94,7 @@ static int print_named(struct ctl_ctx *ctx, const struct catalogue *cat,
 	return n ? CTL_DONE : ctl_fail(ctx, CTL_USAGE, "%s", f.text);
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int models_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct catalogue cat;
 	struct out_table *t;
@@ -115,12 +115,13 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_models = {
 	.name = "models",
+	.group = CTL_SIZING,
 	.args = "[MODEL...]",
 	.summary = "the catalogue of models",
 	.help = "A name, or a part of one, lists only those. Parameters are computed from the\n"
 		"shape of the model, KV/TOKEN is what a token of context takes in 16 bits. Files in\n"
 		"models.d of the configuration add models.",
-	.options = { NULL },
+	.options = { ctl_table_options },
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = models_run,
 };

@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "ctl.h"
-#include "lib/devlinks.h"
-#include "lib/out.h"
-#include "lib/replace.h"
-#include "lib/session.h"
+#include "base/replace.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "publish/devlinks.h"
+#include "session/session.h"
 
 #define DEV "/dev"
 
@@ -20,7 +21,7 @@ static const struct out_column columns[] = {
 	{ "made", NULL }, { "removed", NULL }, { NULL, NULL },
 };
 
-static int apply(struct ctl_ctx *ctx, int dir, const struct devlinks *links)
+static int nodes_apply(struct ctl_ctx *ctx, int dir, const struct devlinks *links)
 {
 	struct devlinks_done done = { 0 };
 	struct out_table *t;
@@ -41,7 +42,7 @@ static int apply(struct ctl_ctx *ctx, int dir, const struct devlinks *links)
 
 static int apply_fabric(struct ctl_ctx *ctx, int dir)
 {
-	static const struct places places = { "/sys", "/proc", "" };
+	static const struct places places = { "/proc", "" };
 	struct fault fault = { "" };
 	struct session session;
 	struct vendors vendors;
@@ -55,14 +56,14 @@ static int apply_fabric(struct ctl_ctx *ctx, int dir)
 		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
 	}
 	devlinks_want(&links, &session.fabric, &places, &vendors);
-	ret = apply(ctx, dir, &links);
+	ret = nodes_apply(ctx, dir, &links);
 	devlinks_free(&links);
 	vendors_free(&vendors);
 	session_close(&session);
 	return ret;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int nodes_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	static const struct devlinks none;
 	int ret, dir, lock;
@@ -76,7 +77,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (dir < 0 && !(ctx->dry_run && dir == -ENOENT))
 		return ctl_fail(ctx, dir == -EACCES || dir == -EPERM ? CTL_DENIED : CTL_FAILED,
 				"cannot use " DEV "/gpufabric: %s", replace_error(dir));
-	ret = ctl_flag(ctx, "remove") ? apply(ctx, dir, &none) : apply_fabric(ctx, dir);
+	ret = ctl_flag(ctx, "remove") ? nodes_apply(ctx, dir, &none) : apply_fabric(ctx, dir);
 	if (dir >= 0)
 		close(dir);
 	if (lock >= 0)
@@ -86,6 +87,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_nodes = {
 	.name = "nodes",
+	.group = CTL_PLUMBING,
 	.args = "",
 	.summary = "links to device nodes: /dev/gpufabric/by-slot, by-composition",
 	.help =
@@ -93,5 +95,5 @@ const struct ctl_command cmd_nodes = {
 		"by-composition/NAME/SLOT to those of a slot. Links MAJOR:MINOR of /dev/char that a driver's own nodes\n"
 		"lack are made as well, and removed with the GPU; container runtimes rely on them.",
 	.options = { options },
-	.run = run,
+	.run = nodes_run,
 };

@@ -17,6 +17,7 @@ static const struct ctl_command *const verbs[] = {
 
 const struct ctl_command cmd_plan = {
 	.name = "plan",
+	.group = CTL_SIZING,
 	.args = "VERB",
 	.summary = "which workload has which GPUs when, and how good that is",
 	.help = "Plans say which workload has which GPUs in each slot of the time ahead, what\n"

@@ -3,13 +3,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "choose/apply.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/plan_input.h"
 #include "cmd/plan_text.h"
-#include "lib/text.h"
+#include "plan/apply.h"
 
-static int apply(struct ctl_ctx *ctx, const char *host, const struct move_list *list)
+static int plan_apply_apply(struct ctl_ctx *ctx, const struct op_terms *terms, const char *host,
+			    const struct move_list *list)
 {
 	enum apply_outcome *outcomes;
 	struct session session;
@@ -20,7 +22,7 @@ static int apply(struct ctl_ctx *ctx, const char *host, const struct move_list *
 		ret = session_open(ctx, &session, SESSION_CHOOSE);
 	if (!ret) {
 		outcomes = mem_zalloc(list->n, sizeof(*outcomes));
-		ret = apply_moves(&session, host, list, outcomes);
+		ret = apply_moves(&session, terms, host, list, outcomes);
 		apply_render(ctx, list, outcomes);
 		free(outcomes);
 		session_close(&session);
@@ -30,11 +32,12 @@ static int apply(struct ctl_ctx *ctx, const char *host, const struct move_list *
 	return ret;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int plan_apply_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct fault fault = { "" };
 	struct move_list list = { 0 };
 	char host[PLAN_HOST], *text = NULL;
+	struct op_terms terms;
 	size_t len;
 	int ret;
 
@@ -42,11 +45,13 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret)
 		ret = plan_host(ctx, host);
 	if (!ret)
+		ret = terms_read(ctx, 0, 0, &terms);
+	if (!ret)
 		ret = plan_text(ctx, argv[0], &text, &len);
 	if (!ret && move_list_read(&list, argv[0], text, len, &fault))
 		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
 	if (!ret)
-		ret = apply(ctx, host, &list);
+		ret = plan_apply_apply(ctx, &terms, host, &list);
 	move_list_free(&list);
 	free(text);
 	return ret;
@@ -56,13 +61,13 @@ const struct ctl_command cmd_plan_apply = {
 	.name = "plan apply",
 	.args = "MOVES",
 	.summary = "make the moves of gpuctl plan step -j on this host",
-	.help = "MOVES is what gpuctl plan step -j printed, - standard input. Each step is a\n"
-		"compose, resize or release, whole or not at all; what is for other hosts is\n"
-		"printed. It ends at the first step that fails, and takes no GPU that somebody\n"
-		"holds (exit code 4). Applied again it goes on where it ended, or was killed: what\n"
-		"was done before is seen from what the compositions have. A workload that was\n"
-		"changed by others meanwhile ends it. An interrupt does after the step that is\n"
-		"under way.",
+	.help =
+		"MOVES is the output of gpuctl plan step -j, or - for standard input. Each step is a\n"
+		"compose, resize or release, done as a whole or not at all. Steps for other hosts are\n"
+		"only printed. The command stops at the first step that fails, and takes no GPU that\n"
+		"a process holds (exit code 4). You can apply the list again after a stop or a crash:\n"
+		"gpuctl compares it with the compositions and continues. It stops if another user has\n"
+		"changed a workload meanwhile. SIGINT and SIGTERM take effect after the current move.",
 	.options = { plan_host_options, session_options },
-	.run = run,
+	.run = plan_apply_run,
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* DOC: measured costs as verbs of plan take them, see plan_costs.h. */
+#include "cli/out.h"
 #include "cmd/plan_costs.h"
-#include "lib/netlink_gen.h"
-#include "lib/out.h"
-#include "lib/render.h"
+#include "module/netlink_gen.h"
+#include "session/render.h"
 
 int plan_costs_here(struct gfc *client, struct plan_costs *costs)
 {
@@ -22,7 +22,7 @@ int plan_costs_here(struct gfc *client, struct plan_costs *costs)
 	return ret;
 }
 
-static void say(struct ctl_ctx *ctx, const char *what, double seconds, uint64_t count)
+static void plan_costs_say(struct ctl_ctx *ctx, const char *what, double seconds, uint64_t count)
 {
 	if (count)
 		out_note(ctx->out, "remarks", "", "%s %.3f: measured, mean of %llu", what,
@@ -35,6 +35,6 @@ static void say(struct ctl_ctx *ctx, const char *what, double seconds, uint64_t 
 void plan_costs_use(struct ctl_ctx *ctx, const struct plan_costs *costs, struct plan_instance *in)
 {
 	plan_costs_apply(costs, in);
-	say(ctx, "attach_s", costs->attach_s, costs->attaches);
-	say(ctx, "detach_s", costs->detach_s, costs->detaches);
+	plan_costs_say(ctx, "attach_s", costs->attach_s, costs->attaches);
+	plan_costs_say(ctx, "detach_s", costs->detach_s, costs->detaches);
 }

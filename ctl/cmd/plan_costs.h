@@ -3,8 +3,8 @@
 #ifndef GPUCTL_CMD_PLAN_COSTS_H
 #define GPUCTL_CMD_PLAN_COSTS_H
 
-#include "ctl.h"
-#include "lib/nl.h"
+#include "cli/ctl.h"
+#include "module/nl.h"
 #include "plan/costs.h"
 
 /* Ask the module. */

@@ -4,11 +4,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
+#include "cli/given.h"
+#include "cli/out.h"
 #include "cmd/cmd.h"
 #include "cmd/plan_rates.h"
 #include "cmd/plan_text.h"
-#include "lib/out.h"
-#include "lib/text.h"
 #include "plan/usage.h"
 
 #define PERIODS_MAX 100000
@@ -126,7 +127,7 @@ static uint32_t counterfactual(const struct report *r)
 	return sum;
 }
 
-static void print_whole(struct ctl_ctx *ctx, const struct report *r)
+static void plan_energy_print_whole(struct ctl_ctx *ctx, const struct report *r)
 {
 	struct out_table *t = out_table(ctx->out, "energy", whole_columns, OUT_SINGLE);
 	const struct usage *u = &r->u;
@@ -168,7 +169,7 @@ static void print_holders(struct ctl_ctx *ctx, const struct report *r)
 	}
 }
 
-static void print_tenants(struct ctl_ctx *ctx, const struct report *r)
+static void plan_energy_print_tenants(struct ctl_ctx *ctx, const struct report *r)
 {
 	struct out_table *t = out_table(ctx->out, "tenants", tenant_columns, OUT_TABLE);
 	const struct usage *u = &r->u;
@@ -217,7 +218,7 @@ static void print_periods(struct ctl_ctx *ctx, const struct report *r)
 	}
 }
 
-static void print_remarks(struct ctl_ctx *ctx, const struct report *r)
+static void plan_energy_print_remarks(struct ctl_ctx *ctx, const struct report *r)
 {
 	const struct energy_rates *e = &r->rates;
 
@@ -234,7 +235,7 @@ static void print_remarks(struct ctl_ctx *ctx, const struct report *r)
 		 r->watts, e->busy_w, e->idle_w, e->off_w, e->host_w, e->pue, e->carbon);
 }
 
-static int read_options(struct ctl_ctx *ctx, struct report *r)
+static int plan_energy_read_options(struct ctl_ctx *ctx, struct report *r)
 {
 	const char *period = ctl_opt(ctx, "period"), *against = ctl_opt(ctx, "against");
 	const char *pool = ctl_opt(ctx, "pool");
@@ -257,7 +258,7 @@ static int read_options(struct ctl_ctx *ctx, struct report *r)
 	return plan_rates(ctx, &r->rates);
 }
 
-static int print(struct ctl_ctx *ctx, struct report *r)
+static int plan_energy_print(struct ctl_ctx *ctx, struct report *r)
 {
 	uint32_t peak = usage_peak(&r->u, USAGE_ALL);
 
@@ -269,15 +270,15 @@ static int print(struct ctl_ctx *ctx, struct report *r)
 				PERIODS_MAX);
 	r->hours = r->u.recorded ? "measured" : "modelled";
 	r->watts = plan_rates_basis(ctx);
-	print_whole(ctx, r);
+	plan_energy_print_whole(ctx, r);
 	print_holders(ctx, r);
-	print_tenants(ctx, r);
+	plan_energy_print_tenants(ctx, r);
 	print_periods(ctx, r);
-	print_remarks(ctx, r);
+	plan_energy_print_remarks(ctx, r);
 	return CTL_DONE;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int plan_energy_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct report r = { 0 };
 	struct fault fault = { "" };
@@ -287,14 +288,14 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 	ret = ctl_operands(ctx, argc, 1, 1);
 	if (!ret)
-		ret = read_options(ctx, &r);
+		ret = plan_energy_read_options(ctx, &r);
 	if (ret)
 		return ret;
 	ret = plan_text(ctx, argv[0], &text, &len);
 	if (!ret && usage_read(&r.u, strcmp(argv[0], "-") ? argv[0] : "stdin", text, len, &fault))
 		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
 	if (!ret)
-		ret = print(ctx, &r);
+		ret = plan_energy_print(ctx, &r);
 	usage_free(&r.u);
 	free(text);
 	return ret;
@@ -311,5 +312,5 @@ const struct ctl_command cmd_plan_energy = {
 		"work is done and GPUs that nobody uses stay on: --against says which.",
 	.options = { options, plan_rates_options },
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = plan_energy_run,
 };

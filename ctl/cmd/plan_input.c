@@ -13,14 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "choose/apply.h"
-#include "choose/planned.h"
+#include "base/text.h"
+#include "cli/given.h"
+#include "cli/out.h"
 #include "cmd/plan_costs.h"
 #include "cmd/plan_input.h"
 #include "cmd/plan_rates.h"
 #include "cmd/plan_text.h"
-#include "lib/out.h"
-#include "lib/text.h"
+#include "plan/apply.h"
+#include "plan/planned.h"
 
 #define QUANTILE 0.9
 #define MARGIN 10
@@ -124,7 +125,7 @@ static int add_series(struct ctl_ctx *ctx, const char *name, struct all_series *
 	return CTL_DONE;
 }
 
-static int is_series(const struct dirent *entry)
+static int plan_input_is_series(const struct dirent *entry)
 {
 	size_t n = strlen(entry->d_name);
 
@@ -140,7 +141,7 @@ static int add_operand(struct ctl_ctx *ctx, const char *name, struct all_series 
 
 	if (stat(name, &st) || !S_ISDIR(st.st_mode))
 		return add_series(ctx, name, all);
-	n = scandir(name, &entries, is_series, alphasort);
+	n = scandir(name, &entries, plan_input_is_series, alphasort);
 	if (n < 0)
 		return ctl_fail(ctx, CTL_USAGE, "%s: %s", name, strerror(errno));
 	for (i = 0; i < n; i++) {
@@ -155,8 +156,8 @@ static int add_operand(struct ctl_ctx *ctx, const char *name, struct all_series 
 	return ret;
 }
 
-static void print_whole(struct ctl_ctx *ctx, const struct plan_input *input,
-			const struct plan_step *step)
+static void plan_input_print_whole(struct ctl_ctx *ctx, const struct plan_input *input,
+				   const struct plan_step *step)
 {
 	static const struct out_column columns[] = {
 		{ "gpufabric_moves", NULL }, { "minute", NULL }, { "cost", NULL },
@@ -210,8 +211,9 @@ static void print_rest(struct ctl_ctx *ctx, const struct plan_instance *in,
 	}
 }
 
-static int solve(struct ctl_ctx *ctx, const struct plan_input *input, struct plan_instance *in,
-		 const struct plan_ahead *ahead, struct move_list *list)
+static int plan_input_solve(struct ctl_ctx *ctx, const struct plan_input *input,
+			    struct plan_instance *in, const struct plan_ahead *ahead,
+			    struct move_list *list)
 {
 	struct plan_options how = { .warm = input->warm, .keep = input->keep };
 	struct fault fault = { "" };
@@ -222,7 +224,7 @@ static int solve(struct ctl_ctx *ctx, const struct plan_input *input, struct pla
 		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
 	if (!ret) {
 		move_list_make(list, in, &step.moves);
-		print_whole(ctx, input, &step);
+		plan_input_print_whole(ctx, input, &step);
 		print_rest(ctx, in, ahead, &step);
 	}
 	plan_step_free(&step);
@@ -230,7 +232,8 @@ static int solve(struct ctl_ctx *ctx, const struct plan_input *input, struct pla
 }
 
 /* What pools of the file say is for who does not measure. */
-static int measure(struct ctl_ctx *ctx, struct session *session, struct plan_instance *in)
+static int plan_input_measure(struct ctl_ctx *ctx, struct session *session,
+			      struct plan_instance *in)
 {
 	struct plan_costs costs = { 0 };
 	int ret;
@@ -266,9 +269,9 @@ int plan_input_step(struct ctl_ctx *ctx, struct session *session, const struct p
 	if (!ret && plan_read_onto(&in, &ahead, argv[0], text, len, &fault))
 		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
 	if (!ret && input->measured)
-		ret = measure(ctx, session, &in);
+		ret = plan_input_measure(ctx, session, &in);
 	if (!ret)
-		ret = solve(ctx, input, &in, &ahead, list);
+		ret = plan_input_solve(ctx, input, &in, &ahead, list);
 	*seconds = in.slot_s;
 	plan_instance_free(&in);
 	plan_ahead_free(&ahead);

@@ -3,9 +3,9 @@
 #ifndef GPUCTL_PLAN_INPUT_H
 #define GPUCTL_PLAN_INPUT_H
 
-#include "lib/session.h"
 #include "plan/move_list.h"
 #include "plan/step.h"
+#include "session/session.h"
 
 /* --state, --quantile, --margin, --costs: of step and run. */
 extern const struct ctl_option plan_input_options[];

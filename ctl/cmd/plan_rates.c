@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* DOC: watts, overhead of the house, carbon and price, see plan_rates.h. */
-#include "catalogue/conf.h"
+#include "base/conf.h"
+#include "cli/given.h"
 #include "cmd/plan_rates.h"
 
 const struct ctl_option plan_rates_options[] = {

@@ -3,7 +3,7 @@
 #ifndef GPUCTL_CMD_PLAN_RATES_H
 #define GPUCTL_CMD_PLAN_RATES_H
 
-#include "ctl.h"
+#include "cli/ctl.h"
 #include "plan/energy.h"
 
 extern const struct ctl_option plan_rates_options[];

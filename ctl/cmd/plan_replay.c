@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "cli/given.h"
+#include "cli/out.h"
 #include "cmd/cmd.h"
 #include "cmd/plan_rates.h"
 #include "cmd/plan_replay.h"
-#include "lib/out.h"
-#include "lib/text.h"
 
 #define FILE_MAX (1u << 28)
 #define READ_STEP (1u << 20)
@@ -28,7 +29,7 @@ static const struct ctl_option options[] = {
 	{ NULL },
 };
 
-static int whole(struct ctl_ctx *ctx, const char *name, uint64_t max, uint32_t *out)
+static int plan_replay_whole(struct ctl_ctx *ctx, const char *name, uint64_t max, uint32_t *out)
 {
 	const char *word = ctl_opt(ctx, name);
 	uint64_t n;
@@ -56,7 +57,7 @@ static int duration(struct ctl_ctx *ctx, const char *name, int64_t *seconds)
 	return CTL_DONE;
 }
 
-static int read_options(struct ctl_ctx *ctx, struct replay *r)
+static int plan_replay_read_options(struct ctl_ctx *ctx, struct replay *r)
 {
 	const char *word = ctl_opt(ctx, "runtimes");
 	int64_t hold = 3600;
@@ -68,9 +69,9 @@ static int read_options(struct ctl_ctx *ctx, struct replay *r)
 	r->svg = ctl_opt(ctx, "svg");
 	if (!ctl_flag(ctx, "pool"))
 		return ctl_fail(ctx, CTL_USAGE, "how many GPUs are there? Add --pool COUNT");
-	ret = whole(ctx, "pool", JOBS_GPUS_MAX, &r->pool);
+	ret = plan_replay_whole(ctx, "pool", JOBS_GPUS_MAX, &r->pool);
 	if (!ret)
-		ret = whole(ctx, "host", JOBS_GPUS_MAX, &r->host);
+		ret = plan_replay_whole(ctx, "host", JOBS_GPUS_MAX, &r->host);
 	if (!ret)
 		ret = duration(ctx, "warm", &r->warm_s);
 	if (!ret)
@@ -119,7 +120,7 @@ static int slurp(struct ctl_ctx *ctx, const char *path, char **text, size_t *len
 			err ? "cannot be read" : "is larger than 256 MiB: no trace");
 }
 
-static bool is_series(const char *text, size_t len)
+static bool plan_replay_is_series(const char *text, size_t len)
 {
 	return len >= 6 && !memcmp(text, "minute", 6);
 }
@@ -139,7 +140,7 @@ static int run_jobs(struct ctl_ctx *ctx, const struct replay *r, const char *pat
 }
 
 /* A trace of jobs is one file; demand is one file a tenant. */
-static int read_all(struct ctl_ctx *ctx, const struct replay *r, int argc, char **argv)
+static int plan_replay_read_all(struct ctl_ctx *ctx, const struct replay *r, int argc, char **argv)
 {
 	struct series_set set = { 0 };
 	struct fault f = { "" };
@@ -153,7 +154,7 @@ static int read_all(struct ctl_ctx *ctx, const struct replay *r, int argc, char 
 		ret = slurp(ctx, argv[i], &text, &len);
 		if (ret)
 			break;
-		if (argc == 1 && !is_series(text, len))
+		if (argc == 1 && !plan_replay_is_series(text, len))
 			ret = run_jobs(ctx, r, name, text, len);
 		else if (series_add(&set, name, text, len, r->pool, &f))
 			ret = ctl_fail(ctx, CTL_USAGE, "%s", f.text);
@@ -193,29 +194,29 @@ int replay_draw(struct ctl_ctx *ctx, const struct replay *r, char *svg)
 	return bad ? ctl_fail(ctx, CTL_FAILED, "%s: cannot be written", r->svg) : CTL_DONE;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int plan_replay_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct replay r;
 	int ret = ctl_operands(ctx, argc, 1, -1);
 
 	if (!ret)
-		ret = read_options(ctx, &r);
-	return ret ? ret : read_all(ctx, &r, argc, argv);
+		ret = plan_replay_read_options(ctx, &r);
+	return ret ? ret : plan_replay_read_all(ctx, &r, argc, argv);
 }
 
 const struct ctl_command cmd_plan_replay = {
 	.name = "plan replay",
 	.args = "TRACE...",
 	.summary = "run a trace through policies and compare them with a bound",
-	.help = "TRACE is a file of jobs (submit_s,duration_s,gpus,tenant), or one file a tenant\n"
-		"of demand (minute,quota_gpus,running_gpus,pending_gpus); - is standard input.\n"
-		"Every policy runs on the same trace; the bound is what none can be better than.\n"
-		"Our policy for jobs is not told how long they run, it learns that from those\n"
-		"that have ended; it never stops or moves a job. Static hosts belong to one tenant\n"
-		"each, in proportion to what it uses in the scored time, and know all runtimes:\n"
-		"both is in their favour. For demand a missing GPU costs 1 a minute, and an attach\n"
-		"--attach-cost.",
+	.help =
+		"TRACE is a file of jobs (submit_s,duration_s,gpus,tenant), or one file of demand for\n"
+		"each tenant (minute,quota_gpus,running_gpus,pending_gpus); - is standard input.\n"
+		"Every policy runs on the same trace; the bound holds for all policies. The policy of\n"
+		"gpuctl for jobs does not know their runtimes: it learns them from jobs that have ended.\n"
+		"It never stops or moves a job. Static hosts belong to one tenant each, in proportion to\n"
+		"its use in the scored time, and know all runtimes: both is in their favour. For demand a\n"
+		"missing GPU costs 1 a minute, and an attach --attach-cost.",
 	.options = { options, plan_rates_options },
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = plan_replay_run,
 };

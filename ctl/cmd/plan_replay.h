@@ -3,9 +3,9 @@
 #ifndef GPUCTL_CMD_PLAN_REPLAY_H
 #define GPUCTL_CMD_PLAN_REPLAY_H
 
-#include "ctl.h"
+#include "cli/ctl.h"
 #include "plan/energy.h"
-#include "plan/jobs.h"
+#include "plan/replay/jobs.h"
 #include "plan/series.h"
 
 /**

@@ -3,13 +3,13 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+#include "cli/out.h"
 #include "cmd/plan_replay.h"
-#include "lib/out.h"
-#include "lib/text.h"
-#include "plan/hosts.h"
-#include "plan/jobs_score.h"
-#include "plan/picture.h"
-#include "plan/policy.h"
+#include "plan/replay/hosts.h"
+#include "plan/replay/jobs_score.h"
+#include "plan/replay/picture.h"
+#include "plan/replay/policy.h"
 
 #define DAY_S 86400
 #define BOUND_SWEEPS 60
@@ -112,8 +112,8 @@ struct jobs_replay {
 	double mean_bound, makespan_bound;
 };
 
-static void finish(const struct jobs_replay *p, struct result *res, int64_t *start, uint32_t gpus,
-		   const char *name, const char *title)
+static void plan_replay_jobs_finish(const struct jobs_replay *p, struct result *res, int64_t *start,
+				    uint32_t gpus, const char *name, const char *title)
 {
 	res->name = name;
 	res->title = title;
@@ -132,11 +132,12 @@ static void run_static(struct jobs_replay *p)
 		return;
 	start = mem_zalloc(p->jobs->n, sizeof(*start));
 	hosts_run(&p->hosts, p->jobs, start);
-	finish(p, &p->results[STATIC], start, p->r->pool, "static", "static hosts, EASY");
+	plan_replay_jobs_finish(p, &p->results[STATIC], start, p->r->pool, "static",
+				"static hosts, EASY");
 	p->results[STATIC].score.attaches_day = 0;
 }
 
-static void run_policies(struct jobs_replay *p)
+static void plan_replay_jobs_run_policies(struct jobs_replay *p)
 {
 	const struct policy *const policies[RESULTS] = {
 		[FIFO] = &policy_fifo, [EASY] = &policy_easy, [GREEDY] = &policy_greedy,
@@ -153,7 +154,8 @@ static void run_policies(struct jobs_replay *p)
 			continue;
 		start = mem_zalloc(p->jobs->n, sizeof(*start));
 		cluster_run(p->jobs, p->r->pool, policies[i], p->hosts.gpus, start);
-		finish(p, &p->results[i], start, p->r->pool, policies[i]->name, policies[i]->title);
+		plan_replay_jobs_finish(p, &p->results[i], start, p->r->pool, policies[i]->name,
+					policies[i]->title);
 	}
 }
 
@@ -190,8 +192,8 @@ static void put_hours(struct out_table *t, const char *name, const char *title, 
 	out_strf(t, title, "%.2f", seconds / 3600);
 }
 
-static void print_energy(const struct jobs_replay *p, struct out_table *t,
-			 const struct result *res)
+static void plan_replay_jobs_print_energy(const struct jobs_replay *p, struct out_table *t,
+					  const struct result *res)
 {
 	double busy;
 	struct energy e = energy_until_end(p, res, &busy);
@@ -205,8 +207,8 @@ static void print_energy(const struct jobs_replay *p, struct out_table *t,
 		out_real(t, "energy_cost", e.cost, 2);
 }
 
-static void print_result(const struct jobs_replay *p, struct out_table *t,
-			 const struct result *res)
+static void plan_replay_jobs_print_result(const struct jobs_replay *p, struct out_table *t,
+					  const struct result *res)
 {
 	const struct jobs_score *s = &res->score;
 	double worst;
@@ -237,7 +239,7 @@ static void print_result(const struct jobs_replay *p, struct out_table *t,
 		out_real(t, "worst_tenant_over_static", worst, 4);
 		out_str(t, "worst_tenant", p->jobs->tenants[who]);
 	}
-	print_energy(p, t, res);
+	plan_replay_jobs_print_energy(p, t, res);
 }
 
 static void print_bound(const struct jobs_replay *p, struct out_table *t)
@@ -282,7 +284,7 @@ static uint32_t equal_jct(const struct jobs_replay *p)
 	return high == most ? 0 : high * host;
 }
 
-static void print_trace(struct ctl_ctx *ctx, const struct jobs_replay *p)
+static void plan_replay_jobs_print_trace(struct ctl_ctx *ctx, const struct jobs_replay *p)
 {
 	struct out_table *t = out_table(ctx->out, "trace", trace_columns, OUT_SINGLE);
 	const struct result *ours = &p->results[OURS], *own = &p->results[STATIC];
@@ -308,7 +310,7 @@ static void print_trace(struct ctl_ctx *ctx, const struct jobs_replay *p)
 	out_str(t, "counterfactual", "static hosts with as many GPUs, until the last job ends");
 }
 
-static void print_tenants(struct ctl_ctx *ctx, const struct jobs_replay *p)
+static void plan_replay_jobs_print_tenants(struct ctl_ctx *ctx, const struct jobs_replay *p)
 {
 	struct out_table *t = out_table(ctx->out, "tenants", tenant_columns, OUT_TABLE);
 	const struct result *ours = &p->results[OURS], *own = &p->results[STATIC];
@@ -333,7 +335,7 @@ static void print_tenants(struct ctl_ctx *ctx, const struct jobs_replay *p)
 	}
 }
 
-static void print_days(struct ctl_ctx *ctx, const struct jobs_replay *p)
+static void plan_replay_jobs_print_days(struct ctl_ctx *ctx, const struct jobs_replay *p)
 {
 	struct out_table *t = out_table(ctx->out, "days", day_columns, OUT_TABLE);
 	int64_t last = p->jobs->job[p->jobs->n - 1].submit, at;
@@ -358,15 +360,15 @@ static void print_all(struct ctl_ctx *ctx, const struct jobs_replay *p)
 	struct out_table *t;
 	size_t i;
 
-	print_trace(ctx, p);
+	plan_replay_jobs_print_trace(ctx, p);
 	t = out_table(ctx->out, "policies", policy_columns, OUT_TABLE);
 	for (i = 0; i < RESULTS; i++)
 		if (p->results[i].start)
-			print_result(p, t, &p->results[i]);
+			plan_replay_jobs_print_result(p, t, &p->results[i]);
 	print_bound(p, t);
 	if (out_is_json(ctx->out) || p->r->per) {
-		print_tenants(ctx, p);
-		print_days(ctx, p);
+		plan_replay_jobs_print_tenants(ctx, p);
+		plan_replay_jobs_print_days(ctx, p);
 	}
 	if (!p->hosts.gpus)
 		out_note(ctx->out, "remarks", "",
@@ -389,7 +391,7 @@ static void add_hours(double *hours, size_t n, int64_t first, int64_t from, int6
 }
 
 /* Wanted is what runs or waits; hour by hour until the last submission. */
-static int draw(struct ctl_ctx *ctx, const struct jobs_replay *p)
+static int plan_replay_jobs_draw(struct ctl_ctx *ctx, const struct jobs_replay *p)
 {
 	int64_t first = p->jobs->job[0].submit, last = p->jobs->job[p->jobs->n - 1].submit;
 	const int64_t *start = p->results[OURS].start;
@@ -430,13 +432,13 @@ int replay_jobs(struct ctl_ctx *ctx, const struct replay *r, const struct jobs *
 	if (p.from > jobs->job[jobs->n - 1].submit)
 		return ctl_fail(ctx, CTL_USAGE,
 				"the trace ends before the warm start does: shorten --warm");
-	run_policies(&p);
+	plan_replay_jobs_run_policies(&p);
 	p.makespan_bound = jobs_makespan_bound(jobs, r->pool);
 	p.mean_bound = jobs_mean_bound(jobs, r->pool, p.from, p.results[SJF].score.mean,
 				       BOUND_SWEEPS);
 	print_all(ctx, &p);
 	if (r->svg)
-		ret = draw(ctx, &p);
+		ret = plan_replay_jobs_draw(ctx, &p);
 	for (i = 0; i < RESULTS; i++) {
 		free(p.results[i].start);
 		free(p.results[i].tenant);

@@ -2,11 +2,11 @@
 /* gpuctl plan replay: demand series, one file a tenant. */
 #include <stdlib.h>
 
+#include "base/text.h"
+#include "cli/out.h"
 #include "cmd/plan_replay.h"
-#include "lib/out.h"
-#include "lib/text.h"
-#include "plan/picture.h"
-#include "plan/serve.h"
+#include "plan/replay/picture.h"
+#include "plan/replay/serve.h"
 
 #define BOUND_SWEEPS 100
 #define DAY_MIN 1440
@@ -105,7 +105,7 @@ static uint64_t quotas(const struct series_set *set)
 	return sum;
 }
 
-static void run_policies(struct series_replay *p)
+static void plan_replay_series_run_policies(struct series_replay *p)
 {
 	const struct series_set *set = p->set;
 	size_t i;
@@ -141,7 +141,8 @@ static struct energy energy_result(const struct series_replay *p, enum which i, 
 	return energy_of(&p->r->energy, busy, off ? 0 : idle, off ? idle : 0);
 }
 
-static void print_energy(const struct series_replay *p, struct out_table *t, enum which i)
+static void plan_replay_series_print_energy(const struct series_replay *p, struct out_table *t,
+					    enum which i)
 {
 	struct energy on = energy_result(p, i, false), off = energy_result(p, i, true);
 
@@ -153,7 +154,8 @@ static void print_energy(const struct series_replay *p, struct out_table *t, enu
 		out_real(t, "energy_cost", on.cost, 2);
 }
 
-static void print_result(const struct series_replay *p, struct out_table *t, enum which i)
+static void plan_replay_series_print_result(const struct series_replay *p, struct out_table *t,
+					    enum which i)
 {
 	const struct serve_score *s = &p->score[i], *best = &p->score[OPTIMUM];
 	double gpus = i == STATIC ? (double)quotas(p->set) : p->r->pool;
@@ -173,7 +175,7 @@ static void print_result(const struct series_replay *p, struct out_table *t, enu
 	out_real(t, "utilisation", busy_s(s) / (gpus * s->days * 86400), 4);
 	out_real(t, "worst_tenant_unmet", s->worst_unmet, 5);
 	out_str(t, "worst_tenant", p->set->of[s->worst].name);
-	print_energy(p, t, i);
+	plan_replay_series_print_energy(p, t, i);
 }
 
 static void print_policies(struct ctl_ctx *ctx, const struct series_replay *p)
@@ -182,7 +184,7 @@ static void print_policies(struct ctl_ctx *ctx, const struct series_replay *p)
 	size_t i;
 
 	for (i = 0; i < RESULTS; i++)
-		print_result(p, t, (enum which)i);
+		plan_replay_series_print_result(p, t, (enum which)i);
 	out_row(t);
 	out_str(t, "policy", "bound");
 	out_str(t, "POLICY", "bound");
@@ -190,7 +192,7 @@ static void print_policies(struct ctl_ctx *ctx, const struct series_replay *p)
 	out_real(t, "cost_over_bound", 1, 4);
 }
 
-static void print_trace(struct ctl_ctx *ctx, const struct series_replay *p)
+static void plan_replay_series_print_trace(struct ctl_ctx *ctx, const struct series_replay *p)
 {
 	struct out_table *t = out_table(ctx->out, "trace", trace_columns, OUT_SINGLE);
 	const struct series_set *set = p->set;
@@ -239,7 +241,7 @@ static double served_s(const struct series_replay *p, size_t from, size_t to, si
 	return sum;
 }
 
-static void print_tenants(struct ctl_ctx *ctx, const struct series_replay *p)
+static void plan_replay_series_print_tenants(struct ctl_ctx *ctx, const struct series_replay *p)
 {
 	struct out_table *t = out_table(ctx->out, "tenants", tenant_columns, OUT_TABLE);
 	size_t i;
@@ -260,7 +262,7 @@ static void print_tenants(struct ctl_ctx *ctx, const struct series_replay *p)
 	}
 }
 
-static void print_days(struct ctl_ctx *ctx, const struct series_replay *p)
+static void plan_replay_series_print_days(struct ctl_ctx *ctx, const struct series_replay *p)
 {
 	struct out_table *t = out_table(ctx->out, "days", day_columns, OUT_TABLE);
 	size_t at, to;
@@ -283,7 +285,7 @@ static void print_days(struct ctl_ctx *ctx, const struct series_replay *p)
 }
 
 /* Hour by hour. */
-static int draw(struct ctl_ctx *ctx, const struct series_replay *p)
+static int plan_replay_series_draw(struct ctl_ctx *ctx, const struct series_replay *p)
 {
 	struct picture pic = { .title = "Demand, our policy", .unit = "h", .pool = p->r->pool };
 	const struct series_set *set = p->set;
@@ -327,16 +329,16 @@ int replay_series(struct ctl_ctx *ctx, const struct replay *r, const struct seri
 	if (p.from >= set->minutes)
 		return ctl_fail(ctx, CTL_USAGE,
 				"the series end before the warm start does: shorten --warm");
-	run_policies(&p);
-	print_trace(ctx, &p);
+	plan_replay_series_run_policies(&p);
+	plan_replay_series_print_trace(ctx, &p);
 	print_policies(ctx, &p);
 	if (out_is_json(ctx->out) || r->per) {
-		print_tenants(ctx, &p);
-		print_days(ctx, &p);
+		plan_replay_series_print_tenants(ctx, &p);
+		plan_replay_series_print_days(ctx, &p);
 	}
 	replay_energy_note(ctx, r);
 	if (r->svg)
-		ret = draw(ctx, &p);
+		ret = plan_replay_series_draw(ctx, &p);
 	for (i = 0; i < RESULTS; i++)
 		free(p.has[i]);
 	return ret;

@@ -14,11 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "choose/apply.h"
+#include "base/text.h"
+#include "cli/given.h"
+#include "cli/out.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/plan_input.h"
-#include "lib/out.h"
-#include "lib/text.h"
+#include "plan/apply.h"
 
 #define MINUTE_MS 60000
 #define LINE_BYTES 32
@@ -42,6 +44,7 @@ struct since {
 /**
  * struct runner - between two steps
  * @ctx: the run
+ * @terms: on what terms GPUs are moved
  * @input: how to plan
  * @argc: operands
  * @argv: operands
@@ -57,6 +60,7 @@ struct since {
  */
 struct runner {
 	struct ctl_ctx *ctx;
+	struct op_terms terms;
 	struct plan_input input;
 	int argc;
 	char **argv;
@@ -98,7 +102,7 @@ static enum tick bad_line(struct runner *r, const char *why)
 	return TICK_ERROR;
 }
 
-static enum tick take_line(struct runner *r)
+static enum tick plan_run_take_line(struct runner *r)
 {
 	uint64_t minute;
 
@@ -114,7 +118,7 @@ static enum tick take_line(struct runner *r)
 }
 
 /* A signal ends the wait, which is why this is no getline(). */
-static enum tick read_minute(struct runner *r)
+static enum tick plan_run_read_minute(struct runner *r)
 {
 	struct pollfd fd = { .fd = r->clock, .events = POLLIN };
 	ssize_t n;
@@ -129,9 +133,9 @@ static enum tick read_minute(struct runner *r)
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0)
-			return r->used ? take_line(r) : TICK_END;
+			return r->used ? plan_run_take_line(r) : TICK_END;
 		if (c == '\n')
-			return take_line(r);
+			return plan_run_take_line(r);
 		if (r->used == LINE_BYTES - 1) {
 			r->lines++;
 			return bad_line(r, "a line is the number of a minute");
@@ -191,14 +195,14 @@ static int move(struct runner *r, struct session *session, const struct move_lis
 	enum apply_outcome *outcomes = mem_zalloc(list->n, sizeof(*outcomes));
 	int ret;
 
-	ret = apply_moves(session, r->input.host, list, outcomes);
+	ret = apply_moves(session, &r->terms, r->input.host, list, outcomes);
 	apply_render(r->ctx, list, outcomes);
 	note_moves(r, list, outcomes);
 	free(outcomes);
 	return ret;
 }
 
-static int step(struct runner *r)
+static int plan_run_step(struct runner *r)
 {
 	struct plan_prices *prices = NULL;
 	struct session session;
@@ -228,19 +232,19 @@ static int step(struct runner *r)
 }
 
 /* What is wrong with the files at the beginning is the admin's mistake, later it is news. */
-static int follow(struct runner *r)
+static int plan_run_follow(struct runner *r)
 {
 	enum tick tick;
 	bool began = false;
 	int ret;
 
 	for (;;) {
-		tick = r->clock < 0 ? wait_minute(r) : read_minute(r);
+		tick = r->clock < 0 ? wait_minute(r) : plan_run_read_minute(r);
 		if (tick == TICK_END)
 			return CTL_DONE;
 		if (tick == TICK_ERROR)
 			return CTL_USAGE;
-		ret = step(r);
+		ret = plan_run_step(r);
 		if (out_flush(r->ctx->out) == -EPIPE)
 			return CTL_DONE;
 		if (ret && !began && (ret == CTL_USAGE || ret == CTL_DENIED ||
@@ -269,13 +273,15 @@ static int open_clock(struct runner *r)
 	return CTL_DONE;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int plan_run_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct runner r = { .ctx = ctx, .argc = argc, .argv = argv };
 	int ret, lock = -1;
 	size_t i;
 
 	ret = ctl_operands(ctx, argc, 1, -1);
+	if (!ret)
+		ret = terms_read(ctx, 0, 0, &r.terms);
 	if (!ret)
 		ret = plan_input_options_read(ctx, &r.input);
 	if (!ret && !r.input.module)
@@ -288,7 +294,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret) {
 		gfc_catch_signals();
 		out_stream(ctx->out);
-		ret = follow(&r);
+		ret = plan_run_follow(&r);
 	}
 	for (i = 0; i < r.n_since; i++)
 		free(r.since[i].name);
@@ -305,12 +311,13 @@ const struct ctl_command cmd_plan_run = {
 	.name = "plan run",
 	.args = "DEMAND [SERIES...]",
 	.summary = "plan and move GPUs every minute",
-	.help = "Each minute does what gpuctl plan step and gpuctl plan apply do; with -n nothing\n"
-		"is moved. DEMAND and SERIES are read anew each time. What fails is a warning, and\n"
-		"is planned anew a minute later. A workload's hold, --margin and the cost of moves\n"
-		"keep GPUs from going back and forth. It may be killed at any time: the next run\n"
-		"goes on from what the module has. gpufabric-plan.service runs it for\n"
+	.help =
+		"Each minute the command does the work of gpuctl plan step and gpuctl plan apply; with\n"
+		"-n it moves nothing. It reads DEMAND and SERIES anew each time. A failure is a warning,\n"
+		"and the next minute plans anew. A workload's hold, --margin and the cost of moves keep\n"
+		"GPUs from going back and forth. You may kill it at any time: the next run continues\n"
+		"from the state of the module. gpufabric-plan.service runs it for\n"
 		"/etc/gpuctl/plan.json.",
 	.options = { options, plan_input_options, plan_host_options, session_options },
-	.run = run,
+	.run = plan_run_run,
 };

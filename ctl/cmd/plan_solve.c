@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "cli/given.h"
+#include "cli/out.h"
 #include "cmd/cmd.h"
 #include "cmd/plan_costs.h"
 #include "cmd/plan_text.h"
-#include "lib/out.h"
-#include "lib/session.h"
-#include "lib/text.h"
 #include "plan/file.h"
+#include "session/session.h"
 
 static const struct ctl_option options[] = {
 	{ "effort", 'e', "N", "passes of improvement over all workloads, instead of by the size" },
@@ -56,8 +57,8 @@ static const struct out_column power_columns[] = {
 	{ NULL, NULL, 0 },
 };
 
-static void print_whole(struct ctl_ctx *ctx, const struct plan_instance *in,
-			const struct plan_solution *s)
+static void plan_solve_print_whole(struct ctl_ctx *ctx, const struct plan_instance *in,
+				   const struct plan_solution *s)
 {
 	struct out_table *t = out_table(ctx->out, NULL, plan_columns, OUT_SINGLE);
 
@@ -179,7 +180,7 @@ static int measured_in(struct ctl_ctx *ctx, const char *name, struct plan_costs 
 	return ret;
 }
 
-static int measure(struct ctl_ctx *ctx, struct plan_instance *in)
+static int plan_solve_measure(struct ctl_ctx *ctx, struct plan_instance *in)
 {
 	const char *from = ctl_opt(ctx, "costs");
 	struct plan_costs c = { 0 };
@@ -194,15 +195,15 @@ static int measure(struct ctl_ctx *ctx, struct plan_instance *in)
 	return CTL_DONE;
 }
 
-static int solve(struct ctl_ctx *ctx, const struct plan_instance *in,
-		 const struct plan_options *how)
+static int plan_solve_solve(struct ctl_ctx *ctx, const struct plan_instance *in,
+			    const struct plan_options *how)
 {
 	struct plan_solution s;
 	struct fault fault = { "" };
 
 	if (plan_solve(in, how, &s, &fault))
 		return ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
-	print_whole(ctx, in, &s);
+	plan_solve_print_whole(ctx, in, &s);
 	print_parts(ctx, &s.cost);
 	print_use(ctx, in, &s);
 	if (in->energy_cost > 0)
@@ -211,7 +212,7 @@ static int solve(struct ctl_ctx *ctx, const struct plan_instance *in,
 	return CTL_DONE;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int plan_solve_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct plan_options how = { 0 };
 	const char *effort = ctl_opt(ctx, "effort");
@@ -232,9 +233,9 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret && plan_read(&in, argv[0], text, len, &fault))
 		ret = ctl_fail(ctx, CTL_USAGE, "%s", fault.text);
 	if (!ret)
-		ret = measure(ctx, &in);
+		ret = plan_solve_measure(ctx, &in);
 	if (!ret)
-		ret = solve(ctx, &in, &how);
+		ret = plan_solve_solve(ctx, &in, &how);
 	plan_instance_free(&in);
 	free(text);
 	return ret;
@@ -251,5 +252,5 @@ const struct ctl_command cmd_plan_solve = {
 		"they took on average, in place of attach_s and detach_s in the file.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = plan_solve_run,
 };

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl plan step: the moves that are worth making now. */
-#include "choose/apply.h"
+#include "base/text.h"
+#include "cli/given.h"
 #include "cmd/cmd.h"
 #include "cmd/plan_input.h"
-#include "lib/text.h"
+#include "plan/apply.h"
 
 static const struct ctl_option options[] = {
 	{ "minute", 0, "N", "the minute that it is, as series count them (default: since 1970)" },
 	{ NULL },
 };
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int plan_step_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct plan_input input = { .minute = text_now() / 60000 };
 	const char *minute = ctl_opt(ctx, "minute");
@@ -44,13 +45,14 @@ const struct ctl_command cmd_plan_step = {
 	.name = "plan step",
 	.args = "DEMAND [SERIES...]",
 	.summary = "the moves that are worth making now, in their order, and why",
-	.help = "DEMAND says who needs GPUs, as in gpuctl-plan(5); SERIES are demand so far,\n"
-		"minute by minute, each named after its workload, or folders of such files. What there is\n"
-		"and who has what the module says. All slots ahead are planned, and of that what\n"
-		"the first slot changes is printed: nothing where that saves no more than --margin\n"
-		"against waiting for a slot. GPUs that somebody holds stay where they are. With -j\n"
-		"it is what gpuctl plan apply takes.",
+	.help =
+		"DEMAND says who needs GPUs, as in gpuctl-plan(5). SERIES are files with the demand so\n"
+		"far, minute by minute, each named after its workload, or folders of such files.\n"
+		"Inventory and current owners come from the module. The whole horizon is planned, but\n"
+		"only the moves of the first interval are printed, and only if they save more than\n"
+		"--margin over waiting one interval. GPUs that a process holds stay where they are.\n"
+		"gpuctl plan apply reads the output of -j.",
 	.options = { options, plan_input_options, plan_host_options },
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = plan_step_run,
 };

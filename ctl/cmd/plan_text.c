@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cmd/plan_text.h"
-#include "lib/text.h"
 #include "plan/file.h"
 
 int plan_text(struct ctl_ctx *ctx, const char *name, char **text, size_t *len)

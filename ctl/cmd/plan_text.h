@@ -3,7 +3,7 @@
 #ifndef GPUCTL_CMD_PLAN_TEXT_H
 #define GPUCTL_CMD_PLAN_TEXT_H
 
-#include "ctl.h"
+#include "cli/ctl.h"
 
 /* The file, or standard input for "-"; the caller frees @text in any case. CTL_USAGE on trouble. */
 int plan_text(struct ctl_ctx *ctx, const char *name, char **text, size_t *len);

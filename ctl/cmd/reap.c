@@ -2,13 +2,13 @@
 /* gpuctl reap: release compositions whose client is gone or whose lease is over. */
 #include <stdlib.h>
 
-#include "ctl.h"
-#include "lib/annotation.h"
-#include "lib/out.h"
-#include "lib/release.h"
-#include "lib/remove.h"
-#include "lib/session.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/out.h"
+#include "cmd/options.h"
+#include "module/annotation.h"
+#include "op/release.h"
+#include "session/session.h"
 
 static const char *due(const struct session *session, const struct gf_composition *composition,
 		       uint64_t now)
@@ -52,14 +52,15 @@ static char **find_due(struct session *session, size_t *n)
 }
 
 /* One that cannot be released does not keep the others. */
-static int reap(struct session *session, char *const *names, size_t n)
+static int reap_reap(struct session *session, const struct op_terms *terms, char *const *names,
+		     size_t n)
 {
 	struct ctl_ctx *ctx = session->ctx;
 	size_t i, failed = 0;
 	int ret, worst = CTL_DONE;
 
 	for (i = 0; i < n; i++) {
-		ret = release_composition(session, names[i], false);
+		ret = release_composition(session, terms, names[i], false);
 		if (!ret) {
 			if (!ctx->dry_run)
 				out_note(ctx->out, "reaped", "reaped ", "%s", names[i]);
@@ -68,6 +69,8 @@ static int reap(struct session *session, char *const *names, size_t n)
 			worst = ret;
 			ctl_warn(ctx, "%s: %s", names[i], ctx->error);
 		}
+		if (gfc_signalled())
+			return ctl_fail(ctx, CTL_FAILED, "interrupted");
 		ret = session_refresh(session);
 		if (ret)
 			return ret;
@@ -78,9 +81,10 @@ static int reap(struct session *session, char *const *names, size_t n)
 	return CTL_DONE;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int reap_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct session session;
+	struct op_terms terms;
 	char **names;
 	size_t n, i;
 	int ret;
@@ -88,11 +92,13 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	(void)argv;
 	ret = ctl_operands(ctx, argc, 0, 0);
 	if (!ret)
+		ret = terms_read(ctx, TERMS_REMOVE, 0, &terms);
+	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHANGE);
 	if (ret)
 		return ret;
 	names = find_due(&session, &n);
-	ret = reap(&session, names, n);
+	ret = reap_reap(&session, &terms, names, n);
 	if (!n)
 		out_line(ctx->out, "nothing to reap");
 	for (i = 0; i < n; i++)
@@ -104,13 +110,14 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_reap = {
 	.name = "reap",
+	.group = CTL_PLUMBING,
 	.args = "",
 	.summary = "release orphaned and expired compositions",
 	.help =
-		"Those whose client is gone (gpuctl run that was killed) and those whose lease is over (--for).\n"
-		"The kernel never takes GPUs away by itself; this does, by the contract of gpuctl release: what\n"
-		"is held stays, and its holders are listed. The watch service calls it. A composition whose\n"
-		"annotation was written by a newer gpuctl is left alone, whatever its client or lease.",
+		"Orphaned compositions are those whose client is gone (a killed gpuctl run); expired ones have a lease\n"
+		"(--for) that is over. The kernel never takes GPUs away; this command does, by the rules of gpuctl\n"
+		"release: a GPU that a process holds stays, and its holders are listed. The watch service calls it. It\n"
+		"leaves a composition alone if a newer gpuctl wrote its annotation.",
 	.options = { remove_options, session_options },
-	.run = run,
+	.run = reap_run,
 };

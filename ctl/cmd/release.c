@@ -1,32 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl release: take the GPUs of a composition back and end it. */
-#include "ctl.h"
-#include "lib/release.h"
-#include "lib/remove.h"
-#include "lib/session.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cmd/options.h"
+#include "op/release.h"
+#include "session/session.h"
 
 static const struct ctl_option options[] = {
 	{ "keep", 'k', NULL, "leave the GPUs attached, in the pool" },
 	{ NULL },
 };
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int release_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct session session;
+	struct op_terms terms;
 	int ret;
 
 	ret = ctl_operands(ctx, argc, 1, 1);
 	if (!ret)
+		ret = terms_read(ctx, TERMS_REMOVE, 0, &terms);
+	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHANGE);
 	if (ret)
 		return ret;
-	ret = release_composition(&session, argv[0], ctl_flag(ctx, "keep"));
+	ret = release_composition(&session, &terms, argv[0], ctl_flag(ctx, "keep"));
 	session_close(&session);
 	return ret;
 }
 
 const struct ctl_command cmd_release = {
 	.name = "release",
+	.group = CTL_COMPOSITIONS,
 	.args = "NAME",
 	.summary = "take the GPUs of a composition back",
 	.help =
@@ -34,5 +39,5 @@ const struct ctl_command cmd_release = {
 		"the GPUs stay attached.",
 	.options = { options, remove_options, session_options },
 	.completes = "@compositions",
-	.run = run,
+	.run = release_run,
 };

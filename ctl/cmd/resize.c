@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl resize: add GPUs to a composition and take others away, all or none. */
-#include "choose/pool.h"
-#include "choose/resize.h"
-#include "ctl.h"
-#include "lib/remove.h"
-#include "lib/session.h"
+#include "cli/ctl.h"
+#include "cmd/request.h"
+#include "session/session.h"
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int resize_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
+	struct resize_request request;
 	struct session session;
+	struct op_terms terms;
+	struct asked asked;
 	int ret;
 
 	ret = ctl_operands(ctx, argc, 1, 1);
 	if (!ret)
+		ret = terms_read(ctx, TERMS_ADD | TERMS_REMOVE, 0, &terms);
+	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHOOSE);
 	if (ret)
 		return ret;
-	ret = resize(&session, argv[0]);
+	ret = resize_read(ctx, argv[0], &asked, &request);
+	if (!ret)
+		ret = resize(&session, &terms, &request);
+	resize_request_free(&request);
+	asked_free(&asked);
 	session_close(&session);
 	return ret;
 }
 
 const struct ctl_command cmd_resize = {
 	.name = "resize",
+	.group = CTL_COMPOSITIONS,
 	.args = "NAME",
 	.summary = "add GPUs to a composition, or take some away",
 	.help =
@@ -32,5 +40,5 @@ const struct ctl_command cmd_resize = {
 		"they stop gpuctl detach.",
 	.options = { resize_options, pool_options, remove_options, session_options },
 	.completes = "@compositions",
-	.run = run,
+	.run = resize_run,
 };

@@ -7,21 +7,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl.h"
-#include "lib/arrival.h"
-#include "lib/out.h"
-#include "lib/placement.h"
-#include "lib/saved.h"
-#include "lib/session.h"
-#include "lib/text.h"
-#include "lib/wait.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/out.h"
+#include "cmd/options.h"
+#include "op/op.h"
+#include "op/saved.h"
+#include "session/session.h"
 
 /* A file this long was written by something else. */
 #define FILE_MAX (16u << 20)
 /* At a boot slots are just being powered. */
 #define SETTLE_MS 60000
 
-static int read_file(struct ctl_ctx *ctx, const char *path, char **text, size_t *len)
+static int restore_read_file(struct ctl_ctx *ctx, const char *path, char **text, size_t *len)
 {
 	FILE *f = fopen(path, "re");
 	int err;
@@ -49,7 +48,7 @@ static int load(struct ctl_ctx *ctx, const char *path, struct saved *saved)
 	size_t len;
 	int ret;
 
-	ret = read_file(ctx, path, &text, &len);
+	ret = restore_read_file(ctx, path, &text, &len);
 	if (ret)
 		return ret;
 	if (saved_parse(saved, path, text, len, &fault))
@@ -87,22 +86,11 @@ static bool is_on_its_way(const struct session *session, const struct saved_comp
 static int settle(struct session *session, const struct saved_composition *wanted)
 {
 	uint64_t end = text_monotonic() + SETTLE_MS, now;
-	struct gf_message event;
+	int ret = CTL_DONE;
 
-	while (is_on_its_way(session, wanted) && (now = text_monotonic()) < end) {
-		switch (mirror_next(&session->mirror, (int)(end - now), &event)) {
-		case MIRROR_CHANGE:
-			mirror_apply(&session->mirror, &event);
-			break;
-		case MIRROR_SIGNAL:
-			return ctl_fail(session->ctx, CTL_FAILED, "interrupted");
-		case MIRROR_ERROR:
-			return session->mirror.error;
-		default:
-			break;
-		}
-	}
-	return CTL_DONE;
+	while (!ret && is_on_its_way(session, wanted) && (now = text_monotonic()) < end)
+		ret = session_hear(session, (int)(end - now));
+	return ret;
 }
 
 static struct gf_slot **find_slots(struct session *session, const struct saved_composition *wanted)
@@ -123,44 +111,17 @@ static struct gf_slot **find_slots(struct session *session, const struct saved_c
 }
 
 /* What was left of the lease when the clock on the wall last was asked is left of it now. */
-static void put_annotation(const struct session *session, const struct saved_composition *wanted,
-			   struct nl_msg *msg)
+static struct annotation note_of(const struct session *session,
+				 const struct saved_composition *wanted)
 {
 	struct annotation note = wanted->note;
 	uint64_t now = text_now();
 
-	if (wanted->bytes) {
-		nla_put(msg, GPUFABRIC_A_ANNOTATION, (int)wanted->n_bytes, wanted->bytes);
-		return;
-	}
 	if (wanted->lease) {
 		note.lease = text_uptime() + (wanted->lease > now ? wanted->lease - now : 1);
 		note.instance = session->mirror.instance;
 	}
-	gfc_put_annotation(msg, &note);
-}
-
-static struct nl_msg *build(struct session *session, const struct saved_composition *wanted,
-			    struct gf_slot *const *slots, const struct placement *placement)
-{
-	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_COMPOSE);
-	size_t i;
-
-	nla_put_string(msg, GPUFABRIC_A_NAME, wanted->name);
-	for (i = 0; i < wanted->n_slots; i++)
-		gfc_put_member(msg, GPUFABRIC_A_MEMBER, slots[i], NULL,
-			       wanted->slots[i].ids.vendor ? &wanted->slots[i].ids : NULL,
-			       placement->order[i]);
-	placement_put(msg, placement);
-	put_annotation(session, wanted, msg);
-	nla_put_u32(msg, GPUFABRIC_A_OWNER, wanted->owner);
-	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT,
-		    session_driver_timeout(session, slots, wanted->n_slots, false));
-	if (session_put_options(session->ctx, msg)) {
-		nlmsg_free(msg);
-		return NULL;
-	}
-	return msg;
+	return note;
 }
 
 /* The same kind was verified by the module; that it is the same card is worth a word. */
@@ -180,49 +141,41 @@ static void compare_serials(struct session *session, const struct saved_composit
 	}
 }
 
-static int compose(struct session *session, const struct saved_composition *wanted,
-		   struct gf_slot *const *slots)
+static int compose(struct session *session, const struct op_terms *terms,
+		   const struct saved_composition *wanted, struct gf_slot *const *slots)
 {
-	struct placement placement;
-	struct arrival arrival;
-	struct nl_msg *msg;
-	struct wait wait;
-	int ret, tries = 0;
+	struct annotation note = note_of(session, wanted);
+	struct op op = {
+		.kind = OP_COMPOSE,
+		.terms = terms,
+		.name = wanted->name,
+		.add = slots,
+		.n_add = wanted->n_slots,
+		.note = &note,
+		.bytes = wanted->bytes,
+		.n_bytes = wanted->n_bytes,
+		.owner = &wanted->owner,
+		.failed = "its claims are given back",
+	};
+	size_t i;
+	int ret;
 
-again:
-	ret = placement_judge(session, slots, wanted->n_slots, false, &placement);
-	if (ret)
-		return ret;
-	msg = build(session, wanted, slots, &placement);
-	placement_free(&placement);
-	if (!msg)
-		return CTL_USAGE;
-	ret = arrival_begin(session, &arrival, slots, wanted->n_slots);
-	if (ret) {
-		nlmsg_free(msg);
-		return ret;
-	}
-	ret = wait_start(session, msg, slots, wanted->n_slots, &wait);
-	if (ret) {
-		arrival_abort(session, &arrival);
-		arrival_free(&arrival);
-		if (placement_stale(session) && ++tries < PLACEMENT_TRIES)
-			goto again;
-		return ret;
-	}
-	ret = wait_all(session, &wait, 1);
-	if (!ret) {
-		arrival_finish(session, &arrival);
-		ret = wait_outcome(session, &wait, "its claims are given back");
-	}
+	op.ids = mem_zalloc(op.n_add, sizeof(*op.ids));
+	for (i = 0; i < op.n_add; i++)
+		op.ids[i] = wanted->slots[i].ids;
+	ret = op_start(session, &op);
+	if (!ret)
+		ret = op_await(session, &op, 1);
+	if (!ret)
+		ret = op_finish(session, &op);
 	if (!ret)
 		compare_serials(session, wanted);
-	arrival_free(&arrival);
-	wait_free(&wait);
+	op_free(&op);
 	return ret;
 }
 
-static int restore_one(struct session *session, const struct saved_composition *wanted)
+static int restore_one(struct session *session, const struct op_terms *terms,
+		       const struct saved_composition *wanted)
 {
 	struct ctl_ctx *ctx = session->ctx;
 	const char *why = settled(session, wanted);
@@ -243,21 +196,22 @@ static int restore_one(struct session *session, const struct saved_composition *
 	if (ctx->dry_run)
 		out_note(ctx->out, "would", "would ", "restore %s", wanted->name);
 	else
-		ret = compose(session, wanted, slots);
+		ret = compose(session, terms, wanted, slots);
 	if (!ret && !ctx->dry_run)
 		out_note(ctx->out, "restored", "restored ", "%s", wanted->name);
 	free(slots);
 	return ret;
 }
 
-static int restore(struct session *session, const struct saved *saved)
+static int restore(struct session *session, const struct op_terms *terms,
+		   const struct saved *saved)
 {
 	struct ctl_ctx *ctx = session->ctx;
 	size_t i, failed = 0;
 	int ret, worst = CTL_DONE;
 
 	for (i = 0; i < saved->n; i++) {
-		ret = restore_one(session, &saved->items[i]);
+		ret = restore_one(session, terms, &saved->items[i]);
 		if (ret) {
 			failed++;
 			worst = ret;
@@ -275,13 +229,16 @@ static int restore(struct session *session, const struct saved *saved)
 	return CTL_DONE;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int restore_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct session session;
+	struct op_terms terms;
 	struct saved saved;
 	int ret;
 
 	ret = ctl_operands(ctx, argc, 0, 1);
+	if (!ret)
+		ret = terms_read(ctx, 0, 0, &terms);
 	if (!ret && !argc && access(SAVED_FILE, F_OK) && errno == ENOENT) {
 		out_line(ctx->out, "nothing was saved");
 		return CTL_DONE;
@@ -292,7 +249,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		return ret;
 	ret = session_open(ctx, &session, SESSION_CHOOSE);
 	if (!ret) {
-		ret = restore(&session, &saved);
+		ret = restore(&session, &terms, &saved);
 		session_close(&session);
 	}
 	saved_free(&saved);
@@ -301,14 +258,15 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_restore = {
 	.name = "restore",
+	.group = CTL_COMPOSITIONS,
 	.args = "[FILE]",
 	.summary = "compose again what gpuctl save wrote down",
 	.help =
-		"GPUs that are attached are adopted as they are, others are attached; a composition of a name\n"
-		"that exists is left alone, and so is one whose lease is over. What can be restored is, and the\n"
-		"rest is named. The module verifies that the GPUs are of the kind that they were. A file that\n"
-		"is corrupt or of a newer gpuctl is refused as a whole; where nothing was saved there is nothing to do.\n"
-		"Slots that are just being powered are waited for, up to a minute.",
+		"Attached GPUs are adopted as they are, others are attached. A composition is left alone if its name\n"
+		"exists or its lease is over. gpuctl restores as many compositions as it can and names the rest. The\n"
+		"module verifies that the GPUs are of the same kind as before. A file that is corrupt or written by a\n"
+		"newer gpuctl is refused as a whole; if nothing was saved, there is nothing to do. gpuctl waits up to a\n"
+		"minute for slots that are changing power.",
 	.options = { session_options },
-	.run = run,
+	.run = restore_run,
 };

@@ -18,17 +18,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "choose/compose.h"
-#include "choose/pool.h"
-#include "ctl.h"
-#include "lib/out.h"
-#include "lib/release.h"
-#include "lib/remove.h"
-#include "lib/scope.h"
-#include "lib/session.h"
-#include "lib/text.h"
-#include "lib/visible.h"
-#include "size/options.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "cmd/request.h"
+#include "cmd/size_options.h"
+#include "host/scope.h"
+#include "host/visible.h"
+#include "op/release.h"
+#include "session/session.h"
 
 /* What the command leaves behind has so long to let go of the GPUs. */
 #define LET_GO_MS 10000
@@ -156,7 +155,8 @@ static int run_command(struct session *session, const struct gf_composition *com
 }
 
 /* With -j the document tells of the GPUs as the command had them. */
-static int release_quietly(struct session *session, const char *name)
+static int release_quietly(struct session *session, const struct op_terms *terms,
+			   const char *name)
 {
 	struct ctl_ctx *ctx = session->ctx;
 	struct out *own = ctx->out;
@@ -164,7 +164,7 @@ static int release_quietly(struct session *session, const char *name)
 
 	if (ctx->json)
 		ctx->out = out_new(NULL);
-	ret = release_composition(session, name, false);
+	ret = release_composition(session, terms, name, false);
 	if (ctx->json) {
 		out_free(ctx->out);
 		ctx->out = own;
@@ -184,17 +184,17 @@ static void render_end(struct ctl_ctx *ctx, int status, bool released)
 	out_bool(t, "released", released);
 }
 
-static int give_back(struct session *session, const char *name, int status)
+static int give_back(struct session *session, const struct op_terms *terms, const char *name,
+		     int status)
 {
 	struct ctl_ctx *ctx = session->ctx;
 	int ret;
 
 	/* A signal has done its work; this end is to come to its own. */
 	gfc_forget_signals();
-	session->wait_ms = LET_GO_MS;
 	ret = session_refresh(session);
 	if (!ret)
-		ret = release_quietly(session, name);
+		ret = release_quietly(session, terms, name);
 	if (ctx->json)
 		render_end(ctx, status, !ret);
 	if (ret)
@@ -205,26 +205,30 @@ static int give_back(struct session *session, const char *name, int status)
 	return ret && !status ? ret : status;
 }
 
-static int run_session(struct session *session, const char *name, char **argv)
+static int run_session(struct session *session, const struct op_terms *terms,
+		       struct compose_request *request, char **argv)
 {
 	struct gf_composition *composition;
 	int ret, status = -1;
 
-	ret = compose(session, name, GPUFABRIC_COMPOSE_FLAG_BIND);
+	ret = compose(session, terms, request);
 	if (ret || session->ctx->dry_run)
 		return ret;
 	ret = session_refresh(session);
 	if (!ret)
-		ret = session_composition(session, name, &composition);
+		ret = session_composition(session, request->name, &composition);
 	if (!ret)
 		status = run_command(session, composition, argv);
-	return give_back(session, name, status);
+	return give_back(session, terms, request->name, status);
 }
 
-static int start(struct ctl_ctx *ctx, int argc, char **argv)
+static int run_start(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	const char *given = ctl_opt(ctx, "name");
+	struct compose_request request;
 	struct session session;
+	struct op_terms terms;
+	struct asked asked;
 	char *name;
 	int ret;
 
@@ -236,9 +240,15 @@ static int start(struct ctl_ctx *ctx, int argc, char **argv)
 	name = given ? mem_strdup(given) : mem_printf("run-%d", (int)getpid());
 	ret = session_check_name(ctx, "name", name);
 	if (!ret)
+		ret = terms_read(ctx, TERMS_ADD | TERMS_REMOVE, LET_GO_MS, &terms);
+	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHOOSE);
 	if (!ret) {
-		ret = run_session(&session, name, argv);
+		ret = compose_read(ctx, &session.knowledge.catalogue, name, &asked, &request);
+		request.bind = true;
+		if (!ret)
+			ret = run_session(&session, &terms, &request, argv);
+		asked_free(&asked);
 		session_close(&session);
 	}
 	free(name);
@@ -247,6 +257,7 @@ static int start(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_run = {
 	.name = "run",
+	.group = CTL_COMPOSITIONS,
 	.args = "-- COMMAND...",
 	.summary = "compose, run a command with the GPUs, release on any exit",
 	.help =
@@ -261,5 +272,5 @@ const struct ctl_command cmd_run = {
 	.options = { options, pool_options, compose_options, size_workload_options, remove_options,
 		     session_options },
 	.completes = "@programs, @files",
-	.run = start,
+	.run = run_start,
 };

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ctl.h"
-#include "lib/out.h"
-#include "lib/replace.h"
-#include "lib/saved.h"
-#include "lib/session.h"
-#include "lib/text.h"
+#include "base/replace.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/out.h"
+#include "op/saved.h"
+#include "session/session.h"
 
 static int save(struct session *session, const char *path)
 {
@@ -43,7 +43,7 @@ static int save(struct session *session, const char *path)
 	return CTL_DONE;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int save_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct session session;
 	int ret;
@@ -60,11 +60,11 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_save = {
 	.name = "save",
+	.group = CTL_COMPOSITIONS,
 	.args = "[FILE]",
 	.summary = "write compositions down, for gpuctl restore",
-	.help =
-		"The file (default " SAVED_FILE ") is replaced as a whole or not at all; its\n"
+	.help = "The file (default " SAVED_FILE ") is replaced as a whole or not at all; its\n"
 		"format is described in gpuctl-saved(5). Compositions of gpuctl run are not in it: they end with\n"
 		"their command.",
-	.run = run,
+	.run = save_run,
 };

@@ -2,14 +2,14 @@
 /* gpuctl scan: power unknown slots once, to learn what is in them. */
 #include <stdlib.h>
 
-#include "ctl.h"
-#include "lib/out.h"
-#include "lib/placement.h"
-#include "lib/remove.h"
-#include "lib/render.h"
-#include "lib/session.h"
-#include "lib/text.h"
-#include "lib/wait.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "cmd/options.h"
+#include "op/op.h"
+#include "session/render.h"
+#include "session/session.h"
 
 /* So many slots at a time: a whole rack at once would need all its address space. */
 #define BATCH 64
@@ -36,7 +36,7 @@ struct probe {
 	char *error;
 };
 
-static bool is_wanted(const struct session *session, const struct gf_slot *slot, bool all)
+static bool scan_is_wanted(const struct session *session, const struct gf_slot *slot, bool all)
 {
 	struct identity identity;
 
@@ -61,95 +61,60 @@ static void take_error(struct session *session, struct probe *probe)
 	ctx->more = NULL;
 }
 
-/* Start an operation of one slot; false after an error. */
-static bool start_attach(struct session *session, struct gf_slot *slot, struct wait *wait)
-{
-	struct placement placement;
-	struct nl_msg *msg;
-	int tries = 0, ret;
-
-	do {
-		if (placement_judge(session, &slot, 1, false, &placement))
-			return false;
-		msg = gfc_message(session->client, GPUFABRIC_CMD_ATTACH);
-		gfc_put_member(msg, GPUFABRIC_A_MEMBER, slot, NULL, NULL, 0);
-		placement_put(msg, &placement);
-		placement_free(&placement);
-		if (session_put_options(session->ctx, msg)) {
-			nlmsg_free(msg);
-			return false;
-		}
-		ret = wait_start(session, msg, &slot, 1, wait);
-	} while (ret && placement_stale(session) && ++tries < PLACEMENT_TRIES);
-	return !ret;
-}
-
-static bool start_detach(struct session *session, struct gf_slot *slot, struct wait *wait)
-{
-	struct removal removal;
-	struct nl_msg *msg;
-	bool started = false;
-
-	if (removal_init(session, &removal, &slot, 1, false))
-		return false;
-	if (!removal_drain(session, &removal)) {
-		msg = gfc_message(session->client, GPUFABRIC_CMD_DETACH);
-		removal_put(msg, GPUFABRIC_A_MEMBER, &removal);
-		if (session_put_options(session->ctx, msg))
-			nlmsg_free(msg);
-		else
-			started = !wait_start(session, msg, &slot, 1, wait);
-		if (!started)
-			removal_abort(session, &removal);
-	}
-	removal_free(&removal);
-	return started;
-}
-
 /* One operation for each slot, all at the same time: one that fails concerns itself alone. */
-static int for_each(struct session *session, struct probe *probes, size_t n, bool attach)
+static int for_each(struct session *session, const struct op_terms *terms, struct probe *probes,
+		    size_t n, bool attach)
 {
-	struct wait *waits = mem_zalloc(n, sizeof(*waits));
+	struct op *ops = mem_zalloc(n, sizeof(*ops));
+	struct gf_slot **slots = mem_zalloc(n, sizeof(*slots));
 	size_t *probe_of = mem_zalloc(n, sizeof(*probe_of));
 	size_t started = 0, i;
 	int ret;
 
 	for (i = 0; i < n; i++) {
-		struct gf_slot *slot = gf_slot_by_name(&session->fabric, probes[i].name);
-		bool good;
+		struct op *op = &ops[started];
 
-		if (!slot || (!attach && slot->state != GF_STATE_READY &&
-			      slot->state != GF_STATE_ATTACHED))
+		slots[i] = gf_slot_by_name(&session->fabric, probes[i].name);
+		if (!slots[i] || (!attach && slots[i]->state != GF_STATE_READY &&
+				  slots[i]->state != GF_STATE_ATTACHED))
 			continue;
-		good = attach ? start_attach(session, slot, &waits[started]) :
-				start_detach(session, slot, &waits[started]);
-		if (good)
-			probe_of[started++] = i;
-		else
+		*op = (struct op){ .kind = attach ? OP_ATTACH : OP_DETACH,
+				   .terms = terms,
+				   .probe = true,
+				   .failed = attach ? "attach" : "detach" };
+		*(attach ? &op->add : &op->remove) = &slots[i];
+		*(attach ? &op->n_add : &op->n_remove) = 1;
+		if (op_start(session, op)) {
 			take_error(session, &probes[i]);
+			op_free(op);
+			continue;
+		}
+		probe_of[started++] = i;
 	}
-	ret = wait_all(session, waits, started);
+	ret = op_await(session, ops, started);
 	for (i = 0; i < started; i++) {
-		if (!ret && wait_outcome(session, &waits[i], attach ? "attach" : "detach"))
+		if (!ret && op_finish(session, &ops[i]))
 			take_error(session, &probes[probe_of[i]]);
-		wait_free(&waits[i]);
+		op_free(&ops[i]);
 	}
 	free(probe_of);
-	free(waits);
+	free(slots);
+	free(ops);
 	return ret;
 }
 
-static int probe_batch(struct session *session, struct probe *probes, size_t n)
+static int probe_batch(struct session *session, const struct op_terms *terms,
+		       struct probe *probes, size_t n)
 {
 	int ret;
 
-	ret = for_each(session, probes, n, true);
+	ret = for_each(session, terms, probes, n, true);
 	if (!ret && !ctl_flag(session->ctx, "keep"))
-		ret = for_each(session, probes, n, false);
+		ret = for_each(session, terms, probes, n, false);
 	return ret;
 }
 
-static int render(struct session *session, const struct probe *probes, size_t n)
+static int scan_render(struct session *session, const struct probe *probes, size_t n)
 {
 	struct out_table *t = out_table(session->ctx->out, "slots", columns, OUT_TABLE);
 	size_t failed = 0, i;
@@ -185,7 +150,8 @@ static int render(struct session *session, const struct probe *probes, size_t n)
 	return CTL_DONE;
 }
 
-static int scan(struct session *session, struct probe *probes, size_t n)
+static int scan(struct session *session, const struct op_terms *terms, struct probe *probes,
+		size_t n)
 {
 	size_t i;
 	int ret = CTL_DONE;
@@ -196,13 +162,14 @@ static int scan(struct session *session, struct probe *probes, size_t n)
 		return CTL_DONE;
 	}
 	for (i = 0; i < n && !ret; i += BATCH)
-		ret = probe_batch(session, &probes[i], n - i < BATCH ? n - i : BATCH);
-	return ret ? ret : render(session, probes, n);
+		ret = probe_batch(session, terms, &probes[i], n - i < BATCH ? n - i : BATCH);
+	return ret ? ret : scan_render(session, probes, n);
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int scan_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct session session;
+	struct op_terms terms;
 	struct probe *probes;
 	size_t n = 0, i;
 	int ret;
@@ -210,14 +177,16 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	(void)argv;
 	ret = ctl_operands(ctx, argc, 0, 0);
 	if (!ret)
+		ret = terms_read(ctx, TERMS_REMOVE, 0, &terms);
+	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHOOSE);
 	if (ret)
 		return ret;
 	probes = mem_zalloc(session.fabric.n_slots, sizeof(*probes));
 	for (i = 0; i < session.fabric.n_slots; i++)
-		if (is_wanted(&session, &session.fabric.slots[i], ctl_flag(ctx, "all")))
+		if (scan_is_wanted(&session, &session.fabric.slots[i], ctl_flag(ctx, "all")))
 			probes[n++].name = mem_strdup(session.fabric.slots[i].name);
-	ret = scan(&session, probes, n);
+	ret = scan(&session, &terms, probes, n);
 	for (i = 0; i < n; i++) {
 		free(probes[i].name);
 		free(probes[i].error);
@@ -229,12 +198,13 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_scan = {
 	.name = "scan",
+	.group = CTL_GPUS,
 	.args = "",
 	.summary = "power unknown slots once, to learn what is in them",
 	.help =
-		"A slot without power cannot say what it holds. Each occupied slot of which nothing is known is\n"
-		"powered, read and powered off again; the module remembers what it saw. Slots of compositions\n"
+		"A slot without power cannot say what it holds. gpuctl powers each occupied slot of unknown\n"
+		"content, reads it and powers it off again; the module remembers the result. Slots of compositions\n"
 		"and slots in quarantine are left alone.",
 	.options = { options, remove_options, session_options },
-	.run = run,
+	.run = scan_run,
 };

@@ -5,17 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl.h"
+#include "base/text.h"
+#include "choose/placement.h"
+#include "cli/ctl.h"
+#include "cli/out.h"
+#include "host/holders.h"
+#include "host/hwdb.h"
+#include "host/iommu.h"
 #include "host/lamp.h"
-#include "lib/holders.h"
-#include "lib/iommu.h"
-#include "lib/netlink_gen.h"
-#include "lib/out.h"
-#include "lib/placement.h"
-#include "lib/render.h"
-#include "lib/session.h"
-#include "lib/text.h"
-#include "lib/vfs.h"
+#include "host/vfs.h"
+#include "module/netlink_gen.h"
+#include "session/render.h"
+#include "session/session.h"
 
 #define SYS "/sys"
 
@@ -257,6 +258,7 @@ static void show_functions(struct out_table *parent, const struct gf_slot *slot)
 		{ "address", "FUNCTION" },
 		{ "class", "CLASS" },
 		{ "ids", "IDS" },
+		{ "name", "NAME", OUT_OPTIONAL },
 		{ "revision", NULL },
 		{ "driver", "DRIVER" },
 		{ "iommu_group", "IOMMU", OUT_OPTIONAL },
@@ -268,9 +270,12 @@ static void show_functions(struct out_table *parent, const struct gf_slot *slot)
 
 	for (i = 0; i < slot->n_functions; i++) {
 		const struct gf_function *f = &slot->functions[i];
+		char *name = hwdb_name(f);
 
 		out_row(t);
 		out_str(t, "address", f->address);
+		out_str(t, "name", name);
+		free(name);
 		out_strf(t, "class", "%06x", f->class);
 		out_strf(t, "ids", "%04x:%04x/%04x:%04x", f->vendor, f->device, f->subsystem_vendor,
 			 f->subsystem_device);
@@ -366,8 +371,7 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 	out_time(t, "since", slot->since);
 	if (slot->condition.cause)
 		out_str(t, "cause", render_cause(slot->condition.cause));
-	if (slot->text && *slot->text)
-		out_str(t, "text", slot->text);
+	render_failure(t, &slot->failure);
 	show_flags(t, "flags", slot->flags, gfnl_slot_flag_name);
 	show_identity(t, slot, &identity);
 	if (identity.group)
@@ -423,7 +427,7 @@ static void show_composition(struct session *session, const struct gf_compositio
 	}
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int show_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	const struct gf_composition *composition;
 	const struct gf_slot *slot;
@@ -450,14 +454,15 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_show = {
 	.name = "show",
+	.group = CTL_LOOK,
 	.args = "SLOT|NAME",
 	.summary = "everything about a slot or a composition",
 	.help =
-		"Who asked for an operation, addresses, and whether the port has detected a power fault\n"
-		"are shown to root alone. The IOMMU group of each function is listed\n"
-		"with its other members, which go to a guest together, and so are virtual functions with their\n"
-		"holders.",
+		"Only root sees the requesters of operations, addresses, and whether the port has detected a power\n"
+		"fault. NAME of a function comes from udev's hardware database. The IOMMU group of each function is\n"
+		"listed with its other members, which go to a guest together, and so are virtual functions with\n"
+		"their holders.",
 	.flags = CTL_NO_DRY_RUN,
 	.completes = "@slots @compositions",
-	.run = run,
+	.run = show_run,
 };

@@ -5,15 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "base/units.h"
 #include "catalogue/catalogue.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
 #include "cmd/size_machines.h"
-#include "ctl.h"
-#include "lib/out.h"
-#include "lib/text.h"
+#include "cmd/size_options.h"
+#include "size/config.h"
 #include "size/estimate.h"
-#include "size/options.h"
+#include "size/kv.h"
 #include "size/physics.h"
-#include "size/units.h"
 
 /* Kinds that are shown unless more are asked for. */
 #define KINDS_SHOWN 12
@@ -34,6 +37,12 @@ static const struct out_column workload_columns[] = {
 	{ "model", NULL, 0 },
 	{ "parameters", NULL, 0 },
 	{ "active_parameters", NULL, 0 },
+	{ "vision_parameters", NULL, 0 },
+	{ "mtp_parameters", NULL, 0 },
+	{ "kv_bytes_per_token", NULL, 0 },
+	{ "kv_windowed_layers", NULL, 0 },
+	{ "state_bytes_per_sequence", NULL, 0 },
+	{ "max_context", NULL, 0 },
 	{ "task", NULL, 0 },
 	{ "precision", NULL, 0 },
 	{ "kv_precision", NULL, 0 },
@@ -122,6 +131,16 @@ static const char *precision_words(const struct size_request *req)
 	return req->precision->name;
 }
 
+/* What a token adds beyond every window, and what a sequence takes at any length. */
+static void print_cache(struct out_table *t, const struct size_request *req)
+{
+	out_uint(t, "kv_bytes_per_token", kv_growing_bytes(req->model, req->kv));
+	out_uint(t, "kv_windowed_layers", kv_windowed_layers(req->model));
+	out_uint(t, "state_bytes_per_sequence", kv_state_bytes(req->model));
+	if (req->model->max_context)
+		out_uint(t, "max_context", req->model->max_context);
+}
+
 static void print_workload(struct ctl_ctx *ctx, const struct size_request *req,
 			   const struct size_terms *terms)
 {
@@ -135,6 +154,12 @@ static void print_workload(struct ctl_ctx *ctx, const struct size_request *req,
 	out_str(t, "model", req->model ? req->model->id : NULL);
 	out_uint(t, "parameters", p->total);
 	out_uint(t, "active_parameters", p->active);
+	if (p->vision)
+		out_uint(t, "vision_parameters", p->vision);
+	if (p->mtp)
+		out_uint(t, "mtp_parameters", p->mtp);
+	if (req->model)
+		print_cache(t, req);
 	out_str(t, "task", size_task_name(req->task));
 	out_str(t, "precision", req->precision->name);
 	if (req->task == SIZE_INFER)
@@ -256,6 +281,76 @@ static void print_calibration(struct ctl_ctx *ctx, const struct size_request *re
 		out_note(ctx->out, "remarks", "", "times %.3f, learned from %u logs of this host",
 			 fit->p50, fit->learned);
 	free(open.text);
+}
+
+/* A word that no family has: what the model was taken for. */
+static void print_guess(struct ctl_ctx *ctx, const struct size_request *req,
+			const struct size_stored *stored)
+{
+	const struct cat_family *family = stored->model.text_family;
+	const char *id = family && strcmp(family->id, FAMILY_ROOT) ? family->id : NULL;
+	struct text what = { 0 };
+
+	if (strcmp(stored->unknown, SIZE_NAMELESS))
+		text_add(&what, "architecture \"%s\" is not known", stored->unknown);
+	else
+		text_add(&what, "the file does not say its architecture");
+	if (id)
+		text_add(&what, ": read like %s, whose keys it has", id);
+	else
+		text_add(&what, ": read as a plain transformer by the usual keys");
+	out_note(ctx->out, "remarks", "", "%s%s, the interval is wide", what.text,
+		 req->exact_bytes ? ", weights are exact" : "");
+	free(what.text);
+}
+
+/* What a file left open, and what of it is not in the sum. */
+static void print_file(struct ctl_ctx *ctx, const struct size_request *req)
+{
+	const struct size_stored *stored = size_options_stored(req);
+	char count[UNITS_TEXT_MAX];
+
+	if (!stored)
+		return;
+	if (*stored->unknown)
+		print_guess(ctx, req, stored);
+	if (!req->model)
+		out_note(ctx->out, "remarks", "", "there is no shape (%s): weights alone",
+			 *stored->why ? stored->why : "the file has none");
+	if (*stored->model.left_out)
+		out_note(ctx->out, "remarks", "",
+			 "%s of the file is not counted: no family says what it holds; the interval is wide",
+			 stored->model.left_out);
+	if (*stored->unclear)
+		out_note(ctx->out, "remarks", "", "%s; the interval is wide", stored->unclear);
+	if (*stored->kv && !strcmp(stored->kv, req->kv->name))
+		out_note(ctx->out, "remarks", "", "the checkpoint asks for a KV cache in %s",
+			 stored->kv);
+	if (req->precision == size_precision_get("fp32") && !strcmp(stored->quant, "fp32"))
+		out_note(ctx->out, "remarks", "",
+			 "the checkpoint is in fp32; engines that serve it take 16 bits: --precision bf16");
+	if (req->params.mtp)
+		out_note(ctx->out, "remarks", "",
+			 "%s parameters that predict further tokens are stored and not loaded: speculative decoding alone takes them",
+			 units_count(count, req->params.mtp));
+	if (stored->missing && stored->bytes)
+		out_note(ctx->out, "remarks", "", "the file is not whole: %llu bytes are missing",
+			 (unsigned long long)stored->missing);
+}
+
+/* A folder that is called as a model of the catalogue is. */
+static void print_namesake(struct ctl_ctx *ctx, const struct catalogue *cat,
+			   const struct size_request *req)
+{
+	const struct cat_model *namesake;
+	struct fault ignored = { "" };
+
+	if (!size_options_stored(req) || !req->model ||
+	    cat_model_find(cat->models, cat->n_models, req->model->name, &namesake, &ignored))
+		return;
+	out_note(ctx->out, "remarks", "",
+		 "%s is a path and also the model %s of the catalogue: the path was taken",
+		 req->model->name, namesake->name);
 }
 
 /* What a reader must know to trust the number. */
@@ -456,6 +551,8 @@ static int size_workload(struct ctl_ctx *ctx, const struct catalogue *cat,
 	if (n == 1)
 		print_each(ctx, req, &rows[0]);
 	out_line(ctx->out, "%s", "");
+	print_file(ctx, req);
+	print_namesake(ctx, cat, req);
 	print_remarks(ctx, req, &terms);
 	free(rows);
 	if (!fits && ctl_flag(ctx, "gpu"))
@@ -588,6 +685,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_size = {
 	.name = "size",
+	.group = CTL_SIZING,
 	.args = "[MODEL]",
 	.summary = "memory and GPUs of a model and a workload",
 	.help = "MODEL is a name of the catalogue, a Hugging Face folder or config.json, a\n"

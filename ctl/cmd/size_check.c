@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+#include "cli/given.h"
+#include "cli/out.h"
 #include "cmd/size_machines.h"
-#include "lib/out.h"
-#include "lib/session.h"
-#include "lib/text.h"
-#include "lib/used.h"
+#include "host/used.h"
+#include "session/session.h"
 #include "size/layouts.h"
 #include "size/physics.h"
 

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+#include "cli/out.h"
 #include "cmd/size_machines.h"
-#include "lib/out.h"
-#include "lib/text.h"
 #include "size/estimate.h"
 #include "size/log.h"
 #include "size/physics.h"

@@ -11,13 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/conf.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/given.h"
+#include "cli/out.h"
 #include "cmd/size_machines.h"
-#include "catalogue/conf.h"
-#include "lib/out.h"
-#include "lib/text.h"
 #include "size/estimate.h"
 #include "size/machines.h"
-#include "size/units.h"
 
 #define EACH_MAX 256
 #define SHOWN 15

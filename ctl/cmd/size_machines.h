@@ -4,7 +4,7 @@
 #define GPUCTL_CMD_SIZE_MACHINES_H
 
 #include "catalogue/catalogue.h"
-#include "ctl.h"
+#include "cli/ctl.h"
 #include "size/need.h"
 
 /* --machines, --best, --price, ... */

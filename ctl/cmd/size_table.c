@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/conf.h"
+#include "base/units.h"
+#include "cli/given.h"
+#include "cli/out.h"
 #include "cmd/size_machines.h"
-#include "catalogue/conf.h"
-#include "lib/out.h"
 #include "size/estimate.h"
-#include "size/units.h"
 
 static const char *const models[] = { "llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b" };
 static const char *const formats[] = { "int4", "int8", "fp8", "bf16", "fp32" };

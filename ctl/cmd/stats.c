@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl stats: how long the phases of attach and detach take. */
-#include "ctl.h"
-#include "lib/netlink_gen.h"
-#include "lib/out.h"
-#include "lib/render.h"
-#include "lib/session.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/out.h"
+#include "module/netlink_gen.h"
+#include "session/render.h"
+#include "session/session.h"
 
 static const struct out_column columns[] = {
 	{ "operation", "OPERATION" }, { "phase", "PHASE" }, { "count", "COUNT", OUT_RIGHT },
@@ -40,7 +40,7 @@ static void set_bound(struct out_table *t, const char *column, const struct gf_s
 		out_text(t, column, "%s", text_duration(text, stats->buckets[i].below / 1000));
 }
 
-static void render(struct out_table *t, const struct gf_stats *stats)
+static void stats_render(struct out_table *t, const struct gf_stats *stats)
 {
 	const char *phase = gfnl_phase_name(stats->phase);
 	struct out_table *buckets;
@@ -67,7 +67,7 @@ static void render(struct out_table *t, const struct gf_stats *stats)
 	}
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int stats_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct gf_histograms h;
 	struct gfc *client;
@@ -87,7 +87,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		for (i = 0; i < h.n; i++) {
 			if (!h.items[i].count)
 				continue;
-			render(t, &h.items[i]);
+			stats_render(t, &h.items[i]);
 			shown++;
 		}
 		if (!shown)
@@ -100,11 +100,13 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_stats = {
 	.name = "stats",
+	.group = CTL_LOOK,
 	.args = "",
 	.summary = "how long attach and detach take, by phase",
 	.help =
 		"Times come from histograms, so \"below\" is the upper end of a range. A slot driver that powers and\n"
 		"trains in one call shows both under link.",
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.options = { ctl_table_options },
+	.run = stats_run,
 };

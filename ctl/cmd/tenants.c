@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl tenants: who may hold how many GPUs, and who holds how many. */
 #include "choose/quota.h"
-#include "ctl.h"
-#include "lib/out.h"
-#include "lib/session.h"
+#include "cli/ctl.h"
+#include "cli/out.h"
+#include "session/session.h"
 
 static const struct out_column columns[] = {
 	{ "tenant", "TENANT" },
@@ -14,7 +14,7 @@ static const struct out_column columns[] = {
 	{ NULL, NULL },
 };
 
-static void render(struct out_table *t, const struct tenant *tenant)
+static void tenants_render(struct out_table *t, const struct tenant *tenant)
 {
 	bool borrows = tenant->held > tenant->guarantee;
 
@@ -27,7 +27,7 @@ static void render(struct out_table *t, const struct tenant *tenant)
 	out_uint(t, "borrowed", borrows ? tenant->held - tenant->guarantee : 0);
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int tenants_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct session session;
 	struct quota quota;
@@ -45,7 +45,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret) {
 		t = out_table(ctx->out, "tenants", columns, OUT_TABLE);
 		for (i = 0; i < quota.tenants.n; i++)
-			render(t, &quota.tenants.items[i]);
+			tenants_render(t, &quota.tenants.items[i]);
 		if (!quota.tenants.n)
 			out_line(ctx->out, "no tenants in %s/tenants.d: nothing is limited",
 				 ctx->config_dir);
@@ -57,11 +57,13 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_tenants = {
 	.name = "tenants",
+	.group = CTL_SIZING,
 	.args = "",
 	.summary = "who may hold how many GPUs, and who does",
 	.help =
 		"Tenants are written in tenants.d of the configuration: see gpuctl-tenants(5). compose and resize\n"
 		"keep a tenant within its limit, and leave to the others what they are guaranteed.",
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.options = { ctl_table_options },
+	.run = tenants_run,
 };

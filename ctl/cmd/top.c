@@ -11,11 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl.h"
-#include "lib/event_text.h"
-#include "lib/out.h"
-#include "lib/render.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "publish/event_text.h"
+#include "session/render.h"
 #include "top/screen.h"
 #include "top/view.h"
 
@@ -286,7 +287,7 @@ static void draw_foot(const struct top *top)
 	free(text);
 }
 
-static void draw(struct top *top)
+static void top_draw(struct top *top)
 {
 	uint64_t now = text_now();
 	size_t line;
@@ -304,7 +305,7 @@ static void draw(struct top *top)
 
 /* --- keys ------------------------------------------------------------------ */
 
-static void find_key(struct top *top, int key)
+static void top_find_key(struct top *top, int key)
 {
 	size_t len = strlen(top->view.find);
 
@@ -343,11 +344,11 @@ static void move_key(struct top *top, int key)
 		top->shift = top->shift > 8 ? top->shift - 8 : 0;
 }
 
-static void take_key(struct top *top, int key)
+static void top_take_key(struct top *top, int key)
 {
 	top->stale = true;
 	if (top->finding) {
-		find_key(top, key);
+		top_find_key(top, key);
 		return;
 	}
 	switch (key) {
@@ -387,12 +388,12 @@ static void take_keys(struct top *top, short revents)
 	if (key != SCREEN_NONE)
 		top->empty_reads = 0;
 	for (; key != SCREEN_NONE; key = screen_key())
-		take_key(top, key);
+		top_take_key(top, key);
 }
 
 /* --- the loop --------------------------------------------------------------- */
 
-static int patience(const struct top *top)
+static int top_patience(const struct top *top)
 {
 	uint64_t since = text_monotonic() - top->drawn;
 	uint64_t may = top->stale ? DRAW_MS : TICK_MS;
@@ -408,9 +409,9 @@ static int loop(struct top *top)
 	};
 	int ret = CTL_DONE;
 
-	draw(top);
+	top_draw(top);
 	while (!ret && !top->over && !gfc_signalled() && !screen_ended()) {
-		int ms = patience(top);
+		int ms = top_patience(top);
 		struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
 
 		fds[0].revents = 0;
@@ -421,8 +422,8 @@ static int loop(struct top *top)
 					strerror(errno));
 		take_keys(top, fds[1].revents);
 		ret = take_events(top);
-		if (!ret && !patience(top))
-			draw(top);
+		if (!ret && !top_patience(top))
+			top_draw(top);
 	}
 	return ret;
 }
@@ -469,7 +470,7 @@ static int read_word(struct ctl_ctx *ctx, const char *option, const char *const 
 	return CTL_USAGE;
 }
 
-static int read_options(struct ctl_ctx *ctx, struct view *view)
+static int top_read_options(struct ctl_ctx *ctx, struct view *view)
 {
 	unsigned int sort, filter;
 	int ret;
@@ -505,7 +506,7 @@ static int show(struct top *top)
 	return ret;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int top_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct top *top = mem_zalloc(1, sizeof(*top));
 	size_t i;
@@ -514,7 +515,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	(void)argv;
 	ret = ctl_operands(ctx, argc, 0, 0);
 	if (!ret)
-		ret = read_options(ctx, &top->view);
+		ret = top_read_options(ctx, &top->view);
 	if (!ret)
 		ret = session_open(ctx, &top->session, SESSION_CHANGE);
 	if (!ret) {
@@ -529,6 +530,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_top = {
 	.name = "top",
+	.group = CTL_LOOK,
 	.args = "",
 	.summary = "a live screen of slots, compositions and events",
 	.help =
@@ -539,5 +541,5 @@ const struct ctl_command cmd_top = {
 		"turns them off. Without a terminal one snapshot is printed.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = top_run,
 };

@@ -5,14 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl.h"
-#include "lib/draw.h"
-#include "lib/out.h"
-#include "lib/p2p.h"
-#include "lib/render.h"
-#include "lib/session.h"
-#include "lib/text.h"
-#include "lib/topo.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "host/p2p.h"
+#include "host/pci.h"
+#include "host/topo.h"
+#include "publish/draw.h"
+#include "session/render.h"
+#include "session/session.h"
 
 static const struct ctl_option options[] = {
 	{ "pairs", 'p', NULL,
@@ -41,8 +43,8 @@ static const struct out_column pair_columns[] = {
 	{ NULL, NULL },
 };
 
-static void show_slot(struct out_table *t, const struct session *session,
-		      const struct gf_slot *slot)
+static void topo_show_slot(struct out_table *t, const struct session *session,
+			   const struct gf_slot *slot)
 {
 	const struct gf_function *gpu = gf_gpu_function(slot);
 	struct identity identity;
@@ -72,7 +74,7 @@ static void show_slot(struct out_table *t, const struct session *session,
 /* The line of a switch; in JSON a record with its slots inside. */
 static void show_switch(struct session *session, struct out_table *t, const struct gf_switch *sw)
 {
-	char *path = topo_path("/sys", sw->address);
+	char *path = pci_path(&session->judge->tree, sw->address);
 	struct out_table *slots;
 	struct text head = { 0 };
 	char link[32];
@@ -99,13 +101,14 @@ static void show_switch(struct session *session, struct out_table *t, const stru
 	slots = out_sub(t, "slots", slot_columns, OUT_TABLE);
 	for (i = 0; i < session->fabric.n_slots; i++)
 		if (session->fabric.slots[i].switch_id == sw->id)
-			show_slot(slots, session, &session->fabric.slots[i]);
+			topo_show_slot(slots, session, &session->fabric.slots[i]);
 	free(head.text);
 	free(path);
 }
 
 static void show_pairs(struct session *session)
 {
+	const struct tree *tree = &session->judge->tree;
 	const struct gf_fabric *fabric = &session->fabric;
 	struct out_table *t = out_table(session->ctx->out, "pairs", pair_columns, OUT_TABLE);
 	char **paths = mem_zalloc(fabric->n_slots, sizeof(*paths));
@@ -114,7 +117,7 @@ static void show_pairs(struct session *session)
 
 	for (i = 0; i < fabric->n_slots; i++)
 		if (gf_gpu_function(&fabric->slots[i]))
-			paths[i] = topo_path("/sys", gf_gpu_function(&fabric->slots[i])->address);
+			paths[i] = pci_path(tree, gf_gpu_function(&fabric->slots[i])->address);
 	for (i = 0; i < fabric->n_slots; i++) {
 		for (j = i + 1; j < fabric->n_slots; j++) {
 			if (!paths[i] || !paths[j])
@@ -128,7 +131,7 @@ static void show_pairs(struct session *session)
 			/* Both ends are GPUs: what lies between are the bridges. */
 			out_uint(t, "hops", topo_hops(paths[i], paths[j]) - 2);
 			out_str(t, "p2p",
-				p2p_verdict_name(p2p_verdict("/sys", &fabric->slots[i], paths[i],
+				p2p_verdict_name(p2p_verdict(tree, &fabric->slots[i], paths[i],
 							     &fabric->slots[j], paths[j], &why)));
 			out_str(t, "reason", why);
 			free(why);
@@ -140,8 +143,8 @@ static void show_pairs(struct session *session)
 }
 
 /* Write a picture where the user wants it. */
-static int draw(struct session *session, const char *option,
-		char *(*picture)(const struct session *session))
+static int topo_draw(struct session *session, const char *option,
+		     char *(*picture)(const struct session *session))
 {
 	const char *path = ctl_opt(session->ctx, option);
 	bool standard = path && !strcmp(path, "-");
@@ -180,7 +183,7 @@ static void show_tree(struct session *session)
 			 "no switches: no port that can take a GPU was found (see dmesg | grep pciehp)");
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int topo_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct session session;
 	int ret;
@@ -192,9 +195,9 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (ret)
 		return ret;
 	if (ctl_opt(ctx, "svg") || ctl_opt(ctx, "dot")) {
-		ret = draw(&session, "svg", draw_svg);
+		ret = topo_draw(&session, "svg", draw_svg);
 		if (!ret)
-			ret = draw(&session, "dot", draw_dot);
+			ret = topo_draw(&session, "dot", draw_dot);
 	} else {
 		show_tree(&session);
 		if (ctl_flag(ctx, "pairs"))
@@ -206,6 +209,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_topo = {
 	.name = "topo",
+	.group = CTL_LOOK,
 	.args = "",
 	.summary = "tree of switches, slots and GPUs",
 	.help =
@@ -215,5 +219,5 @@ const struct ctl_command cmd_topo = {
 		"complex, where ACS redirects it for one, or no. GROUP is declared in slots.d: see gpuctl(8).",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = topo_run,
 };

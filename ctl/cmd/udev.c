@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl.h"
-#include "lib/publish.h"
-#include "lib/udev_slot.h"
+#include "cli/ctl.h"
+#include "publish/publish.h"
+#include "publish/udev_slot.h"
 
 #define SYS "/sys"
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int udev_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	const char *path = getenv("DEVPATH");
 	struct knowledge knowledge;
@@ -26,7 +26,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		return ctl_fail(ctx, CTL_USAGE,
 				"no device: give a path below /sys/devices, or DEVPATH as udev does");
 	/* A GPU that is in no slot is none of ours, and no error of the rule. */
-	if (!udev_slot_find(SYS, path, &found))
+	if (!udev_slot_find(path, &found))
 		return CTL_DONE;
 	ret = knowledge_load(ctx, &knowledge, false);
 	if (!ret) {
@@ -41,12 +41,13 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_udev = {
 	.name = "udev",
+	.group = CTL_PLUMBING,
 	.args = "[PATH]",
 	.summary = "properties of a slot or GPU, for udev's rules",
 	.help =
-		"PATH is that of a device below /sys/devices; without it the variable DEVPATH of an event is taken. Prints\n"
+		"PATH is the path of a device below /sys/devices; the default is the variable DEVPATH of an event. Prints\n"
 		"ID_GPUFABRIC_SLOT, _MODEL and _MEMORY (bytes), and for devices of class gpufabric _STATE and _COMPOSITION;\n"
-		"nothing for a device that is in no slot. The module is not asked, sysfs has it all.",
+		"nothing for a device that is in no slot. The command reads sysfs and does not ask the module.",
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = udev_run,
 };

@@ -2,9 +2,9 @@
 /* gpuctl version: versions of the tool and of the module. */
 #include <stdlib.h>
 
-#include "ctl.h"
-#include "lib/nl.h"
-#include "lib/out.h"
+#include "cli/ctl.h"
+#include "cli/out.h"
+#include "module/nl.h"
 
 #ifndef GPUCTL_VERSION
 #define GPUCTL_VERSION "unknown"
@@ -16,7 +16,7 @@ static const struct out_column columns[] = {
 	{ NULL, NULL },
 };
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int version_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct gf_status status = { 0 };
 	struct out_table *t;
@@ -49,8 +49,9 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_version = {
 	.name = "version",
+	.group = CTL_HOST,
 	.args = "",
 	.summary = "versions of gpuctl and of the module",
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = version_run,
 };

@@ -6,19 +6,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl.h"
-#include "lib/condition.h"
-#include "lib/event_text.h"
-#include "lib/follow.h"
-#include "lib/journal.h"
-#include "lib/netlink_gen.h"
-#include "lib/out.h"
-#include "lib/render.h"
-#include "lib/session.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "cmd/options.h"
+#include "module/condition.h"
+#include "module/netlink_gen.h"
+#include "publish/event_text.h"
+#include "publish/follow.h"
+#include "publish/journal.h"
+#include "session/render.h"
+#include "session/session.h"
 
 static const struct ctl_option options[] = {
-	{ "count", 'c', "COUNT", "end after so many changes" },
+	{ "count", 'c', "COUNT", "end after this number of changes" },
 	{ "changes", 0, NULL, "leave the snapshot out" },
 	{ "slot", 's', "SLOT", "only this slot (may be repeated)" },
 	{ "composition", 'C', "NAME", "only this composition and its slots (may be repeated)",
@@ -85,7 +87,7 @@ static int flush(const struct watch *watch)
 			strerror(-err));
 }
 
-static struct out_table *begin(const struct watch *watch, const char *name)
+static struct out_table *watch_begin(const struct watch *watch, const char *name)
 {
 	struct out_table *t = out_table(out_of(watch), NULL, event_columns, OUT_SINGLE);
 
@@ -93,7 +95,7 @@ static struct out_table *begin(const struct watch *watch, const char *name)
 	return t;
 }
 
-static void put_slot(struct watch *watch, const struct gf_slot *slot)
+static void watch_put_slot(struct watch *watch, const struct gf_slot *slot)
 {
 	struct out_table *t;
 	struct identity identity;
@@ -121,7 +123,7 @@ static void put_switch(struct watch *watch, const struct gf_switch *sw)
 	out_str(t, "link", strcmp(link, "-") ? link : NULL);
 }
 
-static void put_composition(struct watch *watch, const struct gf_composition *composition)
+static void watch_put_composition(struct watch *watch, const struct gf_composition *composition)
 {
 	struct out_table *t;
 
@@ -132,7 +134,7 @@ static void put_composition(struct watch *watch, const struct gf_composition *co
 			   text_now());
 }
 
-static void put_operation(struct watch *watch, const struct gf_operation *operation)
+static void watch_put_operation(struct watch *watch, const struct gf_operation *operation)
 {
 	if (watch->session->ctx->json)
 		render_operation(out_table(out_of(watch), NULL, empty_columns, OUT_SINGLE),
@@ -203,7 +205,7 @@ static int show_snapshot(struct watch *watch)
 			!ctl_opt(watch->session->ctx, "composition");
 
 	for (i = 0; i < fabric->n_switches && !ret && switches; i++) {
-		begin(watch, "exists");
+		watch_begin(watch, "exists");
 		put_switch(watch, &fabric->switches[i]);
 		ret = flush(watch);
 	}
@@ -215,32 +217,32 @@ static int show_snapshot(struct watch *watch)
 			continue;
 		identity_of(&watch->session->knowledge, slot, &identity);
 		if (watch->session->ctx->json)
-			begin(watch, "exists");
+			watch_begin(watch, "exists");
 		else
 			out_line(out_of(watch), "%s  slot         %-10s %s  %s%s%s",
 				 event_clock(now, text_now()), slot->name,
 				 render_state(slot->state), identity.label,
 				 slot->composition ? "  " : "",
 				 slot->composition ? slot->composition : "");
-		put_slot(watch, slot);
+		watch_put_slot(watch, slot);
 		ret = flush(watch);
 	}
 	for (i = 0; i < fabric->n_compositions && !ret; i++) {
 		if (!shows_composition(watch, &fabric->compositions[i]))
 			continue;
 		if (watch->session->ctx->json)
-			begin(watch, "exists");
+			watch_begin(watch, "exists");
 		else
 			out_line(out_of(watch), "%s  composition  %-10s %s",
 				 event_clock(now, text_now()), fabric->compositions[i].name,
 				 render_composition_state(fabric->compositions[i].state));
-		put_composition(watch, &fabric->compositions[i]);
+		watch_put_composition(watch, &fabric->compositions[i]);
 		ret = flush(watch);
 	}
 	if (ret)
 		return ret;
 	if (watch->session->ctx->json) {
-		t = begin(watch, "snapshot-done");
+		t = watch_begin(watch, "snapshot-done");
 		out_uint(t, "sequence", watch->session->mirror.last);
 		out_strf(t, "instance", "%016" PRIx64, watch->session->mirror.instance);
 	} else {
@@ -261,7 +263,7 @@ static void show_text(struct watch *watch, const struct gf_message *event)
 static void show_json(struct watch *watch, const struct gf_message *event)
 {
 	const char *kind = gfnl_event_kind_name(event->kind);
-	struct out_table *t = begin(watch, kind ? kind : "unknown");
+	struct out_table *t = watch_begin(watch, kind ? kind : "unknown");
 
 	out_uint(t, "sequence", event->sequence);
 	out_strf(t, "instance", "%016" PRIx64, event->instance);
@@ -269,13 +271,13 @@ static void show_json(struct watch *watch, const struct gf_message *event)
 	if (event->has.previous)
 		out_str(t, "previous", render_state(event->was));
 	if (event->has.slot)
-		put_slot(watch, &event->slot);
+		watch_put_slot(watch, &event->slot);
 	if (event->has.sw)
 		put_switch(watch, &event->sw);
 	if (event->has.composition)
-		put_composition(watch, &event->composition);
+		watch_put_composition(watch, &event->composition);
 	if (event->has.operation)
-		put_operation(watch, &event->operation);
+		watch_put_operation(watch, &event->operation);
 }
 
 static int to_journal(struct watch *watch, const struct gf_message *event)
@@ -292,7 +294,7 @@ static int to_journal(struct watch *watch, const struct gf_message *event)
 	return CTL_DONE;
 }
 
-static int change(struct watch *watch, struct gf_message *event)
+static int watch_change(struct watch *watch, struct gf_message *event)
 {
 	int ret = CTL_DONE;
 
@@ -332,7 +334,7 @@ static int say_lost(struct watch *watch)
 		journal_send(&entry);
 		journal_free(&entry);
 	} else if (watch->session->ctx->json) {
-		begin(watch, "overrun");
+		watch_begin(watch, "overrun");
 	} else {
 		out_line(out_of(watch), "-- changes were lost, a new snapshot follows");
 	}
@@ -355,7 +357,7 @@ static int too_late(const struct watch *watch)
 }
 
 /* Milliseconds that may still pass, -1 for any. */
-static int patience(const struct watch *watch)
+static int watch_patience(const struct watch *watch)
 {
 	uint64_t now = text_monotonic();
 
@@ -367,7 +369,7 @@ static int patience(const struct watch *watch)
 /* The same, or less when a unit will be due before. */
 static int next_turn(const struct watch *watch)
 {
-	int left = patience(watch), turn = -1;
+	int left = watch_patience(watch), turn = -1;
 
 	if (watch->units)
 		turn = follow_patience(&watch->follow, &watch->session->fabric, text_uptime());
@@ -384,7 +386,7 @@ static int watch_loop(struct watch *watch)
 			follow_turn(&watch->follow, &watch->session->fabric, text_uptime());
 		switch (mirror_next(&watch->session->mirror, next_turn(watch), &event)) {
 		case MIRROR_CHANGE:
-			ret = change(watch, &event);
+			ret = watch_change(watch, &event);
 			break;
 		case MIRROR_SNAPSHOT:
 			ret = say_lost(watch);
@@ -399,7 +401,7 @@ static int watch_loop(struct watch *watch)
 			ret = watch->session->mirror.error;
 			break;
 		case MIRROR_NOTHING:
-			if (watch->end && !patience(watch))
+			if (watch->end && !watch_patience(watch))
 				ret = too_late(watch);
 			break;
 		}
@@ -417,7 +419,7 @@ static bool is_kind(const char *word)
 	return false;
 }
 
-static int check_kinds(struct ctl_ctx *ctx)
+static int watch_check_kinds(struct ctl_ctx *ctx)
 {
 	struct text list = { 0 };
 	const char *word;
@@ -436,7 +438,7 @@ static int check_kinds(struct ctl_ctx *ctx)
 	return CTL_USAGE;
 }
 
-static int read_options(struct ctl_ctx *ctx, struct watch *watch)
+static int watch_read_options(struct ctl_ctx *ctx, struct watch *watch)
 {
 	struct fault fault = { "" };
 	uint64_t ms = 0;
@@ -450,9 +452,9 @@ static int read_options(struct ctl_ctx *ctx, struct watch *watch)
 				ctl_opt(ctx, "count"));
 	if (ctl_opt(ctx, "timeout") && !ctl_opt(ctx, "until"))
 		return ctl_fail(ctx, CTL_USAGE, "--timeout is for --until");
-	ret = check_kinds(ctx);
+	ret = watch_check_kinds(ctx);
 	if (!ret)
-		ret = session_timeout(ctx, "timeout", 0, 1, 86400ull * 1000, &ms);
+		ret = duration_read(ctx, "timeout", 0, 1, 86400ull * 1000, &ms);
 	if (ret)
 		return ret;
 	watch->end = ms ? text_monotonic() + ms : 0;
@@ -461,7 +463,7 @@ static int read_options(struct ctl_ctx *ctx, struct watch *watch)
 	return CTL_DONE;
 }
 
-static int run(struct ctl_ctx *ctx, int argc, char **argv)
+static int watch_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct session session;
 	struct watch watch = { .session = &session };
@@ -470,7 +472,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	(void)argv;
 	ret = ctl_operands(ctx, argc, 0, 0);
 	if (!ret)
-		ret = read_options(ctx, &watch);
+		ret = watch_read_options(ctx, &watch);
 	if (!ret && watch.journal && ctx->json)
 		ret = ctl_fail(ctx, CTL_USAGE, "--journal has fields of its own: leave -j out");
 	if (!ret)
@@ -497,6 +499,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 
 const struct ctl_command cmd_watch = {
 	.name = "watch",
+	.group = CTL_LOOK,
 	.args = "",
 	.summary = "a snapshot, then every change",
 	.help =
@@ -504,8 +507,8 @@ const struct ctl_command cmd_watch = {
 		"\"snapshot-done\", then the kind of each change with its sequence number. When changes were\n"
 		"lost because the reader was slow, \"overrun\" and a new snapshot follow. Numbers of another\n"
 		"instance, which is a load of the module, begin anew.\n"
-		"--slot, --composition and --kind leave out what is of no interest. --until 'train70b active'\n"
-		"ends as soon as that is so, at once when it is so already; gone is the state of what does not exist.\n"
+		"--slot, --composition and --kind select slots, compositions and kinds of changes. --until 'train70b active'\n"
+		"ends when the slot or composition has that state, also if it has it already; gone means that it does not exist.\n"
 		"With --journal each change is an entry of systemd's journal, with fields that journalctl can be asked\n"
 		"for: GPUFABRIC_EVENT, _SEQUENCE, _INSTANCE, _SLOT, _PORT, _STATE, _PREVIOUS, _CAUSE, _COMPOSITION, _TENANT, _JOB, and of\n"
 		"operations _OPERATION, _OPERATION_ID, _ERRNO, _UID, _PID, _COMMAND, _REASON. --units has systemd start\n"
@@ -514,5 +517,5 @@ const struct ctl_command cmd_watch = {
 		"lease ends or a client dies. gpufabric-watch.service runs both.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
-	.run = run,
+	.run = watch_run,
 };

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "doctor/doctor.h"
-#include "lib/cdi.h"
-#include "lib/text.h"
+#include "publish/cdi.h"
 
 /**
  * struct spec_name - a device of a specification
@@ -27,7 +27,7 @@ struct spec_names {
 static const char *const dirs[] = { "etc/cdi", "run/cdi" };
 
 /* Ready slots and what they are composed to; everything else is gone. */
-static bool is_known(const struct doctor *doctor, const char *name)
+static bool devices_is_known(const struct doctor *doctor, const char *name)
 {
 	size_t i;
 
@@ -115,7 +115,7 @@ static void check_device(struct doctor *doctor, struct spec_names *names, const 
 			    "rm /%s; gpuctl cdi",
 			    full, other, file, file);
 	else if (!strcmp(kind, CDI_KIND) && tree_has(&doctor->tree, "sys/class/gpufabric") &&
-		 !is_known(doctor, name))
+		 !devices_is_known(doctor, name))
 		doctor_find(doctor, DOCTOR_WARN, "cdi",
 			    "/%s has %s, which is no GPU that is ready and no composition\n"
 			    "gpuctl cdi",

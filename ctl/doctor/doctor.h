@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/tree.h"
 #include "catalogue/gpu.h"
 #include "host/klog.h"
 #include "host/pci.h"
 #include "host/room.h"
-#include "host/tree.h"
 
 /* How bad a finding is; only the last makes the exit code 1. */
 enum doctor_level {

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "doctor/grow.h"
-#include "lib/text.h"
 
 #define MIB (1ull << 20)
 #define DEPTH 16
@@ -239,7 +239,7 @@ static void lay_out(const struct plan *plan, const struct room *now, const struc
 							  GF_FIT_PREFETCH | GF_FIT_WIDE };
 }
 
-static int by_start(const void *left, const void *right)
+static int grow_by_start(const void *left, const void *right)
 {
 	const struct gf_fit_range *a = left, *b = right;
 
@@ -257,7 +257,7 @@ static bool would_fit(const struct plan *plan, const struct room *now, const str
 	size_t i;
 
 	lay_out(plan, now, space, &then);
-	qsort(then.bus.taken, then.bus.nr_taken, sizeof(*then.bus.taken), by_start);
+	qsort(then.bus.taken, then.bus.nr_taken, sizeof(*then.bus.taken), grow_by_start);
 	room_trial(&then, &trial);
 	for (i = 0; i < n && fits; i++) {
 		gf_fit_judge(&trial, ports[i], need, GF_FIT_SIZE_NOW, &result);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "doctor/doctor.h"
-#include "lib/kernel_holders.h"
-#include "lib/text.h"
+#include "host/kernel_holders.h"
 
 #define DAEMON "nvidia-persiste"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "doctor/doctor.h"
-#include "lib/text.h"
 
 /* The simulator's own slot driver gives the module what pciehp gives it. */
 static bool is_simulated(const struct doctor_slot *slot)

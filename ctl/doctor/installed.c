@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "doctor/doctor.h"
-#include "lib/text.h"
 
 #define RULES "60-gpufabric.rules"
 #define HWDB "20-gpufabric.hwdb"

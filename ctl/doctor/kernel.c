@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "doctor/doctor.h"
-#include "lib/text.h"
 
 /**
  * struct option - an option of the kernel that gets in the way

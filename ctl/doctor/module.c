@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "doctor/doctor.h"
-#include "lib/text.h"
 
 #define MODULE "sys/module/gpufabric"
 #define DKMS "var/lib/dkms/gpufabric"
@@ -129,7 +129,7 @@ static void check_dkms(struct doctor *doctor, bool loaded)
 	tree_free_names(versions, n);
 }
 
-static bool is_busy(const char *state)
+static bool module_is_busy(const char *state)
 {
 	static const char *const busy[] = { "attaching", "detaching", "draining", "stuck" };
 	size_t i;
@@ -162,7 +162,7 @@ static void check_use(struct doctor *doctor)
 
 		if (slot->composition && is_first(doctor, i))
 			text_join(&compositions, ", ", slot->composition);
-		if (is_busy(slot->state))
+		if (module_is_busy(slot->state))
 			text_join(&slots, ", ", slot->name);
 	}
 	if (compositions.text || slots.text)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "doctor/doctor.h"
-#include "lib/p2p.h"
-#include "lib/text.h"
+#include "host/p2p.h"
 
 #define GROUPS "sys/kernel/iommu_groups"
 /* So many addresses fit where people read them. */
@@ -17,18 +17,17 @@ static void check_acs(struct doctor *doctor)
 {
 	size_t *slow = mem_zalloc(doctor->n_slots + 1, sizeof(*slow)), n = 0, i;
 	struct text ports = { 0 };
-	char *sys = mem_printf("%s/sys", doctor->tree.dir), *names;
+	char *names;
 
 	for (i = 0; i < doctor->n_slots; i++) {
 		const char *port = doctor->pci.items[doctor->slots[i].port].address;
 
-		if (p2p_redirects(sys, port) <= 0)
+		if (p2p_redirects(&doctor->tree, port) <= 0)
 			continue;
 		slow[n++] = i;
 		if (n <= ADDRESSES_MAX)
 			text_join(&ports, ";", port);
 	}
-	free(sys);
 	if (n) {
 		names = doctor_slot_names(doctor, slow, n);
 		doctor_find_parameter(doctor, DOCTOR_WARN, "acs",

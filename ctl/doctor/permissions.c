@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "doctor/doctor.h"
 #include "doctor/permissions.h"
-#include "lib/hooks.h"
-#include "lib/text.h"
+#include "op/hooks.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -84,7 +84,7 @@ char *permissions_read(const char *config_dir)
 	return t.text ? t.text : mem_strdup("");
 }
 
-static bool read_kind(const char *word, enum permission_kind *kind)
+static bool permissions_read_kind(const char *word, enum permission_kind *kind)
 {
 	static const char *const kinds[] = {
 		[PERMISSION_PLACE] = "place",
@@ -113,7 +113,7 @@ bool permissions_next(const char **text, struct permission *permission)
 		got = sscanf(line, "%7s %7o %9u %511[^\n]", kind, &permission->mode,
 			     &permission->uid, permission->path);
 		free(line);
-		if (got == 4 && read_kind(kind, &permission->kind))
+		if (got == 4 && permissions_read_kind(kind, &permission->kind))
 			return true;
 	}
 	return false;
@@ -131,7 +131,7 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static bool is_name(const char *path)
+static bool permissions_is_name(const char *path)
 {
 	const char *name = last_part(path);
 	size_t good = strspn(name, LETTERS "0123456789_-");
@@ -153,10 +153,10 @@ static bool is_place(const char *path)
 
 static bool is_run(const struct permission *hook)
 {
-	return is_name(hook->path) && S_ISREG(hook->mode) && hook->mode & 0100;
+	return permissions_is_name(hook->path) && S_ISREG(hook->mode) && hook->mode & 0100;
 }
 
-static char *text_of(const struct doctor *doctor)
+static char *permissions_text_of(const struct doctor *doctor)
 {
 	return tree_is_live(&doctor->tree) ? permissions_read(doctor->config_dir) :
 					     tree_read(&doctor->tree, NULL, "permissions");
@@ -164,7 +164,7 @@ static char *text_of(const struct doctor *doctor)
 
 bool doctor_has_hook(const struct doctor *doctor, const char *place, const char *end)
 {
-	char *text = text_of(doctor), *within = mem_printf("/hooks.d/%s/", place);
+	char *text = permissions_text_of(doctor), *within = mem_printf("/hooks.d/%s/", place);
 	const char *at = text ? text : "";
 	struct permission p;
 	bool has = false;
@@ -213,10 +213,11 @@ static bool check_hook(struct doctor *doctor, const struct permission *hook, boo
 	if (!hook->mode)
 		find_dangling(doctor, hook->path, "that hook does not run");
 	else if (!is_run(hook))
-		doctor_find(doctor, DOCTOR_NOTE, "hooks", "%s is no hook that runs: %s",
-			    hook->path, !is_name(hook->path) ?
-			    "there is more than letters, digits, - and _ in its name" :
-			    S_ISREG(hook->mode) ? "it is not executable" : "it is no file");
+		doctor_find(doctor, DOCTOR_NOTE, "hooks", "%s is no hook that runs: %s", hook->path,
+			    !permissions_is_name(hook->path) ?
+				    "there is more than letters, digits, - and _ in its name" :
+			    S_ISREG(hook->mode) ? "it is not executable" :
+						  "it is no file");
 	else
 		return true;
 	return false;
@@ -224,7 +225,7 @@ static bool check_hook(struct doctor *doctor, const struct permission *hook, boo
 
 void doctor_check_hooks(struct doctor *doctor)
 {
-	char *text = text_of(doctor);
+	char *text = permissions_text_of(doctor);
 	char hook[sizeof(((struct permission *)0)->path)] = "";
 	const char *at = text ? text : "";
 	size_t n = 0;

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "doctor/doctor.h"
-#include "lib/text.h"
 
 #define ROOT_PORTS "sys/module/gpufabric/parameters/root_ports"
 #define THUNDERBOLT "sys/bus/thunderbolt/devices"

@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "doctor/doctor.h"
 #include "doctor/permissions.h"
 #include "doctor/units.h"
-#include "lib/text.h"
 
 /**
  * struct recording - a copy that is made
@@ -72,7 +72,7 @@ static void make_way(struct recording *r, const char *full)
 	free(way);
 }
 
-static void put(struct recording *r, const char *path, const void *data, size_t len)
+static void record_put(struct recording *r, const char *path, const void *data, size_t len)
 {
 	char *full = mem_printf("%s/%s", r->dir, path);
 	FILE *f;
@@ -89,7 +89,7 @@ static void put(struct recording *r, const char *path, const void *data, size_t 
 	free(full);
 }
 
-static void put_link(struct recording *r, const char *path, const char *target)
+static void record_put_link(struct recording *r, const char *path, const char *target)
 {
 	char *full = mem_printf("%s/%s", r->dir, path);
 
@@ -106,14 +106,14 @@ static void copy(struct recording *r, const char *path)
 	size_t len;
 
 	if (link && !strcmp(link, "/dev/null")) {
-		put_link(r, path, link);
+		record_put_link(r, path, link);
 		free(link);
 		return;
 	}
 	free(link);
 	text = tree_read(&r->tree, &len, "%s", path);
 	if (text)
-		put(r, path, text, len);
+		record_put(r, path, text, len);
 	free(text);
 }
 
@@ -142,7 +142,7 @@ static void copy_link(struct recording *r, const char *fmt, ...)
 	va_end(ap);
 	link = tree_link(&r->tree, "%s", path);
 	if (link && *link != '/')
-		put_link(r, path, link);
+		record_put_link(r, path, link);
 	free(link);
 	free(path);
 }
@@ -213,7 +213,7 @@ static void record_enabled(struct recording *r, const char *dir, const char *nam
 {
 	char *path = mem_printf("%s/%s", dir, name);
 
-	put_link(r, path, name);
+	record_put_link(r, path, name);
 	free(path);
 }
 
@@ -267,9 +267,9 @@ static void record_hwdb(struct recording *r)
 		char *text = tree_read(&r->tree, &len, "%s", files[i]);
 
 		if (text && memmem(text, len, property, strlen(property)))
-			put(r, files[i], property, strlen(property));
+			record_put(r, files[i], property, strlen(property));
 		else if (text)
-			put(r, files[i], "", 0);
+			record_put(r, files[i], "", 0);
 		free(text);
 	}
 }
@@ -291,7 +291,7 @@ static void record_module(struct recording *r)
 					     tree_end(&r->tree, 64, &len, "%s", path);
 
 			if (text)
-				put(r, path, text, len);
+				record_put(r, path, text, len);
 			free(text);
 			free(path);
 		}
@@ -305,7 +305,7 @@ static void record_module(struct recording *r)
 			char *path = mem_printf("var/lib/dkms/gpufabric/%s/%s/recorded", names[i],
 						kernels[k]);
 
-			put(r, path, "", 0);
+			record_put(r, path, "", 0);
 			free(path);
 		}
 		tree_free_names(kernels, m);
@@ -318,14 +318,14 @@ static void record_rest(struct recording *r, const char *config_dir)
 	char *log = klog_read(), *units = NULL, *permissions = permissions_read(config_dir);
 
 	if (log)
-		put(r, "dmesg", log, strlen(log));
+		record_put(r, "dmesg", log, strlen(log));
 	if (tree_has(&r->tree, "run/systemd/system")) {
-		put(r, "run/systemd/system/recorded", "", 0);
+		record_put(r, "run/systemd/system/recorded", "", 0);
 		units = units_read();
 	}
 	if (units)
-		put(r, "units", units, strlen(units));
-	put(r, "permissions", permissions, strlen(permissions));
+		record_put(r, "units", units, strlen(units));
+	record_put(r, "permissions", permissions, strlen(permissions));
 	free(log);
 	free(units);
 	free(permissions);

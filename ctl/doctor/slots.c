@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "doctor/doctor.h"
 #include "kmod/card.h"
-#include "lib/model.h"
-#include "lib/text.h"
+#include "module/model.h"
 
 #define CLASS "sys/class/gpufabric"
 #define SLOTS "sys/bus/pci/slots"
@@ -43,7 +43,7 @@ static size_t gpu_below(const struct pci_list *pci, size_t port)
 	return PCI_NOBODY;
 }
 
-static void add_slot(struct doctor *doctor, size_t port)
+static void slots_add_slot(struct doctor *doctor, size_t port)
 {
 	struct doctor_slot *slot;
 
@@ -63,7 +63,7 @@ static struct doctor_slot *slot_at(struct doctor *doctor, const char *port)
 }
 
 /* The variable of a uevent file, newly allocated. */
-static char *variable(const char *text, const char *name)
+static char *slots_variable(const char *text, const char *name)
 {
 	size_t len = strlen(name);
 	const char *line = text;
@@ -114,7 +114,7 @@ static void name_by_module(struct doctor *doctor)
 			free(slot->name);
 			slot->name = tree_line(&doctor->tree, CLASS "/%s/name", names[i]);
 			slot->state = state_of(&doctor->tree, names[i]);
-			slot->composition = variable(events, "GPUFABRIC_COMPOSITION");
+			slot->composition = slots_variable(events, "GPUFABRIC_COMPOSITION");
 		}
 		free(events);
 		free(port);
@@ -160,7 +160,7 @@ static void name_by_driver(struct doctor *doctor)
 	tree_free_names(names, n);
 }
 
-static int compare_slots(const void *left, const void *right)
+static int slots_compare_slots(const void *left, const void *right)
 {
 	const struct doctor_slot *a = left, *b = right;
 
@@ -173,7 +173,7 @@ static bool can_be_slot(const struct pci_device *dev, bool roots)
 }
 
 /* What the admin has told the module: a list of addresses. */
-static bool is_chosen(const struct doctor *doctor, const char *address)
+static bool slots_is_chosen(const struct doctor *doctor, const char *address)
 {
 	char *list = tree_line(&doctor->tree, "sys/module/gpufabric/parameters/cards");
 	bool chosen = list && strstr(list, address);
@@ -208,7 +208,7 @@ static bool is_in_card(const struct doctor *doctor, size_t port, bool roots)
 	if (above == PCI_NOBODY || !can_be_slot(&pci->items[above], roots))
 		return false;
 	count_ports(pci, upstream, &sw);
-	return gf_card_has(&sw, is_chosen(doctor, pci->items[above].address));
+	return gf_card_has(&sw, slots_is_chosen(doctor, pci->items[above].address));
 }
 
 void doctor_read_slots(struct doctor *doctor)
@@ -218,7 +218,7 @@ void doctor_read_slots(struct doctor *doctor)
 
 	for (i = 0; i < doctor->pci.n; i++)
 		if (can_be_slot(&doctor->pci.items[i], roots) && !is_in_card(doctor, i, roots))
-			add_slot(doctor, i);
+			slots_add_slot(doctor, i);
 	name_by_driver(doctor);
 	name_by_module(doctor);
 	for (i = 0; i < doctor->n_slots; i++)
@@ -226,5 +226,5 @@ void doctor_read_slots(struct doctor *doctor)
 			doctor->slots[i].name =
 				mem_strdup(doctor->pci.items[doctor->slots[i].port].address);
 	if (doctor->n_slots)
-		qsort(doctor->slots, doctor->n_slots, sizeof(*doctor->slots), compare_slots);
+		qsort(doctor->slots, doctor->n_slots, sizeof(*doctor->slots), slots_compare_slots);
 }

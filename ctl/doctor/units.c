@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/program.h"
+#include "base/text.h"
 #include "doctor/doctor.h"
 #include "doctor/units.h"
-#include "lib/program.h"
-#include "lib/text.h"
 
 #define TARGET "gpufabric.target"
 #define TIMEOUT_MS 10000
@@ -48,7 +48,7 @@ char *units_read(void)
 	return text;
 }
 
-static void take_line(struct unit *unit, const char *line)
+static void units_take_line(struct unit *unit, const char *line)
 {
 	const char *value = strchr(line, '=');
 	size_t len = value ? (size_t)(value - line) : 0;
@@ -77,7 +77,7 @@ bool units_next(const char **text, struct unit *unit)
 		char *line = mem_printf("%.*s", (int)(len < 1024 ? len : 1024), *text);
 
 		*text += len + ((*text)[len] == '\n');
-		take_line(unit, line);
+		units_take_line(unit, line);
 		free(line);
 		if ((!len || !**text) && unit->id[0])
 			return true;

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/grow.h"
+#include "base/text.h"
 #include "doctor/doctor.h"
+#include "doctor/grow.h"
 #include "host/room.h"
-#include "lib/text.h"
 
 /* Cards with a switch of their own have two GPUs at least. */
 #define USUAL_DEVICES 2
@@ -142,7 +142,7 @@ static void judge_crowd(const struct doctor *doctor, struct room *room,
 	}
 }
 
-static void report(struct doctor *doctor, const struct room *room, struct verdicts *v)
+static void windows_report(struct doctor *doctor, const struct room *room, struct verdicts *v)
 {
 	u32 *used = mem_zalloc(v->n_used + 1, sizeof(*used));
 	char *names;
@@ -206,7 +206,7 @@ static void check_bus(struct doctor *doctor, size_t first, bool *seen)
 		judge_slot(doctor, &room, i, &need, &v);
 	}
 	judge_crowd(doctor, &room, &need, &v);
-	report(doctor, &room, &v);
+	windows_report(doctor, &room, &v);
 	room_free(&room);
 	free(v.fits);
 	free(v.free);

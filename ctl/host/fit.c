@@ -55,7 +55,7 @@ struct attempt {
 	bool renewed;
 };
 
-static u64 larger(u64 a, u64 b)
+static u64 fit_larger(u64 a, u64 b)
 {
 	return a > b ? a : b;
 }
@@ -167,7 +167,7 @@ static bool find_in_windows(const struct gf_fit_trial *trial,
 
 	for (i = 0; i < nr_windows; i++) {
 		const struct gf_fit_window *window = &windows[i];
-		u64 first = larger(window->start, low);
+		u64 first = fit_larger(window->start, low);
 		u64 last = smaller(window->end, high);
 
 		if ((window->flags ^ flags) & same)
@@ -287,15 +287,14 @@ static void size_window(struct attempt *try, enum gf_fit_which which, u32 withou
 			gf_fit_add(&sizing, bar->size, bar->align);
 	}
 	try->align[which] = gf_fit_min_align(&sizing);
-	try->sized[which] = gf_fit_round(larger(sizing.sum, own->kept),
-					 try->align[which]);
+	try->sized[which] = gf_fit_round(fit_larger(sizing.sum, own->kept), try->align[which]);
 	if (try->sized[which] && try->trial->bus->relaxed &&
 	    !has_space_above(try->trial, own->window.flags, try->sized[which],
 			     try->align[which])) {
 		try->align[which] =
 			1ULL << (sizing.max_order + GF_FIT_MIN_ORDER);
-		try->sized[which] = gf_fit_round(larger(sizing.sum, own->kept),
-						 1ULL << GF_FIT_MIN_ORDER);
+		try->sized[which] =
+			gf_fit_round(fit_larger(sizing.sum, own->kept), 1ULL << GF_FIT_MIN_ORDER);
 	}
 }
 
@@ -443,7 +442,7 @@ static enum gf_fit_which given_up_for(const struct gf_fit_own *own, u32 flags)
 	return pref & GF_FIT_WIDE ? GF_FIT_MEM : GF_FIT_PREF;
 }
 
-static void give_up(struct attempt *try, enum gf_fit_which which)
+static void fit_give_up(struct attempt *try, enum gf_fit_which which)
 {
 	struct gf_fit_own *own = &try->own[which];
 	u32 i;
@@ -472,7 +471,7 @@ static void give_up_for_all(struct attempt *try)
 	}
 	for (i = 0; i < GF_FIT_WINDOWS; i++) {
 		if (give[i])
-			give_up(try, i);
+			fit_give_up(try, i);
 	}
 }
 
@@ -747,7 +746,7 @@ void gf_fit_judge(struct gf_fit_trial *trial, u32 port,
 		result->harm = harm;
 	}
 	result->prefetch = failed == GF_FIT_PREF;
-	result->need = larger(sum_of_bars(&try, failed), try.sized[failed]);
+	result->need = fit_larger(sum_of_bars(&try, failed), try.sized[failed]);
 	if (result->verdict == GF_FIT_CANNOT) {
 		/* Its own old place would be free, too. */
 		unassign(&try, failed);

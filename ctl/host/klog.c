@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/klog.h>
 
+#include "base/text.h"
 #include "host/klog.h"
-#include "lib/text.h"
 
 #define JOURNAL_MAX (64u << 20)
 #define ACTION_READ_ALL 3
@@ -25,7 +25,7 @@
 #define PREF_NUMBERED "BAR 9: assigned ["
 
 /* After "[  0.123456] " and "<6>", which dmesg and the kernel put in front. */
-static const char *message_of(const char *line)
+static const char *klog_message_of(const char *line)
 {
 	if (*line == '<')
 		line += strcspn(line, ">\n") + (line[strcspn(line, ">\n")] == '>');
@@ -155,7 +155,7 @@ void klog_parse(struct klog *log, const char *text)
 	while (*line) {
 		size_t len = strcspn(line, "\n");
 		char *copy = mem_printf("%.*s", (int)(len < 4096 ? len : 4096), line);
-		const char *message = message_of(copy);
+		const char *message = klog_message_of(copy);
 
 		if (!strncmp(message, "Linux version ", 14))
 			log->complete = true;

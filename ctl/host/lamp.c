@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "host/lamp.h"
 #include "host/pci.h"
-#include "lib/text.h"
 
 #define SLOTS "sys/bus/pci/slots"
 #define SLOT_CAP_POWER_CONTROLLER 0x2u

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "host/tree.h"
+#include "base/tree.h"
 
 /* The attention indicator, in the numbers of the PCI core. */
 enum lamp {

@@ -16,15 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "host/pci.h"
-#include "lib/text.h"
 
 #define DEVICES "sys/bus/pci/devices"
 #define CONFIG_BYTES 4096
 #define HEADER_BYTES 64
 #define CAP_LIST 0x34
 #define CAP_EXPRESS 0x10
-#define EXTENDED_BASE 0x100
 #define SLOT_CAP 0x14
 #define SLOT_STATUS 0x1a
 #define SLOT_CAP_HPC (1u << 6)
@@ -58,9 +57,9 @@ static unsigned int capability(const struct pci_device *dev, unsigned int id)
 
 unsigned int pci_extended(const struct pci_device *dev, unsigned int id)
 {
-	unsigned int at = EXTENDED_BASE, left = (CONFIG_BYTES - EXTENDED_BASE) / 8;
+	unsigned int at = PCI_EXTENDED_BASE, left = (CONFIG_BYTES - PCI_EXTENDED_BASE) / 8;
 
-	while (left-- && at >= EXTENDED_BASE && at + 4 <= dev->config_len) {
+	while (left-- && at >= PCI_EXTENDED_BASE && at + 4 <= dev->config_len) {
 		uint32_t header = pci_config(dev, at, 4);
 
 		if (!header || header == UINT32_MAX)
@@ -101,7 +100,7 @@ size_t pci_parse_resources(const char *text, struct pci_range *res, size_t max)
 	return n;
 }
 
-static uint32_t hex_of(const struct tree *tree, const char *address, const char *file)
+static uint32_t pci_hex_of(const struct tree *tree, const char *address, const char *file)
 {
 	char *line = tree_line(tree, DEVICES "/%s/%s", address, file);
 	uint32_t value = line ? (uint32_t)strtoul(line, NULL, 0) : 0;
@@ -183,8 +182,8 @@ static void read_express(const struct tree *tree, struct pci_device *dev)
 	free(link);
 }
 
-static unsigned int number_of(const struct tree *tree, const char *address, const char *file,
-			      unsigned int otherwise)
+static unsigned int pci_number_of(const struct tree *tree, const char *address, const char *file,
+				  unsigned int otherwise)
 {
 	char *line = tree_line(tree, DEVICES "/%s/%s", address, file);
 	unsigned int number = line ? (unsigned int)atoi(line) & 0xff : otherwise;
@@ -200,7 +199,7 @@ static void read_addresses(const struct tree *tree, struct pci_device *dev)
 	size_t n = 0;
 	char *text;
 
-	dev->class = hex_of(tree, dev->address, "class");
+	dev->class = pci_hex_of(tree, dev->address, "class");
 	dev->bridge = dev->class >> 8 == 0x0604;
 	text = tree_read(tree, NULL, DEVICES "/%s/resource", dev->address);
 	if (text)
@@ -211,21 +210,26 @@ static void read_addresses(const struct tree *tree, struct pci_device *dev)
 		read_windows(dev, res, n);
 }
 
+void pci_read_config(const struct tree *tree, const char *address, struct pci_device *dev)
+{
+	dev->config =
+		(uint8_t *)tree_read(tree, &dev->config_len, DEVICES "/%s/config", address);
+}
+
 static void read_device(const struct tree *tree, struct pci_device *dev)
 {
 	char *link;
 
 	read_addresses(tree, dev);
-	dev->config = (uint8_t *)tree_read(tree, &dev->config_len, DEVICES "/%s/config",
-					   dev->address);
+	pci_read_config(tree, dev->address, dev);
 	find_pref(dev);
 	if (dev->bridge) {
-		dev->bus_first = number_of(tree, dev->address, "secondary_bus_number", 0);
-		dev->bus_last = number_of(tree, dev->address, "subordinate_bus_number",
-					  dev->bus_first);
+		dev->bus_first = pci_number_of(tree, dev->address, "secondary_bus_number", 0);
+		dev->bus_last =
+			pci_number_of(tree, dev->address, "subordinate_bus_number", dev->bus_first);
 	}
-	dev->vendor = (uint16_t)hex_of(tree, dev->address, "vendor");
-	dev->device = (uint16_t)hex_of(tree, dev->address, "device");
+	dev->vendor = (uint16_t)pci_hex_of(tree, dev->address, "vendor");
+	dev->device = (uint16_t)pci_hex_of(tree, dev->address, "device");
 	read_express(tree, dev);
 	link = tree_link(tree, DEVICES "/%s/driver", dev->address);
 	if (link)
@@ -233,7 +237,7 @@ static void read_device(const struct tree *tree, struct pci_device *dev)
 	free(link);
 }
 
-static char *path_of(const struct tree *tree, const char *address)
+char *pci_path(const struct tree *tree, const char *address)
 {
 	char *link = tree_link(tree, DEVICES "/%s", address), *path = NULL;
 	const char *from = link ? strstr(link, "/pci") : NULL;
@@ -242,7 +246,7 @@ static char *path_of(const struct tree *tree, const char *address)
 	if (from)
 		path = mem_strdup(from + 1);
 	free(link);
-	return path ? path : mem_strdup(address);
+	return path;
 }
 
 static int compare_devices(const void *left, const void *right)
@@ -255,8 +259,8 @@ static int compare_devices(const void *left, const void *right)
 	return x != y ? (x > y) - (x < y) : strcmp(a->address, b->address);
 }
 
-static struct pci_device *add_device(const struct tree *tree, const char *address,
-				     struct pci_list *list)
+static struct pci_device *pci_add_device(const struct tree *tree, const char *address,
+					 struct pci_list *list)
 {
 	struct pci_device *dev;
 
@@ -264,7 +268,9 @@ static struct pci_device *add_device(const struct tree *tree, const char *addres
 	dev = &list->items[list->n++];
 	memset(dev, 0, sizeof(*dev));
 	dev->address = mem_strdup(address);
-	dev->path = path_of(tree, address);
+	dev->path = pci_path(tree, address);
+	if (!dev->path)
+		dev->path = mem_strdup(address);
 	return dev;
 }
 
@@ -294,7 +300,7 @@ void pci_read(const struct tree *tree, struct pci_list *list)
 
 	memset(list, 0, sizeof(*list));
 	for (i = 0; i < n; i++)
-		read_device(tree, add_device(tree, names[i], list));
+		read_device(tree, pci_add_device(tree, names[i], list));
 	tree_free_names(names, n);
 	find_parents(list);
 }
@@ -309,8 +315,8 @@ static bool is_address(const char *name)
 }
 
 /* The devices in a directory of sysfs, and as many levels below them. */
-static void add_below(const struct tree *tree, const char *path, unsigned int levels,
-		      struct pci_list *list)
+static void pci_add_below(const struct tree *tree, const char *path, unsigned int levels,
+			  struct pci_list *list)
 {
 	size_t n, i;
 	char **names = tree_names(tree, &n, "sys/devices/%s", path), *below;
@@ -320,13 +326,13 @@ static void add_below(const struct tree *tree, const char *path, unsigned int le
 
 		if (!is_address(names[i]))
 			continue;
-		dev = add_device(tree, names[i], list);
+		dev = pci_add_device(tree, names[i], list);
 		read_addresses(tree, dev);
 		if (levels)
 			guess_pref(tree, dev);
 		below = mem_printf("%s/%s", path, names[i]);
 		if (levels)
-			add_below(tree, below, levels - 1, list);
+			pci_add_below(tree, below, levels - 1, list);
 		free(below);
 	}
 	tree_free_names(names, n);
@@ -337,7 +343,7 @@ void pci_read_bus(const struct tree *tree, const char *port, struct pci_list *li
 	char *link = tree_link(tree, DEVICES "/%s", port), *path = NULL, *slash;
 
 	memset(list, 0, sizeof(*list));
-	/* Unlike path_of(): where the files are, below whatever the root hangs. */
+	/* Unlike pci_path(): where the files are, below whatever the root hangs. */
 	path = link ? strstr(link, "devices/") : NULL;
 	slash = path ? strrchr(path, '/') : NULL;
 	if (slash) {
@@ -345,8 +351,8 @@ void pci_read_bus(const struct tree *tree, const char *port, struct pci_list *li
 		*slash = '\0';
 		slash = strrchr(path, '/');
 		if (slash && is_address(slash + 1))
-			read_addresses(tree, add_device(tree, slash + 1, list));
-		add_below(tree, path, 1, list);
+			read_addresses(tree, pci_add_device(tree, slash + 1, list));
+		pci_add_below(tree, path, 1, list);
 		find_parents(list);
 	}
 	free(link);

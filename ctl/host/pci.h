@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "host/tree.h"
+#include "base/tree.h"
 
 #define PCI_RESOURCES 17
 #define PCI_NOBODY ((size_t)-1)
@@ -89,6 +89,15 @@ void pci_read_bus(const struct tree *tree, const char *port, struct pci_list *li
 void pci_free(struct pci_list *list);
 
 struct pci_device *pci_find(const struct pci_list *list, const char *address);
+/* Where in config space extended capabilities begin; only root can read that far. */
+#define PCI_EXTENDED_BASE 0x100
+/* Configuration space alone, for pci_config() and pci_extended(); the caller frees dev->config. */
+void pci_read_config(const struct tree *tree, const char *address, struct pci_device *dev);
+/*
+ * Path of a device below sys/devices ("pci0000:00/0000:00:01.0/0000:01:00.0"), newly
+ * allocated; NULL when the device is gone.
+ */
+char *pci_path(const struct tree *tree, const char *address);
 /* Offset of an extended capability in config space, 0 when it has none (or was not readable). */
 unsigned int pci_extended(const struct pci_device *dev, unsigned int capability);
 /* What of a little-endian register could be read, else 0. */

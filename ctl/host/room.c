@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "host/room.h"
-#include "lib/text.h"
 
 /* GPUs with a large BAR have a small one of the same kind beside it. */
 #define SMALL_BAR (32ull << 20)
@@ -117,8 +117,8 @@ static bool leads_up(const struct gf_fit_bus *bus, const struct pci_range *range
 	return false;
 }
 
-static void take(struct room *room, const struct pci_range *range, u32 port,
-		 enum gf_fit_which which, bool live)
+static void room_take(struct room *room, const struct pci_range *range, u32 port,
+		      enum gf_fit_which which, bool live)
 {
 	if (!pci_is_assigned(range) || !leads_up(&room->bus, range))
 		return;
@@ -175,11 +175,11 @@ static void read_port(const struct host *host, size_t index, struct room *room)
 		own->dead = !leads_up(&room->bus, window);
 		own->window.start = window->start;
 		own->window.end = window->end;
-		take(room, window, number, which, is_lived_in(host, index, window));
+		room_take(room, window, number, which, is_lived_in(host, index, window));
 	}
 }
 
-static int by_start(const void *left, const void *right)
+static int room_by_start(const void *left, const void *right)
 {
 	const struct gf_fit_range *a = left, *b = right;
 
@@ -214,11 +214,11 @@ void room_read(const struct host *host, size_t port, struct room *room)
 		if (!on_bus(room, one, dev))
 			continue;
 		for (k = 0; k < BARS; k++)
-			take(room, &dev->res[k], GF_FIT_NOBODY, GF_FIT_MEM, true);
+			room_take(room, &dev->res[k], GF_FIT_NOBODY, GF_FIT_MEM, true);
 		if (dev->bridge)
 			read_port(host, i, room);
 	}
-	qsort(room->bus.taken, room->bus.nr_taken, sizeof(*room->bus.taken), by_start);
+	qsort(room->bus.taken, room->bus.nr_taken, sizeof(*room->bus.taken), room_by_start);
 }
 
 void room_free(struct room *room)

@@ -3,10 +3,10 @@
 #ifndef GPUCTL_HOST_ROOM_H
 #define GPUCTL_HOST_ROOM_H
 
+#include "base/tree.h"
+#include "host/fit.h"
 #include "host/klog.h"
 #include "host/pci.h"
-#include "host/tree.h"
-#include "host/fit.h"
 
 /**
  * struct host - the host that is looked at, or as much of it as was read

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
+#include "base/text.h"
 #include "plan/ahead.h"
 #include "plan/forecast.h"
 
@@ -49,7 +49,7 @@ static double at_horizon(const struct plan_past *past, size_t horizon, unsigned 
 }
 
 /* Slots from @from to @to, of which @from has its value. */
-static void draw(double *demand, size_t from, size_t to, double value)
+static void ahead_draw(double *demand, size_t from, size_t to, double value)
 {
 	double begin = demand[from];
 	size_t t;
@@ -58,8 +58,8 @@ static void draw(double *demand, size_t from, size_t to, double value)
 		demand[t] = begin + (value - begin) * (double)(t - from) / (double)(to - from);
 }
 
-static const char *learn(const struct plan_past *past, double slot_min, double quantile,
-			 size_t n_slots, double *demand)
+static const char *ahead_learn(const struct plan_past *past, double slot_min, double quantile,
+			       size_t n_slots, double *demand)
 {
 	unsigned int season = (unsigned int)(DAY_MIN / slot_min);
 	double top = most(past->values, past->n), value;
@@ -71,7 +71,7 @@ static const char *learn(const struct plan_past *past, double slot_min, double q
 		value = at_horizon(past, to, season ? season : 1, quantile, &how);
 		if (!near)
 			near = how;
-		draw(demand, from, to, value < top ? value : top);
+		ahead_draw(demand, from, to, value < top ? value : top);
 		from = to;
 	}
 	for (t = 1; t < n_slots; t++)
@@ -87,7 +87,7 @@ const char *plan_forecast(const struct plan_past *past, uint64_t minute, double 
 
 	demand[0] = past->n ? past->values[past->n - 1] : 0;
 	if (past->n >= AHEAD_LEARN)
-		how = learn(past, slot_min, quantile, n_slots, demand);
+		how = ahead_learn(past, slot_min, quantile, n_slots, demand);
 	else
 		for (t = 1; t < n_slots; t++)
 			demand[t] = demand[0];

@@ -6,8 +6,8 @@
 #ifndef GPUCTL_PLAN_AHEAD_H
 #define GPUCTL_PLAN_AHEAD_H
 
-#include "plan/instance.h"
 #include "plan/series.h"
+#include "plan/solver/instance.h"
 
 /* Older demand than so many slots does not count: it has to be gone through each time. */
 #define AHEAD_HISTORY 1440

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/jread.h"
 #include "plan/costs.h"
-#include "plan/jread.h"
 
 #define ROWS_MAX 1000
 #define COUNT_MAX 9e15

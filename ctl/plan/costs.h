@@ -3,7 +3,7 @@
 #ifndef GPUCTL_PLAN_COSTS_H
 #define GPUCTL_PLAN_COSTS_H
 
-#include "plan/instance.h"
+#include "plan/solver/instance.h"
 
 /**
  * struct plan_costs - of steps that went well

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
+#include "base/text.h"
 #include "plan/file.h"
 #include "plan/file_private.h"
 
@@ -22,7 +22,7 @@
 static const char *const thing_keys[] = { "kinds", "switches", "hosts", "tenants", "workloads" };
 static const char *const thing_names[] = { "kind", "switch", "host", "tenant", "workload" };
 
-static size_t count(const struct plan_instance *in, enum thing thing)
+static size_t file_count(const struct plan_instance *in, enum thing thing)
 {
 	const size_t counts[THINGS] = { in->n_kinds, in->n_switches, in->n_hosts, in->n_tenants,
 					in->n_workloads };
@@ -59,13 +59,14 @@ static int new_name(struct reader *rd, struct json_object *from, enum thing thin
 		return jread_refuse(r, "%s %s was there before", thing_names[thing], s);
 	jread_up(r);
 	json_object_object_add(rd->names[thing], s,
-			       json_object_new_int(*index == PLAN_NONE ? (int)count(rd->in, thing)
-								       : (int)*index));
+			       json_object_new_int(*index == PLAN_NONE ?
+							   (int)file_count(rd->in, thing) :
+							   (int)*index));
 	*name = s;
 	return 0;
 }
 
-static int look_up(struct reader *rd, const char *name, enum thing thing, uint32_t *index)
+static int file_look_up(struct reader *rd, const char *name, enum thing thing, uint32_t *index)
 {
 	struct json_object *found;
 
@@ -89,15 +90,15 @@ static int known_name(struct reader *rd, struct json_object *from, const char *k
 	if (err || !name)
 		return err;
 	jread_key(&rd->r, key);
-	err = look_up(rd, name, thing, index);
+	err = file_look_up(rd, name, thing, index);
 	if (!err)
 		jread_up(&rd->r);
 	return err;
 }
 
 /* As known_name(), of what has to be said. */
-static int need_name(struct reader *rd, struct json_object *from, enum thing thing,
-		     uint32_t *index)
+static int file_need_name(struct reader *rd, struct json_object *from, enum thing thing,
+			  uint32_t *index)
 {
 	int err = known_name(rd, from, thing_names[thing], thing, index);
 
@@ -106,7 +107,7 @@ static int need_name(struct reader *rd, struct json_object *from, enum thing thi
 	return err;
 }
 
-static int read_kind(struct reader *rd, struct json_object *from)
+static int file_read_kind(struct reader *rd, struct json_object *from)
 {
 	static const char *const keys[] = { "name", "memory_gib", "busy_w", "idle_w", "off_w",
 					    "wake_j", NULL };
@@ -161,7 +162,7 @@ static int read_switch(struct reader *rd, struct json_object *from)
 			   &rd->in->switches[i].attach_max);
 }
 
-static int read_pool(struct reader *rd, struct json_object *from)
+static int file_read_pool(struct reader *rd, struct json_object *from)
 {
 	static const char *const keys[] = { "switch", "kind", "gpus", "on", "attach_s",
 					    "detach_s", NULL };
@@ -171,9 +172,9 @@ static int read_pool(struct reader *rd, struct json_object *from)
 
 	err = jread_object(&rd->r, from, keys);
 	if (!err)
-		err = need_name(rd, from, SWITCH, &sw);
+		err = file_need_name(rd, from, SWITCH, &sw);
 	if (!err)
-		err = need_name(rd, from, KIND, &kind);
+		err = file_need_name(rd, from, KIND, &kind);
 	if (!err)
 		err = jread_whole(&rd->r, from, "gpus", PLAN_GPUS_MAX, &gpus);
 	if (err)
@@ -234,9 +235,9 @@ static int read_link(struct reader *rd, struct json_object *from)
 
 	err = jread_object(&rd->r, from, keys);
 	if (!err)
-		err = need_name(rd, from, HOST, &host);
+		err = file_need_name(rd, from, HOST, &host);
 	if (!err)
-		err = need_name(rd, from, SWITCH, &sw);
+		err = file_need_name(rd, from, SWITCH, &sw);
 	if (err)
 		return err;
 	link = plan_add_link(rd->in, host, sw);
@@ -314,18 +315,18 @@ static int read_choice(struct reader *rd, struct json_object *from, struct plan_
 		       const double *demand, bool memory)
 {
 	static const char *const keys[] = { "kind", "speed", NULL };
-	double speed = 1, each;
+	double speed = 1, file_each;
 	uint32_t kind = 0;
 	uint32_t *need;
 	size_t t, i;
 	int err;
 
 	if (json_object_is_type(from, json_type_string)) {
-		err = look_up(rd, json_object_get_string(from), KIND, &kind);
+		err = file_look_up(rd, json_object_get_string(from), KIND, &kind);
 	} else {
 		err = jread_object(&rd->r, from, keys);
 		if (!err)
-			err = need_name(rd, from, KIND, &kind);
+			err = file_need_name(rd, from, KIND, &kind);
 		if (!err)
 			err = jread_number(&rd->r, from, "speed", PLAN_WEIGHT_MAX, &speed);
 	}
@@ -336,14 +337,14 @@ static int read_choice(struct reader *rd, struct json_object *from, struct plan_
 			return jread_refuse(&rd->r,
 					    "kind %s is there twice",
 					    rd->in->kinds[kind].name);
-	each = memory ? rd->in->kinds[kind].memory_gib : speed;
-	if (each <= 0)
+	file_each = memory ? rd->in->kinds[kind].memory_gib : speed;
+	if (file_each <= 0)
 		return jread_refuse(&rd->r, memory ? "kind %s has no \"memory_gib\""
 						   : "kind %s: a speed of 0",
 				    rd->in->kinds[kind].name);
 	need = plan_add_choice(rd->in, w, kind, NULL)->need;
 	for (t = 0; t < rd->in->n_slots; t++) {
-		double n = ceil(demand[t] / each - 1.0 / (1 << 30));
+		double n = ceil(demand[t] / file_each - 1.0 / (1 << 30));
 
 		if (n > PLAN_GPUS_MAX)
 			return jread_refuse(&rd->r,
@@ -401,9 +402,9 @@ static int read_now(struct reader *rd, struct json_object *from, struct plan_wor
 
 	err = jread_object(&rd->r, from, keys);
 	if (!err)
-		err = need_name(rd, from, SWITCH, &sw);
+		err = file_need_name(rd, from, SWITCH, &sw);
 	if (!err)
-		err = need_name(rd, from, KIND, &kind);
+		err = file_need_name(rd, from, KIND, &kind);
 	if (!err)
 		err = jread_whole(&rd->r, from, "gpus", PLAN_GPUS_MAX, &gpus);
 	if (err)
@@ -422,8 +423,8 @@ static int read_now(struct reader *rd, struct json_object *from, struct plan_wor
 	return 0;
 }
 
-static int each(struct reader *rd, struct json_object *from, const char *key, size_t max,
-		int (*take)(struct reader *rd, struct json_object *from))
+static int file_each(struct reader *rd, struct json_object *from, const char *key, size_t max,
+		     int (*take)(struct reader *rd, struct json_object *from))
 {
 	struct json_object *array;
 	size_t i;
@@ -479,7 +480,7 @@ static int read_host_of(struct reader *rd, struct json_object *from, struct plan
 	return 0;
 }
 
-static int read_workload(struct reader *rd, struct json_object *from)
+static int file_read_workload(struct reader *rd, struct json_object *from)
 {
 	static const char *const keys[] = { "name", "host", "tenant", "gang", "hold", "span",
 					    "lanes", "keep", "weight", "load_s", "gpus",
@@ -572,7 +573,7 @@ static int read_head(struct reader *rd)
 	return err;
 }
 
-static int read_all(struct reader *rd)
+static int file_read_all(struct reader *rd)
 {
 	struct json_object *root = rd->r.root;
 	size_t w;
@@ -580,21 +581,21 @@ static int read_all(struct reader *rd)
 
 	err = read_head(rd);
 	if (!err)
-		err = each(rd, root, "kinds", PLAN_SWITCHES_MAX, read_kind);
+		err = file_each(rd, root, "kinds", PLAN_SWITCHES_MAX, file_read_kind);
 	if (!err)
-		err = each(rd, root, "switches", PLAN_SWITCHES_MAX, read_switch);
+		err = file_each(rd, root, "switches", PLAN_SWITCHES_MAX, read_switch);
 	if (!err)
-		err = each(rd, root, "pools", PLAN_SWITCHES_MAX, read_pool);
+		err = file_each(rd, root, "pools", PLAN_SWITCHES_MAX, file_read_pool);
 	if (!err)
-		err = each(rd, root, "hosts", PLAN_SWITCHES_MAX, read_host);
+		err = file_each(rd, root, "hosts", PLAN_SWITCHES_MAX, read_host);
 	if (!err && !rd->in->n_hosts)
 		return jread_refuse(&rd->r, "there are no \"hosts\"");
 	if (!err)
-		err = each(rd, root, "links", PLAN_SWITCHES_MAX, read_link);
+		err = file_each(rd, root, "links", PLAN_SWITCHES_MAX, read_link);
 	if (!err)
-		err = each(rd, root, "tenants", PLAN_SWITCHES_MAX, read_tenant);
+		err = file_each(rd, root, "tenants", PLAN_SWITCHES_MAX, read_tenant);
 	if (!err)
-		err = each(rd, root, "workloads", PLAN_WORKLOADS_MAX, read_workload);
+		err = file_each(rd, root, "workloads", PLAN_WORKLOADS_MAX, file_read_workload);
 	for (w = 0; w < rd->in->n_workloads && !err && !rd->deficit_given; w++)
 		if (DEFICIT_TIMES * rd->in->workloads[w].weight > rd->in->deficit_weight)
 			rd->in->deficit_weight = DEFICIT_TIMES * rd->in->workloads[w].weight;
@@ -640,7 +641,7 @@ int plan_read_onto(struct plan_instance *in, struct plan_ahead *ahead, const cha
 	know_all(&rd);
 	err = jread_open(&rd.r, file, text, len, fault);
 	if (!err)
-		err = read_all(&rd);
+		err = file_read_all(&rd);
 	if (!err && ahead)
 		plan_read_end(&rd);
 	if (!err) {

@@ -3,7 +3,7 @@
 #ifndef GPUCTL_PLAN_FILE_H
 #define GPUCTL_PLAN_FILE_H
 
-#include "plan/instance.h"
+#include "plan/solver/instance.h"
 
 /* Bytes of a file at most; more is a mistake. */
 #define PLAN_FILE_MAX (1ul << 30)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
+#include "base/text.h"
 #include "plan/file_private.h"
 
 #define PHASES_MAX 1000
@@ -49,8 +49,8 @@ static int read_history(struct reader *rd, struct json_object *from, struct plan
 	return 0;
 }
 
-static int read_minute(struct reader *rd, struct json_object *from, const uint64_t *before,
-		       uint64_t *minute)
+static int file_ahead_read_minute(struct reader *rd, struct json_object *from,
+				  const uint64_t *before, uint64_t *minute)
 {
 	uint32_t n = 0;
 	int err = jread_take_whole(&rd->r, from, SERIES_MINUTE_MAX, &n);
@@ -90,7 +90,7 @@ static int read_phase(struct reader *rd, struct json_object *from, struct plan_p
 	    !json_object_object_get_ex(from, "gpus", NULL))
 		return jread_refuse(&rd->r, "a phase needs \"minute\" and \"gpus\"");
 	jread_key(&rd->r, "minute");
-	err = read_minute(rd, minute, last ? &last->minute : NULL, &phase->minute);
+	err = file_ahead_read_minute(rd, minute, last ? &last->minute : NULL, &phase->minute);
 	if (err)
 		return err;
 	jread_up(&rd->r);
@@ -123,7 +123,8 @@ static int read_phases(struct reader *rd, struct json_object *from, struct plan_
 }
 
 /* Between the ends of epochs it is not moved. */
-static int read_epochs(struct reader *rd, struct json_object *from, struct plan_workload *w)
+static int file_ahead_read_epochs(struct reader *rd, struct json_object *from,
+				  struct plan_workload *w)
 {
 	struct json_object *array;
 	uint64_t *epochs;
@@ -138,8 +139,8 @@ static int read_epochs(struct reader *rd, struct json_object *from, struct plan_
 	jread_key(&rd->r, "epochs");
 	for (i = 0; i < n && !err; i++) {
 		jread_index(&rd->r, i);
-		err = read_minute(rd, json_object_array_get_idx(array, i),
-				  i ? &epochs[i - 1] : NULL, &epochs[i]);
+		err = file_ahead_read_minute(rd, json_object_array_get_idx(array, i),
+					     i ? &epochs[i - 1] : NULL, &epochs[i]);
 		if (!err)
 			jread_up(&rd->r);
 	}
@@ -220,7 +221,7 @@ int plan_read_ahead(struct reader *rd, struct json_object *from, struct plan_wor
 		if (demand[t] > asked->peak)
 			asked->peak = demand[t];
 	asked->now = demand[0];
-	return err ? err : read_epochs(rd, from, w);
+	return err ? err : file_ahead_read_epochs(rd, from, w);
 }
 
 /* A composition that the instance cannot say: then its GPUs are nobody's. */

@@ -3,8 +3,8 @@
 #ifndef GPUCTL_PLAN_FILE_PRIVATE_H
 #define GPUCTL_PLAN_FILE_PRIVATE_H
 
+#include "base/jread.h"
 #include "plan/ahead.h"
-#include "plan/jread.h"
 
 enum thing {
 	KIND, SWITCH, HOST, TENANT, WORKLOAD, THINGS

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "forecast.h"
-#include "lib/text.h"
 
 #define SPEEDS 3
 #define ERRORS_MIN 30		/* fewer at this time of day: all errors */
@@ -228,7 +228,7 @@ static bool is_near(const struct forecast *f, const struct way *w, size_t s, siz
 	return (double)off <= w->near * f->season;
 }
 
-static size_t collect(const struct forecast *f, const struct way *w, bool near)
+static size_t forecast_collect(const struct forecast *f, const struct way *w, bool near)
 {
 	size_t last = f->n - 1, back = (size_t)w->window * f->season + f->horizon, n = 0, s;
 
@@ -243,13 +243,13 @@ static size_t collect(const struct forecast *f, const struct way *w, bool near)
 }
 
 /* What one way says of the step that is the horizon after the last. */
-static double say(const struct forecast *f, const struct way *w)
+static double forecast_say(const struct forecast *f, const struct way *w)
 {
-	size_t last = f->n - 1, n = collect(f, w, w->near > 0), k;
+	size_t last = f->n - 1, n = forecast_collect(f, w, w->near > 0), k;
 	double value = f->point[w->model][last], error;
 
 	if (w->near > 0 && n < ERRORS_MIN)
-		n = collect(f, w, false);
+		n = forecast_collect(f, w, false);
 	if (!n)
 		return value > 0 ? value : 0;
 	k = (size_t)ceil(f->q * (double)n);
@@ -286,7 +286,7 @@ void forecast_add(struct forecast *f, double value)
 	}
 	said = said_at(f, f->n - 1);
 	for (i = 0; i < FORECAST_WAYS; i++)
-		said[i] = say(f, &ways[i]);
+		said[i] = forecast_say(f, &ways[i]);
 }
 
 void forecast_hint(struct forecast *f, size_t from, double value)

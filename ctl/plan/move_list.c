@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
-#include "plan/jread.h"
+#include "base/jread.h"
+#include "base/text.h"
 #include "plan/move_list.h"
 
 #define FORMAT_KEY "gpufabric_moves"
@@ -153,8 +153,8 @@ static int read_name(struct jread *r, struct json_object *from, const char *key,
 	return 0;
 }
 
-static int need_name(struct jread *r, struct json_object *from, const char *key,
-		     const char **name)
+static int move_list_need_name(struct jread *r, struct json_object *from, const char *key,
+			       const char **name)
 {
 	int err = read_name(r, from, key, name);
 
@@ -163,7 +163,7 @@ static int need_name(struct jread *r, struct json_object *from, const char *key,
 	return err;
 }
 
-static int read_gpus(struct jread *r, struct json_object *from, struct move_has *has)
+static int move_list_read_gpus(struct jread *r, struct json_object *from, struct move_has *has)
 {
 	static const char *const keys[] = { "switch", "kind", "gpus", NULL };
 	const char *sw = NULL, *kind = NULL;
@@ -172,9 +172,9 @@ static int read_gpus(struct jread *r, struct json_object *from, struct move_has 
 
 	err = jread_object(r, from, keys);
 	if (!err)
-		err = need_name(r, from, "switch", &sw);
+		err = move_list_need_name(r, from, "switch", &sw);
 	if (!err)
-		err = need_name(r, from, "kind", &kind);
+		err = move_list_need_name(r, from, "kind", &kind);
 	if (!err)
 		err = jread_whole(r, from, "gpus", PLAN_GPUS_MAX, &gpus);
 	if (err)
@@ -200,7 +200,7 @@ static int read_has(struct jread *r, struct json_object *from, const char *key,
 	jread_key(r, key);
 	for (i = 0; i < json_object_array_length(array); i++) {
 		jread_index(r, i);
-		err = read_gpus(r, json_object_array_get_idx(array, i), has);
+		err = move_list_read_gpus(r, json_object_array_get_idx(array, i), has);
 		if (err)
 			return err;
 		jread_up(r);
@@ -215,7 +215,7 @@ static int read_action(struct jread *r, struct json_object *from, struct move *m
 	int err;
 	size_t i;
 
-	err = need_name(r, from, "action", &name);
+	err = move_list_need_name(r, from, "action", &name);
 	if (err)
 		return err;
 	for (i = 0; i < PLAN_ACTIONS && strcmp(name, plan_action_names[i]);)
@@ -272,9 +272,9 @@ static int read_step(struct jread *r, struct json_object *from, struct move_list
 	if (!err && number != list->n + 1)
 		return jread_refuse(r, "step %u where %zu is due", number, list->n + 1);
 	if (!err)
-		err = need_name(r, from, "host", &host);
+		err = move_list_need_name(r, from, "host", &host);
 	if (!err)
-		err = need_name(r, from, "workload", &workload);
+		err = move_list_need_name(r, from, "workload", &workload);
 	if (!err)
 		err = read_name(r, from, "tenant", &tenant);
 	if (!err)

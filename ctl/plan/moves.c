@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
+#include "base/text.h"
 #include "plan/moves.h"
 
 const char *const plan_action_names[PLAN_ACTIONS] = { "compose", "resize", "release" };
@@ -54,7 +54,7 @@ static uint32_t of_pool(const struct has *has, uint32_t pool)
 	return 0;
 }
 
-static uint32_t all_of(const struct has *has)
+static uint32_t moves_all_of(const struct has *has)
 {
 	uint32_t sum = 0;
 	size_t i;
@@ -71,7 +71,7 @@ static bool same(const struct has *a, const struct has *b)
 	for (i = 0; i < a->n; i++)
 		if (of_pool(b, a->held[i].pool) != a->held[i].gpus)
 			return false;
-	return all_of(a) == all_of(b);
+	return moves_all_of(a) == moves_all_of(b);
 }
 
 static bool gives(const struct has *a, const struct has *b)
@@ -108,7 +108,7 @@ static char *reason(const struct order *o, uint32_t w, const struct has *to)
 {
 	const struct plan_asked *asked = o->ahead ? &o->ahead->asked[w] : NULL;
 	const struct plan_workload *work = &o->in->workloads[w];
-	uint32_t need = work->choices[0].need[0], peak = 0, has = all_of(&o->now[w]);
+	uint32_t need = work->choices[0].need[0], peak = 0, has = moves_all_of(&o->now[w]);
 	struct text t = { 0 };
 	size_t i;
 
@@ -120,11 +120,11 @@ static char *reason(const struct order *o, uint32_t w, const struct has *to)
 		text_add(&t, ", at most %u ahead", peak);
 	if (asked && asked->how && peak > need)
 		text_add(&t, " (%s)", asked->how);
-	if (all_of(to) > has && all_of(to) < need)
+	if (moves_all_of(to) > has && moves_all_of(to) < need)
 		text_add(&t, "; no more are to be had");
-	if (all_of(to) < has && need >= has)
+	if (moves_all_of(to) < has && need >= has)
 		text_add(&t, "; others need them more");
-	if (all_of(to) == has)
+	if (moves_all_of(to) == has)
 		text_add(&t, "; moves to make room or to be nearer");
 	return t.text;
 }
@@ -203,7 +203,7 @@ static const char *hinders(const struct order *o, uint32_t w, const struct has *
 {
 	const struct plan_instance *in = o->in;
 	const struct plan_host *host = &in->hosts[in->workloads[w].host];
-	int64_t more = (int64_t)all_of(to) - all_of(&o->now[w]);
+	int64_t more = (int64_t)moves_all_of(to) - moves_all_of(&o->now[w]);
 	size_t i;
 
 	for (i = 0; i < to->n; i++) {
@@ -225,7 +225,7 @@ static const char *hinders(const struct order *o, uint32_t w, const struct has *
 }
 
 /* What it has when it has given back all that it is to give back, and got nothing. */
-static struct has less(const struct order *o, uint32_t w)
+static struct has moves_less(const struct order *o, uint32_t w)
 {
 	struct has to = { .n = 0 };
 	size_t i;
@@ -243,14 +243,14 @@ static struct has less(const struct order *o, uint32_t w)
 
 static bool only_gives(const struct order *o, uint32_t w)
 {
-	struct has to = less(o, w);
+	struct has to = moves_less(o, w);
 
 	return same(&to, &o->want[w]);
 }
 
 /* The next of those that are not there yet: the heaviest, or the lightest; ties by index. */
-static uint32_t pick(const struct order *o, bool heaviest,
-		     bool (*may)(const struct order *o, uint32_t w))
+static uint32_t moves_pick(const struct order *o, bool heaviest,
+			   bool (*may)(const struct order *o, uint32_t w))
 {
 	uint32_t found = PLAN_NONE, w;
 
@@ -322,7 +322,7 @@ static void put_off(struct order *o, uint32_t w, const char *why)
 	m->off[m->n_off++] = (struct plan_put_off){ .workload = w, .why = mem_strdup(why) };
 }
 
-static void take_part(struct order *o, uint32_t w)
+static void moves_take_part(struct order *o, uint32_t w)
 {
 	const char *why = hinders(o, w, &o->want[w]);
 	struct has to = part(o, w);
@@ -333,28 +333,28 @@ static void take_part(struct order *o, uint32_t w)
 	o->want[w] = o->now[w];
 }
 
-static void run(struct order *o)
+static void moves_run(struct order *o)
 {
 	for (;;) {
-		uint32_t w = pick(o, true, gets_now);
+		uint32_t w = moves_pick(o, true, gets_now);
 		struct has to;
 
 		if (w != PLAN_NONE) {
 			make(o, w, &o->want[w]);
 			continue;
 		}
-		w = pick(o, false, only_gives);
+		w = moves_pick(o, false, only_gives);
 		if (w == PLAN_NONE)
-			w = pick(o, false, must_give_first);
+			w = moves_pick(o, false, must_give_first);
 		if (w != PLAN_NONE) {
-			to = less(o, w);
+			to = moves_less(o, w);
 			make(o, w, &to);
 			continue;
 		}
-		w = pick(o, true, any);
+		w = moves_pick(o, true, any);
 		if (w == PLAN_NONE)
 			return;
-		take_part(o, w);
+		moves_take_part(o, w);
 	}
 }
 
@@ -388,7 +388,7 @@ void plan_moves_make(const struct plan_instance *in, const struct plan_ahead *ah
 		take_config(&o.want[w], c.held, c.n);
 		account(&o, w, &o.now[w], 1);
 	}
-	run(&o);
+	moves_run(&o);
 	free(o.now);
 	free(o.want);
 	free(o.room);

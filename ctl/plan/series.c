@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
+#include "base/text.h"
 #include "series.h"
 
 /* The tenant is what the file is called. */
@@ -48,8 +48,8 @@ static int parse_minute(const struct series_set *set, struct csv *c, size_t at_m
 	return 0;
 }
 
-static int parse_line(struct csv *c, uint32_t pool, struct series *s, int32_t *demand,
-		      struct fault *f)
+static int series_parse_line(struct csv *c, uint32_t pool, struct series *s, int32_t *demand,
+			     struct fault *f)
 {
 	uint64_t quota, running, pending;
 	const char *at;
@@ -94,7 +94,7 @@ int series_add(struct series_set *set, const char *name, const char *text, size_
 		}
 		err = parse_minute(set, &c, n, &first, f);
 		if (!err)
-			err = parse_line(&c, pool, &s, &s.demand[n++], f);
+			err = series_parse_line(&c, pool, &s, &s.demand[n++], f);
 	}
 	if (!err && set->n && n != set->minutes)
 		err = csv_fault(&c, c.begin, f, "ends after %zu minutes, tenant %s has %zu", n,

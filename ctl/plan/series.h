@@ -3,7 +3,7 @@
 #ifndef GPUCTL_PLAN_SERIES_H
 #define GPUCTL_PLAN_SERIES_H
 
-#include "csv.h"
+#include "base/csv.h"
 
 #define SERIES_HEADING "minute,quota_gpus,running_gpus,pending_gpus"
 #define SERIES_GPUS_MAX 1000000

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
+#include "base/text.h"
 #include "plan/step.h"
 
 /* Is a GPU to go that somebody holds? */

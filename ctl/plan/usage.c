@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
-#include "plan/instance.h"
-#include "plan/jread.h"
+#include "base/jread.h"
+#include "base/text.h"
+#include "plan/solver/instance.h"
 #include "plan/usage.h"
 
 #define ROWS_MAX 10000000
@@ -87,7 +87,7 @@ double usage_seconds(const struct usage *u, size_t who, double from, double to)
 	return sum;
 }
 
-static bool is_of(const struct usage *u, const struct usage_span *s, const char *tenant)
+static bool usage_is_of(const struct usage *u, const struct usage_span *s, const char *tenant)
 {
 	const char *its;
 
@@ -103,7 +103,7 @@ double usage_tenant_seconds(const struct usage *u, const char *tenant, double fr
 	size_t i;
 
 	for (i = 0; i < u->n_spans; i++)
-		if (is_of(u, &u->spans[i], tenant))
+		if (usage_is_of(u, &u->spans[i], tenant))
 			sum += overlap(&u->spans[i], from, to);
 	return sum;
 }
@@ -119,7 +119,7 @@ struct turn {
 };
 
 /* Those who go do so before those who come at the same time. */
-static int by_time(const void *a, const void *b)
+static int usage_by_time(const void *a, const void *b)
 {
 	const struct turn *x = a, *y = b;
 
@@ -128,13 +128,13 @@ static int by_time(const void *a, const void *b)
 	return (x->by > y->by) - (x->by < y->by);
 }
 
-static uint32_t highest(struct turn *turns, size_t n)
+static uint32_t usage_highest(struct turn *turns, size_t n)
 {
 	int64_t sum = 0, most = 0;
 	size_t i;
 
 	if (n)
-		qsort(turns, n, sizeof(*turns), by_time);
+		qsort(turns, n, sizeof(*turns), usage_by_time);
 	for (i = 0; i < n; i++) {
 		sum += turns[i].by;
 		most = sum > most ? sum : most;
@@ -155,9 +155,9 @@ uint32_t usage_tenant_peak(const struct usage *u, const char *tenant)
 	size_t n = 0, i;
 
 	for (i = 0; i < u->n_spans; i++)
-		if (is_of(u, &u->spans[i], tenant))
+		if (usage_is_of(u, &u->spans[i], tenant))
 			add_turns(turns, &n, &u->spans[i]);
-	return highest(turns, n);
+	return usage_highest(turns, n);
 }
 
 uint32_t usage_peak(const struct usage *u, size_t who)
@@ -169,7 +169,7 @@ uint32_t usage_peak(const struct usage *u, size_t who)
 		if (u->spans[i].who == who ||
 		    (who == USAGE_ALL && u->spans[i].who != USAGE_NOBODY))
 			add_turns(turns, &n, &u->spans[i]);
-	return highest(turns, n);
+	return usage_highest(turns, n);
 }
 
 /**
@@ -241,8 +241,8 @@ static int read_power(struct plan_file *p, struct json_object *from)
 	return err;
 }
 
-static int each(struct plan_file *p, const char *key,
-		int (*read)(struct plan_file *p, struct json_object *from), bool *there)
+static int usage_each(struct plan_file *p, const char *key,
+		      int (*read)(struct plan_file *p, struct json_object *from), bool *there)
 {
 	struct json_object *rows = NULL;
 	size_t i;
@@ -298,7 +298,7 @@ static int read_plan(struct plan_file *p)
 	if (!err && (!p->slots || p->slot_s <= 0))
 		err = jread_refuse(&p->r, "\"slots\" and \"slot_s\" are both needed, and above 0");
 	if (!err)
-		err = each(p, "use", read_use, &there);
+		err = usage_each(p, "use", read_use, &there);
 	if (!err && !there)
 		err = jread_refuse(&p->r,
 				   "\"use\" is missing: this is what \"gpuctl plan solve -j\" writes");
@@ -306,7 +306,7 @@ static int read_plan(struct plan_file *p)
 		return err;
 	u->to = p->slots * p->slot_s;
 	p->u = &on;
-	err = each(p, "power", read_power, &u->knows_idle);
+	err = usage_each(p, "power", read_power, &u->knows_idle);
 	p->u = u;
 	if (!err && u->knows_idle) {
 		jread_key(&p->r, "power");

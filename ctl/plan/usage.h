@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "catalogue/fault.h"
+#include "base/fault.h"
 
 /* Powered GPUs that nobody has; and everybody who has some. */
 #define USAGE_NOBODY SIZE_MAX

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
-#include "plan/jread.h"
+#include "base/jread.h"
+#include "base/text.h"
 #include "plan/usage.h"
 
 /**
@@ -74,7 +74,7 @@ static void end_span(struct log *l, struct seat *s)
 	s->since = l->now;
 }
 
-static int read_time(struct jread *r, struct log *l)
+static int usage_journal_read_time(struct jread *r, struct log *l)
 {
 	const char *word = NULL;
 	uint64_t us;
@@ -102,7 +102,7 @@ static int read_entry(struct jread *r, struct log *l)
 		return jread_refuse(r, "an object is expected here");
 	if (!json_object_object_get_ex(r->root, "GPUFABRIC_EVENT", NULL))
 		return 0;
-	err = read_time(r, l);
+	err = usage_journal_read_time(r, l);
 	if (!err)
 		err = jread_word(r, r->root, "GPUFABRIC_SLOT", &slot);
 	if (!err)

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/units.h"
+#include "base/wide.h"
 #include "estimate.h"
 #include "kv.h"
 #include "physics.h"
-#include "units.h"
-#include "wide.h"
 
 /**
  * struct optimizer - what an optimizer keeps
@@ -196,15 +196,33 @@ static uint64_t whole(double bytes)
 	return bytes >= 1.8e19 ? UINT64_MAX : (uint64_t)bytes;
 }
 
+#define VISION_TERM "encoders"
+
+/* Of the weights of a model that sees or hears, what its encoders take. */
+static double vision_share(const struct size_request *req)
+{
+	const struct model_params *p = &req->params;
+	double linear = req->exact_bytes ? 1 : (double)req->precision->linear;
+	double rest = req->exact_bytes ? 1 : (double)req->precision->rest;
+
+	if (!p->vision || req->task != SIZE_INFER)
+		return 0;
+	return (double)p->vision * rest /
+	       ((double)p->linear * linear + (double)(p->total - p->linear) * rest);
+}
+
 static void engine_terms(const struct size_request *req, const struct size_layout *layout,
 			 struct size_terms *terms)
 {
 	const struct engine_fit *fit = &req->engine->fit[req->task];
 	struct size_estimate e;
+	double vision;
 	size_t j;
 	int i;
 
 	size_estimate(req, layout, &e);
+	vision = e.part[PART_WEIGHTS] * vision_share(req);
+	e.part[PART_WEIGHTS] -= vision;
 	for (i = 0; i < SIZE_PARTS; i++) {
 		struct size_term *term;
 
@@ -216,6 +234,11 @@ static void engine_terms(const struct size_request *req, const struct size_layou
 		term->bytes = whole(e.part[i]);
 		term->calibrated = fit->known & 1u << i;
 		term->formula[0] = '\0';
+		if (i == PART_WEIGHTS && vision >= 1) {
+			terms->term[terms->n] = *term;
+			terms->term[terms->n].name = VISION_TERM;
+			terms->term[terms->n++].bytes = whole(vision);
+		}
 	}
 	terms->term[terms->n].name = "allocator";
 	terms->term[terms->n].part = SIZE_PARTS;
@@ -236,6 +259,7 @@ static void engine_terms(const struct size_request *req, const struct size_layou
 void size_explain(const struct size_request *req, const struct size_layout *layout,
 		  struct size_terms *terms)
 {
+	char n[UNITS_TEXT_MAX];
 	size_t i;
 
 	if (req->method != &size_method_engine)
@@ -243,7 +267,11 @@ void size_explain(const struct size_request *req, const struct size_layout *layo
 	for (i = 0; i < terms->n; i++) {
 		struct size_term *term = &terms->term[i];
 
-		if (term->part < SIZE_PARTS)
+		if (!strcmp(term->name, VISION_TERM))
+			snprintf(term->formula, sizeof(term->formula),
+				 "%s parameters of images or sound, of the weights",
+				 units_grouped(n, req->params.vision));
+		else if (term->part < SIZE_PARTS)
 			size_part_formula(req, layout, (enum size_part)term->part, term->formula,
 					  sizeof(term->formula));
 		else

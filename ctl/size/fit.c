@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/wide.h"
 #include "estimate.h"
 #include "layouts.h"
-#include "wide.h"
 
 #define MIB (1ull << 20)
 

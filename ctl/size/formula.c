@@ -11,11 +11,11 @@
  */
 #include <stdio.h>
 
+#include "base/units.h"
+#include "base/wide.h"
 #include "estimate.h"
 #include "kv.h"
 #include "physics.h"
-#include "units.h"
-#include "wide.h"
 
 /* Tokens that an engine prefills at a time; longer prompts come in chunks. */
 #define PREFILL_TOKENS 8192
@@ -55,10 +55,7 @@ static void add_framework(const struct size_layout *layout,
 /* Matrices of the experts that groups of data-parallel attention leave to each other. */
 static uint64_t experts_elsewhere(const struct cat_model *m, unsigned int adp)
 {
-	u128 experts = (u128)(m->layers - m->dense_layers) * m->experts * 3 * m->hidden *
-		       m->moe_ffn;
-
-	return wide_saturate(experts - wide_div_up(experts, adp));
+	return m->params.experts - wide_saturate(wide_div_up(m->params.experts, adp));
 }
 
 /* Weights on the fullest stage of a pipeline: embedding or head, not both. */
@@ -71,7 +68,7 @@ static uint64_t stage_weights(const struct size_request *req, const struct size_
 
 	if (layout->adp > 1) {
 		part.linear -= experts_elsewhere(m, layout->adp);
-		part.total = part.linear + part.small + part.embedding + part.head;
+		part.total = part.linear + part.small + part.embedding + part.head + part.vision;
 	}
 	if (pp == 1 || !m)
 		return share(size_weight_bytes(&part, req->precision), pp);
@@ -80,7 +77,7 @@ static uint64_t stage_weights(const struct size_request *req, const struct size_
 						m->layers));
 	part.small = wide_saturate(wide_div_up((u128)part.small * layers,
 					       m->layers));
-	part.total = part.linear + part.small + part.embedding;
+	part.total = part.linear + part.small + part.embedding + part.vision;
 	return size_weight_bytes(&part, req->precision);
 }
 

@@ -14,11 +14,15 @@
 #include <string.h>
 
 #include "config.h"
+#include "facts.h"
 #include "source.h"
 
 #define WINDOW 65536
 #define STRING_KEPT 128
 #define DIMS_MAX 8
+/* Metadata of one architecture, and layers of a list of it. */
+#define KEPT_MAX 512
+#define ENTRIES_MAX 4096
 
 /**
  * struct gguf - one pass over a file
@@ -26,6 +30,7 @@
  * @arch: general.architecture
  * @tokens: length of the vocabulary
  * @output: there is an output matrix of its own
+ * @facts: metadata of its architecture, @kept of it
  */
 struct gguf {
 	const struct size_source *source;
@@ -36,7 +41,8 @@ struct gguf {
 	char arch[STRING_KEPT];
 	uint64_t tokens;
 	bool output;
-	struct cat_model model;
+	struct json_object *facts;
+	unsigned int kept;
 	unsigned char buf[WINDOW];
 };
 
@@ -67,7 +73,8 @@ static const struct {
 	[23] = { "IQ4_XS", 256, 136 }, [24] = { "I8", 1, 1 },	      [25] = { "I16", 1, 2 },
 	[26] = { "I32", 1, 4 },	       [27] = { "I64", 1, 8 },	      [28] = { "F64", 1, 8 },
 	[29] = { "IQ1_M", 256, 56 },   [30] = { "BF16", 1, 2 },	      [34] = { "TQ1_0", 256, 54 },
-	[35] = { "TQ2_0", 256, 66 },   [39] = { "MXFP4", 32, 17 },
+	[35] = { "TQ2_0", 256, 66 },   [39] = { "MXFP4", 32, 17 },    [40] = { "NVFP4", 64, 36 },
+	[41] = { "Q1_0", 128, 18 },
 };
 
 static uint64_t left(const struct gguf *g)
@@ -153,44 +160,68 @@ static bool skip_loaded(struct gguf *g)
 
 /* --- metadata -------------------------------------------------------------------- */
 
-static const struct {
-	const char *key;	/* behind "ARCH." */
-	size_t offset;
-} numbers[] = {
-#define NUMBER(key, member) { key, offsetof(struct cat_model, member) }
-	NUMBER("block_count", layers),
-	NUMBER("embedding_length", hidden),
-	NUMBER("feed_forward_length", ffn),
-	NUMBER("attention.head_count", heads),
-	NUMBER("attention.head_count_kv", kv_heads),
-	NUMBER("attention.key_length", head_dim),
-	NUMBER("attention.sliding_window", sliding_window),
-	NUMBER("vocab_size", vocab),
-	NUMBER("expert_count", experts),
-	NUMBER("expert_used_count", active_experts),
-	NUMBER("expert_feed_forward_length", moe_ffn),
-	NUMBER("expert_shared_count", shared_experts),
-	NUMBER("leading_dense_block_count", dense_layers),
-	NUMBER("attention.q_lora_rank", q_lora),
-	NUMBER("attention.kv_lora_rank", kv_lora),
-	NUMBER("rope.dimension_count", rope_dim),
-	NUMBER("attention.value_length", value_dim),
-};
-
-static void keep_number(struct gguf *g, const char *key, uint64_t value)
+/* Keeps what families may ask for: "llama.block_count" as "block_count". */
+static void keep(struct gguf *g, const char *key, struct json_object *value)
 {
-	size_t len = strlen(g->arch), i;
+	size_t len = strlen(g->arch);
 
-	if (!len || strncmp(key, g->arch, len) || key[len] != '.')
-		return;
-	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (!strcmp(key + len + 1, numbers[i].key))
-			*(uint64_t *)((char *)&g->model + numbers[i].offset) = value;
+	if (len && !strncmp(key, g->arch, len) && key[len] == '.' && g->kept < KEPT_MAX) {
+		json_object_object_add(g->facts, key + len + 1, value);
+		g->kept++;
+	} else {
+		json_object_put(value);
+	}
+}
+
+/* A number of the file as JSON; NULL for what is none. */
+static struct json_object *as_json(enum kind kind, uint64_t raw)
+{
+	uint32_t low = (uint32_t)raw;
+	double wide;
+	float narrow;
+
+	switch (kind) {
+	case KIND_F32:
+		memcpy(&narrow, &low, sizeof(narrow));
+		return json_object_new_double(narrow);
+	case KIND_F64:
+		memcpy(&wide, &raw, sizeof(wide));
+		return json_object_new_double(wide);
+	case KIND_I8:
+		return json_object_new_int64((int8_t)raw);
+	case KIND_I16:
+		return json_object_new_int64((int16_t)raw);
+	case KIND_I32:
+		return json_object_new_int64((int32_t)raw);
+	case KIND_BOOL:
+		return json_object_new_boolean(raw != 0);
+	default:
+		return json_object_new_int64(raw > INT64_MAX ? INT64_MAX : (int64_t)raw);
+	}
+}
+
+/* Numbers by layer: heads, widths of the MLP, windows. */
+static int take_numbers(struct gguf *g, const char *key, enum kind kind, uint64_t count)
+{
+	struct json_object *list;
+	uint64_t value, i;
+	int err = 0;
+
+	if (count > ENTRIES_MAX || !*g->arch || strncmp(key, g->arch, strlen(g->arch)))
+		return pass(g, count * kind_size[kind]);
+	list = json_object_new_array();
+	for (i = 0; !err && i < count; i++) {
+		err = number(g, kind_size[kind], &value);
+		if (!err)
+			json_object_array_add(list, as_json(kind, value));
+	}
+	keep(g, key, list);
+	return err;
 }
 
 static int take_array(struct gguf *g, const char *key)
 {
-	uint64_t kind, count, value, i;
+	uint64_t kind, count, i;
 	char text[STRING_KEPT];
 	int err = number(g, 4, &kind);
 
@@ -206,17 +237,8 @@ static int take_array(struct gguf *g, const char *key)
 				 (unsigned long long)count);
 	if (!strcmp(key, "tokenizer.ggml.tokens"))
 		g->tokens = count;
-	if (kind != KIND_STRING) {
-		/* heads may differ by layer: the first stands for all */
-		if (count && kind_size[kind] == 4 && left(g) >= 4) {
-			err = number(g, 4, &value);
-			if (err)
-				return err;
-			keep_number(g, key, value);
-			g->at -= 4;
-		}
-		return pass(g, count * kind_size[kind]);
-	}
+	if (kind != KIND_STRING)
+		return take_numbers(g, key, (enum kind)kind, count);
 	for (i = 0; !err && i < count; i++)
 		if (!skip_loaded(g))
 			err = take_string(g, text);
@@ -242,11 +264,13 @@ static int metadata(struct gguf *g)
 		err = take_string(g, text);
 		if (!err && !strcmp(key, "general.architecture"))
 			memcpy(g->arch, text, sizeof(text));
+		else if (!err)
+			keep(g, key, json_object_new_string(text));
 		return err;
 	}
 	err = number(g, kind_size[kind], &value);
-	if (!err && kind != KIND_F32 && kind != KIND_F64)
-		keep_number(g, key, value);
+	if (!err)
+		keep(g, key, as_json((enum kind)kind, value));
 	return err;
 }
 
@@ -290,36 +314,28 @@ static int take_tensor(struct gguf *g, struct size_stored *out)
 }
 
 /* The shape as far as the metadata tells it; without one the bytes are enough. */
-static void shape(struct gguf *g, struct size_stored *out)
+static void shape(struct gguf *g, const struct cat_families *families, struct size_stored *out)
 {
-	struct cat_model *m = &g->model;
-	struct fault ignored;
+	struct expr_facts facts = facts_of(g->facts);
+	struct model_plan plan = { .families = families, .facts = &facts };
+	struct cat_model *m = &out->model;
+	struct fault why = { "" };
 
-	if (!size_config_arch(g->arch, &m->arch))
-		return;
-	if (!m->vocab)
-		m->vocab = g->tokens;
-	if (m->arch == MODEL_LLAMA && m->experts) {
-		m->arch = MODEL_MIXTRAL;
-		m->moe_ffn = m->moe_ffn ? m->moe_ffn : m->ffn;
+	plan.family = family_of_word(families, "gguf", g->arch);
+	if (!plan.family) {
+		snprintf(out->unknown, sizeof(out->unknown), "%.60s", g->arch);
+		plan.family = family_get(families, FAMILY_ROOT);
 	}
+	if (!facts_find(g->facts, "vocab_size"))
+		json_object_object_add(g->facts, "vocab_size",
+				       json_object_new_int64((int64_t)g->tokens));
+	m->tied_given = true;
 	m->tied = !g->output;
-	m->layer_norms = 2;
-	if (m->arch == MODEL_DEEPSEEK) {
-		m->nope_dim = m->head_dim > m->rope_dim ? m->head_dim - m->rope_dim : 0;
-		m->head_dim = 0;
-	} else {
-		m->kv_lora = 0;
-	}
-	if (!m->hidden || !m->layers || !m->heads || !m->ffn || !m->vocab ||
-	    m->hidden > 1 << 20 || m->layers > 4096 || m->heads > 4096 || m->ffn > 1 << 22 ||
-	    m->vocab > 1 << 24 || m->head_dim > 4096 || m->kv_heads > 4096)
-		return;
-	if (size_model_finish(m, "gguf", &ignored)) {
+	if (!plan.family || cat_model_build(&plan, m, &why) ||
+	    size_model_finish(m, "gguf", &why)) {
 		size_model_drop(m);
-		return;
+		snprintf(out->why, sizeof(out->why), "%.200s", why.text);
 	}
-	out->model = *m;
 }
 
 /* The format that holds most bytes, in lower case as --quant has it. */
@@ -330,7 +346,7 @@ static void main_format(struct size_stored *out)
 	for (i = 1; i < out->n_dtypes; i++)
 		if (out->dtype[i].bytes > out->dtype[best].bytes)
 			best = i;
-	for (i = 0; out->n_dtypes && i < sizeof(out->quant) - 1; i++)
+	for (i = 0; out->n_dtypes && i < sizeof(out->dtype[best].name); i++)
 		out->quant[i] = (char)tolower((unsigned char)out->dtype[best].name[i]);
 	if (strlen(out->quant) == 4 && !strcmp(out->quant + 2, "_k") && *out->quant == 'q' &&
 	    strchr("345", out->quant[1]))
@@ -370,7 +386,8 @@ static int all(struct gguf *g, struct size_stored *out)
 	return err;
 }
 
-int gguf_read(const struct size_source *source, struct size_stored *out, struct fault *f)
+int gguf_read(const struct size_source *source, const struct cat_families *families,
+	      struct size_stored *out, struct fault *f)
 {
 	struct gguf *g = calloc(1, sizeof(*g));
 	int err;
@@ -378,13 +395,15 @@ int gguf_read(const struct size_source *source, struct size_stored *out, struct 
 	memset(out, 0, sizeof(*out));
 	if (!g)
 		return fault_set(f, ENOMEM, "out of memory");
+	g->facts = json_object_new_object();
 	g->source = source;
 	g->f = f;
 	err = all(g, out);
 	if (!err) {
-		shape(g, out);
+		shape(g, families, out);
 		main_format(out);
 	}
+	json_object_put(g->facts);
 	free(g);
 	return err;
 }

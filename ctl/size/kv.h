@@ -26,6 +26,15 @@ uint64_t kv_bytes(const struct cat_model *model,
 		  const struct size_precision *precision, uint64_t context,
 		  uint64_t batch, unsigned int tp);
 
+/* Bytes that one token adds beyond every window, in all layers. */
+uint64_t kv_growing_bytes(const struct cat_model *model, const struct size_precision *precision);
+
+/* Layers that keep a window of tokens alone. */
+uint64_t kv_windowed_layers(const struct cat_model *model);
+
+/* Bytes that a sequence takes whatever its length: states of linear attention and the like. */
+uint64_t kv_state_bytes(const struct cat_model *model);
+
 /* The same as text: "80 layers x 2 x 8 heads x 128 x 2 B x 131,072 tokens". */
 void kv_formula(const struct cat_model *model,
 		const struct size_precision *precision, uint64_t context,

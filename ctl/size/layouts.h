@@ -11,7 +11,7 @@
 #ifndef GPUCTL_SIZE_LAYOUTS_H
 #define GPUCTL_SIZE_LAYOUTS_H
 
-#include "lib/text.h"
+#include "base/text.h"
 #include "need.h"
 
 /**

@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
+#include "base/units.h"
 #include "estimate.h"
 #include "limit.h"
-#include "units.h"
 
 const char *const size_limit_names[SIZE_LIMITS] = {
 	[LIMIT_MEMORY] = "memory",

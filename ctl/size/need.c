@@ -9,9 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/wide.h"
 #include "estimate.h"
 #include "layouts.h"
-#include "wide.h"
 
 #define PARAMS_MAX (1ull << 50)
 #define CONTEXT_MAX (1ull << 27)

@@ -20,9 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "catalogue/engine.h"
 #include "catalogue/gpu.h"
 #include "catalogue/model.h"
-#include "engine.h"
 #include "params.h"
 #include "weights.h"
 
@@ -62,6 +62,9 @@ enum size_target {
 
 #define TARGET_LINEAR 31u
 
+/* How much wider an interval is when a shape or a format is a guess. */
+#define SIZE_DOUBT 1.3
+
 /* Options that a profile decides unless the workload says. */
 #define SIZE_UNSET (-1)
 
@@ -92,6 +95,7 @@ struct size_method;
  * @output_tokens: fleet-inference: tokens of an answer
  * @throughput: fleet-inference: tokens a second of one GPU
  * @qpm: fleet-inference: queries a minute
+ * @doubt: by what P95 is multiplied: the file was not fully understood; 0 as 1
  * @params: filled by size_request_check()
  */
 struct size_request {
@@ -130,6 +134,7 @@ struct size_request {
 	unsigned int ep;
 	enum size_round round;
 	uint64_t exact_bytes;
+	double doubt;
 	struct model_params params;
 };
 

@@ -7,29 +7,7 @@
 
 #include "catalogue/model.h"
 
-/**
- * struct model_params - parameters, by what is done with them
- * @total: all
- * @active: those that one token visits; @total for a dense model
- * @linear: matrices of the blocks, which quantization shrinks
- * @small: norms, biases and routers, which it does not
- * @embedding: input table, with learned positions
- * @head: output matrix where it is a tensor of its own
- * @block: all tensors of the largest block
- *
- * @total is @linear + @small + @embedding + @head.
- */
-struct model_params {
-	uint64_t total;
-	uint64_t active;
-	uint64_t linear;
-	uint64_t small;
-	uint64_t embedding;
-	uint64_t head;
-	uint64_t block;
-};
-
-/* @model must have passed cat_model_complete(). */
+/* @model must have been built: cat_model_build(). */
 void model_params(const struct cat_model *model, struct model_params *out);
 
 /*

@@ -27,12 +27,14 @@
  * @small: norms, biases, routers
  * @embedding: input table
  * @head: output matrix of its own
+ * @vision: encoders, with the embedding on the first stage
  */
 struct stage {
 	double linear;
 	double small;
 	double embedding;
 	double head;
+	double vision;
 };
 
 static double number(const struct size_request *req, enum engine_number n)
@@ -106,10 +108,7 @@ static double expert_ranks(const struct size_request *req, const struct size_lay
 
 static double expert_params(const struct cat_model *m)
 {
-	if (!m || !m->experts)
-		return 0;
-	return (double)(m->layers - m->dense_layers) * (double)m->experts * 3 *
-	       (double)m->hidden * (double)m->moe_ffn;
+	return m ? (double)m->params.experts : 0;
 }
 
 /* Part of the matrices that other ranks hold under expert parallelism, beyond the tensor's. */
@@ -143,11 +142,13 @@ static struct stage fullest_stage(const struct size_request *req,
 		.small = (double)p->small * share / layout->tp,
 		.embedding = (double)p->embedding / layout->tp,
 		.head = (double)p->head / layout->tp,
+		.vision = (double)p->vision / layout->tp,
 	};
 
 	if (layout->pp > 1 && number(req, ENGINE_EVEN_SPLIT) > 0) {
 		s.embedding *= share;
 		s.head *= share;
+		s.vision *= share;
 	} else if (layout->pp > 1) {
 		/* embedding on the first stage, output matrix on the last */
 		s.head = 0;
@@ -157,7 +158,7 @@ static struct stage fullest_stage(const struct size_request *req,
 
 static double all_of(const struct stage *s)
 {
-	return s->linear + s->small + s->embedding + s->head;
+	return s->linear + s->small + s->embedding + s->head + s->vision;
 }
 
 /* Bytes of weights as stored, embeddings and norms at @rest bytes. */
@@ -169,7 +170,7 @@ static double stored_bytes(const struct size_request *req, const struct stage *s
 
 	if (req->exact_bytes)
 		return (double)req->exact_bytes * all_of(s) / whole;
-	return s->linear * linear + (s->small + s->embedding) * rest +
+	return s->linear * linear + (s->small + s->embedding + s->vision) * rest +
 	       s->head * (head ? linear : rest);
 }
 
@@ -501,5 +502,5 @@ void size_estimate(const struct size_request *req, const struct size_layout *lay
 	out->memory[MEMORY_RESERVED] = sum * physics.reserve;
 	out->memory[MEMORY_DEVICE] = sum * physics.reserve + out->part[PART_FRAMEWORK];
 	for (i = 0; i < SIZE_MEMORIES; i++)
-		out->p95[i] = out->memory[i] * fit->p95;
+		out->p95[i] = out->memory[i] * fit->p95 * (req->doubt > 1 ? req->doubt : 1);
 }

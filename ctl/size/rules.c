@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/units.h"
+#include "base/wide.h"
 #include "estimate.h"
-#include "units.h"
-#include "wide.h"
 
 /* GPU-hours for 1e9 tokens and 1e9 parameters: A100 at 40 %, 6 N T. */
 #define A100_HOURS 13.3

@@ -16,6 +16,9 @@
 /* The format's own limit. */
 #define HEADER_MAX 100000000
 
+/* No weights take more than 2^60 bytes. */
+#define TOTAL_MAX (1ull << 60)
+
 static const struct {
 	const char *name;
 	unsigned int bits;
@@ -233,16 +236,20 @@ static int read_metadata(struct scan *s, struct size_stored *out, struct fault *
 		return fault_set(f, EINVAL, "metadata is no object: this is no index");
 	while ((token = scan_next(s)) == SCAN_KEY) {
 		bool total = !strcmp(s->text, "total_size");
+		bool count = !strcmp(s->text, "total_parameters");
 
 		token = scan_skip(s, scan_next(s));
 		if (token == SCAN_ERROR)
 			break;
+		if (count && token == SCAN_NUMBER && !scan_whole(s, &out->params))
+			out->params = 0;
 		if (!total)
 			continue;
 		/* some writers print a float */
 		if (strlen(s->text) > 2 && !strcmp(s->text + strlen(s->text) - 2, ".0"))
 			s->text[strlen(s->text) - 2] = '\0';
-		if (token != SCAN_NUMBER || !scan_whole(s, &out->bytes) || !out->bytes)
+		if (token != SCAN_NUMBER || !scan_whole(s, &out->bytes) ||
+		    out->bytes > TOTAL_MAX)
 			return fault_set(f, EINVAL,
 					 "metadata.total_size \"%.40s\" is no count of bytes",
 					 s->text);
@@ -269,8 +276,6 @@ static int read_index(struct scan *s, struct size_stored *out, struct fault *f)
 		return err;
 	if (token != SCAN_CLOSE_OBJECT || scan_next(s) != SCAN_END)
 		return broken(s, "", f);
-	if (!out->bytes)
-		return fault_set(f, EINVAL, "metadata.total_size is missing: name a shard");
 	return 0;
 }
 

@@ -6,6 +6,7 @@
  * as Hugging Face lays it out: config.json, and the index or the one file of
  * weights when it is there.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +17,10 @@
 
 #include "config.h"
 #include "source.h"
+#include "base/wide.h"
+
+/* Files of one model. */
+#define SHARDS_MAX 4096
 
 #define CONFIG_MAX (4u << 20)
 #define PATH_LENGTH_MAX 4096
@@ -73,27 +78,107 @@ static bool ends(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-static int read_config(const struct opened *file, struct size_stored *out, struct fault *f)
+/* The bytes of a small file, with a NUL behind them; free() them. */
+static char *read_text(const struct opened *file, struct fault *f)
 {
 	char *text;
 	int err;
 
-	if (file->source.size > CONFIG_MAX)
-		return fault_set(f, EINVAL, "larger than any config.json: %u bytes at most",
-				 CONFIG_MAX);
+	if (file->source.size > CONFIG_MAX) {
+		fault_set(f, EINVAL, "larger than any config.json: %u bytes at most", CONFIG_MAX);
+		return NULL;
+	}
 	text = malloc(file->source.size + 1);
-	if (!text)
-		return fault_set(f, ENOMEM, "out of memory");
+	if (!text) {
+		fault_set(f, ENOMEM, "out of memory");
+		return NULL;
+	}
 	err = file->source.read(file->source.arg, 0, text, file->source.size);
-	if (err)
-		fault_set(f, -err, "%s", strerror(-err));
-	else
-		err = size_config_parse(text, file->source.size, &out->model, out->quant, f);
+	text[err ? 0 : file->source.size] = '\0';
+	if (!err)
+		return text;
+	fault_set(f, -err, "%s", strerror(-err));
+	free(text);
+	return NULL;
+}
+
+/* hf_quant_config.json beside @path; NULL if there is none, or with @why it cannot be read. */
+static struct json_object *read_beside(const char *path, struct fault *why)
+{
+	const char *slash = strrchr(path, '/');
+	struct json_object *object = NULL;
+	char name[PATH_LENGTH_MAX];
+	struct opened file;
+	char *text;
+
+	if (snprintf(name, sizeof(name), "%.*shf_quant_config.json",
+		     (int)(slash ? slash + 1 - path : 0), path) >= (int)sizeof(name) ||
+	    (access(name, F_OK) && errno == ENOENT) || open_file(name, &file, why))
+		return NULL;
+	text = read_text(&file, why);
+	if (text)
+		object = size_config_object(text, file.source.size, why);
+	free(text);
+	close(file.fd);
+	return object;
+}
+
+static void take_quant(const struct size_quant *quant, const struct quant_sum *sum,
+		       struct size_stored *out)
+{
+	snprintf(out->quant, sizeof(out->quant), "%s", *quant->name ? quant->name : quant->dtype);
+	quant_precision(sum, out->quant, &out->precision);
+	out->computed = (uint64_t)((sum->bits[0] + sum->bits[1] + sum->bits[2]) / 8);
+	out->draft = (uint64_t)(sum->bits[2] / 8);
+	memcpy(out->kv, quant->kv, sizeof(out->kv));
+	memcpy(out->unclear, quant->unclear, sizeof(out->unclear));
+}
+
+static int read_model(struct json_object *config, const char *path,
+		      const struct cat_families *families, struct size_stored *out,
+		      struct fault *f)
+{
+	struct fault why = { "" };
+	struct json_object *beside = read_beside(path, &why);
+	struct size_quant quant;
+	struct quant_sum sum = { .quant = &quant };
+	int err = quant_read(config, beside, &quant, f);
+
+	if (!err) {
+		err = size_config_model(config, families, &out->model, out->unknown, quant_tensor,
+					&sum, f);
+		quant_check_rules(&quant);
+		if (!err)
+			take_quant(&quant, &sum, out);
+		quant_drop(&quant);
+	}
+	json_object_put(beside);
+	if (!err && *why.text)
+		snprintf(out->unclear, sizeof(out->unclear), "hf_quant_config.json: %.120s",
+			 why.text);
+	return err;
+}
+
+static int read_config(const struct opened *file, const char *path,
+		       const struct cat_families *families, struct size_stored *out,
+		       struct fault *f)
+{
+	struct json_object *config;
+	char *text = read_text(file, f);
+	int err = -EINVAL;
+
+	if (!text)
+		return err;
+	config = size_config_object(text, file->source.size, f);
+	if (config)
+		err = read_model(config, path, families, out, f);
+	json_object_put(config);
 	free(text);
 	return err;
 }
 
-static int read_one(const char *path, struct size_stored *out, struct fault *f)
+static int read_one(const char *path, const struct cat_families *families,
+		    struct size_stored *out, struct fault *f)
 {
 	struct opened file;
 	char magic[4] = "";
@@ -104,13 +189,13 @@ static int read_one(const char *path, struct size_stored *out, struct fault *f)
 	if (file.source.size >= sizeof(magic))
 		read_fd(&file, 0, magic, sizeof(magic));
 	if (!memcmp(magic, "GGUF", 4) || ends(path, ".gguf"))
-		err = gguf_read(&file.source, out, f);
+		err = gguf_read(&file.source, families, out, f);
 	else if (ends(path, ".index.json"))
 		err = safetensors_index(&file.source, out, f);
 	else if (ends(path, ".safetensors"))
 		err = safetensors_read(&file.source, out, f);
 	else
-		err = read_config(&file, out, f);
+		err = read_config(&file, path, families, out, f);
 	close(file.fd);
 	return err;
 }
@@ -120,52 +205,295 @@ static int path_in(char path[PATH_LENGTH_MAX], const char *dir, const char *name
 	return snprintf(path, PATH_LENGTH_MAX, "%s/%s", dir, name) < PATH_LENGTH_MAX;
 }
 
-/* The weights of a folder, if they are there; the config has the shape. */
-static int read_weights(const char *dir, struct size_stored *out, struct fault *f)
+/* What the config said goes on to what the weights said. */
+static void keep_shape(struct size_stored *weights, struct size_stored *config)
 {
-	static const char *const names[] = { "model.safetensors.index.json", "model.safetensors" };
-	struct size_stored weights;
-	char path[PATH_LENGTH_MAX];
+	weights->model = config->model;
+	weights->precision = config->precision;
+	weights->computed = config->computed;
+	weights->draft = config->draft;
+	memcpy(weights->quant, config->quant, sizeof(config->quant));
+	memcpy(weights->kv, config->kv, sizeof(config->kv));
+	memcpy(weights->unclear, config->unclear, sizeof(config->unclear));
+	memcpy(weights->unknown, config->unknown, sizeof(config->unknown));
+	memcpy(weights->why, config->why, sizeof(config->why));
+	weights->precision.name = weights->precision.name ? weights->quant : NULL;
+}
+
+/* Adds the tensors of one more file. */
+static int add_stored(struct size_stored *sum, const struct size_stored *one, struct fault *f)
+{
 	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < one->n_dtypes; i++)
+		err = stored_add(sum, one->dtype[i].name, one->dtype[i].params,
+				 one->dtype[i].bytes, f);
+	sum->shards++;
+	return err;
+}
+
+static bool has_file(const char *dir, const char *name)
+{
+	char path[PATH_LENGTH_MAX];
+
+	return path_in(path, dir, name) && !access(path, F_OK);
+}
+
+/* The text of a file of a folder, NULL if there is none that can be read; free() it. */
+static char *text_of(const char *dir, const char *name)
+{
+	char path[PATH_LENGTH_MAX], *text;
+	struct fault ignored = { "" };
+	struct opened file;
+
+	if (!path_in(path, dir, name) || open_file(path, &file, &ignored))
+		return NULL;
+	text = read_text(&file, &ignored);
+	close(file.fd);
+	return text;
+}
+
+/**
+ * struct shards - which files of a folder are its weights
+ * @index: text of the index, or NULL; it names them
+ * @folders: of a pipeline, what model_index.json names; or NULL
+ * @extras: other copies and adapters as well: there is nothing else
+ */
+struct shards {
+	const char *index;
+	struct json_object *folders;
+	bool extras;
+};
+
+/* A file of the same name without the word for its format, or the first of its shards. */
+static bool has_twin(const char *dir, const char *name)
+{
+	static const char *const formats[] = { ".fp16", ".bf16", ".fp32", ".non_ema" };
+	struct dirent *entry;
+	const char *at = NULL;
+	bool found = false;
+	size_t i, n;
+	DIR *open;
+
+	for (i = 0; !at && i < sizeof(formats) / sizeof(formats[0]); i++)
+		at = strstr(name, formats[i]);
+	if (!at)
+		return false;
+	n = (size_t)(at - name);
+	open = opendir(dir);
+	while (open && !found && (entry = readdir(open)))
+		found = !strncmp(entry->d_name, name, n) && ends(entry->d_name, ".safetensors") &&
+			(entry->d_name[n] == '-' || !strcmp(entry->d_name + n, ".safetensors"));
+	if (open)
+		closedir(open);
+	return found;
+}
+
+/* Files that repeat what others hold, or belong to something else. */
+static bool is_extra(const char *dir, const char *name)
+{
+	return !strncmp(name, "consolidated", 12) || !strncmp(name, "adapter", 7) ||
+	       !strncmp(name, "optimizer", 9) || has_twin(dir, name);
+}
+
+static bool is_shard(const struct shards *shards, const char *dir, const char *name)
+{
+	char quoted[PATH_LENGTH_MAX];
+
+	if (!ends(name, ".safetensors"))
+		return false;
+	if (shards->index)
+		return snprintf(quoted, sizeof(quoted), "\"%s\"", name) < (int)sizeof(quoted) &&
+		       strstr(shards->index, quoted);
+	return shards->extras || !is_extra(dir, name);
+}
+
+/* "unet": ["diffusers", "UNet2DConditionModel"]; one that is not loaded has nulls. */
+static bool is_folder(const struct shards *shards, const char *name)
+{
+	struct json_object *value = NULL;
+
+	json_object_object_get_ex(shards->folders, name, &value);
+	return json_object_is_type(value, json_type_array) &&
+	       json_object_array_length(value) == 2 &&
+	       json_object_array_get_idx(value, 1);
+}
+
+/* The safetensors files of a folder; that there are none is no error. */
+static int read_shards(const char *dir, const struct cat_families *families,
+		       const struct shards *shards, struct size_stored *sum, struct fault *f)
+{
+	const struct shards inner = { .extras = shards->extras };
+	struct size_stored *one = malloc(sizeof(*one));
+	char path[PATH_LENGTH_MAX];
+	struct dirent *entry;
+	struct stat st;
+	DIR *open = opendir(dir);
+	int err = 0;
+
+	while (one && open && !err && (entry = readdir(open)) && sum->shards < SHARDS_MAX) {
+		if (*entry->d_name == '.' || !path_in(path, dir, entry->d_name) ||
+		    stat(path, &st))
+			continue;
+		if (S_ISDIR(st.st_mode) && shards->folders && is_folder(shards, entry->d_name)) {
+			/* a pipeline has a folder for each of its models */
+			err = read_shards(path, families, &inner, sum, f);
+		} else if (S_ISREG(st.st_mode) && !shards->folders &&
+			   is_shard(shards, dir, entry->d_name)) {
+			err = read_one(path, families, one, f);
+			if (!err)
+				err = add_stored(sum, one, f);
+		}
+	}
+	if (open)
+		closedir(open);
+	free(one);
+	return err;
+}
+
+/* The files themselves: those that an index names, or all that are no second copy. */
+static int sum_files(const char *dir, const struct cat_families *families, bool pipeline,
+		     struct size_stored *weights, struct fault *f)
+{
+	char *index = pipeline ? NULL : text_of(dir, "model.safetensors.index.json");
+	char *list = pipeline ? text_of(dir, "model_index.json") : NULL;
+	struct shards shards = { .index = index };
+	struct fault ignored = { "" };
 	int err;
 
-	for (i = 0; i < 2; i++) {
-		if (!path_in(path, dir, names[i]) || access(path, F_OK))
-			continue;
-		err = read_one(path, &weights, f);
-		if (err) {
-			fault_prefix(f, "%s", names[i]);
-			return err;
-		}
-		weights.model = out->model;
-		memcpy(weights.quant, out->quant, sizeof(out->quant));
-		*out = weights;
-		return 0;
+	if (list)
+		shards.folders = size_config_object(list, strlen(list), &ignored);
+	memset(weights, 0, sizeof(*weights));
+	err = read_shards(dir, families, &shards, weights, f);
+	if (!err && !weights->bytes) {
+		shards.index = NULL;
+		shards.extras = true;
+		err = read_shards(dir, families, &shards, weights, f);
 	}
-	return 0;
+	json_object_put(shards.folders);
+	free(index);
+	free(list);
+	return err;
+}
+
+/* The weights of a folder, if they are there; the config has the shape. */
+static int read_weights(const char *dir, const struct cat_families *families,
+			struct size_stored *out, struct fault *f)
+{
+	static const char *const names[] = {
+		"model.safetensors.index.json", "model.safetensors", "consolidated.safetensors",
+	};
+	struct size_stored *weights = calloc(1, sizeof(*weights));
+	bool pipeline = has_file(dir, "model_index.json");
+	char path[PATH_LENGTH_MAX];
+	size_t i = 0;
+	int err = 0;
+
+	if (!weights)
+		return fault_set(f, ENOMEM, "out of memory");
+	while (!pipeline && i < 3 && !has_file(dir, names[i]))
+		i++;
+	if (!pipeline && i < 3 && path_in(path, dir, names[i]))
+		err = read_one(path, families, weights, f);
+	if (err)
+		fault_prefix(f, "%s", names[i]);
+	/* an index without its sum, or none: the files themselves */
+	if (!err && !weights->bytes && !weights->params)
+		err = sum_files(dir, families, pipeline, weights, f);
+	if (!err && (weights->bytes || weights->params)) {
+		keep_shape(weights, out);
+		*out = *weights;
+		out->precision.name = out->precision.name ? out->quant : NULL;
+	}
+	free(weights);
+	return err;
 }
 
 /* An index says how many bytes; the config beside it says what they are. */
-static void read_neighbour(const char *path, struct size_stored *out)
+static void read_neighbour(const char *path, const struct cat_families *families,
+			   struct size_stored *out)
 {
 	const char *slash = strrchr(path, '/');
-	struct size_stored config;
+	struct size_stored *config = calloc(1, sizeof(*config));
 	char name[PATH_LENGTH_MAX];
-	struct fault ignored;
+	struct fault why = { "" };
 
-	if (snprintf(name, sizeof(name), "%.*sconfig.json", (int)(slash ? slash + 1 - path : 0),
-		     path) >= (int)sizeof(name) || access(name, F_OK))
-		return;
-	memset(&config, 0, sizeof(config));
-	if (read_one(name, &config, &ignored))
-		return;
-	out->model = config.model;
-	memcpy(out->quant, config.quant, sizeof(out->quant));
+	if (config && snprintf(name, sizeof(name), "%.*sconfig.json",
+			       (int)(slash ? slash + 1 - path : 0), path) < (int)sizeof(name) &&
+	    !access(name, F_OK)) {
+		if (!read_one(name, families, config, &why))
+			keep_shape(out, config);
+		else
+			snprintf(out->why, sizeof(out->why), "config.json: %.200s", why.text);
+	}
+	free(config);
 }
 
-int stored_open(const char *path, struct size_stored *out, struct fault *f)
+/* A config.json that is of no use is a reason to say so, not to forget the bytes. */
+static int read_folder(const char *path, const struct cat_families *families,
+		       struct size_stored *out, struct fault *f)
 {
 	char name[PATH_LENGTH_MAX];
+	struct fault why = { "" };
+	int err, refused = 0;
+
+	if (!path_in(name, path, "config.json"))
+		return fault_set(f, ENAMETOOLONG, "name too long");
+	if (!access(name, F_OK)) {
+		refused = read_one(name, families, out, &why);
+		if (refused) {
+			stored_free(out);
+			snprintf(out->why, sizeof(out->why), "config.json: %.200s", why.text);
+		}
+	} else {
+		snprintf(out->why, sizeof(out->why), "there is no config.json");
+	}
+	err = read_weights(path, families, out, f);
+	if (!err && !out->model.id && !out->bytes && !out->params)
+		return fault_set(f, refused ? -refused : ENOENT, "%.240s", out->why);
+	return err;
+}
+
+/* Numbers of a model of an unknown family: the file counts them, the formula guesses. */
+static void settle_params(struct size_stored *out)
+{
+	struct model_params *p = &out->model.params;
+	uint64_t others = p->small + p->embedding + p->head + p->vision;
+	uint64_t total = out->params;
+
+	if (!total && out->bytes)
+		total = wide_saturate((u128)out->bytes * SIZE_BYTE /
+				      (out->precision.linear ? out->precision.linear
+							     : 16 * SIZE_BIT));
+	if (!out->model.id || !*out->unknown || total <= others || !total)
+		return;
+	p->linear = total - others;
+	p->total = total;
+	p->active = p->active < total ? p->active : total;
+	if (!p->experts)
+		p->active = total;
+}
+
+/* Bytes that are there and bytes by formula are of the same weights. */
+static void compare_bytes(struct size_stored *out)
+{
+	double stored = (double)out->bytes, computed = (double)out->computed;
+	double loaded = computed - (double)out->draft;
+
+	if (!stored || !loaded || *out->unclear || *out->unknown)
+		return;
+	/* further tokens' layers may be left out */
+	if (stored >= loaded * 0.95 && stored <= computed * 1.05)
+		return;
+	snprintf(out->unclear, sizeof(out->unclear),
+		 "the files hold %.4g GB of weights, but the shape makes %.4g GB", stored / 1e9,
+		 computed / 1e9);
+}
+
+int stored_open(const char *path, const struct cat_families *families, struct size_stored *out,
+		struct fault *f)
+{
 	struct stat st;
 	int err;
 
@@ -173,21 +501,21 @@ int stored_open(const char *path, struct size_stored *out, struct fault *f)
 	if (stat(path, &st)) {
 		err = fault_set(f, errno, "%s", strerror(errno));
 	} else if (!S_ISDIR(st.st_mode)) {
-		err = read_one(path, out, f);
+		err = read_one(path, families, out, f);
 		if (!err && !out->model.id)
-			read_neighbour(path, out);
-	} else if (!path_in(name, path, "config.json")) {
-		err = fault_set(f, ENAMETOOLONG, "name too long");
+			read_neighbour(path, families, out);
+		if (!err && !out->model.id && !out->bytes && !out->params)
+			err = fault_set(f, EINVAL,
+					"metadata.total_size is missing: name the folder or a shard");
 	} else {
-		err = read_one(name, out, f);
-		if (err)
-			fault_prefix(f, "config.json");
-		else
-			err = read_weights(path, out, f);
+		err = read_folder(path, families, out, f);
 	}
 	if (err) {
 		fault_prefix(f, "%.200s", path);
 		stored_free(out);
+	} else {
+		settle_params(out);
+		compare_bytes(out);
 	}
 	return err;
 }
@@ -199,5 +527,6 @@ bool stored_is_path(const char *word)
 	if (ends(word, ".json") || ends(word, ".gguf") || ends(word, ".safetensors") ||
 	    *word == '/' || *word == '.')
 		return true;
-	return strchr(word, '/') && !stat(word, &st);
+	/* a folder is one whatever its name; a file has a name of its own kind */
+	return !stat(word, &st) && (strchr(word, '/') || S_ISDIR(st.st_mode));
 }

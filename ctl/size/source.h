@@ -6,7 +6,9 @@
 #ifndef GPUCTL_SIZE_SOURCE_H
 #define GPUCTL_SIZE_SOURCE_H
 
+#include "catalogue/family.h"
 #include "catalogue/model.h"
+#include "quant.h"
 
 /**
  * struct size_source - bytes to read
@@ -30,7 +32,14 @@ struct size_source {
  * @dtype: bytes by number format, the first @n_dtypes
  * @model: shape, where the file tells one: id is NULL otherwise
  * @quant: format of most bytes in our words, "" if plain or unknown
+ * @precision: bits of the weights as they are stored; name NULL: not known
+ * @computed: bytes of all tensors by formula, with those of further tokens' layers
+ * @draft: of them, those of further tokens' layers, which engines do not load
+ * @kv: format of the KV cache that the file asks for, "" if none
+ * @unclear: why the bits are a guess, "" if they are none
  * @shards: files of an index
+ * @unknown: what the file calls its architecture, if no family is called so
+ * @why: there is no shape
  * @missing: bytes that the table has and the file lacks: not copied whole
  */
 struct size_stored {
@@ -44,19 +53,27 @@ struct size_stored {
 	} dtype[SIZE_DTYPES_MAX];
 	size_t n_dtypes;
 	struct cat_model model;
-	char quant[16];
+	char quant[QUANT_NAME_MAX];
+	struct size_precision precision;
+	uint64_t computed;
+	uint64_t draft;
+	char kv[8];
+	char unclear[160];
 	uint64_t shards;
 	uint64_t missing;
+	char unknown[64];
+	char why[256];
 };
 
 /* A .safetensors file: its header alone. */
 int safetensors_read(const struct size_source *source, struct size_stored *out, struct fault *f);
 
-/* A .safetensors.index.json: total_size and how many shards. */
+/* A .safetensors.index.json: total_size (0 if it does not say), total_parameters and shards. */
 int safetensors_index(const struct size_source *source, struct size_stored *out, struct fault *f);
 
 /* A GGUF file: metadata and tensor table. */
-int gguf_read(const struct size_source *source, struct size_stored *out, struct fault *f);
+int gguf_read(const struct size_source *source, const struct cat_families *families,
+	      struct size_stored *out, struct fault *f);
 
 /* Adds a tensor to the sums; -EOVERFLOW when they overflow. */
 int stored_add(struct size_stored *out, const char *dtype, uint64_t params, uint64_t bytes,
@@ -66,9 +83,13 @@ void stored_free(struct size_stored *stored);
 
 /*
  * A folder, a config.json, an index, a safetensors or a GGUF file, by what it
- * is. The only I/O of these parsers.
+ * is. The only I/O of these parsers. Of a folder without a shape (an unknown
+ * config.json, a pipeline of several models) the bytes are taken, and @why says
+ * what is missing; -EINVAL where there are neither. @out holds pointers into
+ * itself: it stays where it is.
  */
-int stored_open(const char *path, struct size_stored *out, struct fault *f);
+int stored_open(const char *path, const struct cat_families *families, struct size_stored *out,
+		struct fault *f);
 
 /* Is it a path and no name of the catalogue? */
 bool stored_is_path(const char *word);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "catalogue/fault.h"
+#include "base/fault.h"
 
 #define SPEC_ITEMS_MAX 64
 #define SPEC_VALUE_MAX 256

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "units.h"
+#include "base/units.h"
+#include "base/wide.h"
 #include "weights.h"
-#include "wide.h"
 
 #define PLAIN(bits) ((bits) * 10000)
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "catalogue/fault.h"
+#include "base/fault.h"
 #include "params.h"
 
 /* Bits are held in ten-thousandths: 4.156 bits are 41560. */

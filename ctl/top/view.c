@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/out.h"
-#include "lib/render.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "cli/out.h"
+#include "session/render.h"
 #include "top/view.h"
 
 const char *const view_sort_names[VIEW_SORTS + 1] = {
@@ -163,7 +163,7 @@ static unsigned int rank_of(const struct gf_slot *slot)
 	return ranks[view_slot_mood(slot)] * 16 + slot->state;
 }
 
-static int compare(const struct key *a, const struct key *b, enum view_sort sort)
+static int view_compare(const struct key *a, const struct key *b, enum view_sort sort)
 {
 	int by = 0;
 
@@ -182,7 +182,7 @@ static int compare(const struct key *a, const struct key *b, enum view_sort sort
 static int compare_keys(const void *a, const void *b, void *arg)
 {
 	const struct view *view = arg;
-	int by = compare(a, b, view->sort);
+	int by = view_compare(a, b, view->sort);
 
 	return view->reverse ? -by : by;
 }
@@ -220,7 +220,7 @@ const struct gf_slot **view_slots(const struct view *view, const struct gf_fabri
 }
 
 /* "attach 1.2/30 s" while it is under way, "attach 0.34 s" when it is over. */
-static void put_operation(struct out_table *t, const struct gf_slot *slot, uint64_t now)
+static void view_put_operation(struct out_table *t, const struct gf_slot *slot, uint64_t now)
 {
 	const struct gf_operation *op =
 		slot->operation.id ? &slot->operation : &slot->last_operation;
@@ -243,8 +243,8 @@ static void put_operation(struct out_table *t, const struct gf_slot *slot, uint6
 			 (double)ran / 1000, (unsigned long long)((may + 500) / 1000));
 }
 
-static void put_slot(struct out_table *t, const struct gf_slot *slot,
-		     const struct knowledge *knowledge, uint64_t now)
+static void view_put_slot(struct out_table *t, const struct gf_slot *slot,
+			  const struct knowledge *knowledge, uint64_t now)
 {
 	char link[32], gpus[IDENTITY_GPUS], buf[TEXT_QUANTITY];
 	struct identity identity;
@@ -258,7 +258,7 @@ static void put_slot(struct out_table *t, const struct gf_slot *slot,
 	out_uint(t, "flags", slot->flags);
 	out_time(t, "since", slot->since);
 	out_text(t, "since", "%s", text_age(buf, now > slot->since ? now - slot->since : 0));
-	put_operation(t, slot, now);
+	view_put_operation(t, slot, now);
 	out_str(t, "composition", slot->composition);
 	out_str(t, "gpu", strcmp(identity.label, "-") ? identity_gpus(gpus, &identity) : NULL);
 	gf_link_text(link, slot->link.speed, slot->link.width);
@@ -279,7 +279,7 @@ void view_slot_table(struct out *out, const struct gf_slot *const *slots, size_t
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		put_slot(t, slots[i], knowledge, now);
+		view_put_slot(t, slots[i], knowledge, now);
 }
 
 void view_composition_table(struct out *out, const struct gf_fabric *fabric, size_t first, size_t n,

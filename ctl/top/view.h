@@ -3,7 +3,7 @@
 #ifndef GPUCTL_TOP_VIEW_H
 #define GPUCTL_TOP_VIEW_H
 
-#include "lib/session.h"
+#include "session/session.h"
 
 enum view_sort {
 	VIEW_BY_SLOT,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The one place where differences between kernels are handled. What a kernel
- * offers is found by the compile probes in probes/, never by its version.
+ * The one place where differences between kernels are handled. What a kernel offers is found by
+ * the compile probes in probes/, never by its version.
  */
 #ifndef GPUFABRIC_COMPAT_H
 #define GPUFABRIC_COMPAT_H
@@ -69,23 +69,20 @@ static inline int gf_runtime_get_if_active(struct device *dev)
 int pci_hp_add_bridge(struct pci_dev *dev);
 
 /*
- * Where the driver override lives moved from the PCI device, where the device's
- * lock protects it, to the generic one, where a lock of its own does.
+ * Where the driver override lives moved from the PCI device, where the device's lock protects it,
+ * to the generic one, where a lock of its own does.
  */
-static inline int gpufabric_set_driver_override(struct pci_dev *pdev,
-						const char *name)
+static inline int gpufabric_set_driver_override(struct pci_dev *pdev, const char *name)
 {
 #ifdef HAVE_DEVICE_SET_DRIVER_OVERRIDE
 	return device_set_driver_override(&pdev->dev, name);
 #else
-	return driver_set_override(&pdev->dev, &pdev->driver_override, name,
-				   strlen(name));
+	return driver_set_override(&pdev->dev, &pdev->driver_override, name, strlen(name));
 #endif
 }
 
 /* A copy of the driver override, NULL where there is none. */
-static inline int gpufabric_get_driver_override(struct pci_dev *pdev,
-						char **copy)
+static inline int gpufabric_get_driver_override(struct pci_dev *pdev, char **copy)
 {
 	const char *name;
 	int err;
@@ -107,8 +104,7 @@ static inline int gpufabric_get_driver_override(struct pci_dev *pdev,
 }
 
 /* Whether the driver override is @name; the device's lock is held. */
-static inline bool gpufabric_is_driver_override(struct pci_dev *pdev,
-						const char *name)
+static inline bool gpufabric_is_driver_override(struct pci_dev *pdev, const char *name)
 {
 	const char *is;
 	bool same;

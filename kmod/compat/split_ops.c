@@ -2,11 +2,10 @@
 /**
  * DOC: Split operations
  *
- * A command has a policy and hooks for do, and others for dump. What has no
- * policy takes no attribute; kernels with split operations would take any.
- * Kernels that know one policy for both get that of do, which takes all that
- * dump's does, or of dump where there is no do; a dump is held to its own as it
- * goes.
+ * A command has a policy and hooks for do, and others for dump. What has no policy takes no
+ * attribute; kernels with split operations would take any. Kernels that know one policy for both
+ * get that of do, which takes all that dump's does, or of dump where there is no do; a dump is
+ * held to its own as it goes.
  */
 #include "split_ops.h"
 
@@ -28,23 +27,21 @@ static const struct genl_split_ops *find(u8 cmd, u8 flag)
 	return op;
 }
 
-static int pre_doit(const struct genl_ops *ops, struct sk_buff *skb,
-		    struct genl_info *info)
+static int pre_doit(const struct genl_ops *ops, struct sk_buff *skb, struct genl_info *info)
 {
 	const struct genl_split_ops *op = find(ops->cmd, GENL_CMD_CAP_DO);
 
 	return op->pre_doit ? op->pre_doit(op, skb, info) : 0;
 }
 
-static int dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+/* Here and not in the dump, whose errors come at its end, where few look. */
+static int start(struct netlink_callback *cb)
 {
 	struct genlmsghdr *header = nlmsg_data(cb->nlh);
 	const struct genl_split_ops *op = find(header->cmd, GENL_CMD_CAP_DUMP);
-	int err;
 
-	err = nla_validate(genlmsg_data(header), genlmsg_len(header),
-			   op->maxattr, op->policy, cb->extack);
-	return err ? err : op->dumpit(skb, cb);
+	return nla_validate(genlmsg_data(header), genlmsg_len(header), op->maxattr, op->policy,
+			    cb->extack);
 }
 
 static void __init set_ops(struct genl_family *family, unsigned int count)
@@ -63,8 +60,8 @@ static void __init set_ops(struct genl_family *family, unsigned int count)
 		if (from->flags & GENL_CMD_CAP_DO) {
 			op->doit = from->doit;
 		} else {
-			op->start = from->start;
-			op->dumpit = dumpit;
+			op->start = start;
+			op->dumpit = from->dumpit;
 		}
 	}
 	family->pre_doit = pre_doit;
@@ -90,8 +87,7 @@ static void __init set_ops(struct genl_family *family, unsigned int count)
  *
  * Return: 0 or a negative errno.
  */
-int __init gf_register_split(struct genl_family *family,
-			     const struct genl_split_ops *ops,
+int __init gf_register_split(struct genl_family *family, const struct genl_split_ops *ops,
 			     unsigned int count)
 {
 	unsigned int i;

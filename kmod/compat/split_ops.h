@@ -12,7 +12,6 @@ struct genl_split_ops {
 	int (*pre_doit)(const struct genl_split_ops *ops, struct sk_buff *skb,
 			struct genl_info *info);
 	int (*doit)(struct sk_buff *skb, struct genl_info *info);
-	int (*start)(struct netlink_callback *cb);
 	int (*dumpit)(struct sk_buff *skb, struct netlink_callback *cb);
 	const struct nla_policy *policy;
 	unsigned int maxattr;

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
+#include "base/text.h"
 #include "plan/forecast.h"
-#include "plan/jobs.h"
+#include "plan/replay/jobs.h"
 #include "plan/series.h"
 
 #define STEP_MIN 10

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "lib/text.h"
+#include "base/text.h"
 #include "plan/file.h"
 
 static double cpu_ms(void)

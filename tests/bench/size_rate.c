@@ -175,7 +175,7 @@ static void make_gguf(const char *path)
 }
 
 /* In a process of its own, so that each file is measured alone. */
-static bool read_one(const char *path)
+static bool read_one(const char *path, const struct cat_families *families)
 {
 	struct size_stored stored;
 	struct fault f = { "" };
@@ -189,7 +189,7 @@ static bool read_one(const char *path)
 	if (!child) {
 		clear_peak();
 		start = now();
-		err = stored_open(path, &stored, &f);
+		err = stored_open(path, families, &stored, &f);
 		start = now() - start;
 		if (stat(path, &st))
 			st.st_size = 0;
@@ -217,16 +217,16 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: size-rate CATALOGUE DIR\n");
 		return 2;
 	}
-	snprintf(path, sizeof(path), "%s/1000-shards.index.json", argv[2]);
-	make_index(path);
-	good = read_one(path);
-	snprintf(path, sizeof(path), "%s/200-MB-header.gguf", argv[2]);
-	make_gguf(path);
-	good = read_one(path) && good;
 	if (catalogue_load(&cat, argv[1], NULL, &f)) {
 		fprintf(stderr, "size-rate: %s\n", f.text);
 		return 1;
 	}
+	snprintf(path, sizeof(path), "%s/1000-shards.index.json", argv[2]);
+	make_index(path);
+	good = read_one(path, &cat.families);
+	snprintf(path, sizeof(path), "%s/200-MB-header.gguf", argv[2]);
+	make_gguf(path);
+	good = read_one(path, &cat.families) && good;
 	rate(&cat);
 	search_rate(&cat);
 	catalogue_free(&cat);

@@ -13,63 +13,16 @@
 #include <string.h>
 #include <strings.h>
 
+#include "catalogue/build.h"
+#include "sheet.h"
 #include "size/estimate.h"
 #include "size_rows.h"
 
-#define COLUMNS_MAX 64
 #define GIB_D ((double)(1ull << 30))
-
-/**
- * struct sheet - a line of the file by the names of the first
- * @names: of the columns, @n of them
- * @values: of the current line
- */
-struct sheet {
-	char *names[COLUMNS_MAX];
-	char *values[COLUMNS_MAX];
-	size_t n;
-};
-
-/* Splits a line of CSV with quotes in place; returns how many fields. */
-static size_t split(char *line, char **field)
-{
-	char *to = line, *s = line;
-	size_t n = 0;
-	bool quoted = false;
-
-	field[n++] = to;
-	for (; *s && *s != '\n' && *s != '\r'; s++) {
-		if (*s == '"' && quoted && s[1] == '"') {
-			*to++ = '"';
-			s++;
-		} else if (*s == '"') {
-			quoted = !quoted;
-		} else if (*s == ',' && !quoted) {
-			*to++ = '\0';
-			if (n == COLUMNS_MAX)
-				break;
-			field[n++] = to;
-		} else {
-			*to++ = *s;
-		}
-	}
-	*to = '\0';
-	return n;
-}
-
-static const char *get(const struct sheet *sheet, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < sheet->n; i++)
-		if (!strcmp(sheet->names[i], name))
-			return sheet->values[i] ? sheet->values[i] : "";
-	return "";
-}
 
 static double number(const struct sheet *sheet, const char *name)
 {
-	return strtod(get(sheet, name), NULL);
+	return strtod(sheet_get(sheet, name), NULL);
 }
 
 static unsigned int count(const struct sheet *sheet, const char *name)
@@ -101,28 +54,38 @@ static void shape(const struct sheet *sheet, struct cat_model *m)
 		m->ffn = 4 * m->hidden;
 }
 
-/* The family whose count comes nearest to the published one, as its config would say. */
-static void nearest_family(struct cat_model *m, double published)
+static uint64_t total_as(const struct catalogue *cat, const struct cat_model *shape,
+			 const char *family, struct cat_model *out)
 {
-	static const enum model_arch dense[] = {
-		MODEL_LLAMA, MODEL_QWEN2, MODEL_QWEN3, MODEL_GEMMA2, MODEL_GPT2, MODEL_OPT,
-		MODEL_BLOOM, MODEL_GPT_NEOX, MODEL_MPT, MODEL_FALCON, MODEL_PHI,
+	struct model_plan plan = { .families = &cat->families,
+				   .family = family_get(&cat->families, family) };
+	struct fault f = { "" };
+
+	*out = *shape;
+	out->tied_given = true;
+	if (!plan.family || cat_model_build(&plan, out, &f))
+		return 0;
+	return out->params.total;
+}
+
+/* The family whose count comes nearest to the published one, as its config would say. */
+static void nearest_family(const struct catalogue *cat, struct cat_model *m, double published)
+{
+	static const char *const dense[] = {
+		"llama", "qwen2", "qwen3", "gemma2", "gpt2", "opt", "bloom", "gpt-neox", "mpt",
+		"falcon", "phi",
 	};
-	struct model_params p;
+	struct cat_model shape = *m, built;
 	double best = INFINITY, off;
-	enum model_arch arch = MODEL_LLAMA;
 	size_t i;
 
 	for (i = 0; i < sizeof(dense) / sizeof(dense[0]); i++) {
-		m->arch = dense[i];
-		model_params(m, &p);
-		off = fabs((double)p.total - published);
+		off = fabs((double)total_as(cat, &shape, dense[i], &built) - published);
 		if (off < best) {
 			best = off;
-			arch = dense[i];
+			*m = built;
 		}
 	}
-	m->arch = arch;
 }
 
 static bool read_model(const struct sheet *sheet, const struct catalogue *cat,
@@ -140,7 +103,7 @@ static bool read_model(const struct sheet *sheet, const struct catalogue *cat,
 		row->req.given_params = (uint64_t)(number(sheet, "params_b") * 1e9);
 		return row->req.given_params > 0;
 	}
-	nearest_family(&row->model, number(sheet, "params_b") * 1e9);
+	nearest_family(cat, &row->model, number(sheet, "params_b") * 1e9);
 	row->req.model = &row->model;
 	return true;
 }
@@ -236,17 +199,17 @@ static unsigned int targets_of(const char *text)
 static void read_training(const struct sheet *sheet, struct size_row *row)
 {
 	struct size_request *req = &row->req;
-	const char *optimizer = get(sheet, "optimizer"), *precision = get(sheet, "precision");
+	const char *optimizer = sheet_get(sheet, "optimizer"), *precision = sheet_get(sheet, "precision");
 
 	req->batch = count(sheet, "micro_batch");
 	req->optimizer = optimizer_of(optimizer);
 	req->pure16 = has(precision, "true") || has(optimizer, "bf16 params");
-	req->recompute = recompute_of(get(sheet, "recompute"));
-	if (*get(sheet, "zero"))
+	req->recompute = recompute_of(sheet_get(sheet, "recompute"));
+	if (*sheet_get(sheet, "zero"))
 		req->zero = (int)number(sheet, "zero");
-	if (*get(sheet, "lora_rank"))
+	if (*sheet_get(sheet, "lora_rank"))
 		req->rank = count(sheet, "lora_rank");
-	req->targets = targets_of(get(sheet, "lora_target"));
+	req->targets = targets_of(sheet_get(sheet, "lora_target"));
 	row->global_batch = number(sheet, "batch");
 }
 
@@ -279,15 +242,15 @@ static bool read_workload(const struct sheet *sheet, const struct catalogue *cat
 			  struct size_row *row)
 {
 	struct size_request *req = &row->req;
-	const char *kv = get(sheet, "kv_dtype"), *quant = get(sheet, "quant");
+	const char *kv = sheet_get(sheet, "kv_dtype"), *quant = sheet_get(sheet, "quant");
 	struct fault f;
 
-	if (size_task_find(get(sheet, "task"), &req->task, &f))
+	if (size_task_find(sheet_get(sheet, "task"), &req->task, &f))
 		return false;
 	/* for inference the format of the weights may stand in either column */
-	if (req->task == SIZE_INFER && !*quant && !plain_format(get(sheet, "precision")))
-		quant = get(sheet, "precision");
-	req->precision = weights_of(get(sheet, "precision"), quant);
+	if (req->task == SIZE_INFER && !*quant && !plain_format(sheet_get(sheet, "precision")))
+		quant = sheet_get(sheet, "precision");
+	req->precision = weights_of(sheet_get(sheet, "precision"), quant);
 	if (!req->precision)
 		return false;
 	if (*kv && size_precision_find(kv, &req->kv, &f)) {
@@ -296,9 +259,9 @@ static bool read_workload(const struct sheet *sheet, const struct catalogue *cat
 		req->kv = size_precision_get("fp8");
 	}
 	req->context = (uint64_t)number(sheet, "seq");
-	req->flash = flag_of(get(sheet, "flash_attn"));
-	req->compile = flag_of(get(sheet, "compile"));
-	req->offload = has(get(sheet, "optimizer"), "offload");
+	req->flash = flag_of(sheet_get(sheet, "flash_attn"));
+	req->compile = flag_of(sheet_get(sheet, "compile"));
+	req->offload = has(sheet_get(sheet, "optimizer"), "offload");
 	if (req->task == SIZE_INFER)
 		req->batch = count(sheet, "batch");
 	else
@@ -325,12 +288,12 @@ static void read_layout(const struct sheet *sheet, struct size_row *row)
 
 static void read_measured(const struct sheet *sheet, struct size_row *row)
 {
-	const char *kind = get(sheet, "memory_kind");
+	const char *kind = sheet_get(sheet, "memory_kind");
 
 	row->measured = number(sheet, "measured_mem_gib_per_gpu") * GIB_D;
 	row->kind = !strcmp(kind, "allocated") ? MEMORY_ALLOCATED
 		    : !strcmp(kind, "reserved") ? MEMORY_RESERVED : MEMORY_DEVICE;
-	row->oom = !strcasecmp(get(sheet, "outcome"), "oom");
+	row->oom = !strcasecmp(sheet_get(sheet, "outcome"), "oom");
 	row->tokens_per_s = number(sheet, "tokens_per_s_per_gpu");
 	row->mfu = number(sheet, "mfu_pct");
 	row->tflops = number(sheet, "tflops_per_gpu");
@@ -345,13 +308,13 @@ static void skip(struct size_row *row, const char *why)
 
 static void read_row(const struct sheet *sheet, const struct catalogue *cat, struct size_row *row)
 {
-	const char *score = get(sheet, "score");
+	const char *score = sheet_get(sheet, "score");
 	struct fault f = { "" };
 
-	snprintf(row->id, sizeof(row->id), "%s", get(sheet, "id"));
-	snprintf(row->model_name, sizeof(row->model_name), "%s", get(sheet, "model"));
-	snprintf(row->engine_name, sizeof(row->engine_name), "%s", get(sheet, "engine"));
-	snprintf(row->gpu_name, sizeof(row->gpu_name), "%s", get(sheet, "gpu_model"));
+	snprintf(row->id, sizeof(row->id), "%s", sheet_get(sheet, "id"));
+	snprintf(row->model_name, sizeof(row->model_name), "%s", sheet_get(sheet, "model"));
+	snprintf(row->engine_name, sizeof(row->engine_name), "%s", sheet_get(sheet, "engine"));
+	snprintf(row->gpu_name, sizeof(row->gpu_name), "%s", sheet_get(sheet, "gpu_model"));
 	row->gpu_bytes = number(sheet, "gpu_mem_gib") * GIB_D;
 	size_request_init(&row->req);
 	read_measured(sheet, row);
@@ -399,9 +362,9 @@ struct size_row *size_rows_read(const char *path, const struct catalogue *cat, s
 		fprintf(stderr, "%s: cannot be read\n", path);
 		return NULL;
 	}
-	sheet.n = split(head, sheet.names);
+	sheet.n = sheet_split(head, sheet.names);
 	while (size = 0, line = NULL, getline(&line, &size, file) > 0) {
-		size_t fields = split(line, sheet.values);
+		size_t fields = sheet_split(line, sheet.values);
 
 		while (fields < sheet.n)
 			sheet.values[fields++] = NULL;

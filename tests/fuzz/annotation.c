@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/annotation.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
+// sources: ctl/module/annotation.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c
 /*
  * Annotations of compositions. What is known can be written again and says the same then;
  * of what is not known nothing is left but the version.
  */
+#include "base/text.h"
 #include "fuzz.h"
-#include "lib/annotation.h"
-#include "lib/text.h"
+#include "module/annotation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/text.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/layouts.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/units.c
+// sources: ctl/base/text.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/size/layouts.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/base/units.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c
 /*
  * Catalogue files: a text of GPUs, a text of models, and a workload of the
  * first model on the first GPU. What the catalogue takes the sizes can use.
@@ -76,6 +76,26 @@ static void use_both(const struct catalogue *catalogue)
 	}
 }
 
+/* What every family is like, and a few that models are of; read once. */
+static int parse_families(struct catalogue *catalogue, struct fault *fault)
+{
+	static const char few[] = "[family.llama]\n[family.mixtral]\nneeds = hidden experts\n"
+				  "[family.gemma2]\nlayer_norms = 4\n";
+	static char text[16384];
+	static size_t length;
+	FILE *file;
+	int err;
+
+	if (!length) {
+		file = fopen("ctl/catalogue/models.d/family-transformer.conf", "r");
+		must(file);
+		length = fread(text, 1, sizeof(text), file);
+		fclose(file);
+	}
+	err = catalogue_parse_models(catalogue, 0, "families", text, length, fault);
+	return err ? err : catalogue_parse_models(catalogue, 0, "few", few, sizeof(few) - 1, fault);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_parts parts = { data, size };
@@ -88,6 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int err;
 
 	memcpy(gpus, text, length);
+	err = parse_families(&catalogue, &fault);
+	must(!err);
 	err = catalogue_parse_gpus(&catalogue, 0, "gpus.conf", gpus, length, &fault);
 	free(gpus);
 	text = fuzz_part(&parts, &length);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: tool
-// packages: json-c libnl-3.0 libnl-genl-3.0 libudev ncursesw
+// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
 /*
  * A specification of container devices that one is taken out of. What is left
  * must be read again, and not have that device, or there must be nothing left.
  */
+#include "base/text.h"
 #include "fuzz.h"
-#include "lib/cdi.h"
-#include "lib/text.h"
+#include "publish/cdi.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: tool
-// packages: json-c libnl-3.0 libnl-genl-3.0 libudev ncursesw
+// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
 /*
  * Whole command lines, an argument a line. Commands that need no module run to
  * their end; of the others, options and operands are parsed.
@@ -9,10 +9,11 @@
 #include <getopt.h>
 #include <unistd.h>
 
-#include "commands.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/out.h"
+#include "cmd/cmd.h"
 #include "fuzz.h"
-#include "lib/out.h"
-#include "lib/text.h"
 
 #define ARGUMENTS_MAX 16
 
@@ -30,14 +31,14 @@ static bool runs_alone(const char *name)
 
 static int dispatch(struct ctl_ctx *ctx, int argc, char **argv)
 {
-	const struct ctl_command *command = argc > 1 ? ctl_command_find(argv[1]) : NULL;
+	const struct ctl_command *command = argc > 1 ? ctl_command_find(ctl_commands, argv[1]) : NULL;
 	bool help = false;
 
 	/* getopt's own memory of the last command line. */
 	optind = 0;
 	opterr = 0;
 	if (!command || runs_alone(argv[1]))
-		return ctl_dispatch(ctx, argc, argv);
+		return ctl_dispatch(ctx, ctl_commands, argc, argv);
 	argc--;
 	argv++;
 	if (command->verbs && argc > 1 && ctl_verb_find(command, argv[1])) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: tool
-// packages: json-c libnl-3.0 libnl-genl-3.0 libudev ncursesw
+// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
 /*
  * Files of slots.d, the admin's word for what sits where, with the catalogue
  * as it comes and without one; then the identity of a slot by them.
  */
+#include "base/text.h"
 #include "fuzz.h"
-#include "lib/identity.h"
-#include "lib/text.h"
 #include "linux/gpufabric.h"
+#include "session/identity.h"
 
 static struct catalogue catalogue;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/ahead.c ctl/plan/check.c ctl/plan/csv.c ctl/plan/file.c ctl/plan/file_ahead.c ctl/plan/forecast.c ctl/plan/instance.c ctl/plan/jread.c ctl/plan/series.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/ahead.c ctl/plan/solver/check.c ctl/base/csv.c ctl/plan/file.c ctl/plan/file_ahead.c ctl/plan/forecast.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/series.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /*
  * Demand, on top of what a module could say: one line with line and column, or an instance
  * in range. The first byte says what the module says.
  */
+#include "base/text.h"
 #include "fuzz.h"
-#include "lib/text.h"
 #include "plan/ahead.h"
 
 static void add_set(struct plan_ahead *ahead, const char *name, uint32_t pool, uint32_t gpus)

@@ -4,14 +4,14 @@
 # build/fuzz/NAME for each tests/fuzz/NAME.c. Run from the top by tests/fuzz/run.
 #
 # A target names what it is linked with in its first lines:
-#   // sources: ctl/lib/text.c kmod/check.c      ("tool": gpuctl but its main)
+#   // sources: ctl/base/text.c kmod/check.c      ("tool": gpuctl but its main)
 #   // packages: json-c                          (for pkg-config; may be missing)
 
 BUILD      ?= build
 out        := $(BUILD)/fuzz
 targets    := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
-tool       := $(filter-out ctl/main.c %_test.c,$(wildcard ctl/*.c ctl/*/*.c)) kmod/card.c
-packages   := json-c libnl-3.0 libnl-genl-3.0 libudev ncursesw
+tool       := $(filter-out ctl/main.c %_test.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c)) kmod/card.c
+packages   := json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
 CC         := clang
 checks     := address,undefined
 cflags     := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE -fno-omit-frame-pointer \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/holders.c ctl/lib/vfs.c ctl/lib/vm.c ctl/lib/kernel_holders.c ctl/lib/devnodes.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
-// packages: json-c
+// sources: ctl/host/holders.c ctl/host/vfs.c ctl/host/vm.c ctl/host/kernel_holders.c ctl/host/devnodes.c ctl/cli/out.c ctl/base/fault.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c
+// packages: json-c libudev
 /*
  * Files of /proc and /sys, which other users and drivers write: a process with
  * a command line, a control group, mappings and an open file, and the device
@@ -12,9 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "fuzz.h"
-#include "lib/holders.h"
-#include "lib/text.h"
+#include "host/holders.h"
+#include "../unit/sysroot.h"
 
 #define FUNCTION "0000:41:00.0"
 
@@ -22,15 +23,15 @@ static const char *const files[] = {
 	"proc/77/cmdline",
 	"proc/77/cgroup",
 	"proc/77/maps",
-	"sys/bus/pci/devices/" FUNCTION "/drm/card0/dev",
+	"sys/bus/pci/devices/" FUNCTION "/uevent",
 	"sys/bus/pci/devices/" FUNCTION "/drm/card0/uevent",
 	"sys/bus/pci/devices/" FUNCTION "/sriov_numvfs",
 	"proc/driver/nvidia/gpus/" FUNCTION "/information",
-	"sys/class/kfd/kfd/dev",
-	"sys/class/kfd/kfd/topology/nodes/1/gpu_id",
-	"sys/class/kfd/kfd/topology/nodes/1/properties",
+	"sys/class/kfd/kfd/uevent",
+	"sys/class/kfd/kfd/topology/nodes/0/gpu_id",
+	"sys/class/kfd/kfd/topology/nodes/0/properties",
 	"sys/class/kfd/kfd/proc/77/vram_7",
-	"sys/class/vfio/5/dev",
+	"sys/class/vfio/5/uevent",
 	"proc/77/comm",
 };
 
@@ -84,6 +85,12 @@ static void prepare(void)
 	free(path);
 	path = make_path("proc/77/fd/4");
 	must(!symlink("/nowhere/" FUNCTION "/resource1", path));
+	free(path);
+	path = mem_printf("%s/sys", dir);
+	must(sysroot_mount(path));
+	free(path);
+	path = make_path("sys/bus/pci/devices/" FUNCTION "/drm/card0/subsystem");
+	must(!symlink("/sys/class/drm", path));
 	free(path);
 	roots.proc = mem_printf("%s/proc", dir);
 	roots.sys = mem_printf("%s/sys", dir);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: tool
-// packages: json-c libnl-3.0 libnl-genl-3.0 libudev ncursesw
+// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
 /*
  * What a recorded host has to be read: its kernel's log, resources of a device, who may
  * write hooks, what systemctl says. All four readers get the same text: none reads
  * beyond it, and what they take from it is in bounds.
  */
-#include "host/klog.h"
+#include "base/text.h"
 #include "doctor/permissions.h"
 #include "doctor/units.h"
 #include "fuzz.h"
-#include "lib/text.h"
+#include "host/klog.h"
 
 static void read_log(const char *text)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/instance.c ctl/plan/jread.c ctl/plan/move_list.c ctl/plan/moves.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/move_list.c ctl/plan/moves.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /*
  * Lists of moves: one line with line and column, or moves that follow from each other: after
  * each of them it is known what was done, and what is next.
  */
+#include "base/text.h"
 #include "fuzz.h"
-#include "lib/text.h"
 #include "plan/move_list.h"
 
 /* Only the names are used of it; what is planned is not fuzzed here. */

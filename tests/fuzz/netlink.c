@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: tool
-// packages: json-c libnl-3.0 libnl-genl-3.0 libudev ncursesw
+// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
 /*
  * Attributes of the module: each part of the input is the body of a message,
  * an event or one of the objects. What is read is applied to a fabric, shown as
@@ -10,10 +10,10 @@
 #include <json-c/json.h>
 #include <linux/netlink.h>
 
+#include "base/text.h"
 #include "fuzz.h"
-#include "lib/model.h"
-#include "lib/render.h"
-#include "lib/text.h"
+#include "module/model.h"
+#include "session/render.h"
 
 /* Shown as JSON, it is a document; -j never prints anything else. */
 static void show_as(const struct gf_fabric *fabric, bool json)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: tool
-// packages: json-c libnl-3.0 libnl-genl-3.0 libudev ncursesw
+// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
 /*
  * Files of nodes.d. Whatever is accepted stays below /dev, since it is what
  * containers get.
  */
+#include "base/text.h"
 #include "fuzz.h"
-#include "lib/text.h"
-#include "lib/vendor.h"
+#include "host/vendor.h"
 
 static void check_path(const char *path)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/out.c ctl/lib/text.c
+// sources: ctl/cli/out.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /*
  * Results with any text in them: what a driver, a process or an admin calls
@@ -8,8 +8,8 @@
  */
 #include <json-c/json.h>
 
+#include "cli/out.h"
 #include "fuzz.h"
-#include "lib/out.h"
 
 static const struct out_column columns[] = {
 	{ "name", "NAME" }, { "value", "VALUE", OUT_RIGHT }, { "list", "LIST", OUT_OPTIONAL },

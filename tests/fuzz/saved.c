@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: tool
-// packages: json-c libnl-3.0 libnl-genl-3.0 libudev ncursesw
+// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
 /*
  * Files of saved compositions. What is accepted must be fit to be asked of the
  * module, and what is made of it and printed must be accepted again, the same.
  */
+#include "base/text.h"
 #include "fuzz.h"
-#include "lib/saved.h"
-#include "lib/text.h"
+#include "op/saved.h"
 
 static void check(const struct saved_composition *composition)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/choose/tenant.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/choose/tenant.c ctl/base/conf.c ctl/base/fault.c ctl/base/text.c
 /* Files of tenants.d, and verdicts by what they say. */
 #include "choose/tenant.h"
 #include "fuzz.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/csv.c ctl/plan/jobs.c ctl/plan/series.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/base/csv.c ctl/plan/replay/jobs.c ctl/plan/series.c ctl/base/fault.c ctl/base/text.c
 /* Traces of jobs and of demand: any bytes; what is taken is in order and in range. */
 #include "fuzz.h"
-#include "plan/jobs.h"
+#include "plan/replay/jobs.h"
 #include "plan/series.h"
 
 #define POOL 1024

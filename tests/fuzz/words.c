@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/text.c ctl/size/units.c ctl/catalogue/fault.c ctl/catalogue/conf.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c kmod/check.c
+// sources: ctl/base/text.c ctl/base/units.c ctl/base/fault.c ctl/base/conf.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c kmod/check.c
 /*
  * Single words: sizes, counts, contexts, durations, numbers, names. A name is
  * one for the tool exactly when it is one for the module.
  */
-#include "catalogue/conf.h"
+#include "base/conf.h"
+#include "base/text.h"
+#include "base/units.h"
 #include "fuzz.h"
-#include "lib/model.h"
-#include "lib/text.h"
-#include "size/units.h"
+#include "module/model.h"
 
 /* Of kmod/check.c, whose words for states are not the tool's. */
 int gf_name_valid(const char *name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/text.c ctl/size/spec.c ctl/catalogue/fault.c
+// sources: ctl/base/text.c ctl/size/spec.c ctl/base/fault.c
 // packages: json-c
 /* Workloads in JSON: every field that is taken can be asked for. */
 #include "fuzz.h"

@@ -125,8 +125,10 @@ static bool refused_by_core(const struct sent *one, int error)
 		return error == -ENOENT;
 	if (!one->has_command)
 		return error == -EINVAL;
-	if (!command || (is_dump(one) && !command->dumps))
+	if (!command || (is_dump(one) ? !command->dumps : !command->does))
 		return error == -EOPNOTSUPP;
+	if (is_dump(one) && known.silent_dumps)
+		return true;
 	/* A dump of this socket is under way. */
 	return is_dump(one) && error == -EBUSY;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "fuzz.h"
 
@@ -64,10 +65,14 @@ static uint32_t status(unsigned int type)
 void fabric_open(void)
 {
 	int err = gf_open(&clean);
+	unsigned int major, minor;
+	struct utsname kernel;
 
 	if (err)
 		fail("no socket: %s", strerror(-err));
 	known.family = clean.family;
+	known.silent_dumps = !uname(&kernel) && sscanf(kernel.release, "%u.%u", &major, &minor) == 2 &&
+			     (major < 6 || (major == 6 && minor < 2));
 	dump(GPUFABRIC_CMD_SLOT_GET, part_slot, &n_slots);
 	for (known.n_slots = 0; known.n_slots < n_slots; known.n_slots++) {
 		memcpy(known.slots[known.n_slots].name, slots[known.n_slots].name, GF_NAME);

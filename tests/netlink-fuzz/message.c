@@ -250,7 +250,7 @@ size_t fuzz_make(void *to)
 		build.header->nlmsg_flags |= NLM_F_ACK;
 	if (random_once_in(16))
 		build.header->nlmsg_flags |= NLM_F_ECHO;
-	if (command->dumps && random_once_in(64))
+	if (command->dumps && random_once_in(command->does ? 64 : 2))
 		build.header->nlmsg_flags |= NLM_F_DUMP;
 	for (unsigned int type = 1; type <= fuzz_message->max; type++) {
 		if (command->takes & 1ULL << type)

@@ -18,6 +18,7 @@
  * @slots: each with its name, its id, and the generation that the kernel told
  *	last
  * @family: id of the family
+ * @silent_dumps: the kernel does not pass on why a dump is refused: those before 6.2
  */
 struct fuzz_known {
 	unsigned int n_slots;
@@ -27,6 +28,7 @@ struct fuzz_known {
 		uint32_t generation;
 	} slots[FUZZ_SLOTS_MAX];
 	uint16_t family;
+	bool silent_dumps;
 };
 
 extern struct fuzz_known known;

@@ -54,13 +54,15 @@ struct fuzz_set {
  * @name: its name
  * @number: its number
  * @reads: it changes nothing
- * @dumps: it can also be a dump
+ * @does: it can be a request for one thing
+ * @dumps: it can be a dump
  * @takes: a bit for each attribute that it takes
  */
 struct fuzz_command {
 	const char *name;
 	uint8_t number;
 	bool reads;
+	bool does;
 	bool dumps;
 	uint64_t takes;
 };

@@ -88,12 +88,13 @@ def print_commands(spec):
     """What can be asked for; events cannot."""
     print("\nconst struct fuzz_command fuzz_commands[] = {")
     for operation in spec.operations:
-        if "do" not in operation:
+        if "do" not in operation and "dump" not in operation:
             continue
-        takes = [f"1ULL << {macro('gpufabric-a', a)}" for a in operation["do"].get("request", {"attributes": []})["attributes"]]
+        names = {a: None for way in ("do", "dump") for a in operation.get(way, {}).get("request", {}).get("attributes", [])}
+        takes = [f"1ULL << {macro('gpufabric-a', a)}" for a in names]
         print(f'\t{{ "{operation["name"]}", {macro("gpufabric-cmd", operation["name"])}, '
               f'.reads = {str(operation["name"].endswith("-get")).lower()}, '
-              f'.dumps = {str("dump" in operation).lower()},\n\t  .takes = {" | ".join(takes) or 0} }},')
+              f'.does = {str("do" in operation).lower()}, .dumps = {str("dump" in operation).lower()},\n\t  .takes = {" | ".join(takes) or 0} }},')
     print("};\n\nconst unsigned int fuzz_n_commands = sizeof(fuzz_commands) / sizeof(fuzz_commands[0]);")
 
 
@@ -103,9 +104,12 @@ def main():
     print("// SPDX-License-Identifier: GPL-2.0-only\n"
           "/* Do not edit: generated from uapi/netlink/specs/gpufabric.yaml by tests/netlink-fuzz/table.py. */\n"
           "#include <linux/gpufabric.h>\n\n#include \"table.h\"\n")
-    for aset in spec.sets:
+    # A set may be there for a part of it alone.
+    met = {"message"} | {a.get("nested-attributes") for aset in spec.sets for a in aset["attributes"]}
+    sets = [aset for aset in spec.sets if aset["name"] in met]
+    for aset in sets:
         print(f"static const struct fuzz_set {macro(aset['name']).lower()}_set;")
-    for aset in spec.sets:
+    for aset in sets:
         print_set(spec, aset)
     print("\nconst struct fuzz_set *const fuzz_message = &message_set;")
     print_commands(spec)

@@ -176,13 +176,27 @@ int get_slot(struct gf *gf, const char *name, struct gf_slot *slot)
 	return get_parts(gf, slot);
 }
 
+static int take_member(const struct nlmsghdr *part, void *context)
+{
+	struct gf_composition *to = context;
+
+	if (to->n_members == sizeof(to->members) / sizeof(to->members[0]))
+		return -E2BIG;
+	gf_read_member(gf_attr(part, GPUFABRIC_A_MEMBERSHIP), &to->members[to->n_members++]);
+	return 0;
+}
+
 int get_composition(struct gf *gf, const char *name, struct gf_composition *composition)
 {
 	int err = get(gf, GPUFABRIC_CMD_COMPOSITION_GET, name);
 
-	if (!err)
-		gf_read_composition(gf_attr(&gf->reply.header, GPUFABRIC_A_COMPOSITION), composition);
-	return err;
+	if (err)
+		return err;
+	gf_read_composition(gf_attr(&gf->reply.header, GPUFABRIC_A_COMPOSITION), composition);
+	gf_begin(&request, gf, GPUFABRIC_CMD_MEMBER_GET, 0);
+	gf_put_u32(&request, GPUFABRIC_A_ID, composition->id);
+	composition->n_members = 0;
+	return gf_dump(gf, &request, take_member, composition);
 }
 
 int get_last_history(struct gf *gf, const char *slot, struct gf_history *history)

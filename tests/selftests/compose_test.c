@@ -122,8 +122,7 @@ TEST_F(compose, identity_mismatch_rolls_back)
 				   SLOTS({ .name = "sim0-0" },
 					 { .name = "sim0-1", .expects = 12, .expect = { 0, 0, 0x10de, 0x26b9 } },
 					 { .name = "sim0-2" })), &end));
-	EXPECT_EQ(0, strncmp(end.text, "slot sim0-1: found 6767:0001 (10de:2331), expected another GPU",
-			     strlen("slot sim0-1: found 6767:0001 (10de:2331), expected another GPU")));
+	EXPECT_STREQ("slot sim0-1: identity, found 6767:0001 (10de:2331)", end.text);
 	EXPECT_STATE("sim0-0", OFF);
 	EXPECT_STATE("sim0-1", FAULT);
 	EXPECT_EQ(GPUFABRIC_CAUSE_IDENTITY, slot.cause);
@@ -238,6 +237,19 @@ static uint64_t uptime_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* An order that others do not have makes nobody wait. */
+TEST_F(compose, deadline_of_those_that_wait_for_nobody)
+{
+	struct gf_operation operation;
+
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .timeout = 1000,
+				  SLOTS({ .name = "sim0-3", .order = GPUFABRIC_MEMBERS_MAX }))));
+	gf_read_operation(gf_attr(&gf.reply.header, GPUFABRIC_A_OPERATION), &operation);
+	EXPECT_NE(0, operation.deadline);
+	EXPECT_GE(uptime_ms() + 1000, operation.deadline);
+	EXPECT_EQ(0, watch_operation(&watch, operation.id, NULL));
+}
+
 static void set_clock(int hours)
 {
 	struct timespec now;
@@ -304,6 +316,23 @@ TEST_F(compose, resize_can_annotate)
 						   .annotation = "more", SLOTS({ .name = "sim0-3" })), &end));
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
 	EXPECT_STREQ("more", composition.annotation);
+}
+
+TEST_F(compose, resize_of_what_was_changed_meanwhile)
+{
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ANNOTATE, .name = "three", .annotation = "theirs")));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three", .annotation = "mine",
+				    .generation = composition.generation, .has_generation = true,
+				    SLOTS({ .name = "sim0-3" }))), ESTALE,
+		       "the composition is of another generation by now, look at it again");
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_STREQ("theirs", composition.annotation);
+	EXPECT_EQ(3, composition.n_members);
+	EXPECT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three", .annotation = "mine",
+						   .generation = composition.generation, .has_generation = true,
+						   SLOTS({ .name = "sim0-3" })), &end));
 }
 
 /* It is announced to those who may know, and needs no end of what is under way. */

@@ -113,6 +113,21 @@ TEST_F(drain, a_stale_generation_is_refused_though_drained_again)
 	EXPECT_EQ(0, detach_by(&gf, second));
 }
 
+/* Whoever drains names the drain that is to end. */
+TEST_F(drain, abort_of_another_one)
+{
+	struct ask_slot mine = { .name = "sim0-0", .has_generation = true };
+
+	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &mine.generation));
+	mine.generation--;
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_DRAIN_ABORT, .slots = &mine, .n_slots = 1)), ESTALE,
+		       "the slot is of another generation by now, look at it again");
+	EXPECT_STATE("sim0-0", DRAINING);
+	mine.generation++;
+	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_DRAIN_ABORT, .slots = &mine, .n_slots = 1)));
+	EXPECT_STATE("sim0-0", READY);
+}
+
 TEST_F(drain, deadline_takes_it_back)
 {
 	uint32_t generation;
@@ -216,7 +231,8 @@ TEST_F(drain, is_announced)
 	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &generation));
 	do {
 		ASSERT_EQ(0, watch_next(&watch, &event, ASK_PATIENCE_MS));
-	} while (event.kind != GPUFABRIC_EVENT_KIND_DRAIN);
+	} while (event.kind != GPUFABRIC_EVENT_KIND_SLOT_CHANGED ||
+		 event.slot.condition.activity != GPUFABRIC_ACTIVITY_DRAINING);
 	EXPECT_STREQ("sim0-0", event.slot.name);
 	EXPECT_EQ(GF_STATE_READY, event.previous);
 	EXPECT_EQ(GF_STATE_DRAINING, event.slot.state);

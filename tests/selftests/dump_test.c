@@ -175,11 +175,17 @@ TEST_F(dump, largest_composition)
 		       "a composition holds at most 512 slots");
 	EXPECT_EQ(0, get_composition(&gf, "largest", &composition));
 	EXPECT_EQ(GPUFABRIC_MEMBERS_MAX, composition.n_members);
-	ASSERT_EQ(0, reopen_small(64 * 1024));
+	ASSERT_EQ(0, reopen_small(SMALL));
 	gf_begin(&request, &gf, GPUFABRIC_CMD_COMPOSITION_GET, 0);
 	EXPECT_EQ(0, gf_dump(&gf, &request, read_composition, NULL));
 	EXPECT_EQ(1, gf.parts);
 	EXPECT_EQ(GPUFABRIC_MEMBERS_MAX, composition.n_members);
+	/* Its members come one by one, in their order, through any buffer. */
+	EXPECT_EQ(0, get_composition(&gf, "largest", &composition));
+	ASSERT_EQ(GPUFABRIC_MEMBERS_MAX, composition.n_members);
+	for (unsigned int i = 0; i < GPUFABRIC_MEMBERS_MAX; i++)
+		EXPECT_STREQ(many[i].name, composition.members[i].name);
+	EXPECT_EQ(composition.generation, composition.members[0].generation);
 	EXPECT_EQ(0, release_keep("largest"));
 }
 

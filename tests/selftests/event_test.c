@@ -92,7 +92,7 @@ TEST_F(event, order_of_a_detach)
 
 	ASSERT_EQ(0, attach("sim0-0"));
 	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &generation));
-	EXPECT_CHANGE(DRAIN, READY, DRAINING);
+	EXPECT_CHANGE(SLOT_CHANGED, READY, DRAINING);
 	ASSERT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", generation));
 	EXPECT_EVENT(OPERATION_STARTED);
 	EXPECT_EQ(GPUFABRIC_OPERATION_KIND_DETACH, event.operation.kind);

@@ -123,15 +123,13 @@ struct gf_function {
 };
 
 struct gf_operation {
-	uint64_t id;
+	uint64_t id, deadline;
 	uint32_t kind;
 	uint32_t slots;
 	bool done;
 	int error;
 	char text[GF_TEXT];
 	char composition[GF_NAME];
-	char function[GF_NAME];
-	char driver[GF_NAME];
 	uint64_t phase_us[GPUFABRIC_PHASE_TOTAL + 1];
 	bool has_uid, has_pid, has_command, has_reason;
 	uint32_t uid, pid;
@@ -189,8 +187,9 @@ struct gf_slot {
 	struct bar_need need[GF_NEEDS];
 };
 
+/* A slot of a composition, which has that generation. */
 struct gf_member {
-	uint32_t id, generation;
+	uint32_t composition, id, generation;
 	char name[GF_NAME];
 };
 
@@ -229,6 +228,7 @@ void gf_read_function(const struct nlattr *nest, struct gf_slot *slot);
 void gf_read_window(const struct nlattr *nest, struct gf_slot *slot);
 void gf_read_need(const struct nlattr *nest, struct gf_slot *slot);
 void gf_read_composition(const struct nlattr *nest, struct gf_composition *composition);
+void gf_read_member(const struct nlattr *nest, struct gf_member *member);
 void gf_read_event(const struct nlmsghdr *message, struct gf_event *event);
 void gf_read_history(const struct nlattr *nest, struct gf_history *history);
 

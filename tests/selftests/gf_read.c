@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The objects of the protocol, read from their attributes. */
+#include <stdio.h>
 #include <string.h>
 
 #include "gf.h"
@@ -26,7 +27,8 @@ static const char *const state_names[] = {
 
 static const char *const cause_names[] = {
 	"none", "power", "link", "presence", "enumerate", "resources", "identity", "driver", "timeout",
-	"surprise", "internal", "reset", "error",
+	"surprise", "memory", "reset", "error", "busy", "chassis", "other", "switch-gone", "replaced",
+	"remains", "changed", "window", "port",
 };
 
 static const char *const kind_names[] = {
@@ -34,9 +36,9 @@ static const char *const kind_names[] = {
 };
 
 static const char *const event_names[] = {
-	"slot-added", "slot-changed", "slot-removed", "switch-added", "switch-changed", "switch-removed",
+	"slot-added", "slot-changed", "slot-removed", "switch-added", "switch-removed",
 	"composition-added", "composition-changed", "composition-removed", "operation-started",
-	"operation-done", "drain",
+	"operation-done",
 };
 
 static const char *const composition_state_names[] = {
@@ -89,18 +91,55 @@ static void read_phases(const struct nlattr *nest, struct gf_operation *operatio
 	}
 }
 
+/* One line of all that there is: "slot 200: timeout of 0000:05:00.0, driver nvidia". */
+static void read_failure(const struct nlattr *nest, char to[GF_TEXT])
+{
+	const struct nlattr *vendor = gf_sub(nest, GPUFABRIC_A_FAILURE_VENDOR);
+	const struct nlattr *class = gf_sub(nest, GPUFABRIC_A_FAILURE_CLASS);
+	const struct nlattr *bar = gf_sub(nest, GPUFABRIC_A_FAILURE_BAR);
+	const struct nlattr *task = gf_sub(nest, GPUFABRIC_A_FAILURE_TASK);
+	const char *slot = gf_text(gf_sub(nest, GPUFABRIC_A_FAILURE_SLOT_NAME));
+	const char *address = gf_text(gf_sub(nest, GPUFABRIC_A_FAILURE_ADDRESS));
+	const char *driver = gf_text(gf_sub(nest, GPUFABRIC_A_FAILURE_DRIVER));
+	FILE *out = fmemopen(to, GF_TEXT, "w");
+
+	to[0] = '\0';
+	if (!nest || !out)
+		goto out;
+	if (*slot)
+		fprintf(out, "slot %s: ", slot);
+	fputs(gf_cause_name(gf_u32(gf_sub(nest, GPUFABRIC_A_FAILURE_CAUSE))), out);
+	fprintf(out, *address ? " of %s" : "", address);
+	fprintf(out, *driver ? ", driver %s" : "", driver);
+	if (vendor)
+		fprintf(out, ", found %04x:%04x (%04x:%04x)", gf_u32(vendor),
+			gf_u32(gf_sub(nest, GPUFABRIC_A_FAILURE_DEVICE)),
+			gf_u32(gf_sub(nest, GPUFABRIC_A_FAILURE_SUBSYSTEM_VENDOR)),
+			gf_u32(gf_sub(nest, GPUFABRIC_A_FAILURE_SUBSYSTEM_DEVICE)));
+	if (class)
+		fprintf(out, ", class %06x", gf_u32(class));
+	if (bar)
+		fprintf(out, ", BAR %u", gf_u32(bar));
+	if (task)
+		fprintf(out, "; %s (pid %u) is %s %s", gf_text(task), gf_u32(gf_sub(nest, GPUFABRIC_A_FAILURE_PID)),
+			gf_u32(gf_sub(nest, GPUFABRIC_A_FAILURE_TASK_ACTIVITY)) == GPUFABRIC_ACTIVITY_DETACHING ?
+			"unbinding" : "binding", gf_text(gf_sub(nest, GPUFABRIC_A_FAILURE_TASK_ADDRESS)));
+out:
+	if (out)
+		fclose(out);
+}
+
 void gf_read_operation(const struct nlattr *nest, struct gf_operation *operation)
 {
 	memset(operation, 0, sizeof(*operation));
 	operation->id = gf_u64(gf_sub(nest, GPUFABRIC_A_OPERATION_ID));
+	operation->deadline = gf_u64(gf_sub(nest, GPUFABRIC_A_OPERATION_DEADLINE));
 	operation->kind = gf_u32(gf_sub(nest, GPUFABRIC_A_OPERATION_KIND));
 	operation->slots = gf_u32(gf_sub(nest, GPUFABRIC_A_OPERATION_SLOTS));
 	operation->done = gf_sub(nest, GPUFABRIC_A_OPERATION_ERROR);
 	operation->error = (int)gf_u32(gf_sub(nest, GPUFABRIC_A_OPERATION_ERROR));
-	TEXT(operation->text, nest, GPUFABRIC_A_OPERATION_TEXT);
+	read_failure(gf_sub(nest, GPUFABRIC_A_OPERATION_FAILURE), operation->text);
 	TEXT(operation->composition, nest, GPUFABRIC_A_OPERATION_COMPOSITION);
-	TEXT(operation->function, nest, GPUFABRIC_A_OPERATION_FUNCTION);
-	TEXT(operation->driver, nest, GPUFABRIC_A_OPERATION_DRIVER);
 	operation->has_uid = gf_sub(nest, GPUFABRIC_A_OPERATION_UID);
 	operation->uid = gf_u32(gf_sub(nest, GPUFABRIC_A_OPERATION_UID));
 	operation->has_pid = gf_sub(nest, GPUFABRIC_A_OPERATION_PID);
@@ -220,7 +259,7 @@ void gf_read_slot(const struct nlattr *nest, struct gf_slot *slot)
 	slot->backend = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_BACKEND));
 	TEXT(slot->name, nest, GPUFABRIC_A_SLOT_NAME);
 	TEXT(slot->address, nest, GPUFABRIC_A_SLOT_ADDRESS);
-	TEXT(slot->text, nest, GPUFABRIC_A_SLOT_TEXT);
+	read_failure(gf_sub(nest, GPUFABRIC_A_SLOT_FAILURE), slot->text);
 	TEXT(slot->slot_driver, nest, GPUFABRIC_A_SLOT_SLOT_DRIVER);
 	TEXT(slot->composition, nest, GPUFABRIC_A_SLOT_COMPOSITION);
 	slot->identity = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_IDENTITY));
@@ -242,7 +281,6 @@ void gf_read_slot(const struct nlattr *nest, struct gf_slot *slot)
 void gf_read_composition(const struct nlattr *nest, struct gf_composition *composition)
 {
 	const struct nlattr *annotation = gf_sub(nest, GPUFABRIC_A_COMPOSITION_ANNOTATION);
-	const struct nlattr *one = NULL;
 
 	memset(composition, 0, sizeof(*composition));
 	composition->id = gf_u32(gf_sub(nest, GPUFABRIC_A_COMPOSITION_ID));
@@ -258,14 +296,16 @@ void gf_read_composition(const struct nlattr *nest, struct gf_composition *compo
 		memcpy(composition->annotation, (const char *)annotation + NLA_HDRLEN,
 		       composition->annotation_len);
 	}
-	while ((one = gf_next_sub(nest, one, GPUFABRIC_A_COMPOSITION_MEMBER)) &&
-	       composition->n_members < COUNT(composition->members)) {
-		struct gf_member *member = &composition->members[composition->n_members++];
+	composition->n_members = gf_u32(gf_sub(nest, GPUFABRIC_A_COMPOSITION_MEMBER_COUNT));
+}
 
-		member->id = gf_u32(gf_sub(one, GPUFABRIC_A_MEMBER_SLOT_ID));
-		member->generation = gf_u32(gf_sub(one, GPUFABRIC_A_MEMBER_GENERATION));
-		TEXT(member->name, one, GPUFABRIC_A_MEMBER_SLOT_NAME);
-	}
+void gf_read_member(const struct nlattr *nest, struct gf_member *member)
+{
+	memset(member, 0, sizeof(*member));
+	member->composition = gf_u32(gf_sub(nest, GPUFABRIC_A_MEMBERSHIP_COMPOSITION_ID));
+	member->generation = gf_u32(gf_sub(nest, GPUFABRIC_A_MEMBERSHIP_GENERATION));
+	member->id = gf_u32(gf_sub(nest, GPUFABRIC_A_MEMBERSHIP_SLOT_ID));
+	TEXT(member->name, nest, GPUFABRIC_A_MEMBERSHIP_SLOT_NAME);
 }
 
 void gf_read_event(const struct nlmsghdr *message, struct gf_event *event)

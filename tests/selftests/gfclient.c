@@ -143,23 +143,24 @@ static void print_event(const struct gf_event *e)
 static char (*names)[GF_NAME];
 static unsigned int n_names;
 
+static int push_name(const char *name)
+{
+	names = realloc(names, (n_names + 1) * sizeof(*names));
+	return names ? strcpy(names[n_names++], name), 0 : -ENOMEM;
+}
+
 static int part_slot(const struct nlmsghdr *part, void *context)
 {
 	(void)context;
 	gf_read_slot(gf_attr(part, GPUFABRIC_A_SLOT), &slot);
-	names = realloc(names, (n_names + 1) * sizeof(*names));
-	if (!names)
-		return -ENOMEM;
-	strcpy(names[n_names++], slot.name);
-	return 0;
+	return push_name(slot.name);
 }
 
 static int part_composition(const struct nlmsghdr *part, void *context)
 {
 	(void)context;
 	gf_read_composition(gf_attr(part, GPUFABRIC_A_COMPOSITION), &composition);
-	print_composition(&composition);
-	return 0;
+	return push_name(composition.name);
 }
 
 static int part_history(const struct nlmsghdr *part, void *context)
@@ -271,8 +272,12 @@ static int cmd_text(char **args)
 
 static int cmd_compositions(char **args)
 {
-	if (!*args)
-		return dump(GPUFABRIC_CMD_COMPOSITION_GET, NULL, part_composition);
+	int rc = *args ? 0 : dump(GPUFABRIC_CMD_COMPOSITION_GET, NULL, part_composition);
+
+	for (unsigned int i = 0; i < n_names; i++) { /* one may go meanwhile */
+		if (!get_composition(&gf, names[i], &composition))
+			print_composition(&composition);
+	}
 	for (; *args; args++) {
 		int err = get_composition(&gf, *args, &composition);
 
@@ -280,7 +285,7 @@ static int cmd_compositions(char **args)
 			return complain(err, gf.text);
 		print_composition(&composition);
 	}
-	return 0;
+	return rc;
 }
 
 static int cmd_history(char **args)

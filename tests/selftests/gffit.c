@@ -495,7 +495,7 @@ static bool try_raw(const unsigned int *which, unsigned int n)
 	int err = attach(which, n, NULL, 0, raw_flags, &end);
 
 	raw++;
-	raw_refused += err == -ENOSPC && strstr(end.text, "needs a window");
+	raw_refused += err == -ENOSPC && strstr(end.text, ": window");
 	for (unsigned int i = 0; i < n; i++) {
 		places[which[i]].attached = !err && is_well(&places[which[i]], places[which[i]].before);
 	}

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/judge.h"
+#include "host/judge.h"
 
 #include "judged.h"
 

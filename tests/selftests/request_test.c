@@ -75,6 +75,10 @@ TEST_F(request, judged_by_what_has_changed_since)
 		       "stale: what the request was judged by has changed, judge it anew");
 	EXPECT_EQ(GPUFABRIC_A_JUDGED_AT, gf.bad_attr);
 	EXPECT_STATE("sim0-1", OFF);
+	/* The module has not counted so far: that was another load of it. */
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .judged_at = get_changes(&gf) + 1,
+				    .has_judged_at = true, SLOTS({ .name = "sim0-1" }))), EAGAIN,
+		       "stale: what the request was judged by has changed, judge it anew");
 	/* Nothing is attached where there is a GPU already, so nothing is judged. */
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .judged_at = before, .has_judged_at = true,
 				  .flags = GPUFABRIC_ATTACH_FLAG_CHECK, SLOTS({ .name = "sim0-0" }))));
@@ -431,6 +435,12 @@ TEST_F(request, resize)
 				    SLOTS({ .name = "sim0-0", .remove = true, .has_generation = true,
 					    .generation = generation }))), EINVAL,
 		       "that leaves no slot, release the composition instead");
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "small", .driver = "pci-stub",
+				    .driver_timeout = 1000,
+				    SLOTS({ .name = "sim0-0", .remove = true, .has_generation = true,
+					    .generation = generation }))), EINVAL,
+		       "that means nothing where no slot is added");
+	EXPECT_EQ(GPUFABRIC_A_DRIVER, gf.bad_attr);
 	EXPECT_STATE("sim0-0", DRAINING);
 }
 
@@ -500,7 +510,7 @@ TEST_F(request, other_gpu_than_expected_where_one_is)
 
 TEST_F(request, driver)
 {
-	static const char unnamed[] = "a driver that is chosen has a name and is waited for, give driver-timeout";
+	static const char unnamed[] = "a driver that is chosen has a name without a slash and is waited for, give driver-timeout";
 	static const char other[] = "the GPU is attached without the driver that is asked for, detach it first";
 
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .driver = "pci-stub",
@@ -508,6 +518,10 @@ TEST_F(request, driver)
 	EXPECT_EQ(GPUFABRIC_A_DRIVER, gf.bad_attr);
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "x", .driver = "",
 				    .driver_timeout = 1000, SLOTS({ .name = "sim0-0" }))), EINVAL, unnamed);
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .driver_timeout = 1000,
+				    .driver = "\nvfio-pci", SLOTS({ .name = "sim0-0" }))), EINVAL, unnamed);
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .driver_timeout = 1000,
+				    .driver = "../vfio-pci", SLOTS({ .name = "sim0-0" }))), EINVAL, unnamed);
 	EXPECT_EQ(-EINVAL, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .driver_timeout = 1000,
 					.driver = "a-name-that-has-32-bytes-exactly",
 					SLOTS({ .name = "sim0-0" }))));

@@ -113,9 +113,8 @@ void owners_give_back(unsigned int client, unsigned int slot)
 
 static struct gf gf, watch;
 static struct gf_event event;
-static struct gf_composition composition;
 static char seen[STORM_SLOTS][GF_NAME];
-static char snapshot[STORM_SLOTS][GF_NAME];
+static uint32_t snapshot[STORM_SLOTS];
 static uint64_t last_sequence;
 
 static void forget(void)
@@ -138,20 +137,6 @@ static void judge_slot_event(void)
 	memcpy(seen[slot], now, GF_NAME);
 }
 
-static void judge_composition_event(void)
-{
-	const struct gf_composition *one = &event.composition;
-
-	for (unsigned int i = 0; i < one->n_members; i++) {
-		int slot = storm_slot(one->members[i].name);
-
-		if (slot >= 0 && seen[slot][0] && strcmp(seen[slot], one->name))
-			storm_conflict("event %llu: %s is a member of %s, and with %s",
-				       (unsigned long long)event.sequence, one->members[i].name, one->name,
-				       seen[slot]);
-	}
-}
-
 static void judge_event(void)
 {
 	atomic_fetch_add(&storm->events, 1);
@@ -162,27 +147,24 @@ static void judge_event(void)
 	last_sequence = event.sequence;
 	if (event.has_slot)
 		judge_slot_event();
-	else if (event.has_composition)
-		judge_composition_event();
 }
 
 /* What is not marked as interrupted was true at one moment. */
 static int judge_part(const struct nlmsghdr *part, void *context)
 {
+	struct gf_member member;
 	bool *whole = context;
+	int slot;
 
 	*whole &= !(part->nlmsg_flags & NLM_F_DUMP_INTR);
-	gf_read_composition(gf_attr(part, GPUFABRIC_A_COMPOSITION), &composition);
-	for (unsigned int i = 0; *whole && i < composition.n_members; i++) {
-		int slot = storm_slot(composition.members[i].name);
-
-		if (slot < 0)
-			continue;
-		if (snapshot[slot][0])
-			storm_conflict("%s is a member of %s and of %s at a time", composition.members[i].name,
-				       snapshot[slot], composition.name);
-		memcpy(snapshot[slot], composition.name, GF_NAME);
-	}
+	gf_read_member(gf_attr(part, GPUFABRIC_A_MEMBERSHIP), &member);
+	slot = storm_slot(member.name);
+	if (!*whole || slot < 0)
+		return 0;
+	if (snapshot[slot])
+		storm_conflict("%s is a member of compositions %u and %u at a time", member.name,
+			       snapshot[slot], member.composition);
+	snapshot[slot] = member.composition;
 	return 0;
 }
 
@@ -192,7 +174,7 @@ static void look_at_all(void)
 	bool whole = true;
 
 	memset(snapshot, 0, sizeof(snapshot));
-	gf_begin(&request, &gf, GPUFABRIC_CMD_COMPOSITION_GET, 0);
+	gf_begin(&request, &gf, GPUFABRIC_CMD_MEMBER_GET, 0);
 	if (!gf_dump(&gf, &request, judge_part, &whole) && whole)
 		atomic_fetch_add(&storm->snapshots, 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/annotation.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
+// sources: ctl/module/annotation.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c
 /*
  * What gpuctl keeps in an annotation: it is read as it was written, byte for byte as it is
  * described; what is not just this is not known, and says nothing.
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/annotation.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "module/annotation.h"
 #include "tap.h"
 
 static const char full[] = "\1"

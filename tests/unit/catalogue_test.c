@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/text.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/base/text.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c
 /*
  * The catalogues: complete, in range and free of duplicates; products found by
  * PCI ids and by name; and the format, whose every error names its place.
@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "catalogue/build.h"
 #include "catalogue/catalogue.h"
 #include "csv.h"
 #include "tap.h"
@@ -316,18 +317,75 @@ static void gpu_error(const char *text, const char *want)
 	catalogue_free(&c);
 }
 
+/* The families alone of what comes with gpuctl. */
+static int parse_families(struct catalogue *c, struct fault *f)
+{
+	static const char *const files[] = { "transformer", "dense" };
+	char path[128], text[65536];
+	size_t i, n;
+	int err = 0;
+
+	for (i = 0; !err && i < 2; i++) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "ctl/catalogue/models.d/family-%s.conf", files[i]);
+		file = fopen(path, "r");
+		n = file ? fread(text, 1, sizeof(text), file) : 0;
+		if (file)
+			fclose(file);
+		err = catalogue_parse_models(c, 0, path, text, n, f);
+	}
+	return err;
+}
+
 static void model_error(const char *text, const char *want)
 {
 	struct catalogue c = { 0 };
 	struct fault f = { "" };
-	int err = catalogue_parse_models(&c, 0, "m.conf", text, strlen(text),
-					 &f);
+	int err = parse_families(&c, &f);
 
+	if (!err)
+		err = catalogue_parse_models(&c, 0, "m.conf", text, strlen(text), &f);
 	if (!err)
 		err = catalogue_check(&c, &f);
 	ok(err < 0 && strstr(f.text, want), "refused: %s (wanted \"%s\")",
 	   f.text, want);
 	catalogue_free(&c);
+}
+
+/* No formula of a family has a slip: with the usual numbers each can be read to its end. */
+static void every_family(void)
+{
+	struct model_plan plan = { .families = &cat.families };
+	struct cat_model m;
+	struct fault f = { "" };
+	int bad = 0;
+	size_t i;
+
+	for (i = 0; i < cat.families.n; i++) {
+		plan.family = &cat.families.item[i];
+		memset(&m, 0, sizeof(m));
+		m.hidden = 64;
+		m.layers = 4;
+		m.heads = 4;
+		m.head_dim = 16;
+		m.ffn = 128;
+		m.vocab = 100;
+		m.positions = 16;
+		m.layer_norms = 2;
+		m.experts = 8;
+		m.active_experts = 2;
+		m.moe_ffn = 32;
+		f.text[0] = '\0';
+		if (cat_model_build(&plan, &m, &f) &&
+		    (strstr(f.text, "formula") || strstr(f.text, "needs itself") ||
+		     strstr(f.text, "is wanted") || strstr(f.text, "no such family"))) {
+			printf("# [family.%s] %s\n", plan.family->id, f.text);
+			bad++;
+		}
+	}
+	is_int(bad, 0, "families with a slip");
+	ok(cat.families.n > 130, "%zu families", cat.families.n);
 }
 
 static void errors(void)
@@ -380,6 +438,20 @@ static void errors(void)
 	model_error("[m]\nname = M\narch = mixtral\nsource = s\nhidden = 64\nlayers = 2\nheads = 4\nffn = 64\nvocab = 99\n",
 		    "needs experts");
 	model_error("[m]\ntied = true\n", "neither yes nor no");
+	model_error("[family.x]\nlike = y\n", "[x] is like y, which is not described");
+	model_error("[family.x]\nlike = x\n", "[x] is like itself");
+	model_error("[family.x]\nattention.colour = 1\n", "a part has no \"colour\"");
+#define X_MODEL "[m]\nname = M\narch = x\nsource = s\nhidden = 64\nlayers = 2\nheads = 4\nffn = 64\nvocab = 99\n"
+	model_error("[family.x]\nq_norm = nothing_known\n" X_MODEL, "nothing is called nothing_known");
+	model_error("[family.x]\nq_norm = q_norm + 1\n" X_MODEL, "q_norm needs itself");
+	model_error("[family.x]\nq_norm = 1 2\n" X_MODEL, "what is this");
+	model_error("[family.x]\nq_norm = (1\n" X_MODEL, ") is missing");
+	model_error("[family.x]\nq_norm = 1 is \"abc\n" X_MODEL, "a word is missing at \"\"");
+	model_error("[family.x]\nattention.state = 9000000000000000\n" X_MODEL, "2^50 bytes");
+	model_error("[family.x]\nq_norm = 1 / 3\n" X_MODEL, "does not say how large it is");
+	model_error("[family.x]\nmlp.tensors = up\n" X_MODEL, "name[rows, columns] is wanted");
+	model_error("[family.x]\nmlp.tensors = up[hidden\n" X_MODEL, "] is missing");
+#undef X_MODEL
 }
 
 static void layers(void)
@@ -469,6 +541,7 @@ int main(void)
 	lookup_by_name();
 	memory();
 	models();
+	every_family();
 	errors();
 	layers();
 	files();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/cdi.c ctl/lib/gpunodes.c ctl/lib/vendor.c ctl/lib/devnodes.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/conf_dir.c
-// packages: json-c libnl-3.0
+// sources: ctl/publish/cdi.c ctl/host/gpunodes.c ctl/host/vendor.c ctl/host/devnodes.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c ctl/base/text.c ctl/base/conf.c ctl/base/fault.c ctl/base/conf_dir.c
+// packages: json-c libnl-3.0 libudev
 /*
  * Container devices: a sysfs of the test's own, two GPUs of a composition, and
  * the rules of the published schema: which fields there are and of which type, what
@@ -10,9 +10,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "lib/cdi.h"
+#include "publish/cdi.h"
+#include "sysroot.h"
 #include "tap.h"
-#include "tree.h"
 
 static char dir[] = "/tmp/cdi_test.XXXXXX";
 static char *sys, *proc;
@@ -33,7 +33,7 @@ static struct gf_slot slots[] = {
 	{ .id = 3, .name = (char *)"sim0-3", .state = GF_STATE_READY },
 };
 
-static struct gf_member members[] = {
+static struct gf_membership members[] = {
 	{ .slot_id = 1, .slot_name = (char *)"sim0-1" },
 	{ .slot_id = 2, .slot_name = (char *)"sim0-2" },
 };
@@ -310,13 +310,18 @@ int main(void)
 		return 1;
 	sys = mem_printf("%s/sys", dir);
 	proc = mem_printf("%s/proc", dir);
-	places = (struct places){ sys, proc, dir };
+	places = (struct places){ proc, dir };
 	tree_put(dir, "proc/driver/nvidia/gpus/0000:41:00.0/information", "Device Minor: 3\n");
-	tree_put(dir, "sys/bus/pci/devices/0000:41:00.0/vendor", "0x10de\n");
-	tree_put(dir, "sys/bus/pci/devices/0000:42:00.0/drm/card1/dev", "226:1\n");
-	tree_put(dir, "sys/bus/pci/devices/0000:42:00.0/drm/card1/uevent", "DEVNAME=dri/card1\n");
-	tree_put(dir, "sys/bus/pci/devices/0000:42:00.0/i2c-3/dev", "89:3\n");
-	tree_put(dir, "sys/bus/pci/devices/0000:42:00.1/sound/card0/dev", "116:3\n");
+	sysroot_device(dir, "sys/bus/pci/devices/0000:41:00.0", "pci", "");
+	sysroot_device(dir, "sys/bus/pci/devices/0000:42:00.0", "pci", "");
+	sysroot_device(dir, "sys/bus/pci/devices/0000:42:00.1", "pci", "");
+	sysroot_device(dir, "sys/bus/pci/devices/0000:42:00.0/drm/card1", "drm",
+		       "MAJOR=226\nMINOR=1\nDEVNAME=dri/card1\n");
+	sysroot_device(dir, "sys/bus/pci/devices/0000:42:00.0/i2c-3", "i2c",
+		       "MAJOR=89\nMINOR=3\nDEVNAME=i2c-3\n");
+	sysroot_device(dir, "sys/bus/pci/devices/0000:42:00.1/sound/card0", "sound",
+		       "MAJOR=116\nMINOR=3\nDEVNAME=card0\n");
+	ok(sysroot_mount(sys), "a sysfs");
 	/* A node that is there, and of those that share one that is no node. */
 	tree_put(dir, "dev/nvidia-uvm", "no device\n");
 	path = mem_printf("%s/dev/nvidiactl", dir);

@@ -52,6 +52,9 @@ json()
 
 gives 0 '^usage: gpuctl ' help
 gives 0 '^usage: gpuctl ' --help
+gives 0 '^Sizing and planning:$' help
+gives 0 '^  plan +VERB ' help
+gives 2 '^  GPUs: scan attach detach clear locate$'
 gives 0 '^usage: gpuctl compose ' help compose
 gives 0 '^usage: gpuctl detach ' detach --help
 gives 0 '^usage: gpuctl detach ' -j detach -h
@@ -244,5 +247,17 @@ gives 2 'no command 1: see gpuctl help' man 1
 gives 2 '^gpuctl: --sort size: there are slot, state, composition, gpu, time' top --sort size
 gives 2 '^gpuctl: --filter some: there are all, used, free, trouble' top --filter some
 gives 6 'module gpufabric is not loaded' top
+
+# Where it was built it finds the catalogue beside its sources, whose only GPUs are these.
+built=$(mktemp -d)
+trap 'rm -rf "$built"' EXIT
+unset GPUCTL_DATA_DIR
+mkdir -p "$built/build" "$built/ctl"
+cp -rL "$top/ctl/catalogue" "$built/ctl/"
+find "$built/ctl/catalogue/gpus.d" -type f ! -name nvidia-hopper.conf -delete
+cp "$gpuctl" "$built/build/gpuctl"
+gpuctl=$built/build/gpuctl
+gives 0 'H100 SXM5 80GB' gpus h100-sxm5-80
+gives 2 'no GPU is called "a100-sxm4-80"' gpus a100-sxm4-80
 echo "1..$count"
 [ "$failed" -eq 0 ]

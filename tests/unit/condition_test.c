@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/condition.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/catalogue/fault.c
+// sources: ctl/module/condition.c ctl/module/netlink_gen.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/base/fault.c
 /* What gpuctl watch --until can wait for. */
 #include <errno.h>
 #include <string.h>
 
-#include "lib/condition.h"
+#include "module/condition.h"
 #include "tap.h"
 
 static struct gf_slot slots[] = {

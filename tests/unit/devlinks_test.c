@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/devlinks.c ctl/lib/gpunodes.c ctl/lib/vendor.c ctl/lib/devnodes.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/conf_dir.c
-// packages: libnl-3.0
+// sources: ctl/publish/devlinks.c ctl/host/gpunodes.c ctl/host/vendor.c ctl/host/devnodes.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c ctl/base/text.c ctl/base/conf.c ctl/base/fault.c ctl/base/conf_dir.c
+// packages: libnl-3.0 libudev
 /*
  * Links below a /dev of the test's own: made, kept, removed; what others made
  * stays, and nothing they put there leads elsewhere.
@@ -9,9 +9,9 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "lib/devlinks.h"
+#include "publish/devlinks.h"
+#include "sysroot.h"
 #include "tap.h"
-#include "tree.h"
 
 static char dir[] = "/tmp/devlinks_test.XXXXXX";
 static char *sys, *dev;
@@ -155,8 +155,11 @@ int main(void)
 		return 1;
 	sys = mem_printf("%s/sys", dir);
 	dev = mem_printf("%s/dev", dir);
-	places = (struct places){ sys, dir, dir };
-	tree_put(dir, "sys/bus/pci/devices/0000:41:00.0/x/node/dev", "1:3\n");
+	places = (struct places){ dir, dir };
+	sysroot_device(dir, "sys/bus/pci/devices/0000:41:00.0", "pci", "");
+	sysroot_device(dir, "sys/bus/pci/devices/0000:41:00.0/x/node", "misc",
+		       "MAJOR=1\nMINOR=3\nDEVNAME=node\n");
+	ok(sysroot_mount(sys), "a sysfs");
 	tree_put(dir, "dev/char/.keep", "");
 	links("/dev/null", "node");
 	is_int(vendors_parse(&vendors, "data", data, strlen(data), &fault), 0, "nodes.d");

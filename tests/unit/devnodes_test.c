@@ -1,43 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/devnodes.c ctl/lib/text.c
+// sources: ctl/host/devnodes.c ctl/base/text.c
+// packages: libudev
 /*
  * Device nodes of a function: what hangs below it in sysfs, and the three kinds
  * that do not: vfio's group, NVIDIA's own nodes, and the one that AMD GPUs share.
  */
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "lib/devnodes.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "host/devnodes.h"
+#include "sysroot.h"
 #include "tap.h"
 
 #define DEVICE "sys/bus/pci/devices/0000:41:00.0"
 
 static char dir[] = "/tmp/devnodes_test.XXXXXX";
-static char *sys, *proc;
+static char *proc;
 
-/* A file, or a link when @content begins with "->". */
 static void put(const char *path, const char *content)
 {
-	char *full = mem_printf("%s/%s", dir, path), *slash;
-	FILE *f;
+	tree_put(dir, path, content);
+}
 
-	for (slash = strchr(full + strlen(dir) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(full, 0755);
-		*slash = '/';
-	}
-	if (!strncmp(content, "->", 2)) {
-		ok(!symlink(content + 2, full), "link %s", path);
-	} else {
-		f = fopen(full, "w");
-		ok(f && fputs(content, f) >= 0, "write %s", path);
-		if (f)
-			fclose(f);
-	}
-	free(full);
+static void device(const char *path, const char *subsystem, const char *uevent)
+{
+	sysroot_device(dir, path, subsystem, uevent);
 }
 
 #define NO_GROUP (-1)
@@ -50,7 +39,7 @@ static void collect(struct devnodes *nodes, const char *driver, int group)
 	};
 
 	memset(nodes, 0, sizeof(*nodes));
-	devnodes_add(nodes, sys, proc, &function, 5);
+	devnodes_add(nodes, proc, &function, 5);
 }
 
 static const struct devnode *by_name(const struct devnodes *nodes, const char *name)
@@ -68,19 +57,17 @@ static void test_below(void)
 	const struct devnode *node;
 	struct devnodes nodes;
 
-	put(DEVICE "/drm/card1/dev", "226:1\n");
-	put(DEVICE "/drm/card1/uevent", "MAJOR=226\nMINOR=1\nDEVNAME=dri/card1\nDEVTYPE=drm_minor\n");
-	put(DEVICE "/odd/thing/dev", "10:60\n");
-	put(DEVICE "/disk/nvme0/dev", "259:0\n");
-	put(DEVICE "/disk/nvme0/subsystem", "->../../../class/block");
-	put(DEVICE "/broken/dev", "ten:60\n");
-	put(DEVICE "/other", "->/sys/devices");
+	device(DEVICE, "pci", "");
+	device(DEVICE "/drm/card1", "drm", "MAJOR=226\nMINOR=1\nDEVNAME=dri/card1\nDEVTYPE=drm_minor\n");
+	device(DEVICE "/disk/nvme0", "block", "MAJOR=259\nMINOR=0\nDEVNAME=nvme0\n");
+	device(DEVICE "/disk/nvme0/hwmon1", "hwmon", "");
+	device(DEVICE "/broken", "misc", "MAJOR=ten\nMINOR=60\n");
+	device("sys/bus/pci/devices/0000:41:00.1/card2", "drm", "MAJOR=226\nMINOR=2\nDEVNAME=dri/card2\n");
 	collect(&nodes, NULL, NO_GROUP);
-	is_int((intmax_t)nodes.n, 3, "nodes below the function");
+	is_int((intmax_t)nodes.n, 2, "nodes below the function");
 	node = by_name(&nodes, "/dev/dri/card1");
 	ok(node && node->rdev == makedev(226, 1) && !node->block && !node->shared, "by the kernel's name");
 	ok(node && node->slot == 5, "with the slot that was asked for");
-	ok(by_name(&nodes, "/dev/thing"), "by the device's own name when it suggests none");
 	node = by_name(&nodes, "/dev/nvme0");
 	ok(node && node->block, "a block device is one");
 	devnodes_free(&nodes);
@@ -93,7 +80,7 @@ static void test_vfio(void)
 	collect(&nodes, "vfio-pci", 17);
 	ok(!by_name(&nodes, "/dev/vfio/17"), "no group without its class device");
 	devnodes_free(&nodes);
-	put("sys/class/vfio/17/dev", "242:3\n");
+	device("sys/class/vfio/17", "vfio", "MAJOR=242\nMINOR=3\nDEVNAME=vfio/17\n");
 	collect(&nodes, "vfio-pci", 17);
 	ok(by_name(&nodes, "/dev/vfio/17"), "the group's node");
 	devnodes_free(&nodes);
@@ -108,7 +95,7 @@ static void test_nvidia(void)
 	struct devnodes nodes;
 
 	collect(&nodes, "nvidia", NO_GROUP);
-	is_int((intmax_t)nodes.n, 3, "nothing more while the driver tells nothing");
+	is_int((intmax_t)nodes.n, 2, "nothing more while the driver tells nothing");
 	devnodes_free(&nodes);
 	put("proc/driver/nvidia/gpus/0000:41:00.0/information",
 	    "Model: \t\t NVIDIA H100 PCIe\nIRQ:   \t\t 120\nDevice Minor: \t 3\nGPU Excluded:\t No\n");
@@ -134,11 +121,11 @@ static void test_instances(void)
 	put("proc/driver/nvidia/capabilities/gpu3/mig/gi2/access", "DeviceFileMinor: 39\nDeviceFileMode: 292\n");
 	put("proc/driver/nvidia/capabilities/gpu4/mig/gi1/access", "DeviceFileMinor: 165\nDeviceFileMode: 292\n");
 	collect(&nodes, "nvidia", NO_GROUP);
-	is_int((intmax_t)nodes.n, 4, "no instances while their driver has no number");
+	is_int((intmax_t)nodes.n, 3, "no instances while their driver has no number");
 	devnodes_free(&nodes);
 	put("proc/devices", "Character devices:\n  1 mem\n195 nvidia-frontend\n237 nvidia-caps\n509 nvidia-caps-imex-channels\n\nBlock devices:\n  8 sd\n");
 	collect(&nodes, "nvidia", NO_GROUP);
-	is_int((intmax_t)nodes.n, 8, "four nodes of instances");
+	is_int((intmax_t)nodes.n, 7, "four nodes of instances");
 	node = by_name(&nodes, "/dev/nvidia-caps/nvidia-cap30");
 	ok(node && node->rdev == makedev(237, 30) && node->slot == 5, "of a GPU instance");
 	node = by_name(&nodes, "/dev/nvidia-caps/nvidia-cap32");
@@ -153,7 +140,7 @@ static void test_amd(void)
 	const struct devnode *node;
 	struct devnodes nodes;
 
-	put("sys/class/kfd/kfd/dev", "240:0\n");
+	device("sys/class/kfd/kfd", "kfd", "MAJOR=240\nMINOR=0\nDEVNAME=kfd\n");
 	put("sys/class/kfd/kfd/topology/nodes/0/gpu_id", "0\n");
 	put("sys/class/kfd/kfd/topology/nodes/0/properties", "cpu_cores_count 64\ndomain 0\nlocation_id 0\n");
 	put("sys/class/kfd/kfd/topology/nodes/1/gpu_id", "51111\n");
@@ -161,7 +148,7 @@ static void test_amd(void)
 	put("sys/class/kfd/kfd/topology/nodes/2/gpu_id", "52222\n");
 	put("sys/class/kfd/kfd/topology/nodes/2/properties", "simd_count 304\nlocation_id 16640\ndomain 1\n");
 	collect(&nodes, "amdgpu", NO_GROUP);
-	is_int((intmax_t)nodes.n, 4, "one node of the topology is this function");
+	is_int((intmax_t)nodes.n, 3, "one node of the topology is this function");
 	node = by_name(&nodes, "/dev/kfd");
 	ok(node && node->shared, "the node is shared");
 	is_int(node ? node->gpu_id : 0, 51111, "and told apart by the GPU's id");
@@ -174,21 +161,22 @@ static void test_gone(void)
 	const struct gf_function nameless = { 0 };
 	struct devnodes nodes = { 0 };
 
-	devnodes_add(&nodes, sys, proc, &gone, 0);
-	devnodes_add(&nodes, sys, proc, &nameless, 0);
+	devnodes_add(&nodes, proc, &gone, 0);
+	devnodes_add(&nodes, proc, &nameless, 0);
 	is_int((intmax_t)nodes.n, 0, "a function that is gone has none");
 	devnodes_free(&nodes);
 }
 
 int main(void)
 {
-	char *command;
+	char *command, *sys;
 
 	if (!mkdtemp(dir)) {
 		ok(false, "a temporary directory");
 		return tap_done();
 	}
 	sys = mem_printf("%s/sys", dir);
+	ok(!mkdir(sys, 0755) && sysroot_mount(sys), "a sysfs");
 	proc = mem_printf("%s/proc", dir);
 	test_below();
 	test_vfio();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c)) kmod/card.c
-// packages: libnl-3.0 libnl-genl-3.0 json-c libudev ncursesw
+// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c)) kmod/card.c
+// packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd ncursesw
 /*
  * gpuctl doctor on recorded hosts (tests/data/hosts): all that it says of each, and of
  * each check that it can be provoked, by changing one thing of a copy.
@@ -9,12 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "commands.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/out.h"
+#include "cmd/cmd.h"
 #include "doctor/grow.h"
 #include "doctor/permissions.h"
 #include "doctor/units.h"
-#include "lib/out.h"
-#include "lib/text.h"
 #include "tap.h"
 
 #define HOSTS "tests/data/hosts"
@@ -39,7 +40,7 @@ static int doctor(const char *host, const char *more)
 	free(error);
 	f = open_memstream(&text, &size);
 	ctx.out = out_new(f);
-	ret = ctl_dispatch(&ctx, more ? 6 : 4, words);
+	ret = ctl_dispatch(&ctx, ctl_commands, more ? 6 : 4, words);
 	out_flush(ctx.out);
 	out_free(ctx.out);
 	fclose(f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/annotation.c ctl/lib/follow.c ctl/lib/program.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
+// sources: ctl/module/annotation.c ctl/publish/follow.c ctl/base/program.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c
 /*
  * Which units are started for which change, and when compositions are due to be
  * taken back. Starting them is for tests/system.
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/annotation.h"
-#include "lib/follow.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "module/annotation.h"
+#include "publish/follow.h"
 #include "tap.h"
 
 static void escapes(const char *name, const char *want)
@@ -68,10 +68,10 @@ static void others(void)
 {
 	struct gf_fabric fabric = { 0 };
 	struct gf_message removed = { .kind = GPUFABRIC_EVENT_KIND_SLOT_REMOVED, .has.slot = true };
-	struct gf_message drain = { .kind = GPUFABRIC_EVENT_KIND_DRAIN, .has.operation = true };
+	struct gf_message started = { .kind = GPUFABRIC_EVENT_KIND_OPERATION_STARTED, .has.operation = true };
 
 	ok(!follow_unit(&fabric, &removed), "none for a slot that goes");
-	ok(!follow_unit(&fabric, &drain), "none for an operation");
+	ok(!follow_unit(&fabric, &started), "none for an operation");
 }
 
 static uint8_t bytes[2][GPUFABRIC_ANNOTATION_MAX];

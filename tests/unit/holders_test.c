@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/holders.c ctl/lib/vfs.c ctl/lib/vm.c ctl/lib/kernel_holders.c ctl/lib/devnodes.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
-// packages: json-c
+// sources: ctl/host/holders.c ctl/host/vfs.c ctl/host/vm.c ctl/host/kernel_holders.c ctl/host/devnodes.c ctl/cli/out.c ctl/base/fault.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c
+// packages: json-c libudev
 /*
  * Holders: a small sysfs says that /dev/null, /dev/zero and /dev/full belong to
  * GPUs, and children of this test hold them open, mapped, or not at all.
@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/holders.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "host/holders.h"
+#include "sysroot.h"
 #include "tap.h"
-#include "tree.h"
 
 static char dir[] = "/tmp/holders_test.XXXXXX";
 static struct holders_roots roots = { .proc = "/proc" };
@@ -156,8 +156,9 @@ static void test_guest(void)
 	char byte;
 	pid_t pid;
 
-	put("bus/pci/devices/0000:42:02.0/vfio-dev/vfio0/dev", "1:7\n");
-	put("bus/pci/devices/0000:42:02.0/vfio-dev/vfio0/uevent", "DEVNAME=vfio/devices/vfio0\n");
+	sysroot_device(dir, "bus/pci/devices/0000:42:02.0", "pci", "");
+	sysroot_device(dir, "bus/pci/devices/0000:42:02.0/vfio-dev/vfio0", "vfio-dev",
+		       "MAJOR=1\nMINOR=7\nDEVNAME=vfio/devices/vfio0\n");
 	ok(!symlink("../0000:42:02.0", path), "a virtual function");
 	if (pipe(pipes))
 		return;
@@ -297,12 +298,16 @@ int main(void)
 		return tap_done();
 	}
 	roots.sys = dir;
-	put("bus/pci/devices/0000:41:00.0/drm/card0/dev", "not a number\n");
+	ok(sysroot_mount(dir), "a sysfs");
+	sysroot_device(dir, "bus/pci/devices/0000:41:00.0", "pci", "");
+	sysroot_device(dir, "bus/pci/devices/0000:41:00.1", "pci", "");
+	sysroot_device(dir, "bus/pci/devices/0000:42:00.0", "pci", "");
+	sysroot_device(dir, "bus/pci/devices/0000:41:00.0/drm/card0", "drm", "MAJOR=x\nMINOR=0\n");
 	put("bus/pci/devices/0000:41:00.0/resource1", "");
-	put("bus/pci/devices/0000:41:00.1/sound/card0/pcmC0D0p/dev", "1:7\n");
-	put("bus/pci/devices/0000:41:00.1/sound/card0/pcmC0D0p/uevent",
-	    "MAJOR=1\nDEVNAME=snd/full\n");
-	put("bus/pci/devices/0000:42:00.0/class/node/dev", "1:5\n");
+	sysroot_device(dir, "bus/pci/devices/0000:41:00.1/sound/card0/pcmC0D0p", "sound",
+		       "MAJOR=1\nMINOR=7\nDEVNAME=snd/full\n");
+	sysroot_device(dir, "bus/pci/devices/0000:42:00.0/class/node", "misc",
+		       "MAJOR=1\nMINOR=5\nDEVNAME=node\n");
 	test_scan();
 	test_guest();
 	test_kernel();

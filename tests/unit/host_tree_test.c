@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/host/tree.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/base/tree.c ctl/base/fault.c ctl/base/text.c
 /*
  * The tree of a recorded host is read whole while others rename files of theirs: the kernel
  * refuses to follow ".." when a rename comes between, and has to be asked once more.
@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/tree.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "base/tree.h"
 #include "tap.h"
 #include "tree.h"
 

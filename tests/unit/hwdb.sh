@@ -11,7 +11,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 . "$top/tests/report.sh"
 
 rc=0
-"$top/udev/gen" --check >"$work/diff" 2>&1 || rc=$?
+"$top/tools/gen-hwdb" --check >"$work/diff" 2>&1 || rc=$?
 report $rc 0 "the committed file is what the catalogue says"
 sed 's/^/# /' "$work/diff"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/identity.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/session/identity.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c ctl/base/text.c ctl/cli/context.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c
 /*
  * What a slot holds, by what was read, by what the admin declares in slots.d, or
  * not at all; and how the two kinds of files are read from a directory.
@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/identity.h"
-#include "lib/text.h"
+#include "base/text.h"
 #include "linux/gpufabric.h"
+#include "session/identity.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/identity_test.XXXXXX";
@@ -92,7 +92,7 @@ static void test_gpus(void)
 		{ .id = 3, .name = (char *)"6-1", .state = GF_STATE_READY, .gpus = 2, .vendor = 0x10de, .device = 0x26b9,
 		  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE },
 	};
-	struct gf_member members[] = { { .slot_id = 1 }, { .slot_id = 2 }, { .slot_id = 3 }, { .slot_id = 9 } };
+	struct gf_membership members[] = { { .slot_id = 1 }, { .slot_id = 2 }, { .slot_id = 3 }, { .slot_id = 9 } };
 	const struct gf_composition composition = { .members = members, .n_members = 4 };
 	const struct gf_fabric fabric = { .slots = slots, .n_slots = 3 };
 	struct knowledge knowledge;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/iommu.c ctl/lib/vfs.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c
+// sources: ctl/host/iommu.c ctl/host/vfs.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c ctl/base/text.c
 /*
  * IOMMU groups and virtual functions as sysfs has them: a GPU with sound in a group of
  * their own and the port above, one that shares its group with another slot's GPU.
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/iommu.h"
-#include "lib/text.h"
-#include "lib/vfs.h"
+#include "base/text.h"
+#include "host/iommu.h"
+#include "host/vfs.h"
 #include "tap.h"
 #include "tree.h"
 

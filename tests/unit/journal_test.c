@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/annotation.c ctl/lib/journal.c ctl/lib/render.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
-// packages: json-c libnl-3.0
+// sources: ctl/module/annotation.c ctl/publish/journal.c ctl/session/render.c ctl/module/failure.c ctl/cli/out.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/session/identity.c ctl/module/netlink_gen.c ctl/cli/context.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c
+// packages: json-c libnl-3.0 libsystemd
 /*
  * What a change is in the journal, field by field: programs rely on the names.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lib/annotation.h"
-#include "lib/journal.h"
+#include "module/annotation.h"
+#include "publish/journal.h"
 #include "tap.h"
 
 static struct gf_slot slot = {
@@ -57,10 +57,12 @@ static void a_slot(void)
 
 	event.slot.state = GF_STATE_FAULT;
 	event.slot.condition.cause = GPUFABRIC_CAUSE_LINK;
-	event.slot.text = (char *)"no link\nafter 1 s";
+	event.slot.failure = (struct gf_failure){
+		.cause = GPUFABRIC_CAUSE_LINK, .address = (char *)"0000:05\n:00.0",
+	};
 	event.slot.composition = NULL;
 	journal_entry(&entry, &fabric, &event);
-	has(&entry, "MESSAGE", "slot 3-2: attaching -> fault (link): no link?after 1 s");
+	has(&entry, "MESSAGE", "slot 3-2: attaching -> fault (link): the link of 0000:05?:00.0 is down");
 	has(&entry, "PRIORITY", "3");
 	has(&entry, "GPUFABRIC_CAUSE", "link");
 	journal_free(&entry);
@@ -92,7 +94,11 @@ static void an_operation(void)
 			.id = 12, .kind = GPUFABRIC_OPERATION_KIND_COMPOSE, .error = -ETIMEDOUT,
 			.composition = (char *)"train70b", .reason = (char *)"night run",
 			.command = (char *)"gpuctl", .has.uid = true, .uid = 1000,
-			.has.pid = true, .pid = 4711, .text = (char *)"slot 3-2: no driver",
+			.has.pid = true, .pid = 4711,
+			.failure = {
+				.cause = GPUFABRIC_CAUSE_DRIVER, .slot_name = (char *)"3-2",
+				.waited = 300,
+			},
 		},
 	};
 	struct journal_entry entry;
@@ -106,12 +112,13 @@ static void an_operation(void)
 	has(&entry, "GPUFABRIC_COMMAND", "gpuctl");
 	has(&entry, "GPUFABRIC_REASON", "night run");
 	has(&entry, "PRIORITY", "4");
-	has(&entry, "MESSAGE", "compose of train70b: Connection timed out: slot 3-2: no driver");
+	has(&entry, "MESSAGE", "compose of train70b: Connection timed out: slot 3-2: no driver bound to "
+	    "the GPU within 300 ms: see the kernel log for its probe");
 	journal_free(&entry);
 	event.kind = GPUFABRIC_EVENT_KIND_OPERATION_STARTED;
 	event.operation.error = 0;
 	event.operation.has.pid = false;
-	event.operation.text = NULL;
+	event.operation.failure.cause = GPUFABRIC_CAUSE_NONE;
 	journal_entry(&entry, &fabric, &event);
 	has(&entry, "MESSAGE", "compose of train70b: started");
 	has(&entry, "GPUFABRIC_PID", NULL);

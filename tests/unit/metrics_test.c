@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/annotation.c ctl/lib/metrics.c ctl/lib/features.c ctl/lib/capacity.c ctl/lib/render.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/module/annotation.c ctl/publish/metrics.c ctl/publish/features.c ctl/publish/capacity.c ctl/session/render.c ctl/module/failure.c ctl/cli/out.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/session/identity.c ctl/module/netlink_gen.c ctl/cli/context.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c
 // packages: json-c libnl-3.0
 /*
  * What Prometheus and node feature discovery are told: a small fabric, the
@@ -10,9 +10,9 @@
 #include <regex.h>
 #include <stdlib.h>
 
-#include "lib/features.h"
-#include "lib/metrics.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "publish/features.h"
+#include "publish/metrics.h"
 #include "tap.h"
 
 #define HISTOGRAM "gpufabric_operation_duration_seconds"
@@ -53,7 +53,7 @@ static struct gf_stats stats[] = {
 	{ .kind = GPUFABRIC_OPERATION_KIND_ATTACH, .phase = GPUFABRIC_PHASE_LINK, .count = 6,
 	  .microseconds = 2500001, .buckets = buckets, .n_buckets = 3 },
 	{ .kind = GPUFABRIC_OPERATION_KIND_ATTACH, .phase = GPUFABRIC_PHASE_TOTAL },
-	{ .kind = GPUFABRIC_OPERATION_KIND_ATTACH, .phase = GPUFABRIC_PHASE_POWER },
+	{ .kind = GPUFABRIC_OPERATION_KIND_ATTACH, .phase = GPUFABRIC_PHASE_RESOURCES },
 };
 static const struct gf_histograms histograms = { stats, 3 };
 static const struct gf_status status = { .version = (char *)"0.1.0", .operations = 1 };

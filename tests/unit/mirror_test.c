@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/mirror.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c
+// sources: ctl/module/mirror.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c ctl/base/text.c
 // packages: libnl-3.0
 /*
  * The mirror: whatever becomes of events on their way, and whenever a snapshot is read,
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/mirror.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "module/mirror.h"
 #include "tap.h"
 
 #define SLOTS 6
@@ -29,6 +29,8 @@ struct gfc {
 	bool hurries;			/* changes while it is asked */
 	unsigned int asked, read;	/* for its number, for its slots */
 	unsigned int loaded;		/* and for what a slot has */
+	uint32_t composed;		/* generation of its composition */
+	unsigned int counted;		/* asked for the members of that */
 	enum gfc_event otherwise;	/* when the queue is empty */
 	int error;			/* of each request */
 };
@@ -167,6 +169,22 @@ int gfc_slots(struct gfc *module, struct gf_fabric *fabric, unsigned int parts)
 	return module->error;
 }
 
+int gfc_composition_parts(struct gfc *module, struct gf_composition *composition, bool follows)
+{
+	module->counted++;
+	if (!follows && composition->generation != module->composed)
+		return module->error;
+	if (composition->generation != module->composed)
+		composition->sequence = module->sequence;
+	composition->generation = module->composed;
+	free(composition->members);
+	composition->members = mem_zalloc(1, sizeof(*composition->members));
+	composition->members->generation = module->composed;
+	composition->n_members = 1;
+	composition->loaded = composition->generation;
+	return module->error;
+}
+
 int gfc_fabric(struct gfc *module, struct gf_fabric *fabric, unsigned int parts)
 {
 	return gfc_slots(module, fabric, parts);
@@ -249,6 +267,47 @@ static bool is_true(void)
 	return n == fabric.n_slots;
 }
 
+static void announce_composition(uint32_t generation)
+{
+	struct gf_message event = {
+		.kind = GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, .sequence = ++module.sequence,
+		.instance = module.instance, .has.composition = true,
+		.composition = { .id = 7, .generation = generation, .sequence = module.sequence },
+	};
+
+	event.composition.name = mem_strdup("job");
+	module.queue[module.n++] = event;
+}
+
+/* Generation of the composition's members, 0 without any, and how often they were asked for. */
+static void has_members(uint32_t generation, unsigned int counted, const char *what)
+{
+	const struct gf_composition *composition = gf_composition_by_id(&fabric, 7);
+
+	ok(composition && composition->n_members == 1 && composition->members->generation == generation &&
+	   composition->generation == generation && module.counted == counted, "%s", what);
+}
+
+static void test_members(void)
+{
+	begin(1);
+	module.composed = 1;
+	announce_composition(1);
+	tells(MIRROR_CHANGE, 0, "a composition");
+	has_members(1, 1, "its members are asked for");
+	announce_composition(1);
+	tells(MIRROR_CHANGE, 0, "it changes, and its members do not");
+	has_members(1, 1, "which are kept");
+	module.composed = 3;
+	announce_composition(2);
+	announce_composition(3);
+	tells(MIRROR_CHANGE, 0, "its members change, twice before they are asked for");
+	has_members(3, 3, "they are never of another moment than it is");
+	tells(MIRROR_CHANGE, 0, "the second change is told, too");
+	has_members(3, 3, "and needs no question");
+	end();
+}
+
 static void test_order(void)
 {
 	begin(2);
@@ -262,7 +321,7 @@ static void test_order(void)
 	tells(MIRROR_CHANGE, 0, "that it goes");
 	tells(MIRROR_NOTHING, 0, "and no more");
 	ok(is_true() && module.read == 1, "without another snapshot");
-	announce(&module, 1, GPUFABRIC_EVENT_KIND_DRAIN, true);
+	announce(&module, 1, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, true);
 	module.queue[0].slot.state = GF_STATE_DRAINING;
 	tells(MIRROR_CHANGE, 1, "a drain");
 	is_int(gf_slot_by_id(&fabric, 1)->state, GF_STATE_DRAINING, "is a change of its slot");
@@ -547,6 +606,7 @@ static void test_wander(void)
 int main(void)
 {
 	test_order();
+	test_members();
 	test_parts();
 	test_snapshot();
 	test_lost();

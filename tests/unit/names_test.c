@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c
+// sources: ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c
 /* Names, numbers, durations and quantities: what is taken and what is not. */
 #include <limits.h>
 #include <stdlib.h>
 
-#include "lib/model.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "module/model.h"
 #include "tap.h"
 
 static void test_names(void)

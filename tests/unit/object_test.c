@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/model.c ctl/lib/state.c ctl/lib/text.c
+// sources: ctl/module/object.c ctl/module/netlink_gen.c ctl/module/model.c ctl/module/state.c ctl/base/text.c
 /*
  * Objects from netlink: every attribute of every table goes where it belongs and nowhere
  * else; what is too short, too long, cut, nested wrongly or absent is refused or
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/model.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "module/model.h"
 #include "tap.h"
 
 /* A message that is being written, in an allocation that ends where it does. */
@@ -235,15 +235,14 @@ static void test_strings(void)
 
 	put(&b, GPUFABRIC_A_SLOT_NAME, "3-1", 3);
 	put(&b, GPUFABRIC_A_SLOT_ADDRESS, "", 0);
-	put(&b, GPUFABRIC_A_SLOT_TEXT, "a\0b", 4);
+	put(&b, GPUFABRIC_A_SLOT_COMPOSITION, "a\0b", 4);
 	put_text(&b, GPUFABRIC_A_SLOT_SLOT_DRIVER, "one");
 	put_text(&b, GPUFABRIC_A_SLOT_SLOT_DRIVER, "two");
 	ok(!read_slot(&b, &slot), "strings");
 	is_str(slot.name, "3-1", "without an end");
 	is_str(slot.address, "", "of no bytes");
-	is_str(slot.text, "a", "with more behind the end");
+	is_str(slot.composition, "a", "with more behind the end");
 	is_str(slot.slot_driver, "two", "of two the last");
-	ok(!slot.composition && !slot.has.composition, "absent");
 	gf_slot_free(&slot);
 }
 
@@ -305,7 +304,7 @@ static void test_nests(void)
 	put_durations(&nest, 3);
 	put_last(&b, &nest);
 	put_text(&b, GPUFABRIC_A_SLOT_NAME, "3-1");
-	put_text(&nest, GPUFABRIC_A_OPERATION_TEXT, "first");
+	put_text(&nest, GPUFABRIC_A_OPERATION_COMPOSITION, "first");
 	put_u32(&nest, GPUFABRIC_A_OPERATION_UID, 0);
 	put_nest(&b, GPUFABRIC_A_SLOT_OPERATION, &nest);
 	put_text(&nest, GPUFABRIC_A_OPERATION_REASON, "second");
@@ -316,7 +315,7 @@ static void test_nests(void)
 	ok(!slot.last_operation.durations[0].has.microseconds && slot.last_operation.durations[0].has.phase,
 	   "of which one is missing");
 	ok(slot.has.operation && slot.has.last_operation && !slot.n_functions, "two operations, and no function");
-	ok(!slot.operation.text && !slot.operation.has.uid && !strcmp(slot.operation.reason, "second"),
+	ok(!slot.operation.composition && !slot.operation.has.uid && !strcmp(slot.operation.reason, "second"),
 	   "of two the last, with nothing of the first");
 	gf_slot_free(&slot);
 	ok(is_zero(&slot, sizeof(slot)), "nothing is left of a slot that was freed");
@@ -374,7 +373,7 @@ static void test_message(void)
 	put_u32(&nest, GPUFABRIC_A_COMPOSITION_ID, 9);
 	put_nest(&b, GPUFABRIC_A_COMPOSITION, &nest);
 	put_u64(&b, GPUFABRIC_A_SEQUENCE, 41);
-	put_u32(&b, GPUFABRIC_A_EVENT, GPUFABRIC_EVENT_KIND_DRAIN);
+	put_u32(&b, GPUFABRIC_A_EVENT, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 	ok(!gf_message_read(b.data, b.len, &message), "a message");
 	ok(message.has.slot && message.has.sw && message.has.composition && !message.has.operation,
 	   "says what it has");
@@ -383,7 +382,7 @@ static void test_message(void)
 	is_str(message.composition.name, "#9", "and a composition without a name");
 	ok(message.slot.numa_node == -1 && message.sw.numa_node == -1, "no node is not node 0");
 	ok(message.slot.sequence == 41 && message.sw.sequence == 41 && message.composition.sequence == 41 &&
-	   message.kind == GPUFABRIC_EVENT_KIND_DRAIN, "they know the event");
+	   message.kind == GPUFABRIC_EVENT_KIND_SLOT_CHANGED, "they know the event");
 	gf_message_free(&message);
 	put_u32(&b, GPUFABRIC_A_MEMBER, 1);
 	ok(gf_message_read(b.data, b.len, &message) == -EBADMSG && is_zero(&message, sizeof(message)),

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c)) kmod/card.c
-// packages: libnl-3.0 libnl-genl-3.0 json-c libudev ncursesw
+// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c)) kmod/card.c
+// packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd ncursesw
 /*
  * Command lines: what is taken, what is refused with which words, and that the
  * table of commands is fit for help, manual and completion.
  */
 #include <stdlib.h>
 
-#include "commands.h"
-#include "lib/out.h"
-#include "lib/text.h"
-#include "man/manual.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "cmd/cmd.h"
+#include "cmd/manual.h"
 #include "tap.h"
 
 #define WORDS 12
@@ -34,7 +36,7 @@ static int gpuctl(const char *line)
 	free(error);
 	f = open_memstream(&text, &size);
 	ctx.out = out_new(f);
-	ret = ctl_dispatch(&ctx, argc, words);
+	ret = ctl_dispatch(&ctx, ctl_commands, argc, words);
 	out_flush(ctx.out);
 	out_free(ctx.out);
 	fclose(f);
@@ -260,7 +262,7 @@ static void test_manual(void)
 		if (!((*c)->flags & CTL_HIDDEN))
 			check_page(*c);
 	for (m = manuals; m->command; m++)
-		ok(ctl_command_find(m->command), "the examples of %s are of a command", m->command);
+		ok(ctl_command_find(ctl_commands, m->command), "the examples of %s are of a command", m->command);
 }
 
 static void test_completion(void)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/out.c ctl/lib/text.c
+// sources: ctl/cli/out.c ctl/base/text.c ctl/base/fault.c
 // packages: json-c
 /* The emitter: the same calls give text for people and JSON for programs. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 
-#include "lib/out.h"
+#include "base/text.h"
+#include "cli/out.h"
 #include "tap.h"
 
 static char *text;
@@ -221,6 +222,52 @@ static void test_hostile(void)
 	}
 }
 
+static void test_columns(void)
+{
+	struct fault fault = { "" };
+	FILE *f;
+	struct out *out = open_out(&f, false);
+
+	fill(out);
+	ok(out_choose(out, "memory,nothing", &fault), "a column that is not there");
+	is_str(fault.text, "no column \"nothing\": the columns are SLOT, MEMORY, NOTE, LAST", "is named");
+	out_free(out);
+	fclose(f);
+	free(text);
+
+	out = open_out(&f, false);
+	fill(out);
+	is_int(out_choose(out, "LAST,slot", &fault), 0, "chosen columns");
+	close_out(out, f);
+	is_str(text, "LAST  SLOT\nlive  3-0\n-     -\n", "in the order of the request, without the rest");
+	free(text);
+
+	out = open_out(&f, false);
+	fill(out);
+	out_set_headings(out, false);
+	is_int(out_choose(out, "slot,slot", &fault), 0, "one column twice");
+	close_out(out, f);
+	is_str(text, "3-0  3-0\n-    -\n", "without headings");
+	free(text);
+
+	out = open_out(&f, true);
+	fill(out);
+	is_int(out_choose(out, "ID,slot", &fault), 0, "fields");
+	out_stream(out);
+	close_out(out, f);
+	is_str(text, "{\"slots\":[{\"slot\":\"3-0\",\"id\":7},{\"slot\":null}]}\n", "the same in JSON");
+	free(text);
+}
+
+/* Wide characters take two columns, combining ones none, a byte that is no UTF-8 one. */
+static void test_widths(void)
+{
+	is_int((intmax_t)text_width("abc"), 3, "Latin");
+	is_int((intmax_t)text_width("\xe8\xae\xad\xe7\xbb\x83"), 4, "two Chinese characters");
+	is_int((intmax_t)text_width("e\xcc\x81"), 1, "a letter and its accent");
+	is_int((intmax_t)text_width("a\xff" "b"), 3, "no UTF-8");
+}
+
 int main(void)
 {
 	test_text();
@@ -230,5 +277,7 @@ int main(void)
 	test_stream();
 	test_error();
 	test_width();
+	test_columns();
+	test_widths();
 	return tap_done();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/host/pci.c ctl/host/tree.c ctl/lib/text.c ctl/catalogue/fault.c
+// sources: ctl/host/pci.c ctl/base/tree.c ctl/base/text.c ctl/base/fault.c
 /*
  * What is read of a bus to judge windows: no registers, but the first ones of ports that
  * are awake and whose prefetchable window is not known otherwise.

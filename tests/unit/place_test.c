@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c)) kmod/card.c
-// packages: libnl-3.0 libnl-genl-3.0 json-c libudev ncursesw
+// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c)) kmod/card.c
+// packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd ncursesw
 /*
  * Where the cursor of a shell stands in a command line, and what the table
  * says can stand there.
  */
 #include <stdlib.h>
 
-#include "commands.h"
-#include "completion/names.h"
-#include "completion/place.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cmd/cmd.h"
+#include "cmd/names.h"
+#include "cmd/place.h"
 #include "tap.h"
 
 #define WORDS 16

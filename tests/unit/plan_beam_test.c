@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/beam.c ctl/plan/check.c ctl/plan/dual.c ctl/plan/grain.c ctl/plan/instance.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/path.c ctl/plan/shape.c ctl/plan/way.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/solver/beam.c ctl/plan/solver/check.c ctl/plan/solver/dual.c ctl/plan/solver/grain.c ctl/plan/solver/instance.c ctl/plan/solver/ledger.c ctl/plan/solver/model.c ctl/plan/solver/model_make.c ctl/plan/solver/path.c ctl/plan/solver/shape.c ctl/plan/solver/way.c ctl/base/fault.c ctl/base/text.c
 /*
  * The search over all workloads at once: what it says that its plans cost is what they cost, they
  * keep all limits, with room for all nodes it finds the best, and changes leave alone what they
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/beam.h"
-#include "plan/dual.h"
+#include "plan/solver/beam.h"
+#include "plan/solver/dual.h"
 #include "plan_random.h"
 #include "plan_rules.h"
 #include "tap.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/costs.c ctl/plan/instance.c ctl/plan/jread.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/costs.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /* Measured costs of moves: what counts, and in which line and column it does not. */
 #include <errno.h>

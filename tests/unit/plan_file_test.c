@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/ahead.c ctl/plan/check.c ctl/plan/csv.c ctl/plan/file.c ctl/plan/file_ahead.c ctl/plan/forecast.c ctl/plan/instance.c ctl/plan/jread.c ctl/plan/series.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/ahead.c ctl/plan/solver/check.c ctl/base/csv.c ctl/plan/file.c ctl/plan/file_ahead.c ctl/plan/forecast.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/series.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /* Instances in files: what they may say, and in which line and column they may not. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
+#include "base/text.h"
 #include "plan/file.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/forecast.c ctl/lib/text.c
+// sources: ctl/plan/forecast.c ctl/base/text.c
 /* Forecasts of series whose future is known: steps, seasons, noise, hints. */
 #include <math.h>
 #include <stdlib.h>

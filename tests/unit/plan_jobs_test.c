@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/csv.c ctl/plan/jobs.c ctl/plan/cluster.c ctl/plan/policy.c ctl/plan/policy_hold.c ctl/plan/ours.c ctl/plan/runtimes.c ctl/plan/hosts.c ctl/plan/jobs_score.c ctl/plan/jobs_bound.c ctl/plan/energy.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/base/csv.c ctl/plan/replay/jobs.c ctl/plan/replay/cluster.c ctl/plan/replay/policy.c ctl/plan/replay/policy_hold.c ctl/plan/replay/ours.c ctl/plan/replay/runtimes.c ctl/plan/replay/hosts.c ctl/plan/replay/jobs_score.c ctl/plan/replay/jobs_bound.c ctl/plan/energy.c ctl/base/fault.c ctl/base/text.c
 /*
  * Job traces: what is refused, and what holds for every policy on random
  * traces: no GPU-second is lost or made up, the pool is never exceeded, the same comes
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "plan/energy.h"
-#include "plan/hosts.h"
-#include "plan/jobs_score.h"
-#include "plan/policy.h"
+#include "plan/replay/hosts.h"
+#include "plan/replay/jobs_score.h"
+#include "plan/replay/policy.h"
 #include "tap.h"
 
 #define HEAD JOBS_HEADING "\n"

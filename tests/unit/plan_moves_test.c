@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/ahead.c ctl/plan/beam.c ctl/plan/check.c ctl/plan/csv.c ctl/plan/dual.c ctl/plan/exact.c ctl/plan/file.c ctl/plan/file_ahead.c ctl/plan/flow.c ctl/plan/forecast.c ctl/plan/grain.c ctl/plan/group.c ctl/plan/instance.c ctl/plan/jread.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/move_list.c ctl/plan/moves.c ctl/plan/path.c ctl/plan/prices.c ctl/plan/roster.c ctl/plan/series.c ctl/plan/shape.c ctl/plan/solve.c ctl/plan/step.c ctl/plan/way.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/ahead.c ctl/plan/solver/beam.c ctl/plan/solver/check.c ctl/base/csv.c ctl/plan/solver/dual.c ctl/plan/solver/exact.c ctl/plan/file.c ctl/plan/file_ahead.c ctl/plan/solver/flow.c ctl/plan/forecast.c ctl/plan/solver/grain.c ctl/plan/solver/group.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/solver/ledger.c ctl/plan/solver/model.c ctl/plan/solver/model_make.c ctl/plan/move_list.c ctl/plan/moves.c ctl/plan/solver/path.c ctl/plan/solver/prices.c ctl/plan/solver/roster.c ctl/plan/series.c ctl/plan/solver/shape.c ctl/plan/solver/solve.c ctl/plan/step.c ctl/plan/solver/way.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /*
  * Steps: what is worth moving, in an order in which each move is possible, and a list of moves
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
+#include "base/text.h"
 #include "plan/move_list.h"
 #include "plan/step.h"
 #include "tap.h"

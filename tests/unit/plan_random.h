@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/instance.h"
+#include "plan/solver/instance.h"
 
 static uint64_t random_state = 88172645463325252ull;
 

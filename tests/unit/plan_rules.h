@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "plan/instance.h"
+#include "plan/solver/instance.h"
 
 #define RULES_POOLS 8
 #define RULES_USE_MAX (16 * 32 * RULES_POOLS)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/csv.c ctl/plan/series.c ctl/plan/keep.c ctl/plan/serve.c ctl/plan/serve_ours.c ctl/plan/serve_bound.c ctl/plan/serve_links.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/base/csv.c ctl/plan/series.c ctl/plan/replay/keep.c ctl/plan/replay/serve.c ctl/plan/replay/serve_ours.c ctl/plan/replay/serve_bound.c ctl/plan/replay/serve_links.c ctl/base/fault.c ctl/base/text.c
 /*
  * Demand series: what is refused, and that on small random ones the bound is never
  * above the best plan of all, which is found by trying every plan, and no policy
@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "plan/serve.h"
+#include "plan/replay/serve.h"
 #include "tap.h"
 
 #define HEAD SERIES_HEADING "\n"

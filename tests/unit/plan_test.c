@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/beam.c ctl/plan/check.c ctl/plan/dual.c ctl/plan/exact.c ctl/plan/flow.c ctl/plan/grain.c ctl/plan/group.c ctl/plan/instance.c ctl/plan/ledger.c ctl/plan/model.c ctl/plan/model_make.c ctl/plan/path.c ctl/plan/prices.c ctl/plan/roster.c ctl/plan/shape.c ctl/plan/solve.c ctl/plan/way.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/solver/beam.c ctl/plan/solver/check.c ctl/plan/solver/dual.c ctl/plan/solver/exact.c ctl/plan/solver/flow.c ctl/plan/solver/grain.c ctl/plan/solver/group.c ctl/plan/solver/instance.c ctl/plan/solver/ledger.c ctl/plan/solver/model.c ctl/plan/solver/model_make.c ctl/plan/solver/path.c ctl/plan/solver/prices.c ctl/plan/solver/roster.c ctl/plan/solver/shape.c ctl/plan/solver/solve.c ctl/plan/solver/way.c ctl/base/fault.c ctl/base/text.c
 /*
  * Plans of small random instances against all plans that there are, enumerated here from the
  * words of gpuctl-plan(5): what a plan costs is what is added up here, none costs less than the
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/instance.h"
+#include "plan/solver/instance.h"
 #include "plan_random.h"
 #include "plan_rules.h"
 #include "tap.h"

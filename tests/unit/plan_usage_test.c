@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/usage.c ctl/plan/usage_journal.c ctl/plan/jread.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/plan/usage.c ctl/plan/usage_journal.c ctl/base/jread.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /* Who had what, from plans and journals: nothing is lost or counted twice. */
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/text.h"
+#include "base/text.h"
 #include "plan/usage.h"
 #include "tap.h"
 

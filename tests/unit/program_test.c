@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/program.c ctl/lib/text.c
+// sources: ctl/base/program.c ctl/base/text.c
 /*
  * Programs of others: how they end, what is kept of their output, and that
  * one which does not end is ended with what it started.
@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/program.h"
-#include "lib/text.h"
+#include "base/program.h"
+#include "base/text.h"
 #include "tap.h"
 
 static char *const env[] = { "PATH=/usr/bin:/bin", "WORD=told", NULL };

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Every refusal of the module is one that a test provokes (tests/errors.py): a
+# Every refusal of the module is one that a test provokes (tools/errors.py): a
 # new one needs a test, a changed one changes it. And that program itself, on a
 # copy of the module in which something is changed.
 
@@ -10,7 +10,7 @@ set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-errors=$top/tests/errors.py
+errors=$top/tools/errors.py
 
 "$errors" >"$work/table" 2>&1
 rc=$?
@@ -71,8 +71,8 @@ changed "a text that is no constant is refused" kmod/netlink.c \
 	"not a constant text"
 changed "a refusal without an errno is refused" kmod/netlink.c 's/^	return -EPERM;$/	return error;/' \
 	"no errno follows"
-changed "a test that is gone is missed" tests/selftests/read_test.c 's/"only attach and detach have/"only detach has/' \
-	"ENOENT from netlink.c gpufabric_nl_stats_get_doit"
+changed "a test that is gone is missed" tests/selftests/read_test.c 's/"there is no such switch"/"there is no switch"/' \
+	"ENOENT from netlink.c gpufabric_nl_switch_get_doit"
 changed "what cannot be provoked and is, is noticed" tests/selftests/request_test.c \
 	's/"the slot is in fault, see its cause and clear it first"/"the slot is changing state, try again"/;s/, EIO,$/, EBUSY,/' \
 	"can be provoked after all"

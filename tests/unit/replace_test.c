@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/replace.c ctl/lib/text.c
+// sources: ctl/base/replace.c ctl/base/text.c
 /*
  * Files that are replaced as a whole: mode, links, nothing left behind when it
  * fails, directories in which anybody could exchange them, and several who write
@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/replace.h"
-#include "lib/text.h"
+#include "base/replace.h"
+#include "base/text.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/replace_test.XXXXXX";

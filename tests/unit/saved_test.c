@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/annotation.c ctl/lib/saved.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/catalogue/fault.c
+// sources: ctl/module/annotation.c ctl/op/saved.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c ctl/base/fault.c
 // packages: json-c libnl-3.0
 /*
  * Which compositions are written down: those that outlive a reboot, as they are.
@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lib/saved.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "op/saved.h"
 #include "tap.h"
 
 static struct gf_slot slots[2] = {
@@ -17,7 +17,7 @@ static struct gf_slot slots[2] = {
 	{ .id = 2, .name = (char *)"3-2" },
 };
 
-static struct gf_member members[2] = {
+static struct gf_membership members[2] = {
 	{ .slot_id = 1, .slot_name = (char *)"3-1" },
 	{ .slot_id = 2, .slot_name = (char *)"3-2" },
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/scope.c ctl/lib/program.c ctl/lib/text.c
+// sources: ctl/host/scope.c ctl/base/program.c ctl/base/text.c
 /*
  * Whether a program can be run has to be known before systemd-run is asked to:
  * what we say is compared with what execvp() does.
@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/scope.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "host/scope.h"
 #include "tap.h"
 
 /* What execvp() says, 0 when it worked. */

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c)) kmod/card.c
-// packages: libnl-3.0 libnl-genl-3.0 json-c libudev ncursesw
+// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c)) kmod/card.c
+// packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd ncursesw
 /*
  * gpuctl size, gpus and models as a user meets them: exit codes, what is
  * printed, and errors that say what to do.
  */
 #include <json-c/json.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "ctl.h"
-#include "lib/out.h"
+#include "cli/ctl.h"
+#include "cli/out.h"
 #include "tap.h"
 
 extern const struct ctl_command cmd_size, cmd_gpus, cmd_models;
@@ -230,9 +231,38 @@ static void catalogues(void)
 	       "active parameters of DeepSeek R1");
 }
 
+/* What is said of a config.json. */
+static void says(const char *config, const char *want)
+{
+	char name[] = "/tmp/gpuctl-said-XXXXXX.json";
+	int fd = mkstemps(name, 5);
+
+	if (!ok(fd >= 0 && write(fd, config, strlen(config)) > 0, "a file can be written"))
+		return;
+	runs(&cmd_size, name, CTL_DONE, want);
+	close(fd);
+	unlink(name);
+}
+
+#define SHAPE "\"hidden_size\":64,\"num_hidden_layers\":2,\"intermediate_size\":128," \
+	"\"vocab_size\":100,\"num_attention_heads\":4"
+
+static void remarks(void)
+{
+	says("{" SHAPE "}", "the file does not say its architecture: read as a plain transformer");
+	says("{\"model_type\":\"k9\"," SHAPE ",\"kv_lora_rank\":32,\"qk_rope_head_dim\":8,"
+	     "\"qk_nope_head_dim\":16,\"v_head_dim\":16}",
+	     "architecture \"k9\" is not known: read like deepseek");
+	says("{\"model_type\":\"llama\"," SHAPE ",\"talker_config\":{\"hidden_size\":64}}",
+	     "talker_config of the file is not counted");
+	says("{\"model_type\":\"llama\"," SHAPE ",\"quantization_config\":{\"a\":1}}",
+	     "the quantization has no quant_method");
+}
+
 int main(void)
 {
 	size();
+	remarks();
 	catalogues();
 	free(text);
 	json_object_put(json);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/text.c ctl/size/spec.c ctl/size/log.c ctl/lib/used.c ctl/size/source.c ctl/size/gguf.c ctl/size/safetensors.c ctl/size/scan.c ctl/size/config.c ctl/size/params.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/model.c
+// sources: ctl/base/text.c ctl/size/spec.c ctl/size/log.c ctl/host/used.c ctl/size/source.c ctl/size/gguf.c ctl/size/safetensors.c ctl/size/scan.c ctl/size/config.c ctl/size/params.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/model.c ctl/size/facts.c ctl/size/weights.c ctl/base/units.c ctl/size/quant.c ctl/size/quant_tensor.c ctl/size/quant_match.c ctl/size/kv.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c
 // packages: json-c
 /*
  * Files of models: published counts from config.json to the last parameter,
@@ -7,11 +7,14 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "catalogue/catalogue.h"
 #include "csv.h"
-#include "lib/used.h"
+#include "host/used.h"
 #include "size/config.h"
+#include "size/kv.h"
 #include "size/log.h"
 #include "size/params.h"
 #include "size/source.h"
@@ -19,6 +22,13 @@
 #include "tap.h"
 
 /* --- config.json ------------------------------------------------------------- */
+
+static struct catalogue cat;
+
+static int gguf_of_all(const struct size_source *source, struct size_stored *out, struct fault *f)
+{
+	return gguf_read(source, &cat.families, out, f);
+}
 
 static void published(void)
 {
@@ -31,7 +41,7 @@ static void published(void)
 
 	while (file && csv_next(file, line, field) == 2) {
 		snprintf(path, sizeof(path), "tests/data/configs/%s", field[0]);
-		if (!ok(!stored_open(path, &stored, &f), "%s is read %s", field[0], f.text))
+		if (!ok(!stored_open(path, &cat.families, &stored, &f), "%s is read %s", field[0], f.text))
 			continue;
 		model_params(&stored.model, &params);
 		is_int((intmax_t)params.total, (intmax_t)csv_number(field[1]), field[0]);
@@ -49,10 +59,14 @@ static void published(void)
 
 static void config(const char *text, int want, const char *part)
 {
-	struct cat_model model;
+	struct cat_model model = { 0 };
 	struct fault f = { "" };
-	char quant[16];
-	int err = size_config_parse(text, strlen(text), &model, quant, &f);
+	char unknown[64];
+	struct json_object *object = size_config_object(text, strlen(text), &f);
+	int err = object ? size_config_model(object, &cat.families, &model, unknown, NULL, NULL, &f)
+			 : -EINVAL;
+
+	json_object_put(object);
 
 	ok(err == want && (!err || strstr(f.text, part)), "config %.60s: %d, \"%s\" in: %s", text,
 	   err, part, f.text);
@@ -75,7 +89,7 @@ static void configs(void)
 	config("", -EINVAL, "not a JSON object");
 	config("[1]", -EINVAL, "not a JSON object");
 	config("{}", -EINVAL, "model_type is missing");
-	config("{\"model_type\":\"rwkv\"}", -ENOTSUP, "\"rwkv\" is not known");
+	config("{\"model_type\":\"nameless\"}", -EINVAL, "\"nameless\" is not known");
 	config("{\"model_type\":7}", -EINVAL, "model_type is missing");
 	config(LLAMA ",\"num_attention_heads\":4,\"num_key_value_heads\":3}", -EINVAL,
 	       "multiple of kv_heads");
@@ -194,7 +208,9 @@ static void indexes(void)
 	json_index("{\"metadata\":{\"total_size\":123.0}}", 0, 123, "");
 	json_index("{\"metadata\":{\"total_size\":-1}}", -EINVAL, 0, "no count of bytes");
 	json_index("{\"metadata\":{\"total_size\":99999999999999999999999}}", -EINVAL, 0, "no count");
-	json_index("{\"weight_map\":{}}", -EINVAL, 0, "total_size is missing");
+	json_index("{\"metadata\":{\"total_size\":18446744073709551615}}", -EINVAL, 0, "no count");
+	json_index("{\"weight_map\":{}}", 0, 0, "");
+	json_index("{\"metadata\":{\"total_size\":0,\"total_parameters\":7}}", 0, 0, "");
 	json_index("{\"weight_map\":[]}", -EINVAL, 0, "no object");
 	json_index("{\"a\":1,}", -EINVAL, 0, "key is missing");
 }
@@ -256,7 +272,7 @@ static void gguf_fails(int want, const char *part)
 {
 	struct size_stored stored;
 	struct fault f = { "" };
-	int err = parse(gguf_read, blob, blob_size, 0, &stored, &f);
+	int err = parse(gguf_of_all, blob, blob_size, 0, &stored, &f);
 
 	ok(err == want && strstr(f.text, part), "GGUF: %d, \"%s\" in: %s", err, part, f.text);
 	stored_free(&stored);
@@ -294,13 +310,13 @@ static void gguf(void)
 
 	whole_gguf();
 	n = blob_size;
-	ok(!parse(gguf_read, blob, n, 0, &stored, &f), "a file of three tensors %s", f.text);
+	ok(!parse(gguf_of_all, blob, n, 0, &stored, &f), "a file of three tensors %s", f.text);
 	is_int((intmax_t)stored.bytes, 3 * 210 + 512 * 144 + 1024, "its bytes");
 	is_int((intmax_t)stored.params, 256 * (3 + 512 + 1), "its numbers");
 	is_str(stored.quant, "q4_k_m", "the format of most bytes");
 	stored_free(&stored);
 	for (i = 0; i < n; i++) {
-		bad += parse(gguf_read, blob, i, 0, &stored, &f) == 0;
+		bad += parse(gguf_of_all, blob, i, 0, &stored, &f) == 0;
 		stored_free(&stored);
 	}
 	is_int(bad, 0, "cut off anywhere it is refused");
@@ -329,6 +345,306 @@ static void gguf(void)
 	start(0, 1);
 	u64(1ull << 50);
 	gguf_fails(-EINVAL, "beyond the file");
+}
+
+/* A list of numbers by layer, as GGUF has it. */
+static void list(const char *key, uint32_t kind, const uint32_t *values, uint64_t n)
+{
+	uint64_t i;
+
+	str(key);
+	u32(9);
+	u32(kind);
+	u64(n);
+	for (i = 0; i < n; i++)
+		put(&values[i], kind == 7 ? 1 : 4);
+}
+
+static void gguf_shape(const char *arch, uint64_t pairs, uint64_t tensors)
+{
+	char key[64];
+
+	start(tensors, pairs + 7);
+	str("general.architecture");
+	u32(8);
+	str(arch);
+#define PAIR(name, value) (snprintf(key, sizeof(key), "%s." name, arch), pair(key, value))
+	PAIR("vocab_size", 1000);
+	PAIR("context_length", 4096);
+	PAIR("block_count", 12);
+	PAIR("embedding_length", 256);
+	PAIR("feed_forward_length", 512);
+	PAIR("attention.head_count", 8);
+#undef PAIR
+}
+
+/* What a shape keeps of 10,000 tokens in 16 bits. */
+static void gguf_cache(const char *what, uint64_t want)
+{
+	struct size_stored stored;
+	struct fault f = { "" };
+
+	tensor("token_embd.weight", 256, 1000, 1);
+	if (ok(!parse(gguf_of_all, blob, blob_size, 0, &stored, &f) && stored.model.id,
+	       "%s %s %s", what, f.text, stored.why))
+		is_int((intmax_t)kv_bytes(&stored.model, size_precision_get("bf16"), 10000, 1, 1),
+		       (intmax_t)want, what);
+	stored_free(&stored);
+}
+
+static void gguf_caches(void)
+{
+	static const uint32_t heads[12] = { 8, 1, 8, 1, 8, 1, 8, 1, 8, 1, 8, 1 };
+	static const uint32_t full[12] = { 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0 };
+	static const uint32_t sparse[12] = { 0, 0, 2, 0, 0, 2, 0, 0, 2, 0, 0, 2 };
+	struct size_stored stored;
+	struct fault f = { "" };
+
+	gguf_shape("gemma2", 3, 1);
+	pair("gemma2.attention.head_count_kv", 4);
+	pair("gemma2.attention.key_length", 64);
+	pair("gemma2.attention.sliding_window", 100);
+	gguf_cache("Gemma-2: every other layer has a window", 2 * 4 * 64 * 2 * (6 * 10000 + 6 * 100));
+	gguf_shape("gemma3", 3, 1);
+	pair("gemma3.attention.head_count_kv", 4);
+	pair("gemma3.attention.key_length", 64);
+	pair("gemma3.attention.sliding_window", 100);
+	gguf_cache("Gemma-3: five of six layers", 2 * 4 * 64 * 2 * (2 * 10000 + 10 * 100));
+	gguf_shape("gpt-oss", 4, 1);
+	pair("gpt-oss.attention.head_count_kv", 4);
+	pair("gpt-oss.attention.key_length", 64);
+	pair("gpt-oss.attention.sliding_window", 100);
+	list("gpt-oss.attention.sliding_window_pattern", 7, full, 12);
+	gguf_cache("a list of windows", 2 * 4 * 64 * 2 * (3 * 10000 + 9 * 100));
+	gguf_shape("llama", 1, 1);
+	list("llama.attention.head_count_kv", 5, heads, 12);
+	gguf_cache("a list of heads", 2 * (6 * 8 + 6 * 1) * 32 * 2 * 10000ull);
+	gguf_shape("lfm2", 2, 1);
+	list("lfm2.attention.head_count_kv", 5, sparse, 12);
+	pair("lfm2.shortconv.l_cache", 3);
+	gguf_cache("layers without heads are convolutions",
+		   4 * 2 * 2 * 32 * 2 * 10000ull + 8 * 2 * 256 * 2);
+	gguf_shape("deepseek2", 11, 1);
+	pair("deepseek2.attention.head_count_kv", 1);
+	pair("deepseek2.attention.key_length", 576);
+	pair("deepseek2.attention.value_length", 512);
+	pair("deepseek2.attention.key_length_mla", 192);
+	pair("deepseek2.attention.value_length_mla", 128);
+	pair("deepseek2.attention.kv_lora_rank", 512);
+	pair("deepseek2.rope.dimension_count", 64);
+	pair("deepseek2.expert_count", 8);
+	pair("deepseek2.expert_used_count", 2);
+	pair("deepseek2.expert_feed_forward_length", 64);
+	pair("deepseek2.leading_dense_block_count", 1);
+	gguf_cache("absorbed latent attention", 12 * 576 * 2 * 10000ull);
+	gguf_shape("nameless", 0, 1);
+	gguf_cache("an architecture that nobody knows", 12 * 2 * 8 * 32 * 2 * 10000ull);
+	gguf_shape("llama", 0, 2);
+	tensor("blk.0.ffn_up.weight", 256, 512, 40);
+	tensor("blk.0.ffn_down.weight", 512, 256, 41);
+	ok(!parse(gguf_of_all, blob, blob_size, 0, &stored, &f) &&
+	   stored.bytes == 2048 * 36 + 1024 * 18, "NVFP4 and Q1_0 %s", f.text);
+	stored_free(&stored);
+}
+
+/* --- folders ------------------------------------------------------------------------ */
+
+static void write_file(const char *dir, const char *name, const char *text, size_t n)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	file = fopen(path, "w");
+	if (file) {
+		fwrite(text, 1, n, file);
+		fclose(file);
+	}
+}
+
+static void folder(const char *what, const char *config, const char *index, uint64_t bytes,
+		   uint64_t params, bool shape, const char *part)
+{
+	static const char one[] = "{\"a\":{\"dtype\":\"BF16\",\"shape\":[3,5],"
+				  "\"data_offsets\":[0,30]}}";
+	char dir[] = "/tmp/gpuctl-folder-XXXXXX", path[64];
+	unsigned char shard[256];
+	struct size_stored stored;
+	struct fault f = { "" };
+	int err;
+
+	if (!mkdtemp(dir)) {
+		ok(false, "a folder can be made");
+		return;
+	}
+	write_file(dir, "model-00001-of-00001.safetensors", (const char *)shard,
+		   tensors(shard, one, strlen(one)));
+	if (config)
+		write_file(dir, "config.json", config, strlen(config));
+	if (index)
+		write_file(dir, "model.safetensors.index.json", index, strlen(index));
+	err = stored_open(dir, &cat.families, &stored, &f);
+	ok(!err && stored.bytes == bytes && stored.params == params && !stored.model.id == !shape &&
+	   (strstr(stored.unknown, part) || strstr(stored.why, part) ||
+	    strstr(stored.unclear, part)),
+	   "%s: %s%s%s%s", what, f.text, stored.unknown, stored.why, stored.unclear);
+	stored_free(&stored);
+	for (err = 0; err < 3; err++) {
+		static const char *const names[] = { "config.json", "model.safetensors.index.json",
+						     "model-00001-of-00001.safetensors" };
+
+		snprintf(path, sizeof(path), "%s/%s", dir, names[err]);
+		unlink(path);
+	}
+	rmdir(dir);
+}
+
+#define NAMELESS "{\"model_type\":\"nameless\",\"hidden_size\":64,\"num_hidden_layers\":2," \
+	"\"intermediate_size\":128,\"vocab_size\":100,\"num_attention_heads\":4}"
+
+/* A word that nobody knows: the file's keys tell what it is like. */
+static void guessed(void)
+{
+	static const char text[] = "{\"model_type\":\"kimi_k9\",\"hidden_size\":64,"
+		"\"num_hidden_layers\":2,\"intermediate_size\":128,\"vocab_size\":100,"
+		"\"num_attention_heads\":4,\"kv_lora_rank\":32,\"qk_rope_head_dim\":8,"
+		"\"qk_nope_head_dim\":16,\"v_head_dim\":16}";
+	struct fault f = { "" };
+	struct json_object *config = size_config_object(text, strlen(text), &f);
+	struct cat_model model;
+	char unknown[64];
+
+	if (ok(!size_config_model(config, &cat.families, &model, unknown, NULL, NULL, &f),
+	       "an unknown word around latent attention %s", f.text)) {
+		is_str(unknown, "kimi_k9", "is said");
+		is_int((intmax_t)kv_growing_bytes(&model, size_precision_get("bf16")),
+		       2 * (32 + 8) * 2, "and keeps the latent");
+		size_model_drop(&model);
+	}
+	json_object_put(config);
+}
+
+/* Parts of a file that no family reads are named. */
+static void left_out(const char *more, const char *want)
+{
+	char text[1024];
+	struct fault f = { "" };
+	struct json_object *config;
+	struct cat_model model;
+	char unknown[64];
+
+	snprintf(text, sizeof(text), "%s,\"num_attention_heads\":4%s}", LLAMA, more);
+	config = size_config_object(text, strlen(text), &f);
+	if (ok(!size_config_model(config, &cat.families, &model, unknown, NULL, NULL, &f),
+	       "parts of a file%s %s", more, f.text)) {
+		is_str(model.left_out, want, "what is left out");
+		size_model_drop(&model);
+	}
+	json_object_put(config);
+}
+
+/* A file cannot choose how long it takes. */
+static void long_lists(void)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	int i;
+
+	fprintf(file, "{\"model_type\":\"qwen3_moe\",\"hidden_size\":64,\"num_hidden_layers\":4000,"
+		"\"intermediate_size\":128,\"vocab_size\":100,\"num_attention_heads\":4,"
+		"\"num_experts\":8,\"num_experts_per_tok\":2,\"moe_intermediate_size\":32,"
+		"\"mlp_only_layers\":[-1");
+	for (i = 0; i < 4000; i++)
+		fprintf(file, ",%d", -i);
+	fprintf(file, "]}");
+	fclose(file);
+	config(text, -EINVAL, "mlp_only_layers: too long");
+	free(text);
+}
+
+/* A folder with these files of 30 bytes of weights each. */
+static void counted(const char *what, const char *const *files, const char *name, const char *text,
+		    uint64_t want)
+{
+	static const char one[] = "{\"a\":{\"dtype\":\"BF16\",\"shape\":[3,5],"
+				  "\"data_offsets\":[0,30]}}";
+	char dir[] = "/tmp/gpuctl-folder-XXXXXX", command[128], path[128];
+	unsigned char shard[256];
+	struct size_stored stored;
+	struct fault f = { "" };
+	size_t i;
+
+	if (!mkdtemp(dir)) {
+		ok(false, "a folder can be made");
+		return;
+	}
+	for (i = 0; files[i]; i++) {
+		const char *slash = strchr(files[i], '/');
+
+		if (slash) {
+			snprintf(path, sizeof(path), "%s/%.*s", dir, (int)(slash - files[i]),
+				 files[i]);
+			mkdir(path, 0755);
+		}
+		write_file(dir, files[i], (const char *)shard, tensors(shard, one, strlen(one)));
+	}
+	if (name)
+		write_file(dir, name, text, strlen(text));
+	ok(!stored_open(dir, &cat.families, &stored, &f) && stored.bytes == want,
+	   "%s: %llu bytes %s", what, (unsigned long long)stored.bytes, f.text);
+	stored_free(&stored);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	ok(!system(command), "the folder is gone");
+}
+
+/* No weights are counted twice. */
+static void copies(void)
+{
+	counted("an index names the files",
+		(const char *const[]){ "model-1.safetensors", "model-2.safetensors",
+				       "model.safetensors-3.safetensors", NULL },
+		"model.safetensors.index.json",
+		"{\"weight_map\":{\"a\":\"model-1.safetensors\",\"b\":\"model-2.safetensors\"}}", 60);
+	counted("shards, another layout of them, an adapter",
+		(const char *const[]){ "model-1.safetensors", "consolidated-1.safetensors",
+				       "adapter_model.safetensors", NULL },
+		NULL, NULL, 30);
+	counted("an adapter alone", (const char *const[]){ "adapter_model.safetensors", NULL }, NULL,
+		NULL, 30);
+	counted("two formats",
+		(const char *const[]){ "x.safetensors", "x.fp16.safetensors", NULL }, NULL, NULL, 30);
+	counted("one format", (const char *const[]){ "x.fp16.safetensors", NULL }, NULL, NULL, 30);
+	counted("a pipeline, and all of it in one file",
+		(const char *const[]){ "flux1-dev.safetensors", "transformer/d.safetensors",
+				       "vae/d.safetensors", "other/d.safetensors",
+				       "safety/d.safetensors", NULL },
+		"model_index.json",
+		"{\"_class_name\":\"FluxPipeline\",\"transformer\":[\"diffusers\",\"T\"],"
+		"\"vae\":[\"diffusers\",\"A\"],\"safety\":[null,null]}", 60);
+}
+
+static void folders(void)
+{
+	guessed();
+	copies();
+	left_out("", "");
+	left_out(",\"talker_config\":{\"hidden_size\":64},\"rope_config\":{\"a\":1},"
+		 "\"img_processor\":{\"name\":\"clip\"}", "talker_config, img_processor");
+	left_out(",\"generation_config\":{\"a\":1},\"empty_config\":{}", "");
+	long_lists();
+	folder("bytes that are not of the shape", LLAMA ",\"num_attention_heads\":4}",
+	       "{\"metadata\":{\"total_size\":1000}}", 1000, 0, true, "but the shape makes");
+	folder("an unknown word with an index", NAMELESS, "{\"metadata\":{\"total_size\":999}}", 999,
+	       0, true, "nameless");
+	folder("total_parameters", NAMELESS,
+	       "{\"metadata\":{\"total_size\":999,\"total_parameters\":500}}", 999, 500, true, "");
+	folder("an index without its sum", NAMELESS, "{\"metadata\":{\"total_size\":0}}", 30, 15,
+	       true, "nameless");
+	folder("no index", NAMELESS, NULL, 30, 15, true, "nameless");
+	folder("no config.json", NULL, NULL, 30, 15, false, "no config.json");
+	folder("a config.json of no use", "{\"_class_name\":\"Flux\"}", NULL, 30, 15, false,
+	       "model_type is missing");
 }
 
 /* --- a workload in a file ---------------------------------------------------------- */
@@ -392,12 +708,19 @@ static void logs(void)
 
 int main(void)
 {
+	struct fault f = { "" };
+
+	if (!ok(!catalogue_load(&cat, "ctl/catalogue", NULL, &f), "the catalogue %s", f.text))
+		return tap_done();
 	logs();
 	published();
 	configs();
 	safetensors();
 	indexes();
 	gguf();
+	gguf_caches();
+	folders();
 	specs();
+	catalogue_free(&cat);
 	return tap_done();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/choose/tenant.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/lib/text.c
+// sources: ctl/choose/tenant.c ctl/base/conf.c ctl/base/fault.c ctl/base/text.c
 /*
  * Tenants: what a file may say, and who may have how much. Random shares are held against the
  * two promises themselves: no limit is passed, and a guarantee that was free can be had.
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "choose/tenant.h"
-#include "lib/text.h"
 #include "tap.h"
 
 static struct tenants tenants;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c)) kmod/card.c
-// packages: libnl-3.0 libnl-genl-3.0 json-c libudev ncursesw
+// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c)) kmod/card.c
+// packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd ncursesw
 /*
  * What gpuctl top shows: which slots, in which order and with which words, and
  * how the lines of a screen are shared out.
  */
 #include <stdlib.h>
 
-#include "lib/event_text.h"
-#include "lib/out.h"
-#include "lib/text.h"
+#include "base/text.h"
+#include "cli/out.h"
+#include "publish/event_text.h"
 #include "tap.h"
 #include "top/view.h"
 

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/topo.c ctl/lib/text.c
+// sources: ctl/host/topo.c ctl/base/text.c
 /* Distances from sysfs paths. */
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "lib/text.h"
-#include "lib/topo.h"
+#include "host/topo.h"
 #include "tap.h"
 
 #define ROOT "pci0000:00/0000:00:01.0"
@@ -16,36 +11,6 @@
 #define GPU_C "pci0000:00/0000:00:02.0/0000:11:00.0/0000:12:00.0/0000:13:00.0"
 #define GPU_D "pci0001:00/0001:00:01.0/0001:01:00.0"
 #define GPU_E ROOT "/0000:01:00.1/0000:09:00.0/0000:0a:00.0"
-
-static void test_path(void)
-{
-	char dir[] = "/tmp/topo_test.XXXXXX";
-	char *devices, *device, *link, *bus, *path;
-
-	if (!mkdtemp(dir)) {
-		ok(false, "a temporary directory");
-		return;
-	}
-	devices = mem_printf("mkdir -p %s/devices/pci0000:00/0000:00:01.0 %s/bus/pci/devices", dir,
-			     dir);
-	device = mem_printf("%s/devices/pci0000:00/0000:00:01.0", dir);
-	bus = mem_printf("%s/bus/pci/devices", dir);
-	link = mem_printf("%s/0000:00:01.0", bus);
-	ok(!system(devices) && !symlink(device, link), "a small sysfs");
-	path = topo_path(dir, "0000:00:01.0");
-	is_str(path, "pci0000:00/0000:00:01.0", "the path begins at the root");
-	free(path);
-	path = topo_path(dir, "0000:00:02.0");
-	ok(!path, "a device that is gone has no path");
-	free(path);
-	free(devices);
-	devices = mem_printf("rm -r %s", dir);
-	ok(!system(devices), "clean up");
-	free(devices);
-	free(device);
-	free(link);
-	free(bus);
-}
 
 int main(void)
 {
@@ -73,6 +38,5 @@ int main(void)
 	is_int(topo_relation(&a, GPU_A, &d, GPU_D), TOPO_NUMA, "two nodes");
 	is_int(topo_relation(&a, NULL, &c, NULL), TOPO_HOST, "without paths the node decides");
 	is_str(topo_relation_name(TOPO_ROOT_PORT), "root-port", "names");
-	test_path();
 	return tap_done();
 }

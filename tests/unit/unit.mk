@@ -4,7 +4,7 @@
 # tests/unit/NAME.c. Run from the top by tests/unit/run.
 #
 # A test names what it is linked with in its first lines:
-#   // sources: ctl/lib/text.c ctl/size/units.c
+#   // sources: ctl/base/text.c ctl/base/units.c
 #   // packages: json-c          (for pkg-config; may be missing)
 
 BUILD      ?= build

@@ -63,7 +63,7 @@ for name in $(sed -nE 's/^(WantedBy|PartOf|Before|After|Requisite|BindsTo)=//p' 
 	tr ' ' '\n' | grep '^gpufabric' | sort -u); do
 	report "$(ls "udev/$name" 2>&1)" "udev/$name" "$name exists"
 done
-for name in $(grep -ohE 'gpufabric-[a-z]+@?(\.service)?"' ctl/lib/follow.h | tr -d '"' | sort -u); do
+for name in $(grep -ohE 'gpufabric-[a-z]+@?(\.service)?"' ctl/publish/follow.h | tr -d '"' | sort -u); do
 	report "$(ls "udev/${name%.service}.service" 2>&1)" "udev/${name%.service}.service" \
 		"$name, which gpuctl watch starts, exists"
 done

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/text.c ctl/size/units.c ctl/catalogue/fault.c
+// sources: ctl/base/text.c ctl/base/units.c ctl/base/fault.c
 /*
  * Sizes and counts as people write them: what is understood, to the byte, and
  * what is refused with a reason.
  */
 #include <errno.h>
 
-#include "size/units.h"
+#include "base/units.h"
 #include "tap.h"
 
 typedef int (*parse_fn)(const char *s, uint64_t *out, struct fault *f);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/annotation.c ctl/lib/render.c ctl/lib/progress.c ctl/lib/out.c ctl/lib/text.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/identity.c ctl/lib/netlink_gen.c ctl/context.c ctl/catalogue/catalogue.c ctl/size/engine.c ctl/catalogue/conf.c ctl/catalogue/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/conf_dir.c
+// sources: ctl/module/annotation.c ctl/session/render.c ctl/module/failure.c ctl/op/progress.c ctl/cli/out.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/session/identity.c ctl/module/netlink_gen.c ctl/cli/context.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c
 // packages: json-c libnl-3.0
 /*
  * What people see of slots: warnings that say what to do, and progress that is
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/progress.h"
-#include "lib/render.h"
-#include "lib/text.h"
+#include "base/text.h"
 #include "linux/gpufabric.h"
+#include "op/progress.h"
+#include "session/render.h"
 #include "tap.h"
 
 static struct verdict verdict;
@@ -43,21 +43,23 @@ static void test_warnings(void)
 	warns(&slot, "", "nothing to warn of");
 	slot.state = GF_STATE_FAULT;
 	slot.condition.cause = GPUFABRIC_CAUSE_LINK;
-	slot.text = (char *)"power-on failed";
-	warns(&slot, "! 3-2: fault (link): power-on failed (gpuctl clear 3-2)\n", "a fault");
+	slot.failure.cause = GPUFABRIC_CAUSE_LINK;
+	warns(&slot, "! 3-2: fault (link): the link of the GPU is down (gpuctl clear 3-2)\n", "a fault");
 	slot.flags = GPUFABRIC_SLOT_FLAG_QUARANTINED;
 	slot.faults = 3;
-	warns(&slot, "! 3-2: fault (link): power-on failed (gpuctl clear 3-2)\n"
+	warns(&slot, "! 3-2: fault (link): the link of the GPU is down (gpuctl clear 3-2)\n"
 	      "! 3-2: in quarantine after 3 faults (gpuctl clear 3-2)\n", "the third one");
 	slot = (struct gf_slot){ .name = "3-2", .state = GF_STATE_LOST,
 				 .condition.cause = GPUFABRIC_CAUSE_SURPRISE };
 	warns(&slot, "! 3-2: lost (surprise) (gpuctl clear 3-2)\n", "lost");
 	slot.state = GF_STATE_STUCK;
 	slot.last_operation.kind = GPUFABRIC_OPERATION_KIND_DETACH;
-	slot.text = (char *)"no answer";
-	warns(&slot, "! 3-2: stuck in detach: no answer (gpuctl show 3-2)\n", "stuck");
-	slot.last_operation.driver = (char *)"nvidia";
-	slot.last_operation.function = (char *)"0000:41:00.0";
+	slot.failure = (struct gf_failure){ .cause = GPUFABRIC_CAUSE_TIMEOUT,
+					    .activity = GPUFABRIC_ACTIVITY_DETACHING };
+	warns(&slot, "! 3-2: stuck in detach: the kernel has not come back from detach: wait or reboot (gpuctl show 3-2)\n",
+	      "stuck");
+	slot.failure.driver = (char *)"nvidia";
+	slot.failure.address = (char *)"0000:41:00.0";
 	warns(&slot, "! 3-2: stuck in detach: driver nvidia does not let go of 0000:41:00.0 (gpuctl show 3-2)\n",
 	      "stuck in a driver");
 }
@@ -202,7 +204,6 @@ static struct gf_message event_of(unsigned int kind, uint64_t sequence, uint32_t
 		event.slot.name = mem_printf("slot%u-%u", id, (unsigned int)sequence);
 		break;
 	case GPUFABRIC_EVENT_KIND_SWITCH_ADDED:
-	case GPUFABRIC_EVENT_KIND_SWITCH_CHANGED:
 	case GPUFABRIC_EVENT_KIND_SWITCH_REMOVED:
 		event.has.sw = true;
 		event.sw = (struct gf_switch){ .id = id, .sequence = sequence };
@@ -233,7 +234,7 @@ static void test_apply(void)
 	} rows[] = {
 		{ GPUFABRIC_EVENT_KIND_SLOT_ADDED, GPUFABRIC_EVENT_KIND_SLOT_CHANGED,
 		  GPUFABRIC_EVENT_KIND_SLOT_REMOVED, "slot" },
-		{ GPUFABRIC_EVENT_KIND_SWITCH_ADDED, GPUFABRIC_EVENT_KIND_SWITCH_CHANGED,
+		{ GPUFABRIC_EVENT_KIND_SWITCH_ADDED, GPUFABRIC_EVENT_KIND_SWITCH_ADDED,
 		  GPUFABRIC_EVENT_KIND_SWITCH_REMOVED, "switch" },
 		{ GPUFABRIC_EVENT_KIND_COMPOSITION_ADDED, GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED,
 		  GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED, "composition" },

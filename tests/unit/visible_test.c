@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/visible.c ctl/lib/model.c ctl/lib/state.c ctl/lib/object.c ctl/lib/netlink_gen.c ctl/lib/text.c
+// sources: ctl/host/visible.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c ctl/base/text.c
 /*
  * What runtimes are told: trees as the drivers of three vendors make them say
  * how the GPUs of some slots are called.
  */
 #include <stdlib.h>
 
-#include "lib/visible.h"
+#include "host/visible.h"
 #include "tap.h"
 #include "tree.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/vm.c ctl/lib/text.c
+// sources: ctl/host/vm.c ctl/base/text.c
 /*
  * Names of virtual machines: command lines of QEMU as libvirt, Proxmox and people write
  * them, and scopes of systemd-machined.
  */
 #include <stdlib.h>
 
-#include "lib/text.h"
-#include "lib/vm.h"
+#include "base/text.h"
+#include "host/vm.h"
 #include "tap.h"
 
 #define NONE "0::/user.slice/user-0.slice/session-1.scope\n"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/lib/state.c ctl/lib/netlink_gen.c ctl/lib/object.c ctl/lib/text.c
+// sources: ctl/module/state.c ctl/module/netlink_gen.c ctl/module/object.c ctl/base/text.c
 /*
  * The word that people read for the four things that the module says of a slot.
  */
-#include "lib/netlink_gen.h"
-#include "lib/state.h"
+#include "module/netlink_gen.h"
+#include "module/state.h"
 #include "tap.h"
 
 static const struct {

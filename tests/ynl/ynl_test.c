@@ -181,7 +181,7 @@ static void test_compose(const char *const *names, unsigned int n)
 		   !memcmp(got->composition.annotation, "research", 8),
 	   "its annotation");
 	is_int(got->composition.state, GPUFABRIC_COMPOSITION_STATE_ACTIVE, "its state");
-	is_int(got->composition.n_member, n, "its members");
+	is_int(got->composition.member_count, n, "its members");
 	gpufabric_composition_get_rsp_free(got);
 }
 

@@ -144,7 +144,7 @@ in_mode()
 	is "$(ports_of 2) $(states "$(name 3)")" "$inner attached" "$mode: meanwhile the other port is back"
 	of 3 .address >/sys/bus/pci/drivers/gpufabric-sim-gpu/bind
 	check_fails "$mode: what is a chassis now does not go" wait $resize
-	like "$(cat /tmp/resize)" "there are slots behind it now" "$mode: that is said"
+	like "$(cat /tmp/resize)" chassis "$mode: that is said"
 	is "$(powered 2)" 1 "$mode: it has its power"
 	check "$mode: clear" g clear "$(name 2)"
 	check "$mode: the composition goes" g release mine

@@ -26,6 +26,8 @@ functions_of() { gpuctl -j show "$1" | jq -r '[.. | objects | .functions? // emp
 # SLOT: the drivers of its functions, bridges left out.
 drivers() { local a all=; for a in $(functions_of "$1"); do all+=" $(driver_of "$a")"; done; echo "${all# }"; }
 overrides() { local a all=; for a in $(functions_of "$1"); do all+=" $(override_of "$a")"; done; echo "${all# }"; }
+is_there() { g state "$1" >/dev/null 2>&1; }
+no_slot() { ! is_there "$1"; }
 error() { { "$@" >/dev/null; } 2>&1; }
 own=gpufabric-sim-gpu
 
@@ -44,6 +46,23 @@ compositions()
 	is "$(gpuctl -j list | jq '[.slots[] | select(.driver == "pci-stub")] | length')" 1 "$mode: that has it"
 	check "$mode: it ends" gpuctl release host
 	check "$mode: a command is run with a GPU of a driver" gpuctl run --driver pci-stub --gpus 1 -- true
+}
+
+# What stays after an attach that failed, here as nobody can power it off, is anybody's.
+stays_after_failure()
+{
+	local gpu
+
+	check "$mode: there is a driver that does not bind" g -D no-such-driver -d 5000 -n attach "$(name 3)"
+	check "$mode: which is waited for" g wait "$(name 3)" attached
+	gpu=$(functions_of "$(name 3)")
+	is "$(override_of "$gpu")" no-such-driver "$mode: no other may bind"
+	knob 3 slot_driver 0
+	check "$mode: meanwhile the slot driver leaves" wait_for 30 no_slot "$(name 3)"
+	is "$(override_of "$gpu")" "(null)" "$mode: the GPU is still there, and any driver may bind"
+	knob 3 slot_driver 1
+	check "$mode: the slot driver comes back" wait_for 20 is_there "$(name 3)"
+	g detach "$(name 3)"
 }
 
 in_mode()
@@ -88,12 +107,13 @@ in_mode()
 	knob 3 driver probe-fail
 	check_fails "$mode: a driver that does not bind" g -D $own -d 300 attach "$(name 3)"
 	is "$(g list "$(name 3)" | cut -d' ' -f2,3)" "fault driver" "$mode: is a fault"
-	like "$(g text "$(name 3)")" "^$own has not bound to the GPU within 300 ms" "$mode: which names it"
+	like "$(g text "$(name 3)")" "^driver, driver $own" "$mode: which names it"
 	check "$mode: nothing is left of the GPU" test -z "$(functions_of "$(name 3)")"
 	g clear "$(name 3)"
 	check_fails "$mode: a driver that there is not" g -D no-such-driver -d 300 attach "$(name 3)"
 	is "$(g list "$(name 3)" | cut -d' ' -f2,3)" "fault driver" "$mode: is one, too: no other has bound"
 	g clear "$(name 3)"
+	[ "$mode" != own ] || stays_after_failure
 	check "$mode: afterwards its own binds" g -d 5000 attach "$(name 3)"
 	is "$(drivers "$(name 3)")" "$own" "$mode: as before"
 

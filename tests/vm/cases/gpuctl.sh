@@ -219,7 +219,7 @@ attach=$!
 wait_for 10 in_state sim0-7 attaching
 kill -INT "$attach"
 check_rc 1 "an interrupted wait" wait "$attach"
-like "$(cat /tmp/interrupted)" 'interrupted: the attach goes on by itself' "says that the operation goes on"
+like "$(cat /tmp/interrupted)" 'interrupted: the attach continues' "says that the operation goes on"
 wait_for 20 in_state sim0-7 ready
 is "$(state sim0-7)" ready "which it does"
 

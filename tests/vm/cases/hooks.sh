@@ -105,6 +105,16 @@ note "a dry run"
 like "$(gpuctl -n attach sim0-0)" "would run $hooks/pre-attach.d/10-first" "names the hooks"
 is "$(ran)" "" "and calls none"
 
+note "a look into slots"
+no_hooks
+hook pre-detach 10-stop
+hook post-detach 10-start
+hook unassign 10-back
+check "one slot is looked into" gpuctl scan --all
+like "$(ran)" "^(10-stop pre-detach sim0-[0-5] ){6}(10-start post-detach sim0-[0-5] ){5}10-start post-detach sim0-[0-5]$" \
+	"what was stopped for it is started again, and no card is given back"
+no_hooks
+
 note "a hook that fails"
 no_hooks
 check "a GPU" gpuctl attach sim0-0

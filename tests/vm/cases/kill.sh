@@ -171,7 +171,7 @@ draining()
 	"$TESTS/gfclient" -t 600000 drain "${all[0]}" </tmp/hold >/dev/null &
 	client=$!
 	exec {hold}>/tmp/hold
-	seen "drain ${all[0]} ready draining" || return 1
+	seen "slot-changed ${all[0]} ready draining" || return 1
 	kill -9 "$client"
 	seen "slot-changed ${all[0]} draining ready" || return 1
 	unfollow

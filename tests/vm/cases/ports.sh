@@ -81,7 +81,7 @@ check "the modules load" begin || bail_out "no modules"
 is "$(all_states)" "ready off empty ready" "what there is"
 echo fall-off >"$SIM/switch0/surprise"
 check "its GPUs are lost" wait_for 20 in_state $on lost
-is "$(cause $on)" "lost enumerate" "for they do not answer, not for their links"
+is "$(cause $on)" "lost port" "for they do not answer, not for their links"
 is "$(shown $on '"\(.slot.occupancy) \(.slot.power)"') $(shown $off '"\(.slot.occupancy) \(.slot.power)"')" \
 	"gpu no-control unknown off" "what is there, and its power, are as last seen"
 check "gpufabric is loaded anew" sh -c 'rmmod gpufabric && modprobe gpufabric bare_ports=all poll_ms=100 lost_ms=500'

@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The README's tour is what the commands really print: every command of it is
+# The tour of docs/tour.md is what the commands really print: every command of it is
 # run here, in order, on the fabric that its first command makes, and what it
-# prints must be what the README shows. Times, ages and process ids differ from
+# prints must be what the page shows. Times, ages and process ids differ from
 # run to run, so numbers with a unit of time are compared as one.
 #
 #   switch 0: 8 x H100 off      switch 1: 4 x L40S off, 4 slots empty
 #
 # in turn: one command after the other
-# vm: -t 200 -f README.md:/README.md
+# vm: -t 200 -f docs/tour.md:/tour.md -f docs/topo.svg:/topo.svg
 
 . "$TESTS/vm/lib.sh"
 
-# The lines of the README between the marks, less the fences.
+# The lines of the page between the marks, less the fences.
 tour()
 {
 	sed -n '/<!-- tour -->/,/<!-- end of tour -->/p' "$1" | sed '/^```/d; /^<!--/d'
@@ -30,7 +30,8 @@ normalise()
 }
 
 mkdir -p /out
-tour /README.md >/tmp/tour.md
+cd /out || exit
+tour /tour.md >/tmp/tour.md
 : >/out/tour.md
 while IFS= read -r line; do
 	case $line in
@@ -45,9 +46,10 @@ while IFS= read -r line; do
 	esac
 done < <(grep -E '^(\$ |# |$)' /tmp/tour.md)
 
-check "the README has a tour" grep -q '^\$ gpuctl' /tmp/tour.md
+check "there is a tour" grep -q '^\$ gpuctl' /tmp/tour.md
 # Blank lines inside an output are the output's own; compare without them.
 normalise </tmp/tour.md | grep -v '^$' >/tmp/want
 normalise </out/tour.md | grep -v '^$' >/tmp/got
-check "the README's tour is what the commands print" diff -u /tmp/want /tmp/got
+check "the tour is what the commands print" diff -u /tmp/want /tmp/got
+check "the picture of the README is that of the tour" cmp /topo.svg /out/topo.svg
 finish

@@ -175,11 +175,11 @@ put_in_anew()
 	check "$mode: $what: it is ready again" seen "slot-changed $goes attached ready"
 	check "$mode: $what: the addition comes home" home
 	check_fails "$mode: $what: the resize ends with an error" resized
-	is "$(cat /tmp/error)" "ESTALE: slot $goes: the slot has changed since the request was accepted, drain it again" \
+	is "$(cat /tmp/error)" "ESTALE: slot $goes: changed" \
 		"$mode: $what: that says why"
 	is "$(states "$goes" "$comes")" "ready ready" "$mode: $what: what is ready stays"
 	is "$(g list "$goes" | cut -d' ' -f6)" job "$mode: $what: in its composition"
-	like "$(g history "$goes" | tail -n 1)" "^$goes ready none resize -116 the slot has changed" \
+	like "$(g history "$goes" | tail -n 1)" "^$goes ready none resize -116 changed" \
 		"$mode: $what: the history has it"
 	end_all
 	like "$(announced)" "^draining lost attaching attached ready$" "$mode: $what: nothing else was announced"

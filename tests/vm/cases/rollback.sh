@@ -39,10 +39,10 @@ fails()
 
 	error=$(g "$@" compose all "${all[@]}" 2>&1 >/dev/null)
 	is "$?" 1 "$what: compose fails"
-	like "$error" "^($want_errno): slot ${all[fifth]}: ..........*" "$what: the error names the slot"
+	like "$error" "^($want_errno): slot ${all[fifth]}: $want_cause" "$what: the error names the slot"
 	is "$(states "${rest[@]}")" "$(times 7 off)" "$what: the seven others are off again"
 	like "$(g list "${all[fifth]}" | cut -d' ' -f2,3)" "^fault $want_cause$" "$what: the fifth says why"
-	like "$(g text "${all[fifth]}")" '.{20}' "$what: and in words"
+	like "$(gpuctl -j show "${all[fifth]}" | jq -r .slot.text)" '.{20}' "$what: and in words"
 	is "$(g list | awk '$6 != "-"')" "" "$what: no slot is claimed"
 	is "$(g compositions)" "" "$what: there is no composition"
 	is "$(lspci_gpus)" "" "$what: no GPU is left behind"

@@ -77,13 +77,13 @@ check "the slot of the switch is off" wait_for 10 is_state 8000 off
 
 # Four links train at once, while we see what it is that we have attached.
 latency 800
-like "$(g attach 8000 2>&1)" "^EMEDIUMTYPE: slot 8000: the slot holds a switch, which stays on" "what was attached is no GPU"
+like "$(g attach 8000 2>&1)" "^EMEDIUMTYPE: slot 8000: chassis" "what was attached is no GPU"
 for slot in 100 101 102 103; do
 	check "slot $slot behind it is found" wait_for 20 g state $slot
 	check "and comes up, as pciehp wants it" g wait $slot ready
 done
 latency 20
-like "$(g list 8000)" "^8000 fault identity " "the switch stays, in fault"
+like "$(g list 8000)" "^8000 fault chassis " "the switch stays, in fault"
 check "that can be cleared" g clear 8000
 refuse_all "at rest"
 check "a GPU behind it can be detached" g detach 100

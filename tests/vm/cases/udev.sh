@@ -60,6 +60,10 @@ is "$(property "$second" ID_GPUFABRIC_OCCUPANCY) $(property "$second" ID_GPUFABR
 check "the GPU of a slot that is on has a device" test -e "$first!gpu"
 check_fails "that of a slot that is off has none" test -e "$second!gpu"
 
+port=$(property "$first" GPUFABRIC_PORT)
+is "$(readlink -f "$first/port")" "$(readlink -f "/sys/bus/pci/devices/$port")" "a slot has a link to its port"
+is "$(readlink -f "/sys/bus/pci/devices/$port/gpufabric")" "$(readlink -f "$first")" "and the port one to the slot"
+
 note "the GPU's device"
 gpu=$first!gpu
 is "$(property "$gpu" GPUFABRIC_SLOT)" sim0-0 "knows its slot"
@@ -132,4 +136,13 @@ wait "$watcher" 2>/dev/null
 like "$(udevadm control --ping 2>&1; echo $?)" '^0$' "udevd is well"
 check "the module unloads" rmmod gpufabric
 check_fails "and takes its devices along" test -e "$first"
+check_fails "and the links of ports" test -L "/sys/bus/pci/devices/$port/gpufabric"
+
+note "a switch goes"
+check "the module loads again" modprobe gpufabric
+is "$(readlink -f "/sys/bus/pci/devices/$port/gpufabric")" "$(readlink -f "$(slot sim0-0)")" "its ports are linked again"
+upstream=$(dirname "$(readlink -f "/sys/bus/pci/devices/$port")")
+check "somebody removes the switch" tee "$upstream/remove" <<<1
+check "its slots go" wait_for 30 test -z "$(slot sim0-0)"
+check "the module unloads again" rmmod gpufabric
 finish

@@ -72,7 +72,7 @@ while_one_is_stuck()
 	knob 0 driver remove-block
 	check_fails "$mode: the detach of a GPU that is held passes its deadline" g -t 300 detach "${all[0]}"
 	is "$(g list "${all[0]}" | cut -d' ' -f2,3)" "stuck timeout" "$mode: the slot is stuck"
-	like "$(g text "${all[0]}")" "detach of $(g list "${all[0]}" | cut -d' ' -f7), driver gpufabric-sim-gpu" \
+	like "$(g text "${all[0]}")" "timeout of $(g list "${all[0]}" | cut -d' ' -f7), driver gpufabric-sim-gpu" \
 		"$mode: and names the function and the driver"
 	like "$(g history "${all[0]}" | tail -n 1)" "^${all[0]} stuck timeout detach -110 ." \
 		"$mode: so does the history"

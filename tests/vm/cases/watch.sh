@@ -137,6 +137,22 @@ check "it is made shorter" gpuctl annotate long --for 2s --job 4711
 is "$(gpuctl -j list | jq -r '.compositions[] | select(.name == "long").job')" 4711 "and gets a job"
 check "and is reaped" gpuctl watch --until 'long gone' --timeout 2min
 
+note "who annotates while another resizes"
+check "a composition of one" gpuctl compose grows --gpus 1
+mkdir -p /etc/gpuctl/hooks.d/pre-attach.d
+cat >/etc/gpuctl/hooks.d/pre-attach.d/10-annotate <<-'END'
+	#!/bin/sh
+	test -e /tmp/annotated && exit
+	touch /tmp/annotated
+	gpuctl annotate grows --job 77
+END
+chmod 755 /etc/gpuctl/hooks.d/pre-attach.d/10-annotate
+check "it grows and gets a lease while a hook annotates it" gpuctl resize grows --gpus +1 --for 8h
+is "$(gpuctl -j show grows | jq -c '.composition | [.job, .lease > 0, (.members | length)]')" '["77",true,2]' \
+	"and keeps what was annotated meanwhile"
+rm -r /etc/gpuctl/hooks.d /tmp/annotated
+gpuctl release grows >/dev/null
+
 note "what others wrote"
 check "a composition with an annotation of version 2, whose client goes" \
 	"$TESTS/gfclient" -b -a $'\002x' compose newer sim0-0

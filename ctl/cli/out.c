@@ -1,0 +1,717 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the emitter
+ *
+ * Everything a command says is collected as items in their order: tables,
+ * lines and notes. Every row keeps a JSON object and the texts of its cells
+ * side by side, so that both outputs come from the same calls. Printing
+ * happens in out_flush(): only then are the widths of columns known.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "cli/out.h"
+
+/**
+ * struct out_row_data - a row
+ * @json: its fields
+ * @texts: one text a column, NULL where none was set
+ * @subs: tables below the row
+ * @n_subs: how many
+ */
+struct out_row_data {
+	struct json_object *json;
+	char **texts;
+	struct out_table **subs;
+	size_t n_subs;
+};
+
+struct out_table {
+	struct out *out;
+	const struct out_column *columns;
+	size_t n_columns;
+	enum out_layout layout;
+	struct json_object *target;	/* array that rows go to, or the object of OUT_SINGLE */
+	struct out_row_data *rows;
+	size_t n_rows;
+	size_t next;			/* column that is likely to be set next */
+	bool hidden;			/* nothing in it has a text */
+	size_t *chosen;			/* columns of out_choose() in their order */
+	size_t n_chosen;
+};
+
+/* Columns that print_columns() prints, and their widths. */
+struct shown {
+	size_t *columns, *widths;
+	size_t n;
+};
+
+/* A line or note when @text is set, else a table. */
+struct out_item {
+	char *text;
+	struct out_table *table;
+};
+
+struct out {
+	bool json;
+	bool stream;
+	bool no_headings;
+	int error;			/* of the first write that failed; it stays */
+	FILE *file;
+	struct json_object *document;
+	struct out_item *items;
+	size_t n_items;
+};
+
+struct out *out_new(FILE *file)
+{
+	struct out *out = mem_zalloc(1, sizeof(*out));
+
+	out->file = file;
+	out->document = json_object_new_object();
+	return out;
+}
+
+void out_set_json(struct out *out, bool json)
+{
+	out->json = json;
+}
+
+bool out_is_json(const struct out *out)
+{
+	return out->json;
+}
+
+void out_set_headings(struct out *out, bool headings)
+{
+	out->no_headings = !headings;
+}
+
+void out_stream(struct out *out)
+{
+	out->stream = true;
+}
+
+bool out_empty(const struct out *out)
+{
+	return !out->n_items;
+}
+
+static void table_free(struct out_table *table)
+{
+	size_t i, j;
+
+	for (i = 0; i < table->n_rows; i++) {
+		struct out_row_data *row = &table->rows[i];
+
+		for (j = 0; j < table->n_columns; j++)
+			free(row->texts[j]);
+		for (j = 0; j < row->n_subs; j++)
+			table_free(row->subs[j]);
+		free(row->texts);
+		free(row->subs);
+	}
+	free(table->rows);
+	free(table->chosen);
+	free(table);
+}
+
+static void out_clear(struct out *out)
+{
+	size_t i;
+
+	for (i = 0; i < out->n_items; i++) {
+		free(out->items[i].text);
+		if (out->items[i].table)
+			table_free(out->items[i].table);
+	}
+	free(out->items);
+	out->items = NULL;
+	out->n_items = 0;
+	json_object_put(out->document);
+	out->document = json_object_new_object();
+}
+
+void out_free(struct out *out)
+{
+	if (!out)
+		return;
+	out_clear(out);
+	json_object_put(out->document);
+	free(out);
+}
+
+static struct out_item *out_add_item(struct out *out)
+{
+	struct out_item *item;
+
+	out->items = mem_push(out->items, out->n_items, sizeof(*out->items));
+	item = &out->items[out->n_items++];
+	memset(item, 0, sizeof(*item));
+	return item;
+}
+
+static struct out_table *table_new(struct out *out, struct json_object *parent, const char *name,
+				   const struct out_column *columns, enum out_layout layout)
+{
+	struct out_table *table = mem_zalloc(1, sizeof(*table));
+	const struct out_column *c;
+
+	table->out = out;
+	table->columns = columns;
+	table->layout = layout;
+	table->hidden = true;
+	for (c = columns; c->name || c->title; c++) {
+		table->n_columns++;
+		if (c->title)
+			table->hidden = false;
+	}
+	if (!name) {
+		table->target = parent;
+		return table;
+	}
+	/* The same table once more, as when one command does a thing several times: it goes on. */
+	if (layout != OUT_SINGLE && json_object_object_get_ex(parent, name, &table->target) &&
+	    json_object_is_type(table->target, json_type_array))
+		return table;
+	table->target = layout == OUT_SINGLE ? json_object_new_object() : json_object_new_array();
+	json_object_object_add(parent, name, table->target);
+	return table;
+}
+
+struct out_table *out_table(struct out *out, const char *name, const struct out_column *columns,
+			    enum out_layout layout)
+{
+	struct out_table *table = table_new(out, out->document, name, columns, layout);
+
+	out_add_item(out)->table = table;
+	return table;
+}
+
+static struct out_row_data *current_row(struct out_table *table)
+{
+	if (!table->n_rows)
+		out_row(table);
+	return &table->rows[table->n_rows - 1];
+}
+
+struct out_table *out_sub(struct out_table *parent, const char *name,
+			  const struct out_column *columns, enum out_layout layout)
+{
+	struct out_row_data *row = current_row(parent);
+	struct out_table *table = table_new(parent->out, row->json, name, columns, layout);
+
+	row->subs = mem_grow(row->subs, row->n_subs + 1, sizeof(struct out_table *));
+	row->subs[row->n_subs++] = table;
+	return table;
+}
+
+void out_row(struct out_table *table)
+{
+	struct out_row_data *row;
+
+	/* A second row of a single record would overwrite the first in JSON only. */
+	if (table->layout == OUT_SINGLE && table->n_rows)
+		abort();
+	table->rows = mem_push(table->rows, table->n_rows, sizeof(*table->rows));
+	row = &table->rows[table->n_rows++];
+	memset(row, 0, sizeof(*row));
+	row->texts = mem_zalloc(table->n_columns, sizeof(char *));
+	if (table->layout == OUT_SINGLE) {
+		row->json = table->target;
+	} else {
+		row->json = json_object_new_object();
+		json_object_array_add(table->target, row->json);
+	}
+}
+
+/*
+ * Columns are named: a wrong name is a mistake of ours, found by the first run. Cells are set in
+ * the order of the columns but for some that a row lacks: look from the last one on.
+ */
+static size_t column_index(struct out_table *table, const char *name)
+{
+	size_t i, tried;
+
+	for (i = table->next, tried = 0; tried < table->n_columns; i++, tried++) {
+		const struct out_column *c = &table->columns[i % table->n_columns];
+
+		if (strcmp(c->name ? c->name : c->title, name))
+			continue;
+		table->next = (i + 1) % table->n_columns;
+		return i % table->n_columns;
+	}
+	fprintf(stderr, "gpuctl: no column %s in this table\n", name);
+	abort();
+}
+
+/* A string of JSON is UTF-8, whatever its origin calls itself. */
+static struct json_object *new_string(const char *value)
+{
+	char *copy = mem_strdup(value);
+	struct json_object *string;
+
+	text_utf8(copy);
+	string = json_object_new_string(copy);
+	free(copy);
+	return string;
+}
+
+/* Nobody reads the texts of cells when all is printed as JSON: they cost as much as the rest. */
+static bool wants_text(const struct out_table *table)
+{
+	return !table->out->json;
+}
+
+/* Takes ownership of @value and @text, which may be NULL where no text is wanted. */
+static void set_cell(struct out_table *table, const char *name, struct json_object *value,
+		     char *text)
+{
+	struct out_row_data *row = current_row(table);
+	size_t i = column_index(table, name);
+
+	if (table->columns[i].name)
+		json_object_object_add_ex(row->json, table->columns[i].name, value,
+					  JSON_C_OBJECT_ADD_CONSTANT_KEY);
+	else
+		json_object_put(value);
+	if (table->columns[i].title && text) {
+		free(row->texts[i]);
+		text_tame(text, false);
+		row->texts[i] = text;
+	} else {
+		free(text);
+	}
+}
+
+void out_str(struct out_table *table, const char *column, const char *value)
+{
+	set_cell(table, column, value ? new_string(value) : NULL,
+		 wants_text(table) ? mem_strdup(value ? value : "-") : NULL);
+}
+
+void out_strf(struct out_table *table, const char *column, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = mem_vprintf(fmt, ap);
+	va_end(ap);
+	set_cell(table, column, new_string(s), s);
+}
+
+void out_uint(struct out_table *table, const char *column, uint64_t value)
+{
+	set_cell(table, column, json_object_new_uint64(value),
+		 wants_text(table) ? mem_printf("%llu", (unsigned long long)value) : NULL);
+}
+
+void out_int(struct out_table *table, const char *column, int64_t value)
+{
+	set_cell(table, column, json_object_new_int64(value),
+		 wants_text(table) ? mem_printf("%lld", (long long)value) : NULL);
+}
+
+void out_bool(struct out_table *table, const char *column, bool value)
+{
+	set_cell(table, column, json_object_new_boolean(value),
+		 wants_text(table) ? mem_strdup(value ? "yes" : "no") : NULL);
+}
+
+void out_real(struct out_table *table, const char *column, double value, int digits)
+{
+	set_cell(table, column, json_object_new_double(value),
+		 wants_text(table) ? mem_printf("%.*f", digits, value) : NULL);
+}
+
+void out_bytes(struct out_table *table, const char *column, uint64_t bytes)
+{
+	char buf[TEXT_QUANTITY];
+
+	set_cell(table, column, json_object_new_uint64(bytes),
+		 wants_text(table) ? mem_strdup(text_bytes(buf, bytes)) : NULL);
+}
+
+void out_time(struct out_table *table, const char *column, uint64_t ms)
+{
+	char buf[TEXT_QUANTITY];
+
+	set_cell(table, column, json_object_new_uint64(ms),
+		 wants_text(table) ? mem_strdup(text_time(buf, ms)) : NULL);
+}
+
+void out_list(struct out_table *table, const char *column, const char *const *items, size_t n)
+{
+	struct json_object *array = json_object_new_array();
+	struct text text = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		json_object_array_add(array, new_string(items[i]));
+		text_join(&text, ", ", items[i]);
+	}
+	set_cell(table, column, array, text.text ? text.text : mem_strdup("-"));
+}
+
+void out_cell(struct out_table *table, const char *column, struct json_object *value,
+	      const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = mem_vprintf(fmt, ap);
+	va_end(ap);
+	set_cell(table, column, value, s);
+}
+
+void out_text(struct out_table *table, const char *column, const char *fmt, ...)
+{
+	struct out_row_data *row = current_row(table);
+	size_t i = column_index(table, column);
+	va_list ap;
+
+	if (!wants_text(table))
+		return;
+	va_start(ap, fmt);
+	free(row->texts[i]);
+	row->texts[i] = mem_vprintf(fmt, ap);
+	va_end(ap);
+	text_tame(row->texts[i], false);
+}
+
+void out_line(struct out *out, const char *fmt, ...)
+{
+	struct out_item *item = out_add_item(out);
+	va_list ap;
+
+	va_start(ap, fmt);
+	item->text = mem_vprintf(fmt, ap);
+	va_end(ap);
+	text_tame(item->text, true);
+}
+
+void out_note(struct out *out, const char *name, const char *prefix, const char *fmt, ...)
+{
+	struct json_object *array;
+	struct out_item *item;
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = mem_vprintf(fmt, ap);
+	va_end(ap);
+
+	if (!json_object_object_get_ex(out->document, name, &array)) {
+		array = json_object_new_array();
+		json_object_object_add(out->document, name, array);
+	}
+	json_object_array_add(array, new_string(s));
+	item = out_add_item(out);
+	item->text = mem_printf("%s%s", prefix, s);
+	text_tame(item->text, false);
+	free(s);
+}
+
+static bool column_shown(const struct out_table *table, size_t column)
+{
+	const struct out_column *c = &table->columns[column];
+	size_t i;
+
+	if (!c->title)
+		return false;
+	if (!(c->flags & OUT_OPTIONAL))
+		return true;
+	for (i = 0; i < table->n_rows; i++)
+		if (table->rows[i].texts[column] && strcmp(table->rows[i].texts[column], "-"))
+			return true;
+	return false;
+}
+
+static const char *cell_text(const struct out_table *table, const struct out_row_data *row,
+			     size_t column)
+{
+	if (!row)
+		return table->columns[column].title;
+	return row->texts[column] ? row->texts[column] : "-";
+}
+
+/* One line; @row NULL prints the heading. Blanks at the end are never printed. */
+static void print_line(FILE *f, const struct out_table *table, const struct out_row_data *row,
+		       const struct shown *shown, int indent)
+{
+	size_t pending = (size_t)indent, i;
+
+	for (i = 0; i < shown->n; i++) {
+		const char *s = cell_text(table, row, shown->columns[i]);
+		size_t pad = shown->widths[i] - text_width(s);
+
+		if (table->columns[shown->columns[i]].flags & OUT_RIGHT) {
+			pending += pad;
+			pad = 0;
+		}
+		if (*s)
+			fprintf(f, "%*s%s", (int)pending, "", s);
+		else
+			pad += pending;
+		pending = pad + 2;
+	}
+	fputc('\n', f);
+}
+
+static void print_table(FILE *f, const struct out_table *table, int indent);
+
+/* Which columns are printed, in which order and how wide. */
+static void show_columns(const struct out_table *table, bool heading, struct shown *shown)
+{
+	size_t i, j, width;
+
+	shown->columns = mem_zalloc(table->n_columns + table->n_chosen, sizeof(size_t));
+	shown->widths = mem_zalloc(table->n_columns + table->n_chosen, sizeof(size_t));
+	shown->n = 0;
+	for (i = 0; i < table->n_chosen; i++)
+		shown->columns[shown->n++] = table->chosen[i];
+	for (i = 0; !table->n_chosen && i < table->n_columns; i++)
+		if (column_shown(table, i))
+			shown->columns[shown->n++] = i;
+	for (i = 0; i < shown->n; i++) {
+		if (heading)
+			shown->widths[i] = text_width(table->columns[shown->columns[i]].title);
+		for (j = 0; j < table->n_rows; j++) {
+			width = text_width(cell_text(table, &table->rows[j], shown->columns[i]));
+			if (width > shown->widths[i])
+				shown->widths[i] = width;
+		}
+	}
+}
+
+static void print_columns(FILE *f, const struct out_table *table, int indent)
+{
+	bool heading = table->layout == OUT_TABLE && !table->out->no_headings;
+	struct shown shown;
+	size_t i, j;
+
+	show_columns(table, heading, &shown);
+	if (table->n_rows && heading)
+		print_line(f, table, NULL, &shown, indent);
+	for (j = 0; j < table->n_rows; j++) {
+		print_line(f, table, &table->rows[j], &shown, indent);
+		for (i = 0; !table->n_chosen && i < table->rows[j].n_subs; i++)
+			print_table(f, table->rows[j].subs[i], indent + 2);
+	}
+	free(shown.columns);
+	free(shown.widths);
+}
+
+static void print_records(FILE *f, const struct out_table *table, int indent)
+{
+	size_t width = 0, i, j;
+
+	for (i = 0; i < table->n_columns; i++) {
+		bool used = false;
+
+		for (j = 0; j < table->n_rows; j++)
+			used = used ||
+			       (table->rows[j].texts[i] && strcmp(table->rows[j].texts[i], "-"));
+		if (used && text_width(table->columns[i].title) > width)
+			width = text_width(table->columns[i].title);
+	}
+	for (j = 0; j < table->n_rows; j++) {
+		const struct out_row_data *row = &table->rows[j];
+
+		if (j)
+			fputc('\n', f);
+		for (i = 0; i < table->n_columns; i++) {
+			const char *title = table->columns[i].title;
+
+			if (!title || !row->texts[i] || !strcmp(row->texts[i], "-"))
+				continue;
+			fprintf(f, "%*s%s%*s  %s\n", indent, "", title,
+				(int)(width - text_width(title)), "", row->texts[i]);
+		}
+		for (i = 0; i < row->n_subs; i++)
+			print_table(f, row->subs[i], indent + 2);
+	}
+}
+
+static void print_table(FILE *f, const struct out_table *table, int indent)
+{
+	if (table->hidden)
+		return;
+	if (table->layout == OUT_TABLE || table->layout == OUT_LINES)
+		print_columns(f, table, indent);
+	else
+		print_records(f, table, indent);
+}
+
+/* The column with this name or title that the output can have; n_columns when there is none. */
+static size_t find_column(const struct out_table *table, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < table->n_columns; i++) {
+		const struct out_column *c = &table->columns[i];
+
+		if (!(table->out->json ? c->name : c->title))
+			continue;
+		if ((c->name && !strcasecmp(c->name, word)) ||
+		    (c->title && !strcasecmp(c->title, word)))
+			break;
+	}
+	return i;
+}
+
+static char *column_names(const struct out_table *table)
+{
+	struct text names = { 0 };
+	size_t i;
+
+	for (i = 0; i < table->n_columns; i++) {
+		const struct out_column *c = &table->columns[i];
+
+		if (table->out->json ? c->name : c->title)
+			text_join(&names, ", ", table->out->json ? c->name : c->title);
+	}
+	return names.text ? names.text : mem_strdup("none");
+}
+
+static bool out_is_chosen(const struct out_table *table, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < table->n_chosen; i++)
+		if (!strcmp(table->columns[table->chosen[i]].name, name))
+			return true;
+	return false;
+}
+
+/* Leave the chosen fields of each row alone in the document. */
+static void prune_document(struct out *out, const struct out_table *table)
+{
+	size_t i;
+
+	json_object_object_foreach(out->document, key, value)
+		if (value != table->target)
+			json_object_object_del(out->document, key);
+	for (i = 0; i < table->n_rows; i++) {
+		json_object_object_foreach(table->rows[i].json, field, unused)
+		{
+			(void)unused;
+			if (!out_is_chosen(table, field))
+				json_object_object_del(table->rows[i].json, field);
+		}
+	}
+}
+
+/* All other tables, lines and notes go. */
+static void keep_item(struct out *out, const struct out_table *table)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < out->n_items; i++) {
+		if (out->items[i].table == table) {
+			out->items[kept++] = out->items[i];
+			continue;
+		}
+		free(out->items[i].text);
+		if (out->items[i].table)
+			table_free(out->items[i].table);
+	}
+	out->n_items = kept;
+}
+
+static struct out_table *first_table(const struct out *out)
+{
+	size_t i;
+
+	for (i = 0; i < out->n_items; i++)
+		if (out->items[i].table && out->items[i].table->layout == OUT_TABLE)
+			return out->items[i].table;
+	return NULL;
+}
+
+int out_choose(struct out *out, const char *columns, struct fault *fault)
+{
+	struct out_table *table = first_table(out);
+	char *copy, *rest, *word, *names;
+	int err = 0;
+
+	if (!table)
+		return 0;
+	copy = mem_strdup(columns);
+	rest = copy;
+	while (!err && (word = strsep(&rest, ","))) {
+		size_t i = find_column(table, word);
+
+		if (i == table->n_columns) {
+			names = column_names(table);
+			err = fault_set(fault, EINVAL, "no column \"%s\": the columns are %s", word,
+					names);
+			free(names);
+			break;
+		}
+		table->chosen = mem_push(table->chosen, table->n_chosen, sizeof(size_t));
+		table->chosen[table->n_chosen++] = i;
+	}
+	free(copy);
+	if (err) {
+		out_clear(out);
+		return err;
+	}
+	if (out->json)
+		prune_document(out, table);
+	keep_item(out, table);
+	return 0;
+}
+
+static void out_print_text(const struct out *out, FILE *f)
+{
+	size_t i;
+
+	for (i = 0; i < out->n_items; i++) {
+		if (out->items[i].table)
+			print_table(f, out->items[i].table, 0);
+		else
+			fprintf(f, "%s\n", out->items[i].text);
+	}
+}
+
+char *out_render_text(struct out *out)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f;
+
+	f = open_memstream(&text, &len);
+	if (!f)
+		return mem_strdup("");
+	out_print_text(out, f);
+	fclose(f);
+	return text ? text : mem_strdup("");
+}
+
+int out_flush(struct out *out)
+{
+	int flags = JSON_C_TO_STRING_NOSLASHESCAPE;
+
+	errno = 0;
+	if (out->json) {
+		if (!out->stream)
+			flags |= JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
+		if (json_object_object_length(out->document))
+			fprintf(out->file, "%s\n",
+				json_object_to_json_string_ext(out->document, flags));
+	} else {
+		out_print_text(out, out->file);
+	}
+	if ((fflush(out->file) || ferror(out->file)) && !out->error)
+		out->error = errno ? -errno : -EIO;
+	out_clear(out);
+	return out->error;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The options that describe a workload, shared by size, compose, resize, run. */
+#ifndef GPUCTL_CMD_SIZE_OPTIONS_H
+#define GPUCTL_CMD_SIZE_OPTIONS_H
+
+#include "catalogue/catalogue.h"
+#include "cli/ctl.h"
+#include "size/need.h"
+#include "size/source.h"
+
+/* --model, --params, --task, --precision, ... --method */
+extern const struct ctl_option size_workload_options[];
+
+/* --tokens, --hours, ...: inputs of the methods fleet-*; for size only */
+extern const struct ctl_option size_fleet_options[];
+
+/* Was a model or a number of parameters asked for? */
+bool size_options_given(const struct ctl_ctx *ctx);
+
+/*
+ * Reads the workload options into @req and checks it; @model is an operand
+ * that names the model, NULL to go by --model and --params. @req borrows from
+ * @cat. The command must have size_workload_options in its table. Returns
+ * enum ctl_exit, after ctl_fail().
+ */
+int size_options_read(struct ctl_ctx *ctx, const struct catalogue *cat,
+		      const char *model, struct size_request *req);
+
+/* The same, reading also size_fleet_options. */
+int size_options_read_all(struct ctl_ctx *ctx, const struct catalogue *cat,
+			  const char *model, struct size_request *req);
+
+/* What the file of the model said, NULL if it is none of a file. */
+const struct size_stored *size_options_stored(const struct size_request *req);
+
+#endif

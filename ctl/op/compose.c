@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: composing
+ *
+ * Choose slots for a request, and have the module claim and attach them. The
+ * choice is made on a snapshot, and others may compose at the same time: when the
+ * module says that a slot was taken meanwhile, the choice is made anew.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "choose/pool.h"
+#include "choose/quota.h"
+#include "cli/out.h"
+#include "op/compose.h"
+#include "op/op.h"
+
+static const struct out_column choice_columns[] = {
+	{ "name", NULL }, { "choice", NULL }, { "slots", NULL },
+	{ "limit", NULL }, { "arrangement", NULL }, { "tensor_parallel", NULL },
+	{ "pipeline_parallel", NULL }, { "attention_data_parallel", NULL },
+	{ "expert_parallel", NULL }, { "data_parallel", NULL }, { "bytes_per_gpu", NULL },
+	{ "usable_bytes", NULL }, { "seconds", NULL }, { NULL, NULL },
+};
+
+/**
+ * struct reasons - why a composition is what it is
+ * @choice: why these slots
+ * @arrangement: of a workload, and which limit decided; all zero without one
+ */
+struct reasons {
+	char *choice;
+	struct arrangement arrangement;
+};
+
+static void free_reasons(struct reasons *why)
+{
+	free(why->choice);
+	arrangement_free(&why->arrangement);
+	memset(why, 0, sizeof(*why));
+}
+
+static void say_reasons(struct session *session, const struct reasons *why)
+{
+	session_say(session, "choosing %s", why->choice);
+	if (why->arrangement.why)
+		session_say(session, "%s", why->arrangement.why);
+}
+
+static void put_reasons(struct out_table *t, const char *name, const struct reasons *why)
+{
+	const struct size_choice *choice = &why->arrangement.choice;
+
+	out_str(t, "name", name);
+	out_str(t, "choice", why->choice);
+	if (!why->arrangement.why)
+		return;
+	out_str(t, "limit", size_limit_names[why->arrangement.limit]);
+	out_str(t, "arrangement", why->arrangement.why);
+	out_uint(t, "tensor_parallel", choice->fit.layout.tp);
+	out_uint(t, "pipeline_parallel", choice->fit.layout.pp);
+	if (choice->fit.layout.adp > 1) {
+		out_uint(t, "attention_data_parallel", choice->fit.layout.adp);
+		out_uint(t, "expert_parallel", choice->fit.layout.tp * choice->fit.layout.adp);
+	}
+	out_uint(t, "data_parallel", choice->fit.replicas);
+	out_uint(t, "bytes_per_gpu", choice->fit.per_gpu);
+	out_uint(t, "usable_bytes", choice->fit.usable);
+}
+
+static void render_choice(struct session *session, const struct op *op, const struct reasons *why)
+{
+	const char **names = mem_zalloc(op->n_add, sizeof(*names));
+	struct out_table *t = out_table(session->ctx->out, NULL, choice_columns, OUT_SINGLE);
+	size_t i;
+
+	for (i = 0; i < op->n_add; i++)
+		names[i] = op->add[i]->name;
+	put_reasons(t, op->name, why);
+	out_list(t, "slots", names, op->n_add);
+	free(names);
+}
+
+static void say_choice(struct session *session, const struct op *op)
+{
+	say_reasons(session, op->arg);
+	if (session->ctx->dry_run)
+		render_choice(session, op, op->arg);
+}
+
+static void say_plan(struct session *session, const struct op *op)
+{
+	struct text names = { 0 };
+	size_t i;
+
+	for (i = 0; i < op->n_add; i++)
+		text_join(&names, " ", op->add[i]->name);
+	out_line(session->ctx->out, "%s would get %s; nothing was changed", op->name, names.text);
+	free(names.text);
+}
+
+static const char *compose_tenant_of(const struct compose_request *request)
+{
+	return *request->note.tenant ? request->note.tenant : NULL;
+}
+
+/**
+ * struct attempt - what one choice is made from
+ * @quota: tenants, and what they hold
+ * @pool: slots that can be chosen
+ */
+struct attempt {
+	struct quota quota;
+	struct pool pool;
+};
+
+/* Choose slots of the pool: *@slots is newly allocated. */
+static int choose_slots(struct session *session, const struct compose_request *request,
+			struct attempt *from, struct reasons *why, struct gf_slot ***slots,
+			size_t *n)
+{
+	struct pool *pool = &from->pool;
+	struct pool_request ask;
+	struct choose_result choice;
+	int ret;
+
+	ret = pool_request_make(session->ctx, &session->knowledge, pool, request->gpus, &ask);
+	if (ret)
+		return ret;
+	ask.tenant = compose_tenant_of(request);
+	ask.room = quota_room(&from->quota, pool, compose_tenant_of(request));
+	free_reasons(why);
+	ret = pool_choose(session, pool, &ask, &choice, &why->arrangement);
+	pool_request_free(&ask);
+	if (ret)
+		return ret;
+	why->choice = mem_strdup(choice.why);
+	ret = quota_admit(session, &from->quota, pool, compose_tenant_of(request),
+			  choose_gpus(pool->slots, choice.picked, choice.n), 0);
+	if (!ret) {
+		*slots = pool_slots(session, pool, choice.picked, choice.n);
+		*n = choice.n;
+	}
+	choose_result_free(&choice);
+	return ret;
+}
+
+/* Choose and ask the module. */
+static int compose_try_once(struct session *session, const struct compose_request *request,
+			    struct attempt *from, struct op *op, struct reasons *why)
+{
+	const struct pool_terms terms = { op->terms->driver, op->terms->harm };
+	struct gf_slot **slots = NULL;
+	int ret;
+
+	ret = quota_begin(session, compose_tenant_of(request), &from->quota);
+	if (ret)
+		return ret;
+	ret = pool_load(session, &terms, request->gpus, &from->pool);
+	if (!ret)
+		ret = choose_slots(session, request, from, why, &slots, &op->n_add);
+	if (ret)
+		goto out;
+	op->add = slots;
+	op->quota = &from->quota;
+	op->pool = &from->pool;
+	op->tenant = compose_tenant_of(request);
+	/* What was chosen by is what must be found after power-on. */
+	op_expect(session, op, false);
+	ret = op_start(session, op);
+	if (!ret && session->ctx->dry_run)
+		say_plan(session, op);
+out:
+	op_forget(op);
+	free(slots);
+	pool_free(&from->pool);
+	quota_end(&from->quota);
+	return ret;
+}
+
+static void say_ready(struct session *session, const struct op *op, uint64_t ms)
+{
+	char took[TEXT_QUANTITY];
+	size_t gpus = 0, i;
+
+	for (i = 0; i < op->wait.n_slots; i++) {
+		const struct gf_slot *slot =
+			gf_slot_by_name(&session->fabric, op->wait.slots[i]);
+
+		gpus += slot ? identity_count(&session->knowledge, slot) : 1;
+	}
+	out_line(session->ctx->out, "%s: %zu GPU%s ready in %s", op->name, gpus,
+		 gpus == 1 ? "" : "s", text_duration(took, ms));
+}
+
+static int compose_finish(struct session *session, struct op *op, const struct reasons *why)
+{
+	uint64_t began = op->wait.operation.started, ms;
+	struct out_table *t;
+	int ret;
+
+	ret = op_await(session, op, 1);
+	if (ret)
+		return ret;
+	ms = text_now() > began && began ? text_now() - began : 0;
+	if (gf_duration(&op->wait.operation, GPUFABRIC_PHASE_TOTAL))
+		ms = gf_duration(&op->wait.operation, GPUFABRIC_PHASE_TOTAL) / 1000;
+	t = out_table(session->ctx->out, NULL, choice_columns, OUT_SINGLE);
+	put_reasons(t, op->name, why);
+	out_real(t, "seconds", (double)ms / 1000, 3);
+	wait_render(session, &op->wait, 1);
+	ret = op_finish(session, op);
+	if (!ret)
+		say_ready(session, op, ms);
+	return ret;
+}
+
+int compose(struct session *session, const struct op_terms *terms,
+	    struct compose_request *request)
+{
+	struct reasons why = { 0 };
+	struct op_race race = { 0 };
+	struct attempt from;
+	struct op op;
+	char *failed;
+	int ret;
+
+	if (gf_composition_by_name(&session->fabric, request->name))
+		return ctl_fail(session->ctx, CTL_FAILED,
+				"composition %s exists already: choose another name, or gpuctl release %s",
+				request->name, request->name);
+	failed = mem_printf("%s was not composed, its claims are given back", request->name);
+	do {
+		op = (struct op){ .kind = OP_COMPOSE,
+				  .terms = terms,
+				  .name = request->name,
+				  .bind = request->bind,
+				  .note = &request->note,
+				  .lease_ms = request->lease_ms,
+				  .anew = true,
+				  .failed = failed,
+				  .say = say_choice,
+				  .arg = &why };
+		ret = compose_try_once(session, request, &from, &op, &why);
+	} while (op_try_again(session, &race, &op, &ret));
+	if (!ret && !session->ctx->dry_run)
+		ret = compose_finish(session, &op, &why);
+	op_free(&op);
+	free(failed);
+	free_reasons(&why);
+	return ret;
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: operations
+ *
+ * The order is that of a promise: room is judged and holders are looked for while nothing has
+ * changed; then slots are drained, hooks tell others, the tenant's share is looked at for the
+ * last time, and the request goes. A refusal undoes all of it. After the end of
+ * the operation hooks follow, for the slots that did as was asked.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "choose/driver.h"
+#include "choose/quota.h"
+#include "cli/out.h"
+#include "op/op.h"
+#include "op/submit.h"
+
+/* Others may be at it at the same time: choose anew so often. */
+#define TRIES 20
+
+/* What -n says of each slot: the words before it, in text alone and in JSON as well. */
+static const struct {
+	const char *before, *add, *remove;
+} would[] = {
+	[OP_ATTACH] = { "would attach ", "", NULL },
+	[OP_DETACH] = { "would detach ", NULL, "" },
+	[OP_COMPOSE] = { NULL, NULL, NULL },
+	[OP_RESIZE] = { "would ", "add ", "give back " },
+	[OP_RELEASE] = { "would detach ", NULL, "" },
+};
+
+void op_expect(const struct session *session, struct op *op, bool declared)
+{
+	size_t i;
+
+	op->ids = mem_zalloc(op->n_add, sizeof(*op->ids));
+	for (i = 0; i < op->n_add; i++) {
+		struct identity identity;
+
+		identity_of(&session->knowledge, op->add[i], &identity);
+		if (!declared || identity.source == GPUFABRIC_IDENTITY_SOURCE_DECLARED)
+			op->ids[i] = identity.ids;
+	}
+}
+
+static void say_slots(struct session *session, const char *before, const char *word,
+		      struct gf_slot *const *slots, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && word; i++)
+		out_note(session->ctx->out, "would", before, "%s%s", word, slots[i]->name);
+}
+
+/* For -n: nothing is changed, and what keeps the operation from being made is said. */
+static int op_would(struct session *session, struct op *op, const struct placement *placement)
+{
+	const struct removal *removal = &op->removal;
+	bool whole = op->kind == OP_RESIZE;
+	int ret;
+
+	ret = removal_check(session, removal);
+	if (!ret && op->kind == OP_ATTACH)
+		ret = submit_check(session, op, placement);
+	if (ret)
+		return ret;
+	say_slots(session, would[op->kind].before, would[op->kind].add, op->add, op->n_add);
+	say_slots(session, would[op->kind].before, would[op->kind].remove,
+		  whole ? op->remove : removal->slots, whole ? op->n_remove : removal->n);
+	return op->n_add ? arrival_begin(session, &op->arrival, op->terms, op->add, op->n_add)
+			 : CTL_DONE;
+}
+
+static int op_submit(struct session *session, struct op *op, const struct placement *placement)
+{
+	int ret = CTL_DONE;
+
+	if (op->quota)
+		ret = quota_lock(session, op->quota, op->pool, op->tenant,
+				 identity_slots(&session->knowledge, op->add, op->n_add),
+				 identity_slots(&session->knowledge, op->remove, op->n_remove));
+	if (!ret) {
+		ret = submit_op(session, op, placement);
+		op->error = ret ? gfc_last_errno(session->client) : 0;
+	}
+	if (op->quota)
+		quota_unlock(op->quota);
+	return ret;
+}
+
+/* From the drain to the request; undone when it is refused. */
+static int op_change(struct session *session, struct op *op, const struct placement *placement)
+{
+	int ret;
+
+	ret = removal_drain(session, &op->removal);
+	if (ret)
+		return ret;
+	if (op->n_add && !op->probe)
+		ret = arrival_begin(session, &op->arrival, op->terms, op->add, op->n_add);
+	if (ret)
+		goto out_removal;
+	ret = op_submit(session, op, placement);
+	if (!ret)
+		return CTL_DONE;
+	arrival_abort(session, &op->arrival);
+	arrival_free(&op->arrival);
+out_removal:
+	removal_abort(session, &op->removal);
+	return ret;
+}
+
+static int op_try(struct session *session, struct op *op)
+{
+	struct placement placement = { 0 };
+	int ret = CTL_DONE;
+
+	op->error = 0;
+	if (op->n_add)
+		ret = placement_judge(session, op->add, op->n_add, op->terms->harm, &placement);
+	if (!ret && !op->keep)
+		ret = removal_init(session, &op->removal, op->terms, op->remove, op->n_remove,
+				   op->left);
+	if (ret)
+		goto out;
+	if (op->say)
+		op->say(session, op);
+	ret = session->ctx->dry_run ? op_would(session, op, &placement)
+				    : op_change(session, op, &placement);
+	if (ret)
+		removal_free(&op->removal);
+out:
+	placement_free(&placement);
+	return ret;
+}
+
+int op_start(struct session *session, struct op *op)
+{
+	int tries = 0, ret;
+
+	do {
+		ret = op_try(session, op);
+	} while (ret && !op->anew && op->error == EAGAIN && ++tries < PLACEMENT_TRIES);
+	return ret;
+}
+
+int op_await(struct session *session, struct op *ops, size_t n)
+{
+	struct wait *waits = mem_zalloc(n, sizeof(*waits));
+	size_t i;
+	int ret;
+
+	/* The requests are on their way: from here the catalogue only gives names. */
+	session->use = SESSION_CHANGE;
+	ret = session_know(session);
+	for (i = 0; i < n; i++)
+		waits[i] = ops[i].wait;
+	if (!ret)
+		ret = wait_all(session, waits, n);
+	for (i = 0; i < n; i++)
+		ops[i].wait = waits[i];
+	free(waits);
+	return ret;
+}
+
+int op_finish(struct session *session, struct op *op)
+{
+	size_t i;
+
+	removal_finish(session, &op->removal, !op->probe);
+	if (!op->probe)
+		arrival_finish(session, &op->arrival);
+	for (i = 0; i < op->wait.n_slots && op->n_add; i++)
+		driver_warn(session, op->terms->driver,
+			    gf_slot_by_name(&session->fabric, op->wait.slots[i]));
+	return wait_outcome(session, &op->wait, op->failed);
+}
+
+int op_end(struct session *session, struct op *op)
+{
+	int ret;
+
+	ret = op_await(session, op, 1);
+	if (ret)
+		return ret;
+	wait_render(session, &op->wait, 1);
+	return op_finish(session, op);
+}
+
+int op_run(struct session *session, struct op *op)
+{
+	int ret;
+
+	ret = op_start(session, op);
+	return ret || session->ctx->dry_run ? ret : op_end(session, op);
+}
+
+void op_forget(struct op *op)
+{
+	op->add = NULL;
+	op->remove = NULL;
+	op->note = NULL;
+	op->quota = NULL;
+	op->pool = NULL;
+	op->tenant = NULL;
+	op->arg = NULL;
+}
+
+void op_free(struct op *op)
+{
+	free(op->ids);
+	arrival_free(&op->arrival);
+	removal_free(&op->removal);
+	wait_free(&op->wait);
+	memset(op, 0, sizeof(*op));
+}
+
+/* Claimed, removed, failed or annotated since the snapshot? */
+static bool lost_race(const struct op *op, const struct op_race *race)
+{
+	switch (op->error) {
+	case EAGAIN:
+		return op->n_add && race->stale < PLACEMENT_TRIES;
+	case EBUSY:
+	case ENODEV:
+	case EIO:
+		return op->n_add;
+	case ESTALE:
+		return op->kind == OP_RESIZE;
+	default:
+		return false;
+	}
+}
+
+bool op_try_again(struct session *session, struct op_race *race, struct op *op, int *ret)
+{
+	race->stale += op->error == EAGAIN;
+	if (!*ret || *ret == CTL_NO_FIT || !lost_race(op, race) || ++race->tries >= TRIES)
+		return false;
+	session_say(session, "%s meanwhile, choosing anew",
+		    op->error == EAGAIN ? "windows have changed" :
+		    op->error == ESTALE ? "the composition or a slot of it has changed" :
+					  "a slot was taken or has failed");
+	*ret = session_refresh(session);
+	if (*ret)
+		return false;
+	op_free(op);
+	return true;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Taking GPUs away: announce, look for holders, and only then detach. */
+#ifndef GPUCTL_REMOVE_H
+#define GPUCTL_REMOVE_H
+
+#include "op/hooks.h"
+#include "op/terms.h"
+#include "session/session.h"
+
+/* The drain must outlive the search for holders. */
+#define DRAIN_MS 30000
+/* Longest time that can be waited for them. */
+#define REMOVAL_WAIT_MAX_MS (GPUFABRIC_TIMEOUT_MAX - DRAIN_MS)
+
+/**
+ * struct removal - slots that are about to lose their GPUs
+ * @slots: slots with a GPU
+ * @n: how many
+ * @n_drain: the first so many need a drain; the others hold what is left of a GPU that
+ *	was lost or is in fault
+ * @generations: of each slot, as the drain returned it, or as it was when looked at
+ * @terms: whether to go on with holders, or how long to wait for them
+ * @pre: hooks before the GPUs go
+ * @post: and after
+ * @unassign: and when the fabric may have them back
+ * @about: what hooks are told, empty when there are none
+ */
+struct removal {
+	struct gf_slot **slots;
+	size_t n;
+	size_t n_drain;
+	uint32_t *generations;
+	const struct op_terms *terms;
+	struct hooks pre;
+	struct hooks post;
+	struct hooks unassign;
+	struct hook_slots about;
+};
+
+/* Pick those of @slots that hold a GPU; @left: or what is left of one. */
+int removal_init(struct session *session, struct removal *removal, const struct op_terms *terms,
+		 struct gf_slot *const *slots, size_t n, bool left);
+void removal_free(struct removal *removal);
+
+/* Does it hold a GPU, or what is left of one? */
+bool removal_concerns(const struct gf_slot *slot);
+
+/*
+ * Drain the slots, call the pre-detach hooks and make sure that nobody holds their
+ * GPUs. With holders, and without --force, nothing is changed: CTL_BUSY, with the
+ * holders listed; so when a hook fails. What hooks did is then taken back.
+ */
+int removal_drain(struct session *session, struct removal *removal);
+
+/* Take the drains back; errors are ignored, the module does it when we exit anyway. */
+void removal_abort(struct session *session, struct removal *removal);
+
+/*
+ * The operation has ended, and the snapshot is up to date: call the hooks that
+ * follow for slots whose GPU has gone, those that unassign only with @unassign, and take back
+ * what was done for those that kept it.
+ */
+void removal_finish(struct session *session, struct removal *removal, bool unassign);
+
+/* For -n: say who holds the GPUs now, CTL_BUSY when somebody does, and which hooks would run. */
+int removal_check(struct session *session, const struct removal *removal);
+
+#endif /* GPUCTL_REMOVE_H */

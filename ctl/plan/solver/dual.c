@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: prices and the bound
+ *
+ * Let each row r have a price p[r,t] >= 0 in each slot. For any plan that keeps the limits, its
+ * cost is at least its cost plus the sum of p * (what it takes - what there is), as no bracket
+ * is above 0. That sum falls apart: each workload pays for what it takes and needs to know
+ * nothing of the others, so the least of it is the sum of the least of each, one shortest path
+ * a workload, less what all that there is would cost. So
+ *
+ *   bound(p) = sum of cheapest ways at p - sum of p[r,t] * cap[r]
+ *
+ * is at most the cost of every plan, whatever the prices are: a bad search gives a weak bound,
+ * never a wrong one. A guarantee's row has the other sign: a deficit d >= want - taken costs
+ * c * d, and with a price of at most c its own part, (c - p) * d, is never below 0. The GPUs of
+ * a pool that have to be powered are one more party: it sells what is on, at the price of the
+ * pool, and pays for idling and waking; its best way is a path over on and off, the same for
+ * all GPUs that begin alike.
+ *
+ * Sums of floating-point numbers are off by a few parts in 10^16 for each term; dual_value()
+ * takes far more than that off the result.
+ *
+ * The price of a row is moved by how much it is overdrawn, averaged over the last sweeps; the
+ * bound is concave in the prices, and every sweep gives its value and a direction.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "plan/solver/dual.h"
+#include "plan/solver/grain.h"
+
+/* Taken off a bound, as a part of the sums that it is the difference of. */
+#define ROUNDING (MODEL_ROUNDING / 100)
+/* Steps towards a level that is not reached, before a lower one is tried. */
+#define LEVEL_TRIES 12
+/* The first level, as a part of what prices prove already. */
+#define LEVEL_FIRST 0.02
+/* Of a price that settles: the first step, as a part of it. */
+#define STEP_FIRST 0.1
+
+void dual_init(struct dual *d, const struct model *model, struct path *path)
+{
+	size_t n = model->n_rows * model->in->n_slots;
+
+	memset(d, 0, sizeof(*d));
+	d->model = model;
+	d->path = path;
+	d->ledger = ledger_new(model);
+	d->n = n;
+	d->price = mem_zalloc(n + 1, sizeof(*d->price));
+	d->slope = mem_zalloc(n + 1, sizeof(*d->slope));
+	d->y = mem_zalloc(model->in->n_workloads * model->in->n_slots + 1, sizeof(*d->y));
+	d->ways = mem_zalloc(model->in->n_workloads + 1, sizeof(*d->ways));
+	d->bound = -INFINITY;
+}
+
+void dual_free(struct dual *d)
+{
+	ledger_free(d->ledger);
+	free(d->price);
+	free(d->slope);
+	free(d->y);
+	free(d->ways);
+}
+
+/*
+ * What the power of one GPU costs at best, less what it earns; @on counts the slots in which
+ * it is on, @times times.
+ */
+static double power_way(const struct model *model, size_t pool, const double *price, bool on_now,
+			double times, double *on)
+{
+	const struct model_power *power = &model->power[pool];
+	size_t slots = model->in->n_slots, t;
+	uint8_t *from = mem_zalloc(slots, 1);
+	double off = on_now ? INFINITY : 0, is_on = on_now ? 0 : INFINITY;
+	bool state;
+
+	for (t = 0; t < slots; t++) {
+		double to_on = is_on, to_off = off;
+
+		if (off + power->wake < is_on) {
+			to_on = off + power->wake;
+			from[t] |= 1;
+		}
+		if (is_on < off) {
+			to_off = is_on;
+			from[t] |= 2;
+		}
+		off = to_off;
+		is_on = to_on + power->on - price[t];
+	}
+	state = is_on < off;
+	for (t = slots; t-- > 0;) {
+		if (state)
+			on[t] += times;
+		/* Where it was before: bit 0 is for one that is on, bit 1 for one off. */
+		state = state ? !(from[t] & 1) : !!(from[t] & 2);
+	}
+	free(from);
+	return is_on < off ? is_on : off;
+}
+
+static double power_part(struct dual *d, const double *price, double *sum)
+{
+	const struct plan_instance *in = d->model->in;
+	size_t slots = in->n_slots, q;
+	double value = 0;
+
+	for (q = 0; q < in->n_pools; q++) {
+		uint32_t row = d->model->power[q].row;
+		const struct plan_pool *p = &in->pools[q];
+		double *slope, on, off;
+		size_t t;
+
+		if (row == PLAN_NONE)
+			continue;
+		/* dual_value() took all GPUs as the limit: only those that are on count. */
+		slope = d->slope + row * slots;
+		for (t = 0; t < slots; t++)
+			slope[t] = 0;
+		on = p->on * power_way(d->model, q, price + row * slots, true, p->on, slope);
+		off = (p->gpus - p->on) * power_way(d->model, q, price + row * slots, false,
+						    p->gpus - p->on, slope);
+		for (t = 0; t < slots; t++)
+			slope[t] = d->ledger->load[row * slots + t] - slope[t];
+		value += on + off;
+		*sum += fabs(on) + fabs(off);
+	}
+	return value;
+}
+
+double dual_value(struct dual *d, const double *price)
+{
+	const struct model *model = d->model;
+	size_t slots = model->in->n_slots, w, r, t;
+	double value = model->off, sum = fabs(model->off), cost;
+
+	ledger_clear(d->ledger);
+	for (w = 0; w < model->in->n_workloads; w++) {
+		const struct model_workload *mw = &model->workloads[w];
+		struct path_input input = { 0 };
+
+		ledger_price(d->ledger, mw, price, &input);
+		cost = path_solve(d->path, mw, &input, d->y + w * slots);
+		ledger_add(d->ledger, mw, d->y + w * slots, 1);
+		d->ways[w] = cost;
+		value += cost;
+		sum += fabs(cost);
+	}
+	for (r = 0; r < model->n_rows; r++) {
+		const struct model_row *row = &model->rows[r];
+		bool power = row->kind == ROW_POOL && model->power[row->index].row == r;
+
+		for (t = 0; t < slots; t++) {
+			double load = d->ledger->load[r * slots + t];
+			double p = price[r * slots + t];
+
+			if (row->kind == ROW_GUARANTEE) {
+				d->slope[r * slots + t] = row->want[t] - load;
+				value += p * row->want[t];
+				sum += p * row->want[t];
+				continue;
+			}
+			d->slope[r * slots + t] = load - row->cap;
+			if (!power) {
+				value -= p * row->cap;
+				sum += p * row->cap;
+			}
+		}
+	}
+	value += power_part(d, price, &sum);
+	d->sweeps++;
+	value -= ROUNDING * sum;
+	return value;
+}
+
+static double cap_price(const struct model *model, const struct model_row *row)
+{
+	return row->kind == ROW_GUARANTEE ? model->deficit : INFINITY;
+}
+
+/* A price at the end of its range cannot follow a slope that leads out of it. */
+static double project(const struct dual *d, const double *price, double *slope)
+{
+	size_t slots = d->model->in->n_slots, r, t;
+	double sum = 0;
+
+	for (r = 0; r < d->model->n_rows; r++) {
+		double most = cap_price(d->model, &d->model->rows[r]);
+
+		for (t = 0; t < slots; t++) {
+			size_t i = r * slots + t;
+
+			if ((price[i] <= 0 && slope[i] < 0) || (price[i] >= most && slope[i] > 0))
+				slope[i] = 0;
+			sum += slope[i] * slope[i];
+		}
+	}
+	return sum;
+}
+
+static void dual_move(const struct dual *d, const double *by, double step, double *price)
+{
+	size_t slots = d->model->in->n_slots, i;
+
+	for (i = 0; i < d->n; i++) {
+		double most = cap_price(d->model, &d->model->rows[i / slots]);
+		double p = price[i] + step * by[i];
+
+		price[i] = p < 0 ? 0 : p > most ? most : p;
+	}
+}
+
+/* The new slope, turned away from the last direction where it would undo it. */
+static double deflect(const struct dual *d, double *by)
+{
+	double dot = 0, size = 0, turn;
+	size_t i;
+
+	for (i = 0; i < d->n; i++) {
+		dot += by[i] * d->slope[i];
+		size += by[i] * by[i];
+	}
+	turn = dot < 0 && size > 0 ? -1.5 * dot / size : 0;
+	for (size = 0, i = 0; i < d->n; i++) {
+		by[i] = d->slope[i] + turn * by[i];
+		size += by[i] * by[i];
+	}
+	return size;
+}
+
+void dual_try(struct dual *d, const double *price)
+{
+	double value = dual_value(d, price);
+
+	if (value <= d->bound)
+		return;
+	d->bound = value;
+	memcpy(d->price, price, d->n * sizeof(*price));
+}
+
+void dual_settle(struct dual *d, const double *from, unsigned int sweeps)
+{
+	size_t slots = d->model->in->n_slots, i;
+	double *price = mem_zalloc(d->n + 1, sizeof(*price));
+	double *step = mem_zalloc(d->n + 1, sizeof(*step));
+	double *last = mem_zalloc(d->n + 1, sizeof(*last));
+	double mean = 0;
+
+	memcpy(price, from, d->n * sizeof(*price));
+	for (i = 0; i < d->n; i++)
+		mean += price[i] / (double)d->n;
+	for (i = 0; i < d->n; i++)
+		step[i] = STEP_FIRST * fmax(price[i], mean);
+	while (sweeps--) {
+		dual_try(d, price);
+		for (i = 0; i < d->n; i++) {
+			const struct model_row *row = &d->model->rows[i / slots];
+			double most = cap_price(d->model, row), slope = d->slope[i];
+			double all = row->kind == ROW_GUARANTEE ? row->want[i % slots] : row->cap;
+			double part = fabs(slope) / (1 + 0.05 * all);
+
+			if (slope * last[i] > 0)
+				step[i] *= 1.25;
+			else if (slope * last[i] < 0)
+				step[i] *= 0.5;
+			last[i] = slope;
+			price[i] += (slope > 0 ? step[i] : -step[i]) * fmin(1, part);
+			price[i] = fmin(fmax(price[i], 0), most);
+		}
+	}
+	dual_try(d, price);
+	free(price);
+	free(step);
+	free(last);
+}
+
+void dual_ascend(struct dual *d, unsigned int sweeps, double target)
+{
+	double *by = mem_zalloc(d->n + 1, sizeof(*by));
+	double *price = mem_zalloc(d->n + 1, sizeof(*price));
+	double value, size;
+	unsigned int tries = 0, patience = d->patience ? d->patience : LEVEL_TRIES;
+
+	memcpy(price, d->price, d->n * sizeof(*price));
+	value = dual_value(d, price);
+	if (d->level <= 0)
+		d->level = fmin((target - d->bound) / 4, LEVEL_FIRST * (d->bound - d->base));
+	if (d->level <= 0)
+		d->level = (target - d->bound) / 4;
+	while (sweeps--) {
+		if (target - grain_up(d->model, d->bound) <= MODEL_ROUNDING * fabs(target) ||
+		    d->level <= 100 * MODEL_ROUNDING * fabs(target))
+			break;
+		if (project(d, price, d->slope) <= 0)
+			break;
+		size = deflect(d, by);
+		dual_move(d, by, (d->bound + d->level - value) / size, price);
+		value = dual_value(d, price);
+		if (value > d->bound + d->level / 2)
+			tries = 0;
+		if (value > d->bound) {
+			d->bound = value;
+			memcpy(d->price, price, d->n * sizeof(*price));
+		}
+		if (++tries <= patience)
+			continue;
+		d->level /= 2;
+		tries = 0;
+		memcpy(price, d->price, d->n * sizeof(*price));
+		memset(by, 0, d->n * sizeof(*by));
+		value = dual_value(d, price);
+	}
+	free(by);
+	free(price);
+}
+
+/* Workloads by falling weight; the order of the instance decides between equals. */
+struct weighed {
+	double weight;
+	size_t workload;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct weighed *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return (x->workload > y->workload) - (x->workload < y->workload);
+}
+
+void dual_guess(struct dual *d, double *price)
+{
+	const struct model *model = d->model;
+	size_t slots = model->in->n_slots, n = model->in->n_workloads, w, i, t;
+	struct weighed *order = mem_zalloc(n + 1, sizeof(*order));
+	double *taken = mem_zalloc(d->n + 1, sizeof(*taken));
+
+	for (w = 0; w < n; w++)
+		order[w] = (struct weighed){ model->workloads[w].scale, w };
+	qsort(order, n, sizeof(*order), by_weight);
+	memset(price, 0, d->n * sizeof(*price));
+	for (w = 0; w < n; w++) {
+		const struct model_workload *mw = &model->workloads[order[w].workload];
+		const struct shape *s = mw->shape;
+
+		for (i = 0; i < s->n_pools; i++) {
+			const struct plan_choice *choices = mw->w->choices;
+			uint32_t row = mw->pools[i].row_pool;
+
+			if (row == PLAN_NONE)
+				continue;
+			for (t = 0; t < slots; t++) {
+				uint32_t need = choices[s->pools[i].choice].need[t];
+				double before = taken[row * slots + t];
+
+				if (!need)
+					continue;
+				taken[row * slots + t] += (double)need / (double)s->n_pools;
+				if (before <= model->rows[row].cap &&
+				    taken[row * slots + t] > model->rows[row].cap)
+					price[row * slots + t] =
+						fmax(0, mw->scale * choices[0].need[t] / need -
+							mw->pools[i].use);
+			}
+		}
+	}
+	free(order);
+	free(taken);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a scheduler of nodes is told. */
+#ifndef GPUCTL_FEATURES_H
+#define GPUCTL_FEATURES_H
+
+#include "module/model.h"
+#include "session/identity.h"
+
+/* A file for the local source of node feature discovery; the caller frees. */
+char *features_print(const struct gf_fabric *fabric, const struct knowledge *knowledge);
+
+#endif /* GPUCTL_FEATURES_H */

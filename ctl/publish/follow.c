@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: units that follow the fabric
+ *
+ * udev starts a unit once, when a device comes. What persists or goes has to be told
+ * by somebody who watches: this asks systemd to start units for it, and leaves to
+ * them what they do and may do. The one for any change is waited for in the
+ * background, so that a change during its run leads to another run, and many changes
+ * at a time to no more than one.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/program.h"
+#include "base/text.h"
+#include "module/annotation.h"
+#include "publish/follow.h"
+
+#define SYSTEMCTL "/usr/bin/systemctl"
+/* To have a unit started without waiting for it. */
+#define START_MS 10000
+/* How often a run that is waited for is asked about. */
+#define ASK_MS 200
+
+static char *const environment[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
+
+char *follow_escape(const char *name)
+{
+	struct text text = { 0 };
+	const char *c;
+
+	for (c = name; *c; c++) {
+		if (*c == '/')
+			text_add(&text, "-");
+		else if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+			 (*c >= '0' && *c <= '9') || *c == ':' || *c == '_' ||
+			 (*c == '.' && c != name))
+			text_add(&text, "%c", *c);
+		else
+			text_add(&text, "\\x%02x", (unsigned char)*c);
+	}
+	return text.text ? text.text : mem_strdup("");
+}
+
+static bool is_bad(uint32_t state)
+{
+	return state == GF_STATE_FAULT || state == GF_STATE_LOST ||
+	       state == GF_STATE_STUCK;
+}
+
+static bool had_gpu(uint32_t state)
+{
+	return state == GF_STATE_ATTACHED || state == GF_STATE_READY ||
+	       state == GF_STATE_DRAINING || state == GF_STATE_DETACHING;
+}
+
+static char *unit_of(const char *template, const char *slot)
+{
+	char *escaped = follow_escape(slot), *unit;
+
+	unit = mem_printf("%s%s.service", template, escaped);
+	free(escaped);
+	return unit;
+}
+
+char *follow_unit(const struct gf_fabric *fabric, const struct gf_message *event)
+{
+	const struct gf_slot *slot = &event->slot, *before;
+	uint32_t previous;
+
+	if (!event->has.slot || event->kind != GPUFABRIC_EVENT_KIND_SLOT_CHANGED || !slot->name)
+		return NULL;
+	before = gf_slot_by_id(fabric, slot->id);
+	if (event->has.previous)
+		previous = event->was;
+	else if (before)
+		previous = before->state;
+	else
+		return NULL;
+	if (previous == slot->state)
+		return NULL;
+	if (is_bad(slot->state))
+		return unit_of(FOLLOW_FAULT, slot->name);
+	if (had_gpu(previous) && (slot->state == GF_STATE_OFF ||
+				  slot->state == GF_STATE_EMPTY))
+		return unit_of(FOLLOW_DETACHED, slot->name);
+	return NULL;
+}
+
+bool follow_takes_back(struct follow *follow, const struct gf_fabric *fabric, uint64_t now)
+{
+	bool found = follow->orphans;
+	uint64_t last = follow->due;
+	size_t i;
+
+	follow->orphans = false;
+	for (i = 0; i < fabric->n_compositions; i++) {
+		uint64_t lease = annotation_lease_of(&fabric->compositions[i]);
+
+		if (lease <= follow->due || lease > now)
+			continue;
+		found = true;
+		if (lease > last)
+			last = lease;
+	}
+	follow->due = last;
+	return found;
+}
+
+int follow_patience(const struct follow *follow, const struct gf_fabric *fabric, uint64_t now)
+{
+	uint64_t wait = UINT64_MAX;
+	size_t i;
+
+	if (follow->running)
+		wait = ASK_MS;
+	for (i = 0; i < fabric->n_compositions; i++) {
+		uint64_t lease = annotation_lease_of(&fabric->compositions[i]);
+
+		if (lease > follow->due && (lease <= now || lease - now < wait))
+			wait = lease > now ? lease - now : 0;
+	}
+	if (wait == UINT64_MAX)
+		return -1;
+	/* A wait does not count what the host sleeps, which a lease does: look once a minute. */
+	return wait < 60000 ? (int)wait : 60000;
+}
+
+static void follow_start(char *unit)
+{
+	const struct program_limits limits = { .timeout_ms = START_MS };
+	char *argv[6] = { SYSTEMCTL, "--quiet", "--no-block", "start", unit, NULL };
+	struct program program = { .argv = argv, .env = environment };
+
+	programs_run(&program, 1, &limits);
+	program_free(&program);
+}
+
+/* systemctl without --no-block ends when the unit has done its work. */
+static void start_and_wait(struct follow *follow)
+{
+	char *argv[5] = { SYSTEMCTL, "--quiet", "start", FOLLOW_CHANGED, NULL };
+	posix_spawnattr_t attr;
+	sigset_t none, usual;
+
+	sigemptyset(&none);
+	sigemptyset(&usual);
+	sigaddset(&usual, SIGINT);
+	sigaddset(&usual, SIGTERM);
+	sigaddset(&usual, SIGPIPE);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &usual);
+	if (posix_spawn(&follow->running, argv[0], NULL, &attr, argv, environment))
+		follow->running = 0;
+	posix_spawnattr_destroy(&attr);
+}
+
+static bool is_running(struct follow *follow)
+{
+	pid_t pid;
+
+	if (!follow->running)
+		return false;
+	do {
+		pid = waitpid(follow->running, NULL, WNOHANG);
+	} while (pid < 0 && errno == EINTR);
+	if (pid)
+		follow->running = 0;
+	return !pid;
+}
+
+void follow_snapshot(struct follow *follow, const struct gf_fabric *fabric)
+{
+	size_t i;
+
+	follow->changed = true;
+	for (i = 0; i < fabric->n_compositions; i++)
+		if (fabric->compositions[i].flags & GPUFABRIC_COMPOSITION_FLAG_ORPHANED)
+			follow->orphans = true;
+}
+
+void follow_event(struct follow *follow, const struct gf_fabric *fabric,
+		  const struct gf_message *event)
+{
+	char *unit = follow_unit(fabric, event);
+
+	follow->changed = true;
+	if (event->has.composition && event->kind != GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED &&
+	    event->composition.flags & GPUFABRIC_COMPOSITION_FLAG_ORPHANED)
+		follow->orphans = true;
+	if (unit)
+		follow_start(unit);
+	free(unit);
+}
+
+void follow_turn(struct follow *follow, const struct gf_fabric *fabric, uint64_t now)
+{
+	if (follow_takes_back(follow, fabric, now))
+		follow_start(FOLLOW_REAP);
+	if (!is_running(follow) && follow->changed) {
+		follow->changed = false;
+		start_and_wait(follow);
+	}
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Units of systemd that follow the fabric: which are to be started, and starting them. */
+#ifndef GPUCTL_FOLLOW_H
+#define GPUCTL_FOLLOW_H
+
+#include <sys/types.h>
+
+#include "module/model.h"
+
+/* One for each slot, by its name escaped as systemd-escape(1) does it. */
+#define FOLLOW_FAULT "gpufabric-fault@"
+#define FOLLOW_DETACHED "gpufabric-detached@"
+/* What is written anew after any change, and taking back what nobody minds. */
+#define FOLLOW_CHANGED "gpufabric-changed.service"
+#define FOLLOW_REAP "gpufabric-reap.service"
+
+/**
+ * struct follow - what was started, and what is still to be
+ * @changed: there was a change that @running may not have seen
+ * @orphans: a composition has lost its client
+ * @due: leases that ended up to here were seen, as are all times here by text_uptime()
+ * @running: systemctl that waits for the end of FOLLOW_CHANGED, 0 for none
+ */
+struct follow {
+	bool changed;
+	bool orphans;
+	uint64_t due;
+	pid_t running;
+};
+
+/* "3-2" is "3\x2d2" in the name of a unit; caller frees. */
+char *follow_escape(const char *name);
+
+/*
+ * The unit for what an event says of a slot, NULL when there is none; caller
+ * frees. @fabric is what it was before the event.
+ */
+char *follow_unit(const struct gf_fabric *fabric, const struct gf_message *event);
+
+/* Is a lease over, or a client gone, that was not seen yet? Then it is from now on. */
+bool follow_takes_back(struct follow *follow, const struct gf_fabric *fabric, uint64_t now);
+
+/* Milliseconds until follow_turn() has something to do, -1 for never. */
+int follow_patience(const struct follow *follow, const struct gf_fabric *fabric, uint64_t now);
+
+/* A snapshot: what was missed before it is caught up with. */
+void follow_snapshot(struct follow *follow, const struct gf_fabric *fabric);
+/* An event, before it is applied to @fabric; starts the unit of its slot. */
+void follow_event(struct follow *follow, const struct gf_fabric *fabric,
+		  const struct gf_message *event);
+/* Start what is due; after every event and every wait. */
+void follow_turn(struct follow *follow, const struct gf_fabric *fabric, uint64_t now);
+
+#endif /* GPUCTL_FOLLOW_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A sysfs of the test's own, where libudev reads: mounted at /sys, seen by this process and
+ * its children alone.
+ */
+#ifndef TESTS_UNIT_SYSROOT_H
+#define TESTS_UNIT_SYSROOT_H
+
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include "tree.h"
+
+static inline void sysroot_map(const char *file, unsigned int id)
+{
+	char *line = mem_printf("%u %u 1", id, id);
+	int fd = open(file, O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		if (write(fd, line, strlen(line)) < 0)
+			perror(file);
+		close(fd);
+	}
+	free(line);
+}
+
+/* Mount @dir at @at. Users other than root do it in a user namespace. */
+static inline bool namespace_mount(const char *dir, const char *at)
+{
+	unsigned int uid = getuid(), gid = getgid();
+
+	if (unshare(uid ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS))
+		return false;
+	if (uid) {
+		tree_put("/proc/self", "setgroups", "deny");
+		sysroot_map("/proc/self/uid_map", uid);
+		sysroot_map("/proc/self/gid_map", gid);
+	}
+	return !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       !mount(dir, at, NULL, MS_BIND, NULL);
+}
+
+/* Mount @dir at /sys. libudev wants a file system of type sysfs, unless told otherwise. */
+static inline bool sysroot_mount(const char *dir)
+{
+	return !setenv("SYSTEMD_DEVICE_VERIFY_SYSFS", "0", 1) && namespace_mount(dir, "/sys");
+}
+
+/* A device of sysfs: @dir/@path with its subsystem and the lines of its uevent file. */
+static inline void sysroot_device(const char *dir, const char *path, const char *subsystem,
+				  const char *uevent)
+{
+	char *file = mem_printf("%s/uevent", path), *link = mem_printf("%s/%s/subsystem", dir, path);
+	char *target = mem_printf("/sys/class/%s", subsystem);
+
+	tree_put(dir, file, uevent);
+	if (symlink(target, link))
+		perror(link);
+	free(target);
+	free(link);
+	free(file);
+}
+
+#endif /* TESTS_UNIT_SYSROOT_H */
