@@ -46,14 +46,49 @@ void devnodes_free(struct devnodes *nodes)
 	memset(nodes, 0, sizeof(*nodes));
 }
 
+/*
+ * Is it a device of a class? Only these are asked for their name: it is in the attribute
+ * "uevent", which waits for the device's lock, and a driver that never ends its removal of a
+ * device on a bus holds that for ever. Devices of a class have no drivers.
+ */
+static bool is_of_class(const char *subsystem)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/class/%s", subsystem);
+	return strcmp(subsystem, "block") == 0 || !access(path, F_OK);
+}
+
+/* The node of a device on a bus, as udev's links by number tell; its number without them. */
+static char *bus_node_name(dev_t rdev)
+{
+	char *link = mem_printf("/dev/char/%u:%u", major(rdev), minor(rdev));
+	char *name = realpath(link, NULL);
+
+	if (!name)
+		name = mem_printf("%u:%u", major(rdev), minor(rdev));
+	free(link);
+	return name;
+}
+
 static void devnodes_add_device(struct devnodes *nodes, struct udev_device *device, size_t slot)
 {
-	const char *name = udev_device_get_devnode(device);
-	const char *subsystem = udev_device_get_subsystem(device);
+	const char *number = udev_device_get_sysattr_value(device, "dev");
+	const char *subsystem = udev_device_get_subsystem(device), *name;
+	unsigned int high, low;
+	char *found;
 
+	if (!number || !subsystem || sscanf(number, "%u:%u", &high, &low) != 2)
+		return;
+	if (!is_of_class(subsystem)) {
+		found = bus_node_name(makedev(high, low));
+		add(nodes, makedev(high, low), found, slot);
+		free(found);
+		return;
+	}
+	name = udev_device_get_devnode(device);
 	if (name)
-		add(nodes, udev_device_get_devnum(device), name, slot)->block =
-			subsystem && !strcmp(subsystem, "block");
+		add(nodes, makedev(high, low), name, slot)->block = !strcmp(subsystem, "block");
 }
 
 /* Whatever has a node below @parent, of any class. */
