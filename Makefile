@@ -73,6 +73,9 @@ bench-size: $(BUILD)/size-bench $(BUILD)/size-speed ## Estimates and rules of th
 	@$(BUILD)/size-speed $(DATA) ctl/catalogue
 	@$(BUILD)/size-bench $(DATA) ctl/catalogue
 
+bench-terms: $(BUILD)/size-terms ## Estimates against what engines print of their memory, term by term, DATA=FILE.csv
+	@$(BUILD)/size-terms $(DATA) ctl/catalogue
+
 bench-models: $(BUILD)/size-models ## Models of DATA=FOLDER against their published counts, bytes and caches
 	@$(BUILD)/size-models $(DATA) ctl/catalogue
 

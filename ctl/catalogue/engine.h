@@ -47,12 +47,19 @@ enum engine_number {
 	ENGINE_GENERATED,	/* tokens generated when the workload does not say */
 	ENGINE_KV_COPIES,	/* times that the cache is held */
 	ENGINE_PREFILL,		/* tokens prefilled at a time, 0: the whole prompt */
+	ENGINE_PREFILL_LARGE,	/* the same on a GPU of ENGINE_LARGE_GIB; 0: no other */
+	ENGINE_SAMPLER_BYTES,	/* per prepared sequence and vocabulary entry, 0: not prepared */
+	ENGINE_SEQUENCES,	/* sequences that are prepared for when the workload does not say */
+	ENGINE_SEQUENCES_LARGE,	/* the same on a GPU of ENGINE_LARGE_GIB; 0: no other */
+	ENGINE_LARGE_GIB,	/* a GPU with so much memory is large */
+	ENGINE_COMPUTE_BUFFER,	/* one planned buffer of 32-bit numbers has a step's tensors */
+	ENGINE_HOST_EMBEDDING,	/* the input table is read in the host's memory */
 	ENGINE_HEAD_QUANTIZED,	/* is the output matrix quantized with the rest? */
 	ENGINE_DEQUANTIZED,	/* 16-bit copies of the largest quantized matrix */
 	ENGINE_EVEN_SPLIT,	/* several GPUs share all layers evenly */
 	ENGINE_LOSS_BYTES,	/* per token and vocabulary entry in training */
 	ENGINE_MASTER,		/* mixed precision keeps 16-bit weights and an fp32 copy */
-	ENGINE_FP32_GRADIENTS,	/* gradients are accumulated in fp32 as well */
+	ENGINE_FP32_GRADIENTS,	/* 1: gradients are accumulated in fp32 as well; 2: in fp32 alone */
 	ENGINE_STEP_BYTES,	/* temporary bytes per trained parameter in the step */
 	ENGINE_ADAPTER_BYTES,	/* per adapter parameter: weight, gradient and Adam */
 	ENGINE_UPCAST,		/* quantized training keeps the rest in fp32 */

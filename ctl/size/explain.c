@@ -16,6 +16,7 @@
 #include "estimate.h"
 #include "kv.h"
 #include "physics.h"
+#include "step.h"
 
 /**
  * struct optimizer - what an optimizer keeps
@@ -79,8 +80,7 @@ static void activation_formula(const struct size_request *req, const struct size
 	unsigned long long batch = req->micro_batch ? req->micro_batch : req->batch;
 
 	if (req->task == SIZE_INFER)
-		snprintf(buf, size, "prompt tokens at a time x (4 x %llu + 3 x %llu) x %g B", h, f,
-			 (double)req->compute->linear / (double)SIZE_BYTE);
+		size_step_formula(req, layout, buf, size);
 	else if (model_mlp_is_gated(m))
 		snprintf(buf, size,
 			 "%llu x %llu tokens x %llu layers, %s; a layer: 20 x %llu + 4 x %llu + 8 x %llu B",

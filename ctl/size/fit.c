@@ -65,9 +65,18 @@ uint64_t size_usable_bytes(const struct size_request *req, uint64_t memory)
 	return (uint64_t)((double)memory * req->engine->number[ENGINE_SHARE]);
 }
 
-void size_fit_bytes(const struct size_request *req, uint64_t memory,
-		    struct size_fit *fit)
+struct size_request size_request_on(const struct size_request *req, uint64_t memory)
 {
+	struct size_request on = *req;
+
+	on.device = memory;
+	return on;
+}
+
+void size_fit_bytes(const struct size_request *any, uint64_t memory, struct size_fit *fit)
+{
+	const struct size_request on = size_request_on(any, memory), *req = &on;
+
 	memset(fit, 0, sizeof(*fit));
 	fit->usable = size_usable_bytes(req, memory);
 	if (!req->method->terms) {

@@ -106,19 +106,21 @@ static void judge(const struct size_request *req, struct size_choice *out)
 	}
 }
 
-void size_choose(const struct size_request *req, uint64_t memory, struct size_choice *out)
+void size_choose(const struct size_request *any, uint64_t memory, struct size_choice *out)
 {
+	const struct size_request req = size_request_on(any, memory);
+
 	memset(out, 0, sizeof(*out));
-	size_fit_bytes(req, memory, &out->fit);
+	size_fit_bytes(&req, memory, &out->fit);
 	if (out->fit.gpus)
-		judge(req, out);
+		judge(&req, out);
 }
 
 void size_choose_exact(const struct size_request *req, uint64_t memory, unsigned int gpus,
 		       struct size_choice *out)
 {
 	struct size_fit *fit = &out->fit;
-	struct size_request any = *req;
+	struct size_request any = size_request_on(req, memory);
 	unsigned int replicas;
 
 	memset(out, 0, sizeof(*out));

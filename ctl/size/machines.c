@@ -110,15 +110,17 @@ static bool train_machine(const struct size_request *req, const struct cat_gpu *
 	return wish->seconds <= 0 || (m->hours > 0 && m->hours * 3600 <= wish->seconds);
 }
 
-size_t machines_find(const struct size_request *req, const struct cat_gpu *gpu, size_t kind,
+size_t machines_find(const struct size_request *any, const struct cat_gpu *gpu, size_t kind,
 		     const struct machine_wish *wish, struct machine *out, size_t max)
 {
+	enum gpu_trust trust;
+	const uint64_t memory = cat_gpu_memory_mib(gpu, &trust) * MIB;
+	const struct size_request on = size_request_on(any, memory), *req = &on;
 	struct machine m = { .kind = kind };
 	struct layouts layouts;
-	enum gpu_trust trust;
 	size_t n = 0;
 
-	m.usable = size_usable_bytes(req, cat_gpu_memory_mib(gpu, &trust) * MIB);
+	m.usable = size_usable_bytes(req, memory);
 	layouts_start(&layouts, req, 1, wish->gpus_max);
 	layouts_leave_hopeless(&layouts, m.usable);
 	while (n < max && layouts_next(&layouts, &m.layout)) {

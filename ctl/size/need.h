@@ -95,6 +95,10 @@ struct size_method;
  * @output_tokens: fleet-inference: tokens of an answer
  * @throughput: fleet-inference: tokens a second of one GPU
  * @qpm: fleet-inference: queries a minute
+ * @sequences: inference: those that the engine prepares for (vLLM's max_num_seqs); 0: its own
+ * @chunk: tokens prefilled at a time (llama.cpp's ubatch); 0: the engine's own
+ * @device: bytes of a GPU's memory, by which some engines choose both; 0: not known
+ * @table_bytes: of @exact_bytes, the input table; 0: not known
  * @doubt: by what P95 is multiplied: the file was not fully understood; 0 as 1
  * @params: filled by size_request_check()
  */
@@ -134,6 +138,10 @@ struct size_request {
 	unsigned int ep;
 	enum size_round round;
 	uint64_t exact_bytes;
+	uint64_t table_bytes;
+	uint64_t sequences;
+	uint64_t chunk;
+	uint64_t device;
 	double doubt;
 	struct model_params params;
 };
@@ -215,6 +223,9 @@ struct size_fit {
 
 /* Defaults: inference, one sequence, rank 16, MFU 0.4, one epoch. */
 void size_request_init(struct size_request *req);
+
+/* The same workload on GPUs with @memory bytes, by which some engines prepare themselves. */
+struct size_request size_request_on(const struct size_request *req, uint64_t memory);
 
 /* Fills the defaults that depend on others; -EINVAL says what is missing. */
 int size_request_check(struct size_request *req, struct fault *f);

@@ -15,6 +15,7 @@
 
 #include "kv.h"
 #include "physics.h"
+#include "step.h"
 
 #define GIB_D ((double)(1ull << 30))
 
@@ -161,6 +162,21 @@ static double all_of(const struct stage *s)
 	return s->linear + s->small + s->embedding + s->head + s->vision;
 }
 
+/*
+ * Of the bytes as stored, those that stay in the host's memory: rows of the input table
+ * are looked up there. A tied table is multiplied with as well, and so on the GPU.
+ */
+static double hosted_bytes(const struct size_request *req, const struct stage *s, double rest)
+{
+	double whole = (double)req->params.total;
+
+	if (!(number(req, ENGINE_HOST_EMBEDDING) > 0) || !req->model || req->model->tied)
+		return 0;
+	if (req->table_bytes)
+		return (double)req->table_bytes * s->embedding / (double)req->params.embedding;
+	return s->embedding * (req->exact_bytes ? (double)req->exact_bytes / whole : rest);
+}
+
 /* Bytes of weights as stored, embeddings and norms at @rest bytes. */
 static double stored_bytes(const struct size_request *req, const struct stage *s, double rest)
 {
@@ -169,9 +185,9 @@ static double stored_bytes(const struct size_request *req, const struct stage *s
 	bool head = number(req, ENGINE_HEAD_QUANTIZED) > 0;
 
 	if (req->exact_bytes)
-		return (double)req->exact_bytes * all_of(s) / whole;
+		return (double)req->exact_bytes * all_of(s) / whole - hosted_bytes(req, s, rest);
 	return s->linear * linear + (s->small + s->embedding + s->vision) * rest +
-	       s->head * (head ? linear : rest);
+	       s->head * (head ? linear : rest) - hosted_bytes(req, s, rest);
 }
 
 static double compute_bytes(const struct size_request *req)
@@ -203,22 +219,6 @@ static double largest_matrix(const struct size_request *req)
 
 /* --- inference ------------------------------------------------------------- */
 
-static double prompt_tokens(const struct size_request *req)
-{
-	double generated = req->generated ? (double)req->generated
-					  : number(req, ENGINE_GENERATED);
-
-	return larger(1, (double)req->context - generated);
-}
-
-static double prefill_tokens(const struct size_request *req, uint64_t sequences)
-{
-	double tokens = prompt_tokens(req) * (double)sequences;
-	double chunk = number(req, ENGINE_PREFILL);
-
-	return chunk > 0 && tokens > chunk ? chunk : tokens;
-}
-
 static void infer_parts(const struct size_request *req, const struct size_layout *layout,
 			double part[SIZE_PARTS])
 {
@@ -233,10 +233,7 @@ static void infer_parts(const struct size_request *req, const struct size_layout
 		return;
 	part[PART_KV] = (double)kv_bytes(m, req->kv, req->context, sequences, layout->tp) *
 			layers_share(req, layout) * number(req, ENGINE_KV_COPIES);
-	part[PART_ACTIVATIONS] = prefill_tokens(req, sequences) * compute_bytes(req) *
-				 (4 * (double)m->hidden +
-				  3 * (double)model_active_ffn(m) / layout->tp);
-	part[PART_LOGITS] = (double)sequences * (double)m->vocab / layout->tp * 6;
+	size_step(req, layout, &part[PART_ACTIVATIONS], &part[PART_LOGITS]);
 	if (quantized(req))
 		part[PART_BUFFERS] += number(req, ENGINE_DEQUANTIZED) * largest_matrix(req) * 2 /
 				      layout->tp;
@@ -295,6 +292,8 @@ static struct each each_parameter(const struct size_request *req)
 		return (struct each){ 4, 4, states };
 	if (req->pure16)
 		return (struct each){ 2, 2, states };
+	if (number(req, ENGINE_MASTER) > 0 && number(req, ENGINE_FP32_GRADIENTS) > 1)
+		return (struct each){ 2, 4, states + 4 };
 	if (number(req, ENGINE_MASTER) > 0)
 		return (struct each){ 2, 2, states + 4 +
 				      4 * number(req, ENGINE_FP32_GRADIENTS) };

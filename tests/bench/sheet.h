@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define SHEET_COLUMNS_MAX 64
+#define SHEET_COLUMNS_MAX 128
 
 /**
  * struct sheet - a line of the file by the names of the first

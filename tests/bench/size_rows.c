@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: rows of measured.csv
+ * DOC: rows of measured.csv and terms.csv
  *
  * Only columns that a user would know are read into the request: model and its
- * shape, workload, engine, GPUs. Source, id, notes and the measured columns
- * never reach it.
+ * shape, workload, engine, GPUs; of the notes the length of a file and flags of the
+ * command line. Source, id and the measured columns never reach it. Where the two
+ * kinds of files differ, the name of a column decides.
  */
 #include <ctype.h>
 #include <math.h>
@@ -23,6 +24,38 @@
 static double number(const struct sheet *sheet, const char *name)
 {
 	return strtod(sheet_get(sheet, name), NULL);
+}
+
+/* The column of either kind of file. */
+static const char *either(const struct sheet *sheet, const char *one, const char *other)
+{
+	const char *text = sheet_get(sheet, one);
+
+	return *text ? text : sheet_get(sheet, other);
+}
+
+/* The names of a row of terms.csv come with it. */
+static bool tells_terms(const struct sheet *sheet)
+{
+	size_t i;
+
+	for (i = 0; i < sheet->n; i++)
+		if (!strcmp(sheet->names[i], "weights_gib"))
+			return true;
+	return false;
+}
+
+/* "235,741" stands for 235.741 in some logs. */
+static double decimal(const char *text)
+{
+	char buf[64];
+	char *comma;
+
+	snprintf(buf, sizeof(buf), "%s", text);
+	comma = strchr(buf, ',');
+	if (comma)
+		*comma = '.';
+	return strtod(buf, NULL);
 }
 
 static unsigned int count(const struct sheet *sheet, const char *name)
@@ -46,6 +79,14 @@ static void shape(const struct sheet *sheet, struct cat_model *m)
 	m->tied = number(sheet, "tied") > 0;
 	m->positions = 2048;
 	m->layer_norms = 2;
+	m->experts = (uint64_t)number(sheet, "experts");
+	m->moe_ffn = (uint64_t)number(sheet, "moe_ffn");
+	if (m->experts) {
+		/* the file does not say how many a token visits; of few two do, of many eight */
+		m->active_experts = m->experts > 16 ? 8 : 2;
+		if (!m->moe_ffn)
+			m->moe_ffn = m->ffn;
+	}
 	if (!m->kv_heads)
 		m->kv_heads = m->heads;
 	if (!m->head_dim && m->heads)
@@ -68,29 +109,105 @@ static uint64_t total_as(const struct catalogue *cat, const struct cat_model *sh
 	return out->params.total;
 }
 
-/* The family whose count comes nearest to the published one, as its config would say. */
-static void nearest_family(const struct catalogue *cat, struct cat_model *m, double published)
+static const char *const dense_families[] = {
+	"llama", "qwen2", "qwen3", "gemma2", "gpt2", "opt", "bloom", "gpt-neox", "mpt",
+	"falcon", "phi", NULL,
+};
+
+static const char *const expert_families[] = { "qwen3-moe", "mixtral", "qwen2-moe", NULL };
+static const char *const latent_families[] = { "deepseek", NULL };
+static const char *const gpt_families[] = { "gpt2", NULL };
+static const char *const gated_families[] = { "llama", NULL };
+
+/* Sizes of all latent attention that was published. */
+static void shape_latent(struct cat_model *m)
 {
-	static const char *const dense[] = {
-		"llama", "qwen2", "qwen3", "gemma2", "gpt2", "opt", "bloom", "gpt-neox", "mpt",
-		"falcon", "phi",
-	};
+	m->kv_lora = 512;
+	m->rope_dim = 64;
+	m->nope_dim = 128;
+	m->value_dim = 128;
+	m->q_lora = m->hidden > 2048 ? 1536 : 0;
+	m->shared_experts = m->experts ? 1 : 0;
+	m->dense_layers = m->layers > 60 ? 3 : 1;
+	m->head_dim = 0;
+}
+
+/* The vocabulary of GPT-2, padded as Megatron-LM does; what its tests train with. */
+static void shape_megatron(struct cat_model *m, unsigned int tp)
+{
+	uint64_t unit = 128ull * tp;
+
+	if (!m->vocab)
+		m->vocab = 50257;
+	m->vocab = (m->vocab + unit - 1) / unit * unit;
+	m->positions = 1024;
+	m->tied = true;
+}
+
+static const char *const *families_of(const struct sheet *sheet, struct cat_model *m)
+{
+	const char *notes = sheet_get(sheet, "notes");
+
+	if (!strcmp(sheet_get(sheet, "engine"), "megatron")) {
+		bool gated = strstr(notes, "swiglu") || strstr(sheet_get(sheet, "model"), "swiglu");
+
+		shape_megatron(m, count(sheet, "tp"));
+		if (strstr(notes, "untie"))
+			m->tied = false;
+		/* the engine's own default with --swiglu: two thirds of 4 h, whole 64s */
+		if (gated && m->ffn == 4 * m->hidden)
+			m->ffn = m->ffn * 2 / 3 / 64 * 64;
+		return gated ? gated_families : gpt_families;
+	}
+	if (!strcmp(sheet_get(sheet, "kind"), "mla")) {
+		shape_latent(m);
+		return latent_families;
+	}
+	return m->experts ? expert_families : dense_families;
+}
+
+/*
+ * The family whose count comes nearest to the published one, as its config would say; and
+ * whether its tables are tied, where the row does not tell.
+ */
+static void nearest_family(const struct catalogue *cat, const struct sheet *sheet,
+			   struct cat_model *m, double published)
+{
+	const char *const *name = families_of(sheet, m);
+	bool open = !*sheet_get(sheet, "tied") && tells_terms(sheet) && published > 0;
 	struct cat_model shape = *m, built;
 	double best = INFINITY, off;
-	size_t i;
+	int tied;
 
-	for (i = 0; i < sizeof(dense) / sizeof(dense[0]); i++) {
-		off = fabs((double)total_as(cat, &shape, dense[i], &built) - published);
-		if (off < best) {
+	for (; *name; name++) {
+		for (tied = open ? 0 : shape.tied; tied <= (open ? 1 : shape.tied); tied++) {
+			struct cat_model as = shape;
+
+			as.tied = tied;
+			off = fabs((double)total_as(cat, &as, *name, &built) - published);
+			if (!built.params.total || off >= best)
+				continue;
 			best = off;
 			*m = built;
 		}
 	}
 }
 
+/* What is published is what is stored: a family's small tensors may differ. */
+static void count_as_published(struct cat_model *m, double published)
+{
+	double off = published - (double)m->params.total;
+
+	if (published <= 0 || fabs(off) > 0.2 * published)
+		return;
+	m->params.linear = (uint64_t)((double)m->params.linear + off);
+	m->params.total = (uint64_t)((double)m->params.total + off);
+}
+
 static bool read_model(const struct sheet *sheet, const struct catalogue *cat,
 		       struct size_row *row)
 {
+	double published = decimal(sheet_get(sheet, "params_b"));
 	const struct cat_model *known;
 	struct fault f;
 
@@ -99,11 +216,14 @@ static bool read_model(const struct sheet *sheet, const struct catalogue *cat,
 		return true;
 	}
 	shape(sheet, &row->model);
-	if (!row->model.hidden || !row->model.layers || !row->model.heads || !row->model.vocab) {
-		row->req.given_params = (uint64_t)(number(sheet, "params_b") * 1e9);
+	if (!row->model.hidden || !row->model.layers || !row->model.heads ||
+	    (!row->model.vocab && strcmp(row->engine_name, "megatron"))) {
+		row->req.given_params = (uint64_t)(published * 1e9);
 		return row->req.given_params > 0;
 	}
-	nearest_family(cat, &row->model, number(sheet, "params_b") * 1e9);
+	nearest_family(cat, sheet, &row->model, published * 1e9);
+	if (tells_terms(sheet))
+		count_as_published(&row->model, published * 1e9);
 	row->req.model = &row->model;
 	return true;
 }
@@ -115,9 +235,40 @@ static bool has(const char *s, const char *word)
 	return strcasestr(s, word) != NULL;
 }
 
+/* Of words that name a container of several formats, the format is in the model's name. */
+static const char *named_format(const char *quant, const char *model)
+{
+	if (!has(quant, "compressed-tensors") && !has(quant, "modelslim"))
+		return quant;
+	if (has(model, "nvfp4"))
+		return "nvfp4";
+	if (has(model, "int4") || has(model, "w4a"))
+		return "int4";
+	if (has(model, "fp8"))
+		return "fp8";
+	return has(model, "w8a8") || has(model, "int8") ? "int8" : quant;
+}
+
+/* "Q4_K - Medium" is q4_k_m, "IQ4_XS - 4.25 bpw" iq4_xs; NULL: a mix that has no name here */
+static const struct size_precision *gguf_format(const char *quant)
+{
+	char name[32];
+	size_t n = 0;
+	const char *dash = strstr(quant, " - "), *c;
+
+	for (c = quant; *c && c != dash && n + 3 < sizeof(name); c++)
+		name[n++] = (char)tolower(*c);
+	if (dash && isalpha(dash[3])) {
+		name[n++] = '_';
+		name[n++] = (char)tolower(dash[3]);
+	}
+	name[n] = '\0';
+	return size_precision_get(name);
+}
+
 static const struct size_precision *weights_of(const char *precision, const char *quant)
 {
-	bool bnb = has(quant, "bnb") || has(quant, "nf4");
+	bool bnb = has(quant, "bnb") || has(quant, "nf4") || has(quant, "bitsandbytes");
 
 	if (has(quant, "nf4-dq") || has(quant, "double"))
 		return size_precision_get("nf4-dq");
@@ -210,13 +361,23 @@ static void read_training(const struct sheet *sheet, struct size_row *row)
 	if (*sheet_get(sheet, "lora_rank"))
 		req->rank = count(sheet, "lora_rank");
 	req->targets = targets_of(sheet_get(sheet, "lora_target"));
-	row->global_batch = number(sheet, "batch");
+	row->global_batch = strtod(either(sheet, "batch", "global_batch"), NULL);
 }
 
 static bool plain_format(const char *precision)
 {
 	return !*precision || has(precision, "bf16") || has(precision, "fp16") ||
 	       has(precision, "fp32") || has(precision, "float16") || has(precision, "float32");
+}
+
+/* With the length of the file its mix of formats need not be known. */
+static const struct size_precision *read_gguf(const struct sheet *sheet, const char *quant)
+{
+	const struct size_precision *known = gguf_format(quant);
+
+	if (!known && strstr(sheet_get(sheet, "notes"), "file "))
+		known = size_precision_get("q4_k_m");
+	return known;
 }
 
 /* "litgpt-fsdp" runs as "litgpt" does, unless it has a profile of its own. */
@@ -228,6 +389,8 @@ static bool find_engine(const struct catalogue *cat, const char *name,
 	char *dash;
 
 	snprintf(part, sizeof(part), "%s", name);
+	for (dash = part; *dash; dash++)
+		*dash = *dash == '_' ? '-' : *dash;
 	for (;;) {
 		if (!engine_find(cat->engines, cat->n_engines, part, engine, &f))
 			return *engine != &engine_generic;
@@ -250,26 +413,47 @@ static bool read_workload(const struct sheet *sheet, const struct catalogue *cat
 	/* for inference the format of the weights may stand in either column */
 	if (req->task == SIZE_INFER && !*quant && !plain_format(sheet_get(sheet, "precision")))
 		quant = sheet_get(sheet, "precision");
-	req->precision = weights_of(sheet_get(sheet, "precision"), quant);
+	if (has(sheet_get(sheet, "precision"), "gguf"))
+		req->precision = read_gguf(sheet, quant);
+	else
+		req->precision = weights_of(sheet_get(sheet, "precision"),
+					    named_format(quant, row->model_name));
 	if (!req->precision)
 		return false;
+	if (strchr(kv, '/'))
+		return false;	/* keys and values differ */
+	if (!strcmp(kv, "auto") || !strcmp(kv, "f16"))
+		kv = "";
 	if (*kv && size_precision_find(kv, &req->kv, &f)) {
 		if (!has(kv, "8"))
 			return false;
 		req->kv = size_precision_get("fp8");
 	}
-	req->context = (uint64_t)number(sheet, "seq");
+	req->context = (uint64_t)strtod(either(sheet, "seq", "ctx"), NULL);
 	req->flash = flag_of(sheet_get(sheet, "flash_attn"));
 	req->compile = flag_of(sheet_get(sheet, "compile"));
 	req->offload = has(sheet_get(sheet, "optimizer"), "offload");
-	if (req->task == SIZE_INFER)
+	if (req->task == SIZE_INFER && !tells_terms(sheet))
 		req->batch = count(sheet, "batch");
-	else
+	else if (req->task != SIZE_INFER)
 		read_training(sheet, row);
 	row->profiled = find_engine(cat, row->engine_name, &req->engine);
 	if (!row->profiled)
 		req->engine = &engine_generic;
 	return true;
+}
+
+/* SGLang's tp counts all GPUs; dp of them are groups that each have the whole attention. */
+static void read_groups(const struct sheet *sheet, struct size_row *row)
+{
+	unsigned int dp = count(sheet, "dp");
+	struct size_layout *l = &row->layout;
+
+	l->gpus = l->tp * l->pp > l->gpus ? l->tp * l->pp : l->gpus;
+	if (strcmp(row->engine_name, "sglang") || dp < 2 || l->tp % dp)
+		return;
+	l->adp = dp;
+	l->tp /= dp;
 }
 
 static void read_layout(const struct sheet *sheet, struct size_row *row)
@@ -280,7 +464,13 @@ static void read_layout(const struct sheet *sheet, struct size_row *row)
 	l->tp = count(sheet, "tp");
 	l->pp = count(sheet, "pp");
 	l->cp = count(sheet, "cp");
-	if (row->req.task == SIZE_INFER && l->gpus > l->tp * l->pp)
+	row->replicas_told = *sheet_get(sheet, "dp") || *sheet_get(sheet, "gpus");
+	if (tells_terms(sheet) && row->req.task != SIZE_INFER &&
+	    l->gpus < l->tp * l->pp * l->cp * count(sheet, "dp"))
+		l->gpus = l->tp * l->pp * l->cp * count(sheet, "dp");
+	if (tells_terms(sheet) && row->req.task == SIZE_INFER)
+		read_groups(sheet, row);
+	if (row->req.task == SIZE_INFER && !l->adp && l->gpus > l->tp * l->pp)
 		l->pp = l->gpus / l->tp;
 	row->req.tp = l->tp;
 	row->req.pp = l->pp;
@@ -290,7 +480,7 @@ static void read_measured(const struct sheet *sheet, struct size_row *row)
 {
 	const char *kind = sheet_get(sheet, "memory_kind");
 
-	row->measured = number(sheet, "measured_mem_gib_per_gpu") * GIB_D;
+	row->measured = strtod(either(sheet, "measured_mem_gib_per_gpu", "total_gib"), NULL) * GIB_D;
 	row->kind = !strcmp(kind, "allocated") ? MEMORY_ALLOCATED
 		    : !strcmp(kind, "reserved") ? MEMORY_RESERVED : MEMORY_DEVICE;
 	row->oom = !strcasecmp(sheet_get(sheet, "outcome"), "oom");
@@ -306,27 +496,127 @@ static void skip(struct size_row *row, const char *why)
 	snprintf(row->skip, sizeof(row->skip), "%s", why);
 }
 
+/* --- what only terms.csv has --------------------------------------------------- */
+
+static void read_told(const struct sheet *sheet, struct size_row *row)
+{
+	static const char *const columns[TOLD_TERMS] = {
+		"weights_gib", "kv_gib", "activation_or_compute_gib", "state_gib", "total_gib",
+	};
+	unsigned long here = 0, all = 0;
+	int i;
+
+	for (i = 0; i < TOLD_TERMS; i++)
+		row->told[i] = number(sheet, columns[i]) * GIB_D;
+	row->kv_tokens = number(sheet, "kv_tokens");
+	row->whole = sscanf(sheet_get(sheet, "offload_layers"), "%lu/%lu", &here, &all) != 2 ||
+		     here >= all || !all;
+	/* a cache in the host's memory takes its attention with it */
+	if (strstr(sheet_get(sheet, "notes"), "kv on host") && !strstr(sheet_get(sheet, "notes"), " KV "))
+		row->whole = false;
+}
+
+/* Bits of the input table of a GGUF file: its base type, in thousandths. */
+static unsigned int table_bits(const char *quant)
+{
+	static const struct {
+		const char *start;
+		unsigned int bits;
+	} base[] = {
+		{ "Q2_K", 2625 }, { "Q3_K", 3438 }, { "Q4_K", 4500 }, { "Q5_K", 5500 },
+		{ "Q6_K", 6563 }, { "Q8_0", 8500 }, { "Q4_0", 4500 }, { "Q4_1", 5000 },
+		{ "Q5_0", 5500 }, { "Q5_1", 6000 }, { "IQ4_XS", 4250 }, { "IQ4_NL", 4500 },
+		{ "F16", 16000 }, { "BF16", 16000 }, { "F32", 32000 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(base) / sizeof(base[0]); i++)
+		if (!strncasecmp(quant, base[i].start, strlen(base[i].start)))
+			return base[i].bits;
+	return 0;
+}
+
+/* A GGUF file is as long as the log says; engines print that before they load it. */
+static void read_file(const struct sheet *sheet, struct size_row *row)
+{
+	const char *at = strstr(sheet_get(sheet, "notes"), "file ");
+	struct size_request *req = &row->req;
+	unsigned int bits = table_bits(sheet_get(sheet, "quant"));
+
+	if (at && strstr(at, " GiB"))
+		req->exact_bytes = (uint64_t)(decimal(at + strlen("file ")) * GIB_D);
+	if (req->exact_bytes && bits && req->model)
+		req->table_bytes = req->model->vocab * req->model->hidden / 8000 * bits;
+}
+
+/* "0.6.4.post1", "V1 0.11", "V0 0.8.x": the second number, of the first line of versions */
+static unsigned int minor_version(const char *text)
+{
+	const char *at = strstr(text, "0.");
+
+	return at ? (unsigned int)strtoul(at + 2, NULL, 10) : 0;
+}
+
+/* Since 0.9 servers prepare for more sequences on large GPUs; A100 are not meant. */
+static void read_prepared(const struct sheet *sheet, struct size_row *row)
+{
+	const char *version = sheet_get(sheet, "engine_version");
+	unsigned int minor = minor_version(version);
+	bool old = (minor && minor < 9) || !strncmp(version, "V0", 2);
+
+	row->req.sequences = (uint64_t)number(sheet, "max_num_seqs");
+	row->req.chunk = (uint64_t)number(sheet, "max_batched_tokens");
+	if (!old && !has(sheet_get(sheet, "gpu_model"), "A100"))
+		row->req.device = (uint64_t)row->gpu_bytes;
+}
+
+/* What the command line of an engine says beside the common words. */
+static void read_flags(const struct sheet *sheet, struct size_row *row)
+{
+	struct size_request *req = &row->req;
+	const char *flash = sheet_get(sheet, "flash_attn");
+
+	if (*sheet_get(sheet, "ubatch"))
+		req->chunk = (uint64_t)number(sheet, "ubatch");
+	if (*flash)
+		req->flash = has(flash, "auto") || has(flash, "enabled") || atoi(flash) > 0;
+	else if (req->engine->number[ENGINE_COMPUTE_BUFFER] > 0)
+		req->flash = 0;	/* logs of those days have no line for it */
+	if (req->task == SIZE_INFER)
+		read_file(sheet, row);
+	if (!strncmp(row->engine_name, "vllm", 4))
+		read_prepared(sheet, row);
+	if (strlen(sheet_get(sheet, "ep")))
+		req->ep = count(sheet, "ep");
+}
+
 static void read_row(const struct sheet *sheet, const struct catalogue *cat, struct size_row *row)
 {
 	const char *score = sheet_get(sheet, "score");
 	struct fault f = { "" };
 
-	snprintf(row->id, sizeof(row->id), "%s", sheet_get(sheet, "id"));
+	snprintf(row->id, sizeof(row->id), "%s", either(sheet, "id", "row"));
+	snprintf(row->source, sizeof(row->source), "%s", sheet_get(sheet, "source"));
+	snprintf(row->shape, sizeof(row->shape), "%s", sheet_get(sheet, "kind"));
 	snprintf(row->model_name, sizeof(row->model_name), "%s", sheet_get(sheet, "model"));
 	snprintf(row->engine_name, sizeof(row->engine_name), "%s", sheet_get(sheet, "engine"));
 	snprintf(row->gpu_name, sizeof(row->gpu_name), "%s", sheet_get(sheet, "gpu_model"));
 	row->gpu_bytes = number(sheet, "gpu_mem_gib") * GIB_D;
 	size_request_init(&row->req);
 	read_measured(sheet, row);
+	if (tells_terms(sheet))
+		read_told(sheet, row);
 	if (!read_workload(sheet, cat, row)) {
 		skip(row, "workload not understood");
 	} else if (!read_model(sheet, cat, row)) {
 		skip(row, "model shape missing");
 	} else {
 		/* without a length the default is taken, but nothing is scored */
-		if (!row->req.context)
+		if (!row->req.context && !tells_terms(sheet))
 			skip(row, "no sequence length");
 		read_layout(sheet, row);
+		if (tells_terms(sheet))
+			read_flags(sheet, row);
 		row->usable = !size_request_check(&row->req, &f);
 		if (!row->usable)
 			skip(row, f.text);

@@ -9,9 +9,21 @@
 #include "catalogue/catalogue.h"
 #include "size/need.h"
 
+/* Parts of a row of terms.csv, as the engine's own log tells them. */
+enum size_told {
+	TOLD_WEIGHTS,
+	TOLD_KV,
+	TOLD_ACTIVATIONS,	/* or compute buffer */
+	TOLD_STATES,		/* weights, gradients and optimizer after a step */
+	TOLD_TOTAL,
+	TOLD_TERMS
+};
+
 /**
  * struct size_row - one measurement
  * @id: for messages
+ * @source: file or thread that it is from; what is held out together
+ * @shape: of the model, as the row says: dense, moe, mla, hybrid, swa, vl
  * @model_name: groups rows; what is held out together
  * @engine_name: as the row says
  * @skip: why it cannot be scored, or NULL
@@ -23,9 +35,14 @@
  * @tokens_per_s: of a GPU, 0 if not published; @mfu in percent, @tflops
  * @profiled: its engine has a profile; @usable: @req can be estimated
  * @gpu_name: as the row says; @global_batch, @gpu_hours, @tokens_trained
+ * @told: enum size_told: bytes, 0 if the row does not say
+ * @kv_tokens: that @told's cache is for; @whole: all layers are on GPUs;
+ *	@replicas_told: the row has the number of replicas
  */
 struct size_row {
 	char id[16];
+	char source[160];
+	char shape[16];
 	char model_name[64];
 	char engine_name[48];
 	char skip[128];
@@ -43,6 +60,10 @@ struct size_row {
 	double tokens_trained;
 	double global_batch;
 	char gpu_name[48];
+	double told[TOLD_TERMS];
+	double kv_tokens;
+	bool whole;
+	bool replicas_told;
 	bool profiled;
 	bool usable;
 };

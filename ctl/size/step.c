@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: a step of inference
+ *
+ * Three kinds of engines. One keeps the tensors of the prompt's tokens as its
+ * framework allocates them. One measures itself at start, with every sequence
+ * that it is prepared for at the sampler, and leaves what it saw free (vLLM). One
+ * plans a single buffer for the largest moment of a micro-batch (ggml).
+ *
+ * Notation: h hidden, f inner width of the MLP, a heads, V vocabulary, c cells of
+ * the cache, u tokens of a micro-batch.
+ */
+#include <stdio.h>
+
+#include "params.h"
+#include "physics.h"
+#include "step.h"
+
+#define GIB_D ((double)(1ull << 30))
+
+/* Bytes of a score and of what sampling makes of it, without a sampler of the engine's own. */
+#define SCORE_BYTES 6
+
+static double number(const struct size_request *req, enum engine_number n)
+{
+	return req->engine->number[n];
+}
+
+static bool large(const struct size_request *req)
+{
+	return (double)req->device >= number(req, ENGINE_LARGE_GIB) * GIB_D;
+}
+
+static double of_size(const struct size_request *req, enum engine_number small,
+		      enum engine_number other)
+{
+	return large(req) && number(req, other) > 0 ? number(req, other) : number(req, small);
+}
+
+static double prompt_tokens(const struct size_request *req)
+{
+	double generated = req->generated ? (double)req->generated
+					  : number(req, ENGINE_GENERATED);
+	double prompt = (double)req->context - generated;
+
+	return prompt > 1 ? prompt : 1;
+}
+
+double size_chunk(const struct size_request *req, const struct size_layout *layout)
+{
+	double tokens = prompt_tokens(req) * (double)size_sequences(req, layout);
+	double chunk = req->chunk ? (double)req->chunk
+				  : of_size(req, ENGINE_PREFILL, ENGINE_PREFILL_LARGE);
+
+	return chunk > 0 && tokens > chunk ? chunk : tokens;
+}
+
+double size_prepared(const struct size_request *req)
+{
+	return req->sequences ? (double)req->sequences
+			      : of_size(req, ENGINE_SEQUENCES, ENGINE_SEQUENCES_LARGE);
+}
+
+static double prefill_bytes(const struct size_request *req, const struct size_layout *layout)
+{
+	const struct cat_model *m = req->model;
+
+	return size_chunk(req, layout) * (double)req->compute->linear / (double)SIZE_BYTE *
+	       (4 * (double)m->hidden + 3 * (double)model_active_ffn(m) / layout->tp);
+}
+
+static double sampler_bytes(const struct size_request *req)
+{
+	return number(req, ENGINE_SAMPLER_BYTES) * size_prepared(req) * (double)req->model->vocab;
+}
+
+/* --- ggml ------------------------------------------------------------------- */
+
+/* A micro-batch is prepared whole, however short the prompts are. */
+static double ubatch(const struct size_request *req)
+{
+	double cells = (double)req->context * (double)req->batch;
+	double chunk = req->chunk ? (double)req->chunk : number(req, ENGINE_PREFILL);
+
+	return chunk < cells ? chunk : cells;
+}
+
+/*
+ * Attention of a micro-batch, everything in 32 bits: without flash attention a score
+ * for each head and cell, and the mask; with it the mask in 32 and in 16 bits. Beside it
+ * four vectors of the residual's width. As the planner of llama.cpp lays it out; exact on
+ * logs of Llama, Phi, Granite and Qwen2 at 2,048 to 131,072 cells.
+ */
+static double attention_moment(const struct size_request *req)
+{
+	const struct cat_model *m = req->model;
+	double cells = (double)req->context * (double)req->batch;
+	double each = req->flash != 0 ? 1.5 : (double)m->heads + 1;
+
+	return ubatch(req) * 4 * (each * cells + 4 * (double)m->hidden);
+}
+
+/* Scores of the whole micro-batch, and the vectors that they are made of. */
+static double output_moment(const struct size_request *req)
+{
+	const struct cat_model *m = req->model;
+	double vectors = m->experts ? 2 : 1;
+
+	return ubatch(req) * 4 * ((double)m->vocab + vectors * (double)m->hidden);
+}
+
+static double buffer_bytes(const struct size_request *req)
+{
+	double attention = attention_moment(req), output = output_moment(req);
+
+	return attention > output ? attention : output;
+}
+
+/* --- all --------------------------------------------------------------------- */
+
+void size_step(const struct size_request *req, const struct size_layout *layout,
+	       double *activations, double *logits)
+{
+	double sampler = sampler_bytes(req);
+
+	*logits = 0;
+	if (number(req, ENGINE_COMPUTE_BUFFER) > 0) {
+		*activations = buffer_bytes(req);
+		return;
+	}
+	*activations = prefill_bytes(req, layout);
+	if (sampler > *activations)
+		*activations = sampler;
+	if (sampler <= 0)
+		*logits = (double)size_sequences(req, layout) * (double)req->model->vocab /
+			  layout->tp * SCORE_BYTES;
+}
+
+void size_step_formula(const struct size_request *req, const struct size_layout *layout,
+		       char *buf, size_t size)
+{
+	const struct cat_model *m = req->model;
+	unsigned long long h = m->hidden, v = m->vocab;
+
+	if (number(req, ENGINE_COMPUTE_BUFFER) > 0 &&
+	    attention_moment(req) > output_moment(req))
+		snprintf(buf, size, "%g tokens x 4 B x (%llu tokens x %g + 4 x %llu)", ubatch(req),
+			 (unsigned long long)(req->context * req->batch),
+			 req->flash != 0 ? 1.5 : (double)m->heads + 1, h);
+	else if (number(req, ENGINE_COMPUTE_BUFFER) > 0)
+		snprintf(buf, size, "%g tokens x 4 B x (%llu entries + %s%llu)", ubatch(req), v,
+			 m->experts ? "2 x " : "", h);
+	else if (sampler_bytes(req) > prefill_bytes(req, layout))
+		snprintf(buf, size, "sampler: %g sequences x %llu entries x %g B",
+			 size_prepared(req), v, number(req, ENGINE_SAMPLER_BYTES));
+	else
+		snprintf(buf, size, "%g prompt tokens at a time x (4 x %llu + 3 x %llu) x %g B",
+			 size_chunk(req, layout), h, (unsigned long long)model_active_ffn(m),
+			 (double)req->compute->linear / (double)SIZE_BYTE);
+}
