@@ -66,6 +66,7 @@ size-objects := $(filter $(OBJ)/ctl/size/% $(OBJ)/ctl/catalogue/%,$(ctl-objects)
 DATA        ?= tests/data/sizing/measured.csv
 
 $(BUILD)/size-%: $(OBJ)/tests/bench/size_%.o $(OBJ)/tests/bench/size_rows.o \
+		$(OBJ)/tests/bench/size_regress.o \
 		$(OBJ)/tests/bench/size_times.o $(size-objects) $(OBJ)/flags
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ctl-libs)
 
@@ -288,5 +289,5 @@ distclean: ## Remove build/ altogether
 FORCE:
 .PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
 	check-system check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links feasibility coverage lint bench bench-size bench-plan \
-	bench-models bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
+	bench-models bench-terms bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

@@ -6,7 +6,8 @@
  *
  * For each task, engine and rule of thumb: error against what was measured,
  * share that is under by more than 5 %, how often p95 held, and how often
- * "fits" or "does not fit" was wrong. The last line is one JSON object, with the
+ * "fits" or "does not fit" was wrong; and the errors of a fit to these rows with whole
+ * sources left out. The last line is one JSON object, with the
  * throughput of training scored, and inference and GPU-hours row by row.
  */
 #include <math.h>
@@ -16,6 +17,7 @@
 
 #include "size/estimate.h"
 #include "size/physics.h"
+#include "size_regress.h"
 #include "size_times.h"
 
 #define ERRORS_MAX 8192
@@ -351,8 +353,44 @@ static void json_speed(const struct catalogue *cat, const struct size_row *rows,
 	json_times("gpu_hours", time, size_times(cat, rows, n, TIME_HOURS, time, ERRORS_MAX));
 }
 
+/* Errors of a task with whole sources left out of the fit, and what its intervals cover. */
+static void score_left_out(const struct group *groups, size_t n, enum size_task task,
+			   struct score *score)
+{
+	size_t i, j;
+
+	memset(score, 0, sizeof(*score));
+	for (i = 0; i < n; i++)
+		for (j = 0; groups[i].task == task && j < groups[i].n; j++)
+			add(score, exp(-groups[i].sample[j].foreign),
+			    exp(-groups[i].sample[j].foreign) * groups[i].p95, 1);
+}
+
+static void print_left_out(const struct group *groups, size_t n)
+{
+	int t;
+
+	for (t = 0; t < SIZE_TASKS; t++) {
+		score_left_out(groups, n, (enum size_task)t, &s);
+		print_score(size_task_name((enum size_task)t), "sources left out", &s);
+	}
+}
+
+static void json_left_out(const struct group *groups, size_t n)
+{
+	bool first = true;
+	int t;
+
+	printf(",\"sources_left_out\":{");
+	for (t = 0; t < SIZE_TASKS; t++) {
+		score_left_out(groups, n, (enum size_task)t, &s);
+		json_score(size_task_name((enum size_task)t), &s, &first);
+	}
+	printf("}");
+}
+
 static void print_json(const struct catalogue *cat, const struct size_row *rows, size_t n,
-		       const struct fits *d)
+		       const struct fits *d, const struct group *groups, size_t n_groups)
 {
 	const struct size_method *const *m;
 	bool first = true, inner;
@@ -394,16 +432,19 @@ static void print_json(const struct catalogue *cat, const struct size_row *rows,
 	}
 	printf("},\"speed\":{");
 	json_speed(cat, rows, n);
-	printf("}}\n");
+	printf("}");
+	json_left_out(groups, n_groups);
+	printf("}\n");
 }
 
 int main(int argc, char **argv)
 {
+	static struct group groups[REGRESS_GROUPS_MAX];
 	struct size_row *rows;
 	struct catalogue cat;
 	struct fits fits;
 	struct fault f;
-	size_t n;
+	size_t n, n_groups;
 
 	if (argc < 2) {
 		fprintf(stderr, "usage: size-bench DATA.csv [CATALOGUE [-v]]\n");
@@ -421,8 +462,11 @@ int main(int argc, char **argv)
 	print_skipped(rows, n);
 	print_text(rows, n);
 	decide(rows, n, &fits);
+	n_groups = regress_groups(&cat, rows, n, groups);
 	print_decisions(&fits);
-	print_json(&cat, rows, n, &fits);
+	print_left_out(groups, n_groups);
+	print_json(&cat, rows, n, &fits, groups, n_groups);
+	regress_free(groups, n_groups);
 	free(rows);
 	catalogue_free(&cat);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/base/text.c ctl/size/layouts.c ctl/size/need.c ctl/size/physics.c ctl/size/explain.c ctl/size/speed.c ctl/size/machines.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/base/units.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/conf_dir.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c
+// sources: ctl/base/text.c ctl/size/layouts.c ctl/size/need.c ctl/size/physics.c ctl/size/step.c ctl/size/explain.c ctl/size/speed.c ctl/size/machines.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/base/units.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/conf_dir.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c
 /*
  * Profiles: what they may say, how an admin's file overrides them, that each
  * option moves the part it is about, and that machines hold what they are for.
@@ -160,6 +160,65 @@ static void machines(void)
 	ok(m[0].rate.mfu > 0.2 && m[0].rate.mfu < 0.7, "MFU %.2f", m[0].rate.mfu);
 }
 
+static struct size_request served(const char *engine, const char *model, uint64_t context)
+{
+	struct size_request req = base(SIZE_INFER);
+	struct fault f = { "" };
+
+	if (engine_find(cat.engines, cat.n_engines, engine, &req.engine, &f) ||
+	    cat_model_find(cat.models, cat.n_models, model, &req.model, &f))
+		printf("# %s\n", f.text);
+	req.context = context;
+	return req;
+}
+
+static bool mib(double bytes, double told)
+{
+	return fabs(bytes / (1 << 20) - told) < 0.1;
+}
+
+/* What engines print in their logs, to their last digit. */
+static void steps(void)
+{
+	struct size_request req = served("llama.cpp", "llama-2-7b", 4096);
+	double big;
+
+	req.flash = 0;
+	ok(mib(part(req, 1, 1, PART_ACTIVATIONS), 296), "llama.cpp: scores of attention");
+	is_int((long)part(req, 1, 1, PART_LOGITS), 0, "which share a buffer with the logits");
+	req.flash = 1;
+	ok(mib(part(req, 1, 1, PART_ACTIVATIONS), 70.5), "logits without them");
+	req = served("llama.cpp", "llama-3.1-8b", 131072);
+	ok(mib(part(req, 1, 1, PART_ACTIVATIONS), 416), "masks of a long context");
+	req = served("ollama", "llama-3.1-70b", 8192);
+	ok(mib(part(req, 1, 1, PART_ACTIVATIONS), 266.5), "logits of a wide vocabulary");
+	req.chunk = 256;
+	ok(mib(part(req, 1, 1, PART_ACTIVATIONS), 133.25), "half of it for half a micro-batch");
+	req = served("llama.cpp", "llama-3.1-8b", 8192);
+	req.exact_bytes = 4916000000;
+	req.table_bytes = 295500000;
+	ok(same(part(req, 1, 1, PART_WEIGHTS), 4916000000. - 295500000), "the input table stays with the host");
+	req = served("llama.cpp", "llama-3.2-3b", 8192);
+	req.exact_bytes = 2000000000;
+	ok(same(part(req, 1, 1, PART_WEIGHTS), 2000000000.), "not where it is the output matrix, too");
+
+	req = served("vllm", "llama-3.1-8b", 8192);
+	ok(same(part(req, 1, 1, PART_ACTIVATIONS), 38.9 * 256 * 128256), "vLLM: its sampler");
+	big = part(size_request_on(&req, 80ull << 30), 1, 1, PART_ACTIVATIONS);
+	ok(same(big, 38.9 * 1024 * 128256), "of four times the sequences on a large GPU");
+	req.sequences = 16;
+	ok(part(req, 1, 1, PART_ACTIVATIONS) < 38.9 * 256 * 128256, "of as many as are asked for");
+
+	req = base(SIZE_TRAIN);
+	engine_find(cat.engines, cat.n_engines, "megatron", &req.engine, &(struct fault){ "" });
+	req.zero = 0;
+	ok(same((part(req, 1, 1, PART_WEIGHTS) + part(req, 1, 1, PART_GRADIENTS) +
+		 part(req, 1, 1, PART_OPTIMIZER)) / 8030261248., 18.), "Megatron: 18 bytes a parameter");
+	req.zero = 1;
+	ok(same((part(req, 4, 1, PART_WEIGHTS) + part(req, 4, 1, PART_GRADIENTS) +
+		 part(req, 4, 1, PART_OPTIMIZER)) / 8030261248., 9.), "6 + 12/4 with the optimizer shared");
+}
+
 int main(void)
 {
 	struct fault f = { "" };
@@ -167,6 +226,7 @@ int main(void)
 	if (!ok(!catalogue_load(&cat, "ctl/catalogue", NULL, &f), "catalogue %s", f.text))
 		return tap_done();
 	parts();
+	steps();
 	machines();
 	profiles();
 	catalogue_free(&cat);
