@@ -20,7 +20,9 @@ const struct ctl_option size_workload_options[] = {
 	  "@models @files" },
 	{ "params", 0, "COUNT", "parameters instead of a model, such as 70B" },
 	{ "task", 0, "TASK", "infer (default), train, lora or qlora", "@tasks" },
-	{ "engine", 0, "NAME", "program that runs it: hf, vllm, megatron, ... (default generic)",
+	{ "engine", 0, "NAME",
+	  "program that runs it: hf, vllm, megatron, ... (default: llama.cpp for a GGUF file, "
+	  "vllm to serve a folder, else generic)",
 	  "@engines" },
 	{ "precision", 0, "FORMAT", "of the weights: bf16 (default) fp32 fp8 int8 int4 ...",
 	  "@precisions" },
@@ -31,6 +33,10 @@ const struct ctl_option size_workload_options[] = {
 	{ "kv-dtype", 0, "FORMAT", "the same", "bf16 fp8 int8 q8_0 q4_0" },
 	{ "context", 0, "TOKENS", "tokens of a sequence (default 8K, 4K for training)" },
 	{ "batch", 0, "COUNT", "sequences at a time; for training on each GPU (default 1)" },
+	{ "sequences", 0, "COUNT",
+	  "inference: that the engine prepares for, vLLM's --max-num-seqs (default: the engine's)" },
+	{ "chunk", 0, "TOKENS",
+	  "inference: prefilled at a time, llama.cpp's --ubatch-size (default: the engine's)" },
 	{ "micro-batch", 0, "COUNT", "training: sequences of a micro-batch on each GPU" },
 	{ "rank", 0, "COUNT", "rank of LoRA adapters (default 16)" },
 	{ "lora-rank", 0, "COUNT", "the same" },
@@ -133,6 +139,16 @@ static int read_quant(const char *value, struct size_request *req, struct fault 
 static int read_micro_batch(const char *value, struct size_request *req, struct fault *f)
 {
 	return units_parse_count(value, &req->micro_batch, f);
+}
+
+static int read_sequences(const char *value, struct size_request *req, struct fault *f)
+{
+	return units_parse_count(value, &req->sequences, f);
+}
+
+static int read_chunk(const char *value, struct size_request *req, struct fault *f)
+{
+	return units_parse_count(value, &req->chunk, f);
 }
 
 static int read_optimizer(const char *value, struct size_request *req, struct fault *f)
@@ -381,6 +397,8 @@ static const struct reader workload_readers[] = {
 	{ "context", read_context },
 	{ "batch", read_batch },
 	{ "micro-batch", read_micro_batch },
+	{ "sequences", read_sequences },
+	{ "chunk", read_chunk },
 	{ "rank", read_rank },
 	{ "lora-rank", read_rank },
 	{ "lora-target", read_targets },
@@ -465,6 +483,7 @@ static void take_format(struct ctl_ctx *ctx, struct size_request *req)
 	if (given(ctx, "precision") || given(ctx, "quant"))
 		return;	/* another format than the file's: by formula */
 	req->exact_bytes = stored.bytes;
+	req->table_bytes = stored.table;
 	/* of a checkpoint that has them, layers for further tokens stay where they are */
 	if (stored.draft && stored.bytes > stored.computed - stored.computed / 50)
 		req->exact_bytes -= stored.draft;
@@ -474,6 +493,22 @@ static void take_format(struct ctl_ctx *ctx, struct size_request *req)
 		req->precision = known;
 	else
 		req->precision = &stored.precision;
+}
+
+/*
+ * Who runs a file, when the workload does not say: GGUF files are llama.cpp's, folders are
+ * what servers such as vLLM read. Who trains it is not known.
+ */
+static void take_engine(struct ctl_ctx *ctx, const struct catalogue *cat,
+			struct size_request *req)
+{
+	const char *name = stored.gguf ? "llama.cpp" : "vllm";
+	struct fault f = { "" };
+
+	if (given(ctx, "engine") || req->task != SIZE_INFER ||
+	    (req->method && req->method != &size_method_engine))
+		return;
+	engine_find(cat->engines, cat->n_engines, name, &req->engine, &f);
 }
 
 /* A file in place of a name: its exact bytes, and its shape where it has one. */
@@ -498,6 +533,7 @@ static int read_file(struct ctl_ctx *ctx, const struct catalogue *cat, const cha
 	if (*stored.unknown || *stored.unclear || *stored.model.left_out)
 		req->doubt = SIZE_DOUBT;
 	take_format(ctx, req);
+	take_engine(ctx, cat, req);
 	return CTL_DONE;
 }
 
@@ -571,6 +607,7 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 	static const char *const training[] = {
 		"micro-batch", "optimizer", "states", "zero", "recompute", "offload",
 	};
+	static const char *const serving[] = { "sequences", "chunk" };
 	static const char *const adapting[] = { "rank", "lora-rank", "lora-target" };
 	size_t i;
 
@@ -578,6 +615,10 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 		if (req->task == SIZE_INFER && given(ctx, training[i]))
 			return ctl_fail(ctx, CTL_USAGE, "--%s is about training: add --task train",
 					training[i]);
+	for (i = 0; i < sizeof(serving) / sizeof(serving[0]); i++)
+		if (req->task != SIZE_INFER && given(ctx, serving[i]))
+			return ctl_fail(ctx, CTL_USAGE, "--%s is about inference: leave --task out",
+					serving[i]);
 	for (i = 0; i < sizeof(adapting) / sizeof(adapting[0]); i++)
 		if ((req->task == SIZE_TRAIN || req->task == SIZE_INFER) && given(ctx, adapting[i]))
 			return ctl_fail(ctx, CTL_USAGE, "--%s is about adapters: add --task lora",

@@ -68,6 +68,7 @@ static bool variant(const struct catalogue *cat, const struct size_request *req,
 	out->method = method;
 	out->given_params = 0;
 	out->exact_bytes = 0;
+	out->table_bytes = 0;
 	if (cat_model_find(cat->models, cat->n_models, model, &out->model, &f))
 		return false;
 	return !size_request_check(out, &f);

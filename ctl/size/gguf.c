@@ -310,6 +310,8 @@ static int take_tensor(struct gguf *g, struct size_stored *out)
 	if (__builtin_mul_overflow(params / types[type].numbers, types[type].bytes, &bytes))
 		return fault_set(g->f, ERANGE, "tensor %.60s: more than 2^64 bytes", name);
 	g->output |= !strcmp(name, "output.weight");
+	if (!strcmp(name, "token_embd.weight"))
+		out->table = bytes;
 	return stored_add(out, types[type].name, params, bytes, g->f);
 }
 
@@ -395,6 +397,7 @@ int gguf_read(const struct size_source *source, const struct cat_families *famil
 	memset(out, 0, sizeof(*out));
 	if (!g)
 		return fault_set(f, ENOMEM, "out of memory");
+	out->gguf = true;
 	g->facts = json_object_new_object();
 	g->source = source;
 	g->f = f;

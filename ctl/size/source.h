@@ -35,6 +35,8 @@ struct size_source {
  * @precision: bits of the weights as they are stored; name NULL: not known
  * @computed: bytes of all tensors by formula, with those of further tokens' layers
  * @draft: of them, those of further tokens' layers, which engines do not load
+ * @table: bytes of the input table, 0 if the file does not tell
+ * @gguf: it is a GGUF file, whose engines are those of ggml
  * @kv: format of the KV cache that the file asks for, "" if none
  * @unclear: why the bits are a guess, "" if they are none
  * @shards: files of an index
@@ -57,6 +59,8 @@ struct size_stored {
 	struct size_precision precision;
 	uint64_t computed;
 	uint64_t draft;
+	uint64_t table;
+	bool gguf;
 	char kv[8];
 	char unclear[160];
 	uint64_t shards;

@@ -171,6 +171,7 @@ static struct size_fit fit_of(const char *model, const char *engine, const char 
 	size_request_init(req);
 	req->context = context;
 	req->batch = batch;
+	req->sequences = batch;
 	req->kv = size_precision_get(kv);
 	if (cat_model_find(cat.models, cat.n_models, model, &req->model, &f) ||
 	    engine_find(cat.engines, cat.n_engines, engine, &req->engine, &f) ||

@@ -49,6 +49,30 @@ static inline bool sysroot_mount(const char *dir)
 	return !setenv("SYSTEMD_DEVICE_VERIFY_SYSFS", "0", 1) && namespace_mount(dir, "/sys");
 }
 
+/* The number of a device with a node is in a file of its own, too. */
+static inline void sysroot_number(const char *dir, const char *path, const char *uevent)
+{
+	char *file = mem_printf("%s/dev", path), *text;
+	unsigned int high, low;
+
+	if (sscanf(uevent, "MAJOR=%u\nMINOR=%u", &high, &low) == 2) {
+		text = mem_printf("%u:%u\n", high, low);
+		tree_put(dir, file, text);
+		free(text);
+	}
+	free(file);
+}
+
+/* Subsystems are classes, but for those that are buses. */
+static inline void sysroot_class(const char *dir, const char *path, const char *subsystem)
+{
+	char *file = mem_printf("%sclass/%s/.is", strncmp(path, "sys/", 4) ? "" : "sys/", subsystem);
+
+	if (strcmp(subsystem, "pci") && strcmp(subsystem, "usb"))
+		tree_put(dir, file, "");
+	free(file);
+}
+
 /* A device of sysfs: @dir/@path with its subsystem and the lines of its uevent file. */
 static inline void sysroot_device(const char *dir, const char *path, const char *subsystem,
 				  const char *uevent)
@@ -57,6 +81,8 @@ static inline void sysroot_device(const char *dir, const char *path, const char 
 	char *target = mem_printf("/sys/class/%s", subsystem);
 
 	tree_put(dir, file, uevent);
+	sysroot_number(dir, path, uevent);
+	sysroot_class(dir, path, subsystem);
 	if (symlink(target, link))
 		perror(link);
 	free(target);
