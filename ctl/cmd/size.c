@@ -11,6 +11,7 @@
 #include "cli/ctl.h"
 #include "cli/given.h"
 #include "cli/out.h"
+#include "cmd/size_hub.h"
 #include "cmd/size_machines.h"
 #include "cmd/size_options.h"
 #include "size/config.h"
@@ -345,7 +346,7 @@ static void print_namesake(struct ctl_ctx *ctx, const struct catalogue *cat,
 	const struct cat_model *namesake;
 	struct fault ignored = { "" };
 
-	if (!size_options_stored(req) || !req->model ||
+	if (!size_options_stored(req) || !req->model || size_hub_is_name(req->model->name) ||
 	    cat_model_find(cat->models, cat->n_models, req->model->name, &namesake, &ignored))
 		return;
 	out_note(ctx->out, "remarks", "",

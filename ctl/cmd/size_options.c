@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/given.h"
+#include "cmd/size_hub.h"
 #include "cmd/size_options.h"
 #include "size/estimate.h"
 #include "size/physics.h"
@@ -476,9 +477,9 @@ static void take_format(struct ctl_ctx *ctx, struct size_request *req)
 		req->precision = &stored.precision;
 }
 
-/* A file in place of a name: its exact bytes, and its shape where it has one. */
+/* A file in place of a name, called @name: exact bytes, and its shape where it has one. */
 static int read_file(struct ctl_ctx *ctx, const struct catalogue *cat, const char *path,
-		     struct size_request *req)
+		     const char *name, struct size_request *req)
 {
 	struct fault f = { "" };
 
@@ -488,7 +489,7 @@ static int read_file(struct ctl_ctx *ctx, const struct catalogue *cat, const cha
 	if (stored.model.id) {
 		free(stored.model.name);
 		free(stored.model.id);
-		stored.model.name = name_of_path(path);
+		stored.model.name = mem_strdup(name);
 		stored.model.id = mem_strdup(stored.model.name);
 		req->model = &stored.model;
 	} else {
@@ -499,6 +500,29 @@ static int read_file(struct ctl_ctx *ctx, const struct catalogue *cat, const cha
 		req->doubt = SIZE_DOUBT;
 	take_format(ctx, req);
 	return CTL_DONE;
+}
+
+static int read_path(struct ctl_ctx *ctx, const struct catalogue *cat, const char *path,
+		     struct size_request *req)
+{
+	char *name = name_of_path(path);
+	int ret = read_file(ctx, cat, path, name, req);
+
+	free(name);
+	return ret;
+}
+
+/* A model of the Hub: its folder in the cache. */
+static int read_hub(struct ctl_ctx *ctx, const struct catalogue *cat, const char *name,
+		    struct size_request *req)
+{
+	char *path;
+	int ret = size_hub_fetch(ctx, name, &path);
+
+	if (!ret)
+		ret = read_file(ctx, cat, path, name, req);
+	free(path);
+	return ret;
 }
 
 /* Formats that the name of a checkpoint says: Qwen3-8B-AWQ. */
@@ -551,8 +575,10 @@ static int read_model(struct ctl_ctx *ctx, const struct catalogue *cat,
 		return ctl_fail(ctx, CTL_USAGE,
 				"either a model or --params, not both: the parameters of %s are known",
 				name);
+	if (name && size_hub_is_name(name))
+		return read_hub(ctx, cat, name, req);
 	if (name && stored_is_path(name))
-		return read_file(ctx, cat, name, req);
+		return read_path(ctx, cat, name, req);
 	if (name && cat_model_find(cat->models, cat->n_models, name,
 				   &req->model, &f))
 		return ctl_fail(ctx, CTL_USAGE, "%s", f.text);
