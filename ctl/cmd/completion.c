@@ -16,6 +16,7 @@
 #include "cli/out.h"
 #include "cmd/names.h"
 #include "cmd/place.h"
+#include "hub/name.h"
 
 static bool is_for_shell(const char *kind)
 {
@@ -82,6 +83,14 @@ static void offer_kind(struct ctl_ctx *ctx, const struct place *place, const cha
 	}
 	if (is_for_shell(kind + 1)) {
 		out_line(ctx->out, "%s", kind);
+		return;
+	}
+	/* How a name of the Hub begins, once it has begun: the rest is not known here. */
+	if (!strcmp(kind, "@hub")) {
+		if (*place->current && !strncmp(HUB_PREFIX, place->current, strlen(place->current))) {
+			out_line(ctx->out, "@nospace");
+			offer(ctx->out, place, HUB_PREFIX, "a model of the Hugging Face Hub");
+		}
 		return;
 	}
 	/* What cannot be asked now, without the module for instance, has no names. */

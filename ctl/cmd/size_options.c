@@ -17,8 +17,8 @@
 #include "size/spec.h"
 
 const struct ctl_option size_workload_options[] = {
-	{ "model", 0, "MODEL", "of the catalogue (gpuctl models), or a file or folder of it",
-	  "@models @files" },
+	{ "model", 0, "MODEL", "of the catalogue (gpuctl models), a file or folder of it, or hf:OWNER/NAME",
+	  "@models @hub @files" },
 	{ "params", 0, "COUNT", "parameters instead of a model, such as 70B" },
 	{ "task", 0, "TASK", "infer (default), train, lora or qlora", "@tasks" },
 	{ "engine", 0, "NAME", "program that runs it: hf, vllm, megatron, ... (default generic)",

@@ -143,7 +143,9 @@ int hub_cache_open(struct hub_cache *cache, const struct hub_settings *settings,
 	free(file);
 	if (strlen(cache->suffix) + HUB_SHA_LENGTH > NAME_LENGTH_MAX)
 		return cache_fail(cache->path, ENAMETOOLONG, f);
-	err = make_path(cache->path);
+	err = settings->offline ? 0 : make_path(cache->path);
+	if (settings->offline && access(cache->path, F_OK) && errno == ENOENT)
+		return CTL_DONE;
 	return err ? cache_fail(cache->path, err, f) : cache_lock(cache, f);
 }
 

@@ -10,7 +10,7 @@
 
 /**
  * struct hub_cache - the entries of one model
- * @path: its folder, @fd is open there
+ * @path: its folder, @fd is open there; -1 where there is none, offline
  * @lock: nobody else changes it as long as this is open
  * @suffix: what entries have behind their commit: "" or a file
  */

@@ -33,16 +33,16 @@ const char *hub_variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* One that is not there yet belongs to whoever makes it: judged by what is above it. */
+/* One that is not there yet is ours if we can make it, or could in what is above it. */
 static bool is_ours(const char *folder)
 {
 	char *path = mem_strdup(folder), *slash;
 	struct stat st;
-	bool ours = false;
+	bool ours = !mkdir(path, 0700);
 
 	while (stat(path, &st) && errno == ENOENT && (slash = strrchr(path, '/')) && slash != path)
 		*slash = '\0';
-	if (!stat(path, &st))
+	if (!ours && !stat(path, &st))
 		ours = st.st_uid == geteuid();
 	free(path);
 	return ours;

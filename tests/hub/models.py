@@ -79,7 +79,7 @@ def text(value):
     return struct.pack("<Q", len(value)) + value.encode()
 
 
-def gguf(folder, name, vocabulary=20000):
+def gguf(folder, name, vocabulary=20000, parts=0):
     """A llama of that name in Q8_0; its vocabulary makes the header long."""
     hidden, layers = 256, 4
     numbers = {"block_count": layers, "embedding_length": hidden, "feed_forward_length": 512,
@@ -88,7 +88,9 @@ def gguf(folder, name, vocabulary=20000):
     for i in range(layers):
         shapes += [(f"blk.{i}.attn_{part}.weight", [hidden, hidden]) for part in ("q", "k", "v", "output")]
         shapes += [(f"blk.{i}.ffn_{part}.weight", [hidden, 512]) for part in ("gate", "up", "down")]
-    out = struct.pack("<IIQQ", 0x46554747, 3, len(shapes), len(numbers) + 2)
+    out = struct.pack("<IIQQ", 0x46554747, 3, len(shapes), len(numbers) + 2 + bool(parts))
+    if parts:
+        out += text("split.count") + struct.pack("<IH", 2, parts)
     out += text("general.architecture") + struct.pack("<I", 8) + text("llama")
     for key, value in numbers.items():
         out += text(f"llama.{key}") + struct.pack("<II", 4, value)
@@ -119,7 +121,7 @@ def make(folder):
     """All of them, as OWNER/NAME below the folder."""
     sharded(os.path.join(folder, "test/sharded"))
     sharded(os.path.join(folder, "test/no-sum"), total=False)
-    sharded(os.path.join(folder, "test/quantized"), quantization_config={"quant_method": "awq", "bits": 4, "group_size": 128})
+    sharded(os.path.join(folder, "test/awq4"), quantization_config={"quant_method": "awq", "bits": 4, "group_size": 128})
     os.makedirs(os.path.join(folder, "test/single"))
     write(os.path.join(folder, "test/single"), "config.json", CONFIG)
     write(os.path.join(folder, "test/single"), "hf_quant_config.json",
@@ -129,6 +131,7 @@ def make(folder):
     for name in ("b-q8_0.gguf", "a-q8_0.gguf"):
         gguf(os.path.join(folder, "test/ggufs"), name)
     write(os.path.join(folder, "test/ggufs"), "README.md", b"#")
+    gguf(os.path.join(folder, "test/part"), "m-00001-of-00003.gguf", parts=3)
     pipeline(os.path.join(folder, "test/pipeline"))
     write(os.path.join(folder, "test/nothing"), "README.md", b"#")
     write(os.path.join(folder, "test/config"), "config.json", CONFIG)

@@ -84,13 +84,13 @@ class Bench:
 def same_as_folder(bench, repo, file=""):
     """The same words as of the folder on disk, but for the name."""
     bench.fresh()
-    local = os.path.join(bench.folder, repo, file.lstrip("/"))
+    local = os.path.join(bench.folder, repo) + file
     name = os.path.basename(local)
     for words in ((), ("-j",)):
         far = bench.run(*words, "size", f"hf:{repo}{file}", "--gpu", "h100-pcie-80")
         near = bench.run(*words, "size", local, "--gpu", "h100-pcie-80")
         there, here = (one.stdout.replace(text, "NAME") for one, text in ((far, f"hf:{repo}{file}"), (near, name)))
-        Report.ok(far.returncode == 0 and there == here and "NAME" in here,
+        Report.ok(far.returncode == 0 and there == here and here,
                   f"{repo}{file}: as the folder on disk {' '.join(words)}", far.returncode, far.stderr, there, here)
 
 
@@ -105,7 +105,7 @@ def models_are_sized(bench):
                 "an index without a sum: the headers of its shards")
     size = os.stat(os.path.join(bench.folder, "test/no-sum/model-00001-of-00003.safetensors")).st_size
     Report.ok(hub.sent < size / 100, "of weights next to nothing is sent", hub.sent, size)
-    same_as_folder(bench, "test/quantized")
+    same_as_folder(bench, "test/awq4")
     same_as_folder(bench, "test/single")
     Report.ok("hf_quant_config.json" in bench.files(), "the file of a quantizer is read", bench.files())
     Report.ok("model.safetensors" in bench.files(), "and a header of 700 kB, in pieces", bench.files())
@@ -116,6 +116,9 @@ def models_are_sized(bench):
                 "of a pipeline the models that it loads, one copy of each")
     same_as_folder(bench, "test/ggufs", "/b-q8_0.gguf")
     Report.same(set(bench.files()), {"b-q8_0.gguf"}, "a GGUF file by its name, and no other")
+    same_as_folder(bench, "test/part", "/m-00001-of-00003.gguf")
+    said = bench.run("size", "hf:test/part")
+    Report.ok("one of 3 parts, and the weights of the others are not counted" in said.stdout, "a part of a model is said to be one", said)
     bench.fresh()
     said = bench.run("size", "hf:test/one-gguf")
     Report.ok(said.returncode == 0 and "hf:test/one-gguf" in said.stdout, "the only GGUF file needs no name", said)
@@ -210,10 +213,39 @@ def cache_is_safe(bench):
     Report.ok(len(said) == 1 and {one[1] for one in said} == {0}, "four runs at a time agree", said)
     asked = [name for name in bench.files() if name.endswith(".safetensors")]
     Report.same(sorted(asked), sorted(set(asked)), "and one of them asks")
+    elsewhere = os.path.join(bench.work, "elsewhere")
+    said = bench.run("size", "hf:test/config", XDG_CACHE_HOME=os.path.join(elsewhere, "made"))
+    Report.ok(said.returncode == 0 and os.path.isdir(os.path.join(elsewhere, "made/gpuctl/hub")), "XDG_CACHE_HOME is made", said)
     os.chmod(folder, 0o777)
     said = bench.run("size", "hf:test/no-sum")
     Report.ok(said.returncode == 5 and "others may write there" in said.stderr, "a cache that others may write is not used", said)
     os.chmod(folder, 0o700)
+
+
+def ends_with_its_caller(bench):
+    """Who asked is gone: so are the programs that asked for it."""
+    hub, begun, over = bench.hub, threading.Event(), threading.Event()
+
+    def wait(handler):
+        begun.set()
+        try:
+            handler.connection.recv(1)
+        except OSError:
+            pass
+        handler.close_connection = True
+        over.set()
+
+    bench.fresh()
+    hub.faults = [("/api/", wait)]
+    run = subprocess.Popen([GPUCTL, "size", "hf:test/sharded"], env=bench.environment(), stdout=subprocess.DEVNULL)
+    begun.wait()
+    run.kill()
+    run.wait()
+    Report.ok(over.wait(60), "a gpuctl that is killed takes along what it has started")
+    hub.clear()
+    said = bench.run("size", "hf:test/sharded")
+    Report.ok(said.returncode == 0 and not [name for name in bench.entries("test/sharded") if name.startswith(".new")],
+              "and the next run goes on as if nothing had been", said, bench.entries("test/sharded"))
 
 
 def token_stays(bench):
@@ -263,13 +295,14 @@ def token_stays(bench):
         said, sent = header_of()
         Report.ok(said.returncode == 5 and not sent and "belongs to another user" in said.stderr and TOKEN not in said.stderr,
                   "another user's token is not read", said, sent)
+        os.chown(path, 0, 0)
         os.chown(bench.home, 12345, 12345)
         hub.clear()
-        said = subprocess.run([os.path.join(os.path.dirname(GPUCTL), "hub"), "hf:test/nowhere"], text=True, check=False,
-                              env=bench.environment(HF_HUB_OFFLINE="1"), stdout=subprocess.PIPE)
-        Report.ok(said.returncode == 1 and "test--nowhere" not in os.listdir(bench.cache), "another user's home is left alone", said)
+        said = bench.run("size", "hf:test/config", HF_HUB_OFFLINE="1")
+        Report.ok(said.returncode == 1 and "is not in the cache" in said.stderr, "another user's home is left alone", said)
         os.chown(bench.home, 0, 0)
-        shutil.rmtree(os.path.expanduser(f"~root/.cache/gpuctl/hub/{os.path.basename(bench.cache)}"), ignore_errors=True)
+        said = bench.run("size", "hf:test/config", HF_HUB_OFFLINE="1")
+        Report.ok(said.returncode == 0, "and one's own is not", said)
     os.unlink(path)
 
 
@@ -391,7 +424,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(work)
         bench.hub.release = threading.Event()
-        for part in (models_are_sized, servers_differ, cache_is_used, cache_is_safe, token_stays, rights_are_few,
+        for part in (models_are_sized, servers_differ, cache_is_used, cache_is_safe, ends_with_its_caller, token_stays, rights_are_few,
                      faults_are_said, headers_are_bounded, plain_loopback):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 part(bench)

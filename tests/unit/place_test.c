@@ -59,7 +59,7 @@ static void test_places(void)
 	takes("history ", "@slots");
 	takes("gpus h100 ", "@gpus");
 	takes("models ", "@models");
-	takes("size ", "@models @files");
+	takes("size ", "@models @hub @files");
 	takes("help ", "@commands");
 	takes("compose ", "");
 	takes("release ", "@compositions");
