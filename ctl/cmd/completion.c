@@ -87,7 +87,8 @@ static void offer_kind(struct ctl_ctx *ctx, const struct place *place, const cha
 	}
 	/* How a name of the Hub begins, once it has begun: the rest is not known here. */
 	if (!strcmp(kind, "@hub")) {
-		if (*place->current && !strncmp(HUB_PREFIX, place->current, strlen(place->current))) {
+		if (*place->current &&
+		    !strncmp(HUB_PREFIX, place->current, strlen(place->current))) {
 			out_line(ctx->out, "@nospace");
 			offer(ctx->out, place, HUB_PREFIX, "a model of the Hugging Face Hub");
 		}

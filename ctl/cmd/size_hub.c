@@ -81,7 +81,7 @@ int size_hub_fetch(struct ctl_ctx *ctx, const char *name, char **path)
 {
 	const struct program_limits limits = { .timeout_ms = TIMEOUT_MS };
 	char *hub = mem_printf("%s/hub", ctx->libexec_dir);
-	char *argv[] = { hub, (char *)(uintptr_t)name, NULL };
+	char *argv[3] = { hub, (char *)(uintptr_t)name, NULL };
 	struct program program = { .argv = argv, .env = environ };
 	int ret;
 

@@ -17,7 +17,8 @@
 #include "size/spec.h"
 
 const struct ctl_option size_workload_options[] = {
-	{ "model", 0, "MODEL", "of the catalogue (gpuctl models), a file or folder of it, or hf:OWNER/NAME",
+	{ "model", 0, "MODEL",
+	  "of the catalogue (gpuctl models), a file or folder of it, or hf:OWNER/NAME",
 	  "@models @hub @files" },
 	{ "params", 0, "COUNT", "parameters instead of a model, such as 70B" },
 	{ "task", 0, "TASK", "infer (default), train, lora or qlora", "@tasks" },

@@ -70,15 +70,18 @@ void hub_answer_header(struct hub_answer *a, const char *line, size_t len)
 			a->status = 0;
 		return;
 	}
-	if ((value = value_of(text, "X-Error-Code"))) {
+	value = value_of(text, "X-Error-Code");
+	if (value)
 		snprintf(a->error, sizeof(a->error), "%s", value);
-	} else if ((value = value_of(text, "Retry-After"))) {
+	value = value_of(text, "Retry-After");
+	if (value)
 		snprintf(a->retry, sizeof(a->retry), "%s", value);
-	} else if ((value = value_of(text, "Content-Range"))) {
+	value = value_of(text, "Content-Range");
+	if (value)
 		take_range(a, value);
-	} else if ((value = value_of(text, "Content-Length")) && a->status == 200) {
+	value = value_of(text, "Content-Length");
+	if (value && a->status == 200)
 		a->sized = digits(value, '\0', &a->total, &rest);
-	}
 }
 
 static int refuse_unknown(const struct hub_question *q, struct fault *f)
@@ -115,7 +118,8 @@ static int refuse_status(const struct hub_answer *a, const struct hub_question *
 			 struct fault *f)
 {
 	if (a->status == 401 && q->token) {
-		fault_set(f, EPERM, "%s does not take the token (401): make a new one at %s/settings/tokens",
+		fault_set(f, EPERM,
+			  "%s does not take the token (401): make a new one at %s/settings/tokens",
 			  q->host, q->endpoint);
 		return CTL_DENIED;
 	}

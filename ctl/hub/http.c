@@ -188,7 +188,8 @@ static int judge(struct transfer *t, CURLcode code, struct fault *f)
 		return CTL_FAILED;
 	}
 	if (t->excess) {
-		fault_set(f, EFBIG, "%s sent more than a header or a config can be: %s is not read on",
+		fault_set(f, EFBIG,
+			  "%s sent more than a header or a config can be: %s is not read on",
 			  q->host, what);
 		return CTL_FAILED;
 	}

@@ -67,8 +67,8 @@ static int token_judge(struct hub_settings *s, int fd, const char *path, struct 
 	struct stat st;
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > TOKEN_MAX) {
-		fault_set(f, EINVAL, "%.200s is no file with a token: set HF_TOKEN_PATH or HF_TOKEN",
-			  path);
+		fault_set(f, EINVAL,
+			  "%.200s is no file with a token: set HF_TOKEN_PATH or HF_TOKEN", path);
 		return CTL_FAILED;
 	}
 	if (st.st_uid != geteuid()) {

@@ -191,7 +191,7 @@ static int await(struct hub_work *work, pid_t pid, int reply, struct fault *f)
 int hub_work(struct hub_work *work, struct fault *f)
 {
 	const struct passwd root_is = { .pw_uid = NOBODY, .pw_gid = NOBODY }, *nobody = NULL;
-	pid_t parent = getpid(), pid;
+	pid_t parent = getpid(), pid = -1;
 	int reply[2], ret;
 
 	if (!geteuid()) {
@@ -206,7 +206,9 @@ int hub_work(struct hub_work *work, struct fault *f)
 	ret = work->settings->certificates ? copy_certificates(work, f) : CTL_DONE;
 	if (ret)
 		return ret;
-	if (pipe2(reply, O_CLOEXEC) || (pid = fork()) < 0) {
+	if (!pipe2(reply, O_CLOEXEC))
+		pid = fork();
+	if (pid < 0) {
 		fault_set(f, errno, "cannot start a process: %s", strerror(errno));
 		return CTL_FAILED;
 	}
