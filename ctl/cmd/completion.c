@@ -85,19 +85,14 @@ static void offer_kind(struct ctl_ctx *ctx, const struct place *place, const cha
 		out_line(ctx->out, "%s", kind);
 		return;
 	}
-	/* How a name of the Hub begins, once it has begun: the rest is not known here. */
-	if (!strcmp(kind, "@hub")) {
-		if (*place->current &&
-		    !strncmp(HUB_PREFIX, place->current, strlen(place->current))) {
-			out_line(ctx->out, "@nospace");
-			offer(ctx->out, place, HUB_PREFIX, "a model of the Hugging Face Hub");
-		}
+	/* Once it has begun: the word goes on, which is then said of all that is offered. */
+	if (!strcmp(kind, "@hub") && (!*place->current || strncmp(HUB_PREFIX, place->current,
+								  strlen(place->current))))
 		return;
-	}
 	/* What cannot be asked now, without the module for instance, has no names. */
 	names_of_kind(ctx, kind + 1, &names);
-	/* --gpu h100-pcie-80:4 */
-	if (!strcmp(kind, "@kinds") && names.n)
+	/* --gpu h100-pcie-80:4, hf:OWNER/NAME */
+	if ((!strcmp(kind, "@kinds") || !strcmp(kind, "@hub")) && names.n)
 		out_line(ctx->out, "@nospace");
 	for (i = 0; i < names.n; i++)
 		offer(ctx->out, place, names.items[i].word, names.items[i].remark);

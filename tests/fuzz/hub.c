@@ -22,7 +22,8 @@ static void fuzz_listing(const char *text, size_t size)
 		must(hub_is_sha(list.sha));
 	for (i = 0; i < list.n; i++) {
 		must(hub_file_is_safe(list.file[i].name) && hub_file_is_plain(list.file[i].name));
-		must(*list.file[i].name != '/' && !strstr(list.file[i].name, "../"));
+		must(*list.file[i].name != '/' && strncmp(list.file[i].name, "../", 3) &&
+		     !strstr(list.file[i].name, "/../"));
 		must(!list.file[i].sized || list.file[i].size <= HUB_FILE_SIZE_MAX);
 		must(hub_listing_find(&list, list.file[i].name) == &list.file[i]);
 	}
