@@ -11,6 +11,7 @@ libdir      ?= $(prefix)/lib
 datadir     ?= $(prefix)/share
 mandir      ?= $(datadir)/man
 includedir  ?= $(prefix)/include
+libexecdir  ?= $(prefix)/libexec
 sysconfdir  ?= /etc
 srcdir      ?= /usr/src
 # udev and systemd read /usr/lib for packages and /etc for the rest; the hwdb
@@ -39,14 +40,19 @@ BUILD       := build
 OBJ         := $(BUILD)/obj
 
 # What a card is, module and tool tell alike.
-ctl-sources := $(filter-out %_test.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c)) kmod/card.c
+ctl-sources := $(filter-out %_test.c ctl/hub/%,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c)) kmod/card.c
 ctl-objects := $(ctl-sources:%.c=$(OBJ)/%.o)
 ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
 	-DGPUCTL_VERSION='"$(VERSION)"' \
 	-DGPUCTL_DATA_DIR='"$(datadir)/gpuctl"' -DGPUCTL_CONFIG_DIR='"$(sysconfdir)/gpuctl"' \
+	-DGPUCTL_LIBEXEC_DIR='"$(libexecdir)/gpuctl"' \
 	-I. -Iuapi -Ictl \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(CPPFLAGS) $(CFLAGS)
 ctl-libs     = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl
+
+# The program that reads the Hugging Face Hub, apart because of what it is linked with.
+hub-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/hub/*.c))
+hub-libs     = $(shell $(PKG_CONFIG) --libs json-c libcurl) -lm
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -107,7 +113,7 @@ deps: ## Install the Debian packages that are missing (tests/deps/packages)
 
 # --- the tool --------------------------------------------------------------
 
-gpuctl: $(BUILD)/gpuctl ## Build the tool: build/gpuctl
+gpuctl: $(BUILD)/gpuctl $(BUILD)/hub ## Build the tool: build/gpuctl, and build/hub for it
 
 # Objects depend on how they are compiled as well as on what.
 $(OBJ)/flags: FORCE
@@ -124,7 +130,11 @@ $(OBJ)/%.o: %.c $(OBJ)/flags
 	@echo "  CC      $<"
 	@$(CC) $(ctl-cflags) -MMD -MP -c -o $@ $<
 
--include $(ctl-objects:.o=.d)
+$(BUILD)/hub: $(hub-objects) $(size-objects) $(OBJ)/ctl/base/replace.o $(OBJ)/flags
+	@echo "  LD      $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(hub-libs)
+
+-include $(ctl-objects:.o=.d) $(hub-objects:.o=.d)
 
 # Of another time than the module, by what tests/vm/skew/NAME.h changes in the files that say
 # or send it; for the case skew.
@@ -220,6 +230,7 @@ lint: deps ## checkpatch, sparse, W=1, gcc and clang, shellcheck, cppcheck
 # What is installed where, one FROM:TO:MODE for each file; uninstall reads it too.
 to = $(foreach f,$(wildcard $(1)),$(f):$(2)/$(notdir $(f)):$(or $(3),644))
 install-map = $(BUILD)/gpuctl:$(bindir)/gpuctl:755 \
+	$(BUILD)/hub:$(libexecdir)/gpuctl/hub:755 \
 	$(call to,ctl/catalogue/gpus.d/*.conf,$(datadir)/gpuctl/gpus.d) \
 	$(call to,ctl/catalogue/models.d/*.conf,$(datadir)/gpuctl/models.d) \
 	$(call to,ctl/catalogue/nodes.d/*.conf,$(datadir)/gpuctl/nodes.d) \
@@ -278,7 +289,7 @@ dkms-install: dkms-sources ## Build and install gpufabric for the running kernel
 	dkms install gpufabric/$(VERSION)
 
 clean: ## Remove what was built; the cache stays
-	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
+	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
 		$(BUILD)/deb $(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
 		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz $(BUILD)/terminal $(BUILD)/matrix $(BUILD)/newest

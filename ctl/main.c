@@ -24,6 +24,9 @@
 #ifndef GPUCTL_CONFIG_DIR
 #define GPUCTL_CONFIG_DIR "/etc/gpuctl"
 #endif
+#ifndef GPUCTL_LIBEXEC_DIR
+#define GPUCTL_LIBEXEC_DIR "/usr/libexec/gpuctl"
+#endif
 
 /* Progress is drawn over itself, which not every terminal can. */
 static bool can_be_drawn_on(int fd)
@@ -41,32 +44,41 @@ static const char *directory(const char *variable, const char *fallback)
 }
 
 /*
- * Where it was built, build/gpuctl finds the catalogue beside its sources; NULL elsewhere.
- * Who can write there could put another program in its place as well.
+ * Where it was built, build/gpuctl finds the catalogue beside its sources, and programs beside
+ * itself. Who can write there could put another program in its place as well.
  */
-static const char *catalogue_of_sources(void)
+struct built {
+	char catalogue[PATH_MAX + 16];
+	char programs[PATH_MAX + 16];
+};
+
+static bool find_built(struct built *built)
 {
-	static const char built[] = "/build/gpuctl", sources[] = "/ctl/catalogue";
-	static char path[PATH_MAX + sizeof(sources)];
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
+	static const char here[] = "/build/gpuctl";
+	ssize_t n = readlink("/proc/self/exe", built->catalogue, PATH_MAX);
 	size_t top;
 
-	if (n < (ssize_t)sizeof(built) || n == PATH_MAX)
-		return NULL;
-	path[n] = '\0';
-	top = (size_t)n - (sizeof(built) - 1);
-	if (strcmp(path + top, built))
-		return NULL;
-	strcpy(path + top, sources);
-	return access(path, R_OK | X_OK) ? NULL : path;
+	if (n < (ssize_t)sizeof(here) || n == PATH_MAX)
+		return false;
+	built->catalogue[n] = '\0';
+	top = (size_t)n - (sizeof(here) - 1);
+	if (strcmp(built->catalogue + top, here))
+		return false;
+	strcpy(built->programs, built->catalogue);
+	strcpy(built->programs + top, "/build");
+	strcpy(built->catalogue + top, "/ctl/catalogue");
+	return !access(built->catalogue, R_OK | X_OK);
 }
 
 int main(int argc, char **argv)
 {
-	const char *beside = catalogue_of_sources();
+	static struct built built;
+	bool beside = find_built(&built);
 	struct ctl_ctx ctx = {
-		.data_dir = directory("GPUCTL_DATA_DIR", beside ? beside : GPUCTL_DATA_DIR),
+		.data_dir = directory("GPUCTL_DATA_DIR",
+				      beside ? built.catalogue : GPUCTL_DATA_DIR),
 		.config_dir = directory("GPUCTL_CONFIG_DIR", GPUCTL_CONFIG_DIR),
+		.libexec_dir = beside ? built.programs : GPUCTL_LIBEXEC_DIR,
 		.tty = can_be_drawn_on(STDERR_FILENO),
 	};
 	int ret, err;

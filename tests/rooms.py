@@ -21,6 +21,7 @@ ROOMS = (
     "host",            # what this Linux says
     "session",         # module, identities and judge of one run
     "size",            # what a model needs
+    "hub",             # a program of its own: models of the Hugging Face Hub
     "choose",          # which slots
     "op",              # operations: from the request to the last hook
     "publish",         # what others are told

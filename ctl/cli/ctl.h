@@ -111,6 +111,7 @@ struct out;
  * @tty: standard error is a terminal: progress may be drawn there
  * @data_dir: files that come with gpuctl (GPUCTL_DATA_DIR overrides)
  * @config_dir: the admin's files (GPUCTL_CONFIG_DIR overrides)
+ * @libexec_dir: programs that gpuctl starts
  * @out: where results go; main prints it when the command is done
  * @commands: the table of commands
  * @command: the command that runs
@@ -127,6 +128,7 @@ struct ctl_ctx {
 	bool tty;
 	const char *data_dir;
 	const char *config_dir;
+	const char *libexec_dir;
 	struct out *out;
 	const struct ctl_command *const *commands;
 	const struct ctl_command *command;

@@ -16,6 +16,7 @@
 #include "cli/out.h"
 #include "cmd/names.h"
 #include "cmd/place.h"
+#include "hub/name.h"
 
 static bool is_for_shell(const char *kind)
 {
@@ -84,10 +85,14 @@ static void offer_kind(struct ctl_ctx *ctx, const struct place *place, const cha
 		out_line(ctx->out, "%s", kind);
 		return;
 	}
+	/* Once it has begun: the word goes on, which is then said of all that is offered. */
+	if (!strcmp(kind, "@hub") && (!*place->current || strncmp(HUB_PREFIX, place->current,
+								  strlen(place->current))))
+		return;
 	/* What cannot be asked now, without the module for instance, has no names. */
 	names_of_kind(ctx, kind + 1, &names);
-	/* --gpu h100-pcie-80:4 */
-	if (!strcmp(kind, "@kinds") && names.n)
+	/* --gpu h100-pcie-80:4, hf:OWNER/NAME */
+	if ((!strcmp(kind, "@kinds") || !strcmp(kind, "@hub")) && names.n)
 		out_line(ctx->out, "@nospace");
 	for (i = 0; i < names.n; i++)
 		offer(ctx->out, place, names.items[i].word, names.items[i].remark);

@@ -245,6 +245,23 @@ static void print_synopsis(struct out *out, const struct ctl_command *command)
 	free(args);
 }
 
+static void print_sections(struct out *out, const struct manual_section *section)
+{
+	const struct manual_example *term;
+
+	for (; section && section->title; section++) {
+		out_line(out, ".SH \"%s\"", section->title);
+		man_print_text(out, section->text);
+		for (term = section->terms; term && term->line; term++) {
+			char *name = escape(term->line), *text = escape(term->text);
+
+			out_line(out, ".TP\n.I %s\n%s.", name, text);
+			free(name);
+			free(text);
+		}
+	}
+}
+
 #define EXITS_OF_ALL (1u << CTL_DONE | 1u << CTL_FAILED | 1u << CTL_USAGE)
 
 static void print_verbs(struct out *out, const struct ctl_command *command)
@@ -297,6 +314,7 @@ static void print_command(struct out *out, const struct ctl_command *command)
 		out_line(out, ".PP");
 	out_line(out, "%s\n.BR gpuctl (8)%s", any ? "Those of" : ".PP\nOptions of",
 		 "\nare for every command.");
+	print_sections(out, manual ? manual->sections : NULL);
 	print_exits(out, EXITS_OF_ALL | (manual ? manual->exits : ~0u));
 	if (manual)
 		print_examples(out, manual->examples);

@@ -15,6 +15,49 @@
 #define CHANGES (LOOKS | EXIT(CTL_DENIED) | EXIT(CTL_TIMEOUT))
 #define REMOVES (CHANGES | EXIT(CTL_BUSY))
 
+static const struct manual_example size_variables[] = {
+	{ "HF_TOKEN",
+	  "The token to ask with, for models that are private or gated" },
+	{ "HF_TOKEN_PATH, HF_HOME",
+	  "A file with the token, or the folder where it is called token; else it is\n"
+	  "~/.cache/huggingface/token, where the Hub's own client keeps it. The file has to belong to\n"
+	  "the user who runs gpuctl; gpuctl warns if others may read it" },
+	{ "HF_ENDPOINT",
+	  "Another Hub than https://huggingface.co. Without encryption only this machine is asked\n"
+	  "(http://localhost)" },
+	{ "HF_HUB_OFFLINE",
+	  "1: nothing is asked, models come from the cache" },
+	{ "XDG_CACHE_HOME",
+	  "Where the cache is, in place of ~/.cache. A folder of another user is not taken, nor is\n"
+	  "another user's HOME, as under sudo" },
+	{ "SSL_CERT_FILE",
+	  "Authorities to trust, in PEM, in place of those of the system" },
+	{ "https_proxy, no_proxy",
+	  "As curl(1) has them" },
+	{ "GPUCTL_HUB_TIMEOUT",
+	  "How long everything together may take, such as 15min (default 5min)" },
+	{ NULL, NULL },
+};
+
+static const struct manual_section size_sections[] = {
+	{ "THE HUGGING FACE HUB",
+	  "hf:OWNER/NAME is a model of the Hub, hf:OWNER/NAME/FILE one file of it, such as one of several\n"
+	  "GGUF files. @REVISION behind it is a branch, a tag or a commit; without it that is main.\n"
+	  "What sizing reads is brought and nothing else: config files, the index, headers of weights. So\n"
+	  "the numbers are those of the same folder on disk.\n\n"
+	  "A program of its own, /usr/libexec/gpuctl/hub, asks by HTTPS. When gpuctl runs as root, the part\n"
+	  "that speaks to the network runs as the user nobody. The program leaves a folder in\n"
+	  "~/.cache/gpuctl/hub, where each file is as long as on the Hub but takes the room of its header.\n"
+	  "The next run only asks which commit the revision is; if you name a commit that is in the\n"
+	  "cache, nothing is asked. You may remove the cache at any time. The token is sent to the Hub, never\n"
+	  "to a server that the Hub redirects to.",
+	  NULL },
+	{ "ENVIRONMENT",
+	  "These variables are about the Hub:",
+	  size_variables },
+	{ NULL, NULL, NULL },
+};
+
 const struct manual manuals[] = {
 	{ "list", LOOKS,
 	  { { "gpuctl list", "All slots, then the compositions, then a summary" },
@@ -63,16 +106,18 @@ const struct manual manuals[] = {
 	  { { "gpuctl locate 3-2", "Blink at the slot, for whoever stands in front of the rack" },
 	    { "gpuctl locate --off 3-2", "When the card was found" } },
 	  "gpuctl-show(8)" },
-	{ "size", LOOKS | EXIT(CTL_NO_FIT),
+	{ "size", LOOKS | EXIT(CTL_NO_FIT) | EXIT(CTL_DENIED) | EXIT(CTL_TIMEOUT),
 	  { { "gpuctl size llama-3.1-70b --context 8192 --batch 16",
 	      "Memory of a model that is served, and the GPUs that hold it" },
 	    { "gpuctl size ./Qwen2.5-7B --engine vllm --context 32K",
 	      "A folder of Hugging Face; only headers are read" },
+	    { "gpuctl size hf:Qwen/Qwen3-8B --engine vllm --gpu h100",
+	      "A model of the Hub, without its weights" },
 	    { "gpuctl size llama-3.1-8b --task train --tokens 1T --deadline 30d --best cost",
 	      "The cheapest machine that trains it in a month" },
 	    { "gpuctl size llama-3.1-8b --engine vllm --learn vllm.log",
 	      "Learn from what an engine logged here" } },
-	  "gpuctl-compose(8) gpuctl-catalogue(5)" },
+	  "gpuctl-compose(8) gpuctl-catalogue(5)", size_sections },
 	{ "compose", REMOVES | EXIT(CTL_NO_FIT),
 	  { { "gpuctl compose train70b --model llama-3.1-70b --task lora",
 	      "As many GPUs as the workload needs" },

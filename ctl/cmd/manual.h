@@ -18,17 +18,31 @@ struct manual_example {
 #define MANUAL_EXAMPLES 6
 
 /**
+ * struct manual_section - a part of one page that no table knows
+ * @title: heading
+ * @text: paragraphs
+ * @terms: a list behind them: names and what they mean, ends with NULL; NULL for none
+ */
+struct manual_section {
+	const char *title;
+	const char *text;
+	const struct manual_example *terms;
+};
+
+/**
  * struct manual - what is added for one command
  * @command: its name
  * @exits: bits of the exit codes that it has beside done, failed and wrong usage
  * @examples: at least one, ends with line NULL
  * @see: more pages, such as "gpuctl-hooks(5)", blanks between them; NULL for none
+ * @sections: parts before the exit codes, ends with title NULL; NULL for none
  */
 struct manual {
 	const char *command;
 	unsigned int exits;
 	struct manual_example examples[MANUAL_EXAMPLES + 1];
 	const char *see;
+	const struct manual_section *sections;
 };
 
 /* NULL for a command that nothing was written for. */

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cmd/cmd.h"
 #include "cmd/names.h"
+#include "hub/name.h"
 #include "module/netlink_gen.h"
 #include "session/render.h"
 #include "session/session.h"
@@ -262,6 +263,14 @@ static int commands(struct ctl_ctx *ctx, struct names *names)
 	return CTL_DONE;
 }
 
+/* How names of the Hub begin; the rest is not known here. */
+static int hub(struct ctl_ctx *ctx, struct names *names)
+{
+	(void)ctx;
+	names_add(names, HUB_PREFIX, "a model of the Hugging Face Hub");
+	return CTL_DONE;
+}
+
 static const struct {
 	const char *kind;
 	int (*add)(struct ctl_ctx *ctx, struct names *names);
@@ -270,7 +279,7 @@ static const struct {
 	{ "kinds", kinds },	  { "gpus", gpus },		    { "models", models },
 	{ "engines", engines },	  { "methods", methods },	    { "precisions", precisions },
 	{ "tasks", tasks },	  { "events", events },		    { "commands", commands },
-	{ "drivers", loaded_drivers },
+	{ "drivers", loaded_drivers }, { "hub", hub },
 };
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))

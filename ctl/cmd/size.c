@@ -11,6 +11,7 @@
 #include "cli/ctl.h"
 #include "cli/given.h"
 #include "cli/out.h"
+#include "cmd/size_hub.h"
 #include "cmd/size_machines.h"
 #include "cmd/size_options.h"
 #include "size/config.h"
@@ -345,7 +346,7 @@ static void print_namesake(struct ctl_ctx *ctx, const struct catalogue *cat,
 	const struct cat_model *namesake;
 	struct fault ignored = { "" };
 
-	if (!size_options_stored(req) || !req->model ||
+	if (!size_options_stored(req) || !req->model || size_hub_is_name(req->model->name) ||
 	    cat_model_find(cat->models, cat->n_models, req->model->name, &namesake, &ignored))
 		return;
 	out_note(ctx->out, "remarks", "",
@@ -689,7 +690,9 @@ const struct ctl_command cmd_size = {
 	.args = "[MODEL]",
 	.summary = "memory and GPUs of a model and a workload",
 	.help = "MODEL is a name of the catalogue, a Hugging Face folder or config.json, a\n"
-		"safetensors file or index, or a GGUF file; of files only headers are read. Each term of the memory is shown\n"
+		"safetensors file or index, or a GGUF file; of files only headers are read. hf:OWNER/NAME, with\n"
+		"@REVISION or /FILE behind it, is a model of the Hugging Face Hub, of which headers\n"
+		"are brought and no weights. Each term of the memory is shown\n"
 		"with its formula, then how many GPUs of which kind hold it. P50 is what to expect, P95 is\n"
 		"exceeded once in twenty times; a kind fits by P95 and by the memory that its driver reports.\n"
 		"--engine names the program that runs the model: profiles (gpuctl-catalogue(5)) were fitted\n"
@@ -704,6 +707,6 @@ const struct ctl_command cmd_size = {
 		"over all GPUs (ZeRO-3, FSDP) and recomputes activations; TP and PP only save GPUs there.\n"
 		"--round pow2 takes powers of two of GPUs alone.",
 	.options = { options, size_machine_options, size_workload_options, size_fleet_options },
-	.completes = "@models @files",
+	.completes = "@models @hub @files",
 	.run = run,
 };

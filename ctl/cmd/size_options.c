@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/given.h"
+#include "cmd/size_hub.h"
 #include "cmd/size_options.h"
 #include "size/estimate.h"
 #include "size/physics.h"
@@ -16,13 +17,13 @@
 #include "size/spec.h"
 
 const struct ctl_option size_workload_options[] = {
-	{ "model", 0, "MODEL", "of the catalogue (gpuctl models), or a file or folder of it",
-	  "@models @files" },
+	{ "model", 0, "MODEL",
+	  "of the catalogue (gpuctl models), a file or folder of it, or hf:OWNER/NAME",
+	  "@models @hub @files" },
 	{ "params", 0, "COUNT", "parameters instead of a model, such as 70B" },
 	{ "task", 0, "TASK", "infer (default), train, lora or qlora", "@tasks" },
 	{ "engine", 0, "NAME",
-	  "program that runs it: hf, vllm, megatron, ... (default: llama.cpp for a GGUF file, "
-	  "vllm to serve a folder, else generic)",
+	  "that runs it: hf, vllm, ... (default: of GGUF llama.cpp, of a folder vllm, else generic)",
 	  "@engines" },
 	{ "precision", 0, "FORMAT", "of the weights: bf16 (default) fp32 fp8 int8 int4 ...",
 	  "@precisions" },
@@ -34,9 +35,9 @@ const struct ctl_option size_workload_options[] = {
 	{ "context", 0, "TOKENS", "tokens of a sequence (default 8K, 4K for training)" },
 	{ "batch", 0, "COUNT", "sequences at a time; for training on each GPU (default 1)" },
 	{ "sequences", 0, "COUNT",
-	  "inference: that the engine prepares for, vLLM's --max-num-seqs (default: the engine's)" },
+	  "inference: that the engine prepares for, such as vLLM's --max-num-seqs" },
 	{ "chunk", 0, "TOKENS",
-	  "inference: prefilled at a time, llama.cpp's --ubatch-size (default: the engine's)" },
+	  "inference: prefilled at a time, such as llama.cpp's --ubatch-size" },
 	{ "micro-batch", 0, "COUNT", "training: sequences of a micro-batch on each GPU" },
 	{ "rank", 0, "COUNT", "rank of LoRA adapters (default 16)" },
 	{ "lora-rank", 0, "COUNT", "the same" },
@@ -511,9 +512,9 @@ static void take_engine(struct ctl_ctx *ctx, const struct catalogue *cat,
 	engine_find(cat->engines, cat->n_engines, name, &req->engine, &f);
 }
 
-/* A file in place of a name: its exact bytes, and its shape where it has one. */
+/* A file in place of a name, called @name: exact bytes, and its shape where it has one. */
 static int read_file(struct ctl_ctx *ctx, const struct catalogue *cat, const char *path,
-		     struct size_request *req)
+		     const char *name, struct size_request *req)
 {
 	struct fault f = { "" };
 
@@ -523,7 +524,7 @@ static int read_file(struct ctl_ctx *ctx, const struct catalogue *cat, const cha
 	if (stored.model.id) {
 		free(stored.model.name);
 		free(stored.model.id);
-		stored.model.name = name_of_path(path);
+		stored.model.name = mem_strdup(name);
 		stored.model.id = mem_strdup(stored.model.name);
 		req->model = &stored.model;
 	} else {
@@ -535,6 +536,29 @@ static int read_file(struct ctl_ctx *ctx, const struct catalogue *cat, const cha
 	take_format(ctx, req);
 	take_engine(ctx, cat, req);
 	return CTL_DONE;
+}
+
+static int read_path(struct ctl_ctx *ctx, const struct catalogue *cat, const char *path,
+		     struct size_request *req)
+{
+	char *name = name_of_path(path);
+	int ret = read_file(ctx, cat, path, name, req);
+
+	free(name);
+	return ret;
+}
+
+/* A model of the Hub: its folder in the cache. */
+static int read_hub(struct ctl_ctx *ctx, const struct catalogue *cat, const char *name,
+		    struct size_request *req)
+{
+	char *path;
+	int ret = size_hub_fetch(ctx, name, &path);
+
+	if (!ret)
+		ret = read_file(ctx, cat, path, name, req);
+	free(path);
+	return ret;
 }
 
 /* Formats that the name of a checkpoint says: Qwen3-8B-AWQ. */
@@ -587,8 +611,10 @@ static int read_model(struct ctl_ctx *ctx, const struct catalogue *cat,
 		return ctl_fail(ctx, CTL_USAGE,
 				"either a model or --params, not both: the parameters of %s are known",
 				name);
+	if (name && size_hub_is_name(name))
+		return read_hub(ctx, cat, name, req);
 	if (name && stored_is_path(name))
-		return read_file(ctx, cat, name, req);
+		return read_path(ctx, cat, name, req);
 	if (name && cat_model_find(cat->models, cat->n_models, name,
 				   &req->model, &f))
 		return ctl_fail(ctx, CTL_USAGE, "%s", f.text);

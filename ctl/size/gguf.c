@@ -29,6 +29,7 @@
  * @at: offset of the next byte, @have bytes are in @buf from @loaded
  * @arch: general.architecture
  * @tokens: length of the vocabulary
+ * @parts: of how many files it is one
  * @output: there is an output matrix of its own
  * @facts: metadata of its architecture, @kept of it
  */
@@ -40,6 +41,7 @@ struct gguf {
 	struct fault *f;
 	char arch[STRING_KEPT];
 	uint64_t tokens;
+	uint64_t parts;
 	bool output;
 	struct json_object *facts;
 	unsigned int kept;
@@ -269,6 +271,8 @@ static int metadata(struct gguf *g)
 		return err;
 	}
 	err = number(g, kind_size[kind], &value);
+	if (!err && !strcmp(key, "split.count"))
+		g->parts = value;
 	if (!err)
 		keep(g, key, as_json((enum kind)kind, value));
 	return err;
@@ -383,6 +387,10 @@ static int all(struct gguf *g, struct size_stored *out)
 		err = metadata(g);
 	for (i = 0; !err && i < tensors; i++)
 		err = take_tensor(g, out);
+	if (!err && !out->bytes && g->parts > 1)
+		return fault_set(g->f, EINVAL,
+				 "one of %llu parts, and it has no tensors: name another",
+				 (unsigned long long)g->parts);
 	if (!err && !out->bytes)
 		return fault_set(g->f, EINVAL, "the file has no tensors");
 	return err;
@@ -405,6 +413,10 @@ int gguf_read(const struct size_source *source, const struct cat_families *famil
 	if (!err) {
 		shape(g, families, out);
 		main_format(out);
+		if (g->parts > 1)
+			snprintf(out->unclear, sizeof(out->unclear),
+				 "the file is one of %llu parts, and the weights of the others are not counted",
+				 (unsigned long long)g->parts);
 	}
 	json_object_put(g->facts);
 	free(g);

@@ -28,17 +28,30 @@
 /**
  * struct opened - a file as a source of bytes
  * @fd: its descriptor
+ * @path: where it is
+ * @reader: who reads it
  */
 struct opened {
 	int fd;
+	const char *path;
+	const struct size_reader *reader;
 	struct size_source source;
 };
+
+/* The bytes are there, or are brought now. */
+static int want(const struct size_reader *reader, const char *path, uint64_t offset, size_t n)
+{
+	return reader->want ? reader->want(reader->arg, path, offset, n) : 0;
+}
 
 static int read_fd(void *arg, uint64_t offset, void *buf, size_t n)
 {
 	const struct opened *file = arg;
 	char *to = buf;
+	int err = want(file->reader, file->path, offset, n);
 
+	if (err)
+		return err;
 	while (n) {
 		ssize_t got = pread(file->fd, to, n, (off_t)offset);
 
@@ -53,10 +66,14 @@ static int read_fd(void *arg, uint64_t offset, void *buf, size_t n)
 	return 0;
 }
 
-static int open_file(const char *path, struct opened *file, struct fault *f)
+static int open_file(const struct size_reader *reader, const char *path, struct opened *file,
+		     struct fault *f)
 {
 	struct stat st;
+	int err = want(reader, path, 0, 0);
 
+	if (err)
+		return fault_set(f, -err, "%s", strerror(-err));
 	/* never wait for a writer of a fifo that somebody put there */
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (file->fd < 0)
@@ -65,6 +82,8 @@ static int open_file(const char *path, struct opened *file, struct fault *f)
 		close(file->fd);
 		return fault_set(f, EINVAL, "not a plain file");
 	}
+	file->path = path;
+	file->reader = reader;
 	file->source.read = read_fd;
 	file->source.arg = file;
 	file->source.size = (uint64_t)st.st_size;
@@ -103,7 +122,8 @@ static char *read_text(const struct opened *file, struct fault *f)
 }
 
 /* hf_quant_config.json beside @path; NULL if there is none, or with @why it cannot be read. */
-static struct json_object *read_beside(const char *path, struct fault *why)
+static struct json_object *read_beside(const struct size_reader *reader, const char *path,
+				       struct fault *why)
 {
 	const char *slash = strrchr(path, '/');
 	struct json_object *object = NULL;
@@ -113,7 +133,7 @@ static struct json_object *read_beside(const char *path, struct fault *why)
 
 	if (snprintf(name, sizeof(name), "%.*shf_quant_config.json",
 		     (int)(slash ? slash + 1 - path : 0), path) >= (int)sizeof(name) ||
-	    (access(name, F_OK) && errno == ENOENT) || open_file(name, &file, why))
+	    (access(name, F_OK) && errno == ENOENT) || open_file(reader, name, &file, why))
 		return NULL;
 	text = read_text(&file, why);
 	if (text)
@@ -135,18 +155,18 @@ static void take_quant(const struct size_quant *quant, const struct quant_sum *s
 }
 
 static int read_model(struct json_object *config, const char *path,
-		      const struct cat_families *families, struct size_stored *out,
+		      const struct size_reader *reader, struct size_stored *out,
 		      struct fault *f)
 {
 	struct fault why = { "" };
-	struct json_object *beside = read_beside(path, &why);
+	struct json_object *beside = read_beside(reader, path, &why);
 	struct size_quant quant;
 	struct quant_sum sum = { .quant = &quant };
 	int err = quant_read(config, beside, &quant, f);
 
 	if (!err) {
-		err = size_config_model(config, families, &out->model, out->unknown, quant_tensor,
-					&sum, f);
+		err = size_config_model(config, reader->families, &out->model, out->unknown,
+					quant_tensor, &sum, f);
 		quant_check_rules(&quant);
 		if (!err)
 			take_quant(&quant, &sum, out);
@@ -160,7 +180,7 @@ static int read_model(struct json_object *config, const char *path,
 }
 
 static int read_config(const struct opened *file, const char *path,
-		       const struct cat_families *families, struct size_stored *out,
+		       const struct size_reader *reader, struct size_stored *out,
 		       struct fault *f)
 {
 	struct json_object *config;
@@ -171,31 +191,31 @@ static int read_config(const struct opened *file, const char *path,
 		return err;
 	config = size_config_object(text, file->source.size, f);
 	if (config)
-		err = read_model(config, path, families, out, f);
+		err = read_model(config, path, reader, out, f);
 	json_object_put(config);
 	free(text);
 	return err;
 }
 
-static int read_one(const char *path, const struct cat_families *families,
+static int read_one(const char *path, const struct size_reader *reader,
 		    struct size_stored *out, struct fault *f)
 {
 	struct opened file;
 	char magic[4] = "";
-	int err = open_file(path, &file, f);
+	int err = open_file(reader, path, &file, f);
 
 	if (err)
 		return err;
 	if (file.source.size >= sizeof(magic))
 		read_fd(&file, 0, magic, sizeof(magic));
 	if (!memcmp(magic, "GGUF", 4) || ends(path, ".gguf"))
-		err = gguf_read(&file.source, families, out, f);
+		err = gguf_read(&file.source, reader->families, out, f);
 	else if (ends(path, ".index.json"))
 		err = safetensors_index(&file.source, out, f);
 	else if (ends(path, ".safetensors"))
 		err = safetensors_read(&file.source, out, f);
 	else
-		err = read_config(&file, path, families, out, f);
+		err = read_config(&file, path, reader, out, f);
 	close(file.fd);
 	return err;
 }
@@ -241,13 +261,13 @@ static bool has_file(const char *dir, const char *name)
 }
 
 /* The text of a file of a folder, NULL if there is none that can be read; free() it. */
-static char *text_of(const char *dir, const char *name)
+static char *text_of(const struct size_reader *reader, const char *dir, const char *name)
 {
 	char path[PATH_LENGTH_MAX], *text;
 	struct fault ignored = { "" };
 	struct opened file;
 
-	if (!path_in(path, dir, name) || open_file(path, &file, &ignored))
+	if (!path_in(path, dir, name) || open_file(reader, path, &file, &ignored))
 		return NULL;
 	text = read_text(&file, &ignored);
 	close(file.fd);
@@ -321,7 +341,7 @@ static bool is_folder(const struct shards *shards, const char *name)
 }
 
 /* The safetensors files of a folder; that there are none is no error. */
-static int read_shards(const char *dir, const struct cat_families *families,
+static int read_shards(const char *dir, const struct size_reader *reader,
 		       const struct shards *shards, struct size_stored *sum, struct fault *f)
 {
 	const struct shards inner = { .extras = shards->extras };
@@ -338,10 +358,10 @@ static int read_shards(const char *dir, const struct cat_families *families,
 			continue;
 		if (S_ISDIR(st.st_mode) && shards->folders && is_folder(shards, entry->d_name)) {
 			/* a pipeline has a folder for each of its models */
-			err = read_shards(path, families, &inner, sum, f);
+			err = read_shards(path, reader, &inner, sum, f);
 		} else if (S_ISREG(st.st_mode) && !shards->folders &&
 			   is_shard(shards, dir, entry->d_name)) {
-			err = read_one(path, families, one, f);
+			err = read_one(path, reader, one, f);
 			if (!err)
 				err = add_stored(sum, one, f);
 		}
@@ -353,11 +373,11 @@ static int read_shards(const char *dir, const struct cat_families *families,
 }
 
 /* The files themselves: those that an index names, or all that are no second copy. */
-static int sum_files(const char *dir, const struct cat_families *families, bool pipeline,
+static int sum_files(const char *dir, const struct size_reader *reader, bool pipeline,
 		     struct size_stored *weights, struct fault *f)
 {
-	char *index = pipeline ? NULL : text_of(dir, "model.safetensors.index.json");
-	char *list = pipeline ? text_of(dir, "model_index.json") : NULL;
+	char *index = pipeline ? NULL : text_of(reader, dir, "model.safetensors.index.json");
+	char *list = pipeline ? text_of(reader, dir, "model_index.json") : NULL;
 	struct shards shards = { .index = index };
 	struct fault ignored = { "" };
 	int err;
@@ -365,11 +385,11 @@ static int sum_files(const char *dir, const struct cat_families *families, bool 
 	if (list)
 		shards.folders = size_config_object(list, strlen(list), &ignored);
 	memset(weights, 0, sizeof(*weights));
-	err = read_shards(dir, families, &shards, weights, f);
+	err = read_shards(dir, reader, &shards, weights, f);
 	if (!err && !weights->bytes) {
 		shards.index = NULL;
 		shards.extras = true;
-		err = read_shards(dir, families, &shards, weights, f);
+		err = read_shards(dir, reader, &shards, weights, f);
 	}
 	json_object_put(shards.folders);
 	free(index);
@@ -378,7 +398,7 @@ static int sum_files(const char *dir, const struct cat_families *families, bool 
 }
 
 /* The weights of a folder, if they are there; the config has the shape. */
-static int read_weights(const char *dir, const struct cat_families *families,
+static int read_weights(const char *dir, const struct size_reader *reader,
 			struct size_stored *out, struct fault *f)
 {
 	static const char *const names[] = {
@@ -395,12 +415,12 @@ static int read_weights(const char *dir, const struct cat_families *families,
 	while (!pipeline && i < 3 && !has_file(dir, names[i]))
 		i++;
 	if (!pipeline && i < 3 && path_in(path, dir, names[i]))
-		err = read_one(path, families, weights, f);
+		err = read_one(path, reader, weights, f);
 	if (err)
 		fault_prefix(f, "%s", names[i]);
 	/* an index without its sum, or none: the files themselves */
 	if (!err && !weights->bytes && !weights->params)
-		err = sum_files(dir, families, pipeline, weights, f);
+		err = sum_files(dir, reader, pipeline, weights, f);
 	if (!err && (weights->bytes || weights->params)) {
 		keep_shape(weights, out);
 		*out = *weights;
@@ -411,7 +431,7 @@ static int read_weights(const char *dir, const struct cat_families *families,
 }
 
 /* An index says how many bytes; the config beside it says what they are. */
-static void read_neighbour(const char *path, const struct cat_families *families,
+static void read_neighbour(const char *path, const struct size_reader *reader,
 			   struct size_stored *out)
 {
 	const char *slash = strrchr(path, '/');
@@ -422,7 +442,7 @@ static void read_neighbour(const char *path, const struct cat_families *families
 	if (config && snprintf(name, sizeof(name), "%.*sconfig.json",
 			       (int)(slash ? slash + 1 - path : 0), path) < (int)sizeof(name) &&
 	    !access(name, F_OK)) {
-		if (!read_one(name, families, config, &why))
+		if (!read_one(name, reader, config, &why))
 			keep_shape(out, config);
 		else
 			snprintf(out->why, sizeof(out->why), "config.json: %.200s", why.text);
@@ -431,7 +451,7 @@ static void read_neighbour(const char *path, const struct cat_families *families
 }
 
 /* A config.json that is of no use is a reason to say so, not to forget the bytes. */
-static int read_folder(const char *path, const struct cat_families *families,
+static int read_folder(const char *path, const struct size_reader *reader,
 		       struct size_stored *out, struct fault *f)
 {
 	char name[PATH_LENGTH_MAX];
@@ -441,7 +461,7 @@ static int read_folder(const char *path, const struct cat_families *families,
 	if (!path_in(name, path, "config.json"))
 		return fault_set(f, ENAMETOOLONG, "name too long");
 	if (!access(name, F_OK)) {
-		refused = read_one(name, families, out, &why);
+		refused = read_one(name, reader, out, &why);
 		if (refused) {
 			stored_free(out);
 			snprintf(out->why, sizeof(out->why), "config.json: %.200s", why.text);
@@ -449,7 +469,7 @@ static int read_folder(const char *path, const struct cat_families *families,
 	} else {
 		snprintf(out->why, sizeof(out->why), "there is no config.json");
 	}
-	err = read_weights(path, families, out, f);
+	err = read_weights(path, reader, out, f);
 	if (!err && !out->model.id && !out->bytes && !out->params)
 		return fault_set(f, refused ? -refused : ENOENT, "%.240s", out->why);
 	return err;
@@ -491,7 +511,7 @@ static void compare_bytes(struct size_stored *out)
 		 computed / 1e9);
 }
 
-int stored_open(const char *path, const struct cat_families *families, struct size_stored *out,
+int stored_read(const char *path, const struct size_reader *reader, struct size_stored *out,
 		struct fault *f)
 {
 	struct stat st;
@@ -501,14 +521,14 @@ int stored_open(const char *path, const struct cat_families *families, struct si
 	if (stat(path, &st)) {
 		err = fault_set(f, errno, "%s", strerror(errno));
 	} else if (!S_ISDIR(st.st_mode)) {
-		err = read_one(path, families, out, f);
+		err = read_one(path, reader, out, f);
 		if (!err && !out->model.id)
-			read_neighbour(path, families, out);
+			read_neighbour(path, reader, out);
 		if (!err && !out->model.id && !out->bytes && !out->params)
 			err = fault_set(f, EINVAL,
 					"metadata.total_size is missing: name the folder or a shard");
 	} else {
-		err = read_folder(path, families, out, f);
+		err = read_folder(path, reader, out, f);
 	}
 	if (err) {
 		fault_prefix(f, "%.200s", path);
@@ -518,6 +538,14 @@ int stored_open(const char *path, const struct cat_families *families, struct si
 		compare_bytes(out);
 	}
 	return err;
+}
+
+int stored_open(const char *path, const struct cat_families *families, struct size_stored *out,
+		struct fault *f)
+{
+	const struct size_reader reader = { .families = families };
+
+	return stored_read(path, &reader, out, f);
 }
 
 bool stored_is_path(const char *word)

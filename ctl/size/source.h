@@ -95,6 +95,23 @@ void stored_free(struct size_stored *stored);
 int stored_open(const char *path, const struct cat_families *families, struct size_stored *out,
 		struct fault *f);
 
+/**
+ * struct size_reader - who reads a model's files
+ * @families: of the catalogue
+ * @want: called before @n bytes at @offset of a file are read, and with @n = 0 before it is
+ *   opened: brings them where they are not there yet, 0 or -errno; NULL: they are
+ * @arg: for it
+ */
+struct size_reader {
+	const struct cat_families *families;
+	int (*want)(void *arg, const char *path, uint64_t offset, size_t n);
+	void *arg;
+};
+
+/* stored_open() of files that need not be there yet. */
+int stored_read(const char *path, const struct size_reader *reader, struct size_stored *out,
+		struct fault *f);
+
 /* Is it a path and no name of the catalogue? */
 bool stored_is_path(const char *word);
 

@@ -10,7 +10,7 @@
 BUILD      ?= build
 out        := $(BUILD)/fuzz
 targets    := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
-tool       := $(filter-out ctl/main.c %_test.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c)) kmod/card.c
+tool       := $(filter-out ctl/main.c %_test.c ctl/hub/%,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c)) kmod/card.c
 packages   := json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
 CC         := clang
 checks     := address,undefined

@@ -94,6 +94,7 @@ for shell in bash zsh; do
 	completes 'gpuctl hist' 'gpuctl history *$' "$shell: a command"
 	completes 'gpuctl compose x --same' '--same-switch *$' "$shell: an option"
 	completes 'gpuctl size llama-3.1-7' 'size llama-3.1-70b *$' "$shell: a model"
+	completes 'gpuctl size hf' 'size hf\\?:$' "$shell: a model of the Hub, which goes on"
 	completes 'gpuctl size x --tas' 'size x --task *$' "$shell: an option with an argument"
 	completes 'gpuctl size x --task ql' '--task qlora *$' "$shell: one of its words"
 	completes 'gpuctl size x --task=ql' '--task=qlora *$' "$shell: behind an equals sign"

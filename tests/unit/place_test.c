@@ -59,7 +59,7 @@ static void test_places(void)
 	takes("history ", "@slots");
 	takes("gpus h100 ", "@gpus");
 	takes("models ", "@models");
-	takes("size ", "@models @files");
+	takes("size ", "@models @hub @files");
 	takes("help ", "@commands");
 	takes("compose ", "");
 	takes("release ", "@compositions");
@@ -71,7 +71,7 @@ static void test_options(void)
 	takes("compose x --tenant ", "@tenants");
 	takes("compose x --gpu ", "@kinds");
 	takes("compose x --exclude ", "@slots");
-	takes("compose x --model ", "@models @files");
+	takes("compose x --model ", "@models @hub @files");
 	takes("compose x --task ", "@tasks");
 	takes("compose x --for ", "");
 	takes("size --engine ", "@engines");

@@ -5,6 +5,7 @@
 #
 # A test names what it is linked with in its first lines:
 #   // sources: ctl/base/text.c ctl/base/units.c
+# All of gpuctl is without ctl/hub, which is a program of its own.
 #   // packages: json-c          (for pkg-config; may be missing)
 
 BUILD      ?= build
@@ -21,8 +22,10 @@ directive   = $(shell sed -n '1,20s/^[/* ]*$(2): //p' tests/unit/$(1).c)
 
 all: $(tests:%=$(out)/%)
 
+whole       = $(if $(filter ctl/cmd/commands.c,$(1)),$(filter-out ctl/hub/%,$(1)),$(1))
+
 define test-rules
-sources-$(1) := tests/unit/$(1).c $(call directive,$(1),sources)
+sources-$(1) := tests/unit/$(1).c $$(call whole,$(call directive,$(1),sources))
 packages-$(1) := $(call directive,$(1),packages)
 objects-$(1) := $$(sources-$(1):%.c=$(out)/obj/%.o)
 $$(objects-$(1)): cflags += $$(if $$(packages-$(1)),$$(shell pkg-config --cflags $$(packages-$(1))))

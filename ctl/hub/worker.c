@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the process that speaks to the network
+ *
+ * It has one folder, the token and a connection. Of root it is "nobody", who may do nothing
+ * but fill that folder; of others it can gain no rights. What it made is looked through by
+ * who started it before it gets a name in the cache.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "hub/fill.h"
+#include "hub/worker.h"
+#include "size/source.h"
+
+#define NOBODY 65534
+#define MEMORY_MAX (1ull << 30)
+#define FILES_MAX 64
+#define CERTIFICATES ".certificates"
+#define CERTIFICATES_MAX (8u << 20)
+/* The descriptor that the commit is written to. */
+#define REPLY 3
+
+static void limit(int what, rlim_t most)
+{
+	const struct rlimit limit = { most, most };
+
+	setrlimit(what, &limit);
+}
+
+/* Rights that cannot be got back; 0 or an errno. */
+static int give_up_rights(const struct passwd *nobody)
+{
+	if (nobody && (setgroups(0, NULL) ||
+		       setresgid(nobody->pw_gid, nobody->pw_gid, nobody->pw_gid) ||
+		       setresuid(nobody->pw_uid, nobody->pw_uid, nobody->pw_uid)))
+		return errno;
+	/* nobody else of that user may look at the token */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
+	    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
+		return errno;
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_AS, MEMORY_MAX);
+	limit(RLIMIT_NOFILE, FILES_MAX);
+	return geteuid() && nobody && !setuid(0) ? EPERM : 0;
+}
+
+void hub_say(const char *what, const char *text)
+{
+	printf("%s %s\n", what, text);
+	fflush(stdout);
+}
+
+/* Reads what sizing reads; what it makes of that is no concern here. */
+static void read_all(struct hub_fill *fill, const char *file)
+{
+	const struct cat_families none = { 0 };
+	const struct size_reader reader = { &none, hub_fill_want, fill };
+	struct size_stored *stored = mem_zalloc(1, sizeof(*stored));
+	struct fault ignored = { "" };
+
+	if (!stored_read(*file ? file : ".", &reader, stored, &ignored))
+		stored_free(stored);
+	free(stored);
+}
+
+static int fill_folder(struct hub_fill *fill, const struct hub_work *work)
+{
+	char file[HUB_FILE_MAX];
+	int ret = hub_fill_make(fill);
+
+	if (!ret)
+		ret = hub_pick_file(AT_FDCWD, work->name, file, &fill->fault);
+	if (!ret) {
+		read_all(fill, file);
+		ret = fill->ret;
+	}
+	return ret;
+}
+
+/* In the new process; returns its exit code. */
+static int worker_run(struct hub_work *work, const char *certificates)
+{
+	struct hub_listing listing = { 0 };
+	struct hub_http http;
+	struct hub_fill fill = { .http = &http, .listing = &listing, .name = work->name };
+	int ret = hub_http_open(&http, work->settings, certificates, &fill.fault);
+
+	if (!ret)
+		ret = hub_fill_list(&fill);
+	if (!ret && !strstr(work->known, listing.sha))
+		ret = fill_folder(&fill, work);
+	hub_http_close(&http);
+	if (certificates)
+		unlink(certificates);
+	if (ret)
+		hub_say("error", fill.fault.text);
+	else if (write(REPLY, listing.sha, HUB_SHA_LENGTH) != HUB_SHA_LENGTH)
+		ret = CTL_FAILED;
+	hub_listing_free(&listing);
+	return ret;
+}
+
+/* A file that nobody may not be able to reach, copied to where the process will be. */
+static int copy_certificates(const struct hub_work *work, struct fault *f)
+{
+	const char *from = work->settings->certificates;
+	char *text = mem_zalloc(CERTIFICATES_MAX, 1);
+	int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), out, err = 0;
+	ssize_t n = in < 0 ? -1 : read(in, text, CERTIFICATES_MAX);
+
+	if (n < 0)
+		err = errno;
+	else if (!n || n == CERTIFICATES_MAX)
+		err = EINVAL;
+	if (in >= 0)
+		close(in);
+	if (!err) {
+		out = openat(work->folder, CERTIFICATES,
+			     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (out < 0 || write(out, text, (size_t)n) != n ||
+		    fchown(out, work->owner, (gid_t)-1))
+			err = errno ? errno : EIO;
+		if (out >= 0)
+			close(out);
+	}
+	free(text);
+	if (!err)
+		return CTL_DONE;
+	fault_set(f, err, "SSL_CERT_FILE: %.200s: %s", from, strerror(err));
+	return CTL_FAILED;
+}
+
+static _Noreturn void worker_start(struct hub_work *work, const struct passwd *nobody, int reply,
+				   pid_t parent)
+{
+	int err = 0;
+
+	if (fchdir(work->folder) || dup3(reply, REPLY, 0) != REPLY ||
+	    close_range(REPLY + 1, ~0u, 0))
+		err = errno;
+	if (!err)
+		err = give_up_rights(nobody);
+	if (err || getppid() != parent) {
+		hub_say("error", "cannot give up rights, so the network is not asked");
+		_exit(CTL_FAILED);
+	}
+	exit(worker_run(work, work->settings->certificates ? CERTIFICATES : NULL));
+}
+
+/* Its reply and its end. */
+static int await(struct hub_work *work, pid_t pid, int reply, struct fault *f)
+{
+	size_t have = 0;
+	ssize_t n = 1;
+	int status;
+
+	while (n > 0 && have < HUB_SHA_LENGTH) {
+		n = read(reply, work->sha + have, HUB_SHA_LENGTH - have);
+		if (n > 0)
+			have += (size_t)n;
+		else if (n < 0 && errno == EINTR)
+			n = 1;
+	}
+	work->sha[have] = '\0';
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return CTL_FAILED;
+	if (WIFEXITED(status) && WEXITSTATUS(status))
+		return WEXITSTATUS(status);
+	if (WIFEXITED(status) && hub_is_sha(work->sha))
+		return CTL_DONE;
+	fault_set(f, EIO, "the process that reads the network was ended by signal %d",
+		  WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+	return CTL_FAILED;
+}
+
+int hub_work(struct hub_work *work, struct fault *f)
+{
+	const struct passwd root_is = { .pw_uid = NOBODY, .pw_gid = NOBODY }, *nobody = NULL;
+	pid_t parent = getpid(), pid = -1;
+	int reply[2], ret;
+
+	if (!geteuid()) {
+		nobody = getpwnam("nobody");
+		nobody = nobody && nobody->pw_uid ? nobody : &root_is;
+	}
+	work->owner = nobody ? nobody->pw_uid : geteuid();
+	if (nobody && fchown(work->folder, nobody->pw_uid, nobody->pw_gid)) {
+		fault_set(f, errno, "the cache: %s", strerror(errno));
+		return CTL_FAILED;
+	}
+	ret = work->settings->certificates ? copy_certificates(work, f) : CTL_DONE;
+	if (ret)
+		return ret;
+	if (!pipe2(reply, O_CLOEXEC))
+		pid = fork();
+	if (pid < 0) {
+		fault_set(f, errno, "cannot start a process: %s", strerror(errno));
+		return CTL_FAILED;
+	}
+	if (!pid)
+		worker_start(work, nobody, reply[1], parent);
+	close(reply[1]);
+	ret = await(work, pid, reply[0], f);
+	close(reply[0]);
+	return ret;
+}
