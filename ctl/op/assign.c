@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/tree.h"
 #include "cli/out.h"
 #include "module/failure.h"
 #include "op/assign.h"
@@ -25,6 +26,9 @@
 #define PRESENCE_MS 30000
 /* So long a slot may be on its way after the operation's end, or stuck. */
 #define SETTLE_MS 30000
+/* What a port knows is no event: it is looked at so often. */
+#define LOOK_MS 250
+#define SLOTS "sys/bus/pci/slots"
 /* An operation ends by its deadlines: that of adding, and that of undoing. */
 #define STAGES 3
 
@@ -199,7 +203,28 @@ static bool is_moving(const struct gf_slot *slot)
 	       slot->state == GF_STATE_DETACHING || slot->state == GF_STATE_STUCK;
 }
 
-static const struct gf_slot *first_moving(const struct session *session,
+static bool file_says_yes(const struct tree *tree, const struct gf_slot *slot, const char *file)
+{
+	char *line = tree_line(tree, SLOTS "/%s/%s", slot->name, file);
+	bool yes = line && *line == '1';
+
+	free(line);
+	return yes;
+}
+
+/*
+ * A card that was put in just now is powered on by the slot driver, and the module hears of it
+ * when it has functions: the port knows before. An assign hook that was stopped leaves such.
+ */
+static bool is_coming(const struct tree *tree, const struct gf_slot *slot)
+{
+	if (slot->state == GF_STATE_EMPTY)
+		return file_says_yes(tree, slot, "adapter");
+	return slot->state == GF_STATE_OFF && slot->caps & GPUFABRIC_SLOT_CAP_POWER_CONTROLLER &&
+	       file_says_yes(tree, slot, "adapter") && file_says_yes(tree, slot, "power");
+}
+
+static const struct gf_slot *first_moving(const struct session *session, const struct tree *tree,
 					  const struct assigned *assigned, uint64_t id)
 {
 	size_t i;
@@ -208,6 +233,8 @@ static const struct gf_slot *first_moving(const struct session *session,
 		const struct gf_slot *slot = slot_of(session, assigned, i);
 
 		if (slot && is_moving(slot) && is_ours(assigned, i, slot, id))
+			return slot;
+		if (slot && assigned->brings[i] && is_coming(tree, slot))
 			return slot;
 	}
 	return NULL;
@@ -224,18 +251,23 @@ static void settle(struct session *session, const struct assigned *assigned,
 	uint64_t last = end + STAGES * (terms->timeout_ms ? terms->timeout_ms : PRESENCE_MS);
 	const struct gf_slot *slot;
 	bool said = false;
+	struct fault fault;
+	struct tree tree;
 
-	while ((slot = first_moving(session, assigned, id)) && now < end) {
+	/* Without it the module alone tells. */
+	tree_open(&tree, NULL, &fault);
+	while ((slot = first_moving(session, &tree, assigned, id)) && now < end) {
 		if (!said)
 			session_say(session, "waiting for slot %s before its card is given back",
 				    slot->name);
 		said = true;
 		if (slot->operation.id && now < last)
 			end = now + SETTLE_MS;
-		if (session_hear(session, (int)(end - now)))
+		if (session_hear(session, end - now < LOOK_MS ? (int)(end - now) : LOOK_MS))
 			break;
 		now = text_monotonic();
 	}
+	tree_close(&tree);
 }
 
 static int detach_quietly(struct session *session, const struct op_terms *terms,
