@@ -218,9 +218,12 @@ static bool file_says_yes(const struct tree *tree, const struct gf_slot *slot, c
  */
 static bool is_coming(const struct tree *tree, const struct gf_slot *slot)
 {
+	/* Without a controller power is always on. Not all slots have Slot Capabilities. */
+	bool control = !slot->caps || slot->caps & GPUFABRIC_SLOT_CAP_POWER_CONTROLLER;
+
 	if (slot->state == GF_STATE_EMPTY)
 		return file_says_yes(tree, slot, "adapter");
-	return slot->state == GF_STATE_OFF && slot->caps & GPUFABRIC_SLOT_CAP_POWER_CONTROLLER &&
+	return slot->state == GF_STATE_OFF && control &&
 	       file_says_yes(tree, slot, "adapter") && file_says_yes(tree, slot, "power");
 }
 

@@ -69,7 +69,12 @@ is_state()
 
 ledger()
 {
-	find $fm/ledger -type f -printf '%f\n' | sort | xargs
+	local file slots=()
+
+	for file in $fm/ledger/*; do
+		[ ! -e "$file" ] || slots+=("${file##*/}")
+	done
+	echo "${slots[*]}"
 }
 
 # A slot that is no more in fault, with nothing in it.
@@ -229,11 +234,10 @@ given back to the fabric: $three" "$mode: the cause is said, and then what was g
 
 	note "$mode: interrupted while the cards are powered on"
 	for line in INT TERM; do
-		echo "slow 4000" >"$SIM/slot0.0/link"
+		echo "probe-slow 4000" >"$SIM/slot0.0/driver"
 		begin attach "${s[@]:0:4}"
 		wait_for 30 is_state "${s[0]}" attaching
 		interrupt $line
-		echo full >"$SIM/slot0.0/link"
 		is $rc 1 "$mode: SIG$line"
 		is "$(first)" "gpuctl: interrupted: the attach is taken back" "$mode: is said"
 		like "$(tail -n 1 /tmp/error)" "^given back to the fabric: $three$" "$mode: and what was given back"
