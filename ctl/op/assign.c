@@ -296,7 +296,14 @@ static int detach_quietly(struct session *session, const struct op_terms *terms,
 	return ret;
 }
 
-/* Of the details only the first line, such as who holds the GPU. */
+/* Lines that ctl_more() has made. */
+static void more_lines(struct ctl_ctx *ctx, const char *lines)
+{
+	if (lines && *lines)
+		ctl_more(ctx, "%.*s", (int)strlen(lines) - 1, lines);
+}
+
+/* @say: what keeps a GPU on, such as its holders, is added to what is said at the end. */
 static int detach(struct session *session, const struct op_terms *terms, struct gf_slot **slots,
 		  size_t n, bool say)
 {
@@ -310,8 +317,7 @@ static int detach(struct session *session, const struct op_terms *terms, struct 
 	ctx->more = before;
 	if (ret && say) {
 		ctl_more(ctx, "%s", ctx->error);
-		if (details)
-			ctl_more(ctx, "%.*s", (int)strcspn(details, "\n"), details);
+		more_lines(ctx, details);
 	}
 	free(details);
 	return ret;
@@ -412,8 +418,9 @@ out:
 	free(slots);
 }
 
-/* @known: the snapshot is of now. */
-static void return_cards(struct session *session, struct assigned *assigned, bool known)
+/* @known: the snapshot is of now. @why: what keeps GPUs on, NULL for nothing. */
+static void return_cards(struct session *session, struct assigned *assigned, bool known,
+			 const char *why)
 {
 	const size_t n = assigned->about.n;
 	bool *off = mem_zalloc(n, sizeof(*off));
@@ -425,6 +432,7 @@ static void return_cards(struct session *session, struct assigned *assigned, boo
 		on[i] = assigned->brings[i] && !off[i];
 	}
 	give_back(session, assigned, off);
+	more_lines(session->ctx, why);
 	note_slots(session, assigned, on, "not_given_back");
 	for (i = 0; i < n; i++)
 		if (on[i])
@@ -439,7 +447,7 @@ void assigned_return(struct session *session, struct assigned *assigned,
 {
 	struct ctl_ctx *ctx = session->ctx;
 	uint64_t id = op ? op->wait.operation.id : 0;
-	char *cause = ctx->error;
+	char *cause = ctx->error, *before = ctx->more, *why;
 	bool known;
 
 	if (!assigned->begun)
@@ -448,6 +456,7 @@ void assigned_return(struct session *session, struct assigned *assigned,
 	gfc_forget_signals();
 	gfc_hold_signals();
 	ctx->error = NULL;
+	ctx->more = NULL;
 	known = !session_refresh(session);
 	if (known) {
 		settle(session, assigned, terms, id);
@@ -456,7 +465,10 @@ void assigned_return(struct session *session, struct assigned *assigned,
 	}
 	if (op)
 		arrival_abort(session, &op->arrival);
-	return_cards(session, assigned, known);
+	why = ctx->more;
+	ctx->more = before;
+	return_cards(session, assigned, known, why);
+	free(why);
 	free(ctx->error);
 	ctx->error = cause;
 	assigned->begun = false;
