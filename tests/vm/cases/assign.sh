@@ -71,7 +71,7 @@ ledger()
 {
 	local file slots=()
 
-	for file in $fm/ledger/*; do
+	for file in "$fm"/ledger/*; do
 		[ ! -e "$file" ] || slots+=("${file##*/}")
 	done
 	echo "${slots[*]}"
@@ -97,7 +97,7 @@ all_back()
 		"$mode: $1: the slots are empty"
 	[ ! -e $fm/pulled ] || is "$(cat $fm/pulled)" "" "$mode: $1: none was taken from a slot with power"
 	rm -f $fm/before.* $fm/after.* $fm/other.* $fm/late.* $fm/slow $fm/broken $fm/pulled
-	for i in 1 2 3; do
+	for i in 0 1 2 3; do
 		echo none >"$SIM/slot0.$i/fail"
 		echo none >"$SIM/slot0.$i/driver"
 	done
@@ -285,14 +285,13 @@ by hand: $hooks/unassign.d/50-fabric unassign ${s[1]} ${s[2]}" "$mode: is named 
 	cat >$hooks/pre-attach.d/10-hold <<END
 #!/bin/sh
 [ "\$1" = pre-attach ] || exit 0
-exec 9</dev/gpufabric-sim/sim0-1 || exit 1
+exec 9</dev/gpufabric-sim/${s[1]} || exit 1
 sleep 1000 >/dev/null 2>&1 &
 echo \$! >/tmp/holder
 exit 1
 END
 	chmod 755 $hooks/pre-attach.d/10-hold
-	wait_for 1 true
-	echo 'while [ ! -e /dev/gpufabric-sim/sim0-1 ]; do sleep 0.1; done' >"$fm/after.${s[1]}"
+	echo 'while [ ! -e /dev/gpufabric-sim/$slot ]; do sleep 0.1; done' >"$fm/after.${s[1]}"
 	gpuctl attach "${s[0]}" "${s[1]}" "${s[2]}" >/tmp/output 2>/tmp/error
 	is $? 1 "$mode: a GPU that somebody holds"
 	like "$(cat /tmp/error)" "sleep 1000" "$mode: who it is is said"
