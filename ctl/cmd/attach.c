@@ -4,6 +4,7 @@
 
 #include "cli/ctl.h"
 #include "cmd/options.h"
+#include "op/assign.h"
 #include "op/op.h"
 #include "session/session.h"
 
@@ -19,16 +20,17 @@ static bool any_known(const struct session *session, struct gf_slot *const *slot
 }
 
 static int attach(struct session *session, const struct op_terms *terms,
-		  struct gf_slot *const *slots, size_t n)
+		  struct gf_slot *const *slots, size_t n, struct assigned *assigned)
 {
 	struct op op = {
 		.kind = OP_ATTACH,
 		.terms = terms,
 		.add = slots,
 		.n_add = n,
+		.absent = session->ctx->dry_run && assigned->n,
 		.failed = n > 1 ? "not attached, all slots are as before" : "not attached",
 	};
-	int ret = CTL_DONE;
+	int ret = CTL_DONE, why;
 
 	/* Of slots that nobody knows anything of, it can wait until they train. */
 	if (any_known(session, slots, n))
@@ -37,6 +39,18 @@ static int attach(struct session *session, const struct op_terms *terms,
 		return ret;
 	op_expect(session, &op, true);
 	ret = op_run(session, &op);
+	if (!ret || !assigned->n)
+		goto out;
+	/* Other than after an attach of cards that are here, it does not continue. */
+	if (gfc_signalled() && op.wait.operation.id && !op.wait.over) {
+		ret = ctl_fail(session->ctx, ret, "interrupted: the attach is taken back");
+	} else if (op.error && !session_refresh(session)) {
+		/* The module only says that a slot is in fault. */
+		why = assigned_check(session, assigned);
+		ret = why ? why : ret;
+	}
+	assigned_return(session, assigned, terms, &op);
+out:
 	op_free(&op);
 	return ret;
 }
@@ -45,8 +59,8 @@ static int attach(struct session *session, const struct op_terms *terms,
 static int attach_named(struct session *session, const struct op_terms *terms, int argc,
 			char **argv)
 {
+	struct assigned assigned = { 0 };
 	struct gf_slot **slots;
-	bool changed;
 	int ret;
 
 	ret = session_slots(session, argc, argv, &slots);
@@ -54,15 +68,20 @@ static int attach_named(struct session *session, const struct op_terms *terms, i
 		return ret;
 	ret = session_managed(session, slots, (size_t)argc);
 	if (!ret)
-		ret = arrival_assign(session, terms, slots, (size_t)argc, &changed);
-	if (!ret && changed) {
+		ret = assigned_bring(session, &assigned, terms, slots, (size_t)argc);
+	if (ret)
+		goto out;
+	if (assigned.n) {
 		free(slots);
+		slots = NULL;
 		ret = session_slots(session, argc, argv, &slots);
-		if (ret)
-			return ret;
 	}
 	if (!ret)
-		ret = attach(session, terms, slots, (size_t)argc);
+		ret = attach(session, terms, slots, (size_t)argc, &assigned);
+	if (ret)
+		assigned_return(session, &assigned, terms, NULL);
+	assigned_free(&assigned);
+out:
 	free(slots);
 	return ret;
 }
@@ -99,7 +118,9 @@ const struct ctl_command cmd_attach = {
 	.help =
 		"The GPUs belong to no composition afterwards; gpuctl compose both claims and attaches.\n"
 		"A slot that is ready already stays as it is. An empty slot gets its card from the fabric, if\n"
-		"there is an assign hook: see gpuctl-hooks(5).\n"
+		"there is an assign hook. When the request fails or is interrupted then, wherever it is, all\n"
+		"that it brought is powered off and given back; the error is followed by what was given back,\n"
+		"and by what could not be, with the command to do so: see gpuctl-hooks(5).\n"
 		"A GPU that the windows of the bridges above cannot take is refused before it is powered,\n"
 		"exit code 3. --no-fit-check tries nevertheless; that can take the addresses of GPUs beside\n"
 		"it away, which then fail.\n"

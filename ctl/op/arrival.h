@@ -37,13 +37,4 @@ void arrival_abort(struct session *session, struct arrival *arrival);
 void arrival_finish(struct session *session, struct arrival *arrival);
 void arrival_free(struct arrival *arrival);
 
-/*
- * Empty slots among these get a card from the fabric, if there is a hook that
- * brings one; waits for presence, as long as @terms say. The snapshot is new
- * afterwards, so slots have to be looked up again: *@changed. Without such a hook
- * nothing happens, and the module says that the slot is empty.
- */
-int arrival_assign(struct session *session, const struct op_terms *terms,
-		   struct gf_slot *const *slots, size_t n, bool *changed);
-
 #endif /* GPUCTL_ARRIVAL_H */

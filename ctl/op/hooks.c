@@ -8,6 +8,9 @@
  * of their names as run-parts does it, with the name of the hook as argument and slot and
  * GPU in the environment.
  *
+ * Those of the fabric are called once for all slots of a request: a fabric manager
+ * changes a host in a transaction, of which it has one at a time.
+ *
  * They run with our rights. So one that others may write, or that lies where
  * others may put it, is refused, and the request with it.
  */
@@ -142,6 +145,7 @@ int hooks_find(struct ctl_ctx *ctx, const char *name, struct hooks *hooks)
 
 	memset(hooks, 0, sizeof(*hooks));
 	hooks->name = name;
+	hooks->together = !strcmp(name, HOOK_ASSIGN) || !strcmp(name, HOOK_UNASSIGN);
 	if (!parse_timeout(&ms))
 		ret = ctl_fail(ctx, CTL_USAGE,
 			       TIMEOUT_VARIABLE ": write a time of up to 10min, such as 45s");
@@ -249,14 +253,21 @@ int hook_slots_init(struct session *session, const char *reason, struct gf_slot 
 	return CTL_DONE;
 }
 
+static void free_strings(char **strings)
+{
+	size_t i;
+
+	for (i = 0; strings[i]; i++)
+		free(strings[i]);
+	free(strings);
+}
+
 void hook_slots_free(struct hook_slots *about)
 {
-	size_t i, j;
+	size_t i;
 
 	for (i = 0; i < about->n; i++) {
-		for (j = 0; about->env[i][j]; j++)
-			free(about->env[i][j]);
-		free(about->env[i]);
+		free_strings(about->env[i]);
 		free(about->names[i]);
 	}
 	free(about->env);
@@ -264,14 +275,76 @@ void hook_slots_free(struct hook_slots *about)
 	memset(about, 0, sizeof(*about));
 }
 
-/* One program for all slots; CTL_DONE, or the error of the first slot that has one. */
-static int run_program(struct ctl_ctx *ctx, char *path, const char *action,
-		       const struct hook_slots *about, const bool *which, bool interruptible)
+char *hook_slots_text(const struct hook_slots *about, const bool *which, const char *separator)
 {
-	const struct program_limits limits = {
-		timeout_ms(), interruptible ? gfc_signal_mask() : NULL,
-		interruptible ? gfc_signalled : NULL
-	};
+	struct text names = { 0 };
+	size_t i;
+
+	for (i = 0; i < about->n; i++)
+		if (!which || which[i])
+			text_join(&names, separator, about->names[i]);
+	return names.text ? names.text : mem_strdup("");
+}
+
+/* What a slot's environment says of @name. */
+static const char *value_of(char *const *env, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; *env; env++)
+		if (!strncmp(*env, name, len) && (*env)[len] == '=')
+			return *env + len + 1;
+	return "";
+}
+
+/* For a program that is told of several slots at once; NULL when there are none. */
+static char **describe_together(const struct hook_slots *about, const bool *which)
+{
+	const char *reason = NULL;
+	struct text ports = { 0 };
+	char **env;
+	size_t n = 0, i;
+
+	for (i = 0; i < about->n; i++) {
+		const char *port = value_of(about->env[i], "GPUFABRIC_PORT");
+
+		if (which && !which[i])
+			continue;
+		text_join(&ports, " ", *port ? port : "-");
+		reason = value_of(about->env[i], "GPUFABRIC_REASON");
+	}
+	if (!reason)
+		return NULL;
+	env = mem_grow(NULL, 2, sizeof(*env));
+	env[n++] = mem_strdup(PATH);
+	add_env(&env, &n, "GPUFABRIC_PORTS", ports.text);
+	add_env(&env, &n, "GPUFABRIC_REASON", reason);
+	free(ports.text);
+	return env;
+}
+
+/* CTL_DONE, or how a program failed; @slot: which it was about, NULL for all of them. */
+static int take_end(struct ctl_ctx *ctx, struct program *program, const char *action,
+		    const char *slot, const struct program_limits *limits)
+{
+	char *complaint;
+	int ret;
+
+	if (program_succeeded(program))
+		return CTL_DONE;
+	complaint = program_complaint(program, limits);
+	ret = ctl_fail(ctx, program->end == PROGRAM_TIMED_OUT ? CTL_TIMEOUT : CTL_FAILED,
+		       "%s%s%shook %s %s: %s", slot ? "slot " : "", slot ? slot : "",
+		       slot ? ": " : "", program->argv[0], action, complaint);
+	free(complaint);
+	return ret;
+}
+
+/* One program for all slots, side by side; the error is that of the first slot that has one. */
+static int run_each(struct ctl_ctx *ctx, char *path, const char *action,
+		    const struct hook_slots *about, const bool *which,
+		    const struct program_limits *limits)
+{
 	char *const argv[] = { path, (char *)action, NULL };
 	struct program *programs = mem_zalloc(about->n, sizeof(*programs));
 	size_t *slot = mem_zalloc(about->n, sizeof(*slot));
@@ -284,24 +357,55 @@ static int run_program(struct ctl_ctx *ctx, char *path, const char *action,
 		programs[n] = (struct program){ .argv = argv, .env = about->env[i] };
 		slot[n++] = i;
 	}
-	programs_run(programs, n, &limits);
+	programs_run(programs, n, limits);
 	for (i = 0; i < n; i++) {
-		char *complaint;
-
-		if (!program_succeeded(&programs[i]) && !ret) {
-			complaint = program_complaint(&programs[i], &limits);
-			ret = ctl_fail(ctx,
-				       programs[i].end == PROGRAM_TIMED_OUT ? CTL_TIMEOUT
-									    : CTL_FAILED,
-				       "slot %s: hook %s %s: %s", about->names[slot[i]], path,
-				       action, complaint);
-			free(complaint);
-		}
+		if (!ret)
+			ret = take_end(ctx, &programs[i], action, about->names[slot[i]], limits);
 		program_free(&programs[i]);
 	}
 	free(slot);
 	free(programs);
 	return ret;
+}
+
+/* One program, once. */
+static int run_together(struct ctl_ctx *ctx, char *path, const char *action,
+			const struct hook_slots *about, const bool *which,
+			const struct program_limits *limits)
+{
+	char **env = describe_together(about, which);
+	char **argv = mem_zalloc(about->n + 3, sizeof(*argv));
+	struct program program = { .argv = argv, .env = env };
+	size_t n = 0, i;
+	int ret = CTL_DONE;
+
+	if (!env)
+		goto out;
+	argv[n++] = path;
+	argv[n++] = (char *)action;
+	for (i = 0; i < about->n; i++)
+		if (!which || which[i])
+			argv[n++] = about->names[i];
+	programs_run(&program, 1, limits);
+	ret = take_end(ctx, &program, action, NULL, limits);
+	program_free(&program);
+	free_strings(env);
+out:
+	free(argv);
+	return ret;
+}
+
+static int run_program(struct ctl_ctx *ctx, const struct hooks *hooks, char *path,
+		       const char *action, const struct hook_slots *about, const bool *which,
+		       bool interruptible)
+{
+	const struct program_limits limits = {
+		timeout_ms(), interruptible ? gfc_signal_mask() : NULL,
+		interruptible ? gfc_signalled : NULL
+	};
+
+	return hooks->together ? run_together(ctx, path, action, about, which, &limits) :
+				 run_each(ctx, path, action, about, which, &limits);
 }
 
 /* Turn the error into a warning; an earlier error stays. */
@@ -322,7 +426,7 @@ int hooks_run(struct ctl_ctx *ctx, struct hooks *hooks, const struct hook_slots 
 
 		if (failure == HOOKS_GO_ON)
 			ctx->error = NULL;
-		ret = run_program(ctx, path, hooks->name, about, which, true);
+		ret = run_program(ctx, hooks, path, hooks->name, about, which, true);
 		if (failure == HOOKS_GO_ON) {
 			if (ret)
 				warn(ctx, before);
@@ -342,11 +446,32 @@ void hooks_undo(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,
 
 		ctx->error = NULL;
 		/* It may be a signal that made this necessary. */
-		if (run_program(ctx, path, action, about, which, false))
+		if (run_program(ctx, hooks, path, action, about, which, false))
 			warn(ctx, before);
 		else
 			ctx->error = before;
 	}
+}
+
+char *hooks_give_back(struct ctl_ctx *ctx, struct hooks *unassign, const struct hook_slots *about,
+		      const bool *which)
+{
+	char *before = ctx->error, *slots = hook_slots_text(about, which, " ");
+	struct text kept = { 0 };
+
+	for (unassign->ran = 0; unassign->ran < unassign->n;) {
+		char *path = unassign->programs[unassign->ran++];
+
+		ctx->error = NULL;
+		if (run_program(ctx, unassign, path, unassign->name, about, which, false)) {
+			text_join(&kept, "\n", ctx->error);
+			text_add(&kept, "\nby hand: %s %s %s", path, unassign->name, slots);
+		}
+		free(ctx->error);
+	}
+	ctx->error = before;
+	free(slots);
+	return kept.text;
 }
 
 void hooks_render(struct ctl_ctx *ctx, const struct hooks *hooks)

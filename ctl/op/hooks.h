@@ -24,12 +24,15 @@
  * @programs: paths, in the order in which they run
  * @n: how many; 0 for most hosts
  * @ran: how many of them have been started
+ * @together: a program is called once for all slots of a request, which are its arguments,
+ *	and not once for each of them
  */
 struct hooks {
 	const char *name;
 	char **programs;
 	size_t n;
 	size_t ran;
+	bool together;
 };
 
 /**
@@ -68,7 +71,7 @@ int hook_slots_init(struct session *session, const char *reason, struct gf_slot 
 void hook_slots_free(struct hook_slots *about);
 
 /*
- * Run the programs one after the other, each for all slots side by side; only
+ * Run the programs one after the other, each for all slots side by side, or together; only
  * for those with @which set, unless that is NULL.
  */
 int hooks_run(struct ctl_ctx *ctx, struct hooks *hooks, const struct hook_slots *about,
@@ -77,6 +80,17 @@ int hooks_run(struct ctl_ctx *ctx, struct hooks *hooks, const struct hook_slots 
 /* Call those that ran again, last first, with another action; failures are warnings. */
 void hooks_undo(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,
 		const struct hook_slots *about, const bool *which);
+
+/*
+ * Have the unassign hooks give cards back to the fabric. All of them run, whatever the others
+ * do, and no signal stops them. Returns NULL, or what went wrong with the commands that
+ * do it by hand, in lines; caller frees.
+ */
+char *hooks_give_back(struct ctl_ctx *ctx, struct hooks *unassign, const struct hook_slots *about,
+		      const bool *which);
+
+/* "101, 103": names of the slots with @which set; caller frees. */
+char *hook_slots_text(const struct hook_slots *about, const bool *which, const char *separator);
 
 /* For -n: say which would run. */
 void hooks_render(struct ctl_ctx *ctx, const struct hooks *hooks);

@@ -63,7 +63,7 @@ static int op_would(struct session *session, struct op *op, const struct placeme
 	int ret;
 
 	ret = removal_check(session, removal);
-	if (!ret && op->kind == OP_ATTACH)
+	if (!ret && op->kind == OP_ATTACH && !op->absent)
 		ret = submit_check(session, op, placement);
 	if (ret)
 		return ret;

@@ -38,6 +38,7 @@ enum op_kind {
  * @bind: compose: the composition is orphaned when this client ends
  * @probe: a look into slots that are put back as they were: no driver is awaited, no hook
  *	is told of an arrival, and no slot is given back to a fabric
+ * @absent: -n: cards of some slots in @add would be brought first, so the module is not asked
  * @note: what the composition is annotated with; NULL: with nothing, or what it has stays
  * @generation: resize: of the composition when @note was read
  * @lease_ms: the lease in @note, from the request on; 0: as it stands in @note
@@ -65,7 +66,7 @@ struct op {
 	size_t n_add;
 	struct gf_slot *const *remove;
 	size_t n_remove;
-	bool left, keep, bind, probe;
+	bool left, keep, bind, probe, absent;
 	struct annotation *note;
 	uint32_t generation;
 	uint64_t lease_ms;

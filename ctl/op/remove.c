@@ -355,6 +355,16 @@ static bool any_of(const bool *which, size_t n)
 	return i < n;
 }
 
+/* The GPUs have gone, whatever becomes of this: a card that stays assigned is for the admin. */
+static void give_back(struct session *session, struct removal *removal, const bool *gone)
+{
+	char *kept = hooks_give_back(session->ctx, &removal->unassign, &removal->about, gone);
+
+	if (kept)
+		ctl_warn(session->ctx, "not given back to the fabric: %s", kept);
+	free(kept);
+}
+
 void removal_finish(struct session *session, struct removal *removal, bool unassign)
 {
 	const struct hook_slots *about = &removal->about;
@@ -385,7 +395,7 @@ void removal_finish(struct session *session, struct removal *removal, bool unass
 	if (any_of(gone, about->n)) {
 		hooks_run(session->ctx, &removal->post, about, gone, HOOKS_GO_ON);
 		if (unassign)
-			hooks_run(session->ctx, &removal->unassign, about, gone, HOOKS_GO_ON);
+			give_back(session, removal, gone);
 	}
 	free(kept);
 	free(gone);

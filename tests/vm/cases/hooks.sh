@@ -27,7 +27,7 @@ hook()
 	mkdir -p "$dir"
 	{
 		echo '#!/bin/sh'
-		echo 'echo "${0##*/} $1 $GPUFABRIC_SLOT $(cat /sys/class/gpufabric/*/name | wc -l)" >>'$log
+		echo 'echo "${0##*/} $1 ${GPUFABRIC_SLOT-$2} $(cat /sys/class/gpufabric/*/name | wc -l)" >>'$log
 		echo "$*"
 	} >"$dir/$name"
 	chmod 755 "$dir/$name"
@@ -210,11 +210,13 @@ is "$(state_of sim0-0)" off "then the GPU goes"
 note "a fabric that brings cards"
 error=$(gpuctl attach sim0-6 2>&1)
 is $? 1 "without a hook an empty slot stays empty" || echo "#   $error"
-hook assign 50-fabric "echo 'insert h100-80' >$SIM/slot0.\${GPUFABRIC_SLOT#sim0-}/surprise"
-hook unassign 50-fabric "echo remove >$SIM/slot0.\${GPUFABRIC_SLOT#sim0-}/surprise"
-check "with one its card is brought" gpuctl attach sim0-6
+hook assign 50-fabric "echo 'insert h100-80' >$SIM/slot0.\${2#sim0-}/surprise; env >/tmp/hook.env"
+hook unassign 50-fabric "echo remove >$SIM/slot0.\${2#sim0-}/surprise"
+check "with one its card is brought" gpuctl attach --reason job sim0-6
 is "$(state_of sim0-6)" ready "and attached"
 is "$(ran)" "50-fabric assign sim0-6" "by the hook"
+is "$(grep -c -e '^GPUFABRIC_PORTS=10000:02:06.0$' -e '^GPUFABRIC_REASON=job$' /tmp/hook.env)" 2 \
+	"which is told of the port and the reason"
 : >$log
 check "a detach" gpuctl detach sim0-6
 is "$(ran)" "50-fabric unassign sim0-6" "gives it back to the fabric"
@@ -232,13 +234,15 @@ for name in assign unassign; do
 	ln -s $shipped/fabric $hooks/$name.d/50-fabric
 done
 cat >/etc/gpuctl/fabric.sh <<END
-assign() { echo "insert l40s" >$SIM/slot0.\${1#sim0-}/surprise; }
-unassign() { echo remove >$SIM/slot0.\${1#sim0-}/surprise; }
+assign() { echo "\$*" >/tmp/fabric.log; for slot; do echo "insert l40s" >$SIM/slot0.\${slot#sim0-}/surprise; done; }
+unassign() { for slot; do echo remove >$SIM/slot0.\${slot#sim0-}/surprise; done; }
 END
-check "fabric: a card is brought" gpuctl attach sim0-6
-is "$(cat "$SIM/slot0.6/model")" l40s "fabric: by the function in fabric.sh"
-check "fabric: and taken" gpuctl detach sim0-6
+check "fabric: cards are brought" gpuctl attach sim0-6 sim0-7
+is "$(cat "$SIM/slot0.6/model" "$SIM/slot0.7/model" | xargs)" "l40s l40s" "fabric: by the function in fabric.sh"
+is "$(cat /tmp/fabric.log)" "sim0-6 sim0-7" "fabric: that is called once"
+check "fabric: and taken" gpuctl detach sim0-6 sim0-7
 check "fabric: back" wait_for 10 is_state sim0-6 empty
+check "fabric: both" wait_for 10 is_state sim0-7 empty
 
 no_hooks
 for name in assign unassign; do
@@ -261,9 +265,11 @@ check "switchtec: a card is bound" gpuctl attach sim0-7
 check "switchtec: and unbound" gpuctl detach sim0-7
 check "switchtec: which empties the slot" wait_for 10 is_state sim0-7 empty
 is "$(cat /tmp/switchtec.log)" "fabric gfms-bind /dev/switchtec0 --host_sw_idx=0 --phys_port_id=24 --log_port_id=1 --pdfid=0x0f01
-fabric gfms-unbind /dev/switchtec0 --host_sw_idx=0 --phys_port_id=24 --log_port_id=1 --pdfid=0x0f01" "switchtec: as its tool wants to be called"
+fabric gfms-unbind /dev/switchtec0 --host_sw_idx=0 --phys_port_id=24 --log_port_id=1" "switchtec: as its tool wants to be called"
 echo "sim0-7 /dev/switchtec0 0" >/etc/gpuctl/switchtec.conf
-like "$(gpuctl attach sim0-7 2>&1)" "switchtec.conf: slot sim0-7: needs 6 words and has 3" "switchtec: a line that is wrong is named"
+error=$(gpuctl attach sim0-7 2>&1)
+like "$error" "switchtec.conf: slot sim0-7: needs 6 words and has 3" "switchtec: a line that is wrong is named"
+like "$error" "^given back to the fabric: sim0-7$" "switchtec: and nothing stays bound"
 
 # The same for NVIDIA's tool, called as gpuctl calls its hooks.
 cat >/usr/local/sbin/nvidia-smi <<'END'

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: assignment
+ *
+ * A GPU that is in the fabric's pool but not behind this host is brought by the assign hooks,
+ * tools of the fabric's vendor; that it came is believed when the port says so. While it
+ * is assigned no other host can have it. So a request that fails gives all of its cards back,
+ * wherever it failed, and whether a hook said no, was killed or did not end: what a hook
+ * has done until then nobody knows, so unassign is called for every slot.
+ *
+ * A card is not pulled from under the kernel. Before it is given back the module is done with
+ * its slot, and the slot has no power. Where that cannot be had the card stays, and the error
+ * says so, with what the admin can do.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/tree.h"
+#include "cli/out.h"
+#include "module/failure.h"
+#include "op/assign.h"
+#include "op/op.h"
+#include "session/render.h"
+
+#define PRESENCE_MS 30000
+/* So long a slot may be on its way after the operation's end, or stuck. */
+#define SETTLE_MS 30000
+/* What a port knows is no event: it is looked at so often. */
+#define LOOK_MS 250
+#define SLOTS "sys/bus/pci/slots"
+/* An operation ends by its deadlines: that of adding, and that of undoing. */
+#define STAGES 3
+
+static struct gf_slot *slot_of(const struct session *session, const struct assigned *assigned,
+			       size_t i)
+{
+	return gf_slot_by_name(&session->fabric, assigned->about.names[i]);
+}
+
+static bool is_attached(const struct gf_slot *slot)
+{
+	return slot->state == GF_STATE_READY || slot->state == GF_STATE_ATTACHED;
+}
+
+static int assigned_init(struct session *session, struct assigned *assigned,
+			 const struct op_terms *terms, struct gf_slot *const *slots, size_t n)
+{
+	size_t i;
+	int ret;
+
+	ret = hook_slots_init(session, terms->reason, slots, n, &assigned->about);
+	if (ret)
+		return ret;
+	assigned->brings = mem_zalloc(n, sizeof(*assigned->brings));
+	for (i = 0; i < n; i++) {
+		assigned->brings[i] = slots[i]->state == GF_STATE_EMPTY;
+		assigned->n += assigned->brings[i];
+	}
+	return CTL_DONE;
+}
+
+void assigned_free(struct assigned *assigned)
+{
+	hooks_free(&assigned->assign);
+	hooks_free(&assigned->unassign);
+	hook_slots_free(&assigned->about);
+	free(assigned->brings);
+	memset(assigned, 0, sizeof(*assigned));
+}
+
+/* A slot whose card has not shown up, or is on its way up by the slot driver's own doing. */
+static const char *first_missing(const struct session *session, const struct assigned *assigned)
+{
+	size_t i;
+
+	for (i = 0; i < assigned->about.n; i++) {
+		const struct gf_slot *slot = slot_of(session, assigned, i);
+
+		if (assigned->brings[i] && slot &&
+		    (slot->state == GF_STATE_EMPTY || slot->state == GF_STATE_ATTACHING))
+			return assigned->about.names[i];
+	}
+	return NULL;
+}
+
+static int await_presence(struct session *session, const struct assigned *assigned,
+			  uint64_t wait_ms)
+{
+	uint64_t end = text_monotonic() + wait_ms;
+	const char *missing;
+	char took[TEXT_QUANTITY];
+
+	while ((missing = first_missing(session, assigned))) {
+		uint64_t now = text_monotonic();
+		int ret;
+
+		if (now >= end)
+			return ctl_fail(session->ctx, CTL_TIMEOUT,
+					"slot %s: the assign hook ended well, but no card showed up within %s",
+					missing, text_duration(took, wait_ms));
+		ret = session_hear(session, (int)(end - now));
+		if (ret)
+			return ret;
+	}
+	return CTL_DONE;
+}
+
+int assigned_check(struct session *session, const struct assigned *assigned)
+{
+	size_t i;
+	int ret = CTL_DONE;
+
+	for (i = 0; i < assigned->about.n && !ret; i++) {
+		const struct gf_slot *slot = slot_of(session, assigned, i);
+		const struct gf_failure *failure = slot ? &slot->failure : NULL;
+		char *why;
+
+		if (!assigned->brings[i] || !slot ||
+		    (slot->state != GF_STATE_FAULT && slot->state != GF_STATE_LOST))
+			continue;
+		why = failure_text(failure);
+		ret = failure->cause == GPUFABRIC_CAUSE_RESOURCES ||
+				      failure->cause == GPUFABRIC_CAUSE_WINDOW ?
+			      CTL_NO_FIT :
+			      gfc_exit(-failure->error);
+		ret = ctl_fail(session->ctx, ret ? ret : CTL_FAILED, "not attached: %s%s%s",
+			       failure->slot_name ? "" : slot->name,
+			       failure->slot_name ? "" : ": ",
+			       why ? why : render_state(slot->state));
+		free(why);
+	}
+	return ret;
+}
+
+static void assigned_would(struct session *session, const struct assigned *assigned)
+{
+	size_t i;
+
+	for (i = 0; i < assigned->about.n; i++)
+		if (assigned->brings[i])
+			out_note(session->ctx->out, "would", "would ", "assign a card to %s",
+				 assigned->about.names[i]);
+	hooks_render(session->ctx, &assigned->assign);
+}
+
+static int assigned_call(struct session *session, struct assigned *assigned,
+			 const struct op_terms *terms)
+{
+	int ret;
+
+	assigned->begun = true;
+	ret = hooks_run(session->ctx, &assigned->assign, &assigned->about, assigned->brings,
+			HOOKS_STOP);
+	if (!ret)
+		ret = await_presence(session, assigned,
+				     terms->timeout_ms ? terms->timeout_ms : PRESENCE_MS);
+	if (!ret)
+		ret = assigned_check(session, assigned);
+	if (ret)
+		assigned_return(session, assigned, terms, NULL);
+	return ret;
+}
+
+int assigned_bring(struct session *session, struct assigned *assigned, const struct op_terms *terms,
+		   struct gf_slot *const *slots, size_t n)
+{
+	size_t i;
+	int ret = CTL_DONE;
+
+	memset(assigned, 0, sizeof(*assigned));
+	for (i = 0; i < n && slots[i]->state != GF_STATE_EMPTY;)
+		i++;
+	if (i == n)
+		return CTL_DONE;
+	ret = hooks_find(session->ctx, HOOK_ASSIGN, &assigned->assign);
+	if (ret || !assigned->assign.n)
+		return ret;
+	/* What cannot be given back is not brought. */
+	ret = hooks_find(session->ctx, HOOK_UNASSIGN, &assigned->unassign);
+	if (!ret)
+		ret = assigned_init(session, assigned, terms, slots, n);
+	if (!ret && session->ctx->dry_run)
+		assigned_would(session, assigned);
+	else if (!ret)
+		ret = assigned_call(session, assigned, terms);
+	if (ret)
+		assigned_free(assigned);
+	return ret;
+}
+
+/* Is what goes on in a slot, or came up there, of this request? @id: its operation, 0 for none. */
+static bool is_ours(const struct assigned *assigned, size_t i, const struct gf_slot *slot,
+		    uint64_t id)
+{
+	return assigned->brings[i] ||
+	       (id && (slot->operation.id == id || slot->last_operation.id == id));
+}
+
+static bool is_moving(const struct gf_slot *slot)
+{
+	return slot->operation.id || slot->state == GF_STATE_ATTACHING ||
+	       slot->state == GF_STATE_DETACHING || slot->state == GF_STATE_STUCK;
+}
+
+static bool file_says_yes(const struct tree *tree, const struct gf_slot *slot, const char *file)
+{
+	char *line = tree_line(tree, SLOTS "/%s/%s", slot->name, file);
+	bool yes = line && *line == '1';
+
+	free(line);
+	return yes;
+}
+
+/*
+ * A card that was put in just now is powered on by the slot driver, and the module hears of it
+ * when it has functions: the port knows before. An assign hook that was stopped leaves such.
+ */
+static bool is_coming(const struct tree *tree, const struct gf_slot *slot)
+{
+	/* Without a controller power is always on. Not all slots have Slot Capabilities. */
+	bool control = !slot->caps || slot->caps & GPUFABRIC_SLOT_CAP_POWER_CONTROLLER;
+
+	if (slot->state == GF_STATE_EMPTY)
+		return file_says_yes(tree, slot, "adapter");
+	return slot->state == GF_STATE_OFF && control &&
+	       file_says_yes(tree, slot, "adapter") && file_says_yes(tree, slot, "power");
+}
+
+static const struct gf_slot *first_moving(const struct session *session, const struct tree *tree,
+					  const struct assigned *assigned, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < assigned->about.n; i++) {
+		const struct gf_slot *slot = slot_of(session, assigned, i);
+
+		if (slot && is_moving(slot) && is_ours(assigned, i, slot, id))
+			return slot;
+		if (slot && assigned->brings[i] && is_coming(tree, slot))
+			return slot;
+	}
+	return NULL;
+}
+
+/*
+ * Wait until nothing goes on in the slots: operations end by their deadlines, and what is
+ * stuck then gets some more time to come back.
+ */
+static void settle(struct session *session, const struct assigned *assigned,
+		   const struct op_terms *terms, uint64_t id)
+{
+	uint64_t now = text_monotonic(), end = now + SETTLE_MS;
+	uint64_t last = end + STAGES * (terms->timeout_ms ? terms->timeout_ms : PRESENCE_MS);
+	const struct gf_slot *slot;
+	bool said = false;
+	struct fault fault;
+	struct tree tree;
+
+	/* Without it the module alone tells. */
+	tree_open(&tree, NULL, &fault);
+	while ((slot = first_moving(session, &tree, assigned, id)) && now < end) {
+		if (!said)
+			session_say(session, "waiting for slot %s before its card is given back",
+				    slot->name);
+		said = true;
+		if (slot->operation.id && now < last)
+			end = now + SETTLE_MS;
+		if (session_hear(session, end - now < LOOK_MS ? (int)(end - now) : LOOK_MS))
+			break;
+		now = text_monotonic();
+	}
+	tree_close(&tree);
+}
+
+static int detach_quietly(struct session *session, const struct op_terms *terms,
+			  struct gf_slot **slots, size_t n)
+{
+	const struct op_terms own = { .timeout_ms = terms->timeout_ms, .reason = terms->reason };
+	struct op op = {
+		.kind = OP_DETACH,
+		.terms = &own,
+		.remove = slots,
+		.n_remove = n,
+		.left = true,
+		.probe = true, /* the cards are given back together, afterwards */
+		.failed = "not detached",
+	};
+	int ret = op_start(session, &op);
+
+	if (!ret)
+		ret = op_await(session, &op, 1);
+	if (!ret)
+		ret = op_finish(session, &op);
+	op_free(&op);
+	return ret;
+}
+
+/* Lines that ctl_more() has made. */
+static void more_lines(struct ctl_ctx *ctx, const char *lines)
+{
+	if (lines && *lines)
+		ctl_more(ctx, "%.*s", (int)strlen(lines) - 1, lines);
+}
+
+/* @say: what keeps a GPU on, such as its holders, is added to what is said at the end. */
+static int detach(struct session *session, const struct op_terms *terms, struct gf_slot **slots,
+		  size_t n, bool say)
+{
+	struct ctl_ctx *ctx = session->ctx;
+	char *before = ctx->more, *details;
+	int ret;
+
+	ctx->more = NULL;
+	ret = detach_quietly(session, terms, slots, n);
+	details = ctx->more;
+	ctx->more = before;
+	if (ret && say) {
+		ctl_more(ctx, "%s", ctx->error);
+		more_lines(ctx, details);
+	}
+	free(details);
+	return ret;
+}
+
+/* All or none: also what this request brought up beside the cards of the fabric. */
+static struct gf_slot *needs_power_off(const struct session *session,
+				       const struct assigned *assigned, size_t i, uint64_t id)
+{
+	struct gf_slot *slot = slot_of(session, assigned, i);
+
+	if (!slot || slot->composition || !is_ours(assigned, i, slot, id))
+		return NULL;
+	return is_attached(slot) || gf_slot_is_left(slot) ? slot : NULL;
+}
+
+/* Together, and where that is refused one by one: a GPU that is held keeps no other from going. */
+static void power_off(struct session *session, const struct assigned *assigned,
+		      const struct op_terms *terms, uint64_t id)
+{
+	struct gf_slot **slots = mem_zalloc(assigned->about.n, sizeof(*slots)), *slot;
+	size_t n = 0, i;
+
+	for (i = 0; i < assigned->about.n; i++) {
+		slots[n] = needs_power_off(session, assigned, i, id);
+		n += !!slots[n];
+	}
+	if (!n || (n > 1 && !detach(session, terms, slots, n, false)))
+		goto out;
+	for (i = 0; i < assigned->about.n; i++) {
+		slot = needs_power_off(session, assigned, i, id);
+		if (slot)
+			detach(session, terms, &slot, 1, true);
+	}
+out:
+	free(slots);
+}
+
+/* Nothing of the card is in use. A slot that went with its switch has no card. */
+static bool is_off(const struct gf_slot *slot)
+{
+	if (!slot || slot->state == GF_STATE_EMPTY || slot->state == GF_STATE_OFF)
+		return true;
+	return (slot->state == GF_STATE_FAULT || slot->state == GF_STATE_LOST) &&
+	       !slot->function_count && slot->condition.power != GPUFABRIC_POWER_CHANGING;
+}
+
+static void say_kept(struct session *session, const struct assigned *assigned, const char *name,
+		     const struct gf_slot *slot)
+{
+	struct ctl_ctx *ctx = session->ctx;
+
+	if (slot && slot->composition)
+		ctl_more(ctx,
+			 "slot %s: not given back, it belongs to composition %s: gpuctl release %s",
+			 name, slot->composition, slot->composition);
+	else if (slot && (gf_slot_has_gpu(slot) || gf_slot_is_left(slot)))
+		ctl_more(ctx, "slot %s: not given back, its state is %s: gpuctl detach %s", name,
+			 render_state(slot->state), name);
+	else
+		ctl_more(ctx,
+			 "slot %s: not given back, its state is %s; by hand, when it is off: %s %s %s",
+			 name, slot ? render_state(slot->state) : "not known",
+			 assigned->unassign.n ? assigned->unassign.programs[0] : "the tool of the fabric,",
+			 HOOK_UNASSIGN, name);
+}
+
+/* In JSON, where further lines of an error have no place. */
+static void note_slots(struct session *session, const struct assigned *assigned,
+		       const bool *which, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < assigned->about.n && session->ctx->json; i++)
+		if (which[i])
+			out_note(session->ctx->out, name, "", "%s", assigned->about.names[i]);
+}
+
+static void give_back(struct session *session, struct assigned *assigned, const bool *off)
+{
+	char *slots = hook_slots_text(&assigned->about, off, ", ");
+	char *kept = NULL;
+
+	if (!*slots)
+		goto out;
+	if (assigned->unassign.n)
+		kept = hooks_give_back(session->ctx, &assigned->unassign, &assigned->about, off);
+	else
+		kept = mem_printf("there is no hook in %s/hooks.d/" HOOK_UNASSIGN ".d",
+				  session->ctx->config_dir);
+	note_slots(session, assigned, off, kept ? "not_given_back" : "given_back");
+	if (kept)
+		ctl_more(session->ctx, "not given back to the fabric: %s: %s", slots, kept);
+	else
+		ctl_more(session->ctx, "given back to the fabric: %s", slots);
+	free(kept);
+out:
+	free(slots);
+}
+
+/* @known: the snapshot is of now. @why: what keeps GPUs on, NULL for nothing. */
+static void return_cards(struct session *session, struct assigned *assigned, bool known,
+			 const char *why)
+{
+	const size_t n = assigned->about.n;
+	bool *off = mem_zalloc(n, sizeof(*off));
+	bool *on = mem_zalloc(n, sizeof(*on));
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		off[i] = assigned->brings[i] && known && is_off(slot_of(session, assigned, i));
+		on[i] = assigned->brings[i] && !off[i];
+	}
+	give_back(session, assigned, off);
+	more_lines(session->ctx, why);
+	note_slots(session, assigned, on, "not_given_back");
+	for (i = 0; i < n; i++)
+		if (on[i])
+			say_kept(session, assigned, assigned->about.names[i],
+				 known ? slot_of(session, assigned, i) : NULL);
+	free(off);
+	free(on);
+}
+
+void assigned_return(struct session *session, struct assigned *assigned,
+		     const struct op_terms *terms, struct op *op)
+{
+	struct ctl_ctx *ctx = session->ctx;
+	uint64_t id = op ? op->wait.operation.id : 0;
+	char *cause = ctx->error, *before = ctx->more, *why;
+	bool known;
+
+	if (!assigned->begun)
+		return;
+	/* It may be a signal that made this necessary, and the next one would leave half of it. */
+	gfc_forget_signals();
+	gfc_hold_signals();
+	ctx->error = NULL;
+	ctx->more = NULL;
+	known = !session_refresh(session);
+	if (known) {
+		settle(session, assigned, terms, id);
+		power_off(session, assigned, terms, id);
+		known = !session_refresh(session);
+	}
+	if (op)
+		arrival_abort(session, &op->arrival);
+	why = ctx->more;
+	ctx->more = before;
+	return_cards(session, assigned, known, why);
+	free(why);
+	free(ctx->error);
+	ctx->error = cause;
+	assigned->begun = false;
+	gfc_release_signals();
+}
