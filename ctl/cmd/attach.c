@@ -43,7 +43,7 @@ static int attach(struct session *session, const struct op_terms *terms,
 		goto out;
 	/* Other than after an attach of cards that are here, it does not continue. */
 	if (gfc_signalled() && op.wait.operation.id && !op.wait.over) {
-		ret = ctl_fail(session->ctx, ret, "interrupted: the attach is taken back");
+		ret = ctl_fail(session->ctx, ret, "interrupted: the request is taken back");
 	} else if (op.error && !session_refresh(session)) {
 		/* The module only says that a slot is in fault. */
 		why = assigned_check(session, assigned);

@@ -254,7 +254,7 @@ static void settle(struct session *session, const struct assigned *assigned,
 	uint64_t last = end + STAGES * (terms->timeout_ms ? terms->timeout_ms : PRESENCE_MS);
 	const struct gf_slot *slot;
 	bool said = false;
-	struct fault fault;
+	struct fault fault = { "" };
 	struct tree tree;
 
 	/* Without it the module alone tells. */
@@ -368,6 +368,8 @@ static bool is_off(const struct gf_slot *slot)
 static void say_kept(struct session *session, const struct assigned *assigned, const char *name,
 		     const struct gf_slot *slot)
 {
+	const char *by_hand = assigned->unassign.n ? assigned->unassign.programs[0]
+						    : "the tool of the fabric,";
 	struct ctl_ctx *ctx = session->ctx;
 
 	if (slot && slot->composition)
@@ -380,8 +382,7 @@ static void say_kept(struct session *session, const struct assigned *assigned, c
 	else
 		ctl_more(ctx,
 			 "slot %s: not given back, its state is %s; by hand, when it is off: %s %s %s",
-			 name, slot ? render_state(slot->state) : "not known",
-			 assigned->unassign.n ? assigned->unassign.programs[0] : "the tool of the fabric,",
+			 name, slot ? render_state(slot->state) : "not known", by_hand,
 			 HOOK_UNASSIGN, name);
 }
 

@@ -9,7 +9,7 @@
 #   root port -- upstream -- slot 0 with an h100-80, off; slots 1 ... 5 empty
 #
 # in turn: requests run one after the other
-# vm: -t 400
+# vm: -t 900
 
 # Functions are called by their names, through check; what hooks do is for them to expand.
 # shellcheck disable=SC2016,SC2317
@@ -239,7 +239,7 @@ given back to the fabric: $three" "$mode: the cause is said, and then what was g
 		wait_for 30 is_state "${s[0]}" attaching
 		interrupt $line
 		is $rc 1 "$mode: SIG$line"
-		is "$(first)" "gpuctl: interrupted: the attach is taken back" "$mode: is said"
+		is "$(first)" "gpuctl: interrupted: the request is taken back" "$mode: is said"
 		like "$(tail -n 1 /tmp/error)" "^given back to the fabric: $three$" "$mode: and what was given back"
 		is "$(state_of "${s[0]}")" off "$mode: the card that is here is off again"
 		all_back "SIG$line while powering on"
