@@ -23,7 +23,9 @@
 #define KINDS_SHOWN 12
 
 static const struct ctl_option options[] = {
-	{ "gpu", 'g', "GPU", "only kinds of this name, such as h100 (may be repeated)" },
+	{ "gpu", 'g', "GPU", "only kinds of this name, such as h100 (may be repeated); with --fit h100:2" },
+	{ "fit", 0, "WHAT", "how large a batch, or how long a context, fits on the GPUs of --gpu",
+	  "batch context" },
 	{ "all", 'a', NULL, "all kinds of the catalogue, also those that no slot can take" },
 	{ "learn", 0, "LOG", "learn from a log of PyTorch, vLLM or llama.cpp; -n compares alone",
 	  "@files" },
@@ -339,6 +341,19 @@ static void print_file(struct ctl_ctx *ctx, const struct size_request *req)
 			 (unsigned long long)stored->missing);
 }
 
+/* Engines refuse such a context, or the model loses its thread. */
+static void print_too_long(struct ctl_ctx *ctx, const struct size_request *req)
+{
+	char context[UNITS_TEXT_MAX], most[UNITS_TEXT_MAX];
+
+	if (!req->model || !req->model->max_context || req->context <= req->model->max_context)
+		return;
+	out_note(ctx->out, "remarks", "",
+		 "a context of %s tokens is beyond the %s that the model was made for",
+		 units_grouped(context, req->context),
+		 units_grouped(most, req->model->max_context));
+}
+
 /* A folder that is called as a model of the catalogue is. */
 static void print_namesake(struct ctl_ctx *ctx, const struct catalogue *cat,
 			   const struct size_request *req)
@@ -427,12 +442,35 @@ static void print_fit(struct out_table *t, const struct size_request *req,
 	free(note.text);
 }
 
-/* Fewest GPUs first, then the least memory that does it; no answer last. */
+/*
+ * Has it matrix units for 16 bits? All that multiply faster than this do; where nobody says
+ * how fast, the width of the memory tells: decoding is bound by it.
+ */
+#define MATRIX_TFLOPS 40
+#define WIDE_GBS 600
+
+static bool is_made_for_models(const struct cat_gpu *gpu)
+{
+	double tflops, gbs = 0;
+
+	if (cat_gpu_fact(gpu, GPU_FP16_TFLOPS, &tflops) != GPU_UNKNOWN)
+		return tflops >= MATRIX_TFLOPS;
+	cat_gpu_fact(gpu, GPU_BANDWIDTH_GBS, &gbs);
+	return gbs >= WIDE_GBS;
+}
+
+/*
+ * What is made for models first, then the fewest GPUs and the least memory that does it; no
+ * answer last.
+ */
 static int by_count(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 	unsigned int nx = x->fit.gpus, ny = y->fit.gpus;
+	bool mx = nx && is_made_for_models(x->gpu), my = ny && is_made_for_models(y->gpu);
 
+	if (mx != my)
+		return mx ? -1 : 1;
 	if (nx != ny)
 		return !nx ? 1 : !ny ? -1 : nx < ny ? -1 : 1;
 	if (x->fit.usable != y->fit.usable)
@@ -553,6 +591,7 @@ static int size_workload(struct ctl_ctx *ctx, const struct catalogue *cat,
 		print_each(ctx, req, &rows[0]);
 	out_line(ctx->out, "%s", "");
 	print_file(ctx, req);
+	print_too_long(ctx, req);
 	print_namesake(ctx, cat, req);
 	print_remarks(ctx, req, &terms);
 	free(rows);
@@ -624,7 +663,9 @@ static int compare(struct ctl_ctx *ctx, const struct catalogue *cat,
 /* Each of these is an answer of its own. */
 static int check_modes(struct ctl_ctx *ctx)
 {
-	static const char *const modes[] = { "check", "learn", "table", "compare", "machines" };
+	static const char *const modes[] = {
+		"check", "learn", "table", "compare", "machines", "fit",
+	};
 	const char *first = NULL;
 	size_t i;
 
@@ -663,7 +704,7 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	ret = size_options_read_all(ctx, &cat, argc ? argv[0]
 					      : ctl_flag(ctx, "table") && !size_options_given(ctx)
 					      ? "llama-3.1-8b" : NULL, &req);
-	if (!ret)
+	if (!ret && !ctl_flag(ctx, "fit"))
 		ret = check_names(ctx, &cat);
 	if (!ret && size_machines_asked(ctx) && req.method != &size_method_engine &&
 	    !ctl_flag(ctx, "table"))
@@ -676,6 +717,8 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = size_learn(ctx, &cat, &req, ctl_opt(ctx, "learn"));
 	else if (!ret && ctl_flag(ctx, "table"))
 		ret = size_table_print(ctx, &cat, &req);
+	else if (!ret && ctl_flag(ctx, "fit"))
+		ret = size_most_print(ctx, &cat, &req);
 	else if (!ret && ctl_flag(ctx, "compare"))
 		ret = compare(ctx, &cat, &req);
 	else if (!ret)

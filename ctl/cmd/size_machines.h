@@ -26,6 +26,10 @@ int size_machines_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 int size_table_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 		     const struct size_request *req);
 
+/* --fit: how many sequences, or how long ones, the GPUs of --gpu hold. */
+int size_most_print(struct ctl_ctx *ctx, const struct catalogue *cat,
+		    const struct size_request *req);
+
 /* What the GPUs of a composition use, beside the estimate; returns enum ctl_exit. */
 int size_check(struct ctl_ctx *ctx, const struct size_request *req, const char *name);
 

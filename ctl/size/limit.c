@@ -141,6 +141,40 @@ void size_choose_exact(const struct size_request *req, uint64_t memory, unsigned
 	}
 }
 
+static bool most_holds(const struct size_request *req, uint64_t memory, unsigned int gpus,
+		       enum size_most_of what, uint64_t n, struct size_choice *at)
+{
+	struct size_request with = *req;
+
+	*(what == MOST_BATCH ? &with.batch : &with.context) = n;
+	size_choose_exact(&with, memory, gpus, at);
+	return at->fit.gpus > 0;
+}
+
+uint64_t size_most(const struct size_request *req, uint64_t memory, unsigned int gpus,
+		   enum size_most_of what, struct size_choice *at)
+{
+	uint64_t last = what == MOST_BATCH ? SIZE_BATCH_MAX : SIZE_CONTEXT_MAX;
+	/* a prompt needs a token beside those that are generated */
+	uint64_t holds = what == MOST_BATCH ? 0 : req->generated, next;
+
+	if (what == MOST_CONTEXT && req->model && req->model->max_context)
+		last = req->model->max_context;
+	if (last <= holds || !most_holds(req, memory, gpus, what, holds + 1, at))
+		return 0;
+	holds++;
+	/* more never takes less: halve what is left */
+	while (holds < last) {
+		next = holds + (last - holds + 1) / 2;
+		if (most_holds(req, memory, gpus, what, next, at))
+			holds = next;
+		else
+			last = next - 1;
+	}
+	most_holds(req, memory, gpus, what, holds, at);
+	return holds;
+}
+
 void size_choice_say(struct text *text, const struct size_request *req,
 		     const struct size_choice *choice)
 {

@@ -43,6 +43,18 @@ void size_choose(const struct size_request *req, uint64_t memory, struct size_ch
 void size_choose_exact(const struct size_request *req, uint64_t memory, unsigned int gpus,
 		       struct size_choice *out);
 
+enum size_most_of {
+	MOST_BATCH,	/* sequences at a time */
+	MOST_CONTEXT,	/* tokens of each */
+};
+
+/*
+ * The largest batch or context that exactly @gpus GPUs with @memory bytes hold, 0: none. A
+ * context is no longer than the model was made for, where that is known. @at: the layout.
+ */
+uint64_t size_most(const struct size_request *req, uint64_t memory, unsigned int gpus,
+		   enum size_most_of what, struct size_choice *at);
+
 /* "tensor parallel 4, 68.0 GiB of 79.6 GiB a GPU at P95" */
 void size_choice_say(struct text *text, const struct size_request *req,
 		     const struct size_choice *choice);

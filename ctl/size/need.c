@@ -14,8 +14,6 @@
 #include "layouts.h"
 
 #define PARAMS_MAX (1ull << 50)
-#define CONTEXT_MAX (1ull << 27)
-#define BATCH_MAX (1ull << 20)
 #define RANK_MAX 4096
 
 static const char *const task_names[SIZE_TASKS] = {
@@ -94,13 +92,13 @@ static void fill_defaults(struct size_request *req)
 
 static int check_numbers(const struct size_request *req, struct fault *f)
 {
-	if (req->context > CONTEXT_MAX)
+	if (req->context > SIZE_CONTEXT_MAX)
 		return fault_set(f, EINVAL,
 				 "a context of %llu tokens is beyond any model; at most %llu",
-				 (unsigned long long)req->context, CONTEXT_MAX);
-	if (!req->batch || req->batch > BATCH_MAX)
+				 (unsigned long long)req->context, SIZE_CONTEXT_MAX);
+	if (!req->batch || req->batch > SIZE_BATCH_MAX)
 		return fault_set(f, EINVAL, "a batch has 1 to %llu sequences",
-				 BATCH_MAX);
+				 SIZE_BATCH_MAX);
 	if (!req->rank || req->rank > RANK_MAX)
 		return fault_set(f, EINVAL, "a LoRA rank is 1 to %u",
 				 RANK_MAX);

@@ -29,6 +29,10 @@
 /* No answer is larger; what needs more is said not to fit. */
 #define SIZE_GPUS_MAX 4096
 
+/* Longer and wider workloads are mistakes. */
+#define SIZE_CONTEXT_MAX (1ull << 27)
+#define SIZE_BATCH_MAX (1ull << 20)
+
 enum size_task {
 	SIZE_INFER,
 	SIZE_TRAIN,	/* all parameters, AdamW */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/ctl.h"
 #include "cli/out.h"
 #include "tap.h"
@@ -208,6 +209,49 @@ static void size(void)
 	runs(&cmd_size, "qwen2.5-7b --engine=hf --context=8K", CTL_DONE, "measured rows");
 }
 
+static int64_t gpus_for(const char *option, int64_t n)
+{
+	char *line = mem_printf("llama-3.1-8b --gpu=l40s --%s=%lld", option, (long long)n);
+	int64_t gpus = 0;
+
+	if (!run(&cmd_size, true, line))
+		gpus = number(json_object_array_get_idx(field(json, "fits"), 0), "gpus");
+	free(line);
+	return gpus;
+}
+
+/* What fits is held, and one more is not. */
+static void most_of(const char *option)
+{
+	char *line = mem_printf("llama-3.1-8b --gpu=l40s:1 --fit=%s", option);
+	int64_t most = 0;
+
+	if (!run(&cmd_size, true, line))
+		most = number(json_object_array_get_idx(field(json, "most"), 0), option);
+	free(line);
+	ok(most > 1, "%s: %lld fit", option, (long long)most);
+	is_int(gpus_for(option, most), 1, "on one GPU");
+	is_int(gpus_for(option, most + 1), 2, "and one more does not");
+}
+
+static void most(void)
+{
+	most_of("batch");
+	most_of("context");
+	runs(&cmd_size, "llama-2-7b --gpu=h200-nvl --fit=context", CTL_DONE, "the model's maximum");
+	runs(&cmd_size, "llama-3.1-70b --gpu=l4:1 --fit=batch", CTL_NO_FIT, "not even one sequence");
+	runs(&cmd_size, "llama-3.1-70b --gpu=l4:0 --fit=batch", CTL_USAGE, "--gpu l4:0");
+	runs(&cmd_size, "llama-3.1-70b --gpu=warp:2 --fit=batch", CTL_USAGE, "no GPU");
+	runs(&cmd_size, "llama-3.1-70b --gpu=l4 --fit=gpus", CTL_USAGE, "batch or context");
+	runs(&cmd_size, "llama-3.1-70b --fit=batch", CTL_USAGE, "such as --gpu h100:2");
+	runs(&cmd_size, "llama-3.1-70b --gpu=l4 --fit=batch --batch=4", CTL_USAGE, "leave one out");
+	runs(&cmd_size, "--params=70B --gpu=l4 --fit=batch", CTL_USAGE, "shape of a model");
+	runs(&cmd_size, "llama-3.1-8b --context=200000", CTL_DONE,
+	     "beyond the 131,072 that the model was made for");
+	runs(&cmd_size, "qwen3-0.6b", CTL_DONE, "FITS ON");
+	ok(strstr(text, "L4 ") && !strstr(text, "K80"), "cards with matrix units come first");
+}
+
 static void catalogues(void)
 {
 	struct json_object *gpu;
@@ -263,6 +307,7 @@ int main(void)
 {
 	size();
 	remarks();
+	most();
 	catalogues();
 	free(text);
 	json_object_put(json);

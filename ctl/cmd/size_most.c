@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: gpuctl size --fit
+ *
+ * The question the other way round: not how many GPUs a workload needs, but how many
+ * sequences, or how long ones, the GPUs that there are hold.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/conf.h"
+#include "base/units.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "cmd/size_machines.h"
+#include "size/estimate.h"
+#include "size/limit.h"
+
+#define MIB (1ull << 20)
+
+static const struct out_column batch_columns[] = {
+	{ "gpu", NULL, 0 },
+	{ "gpu_name", "ON", 0 },
+	{ "gpus", "GPUS", OUT_RIGHT },
+	{ "batch", "SEQUENCES", OUT_RIGHT },
+	{ "tensor_parallel", "TP", OUT_RIGHT | OUT_OPTIONAL },
+	{ "pipeline_parallel", "PP", OUT_RIGHT | OUT_OPTIONAL },
+	{ "attention_data_parallel", "ADP", OUT_RIGHT | OUT_OPTIONAL },
+	{ "bytes_per_gpu", "PER GPU", OUT_RIGHT | OUT_OPTIONAL },
+	{ "usable_bytes", "OF", OUT_RIGHT },
+	{ "note", "NOTE", OUT_OPTIONAL },
+	{ NULL, NULL, 0 },
+};
+
+static const struct out_column context_columns[] = {
+	{ "gpu", NULL, 0 },
+	{ "gpu_name", "ON", 0 },
+	{ "gpus", "GPUS", OUT_RIGHT },
+	{ "context", "TOKENS", OUT_RIGHT },
+	{ "tensor_parallel", "TP", OUT_RIGHT | OUT_OPTIONAL },
+	{ "pipeline_parallel", "PP", OUT_RIGHT | OUT_OPTIONAL },
+	{ "attention_data_parallel", "ADP", OUT_RIGHT | OUT_OPTIONAL },
+	{ "bytes_per_gpu", "PER GPU", OUT_RIGHT | OUT_OPTIONAL },
+	{ "usable_bytes", "OF", OUT_RIGHT },
+	{ "note", "NOTE", OUT_OPTIONAL },
+	{ NULL, NULL, 0 },
+};
+
+/**
+ * struct asked - a value of --gpu
+ * @name: of the kind
+ * @count: of GPUs
+ */
+struct asked {
+	char name[64];
+	unsigned int count;
+};
+
+/* "h100", "h100:2" */
+static int asked_read(struct ctl_ctx *ctx, const char *value, struct asked *asked)
+{
+	const char *colon = strrchr(value, ':');
+	size_t len = colon ? (size_t)(colon - value) : strlen(value);
+	unsigned long long count = 1;
+	struct fault f = { "" };
+
+	if (len >= sizeof(asked->name))
+		return ctl_fail(ctx, CTL_USAGE, "--gpu: no GPU has a name of %zu letters", len);
+	memcpy(asked->name, value, len);
+	asked->name[len] = '\0';
+	if (colon && conf_whole(colon + 1, 1, SIZE_GPUS_MAX, &count, &f))
+		return ctl_fail(ctx, CTL_USAGE, "--gpu %s: %s", value, f.text);
+	asked->count = (unsigned int)count;
+	return CTL_DONE;
+}
+
+static void put_most(struct out_table *t, enum size_most_of what, uint64_t most)
+{
+	char buf[UNITS_TEXT_MAX];
+
+	out_cell(t, what == MOST_BATCH ? "batch" : "context", json_object_new_uint64(most), "%s",
+		 units_grouped(buf, most));
+}
+
+static void put_bytes(struct out_table *t, const char *column, uint64_t bytes)
+{
+	char buf[UNITS_TEXT_MAX];
+
+	out_cell(t, column, json_object_new_uint64(bytes), "%s", units_gib(buf, bytes));
+}
+
+/* Returns whether anything fits. */
+static bool most_print(struct out_table *t, const struct size_request *req,
+		       const struct cat_gpu *gpu, unsigned int gpus, enum size_most_of what)
+{
+	struct size_choice at;
+	enum gpu_trust trust;
+	uint64_t memory = cat_gpu_memory_mib(gpu, &trust) * MIB, most;
+	const struct size_layout *layout = &at.fit.layout;
+
+	most = size_most(req, memory, gpus, what, &at);
+	out_row(t);
+	out_str(t, "gpu", gpu->id);
+	out_str(t, "gpu_name", gpu->name);
+	out_uint(t, "gpus", gpus);
+	put_most(t, what, most);
+	if (most && layout->tp > 1)
+		out_uint(t, "tensor_parallel", layout->tp);
+	if (most && layout->pp > 1)
+		out_uint(t, "pipeline_parallel", layout->pp);
+	if (most && layout->adp > 1)
+		out_uint(t, "attention_data_parallel", layout->adp);
+	if (most)
+		put_bytes(t, "bytes_per_gpu", at.fit.per_gpu);
+	put_bytes(t, "usable_bytes", at.fit.usable);
+	if (!most)
+		out_str(t, "note", "not even one");
+	else if (what == MOST_CONTEXT && req->model && most == req->model->max_context)
+		out_str(t, "note", "the model's maximum");
+	return most;
+}
+
+static int most_of_kind(struct ctl_ctx *ctx, const struct catalogue *cat,
+			const struct size_request *req, const struct asked *asked,
+			struct out_table *t, enum size_most_of what, bool *fits)
+{
+	struct fault f = { "" };
+	const struct cat_gpu *gpu;
+	size_t i;
+
+	if (cat_gpu_find(cat->gpus, cat->n_gpus, asked->name, &gpu, &f) == -ENOENT)
+		return ctl_fail(ctx, CTL_USAGE, "--gpu: %s", f.text);
+	for (i = 0; i < cat->n_gpus; i++)
+		if (cat_gpu_answers(&cat->gpus[i], asked->name))
+			*fits |= most_print(t, req, &cat->gpus[i], asked->count, what);
+	return CTL_DONE;
+}
+
+static int most_check(struct ctl_ctx *ctx, const struct size_request *req,
+		      enum size_most_of *what)
+{
+	const char *word = ctl_opt(ctx, "fit");
+
+	*what = strcmp(word, "context") ? MOST_BATCH : MOST_CONTEXT;
+	if (strcmp(word, "batch") && strcmp(word, "context"))
+		return ctl_fail(ctx, CTL_USAGE, "--fit is batch or context, not \"%s\"", word);
+	if (!ctl_flag(ctx, "gpu"))
+		return ctl_fail(ctx, CTL_USAGE,
+				"--fit %s: on which GPUs? Add --gpu KIND:COUNT, such as --gpu h100:2",
+				word);
+	if (!req->model)
+		return ctl_fail(ctx, CTL_USAGE, "--fit %s needs the shape of a model: name one", word);
+	if (!req->method->terms)
+		return ctl_fail(ctx, CTL_USAGE, "--method %s does not look at memory",
+				req->method->name);
+	if (ctl_opt(ctx, word))
+		return ctl_fail(ctx, CTL_USAGE, "--fit %s looks for what --%s says: leave one out",
+				word, word);
+	return CTL_DONE;
+}
+
+int size_most_print(struct ctl_ctx *ctx, const struct catalogue *cat,
+		    const struct size_request *req)
+{
+	enum size_most_of what;
+	struct out_table *t;
+	struct asked asked;
+	const char *value;
+	bool fits = false;
+	size_t pos = 0;
+	int ret;
+
+	ret = most_check(ctx, req, &what);
+	if (ret)
+		return ret;
+	t = out_table(ctx->out, "most", what == MOST_BATCH ? batch_columns : context_columns,
+		      OUT_TABLE);
+	while (!ret && (value = ctl_opt_next(ctx, "gpu", &pos))) {
+		ret = asked_read(ctx, value, &asked);
+		if (!ret)
+			ret = most_of_kind(ctx, cat, req, &asked, t, what, &fits);
+	}
+	if (!ret && !fits)
+		ret = ctl_fail(ctx, CTL_NO_FIT, "not even one %s fits there",
+			       what == MOST_BATCH ? "sequence" : "token");
+	return ret;
+}
