@@ -3,7 +3,7 @@
  * DOC: gpuctl size --fit
  *
  * The question the other way round: not how many GPUs a workload needs, but how many
- * sequences, or how long ones, the GPUs that there are hold.
+ * sequences, how long ones, or how many layers of the model the GPUs that there are hold.
  */
 #include <errno.h>
 #include <json-c/json.h>
@@ -20,33 +20,39 @@
 
 #define MIB (1ull << 20)
 
-static const struct out_column batch_columns[] = {
-	{ "gpu", NULL, 0 },
-	{ "gpu_name", "ON", 0 },
-	{ "gpus", "GPUS", OUT_RIGHT },
-	{ "batch", "SEQUENCES", OUT_RIGHT },
-	{ "tensor_parallel", "TP", OUT_RIGHT | OUT_OPTIONAL },
-	{ "pipeline_parallel", "PP", OUT_RIGHT | OUT_OPTIONAL },
-	{ "attention_data_parallel", "ADP", OUT_RIGHT | OUT_OPTIONAL },
-	{ "bytes_per_gpu", "PER GPU", OUT_RIGHT | OUT_OPTIONAL },
-	{ "usable_bytes", "OF", OUT_RIGHT },
-	{ "note", "NOTE", OUT_OPTIONAL },
-	{ NULL, NULL, 0 },
+/* @key and @title: of what is looked for. */
+#define MOST_COLUMNS(key, title)						\
+	{									\
+		{ "gpu", NULL, 0 },						\
+		{ "gpu_name", "ON", 0 },					\
+		{ "gpus", "GPUS", OUT_RIGHT },					\
+		{ key, title, OUT_RIGHT },					\
+		{ "tensor_parallel", "TP", OUT_RIGHT | OUT_OPTIONAL },		\
+		{ "pipeline_parallel", "PP", OUT_RIGHT | OUT_OPTIONAL },	\
+		{ "attention_data_parallel", "ADP", OUT_RIGHT | OUT_OPTIONAL },	\
+		{ "bytes_per_gpu", "PER GPU", OUT_RIGHT | OUT_OPTIONAL },	\
+		{ "usable_bytes", "OF", OUT_RIGHT },				\
+		{ "note", "NOTE", OUT_OPTIONAL },				\
+		{ NULL, NULL, 0 },						\
+	}
+
+static const struct out_column batch_columns[] = MOST_COLUMNS("batch", "SEQUENCES");
+static const struct out_column context_columns[] = MOST_COLUMNS("context", "TOKENS");
+static const struct out_column layer_columns[] = MOST_COLUMNS("layers", "LAYERS");
+
+/* In the order of enum size_most_of. */
+static const struct {
+	const char *word;
+	const char *option;
+	const char *one;
+	const struct out_column *columns;
+} kinds[] = {
+	[MOST_BATCH] = { "batch", "batch", "sequence", batch_columns },
+	[MOST_CONTEXT] = { "context", "context", "token", context_columns },
+	[MOST_LAYERS] = { "layers", "host-layers", "layer", layer_columns },
 };
 
-static const struct out_column context_columns[] = {
-	{ "gpu", NULL, 0 },
-	{ "gpu_name", "ON", 0 },
-	{ "gpus", "GPUS", OUT_RIGHT },
-	{ "context", "TOKENS", OUT_RIGHT },
-	{ "tensor_parallel", "TP", OUT_RIGHT | OUT_OPTIONAL },
-	{ "pipeline_parallel", "PP", OUT_RIGHT | OUT_OPTIONAL },
-	{ "attention_data_parallel", "ADP", OUT_RIGHT | OUT_OPTIONAL },
-	{ "bytes_per_gpu", "PER GPU", OUT_RIGHT | OUT_OPTIONAL },
-	{ "usable_bytes", "OF", OUT_RIGHT },
-	{ "note", "NOTE", OUT_OPTIONAL },
-	{ NULL, NULL, 0 },
-};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /**
  * struct asked - a value of --gpu
@@ -80,7 +86,7 @@ static void put_most(struct out_table *t, enum size_most_of what, uint64_t most)
 {
 	char buf[UNITS_TEXT_MAX];
 
-	out_cell(t, what == MOST_BATCH ? "batch" : "context", json_object_new_uint64(most), "%s",
+	out_cell(t, kinds[what].word, json_object_new_uint64(most), "%s",
 		 units_grouped(buf, most));
 }
 
@@ -117,8 +123,10 @@ static bool most_print(struct out_table *t, const struct size_request *req,
 	put_bytes(t, "usable_bytes", at.fit.usable);
 	if (!most)
 		out_str(t, "note", "not even one");
-	else if (what == MOST_CONTEXT && req->model && most == req->model->max_context)
+	else if (what == MOST_CONTEXT && most == req->model->max_context)
 		out_str(t, "note", "the model's maximum");
+	else if (what == MOST_LAYERS && most == req->model->layers)
+		out_str(t, "note", "all of them");
 	return most;
 }
 
@@ -142,29 +150,38 @@ static int most_check(struct ctl_ctx *ctx, const struct size_request *req,
 		      enum size_most_of *what)
 {
 	const char *word = ctl_opt(ctx, "fit");
+	size_t i;
 
-	*what = strcmp(word, "context") ? MOST_BATCH : MOST_CONTEXT;
-	if (strcmp(word, "batch") && strcmp(word, "context"))
-		return ctl_fail(ctx, CTL_USAGE, "--fit is batch or context, not \"%s\"", word);
+	for (i = 0; i < KINDS && strcmp(word, kinds[i].word); i++)
+		;
+	if (i == KINDS)
+		return ctl_fail(ctx, CTL_USAGE, "--fit is batch, context or layers, not \"%s\"",
+				word);
+	*what = (enum size_most_of)i;
 	if (!ctl_flag(ctx, "gpu"))
 		return ctl_fail(ctx, CTL_USAGE,
 				"--fit %s: on which GPUs? Add --gpu KIND:COUNT, such as --gpu h100:2",
 				word);
 	if (!req->model)
-		return ctl_fail(ctx, CTL_USAGE, "--fit %s needs the shape of a model: name one", word);
+		return ctl_fail(ctx, CTL_USAGE, "--fit %s needs the shape of a model: name one",
+				word);
 	if (!req->method->terms)
 		return ctl_fail(ctx, CTL_USAGE, "--method %s does not look at memory",
 				req->method->name);
-	if (ctl_opt(ctx, word))
+	if (*what == MOST_LAYERS && !(req->engine->number[ENGINE_HOST_EMBEDDING] > 0))
+		return ctl_fail(ctx, CTL_USAGE,
+				"--fit layers: engine %s has all layers on GPUs; say --engine llama.cpp",
+				req->engine->id);
+	if (ctl_opt(ctx, kinds[i].option))
 		return ctl_fail(ctx, CTL_USAGE, "--fit %s looks for what --%s says: leave one out",
-				word, word);
+				word, kinds[i].option);
 	return CTL_DONE;
 }
 
 int size_most_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 		    const struct size_request *req)
 {
-	enum size_most_of what;
+	enum size_most_of what = MOST_BATCH;
 	struct out_table *t;
 	struct asked asked;
 	const char *value;
@@ -175,15 +192,13 @@ int size_most_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 	ret = most_check(ctx, req, &what);
 	if (ret)
 		return ret;
-	t = out_table(ctx->out, "most", what == MOST_BATCH ? batch_columns : context_columns,
-		      OUT_TABLE);
+	t = out_table(ctx->out, "most", kinds[what].columns, OUT_TABLE);
 	while (!ret && (value = ctl_opt_next(ctx, "gpu", &pos))) {
 		ret = asked_read(ctx, value, &asked);
 		if (!ret)
 			ret = most_of_kind(ctx, cat, req, &asked, t, what, &fits);
 	}
 	if (!ret && !fits)
-		ret = ctl_fail(ctx, CTL_NO_FIT, "not even one %s fits there",
-			       what == MOST_BATCH ? "sequence" : "token");
+		ret = ctl_fail(ctx, CTL_NO_FIT, "not even one %s fits there", kinds[what].one);
 	return ret;
 }

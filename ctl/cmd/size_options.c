@@ -38,6 +38,8 @@ const struct ctl_option size_workload_options[] = {
 	  "inference: that the engine prepares for, such as vLLM's --max-num-seqs" },
 	{ "chunk", 0, "TOKENS",
 	  "inference: prefilled at a time, such as llama.cpp's --ubatch-size" },
+	{ "host-layers", 0, "COUNT",
+	  "inference: layers that stay in the host's memory (llama.cpp)" },
 	{ "micro-batch", 0, "COUNT", "training: sequences of a micro-batch on each GPU" },
 	{ "rank", 0, "COUNT", "rank of LoRA adapters (default 16)" },
 	{ "lora-rank", 0, "COUNT", "the same" },
@@ -150,6 +152,11 @@ static int read_sequences(const char *value, struct size_request *req, struct fa
 static int read_chunk(const char *value, struct size_request *req, struct fault *f)
 {
 	return units_parse_count(value, &req->chunk, f);
+}
+
+static int read_host_layers(const char *value, struct size_request *req, struct fault *f)
+{
+	return units_parse_count(value, &req->host_layers, f);
 }
 
 static int read_optimizer(const char *value, struct size_request *req, struct fault *f)
@@ -400,6 +407,7 @@ static const struct reader workload_readers[] = {
 	{ "micro-batch", read_micro_batch },
 	{ "sequences", read_sequences },
 	{ "chunk", read_chunk },
+	{ "host-layers", read_host_layers },
 	{ "rank", read_rank },
 	{ "lora-rank", read_rank },
 	{ "lora-target", read_targets },
@@ -633,7 +641,7 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 	static const char *const training[] = {
 		"micro-batch", "optimizer", "states", "zero", "recompute", "offload",
 	};
-	static const char *const serving[] = { "sequences", "chunk" };
+	static const char *const serving[] = { "sequences", "chunk", "host-layers" };
 	static const char *const adapting[] = { "rank", "lora-rank", "lora-target" };
 	size_t i;
 

@@ -108,6 +108,21 @@ static void trained_text(const struct size_request *req, const struct size_layou
 		 part == PART_OPTIMIZER ? size_optimizer_name(req->optimizer) : "");
 }
 
+/* What of the weights is not on GPUs. */
+static void weight_host_text(const struct size_request *req, char *buf, size_t size)
+{
+	size_t n = strlen(buf);
+
+	if (!req->model || req->task != SIZE_INFER)
+		return;
+	if (req->host_layers)
+		snprintf(buf + n, size - n, ", of %llu layers %llu",
+			 (unsigned long long)req->model->layers,
+			 (unsigned long long)(req->model->layers - req->host_layers));
+	else if (number(req, ENGINE_HOST_EMBEDDING) > 0 && !req->model->tied)
+		snprintf(buf + n, size - n, ", without the input table");
+}
+
 static void weight_text(const struct size_request *req, const struct size_layout *layout,
 			char *buf, size_t size)
 {
@@ -120,6 +135,7 @@ static void weight_text(const struct size_request *req, const struct size_layout
 			 units_grouped(n, req->exact_bytes));
 	else
 		size_weight_formula(&req->params, req->precision, buf, size);
+	weight_host_text(req, buf, size);
 }
 
 static void buffer_text(const struct size_request *req, const struct size_layout *layout,

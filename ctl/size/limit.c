@@ -146,20 +146,32 @@ static bool most_holds(const struct size_request *req, uint64_t memory, unsigned
 {
 	struct size_request with = *req;
 
-	*(what == MOST_BATCH ? &with.batch : &with.context) = n;
+	if (what == MOST_BATCH)
+		with.batch = n;
+	else if (what == MOST_CONTEXT)
+		with.context = n;
+	else
+		with.host_layers = req->model->layers - n;
 	size_choose_exact(&with, memory, gpus, at);
 	return at->fit.gpus > 0;
+}
+
+static uint64_t most_ever(const struct size_request *req, enum size_most_of what)
+{
+	if (what == MOST_BATCH)
+		return SIZE_BATCH_MAX;
+	if (what == MOST_LAYERS)
+		return req->model->layers;
+	return req->model->max_context ? req->model->max_context : SIZE_CONTEXT_MAX;
 }
 
 uint64_t size_most(const struct size_request *req, uint64_t memory, unsigned int gpus,
 		   enum size_most_of what, struct size_choice *at)
 {
-	uint64_t last = what == MOST_BATCH ? SIZE_BATCH_MAX : SIZE_CONTEXT_MAX;
+	uint64_t last = most_ever(req, what), next;
 	/* a prompt needs a token beside those that are generated */
-	uint64_t holds = what == MOST_BATCH ? 0 : req->generated, next;
+	uint64_t holds = what == MOST_CONTEXT ? req->generated : 0;
 
-	if (what == MOST_CONTEXT && req->model && req->model->max_context)
-		last = req->model->max_context;
 	if (last <= holds || !most_holds(req, memory, gpus, what, holds + 1, at))
 		return 0;
 	holds++;

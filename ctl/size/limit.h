@@ -46,11 +46,13 @@ void size_choose_exact(const struct size_request *req, uint64_t memory, unsigned
 enum size_most_of {
 	MOST_BATCH,	/* sequences at a time */
 	MOST_CONTEXT,	/* tokens of each */
+	MOST_LAYERS,	/* blocks; the others stay in the host's memory */
 };
 
 /*
- * The largest batch or context that exactly @gpus GPUs with @memory bytes hold, 0: none. A
- * context is no longer than the model was made for, where that is known. @at: the layout.
+ * The largest batch or context, or most layers, that exactly @gpus GPUs with @memory bytes hold, 0: none. A
+ * context is no longer than the model was made for, where that is known. The request has a
+ * model. @at: the layout.
  */
 uint64_t size_most(const struct size_request *req, uint64_t memory, unsigned int gpus,
 		   enum size_most_of what, struct size_choice *at);

@@ -123,6 +123,25 @@ static int check_precision(const struct size_request *req, struct fault *f)
 	return 0;
 }
 
+static int check_host_layers(const struct size_request *req, struct fault *f)
+{
+	const struct cat_model *m = req->model;
+
+	if (!req->host_layers)
+		return 0;
+	if (!m)
+		return fault_set(f, EINVAL, "--host-layers: name a model in place of --params");
+	if (req->host_layers > m->layers)
+		return fault_set(f, EINVAL, "--host-layers %llu is more than the %llu layers",
+				 (unsigned long long)req->host_layers,
+				 (unsigned long long)m->layers);
+	if (!(req->engine->number[ENGINE_HOST_EMBEDDING] > 0))
+		return fault_set(f, EINVAL,
+				 "--host-layers: engine %s has all layers on GPUs; say --engine llama.cpp",
+				 req->engine->id);
+	return 0;
+}
+
 /* Degrees that are asked for must divide what they split. */
 static int check_degrees(const struct size_request *req, struct fault *f)
 {
@@ -197,6 +216,8 @@ int size_request_check(struct size_request *req, struct fault *f)
 	err = check_numbers(req, f);
 	if (!err)
 		err = check_precision(req, f);
+	if (!err)
+		err = check_host_layers(req, f);
 	if (!err)
 		err = check_degrees(req, f);
 	if (!err)

@@ -101,6 +101,8 @@ struct size_method;
  * @qpm: fleet-inference: queries a minute
  * @sequences: inference: those that the engine prepares for (vLLM's max_num_seqs); 0: its own
  * @chunk: tokens prefilled at a time (llama.cpp's ubatch); 0: the engine's own
+ * @host_layers: inference: blocks that stay in the host's memory with their cache, and with
+ *	them the output matrix (llama.cpp's --n-gpu-layers); 0: none
  * @device: bytes of a GPU's memory, by which some engines choose both; 0: not known
  * @table_bytes: of @exact_bytes, the input table; 0: not known
  * @doubt: by what P95 is multiplied: the file was not fully understood; 0 as 1
@@ -146,6 +148,7 @@ struct size_request {
 	uint64_t sequences;
 	uint64_t chunk;
 	uint64_t device;
+	uint64_t host_layers;
 	double doubt;
 	struct model_params params;
 };

@@ -131,12 +131,20 @@ double size_visited(const struct size_request *req, const struct size_layout *la
 	return (others + visited / ranks) / (others + all / ranks);
 }
 
+/* Of the blocks, those that are not left in the host's memory. */
+static double device_share(const struct size_request *req)
+{
+	if (!req->host_layers || !req->model || req->task != SIZE_INFER)
+		return 1;
+	return 1 - (double)req->host_layers / (double)req->model->layers;
+}
+
 /* @sharded: replicas share it anyway, so that sharing experts makes it no smaller. */
 static struct stage fullest_stage(const struct size_request *req,
 				  const struct size_layout *layout, bool sharded)
 {
 	const struct model_params *p = &req->params;
-	double share = layers_share(req, layout);
+	double share = layers_share(req, layout) * device_share(req);
 	double here = sharded ? 1 : 1 - expert_share(req, layout);
 	struct stage s = {
 		.linear = (double)p->linear * share * here / layout->tp,
@@ -153,6 +161,11 @@ static struct stage fullest_stage(const struct size_request *req,
 	} else if (layout->pp > 1) {
 		/* embedding on the first stage, output matrix on the last */
 		s.head = 0;
+	}
+	/* the output matrix comes behind all blocks: the last to leave the host */
+	if (device_share(req) < 1) {
+		s.head = 0;
+		s.embedding = 0;
 	}
 	return s;
 }
@@ -232,7 +245,8 @@ static void infer_parts(const struct size_request *req, const struct size_layout
 	if (!m)
 		return;
 	part[PART_KV] = (double)kv_bytes(m, req->kv, req->context, sequences, layout->tp) *
-			layers_share(req, layout) * number(req, ENGINE_KV_COPIES);
+			layers_share(req, layout) * device_share(req) *
+			number(req, ENGINE_KV_COPIES);
 	size_step(req, layout, &part[PART_ACTIVATIONS], &part[PART_LOGITS]);
 	if (quantized(req))
 		part[PART_BUFFERS] += number(req, ENGINE_DEQUANTIZED) * largest_matrix(req) * 2 /

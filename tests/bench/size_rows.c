@@ -509,8 +509,10 @@ static void read_told(const struct sheet *sheet, struct size_row *row)
 	for (i = 0; i < TOLD_TERMS; i++)
 		row->told[i] = number(sheet, columns[i]) * GIB_D;
 	row->kv_tokens = number(sheet, "kv_tokens");
+	row->layers_here = 0;
 	row->whole = sscanf(sheet_get(sheet, "offload_layers"), "%lu/%lu", &here, &all) != 2 ||
 		     here >= all || !all;
+	row->layers_here = here;
 	/* a cache in the host's memory takes its attention with it */
 	if (strstr(sheet_get(sheet, "notes"), "kv on host") && !strstr(sheet_get(sheet, "notes"), " KV "))
 		row->whole = false;
@@ -584,6 +586,9 @@ static void read_flags(const struct sheet *sheet, struct size_row *row)
 		req->flash = 0;	/* logs of those days have no line for it */
 	if (req->task == SIZE_INFER)
 		read_file(sheet, row);
+	/* the output matrix counts as a layer more */
+	if (!row->whole && req->model && row->layers_here + 1 < req->model->layers)
+		req->host_layers = req->model->layers - row->layers_here;
 	if (!strncmp(row->engine_name, "vllm", 4))
 		read_prepared(sheet, row);
 	if (strlen(sheet_get(sheet, "ep")))

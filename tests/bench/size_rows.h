@@ -36,7 +36,8 @@ enum size_told {
  * @profiled: its engine has a profile; @usable: @req can be estimated
  * @gpu_name: as the row says; @global_batch, @gpu_hours, @tokens_trained
  * @told: enum size_told: bytes, 0 if the row does not say
- * @kv_tokens: that @told's cache is for; @whole: all layers are on GPUs;
+ * @kv_tokens: that @told's cache is for; @whole: all layers are on GPUs,
+ *	else @layers_here of them;
  *	@replicas_told: the row has the number of replicas
  */
 struct size_row {
@@ -63,6 +64,7 @@ struct size_row {
 	double told[TOLD_TERMS];
 	double kv_tokens;
 	bool whole;
+	unsigned long layers_here;
 	bool replicas_told;
 	bool profiled;
 	bool usable;

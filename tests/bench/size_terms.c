@@ -119,8 +119,10 @@ static const char *group_of_weights(const struct size_row *row)
 {
 	const struct size_request *req = &row->req;
 
-	if (!row->whole || (plans_buffer(row) && !req->exact_bytes))
+	if (plans_buffer(row) && !req->exact_bytes)
 		return NULL;
+	if (!row->whole)
+		return req->host_layers && !req->model->experts ? "weights.partly" : NULL;
 	/* experts that stay in the host's memory: no option of a row tells */
 	if (plans_buffer(row) && row->told[TOLD_WEIGHTS] < 0.5 * (double)req->exact_bytes)
 		return NULL;
@@ -269,6 +271,7 @@ static void json_figure(const char *group, const struct figure *f, bool *first)
 
 static const char *const groups[] = {
 	"weights", "weights.plain", "weights.quantized", "weights.file",
+	"weights.partly",
 	"kv", "kv.standard", "kv.mla", "kv.other", "activations.text", "activations.other",
 	"compute.one", "compute.other", "states.dense", "states.toy", "states.experts", "total", NULL,
 };

@@ -242,9 +242,16 @@ static void most(void)
 	runs(&cmd_size, "llama-3.1-70b --gpu=l4:1 --fit=batch", CTL_NO_FIT, "not even one sequence");
 	runs(&cmd_size, "llama-3.1-70b --gpu=l4:0 --fit=batch", CTL_USAGE, "--gpu l4:0");
 	runs(&cmd_size, "llama-3.1-70b --gpu=warp:2 --fit=batch", CTL_USAGE, "no GPU");
-	runs(&cmd_size, "llama-3.1-70b --gpu=l4 --fit=gpus", CTL_USAGE, "batch or context");
+	runs(&cmd_size, "llama-3.1-70b --gpu=l4 --fit=gpus", CTL_USAGE, "batch, context or layers");
 	runs(&cmd_size, "llama-3.1-70b --fit=batch", CTL_USAGE, "such as --gpu h100:2");
 	runs(&cmd_size, "llama-3.1-70b --gpu=l4 --fit=batch --batch=4", CTL_USAGE, "leave one out");
+	runs(&cmd_size, "llama-3.1-70b --gpu=h100-80 --fit=layers", CTL_USAGE, "--engine llama.cpp");
+	runs(&cmd_size, "llama-3.1-70b --gpu=rtx-4090 --fit=layers --engine=llama.cpp --quant=q4_k_m",
+	     CTL_DONE, "      37  ");
+	runs(&cmd_size, "llama-3.1-8b --gpu=rtx-4090 --fit=layers --engine=llama.cpp --quant=q4_k_m",
+	     CTL_DONE, "all of them");
+	runs(&cmd_size, "llama-3.1-8b --engine=llama.cpp --host-layers=33", CTL_USAGE, "32 layers");
+	runs(&cmd_size, "llama-3.1-8b --engine=vllm --host-layers=3", CTL_USAGE, "llama.cpp");
 	runs(&cmd_size, "--params=70B --gpu=l4 --fit=batch", CTL_USAGE, "shape of a model");
 	runs(&cmd_size, "llama-3.1-8b --context=200000", CTL_DONE,
 	     "beyond the 131,072 that the model was made for");
