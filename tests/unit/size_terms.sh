@@ -35,7 +35,7 @@ at_most()
 }
 
 report "$(jq -r .rows <<<"$json")" 8 "rows"
-at_most weights.file llama.cpp 0.001 "a file without its input table"
+at_most weights.file llama.cpp 0.002 "a file without its input table"
 at_most compute.one llama.cpp 0.001 "compute buffers, to the last digit"
 at_most kv.standard llama.cpp 0.001 "a cache by its cells"
 at_most kv.standard vllm 0.001 "a cache by the tokens that were printed"
