@@ -12,6 +12,7 @@
  */
 #include <stdio.h>
 
+#include "base/units.h"
 #include "params.h"
 #include "physics.h"
 #include "step.h"
@@ -141,20 +142,25 @@ void size_step_formula(const struct size_request *req, const struct size_layout 
 {
 	const struct cat_model *m = req->model;
 	unsigned long long h = m->hidden, v = m->vocab;
+	char tokens[UNITS_TEXT_MAX], cells[UNITS_TEXT_MAX];
 
 	if (number(req, ENGINE_COMPUTE_BUFFER) > 0 &&
 	    attention_moment(req) > output_moment(req))
-		snprintf(buf, size, "%g tokens x 4 B x (%llu tokens x %g + 4 x %llu)", ubatch(req),
-			 (unsigned long long)(req->context * req->batch),
+		snprintf(buf, size, "%s tokens x 4 B x (%s tokens x %g + 4 x %llu)",
+			 units_grouped(tokens, (uint64_t)ubatch(req)),
+			 units_grouped(cells, req->context * req->batch),
 			 req->flash != 0 ? 1.5 : (double)m->heads + 1, h);
 	else if (number(req, ENGINE_COMPUTE_BUFFER) > 0)
-		snprintf(buf, size, "%g tokens x 4 B x (%llu entries + %s%llu)", ubatch(req), v,
+		snprintf(buf, size, "%s tokens x 4 B x (%llu entries + %s%llu)",
+			 units_grouped(tokens, (uint64_t)ubatch(req)), v,
 			 m->experts ? "2 x " : "", h);
 	else if (sampler_bytes(req) > prefill_bytes(req, layout))
-		snprintf(buf, size, "sampler: %g sequences x %llu entries x %g B",
-			 size_prepared(req), v, number(req, ENGINE_SAMPLER_BYTES));
+		snprintf(buf, size, "sampler: %s sequences x %llu entries x %g B",
+			 units_grouped(tokens, (uint64_t)size_prepared(req)), v,
+			 number(req, ENGINE_SAMPLER_BYTES));
 	else
-		snprintf(buf, size, "%g prompt tokens at a time x (4 x %llu + 3 x %llu) x %g B",
-			 size_chunk(req, layout), h, (unsigned long long)model_active_ffn(m),
+		snprintf(buf, size, "%s prompt tokens at a time x (4 x %llu + 3 x %llu) x %g B",
+			 units_grouped(tokens, (uint64_t)size_chunk(req, layout)), h,
+			 (unsigned long long)model_active_ffn(m),
 			 (double)req->compute->linear / (double)SIZE_BYTE);
 }
