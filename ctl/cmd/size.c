@@ -23,8 +23,10 @@
 #define KINDS_SHOWN 12
 
 static const struct ctl_option options[] = {
-	{ "gpu", 'g', "GPU", "only kinds of this name, such as h100 (may be repeated); with --fit h100:2" },
-	{ "fit", 0, "WHAT", "how large a batch, how long a context, or how many layers fit on the GPUs of --gpu",
+	{ "gpu", 'g', "GPU",
+	  "only kinds of this name, such as h100 (may be repeated); with --fit h100:2" },
+	{ "fit", 0, "WHAT",
+	  "how large a batch, how long a context or how many layers fit on the GPUs of --gpu",
 	  "batch context layers" },
 	{ "all", 'a', NULL, "all kinds of the catalogue, also those that no slot can take" },
 	{ "learn", 0, "LOG", "learn from a log of PyTorch, vLLM or llama.cpp; -n compares alone",

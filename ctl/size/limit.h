@@ -50,9 +50,9 @@ enum size_most_of {
 };
 
 /*
- * The largest batch or context, or most layers, that exactly @gpus GPUs with @memory bytes hold, 0: none. A
- * context is no longer than the model was made for, where that is known. The request has a
- * model. @at: the layout.
+ * The largest batch or context, or most layers, that exactly @gpus GPUs with @memory bytes
+ * hold, 0: none. A context is no longer than the model was made for, where that is known. The
+ * request has a model. @at: the layout.
  */
 uint64_t size_most(const struct size_request *req, uint64_t memory, unsigned int gpus,
 		   enum size_most_of what, struct size_choice *at);
