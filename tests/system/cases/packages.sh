@@ -290,9 +290,9 @@ second_half()
 	note "unloading and loading"
 	check "the rest is released" gpuctl release other
 	check "the module unloads" wait_for 20 rmmod gpufabric
-	check "its units go with it" wait_for 30 bash -c '! systemctl is-active gpufabric.target gpufabric-watch.service'
+	check "its units go with it" wait_for 120 bash -c '! systemctl is-active gpufabric.target gpufabric-watch.service'
 	check "it loads" modprobe gpufabric
-	check "and they are back" wait_for 30 systemctl is-active gpufabric-watch.service
+	check "and they are back" wait_for 120 systemctl is-active gpufabric-watch.service
 	check "nothing failed" nothing_failed
 	leave_nothing
 	finish
