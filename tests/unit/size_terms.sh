@@ -45,3 +45,6 @@ at_most activations.text vllm 0.05 "a sampler, on a large GPU and on a small one
 at_most states.toy megatron 0.03 "states, with and without a shared optimizer"
 report "$(jq -r '.engines["llama.cpp"]["kv.standard"].p90 > 0.5' <<<"$json")" true "a wrong figure shows"
 report "$(jq -r '.terms["kv.standard"].sources' <<<"$json")" 5 "sources count once"
+
+echo "1..$count"
+[ "$failed" -eq 0 ]
