@@ -554,11 +554,16 @@ static void print_each(struct ctl_ctx *ctx, const struct size_request *req,
 		       const struct row *row)
 {
 	char buf[UNITS_TEXT_MAX];
+	enum gpu_trust trust;
+	struct size_request on;
 	struct size_terms terms;
 	char *total;
 
 	if (row->fit.gpus < 2 || !req->method->terms)
 		return;
+	/* as it was judged: some engines prepare themselves by the GPU's memory */
+	on = size_request_on(req, cat_gpu_memory_mib(row->gpu, &trust) << 20);
+	req = &on;
 	size_need_each(req, &row->fit.layout, &terms);
 	out_line(ctx->out, "%s", "");
 	out_line(ctx->out, "on each of %u %s", row->fit.gpus,
@@ -711,6 +716,9 @@ static int run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret && size_machines_asked(ctx) && req.method != &size_method_engine &&
 	    !ctl_flag(ctx, "table"))
 		ret = ctl_fail(ctx, CTL_USAGE, "--machines knows times only with --method engine");
+	if (!ret && size_machines_asked(ctx) && req.host_layers)
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "--machines knows no times of layers in the host's memory: leave --host-layers out");
 	if (!ret && size_machines_asked(ctx) && !ctl_flag(ctx, "table"))
 		ret = size_machines_check(ctx, &cat, &req);
 	if (!ret && ctl_opt(ctx, "check"))

@@ -204,6 +204,9 @@ const char *size_part_source(const struct size_request *req, enum size_part part
 
 	if (part == PART_WEIGHTS && req->exact_bytes)
 		return "the file's headers";
+	if (part == PART_ACTIVATIONS && req->task == SIZE_INFER &&
+	    (number(req, ENGINE_COMPUTE_BUFFER) > 0 || number(req, ENGINE_SAMPLER_BYTES) > 0))
+		return "logs of the engine";
 	return sources[part];
 }
 

@@ -251,6 +251,12 @@ static void most(void)
 	runs(&cmd_size, "llama-3.1-8b --gpu=rtx-4090 --fit=layers --engine=llama.cpp --quant=q4_k_m",
 	     CTL_DONE, "all of them");
 	runs(&cmd_size, "llama-3.1-8b --engine=llama.cpp --host-layers=33", CTL_USAGE, "32 layers");
+	runs(&cmd_size, "llama-3.1-8b --engine=llama.cpp --host-layers=3 --machines", CTL_USAGE,
+	     "leave --host-layers out");
+	/* what is printed for each GPU is what was judged */
+	as_json(&cmd_size, "llama-3.1-70b --engine=vllm --gpu=h100-pcie-80");
+	is_int(number(json_object_array_get_idx(field(json, "terms_per_gpu"), 1), "bytes"),
+	       (int64_t)(38.9 * 1024 * 128256), "activations of a large GPU");
 	runs(&cmd_size, "llama-3.1-8b --engine=vllm --host-layers=3", CTL_USAGE, "llama.cpp");
 	runs(&cmd_size, "--params=70B --gpu=l4 --fit=batch", CTL_USAGE, "shape of a model");
 	runs(&cmd_size, "llama-3.1-8b --context=200000", CTL_DONE,
