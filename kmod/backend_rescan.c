@@ -19,13 +19,9 @@
  * as ones, which says nothing.
  */
 #include <linux/delay.h>
-#include <linux/pci.h>
 #include <linux/pm_runtime.h>
 
-#include "backend.h"
 #include "compat.h"
-#include "rescan.h"
-#include "sight.h"
 #include "snapshot.h"
 
 /*
@@ -36,7 +32,6 @@
 #define LINK_POLL_MS 10
 #define DEVICE_READY_MS 100
 
-/* Returns whether the port answers; it is kept on its bus. */
 static bool read_control(struct pci_dev *port, u16 *control)
 {
 	return !pcie_capability_read_word(port, PCI_EXP_LNKCTL, control) &&
@@ -84,10 +79,7 @@ static bool wait_for_link(struct gf_slot *slot)
 	return false;
 }
 
-/*
- * A link that does not come up is disabled once more, which makes both ends begin anew. It stays
- * enabled then, so that a GPU that comes later is seen.
- */
+/* Where that fails both ends begin anew, once. The link stays enabled: a later GPU is seen. */
 static bool bring_link_up(struct gf_slot *slot)
 {
 	if (!change_link(slot, true))
@@ -123,9 +115,7 @@ static int add_functions(struct gf_slot *slot)
 	return 0;
 }
 
-/*
- * The port's lock is held. Virtual functions go with the driver of the one that they are part of.
- */
+/* The port's lock is held. Virtual functions go with the driver of their function. */
 static int remove_functions(struct pci_bus *bus)
 {
 	struct gf_functions *functions = gf_functions_on(bus);

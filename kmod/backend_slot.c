@@ -18,10 +18,9 @@
 #include <linux/kernfs.h>
 #include <linux/pci.h>
 #include <linux/pci_hotplug.h>
-#include <linux/string.h>
 #include <linux/sysfs.h>
 
-#include "backend.h"
+#include "slot.h"
 
 /* How long an operation tries to get hold of a port that is being probed. */
 #define ENTER_TIMEOUT_MS 5000
@@ -106,16 +105,12 @@ static int look_at(struct device *dev, void *data)
 	return !!search->guard;
 }
 
-/**
- * gf_backend_slot_pin() - find what holds the operations of a slot
- * @slot: slot that a slot driver has; caller holds pci_rescan_remove_lock
- *
- * A port that loses its driver first takes its services off its list and then
- * unbinds them: the port's lock keeps such a slot from being taken for one that
- * nothing holds.
- *
- * Return: 0, with &gf_slot.service set or the slot marked as unmanaged; -EBUSY
- * when that cannot be said now, -ENODEV when the slot driver has gone.
+/*
+ * Find what holds the operations of a slot that a slot driver has; pci_rescan_remove_lock is held.
+ * A port that loses its driver first takes its services off its list and then unbinds them: the
+ * port's lock keeps such a slot from being taken for one that nothing holds. Returns 0, with
+ * &gf_slot.service set or the slot marked as unmanaged; -EBUSY when that cannot be said now,
+ * -ENODEV when the slot driver has gone.
  */
 int gf_backend_slot_pin(struct gf_slot *slot)
 {
@@ -141,10 +136,7 @@ int gf_backend_slot_pin(struct gf_slot *slot)
 	return min(err, 0);
 }
 
-/*
- * Whether a slot driver has left its slot to another. Between two looks one may leave and another
- * come, which the slot does not show.
- */
+/* Whether a slot driver has left its slot to another, which the slot does not show. */
 bool gf_backend_slot_left(struct gf_slot *slot)
 {
 	struct search search = { .pci_slot = slot->pci_slot };
@@ -156,7 +148,6 @@ bool gf_backend_slot_left(struct gf_slot *slot)
 	return search.guard;
 }
 
-/* Let go of what holds the operations of a slot. */
 void gf_backend_slot_unpin(struct gf_slot *slot)
 {
 	put_device(slot->service);
@@ -193,44 +184,32 @@ static struct hotplug_slot *slot_enter(struct gf_slot *slot)
 	}
 }
 
-static void slot_leave(struct gf_slot *slot)
+static int slot_set(struct gf_slot *slot, bool on)
 {
-	device_unlock(slot->service);
-}
+	struct hotplug_slot *hotplug = slot_enter(slot);
+	int (*set)(struct hotplug_slot *slot);
+	int err;
 
-/*
- * pciehp answers -1 when the link does not come up or nobody answers behind it. Passed on, it
- * would read as "not permitted".
- */
-static int slot_error(int err)
-{
+	if (IS_ERR(hotplug))
+		return PTR_ERR(hotplug);
+	set = on ? hotplug->ops->enable_slot : hotplug->ops->disable_slot;
+	err = set ? set(hotplug) : -EOPNOTSUPP;
+	device_unlock(slot->service);
+	/*
+	 * pciehp answers -1 when the link does not come up or nobody answers behind it. Passed on,
+	 * it would read as "not permitted".
+	 */
 	return err == -1 ? -EIO : err;
 }
 
 static int slot_attach(struct gf_slot *slot)
 {
-	struct hotplug_slot *hotplug = slot_enter(slot);
-	int err = -EOPNOTSUPP;
-
-	if (IS_ERR(hotplug))
-		return PTR_ERR(hotplug);
-	if (hotplug->ops->enable_slot)
-		err = hotplug->ops->enable_slot(hotplug);
-	slot_leave(slot);
-	return slot_error(err);
+	return slot_set(slot, true);
 }
 
 static int slot_detach(struct gf_slot *slot)
 {
-	struct hotplug_slot *hotplug = slot_enter(slot);
-	int err = -EOPNOTSUPP;
-
-	if (IS_ERR(hotplug))
-		return PTR_ERR(hotplug);
-	if (hotplug->ops->disable_slot)
-		err = hotplug->ops->disable_slot(hotplug);
-	slot_leave(slot);
-	return slot_error(err);
+	return slot_set(slot, false);
 }
 
 static int slot_status(struct gf_slot *slot, bool *present, bool *power)
@@ -245,7 +224,7 @@ static int slot_status(struct gf_slot *slot, bool *present, bool *power)
 		err = hotplug->ops->get_adapter_status(hotplug, &adapter);
 	if (!err && hotplug->ops->get_power_status)
 		err = hotplug->ops->get_power_status(hotplug, &on);
-	slot_leave(slot);
+	device_unlock(slot->service);
 	*present = adapter;
 	*power = on;
 	return err;

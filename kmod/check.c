@@ -16,11 +16,29 @@ static int refuse(int error, const char **why, const char *text)
 	return error;
 }
 
+/* What more than one of the commands is refused for. */
+static int refuse_busy(const char **why)
+{
+	return refuse(-EBUSY, why, "an operation is under way on this slot, wait for it to end");
+}
+
+static int refuse_stale(const char **why)
+{
+	return refuse(-ESTALE, why, "the slot is of another generation by now, look at it again");
+}
+
+static int refuse_stuck_or_changing(const struct gf_check *slot, const char **why)
+{
+	if (slot->state == GF_STATE_STUCK)
+		return refuse(-EBUSY, why,
+			      "the slot is stuck in an operation that has not returned");
+	return refuse(-EBUSY, why, "the slot is changing state, try again");
+}
+
 static int check_common(const struct gf_check *slot, const char **why)
 {
 	if (slot->busy)
-		return refuse(-EBUSY, why,
-			      "an operation is under way on this slot, wait for it to end");
+		return refuse_busy(why);
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
 		return refuse(-EOPNOTSUPP, why,
 			      "the slot driver can free the slot at any time, so it is not driven");
@@ -58,22 +76,17 @@ int gf_check_add(const struct gf_check *slot, const char **why)
 	case GF_STATE_LOST:
 		return refuse(-ENODEV, why,
 			      "the GPU of this slot was lost, insert it again or clear the slot");
-	case GF_STATE_STUCK:
-		return refuse(-EBUSY, why,
-			      "the slot is stuck in an operation that has not returned");
 	case GF_STATE_DRAINING:
 		return refuse(-EBUSY, why,
 			      "the slot is being drained, abort the drain or wait for its end");
 	default:
-		return refuse(-EBUSY, why, "the slot is changing state, try again");
+		return refuse_stuck_or_changing(slot, why);
 	}
 }
 
 static int detach_as_named(const struct gf_check *slot, const char **why)
 {
-	if (slot->same_generation)
-		return GF_NEED_DETACH;
-	return refuse(-ESTALE, why, "the slot is of another generation by now, look at it again");
+	return slot->same_generation ? GF_NEED_DETACH : refuse_stale(why);
 }
 
 int gf_check_remove(const struct gf_check *slot, const char **why)
@@ -104,7 +117,7 @@ int gf_check_remove(const struct gf_check *slot, const char **why)
 	case GF_STATE_STUCK:
 		return GF_NEED_NOTHING;
 	default:
-		return refuse(-EBUSY, why, "the slot is changing state, try again");
+		return refuse_stuck_or_changing(slot, why);
 	}
 }
 
@@ -125,26 +138,30 @@ int gf_check_drain(const struct gf_check *slot, const char **why)
 	case GF_STATE_FAULT:
 	case GF_STATE_LOST:
 		return refuse(-ENODEV, why, "the slot has no attached GPU to drain");
-	case GF_STATE_STUCK:
-		return refuse(-EBUSY, why,
-			      "the slot is stuck in an operation that has not returned");
 	default:
-		return refuse(-EBUSY, why, "the slot is changing state, try again");
+		return refuse_stuck_or_changing(slot, why);
 	}
+}
+
+int gf_check_abort(const struct gf_check *slot, const char **why)
+{
+	if (slot->busy)
+		return refuse_busy(why);
+	if (slot->state != GF_STATE_DRAINING)
+		return refuse(-EINVAL, why,
+			      "the slot is not being drained, there is nothing to take back");
+	return slot->has_generation && !slot->same_generation ? refuse_stale(why) : GF_NEED_NOTHING;
 }
 
 int gf_check_clear(const struct gf_check *slot, const char **why)
 {
 	if (slot->busy)
-		return refuse(-EBUSY, why,
-			      "an operation is under way on this slot, wait for it to end");
-	if (slot->state == GF_STATE_FAULT ||
-	    slot->state == GF_STATE_LOST ||
+		return refuse_busy(why);
+	if (slot->state == GF_STATE_FAULT || slot->state == GF_STATE_LOST ||
 	    slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
 		return GF_NEED_NOTHING;
 	if (slot->state == GF_STATE_STUCK)
-		return refuse(-EBUSY, why,
-			      "the slot is stuck in an operation that has not returned");
+		return refuse_stuck_or_changing(slot, why);
 	return refuse(-EINVAL, why,
 		      "the slot is neither in fault nor lost nor quarantined, nothing to clear");
 }

@@ -33,13 +33,11 @@ struct gf_check {
 	int same_generation; /* and that is the slot's */
 };
 
-/*
- * Judge one slot of a request. Pure. Return an enum gf_need, or a negative errno with *@why a
- * constant text that says what to do.
- */
+/* Pure. Return an enum gf_need, or a negative errno with *@why a text that says what to do. */
 int gf_check_add(const struct gf_check *slot, const char **why);
 int gf_check_remove(const struct gf_check *slot, const char **why);
 int gf_check_drain(const struct gf_check *slot, const char **why);
+int gf_check_abort(const struct gf_check *slot, const char **why);
 int gf_check_clear(const struct gf_check *slot, const char **why);
 
 /* Whether @name has the form of a composition's: [A-Za-z][A-Za-z0-9_.-]{0,62}. */

@@ -9,15 +9,10 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <net/netlink.h>
 
-#include "composition.h"
 #include "netlink.h"
 
-/*
- * Make a composition that is not listed yet. Returns the composition with one reference, NULL
- * without memory or while the module is going away.
- */
+/* Not listed yet, with one reference; NULL without memory or while the module is going. */
 struct gf_composition *gf_composition_alloc(const char *name)
 {
 	struct gf_composition *composition = kzalloc(sizeof(*composition), GFP_KERNEL);
@@ -44,22 +39,12 @@ static void composition_release(struct kref *ref)
 	module_put(THIS_MODULE);
 }
 
-void gf_composition_get(struct gf_composition *composition)
-{
-	kref_get(&composition->ref);
-}
-
 void gf_composition_put(struct gf_composition *composition)
 {
 	kref_put(&composition->ref, composition_release);
 }
 
-/**
- * gf_composition_list() - enter a composition into the list
- * @composition: composition; the list takes over the caller's reference
- *
- * Return: 0 or -ENOMEM.
- */
+/* Enter a composition into the list, which takes over the caller's reference. */
 int gf_composition_list(struct gf_composition *composition)
 {
 	int err;
@@ -73,21 +58,14 @@ int gf_composition_list(struct gf_composition *composition)
 	return 0;
 }
 
-/* End a composition. */
 void gf_composition_unlist(struct gf_composition *composition)
 {
 	gf_assert_locked();
 	WARN_ON_ONCE(!list_empty(&composition->members));
 	xa_erase(&gf.compositions, composition->id);
 	gf.nr_compositions--;
-	gf_event_composition(composition, GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED);
+	gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED, gf_fill_composition, composition);
 	gf_composition_put(composition);
-}
-
-struct gf_composition *gf_composition_find(u32 id)
-{
-	gf_assert_locked();
-	return xa_load(&gf.compositions, id);
 }
 
 struct gf_composition *gf_composition_find_name(const char *name)
@@ -103,11 +81,7 @@ struct gf_composition *gf_composition_find_name(const char *name)
 	return NULL;
 }
 
-/**
- * gf_composition_annotate() - keep what user space wants to be kept
- * @composition: composition
- * @annotation: of a request, NULL to leave it as it is
- */
+/* Keep what user space wants to be kept; NULL leaves it as it is. */
 void gf_composition_annotate(struct gf_composition *composition, const struct nlattr *annotation)
 {
 	gf_assert_locked();
@@ -118,7 +92,6 @@ void gf_composition_annotate(struct gf_composition *composition, const struct nl
 	composition->generation++;
 }
 
-/* Change the state of a composition and announce it. */
 void gf_composition_state(struct gf_composition *composition,
 			  enum gpufabric_composition_state state)
 {
@@ -126,22 +99,14 @@ void gf_composition_state(struct gf_composition *composition,
 	if (composition->state == state)
 		return;
 	composition->state = state;
-	gf_event_composition(composition, GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED);
+	gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition, composition);
 }
 
-/**
- * gf_composition_claim() - give a slot to a composition
- * @composition: composition
- * @slot: slot that nobody claims
- * @member: memory for the membership; the composition owns it from here on
- */
-void gf_composition_claim(struct gf_composition *composition,
-			  struct gf_slot *slot, struct gf_member *member)
+void gf_composition_claim(struct gf_composition *composition, struct gf_slot *slot)
 {
 	gf_assert_locked();
 	WARN_ON_ONCE(slot->composition);
-	member->slot = gf_slot_get(slot);
-	list_add_tail(&member->list, &composition->members);
+	list_add_tail(&gf_slot_get(slot)->member, &composition->members);
 	composition->nr_members++;
 	composition->generation++;
 	slot->composition = composition;
@@ -149,20 +114,12 @@ void gf_composition_claim(struct gf_composition *composition,
 	gf_slot_publish(slot);
 }
 
-/* Take a slot back from its composition. */
 void gf_composition_unclaim(struct gf_slot *slot)
 {
 	struct gf_composition *composition = slot->composition;
-	struct gf_member *member;
 
 	gf_assert_locked();
-	if (!composition)
-		return;
-	list_for_each_entry(member, &composition->members, list) {
-		if (member->slot == slot)
-			break;
-	}
-	list_del(&member->list);
+	list_del(&slot->member);
 	composition->nr_members--;
 	composition->generation++;
 	slot->composition = NULL;
@@ -171,33 +128,25 @@ void gf_composition_unclaim(struct gf_slot *slot)
 		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 		gf_slot_publish(slot);
 	}
-	kfree(member);
 	gf_slot_put(slot);
 }
 
-/* Whether all members are usable. */
+/* An operation that is under way does so when it ends. */
 void gf_composition_judge(struct gf_composition *composition)
 {
 	enum gpufabric_composition_state state = GPUFABRIC_COMPOSITION_STATE_ACTIVE;
-	struct gf_member *member;
+	const struct gf_slot *slot;
 
 	gf_assert_locked();
-	list_for_each_entry(member, &composition->members, list) {
-		if (!gf_state_has_gpu(member->slot->state) || member->slot->retired)
+	if (composition->op)
+		return;
+	list_for_each_entry(slot, &composition->members, member) {
+		if (!gf_state_has_gpu(slot->state) || slot->retired)
 			state = GPUFABRIC_COMPOSITION_STATE_DEGRADED;
 	}
 	gf_composition_state(composition, state);
 }
 
-/* A member changed its state. */
-void gf_composition_slot_changed(struct gf_composition *composition, struct gf_slot *slot)
-{
-	gf_assert_locked();
-	if (!composition->op)
-		gf_composition_judge(composition);
-}
-
-/* A client is gone. */
 void gf_composition_port_closed(u32 port)
 {
 	struct gf_composition *composition;
@@ -209,6 +158,7 @@ void gf_composition_port_closed(u32 port)
 			continue;
 		composition->port = 0;
 		composition->flags |= GPUFABRIC_COMPOSITION_FLAG_ORPHANED;
-		gf_event_composition(composition, GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED);
+		gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition,
+			 composition);
 	}
 }

@@ -15,12 +15,10 @@
  * that a rule for a GPU finds the slot by the path of the GPU alone. A port can go at any time;
  * the notifier takes the links away before the PCI core takes the port's folder away.
  */
-#include <linux/device.h>
 #include <linux/slab.h>
 
 #include "compat.h"
-#include "composition.h"
-#include "device.h"
+#include "op.h"
 #include "snapshot.h"
 
 /*
@@ -37,24 +35,18 @@ static struct gf_slot *slot_of(const struct device *dev)
 	return container_of(dev, struct gf_slot, dev);
 }
 
-/*
- * What the PCI core would call the GPU's modalias. Under another name, or rules that load drivers
- * by modalias would load them for our device.
- */
+/* The GPU's modalias, by another name: or rules would load drivers for our device. */
 static int add_modalias(const struct gf_function *function, struct kobj_uevent_env *env)
 {
 	return add_uevent_var(env, "GPUFABRIC_MODALIAS=pci:v%08Xd%08Xsv%08Xsd%08Xbc%02Xsc%02Xi%02X",
-			      function->vendor, function->device, function->subsystem_vendor,
-			      function->subsystem_device, function->class >> 16,
+			      function->ids.id[0], function->ids.id[1], function->ids.id[2],
+			      function->ids.id[3], function->class >> 16,
 			      function->class >> 8 & 0xff, function->class & 0xff);
 }
 
 static const char *const occupancies[] = { "empty", "unknown", "gpu", "other" };
 static const char *const powers[] = { "off", "on", "changing", "no-control" };
-static const char *const activities[] = {
-	"none", "draining", "attaching", "detaching",
-};
-
+static const char *const activities[] = { "none", "draining", "attaching", "detaching" };
 static const char *const healths[] = { "ok", "fault", "lost", "stuck" };
 
 static int add_condition(struct gf_slot *slot, struct kobj_uevent_env *env)
@@ -77,8 +69,7 @@ static int add_vars(struct gf_slot *slot, struct kobj_uevent_env *env)
 	    add_uevent_var(env, "GPUFABRIC_PORT=%s", slot->address))
 		return -ENOMEM;
 	if (snap && snap->gpu >= 0 &&
-	    (add_uevent_var(env, "GPUFABRIC_ADDRESS=%s",
-			    snap->functions[snap->gpu].address) ||
+	    (add_uevent_var(env, "GPUFABRIC_ADDRESS=%s", snap->functions[snap->gpu].address) ||
 	     add_modalias(&snap->functions[snap->gpu], env)))
 		return -ENOMEM;
 	if (slot->composition &&
@@ -171,9 +162,7 @@ static struct device *gpu_create(struct gf_slot *slot)
 	dev->class = &fabric_class;
 	dev->parent = &slot->dev;
 	dev->release = gpu_release;
-	err = dev_set_name(dev, "%s!gpu", dev_name(&slot->dev));
-	if (!err)
-		err = device_add(dev);
+	err = dev_set_name(dev, "%s!gpu", dev_name(&slot->dev)) ?: device_add(dev);
 	if (!err)
 		return dev;
 	dev_warn(&slot->dev, "no device for the GPU (%d)\n", err);
@@ -218,10 +207,7 @@ void gf_device_unlink(struct gf_slot *slot)
 	mutex_unlock(&gf_link_lock);
 }
 
-/**
- * gf_device_publish() - bring devices and uevents in line with a slot's state
- * @work: the slot's publish work, which holds a reference on the slot
- */
+/* Bring devices and uevents in line with a slot's state; the work holds a reference on the slot. */
 void gf_device_publish(struct work_struct *work)
 {
 	struct gf_slot *slot = container_of(work, struct gf_slot, publish);
@@ -253,10 +239,7 @@ void gf_device_publish(struct work_struct *work)
 	gf_slot_put(slot);
 }
 
-/**
- * gf_device_init() - name the device of a slot
- * @slot: slot that has its id; registered by the next publish
- */
+/* Name the device of a slot that has its id; the next publish registers it. */
 void gf_device_init(struct gf_slot *slot)
 {
 	slot->dev.class = &fabric_class;

@@ -2,14 +2,17 @@
 #ifndef GPUFABRIC_FABRIC_H
 #define GPUFABRIC_FABRIC_H
 
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include <linux/gpufabric.h>
 
 struct gf_history;
+struct pci_dev;
 
 /*
  * All that the module manages on this host.
@@ -38,7 +41,7 @@ struct gf_fabric {
 	struct xarray slots; /* by id */
 	u32 next_slot; /* where the search for a free id starts */
 	u32 nr_slots;
-	struct list_head switches;
+	struct xarray switches; /* by id */
 	u32 next_switch;
 	u32 nr_switches;
 	struct xarray compositions; /* by id */
@@ -47,8 +50,7 @@ struct gf_fabric {
 	struct list_head operations; /* under way */
 	u64 next_operation;
 	u32 nr_operations;
-	/* Workers of steps that are out, awaited or not; may be read without the lock. */
-	u32 nr_workers;
+	u32 nr_workers; /* of steps, awaited or not; may be read without the lock */
 	bool sleeping; /* the system does, or is about to: nothing is begun or judged */
 	u32 nr_draining;
 	u64 sequence; /* number of the last event */
@@ -58,8 +60,7 @@ struct gf_fabric {
 	struct gf_history *history; /* allocated at first use */
 
 	struct workqueue_struct *work_wq; /* unbound: operations sleep for seconds */
-	/* What waits for the rescan lock to look, and what ends drains; freezable. */
-	struct workqueue_struct *scan_wq;
+	struct workqueue_struct *scan_wq; /* freezable: waits for the rescan lock, ends drains */
 	struct workqueue_struct *uevent_wq; /* ordered: registers devices, sends uevents */
 };
 
@@ -70,7 +71,49 @@ static inline void gf_assert_locked(void)
 	lockdep_assert_held(&gf.lock);
 }
 
-u64 gf_now_ms(void);
-u64 gf_clock_ms(void);
+/* The time as messages carry it: milliseconds since the epoch. */
+static inline u64 gf_now_ms(void)
+{
+	return ktime_to_ms(ktime_get_real());
+}
+
+/* The time that deadlines are kept in, which nobody sets: milliseconds since the boot. */
+static inline u64 gf_clock_ms(void)
+{
+	return ktime_to_ms(ktime_get_boottime());
+}
+
+/* rescan.c */
+
+/* A task that is binding or unbinding a driver. */
+struct gf_binding {
+	const struct pci_dev *pdev; /* the device, NULL for none; compared, never followed */
+	bool unbinds; /* it unbinds */
+	bool ours; /* for us */
+	pid_t pid; /* its number in the initial namespace; 0 where it is not a kernel thread */
+	char comm[TASK_COMM_LEN]; /* its name, likewise empty: everybody may read it */
+	u64 since; /* when it began, as gf_clock_ms() */
+	char address[16]; /* of the device */
+};
+
+void gf_rescan_note(struct pci_dev *pdev, unsigned long action);
+void gf_rescan_oldest(struct gf_binding *found);
+bool gf_rescan_lock(void);
+void gf_rescan_unlock(void);
+bool gf_port_lock(struct pci_dev *port);
+
+/* inventory.c */
+
+int gf_inventory_check(void);
+bool gf_inventory_is_card(struct pci_dev *port);
+void gf_inventory_start(void);
+void gf_inventory_stop(void);
+void gf_inventory_queue(void);
+
+/* sleep.c */
+
+int gf_sleep_start(void);
+void gf_sleep_stop(void);
+void gf_sleep_worker(bool begins);
 
 #endif /* GPUFABRIC_FABRIC_H */

@@ -11,14 +11,10 @@
  * Whether a card fits is not for the module to foretell; it only does no harm.
  */
 #include <linux/ioport.h>
-#include <linux/pci.h>
 #include <linux/slab.h>
 
 #include "compat.h"
-#include "fabric.h"
-#include "guard.h"
-#include "rescan.h"
-#include "slot.h"
+#include "snapshot.h"
 
 #define GF_MIN_ORDER 20 /* windows of bridges are aligned to 1 MiB */
 #define GF_ORDERS 24
@@ -64,10 +60,7 @@ static u64 load_align(const struct gf_load *load)
 	return min_align;
 }
 
-/*
- * What the windows of the port have to hold, added up from the inside out. Of a card that nobody
- * has seen that is nothing.
- */
+/* What the windows of the port have to hold, from the inside out; nothing if that is not known. */
 static struct gf_load *load_of(const struct gf_facts *facts)
 {
 	struct gf_load (*loads)[GF_WINDOW_KINDS], *load, *inner;
@@ -160,10 +153,7 @@ static enum gf_room judge(struct pci_dev *port, unsigned int which,
 	return GF_ROOM_NONE;
 }
 
-/*
- * What the one window takes the other one cannot have. As in the PCI core, the one with the
- * larger alignment comes first.
- */
+/* What one window takes the other cannot have. As in the PCI core the larger alignment is first. */
 static enum gf_room judge_both(struct pci_dev *port, const struct gf_load *load,
 			       bool known, u64 *need)
 {
@@ -181,14 +171,10 @@ static enum gf_room judge_both(struct pci_dev *port, const struct gf_load *load,
 	return room;
 }
 
-/**
- * gf_guard() - whether a slot can be powered without harm to its neighbours
- * @slot: the slot, in a step of the caller's
- * @need: bytes that a window needs, when that is GF_ROOM_NONE
- *
- * Sleeps for the rescan lock.
- *
- * Return: enum gf_room, or -ENOMEM.
+/*
+ * Whether a slot, in a step of the caller's, can be powered without harm to its neighbours. Sleeps
+ * for the rescan lock. Returns enum gf_room, with the bytes that a window needs when that is
+ * GF_ROOM_NONE, or -ENOMEM.
  */
 int gf_guard(struct gf_slot *slot, u64 *need)
 {

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /**
- * DOC: History
+ * DOC: History and statistics
  *
  * Who did what to which slot, in one bounded ring for the whole module. The ring is allocated
  * when the first entry is written; without memory for it the module works on and keeps no
- * history. Everything here runs under the fabric's lock.
+ * history.
+ *
+ * And a histogram for each phase of attaching and of detaching a slot, whichever request it was
+ * for. Only steps that went well are counted: a failure takes as long as its deadline and says
+ * nothing about the hardware.
+ *
+ * Everything here runs under the fabric's lock.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "composition.h"
-#include "history.h"
+#include "op.h"
 
-/* The ring. */
 struct gf_history {
 	u64 last; /* sequence number of the newest entry, 0 when there is none */
-	/* The entry with sequence number n is at n modulo the size. */
-	struct gf_history_entry entries[GF_HISTORY_SIZE];
+	struct gf_history_entry entries[GF_HISTORY_SIZE]; /* number n is at n modulo the size */
 };
 
-static struct gf_history_entry *next_entry(struct gf_slot *slot)
+/* @who: NULL where nobody asked */
+static struct gf_history_entry *next_entry(struct gf_slot *slot, const struct gf_who *who)
 {
 	struct gf_history_entry *entry;
 
@@ -38,64 +42,53 @@ static struct gf_history_entry *next_entry(struct gf_slot *slot)
 	if (slot->composition)
 		strscpy(entry->composition, slot->composition->name, sizeof(entry->composition));
 	entry->condition = gf_slot_condition(slot);
+	if (who) {
+		entry->who = *who;
+		get_pid(entry->who.pid);
+	}
 	return entry;
 }
 
-/* Record the end of a step. */
 void gf_history_step(struct gf_step *step)
 {
-	struct gf_history_entry *entry = next_entry(step->slot);
-
-	if (!entry)
-		return;
-	entry->op = step->op->id;
-	entry->kind = step->op->kind;
-	entry->failure = step->failure;
-	entry->started = step->op->started;
-	memcpy(entry->phase_us, step->phase_us, sizeof(entry->phase_us));
-	gf_who_copy(&entry->who, &step->op->who);
-}
-
-/* Record a change that nobody asked for. */
-void gf_history_state(struct gf_slot *slot)
-{
-	struct gf_history_entry *entry = next_entry(slot);
+	struct gf_history_entry *entry = next_entry(step->slot, &step->op->who);
 
 	if (entry)
-		entry->failure = slot->failure;
+		gf_step_result(step, &entry->result);
 }
 
-/* Record a request that is over at once. */
+void gf_history_state(struct gf_slot *slot)
+{
+	struct gf_history_entry *entry = next_entry(slot, NULL);
+
+	if (entry)
+		entry->result.failure = slot->failure;
+}
+
 void gf_history_request(struct gf_slot *slot, enum gpufabric_operation_kind kind,
 			const struct gf_who *who)
 {
-	struct gf_history_entry *entry = next_entry(slot);
+	struct gf_history_entry *entry = next_entry(slot, who);
 
 	if (!entry)
 		return;
-	entry->kind = kind;
-	entry->started = entry->time;
-	gf_who_copy(&entry->who, who);
+	entry->result.kind = kind;
+	entry->result.started = entry->time;
 }
 
-/* Number of entries that can be read. */
 u32 gf_history_count(void)
 {
 	gf_assert_locked();
 	return gf.history ? min_t(u64, gf.history->last, GF_HISTORY_SIZE) : 0;
 }
 
-/* Sequence number of the newest entry, 0 when there is none. */
 u64 gf_history_last(void)
 {
 	gf_assert_locked();
 	return gf.history ? gf.history->last : 0;
 }
 
-/*
- * The entry with a sequence number. Returns the entry, or the oldest one after it, or NULL past
- * the newest.
- */
+/* The entry with this number, or the oldest one after it; NULL past the newest. */
 const struct gf_history_entry *gf_history_at(u64 sequence)
 {
 	u64 oldest;
@@ -117,4 +110,47 @@ void gf_history_free(void)
 		gf_who_drop(&gf.history->entries[i].who);
 	kvfree(gf.history);
 	gf.history = NULL;
+}
+
+/* Phases of attaching, then those of detaching. */
+static struct gf_histogram histograms[2 * GF_PHASES];
+
+static void count_one(struct gf_histogram *histogram, u32 us)
+{
+	u64 bound = GF_BUCKET_FIRST_US;
+	unsigned int i;
+
+	for (i = 0; i < GF_BUCKETS - 1 && us >= bound; i++)
+		bound *= 2;
+	histogram->count++;
+	histogram->us += us;
+	histogram->buckets[i]++;
+}
+
+void gf_stats_step(const struct gf_step *step)
+{
+	struct gf_histogram *histogram = &histograms[step->need == GF_NEED_DETACH ? GF_PHASES : 0];
+	unsigned int phase;
+
+	gf_assert_locked();
+	if (step->failure.error)
+		return;
+	for (phase = 0; phase < GF_PHASES; phase++) {
+		if (step->phase_us[phase])
+			count_one(&histogram[phase], step->phase_us[phase]);
+	}
+}
+
+const struct gf_histogram *gf_stats_at(unsigned long index)
+{
+	struct gf_histogram *histogram;
+
+	gf_assert_locked();
+	if (index >= ARRAY_SIZE(histograms))
+		return NULL;
+	histogram = &histograms[index];
+	histogram->kind = index < GF_PHASES ? GPUFABRIC_OPERATION_KIND_ATTACH :
+					      GPUFABRIC_OPERATION_KIND_DETACH;
+	histogram->phase = index % GF_PHASES;
+	return histogram;
 }

@@ -9,7 +9,7 @@
  * slow pace besides, because neither the registration of a slot nor a card put in without power
  * is announced to anyone.
  *
- * Ports inside a card (card.c) are never slots: what is behind them belongs to the slot that the
+ * Ports inside a card (card.h) are never slots: what is behind them belongs to the slot that the
  * card is in.
  *
  * A reference on a PCI slot is dropped with pci_destroy_slot() alone: a last kobject_put()
@@ -21,14 +21,8 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#include "backend.h"
 #include "compat.h"
-#include "inventory.h"
-#include "notify.h"
-#include "rescan.h"
-#include "sight.h"
-#include "slot.h"
-#include "walk.h"
+#include "snapshot.h"
 
 static unsigned int poll_ms = 1000;
 
@@ -72,10 +66,7 @@ static DECLARE_DELAYED_WORK(poll_work, poll_run);
 /* Innermost; taken in the bus notifier as well. */
 static DEFINE_SPINLOCK(scan_lock);
 
-/*
- * The worker may be queued. Under scan_lock, so that nobody is between this and the queue when it
- * is cleared.
- */
+/* The worker may be queued. Under scan_lock: nobody is between this and the queue. */
 static bool scanning;
 
 /* PCI slots that were not ours may be now: ports have come or gone around them. */
@@ -91,7 +82,6 @@ static bool is_our_port(struct pci_dev *port)
 	return type == PCI_EXP_TYPE_DOWNSTREAM || (root_ports && type == PCI_EXP_TYPE_ROOT_PORT);
 }
 
-/* Whether a slot driver has a slot on this bus. */
 static bool has_slot_driver(const struct pci_bus *bus)
 {
 	struct kobject *kobj;
@@ -151,7 +141,6 @@ static int check_list(const char *name, const char *list)
 	return 0;
 }
 
-/* Whether the parameters make sense. Returns 0, or -EINVAL. */
 int gf_inventory_check(void)
 {
 	return check_list("cards", cards) ?: all_bare() ? 0 : check_list("bare_ports", bare_ports);
@@ -173,13 +162,11 @@ static unsigned int is_listed(struct pci_dev *port, const char *list)
 	return 0;
 }
 
-/* Whether the admin wants a port that nobody drives. */
 static bool is_chosen(struct pci_dev *port)
 {
 	return all_bare() || is_listed(port, bare_ports);
 }
 
-/* Whether the admin says that there is a card in a slot. */
 bool gf_inventory_is_card(struct pci_dev *port)
 {
 	return is_listed(port, cards);
@@ -236,53 +223,36 @@ static bool is_lost_to_card(struct pci_dev *port)
 	return true;
 }
 
-/*
- * A port whose hot-plug controller is native has a slot driver sooner or later, and one that is
- * being removed is nobody's.
- */
+/* One with a native controller gets a slot driver; one that is being removed is nobody's. */
 static bool is_bare(struct pci_dev *port)
 {
-	return is_our_port(port) && !port->is_hotplug_bridge &&
-	       is_chosen(port) &&
+	return is_our_port(port) && !port->is_hotplug_bridge && is_chosen(port) &&
 	       port->subordinate && device_is_registered(&port->dev) &&
-	       !gf_notify_knows_port(port) &&
-	       !has_slot_driver(port->subordinate) && !is_lost_to_card(port);
+	       !gf_notify_knows_port(port) && !has_slot_driver(port->subordinate) &&
+	       !is_lost_to_card(port);
 }
 
-/* PCI slots that are not in the inventory. */
-struct gf_strangers {
+/* To see whether things are still the same; none is followed. */
+struct gf_census {
 	unsigned int count;
-	/*
-	 * Sum over their addresses and slot drivers, to see whether they are still the same: a
-	 * slot appears before its driver has filled it in.
-	 */
-	unsigned long sum;
+	unsigned long sum; /* of their addresses */
 };
 
-static void count_stranger(struct gf_strangers *strangers, const struct pci_slot *pci_slot)
+static bool is_same(const struct gf_census *a, const struct gf_census *b)
+{
+	return a->count == b->count && a->sum == b->sum;
+}
+
+/* A slot appears before its driver fills it in. */
+static void count_stranger(struct gf_census *strangers, const struct pci_slot *pci_slot)
 {
 	strangers->count++;
 	strangers->sum += (unsigned long)pci_slot + 3 * (unsigned long)READ_ONCE(pci_slot->hotplug);
 }
 
-static struct gf_strangers count_strangers(void)
-{
-	struct gf_strangers strangers = {};
-	struct kobject *kobj;
-
-	spin_lock(&pci_slots_kset->list_lock);
-	list_for_each_entry(kobj, &pci_slots_kset->list, entry) {
-		struct pci_slot *pci_slot = container_of(kobj, struct pci_slot, kobj);
-
-		if (!gf_notify_knows(pci_slot))
-			count_stranger(&strangers, pci_slot);
-	}
-	spin_unlock(&pci_slots_kset->list_lock);
-	return strangers;
-}
-
-/* Take references on PCI slots that are not known yet. */
-static unsigned int collect_new(struct pci_slot **found, unsigned int max)
+/* Returns the number of those in @found, each with a reference. */
+static unsigned int find_strangers(struct gf_census *strangers, struct pci_slot **found,
+				   unsigned int max)
 {
 	unsigned int count = 0;
 	struct kobject *kobj;
@@ -291,9 +261,10 @@ static unsigned int collect_new(struct pci_slot **found, unsigned int max)
 	list_for_each_entry(kobj, &pci_slots_kset->list, entry) {
 		struct pci_slot *pci_slot = container_of(kobj, struct pci_slot, kobj);
 
-		if (count == max)
-			break;
-		if (!gf_notify_knows(pci_slot) && kobject_get_unless_zero(kobj))
+		if (gf_notify_knows(pci_slot))
+			continue;
+		count_stranger(strangers, pci_slot);
+		if (count < max && kobject_get_unless_zero(kobj))
 			found[count++] = pci_slot;
 	}
 	spin_unlock(&pci_slots_kset->list_lock);
@@ -311,38 +282,33 @@ static int compare_addresses(const void *left, const void *right)
 	return a->number - b->number;
 }
 
-/* As they were when they were looked at last. */
-static struct gf_strangers seen_strangers;
-
-static bool are_seen(const struct gf_strangers *now)
-{
-	return now->count == seen_strangers.count && now->sum == seen_strangers.sum;
-}
+static struct gf_census seen_strangers;
 
 static void take_in_new(void)
 {
-	struct gf_strangers now = count_strangers(), rejected = {};
+	struct gf_census now = {}, again = {}, rejected = {};
 	unsigned int count, i, nr_made = 0;
 	struct pci_slot **found;
 	struct gf_slot **made;
 
+	find_strangers(&now, NULL, 0);
 	/* Slots that are no business of ours stay: do not lock for them. */
 	if (!now.count)
 		seen_strangers = now;
 	if (READ_ONCE(judge_again)) {
 		WRITE_ONCE(judge_again, false);
-		seen_strangers = (struct gf_strangers){};
+		seen_strangers = (struct gf_census){};
 	}
-	if (are_seen(&now))
+	if (is_same(&now, &seen_strangers))
 		return;
 	found = kvcalloc(now.count, sizeof(*found), GFP_KERNEL);
 	made = kvcalloc(now.count, sizeof(*made), GFP_KERNEL);
 	if (!found || !made || !gf_rescan_lock())
 		goto out;
-	count = collect_new(found, now.count);
+	count = find_strangers(&again, found, now.count);
 	sort(found, count, sizeof(*found), compare_addresses, NULL);
 	for (i = 0; i < count; i++) {
-		const struct gf_strangers before = rejected;
+		const struct gf_census before = rejected;
 		struct gf_slot *slot;
 
 		/* Counted before it is judged: a change since is seen. */
@@ -368,17 +334,10 @@ out:
 	kvfree(made);
 }
 
-/* Bare ports as the worker found them. */
-struct gf_bare {
-	unsigned int count;
-	unsigned long sum; /* sum over their addresses, to see whether they are still the same */
-	unsigned long since; /* since when they are, in jiffies */
-};
-
 /* Slot drivers come a moment after their ports do. */
 #define GF_BARE_MS 2000
 
-static unsigned int find_bare(struct gf_slot **made, unsigned int max, struct gf_bare *bare)
+static unsigned int find_bare(struct gf_slot **made, unsigned int max, struct gf_census *bare)
 {
 	struct pci_dev *port = NULL;
 	unsigned int nr_made = 0;
@@ -402,22 +361,20 @@ static unsigned int find_bare(struct gf_slot **made, unsigned int max, struct gf
 /* @now: they were there before the module was. */
 static void take_in_bare(bool now)
 {
-	static struct gf_bare seen;
-	struct gf_bare bare = {};
+	static unsigned long since; /* when they were not yet as they are, in jiffies */
+	static struct gf_census seen;
+	struct gf_census bare = {};
 	struct gf_slot **made;
 	unsigned int nr_made, i, nr_new = 0;
 
 	if (!*bare_ports)
 		return;
-	/* Pointers are compared, none is followed: this takes no lock. */
 	find_bare(NULL, 0, &bare);
-	if (bare.count != seen.count || bare.sum != seen.sum) {
+	if (!is_same(&bare, &seen)) {
 		seen = bare;
-		seen.since = jiffies;
+		since = jiffies;
 	}
-	if (!bare.count ||
-	    (!now && time_before(jiffies, seen.since +
-				 msecs_to_jiffies(GF_BARE_MS))))
+	if (!bare.count || (!now && time_before(jiffies, since + msecs_to_jiffies(GF_BARE_MS))))
 		return;
 	made = kvcalloc(bare.count, sizeof(*made), GFP_KERNEL);
 	if (!made || !gf_rescan_lock())
@@ -455,13 +412,14 @@ static struct gf_slot *next_slot(unsigned long *id)
 
 static void retire_gone(void)
 {
-	struct gf_strangers now = count_strangers();
+	struct gf_census now = {};
 	struct gf_slot *slot;
 	unsigned long id = 0;
 
+	find_strangers(&now, NULL, 0);
 	while ((slot = next_slot(&id))) {
 		/* A slot driver that comes to a port of ours is a stranger. */
-		if (!slot->pci_slot && !are_seen(&now))
+		if (!slot->pci_slot && !is_same(&now, &seen_strangers))
 			slot->claimed = has_slot_driver(slot->port->subordinate);
 		if (is_gone(slot) && gf_slot_retire(slot, true))
 			WRITE_ONCE(judge_again, true);
@@ -484,7 +442,7 @@ static void look_for_cards(void)
 			    (present != READ_ONCE(slot->presence) ||
 			     power != READ_ONCE(slot->power) ||
 			     READ_ONCE(slot->unread)))
-				gf_slot_refresh_queue(slot);
+				gf_slot_refresh(slot, 0);
 			gf_port_release(slot->port);
 		}
 		gf_slot_put(slot);
@@ -545,7 +503,6 @@ static void allow_scans(bool on)
 	spin_unlock(&scan_lock);
 }
 
-/* Find the slots and keep looking. */
 void gf_inventory_start(void)
 {
 	scan_run(NULL);

@@ -15,8 +15,7 @@ struct gf_sight {
 	bool known;
 	bool frozen; /* because the kernel recovers it from an error, or could not */
 	bool partial; /* some of its GPUs sleep, and the rest is about the others */
-	/* Somebody works on it under its lock, a driver that restores it perhaps. */
-	bool busy;
+	bool busy; /* somebody works on it under its lock, a driver that restores it perhaps */
 	int link; /* of its port is up; negative when the port does not answer */
 	bool answers; /* config reads */
 	bool same; /* it has the ids and the serial number of the slot's GPU */
@@ -49,16 +48,9 @@ struct gf_loss {
 	u16 command; /* its Command register while it was well */
 };
 
-/**
- * gf_loss_judge() - what to make of what was seen of a GPU
- * @loss: what is remembered of it
- * @sight: what was seen now
- * @now: the time in milliseconds, by a clock that never goes back
- * @lost_ms: how long it may be away, and how long it may take to be as it was
- *
- * Pure: does nothing to the GPU or to its slot.
- *
- * Return: what follows; anything but GF_LOSS_NONE once for each time.
+/*
+ * What to make of what was seen of a GPU. @now: in milliseconds, by a clock that never goes back;
+ * @lost_ms: how long it may be away, and take to be as it was. Pure. Says each thing once.
  */
 enum gf_loss_verdict gf_loss_judge(struct gf_loss *loss, const struct gf_sight *sight, u64 now,
 				   unsigned int lost_ms);

@@ -9,17 +9,10 @@
  * module. So when the exit runs, nobody is in a slot driver on our behalf, and what is left are
  * workers that look.
  */
-#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/random.h>
 
-#include "device.h"
-#include "fabric.h"
-#include "history.h"
-#include "inventory.h"
 #include "netlink.h"
-#include "notify.h"
-#include "sleep.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -31,26 +24,12 @@ struct gf_fabric gf = {
 	.lock = __MUTEX_INITIALIZER(gf.lock),
 	.slots = XARRAY_INIT(gf.slots, XA_FLAGS_ALLOC1),
 	.next_slot = 1,
-	.switches = LIST_HEAD_INIT(gf.switches),
+	.switches = XARRAY_INIT(gf.switches, XA_FLAGS_ALLOC1),
+	.next_switch = 1,
 	.compositions = XARRAY_INIT(gf.compositions, XA_FLAGS_ALLOC1),
 	.next_composition = 1,
 	.operations = LIST_HEAD_INIT(gf.operations),
 };
-
-/* The time as messages carry it. Returns milliseconds since the epoch. */
-u64 gf_now_ms(void)
-{
-	return ktime_to_ms(ktime_get_real());
-}
-
-/*
- * The time that deadlines are kept in, which nobody sets. Returns milliseconds since the system
- * was booted.
- */
-u64 gf_clock_ms(void)
-{
-	return ktime_to_ms(ktime_get_boottime());
-}
 
 static void free_queues(void)
 {
@@ -77,10 +56,7 @@ static int __init gpufabric_init(void)
 {
 	int err;
 
-	err = gf_inventory_check();
-	if (err)
-		return err;
-	err = alloc_queues();
+	err = gf_inventory_check() ?: alloc_queues();
 	if (err)
 		return err;
 	err = gf_device_start();
@@ -106,26 +82,19 @@ static int __init gpufabric_init(void)
 err_inventory:
 	gf_sleep_stop();
 	gf_inventory_stop();
-	gf_notify_stop();
-	gf_device_stop();
-	free_queues();
-	gf_history_free();
-	return err;
 err_notify:
 	gf_notify_stop();
 err_device:
 	gf_device_stop();
 err_queues:
 	free_queues();
+	gf_history_free();
 	return err;
 }
 
 static void __exit gpufabric_exit(void)
 {
-	/*
-	 * No more requests, then no more looks and the slots, then no more news: a port may go
-	 * while its slot does.
-	 */
+	/* No requests, then no looks and slots, then no news: a port may go while its slot does. */
 	gf_netlink_stop();
 	gf_sleep_stop();
 	gf_inventory_stop();
@@ -134,6 +103,7 @@ static void __exit gpufabric_exit(void)
 	gf_device_stop();
 	gf_history_free();
 	xa_destroy(&gf.slots);
+	xa_destroy(&gf.switches);
 	xa_destroy(&gf.compositions);
 }
 

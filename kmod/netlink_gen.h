@@ -8,7 +8,7 @@
 
 #include <net/netlink.h>
 #include <net/genetlink.h>
-#include "split_ops.h"
+#include "compat.h"
 
 #include <uapi/linux/gpufabric.h>
 
@@ -23,21 +23,9 @@ int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,
 
 int gpufabric_nl_status_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_switch_get_dumpit(struct sk_buff *skb,
-				   struct netlink_callback *cb);
+int gpufabric_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_slot_get_dumpit(struct sk_buff *skb,
-				 struct netlink_callback *cb);
-int gpufabric_nl_function_get_dumpit(struct sk_buff *skb,
-				     struct netlink_callback *cb);
-int gpufabric_nl_window_get_dumpit(struct sk_buff *skb,
-				   struct netlink_callback *cb);
-int gpufabric_nl_need_get_dumpit(struct sk_buff *skb,
-				 struct netlink_callback *cb);
-int gpufabric_nl_composition_get_doit(struct sk_buff *skb,
-				      struct genl_info *info);
-int gpufabric_nl_composition_get_dumpit(struct sk_buff *skb,
-					struct netlink_callback *cb);
+int gpufabric_nl_composition_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_drain_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_drain_abort_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_attach_doit(struct sk_buff *skb, struct genl_info *info);
@@ -48,12 +36,6 @@ int gpufabric_nl_resize_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_release_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_history_get_dumpit(struct sk_buff *skb,
-				    struct netlink_callback *cb);
-int gpufabric_nl_stats_get_dumpit(struct sk_buff *skb,
-				  struct netlink_callback *cb);
-int gpufabric_nl_member_get_dumpit(struct sk_buff *skb,
-				   struct netlink_callback *cb);
 
 enum {
 	GPUFABRIC_NLGRP_MONITOR,

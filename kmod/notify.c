@@ -12,28 +12,19 @@
  * just announced, so nobody holds its device_lock for long. And when a port goes, it removes the
  * port's link to the slot.
  */
-#include <linux/pci.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 
 #include "compat.h"
-#include "device.h"
-#include "guard.h"
-#include "inventory.h"
-#include "notify.h"
-#include "rescan.h"
 #include "snapshot.h"
-#include "switch.h"
-#include "walk.h"
 
 #define GF_HASH_BITS 10
 /* The BARs, the ROM and the BARs of virtual functions come first. */
 #define GF_SEEN PCI_BRIDGE_RESOURCES
 
 /*
- * gf_notify_lock covers the table and, in every slot in it, the marks, gone_surprise, the list of
- * seen functions and the chosen driver; and what counts changes, here and in switches. Taken in
+ * gf_notify_lock covers the table and, in every slot in it, the marks, the list of seen functions
+ * and the chosen driver; and what counts changes, here and in switches. Taken in
  * the notifier, inside the fabric's lock and inside the list lock of pci_slots_kset; nothing is
  * taken inside it.
  */
@@ -155,7 +146,7 @@ static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
 	case BUS_NOTIFY_ADD_DEVICE:
 		if (!slot->marks.add)
 			slot->marks.add = ktime_get();
-		slot->gone_surprise = false;
+		slot->marks.surprise = false;
 		if (*seen && !seen_of(slot, pdev)) {
 			list_add(&(*seen)->list, &slot->seen);
 			*seen = NULL;
@@ -171,7 +162,7 @@ static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
 	case BUS_NOTIFY_DEL_DEVICE:
 		/* Cut off, not removed: set by the slot driver before. */
 		if (pci_channel_offline(pdev))
-			slot->gone_surprise = true;
+			slot->marks.surprise = true;
 		break;
 	case BUS_NOTIFY_REMOVED_DEVICE:
 		slot->marks.gone = ktime_get();
@@ -207,21 +198,6 @@ static void choose_driver(struct gf_slot *slot, struct pci_dev *pdev, const char
 		pci_err(pdev, "no memory for the driver override\n");
 }
 
-static bool is_interesting(unsigned long action)
-{
-	switch (action) {
-	case BUS_NOTIFY_ADD_DEVICE:
-	case BUS_NOTIFY_DEL_DEVICE:
-	case BUS_NOTIFY_REMOVED_DEVICE:
-	case BUS_NOTIFY_BIND_DRIVER:
-	case BUS_NOTIFY_BOUND_DRIVER:
-	case BUS_NOTIFY_UNBOUND_DRIVER:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static int bus_event(struct notifier_block *nb, unsigned long action, void *data)
 {
 	struct pci_dev *pdev = to_pci_dev(data);
@@ -231,7 +207,8 @@ static int bus_event(struct notifier_block *nb, unsigned long action, void *data
 
 	gf_rescan_note(pdev, action);
 	/* Virtual functions come and go with their function's driver, by the hundred. */
-	if (pdev->is_virtfn || !is_interesting(action))
+	if (pdev->is_virtfn || action == BUS_NOTIFY_UNBIND_DRIVER ||
+	    action == BUS_NOTIFY_DRIVER_NOT_BOUND)
 		return NOTIFY_DONE;
 	if (action == BUS_NOTIFY_ADD_DEVICE && pdev->bus->self)
 		seen = make_seen(pdev);
@@ -240,7 +217,7 @@ static int bus_event(struct notifier_block *nb, unsigned long action, void *data
 	slot = slot_above(pdev);
 	if (slot) {
 		function_event(slot, pdev, action, &seen);
-		gf_slot_refresh_queue(slot);
+		gf_slot_refresh(slot, 0);
 	}
 	if (slot && slot->driver && action == BUS_NOTIFY_ADD_DEVICE) {
 		strscpy(driver, slot->driver, sizeof(driver));
@@ -277,10 +254,6 @@ static struct notifier_block bus_notifier = {
 	.notifier_call = bus_event,
 };
 
-/**
- * gf_notify_add_slot() - have the notifier watch a slot's port
- * @slot: slot; a reference is held until gf_notify_remove_slot()
- */
 void gf_notify_add_slot(struct gf_slot *slot)
 {
 	spin_lock(&gf_notify_lock);
@@ -288,7 +261,6 @@ void gf_notify_add_slot(struct gf_slot *slot)
 	spin_unlock(&gf_notify_lock);
 }
 
-/* Stop watching a slot's port. */
 void gf_notify_remove_slot(struct gf_slot *slot)
 {
 	spin_lock(&gf_notify_lock);
@@ -297,7 +269,6 @@ void gf_notify_remove_slot(struct gf_slot *slot)
 	spin_unlock(&gf_notify_lock);
 }
 
-/* Whether a PCI slot is in the inventory. */
 bool gf_notify_knows(const struct pci_slot *pci_slot)
 {
 	struct gf_slot *slot;
@@ -312,7 +283,6 @@ bool gf_notify_knows(const struct pci_slot *pci_slot)
 	return known;
 }
 
-/* Whether a port is that of a slot in the inventory. */
 bool gf_notify_knows_port(const struct pci_dev *port)
 {
 	bool known;
@@ -323,7 +293,6 @@ bool gf_notify_knows_port(const struct pci_dev *port)
 	return known;
 }
 
-/* How many changes there were of what judging rests on. */
 u64 gf_notify_changes(void)
 {
 	u64 now;
@@ -334,10 +303,7 @@ u64 gf_notify_changes(void)
 	return now;
 }
 
-/*
- * Windows on a switch are about to be placed, or have been. Functions are announced before they
- * are given addresses.
- */
+/* Windows on a switch are placed, now or soon: functions are announced before their addresses. */
 void gf_notify_moving(struct gf_switch *sw)
 {
 	spin_lock(&gf_notify_lock);
@@ -345,11 +311,7 @@ void gf_notify_moving(struct gf_switch *sw)
 	spin_unlock(&gf_notify_lock);
 }
 
-/**
- * gf_notify_choose() - have one driver alone bind to what appears in a slot
- * @slot: slot
- * @driver: its name, which has to stay until the next call; NULL for any
- */
+/* Have one driver alone bind to what appears in a slot, NULL for any; the name has to stay. */
 void gf_notify_choose(struct gf_slot *slot, const char *driver)
 {
 	spin_lock(&gf_notify_lock);
@@ -357,32 +319,18 @@ void gf_notify_choose(struct gf_slot *slot, const char *driver)
 	spin_unlock(&gf_notify_lock);
 }
 
-/* Forget the marks of a slot before an operation. */
 void gf_notify_reset(struct gf_slot *slot)
 {
 	spin_lock(&gf_notify_lock);
 	slot->marks = (struct gf_marks){};
-	slot->gone_surprise = false;
 	spin_unlock(&gf_notify_lock);
 }
 
-/* Read the marks of a slot. */
 void gf_notify_marks(struct gf_slot *slot, struct gf_marks *marks)
 {
 	spin_lock(&gf_notify_lock);
 	*marks = slot->marks;
 	spin_unlock(&gf_notify_lock);
-}
-
-/* Whether the functions were cut off. */
-bool gf_notify_was_surprise(struct gf_slot *slot)
-{
-	bool surprise;
-
-	spin_lock(&gf_notify_lock);
-	surprise = slot->gone_surprise;
-	spin_unlock(&gf_notify_lock);
-	return surprise;
 }
 
 /* What goes into which window of the bridge above is the PCI core's rule. */
@@ -393,20 +341,16 @@ static void add_fact(struct gf_facts *facts, const struct gf_slot *slot,
 	struct gf_fact *fact = &facts->fact[facts->count++];
 
 	*fact = *bar;
-	fact->pref = up->pref_window &&
-		     bar->flags & GPUFABRIC_BAR_FLAG_PREFETCHABLE &&
+	fact->pref = up->pref_window && bar->flags & GPUFABRIC_BAR_FLAG_PREFETCHABLE &&
 		     (!up->pref_64_window ||
 		      bar->flags & GPUFABRIC_BAR_FLAG_WIDE);
 	for (; up != slot->port; up = up->bus->self)
 		fact->depth++;
 }
 
-/**
- * gf_notify_facts() - what a function was seen with
- * @slot: slot that it is in
- * @pdev: function; caller holds pci_rescan_remove_lock
- * @awake: it may be asked which sizes its BARs can have
- * @facts: to which that is added; has room for GF_FACTS more
+/*
+ * Add what a function was seen with to @facts, which has room for GF_FACTS more;
+ * pci_rescan_remove_lock is held. @awake: it may be asked which sizes its BARs can have.
  */
 void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev, bool awake, struct gf_facts *facts)
 {
@@ -459,12 +403,7 @@ static bool is_forwarded(struct pci_dev *pdev, struct resource *res)
 	return true;
 }
 
-/**
- * gf_notify_missing_bar() - find a BAR that got no address
- * @slot: slot
- * @pdev: function in it; caller holds pci_rescan_remove_lock
- * @snap: its missing_bar and missing_size are set when there is one
- */
+/* Find a BAR that got no address; pci_rescan_remove_lock is held. */
 void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev, struct gf_snapshot *snap)
 {
 	struct gf_seen *seen;

@@ -12,22 +12,12 @@
  */
 #include <linux/cred.h>
 #include <linux/module.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "composition.h"
-#include "history.h"
 #include "netlink.h"
-#include "op.h"
 #include "snapshot.h"
 #include "trace.h"
 
-/**
- * gf_who_current() - write down who is asking
- * @who: filled; gf_who_drop() gives back what it holds
- * @port: netlink port of the request
- * @reason: free text or NULL
- */
 void gf_who_current(struct gf_who *who, u32 port, const char *reason)
 {
 	who->uid = current_uid();
@@ -37,22 +27,13 @@ void gf_who_current(struct gf_who *who, u32 port, const char *reason)
 	strscpy(who->reason, reason ?: "", sizeof(who->reason));
 }
 
-void gf_who_copy(struct gf_who *to, const struct gf_who *from)
-{
-	*to = *from;
-	get_pid(to->pid);
-}
-
 void gf_who_drop(struct gf_who *who)
 {
 	put_pid(who->pid);
 	who->pid = NULL;
 }
 
-/*
- * Make an operation. Returns the operation with one reference and without steps; NULL without
- * memory or while the module is going away.
- */
+/* With one reference and no steps; NULL without memory or while the module is going away. */
 struct gf_op *gf_op_alloc(enum gpufabric_operation_kind kind, unsigned int nr_steps)
 {
 	struct gf_op *op;
@@ -93,16 +74,7 @@ void gf_op_put(struct gf_op *op)
 	kref_put(&op->ref, op_release);
 }
 
-/**
- * gf_op_add_step() - add a slot to an operation that was not launched yet
- * @op: operation with room for it
- * @slot: slot
- * @need: what has to be done to it
- * @remove: it is to be given back
- * @expect: identity to expect, or NULL
- *
- * Return: the step, part of the operation.
- */
+/* Add a slot to an operation that was not launched yet and has room for it. */
 struct gf_step *gf_op_add_step(struct gf_op *op, struct gf_slot *slot,
 			       enum gf_need need, bool remove, const struct gf_expect *expect)
 {
@@ -133,8 +105,7 @@ static bool wants(const struct gf_step *step, enum gf_stage stage)
 		return !step->remove && step->need == GF_NEED_ATTACH;
 	case GF_STAGE_REMOVING:
 		/* What has left the bus meanwhile need not be removed. */
-		return step->remove && step->need == GF_NEED_DETACH &&
-		       !step->slot->retired &&
+		return step->remove && step->need == GF_NEED_DETACH && !step->slot->retired &&
 		       (gf_state_has_gpu(step->slot->state) ||
 			(step->slot->snap && step->slot->snap->nr_functions));
 	case GF_STAGE_UNDOING:
@@ -171,8 +142,7 @@ static void settle_claims(struct gf_op *op)
 		return;
 	for (i = 0; i < op->nr_steps; i++) {
 		struct gf_step *step = &op->steps[i];
-		bool drop = step->remove ? op->stage != GF_STAGE_UNDOING &&
-					   !step->refused :
+		bool drop = step->remove ? op->stage != GF_STAGE_UNDOING && !step->refused :
 					   op->failed && op->stage == GF_STAGE_UNDOING;
 
 		if (drop && step->slot->composition == op->composition)
@@ -197,13 +167,6 @@ static void settle_composition(struct gf_op *op)
 	}
 }
 
-/* A removal that is not to be: its GPU may be used again. */
-static void give_back(struct gf_step *step)
-{
-	if (step->remove && step->need == GF_NEED_DETACH && step->slot->state == GF_STATE_DRAINING)
-		gf_slot_trigger(step->slot, GF_DRAIN_ABORT);
-}
-
 static void op_done(struct gf_op *op)
 {
 	unsigned int i;
@@ -212,7 +175,10 @@ static void op_done(struct gf_op *op)
 		struct gf_step *step = &op->steps[i];
 
 		step->slot->op = NULL;
-		give_back(step);
+		/* A removal that is not to be: its GPU may be used again. */
+		if (step->remove && step->need == GF_NEED_DETACH &&
+		    step->slot->state == GF_STATE_DRAINING)
+			gf_slot_trigger(step->slot, GF_DRAIN_ABORT);
 		/* What was as wanted had no worker to record it. */
 		if (step->need == GF_NEED_NOTHING)
 			gf_history_step(step);
@@ -223,34 +189,20 @@ static void op_done(struct gf_op *op)
 	list_del_init(&op->list);
 	gf.nr_operations--;
 	trace_gpufabric_operation(op);
-	gf_event_operation(op, GPUFABRIC_EVENT_KIND_OPERATION_DONE);
+	gf_event(GPUFABRIC_EVENT_KIND_OPERATION_DONE, gf_fill_op, op);
 	gf_op_put(op);
 }
 
 static void op_advance(struct gf_op *op)
 {
-	switch (op->stage) {
-	case GF_STAGE_ADDING:
-		if (op->failed) {
-			if (start_stage(op, GF_STAGE_UNDOING))
-				return;
-			break;
-		}
-		if (start_stage(op, GF_STAGE_REMOVING))
-			return;
-		break;
-	default:
-		break;
-	}
-	op_done(op);
+	if (op->stage != GF_STAGE_ADDING ||
+	    !start_stage(op, op->failed ? GF_STAGE_UNDOING : GF_STAGE_REMOVING))
+		op_done(op);
 }
 
-/**
- * gf_op_launch() - start an operation that was accepted
- * @op: operation; takes over the caller's reference
- *
- * Slots of a composition are claimed already. The operation may be over, and
- * freed, when this returns and the fabric's lock is dropped.
+/*
+ * Takes over the caller's reference. Slots of a composition are claimed already. The operation may
+ * be over, and freed, when this returns and the fabric's lock is dropped.
  */
 void gf_op_launch(struct gf_op *op)
 {
@@ -267,12 +219,11 @@ void gf_op_launch(struct gf_op *op)
 		if (op->steps[i].need == GF_NEED_DETACH)
 			gf_slot_drain_claim(op->steps[i].slot);
 	}
-	gf_event_operation(op, GPUFABRIC_EVENT_KIND_OPERATION_STARTED);
+	gf_event(GPUFABRIC_EVENT_KIND_OPERATION_STARTED, gf_fill_op, op);
 	if (!start_stage(op, GF_STAGE_ADDING))
 		op_advance(op);
 }
 
-/* An operation fails with its first step that does. */
 void gf_step_failed(struct gf_step *step)
 {
 	struct gf_op *op = step->op;

@@ -11,6 +11,8 @@
 #include "check.h"
 #include "slot.h"
 
+struct nlattr;
+
 /* Who asked. */
 struct gf_who {
 	kuid_t uid;
@@ -21,16 +23,15 @@ struct gf_who {
 };
 
 void gf_who_current(struct gf_who *who, u32 port, const char *reason);
-void gf_who_copy(struct gf_who *to, const struct gf_who *from);
 void gf_who_drop(struct gf_who *who);
 
-/* The identity that a request expects: vendor, device, and those of the subsystem. */
+/* The identity that a request expects. */
 struct gf_expect {
-	u32 mask; /* bit N: id[N] is expected */
-	u16 id[4];
+	u32 mask; /* bit N: ids.id[N] is expected */
+	struct gf_ids ids;
 };
 
-bool gf_expect_met(const struct gf_expect *expect, const struct gf_identity *identity);
+bool gf_expect_met(const struct gf_expect *expect, const struct gf_ids *found);
 
 /* One slot's part of an operation. */
 struct gf_step {
@@ -117,7 +118,83 @@ void gf_op_put(struct gf_op *op);
 void gf_step_run(struct work_struct *work);
 void gf_step_watchdog(struct work_struct *work);
 void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo);
+void gf_step_result(const struct gf_step *step, struct gf_result *result);
 void gf_step_failed(struct gf_step *step);
 void gf_step_ended(struct gf_step *step);
+
+/*
+ * A set of slots held for one workload. It holds a reference on the module, so that unloading is
+ * refused while one lives.
+ */
+struct gf_composition {
+	struct kref ref; /* one for being listed, one for each operation */
+	u32 id;
+	char name[GPUFABRIC_NAME_MAX + 1]; /* unique */
+	kuid_t owner; /* that it is held for */
+	u64 created; /* milliseconds since the epoch */
+
+	/* Under the fabric's lock. */
+	enum gpufabric_composition_state state;
+	u32 flags; /* GPUFABRIC_COMPOSITION_FLAG_* */
+	u32 port; /* netlink port that it is bound to, 0 when not */
+	u32 generation; /* counts changes of @members and @annotation */
+	u8 annotation[GPUFABRIC_ANNOTATION_MAX]; /* user space's, never looked into */
+	unsigned int annotation_len;
+	struct list_head members; /* slots, referenced, by &gf_slot.member */
+	unsigned int nr_members;
+	struct gf_op *op; /* under way */
+};
+
+struct gf_composition *gf_composition_alloc(const char *name);
+int gf_composition_list(struct gf_composition *composition);
+void gf_composition_unlist(struct gf_composition *composition);
+struct gf_composition *gf_composition_find_name(const char *name);
+void gf_composition_put(struct gf_composition *composition);
+void gf_composition_annotate(struct gf_composition *composition, const struct nlattr *annotation);
+void gf_composition_state(struct gf_composition *composition,
+			  enum gpufabric_composition_state state);
+void gf_composition_claim(struct gf_composition *composition, struct gf_slot *slot);
+void gf_composition_unclaim(struct gf_slot *slot);
+void gf_composition_judge(struct gf_composition *composition);
+void gf_composition_port_closed(u32 port);
+
+#define GF_HISTORY_SIZE 4096
+
+/* One thing that happened to a slot. */
+struct gf_history_entry {
+	u64 sequence; /* from 1 */
+	u64 time; /* milliseconds since the epoch */
+	u32 slot_id;
+	char slot_name[GPUFABRIC_SLOT_NAME_MAX + 1];
+	char composition[GPUFABRIC_NAME_MAX + 1]; /* that it was about, may be empty */
+	struct gf_condition condition; /* of the slot after it */
+	struct gf_result result; /* its id is 0 when nobody asked */
+	struct gf_who who; /* its pid is referenced */
+};
+
+void gf_history_step(struct gf_step *step);
+void gf_history_state(struct gf_slot *slot);
+void gf_history_request(struct gf_slot *slot, enum gpufabric_operation_kind kind,
+			const struct gf_who *who);
+u32 gf_history_count(void);
+u64 gf_history_last(void);
+const struct gf_history_entry *gf_history_at(u64 sequence);
+void gf_history_free(void);
+
+/* Buckets double from 1 ms on; the last one has no bound. */
+#define GF_BUCKETS 18
+#define GF_BUCKET_FIRST_US 1000ULL
+
+/* How long a phase took. */
+struct gf_histogram {
+	enum gpufabric_operation_kind kind; /* of this operation */
+	enum gpufabric_phase phase; /* which phase */
+	u64 count; /* how many were measured */
+	u64 us; /* their sum in microseconds */
+	u64 buckets[GF_BUCKETS]; /* how many fell below the bound of each, and above the last */
+};
+
+void gf_stats_step(const struct gf_step *step);
+const struct gf_histogram *gf_stats_at(unsigned long index);
 
 #endif /* GPUFABRIC_OP_H */

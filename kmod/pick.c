@@ -7,21 +7,16 @@
  * changed.
  */
 #include <linux/slab.h>
-#include <net/genetlink.h>
 
-#include "composition.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "notify.h"
-#include "pick.h"
 #include "snapshot.h"
-#include "switch.h"
 
 static int find_slot(struct genl_info *info, const struct nlattr *attr,
 		     struct nlattr **tb, struct gf_slot **slot)
 {
 	if (tb[GPUFABRIC_A_MEMBER_SLOT_ID])
-		*slot = gf_slot_find(nla_get_u32(tb[GPUFABRIC_A_MEMBER_SLOT_ID]));
+		*slot = xa_load(&gf.slots, nla_get_u32(tb[GPUFABRIC_A_MEMBER_SLOT_ID]));
 	else if (tb[GPUFABRIC_A_MEMBER_SLOT_NAME])
 		*slot = gf_slot_find_name(nla_data(tb[GPUFABRIC_A_MEMBER_SLOT_NAME]));
 	else
@@ -38,13 +33,13 @@ static void parse_expect(struct nlattr **tb, struct gf_expect *expect)
 {
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(expect->id); i++) {
+	for (i = 0; i < ARRAY_SIZE(expect->ids.id); i++) {
 		const struct nlattr *attr = tb[GPUFABRIC_A_MEMBER_EXPECT_VENDOR + i];
 
 		if (!attr)
 			continue;
 		expect->mask |= BIT(i);
-		expect->id[i] = nla_get_u32(attr);
+		expect->ids.id[i] = nla_get_u32(attr);
 	}
 }
 
@@ -95,28 +90,23 @@ static int parse_pick(struct genl_info *info, int type,
 	return find_slot(info, attr, tb, &pick->slot);
 }
 
-unsigned int gf_picks_count(struct genl_info *info, int type)
+/* Room for the slots that one attribute names; none where that is 0. */
+struct gf_picks *gf_picks_alloc(struct genl_info *info, int type)
 {
-	struct nlattr *attr;
 	unsigned int count = 0;
+	struct gf_picks *picks;
+	struct nlattr *attr;
 	int rem;
 
 	nla_for_each_attr(attr, genlmsg_data(info->genlhdr), genlmsg_len(info->genlhdr), rem)
 		count += nla_type(attr) == type;
-	return count;
-}
-
-struct gf_picks *gf_picks_alloc(struct genl_info *info, int type)
-{
-	unsigned int count = gf_picks_count(info, type);
-	struct gf_picks *picks;
-
 	if (count > GPUFABRIC_MEMBERS_MAX)
 		return ERR_PTR(gf_refuse(info, NULL, -E2BIG,
 					 "too many slots, name at most 512 in one request"));
 	picks = kvzalloc(struct_size(picks, picks, count), GFP_KERNEL);
 	if (!picks)
 		return ERR_PTR(-ENOMEM);
+	picks->named = count;
 	return picks;
 }
 
@@ -141,7 +131,6 @@ int gf_picks_parse(struct genl_info *info, int type, struct gf_picks *picks)
 	return 0;
 }
 
-/* Flags of an operation, by the enum of its own command. */
 u32 gf_request_flags(struct genl_info *info)
 {
 	static const u8 type_of[] = {
@@ -212,7 +201,7 @@ int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 		return gf_refuse(info, pick->attr, need, why);
 	/* What will be powered on is compared then, what is there now. */
 	if (check == gf_check_add && need == GF_NEED_NOTHING &&
-	    !gf_expect_met(&pick->expect, &slot->identity))
+	    !gf_expect_met(&pick->expect, &slot->identity.ids))
 		return gf_refuse(info, pick->attr, -EMEDIUMTYPE,
 			      "the slot holds another GPU than the request expects");
 	if (check == gf_check_add && need == GF_NEED_NOTHING && driver &&

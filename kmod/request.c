@@ -15,39 +15,26 @@
  */
 #include <linux/cred.h>
 #include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/user_namespace.h>
-#include <net/genetlink.h>
 
-#include "composition.h"
-#include "history.h"
 #include "netlink.h"
 #include "netlink_gen.h"
-#include "pick.h"
 #include "snapshot.h"
 
-/* A request for an operation, while it is being judged. */
 struct gf_request {
 	struct sk_buff *skb; /* the request as it came */
 	struct genl_info *info; /* the request, parsed */
 	enum gpufabric_operation_kind kind; /* what it asks for */
 	struct gf_picks *add; /* slots to add */
 	struct gf_picks *remove; /* slots to remove */
-	/* Composition that it is about, or NULL; a new one is not listed yet. */
-	struct gf_composition *composition;
+	struct gf_composition *composition; /* or NULL; a new one is not listed yet */
 	bool made; /* the request makes @composition */
-	/* State that @composition has while the operation runs. */
-	enum gpufabric_composition_state state;
+	enum gpufabric_composition_state state; /* of @composition while the operation runs */
 	struct gf_op *op; /* the operation, allocated before the lock is taken */
-	struct list_head members; /* memory for one membership for each slot to add */
 };
 
 static void free_request(struct gf_request *request)
 {
-	struct gf_member *member, *next;
-
-	list_for_each_entry_safe(member, next, &request->members, list)
-		kfree(member);
 	if (!IS_ERR_OR_NULL(request->add))
 		kvfree(request->add);
 	if (!IS_ERR_OR_NULL(request->remove))
@@ -58,24 +45,6 @@ static void free_request(struct gf_request *request)
 		gf_composition_put(request->composition);
 }
 
-static int alloc_members(struct gf_request *request, unsigned int count)
-{
-	while (count--) {
-		struct gf_member *member = kzalloc(sizeof(*member), GFP_KERNEL);
-
-		if (!member)
-			return -ENOMEM;
-		list_add(&member->list, &request->members);
-	}
-	return 0;
-}
-
-/* A driver override ends at a newline, and sysfs has drivers as folders. */
-static bool is_driver_name(const char *name)
-{
-	return name[0] && !strpbrk(name, "/\n");
-}
-
 static int read_timeouts(struct genl_info *info, struct gf_op *op)
 {
 	const char *driver = gf_request_driver(info);
@@ -84,41 +53,31 @@ static int read_timeouts(struct genl_info *info, struct gf_op *op)
 		op->timeout_ms = nla_get_u32(info->attrs[GPUFABRIC_A_TIMEOUT]);
 	if (info->attrs[GPUFABRIC_A_DRIVER_TIMEOUT])
 		op->driver_timeout_ms = nla_get_u32(info->attrs[GPUFABRIC_A_DRIVER_TIMEOUT]);
-	if (driver && (!is_driver_name(driver) || !op->driver_timeout_ms))
+	/* A driver override ends at a newline, and sysfs has drivers as folders. */
+	if (driver && (!driver[0] || strpbrk(driver, "/\n") || !op->driver_timeout_ms))
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_DRIVER], -EINVAL,
 				 "a driver that is chosen has a name without a slash and is waited for, give driver-timeout");
 	strscpy(op->driver, driver ?: "", sizeof(op->driver));
 	return 0;
 }
 
-/*
- * Allocate all that the operation may need. @extra is room for members of the composition that
- * the request does not name.
- */
+/* Allocate all it may need. @extra: room for members that the request does not name. */
 static int prepare(struct gf_request *request, int add_type, int remove_type, unsigned int extra)
 {
 	struct genl_info *info = request->info;
-	unsigned int adds = 0, removes = 0;
-	int err;
 
-	if (add_type) {
-		request->add = gf_picks_alloc(info, add_type);
-		if (IS_ERR(request->add))
-			return PTR_ERR(request->add);
-		adds = gf_picks_count(info, add_type);
-	}
-	if (remove_type) {
-		request->remove = gf_picks_alloc(info, remove_type);
-		if (IS_ERR(request->remove))
-			return PTR_ERR(request->remove);
-		removes = gf_picks_count(info, remove_type);
-	}
-	request->op = gf_op_alloc(request->kind, adds + removes + extra);
+	request->add = gf_picks_alloc(info, add_type);
+	if (IS_ERR(request->add))
+		return PTR_ERR(request->add);
+	request->remove = gf_picks_alloc(info, remove_type);
+	if (IS_ERR(request->remove))
+		return PTR_ERR(request->remove);
+	request->op = gf_op_alloc(request->kind,
+				  request->add->named + request->remove->named + extra);
 	if (!request->op)
 		return -ENOMEM;
 	gf_who_current(&request->op->who, info->snd_portid, gf_request_reason(info));
-	err = read_timeouts(info, request->op);
-	return err ?: alloc_members(request, adds);
+	return read_timeouts(info, request->op);
 }
 
 static int fill_accepted(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
@@ -149,7 +108,7 @@ static void add_steps(struct gf_op *op, const struct gf_picks *picks, bool remov
 {
 	unsigned int i, turn, next;
 
-	for (turn = 0; picks && turn != UINT_MAX; turn = next) {
+	for (turn = 0; turn != UINT_MAX; turn = next) {
 		next = UINT_MAX;
 		for (i = 0; i < picks->count; i++) {
 			const struct gf_pick *pick = &picks->picks[i];
@@ -165,24 +124,13 @@ static void add_steps(struct gf_op *op, const struct gf_picks *picks, bool remov
 	}
 }
 
-static void claim_all(struct gf_request *request)
-{
-	struct gf_member *member;
-	unsigned int i;
-
-	for (i = 0; i < request->add->count; i++) {
-		member = list_first_entry(&request->members, struct gf_member, list);
-		list_del(&member->list);
-		gf_composition_claim(request->composition, request->add->picks[i].slot, member);
-	}
-}
-
 /* Every check has passed: claim, start, answer. The lock is held. */
 static int accept(struct gf_request *request)
 {
 	struct gf_composition *composition = request->composition;
 	struct sk_buff *reply = gf_reply_alloc(0);
 	struct gf_op *op = request->op;
+	unsigned int i;
 	int err;
 
 	if (!reply)
@@ -200,13 +148,14 @@ static int accept(struct gf_request *request)
 		op->made = true;
 	}
 	if (composition) {
-		gf_composition_get(composition);
+		kref_get(&composition->ref);
 		op->composition = composition;
 		gf_composition_annotate(composition, request->info->attrs[GPUFABRIC_A_ANNOTATION]);
-		if (request->add)
-			claim_all(request);
+		for (i = 0; i < request->add->count; i++)
+			gf_composition_claim(composition, request->add->picks[i].slot);
 		if (op->made)
-			gf_event_composition(composition, GPUFABRIC_EVENT_KIND_COMPOSITION_ADDED);
+			gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_ADDED, gf_fill_composition,
+				 composition);
 		else
 			gf_composition_state(composition, request->state);
 	}
@@ -223,10 +172,7 @@ static int handle(struct sk_buff *skb, struct genl_info *info,
 		  enum gpufabric_operation_kind kind, int add_type,
 		  int remove_type, unsigned int extra, int (*judge)(struct gf_request *request))
 {
-	struct gf_request request = {
-		.skb = skb, .info = info, .kind = kind,
-		.members = LIST_HEAD_INIT(request.members),
-	};
+	struct gf_request request = { .skb = skb, .info = info, .kind = kind };
 	int err;
 
 	err = prepare(&request, add_type, remove_type, extra);
@@ -240,18 +186,20 @@ static int handle(struct sk_buff *skb, struct genl_info *info,
 	return err;
 }
 
-/* All slots that are named are to be attached. */
+static int judge_members(struct genl_info *info, struct gf_picks *picks, gf_check_fn check)
+{
+	int err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, picks);
+
+	if (!err && !picks->count)
+		err = gf_refuse(info, NULL, -EINVAL, "name at least one slot");
+	return err ?: gf_picks_judge(info, picks, NULL, check);
+}
+
 static int judge_additions(struct gf_request *request)
 {
-	struct genl_info *info = request->info;
-	int err;
+	int err = judge_members(request->info, request->add, gf_check_add) ?:
+		  gf_picks_check_stale(request->info, request->add);
 
-	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->add);
-	if (!err && !request->add->count)
-		err = gf_refuse(info, NULL, -EINVAL, "name at least one slot");
-	if (!err)
-		err = gf_picks_judge(info, request->add, NULL, gf_check_add) ?:
-		      gf_picks_check_stale(info, request->add);
 	if (!err)
 		add_steps(request->op, request->add, false);
 	return err;
@@ -259,8 +207,7 @@ static int judge_additions(struct gf_request *request)
 
 static int judge_attachment(struct gf_request *request)
 {
-	request->op->harm = gf_request_flags(request->info) &
-			    GPUFABRIC_ATTACH_FLAG_HARM;
+	request->op->harm = gf_request_flags(request->info) & GPUFABRIC_ATTACH_FLAG_HARM;
 	return judge_additions(request);
 }
 
@@ -272,14 +219,8 @@ int gpufabric_nl_attach_doit(struct sk_buff *skb, struct genl_info *info)
 
 static int judge_detach(struct gf_request *request)
 {
-	struct genl_info *info = request->info;
-	int err;
+	int err = judge_members(request->info, request->remove, gf_check_remove);
 
-	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->remove);
-	if (!err && !request->remove->count)
-		err = gf_refuse(info, NULL, -EINVAL, "name at least one slot");
-	if (!err)
-		err = gf_picks_judge(info, request->remove, NULL, gf_check_remove);
 	if (!err)
 		add_steps(request->op, request->remove, true);
 	return err;
@@ -342,8 +283,7 @@ static int judge_compose(struct gf_request *request)
 	if (gf_composition_find_name(request->composition->name))
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_NAME], -EEXIST,
 				 "the name is taken, choose another or release it");
-	request->op->harm = gf_request_flags(info) &
-			    GPUFABRIC_COMPOSE_FLAG_HARM;
+	request->op->harm = gf_request_flags(info) & GPUFABRIC_COMPOSE_FLAG_HARM;
 	return judge_additions(request);
 }
 
@@ -364,7 +304,6 @@ static int find_named(struct genl_info *info, struct gf_composition **compositio
 	return *composition ? 0 : gf_refuse(info, name, -ENOENT, "there is no such composition");
 }
 
-/* Whether a composition is still the one that whoever asks has seen. */
 static int check_generation(struct genl_info *info, const struct gf_composition *composition)
 {
 	const struct nlattr *attr = info->attrs[GPUFABRIC_A_GENERATION];
@@ -422,8 +361,7 @@ static int judge_resize(struct gf_request *request)
 				 "that leaves no slot, release the composition instead");
 	add_steps(request->op, request->add, false);
 	add_steps(request->op, request->remove, true);
-	request->op->harm = gf_request_flags(info) &
-			    GPUFABRIC_RESIZE_FLAG_HARM;
+	request->op->harm = gf_request_flags(info) & GPUFABRIC_RESIZE_FLAG_HARM;
 	request->state = GPUFABRIC_COMPOSITION_STATE_RESIZING;
 	return 0;
 }
@@ -437,20 +375,20 @@ int gpufabric_nl_resize_doit(struct sk_buff *skb, struct genl_info *info)
 /* Members that a release does not name: fine when they hold no GPU. */
 static int judge_unnamed(struct gf_request *request, bool keep)
 {
-	struct gf_member *member;
+	struct gf_slot *slot;
 
-	list_for_each_entry(member, &request->composition->members, list) {
-		struct gf_pick pick = { .slot = member->slot };
+	list_for_each_entry(slot, &request->composition->members, member) {
+		struct gf_pick pick = { .slot = slot };
 		int err = 0;
 
-		if (member->slot->request == gf.request)
+		if (slot->request == gf.request)
 			continue;
 		if (!keep)
 			err = gf_pick_judge(request->info, &pick, request->composition,
 					    gf_check_remove);
 		if (err)
 			return err;
-		gf_op_add_step(request->op, member->slot, GF_NEED_NOTHING, true, NULL);
+		gf_op_add_step(request->op, slot, GF_NEED_NOTHING, true, NULL);
 	}
 	return 0;
 }
@@ -506,7 +444,7 @@ int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info)
 		goto out;
 	}
 	gf_composition_annotate(composition, info->attrs[GPUFABRIC_A_ANNOTATION]);
-	gf_event_composition(composition, GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED);
+	gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition, composition);
 	gf_reply_send(reply, skb, info, gf_fill_composition, composition);
 out:
 	mutex_unlock(&gf.lock);
@@ -541,11 +479,7 @@ static int change_at_once(struct sk_buff *skb, struct genl_info *info,
 	gf_who_current(&who, info->snd_portid, gf_request_reason(info));
 	mutex_lock(&gf.lock);
 	gf.request++;
-	err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, picks);
-	if (!err && !picks->count)
-		err = gf_refuse(info, NULL, -EINVAL, "name at least one slot");
-	if (!err)
-		err = gf_picks_judge(info, picks, NULL, check);
+	err = judge_members(info, picks, check);
 	if (!err) {
 		reply = gf_reply_alloc(picks->count);
 		err = reply ? 0 : -ENOMEM;
@@ -580,22 +514,6 @@ int gpufabric_nl_drain_doit(struct sk_buff *skb, struct genl_info *info)
 			      gf_check_drain, start_drain);
 }
 
-static int check_abort(const struct gf_check *slot, const char **why)
-{
-	if (slot->busy) {
-		*why = "an operation is under way on this slot, wait for it to end";
-		return -EBUSY;
-	}
-	if (slot->state == GF_STATE_DRAINING && (!slot->has_generation || slot->same_generation))
-		return GF_NEED_NOTHING;
-	if (slot->state == GF_STATE_DRAINING) {
-		*why = "the slot is of another generation by now, look at it again";
-		return -ESTALE;
-	}
-	*why = "the slot is not being drained, there is nothing to take back";
-	return -EINVAL;
-}
-
 static void end_drain(struct gf_slot *slot, struct genl_info *info)
 {
 	gf_slot_trigger(slot, GF_DRAIN_ABORT);
@@ -604,7 +522,7 @@ static void end_drain(struct gf_slot *slot, struct genl_info *info)
 int gpufabric_nl_drain_abort_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return change_at_once(skb, info, GPUFABRIC_OPERATION_KIND_DRAIN_ABORT,
-			      check_abort, end_drain);
+			      gf_check_abort, end_drain);
 }
 
 static void clear_slot(struct gf_slot *slot, struct genl_info *info)
@@ -621,7 +539,7 @@ static void clear_slot(struct gf_slot *slot, struct genl_info *info)
 	gf_slot_trigger(slot, slot->presence && !slot->foreign ? GF_CLEAR_OFF : GF_CLEAR_EMPTY);
 	if (slot->state == before)
 		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
-	gf_slot_refresh_queue(slot);
+	gf_slot_refresh(slot, 0);
 }
 
 int gpufabric_nl_clear_doit(struct sk_buff *skb, struct genl_info *info)

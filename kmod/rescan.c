@@ -19,22 +19,12 @@
  * Only workers on queues that the module drains before it goes, and its start, may take the lock.
  */
 #include <linux/module.h>
-#include <linux/mutex.h>
-#include <linux/pci.h>
-#include <linux/sched.h>
-#include <linux/spinlock.h>
-#include <linux/workqueue.h>
 
-#include "fabric.h"
-#include "rescan.h"
-#include "unbind.h"
+#include "slot.h"
 
 #define GF_STALL_MS 5000
 
-/*
- * Whose turn it is to wait for pci_rescan_remove_lock, and to have it. Taken before it, with no
- * other lock held; covers nothing else.
- */
+/* Whose turn it is to have pci_rescan_remove_lock. Taken before it, with no other lock held. */
 static DEFINE_MUTEX(gf_rescan_turn);
 
 /* Under the rescan lock there is one; by hand in sysfs there can be more. */
@@ -71,21 +61,11 @@ static void begins(struct pci_dev *pdev, bool unbinds)
 	strscpy(binding->address, pci_name(pdev), sizeof(binding->address));
 }
 
-static void ends(const struct pci_dev *pdev)
-{
-	struct gf_binding *binding = binding_of(pdev);
-
-	if (binding)
-		binding->pdev = NULL;
-}
-
-/**
- * gf_rescan_note() - note what the PCI core tells
- * @pdev: device; with its lock held when a driver comes or goes
- * @action: BUS_NOTIFY_*
- */
+/* Note what the PCI core tells of a device, with its lock held when a driver comes or goes. */
 void gf_rescan_note(struct pci_dev *pdev, unsigned long action)
 {
+	struct gf_binding *binding;
+
 	spin_lock(&gf_binding_lock);
 	switch (action) {
 	case BUS_NOTIFY_BIND_DRIVER:
@@ -96,16 +76,15 @@ void gf_rescan_note(struct pci_dev *pdev, unsigned long action)
 	case BUS_NOTIFY_UNBOUND_DRIVER:
 	case BUS_NOTIFY_DRIVER_NOT_BOUND:
 	case BUS_NOTIFY_REMOVED_DEVICE:
-		ends(pdev);
+		binding = binding_of(pdev);
+		if (binding)
+			binding->pdev = NULL;
 		break;
 	}
 	spin_unlock(&gf_binding_lock);
 }
 
-/**
- * gf_rescan_oldest() - who has been at a driver for longest
- * @found: filled; zeroes when nobody is
- */
+/* Who has been at a driver for longest; zeroes when nobody is. */
 void gf_rescan_oldest(struct gf_binding *found)
 {
 	int i;
@@ -166,15 +145,11 @@ void gf_rescan_unlock(void)
 	mutex_unlock(&gf_rescan_turn);
 }
 
-/**
- * gf_port_lock() - keep a port on its bus, and what is below it
- * @port: port, referenced
- *
- * Registers of a port, and of what is below it, are touched between this and
- * gf_rescan_unlock() alone: they are reached by operations of a host bridge's
- * driver, which may be unloaded once the port is gone.
- *
- * Return: false, without the lock, when the port or the module is going.
+/*
+ * Keep a port, which is referenced, on its bus, and what is below it. Registers of both are
+ * touched between this and gf_rescan_unlock() alone: they are reached by operations of a host
+ * bridge's driver, which may be unloaded once the port is gone. Returns false, without the lock,
+ * when the port or the module is going.
  */
 bool gf_port_lock(struct pci_dev *port)
 {

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /**
- * DOC: Looking whether a GPU is still there
+ * DOC: Watching a GPU
  *
  * A few registers tell whether a GPU answers, whether it is the same, and whether it was reset;
- * what follows from that is decided in loss.c.
+ * what follows from that is decided in loss.c. Nothing here removes a function: those of a GPU that
+ * does not answer stay, because only who took its link down knows for how long. Where a slot driver
+ * removes them the GPU is gone at once.
  *
  * A function is not read while it sleeps, is reset or recovers from an error: what would be read
  * says nothing about it then, and may disturb. A reset blocks access to config space while it
  * lasts. Nobody is kept from resetting here, so what was read counts only when access is not
  * blocked afterwards either.
  */
-#include <linux/pci.h>
 #include <linux/pm_runtime.h>
 
 #include "compat.h"
-#include "rescan.h"
-#include "sight.h"
-#include "slot.h"
-#include "walk.h"
+#include "netlink.h"
+#include "snapshot.h"
+
+static unsigned int lost_ms = 3000;
+module_param(lost_ms, uint, 0644);
+MODULE_PARM_DESC(lost_ms, "Take a GPU for lost when it has not answered for so long in milliseconds; what is shorter is a flap (default 3000). One that the kernel recovers from an error has 20 times as long");
 
 static bool is_asleep(struct pci_dev *pdev)
 {
 	return !pm_runtime_active(&pdev->dev) ||
 	       pm_runtime_status_suspended(&pdev->dev) ||
 	       pdev->dev.power.is_suspended ||
-	       (pdev->current_state != PCI_D0 &&
-		pdev->current_state != PCI_UNKNOWN);
+	       (pdev->current_state != PCI_D0 && pdev->current_state != PCI_UNKNOWN);
 }
 
 static bool is_cut_off(struct pci_dev *pdev)
@@ -33,10 +35,7 @@ static bool is_cut_off(struct pci_dev *pdev)
 	return READ_ONCE(pdev->error_state) == pci_channel_io_frozen || pdev->block_cfg_access;
 }
 
-/*
- * Whether the config space of a function may be read now. To be asked again after reading: a
- * reset may have begun meanwhile.
- */
+/* Whether config space may be read. To be asked again afterwards: a reset may have begun. */
 bool gf_config_open(struct pci_dev *pdev)
 {
 	return !is_cut_off(pdev) && !is_asleep(pdev);
@@ -61,19 +60,15 @@ bool gf_port_hold(struct pci_dev *port)
 	return true;
 }
 
-/* Let a port sleep again. */
 void gf_port_release(struct pci_dev *port)
 {
 	pm_runtime_put(&port->dev);
 }
 
-/**
- * gf_link_is_up() - whether the link below a port is up
- * @port: the port; caller has it by gf_port_lock()
- *
- * A port that does not report its link's state still reports its width.
- *
- * Return: 1 or 0, -EIO when the port does not answer.
+/*
+ * Whether the link below a port that the caller has by gf_port_lock() is up. A port that does not
+ * report its link's state still reports its width. Returns 1 or 0, -EIO when the port does not
+ * answer.
  */
 int gf_link_is_up(struct pci_dev *port)
 {
@@ -101,8 +96,7 @@ static bool holds_address(struct pci_dev *pdev, int bar)
 {
 	const struct resource *res = &pdev->resource[bar];
 	u32 mask = res->flags & IORESOURCE_IO ?
-		   (u32)PCI_BASE_ADDRESS_IO_MASK :
-		   (u32)PCI_BASE_ADDRESS_MEM_MASK;
+		   (u32)PCI_BASE_ADDRESS_IO_MASK : (u32)PCI_BASE_ADDRESS_MEM_MASK;
 	int where = PCI_BASE_ADDRESS_0 + 4 * bar;
 	u64 address;
 	u32 value = 0;
@@ -154,21 +148,12 @@ static bool is_open(const struct gf_functions *card, bool all)
 	return all ? awake == i : awake;
 }
 
-/**
- * gf_card_is_open() - whether all GPUs of a card are there and may be read
- * @card: functions of the card, referenced
- */
 bool gf_card_is_open(const struct gf_functions *card)
 {
 	return is_open(card, true);
 }
 
-/**
- * gf_card_is_frozen() - whether a GPU of a card is being recovered from an error
- * @card: functions of the card, referenced
- *
- * Or was to be, and could not.
- */
+/* Whether a GPU of a card is being recovered from an error, or was to be and could not. */
 bool gf_card_is_frozen(const struct gf_functions *card)
 {
 	struct pci_dev *gpu;
@@ -198,10 +183,7 @@ static bool is_worked_on(const struct gf_functions *card)
 	return false;
 }
 
-/*
- * Whether the bridges of the card lead to a GPU. One that was reset has lost its bus numbers; it
- * answers, and nothing behind it does.
- */
+/* Whether bridges lead to a GPU. One that was reset answers, but has lost its bus numbers. */
 static bool is_reached(struct gf_slot *slot, struct pci_dev *gpu, struct gf_sight *sight)
 {
 	struct pci_dev *bridge = pci_upstream_bridge(gpu);
@@ -220,10 +202,7 @@ static bool is_reached(struct gf_slot *slot, struct pci_dev *gpu, struct gf_sigh
 	return false;
 }
 
-/*
- * All GPUs of a card are one thing: what one of them has lost, it has lost. Those that sleep say
- * nothing.
- */
+/* What one GPU of a card has lost, the card has lost. Those that sleep say nothing. */
 static void sight_card(struct gf_slot *slot, const struct gf_functions *card,
 		       u64 serial, struct gf_sight *sight)
 {
@@ -258,14 +237,10 @@ static bool may_be_read(struct gf_slot *slot, const struct gf_functions *card)
 	return gf_config_open(slot->port) && is_open(card, false);
 }
 
-/**
- * gf_sight_read() - look whether the GPUs of a card are still what they were
- * @slot: slot that it is in
- * @card: its functions, referenced
- * @serial: serial number of the first GPU, 0 when that is not known
- * @sight: filled
- *
- * For workers: waits for the rescan lock, and reads a few registers under it.
+/*
+ * Look whether the GPUs of a card, by its functions, are still what they were; @serial: of the
+ * first, 0 when that is not known. For workers: waits for the rescan lock, and reads a few
+ * registers under it.
  */
 void gf_sight_read(struct gf_slot *slot, const struct gf_functions *card,
 		   u64 serial, struct gf_sight *sight)
@@ -286,4 +261,108 @@ void gf_sight_read(struct gf_slot *slot, const struct gf_functions *card,
 		sight->busy = sight->answers && !(sight->same && sight->bars) && is_worked_on(card);
 	}
 	gf_rescan_unlock();
+}
+
+static void lose(struct gf_slot *slot, const struct gf_sight *sight)
+{
+	struct gf_failure failure = {
+		.cause = sight->frozen ? GPUFABRIC_CAUSE_ERROR :
+			 sight->link < 0 ? GPUFABRIC_CAUSE_PORT :
+			 sight->link ? GPUFABRIC_CAUSE_ENUMERATE : GPUFABRIC_CAUSE_LINK,
+	};
+
+	slot->was_ready = slot->state != GF_STATE_ATTACHED;
+	strscpy(failure.address, slot->snap->functions[slot->snap->gpu].address,
+		sizeof(failure.address));
+	gf_slot_fail(slot, GF_SURPRISE, &failure);
+	gf_history_state(slot);
+}
+
+static void come_back(struct gf_slot *slot)
+{
+	slot->flaps++;
+	if (gf_slot_trigger(slot, GF_ANSWERED))
+		return;
+	if (slot->was_ready)
+		gf_slot_trigger(slot, GF_BOUND);
+	gf_history_state(slot);
+}
+
+static void judge(struct gf_slot *slot, const struct gf_sight *sight)
+{
+	unsigned int wait_ms = READ_ONCE(lost_ms);
+	enum gf_loss_verdict verdict;
+
+	gf_assert_locked();
+	verdict = gf_loss_judge(&slot->loss, sight, ktime_to_ms(ktime_get()), wait_ms);
+	switch (verdict) {
+	case GF_LOSS_NONE:
+		/* Whether or not anybody polls. */
+		if ((slot->loss.gone && !slot->loss.lost) || slot->loss.wiped || sight->busy)
+			gf_slot_refresh(slot, wait_ms + 1);
+		else if (slot->loss.frozen && !slot->loss.lost)
+			gf_slot_refresh(slot, wait_ms * GF_RECOVERY_TIMES + 1);
+		return;
+	case GF_LOSS_FLAP:
+		slot->flaps++;
+		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
+		break;
+	case GF_LOSS_LOST:
+		lose(slot, sight);
+		break;
+	case GF_LOSS_BACK:
+		come_back(slot);
+		break;
+	case GF_LOSS_RESET:
+		gf_slot_befalls(slot, GF_FAIL, sight->same ? GPUFABRIC_CAUSE_RESET :
+							     GPUFABRIC_CAUSE_REPLACED);
+		gf_history_state(slot);
+		break;
+	}
+	/* The link, too, is another one than it was. */
+	gf_slot_refresh(slot, 0);
+}
+
+/* The function to look at, NULL for none; the fabric's lock is held. */
+static struct pci_dev *watched(const struct gf_slot *slot)
+{
+	gf_assert_locked();
+	/* What is in a slot of another's is that one's business. */
+	if (gf.sleeping || slot->retired || slot->step || !slot->snap ||
+	    slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ||
+	    (!gf_state_has_gpu(slot->state) && slot->state != GF_STATE_LOST))
+		return NULL;
+	return slot->snap->pdev;
+}
+
+/* For workers that have looked at the slot, or do so at a slow pace; called without locks. */
+void gf_slot_watch(struct gf_slot *slot)
+{
+	struct gf_functions *card = NULL;
+	struct gf_sight sight;
+	struct pci_dev *gpu;
+	u64 serial;
+
+	mutex_lock(&gf.lock);
+	gpu = watched(slot);
+	if (gpu)
+		card = gf_functions_get(slot->snap->card);
+	serial = slot->identity.serial;
+	mutex_unlock(&gf.lock);
+	if (!gpu)
+		return;
+	if (!gf_port_hold(slot->port))
+		goto out;
+	gf_sight_read(slot, card, serial, &sight);
+	gf_port_release(slot->port);
+	mutex_lock(&gf.lock);
+	if (watched(slot) == gpu) {
+		judge(slot, &sight);
+		/* The last look came at a bad time. */
+		if (sight.known && !sight.partial && slot->snap->unread)
+			gf_slot_refresh(slot, 0);
+	}
+	mutex_unlock(&gf.lock);
+out:
+	gf_functions_put(card);
 }

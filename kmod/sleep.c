@@ -15,18 +15,14 @@
 #include <linux/notifier.h>
 #include <linux/sched/signal.h>
 #include <linux/suspend.h>
-#include <linux/wait.h>
 
-#include "inventory.h"
 #include "op.h"
-#include "sleep.h"
 
 #define GF_SLEEP_WAIT_MS 15000
 
 /* Woken when the last worker of an operation has come back. */
 static DECLARE_WAIT_QUEUE_HEAD(sleep_wait);
 
-/* A worker of a step begins, or has come back. */
 void gf_sleep_worker(bool begins)
 {
 	gf_assert_locked();
@@ -46,7 +42,7 @@ static void open_again(void)
 		slot->loss.gone = false;
 		slot->loss.wiped = false;
 		slot->loss.frozen = false;
-		gf_slot_refresh_queue(slot);
+		gf_slot_refresh(slot, 0);
 		gf_slot_drain_watch(slot);
 	}
 	mutex_unlock(&gf.lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /**
- * DOC: Slots
+ * DOC: Slots and switches
  *
  * A slot lives from the moment the inventory worker finds it until its port or its slot driver
  * goes away; operations, claims and devices hold references beyond that. Its state changes
@@ -10,21 +10,16 @@
  * What is in a slot is learned by looking (snapshot.c) and then reconciled with the state here.
  * While an operation is under way the operation does the looking, and the refresh worker stands
  * back.
+ *
+ * A switch exists as long as it has slots: the first slot that is found on a bus makes it, the
+ * last one that goes ends it. What is known of it is copied when it is made, so nothing of the
+ * PCI core is held.
  */
-#include <linux/pci.h>
 #include <linux/slab.h>
 
-#include "backend.h"
-#include "composition.h"
-#include "device.h"
-#include "guard.h"
-#include "history.h"
-#include "inventory.h"
 #include "netlink.h"
-#include "notify.h"
 #include "slot.h"
 #include "snapshot.h"
-#include "switch.h"
 #include "trace.h"
 
 #define GF_QUARANTINE_AFTER 3
@@ -33,33 +28,14 @@ static unsigned int quarantine_after = GF_QUARANTINE_AFTER;
 module_param(quarantine_after, uint, 0644);
 MODULE_PARM_DESC(quarantine_after, "Take a slot out of the pool after this many faults in a row, 0 for never (default 3)");
 
-/* Slot Capabilities bits in the order of GPUFABRIC_SLOT_CAP_*. */
+/* The first bits of GPUFABRIC_SLOT_CAP_* are those of Slot Capabilities, up to surprise. */
 static u32 caps_of(u32 sltcap)
 {
-	static const struct {
-		u32 bit;
-		u32 cap;
-	} map[] = {
-		{ PCI_EXP_SLTCAP_ABP, GPUFABRIC_SLOT_CAP_ATTENTION_BUTTON },
-		{ PCI_EXP_SLTCAP_PCP, GPUFABRIC_SLOT_CAP_POWER_CONTROLLER },
-		{ PCI_EXP_SLTCAP_MRLSP, GPUFABRIC_SLOT_CAP_MRL_SENSOR },
-		{ PCI_EXP_SLTCAP_AIP, GPUFABRIC_SLOT_CAP_ATTENTION_INDICATOR },
-		{ PCI_EXP_SLTCAP_PIP, GPUFABRIC_SLOT_CAP_POWER_INDICATOR },
-		{ PCI_EXP_SLTCAP_HPS, GPUFABRIC_SLOT_CAP_SURPRISE },
-		{ PCI_EXP_SLTCAP_EIP, GPUFABRIC_SLOT_CAP_INTERLOCK },
-		{ PCI_EXP_SLTCAP_NCCS, GPUFABRIC_SLOT_CAP_NO_COMMAND_COMPLETED },
-	};
-	u32 caps = 0;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(map); i++) {
-		if (sltcap & map[i].bit)
-			caps |= map[i].cap;
-	}
-	return caps;
+	return (sltcap & (2 * PCI_EXP_SLTCAP_HPS - 1)) |
+	       (sltcap & PCI_EXP_SLTCAP_EIP ? GPUFABRIC_SLOT_CAP_INTERLOCK : 0) |
+	       (sltcap & PCI_EXP_SLTCAP_NCCS ? GPUFABRIC_SLOT_CAP_NO_COMMAND_COMPLETED : 0);
 }
 
-/* What a slot is in, as readers are told. */
 struct gf_condition gf_slot_condition(const struct gf_slot *slot)
 {
 	const struct gf_seen_in seen = {
@@ -78,10 +54,7 @@ struct gf_condition gf_slot_condition(const struct gf_slot *slot)
 	return gf_state_condition(slot->state, &seen);
 }
 
-/*
- * Let something happen to a slot. Announces the change when there is one. Returns 0, or -EBUSY
- * when that cannot happen in the slot's state.
- */
+/* Announces the change when there is one. Returns -EBUSY when that cannot happen now. */
 int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 {
 	enum gf_state previous = slot->state;
@@ -111,18 +84,10 @@ int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 	gf_slot_publish(slot);
 	if (slot->composition)
-		gf_composition_slot_changed(slot->composition, slot);
+		gf_composition_judge(slot->composition);
 	return 0;
 }
 
-/**
- * gf_slot_fail() - take a slot to fault, stuck or lost
- * @slot: slot; caller holds the fabric's lock
- * @trigger: GF_FAIL, GF_EXPIRED or GF_SURPRISE
- * @failure: why
- *
- * Return: as gf_slot_trigger().
- */
 int gf_slot_fail(struct gf_slot *slot, enum gf_trigger trigger, const struct gf_failure *failure)
 {
 	int next = gf_state_next(slot->state, trigger);
@@ -189,10 +154,7 @@ static void learn_identity(struct gf_slot *slot)
 	function = &snap->functions[snap->gpu];
 	identity->source = GPUFABRIC_IDENTITY_SOURCE_LIVE;
 	identity->time = gf_now_ms();
-	identity->vendor = function->vendor;
-	identity->device = function->device;
-	identity->subsystem_vendor = function->subsystem_vendor;
-	identity->subsystem_device = function->subsystem_device;
+	identity->ids = function->ids;
 	identity->class = function->class;
 	identity->serial = snap->serial;
 	identity->gpus = snap->gpus;
@@ -212,19 +174,12 @@ static bool looks_the_same(const struct gf_snapshot *a, const struct gf_snapshot
 
 static bool has_same_parts(const struct gf_snapshot *a, const struct gf_snapshot *b)
 {
-	return a && a->nr_functions == b->nr_functions &&
-	       a->nr_windows == b->nr_windows &&
+	return a && a->nr_functions == b->nr_functions && a->nr_windows == b->nr_windows &&
 	       !memcmp(a->windows, b->windows, sizeof(a->windows)) &&
 	       !memcmp(a->functions, b->functions, a->nr_functions * sizeof(a->functions[0]));
 }
 
-/**
- * gf_slot_take() - make a snapshot the one that readers see
- * @slot: slot; caller holds the fabric's lock
- * @snap: snapshot; the slot owns it from here on
- *
- * Return: whether it differs from the last one.
- */
+/* Have readers see a snapshot, which the slot owns then. Returns whether it differs. */
 bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 {
 	bool was_degraded = slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED;
@@ -267,7 +222,6 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	return differs || moved;
 }
 
-/* A GPU is there without a request of ours: the slot driver brought it. */
 static void reconcile_gpu(struct gf_slot *slot)
 {
 	bool came_back = slot->state == GF_STATE_LOST;
@@ -292,10 +246,11 @@ static void reconcile_gone(struct gf_slot *slot)
 	const struct gf_snapshot *snap = slot->snap;
 	/* A port without functions goes to sleep soon. */
 	bool present = snap->closed ? slot->presence : snap->status_valid && snap->present;
+	struct gf_marks marks;
 
+	gf_notify_marks(slot, &marks);
 	if (gf_state_has_gpu(slot->state)) {
-		if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ||
-		    (present && !gf_notify_was_surprise(slot)))
+		if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED || (present && !marks.surprise))
 			/* Somebody powered it off in an orderly way. */
 			gf_slot_trigger(slot, GF_GONE_OFF);
 		else
@@ -308,16 +263,7 @@ static void reconcile_gone(struct gf_slot *slot)
 		gf_slot_trigger(slot, snap->present ? GF_PRESENT : GF_ABSENT);
 }
 
-/* Somebody removed the GPU and left other functions of its card. */
-static void reconcile_rest(struct gf_slot *slot)
-{
-	gf_slot_befalls(slot, GF_SURPRISE, GPUFABRIC_CAUSE_REMAINS);
-	gf_history_state(slot);
-}
-
-/*
- * Make a snapshot the current one and bring the state in line with it; the fabric's lock is held.
- */
+/* Make a snapshot the current one and bring the state in line with it. */
 static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 {
 	bool had_functions = slot->snap && slot->snap->nr_functions &&
@@ -327,30 +273,31 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 
 	if (snap->nr_functions && !had_functions)
 		gf_notify_moving(slot->sw);
-	if (!snap->nr_functions)
+	if (!snap->nr_functions) {
 		reconcile_gone(slot);
-	else if (snap->gpu < 0 && gf_state_has_gpu(before))
-		reconcile_rest(slot);
-	else if (snap->gpu < 0 && before == GF_STATE_OFF)
+	} else if (snap->gpu < 0 && gf_state_has_gpu(before)) {
+		/* Somebody removed the GPU and left other functions of its card. */
+		gf_slot_befalls(slot, GF_SURPRISE, GPUFABRIC_CAUSE_REMAINS);
+		gf_history_state(slot);
+	} else if (snap->gpu < 0 && before == GF_STATE_OFF) {
 		/* Seen before it had power: there is a card, and no GPU. */
 		gf_slot_trigger(slot, GF_ABSENT);
-	else if (snap->gpu >= 0 && !gf_state_has_gpu(before) &&
-		 /* Only new functions end a fault or loss, not those left behind. */
-		 ((before != GF_STATE_FAULT && before != GF_STATE_LOST) || !had_functions))
+	} else if (snap->gpu >= 0 && !gf_state_has_gpu(before) &&
+		   /* Only new functions end a fault or loss, not those left behind. */
+		   ((before != GF_STATE_FAULT && before != GF_STATE_LOST) || !had_functions)) {
 		reconcile_gpu(slot);
+	}
 	if (differs && slot->state == before)
 		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 }
 
-/**
- * gf_slot_refresh_later() - look at a slot after a while
- * @slot: slot, as for gf_slot_refresh_queue()
- * @ms: milliseconds
- *
- * Holds no reference: a slot is disposed of when nobody queues this any more but
- * the work itself, and cancels it then.
+/*
+ * Look at a slot after a while, or soon. It is not disposed of: the caller holds &gf_notify_lock
+ * and found it there, or the fabric's lock and it is not retired, or is the inventory worker. May
+ * be called from the bus notifier. Holds no reference: a slot is disposed of when nobody queues
+ * this any more but the work itself, and cancels it then.
  */
-void gf_slot_refresh_later(struct gf_slot *slot, unsigned int ms)
+void gf_slot_refresh(struct gf_slot *slot, unsigned int ms)
 {
 	/* What was asked for sooner is not put off. */
 	if (ms)
@@ -380,27 +327,14 @@ static void refresh_run(struct work_struct *work)
 	}
 	mutex_unlock(&gf.lock);
 	if (again)
-		gf_slot_refresh_queue(slot);
+		gf_slot_refresh(slot, 0);
 	else if (unread)
-		gf_slot_refresh_later(slot, GF_UNREAD_MS);
+		gf_slot_refresh(slot, GF_UNREAD_MS);
 	if (PTR_ERR_OR_ZERO(snap) == -ENODEV)
 		gf_inventory_queue();
 	if (!IS_ERR(snap))
 		gf_snapshot_free(snap);
 	gf_slot_watch(slot);
-}
-
-/**
- * gf_slot_refresh_queue() - look at a slot soon
- * @slot: slot that is not disposed of: the caller holds &gf_notify_lock and found
- *	it there, or the fabric's lock and it is not retired, or is the inventory
- *	worker
- *
- * May be called from the bus notifier.
- */
-void gf_slot_refresh_queue(struct gf_slot *slot)
-{
-	gf_slot_refresh_later(slot, 0);
 }
 
 static void drain_expired(struct work_struct *work)
@@ -426,10 +360,7 @@ void gf_slot_drain_watch(struct gf_slot *slot)
 				 msecs_to_jiffies(slot->drain_deadline - now) + 1 : 0);
 }
 
-/*
- * End what ends a drain: its deadline and its client. The drain is over, or an operation has used
- * it and decides how it ends.
- */
+/* A drain is over, or an operation has used it: neither deadline nor client end it now. */
 void gf_slot_drain_claim(struct gf_slot *slot)
 {
 	gf_assert_locked();
@@ -439,7 +370,6 @@ void gf_slot_drain_claim(struct gf_slot *slot)
 	cancel_delayed_work(&slot->drain_work);
 }
 
-/* A client is gone, and with it its drains. */
 void gf_slot_port_closed(u32 port)
 {
 	struct gf_slot *slot;
@@ -454,7 +384,6 @@ void gf_slot_port_closed(u32 port)
 	}
 }
 
-/* Bring devices and uevents in line with the state. */
 void gf_slot_publish(struct gf_slot *slot)
 {
 	gf_slot_get(slot);
@@ -462,14 +391,6 @@ void gf_slot_publish(struct gf_slot *slot)
 		gf_slot_put(slot);
 }
 
-/* Find a slot by id. */
-struct gf_slot *gf_slot_find(u32 id)
-{
-	gf_assert_locked();
-	return xa_load(&gf.slots, id);
-}
-
-/* Find a slot by name. */
 struct gf_slot *gf_slot_find_name(const char *name)
 {
 	struct gf_slot *slot;
@@ -481,6 +402,91 @@ struct gf_slot *gf_slot_find_name(const char *name)
 			return slot;
 	}
 	return NULL;
+}
+
+static struct gf_switch *switch_create(struct pci_dev *port)
+{
+	struct pci_dev *upstream = port->bus->self;
+	struct gf_switch *sw = kzalloc(sizeof(*sw), GFP_KERNEL);
+
+	if (!sw)
+		return NULL;
+	INIT_LIST_HEAD(&sw->turns);
+	sw->bus = port->bus;
+	sw->numa_node = dev_to_node(&port->dev);
+	if (upstream) {
+		struct pci_dev *above = pci_upstream_bridge(upstream);
+
+		strscpy(sw->address, pci_name(upstream), sizeof(sw->address));
+		sw->vendor = upstream->vendor;
+		sw->device = upstream->device;
+		if (above && pci_is_pcie(above) && gf_config_open(above) &&
+		    gf_config_open(upstream))
+			gf_link_read(above, upstream, &sw->link);
+	} else {
+		snprintf(sw->address, sizeof(sw->address), "%04x:%02x",
+			 pci_domain_nr(port->bus), port->bus->number);
+	}
+	return sw;
+}
+
+static struct gf_switch *switch_lookup(const struct pci_bus *bus)
+{
+	struct gf_switch *sw;
+	unsigned long id;
+
+	gf_assert_locked();
+	xa_for_each(&gf.switches, id, sw) {
+		if (sw->bus == bus)
+			return sw;
+	}
+	return NULL;
+}
+
+/*
+ * The switch of a port, with one more slot counted; NULL without memory. For the inventory worker
+ * alone, so that none is made twice; under pci_rescan_remove_lock, and not the fabric's lock.
+ */
+static struct gf_switch *switch_get(struct pci_dev *port)
+{
+	struct gf_switch *sw;
+
+	mutex_lock(&gf.lock);
+	sw = switch_lookup(port->bus);
+	if (sw)
+		sw->slots++;
+	mutex_unlock(&gf.lock);
+	if (sw)
+		return sw;
+
+	sw = switch_create(port);
+	if (!sw)
+		return NULL;
+	sw->slots = 1;
+	mutex_lock(&gf.lock);
+	if (xa_alloc_cyclic(&gf.switches, &sw->id, sw, XA_LIMIT(1, INT_MAX), &gf.next_switch,
+			    GFP_KERNEL) < 0) {
+		mutex_unlock(&gf.lock);
+		kfree(sw);
+		return NULL;
+	}
+	gf.nr_switches++;
+	gf_notify_moving(sw);
+	gf_event(GPUFABRIC_EVENT_KIND_SWITCH_ADDED, gf_fill_switch, sw);
+	mutex_unlock(&gf.lock);
+	return sw;
+}
+
+/* A slot of the switch is gone, and with the last one the switch. */
+static void switch_put(struct gf_switch *sw)
+{
+	gf_assert_locked();
+	if (--sw->slots)
+		return;
+	gf_event(GPUFABRIC_EVENT_KIND_SWITCH_REMOVED, gf_fill_switch, sw);
+	xa_erase(&gf.switches, sw->id);
+	gf.nr_switches--;
+	kfree(sw);
 }
 
 static void slot_release(struct device *dev)
@@ -508,10 +514,8 @@ static struct gf_slot *slot_alloc(struct pci_dev *port, struct pci_slot *pci_slo
 		sizeof(slot->name));
 	strscpy(slot->address, pci_name(port), sizeof(slot->address));
 	slot->backend = pci_slot ? &gf_backend_slot : &gf_backend_rescan;
-	slot->state = GF_STATE_EMPTY;
 	slot->since = gf_now_ms();
 	INIT_LIST_HEAD(&slot->seen);
-	atomic_set(&slot->changes, 0);
 	init_waitqueue_head(&slot->changed);
 	INIT_DELAYED_WORK(&slot->refresh, refresh_run);
 	INIT_WORK(&slot->publish, gf_device_publish);
@@ -519,17 +523,12 @@ static struct gf_slot *slot_alloc(struct pci_dev *port, struct pci_slot *pci_slo
 	return slot;
 }
 
-/**
- * gf_slot_create() - make a slot that is not in the inventory yet
- * @port: its downstream port
- * @pci_slot: slot of the PCI core, referenced; the slot owns the reference
- *	when this succeeds. NULL for a port without a slot driver
- *
- * Caller holds pci_rescan_remove_lock, so that the port stays while it is
- * being pinned, and is the inventory worker. The slot driver is not asked
- * anything here: it may take locks of its own that come before that one.
- *
- * Return: the slot, or an error pointer.
+/*
+ * Make a slot that is not in the inventory yet. It owns the reference on @pci_slot, NULL for a
+ * port without a slot driver, when this succeeds. The caller holds pci_rescan_remove_lock, so that
+ * the port stays while it is being pinned, and is the inventory worker. The slot driver is not
+ * asked anything here: it may take locks of its own that come before that one. Returns the slot,
+ * or an error pointer.
  */
 struct gf_slot *gf_slot_create(struct pci_dev *port, struct pci_slot *pci_slot)
 {
@@ -541,7 +540,7 @@ struct gf_slot *gf_slot_create(struct pci_dev *port, struct pci_slot *pci_slot)
 	err = pci_slot ? gf_backend_slot_pin(slot) : 0;
 	if (err)
 		goto err_put;
-	slot->sw = gf_switch_get(slot->port);
+	slot->sw = switch_get(slot->port);
 	if (!slot->sw) {
 		err = -ENOMEM;
 		goto err_unpin;
@@ -572,7 +571,7 @@ static void slot_dispose(struct gf_slot *slot)
 		slot->backend->leave(slot);
 
 	mutex_lock(&gf.lock);
-	gf_switch_put(slot->sw);
+	switch_put(slot->sw);
 	slot->sw = NULL;
 	mutex_unlock(&gf.lock);
 	gf_backend_slot_unpin(slot);
@@ -600,14 +599,7 @@ static int enter_slot(struct gf_slot *slot, struct gf_snapshot *snap)
 	return 0;
 }
 
-/**
- * gf_slot_admit() - look at a new slot and take it into the inventory
- * @slot: slot made by gf_slot_create(); freed when it is gone already
- *
- * Sleeps; called by the inventory worker without locks.
- *
- * Return: whether it is in.
- */
+/* Take a new slot in, or dispose of it. Sleeps; called without locks. Returns whether it is in. */
 bool gf_slot_admit(struct gf_slot *slot)
 {
 	int seen = atomic_read(&slot->changes);
@@ -627,20 +619,16 @@ bool gf_slot_admit(struct gf_slot *slot)
 			gf_snapshot_free(snap);
 		slot_dispose(slot);
 	} else if (atomic_read(&slot->changes) != seen) {
-		gf_slot_refresh_queue(slot);
+		gf_slot_refresh(slot, 0);
 	}
 	return !err;
 }
 
-/**
- * gf_slot_retire() - take a slot out of the inventory
- * @slot: slot; the caller has a reference of its own
- * @gone: its port is gone, and the GPU with it; otherwise the module leaves
- *
- * A slot with an operation under way stays until that returns; the inventory
- * worker tries again. Sleeps; called without locks.
- *
- * Return: whether it is out.
+/*
+ * Take a slot, of which the caller has a reference, out of the inventory. @gone: its port is gone,
+ * and the GPU with it; otherwise the module leaves. A slot with an operation under way stays until
+ * that returns; the inventory worker tries again. Sleeps; called without locks. Returns whether it
+ * is out.
  */
 bool gf_slot_retire(struct gf_slot *slot, bool gone)
 {
@@ -656,7 +644,7 @@ bool gf_slot_retire(struct gf_slot *slot, bool gone)
 	gf.nr_slots--;
 	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_REMOVED);
 	if (slot->composition)
-		gf_composition_slot_changed(slot->composition, slot);
+		gf_composition_judge(slot->composition);
 	mutex_unlock(&gf.lock);
 	slot_dispose(slot);
 	return true;

@@ -12,26 +12,28 @@
 
 #include "fabric.h"
 #include "loss.h"
-#include "rescan.h"
 #include "state.h"
 
 struct gf_backend;
 struct gf_composition;
+struct gf_facts;
 struct gf_op;
 struct gf_snapshot;
 struct gf_step;
-struct gf_switch;
+struct gf_unbound;
 
 #define GF_PHASES (GPUFABRIC_PHASE_TOTAL + 1)
+
+/* Vendor, device, and those of the subsystem. */
+struct gf_ids {
+	u16 id[4];
+};
 
 /* Which GPU a slot holds: the first function of the first GPU. */
 struct gf_identity {
 	enum gpufabric_identity_source source; /* unknown when nothing was ever read */
 	u64 time; /* when it was read, milliseconds since the epoch */
-	u16 vendor;
-	u16 device;
-	u16 subsystem_vendor;
-	u16 subsystem_device;
+	struct gf_ids ids;
 	u32 class; /* 24 bits */
 	u64 serial; /* Device Serial Number, 0 when there is none */
 	u32 gpus; /* how many there are */
@@ -43,6 +45,7 @@ struct gf_marks {
 	ktime_t bind; /* a driver's probe began */
 	ktime_t bound; /* a driver's probe ended */
 	ktime_t gone; /* its last function was removed */
+	bool surprise; /* functions were cut off rather than removed */
 };
 
 /* Why an operation failed, or what befell a slot. What does not apply is zero. */
@@ -55,18 +58,42 @@ struct gf_failure {
 	u32 waited_ms; /* for how long */
 	u32 bar;
 	u64 size; /* of the BAR or the window, in bytes */
-	u16 id[4]; /* of what was found, as in &struct gf_expect */
+	struct gf_ids ids; /* of what was found */
 	u32 class; /* of what was found */
 	struct gf_binding binding; /* who is likely to be waited for */
 };
 
-/* How the last operation on a slot ended; its id is 0 when there was none. */
+/* How an operation on a slot ended; its id is 0 when there was none. */
 struct gf_result {
 	u64 id;
 	enum gpufabric_operation_kind kind;
 	u64 started; /* milliseconds since the epoch */
 	u32 phase_us[GF_PHASES]; /* 0 for a phase that did not run */
 	struct gf_failure failure;
+};
+
+/* Speeds in MT/s a lane, and widths; 0 when unknown or down. */
+struct gf_link {
+	u32 speed; /* trained */
+	u32 width;
+	u32 port_speed; /* that the upper end can do */
+	u32 port_width;
+	u32 device_speed; /* that the lower end can do */
+	u32 device_width;
+};
+
+/* An upstream port with its downstream ports. */
+struct gf_switch {
+	u32 id;
+	char address[16]; /* of the upstream port, or of the root bus */
+	const struct pci_bus *bus; /* that the ports sit on; compared, never followed */
+	int numa_node; /* -1 when unknown */
+	u16 vendor; /* of the upstream port, 0 for a root bus */
+	u16 device;
+	u32 slots; /* number of slots; under the fabric's lock */
+	struct gf_link link; /* the uplink as it was when the switch was found */
+	u64 changed; /* last change below its ports; written under gf_notify_lock, read without */
+	struct list_head turns; /* steps without windows yet, in order; under the fabric's lock */
 };
 
 /* A downstream port that can take a GPU. */
@@ -78,8 +105,7 @@ struct gf_slot {
 	char address[16]; /* of the port */
 	const struct gf_backend *backend;
 	char driver_name[32]; /* of the slot driver, empty without one */
-	/* Referenced, given back by pci_destroy_slot(); NULL without a slot driver. */
-	struct pci_slot *pci_slot;
+	struct pci_slot *pci_slot; /* referenced, for pci_destroy_slot(); NULL without a driver */
 	struct pci_dev *port; /* referenced */
 	/*
 	 * What the slot driver has the slot by, referenced; its device_lock keeps the driver
@@ -98,8 +124,7 @@ struct gf_slot {
 	bool added; /* @dev was to be registered */
 	bool registered; /* and is in sysfs */
 
-	/* The step's worker's, then of whoever disposes of the slot: we disabled its link. */
-	bool link_off;
+	bool link_off; /* we disabled its link; the step's worker's, then the disposer's */
 
 	/* Under the fabric's lock. */
 	u32 id; /* 0 before the slot is admitted */
@@ -121,8 +146,8 @@ struct gf_slot {
 	struct gf_identity identity;
 	struct gf_facts *facts; /* its BARs when last seen, NULL when that is not known */
 	struct gf_composition *composition; /* who claims it; the claim holds a reference */
-	/* Owns the slot until it is over: requests are refused, a drain ends as it does. */
-	struct gf_op *op;
+	struct list_head member; /* in &gf_composition.members */
+	struct gf_op *op; /* owns it until that is over: requests are refused, a drain ends so */
 	struct gf_step *step; /* whose worker has not returned */
 	struct gf_result last;
 	u32 attaches; /* that ended well */
@@ -130,11 +155,7 @@ struct gf_slot {
 	u32 faults; /* changes to fault, stuck or lost */
 	u32 flaps; /* times that the GPU went and came back unasked */
 	u32 degradations; /* times that the link came up degraded */
-	/*
-	 * Losses and faults since an attach last ended well, or somebody cleared the quarantine;
-	 * that a GPU comes back says nothing.
-	 */
-	u32 strikes;
+	u32 strikes; /* losses and faults since an attach ended well or quarantine was cleared */
 	struct gf_loss loss; /* what is remembered of looks at the GPU */
 	bool was_ready; /* it was ready, or drained, when it was lost */
 	u64 request; /* cookie of the request that named the slot last */
@@ -143,17 +164,13 @@ struct gf_slot {
 	struct delayed_work drain_work; /* takes the drain back at its deadline */
 	bool retired; /* the slot left the inventory */
 
-	/* The inventory worker's: a slot driver has come to a port that had none. */
-	bool claimed;
-	/* Set once, by the notifier: the port is being removed. */
-	bool dying;
+	bool claimed; /* a slot driver has come to a port that had none; inventory worker's */
+	bool dying; /* the port is being removed; set once, by the notifier */
 
 	/* Under gf_notify_lock. */
-	bool gone_surprise; /* functions were cut off rather than removed */
 	struct gf_marks marks;
 	struct list_head seen; /* sizes of BARs as functions appeared */
-	/* The only one that may bind, borrowed from the operation; NULL for any. */
-	const char *driver;
+	const char *driver; /* the only one that may bind, the operation's; NULL for any */
 	struct hlist_node hash;
 
 	atomic_t changes; /* counts what the notifier saw; wakes @changed */
@@ -178,7 +195,6 @@ static inline void gf_slot_put(struct gf_slot *slot)
 struct gf_slot *gf_slot_create(struct pci_dev *port, struct pci_slot *pci_slot);
 bool gf_slot_admit(struct gf_slot *slot);
 bool gf_slot_retire(struct gf_slot *slot, bool gone);
-struct gf_slot *gf_slot_find(u32 id);
 struct gf_slot *gf_slot_find_name(const char *name);
 
 struct gf_condition gf_slot_condition(const struct gf_slot *slot);
@@ -186,12 +202,60 @@ int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger);
 int gf_slot_fail(struct gf_slot *slot, enum gf_trigger trigger, const struct gf_failure *failure);
 int gf_slot_befalls(struct gf_slot *slot, enum gf_trigger trigger, enum gpufabric_cause cause);
 bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap);
-void gf_slot_refresh_queue(struct gf_slot *slot);
-void gf_slot_refresh_later(struct gf_slot *slot, unsigned int ms);
+void gf_slot_refresh(struct gf_slot *slot, unsigned int ms);
 void gf_slot_watch(struct gf_slot *slot);
 void gf_slot_drain_watch(struct gf_slot *slot);
 void gf_slot_drain_claim(struct gf_slot *slot);
 void gf_slot_port_closed(u32 port);
 void gf_slot_publish(struct gf_slot *slot);
+
+/*
+ * How slots of one sort are driven. None is called with the fabric's lock or the rescan lock
+ * held. Each returns 0 or a negative errno; -ENODEV when the port or its driver is gone.
+ */
+struct gf_backend {
+	enum gpufabric_backend id; /* as the protocol names it */
+	/* Power the slot and enumerate what is in it; sleeps, up to a minute. */
+	int (*attach)(struct gf_slot *slot);
+	/* Remove the functions and power off; sleeps, and may never return for a driver. */
+	int (*detach)(struct gf_slot *slot);
+	/* Read presence and power; -EBUSY rather than wait, -EOPNOTSUPP where nobody may ask. */
+	int (*status)(struct gf_slot *slot, bool *present, bool *power);
+	void (*enter)(struct gf_slot *slot); /* make ready what may be looked at then, or NULL */
+	void (*leave)(struct gf_slot *slot); /* leave the port as others want to find it, or NULL */
+};
+
+extern const struct gf_backend gf_backend_slot;
+extern const struct gf_backend gf_backend_rescan;
+
+int gf_backend_slot_pin(struct gf_slot *slot);
+bool gf_backend_slot_left(struct gf_slot *slot);
+void gf_backend_slot_unpin(struct gf_slot *slot);
+
+int gf_notify_start(void);
+void gf_notify_stop(void);
+void gf_notify_add_slot(struct gf_slot *slot);
+void gf_notify_remove_slot(struct gf_slot *slot);
+bool gf_notify_knows(const struct pci_slot *pci_slot);
+bool gf_notify_knows_port(const struct pci_dev *port);
+void gf_notify_choose(struct gf_slot *slot, const char *driver);
+void gf_notify_reset(struct gf_slot *slot);
+void gf_notify_marks(struct gf_slot *slot, struct gf_marks *marks);
+void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev, bool awake,
+		     struct gf_facts *facts);
+u64 gf_notify_changes(void);
+void gf_notify_moving(struct gf_switch *sw);
+void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev, struct gf_snapshot *snap);
+
+int gf_device_start(void);
+void gf_device_stop(void);
+void gf_device_init(struct gf_slot *slot);
+void gf_device_unlink(struct gf_slot *slot);
+void gf_device_publish(struct work_struct *work);
+
+struct gf_unbound *gf_unbind(struct gf_slot *slot);
+void gf_unbind_end(struct gf_slot *slot, struct gf_unbound *unbound);
+void gf_unbind_unchoose(struct gf_slot *slot, const char *driver);
+bool gf_unbind_holds(struct pci_dev *pdev);
 
 #endif /* GPUFABRIC_SLOT_H */

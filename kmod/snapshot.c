@@ -7,47 +7,24 @@
  * can be held for as long as a driver's probe takes, or for ever. Everybody else reads the last
  * one.
  *
- * A function is not read while it sleeps, is reset or recovers from an error: what would be read
- * then says nothing about it, and may disturb. What was seen of it before is kept.
+ * A function that is not to be read now (sight.c) keeps what was seen of it before.
  */
 #include <linux/iommu.h>
-#include <linux/pci.h>
 #include <linux/slab.h>
 
-#include "backend.h"
-#include "guard.h"
-#include "notify.h"
-#include "rescan.h"
-#include "sight.h"
 #include "snapshot.h"
 
-static u32 speed_mts(enum pci_bus_speed speed)
-{
-	switch (speed) {
-	case PCIE_SPEED_2_5GT:
-		return 2500;
-	case PCIE_SPEED_5_0GT:
-		return 5000;
-	case PCIE_SPEED_8_0GT:
-		return 8000;
-	case PCIE_SPEED_16_0GT:
-		return 16000;
-	case PCIE_SPEED_32_0GT:
-		return 32000;
-	case PCIE_SPEED_64_0GT:
-		return 64000;
-	default:
-		return 0;
-	}
-}
-
-/* The Current Link Speed field counts the same speeds from 1. */
-static u32 link_status_mts(u16 status)
+/* The Current Link Speed field counts the PCI core's PCIe speeds from 1. */
+static u32 speed_mts(unsigned int field)
 {
 	static const u32 speeds[] = { 0, 2500, 5000, 8000, 16000, 32000, 64000 };
-	unsigned int index = status & PCI_EXP_LNKSTA_CLS;
 
-	return index < ARRAY_SIZE(speeds) ? speeds[index] : 0;
+	return field < ARRAY_SIZE(speeds) ? speeds[field] : 0;
+}
+
+static u32 capable_mts(struct pci_dev *pdev)
+{
+	return speed_mts(pcie_get_speed_cap(pdev) - PCIE_SPEED_2_5GT + 1);
 }
 
 static u32 width_of(enum pcie_link_width width)
@@ -55,14 +32,7 @@ static u32 width_of(enum pcie_link_width width)
 	return width == PCIE_LNK_WIDTH_UNKNOWN ? 0 : width;
 }
 
-/**
- * gf_link_read() - read the link between a port and what is below it
- * @upper: the port above the link
- * @lower: a function below it, NULL when there is none
- * @link: filled
- *
- * Caller holds pci_rescan_remove_lock.
- */
+/* The link from a port to a function below it, or NULL; pci_rescan_remove_lock is held. */
 void gf_link_read(struct pci_dev *upper, struct pci_dev *lower, struct gf_link *link)
 {
 	u16 status;
@@ -70,19 +40,18 @@ void gf_link_read(struct pci_dev *upper, struct pci_dev *lower, struct gf_link *
 	memset(link, 0, sizeof(*link));
 	if (pcie_capability_read_word(upper, PCI_EXP_LNKSTA, &status) || PCI_POSSIBLE_ERROR(status))
 		return;
-	link->port_speed = speed_mts(pcie_get_speed_cap(upper));
+	link->port_speed = capable_mts(upper);
 	link->port_width = width_of(pcie_get_width_cap(upper));
 	if (!lower)
 		return;
 	if (pci_is_pcie(lower)) {
-		link->device_speed = speed_mts(pcie_get_speed_cap(lower));
+		link->device_speed = capable_mts(lower);
 		link->device_width = width_of(pcie_get_width_cap(lower));
 	}
-	link->speed = link_status_mts(status);
+	link->speed = speed_mts(status & PCI_EXP_LNKSTA_CLS);
 	link->width = (status & PCI_EXP_LNKSTA_NLW) >> PCI_EXP_LNKSTA_NLW_SHIFT;
 }
 
-/* Whether a link trained below what both ends can do. */
 bool gf_link_degraded(const struct gf_link *link)
 {
 	if (!link->speed || !link->width || !link->port_speed ||
@@ -92,11 +61,7 @@ bool gf_link_degraded(const struct gf_link *link)
 	       link->width < min(link->port_width, link->device_width);
 }
 
-/**
- * gf_snapshot_judge() - whether a GPU can be used
- * @snap: a snapshot with a GPU
- * @failure: its cause, error, and the BAR are set when it cannot
- */
+/* Whether a GPU can be used: sets cause, error and the BAR when it cannot. */
 void gf_snapshot_judge(const struct gf_snapshot *snap, struct gf_failure *failure)
 {
 	if (snap->frozen) {
@@ -113,11 +78,7 @@ void gf_snapshot_judge(const struct gf_snapshot *snap, struct gf_failure *failur
 	}
 }
 
-/**
- * gf_snapshot_bound() - whether every GPU function has a driver
- * @snap: a snapshot
- * @driver: which, empty for any
- */
+/* Whether every GPU function has this driver, empty for any. */
 bool gf_snapshot_bound(const struct gf_snapshot *snap, const char *driver)
 {
 	unsigned int i;
@@ -162,11 +123,7 @@ static bool has_function(const struct gf_functions *card, const struct pci_dev *
 	return false;
 }
 
-/**
- * gf_snapshot_is_rest() - whether what is in a slot was there before
- * @snap: a snapshot
- * @before: the one before it, or NULL
- */
+/* Whether what is in a slot was there before; @before may be NULL. */
 bool gf_snapshot_is_rest(const struct gf_snapshot *snap, const struct gf_snapshot *before)
 {
 	unsigned int i;
@@ -180,11 +137,7 @@ bool gf_snapshot_is_rest(const struct gf_snapshot *snap, const struct gf_snapsho
 	return true;
 }
 
-/**
- * gf_snapshot_keep() - believe that what could not be read is as it was
- * @snap: a snapshot
- * @before: the one before it, or NULL
- */
+/* Believe that what could not be read is as it was before; @before may be NULL. */
 void gf_snapshot_keep(struct gf_snapshot *snap, const struct gf_snapshot *before)
 {
 	unsigned int i;
@@ -204,7 +157,6 @@ void gf_snapshot_keep(struct gf_snapshot *snap, const struct gf_snapshot *before
 	}
 }
 
-/* GPUFABRIC_BAR_FLAG_* of a resource. */
 u32 gf_bar_flags(const struct resource *res)
 {
 	u32 flags = 0;
@@ -220,7 +172,7 @@ u32 gf_bar_flags(const struct resource *res)
 	return flags;
 }
 
-static void read_bars(struct gf_function *function, struct pci_dev *pdev, u32 resizable)
+static void read_bars(struct gf_function *function, struct pci_dev *pdev, bool quiet)
 {
 	int i;
 
@@ -232,23 +184,11 @@ static void read_bars(struct gf_function *function, struct pci_dev *pdev, u32 re
 			continue;
 		bar->size = resource_size(res);
 		bar->flags = gf_bar_flags(res);
-		if (resizable & BIT(i))
+		if (!quiet && pci_rebar_get_possible_sizes(pdev, i))
 			bar->flags |= GPUFABRIC_BAR_FLAG_RESIZABLE;
 		if (bar->flags & GPUFABRIC_BAR_FLAG_ASSIGNED)
 			bar->address = pci_bus_address(pdev, i);
 	}
-}
-
-static u32 resizable_bars(struct pci_dev *pdev)
-{
-	u32 mask = 0;
-	int i;
-
-	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
-		if (pci_rebar_get_possible_sizes(pdev, i))
-			mask |= BIT(i);
-	}
-	return mask;
 }
 
 /*
@@ -271,10 +211,9 @@ static void read_function(struct gf_function *function, struct pci_dev *pdev, bo
 	struct iommu_group *group;
 
 	strscpy(function->address, pci_name(pdev), sizeof(function->address));
-	function->vendor = pdev->vendor;
-	function->device = pdev->device;
-	function->subsystem_vendor = pdev->subsystem_vendor;
-	function->subsystem_device = pdev->subsystem_device;
+	function->ids = (struct gf_ids){ {
+		pdev->vendor, pdev->device, pdev->subsystem_vendor, pdev->subsystem_device,
+	} };
 	function->revision = pdev->revision;
 	function->class = pdev->class;
 	function->iommu_group = -1;
@@ -283,7 +222,7 @@ static void read_function(struct gf_function *function, struct pci_dev *pdev, bo
 		function->iommu_group = iommu_group_id(group);
 		iommu_group_put(group);
 	}
-	read_bars(function, pdev, quiet ? 0 : resizable_bars(pdev));
+	read_bars(function, pdev, quiet);
 }
 
 /* Each function of a card sleeps by itself, and so do the bridges that lead to it. */
@@ -311,8 +250,7 @@ static const struct resource *next_taken(const struct resource *window,
 			const struct resource *res = &functions->pdev[i]->resource[bar];
 
 			if (READ_ONCE(res->parent) == window &&
-			    res->end >= start &&
-			    (!next || res->start < next->start))
+			    res->end >= start && (!next || res->start < next->start))
 				next = res;
 		}
 	}
@@ -352,21 +290,14 @@ static void read_windows(struct gf_snapshot *snap, struct pci_bus *bus,
 	}
 }
 
-static bool answers(struct pci_dev *pdev)
-{
-	u32 id = ~0;
-
-	return !pci_read_config_dword(pdev, PCI_VENDOR_ID, &id) && (id & 0xffff) == pdev->vendor;
-}
-
-/* The GPUs of a card, one after the other. */
 static bool all_answer(const struct gf_functions *functions)
 {
 	struct pci_dev *gpu;
 	unsigned int i;
+	u32 id;
 
 	for (i = 0; (gpu = gf_functions_gpu(functions, i)); i++) {
-		if (!answers(gpu))
+		if (pci_read_config_dword(gpu, PCI_VENDOR_ID, &id) || (u16)id != gpu->vendor)
 			return false;
 	}
 	return true;
@@ -420,13 +351,8 @@ static void read_quiet(struct gf_snapshot *snap, struct gf_slot *slot)
 				snap->facts);
 }
 
-/**
- * gf_snapshot_locked() - look at a slot under the rescan lock
- * @slot: slot to look at; caller has its port by gf_port_lock()
- *
- * Return: a snapshot for gf_snapshot_free(), or an error pointer.
- */
-struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
+/* The port is had by gf_port_lock(). */
+static struct gf_snapshot *snapshot_locked(struct gf_slot *slot)
 {
 	struct pci_bus *bus = slot->port->subordinate;
 	struct gf_functions *functions;
@@ -443,8 +369,7 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	snap->has_slots = functions->chassis;
 	snap->closed = !gf_config_open(slot->port);
 	if (!snap->closed &&
-	    (pcie_capability_read_dword(slot->port, PCI_EXP_SLTCAP,
-					&snap->sltcap) ||
+	    (pcie_capability_read_dword(slot->port, PCI_EXP_SLTCAP, &snap->sltcap) ||
 	     PCI_POSSIBLE_ERROR(snap->sltcap)))
 		snap->sltcap = 0;
 	snap->pdev = gf_functions_gpu(functions, 0);
@@ -466,10 +391,6 @@ struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot)
 	return snap;
 }
 
-/**
- * gf_snapshot_free() - forget a snapshot
- * @snap: the snapshot, or NULL
- */
 void gf_snapshot_free(struct gf_snapshot *snap)
 {
 	if (!snap)
@@ -496,7 +417,7 @@ struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot)
 	if (held || (!slot->id && !cold))
 		status = slot->backend->status(slot, &present, &power);
 	if (gf_port_lock(slot->port)) {
-		snap = gf_snapshot_locked(slot);
+		snap = snapshot_locked(slot);
 		gf_rescan_unlock();
 	} else {
 		snap = ERR_PTR(-ENODEV);
@@ -515,10 +436,7 @@ struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot)
 		power = present;
 		status = 0;
 	}
-	/*
-	 * A link that is down while the GPU is reset says nothing; one that is up while it sleeps
-	 * does.
-	 */
+	/* Down while the GPU is reset says nothing, and up while it sleeps does. */
 	if (!IS_ERR(snap) && !status && (!snap->unread || (present && power))) {
 		snap->present = present;
 		snap->power = power;

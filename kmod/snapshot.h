@@ -2,13 +2,21 @@
 #ifndef GPUFABRIC_SNAPSHOT_H
 #define GPUFABRIC_SNAPSHOT_H
 
-#include <linux/pci.h>
+#include <linux/refcount.h>
 
+#include "card.h"
 #include "slot.h"
-#include "walk.h"
 
 #define GF_WINDOWS 4
 #define GF_UNREAD_MS 50
+
+/* Functions that were found. */
+struct gf_functions {
+	refcount_t refs; /* freed with the last */
+	bool chassis; /* there are more behind slots of a chassis, which are left out */
+	unsigned int count;
+	struct pci_dev *pdev[]; /* referenced; each bridge before what is behind it */
+};
 
 struct gf_bar {
 	u64 size; /* in bytes, 0 where there is none */
@@ -19,10 +27,7 @@ struct gf_bar {
 /* A function in a slot as it was when looked at. */
 struct gf_function {
 	char address[16];
-	u16 vendor;
-	u16 device;
-	u16 subsystem_vendor;
-	u16 subsystem_device;
+	struct gf_ids ids;
 	u8 revision;
 	u32 class; /* 24 bits */
 	int iommu_group; /* -1 when there is none */
@@ -30,15 +35,24 @@ struct gf_function {
 	struct gf_bar bars[PCI_STD_NUM_BARS];
 };
 
-/* Speeds in MT/s a lane, and widths; 0 when unknown or down. */
-struct gf_link {
-	u32 speed; /* trained */
-	u32 width;
-	u32 port_speed; /* that the upper end can do */
-	u32 port_width;
-	u32 device_speed; /* that the lower end can do */
-	u32 device_width;
+/* A BAR that a card was seen with, or a bridge on it. */
+struct gf_fact {
+	u64 size; /* in bytes, before addresses were assigned; 0 for a bridge */
+	u64 align;
+	u32 sizes; /* that it can be set to; bit N stands for 2^N MiB */
+	u16 flags; /* GPUFABRIC_BAR_FLAG_* */
+	u8 depth; /* bridges of the card above it */
+	bool pref; /* the bridge above has a prefetchable window that it goes into */
 };
+
+/* What a card had when it was last seen, each bridge before what is behind it. */
+struct gf_facts {
+	unsigned int count;
+	struct gf_fact fact[];
+};
+
+/* The most that one function adds to the facts, and itself where it is a bridge. */
+#define GF_FACTS (PCI_BRIDGE_RESOURCES + 1)
 
 /* A window of a bridge. */
 struct gf_window {
@@ -66,13 +80,8 @@ struct gf_snapshot {
 	 * never do the other.
 	 */
 	bool has_slots;
-	/*
-	 * Whether a function has a driver could not be read, so the slot has to be looked at
-	 * again after GF_UNREAD_MS, even if nothing is announced.
-	 */
-	bool driver_unread;
-	/* A BAR of a GPU that was seen when it appeared and has no address now, -1 for none. */
-	int missing_bar;
+	bool driver_unread; /* of a function, perhaps: look again after GF_UNREAD_MS */
+	int missing_bar; /* of a GPU, seen when that appeared and without an address, or -1 */
 	u64 missing_size;
 	int gpu; /* index of the first GPU function, -1 when there is none */
 	unsigned int gpus;
@@ -90,7 +99,6 @@ struct gf_snapshot {
 };
 
 struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot);
-struct gf_snapshot *gf_snapshot_locked(struct gf_slot *slot);
 void gf_snapshot_free(struct gf_snapshot *snap);
 u32 gf_bar_flags(const struct resource *res);
 void gf_link_read(struct pci_dev *upper, struct pci_dev *lower, struct gf_link *link);
@@ -99,5 +107,32 @@ void gf_snapshot_judge(const struct gf_snapshot *snap, struct gf_failure *failur
 bool gf_snapshot_bound(const struct gf_snapshot *snap, const char *driver);
 bool gf_snapshot_is_rest(const struct gf_snapshot *snap, const struct gf_snapshot *before);
 void gf_snapshot_keep(struct gf_snapshot *snap, const struct gf_snapshot *before);
+
+struct gf_functions *gf_functions_on(struct pci_bus *bus);
+struct gf_functions *gf_functions_in(struct gf_slot *slot, bool vfs);
+struct gf_functions *gf_functions_get(struct gf_functions *functions);
+void gf_functions_put(struct gf_functions *functions);
+struct pci_dev *gf_functions_gpu(const struct gf_functions *functions, unsigned int index);
+void gf_walk_switch(struct pci_bus *bus, struct gf_card_switch *sw);
+bool gf_is_gpu_class(u32 class);
+bool gf_is_on_card(const struct gf_slot *slot, const struct pci_dev *pdev);
+
+bool gf_config_open(struct pci_dev *pdev);
+bool gf_card_is_open(const struct gf_functions *card);
+bool gf_card_is_frozen(const struct gf_functions *card);
+bool gf_port_hold(struct pci_dev *port);
+void gf_port_release(struct pci_dev *port);
+int gf_link_is_up(struct pci_dev *port);
+void gf_sight_read(struct gf_slot *slot, const struct gf_functions *card,
+		   u64 serial, struct gf_sight *sight);
+
+/* What becomes of windows when a slot is powered on. */
+enum gf_room {
+	GF_ROOM_OWN, /* those of its port take the card */
+	GF_ROOM_MOVES, /* one of its port is placed anew, or may be: the card is not known */
+	GF_ROOM_NONE /* there is no place for that, and trying takes others' away */
+};
+
+int gf_guard(struct gf_slot *slot, u64 *need);
 
 #endif /* GPUFABRIC_SNAPSHOT_H */

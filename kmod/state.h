@@ -70,10 +70,7 @@ enum gf_trigger {
 	GF_TRIGGERS
 };
 
-/*
- * The slot state machine: pure, and complete: every pair has an entry. Returns the next state
- * (may be the same one), or -EBUSY when that cannot happen in this state or is to be refused.
- */
+/* Pure, and complete: every pair has an entry. Returns the next state or -EBUSY. */
 int gf_state_next(enum gf_state state, enum gf_trigger trigger);
 
 /* Whether functions are enumerated in this state. */

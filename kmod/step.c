@@ -15,26 +15,11 @@
 #include <linux/pm_runtime.h>
 #include <linux/slab.h>
 
-#include "backend.h"
-#include "composition.h"
-#include "guard.h"
-#include "history.h"
 #include "netlink.h"
-#include "notify.h"
-#include "op.h"
-#include "rescan.h"
-#include "sleep.h"
 #include "snapshot.h"
-#include "stats.h"
-#include "switch.h"
 #include "trace.h"
-#include "unbind.h"
-#include "walk.h"
 
-/*
- * How long a slot driver may take from power to functions: a second each for the command, the
- * link and the first answer.
- */
+/* From power to functions: a second each for the command, the link and the first answer. */
 #define GF_BRING_UP_MS 3000
 
 static void fail(struct gf_failure *failure, int error, enum gpufabric_cause cause)
@@ -50,21 +35,13 @@ static u32 us_between(ktime_t from, ktime_t to)
 	return clamp_t(s64, us, 0, U32_MAX);
 }
 
-/**
- * gf_expect_met() - whether a GPU is the one that a request expects
- * @expect: what is expected; an empty mask expects nothing
- * @identity: what the GPU is
- */
-bool gf_expect_met(const struct gf_expect *expect, const struct gf_identity *identity)
+/* Whether a GPU is the one that a request expects; an empty mask expects nothing. */
+bool gf_expect_met(const struct gf_expect *expect, const struct gf_ids *found)
 {
-	const u16 found[4] = {
-		identity->vendor, identity->device,
-		identity->subsystem_vendor, identity->subsystem_device,
-	};
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(found); i++) {
-		if (expect->mask & BIT(i) && expect->id[i] != found[i])
+	for (i = 0; i < ARRAY_SIZE(found->id); i++) {
+		if (expect->mask & BIT(i) && expect->ids.id[i] != found->id[i])
 			return false;
 	}
 	return true;
@@ -86,24 +63,15 @@ static void judge_power_on(struct gf_slot *slot, int err, const struct gf_snapsh
 static void judge_gpu(const struct gf_step *step, const struct gf_snapshot *snap,
 		      struct gf_failure *failure)
 {
-	const struct gf_function *function = &snap->functions[snap->gpu];
-	const struct gf_identity found = {
-		.vendor = function->vendor,
-		.device = function->device,
-		.subsystem_vendor = function->subsystem_vendor,
-		.subsystem_device = function->subsystem_device,
-	};
+	const struct gf_ids *found = &snap->functions[snap->gpu].ids;
 
 	gf_snapshot_judge(snap, failure);
-	if (failure->error == -EIO || gf_expect_met(&step->expect, &found))
+	if (failure->error == -EIO || gf_expect_met(&step->expect, found))
 		return;
 	fail(failure, -EMEDIUMTYPE, GPUFABRIC_CAUSE_IDENTITY);
 	failure->bar = 0;
 	failure->size = 0;
-	failure->id[0] = found.vendor;
-	failure->id[1] = found.device;
-	failure->id[2] = found.subsystem_vendor;
-	failure->id[3] = found.subsystem_device;
+	failure->ids = *found;
 }
 
 /* Nothing is believed after power-on: look at what is really there. */
@@ -133,17 +101,11 @@ static void note_attach_phases(struct gf_step *step, ktime_t enabled)
 	struct gf_marks marks;
 
 	gf_notify_marks(step->slot, &marks);
-	if (!marks.add) {
-		step->phase_us[GPUFABRIC_PHASE_LINK] = us_between(step->start, enabled);
+	step->phase_us[GPUFABRIC_PHASE_LINK] = us_between(step->start, marks.add ?: enabled);
+	if (!marks.add)
 		return;
-	}
-	step->phase_us[GPUFABRIC_PHASE_LINK] = us_between(step->start, marks.add);
-	if (!marks.bind) {
-		step->phase_us[GPUFABRIC_PHASE_ENUMERATE] = us_between(marks.add, enabled);
-		return;
-	}
-	step->phase_us[GPUFABRIC_PHASE_ENUMERATE] = us_between(marks.add, marks.bind);
-	if (marks.bound)
+	step->phase_us[GPUFABRIC_PHASE_ENUMERATE] = us_between(marks.add, marks.bind ?: enabled);
+	if (marks.bind && marks.bound)
 		step->phase_us[GPUFABRIC_PHASE_DRIVER] = us_between(marks.bind, marks.bound);
 }
 
@@ -184,8 +146,6 @@ static bool enter_turns(struct gf_step *step)
 	struct gf_switch *sw = step->slot->sw;
 
 	gf_assert_locked();
-	if (!sw)
-		return true;
 	list_add_tail(&step->turns, &sw->turns);
 	step->waits = step->ordered && has_to_wait(step);
 	gf_notify_moving(sw);
@@ -206,7 +166,6 @@ static bool back_in_line(struct gf_step *step)
 	return true;
 }
 
-/* Publish a snapshot while the step goes on. */
 static void take_snapshot(struct gf_slot *slot, struct gf_snapshot *snap)
 {
 	if (IS_ERR(snap))
@@ -224,7 +183,6 @@ static void wait_for_change(struct gf_slot *slot, int seen, bool unread, unsigne
 	wait_event_idle_timeout(slot->changed, atomic_read(&slot->changes) != seen, left);
 }
 
-/* Wait until every GPU function has its driver, or time is up. */
 static void wait_for_driver(struct gf_step *step, struct gf_failure *failure)
 {
 	const char *driver = step->op->driver;
@@ -447,17 +405,14 @@ static void run_detach(struct gf_step *step, struct gf_failure *failure)
 	take_snapshot(slot, snap);
 }
 
-/* Before the state changes, so that the event of the change tells how the operation went. */
-static void note_result(struct gf_step *step)
+void gf_step_result(const struct gf_step *step, struct gf_result *result)
 {
-	struct gf_result *last = &step->slot->last;
-
 	gf_assert_locked();
-	last->id = step->op->id;
-	last->kind = step->op->kind;
-	last->started = step->op->started;
-	memcpy(last->phase_us, step->phase_us, sizeof(last->phase_us));
-	last->failure = step->failure;
+	result->id = step->op->id;
+	result->kind = step->op->kind;
+	result->started = step->op->started;
+	memcpy(result->phase_us, step->phase_us, sizeof(result->phase_us));
+	result->failure = step->failure;
 }
 
 static void record(struct gf_step *step)
@@ -473,14 +428,14 @@ static enum gf_trigger left_as(const struct gf_slot *slot,
 	return READ_ONCE(slot->presence) && !READ_ONCE(slot->dying) ? off : empty;
 }
 
-/* The outcome of a step whose operation is still waiting for it. */
 static void settle(struct gf_step *step, const struct gf_failure *failure)
 {
 	struct gf_slot *slot = step->slot;
 
 	gf_assert_locked();
 	step->failure = *failure;
-	note_result(step);
+	/* Before the state changes, so that the event of that tells how the operation went. */
+	gf_step_result(step, &slot->last);
 	if (step->refused) {
 		gf_slot_trigger(slot, left_as(slot, GF_GONE_OFF, GF_GONE_EMPTY));
 		return;
@@ -523,10 +478,7 @@ static enum gpufabric_activity activity_of(const struct gf_step *step)
 					      GPUFABRIC_ACTIVITY_DETACHING;
 }
 
-/**
- * gf_step_run() - worker of a step
- * @work: the step's work; holds a reference on the operation
- */
+/* Worker of a step; holds a reference on the operation. */
 void gf_step_run(struct work_struct *work)
 {
 	struct gf_step *step = container_of(work, struct gf_step, work);
@@ -571,19 +523,14 @@ void gf_step_run(struct work_struct *work)
 		gf_step_ended(step);
 	}
 	/*
-	 * What changed meanwhile was left to us: look once more. Queued before the lock is
-	 * dropped, so that retiring the slot cancels it.
+	 * Changes meanwhile were left to us. Under the lock, so that retiring the slot cancels it.
 	 */
-	gf_slot_refresh_queue(slot);
+	gf_slot_refresh(slot, 0);
 	gf_sleep_worker(false);
 	mutex_unlock(&gf.lock);
 	gf_op_put(op);
 }
 
-/**
- * gf_step_watchdog() - the deadline of a step
- * @work: the step's watchdog; the worker cancels it before it ends
- */
 void gf_step_watchdog(struct work_struct *work)
 {
 	struct gf_step *step = container_of(work, struct gf_step, watchdog.work);
@@ -610,7 +557,7 @@ void gf_step_watchdog(struct work_struct *work)
 	step->expired = true;
 	step->failure = failure;
 	step->phase_us[GPUFABRIC_PHASE_TOTAL] = us_between(step->start, ktime_get());
-	note_result(step);
+	gf_step_result(step, &slot->last);
 	/* While a worker is out, the slot changes by its step alone. */
 	WARN_ON_ONCE(gf_slot_fail(slot, GF_EXPIRED, &failure));
 	record(step);
@@ -627,19 +574,12 @@ static void refuse_step(struct gf_step *step)
 	step->refused = true;
 	fail(&step->failure, -ESTALE, GPUFABRIC_CAUSE_CHANGED);
 	step->failure.activity = activity_of(step);
-	note_result(step);
+	gf_step_result(step, &step->slot->last);
 	gf_history_step(step);
 	gf_step_failed(step);
 }
 
-/**
- * gf_step_launch() - start the worker of a step
- * @step: step of an operation in a new stage
- * @need: what to do
- * @undo: the step undoes an attach of its own operation
- *
- * A slot whose state does not allow that is left alone, and the step has failed.
- */
+/* A slot whose state does not allow that is left alone, and the step has failed. */
 void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo)
 {
 	struct gf_slot *slot = step->slot;

@@ -17,28 +17,22 @@
  * Called by workers of steps, without locks. The driver core's device_lock is taken for each
  * function alone, and nothing is taken inside it.
  */
-#include <linux/device.h>
 #include <linux/module.h>
-#include <linux/pci.h>
 #include <linux/slab.h>
 
 #include "compat.h"
-#include "rescan.h"
-#include "unbind.h"
-#include "walk.h"
+#include "snapshot.h"
 
 #define GF_OVERRIDE "gpufabric-detaching"
 
 /* A function that is kept without a driver. */
 struct gf_held {
 	struct pci_dev *pdev; /* the function, NULL for one that is left alone */
-	/* Driver that was bound, its module referenced; NULL for none. */
-	struct device_driver *driver;
+	struct device_driver *driver; /* that was bound, its module referenced; NULL for none */
 	char *override; /* driver override that it had; NULL for none */
 	bool overridden; /* @override was replaced by ours */
 };
 
-/* A card without drivers. */
 struct gf_unbound {
 	struct gf_functions *card; /* its functions, referenced */
 	struct gf_held held[]; /* one for each of them */
@@ -54,10 +48,9 @@ static int hold(struct gf_held *held, struct pci_dev *pdev)
 	held->driver = pdev->dev.driver;
 	if (held->driver && !try_module_get(held->driver->owner))
 		held->driver = NULL;
+	err = gpufabric_get_driver_override(pdev, &held->override);
 	device_unlock(&pdev->dev);
-
-	err = gpufabric_get_driver_override(pdev, &held->override) ?:
-	      gpufabric_set_driver_override(pdev, GF_OVERRIDE);
+	err = err ?: gpufabric_set_driver_override(pdev, GF_OVERRIDE);
 	held->overridden = !err;
 	return err;
 }
@@ -147,11 +140,7 @@ static void bind_again(struct gf_slot *slot, struct gf_held *held)
 		pci_warn(held->pdev, "%s does not bind again: %d\n", held->driver->name, err);
 }
 
-/**
- * gf_unbind_end() - let functions go; those that are still there are as before
- * @slot: slot that the card is in
- * @unbound: what gf_unbind() returned
- */
+/* Let functions go; those that are still there are as before. */
 void gf_unbind_end(struct gf_slot *slot, struct gf_unbound *unbound)
 {
 	unsigned int i;
@@ -169,10 +158,7 @@ void gf_unbind_end(struct gf_slot *slot, struct gf_unbound *unbound)
 	kfree(unbound);
 }
 
-/**
- * gf_unbind_holds() - whether it is us who keep a function without a driver
- * @pdev: function; caller holds its device_lock
- */
+/* Whether it is us who keep a function, whose device_lock is held, without a driver. */
 bool gf_unbind_holds(struct pci_dev *pdev)
 {
 	return gpufabric_is_driver_override(pdev, GF_OVERRIDE);

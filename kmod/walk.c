@@ -3,7 +3,7 @@
  * DOC: Finding the functions of a card
  *
  * Whatever is below a slot's port is in the slot: on the bus below it, and on those behind a
- * switch of the card. Only what is behind a chassis (card.c) is not. Below a downstream port
+ * switch of the card. Only what is behind a chassis (card.h) is not. Below a downstream port
  * there is one device, and which number a slot driver registered its slot for says nothing:
  * kernels differ in how they write "all devices".
  *
@@ -13,10 +13,7 @@
  */
 #include <linux/slab.h>
 
-#include "inventory.h"
-#include "notify.h"
-#include "slot.h"
-#include "walk.h"
+#include "snapshot.h"
 
 /* A device has no more without alternative routing ids. */
 #define GF_FUNCTIONS_USUAL 8
@@ -38,7 +35,6 @@ static void count_port(struct pci_dev *pdev, struct gf_card_switch *sw)
 	sw->managed += gf_notify_knows_port(pdev);
 }
 
-/* Ports of a switch as they are found. */
 struct counting {
 	const struct pci_bus *bus; /* the bus that they are on */
 	struct gf_card_switch *sw; /* where they are counted */
@@ -53,11 +49,7 @@ static int count(struct pci_dev *pdev, void *data)
 	return 0;
 }
 
-/**
- * gf_walk_switch() - look at the ports of a switch
- * @bus: the bus that its downstream ports are on, pinned by the caller
- * @sw: filled
- */
+/* Look at the ports of a switch on a bus that the caller has pinned. */
 void gf_walk_switch(struct pci_bus *bus, struct gf_card_switch *sw)
 {
 	struct counting to = { .bus = bus, .sw = sw };
@@ -66,11 +58,7 @@ void gf_walk_switch(struct pci_bus *bus, struct gf_card_switch *sw)
 	pci_walk_bus(bus, count, &to);
 }
 
-/**
- * gf_is_on_card() - whether a function is part of the card in a slot
- * @slot: the slot
- * @pdev: function below its port; caller holds pci_rescan_remove_lock
- */
+/* Whether a function below a slot's port is part of its card; pci_rescan_remove_lock is held. */
 bool gf_is_on_card(const struct gf_slot *slot, const struct pci_dev *pdev)
 {
 	bool chosen = gf_inventory_is_card(slot->port);
@@ -85,7 +73,6 @@ bool gf_is_on_card(const struct gf_slot *slot, const struct pci_dev *pdev)
 	return true;
 }
 
-/* Functions as they are found. */
 struct collecting {
 	const struct pci_bus *bus; /* the bus that the walk begins on */
 	bool deep; /* those behind bridges, too */
@@ -152,12 +139,7 @@ static struct gf_functions *collect_all(struct pci_bus *bus, struct collecting *
 	return to->functions;
 }
 
-/**
- * gf_functions_on() - the functions on a bus, and on no other
- * @bus: the bus; caller holds pci_rescan_remove_lock
- *
- * Return: the functions for gf_functions_put(), or NULL without memory.
- */
+/* The functions on this bus alone, or NULL without memory; pci_rescan_remove_lock is held. */
 struct gf_functions *gf_functions_on(struct pci_bus *bus)
 {
 	struct collecting to = {};
@@ -165,13 +147,9 @@ struct gf_functions *gf_functions_on(struct pci_bus *bus)
 	return collect_all(bus, &to);
 }
 
-/**
- * gf_functions_in() - the functions of the card in a slot
- * @slot: the slot, with a bus below its port; caller holds
- *	pci_rescan_remove_lock
- * @vfs: with virtual functions, which may come and go all the time
- *
- * Return: the functions for gf_functions_put(), or NULL without memory.
+/*
+ * The functions of the card in a slot, or NULL without memory; pci_rescan_remove_lock is held.
+ * @vfs: with virtual functions, which may come and go all the time.
  */
 struct gf_functions *gf_functions_in(struct gf_slot *slot, bool vfs)
 {
@@ -184,10 +162,6 @@ struct gf_functions *gf_functions_in(struct gf_slot *slot, bool vfs)
 	return collect_all(slot->port->subordinate, &to);
 }
 
-/**
- * gf_functions_get() - keep functions that were found
- * @functions: the functions, or NULL
- */
 struct gf_functions *gf_functions_get(struct gf_functions *functions)
 {
 	if (functions)
@@ -195,10 +169,6 @@ struct gf_functions *gf_functions_get(struct gf_functions *functions)
 	return functions;
 }
 
-/**
- * gf_functions_put() - give functions that were found back
- * @functions: the functions, or NULL
- */
 void gf_functions_put(struct gf_functions *functions)
 {
 	unsigned int i;
@@ -210,13 +180,7 @@ void gf_functions_put(struct gf_functions *functions)
 	kfree(functions);
 }
 
-/**
- * gf_functions_gpu() - a GPU of a card
- * @functions: the functions of the card
- * @index: which, from 0
- *
- * Return: its function, NULL after the last one, and in a chassis.
- */
+/* A GPU of a card, counted from 0; NULL after the last one, and in a chassis. */
 struct pci_dev *gf_functions_gpu(const struct gf_functions *functions, unsigned int index)
 {
 	unsigned int i;

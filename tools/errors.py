@@ -151,7 +151,7 @@ def read_module(tree):
     commands = collections.defaultdict(set)
     changing = set()
     for name in bodies:
-        entry = re.fullmatch(r"gpufabric_nl_(\w+?)_(?:doit|dumpit)", name)
+        entry = re.fullmatch(r"gpufabric_nl_(\w+?)_doit", name)
         if not entry or name == "gpufabric_nl_admin_doit":
             continue
         command = entry.group(1).upper()

@@ -179,19 +179,36 @@ def structure(spec, aset):
             + f"{{\n\tobject_free(&{name}_object, from);\n}}\n")
 
 
+def is_owner(spec, attr):
+    """Does a member hold memory of its own?"""
+    if attr["type"] != "nest":
+        return attr["type"] in ("binary", "string")
+    aset = next(s for s in spec["attribute-sets"] if s["name"] == attr["nested-attributes"])
+    return (attr.get("multi-attr", False) or bool(PARTS.get(aset["name"])) or
+            any(is_owner(spec, inner) for _, inner in members(spec, aset)))
+
+
 def table(spec, aset):
-    """The table of a struct."""
+    """The table of a struct, and which of its rows have something to free."""
     name = ident("gf", aset["name"])
     fields = ident(aset["name"], "fields")
+    owners = ident(aset["name"], "owners")
     parts = PARTS.get(aset["name"], {})
+    rows = [f"{attr_prefix(aset)}_{macro(attr['name'])}" for _, attr in members(spec, aset) if is_owner(spec, attr)]
+    rows += [f"{attr_prefix(aset)}_MAX + {i + 1}" for i in range(len(parts))]
     return (f"\nstatic const struct object_field {fields}[] = {{\n"
             + "".join(f"\t[{attr_prefix(aset)}_{macro(attr['name'])}] = {placed(name, member, attr)},\n"
                       for member, attr in members(spec, aset))
             # Behind all numbers that can come.
             + "".join(f"\t[{attr_prefix(aset)}_MAX + {i + 1}] = OWNED({name}, {field}, {ident('gf', part)}),\n"
                       for i, (part, field) in enumerate(zip(parts, owned(parts))))
-            + f"}};\n\nconst struct object {name}_object = {{\n\t.fields = {fields},\n"
-            + f"\t.n_fields = sizeof({fields}) / sizeof({fields}[0]),\n\t.size = sizeof(struct {name}),\n}};\n")
+            + "};\n"
+            + (f"\nstatic const uint16_t {owners}[] = {{\n" + "".join(f"\t{row},\n" for row in rows) + "};\n"
+               if rows else "")
+            + f"\nconst struct object {name}_object = {{\n\t.fields = {fields},\n"
+            + f"\t.n_fields = sizeof({fields}) / sizeof({fields}[0]),\n"
+            + (f"\t.owners = {owners},\n\t.n_owners = sizeof({owners}) / sizeof({owners}[0]),\n" if rows else "")
+            + f"\t.size = sizeof(struct {name}),\n}};\n")
 
 
 def main():

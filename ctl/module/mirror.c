@@ -20,6 +20,8 @@
 
 /* An end of a wait that is over. */
 #define LONG_AGO 1
+/* All slots are asked for when more than one in so many has to be. */
+#define ASK_ALL 8
 
 void mirror_init(struct mirror *mirror, struct gfc *client, struct gf_fabric *fabric, bool listens)
 {
@@ -146,13 +148,13 @@ static void mirror_complete(struct mirror *mirror, struct gf_message *event)
 		return;
 	if (event->has.slot && event->kind != GPUFABRIC_EVENT_KIND_SLOT_REMOVED) {
 		gf_slot_move_parts(slot, gf_slot_by_id(mirror->fabric, slot->id));
-		if (slot->loaded != slot->inventory)
+		if (slot->loaded != slot->inventory && !mirror->defers)
 			ret = gfc_slot_parts(mirror->client, slot, false);
 	}
 	if (event->has.composition && event->kind != GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED) {
 		gf_composition_move_parts(composition,
 					  gf_composition_by_id(mirror->fabric, composition->id));
-		if (composition->loaded != composition->generation)
+		if (composition->loaded != composition->generation && !mirror->defers)
 			ret = gfc_composition_parts(mirror->client, composition, false);
 	}
 	if (ret)
@@ -228,9 +230,10 @@ void mirror_apply(struct mirror *mirror, struct gf_message *event)
 		slot = gf_slot_by_id(mirror->fabric, slot_id);
 	if (event->has.composition)
 		composition = gf_composition_by_id(mirror->fabric, composition_id);
-	if (slot && slot->loaded != slot->inventory && gfc_slot_parts(mirror->client, slot, true))
+	if (slot && slot->loaded != slot->inventory && !mirror->defers &&
+	    gfc_slot_parts(mirror->client, slot, true))
 		mirror->stale = true;
-	if (composition && composition->loaded != composition->generation &&
+	if (composition && composition->loaded != composition->generation && !mirror->defers &&
 	    gfc_composition_parts(mirror->client, composition, true))
 		mirror->stale = true;
 	if (slot)
@@ -238,6 +241,53 @@ void mirror_apply(struct mirror *mirror, struct gf_message *event)
 	if (composition)
 		composition->ahead = composition->sequence > event->sequence;
 	gf_message_free(event);
+}
+
+void mirror_defer(struct mirror *mirror)
+{
+	mirror->defers = true;
+}
+
+/* One question for all slots answers sooner than many for one each. */
+static int slots_settle(struct mirror *mirror)
+{
+	struct gf_fabric *fabric = mirror->fabric;
+	size_t i, n = 0;
+	int ret = CTL_DONE;
+
+	for (i = 0; i < fabric->n_slots; i++)
+		n += fabric->slots[i].loaded != fabric->slots[i].inventory;
+	if (n * ASK_ALL > fabric->n_slots)
+		ret = gfc_all_slot_parts(mirror->client, fabric);
+	for (i = 0; i < fabric->n_slots && !ret; i++) {
+		struct gf_slot *slot = &fabric->slots[i];
+
+		if (slot->loaded != slot->inventory)
+			ret = gfc_slot_parts(mirror->client, slot, true);
+		slot->ahead = slot->sequence > mirror->last;
+	}
+	return ret;
+}
+
+int mirror_settle(struct mirror *mirror)
+{
+	struct gf_fabric *fabric = mirror->fabric;
+	int ret = CTL_DONE;
+	size_t i;
+
+	mirror->defers = false;
+	if (!mirror->stale)
+		ret = slots_settle(mirror);
+	for (i = 0; i < fabric->n_compositions && !ret && !mirror->stale; i++) {
+		struct gf_composition *composition = &fabric->compositions[i];
+
+		if (composition->loaded != composition->generation)
+			ret = gfc_composition_parts(mirror->client, composition, true);
+		composition->ahead = composition->sequence > mirror->last;
+	}
+	if (ret)
+		mirror->stale = true;
+	return ret;
 }
 
 enum mirror_news mirror_rest(struct mirror *mirror, int timeout_ms)

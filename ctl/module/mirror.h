@@ -19,6 +19,7 @@
  * @error: exit code after MIRROR_ERROR
  * @listens: takes part in the events; without it there are only snapshots
  * @stale: changes were passed over
+ * @defers: parts of what changes are not read, see mirror_defer()
  */
 struct mirror {
 	struct gfc *client;
@@ -30,6 +31,7 @@ struct mirror {
 	int error;
 	bool listens;
 	bool stale;
+	bool defers;
 };
 
 /* What mirror_next() and mirror_rest() found. */
@@ -57,6 +59,14 @@ enum mirror_news mirror_next(struct mirror *mirror, int timeout_ms, struct gf_me
 
 /* Bring the fabric up to date with what mirror_next() found, and free it. */
 void mirror_apply(struct mirror *mirror, struct gf_message *event);
+
+/*
+ * Until mirror_settle() leave the parts of slots and compositions as they were, so that each
+ * change of many costs no question to the module. Then read those that are of another moment;
+ * exit code.
+ */
+void mirror_defer(struct mirror *mirror);
+int mirror_settle(struct mirror *mirror);
 
 /*
  * Wait for any event without a look at it: the fabric stays as it is, and with it what

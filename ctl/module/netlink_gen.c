@@ -459,9 +459,17 @@ static const struct object_field function_fields[] = {
 	[GPUFABRIC_A_FUNCTION_IOMMU_GROUP] = UNSIGNED(gf_function, iommu_group),
 };
 
+static const uint16_t function_owners[] = {
+	GPUFABRIC_A_FUNCTION_ADDRESS,
+	GPUFABRIC_A_FUNCTION_DRIVER,
+	GPUFABRIC_A_FUNCTION_BAR,
+};
+
 const struct object gf_function_object = {
 	.fields = function_fields,
 	.n_fields = sizeof(function_fields) / sizeof(function_fields[0]),
+	.owners = function_owners,
+	.n_owners = sizeof(function_owners) / sizeof(function_owners[0]),
 	.size = sizeof(struct gf_function),
 };
 
@@ -528,9 +536,19 @@ static const struct object_field failure_fields[] = {
 	[GPUFABRIC_A_FAILURE_TASK_SINCE] = UNSIGNED(gf_failure, task_since),
 };
 
+static const uint16_t failure_owners[] = {
+	GPUFABRIC_A_FAILURE_SLOT_NAME,
+	GPUFABRIC_A_FAILURE_ADDRESS,
+	GPUFABRIC_A_FAILURE_DRIVER,
+	GPUFABRIC_A_FAILURE_TASK,
+	GPUFABRIC_A_FAILURE_TASK_ADDRESS,
+};
+
 const struct object gf_failure_object = {
 	.fields = failure_fields,
 	.n_fields = sizeof(failure_fields) / sizeof(failure_fields[0]),
+	.owners = failure_owners,
+	.n_owners = sizeof(failure_owners) / sizeof(failure_owners[0]),
 	.size = sizeof(struct gf_failure),
 };
 
@@ -550,9 +568,19 @@ static const struct object_field operation_fields[] = {
 	[GPUFABRIC_A_OPERATION_SLOTS] = UNSIGNED(gf_operation, slots),
 };
 
+static const uint16_t operation_owners[] = {
+	GPUFABRIC_A_OPERATION_FAILURE,
+	GPUFABRIC_A_OPERATION_DURATION,
+	GPUFABRIC_A_OPERATION_COMMAND,
+	GPUFABRIC_A_OPERATION_REASON,
+	GPUFABRIC_A_OPERATION_COMPOSITION,
+};
+
 const struct object gf_operation_object = {
 	.fields = operation_fields,
 	.n_fields = sizeof(operation_fields) / sizeof(operation_fields[0]),
+	.owners = operation_owners,
+	.n_owners = sizeof(operation_owners) / sizeof(operation_owners[0]),
 	.size = sizeof(struct gf_operation),
 };
 
@@ -599,9 +627,24 @@ static const struct object_field slot_fields[] = {
 	[GPUFABRIC_A_SLOT_MAX + 3] = OWNED(gf_slot, needs, gf_need),
 };
 
+static const uint16_t slot_owners[] = {
+	GPUFABRIC_A_SLOT_NAME,
+	GPUFABRIC_A_SLOT_ADDRESS,
+	GPUFABRIC_A_SLOT_FAILURE,
+	GPUFABRIC_A_SLOT_SLOT_DRIVER,
+	GPUFABRIC_A_SLOT_COMPOSITION,
+	GPUFABRIC_A_SLOT_OPERATION,
+	GPUFABRIC_A_SLOT_LAST_OPERATION,
+	GPUFABRIC_A_SLOT_MAX + 1,
+	GPUFABRIC_A_SLOT_MAX + 2,
+	GPUFABRIC_A_SLOT_MAX + 3,
+};
+
 const struct object gf_slot_object = {
 	.fields = slot_fields,
 	.n_fields = sizeof(slot_fields) / sizeof(slot_fields[0]),
+	.owners = slot_owners,
+	.n_owners = sizeof(slot_owners) / sizeof(slot_owners[0]),
 	.size = sizeof(struct gf_slot),
 };
 
@@ -615,9 +658,15 @@ static const struct object_field switch_fields[] = {
 	[GPUFABRIC_A_SWITCH_LINK] = NEST(gf_switch, link, gf_link),
 };
 
+static const uint16_t switch_owners[] = {
+	GPUFABRIC_A_SWITCH_ADDRESS,
+};
+
 const struct object gf_switch_object = {
 	.fields = switch_fields,
 	.n_fields = sizeof(switch_fields) / sizeof(switch_fields[0]),
+	.owners = switch_owners,
+	.n_owners = sizeof(switch_owners) / sizeof(switch_owners[0]),
 	.size = sizeof(struct gf_switch),
 };
 
@@ -632,9 +681,15 @@ static const struct object_field member_fields[] = {
 	[GPUFABRIC_A_MEMBER_ORDER] = UNSIGNED(gf_member, order),
 };
 
+static const uint16_t member_owners[] = {
+	GPUFABRIC_A_MEMBER_SLOT_NAME,
+};
+
 const struct object gf_member_object = {
 	.fields = member_fields,
 	.n_fields = sizeof(member_fields) / sizeof(member_fields[0]),
+	.owners = member_owners,
+	.n_owners = sizeof(member_owners) / sizeof(member_owners[0]),
 	.size = sizeof(struct gf_member),
 };
 
@@ -652,9 +707,18 @@ static const struct object_field composition_fields[] = {
 	[GPUFABRIC_A_COMPOSITION_MAX + 1] = OWNED(gf_composition, members, gf_membership),
 };
 
+static const uint16_t composition_owners[] = {
+	GPUFABRIC_A_COMPOSITION_NAME,
+	GPUFABRIC_A_COMPOSITION_ANNOTATION,
+	GPUFABRIC_A_COMPOSITION_OPERATION,
+	GPUFABRIC_A_COMPOSITION_MAX + 1,
+};
+
 const struct object gf_composition_object = {
 	.fields = composition_fields,
 	.n_fields = sizeof(composition_fields) / sizeof(composition_fields[0]),
+	.owners = composition_owners,
+	.n_owners = sizeof(composition_owners) / sizeof(composition_owners[0]),
 	.size = sizeof(struct gf_composition),
 };
 
@@ -665,9 +729,15 @@ static const struct object_field membership_fields[] = {
 	[GPUFABRIC_A_MEMBERSHIP_SLOT_NAME] = STRING(gf_membership, slot_name),
 };
 
+static const uint16_t membership_owners[] = {
+	GPUFABRIC_A_MEMBERSHIP_SLOT_NAME,
+};
+
 const struct object gf_membership_object = {
 	.fields = membership_fields,
 	.n_fields = sizeof(membership_fields) / sizeof(membership_fields[0]),
+	.owners = membership_owners,
+	.n_owners = sizeof(membership_owners) / sizeof(membership_owners[0]),
 	.size = sizeof(struct gf_membership),
 };
 
@@ -680,9 +750,16 @@ static const struct object_field history_fields[] = {
 	[GPUFABRIC_A_HISTORY_OPERATION] = NEST(gf_history, operation, gf_operation),
 };
 
+static const uint16_t history_owners[] = {
+	GPUFABRIC_A_HISTORY_SLOT_NAME,
+	GPUFABRIC_A_HISTORY_OPERATION,
+};
+
 const struct object gf_history_object = {
 	.fields = history_fields,
 	.n_fields = sizeof(history_fields) / sizeof(history_fields[0]),
+	.owners = history_owners,
+	.n_owners = sizeof(history_owners) / sizeof(history_owners[0]),
 	.size = sizeof(struct gf_history),
 };
 
@@ -705,9 +782,15 @@ static const struct object_field stats_fields[] = {
 	[GPUFABRIC_A_STATS_BUCKET] = LIST(gf_stats, buckets, gf_bucket),
 };
 
+static const uint16_t stats_owners[] = {
+	GPUFABRIC_A_STATS_BUCKET,
+};
+
 const struct object gf_stats_object = {
 	.fields = stats_fields,
 	.n_fields = sizeof(stats_fields) / sizeof(stats_fields[0]),
+	.owners = stats_owners,
+	.n_owners = sizeof(stats_owners) / sizeof(stats_owners[0]),
 	.size = sizeof(struct gf_stats),
 };
 
@@ -721,9 +804,15 @@ static const struct object_field status_fields[] = {
 	[GPUFABRIC_A_STATUS_CHANGES] = UNSIGNED(gf_status, changes),
 };
 
+static const uint16_t status_owners[] = {
+	GPUFABRIC_A_STATUS_VERSION,
+};
+
 const struct object gf_status_object = {
 	.fields = status_fields,
 	.n_fields = sizeof(status_fields) / sizeof(status_fields[0]),
+	.owners = status_owners,
+	.n_owners = sizeof(status_owners) / sizeof(status_owners[0]),
 	.size = sizeof(struct gf_status),
 };
 
@@ -747,8 +836,23 @@ static const struct object_field message_fields[] = {
 	[GPUFABRIC_A_MEMBERSHIP] = NEST(gf_message, membership, gf_membership),
 };
 
+static const uint16_t message_owners[] = {
+	GPUFABRIC_A_SWITCH,
+	GPUFABRIC_A_SLOT,
+	GPUFABRIC_A_FUNCTION,
+	GPUFABRIC_A_COMPOSITION,
+	GPUFABRIC_A_OPERATION,
+	GPUFABRIC_A_HISTORY,
+	GPUFABRIC_A_STATS,
+	GPUFABRIC_A_STATUS,
+	GPUFABRIC_A_MEMBER,
+	GPUFABRIC_A_MEMBERSHIP,
+};
+
 const struct object gf_message_object = {
 	.fields = message_fields,
 	.n_fields = sizeof(message_fields) / sizeof(message_fields[0]),
+	.owners = message_owners,
+	.n_owners = sizeof(message_owners) / sizeof(message_owners[0]),
 	.size = sizeof(struct gf_message),
 };

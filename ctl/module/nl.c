@@ -32,6 +32,9 @@
 #define INIT_STATE "/sys/module/gpufabric/initstate"
 #define INIT_MS 10000
 #define MESSAGE_SIZE (64 * 1024)
+/* Larger than all attributes of any command together, and than a member nest. */
+#define MESSAGE_BYTES 4096
+#define MEMBER_BYTES 128
 /* Not in the headers of older systems, fixed by the protocol. */
 #define EXTACK_MISS_TYPE 5
 #define EXTACK_MAX 6
@@ -244,10 +247,9 @@ void gfc_close(struct gfc *client)
 	free(client);
 }
 
-struct nl_msg *gfc_message(struct gfc *client, uint8_t command)
+struct nl_msg *gfc_message_of(struct gfc *client, uint8_t command, size_t members)
 {
-	/* A request can name a thousand slots: more than libnl's default page. */
-	struct nl_msg *msg = nlmsg_alloc_size(256 * 1024);
+	struct nl_msg *msg = nlmsg_alloc_size(MESSAGE_BYTES + members * MEMBER_BYTES);
 
 	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, client->family, 0, 0, command,
 				 GPUFABRIC_FAMILY_VERSION)) {
@@ -255,6 +257,11 @@ struct nl_msg *gfc_message(struct gfc *client, uint8_t command)
 		exit(EXIT_FAILURE);
 	}
 	return msg;
+}
+
+struct nl_msg *gfc_message(struct gfc *client, uint8_t command)
+{
+	return gfc_message_of(client, command, 0);
 }
 
 void gfc_put_member(struct nl_msg *msg, int attr, const struct gf_slot *slot,

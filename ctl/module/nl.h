@@ -24,8 +24,12 @@ int gfc_open(struct ctl_ctx *ctx, struct gfc **client);
 void gfc_close(struct gfc *client);
 struct ctl_ctx *gfc_ctx(struct gfc *client);
 
-/* A request without attributes; the caller adds them with nla_put_*(). */
+/*
+ * A request without attributes; the caller adds them with nla_put_*(). There is room for each
+ * attribute of a command once, and for @members member nests.
+ */
 struct nl_msg *gfc_message(struct gfc *client, uint8_t command);
+struct nl_msg *gfc_message_of(struct gfc *client, uint8_t command, size_t members);
 
 /* Append a member nest: @generation and @expect may be NULL, @order 0. */
 void gfc_put_member(struct nl_msg *msg, int attr, const struct gf_slot *slot,
@@ -81,6 +85,8 @@ int gfc_slots(struct gfc *client, struct gf_fabric *fabric, unsigned int parts);
  * so does the slot when it @follows, else it has none; nor has one that is gone.
  */
 int gfc_slot_parts(struct gfc *client, struct gf_slot *slot, bool follows);
+/* The same for each slot of a fabric; slots follow. */
+int gfc_all_slot_parts(struct gfc *client, struct gf_fabric *fabric);
 /* The same for the members of a composition. */
 int gfc_composition_parts(struct gfc *client, struct gf_composition *composition, bool follows);
 int gfc_status(struct gfc *client, struct gf_status *status);

@@ -347,6 +347,25 @@ static int load_all(struct gfc *client, const struct owner *owner, void *objects
 	return ret;
 }
 
+static int slots_by_id(const void *a, const void *b)
+{
+	const struct gf_slot *sa = a, *sb = b;
+
+	return (sa->id > sb->id) - (sa->id < sb->id);
+}
+
+int gfc_all_slot_parts(struct gfc *client, struct gf_fabric *fabric)
+{
+	int ret;
+
+	if (fabric->n_slots)
+		qsort(fabric->slots, fabric->n_slots, sizeof(*fabric->slots), slots_by_id);
+	ret = load_all(client, &slot_owner, fabric->slots, fabric->n_slots, GFC_PARTS);
+	/* Each is where it was before. */
+	gf_fabric_sort(fabric);
+	return ret;
+}
+
 int gfc_slots(struct gfc *client, struct gf_fabric *fabric, unsigned int parts)
 {
 	size_t i;

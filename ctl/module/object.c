@@ -160,18 +160,18 @@ int object_parse(const struct object *object, const void *attrs, size_t len, voi
 
 void object_free(const struct object *object, void *from)
 {
-	const struct object_field *field = object->fields;
 	uint8_t *bytes = from;
 	size_t i;
 
-	for (i = 0; i < object->n_fields; i++, field++) {
+	for (i = 0; i < object->n_owners; i++) {
+		const struct object_field *field = &object->fields[object->owners[i]];
 		void *member = bytes + field->at;
 
 		if (field->kind == OBJECT_STRING || field->kind == OBJECT_BINARY) {
 			free(pointer_at(member));
 		} else if (field->kind == OBJECT_NEST) {
 			object_free(field->nested, member);
-		} else if (field->kind == OBJECT_LIST || field->kind == OBJECT_OWNED) {
+		} else {
 			object_drop(field->nested, pointer_at(member),
 				    (size_t *)(bytes + field->has));
 			free(pointer_at(member));

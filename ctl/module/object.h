@@ -43,12 +43,16 @@ struct object_field {
 /**
  * struct object - a kind of object
  * @fields: by the number of the attribute
- * @n_fields: how many
- * @size: of the struct
+ * @n_fields: number of @fields
+ * @owners: indices of the fields whose members hold memory of their own
+ * @n_owners: number of @owners
+ * @size: of the struct, in bytes
  */
 struct object {
 	const struct object_field *fields;
 	size_t n_fields;
+	const uint16_t *owners;
+	size_t n_owners;
 	size_t size;
 };
 

@@ -25,11 +25,7 @@ extern struct kset *pci_slots_kset;
 #endif
 
 /* Bridge windows that do not fit get less alignment; else they do not fit. */
-#ifdef HAVE_RELAXED_WINDOWS
-#define GF_RELAXED_WINDOWS true
-#else
-#define GF_RELAXED_WINDOWS false
-#endif
+#define GF_RELAXED_WINDOWS __is_defined(HAVE_RELAXED_WINDOWS)
 
 /* The attributes that a dump was asked with. */
 static inline struct nlattr **gf_dump_attrs(const struct genl_dumpit_info *info)
@@ -59,6 +55,23 @@ static inline int gf_runtime_get_if_active(struct device *dev)
 #endif
 }
 
+#ifndef HAVE_GENL_SPLIT_OPS
+/* As later kernels have it, less what nobody here needs. */
+struct genl_split_ops {
+	int (*pre_doit)(const struct genl_split_ops *ops, struct sk_buff *skb,
+			struct genl_info *info);
+	int (*doit)(struct sk_buff *skb, struct genl_info *info);
+	int (*dumpit)(struct sk_buff *skb, struct netlink_callback *cb);
+	const struct nla_policy *policy;
+	unsigned int maxattr;
+	u8 cmd;
+	u8 flags;
+};
+#endif
+
+int gf_register_split(struct genl_family *family,
+		      const struct genl_split_ops *ops, unsigned int count);
+
 /* ---- both --------------------------------------------------------------- */
 
 #include <linux/pci.h>
@@ -81,43 +94,38 @@ static inline int gpufabric_set_driver_override(struct pci_dev *pdev, const char
 #endif
 }
 
-/* A copy of the driver override, NULL where there is none. */
+#ifdef HAVE_DEVICE_SET_DRIVER_OVERRIDE
+#define gpufabric_override_lock(pdev)	spin_lock(&(pdev)->dev.driver_override.lock)
+#define gpufabric_override_unlock(pdev)	spin_unlock(&(pdev)->dev.driver_override.lock)
+#define gpufabric_override(pdev)	((pdev)->dev.driver_override.name)
+#define GPUFABRIC_OVERRIDE_GFP		GFP_ATOMIC
+#else
+#define gpufabric_override_lock(pdev)	device_lock_assert(&(pdev)->dev)
+#define gpufabric_override_unlock(pdev)	((void)(pdev))
+#define gpufabric_override(pdev)	((pdev)->driver_override)
+#define GPUFABRIC_OVERRIDE_GFP		GFP_KERNEL
+#endif
+
+/* A copy of the driver override, NULL where there is none; the device's lock is held. */
 static inline int gpufabric_get_driver_override(struct pci_dev *pdev, char **copy)
 {
-	const char *name;
 	int err;
 
-#ifdef HAVE_DEVICE_SET_DRIVER_OVERRIDE
-	spin_lock(&pdev->dev.driver_override.lock);
-	name = pdev->dev.driver_override.name;
-	*copy = kstrdup(name, GFP_ATOMIC);
-	err = name && !*copy ? -ENOMEM : 0;
-	spin_unlock(&pdev->dev.driver_override.lock);
-#else
-	device_lock(&pdev->dev);
-	name = pdev->driver_override;
-	*copy = kstrdup(name, GFP_KERNEL);
-	err = name && !*copy ? -ENOMEM : 0;
-	device_unlock(&pdev->dev);
-#endif
+	gpufabric_override_lock(pdev);
+	*copy = kstrdup(gpufabric_override(pdev), GPUFABRIC_OVERRIDE_GFP);
+	err = gpufabric_override(pdev) && !*copy ? -ENOMEM : 0;
+	gpufabric_override_unlock(pdev);
 	return err;
 }
 
 /* Whether the driver override is @name; the device's lock is held. */
 static inline bool gpufabric_is_driver_override(struct pci_dev *pdev, const char *name)
 {
-	const char *is;
 	bool same;
 
-#ifdef HAVE_DEVICE_SET_DRIVER_OVERRIDE
-	spin_lock(&pdev->dev.driver_override.lock);
-	is = pdev->dev.driver_override.name;
-	same = is && !strcmp(is, name);
-	spin_unlock(&pdev->dev.driver_override.lock);
-#else
-	is = pdev->driver_override;
-	same = is && !strcmp(is, name);
-#endif
+	gpufabric_override_lock(pdev);
+	same = gpufabric_override(pdev) && !strcmp(gpufabric_override(pdev), name);
+	gpufabric_override_unlock(pdev);
 	return same;
 }
 

@@ -7,7 +7,7 @@
  * get that of do, which takes all that dump's does, or of dump where there is no do; a dump is
  * held to its own as it goes.
  */
-#include "split_ops.h"
+#include "compat.h"
 
 static struct genl_split_ops split[32] __ro_after_init;
 
@@ -79,14 +79,7 @@ static void __init set_ops(struct genl_family *family, unsigned int count)
 
 #endif
 
-/**
- * gf_register_split() - register a family with split operations
- * @family: the family
- * @ops: its operations, do before dump of one command
- * @count: how many
- *
- * Return: 0 or a negative errno.
- */
+/* Register a family with split operations, do before dump of one command. */
 int __init gf_register_split(struct genl_family *family, const struct genl_split_ops *ops,
 			     unsigned int count)
 {

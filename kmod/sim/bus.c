@@ -401,8 +401,11 @@ static void card_added(struct pci_dev *pdev)
 {
 	const char *driver = pdev->devfn ? SIM_NO_DRIVER : SIM_DRIVER_NAME;
 	char *chosen = NULL;
-	int err = gpufabric_get_driver_override(pdev, &chosen);
+	int err;
 
+	device_lock(&pdev->dev);
+	err = gpufabric_get_driver_override(pdev, &chosen);
+	device_unlock(&pdev->dev);
 	/* Somebody who asked for a driver was told of the card before us. */
 	if (!err && !chosen)
 		err = gpufabric_set_driver_override(pdev, driver);

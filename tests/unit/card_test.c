@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: kmod/card.c
+// sources:
 /*
  * Which switches below a slot are part of the card in it, compiled as the kernel has it.
  */

@@ -29,6 +29,7 @@ struct gfc {
 	bool hurries;			/* changes while it is asked */
 	unsigned int asked, read;	/* for its number, for its slots */
 	unsigned int loaded;		/* and for what a slot has */
+	unsigned int together;		/* for what all slots have */
 	uint32_t composed;		/* generation of its composition */
 	unsigned int counted;		/* asked for the members of that */
 	enum gfc_event otherwise;	/* when the queue is empty */
@@ -167,6 +168,19 @@ int gfc_slots(struct gfc *module, struct gf_fabric *fabric, unsigned int parts)
 		fabric->n_slots++;
 	}
 	return module->error;
+}
+
+int gfc_all_slot_parts(struct gfc *module, struct gf_fabric *all)
+{
+	unsigned int loaded = module->loaded;
+	size_t i;
+	int ret = CTL_DONE;
+
+	for (i = 0; i < all->n_slots && !ret; i++)
+		ret = gfc_slot_parts(module, &all->slots[i], true);
+	module->loaded = loaded;
+	module->together++;
+	return ret;
 }
 
 int gfc_composition_parts(struct gfc *module, struct gf_composition *composition, bool follows)
@@ -482,6 +496,46 @@ static void test_rest(void)
 
 /* Without events there are snapshots, which do not ask for the number. */
 /* What belongs to a slot is asked for when it is another, and never shown with another slot. */
+static void test_deferred(void)
+{
+	uint32_t id;
+
+	begin(SLOTS);
+	mirror_defer(&mirror);
+	for (id = 0; id < SLOTS; id++) {
+		module.inventory[id]++;
+		module.generation[id]++;
+		announce(&module, id, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, true);
+		tells(MIRROR_CHANGE, id, "a change while parts are deferred");
+	}
+	ok(!module.loaded && !module.together, "asks for nothing");
+	is_int(mirror_settle(&mirror), CTL_DONE, "parts are settled");
+	ok(!module.loaded && module.together == 1 && is_whole() && is_true(), "with one question for all");
+	is_int(mirror_settle(&mirror), CTL_DONE, "and again");
+	ok(!module.loaded && module.together == 1, "with none");
+	mirror_defer(&mirror);
+	module.inventory[1]++;
+	announce(&module, 1, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, true);
+	tells(MIRROR_CHANGE, 1, "a change");
+	module.inventory[1]++;
+	module.generation[1]++;
+	announce(&module, 1, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, true);
+	mirror_settle(&mirror);
+	ok(is_whole() && gf_slot_by_id(&fabric, 1)->ahead, "a slot that has moved on is ahead");
+	tells(MIRROR_CHANGE, 1, "and what was ahead is told");
+	ok(is_whole() && is_true(), "once");
+	mirror_defer(&mirror);
+	module.inventory[1]++;
+	announce(&module, 1, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, true);
+	tells(MIRROR_CHANGE, 1, "a change before the module cannot be asked");
+	module.error = CTL_FAILED;
+	is_int(mirror_settle(&mirror), CTL_FAILED, "is an error");
+	module.error = 0;
+	tells(MIRROR_SNAPSHOT, 0, "which a snapshot makes good");
+	ok(is_true() && is_whole(), "wholly");
+	end();
+}
+
 static void test_parts(void)
 {
 	begin(2);
@@ -608,6 +662,7 @@ int main(void)
 	test_order();
 	test_members();
 	test_parts();
+	test_deferred();
 	test_snapshot();
 	test_lost();
 	test_quiet();

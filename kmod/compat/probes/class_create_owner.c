@@ -3,7 +3,6 @@
 #include <linux/device.h>
 #include <linux/module.h>
 
-struct class *probe(void);
 struct class *probe(void)
 {
 	return class_create(THIS_MODULE, "probe");

@@ -2,7 +2,6 @@
 /* The driver override is kept in struct device. */
 #include <linux/device.h>
 
-int probe(struct device *dev);
 int probe(struct device *dev)
 {
 	return device_set_driver_override(dev, "probe");

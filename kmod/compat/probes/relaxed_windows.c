@@ -5,8 +5,6 @@
  */
 #include <linux/ioport.h>
 
-int probe(struct resource *root, struct resource *gap);
-
 int probe(struct resource *root, struct resource *gap)
 {
 	struct resource_constraint constraint = { .align = 1 };

@@ -2,7 +2,6 @@
 /* Whether a device that nobody uses is active is asked by an argument. */
 #include <linux/pm_runtime.h>
 
-int probe(struct device *dev);
 int probe(struct device *dev)
 {
 	return pm_runtime_get_if_active(dev, true);

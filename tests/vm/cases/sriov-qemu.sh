@@ -73,7 +73,7 @@ check "the module unloads" wait_for 10 rmmod gpufabric
 point=/sys/module/gf_delay/parameters
 held() { [ "$(cat "$point/held")" = "$1" ]; }
 
-check "tasks can be held up" insmod "$TESTS/gf_delay.ko" function=pci_rebar_get_possible_sizes caller=gf_snapshot_locked ms=3000 ||
+check "tasks can be held up" insmod "$TESTS/gf_delay.ko" function=pci_rebar_get_possible_sizes caller=gf_snapshot_take ms=3000 ||
 	bail_out "no delay"
 echo 1 >$point/armed
 modprobe gpufabric &

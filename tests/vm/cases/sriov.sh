@@ -113,7 +113,7 @@ in_mode()
 
 	# --- all of them come while the module looks --------------------------------------------
 	check "$mode: tasks can be held up" insmod "$TESTS/gf_delay.ko" function=pci_rebar_get_possible_sizes \
-		caller=gf_snapshot_locked ms=3000 || bail_out "no delay"
+		caller=gf_snapshot_take ms=3000 || bail_out "no delay"
 	echo 1 >$point/armed
 	modprobe gpufabric &
 	pid=$!
