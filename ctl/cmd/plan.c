@@ -20,8 +20,8 @@ const struct ctl_command cmd_plan = {
 	.group = CTL_SIZING,
 	.args = "VERB",
 	.summary = "which workload has which GPUs when, and how good that is",
-	.help = "Plans say which workload has which GPUs in each slot of the time ahead, what\n"
-		"that costs, and a bound that no plan can be below. Instances are files:\n"
-		"gpuctl-plan(5).",
+	.help =
+		"A plan says which workload has which GPUs in each interval of the time ahead. It comes with its cost\n"
+		"and with a bound: no plan costs less. Instances are files, see gpuctl-plan(5).",
 	.verbs = verbs,
 };

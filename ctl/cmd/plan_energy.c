@@ -305,11 +305,11 @@ const struct ctl_command cmd_plan_energy = {
 	.name = "plan energy",
 	.args = "FILE",
 	.summary = "energy and CO2 of a plan or a journal, by composition, tenant and period",
-	.help = "FILE is what \"gpuctl plan solve -j\" wrote, or what\n"
-		"\"journalctl -o json -t gpufabric\" has of the watch service; - is standard input.\n"
-		"GPU hours of a journal are measured, those of a plan modelled; watts are an H100's\n"
-		"unless they are given. What is avoided is the difference to a world where the same\n"
-		"work is done and GPUs that nobody uses stay on: --against says which.",
+	.help =
+		"FILE is the output of \"gpuctl plan solve -j\", or of \"journalctl -o json -t gpufabric\", which prints the\n"
+		"entries of the watch service; - is standard input. GPU hours of a journal are measured, those of a plan\n"
+		"are modelled. The watts are those of an H100 unless options give others. The energy avoided is the difference\n"
+		"to a host that does the same work and keeps its unused GPUs on; --against chooses another comparison.",
 	.options = { options, plan_rates_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = plan_energy_run,

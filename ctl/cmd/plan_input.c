@@ -272,7 +272,7 @@ int plan_input_step(struct ctl_ctx *ctx, struct session *session, const struct p
 		ret = plan_input_measure(ctx, session, &in);
 	if (!ret)
 		ret = plan_input_solve(ctx, input, &in, &ahead, list);
-	*seconds = in.slot_s;
+	*seconds = in.interval_s;
 	plan_instance_free(&in);
 	plan_ahead_free(&ahead);
 	free_series(&all);

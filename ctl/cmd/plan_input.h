@@ -25,7 +25,7 @@ int plan_host(struct ctl_ctx *ctx, char name[PLAN_HOST]);
  * @measured: and what an attach costs
  * @margin: cost that moves have to save beyond their own
  * @quantile: of forecasts
- * @minute: that the first slot begins with
+ * @minute: that the first interval begins with
  * @aged: NULL, or sets how long compositions have had their GPUs
  * @arg: for @aged
  * @warm: prices of the step before, or NULL
@@ -48,7 +48,7 @@ int plan_input_options_read(struct ctl_ctx *ctx, struct plan_input *input);
 /*
  * Plan a step from the demand file argv[0] and the series behind it, and from the session's
  * snapshot where the module is asked; print it. The moves are put into @list, which is to be
- * freed when this returns CTL_DONE. @seconds becomes the length of a slot.
+ * freed when this returns CTL_DONE. @seconds becomes the length of an interval.
  */
 int plan_input_step(struct ctl_ctx *ctx, struct session *session, const struct plan_input *input,
 		    int argc, char **argv, struct move_list *list, double *seconds);

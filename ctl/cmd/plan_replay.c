@@ -63,7 +63,7 @@ static int plan_replay_read_options(struct ctl_ctx *ctx, struct replay *r)
 	int64_t hold = 3600;
 	int ret;
 
-	*r = (struct replay){ .host = 8, .warm_s = 7 * 86400, .attach_slots = 0.5 };
+	*r = (struct replay){ .host = 8, .warm_s = 7 * 86400, .attach_minutes = 0.5 };
 	r->equal_jct = ctl_flag(ctx, "equal-jct");
 	r->per = ctl_flag(ctx, "energy");
 	r->svg = ctl_opt(ctx, "svg");
@@ -77,7 +77,7 @@ static int plan_replay_read_options(struct ctl_ctx *ctx, struct replay *r)
 	if (!ret)
 		ret = duration(ctx, "hold", &hold);
 	if (!ret)
-		ret = plan_rates_number(ctx, "attach-cost", 0, 1e6, &r->attach_slots);
+		ret = plan_rates_number(ctx, "attach-cost", 0, 1e6, &r->attach_minutes);
 	if (!ret)
 		ret = plan_rates_number(ctx, "hold-cost", 0, 1e6, &r->hold_cost);
 	if (!ret)
@@ -209,13 +209,12 @@ const struct ctl_command cmd_plan_replay = {
 	.args = "TRACE...",
 	.summary = "run a trace through policies and compare them with a bound",
 	.help =
-		"TRACE is a file of jobs (submit_s,duration_s,gpus,tenant), or one file of demand for\n"
-		"each tenant (minute,quota_gpus,running_gpus,pending_gpus); - is standard input.\n"
-		"Every policy runs on the same trace; the bound holds for all policies. The policy of\n"
-		"gpuctl for jobs does not know their runtimes: it learns them from jobs that have ended.\n"
-		"It never stops or moves a job. Static hosts belong to one tenant each, in proportion to\n"
-		"its use in the scored time, and know all runtimes: both is in their favour. For demand a\n"
-		"missing GPU costs 1 a minute, and an attach --attach-cost.",
+		"TRACE is a file of jobs (submit_s,duration_s,gpus,tenant), or one file of demand for each tenant\n"
+		"(minute,quota_gpus,running_gpus,pending_gpus); - is standard input. Every policy runs on the same trace,\n"
+		"and the bound holds for all policies. gpuctl's policy for jobs does not know their runtimes: it learns\n"
+		"them from jobs that have ended. It never stops or moves a job. Static hosts belong to one tenant each,\n"
+		"in proportion to the tenant's use in the scored time, and know all runtimes; both favours them. For\n"
+		"demand, a missing GPU costs 1 per minute, and an attach costs --attach-cost.",
 	.options = { options, plan_rates_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = plan_replay_run,

@@ -15,7 +15,7 @@
  * @warm_s: seconds at the beginning that are not scored
  * @known: our policy is told the runtimes
  * @equal_jct: look for the static GPUs with our mean completion time
- * @attach_slots: cost of an attach, in minutes of a GPU
+ * @attach_minutes: cost of an attach, in minutes of a GPU
  * @hold_cost: of a GPU that is kept and not needed, each minute
  * @hold_min: minutes that a reactive policy keeps what it had
  * @svg: file for the picture, or NULL
@@ -26,7 +26,7 @@ struct replay {
 	uint32_t pool, host;
 	int64_t warm_s;
 	bool known, equal_jct, per;
-	double attach_slots, hold_cost;
+	double attach_minutes, hold_cost;
 	uint32_t hold_min;
 	const char *svg;
 	struct energy_rates energy;

@@ -321,7 +321,7 @@ int replay_series(struct ctl_ctx *ctx, const struct replay *r, const struct seri
 {
 	struct series_replay p = {
 		.r = r, .set = set, .from = (size_t)(r->warm_s / 60),
-		.rates = { .pool = r->pool, .attach = r->attach_slots, .hold = r->hold_cost },
+		.rates = { .pool = r->pool, .attach = r->attach_minutes, .hold = r->hold_cost },
 	};
 	int ret = CTL_DONE;
 	size_t i;

@@ -56,7 +56,7 @@ struct since {
  * @n_since: how many
  * @prices: of the step before
  * @planned: the minute of the step before
- * @slot_s: length of its slots
+ * @interval_s: length of its intervals
  */
 struct runner {
 	struct ctl_ctx *ctx;
@@ -71,7 +71,7 @@ struct runner {
 	size_t n_since;
 	struct plan_prices *prices;
 	uint64_t planned;
-	double slot_s;
+	double interval_s;
 };
 
 /* What a tick is. */
@@ -212,13 +212,12 @@ static int plan_run_step(struct runner *r)
 	ret = session_open(r->ctx, &session, SESSION_CHOOSE);
 	if (ret)
 		return ret;
-	if (r->prices && r->slot_s > 0)
+	if (r->prices && r->interval_s > 0)
 		plan_prices_shift(r->prices, (size_t)((double)(r->input.minute - r->planned) * 60 /
-						      r->slot_s));
+						      r->interval_s));
 	r->input.warm = r->prices;
 	r->input.keep = &prices;
-	ret = plan_input_step(r->ctx, &session, &r->input, r->argc, r->argv, &list,
-			      &r->slot_s);
+	ret = plan_input_step(r->ctx, &session, &r->input, r->argc, r->argv, &list, &r->interval_s);
 	if (!ret) {
 		ret = move(r, &session, &list);
 		move_list_free(&list);

@@ -20,8 +20,8 @@ static const struct ctl_option options[] = {
 };
 
 static const struct out_column plan_columns[] = {
-	{ "slots", NULL, 0 },
-	{ "slot_s", NULL, 0 },
+	{ "intervals", NULL, 0 },
+	{ "interval_s", NULL, 0 },
 	{ "cost", NULL, 0 },
 	{ "bound", NULL, 0 },
 	{ "gap", NULL, 0 },
@@ -40,8 +40,8 @@ static const struct out_column part_columns[] = {
 static const struct out_column use_columns[] = {
 	{ "workload", "WORKLOAD", 0 },
 	{ "tenant", "TENANT", OUT_OPTIONAL },
-	{ "first_slot", "FROM", OUT_RIGHT },
-	{ "last_slot", "TO", OUT_RIGHT },
+	{ "first_interval", "FROM", OUT_RIGHT },
+	{ "last_interval", "TO", OUT_RIGHT },
 	{ "switch", "SWITCH", 0 },
 	{ "kind", "KIND", 0 },
 	{ "gpus", "GPUS", OUT_RIGHT },
@@ -51,8 +51,8 @@ static const struct out_column use_columns[] = {
 static const struct out_column power_columns[] = {
 	{ "switch", "SWITCH", 0 },
 	{ "kind", "KIND", 0 },
-	{ "first_slot", "FROM", OUT_RIGHT },
-	{ "last_slot", "TO", OUT_RIGHT },
+	{ "first_interval", "FROM", OUT_RIGHT },
+	{ "last_interval", "TO", OUT_RIGHT },
 	{ "on", "ON", OUT_RIGHT },
 	{ NULL, NULL, 0 },
 };
@@ -63,8 +63,8 @@ static void plan_solve_print_whole(struct ctl_ctx *ctx, const struct plan_instan
 	struct out_table *t = out_table(ctx->out, NULL, plan_columns, OUT_SINGLE);
 
 	out_row(t);
-	out_uint(t, "slots", s->n_slots);
-	out_real(t, "slot_s", in->slot_s, 3);
+	out_uint(t, "intervals", s->n_intervals);
+	out_real(t, "interval_s", in->interval_s, 3);
 	out_real(t, "cost", s->cost.total, 6);
 	out_real(t, "bound", s->bound, 6);
 	out_real(t, "gap", plan_gap(s), 6);
@@ -104,15 +104,16 @@ static void print_use(struct ctl_ctx *ctx, const struct plan_instance *in,
 		      const struct plan_solution *s)
 {
 	struct out_table *t = out_table(ctx->out, "use", use_columns, OUT_TABLE);
-	size_t w, slot, first, i;
+	size_t w, interval, first, i;
 
 	for (w = 0; w < s->n_workloads; w++) {
-		for (first = 0; first < s->n_slots; first = slot) {
+		for (first = 0; first < s->n_intervals; first = interval) {
 			struct plan_config c = plan_config_at(s, w, first);
 
-			for (slot = first + 1; slot < s->n_slots &&
-			     s->y[w * s->n_slots + slot] == s->y[w * s->n_slots + first];)
-				slot++;
+			for (interval = first + 1;
+			     interval < s->n_intervals && s->y[w * s->n_intervals + interval] ==
+								  s->y[w * s->n_intervals + first];)
+				interval++;
 			for (i = 0; i < c.n; i++) {
 				const struct plan_pool *p = &in->pools[c.held[i].pool];
 				uint32_t tenant = in->workloads[w].tenant;
@@ -121,8 +122,8 @@ static void print_use(struct ctl_ctx *ctx, const struct plan_instance *in,
 				out_str(t, "workload", in->workloads[w].name);
 				if (tenant != PLAN_NONE)
 					out_str(t, "tenant", in->tenants[tenant].name);
-				out_uint(t, "first_slot", first);
-				out_uint(t, "last_slot", slot - 1);
+				out_uint(t, "first_interval", first);
+				out_uint(t, "last_interval", interval - 1);
 				out_str(t, "switch", in->switches[p->sw].name);
 				out_str(t, "kind", in->kinds[p->kind].name);
 				out_uint(t, "gpus", c.held[i].gpus);
@@ -135,19 +136,20 @@ static void print_power(struct ctl_ctx *ctx, const struct plan_instance *in,
 			const struct plan_solution *s)
 {
 	struct out_table *t = out_table(ctx->out, "power", power_columns, OUT_TABLE);
-	size_t q, slot, first;
+	size_t q, interval, first;
 
 	for (q = 0; q < s->n_pools; q++) {
-		const uint32_t *on = s->on + q * s->n_slots;
+		const uint32_t *on = s->on + q * s->n_intervals;
 
-		for (first = 0; first < s->n_slots; first = slot) {
-			for (slot = first + 1; slot < s->n_slots && on[slot] == on[first];)
-				slot++;
+		for (first = 0; first < s->n_intervals; first = interval) {
+			for (interval = first + 1;
+			     interval < s->n_intervals && on[interval] == on[first];)
+				interval++;
 			out_row(t);
 			out_str(t, "switch", in->switches[in->pools[q].sw].name);
 			out_str(t, "kind", in->kinds[in->pools[q].kind].name);
-			out_uint(t, "first_slot", first);
-			out_uint(t, "last_slot", slot - 1);
+			out_uint(t, "first_interval", first);
+			out_uint(t, "last_interval", interval - 1);
 			out_uint(t, "on", on[first]);
 		}
 	}

@@ -192,7 +192,7 @@ static int file_read_pool(struct reader *rd, struct json_object *from)
 	}
 	if (i == rd->in->n_pools) {
 		/* GPUs come and go: of these there is none just now. */
-		if (gpus == PLAN_NONE && rd->ahead && rd->ahead->has_state)
+		if (gpus == PLAN_NONE && rd->ahead->has_state)
 			gpus = 0;
 		if (gpus == PLAN_NONE)
 			return jread_refuse(&rd->r, "a pool needs \"gpus\"");
@@ -273,13 +273,13 @@ static int read_tenant(struct reader *rd, struct json_object *from)
 	return err;
 }
 
-/* Demand is one number for all slots, or a list of one for each. */
+/* Demand is one number for all intervals, or a list of one for each. */
 static int read_demand(struct reader *rd, struct json_object *from, const char *key, bool whole,
 		       double *demand)
 {
 	struct json_object *found;
 	uint32_t n = 0;
-	size_t t, slots = rd->in->n_slots;
+	size_t t, intervals = rd->in->n_intervals;
 	double v = 0;
 	int err = 0;
 	bool list;
@@ -287,10 +287,10 @@ static int read_demand(struct reader *rd, struct json_object *from, const char *
 	json_object_object_get_ex(from, key, &found);
 	jread_key(&rd->r, key);
 	list = json_object_is_type(found, json_type_array);
-	if (list && json_object_array_length(found) != slots)
-		return jread_refuse(&rd->r, "%zu numbers for %zu slots",
-				    json_object_array_length(found), slots);
-	for (t = 0; t < slots && !err; t++) {
+	if (list && json_object_array_length(found) != intervals)
+		return jread_refuse(&rd->r, "%zu numbers for %zu intervals",
+				    json_object_array_length(found), intervals);
+	for (t = 0; t < intervals && !err; t++) {
 		struct json_object *at = list ? json_object_array_get_idx(found, t) : found;
 
 		if (list)
@@ -312,15 +312,14 @@ static int read_demand(struct reader *rd, struct json_object *from, const char *
 
 /* A kind that a workload can use: its name, or an object with how fast it is. */
 static int read_choice(struct reader *rd, struct json_object *from, struct plan_workload *w,
-		       const double *demand, bool memory)
+		       bool memory, double *each)
 {
 	static const char *const keys[] = { "kind", "speed", NULL };
-	double speed = 1, file_each;
 	uint32_t kind = 0;
-	uint32_t *need;
-	size_t t, i;
+	size_t i;
 	int err;
 
+	*each = 1;
 	if (json_object_is_type(from, json_type_string)) {
 		err = file_look_up(rd, json_object_get_string(from), KIND, &kind);
 	} else {
@@ -328,7 +327,7 @@ static int read_choice(struct reader *rd, struct json_object *from, struct plan_
 		if (!err)
 			err = file_need_name(rd, from, KIND, &kind);
 		if (!err)
-			err = jread_number(&rd->r, from, "speed", PLAN_WEIGHT_MAX, &speed);
+			err = jread_number(&rd->r, from, "speed", PLAN_WEIGHT_MAX, each);
 	}
 	if (err)
 		return err;
@@ -337,37 +336,26 @@ static int read_choice(struct reader *rd, struct json_object *from, struct plan_
 			return jread_refuse(&rd->r,
 					    "kind %s is there twice",
 					    rd->in->kinds[kind].name);
-	file_each = memory ? rd->in->kinds[kind].memory_gib : speed;
-	if (file_each <= 0)
+	if (memory)
+		*each = rd->in->kinds[kind].memory_gib;
+	if (*each <= 0)
 		return jread_refuse(&rd->r, memory ? "kind %s has no \"memory_gib\""
 						   : "kind %s: a speed of 0",
 				    rd->in->kinds[kind].name);
-	need = plan_add_choice(rd->in, w, kind, NULL)->need;
-	for (t = 0; t < rd->in->n_slots; t++) {
-		double n = ceil(demand[t] / file_each - 1.0 / (1 << 30));
-
-		if (n > PLAN_GPUS_MAX)
-			return jread_refuse(&rd->r,
-					    "%g GPUs of kind %s in slot %zu: at most %u are possible",
-					    n, rd->in->kinds[kind].name, t, PLAN_GPUS_MAX);
-		need[t] = (uint32_t)n;
-		/* What is not 0 in one kind is not 0 in another. */
-		if (demand[t] > 0 && !need[t])
-			need[t] = 1;
-	}
+	plan_add_choice(rd->in, w, kind, NULL);
 	return 0;
 }
 
-static int read_choices(struct reader *rd, struct json_object *from, struct plan_workload *w)
+static int read_choices(struct reader *rd, struct json_object *from, struct plan_workload *w,
+			struct plan_asked *asked)
 {
 	bool gpus = json_object_object_get_ex(from, "gpus", NULL);
 	bool memory = json_object_object_get_ex(from, "memory_gib", NULL);
 	struct json_object *kinds;
-	double *demand;
 	size_t i;
 	int err;
 
-	if (gpus == memory && (gpus || !rd->ahead))
+	if (gpus == memory && (gpus || rd->ahead->given))
 		return jread_refuse(&rd->r, "workload %s needs either \"gpus\" or \"memory_gib\"",
 				    w->name);
 	err = jread_array(&rd->r, from, "kinds", PLAN_SWITCHES_MAX, &kinds);
@@ -375,23 +363,26 @@ static int read_choices(struct reader *rd, struct json_object *from, struct plan
 		return err;
 	if (!kinds || !json_object_array_length(kinds))
 		return jread_refuse(&rd->r, "workload %s needs \"kinds\" that it can use", w->name);
-	demand = mem_zalloc(rd->in->n_slots, sizeof(*demand));
-	if (gpus || memory)
-		err = read_demand(rd, from, gpus ? "gpus" : "memory_gib", gpus, demand);
-	if (!err && rd->ahead)
-		err = plan_read_ahead(rd, from, w, gpus || memory, demand);
-	if (!err)
-		jread_key(&rd->r, "kinds");
-	for (i = 0; i < json_object_array_length(kinds) && !err; i++) {
-		jread_index(&rd->r, i);
-		err = read_choice(rd, json_object_array_get_idx(kinds, i), w, demand, memory);
-		if (!err)
-			jread_up(&rd->r);
+	if (gpus || memory) {
+		asked->demand = mem_zalloc(rd->in->n_intervals, sizeof(*asked->demand));
+		err = read_demand(rd, from, gpus ? "gpus" : "memory_gib", gpus, asked->demand);
 	}
-	if (!err)
+	if (!err && !rd->ahead->given)
+		err = plan_parse_demand(rd, from, asked);
+	if (err)
+		return err;
+	asked->each = mem_zalloc(json_object_array_length(kinds), sizeof(*asked->each));
+	jread_key(&rd->r, "kinds");
+	for (i = 0; i < json_object_array_length(kinds); i++) {
+		jread_index(&rd->r, i);
+		err = read_choice(rd, json_object_array_get_idx(kinds, i), w, memory,
+				  &asked->each[i]);
+		if (err)
+			return err;
 		jread_up(&rd->r);
-	free(demand);
-	return err;
+	}
+	jread_up(&rd->r);
+	return 0;
 }
 
 static int read_now(struct reader *rd, struct json_object *from, struct plan_workload *w)
@@ -474,37 +465,54 @@ static int read_host_of(struct reader *rd, struct json_object *from, struct plan
 	if (err || w->host != PLAN_NONE)
 		return err;
 	w->host = 0;
-	if (rd->in->n_hosts != 1 && !(rd->ahead && rd->ahead->has_state))
+	if (rd->in->n_hosts != 1 && !rd->ahead->has_state)
 		return jread_refuse(&rd->r, "workload %s: there are several hosts: which one?",
 				    w->name);
 	return 0;
 }
 
+static struct plan_asked *asked_add(struct plan_ahead *ahead)
+{
+	struct plan_asked *asked;
+
+	ahead->asked = mem_grow(ahead->asked, ahead->n_asked + 1, sizeof(*ahead->asked));
+	asked = &ahead->asked[ahead->n_asked++];
+	memset(asked, 0, sizeof(*asked));
+	return asked;
+}
+
 static int file_read_workload(struct reader *rd, struct json_object *from)
 {
-	static const char *const keys[] = { "name", "host", "tenant", "gang", "hold", "span",
-					    "lanes", "keep", "weight", "load_s", "gpus",
-					    "memory_gib", "kinds", "now", NULL };
+	static const char *const given_keys[] = {
+		"name", "host", "tenant", "gang", "hold", "span", "lanes", "keep", "weight",
+		"load_s", "gpus", "memory_gib", "kinds", "now", NULL
+	};
+	static const char *const forecast_keys[] = {
+		"name", "host", "tenant", "gang", "hold", "span", "lanes", "keep", "weight",
+		"load_s", "gpus", "memory_gib", "kinds", "now", "history", "phases", "epochs", NULL
+	};
 	struct jread *r = &rd->r;
-	uint32_t slots = (uint32_t)rd->in->n_slots, i;
+	uint32_t intervals = (uint32_t)rd->in->n_intervals, i;
+	struct plan_asked *asked;
 	struct plan_workload *w;
 	const char *name;
 	int err;
 
-	err = jread_object(r, from, rd->ahead ? plan_ahead_keys : keys);
+	err = jread_object(r, from, rd->ahead->given ? given_keys : forecast_keys);
 	if (!err)
 		err = new_name(rd, from, WORKLOAD, &name, &i);
 	if (err)
 		return err;
 	i = plan_add_workload(rd->in, name);
 	w = &rd->in->workloads[i];
+	asked = asked_add(rd->ahead);
 	err = read_host_of(rd, from, w);
 	if (!err)
 		err = known_name(rd, from, "tenant", TENANT, &w->tenant);
 	if (!err)
 		err = jread_flag(r, from, "gang", &w->gang);
 	if (!err)
-		err = jread_whole(r, from, "hold", slots, &w->hold);
+		err = jread_whole(r, from, "hold", intervals, &w->hold);
 	if (!err)
 		err = jread_whole(r, from, "span", 4, &w->span);
 	if (!err && !w->span)
@@ -512,29 +520,30 @@ static int file_read_workload(struct reader *rd, struct json_object *from)
 	if (!err)
 		err = jread_whole(r, from, "lanes", 64, &w->lanes);
 	if (!err)
-		err = jread_whole(r, from, "keep", slots, &w->keep);
+		err = jread_whole(r, from, "keep", intervals, &w->keep);
 	if (!err)
 		err = jread_number(r, from, "weight", PLAN_WEIGHT_MAX, &w->weight);
 	if (!err)
 		err = jread_number(r, from, "load_s", PLAN_SECONDS_MAX, &w->load_s);
 	if (!err)
-		err = read_choices(rd, from, w);
-	if (!err)
-		err = read_nows(rd, from, w);
-	if (!err && rd->ahead)
-		err = plan_read_state(rd, from, i);
-	return err;
+		err = read_choices(rd, from, w, asked);
+	if (err)
+		return err;
+	if (rd->ahead->has_state && !w->host && json_object_object_get_ex(from, "now", NULL))
+		return jread_refuse(r, "workload %s: what it has now is known from the module",
+				    name);
+	return read_nows(rd, from, w);
 }
 
 static int read_head(struct reader *rd)
 {
-	static const char *const keys[] = { FORMAT_KEY, "slot_s", "slots", "attach_s", "detach_s",
-					    "cost_per_kwh", "deficit_weight", "kinds", "switches",
-					    "pools", "hosts", "links", "tenants",
-					    "workloads", NULL };
+	static const char *const keys[] = { FORMAT_KEY, "interval_s", "intervals", "attach_s",
+					    "detach_s", "cost_per_kwh", "deficit_weight",
+					    "kinds", "switches", "pools", "hosts", "links",
+					    "tenants", "workloads", NULL };
 	struct json_object *root = rd->r.root;
 	struct plan_instance *in = rd->in;
-	uint32_t format = 0, slots = 0;
+	uint32_t format = 0, intervals = 0;
 	double kwh = 0;
 	size_t q;
 	int err;
@@ -545,13 +554,13 @@ static int read_head(struct reader *rd)
 	if (!err && format != FORMAT)
 		return jread_refuse(&rd->r, "\"" FORMAT_KEY "\" is %u, not %u", format, FORMAT);
 	if (!err)
-		err = jread_number(&rd->r, root, "slot_s", PLAN_SECONDS_MAX, &in->slot_s);
+		err = jread_number(&rd->r, root, "interval_s", PLAN_SECONDS_MAX, &in->interval_s);
 	if (!err)
-		err = jread_whole(&rd->r, root, "slots", PLAN_SLOTS_MAX, &slots);
-	if (!err && (!slots || in->slot_s <= 0))
+		err = jread_whole(&rd->r, root, "intervals", PLAN_INTERVALS_MAX, &intervals);
+	if (!err && (!intervals || in->interval_s <= 0))
 		return jread_refuse(&rd->r,
-				    "\"slots\" and \"slot_s\" are both needed, and above 0");
-	in->n_slots = slots;
+				    "\"intervals\" and \"interval_s\" are both needed, and above 0");
+	in->n_intervals = intervals;
 	if (!err)
 		err = jread_number(&rd->r, root, "attach_s", PLAN_SECONDS_MAX, &rd->attach_s);
 	if (!err)
@@ -627,8 +636,8 @@ static void know_all(struct reader *rd)
 	rd->n_known_switches = in->n_switches;
 }
 
-int plan_read_onto(struct plan_instance *in, struct plan_ahead *ahead, const char *file,
-		   const char *text, size_t len, struct fault *fault)
+int plan_parse(struct plan_instance *in, struct plan_ahead *ahead, const char *file,
+	       const char *text, size_t len, struct fault *fault)
 {
 	struct reader rd = { .in = in, .ahead = ahead };
 	size_t i;
@@ -639,17 +648,13 @@ int plan_read_onto(struct plan_instance *in, struct plan_ahead *ahead, const cha
 		rd.known[i] = json_object_new_object();
 	}
 	know_all(&rd);
+	ahead->n_switches = rd.n_known_switches;
+	ahead->file = file;
+	ahead->text = text;
+	ahead->len = len;
 	err = jread_open(&rd.r, file, text, len, fault);
 	if (!err)
 		err = file_read_all(&rd);
-	if (!err && ahead)
-		plan_read_end(&rd);
-	if (!err) {
-		/* The reader knows lines, this knows what belongs together: the whole is meant. */
-		err = plan_check(in, fault);
-		if (err)
-			fault_prefix(fault, "%s:1:1", file);
-	}
 	jread_close(&rd.r);
 	for (i = 0; i < THINGS; i++) {
 		json_object_put(rd.names[i]);
@@ -661,6 +666,11 @@ int plan_read_onto(struct plan_instance *in, struct plan_ahead *ahead, const cha
 int plan_read(struct plan_instance *in, const char *file, const char *text, size_t len,
 	      struct fault *fault)
 {
+	struct plan_ahead ahead = { .given = true };
+	int err;
+
 	memset(in, 0, sizeof(*in));
-	return plan_read_onto(in, NULL, file, text, len, fault);
+	err = plan_read_onto(in, &ahead, file, text, len, fault);
+	plan_ahead_free(&ahead);
+	return err;
 }

@@ -14,7 +14,7 @@ enum thing {
  * struct reader - a file that is being read
  * @r: the document and where in it we are
  * @in: what becomes of it
- * @ahead: what is known beside the file, NULL for an instance
+ * @ahead: what is known beside the instance
  * @attach_s: of pools that say nothing else
  * @detach_s: of pools that say nothing else
  * @deficit_given: the file has a weight for deficits
@@ -33,20 +33,7 @@ struct reader {
 	size_t n_known_pools, n_known_switches;
 };
 
-/* Keys of a workload whose demand is forecast. */
-extern const char *const plan_ahead_keys[];
-
-/* Demand of a workload in each slot, from what it was; @given: it is there already. */
-int plan_read_ahead(struct reader *rd, struct json_object *from, struct plan_workload *w,
-		    bool given, double *demand);
-
-/* What the module says of a workload; the last step of reading one. */
-int plan_read_state(struct reader *rd, struct json_object *from, uint32_t workload);
-
-/*
- * Once all is read: where no link is given a host reaches the switches that came with it,
- * and what nobody names is not planned with.
- */
-void plan_read_end(struct reader *rd);
+/* What a workload says of its demand, beyond what it needs in each interval. */
+int plan_parse_demand(struct reader *rd, struct json_object *from, struct plan_asked *asked);
 
 #endif /* GPUCTL_PLAN_FILE_PRIVATE_H */

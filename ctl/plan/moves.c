@@ -112,7 +112,7 @@ static char *reason(const struct order *o, uint32_t w, const struct has *to)
 	struct text t = { 0 };
 	size_t i;
 
-	for (i = 0; i < o->in->n_slots; i++)
+	for (i = 0; i < o->in->n_intervals; i++)
 		if (work->choices[0].need[i] > peak)
 			peak = work->choices[0].need[i];
 	text_add(&t, "needs %u GPU%s, has %u", need, plural(need), has);

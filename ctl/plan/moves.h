@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The moves that lead from what workloads have to what a plan gives them in its first slot, in
+ * The moves that lead from what workloads have to what a plan gives them in its first interval, in
  * an order in which each is possible once those before it are made. Pure.
  */
 #ifndef GPUCTL_PLAN_MOVES_H
@@ -49,7 +49,7 @@ struct plan_moves {
 	size_t n_off;
 };
 
-/* Make them for slot 0 of a solution; @ahead may be NULL. */
+/* Make them for interval 0 of a solution; @ahead may be NULL. */
 void plan_moves_make(const struct plan_instance *in, const struct plan_ahead *ahead,
 		     const struct plan_solution *s, struct plan_moves *moves);
 void plan_moves_free(struct plan_moves *moves);

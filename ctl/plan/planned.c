@@ -2,9 +2,9 @@
 /*
  * DOC: this host in a plan
  *
- * GPUs that are not known, in quarantine, faulty or without room are not planned with.
- * Those of compositions are counted here, also of compositions that turn out to be no
- * workload's: the reader of the demand takes those away again.
+ * GPUs that are not known, in quarantine, faulty or without room are not planned with. Pools
+ * count the GPUs that are free; those of compositions stay with them until it is known which
+ * of the compositions are planned.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,24 +129,29 @@ static void add_other_kinds(const struct session *session, struct plan_instance 
 	}
 }
 
-/* The GPUs of a slot, in their pool. */
-static uint32_t planned_add_gpus(const struct session *session, const struct gf_slot *slot,
-				 struct plan_instance *in)
+/* The pool that the GPUs of a slot belong to. */
+static uint32_t planned_pool(const struct session *session, const struct gf_slot *slot,
+			     struct plan_instance *in)
 {
 	uint32_t sw = switch_of(session, slot, in), kind = kind_of(session, slot, in), q;
-	uint32_t gpus = identity_count(&session->knowledge, slot);
 
 	for (q = 0; q < in->n_pools; q++)
 		if (in->pools[q].sw == sw && in->pools[q].kind == kind)
-			break;
-	if (q == in->n_pools) {
-		plan_add_pool(in, sw, kind, 0);
-		in->pools[q].on = 0;
-	}
+			return q;
+	plan_add_pool(in, sw, kind, 0);
+	in->pools[q].on = 0;
+	return q;
+}
+
+static void planned_add_gpus(const struct session *session, const struct gf_slot *slot,
+			     struct plan_instance *in)
+{
+	uint32_t gpus = identity_count(&session->knowledge, slot);
+	uint32_t q = planned_pool(session, slot, in);
+
 	in->pools[q].gpus += gpus;
 	if (slot->state != GF_STATE_OFF)
 		in->pools[q].on += gpus;
-	return q;
 }
 
 static bool is_there(const struct gf_slot *slot)
@@ -159,7 +164,7 @@ static void planned_add_member(struct session *session, const struct gf_slot *sl
 			       struct plan_instance *in, struct plan_set *set)
 {
 	uint32_t gpus = identity_count(&session->knowledge, slot);
-	uint32_t q = planned_add_gpus(session, slot, in);
+	uint32_t q = planned_pool(session, slot, in);
 	size_t i;
 
 	for (i = 0; i < set->n && set->has[i].pool != q;)

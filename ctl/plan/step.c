@@ -2,7 +2,7 @@
 /*
  * DOC: a step
  *
- * Two plans are compared: the best one, and the best one that waits for a slot. Moves that
+ * Two plans are compared: the best one, and the best one that waits for an interval. Moves that
  * save less than the margin are not made, so that what goes back and forth is left alone. A
  * plan that takes away a GPU that somebody holds is made anew with that workload as it is.
  */
@@ -42,29 +42,29 @@ static bool keep_held(struct plan_instance *in, const struct plan_ahead *ahead,
 	return found;
 }
 
-/* What the best plan costs that moves nothing in the first slot. */
-static int cost_of_waiting(struct plan_instance *in, const struct plan_options *how, double *cost,
-			   struct fault *fault)
+/* What the best plan costs that moves nothing in the first interval. */
+static int cost_of_waiting(const struct plan_instance *in, const struct plan_options *how,
+			   double *cost, struct fault *fault)
 {
-	uint32_t *keep = mem_zalloc(in->n_workloads, sizeof(*keep));
-	struct plan_options waiting = *how;
+	struct plan_workload *workloads = mem_zalloc(in->n_workloads, sizeof(*workloads));
+	struct plan_options options = *how;
+	struct plan_instance waiting = *in;
 	struct plan_solution s;
 	size_t w;
 	int err;
 
 	/* Prices are those of the plan that is made. */
-	waiting.keep = NULL;
+	options.keep = NULL;
+	waiting.workloads = workloads;
 	for (w = 0; w < in->n_workloads; w++) {
-		keep[w] = in->workloads[w].keep;
-		if (!keep[w])
-			in->workloads[w].keep = 1;
+		workloads[w] = in->workloads[w];
+		if (!workloads[w].keep)
+			workloads[w].keep = 1;
 	}
-	err = plan_solve(in, &waiting, &s, fault);
+	err = plan_solve(&waiting, &options, &s, fault);
 	*cost = s.cost.total;
 	plan_solution_free(&s);
-	for (w = 0; w < in->n_workloads; w++)
-		in->workloads[w].keep = keep[w];
-	free(keep);
+	free(workloads);
 	return err;
 }
 

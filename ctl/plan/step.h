@@ -10,7 +10,7 @@
  * @moves: in their order; none when waiting is as good
  * @cost: of the plan
  * @bound: no plan costs less
- * @waiting: cost of the best plan found that moves nothing in the first slot
+ * @waiting: cost of the best plan found that moves nothing in the first interval
  * @kept: workloads that keep what they have, as somebody holds it
  */
 struct plan_step {

@@ -176,14 +176,14 @@ uint32_t usage_peak(const struct usage *u, size_t who)
  * struct plan_file - a written plan that is read
  * @r: place in it
  * @u: what was read
- * @slot_s: length of a slot
- * @slots: how many
+ * @interval_s: length of an interval
+ * @intervals: how many
  */
 struct plan_file {
 	struct jread r;
 	struct usage *u;
-	double slot_s;
-	uint32_t slots;
+	double interval_s;
+	uint32_t intervals;
 };
 
 static int read_times(struct plan_file *p, struct json_object *from, double *begin, double *end)
@@ -193,16 +193,16 @@ static int read_times(struct plan_file *p, struct json_object *from, double *beg
 
 	if (!json_object_is_type(from, json_type_object))
 		return jread_refuse(&p->r, "an object is expected here");
-	err = jread_whole(&p->r, from, "first_slot", p->slots - 1, &first);
+	err = jread_whole(&p->r, from, "first_interval", p->intervals - 1, &first);
 	if (!err)
-		err = jread_whole(&p->r, from, "last_slot", p->slots - 1, &last);
+		err = jread_whole(&p->r, from, "last_interval", p->intervals - 1, &last);
 	if (err)
 		return err;
 	if (first == PLAN_NONE || last == PLAN_NONE || last < first)
 		return jread_refuse(&p->r,
-				    "\"first_slot\" and \"last_slot\", not before it, are needed");
-	*begin = first * p->slot_s;
-	*end = (last + 1.0) * p->slot_s;
+				    "\"first_interval\" and \"last_interval\", not before it, are needed");
+	*begin = first * p->interval_s;
+	*end = (last + 1.0) * p->interval_s;
 	return 0;
 }
 
@@ -264,21 +264,21 @@ static int usage_each(struct plan_file *p, const char *key,
 	return 0;
 }
 
-/* What is on counts those in use, too: take them out again, slot by slot. */
+/* What is on counts those in use, too: take them out again, interval by interval. */
 static int leave_idle(struct plan_file *p, const struct usage *on)
 {
 	struct usage *u = p->u;
 	size_t t;
 
-	for (t = 0; t < p->slots; t++) {
-		double from = t * p->slot_s, to = from + p->slot_s, idle;
+	for (t = 0; t < p->intervals; t++) {
+		double from = t * p->interval_s, to = from + p->interval_s, idle;
 
 		idle = usage_seconds(on, USAGE_NOBODY, from, to) -
 		       usage_seconds(u, USAGE_ALL, from, to);
-		idle /= p->slot_s;
+		idle /= p->interval_s;
 		if (idle + SLACK < 0)
-			return jread_refuse(&p->r, "in slot %zu more GPUs are in use than are on",
-					    t);
+			return jread_refuse(&p->r,
+					    "in interval %zu more GPUs are in use than are on", t);
 		usage_add(u, from, to, (uint32_t)(idle + 0.5), USAGE_NOBODY);
 	}
 	return 0;
@@ -292,11 +292,12 @@ static int read_plan(struct plan_file *p)
 
 	if (!json_object_is_type(p->r.root, json_type_object))
 		return jread_refuse(&p->r, "an object is expected here");
-	err = jread_number(&p->r, p->r.root, "slot_s", PLAN_SECONDS_MAX, &p->slot_s);
+	err = jread_number(&p->r, p->r.root, "interval_s", PLAN_SECONDS_MAX, &p->interval_s);
 	if (!err)
-		err = jread_whole(&p->r, p->r.root, "slots", PLAN_SLOTS_MAX, &p->slots);
-	if (!err && (!p->slots || p->slot_s <= 0))
-		err = jread_refuse(&p->r, "\"slots\" and \"slot_s\" are both needed, and above 0");
+		err = jread_whole(&p->r, p->r.root, "intervals", PLAN_INTERVALS_MAX, &p->intervals);
+	if (!err && (!p->intervals || p->interval_s <= 0))
+		err = jread_refuse(&p->r,
+				   "\"intervals\" and \"interval_s\" are both needed, and above 0");
 	if (!err)
 		err = usage_each(p, "use", read_use, &there);
 	if (!err && !there)
@@ -304,7 +305,7 @@ static int read_plan(struct plan_file *p)
 				   "\"use\" is missing: this is what \"gpuctl plan solve -j\" writes");
 	if (err)
 		return err;
-	u->to = p->slots * p->slot_s;
+	u->to = p->intervals * p->interval_s;
 	p->u = &on;
 	err = usage_each(p, "power", read_power, &u->knows_idle);
 	p->u = u;

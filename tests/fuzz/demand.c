@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/ahead.c ctl/plan/solver/check.c ctl/base/csv.c ctl/plan/file.c ctl/plan/file_ahead.c ctl/plan/forecast.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/series.c ctl/base/fault.c ctl/base/text.c
+// sources: ctl/plan/ahead.c ctl/plan/demand.c ctl/plan/state.c ctl/plan/solver/check.c ctl/base/csv.c ctl/plan/file.c ctl/plan/file_demand.c ctl/plan/forecast.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/series.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /*
  * Demand, on top of what a module could say: one line with line and column, or an instance
@@ -28,8 +28,8 @@ static void module(struct plan_instance *in, struct plan_ahead *ahead)
 	plan_add_switch(in, "0000:01:00.0");
 	plan_add_kind(in, "k");
 	plan_add_kind(in, "l");
-	plan_add_pool(in, 0, 0, 8);
-	plan_add_pool(in, 0, 1, 4);
+	plan_add_pool(in, 0, 0, 1);
+	plan_add_pool(in, 0, 1, 2);
 	plan_add_tenant(in, "t");
 	in->tenants[0].guarantee = 2;
 	ahead->has_state = true;

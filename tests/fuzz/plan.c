@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/ahead.c ctl/plan/solver/check.c ctl/base/csv.c ctl/plan/file.c ctl/plan/file_ahead.c ctl/plan/forecast.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/series.c ctl/base/fault.c ctl/base/text.c
+// sources: ctl/plan/ahead.c ctl/plan/demand.c ctl/plan/state.c ctl/plan/solver/check.c ctl/base/csv.c ctl/plan/file.c ctl/plan/file_demand.c ctl/plan/forecast.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/series.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /* Instances of the planner: whatever stands there, one line with line and column, or one in range. */
 #include "fuzz.h"

@@ -40,9 +40,9 @@ static const char *judge(double *cost)
 
 	memset(use, 0, sizeof(use));
 	for (w = 0; w < in.n_workloads; w++)
-		for (t = 0; t < in.n_slots; t++) {
+		for (t = 0; t < in.n_intervals; t++) {
 			const struct shape *s = model.workloads[w].shape;
-			const struct shape_config *c = &s->configs[y[w * in.n_slots + t]];
+			const struct shape_config *c = &s->configs[y[w * in.n_intervals + t]];
 
 			for (i = 0; i < c->n; i++)
 				*rules_at(&in, use, w, t, s->pools[c->pool[i]].pool) = c->gpus[i];
@@ -58,19 +58,19 @@ static const char *judge(double *cost)
 /* Prices that mean nothing much, and what they prove. */
 static double price(double *prices)
 {
-	size_t slots = in.n_slots, i;
+	size_t intervals = in.n_intervals, i;
 
 	for (i = 0; i < dual.n; i++)
-		prices[i] = one_in(2) ? 0 : below(200) * in.slot_s / 10;
+		prices[i] = one_in(2) ? 0 : below(200) * in.interval_s / 10;
 	for (i = 0; i < dual.n; i++)
-		if (model.rows[i / slots].kind == ROW_GUARANTEE && prices[i] > model.deficit)
+		if (model.rows[i / intervals].kind == ROW_GUARANTEE && prices[i] > model.deficit)
 			prices[i] = model.deficit;
 	return dual_value(&dual, prices);
 }
 
 static const char *change(double *cost)
 {
-	size_t from = below((uint32_t)in.n_slots), to = from + below((uint32_t)in.n_slots + 1), w, t;
+	size_t from = below((uint32_t)in.n_intervals), to = from + below((uint32_t)in.n_intervals + 1), w, t;
 	bool is_free[16];
 	double gain, now;
 	const char *why;
@@ -87,9 +87,9 @@ static const char *change(double *cost)
 	improved += gain > 0;
 	*cost = now;
 	for (w = 0; w < in.n_workloads; w++)
-		for (t = 0; t < in.n_slots; t++)
+		for (t = 0; t < in.n_intervals; t++)
 			if ((!is_free[w] || t < from || t >= to) &&
-			    y[w * in.n_slots + t] != before[w * in.n_slots + t])
+			    y[w * in.n_intervals + t] != before[w * in.n_intervals + t])
 				return "a change touches what it may not";
 	return NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/ahead.c ctl/plan/solver/check.c ctl/base/csv.c ctl/plan/file.c ctl/plan/file_ahead.c ctl/plan/forecast.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/series.c ctl/base/fault.c ctl/base/text.c
+// sources: ctl/plan/ahead.c ctl/plan/demand.c ctl/plan/state.c ctl/plan/solver/check.c ctl/base/csv.c ctl/plan/file.c ctl/plan/file_demand.c ctl/plan/forecast.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/series.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /* Instances in files: what they may say, and in which line and column they may not. */
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "plan/file.h"
 #include "tap.h"
 
-#define HEAD "{\"gpufabric_plan\":1,\"slots\":2,\"slot_s\":60,\n"
+#define HEAD "{\"gpufabric_plan\":1,\"intervals\":2,\"interval_s\":60,\n"
 #define KIND "\"kinds\":[{\"name\":\"k\",\"memory_gib\":80}],\"switches\":[{\"name\":\"s\"}],\n"
 #define POOL "\"pools\":[{\"switch\":\"s\",\"kind\":\"k\",\"gpus\":4}],\"hosts\":[{\"name\":\"h\"}],\n"
 
@@ -57,8 +57,8 @@ static void test_good(void)
 static void test_json(void)
 {
 	refused("", "f:1:1: the file is empty");
-	refused("{\"slots\":1,\n \"kinds\":[", "f:2:11: the document ends too early");
-	refused("{\"slots\":1,\n  oops}", "f:2:3: quoted object property name expected");
+	refused("{\"intervals\":1,\n \"kinds\":[", "f:2:11: the document ends too early");
+	refused("{\"intervals\":1,\n  oops}", "f:2:3: quoted object property name expected");
 	refused("[1]", "f:1:1: an object is expected here");
 	refused("{} x", "f:1:4: unexpected character");
 }
@@ -67,10 +67,10 @@ static void test_values(void)
 {
 	refused("{\"gpufabric_plan\":2}", "f:1:1: \"gpufabric_plan\" is 2, not 1");
 	refused("{\"gpufabric_plan\":1}",
-		"f:1:1: \"slots\" and \"slot_s\" are both needed, and above 0");
-	refused("{\"gpufabric_plan\":1,\"slots\":-3}", "f:1:29: -3: 0 to 10000 is possible");
-	refused("{\"gpufabric_plan\":1,\"slots\":2,\n\"slot_s\":1e99}",
-		"f:2:10: 1e+99: 0 to 1e+07 is possible");
+		"f:1:1: \"intervals\" and \"interval_s\" are both needed, and above 0");
+	refused("{\"gpufabric_plan\":1,\"intervals\":-3}", "f:1:33: -3: 0 to 10000 is possible");
+	refused("{\"gpufabric_plan\":1,\"intervals\":2,\n\"interval_s\":1e99}",
+		"f:2:14: 1e+99: 0 to 1e+07 is possible");
 	refused(HEAD "\"colour\":1}", "f:2:10: \"colour\" is not known here");
 	refused(HEAD "\"kinds\":{}}", "f:2:9: \"kinds\" is a list");
 	refused(HEAD KIND POOL "\"kinds\":[{\"name\":\"9\"}]}",
@@ -92,7 +92,7 @@ static void test_workloads(void)
 		"f:4:14: workload a needs \"kinds\" that it can use");
 	refused(HEAD KIND POOL
 		"\"workloads\":[{\"name\":\"a\",\"gpus\":[1,2,3],\"kinds\":[\"k\"]}]}",
-		"f:4:33: 3 numbers for 2 slots");
+		"f:4:33: 3 numbers for 2 intervals");
 	refused(HEAD KIND POOL
 		"\"workloads\":[{\"name\":\"a\",\"gpus\":[1,\n -2],\"kinds\":[\"k\"]}]}",
 		"f:5:2: -2: 0 to 100000 is possible");

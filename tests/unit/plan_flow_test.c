@@ -46,8 +46,8 @@ static void make(struct plan_instance *in)
 	uint32_t kinds = 1 + any(2), n = 1 + any(2), i, t, now, need[SLOTS];
 
 	memset(in, 0, sizeof(*in));
-	in->slot_s = 10;
-	in->n_slots = SLOTS;
+	in->interval_s = 10;
+	in->n_intervals = SLOTS;
 	in->energy_cost = any(2) ? 0.01 : 0;
 	plan_add_switch(in, "s");
 	for (i = 0; i < kinds; i++) {

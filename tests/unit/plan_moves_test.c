@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/ahead.c ctl/plan/solver/beam.c ctl/plan/solver/check.c ctl/base/csv.c ctl/plan/solver/dual.c ctl/plan/solver/exact.c ctl/plan/file.c ctl/plan/file_ahead.c ctl/plan/solver/flow.c ctl/plan/forecast.c ctl/plan/solver/grain.c ctl/plan/solver/group.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/solver/ledger.c ctl/plan/solver/model.c ctl/plan/solver/model_make.c ctl/plan/move_list.c ctl/plan/moves.c ctl/plan/solver/path.c ctl/plan/solver/prices.c ctl/plan/solver/roster.c ctl/plan/series.c ctl/plan/solver/shape.c ctl/plan/solver/solve.c ctl/plan/step.c ctl/plan/solver/way.c ctl/base/fault.c ctl/base/text.c
+// sources: ctl/plan/ahead.c ctl/plan/demand.c ctl/plan/state.c ctl/plan/solver/beam.c ctl/plan/solver/check.c ctl/base/csv.c ctl/plan/solver/dual.c ctl/plan/solver/exact.c ctl/plan/file.c ctl/plan/file_demand.c ctl/plan/solver/flow.c ctl/plan/forecast.c ctl/plan/solver/grain.c ctl/plan/solver/group.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/solver/ledger.c ctl/plan/solver/model.c ctl/plan/solver/model_make.c ctl/plan/move_list.c ctl/plan/moves.c ctl/plan/solver/path.c ctl/plan/solver/prices.c ctl/plan/solver/roster.c ctl/plan/series.c ctl/plan/solver/shape.c ctl/plan/solver/solve.c ctl/plan/step.c ctl/plan/solver/way.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /*
  * Steps: what is worth moving, in an order in which each move is possible, and a list of moves
@@ -32,8 +32,8 @@ static void make(struct plan_instance *in)
 	uint32_t switches = 1 + below(3), tenants = below(3), room[3], i, w, need[4], t;
 
 	memset(in, 0, sizeof(*in));
-	in->slot_s = 60;
-	in->n_slots = 4;
+	in->interval_s = 60;
+	in->n_intervals = 4;
 	in->deficit_weight = 10;
 	plan_add_kind(in, "k");
 	plan_add_host(in, "h");
@@ -141,7 +141,7 @@ static bool goes_on(const struct plan_instance *in, const struct plan_moves *mov
 	return good;
 }
 
-/* What was not put off is as the plan has it in its first slot. */
+/* What was not put off is as the plan has it in its first interval. */
 static bool arrives(const struct plan_instance *in, const struct plan_solution *s,
 		    const struct plan_moves *moves)
 {
@@ -209,7 +209,7 @@ static void test_random(void)
 	tap_counted("plan.moves", moved);
 }
 
-#define HEAD "{\"gpufabric_plan\":1,\"slots\":10,\"slot_s\":60,\"attach_s\":%s,\n"
+#define HEAD "{\"gpufabric_plan\":1,\"intervals\":10,\"interval_s\":60,\"attach_s\":%s,\n"
 #define FABRIC "\"kinds\":[{\"name\":\"k\"}],\"switches\":[{\"name\":\"s\"}],\"hosts\":[{\"name\":\"h\"}],\n" \
 	       "\"pools\":[{\"switch\":\"s\",\"kind\":\"k\",\"gpus\":8}],\n"
 #define A_HAS "\"now\":[{\"switch\":\"s\",\"kind\":\"k\",\"gpus\":%d}]"
@@ -266,7 +266,7 @@ static struct plan_set *add_set(struct plan_ahead *ahead, const char *name, uint
 	return set;
 }
 
-/* What the module would say: 8 GPUs, of which a has 4 and b too. */
+/* What the module would say: 8 GPUs, of which a has 4 and b has 4. None is free. */
 static void module(struct plan_instance *in, struct plan_ahead *ahead, uint32_t held, uint32_t age)
 {
 	memset(in, 0, sizeof(*in));
@@ -274,7 +274,7 @@ static void module(struct plan_instance *in, struct plan_ahead *ahead, uint32_t 
 	plan_add_host(in, "9host");
 	plan_add_switch(in, "0000:01:00.0");
 	plan_add_kind(in, "k");
-	plan_add_pool(in, 0, 0, 8);
+	plan_add_pool(in, 0, 0, 0);
 	add_set(ahead, "a", 4, held, age);
 	add_set(ahead, "b", 4, 0, age);
 }
@@ -283,7 +283,7 @@ static void module(struct plan_instance *in, struct plan_ahead *ahead, uint32_t 
 static size_t moves_with_pools(struct plan_instance *in, struct plan_ahead *ahead,
 			       const char *more, const char *pools, struct plan_step *step)
 {
-	char *text = mem_printf("{\"gpufabric_plan\":1,\"slots\":10,\"slot_s\":60,%s\"workloads\":[\n"
+	char *text = mem_printf("{\"gpufabric_plan\":1,\"intervals\":10,\"interval_s\":60,%s\"workloads\":[\n"
 				"{\"name\":\"a\",\"history\":[2],\"kinds\":[\"k\"]%s},\n"
 				"{\"name\":\"b\",\"history\":[6],\"kinds\":[\"k\"]}]}", pools, more);
 	struct plan_options how = { 0 };
@@ -363,8 +363,6 @@ static void test_module(void)
 
 	module(&in, &ahead, 0, 1000);
 	add_set(&ahead, "stranger", 1, 0, 0);
-	in.pools[0].gpus = 9;
-	in.pools[0].on = 9;
 	moves_of_module(&in, &ahead, "", &step);
 	is_int(in.pools[0].gpus, 8, "nor those of a composition that no workload names");
 	done(&in, &ahead, &step);
@@ -400,7 +398,7 @@ static void test_forecast(void)
 
 	is_int(plan_until_epoch(epochs, 2, 2, 1, 100), 3, "until the next epoch");
 	is_int(plan_until_epoch(epochs, 2, 5, 1, 100), 0, "at one it can be moved");
-	is_int(plan_until_epoch(epochs, 2, 6, 2, 100), 2, "slots, not minutes");
+	is_int(plan_until_epoch(epochs, 2, 6, 2, 100), 2, "intervals, not minutes");
 	is_int(plan_until_epoch(epochs, 2, 10, 1, 100), 0, "after the last, too");
 	is_int(plan_until_epoch(epochs, 2, 0, 1, 4), 4, "not longer than the plan");
 
@@ -413,7 +411,7 @@ static void test_forecast(void)
 	ok(past.n == 3 && past.values[2] == 9, "the last is now where it ends before");
 	free(past.values);
 	plan_past_series(&past, &series, 100, 2);
-	ok(past.n == 1 && past.values[0] == 9, "slots of two minutes");
+	ok(past.n == 1 && past.values[0] == 9, "intervals of two minutes");
 	free(past.values);
 	plan_past_series(&past, &series, 3, 1);
 	is_int((intmax_t)past.n, 0, "before it begins there is none");
@@ -460,7 +458,7 @@ static void test_file(void)
 		"f:2:72: a name has 1 to 63 bytes, and no control characters");
 }
 
-#define DEMAND "{\"gpufabric_plan\":1,\"slots\":2,\"slot_s\":60," FABRIC "\"workloads\":[\n{\"name\":\"a\","
+#define DEMAND "{\"gpufabric_plan\":1,\"intervals\":2,\"interval_s\":60," FABRIC "\"workloads\":[\n{\"name\":\"a\","
 
 static void not_taken(const char *text, const char *why)
 {

@@ -75,11 +75,11 @@ static inline void random_fabric(struct plan_instance *in, uint32_t gpus_max)
 
 static inline void random_demand(struct plan_instance *in, struct plan_workload *w, uint32_t need_max)
 {
-	uint32_t *need = malloc(in->n_slots * sizeof(*need));
+	uint32_t *need = malloc(in->n_intervals * sizeof(*need));
 	uint32_t last = 1 + below(need_max), k, first = below((uint32_t)in->n_kinds);
 	size_t t;
 
-	for (t = 0; t < in->n_slots; t++) {
+	for (t = 0; t < in->n_intervals; t++) {
 		if (one_in(2))
 			last = below(need_max + 1);
 		need[t] = last;
@@ -88,7 +88,7 @@ static inline void random_demand(struct plan_instance *in, struct plan_workload 
 	for (k = 0; k < in->n_kinds; k++) {
 		if (k == first || one_in(2))
 			continue;
-		for (t = 0; t < in->n_slots; t++)
+		for (t = 0; t < in->n_intervals; t++)
 			need[t] = need[t] ? 1 + below(need_max) : 0;
 		plan_add_choice(in, w, k, need);
 	}
@@ -115,17 +115,17 @@ static inline void random_now(struct plan_instance *in, struct plan_workload *w,
 		return;
 	left[q] -= gpus;
 	plan_add_now(w, q, gpus);
-	w->keep = one_in(3) ? below((uint32_t)in->n_slots + 1) : 0;
+	w->keep = one_in(3) ? below((uint32_t)in->n_intervals + 1) : 0;
 }
 
-static inline void random_plan(struct plan_instance *in, uint32_t workloads, uint32_t slots,
+static inline void random_plan(struct plan_instance *in, uint32_t workloads, uint32_t intervals,
 			       uint32_t gpus_max)
 {
 	uint32_t left[8], i;
 
 	memset(in, 0, sizeof(*in));
-	in->n_slots = slots;
-	in->slot_s = 1 + below(300);
+	in->n_intervals = intervals;
+	in->interval_s = 1 + below(300);
 	in->energy_cost = one_in(2) ? below(10) / 1000.0 : 0;
 	in->deficit_weight = one_in(4) ? 0 : 5 + below(30);
 	random_fabric(in, gpus_max);
@@ -139,7 +139,7 @@ static inline void random_plan(struct plan_instance *in, uint32_t workloads, uin
 		w->host = below((uint32_t)in->n_hosts);
 		w->tenant = in->n_tenants && !one_in(4) ? below((uint32_t)in->n_tenants) : PLAN_NONE;
 		w->gang = one_in(2);
-		w->hold = one_in(3) ? below(slots + 1) : 0;
+		w->hold = one_in(3) ? below(intervals + 1) : 0;
 		w->span = 1 + one_in(3);
 		w->lanes = one_in(2) ? 1 + below(3) : 0;
 		w->weight = below(6);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The rules of gpuctl-plan(5) once more, without any thought of speed: what a plan must keep,
- * and what it costs. A plan is counts by workload, slot and pool.
+ * and what it costs. A plan is counts by workload, interval and pool.
  */
 #ifndef TESTS_UNIT_PLAN_RULES_H
 #define TESTS_UNIT_PLAN_RULES_H
@@ -16,7 +16,7 @@
 static inline uint32_t *rules_at(const struct plan_instance *in, uint32_t *use, size_t w, size_t t,
 				 size_t q)
 {
-	return &use[(w * in->n_slots + t) * RULES_POOLS + q];
+	return &use[(w * in->n_intervals + t) * RULES_POOLS + q];
 }
 
 static inline uint32_t rules_now(const struct plan_workload *w, size_t q)
@@ -29,7 +29,7 @@ static inline uint32_t rules_now(const struct plan_workload *w, size_t q)
 	return 0;
 }
 
-/* What it had in the slot before; slot 0 comes after now. */
+/* What it had in the interval before; interval 0 comes after now. */
 static inline uint32_t rules_before(const struct plan_instance *in, uint32_t *use, size_t w,
 				    size_t t, size_t q)
 {
@@ -68,7 +68,7 @@ static inline bool rules_size(const struct plan_instance *in, const struct plan_
 		if (in->pools[q].kind == kind)
 			now += rules_now(w, q);
 	}
-	for (t = 0; total && t < in->n_slots; t++)
+	for (t = 0; total && t < in->n_intervals; t++)
 		if (rules_choice(w, kind)->need[t] == total)
 			return true;
 	return !total || total == now;
@@ -117,7 +117,7 @@ static inline const char *rules_workload(const struct plan_instance *in, uint32_
 	const struct plan_workload *wl = &in->workloads[w];
 	size_t t, q, held = 0;
 
-	for (t = 0; t < in->n_slots; t++) {
+	for (t = 0; t < in->n_intervals; t++) {
 		bool moves = false, comes = false;
 		uint32_t kind = 0, total = rules_total(in, use, w, t, &kind);
 
@@ -144,7 +144,7 @@ static inline const char *rules_workload(const struct plan_instance *in, uint32_
 	return NULL;
 }
 
-static inline const char *rules_slot(const struct plan_instance *in, uint32_t *use, size_t t)
+static inline const char *rules_interval(const struct plan_instance *in, uint32_t *use, size_t t)
 {
 	uint64_t sum;
 	size_t i, w, q;
@@ -198,12 +198,12 @@ static inline const char *rules_limits(const struct plan_instance *in, uint32_t 
 	const char *why = NULL;
 	size_t t;
 
-	for (t = 0; t < in->n_slots && !why; t++)
-		why = rules_slot(in, use, t);
+	for (t = 0; t < in->n_intervals && !why; t++)
+		why = rules_interval(in, use, t);
 	return why;
 }
 
-/* What a workload lacks in a slot, in GPUs of its first choice. */
+/* What a workload lacks in an interval, in GPUs of its first choice. */
 static inline double rules_missing(const struct plan_instance *in, uint32_t *use, size_t w,
 				   size_t t)
 {
@@ -223,8 +223,8 @@ static inline double rules_cost_alone(const struct plan_instance *in, uint32_t *
 	double cost = 0;
 	size_t t, q, i;
 
-	for (t = 0; t < in->n_slots; t++) {
-		cost += wl->weight * in->slot_s * rules_missing(in, use, w, t);
+	for (t = 0; t < in->n_intervals; t++) {
+		cost += wl->weight * in->interval_s * rules_missing(in, use, w, t);
 		for (q = 0; q < in->n_pools; q++) {
 			const struct plan_pool *p = &in->pools[q];
 			uint32_t n = *rules_at(in, use, w, t, q);
@@ -234,11 +234,11 @@ static inline double rules_cost_alone(const struct plan_instance *in, uint32_t *
 				cost += (n - before) * (p->attach_s + wl->weight * wl->load_s);
 			else
 				cost += (before - n) * p->detach_s;
-			cost += n * in->slot_s * in->energy_cost *
+			cost += n * in->interval_s * in->energy_cost *
 				(in->kinds[p->kind].busy_w - in->kinds[p->kind].idle_w);
 			for (i = 0; i < in->n_links; i++)
 				if (in->links[i].host == wl->host && in->links[i].sw == p->sw)
-					cost += n * in->slot_s * in->links[i].locality;
+					cost += n * in->interval_s * in->links[i].locality;
 		}
 	}
 	return cost;
@@ -250,13 +250,13 @@ static inline double rules_power(const struct plan_instance *in, uint32_t *use, 
 {
 	const struct plan_pool *p = &in->pools[q];
 	const struct plan_kind *kind = &in->kinds[p->kind];
-	double per = in->slot_s * in->energy_cost, best[64], next[64], cost = 0;
+	double per = in->interval_s * in->energy_cost, best[64], next[64], cost = 0;
 	uint32_t n, k;
 	size_t t, w;
 
 	for (n = 0; n <= p->gpus; n++)
 		best[n] = n == p->on ? 0 : 1e300;
-	for (t = 0; t < in->n_slots; t++) {
+	for (t = 0; t < in->n_intervals; t++) {
 		uint32_t used = 0;
 
 		for (w = 0; w < in->n_workloads; w++)
@@ -283,7 +283,7 @@ static inline double rules_power(const struct plan_instance *in, uint32_t *use, 
 	return cost;
 }
 
-/* What all cost together: power and deficits. @on by pool and slot, or NULL for the best. */
+/* What all cost together: power and deficits. @on by pool and interval, or NULL for the best. */
 static inline double rules_cost_shared(const struct plan_instance *in, uint32_t *use,
 				       const uint32_t *on)
 {
@@ -291,9 +291,9 @@ static inline double rules_cost_shared(const struct plan_instance *in, uint32_t 
 	size_t i, w, t;
 
 	for (i = 0; i < in->n_pools; i++)
-		cost += rules_power(in, use, i, on ? on + i * in->n_slots : NULL);
+		cost += rules_power(in, use, i, on ? on + i * in->n_intervals : NULL);
 	for (i = 0; i < in->n_tenants; i++) {
-		for (t = 0; t < in->n_slots; t++) {
+		for (t = 0; t < in->n_intervals; t++) {
 			double need = 0, has = 0;
 
 			for (w = 0; w < in->n_workloads; w++) {
@@ -306,7 +306,7 @@ static inline double rules_cost_shared(const struct plan_instance *in, uint32_t 
 			if (need > in->tenants[i].guarantee)
 				need = in->tenants[i].guarantee;
 			if (need > has)
-				cost += in->deficit_weight * in->slot_s * (need - has);
+				cost += in->deficit_weight * in->interval_s * (need - has);
 		}
 	}
 	return cost;

@@ -69,7 +69,7 @@ static bool list_paths(const struct plan_instance *in, size_t w, struct choice_s
 
 	set->n_paths = 0;
 	for (;;) {
-		for (t = 0; t < in->n_slots; t++)
+		for (t = 0; t < in->n_intervals; t++)
 			for (q = 0; q < in->n_pools; q++)
 				*rules_at(in, trial, w, t, q) = set->configs[at[t]][q];
 		if (!rules_workload(in, trial, w)) {
@@ -78,9 +78,9 @@ static bool list_paths(const struct plan_instance *in, size_t w, struct choice_s
 			memcpy(set->path[set->n_paths], at, sizeof(at));
 			set->cost[set->n_paths++] = rules_cost_alone(in, trial, w);
 		}
-		for (t = 0; t < in->n_slots && at[t] + 1u == set->n; t++)
+		for (t = 0; t < in->n_intervals && at[t] + 1u == set->n; t++)
 			at[t] = 0;
-		if (t == in->n_slots)
+		if (t == in->n_intervals)
 			return true;
 		at[t]++;
 	}
@@ -100,7 +100,7 @@ static void try_all(const struct plan_instance *in, size_t w, double cost)
 		return;
 	}
 	for (p = 0; p < set->n_paths; p++) {
-		for (t = 0; t < in->n_slots; t++)
+		for (t = 0; t < in->n_intervals; t++)
 			for (q = 0; q < in->n_pools; q++)
 				*rules_at(in, trial, w, t, q) = set->configs[set->path[p][t]][q];
 		try_all(in, w + 1, cost + set->cost[p]);
@@ -114,7 +114,7 @@ static bool enumerate(const struct plan_instance *in)
 
 	for (w = 0; w < in->n_workloads; w++) {
 		if (!list_configs(in, w, &sets[w]) ||
-		    pow((double)sets[w].n, (double)in->n_slots) > 5000 ||
+		    pow((double)sets[w].n, (double)in->n_intervals) > 5000 ||
 		    !list_paths(in, w, &sets[w]))
 			return false;
 		combinations *= (double)sets[w].n_paths;
@@ -133,7 +133,7 @@ static void take(const struct plan_instance *in, const struct plan_solution *s)
 	size_t w, t, q;
 
 	for (w = 0; w < in->n_workloads; w++)
-		for (t = 0; t < in->n_slots; t++)
+		for (t = 0; t < in->n_intervals; t++)
 			for (q = 0; q < in->n_pools; q++)
 				*rules_at(in, solved, w, t, q) = plan_gpus_of(s, w, t, q);
 }
@@ -242,7 +242,7 @@ static void test_larger(void)
 		}
 		plan_solve(&in, &quick, &again, &fault);
 		why = broken(&in, &s);
-		if (!why && (memcmp(s.y, again.y, s.n_workloads * s.n_slots * sizeof(*s.y)) ||
+		if (!why && (memcmp(s.y, again.y, s.n_workloads * s.n_intervals * sizeof(*s.y)) ||
 			     s.bound != again.bound))
 			why = "another plan the second time";
 		if (why) {
@@ -262,7 +262,7 @@ static void test_guarantees(void)
 	size_t i, t, w, bad = 0;
 
 	for (i = 0; i < 60; i++) {
-		struct plan_instance in = { .slot_s = 60, .n_slots = 12, .deficit_weight = 100 };
+		struct plan_instance in = { .interval_s = 60, .n_intervals = 12, .deficit_weight = 100 };
 		struct plan_solution s;
 		struct fault fault = { "" };
 		uint32_t need[12];
@@ -303,7 +303,7 @@ static void test_grain(void)
 		{ 3, 3, 0, 0, 2, 2, 2, 2, 2, 2 },
 		{ 4, 4, 4, 4, 0, 0, 0, 0, 0, 0 },
 	};
-	struct plan_instance in = { .slot_s = 60, .n_slots = 10 };
+	struct plan_instance in = { .interval_s = 60, .n_intervals = 10 };
 	struct plan_solution s;
 	struct fault fault = { "" };
 	size_t i;
@@ -356,7 +356,7 @@ static void refuses(struct plan_instance *in, const char *why)
 
 static void test_refusals(void)
 {
-	struct plan_instance in = { .slot_s = 60, .n_slots = 2 };
+	struct plan_instance in = { .interval_s = 60, .n_intervals = 2 };
 	struct plan_solution s;
 	struct fault fault = { "" };
 	uint32_t need[2] = { 2, 2 };

@@ -35,40 +35,40 @@ static void test_plan(void)
 {
 	struct fault fault;
 
-	is_int(take("{\"slots\":4,\"slot_s\":60,\"use\":[\n"
-		    "{\"workload\":\"a\",\"tenant\":\"t\",\"first_slot\":0,\"last_slot\":1,\"gpus\":3},\n"
-		    "{\"workload\":\"b\",\"first_slot\":1,\"last_slot\":3,\"gpus\":2}],\n"
-		    "\"power\":[{\"first_slot\":0,\"last_slot\":3,\"on\":5}]}",
+	is_int(take("{\"intervals\":4,\"interval_s\":60,\"use\":[\n"
+		    "{\"workload\":\"a\",\"tenant\":\"t\",\"first_interval\":0,\"last_interval\":1,\"gpus\":3},\n"
+		    "{\"workload\":\"b\",\"first_interval\":1,\"last_interval\":3,\"gpus\":2}],\n"
+		    "\"power\":[{\"first_interval\":0,\"last_interval\":3,\"on\":5}]}",
 		    &fault),
 	       0, "a plan with power");
 	is_int((int)u.n_holders, 2, "has two workloads");
-	is_near(usage_seconds(&u, 0, u.from, u.to), 360, 1e-9, "the first has two slots of three");
+	is_near(usage_seconds(&u, 0, u.from, u.to), 360, 1e-9, "the first has two intervals of three");
 	is_near(usage_tenant_seconds(&u, "t", u.from, u.to), 360, 1e-9, "its tenant, too");
 	is_near(usage_tenant_seconds(&u, NULL, u.from, u.to), 360, 1e-9, "nobody's has the rest");
 	is_near(usage_seconds(&u, USAGE_NOBODY, u.from, u.to), 480, 1e-9, "what is on beyond is idle");
 	is_near(usage_seconds(&u, USAGE_NOBODY, 60, 120), 0, 1e-9, "and not where all is used");
 	is_int((int)usage_peak(&u, USAGE_ALL), 5, "both together at most");
 	is_int((int)usage_tenant_peak(&u, "t"), 3, "and one alone");
-	is_int(take("{\"slots\":1,\"slot_s\":60,\"use\":[]}", &fault), 0, "a plan of nothing");
+	is_int(take("{\"intervals\":1,\"interval_s\":60,\"use\":[]}", &fault), 0, "a plan of nothing");
 	ok(!u.knows_idle && !u.recorded, "does not say what is on");
 }
 
 static void test_bad(void)
 {
 	refused("", "f:1:1: the file is empty");
-	refused("{}", "f:1:1: \"slots\" and \"slot_s\" are both needed, and above 0");
-	refused("{\"slots\":1,\"slot_s\":60}",
+	refused("{}", "f:1:1: \"intervals\" and \"interval_s\" are both needed, and above 0");
+	refused("{\"intervals\":1,\"interval_s\":60}",
 		"f:1:1: \"use\" is missing: this is what \"gpuctl plan solve -j\" writes");
-	refused("{\"slots\":1,\"slot_s\":60,\n\"use\":[{\"workload\":\"a\",\"first_slot\":1}]}",
-		"f:2:37: 1: 0 to 0 is possible");
-	refused("{\"slots\":2,\"slot_s\":60,\n\"use\":[{\"workload\":\"a\",\"first_slot\":1,\"last_slot\":0}]}",
-		"f:2:8: \"first_slot\" and \"last_slot\", not before it, are needed");
-	refused("{\"slots\":1,\"slot_s\":60,\n\"use\":[{\"first_slot\":0,\"last_slot\":0,\"gpus\":1}]}",
+	refused("{\"intervals\":1,\"interval_s\":60,\n\"use\":[{\"workload\":\"a\",\"first_interval\":1}]}",
+		"f:2:41: 1: 0 to 0 is possible");
+	refused("{\"intervals\":2,\"interval_s\":60,\n\"use\":[{\"workload\":\"a\",\"first_interval\":1,\"last_interval\":0}]}",
+		"f:2:8: \"first_interval\" and \"last_interval\", not before it, are needed");
+	refused("{\"intervals\":1,\"interval_s\":60,\n\"use\":[{\"first_interval\":0,\"last_interval\":0,\"gpus\":1}]}",
 		"f:2:8: \"workload\" is missing");
-	refused("{\"slots\":1,\"slot_s\":60,\"use\":[\n"
-		"{\"workload\":\"a\",\"first_slot\":0,\"last_slot\":0,\"gpus\":2}],\n"
-		"\"power\":[{\"first_slot\":0,\"last_slot\":0,\"on\":1}]}",
-		"f:3:9: in slot 0 more GPUs are in use than are on");
+	refused("{\"intervals\":1,\"interval_s\":60,\"use\":[\n"
+		"{\"workload\":\"a\",\"first_interval\":0,\"last_interval\":0,\"gpus\":2}],\n"
+		"\"power\":[{\"first_interval\":0,\"last_interval\":0,\"on\":1}]}",
+		"f:3:9: in interval 0 more GPUs are in use than are on");
 	refused("{\"__REALTIME_TIMESTAMP\":\"5\"}\n", "f:1:1: no entry is of gpuctl's watch");
 	refused("{\"__REALTIME_TIMESTAMP\":\"5\",\"GPUFABRIC_EVENT\":\"x\"}\n"
 		"{\"__REALTIME_TIMESTAMP\":\"4\",\"GPUFABRIC_EVENT\":\"x\"}\n",

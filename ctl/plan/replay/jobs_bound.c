@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "jobs_score.h"
 
-#define SLOT_S 3600
+#define INTERVAL_S 3600
 
 double jobs_makespan_bound(const struct jobs *jobs, uint32_t pool)
 {
@@ -37,9 +37,9 @@ double jobs_makespan_bound(const struct jobs *jobs, uint32_t pool)
 }
 
 /**
- * struct prices - of GPU-seconds, constant within a slot
- * @price: seconds of waiting for a GPU-second, @n slots from @from on, 0 behind them
- * @sum: of all before each slot, times the length of a slot
+ * struct prices - of GPU-seconds, constant within an interval
+ * @price: seconds of waiting for a GPU-second, @n intervals from @from on, 0 behind them
+ * @sum: of all before each interval, times the length of an interval
  * @use: GPU-seconds that are wanted in each
  */
 struct prices {
@@ -53,12 +53,12 @@ struct prices {
 /* What one GPU costs from the beginning to @at. */
 static double paid_until(const struct prices *p, double at)
 {
-	double slot = (at - (double)p->from) / SLOT_S;
-	size_t i = (size_t)slot;
+	double interval = (at - (double)p->from) / INTERVAL_S;
+	size_t i = (size_t)interval;
 
 	if (i >= p->n)
 		return p->sum[p->n];
-	return p->sum[i] + (slot - (double)i) * SLOT_S * p->price[i];
+	return p->sum[i] + (interval - (double)i) * INTERVAL_S * p->price[i];
 }
 
 static double cost_at(const struct prices *p, const struct job *j, double start)
@@ -83,23 +83,23 @@ static void try_start(const struct prices *p, const struct job *j, double start,
 
 /*
  * The cost is piecewise linear in the start, and bends only where the job's
- * start or end is at a slot's: so only these are tried.
+ * start or end is at an interval's: so only these are tried.
  */
 static double cheapest(const struct prices *p, const struct job *j, double *start)
 {
 	double cost = cost_at(p, j, (double)j->submit), at, end;
-	size_t i = (size_t)((j->submit - p->from) / SLOT_S) + 1;
+	size_t i = (size_t)((j->submit - p->from) / INTERVAL_S) + 1;
 
 	*start = (double)j->submit;
 	for (; i <= p->n; i++) {
-		at = (double)p->from + (double)i * SLOT_S;
-		if (at - (double)j->submit - SLOT_S > cost)
+		at = (double)p->from + (double)i * INTERVAL_S;
+		if (at - (double)j->submit - INTERVAL_S > cost)
 			break;
 		try_start(p, j, at, &cost, start);
 	}
 	end = (double)(j->submit - p->from + j->duration);
-	for (i = (size_t)(end / SLOT_S) + 1; i <= p->n; i++) {
-		at = (double)p->from + (double)i * SLOT_S - (double)j->duration;
+	for (i = (size_t)(end / INTERVAL_S) + 1; i <= p->n; i++) {
+		at = (double)p->from + (double)i * INTERVAL_S - (double)j->duration;
 		if (at - (double)j->submit > cost)
 			break;
 		try_start(p, j, at, &cost, start);
@@ -112,8 +112,8 @@ static void jobs_bound_add_use(struct prices *p, const struct job *j, double sta
 	double at = start - (double)p->from, end = at + (double)j->duration, stop;
 	size_t i;
 
-	for (i = (size_t)(at / SLOT_S); i < p->n && at < end; i++) {
-		stop = (double)(i + 1) * SLOT_S;
+	for (i = (size_t)(at / INTERVAL_S); i < p->n && at < end; i++) {
+		stop = (double)(i + 1) * INTERVAL_S;
 		stop = stop < end ? stop : end;
 		p->use[i] += (stop - at) * j->gpus;
 		at = stop;
@@ -129,7 +129,7 @@ static double jobs_bound_sweep(struct prices *p, const struct jobs *jobs, uint32
 
 	memset(p->use, 0, p->n * sizeof(*p->use));
 	for (i = 0; i < p->n; i++)
-		p->sum[i + 1] = p->sum[i] + p->price[i] * SLOT_S;
+		p->sum[i + 1] = p->sum[i] + p->price[i] * INTERVAL_S;
 	value = -p->sum[p->n] * pool;
 	for (i = 0; i < jobs->n; i++) {
 		if (jobs->job[i].submit < from)
@@ -143,7 +143,7 @@ static double jobs_bound_sweep(struct prices *p, const struct jobs *jobs, uint32
 /* Prices move along what is wanted too much, as far as @gap justifies. */
 static void jobs_bound_move_prices(struct prices *p, uint32_t pool, double gap)
 {
-	double room = (double)pool * SLOT_S, over, square = 0;
+	double room = (double)pool * INTERVAL_S, over, square = 0;
 	size_t i;
 
 	for (i = 0; i < p->n; i++) {
@@ -174,7 +174,7 @@ double jobs_mean_bound(const struct jobs *jobs, uint32_t pool, int64_t from, dou
 		}
 	if (!n)
 		return 0;
-	p.n = (size_t)((jobs->job[jobs->n - 1].submit - from) / SLOT_S) + 24 * 14;
+	p.n = (size_t)((jobs->job[jobs->n - 1].submit - from) / INTERVAL_S) + 24 * 14;
 	p.price = mem_zalloc(p.n, sizeof(*p.price));
 	p.sum = mem_zalloc(p.n + 1, sizeof(*p.sum));
 	p.use = mem_zalloc(p.n, sizeof(*p.use));

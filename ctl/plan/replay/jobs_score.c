@@ -182,9 +182,9 @@ static uint64_t begin_job(struct hands *h, const struct job *j)
 	return (uint64_t)more;
 }
 
-/* Counts into slots of @slot seconds from @from on. */
+/* Counts into intervals of @interval seconds from @from on. */
 static void count_attaches(const struct jobs *jobs, const int64_t *start, uint32_t pool,
-			   int64_t from, int64_t slot, double *slots, size_t n_slots)
+			   int64_t from, int64_t interval, double *intervals, size_t n_intervals)
 {
 	struct event *events = mem_zalloc(jobs->n * 2, sizeof(*events));
 	struct hands h = { .nobody = pool, .n = jobs->n_tenants };
@@ -207,8 +207,9 @@ static void count_attaches(const struct jobs *jobs, const int64_t *start, uint32
 			continue;
 		}
 		n = begin_job(&h, j);
-		if (events[i].at >= from && (size_t)((events[i].at - from) / slot) < n_slots)
-			slots[(events[i].at - from) / slot] += (double)n;
+		if (events[i].at >= from &&
+		    (size_t)((events[i].at - from) / interval) < n_intervals)
+			intervals[(events[i].at - from) / interval] += (double)n;
 	}
 	free(events);
 	free(h.has);

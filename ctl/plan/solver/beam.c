@@ -2,9 +2,9 @@
 /*
  * DOC: all workloads together
  *
- * What all workloads have in one slot is a state, and a plan is a way through such states. There
- * are far too many, but prices say how good a plan through one can become: what it has cost so
- * far, and what each workload would cost from there on at these prices if there were no others.
+ * What all workloads have in one interval is a state, and a plan is a way through such states.
+ * There are far too many, but prices say how good a plan through one can become: what it has cost
+ * so far, and what each workload would cost from there on at these prices if there were no others.
  * That is a bound as in solver/dual.c. Along a plan it rises from the bound of all plans to what
  * the plan costs, by what is given away on the way:
  *
@@ -12,12 +12,13 @@
  *   a limit               what is not taken, at its price
  *   a guarantee           its deficit, less what the price says of it
  *
- * Only the states with the lowest bounds are kept, so many of each slot, and none that is above
- * a plan that is known. A slot is done one workload at a time: those that are done have what
- * they have in this slot, the others what they had before it, and two that agree in that are one.
+ * Only the states with the lowest bounds are kept, so many of each interval, and none that is above
+ * a plan that is known. An interval is done one workload at a time: those that are done have what
+ * they have in this interval, the others what they had before it, and two that agree in that are
+ * one.
  *
  * The same search makes a plan better: most workloads do what they do in the plan, or all of
- * them but in a few slots; the others look for something else.
+ * them but in a few intervals; the others look for something else.
  *
  * Where idle GPUs cost something, or attaches are limited, a state is more than what each has:
  * such instances are left to the other searches.
@@ -30,16 +31,16 @@
 #include "plan/solver/beam.h"
 #include "plan/solver/way.h"
 
-/* Larger ones take too long: slots of all workloads, states and pairs of configurations in them. */
-#define SLOTS_MAX 30000
+/* Limits of what is tried: intervals of all workloads, and in them states and pairs of these. */
+#define INTERVALS_MAX 30000
 #define STATES_MAX 3000000
 #define PAIRS_MAX 12000000
 
 /**
- * struct node - some of the workloads in this slot, the others in the one before
+ * struct node - some of the workloads in this interval, the others in the one before
  * @bound: of all plans through it
  * @hash: of the states of all workloads
- * @origin: node at the end of the slot before
+ * @origin: node at the end of the interval before
  */
 struct node {
 	double bound;
@@ -65,7 +66,7 @@ struct step {
  * struct front - nodes with the same workloads done
  * @node: the nodes
  * @state: of all workloads, by node
- * @use: what is taken in this slot, by node and row; of a guarantee what is served
+ * @use: what is taken in this interval, by node and row; of a guarantee what is served
  */
 struct front {
 	struct node *node;
@@ -82,9 +83,10 @@ struct front {
  * @order: in which they are done: a tenant's one behind the other
  * @last: which of that order is the last below a row
  * @n: workloads
- * @slots: of the instance
+ * @intervals: of the instance
  * @rows: of the model
- * @lists: by workload, slot and state before it, where in @list its steps begin; 0: not known yet
+ * @lists: by workload, interval and state before it, where in @list its steps begin; 0: not known
+ * yet
  * @list: lists of steps; the first entry is not used
  * @n_list: how many entries
  * @room: for so many
@@ -93,16 +95,16 @@ struct front {
  * @steps: memory for all steps from @now
  * @seen: memory: hashes, as indices of @steps from 1 on
  * @width: for so many nodes there is memory
- * @history: states by slot, node and workload
- * @origins: node of the slot before by slot and node
- * @price: by row and slot
+ * @history: states by interval, node and workload
+ * @origins: node of the interval before by interval and node
+ * @price: by row and interval
  * @bound: what it proves
  * @slack: no step that gives away more is of use
  * @is_free: workloads that may leave the plan; NULL: there is no plan
- * @end: slot in which even those are where they were
- * @plan: states in the plan, by slot behind which they are, from 0 on, and workload
+ * @end: interval in which even those are where they were
+ * @plan: states in the plan, by interval behind which they are, from 0 on, and workload
  * @plan_bound: the bound along the plan, the same
- * @rest: what those that are not free give away, by slot
+ * @rest: what those that are not free give away, by interval
  * @cut: nodes were left out
  * @work: states
  */
@@ -112,7 +114,7 @@ struct beam {
 	struct ledger *view;
 	struct way *ways;
 	size_t *order, *last;
-	size_t n, slots, rows;
+	size_t n, intervals, rows;
 	uint32_t **lists;
 	struct way_step *list;
 	size_t n_list, room;
@@ -139,9 +141,9 @@ uint64_t beam_work(const struct beam *b)
 
 static bool is_possible(const struct model *model)
 {
-	size_t slots = model->in->n_slots, pairs = 0, states = 0, i, k;
+	size_t intervals = model->in->n_intervals, pairs = 0, states = 0, i, k;
 
-	if (model->n_rows > WAY_ROWS_MAX || model->in->n_workloads * slots > SLOTS_MAX)
+	if (model->n_rows > WAY_ROWS_MAX || model->in->n_workloads * intervals > INTERVALS_MAX)
 		return false;
 	for (i = 0; i < model->in->n_pools; i++)
 		if (model->power[i].row != PLAN_NONE)
@@ -153,8 +155,8 @@ static bool is_possible(const struct model *model)
 		for (k = 0; k < w->shape->n_switches; k++)
 			if (w->row_attach[k] != PLAN_NONE)
 				return false;
-		pairs += n * n * slots;
-		states += all * slots;
+		pairs += n * n * intervals;
+		states += all * intervals;
 		if (all > UINT16_MAX || states > STATES_MAX || pairs > PAIRS_MAX)
 			return false;
 	}
@@ -200,20 +202,20 @@ struct beam *beam_new(const struct model *model, struct path *path)
 	b->path = path;
 	b->view = ledger_view(model);
 	b->n = model->in->n_workloads;
-	b->slots = model->in->n_slots;
+	b->intervals = model->in->n_intervals;
 	b->rows = model->n_rows;
 	b->ways = mem_zalloc(b->n, sizeof(*b->ways));
 	b->lists = mem_zalloc(b->n, sizeof(*b->lists));
 	for (i = 0; i < b->n; i++) {
-		way_init(&b->ways[i], &model->workloads[i], b->slots);
-		b->lists[i] = mem_zalloc(b->ways[i].states * b->slots, sizeof(**b->lists));
+		way_init(&b->ways[i], &model->workloads[i], b->intervals);
+		b->lists[i] = mem_zalloc(b->ways[i].states * b->intervals, sizeof(**b->lists));
 	}
 	b->order = mem_zalloc(b->n, sizeof(*b->order));
 	b->last = mem_zalloc(b->rows + 1, sizeof(*b->last));
 	make_order(b);
-	b->plan = mem_zalloc((b->slots + 1) * b->n, sizeof(*b->plan));
-	b->plan_bound = mem_zalloc(b->slots + 1, sizeof(*b->plan_bound));
-	b->rest = mem_zalloc(b->slots, sizeof(*b->rest));
+	b->plan = mem_zalloc((b->intervals + 1) * b->n, sizeof(*b->plan));
+	b->plan_bound = mem_zalloc(b->intervals + 1, sizeof(*b->plan_bound));
+	b->rest = mem_zalloc(b->intervals, sizeof(*b->rest));
 	return b;
 }
 
@@ -284,8 +286,8 @@ static void set_width(struct beam *b, size_t width)
 	make_front(b, &b->next);
 	b->steps = mem_zalloc(width * (WAY_STEPS + 1), sizeof(*b->steps));
 	b->seen = mem_zalloc(seen_size(width), sizeof(*b->seen));
-	b->history = mem_zalloc(width * b->n * b->slots, sizeof(*b->history));
-	b->origins = mem_zalloc(width * b->slots, sizeof(*b->origins));
+	b->history = mem_zalloc(width * b->n * b->intervals, sizeof(*b->history));
+	b->origins = mem_zalloc(width * b->intervals, sizeof(*b->origins));
 }
 
 /* Steps ------------------------------------------------------------------- */
@@ -302,8 +304,8 @@ void beam_price(struct beam *b, const double *price, double bound)
 		struct way *way = &b->ways[i];
 
 		way_price(way, b->path, b->view, price);
-		memset(b->lists[i], 0, way->states * b->slots * sizeof(**b->lists));
-		b->work += b->slots * way->n * way->n / 8;
+		memset(b->lists[i], 0, way->states * b->intervals * sizeof(**b->lists));
+		b->work += b->intervals * way->n * way->n / 8;
 	}
 }
 
@@ -346,7 +348,7 @@ static bool follows(const struct beam *b, size_t w, size_t t)
 	return b->is_free && (!b->is_free[w] || t == b->end);
 }
 
-/* Is known what it has in this slot before any workload is asked? */
+/* Is known what it has in this interval before any workload is asked? */
 static bool is_set(const struct beam *b, size_t w, size_t t, uint16_t state, uint16_t *to)
 {
 	if (!follows(b, w, t))
@@ -394,7 +396,7 @@ static void serve(const struct way *way, size_t t, uint16_t state, float *use)
 }
 
 /* Whatever is known takes its room first; where there is none, nothing leads on. */
-static void begin_slot(struct beam *b, size_t t, size_t n)
+static void begin_interval(struct beam *b, size_t t, size_t n)
 {
 	const struct model_row *rows = b->model->rows;
 	float *use = b->now.use;
@@ -569,7 +571,7 @@ static size_t beam_extend(struct beam *b, size_t t, size_t w, size_t n, size_t w
 static double row_loss(const struct beam *b, size_t r, size_t t, double use)
 {
 	const struct model_row *row = &b->model->rows[r];
-	double price = b->price[r * b->slots + t], lack;
+	double price = b->price[r * b->intervals + t], lack;
 
 	if (row->kind != ROW_GUARANTEE)
 		return price * (row->cap - use);
@@ -587,7 +589,7 @@ static void end_rows(struct beam *b, size_t t, size_t n, size_t done)
 				row_loss(b, r, t, (double)b->now.use[i * b->rows + r]);
 }
 
-static void end_slot(struct beam *b, size_t t, size_t n)
+static void end_interval(struct beam *b, size_t t, size_t n)
 {
 	size_t i;
 
@@ -596,7 +598,7 @@ static void end_slot(struct beam *b, size_t t, size_t n)
 	memcpy(b->history + t * b->width * b->n, b->now.state, n * b->n * sizeof(*b->history));
 }
 
-/* From the only node of @now through slots @from to @to; how many nodes there are then. */
+/* From the only node of @now through intervals @from to @to; how many nodes there are then. */
 static size_t beam_run(struct beam *b, size_t from, size_t to, size_t width, double most)
 {
 	size_t n = 1, t, i;
@@ -605,14 +607,14 @@ static size_t beam_run(struct beam *b, size_t from, size_t to, size_t width, dou
 	for (t = from; b->is_free && t <= to; t++)
 		rest += b->rest[t];
 	for (t = from; t <= to && n; t++) {
-		begin_slot(b, t, n);
+		begin_interval(b, t, n);
 		if (b->is_free)
 			rest -= b->rest[t];
 		for (i = 0; i < b->n && n; i++) {
 			n = beam_extend(b, t, b->order[i], n, width, most - rest);
 			end_rows(b, t, n, i);
 		}
-		end_slot(b, t, n);
+		end_interval(b, t, n);
 	}
 	return n;
 }
@@ -637,13 +639,13 @@ static void beam_trace(const struct beam *b, size_t from, size_t to, size_t at, 
 
 	for (t = to + 1; t-- > from;) {
 		for (w = 0; w < b->n; w++)
-			y[w * b->slots + t] = way_config(&b->ways[w],
-							 states[(t * b->width + at) * b->n + w]);
+			y[w * b->intervals + t] =
+				way_config(&b->ways[w], states[(t * b->width + at) * b->n + w]);
 		at = b->origins[t * b->width + at];
 	}
 }
 
-/* The only node: @state of each, at the end of a slot. */
+/* The only node: @state of each, at the end of an interval. */
 static void beam_start(struct beam *b, const uint16_t *state, double bound)
 {
 	size_t w;
@@ -674,12 +676,12 @@ double beam_search(struct beam *b, double most, size_t width, uint32_t *y, bool 
 	b->cut = false;
 	start_plan(b);
 	beam_start(b, b->plan, b->bound);
-	n = beam_run(b, 0, b->slots - 1, width, most);
+	n = beam_run(b, 0, b->intervals - 1, width, most);
 	*all = !b->cut;
 	best = find_best(b, n, most);
 	if (best == n)
 		return INFINITY;
-	beam_trace(b, 0, b->slots - 1, best, y);
+	beam_trace(b, 0, b->intervals - 1, best, y);
 	return b->now.node[best].bound;
 }
 
@@ -690,7 +692,7 @@ static void beam_walk(struct beam *b, const uint32_t *y)
 	size_t t, w, r;
 
 	start_plan(b);
-	for (t = 0; t < b->slots; t++) {
+	for (t = 0; t < b->intervals; t++) {
 		const uint16_t *before = b->plan + t * b->n;
 		double loss = 0;
 
@@ -701,7 +703,7 @@ static void beam_walk(struct beam *b, const uint32_t *y)
 			uint16_t *to = &b->plan[(t + 1) * b->n + w];
 			double own;
 
-			*to = way_next(way, t, before[w], y[w * b->slots + t]);
+			*to = way_next(way, t, before[w], y[w * b->intervals + t]);
 			own = way_loss(way, t, before[w], *to);
 			b->rest[t] += b->is_free[w] ? 0 : own;
 			loss += own;
@@ -724,8 +726,8 @@ double beam_improve(struct beam *b, uint32_t *y, const bool *is_free, size_t fro
 	b->is_free = is_free;
 	b->end = to;
 	beam_walk(b, y);
-	if (to >= b->slots)
-		to = b->slots - 1;
+	if (to >= b->intervals)
+		to = b->intervals - 1;
 	before = b->plan_bound[to + 1];
 	most = before - MODEL_ROUNDING * (1 + fabs(before));
 	beam_start(b, b->plan + from * b->n, b->plan_bound[from]);

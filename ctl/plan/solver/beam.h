@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All workloads together, slot after slot, led by prices. Private to ctl/plan. */
+/* All workloads together, interval after interval, led by prices. Private to ctl/plan. */
 #ifndef GPUCTL_PLAN_BEAM_H
 #define GPUCTL_PLAN_BEAM_H
 
@@ -10,7 +10,7 @@ struct beam;
 /* NULL for an instance that this cannot search, or that is too large for it: see beam.c. */
 struct beam *beam_new(const struct model *model, struct path *path);
 void beam_free(struct beam *beam);
-/* Prices that lead what follows, by row and slot, and the bound that they prove. */
+/* Prices that lead what follows, by row and interval, and the bound that they prove. */
 void beam_price(struct beam *beam, const double *price, double bound);
 /*
  * The best plan that is found with @width at a time, into @y; what it costs, or INFINITY when
@@ -19,8 +19,8 @@ void beam_price(struct beam *beam, const double *price, double bound);
 double beam_search(struct beam *beam, double most, size_t width, uint32_t *y,
 		   bool *all);
 /*
- * Change plan @y for the better, from slot @from on, up to slot @to, in which it is as before;
- * only those workloads change that are free. By how much the cost fell.
+ * Change plan @y for the better, from interval @from on, up to interval @to, in which it is as
+ * before; only those workloads change that are free. By how much the cost fell.
  */
 double beam_improve(struct beam *beam, uint32_t *y, const bool *is_free, size_t from, size_t to,
 		    size_t width);

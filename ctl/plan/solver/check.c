@@ -17,11 +17,11 @@ static bool in_range(double value, double max)
 
 static int check_whole(const struct plan_instance *in, struct fault *fault)
 {
-	if (!in->n_slots || in->n_slots > PLAN_SLOTS_MAX)
-		return fault_set(fault, EINVAL, "%zu slots: 1 to %u are possible", in->n_slots,
-				 PLAN_SLOTS_MAX);
-	if (!in_range(in->slot_s, PLAN_SECONDS_MAX) || in->slot_s <= 0)
-		return fault_set(fault, EINVAL, "a slot of %g s", in->slot_s);
+	if (!in->n_intervals || in->n_intervals > PLAN_INTERVALS_MAX)
+		return fault_set(fault, EINVAL, "%zu intervals: 1 to %u are possible",
+				 in->n_intervals, PLAN_INTERVALS_MAX);
+	if (!in_range(in->interval_s, PLAN_SECONDS_MAX) || in->interval_s <= 0)
+		return fault_set(fault, EINVAL, "an interval of %g s", in->interval_s);
 	if (!in_range(in->energy_cost, PLAN_WEIGHT_MAX) ||
 	    !in_range(in->deficit_weight, PLAN_WEIGHT_MAX))
 		return fault_set(fault, EINVAL, "energy or deficit: a cost out of range");
@@ -130,14 +130,14 @@ static int check_choices(const struct plan_instance *in, const struct plan_workl
 			if (w->choices[j].kind == c->kind)
 				return fault_set(fault, EINVAL, "workload %s: kind %s twice",
 						 w->name, in->kinds[c->kind].name);
-		for (t = 0; t < in->n_slots; t++) {
+		for (t = 0; t < in->n_intervals; t++) {
 			if (c->need[t] > PLAN_GPUS_MAX)
 				return fault_set(fault, EINVAL,
-						 "workload %s: needs %u GPUs in slot %zu",
+						 "workload %s: needs %u GPUs in interval %zu",
 						 w->name, c->need[t], t);
 			if (!c->need[t] != !w->choices[0].need[t])
 				return fault_set(fault, EINVAL,
-						 "workload %s: needs none of one kind and some of another in slot %zu",
+						 "workload %s: needs none of one kind and some of another in interval %zu",
 						 w->name, t);
 		}
 	}
@@ -195,7 +195,7 @@ static int check_workload(const struct plan_instance *in, const struct plan_work
 	if (!w->span || w->span > 4)
 		return fault_set(fault, EINVAL, "workload %s: a span of %u: 1 to 4 are possible",
 				 w->name, w->span);
-	if (w->hold > in->n_slots || w->keep > in->n_slots)
+	if (w->hold > in->n_intervals || w->keep > in->n_intervals)
 		return fault_set(fault, EINVAL, "workload %s: hold or keep is longer than the plan",
 				 w->name);
 	if (w->lanes > 64)

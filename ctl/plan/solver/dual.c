@@ -2,7 +2,7 @@
 /*
  * DOC: prices and the bound
  *
- * Let each row r have a price p[r,t] >= 0 in each slot. For any plan that keeps the limits, its
+ * Let each row r have a price p[r,t] >= 0 in each interval. For any plan that keeps the limits, its
  * cost is at least its cost plus the sum of p * (what it takes - what there is), as no bracket
  * is above 0. That sum falls apart: each workload pays for what it takes and needs to know
  * nothing of the others, so the least of it is the sum of the least of each, one shortest path
@@ -42,7 +42,7 @@
 
 void dual_init(struct dual *d, const struct model *model, struct path *path)
 {
-	size_t n = model->n_rows * model->in->n_slots;
+	size_t n = model->n_rows * model->in->n_intervals;
 
 	memset(d, 0, sizeof(*d));
 	d->model = model;
@@ -51,7 +51,7 @@ void dual_init(struct dual *d, const struct model *model, struct path *path)
 	d->n = n;
 	d->price = mem_zalloc(n + 1, sizeof(*d->price));
 	d->slope = mem_zalloc(n + 1, sizeof(*d->slope));
-	d->y = mem_zalloc(model->in->n_workloads * model->in->n_slots + 1, sizeof(*d->y));
+	d->y = mem_zalloc(model->in->n_workloads * model->in->n_intervals + 1, sizeof(*d->y));
 	d->ways = mem_zalloc(model->in->n_workloads + 1, sizeof(*d->ways));
 	d->bound = -INFINITY;
 }
@@ -66,19 +66,19 @@ void dual_free(struct dual *d)
 }
 
 /*
- * What the power of one GPU costs at best, less what it earns; @on counts the slots in which
+ * What the power of one GPU costs at best, less what it earns; @on counts the intervals in which
  * it is on, @times times.
  */
 static double power_way(const struct model *model, size_t pool, const double *price, bool on_now,
 			double times, double *on)
 {
 	const struct model_power *power = &model->power[pool];
-	size_t slots = model->in->n_slots, t;
-	uint8_t *from = mem_zalloc(slots, 1);
+	size_t intervals = model->in->n_intervals, t;
+	uint8_t *from = mem_zalloc(intervals, 1);
 	double off = on_now ? INFINITY : 0, is_on = on_now ? 0 : INFINITY;
 	bool state;
 
-	for (t = 0; t < slots; t++) {
+	for (t = 0; t < intervals; t++) {
 		double to_on = is_on, to_off = off;
 
 		if (off + power->wake < is_on) {
@@ -93,7 +93,7 @@ static double power_way(const struct model *model, size_t pool, const double *pr
 		is_on = to_on + power->on - price[t];
 	}
 	state = is_on < off;
-	for (t = slots; t-- > 0;) {
+	for (t = intervals; t-- > 0;) {
 		if (state)
 			on[t] += times;
 		/* Where it was before: bit 0 is for one that is on, bit 1 for one off. */
@@ -106,7 +106,7 @@ static double power_way(const struct model *model, size_t pool, const double *pr
 static double power_part(struct dual *d, const double *price, double *sum)
 {
 	const struct plan_instance *in = d->model->in;
-	size_t slots = in->n_slots, q;
+	size_t intervals = in->n_intervals, q;
 	double value = 0;
 
 	for (q = 0; q < in->n_pools; q++) {
@@ -118,14 +118,14 @@ static double power_part(struct dual *d, const double *price, double *sum)
 		if (row == PLAN_NONE)
 			continue;
 		/* dual_value() took all GPUs as the limit: only those that are on count. */
-		slope = d->slope + row * slots;
-		for (t = 0; t < slots; t++)
+		slope = d->slope + row * intervals;
+		for (t = 0; t < intervals; t++)
 			slope[t] = 0;
-		on = p->on * power_way(d->model, q, price + row * slots, true, p->on, slope);
-		off = (p->gpus - p->on) * power_way(d->model, q, price + row * slots, false,
+		on = p->on * power_way(d->model, q, price + row * intervals, true, p->on, slope);
+		off = (p->gpus - p->on) * power_way(d->model, q, price + row * intervals, false,
 						    p->gpus - p->on, slope);
-		for (t = 0; t < slots; t++)
-			slope[t] = d->ledger->load[row * slots + t] - slope[t];
+		for (t = 0; t < intervals; t++)
+			slope[t] = d->ledger->load[row * intervals + t] - slope[t];
 		value += on + off;
 		*sum += fabs(on) + fabs(off);
 	}
@@ -135,7 +135,7 @@ static double power_part(struct dual *d, const double *price, double *sum)
 double dual_value(struct dual *d, const double *price)
 {
 	const struct model *model = d->model;
-	size_t slots = model->in->n_slots, w, r, t;
+	size_t intervals = model->in->n_intervals, w, r, t;
 	double value = model->off, sum = fabs(model->off), cost;
 
 	ledger_clear(d->ledger);
@@ -144,8 +144,8 @@ double dual_value(struct dual *d, const double *price)
 		struct path_input input = { 0 };
 
 		ledger_price(d->ledger, mw, price, &input);
-		cost = path_solve(d->path, mw, &input, d->y + w * slots);
-		ledger_add(d->ledger, mw, d->y + w * slots, 1);
+		cost = path_solve(d->path, mw, &input, d->y + w * intervals);
+		ledger_add(d->ledger, mw, d->y + w * intervals, 1);
 		d->ways[w] = cost;
 		value += cost;
 		sum += fabs(cost);
@@ -154,17 +154,17 @@ double dual_value(struct dual *d, const double *price)
 		const struct model_row *row = &model->rows[r];
 		bool power = row->kind == ROW_POOL && model->power[row->index].row == r;
 
-		for (t = 0; t < slots; t++) {
-			double load = d->ledger->load[r * slots + t];
-			double p = price[r * slots + t];
+		for (t = 0; t < intervals; t++) {
+			double load = d->ledger->load[r * intervals + t];
+			double p = price[r * intervals + t];
 
 			if (row->kind == ROW_GUARANTEE) {
-				d->slope[r * slots + t] = row->want[t] - load;
+				d->slope[r * intervals + t] = row->want[t] - load;
 				value += p * row->want[t];
 				sum += p * row->want[t];
 				continue;
 			}
-			d->slope[r * slots + t] = load - row->cap;
+			d->slope[r * intervals + t] = load - row->cap;
 			if (!power) {
 				value -= p * row->cap;
 				sum += p * row->cap;
@@ -185,14 +185,14 @@ static double cap_price(const struct model *model, const struct model_row *row)
 /* A price at the end of its range cannot follow a slope that leads out of it. */
 static double project(const struct dual *d, const double *price, double *slope)
 {
-	size_t slots = d->model->in->n_slots, r, t;
+	size_t intervals = d->model->in->n_intervals, r, t;
 	double sum = 0;
 
 	for (r = 0; r < d->model->n_rows; r++) {
 		double most = cap_price(d->model, &d->model->rows[r]);
 
-		for (t = 0; t < slots; t++) {
-			size_t i = r * slots + t;
+		for (t = 0; t < intervals; t++) {
+			size_t i = r * intervals + t;
 
 			if ((price[i] <= 0 && slope[i] < 0) || (price[i] >= most && slope[i] > 0))
 				slope[i] = 0;
@@ -204,10 +204,10 @@ static double project(const struct dual *d, const double *price, double *slope)
 
 static void dual_move(const struct dual *d, const double *by, double step, double *price)
 {
-	size_t slots = d->model->in->n_slots, i;
+	size_t intervals = d->model->in->n_intervals, i;
 
 	for (i = 0; i < d->n; i++) {
-		double most = cap_price(d->model, &d->model->rows[i / slots]);
+		double most = cap_price(d->model, &d->model->rows[i / intervals]);
 		double p = price[i] + step * by[i];
 
 		price[i] = p < 0 ? 0 : p > most ? most : p;
@@ -244,7 +244,7 @@ void dual_try(struct dual *d, const double *price)
 
 void dual_settle(struct dual *d, const double *from, unsigned int sweeps)
 {
-	size_t slots = d->model->in->n_slots, i;
+	size_t intervals = d->model->in->n_intervals, i;
 	double *price = mem_zalloc(d->n + 1, sizeof(*price));
 	double *step = mem_zalloc(d->n + 1, sizeof(*step));
 	double *last = mem_zalloc(d->n + 1, sizeof(*last));
@@ -258,9 +258,10 @@ void dual_settle(struct dual *d, const double *from, unsigned int sweeps)
 	while (sweeps--) {
 		dual_try(d, price);
 		for (i = 0; i < d->n; i++) {
-			const struct model_row *row = &d->model->rows[i / slots];
+			const struct model_row *row = &d->model->rows[i / intervals];
 			double most = cap_price(d->model, row), slope = d->slope[i];
-			double all = row->kind == ROW_GUARANTEE ? row->want[i % slots] : row->cap;
+			double all = row->kind == ROW_GUARANTEE ? row->want[i % intervals] :
+								  row->cap;
 			double part = fabs(slope) / (1 + 0.05 * all);
 
 			if (slope * last[i] > 0)
@@ -336,7 +337,7 @@ static int by_weight(const void *a, const void *b)
 void dual_guess(struct dual *d, double *price)
 {
 	const struct model *model = d->model;
-	size_t slots = model->in->n_slots, n = model->in->n_workloads, w, i, t;
+	size_t intervals = model->in->n_intervals, n = model->in->n_workloads, w, i, t;
 	struct weighed *order = mem_zalloc(n + 1, sizeof(*order));
 	double *taken = mem_zalloc(d->n + 1, sizeof(*taken));
 
@@ -354,18 +355,18 @@ void dual_guess(struct dual *d, double *price)
 
 			if (row == PLAN_NONE)
 				continue;
-			for (t = 0; t < slots; t++) {
+			for (t = 0; t < intervals; t++) {
 				uint32_t need = choices[s->pools[i].choice].need[t];
-				double before = taken[row * slots + t];
+				double before = taken[row * intervals + t];
 
 				if (!need)
 					continue;
-				taken[row * slots + t] += (double)need / (double)s->n_pools;
+				taken[row * intervals + t] += (double)need / (double)s->n_pools;
 				if (before <= model->rows[row].cap &&
-				    taken[row * slots + t] > model->rows[row].cap)
-					price[row * slots + t] =
+				    taken[row * intervals + t] > model->rows[row].cap)
+					price[row * intervals + t] =
 						fmax(0, mw->scale * choices[0].need[t] / need -
-							mw->pools[i].use);
+								mw->pools[i].use);
 			}
 		}
 	}

@@ -10,8 +10,8 @@
  * @model: whose
  * @ledger: for loads of the workloads' own ways
  * @path: shared with others
- * @n: rows times slots
- * @price: the best so far, by row and slot
+ * @n: rows times intervals
+ * @price: the best so far, by row and interval
  * @bound: what they prove
  * @base: what no prices prove: each workload alone
  * @level: how much better the search hopes to become next

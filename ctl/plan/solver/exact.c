@@ -3,14 +3,14 @@
  * DOC: plans that are flows
  *
  * Where one pool is shared by workloads that can use any number of its GPUs, each GPU goes its
- * own way through time: from slot to slot it stays with a workload, or goes back and is free,
- * or off. What it costs does not depend on the others, but for how many a workload can use,
+ * own way through time: from interval to interval it stays with a workload, or goes back and is
+ * free, or off. What it costs does not depend on the others, but for how many a workload can use,
  * and that is the width of an arc. The cheapest flow of all GPUs is the best plan, and
  * it is in whole GPUs. Pools that share no workload are solved one by one.
  *
- * Before each slot there are two nodes, for GPUs that are free and on, and for those off, and in
- * each slot two for each workload, with what use costs between them; one stands for what each has
- * now.
+ * Before each interval there are two nodes, for GPUs that are free and on, and for those off, and
+ * in each interval two for each workload, with what use costs between them; one stands for what
+ * each has now.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@
  * @members: workloads that use it
  * @n: how many
  * @flow: the network
- * @stay: by slot and member: the first of two arcs, for GPUs that are needed and others
+ * @stay: by interval and member: the first of two arcs, for GPUs that are needed and others
  * @sum: of what numbers there are, without signs
  */
 struct network {
@@ -63,7 +63,7 @@ bool exact_possible(const struct model *model)
 			return false;
 	for (i = 0; i < in->n_pools; i++)
 		gpus = fmax(gpus, in->pools[i].gpus);
-	nodes = (double)in->n_slots * (2 * (double)in->n_workloads + 2);
+	nodes = (double)in->n_intervals * (2 * (double)in->n_workloads + 2);
 	return in->n_workloads && gpus * nodes <= WORK_MAX;
 }
 
@@ -77,10 +77,10 @@ static uint32_t in_node(const struct network *n, size_t t, size_t member)
 	return (uint32_t)(free_node(n, t) + 2 + 2 * member);
 }
 
-/* Behind the last slot there are the two free nodes, and where all end. */
+/* Behind the last interval there are the two free nodes, and where all end. */
 static uint32_t last_node(const struct network *n)
 {
-	return free_node(n, n->model->in->n_slots) + 2;
+	return free_node(n, n->model->in->n_intervals) + 2;
 }
 
 static size_t arc(struct network *n, uint32_t from, uint32_t to, uint32_t most, double cost)
@@ -140,42 +140,42 @@ static void exact_add_member(struct network *n, size_t t, size_t i)
 	n->stay[t * n->n + i] = arc(n, node, node + 1, need, use - w->scale);
 	arc(n, node, node + 1, most - need, use);
 	arc(n, node + 1, free_node(n, t + 1), all, w->pools[0].down);
-	if (t + 1 < n->model->in->n_slots)
+	if (t + 1 < n->model->in->n_intervals)
 		arc(n, node + 1, in_node(n, t + 1, i), all, 0);
 }
 
 static void build(struct network *n)
 {
-	size_t slots = n->model->in->n_slots, t, i;
+	size_t intervals = n->model->in->n_intervals, t, i;
 	uint32_t all = n->model->in->pools[n->pool].gpus, end = last_node(n);
 
 	flow_init(&n->flow, end + 1);
 	exact_begin(n);
-	for (t = 0; t < slots; t++) {
+	for (t = 0; t < intervals; t++) {
 		add_free(n, t);
 		for (i = 0; i < n->n; i++)
 			exact_add_member(n, t, i);
 	}
 	for (i = 0; i < n->n; i++)
-		arc(n, in_node(n, slots - 1, i) + 1, end, all, 0);
-	arc(n, free_node(n, slots), end, all, 0);
-	arc(n, free_node(n, slots) + 1, end, all, 0);
+		arc(n, in_node(n, intervals - 1, i) + 1, end, all, 0);
+	arc(n, free_node(n, intervals), end, all, 0);
+	arc(n, free_node(n, intervals) + 1, end, all, 0);
 }
 
 /* The plan of one pool's workloads; what it costs beyond what is missing without any GPU. */
 static double solve_pool(struct network *n, uint32_t *y)
 {
-	size_t slots = n->model->in->n_slots, t, i;
+	size_t intervals = n->model->in->n_intervals, t, i;
 	double cost;
 
-	n->stay = mem_zalloc(n->n * slots + 1, sizeof(*n->stay));
+	n->stay = mem_zalloc(n->n * intervals + 1, sizeof(*n->stay));
 	build(n);
 	flow_send(&n->flow, 0, last_node(n), &cost);
-	for (t = 0; t < slots; t++)
+	for (t = 0; t < intervals; t++)
 		for (i = 0; i < n->n; i++) {
 			size_t a = n->stay[t * n->n + i];
 
-			y[n->members[i] * slots + t] =
+			y[n->members[i] * intervals + t] =
 				flow_on(&n->flow, a) + flow_on(&n->flow, a + 1);
 		}
 	flow_free(&n->flow);
@@ -194,7 +194,7 @@ void exact_plan(const struct model *model, uint32_t *y, double *bound)
 	for (w = 0; w < in->n_workloads; w++) {
 		const struct model_workload *mw = &model->workloads[w];
 
-		for (t = 0; t < in->n_slots; t++) {
+		for (t = 0; t < in->n_intervals; t++) {
 			none = mw->scale * model_missing(mw, t, 0, 0);
 			value += none;
 			sum += none;

@@ -2,8 +2,8 @@
 /*
  * DOC: the grain of costs
  *
- * GPUs and slots are counted, so a plan's cost is a sum of whole multiples of a few figures:
- * what a move costs, a GPU that is missing for a slot, a GPU that idles for one. Where all of
+ * GPUs and intervals are counted, so a plan's cost is a sum of whole multiples of a few figures:
+ * what a move costs, a GPU that is missing for an interval, a GPU that idles for one. Where all of
  * them are multiples of one grain, so is every plan's cost, and a bound that lies between two
  * multiples proves the upper one. Without that, prices come ever closer to a plan that is the
  * best one already and never reach it.
@@ -58,7 +58,7 @@ static bool grain_is_whole(const struct plan_instance *in, const struct plan_wor
 	if (w->gang)
 		return true;
 	for (c = 1; c < w->n_choices; c++)
-		for (t = 0; t < in->n_slots; t++)
+		for (t = 0; t < in->n_intervals; t++)
 			if (w->choices[c].need[t] && w->choices[0].need[t] % w->choices[c].need[t])
 				return false;
 	return true;

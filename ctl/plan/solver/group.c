@@ -16,8 +16,8 @@
 #include "base/text.h"
 #include "plan/solver/group.h"
 
-/* Slots times combinations, and combinations, at most. */
-#define SLOT_CELLS_MAX 400000
+/* Intervals times combinations, and combinations, at most. */
+#define INTERVAL_CELLS_MAX 400000
 #define CELLS_MAX 1024
 #define ROWS_MAX 64
 
@@ -35,9 +35,9 @@ struct group_row {
  * struct member - a workload in a group
  * @w: the workload
  * @in: its view of the ledger, as far as costs go
- * @n: configurations that it could have in some slot, with what the others leave
+ * @n: configurations that it could have in some interval, with what the others leave
  * @config: which they are
- * @start: which of them it has in slot -1
+ * @start: which of them it has in interval -1
  * @edges: steps between them
  * @n_edges: how many
  */
@@ -54,7 +54,7 @@ struct member {
 /**
  * struct group - memory for some workloads of a model
  * @model: the model
- * @slots: of the instance
+ * @intervals: of the instance
  * @members: those that are taken
  * @n: how many
  * @rows: limits
@@ -64,9 +64,9 @@ struct member {
  * @stay: cost of each configuration of one of them
  * @all: the same before those that cannot be are left out
  * @index: of each configuration of one of them among those that can be
- * @table: cost so far, by slot and combination
+ * @table: cost so far, by interval and combination
  * @other: for turning
- * @sum: cost of a slot by combination
+ * @sum: cost of an interval by combination
  * @best: a row
  * @old: rows before the moves of a gang
  * @up: rows that were entered by an attach
@@ -74,7 +74,7 @@ struct member {
  */
 struct group {
 	const struct model *model;
-	size_t slots;
+	size_t intervals;
 	struct member members[GROUP_MAX];
 	size_t n;
 	struct group_row rows[ROWS_MAX];
@@ -98,11 +98,11 @@ struct group *group_new(const struct model *model)
 		if (s->n_edges > edges)
 			edges = s->n_edges;
 	g->model = model;
-	g->slots = model->in->n_slots;
+	g->intervals = model->in->n_intervals;
 	g->stay = mem_zalloc(CELLS_MAX, sizeof(*g->stay));
 	g->all = mem_zalloc(configs, sizeof(*g->all));
 	g->index = mem_zalloc(configs, sizeof(*g->index));
-	g->table = mem_zalloc(SLOT_CELLS_MAX, sizeof(*g->table));
+	g->table = mem_zalloc(INTERVAL_CELLS_MAX, sizeof(*g->table));
 	g->other = mem_zalloc(CELLS_MAX, sizeof(*g->other));
 	g->sum = mem_zalloc(CELLS_MAX, sizeof(*g->sum));
 	g->best = mem_zalloc(CELLS_MAX, sizeof(*g->best));
@@ -145,7 +145,7 @@ uint64_t group_work(const struct group *g)
 }
 
 /*
- * Where a workload can be: its configurations, and with a hold the same again for each slot
+ * Where a workload can be: its configurations, and with a hold the same again for each interval
  * since an attach in which it may not move yet.
  */
 static size_t states(const struct member *m)
@@ -163,7 +163,7 @@ bool group_possible(const struct group *g, const struct model_workload *w)
 	size_t i;
 
 	/* A limit of attaches needs more than where each is. */
-	if (g->slots > SLOT_CELLS_MAX)
+	if (g->intervals > INTERVAL_CELLS_MAX)
 		return false;
 	for (i = 0; i < w->shape->n_switches; i++)
 		if (w->row_attach[i] != PLAN_NONE)
@@ -171,7 +171,7 @@ bool group_possible(const struct group *g, const struct model_workload *w)
 	return true;
 }
 
-/* Keep what can be in some slot, what it has now, and what lies between. */
+/* Keep what can be in some interval, what it has now, and what lies between. */
 static void group_take_one(struct group *g, struct member *m, const struct model_workload *w,
 			   const struct path_input *in, struct path *path)
 {
@@ -179,12 +179,12 @@ static void group_take_one(struct group *g, struct member *m, const struct model
 	size_t t, c, i;
 
 	memset(g->index, 0, s->n * sizeof(*g->index));
-	for (t = 0; t < g->slots; t++) {
+	for (t = 0; t < g->intervals; t++) {
 		path_stay(path, w, in, t, g->all);
 		for (c = 0; c < s->n; c++)
 			g->index[c] |= g->all[c] < INFINITY;
 	}
-	g->work += 4 * g->slots * s->n;
+	g->work += 4 * g->intervals * s->n;
 	g->index[0] = 1;
 	g->index[w->start] = 1;
 	for (i = s->n_edges; i-- > 0;)
@@ -221,7 +221,7 @@ size_t group_take(struct group *g, const struct model_workload *const *w,
 	for (g->n = 0; g->n < n; g->n++) {
 		group_take_one(g, &g->members[g->n], w[g->n], &in[g->n], path);
 		cells *= states(&g->members[g->n]);
-		if (cells > CELLS_MAX || cells * g->slots > SLOT_CELLS_MAX)
+		if (cells > CELLS_MAX || cells * g->intervals > INTERVAL_CELLS_MAX)
 			break;
 	}
 	return g->n;
@@ -364,7 +364,7 @@ static void move_held(struct group *g, const struct member *m, float *table, siz
 	for (i = 0; i < block; i++)
 		g->up[i] = INFINITY;
 	move_rows(g, m, table, g->up, n);
-	/* Who held long enough is free behind this slot; the others are a slot further. */
+	/* Who held long enough is free behind this interval; the others are an interval further. */
 	min_row(table, table + (hold - 1) * block, 0, block);
 	for (i = hold - 1; i > 1; i--)
 		memcpy(table + i * block, table + (i - 1) * block, block * sizeof(*table));
@@ -411,16 +411,16 @@ static size_t group_spread(float *sum, size_t cells, const float *add, size_t n)
 
 static double left_of(const struct group *g, const struct ledger *l, uint32_t row, size_t t)
 {
-	size_t i = row * g->slots + t;
+	size_t i = row * g->intervals + t;
 
 	return g->model->rows[row].cap - l->load[i] - l->reserved[i];
 }
 
-/* Cost of a tenant's deficit in slot @t, by what its workloads among these are served. */
+/* Cost of a tenant's deficit in interval @t, by what its workloads among these are served. */
 static void add_deficit(struct group *g, const struct ledger *l, uint32_t row, size_t t,
 			float *table)
 {
-	double lack = g->model->rows[row].want[t] - l->load[row * g->slots + t];
+	double lack = g->model->rows[row].want[t] - l->load[row * g->intervals + t];
 	size_t cells = 1, i, c;
 
 	if (lack <= MODEL_ROUNDING)
@@ -438,8 +438,8 @@ static void add_deficit(struct group *g, const struct ledger *l, uint32_t row, s
 		table[i] += g->sum[i] > 0 ? g->model->deficit * g->sum[i] : 0;
 }
 
-static void group_add_slot(struct group *g, const struct ledger *l, struct path *path, size_t t,
-			   float *table)
+static void group_add_interval(struct group *g, const struct ledger *l, struct path *path, size_t t,
+			       float *table)
 {
 	size_t cells = 1, i, c;
 
@@ -467,7 +467,7 @@ static void group_add_slot(struct group *g, const struct ledger *l, struct path 
 		add_deficit(g, l, g->guarantees[i], t, table);
 }
 
-/* The combination before slot @t from which the states @at are reached at the least cost. */
+/* The combination before interval @t from which the states @at are reached at the least cost. */
 static size_t step_back(struct group *g, size_t t, const uint32_t *at)
 {
 	const float *table = g->table;
@@ -494,20 +494,20 @@ static size_t step_back(struct group *g, size_t t, const uint32_t *at)
 
 static bool group_trace(struct group *g, size_t cells, uint32_t *y)
 {
-	const float *table = g->table + (g->slots - 1) * cells;
+	const float *table = g->table + (g->intervals - 1) * cells;
 	uint32_t at[GROUP_MAX] = { 0 };
 	size_t cell = 0, i, t, rest;
 
 	for (i = 0; i < cells; i++)
 		if (table[i] < table[cell])
 			cell = i;
-	for (t = g->slots; t-- > 0;) {
-		if (cell == cells || (t + 1 == g->slots && table[cell] == INFINITY))
+	for (t = g->intervals; t-- > 0;) {
+		if (cell == cells || (t + 1 == g->intervals && table[cell] == INFINITY))
 			return false;
 		for (rest = cell, i = g->n; i-- > 0;) {
 			at[i] = (uint32_t)(rest % states(&g->members[i]));
 			rest /= states(&g->members[i]);
-			y[i * g->slots + t] = config_of(&g->members[i], at[i]);
+			y[i * g->intervals + t] = config_of(&g->members[i], at[i]);
 		}
 		if (t)
 			cell = step_back(g, t, at);
@@ -517,7 +517,7 @@ static bool group_trace(struct group *g, size_t cells, uint32_t *y)
 
 bool group_solve(struct group *g, const struct ledger *l, struct path *path, uint32_t *y)
 {
-	static const double none[PLAN_SLOTS_MAX];
+	static const double none[PLAN_INTERVALS_MAX];
 	size_t cells = 1, start = 0, t, i;
 	float *table = g->table;
 
@@ -531,11 +531,11 @@ bool group_solve(struct group *g, const struct ledger *l, struct path *path, uin
 	}
 	if (!group_find_rows(g))
 		return false;
-	g->work += cells * g->slots * g->n;
+	g->work += cells * g->intervals * g->n;
 	for (i = 0; i < cells; i++)
 		table[i] = INFINITY;
 	table[start] = 0;
-	for (t = 0; t < g->slots; t++) {
+	for (t = 0; t < g->intervals; t++) {
 		if (t) {
 			memcpy(table + cells, table, cells * sizeof(*table));
 			table += cells;
@@ -551,7 +551,7 @@ bool group_solve(struct group *g, const struct ledger *l, struct path *path, uin
 			turn(table, g->other, rows, cells / rows);
 			memcpy(table, g->other, cells * sizeof(*table));
 		}
-		group_add_slot(g, l, path, t, table);
+		group_add_interval(g, l, path, t, table);
 	}
 	return group_trace(g, cells, y);
 }

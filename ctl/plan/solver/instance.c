@@ -74,9 +74,9 @@ struct plan_choice *plan_add_choice(const struct plan_instance *in, struct plan_
 	w->choices = mem_grow(w->choices, w->n_choices + 1, sizeof(*w->choices));
 	choice = &w->choices[w->n_choices++];
 	choice->kind = kind;
-	choice->need = mem_zalloc(in->n_slots, sizeof(*choice->need));
+	choice->need = mem_zalloc(in->n_intervals, sizeof(*choice->need));
 	if (need)
-		memcpy(choice->need, need, in->n_slots * sizeof(*need));
+		memcpy(choice->need, need, in->n_intervals * sizeof(*need));
 	return choice;
 }
 

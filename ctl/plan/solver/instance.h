@@ -4,7 +4,7 @@
  * read by plan/file.h. gpuctl-plan(5) has the words for the fields, solver/model.c the formulas.
  *
  * Units: seconds; watts and joules; a cost of 1 is one GPU missing for one second to a workload
- * of weight 1. Time is cut into slots of equal length; slot -1 is now.
+ * of weight 1. Time is cut into intervals of equal length; interval -1 is now.
  */
 #ifndef GPUCTL_PLAN_INSTANCE_H
 #define GPUCTL_PLAN_INSTANCE_H
@@ -19,7 +19,7 @@
 #define PLAN_NONE UINT32_MAX
 
 /* What an instance may have at most; above it a number is a mistake, and is refused. */
-#define PLAN_SLOTS_MAX 10000
+#define PLAN_INTERVALS_MAX 10000
 #define PLAN_WORKLOADS_MAX 1000000
 #define PLAN_GPUS_MAX 100000
 #define PLAN_SWITCHES_MAX 10000
@@ -44,7 +44,7 @@ struct plan_kind {
 /**
  * struct plan_switch - GPUs come and go behind it
  * @name: of the switch
- * @attach_max: GPUs that are attached behind it in one slot at most, or PLAN_NONE
+ * @attach_max: GPUs that are attached behind it in one interval at most, or PLAN_NONE
  */
 struct plan_switch {
 	char *name;
@@ -106,7 +106,7 @@ struct plan_tenant {
 /**
  * struct plan_choice - a kind of GPU that a workload can use
  * @kind: index of the kind
- * @need: GPUs of this kind that it needs in each slot
+ * @need: GPUs of this kind that it needs in each interval
  */
 struct plan_choice {
 	uint32_t kind;
@@ -129,7 +129,7 @@ struct plan_held {
  * @tenant: index of its tenant, or PLAN_NONE
  * @gang: useless with fewer than it needs: it has all of them, or none; others are slowed
  *   down in proportion
- * @hold: after an attach it keeps exactly what it has for so many slots, the one of the
+ * @hold: after an attach it keeps exactly what it has for so many intervals, the one of the
  *   attach counted; 0 and 1: no hold
  * @span: switches that its GPUs at one time may be behind, 1 to 4
  * @lanes: lanes of the uplink that each of its GPUs takes
@@ -137,9 +137,9 @@ struct plan_held {
  * @load_s: seconds that each of its GPUs is lost for after an attach, beyond the pool's own
  * @choices: kinds that it can use, one at a time, each kind once; at least one
  * @n_choices: how many
- * @now: what it has in slot -1, of one kind
+ * @now: what it has in interval -1, of one kind
  * @n_now: how many entries
- * @keep: slots from the first one in which it keeps exactly what it has now
+ * @keep: intervals from the first one in which it keeps exactly what it has now
  */
 struct plan_workload {
 	char *name;
@@ -155,8 +155,8 @@ struct plan_workload {
 
 /**
  * struct plan_instance - all that a plan is made from
- * @slot_s: length of a slot in seconds
- * @n_slots: how many there are
+ * @interval_s: length of an interval in seconds
+ * @n_intervals: how many there are
  * @energy_cost: cost of a joule; 0: energy does not count
  * @deficit_weight: cost a second of each GPU that a tenant lacks of its guarantee while it
  *   needs it, beyond what its workloads lose
@@ -179,8 +179,8 @@ struct plan_workload {
  * by itself from malloc(); plan_instance_free() frees it.
  */
 struct plan_instance {
-	double slot_s;
-	size_t n_slots;
+	double interval_s;
+	size_t n_intervals;
 	double energy_cost, deficit_weight;
 	struct plan_kind *kinds;
 	size_t n_kinds;
@@ -207,13 +207,13 @@ uint32_t plan_add_host(struct plan_instance *in, const char *name);
 struct plan_link *plan_add_link(struct plan_instance *in, uint32_t host, uint32_t sw);
 uint32_t plan_add_tenant(struct plan_instance *in, const char *name);
 uint32_t plan_add_workload(struct plan_instance *in, const char *name);
-/* @need holds n_slots numbers and is copied; NULL: zeros. Set n_slots before. */
+/* @need holds n_intervals numbers and is copied; NULL: zeros. Set n_intervals before. */
 struct plan_choice *plan_add_choice(const struct plan_instance *in, struct plan_workload *w,
 				    uint32_t kind, const uint32_t *need);
 void plan_add_now(struct plan_workload *w, uint32_t pool, uint32_t gpus);
 void plan_instance_free(struct plan_instance *in);
 
-/* Is everything in range, does every index exist, is slot -1 possible? 0 or -EINVAL. */
+/* Is everything in range, does every index exist, is interval -1 possible? 0 or -EINVAL. */
 int plan_check(const struct plan_instance *in, struct fault *fault);
 
 /**
@@ -252,8 +252,8 @@ struct plan_options {
 
 /* Prices by names of switches, hosts and tenants: they outlive the instance. */
 void plan_prices_free(struct plan_prices *prices);
-/* Let @slots slots pass: what was the price of slot n is that of slot n - @slots. */
-void plan_prices_shift(struct plan_prices *prices, size_t slots);
+/* Let @intervals pass: what was the price of interval n is that of interval n - @intervals. */
+void plan_prices_shift(struct plan_prices *prices, size_t intervals);
 
 /**
  * struct plan_config - something that a workload can have at one time
@@ -270,10 +270,10 @@ struct plan_shapes;
 /**
  * struct plan_solution - a plan with its cost and how good it is
  * @n_workloads: of the instance
- * @n_slots: of the instance
+ * @n_intervals: of the instance
  * @n_pools: of the instance
- * @y: what each workload has: y[workload * n_slots + slot], read by plan_config_at()
- * @on: GPUs that are powered: on[pool * n_slots + slot]
+ * @y: what each workload has: y[workload * n_intervals + interval], read by plan_config_at()
+ * @on: GPUs that are powered: on[pool * n_intervals + interval]
  * @cost: of this plan
  * @bound: no plan costs less; proved, not estimated
  * @base: what every workload would cost if it were alone: no plan costs less than this
@@ -283,7 +283,7 @@ struct plan_shapes;
  * @shapes: what @y counts in; private
  */
 struct plan_solution {
-	size_t n_workloads, n_slots, n_pools;
+	size_t n_workloads, n_intervals, n_pools;
 	uint32_t *y;
 	uint32_t *on;
 	struct plan_cost cost;
@@ -301,13 +301,13 @@ int plan_solve(const struct plan_instance *in, const struct plan_options *option
 	       struct plan_solution *solution, struct fault *fault);
 void plan_solution_free(struct plan_solution *solution);
 
-/* What a workload has in a slot; valid as long as the solution. */
+/* What a workload has in an interval; valid as long as the solution. */
 struct plan_config plan_config_at(const struct plan_solution *solution, size_t workload,
-				  size_t slot);
-/* GPUs of one pool, and of all pools, that it has in a slot. */
-uint32_t plan_gpus_of(const struct plan_solution *solution, size_t workload, size_t slot,
+				  size_t interval);
+/* GPUs of one pool, and of all pools, that it has in an interval. */
+uint32_t plan_gpus_of(const struct plan_solution *solution, size_t workload, size_t interval,
 		      size_t pool);
-uint32_t plan_gpus(const struct plan_solution *solution, size_t workload, size_t slot);
+uint32_t plan_gpus(const struct plan_solution *solution, size_t workload, size_t interval);
 /* 1 - bound / cost: at most so much of the cost could be saved; 0 where both are 0. */
 double plan_gap(const struct plan_solution *solution);
 

@@ -6,9 +6,9 @@
 #include "plan/solver/path.h"
 
 /**
- * struct ledger - sums by row and slot, and memory for one workload's view of them
+ * struct ledger - sums by row and interval, and memory for one workload's view of them
  * @model: whose rows they are
- * @load: what is taken: load[row * slots + slot]
+ * @load: what is taken: load[row * intervals + interval]
  * @reserved: what workloads that are not in it keep, as @load
  * @use: memory for struct path_input
  * @up: the same
@@ -36,7 +36,7 @@ void ledger_add(struct ledger *ledger, const struct model_workload *w, const uin
 /* While a workload is not in the ledger, hold free what it keeps; @times is 1 or -1. */
 void ledger_reserve(struct ledger *ledger, const struct model_workload *w, int times);
 
-/* Point @input to @prices by row and slot, as this workload sees them; NULL: no prices. */
+/* Point @input to @prices by row and interval, as this workload sees them; NULL: no prices. */
 void ledger_price(struct ledger *ledger, const struct model_workload *w, const double *prices,
 		  struct path_input *input);
 /* Point @input to what is left for a workload that is not in the ledger; memory is @view's. */

@@ -2,12 +2,12 @@
 /*
  * DOC: what a plan costs
  *
- * With n(w,t,q) GPUs of pool q for workload w in slot t of D seconds, the cost is the sum of
+ * With n(w,t,q) GPUs of pool q for workload w in interval t of D seconds, the cost is the sum of
  *
- *   weight * D * need * (1 - n / need)      per workload and slot; a gang with fewer than it
+ *   weight * D * need * (1 - n / need)      per workload and interval; a gang with fewer than it
  *                                           needs counts as one with none
  *   attach_s + weight * load_s              per GPU that comes, detach_s per GPU that goes
- *   locality * D                            per GPU and slot
+ *   locality * D                            per GPU and interval
  *   watts * D * energy_cost                 busy, idle or off, and wake_j * energy_cost
  *   deficit_weight * D                      per GPU that a tenant's workloads are served less
  *                                           than the smaller of its guarantee and their need
@@ -22,25 +22,26 @@
 #include "base/text.h"
 #include "plan/solver/model.h"
 
-double model_missing(const struct model_workload *w, size_t slot, uint16_t choice, uint32_t gpus)
+double model_missing(const struct model_workload *w, size_t interval, uint16_t choice,
+		     uint32_t gpus)
 {
 	const struct plan_choice *choices = w->w->choices;
-	uint32_t need = choices[choice].need[slot];
+	uint32_t need = choices[choice].need[interval];
 
 	if (gpus >= need)
 		return 0;
 	if (w->w->gang)
-		return choices[0].need[slot];
-	return choices[0].need[slot] * (1 - (double)gpus / need);
+		return choices[0].need[interval];
+	return choices[0].need[interval] * (1 - (double)gpus / need);
 }
 
-bool model_allowed(const struct model_workload *w, size_t slot, uint32_t config)
+bool model_allowed(const struct model_workload *w, size_t interval, uint32_t config)
 {
 	const struct shape_config *c = &w->shape->configs[config];
 
-	if (slot < w->w->keep)
+	if (interval < w->w->keep)
 		return config == w->start;
-	return !w->w->gang || !c->total || c->total >= w->w->choices[c->choice].need[slot];
+	return !w->w->gang || !c->total || c->total >= w->w->choices[c->choice].need[interval];
 }
 
 static uint32_t count_of(const struct shape_config *c, uint16_t pool)
@@ -129,7 +130,7 @@ uint32_t model_use(const struct model_workload *w, uint32_t config, uint32_t row
 	return use;
 }
 
-/* Slots over which the k-th GPU, with @used below k in between, is better left on. */
+/* Intervals over which the k-th GPU, with @used below k in between, is better left on. */
 static void fill_gaps(const struct model_power *power, const uint32_t *used, uint32_t k,
 		      bool on_now, size_t n, bool *on)
 {
@@ -159,7 +160,7 @@ void model_power(const struct model *model, size_t pool, const uint32_t *used, u
 	const struct plan_instance *in = model->in;
 	const struct plan_pool *p = &in->pools[pool];
 	const struct model_power *power = &model->power[pool];
-	size_t n = in->n_slots, t;
+	size_t n = in->n_intervals, t;
 	bool *is_on = mem_zalloc(n, sizeof(*is_on));
 	uint32_t k;
 
@@ -195,7 +196,7 @@ static void add_workload(const struct model *model, size_t w, const uint32_t *y,
 	uint32_t before = mw->start;
 	size_t t, i;
 
-	for (t = 0; t < in->n_slots; t++) {
+	for (t = 0; t < in->n_intervals; t++) {
 		const struct shape_config *c = &mw->shape->configs[y[t]];
 		double up, down, served = model_served(mw, t, y[t]);
 
@@ -205,10 +206,10 @@ static void add_workload(const struct model *model, size_t w, const uint32_t *y,
 		for (i = 0; i < c->n; i++) {
 			uint32_t q = mw->shape->pools[c->pool[i]].pool;
 			const struct plan_kind *kind = &in->kinds[in->pools[q].kind];
-			double busy = (kind->busy_w - kind->idle_w) * in->slot_s * in->energy_cost *
-				      c->gpus[i];
+			double busy = (kind->busy_w - kind->idle_w) * in->interval_s *
+				      in->energy_cost * c->gpus[i];
 
-			used[q * in->n_slots + t] += c->gpus[i];
+			used[q * in->n_intervals + t] += c->gpus[i];
 			cost->energy += busy;
 			cost->locality += c->gpus[i] * mw->pools[c->pool[i]].use - busy;
 			if (model->power[q].row == PLAN_NONE)
@@ -227,7 +228,7 @@ static void add_workload(const struct model *model, size_t w, const uint32_t *y,
 static double deficits(const struct model *model, const uint32_t *y)
 {
 	const struct plan_instance *in = model->in;
-	double *has = mem_zalloc(model->n_rows ? model->n_rows * in->n_slots : 1, sizeof(*has));
+	double *has = mem_zalloc(model->n_rows ? model->n_rows * in->n_intervals : 1, sizeof(*has));
 	double cost = 0;
 	size_t w, t, r;
 
@@ -236,17 +237,17 @@ static double deficits(const struct model *model, const uint32_t *y)
 
 		if (mw->row_guarantee == PLAN_NONE)
 			continue;
-		for (t = 0; t < in->n_slots; t++)
-			has[mw->row_guarantee * in->n_slots + t] +=
-				model_served(mw, t, y[w * in->n_slots + t]);
+		for (t = 0; t < in->n_intervals; t++)
+			has[mw->row_guarantee * in->n_intervals + t] +=
+				model_served(mw, t, y[w * in->n_intervals + t]);
 	}
 	for (r = 0; r < model->n_rows; r++) {
 		if (model->rows[r].kind != ROW_GUARANTEE)
 			continue;
-		for (t = 0; t < in->n_slots; t++)
-			if (model->rows[r].want[t] > has[r * in->n_slots + t])
+		for (t = 0; t < in->n_intervals; t++)
+			if (model->rows[r].want[t] > has[r * in->n_intervals + t])
 				cost += model->deficit *
-					(model->rows[r].want[t] - has[r * in->n_slots + t]);
+					(model->rows[r].want[t] - has[r * in->n_intervals + t]);
 	}
 	free(has);
 	return cost;
@@ -256,21 +257,21 @@ void model_cost(const struct model *model, const uint32_t *y, uint32_t *on,
 		struct plan_cost *cost)
 {
 	const struct plan_instance *in = model->in;
-	uint32_t *used = mem_zalloc(in->n_pools ? in->n_pools * in->n_slots : 1, sizeof(*used));
+	uint32_t *used = mem_zalloc(in->n_pools ? in->n_pools * in->n_intervals : 1, sizeof(*used));
 	double energy, wake;
 	size_t w, q;
 
 	memset(cost, 0, sizeof(*cost));
 	for (w = 0; w < in->n_workloads; w++)
-		add_workload(model, w, y + w * in->n_slots, used, cost);
+		add_workload(model, w, y + w * in->n_intervals, used, cost);
 	/* What is left of it is rounding. */
 	if (fabs(cost->locality) < MODEL_ROUNDING * (1 + fabs(cost->energy)))
 		cost->locality = 0;
 	cost->deficit += deficits(model, y);
 	cost->energy += model->off;
 	for (q = 0; q < in->n_pools; q++) {
-		model_power(model, q, used + q * in->n_slots, on ? on + q * in->n_slots : NULL,
-			    &energy, &wake);
+		model_power(model, q, used + q * in->n_intervals,
+			    on ? on + q * in->n_intervals : NULL, &energy, &wake);
 		cost->energy += energy;
 		cost->wake += wake;
 	}

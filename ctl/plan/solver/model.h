@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The instance as the arithmetic wants it: configurations, costs a slot, and the rows that
+ * The instance as the arithmetic wants it: configurations, costs an interval, and the rows that
  * workloads share. Private to ctl/plan.
  */
 #ifndef GPUCTL_PLAN_MODEL_H
@@ -12,7 +12,7 @@
 /* Differences that are rounding, as a part of what is compared. */
 #define MODEL_ROUNDING (1.0 / (1 << 30))
 
-/* What workloads share: each limits a sum over them, in each slot. */
+/* What workloads share: each limits a sum over them, in each interval. */
 enum model_row_kind {
 	ROW_POOL,	/* GPUs of a pool: at most those that are on */
 	ROW_HOST,	/* GPUs of a host */
@@ -27,7 +27,7 @@ enum model_row_kind {
  * @kind: enum model_row_kind
  * @index: of the pool, host, link, tenant or switch
  * @cap: at most so much
- * @want: for ROW_GUARANTEE: at least so many in each slot
+ * @want: for ROW_GUARANTEE: at least so many in each interval
  */
 struct model_row {
 	enum model_row_kind kind;
@@ -38,7 +38,7 @@ struct model_row {
 
 /**
  * struct model_pool - a pool as one workload sees it
- * @use: cost of a GPU a slot, without what it is missing otherwise
+ * @use: cost of a GPU an interval, without what it is missing otherwise
  * @up: cost of attaching one
  * @down: cost of detaching one
  * @row_pool: its row, or PLAN_NONE where nothing can be short
@@ -59,9 +59,9 @@ struct model_pool {
  * @row_limit: of its tenant
  * @row_guarantee: of its tenant
  * @want: GPUs that its tenant, which has no other workload, is guaranteed; NULL: none
- * @scale: cost of a missing GPU a slot
- * @deficit: cost of a GPU below @want a slot
- * @start: what it has in slot -1
+ * @scale: cost of a missing GPU an interval
+ * @deficit: cost of a GPU below @want an interval
+ * @start: what it has in interval -1
  */
 struct model_workload {
 	const struct plan_workload *w;
@@ -76,7 +76,7 @@ struct model_workload {
 
 /**
  * struct model_power - switching the GPUs of a pool on and off
- * @on: cost of an idle GPU a slot, against one that is off
+ * @on: cost of an idle GPU an interval, against one that is off
  * @wake: cost of switching one on
  * @row: of the pool; PLAN_NONE where being on costs nothing that is not in the use
  */
@@ -95,7 +95,7 @@ struct model_power {
  * @shapes: a list
  * @n_shapes: how many
  * @off: cost of GPUs that are off, which no plan can change
- * @deficit: cost of a GPU below a guarantee a slot
+ * @deficit: cost of a GPU below a guarantee an interval
  * @grain: every plan costs @off and a whole multiple of it; 0: not known
  * @configs_max: of any workload
  * @pools_max: of any workload
@@ -116,18 +116,18 @@ int model_make(struct model *model, const struct plan_instance *in, struct fault
 /* The shapes are left to whoever took them out of @model. */
 void model_free(struct model *model);
 
-/* What a workload lacks in a slot with @gpus of @choice, in GPUs of its first choice. */
-double model_missing(const struct model_workload *w, size_t slot, uint16_t choice,
+/* What a workload lacks in an interval with @gpus of @choice, in GPUs of its first choice. */
+double model_missing(const struct model_workload *w, size_t interval, uint16_t choice,
 		     uint32_t gpus);
-/* May it have this configuration in this slot? */
-bool model_allowed(const struct model_workload *w, size_t slot, uint32_t config);
+/* May it have this configuration in this interval? */
+bool model_allowed(const struct model_workload *w, size_t interval, uint32_t config);
 
 /* What it is served: the rest of what it needs. */
-static inline double model_served(const struct model_workload *w, size_t slot, uint32_t config)
+static inline double model_served(const struct model_workload *w, size_t interval, uint32_t config)
 {
 	const struct shape_config *c = &w->shape->configs[config];
 
-	return w->w->choices[0].need[slot] - model_missing(w, slot, c->choice, c->total);
+	return w->w->choices[0].need[interval] - model_missing(w, interval, c->choice, c->total);
 }
 
 /* GPUs attached, by switch of the shape, from one configuration to another. */
@@ -142,7 +142,7 @@ double model_move(const struct model_workload *w, uint32_t from, uint32_t to);
 /* What plan @y costs, with the best @on for it, which is filled in. */
 void model_cost(const struct model *model, const uint32_t *y, uint32_t *on,
 		struct plan_cost *cost);
-/* Cost of power of one pool in which @used GPUs a slot are held; @on may be NULL. */
+/* Cost of power of one pool in which @used GPUs an interval are held; @on may be NULL. */
 void model_power(const struct model *model, size_t pool, const uint32_t *used, uint32_t *on,
 		 double *energy, double *wake);
 

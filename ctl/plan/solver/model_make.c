@@ -15,7 +15,7 @@
 #include "plan/solver/model.h"
 
 #define BUCKETS 4096
-/* Slots times configurations of a workload: what its way takes memory for. */
+/* Intervals times configurations of a workload: what its way takes memory for. */
 #define CELLS_MAX 50000000
 
 /**
@@ -91,7 +91,7 @@ static uint32_t most_of(const struct maker *m, const struct plan_workload *w, si
 	uint32_t most = 0, now = 0;
 	size_t t, i;
 
-	for (t = 0; t < in->n_slots; t++)
+	for (t = 0; t < in->n_intervals; t++)
 		if (w->choices[choice].need[t] > most)
 			most = w->choices[choice].need[t];
 	most = min_u32(most, in->hosts[w->host].slots);
@@ -114,10 +114,10 @@ static int by_number(const void *a, const void *b)
 static void add_sizes(const struct maker *m, const struct plan_workload *w, struct shape *s,
 		      size_t choice)
 {
-	uint32_t *all = mem_zalloc(m->in->n_slots + 1, sizeof(*all)), now = 0;
+	uint32_t *all = mem_zalloc(m->in->n_intervals + 1, sizeof(*all)), now = 0;
 	size_t n = 0, i, k = 0;
 
-	for (i = 0; i < m->in->n_slots; i++)
+	for (i = 0; i < m->in->n_intervals; i++)
 		if (w->choices[choice].need[i] &&
 		    w->choices[choice].need[i] <= s->total_max[choice])
 			all[n++] = w->choices[choice].need[i];
@@ -254,13 +254,13 @@ static void make_costs(struct maker *m, struct model_workload *mw)
 
 		mp->up = p->attach_s + mw->w->weight * mw->w->load_s;
 		mp->down = p->detach_s;
-		mp->use = (kind->busy_w - kind->idle_w) * in->slot_s * in->energy_cost;
+		mp->use = (kind->busy_w - kind->idle_w) * in->interval_s * in->energy_cost;
 		if (power->wake <= 0)
 			mp->use += power->on;
 		if (in->n_links && link != PLAN_NONE)
-			mp->use += in->links[link].locality * in->slot_s;
+			mp->use += in->links[link].locality * in->interval_s;
 	}
-	mw->scale = mw->w->weight * in->slot_s;
+	mw->scale = mw->w->weight * in->interval_s;
 	mw->deficit = m->model->deficit;
 }
 
@@ -273,10 +273,11 @@ static void make_power(struct model *model)
 	for (q = 0; q < in->n_pools; q++) {
 		const struct plan_kind *kind = &in->kinds[in->pools[q].kind];
 
-		model->power[q].on = (kind->idle_w - kind->off_w) * in->slot_s * in->energy_cost;
+		model->power[q].on =
+			(kind->idle_w - kind->off_w) * in->interval_s * in->energy_cost;
 		model->power[q].wake = kind->wake_j * in->energy_cost;
-		model->off += kind->off_w * in->slot_s * in->energy_cost * in->pools[q].gpus *
-			      in->n_slots;
+		model->off += kind->off_w * in->interval_s * in->energy_cost * in->pools[q].gpus *
+			      in->n_intervals;
 	}
 }
 
@@ -324,9 +325,9 @@ static void make_want(const struct maker *m, uint32_t tenant, uint32_t *want)
 
 	for (w = 0; w < in->n_workloads; w++)
 		if (in->workloads[w].tenant == tenant)
-			for (t = 0; t < in->n_slots; t++)
+			for (t = 0; t < in->n_intervals; t++)
 				want[t] += in->workloads[w].choices[0].need[t];
-	for (t = 0; t < in->n_slots; t++)
+	for (t = 0; t < in->n_intervals; t++)
 		want[t] = min_u32(want[t], in->tenants[tenant].guarantee);
 }
 
@@ -342,7 +343,7 @@ static void add_guarantees(struct maker *m)
 
 		if (!in->tenants[i].guarantee || !m->tenant_workloads[i])
 			continue;
-		want = mem_zalloc(in->n_slots, sizeof(*want));
+		want = mem_zalloc(in->n_intervals, sizeof(*want));
 		make_want(m, (uint32_t)i, want);
 		if (m->tenant_workloads[i] > 1) {
 			model_make_add_row(m, ROW_GUARANTEE, i, 0);
@@ -466,9 +467,9 @@ static int make_workloads(struct maker *m)
 	add_rows(m);
 	for (w = 0; w < in->n_workloads; w++)
 		tie_rows(m, &model->workloads[w]);
-	if ((uint64_t)model->configs_max * in->n_slots > CELLS_MAX)
-		return fault_set(m->fault, EINVAL, "%zu configurations in %zu slots: too many",
-				 model->configs_max, in->n_slots);
+	if ((uint64_t)model->configs_max * in->n_intervals > CELLS_MAX)
+		return fault_set(m->fault, EINVAL, "%zu configurations in %zu intervals: too many",
+				 model->configs_max, in->n_intervals);
 	return check_kept(m);
 }
 
@@ -498,7 +499,7 @@ int model_make(struct model *model, const struct plan_instance *in, struct fault
 
 	memset(model, 0, sizeof(*model));
 	model->in = in;
-	model->deficit = in->deficit_weight * in->slot_s;
+	model->deficit = in->deficit_weight * in->interval_s;
 	model->workloads = mem_zalloc(in->n_workloads ? in->n_workloads : 1,
 				      sizeof(*model->workloads));
 	m.buckets = mem_zalloc(BUCKETS, sizeof(*m.buckets));

@@ -2,11 +2,11 @@
 /*
  * DOC: the way of one workload
  *
- * A shortest path over slots and configurations. Moves cost so much per GPU that comes and so
+ * A shortest path over intervals and configurations. Moves cost so much per GPU that comes and so
  * much per GPU that goes, so the cheapest move between all pairs takes one sweep over the steps
- * down and one over the steps up (see solver/shape.c), not all pairs: O(slots * steps).
+ * down and one over the steps up (see solver/shape.c), not all pairs: O(intervals * steps).
  *
- * With a hold, whoever attached stays for as many slots; those ways wait in a queue, with what
+ * With a hold, whoever attached stays for as many intervals; those ways wait in a queue, with what
  * they cost so far, until they may move again.
  */
 #include <math.h>
@@ -18,29 +18,29 @@
 
 /* In @came: this configuration was entered by an attach and held since. */
 #define HELD 0x8000u
-/* A slot takes as long as so many configurations, however few there are. */
-#define SLOT_WORK 16
+/* An interval takes as long as so many configurations, however few there are. */
+#define INTERVAL_WORK 16
 
 /**
  * struct path - memory for any workload of a model
- * @slots: of the instance
+ * @intervals: of the instance
  * @configs: the most that a workload has
  * @free: cost so far, by configuration, of those that may move
  * @down: the same after steps down, without an attach
  * @up: with at least one attach
  * @layer: for limits of attaches: one attach more
  * @layer_from: where each came from
- * @stay: cost of this slot
+ * @stay: cost of this interval
  * @down_from: where @down came from
  * @up_from: where @up came from
  * @held: queue of those that hold: hold * configs
  * @held_room: its size
- * @came: where each slot and configuration came from, or HELD
- * @attached: where an attach in this slot came from
- * @work: slots times configurations
+ * @came: where each interval and configuration came from, or HELD
+ * @attached: where an attach in this interval came from
+ * @work: intervals times configurations
  */
 struct path {
-	size_t slots, configs;
+	size_t intervals, configs;
 	double *free, *down, *up, *layer, *stay;
 	uint16_t *down_from, *up_from, *layer_from;
 	double *held;
@@ -54,7 +54,7 @@ struct path *path_new(const struct model *model)
 	struct path *p = mem_zalloc(1, sizeof(*p));
 	size_t n = model->configs_max + 1;
 
-	p->slots = model->in->n_slots;
+	p->intervals = model->in->n_intervals;
 	p->configs = n;
 	p->free = mem_zalloc(n, sizeof(*p->free));
 	p->down = mem_zalloc(n, sizeof(*p->down));
@@ -64,8 +64,8 @@ struct path *path_new(const struct model *model)
 	p->down_from = mem_zalloc(n, sizeof(*p->down_from));
 	p->up_from = mem_zalloc(n, sizeof(*p->up_from));
 	p->layer_from = mem_zalloc(2 * n, sizeof(*p->layer_from));
-	p->came = mem_zalloc(n * p->slots, sizeof(*p->came));
-	p->attached = mem_zalloc(n * p->slots, sizeof(*p->attached));
+	p->came = mem_zalloc(n * p->intervals, sizeof(*p->came));
+	p->attached = mem_zalloc(n * p->intervals, sizeof(*p->attached));
 	return p;
 }
 
@@ -93,7 +93,7 @@ uint64_t path_work(const struct path *p)
 static double pool_price(const struct path *p, const struct model_workload *w,
 			 const struct path_input *in, size_t pool, size_t t)
 {
-	return w->pools[pool].use + (in->use ? in->use[pool * p->slots + t] : 0);
+	return w->pools[pool].use + (in->use ? in->use[pool * p->intervals + t] : 0);
 }
 
 /* One elastic workload in one pool: the counts are the configurations. */
@@ -126,7 +126,7 @@ static bool fits(const struct path *p, const struct path_input *in, const struct
 	if (in->total && c->total > in->total[t])
 		return false;
 	for (i = 0; in->room && i < c->n; i++)
-		if (c->gpus[i] > in->room[c->pool[i] * p->slots + t])
+		if (c->gpus[i] > in->room[c->pool[i] * p->intervals + t])
 			return false;
 	return true;
 }
@@ -213,7 +213,7 @@ static double up_price(const struct path *p, const struct model_workload *w,
 		       const struct path_input *in, size_t pool, size_t t)
 {
 	return w->pools[pool].up +
-	       (in->up ? in->up[w->shape->pools[pool].sw * p->slots + t] : 0);
+	       (in->up ? in->up[w->shape->pools[pool].sw * p->intervals + t] : 0);
 }
 
 static void chain_down(struct path *p, size_t n, double cost)
@@ -347,7 +347,7 @@ static bool limited(const struct path *p, const struct model_workload *w,
 	size_t i;
 
 	for (i = 0; in->attach && i < s->n_switches; i++)
-		if (in->attach[i * p->slots + t] < s->configs[s->n - 1].total)
+		if (in->attach[i * p->intervals + t] < s->configs[s->n - 1].total)
 			return true;
 	return false;
 }
@@ -375,7 +375,7 @@ static void elastic_moves(struct path *p, const struct model_workload *w,
 	for (c = 0; c < s->n; c++)
 		p->up[c] = INFINITY;
 	for (i = 0; i < s->n_switches; i++) {
-		uint32_t limit = in->attach[i * p->slots + t];
+		uint32_t limit = in->attach[i * p->intervals + t];
 
 		if (limit > s->configs[s->n - 1].total)
 			limit = s->configs[s->n - 1].total;
@@ -393,7 +393,7 @@ static bool may_attach(const struct path *p, const struct model_workload *w,
 		return true;
 	model_attached(w, from, to, count);
 	for (i = 0; i < w->shape->n_switches; i++)
-		if (count[i] > in->attach[i * p->slots + t])
+		if (count[i] > in->attach[i * p->intervals + t])
 			return false;
 	return true;
 }
@@ -471,7 +471,7 @@ static void gang_moves(struct path *p, const struct model_workload *w,
 		overlap_moves(p, w, in, t, price, gone, come);
 }
 
-/* Slot @t without a hold: everybody may move at any time. */
+/* Interval @t without a hold: everybody may move at any time. */
 static void path_step_free(struct path *p, size_t n, uint16_t *came)
 {
 	size_t c;
@@ -495,7 +495,7 @@ static void step_hold(struct path *p, size_t n, size_t hold, size_t t, uint16_t 
 	for (i = 0; i < hold; i++)
 		for (c = 0; c < n; c++)
 			ring[i * p->configs + c] += p->stay[c];
-	/* Those that attached hold - 1 slots ago are free behind this one. */
+	/* Those that attached hold - 1 intervals ago are free behind this one. */
 	ring += (t + 1) % hold * p->configs;
 	for (c = 0; c < n; c++) {
 		double v = p->down[c] + p->stay[c];
@@ -511,12 +511,12 @@ static void step_hold(struct path *p, size_t n, size_t hold, size_t t, uint16_t 
 
 static void path_trace(const struct path *p, size_t hold, uint32_t end, size_t since, uint32_t *y)
 {
-	size_t t = p->slots, i;
+	size_t t = p->intervals, i;
 	uint32_t c = end;
 
-	/* The end may be in the middle of a hold that began in slot @since. */
-	if (since < p->slots) {
-		for (t = since, i = since; i < p->slots; i++)
+	/* The end may be in the middle of a hold that began in interval @since. */
+	if (since < p->intervals) {
+		for (t = since, i = since; i < p->intervals; i++)
 			y[i] = c;
 		c = p->attached[since * p->configs + c];
 	}
@@ -538,7 +538,7 @@ double path_solve(struct path *p, const struct model_workload *w, const struct p
 		  uint32_t *y)
 {
 	const struct shape *s = w->shape;
-	size_t hold = w->w->hold, t, c, i, since = p->slots, n = s->n;
+	size_t hold = w->w->hold, t, c, i, since = p->intervals, n = s->n;
 	double best = INFINITY;
 	uint32_t end = 0;
 
@@ -551,9 +551,9 @@ double path_solve(struct path *p, const struct model_workload *w, const struct p
 		p->held[i] = INFINITY;
 	for (c = 0; c < n; c++)
 		p->free[c] = c == w->start ? 0 : INFINITY;
-	p->work += p->slots * (n + SLOT_WORK + s->n_overlaps / 2);
+	p->work += p->intervals * (n + INTERVAL_WORK + s->n_overlaps / 2);
 
-	for (t = 0; t < p->slots; t++) {
+	for (t = 0; t < p->intervals; t++) {
 		path_stay(p, w, in, t, p->stay);
 		if (w->w->gang)
 			gang_moves(p, w, in, t);
@@ -568,10 +568,10 @@ double path_solve(struct path *p, const struct model_workload *w, const struct p
 		if (p->free[c] < best) {
 			best = p->free[c];
 			end = (uint32_t)c;
-			since = p->slots;
+			since = p->intervals;
 		}
-		for (t = p->slots - (hold < p->slots ? hold : p->slots) + 1;
-		     hold > 1 && t < p->slots; t++)
+		for (t = p->intervals - (hold < p->intervals ? hold : p->intervals) + 1;
+		     hold > 1 && t < p->intervals; t++)
 			if (p->held[t % hold * p->configs + c] < best) {
 				best = p->held[t % hold * p->configs + c];
 				end = (uint32_t)c;
@@ -590,7 +590,7 @@ double path_value(const struct path *p, const struct model_workload *w,
 	double v = 0;
 	size_t t, i;
 
-	for (t = 0; t < p->slots; t++) {
+	for (t = 0; t < p->intervals; t++) {
 		const struct shape_config *c = &w->shape->configs[y[t]];
 
 		v += model_missing(w, t, c->choice, c->total) * w->scale;
@@ -604,7 +604,7 @@ double path_value(const struct path *p, const struct model_workload *w,
 		v += model_move(w, before, y[t]);
 		model_attached(w, before, y[t], count);
 		for (i = 0; in->up && i < w->shape->n_switches; i++)
-			v += count[i] * in->up[i * p->slots + t];
+			v += count[i] * in->up[i * p->intervals + t];
 		before = y[t];
 	}
 	return v;

@@ -7,13 +7,13 @@
 
 /**
  * struct path_input - what the others do to a workload
- * @use: added cost of a GPU: use[pool of the shape * slots + slot]
- * @up: added cost of an attach: up[switch of the shape * slots + slot]
+ * @use: added cost of a GPU: use[pool of the shape * intervals + interval]
+ * @up: added cost of an attach: up[switch of the shape * intervals + interval]
  * @room: GPUs of a pool that it can have, as @use; NULL: no limit
- * @total: GPUs that it can have in each slot; NULL: no limit
+ * @total: GPUs that it can have in each interval; NULL: no limit
  * @attach: GPUs that can be attached, as @up; NULL: no limit
- * @extra: added cost of what is missing, and reward of what is served, by slot
- * @lack: what its tenant lacks of its guarantee in each slot without it; NULL: what the model
+ * @extra: added cost of what is missing, and reward of what is served, by interval
+ * @lack: what its tenant lacks of its guarantee in each interval without it; NULL: what the model
  *   says of it alone
  */
 struct path_input {
@@ -38,10 +38,10 @@ double path_solve(struct path *path, const struct model_workload *w,
 double path_value(const struct path *path, const struct model_workload *w,
 		  const struct path_input *input, const uint32_t *y);
 
-/* Cost of being in each configuration in a slot: fills @stay with shape->n numbers. */
+/* Cost of being in each configuration in an interval: fills @stay with shape->n numbers. */
 void path_stay(struct path *path, const struct model_workload *w, const struct path_input *input,
-	       size_t slot, double *stay);
-/* Slots times configurations that were looked at since the start: how much work was done. */
+	       size_t interval, double *stay);
+/* Intervals times configurations that were looked at since the start: how much work was done. */
 uint64_t path_work(const struct path *path);
 
 #endif /* GPUCTL_PLAN_PATH_H */

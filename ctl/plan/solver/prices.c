@@ -14,12 +14,12 @@
 /**
  * struct plan_prices - prices by name
  * @n: rows
- * @slots: of each
+ * @intervals: of each
  * @names: what each is the price of
- * @price: by row and slot, a slot's length taken out
+ * @price: by row and interval, an interval's length taken out
  */
 struct plan_prices {
-	size_t n, slots;
+	size_t n, intervals;
 	char **names;
 	double *price;
 };
@@ -53,19 +53,19 @@ struct plan_prices *plan_prices_make(const struct model *model, const double *pr
 	size_t i;
 
 	p->n = model->n_rows;
-	p->slots = model->in->n_slots;
+	p->intervals = model->in->n_intervals;
 	p->names = mem_zalloc(p->n + 1, sizeof(*p->names));
-	p->price = mem_zalloc(p->n * p->slots + 1, sizeof(*p->price));
+	p->price = mem_zalloc(p->n * p->intervals + 1, sizeof(*p->price));
 	for (i = 0; i < p->n; i++)
 		p->names[i] = row_name(model, &model->rows[i]);
-	for (i = 0; i < p->n * p->slots; i++)
-		p->price[i] = price[i] / model->in->slot_s;
+	for (i = 0; i < p->n * p->intervals; i++)
+		p->price[i] = price[i] / model->in->interval_s;
 	return p;
 }
 
 void plan_prices_get(const struct plan_prices *p, const struct model *model, double *price)
 {
-	size_t slots = model->in->n_slots, r, k, t;
+	size_t intervals = model->in->n_intervals, r, k, t;
 
 	for (r = 0; r < model->n_rows; r++) {
 		char *name = row_name(model, &model->rows[r]);
@@ -75,27 +75,29 @@ void plan_prices_get(const struct plan_prices *p, const struct model *model, dou
 		k = r < p->n && !strcmp(p->names[r], name) ? r : 0;
 		while (k < p->n && strcmp(p->names[k], name))
 			k++;
-		for (t = 0; t < slots; t++) {
+		for (t = 0; t < intervals; t++) {
 			double v = 0;
 
-			if (k < p->n && p->slots)
-				v = p->price[k * p->slots + (t < p->slots ? t : p->slots - 1)] *
-				    model->in->slot_s;
-			price[r * slots + t] = v < most ? v : most;
+			if (k < p->n && p->intervals)
+				v = p->price[k * p->intervals +
+					     (t < p->intervals ? t : p->intervals - 1)] *
+				    model->in->interval_s;
+			price[r * intervals + t] = v < most ? v : most;
 		}
 		free(name);
 	}
 }
 
-void plan_prices_shift(struct plan_prices *p, size_t slots)
+void plan_prices_shift(struct plan_prices *p, size_t intervals)
 {
 	size_t r, t;
 
 	for (r = 0; r < p->n; r++)
-		for (t = 0; t < p->slots; t++)
-			p->price[r * p->slots + t] =
-				p->price[r * p->slots +
-					 (slots < p->slots - t ? t + slots : p->slots - 1)];
+		for (t = 0; t < p->intervals; t++)
+			p->price[r * p->intervals + t] =
+				p->price[r * p->intervals + (intervals < p->intervals - t ?
+								     t + intervals :
+								     p->intervals - 1)];
 }
 
 void plan_prices_free(struct plan_prices *p)

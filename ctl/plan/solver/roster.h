@@ -35,7 +35,7 @@ void roster_free(struct roster *roster);
 double roster_remove(struct roster *roster, size_t w);
 /* Put it back with this plan, for which there is room; what the whole costs more. */
 double roster_put(struct roster *roster, size_t w, const uint32_t *y);
-/* Put it back in the way that is cheapest for it, at @price (by row and slot, or NULL). */
+/* Put it back in the way that is cheapest for it, at @price (by row and interval, or NULL). */
 double roster_insert(struct roster *roster, size_t w, const double *price);
 /* Out and in again, where that is cheaper; by how much the cost fell. */
 double roster_again(struct roster *roster, size_t w);

@@ -5,7 +5,7 @@
  * Prices first: they bound the cost from below and say what is scarce when. Then a plan that
  * keeps the limits, led by them: one workload after the other (solver/roster.c), then all of them
  * together (solver/beam.c). It is improved as long as the effort lasts, by moves of which each
- * finds something else for a few workloads, or for all in a few slots.
+ * finds something else for a few workloads, or for all in a few intervals.
  */
 #include <errno.h>
 #include <math.h>
@@ -107,7 +107,7 @@ static void solve_remember(struct solver *s)
 	if (cost >= s->best_cost)
 		return;
 	s->best_cost = cost;
-	memcpy(s->best, s->roster.y, in->n_workloads * in->n_slots * sizeof(*s->best));
+	memcpy(s->best, s->roster.y, in->n_workloads * in->n_intervals * sizeof(*s->best));
 }
 
 static void construct(struct solver *s, const double *price)
@@ -155,11 +155,11 @@ static void solve_finish(struct solver *s, struct plan_solution *solution)
 	size_t w;
 
 	solution->n_workloads = in->n_workloads;
-	solution->n_slots = in->n_slots;
+	solution->n_intervals = in->n_intervals;
 	solution->n_pools = in->n_pools;
 	solution->y = s->best;
 	s->best = NULL;
-	solution->on = mem_zalloc(in->n_pools * in->n_slots + 1, sizeof(*solution->on));
+	solution->on = mem_zalloc(in->n_pools * in->n_intervals + 1, sizeof(*solution->on));
 	model_cost(&s->model, solution->y, solution->on, &solution->cost);
 	solution->bound = grain_up(&s->model, s->dual.bound);
 	solution->base = s->dual.base;
@@ -195,7 +195,7 @@ static size_t solve_pick(struct solver *s)
 /* Some workloads out and in again, in another order and led by prices: a jump. */
 static void jump(struct solver *s, double *total, double heat)
 {
-	size_t n = s->model.in->n_workloads, slots = s->model.in->n_slots, k, i, m;
+	size_t n = s->model.in->n_workloads, intervals = s->model.in->n_intervals, k, i, m;
 	size_t group[JUMP_MAX];
 	static const double leads[] = { 0, 0, 0.5, 1, 1 };
 	double before = 0, after = 0, lead = leads[next_random(s) % 5], fell;
@@ -210,8 +210,8 @@ static void jump(struct solver *s, double *total, double heat)
 			for (i = 0; i < k && group[i] != group[k];)
 				i++;
 		} while (i < k);
-		memcpy(s->saved + k * slots, s->roster.y + group[k] * slots,
-		       slots * sizeof(*s->saved));
+		memcpy(s->saved + k * intervals, s->roster.y + group[k] * intervals,
+		       intervals * sizeof(*s->saved));
 	}
 	if (lead > 0) {
 		price = s->price;
@@ -236,23 +236,23 @@ static void jump(struct solver *s, double *total, double heat)
 	for (k = 0; k < m; k++)
 		roster_remove(&s->roster, group[k]);
 	for (k = 0; k < m; k++)
-		roster_put(&s->roster, group[k], s->saved + k * slots);
+		roster_put(&s->roster, group[k], s->saved + k * intervals);
 }
 
-/* A slot in which some tenant is below its guarantee; returns the row, or n_rows. */
-static size_t find_deficit(struct solver *s, size_t *slot)
+/* An interval in which some tenant is below its guarantee; returns the row, or n_rows. */
+static size_t find_deficit(struct solver *s, size_t *interval)
 {
-	size_t slots = s->model.in->n_slots, r, t, seen = 0, found = s->model.n_rows;
+	size_t intervals = s->model.in->n_intervals, r, t, seen = 0, found = s->model.n_rows;
 
 	for (r = 0; r < s->model.n_rows; r++) {
 		const struct model_row *row = &s->model.rows[r];
 
-		for (t = 0; t < slots && row->kind == ROW_GUARANTEE; t++) {
-			if (row->want[t] - s->roster.ledger->load[r * slots + t] < 0.001 ||
+		for (t = 0; t < intervals && row->kind == ROW_GUARANTEE; t++) {
+			if (row->want[t] - s->roster.ledger->load[r * intervals + t] < 0.001 ||
 			    next_random(s) % ++seen)
 				continue;
 			found = r;
-			*slot = t;
+			*interval = t;
 		}
 	}
 	return found;
@@ -274,8 +274,9 @@ static bool shares_pool(const struct model_workload *a, const struct model_workl
 /* One whose tenant lacks something, and some who have GPUs that it could use then. */
 static size_t gather_for_deficit(struct solver *s, size_t *members, size_t most)
 {
-	size_t n = s->model.in->n_workloads, slots = s->model.in->n_slots, slot = 0, m = 0, i, w;
-	size_t row = find_deficit(s, &slot), begin = next_random(s) % n;
+	size_t n = s->model.in->n_workloads, intervals = s->model.in->n_intervals, interval = 0,
+	       m = 0, i, w;
+	size_t row = find_deficit(s, &interval), begin = next_random(s) % n;
 
 	if (row == s->model.n_rows)
 		return 0;
@@ -283,8 +284,9 @@ static size_t gather_for_deficit(struct solver *s, size_t *members, size_t most)
 		w = (begin + i) % n;
 		if (s->model.workloads[w].row_guarantee == row &&
 		    group_possible(s->roster.group, &s->model.workloads[w]) &&
-		    model_served(&s->model.workloads[w], slot, s->roster.y[w * slots + slot]) <
-			    s->model.workloads[w].w->choices[0].need[slot])
+		    model_served(&s->model.workloads[w], interval,
+				 s->roster.y[w * intervals + interval]) <
+			    s->model.workloads[w].w->choices[0].need[interval])
 			members[m++] = w;
 	}
 	begin = next_random(s) % n;
@@ -292,7 +294,7 @@ static size_t gather_for_deficit(struct solver *s, size_t *members, size_t most)
 		w = (begin + i) % n;
 		if (w != members[0] && group_possible(s->roster.group, &s->model.workloads[w]) &&
 		    shares_pool(&s->model.workloads[members[0]], &s->model.workloads[w],
-				s->roster.y[w * slots + slot]))
+				s->roster.y[w * intervals + interval]))
 			members[m++] = w;
 	}
 	return m;
@@ -313,18 +315,19 @@ static size_t gather(struct solver *s, size_t *members, size_t most)
 	return m;
 }
 
-/* A few workloads over all slots, or all of them in a few slots, among many plans at a time. */
+/* A few workloads over all intervals, or all of them in a few, among many plans at a time. */
 static void move_wide(struct solver *s, double *total)
 {
-	size_t n = s->model.in->n_workloads, slots = s->model.in->n_slots, from = 0, to = slots, m;
+	size_t n = s->model.in->n_workloads, intervals = s->model.in->n_intervals, from = 0,
+	       to = intervals, m;
 	bool all = next_random(s) % 2;
 	size_t members[GROUP_MAX];
 	double gain;
 
 	memset(s->is_free, all, n * sizeof(*s->is_free));
 	if (all) {
-		m = 1 + slots / 12 + next_random(s) % (1 + slots / 6);
-		from = next_random(s) % slots;
+		m = 1 + intervals / 12 + next_random(s) % (1 + intervals / 6);
+		from = next_random(s) % intervals;
 		if (next_random(s) % 2)
 			find_deficit(s, &from);
 		to = from + m;
@@ -336,7 +339,7 @@ static void move_wide(struct solver *s, double *total)
 		while (m-- > 0)
 			s->is_free[members[m]] = true;
 	}
-	memcpy(s->plan, s->roster.y, n * slots * sizeof(*s->plan));
+	memcpy(s->plan, s->roster.y, n * intervals * sizeof(*s->plan));
 	gain = beam_improve(s->beam, s->plan, s->is_free, from, to, WIDTH_SOME);
 	if (gain <= 0)
 		return;
@@ -410,7 +413,7 @@ static void search_wide(struct solver *s)
 		spent = beam_work(s->beam) - start;
 		if (cost >= s->best_cost)
 			continue;
-		memcpy(s->best, s->plan, in->n_workloads * in->n_slots * sizeof(*s->best));
+		memcpy(s->best, s->plan, in->n_workloads * in->n_intervals * sizeof(*s->best));
 		s->best_cost = solve_cost_of(s, s->best);
 	}
 }
@@ -434,7 +437,7 @@ static uint64_t overdrawn(uint64_t done, uint64_t planned, uint64_t most)
 }
 
 /*
- * Work is counted, not timed, so that a plan does not depend on the machine: slots times
+ * Work is counted, not timed, so that a plan does not depend on the machine: intervals times
  * configurations. Small instances get what takes some 50 ms, large ones some looks at each
  * workload.
  */
@@ -508,12 +511,12 @@ int plan_solve(const struct plan_instance *in, const struct plan_options *option
 	dual_init(&s.dual, &s.model, s.path);
 	roster_init(&s.roster, &s.model, s.path);
 	s.order = mem_zalloc(in->n_workloads + 1, sizeof(*s.order));
-	s.best = mem_zalloc(in->n_workloads * in->n_slots + 1, sizeof(*s.best));
+	s.best = mem_zalloc(in->n_workloads * in->n_intervals + 1, sizeof(*s.best));
 	s.alone = mem_zalloc(in->n_workloads + 1, sizeof(*s.alone));
 	s.price = mem_zalloc(s.dual.n + 1, sizeof(*s.price));
-	s.saved = mem_zalloc(JUMP_MAX * in->n_slots, sizeof(*s.saved));
+	s.saved = mem_zalloc(JUMP_MAX * in->n_intervals, sizeof(*s.saved));
 	s.beam = beam_new(&s.model, s.path);
-	s.plan = mem_zalloc(in->n_workloads * in->n_slots + 1, sizeof(*s.plan));
+	s.plan = mem_zalloc(in->n_workloads * in->n_intervals + 1, sizeof(*s.plan));
 	s.is_free = mem_zalloc(in->n_workloads + 1, sizeof(*s.is_free));
 	if (!options)
 		options = &defaults;
@@ -554,19 +557,19 @@ void plan_solution_free(struct plan_solution *solution)
 }
 
 struct plan_config plan_config_at(const struct plan_solution *solution, size_t workload,
-				  size_t slot)
+				  size_t interval)
 {
 	const struct shape *s = solution->shapes->of[workload];
-	uint32_t c = solution->y[workload * solution->n_slots + slot];
+	uint32_t c = solution->y[workload * solution->n_intervals + interval];
 
 	return (struct plan_config){ s->configs[c].n,
 				     s->configs[c].n ? s->held + c * SHAPE_SPAN_MAX : NULL };
 }
 
-uint32_t plan_gpus_of(const struct plan_solution *solution, size_t workload, size_t slot,
+uint32_t plan_gpus_of(const struct plan_solution *solution, size_t workload, size_t interval,
 		      size_t pool)
 {
-	struct plan_config config = plan_config_at(solution, workload, slot);
+	struct plan_config config = plan_config_at(solution, workload, interval);
 	size_t i;
 
 	for (i = 0; i < config.n; i++)
@@ -575,11 +578,11 @@ uint32_t plan_gpus_of(const struct plan_solution *solution, size_t workload, siz
 	return 0;
 }
 
-uint32_t plan_gpus(const struct plan_solution *solution, size_t workload, size_t slot)
+uint32_t plan_gpus(const struct plan_solution *solution, size_t workload, size_t interval)
 {
 	const struct shape *s = solution->shapes->of[workload];
 
-	return s->configs[solution->y[workload * solution->n_slots + slot]].total;
+	return s->configs[solution->y[workload * solution->n_intervals + interval]].total;
 }
 
 double plan_gap(const struct plan_solution *solution)

@@ -43,18 +43,18 @@ static void way_find_rows(struct way *way)
 				(float)model_use(w, (uint32_t)c, way->row[i]);
 }
 
-void way_init(struct way *way, const struct model_workload *w, size_t slots)
+void way_init(struct way *way, const struct model_workload *w, size_t intervals)
 {
 	size_t hold = w->w->hold > 1 ? w->w->hold : 1, a, c;
 
 	way->w = w;
-	way->slots = slots;
+	way->intervals = intervals;
 	way->n = w->shape->n;
 	way->states = way->n * hold;
 	way->move = mem_zalloc(way->n * way->n, sizeof(*way->move));
 	way->to = mem_zalloc(way->n * way->n, sizeof(*way->to));
-	way->stay = mem_zalloc(way->n * slots, sizeof(*way->stay));
-	way->togo = mem_zalloc(way->states * (slots + 1), sizeof(*way->togo));
+	way->stay = mem_zalloc(way->n * intervals, sizeof(*way->stay));
+	way->togo = mem_zalloc(way->states * (intervals + 1), sizeof(*way->togo));
 	for (a = 0; a < way->n; a++)
 		for (c = 0; c < way->n; c++) {
 			bool holds = hold > 1 && model_attaches(w, (uint32_t)a, (uint32_t)c);
@@ -81,7 +81,7 @@ void way_price(struct way *way, struct path *path, struct ledger *view, const do
 	uint16_t to;
 
 	ledger_price(view, way->w, price, &input);
-	for (t = way->slots; t-- > 0;) {
+	for (t = way->intervals; t-- > 0;) {
 		double *stay = way->stay + t * way->n, *togo = way->togo + t * way->states;
 		const double *after = togo + way->states;
 

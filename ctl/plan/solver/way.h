@@ -22,20 +22,20 @@ struct way_step {
 /**
  * struct way - a workload
  * @w: the workload
- * @slots: of the instance
+ * @intervals: of the instance
  * @n: configurations
- * @states: the same again for each slot since an attach in which it may not move yet
+ * @states: the same again for each interval since an attach in which it may not move yet
  * @move: cost by configuration before and after: @n * @n
  * @to: the state that this leads to, as @move
- * @stay: cost of a slot by slot and configuration
- * @togo: cost of a slot and of all behind it, by slot and state before it
+ * @stay: cost of an interval by interval and configuration
+ * @togo: cost of an interval and of all behind it, by interval and state before it
  * @use: what is taken of each row of @row, by configuration
  * @row: limits that it is below
  * @rows: how many
  */
 struct way {
 	const struct model_workload *w;
-	size_t slots, n, states;
+	size_t intervals, n, states;
 	double *move;
 	uint16_t *to;
 	double *stay, *togo;
@@ -45,7 +45,7 @@ struct way {
 };
 
 /* The states have to fit 16 bits, and the model may have no more than WAY_ROWS_MAX rows. */
-void way_init(struct way *way, const struct model_workload *w, size_t slots);
+void way_init(struct way *way, const struct model_workload *w, size_t intervals);
 void way_free(struct way *way);
 /* Fill in @stay and @togo; @view is memory. */
 void way_price(struct way *way, struct path *path, struct ledger *view, const double *price);
@@ -56,7 +56,7 @@ static inline uint32_t way_config(const struct way *way, uint16_t state)
 	return (uint32_t)(state % way->n);
 }
 
-/* In a state before slot @t that has one step only, to @to: it holds, or it is kept. */
+/* In a state before interval @t that has one step only, to @to: it holds, or it is kept. */
 static inline bool way_is_held(const struct way *way, size_t t, uint16_t state, uint16_t *to)
 {
 	size_t age = state / way->n;
@@ -67,7 +67,7 @@ static inline bool way_is_held(const struct way *way, size_t t, uint16_t state, 
 	return age || t < way->w->w->keep;
 }
 
-/* The state in slot @t of one that has this configuration in it. */
+/* The state in interval @t of one that has this configuration in it. */
 static inline uint16_t way_next(const struct way *way, size_t t, uint16_t state, uint32_t config)
 {
 	uint16_t to;
@@ -83,8 +83,8 @@ static inline double way_loss(const struct way *way, size_t t, uint16_t from, ui
 }
 
 /*
- * The steps in slot @t that lose least, in this order and all below @most, and one that leads to
- * nothing, into @list, which has room for WAY_STEPS + 1; how many there are.
+ * The steps in interval @t that lose least, in this order and all below @most, and one that leads
+ * to nothing, into @list, which has room for WAY_STEPS + 1; how many there are.
  */
 size_t way_steps(const struct way *way, size_t t, uint16_t state, double most,
 		 struct way_step *list);

@@ -21,7 +21,7 @@ class Instance:
     def __init__(self, path):
         with open(path, encoding="utf-8") as f:
             d = json.load(f)
-        self.slots, self.slot_s = d["slots"], d["slot_s"]
+        self.intervals, self.interval_s = d["intervals"], d["interval_s"]
         self.joule = d.get("cost_per_kwh", 0) / 3.6e6
         self.kinds = {}
         for kind in d.get("kinds", []):
@@ -48,7 +48,7 @@ class Instance:
     def workload(self, w):
         demand = w.get("gpus", w.get("memory_gib"))
         if not isinstance(demand, list):
-            demand = [demand] * self.slots
+            demand = [demand] * self.intervals
         needs = {}
         for kind in w["kinds"]:
             if isinstance(kind, str):
@@ -72,18 +72,18 @@ class Instance:
 
 
 def read_plan(instance, path):
-    """What each workload has in each slot, and what is on."""
+    """What each workload has in each interval, and what is on."""
     with open(path, encoding="utf-8") as f:
         plan = json.load(f)
-    use = {name: [{} for _ in range(instance.slots)] for name in instance.workloads}
+    use = {name: [{} for _ in range(instance.intervals)] for name in instance.workloads}
     for row in plan["use"]:
-        for t in range(row["first_slot"], row["last_slot"] + 1):
+        for t in range(row["first_interval"], row["last_interval"] + 1):
             pool = row["switch"], row["kind"]
             assert pool not in use[row["workload"]][t], "a pool twice"
             use[row["workload"]][t][pool] = row["gpus"]
-    on = {pool: [p["gpus"]] * instance.slots for pool, p in instance.pools.items()}
+    on = {pool: [p["gpus"]] * instance.intervals for pool, p in instance.pools.items()}
     for row in plan.get("power", []):
-        for t in range(row["first_slot"], row["last_slot"] + 1):
+        for t in range(row["first_interval"], row["last_interval"] + 1):
             on[row["switch"], row["kind"]][t] = row["on"]
     return plan, use, on
 
@@ -101,23 +101,23 @@ def check_workload(instance, name, w, use, wrong):
         total = sum(has.values())
         if t < w["keep"]:
             if has != w["now"]:
-                wrong.append(f"{name} does not keep what it has in slot {t}")
+                wrong.append(f"{name} does not keep what it has in interval {t}")
             continue
         if len({kind for _, kind in has}) > 1 or any(kind not in w["needs"] for _, kind in has):
-            wrong.append(f"{name} has kinds {list(has)} in slot {t}")
+            wrong.append(f"{name} has kinds {list(has)} in interval {t}")
             continue
         if len(has) > w["span"]:
-            wrong.append(f"{name} is behind {len(has)} switches in slot {t}")
+            wrong.append(f"{name} is behind {len(has)} switches in interval {t}")
         for (switch, kind), n in has.items():
             if n <= 0 or not instance.linked(w["host"], switch) and n > w["now"].get((switch, kind), 0):
-                wrong.append(f"{name} has {n} behind {switch} in slot {t}")
+                wrong.append(f"{name} has {n} behind {switch} in interval {t}")
         if w["gang"] and total:
             kind = next(iter(has))[1]
             if total < w["needs"][kind][t]:
-                wrong.append(f"gang {name} has {total} of {w['needs'][kind][t]} in slot {t}")
+                wrong.append(f"gang {name} has {total} of {w['needs'][kind][t]} in interval {t}")
         come, go = moved(before, has)
         if (come or go) and t < held_until:
-            wrong.append(f"{name} moves in slot {t}, which is in its hold")
+            wrong.append(f"{name} moves in interval {t}, which is in its hold")
         if come:
             held_until = t + max(1, w["hold"])
         before = has
@@ -126,9 +126,9 @@ def check_workload(instance, name, w, use, wrong):
 def check_limits(instance, use, on, wrong):
     def at_most(what, t, n, most):
         if n > most:
-            wrong.append(f"{what}: {n} of {most} in slot {t}")
+            wrong.append(f"{what}: {n} of {most} in interval {t}")
 
-    for t in range(instance.slots):
+    for t in range(instance.intervals):
         pools, hosts, links, tenants, attaches = {}, {}, {}, {}, {}
 
         def count(table, key, n):
@@ -170,30 +170,30 @@ def missing(w, has, t):
 
 def cost(instance, use, on):
     """What the plan costs, added up anew."""
-    slot_s, total = instance.slot_s, 0
+    interval_s, total = instance.interval_s, 0
     for name, w in instance.workloads.items():
         before = w["now"]
         for t, has in enumerate(use[name]):
-            total += w["weight"] * slot_s * missing(w, has, t)
+            total += w["weight"] * interval_s * missing(w, has, t)
             come, go = moved(before, has)
             total += sum(n * (instance.pools[p]["attach"] + w["weight"] * w["load"]) for p, n in come.items())
             total += sum(n * instance.pools[p]["detach"] for p, n in go.items())
             for (switch, kind), n in has.items():
                 if instance.links:
-                    total += n * slot_s * instance.links.get((w["host"], switch), (0, 0))[1]
-                total += n * slot_s * instance.joule * (instance.kinds[kind]["busy"] - instance.kinds[kind]["idle"])
+                    total += n * interval_s * instance.links.get((w["host"], switch), (0, 0))[1]
+                total += n * interval_s * instance.joule * (instance.kinds[kind]["busy"] - instance.kinds[kind]["idle"])
             before = has
     for pool, p in instance.pools.items():
         kind, before = instance.kinds[pool[1]], p["on"]
         for n in on[pool] if instance.joule else []:
-            total += slot_s * instance.joule * (n * kind["idle"] + (p["gpus"] - n) * kind["off"])
+            total += interval_s * instance.joule * (n * kind["idle"] + (p["gpus"] - n) * kind["off"])
             total += max(0, n - before) * kind["wake"] * instance.joule
             before = n
     for tenant in instance.tenants:
-        for t in range(instance.slots):
+        for t in range(instance.intervals):
             served = sum(w["first"][t] - missing(w, use[name][t], t)
                          for name, w in instance.workloads.items() if w["tenant"] == tenant)
-            total += instance.deficit * slot_s * max(0, instance.wanted(tenant, t) - served)
+            total += instance.deficit * interval_s * max(0, instance.wanted(tenant, t) - served)
     return total
 
 

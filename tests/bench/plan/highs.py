@@ -71,21 +71,21 @@ def configurations(instance, w):
 
 
 def add_workload(program, instance, w, limits, attaches):
-    """Choice of a configuration in each slot, and the moves between them."""
-    slots, slot_s, configs = instance.slots, instance.slot_s, configurations(instance, w)
+    """Choice of a configuration in each interval, and the moves between them."""
+    intervals, interval_s, configs = instance.intervals, instance.interval_s, configurations(instance, w)
     pools = sorted({p for c in configs for p in c})
-    change = [None] * slots
-    come = [None] * slots
+    change = [None] * intervals
+    come = [None] * intervals
     before = None
-    for t in range(slots):
+    for t in range(intervals):
         y = []
         for c in configs:
-            cost = w["weight"] * slot_s * missing(w, c, t)
+            cost = w["weight"] * interval_s * missing(w, c, t)
             allowed = c == w["now"] if t < w["keep"] else \
                 not c or not w["gang"] or sum(c.values()) >= w["needs"][next(iter(c))[1]][t]
             for (switch, kind), n in c.items():
-                cost += n * slot_s * instance.links.get((w["host"], switch), (0, 0))[1]
-                cost += n * slot_s * instance.joule * (instance.kinds[kind]["busy"] - instance.kinds[kind]["idle"])
+                cost += n * interval_s * instance.links.get((w["host"], switch), (0, 0))[1]
+                cost += n * interval_s * instance.joule * (instance.kinds[kind]["busy"] - instance.kinds[kind]["idle"])
             y.append(program.variable(cost, 1 if allowed else 0, True))
         program.row([(v, 1) for v in y], 1, 1)
         for v, c in zip(y, configs):
@@ -114,7 +114,7 @@ def add_workload(program, instance, w, limits, attaches):
 
 
 def add_hold(program, w, configs, y, before, change, come, t):
-    """Nothing changes for hold slots once something came."""
+    """Nothing changes for hold intervals once something came."""
     change[t] = program.variable(0, 1, True)
     come[t] = program.variable(0, 1, True)
     for i, c in enumerate(configs):
@@ -143,15 +143,15 @@ def add_limits(program, instance, limits, attaches):
             program.row(terms, -numpy.inf, most[what][which])
         if what == "served" and which is not None:
             want = instance.wanted(which, t)
-            d = program.variable(instance.deficit * instance.slot_s, numpy.inf, False)
+            d = program.variable(instance.deficit * instance.interval_s, numpy.inf, False)
             program.row(terms + [(d, 1)], want, numpy.inf)
     for (switch, t), terms in attaches.items():
         if instance.attach_max[switch] < numpy.inf:
             program.row(terms, -numpy.inf, instance.attach_max[switch])
     for pool, p in instance.pools.items():
         kind, before = instance.kinds[pool[1]], None
-        for t in range(instance.slots):
-            on = program.variable((kind["idle"] - kind["off"]) * instance.slot_s * instance.joule,
+        for t in range(instance.intervals):
+            on = program.variable((kind["idle"] - kind["off"]) * instance.interval_s * instance.joule,
                                   p["gpus"], bool(instance.joule))
             wake = program.variable(kind["wake"] * instance.joule, numpy.inf, False)
             program.row(limits.get(("pool", pool, t), []) + [(on, -1)], -numpy.inf, 0)
@@ -162,7 +162,7 @@ def add_limits(program, instance, limits, attaches):
 
 def constant(instance):
     return sum(instance.kinds[pool[1]]["off"] * p["gpus"] for pool, p in instance.pools.items()) * \
-        instance.slots * instance.slot_s * instance.joule
+        instance.intervals * instance.interval_s * instance.joule
 
 
 def main():

@@ -4,7 +4,7 @@
 Instances for the planner, made from numbers that are fixed by their seed.
 
     instances.py DIR           the 20 that are compared with an exact solver
-    instances.py -s W T FILE   one of W workloads in T slots, for scale
+    instances.py -s W T FILE   one of W workloads in T intervals, for scale
 
 Demand of services follows the time of day, that of training comes in jobs. Pools are tighter
 than the sum of what is wanted at its peaks; most instances have several switches.
@@ -15,7 +15,7 @@ import os
 import random
 import sys
 
-# name: workloads, slots, GPUs, what is in it
+# name: workloads, intervals, GPUs, what is in it
 FIXED = [
     ("elastic-1", 10, 24, 16, {}),
     ("elastic-2", 10, 24, 16, {"pools": 2}),
@@ -40,24 +40,24 @@ FIXED = [
 ]
 
 
-def service(rng, slots, peak):
+def service(rng, intervals, peak):
     """Up and down with the day, with some noise."""
     phase = rng.uniform(0, 2 * math.pi)
     low = rng.uniform(0.1, 0.5)
     series = []
-    for t in range(slots):
-        level = low + (1 - low) * (0.5 + 0.5 * math.sin(2 * math.pi * t / slots * 1.5 + phase))
+    for t in range(intervals):
+        level = low + (1 - low) * (0.5 + 0.5 * math.sin(2 * math.pi * t / intervals * 1.5 + phase))
         series.append(max(0, round(peak * level + rng.gauss(0, 0.3))))
     return series
 
 
-def jobs(rng, slots, sizes):
+def jobs(rng, intervals, sizes):
     """Jobs with breaks between them."""
     series = []
-    while len(series) < slots:
-        series += [0] * rng.randint(0, max(1, slots // 6))
-        series += [rng.choice(sizes)] * rng.randint(max(2, slots // 12), max(3, slots // 3))
-    return series[:slots]
+    while len(series) < intervals:
+        series += [0] * rng.randint(0, max(1, intervals // 6))
+        series += [rng.choice(sizes)] * rng.randint(max(2, intervals // 12), max(3, intervals // 3))
+    return series[:intervals]
 
 
 def fabric(rng, gpus, how):
@@ -69,7 +69,7 @@ def fabric(rng, gpus, how):
     if how.get("energy"):
         for kind in kinds:
             kind.update(busy_w=427, idle_w=68, off_w=0, wake_j=60000)
-    instance = {"gpufabric_plan": 1, "slot_s": 600, "attach_s": 20, "detach_s": 10, "kinds": kinds}
+    instance = {"gpufabric_plan": 1, "interval_s": 600, "attach_s": 20, "detach_s": 10, "kinds": kinds}
     if how.get("energy"):
         instance["cost_per_kwh"] = 2000
     instance["switches"] = [{"name": "sw%d" % i} for i in range(pools)]
@@ -100,10 +100,10 @@ def fabric(rng, gpus, how):
     return instance
 
 
-def make(seed, workloads, slots, gpus, how):
+def make(seed, workloads, intervals, gpus, how):
     rng = random.Random(seed)
     instance = fabric(rng, gpus, how)
-    instance["slots"] = slots
+    instance["intervals"] = intervals
     tenants = how.get("tenants", 0)
     if tenants:
         instance["tenants"] = []
@@ -120,11 +120,11 @@ def make(seed, workloads, slots, gpus, how):
              "load_s": rng.choice([0, 20, 60, 120])}
         if i < how.get("gangs", 0):
             w["gang"] = True
-            w["gpus"] = jobs(rng, slots, [rng.choice(sizes)])
+            w["gpus"] = jobs(rng, intervals, [rng.choice(sizes)])
         elif rng.random() < 0.5:
-            w["gpus"] = jobs(rng, slots, sizes)
+            w["gpus"] = jobs(rng, intervals, sizes)
         else:
-            w["gpus"] = service(rng, slots, rng.randint(2, min(8, pool)))
+            w["gpus"] = service(rng, intervals, rng.randint(2, min(8, pool)))
         w["kinds"] = ["large"]
         if how.get("kinds") == 2:
             if rng.random() < 0.7:
@@ -145,10 +145,10 @@ def make(seed, workloads, slots, gpus, how):
     return instance
 
 
-def make_scale(seed, workloads, slots):
+def make_scale(seed, workloads, intervals):
     """Four pools that grow with the workloads; each workload can use two of them."""
     rng = random.Random(seed)
-    instance = {"gpufabric_plan": 1, "slot_s": 600, "slots": slots, "attach_s": 20, "detach_s": 10,
+    instance = {"gpufabric_plan": 1, "interval_s": 600, "intervals": intervals, "attach_s": 20, "detach_s": 10,
                 "kinds": [{"name": "large", "memory_gib": 80}], "switches": [], "pools": [],
                 "hosts": [], "links": [], "workloads": []}
     for i in range(4):
@@ -163,11 +163,11 @@ def make_scale(seed, workloads, slots):
         kind = rng.random()
         if kind < 0.2:
             w["gang"] = True
-            w["gpus"] = jobs(rng, slots, [rng.choice([1, 2, 4, 8])])
+            w["gpus"] = jobs(rng, intervals, [rng.choice([1, 2, 4, 8])])
         elif kind < 0.6:
-            w["gpus"] = jobs(rng, slots, [1, 2, 2, 4, 4, 6, 8])
+            w["gpus"] = jobs(rng, intervals, [1, 2, 2, 4, 4, 6, 8])
         else:
-            w["gpus"] = service(rng, slots, rng.randint(2, 8))
+            w["gpus"] = service(rng, intervals, rng.randint(2, 8))
         instance["workloads"].append(w)
     return instance
 
@@ -180,8 +180,8 @@ def write(path, instance):
 
 def write_all(directory):
     os.makedirs(directory, exist_ok=True)
-    for seed, (name, workloads, slots, gpus, how) in enumerate(FIXED):
-        write(os.path.join(directory, name + ".json"), make(1000 + seed, workloads, slots, gpus, how))
+    for seed, (name, workloads, intervals, gpus, how) in enumerate(FIXED):
+        write(os.path.join(directory, name + ".json"), make(1000 + seed, workloads, intervals, gpus, how))
 
 
 def main():

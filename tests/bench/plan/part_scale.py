@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-Time and gap as the number of workloads grows, in 144 slots; one core. The exponent is the
+Time and gap as the number of workloads grows, in 144 intervals; one core. The exponent is the
 slope of log(time) over log(workloads).
 """
 import json

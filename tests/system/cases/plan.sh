@@ -128,7 +128,7 @@ check "a start without a file" systemctl start $unit
 is "$(property ConditionResult) $(property ActiveState)" "no inactive" "is none"
 mkdir /etc/gpuctl
 cat >/etc/gpuctl/plan.json <<-'END'
-	{ "gpufabric_plan": 1, "slots": 10, "slot_s": 60, "attach_s": 1, "detach_s": 1,
+	{ "gpufabric_plan": 1, "intervals": 10, "interval_s": 60, "attach_s": 1, "detach_s": 1,
 	  "workloads": [
 	    { "name": "vision1", "kinds": [ "h100-pcie-80" ] },
 	    { "name": "speech1", "kinds": [ "h100-pcie-80" ] } ] }

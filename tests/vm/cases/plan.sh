@@ -73,7 +73,7 @@ series()
 demand()
 {
 	cat >$dir/demand.json <<-END
-		{ "gpufabric_plan": 1, "slots": 10, "slot_s": 60, "attach_s": 3, "detach_s": 1,
+		{ "gpufabric_plan": 1, "intervals": 10, "interval_s": 60, "attach_s": 3, "detach_s": 1,
 		  "workloads": [
 		    { "name": "vision1", "tenant": "vision", "span": 2, "hold": $1, "kinds": ["h100-pcie-80"] },
 		    { "name": "speech1", "tenant": "speech", "span": 2, "hold": $1, "kinds": ["h100-pcie-80"] },
