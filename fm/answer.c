@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: answers
+ *
+ * A tag is a digest of what a document says, so it needs no counter that would have to outlive
+ * the manager: what says the same has the same tag.
+ */
+#include <gnutls/crypto.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "fm/answer.h"
+
+void answer_free(struct answer *answer)
+{
+	json_object_put(answer->body);
+	free(answer->location);
+	free(answer->allow);
+	free(answer->token);
+	*answer = (struct answer){ 0 };
+}
+
+struct json_object *answer_message(const char *message, const char *property, const char *argument,
+				   const char *text)
+{
+	struct json_object *info = json_object_new_object(), *list;
+	char *id = mem_printf(ANSWER_BASE "%s", message);
+
+	json_object_object_add(info, "@odata.type",
+			       json_object_new_string("#Message.v1_2_0.Message"));
+	json_object_object_add(info, "MessageId", json_object_new_string(id));
+	json_object_object_add(info, "Message", json_object_new_string(text));
+	list = json_object_new_array();
+	if (argument)
+		json_object_array_add(list, json_object_new_string(argument));
+	json_object_object_add(info, "MessageArgs", list);
+	if (property) {
+		list = json_object_new_array();
+		json_object_array_add(list, json_object_new_string(property));
+		json_object_object_add(info, "RelatedProperties", list);
+	}
+	json_object_object_add(info, "MessageSeverity", json_object_new_string("Critical"));
+	json_object_object_add(info, "Resolution", json_object_new_string("See the message."));
+	free(id);
+	return info;
+}
+
+void answer_refuse(struct answer *answer, unsigned int status, const char *message,
+		   const char *property, const char *argument, const char *fmt, ...)
+{
+	struct json_object *error = json_object_new_object(), *infos = json_object_new_array();
+	char *text, *id = mem_printf(ANSWER_BASE "%s", message);
+	va_list args;
+
+	va_start(args, fmt);
+	text = mem_vprintf(fmt, args);
+	va_end(args);
+	text_tame(text, false);
+	json_object_object_add(error, "code", json_object_new_string(id));
+	json_object_object_add(error, "message", json_object_new_string(text));
+	json_object_array_add(infos, answer_message(message, property, argument, text));
+	json_object_object_add(error, "@Message.ExtendedInfo", infos);
+	json_object_put(answer->body);
+	answer->body = json_object_new_object();
+	json_object_object_add(answer->body, "error", error);
+	answer->status = status;
+	answer->etag[0] = '\0';
+	free(id);
+	free(text);
+}
+
+void answer_tag(struct json_object *document, char etag[ANSWER_ETAG])
+{
+	unsigned char digest[32];
+	const char *text;
+	size_t i;
+
+	json_object_object_del(document, "@odata.etag");
+	text = json_object_to_json_string_ext(document, JSON_C_TO_STRING_PLAIN);
+	gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), digest);
+	etag[0] = '"';
+	for (i = 0; i < 10; i++)
+		snprintf(etag + 1 + 2 * i, 3, "%02x", digest[i]);
+	strcpy(etag + 21, "\"");
+}
+
+bool answer_tag_matches(const char *list, const char *etag)
+{
+	while (*list) {
+		const char *end;
+
+		list += strspn(list, " \t,");
+		if (*list == '*')
+			return true;
+		if (!strncmp(list, "W/", 2))
+			list += 2;
+		if (*list != '"')
+			return false;
+		end = strchr(list + 1, '"');
+		if (!end)
+			return false;
+		end++;
+		if ((size_t)(end - list) == strlen(etag) && !strncmp(list, etag, strlen(etag)))
+			return true;
+		list = end;
+	}
+	return false;
+}

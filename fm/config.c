@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the manager's configuration
+ *
+ * One file of sections: [manager], a [host.NAME] for each host and a [gpu.NAME] for each GPU
+ * of the pool. What is not understood is refused with its line, so that a mistake never
+ * becomes a fabric that somebody did not mean.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/conf.h"
+#include "base/text.h"
+#include "fm/config.h"
+
+#define FILE_MAX (1u << 20)
+#define NAME_MAX_LEN 64
+
+/**
+ * struct reading - where the reader is
+ * @host: the open [host.NAME], or NULL
+ * @gpu: the open [gpu.NAME], or NULL
+ * @manager: the open section is [manager]
+ * @seen: a line for each key of [manager] that was given
+ */
+struct reading {
+	struct config *config;
+	struct config_host *host;
+	struct config_gpu *gpu;
+	bool manager;
+	struct text seen;
+};
+
+bool config_name_valid(const char *name)
+{
+	size_t i, len = strlen(name);
+
+	if (!len || len > NAME_MAX_LEN)
+		return false;
+	for (i = 0; i < len; i++) {
+		if (isalnum((unsigned char)name[i]))
+			continue;
+		if (!i || i + 1 == len || !strchr("-._", name[i]))
+			return false;
+	}
+	return true;
+}
+
+bool config_address(const char *listen, char **host, char **port)
+{
+	const char *colon = strrchr(listen, ':');
+	size_t len = colon ? (size_t)(colon - listen) : 0;
+	uint64_t number;
+
+	if (!colon || !text_number(colon + 1, 65535, &number))
+		return false;
+	if (len > 1 && *listen == '[' && listen[len - 1] == ']') {
+		listen++;
+		len -= 2;
+	} else if (memchr(listen, ':', len)) {
+		return false;
+	}
+	if (!len)
+		return false;
+	*host = mem_printf("%.*s", (int)len, listen);
+	*port = mem_strdup(colon + 1);
+	return true;
+}
+
+static int set_text(char **to, const char *key, const char *value, struct fault *f)
+{
+	if (*to)
+		return fault_set(f, EINVAL, "%s is given twice", key);
+	*to = mem_strdup(value);
+	return 0;
+}
+
+static int set_duration(uint64_t *ms, uint64_t max, const char *value, struct fault *f)
+{
+	if (!text_parse_duration(value, ms) || !*ms || *ms > max)
+		return fault_set(f, EINVAL,
+				 "\"%.40s\" is no duration of at most %llu s, such as 30s", value,
+				 (unsigned long long)max / 1000);
+	return 0;
+}
+
+static int set_count(unsigned int *count, const char *value, struct fault *f)
+{
+	unsigned long long n;
+	int err = conf_whole(value, 1, 4096, &n, f);
+
+	if (!err)
+		*count = (unsigned int)n;
+	return err;
+}
+
+static int manager_key(struct reading *r, const char *key, const char *value, struct fault *f)
+{
+	struct config *c = r->config;
+	char *host = NULL, *port = NULL, *line = mem_printf("\n%s\n", key);
+	bool twice = r->seen.text && strstr(r->seen.text, line);
+
+	text_add(&r->seen, "%s", line);
+	free(line);
+	if (twice)
+		return fault_set(f, EINVAL, "%s is given twice", key);
+	if (!strcmp(key, "listen")) {
+		if (!config_address(value, &host, &port))
+			return fault_set(f, EINVAL,
+					 "\"%.80s\" is no address with a port, such as 0.0.0.0:8443",
+					 value);
+		free(host);
+		free(port);
+		return set_text(&c->listen, key, value, f);
+	}
+	if (!strcmp(key, "fabric")) {
+		if (!config_name_valid(value))
+			return fault_set(f, EINVAL, "\"%.80s\" is no name", value);
+		return set_text(&c->fabric, key, value, f);
+	}
+	if (!strcmp(key, "names"))
+		return set_text(&c->names, key, value, f);
+	if (!strcmp(key, "client_certificates")) {
+		if (strcmp(value, "required") && strcmp(value, "optional"))
+			return fault_set(f, EINVAL, "client_certificates is required or optional");
+		c->certificate_needed = !strcmp(value, "required");
+		return 0;
+	}
+	if (!strcmp(key, "connections"))
+		return set_count(&c->connections, value, f);
+	if (!strcmp(key, "connections_per_address"))
+		return set_count(&c->connections_per_address, value, f);
+	if (!strcmp(key, "unbind_timeout"))
+		return set_duration(&c->unbind_ms, 600000, value, f);
+	if (!strcmp(key, "bind_timeout"))
+		return set_duration(&c->bind_ms, 600000, value, f);
+	if (!strcmp(key, "session_timeout"))
+		return set_duration(&c->session_ms, 86400000, value, f);
+	if (!strcmp(key, "request_timeout"))
+		return set_duration(&c->request_ms, 600000, value, f);
+	return fault_set(f, EINVAL, "[manager] has no key \"%s\"", key);
+}
+
+static int set_fence(struct config_host *host, const char *value, struct fault *f)
+{
+	if (host->fence != FENCE_NONE)
+		return fault_set(f, EINVAL, "fence is given twice");
+	if (!strcmp(value, "qmp-gone")) {
+		host->fence = FENCE_QMP_GONE;
+		return 0;
+	}
+	if (*value != '/' || strpbrk(value, " \t"))
+		return fault_set(f, EINVAL, "fence is qmp-gone or the path of a program");
+	host->fence = FENCE_PROGRAM;
+	host->program = mem_strdup(value);
+	return 0;
+}
+
+static int set_ports(struct config_host *host, const char *value, struct fault *f)
+{
+	size_t i, k;
+	int err;
+
+	if (host->ports)
+		return fault_set(f, EINVAL, "ports is given twice");
+	err = conf_list(value, &host->ports, &host->port_count, f);
+	for (i = 0; !err && i < host->port_count; i++) {
+		if (!config_name_valid(host->ports[i]))
+			err = fault_set(f, EINVAL, "\"%.80s\" is no name of a bus", host->ports[i]);
+		for (k = 0; !err && k < i; k++)
+			if (!strcmp(host->ports[i], host->ports[k]))
+				err = fault_set(f, EINVAL, "port %s is listed twice",
+						host->ports[i]);
+	}
+	return err;
+}
+
+static int host_key(struct config_host *host, const char *key, const char *value, struct fault *f)
+{
+	if (!strcmp(key, "qmp")) {
+		if (*value != '/' || strlen(value) > 100)
+			return fault_set(f, EINVAL,
+					 "qmp is the path of a socket, of at most 100 characters");
+		return set_text(&host->qmp, key, value, f);
+	}
+	if (!strcmp(key, "ports"))
+		return set_ports(host, value, f);
+	if (!strcmp(key, "fence"))
+		return set_fence(host, value, f);
+	return fault_set(f, EINVAL, "[host.%s] has no key \"%s\"", host->name, key);
+}
+
+/* "10de:2331": two numbers of four hexadecimal digits. */
+static bool read_pair(const char *value, int pair[2])
+{
+	unsigned int a, b;
+	int end = 0;
+
+	if (strlen(value) != 9 || strspn(value, "0123456789abcdefABCDEF:") != 9 ||
+	    sscanf(value, "%4x:%4x%n", &a, &b, &end) != 2 || end != 9)
+		return false;
+	pair[0] = (int)a;
+	pair[1] = (int)b;
+	return true;
+}
+
+static int gpu_key(struct config_gpu *gpu, const char *key, const char *value, struct fault *f)
+{
+	if (!strcmp(key, "device")) {
+		if (!isalnum((unsigned char)*value) || strpbrk(value, " \t\"\\"))
+			return fault_set(f, EINVAL,
+					 "device is DRIVER,PROPERTY=VALUE,... without blanks");
+		return set_text(&gpu->device, key, value, f);
+	}
+	if (!strcmp(key, "pci") || !strcmp(key, "subsystem"))
+		return read_pair(value, gpu->pci + (*key == 's' ? 2 : 0)) ?
+			       0 :
+			       fault_set(f, EINVAL, "%s is vendor:device, such as 10de:2331", key);
+	if (!strcmp(key, "class")) {
+		if (strlen(value) != 6 || strspn(value, "0123456789abcdefABCDEF") != 6)
+			return fault_set(f, EINVAL,
+					 "class is six hexadecimal digits, such as 030200");
+		gpu->class_code = (int)strtoul(value, NULL, 16);
+		return 0;
+	}
+	if (!strcmp(key, "serial"))
+		return set_text(&gpu->serial, key, value, f);
+	if (!strcmp(key, "model"))
+		return set_text(&gpu->model, key, value, f);
+	return fault_set(f, EINVAL, "[gpu.%s] has no key \"%s\"", gpu->name, key);
+}
+
+static int begin_host(struct reading *r, const char *name, struct fault *f)
+{
+	struct config *c = r->config;
+	size_t i;
+
+	for (i = 0; i < c->host_count; i++)
+		if (!strcmp(c->hosts[i].name, name))
+			return fault_set(f, EINVAL, "[host.%s] stands twice", name);
+	for (i = 0; i < c->gpu_count; i++)
+		if (!strcmp(c->gpus[i].name, name))
+			return fault_set(f, EINVAL, "%s is a GPU already", name);
+	if (c->host_count == CONFIG_HOSTS_MAX)
+		return fault_set(f, E2BIG, "more than %d hosts", CONFIG_HOSTS_MAX);
+	c->hosts = mem_push(c->hosts, c->host_count, sizeof(*c->hosts));
+	r->host = &c->hosts[c->host_count++];
+	*r->host = (struct config_host){ .name = mem_strdup(name) };
+	return 0;
+}
+
+static int begin_gpu(struct reading *r, const char *name, struct fault *f)
+{
+	struct config *c = r->config;
+	size_t i;
+
+	for (i = 0; i < c->gpu_count; i++)
+		if (!strcmp(c->gpus[i].name, name))
+			return fault_set(f, EINVAL, "[gpu.%s] stands twice", name);
+	for (i = 0; i < c->host_count; i++)
+		if (!strcmp(c->hosts[i].name, name))
+			return fault_set(f, EINVAL, "%s is a host already", name);
+	if (c->gpu_count == CONFIG_GPUS_MAX)
+		return fault_set(f, E2BIG, "more than %d GPUs", CONFIG_GPUS_MAX);
+	c->gpus = mem_push(c->gpus, c->gpu_count, sizeof(*c->gpus));
+	r->gpu = &c->gpus[c->gpu_count++];
+	*r->gpu = (struct config_gpu){
+		.name = mem_strdup(name),
+		.pci = { -1, -1, -1, -1 },
+		.class_code = -1,
+	};
+	return 0;
+}
+
+static int begin_section(struct reading *r, const char *section, struct fault *f)
+{
+	r->host = NULL;
+	r->gpu = NULL;
+	r->manager = !strcmp(section, "manager");
+	if (r->manager)
+		return 0;
+	if (!strncmp(section, "host.", 5) && config_name_valid(section + 5))
+		return begin_host(r, section + 5, f);
+	if (!strncmp(section, "gpu.", 4) && config_name_valid(section + 4))
+		return begin_gpu(r, section + 4, f);
+	return fault_set(f, EINVAL, "[%s] is none of [manager], [host.NAME] and [gpu.NAME]",
+			 section);
+}
+
+static int config_item(const struct conf_item *item, void *arg, struct fault *f)
+{
+	struct reading *r = arg;
+
+	if (!item->key)
+		return begin_section(r, item->section, f);
+	if (r->host)
+		return host_key(r->host, item->key, item->value, f);
+	if (r->gpu)
+		return gpu_key(r->gpu, item->key, item->value, f);
+	return manager_key(r, item->key, item->value, f);
+}
+
+static int config_complete(struct config *c, struct fault *f)
+{
+	size_t i, k;
+
+	for (i = 0; i < c->host_count; i++) {
+		if (!c->hosts[i].qmp)
+			return fault_set(f, EINVAL, "[host.%s] has no qmp", c->hosts[i].name);
+		if (!c->hosts[i].port_count)
+			return fault_set(f, EINVAL, "[host.%s] has no ports", c->hosts[i].name);
+		for (k = 0; k < i; k++)
+			if (!strcmp(c->hosts[i].qmp, c->hosts[k].qmp))
+				return fault_set(f, EINVAL,
+						 "[host.%s] and [host.%s] have the same qmp",
+						 c->hosts[k].name, c->hosts[i].name);
+	}
+	for (i = 0; i < c->gpu_count; i++)
+		if (!c->gpus[i].device)
+			return fault_set(f, EINVAL, "[gpu.%s] has no device", c->gpus[i].name);
+	if (!c->listen)
+		c->listen = mem_strdup("[::]:8443");
+	if (!c->fabric)
+		c->fabric = mem_strdup("PCIe");
+	return 0;
+}
+
+int config_parse(const char *file, const char *text, size_t len, struct config *config,
+		 struct fault *f)
+{
+	struct reading r = { .config = config };
+	int err;
+
+	*config = (struct config){
+		.certificate_needed = true,
+		.connections = 256,
+		.connections_per_address = 128,
+		.unbind_ms = 30000,
+		.bind_ms = 10000,
+		.session_ms = 1800000,
+		.request_ms = 20000,
+	};
+	err = conf_parse_names(file, text, len, config_item, &r, f);
+	free(r.seen.text);
+	if (err)
+		return err;
+	err = config_complete(config, f);
+	if (err)
+		fault_prefix(f, "%s", file);
+	return err;
+}
+
+int config_read(const char *folder, struct config *config, struct fault *f)
+{
+	char *path = mem_printf("%s/fm.conf", folder), *text = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
+	struct stat st;
+	ssize_t len;
+
+	*config = (struct config){ 0 };
+	if (fd < 0 || fstat(fd, &st)) {
+		err = fault_set(f, errno, "%s: %s", path, strerror(errno));
+		goto out;
+	}
+	if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX) {
+		err = fault_set(f, EINVAL, "%s: no file of at most 1 MiB", path);
+		goto out;
+	}
+	text = mem_zalloc((size_t)st.st_size + 1, 1);
+	len = read(fd, text, (size_t)st.st_size);
+	if (len < 0) {
+		err = fault_set(f, errno, "%s: %s", path, strerror(errno));
+		goto out;
+	}
+	err = config_parse(path, text, (size_t)len, config, f);
+	config->folder = mem_strdup(folder);
+out:
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	free(path);
+	return err;
+}
+
+void config_free(struct config *config)
+{
+	size_t i;
+
+	for (i = 0; i < config->host_count; i++) {
+		free(config->hosts[i].name);
+		free(config->hosts[i].qmp);
+		free(config->hosts[i].program);
+		conf_list_free(config->hosts[i].ports, config->hosts[i].port_count);
+	}
+	for (i = 0; i < config->gpu_count; i++) {
+		free(config->gpus[i].name);
+		free(config->gpus[i].device);
+		free(config->gpus[i].serial);
+		free(config->gpus[i].model);
+	}
+	free(config->hosts);
+	free(config->gpus);
+	free(config->folder);
+	free(config->listen);
+	free(config->fabric);
+	free(config->names);
+	*config = (struct config){ 0 };
+}

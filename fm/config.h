@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What fm.conf says; gpufabric-fm(8) describes it. */
+#ifndef FM_CONFIG_H
+#define FM_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fault.h"
+
+#define CONFIG_HOSTS_MAX 256
+#define CONFIG_PORTS_MAX 64
+#define CONFIG_GPUS_MAX 1024
+
+enum config_fence {
+	FENCE_NONE, /* an admin says it: gpufabric-fm evict */
+	FENCE_QMP_GONE, /* nobody listens on the QMP socket: QEMU is dead */
+	FENCE_PROGRAM, /* a program confirms it */
+};
+
+/**
+ * struct config_host - [host.NAME]
+ * @qmp: socket of its virtual machine
+ * @ports: bus names, @port_count of them
+ * @fence: who says that the host is off; @program for FENCE_PROGRAM
+ */
+struct config_host {
+	char *name;
+	char *qmp;
+	char **ports;
+	size_t port_count;
+	enum config_fence fence;
+	char *program;
+};
+
+/**
+ * struct config_gpu - [gpu.NAME]
+ * @device: what device_add is told: DRIVER,PROPERTY=VALUE,...
+ * @pci: vendor, device, and those of the subsystem; negative where not known
+ * @class_code: such as 0x030200, negative where not known
+ * @serial: may be NULL, as may @model
+ */
+struct config_gpu {
+	char *name;
+	char *device;
+	int pci[4];
+	int class_code;
+	char *serial;
+	char *model;
+};
+
+/**
+ * struct config - the whole file
+ * @folder: where it is, and certificates, accounts and files of hosts with it
+ * @certificate_needed: connections without a client certificate are refused
+ * @connections: at a time, in all and by address
+ * @unbind_ms: how long a guest may take to let go of a GPU
+ * @bind_ms: how long an answer of QEMU may take
+ * @session_ms: a session that is not used for so long ends
+ */
+struct config {
+	char *folder;
+	char *listen;
+	char *fabric;
+	char *names;
+	bool certificate_needed;
+	unsigned int connections, connections_per_address;
+	uint64_t unbind_ms, bind_ms, session_ms, request_ms;
+	struct config_host *hosts;
+	size_t host_count;
+	struct config_gpu *gpus;
+	size_t gpu_count;
+};
+
+/* Reads @len bytes of @text; free in either case. */
+int config_parse(const char *file, const char *text, size_t len, struct config *config,
+		 struct fault *f);
+/* The same from FOLDER/fm.conf. */
+int config_read(const char *folder, struct config *config, struct fault *f);
+void config_free(struct config *config);
+
+/* "10.0.0.1:8443", "[::]:8443", "host:8443" in two parts; both are newly allocated. */
+bool config_address(const char *listen, char **host, char **port);
+
+/* May something be called so? Lower or upper case letters, digits, and - . _ inside; 64 at most. */
+bool config_name_valid(const char *name);
+
+#endif /* FM_CONFIG_H */

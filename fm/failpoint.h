@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where a test lets the manager die: GPUFABRIC_FM_DIE=NAME kills it right after the QMP
+ * command NAME was sent, before its answer. Only in builds for tests.
+ */
+#ifndef FM_FAILPOINT_H
+#define FM_FAILPOINT_H
+
+#ifdef FM_FAILPOINTS
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline void failpoint(const char *name)
+{
+	const char *die = getenv("GPUFABRIC_FM_DIE");
+
+	if (die && !strcmp(die, name))
+		raise(SIGKILL);
+}
+#else
+static inline void failpoint(const char *name)
+{
+	(void)name;
+}
+#endif
+
+#endif /* FM_FAILPOINT_H */

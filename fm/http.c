@@ -1,0 +1,702 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the transport
+ *
+ * A few threads serve all connections, so nothing in them may wait: a request whose password has
+ * to be hashed, or whose task is under way, is suspended, and resumed by who has done it. What a
+ * client can make the manager keep is bounded: connections in all and by address, headers, the
+ * body, and the time until a request is complete, however it dribbles.
+ *
+ * Order of locks: hold, then the manager's lock, or the one for the queue; not both of these.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "fm/body.h"
+#include "fm/http.h"
+#include "fm/journal.h"
+#include "fm/metadata.h"
+#include "fm/peers.h"
+#include "fm/tls.h"
+
+#define THREADS 4
+#define HEADERS_MAX 32768
+#define LATE_MS 10000
+#define QUEUE_MAX 64
+#define PATH_MAX_LEN 512
+#define SERVER_FLAGS                                                       \
+	(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_USE_TLS |   \
+	 MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG)
+
+enum request_state {
+	REQUEST_READING,
+	REQUEST_HASHING, /* in the queue */
+	REQUEST_HASHED,
+	REQUEST_PARKED, /* its task is under way */
+	REQUEST_RESUMED,
+};
+
+/**
+ * struct request - one request
+ * @user: to be looked at, with @password; owned
+ * @next: in the queue, or among those that are parked
+ * @parked_ms: since when
+ */
+struct request {
+	struct http *http;
+	struct MHD_Connection *connection;
+	enum request_state state;
+	char *method, *path, *parts;
+	char *body;
+	size_t length;
+	bool too_big;
+	struct ask ask;
+	struct answer answer;
+	const struct resource *resource;
+	char *user, *password;
+	enum access_verdict verdict;
+	unsigned int wait_s;
+	struct request *next;
+	uint64_t parked_ms;
+	bool late;
+};
+
+/**
+ * struct http - all of it
+ * @hold: held shared by whoever uses @service
+ * @parked: requests that wait for a task; covered by the manager's lock
+ * @queue_lock: covers @queue, @queued, @ending
+ */
+struct http {
+	struct service *service;
+	struct MHD_Daemon *daemon;
+	char address[ACCESS_ADDRESS + 16];
+	pthread_rwlock_t hold;
+	struct request *parked;
+	struct peers peers;
+	char *metadata;
+	pthread_mutex_t queue_lock;
+	pthread_cond_t queue_changed;
+	struct request *queue, **queue_end;
+	size_t queued;
+	bool ending;
+	pthread_t hasher;
+};
+
+static const char *header(struct request *r, const char *name)
+{
+	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+}
+
+static struct request *request_new(struct http *http, struct MHD_Connection *connection,
+				   const char *path, const char *method)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct request *r = mem_zalloc(1, sizeof(*r));
+	size_t len;
+
+	r->http = http;
+	r->connection = connection;
+	r->method = mem_printf("%.20s", method);
+	r->path = mem_printf("%.*s", PATH_MAX_LEN + 1, path);
+	len = strlen(r->path);
+	while (len > 1 && r->path[len - 1] == '/')
+		r->path[--len] = '\0';
+	r->parts = mem_zalloc(len + 1, 1);
+	r->ask = (struct ask){ .method = r->method, .path = r->path, .waiter = r };
+	if (info)
+		peers_address(info->client_addr, r->ask.address, sizeof(r->ask.address));
+	return r;
+}
+
+static void request_free(struct request *r)
+{
+	if (r->password)
+		explicit_bzero(r->password, strlen(r->password));
+	if (r->body)
+		explicit_bzero(r->body, r->length);
+	answer_free(&r->answer);
+	json_object_put(r->ask.remarks);
+	free(r->method);
+	free(r->path);
+	free(r->parts);
+	free(r->body);
+	free(r->user);
+	free(r->password);
+	free(r);
+}
+
+/* --- answers ------------------------------------------------------------------ */
+
+static void add_header(struct MHD_Response *response, const char *name, const char *value)
+{
+	if (value)
+		MHD_add_response_header(response, name, value);
+}
+
+static bool is_read(const struct request *r)
+{
+	return !strcmp(r->method, "GET") || !strcmp(r->method, "HEAD");
+}
+
+/* What the client has already. */
+static bool is_known(struct request *r)
+{
+	const char *none = header(r, "If-None-Match");
+
+	return r->answer.status == 200 && *r->answer.etag && none &&
+	       answer_tag_matches(none, r->answer.etag) && is_read(r);
+}
+
+static const char *answer_text(const struct answer *a)
+{
+	const int flags = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
+
+	if (a->body)
+		return json_object_to_json_string_ext(a->body, flags);
+	return a->xml ? a->xml : "";
+}
+
+static enum MHD_Result reply(struct request *r)
+{
+	const struct answer *a = &r->answer;
+	const char *text = answer_text(a);
+	bool same = is_known(r);
+	size_t length = same ? 0 : strlen(text);
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer(length, (void *)text, MHD_RESPMEM_MUST_COPY);
+	char number[16];
+	enum MHD_Result ret;
+
+	if (!response)
+		return MHD_NO;
+	add_header(response, "OData-Version", "4.0");
+	add_header(response, "Cache-Control", "no-store");
+	add_header(response, "Server", "gpufabric-fm");
+	add_header(response, "X-Content-Type-Options", "nosniff");
+	if (*text)
+		add_header(response, "Content-Type",
+			   a->xml ? "application/xml;charset=utf-8" :
+				    "application/json;charset=utf-8");
+	add_header(response, "ETag", *a->etag ? a->etag : NULL);
+	add_header(response, "Location", a->location);
+	add_header(response, "Allow", a->allow);
+	add_header(response, "X-Auth-Token", a->token);
+	if (a->challenge)
+		add_header(response, "WWW-Authenticate",
+			   "Basic realm=\"gpufabric-fm\", charset=\"UTF-8\"");
+	if (a->retry_s) {
+		snprintf(number, sizeof(number), "%u", a->retry_s);
+		add_header(response, "Retry-After", number);
+	}
+	if (r->too_big)
+		add_header(response, "Connection", "close");
+	ret = MHD_queue_response(r->connection, same ? 304 : a->status, response);
+	MHD_destroy_response(response);
+	return ret;
+}
+
+/* The document with its tag in it. */
+static enum MHD_Result reply_document(struct request *r)
+{
+	if (*r->answer.etag && r->answer.body)
+		document_text(r->answer.body, "@odata.etag", r->answer.etag);
+	return reply(r);
+}
+
+static enum MHD_Result refuse_login(struct request *r, const char *why)
+{
+	answer_refuse(&r->answer, 401, "NoValidSession", NULL, NULL, "%s", why);
+	r->answer.challenge = true;
+	return reply(r);
+}
+
+/* --- tasks that are waited for ------------------------------------------------ */
+
+/* Manager's lock held. */
+static void request_park(void *waiter)
+{
+	struct request *r = waiter;
+
+	r->state = REQUEST_PARKED;
+	r->parked_ms = text_monotonic();
+	r->next = r->http->parked;
+	r->http->parked = r;
+	MHD_suspend_connection(r->connection);
+}
+
+/* Manager's lock held. */
+void http_told(void *waiter)
+{
+	struct request *r = waiter, **at = &r->http->parked;
+
+	while (*at && *at != r)
+		at = &(*at)->next;
+	if (!*at)
+		return;
+	*at = r->next;
+	r->state = REQUEST_RESUMED;
+	MHD_resume_connection(r->connection);
+}
+
+static void parked_late(struct http *http, bool all)
+{
+	struct manager *m = http->service->manager;
+	struct request *r, *next;
+	struct task *task;
+	uint64_t now = text_monotonic();
+
+	pthread_mutex_lock(&m->lock);
+	for (r = http->parked; r; r = next) {
+		next = r->next;
+		if (!all && now - r->parked_ms < LATE_MS)
+			continue;
+		task = manager_task(m, r->ask.task);
+		if (task)
+			task->waiter = NULL;
+		r->late = true;
+		http_told(r);
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+/* --- who asks ------------------------------------------------------------------ */
+
+static void *hasher_main(void *arg)
+{
+	struct http *http = arg;
+	struct request *r;
+
+	pthread_mutex_lock(&http->queue_lock);
+	while (!http->ending || http->queue) {
+		r = http->queue;
+		if (!r) {
+			pthread_cond_wait(&http->queue_changed, &http->queue_lock);
+			continue;
+		}
+		http->queue = r->next;
+		if (!http->queue)
+			http->queue_end = &http->queue;
+		http->queued--;
+		pthread_mutex_unlock(&http->queue_lock);
+		pthread_rwlock_rdlock(&http->hold);
+		r->verdict = access_check(http->service->access, r->user, r->password,
+					  r->ask.address, &r->ask.who, &r->wait_s);
+		pthread_rwlock_unlock(&http->hold);
+		pthread_mutex_lock(&http->queue_lock);
+		r->state = REQUEST_HASHED;
+		MHD_resume_connection(r->connection);
+	}
+	pthread_mutex_unlock(&http->queue_lock);
+	return NULL;
+}
+
+static enum MHD_Result request_hash(struct request *r)
+{
+	struct http *http = r->http;
+	bool full;
+
+	pthread_mutex_lock(&http->queue_lock);
+	full = http->queued >= QUEUE_MAX || http->ending;
+	if (!full) {
+		r->state = REQUEST_HASHING;
+		r->next = NULL;
+		*http->queue_end = r;
+		http->queue_end = &r->next;
+		http->queued++;
+		MHD_suspend_connection(r->connection);
+		pthread_cond_signal(&http->queue_changed);
+	}
+	pthread_mutex_unlock(&http->queue_lock);
+	if (!full)
+		return MHD_YES;
+	answer_refuse(&r->answer, 503, "ServiceTemporarilyUnavailable", NULL, "1",
+		      "too many logins at once");
+	r->answer.retry_s = 1;
+	return reply(r);
+}
+
+/* By its certificate: a host, or a user who has a password, too. */
+static bool who_by_certificate(struct request *r)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	struct service *s = r->http->service;
+	struct account *accounts;
+	char name[TLS_NAME_MAX + 1];
+	enum tls_kind kind;
+	size_t i, n;
+
+	kind = info ? tls_peer((gnutls_session_t)info->tls_session, name) : TLS_NOBODY;
+	if (kind == TLS_NOBODY)
+		return false;
+	for (i = 0; i < s->config->host_count; i++) {
+		if (strcmp(s->config->hosts[i].name, name))
+			continue;
+		if (kind != TLS_HOST)
+			return false;
+		strcpy(r->ask.who.name, name);
+		r->ask.who.role = ROLE_HOST;
+		return true;
+	}
+	if (kind != TLS_USER)
+		return false;
+	n = access_accounts(s->access, &accounts);
+	for (i = 0; i < n; i++)
+		if (!strcmp(accounts[i].name, name))
+			r->ask.who = accounts[i];
+	free(accounts);
+	return r->ask.who.role != ROLE_NONE;
+}
+
+static bool read_basic(struct request *r)
+{
+	char *password = NULL,
+	     *user = MHD_basic_auth_get_username_password(r->connection, &password);
+	bool good = user && password && strlen(user) <= ACCOUNT_NAME_MAX &&
+		    strlen(password) <= ACCOUNT_PASSWORD_MAX;
+
+	if (good) {
+		r->user = mem_strdup(user);
+		r->password = mem_strdup(password);
+	}
+	if (password)
+		explicit_bzero(password, strlen(password));
+	MHD_free(user);
+	MHD_free(password);
+	return good;
+}
+
+static enum MHD_Result request_go_on(struct request *r);
+
+/* What the client says of itself counts more than its certificate. */
+static enum MHD_Result request_who(struct request *r)
+{
+	const char *token = header(r, "X-Auth-Token");
+	struct access_session session;
+
+	if (r->resource && !strcmp(r->method, "POST") && r->resource->change == session_create) {
+		struct body_login login;
+
+		if (!body_read_login(r->body ? r->body : "", r->length, &login, &r->answer)) {
+			body_free_login(&login);
+			return reply(r);
+		}
+		r->user = login.user;
+		r->password = login.password;
+		return request_hash(r);
+	}
+	if (token) {
+		if (!access_use(r->http->service->access, token, &session))
+			return refuse_login(r, "the session is not valid, or has timed out");
+		r->ask.who = session.account;
+		r->ask.session = session.id;
+		explicit_bzero(&session, sizeof(session));
+		return request_go_on(r);
+	}
+	if (header(r, "Authorization")) {
+		if (!read_basic(r))
+			return refuse_login(r, "these are no credentials of basic authentication");
+		if (access_is_known(r->http->service->access, r->user, r->password, &r->ask.who))
+			return request_go_on(r);
+		return request_hash(r);
+	}
+	if (who_by_certificate(r))
+		return request_go_on(r);
+	return refuse_login(r,
+			    "who asks is not known: use a certificate, a session or a password");
+}
+
+static enum MHD_Result request_hashed(struct request *r)
+{
+	if (r->verdict == ACCESS_WAIT) {
+		answer_refuse(&r->answer, 429, "ServiceTemporarilyUnavailable", NULL, NULL,
+			      "too many wrong logins: wait for %u s", r->wait_s);
+		r->answer.retry_s = r->wait_s;
+		return reply(r);
+	}
+	if (r->verdict != ACCESS_GOOD)
+		return refuse_login(r, "user or password is wrong");
+	return request_go_on(r);
+}
+
+/* --- requests ------------------------------------------------------------------- */
+
+static enum MHD_Result find_dollar(void *arg, enum MHD_ValueKind kind, const char *key,
+				   const char *value)
+{
+	(void)kind;
+	(void)value;
+	if (key && *key == '$')
+		*(bool *)arg = true;
+	return MHD_YES;
+}
+
+/* What is wrong whoever asks; the status of the answer is 0 when nothing is. */
+static void request_check(struct request *r)
+{
+	const char *version = header(r, "OData-Version");
+	bool dollar = false;
+
+	MHD_get_connection_values(r->connection, MHD_GET_ARGUMENT_KIND, find_dollar, &dollar);
+	if (r->too_big)
+		answer_refuse(&r->answer, 413, "PayloadTooLarge", NULL, NULL,
+			      "a body has at most %d bytes", BODY_MAX);
+	else if (strlen(r->path) > PATH_MAX_LEN)
+		answer_refuse(&r->answer, 414, "StringValueTooLong", NULL, NULL,
+			      "a path has at most %d characters", PATH_MAX_LEN);
+	else if (version && strcmp(version, "4.0"))
+		answer_refuse(&r->answer, 412, "HeaderInvalid", NULL, "OData-Version",
+			      "this is OData-Version 4.0");
+	else if (dollar)
+		answer_refuse(&r->answer, 501, "QueryNotSupported", NULL, NULL,
+			      "query parameters with $ are not supported");
+}
+
+/* The request is complete. */
+static enum MHD_Result request_begin(struct request *r)
+{
+	request_check(r);
+	if (r->answer.status)
+		return reply(r);
+	if (!strcmp(r->path, SERVICE_ROOT "/$metadata") && is_read(r)) {
+		r->answer.status = 200;
+		r->answer.xml = r->http->metadata;
+		return reply(r);
+	}
+	r->resource = service_find(r->path, r->parts, &r->ask);
+	if (r->resource && r->resource->open && is_read(r))
+		return request_go_on(r);
+	return request_who(r);
+}
+
+/* Who asks is known. */
+static enum MHD_Result request_go_on(struct request *r)
+{
+	enum service_end end;
+
+	r->ask.body = r->body ? r->body : "";
+	r->ask.length = r->length;
+	r->ask.match = header(r, "If-Match");
+	r->ask.park = request_park;
+	if (!r->resource) {
+		answer_refuse(&r->answer, 404, "ResourceMissingAtURI", NULL, r->path,
+			      "there is nothing at %.200s", r->path);
+		return reply(r);
+	}
+	end = service_answer(r->http->service, r->resource, &r->ask, &r->answer);
+	return end == SERVICE_WAIT ? MHD_YES : reply_document(r);
+}
+
+static enum MHD_Result request_resumed(struct request *r)
+{
+	service_resume(r->http->service, &r->ask, r->late, &r->answer);
+	return reply_document(r);
+}
+
+static void request_take(struct request *r, const char *data, size_t size)
+{
+	if (r->too_big || size > BODY_MAX - r->length) {
+		r->too_big = true;
+		return;
+	}
+	if (!r->body)
+		r->body = mem_zalloc(BODY_MAX, 1);
+	memcpy(r->body + r->length, data, size);
+	r->length += size;
+}
+
+static enum MHD_Result request_new_one(struct http *http, struct MHD_Connection *connection,
+				       const char *path, const char *method, void **context)
+{
+	struct request *r = request_new(http, connection, path, method);
+	const char *length = header(r, "Content-Length");
+	uint64_t n;
+
+	*context = r;
+	if (!length || !text_number(length, UINT64_MAX, &n) || n <= BODY_MAX)
+		return MHD_YES;
+	r->too_big = true;
+	request_check(r);
+	peers_limit(&http->peers, connection, false);
+	return reply(r);
+}
+
+static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, const char *path,
+			      const char *method, const char *version, const char *data,
+			      size_t *size, void **context)
+{
+	struct http *http = arg;
+	struct request *r = *context;
+	enum MHD_Result ret;
+
+	(void)version;
+	if (!r)
+		return request_new_one(http, connection, path, method, context);
+	if (*size) {
+		request_take(r, data, *size);
+		*size = 0;
+		return MHD_YES;
+	}
+	pthread_rwlock_rdlock(&http->hold);
+	switch (r->state) {
+	case REQUEST_READING:
+		peers_limit(&http->peers, connection, false);
+		ret = request_begin(r);
+		break;
+	case REQUEST_HASHED:
+		ret = request_hashed(r);
+		break;
+	case REQUEST_RESUMED:
+		ret = request_resumed(r);
+		break;
+	default:
+		/* called although nobody resumed it: not yet */
+		ret = MHD_YES;
+	}
+	pthread_rwlock_unlock(&http->hold);
+	return ret;
+}
+
+/* As paths are escaped, but for %00, which would hide what is behind it: that stays as it is. */
+static size_t unescape(void *arg, struct MHD_Connection *connection, char *text)
+{
+	char *to = text;
+	const char *at;
+
+	(void)arg;
+	(void)connection;
+	for (at = text; *at; at++) {
+		char digits[3] = "";
+
+		if (*at == '%' && isxdigit((unsigned char)at[1]) &&
+		    isxdigit((unsigned char)at[2])) {
+			memcpy(digits, at + 1, 2);
+			if (strcmp(digits, "00")) {
+				*to++ = (char)strtoul(digits, NULL, 16);
+				at += 2;
+				continue;
+			}
+		}
+		*to++ = *at;
+	}
+	*to = '\0';
+	return (size_t)(to - text);
+}
+
+static void completed(void *arg, struct MHD_Connection *connection, void **context,
+		      enum MHD_RequestTerminationCode code)
+{
+	struct request *r = *context;
+	struct http *http = arg;
+
+	(void)code;
+	peers_limit(&http->peers, connection, true);
+	if (r)
+		request_free(r);
+	*context = NULL;
+}
+
+static void say_trouble(void *arg, const char *fmt, va_list args)
+{
+	(void)arg;
+	(void)fmt;
+	(void)args;
+	/* of clients that break off, mostly */
+}
+
+/* --- start and end ---------------------------------------------------------------- */
+
+struct http *http_start(struct service *service, struct fault *f)
+{
+	const struct config *config = service->config;
+	struct http *http = mem_zalloc(1, sizeof(*http));
+	int fd = peers_listen(config->listen, http->address, sizeof(http->address), f);
+	const unsigned int most = config->connections < THREADS ? THREADS : config->connections;
+	const struct MHD_OptionItem options[] = {
+		{ MHD_OPTION_LISTEN_SOCKET, fd, NULL },
+		{ MHD_OPTION_THREAD_POOL_SIZE, THREADS, NULL },
+		{ MHD_OPTION_CONNECTION_LIMIT, most, NULL },
+		{ MHD_OPTION_PER_IP_CONNECTION_LIMIT, config->connections_per_address, NULL },
+		{ MHD_OPTION_CONNECTION_TIMEOUT, 30, NULL },
+		{ MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADERS_MAX, NULL },
+		{ MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)peers_notify, &http->peers },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)TLS_PRIORITIES },
+		{ MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)tls_choose },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+
+	if (fd < 0) {
+		free(http);
+		return NULL;
+	}
+	http->service = service;
+	http->queue_end = &http->queue;
+	pthread_rwlock_init(&http->hold, NULL);
+	peers_init(&http->peers, config->request_ms);
+	pthread_mutex_init(&http->queue_lock, NULL);
+	pthread_cond_init(&http->queue_changed, NULL);
+	http->metadata = metadata_make();
+	http->daemon = MHD_start_daemon(SERVER_FLAGS, 0, NULL, NULL, handle, http,
+					MHD_OPTION_ARRAY, options, MHD_OPTION_EXTERNAL_LOGGER,
+					say_trouble, NULL, MHD_OPTION_NOTIFY_COMPLETED, completed,
+					http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
+					MHD_OPTION_END);
+	if (!http->daemon || pthread_create(&http->hasher, NULL, hasher_main, http)) {
+		fault_set(f, EIO, "the server for HTTPS does not start");
+		if (http->daemon)
+			MHD_stop_daemon(http->daemon);
+		else
+			close(fd);
+		free(http);
+		return NULL;
+	}
+	return http;
+}
+
+const char *http_address(const struct http *http)
+{
+	return http->address;
+}
+
+void http_hold(struct http *http)
+{
+	pthread_rwlock_wrlock(&http->hold);
+}
+
+void http_release(struct http *http)
+{
+	peers_set_time(&http->peers, http->service->config->request_ms);
+	pthread_rwlock_unlock(&http->hold);
+}
+
+void http_tick(struct http *http)
+{
+	parked_late(http, false);
+	peers_close_slow(&http->peers);
+}
+
+void http_stop(struct http *http)
+{
+	pthread_mutex_lock(&http->queue_lock);
+	http->ending = true;
+	pthread_cond_signal(&http->queue_changed);
+	pthread_mutex_unlock(&http->queue_lock);
+	pthread_join(http->hasher, NULL);
+	parked_late(http, true);
+	MHD_stop_daemon(http->daemon);
+	pthread_rwlock_destroy(&http->hold);
+	peers_free(&http->peers);
+	free(http->metadata);
+	pthread_mutex_destroy(&http->queue_lock);
+	pthread_cond_destroy(&http->queue_changed);
+	free(http);
+}

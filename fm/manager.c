@@ -1,0 +1,745 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: hosts and their threads
+ *
+ * Each host has a thread, and only that speaks to it: a guest that takes half a minute to let go
+ * of a GPU holds up requests for its own zone and nobody else. A request is judged and marked under
+ * the lock, by whoever brings it; the host's thread carries it out without the lock, step by step,
+ * and puts back what was done when a step fails.
+ *
+ * A host that no longer answers keeps its GPUs: time is no proof that it is off. An admin may say
+ * so (evict), a program of the site may confirm it (fence = PROGRAM), or, where a host is a virtual
+ * machine on this machine, nobody listening on its socket is enough (fence = qmp-gone).
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/program.h"
+#include "base/text.h"
+#include "fm/journal.h"
+#include "fm/manager.h"
+
+#define RETRY_MS 1000
+#define FENCE_EVERY_MS 10000
+#define FENCE_LIMIT_MS 20000
+
+/**
+ * struct manager_host - a host's thread
+ * @first_port: of the fabric's numbers, those of the host follow
+ * @task: carried out with @txn; NULL when there is nothing to do; covered by the manager's lock
+ * @wake: there is something to do
+ * @fence_at: when its fence program is asked again
+ * @complained: that it does not answer was said
+ * @cut_off: the last step failed because the host went away
+ */
+struct manager_host {
+	struct manager *manager;
+	int index;
+	int first_port;
+	struct link *link;
+	pthread_t thread;
+	bool started;
+	struct task *task;
+	struct fabric_txn txn;
+	int wake;
+	uint64_t fence_at;
+	bool complained, cut_off;
+};
+
+static const char *host_name(const struct manager_host *h)
+{
+	return h->manager->config->hosts[h->index].name;
+}
+
+static const char *gpu_name(const struct manager *m, int gpu)
+{
+	return m->config->gpus[gpu].name;
+}
+
+/* Tells of what was found, and of nothing that was known. Lock held. */
+static void host_say_found(const struct manager_host *h, bool first,
+			   const enum fabric_gpu_state *before)
+{
+	const struct fabric *fabric = &h->manager->fabric;
+	int i;
+
+	if (first)
+		journal_say(LOG_INFO, NULL, host_name(h), NULL, "%s answers", host_name(h));
+	for (i = 0; i < fabric->gpu_count; i++) {
+		const struct fabric_gpu *gpu = &fabric->gpus[i];
+
+		if (gpu->owner != h->index || gpu->state == before[i])
+			continue;
+		if (gpu->state == GPU_BOUND)
+			journal_say(LOG_INFO, NULL, host_name(h), gpu->name, "%s has %s",
+				    host_name(h), gpu->name);
+		else if (gpu->state == GPU_GONE)
+			journal_say(LOG_INFO, NULL, host_name(h), gpu->name,
+				    "%s is in no port of %s any more and stays in its zone",
+				    gpu->name, host_name(h));
+	}
+}
+
+/* Looks at everything in the host; 0 when it answers. */
+static int host_look(struct manager_host *h, struct fault *f)
+{
+	struct manager *m = h->manager;
+	struct fabric *fabric = &m->fabric;
+	enum fabric_gpu_state *before;
+	struct link_view view;
+	int twice, i, err = m->link->connect(h->link, f);
+	size_t k;
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&m->lock);
+	fabric->hosts[h->index].asked = true;
+	pthread_mutex_unlock(&m->lock);
+	err = m->link->look(h->link, &view, f);
+	if (err)
+		return err;
+	for (k = 0; k < view.count; k++)
+		if (view.found[k].port != FABRIC_NONE)
+			view.found[k].port += h->first_port;
+	before = mem_zalloc((size_t)fabric->gpu_count + 1, sizeof(*before));
+	pthread_mutex_lock(&m->lock);
+	for (i = 0; i < fabric->gpu_count; i++)
+		before[i] = fabric->gpus[i].state;
+	for (k = 0; k < m->config->hosts[h->index].port_count; k++)
+		fabric->ports[(size_t)h->first_port + k].taken = view.taken[k];
+	host_say_found(h, fabric->hosts[h->index].state != HOST_UP, before);
+	twice = fabric_found(fabric, h->index, view.found, view.count);
+	host_say_found(h, false, before);
+	pthread_mutex_unlock(&m->lock);
+	if (twice != FABRIC_NONE)
+		journal_say(LOG_CRIT, NULL, host_name(h), gpu_name(m, twice),
+			    "%s is in %s and in another host", gpu_name(m, twice), host_name(h));
+	h->complained = false;
+	h->fence_at = 0;
+	free(before);
+	free(view.found);
+	return 0;
+}
+
+static void host_lost(struct manager_host *h, const char *why)
+{
+	struct manager *m = h->manager;
+
+	pthread_mutex_lock(&m->lock);
+	fabric_lost(&m->fabric, h->index);
+	m->fabric.hosts[h->index].asked = false;
+	pthread_mutex_unlock(&m->lock);
+	if (!h->complained)
+		journal_say(LOG_WARNING, NULL, host_name(h), NULL, "%s does not answer: %s",
+			    host_name(h), why);
+	h->complained = true;
+}
+
+static void host_off(struct manager_host *h, const char *by)
+{
+	struct manager *m = h->manager;
+	bool news;
+
+	pthread_mutex_lock(&m->lock);
+	news = !m->fabric.hosts[h->index].busy && !m->fabric.hosts[h->index].asked &&
+	       m->fabric.hosts[h->index].state != HOST_OFF;
+	if (news)
+		fabric_off(&m->fabric, h->index);
+	pthread_mutex_unlock(&m->lock);
+	if (news)
+		journal_say(LOG_NOTICE, NULL, host_name(h), NULL,
+			    "%s is off, by %s: its GPUs are free", host_name(h), by);
+}
+
+static bool fence_confirms(struct manager_host *h)
+{
+	const struct config_host *config = &h->manager->config->hosts[h->index];
+	char *variable = mem_printf("GPUFABRIC_HOST=%s", config->name), *complaint;
+	char *const argv[] = { config->program, config->name, NULL };
+	char *const env[] = { (char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin", variable, NULL };
+	const struct program_limits limits = { .timeout_ms = FENCE_LIMIT_MS };
+	struct program program = { .argv = argv, .env = env };
+	bool good;
+
+	programs_run(&program, 1, &limits);
+	good = program_succeeded(&program);
+	if (!good) {
+		complaint = program_complaint(&program, &limits);
+		journal_say(LOG_INFO, NULL, config->name, NULL,
+			    "%s does not confirm that %s is off: %s", config->program, config->name,
+			    complaint);
+		free(complaint);
+	}
+	program_free(&program);
+	free(variable);
+	return good;
+}
+
+/* The host does not answer: is it off, by somebody who knows? */
+static void host_fence(struct manager_host *h, int err)
+{
+	const struct config_host *config = &h->manager->config->hosts[h->index];
+	enum fabric_host_state state;
+
+	pthread_mutex_lock(&h->manager->lock);
+	state = h->manager->fabric.hosts[h->index].state;
+	pthread_mutex_unlock(&h->manager->lock);
+	if (state == HOST_OFF)
+		return;
+	if (config->fence == FENCE_QMP_GONE && err == -ECONNREFUSED) {
+		host_off(h, "its closed QMP socket");
+	} else if (config->fence == FENCE_PROGRAM && text_monotonic() >= h->fence_at) {
+		if (fence_confirms(h))
+			host_off(h, config->program);
+		h->fence_at = text_monotonic() + FENCE_EVERY_MS;
+	}
+}
+
+static bool host_has(struct manager_host *h, int gpu)
+{
+	bool has;
+
+	pthread_mutex_lock(&h->manager->lock);
+	has = h->manager->fabric.gpus[gpu].there;
+	pthread_mutex_unlock(&h->manager->lock);
+	return has;
+}
+
+/* One step, or its undoing, with the outcome as a state of the step. */
+static enum fabric_step_state host_do(struct manager_host *h, const struct fabric_step *step,
+				      bool bind, struct fault *f)
+{
+	const struct link_ops *link = h->manager->link;
+	int err = 0;
+
+	if (bind && step->port != FABRIC_NONE)
+		err = link->bind(h->link, step->gpu, step->port - h->first_port, f);
+	else if (bind && step->before == GPU_BOUND)
+		err = fault_set(f, EREMOTEIO, "it was in none of the ports of %s", host_name(h));
+	else if (!bind && host_has(h, step->gpu))
+		err = link->unbind(h->link, step->gpu, f);
+	h->cut_off = err && err != -EREMOTEIO && err != -EBUSY;
+	if (!err)
+		return STEP_DONE;
+	return h->cut_off && err != -ENOTCONN ? STEP_UNSURE : STEP_FAILED;
+}
+
+static void host_note(struct manager_host *h, size_t i, enum fabric_step_state state)
+{
+	struct manager *m = h->manager;
+
+	pthread_mutex_lock(&m->lock);
+	fabric_step(&m->fabric, &h->txn, i, state);
+	if (state == STEP_DONE)
+		h->task->done++;
+	pthread_mutex_unlock(&m->lock);
+}
+
+static void host_say_step(const struct manager_host *h, const struct fabric_step *step, bool bind,
+			  bool undo, enum fabric_step_state state, const struct fault *f)
+{
+	const char *gpu = gpu_name(h->manager, step->gpu);
+	const char *port = step->port == FABRIC_NONE ? "no port" :
+						       h->manager->fabric.ports[step->port].name;
+	const char *what = bind ? "bind" : "unbind";
+
+	if (state == STEP_DONE)
+		journal_say(LOG_NOTICE, h->task->who, host_name(h), gpu, "%s %s %s %s%s: done",
+			    what, gpu, bind ? "to" : "from", port,
+			    undo ? ", to put things back" : "");
+	else
+		journal_say(LOG_WARNING, h->task->who, host_name(h), gpu, "%s %s %s %s%s: %s", what,
+			    gpu, bind ? "to" : "from", port, undo ? ", to put things back" : "",
+			    f->text);
+}
+
+/* Puts back what was done before step @failed. */
+static void host_undo(struct manager_host *h, size_t failed, struct fault *why)
+{
+	enum fabric_step_state state;
+	struct fault f;
+
+	while (failed--) {
+		struct fabric_step *step = &h->txn.steps[failed];
+
+		f.text[0] = '\0';
+		state = host_do(h, step, !step->bind, &f);
+		host_say_step(h, step, !step->bind, true, state, &f);
+		host_note(h, failed,
+			  state == STEP_DONE   ? STEP_UNDONE :
+			  state == STEP_FAILED ? STEP_STUCK :
+						 STEP_UNSURE);
+		if (state != STEP_DONE)
+			fault_add(why, "; %s could not be put back: %s",
+				  gpu_name(h->manager, step->gpu), f.text);
+	}
+}
+
+static void host_carry_out(struct manager_host *h)
+{
+	struct manager *m = h->manager;
+	struct task *task = h->task;
+	struct fault why = { "" };
+	enum fabric_step_state state = STEP_DONE;
+	bool away = false;
+	size_t i;
+
+	for (i = 0; i < h->txn.count && state == STEP_DONE; i++) {
+		state = host_do(h, &h->txn.steps[i], h->txn.steps[i].bind, &why);
+		host_say_step(h, &h->txn.steps[i], h->txn.steps[i].bind, false, state, &why);
+		host_note(h, i, state);
+		if (state != STEP_DONE) {
+			away = h->cut_off;
+			fault_prefix(&why, "%s", gpu_name(m, h->txn.steps[i].gpu));
+			host_undo(h, i, &why);
+		}
+	}
+	pthread_mutex_lock(&m->lock);
+	fabric_finish(&m->fabric, &h->txn);
+	fabric_txn_free(&h->txn);
+	h->task = NULL;
+	task->state = state == STEP_DONE ? TASK_COMPLETED : TASK_FAILED;
+	task->text = why;
+	task->away = away;
+	task->ended_ms = text_now();
+	if (task->waiter)
+		m->told(task->waiter);
+	task->waiter = NULL;
+	pthread_mutex_unlock(&m->lock);
+}
+
+static bool host_has_task(struct manager_host *h)
+{
+	bool has;
+
+	pthread_mutex_lock(&h->manager->lock);
+	has = h->task;
+	pthread_mutex_unlock(&h->manager->lock);
+	return has;
+}
+
+static bool manager_is_stopping(struct manager *m)
+{
+	bool stopping;
+
+	pthread_mutex_lock(&m->lock);
+	stopping = m->stopping;
+	pthread_mutex_unlock(&m->lock);
+	return stopping;
+}
+
+static void host_gone(struct manager_host *h, int gpu)
+{
+	struct manager *m = h->manager;
+
+	pthread_mutex_lock(&m->lock);
+	fabric_gone(&m->fabric, h->index, gpu);
+	pthread_mutex_unlock(&m->lock);
+	journal_say(LOG_INFO, NULL, host_name(h), gpu_name(m, gpu),
+		    "%s has powered off the slot of %s", host_name(h), gpu_name(m, gpu));
+}
+
+static void host_clear_wake(struct manager_host *h)
+{
+	eventfd_t count;
+
+	eventfd_read(h->wake, &count);
+}
+
+/* As long as the host answers. */
+static int host_serve(struct manager_host *h, struct fault *f)
+{
+	struct manager *m = h->manager;
+	int gone, err = 0;
+
+	while (!err && !manager_is_stopping(m)) {
+		host_clear_wake(h);
+		if (host_has_task(h)) {
+			host_carry_out(h);
+			err = host_look(h, f);
+			continue;
+		}
+		err = m->link->await(h->link, h->wake, &gone, f);
+		if (!err && gone != FABRIC_NONE)
+			host_gone(h, gone);
+		else if (!err)
+			err = host_look(h, f);
+		else if (err == -EINTR)
+			err = 0;
+	}
+	return err;
+}
+
+static void *host_main(void *arg)
+{
+	struct manager_host *h = arg;
+	struct manager *m = h->manager;
+	struct fault f = { "" };
+	int err;
+
+	while (!manager_is_stopping(m)) {
+		struct pollfd fds[2] = { { .fd = h->wake, .events = POLLIN },
+					 { .fd = m->stop, .events = POLLIN } };
+
+		err = host_look(h, &f);
+		if (!err)
+			err = host_serve(h, &f);
+		if (manager_is_stopping(m))
+			break;
+		host_lost(h, f.text);
+		host_fence(h, err);
+		poll(fds, 2, RETRY_MS);
+		host_clear_wake(h);
+		/* what is in no port can be removed from its zone all the same */
+		if (host_has_task(h))
+			host_carry_out(h);
+	}
+	return NULL;
+}
+
+static const struct config_host *config_host(const struct config *config, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < config->host_count; i++)
+		if (!strcmp(config->hosts[i].name, name))
+			return &config->hosts[i];
+	return NULL;
+}
+
+static bool config_has_gpu(const struct config *config, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < config->gpu_count; i++)
+		if (!strcmp(config->gpus[i].name, name))
+			return true;
+	return false;
+}
+
+static bool config_has_port(const struct config_host *host, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < host->port_count; i++)
+		if (!strcmp(host->ports[i], name))
+			return true;
+	return false;
+}
+
+static bool qmp_differs(const struct manager *old, int host, const struct config_host *now)
+{
+	return strcmp(old->config->hosts[host].qmp, now->qmp) != 0;
+}
+
+/* Lock held. */
+static int host_may_follow(const struct manager *old, int i, const struct config *config,
+			   struct fault *f)
+{
+	const struct fabric *fabric = &old->fabric;
+	const struct fabric_host *host = &fabric->hosts[i];
+	const struct config_host *now = config_host(config, host->name);
+	int gpu;
+
+	if (now && !qmp_differs(old, i, now))
+		return 0;
+	if (host->state == HOST_UNSEEN)
+		return fault_set(f, EBUSY,
+				 "%s has not answered yet and may have any GPU, so that it cannot %s: evict it first",
+				 host->name, now ? "get another qmp" : "leave fm.conf");
+	for (gpu = 0; now && gpu < fabric->gpu_count; gpu++)
+		if (fabric->gpus[gpu].owner == i)
+			return fault_set(f, EBUSY,
+					 "%s is in the zone of %s, which cannot get another qmp: remove it from there first, or evict %s",
+					 fabric->gpus[gpu].name, host->name, host->name);
+	return 0;
+}
+
+/* Lock held. */
+static int gpus_may_follow(const struct fabric *fabric, const struct config *config,
+			   struct fault *f)
+{
+	int i;
+
+	for (i = 0; i < fabric->gpu_count; i++) {
+		const struct fabric_gpu *gpu = &fabric->gpus[i];
+		const struct config_host *host;
+
+		if (gpu->owner == FABRIC_NONE)
+			continue;
+		host = config_host(config, fabric->hosts[gpu->owner].name);
+		if (!host || !config_has_gpu(config, gpu->name) ||
+		    (gpu->port != FABRIC_NONE &&
+		     !config_has_port(host, fabric->ports[gpu->port].name)))
+			return fault_set(f, EBUSY,
+					 "%s is in the zone of %s: remove it from there first",
+					 gpu->name, fabric->hosts[gpu->owner].name);
+	}
+	return 0;
+}
+
+int manager_may_follow(struct manager *old, const struct config *config, struct fault *f)
+{
+	int i, err = 0;
+
+	pthread_mutex_lock(&old->lock);
+	for (i = 0; i < old->fabric.host_count && !err; i++)
+		err = host_may_follow(old, i, config, f);
+	if (!err)
+		err = gpus_may_follow(&old->fabric, config, f);
+	pthread_mutex_unlock(&old->lock);
+	return err;
+}
+
+/* The port of this name and host as the new one counts. */
+static int port_now(const struct fabric *fabric, const struct fabric *was, int port)
+{
+	int host;
+
+	if (port == FABRIC_NONE)
+		return FABRIC_NONE;
+	host = fabric_find_host(fabric, was->hosts[was->ports[port].host].name);
+	return host == FABRIC_NONE ? FABRIC_NONE :
+				     fabric_find_port(fabric, host, was->ports[port].name);
+}
+
+/* Who has what, as it was; each host is looked at anew before anything is done there. */
+static void manager_follow(struct manager *m, const struct manager *old)
+{
+	struct fabric *fabric = &m->fabric;
+	const struct fabric *was = &old->fabric;
+	int i, host, gpu;
+
+	for (i = 0; i < was->host_count; i++) {
+		host = fabric_find_host(fabric, was->hosts[i].name);
+		/* behind another socket is another machine, which was not asked yet */
+		if (host == FABRIC_NONE || qmp_differs(old, i, &m->config->hosts[host]))
+			continue;
+		fabric->hosts[host].state = was->hosts[i].state == HOST_UP ? HOST_LOST :
+									     was->hosts[i].state;
+	}
+	for (i = 0; i < was->gpu_count; i++) {
+		const struct fabric_gpu *from = &was->gpus[i];
+
+		gpu = fabric_find_gpu(fabric, from->name);
+		if (gpu == FABRIC_NONE)
+			continue;
+		fabric->gpus[gpu].state = from->state;
+		if (from->owner == FABRIC_NONE)
+			continue;
+		host = fabric_find_host(fabric, was->hosts[from->owner].name);
+		fabric->gpus[gpu].owner = host;
+		fabric->gpus[gpu].there = from->there;
+		fabric->gpus[gpu].home = port_now(fabric, was, from->home);
+		fabric->gpus[gpu].port = port_now(fabric, was, from->port);
+		if (fabric->gpus[gpu].port != FABRIC_NONE)
+			fabric->ports[fabric->gpus[gpu].port].gpu = gpu;
+	}
+	fabric_settle(fabric);
+	m->last_task = old->last_task;
+	memcpy(m->tasks, old->tasks, sizeof(m->tasks));
+	for (i = 0; i < MANAGER_TASKS; i++) {
+		if (m->tasks[i].state == TASK_NONE)
+			continue;
+		m->tasks[i].waiter = NULL;
+		m->tasks[i].host = fabric_find_host(fabric, was->hosts[m->tasks[i].host].name);
+		if (m->tasks[i].host == FABRIC_NONE)
+			m->tasks[i].state = TASK_NONE;
+	}
+}
+
+int manager_start(struct manager *m, const struct config *config, const struct link_ops *link,
+		  void (*told)(void *waiter), const struct manager *old, struct fault *f)
+{
+	size_t i, k, ports = 0;
+	sigset_t all, mask;
+	int err = 0;
+
+	*m = (struct manager){ .config = config, .link = link, .told = told };
+	pthread_mutex_init(&m->lock, NULL);
+	for (i = 0; i < config->host_count; i++)
+		ports += config->hosts[i].port_count;
+	fabric_init(&m->fabric, (int)config->host_count, (int)ports, (int)config->gpu_count);
+	for (i = 0; i < config->gpu_count; i++)
+		strcpy(m->fabric.gpus[i].name, config->gpus[i].name);
+	m->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	m->hosts = mem_zalloc(config->host_count + 1, sizeof(*m->hosts));
+	for (i = 0, ports = 0; i < config->host_count; i++) {
+		struct manager_host *h = &m->hosts[i];
+
+		strcpy(m->fabric.hosts[i].name, config->hosts[i].name);
+		/* until the first attempt has failed nobody knows */
+		m->fabric.hosts[i].asked = true;
+		*h = (struct manager_host){ .manager = m,
+					    .index = (int)i,
+					    .first_port = (int)ports };
+		for (k = 0; k < config->hosts[i].port_count; k++, ports++) {
+			strcpy(m->fabric.ports[ports].name, config->hosts[i].ports[k]);
+			m->fabric.ports[ports].host = (int)i;
+		}
+		h->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		h->link = link->open(config, i, m->stop);
+	}
+	if (old)
+		manager_follow(m, old);
+	/* signals are for the main thread */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	for (i = 0; i < config->host_count && !err; i++) {
+		err = pthread_create(&m->hosts[i].thread, NULL, host_main, &m->hosts[i]);
+		m->hosts[i].started = !err;
+	}
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (err) {
+		manager_stop(m);
+		manager_free(m);
+		return fault_set(f, err, "no thread for each host: %s", strerror(err));
+	}
+	return 0;
+}
+
+void manager_stop(struct manager *m)
+{
+	size_t i;
+
+	pthread_mutex_lock(&m->lock);
+	m->stopping = true;
+	pthread_mutex_unlock(&m->lock);
+	eventfd_write(m->stop, 1);
+	for (i = 0; i < m->config->host_count; i++) {
+		eventfd_write(m->hosts[i].wake, 1);
+		if (m->hosts[i].started)
+			pthread_join(m->hosts[i].thread, NULL);
+		m->hosts[i].started = false;
+		if (m->hosts[i].link)
+			m->link->close(m->hosts[i].link);
+		m->hosts[i].link = NULL;
+	}
+}
+
+void manager_free(struct manager *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->config->host_count; i++) {
+		fabric_txn_free(&m->hosts[i].txn);
+		close(m->hosts[i].wake);
+	}
+	free(m->hosts);
+	close(m->stop);
+	fabric_free(&m->fabric);
+	pthread_mutex_destroy(&m->lock);
+}
+
+bool manager_drain(struct manager *m)
+{
+	bool busy = false;
+	int i;
+
+	pthread_mutex_lock(&m->lock);
+	m->draining = true;
+	for (i = 0; i < m->fabric.host_count; i++)
+		busy |= m->fabric.hosts[i].busy;
+	pthread_mutex_unlock(&m->lock);
+	return !busy;
+}
+
+void manager_undrain(struct manager *m)
+{
+	pthread_mutex_lock(&m->lock);
+	m->draining = false;
+	pthread_mutex_unlock(&m->lock);
+}
+
+/* A place for a task: an unused one, or the oldest that has ended. */
+static struct task *task_place(struct manager *m)
+{
+	struct task *oldest = NULL;
+	size_t i;
+
+	for (i = 0; i < MANAGER_TASKS; i++) {
+		struct task *task = &m->tasks[i];
+
+		if (task->state == TASK_NONE)
+			return task;
+		if (task->state != TASK_RUNNING && (!oldest || task->id < oldest->id))
+			oldest = task;
+	}
+	return oldest;
+}
+
+struct task *manager_request(struct manager *m, int host, const int *want, size_t n,
+			     const struct fabric_place *wishes, size_t wish_count, const char *who,
+			     struct fabric_answer *answer)
+{
+	struct manager_host *h = &m->hosts[host];
+	struct task *task = task_place(m);
+
+	*answer = (struct fabric_answer){ REFUSED_BUSY, FABRIC_NONE, FABRIC_NONE, host };
+	if (!task || m->stopping || m->draining || h->task)
+		return NULL;
+	if (!fabric_begin(&m->fabric, host, want, n, wishes, wish_count, &h->txn, answer))
+		return NULL;
+	*task = (struct task){
+		.id = ++m->last_task,
+		.state = TASK_RUNNING,
+		.host = host,
+		.begun_ms = text_now(),
+		.steps = h->txn.count,
+	};
+	strncat(task->who, who, sizeof(task->who) - 1);
+	if (!h->txn.count) {
+		fabric_finish(&m->fabric, &h->txn);
+		fabric_txn_free(&h->txn);
+		task->state = TASK_COMPLETED;
+		task->ended_ms = task->begun_ms;
+		return task;
+	}
+	h->task = task;
+	eventfd_write(h->wake, 1);
+	return task;
+}
+
+struct task *manager_task(struct manager *m, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < MANAGER_TASKS; i++)
+		if (m->tasks[i].state != TASK_NONE && m->tasks[i].id == id)
+			return &m->tasks[i];
+	return NULL;
+}
+
+int manager_evict(struct manager *m, const char *name, const char *who, struct fault *f)
+{
+	struct fabric *fabric = &m->fabric;
+	int host, err = 0;
+
+	pthread_mutex_lock(&m->lock);
+	host = fabric_find_host(fabric, name);
+	if (host == FABRIC_NONE)
+		err = fault_set(f, ENOENT, "there is no host \"%s\"", name);
+	else if (fabric->hosts[host].busy)
+		err = fault_set(f, EBUSY, "a request for the zone of %s is under way", name);
+	else if (fabric->hosts[host].state == HOST_UP)
+		err = fault_set(f, EBUSY,
+				"%s answers, so it is not off: power it off, or remove its GPUs from its zone",
+				name);
+	else if (fabric->hosts[host].asked)
+		err = fault_set(f, EBUSY,
+				"%s is being asked what it has: try again when that has ended",
+				name);
+	else
+		fabric_off(fabric, host);
+	pthread_mutex_unlock(&m->lock);
+	if (err)
+		journal_say(LOG_WARNING, who, name, NULL, "evict %s: refused: %s", name, f->text);
+	else
+		journal_say(LOG_NOTICE, who, name, NULL, "evict %s: done: its GPUs are free", name);
+	return err;
+}

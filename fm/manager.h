@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The fabric at work: a thread for each host, which alone speaks to it, and what others see of
+ * that. The lock is never held while something is waited for, so readers never wait
+ * for a host.
+ */
+#ifndef FM_MANAGER_H
+#define FM_MANAGER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fm/config.h"
+#include "fm/fabric.h"
+#include "fm/link.h"
+
+#define MANAGER_TASKS 64
+
+enum task_state {
+	TASK_NONE,
+	TASK_RUNNING,
+	TASK_COMPLETED,
+	TASK_FAILED, /* nothing was changed, or all was put back, or @text says what was not */
+};
+
+/**
+ * struct task - a request under way, or one of the last
+ * @id: counted from 1
+ * @away: it failed because the host went away meanwhile
+ * @waiter: to be told at the end; NULL for none
+ */
+struct task {
+	uint64_t id;
+	enum task_state state;
+	int host;
+	uint64_t begun_ms, ended_ms;
+	char who[160];
+	struct fault text;
+	bool away;
+	size_t steps, done;
+	void *waiter;
+};
+
+struct manager_host;
+
+/**
+ * struct manager - all of it
+ * @lock: covers @fabric, @tasks, the hosts' jobs, @stopping and @draining
+ * @config: valid for as long as the manager runs
+ * @told: called with the lock held when a task with a waiter has ended
+ */
+struct manager {
+	pthread_mutex_t lock;
+	const struct config *config;
+	const struct link_ops *link;
+	struct fabric fabric;
+	struct manager_host *hosts;
+	struct task tasks[MANAGER_TASKS];
+	uint64_t last_task;
+	int stop;
+	bool stopping, draining;
+	void (*told)(void *waiter);
+};
+
+/* @old may be NULL. */
+int manager_start(struct manager *manager, const struct config *config, const struct link_ops *link,
+		  void (*told)(void *waiter), const struct manager *old, struct fault *f);
+/*
+ * Takes no requests any more and ends all threads; one that is under way is cut off, and the next
+ * start finds what is there. The rest can be read until manager_free().
+ */
+void manager_stop(struct manager *manager);
+void manager_free(struct manager *manager);
+
+/* For another configuration: takes no requests any more. True as soon as none is under way. */
+bool manager_drain(struct manager *manager);
+void manager_undrain(struct manager *manager);
+/*
+ * Who has what goes from one that was stopped to one that starts, by names, and so do tasks. -EBUSY
+ * when a host or a GPU that is in use, or a host that may have any GPU, is not in the new
+ * configuration or has another qmp there. To be asked again when the old one has stopped: its
+ * threads may have found more meanwhile. Takes the lock itself.
+ */
+int manager_may_follow(struct manager *old, const struct config *config, struct fault *f);
+
+/* The caller of these holds the lock. */
+
+/*
+ * @host's zone is to have @want; see fabric_begin(). The task, or NULL with the reason in
+ * @answer; REFUSED_BUSY also when the manager stops or has too much to do.
+ */
+struct task *manager_request(struct manager *manager, int host, const int *want, size_t n,
+			     const struct fabric_place *wishes, size_t wish_count, const char *who,
+			     struct fabric_answer *answer);
+struct task *manager_task(struct manager *manager, uint64_t id);
+
+/*
+ * The host is off, says @who. -EBUSY when it answers, is being asked or is busy: then it is not, or
+ * nobody knows yet. Takes the lock itself.
+ */
+int manager_evict(struct manager *manager, const char *host, const char *who, struct fault *f);
+
+#endif /* FM_MANAGER_H */

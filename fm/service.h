@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A request on its way, and those who answer it. */
+#ifndef FM_SERVICE_H
+#define FM_SERVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fm/access.h"
+#include "fm/answer.h"
+#include "fm/manager.h"
+
+#define SERVICE_ARGUMENTS 4
+#define SERVICE_ROOT "/redfish/v1"
+
+/**
+ * struct service - what answers are made from
+ * @uuid: of this service, the same after a restart
+ */
+struct service {
+	struct manager *manager;
+	const struct config *config;
+	struct access *access;
+	char uuid[37];
+};
+
+/**
+ * struct ask - a request without its transport
+ * @argument: what stood in the path for each "*", in order
+ * @who: asks; ROLE_NONE for nobody
+ * @session: of the session that was used, 0 for none
+ * @login: of POST Sessions: user and password were found to be those of @who
+ * @match: If-Match, NULL for none
+ * @waiter: to be told when a task has ended; @park is called with it, and with the manager's lock
+ *	held, when there is one to wait for
+ * @task: that is waited for
+ * @remarks: what of the body was left aside, owned
+ */
+struct ask {
+	const char *method;
+	const char *path;
+	const char *body;
+	size_t length;
+	const char *argument[SERVICE_ARGUMENTS];
+	struct account who;
+	uint64_t session;
+	char address[ACCESS_ADDRESS];
+	const char *match;
+	void *waiter;
+	void (*park)(void *waiter);
+	uint64_t task;
+	struct json_object *remarks;
+};
+
+/**
+ * enum service_end - what is next
+ * @SERVICE_DONE: the answer is there
+ * @SERVICE_WAIT: the waiter is told; service_resume() makes the answer then
+ */
+enum service_end {
+	SERVICE_DONE,
+	SERVICE_WAIT,
+};
+
+typedef struct json_object *(*resource_fn)(const struct service *service, const struct ask *ask);
+
+/**
+ * struct resource - a kind of path
+ * @pattern: below /redfish/v1, "*" for one part
+ * @open: may be read without an account
+ * @get: the document, NULL where there is none; called with the manager's lock
+ * @change: POST, PATCH or DELETE, which one @method says; NULL for none
+ * @method: of @change, in the order of the RFC's list for Allow
+ */
+struct resource {
+	const char *pattern;
+	bool open;
+	resource_fn get;
+	const char *method;
+	enum service_end (*change)(struct service *service, struct ask *ask, struct answer *answer);
+};
+
+/* Of a path, NULL where nothing is; @ask->argument points into @parts, as long as the path. */
+const struct resource *service_find(const char *path, char *parts, struct ask *ask);
+
+/* Answers. SERVICE_WAIT: the waiter is told when there is more to say. */
+enum service_end service_answer(struct service *service, const struct resource *resource,
+				struct ask *ask, struct answer *answer);
+/* The answer after the wait; @late: it is not over, and the client is told of the task. */
+void service_resume(struct service *service, struct ask *ask, bool late, struct answer *answer);
+
+/* documents.c: those of the service, and all paths. */
+extern const struct resource resources[];
+extern const size_t resource_count;
+void document_head(struct json_object *document, const char *path, const char *type, const char *id,
+		   const char *name);
+void document_text(struct json_object *document, const char *key, const char *value);
+/* {"@odata.id": path}, the path being formatted. */
+struct json_object *document_link(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+struct json_object *document_collection(const char *path, const char *type, const char *name,
+					struct json_object *members);
+struct json_object *document_task(const struct service *service, const struct task *task);
+
+/* fabric_documents.c */
+struct json_object *systems_get(const struct service *service, const struct ask *ask);
+struct json_object *system_get(const struct service *service, const struct ask *ask);
+struct json_object *fabrics_get(const struct service *service, const struct ask *ask);
+struct json_object *fabric_get(const struct service *service, const struct ask *ask);
+struct json_object *switches_get(const struct service *service, const struct ask *ask);
+struct json_object *switch_get(const struct service *service, const struct ask *ask);
+struct json_object *ports_get(const struct service *service, const struct ask *ask);
+struct json_object *port_get(const struct service *service, const struct ask *ask);
+struct json_object *endpoints_get(const struct service *service, const struct ask *ask);
+struct json_object *endpoint_get(const struct service *service, const struct ask *ask);
+struct json_object *zones_get(const struct service *service, const struct ask *ask);
+struct json_object *zone_get(const struct service *service, const struct ask *ask);
+
+/* zone.c, login.c: what changes something. */
+enum service_end zone_patch(struct service *service, struct ask *ask, struct answer *answer);
+enum service_end zone_add(struct service *service, struct ask *ask, struct answer *answer);
+enum service_end zone_remove(struct service *service, struct ask *ask, struct answer *answer);
+void zone_outcome(struct service *service, struct ask *ask, const struct task *task,
+		  struct answer *answer);
+enum service_end session_create(struct service *service, struct ask *ask, struct answer *answer);
+enum service_end session_delete(struct service *service, struct ask *ask, struct answer *answer);
+
+#endif /* FM_SERVICE_H */

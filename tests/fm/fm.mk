@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Builds the fabric manager for its tests: build/fm-test/gpufabric-fm, with the sanitizers and
+# with the places where a test lets it die (fm/failpoint.h). Run from the top.
+
+BUILD      ?= build
+out        := $(BUILD)/fm-test
+CC         := gcc
+CHECKS     ?= -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+packages   := libmicrohttpd gnutls json-c libsystemd libcrypt
+cflags     := -std=gnu11 -g -Wall -Wextra -Werror -D_GNU_SOURCE $(CHECKS) -DFM_FAILPOINTS \
+	-DGPUCTL_VERSION='"$(shell cat VERSION)"' -I. -Iuapi -Ictl $(shell pkg-config --cflags $(packages))
+sources    := $(wildcard fm/*.c) $(addprefix ctl/base/,conf.c fault.c program.c replace.c text.c)
+objects    := $(sources:%.c=$(out)/obj/%.o)
+
+$(out)/gpufabric-fm: $(objects)
+	@echo "  LD      $@"
+	@$(CC) $(cflags) -o $@ $(objects) $(shell pkg-config --libs $(packages)) -lpthread -lm
+
+$(out)/obj/%.o: %.c tests/fm/fm.mk
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	@$(CC) $(cflags) -MMD -MP -c -o $@ $<
+
+-include $(objects:.o=.d)
+.DELETE_ON_ERROR:

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A fabric for tests: QEMU processes without a guest as hosts, a manager in front of them, and clients."""
+
+import base64
+import contextlib
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("GPUFABRIC_BUILD", os.path.join(TOP, "build"))
+PROGRAM = os.environ.get("GPUFABRIC_FM", os.path.join(BUILD, "fm-test/gpufabric-fm"))
+FABRIC = "/redfish/v1/Fabrics/PCIe"
+PATIENCE = 100        # seconds until a test gives up on something that should happen
+
+
+class Report:
+    """TAP."""
+    count = failed = 0
+
+    @classmethod
+    def ok(cls, good, what, *details):
+        cls.count += 1
+        cls.failed += not good
+        print(f"{'' if good else 'not '}ok {cls.count} - {what}")
+        for detail in () if good else details:
+            print("#  ", repr(detail))
+        sys.stdout.flush()
+        return good
+
+    @classmethod
+    def same(cls, value, wanted, what):
+        return cls.ok(value == wanted, what, value, wanted)
+
+    @classmethod
+    def end(cls):
+        print(f"1..{cls.count}")
+        return 1 if cls.failed or not cls.count else 0
+
+
+def wait_for(condition, what):
+    """Until it holds; what it returned then."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        time.sleep(0.02)
+
+
+class Qemu:
+    """A machine that never runs: devices come and, as nobody lets go of them, stay."""
+
+    def __init__(self, folder, name, ports=("dn0", "dn1")):
+        self.path = os.path.join(folder, name + ".qmp")
+        self.log = open(os.path.join(folder, name + ".qemu"), "wb")
+        self.words = ["qemu-system-x86_64", "-machine", "q35", "-accel", "tcg", "-m", "32", "-display", "none", "-nodefaults",
+                      "-S", "-qmp", f"unix:{self.path},server=on,wait=off", "-qmp", f"unix:{self.path}2,server=on,wait=off"]
+        for number, port in enumerate(ports, 1):
+            self.words += ["-device", f"pcie-root-port,id={port},chassis={number},slot={number}"]
+        self.process = None
+        self.start()
+
+    def start(self):
+        for path in (self.path, self.path + "2"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+        self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        wait_for(lambda: os.path.exists(self.path + "2"), self.path)
+
+    def ask(self, command, **arguments):
+        """By its second socket: what is there, seen from beside the manager."""
+        def connect():
+            found = socket.socket(socket.AF_UNIX)
+            try:
+                found.connect(self.path + "2")
+                return found
+            except OSError:
+                found.close()
+                return None
+
+        with wait_for(connect, self.path) as link, link.makefile("rw") as file:
+            file.readline()
+            for number, (name, words) in enumerate((("qmp_capabilities", {}), (command, arguments))):
+                file.write(json.dumps({"execute": name, "arguments": words, "id": number}) + "\n")
+                file.flush()
+                while True:
+                    answer = json.loads(file.readline())
+                    if answer.get("id") == number:
+                        break
+        return answer
+
+    def devices(self):
+        """Names of devices on the ports of the machine, with their port."""
+        found = {}
+        for item in self.ask("qom-list", path="/machine/peripheral")["return"]:
+            if item["type"].startswith("child<") and "pcie-root-port" not in item["type"]:
+                bus = self.ask("qom-get", path="/machine/peripheral/" + item["name"], property="parent_bus")
+                found[item["name"]] = bus["return"].rsplit("/", 1)[-1]
+        return found
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def close(self):
+        if self.process.poll() is None:
+            self.kill()
+        elif self.process.returncode != -9:
+            with open(self.log.name, encoding="utf-8", errors="replace") as file:
+                print(f"# QEMU has ended with {self.process.returncode}: {file.read()[-400:]!r}")
+        self.log.close()
+
+
+class Manager:
+    """gpufabric-fm with a folder of its own."""
+
+    def __init__(self, folder, hosts, gpus, extra="", host_extra=None, program=PROGRAM):
+        self.folder = os.path.join(folder, "etc")
+        self.run = os.path.join(folder, "run")
+        self.hosts, self.gpus, self.extra, self.host_extra = hosts, gpus, extra, host_extra or {}
+        self.program, self.process, self.port, self.lines = program, None, None, []
+        self.lock, self.parts = threading.Lock(), {}
+        os.makedirs(self.folder, exist_ok=True)
+        self.write()
+
+    def write(self, **changes):
+        text = "[manager]\nlisten = 127.0.0.1:0\nunbind_timeout = 1s\nbind_timeout = 60s\n" + changes.get("extra", self.extra) + "\n"
+        for name, (path, ports) in self.hosts.items():
+            text += f"[host.{name}]\nqmp = {path}\nports = {' '.join(ports)}\n{self.host_extra.get(name, '')}\n"
+        for name in changes.get("gpus", self.gpus):
+            text += f"[gpu.{name}]\ndevice = secondary-vga,vgamem_mb=16\npci = 10de:2331\nclass = 030200\n"
+        with open(os.path.join(self.folder, "fm.conf"), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def command(self, *words, stdin=""):
+        return subprocess.run([self.program, "-c", self.folder, "-r", self.run, *words], input=stdin, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+    def start(self, **environment):
+        self.lines = []
+        self.process = subprocess.Popen([self.program, "-c", self.folder, "-r", self.run, "run"], stdin=subprocess.DEVNULL,
+                                        stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
+        threading.Thread(target=self.read, args=(self.process,), daemon=True).start()
+        line = self.said(r"listens on https://.*:(\d+),")
+        self.port = int(line[1])
+        return self
+
+    def read(self, process):
+        for line in process.stderr:
+            self.lines.append(line.rstrip("\n"))
+
+    def said(self, pattern, after=0):
+        """The first line that has this, as a match; waits for it."""
+        def look():
+            for line in self.lines[after:]:
+                found = re.search(pattern, line)
+                if found:
+                    return found
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the manager has ended ({self.process.returncode}): {self.lines}")
+            return None
+        return wait_for(look, pattern)
+
+    def ready(self):
+        """All hosts were asked."""
+        for name in self.hosts:
+            self.said(rf"\b{name} answers")
+        return self
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE) if self.process else None
+
+    def pem(self, host):
+        """The parts of a host's file, as files: authority, certificate with key. Made once."""
+        with self.lock:
+            if host not in self.parts:
+                self.parts[host] = self.split(host)
+            return self.parts[host]
+
+    def split(self, host):
+        with open(os.path.join(self.folder, "hosts", host + ".conf"), encoding="ascii") as file:
+            blocks = re.findall(r"-----BEGIN .*?-----END [A-Z ]+-----\n", file.read(), re.S)
+        paths = []
+        for name, text in (("ca", blocks[0]), ("own", blocks[1] + blocks[2])):
+            paths.append(os.path.join(self.folder, f"{host}.{name}.pem"))
+            with open(paths[-1], "w", encoding="ascii") as file:
+                file.write(text)
+        return paths
+
+    def client(self, host=None, **options):
+        return Client(self, host, **options)
+
+
+class Client:
+    """One account; a connection for each request."""
+
+    def __init__(self, manager, host=None, user=None, password=None, token=None, pem=None):
+        self.manager, self.headers = manager, {}
+        self.context = ssl.create_default_context(cafile=os.path.join(manager.folder, "ca.crt"))
+        if host:
+            self.context.load_cert_chain(manager.pem(host)[1])
+        if pem:
+            self.context.load_cert_chain(pem)
+        if user:
+            self.headers["Authorization"] = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+        if token:
+            self.headers["X-Auth-Token"] = token
+
+    def ask(self, method, path, body=None, **headers):
+        """Status, document or text, headers."""
+        link = http.client.HTTPSConnection("127.0.0.1", self.manager.port, context=self.context, timeout=PATIENCE)
+        try:
+            text = body if body is None or isinstance(body, (bytes, str)) else json.dumps(body)
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            link.request(method, path, text, {**self.headers, "Content-Type": "application/json", **named})
+            answer = link.getresponse()
+            raw = answer.read()
+            try:
+                document = json.loads(raw)
+            except ValueError:
+                document = raw
+            return answer.status, document, answer.headers
+        finally:
+            link.close()
+
+    def certificate(self):
+        """What the server shows."""
+        with socket.create_connection(("127.0.0.1", self.manager.port), PATIENCE) as link:
+            with self.context.wrap_socket(link, server_hostname="127.0.0.1") as stream:
+                return stream.getpeercert(True)
+
+    def get(self, path, **headers):
+        return self.ask("GET", path, **headers)
+
+    def zone(self, host):
+        """Names of its GPUs, and its tag."""
+        status, document, headers = self.get(f"{FABRIC}/Zones/{host}")
+        assert status == 200, (status, document)
+        names = [link["@odata.id"].rsplit("/", 1)[-1] for link in document["Links"]["Endpoints"]]
+        return [name for name in names if name != host], headers["ETag"]
+
+    def endpoint(self, name):
+        status, document, _ = self.get(f"{FABRIC}/Endpoints/{name}")
+        assert status == 200, (status, document)
+        return document
+
+    def state(self, name):
+        return self.endpoint(name)["Status"]["State"]
+
+    def set(self, host, gpus, etag=None, ports=None, follow=True):
+        """The zone is to have these; a task is followed to its end, which is told as if it had been waited for."""
+        body = {"Links": {"Endpoints": [{"@odata.id": f"{FABRIC}/Endpoints/{name}"} for name in [host, *gpus]]}}
+        if ports:
+            body["Oem"] = {"GPUFabric": {"Ports": [
+                {"Endpoint": {"@odata.id": f"{FABRIC}/Endpoints/{gpu}"},
+                 "Port": {"@odata.id": f"{FABRIC}/Switches/{port.split('/')[0]}/Ports/{port.split('/')[1]}"}}
+                for gpu, port in ports.items()]}}
+        answer = self.ask("PATCH", f"{FABRIC}/Zones/{host}", body, If_Match=etag or self.zone(host)[1])
+        if answer[0] != 202 or not follow:
+            return answer
+        task = self.follow(answer[2]["Location"])
+        if task["TaskState"] == "Completed":
+            return self.get(f"{FABRIC}/Zones/{host}")
+        return 409, {"error": {"message": task["Messages"][0]["Message"]}}, answer[2]
+
+    def follow(self, path):
+        """The task when it has ended."""
+        def look():
+            task = self.get(path)[1]
+            return task if task["TaskState"] != "Running" else None
+        return wait_for(look, path)
+
+
+def message(document):
+    return document["error"]["message"] if isinstance(document, dict) and "error" in document else document

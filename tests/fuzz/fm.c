@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// sources: fm/body.c fm/answer.c fm/qmp.c fm/config.c fm/account.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
+// packages: json-c gnutls libcrypt
+/*
+ * What clients send to the fabric manager, what a QEMU answers, and its files. The first
+ * byte says which; each refusal is one line and has a status.
+ */
+#include "fm/account.h"
+#include "fm/body.h"
+#include "fm/config.h"
+#include "fm/qmp.h"
+#include "fuzz.h"
+
+static void is_refused(const struct answer *answer)
+{
+	struct json_object *error, *text;
+
+	must(answer->status >= 400 && answer->status < 600);
+	must(json_object_object_get_ex(answer->body, "error", &error));
+	must(json_object_object_get_ex(error, "message", &text));
+	must(fuzz_is_line(json_object_get_string(text)));
+}
+
+static void fuzz_zone(const char *text, size_t size)
+{
+	struct answer answer = { 0 };
+	struct body_zone zone;
+	size_t i;
+
+	if (body_read_zone(text, size, &zone, &answer)) {
+		must(!answer.status && zone.endpoint_count <= BODY_LINKS_MAX && zone.wish_count <= BODY_LINKS_MAX);
+		for (i = 0; i < zone.endpoint_count; i++)
+			must(*zone.endpoints[i] && strlen(zone.endpoints[i]) <= BODY_URI_MAX);
+		for (i = 0; i < zone.wish_count; i++)
+			must(*zone.wish_endpoint[i] && *zone.wish_port[i]);
+	} else {
+		is_refused(&answer);
+	}
+	body_free_zone(&zone);
+	answer_free(&answer);
+}
+
+static void fuzz_action(const char *text, size_t size)
+{
+	struct answer answer = { 0 };
+	struct body_action action;
+	struct body_login login;
+
+	if (body_read_action(text, size, true, &action, &answer))
+		must(!answer.status && action.endpoint);
+	else
+		is_refused(&answer);
+	body_free_action(&action);
+	answer_free(&answer);
+	if (body_read_login(text, size, &login, &answer))
+		must(login.user && login.password);
+	else
+		is_refused(&answer);
+	body_free_login(&login);
+	answer_free(&answer);
+}
+
+static void fuzz_qmp(const char *text, size_t size)
+{
+	struct qmp_message message;
+	struct fault f = { "" };
+
+	if (qmp_read(text, size, &message, &f))
+		must(fuzz_is_line(f.text));
+	else
+		must((message.kind == QMP_ERROR) == !!message.text);
+	qmp_message_free(&message);
+}
+
+static void fuzz_files(const char *text, size_t size)
+{
+	struct account_list list;
+	struct config config;
+	struct fault f = { "" };
+
+	if (config_parse("x", text, size, &config, &f))
+		must(fuzz_is_line(f.text));
+	else
+		must(config.listen && config.fabric);
+	config_free(&config);
+	f.text[0] = '\0';
+	if (account_parse("x", text, size, &list, &f))
+		must(fuzz_is_line(f.text));
+	account_free(&list);
+}
+
+static void fuzz_tag(const char *text, size_t size)
+{
+	static const char tag[] = "\"0123456789abcdef0123\"";
+	char *list = fuzz_text(text, size);
+
+	if (answer_tag_matches(list, tag))
+		must(strchr(list, '*') || strstr(list, tag));
+	free(list);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *copy;
+
+	if (!size)
+		return 0;
+	/* an allocation of its own, so that reading behind its end is seen */
+	copy = malloc(size);
+	must(copy);
+	memcpy(copy, data + 1, --size);
+	if (*data == 'z')
+		fuzz_zone(copy, size);
+	else if (*data == 'a')
+		fuzz_action(copy, size);
+	else if (*data == 'q')
+		fuzz_qmp(copy, size);
+	else if (*data == 't')
+		fuzz_tag(copy, size);
+	else
+		fuzz_files(copy, size);
+	free(copy);
+	return 0;
+}
