@@ -20,6 +20,7 @@
 /**
  * struct parser - one run over one file
  * @any_case: names of sections may have capitals and underscores
+ * @keys_only: there are no sections, and keys may have dashes
  * @section: name of the open section, "" before the first
  * @in_defaults: the open section is [defaults]
  * @keys: keys of [defaults], @n of them, each with its value in @values
@@ -28,6 +29,7 @@ struct parser {
 	const char *file;
 	unsigned int line;
 	bool any_case;
+	bool keys_only;
 	conf_fn fn;
 	void *arg;
 	struct fault *f;
@@ -140,17 +142,17 @@ static int key_value(struct parser *p, char *s)
 	char *key, *value;
 
 	if (!eq)
-		return fault_set(p->f, EINVAL,
-				 "neither [section], key = value nor # comment");
-	if (!p->any_section)
+		return fault_set(p->f, EINVAL, "neither %skey = value nor # comment",
+				 p->keys_only ? "" : "[section], ");
+	if (!p->any_section && !p->keys_only)
 		return fault_set(p->f, EINVAL, "key before the first [section]");
 	*eq = '\0';
 	key = trim(s);
 	value = trim(eq + 1);
-	if (!conf_is_name(key, "_.", false))
+	if (!conf_is_name(key, p->keys_only ? "_.-" : "_.", false))
 		return fault_set(p->f, EINVAL,
-				 "key \"%s\": use 1 to %d of a-z 0-9, and _ . inside",
-				 key, NAME_MAX_LEN);
+				 "key \"%s\": use 1 to %d of a-z 0-9, and _ . %sinside",
+				 key, NAME_MAX_LEN, p->keys_only ? "- " : "");
 	if (!*value)
 		return fault_set(p->f, EINVAL,
 				 "%s has no value; leave the line out instead",
@@ -184,15 +186,11 @@ static int conf_one_line(struct parser *p, const char *text, size_t len)
 	memcpy(buf, text, len);
 	buf[len] = '\0';
 	s = trim(buf);
-	return *s == '[' ? begin_section(p, s) : key_value(p, s);
+	return *s == '[' && !p->keys_only ? begin_section(p, s) : key_value(p, s);
 }
 
-static int parse(bool any_case, const char *file, const char *text, size_t len, conf_fn fn,
-		 void *arg, struct fault *f)
+static int parse_lines(struct parser *p, const char *text, size_t len)
 {
-	struct parser p = {
-		.file = file, .any_case = any_case, .fn = fn, .arg = arg, .f = f
-	};
 	const char *end = text + len;
 	int err = 0;
 
@@ -200,18 +198,18 @@ static int parse(bool any_case, const char *file, const char *text, size_t len, 
 		const char *nl = memchr(text, '\n', (size_t)(end - text));
 		size_t n = (size_t)((nl ? nl : end) - text);
 
-		p.line++;
-		err = conf_one_line(&p, text, n);
+		p->line++;
+		err = conf_one_line(p, text, n);
 		if (err) {
-			fault_prefix(f, "%s:%u", file, p.line);
+			fault_prefix(p->f, "%s:%u", p->file, p->line);
 			break;
 		}
 		text += n + (nl ? 1 : 0);
 	}
-	while (p.n) {
-		p.n--;
-		free(p.keys[p.n]);
-		free(p.values[p.n]);
+	while (p->n) {
+		p->n--;
+		free(p->keys[p->n]);
+		free(p->values[p->n]);
 	}
 	return err;
 }
@@ -219,13 +217,25 @@ static int parse(bool any_case, const char *file, const char *text, size_t len, 
 int conf_parse(const char *file, const char *text, size_t len, conf_fn fn,
 	       void *arg, struct fault *f)
 {
-	return parse(false, file, text, len, fn, arg, f);
+	struct parser p = { .file = file, .fn = fn, .arg = arg, .f = f };
+
+	return parse_lines(&p, text, len);
 }
 
 int conf_parse_names(const char *file, const char *text, size_t len, conf_fn fn,
 		     void *arg, struct fault *f)
 {
-	return parse(true, file, text, len, fn, arg, f);
+	struct parser p = { .file = file, .any_case = true, .fn = fn, .arg = arg, .f = f };
+
+	return parse_lines(&p, text, len);
+}
+
+int conf_parse_keys(const char *file, const char *text, size_t len, conf_fn fn, void *arg,
+		    struct fault *f)
+{
+	struct parser p = { .file = file, .keys_only = true, .fn = fn, .arg = arg, .f = f };
+
+	return parse_lines(&p, text, len);
 }
 
 int conf_whole(const char *value, unsigned long long min,

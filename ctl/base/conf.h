@@ -50,6 +50,10 @@ int conf_parse(const char *file, const char *text, size_t len, conf_fn fn,
 int conf_parse_names(const char *file, const char *text, size_t len, conf_fn fn,
 		     void *arg, struct fault *f);
 
+/* The same for a file that is keys alone, without a section; keys may have dashes. */
+int conf_parse_keys(const char *file, const char *text, size_t len, conf_fn fn, void *arg,
+		    struct fault *f);
+
 /* A whole number without sign, and nothing after it; -EINVAL or -ERANGE. */
 int conf_whole(const char *value, unsigned long long min,
 	       unsigned long long max, unsigned long long *out,

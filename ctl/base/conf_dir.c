@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,15 +64,10 @@ static int parse_fd(int fd, const char *path, conf_file_fn fn, void *arg, struct
 	return err;
 }
 
-static int load_file(const char *dir, const char *name, conf_file_fn fn, void *arg,
-		     struct fault *f)
+int conf_file_read(const char *path, conf_file_fn fn, void *arg, struct fault *f)
 {
-	char path[PATH_LENGTH_MAX];
 	int fd, err;
 
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >=
-	    (int)sizeof(path))
-		return fault_set(f, ENAMETOOLONG, "%s: name too long", dir);
 	/* never wait for a writer of a fifo that somebody put there */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
@@ -94,27 +90,54 @@ static int conf_dir_by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-int conf_dir_read(const char *base, const char *sub, bool needed, conf_file_fn fn, void *arg,
-		  struct fault *f)
+int conf_dir_each(const char *base, const char *sub, conf_path_fn fn, void *arg, struct fault *f)
 {
-	char dir[PATH_LENGTH_MAX];
+	char dir[PATH_LENGTH_MAX], path[PATH_LENGTH_MAX + NAME_MAX + 2];
 	struct dirent **names;
-	int n, i, err = 0;
+	int n, i;
 
 	if (snprintf(dir, sizeof(dir), "%s/%s", base, sub) >= (int)sizeof(dir))
 		return fault_set(f, ENAMETOOLONG, "%s: name too long", base);
 	n = scandir(dir, &names, is_conf, conf_dir_by_name);
-	if (n < 0) {
-		if (errno == ENOENT && !needed)
-			return 0;
-		return fault_set(f, errno, "%s: %s", dir,
-				 strerror(errno));
-	}
+	if (n < 0)
+		return fault_set(f, errno, "%s: %s", dir, strerror(errno));
 	for (i = 0; i < n; i++) {
-		if (!err)
-			err = load_file(dir, names[i]->d_name, fn, arg, f);
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]->d_name);
+		fn(path, arg);
 		free(names[i]);
 	}
 	free(names);
-	return err;
+	return 0;
+}
+
+/**
+ * struct dir_reading - files that are read until one fails
+ */
+struct dir_reading {
+	conf_file_fn fn;
+	void *arg;
+	struct fault *f;
+	int err;
+};
+
+static void read_next(const char *file, void *arg)
+{
+	struct dir_reading *r = arg;
+
+	if (!r->err)
+		r->err = conf_file_read(file, r->fn, r->arg, r->f);
+}
+
+int conf_dir_read(const char *base, const char *sub, bool needed, conf_file_fn fn, void *arg,
+		  struct fault *f)
+{
+	struct dir_reading r = { fn, arg, f, 0 };
+	struct fault missing = { "" };
+	int err = conf_dir_each(base, sub, read_next, &r, &missing);
+
+	if (err == -ENOENT && !needed)
+		return 0;
+	if (err)
+		*f = missing;
+	return err ? err : r.err;
 }

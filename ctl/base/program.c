@@ -12,6 +12,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,7 +39,21 @@ struct running {
 	int pipe;
 };
 
-static int spawn(struct running *r, int out)
+/* A file in memory with what the program is to read; -1 with errno. */
+static int input_open(const char *text)
+{
+	size_t len = strlen(text);
+	int fd = memfd_create("input", MFD_CLOEXEC);
+
+	if (fd >= 0 && (write(fd, text, len) != (ssize_t)len || lseek(fd, 0, SEEK_SET))) {
+		close(fd);
+		errno = EIO;
+		return -1;
+	}
+	return fd;
+}
+
+static int spawn(struct running *r, int in, int out)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
@@ -57,7 +72,10 @@ static int spawn(struct running *r, int out)
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &usual);
 	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (in >= 0)
+		posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+	else
+		posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
 	posix_spawn_file_actions_addchdir_np(&actions, "/");
@@ -70,19 +88,25 @@ static int spawn(struct running *r, int out)
 
 static void start(struct running *r)
 {
-	int pipes[2], err;
+	int pipes[2], in = -1, err = 0;
 
 	r->pid = 0;
 	r->pidfd = -1;
 	r->pipe = -1;
-	if (pipe2(pipes, O_CLOEXEC)) {
+	if (r->program->input) {
+		in = input_open(r->program->input);
+		err = in < 0 ? errno : 0;
+	}
+	if (!err && pipe2(pipes, O_CLOEXEC))
 		err = errno;
-	} else {
-		err = spawn(r, pipes[1]);
+	if (!err) {
+		err = spawn(r, in, pipes[1]);
 		close(pipes[1]);
 		r->pipe = pipes[0];
 		fcntl(r->pipe, F_SETFL, O_NONBLOCK);
 	}
+	if (in >= 0)
+		close(in);
 	if (!err) {
 		r->pidfd = pidfd_open(r->pid, 0);
 		if (r->pidfd >= 0)
@@ -100,6 +124,7 @@ static void start(struct running *r)
 static void take_output(struct running *r)
 {
 	struct program *program = r->program;
+	size_t most = program->output_max ? program->output_max : OUTPUT_MAX;
 	char buf[OUTPUT_MAX];
 	ssize_t n;
 
@@ -116,8 +141,8 @@ static void take_output(struct running *r)
 		for (i = 0; i < (size_t)n; i++)
 			if (!buf[i])
 				buf[i] = '?';
-		if (have + (size_t)n > OUTPUT_MAX)
-			drop = have < OUTPUT_MAX - (size_t)n ? 0 : have + (size_t)n - OUTPUT_MAX;
+		if (have + (size_t)n > most)
+			drop = have + (size_t)n - most;
 		if (drop)
 			memmove(program->output, program->output + drop, have - drop);
 		have -= drop;
@@ -201,6 +226,7 @@ void programs_run(struct program *programs, size_t n, const struct program_limit
 	struct running *running = mem_zalloc(n, sizeof(*running));
 	struct pollfd *fds = mem_zalloc(2 * n, sizeof(*fds));
 	uint64_t end = text_monotonic() + limits->timeout_ms;
+	uint64_t grace = limits->grace_ms ? limits->grace_ms : GRACE_MS;
 	enum program_end why = PROGRAM_EXITED;
 	size_t i;
 
@@ -226,7 +252,7 @@ void programs_run(struct program *programs, size_t n, const struct program_limit
 			why = PROGRAM_TIMED_OUT;
 		}
 		signal_all(running, n, SIGTERM);
-		end = text_monotonic() + GRACE_MS;
+		end = text_monotonic() + grace;
 	}
 	free(fds);
 	free(running);

@@ -21,6 +21,8 @@ enum program_end {
  * struct program - one program
  * @argv: what to run, ends with NULL; argv[0] is a path
  * @env: its whole environment, ends with NULL
+ * @input: what it reads on standard input, NULL for nothing
+ * @output_max: bytes of @output that are kept, 0 for what a message takes
  * @end: filled: how it ended
  * @status: filled: see enum program_end
  * @output: filled: the end of what it printed, owned, may be NULL
@@ -28,6 +30,8 @@ enum program_end {
 struct program {
 	char *const *argv;
 	char *const *env;
+	const char *input;
+	size_t output_max;
 	enum program_end end;
 	int status;
 	char *output;
@@ -38,17 +42,18 @@ struct program {
  * @timeout_ms: so long after their start
  * @signals: mask while waiting, so that a blocked signal can come; NULL for none
  * @stop: told after a signal whether to stop, may be NULL
+ * @grace_ms: from the request to stop to the end by force, 0 for the usual
  */
 struct program_limits {
 	uint64_t timeout_ms;
 	const sigset_t *signals;
 	bool (*stop)(void);
+	uint64_t grace_ms;
 };
 
 /*
- * Run programs side by side and wait for all of them. Standard input is empty, what they
- * print is taken. A child that a program leaves running is left alone, unless
- * the program itself had to be stopped.
+ * Run programs side by side and wait for all of them. What they print is taken. A child that a
+ * program leaves running is left alone, unless the program itself had to be stopped.
  */
 void programs_run(struct program *programs, size_t n, const struct program_limits *limits);
 void program_free(struct program *program);

@@ -230,6 +230,17 @@ void text_tame(char *s, bool lines)
 	}
 }
 
+/* Printable ASCII is as wide as it has bytes: nearly all cells are, and need no locale. */
+static bool is_plain(const char *s, size_t *len)
+{
+	const char *at = s;
+
+	while (*at >= ' ' && *at <= '~')
+		at++;
+	*len = (size_t)(at - s);
+	return !*at;
+}
+
 size_t text_width(const char *s)
 {
 	static locale_t utf8;
@@ -239,6 +250,8 @@ size_t text_width(const char *s)
 	wchar_t c;
 	int columns;
 
+	if (is_plain(s, &len))
+		return len;
 	if (!utf8)
 		utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
 	before = uselocale(utf8);

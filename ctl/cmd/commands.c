@@ -21,6 +21,7 @@ const struct ctl_command *const ctl_commands[] = {
 	&cmd_detach,
 	&cmd_clear,
 	&cmd_locate,
+	&cmd_fabric,
 	&cmd_compose,
 	&cmd_resize,
 	&cmd_annotate,

@@ -43,7 +43,10 @@ const struct ctl_command cmd_compose = {
 		"their state before.\n"
 		"For a workload gpuctl takes the kind that needs the fewest free GPUs, as many GPUs as gpuctl size\n"
 		"answers. A line says which limit decided: memory, heads, power-of-two (--round pow2), degrees, count,\n"
-		"pool or tenant. Kinds are mixed only with --mixed, or if --gpu names them.",
+		"pool or tenant. Kinds are mixed only with --mixed, or if --gpu names them.\n"
+		"If this host has too few GPUs for --gpus and --gpu, the others are bound from the pool of a fabric\n"
+		"manager to empty slots, all or none; a request that fails gives them back, and so does gpuctl release:\n"
+		"see gpuctl-fabric(5).",
 	.options = { pool_options, compose_options, size_workload_options, session_options },
 	.run = compose_run,
 };

@@ -50,18 +50,53 @@ static int detach(struct session *session, const struct op_terms *terms,
 	return ret;
 }
 
-/* Of the slots those with a GPU, or what is left of one; of the others it is said. */
-static size_t take_concerned(struct session *session, struct gf_slot **slots, size_t n)
+/* A slot without a GPU may have one at its manager, when a request before this was stopped. */
+static int detach_off(struct session *session, const char *name)
 {
-	size_t i, n_on = 0;
+	size_t given;
+	int ret = removal_give_back(session, name, &given);
 
-	for (i = 0; i < n; i++)
-		if (removal_concerns(slots[i]))
-			slots[n_on++] = slots[i];
-		else
-			out_note(session->ctx->out, "notes", "",
-				 "%s has no attached GPU: nothing to do", slots[i]->name);
-	return n_on;
+	if (!ret && !given)
+		out_note(session->ctx->out, "notes", "", "%s has no attached GPU: nothing to do",
+			 name);
+	else if (!ret && !session->ctx->dry_run)
+		out_note(session->ctx->out, "notes", "",
+			 "%s has no attached GPU: what the fabric had bound to it was given back",
+			 name);
+	return ret;
+}
+
+/* Of the slots those with a GPU, or what is left of one, *@n of them; the others are done. */
+static int take_concerned(struct session *session, struct gf_slot **slots, size_t *n)
+{
+	char **names = mem_zalloc(*n + 1, sizeof(*names));
+	size_t i, n_on = 0, all = *n;
+	int ret = CTL_DONE, one;
+
+	for (i = 0; i < all; i++)
+		names[i] = mem_strdup(slots[i]->name);
+	for (i = 0; i < all; i++) {
+		/* Of the newest snapshot. */
+		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, names[i]);
+
+		if (slot && removal_concerns(slot))
+			continue;
+		one = detach_off(session, names[i]);
+		ret = ret ? ret : one;
+		free(names[i]);
+		names[i] = NULL;
+	}
+	for (i = 0; i < all; i++) {
+		struct gf_slot *slot =
+			names[i] ? gf_slot_by_name(&session->fabric, names[i]) : NULL;
+
+		if (slot)
+			slots[n_on++] = slot;
+		free(names[i]);
+	}
+	free(names);
+	*n = n_on;
+	return ret;
 }
 
 /* No slot waits for one that is stuck or has an operation under way. */
@@ -76,15 +111,17 @@ static bool slot_is_on(const struct gf_slot *slot)
 static int detach_slots(struct session *session, const struct op_terms *terms,
 			struct gf_slot **slots, size_t n)
 {
-	int ret;
+	int ret, gone;
 
 	ret = session_managed(session, slots, n);
 	if (!ret)
 		ret = check_claims(session, terms, slots, n);
 	if (ret)
 		return ret;
-	n = take_concerned(session, slots, n);
-	return n ? detach(session, terms, slots, n) : CTL_DONE;
+	ret = take_concerned(session, slots, &n);
+	/* What could not be given back keeps no GPU from going. */
+	gone = n ? detach(session, terms, slots, n) : CTL_DONE;
+	return gone ? gone : ret;
 }
 
 /*
@@ -168,7 +205,8 @@ const struct ctl_command cmd_detach = {
 		"announcement after that time. --force continues regardless; a driver that does not let go then leaves\n"
 		"the slot stuck, exit code 7. The command also removes what is left on the bus of a GPU that was lost or\n"
 		"is in fault; its slot is off or empty then. Other GPUs of a declared group are named: they lose their\n"
-		"links to this one. Hooks run before and after: see gpuctl-hooks(5).",
+		"links to this one. Hooks run before and after: see gpuctl-hooks(5). A GPU that a fabric manager has\n"
+		"bound to the slot is given back to it, also when the slot is off or empty: see gpuctl-fabric(5).",
 	.options = { options, remove_options, session_options },
 	.run = detach_run,
 };

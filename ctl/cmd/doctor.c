@@ -111,7 +111,7 @@ static int examine(struct ctl_ctx *ctx)
 	if (doctor_open(&doctor, ctl_opt(ctx, "sysfs"), ctx->config_dir, &fault)) {
 		ret = ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
 	} else {
-		if (catalogue_load(&cat, ctx->data_dir, ctx->config_dir, &fault))
+		if (catalogue_load_gpus(&cat, ctx->data_dir, ctx->config_dir, &fault))
 			doctor_find(&doctor, DOCTOR_FAIL, "catalogue",
 				    "%s\ncorrect the line; see man gpuctl-catalogue", fault.text);
 		ret = choose_gpu(ctx, &doctor, &cat);

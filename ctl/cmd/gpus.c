@@ -244,7 +244,7 @@ static int gpus_run(struct ctl_ctx *ctx, int argc, char **argv)
 	struct fault f = { "" };
 	int ret = CTL_DONE;
 
-	if (catalogue_load(&cat, ctx->data_dir, ctx->config_dir, &f))
+	if (catalogue_load_gpus(&cat, ctx->data_dir, ctx->config_dir, &f))
 		return ctl_fail(ctx, CTL_FAILED, "%s", f.text);
 	if (argc)
 		ret = show_named(ctx, &cat, argc, argv);
@@ -259,9 +259,10 @@ const struct ctl_command cmd_gpus = {
 	.group = CTL_SIZING,
 	.args = "[GPU...]",
 	.summary = "the catalogue of GPUs",
-	.help = "Without a name all products are listed; with one all that is known of those that\n"
-		"answer to it. Values that were seen in a source and values that are assumed are kept\n"
-		"apart. Files in gpus.d of the configuration add products or correct single values.",
+	.help =
+		"Without a name, the command lists all products; with one, it prints all that is known of the products of\n"
+		"that name. Values from a source and assumed values are kept apart. Files in gpus.d of the\n"
+		"configuration add products or correct single values.",
 	.options = { options, ctl_table_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = gpus_run,

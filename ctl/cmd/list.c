@@ -6,6 +6,7 @@
 #include "cli/ctl.h"
 #include "cli/given.h"
 #include "cli/out.h"
+#include "cmd/pool_table.h"
 #include "host/judge.h"
 #include "module/nl.h"
 #include "session/identity.h"
@@ -13,6 +14,7 @@
 
 static const struct ctl_option options[] = {
 	{ "free", 'f', NULL, "only slots with a GPU that no composition holds" },
+	{ "pool", 'p', NULL, "GPUs of fabric managers as well, with the host that has each" },
 	{ NULL },
 };
 
@@ -84,6 +86,17 @@ static void list_print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
 	render_summary(ctx->out, fabric);
 }
 
+/* Managers answer as fast as they like: the snapshot is older than what they say. */
+static void list_pool(struct ctl_ctx *ctx, const struct knowledge *knowledge)
+{
+	struct pool_seen pool = { 0 };
+
+	pool_seen_read(ctx, &knowledge->catalogue, &pool);
+	out_line(ctx->out, "%s", "");
+	pool_seen_render(ctx, &pool);
+	pool_seen_free(&pool);
+}
+
 static int list_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct knowledge knowledge;
@@ -101,6 +114,8 @@ static int list_run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret) {
 		ret = knowledge_load(ctx, &knowledge, false);
 		list_print(ctx, &fabric, &knowledge);
+		if (ctl_flag(ctx, "pool"))
+			list_pool(ctx, &knowledge);
 		knowledge_free(&knowledge);
 		gf_fabric_free(&fabric);
 	}
@@ -114,23 +129,24 @@ const struct ctl_command cmd_list = {
 	.args = "",
 	.summary = "slots with their GPUs, and compositions",
 	.help =
-		"IDENTITY says how a slot's GPU is known: live (read from it now), seen (read earlier,\n"
-		"by this load of the module), declared (in slots.d of the configuration) or - (unknown:\n"
-		"a slot without power cannot be read; gpuctl scan powers such slots once).\n"
+		"IDENTITY tells how gpuctl knows the GPU of a slot: live (read from it now), seen (read earlier, since\n"
+		"the module was loaded), declared (in slots.d of the configuration) or - (unknown: a slot without power\n"
+		"cannot be read; gpuctl scan powers such slots once).\n"
 		"\n"
-		"STATE is one word for four things that the module keeps apart, and show has in JSON: what\n"
-		"is in the slot (occupancy), its power, what is going on there (activity) and its health.\n"
-		"A slot in state other holds a card that is not a GPU, and is left alone. A card with a\n"
-		"switch of its own belongs to one slot with all its GPUs, of which gpus is the number in\n"
-		"JSON. A switch with two or more ports that implement slots could be a chassis: it has the\n"
-		"flag chassis, too, and is never powered, until the module is loaded with cards=PORT, PORT being the address of the slot's port.\n"
+		"STATE is one word for four facts that the module keeps apart, and that show -j prints: what is in the\n"
+		"slot (occupancy), its power, the operation on it (activity) and its health. A slot in state other holds\n"
+		"a card that is not a GPU, and gpuctl leaves it alone. A card with a switch of its own belongs to one\n"
+		"slot with all its GPUs; gpus is their number in JSON. A switch with two or more ports that implement\n"
+		"slots could be a chassis: it has the flag chassis and is never powered, unless the module was loaded\n"
+		"with cards=PORT, where PORT is the address of the slot's port.\n"
 		"\n"
-		"A slot that is named by a PCI address is a port without a slot driver. It is worked by\n"
-		"its link: detach disables that, attach enables it and scans the bus below.\n"
+		"The name of a slot is a PCI address if its port has no slot driver. gpuctl then uses the link of the\n"
+		"port: detach disables it, attach enables it and scans the bus below.\n"
 		"\n"
-		"A slot that is unmanaged has a slot driver that can free it at any time, such as acpiphp. It\n"
-		"is listed with what the kernel knows of it, and no request touches it. gpuctl doctor says\n"
-		"what to change on the host.",
+		"An unmanaged slot has a slot driver that can free it at any time, such as acpiphp. gpuctl lists what the\n"
+		"kernel knows of it, and no request touches it. gpuctl doctor says what to change on the host.\n"
+		"\n"
+		"--pool asks the fabric managers, and lists their GPUs below as gpuctl fabric does.",
 	.options = { options, ctl_table_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = list_run,

@@ -142,8 +142,8 @@ const struct ctl_command cmd_locate = {
 	.args = "SLOT...",
 	.summary = "blink the attention indicator of slots",
 	.help =
-		"The indicator blinks, so that the slot can be found in the rack. It is read back.\n"
-		"The slot driver sets it anew when it powers the slot (off) or sees a fault there (on).",
+		"The indicator blinks, so that you can find the slot in the rack. gpuctl reads it back. The slot driver\n"
+		"sets it anew when it powers the slot (off) or sees a fault there (on).",
 	.options = { options },
 	.run = locate_run,
 };

@@ -153,6 +153,8 @@ static void print_files(struct out *out)
 		  "The file of gpuctl save and gpuctl restore: see gpuctl-saved(5)." },
 		{ "/etc/gpuctl/hooks.d/HOOK.d/*",
 		  "Programs to call when GPUs come and go: see gpuctl-hooks(5)." },
+		{ "/etc/gpuctl/fabric.d/*.conf",
+		  "Fabric managers, and the ports of this host: see gpuctl-fabric(5)." },
 		{ NULL, NULL },
 	};
 
@@ -371,7 +373,7 @@ static void print_overview(struct out *out)
 	print_environment(out);
 	out_line(out, ".SH \"SEE ALSO\"");
 	print_pages(out,
-		    "gpufabric(4) gpuctl-catalogue(5) gpuctl-hooks(5) gpuctl-plan(5) gpuctl-saved(5) gpuctl-tenants(5)");
+		    "gpufabric(4) gpuctl-catalogue(5) gpuctl-fabric(5) gpuctl-hooks(5) gpuctl-plan(5) gpuctl-saved(5) gpuctl-tenants(5)");
 }
 
 static int man_run(struct ctl_ctx *ctx, int argc, char **argv)

@@ -34,7 +34,7 @@ const struct ctl_command cmd_metrics = {
 	.args = "[FILE]",
 	.summary = "slots, GPUs and durations for Prometheus",
 	.help =
-		"FILE is replaced as a whole, as the textfile collector of Prometheus' node exporter wants it: give it a\n"
-		"name that ends in .prom. Without FILE the text goes to standard output.",
+		"FILE is replaced atomically, as the textfile collector of Prometheus' node exporter expects; its name\n"
+		"has to end in .prom. Without FILE, the text goes to standard output.",
 	.run = metrics_run,
 };

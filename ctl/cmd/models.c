@@ -118,9 +118,10 @@ const struct ctl_command cmd_models = {
 	.group = CTL_SIZING,
 	.args = "[MODEL...]",
 	.summary = "the catalogue of models",
-	.help = "A name, or a part of one, lists only those. Parameters are computed from the\n"
-		"shape of the model, KV/TOKEN is what a token of context takes in 16 bits. Files in\n"
-		"models.d of the configuration add models.",
+	.help =
+		"With a name or a part of a name, the command lists these models only. Parameters are computed from the\n"
+		"shape of the model. KV/TOKEN is the cache that one token of context needs in 16 bits. Files in models.d\n"
+		"of the configuration add models.",
 	.options = { ctl_table_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = models_run,

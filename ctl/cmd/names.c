@@ -164,12 +164,14 @@ static void add_engines(const struct catalogue *catalogue, struct names *names)
 }
 
 static int add_catalogue(struct ctl_ctx *ctx, struct names *names,
+			 int (*load)(struct catalogue *catalogue, const char *data_dir,
+				     const char *config_dir, struct fault *fault),
 			 void (*add)(const struct catalogue *catalogue, struct names *names))
 {
 	struct catalogue catalogue;
 	struct fault fault = { "" };
 
-	if (catalogue_load(&catalogue, ctx->data_dir, ctx->config_dir, &fault))
+	if (load(&catalogue, ctx->data_dir, ctx->config_dir, &fault))
 		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
 	add(&catalogue, names);
 	catalogue_free(&catalogue);
@@ -178,17 +180,17 @@ static int add_catalogue(struct ctl_ctx *ctx, struct names *names,
 
 static int gpus(struct ctl_ctx *ctx, struct names *names)
 {
-	return add_catalogue(ctx, names, names_add_gpus);
+	return add_catalogue(ctx, names, catalogue_load_gpus, names_add_gpus);
 }
 
 static int models(struct ctl_ctx *ctx, struct names *names)
 {
-	return add_catalogue(ctx, names, add_models);
+	return add_catalogue(ctx, names, catalogue_load, add_models);
 }
 
 static int engines(struct ctl_ctx *ctx, struct names *names)
 {
-	return add_catalogue(ctx, names, add_engines);
+	return add_catalogue(ctx, names, catalogue_load, add_engines);
 }
 
 static int kinds(struct ctl_ctx *ctx, struct names *names)

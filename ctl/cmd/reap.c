@@ -8,6 +8,7 @@
 #include "cmd/options.h"
 #include "module/annotation.h"
 #include "op/release.h"
+#include "op/unused.h"
 #include "session/session.h"
 
 static const char *due(const struct session *session, const struct gf_composition *composition,
@@ -85,9 +86,9 @@ static int reap_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct session session;
 	struct op_terms terms;
-	char **names;
-	size_t n, i;
-	int ret;
+	char **names, *failed;
+	size_t n, i, returned;
+	int ret, more;
 
 	(void)argv;
 	ret = ctl_operands(ctx, argc, 0, 0);
@@ -99,7 +100,19 @@ static int reap_run(struct ctl_ctx *ctx, int argc, char **argv)
 		return ret;
 	names = find_due(&session, &n);
 	ret = reap_reap(&session, &terms, names, n);
-	if (!n)
+	/* What failed so far stays the error. */
+	failed = ctx->error;
+	ctx->error = NULL;
+	more = unused_return(&session, &terms, &returned);
+	if (ret) {
+		free(ctx->error);
+		ctx->error = failed;
+	} else if (more) {
+		ret = ctx->error ? more :
+				   ctl_fail(ctx, (enum ctl_exit)more,
+					    "not all unused GPUs were given back");
+	}
+	if (!n && !returned && !ret)
 		out_line(ctx->out, "nothing to reap");
 	for (i = 0; i < n; i++)
 		free(names[i]);
@@ -112,12 +125,14 @@ const struct ctl_command cmd_reap = {
 	.name = "reap",
 	.group = CTL_PLUMBING,
 	.args = "",
-	.summary = "release orphaned and expired compositions",
+	.summary = "release orphaned and expired compositions, return unused GPUs",
 	.help =
 		"Orphaned compositions are those whose client is gone (a killed gpuctl run); expired ones have a lease\n"
 		"(--for) that is over. The kernel never takes GPUs away; this command does, by the rules of gpuctl\n"
 		"release: a GPU that a process holds stays, and its holders are listed. The watch service calls it. It\n"
-		"leaves a composition alone if a newer gpuctl wrote its annotation.",
+		"leaves a composition alone if a newer gpuctl wrote its annotation.\n"
+		"A GPU that a fabric manager has bound to this host goes back if no composition has it, no process holds\n"
+		"it and its slot has not changed for return_after: see gpuctl-fabric(5).",
 	.options = { remove_options, session_options },
 	.run = reap_run,
 };

@@ -35,8 +35,8 @@ const struct ctl_command cmd_release = {
 	.args = "NAME",
 	.summary = "take the GPUs of a composition back",
 	.help =
-		"Holders of the GPUs stop it as they stop gpuctl detach. With --keep the claim alone ends and\n"
-		"the GPUs stay attached.",
+		"A process that holds a GPU stops the release, as it stops gpuctl detach. With --keep, only the claim\n"
+		"ends and the GPUs stay attached.",
 	.options = { options, remove_options, session_options },
 	.completes = "@compositions",
 	.run = release_run,

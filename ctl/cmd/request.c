@@ -102,10 +102,10 @@ static int request_read_pool(struct ctl_ctx *ctx, struct gpu_request *gpus)
 	return ret;
 }
 
-static int request_read_workload(struct ctl_ctx *ctx, const struct catalogue *cat,
-				 struct asked *asked)
+static int request_read_workload(struct ctl_ctx *ctx, struct catalogue *cat, struct asked *asked)
 {
 	struct gpu_request *gpus = &asked->gpus;
+	struct fault fault = { "" };
 	int ret;
 
 	gpus->mixed = ctl_flag(ctx, "mixed");
@@ -117,12 +117,14 @@ static int request_read_workload(struct ctl_ctx *ctx, const struct catalogue *ca
 	if (gpus->memory)
 		return ctl_fail(ctx, CTL_USAGE,
 				"--memory and --model both say how much: give one of them");
+	if (catalogue_load_models(cat, ctx->data_dir, ctx->config_dir, &fault))
+		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
 	ret = size_options_read(ctx, cat, NULL, &asked->size);
 	gpus->size = &asked->size;
 	return ret;
 }
 
-int compose_read(struct ctl_ctx *ctx, const struct catalogue *cat, const char *name,
+int compose_read(struct ctl_ctx *ctx, struct catalogue *cat, const char *name,
 		 struct asked *asked, struct compose_request *request)
 {
 	uint64_t count = 0;

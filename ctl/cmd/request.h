@@ -30,10 +30,11 @@ struct asked {
 
 /*
  * Read pool_options, compose_options and size_workload_options into a request for a
- * composition of this name, which was checked. @asked lives as long as the request, and what
- * it borrows from @cat as well. Returns enum ctl_exit; asked_free() in any case.
+ * composition of this name, which was checked. @cat gets models where a workload is given.
+ * @asked lives as long as the request, and what it borrows from @cat as well. Returns enum
+ * ctl_exit; asked_free() in any case.
  */
-int compose_read(struct ctl_ctx *ctx, const struct catalogue *cat, const char *name,
+int compose_read(struct ctl_ctx *ctx, struct catalogue *cat, const char *name,
 		 struct asked *asked, struct compose_request *request);
 
 /* Read pool_options and resize_options; otherwise the same. */

@@ -261,14 +261,14 @@ const struct ctl_command cmd_run = {
 	.args = "-- COMMAND...",
 	.summary = "compose, run a command with the GPUs, release on any exit",
 	.help =
-		"The request is that of gpuctl compose. The command finds GPUFABRIC_COMPOSITION, GPUFABRIC_SLOTS\n"
-		"and GPUFABRIC_ADDRESSES in its environment, and CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or\n"
-		"ZE_AFFINITY_MASK where the vendor's driver tells. Its exit status is that of gpuctl. SIGINT and\n"
-		"SIGTERM end the command, and then the GPUs are released. When gpuctl itself is killed the\n"
-		"command is ended, and gpuctl reap takes the GPUs back. Where systemd is in charge, root's command\n"
-		"runs in the scope gpufabric-run-NAME.scope, and what it leaves there at its end is ended too, by\n"
-		"force after 5 s; elsewhere what it leaves may keep GPUs busy and is named then. With -j the\n"
-		"command's output goes to standard error, and one document with its exit status comes at the end.",
+		"The request is that of gpuctl compose. CMD finds GPUFABRIC_COMPOSITION, GPUFABRIC_SLOTS and\n"
+		"GPUFABRIC_ADDRESSES in its environment, and CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or\n"
+		"ZE_AFFINITY_MASK if the vendor's driver provides the identifiers. gpuctl exits with the status of CMD.\n"
+		"SIGINT and SIGTERM end CMD, and then gpuctl releases the GPUs. If gpuctl itself is killed, CMD is killed\n"
+		"too, and gpuctl reap takes the GPUs back. On a host with systemd, root's CMD runs in the scope\n"
+		"gpufabric-run-NAME.scope, and processes that it leaves there are ended when it ends, by force after\n"
+		"5 s. Elsewhere such processes may keep GPUs busy, and gpuctl names them. With -j, the output of CMD\n"
+		"goes to standard error, and one document with its exit status follows at the end.",
 	.options = { options, pool_options, compose_options, size_workload_options, remove_options,
 		     session_options },
 	.completes = "@programs, @files",

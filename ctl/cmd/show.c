@@ -458,10 +458,9 @@ const struct ctl_command cmd_show = {
 	.args = "SLOT|NAME",
 	.summary = "everything about a slot or a composition",
 	.help =
-		"Only root sees the requesters of operations, addresses, and whether the port has detected a power\n"
-		"fault. NAME of a function comes from udev's hardware database. The IOMMU group of each function is\n"
-		"listed with its other members, which go to a guest together, and so are virtual functions with\n"
-		"their holders.",
+		"Only root sees who requested operations, addresses, and whether the port has detected a power fault.\n"
+		"The NAME of a function comes from udev's hardware database. The IOMMU group of each function is listed\n"
+		"with its other members, which go to a guest together. Virtual functions are listed with their holders.",
 	.flags = CTL_NO_DRY_RUN,
 	.completes = "@slots @compositions",
 	.run = show_run,

@@ -742,23 +742,24 @@ const struct ctl_command cmd_size = {
 	.group = CTL_SIZING,
 	.args = "[MODEL]",
 	.summary = "memory and GPUs of a model and a workload",
-	.help = "MODEL is a name of the catalogue, a Hugging Face folder or config.json, a\n"
-		"safetensors file or index, or a GGUF file; of files only headers are read. hf:OWNER/NAME, with\n"
-		"@REVISION or /FILE behind it, is a model of the Hugging Face Hub, of which headers\n"
-		"are brought and no weights. Each term of the memory is shown\n"
-		"with its formula, then how many GPUs of which kind hold it. P50 is what to expect, P95 is\n"
-		"exceeded once in twenty times; a kind fits by P95 and by the memory that its driver reports.\n"
-		"--engine names the program that runs the model: profiles (gpuctl-catalogue(5)) were fitted\n"
-		"to published measurements, and the remarks say on how many. --machines lists arrangements\n"
-		"with time, cost and energy, --table the tables of the usual articles from computed figures.\n"
-		"--method takes a rule of thumb instead, --compare shows all of them side by side.\n"
-		"The smallest number of GPUs that holds the workload is answered; compose takes the same.\n"
-		"Tensor parallel degrees (TP) divide the heads and the MLP of the model, stages (PP) are no\n"
-		"more than its layers. The attention of a mixture of experts may be data parallel: each of ADP\n"
-		"groups has all of it and a share of the sequences, and EP GPUs share the experts. On the same\n"
-		"number of GPUs layouts without ADP come first, of these the widest TP. Training shards its states\n"
-		"over all GPUs (ZeRO-3, FSDP) and recomputes activations; TP and PP only save GPUs there.\n"
-		"--round pow2 takes powers of two of GPUs alone.",
+	.help =
+		"MODEL is a name of the catalogue, a Hugging Face folder, a config.json, a safetensors file or index, or a\n"
+		"GGUF file; gpuctl reads headers and no weights. hf:OWNER/NAME, with @REVISION or /FILE, is a model of\n"
+		"the Hugging Face Hub. The output shows each term of the memory with its formula, and then how many GPUs\n"
+		"of each kind hold the workload. P50 is the expected value; one run in twenty exceeds P95. A kind of GPU\n"
+		"fits if P95 is at most the memory that its driver reports.\n"
+		"--engine names the program that runs the model: profiles (gpuctl-catalogue(5)) were fitted to published\n"
+		"measurements, and the remarks give their number. --machines lists arrangements with time, cost and\n"
+		"energy. --ttft and --tpot exclude arrangements by a lower bound of their latency. --table prints the\n"
+		"tables of common articles from computed figures. --method uses a rule of thumb, and --compare shows all\n"
+		"rules side by side.\n"
+		"The answer is the smallest number of GPUs that holds the workload, and compose takes the same number.\n"
+		"A tensor parallel degree (TP) divides the heads and the MLP of the model; there are at most as many\n"
+		"stages (PP) as layers. The attention of a mixture of experts may be data parallel: each of ADP groups\n"
+		"has a copy of it and a share of the sequences, and EP GPUs share the experts. Among layouts with the\n"
+		"same number of GPUs, those without ADP come first, and among these the one with the widest TP. Training\n"
+		"shards its states over all GPUs (ZeRO-3, FSDP) and recomputes activations; there, TP and PP only reduce\n"
+		"the number of GPUs. With --round pow2 the number of GPUs is a power of two.",
 	.options = { options, size_machine_options, size_workload_options, size_fleet_options },
 	.completes = "@models @hub @files",
 	.run = run,

@@ -35,7 +35,8 @@ const struct ctl_option size_machine_options[] = {
 	{ "gpus-max", 0, "COUNT", "no arrangement with more GPUs (default 1024)" },
 	{ "pue", 0, "NUMBER", "watts of the house over watts of the GPUs (default 1.3)" },
 	{ "carbon", 0, "NUMBER", "g CO2 of a kWh (default 400)" },
-	{ "latency", 0, "TIME", "inference: at most so long between two tokens, such as 50ms" },
+	{ "ttft", 0, "TIME", "inference: only what can answer the first token in this time" },
+	{ "tpot", 0, "TIME", "inference: only what can follow with a token in it, such as 50ms" },
 	{ "table", 0, NULL, "memory, GPUs and cost of 8B, 70B and 400B at 4 to 32 bits" },
 	{ NULL },
 };
@@ -60,6 +61,10 @@ static const struct out_column columns[] = {
 	{ "kwh", "KWH", OUT_RIGHT | OUT_OPTIONAL },
 	{ "co2_kg", "KG CO2", OUT_RIGHT | OUT_OPTIONAL },
 	{ "limit", "LIMIT", 0 },
+	{ "ttft_bound_s", "TTFT >=", OUT_RIGHT | OUT_OPTIONAL },
+	{ "ttft_limit", NULL, 0 },
+	{ "tpot_bound_s", "TPOT >=", OUT_RIGHT | OUT_OPTIONAL },
+	{ "tpot_limit", NULL, 0 },
 	{ "hot_plug", NULL, 0 },
 	{ NULL, NULL, 0 },
 };
@@ -155,7 +160,7 @@ static int read_time(struct ctl_ctx *ctx, const char *name, double *seconds)
 }
 
 static int read_wish(struct ctl_ctx *ctx, const struct catalogue *cat,
-		     const struct size_request *req, struct machine_wish *wish, double *latency)
+		     const struct size_request *req, struct machine_wish *wish)
 {
 	double max = 1024;
 	int ret;
@@ -174,14 +179,17 @@ static int read_wish(struct ctl_ctx *ctx, const struct catalogue *cat,
 	if (!ret)
 		ret = read_time(ctx, "deadline", &wish->seconds);
 	if (!ret)
-		ret = read_time(ctx, "latency", latency);
+		ret = read_time(ctx, "ttft", &wish->ttft);
+	if (!ret)
+		ret = read_time(ctx, "tpot", &wish->tpot);
 	wish->gpus_max = (unsigned int)max;
 	if (!ret && wish->seconds > 0 && !req->tokens)
 		ret = ctl_fail(ctx, CTL_USAGE, "--deadline needs --tokens: how much is to do?");
 	if (!ret && wish->seconds > 0 && req->task == SIZE_INFER)
 		ret = ctl_fail(ctx, CTL_USAGE, "--deadline is about training: add --task train");
-	if (!ret && *latency > 0 && req->task != SIZE_INFER)
-		ret = ctl_fail(ctx, CTL_USAGE, "--latency is about inference: leave it out");
+	if (!ret && (wish->ttft > 0 || wish->tpot > 0) && req->task != SIZE_INFER)
+		ret = ctl_fail(ctx, CTL_USAGE, "--%s is about inference: leave it out",
+			       wish->ttft > 0 ? "ttft" : "tpot");
 	return ret;
 }
 
@@ -191,8 +199,20 @@ static void put_real(struct out_table *t, const char *column, double value, int 
 		out_real(t, column, value, digits);
 }
 
+/* Milliseconds for people, where they asked; programs get seconds. */
+static void put_bound(struct out_table *t, const char *column, const char *limit, double seconds,
+		      enum speed_term term, bool asked)
+{
+	if (seconds <= 0)
+		return;
+	out_cell(t, column, json_object_new_double(seconds), "%.1f ms", seconds * 1000);
+	if (!asked)
+		out_text(t, column, "-");
+	out_str(t, limit, speed_term_names[term]);
+}
+
 static void print_machine(struct out_table *t, const struct catalogue *cat,
-			  const struct machine *m)
+			  const struct machine_wish *wish, const struct machine *m)
 {
 	const struct cat_gpu *gpu = &cat->gpus[m->kind];
 	char buf[UNITS_TEXT_MAX];
@@ -222,13 +242,18 @@ static void print_machine(struct out_table *t, const struct catalogue *cat,
 	put_real(t, "co2_kg", m->co2_kg, 0);
 	if (m->rate.tokens_per_s > 0)
 		out_str(t, "limit", speed_term_names[m->rate.limit]);
+	put_bound(t, "ttft_bound_s", "ttft_limit", m->latency.ttft, m->latency.ttft_limit,
+		  wish->ttft > 0);
+	put_bound(t, "tpot_bound_s", "tpot_limit", m->latency.tpot, m->latency.tpot_limit,
+		  wish->tpot > 0);
 	out_bool(t, "hot_plug", gpu->form == GPU_FORM_CARD);
 }
 
 bool size_machines_asked(const struct ctl_ctx *ctx)
 {
 	static const char *const words[] = {
-		"machines", "best", "deadline", "price", "latency", "gpus-max", "pue", "carbon",
+		"machines", "best",	"deadline", "price",  "ttft",
+		"tpot",	    "gpus-max", "pue",	    "carbon",
 	};
 	size_t i;
 
@@ -240,7 +265,7 @@ bool size_machines_asked(const struct ctl_ctx *ctx)
 
 static size_t collect(struct ctl_ctx *ctx, const struct catalogue *cat,
 		      const struct size_request *req, const struct machine_wish *wish,
-		      double latency, struct machine *all,
+		      struct machine *all,
 		      bool (*takes)(const struct ctl_ctx *ctx, const struct cat_gpu *gpu))
 {
 	struct machine each[EACH_MAX];
@@ -251,21 +276,15 @@ static size_t collect(struct ctl_ctx *ctx, const struct catalogue *cat,
 		if (!takes(ctx, &cat->gpus[i]) || !cat_gpu_memory_mib(&cat->gpus[i], &trust))
 			continue;
 		got = machines_find(req, &cat->gpus[i], i, wish, each, EACH_MAX);
-		for (j = 0; j < got; j++) {
-			double step = each[j].rate.tokens_per_s * each[j].layout.gpus;
-
-			/* a step makes one token for each sequence */
-			if (latency > 0 && (step <= 0 || (double)req->batch / step > latency))
-				continue;
+		for (j = 0; j < got; j++)
 			all[n++] = each[j];
-		}
 	}
 	return n;
 }
 
 /* All options; prices are the caller's to free when they are good. */
 static int read_all(struct ctl_ctx *ctx, const struct catalogue *cat,
-		    const struct size_request *req, struct machine_wish *wish, double *latency,
+		    const struct size_request *req, struct machine_wish *wish,
 		    enum machine_goal *goal, struct prices *prices)
 {
 	const char *best = ctl_opt(ctx, "best");
@@ -275,7 +294,7 @@ static int read_all(struct ctl_ctx *ctx, const struct catalogue *cat,
 	*goal = GOAL_COUNT;
 	if (best && machine_goal_find(best, goal, &f))
 		return ctl_fail(ctx, CTL_USAGE, "--best: %s", f.text);
-	ret = read_wish(ctx, cat, req, wish, latency);
+	ret = read_wish(ctx, cat, req, wish);
 	if (!ret && *goal == GOAL_COST && !ctl_flag(ctx, "price"))
 		ret = ctl_fail(ctx, CTL_USAGE, "--best cost needs --price: a number or a file");
 	if (!ret && *goal == GOAL_ENERGY && !req->tokens)
@@ -295,12 +314,49 @@ int size_machines_check(struct ctl_ctx *ctx, const struct catalogue *cat,
 	struct machine_wish wish;
 	struct prices prices = { 0 };
 	enum machine_goal goal;
-	double latency = 0;
-	int ret = read_all(ctx, cat, req, &wish, &latency, &goal, &prices);
+	int ret = read_all(ctx, cat, req, &wish, &goal, &prices);
 
 	if (!ret)
 		free(prices.price);
 	return ret;
+}
+
+/* Nothing is fast enough: name a fast arrangement, and what limits it. */
+static int fail_slow(struct ctl_ctx *ctx, const struct catalogue *cat,
+		     const struct size_request *req, const struct machine_wish *wish,
+		     struct machine *all,
+		     bool (*takes)(const struct ctl_ctx *ctx, const struct cat_gpu *gpu))
+{
+	struct machine_wish any = *wish;
+	const struct machine *best = NULL;
+	bool first = wish->ttft > 0;
+	size_t i, n;
+
+	/* With both the first token counts, unless that alone could be had. */
+	any.tpot = 0;
+	if (first && wish->tpot > 0 && collect(ctx, cat, req, &any, all, takes))
+		first = false;
+	any.ttft = 0;
+	n = collect(ctx, cat, req, &any, all, takes);
+	for (i = 0; i < n; i++) {
+		const struct size_latency *l = &all[i].latency;
+		double bound = first ? l->ttft : l->tpot;
+
+		if (bound > 0 &&
+		    (!best || bound < (first ? best->latency.ttft : best->latency.tpot)))
+			best = &all[i];
+	}
+	if (!best)
+		return ctl_fail(ctx, CTL_NO_FIT,
+				"no arrangement of at most %u GPUs holds that, or its speed is not known: raise --gpus-max, or take a smaller format",
+				wish->gpus_max);
+	return ctl_fail(ctx, CTL_NO_FIT,
+			"no arrangement of at most %u GPUs is so fast: %u x %s needs at least %.1f ms %s (%s)",
+			wish->gpus_max, best->layout.gpus, cat->gpus[best->kind].name,
+			1000 * (first ? best->latency.ttft : best->latency.tpot),
+			first ? "to the first token" : "from token to token",
+			speed_term_names[first ? best->latency.ttft_limit
+					       : best->latency.tpot_limit]);
 }
 
 int size_machines_print(struct ctl_ctx *ctx, const struct catalogue *cat,
@@ -312,31 +368,32 @@ int size_machines_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 	enum machine_goal goal;
 	struct machine *all;
 	struct out_table *t;
-	double latency = 0;
 	size_t n, i;
 	int ret;
 
-	ret = read_all(ctx, cat, req, &wish, &latency, &goal, &prices);
+	ret = read_all(ctx, cat, req, &wish, &goal, &prices);
 	if (ret)
 		return ret;
 	wish.price = prices.price;
 	all = mem_zalloc(cat->n_gpus * EACH_MAX, sizeof(*all));
-	n = collect(ctx, cat, req, &wish, latency, all, takes);
+	n = collect(ctx, cat, req, &wish, all, takes);
 	machines_sort(all, n, goal);
 	t = out_table(ctx->out, "machines", columns, OUT_TABLE);
 	for (i = 0; i < n && (out_is_json(ctx->out) || i < SHOWN); i++)
-		print_machine(t, cat, &all[i]);
+		print_machine(t, cat, &wish, &all[i]);
 	if (n > SHOWN)
 		out_line(ctx->out, "%zu more arrangements with -j", n - SHOWN);
 	if (req->tokens)
 		out_note(ctx->out, "remarks", "",
 			 "energy: 85 %% of each board's watts, PUE %g, %g g CO2 a kWh", wish.pue,
 			 wish.carbon);
+	if (!n && (wish.ttft > 0 || wish.tpot > 0))
+		ret = fail_slow(ctx, cat, req, &wish, all, takes);
+	else if (!n)
+		ret = ctl_fail(ctx, CTL_NO_FIT,
+			       "no arrangement of at most %u GPUs does that: raise --gpus-max or --deadline, or take a smaller format",
+			       wish.gpus_max);
 	free(prices.price);
 	free(all);
-	if (!n)
-		return ctl_fail(ctx, CTL_NO_FIT,
-				"no arrangement of at most %u GPUs does that: raise --gpus-max, --deadline or --latency, or take a smaller format",
-				wish.gpus_max);
-	return CTL_DONE;
+	return ret;
 }

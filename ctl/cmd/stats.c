@@ -104,8 +104,8 @@ const struct ctl_command cmd_stats = {
 	.args = "",
 	.summary = "how long attach and detach take, by phase",
 	.help =
-		"Times come from histograms, so \"below\" is the upper end of a range. A slot driver that powers and\n"
-		"trains in one call shows both under link.",
+		"The times come from histograms: \"below\" is the upper end of a range. If a slot driver powers the slot\n"
+		"and trains the link in one call, both are counted as link.",
 	.flags = CTL_NO_DRY_RUN,
 	.options = { ctl_table_options },
 	.run = stats_run,

@@ -61,8 +61,8 @@ const struct ctl_command cmd_tenants = {
 	.args = "",
 	.summary = "who may hold how many GPUs, and who does",
 	.help =
-		"Tenants are written in tenants.d of the configuration: see gpuctl-tenants(5). compose and resize\n"
-		"keep a tenant within its limit, and leave to the others what they are guaranteed.",
+		"Tenants are described in tenants.d of the configuration, see gpuctl-tenants(5). compose and resize keep\n"
+		"a tenant within its limit, and leave other tenants what they are guaranteed.",
 	.flags = CTL_NO_DRY_RUN,
 	.options = { ctl_table_options },
 	.run = tenants_run,

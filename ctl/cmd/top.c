@@ -534,11 +534,11 @@ const struct ctl_command cmd_top = {
 	.args = "",
 	.summary = "a live screen of slots, compositions and events",
 	.help =
-		"OPERATION is what runs on a slot, with the time that it took so far and may take, or what\n"
-		"ran last; an event at its end names the phases that took the time. A state with a ! is one to\n"
-		"look at: gpuctl show says why. Keys: q ends it, s changes the order, r turns it round, f changes\n"
-		"the filter, / finds, arrows and page keys move. Colours only repeat what a word says; NO_COLOR\n"
-		"turns them off. Without a terminal one snapshot is printed.",
+		"OPERATION is the operation on a slot with its time so far and its deadline, or the last operation. The\n"
+		"event of its end names the phases that took the time. A state with a ! needs attention: gpuctl show\n"
+		"gives the reason. Keys: q quits, s changes the order, r reverses it, f changes the filter, / searches,\n"
+		"arrows and page keys move. Colours only repeat what words say, and NO_COLOR turns them off. Without a\n"
+		"terminal, the command prints one snapshot.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = top_run,

@@ -213,10 +213,11 @@ const struct ctl_command cmd_topo = {
 	.args = "",
 	.summary = "tree of switches, slots and GPUs",
 	.help =
-		"With --pairs, THROUGH is switch (one switch), root-port (several switches below one root port),\n"
-		"host (a host bridge of one NUMA node) or numa; HOPS counts the bridges between. PEERS says\n"
-		"whether they can reach each other's memory: yes through switches alone, slow through the root\n"
-		"complex, where ACS redirects it for one, or no. GROUP is declared in slots.d: see gpuctl(8).",
+		"With --pairs, THROUGH is switch (one switch), root-port (several switches below one root port), host (a\n"
+		"host bridge of one NUMA node) or numa, and HOPS is the number of bridges in between. PEERS tells\n"
+		"whether the two GPUs can reach each other's memory: yes (through switches alone), slow (through the\n"
+		"root complex, for example because ACS redirects requests), or no. GROUP is declared in slots.d, see\n"
+		"gpuctl(8).",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = topo_run,

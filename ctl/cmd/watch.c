@@ -503,18 +503,19 @@ const struct ctl_command cmd_watch = {
 	.args = "",
 	.summary = "a snapshot, then every change",
 	.help =
-		"With -j each line is one JSON object: \"event\" is \"exists\" for the snapshot, then\n"
-		"\"snapshot-done\", then the kind of each change with its sequence number. When changes were\n"
-		"lost because the reader was slow, \"overrun\" and a new snapshot follow. Numbers of another\n"
-		"instance, which is a load of the module, begin anew.\n"
-		"--slot, --composition and --kind select slots, compositions and kinds of changes. --until 'train70b active'\n"
-		"ends when the slot or composition has that state, also if it has it already; gone means that it does not exist.\n"
-		"With --journal each change is an entry of systemd's journal, with fields that journalctl can be asked\n"
-		"for: GPUFABRIC_EVENT, _SEQUENCE, _INSTANCE, _SLOT, _PORT, _STATE, _PREVIOUS, _CAUSE, _COMPOSITION, _TENANT, _JOB, and of\n"
-		"operations _OPERATION, _OPERATION_ID, _ERRNO, _UID, _PID, _COMMAND, _REASON. --units has systemd start\n"
-		"gpufabric-fault@SLOT.service for a slot that ends in fault, lost or stuck, gpufabric-detached@SLOT.service\n"
-		"when a GPU was detached, gpufabric-changed.service after any changes, and gpufabric-reap.service when a\n"
-		"lease ends or a client dies. gpufabric-watch.service runs both.",
+		"With -j, each line is one JSON object. \"event\" is \"exists\" for objects of the snapshot, then\n"
+		"\"snapshot-done\", then the kind of each change with its sequence number. If a slow reader loses changes,\n"
+		"\"overrun\" and a new snapshot follow. Sequence numbers belong to an instance, which is one load of the\n"
+		"module, and begin anew with the next.\n"
+		"--slot, --composition and --kind select slots, compositions and kinds of changes. --until 'train70b\n"
+		"active' ends the command when the slot or composition has that state, at once if it has it already;\n"
+		"gone means that it does not exist.\n"
+		"With --journal, each change becomes an entry of systemd's journal with the fields GPUFABRIC_EVENT,\n"
+		"_SEQUENCE, _INSTANCE, _SLOT, _PORT, _STATE, _PREVIOUS, _CAUSE, _COMPOSITION, _TENANT and _JOB, and for\n"
+		"operations _OPERATION, _OPERATION_ID, _ERRNO, _UID, _PID, _COMMAND and _REASON. With --units, systemd\n"
+		"starts gpufabric-fault@SLOT.service for a slot that ends in fault, lost or stuck,\n"
+		"gpufabric-detached@SLOT.service after a GPU was detached, gpufabric-changed.service after any change,\n"
+		"and gpufabric-reap.service when a lease ends or a client dies. gpufabric-watch.service uses both.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = watch_run,

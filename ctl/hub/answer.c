@@ -15,19 +15,7 @@
 #include "base/text.h"
 #include "cli/ctl.h"
 #include "hub/answer.h"
-
-#define LINE_MAX_LENGTH 256
-
-/* "Name: value": the value, NULL if it is another header. */
-static const char *value_of(const char *line, const char *name)
-{
-	size_t len = strlen(name);
-
-	if (strncasecmp(line, name, len) || line[len] != ':')
-		return NULL;
-	line += len + 1;
-	return line + strspn(line, " \t");
-}
+#include "web/header.h"
 
 /* Digits at the start of @s, with @end behind them. */
 static bool digits(const char *s, char end, uint64_t *value, const char **rest)
@@ -56,30 +44,27 @@ static void take_range(struct hub_answer *a, const char *value)
 
 void hub_answer_header(struct hub_answer *a, const char *line, size_t len)
 {
-	char text[LINE_MAX_LENGTH];
+	char text[WEB_HEADER_MAX];
 	const char *value, *rest;
+	long status;
 
-	while (len && isspace((unsigned char)line[len - 1]))
-		len--;
-	snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1),
-		 line);
-	if (!strncmp(text, "HTTP/", 5)) {
+	web_header_line(text, line, len);
+	status = web_header_status(text);
+	if (status >= 0) {
 		memset(a, 0, sizeof(*a));
-		value = strchr(text, ' ');
-		if (value && sscanf(value, " %3ld", &a->status) != 1)
-			a->status = 0;
+		a->status = status;
 		return;
 	}
-	value = value_of(text, "X-Error-Code");
+	value = web_header_value(text, "X-Error-Code");
 	if (value)
 		snprintf(a->error, sizeof(a->error), "%s", value);
-	value = value_of(text, "Retry-After");
+	value = web_header_value(text, "Retry-After");
 	if (value)
 		snprintf(a->retry, sizeof(a->retry), "%s", value);
-	value = value_of(text, "Content-Range");
+	value = web_header_value(text, "Content-Range");
 	if (value)
 		take_range(a, value);
-	value = value_of(text, "Content-Length");
+	value = web_header_value(text, "Content-Length");
 	if (value && a->status == 200)
 		a->sized = digits(value, '\0', &a->total, &rest);
 }

@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Bounded GET requests by libcurl. */
+/* Bounded GET requests to the Hub. */
 #ifndef GPUCTL_HUB_HTTP_H
 #define GPUCTL_HUB_HTTP_H
 
-#include <curl/curl.h>
-
 #include "hub/answer.h"
 #include "hub/settings.h"
+#include "web/http.h"
 
 /**
  * struct hub_http - all requests of one run
  * @settings: endpoint and token
- * @curl: keeps connections
- * @deadline: of text_monotonic()
+ * @web: keeps connections
  * @bytes: how many bytes of bodies have come
- * @requests: how many were made
  */
 struct hub_http {
 	const struct hub_settings *settings;
-	CURL *curl;
-	uint64_t deadline;
+	struct web web;
 	uint64_t bytes;
-	unsigned int requests;
 };
 
 /**

@@ -2,11 +2,14 @@
 /*
  * DOC: assignment
  *
- * A GPU that is in the fabric's pool but not behind this host is brought by the assign hooks,
- * tools of the fabric's vendor; that it came is believed when the port says so. While it
- * is assigned no other host can have it. So a request that fails gives all of its cards back,
- * wherever it failed, and whether a hook said no, was killed or did not end: what a hook
- * has done until then nobody knows, so unassign is called for every slot.
+ * A GPU that is in the fabric's pool but not behind this host is brought by the fabric's
+ * manager, or by assign hooks, see op/bringer.h; that it came is believed when the port says so.
+ * While it is assigned no other host can have it. So a request that fails gives all of its cards
+ * back, wherever it failed, and whether a hook said no, was killed or did not end: what a hook
+ * has done until then nobody knows, so unassign is called for every slot, and a manager is
+ * asked what it has bound. Somebody who was not asked to bring anything has nothing to take back,
+ * and what is in those slots is not this request's. The request has its slots for itself from
+ * before the first card is brought until it ends, so nobody else's card can come there.
  *
  * A card is not pulled from under the kernel. Before it is given back the module is done with
  * its slot, and the slot has no power. Where that cannot be had the card stays, and the error
@@ -43,34 +46,54 @@ static bool is_attached(const struct gf_slot *slot)
 	return slot->state == GF_STATE_READY || slot->state == GF_STATE_ATTACHED;
 }
 
+/* What was asked for, or what the admin says of the slot. */
+static void wishes_init(struct session *session, struct assigned *assigned,
+			struct gf_slot *const *slots, const struct bring_wish *wishes, size_t n)
+{
+	size_t i;
+
+	assigned->wishes = mem_zalloc(n + 1, sizeof(*assigned->wishes));
+	for (i = 0; i < n; i++) {
+		struct identity identity;
+
+		if (wishes)
+			assigned->wishes[i] = wishes[i];
+		identity_of(&session->knowledge, slots[i], &identity);
+		if (!assigned->wishes[i].gpu && !assigned->wishes[i].kind && identity.gpu &&
+		    identity.source == GPUFABRIC_IDENTITY_SOURCE_DECLARED)
+			assigned->wishes[i].kind = identity.gpu->id;
+	}
+}
+
 static int assigned_init(struct session *session, struct assigned *assigned,
-			 const struct op_terms *terms, struct gf_slot *const *slots, size_t n)
+			 const struct op_terms *terms, struct gf_slot *const *slots,
+			 const struct bring_wish *wishes, size_t n)
 {
 	size_t i;
 	int ret;
 
-	ret = hook_slots_init(session, terms->reason, slots, n, &assigned->about);
-	if (ret)
-		return ret;
-	assigned->brings = mem_zalloc(n, sizeof(*assigned->brings));
-	for (i = 0; i < n; i++) {
-		assigned->brings[i] = slots[i]->state == GF_STATE_EMPTY;
+	for (i = 0; i < n; i++)
 		assigned->n += assigned->brings[i];
-	}
-	return CTL_DONE;
+	if (!assigned->n)
+		return CTL_DONE;
+	ret = hook_slots_init(session, terms->reason, slots, n, &assigned->about);
+	if (!ret)
+		wishes_init(session, assigned, slots, wishes, n);
+	return ret;
 }
 
 void assigned_free(struct assigned *assigned)
 {
-	hooks_free(&assigned->assign);
-	hooks_free(&assigned->unassign);
+	bringers_free(&assigned->bringers);
 	hook_slots_free(&assigned->about);
+	free(assigned->wishes);
 	free(assigned->brings);
+	bringing_end(&assigned->bringing);
 	memset(assigned, 0, sizeof(*assigned));
 }
 
 /* A slot whose card has not shown up, or is on its way up by the slot driver's own doing. */
-static const char *first_missing(const struct session *session, const struct assigned *assigned)
+static size_t first_missing(const struct session *session, const struct assigned *assigned)
 {
 	size_t i;
 
@@ -79,26 +102,36 @@ static const char *first_missing(const struct session *session, const struct ass
 
 		if (assigned->brings[i] && slot &&
 		    (slot->state == GF_STATE_EMPTY || slot->state == GF_STATE_ATTACHING))
-			return assigned->about.names[i];
+			return i;
 	}
-	return NULL;
+	return assigned->about.n;
+}
+
+static int say_missing(struct session *session, const struct assigned *assigned, size_t i,
+		       uint64_t wait_ms)
+{
+	const struct bringer *bringer = bringers_of(&assigned->bringers, i);
+	char *brought = bringer->driver->brought(bringer, i), took[TEXT_QUANTITY];
+	int ret = ctl_fail(session->ctx, CTL_TIMEOUT,
+			   "slot %s: %s, but no card showed up within %s",
+			   assigned->about.names[i], brought, text_duration(took, wait_ms));
+
+	free(brought);
+	return ret;
 }
 
 static int await_presence(struct session *session, const struct assigned *assigned,
 			  uint64_t wait_ms)
 {
 	uint64_t end = text_monotonic() + wait_ms;
-	const char *missing;
-	char took[TEXT_QUANTITY];
+	size_t missing;
 
-	while ((missing = first_missing(session, assigned))) {
+	while ((missing = first_missing(session, assigned)) < assigned->about.n) {
 		uint64_t now = text_monotonic();
 		int ret;
 
 		if (now >= end)
-			return ctl_fail(session->ctx, CTL_TIMEOUT,
-					"slot %s: the assign hook ended well, but no card showed up within %s",
-					missing, text_duration(took, wait_ms));
+			return say_missing(session, assigned, missing, wait_ms);
 		ret = session_hear(session, (int)(end - now));
 		if (ret)
 			return ret;
@@ -133,25 +166,36 @@ int assigned_check(struct session *session, const struct assigned *assigned)
 	return ret;
 }
 
-static void assigned_would(struct session *session, const struct assigned *assigned)
+/* The slots for ourselves; those who had them before may have left GPUs there. */
+static int assigned_lock(struct session *session, struct assigned *assigned)
 {
 	size_t i;
+	int ret = bringing_begin(session->ctx, &assigned->bringing, assigned->about.names,
+				 assigned->brings, assigned->about.n);
 
-	for (i = 0; i < assigned->about.n; i++)
-		if (assigned->brings[i])
-			out_note(session->ctx->out, "would", "would ", "assign a card to %s",
-				 assigned->about.names[i]);
-	hooks_render(session->ctx, &assigned->assign);
+	if (!ret)
+		ret = session_refresh(session);
+	for (i = 0; i < assigned->about.n && !ret; i++) {
+		const struct gf_slot *slot = slot_of(session, assigned, i);
+
+		if (assigned->brings[i] && (!slot || slot->state != GF_STATE_EMPTY))
+			ret = ctl_fail(session->ctx, CTL_BUSY,
+				       "slot %s: it is not empty any more, its state is %s",
+				       assigned->about.names[i],
+				       slot ? render_state(slot->state) : "not known");
+	}
+	return ret;
 }
 
 static int assigned_call(struct session *session, struct assigned *assigned,
 			 const struct op_terms *terms)
 {
-	int ret;
+	int ret = assigned_lock(session, assigned);
 
+	if (ret)
+		return ret;
 	assigned->begun = true;
-	ret = hooks_run(session->ctx, &assigned->assign, &assigned->about, assigned->brings,
-			HOOKS_STOP);
+	ret = bringers_bring(session, &assigned->bringers, &assigned->about, assigned->wishes);
 	if (!ret)
 		ret = await_presence(session, assigned,
 				     terms->timeout_ms ? terms->timeout_ms : PRESENCE_MS);
@@ -163,37 +207,45 @@ static int assigned_call(struct session *session, struct assigned *assigned,
 }
 
 int assigned_bring(struct session *session, struct assigned *assigned, const struct op_terms *terms,
-		   struct gf_slot *const *slots, size_t n)
+		   struct gf_slot *const *slots, const struct bring_wish *wishes, size_t n)
 {
+	bool any = false;
 	size_t i;
-	int ret = CTL_DONE;
+	int ret;
 
 	memset(assigned, 0, sizeof(*assigned));
-	for (i = 0; i < n && slots[i]->state != GF_STATE_EMPTY;)
-		i++;
-	if (i == n)
-		return CTL_DONE;
-	ret = hooks_find(session->ctx, HOOK_ASSIGN, &assigned->assign);
-	if (ret || !assigned->assign.n)
-		return ret;
-	/* What cannot be given back is not brought. */
-	ret = hooks_find(session->ctx, HOOK_UNASSIGN, &assigned->unassign);
-	if (!ret)
-		ret = assigned_init(session, assigned, terms, slots, n);
-	if (!ret && session->ctx->dry_run)
-		assigned_would(session, assigned);
-	else if (!ret)
+	assigned->brings = mem_zalloc(n + 1, sizeof(*assigned->brings));
+	for (i = 0; i < n; i++) {
+		assigned->brings[i] = slots[i]->state == GF_STATE_EMPTY;
+		any |= assigned->brings[i];
+	}
+	ret = any ? bringers_find(session->ctx, &assigned->bringers, slots, assigned->brings, n)
+		  : CTL_DONE;
+	if (!ret && any)
+		ret = assigned_init(session, assigned, terms, slots, wishes, n);
+	if (!ret && assigned->n && session->ctx->dry_run)
+		ret = bringers_would(session, &assigned->bringers, &assigned->about,
+				     assigned->wishes);
+	else if (!ret && assigned->n)
 		ret = assigned_call(session, assigned, terms);
 	if (ret)
 		assigned_free(assigned);
 	return ret;
 }
 
+/* A card can be in the slot that this request had brought there. */
+static bool is_brought(const struct assigned *assigned, size_t i)
+{
+	const struct bringer *bringer = bringers_of(&assigned->bringers, i);
+
+	return assigned->brings[i] && bringer && bringer->begun;
+}
+
 /* Is what goes on in a slot, or came up there, of this request? @id: its operation, 0 for none. */
 static bool is_ours(const struct assigned *assigned, size_t i, const struct gf_slot *slot,
 		    uint64_t id)
 {
-	return assigned->brings[i] ||
+	return is_brought(assigned, i) ||
 	       (id && (slot->operation.id == id || slot->last_operation.id == id));
 }
 
@@ -237,7 +289,7 @@ static const struct gf_slot *first_moving(const struct session *session, const s
 
 		if (slot && is_moving(slot) && is_ours(assigned, i, slot, id))
 			return slot;
-		if (slot && assigned->brings[i] && is_coming(tree, slot))
+		if (slot && is_brought(assigned, i) && is_coming(tree, slot))
 			return slot;
 	}
 	return NULL;
@@ -365,11 +417,12 @@ static bool is_off(const struct gf_slot *slot)
 	       !slot->function_count && slot->condition.power != GPUFABRIC_POWER_CHANGING;
 }
 
-static void say_kept(struct session *session, const struct assigned *assigned, const char *name,
+static void say_kept(struct session *session, const struct assigned *assigned, size_t i,
 		     const struct gf_slot *slot)
 {
-	const char *by_hand = assigned->unassign.n ? assigned->unassign.programs[0]
-						    : "the tool of the fabric,";
+	const struct bringer *bringer = bringers_of(&assigned->bringers, i);
+	const char *name = assigned->about.names[i];
+	char *by_hand = bringer->driver->by_hand(bringer, name);
 	struct ctl_ctx *ctx = session->ctx;
 
 	if (slot && slot->composition)
@@ -381,9 +434,9 @@ static void say_kept(struct session *session, const struct assigned *assigned, c
 			 render_state(slot->state), name);
 	else
 		ctl_more(ctx,
-			 "slot %s: not given back, its state is %s; by hand, when it is off: %s %s %s",
-			 name, slot ? render_state(slot->state) : "not known", by_hand,
-			 HOOK_UNASSIGN, name);
+			 "slot %s: not given back, its state is %s; by hand, when it is off: %s",
+			 name, slot ? render_state(slot->state) : "not known", by_hand);
+	free(by_hand);
 }
 
 /* In JSON, where further lines of an error have no place. */
@@ -397,26 +450,26 @@ static void note_slots(struct session *session, const struct assigned *assigned,
 			out_note(session->ctx->out, name, "", "%s", assigned->about.names[i]);
 }
 
-static void give_back(struct session *session, struct assigned *assigned, const bool *off)
+static void give_back(struct session *session, struct assigned *assigned,
+		      struct bringer *bringer, const bool *off)
 {
-	char *slots = hook_slots_text(&assigned->about, off, ", ");
-	char *kept = NULL;
+	bool *both = mem_zalloc(assigned->about.n + 1, sizeof(*both));
+	char *slots, *kept;
 
-	if (!*slots)
-		goto out;
-	if (assigned->unassign.n)
-		kept = hooks_give_back(session->ctx, &assigned->unassign, &assigned->about, off);
-	else
-		kept = mem_printf("there is no hook in %s/hooks.d/" HOOK_UNASSIGN ".d",
-				  session->ctx->config_dir);
-	note_slots(session, assigned, off, kept ? "not_given_back" : "given_back");
+	if (!bringer_slots(bringer, off, both)) {
+		free(both);
+		return;
+	}
+	slots = hook_slots_text(&assigned->about, both, ", ");
+	kept = bringer->driver->give_back(session, bringer, &assigned->about, both);
+	note_slots(session, assigned, both, kept ? "not_given_back" : "given_back");
 	if (kept)
 		ctl_more(session->ctx, "not given back to the fabric: %s: %s", slots, kept);
 	else
 		ctl_more(session->ctx, "given back to the fabric: %s", slots);
 	free(kept);
-out:
 	free(slots);
+	free(both);
 }
 
 /* @known: the snapshot is of now. @why: what keeps GPUs on, NULL for nothing. */
@@ -429,18 +482,28 @@ static void return_cards(struct session *session, struct assigned *assigned, boo
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		off[i] = assigned->brings[i] && known && is_off(slot_of(session, assigned, i));
-		on[i] = assigned->brings[i] && !off[i];
+		off[i] = is_brought(assigned, i) && known && is_off(slot_of(session, assigned, i));
+		on[i] = is_brought(assigned, i) && !off[i];
 	}
-	give_back(session, assigned, off);
+	for (i = 0; i < assigned->bringers.n; i++)
+		give_back(session, assigned, &assigned->bringers.list[i], off);
 	more_lines(session->ctx, why);
 	note_slots(session, assigned, on, "not_given_back");
 	for (i = 0; i < n; i++)
 		if (on[i])
-			say_kept(session, assigned, assigned->about.names[i],
+			say_kept(session, assigned, i,
 				 known ? slot_of(session, assigned, i) : NULL);
 	free(off);
 	free(on);
+}
+
+static bool any_begun(const struct bringers *bringers)
+{
+	size_t i;
+
+	for (i = 0; i < bringers->n && !bringers->list[i].begun;)
+		i++;
+	return i < bringers->n;
 }
 
 void assigned_return(struct session *session, struct assigned *assigned,
@@ -451,7 +514,7 @@ void assigned_return(struct session *session, struct assigned *assigned,
 	char *cause = ctx->error, *before = ctx->more, *why;
 	bool known;
 
-	if (!assigned->begun)
+	if (!assigned->begun || !any_begun(&assigned->bringers))
 		return;
 	/* It may be a signal that made this necessary, and the next one would leave half of it. */
 	gfc_forget_signals();
@@ -474,4 +537,51 @@ void assigned_return(struct session *session, struct assigned *assigned,
 	ctx->error = cause;
 	assigned->begun = false;
 	gfc_release_signals();
+}
+
+/* Whether the request says something of a GPU, which takes the catalogue. */
+static bool any_known(const struct session *session, struct gf_slot *const *slots, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (slots[i]->vendor)
+			return true;
+	return knowledge_has_declarations(session->ctx);
+}
+
+int assigned_attach(struct session *session, struct assigned *assigned,
+		    const struct op_terms *terms, struct gf_slot *const *slots, size_t n)
+{
+	struct op op = {
+		.kind = OP_ATTACH,
+		.terms = terms,
+		.add = slots,
+		.n_add = n,
+		.absent = session->ctx->dry_run && assigned->n,
+		.failed = n > 1 ? "not attached, all slots are as before" : "not attached",
+	};
+	int ret = CTL_DONE, why;
+
+	/* Of slots that nobody knows anything of, it can wait until they train. */
+	if (any_known(session, slots, n))
+		ret = session_know(session);
+	if (ret)
+		return ret;
+	op_expect(session, &op, true);
+	ret = op_run(session, &op);
+	if (!ret || !assigned->n)
+		goto out;
+	/* Other than after an attach of cards that are here, it does not continue. */
+	if (gfc_signalled() && op.wait.operation.id && !op.wait.over) {
+		ret = ctl_fail(session->ctx, ret, "interrupted: the request is taken back");
+	} else if (op.error && !session_refresh(session)) {
+		/* The module only says that a slot is in fault. */
+		why = assigned_check(session, assigned);
+		ret = why ? why : ret;
+	}
+	assigned_return(session, assigned, terms, &op);
+out:
+	op_free(&op);
+	return ret;
 }

@@ -3,38 +3,50 @@
 #ifndef GPUCTL_ASSIGN_H
 #define GPUCTL_ASSIGN_H
 
-#include "op/hooks.h"
+#include "op/bringer.h"
+#include "op/bringing.h"
 #include "op/terms.h"
 
 struct op;
 
 /**
  * struct assigned - cards that a request gets from the fabric
- * @assign: hooks that bring them
- * @unassign: hooks that give them back
+ * @bringers: who brings them and takes them back
+ * @wishes: of each slot, what card it is to get
  * @about: the request's slots, as they were before; empty when no card is brought
  * @brings: of each slot: it was empty and gets a card
  * @n: number of slots that get a card
- * @begun: the hooks were called, so there may be something to give back
+ * @begun: somebody may have been asked to bring them, see @begun of each bringer
+ * @bringing: the slots with @brings set, until it is freed
  */
 struct assigned {
-	struct hooks assign;
-	struct hooks unassign;
+	struct bringers bringers;
+	struct bring_wish *wishes;
 	struct hook_slots about;
 	bool *brings;
 	size_t n;
 	bool begun;
+	struct bringing bringing;
 };
 
 /*
- * Have the hooks bring a card to each empty slot among these, if there are such hooks, and
- * wait until all are there, as long as @terms say. All or none: after a failure nothing stays
- * assigned, and nothing is to be freed. Without empty slots or hooks nothing happens, and
- * @assigned->n is 0. Otherwise the snapshot is new, so slots have to be looked up again. With
- * -n it is said what would be brought, and nothing else happens.
+ * Have a card brought to each empty slot among these, if a fabric manager or hooks would, and
+ * wait until all are there, as long as @terms say. @wishes: of each slot, NULL for any card, or
+ * of the kind that the admin has declared. All or none: after a failure nothing stays
+ * assigned, and nothing is to be freed. Without empty slots or somebody who brings
+ * cards nothing happens, and @assigned->n is 0. Otherwise the snapshot is new, so slots have to
+ * be looked up again. With -n it is said what would be brought, and nothing else happens.
  */
 int assigned_bring(struct session *session, struct assigned *assigned, const struct op_terms *terms,
-		   struct gf_slot *const *slots, size_t n);
+		   struct gf_slot *const *slots, const struct bring_wish *wishes, size_t n);
+
+/*
+ * Attach the slots of a request, of the snapshot that is new after their cards were brought. When
+ * it fails all that was brought is given back. Without cards that were brought it is an attach as
+ * any other.
+ */
+int assigned_attach(struct session *session, struct assigned *assigned,
+		    const struct op_terms *terms, struct gf_slot *const *slots, size_t n);
 
 /* CTL_DONE, or what befell a card on its way, in place of the error that follows from it. */
 int assigned_check(struct session *session, const struct assigned *assigned);

@@ -15,6 +15,7 @@
 #include "cli/out.h"
 #include "op/compose.h"
 #include "op/op.h"
+#include "op/supply.h"
 
 static const struct out_column choice_columns[] = {
 	{ "name", NULL }, { "choice", NULL }, { "slots", NULL },
@@ -216,8 +217,9 @@ static int compose_finish(struct session *session, struct op *op, const struct r
 	return ret;
 }
 
-int compose(struct session *session, const struct op_terms *terms,
-	    struct compose_request *request)
+/* From what this host has. */
+static int compose_here(struct session *session, const struct op_terms *terms,
+			struct compose_request *request)
 {
 	struct reasons why = { 0 };
 	struct op_race race = { 0 };
@@ -226,10 +228,6 @@ int compose(struct session *session, const struct op_terms *terms,
 	char *failed;
 	int ret;
 
-	if (gf_composition_by_name(&session->fabric, request->name))
-		return ctl_fail(session->ctx, CTL_FAILED,
-				"composition %s exists already: choose another name, or gpuctl release %s",
-				request->name, request->name);
 	failed = mem_printf("%s was not composed, its claims are given back", request->name);
 	do {
 		op = (struct op){ .kind = OP_COMPOSE,
@@ -249,5 +247,26 @@ int compose(struct session *session, const struct op_terms *terms,
 	op_free(&op);
 	free(failed);
 	free_reasons(&why);
+	return ret;
+}
+
+static int compose_again(struct session *session, const struct op_terms *terms, void *request)
+{
+	return compose_here(session, terms, request);
+}
+
+int compose(struct session *session, const struct op_terms *terms,
+	    struct compose_request *request)
+{
+	int ret;
+
+	if (gf_composition_by_name(&session->fabric, request->name))
+		return ctl_fail(session->ctx, CTL_FAILED,
+				"composition %s exists already: choose another name, or gpuctl release %s",
+				request->name, request->name);
+	ret = compose_here(session, terms, request);
+	if (ret == CTL_NO_FIT)
+		ret = supply_serve(session, terms, request->gpus, request->name, compose_again,
+				   request);
 	return ret;
 }

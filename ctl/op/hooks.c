@@ -25,6 +25,7 @@
 
 #include "base/program.h"
 #include "base/text.h"
+#include "base/trust.h"
 #include "cli/out.h"
 #include "op/hooks.h"
 #include "session/render.h"
@@ -66,43 +67,18 @@ static uint64_t timeout_ms(void)
 	return ms;
 }
 
-static bool is_ours(uid_t uid)
-{
-	return !uid || uid == geteuid();
-}
-
-/*
- * May only root, and who runs us, decide what is at this path? Every directory
- * on the way counts. In one with the sticky bit others can make files, but
- * not replace ours.
- */
 static int check_trust(struct ctl_ctx *ctx, const char *path)
 {
-	char *real = realpath(path, NULL), *end;
-	bool writable = false;
-	struct stat st;
-	int ret = CTL_DONE;
+	struct fault fault = { "" };
 
-	if (!real)
-		return ctl_fail(ctx, CTL_FAILED, "%s: %s", path, strerror(errno));
-	for (end = real + strlen(real); !ret; end = strrchr(real, '/')) {
-		*(end == real ? end + 1 : end) = '\0';
-		if (stat(real, &st)) {
-			ret = ctl_fail(ctx, CTL_FAILED, "%s: %s", real, strerror(errno));
-			break;
-		}
-		writable = !is_ours(st.st_uid) ||
-			   (st.st_mode & 0022 &&
-			    !(S_ISDIR(st.st_mode) && st.st_mode & S_ISVTX));
-		if (writable)
-			ret = ctl_fail(ctx, CTL_DENIED,
-				       "hook %s is not run: others than root may write %s; chown root, chmod go-w",
-				       path, real);
-		if (end == real)
-			break;
+	switch (trust_path(path, &fault)) {
+	case 0:
+		return CTL_DONE;
+	case -EPERM:
+		return ctl_fail(ctx, CTL_DENIED, "hook %s is not run: %s", path, fault.text);
+	default:
+		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
 	}
-	free(real);
-	return ret;
 }
 
 /* As run-parts: no names with dots, which package managers and editors leave behind. */

@@ -94,9 +94,13 @@ static int op_submit(struct session *session, struct op *op, const struct placem
 /* From the drain to the request; undone when it is refused. */
 static int op_change(struct session *session, struct op *op, const struct placement *placement)
 {
-	int ret;
+	int ret = CTL_DONE;
 
-	ret = removal_drain(session, &op->removal);
+	/* Cards that are given back together afterwards are in slots that the request has. */
+	if (!op->probe)
+		ret = removal_lock(session, &op->removal);
+	if (!ret)
+		ret = removal_drain(session, &op->removal);
 	if (ret)
 		return ret;
 	if (op->n_add && !op->probe)

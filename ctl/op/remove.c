@@ -36,8 +36,10 @@ static int find_hooks(struct session *session, struct removal *removal)
 	if (!ret)
 		ret = hooks_find(session->ctx, HOOK_POST_DETACH, &removal->post);
 	if (!ret)
-		ret = hooks_find(session->ctx, HOOK_UNASSIGN, &removal->unassign);
-	if (!ret && removal->pre.n + removal->post.n + removal->unassign.n)
+		ret = bringers_find_back(session->ctx, &removal->bringers, removal->slots,
+					 removal->n);
+	if (!ret && removal->pre.n + removal->post.n + removal->bringers.n +
+			    removal->bringers.managers.n_bad)
 		ret = hook_slots_init(session, removal->terms->reason, removal->slots,
 				      removal->n, &removal->about);
 	return ret;
@@ -117,7 +119,8 @@ void removal_free(struct removal *removal)
 	free(removal->generations);
 	hooks_free(&removal->pre);
 	hooks_free(&removal->post);
-	hooks_free(&removal->unassign);
+	bringers_free(&removal->bringers);
+	bringing_end(&removal->bringing);
 	hook_slots_free(&removal->about);
 	memset(removal, 0, sizeof(*removal));
 }
@@ -206,7 +209,7 @@ int removal_check(struct session *session, const struct removal *removal)
 	if (!ret && session->ctx->dry_run) {
 		hooks_render(session->ctx, &removal->pre);
 		hooks_render(session->ctx, &removal->post);
-		hooks_render(session->ctx, &removal->unassign);
+		bringers_would_return(session, &removal->bringers, &removal->about);
 	}
 	return ret;
 }
@@ -326,6 +329,20 @@ static int await_release(struct session *session, struct removal *removal)
 	return ret;
 }
 
+int removal_lock(struct session *session, struct removal *removal)
+{
+	bool *which = mem_zalloc(removal->about.n + 1, sizeof(*which));
+	size_t i;
+	int ret;
+
+	for (i = 0; i < removal->about.n; i++)
+		which[i] = bringers_of(&removal->bringers, i);
+	ret = bringing_begin(session->ctx, &removal->bringing, removal->about.names, which,
+			     removal->about.n);
+	free(which);
+	return ret;
+}
+
 int removal_drain(struct session *session, struct removal *removal)
 {
 	int ret = CTL_DONE;
@@ -358,11 +375,81 @@ static bool any_of(const bool *which, size_t n)
 /* The GPUs have gone, whatever becomes of this: a card that stays assigned is for the admin. */
 static void give_back(struct session *session, struct removal *removal, const bool *gone)
 {
-	char *kept = hooks_give_back(session->ctx, &removal->unassign, &removal->about, gone);
+	bool *both = mem_zalloc(removal->about.n + 1, sizeof(*both));
+	size_t i;
 
+	for (i = 0; i < removal->bringers.n; i++) {
+		struct bringer *bringer = &removal->bringers.list[i];
+		char *kept = NULL;
+
+		if (bringer_slots(bringer, gone, both))
+			kept = bringer->driver->give_back(session, bringer, &removal->about, both);
+		if (kept)
+			ctl_warn(session->ctx, "not given back to the fabric: %s", kept);
+		free(kept);
+	}
+	bringers_warn(session, &removal->bringers, &removal->about, gone);
+	free(both);
+}
+
+static bool slot_is_off(const struct gf_slot *slot)
+{
+	return slot->state == GF_STATE_OFF || slot->state == GF_STATE_EMPTY;
+}
+
+/* The slot is this request's for as long as it looks. */
+static int give_back_locked(struct session *session, struct bringer *bringer, const char *name,
+			    size_t *given)
+{
+	char *own = (char *)(uintptr_t)name, *kept;
+	const struct hook_slots about = { .names = &own, .n = 1 };
+	const struct gf_slot *slot;
+	int ret = session_refresh(session);
+
+	slot = ret ? NULL : gf_slot_by_name(&session->fabric, name);
+	if (!slot || !slot_is_off(slot) || slot->operation.id)
+		return ret;
+	kept = bringer->driver->give_back(session, bringer, &about, NULL);
+	*given = bringer->given;
 	if (kept)
-		ctl_warn(session->ctx, "not given back to the fabric: %s", kept);
+		ret = ctl_fail(session->ctx, CTL_FAILED, "not given back to the fabric: %s", kept);
 	free(kept);
+	return ret;
+}
+
+int removal_give_back(struct session *session, const char *name, size_t *given)
+{
+	struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
+	struct bringing bringing = { 0 };
+	struct bringers bringers;
+	struct bringer *bringer;
+	char *own = (char *)(uintptr_t)name;
+	int ret;
+
+	*given = 0;
+	if (!slot || !slot_is_off(slot))
+		return CTL_DONE;
+	ret = bringers_find_back(session->ctx, &bringers, &slot, 1);
+	if (ret)
+		return ret;
+	bringer = bringers_of(&bringers, 0);
+	/* A hook cannot say whether the fabric has a card there. */
+	if (!bringer || bringer->driver != &bringer_manager)
+		goto out;
+	if (session->ctx->dry_run) {
+		const struct hook_slots about = { .names = &own, .n = 1 };
+
+		bringer->driver->would_return(session, bringer, &about);
+		*given = 1;
+		goto out;
+	}
+	ret = bringing_begin(session->ctx, &bringing, &own, NULL, 1);
+	if (!ret)
+		ret = give_back_locked(session, bringer, name, given);
+	bringing_end(&bringing);
+out:
+	bringers_free(&bringers);
+	return ret;
 }
 
 void removal_finish(struct session *session, struct removal *removal, bool unassign)

@@ -3,7 +3,8 @@
 #ifndef GPUCTL_REMOVE_H
 #define GPUCTL_REMOVE_H
 
-#include "op/hooks.h"
+#include "op/bringer.h"
+#include "op/bringing.h"
 #include "op/terms.h"
 #include "session/session.h"
 
@@ -22,7 +23,8 @@
  * @terms: whether to go on with holders, or how long to wait for them
  * @pre: hooks before the GPUs go
  * @post: and after
- * @unassign: and when the fabric may have them back
+ * @bringing: slots that somebody takes cards back of, until it is freed
+ * @bringers: who takes them back when they are gone
  * @about: what hooks are told, empty when there are none
  */
 struct removal {
@@ -33,7 +35,8 @@ struct removal {
 	const struct op_terms *terms;
 	struct hooks pre;
 	struct hooks post;
-	struct hooks unassign;
+	struct bringers bringers;
+	struct bringing bringing;
 	struct hook_slots about;
 };
 
@@ -44,6 +47,12 @@ void removal_free(struct removal *removal);
 
 /* Does it hold a GPU, or what is left of one? */
 bool removal_concerns(const struct gf_slot *slot);
+
+/*
+ * Have the slots whose cards go back to the fabric for this removal until it is freed; CTL_BUSY
+ * when another request is bringing or removing one.
+ */
+int removal_lock(struct session *session, struct removal *removal);
 
 /*
  * Drain the slots, call the pre-detach hooks and make sure that nobody holds their
@@ -57,10 +66,17 @@ void removal_abort(struct session *session, struct removal *removal);
 
 /*
  * The operation has ended, and the snapshot is up to date: call the hooks that
- * follow for slots whose GPU has gone, those that unassign only with @unassign, and take back
+ * follow for slots whose GPU has gone, give cards back to the fabric with @unassign, and take back
  * what was done for those that kept it.
  */
 void removal_finish(struct session *session, struct removal *removal, bool unassign);
+
+/*
+ * A slot that is off or empty: give back what its manager has bound to it, as after a removal that
+ * was interrupted. @given: number of GPUs that went back; 0 where there is no manager. The
+ * snapshot can be another one afterwards.
+ */
+int removal_give_back(struct session *session, const char *name, size_t *given);
 
 /* For -n: say who holds the GPUs now, CTL_BUSY when somebody does, and which hooks would run. */
 int removal_check(struct session *session, const struct removal *removal);

@@ -14,6 +14,7 @@
 #include "cli/out.h"
 #include "op/op.h"
 #include "op/resize.h"
+#include "op/supply.h"
 
 /**
  * struct change - what a resize does
@@ -283,8 +284,8 @@ out:
 	return ret;
 }
 
-int resize(struct session *session, const struct op_terms *terms,
-	   const struct resize_request *request)
+static int resize_here(struct session *session, const struct op_terms *terms,
+		       const struct resize_request *request)
 {
 	struct gf_composition *composition;
 	struct op_race race = { 0 };
@@ -311,5 +312,67 @@ int resize(struct session *session, const struct op_terms *terms,
 			 identity_members(&session->knowledge, &session->fabric, composition));
 	op_free(&op);
 	free(failed);
+	return ret;
+}
+
+/* What a resize adds, as a request of its own: by number, of the kind that all members have. */
+static void grow_request(const struct session *session, const struct resize_request *request,
+			 struct gpu_request *grow, const char **kinds, char **kind)
+{
+	const struct gf_composition *composition =
+		gf_composition_by_name(&session->fabric, request->name);
+	const struct cat_gpu *gpu = NULL;
+	struct identity identity = { 0 };
+	long more = request->number;
+	size_t i;
+
+	*kind = NULL;
+	*grow = *request->gpus;
+	if (composition && !request->relative && request->number)
+		more -= (long)identity_members(&session->knowledge, &session->fabric, composition);
+	for (i = 0; composition && i < composition->n_members; i++) {
+		const struct gf_slot *slot =
+			gf_slot_by_id(&session->fabric, composition->members[i].slot_id);
+
+		if (slot)
+			identity_of(&session->knowledge, slot, &identity);
+		if (!slot || !identity.gpu || (gpu && gpu != identity.gpu))
+			break;
+		gpu = identity.gpu;
+	}
+	if (more <= 0)
+		return;
+	if (!composition || !gpu || i < composition->n_members) {
+		grow->gpus = (size_t)more;
+		return;
+	}
+	*kind = mem_printf("%s:%ld", gpu->id, more);
+	memcpy(kinds, grow->kinds, grow->n_kinds * sizeof(*kinds));
+	kinds[grow->n_kinds++] = *kind;
+	grow->kinds = kinds;
+}
+
+static int resize_again(struct session *session, const struct op_terms *terms, void *arg)
+{
+	const struct resize_request *const *request = arg;
+
+	return resize_here(session, terms, *request);
+}
+
+int resize(struct session *session, const struct op_terms *terms,
+	   const struct resize_request *request)
+{
+	int ret = resize_here(session, terms, request);
+	struct gpu_request grow;
+	const char **kinds;
+	char *kind;
+
+	if (ret != CTL_NO_FIT)
+		return ret;
+	kinds = mem_zalloc(request->gpus->n_kinds + 1, sizeof(*kinds));
+	grow_request(session, request, &grow, kinds, &kind);
+	ret = supply_serve(session, terms, &grow, request->name, resize_again, &request);
+	free(kind);
+	free(kinds);
 	return ret;
 }

@@ -129,7 +129,8 @@ static struct nl_msg *submit_message_of(const struct session *session, const str
 {
 	const struct request *request = &requests[op->kind];
 	const struct op_terms *terms = op->terms;
-	struct nl_msg *msg = gfc_message(session->client, request->command);
+	struct nl_msg *msg = gfc_message_of(session->client, request->command,
+					    op->n_add + op->n_remove);
 	uint32_t flags = (check ? request->check : 0) | (terms->harm ? request->harm : 0) |
 			 (terms->force && !op->probe ? request->force : 0) |
 			 (op->keep ? request->keep : 0) |
@@ -177,7 +178,8 @@ int submit_check(struct session *session, struct op *op, const struct placement 
 
 int submit_drain(struct session *session, const struct removal *removal, uint32_t timeout_ms)
 {
-	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_DRAIN);
+	struct nl_msg *msg = gfc_message_of(session->client, GPUFABRIC_CMD_DRAIN,
+					    removal->n_drain);
 	size_t i;
 
 	for (i = 0; i < removal->n_drain; i++)
@@ -191,7 +193,8 @@ int submit_drain(struct session *session, const struct removal *removal, uint32_
 
 int submit_drain_abort(struct session *session, const struct removal *removal)
 {
-	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_DRAIN_ABORT);
+	struct nl_msg *msg = gfc_message_of(session->client, GPUFABRIC_CMD_DRAIN_ABORT,
+					    removal->n_drain);
 	size_t i;
 
 	for (i = 0; i < removal->n_drain; i++)
@@ -202,7 +205,7 @@ int submit_drain_abort(struct session *session, const struct removal *removal)
 int submit_clear(struct session *session, struct gf_slot *const *slots, size_t n,
 		 const char *reason)
 {
-	struct nl_msg *msg = gfc_message(session->client, GPUFABRIC_CMD_CLEAR);
+	struct nl_msg *msg = gfc_message_of(session->client, GPUFABRIC_CMD_CLEAR, n);
 	size_t i;
 
 	for (i = 0; i < n; i++)

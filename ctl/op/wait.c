@@ -208,9 +208,10 @@ int wait_all(struct session *session, struct wait *waits, size_t n)
 {
 	uint64_t end = text_monotonic() + wait_patience(waits, n);
 	struct progress progress;
-	int ret = CTL_DONE;
+	int ret = CTL_DONE, settled;
 
 	progress_start(&progress, session->ctx);
+	mirror_defer(&session->mirror);
 	while (!ret && !all_over(waits, n)) {
 		progress_draw(&progress, &session->fabric, waits, n);
 		ret = wait_one(session, waits, n);
@@ -219,6 +220,8 @@ int wait_all(struct session *session, struct wait *waits, size_t n)
 				       "the module does not report an end: see gpuctl list and the kernel log");
 	}
 	progress_end(&progress);
+	settled = mirror_settle(&session->mirror);
+	ret = ret ? ret : settled;
 	/* The events told all there is; only after an overrun is something missing. */
 	if (!ret && !all_told(session, waits, n))
 		ret = session_refresh(session);

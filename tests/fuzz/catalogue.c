@@ -119,7 +119,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		err = catalogue_parse_models(&catalogue, 1, "models.conf", models, length, &fault);
 	free(models);
 	if (!err)
-		err = catalogue_check(&catalogue, &fault);
+		err = catalogue_check_gpus(&catalogue, &fault);
+	if (!err)
+		err = catalogue_check_models(&catalogue, &fault);
 	if (err) {
 		check_fault(&fault);
 	} else {

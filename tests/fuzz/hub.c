@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/hub/name.c ctl/hub/listing.c ctl/hub/answer.c ctl/size/scan.c ctl/base/text.c ctl/base/fault.c
+// sources: ctl/hub/name.c ctl/hub/listing.c ctl/hub/answer.c ctl/web/header.c ctl/size/scan.c ctl/base/text.c ctl/base/fault.c
 // packages: json-c
 /*
  * What a server answers: listings, headers, and names as people type them. The first byte

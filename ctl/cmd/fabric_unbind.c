@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl fabric unbind: give GPUs of this host back to the fabric, as one transaction. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/out.h"
+#include "cmd/cmd.h"
+#include "cmd/pool_table.h"
+#include "session/render.h"
+#include "session/session.h"
+
+/**
+ * struct giving - GPUs of one manager that are given back
+ */
+struct giving {
+	struct manager_gpu *gpus;
+	size_t n;
+};
+
+/* By its Id or by its slot; NULL where no manager has bound it to this host. */
+static const struct pool_gpu *find_ours(const struct pool_seen *pool, const char *word, size_t *at)
+{
+	size_t i, j;
+
+	for (i = 0; i < pool->managers.n; i++)
+		for (j = 0; j < pool->replies[i].inventory.n; j++) {
+			const struct pool_gpu *gpu = &pool->replies[i].inventory.gpus[j];
+
+			if (!gpu->host || strcmp(gpu->host, pool->managers.conf[i].host))
+				continue;
+			*at = i;
+			if (!strcmp(gpu->id, word) || (gpu->slot && !strcmp(gpu->slot, word)))
+				return gpu;
+		}
+	return NULL;
+}
+
+static bool slot_is_off(const struct gf_slot *slot)
+{
+	if (slot->operation.id)
+		return false;
+	if (slot->state == GF_STATE_EMPTY || slot->state == GF_STATE_OFF)
+		return true;
+	return (slot->state == GF_STATE_FAULT || slot->state == GF_STATE_LOST) &&
+	       !slot->function_count && slot->condition.power != GPUFABRIC_POWER_CHANGING;
+}
+
+/* No card is pulled from under the kernel. */
+static int check_off(struct session *session, const struct pool_gpu *gpu)
+{
+	const struct gf_slot *slot = NULL;
+
+	if (gpu->slot)
+		slot = gf_slot_by_name(&session->fabric, gpu->slot);
+	if (!slot || slot_is_off(slot))
+		return CTL_DONE;
+	if (slot->composition)
+		return ctl_fail(session->ctx, CTL_BUSY,
+				"%s is in slot %s, which belongs to composition %s: gpuctl release %s",
+				gpu->id, slot->name, slot->composition, slot->composition);
+	return ctl_fail(session->ctx, CTL_BUSY, "%s is in slot %s, which is %s: gpuctl detach %s",
+			gpu->id, slot->name, render_state(slot->state), slot->name);
+}
+
+static int giving_take(struct session *session, const struct pool_seen *pool, const char *word,
+		       struct giving *giving)
+{
+	const struct pool_gpu *gpu;
+	size_t at = 0, i;
+	int ret;
+
+	gpu = find_ours(pool, word, &at);
+	for (i = 0; i < pool->managers.n && !gpu; i++)
+		if (pool->exits[i])
+			return ctl_fail(session->ctx, (enum ctl_exit)pool->exits[i],
+					"%s: not all fabric managers could be asked", word);
+	if (!gpu && pool->managers.n_bad)
+		return managers_check(session->ctx, &pool->managers);
+	if (!gpu)
+		return ctl_fail(session->ctx, CTL_USAGE,
+				"%s: no GPU of a fabric that is bound to this host, and no slot with one: gpuctl fabric lists them",
+				word);
+	ret = check_off(session, gpu);
+	if (ret)
+		return ret;
+	for (i = 0; i < giving[at].n; i++)
+		if (!strcmp(giving[at].gpus[i].id, gpu->id))
+			return ctl_fail(session->ctx, CTL_USAGE, "%s is named twice", gpu->id);
+	giving[at].gpus = mem_push(giving[at].gpus, giving[at].n, sizeof(*giving[at].gpus));
+	giving[at].gpus[giving[at].n++] = (struct manager_gpu){ .id = gpu->id };
+	return CTL_DONE;
+}
+
+static int give_all(struct session *session, const struct pool_seen *pool,
+		    const struct giving *giving)
+{
+	struct ctl_ctx *ctx = session->ctx;
+	size_t i, j;
+	int ret = CTL_DONE;
+
+	for (i = 0; i < pool->managers.n && !ret; i++) {
+		const struct manager_request request = {
+			.verb = MANAGER_UNBIND, .gpus = giving[i].gpus, .n = giving[i].n,
+		};
+		struct manager_reply reply = { 0 };
+
+		if (giving[i].n && !ctx->dry_run)
+			ret = manager_ask(ctx, &pool->managers.conf[i], &request, &reply);
+		for (j = 0; j < giving[i].n && !ret; j++)
+			out_note(ctx->out, ctx->dry_run ? "would" : "given_back",
+				 ctx->dry_run ? "would give back " : "given back: ", "%s",
+				 giving[i].gpus[j].id);
+		manager_reply_free(&reply);
+	}
+	return ret;
+}
+
+static int fabric_unbind(struct session *session, int argc, char **argv)
+{
+	struct giving *giving = NULL;
+	struct pool_seen pool = { 0 };
+	size_t n;
+	int i, ret = CTL_DONE;
+
+	pool_seen_read(session->ctx, NULL, &pool);
+	giving = mem_zalloc(pool.managers.n + 1, sizeof(*giving));
+	for (i = 0; i < argc && !ret; i++)
+		ret = giving_take(session, &pool, argv[i], giving);
+	if (!ret)
+		ret = give_all(session, &pool, giving);
+	for (n = 0; n < pool.managers.n; n++)
+		free(giving[n].gpus);
+	free(giving);
+	pool_seen_free(&pool);
+	return ret;
+}
+
+static int fabric_unbind_run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct session session;
+	int ret;
+
+	ret = ctl_operands(ctx, argc, 1, MANAGER_GPUS_MAX);
+	if (!ret)
+		ret = session_open(ctx, &session, SESSION_CHANGE);
+	if (ret)
+		return ret;
+	ret = fabric_unbind(&session, argc, argv);
+	session_close(&session);
+	return ret;
+}
+
+const struct ctl_command cmd_fabric_unbind = {
+	.name = "fabric unbind",
+	.args = "SLOT|GPU...",
+	.summary = "give GPUs of this host back to their fabric, all or none",
+	.help =
+		"GPUs are named as gpuctl fabric lists them, or by the slot where they are. A GPU whose slot has\n"
+		"power is refused, exit code 4: gpuctl detach powers it off and gives it back. For GPUs of several\n"
+		"fabric managers each manager is a transaction of its own.",
+	.completes = "@slots",
+	.run = fabric_unbind_run,
+};

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the driver "redfish"
+ *
+ * A program of its own speaks to the manager, see ctl/redfish/main.c. It gets one document,
+ *
+ *	{"verb": "bind", "file": "/etc/gpuctl/fabric.d/rack1.conf", "gpus": [{"gpu": "gpu3",
+ *	"port": "sw0/dn1"}]}
+ *
+ * and answers with one, which is read in managers/inventory.c:
+ *
+ *	{"exit": 3, "error": "gpu3 belongs to host hostb", "outcome": "none", "taken": "gpu3",
+ *	 "taker": "hostb", "inventory": {"gpus": [{"id": "gpu3", "state": "bound", "host":
+ *	 "hostb", ...}], "ports": []}}
+ *
+ * The program is given time to find out what became of a request when it is told to stop.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/program.h"
+#include "base/text.h"
+#include "managers/manager.h"
+#include "module/nl.h"
+
+#define PROGRAM "fabric-redfish"
+#define OUTPUT_MAX (4u << 20)
+/* Longer than it asks a manager what became of a request. */
+#define GRACE_MS 75000
+#define PATH "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
+
+static const char *const verbs[] = {
+	[MANAGER_INVENTORY] = "inventory", [MANAGER_BIND] = "bind", [MANAGER_UNBIND] = "unbind",
+};
+
+/* The document; the caller frees. */
+static char *redfish_document(const struct manager_conf *conf,
+			      const struct manager_request *request)
+{
+	struct json_object *all = json_object_new_object(), *list;
+	char *text;
+	size_t i;
+
+	json_object_object_add(all, "verb", json_object_new_string(verbs[request->verb]));
+	json_object_object_add(all, "file", json_object_new_string(conf->file));
+	list = request->n ? json_object_new_array() : NULL;
+	for (i = 0; i < request->n; i++) {
+		struct json_object *one = json_object_new_object();
+
+		json_object_object_add(one, "gpu", json_object_new_string(request->gpus[i].id));
+		if (request->gpus[i].port)
+			json_object_object_add(one, "port",
+					       json_object_new_string(request->gpus[i].port));
+		json_object_array_add(list, one);
+	}
+	if (list)
+		json_object_object_add(all, "gpus", list);
+	text = mem_strdup(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PLAIN));
+	json_object_put(all);
+	return text;
+}
+
+/* No answer, or one that is none: what became of a change nobody knows. */
+static int redfish_failed(struct ctl_ctx *ctx, const struct manager_conf *conf,
+			  const struct program *program, const struct program_limits *limits,
+			  const struct fault *fault)
+{
+	char *why;
+	int ret;
+
+	if (program->end == PROGRAM_NOT_STARTED)
+		return ctl_fail(ctx, CTL_FAILED,
+				"%s, which speaks to fabric managers, cannot be started (%s): install gpuctl as a whole",
+				program->argv[0], strerror(program->status));
+	why = program_complaint(program, limits);
+	ret = ctl_fail(ctx, program->end == PROGRAM_TIMED_OUT ? CTL_TIMEOUT : CTL_FAILED,
+		       "fabric manager %s: %s: %s", conf->name, program->argv[0],
+		       program->end == PROGRAM_EXITED ? fault->text : why);
+	free(why);
+	return ret;
+}
+
+static int redfish_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
+		       const struct manager_request *request, struct manager_reply *reply)
+{
+	const struct program_limits limits = {
+		.timeout_ms = conf->timeout_ms + GRACE_MS,
+		.signals = request->patient ? NULL : gfc_signal_mask(),
+		.stop = request->patient ? NULL : gfc_signalled,
+		.grace_ms = GRACE_MS,
+	};
+	char *path = mem_printf("%s/" PROGRAM, ctx->libexec_dir);
+	char *input = redfish_document(conf, request);
+	char *argv[2] = { path, NULL }, *env[2] = { (char *)(uintptr_t)PATH, NULL };
+	struct program program = {
+		.argv = argv, .env = env, .input = input, .output_max = OUTPUT_MAX,
+	};
+	struct fault fault = { "" };
+	const char *text;
+	int ret;
+
+	programs_run(&program, 1, &limits);
+	text = program.output ? program.output : "";
+	if (program.end == PROGRAM_NOT_STARTED ||
+	    manager_reply_read(text, strlen(text), conf, reply, &fault)) {
+		manager_reply_free(reply);
+		reply->outcome = program.end == PROGRAM_NOT_STARTED ? MANAGER_UNCHANGED
+								    : MANAGER_UNKNOWN;
+		ret = redfish_failed(ctx, conf, &program, &limits, &fault);
+	} else {
+		ret = reply->exit ? ctl_fail(ctx, (enum ctl_exit)reply->exit, "%s", reply->error)
+				  : CTL_DONE;
+	}
+	program_free(&program);
+	free(input);
+	free(path);
+	return ret;
+}
+
+const struct manager_driver manager_redfish = {
+	.name = "redfish",
+	.ask = redfish_ask,
+};

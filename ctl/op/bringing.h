@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Slots whose GPUs a request is bringing or removing: others leave these slots alone meanwhile. */
+#ifndef GPUCTL_BRINGING_H
+#define GPUCTL_BRINGING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/ctl.h"
+
+/**
+ * struct bringing - slots that this process has for itself; all zero for none
+ * @fds: of each, negative for a slot that it does not have; @n of them
+ */
+struct bringing {
+	int *fds;
+	size_t n;
+};
+
+/*
+ * Have the slots with @which set (NULL: all) of @n @names until bringing_end(), or until this
+ * process ends; all or none. CTL_BUSY when another request has one of them; it is not waited for.
+ * After an error nothing is to be freed.
+ */
+int bringing_begin(struct ctl_ctx *ctx, struct bringing *bringing, char *const *names,
+		   const bool *which, size_t n);
+void bringing_end(struct bringing *bringing);
+
+/*
+ * One slot, with files in the folder @dir, which is made: what is to be closed, or a negative
+ * errno; -EWOULDBLOCK when somebody else has it.
+ */
+int bringing_take(const char *dir, const char *name);
+
+#endif /* GPUCTL_BRINGING_H */

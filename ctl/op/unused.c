@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: GPUs that nobody uses
+ *
+ * Nothing on this host notes what was bound to it: a gpuctl that was killed and a reboot leave
+ * GPUs bound, and other hosts without them. The manager says what is bound here, the module
+ * how long each slot is as it is, and /proc who holds a GPU.
+ *
+ * A slot without a card may be one whose GPU is on its way. No other request may have it then, and
+ * it has to stay empty for a while after that was seen.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/out.h"
+#include "host/holders.h"
+#include "managers/manager.h"
+#include "op/bringing.h"
+#include "op/op.h"
+#include "op/unused.h"
+
+/* A card that was bound shows up sooner than this. */
+#define ARRIVAL_MS 5000
+
+/**
+ * struct unused - the GPUs of one manager that nobody uses
+ * @on: names of slots with a GPU that is on, @n_on of them
+ * @off: Ids of GPUs whose slots are off or empty, @n_off of them
+ * @off_slots: names of these slots
+ * @bringing: these slots, while they are looked at
+ */
+struct unused {
+	char **on;
+	size_t n_on;
+	char **off;
+	char **off_slots;
+	size_t n_off;
+	struct bringing *bringing;
+};
+
+static void unused_free(struct unused *unused)
+{
+	size_t i;
+
+	for (i = 0; i < unused->n_on; i++)
+		free(unused->on[i]);
+	for (i = 0; i < unused->n_off; i++) {
+		free(unused->off[i]);
+		free(unused->off_slots[i]);
+		if (unused->bringing)
+			bringing_end(&unused->bringing[i]);
+	}
+	free(unused->bringing);
+	free(unused->on);
+	free(unused->off);
+	free(unused->off_slots);
+	memset(unused, 0, sizeof(*unused));
+}
+
+static bool slot_is_old(const struct gf_slot *slot, uint64_t ms)
+{
+	uint64_t now = text_now();
+
+	return !slot->composition && !slot->operation.id && slot->since && now > slot->since &&
+	       now - slot->since >= ms;
+}
+
+static bool slot_is_held(const struct gf_slot *slot)
+{
+	struct holders holders;
+	bool held;
+
+	holders_scan(&holders_system, &slot, 1, &holders);
+	held = holders_has(&holders, slot->name);
+	holders_free(&holders);
+	return held;
+}
+
+static bool slot_is_off(const struct gf_slot *slot)
+{
+	return slot->state == GF_STATE_EMPTY || slot->state == GF_STATE_OFF;
+}
+
+static void unused_add(struct unused *unused, const struct pool_gpu *gpu,
+		       const struct gf_slot *slot)
+{
+	if (slot_is_off(slot)) {
+		unused->off = mem_push(unused->off, unused->n_off, sizeof(*unused->off));
+		unused->off_slots =
+			mem_push(unused->off_slots, unused->n_off, sizeof(*unused->off_slots));
+		unused->off[unused->n_off] = mem_strdup(gpu->id);
+		unused->off_slots[unused->n_off++] = mem_strdup(slot->name);
+	} else {
+		unused->on = mem_push(unused->on, unused->n_on, sizeof(*unused->on));
+		unused->on[unused->n_on++] = mem_strdup(slot->name);
+	}
+}
+
+static int unused_find(struct session *session, const struct manager_conf *conf,
+		       struct unused *unused)
+{
+	struct manager_reply reply;
+	size_t i;
+	int ret = manager_inventory(session->ctx, conf, NULL, false, &reply);
+
+	for (i = 0; i < reply.inventory.n && !ret; i++) {
+		const struct pool_gpu *gpu = &reply.inventory.gpus[i];
+		const struct gf_slot *slot = NULL;
+
+		if (gpu->state == POOL_OURS && gpu->slot)
+			slot = gf_slot_by_name(&session->fabric, gpu->slot);
+		if (!slot || !slot_is_old(slot, conf->return_ms))
+			continue;
+		if (slot_is_off(slot) || ((slot->state == GF_STATE_READY ||
+					   slot->state == GF_STATE_ATTACHED) &&
+					  !slot_is_held(slot)))
+			unused_add(unused, gpu, slot);
+	}
+	manager_reply_free(&reply);
+	return ret;
+}
+
+/* Removal gives what is gone back to its manager. */
+static int slot_detach(struct session *session, const struct op_terms *terms, const char *name)
+{
+	struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
+	struct op op = {
+		.kind = OP_DETACH,
+		.terms = terms,
+		.remove = &slot,
+		.n_remove = 1,
+		.failed = "not detached",
+	};
+	int ret;
+
+	if (!slot || slot->composition)
+		return CTL_DONE;
+	ret = op_run(session, &op);
+	op_free(&op);
+	return ret;
+}
+
+/* Keep those with @keep set. */
+static void off_keep(struct unused *unused, const bool *keep)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < unused->n_off; i++) {
+		if (keep[i]) {
+			unused->off[n] = unused->off[i];
+			unused->off_slots[n] = unused->off_slots[i];
+			unused->bringing[n++] = unused->bringing[i];
+			continue;
+		}
+		free(unused->off[i]);
+		free(unused->off_slots[i]);
+		bringing_end(&unused->bringing[i]);
+	}
+	unused->n_off = n;
+}
+
+/* Slots that another request has are looked at the next time. */
+static void off_lock(struct session *session, struct unused *unused)
+{
+	bool *keep = mem_zalloc(unused->n_off + 1, sizeof(*keep));
+	size_t i;
+
+	unused->bringing = mem_zalloc(unused->n_off + 1, sizeof(*unused->bringing));
+	for (i = 0; i < unused->n_off; i++) {
+		keep[i] = !bringing_begin(session->ctx, &unused->bringing[i],
+					  &unused->off_slots[i], NULL, 1);
+		if (!keep[i])
+			session_say(session, "%s", session->ctx->error);
+	}
+	off_keep(unused, keep);
+	free(keep);
+}
+
+/* Still off, and the manager still has that GPU there for us? */
+static int off_look(struct session *session, const struct manager_conf *conf,
+		    struct unused *unused)
+{
+	bool *keep = mem_zalloc(unused->n_off + 1, sizeof(*keep));
+	struct manager_reply reply;
+	size_t i;
+	int ret = manager_inventory(session->ctx, conf, NULL, false, &reply);
+
+	if (!ret)
+		ret = session_refresh(session);
+	for (i = 0; i < unused->n_off && !ret; i++) {
+		const char *name = unused->off_slots[i];
+		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
+		const struct pool_gpu *gpu = inventory_find(&reply.inventory, unused->off[i]);
+
+		keep[i] = slot && slot_is_off(slot) && !slot->operation.id && gpu &&
+			  gpu->state == POOL_OURS && gpu->slot && !strcmp(gpu->slot, name);
+	}
+	off_keep(unused, keep);
+	manager_reply_free(&reply);
+	free(keep);
+	return ret;
+}
+
+/* Forget those in whose slots something has shown up meanwhile. */
+static int off_await(struct session *session, const struct manager_conf *conf,
+		     struct unused *unused)
+{
+	uint64_t end = text_monotonic() + ARRIVAL_MS, now;
+	int ret = CTL_DONE;
+
+	while (!ret && unused->n_off && (now = text_monotonic()) < end)
+		ret = session_hear(session, (int)(end - now));
+	return ret || !unused->n_off ? ret : off_look(session, conf, unused);
+}
+
+static int off_return(struct session *session, const struct manager_conf *conf,
+		      struct unused *unused)
+{
+	struct manager_gpu gpus[MANAGER_GPUS_MAX] = { { NULL } };
+	struct manager_request request = { .verb = MANAGER_UNBIND, .gpus = gpus };
+	struct manager_reply reply;
+	int ret;
+
+	off_lock(session, unused);
+	ret = off_await(session, conf, unused);
+	for (; request.n < unused->n_off && request.n < MANAGER_GPUS_MAX; request.n++)
+		gpus[request.n].id = unused->off[request.n];
+	if (ret || !request.n)
+		return ret;
+	ret = manager_ask(session->ctx, conf, &request, &reply);
+	manager_reply_free(&reply);
+	return ret;
+}
+
+static void unused_would(struct session *session, const struct unused *unused, size_t *n)
+{
+	size_t i;
+
+	for (i = 0; i < unused->n_on; i++)
+		out_note(session->ctx->out, "would", "would ", "detach %s and give its GPU back",
+			 unused->on[i]);
+	for (i = 0; i < unused->n_off; i++)
+		out_note(session->ctx->out, "would", "would ", "give %s of slot %s back",
+			 unused->off[i], unused->off_slots[i]);
+	*n += unused->n_on + unused->n_off;
+}
+
+/* What went wrong with one does not keep the others. */
+static void unused_warn(struct session *session, const char *what, int ret, int *worst)
+{
+	*worst = ret;
+	ctl_warn(session->ctx, "%s: %s", what, session->ctx->error);
+}
+
+static int manager_return(struct session *session, const struct op_terms *terms,
+			  const struct manager_conf *conf, size_t *n)
+{
+	struct ctl_ctx *ctx = session->ctx;
+	struct unused unused = { 0 };
+	int worst = CTL_DONE, ret;
+	size_t i;
+
+	ret = unused_find(session, conf, &unused);
+	if (ret)
+		unused_warn(session, conf->name, ret, &worst);
+	if (ctx->dry_run) {
+		unused_would(session, &unused, n);
+		unused_free(&unused);
+		return worst;
+	}
+	for (i = 0; i < unused.n_on && !gfc_signalled(); i++) {
+		ret = slot_detach(session, terms, unused.on[i]);
+		if (ret)
+			unused_warn(session, unused.on[i], ret, &worst);
+		else
+			out_note(ctx->out, "returned", "detached and given back: ", "%s",
+				 unused.on[i]);
+		*n += !ret;
+		ret = session_refresh(session);
+		if (ret)
+			unused_warn(session, conf->name, ret, &worst);
+	}
+	ret = unused.n_off && !gfc_signalled() ? off_return(session, conf, &unused) : CTL_DONE;
+	if (ret)
+		unused_warn(session, conf->name, ret, &worst);
+	for (i = 0; i < unused.n_off && !ret; i++)
+		out_note(ctx->out, "returned", "given back: ", "%s of slot %s", unused.off[i],
+			 unused.off_slots[i]);
+	*n += ret ? 0 : unused.n_off;
+	unused_free(&unused);
+	return worst;
+}
+
+int unused_return(struct session *session, const struct op_terms *terms, size_t *n)
+{
+	struct managers managers;
+	int worst, ret;
+	size_t i;
+
+	*n = 0;
+	managers_load(session->ctx, &managers);
+	worst = managers_check(session->ctx, &managers);
+	for (i = 0; i < managers.n_bad; i++)
+		ctl_warn(session->ctx, "%s", managers.bad[i].why);
+	for (i = 0; i < managers.n && !gfc_signalled(); i++) {
+		if (managers.conf[i].return_ms == MANAGER_RETURN_NEVER)
+			continue;
+		ret = manager_return(session, terms, &managers.conf[i], n);
+		worst = ret ? ret : worst;
+	}
+	managers_free(&managers);
+	return worst;
+}

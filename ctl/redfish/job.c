@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* DOC: the documents that gpuctl and this program exchange; managers/redfish.h has them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jread.h"
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "redfish/doc.h"
+#include "redfish/job.h"
+
+static int take_verb(struct jread *r, struct job *job)
+{
+	static const char *const verbs[] = {
+		[JOB_INVENTORY] = "inventory", [JOB_BIND] = "bind", [JOB_UNBIND] = "unbind",
+	};
+	const char *verb = NULL;
+	size_t i;
+	int err = jread_word(r, r->root, "verb", &verb);
+
+	for (i = 0; !err && verb && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (strcmp(verb, verbs[i]))
+			continue;
+		job->verb = (enum job_verb)i;
+		return 0;
+	}
+	return err ? err : jread_refuse(r, "verb: inventory, bind or unbind");
+}
+
+static int take_wish(struct jread *r, struct job *job, struct json_object *from, size_t i)
+{
+	static const char *const keys[] = { "gpu", "port", NULL };
+	struct wish *wish = &job->wishes[i];
+	size_t j;
+	int err;
+
+	jread_index(r, i);
+	err = jread_object(r, from, keys);
+	if (!err)
+		err = jread_word(r, from, "gpu", &wish->id);
+	if (!err)
+		err = jread_word(r, from, "port", &wish->port);
+	if (!err && (!wish->id || !manager_is_id(wish->id)))
+		err = jread_refuse(r, "\"gpu\" is an Id");
+	for (j = 0; j < i && !err; j++)
+		if (!strcmp(job->wishes[j].id, wish->id))
+			err = jread_refuse(r, "%s is there twice", wish->id);
+	if (!err)
+		jread_up(r);
+	return err;
+}
+
+int job_read(const char *text, size_t len, struct job *job, struct fault *f)
+{
+	static const char *const keys[] = { "verb", "file", "timeout", "gpus", NULL };
+	struct json_object *list = NULL;
+	struct jread r;
+	bool changes;
+	size_t i;
+	int err;
+
+	memset(job, 0, sizeof(*job));
+	err = jread_open(&r, "request", text, len, f);
+	if (!err)
+		err = jread_object(&r, r.root, keys);
+	if (!err)
+		err = take_verb(&r, job);
+	if (!err)
+		err = jread_word(&r, r.root, "file", &job->file);
+	if (!err && !job->file)
+		err = jread_refuse(&r, "file is missing");
+	if (!err)
+		err = jread_whole(&r, r.root, "timeout", MANAGER_TIMEOUT_MAX_MS, &job->timeout_ms);
+	if (!err)
+		err = jread_array(&r, r.root, "gpus", CHANGE_MAX, &list);
+	job->n = !err && list ? json_object_array_length(list) : 0;
+	changes = job->verb != JOB_INVENTORY;
+	if (!err && changes != !!job->n)
+		err = jread_refuse(&r, "gpus: of bind and unbind alone, and not empty");
+	job->wishes = mem_zalloc(job->n + 1, sizeof(*job->wishes));
+	if (job->n)
+		jread_key(&r, "gpus");
+	for (i = 0; i < job->n && !err; i++)
+		err = take_wish(&r, job, json_object_array_get_idx(list, i), i);
+	job->document = json_object_get(r.root);
+	jread_close(&r);
+	return err;
+}
+
+void job_free(struct job *job)
+{
+	free(job->wishes);
+	json_object_put(job->document);
+	memset(job, 0, sizeof(*job));
+}
+
+int ports_read(struct view *view, struct port_view *ports, struct fault *f)
+{
+	const struct manager_conf *conf = view->client->conf;
+	size_t i;
+	int ret = CTL_DONE;
+
+	for (i = 0; i < conf->n_ports && !ret; i++) {
+		char *path = view_port_path(view, conf->ports[i].port);
+		struct answer answer = { 0 };
+
+		ret = client_get(view->client, path, &ports[i].missing, &answer, f);
+		if (!ret && !ports[i].missing) {
+			ports[i].link = view_words(answer.body, "LinkStatus");
+			if (!ports[i].link)
+				ports[i].link = view_words(answer.body, "LinkState");
+			ports[i].host = view_words(doc_object(doc_object(answer.body, "Oem"),
+							      "GPUFabric"), "Host");
+		}
+		answer_free(&answer);
+		free(path);
+	}
+	return ret;
+}
+
+void ports_free(struct port_view *ports, size_t n)
+{
+	while (ports && n) {
+		n--;
+		free(ports[n].host);
+		free(ports[n].link);
+	}
+	free(ports);
+}
+
+static void add_text(struct json_object *to, const char *key, const char *text)
+{
+	if (text)
+		json_object_object_add(to, key, json_object_new_string(text));
+}
+
+static void add_number(struct json_object *to, const char *key, unsigned int number)
+{
+	if (number)
+		json_object_object_add(to, key, json_object_new_int64(number));
+}
+
+static struct json_object *endpoint_json(const struct view *view, const struct endpoint *e)
+{
+	static const char *const states[] = {
+		[ENDPOINT_FREE] = "free", [ENDPOINT_BOUND] = "bound",
+		[ENDPOINT_CHANGING] = "changing", [ENDPOINT_UNUSABLE] = "unusable",
+	};
+	struct json_object *one = json_object_new_object();
+	char *port = e->port ? view_port_name(view, e->port) : NULL;
+
+	add_text(one, "id", e->id);
+	add_number(one, "vendor", e->vendor);
+	add_number(one, "device", e->device);
+	add_number(one, "subsystem_vendor", e->subsystem_vendor);
+	add_number(one, "subsystem_device", e->subsystem_device);
+	add_text(one, "model", e->model);
+	add_text(one, "serial", e->serial);
+	add_text(one, "state", states[e->state]);
+	add_text(one, "host", e->host);
+	add_text(one, "port", port);
+	add_text(one, "why", e->why);
+	free(port);
+	return one;
+}
+
+static struct json_object *view_json(const struct view *view, const struct port_view *ports)
+{
+	struct json_object *all = json_object_new_object(), *list = json_object_new_array();
+	const struct manager_conf *conf = view->client->conf;
+	size_t i;
+
+	for (i = 0; i < view->n; i++)
+		json_object_array_add(list, endpoint_json(view, &view->endpoints[i]));
+	json_object_object_add(all, "gpus", list);
+	list = json_object_new_array();
+	for (i = 0; ports && i < conf->n_ports; i++) {
+		struct json_object *one = json_object_new_object();
+
+		add_text(one, "port", conf->ports[i].port);
+		add_text(one, "host", ports[i].host);
+		add_text(one, "link", ports[i].link);
+		json_object_object_add(one, "missing", json_object_new_boolean(ports[i].missing));
+		json_object_array_add(list, one);
+	}
+	json_object_object_add(all, "ports", list);
+	return all;
+}
+
+void job_print(int ret, const struct fault *f, const struct change *change,
+	       const struct view *view, const struct port_view *ports)
+{
+	static const char *const outcomes[] = {
+		[CHANGE_NONE] = "none", [CHANGE_DONE] = "done", [CHANGE_PARTLY] = "partly",
+		[CHANGE_UNKNOWN] = "unknown",
+	};
+	struct json_object *all = json_object_new_object();
+	char *words = mem_strdup(f->text);
+
+	/* The words of a manager may be among ours. */
+	text_tame(words, false);
+	json_object_object_add(all, "exit", json_object_new_int(ret));
+	add_text(all, "error", ret ? words : NULL);
+	add_text(all, "outcome", change ? outcomes[change->outcome] : NULL);
+	add_text(all, "taken", change ? change->taken : NULL);
+	add_text(all, "taker", change ? change->taker : NULL);
+	if (view && view->owner)
+		json_object_object_add(all, "inventory", view_json(view, ports));
+	printf("%s\n", json_object_to_json_string_ext(all, JSON_C_TO_STRING_PLAIN));
+	fflush(stdout);
+	json_object_put(all);
+	free(words);
+}

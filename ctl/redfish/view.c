@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: what a manager has
+ *
+ * Resources are found by the links between them, from the fabric or the composition service on.
+ * Collections may come in pages, whose number is bounded, so that a loop of pages has an end.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/ctl.h"
+#include "redfish/doc.h"
+#include "redfish/view.h"
+
+#define FABRICS "/redfish/v1/Fabrics"
+#define SYSTEMS "/redfish/v1/Systems"
+#define BLOCKS "/redfish/v1/CompositionService/ResourceBlocks"
+#define PAGES_MAX 100
+#define WORDS_MAX 64
+
+/* Paths of the members of a collection. */
+struct paths {
+	char **path;
+	size_t n;
+};
+
+bool view_has_blocks(const struct view *view)
+{
+	return view->client->conf->way == MANAGER_BLOCKS ||
+	       view->client->conf->way == MANAGER_COMPOSE;
+}
+
+static int view_fault(const struct view *view, int ret, struct fault *f)
+{
+	fault_prefix(f, "fabric manager %s", view->client->conf->name);
+	return ret;
+}
+
+char *view_words(struct json_object *from, const char *key)
+{
+	const char *text = doc_text(from, key);
+	char *copy;
+
+	if (!text || !*text)
+		return NULL;
+	copy = mem_printf("%.*s", WORDS_MAX, text);
+	text_tame(copy, false);
+	return copy;
+}
+
+static void paths_free(struct paths *paths)
+{
+	while (paths->n)
+		free(paths->path[--paths->n]);
+	free(paths->path);
+	paths->path = NULL;
+}
+
+static int paths_take(struct view *view, struct paths *paths, struct json_object *body,
+		      const char *where, struct fault *f)
+{
+	struct json_object *members = doc_array(body, "Members");
+	size_t n = members ? json_object_array_length(members) : 0, i;
+
+	if (!members || paths->n + n > VIEW_ENDPOINTS_MAX) {
+		fault_set(f, EINVAL,
+			  members ? "%s: more than %d members" : "%s has no Members", where,
+			  VIEW_ENDPOINTS_MAX);
+		return view_fault(view, CTL_FAILED, f);
+	}
+	for (i = 0; i < n; i++) {
+		const char *path = doc_path(json_object_array_get_idx(members, i));
+
+		if (!path) {
+			fault_set(f, EINVAL, "%s: member %zu has no path below /redfish/v1",
+				  where, i);
+			return view_fault(view, CTL_FAILED, f);
+		}
+		paths->path = mem_push(paths->path, paths->n, sizeof(*paths->path));
+		paths->path[paths->n++] = mem_strdup(path);
+	}
+	return CTL_DONE;
+}
+
+/* All pages of a collection; @missing may be NULL. */
+static int paths_read(struct view *view, const char *collection, bool *missing,
+		      struct paths *paths, struct fault *f)
+{
+	char *at = mem_strdup(collection);
+	int pages = 0, ret = CTL_DONE;
+
+	while (at && !ret) {
+		struct answer answer = { 0 };
+		const char *next;
+
+		ret = client_get(view->client, at, pages ? NULL : missing, &answer, f);
+		if (!ret && answer.status == 200)
+			ret = paths_take(view, paths, answer.body, at, f);
+		next = ret ? NULL : doc_text(answer.body, "Members@odata.nextLink");
+		if (next && (++pages == PAGES_MAX || !manager_is_path(next))) {
+			fault_set(f, EINVAL, pages == PAGES_MAX ? "%s has more than %d pages" :
+				  "%s: the link to page %d leads elsewhere", collection,
+				  pages == PAGES_MAX ? PAGES_MAX : pages + 1);
+			ret = view_fault(view, CTL_FAILED, f);
+		}
+		free(at);
+		at = next && !ret ? mem_strdup(next) : NULL;
+		answer_free(&answer);
+	}
+	free(at);
+	return ret;
+}
+
+/* The fabric of the configuration, or the only one. */
+static int fabric_find(struct view *view, struct fault *f)
+{
+	const char *id = view->client->conf->fabric;
+	struct paths paths = { 0 };
+	int ret;
+
+	if (id) {
+		view->fabric = mem_printf(FABRICS "/%s", id);
+		return CTL_DONE;
+	}
+	ret = paths_read(view, FABRICS, NULL, &paths, f);
+	if (!ret && paths.n != 1) {
+		fault_set(f, ENOENT, "it has %zu fabrics: name one as fabric in %s", paths.n,
+			  view->client->conf->file);
+		ret = view_fault(view, CTL_FAILED, f);
+	}
+	if (!ret)
+		view->fabric = mem_strdup(paths.path[0]);
+	paths_free(&paths);
+	return ret;
+}
+
+/* The member of a collection whose path ends in @id, NULL for none. */
+static const char *paths_find(const struct paths *paths, const char *id)
+{
+	size_t i;
+
+	for (i = 0; i < paths->n; i++)
+		if (!strcmp(doc_last(paths->path[i]), id))
+			return paths->path[i];
+	return NULL;
+}
+
+static int owner_find(struct view *view, const char *collection, const char *what,
+		      struct fault *f)
+{
+	const char *host = view->client->conf->host, *path;
+	struct paths paths = { 0 };
+	int ret = paths_read(view, collection, NULL, &paths, f);
+
+	path = ret ? NULL : paths_find(&paths, host);
+	if (path) {
+		view->owner = mem_strdup(path);
+	} else if (!ret) {
+		fault_set(f, ENOENT, "it has no %s %s: host in %s", what, host,
+			  view->client->conf->file);
+		ret = view_fault(view, CTL_FAILED, f);
+	}
+	paths_free(&paths);
+	return ret;
+}
+
+static void members_free(struct view *view)
+{
+	while (view->n_members)
+		free(view->members[--view->n_members]);
+	free(view->members);
+	view->members = NULL;
+}
+
+/* Who is in our zone or system, and as of when. */
+static int owner_read(struct view *view, struct fault *f)
+{
+	struct answer answer = { 0 };
+	struct json_object *list;
+	const char *etag;
+	size_t i;
+	int ret = client_get(view->client, view->owner, NULL, &answer, f);
+
+	if (ret)
+		goto out;
+	members_free(view);
+	list = doc_array(doc_object(answer.body, "Links"),
+			 view_has_blocks(view) ? "ResourceBlocks" : "Endpoints");
+	for (i = 0; list && i < json_object_array_length(list); i++) {
+		const char *path = doc_path(json_object_array_get_idx(list, i));
+
+		if (!path || view->n_members == VIEW_ENDPOINTS_MAX) {
+			fault_set(f, EINVAL,
+				  "%s: entry %zu of its links is no path below /redfish/v1",
+				  view->owner, i);
+			ret = view_fault(view, CTL_FAILED, f);
+			goto out;
+		}
+		view->members = mem_push(view->members, view->n_members, sizeof(*view->members));
+		view->members[view->n_members++] = mem_strdup(path);
+	}
+	etag = *answer.etag ? answer.etag : doc_text(answer.body, "@odata.etag");
+	view->etag[0] = '\0';
+	if (etag && strlen(etag) < sizeof(view->etag))
+		strcpy(view->etag, etag);
+out:
+	answer_free(&answer);
+	return ret;
+}
+
+static int fabric_open(struct view *view, struct fault *f)
+{
+	struct answer answer = { 0 };
+	const char *zones, *endpoints;
+	int ret = fabric_find(view, f);
+
+	if (!ret)
+		ret = client_get(view->client, view->fabric, NULL, &answer, f);
+	zones = ret ? NULL : doc_link(answer.body, "Zones");
+	endpoints = ret ? NULL : doc_link(answer.body, "Endpoints");
+	if (!ret && (!zones || !endpoints)) {
+		fault_set(f, EINVAL, "%s has no zones or no endpoints: way in %s", view->fabric,
+			  view->client->conf->file);
+		ret = view_fault(view, CTL_FAILED, f);
+	}
+	if (!ret) {
+		view->collection = mem_strdup(endpoints);
+		ret = owner_find(view, zones, "zone", f);
+	}
+	answer_free(&answer);
+	return ret;
+}
+
+int view_open(struct view *view, struct client *client, struct fault *f)
+{
+	int ret;
+
+	memset(view, 0, sizeof(*view));
+	view->client = client;
+	if (view_has_blocks(view)) {
+		view->collection = mem_strdup(BLOCKS);
+		ret = owner_find(view, SYSTEMS, "system", f);
+	} else {
+		ret = fabric_open(view, f);
+	}
+	return ret ? ret : owner_read(view, f);
+}
+
+static void endpoint_clear(struct endpoint *e)
+{
+	free(e->id);
+	free(e->model);
+	free(e->serial);
+	free(e->host);
+	free(e->port);
+	free(e->why);
+	*e = (struct endpoint){ .path = e->path };
+}
+
+/* One resource into @e, whose path is set; after an error @e is as it was. */
+static int one_read(struct view *view, struct endpoint *e, struct fault *f)
+{
+	struct endpoint now = { .path = e->path };
+	struct answer answer = { 0 };
+	const char *id, *etag;
+	int ret;
+
+	ret = client_get(view->client, e->path, NULL, &answer, f);
+	if (ret)
+		goto out;
+	id = doc_text(answer.body, "Id");
+	if (!id || !manager_is_id(id)) {
+		fault_set(f, EINVAL, "%s has no Id of A-Z a-z 0-9 . _ -", e->path);
+		ret = view_fault(view, CTL_FAILED, f);
+		goto out;
+	}
+	now.id = mem_strdup(id);
+	etag = *answer.etag ? answer.etag : doc_text(answer.body, "@odata.etag");
+	if (etag && strlen(etag) < sizeof(now.etag))
+		strcpy(now.etag, etag);
+	ret = (view_has_blocks(view) ? block_read : endpoint_read)(view, &now, &answer, f);
+out:
+	endpoint_clear(ret ? &now : e);
+	if (!ret)
+		*e = now;
+	answer_free(&answer);
+	return ret;
+}
+
+static int one_add(struct view *view, const char *path, struct fault *f)
+{
+	struct endpoint *e;
+	int ret;
+
+	view->endpoints = mem_push(view->endpoints, view->n, sizeof(*view->endpoints));
+	e = &view->endpoints[view->n];
+	*e = (struct endpoint){ .path = mem_strdup(path) };
+	ret = one_read(view, e, f);
+	if (!ret && e->gpu) {
+		view->n++;
+		return CTL_DONE;
+	}
+	endpoint_clear(e);
+	free(e->path);
+	return ret;
+}
+
+int view_read_all(struct view *view, struct fault *f)
+{
+	struct paths paths = { 0 };
+	size_t i;
+	int ret = paths_read(view, view->collection, NULL, &paths, f);
+
+	for (i = 0; i < paths.n && !ret; i++)
+		ret = one_add(view, paths.path[i], f);
+	paths_free(&paths);
+	return ret;
+}
+
+int view_read_one(struct view *view, const char *id, struct fault *f)
+{
+	struct paths paths = { 0 };
+	const char *path;
+	int ret;
+
+	if (view_find(view, id))
+		return CTL_DONE;
+	ret = paths_read(view, view->collection, NULL, &paths, f);
+	path = ret ? NULL : paths_find(&paths, id);
+	if (path)
+		ret = one_add(view, path, f);
+	if (!ret && !view_find(view, id)) {
+		fault_set(f, ENOENT, "it has no GPU %s", id);
+		ret = view_fault(view, CTL_USAGE, f);
+	}
+	paths_free(&paths);
+	return ret;
+}
+
+int view_refresh(struct view *view, struct fault *f)
+{
+	size_t i;
+	int ret = owner_read(view, f);
+
+	for (i = 0; i < view->n && !ret; i++)
+		ret = one_read(view, &view->endpoints[i], f);
+	return ret;
+}
+
+void view_free(struct view *view)
+{
+	members_free(view);
+	while (view->n) {
+		view->n--;
+		endpoint_clear(&view->endpoints[view->n]);
+		free(view->endpoints[view->n].path);
+	}
+	free(view->endpoints);
+	free(view->fabric);
+	free(view->collection);
+	free(view->owner);
+	memset(view, 0, sizeof(*view));
+}
+
+struct endpoint *view_find(const struct view *view, const char *id)
+{
+	size_t i;
+
+	for (i = 0; i < view->n; i++)
+		if (view->endpoints[i].id && !strcmp(view->endpoints[i].id, id))
+			return &view->endpoints[i];
+	return NULL;
+}
+
+bool view_is_mine(const struct view *view, const struct endpoint *e)
+{
+	return e->host && !strcmp(e->host, view->client->conf->host);
+}
+
+char *view_port_path(const struct view *view, const char *port)
+{
+	const char *slash = strchr(port, '/');
+
+	if (slash == port || !slash || !view->fabric)
+		return mem_strdup(port);
+	return mem_printf("%s/Switches/%.*s/Ports/%s", view->fabric, (int)(slash - port), port,
+			  slash + 1);
+}
+
+char *view_port_name(const struct view *view, const char *path)
+{
+	const struct manager_conf *conf = view->client->conf;
+	const char *port = doc_last(path), *rest;
+	size_t i, len = view->fabric ? strlen(view->fabric) : 0;
+
+	/* As the configuration has it, where it does. */
+	for (i = 0; i < conf->n_ports; i++) {
+		char *known = view_port_path(view, conf->ports[i].port);
+		bool same = !strcmp(known, path);
+
+		free(known);
+		if (same)
+			return mem_strdup(conf->ports[i].port);
+	}
+	rest = path + len;
+	if (len && !strncmp(path, view->fabric, len) && !strncmp(rest, "/Switches/", 10)) {
+		size_t n = strcspn(rest + 10, "/");
+
+		if (!strncmp(rest + 10 + n, "/Ports/", 7) && rest + 10 + n + 7 == port)
+			return mem_printf("%.*s/%s", (int)n, rest + 10, port);
+	}
+	return mem_strdup(path);
+}

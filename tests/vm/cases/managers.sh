@@ -1,0 +1,315 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A fabric manager that gpuctl speaks to: GPUs are bound to empty slots for a request and given back
+# whatever goes wrong. The program that speaks to managers is replaced by a small one with a
+# ledger of its own, which puts cards into slots of the simulator; that the real one and a server
+# agree is in unit/redfish.py.
+#
+#   root port -- upstream -- slot 0 with an h100-80, off; slots 1 ... 5 empty, 1 to 3 are the manager's
+#
+# in turn: requests run one after the other
+# vm: -t 900
+
+# Functions are called by their names, through check.
+# shellcheck disable=SC2016,SC2317
+
+. "$TESTS/vm/lib.sh"
+
+fm=/tmp/fabric
+export GPUCTL_CONFIG_DIR=/tmp/config
+
+# GPUs are files of the ledger: host and port, or empty. What it does when something happens
+# is up to before and after, which are files of shell commands.
+manager()
+{
+	cat <<'END'
+#!/bin/bash
+fm=/tmp/fabric
+SIM=/sys/kernel/debug/gpufabric_sim
+request=$(cat)
+verb=$(jq -r .verb <<<"$request")
+echo "$verb $(jq -r '[.gpus // [] | .[] | .gpu + (if .port then "@" + .port else "" end)] | join(" ")' <<<"$request")" >>$fm/log
+trap 'told=1' TERM
+
+# say EXIT ERROR OUTCOME [TAKEN TAKER]
+say()
+{
+	local gpu host port list=() state
+
+	for gpu in $fm/ledger/*; do
+		read -r host port <"$gpu"
+		gpu=${gpu##*/}
+		state=free
+		[ -z "$host" ] || state=bound
+		list+=("{\"id\":\"$gpu\",\"state\":\"$state\",\"model\":\"$(cat $fm/model.$gpu)\"${host:+,\"host\":\"$host\"}${port:+,\"port\":\"$port\"}}")
+	done
+	printf '{"exit":%s%s%s%s%s,"inventory":{"gpus":[%s],"ports":[]}}\n' "$1" "${2:+,\"error\":\"$2\"}" "${3:+,\"outcome\":\"$3\"}" \
+		"${4:+,\"taken\":\"$4\"}" "${5:+,\"taker\":\"$5\"}" "$(IFS=,; echo "${list[*]}")"
+	exit "$1"
+}
+
+[ ! -e $fm/down.$verb ] || say 1 "fabric manager rack: cannot reach it"
+[ ! -e $fm/before.$verb ] || . $fm/before.$verb
+case $verb in
+inventory)
+	say 0
+	;;
+bind)
+	while IFS=@ read -r gpu port; do
+		read -r host _ <$fm/ledger/$gpu
+		[ -z "$host" ] || say 3 "fabric manager rack: $gpu belongs to host $host" none $gpu $host
+	done < <(jq -r '.gpus[] | .gpu + "@" + .port' <<<"$request")
+	while IFS=@ read -r gpu port; do
+		echo "here $port" >$fm/ledger/$gpu
+		[ -e $fm/late.$gpu ] || echo "insert $(cat $fm/model.$gpu)" >$SIM/slot0.${port##*/p}/surprise
+	done < <(jq -r '.gpus[] | .gpu + "@" + .port' <<<"$request")
+	;;
+unbind)
+	for gpu in $(jq -r '.gpus[].gpu' <<<"$request"); do
+		read -r _ port <$fm/ledger/$gpu
+		n=${port##*/p}
+		[ "$(cat $SIM/slot0.$n/presence)" = 0 ] || [ "$(cat $SIM/slot0.$n/power)" = 0 ] || echo "$gpu" >>$fm/pulled
+		[ "$(cat $SIM/slot0.$n/presence)" = 0 ] || echo remove >$SIM/slot0.$n/surprise
+		echo >$fm/ledger/$gpu
+	done
+	;;
+esac
+[ ! -e $fm/after.$verb ] || . $fm/after.$verb
+[ -z "$told" ] || say 1 "fabric manager rack: interrupted" done
+say 0 "" done
+END
+}
+
+state_of()
+{
+	gpuctl -j list | jq -r --arg slot "$1" '.slots[] | select(.slot == $slot).state'
+}
+
+is_state()
+{
+	[ "$(state_of "$1")" = "$2" ]
+}
+
+# GPUs with who has them, those that are free left out.
+ledger()
+{
+	local gpu host port has=()
+
+	for gpu in "$fm"/ledger/*; do
+		read -r host port <"$gpu"
+		[ -z "$host" ] || has+=("${gpu##*/}=$host${port:+@$port}")
+	done
+	echo "${has[*]}"
+}
+
+is_empty()
+{
+	! is_state "$1" fault || gpuctl clear "$1" >/dev/null
+	is_state "$1" empty
+}
+
+# all_back WHAT [OTHERS]: this host has nothing of the fabric, and nothing was pulled.
+all_back()
+{
+	local i
+
+	is "$(ledger)" "${2-}" "$mode: $1: every GPU is given back"
+	for i in 1 2 3; do
+		wait_for 20 is_empty "${s[i]}"
+	done
+	is "$(state_of "${s[1]}") $(state_of "${s[2]}") $(state_of "${s[3]}")" "empty empty empty" "$mode: $1: the slots are empty"
+	check_fails "$mode: $1: none was taken from a slot with power" test -e $fm/pulled
+	rm -f $fm/before.* $fm/after.* $fm/late.* $fm/down.* $fm/pulled
+	for i in 0 1 2 3 4; do
+		echo >"$fm/ledger/gpu$i"
+		echo none >"$SIM/slot0.$i/fail"
+	done
+	: >$fm/log
+}
+
+check_mode()
+{
+	local i line
+
+	mode=$1
+	check "$mode: the modules load" modprobe gpufabric_sim mode="$mode" switches=1 slots=6 'gpus=*:none,0.0:h100-80:off' ||
+		bail_out "no simulator"
+	check "$mode: gpufabric loads" modprobe gpufabric
+	for i in 0 1 2 3 4 5; do
+		s[i]=sim0-$i
+		[ "$mode" = own ] || s[i]=10$i
+	done
+	wait_for 20 is_state "${s[5]}" empty
+	cat >$GPUCTL_CONFIG_DIR/fabric.d/rack.conf <<END
+driver = redfish
+url = https://manager.example
+host = here
+credentials = $GPUCTL_CONFIG_DIR/login
+ports = ${s[1]}=sw/p1 ${s[2]}=sw/p2 ${s[3]}=sw/p3
+END
+
+	note "$mode: attach and detach"
+	check "$mode: two GPUs are bound and attached" gpuctl attach "${s[1]}" "${s[2]}"
+	is "$(cat $fm/log)" "inventory 
+bind gpu0@sw/p1 gpu1@sw/p2" "$mode: by one request"
+	is "$(state_of "${s[1]}") $(state_of "${s[2]}")" "ready ready" "$mode: and ready"
+	is "$(gpuctl -j list --pool | jq -c '[.pool[] | select(.slot) | [.gpu, .slot, .state]]')" \
+		"[[\"gpu0\",\"${s[1]}\",\"bound\"],[\"gpu1\",\"${s[2]}\",\"bound\"]]" "$mode: list --pool says so"
+	check_rc 4 "$mode: what is on is not unbound" gpuctl fabric unbind gpu0
+	: >$fm/log
+	check "$mode: they go" gpuctl detach "${s[1]}" "${s[2]}"
+	is "$(cat $fm/log)" "inventory 
+unbind gpu0 gpu1" "$mode: by one request as well"
+	all_back "a detach"
+	check "$mode: a card of this host beside one of the fabric" gpuctl attach "${s[0]}" "${s[1]}"
+	check "$mode: goes with it" gpuctl detach "${s[0]}" "${s[1]}"
+	is "$(state_of "${s[0]}")" off "$mode: and stays where it is"
+	all_back "a detach of both"
+
+	note "$mode: which GPU"
+	like "$(gpuctl -n attach --gpu l40s "${s[1]}" | xargs)" "would bind gpu2 of fabric manager rack to ${s[1]}" "$mode: -n says which"
+	is "$(ledger)" "" "$mode: and does nothing"
+	check "$mode: by its kind" gpuctl attach --gpu l40s "${s[1]}"
+	is "$(ledger)" "gpu2=here@sw/p1" "$mode: is the one"
+	check "$mode: it goes" gpuctl detach "${s[1]}"
+	all_back "a kind"
+	echo other >$fm/ledger/gpu2
+	echo other >$fm/ledger/gpu3
+	gpuctl attach --gpu l40s "${s[1]}" >/tmp/output 2>/tmp/error
+	is $? 3 "$mode: none is left"
+	like "$(cat /tmp/error)" "no free GPU of kind l40s: 2 with other" "$mode: who has them is said"
+	all_back "none left" "gpu2=other gpu3=other"
+	echo '[ -e /tmp/fabric/was ] || echo other >/tmp/fabric/ledger/gpu0; : >/tmp/fabric/was' >$fm/before.bind
+	rm -f $fm/was
+	check "$mode: another host is faster: another GPU is taken" gpuctl attach "${s[1]}"
+	is "$(ledger)" "gpu0=other gpu1=here@sw/p1" "$mode: the next one"
+	check "$mode: it goes" gpuctl detach "${s[1]}"
+	all_back "a race" "gpu0=other"
+
+	note "$mode: what goes wrong"
+	: >$fm/down.bind
+	gpuctl attach "${s[1]}" "${s[2]}" >/tmp/output 2>/tmp/error
+	is $? 1 "$mode: a manager that is not there"
+	like "$(cat /tmp/error)" "cannot reach it" "$mode: is said"
+	all_back "no manager"
+	echo 'say 7 "fabric manager rack: does not answer in time" unknown' >$fm/after.bind
+	gpuctl attach "${s[1]}" "${s[2]}" >/tmp/output 2>/tmp/error
+	is $? 7 "$mode: bound, and nobody knows"
+	like "$(tail -n 1 /tmp/error)" "^given back to the fabric: ${s[1]}, ${s[2]}$" "$mode: is given back"
+	all_back "not known"
+	echo 'kill -9 $$' >$fm/after.bind
+	check_rc 1 "$mode: the program is killed" gpuctl attach "${s[1]}" "${s[2]}"
+	all_back "killed"
+	: >$fm/late.gpu1
+	gpuctl attach --timeout 2s "${s[1]}" "${s[2]}" >/tmp/output 2>/tmp/error
+	is $? 7 "$mode: a card that does not come"
+	like "$(cat /tmp/error)" "slot ${s[2]}: fabric manager rack bound gpu1 to it, but no card showed up" "$mode: is said"
+	all_back "no card"
+	for line in "enumerate 5" "bar 5"; do
+		echo "$line" >"$SIM/slot0.2/fail"
+		check_fails "$mode: $line" gpuctl attach "${s[1]}" "${s[2]}"
+		all_back "$line"
+	done
+	for line in INT TERM; do
+		rm -f /tmp/hang
+		echo ': >/tmp/hang; while [ -z "$told" ]; do sleep 0.1; done' >$fm/after.bind
+		gpuctl attach "${s[1]}" "${s[2]}" >/tmp/output 2>/tmp/error &
+		client=$!
+		wait_for 20 test -e /tmp/hang
+		check "$mode: while a manager is slow others go on" gpuctl attach "${s[0]}"
+		check "$mode: both ways" gpuctl detach "${s[0]}"
+		kill -$line $client
+		wait $client
+		is $? 1 "$mode: SIG$line while it is slow"
+		like "$(cat /tmp/error)" "interrupted" "$mode: is said"
+		all_back "SIG$line"
+	done
+	check "$mode: a GPU" gpuctl attach "${s[1]}"
+	: >$fm/down.unbind
+	like "$(gpuctl detach "${s[1]}" 2>&1)" "by hand: gpuctl fabric unbind ${s[1]}$" "$mode: what cannot be given back"
+	rm $fm/down.unbind
+	is "$(ledger)" "gpu0=here@sw/p1" "$mode: is still there"
+	check "$mode: by hand" gpuctl fabric unbind "${s[1]}"
+	all_back "by hand"
+
+	note "$mode: fabric bind"
+	like "$(gpuctl -n fabric bind any:2 | xargs)" "would bind gpu0 of fabric manager rack to ${s[1]} would bind gpu1" "$mode: -n"
+	check "$mode: two of any kind" gpuctl fabric bind any:2
+	is "$(ledger)" "gpu0=here@sw/p1 gpu1=here@sw/p2" "$mode: come to the first slots"
+	for i in 1 2; do
+		check "$mode: attach ${s[i]}" gpuctl attach "${s[i]}"
+		check "$mode: and detach" gpuctl detach "${s[i]}"
+	done
+	all_back "fabric bind"
+	check "$mode: a GPU by its name, at a slot" gpuctl fabric bind gpu3 --slot "${s[3]}"
+	is "$(ledger)" "gpu3=here@sw/p3" "$mode: it is there"
+	check_rc 3 "$mode: one that is not free" gpuctl fabric bind gpu3
+	check "$mode: it is attached" gpuctl attach "${s[3]}"
+	check "$mode: detach gives it back" gpuctl detach "${s[3]}"
+	all_back "by name"
+	check_rc 3 "$mode: more than there are slots" gpuctl fabric bind any:4
+
+	note "$mode: compositions"
+	check "$mode: GPUs" gpuctl attach "${s[1]}" "${s[2]}"
+	check "$mode: are composed" gpuctl compose job --gpus 2 --exclude "${s[0]}"
+	check "$mode: and kept" gpuctl release --keep job
+	is "$(ledger)" "gpu0=here@sw/p1 gpu1=here@sw/p2" "$mode: by --keep"
+	check "$mode: composed once more" gpuctl compose job --gpus 2 --exclude "${s[0]}"
+	check "$mode: and released" gpuctl release job
+	all_back "a release"
+
+	note "$mode: compositions from the pool"
+	like "$(gpuctl -n compose job --gpus 3 | xargs)" "would bind gpu0 of fabric manager rack to ${s[1]} would bind gpu1" "$mode: -n"
+	is "$(ledger)" "" "$mode: and does nothing"
+	check "$mode: one of this host, two of the fabric" gpuctl compose job --gpus 3
+	is "$(ledger)" "gpu0=here@sw/p1 gpu1=here@sw/p2" "$mode: are bound"
+	is "$(gpuctl -j list | jq '[.slots[] | select(.composition == "job")] | length')" 3 "$mode: and composed"
+	check "$mode: released" gpuctl release job
+	is "$(state_of "${s[0]}")" off "$mode: that of this host stays"
+	all_back "a composition"
+	check "$mode: for a command" gpuctl run --gpus 2 -- cp -r $fm/ledger /tmp/seen
+	is "$(cat /tmp/seen/gpu0)" "here sw/p1" "$mode: it had one of the fabric"
+	rm -r /tmp/seen
+	all_back "a command"
+	for i in 2 3; do
+		echo other >$fm/ledger/gpu$i
+	done
+	gpuctl compose job --gpu l40s:2 >/tmp/output 2>/tmp/error
+	is $? 3 "$mode: not enough of a kind"
+	like "$(cat /tmp/error)" "no free GPU of kind l40s: 2 with other" "$mode: who has them is said"
+	all_back "not enough" "gpu2=other gpu3=other"
+	check_rc 3 "$mode: more than there are slots" gpuctl compose job --gpus 5
+	is "$(cat $fm/log)" "" "$mode: the manager is not asked then"
+	echo "enumerate 5" >"$SIM/slot0.2/fail"
+	gpuctl compose job --gpus 3 >/tmp/output 2>/tmp/error
+	check "$mode: a card that fails" test $? -ne 0
+	like "$(cat /tmp/error)" "given back to the fabric: ${s[1]}, ${s[2]}" "$mode: all are given back"
+	is "$(gpuctl -j list | jq '.compositions | length')" 0 "$mode: nothing is composed"
+	all_back "a card that fails"
+
+	check "$mode: gpufabric unloads" rmmod gpufabric
+	check "$mode: the simulator unloads" rmmod gpufabric_sim
+}
+
+mkdir -p $fm/ledger $GPUCTL_CONFIG_DIR/fabric.d
+printf 'user = here\npassword = x\n' >$GPUCTL_CONFIG_DIR/login
+chmod 600 $GPUCTL_CONFIG_DIR/login
+for i in 0 1 2 3 4; do
+	echo l40s >$fm/model.gpu$i
+	echo >$fm/ledger/gpu$i
+done
+echo h100-80 >$fm/model.gpu0
+echo h100-80 >$fm/model.gpu1
+echo h100-80 >$fm/model.gpu4
+program=/usr/local/libexec/gpuctl/fabric-redfish
+mkdir -p ${program%/*}
+manager >$program
+chmod 755 $program
+: >$fm/log
+s=()
+for mode in own pciehp; do
+	check_mode "$mode"
+done
+rm -r ${program%/*}
+finish
