@@ -7,6 +7,7 @@
 
 prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
+sbindir     ?= $(prefix)/sbin
 libdir      ?= $(prefix)/lib
 datadir     ?= $(prefix)/share
 mandir      ?= $(datadir)/man
@@ -39,8 +40,10 @@ PACKAGES    := libnl-3.0 libnl-genl-3.0 libudev libsystemd json-c ncursesw
 BUILD       := build
 OBJ         := $(BUILD)/obj
 
+# What is linked with libcurl is apart from gpuctl.
+programs    := ctl/hub/% ctl/redfish/% ctl/web/%
 # What a card is, module and tool tell alike.
-ctl-sources := $(filter-out %_test.c ctl/hub/%,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c)) kmod/card.c
+ctl-sources := $(filter-out %_test.c $(programs),$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c))
 ctl-objects := $(ctl-sources:%.c=$(OBJ)/%.o)
 ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
 	-DGPUCTL_VERSION='"$(VERSION)"' \
@@ -50,18 +53,29 @@ ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(CPPFLAGS) $(CFLAGS)
 ctl-libs     = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl
 
-# The program that reads the Hugging Face Hub, apart because of what it is linked with.
-hub-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/hub/*.c))
-hub-libs     = $(shell $(PKG_CONFIG) --libs json-c libcurl) -lm
+# The programs that speak HTTPS, apart because of what they are linked with: one reads the
+# Hugging Face Hub, the other speaks to fabric managers.
+hub-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/hub/*.c ctl/web/*.c))
+redfish-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/redfish/*.c ctl/web/*.c)) \
+	$(addprefix $(OBJ)/ctl/base/,conf.o conf_dir.o fault.o jread.o text.o trust.o) $(OBJ)/ctl/managers/conf.o
+web-libs     = $(shell $(PKG_CONFIG) --libs json-c libcurl) -lm
+
+# The fabric manager, a program of its own: of the tool it has base/ alone.
+fm-objects  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard fm/*.c)) \
+	$(addprefix $(OBJ)/ctl/base/,conf.o fault.o program.o replace.o text.o)
+fm-libs      = $(shell $(PKG_CONFIG) --libs libmicrohttpd gnutls json-c libsystemd libcrypt) -lpthread -lm
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
 SHELL       := /bin/bash
 
-all: gpuctl modules ## Build gpuctl, and the modules for KERNEL (host, 6.1, 6.12)
+all: gpuctl gpufabric-fm modules ## Build gpuctl, the fabric manager, and the modules for KERNEL (host, 6.1, 6.12)
 
 demo: deps ## Compose GPUs for three models in a virtual machine, and release them
 	@tests/demo
+
+demo-rack: deps ## Two hosts and a fabric manager with one pool of GPUs, in virtual machines
+	@tests/demo-rack
 
 bench: deps gpuctl ## Attach, rollback, events, many slots: ratios between two ways of doing each
 	@tests/bench/run
@@ -113,7 +127,7 @@ deps: ## Install the Debian packages that are missing (tests/deps/packages)
 
 # --- the tool --------------------------------------------------------------
 
-gpuctl: $(BUILD)/gpuctl $(BUILD)/hub ## Build the tool: build/gpuctl, and build/hub for it
+gpuctl: $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish ## Build the tool: build/gpuctl, and programs for it
 
 # Objects depend on how they are compiled as well as on what.
 $(OBJ)/flags: FORCE
@@ -132,9 +146,19 @@ $(OBJ)/%.o: %.c $(OBJ)/flags
 
 $(BUILD)/hub: $(hub-objects) $(size-objects) $(OBJ)/ctl/base/replace.o $(OBJ)/flags
 	@echo "  LD      $@"
-	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(hub-libs)
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs)
 
--include $(ctl-objects:.o=.d) $(hub-objects:.o=.d)
+gpufabric-fm: $(BUILD)/gpufabric-fm ## Build the fabric manager: build/gpufabric-fm
+
+$(BUILD)/gpufabric-fm: $(fm-objects) $(OBJ)/flags
+	@echo "  LD      $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(fm-libs)
+
+$(BUILD)/fabric-redfish: $(redfish-objects) $(OBJ)/flags
+	@echo "  LD      $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs)
+
+-include $(ctl-objects:.o=.d) $(hub-objects:.o=.d) $(redfish-objects:.o=.d) $(fm-objects:.o=.d)
 
 # Of another time than the module, by what tests/vm/skew/NAME.h changes in the files that say
 # or send it; for the case skew.
@@ -189,6 +213,9 @@ check-debug: deps ## The same on a kernel with KASAN, lockdep and kmemleak; buil
 check-system: deps ## On a Debian 12 with systemd: packages, reboots, scopes; makes its disks first
 	@tests/check system
 
+check-rack: deps ## Two hosts and a fabric manager: virtual machines that take GPUs from each other
+	@tests/check rack
+
 check-packages: deps ## Build the Debian packages, look at them with lintian
 	@tests/check packages
 
@@ -231,6 +258,7 @@ lint: deps ## checkpatch, sparse, W=1, gcc and clang, shellcheck, cppcheck
 to = $(foreach f,$(wildcard $(1)),$(f):$(2)/$(notdir $(f)):$(or $(3),644))
 install-map = $(BUILD)/gpuctl:$(bindir)/gpuctl:755 \
 	$(BUILD)/hub:$(libexecdir)/gpuctl/hub:755 \
+	$(BUILD)/fabric-redfish:$(libexecdir)/gpuctl/fabric-redfish:755 \
 	$(call to,ctl/catalogue/gpus.d/*.conf,$(datadir)/gpuctl/gpus.d) \
 	$(call to,ctl/catalogue/models.d/*.conf,$(datadir)/gpuctl/models.d) \
 	$(call to,ctl/catalogue/nodes.d/*.conf,$(datadir)/gpuctl/nodes.d) \
@@ -243,7 +271,7 @@ install-map = $(BUILD)/gpuctl:$(bindir)/gpuctl:755 \
 	$(call to,ctl/completion/_gpuctl,$(zshdir)) \
 	$(call to,udev/*.rules,$(udevdir)/rules.d) \
 	$(call to,udev/*.hwdb,$(udevdir)/hwdb.d) \
-	$(call to,udev/*.service udev/*.socket udev/*.target udev/*.slice,$(unitdir))
+	$(call to,udev/*.service udev/*.timer udev/*.socket udev/*.target udev/*.slice,$(unitdir))
 
 install: gpuctl install-files ## Install gpuctl and its files (DESTDIR, prefix)
 
@@ -253,12 +281,25 @@ install-files:
 		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to" || exit 1; \
 	done
 
-uninstall: ## Remove what install, install-boot and install-dev put there
-	@for entry in $(install-map); do \
+uninstall: ## Remove what install, install-fm, install-boot and install-dev put there; configuration stays
+	@for entry in $(install-map) $(fm-map); do \
 		IFS=: read -r from to mode <<<"$$entry" && rm -f "$(DESTDIR)$$to" || exit 1; \
 	done
 	@rm -f "$(DESTDIR)$(loaddir)/gpufabric.conf" "$(DESTDIR)$(includedir)/linux/gpufabric.h" \
 		"$(DESTDIR)$(datadir)/gpufabric/gpufabric.yaml"
+
+# The fabric manager is a package of its own. A configuration that is there stays.
+fm-map = $(BUILD)/gpufabric-fm:$(sbindir)/gpufabric-fm:755 \
+	$(call to,fm/man/*.8,$(mandir)/man8) \
+	$(call to,fm/*.service,$(unitdir))
+
+install-fm: gpufabric-fm ## Install the fabric manager and its files (DESTDIR, prefix)
+	@for entry in $(fm-map); do \
+		IFS=: read -r from to mode <<<"$$entry" && \
+		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to" || exit 1; \
+	done
+	@[ -e "$(DESTDIR)$(sysconfdir)/gpufabric-fm/fm.conf" ] || \
+		install -D -m 644 fm/etc/fm.conf "$(DESTDIR)$(sysconfdir)/gpufabric-fm/fm.conf"
 
 install-boot: ## Have the module gpufabric loaded at boot
 	install -D -m 644 udev/gpufabric.modules-load "$(DESTDIR)$(loaddir)/gpufabric.conf"
@@ -289,7 +330,7 @@ dkms-install: dkms-sources ## Build and install gpufabric for the running kernel
 	dkms install gpufabric/$(VERSION)
 
 clean: ## Remove what was built; the cache stays
-	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
+	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/gpufabric-fm $(BUILD)/fm-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
 		$(BUILD)/deb $(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
 		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz $(BUILD)/terminal $(BUILD)/matrix $(BUILD)/newest
@@ -298,7 +339,7 @@ distclean: ## Remove build/ altogether
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all demo help deps gpuctl modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
-	check-system check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links feasibility coverage lint bench bench-size bench-plan \
+.PHONY: all demo demo-rack help deps gpuctl gpufabric-fm install-fm modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
+	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links feasibility coverage lint bench bench-size bench-plan \
 	bench-models bench-terms bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

@@ -20,7 +20,10 @@ ROOMS = (
     "module",          # what speaks to the kernel module
     "host",            # what this Linux says
     "session",         # module, identities and judge of one run
+    "managers",        # what speaks to fabric managers
     "size",            # what a model needs
+    "web",             # HTTPS requests, for the programs below
+    "redfish",         # a program of its own: fabric managers that speak Redfish
     "hub",             # a program of its own: models of the Hugging Face Hub
     "choose",          # which slots
     "op",              # operations: from the request to the last hook

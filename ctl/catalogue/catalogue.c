@@ -115,7 +115,7 @@ static int check_pair(const struct cat_gpu *a, const struct cat_gpu *b,
 	return 0;
 }
 
-int catalogue_check(struct catalogue *cat, struct fault *f)
+int catalogue_check_gpus(struct catalogue *cat, struct fault *f)
 {
 	size_t i, j;
 	int err;
@@ -127,20 +127,20 @@ int catalogue_check(struct catalogue *cat, struct fault *f)
 		if (err)
 			return err;
 	}
-	err = families_link(&cat->families, f);
-	if (err)
-		return err;
-	for (i = 0; i < cat->n_models; i++) {
-		err = cat_model_complete(&cat->models[i], &cat->families, f);
-		if (err)
-			return err;
-	}
-	for (i = 0; i < cat->n_engines; i++) {
-		err = engine_complete(&cat->engines[i], f);
-		if (err)
-			return err;
-	}
 	return 0;
+}
+
+int catalogue_check_models(struct catalogue *cat, struct fault *f)
+{
+	size_t i;
+	int err;
+
+	err = families_link(&cat->families, f);
+	for (i = 0; i < cat->n_models && !err; i++)
+		err = cat_model_complete(&cat->models[i], &cat->families, f);
+	for (i = 0; i < cat->n_engines && !err; i++)
+		err = engine_complete(&cat->engines[i], f);
+	return err;
 }
 
 void catalogue_free(struct catalogue *cat)

@@ -34,14 +34,21 @@ struct catalogue {
 };
 
 /*
- * Reads the *.conf files in gpus.d, models.d and engines.d of @data_dir, in the order of their
- * names, then those of @config_dir (NULL: none). The directories of @data_dir
- * must be there, those of @config_dir need not. Any line that is not understood
- * fails the whole, with "file:line: reason" in @f. Returns 0 or a negative
- * errno; after an error @cat is empty.
+ * Read the *.conf files of @data_dir in the order of their names, then those of @config_dir
+ * (NULL: none): gpus.d for catalogue_load_gpus(), models.d and engines.d for
+ * catalogue_load_models(), all of them for catalogue_load(). The directories of @data_dir have
+ * to be there, those of @config_dir need not. Any line that is not understood fails the whole,
+ * with "file:line: reason" in @f. Return 0 or a negative errno; after an error @cat is empty.
+ *
+ * Models and engines take ten times as long as GPUs: who sizes nothing does without them.
+ * catalogue_load_models() adds to what catalogue_load_gpus() has read.
  */
-int catalogue_load(struct catalogue *cat, const char *data_dir,
-		   const char *config_dir, struct fault *f);
+int catalogue_load(struct catalogue *cat, const char *data_dir, const char *config_dir,
+		   struct fault *f);
+int catalogue_load_gpus(struct catalogue *cat, const char *data_dir, const char *config_dir,
+			struct fault *f);
+int catalogue_load_models(struct catalogue *cat, const char *data_dir, const char *config_dir,
+			  struct fault *f);
 
 /* The same for one text; the core of catalogue_load() without any I/O. */
 int catalogue_parse_gpus(struct catalogue *cat, unsigned int layer,
@@ -56,7 +63,8 @@ int catalogue_parse_engines(struct catalogue *cat, unsigned int layer,
 			    struct fault *f);
 
 /* Are all entries whole, and is no name or PCI id claimed twice? */
-int catalogue_check(struct catalogue *cat, struct fault *f);
+int catalogue_check_gpus(struct catalogue *cat, struct fault *f);
+int catalogue_check_models(struct catalogue *cat, struct fault *f);
 
 void catalogue_free(struct catalogue *cat);
 

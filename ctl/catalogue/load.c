@@ -25,31 +25,32 @@ static int parse_layer(const char *file, const char *text, size_t len, void *arg
 	return layer->parse(layer->cat, layer->number, file, text, len, f);
 }
 
-static int load_gpus(struct catalogue *cat, unsigned int number, const char *dir, struct fault *f)
-{
-	struct layer layer = { cat, number, catalogue_parse_gpus };
-
-	return conf_dir_read(dir, "gpus.d", !number, parse_layer, &layer, f);
-}
-
-static int load_models(struct catalogue *cat, unsigned int number, const char *dir,
+/* One directory of both layers, what comes along first. */
+static int load_layers(struct catalogue *cat, const char *name, const char *data_dir,
+		       const char *config_dir,
+		       int (*parse)(struct catalogue *cat, unsigned int layer, const char *file,
+				    const char *text, size_t len, struct fault *f),
 		       struct fault *f)
 {
-	struct layer layer = { cat, number, catalogue_parse_models };
+	struct layer layer = { cat, 0, parse };
+	int err;
 
-	return conf_dir_read(dir, "models.d", !number, parse_layer, &layer, f);
+	err = conf_dir_read(data_dir, name, true, parse_layer, &layer, f);
+	layer.number = 1;
+	if (!err && config_dir)
+		err = conf_dir_read(config_dir, name, false, parse_layer, &layer, f);
+	return err;
 }
 
-static int load_engines(struct catalogue *cat, unsigned int number, const char *dir,
-			struct fault *f)
+static int load_end(struct catalogue *cat, int err)
 {
-	struct layer layer = { cat, number, catalogue_parse_engines };
-
-	return conf_dir_read(dir, "engines.d", !number, parse_layer, &layer, f);
+	if (err)
+		catalogue_free(cat);
+	return err;
 }
 
-int catalogue_load(struct catalogue *cat, const char *data_dir,
-		   const char *config_dir, struct fault *f)
+int catalogue_load_gpus(struct catalogue *cat, const char *data_dir, const char *config_dir,
+			struct fault *f)
 {
 	int err, i;
 
@@ -57,20 +58,27 @@ int catalogue_load(struct catalogue *cat, const char *data_dir,
 	for (i = 0; i < ENGINE_SPEEDS; i++)
 		cat->speed[i] = 1;
 	f->text[0] = '\0';
-	err = load_gpus(cat, 0, data_dir, f);
+	err = load_layers(cat, "gpus.d", data_dir, config_dir, catalogue_parse_gpus, f);
+	return load_end(cat, err ? err : catalogue_check_gpus(cat, f));
+}
+
+int catalogue_load_models(struct catalogue *cat, const char *data_dir, const char *config_dir,
+			  struct fault *f)
+{
+	int err;
+
+	err = load_layers(cat, "models.d", data_dir, config_dir, catalogue_parse_models, f);
 	if (!err)
-		err = load_models(cat, 0, data_dir, f);
-	if (!err)
-		err = load_engines(cat, 0, data_dir, f);
-	if (!err && config_dir)
-		err = load_gpus(cat, 1, config_dir, f);
-	if (!err && config_dir)
-		err = load_models(cat, 1, config_dir, f);
-	if (!err && config_dir)
-		err = load_engines(cat, 1, config_dir, f);
-	if (!err)
-		err = catalogue_check(cat, f);
-	if (err)
-		catalogue_free(cat);
-	return err;
+		err = load_layers(cat, "engines.d", data_dir, config_dir, catalogue_parse_engines,
+				  f);
+	return load_end(cat, err ? err : catalogue_check_models(cat, f));
+}
+
+int catalogue_load(struct catalogue *cat, const char *data_dir, const char *config_dir,
+		   struct fault *f)
+{
+	int err;
+
+	err = catalogue_load_gpus(cat, data_dir, config_dir, f);
+	return err ? err : catalogue_load_models(cat, data_dir, config_dir, f);
 }

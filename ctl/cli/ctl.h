@@ -50,6 +50,7 @@ struct ctl_ctx;
 enum ctl_command_flag {
 	CTL_HIDDEN = 1,		/* not in help, manual and completion */
 	CTL_NO_DRY_RUN = 2,	/* changes nothing anyway: -n is refused */
+	CTL_FIRST_VERB = 4,	/* without a verb the first one runs */
 };
 
 /* Where a command stands in the list of them, in this order. */

@@ -249,6 +249,8 @@ static const struct ctl_command *find_row(struct ctl_ctx *ctx, int *argc, char *
 			*ret = show_version(ctx);
 			return NULL;
 		}
+		if (!help && !*argc && command && command->flags & CTL_FIRST_VERB)
+			return command->verbs[0];
 		if (help || !*argc) {
 			if (command)
 				ctl_help_command(ctx->out, command);

@@ -262,20 +262,25 @@ static struct json_object *new_string(const char *value)
 	return string;
 }
 
-/* Nobody reads the texts of cells when all is printed as JSON: they cost as much as the rest. */
+/* Texts of cells are for people, values for programs: only those that are printed are made. */
 static bool wants_text(const struct out_table *table)
 {
 	return !table->out->json;
 }
 
-/* Takes ownership of @value and @text, which may be NULL where no text is wanted. */
+static bool wants_value(const struct out_table *table)
+{
+	return table->out->json;
+}
+
+/* Takes ownership of @value and @text; each may be NULL where it is not wanted. */
 static void set_cell(struct out_table *table, const char *name, struct json_object *value,
 		     char *text)
 {
 	struct out_row_data *row = current_row(table);
 	size_t i = column_index(table, name);
 
-	if (table->columns[i].name)
+	if (table->columns[i].name && wants_value(table))
 		json_object_object_add_ex(row->json, table->columns[i].name, value,
 					  JSON_C_OBJECT_ADD_CONSTANT_KEY);
 	else
@@ -291,7 +296,7 @@ static void set_cell(struct out_table *table, const char *name, struct json_obje
 
 void out_str(struct out_table *table, const char *column, const char *value)
 {
-	set_cell(table, column, value ? new_string(value) : NULL,
+	set_cell(table, column, value && wants_value(table) ? new_string(value) : NULL,
 		 wants_text(table) ? mem_strdup(value ? value : "-") : NULL);
 }
 
@@ -303,30 +308,30 @@ void out_strf(struct out_table *table, const char *column, const char *fmt, ...)
 	va_start(ap, fmt);
 	s = mem_vprintf(fmt, ap);
 	va_end(ap);
-	set_cell(table, column, new_string(s), s);
+	set_cell(table, column, wants_value(table) ? new_string(s) : NULL, s);
 }
 
 void out_uint(struct out_table *table, const char *column, uint64_t value)
 {
-	set_cell(table, column, json_object_new_uint64(value),
+	set_cell(table, column, wants_value(table) ? json_object_new_uint64(value) : NULL,
 		 wants_text(table) ? mem_printf("%llu", (unsigned long long)value) : NULL);
 }
 
 void out_int(struct out_table *table, const char *column, int64_t value)
 {
-	set_cell(table, column, json_object_new_int64(value),
+	set_cell(table, column, wants_value(table) ? json_object_new_int64(value) : NULL,
 		 wants_text(table) ? mem_printf("%lld", (long long)value) : NULL);
 }
 
 void out_bool(struct out_table *table, const char *column, bool value)
 {
-	set_cell(table, column, json_object_new_boolean(value),
+	set_cell(table, column, wants_value(table) ? json_object_new_boolean(value) : NULL,
 		 wants_text(table) ? mem_strdup(value ? "yes" : "no") : NULL);
 }
 
 void out_real(struct out_table *table, const char *column, double value, int digits)
 {
-	set_cell(table, column, json_object_new_double(value),
+	set_cell(table, column, wants_value(table) ? json_object_new_double(value) : NULL,
 		 wants_text(table) ? mem_printf("%.*f", digits, value) : NULL);
 }
 
@@ -334,7 +339,7 @@ void out_bytes(struct out_table *table, const char *column, uint64_t bytes)
 {
 	char buf[TEXT_QUANTITY];
 
-	set_cell(table, column, json_object_new_uint64(bytes),
+	set_cell(table, column, wants_value(table) ? json_object_new_uint64(bytes) : NULL,
 		 wants_text(table) ? mem_strdup(text_bytes(buf, bytes)) : NULL);
 }
 
@@ -342,18 +347,19 @@ void out_time(struct out_table *table, const char *column, uint64_t ms)
 {
 	char buf[TEXT_QUANTITY];
 
-	set_cell(table, column, json_object_new_uint64(ms),
+	set_cell(table, column, wants_value(table) ? json_object_new_uint64(ms) : NULL,
 		 wants_text(table) ? mem_strdup(text_time(buf, ms)) : NULL);
 }
 
 void out_list(struct out_table *table, const char *column, const char *const *items, size_t n)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array = wants_value(table) ? json_object_new_array() : NULL;
 	struct text text = { 0 };
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		json_object_array_add(array, new_string(items[i]));
+		if (array)
+			json_object_array_add(array, new_string(items[i]));
 		text_join(&text, ", ", items[i]);
 	}
 	set_cell(table, column, array, text.text ? text.text : mem_strdup("-"));

@@ -5,7 +5,7 @@
  * The same ports as the module takes: downstream ports of switches, and root ports if it
  * was told to. Their names come from the module where it is loaded, else from the slot
  * driver; a port that has neither is called by its address, as the module would. Ports
- * inside a card are none (kmod/card.c).
+ * inside a card are none (kmod/card.h).
  */
 #include <stdio.h>
 #include <stdlib.h>

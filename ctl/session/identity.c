@@ -183,7 +183,7 @@ int knowledge_load(struct ctl_ctx *ctx, struct knowledge *knowledge, bool must)
 	int err;
 
 	memset(knowledge, 0, sizeof(*knowledge));
-	err = catalogue_load(&knowledge->catalogue, ctx->data_dir, ctx->config_dir, &fault);
+	err = catalogue_load_gpus(&knowledge->catalogue, ctx->data_dir, ctx->config_dir, &fault);
 	if (err && must)
 		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
 	if (err)

@@ -84,10 +84,19 @@ static unsigned int replicas_wanted(const struct size_request *req, const struct
 	return (unsigned int)fmin(1e6, ceil(wish->answers / one));
 }
 
+/* Can an engine be so fast there at all? A product whose speed is not known cannot say so. */
+static bool is_soon(double wish, double bound)
+{
+	return wish <= 0 || (bound > 0 && bound <= wish);
+}
+
 static bool infer_machine(const struct size_request *req, const struct cat_gpu *gpu,
 			  const struct machine_wish *wish, struct machine *m)
 {
 	m->gpus = m->layout.gpus;
+	size_latency(req, &m->layout, gpu, &m->latency);
+	if (!is_soon(wish->ttft, m->latency.ttft) || !is_soon(wish->tpot, m->latency.tpot))
+		return false;
 	work(req, gpu, wish, m);
 	if (wish->answers > 0 && m->rate.tokens_per_s <= 0)
 		return false;

@@ -21,6 +21,8 @@ enum machine_goal {
  * @tokens: to train on, all epochs; 0: not said
  * @seconds: deadline; 0: none
  * @answers: tokens of answers a second; 0: not said
+ * @ttft: seconds to the first token at most; 0: not said
+ * @tpot: seconds between two tokens at most; 0: not said
  * @gpus_max: arrangements with more are left out
  * @pue: watts of the house over watts of the GPUs
  * @carbon: g CO2 of a kWh
@@ -31,6 +33,8 @@ struct machine_wish {
 	double tokens;
 	double seconds;
 	double answers;
+	double ttft;
+	double tpot;
 	unsigned int gpus_max;
 	double pue;
 	double carbon;
@@ -47,6 +51,7 @@ struct machine_wish {
  * @p50: bytes of the fullest GPU; @p95 likewise
  * @usable: bytes that it has
  * @rate: of one GPU
+ * @latency: bounds of inference
  * @hours: of the work; 0 if not known, as the others
  * @cost: in the unit of the prices
  * @kwh: with cooling
@@ -61,6 +66,7 @@ struct machine {
 	double p95;
 	uint64_t usable;
 	struct size_rate rate;
+	struct size_latency latency;
 	double hours;
 	double cost;
 	double kwh;

@@ -12,6 +12,7 @@
 
 #include "physics.h"
 #include "speed.h"
+#include "step.h"
 
 /* Nominal parts of the peak that kernels reach: large products; attention, of the power. */
 #define MATRIX_RATE 0.75
@@ -210,4 +211,74 @@ void size_rate_infer(const struct size_request *req, const struct size_layout *l
 	out->tokens_per_s = (double)req->batch / step / layout->gpus;
 	out->mfu = 2 * (double)req->params.active * out->tokens_per_s / r.peak;
 	out->limit = read > compute ? SPEED_MEMORY : SPEED_MATRICES;
+}
+
+/* Bytes of a parameter up to which a product may multiply in 8 bits, and in 4. */
+#define BYTES_8_BIT 1.25
+#define BYTES_4_BIT 0.75
+
+/* The fastest multiplications that weights of this size can have on a product, FLOP/s. */
+static double fastest(const struct size_request *req, const struct cat_gpu *gpu,
+		      const struct rates *r, double weights)
+{
+	double bytes = weights / (double)req->params.total, fp8;
+
+	if (bytes > BYTES_8_BIT || cat_gpu_fact(gpu, GPU_FP8_TFLOPS, &fp8) == GPU_UNKNOWN)
+		return r->peak16;
+	return fmax(r->peak16, (bytes > BYTES_4_BIT ? 1 : 2) * fp8 * 1e12);
+}
+
+/* Parameters that each token of a prompt is multiplied with; the last one's scores come after. */
+static double prompt_params(const struct size_request *req)
+{
+	const struct cat_model *m = req->model;
+	double n = (double)req->params.active - (double)req->params.embedding;
+
+	return m && !m->tied ? n - (double)(m->vocab * m->hidden) : n;
+}
+
+/* Seconds that exchanging a prompt's activations takes, summed in the switch at best. */
+static double exchange(const struct size_request *req, const struct size_layout *layout,
+		       const struct rates *r, double tokens)
+{
+	const struct cat_model *m = req->model;
+
+	if (layout->tp < 2 || !m)
+		return 0;
+	return 2 * (double)m->layers * tokens * (double)m->hidden * 2 * (layout->tp - 1) /
+	       layout->tp / exchange_rate(r, layout->tp);
+}
+
+static void latency_raise(double seconds, enum speed_term term, double *most,
+			  enum speed_term *limit)
+{
+	if (seconds <= *most)
+		return;
+	*most = seconds;
+	*limit = term;
+}
+
+void size_latency(const struct size_request *req, const struct size_layout *layout,
+		  const struct cat_gpu *gpu, struct size_latency *out)
+{
+	double prompt = size_prompt(req), flop, weights;
+	struct size_physics p;
+	struct rates r;
+
+	memset(out, 0, sizeof(*out));
+	if (!find_rates(req, gpu, &r))
+		return;
+	size_physics(req, layout, &p);
+	flop = fastest(req, gpu, &r, p.part[PART_WEIGHTS] * layout->gpus) * layout->gpus;
+	weights = p.part[PART_WEIGHTS] * size_visited(req, layout);
+	latency_raise(weights / r.memory, SPEED_MEMORY, &out->ttft, &out->ttft_limit);
+	latency_raise(2 * prompt_params(req) * prompt / flop, SPEED_MATRICES, &out->ttft,
+		      &out->ttft_limit);
+	latency_raise(exchange(req, layout, &r, prompt), SPEED_TENSOR, &out->ttft,
+		      &out->ttft_limit);
+	/* A token passes all stages, one after the other; each reads its own part for it. */
+	latency_raise((weights * layout->pp + p.part[PART_KV]) / r.memory, SPEED_MEMORY, &out->tpot,
+		      &out->tpot_limit);
+	latency_raise(2 * prompt_params(req) * (double)req->batch / flop, SPEED_MATRICES,
+		      &out->tpot, &out->tpot_limit);
 }

@@ -36,6 +36,22 @@ struct size_rate {
 	enum speed_term limit;
 };
 
+/**
+ * struct size_latency - times that no engine can go below on a layout
+ * @ttft: seconds from a prompt to its first token, for one request alone; 0 if the product's
+ *	speed is not known
+ * @tpot: seconds between two tokens of a sequence, with the whole batch at its full context;
+ *	0 likewise
+ * @ttft_limit: what takes that time
+ * @tpot_limit: likewise
+ */
+struct size_latency {
+	double ttft;
+	double tpot;
+	enum speed_term ttft_limit;
+	enum speed_term tpot_limit;
+};
+
 extern const char *const speed_term_names[SPEED_TERMS];
 extern const char *const speed_term_keys[SPEED_TERMS];
 
@@ -50,6 +66,13 @@ void size_rate_train(const struct size_request *req, const struct size_layout *l
 /* Decoding: tokens of all sequences together, of one GPU of the layout. */
 void size_rate_infer(const struct size_request *req, const struct size_layout *layout,
 		     const struct cat_gpu *gpu, struct size_rate *out);
+
+/*
+ * Bounds from the roofline: each byte and each multiplication that cannot be left out, at the
+ * product's nominal rates, and nothing else. Inference only.
+ */
+void size_latency(const struct size_request *req, const struct size_layout *layout,
+		  const struct cat_gpu *gpu, struct size_latency *out);
 
 /* FLOP of a token in training, without recomputation. */
 double size_flop_per_token(const struct size_request *req);

@@ -38,7 +38,7 @@ static double of_size(const struct size_request *req, enum engine_number small,
 	return large(req) && number(req, other) > 0 ? number(req, other) : number(req, small);
 }
 
-static double prompt_tokens(const struct size_request *req)
+double size_prompt(const struct size_request *req)
 {
 	double generated = req->generated ? (double)req->generated
 					  : number(req, ENGINE_GENERATED);
@@ -49,7 +49,7 @@ static double prompt_tokens(const struct size_request *req)
 
 double size_chunk(const struct size_request *req, const struct size_layout *layout)
 {
-	double tokens = prompt_tokens(req) * (double)size_sequences(req, layout);
+	double tokens = size_prompt(req) * (double)size_sequences(req, layout);
 	double chunk = req->chunk ? (double)req->chunk
 				  : of_size(req, ENGINE_PREFILL, ENGINE_PREFILL_LARGE);
 

@@ -8,6 +8,9 @@
 
 #include "need.h"
 
+/* Tokens of a sequence's prompt: its context without the answer. */
+double size_prompt(const struct size_request *req);
+
 /* Tokens of prompts that are worked on at a time. */
 double size_chunk(const struct size_request *req, const struct size_layout *layout);
 

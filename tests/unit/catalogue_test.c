@@ -311,7 +311,7 @@ static void gpu_error(const char *text, const char *want)
 	int err = parse_gpus(&c, 0, text, &f);
 
 	if (!err)
-		err = catalogue_check(&c, &f);
+		err = catalogue_check_gpus(&c, &f);
 	ok(err < 0 && strstr(f.text, want), "refused: %s (wanted \"%s\")",
 	   f.text, want);
 	catalogue_free(&c);
@@ -347,7 +347,7 @@ static void model_error(const char *text, const char *want)
 	if (!err)
 		err = catalogue_parse_models(&c, 0, "m.conf", text, strlen(text), &f);
 	if (!err)
-		err = catalogue_check(&c, &f);
+		err = catalogue_check_models(&c, &f);
 	ok(err < 0 && strstr(f.text, want), "refused: %s (wanted \"%s\")",
 	   f.text, want);
 	catalogue_free(&c);
@@ -463,7 +463,7 @@ static void layers(void)
 	parse_gpus(&c, 0, "[defaults]\nvendor = v\n\n[x-1]\nname = X\nform = pcie-card\nsource = s\npci = 1111:2222\nmemory_mib = 2048\nassumed.tdp_w = 100\n", &f);
 	ok(!parse_gpus(&c, 1, "[x-1]\nnote = mine\ntdp_w = 90\nassumed.memory_mib = 4096\n[y]\nname = Y\nvendor = v\nform = module\nsource = s", &f),
 	   "a second directory adds and overrides %s", f.text);
-	ok(!catalogue_check(&c, &f), "the result is whole %s", f.text);
+	ok(!catalogue_check_gpus(&c, &f), "the result is whole %s", f.text);
 	is_int(c.n_gpus, 2, "one entry changed, one added");
 	is_str(c.gpus[0].name, "X", "what is not given stays");
 	is_str(c.gpus[0].vendor, "v", "a default counts");
@@ -506,6 +506,17 @@ static void files(void)
 	   "the admin's directory is read %s", f.text);
 	is_int(c.n_gpus, 69, "one product more");
 	catalogue_free(&c);
+
+	snprintf(path, sizeof(path), "%s/models.d", dir);
+	mkdir(path, 0755);
+	snprintf(path, sizeof(path), "%s/models.d/mine.conf", dir);
+	write_file(path, "[family.mine]\nlike = nobody\n");
+	ok(!catalogue_load_gpus(&c, "ctl/catalogue", dir, &f), "GPUs do without models %s", f.text);
+	ok(catalogue_load_models(&c, "ctl/catalogue", dir, &f) < 0, "which are refused: %s", f.text);
+	is_int(c.n_gpus, 0, "nothing is left after that either");
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/models.d", dir);
+	rmdir(path);
 
 	snprintf(path, sizeof(path), "%s/gpus.d/20.conf", dir);
 	write_file(path, "[x-1]\n");

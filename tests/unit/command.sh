@@ -54,7 +54,15 @@ gives 0 '^usage: gpuctl ' help
 gives 0 '^usage: gpuctl ' --help
 gives 0 '^Sizing and planning:$' help
 gives 0 '^  plan +VERB ' help
-gives 2 '^  GPUs: scan attach detach clear locate$'
+gives 2 '^  GPUs: scan attach detach clear locate fabric$'
+gives 0 '^no fabric manager: there is no file in .*/fabric.d$' fabric
+gives 0 '^no fabric manager' fabric list
+gives 0 '^usage: gpuctl fabric ' help fabric
+gives 2 'no command fabric bond: did you mean fabric bind' fabric bond
+gives 2 'h100:x.*write KIND:COUNT' fabric bind h100:x
+gives 2 'h100:0.*write KIND:COUNT' fabric bind h100:0
+json '.pool, .managers' '[]
+[]' fabric
 gives 0 '^usage: gpuctl compose ' help compose
 gives 0 '^usage: gpuctl detach ' detach --help
 gives 0 '^usage: gpuctl detach ' -j detach -h
@@ -132,7 +140,11 @@ gives 2 '^gpuctl: --hours is about --method fleet-training' size llama-3-8b --ta
 gives 0 'fleet-training' size llama-3-8b --task train --tokens 1T --hours 5 --compare
 gives 2 '^gpuctl: --best: "beauty" is none of' size llama-3-8b --best beauty
 gives 2 '^gpuctl: --deadline is about training' size llama-3-8b --deadline 30d --tokens 1T
-gives 2 '^gpuctl: --latency is about inference' size llama-3-8b --task train --latency 50ms
+gives 2 '^gpuctl: --tpot is about inference' size llama-3-8b --task train --tpot 50ms
+gives 0 'TPOT >=' size llama-3-8b --gpu h100-pcie --tpot 20ms
+gives 0 '"ttft_limit":' size llama-3-8b --gpu h100-pcie --machines -j
+gives 3 'is so fast: .* needs at least .* ms from token to token \(memory\)' size llama-3-8b --gpu h100-pcie --tpot 1ms --gpus-max 1
+gives 2 '^gpuctl: --ttft: "soon" is no time' size llama-3-8b --ttft soon
 gives 2 '^gpuctl: --price: "x" is neither a number .* nor a file' size llama-3-8b --price x
 gives 0 '^ARRANGEMENT' size llama-3-8b --gpus-max 2
 echo '{"hidden_size": 4096, ' >"$work/config.json"
@@ -207,7 +219,7 @@ json '(.tenants | length == 12) and ([.days[].kwh] | add > 0)' true plan replay 
 
 # costs of moves as they were measured
 cat >"$trace/rack.json" <<'RACK'
-{ "gpufabric_plan": 1, "slots": 2, "slot_s": 600, "attach_s": 12,
+{ "gpufabric_plan": 1, "intervals": 2, "interval_s": 600, "attach_s": 12,
   "kinds": [ { "name": "k" } ], "switches": [ { "name": "s" } ],
   "pools": [ { "switch": "s", "kind": "k", "gpus": 4 } ], "hosts": [ { "name": "h" } ],
   "workloads": [ { "name": "a", "kinds": [ "k" ], "gpus": [ 1, 4 ] } ] }

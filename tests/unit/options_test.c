@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c)) kmod/card.c
+// sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c))
 // packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd ncursesw
 /*
  * Command lines: what is taken, what is refused with which words, and that the

@@ -5,6 +5,7 @@
  * one which does not end is ended with what it started.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +43,44 @@ static void ends(char *command, const struct program_limits *limits, const char 
 	program_free(&program);
 }
 
+/* What a program is given to read, and how much is kept of what it prints. */
+static void input_and_output(const struct program_limits *limits)
+{
+	char *argv[4], *text = mem_zalloc(100001, 1);
+	struct program program = shell("cat", argv);
+
+	memset(text, 'x', 100000);
+	program.input = text;
+	program.output_max = 200000;
+	programs_run(&program, 1, limits);
+	is_str(program.output, text, "all of its input, and all that it prints");
+	program_free(&program);
+	program.output_max = 0;
+	programs_run(&program, 1, limits);
+	is_int((int)strlen(program.output), 4096, "or the end of it");
+	program_free(&program);
+	program.input = NULL;
+	programs_run(&program, 1, limits);
+	ok(!program.output, "without input there is nothing to read");
+	program_free(&program);
+	free(text);
+}
+
+/* It is told to stop, and has time to do so. */
+static void grace(void)
+{
+	static const struct program_limits patient = {
+		.timeout_ms = 200, .grace_ms = 60000
+	};
+	char *argv[4];
+	struct program program = shell("trap 'sleep 3; echo done; exit' TERM; while :; do sleep 0.1; done", argv);
+
+	programs_run(&program, 1, &patient);
+	is_int((int)program.end, PROGRAM_TIMED_OUT, "a program is told to stop");
+	ok(program.output && strstr(program.output, "done\n"), "and has its time for that");
+	program_free(&program);
+}
+
 int main(void)
 {
 	static const struct program_limits usual = { .timeout_ms = 60000 };
@@ -53,6 +92,8 @@ int main(void)
 	char *none[] = { "/nonexistent/program", NULL };
 	char *text, *reader, *writer;
 
+	input_and_output(&usual);
+	grace();
 	ends("exit 0", &usual, "well");
 	ends("exit 3", &usual, "status 3");
 	ends("echo one; echo 'two ' >&2; echo; exit 1", &usual, "status 1: two");

@@ -57,9 +57,9 @@ changed "another text is noticed" kmod/request.c 's/the name is taken, choose/th
 	"EEXIST from request.c judge_compose: the name is used"
 changed "another errno is noticed" kmod/check.c 's/refuse(-EEXIST, why,/refuse(-EALREADY, why,/' \
 	"EALREADY from check.c gf_check_add: the slot is in this composition already"
-changed "the same text at another place is noticed" kmod/request.c \
-	's/^	\*why = "the slot is not being drained.*/	*why = "name slots to add or to remove";/' \
-	"EINVAL from request.c check_abort: name slots to add or to remove"
+changed "the same text at another place is noticed" kmod/check.c \
+	's/"the slot is not being drained, [^"]*"/"name slots to add or to remove"/' \
+	"EINVAL from check.c gf_check_abort: name slots to add or to remove"
 changed "an extended ack by the kernel's macro is noticed" kmod/netlink.c \
 	's/return gf_refuse(info, NULL, -EINVAL, "name a switch by its id");/{ NL_SET_ERR_MSG(info->extack, "no switch here"); return -EINVAL; }/' \
 	"EINVAL from netlink.c gpufabric_nl_switch_get_doit: no switch here"

@@ -12,6 +12,8 @@
 #include "size/estimate.h"
 #include "size/machines.h"
 #include "size/physics.h"
+#include "size/speed.h"
+#include "size/step.h"
 #include "tap.h"
 
 static struct catalogue cat;
@@ -23,7 +25,7 @@ static void takes(const char *text, int want, const char *part)
 	int err = catalogue_parse_engines(&c, 0, "e.conf", text, strlen(text), &f);
 
 	if (!err)
-		err = catalogue_check(&c, &f);
+		err = catalogue_check_models(&c, &f);
 	ok(err == want && (!err || strstr(f.text, part)), "%.50s: %d %s", text, err, f.text);
 	catalogue_free(&c);
 }
@@ -124,6 +126,49 @@ static void parts(void)
 	other.targets = TARGET_QUERY | TARGET_VALUE;
 	ok(same(part(other, 1, 1, PART_GRADIENTS), 4. * 32 * 64 * (8192 + 4096 + 1024)),
 	   "adapters on queries and values");
+}
+
+/* By hand: what a token needs of memory, and a prompt of multiplications. */
+static void latency(void)
+{
+	struct size_request req = base(SIZE_INFER);
+	struct size_layout layout = { .gpus = 1, .tp = 1, .pp = 1 };
+	struct size_latency l, two;
+	struct size_rate rate;
+	double n = 8030261248., table = 128256. * 4096, bytes, peak, step;
+	const struct cat_gpu *gpu;
+	struct fault f;
+	size_t i, over = 0, known = 0;
+
+	size_request_check(&req, &f);
+	cat_gpu_find(cat.gpus, cat.n_gpus, "h100-pcie-80", &gpu, &f);
+	cat_gpu_fact(gpu, GPU_BANDWIDTH_GBS, &bytes);
+	cat_gpu_fact(gpu, GPU_FP16_TFLOPS, &peak);
+	size_latency(&req, &layout, gpu, &l);
+	ok(same(l.tpot, (2 * n + 131072. * 8192) / (bytes * 1e9)) && l.tpot_limit == SPEED_MEMORY,
+	   "a token reads weights and cache: %g ms", l.tpot * 1e3);
+	ok(same(l.ttft, 2 * (n - 2 * table) * size_prompt(&req) / (peak * 1e12)) &&
+	   l.ttft_limit == SPEED_MATRICES, "a prompt is multiplied: %g ms", l.ttft * 1e3);
+	layout = (struct size_layout){ .gpus = 2, .tp = 2, .pp = 1 };
+	size_latency(&req, &layout, gpu, &two);
+	ok(same(two.tpot, l.tpot / 2), "two GPUs read half of it each");
+	layout = (struct size_layout){ .gpus = 2, .tp = 1, .pp = 2 };
+	size_latency(&req, &layout, gpu, &two);
+	ok(two.tpot > 0.9 * l.tpot && two.tpot < 1.1 * l.tpot, "two stages one after the other");
+	layout = (struct size_layout){ .gpus = 16, .tp = 16, .pp = 1 };
+	size_latency(&req, &layout, gpu, &two);
+	is_int(two.ttft_limit, SPEED_TENSOR, "sixteen exchange more than they multiply");
+	for (i = 0; i < cat.n_gpus * 4; i++) {
+		layout = (struct size_layout){ .tp = i & 1 ? 8 : 1, .pp = i & 2 ? 2 : 1 };
+		layout.gpus = layout.tp * layout.pp;
+		size_latency(&req, &layout, &cat.gpus[i / 4], &two);
+		size_rate_infer(&req, &layout, &cat.gpus[i / 4], &rate);
+		step = rate.tokens_per_s > 0 ?
+			       (double)req.batch / rate.tokens_per_s / layout.gpus : 0;
+		known += step > 0;
+		over += two.tpot > step * (1 + 1e-9);
+	}
+	ok(known > 100 && !over, "%zu arrangements are as slow as their bound, or slower", known);
 }
 
 static void machines(void)
@@ -227,6 +272,7 @@ int main(void)
 		return tap_done();
 	parts();
 	steps();
+	latency();
 	machines();
 	profiles();
 	catalogue_free(&cat);

@@ -449,7 +449,7 @@ static void giants(void)
 	int task;
 
 	if (catalogue_load(&c, "ctl/catalogue", NULL, &f) ||
-	    catalogue_parse_models(&c, 1, "m", text, strlen(text), &f) || catalogue_check(&c, &f))
+	    catalogue_parse_models(&c, 1, "m", text, strlen(text), &f) || catalogue_check_models(&c, &f))
 		ok(false, "%s", f.text);
 	for (task = 0; task < SIZE_TASKS; task++) {
 		size_request_init(&req);

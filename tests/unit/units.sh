@@ -17,7 +17,7 @@ loose=" gpufabric-plan.service gpufabric-reap.service gpufabric-restore.service 
 limit=2.5
 loose_limit=8.9
 
-units=("$top"/udev/*.service "$top"/udev/*.target)
+units=("$top"/udev/*.service "$top"/udev/*.timer "$top"/udev/*.target)
 root=$work/root
 system=$root/usr/lib/systemd/system
 mkdir -p "$system" "$root/usr/bin"
