@@ -284,7 +284,7 @@ by hand: $hooks/unassign.d/50-fabric unassign ${s[1]} ${s[2]}" "$mode: is named 
 	mkdir -p $hooks/pre-attach.d
 	cat >$hooks/pre-attach.d/10-hold <<END
 #!/bin/sh
-[ "\$1" = pre-attach ] || exit 0
+[ "\$1 \$GPUFABRIC_SLOT" = "pre-attach ${s[0]}" ] || exit 0
 exec 9</dev/gpufabric-sim/${s[1]} || exit 1
 sleep 1000 >/dev/null 2>&1 &
 echo \$! >/tmp/holder
