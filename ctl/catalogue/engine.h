@@ -93,7 +93,7 @@ extern const struct engine_number_type engine_numbers[ENGINE_NUMBERS];
  * @known: bit mask of the parts that measured rows could tell apart
  * @rows: how many rows; 0: not calibrated
  * @models: of how many models
- * @learned: own logs that @p50 was learned from (gpuctl size --learn)
+ * @learned: own logs that @p50 was learned from (gpuctl size learn)
  * @p50: multiplies the sum; 1 until something was learned
  * @p95: over p50, from held-out residuals
  */

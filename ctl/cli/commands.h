@@ -25,6 +25,13 @@ const struct ctl_command *ctl_command_find(const struct ctl_command *const *comm
 
 /* A verb of a command; NULL when it has none of this name. */
 const struct ctl_command *ctl_verb_find(const struct ctl_command *command, const char *verb);
+
+/*
+ * The verb that begins with a word: of that name, or the first one where a command can do
+ * without (CTL_FIRST_VERB), whose word it is then; NULL for none, and for global options.
+ */
+const struct ctl_command *ctl_verb_of(const struct ctl_command *command, const char *word);
+
 /* The last word of a verb's name, which is typed behind the command. */
 const char *ctl_verb_word(const struct ctl_command *verb);
 

@@ -73,6 +73,32 @@ const struct ctl_command *ctl_verb_find(const struct ctl_command *command, const
 	return NULL;
 }
 
+/* A word of global options alone, with which neither a command nor a verb begins. */
+static bool is_global(const char *word)
+{
+	const struct ctl_option *o;
+	size_t known = 0;
+
+	if (word[0] != '-' || !word[1])
+		return false;
+	for (o = ctl_global_options; o->name; o++) {
+		if (word[1] == '-' && !strcmp(o->name, word + 2))
+			return true;
+		for (const char *c = word + 1; word[1] != '-' && *c; c++)
+			known += *c == o->letter;
+	}
+	return word[1] != '-' && known == strlen(word + 1);
+}
+
+const struct ctl_command *ctl_verb_of(const struct ctl_command *command, const char *word)
+{
+	const struct ctl_command *verb = ctl_verb_find(command, word);
+
+	if (verb || !(command->flags & CTL_FIRST_VERB) || is_global(word))
+		return verb;
+	return word[0] == '-' || *command->verbs[0]->args ? command->verbs[0] : NULL;
+}
+
 static size_t collect_options(const struct ctl_command *command,
 			      const struct ctl_option *all[OPTIONS_MAX])
 {
@@ -102,10 +128,41 @@ static void dispatch_remember(struct ctl_ctx *ctx, const struct ctl_option *opti
 	ctx->n_given++;
 }
 
+static bool has_option(const struct ctl_command *command, const char *name)
+{
+	const struct ctl_option *o;
+	size_t g;
+
+	for (g = 0; g < CTL_OPTION_GROUPS; g++)
+		for (o = command->options[g]; o && o->name; o++)
+			if (!strncmp(o->name, name, strcspn(name, "=")) &&
+			    strlen(o->name) == strcspn(name, "="))
+				return true;
+	return false;
+}
+
+/* Another verb of the same command that has an option. */
+static const struct ctl_command *sibling_with(const struct ctl_ctx *ctx,
+					      const struct ctl_command *verb, const char *name)
+{
+	const struct ctl_command *const *c, *const *v;
+
+	for (c = ctx->commands; c && *c; c++) {
+		if (!(*c)->verbs || strncmp((*c)->name, verb->name, strlen((*c)->name)) ||
+		    verb->name[strlen((*c)->name)] != ' ')
+			continue;
+		for (v = (*c)->verbs; *v; v++)
+			if (has_option(*v, name))
+				return *v;
+	}
+	return NULL;
+}
+
 static int option_error(struct ctl_ctx *ctx, const struct ctl_command *command, int found,
 			const char *word, const struct ctl_option *const *all, size_t n)
 {
 	const char *of = command ? command->name : "--help", *nearest;
+	const struct ctl_command *sibling;
 	const char *names[OPTIONS_MAX];
 	char name[64];
 	size_t i;
@@ -126,6 +183,10 @@ static int option_error(struct ctl_ctx *ctx, const struct ctl_command *command, 
 	for (i = 0; i < n; i++)
 		names[i] = all[i]->name;
 	nearest = optopt ? NULL : text_nearest(name + 2, names, n);
+	sibling = optopt || !command ? NULL : sibling_with(ctx, command, name + 2);
+	if (sibling)
+		return ctl_fail(ctx, CTL_USAGE, "no option %s: gpuctl %s has it", name,
+				sibling->name);
 	if (nearest)
 		return ctl_fail(ctx, CTL_USAGE, "no option %s: did you mean --%s?", name, nearest);
 	return ctl_fail(ctx, CTL_USAGE, "no option %s: see gpuctl %s%s", name,
@@ -238,8 +299,15 @@ static const struct ctl_command *find_row(struct ctl_ctx *ctx, int *argc, char *
 {
 	const struct ctl_command *command = NULL, *row;
 	bool help = false;
+	int i;
 
 	do {
+		/* What is no verb is for the first one, with all its words. */
+		for (i = 1; command && i < *argc && is_global((*argv)[i]); i++)
+			;
+		if (command && i < *argc && !ctl_verb_find(command, (*argv)[i]) &&
+		    ctl_verb_of(command, (*argv)[i]))
+			return command->verbs[0];
 		*ret = parse_options(ctx, NULL, *argc, *argv, &help);
 		if (*ret)
 			return NULL;

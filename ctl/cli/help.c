@@ -106,7 +106,13 @@ void ctl_help_command(struct out *out, const struct ctl_command *command)
 		out_line(out, "%s", "");
 	for (v = command->verbs; v && *v; v++)
 		help_row(out, *v);
-	out_line(out, "\nOptions:");
+	/* What runs without a verb is asked for by the command's name alone. */
+	if (command->flags & CTL_FIRST_VERB) {
+		command = command->verbs[0];
+		out_line(out, "\nOptions of %s:", command->name);
+	} else {
+		out_line(out, "\nOptions:");
+	}
 	for (g = 0; g < CTL_OPTION_GROUPS; g++)
 		help_options(out, command->options[g], command);
 	help_options(out, ctl_global_options, command);

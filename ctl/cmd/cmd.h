@@ -46,6 +46,12 @@ extern const struct ctl_command cmd_save;
 extern const struct ctl_command cmd_scan;
 extern const struct ctl_command cmd_show;
 extern const struct ctl_command cmd_size;
+extern const struct ctl_command cmd_size_check;
+extern const struct ctl_command cmd_size_compare;
+extern const struct ctl_command cmd_size_estimate;
+extern const struct ctl_command cmd_size_learn;
+extern const struct ctl_command cmd_size_machines;
+extern const struct ctl_command cmd_size_table;
 extern const struct ctl_command cmd_stats;
 extern const struct ctl_command cmd_tenants;
 extern const struct ctl_command cmd_top;
@@ -53,5 +59,8 @@ extern const struct ctl_command cmd_topo;
 extern const struct ctl_command cmd_udev;
 extern const struct ctl_command cmd_version;
 extern const struct ctl_command cmd_watch;
+extern const struct ctl_command cmd_watch_changes;
+extern const struct ctl_command cmd_watch_daemon;
+extern const struct ctl_command cmd_watch_until;
 
 #endif /* GPUCTL_CMD_H */

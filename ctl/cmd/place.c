@@ -75,6 +75,22 @@ static char *verb_words(const struct ctl_command *command)
 	return words.text ? words.text : mem_strdup("");
 }
 
+static char *operand_kinds(const struct ctl_command *command, size_t n);
+
+/* A verb, or what the first one begins with where none has to be named. */
+static char *verb_kinds(const struct ctl_command *command)
+{
+	char *words = verb_words(command), *first, *both;
+
+	if (!(command->flags & CTL_FIRST_VERB))
+		return words;
+	first = operand_kinds(command->verbs[0], 0);
+	both = mem_printf("%s%s%s", words, *first ? " " : "", first);
+	free(words);
+	free(first);
+	return both;
+}
+
 /* What completes operand number @n of the command. */
 static char *operand_kinds(const struct ctl_command *command, size_t n)
 {
@@ -82,7 +98,7 @@ static char *operand_kinds(const struct ctl_command *command, size_t n)
 	char *copy;
 
 	if (command->verbs)
-		return verb_words(command);
+		return verb_kinds(command);
 	if (n >= operands_of(command->args))
 		return mem_strdup("");
 	if (!kinds)
@@ -173,6 +189,17 @@ static const struct ctl_option *value_inside(const struct ctl_command *command, 
 	return o && o->arg ? o : NULL;
 }
 
+/* An option stands before any verb: it is one of the verb that runs without its name. */
+static void place_descend(struct place *place, const char *word)
+{
+	const struct ctl_command *verb = NULL;
+
+	if (place->command && place->command->verbs)
+		verb = ctl_verb_of(place->command, word);
+	if (verb)
+		place->command = verb;
+}
+
 /* Walk the words before the last; returns the option that the last one is the argument of. */
 static const struct ctl_option *place_walk(struct place *place, const char *const *words, size_t n,
 					   bool *rest)
@@ -189,19 +216,20 @@ static const struct ctl_option *place_walk(struct place *place, const char *cons
 			if (place->command && strstr(place->command->args, "-- "))
 				place->n_taken = 0;
 		} else if (!*rest && words[i][0] == '-' && words[i][1]) {
+			place_descend(place, words[i]);
 			wanting = wants_more(place->command, words[i]);
 		} else if (!place->command) {
 			place->command = ctl_command_find(ctl_commands, words[i]);
 			if (!place->command)
 				return NULL;
 		} else if (place->command->verbs) {
-			const struct ctl_command *verb = ctl_verb_find(place->command, words[i]);
+			const struct ctl_command *of = place->command;
 
-			if (!verb) {
-				place->command = NULL;
+			place->command = ctl_verb_of(of, words[i]);
+			if (!place->command)
 				return NULL;
-			}
-			place->command = verb;
+			if (!ctl_verb_find(of, words[i]))
+				place->taken[place->n_taken++] = words[i];
 		} else {
 			place->taken[place->n_taken++] = words[i];
 		}
@@ -218,6 +246,8 @@ void place_find(struct place *place, const char *const *words, size_t n)
 
 	*place = (struct place){ .current = last, .taken = mem_zalloc(n, sizeof(*place->taken)) };
 	option = place_walk(place, words, n, &rest);
+	if (!option && !rest && last[0] == '-')
+		place_descend(place, last);
 	if (!option && !rest)
 		option = value_inside(place->command, last, &prefix);
 	place->prefix = mem_printf("%.*s", (int)prefix, last);

@@ -119,7 +119,7 @@ static int request_read_workload(struct ctl_ctx *ctx, struct catalogue *cat, str
 				"--memory and --model both say how much: give one of them");
 	if (catalogue_load_models(cat, ctx->data_dir, ctx->config_dir, &fault))
 		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
-	ret = size_options_read(ctx, cat, NULL, &asked->size);
+	ret = size_options_read(ctx, cat, NULL, SIZE_READ_MEMORY, &asked->size);
 	gpus->size = &asked->size;
 	return ret;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: gpuctl size --check
+ * DOC: gpuctl size check
  *
  * What the GPUs of a running composition use, beside the estimate of the
  * workload that the options describe.
@@ -13,13 +13,19 @@
 #include "base/text.h"
 #include "cli/given.h"
 #include "cli/out.h"
-#include "cmd/size_machines.h"
+#include "cmd/cmd.h"
+#include "cmd/size.h"
 #include "host/used.h"
 #include "session/session.h"
 #include "size/layouts.h"
 #include "size/physics.h"
 
 #define SMI_MAX (1 << 20)
+
+static const struct ctl_option options[] = {
+	{ "smi", 0, "FILE", "nvidia-smi --query-gpu=pci.bus_id,memory.used as CSV" },
+	{ NULL },
+};
 
 static const struct out_column columns[] = {
 	{ "slot", "SLOT", 0 },
@@ -109,13 +115,15 @@ static int print(struct session *session, const struct size_request *req, const 
 	return CTL_DONE;
 }
 
-int size_check(struct ctl_ctx *ctx, const struct size_request *req, const char *name)
+static int check(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+		 const char *name)
 {
 	const char *path = ctl_opt(ctx, "smi");
 	struct session session;
 	char *smi = NULL;
 	int ret;
 
+	(void)cat;
 	if (path) {
 		FILE *file = fopen(path, "re");
 
@@ -134,3 +142,20 @@ int size_check(struct ctl_ctx *ctx, const struct size_request *req, const char *
 	free(smi);
 	return ret;
 }
+
+static int size_check_run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	int ret = ctl_operands(ctx, argc, 1, 2);
+
+	return ret ? ret : size_verb_run(ctx, argv[0], argv[1], SIZE_READ_MEMORY, check);
+}
+
+const struct ctl_command cmd_size_check = {
+	.name = "size check",
+	.args = "NAME [MODEL]",
+	.summary = "compare the estimate with what the GPUs of a composition use",
+	.options = { options, size_workload_options },
+	.flags = CTL_NO_DRY_RUN,
+	.completes = "@compositions, " SIZE_MODELS,
+	.run = size_check_run,
+};

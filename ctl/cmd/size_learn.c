@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: gpuctl size --learn
+ * DOC: gpuctl size learn
  *
  * A log says what was used; the quotient with the estimate goes into a profile
  * of this host, engines.d/learned.conf below the configuration, where later
@@ -17,7 +17,8 @@
 
 #include "base/text.h"
 #include "cli/out.h"
-#include "cmd/size_machines.h"
+#include "cmd/cmd.h"
+#include "cmd/size.h"
 #include "size/estimate.h"
 #include "size/log.h"
 #include "size/physics.h"
@@ -47,7 +48,7 @@ static int read_log(struct ctl_ctx *ctx, const char *path, struct size_log *log)
 	size_t n;
 
 	if (!file)
-		return ctl_fail(ctx, CTL_USAGE, "--learn: %s: %s", path, strerror(errno));
+		return ctl_fail(ctx, CTL_USAGE, "%s: %s", path, strerror(errno));
 	text = mem_zalloc(LOG_MAX, 1);
 	n = fread(text, 1, LOG_MAX, file);
 	fclose(file);
@@ -55,7 +56,7 @@ static int read_log(struct ctl_ctx *ctx, const char *path, struct size_log *log)
 	free(text);
 	if (!log->lines)
 		return ctl_fail(ctx, CTL_USAGE,
-				"--learn: %s has no memory line of PyTorch, vLLM or llama.cpp",
+				"%s has no memory line of PyTorch, vLLM or llama.cpp",
 				path);
 	return CTL_DONE;
 }
@@ -117,7 +118,7 @@ static bool write_all(FILE *file, const struct catalogue *cat)
 	size_t i;
 	int task;
 
-	fprintf(file, "# Learned by gpuctl size --learn; remove to forget.\n");
+	fprintf(file, "# Learned by gpuctl size learn; remove to forget.\n");
 	for (i = 0; i < cat->n_engines; i++) {
 		for (task = 0; task < SIZE_TASKS; task++) {
 			const struct engine_fit *fit = &cat->engines[i].fit[task];
@@ -173,8 +174,8 @@ static void say_learned(struct ctl_ctx *ctx, const struct size_request *req,
 		 fit->p50, fit->learned, fit->learned == 1 ? "" : "s");
 }
 
-int size_learn(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
-	       const char *path)
+static int learn(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+		 const char *path)
 {
 	struct engine_fit *fit;
 	struct size_log log;
@@ -185,7 +186,7 @@ int size_learn(struct ctl_ctx *ctx, const struct catalogue *cat, const struct si
 	for (i = 0; i < cat->n_engines && req->engine != &cat->engines[i]; i++)
 		;
 	if (i == cat->n_engines)
-		return ctl_fail(ctx, CTL_USAGE, "--learn needs --engine: whose log is it?");
+		return ctl_fail(ctx, CTL_USAGE, "whose log is it? Add --engine");
 	ret = read_log(ctx, path, &log);
 	if (ret)
 		return ret;
@@ -207,3 +208,22 @@ int size_learn(struct ctl_ctx *ctx, const struct catalogue *cat, const struct si
 	}
 	return store(ctx, cat);
 }
+
+static int size_learn_run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	int ret = ctl_operands(ctx, argc, 1, 2);
+
+	return ret ? ret : size_verb_run(ctx, argv[0], argv[1], SIZE_READ_MEMORY, learn);
+}
+
+const struct ctl_command cmd_size_learn = {
+	.name = "size learn",
+	.args = "LOG [MODEL]",
+	.summary = "compare the estimate with a log, and learn from the log",
+	.help =
+		"LOG is a log of PyTorch, vLLM or llama.cpp. What gpuctl learns from it goes into engines.d/learned.conf\n"
+		"of the configuration, and later estimates of that engine use it. -n compares and stores nothing.",
+	.options = { size_workload_options },
+	.completes = "@files, " SIZE_MODELS,
+	.run = size_learn_run,
+};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: gpuctl size --machines
+ * DOC: gpuctl size machines
  *
  * Arrangements of GPUs with their time, cost and energy, sorted by a goal. What
  * is assumed (watts, carbon, overhead of the house) is printed below.
@@ -16,7 +16,9 @@
 #include "base/units.h"
 #include "cli/given.h"
 #include "cli/out.h"
-#include "cmd/size_machines.h"
+#include "cmd/cmd.h"
+#include "cmd/size.h"
+#include "cmd/size_print.h"
 #include "size/estimate.h"
 #include "size/machines.h"
 
@@ -25,8 +27,7 @@
 #define GPUS_MAX 65536
 #define PRICE_FILE_MAX (1 << 16)
 
-const struct ctl_option size_machine_options[] = {
-	{ "machines", 'm', NULL, "for each TP and ADP the smallest that fits, with time and cost" },
+static const struct ctl_option options[] = {
 	{ "best", 0, "GOAL", "sort them by cost, time, energy or count (default)",
 	  "cost time energy count" },
 	{ "deadline", 0, "TIME", "training: only what is done in time, such as 30d" },
@@ -37,7 +38,6 @@ const struct ctl_option size_machine_options[] = {
 	{ "carbon", 0, "NUMBER", "g CO2 of a kWh (default 400)" },
 	{ "ttft", 0, "TIME", "inference: only what can answer the first token in this time" },
 	{ "tpot", 0, "TIME", "inference: only what can follow with a token in it, such as 50ms" },
-	{ "table", 0, NULL, "memory, GPUs and cost of 8B, 70B and 400B at 4 to 32 bits" },
 	{ NULL },
 };
 
@@ -249,31 +249,16 @@ static void print_machine(struct out_table *t, const struct catalogue *cat,
 	out_bool(t, "hot_plug", gpu->form == GPU_FORM_CARD);
 }
 
-bool size_machines_asked(const struct ctl_ctx *ctx)
-{
-	static const char *const words[] = {
-		"machines", "best",	"deadline", "price",  "ttft",
-		"tpot",	    "gpus-max", "pue",	    "carbon",
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (ctl_flag(ctx, words[i]))
-			return true;
-	return false;
-}
-
 static size_t collect(struct ctl_ctx *ctx, const struct catalogue *cat,
 		      const struct size_request *req, const struct machine_wish *wish,
-		      struct machine *all,
-		      bool (*takes)(const struct ctl_ctx *ctx, const struct cat_gpu *gpu))
+		      struct machine *all)
 {
 	struct machine each[EACH_MAX];
 	enum gpu_trust trust;
 	size_t i, j, n = 0, got;
 
 	for (i = 0; i < cat->n_gpus; i++) {
-		if (!takes(ctx, &cat->gpus[i]) || !cat_gpu_memory_mib(&cat->gpus[i], &trust))
+		if (!size_kind_asked(ctx, &cat->gpus[i]) || !cat_gpu_memory_mib(&cat->gpus[i], &trust))
 			continue;
 		got = machines_find(req, &cat->gpus[i], i, wish, each, EACH_MAX);
 		for (j = 0; j < got; j++)
@@ -292,6 +277,14 @@ static int read_all(struct ctl_ctx *ctx, const struct catalogue *cat,
 	int ret;
 
 	*goal = GOAL_COUNT;
+	if (req->method != &size_method_engine)
+		return ctl_fail(ctx, CTL_USAGE, "times are known only with --method engine");
+	if (req->host_layers)
+		return ctl_fail(ctx, CTL_USAGE,
+				"times of layers in the host's memory are not known: leave --host-layers out");
+	ret = size_check_kinds(ctx, cat);
+	if (ret)
+		return ret;
 	if (best && machine_goal_find(best, goal, &f))
 		return ctl_fail(ctx, CTL_USAGE, "--best: %s", f.text);
 	ret = read_wish(ctx, cat, req, wish);
@@ -308,24 +301,10 @@ static int read_all(struct ctl_ctx *ctx, const struct catalogue *cat,
 	return ret;
 }
 
-int size_machines_check(struct ctl_ctx *ctx, const struct catalogue *cat,
-			const struct size_request *req)
-{
-	struct machine_wish wish;
-	struct prices prices = { 0 };
-	enum machine_goal goal;
-	int ret = read_all(ctx, cat, req, &wish, &goal, &prices);
-
-	if (!ret)
-		free(prices.price);
-	return ret;
-}
-
 /* Nothing is fast enough: name a fast arrangement, and what limits it. */
 static int fail_slow(struct ctl_ctx *ctx, const struct catalogue *cat,
 		     const struct size_request *req, const struct machine_wish *wish,
-		     struct machine *all,
-		     bool (*takes)(const struct ctl_ctx *ctx, const struct cat_gpu *gpu))
+		     struct machine *all)
 {
 	struct machine_wish any = *wish;
 	const struct machine *best = NULL;
@@ -334,10 +313,10 @@ static int fail_slow(struct ctl_ctx *ctx, const struct catalogue *cat,
 
 	/* With both the first token counts, unless that alone could be had. */
 	any.tpot = 0;
-	if (first && wish->tpot > 0 && collect(ctx, cat, req, &any, all, takes))
+	if (first && wish->tpot > 0 && collect(ctx, cat, req, &any, all))
 		first = false;
 	any.ttft = 0;
-	n = collect(ctx, cat, req, &any, all, takes);
+	n = collect(ctx, cat, req, &any, all);
 	for (i = 0; i < n; i++) {
 		const struct size_latency *l = &all[i].latency;
 		double bound = first ? l->ttft : l->tpot;
@@ -359,24 +338,26 @@ static int fail_slow(struct ctl_ctx *ctx, const struct catalogue *cat,
 					       : best->latency.tpot_limit]);
 }
 
-int size_machines_print(struct ctl_ctx *ctx, const struct catalogue *cat,
-			const struct size_request *req,
-			bool (*takes)(const struct ctl_ctx *ctx, const struct cat_gpu *gpu))
+static int machines(struct ctl_ctx *ctx, const struct catalogue *cat,
+		    const struct size_request *req, const char *word)
 {
 	struct machine_wish wish;
 	struct prices prices = { 0 };
 	enum machine_goal goal;
 	struct machine *all;
+	struct size_terms terms;
 	struct out_table *t;
 	size_t n, i;
 	int ret;
 
+	(void)word;
 	ret = read_all(ctx, cat, req, &wish, &goal, &prices);
 	if (ret)
 		return ret;
+	size_print_need(ctx, req, &terms);
 	wish.price = prices.price;
 	all = mem_zalloc(cat->n_gpus * EACH_MAX, sizeof(*all));
-	n = collect(ctx, cat, req, &wish, all, takes);
+	n = collect(ctx, cat, req, &wish, all);
 	machines_sort(all, n, goal);
 	t = out_table(ctx->out, "machines", columns, OUT_TABLE);
 	for (i = 0; i < n && (out_is_json(ctx->out) || i < SHOWN); i++)
@@ -388,7 +369,7 @@ int size_machines_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 			 "energy: 85 %% of each board's watts, PUE %g, %g g CO2 a kWh", wish.pue,
 			 wish.carbon);
 	if (!n && (wish.ttft > 0 || wish.tpot > 0))
-		ret = fail_slow(ctx, cat, req, &wish, all, takes);
+		ret = fail_slow(ctx, cat, req, &wish, all);
 	else if (!n)
 		ret = ctl_fail(ctx, CTL_NO_FIT,
 			       "no arrangement of at most %u GPUs does that: raise --gpus-max or --deadline, or take a smaller format",
@@ -397,3 +378,23 @@ int size_machines_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 	free(all);
 	return ret;
 }
+
+static int size_machines_run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	int ret = ctl_operands(ctx, argc, 0, 1);
+
+	return ret ? ret : size_verb_run(ctx, NULL, argv[0], SIZE_READ_COUNT, machines);
+}
+
+const struct ctl_command cmd_size_machines = {
+	.name = "size machines",
+	.args = "[MODEL]",
+	.summary = "arrangements of GPUs with their time, cost and energy",
+	.help =
+		"For each kind of GPU and each TP and ADP, gpuctl prints the smallest arrangement that holds the\n"
+		"workload. --ttft and --tpot exclude arrangements by a lower bound of their latency.",
+	.options = { options, size_kind_options, size_workload_options, size_fleet_options },
+	.flags = CTL_NO_DRY_RUN,
+	.completes = SIZE_MODELS,
+	.run = size_machines_run,
+};

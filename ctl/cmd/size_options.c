@@ -63,7 +63,7 @@ const struct ctl_option size_workload_options[] = {
 	{ "round", 0, "TO", "round the number of GPUs up: none (default) or pow2",
 	  "none pow2" },
 	{ "spec", 0, "FILE", "a workload in JSON: these options without dashes" },
-	{ "method", 0, "NAME", "engine (default), formula or a rule of thumb (size --compare)",
+	{ "method", 0, "NAME", "engine (default), formula or a rule of thumb (size compare)",
 	  "@methods" },
 	{ NULL },
 };
@@ -364,7 +364,7 @@ static bool in_table(const struct ctl_option *o, const char *name)
 	return false;
 }
 
-static int read_spec(struct ctl_ctx *ctx)
+static int read_spec(struct ctl_ctx *ctx, enum size_reading reading)
 {
 	const char *path = ctl_opt(ctx, "spec"), *key;
 	struct fault f = { "" };
@@ -375,11 +375,12 @@ static int read_spec(struct ctl_ctx *ctx)
 		return ctl_fail(ctx, CTL_USAGE, "--spec: %s", f.text);
 	for (i = 0; i < spec.n; i++) {
 		key = spec.item[i].key;
-		if ((!in_table(size_workload_options, key) && !in_table(size_fleet_options, key)) ||
+		if ((!in_table(size_workload_options, key) &&
+		     (reading == SIZE_READ_MEMORY || !in_table(size_fleet_options, key))) ||
 		    !strcmp(key, "spec"))
 			return ctl_fail(ctx, CTL_USAGE,
-					"--spec: no option is called %s: see gpuctl help size",
-					key);
+					"--spec: %s has no option %s: see gpuctl help %s",
+					ctx->command->name, key, ctx->command->name);
 		if (ctl_flag(ctx, key))
 			return ctl_fail(ctx, CTL_USAGE,
 					"--%s is also in the file of --spec: give it once", key);
@@ -697,38 +698,9 @@ static int read_compute(struct ctl_ctx *ctx, struct size_request *req)
 	return CTL_DONE;
 }
 
-static int read_and_check(struct ctl_ctx *ctx, const struct catalogue *cat,
-			  const char *model, bool fleet,
-			  struct size_request *req)
-{
-	struct fault f = { "" };
-	int ret;
-
-	size_request_init(req);
-	ret = read_spec(ctx);
-	if (!ret)
-		ret = read_with(ctx, workload_readers, req);
-	if (!ret)
-		ret = read_compute(ctx, req);
-	if (!ret)
-		ret = read_engine(ctx, cat, req);
-	if (!ret)
-		ret = check_pairs(ctx, req);
-	if (!ret && fleet)
-		ret = read_with(ctx, fleet_readers, req);
-	if (!ret && !fleet && req->method && !req->method->terms)
-		ret = ctl_fail(ctx, CTL_USAGE,
-			       "--method: %s does not look at memory; ask gpuctl size for a count and say --gpus",
-			       req->method->name);
-	if (!ret)
-		ret = read_model(ctx, cat, model, req);
-	if (!ret && size_request_check(req, &f))
-		ret = ctl_fail(ctx, CTL_USAGE, "%s", f.text);
-	return ret;
-}
-
 /* What only a rule of thumb reads must not be dropped in silence. */
-static int check_fleet(struct ctl_ctx *ctx, const struct size_request *req)
+static int check_fleet(struct ctl_ctx *ctx, const struct size_request *req,
+		       enum size_reading reading)
 {
 	static const char *const words[][2] = {
 		{ "hours", "fleet-training" }, { "mfu", "fleet-training" },
@@ -737,7 +709,7 @@ static int check_fleet(struct ctl_ctx *ctx, const struct size_request *req)
 	size_t i;
 
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (given(ctx, words[i][0]) && req->method->terms && !ctl_flag(ctx, "compare"))
+		if (given(ctx, words[i][0]) && req->method->terms && reading != SIZE_READ_EVERY)
 			return ctl_fail(ctx, CTL_USAGE,
 					"--%s is about --method %s: add it, or leave --%s out",
 					words[i][0], words[i][1], words[i][0]);
@@ -749,16 +721,34 @@ static int check_fleet(struct ctl_ctx *ctx, const struct size_request *req)
 	return CTL_DONE;
 }
 
-int size_options_read(struct ctl_ctx *ctx, const struct catalogue *cat,
-		      const char *model, struct size_request *req)
+int size_options_read(struct ctl_ctx *ctx, const struct catalogue *cat, const char *model,
+		      enum size_reading reading, struct size_request *req)
 {
-	return read_and_check(ctx, cat, model, false, req);
-}
+	bool memory = reading == SIZE_READ_MEMORY;
+	struct fault f = { "" };
+	int ret;
 
-int size_options_read_all(struct ctl_ctx *ctx, const struct catalogue *cat,
-			  const char *model, struct size_request *req)
-{
-	int ret = read_and_check(ctx, cat, model, true, req);
-
-	return ret ? ret : check_fleet(ctx, req);
+	size_request_init(req);
+	ret = read_spec(ctx, reading);
+	if (!ret)
+		ret = read_with(ctx, workload_readers, req);
+	if (!ret)
+		ret = read_compute(ctx, req);
+	if (!ret)
+		ret = read_engine(ctx, cat, req);
+	if (!ret)
+		ret = check_pairs(ctx, req);
+	if (!ret && !memory)
+		ret = read_with(ctx, fleet_readers, req);
+	if (!ret && memory && req->method && !req->method->terms)
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "--method: %s does not look at memory; ask gpuctl size for a count and say --gpus",
+			       req->method->name);
+	if (!ret)
+		ret = read_model(ctx, cat, model, req);
+	if (!ret && size_request_check(req, &f))
+		ret = ctl_fail(ctx, CTL_USAGE, "%s", f.text);
+	if (!ret && !memory)
+		ret = check_fleet(ctx, req, reading);
+	return ret;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: gpuctl size --table
+ * DOC: gpuctl size table
  *
  * Three tables that articles print from rules of thumb, here from computed
  * figures: what the weights and the workload of 8B, 70B and 400B models need
@@ -14,8 +14,14 @@
 #include "base/units.h"
 #include "cli/given.h"
 #include "cli/out.h"
-#include "cmd/size_machines.h"
+#include "cmd/cmd.h"
+#include "cmd/size.h"
 #include "size/estimate.h"
+
+static const struct ctl_option options[] = {
+	{ "price", 0, "PRICE", "of a GPU-hour: print what they cost, too" },
+	{ NULL },
+};
 
 static const char *const models[] = { "llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b" };
 static const char *const formats[] = { "int4", "int8", "fp8", "bf16", "fp32" };
@@ -142,15 +148,14 @@ static void counts(struct ctl_ctx *ctx, const struct catalogue *cat,
 	}
 }
 
-int size_table_print(struct ctl_ctx *ctx, const struct catalogue *cat,
-		     const struct size_request *req)
+static int table(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+		 const char *price_word)
 {
-	const char *word = ctl_opt(ctx, "price");
 	struct fault f = { "" };
 	double price = 0;
 
-	if (word && conf_decimal(word, 0.0001, 1e6, &price, &f))
-		return ctl_fail(ctx, CTL_USAGE, "--price: %s; --table takes one number", f.text);
+	if (price_word && conf_decimal(price_word, 0.0001, 1e6, &price, &f))
+		return ctl_fail(ctx, CTL_USAGE, "--price: %s", f.text);
 	out_line(ctx->out, "%s, %llu x %llu tokens, engine %s", size_task_name(req->task),
 		 (unsigned long long)req->batch, (unsigned long long)req->context,
 		 req->engine->id);
@@ -162,3 +167,25 @@ int size_table_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 		out_line(ctx->out, "what that costs an hour: --price");
 	return CTL_DONE;
 }
+
+static int size_table_run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	int ret = ctl_operands(ctx, argc, 0, 0);
+
+	(void)argv;
+	if (!ret && (ctl_opt(ctx, "model") || ctl_opt(ctx, "params")))
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "the tables are about models of their own: leave --model and --params out");
+	return ret ? ret : size_verb_run(ctx, ctl_opt(ctx, "price"), models[0], SIZE_READ_MEMORY,
+					 table);
+}
+
+const struct ctl_command cmd_size_table = {
+	.name = "size table",
+	.args = "",
+	.summary = "memory, GPUs and cost of 8B, 70B and 400B models at 4 to 32 bits",
+	.help = "These are the tables of common articles, from computed figures.",
+	.options = { options, size_workload_options },
+	.flags = CTL_NO_DRY_RUN,
+	.run = size_table_run,
+};

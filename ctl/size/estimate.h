@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Methods: ways to get from a workload to memory, or straight to GPUs. A new
- * one is a row in size_methods[]; `size`, `size --compare` and compose see it
+ * one is a row in size_methods[]; `size`, `size compare` and compose see it
  * at once.
  */
 #ifndef GPUCTL_SIZE_ESTIMATE_H

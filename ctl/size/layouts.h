@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The layouts of a workload: the one search behind `size`, `size --machines` and compose.
+ * The layouts of a workload: the one search behind `size`, `size machines` and compose.
  * Pure arithmetic.
  *
  *	layouts_start(&layouts, &req, 1, SIZE_GPUS_MAX);

@@ -100,7 +100,7 @@ gives 0 'GiB' size llama-3.1-70b
 gives 0 'GiB' size llama-3-8b --context 32K --batch 4 --precision fp8 --kv-precision fp8
 gives 0 'GiB' size llama-3-8b --task lora --rank 64
 gives 0 'GiB' size --params 70B --task train
-gives 0 '.' size llama-3-8b --compare
+gives 0 '.' size compare llama-3-8b
 gives 0 '.' size --params 7B --task train --method fleet-training --tokens 2T --hours 720
 gives 2 'either a model or --params, not both' size llama-3-8b --params 8B
 gives 2 'the model is named twice' size llama-3-8b --model llama-3.1-70b
@@ -119,9 +119,16 @@ gives 2 '--throughput: ' size --params 7B --method fleet-inference --output-toke
 gives 2 '--qpm: ' size --params 7B --method fleet-inference --output-tokens 500 --qpm x
 gives 2 '--output-tokens: ' size --params 7B --method fleet-inference --output-tokens x --qpm 5
 gives 0 '.' size --params 7B --method fleet-inference --output-tokens 500 --qpm 60 --throughput 900
-gives 2 'size changes nothing without --learn: leave -n out' size llama-3-8b -n
-gives 2 '--table and --compare exclude each other' size llama-3-8b --table --compare
-gives 2 '--smi is about --check' size llama-3-8b --smi x
+gives 2 'size estimate changes nothing: leave -n out' size llama-3-8b -n
+gives 2 'no option --smi: gpuctl size check has it' size llama-3-8b --smi x
+gives 2 'no option --ttft=1s: gpuctl size machines has it' size --ttft=1s llama-3-8b
+gives 2 'size table' size table llama-3-8b
+gives 0 'GiB' size --context 4K llama-3-8b
+gives 0 'GiB' size -j estimate llama-3-8b
+gives 2 'too many operands' size machine llama-3-8b
+gives 2 'options of size learn|usage: gpuctl size learn LOG' size learn
+gives 2 'no command watch untl: did you mean watch until' watch untl sim0-0 off
+gives 2 'usage: gpuctl watch until' watch until sim0-0
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -137,16 +144,16 @@ gives 2 '^gpuctl: --rank and --lora-rank say the same' size llama-3-8b --task lo
 gives 2 '^gpuctl: --qpm needs --output-tokens' size llama-3-8b --qpm 60
 gives 2 '^gpuctl: --epochs needs --tokens' size llama-3-8b --task train --epochs 2
 gives 2 '^gpuctl: --hours is about --method fleet-training' size llama-3-8b --task train --hours 5
-gives 0 'fleet-training' size llama-3-8b --task train --tokens 1T --hours 5 --compare
-gives 2 '^gpuctl: --best: "beauty" is none of' size llama-3-8b --best beauty
-gives 2 '^gpuctl: --deadline is about training' size llama-3-8b --deadline 30d --tokens 1T
-gives 2 '^gpuctl: --tpot is about inference' size llama-3-8b --task train --tpot 50ms
-gives 0 'TPOT >=' size llama-3-8b --gpu h100-pcie --tpot 20ms
-gives 0 '"ttft_limit":' size llama-3-8b --gpu h100-pcie --machines -j
-gives 3 'is so fast: .* needs at least .* ms from token to token \(memory\)' size llama-3-8b --gpu h100-pcie --tpot 1ms --gpus-max 1
-gives 2 '^gpuctl: --ttft: "soon" is no time' size llama-3-8b --ttft soon
-gives 2 '^gpuctl: --price: "x" is neither a number .* nor a file' size llama-3-8b --price x
-gives 0 '^ARRANGEMENT' size llama-3-8b --gpus-max 2
+gives 0 'fleet-training' size compare llama-3-8b --task train --tokens 1T --hours 5
+gives 2 '^gpuctl: --best: "beauty" is none of' size machines llama-3-8b --best beauty
+gives 2 '^gpuctl: --deadline is about training' size machines llama-3-8b --deadline 30d --tokens 1T
+gives 2 '^gpuctl: --tpot is about inference' size machines llama-3-8b --task train --tpot 50ms
+gives 0 'TPOT >=' size machines llama-3-8b --gpu h100-pcie --tpot 20ms
+gives 0 '"ttft_limit":' size machines llama-3-8b --gpu h100-pcie -j
+gives 3 'is so fast: .* needs at least .* ms from token to token \(memory\)' size machines llama-3-8b --gpu h100-pcie --tpot 1ms --gpus-max 1
+gives 2 '^gpuctl: --ttft: "soon" is no time' size machines llama-3-8b --ttft soon
+gives 2 '^gpuctl: --price: "x" is neither a number .* nor a file' size machines llama-3-8b --price x
+gives 0 '^ARRANGEMENT' size machines llama-3-8b --gpus-max 2
 echo '{"hidden_size": 4096, ' >"$work/config.json"
 gives 2 'config.json: not a JSON object \(cut off before its end\)' size "$work/config.json"
 gives 2 'not a JSON object \(cut off before its end\): write options' size --spec "$work/config.json"
@@ -155,10 +162,10 @@ gives 2 'not a JSON object \(it is another value\)' size "$work/config.json"
 
 # A log is compared and learned from; with -n it is compared alone.
 echo 'INFO Loading model weights took 14.9888 GB' >"$work/vllm.log"
-learn=(size llama-3.1-8b --engine vllm --learn "$work/vllm.log")
+learn=(size learn "$work/vllm.log" llama-3.1-8b --engine vllm)
 export GPUCTL_CONFIG_DIR=$work/etc
-gives 2 '--learn needs --engine' size llama-3-8b --learn "$work/vllm.log"
-gives 2 'no memory line of PyTorch' size llama-3-8b --engine vllm --learn /dev/null
+gives 2 'whose log is it\? Add --engine' size learn "$work/vllm.log" llama-3-8b
+gives 2 'no memory line of PyTorch' size learn /dev/null llama-3-8b --engine vllm
 gives 0 'nothing was stored' "${learn[@]}" -n
 json '[.engine, .logs, .stored]' '["vllm",1,false]' "${learn[@]}" -n
 count=$((count + 1))

@@ -130,7 +130,7 @@ def models_are_sized(bench):
               "a model without anything to size", said)
     said = bench.run("size", "hf:test/ggufs/c.gguf")
     Report.ok(said.returncode == 2 and "file c.gguf" in said.stderr, "a file that is not there", said)
-    said = bench.run("size", "--model", "hf:test/sharded", "--compare")
+    said = bench.run("size", "compare", "--model", "hf:test/sharded")
     Report.ok(said.returncode == 0 and "hf:test/sharded" in said.stdout, "--model takes it, too", said)
     for name in ("hf:", "hf:a/../b", "hf:/a", "hf:a/b/", "hf:a/b/../c", "hf:a b/c", "hf:-a/b", "hf:a--b/c", "hf:a/b@", "hf:a/b@..",
                  "hf:a/b@x y", "hf:a/b/.hidden", "hf:" + "a" * 200):

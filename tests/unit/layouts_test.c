@@ -2,7 +2,7 @@
 // sources: ctl/base/text.c ctl/size/layouts.c ctl/size/limit.c ctl/size/machines.c ctl/size/need.c ctl/size/physics.c ctl/size/step.c ctl/size/explain.c ctl/size/speed.c ctl/size/fit.c ctl/size/formula.c ctl/size/rules.c ctl/size/params.c ctl/size/kv.c ctl/size/weights.c ctl/base/units.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/conf_dir.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c
 /*
  * One search: over all models, lengths and batches, on all GPUs of 40 GB and more, size,
- * compose and --machines take the same number of GPUs; the layout can be made; and no smaller
+ * compose and size machines take the same number of GPUs; the layout can be made; and no smaller
  * one that a plain search finds holds the workload.
  */
 #include <stdlib.h>
@@ -152,7 +152,7 @@ static void whole_catalogue(void)
 	printf("# %zu cases, %zu with an answer\n", tally.cases, tally.answers);
 	ok(tally.answers > 3000, "%zu cases have an answer", tally.answers);
 	is_int((intmax_t)tally.compose, 0, "size and compose disagree");
-	is_int((intmax_t)tally.machines, 0, "size and --machines disagree");
+	is_int((intmax_t)tally.machines, 0, "size and size machines disagree");
 	is_int((intmax_t)tally.cannot, 0, "layouts that cannot be made, or do not hold it");
 	is_int((intmax_t)tally.fewer, 0, "layouts with fewer GPUs that hold it");
 	is_int((intmax_t)tally.rounded, 0, "rounded numbers that are wrong");

@@ -59,7 +59,16 @@ static void test_places(void)
 	takes("history ", "@slots");
 	takes("gpus h100 ", "@gpus");
 	takes("models ", "@models");
-	takes("size ", "@models @hub @files");
+	takes("size ", "estimate machines compare table check learn @models @hub @files");
+	takes("size estimate ", "@models @hub @files");
+	takes("size llama ", "");
+	takes("size check ", "@compositions");
+	takes("size check c ", "@models @hub @files");
+	takes("size learn ", "@files");
+	takes("watch ", "changes until daemon");
+	takes("watch until ", "@slots @compositions");
+	takes("watch until x ", "");
+	takes("watch -j ", "changes until daemon");
 	takes("help ", "@commands");
 	takes("compose ", "");
 	takes("release ", "@compositions");
@@ -75,7 +84,7 @@ static void test_options(void)
 	takes("compose x --task ", "@tasks");
 	takes("compose x --for ", "");
 	takes("size --engine ", "@engines");
-	takes("size --best ", "cost time energy count");
+	takes("size machines --best ", "cost time energy count");
 	takes("watch -s ", "@slots");
 	takes("watch -C ", "@compositions");
 	takes("topo --svg ", "@files");

@@ -14,7 +14,8 @@
 #include "cli/out.h"
 #include "tap.h"
 
-extern const struct ctl_command cmd_size, cmd_gpus, cmd_models;
+extern const struct ctl_command cmd_size_compare, cmd_size_estimate, cmd_size_machines,
+	cmd_size_table, cmd_gpus, cmd_models;
 
 #define WORDS_MAX 24
 
@@ -124,40 +125,40 @@ static void size(void)
 	struct json_object *fits, *first;
 	size_t i;
 
-	runs(&cmd_size, "llama-3.1-70b --batch=16", CTL_DONE,
+	runs(&cmd_size_estimate, "llama-3.1-70b --batch=16", CTL_DONE,
 	     "weights      131.4 GiB  70,553,706,496 x 2 B");
 	ok(strstr(text, "H200 NVL") && strstr(text, "more kinds of card"),
 	   "a table of cards, and that there are more");
 	ok(!strstr(text, "TPU"), "nothing that no slot can take");
 	ok(strstr(text, "the rule of thumb says 164.3 GiB"), "the rule of thumb");
 
-	runs(&cmd_size, "llama-3.1-8b --gpu=h100", CTL_DONE, "H100 SXM5 80GB");
-	runs(&cmd_size, "meta-llama/Llama-3.1-8B --gpu=l40s --task=qlora",
+	runs(&cmd_size_estimate, "llama-3.1-8b --gpu=h100", CTL_DONE, "H100 SXM5 80GB");
+	runs(&cmd_size_estimate, "meta-llama/Llama-3.1-8B --gpu=l40s --task=qlora",
 	     CTL_DONE, "p50 and p95");
-	runs(&cmd_size, "--params=70B --method=liqid --gpu=h100-80", CTL_DONE,
+	runs(&cmd_size_estimate, "--params=70B --method=liqid --gpu=h100-80", CTL_DONE,
 	     "163.0 GiB");
-	runs(&cmd_size, "--model=llama-3.1-8b --compare", CTL_DONE,
+	runs(&cmd_size_compare, "--model=llama-3.1-8b", CTL_DONE,
 	     "eleutherai");
-	runs(&cmd_size, "--params=1T --gpu=t4", CTL_DONE, "177  ");
+	runs(&cmd_size_estimate, "--params=1T --gpu=t4", CTL_DONE, "177  ");
 
-	runs(&cmd_size, "", CTL_USAGE, "no model is called");
-	runs(&cmd_size, "llama-9", CTL_USAGE, "did you mean");
-	runs(&cmd_size, "llama-3.1-8b llama-3.1-70b", CTL_USAGE, "");
-	runs(&cmd_size, "llama-3.1-8b --model=gpt-2", CTL_USAGE, "named twice");
-	runs(&cmd_size, "llama-3.1-8b --params=8B", CTL_USAGE, "not both");
-	runs(&cmd_size, "--params=70", CTL_USAGE, "did you mean 70B");
-	runs(&cmd_size, "llama-3.1-8b --task=sing", CTL_USAGE,
+	runs(&cmd_size_estimate, "", CTL_USAGE, "no model is called");
+	runs(&cmd_size_estimate, "llama-9", CTL_USAGE, "did you mean");
+	runs(&cmd_size_estimate, "llama-3.1-8b llama-3.1-70b", CTL_USAGE, "");
+	runs(&cmd_size_estimate, "llama-3.1-8b --model=gpt-2", CTL_USAGE, "named twice");
+	runs(&cmd_size_estimate, "llama-3.1-8b --params=8B", CTL_USAGE, "not both");
+	runs(&cmd_size_estimate, "--params=70", CTL_USAGE, "did you mean 70B");
+	runs(&cmd_size_estimate, "llama-3.1-8b --task=sing", CTL_USAGE,
 	     "--task: no task");
-	runs(&cmd_size, "llama-3.1-8b --context=0", CTL_USAGE,
+	runs(&cmd_size_estimate, "llama-3.1-8b --context=0", CTL_USAGE,
 	     "--context: \"0\" must be more than zero");
-	runs(&cmd_size, "llama-3.1-8b --batch=-1", CTL_USAGE, "--batch: ");
-	runs(&cmd_size, "llama-3.1-8b --gpu=h999", CTL_USAGE, "--gpu: no GPU");
-	runs(&cmd_size, "llama-3.1-8b --task=train --method=fleet-training",
+	runs(&cmd_size_estimate, "llama-3.1-8b --batch=-1", CTL_USAGE, "--batch: ");
+	runs(&cmd_size_estimate, "llama-3.1-8b --gpu=h999", CTL_USAGE, "--gpu: no GPU");
+	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --method=fleet-training",
 	     CTL_USAGE, "needs --tokens");
-	runs(&cmd_size, "falcon-180b --task=train --context=64K --gpu=t4",
+	runs(&cmd_size_estimate, "falcon-180b --task=train --context=64K --gpu=t4",
 	     CTL_NO_FIT, "none of the kinds");
 
-	as_json(&cmd_size, "llama-3.1-70b --batch=16 --gpu=h100-80");
+	as_json(&cmd_size_estimate, "llama-3.1-70b --batch=16 --gpu=h100-80");
 	is_int(number(json, "parameters"), 70553706496ll, "parameters");
 	fits = field(json, "fits");
 	first = json_object_array_get_idx(fits, 0);
@@ -180,33 +181,33 @@ static void size(void)
 					field(json, "terms"), i), "bytes");
 		sum;
 	}), "terms add up to the total");
-	runs(&cmd_size, "llama-3.1-8b --engine=hf --method=liqid", CTL_USAGE, "knows no engines");
-	runs(&cmd_size, "llama-3.1-8b --engine=nix", CTL_USAGE, "known are generic");
-	runs(&cmd_size, "llama-3.1-8b --tp=3", CTL_USAGE, "does not divide the 32 heads");
-	runs(&cmd_size, "llama-3.1-8b --zero=4", CTL_USAGE, "--zero: 4 is outside 0 to 3");
-	runs(&cmd_size, "llama-3.1-8b --zero=2", CTL_USAGE, "add --task train");
-	runs(&cmd_size, "llama-3.1-8b --lora-target=q,x --task=lora", CTL_USAGE, "is none of");
-	runs(&cmd_size, "llama-3.1-8b --quant=bf16", CTL_USAGE, "no quantized format");
-	runs(&cmd_size, "llama-3.1-8b --ep=2", CTL_USAGE, "no experts");
-	runs(&cmd_size, "llama-3.1-8b --round=up", CTL_USAGE, "neither none nor pow2");
-	runs(&cmd_size, "llama-3.1-70b --tp=16 --batch=1 --gpu=h100-80", CTL_DONE, "16  16  ");
-	runs(&cmd_size, "qwen2.5-7b --tp=7", CTL_USAGE, "does not divide the 4 KV heads");
-	runs(&cmd_size, "--params=70B --ep=8", CTL_USAGE, "name a model with experts");
-	runs(&cmd_size, "deepseek-v2 --batch=64 --gpu=h100-nvl", CTL_DONE, "TP  ADP  EP");
-	runs(&cmd_size, "deepseek-v2 --batch=64 --gpu=h100-nvl --round=pow2", CTL_DONE, "  16   8   2  ");
-	runs(&cmd_size, "deepseek-v2 --batch=64 --gpu=h100-nvl --machines", CTL_DONE, "TP  PP  ADP  EP  DP");
-	runs(&cmd_size, "llama-3.1-70b --machines --gpu=h100-80", CTL_DONE, "ARRANGEMENT");
-	runs(&cmd_size, "llama-3.1-8b --task=train --tokens=1T --deadline=30d --price=2.5 --best=cost --all",
+	runs(&cmd_size_estimate, "llama-3.1-8b --engine=hf --method=liqid", CTL_USAGE, "knows no engines");
+	runs(&cmd_size_estimate, "llama-3.1-8b --engine=nix", CTL_USAGE, "known are generic");
+	runs(&cmd_size_estimate, "llama-3.1-8b --tp=3", CTL_USAGE, "does not divide the 32 heads");
+	runs(&cmd_size_estimate, "llama-3.1-8b --zero=4", CTL_USAGE, "--zero: 4 is outside 0 to 3");
+	runs(&cmd_size_estimate, "llama-3.1-8b --zero=2", CTL_USAGE, "add --task train");
+	runs(&cmd_size_estimate, "llama-3.1-8b --lora-target=q,x --task=lora", CTL_USAGE, "is none of");
+	runs(&cmd_size_estimate, "llama-3.1-8b --quant=bf16", CTL_USAGE, "no quantized format");
+	runs(&cmd_size_estimate, "llama-3.1-8b --ep=2", CTL_USAGE, "no experts");
+	runs(&cmd_size_estimate, "llama-3.1-8b --round=up", CTL_USAGE, "neither none nor pow2");
+	runs(&cmd_size_estimate, "llama-3.1-70b --tp=16 --batch=1 --gpu=h100-80", CTL_DONE, "16  16  ");
+	runs(&cmd_size_estimate, "qwen2.5-7b --tp=7", CTL_USAGE, "does not divide the 4 KV heads");
+	runs(&cmd_size_estimate, "--params=70B --ep=8", CTL_USAGE, "name a model with experts");
+	runs(&cmd_size_estimate, "deepseek-v2 --batch=64 --gpu=h100-nvl", CTL_DONE, "TP  ADP  EP");
+	runs(&cmd_size_estimate, "deepseek-v2 --batch=64 --gpu=h100-nvl --round=pow2", CTL_DONE, "  16   8   2  ");
+	runs(&cmd_size_machines, "deepseek-v2 --batch=64 --gpu=h100-nvl", CTL_DONE, "TP  PP  ADP  EP  DP");
+	runs(&cmd_size_machines, "llama-3.1-70b --gpu=h100-80", CTL_DONE, "ARRANGEMENT");
+	runs(&cmd_size_machines, "llama-3.1-8b --task=train --tokens=1T --deadline=30d --price=2.5 --best=cost --all",
 	     CTL_DONE, "KG CO2");
-	runs(&cmd_size, "llama-3.1-8b --best=cost", CTL_USAGE, "needs --price");
-	runs(&cmd_size, "llama-3.1-8b --best=beauty", CTL_USAGE, "none of cost, time");
-	runs(&cmd_size, "llama-3.1-8b --task=train --deadline=30d", CTL_USAGE, "needs --tokens");
-	runs(&cmd_size, "llama-3.1-405b --task=train --gpus-max=1 --machines", CTL_NO_FIT,
+	runs(&cmd_size_machines, "llama-3.1-8b --best=cost", CTL_USAGE, "needs --price");
+	runs(&cmd_size_machines, "llama-3.1-8b --best=beauty", CTL_USAGE, "none of cost, time");
+	runs(&cmd_size_machines, "llama-3.1-8b --task=train --deadline=30d", CTL_USAGE, "needs --tokens");
+	runs(&cmd_size_machines, "llama-3.1-405b --task=train --gpus-max=1", CTL_NO_FIT,
 	     "no arrangement of at most 1");
-	runs(&cmd_size, "--table", CTL_DONE, "RULE OF THUMB");
-	runs(&cmd_size, "tests/data/configs/llama-3.1-8b.json", CTL_DONE, "8.03 B parameters");
-	runs(&cmd_size, "tests/data/configs/none.json", CTL_USAGE, "No such file");
-	runs(&cmd_size, "qwen2.5-7b --engine=hf --context=8K", CTL_DONE, "measured rows");
+	runs(&cmd_size_table, "--context=4K", CTL_DONE, "RULE OF THUMB");
+	runs(&cmd_size_estimate, "tests/data/configs/llama-3.1-8b.json", CTL_DONE, "8.03 B parameters");
+	runs(&cmd_size_estimate, "tests/data/configs/none.json", CTL_USAGE, "No such file");
+	runs(&cmd_size_estimate, "qwen2.5-7b --engine=hf --context=8K", CTL_DONE, "measured rows");
 }
 
 static int64_t gpus_for(const char *option, int64_t n)
@@ -214,7 +215,7 @@ static int64_t gpus_for(const char *option, int64_t n)
 	char *line = mem_printf("llama-3.1-8b --gpu=l40s --%s=%lld", option, (long long)n);
 	int64_t gpus = 0;
 
-	if (!run(&cmd_size, true, line))
+	if (!run(&cmd_size_estimate, true, line))
 		gpus = number(json_object_array_get_idx(field(json, "fits"), 0), "gpus");
 	free(line);
 	return gpus;
@@ -226,7 +227,7 @@ static void most_of(const char *option)
 	char *line = mem_printf("llama-3.1-8b --gpu=l40s:1 --fit=%s", option);
 	int64_t most = 0;
 
-	if (!run(&cmd_size, true, line))
+	if (!run(&cmd_size_estimate, true, line))
 		most = number(json_object_array_get_idx(field(json, "most"), 0), option);
 	free(line);
 	ok(most > 1, "%s: %lld fit", option, (long long)most);
@@ -238,30 +239,30 @@ static void most(void)
 {
 	most_of("batch");
 	most_of("context");
-	runs(&cmd_size, "llama-2-7b --gpu=h200-nvl --fit=context", CTL_DONE, "the model's maximum");
-	runs(&cmd_size, "llama-3.1-70b --gpu=l4:1 --fit=batch", CTL_NO_FIT, "not even one sequence");
-	runs(&cmd_size, "llama-3.1-70b --gpu=l4:0 --fit=batch", CTL_USAGE, "--gpu l4:0");
-	runs(&cmd_size, "llama-3.1-70b --gpu=warp:2 --fit=batch", CTL_USAGE, "no GPU");
-	runs(&cmd_size, "llama-3.1-70b --gpu=l4 --fit=gpus", CTL_USAGE, "batch, context or layers");
-	runs(&cmd_size, "llama-3.1-70b --fit=batch", CTL_USAGE, "such as --gpu h100:2");
-	runs(&cmd_size, "llama-3.1-70b --gpu=l4 --fit=batch --batch=4", CTL_USAGE, "leave one out");
-	runs(&cmd_size, "llama-3.1-70b --gpu=h100-80 --fit=layers", CTL_USAGE, "--engine llama.cpp");
-	runs(&cmd_size, "llama-3.1-70b --gpu=rtx-4090 --fit=layers --engine=llama.cpp --quant=q4_k_m",
+	runs(&cmd_size_estimate, "llama-2-7b --gpu=h200-nvl --fit=context", CTL_DONE, "the model's maximum");
+	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l4:1 --fit=batch", CTL_NO_FIT, "not even one sequence");
+	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l4:0 --fit=batch", CTL_USAGE, "--gpu l4:0");
+	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=warp:2 --fit=batch", CTL_USAGE, "no GPU");
+	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l4 --fit=gpus", CTL_USAGE, "batch, context or layers");
+	runs(&cmd_size_estimate, "llama-3.1-70b --fit=batch", CTL_USAGE, "such as --gpu h100:2");
+	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l4 --batch=4 --fit=batch", CTL_USAGE, "leave one out");
+	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=h100-80 --fit=layers", CTL_USAGE, "--engine llama.cpp");
+	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=rtx-4090 --engine=llama.cpp --quant=q4_k_m --fit=layers",
 	     CTL_DONE, "      37  ");
-	runs(&cmd_size, "llama-3.1-8b --gpu=rtx-4090 --fit=layers --engine=llama.cpp --quant=q4_k_m",
+	runs(&cmd_size_estimate, "llama-3.1-8b --gpu=rtx-4090 --engine=llama.cpp --quant=q4_k_m --fit=layers",
 	     CTL_DONE, "all of them");
-	runs(&cmd_size, "llama-3.1-8b --engine=llama.cpp --host-layers=33", CTL_USAGE, "32 layers");
-	runs(&cmd_size, "llama-3.1-8b --engine=llama.cpp --host-layers=3 --machines", CTL_USAGE,
+	runs(&cmd_size_estimate, "llama-3.1-8b --engine=llama.cpp --host-layers=33", CTL_USAGE, "32 layers");
+	runs(&cmd_size_machines, "llama-3.1-8b --engine=llama.cpp --host-layers=3", CTL_USAGE,
 	     "leave --host-layers out");
 	/* what is printed for each GPU is what was judged */
-	as_json(&cmd_size, "llama-3.1-70b --engine=vllm --gpu=h100-pcie-80");
+	as_json(&cmd_size_estimate, "llama-3.1-70b --engine=vllm --gpu=h100-pcie-80");
 	is_int(number(json_object_array_get_idx(field(json, "terms_per_gpu"), 1), "bytes"),
 	       (int64_t)(38.9 * 1024 * 128256), "activations of a large GPU");
-	runs(&cmd_size, "llama-3.1-8b --engine=vllm --host-layers=3", CTL_USAGE, "llama.cpp");
-	runs(&cmd_size, "--params=70B --gpu=l4 --fit=batch", CTL_USAGE, "shape of a model");
-	runs(&cmd_size, "llama-3.1-8b --context=200000", CTL_DONE,
+	runs(&cmd_size_estimate, "llama-3.1-8b --engine=vllm --host-layers=3", CTL_USAGE, "llama.cpp");
+	runs(&cmd_size_estimate, "--params=70B --gpu=l4 --fit=batch", CTL_USAGE, "shape of a model");
+	runs(&cmd_size_estimate, "llama-3.1-8b --context=200000", CTL_DONE,
 	     "beyond the 131,072 that the model was made for");
-	runs(&cmd_size, "qwen3-0.6b", CTL_DONE, "FITS ON");
+	runs(&cmd_size_estimate, "qwen3-0.6b", CTL_DONE, "FITS ON");
 	ok(strstr(text, "L4 ") && !strstr(text, "K80"), "cards with matrix units come first");
 }
 
@@ -296,7 +297,7 @@ static void says(const char *config, const char *want)
 
 	if (!ok(fd >= 0 && write(fd, config, strlen(config)) > 0, "a file can be written"))
 		return;
-	runs(&cmd_size, name, CTL_DONE, want);
+	runs(&cmd_size_estimate, name, CTL_DONE, want);
 	close(fd);
 	unlink(name);
 }

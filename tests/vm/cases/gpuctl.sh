@@ -121,11 +121,11 @@ is "$(gpuctl -j "${llm[@]}" -n | jq -r '[.limit, .tensor_parallel, .data_paralle
 check_rc 2 "--mixed is about a model" gpuctl compose mix --gpus 2 --mixed
 check "compose by model" gpuctl compose llm --model llama-3.1-70b --task infer --method formula
 is "$(gpuctl -j show llm | jq -r '.composition.slots | join(" ")')" "sim0-4 sim0-5" "two H100 hold it"
-like "$(gpuctl size llama-3.1-70b --check llm)" 'cannot be read' "no driver says what a simulated GPU uses"
+like "$(gpuctl size check llm llama-3.1-70b)" 'cannot be read' "no driver says what a simulated GPU uses"
 gpuctl -j show llm | jq -r '.composition.slots[]' | while read -r slot; do
 	echo "$(gpuctl -j show "$slot" | jq -r '.slot.functions[0].address // empty'), 70000 MiB"
 done >/tmp/smi
-like "$(gpuctl size llama-3.1-70b --check llm --smi /tmp/smi)" 'within P95' "what nvidia-smi says is compared with the estimate"
+like "$(gpuctl size check llm llama-3.1-70b --smi /tmp/smi)" 'within P95' "what nvidia-smi says is compared with the estimate"
 check_rc 3 "a model that fits on nothing that is left" gpuctl compose huge --model llama-3.1-405b
 like "$(error_of gpuctl compose huge --model llama-3.1-405b)" 'decided by pool: the workload needs .*; free: ' "and which limit decided"
 check "resize: one more" gpuctl resize one --gpus +1

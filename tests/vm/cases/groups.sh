@@ -43,6 +43,6 @@ check_rc 7 "the driver of one does not let go" gpuctl detach --timeout 1s sim0-1
 check "detach --all does not wait for it" gpuctl detach --all
 is "$(gpuctl -j list | jq -r '.slots[:3] | map(.state) | join(" ")')" "off stuck off" "the others are off"
 echo remove-release >"$SIM/slot0.1/driver"
-check "it has come back" gpuctl watch --timeout 30s --until 'sim0-1 off'
+check "it has come back" gpuctl watch until sim0-1 off --timeout 30s
 check "unload" rmmod gpufabric
 finish

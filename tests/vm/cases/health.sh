@@ -101,7 +101,7 @@ gpuctl -j watch --composition pair >/tmp/watch.json &
 watch=$!
 wait_for 20 grep -q snapshot-done /tmp/watch.json
 echo remove >"$SIM/slot0.1/surprise"
-check "is degraded" gpuctl watch --until 'pair degraded' --timeout 30s
+check "is degraded" gpuctl watch until pair degraded --timeout 30s
 is "$(state_of sim0-1)" lost "the slot is lost"
 check "whoever watches the set is told of both" \
 	wait_for 20 sh -c 'grep -q "\"state\":\"lost\"" /tmp/watch.json && grep -q "\"state\":\"degraded\"" /tmp/watch.json'
@@ -129,7 +129,7 @@ gpuctl -j watch --slot sim0-2 >/tmp/watch.json &
 watch=$!
 wait_for 20 grep -q snapshot-done /tmp/watch.json
 echo remove-release >"$SIM/slot0.2/driver"
-check "when the driver lets go the slot recovers by itself" gpuctl watch --until 'sim0-2 off' --timeout 30s
+check "when the driver lets go the slot recovers by itself" gpuctl watch until sim0-2 off --timeout 30s
 check "and says so" wait_for 20 grep -q '"previous":"stuck"' /tmp/watch.json
 kill "$watch"
 wait "$watch"

@@ -218,7 +218,7 @@ is "$(gpuctl -j top | jq -r '.slots[0] | "\(.slot) \(.state)"')" "sim0-0 ready" 
 is "$(gpuctl top --filter free --find sim1 | grep -c '^sim')" 8 "of what was asked for"
 is "$(for command in list show\ sim0-0 topo scan attach\ sim0-1 detach\ sim0-1 clear\ sim0-2 'compose c --gpus 1' \
 	'resize c --gpus +1' 'release c' reap history stats metrics features nodes tenants gpus models version help top \
-	'size llama-3.1-8b' 'run --gpus 1 -- true' save\ /tmp/saved restore\ /tmp/saved 'watch --until sim1-7\ off'; do
+	'size llama-3.1-8b' 'run --gpus 1 -- true' save\ /tmp/saved restore\ /tmp/saved 'watch until sim1-7 off'; do
 		eval "gpuctl $command" 2>&1 </dev/null
 	done | grep -c "$ESC")" 0 "no command prints a control sequence there"
 

@@ -72,15 +72,15 @@ wait "$watch"
 gpuctl detach sim0-2 >/dev/null
 
 note "until"
-check "what is so already ends at once" gpuctl watch --until 'sim0-0 off'
-check "what does not exist is gone" gpuctl watch --until 'train70b gone'
-watching --until 'train70b active'
+check "what is so already ends at once" gpuctl watch until sim0-0 off
+check "what does not exist is gone" gpuctl watch until train70b gone
+watching until train70b active
 check_fails "what is not so yet is waited for" is_over
 gpuctl compose train70b --gpus 2 >/dev/null
 check "until it is" wait_for 20 is_over
 wait "$watch"
 is $? 0 "and that is success"
-watching --until 'train70b gone' --timeout 1h
+watching until train70b gone --timeout 1h
 gpuctl release train70b >/dev/null
 check "to be gone, too" wait_for 20 is_over
 wait "$watch"
@@ -90,7 +90,7 @@ exec 9</dev/gpufabric-sim/sim0-0
 sleep 1000 &
 holder=$!
 exec 9<&-
-watching --until 'sim0-0 draining' --timeout 10min
+watching until sim0-0 draining --timeout 10min
 gpuctl detach sim0-0 --wait 5min >/dev/null 2>&1 &
 detach=$!
 check "a drain is waited for" wait_for 20 is_over
@@ -99,9 +99,9 @@ check "it ends with who held the GPU" wait "$detach"
 kill -INT "$watch" 2>/dev/null
 wait "$watch"
 is $? 0 "and was seen"
-check_rc 7 "what never comes ends by the clock" gpuctl watch --until 'sim0-0 stuck' --timeout 100ms
-like "$(gpuctl watch --until 'sim0-0 stuck' --timeout 100ms 2>&1 >/dev/null)" "'sim0-0 stuck' did not come true in 100ms" "and says so"
-watching --until 'sim0-0 stuck'
+check_rc 7 "what never comes ends by the clock" gpuctl watch until sim0-0 stuck --timeout 100ms
+like "$(gpuctl watch until sim0-0 stuck --timeout 100ms 2>&1 >/dev/null)" "'sim0-0 stuck' did not come true in 100ms" "and says so"
+watching until sim0-0 stuck
 kill -TERM "$watch"
 wait "$watch"
 is $? 1 "one that is interrupted has not seen it"
@@ -120,22 +120,22 @@ set_clock()
 	date -s "@$(($(date +%s) + $1))" >/dev/null
 }
 
-watching --units
+watching daemon --print
 check "one for half an hour" gpuctl compose long --gpus 1 --for 30min
 check "one for some seconds" gpuctl compose leased --gpus 1 --for 5s
 set_clock -3600
-check "it is reaped at its time by a clock that is an hour late" gpuctl watch --until 'leased gone' --timeout 2min
+check "it is reaped at its time by a clock that is an hour late" gpuctl watch until leased gone --timeout 2min
 is "$(gpuctl -j show long | jq --argjson now "$(date +%s)" '.composition.lease / 1000 - $now | . > 1000 and . <= 1800')" \
 	true "what is shown of the other goes by that clock"
 set_clock 7200
 like "$(gpuctl reap)" "nothing to reap" "nothing is over for a clock that is an hour early"
 check "another one for some seconds" gpuctl compose leased --gpus 1 --for 3s
-check "is reaped at its time, too" gpuctl watch --until 'leased gone' --timeout 2min
-check "that of half an hour was left" gpuctl watch --until 'long active' --timeout 1s
+check "is reaped at its time, too" gpuctl watch until leased gone --timeout 2min
+check "that of half an hour was left" gpuctl watch until long active --timeout 1s
 set_clock -3600
 check "it is made shorter" gpuctl annotate long --for 2s --job 4711
 is "$(gpuctl -j list | jq -r '.compositions[] | select(.name == "long").job')" 4711 "and gets a job"
-check "and is reaped" gpuctl watch --until 'long gone' --timeout 2min
+check "and is reaped" gpuctl watch until long gone --timeout 2min
 
 note "who annotates while another resizes"
 check "a composition of one" gpuctl compose grows --gpus 1
@@ -157,7 +157,7 @@ note "what others wrote"
 check "a composition with an annotation of version 2, whose client goes" \
 	"$TESTS/gfclient" -b -a $'\002x' compose newer sim0-0
 check "one of an ordinary client that goes" "$TESTS/gfclient" -b -a $'\001\001\001t' compose lost sim0-1
-check "this one is taken back" gpuctl watch --until 'lost gone' --timeout 2min
+check "this one is taken back" gpuctl watch until lost gone --timeout 2min
 like "$(gpuctl reap)" "newer: annotation: version 2, unknown to this gpuctl, left alone" "the other one is not"
 is "$(gpuctl -j list | jq -r '.compositions[] | [.name, .annotation, (.flags | contains(["orphaned"]))] | join(" ")')" \
 	"newer version 2, unknown to this gpuctl true" "and is shown as what it is"
@@ -175,10 +175,10 @@ wait "$watch"
 rm /usr/bin/systemctl
 
 note "what is refused"
-check_rc 2 "a state that there is not" gpuctl watch --until 'sim0-0 happy'
-check_rc 2 "no state" gpuctl watch --until sim0-0
+check_rc 2 "a state that there is not" gpuctl watch until sim0-0 happy
+check_rc 2 "no state" gpuctl watch until sim0-0
 check_rc 2 "a kind that there is not" gpuctl watch --kind slot-moved
-check_rc 2 "a deadline for nothing" gpuctl watch --timeout 1s
+check_rc 2 "a deadline for nothing" gpuctl watch changes --timeout 1s
 
 check "the module unloads" wait_for 10 rmmod gpufabric
 check "the simulator, too" rmmod gpufabric_sim

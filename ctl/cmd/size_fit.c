@@ -14,7 +14,7 @@
 #include "base/units.h"
 #include "cli/given.h"
 #include "cli/out.h"
-#include "cmd/size_machines.h"
+#include "cmd/size.h"
 #include "size/estimate.h"
 #include "size/limit.h"
 
@@ -146,10 +146,9 @@ static int most_of_kind(struct ctl_ctx *ctx, const struct catalogue *cat,
 	return CTL_DONE;
 }
 
-static int most_check(struct ctl_ctx *ctx, const struct size_request *req,
+static int most_check(struct ctl_ctx *ctx, const struct size_request *req, const char *word,
 		      enum size_most_of *what)
 {
-	const char *word = ctl_opt(ctx, "fit");
 	size_t i;
 
 	for (i = 0; i < KINDS && strcmp(word, kinds[i].word); i++)
@@ -160,11 +159,9 @@ static int most_check(struct ctl_ctx *ctx, const struct size_request *req,
 	*what = (enum size_most_of)i;
 	if (!ctl_flag(ctx, "gpu"))
 		return ctl_fail(ctx, CTL_USAGE,
-				"--fit %s: on which GPUs? Add --gpu KIND:COUNT, such as --gpu h100:2",
-				word);
+				"--fit: on which GPUs? Add --gpu KIND:COUNT, such as --gpu h100:2");
 	if (!req->model)
-		return ctl_fail(ctx, CTL_USAGE, "--fit %s needs the shape of a model: name one",
-				word);
+		return ctl_fail(ctx, CTL_USAGE, "--fit needs the shape of a model: name one");
 	if (!req->method->terms)
 		return ctl_fail(ctx, CTL_USAGE, "--method %s does not look at memory",
 				req->method->name);
@@ -173,13 +170,13 @@ static int most_check(struct ctl_ctx *ctx, const struct size_request *req,
 				"--fit layers: engine %s has all layers on GPUs; say --engine llama.cpp",
 				req->engine->id);
 	if (ctl_opt(ctx, kinds[i].option))
-		return ctl_fail(ctx, CTL_USAGE, "--fit %s looks for what --%s says: leave one out",
-				word, kinds[i].option);
+		return ctl_fail(ctx, CTL_USAGE, "--fit looks for what --%s says: leave one out",
+				kinds[i].option);
 	return CTL_DONE;
 }
 
-int size_most_print(struct ctl_ctx *ctx, const struct catalogue *cat,
-		    const struct size_request *req)
+int size_fit(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+	     const char *word)
 {
 	enum size_most_of what = MOST_BATCH;
 	struct out_table *t;
@@ -189,7 +186,7 @@ int size_most_print(struct ctl_ctx *ctx, const struct catalogue *cat,
 	size_t pos = 0;
 	int ret;
 
-	ret = most_check(ctx, req, &what);
+	ret = most_check(ctx, req, word, &what);
 	if (ret)
 		return ret;
 	t = out_table(ctx->out, "most", kinds[what].columns, OUT_TABLE);

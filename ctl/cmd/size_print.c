@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the verbs of gpuctl size print alike: the workload, the terms of its memory, and what a
+ * reader has to know to trust them.
+ */
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/out.h"
+#include "cmd/size_hub.h"
+#include "cmd/size_options.h"
+#include "cmd/size_print.h"
+#include "size/config.h"
+#include "size/estimate.h"
+#include "size/kv.h"
+#include "size/physics.h"
+
+static const struct out_column workload_columns[] = {
+	{ "model", NULL, 0 },
+	{ "parameters", NULL, 0 },
+	{ "active_parameters", NULL, 0 },
+	{ "vision_parameters", NULL, 0 },
+	{ "mtp_parameters", NULL, 0 },
+	{ "kv_bytes_per_token", NULL, 0 },
+	{ "kv_windowed_layers", NULL, 0 },
+	{ "state_bytes_per_sequence", NULL, 0 },
+	{ "max_context", NULL, 0 },
+	{ "task", NULL, 0 },
+	{ "precision", NULL, 0 },
+	{ "kv_precision", NULL, 0 },
+	{ "context", NULL, 0 },
+	{ "batch", NULL, 0 },
+	{ "method", NULL, 0 },
+	{ "rule", NULL, 0 },
+	{ "engine", NULL, 0 },
+	{ "engine_rows", NULL, 0 },
+	{ "learned_logs", NULL, 0 },
+	{ "total_bytes", NULL, 0 },
+	{ "p95_bytes", NULL, 0 },
+	{ "gpus", NULL, 0 },
+	{ NULL, NULL, 0 },
+};
+
+static const struct out_column term_columns[] = {
+	{ "name", "TERM", 0 },
+	{ "bytes", "MEMORY", OUT_RIGHT },
+	{ "formula", "FORMULA", 0 },
+	{ "source", NULL, 0 },
+	{ "calibrated", NULL, 0 },
+	{ NULL, NULL, 0 },
+};
+
+static const struct out_column memory_columns[] = {
+	{ "memory", "WHICH MEMORY", 0 },
+	{ "p50_bytes", "P50", OUT_RIGHT },
+	{ "p95_bytes", "P95", OUT_RIGHT },
+	{ NULL, "SEEN AS", 0 },
+	{ NULL, NULL, 0 },
+};
+
+void size_put_gib(struct out_table *t, const char *column, uint64_t bytes)
+{
+	char buf[UNITS_TEXT_MAX];
+
+	out_cell(t, column, json_object_new_uint64(bytes), "%s", units_gib(buf, bytes));
+}
+
+static const char *precision_words(const struct size_request *req)
+{
+	if (req->task == SIZE_QLORA)
+		return req->precision->text;
+	return req->precision->name;
+}
+
+/* What a token adds beyond every window, and what a sequence takes at any length. */
+static void print_cache(struct out_table *t, const struct size_request *req)
+{
+	out_uint(t, "kv_bytes_per_token", kv_growing_bytes(req->model, req->kv));
+	out_uint(t, "kv_windowed_layers", kv_windowed_layers(req->model));
+	out_uint(t, "state_bytes_per_sequence", kv_state_bytes(req->model));
+	if (req->model->max_context)
+		out_uint(t, "max_context", req->model->max_context);
+}
+
+void size_print_workload(struct ctl_ctx *ctx, const struct size_request *req,
+			 const struct size_terms *terms)
+{
+	struct out_table *t = out_table(ctx->out, NULL, workload_columns,
+					OUT_SINGLE);
+	const struct model_params *p = &req->params;
+	char count[UNITS_TEXT_MAX], active[UNITS_TEXT_MAX];
+	struct text line = { 0 };
+
+	out_row(t);
+	out_str(t, "model", req->model ? req->model->id : NULL);
+	out_uint(t, "parameters", p->total);
+	out_uint(t, "active_parameters", p->active);
+	if (p->vision)
+		out_uint(t, "vision_parameters", p->vision);
+	if (p->mtp)
+		out_uint(t, "mtp_parameters", p->mtp);
+	if (req->model)
+		print_cache(t, req);
+	out_str(t, "task", size_task_name(req->task));
+	out_str(t, "precision", req->precision->name);
+	if (req->task == SIZE_INFER)
+		out_str(t, "kv_precision", req->kv->name);
+	out_uint(t, "context", req->context);
+	out_uint(t, "batch", req->batch);
+	out_str(t, "method", req->method->name);
+	out_str(t, "rule", req->method->rule);
+	if (req->method->terms)
+		out_uint(t, "total_bytes", terms->total);
+	if (terms->p95) {
+		out_str(t, "engine", req->engine->id);
+		out_uint(t, "engine_rows", req->engine->fit[req->task].rows);
+		out_uint(t, "learned_logs", req->engine->fit[req->task].learned);
+		out_uint(t, "p95_bytes", terms->p95);
+	}
+
+	if (req->model)
+		text_add(&line, "%s  ", req->model->name);
+	text_add(&line, "%s parameters", units_count(count, p->total));
+	if (p->active != p->total)
+		text_add(&line, " (%s active)", units_count(active, p->active));
+	text_add(&line, "  %s %s", size_task_name(req->task),
+		 precision_words(req));
+	if (req->model && req->method->terms)
+		text_add(&line, ", %llu x %llu tokens%s",
+			 (unsigned long long)req->batch,
+			 (unsigned long long)req->context,
+			 req->task == SIZE_INFER ? "" : " a GPU");
+	if (req->method == &size_method_engine)
+		text_add(&line, ", engine %s", req->engine->id);
+	else
+		text_add(&line, ", method %s", req->method->name);
+	out_line(ctx->out, "%s", line.text);
+	free(line.text);
+
+	if (req->method->gpus) {
+		struct fault f;
+		double gpus;
+
+		if (!req->method->gpus(req, NULL, &gpus, &f)) {
+			out_real(t, "gpus", gpus, 2);
+			out_line(ctx->out, "%s: %.1f GPUs", req->method->rule,
+				 gpus);
+		}
+	}
+}
+
+void size_print_terms(struct ctl_ctx *ctx, const struct size_request *req, const char *name,
+		      const struct size_terms *terms, const char *total)
+{
+	struct out_table *t = out_table(ctx->out, name, term_columns,
+					OUT_TABLE);
+	char buf[UNITS_TEXT_MAX];
+	size_t i;
+
+	for (i = 0; i < terms->n; i++) {
+		out_row(t);
+		out_str(t, "name", terms->term[i].name);
+		size_put_gib(t, "bytes", terms->term[i].bytes);
+		if (*terms->term[i].formula)
+			out_str(t, "formula", terms->term[i].formula);
+		else
+			out_text(t, "formula", "%s", "");
+		if (!terms->p95)
+			continue;
+		if (terms->term[i].part < SIZE_PARTS)
+			out_str(t, "source",
+				size_part_source(req, (enum size_part)terms->term[i].part));
+		out_bool(t, "calibrated", terms->term[i].calibrated);
+	}
+	out_line(ctx->out, "total %s  %s", units_gib(buf, terms->total), total);
+}
+
+/* Three ways to ask how much memory is used give three answers. */
+static void print_memories(struct ctl_ctx *ctx, const struct size_terms *terms)
+{
+	static const char *const seen[SIZE_MEMORIES] = {
+		[MEMORY_ALLOCATED] = "torch.cuda.max_memory_allocated()",
+		[MEMORY_RESERVED] = "torch.cuda.max_memory_reserved()",
+		[MEMORY_DEVICE] = "nvidia-smi; fits is decided on its P95",
+	};
+	struct out_table *t;
+	int i;
+
+	if (!terms->p95)
+		return;
+	out_line(ctx->out, "%s", "");
+	t = out_table(ctx->out, "memory", memory_columns, OUT_TABLE);
+	for (i = 0; i < SIZE_MEMORIES; i++) {
+		out_row(t);
+		out_str(t, "memory", engine_memory_names[i]);
+		size_put_gib(t, "p50_bytes", terms->memory[i][0]);
+		size_put_gib(t, "p95_bytes", terms->memory[i][1]);
+		out_text(t, "SEEN AS", "%s", seen[i]);
+	}
+}
+
+/* What of the sum rests on formulas alone. */
+static void print_calibration(struct ctl_ctx *ctx, const struct size_request *req,
+			      const struct size_terms *terms)
+{
+	const struct engine_fit *fit = &req->engine->fit[req->task];
+	struct text open = { 0 };
+	size_t i;
+
+	for (i = 0; i < terms->n; i++)
+		if (!terms->term[i].calibrated && terms->term[i].part < SIZE_PARTS)
+			text_join(&open, ", ", terms->term[i].name);
+	if (!fit->rows)
+		out_note(ctx->out, "remarks", "",
+			 "engine %s: nothing measured for %s, so formulas alone and a wide interval",
+			 req->engine->id, size_task_name(req->task));
+	else
+		out_note(ctx->out, "remarks", "",
+			 "engine %s: corrected by %u measured rows of %u models; not calibrated: %s",
+			 req->engine->id, fit->rows, fit->models, open.text ? open.text : "none");
+	if (fit->learned)
+		out_note(ctx->out, "remarks", "", "times %.3f, learned from %u logs of this host",
+			 fit->p50, fit->learned);
+	free(open.text);
+}
+
+/* A word that no family has: what the model was taken for. */
+static void print_guess(struct ctl_ctx *ctx, const struct size_request *req,
+			const struct size_stored *stored)
+{
+	const struct cat_family *family = stored->model.text_family;
+	const char *id = family && strcmp(family->id, FAMILY_ROOT) ? family->id : NULL;
+	struct text what = { 0 };
+
+	if (strcmp(stored->unknown, SIZE_NAMELESS))
+		text_add(&what, "architecture \"%s\" is not known", stored->unknown);
+	else
+		text_add(&what, "the file does not say its architecture");
+	if (id)
+		text_add(&what, ": read like %s, whose keys it has", id);
+	else
+		text_add(&what, ": read as a plain transformer by the usual keys");
+	out_note(ctx->out, "remarks", "", "%s%s, the interval is wide", what.text,
+		 req->exact_bytes ? ", weights are exact" : "");
+	free(what.text);
+}
+
+/* What a file left open, and what of it is not in the sum. */
+static void print_file(struct ctl_ctx *ctx, const struct size_request *req)
+{
+	const struct size_stored *stored = size_options_stored(req);
+	char count[UNITS_TEXT_MAX];
+
+	if (!stored)
+		return;
+	if (*stored->unknown)
+		print_guess(ctx, req, stored);
+	if (!req->model)
+		out_note(ctx->out, "remarks", "", "there is no shape (%s): weights alone",
+			 *stored->why ? stored->why : "the file has none");
+	if (*stored->model.left_out)
+		out_note(ctx->out, "remarks", "",
+			 "%s of the file is not counted: no family says what it holds; the interval is wide",
+			 stored->model.left_out);
+	if (*stored->unclear)
+		out_note(ctx->out, "remarks", "", "%s; the interval is wide", stored->unclear);
+	if (*stored->kv && !strcmp(stored->kv, req->kv->name))
+		out_note(ctx->out, "remarks", "", "the checkpoint asks for a KV cache in %s",
+			 stored->kv);
+	if (req->precision == size_precision_get("fp32") && !strcmp(stored->quant, "fp32"))
+		out_note(ctx->out, "remarks", "",
+			 "the checkpoint is in fp32; engines that serve it take 16 bits: --precision bf16");
+	if (req->params.mtp)
+		out_note(ctx->out, "remarks", "",
+			 "%s parameters that predict further tokens are stored and not loaded: speculative decoding alone takes them",
+			 units_count(count, req->params.mtp));
+	if (stored->missing && stored->bytes)
+		out_note(ctx->out, "remarks", "", "the file is not whole: %llu bytes are missing",
+			 (unsigned long long)stored->missing);
+}
+
+/* Engines refuse such a context, or the model loses its thread. */
+static void print_too_long(struct ctl_ctx *ctx, const struct size_request *req)
+{
+	char context[UNITS_TEXT_MAX], most[UNITS_TEXT_MAX];
+
+	if (!req->model || !req->model->max_context || req->context <= req->model->max_context)
+		return;
+	out_note(ctx->out, "remarks", "",
+		 "a context of %s tokens is beyond the %s that the model was made for",
+		 units_grouped(context, req->context),
+		 units_grouped(most, req->model->max_context));
+}
+
+/* A folder that is called as a model of the catalogue is. */
+static void print_namesake(struct ctl_ctx *ctx, const struct catalogue *cat,
+			   const struct size_request *req)
+{
+	const struct cat_model *namesake;
+	struct fault ignored = { "" };
+
+	if (!size_options_stored(req) || !req->model || size_hub_is_name(req->model->name) ||
+	    cat_model_find(cat->models, cat->n_models, req->model->name, &namesake, &ignored))
+		return;
+	out_note(ctx->out, "remarks", "",
+		 "%s is a path and also the model %s of the catalogue: the path was taken",
+		 req->model->name, namesake->name);
+}
+
+static void print_method(struct ctl_ctx *ctx, const struct size_request *req,
+			 const struct size_terms *terms)
+{
+	struct size_request thumb = *req;
+	struct size_terms rule;
+	char gib[UNITS_TEXT_MAX], gb[UNITS_TEXT_MAX];
+
+	out_note(ctx->out, "remarks", "", "method %s: %s", req->method->name,
+		 req->method->reading);
+	if (req->method == &size_method_engine)
+		print_calibration(ctx, req, terms);
+	else if (req->method != &size_method_formula)
+		return;
+	if (!req->model)
+		out_note(ctx->out, "remarks", "",
+			 "%s left out: they need the shape of a model, name one instead of --params",
+			 req->task == SIZE_INFER ? "KV cache and activations are"
+						 : "activations and logits are");
+	if (req->task != SIZE_INFER)
+		return;
+	thumb.method = &size_rules[0];
+	size_need(&thumb, &rule);
+	out_note(ctx->out, "remarks", "",
+		 "the rule of thumb says %s, %s (%s); it leaves out the KV cache",
+		 units_gib(gib, rule.total), units_gb(gb, rule.total),
+		 thumb.method->rule);
+}
+
+void size_print_remarks(struct ctl_ctx *ctx, const struct catalogue *cat,
+			const struct size_request *req, const struct size_terms *terms)
+{
+	print_file(ctx, req);
+	print_too_long(ctx, req);
+	print_namesake(ctx, cat, req);
+	print_method(ctx, req, terms);
+}
+
+void size_print_need(struct ctl_ctx *ctx, const struct size_request *req,
+		     struct size_terms *terms)
+{
+	size_need(req, terms);
+	size_print_workload(ctx, req, terms);
+	if (!req->method->terms)
+		return;
+	size_print_terms(ctx, req, "terms", terms, "on one GPU, were it large enough");
+	print_memories(ctx, terms);
+	out_line(ctx->out, "%s", "");
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* gpuctl watch daemon: tell systemd of every change. */
+#include "cli/given.h"
+#include "cmd/cmd.h"
+#include "cmd/watch.h"
+
+static const struct ctl_option options[] = {
+	{ "print", 0, NULL, "print changes and do not write them to the journal" },
+	{ NULL },
+};
+
+static int watch_daemon_run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct watch watch = { .journal = !ctl_flag(ctx, "print"), .units = true };
+	int ret = ctl_operands(ctx, argc, 0, 0);
+
+	(void)argv;
+	if (!ret && watch.journal && ctx->json)
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "entries of the journal have fields of their own: leave -j out");
+	return ret ? ret : watch_run(ctx, &watch);
+}
+
+const struct ctl_command cmd_watch_daemon = {
+	.name = "watch daemon",
+	.args = "",
+	.summary = "write every change to systemd's journal, and start the units that follow changes",
+	.help =
+		"Each change becomes an entry of systemd's journal with the fields GPUFABRIC_EVENT, _SEQUENCE, _INSTANCE,\n"
+		"_SLOT, _PORT, _STATE, _PREVIOUS, _CAUSE, _COMPOSITION, _TENANT and _JOB, and for operations _OPERATION,\n"
+		"_OPERATION_ID, _ERRNO, _UID, _PID, _COMMAND and _REASON. systemd starts gpufabric-fault@SLOT.service for\n"
+		"a slot that ends in fault, lost or stuck, gpufabric-detached@SLOT.service after a GPU was detached,\n"
+		"gpufabric-changed.service after any change, and gpufabric-reap.service when a lease ends or a client\n"
+		"dies. gpufabric-watch.service runs it.",
+	.options = { options, watch_options },
+	.flags = CTL_NO_DRY_RUN,
+	.run = watch_daemon_run,
+};
