@@ -89,7 +89,7 @@ static char *tree_read_all(int fd, size_t *len)
 }
 
 /* @end: no more than so many bytes, the last ones; 0 for all. */
-static char *read_path(const struct tree *tree, size_t *len, size_t end, const char *path)
+static char *tree_read_path(const struct tree *tree, size_t *len, size_t end, const char *path)
 {
 	int fd = open_in(tree, path, O_RDONLY);
 	char *text = NULL;
@@ -114,7 +114,7 @@ char *tree_read(const struct tree *tree, size_t *len, const char *fmt, ...)
 	va_start(ap, fmt);
 	path = mem_vprintf(fmt, ap);
 	va_end(ap);
-	text = read_path(tree, len, 0, path);
+	text = tree_read_path(tree, len, 0, path);
 	free(path);
 	return text;
 }
@@ -150,7 +150,7 @@ char *tree_end(const struct tree *tree, size_t max, size_t *len, const char *fmt
 	va_start(ap, fmt);
 	path = mem_vprintf(fmt, ap);
 	va_end(ap);
-	text = read_path(tree, len, max, path);
+	text = tree_read_path(tree, len, max, path);
 	free(path);
 	return text;
 }
@@ -163,7 +163,7 @@ char *tree_line(const struct tree *tree, const char *fmt, ...)
 	va_start(ap, fmt);
 	path = mem_vprintf(fmt, ap);
 	va_end(ap);
-	text = read_path(tree, NULL, 0, path);
+	text = tree_read_path(tree, NULL, 0, path);
 	free(path);
 	if (text)
 		text[strcspn(text, "\n")] = '\0';

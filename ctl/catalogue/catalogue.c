@@ -22,7 +22,7 @@ struct taking {
 	unsigned int layer;
 };
 
-static int take_gpu(const struct conf_item *item, void *arg, struct fault *f)
+static int catalogue_take_gpu(const struct conf_item *item, void *arg, struct fault *f)
 {
 	struct taking *t = arg;
 
@@ -46,7 +46,7 @@ int catalogue_parse_gpus(struct catalogue *cat, unsigned int layer,
 {
 	struct taking t = { .cat = cat, .layer = layer };
 
-	return conf_parse(file, text, len, take_gpu, &t, f);
+	return conf_parse(file, text, len, catalogue_take_gpu, &t, f);
 }
 
 int catalogue_parse_models(struct catalogue *cat, unsigned int layer,
@@ -58,7 +58,7 @@ int catalogue_parse_models(struct catalogue *cat, unsigned int layer,
 	return conf_parse(file, text, len, take_model, &t, f);
 }
 
-static int take_engine(const struct conf_item *item, void *arg, struct fault *f)
+static int catalogue_take_engine(const struct conf_item *item, void *arg, struct fault *f)
 {
 	struct taking *t = arg;
 
@@ -74,7 +74,7 @@ int catalogue_parse_engines(struct catalogue *cat, unsigned int layer,
 {
 	struct taking t = { .cat = cat, .layer = layer };
 
-	return conf_parse(file, text, len, take_engine, &t, f);
+	return conf_parse(file, text, len, catalogue_take_engine, &t, f);
 }
 
 static bool same_pci(const struct gpu_pci_id *a, const struct gpu_pci_id *b)

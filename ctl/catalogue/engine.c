@@ -147,8 +147,8 @@ static int task_of(const char *section, size_t *len)
 	return -1;
 }
 
-static int open_section(struct size_engine **engines, size_t *n, unsigned int layer,
-			const char *section, struct fault *f)
+static int engine_open(struct size_engine **engines, size_t *n, unsigned int layer,
+		       const char *section, struct fault *f)
 {
 	size_t len;
 	int task = task_of(section, &len);
@@ -243,7 +243,7 @@ int engine_item(struct size_engine **engines, size_t *n, unsigned int layer,
 	int task, err;
 
 	if (!item->key)
-		return open_section(engines, n, layer, item->section, f);
+		return engine_open(engines, n, layer, item->section, f);
 	task = task_of(item->section, &len);
 	engine = engine_of(*engines, *n, item->section, len);
 	if (task >= 0)

@@ -471,7 +471,7 @@ static int sum(struct reader *r, struct expr_value *out)
 }
 
 /* "@layer_types[i] is full_attention", or a word with other characters in quotes. */
-static int is_word(struct reader *r, struct expr_value *out)
+static int expr_is_word(struct reader *r, struct expr_value *out)
 {
 	char word[64];
 	size_t n = 0;
@@ -505,7 +505,7 @@ static int comparison(struct reader *r, struct expr_value *out)
 	if (err || !ahead(r, "i=!<>"))
 		return err;
 	if (next(r, "is"))
-		return is_word(r, out);
+		return expr_is_word(r, out);
 	for (i = 0; i < 6 && !next(r, ops[i]); i++)
 		;
 	if (i == 6)

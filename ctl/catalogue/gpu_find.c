@@ -86,7 +86,7 @@ const char *cat_gpu_label(const struct gpu_identity *id, uint16_t vendor,
 }
 
 /* Lower case without punctuation; false if too long to be any name. */
-static bool fold(const char *s, char *out)
+static bool gpu_fold(const char *s, char *out)
 {
 	size_t n = 0;
 
@@ -102,13 +102,12 @@ static bool fold(const char *s, char *out)
 }
 
 /* Equal when folded, @folded perhaps with the vendor before it. */
-static bool is_called(const struct cat_gpu *gpu, const char *own,
-		      const char *folded)
+static bool gpu_is_called(const struct cat_gpu *gpu, const char *own, const char *folded)
 {
 	char buf[FOLDED_MAX];
 	size_t vendor = strlen(gpu->vendor);
 
-	if (!fold(own, buf))
+	if (!gpu_fold(own, buf))
 		return false;
 	return !strcmp(buf, folded) ||
 	       (!strncmp(folded, gpu->vendor, vendor) &&
@@ -117,18 +116,17 @@ static bool is_called(const struct cat_gpu *gpu, const char *own,
 
 static bool answers_exactly(const struct cat_gpu *gpu, const char *folded)
 {
-	return is_called(gpu, gpu->id, folded) ||
-	       is_called(gpu, gpu->name, folded);
+	return gpu_is_called(gpu, gpu->id, folded) || gpu_is_called(gpu, gpu->name, folded);
 }
 
 static bool answers(const struct cat_gpu *gpu, const char *folded)
 {
 	size_t i;
 
-	if (answers_exactly(gpu, folded) || is_called(gpu, gpu->brief, folded))
+	if (answers_exactly(gpu, folded) || gpu_is_called(gpu, gpu->brief, folded))
 		return true;
 	for (i = 0; i < gpu->n_aliases; i++)
-		if (is_called(gpu, gpu->aliases[i], folded))
+		if (gpu_is_called(gpu, gpu->aliases[i], folded))
 			return true;
 	return false;
 }
@@ -137,7 +135,7 @@ bool cat_gpu_answers(const struct cat_gpu *gpu, const char *name)
 {
 	char folded[FOLDED_MAX];
 
-	return fold(name, folded) && answers(gpu, folded);
+	return gpu_fold(name, folded) && answers(gpu, folded);
 }
 
 size_t cat_gpu_matches(const struct cat_gpu *gpus, size_t n, const char *name,
@@ -146,7 +144,7 @@ size_t cat_gpu_matches(const struct cat_gpu *gpus, size_t n, const char *name,
 	char folded[FOLDED_MAX];
 	size_t i, count = 0;
 
-	if (!fold(name, folded))
+	if (!gpu_fold(name, folded))
 		return 0;
 	for (i = 0; i < n; i++) {
 		if (!answers(&gpus[i], folded))
@@ -159,15 +157,14 @@ size_t cat_gpu_matches(const struct cat_gpu *gpus, size_t n, const char *name,
 }
 
 /* Products in whose id the folded name stands, or the other way round. */
-static void suggest(const struct cat_gpu *gpus, size_t n, const char *folded,
-		    struct fault *f)
+static void gpu_suggest(const struct cat_gpu *gpus, size_t n, const char *folded, struct fault *f)
 {
 	const char *lead = "; did you mean ";
 	char id[FOLDED_MAX];
 	size_t i, shown = 0;
 
 	for (i = 0; i < n && shown < 6; i++) {
-		if (!fold(gpus[i].id, id))
+		if (!gpu_fold(gpus[i].id, id))
 			continue;
 		if (!strstr(id, folded) && strncmp(id, folded, 3))
 			continue;
@@ -186,7 +183,7 @@ int cat_gpu_find(const struct cat_gpu *gpus, size_t n, const char *name,
 	const char *lead = "";
 	char folded[FOLDED_MAX];
 
-	if (!fold(name, folded))
+	if (!gpu_fold(name, folded))
 		return fault_set(f, ENOENT, "no GPU is called \"%.80s\"; 'gpuctl gpus' lists all",
 				 name);
 	for (i = 0; i < n; i++) {
@@ -209,7 +206,7 @@ int cat_gpu_find(const struct cat_gpu *gpus, size_t n, const char *name,
 	}
 	if (!count) {
 		fault_set(f, ENOENT, "no GPU is called \"%.80s\"", name);
-		suggest(gpus, n, folded, f);
+		gpu_suggest(gpus, n, folded, f);
 		return -ENOENT;
 	}
 	fault_set(f, ENOTUNIQ, "\"%.80s\" may be ", name);

@@ -121,8 +121,8 @@ static int set_key(struct cat_model *model, int bit, const char *value,
 	}
 }
 
-static int open_section(struct cat_model **models, size_t *n,
-			unsigned int layer, const char *id, struct fault *f)
+static int model_open_section(struct cat_model **models, size_t *n, unsigned int layer,
+			      const char *id, struct fault *f)
 {
 	struct cat_model *more;
 	size_t i;
@@ -159,7 +159,7 @@ int cat_model_item(struct cat_model **models, size_t *n, unsigned int layer,
 	int bit, err;
 
 	if (!item->key)
-		return open_section(models, n, layer, item->section, f);
+		return model_open_section(models, n, layer, item->section, f);
 
 	for (i = 0; i < *n && strcmp((*models)[i].id, item->section); i++)
 		;

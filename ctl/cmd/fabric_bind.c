@@ -69,12 +69,6 @@ static void binding_free(struct binding *b)
 }
 
 /* Can a GPU be bound to this slot? */
-static bool slot_is_target(const struct gf_slot *slot)
-{
-	return slot->state == GF_STATE_EMPTY && !slot->operation.id && !slot->composition &&
-	       !(slot->flags & (GPUFABRIC_SLOT_FLAG_UNMANAGED | GPUFABRIC_SLOT_FLAG_QUARANTINED));
-}
-
 static int named_slots(struct session *session, struct binding *b)
 {
 	const char *name;
@@ -95,7 +89,7 @@ static int named_slots(struct session *session, struct binding *b)
 	if (!ret)
 		ret = session_managed(session, b->slots, n);
 	for (i = 0; i < n && !ret; i++)
-		if (!slot_is_target(b->slots[i]))
+		if (!gf_slot_is_vacant(b->slots[i]))
 			ret = ctl_fail(session->ctx, CTL_BUSY, "slot %s is not empty and free",
 				       b->slots[i]->name);
 	return ret;
@@ -140,7 +134,7 @@ static int free_slots(struct session *session, const struct managers *managers,
 	for (i = 0; i < conf->n_ports && n < b->n; i++) {
 		struct gf_slot *slot = gf_slot_by_name(&session->fabric, conf->ports[i].slot);
 
-		if (slot && slot_is_target(slot))
+		if (slot && gf_slot_is_vacant(slot))
 			b->slots[n++] = slot;
 	}
 	if (n == b->n)

@@ -36,7 +36,7 @@ static const struct pool_gpu *find_ours(const struct pool_seen *pool, const char
 	return NULL;
 }
 
-static bool slot_is_off(const struct gf_slot *slot)
+static bool slot_has_no_power(const struct gf_slot *slot)
 {
 	if (slot->operation.id)
 		return false;
@@ -53,7 +53,7 @@ static int check_off(struct session *session, const struct pool_gpu *gpu)
 
 	if (gpu->slot)
 		slot = gf_slot_by_name(&session->fabric, gpu->slot);
-	if (!slot || slot_is_off(slot))
+	if (!slot || slot_has_no_power(slot))
 		return CTL_DONE;
 	if (slot->composition)
 		return ctl_fail(session->ctx, CTL_BUSY,

@@ -100,7 +100,7 @@ void pool_seen_render(struct ctl_ctx *ctx, const struct pool_seen *pool)
 			render_gpu(t, &pool->managers.conf[i], &pool->replies[i].inventory.gpus[j]);
 }
 
-static size_t count(const struct inventory *inventory, enum pool_state state)
+static size_t pool_count(const struct inventory *inventory, enum pool_state state)
 {
 	size_t n = 0, i;
 
@@ -129,7 +129,7 @@ void pool_seen_render_managers(struct ctl_ctx *ctx, const struct pool_seen *pool
 			continue;
 		}
 		out_uint(t, "gpus", reply->inventory.n);
-		out_uint(t, "free", count(&reply->inventory, POOL_FREE));
-		out_uint(t, "bound", count(&reply->inventory, POOL_OURS));
+		out_uint(t, "free", pool_count(&reply->inventory, POOL_FREE));
+		out_uint(t, "bound", pool_count(&reply->inventory, POOL_OURS));
 	}
 }

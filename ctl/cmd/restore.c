@@ -83,7 +83,7 @@ static bool is_on_its_way(const struct session *session, const struct saved_comp
 }
 
 /* Until what others have begun with the slots has ended; what it is then is for the module. */
-static int settle(struct session *session, const struct saved_composition *wanted)
+static int restore_settle(struct session *session, const struct saved_composition *wanted)
 {
 	uint64_t end = text_monotonic() + SETTLE_MS, now;
 	int ret = CTL_DONE;
@@ -93,7 +93,8 @@ static int settle(struct session *session, const struct saved_composition *wante
 	return ret;
 }
 
-static struct gf_slot **find_slots(struct session *session, const struct saved_composition *wanted)
+static struct gf_slot **restore_find_slots(struct session *session,
+					   const struct saved_composition *wanted)
 {
 	struct gf_slot **slots = mem_zalloc(wanted->n_slots, sizeof(*slots));
 	size_t i;
@@ -187,10 +188,10 @@ static int restore_one(struct session *session, const struct op_terms *terms,
 		return CTL_DONE;
 	}
 	if (!ctx->dry_run)
-		ret = settle(session, wanted);
+		ret = restore_settle(session, wanted);
 	if (ret)
 		return ret;
-	slots = find_slots(session, wanted);
+	slots = restore_find_slots(session, wanted);
 	if (!slots)
 		return CTL_FAILED;
 	if (ctx->dry_run)

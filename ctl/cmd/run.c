@@ -184,8 +184,8 @@ static void render_end(struct ctl_ctx *ctx, int status, bool released)
 	out_bool(t, "released", released);
 }
 
-static int give_back(struct session *session, const struct op_terms *terms, const char *name,
-		     int status)
+static int run_give_back(struct session *session, const struct op_terms *terms, const char *name,
+			 int status)
 {
 	struct ctl_ctx *ctx = session->ctx;
 	int ret;
@@ -219,7 +219,7 @@ static int run_session(struct session *session, const struct op_terms *terms,
 		ret = session_composition(session, request->name, &composition);
 	if (!ret)
 		status = run_command(session, composition, argv);
-	return give_back(session, terms, request->name, status);
+	return run_give_back(session, terms, request->name, status);
 }
 
 static int run_start(struct ctl_ctx *ctx, int argc, char **argv)

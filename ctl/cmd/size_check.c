@@ -53,8 +53,8 @@ static struct size_layout spread(const struct size_request *given, unsigned int 
 	return layout;
 }
 
-static void put(struct out_table *t, const struct gf_slot *slot, const char *address,
-		const char *smi, const struct size_estimate *e)
+static void check_put(struct out_table *t, const struct gf_slot *slot, const char *address,
+		      const char *smi, const struct size_estimate *e)
 {
 	const char *source;
 	uint64_t used;
@@ -80,9 +80,9 @@ static void put_slot(struct out_table *t, const struct gf_slot *slot, const char
 	const struct gf_function *gpu = gf_gpu_function(slot);
 
 	if (!gpu)
-		put(t, slot, NULL, smi, e);
+		check_put(t, slot, NULL, smi, e);
 	for (; gpu; gpu = gf_gpu_next(slot, gpu))
-		put(t, slot, gpu->address, smi, e);
+		check_put(t, slot, gpu->address, smi, e);
 }
 
 static int print(struct session *session, const struct size_request *req, const char *name,

@@ -61,7 +61,7 @@ static int read_log(struct ctl_ctx *ctx, const char *path, struct size_log *log)
 	return CTL_DONE;
 }
 
-static void put(struct out_table *t, const char *what, double measured, double estimate)
+static void learn_put(struct out_table *t, const char *what, double measured, double estimate)
 {
 	if (measured <= 0)
 		return;
@@ -88,8 +88,8 @@ static struct size_layout log_layout(const struct size_request *req)
 }
 
 /* Prints the comparison; returns measured over estimate of what counts most. */
-static double compare(struct ctl_ctx *ctx, const struct size_request *req,
-		      const struct size_log *log)
+static double learn_compare(struct ctl_ctx *ctx, const struct size_request *req,
+			    const struct size_log *log)
 {
 	const struct size_layout layout = log_layout(req);
 	struct out_table *t = out_table(ctx->out, "learned", columns, OUT_TABLE);
@@ -98,11 +98,11 @@ static double compare(struct ctl_ctx *ctx, const struct size_request *req,
 
 	size_estimate(req, &layout, &e);
 	work = e.part[PART_ACTIVATIONS] + e.part[PART_LOGITS] + e.part[PART_BUFFERS];
-	put(t, "allocated", log->allocated, e.memory[MEMORY_ALLOCATED]);
-	put(t, "reserved", log->reserved, e.memory[MEMORY_RESERVED]);
-	put(t, "weights", log->weights, e.part[PART_WEIGHTS]);
-	put(t, "KV cache", log->kv, e.part[PART_KV]);
-	put(t, "activations and buffers", log->work, work);
+	learn_put(t, "allocated", log->allocated, e.memory[MEMORY_ALLOCATED]);
+	learn_put(t, "reserved", log->reserved, e.memory[MEMORY_RESERVED]);
+	learn_put(t, "weights", log->weights, e.part[PART_WEIGHTS]);
+	learn_put(t, "KV cache", log->kv, e.part[PART_KV]);
+	learn_put(t, "activations and buffers", log->work, work);
 	if (log->allocated > 0)
 		return log->allocated / e.memory[MEMORY_ALLOCATED];
 	if (log->reserved > 0)
@@ -190,7 +190,7 @@ static int learn(struct ctl_ctx *ctx, const struct catalogue *cat, const struct 
 	ret = read_log(ctx, path, &log);
 	if (ret)
 		return ret;
-	factor = compare(ctx, req, &log);
+	factor = learn_compare(ctx, req, &log);
 	if (factor < 1. / FACTOR_MAX || factor > FACTOR_MAX)
 		return ctl_fail(ctx, CTL_FAILED,
 				"the log is %.2f times the estimate: is it of this workload? nothing was learned",

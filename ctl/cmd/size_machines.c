@@ -93,7 +93,7 @@ static int take_price(const struct conf_item *item, void *arg, struct fault *f)
 	return conf_decimal(item->value, 0, 1e6, &p->price[gpu - p->cat->gpus], f);
 }
 
-static int read_file(const char *path, struct prices *p, struct fault *f)
+static int prices_read(const char *path, struct prices *p, struct fault *f)
 {
 	FILE *file = fopen(path, "re");
 	char *text;
@@ -130,7 +130,7 @@ static int read_prices(struct ctl_ctx *ctx, const struct catalogue *cat, struct 
 		return ctl_fail(ctx, CTL_USAGE,
 				"--price: \"%.80s\" is neither a number from 0 to 1000000 nor a file that can be read",
 				word);
-	if (read_file(word, p, &f))
+	if (prices_read(word, p, &f))
 		return ctl_fail(ctx, CTL_USAGE, "--price: %s", f.text);
 	return CTL_DONE;
 }
@@ -249,9 +249,9 @@ static void print_machine(struct out_table *t, const struct catalogue *cat,
 	out_bool(t, "hot_plug", gpu->form == GPU_FORM_CARD);
 }
 
-static size_t collect(struct ctl_ctx *ctx, const struct catalogue *cat,
-		      const struct size_request *req, const struct machine_wish *wish,
-		      struct machine *all)
+static size_t machines_collect(struct ctl_ctx *ctx, const struct catalogue *cat,
+			       const struct size_request *req, const struct machine_wish *wish,
+			       struct machine *all)
 {
 	struct machine each[EACH_MAX];
 	enum gpu_trust trust;
@@ -268,9 +268,9 @@ static size_t collect(struct ctl_ctx *ctx, const struct catalogue *cat,
 }
 
 /* All options; prices are the caller's to free when they are good. */
-static int read_all(struct ctl_ctx *ctx, const struct catalogue *cat,
-		    const struct size_request *req, struct machine_wish *wish,
-		    enum machine_goal *goal, struct prices *prices)
+static int machines_read(struct ctl_ctx *ctx, const struct catalogue *cat,
+			 const struct size_request *req, struct machine_wish *wish,
+			 enum machine_goal *goal, struct prices *prices)
 {
 	const char *best = ctl_opt(ctx, "best");
 	struct fault f = { "" };
@@ -313,10 +313,10 @@ static int fail_slow(struct ctl_ctx *ctx, const struct catalogue *cat,
 
 	/* With both the first token counts, unless that alone could be had. */
 	any.tpot = 0;
-	if (first && wish->tpot > 0 && collect(ctx, cat, req, &any, all))
+	if (first && wish->tpot > 0 && machines_collect(ctx, cat, req, &any, all))
 		first = false;
 	any.ttft = 0;
-	n = collect(ctx, cat, req, &any, all);
+	n = machines_collect(ctx, cat, req, &any, all);
 	for (i = 0; i < n; i++) {
 		const struct size_latency *l = &all[i].latency;
 		double bound = first ? l->ttft : l->tpot;
@@ -351,13 +351,13 @@ static int machines(struct ctl_ctx *ctx, const struct catalogue *cat,
 	int ret;
 
 	(void)word;
-	ret = read_all(ctx, cat, req, &wish, &goal, &prices);
+	ret = machines_read(ctx, cat, req, &wish, &goal, &prices);
 	if (ret)
 		return ret;
 	size_print_need(ctx, req, &terms);
 	wish.price = prices.price;
 	all = mem_zalloc(cat->n_gpus * EACH_MAX, sizeof(*all));
-	n = collect(ctx, cat, req, &wish, all);
+	n = machines_collect(ctx, cat, req, &wish, all);
 	machines_sort(all, n, goal);
 	t = out_table(ctx->out, "machines", columns, OUT_TABLE);
 	for (i = 0; i < n && (out_is_json(ctx->out) || i < SHOWN); i++)

@@ -80,7 +80,7 @@ static bool variant(const struct catalogue *cat, const struct size_request *req,
 	return !size_request_check(out, &f);
 }
 
-static void put(struct out_table *t, const char *column, uint64_t bytes)
+static void table_put(struct out_table *t, const char *column, uint64_t bytes)
 {
 	char buf[UNITS_TEXT_MAX];
 
@@ -103,12 +103,12 @@ static void memory(struct ctl_ctx *ctx, const struct catalogue *cat,
 			out_str(t, "model", r.model->name);
 			out_str(t, "format", formats[f]);
 			size_need(&r, &terms);
-			put(t, "weight_bytes", size_weight_bytes(&r.params, r.precision));
-			put(t, "p50_bytes", terms.total);
-			put(t, "p95_bytes", terms.p95);
+			table_put(t, "weight_bytes", size_weight_bytes(&r.params, r.precision));
+			table_put(t, "p50_bytes", terms.total);
+			table_put(t, "p95_bytes", terms.p95);
 			if (variant(cat, req, models[m], formats[f], &size_rules[0], &r)) {
 				size_need(&r, &terms);
-				put(t, "rule_bytes", terms.total);
+				table_put(t, "rule_bytes", terms.total);
 			}
 		}
 	}

@@ -23,7 +23,8 @@
 #define DEPTH_MAX 8
 #define NVIDIA_MAJOR 195
 
-static struct devnode *add(struct devnodes *nodes, dev_t rdev, const char *name, size_t slot)
+static struct devnode *devnode_new(struct devnodes *nodes, dev_t rdev, const char *name,
+				   size_t slot)
 {
 	struct devnode *node;
 
@@ -82,13 +83,14 @@ static void devnodes_add_device(struct devnodes *nodes, struct udev_device *devi
 		return;
 	if (!is_of_class(subsystem)) {
 		found = bus_node_name(makedev(high, low));
-		add(nodes, makedev(high, low), found, slot);
+		devnode_new(nodes, makedev(high, low), found, slot);
 		free(found);
 		return;
 	}
 	name = udev_device_get_devnode(device);
 	if (name)
-		add(nodes, makedev(high, low), name, slot)->block = !strcmp(subsystem, "block");
+		devnode_new(nodes, makedev(high, low), name, slot)->block =
+			!strcmp(subsystem, "block");
 }
 
 /* Whatever has a node below @parent, of any class. */
@@ -154,7 +156,7 @@ static void add_cap(struct devnodes *nodes, int dir, unsigned int caps, size_t s
 			continue;
 		char *name = mem_printf("/dev/nvidia-caps/nvidia-cap%u", number);
 
-		add(nodes, makedev(caps, number), name, slot);
+		devnode_new(nodes, makedev(caps, number), name, slot);
 		free(name);
 		break;
 	}
@@ -214,7 +216,7 @@ static void add_nvidia(struct devnodes *nodes, const char *proc, const char *add
 			continue;
 		char *name = mem_printf("/dev/nvidia%u", number);
 
-		add(nodes, makedev(NVIDIA_MAJOR, number), name, slot);
+		devnode_new(nodes, makedev(NVIDIA_MAJOR, number), name, slot);
 		free(name);
 		add_instances(nodes, proc, number, slot);
 		break;
@@ -265,7 +267,7 @@ static void add_kfd(struct devnodes *nodes, struct udev *udev, const char *addre
 			break;
 		if (!kfd_node_is(kfd, i, address))
 			continue;
-		node = add(nodes, udev_device_get_devnum(kfd), path, slot);
+		node = devnode_new(nodes, udev_device_get_devnum(kfd), path, slot);
 		node->shared = true;
 		node->gpu_id = (unsigned int)strtoul(id, NULL, 10);
 	}

@@ -21,7 +21,7 @@ static bool is_name_character(char c)
 }
 
 /* Owner or name, as the Hub allows them: so "OWNER--NAME" is told apart, too. */
-static bool is_word(const char *s, size_t len)
+static bool name_is_word(const char *s, size_t len)
 {
 	size_t i;
 
@@ -105,10 +105,9 @@ int hub_name_read(const char *text, struct hub_name *name, struct fault *f)
 	slash = memchr(repo, '/', (size_t)(end - repo));
 	if (slash)
 		file = memchr(slash + 1, '/', (size_t)(end - slash - 1));
-	if (!is_word(repo, (size_t)((slash ? slash : end) - repo)) ||
-	    (slash && !is_word(slash + 1, (size_t)((file ? file : end) - slash - 1))) ||
-	    (at && !is_revision(at + 1)) ||
-	    (file && (size_t)(end - file) > sizeof(name->file)))
+	if (!name_is_word(repo, (size_t)((slash ? slash : end) - repo)) ||
+	    (slash && !name_is_word(slash + 1, (size_t)((file ? file : end) - slash - 1))) ||
+	    (at && !is_revision(at + 1)) || (file && (size_t)(end - file) > sizeof(name->file)))
 		return name_refuse(text, f);
 	memcpy(name->repo, repo, (size_t)((file ? file : end) - repo));
 	if (file)

@@ -198,6 +198,17 @@ const struct gf_function *gf_gpu_next(const struct gf_slot *slot, const struct g
 	return NULL;
 }
 
+bool gf_slot_is_off(const struct gf_slot *slot)
+{
+	return slot->state == GF_STATE_EMPTY || slot->state == GF_STATE_OFF;
+}
+
+bool gf_slot_is_vacant(const struct gf_slot *slot)
+{
+	return slot->state == GF_STATE_EMPTY && !slot->operation.id && !slot->composition &&
+	       !(slot->flags & (GPUFABRIC_SLOT_FLAG_UNMANAGED | GPUFABRIC_SLOT_FLAG_QUARANTINED));
+}
+
 bool gf_is_bridge(const struct gf_function *function)
 {
 	return function->class >> 8 == 0x0604;

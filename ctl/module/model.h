@@ -58,6 +58,12 @@ struct gf_composition *gf_composition_by_name(const struct gf_fabric *fabric, co
 /* Microseconds that an operation spent in a phase, 0 when it has not. */
 uint64_t gf_duration(const struct gf_operation *operation, uint32_t phase);
 
+/* Is nothing in it that has power? */
+bool gf_slot_is_off(const struct gf_slot *slot);
+
+/* May a GPU be brought to it: is it empty, nobody's, ours to drive and not in quarantine? */
+bool gf_slot_is_vacant(const struct gf_slot *slot);
+
 /* What the first GPU of a slot is; all 0 when unknown. */
 struct gf_ids gf_slot_ids(const struct gf_slot *slot);
 

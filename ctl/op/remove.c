@@ -373,7 +373,7 @@ static bool any_of(const bool *which, size_t n)
 }
 
 /* The GPUs have gone, whatever becomes of this: a card that stays assigned is for the admin. */
-static void give_back(struct session *session, struct removal *removal, const bool *gone)
+static void give_back_gone(struct session *session, struct removal *removal, const bool *gone)
 {
 	bool *both = mem_zalloc(removal->about.n + 1, sizeof(*both));
 	size_t i;
@@ -392,11 +392,6 @@ static void give_back(struct session *session, struct removal *removal, const bo
 	free(both);
 }
 
-static bool slot_is_off(const struct gf_slot *slot)
-{
-	return slot->state == GF_STATE_OFF || slot->state == GF_STATE_EMPTY;
-}
-
 /* The slot is this request's for as long as it looks. */
 static int give_back_locked(struct session *session, struct bringer *bringer, const char *name,
 			    size_t *given)
@@ -407,7 +402,7 @@ static int give_back_locked(struct session *session, struct bringer *bringer, co
 	int ret = session_refresh(session);
 
 	slot = ret ? NULL : gf_slot_by_name(&session->fabric, name);
-	if (!slot || !slot_is_off(slot) || slot->operation.id)
+	if (!slot || !gf_slot_is_off(slot) || slot->operation.id)
 		return ret;
 	kept = bringer->driver->give_back(session, bringer, &about, NULL);
 	*given = bringer->given;
@@ -427,7 +422,7 @@ int removal_give_back(struct session *session, const char *name, size_t *given)
 	int ret;
 
 	*given = 0;
-	if (!slot || !slot_is_off(slot))
+	if (!slot || !gf_slot_is_off(slot))
 		return CTL_DONE;
 	ret = bringers_find_back(session->ctx, &bringers, &slot, 1);
 	if (ret)
@@ -482,7 +477,7 @@ void removal_finish(struct session *session, struct removal *removal, bool unass
 	if (any_of(gone, about->n)) {
 		hooks_run(session->ctx, &removal->post, about, gone, HOOKS_GO_ON);
 		if (unassign)
-			give_back(session, removal, gone);
+			give_back_gone(session, removal, gone);
 	}
 	free(kept);
 	free(gone);

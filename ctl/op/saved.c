@@ -21,7 +21,7 @@
 #define FORMAT_KEY "gpufabric"
 #define DEPTH_MAX 8
 
-static void add_text(struct json_object *to, const char *key, const char *value)
+static void saved_add_text(struct json_object *to, const char *key, const char *value)
 {
 	if (value)
 		json_object_object_add(to, key, json_object_new_string(value));
@@ -38,7 +38,7 @@ static struct json_object *print_slot(const struct gf_slot *slot, const char *na
 	struct json_object *to = json_object_new_object();
 	char serial[24];
 
-	add_text(to, "slot", name);
+	saved_add_text(to, "slot", name);
 	if (!slot || !slot->vendor)
 		return to;
 	saved_add_number(to, "vendor", slot->vendor);
@@ -48,7 +48,7 @@ static struct json_object *print_slot(const struct gf_slot *slot, const char *na
 	/* Numbers of JSON lose digits in other programs. */
 	snprintf(serial, sizeof(serial), "%016" PRIx64, slot->serial);
 	if (slot->serial)
-		add_text(to, "serial", serial);
+		saved_add_text(to, "serial", serial);
 	return to;
 }
 
@@ -60,7 +60,7 @@ static void add_unknown(struct json_object *to, const struct gf_composition *com
 
 	for (i = 0; i < composition->n_annotation; i++)
 		text_add(&digits, "%02x", composition->annotation[i]);
-	add_text(to, "annotation", digits.text);
+	saved_add_text(to, "annotation", digits.text);
 	free(digits.text);
 }
 
@@ -73,9 +73,9 @@ static void print_annotation(struct json_object *to, const struct gf_composition
 
 	if (!annotation_of(composition, &note))
 		add_unknown(to, composition);
-	add_text(to, "tenant", *note.tenant ? note.tenant : NULL);
-	add_text(to, "label", *note.label ? note.label : NULL);
-	add_text(to, "job", *note.job ? note.job : NULL);
+	saved_add_text(to, "tenant", *note.tenant ? note.tenant : NULL);
+	saved_add_text(to, "label", *note.label ? note.label : NULL);
+	saved_add_text(to, "job", *note.job ? note.job : NULL);
 	lease = annotation_lease(&note, composition->instance);
 	saved_add_number(to, "lease", lease ? clock + lease : 0);
 }
@@ -87,7 +87,7 @@ static struct json_object *print_composition(const struct gf_fabric *fabric,
 	struct json_object *to = json_object_new_object(), *slots = json_object_new_array();
 	size_t i;
 
-	add_text(to, "name", composition->name);
+	saved_add_text(to, "name", composition->name);
 	print_annotation(to, composition, clock);
 	saved_add_number(to, "owner", composition->owner);
 	for (i = 0; i < composition->n_members; i++) {

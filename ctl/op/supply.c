@@ -105,12 +105,6 @@ static bool is_excluded(const struct gpu_request *ask, const char *name)
 	return false;
 }
 
-static bool slot_is_target(const struct gf_slot *slot)
-{
-	return slot->state == GF_STATE_EMPTY && !slot->operation.id && !slot->composition &&
-	       !(slot->flags & (GPUFABRIC_SLOT_FLAG_UNMANAGED | GPUFABRIC_SLOT_FLAG_QUARANTINED));
-}
-
 /* Names of as many slots; false where there are fewer. */
 static bool find_slots(struct session *session, const struct gpu_request *ask,
 		       const struct managers *managers, struct supply *supply)
@@ -123,7 +117,7 @@ static bool find_slots(struct session *session, const struct gpu_request *ask,
 			const char *name = managers->conf[i].ports[j].slot;
 			const struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
 
-			if (slot && slot_is_target(slot) && !is_excluded(ask, name))
+			if (slot && gf_slot_is_vacant(slot) && !is_excluded(ask, name))
 				supply->names[n++] = mem_strdup(name);
 		}
 	return n == supply->n;

@@ -77,15 +77,10 @@ static bool slot_is_held(const struct gf_slot *slot)
 	return held;
 }
 
-static bool slot_is_off(const struct gf_slot *slot)
-{
-	return slot->state == GF_STATE_EMPTY || slot->state == GF_STATE_OFF;
-}
-
 static void unused_add(struct unused *unused, const struct pool_gpu *gpu,
 		       const struct gf_slot *slot)
 {
-	if (slot_is_off(slot)) {
+	if (gf_slot_is_off(slot)) {
 		unused->off = mem_push(unused->off, unused->n_off, sizeof(*unused->off));
 		unused->off_slots =
 			mem_push(unused->off_slots, unused->n_off, sizeof(*unused->off_slots));
@@ -112,9 +107,9 @@ static int unused_find(struct session *session, const struct manager_conf *conf,
 			slot = gf_slot_by_name(&session->fabric, gpu->slot);
 		if (!slot || !slot_is_old(slot, conf->return_ms))
 			continue;
-		if (slot_is_off(slot) || ((slot->state == GF_STATE_READY ||
-					   slot->state == GF_STATE_ATTACHED) &&
-					  !slot_is_held(slot)))
+		if (gf_slot_is_off(slot) ||
+		    ((slot->state == GF_STATE_READY || slot->state == GF_STATE_ATTACHED) &&
+		     !slot_is_held(slot)))
 			unused_add(unused, gpu, slot);
 	}
 	manager_reply_free(&reply);
@@ -193,7 +188,7 @@ static int off_look(struct session *session, const struct manager_conf *conf,
 		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
 		const struct pool_gpu *gpu = inventory_find(&reply.inventory, unused->off[i]);
 
-		keep[i] = slot && slot_is_off(slot) && !slot->operation.id && gpu &&
+		keep[i] = slot && gf_slot_is_off(slot) && !slot->operation.id && gpu &&
 			  gpu->state == POOL_OURS && gpu->slot && !strcmp(gpu->slot, name);
 	}
 	off_keep(unused, keep);

@@ -65,7 +65,7 @@ void wait_free(struct wait *wait)
 	memset(wait, 0, sizeof(*wait));
 }
 
-static void take_end(struct wait *waits, size_t n, struct gf_operation *end)
+static void wait_take_end(struct wait *waits, size_t n, struct gf_operation *end)
 {
 	size_t i;
 
@@ -174,7 +174,7 @@ static int wait_one(struct session *session, struct wait *waits, size_t n)
 	switch (mirror_next(&session->mirror, LOOK_MS, &event)) {
 	case MIRROR_CHANGE:
 		if (event.kind == GPUFABRIC_EVENT_KIND_OPERATION_DONE && event.has.operation)
-			take_end(waits, n, &event.operation);
+			wait_take_end(waits, n, &event.operation);
 		mirror_apply(&session->mirror, &event);
 		return CTL_DONE;
 	case MIRROR_SIGNAL:

@@ -236,7 +236,7 @@ static bool cdi_named(struct json_object *device, const char *const *names, size
 }
 
 /* Is it a document of ours, as far as this file relies on that? */
-static int check(struct json_object *from, struct json_object **devices, struct fault *fault)
+static int cdi_check(struct json_object *from, struct json_object **devices, struct fault *fault)
 {
 	struct json_object *kind, *name;
 	size_t i;
@@ -270,7 +270,7 @@ int cdi_without(const char *text, size_t len, const char *const *names, size_t n
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
 	if (len < INT32_MAX)
 		from = json_tokener_parse_ex(tokener, text, (int)len);
-	err = check(from, &devices, fault);
+	err = cdi_check(from, &devices, fault);
 	if (!err) {
 		left = json_object_new_array();
 		for (i = 0; i < json_object_array_length(devices); i++) {

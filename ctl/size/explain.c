@@ -66,7 +66,7 @@ int size_optimizer_find(const char *name, enum size_optimizer *out, struct fault
 	return -ENOENT;
 }
 
-static double number(const struct size_request *req, enum engine_number n)
+static double explain_number(const struct size_request *req, enum engine_number n)
 {
 	return req->engine->number[n];
 }
@@ -119,7 +119,7 @@ static void weight_host_text(const struct size_request *req, char *buf, size_t s
 		snprintf(buf + n, size - n, ", of %llu layers %llu",
 			 (unsigned long long)req->model->layers,
 			 (unsigned long long)(req->model->layers - req->host_layers));
-	else if (number(req, ENGINE_HOST_EMBEDDING) > 0 && !req->model->tied)
+	else if (explain_number(req, ENGINE_HOST_EMBEDDING) > 0 && !req->model->tied)
 		snprintf(buf + n, size - n, ", without the input table");
 }
 
@@ -143,14 +143,15 @@ static void buffer_text(const struct size_request *req, const struct size_layout
 {
 	if (req->task == SIZE_INFER)
 		snprintf(buf, size, "%g GiB + %g dequantized matrices",
-			 number(req, ENGINE_CONSTANT),
-			 req->precision->linear < 16 * SIZE_BIT ? number(req, ENGINE_DEQUANTIZED)
-								: 0);
+			 explain_number(req, ENGINE_CONSTANT),
+			 req->precision->linear < 16 * SIZE_BIT ?
+				 explain_number(req, ENGINE_DEQUANTIZED) :
+				 0);
 	else
 		snprintf(buf, size,
 			 "%g GiB, ZeRO-%u copies, the optimizer's step (%g B) beyond activations",
-			 number(req, ENGINE_CONSTANT), size_zero_stage(req, layout),
-			 number(req, ENGINE_STEP_BYTES));
+			 explain_number(req, ENGINE_CONSTANT), size_zero_stage(req, layout),
+			 explain_number(req, ENGINE_STEP_BYTES));
 }
 
 void size_part_formula(const struct size_request *req, const struct size_layout *layout,
@@ -174,7 +175,8 @@ void size_part_formula(const struct size_request *req, const struct size_layout 
 			snprintf(buf, size, "%s of %llu entries x %g B",
 				 req->task == SIZE_INFER ? "last tokens" : "all tokens",
 				 (unsigned long long)req->model->vocab,
-				 req->task == SIZE_INFER ? 6 : number(req, ENGINE_LOSS_BYTES));
+				 req->task == SIZE_INFER ? 6 :
+							   explain_number(req, ENGINE_LOSS_BYTES));
 		break;
 	case PART_KV:
 		if (req->model)
@@ -184,7 +186,7 @@ void size_part_formula(const struct size_request *req, const struct size_layout 
 		buffer_text(req, layout, buf, size);
 		break;
 	default:
-		snprintf(buf, size, "context %g GiB%s", number(req, ENGINE_CONTEXT),
+		snprintf(buf, size, "context %g GiB%s", explain_number(req, ENGINE_CONTEXT),
 			 layout->gpus > 1 ? ", collectives" : "");
 	}
 }
@@ -205,12 +207,13 @@ const char *size_part_source(const struct size_request *req, enum size_part part
 	if (part == PART_WEIGHTS && req->exact_bytes)
 		return "the file's headers";
 	if (part == PART_ACTIVATIONS && req->task == SIZE_INFER &&
-	    (number(req, ENGINE_COMPUTE_BUFFER) > 0 || number(req, ENGINE_SAMPLER_BYTES) > 0))
+	    (explain_number(req, ENGINE_COMPUTE_BUFFER) > 0 ||
+	     explain_number(req, ENGINE_SAMPLER_BYTES) > 0))
 		return "logs of the engine";
 	return sources[part];
 }
 
-static uint64_t whole(double bytes)
+static uint64_t explain_whole(double bytes)
 {
 	return bytes >= 1.8e19 ? UINT64_MAX : (uint64_t)bytes;
 }
@@ -250,27 +253,27 @@ static void engine_terms(const struct size_request *req, const struct size_layou
 		term = &terms->term[terms->n++];
 		term->name = engine_part_names[i];
 		term->part = i;
-		term->bytes = whole(e.part[i]);
+		term->bytes = explain_whole(e.part[i]);
 		term->calibrated = fit->known & 1u << i;
 		term->formula[0] = '\0';
 		if (i == PART_WEIGHTS && vision >= 1) {
 			terms->term[terms->n] = *term;
 			terms->term[terms->n].name = VISION_TERM;
-			terms->term[terms->n++].bytes = whole(vision);
+			terms->term[terms->n++].bytes = explain_whole(vision);
 		}
 	}
 	terms->term[terms->n].name = "allocator";
 	terms->term[terms->n].part = SIZE_PARTS;
 	terms->term[terms->n].calibrated = false;
 	terms->term[terms->n].formula[0] = '\0';
-	terms->term[terms->n++].bytes = whole(e.memory[MEMORY_RESERVED] -
-					      e.memory[MEMORY_ALLOCATED]);
+	terms->term[terms->n++].bytes =
+		explain_whole(e.memory[MEMORY_RESERVED] - e.memory[MEMORY_ALLOCATED]);
 	for (j = 0; j < terms->n; j++)
 		terms->total = add_saturate(terms->total, terms->term[j].bytes);
-	terms->p95 = whole(e.p95[MEMORY_DEVICE]);
+	terms->p95 = explain_whole(e.p95[MEMORY_DEVICE]);
 	for (i = 0; i < SIZE_MEMORIES; i++) {
-		terms->memory[i][0] = whole(e.memory[i]);
-		terms->memory[i][1] = whole(e.p95[i]);
+		terms->memory[i][0] = explain_whole(e.memory[i]);
+		terms->memory[i][1] = explain_whole(e.p95[i]);
 	}
 	terms->memory[MEMORY_DEVICE][0] = terms->total;
 }
@@ -295,7 +298,8 @@ void size_explain(const struct size_request *req, const struct size_layout *layo
 					  sizeof(term->formula));
 		else
 			snprintf(term->formula, sizeof(term->formula),
-				 "reserved over allocated: %g", number(req, ENGINE_RESERVE));
+				 "reserved over allocated: %g",
+				 explain_number(req, ENGINE_RESERVE));
 	}
 }
 

@@ -84,7 +84,7 @@ static uint64_t left(const struct gguf *g)
 	return g->source->size - g->at;
 }
 
-static int take(struct gguf *g, void *to, size_t n)
+static int gguf_take(struct gguf *g, void *to, size_t n)
 {
 	int err;
 
@@ -110,7 +110,7 @@ static int take(struct gguf *g, void *to, size_t n)
 static int number(struct gguf *g, unsigned int n, uint64_t *out)
 {
 	unsigned char b[8];
-	int err = take(g, b, n);
+	int err = gguf_take(g, b, n);
 
 	*out = 0;
 	while (!err && n)
@@ -140,7 +140,7 @@ static int take_string(struct gguf *g, char kept[STRING_KEPT])
 		return fault_set(g->f, EINVAL, "a string of %llu bytes is beyond the file",
 				 (unsigned long long)len);
 	n = len < STRING_KEPT ? (size_t)len : STRING_KEPT - 1;
-	err = take(g, kept, n);
+	err = gguf_take(g, kept, n);
 	kept[err ? 0 : n] = '\0';
 	return err ? err : pass(g, len - n);
 }
@@ -203,7 +203,7 @@ static struct json_object *as_json(enum kind kind, uint64_t raw)
 }
 
 /* Numbers by layer: heads, widths of the MLP, windows. */
-static int take_numbers(struct gguf *g, const char *key, enum kind kind, uint64_t count)
+static int gguf_take_numbers(struct gguf *g, const char *key, enum kind kind, uint64_t count)
 {
 	struct json_object *list;
 	uint64_t value, i;
@@ -240,7 +240,7 @@ static int take_array(struct gguf *g, const char *key)
 	if (!strcmp(key, "tokenizer.ggml.tokens"))
 		g->tokens = count;
 	if (kind != KIND_STRING)
-		return take_numbers(g, key, (enum kind)kind, count);
+		return gguf_take_numbers(g, key, (enum kind)kind, count);
 	for (i = 0; !err && i < count; i++)
 		if (!skip_loaded(g))
 			err = take_string(g, text);
@@ -280,7 +280,7 @@ static int metadata(struct gguf *g)
 
 /* --- tensors --------------------------------------------------------------------- */
 
-static int take_tensor(struct gguf *g, struct size_stored *out)
+static int gguf_take_tensor(struct gguf *g, struct size_stored *out)
 {
 	uint64_t dims, dim, type, offset, params = 1, bytes, i;
 	char name[STRING_KEPT];
@@ -386,7 +386,7 @@ static int all(struct gguf *g, struct size_stored *out)
 	for (i = 0; !err && i < pairs; i++)
 		err = metadata(g);
 	for (i = 0; !err && i < tensors; i++)
-		err = take_tensor(g, out);
+		err = gguf_take_tensor(g, out);
 	if (!err && !out->bytes && g->parts > 1)
 		return fault_set(g->f, EINVAL,
 				 "one of %llu parts, and it has no tensors: name another",

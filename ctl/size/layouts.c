@@ -47,8 +47,8 @@ static unsigned int at_least_one(unsigned int n)
 	return n ? n : 1;
 }
 
-static void add(struct layouts *l, unsigned int tp, unsigned int pp, unsigned int adp,
-		unsigned int most, unsigned int asked)
+static void layouts_add(struct layouts *l, unsigned int tp, unsigned int pp, unsigned int adp,
+			unsigned int most, unsigned int asked)
 {
 	const struct size_request *req = l->req;
 	unsigned int cp = req->task == SIZE_INFER ? 1 : at_least_one(req->cp);
@@ -91,7 +91,7 @@ static bool ep_allowed(const struct size_request *req, unsigned int tp, unsigned
 static void infer_split(struct layouts *l, unsigned int tp, unsigned int adp)
 {
 	if (tp_allowed(l->req, tp) && ep_allowed(l->req, tp, adp))
-		add(l, tp, 0, adp, (unsigned int)l->req->model->layers, l->req->pp);
+		layouts_add(l, tp, 0, adp, (unsigned int)l->req->model->layers, l->req->pp);
 }
 
 /* The degree that is left open is the number of stages. */
@@ -119,7 +119,7 @@ static void train_splits(struct layouts *l)
 	for (pp = 1; pp <= m->layers; pp++)
 		for (tp = 1; pp_allowed(l->req, pp) && tp <= m->heads; tp++)
 			if (tp_allowed(l->req, tp))
-				add(l, tp, pp, 1, l->max, l->req->dp);
+				layouts_add(l, tp, pp, 1, l->max, l->req->dp);
 }
 
 /* Of a bare number of parameters nothing is known that would not divide. */
@@ -128,9 +128,9 @@ static void bare_splits(struct layouts *l)
 	const struct size_request *req = l->req;
 
 	if (req->task == SIZE_INFER)
-		add(l, 0, at_least_one(req->pp), 1, l->max, req->tp);
+		layouts_add(l, 0, at_least_one(req->pp), 1, l->max, req->tp);
 	else
-		add(l, at_least_one(req->tp), at_least_one(req->pp), 1, l->max, req->dp);
+		layouts_add(l, at_least_one(req->tp), at_least_one(req->pp), 1, l->max, req->dp);
 }
 
 static bool rounds(const struct layouts *l)

@@ -38,7 +38,7 @@ struct stage {
 	double vision;
 };
 
-static double number(const struct size_request *req, enum engine_number n)
+static double physics_number(const struct size_request *req, enum engine_number n)
 {
 	return req->engine->number[n];
 }
@@ -63,20 +63,22 @@ unsigned int size_zero_stage(const struct size_request *req, const struct size_l
 {
 	if (req->zero != SIZE_UNSET)
 		return (unsigned int)req->zero;
-	return layout->gpus > layout->tp * layout->pp ? (unsigned int)number(req, ENGINE_ZERO) : 0;
+	return layout->gpus > layout->tp * layout->pp ?
+		       (unsigned int)physics_number(req, ENGINE_ZERO) :
+		       0;
 }
 
 unsigned int size_recompute(const struct size_request *req)
 {
-	return req->recompute == SIZE_UNSET ? (unsigned int)number(req, ENGINE_RECOMPUTE)
-					    : (unsigned int)req->recompute;
+	return req->recompute == SIZE_UNSET ? (unsigned int)physics_number(req, ENGINE_RECOMPUTE) :
+					      (unsigned int)req->recompute;
 }
 
 static double layers_share(const struct size_request *req, const struct size_layout *layout)
 {
 	uint64_t layers;
 
-	if (layout->pp <= 1 || !req->model || number(req, ENGINE_EVEN_SPLIT) > 0)
+	if (layout->pp <= 1 || !req->model || physics_number(req, ENGINE_EVEN_SPLIT) > 0)
 		return 1. / layout->pp;
 	layers = (req->model->layers + layout->pp - 1) / layout->pp;
 	return (double)layers / (double)req->model->layers;
@@ -154,7 +156,7 @@ static struct stage fullest_stage(const struct size_request *req,
 		.vision = (double)p->vision / layout->tp,
 	};
 
-	if (layout->pp > 1 && number(req, ENGINE_EVEN_SPLIT) > 0) {
+	if (layout->pp > 1 && physics_number(req, ENGINE_EVEN_SPLIT) > 0) {
 		s.embedding *= share;
 		s.head *= share;
 		s.vision *= share;
@@ -183,7 +185,7 @@ static double hosted_bytes(const struct size_request *req, const struct stage *s
 {
 	double whole = (double)req->params.total;
 
-	if (!(number(req, ENGINE_HOST_EMBEDDING) > 0) || !req->model || req->model->tied)
+	if (!(physics_number(req, ENGINE_HOST_EMBEDDING) > 0) || !req->model || req->model->tied)
 		return 0;
 	if (req->table_bytes)
 		return (double)req->table_bytes * s->embedding / (double)req->params.embedding;
@@ -195,7 +197,7 @@ static double stored_bytes(const struct size_request *req, const struct stage *s
 {
 	double linear = (double)req->precision->linear / (double)SIZE_BYTE;
 	double whole = (double)req->params.total;
-	bool head = number(req, ENGINE_HEAD_QUANTIZED) > 0;
+	bool head = physics_number(req, ENGINE_HEAD_QUANTIZED) > 0;
 
 	if (req->exact_bytes)
 		return (double)req->exact_bytes * all_of(s) / whole - hosted_bytes(req, s, rest);
@@ -225,7 +227,7 @@ static double largest_matrix(const struct size_request *req)
 	double width = (double)(m->experts && !m->dense_layers ? m->moe_ffn : m->ffn);
 	double block = (double)m->hidden * width;
 
-	if (number(req, ENGINE_HEAD_QUANTIZED) > 0)
+	if (physics_number(req, ENGINE_HEAD_QUANTIZED) > 0)
 		return larger(block, (double)m->vocab * (double)m->hidden);
 	return block;
 }
@@ -241,20 +243,21 @@ static void infer_parts(const struct size_request *req, const struct size_layout
 	double tied;
 
 	part[PART_WEIGHTS] = stored_bytes(req, &s, rest_bytes(req));
-	part[PART_BUFFERS] = number(req, ENGINE_CONSTANT) * GIB_D;
+	part[PART_BUFFERS] = physics_number(req, ENGINE_CONSTANT) * GIB_D;
 	if (!m)
 		return;
 	part[PART_KV] = (double)kv_bytes(m, req->kv, req->context, sequences, layout->tp) *
 			layers_share(req, layout) * device_share(req) *
-			number(req, ENGINE_KV_COPIES);
+			physics_number(req, ENGINE_KV_COPIES);
 	size_step(req, layout, &part[PART_ACTIVATIONS], &part[PART_LOGITS]);
 	if (quantized(req))
-		part[PART_BUFFERS] += number(req, ENGINE_DEQUANTIZED) * largest_matrix(req) * 2 /
-				      layout->tp;
+		part[PART_BUFFERS] += physics_number(req, ENGINE_DEQUANTIZED) *
+				      largest_matrix(req) * 2 / layout->tp;
 	/* AWQ loaders make the output matrix before it is tied to the input */
 	tied = strcmp(req->precision->name, "awq") || !m->tied ||
-	       !(number(req, ENGINE_UNTIED_LOAD) > 0)
-		? 0 : (double)m->vocab * (double)m->hidden * 2;
+			       !(physics_number(req, ENGINE_UNTIED_LOAD) > 0) ?
+		       0 :
+		       (double)m->vocab * (double)m->hidden * 2;
 	part[PART_BUFFERS] += larger(0, tied - part[PART_KV] - part[PART_ACTIVATIONS] -
 					part[PART_LOGITS] - part[PART_BUFFERS]);
 }
@@ -296,7 +299,7 @@ struct each {
 static struct each each_parameter(const struct size_request *req)
 {
 	double states = size_optimizer_bytes(req->optimizer, req->pure16);
-	double adapter = number(req, ENGINE_ADAPTER_BYTES) / 4;
+	double adapter = physics_number(req, ENGINE_ADAPTER_BYTES) / 4;
 
 	if (req->task != SIZE_TRAIN && req->pure16)
 		return (struct each){ 2, 2, states };
@@ -306,11 +309,12 @@ static struct each each_parameter(const struct size_request *req)
 		return (struct each){ 4, 4, states };
 	if (req->pure16)
 		return (struct each){ 2, 2, states };
-	if (number(req, ENGINE_MASTER) > 0 && number(req, ENGINE_FP32_GRADIENTS) > 1)
+	if (physics_number(req, ENGINE_MASTER) > 0 &&
+	    physics_number(req, ENGINE_FP32_GRADIENTS) > 1)
 		return (struct each){ 2, 4, states + 4 };
-	if (number(req, ENGINE_MASTER) > 0)
-		return (struct each){ 2, 2, states + 4 +
-				      4 * number(req, ENGINE_FP32_GRADIENTS) };
+	if (physics_number(req, ENGINE_MASTER) > 0)
+		return (struct each){ 2, 2,
+				      states + 4 + 4 * physics_number(req, ENGINE_FP32_GRADIENTS) };
 	return (struct each){ 4, 4, states };
 }
 
@@ -333,7 +337,7 @@ static double layer_bytes(const struct size_request *req, const struct size_layo
 		split = (flash ? 2 * h : 8 * h) + 4 * f;
 	if (scores && !flash)
 		split += 5 * (double)m->heads * (double)req->context;
-	if (number(req, ENGINE_SEQUENCE_PARALLEL) > 0)
+	if (physics_number(req, ENGINE_SEQUENCE_PARALLEL) > 0)
 		whole /= layout->tp;
 	return (whole + split / layout->tp) * compute_bytes(req) / 2;
 }
@@ -367,7 +371,7 @@ static double activation_bytes(const struct size_request *req, const struct size
 	case 1:
 		return tokens * layers * in_flight * layer_bytes(req, layout, false);
 	default:
-		if (number(req, ENGINE_SEQUENCE_PARALLEL) > 0)
+		if (physics_number(req, ENGINE_SEQUENCE_PARALLEL) > 0)
 			kept /= layout->tp;
 		return tokens * layers * in_flight * kept + recomputed_layer(req, layout);
 	}
@@ -378,7 +382,7 @@ static void add_activations(const struct size_request *req, const struct size_la
 			    double part[SIZE_PARTS])
 {
 	double loss = micro_tokens(req, layout) * (double)req->model->vocab / layout->tp *
-		      number(req, ENGINE_LOSS_BYTES);
+		      physics_number(req, ENGINE_LOSS_BYTES);
 	double first = activation_bytes(req, layout, layout->pp);
 	double last = layout->pp > 1 ? activation_bytes(req, layout, 1) : first;
 
@@ -406,17 +410,17 @@ static double block_bytes(const struct size_request *req, const struct size_layo
 static double working_copies(const struct size_request *req, const struct size_layout *layout,
 			     unsigned int zero)
 {
-	double bytes = number(req, ENGINE_CONSTANT) * GIB_D;
+	double bytes = physics_number(req, ENGINE_CONSTANT) * GIB_D;
 
 	if (zero >= 3) {
-		bytes += number(req, ENGINE_GATHERED) * block_bytes(req, layout);
+		bytes += physics_number(req, ENGINE_GATHERED) * block_bytes(req, layout);
 		if (req->task == SIZE_TRAIN)
 			bytes += block_bytes(req, layout) * 4 / compute_bytes(req);
 	}
 	if (zero)
-		bytes += number(req, ENGINE_BUCKETS) * 2 * 2;
+		bytes += physics_number(req, ENGINE_BUCKETS) * 2 * 2;
 	if (req->task == SIZE_QLORA && req->model)
-		bytes += number(req, ENGINE_DEQUANTIZED) * largest_matrix(req) * 2;
+		bytes += physics_number(req, ENGINE_DEQUANTIZED) * largest_matrix(req) * 2;
 	return bytes;
 }
 
@@ -424,13 +428,13 @@ static void frozen_weights(const struct size_request *req, const struct size_lay
 			   unsigned int zero, double part[SIZE_PARTS])
 {
 	struct stage s = fullest_stage(req, layout, zero >= 3);
-	bool upcast = req->task == SIZE_QLORA && number(req, ENGINE_UPCAST) > 0;
+	bool upcast = req->task == SIZE_QLORA && physics_number(req, ENGINE_UPCAST) > 0;
 	double bytes = stored_bytes(req, &s, upcast ? 4 : rest_bytes(req));
 
 	part[PART_WEIGHTS] = zero >= 3 ? bytes / replicas(layout) : bytes;
 	/* sharded, they may be there whole while they load */
 	if (zero >= 3)
-		part[PART_BUFFERS] += bytes * number(req, ENGINE_LOAD_COPIES);
+		part[PART_BUFFERS] += bytes * physics_number(req, ENGINE_LOAD_COPIES);
 }
 
 static void train_parts(const struct size_request *req, const struct size_layout *layout,
@@ -451,7 +455,8 @@ static void train_parts(const struct size_request *req, const struct size_layout
 	} else {
 		frozen_weights(req, layout, zero, part);
 		if (zero >= 3)
-			frozen = 2 * part[PART_WEIGHTS] * number(req, ENGINE_FROZEN_GRADIENTS);
+			frozen = 2 * part[PART_WEIGHTS] *
+				 physics_number(req, ENGINE_FROZEN_GRADIENTS);
 		n *= layers_share(req, layout) / layout->tp;
 		all = n;
 		whole /= layout->tp;
@@ -467,10 +472,10 @@ static void train_parts(const struct size_request *req, const struct size_layout
 					       (zero >= 1 ? shards : 1);
 	n += whole;
 	all += whole;
-	if (number(req, ENGINE_KEEP_GATHERED) > 0 && layout->pp > 1 && zero >= 2)
+	if (physics_number(req, ENGINE_KEEP_GATHERED) > 0 && layout->pp > 1 && zero >= 2)
 		part[PART_BUFFERS] += n * (2 + 4);
 	working = working_copies(req, layout, zero);
-	step = number(req, ENGINE_STEP_BYTES) * (zero >= 1 ? all / shards : n) *
+	step = physics_number(req, ENGINE_STEP_BYTES) * (zero >= 1 ? all / shards : n) *
 	       (req->pure16 ? 0.5 : 1);
 	if (req->model)
 		add_activations(req, layout, part);
@@ -491,10 +496,10 @@ void size_physics(const struct size_request *req, const struct size_layout *layo
 		infer_parts(req, layout, out->part);
 	else
 		train_parts(req, layout, out->part);
-	out->part[PART_FRAMEWORK] = number(req, ENGINE_CONTEXT) * GIB_D;
+	out->part[PART_FRAMEWORK] = physics_number(req, ENGINE_CONTEXT) * GIB_D;
 	if (layout->gpus > 1)
-		out->part[PART_FRAMEWORK] += number(req, ENGINE_COLLECTIVES) * GIB_D;
-	out->reserve = number(req, ENGINE_RESERVE);
+		out->part[PART_FRAMEWORK] += physics_number(req, ENGINE_COLLECTIVES) * GIB_D;
+	out->reserve = physics_number(req, ENGINE_RESERVE);
 }
 
 void size_estimate(const struct size_request *req, const struct size_layout *layout,

@@ -466,7 +466,7 @@ static void read_rest(struct size_quant *q, struct json_object *stanza, const ch
 	}
 }
 
-static int read_method(struct size_quant *q, struct json_object *stanza, struct fault *f)
+static int quant_read_method(struct size_quant *q, struct json_object *stanza, struct fault *f)
 {
 	const char *method = facts_text(stanza, "quant_method");
 	struct json_object *groups = facts_find(stanza, "config_groups");
@@ -508,7 +508,7 @@ static int read_method(struct size_quant *q, struct json_object *stanza, struct 
 	return 0;
 }
 
-static void read_kv(struct size_quant *q, struct json_object *stanza)
+static void quant_read_kv(struct size_quant *q, struct json_object *stanza)
 {
 	const char *algo = facts_text(stanza, "kv_cache_quant_algo");
 	struct json_object *kv = facts_find(stanza, "kv_cache_scheme");
@@ -576,9 +576,9 @@ static int read_stanza(struct size_quant *q, struct json_object *stanza, struct 
 	int err = add_left_out(q, stanza, f);
 
 	if (!err)
-		err = read_method(q, stanza, f);
+		err = quant_read_method(q, stanza, f);
 	if (!err && facts_number(stanza, "_load_in_8bit", 0) <= 0)
-		read_kv(q, stanza);
+		quant_read_kv(q, stanza);
 	if (!err)
 		check_schemes(q);
 	return err;

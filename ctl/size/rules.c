@@ -36,7 +36,7 @@ static bool is_fp32(const struct size_request *req)
 	return req->precision->plain == 32 * SIZE_BIT;
 }
 
-static const char *count(const struct size_request *req, char *buf)
+static const char *rule_count(const struct size_request *req, char *buf)
 {
 	return units_grouped(buf, req->params.total);
 }
@@ -46,9 +46,8 @@ static void liqid(const struct size_request *req,
 {
 	char n[UNITS_TEXT_MAX];
 
-	size_term_add(terms, "weights",
-		      scaled(plain_bytes(req), 125, 100, layout->gpus),
-		      "%s x %g/8 x 1.25", count(req, n), plain_bits(req));
+	size_term_add(terms, "weights", scaled(plain_bytes(req), 125, 100, layout->gpus),
+		      "%s x %g/8 x 1.25", rule_count(req, n), plain_bits(req));
 }
 
 static void accelerate(const struct size_request *req,
@@ -59,14 +58,11 @@ static void accelerate(const struct size_request *req,
 	char n[UNITS_TEXT_MAX];
 
 	if (req->task == SIZE_INFER)
-		size_term_add(terms, "weights",
-			      scaled(plain_bytes(req), 12, 10, layout->gpus),
-			      "%s x %g/8 x 1.2", count(req, n),
-			      plain_bits(req));
+		size_term_add(terms, "weights", scaled(plain_bytes(req), 12, 10, layout->gpus),
+			      "%s x %g/8 x 1.2", rule_count(req, n), plain_bits(req));
 	else
-		size_term_add(terms, "Adam",
-			      scaled(req->params.total, each, 1, layout->gpus),
-			      "%s x %u", count(req, n), each);
+		size_term_add(terms, "Adam", scaled(req->params.total, each, 1, layout->gpus),
+			      "%s x %u", rule_count(req, n), each);
 }
 
 static void zero2(const struct size_request *req,
@@ -74,11 +70,10 @@ static void zero2(const struct size_request *req,
 {
 	char n[UNITS_TEXT_MAX];
 
-	size_term_add(terms, "weights", scaled(req->params.total, 2, 1, 1),
-		      "2 x %s", count(req, n));
-	size_term_add(terms, "states",
-		      scaled(req->params.total, 18, 1, layout->gpus),
-		      "18 x %s / GPUs", count(req, n));
+	size_term_add(terms, "weights", scaled(req->params.total, 2, 1, 1), "2 x %s",
+		      rule_count(req, n));
+	size_term_add(terms, "states", scaled(req->params.total, 18, 1, layout->gpus),
+		      "18 x %s / GPUs", rule_count(req, n));
 }
 
 static void zero3(const struct size_request *req,
@@ -88,9 +83,8 @@ static void zero3(const struct size_request *req,
 
 	size_term_add(terms, "largest layer", scaled(req->params.block, 4, 1, 1),
 		      "4 x %s", units_grouped(n, req->params.block));
-	size_term_add(terms, "states",
-		      scaled(req->params.total, 18, 1, layout->gpus),
-		      "18 x %s / GPUs", count(req, n));
+	size_term_add(terms, "states", scaled(req->params.total, 18, 1, layout->gpus),
+		      "18 x %s / GPUs", rule_count(req, n));
 }
 
 static void eleutherai(const struct size_request *req,
@@ -103,8 +97,8 @@ static void eleutherai(const struct size_request *req,
 	unsigned int gpus = layout->gpus;
 	char n[UNITS_TEXT_MAX];
 
-	size_term_add(terms, "weights", scaled(req->params.total, low, 1, gpus),
-		      "%u x %s", low, count(req, n));
+	size_term_add(terms, "weights", scaled(req->params.total, low, 1, gpus), "%u x %s", low,
+		      rule_count(req, n));
 	if (req->task == SIZE_INFER) {
 		size_term_add(terms, "KV cache",
 			      wide_saturate(wide_div_up(tokens * low *
@@ -116,12 +110,10 @@ static void eleutherai(const struct size_request *req,
 			      wide_saturate(tokens * 34 * m->hidden),
 			      "34 x s x b x h of one layer");
 	} else {
-		size_term_add(terms, "gradients",
-			      scaled(req->params.total, 4, 1, gpus), "4 x %s",
-			      count(req, n));
-		size_term_add(terms, "optimizer",
-			      scaled(req->params.total, 12, 1, gpus),
-			      "12 x %s", count(req, n));
+		size_term_add(terms, "gradients", scaled(req->params.total, 4, 1, gpus), "4 x %s",
+			      rule_count(req, n));
+		size_term_add(terms, "optimizer", scaled(req->params.total, 12, 1, gpus), "12 x %s",
+			      rule_count(req, n));
 		size_term_add(terms, "activations",
 			      wide_saturate(tokens * 34 * m->hidden *
 					    m->layers),
@@ -143,9 +135,8 @@ static void llama_factory(const struct size_request *req,
 		quarters = 4 * 2;
 	else
 		quarters = req->precision->plain / (2 * SIZE_BIT);
-	size_term_add(terms, "all", scaled(req->params.total, quarters, 4,
-					   layout->gpus),
-		      "%s x %g", count(req, n), (double)quarters / 4);
+	size_term_add(terms, "all", scaled(req->params.total, quarters, 4, layout->gpus), "%s x %g",
+		      rule_count(req, n), (double)quarters / 4);
 }
 
 static void llama_factory_pure(const struct size_request *req,
@@ -154,9 +145,8 @@ static void llama_factory_pure(const struct size_request *req,
 {
 	char n[UNITS_TEXT_MAX];
 
-	size_term_add(terms, "all",
-		      scaled(req->params.total, 8, 1, layout->gpus), "%s x 8",
-		      count(req, n));
+	size_term_add(terms, "all", scaled(req->params.total, 8, 1, layout->gpus), "%s x 8",
+		      rule_count(req, n));
 }
 
 static int fleet_training_check(const struct size_request *req,

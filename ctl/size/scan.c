@@ -39,7 +39,7 @@ static int peek(struct scan *s)
 	return (unsigned char)s->buf[s->at - s->loaded];
 }
 
-static int take(struct scan *s)
+static int scan_take(struct scan *s)
 {
 	int c = peek(s);
 
@@ -74,7 +74,7 @@ static size_t plain_run(struct scan *s, size_t n)
 	return n + kept;
 }
 
-static enum scan_token take_string(struct scan *s)
+static enum scan_token scan_take_string(struct scan *s)
 {
 	size_t n = 0;
 	int c;
@@ -82,7 +82,7 @@ static enum scan_token take_string(struct scan *s)
 	s->at++;
 	if (peek(s) >= 0)
 		n = plain_run(s, n);
-	while ((c = take(s)) != '"') {
+	while ((c = scan_take(s)) != '"') {
 		if (c < 0x20)
 			return fail(s, c < 0 ? "cut off in a string"
 					     : "control character in a string");
@@ -90,7 +90,7 @@ static enum scan_token take_string(struct scan *s)
 			s->text[n++] = (char)c;
 		if (c != '\\')
 			continue;
-		c = take(s);
+		c = scan_take(s);
 		if (c < 0x20)
 			return fail(s, "cut off in a string");
 		if (n + 2 < sizeof(s->text))
@@ -150,7 +150,7 @@ static enum scan_token take_key(struct scan *s)
 
 	if (peek(s) != '"')
 		return fail(s, "a key is missing");
-	token = take_string(s);
+	token = scan_take_string(s);
 	if (token == SCAN_ERROR)
 		return token;
 	if (skip_blank(s) != ':')
@@ -167,7 +167,7 @@ static enum scan_token value(struct scan *s, int c)
 
 	if (c == '{' || c == '[')
 		return open_level(s, c);
-	token = c == '"' ? take_string(s) : bare(s);
+	token = c == '"' ? scan_take_string(s) : bare(s);
 	s->want_comma = true;
 	s->want_value = s->depth && s->nest[s->depth - 1] == '[';
 	return token;

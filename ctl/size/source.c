@@ -154,9 +154,9 @@ static void take_quant(const struct size_quant *quant, const struct quant_sum *s
 	memcpy(out->unclear, quant->unclear, sizeof(out->unclear));
 }
 
-static int read_model(struct json_object *config, const char *path,
-		      const struct size_reader *reader, struct size_stored *out,
-		      struct fault *f)
+static int source_read_model(struct json_object *config, const char *path,
+			     const struct size_reader *reader, struct size_stored *out,
+			     struct fault *f)
 {
 	struct fault why = { "" };
 	struct json_object *beside = read_beside(reader, path, &why);
@@ -191,7 +191,7 @@ static int read_config(const struct opened *file, const char *path,
 		return err;
 	config = size_config_object(text, file->source.size, f);
 	if (config)
-		err = read_model(config, path, reader, out, f);
+		err = source_read_model(config, path, reader, out, f);
 	json_object_put(config);
 	free(text);
 	return err;

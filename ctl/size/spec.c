@@ -17,8 +17,8 @@
 
 #define FILE_MAX (1 << 16)
 
-static int take(struct size_spec *spec, const char *key, struct json_object *value,
-		struct fault *f)
+static int spec_take(struct size_spec *spec, const char *key, struct json_object *value,
+		     struct fault *f)
 {
 	const char *text = value ? json_object_get_string(value) : NULL;
 	enum json_type type = json_object_get_type(value);
@@ -58,7 +58,7 @@ int spec_parse(const char *text, size_t len, struct size_spec *spec, struct faul
 	} else {
 		json_object_object_foreach(object, key, value) {
 			if (!err)
-				err = take(spec, key, value, f);
+				err = spec_take(spec, key, value, f);
 		}
 	}
 	json_object_put(object);

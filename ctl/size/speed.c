@@ -238,8 +238,8 @@ static double prompt_params(const struct size_request *req)
 }
 
 /* Seconds that exchanging a prompt's activations takes, summed in the switch at best. */
-static double exchange(const struct size_request *req, const struct size_layout *layout,
-		       const struct rates *r, double tokens)
+static double speed_exchange(const struct size_request *req, const struct size_layout *layout,
+			     const struct rates *r, double tokens)
 {
 	const struct cat_model *m = req->model;
 
@@ -274,7 +274,7 @@ void size_latency(const struct size_request *req, const struct size_layout *layo
 	latency_raise(weights / r.memory, SPEED_MEMORY, &out->ttft, &out->ttft_limit);
 	latency_raise(2 * prompt_params(req) * prompt / flop, SPEED_MATRICES, &out->ttft,
 		      &out->ttft_limit);
-	latency_raise(exchange(req, layout, &r, prompt), SPEED_TENSOR, &out->ttft,
+	latency_raise(speed_exchange(req, layout, &r, prompt), SPEED_TENSOR, &out->ttft,
 		      &out->ttft_limit);
 	/* A token passes all stages, one after the other; each reads its own part for it. */
 	latency_raise((weights * layout->pp + p.part[PART_KV]) / r.memory, SPEED_MEMORY, &out->tpot,

@@ -22,26 +22,27 @@
 /* Bytes of a score and of what sampling makes of it, without a sampler of the engine's own. */
 #define SCORE_BYTES 6
 
-static double number(const struct size_request *req, enum engine_number n)
+static double step_number(const struct size_request *req, enum engine_number n)
 {
 	return req->engine->number[n];
 }
 
 static bool large(const struct size_request *req)
 {
-	return (double)req->device >= number(req, ENGINE_LARGE_GIB) * GIB_D;
+	return (double)req->device >= step_number(req, ENGINE_LARGE_GIB) * GIB_D;
 }
 
 static double of_size(const struct size_request *req, enum engine_number small,
 		      enum engine_number other)
 {
-	return large(req) && number(req, other) > 0 ? number(req, other) : number(req, small);
+	return large(req) && step_number(req, other) > 0 ? step_number(req, other) :
+							   step_number(req, small);
 }
 
 double size_prompt(const struct size_request *req)
 {
-	double generated = req->generated ? (double)req->generated
-					  : number(req, ENGINE_GENERATED);
+	double generated = req->generated ? (double)req->generated :
+					    step_number(req, ENGINE_GENERATED);
 	double prompt = (double)req->context - generated;
 
 	return prompt > 1 ? prompt : 1;
@@ -72,7 +73,8 @@ static double prefill_bytes(const struct size_request *req, const struct size_la
 
 static double sampler_bytes(const struct size_request *req)
 {
-	return number(req, ENGINE_SAMPLER_BYTES) * size_prepared(req) * (double)req->model->vocab;
+	return step_number(req, ENGINE_SAMPLER_BYTES) * size_prepared(req) *
+	       (double)req->model->vocab;
 }
 
 /* --- ggml ------------------------------------------------------------------- */
@@ -81,7 +83,7 @@ static double sampler_bytes(const struct size_request *req)
 static double ubatch(const struct size_request *req)
 {
 	double cells = (double)req->context * (double)req->batch;
-	double chunk = req->chunk ? (double)req->chunk : number(req, ENGINE_PREFILL);
+	double chunk = req->chunk ? (double)req->chunk : step_number(req, ENGINE_PREFILL);
 
 	return chunk < cells ? chunk : cells;
 }
@@ -125,7 +127,7 @@ void size_step(const struct size_request *req, const struct size_layout *layout,
 	double sampler = sampler_bytes(req);
 
 	*logits = 0;
-	if (number(req, ENGINE_COMPUTE_BUFFER) > 0) {
+	if (step_number(req, ENGINE_COMPUTE_BUFFER) > 0) {
 		*activations = buffer_bytes(req);
 		return;
 	}
@@ -144,20 +146,20 @@ void size_step_formula(const struct size_request *req, const struct size_layout 
 	unsigned long long h = m->hidden, v = m->vocab;
 	char tokens[UNITS_TEXT_MAX], cells[UNITS_TEXT_MAX];
 
-	if (number(req, ENGINE_COMPUTE_BUFFER) > 0 &&
+	if (step_number(req, ENGINE_COMPUTE_BUFFER) > 0 &&
 	    attention_moment(req) > output_moment(req))
 		snprintf(buf, size, "%s tokens x 4 B x (%s tokens x %g + 4 x %llu)",
 			 units_grouped(tokens, (uint64_t)ubatch(req)),
 			 units_grouped(cells, req->context * req->batch),
 			 req->flash != 0 ? 1.5 : (double)m->heads + 1, h);
-	else if (number(req, ENGINE_COMPUTE_BUFFER) > 0)
+	else if (step_number(req, ENGINE_COMPUTE_BUFFER) > 0)
 		snprintf(buf, size, "%s tokens x 4 B x (%llu entries + %s%llu)",
 			 units_grouped(tokens, (uint64_t)ubatch(req)), v,
 			 m->experts ? "2 x " : "", h);
 	else if (sampler_bytes(req) > prefill_bytes(req, layout))
 		snprintf(buf, size, "sampler: %s sequences x %llu entries x %g B",
 			 units_grouped(tokens, (uint64_t)size_prepared(req)), v,
-			 number(req, ENGINE_SAMPLER_BYTES));
+			 step_number(req, ENGINE_SAMPLER_BYTES));
 	else
 		snprintf(buf, size, "%s prompt tokens at a time x (4 x %llu + 3 x %llu) x %g B",
 			 units_grouped(tokens, (uint64_t)size_chunk(req, layout)), h,
