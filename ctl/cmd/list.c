@@ -86,17 +86,6 @@ static void list_print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
 	render_summary(ctx->out, fabric);
 }
 
-/* Managers answer as fast as they like: the snapshot is older than what they say. */
-static void list_pool(struct ctl_ctx *ctx, const struct knowledge *knowledge)
-{
-	struct pool_seen pool = { 0 };
-
-	pool_seen_read(ctx, &knowledge->catalogue, &pool);
-	out_line(ctx->out, "%s", "");
-	pool_seen_render(ctx, &pool);
-	pool_seen_free(&pool);
-}
-
 static int list_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct knowledge knowledge;
@@ -115,7 +104,7 @@ static int list_run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = knowledge_load(ctx, &knowledge, false);
 		list_print(ctx, &fabric, &knowledge);
 		if (ctl_flag(ctx, "pool"))
-			list_pool(ctx, &knowledge);
+			pool_print(ctx, &knowledge.catalogue);
 		knowledge_free(&knowledge);
 		gf_fabric_free(&fabric);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* GPUs of fabric managers as tables, for fabric and list. */
+/* GPUs of fabric managers as tables, for fabric, list and topo. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,4 +132,15 @@ void pool_seen_render_managers(struct ctl_ctx *ctx, const struct pool_seen *pool
 		out_uint(t, "free", pool_count(&reply->inventory, POOL_FREE));
 		out_uint(t, "bound", pool_count(&reply->inventory, POOL_OURS));
 	}
+}
+
+/* Managers answer as fast as they like: the snapshot is older than what they say. */
+void pool_print(struct ctl_ctx *ctx, const struct catalogue *catalogue)
+{
+	struct pool_seen pool = { 0 };
+
+	pool_seen_read(ctx, catalogue, &pool);
+	out_line(ctx->out, "%s", "");
+	pool_seen_render(ctx, &pool);
+	pool_seen_free(&pool);
 }

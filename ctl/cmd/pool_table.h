@@ -30,4 +30,7 @@ void pool_seen_render(struct ctl_ctx *ctx, const struct pool_seen *pool);
 /* The table "managers". */
 void pool_seen_render_managers(struct ctl_ctx *ctx, const struct pool_seen *pool);
 
+/* Below what a command has printed: ask all managers, and print the table "pool". */
+void pool_print(struct ctl_ctx *ctx, const struct catalogue *catalogue);
+
 #endif /* GPUCTL_CMD_POOL_TABLE_H */

@@ -9,6 +9,7 @@
 #include "cli/ctl.h"
 #include "cli/given.h"
 #include "cli/out.h"
+#include "cmd/pool_table.h"
 #include "host/p2p.h"
 #include "host/pci.h"
 #include "host/topo.h"
@@ -19,6 +20,7 @@
 static const struct ctl_option options[] = {
 	{ "pairs", 'p', NULL,
 	  "how the path between each two GPUs leads, and whether they are peers" },
+	{ "pool", 0, NULL, "GPUs of fabric managers as well, with the host that has each" },
 	{ "svg", 0, "FILE", "draw a picture; - is standard output" },
 	{ "dot", 0, "FILE", "the same as a graph for graphviz" },
 	{ NULL },
@@ -202,6 +204,8 @@ static int topo_run(struct ctl_ctx *ctx, int argc, char **argv)
 		show_tree(&session);
 		if (ctl_flag(ctx, "pairs"))
 			show_pairs(&session);
+		if (ctl_flag(ctx, "pool"))
+			pool_print(ctx, &session.knowledge.catalogue);
 	}
 	session_close(&session);
 	return ret;
@@ -217,7 +221,7 @@ const struct ctl_command cmd_topo = {
 		"host bridge of one NUMA node) or numa, and HOPS is the number of bridges in between. PEERS tells\n"
 		"whether the two GPUs can reach each other's memory: yes (through switches alone), slow (through the\n"
 		"root complex, for example because ACS redirects requests), or no. GROUP is declared in slots.d, see\n"
-		"gpuctl(8).",
+		"gpuctl(8). --pool asks the fabric managers, and lists their GPUs below as gpuctl fabric does.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = topo_run,

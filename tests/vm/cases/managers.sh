@@ -156,6 +156,7 @@ bind gpu0@sw/p1 gpu1@sw/p2" "$mode: by one request"
 	is "$(state_of "${s[1]}") $(state_of "${s[2]}")" "ready ready" "$mode: and ready"
 	is "$(gpuctl -j list --pool | jq -c '[.pool[] | select(.slot) | [.gpu, .slot, .state]]')" \
 		"[[\"gpu0\",\"${s[1]}\",\"bound\"],[\"gpu1\",\"${s[2]}\",\"bound\"]]" "$mode: list --pool says so"
+	is "$(gpuctl -j topo --pool | jq -c '[.pool[] | select(.slot) | .gpu]')" '["gpu0","gpu1"]' "$mode: topo --pool as well"
 	check_rc 4 "$mode: what is on is not unbound" gpuctl fabric unbind gpu0
 	: >$fm/log
 	check "$mode: they go" gpuctl detach "${s[1]}" "${s[2]}"
