@@ -27,11 +27,13 @@ static int refuse_stale(const char **why)
 	return refuse(-ESTALE, why, "the slot is of another generation by now, look at it again");
 }
 
-static int refuse_stuck_or_changing(const struct gf_check *slot, const char **why)
+static int refuse_stuck(const char **why)
 {
-	if (slot->state == GF_STATE_STUCK)
-		return refuse(-EBUSY, why,
-			      "the slot is stuck in an operation that has not returned");
+	return refuse(-EBUSY, why, "the slot is stuck in an operation that has not returned");
+}
+
+static int refuse_changing(const char **why)
+{
 	return refuse(-EBUSY, why, "the slot is changing state, try again");
 }
 
@@ -79,8 +81,10 @@ int gf_check_add(const struct gf_check *slot, const char **why)
 	case GF_STATE_DRAINING:
 		return refuse(-EBUSY, why,
 			      "the slot is being drained, abort the drain or wait for its end");
+	case GF_STATE_STUCK:
+		return refuse_stuck(why);
 	default:
-		return refuse_stuck_or_changing(slot, why);
+		return refuse_changing(why);
 	}
 }
 
@@ -117,7 +121,7 @@ int gf_check_remove(const struct gf_check *slot, const char **why)
 	case GF_STATE_STUCK:
 		return GF_NEED_NOTHING;
 	default:
-		return refuse_stuck_or_changing(slot, why);
+		return refuse_changing(why);
 	}
 }
 
@@ -138,8 +142,10 @@ int gf_check_drain(const struct gf_check *slot, const char **why)
 	case GF_STATE_FAULT:
 	case GF_STATE_LOST:
 		return refuse(-ENODEV, why, "the slot has no attached GPU to drain");
+	case GF_STATE_STUCK:
+		return refuse_stuck(why);
 	default:
-		return refuse_stuck_or_changing(slot, why);
+		return refuse_changing(why);
 	}
 }
 
@@ -161,7 +167,7 @@ int gf_check_clear(const struct gf_check *slot, const char **why)
 	    slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
 		return GF_NEED_NOTHING;
 	if (slot->state == GF_STATE_STUCK)
-		return refuse_stuck_or_changing(slot, why);
+		return refuse_stuck(why);
 	return refuse(-EINVAL, why,
 		      "the slot is neither in fault nor lost nor quarantined, nothing to clear");
 }

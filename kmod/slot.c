@@ -31,6 +31,7 @@ MODULE_PARM_DESC(quarantine_after, "Take a slot out of the pool after this many 
 /* The first bits of GPUFABRIC_SLOT_CAP_* are those of Slot Capabilities, up to surprise. */
 static u32 caps_of(u32 sltcap)
 {
+	static_assert(GPUFABRIC_SLOT_CAP_SURPRISE == PCI_EXP_SLTCAP_HPS);
 	return (sltcap & (2 * PCI_EXP_SLTCAP_HPS - 1)) |
 	       (sltcap & PCI_EXP_SLTCAP_EIP ? GPUFABRIC_SLOT_CAP_INTERLOCK : 0) |
 	       (sltcap & PCI_EXP_SLTCAP_NCCS ? GPUFABRIC_SLOT_CAP_NO_COMMAND_COMPLETED : 0);

@@ -22,6 +22,7 @@ static const struct judge {
 	{ "remove", gf_check_remove },
 	{ "drain", gf_check_drain },
 	{ "clear", gf_check_clear },
+	{ "abort", gf_check_abort },
 };
 
 #define ALL_FLAGS (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_LINK_DEGRADED | \
@@ -238,6 +239,21 @@ static bool clear_never_touches_busy(const struct gf_check *slot, int answer)
 	return !slot->busy || answer < 0;
 }
 
+static bool abort_ends_drains_alone(const struct gf_check *slot, int answer)
+{
+	bool named = !slot->has_generation || slot->same_generation;
+
+	return (answer == GF_NEED_NOTHING) ==
+	       (!slot->busy && slot->state == GF_STATE_DRAINING && named);
+}
+
+static bool abort_says_why(const struct gf_check *slot, int answer)
+{
+	int want = slot->busy ? -EBUSY : slot->state != GF_STATE_DRAINING ? -EINVAL : -ESTALE;
+
+	return answer >= 0 || answer == want;
+}
+
 static void for_all_inputs(void)
 {
 	for_all("adding never detaches", gf_check_add, add_never_detaches);
@@ -269,6 +285,8 @@ static void for_all_inputs(void)
 	for_all("only what is wrong is cleared", gf_check_clear, clear_only_what_is_wrong);
 	for_all("all that is wrong can be cleared", gf_check_clear, clear_takes_all_that_is_wrong);
 	for_all("clearing never touches a busy slot", gf_check_clear, clear_never_touches_busy);
+	for_all("an abort takes back drains of this generation alone", gf_check_abort, abort_ends_drains_alone);
+	for_all("and says why not: busy, no drain, another one", gf_check_abort, abort_says_why);
 }
 
 /* A refusal says why, in a sentence that names a remedy; an acceptance does not. */

@@ -85,7 +85,7 @@ check "one that is powered off is empty" wait_for 10 in_state "$full" empty
 is "$(gpuctl list -j | jq -r '[.slots[] | select(.state == "fault" or .state == "lost")] | length')" 0 "and nothing is lost"
 
 note "a switch that goes"
-check "tasks can be held up" insmod "$TESTS/gf_delay.ko" function=acpiphp_disable_slot caller=slot_detach ms=5000 ||
+check "tasks can be held up" insmod "$TESTS/gf_delay.ko" function=acpiphp_disable_slot caller=slot_set ms=5000 ||
 	bail_out "no gf_delay"
 echo 1 >$point/armed
 echo 1 >$point/armed
