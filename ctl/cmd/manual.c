@@ -111,7 +111,7 @@ const struct manual manuals[] = {
 	  { { "gpuctl clear 3-2", "After the cause of a fault was removed" } },
 	  "gpuctl-show(8)" },
 	{ "locate", CHANGES,
-	  { { "gpuctl locate 3-2", "Blink at the slot, for whoever stands in front of the rack" },
+	  { { "gpuctl locate 3-2", "Blink at the slot, for the technician in front of the rack" },
 	    { "gpuctl locate --off 3-2", "When the card was found" } },
 	  "gpuctl-show(8)" },
 	{ "size", LOOKS | EXIT(CTL_NO_FIT) | EXIT(CTL_DENIED) | EXIT(CTL_TIMEOUT),

@@ -54,7 +54,7 @@ static const struct out_column trace_columns[] = {
 	{ "jct_bound_s", "bound of the mean JCT, s", 0 },
 	{ "makespan_bound_s", "bound of the makespan, s", 0 },
 	{ "equal_jct_static_gpus", "static GPUs for our JCT", OUT_OPTIONAL },
-	{ "equal_jct_ratio", "which is so many times", OUT_OPTIONAL },
+	{ "equal_jct_ratio", "over those of the pool", OUT_OPTIONAL },
 	{ "avoided_kwh", "kWh avoided", OUT_OPTIONAL },
 	{ "counterfactual", "against", OUT_OPTIONAL },
 	{ NULL, NULL, 0 },

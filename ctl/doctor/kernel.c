@@ -38,7 +38,7 @@ static const struct option options[] = {
 	{ "pciehp.pciehp_poll_mode", "Y", DOCTOR_WARN,
 	  "slots are looked at once a second or later instead of by interrupts" },
 	{ "module_blacklist", "gpufabric", DOCTOR_FAIL, "the module is never loaded" },
-	{ "modprobe.blacklist", "gpufabric", DOCTOR_WARN, "the module is not loaded by itself" },
+	{ "modprobe.blacklist", "gpufabric", DOCTOR_WARN, "the module is not loaded at boot" },
 };
 
 static void check_version(struct doctor *doctor)

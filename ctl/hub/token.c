@@ -73,7 +73,7 @@ static int token_judge(struct hub_settings *s, int fd, const char *path, struct 
 	}
 	if (st.st_uid != geteuid()) {
 		fault_set(f, EPERM,
-			  "the token in %.200s is not used: the file belongs to another user; set HF_TOKEN, or HF_TOKEN_PATH to a file of yours",
+			  "the token in %.200s is not used: the file belongs to another user; set HF_TOKEN, or HF_TOKEN_PATH to your own file",
 			  path);
 		return CTL_DENIED;
 	}
