@@ -4,11 +4,18 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/given.h"
 #include "cli/out.h"
 #include "cmd/cmd.h"
 #include "cmd/pool_table.h"
+#include "op/bringing.h"
 #include "session/render.h"
 #include "session/session.h"
+
+static const struct ctl_option options[] = {
+	{ "force", 'f', NULL, "a GPU at no known slot, although a slot of its manager has power" },
+	{ NULL },
+};
 
 /**
  * struct giving - GPUs of one manager that are given back
@@ -36,52 +43,85 @@ static const struct pool_gpu *find_ours(const struct pool_seen *pool, const char
 	return NULL;
 }
 
-static bool slot_has_no_power(const struct gf_slot *slot)
+/* A slot of this manager with a GPU that is on, NULL for none. */
+static const struct gf_slot *find_powered(const struct session *session,
+					  const struct manager_conf *conf)
 {
-	if (slot->operation.id)
-		return false;
-	if (slot->state == GF_STATE_EMPTY || slot->state == GF_STATE_OFF)
-		return true;
-	return (slot->state == GF_STATE_FAULT || slot->state == GF_STATE_LOST) &&
-	       !slot->function_count && slot->condition.power != GPUFABRIC_POWER_CHANGING;
+	size_t i;
+
+	for (i = 0; i < conf->n_ports; i++) {
+		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, conf->ports[i].slot);
+
+		if (slot && !gf_slot_has_no_power(slot))
+			return slot;
+	}
+	return NULL;
+}
+
+/* Nobody says where it is: it may be any that is on. */
+static int check_anywhere(struct session *session, const struct manager_conf *conf,
+			  const struct pool_gpu *gpu)
+{
+	const struct gf_slot *slot = find_powered(session, conf);
+
+	if (!slot || ctl_flag(session->ctx, "force"))
+		return CTL_DONE;
+	return ctl_fail(session->ctx, CTL_BUSY,
+			"fabric manager %s does not say at which slot %s is, and slot %s is %s: detach it, or add --force",
+			conf->name, gpu->id, slot->name, render_state(slot->state));
 }
 
 /* No card is pulled from under the kernel. */
-static int check_off(struct session *session, const struct pool_gpu *gpu)
+static int check_off(struct session *session, const struct tree *tree,
+		     const struct manager_conf *conf, const struct pool_gpu *gpu)
 {
 	const struct gf_slot *slot = NULL;
 
 	if (gpu->slot)
 		slot = gf_slot_by_name(&session->fabric, gpu->slot);
-	if (!slot || slot_has_no_power(slot))
+	if (!slot)
+		return gpu->slot ? CTL_DONE : check_anywhere(session, conf, gpu);
+	if (gf_slot_has_no_power(slot) && !bringing_is_coming(tree, slot))
 		return CTL_DONE;
 	if (slot->composition)
 		return ctl_fail(session->ctx, CTL_BUSY,
 				"%s is in slot %s, which belongs to composition %s: gpuctl release %s",
 				gpu->id, slot->name, slot->composition, slot->composition);
 	return ctl_fail(session->ctx, CTL_BUSY, "%s is in slot %s, which is %s: gpuctl detach %s",
-			gpu->id, slot->name, render_state(slot->state), slot->name);
+			gpu->id, slot->name,
+			gf_slot_has_no_power(slot) ? "coming up" : render_state(slot->state),
+			slot->name);
 }
 
-static int giving_take(struct session *session, const struct pool_seen *pool, const char *word,
-		       struct giving *giving)
+/* @at: the manager that has it. */
+static int find_named(struct session *session, const struct pool_seen *pool, const char *word,
+		      size_t *at, const struct pool_gpu **gpu)
 {
-	const struct pool_gpu *gpu;
-	size_t at = 0, i;
-	int ret;
+	size_t i;
 
-	gpu = find_ours(pool, word, &at);
-	for (i = 0; i < pool->managers.n && !gpu; i++)
+	*gpu = find_ours(pool, word, at);
+	for (i = 0; i < pool->managers.n && !*gpu; i++)
 		if (pool->exits[i])
 			return ctl_fail(session->ctx, (enum ctl_exit)pool->exits[i],
 					"%s: not all fabric managers could be asked", word);
-	if (!gpu && pool->managers.n_bad)
+	if (!*gpu && pool->managers.n_bad)
 		return managers_check(session->ctx, &pool->managers);
-	if (!gpu)
+	if (!*gpu)
 		return ctl_fail(session->ctx, CTL_USAGE,
 				"%s: no GPU of a fabric that is bound to this host, and no slot with one: gpuctl fabric lists them",
 				word);
-	ret = check_off(session, gpu);
+	return CTL_DONE;
+}
+
+static int giving_take(struct session *session, const struct tree *tree,
+		       const struct pool_seen *pool, const char *word, struct giving *giving)
+{
+	const struct pool_gpu *gpu;
+	size_t at = 0, i;
+	int ret = find_named(session, pool, word, &at, &gpu);
+
+	if (!ret)
+		ret = check_off(session, tree, &pool->managers.conf[at], gpu);
 	if (ret)
 		return ret;
 	for (i = 0; i < giving[at].n; i++)
@@ -90,6 +130,40 @@ static int giving_take(struct session *session, const struct pool_seen *pool, co
 	giving[at].gpus = mem_push(giving[at].gpus, giving[at].n, sizeof(*giving[at].gpus));
 	giving[at].gpus[giving[at].n++] = (struct manager_gpu){ .id = gpu->id };
 	return CTL_DONE;
+}
+
+/*
+ * Have the slots where these GPUs are, as far as that is known, so that no other request brings
+ * or removes one there.
+ */
+static int lock_slots(struct session *session, int argc, char **argv, struct bringing *bringing)
+{
+	char **names = mem_zalloc((size_t)argc + 1, sizeof(*names));
+	struct pool_seen pool = { 0 };
+	const struct pool_gpu *gpu;
+	size_t at, n = 0, i, j;
+	int ret = CTL_DONE;
+
+	pool_seen_read(session->ctx, NULL, &pool);
+	for (i = 0; i < (size_t)argc && !ret; i++) {
+		ret = find_named(session, &pool, argv[i], &at, &gpu);
+		if (!ret && gpu->slot)
+			names[n++] = mem_strdup(gpu->slot);
+	}
+	for (i = 1; i < n; i++)
+		for (j = 0; j < i && !ret; j++)
+			if (!strcmp(names[i], names[j]))
+				ret = ctl_fail(session->ctx, CTL_USAGE, "slot %s is named twice",
+					       names[i]);
+	if (!ret)
+		ret = bringing_begin(session->ctx, bringing, names, NULL, n);
+	if (!ret)
+		ret = session_refresh(session);
+	while (n)
+		free(names[--n]);
+	free(names);
+	pool_seen_free(&pool);
+	return ret;
 }
 
 static int give_all(struct session *session, const struct pool_seen *pool,
@@ -118,21 +192,32 @@ static int give_all(struct session *session, const struct pool_seen *pool,
 
 static int fabric_unbind(struct session *session, int argc, char **argv)
 {
+	struct bringing bringing = { 0 };
 	struct giving *giving = NULL;
 	struct pool_seen pool = { 0 };
+	struct fault fault = { "" };
+	struct tree tree;
 	size_t n;
 	int i, ret = CTL_DONE;
 
+	if (!session->ctx->dry_run)
+		ret = lock_slots(session, argc, argv, &bringing);
+	if (ret)
+		return ret;
+	/* What was true before may not be so now. */
+	tree_open(&tree, NULL, &fault);
 	pool_seen_read(session->ctx, NULL, &pool);
 	giving = mem_zalloc(pool.managers.n + 1, sizeof(*giving));
 	for (i = 0; i < argc && !ret; i++)
-		ret = giving_take(session, &pool, argv[i], giving);
+		ret = giving_take(session, &tree, &pool, argv[i], giving);
 	if (!ret)
 		ret = give_all(session, &pool, giving);
 	for (n = 0; n < pool.managers.n; n++)
 		free(giving[n].gpus);
 	free(giving);
 	pool_seen_free(&pool);
+	tree_close(&tree);
+	bringing_end(&bringing);
 	return ret;
 }
 
@@ -157,8 +242,10 @@ const struct ctl_command cmd_fabric_unbind = {
 	.summary = "give GPUs of this host back to their fabric, all or none",
 	.help =
 		"GPUs are named as gpuctl fabric lists them, or by the slot where they are. A GPU whose slot has\n"
-		"power is refused, exit code 4: gpuctl detach powers it off and gives it back. For GPUs of several\n"
-		"fabric managers each manager is a transaction of its own.",
+		"power is refused, exit code 4: gpuctl detach powers it off and gives it back. A manager that does not\n"
+		"say at which slot a GPU is gets it back when none of its slots has power, or with --force. For GPUs\n"
+		"of several fabric managers each manager is a transaction of its own.",
+	.options = { options },
 	.completes = "@slots",
 	.run = fabric_unbind_run,
 };

@@ -375,6 +375,12 @@ struct pool_gpu *inventory_at(const struct inventory *inventory, const char *por
 	return NULL;
 }
 
+bool pool_gpu_is_unseen(const struct pool_gpu *gpu)
+{
+	return gpu->state == POOL_UNUSABLE && !gpu->host && gpu->why &&
+	       !strcmp(gpu->why, "UnavailableOffline");
+}
+
 const char *pool_state_text(const struct pool_gpu *gpu)
 {
 	switch (gpu->state) {

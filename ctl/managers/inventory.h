@@ -106,6 +106,9 @@ void inventory_free(struct inventory *inventory);
 void inventory_identify(struct inventory *inventory, const struct manager_conf *conf,
 			const struct catalogue *catalogue);
 
+/* Does the manager not know which host has it, as when it has just started? */
+bool pool_gpu_is_unseen(const struct pool_gpu *gpu);
+
 /* Is it of that kind, as people type it: "h100", "any"? */
 bool pool_gpu_is(const struct pool_gpu *gpu, const char *kind);
 

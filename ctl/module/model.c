@@ -203,6 +203,15 @@ bool gf_slot_is_off(const struct gf_slot *slot)
 	return slot->state == GF_STATE_EMPTY || slot->state == GF_STATE_OFF;
 }
 
+bool gf_slot_has_no_power(const struct gf_slot *slot)
+{
+	if (slot->operation.id)
+		return false;
+	return gf_slot_is_off(slot) ||
+	       ((slot->state == GF_STATE_FAULT || slot->state == GF_STATE_LOST) &&
+		!slot->function_count && slot->condition.power != GPUFABRIC_POWER_CHANGING);
+}
+
 bool gf_slot_is_vacant(const struct gf_slot *slot)
 {
 	return slot->state == GF_STATE_EMPTY && !slot->operation.id && !slot->composition &&

@@ -61,6 +61,9 @@ uint64_t gf_duration(const struct gf_operation *operation, uint32_t phase);
 /* Is nothing in it that has power? */
 bool gf_slot_is_off(const struct gf_slot *slot);
 
+/* The same, and nothing is under way: what is left in fault or was lost has no power either. */
+bool gf_slot_has_no_power(const struct gf_slot *slot);
+
 /* May a GPU be brought to it: is it empty, nobody's, ours to drive and not in quarantine? */
 bool gf_slot_is_vacant(const struct gf_slot *slot);
 

@@ -31,7 +31,6 @@
 #define SETTLE_MS 30000
 /* What a port knows is no event: it is looked at so often. */
 #define LOOK_MS 250
-#define SLOTS "sys/bus/pci/slots"
 /* An operation ends by its deadlines: that of adding, and that of undoing. */
 #define STAGES 3
 
@@ -255,30 +254,6 @@ static bool is_moving(const struct gf_slot *slot)
 	       slot->state == GF_STATE_DETACHING || slot->state == GF_STATE_STUCK;
 }
 
-static bool file_says_yes(const struct tree *tree, const struct gf_slot *slot, const char *file)
-{
-	char *line = tree_line(tree, SLOTS "/%s/%s", slot->name, file);
-	bool yes = line && *line == '1';
-
-	free(line);
-	return yes;
-}
-
-/*
- * A card that was put in just now is powered on by the slot driver, and the module hears of it
- * when it has functions: the port knows before. An assign hook that was stopped leaves such.
- */
-static bool is_coming(const struct tree *tree, const struct gf_slot *slot)
-{
-	/* Without a controller power is always on. Not all slots have Slot Capabilities. */
-	bool control = !slot->caps || slot->caps & GPUFABRIC_SLOT_CAP_POWER_CONTROLLER;
-
-	if (slot->state == GF_STATE_EMPTY)
-		return file_says_yes(tree, slot, "adapter");
-	return slot->state == GF_STATE_OFF && control &&
-	       file_says_yes(tree, slot, "adapter") && file_says_yes(tree, slot, "power");
-}
-
 static const struct gf_slot *first_moving(const struct session *session, const struct tree *tree,
 					  const struct assigned *assigned, uint64_t id)
 {
@@ -289,7 +264,7 @@ static const struct gf_slot *first_moving(const struct session *session, const s
 
 		if (slot && is_moving(slot) && is_ours(assigned, i, slot, id))
 			return slot;
-		if (slot && is_brought(assigned, i) && is_coming(tree, slot))
+		if (slot && is_brought(assigned, i) && bringing_is_coming(tree, slot))
 			return slot;
 	}
 	return NULL;
@@ -408,15 +383,6 @@ out:
 	free(slots);
 }
 
-/* Nothing of the card is in use. A slot that went with its switch has no card. */
-static bool is_off(const struct gf_slot *slot)
-{
-	if (!slot || slot->state == GF_STATE_EMPTY || slot->state == GF_STATE_OFF)
-		return true;
-	return (slot->state == GF_STATE_FAULT || slot->state == GF_STATE_LOST) &&
-	       !slot->function_count && slot->condition.power != GPUFABRIC_POWER_CHANGING;
-}
-
 static void say_kept(struct session *session, const struct assigned *assigned, size_t i,
 		     const struct gf_slot *slot)
 {
@@ -482,7 +448,10 @@ static void return_cards(struct session *session, struct assigned *assigned, boo
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		off[i] = is_brought(assigned, i) && known && is_off(slot_of(session, assigned, i));
+		const struct gf_slot *slot = slot_of(session, assigned, i);
+
+		/* A slot that went with its switch has no card. */
+		off[i] = is_brought(assigned, i) && known && (!slot || gf_slot_has_no_power(slot));
 		on[i] = is_brought(assigned, i) && !off[i];
 	}
 	for (i = 0; i < assigned->bringers.n; i++)

@@ -320,7 +320,7 @@ static int check_unknown(struct session *session, const struct bringer *b, const
 			ret = ctl_fail(ctx, CTL_FAILED,
 				       "%s is at port %s, not at the slot's: gpuctl fabric, gpuctl fabric unbind %s",
 				       id, gpu->port, id);
-		else if (b->unknown && (!gpu || !gpu->host))
+		else if ((b->unknown && (!gpu || !gpu->host)) || (gpu && pool_gpu_is_unseen(gpu)))
 			ret = ctl_fail(ctx, CTL_FAILED,
 				       "not known whether %s comes later: gpuctl fabric, gpuctl fabric unbind %s",
 				       id, id);

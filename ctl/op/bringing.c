@@ -21,6 +21,7 @@
 #define LOCK_DIR "/run/gpuctl-slots"
 #define LOCK_DIR_MODE 0700
 #define LOCK_MODE 0600
+#define SLOTS "sys/bus/pci/slots"
 
 int bringing_take(const char *dir, const char *name)
 {
@@ -77,4 +78,33 @@ void bringing_end(struct bringing *bringing)
 			close(bringing->fds[bringing->n]);
 	free(bringing->fds);
 	bringing->fds = NULL;
+}
+
+bool bringing_is_free(const char *name)
+{
+	int fd = bringing_take(LOCK_DIR, name);
+
+	if (fd >= 0)
+		close(fd);
+	return fd != -EWOULDBLOCK;
+}
+
+static bool file_says_yes(const struct tree *tree, const struct gf_slot *slot, const char *file)
+{
+	char *line = tree_line(tree, SLOTS "/%s/%s", slot->name, file);
+	bool yes = line && *line == '1';
+
+	free(line);
+	return yes;
+}
+
+bool bringing_is_coming(const struct tree *tree, const struct gf_slot *slot)
+{
+	/* Without a controller power is always on. Not all slots have Slot Capabilities. */
+	bool control = !slot->caps || slot->caps & GPUFABRIC_SLOT_CAP_POWER_CONTROLLER;
+
+	if (slot->state == GF_STATE_EMPTY)
+		return file_says_yes(tree, slot, "adapter");
+	return slot->state == GF_STATE_OFF && control &&
+	       file_says_yes(tree, slot, "adapter") && file_says_yes(tree, slot, "power");
 }

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/tree.h"
 #include "cli/ctl.h"
+#include "module/model.h"
 
 /**
  * struct bringing - slots that this process has for itself; all zero for none
@@ -25,6 +27,15 @@ struct bringing {
 int bringing_begin(struct ctl_ctx *ctx, struct bringing *bringing, char *const *names,
 		   const bool *which, size_t n);
 void bringing_end(struct bringing *bringing);
+
+/* Has no other request this slot now? */
+bool bringing_is_free(const char *name);
+
+/*
+ * A card that was put in just now is powered on by the slot driver, and the module hears of it
+ * when it has functions: the port knows before. An assign hook that was stopped leaves such.
+ */
+bool bringing_is_coming(const struct tree *tree, const struct gf_slot *slot);
 
 /*
  * One slot, with files in the folder @dir, which is made: what is to be closed, or a negative

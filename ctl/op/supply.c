@@ -12,7 +12,11 @@
 #include "base/text.h"
 #include "choose/pool.h"
 #include "cli/out.h"
+#include "op/bringing.h"
 #include "op/supply.h"
+
+/* Another request of this host may take a slot between the look and the lock. */
+#define SUPPLY_TRIES 3
 
 /**
  * struct supply - what a request lacks, and where it comes
@@ -20,6 +24,7 @@
  * @names: slots that get them
  * @words: what @wishes point into
  * @assigned: what was brought
+ * @brought: somebody was asked to bring it
  */
 struct supply {
 	struct bring_wish *wishes;
@@ -27,6 +32,7 @@ struct supply {
 	char **words;
 	size_t n;
 	struct assigned assigned;
+	bool brought;
 };
 
 /* "nvidia:h100" is h100 for a manager. */
@@ -105,22 +111,119 @@ static bool is_excluded(const struct gpu_request *ask, const char *name)
 	return false;
 }
 
-/* Names of as many slots; false where there are fewer. */
+/**
+ * struct offer - what one manager can give
+ * @conf: the manager
+ * @reply: its inventory; without one nothing is known, and nothing is counted
+ * @known: there is one
+ * @taken: its GPUs that are chosen for a wish
+ */
+struct offer {
+	const struct manager_conf *conf;
+	struct manager_reply reply;
+	bool known;
+	bool *taken;
+};
+
+/* Has it one more of this kind? Where that is not known it may. */
+static bool offer_take(struct offer *offer, const char *kind)
+{
+	const struct inventory *inventory = &offer->reply.inventory;
+	size_t i;
+
+	for (i = 0; offer->known && i < inventory->n; i++) {
+		if (offer->taken[i] || inventory->gpus[i].state != POOL_FREE ||
+		    !pool_gpu_is(&inventory->gpus[i], kind))
+			continue;
+		offer->taken[i] = true;
+		return true;
+	}
+	return !offer->known;
+}
+
+static bool is_named(const struct supply *supply, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < supply->n; i++)
+		if (supply->names[i] && !strcmp(supply->names[i], name))
+			return true;
+	return false;
+}
+
+/* An empty slot of this manager that nobody else is after, and at whose port there is no GPU. */
+static const char *offer_slot(struct session *session, const struct gpu_request *ask,
+			      const struct offer *offer, const struct supply *supply)
+{
+	size_t i;
+
+	for (i = 0; i < offer->conf->n_ports; i++) {
+		const char *name = offer->conf->ports[i].slot;
+		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
+		const struct pool_gpu *there =
+			inventory_at(&offer->reply.inventory, offer->conf->ports[i].port);
+
+		if (slot && gf_slot_is_vacant(slot) && !is_excluded(ask, name) &&
+		    !(there && there->host) && !is_named(supply, name) && bringing_is_free(name))
+			return name;
+	}
+	return NULL;
+}
+
+/*
+ * A slot for each wish, at a manager that has such a GPU. Where none has one, a slot all the
+ * same: that manager then says who has them. False where there are fewer slots.
+ */
+static bool offers_spread(struct session *session, const struct gpu_request *ask,
+			  struct offer *offers, size_t n, struct supply *supply)
+{
+	size_t i, j;
+
+	for (i = 0; i < supply->n; i++) {
+		const char *any = NULL, *slot = NULL;
+
+		for (j = 0; j < n && !slot; j++) {
+			const char *name = offer_slot(session, ask, &offers[j], supply);
+
+			any = any ? any : name;
+			if (name && offer_take(&offers[j], supply->wishes[i].kind))
+				slot = name;
+		}
+		if (!any)
+			return false;
+		supply->names[i] = mem_strdup(slot ? slot : any);
+	}
+	return true;
+}
+
+/* Which slots get them; false where there are not enough. */
 static bool find_slots(struct session *session, const struct gpu_request *ask,
 		       const struct managers *managers, struct supply *supply)
 {
-	size_t n = 0, i, j;
+	struct offer *offers = mem_zalloc(managers->n + 1, sizeof(*offers));
+	char *before = session->ctx->error;
+	size_t i;
+	bool found;
 
 	supply->names = mem_zalloc(supply->n + 1, sizeof(*supply->names));
-	for (i = 0; i < managers->n; i++)
-		for (j = 0; j < managers->conf[i].n_ports && n < supply->n; j++) {
-			const char *name = managers->conf[i].ports[j].slot;
-			const struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
-
-			if (slot && gf_slot_is_vacant(slot) && !is_excluded(ask, name))
-				supply->names[n++] = mem_strdup(name);
-		}
-	return n == supply->n;
+	session->ctx->error = NULL;
+	for (i = 0; i < managers->n; i++) {
+		offers[i].conf = &managers->conf[i];
+		offers[i].known = !manager_inventory(session->ctx, offers[i].conf,
+						     &session->knowledge.catalogue, false,
+						     &offers[i].reply);
+		offers[i].taken = mem_zalloc(offers[i].reply.inventory.n + 1, sizeof(bool));
+	}
+	/* One that cannot be asked says so when it is asked to bind. */
+	free(session->ctx->error);
+	session->ctx->error = before;
+	found = offers_spread(session, ask, offers, managers->n, supply);
+	for (i = 0; i < managers->n; i++) {
+		manager_reply_free(&offers[i].reply);
+		free(offers[i].taken);
+	}
+	free(offers);
+	return found;
 }
 
 static void supply_free(struct supply *supply)
@@ -177,6 +280,7 @@ static int supply_bring(struct session *session, const struct op_terms *terms,
 	free(slots);
 	if (ret || session->ctx->dry_run)
 		return ret;
+	supply->brought = true;
 	ret = session_slots(session, (int)supply->n, supply->names, &slots);
 	if (!ret)
 		ret = assigned_attach(session, &supply->assigned, terms, slots, supply->n);
@@ -211,17 +315,23 @@ int supply_serve(struct session *session, const struct op_terms *terms,
 {
 	struct ctl_ctx *ctx = session->ctx;
 	char *error = ctx->error, *why;
-	struct supply supply;
-	int ret;
+	struct supply supply = { 0 };
+	int ret, tries = 0;
 
 	ctx->error = NULL;
-	ret = supply_plan(session, terms, ask, &supply);
-	if (!ret && !supply.n) {
-		ctx->error = error;
-		return CTL_NO_FIT;
-	}
-	if (!ret)
-		ret = supply_use(session, terms, &supply, name, again, arg);
+	do {
+		supply_free(&supply);
+		ret = tries ? session_refresh(session) : CTL_DONE;
+		if (!ret)
+			ret = supply_plan(session, terms, ask, &supply);
+		if (!ret && !supply.n) {
+			free(ctx->error);
+			ctx->error = error;
+			return CTL_NO_FIT;
+		}
+		if (!ret)
+			ret = supply_use(session, terms, &supply, name, again, arg);
+	} while (ret == CTL_BUSY && !supply.brought && ++tries < SUPPLY_TRIES);
 	if (ret) {
 		why = ctx->error;
 		ctx->error = NULL;

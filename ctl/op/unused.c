@@ -80,7 +80,7 @@ static bool slot_is_held(const struct gf_slot *slot)
 static void unused_add(struct unused *unused, const struct pool_gpu *gpu,
 		       const struct gf_slot *slot)
 {
-	if (gf_slot_is_off(slot)) {
+	if (gf_slot_has_no_power(slot)) {
 		unused->off = mem_push(unused->off, unused->n_off, sizeof(*unused->off));
 		unused->off_slots =
 			mem_push(unused->off_slots, unused->n_off, sizeof(*unused->off_slots));
@@ -99,6 +99,9 @@ static int unused_find(struct session *session, const struct manager_conf *conf,
 	size_t i;
 	int ret = manager_inventory(session->ctx, conf, NULL, false, &reply);
 
+	/* A slow manager answers of another moment than the snapshot is of. */
+	if (!ret)
+		ret = session_refresh(session);
 	for (i = 0; i < reply.inventory.n && !ret; i++) {
 		const struct pool_gpu *gpu = &reply.inventory.gpus[i];
 		const struct gf_slot *slot = NULL;
@@ -107,7 +110,7 @@ static int unused_find(struct session *session, const struct manager_conf *conf,
 			slot = gf_slot_by_name(&session->fabric, gpu->slot);
 		if (!slot || !slot_is_old(slot, conf->return_ms))
 			continue;
-		if (gf_slot_is_off(slot) ||
+		if (gf_slot_has_no_power(slot) ||
 		    ((slot->state == GF_STATE_READY || slot->state == GF_STATE_ATTACHED) &&
 		     !slot_is_held(slot)))
 			unused_add(unused, gpu, slot);
@@ -116,8 +119,9 @@ static int unused_find(struct session *session, const struct manager_conf *conf,
 	return ret;
 }
 
-/* Removal gives what is gone back to its manager. */
-static int slot_detach(struct session *session, const struct op_terms *terms, const char *name)
+/* Removal gives what is gone back to its manager; @gone: it was still there, and is not now. */
+static int slot_detach(struct session *session, const struct op_terms *terms,
+		       const struct manager_conf *conf, const char *name, bool *gone)
 {
 	struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
 	struct op op = {
@@ -129,10 +133,15 @@ static int slot_detach(struct session *session, const struct op_terms *terms, co
 	};
 	int ret;
 
-	if (!slot || slot->composition)
+	*gone = false;
+	if (!slot || !slot_is_old(slot, conf->return_ms))
 		return CTL_DONE;
 	ret = op_run(session, &op);
 	op_free(&op);
+	if (!ret)
+		ret = session_refresh(session);
+	slot = ret ? NULL : gf_slot_by_name(&session->fabric, name);
+	*gone = slot && gf_slot_has_no_power(slot);
 	return ret;
 }
 
@@ -188,7 +197,7 @@ static int off_look(struct session *session, const struct manager_conf *conf,
 		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
 		const struct pool_gpu *gpu = inventory_find(&reply.inventory, unused->off[i]);
 
-		keep[i] = slot && gf_slot_is_off(slot) && !slot->operation.id && gpu &&
+		keep[i] = slot && gf_slot_has_no_power(slot) && gpu &&
 			  gpu->state == POOL_OURS && gpu->slot && !strcmp(gpu->slot, name);
 	}
 	off_keep(unused, keep);
@@ -265,16 +274,17 @@ static int manager_return(struct session *session, const struct op_terms *terms,
 		return worst;
 	}
 	for (i = 0; i < unused.n_on && !gfc_signalled(); i++) {
-		ret = slot_detach(session, terms, unused.on[i]);
+		bool gone;
+
+		ret = session_refresh(session);
+		if (!ret)
+			ret = slot_detach(session, terms, conf, unused.on[i], &gone);
 		if (ret)
 			unused_warn(session, unused.on[i], ret, &worst);
-		else
+		else if (gone)
 			out_note(ctx->out, "returned", "detached and given back: ", "%s",
 				 unused.on[i]);
-		*n += !ret;
-		ret = session_refresh(session);
-		if (ret)
-			unused_warn(session, conf->name, ret, &worst);
+		*n += !ret && gone;
 	}
 	ret = unused.n_off && !gfc_signalled() ? off_return(session, conf, &unused) : CTL_DONE;
 	if (ret)

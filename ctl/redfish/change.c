@@ -7,13 +7,18 @@
  * became of the request: then the inventory is read until it says the one or the other. As long
  * as an endpoint is "Starting" the manager is still at it. Nothing changed is believed when it
  * stays so for a while, since a request may be under way in the manager without being seen.
+ * A manager that is busy (503) may say so behind the change as well; so the inventory is read before
+ * it is asked again.
  * A GPU that this host has before anything was asked for belongs to another request of it: it is
  * taken, as one of another host is. Who has changed our zone meanwhile makes the manager refuse
  * (412, 428): then it is read again, and asked again if the GPUs are still to be had.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/ctl.h"
@@ -32,8 +37,16 @@
 enum asked {
 	ASKED_DONE,	/* the manager says so */
 	ASKED_STALE,	/* our zone is another than when it was read */
+	ASKED_BUSY,	/* to be asked again, perhaps behind the change; @ret after the wait */
 	ASKED_REFUSED,	/* not made: @ret and @f say why */
 	ASKED_LOST,	/* nobody knows */
+};
+
+/* What to do after one request. */
+enum next {
+	NEXT_END,
+	NEXT_AGAIN,	/* make it once more; there is a limit to that */
+	NEXT_TURN,	/* the same, as the manager has said */
 };
 
 static int change_fault(const struct view *view, int ret, struct fault *f)
@@ -61,7 +74,7 @@ bool change_is_met(const struct view *view, const struct change *change, size_t 
 	const struct endpoint *e = view_find(view, change->wishes[i].id);
 
 	if (!change->bind)
-		return e && !view_is_mine(view, e) && e->state != ENDPOINT_CHANGING;
+		return e && !view_is_mine(view, e) && !e->unseen && e->state != ENDPOINT_CHANGING;
 	return change->asked && e && view_is_mine(view, e) && e->state != ENDPOINT_CHANGING &&
 	       is_at_port(view, e, change->wishes[i].port);
 }
@@ -83,6 +96,9 @@ static bool any_moves(const struct view *view, const struct change *change)
 		const struct endpoint *e = view_find(view, change->wishes[i].id);
 
 		if (e && e->state == ENDPOINT_CHANGING && (!e->host || view_is_mine(view, e)))
+			return true;
+		/* It can turn out to be ours. */
+		if (e && e->unseen && (change->asked || !change->bind))
 			return true;
 	}
 	return false;
@@ -125,6 +141,8 @@ static int check_takers(struct view *view, struct change *change, struct fault *
 			continue;
 		/* What we have asked for and is under way has no port yet. */
 		if (change->asked && view_is_mine(view, e) && e->state == ENDPOINT_CHANGING)
+			continue;
+		if (change->asked && e->unseen)
 			continue;
 		if (e->state == ENDPOINT_UNUSABLE) {
 			fault_set(f, EIO, "%s cannot be used: %s", e->id,
@@ -280,6 +298,10 @@ static enum asked change_judge(struct view *view, struct change *change,
 		fault_set(f, ETIMEDOUT, "the manager has not made the change yet");
 		*ret = change_fault(view, CTL_TIMEOUT, f);
 		return ASKED_LOST;
+	case 503:
+		client_refused(view->client, "the change", answer, f);
+		*ret = client_await_turn(view->client, answer, f);
+		return ASKED_BUSY;
 	case 412:
 	case 428:
 		*ret = client_refused(view->client, "the change", answer, f);
@@ -302,7 +324,7 @@ static enum asked change_ask(struct view *view, struct change *change, int *ret,
 	else
 		asked = change_judge(view, change, &answer, ret, f);
 	answer_free(&answer);
-	change->asked |= asked == ASKED_DONE || asked == ASKED_LOST;
+	change->asked |= asked == ASKED_DONE || asked == ASKED_LOST || asked == ASKED_BUSY;
 	change->lost |= asked == ASKED_LOST;
 	return asked;
 }
@@ -344,6 +366,11 @@ static int change_verify(struct view *view, struct change *change, struct fault 
 		change->outcome = CHANGE_PARTLY;
 		return change_fault(view, CTL_FAILED, f);
 	}
+	/* Managers are behind with their inventory. */
+	change->lost = true;
+	resolve(view, change);
+	if (change->outcome == CHANGE_DONE)
+		return CTL_DONE;
 	fault_set(f, EIO, "it said that the change was made, but its inventory does not show it");
 	return change_fault(view, CTL_FAILED, f);
 }
@@ -388,42 +415,105 @@ static bool is_worth_another(const struct view *view, const struct change *chang
 	       text_monotonic() < view->client->web.deadline;
 }
 
-/* One request and what becomes of it; *@again: it is to be made once more. */
-static int change_try(struct view *view, struct change *change, bool *again, struct fault *f)
+/* It was not made, or not seen to be made, and may be made now. */
+static int change_again(struct view *view, struct change *change, enum next again,
+			enum next *next, int ret, struct fault *f)
 {
-	int ret = CTL_DONE, why;
+	int why = view_refresh(view, f);
 
-	*again = false;
+	take_note(view, change);
+	*next = why ? NEXT_END : again;
+	return why ? why : ret;
+}
+
+/* One request and what becomes of it. */
+static int change_try(struct view *view, struct change *change, enum next *next, struct fault *f)
+{
+	int ret = CTL_DONE;
+
+	*next = NEXT_END;
 	switch (change_ask(view, change, &ret, f)) {
 	case ASKED_DONE:
 		ret = change_verify(view, change, f);
-		*again = ret && is_to_go_on(view, change);
+		*next = ret && is_to_go_on(view, change) ? NEXT_AGAIN : NEXT_END;
 		return ret;
+	case ASKED_BUSY:
+		if (!ret)
+			return change_again(view, change, NEXT_TURN, next, CTL_BUSY, f);
+		resolve(view, change);
+		return change->outcome == CHANGE_DONE && !client_told() ? CTL_DONE : ret;
 	case ASKED_STALE:
-		why = view_refresh(view, f);
-		take_note(view, change);
-		*again = !why;
-		return why ? why : ret;
+		return change_again(view, change, NEXT_AGAIN, next, ret, f);
 	case ASKED_REFUSED:
 		return change_refused(view, change, ret, f);
 	default:
 		resolve(view, change);
 		if (change->outcome == CHANGE_DONE && !client_told())
 			return CTL_DONE;
-		*again = is_worth_another(view, change, ret);
+		*next = is_worth_another(view, change, ret) ? NEXT_AGAIN : NEXT_END;
 		return ret;
 	}
 }
 
-int change_make(struct view *view, struct change *change, struct fault *f)
+/*
+ * A whole list without a precondition undoes what another request of this host has bound since it
+ * was read. Then one at a time, by the file that all of them have.
+ */
+static int change_lock(struct view *view, int *fd, struct fault *f)
 {
-	bool again = true;
-	int tries, ret;
+	const struct manager_conf *conf = view->client->conf;
+	int ret = CTL_DONE;
 
-	change->outcome = CHANGE_NONE;
+	if (conf->way == MANAGER_ACTIONS || (conf->way != MANAGER_COMPOSE && *view->etag))
+		return CTL_DONE;
+	*fd = open(conf->file, O_RDONLY | O_CLOEXEC);
+	while (!ret && *fd >= 0 && flock(*fd, LOCK_EX | LOCK_NB)) {
+		if (errno != EWOULDBLOCK)
+			break;
+		ret = client_wait(view->client, LOOK_MS, f);
+	}
+	return ret ? ret : view_refresh(view, f);
+}
+
+/* A GPU that is nowhere because the manager has just started is not given back by that. */
+static int await_seen(struct view *view, const struct change *change, struct fault *f)
+{
+	size_t i = 0;
+	int ret = CTL_DONE;
+
+	while (!ret && i < change->n && !change->bind) {
+		const struct endpoint *e = view_find(view, change->wishes[i].id);
+
+		if (!e || !e->unseen) {
+			i++;
+			continue;
+		}
+		ret = client_wait(view->client, LOOK_MS, f);
+		if (ret == CTL_TIMEOUT) {
+			fault_set(f, ETIMEDOUT, "it does not know which host has %s", e->id);
+			ret = change_fault(view, ret, f);
+		}
+		if (!ret)
+			ret = view_refresh(view, f);
+	}
+	return ret;
+}
+
+static int change_run(struct view *view, struct change *change, struct fault *f)
+{
+	char etag[CLIENT_ETAG_MAX] = "";
+	enum next next = NEXT_TURN;
+	int tries = 0, ret;
+
 	ret = change_read(view, change, f);
-	for (tries = 0; !ret && again; tries++) {
+	if (!ret)
+		ret = await_seen(view, change, f);
+	while (!ret && next != NEXT_END) {
 		struct fault before = *f;
+
+		/* What other requests of this host do meanwhile costs no try. */
+		tries = strcmp(etag, view->etag) ? 0 : tries + (next == NEXT_AGAIN);
+		strcpy(etag, view->etag);
 
 		ret = check_takers(view, change, f);
 		if (ret)
@@ -435,10 +525,23 @@ int change_make(struct view *view, struct change *change, struct fault *f)
 			*f = before;
 			return CTL_BUSY;
 		}
-		ret = change_try(view, change, &again, f);
-		if (again)
+		ret = change_try(view, change, &next, f);
+		if (next != NEXT_END)
 			ret = CTL_DONE;
 	}
+	return ret;
+}
+
+int change_make(struct view *view, struct change *change, struct fault *f)
+{
+	int fd = -1, ret;
+
+	change->outcome = CHANGE_NONE;
+	ret = change_lock(view, &fd, f);
+	if (!ret)
+		ret = change_run(view, change, f);
+	if (fd >= 0)
+		close(fd);
 	/* A request that is on its way to the manager can be made when nobody looks any more. */
 	if (change->lost && change->outcome == CHANGE_NONE && !change->taken)
 		change->outcome = CHANGE_UNKNOWN;

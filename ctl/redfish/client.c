@@ -332,43 +332,12 @@ static bool is_redirection(long status)
 	return status >= 300 && status < 400;
 }
 
-/* With the password, once for a session. */
-static int session_begin(struct client *client, struct fault *f)
+static bool is_busy(const struct answer *answer)
 {
-	struct json_object *body = json_object_new_object();
-	struct answer answer = { 0 };
-	struct transfer t = { .client = client, .answer = &answer };
-	int ret;
-
-	session_drop(client);
-	json_object_object_add(body, "UserName", json_object_new_string(client->login.user));
-	json_object_object_add(body, "Password", json_object_new_string(client->login.password));
-	ret = send_once(client, "POST", SESSIONS, NULL, json_object_to_json_string(body), &t, f);
-	if (!ret && answer.status != 201 && answer.status != 200)
-		ret = client_refused(client, "a session", &answer, f);
-	if (!ret && (!t.token || !*t.token)) {
-		fault_set(f, EIO, "a session without X-Auth-Token");
-		ret = manager_fault(client, CTL_FAILED, f);
-	}
-	if (!ret) {
-		client->token = t.token;
-		t.token = NULL;
-		client->session = answer.location;
-		answer.location = NULL;
-	}
-	transfer_free(&t);
-	answer_free(&answer);
-	json_object_put(body);
-	return ret;
+	return answer->status == 503 || answer->status == 429;
 }
 
-static bool uses_session(const struct client *client)
-{
-	return client->login.user && !client->conf->basic;
-}
-
-/* Has the manager asked us to come back? Then waits, and it is to be asked again. */
-static int await_turn(struct client *client, const struct answer *answer, struct fault *f)
+int client_await_turn(struct client *client, const struct answer *answer, struct fault *f)
 {
 	char took[TEXT_QUANTITY];
 	uint64_t ms = answer->retry_ms ? answer->retry_ms : RETRY_MS;
@@ -382,7 +351,64 @@ static int await_turn(struct client *client, const struct answer *answer, struct
 	return manager_fault(client, ret, f);
 }
 
-/* A request with all that has to be done for it to be heard. */
+/* With the password, once for a session. */
+static int session_try(struct client *client, const char *body, struct answer *answer,
+		       struct fault *f)
+{
+	struct transfer t = { .client = client, .answer = answer };
+	int ret;
+
+	answer_free(answer);
+	ret = send_once(client, "POST", SESSIONS, NULL, body, &t, f);
+	if (ret || is_busy(answer))
+		goto out;
+	if (answer->status != 201 && answer->status != 200)
+		ret = client_refused(client, "a session", answer, f);
+	if (!ret && (!t.token || !*t.token)) {
+		fault_set(f, EIO, "a session without X-Auth-Token");
+		ret = manager_fault(client, CTL_FAILED, f);
+	}
+	if (!ret) {
+		client->token = t.token;
+		t.token = NULL;
+		client->session = answer->location;
+		answer->location = NULL;
+	}
+out:
+	transfer_free(&t);
+	return ret;
+}
+
+static int session_begin(struct client *client, struct fault *f)
+{
+	struct json_object *body = json_object_new_object();
+	struct answer answer = { 0 };
+	unsigned int tries = 0;
+	int ret;
+
+	session_drop(client);
+	json_object_object_add(body, "UserName", json_object_new_string(client->login.user));
+	json_object_object_add(body, "Password", json_object_new_string(client->login.password));
+	do {
+		ret = session_try(client, json_object_to_json_string(body), &answer, f);
+		if (!ret && !client->token)
+			ret = ++tries < RETRY_MAX ? client_await_turn(client, &answer, f) :
+			      client_refused(client, "a session", &answer, f);
+	} while (!ret && !client->token);
+	answer_free(&answer);
+	json_object_put(body);
+	return ret;
+}
+
+static bool uses_session(const struct client *client)
+{
+	return client->login.user && !client->conf->basic;
+}
+
+/*
+ * A request with all that has to be done for it to be heard. A change is not sent again after 503,
+ * which a manager may say behind the change.
+ */
 static int client_ask(struct client *client, const char *method, const char *path,
 		      const char *etag, const char *body, struct answer *answer, struct fault *f)
 {
@@ -403,9 +429,9 @@ static int client_ask(struct client *client, const char *method, const char *pat
 		if (answer->status == 401 && uses_session(client) && !client->renewed) {
 			client->renewed = true;
 			session_drop(client);
-		} else if ((answer->status == 503 || answer->status == 429) &&
+		} else if (is_busy(answer) && !(method && answer->status == 503) &&
 			   ++tries < RETRY_MAX) {
-			ret = await_turn(client, answer, f);
+			ret = client_await_turn(client, answer, f);
 			if (ret)
 				return ret;
 		} else {

@@ -62,10 +62,12 @@ void client_close(struct client *client);
 int client_get(struct client *client, const char *path, bool *missing, struct answer *answer,
 	       struct fault *f);
 
+/* The manager is busy: wait as long as it has said. */
+int client_await_turn(struct client *client, const struct answer *answer, struct fault *f);
+
 /*
  * A change: CTL_DONE with any status that the manager gave, for the caller to judge, after
- * a new session where the old one had ended and after waiting where the manager was busy. Otherwise
- * an error, and @answer->lost says whether the change may have been made.
+ * a new session where the old one had ended. Otherwise an error, and @answer->lost says whether the change may have been made.
  */
 int client_change(struct client *client, const char *method, const char *path, const char *etag,
 		  struct json_object *body, struct answer *answer, struct fault *f);

@@ -86,6 +86,8 @@ static void state_read(struct endpoint *e, struct json_object *body)
 	const char *state = doc_text(status, "State"), *health = doc_text(status, "Health");
 
 	e->state = e->host ? ENDPOINT_BOUND : ENDPOINT_FREE;
+	/* A manager that has just started has not asked all hosts yet. */
+	e->unseen = !e->host && state && !strcmp(state, "UnavailableOffline");
 	if (is_word(state, changing)) {
 		e->state = ENDPOINT_CHANGING;
 	} else if (is_word(state, bad) || (health && !strcmp(health, "Critical"))) {

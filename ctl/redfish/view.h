@@ -25,6 +25,7 @@ enum endpoint_state {
  * @port: path of the port where it is, NULL where that is not known
  * @why: of one that cannot be used, NULL for nothing
  * @gpu: it is one; others are not kept
+ * @unseen: the manager does not know now which host has it
  */
 struct endpoint {
 	char *path;
@@ -41,6 +42,7 @@ struct endpoint {
 	char *port;
 	char *why;
 	bool gpu;
+	bool unseen;
 };
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/managers/conf.c ctl/managers/inventory.c ctl/op/bringing.c ctl/redfish/doc.c ctl/base/conf.c ctl/base/conf_dir.c ctl/base/fault.c ctl/base/jread.c ctl/base/text.c ctl/base/trust.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c
+// sources: ctl/managers/conf.c ctl/managers/inventory.c ctl/op/bringing.c ctl/redfish/doc.c ctl/base/conf.c ctl/base/conf_dir.c ctl/base/fault.c ctl/base/jread.c ctl/base/text.c ctl/base/tree.c ctl/base/trust.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c
 // packages: json-c
 /* Files of fabric.d, and what the program of a driver answers. */
 #include <errno.h>

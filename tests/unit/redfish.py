@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TOP, "tests/redfish"))
@@ -185,6 +186,11 @@ def logins(bench):
     Report.same((manager.count("POST", "Sessions$"), manager.count("DELETE", "Sessions/"), manager.sessions), (1, 1, {}),
                 "one, which is ended")
     manager.clear()
+    manager.fault("POST", "Sessions$", fm.status(503, Retry_After="1"), 2)
+    said = bench.ask("bind", "gpu0")
+    Report.same((said["exit"], manager.count("POST", "Sessions$"), bench.owners()), (0, 3, {"gpu0": "hosta"}),
+                "a login that has to wait", said)
+    manager.clear()
     manager.fault("PATCH", "Zones", lambda handler: (manager.sessions.clear(), handler.serve()))
     said = bench.ask("bind", "gpu0")
     Report.same((said["exit"], manager.count("POST", "Sessions$"), bench.owners()), (0, 2, {"gpu0": "hosta"}),
@@ -248,6 +254,11 @@ def refusals(bench):
     bind("409 for another reason", "none", 4, {}, ("PATCH", "Zones", fm.status(409)), text="as the test wants it")
     bind("503 and Retry-After", "done", 0, ours, ("PATCH", "Zones", fm.status(503, Retry_After="1"), 2))
     bind("429 while reading", "done", 0, ours, ("GET", "Zones", fm.status(429, Retry_After="1")))
+    behind = (lambda handler: (manager.change(handler), fm.status(503, Retry_After="1")(handler)))
+    bind("503 behind the change", "done", 0, ours, ("PATCH", "Zones", behind))
+    Report.same(manager.count("PATCH"), 1, "which is seen and not asked for twice")
+    late = (lambda handler: (manager.change(handler), fm.status(503, Retry_After="3000")(handler)))
+    bind("503 behind the change, and nobody may ask again", "done", 0, ours, ("PATCH", "Zones", late))
     said = bind("503 for longer than we have", "none", 7, {}, ("PATCH", "Zones", fm.status(503, Retry_After="3000"), 9),
                 text="wants to be asked again in")
     Report.same(manager.count("PATCH"), 1, "is not waited for", said)
@@ -255,7 +266,12 @@ def refusals(bench):
     bind("a task that fails", "none", 1, {}, ("PATCH", "Zones", fm.task("Exception", change=False)), text="the link did not train")
     bind("400", "none", 1, {}, ("PATCH", "Zones", fm.status(400)), text="status 400")
     bind("a redirection of a change", "none", 1, {}, ("PATCH", "Zones", fm.status(307, Location="https://127.0.0.1:1/redfish/v1/x")))
-    said = bind("it says done, and is not", "none", 1, {}, ("PATCH", "Zones", fm.raw(b"{}")), text="does not show it")
+    said = bind("it says done, and is not", "unknown", 1, {}, ("PATCH", "Zones", fm.raw(b"{}")), text="does not show it")
+
+    def behind_inventory(handler):
+        threading.Timer(1.5, lambda: manager.give("gpu0", "hosta")).start()
+        fm.raw(b"{}")(handler)
+    bind("it says done, and shows it later", "done", 0, ours, ("PATCH", "Zones", behind_inventory))
 
 
 def unknown(bench):
@@ -310,6 +326,50 @@ def unknown(bench):
     manager.fault("POST", "Actions", lambda handler: (manager.fault("POST", "Actions", fm.status(409)), handler.serve()))
     said = bench.ask("bind", "gpu0", "gpu1")
     Report.same((said["exit"], said["outcome"], bench.owners()), (4, "partly", ours), "a part of it is said to be one", said)
+    bench.conf()
+
+
+def restarted(bench):
+    """A manager that has just started does not know yet which host has a GPU."""
+    manager = bench.manager
+    port = fm.SWITCHES + "/sw0/Ports/dn0"
+
+    def forget(handler=None):
+        manager.gpus["gpu0"].update(zone=None, port=None, state="UnavailableOffline")
+        if handler:
+            handler.cut()
+
+    def ask(what, verb, owners, seen):
+        manager.fault("PATCH", "Zones", forget)
+        threading.Timer(4.5, seen).start()
+        said = bench.ask(verb, "gpu0")
+        Report.same((said["exit"], said["outcome"], bench.owners()), (0, "done", owners), what, said)
+
+    manager.clear()
+    ask("a bind that was made before a restart", "bind", {"gpu0": "hosta"}, lambda: manager.give("gpu0", "hosta", port))
+    manager.clear()
+    manager.give("gpu0", "hosta", port)
+    ask("an unbind that was not", "unbind", {}, lambda: manager.give("gpu0", "hosta", port))
+    manager.clear()
+    forget()
+    threading.Timer(1, lambda: manager.give("gpu0", "hosta", port)).start()
+    said = bench.ask("unbind", "gpu0")
+    Report.same((said["exit"], bench.owners()), (0, {}), "what is not known is not given back yet", said)
+
+
+def at_once(bench):
+    """A whole list without a precondition: requests of one host do not undo each other."""
+    manager = bench.manager
+    for keys in ({"way": "compose"}, {}):
+        bench.conf(**keys)
+        manager.clear()
+        manager.etags_off = not keys
+        manager.fault("POST" if keys else "PATCH", "", lambda handler: (time.sleep(1), handler.serve()), 9)
+        programs = [bench.start("bind", gpu) for gpu in ("gpu0", "gpu1", "gpu2")]
+        ends = [bench.end(program)["exit"] for program in programs]
+        Report.same((ends, sorted(bench.owners())), ([0, 0, 0], ["gpu0", "gpu1", "gpu2"]),
+                    f"three at once, {keys.get('way', 'zones without ETags')}")
+    manager.etags_off = False
     bench.conf()
 
 
@@ -456,7 +516,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         os.makedirs(os.path.join(work, "other"))
         bench = Bench(work)
-        for part in (inventories, changes, logins, refusals, unknown, together, files, signals, hostile):
+        for part in (inventories, changes, logins, refusals, unknown, restarted, together, at_once, files, signals, hostile):
             part(bench)
             bench.manager.clear()
         bench.manager.close()
