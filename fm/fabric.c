@@ -73,12 +73,14 @@ int fabric_find_port(const struct fabric *fabric, int host, const char *name)
 	return FABRIC_NONE;
 }
 
-static int unseen_host(const struct fabric *fabric)
+/* A host that may have a GPU that was not found, or FABRIC_NONE. */
+static int host_of_unknown(const struct fabric *fabric, const struct fabric_gpu *gpu)
 {
 	int i;
 
 	for (i = 0; i < fabric->host_count; i++)
-		if (fabric->hosts[i].state == HOST_UNSEEN)
+		if (fabric->hosts[i].state == HOST_UNSEEN ||
+		    (gpu->fresh && fabric->hosts[i].state == HOST_LOST))
 			return i;
 	return FABRIC_NONE;
 }
@@ -110,13 +112,17 @@ static void gpu_release(struct fabric *fabric, int gpu)
 
 void fabric_settle(struct fabric *fabric)
 {
-	enum fabric_gpu_state state = unseen_host(fabric) == FABRIC_NONE ? GPU_FREE : GPU_UNKNOWN;
 	int i;
 
-	for (i = 0; i < fabric->gpu_count; i++)
-		if (fabric->gpus[i].owner == FABRIC_NONE &&
-		    (fabric->gpus[i].state == GPU_FREE || fabric->gpus[i].state == GPU_UNKNOWN))
-			fabric->gpus[i].state = state;
+	for (i = 0; i < fabric->gpu_count; i++) {
+		struct fabric_gpu *gpu = &fabric->gpus[i];
+		bool known = host_of_unknown(fabric, gpu) == FABRIC_NONE;
+
+		gpu->fresh &= !known && gpu->owner == FABRIC_NONE;
+		if (gpu->owner == FABRIC_NONE &&
+		    (gpu->state == GPU_FREE || gpu->state == GPU_UNKNOWN))
+			gpu->state = known ? GPU_FREE : GPU_UNKNOWN;
+	}
 }
 
 static bool is_found(const struct fabric_place *found, size_t n, int gpu)
@@ -234,6 +240,12 @@ static void txn_add(struct fabric_txn *txn, const struct fabric *fabric, bool bi
 	};
 }
 
+/* It is in the zone of @host, and where it is nobody can say. */
+static bool gpu_stays(const struct fabric_gpu *gpu, int host)
+{
+	return gpu->owner == host && (gpu->state == GPU_TWICE || gpu->state == GPU_UNKNOWN);
+}
+
 /* May @host have this GPU, or has it already? */
 static bool gpu_may_come(const struct fabric *fabric, int host, int i, struct fabric_answer *answer)
 {
@@ -241,6 +253,9 @@ static bool gpu_may_come(const struct fabric *fabric, int host, int i, struct fa
 
 	if (gpu->owner != FABRIC_NONE && gpu->owner != host)
 		return refuse(answer, REFUSED_IN_USE, i, FABRIC_NONE, gpu->owner);
+	/* One that has a fault of its own keeps no other from coming and going. */
+	if (gpu_stays(gpu, host))
+		return true;
 	switch (gpu->state) {
 	case GPU_FREE:
 	case GPU_GONE:
@@ -250,7 +265,7 @@ static bool gpu_may_come(const struct fabric *fabric, int host, int i, struct fa
 		return refuse(answer, REFUSED_TWICE, i, FABRIC_NONE, FABRIC_NONE);
 	case GPU_UNKNOWN:
 		return refuse(answer, REFUSED_UNKNOWN, i, FABRIC_NONE,
-			      gpu->owner != FABRIC_NONE ? gpu->owner : unseen_host(fabric));
+			      host_of_unknown(fabric, gpu));
 	default:
 		return refuse(answer, REFUSED_BUSY, i, FABRIC_NONE, host);
 	}
@@ -345,6 +360,8 @@ static bool plan_binds(const struct fabric *fabric, const int *want, size_t n,
 			    (!pass && !wish_is_good(fabric, txn, want[i], port, answer)))
 				return false;
 			/* A slot that the host powered off stays so until it asks for the port. */
+			if (gpu_stays(gpu, txn->host))
+				continue;
 			if (gpu->owner == txn->host &&
 			    (gpu->state == GPU_BOUND || (gpu->state == GPU_GONE && pass)))
 				continue;

@@ -66,6 +66,8 @@ struct fabric_port {
  *	look, an event or an answer says otherwise
  * @home: the port where it is or was last, as long as its owner has it and nothing else came
  *	to that port, or FABRIC_NONE: its owner finds it by this one
+ * @fresh: it came into the configuration while hosts were there: any that has not answered since
+ *	may have it
  */
 struct fabric_gpu {
 	char name[FABRIC_NAME_MAX + 1];
@@ -74,6 +76,7 @@ struct fabric_gpu {
 	int port;
 	bool there;
 	int home;
+	bool fresh;
 };
 
 struct fabric {

@@ -25,6 +25,7 @@
 #include "fm/pki.h"
 
 #define USERS_FILE_MAX (1u << 20)
+#define PORTS_A_LINE 8
 
 struct names {
 	char **name;
@@ -138,9 +139,11 @@ static char *host_text(const struct config *config, const char *host, const char
 		if (strcmp(config->hosts[i].name, host))
 			continue;
 		text_add(&t, "# slot=switch/port: put the slots of these ports for 1, 2, ...,\n");
-		text_add(&t, "# see gpuctl list\nports =");
+		text_add(&t, "# see gpuctl list\n");
+		/* Lines of such files have a limit. */
 		for (k = 0; k < config->hosts[i].port_count; k++)
-			text_add(&t, " %zu=%s/%s", k + 1, host, config->hosts[i].ports[k]);
+			text_add(&t, "%s%zu=%s/%s", k % PORTS_A_LINE ? " " : k ? "\nports = " :
+				 "ports = ", k + 1, host, config->hosts[i].ports[k]);
 		text_add(&t, "\n");
 	}
 	text_add(&t, "\n%s%s%s", ca_crt, crt, key);

@@ -34,6 +34,8 @@
 #define RUN "/run/gpufabric-fm"
 #define TICK_MS 250
 #define DRAIN_MS 120000
+/* The unit gives it somewhat more. */
+#define FINISH_MS 60000
 
 enum exit_code {
 	DONE,
@@ -222,6 +224,21 @@ static void run_loop(struct run *run, int signals)
 	}
 }
 
+/* What is under way comes to its end, so that no zone is left half changed; a second signal cuts it. */
+static void run_finish(struct run *run, int signals)
+{
+	uint64_t end = text_monotonic() + FINISH_MS;
+	struct pollfd fd = { .fd = signals, .events = POLLIN };
+	struct signalfd_siginfo info;
+
+	while (!manager_drain(run->manager) && text_monotonic() < end) {
+		if (poll(&fd, 1, TICK_MS) > 0 && read(signals, &info, sizeof(info)) > 0 &&
+		    info.ssi_signo != SIGHUP)
+			break;
+		http_tick(run->http);
+	}
+}
+
 static int run_start(struct run *run, const char *runtime, struct fault *f)
 {
 	int err = config_read(run->folder, run->config, f);
@@ -279,6 +296,7 @@ static int run_daemon(const char *folder, const char *runtime)
 	sd_notify(0, "READY=1");
 	run_loop(&run, signals);
 	sd_notify(0, "STOPPING=1");
+	run_finish(&run, signals);
 	manager_stop(run.manager);
 	http_stop(run.http);
 	manager_free(run.manager);

@@ -540,6 +540,8 @@ static void manager_follow(struct manager *m, const struct manager *old)
 		if (fabric->gpus[gpu].port != FABRIC_NONE)
 			fabric->ports[fabric->gpus[gpu].port].gpu = gpu;
 	}
+	for (i = 0; i < fabric->gpu_count; i++)
+		fabric->gpus[i].fresh = fabric_find_gpu(was, fabric->gpus[i].name) == FABRIC_NONE;
 	fabric_settle(fabric);
 	m->last_task = old->last_task;
 	memcpy(m->tasks, old->tasks, sizeof(m->tasks));

@@ -136,7 +136,7 @@ class Manager:
 
     def write(self, **changes):
         text = "[manager]\nlisten = 127.0.0.1:0\nunbind_timeout = 1s\nbind_timeout = 60s\n" + changes.get("extra", self.extra) + "\n"
-        for name, (path, ports) in self.hosts.items():
+        for name, (path, ports) in changes.get("hosts", self.hosts).items():
             text += f"[host.{name}]\nqmp = {path}\nports = {' '.join(ports)}\n{self.host_extra.get(name, '')}\n"
         for name in changes.get("gpus", self.gpus):
             text += f"[gpu.{name}]\ndevice = secondary-vga,vgamem_mb=16\npci = 10de:2331\nclass = 030200\n"

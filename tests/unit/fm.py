@@ -91,6 +91,13 @@ def init_makes_files(work):
     Report.ok(said.returncode == 1 and "put the authority's key back" in said.stderr and not os.path.exists(authority),
               "no second authority is made", said)
     os.rename(authority + ".away", authority)
+    manager.write(hosts={"rack1-node07-of-the-second-row": ("/run/c", [f"dn{i}" for i in range(64)])})
+    Report.ok(manager.command("init", "--host", "rack1-node07-of-the-second-row").returncode == 0, "a host with 64 ports")
+    with open(os.path.join(manager.folder, "hosts/rack1-node07-of-the-second-row.conf"), encoding="ascii") as file:
+        lines = file.read().splitlines()
+    Report.same((max(len(line) for line in lines) <= 1024, sum(line.count("=rack1") for line in lines if "ports" in line)), (True, 64),
+                "its lines are as long as gpuctl reads them")
+    manager.write()
     said = manager.command("check")
     Report.ok(said.returncode == 0 and "1 hosts, 1 GPUs: good" in said.stdout, "check", said)
 
@@ -155,6 +162,19 @@ def guest_keeps(work):
         fabric.qemu["hosta"].ask("stop")
         Report.same(a.set("hosta", ["gpu1"])[0], 200, "when the guest has let go at last, it can be given back")
         Report.same(b.set("hostb", ["gpu0"])[0], 200, "and is free")
+        Report.same(a.set("hosta", ["gpu1"])[0], 200, "hostb has it")
+        answers = []
+        waiting = threading.Thread(target=lambda: answers.append(a.set("hosta", [])))
+        waiting.start()
+        wait_for(lambda: a.state("gpu1") == "Starting", "an unbind has begun")
+        fabric.manager.process.send_signal(signal.SIGTERM)
+        waiting.join()
+        status, document, _ = answers[0]
+        Report.ok(status == 409 and "has not let go of gpu1 within 1 s" in message(document),
+                  "a manager that is told to stop finishes what is under way", status, document)
+        Report.same(fabric.manager.process.wait(), 0, "and ends")
+        fabric.manager.start().ready()
+        Report.same((a.zone("hosta")[0], b.zone("hostb")[0]), (["gpu1"], ["gpu0"]), "all is as it was")
         fabric.end("a guest that keeps its GPU")
 
 

@@ -70,6 +70,50 @@ static const char *explain(void)
 	return f.text;
 }
 
+/* A GPU that comes into the configuration while hosts are there. */
+static void comes_later(void)
+{
+	const struct fabric_place found[] = { { G2, A1 } };
+
+	setup_seen();
+	fabric.gpus[G2].fresh = true;
+	fabric.gpus[G2].state = GPU_UNKNOWN;
+	fabric_lost(&fabric, A);
+	fabric_lost(&fabric, B);
+	fabric_settle(&fabric);
+	ok(fabric.gpus[G1].state == GPU_FREE, "what was free stays free, although nobody answers");
+	fabric_found(&fabric, B, NULL, 0);
+	ok(!begin(B, (int[]){ G2 }, 1) && answer.refusal == REFUSED_UNKNOWN && answer.host == A,
+	   "a new one may be in a host that has not answered since");
+	ok(get(B, (int[]){ G1 }, 1), "which concerns no other");
+	fabric_found(&fabric, A, found, 1);
+	ok(!begin(B, (int[]){ G1, G2 }, 2) && answer.refusal == REFUSED_IN_USE && answer.host == A,
+	   "and there it is");
+	fabric_free(&fabric);
+	setup_seen();
+	fabric.gpus[G2].fresh = true;
+	fabric_lost(&fabric, A);
+	fabric_settle(&fabric);
+	fabric_off(&fabric, A);
+	ok(get(B, (int[]){ G2 }, 1), "a host that is off does not have it");
+	fabric_free(&fabric);
+}
+
+/* One GPU that nobody can say anything of does not hold up the others of its zone. */
+static void fault_of_one(void)
+{
+	const struct fabric_place in_a[] = { { G0, A0 } }, in_b[] = { { G0, B0 } };
+
+	setup();
+	fabric_found(&fabric, A, in_a, 1);
+	ok(fabric_found(&fabric, B, in_b, 1) == G0, "a GPU is in two hosts");
+	ok(get(A, (int[]){ G0, G1 }, 2), "another one comes to its zone");
+	ok(get(A, (int[]){ G0 }, 1), "and leaves it");
+	ok(!begin(A, (int[]){ G1 }, 1) && answer.refusal == REFUSED_TWICE, "it does not leave itself");
+	ok(!begin(B, (int[]){ G0 }, 1) && answer.refusal == REFUSED_IN_USE, "nor come to the other zone");
+	fabric_free(&fabric);
+}
+
 static void starts(void)
 {
 	const struct fabric_place found[] = { { G1, B1 } };
@@ -353,6 +397,8 @@ static void random_events(void)
 int main(void)
 {
 	starts();
+	comes_later();
+	fault_of_one();
 	requests();
 	failures();
 	doubts();
