@@ -125,6 +125,7 @@ static void request_free(struct request *r)
 		explicit_bzero(r->body, r->length);
 	answer_free(&r->answer);
 	json_object_put(r->ask.remarks);
+	json_object_put(r->ask.reply);
 	free(r->method);
 	free(r->path);
 	free(r->parts);

@@ -37,8 +37,8 @@ class Report:
         return good
 
     @classmethod
-    def same(cls, value, wanted, what):
-        return cls.ok(value == wanted, what, value, wanted)
+    def same(cls, value, wanted, what, *details):
+        return cls.ok(value == wanted, what, value, wanted, *details)
 
     @classmethod
     def end(cls):
@@ -120,6 +120,67 @@ class Qemu:
             with open(self.log.name, encoding="utf-8", errors="replace") as file:
                 print(f"# QEMU has ended with {self.process.returncode}: {file.read()[-400:]!r}")
         self.log.close()
+
+
+class Guest:
+    """Looks like a QEMU whose guest lets go of devices; it refuses and is slow as it is told."""
+
+    def __init__(self, folder, name, ports=("dn0", "dn1")):
+        self.path, self.ports = os.path.join(folder, name + ".qmp"), ports
+        self.there, self.refuses, self.pause = {}, set(), 0
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen(1)
+        self.link = None
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def answer(self, command, words):
+        """What it returns, or an error, and an event after it."""
+        name = words.get("path", "").rsplit("/", 1)[-1]
+        if command == "qom-list":
+            return [{"name": one, "type": "child<secondary-vga>"} for one in self.there], None
+        if command == "qom-get" and name in self.there:
+            return "/machine/peripheral/" + self.there[name] if words["property"] == "parent_bus" else "secondary-vga", None
+        if command == "device_add":
+            time.sleep(self.pause)
+            if words["id"] in self.refuses:
+                raise ValueError(f"{words['id']} is out of order")
+            self.there[words["id"]] = words["bus"]
+        if command == "device_del":
+            time.sleep(self.pause)
+            if words["id"] not in self.there:
+                raise ValueError(f"Device '{words['id']}' not found")
+            del self.there[words["id"]]
+            return {}, {"event": "DEVICE_DELETED", "data": {"device": words["id"], "path": "/machine/peripheral/" + words["id"]}}
+        if command == "qom-get":
+            raise ValueError(f"no {name}")
+        return [] if command == "query-pci" else {}, None
+
+    def serve(self):
+        while True:
+            try:
+                self.link, _ = self.listener.accept()
+            except OSError:
+                return
+            with contextlib.suppress(OSError), self.link, self.link.makefile("rw") as file:
+                file.write('{"QMP":{}}\n')
+                file.flush()
+                for line in file:
+                    asked = json.loads(line)
+                    try:
+                        value, event = self.answer(asked["execute"], asked.get("arguments", {}))
+                        said = [{"return": value, "id": asked["id"]}, event]
+                    except ValueError as error:
+                        said = [{"error": {"class": "GenericError", "desc": str(error)}, "id": asked["id"]}]
+                    file.write("".join(json.dumps(one) + "\n" for one in said if one))
+                    file.flush()
+
+    def close(self):
+        """Nobody listens there any more, as after a crash."""
+        self.listener.close()
+        if self.link:
+            with contextlib.suppress(OSError):
+                self.link.shutdown(socket.SHUT_RDWR)
 
 
 class Manager:
@@ -275,6 +336,12 @@ class Client:
         if task["TaskState"] == "Completed":
             return self.get(f"{FABRIC}/Zones/{host}")
         return 409, {"error": {"message": task["Messages"][0]["Message"]}}, answer[2]
+
+    def blocks(self, host):
+        """Names of the resource blocks of a system, and its tag."""
+        status, document, headers = self.get(f"/redfish/v1/Systems/{host}")
+        assert status == 200, (status, document)
+        return [link["@odata.id"].rsplit("/", 1)[-1] for link in document["Links"]["ResourceBlocks"]], headers["ETag"]
 
     def follow(self, path):
         """The task when it has ended."""
