@@ -92,7 +92,8 @@ static struct json_object *root_get(const struct service *s, const struct ask *a
 	struct json_object *document = json_object_new_object(), *links = json_object_new_object(),
 			   *features, *expand;
 	static const char *const parts[] = {
-		"Systems", "Fabrics", "CompositionService", "SessionService", "AccountService",
+		"Systems",	  "Fabrics",	  "CompositionService", "SessionService",
+		"AccountService", "EventService", "Registries",
 	};
 	size_t i;
 
@@ -128,8 +129,8 @@ static struct json_object *root_get(const struct service *s, const struct ask *a
 static struct json_object *odata_get(const struct service *s, const struct ask *ask)
 {
 	static const char *const parts[] = {
-		"Systems",	  "Fabrics",	    "CompositionService",
-		"SessionService", "AccountService", "TaskService"
+		"Systems",	  "Fabrics",	 "CompositionService", "SessionService",
+		"AccountService", "TaskService", "EventService",       "Registries"
 	};
 	struct json_object *document = json_object_new_object(), *values = json_object_new_array(),
 			   *value;
@@ -437,6 +438,13 @@ const struct resource resources[] = {
 	{ "AccountService/Accounts/*", false, account_get, NULL, NULL },
 	{ "AccountService/Roles", false, roles_get, NULL, NULL },
 	{ "AccountService/Roles/*", false, role_get, NULL, NULL },
+	{ "EventService", false, event_service_get, NULL, NULL },
+	{ "EventService/SSE", false, event_stream_get, NULL, NULL },
+	{ "EventService/Subscriptions", false, subscriptions_get, NULL, NULL },
+	{ "EventService/Subscriptions/*", false, subscription_get, "DELETE", subscription_delete },
+	{ "Registries", false, registries_get, NULL, NULL },
+	{ "Registries/*", false, registry_file_get, NULL, NULL },
+	{ "Registries/*/Registry", false, registry_get, NULL, NULL },
 	{ "TaskService", false, task_service_get, NULL, NULL },
 	{ "TaskService/Tasks", false, tasks_get, NULL, NULL },
 	{ "TaskService/Tasks/*", false, task_get, NULL, NULL },

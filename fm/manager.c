@@ -93,6 +93,7 @@ static int host_look(struct manager_host *h, struct fault *f)
 	host_say_found(h, fabric->hosts[h->index].state != HOST_UP, before);
 	twice = fabric_found(fabric, h->index, view.found, view.count);
 	host_say_found(h, false, before);
+	watch_look(&m->watch, fabric);
 	pthread_mutex_unlock(&m->lock);
 	if (twice != FABRIC_NONE)
 		journal_say(LOG_CRIT, NULL, host_name(h), gpu_name(m, twice),
@@ -111,6 +112,7 @@ static void host_lost(struct manager_host *h, const char *why)
 	pthread_mutex_lock(&m->lock);
 	fabric_lost(&m->fabric, h->index);
 	m->fabric.hosts[h->index].asked = false;
+	watch_look(&m->watch, &m->fabric);
 	pthread_mutex_unlock(&m->lock);
 	if (!h->complained)
 		journal_say(LOG_WARNING, NULL, host_name(h), NULL, "%s does not answer: %s",
@@ -128,6 +130,7 @@ static void host_off(struct manager_host *h, const char *by)
 	       m->fabric.hosts[h->index].state != HOST_OFF;
 	if (news)
 		fabric_off(&m->fabric, h->index);
+	watch_look(&m->watch, &m->fabric);
 	pthread_mutex_unlock(&m->lock);
 	if (news)
 		journal_say(LOG_NOTICE, NULL, host_name(h), NULL,
@@ -295,6 +298,7 @@ static void host_end(struct manager_host *h, const struct fault *more)
 	fabric_finish(&m->fabric, &h->txn);
 	fabric_txn_free(&h->txn);
 	h->task = NULL;
+	watch_look(&m->watch, &m->fabric);
 	fault_add(&task->text, "%s", more->text);
 	if (!--task->ending) {
 		task->state = task->failed ? TASK_FAILED : TASK_COMPLETED;
@@ -355,6 +359,7 @@ static void host_gone(struct manager_host *h, int gpu)
 
 	pthread_mutex_lock(&m->lock);
 	fabric_gone(&m->fabric, h->index, gpu);
+	watch_look(&m->watch, &m->fabric);
 	pthread_mutex_unlock(&m->lock);
 	journal_say(LOG_INFO, NULL, host_name(h), gpu_name(m, gpu),
 		    "%s has powered off the slot of %s", host_name(h), gpu_name(m, gpu));
@@ -570,7 +575,8 @@ static void manager_follow(struct manager *m, const struct manager *old)
 }
 
 int manager_start(struct manager *m, const struct config *config, const struct link_ops *link,
-		  void (*told)(void *waiter), const struct manager *old, struct fault *f)
+		  void (*told)(void *waiter), struct events *events, const struct manager *old,
+		  struct fault *f)
 {
 	size_t i, k, ports = 0;
 	sigset_t all, mask;
@@ -604,6 +610,7 @@ int manager_start(struct manager *m, const struct config *config, const struct l
 	}
 	if (old)
 		manager_follow(m, old);
+	watch_init(&m->watch, &m->fabric, config->fabric, events);
 	/* signals are for the main thread */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
@@ -650,6 +657,7 @@ void manager_free(struct manager *m)
 	}
 	free(m->hosts);
 	close(m->stop);
+	watch_free(&m->watch);
 	fabric_free(&m->fabric);
 	pthread_cond_destroy(&m->met);
 	pthread_mutex_destroy(&m->lock);
@@ -696,6 +704,7 @@ int manager_evict(struct manager *m, const char *name, const char *who, struct f
 				name);
 	else
 		fabric_off(fabric, host);
+	watch_look(&m->watch, fabric);
 	pthread_mutex_unlock(&m->lock);
 	if (err)
 		journal_say(LOG_WARNING, who, name, NULL, "evict %s: refused: %s", name, f->text);

@@ -14,6 +14,7 @@
 #include "fm/config.h"
 #include "fm/fabric.h"
 #include "fm/link.h"
+#include "fm/watch.h"
 
 #define MANAGER_TASKS 64
 
@@ -65,7 +66,7 @@ struct manager_host;
 
 /**
  * struct manager - all of it
- * @lock: covers @fabric, @tasks, the hosts' jobs, @stopping and @draining
+ * @lock: covers @fabric, @watch, @tasks, the hosts' jobs, @stopping and @draining
  * @met: no thread has steps of some task left, or the manager stops
  * @config: valid for as long as the manager runs
  * @told: called with the lock held when a task with a waiter has ended
@@ -76,6 +77,7 @@ struct manager {
 	const struct config *config;
 	const struct link_ops *link;
 	struct fabric fabric;
+	struct watch watch;
 	struct manager_host *hosts;
 	struct task tasks[MANAGER_TASKS];
 	uint64_t last_task;
@@ -84,9 +86,10 @@ struct manager {
 	void (*told)(void *waiter);
 };
 
-/* @old may be NULL. */
+/* @old may be NULL. @events are told what changes. */
 int manager_start(struct manager *manager, const struct config *config, const struct link_ops *link,
-		  void (*told)(void *waiter), const struct manager *old, struct fault *f);
+		  void (*told)(void *waiter), struct events *events, const struct manager *old,
+		  struct fault *f);
 /*
  * Takes no requests any more and ends all threads; one that is under way is cut off, and the next
  * start finds what is there. The rest can be read until manager_free().

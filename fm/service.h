@@ -9,6 +9,7 @@
 
 #include "fm/access.h"
 #include "fm/answer.h"
+#include "fm/events.h"
 #include "fm/manager.h"
 
 #define SERVICE_ARGUMENTS 4
@@ -22,6 +23,7 @@ struct service {
 	struct manager *manager;
 	const struct config *config;
 	struct access *access;
+	struct events *events;
 	char uuid[37];
 };
 
@@ -137,6 +139,19 @@ struct json_object *resource_zones_get(const struct service *service, const stru
 struct json_object *resource_zone_get(const struct service *service, const struct ask *ask);
 /* Links to the blocks that a host has, its own first. */
 struct json_object *blocks_of(const struct service *service, int host);
+
+/* registry.c, event_documents.c */
+struct json_object *registries_get(const struct service *service, const struct ask *ask);
+struct json_object *registry_file_get(const struct service *service, const struct ask *ask);
+struct json_object *registry_get(const struct service *service, const struct ask *ask);
+struct json_object *event_service_get(const struct service *service, const struct ask *ask);
+struct json_object *event_stream_get(const struct service *service, const struct ask *ask);
+struct json_object *subscriptions_get(const struct service *service, const struct ask *ask);
+struct json_object *subscription_get(const struct service *service, const struct ask *ask);
+enum service_end subscription_delete(struct service *service, struct ask *ask,
+				     struct answer *answer);
+/* For events_tick(), with a struct service: does who they were still stand? */
+bool service_may_listen(void *service, const struct listener_info *who);
 
 /* zone.c, compose.c, login.c: what changes something. */
 enum service_end zone_patch(struct service *service, struct ask *ask, struct answer *answer);

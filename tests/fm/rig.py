@@ -156,6 +156,12 @@ class Guest:
             raise ValueError(f"no {name}")
         return [] if command == "query-pci" else {}, None
 
+    def pull(self, name):
+        """Powers the slot off by itself."""
+        del self.there[name]
+        event = {"event": "DEVICE_DELETED", "data": {"device": name, "path": "/machine/peripheral/" + name}}
+        self.link.sendall(json.dumps(event).encode() + b"\n")
+
     def serve(self):
         while True:
             try:
@@ -349,6 +355,57 @@ class Client:
             task = self.get(path)[1]
             return task if task["TaskState"] != "Running" else None
         return wait_for(look, path)
+
+
+class Listener:
+    """A client that listens to events."""
+
+    def __init__(self, client, small=False, **headers):
+        self.events, self.seen, self.over = [], None, False
+        self.reader = None
+        self.link = http.client.HTTPSConnection("127.0.0.1", client.manager.port, context=client.context, timeout=PATIENCE)
+        if small:
+            plain = socket.socket()
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            plain.connect(("127.0.0.1", client.manager.port))
+            self.link.sock = client.context.wrap_socket(plain, server_hostname="127.0.0.1")
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.link.request("GET", "/redfish/v1/EventService/SSE", headers={**client.headers, "Accept": "text/event-stream", **named})
+        self.answer = self.link.getresponse()
+        self.status, self.type = self.answer.status, self.answer.headers["Content-Type"]
+        if self.status == 200 and not small:
+            self.reader = threading.Thread(target=self.read, daemon=True)
+            self.reader.start()
+
+    def read(self):
+        try:
+            for line in self.answer:
+                name, _, value = line.decode().rstrip("\n").partition(": ")
+                if name == "id":
+                    self.seen = value
+                elif name == "data":
+                    self.events.append(json.loads(value))
+        except (OSError, ValueError, http.client.HTTPException):
+            pass
+        self.over = True
+
+    def said(self):
+        """Names of the messages, with their arguments."""
+        records = [record for event in list(self.events) for record in event["Events"]]
+        return [(record["MessageId"].rsplit(".", 1)[-1], *record["MessageArgs"]) for record in records]
+
+    def hears(self, *message):
+        """Waits for one, and takes it away."""
+        wait_for(lambda: message in self.said(), message)
+        return self.events.pop(self.said().index(message))
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            if self.link.sock:
+                self.link.sock.shutdown(socket.SHUT_RDWR)
+        if self.reader:
+            self.reader.join()
+        self.link.close()
 
 
 def message(document):
