@@ -306,6 +306,26 @@ bool access_use(struct access *a, const char *token, struct access_session *sess
 	return found;
 }
 
+bool access_holds(struct access *a, const struct account *account, uint64_t session)
+{
+	uint64_t now = text_monotonic();
+	bool holds = false;
+	size_t i;
+
+	pthread_mutex_lock(&a->lock);
+	refresh_or_say(a);
+	expire(a, now);
+	for (i = 0; i < ACCESS_SESSIONS && session && !holds; i++) {
+		holds = a->sessions[i].id == session;
+		if (holds)
+			a->sessions[i].used_ms = now;
+	}
+	if (!session)
+		holds = is_current(a, account);
+	pthread_mutex_unlock(&a->lock);
+	return holds;
+}
+
 bool access_end(struct access *a, uint64_t id)
 {
 	bool found = false;

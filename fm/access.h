@@ -78,6 +78,8 @@ enum access_verdict access_begin(struct access *access, const struct account *ac
 /* Of this token, which is used thereby. */
 bool access_use(struct access *access, const char *token, struct access_session *session);
 bool access_end(struct access *access, uint64_t id);
+/* Is it as it was? A session, which is used thereby, or an account with a password. */
+bool access_holds(struct access *access, const struct account *account, uint64_t session);
 /* A copy of all; returns how many. */
 size_t access_list(struct access *access, struct access_session sessions[ACCESS_SESSIONS]);
 /* A copy of the accounts with passwords; the caller frees. */

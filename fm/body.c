@@ -56,7 +56,7 @@ static size_t count_members(struct json_object *value)
 	return n;
 }
 
-static struct json_object *read_object(const char *text, size_t len, struct answer *answer)
+struct json_object *body_object(const char *text, size_t len, struct answer *answer)
 {
 	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MAX);
 	struct json_object *root = NULL;
@@ -102,31 +102,53 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
-/* Remarks on members that are not among @names. */
-static void remark(struct json_object **remarks, struct json_object *object, const char *path,
-		   const char *const *names)
-{
-	/* of a zone; they are there and cannot be changed */
-	static const char *const fixed[] = { "Id",
-					     "Name",
-					     "Description",
-					     "Status",
-					     "ZoneType",
-					     "Actions",
-					     "Identifiers",
-					     "Fabric",
-					     "DefaultRoutingEnabled",
-					     "ExternalAccessibility",
-					     "ContainedByZones",
-					     "ContainsZones",
-					     "InvolvedSwitches",
-					     "ResourceBlocks",
-					     NULL };
+/**
+ * struct kind - what the body of a PATCH is for
+ * @list: in Links, which can be changed
+ * @fixed: properties of the resource that cannot be changed
+ */
+struct kind {
+	const char *list, *pointer;
+	const char *const *names;
+	const char *const *fixed;
+};
 
+static const char *const zone_names[] = { "Links", "Oem", NULL };
+static const char *const system_names[] = { "Links", NULL };
+static const char *const zone_fixed[] = {
+	"Id",
+	"Name",
+	"Description",
+	"Status",
+	"ZoneType",
+	"Actions",
+	"Identifiers",
+	"Fabric",
+	"DefaultRoutingEnabled",
+	"ExternalAccessibility",
+	"ContainedByZones",
+	"ContainsZones",
+	"InvolvedSwitches",
+	"ResourceBlocks",
+	NULL,
+};
+static const char *const system_fixed[] = {
+	"Id",	    "Name",	  "Description", "Status", "SystemType",
+	"HostName", "PowerState", "Endpoints",	 NULL,
+};
+
+static const struct kind zone_kind = { "Endpoints", "/Links/Endpoints", zone_names, zone_fixed },
+			 system_kind = { "ResourceBlocks", "/Links/ResourceBlocks", system_names,
+					 system_fixed };
+
+/* Remarks on members that are not among @names. */
+static void remark(const struct kind *kind, struct json_object **remarks,
+		   struct json_object *object, const char *path, const char *const *names)
+{
 	json_object_object_foreach(object, key, value)
 	{
 		char *pointer, *name, *text;
-		bool known = is_one_of(key, fixed);
+		bool known = is_one_of(key, kind->fixed);
 		struct json_object *list;
 
 		(void)value;
@@ -176,8 +198,8 @@ static char *read_link(struct json_object *value, const char *pointer, struct an
 	return mem_strdup(json_object_get_string(uri));
 }
 
-static bool read_array(struct json_object *from, const char *key, const char *pointer,
-		       struct json_object **list, struct answer *answer)
+bool body_array(struct json_object *from, const char *key, const char *pointer,
+		struct json_object **list, struct answer *answer)
 {
 	if (!json_object_object_get_ex(from, key, list)) {
 		*list = NULL;
@@ -189,32 +211,39 @@ static bool read_array(struct json_object *from, const char *key, const char *po
 	return true;
 }
 
-static bool read_endpoints(struct json_object *links, struct body_zone *zone, struct answer *answer)
+static bool read_members(const struct kind *kind, struct json_object *links, struct body_zone *zone,
+			 struct answer *answer)
 {
 	struct json_object *list;
 	size_t i, n;
 	char *uri;
 
-	if (!read_array(links, "Endpoints", "/Links/Endpoints", &list, answer))
+	if (!body_array(links, kind->list, kind->pointer, &list, answer))
 		return false;
 	if (!list) {
-		answer_refuse(answer, 400, "PropertyMissing", "/Links/Endpoints", "Endpoints",
-			      "Links.Endpoints, the only property that can be changed, is missing");
+		answer_refuse(answer, 400, "PropertyMissing", kind->pointer, kind->list,
+			      "Links.%s, the only property that can be changed, is missing",
+			      kind->list);
 		return false;
 	}
 	n = json_object_array_length(list);
-	zone->endpoints = mem_zalloc(n + 1, sizeof(*zone->endpoints));
+	zone->members = mem_zalloc(n + 1, sizeof(*zone->members));
 	for (i = 0; i < n; i++) {
-		uri = read_link(json_object_array_get_idx(list, i), "/Links/Endpoints", answer);
+		uri = read_link(json_object_array_get_idx(list, i), kind->pointer, answer);
 		if (!uri)
 			return false;
-		zone->endpoints[zone->endpoint_count++] = uri;
+		zone->members[zone->member_count++] = uri;
 	}
 	return true;
 }
 
-static struct json_object *member(struct json_object *from, const char *key, const char *pointer,
-				  struct answer *answer)
+bool body_blocks(struct json_object *links, struct body_zone *zone, struct answer *answer)
+{
+	return read_members(&system_kind, links, zone, answer);
+}
+
+struct json_object *body_member(struct json_object *from, const char *key, const char *pointer,
+				struct answer *answer)
 {
 	struct json_object *value;
 
@@ -251,17 +280,17 @@ static bool read_wishes(struct json_object *root, struct body_zone *zone, struct
 	static const char *const oem_names[] = { "GPUFabric", NULL }, *const own_names[] = {
 		"Ports", NULL
 	};
-	struct json_object *oem = member(root, "Oem", "/Oem", answer), *own, *list;
+	struct json_object *oem = body_member(root, "Oem", "/Oem", answer), *own, *list;
 	size_t i, n;
 
 	if (answer->status || !oem)
 		return !answer->status;
-	remark(&zone->remarks, oem, "/Oem", oem_names);
-	own = member(oem, "GPUFabric", "/Oem/GPUFabric", answer);
+	remark(&zone_kind, &zone->remarks, oem, "/Oem", oem_names);
+	own = body_member(oem, "GPUFabric", "/Oem/GPUFabric", answer);
 	if (answer->status || !own)
 		return !answer->status;
-	remark(&zone->remarks, own, "/Oem/GPUFabric", own_names);
-	if (!read_array(own, "Ports", "/Oem/GPUFabric/Ports", &list, answer))
+	remark(&zone_kind, &zone->remarks, own, "/Oem/GPUFabric", own_names);
+	if (!body_array(own, "Ports", "/Oem/GPUFabric/Ports", &list, answer))
 		return false;
 	n = list ? json_object_array_length(list) : 0;
 	zone->wish_endpoint = mem_zalloc(n + 1, sizeof(char *));
@@ -272,26 +301,25 @@ static bool read_wishes(struct json_object *root, struct body_zone *zone, struct
 	return true;
 }
 
-bool body_read_zone(const char *text, size_t len, struct body_zone *zone, struct answer *answer)
+static bool read_patch(const struct kind *kind, const char *text, size_t len,
+		       struct body_zone *zone, struct answer *answer)
 {
-	static const char *const names[] = { "Links", "Oem", NULL }, *const link_names[] = {
-		"Endpoints", NULL
-	};
-	struct json_object *root = read_object(text, len, answer), *links;
+	const char *const link_names[] = { kind->list, NULL };
+	struct json_object *root = body_object(text, len, answer), *links;
 	struct answer first;
 	bool good = false;
 
 	*zone = (struct body_zone){ 0 };
 	if (!root)
 		return false;
-	remark(&zone->remarks, root, "", names);
-	links = member(root, "Links", "/Links", answer);
+	remark(kind, &zone->remarks, root, "", kind->names);
+	links = body_member(root, "Links", "/Links", answer);
 	if (answer->status)
 		goto out;
 	if (links)
-		remark(&zone->remarks, links, "/Links", link_names);
+		remark(kind, &zone->remarks, links, "/Links", link_names);
 	/* nothing that can be changed, and something that cannot: that is what is wrong */
-	if (zone->remarks && (!links || !json_object_object_get_ex(links, "Endpoints", NULL))) {
+	if (zone->remarks && (!links || !json_object_object_get_ex(links, kind->list, NULL))) {
 		first = (struct answer){ 0 };
 		json_object_object_foreach(zone->remarks, key, value)
 		{
@@ -309,13 +337,24 @@ bool body_read_zone(const char *text, size_t len, struct body_zone *zone, struct
 	}
 	if (!links) {
 		answer_refuse(answer, 400, "PropertyMissing", "/Links", "Links",
-			      "Links.Endpoints is missing");
+			      "Links.%s is missing", kind->list);
 		goto out;
 	}
-	good = read_endpoints(links, zone, answer) && read_wishes(root, zone, answer);
+	good = read_members(kind, links, zone, answer) &&
+	       (kind != &zone_kind || read_wishes(root, zone, answer));
 out:
 	json_object_put(root);
 	return good;
+}
+
+bool body_read_zone(const char *text, size_t len, struct body_zone *zone, struct answer *answer)
+{
+	return read_patch(&zone_kind, text, len, zone, answer);
+}
+
+bool body_read_system(const char *text, size_t len, struct body_zone *zone, struct answer *answer)
+{
+	return read_patch(&system_kind, text, len, zone, answer);
 }
 
 static void free_list(char **list, size_t n)
@@ -329,15 +368,15 @@ static void free_list(char **list, size_t n)
 
 void body_free_zone(struct body_zone *zone)
 {
-	free_list(zone->endpoints, zone->endpoint_count);
+	free_list(zone->members, zone->member_count);
 	free_list(zone->wish_endpoint, zone->wish_count);
 	free_list(zone->wish_port, zone->wish_count);
 	json_object_put(zone->remarks);
 	*zone = (struct body_zone){ 0 };
 }
 
-static bool read_text(struct json_object *root, const char *key, size_t max, char **text,
-		      struct answer *answer)
+bool body_text(struct json_object *root, const char *key, size_t max, char **text,
+	       struct answer *answer)
 {
 	struct json_object *value;
 
@@ -371,11 +410,11 @@ static bool known_only(struct json_object *root, const char *const *names, struc
 static bool read_action_port(struct json_object *root, struct body_action *action,
 			     struct answer *answer)
 {
-	struct json_object *oem = member(root, "Oem", "/Oem", answer), *own, *port;
+	struct json_object *oem = body_member(root, "Oem", "/Oem", answer), *own, *port;
 
 	if (answer->status || !oem)
 		return !answer->status;
-	own = member(oem, "GPUFabric", "/Oem/GPUFabric", answer);
+	own = body_member(oem, "GPUFabric", "/Oem/GPUFabric", answer);
 	if (answer->status || !own || !json_object_object_get_ex(own, "Port", &port))
 		return !answer->status;
 	action->port = read_link(port, "/Oem/GPUFabric/Port", answer);
@@ -387,7 +426,7 @@ bool body_read_action(const char *text, size_t len, bool with_port, struct body_
 {
 	static const char *const names[] = { "Endpoint", "EndpointETag", "ZoneETag", "Oem", NULL };
 	static const char *const less[] = { "Endpoint", "EndpointETag", "ZoneETag", NULL };
-	struct json_object *root = read_object(text, len, answer), *endpoint;
+	struct json_object *root = body_object(text, len, answer), *endpoint;
 	bool good;
 
 	*action = (struct body_action){ 0 };
@@ -402,8 +441,8 @@ bool body_read_action(const char *text, size_t len, bool with_port, struct body_
 	if (good) {
 		action->endpoint = read_link(endpoint, "/Endpoint", answer);
 		good = action->endpoint &&
-		       read_text(root, "EndpointETag", 128, &action->endpoint_etag, answer) &&
-		       read_text(root, "ZoneETag", 128, &action->zone_etag, answer) &&
+		       body_text(root, "EndpointETag", 128, &action->endpoint_etag, answer) &&
+		       body_text(root, "ZoneETag", 128, &action->zone_etag, answer) &&
 		       (!with_port || read_action_port(root, action, answer));
 	}
 	json_object_put(root);
@@ -421,14 +460,14 @@ void body_free_action(struct body_action *action)
 
 bool body_read_login(const char *text, size_t len, struct body_login *login, struct answer *answer)
 {
-	struct json_object *root = read_object(text, len, answer);
+	struct json_object *root = body_object(text, len, answer);
 	bool good;
 
 	*login = (struct body_login){ 0 };
 	if (!root)
 		return false;
-	good = read_text(root, "UserName", 64, &login->user, answer) &&
-	       read_text(root, "Password", 128, &login->password, answer);
+	good = body_text(root, "UserName", 64, &login->user, answer) &&
+	       body_text(root, "Password", 128, &login->password, answer);
 	if (good && (!login->user || !login->password)) {
 		answer_refuse(answer, 400, "PropertyMissing", NULL,
 			      login->user ? "Password" : "UserName",

@@ -92,10 +92,8 @@ static struct json_object *root_get(const struct service *s, const struct ask *a
 	struct json_object *document = json_object_new_object(), *links = json_object_new_object(),
 			   *features, *expand;
 	static const char *const parts[] = {
-		"Systems",
-		"Fabrics",
-		"SessionService",
-		"AccountService",
+		"Systems",	  "Fabrics",	  "CompositionService", "SessionService",
+		"AccountService", "EventService", "Registries",
 	};
 	size_t i;
 
@@ -130,8 +128,10 @@ static struct json_object *root_get(const struct service *s, const struct ask *a
 
 static struct json_object *odata_get(const struct service *s, const struct ask *ask)
 {
-	static const char *const parts[] = { "Systems", "Fabrics", "SessionService",
-					     "AccountService", "TaskService" };
+	static const char *const parts[] = {
+		"Systems",	  "Fabrics",	 "CompositionService", "SessionService",
+		"AccountService", "TaskService", "EventService",       "Registries"
+	};
 	struct json_object *document = json_object_new_object(), *values = json_object_new_array(),
 			   *value;
 	char *url;
@@ -370,7 +370,8 @@ struct json_object *document_task(const struct service *s, const struct task *ta
 			   *messages = json_object_new_array();
 	char *path =
 		mem_printf(SERVICE_ROOT "/TaskService/Tasks/%llu", (unsigned long long)task->id);
-	char *name = mem_printf("Zone of %s", s->config->hosts[task->host].name);
+	char *name = task->zones > 1 ? mem_printf("Zones of %zu hosts", task->zones) :
+				       mem_printf("Zone of %s", s->config->hosts[task->host].name);
 	int percent;
 
 	document_head(document, path, "#Task.v1_7_0.Task", strrchr(path, '/') + 1, name);
@@ -408,7 +409,7 @@ const struct resource resources[] = {
 	{ "", true, root_get, NULL, NULL },
 	{ "odata", true, odata_get, NULL, NULL },
 	{ "Systems", false, systems_get, NULL, NULL },
-	{ "Systems/*", false, system_get, NULL, NULL },
+	{ "Systems/*", false, system_get, "PATCH", system_patch },
 	{ "Fabrics", false, fabrics_get, NULL, NULL },
 	{ "Fabrics/*", false, fabric_get, NULL, NULL },
 	{ "Fabrics/*/Switches", false, switches_get, NULL, NULL },
@@ -421,6 +422,13 @@ const struct resource resources[] = {
 	{ "Fabrics/*/Zones/*", false, zone_get, "PATCH", zone_patch },
 	{ "Fabrics/*/Zones/*/Actions/Zone.AddEndpoint", false, NULL, "POST", zone_add },
 	{ "Fabrics/*/Zones/*/Actions/Zone.RemoveEndpoint", false, NULL, "POST", zone_remove },
+	{ "CompositionService", false, composition_get, NULL, NULL },
+	{ "CompositionService/Actions/CompositionService.Compose", false, NULL, "POST", compose },
+	{ "CompositionService/ResourceBlocks", false, blocks_get, NULL, NULL },
+	{ "CompositionService/ResourceBlocks/*", false, block_get, NULL, NULL },
+	{ "CompositionService/ResourceBlocks/*/Processors/*", false, processor_get, NULL, NULL },
+	{ "CompositionService/ResourceZones", false, resource_zones_get, NULL, NULL },
+	{ "CompositionService/ResourceZones/*", false, resource_zone_get, NULL, NULL },
 	{ "SessionService", false, session_service_get, NULL, NULL },
 	{ "SessionService/Sessions", false, sessions_get, "POST", session_create },
 	{ "SessionService/Sessions/Members", false, NULL, "POST", session_create },
@@ -430,6 +438,13 @@ const struct resource resources[] = {
 	{ "AccountService/Accounts/*", false, account_get, NULL, NULL },
 	{ "AccountService/Roles", false, roles_get, NULL, NULL },
 	{ "AccountService/Roles/*", false, role_get, NULL, NULL },
+	{ "EventService", false, event_service_get, NULL, NULL },
+	{ "EventService/SSE", false, event_stream_get, NULL, NULL },
+	{ "EventService/Subscriptions", false, subscriptions_get, NULL, NULL },
+	{ "EventService/Subscriptions/*", false, subscription_get, "DELETE", subscription_delete },
+	{ "Registries", false, registries_get, NULL, NULL },
+	{ "Registries/*", false, registry_file_get, NULL, NULL },
+	{ "Registries/*/Registry", false, registry_get, NULL, NULL },
 	{ "TaskService", false, task_service_get, NULL, NULL },
 	{ "TaskService/Tasks", false, tasks_get, NULL, NULL },
 	{ "TaskService/Tasks/*", false, task_get, NULL, NULL },

@@ -41,7 +41,7 @@ static struct json_object *port_link(const struct service *s, int port)
 			     fabric_of(s)->hosts[p->host].name, p->name);
 }
 
-static struct json_object *list_of(struct json_object *only)
+struct json_object *document_list(struct json_object *only)
 {
 	struct json_object *list = json_object_new_array();
 
@@ -50,7 +50,7 @@ static struct json_object *list_of(struct json_object *only)
 	return list;
 }
 
-static void add_status(struct json_object *document, const char *state, const char *health)
+void document_status(struct json_object *document, const char *state, const char *health)
 {
 	struct json_object *status = json_object_new_object();
 
@@ -59,14 +59,14 @@ static void add_status(struct json_object *document, const char *state, const ch
 	json_object_object_add(document, "Status", status);
 }
 
-static void host_status(struct json_object *document, const struct fabric_host *host)
+void document_host_status(struct json_object *document, const struct fabric_host *host)
 {
 	if (host->state == HOST_UP)
-		add_status(document, "Enabled", "OK");
+		document_status(document, "Enabled", "OK");
 	else if (host->state == HOST_OFF)
-		add_status(document, "Disabled", "OK");
+		document_status(document, "Disabled", "OK");
 	else
-		add_status(document, "UnavailableOffline", "Warning");
+		document_status(document, "UnavailableOffline", "Warning");
 }
 
 struct json_object *systems_get(const struct service *s, const struct ask *ask)
@@ -95,9 +95,11 @@ struct json_object *system_get(const struct service *s, const struct ask *ask)
 	document_text(document, "HostName", ask->argument[0]);
 	document_text(document, "PowerState",
 		      fabric_of(s)->hosts[host].state == HOST_OFF ? "Off" : "On");
-	host_status(document, &fabric_of(s)->hosts[host]);
+	document_host_status(document, &fabric_of(s)->hosts[host]);
 	links = json_object_new_object();
-	json_object_object_add(links, "Endpoints", list_of(endpoint_link(s, ask->argument[0])));
+	json_object_object_add(links, "Endpoints",
+			       document_list(endpoint_link(s, ask->argument[0])));
+	json_object_object_add(links, "ResourceBlocks", blocks_of(s, host));
 	json_object_object_add(document, "Links", links);
 	return document;
 }
@@ -107,7 +109,7 @@ struct json_object *fabrics_get(const struct service *s, const struct ask *ask)
 	struct json_object *only = document_link(SERVICE_ROOT "/Fabrics/%s", s->config->fabric);
 
 	return document_collection(ask->path, "#FabricCollection.FabricCollection", "Fabrics",
-				   list_of(only));
+				   document_list(only));
 }
 
 struct json_object *fabric_get(const struct service *s, const struct ask *ask)
@@ -123,7 +125,7 @@ struct json_object *fabric_get(const struct service *s, const struct ask *ask)
 		      s->config->fabric);
 	document_text(document, "FabricType", "PCIe");
 	json_object_object_add(document, "MaxZones", json_object_new_int(fabric_of(s)->host_count));
-	add_status(document, "Enabled", "OK");
+	document_status(document, "Enabled", "OK");
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		json_object_object_add(document, parts[i],
 				       document_link("%s/%s", ask->path, parts[i]));
@@ -158,9 +160,9 @@ struct json_object *switch_get(const struct service *s, const struct ask *ask)
 		      ask->argument[1]);
 	document_text(document, "SwitchType", "PCIe");
 	json_object_object_add(document, "SupportedProtocols",
-			       list_of(json_object_new_string("PCIe")));
+			       document_list(json_object_new_string("PCIe")));
 	json_object_object_add(document, "Ports", document_link("%s/Ports", ask->path));
-	host_status(document, &fabric_of(s)->hosts[host]);
+	document_host_status(document, &fabric_of(s)->hosts[host]);
 	return document;
 }
 
@@ -198,12 +200,12 @@ struct json_object *port_get(const struct service *s, const struct ask *ask)
 	document_text(document, "LinkState", "Enabled");
 	document_text(document, "LinkStatus",
 		      p->gpu != FABRIC_NONE || p->taken ? "LinkUp" : "NoLink");
-	host_status(document, &fabric->hosts[host]);
+	document_host_status(document, &fabric->hosts[host]);
 	links = json_object_new_object();
 	json_object_object_add(links, "AssociatedEndpoints",
-			       list_of(p->gpu == FABRIC_NONE ?
-					       NULL :
-					       endpoint_link(s, fabric->gpus[p->gpu].name)));
+			       document_list(p->gpu == FABRIC_NONE ?
+						     NULL :
+						     endpoint_link(s, fabric->gpus[p->gpu].name)));
 	json_object_object_add(document, "Links", links);
 	own = json_object_new_object();
 	document_text(own, "@odata.type", "#GPUFabricPort.v1_0_0.Port");
@@ -239,14 +241,14 @@ static void endpoint_host(const struct service *s, struct json_object *document,
 	document_text(entity, "EntityType", "RootComplex");
 	json_object_object_add(entity, "EntityLink",
 			       document_link(SERVICE_ROOT "/Systems/%s", h->name));
-	json_object_object_add(document, "ConnectedEntities", list_of(entity));
-	host_status(document, h);
-	json_object_object_add(links, "Zones", list_of(zone_link(s, h->name)));
+	json_object_object_add(document, "ConnectedEntities", document_list(entity));
+	document_host_status(document, h);
+	json_object_object_add(links, "Zones", document_list(zone_link(s, h->name)));
 	json_object_object_add(links, "ConnectedPorts", json_object_new_array());
 	json_object_object_add(document, "Links", links);
 }
 
-static void add_hex(struct json_object *to, const char *key, int value, int digits)
+void document_hex(struct json_object *to, const char *key, int value, int digits)
 {
 	char *text;
 
@@ -264,11 +266,11 @@ static struct json_object *gpu_entity(const struct config_gpu *gpu)
 
 	document_text(entity, "EntityRole", "Target");
 	document_text(entity, "EntityType", "Processor");
-	add_hex(id, "VendorId", gpu->pci[0], 4);
-	add_hex(id, "DeviceId", gpu->pci[1], 4);
-	add_hex(id, "SubsystemVendorId", gpu->pci[2], 4);
-	add_hex(id, "SubsystemId", gpu->pci[3], 4);
-	add_hex(id, "ClassCode", gpu->class_code, 6);
+	document_hex(id, "VendorId", gpu->pci[0], 4);
+	document_hex(id, "DeviceId", gpu->pci[1], 4);
+	document_hex(id, "SubsystemVendorId", gpu->pci[2], 4);
+	document_hex(id, "SubsystemId", gpu->pci[3], 4);
+	document_hex(id, "ClassCode", gpu->class_code, 6);
 	if (json_object_object_length(id))
 		json_object_object_add(entity, "EntityPciId", id);
 	else
@@ -276,34 +278,34 @@ static struct json_object *gpu_entity(const struct config_gpu *gpu)
 	if (gpu->serial) {
 		serial = json_object_new_object();
 		document_text(serial, "DurableName", gpu->serial);
-		json_object_object_add(entity, "Identifiers", list_of(serial));
+		json_object_object_add(entity, "Identifiers", document_list(serial));
 	}
 	return entity;
 }
 
-static void gpu_status(const struct service *s, struct json_object *document,
-		       const struct fabric_gpu *gpu)
+void document_gpu_status(const struct service *s, struct json_object *document,
+			 const struct fabric_gpu *gpu)
 {
 	switch (gpu->state) {
 	case GPU_FREE:
 	case GPU_GONE:
-		add_status(document, "StandbyOffline", "OK");
+		document_status(document, "StandbyOffline", "OK");
 		break;
 	case GPU_BINDING:
 	case GPU_UNBINDING:
-		add_status(document, "Starting", "OK");
+		document_status(document, "Starting", "OK");
 		break;
 	case GPU_TWICE:
-		add_status(document, "Disabled", "Critical");
+		document_status(document, "Disabled", "Critical");
 		break;
 	case GPU_BOUND:
 		if (fabric_of(s)->hosts[gpu->owner].state == HOST_UP) {
-			add_status(document, "Enabled", "OK");
+			document_status(document, "Enabled", "OK");
 			break;
 		}
 		/* fall through */
 	default:
-		add_status(document, "UnavailableOffline", "Warning");
+		document_status(document, "UnavailableOffline", "Warning");
 	}
 }
 
@@ -313,16 +315,18 @@ static void endpoint_gpu(const struct service *s, struct json_object *document, 
 	const struct config_gpu *config = &s->config->gpus[gpu];
 	struct json_object *links = json_object_new_object();
 
-	json_object_object_add(document, "ConnectedEntities", list_of(gpu_entity(config)));
+	json_object_object_add(document, "ConnectedEntities", document_list(gpu_entity(config)));
 	if (config->model)
 		document_text(document, "Description", config->model);
-	gpu_status(s, document, g);
-	json_object_object_add(links, "Zones",
-			       list_of(g->owner == FABRIC_NONE ?
-					       NULL :
-					       zone_link(s, fabric_of(s)->hosts[g->owner].name)));
+	document_gpu_status(s, document, g);
+	json_object_object_add(
+		links, "Zones",
+		document_list(g->owner == FABRIC_NONE ?
+				      NULL :
+				      zone_link(s, fabric_of(s)->hosts[g->owner].name)));
 	json_object_object_add(links, "ConnectedPorts",
-			       list_of(g->home == FABRIC_NONE ? NULL : port_link(s, g->home)));
+			       document_list(g->home == FABRIC_NONE ? NULL :
+								      port_link(s, g->home)));
 	json_object_object_add(document, "Links", links);
 }
 
@@ -383,8 +387,8 @@ struct json_object *zone_get(const struct service *s, const struct ask *ask)
 	document = json_object_new_object();
 	document_head(document, path, "#Zone.v1_6_1.Zone", ask->argument[1], ask->argument[1]);
 	document_text(document, "ZoneType", "ZoneOfEndpoints");
-	host_status(document, &fabric_of(s)->hosts[host]);
-	endpoints = list_of(endpoint_link(s, ask->argument[1]));
+	document_host_status(document, &fabric_of(s)->hosts[host]);
+	endpoints = document_list(endpoint_link(s, ask->argument[1]));
 	for (i = 0; i < fabric_of(s)->gpu_count; i++)
 		if (fabric_of(s)->gpus[i].owner == host)
 			json_object_array_add(endpoints,

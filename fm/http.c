@@ -24,6 +24,7 @@
 #include "fm/journal.h"
 #include "fm/metadata.h"
 #include "fm/peers.h"
+#include "fm/stream.h"
 #include "fm/tls.h"
 
 #define THREADS 4
@@ -125,6 +126,7 @@ static void request_free(struct request *r)
 		explicit_bzero(r->body, r->length);
 	answer_free(&r->answer);
 	json_object_put(r->ask.remarks);
+	json_object_put(r->ask.reply);
 	free(r->method);
 	free(r->path);
 	free(r->parts);
@@ -140,6 +142,15 @@ static void add_header(struct MHD_Response *response, const char *name, const ch
 {
 	if (value)
 		MHD_add_response_header(response, name, value);
+}
+
+/* Of every answer. */
+static void add_headers(struct MHD_Response *response)
+{
+	add_header(response, "OData-Version", "4.0");
+	add_header(response, "Cache-Control", "no-store");
+	add_header(response, "Server", "gpufabric-fm");
+	add_header(response, "X-Content-Type-Options", "nosniff");
 }
 
 static bool is_read(const struct request *r)
@@ -178,10 +189,7 @@ static enum MHD_Result reply(struct request *r)
 
 	if (!response)
 		return MHD_NO;
-	add_header(response, "OData-Version", "4.0");
-	add_header(response, "Cache-Control", "no-store");
-	add_header(response, "Server", "gpufabric-fm");
-	add_header(response, "X-Content-Type-Options", "nosniff");
+	add_headers(response);
 	if (*text)
 		add_header(response, "Content-Type",
 			   a->xml ? "application/xml;charset=utf-8" :
@@ -478,6 +486,29 @@ static enum MHD_Result request_begin(struct request *r)
 	return request_who(r);
 }
 
+/* Events for as long as the client listens. */
+static enum MHD_Result request_listen(struct request *r)
+{
+	struct listener_info who = { .who = r->ask.who, .session = r->ask.session };
+	struct MHD_Response *response;
+	enum MHD_Result ret;
+
+	strcpy(who.address, r->ask.address);
+	response = stream_new(r->http->service->events, &r->http->peers, r->connection, &who,
+			      header(r, "Last-Event-ID"));
+	if (!response) {
+		answer_refuse(&r->answer, 503, "ServiceTemporarilyUnavailable", NULL, "30",
+			      "there are too many listeners");
+		r->answer.retry_s = 30;
+		return reply(r);
+	}
+	add_headers(response);
+	add_header(response, "Content-Type", "text/event-stream");
+	ret = MHD_queue_response(r->connection, 200, response);
+	MHD_destroy_response(response);
+	return ret;
+}
+
 /* Who asks is known. */
 static enum MHD_Result request_go_on(struct request *r)
 {
@@ -492,6 +523,8 @@ static enum MHD_Result request_go_on(struct request *r)
 			      "there is nothing at %.200s", r->path);
 		return reply(r);
 	}
+	if (r->resource->get == event_stream_get && is_read(r))
+		return request_listen(r);
 	end = service_answer(r->http->service, r->resource, &r->ask, &r->answer);
 	return end == SERVICE_WAIT ? MHD_YES : reply_document(r);
 }
@@ -681,6 +714,7 @@ void http_release(struct http *http)
 void http_tick(struct http *http)
 {
 	parked_late(http, false);
+	events_tick(http->service->events, service_may_listen, http->service);
 	peers_close_slow(&http->peers);
 }
 
@@ -692,6 +726,7 @@ void http_stop(struct http *http)
 	pthread_mutex_unlock(&http->queue_lock);
 	pthread_join(http->hasher, NULL);
 	parked_late(http, true);
+	events_end(http->service->events);
 	MHD_stop_daemon(http->daemon);
 	pthread_rwlock_destroy(&http->hold);
 	peers_free(&http->peers);

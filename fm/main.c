@@ -28,6 +28,7 @@
 #include "fm/init.h"
 #include "fm/journal.h"
 #include "fm/manager.h"
+#include "fm/stream.h"
 #include "fm/tls.h"
 
 #define FOLDER "/etc/gpufabric-fm"
@@ -53,6 +54,7 @@ struct run {
 	struct config *config;
 	struct manager *manager;
 	struct access access;
+	struct events events;
 	struct service service;
 	struct http *http;
 	int control;
@@ -163,7 +165,8 @@ static void reload_now(struct run *run)
 	http_hold(run->http);
 	/* hosts may have told of more until they were stopped: then go on as it was */
 	refused = manager_may_follow(old, run->next, &why);
-	if (manager_start(next, refused ? old_config : run->next, &link_qmp, http_told, old, &f)) {
+	if (manager_start(next, refused ? old_config : run->next, &link_qmp, http_told,
+			  &run->events, old, &f)) {
 		/* no threads: what is left is to begin anew */
 		journal_say(LOG_CRIT, NULL, NULL, NULL, "reload: %s", f.text);
 		abort();
@@ -254,7 +257,8 @@ static int run_start(struct run *run, const char *runtime, struct fault *f)
 		err = run->control < 0 ? run->control : 0;
 	}
 	if (!err)
-		err = manager_start(run->manager, run->config, &link_qmp, http_told, NULL, f);
+		err = manager_start(run->manager, run->config, &link_qmp, http_told, &run->events,
+				    NULL, f);
 	return err;
 }
 
@@ -281,11 +285,13 @@ static int run_daemon(const char *folder, const char *runtime)
 #endif
 	run.config = mem_zalloc(1, sizeof(*run.config));
 	run.manager = mem_zalloc(1, sizeof(*run.manager));
+	events_init(&run.events, &stream_link);
 	if (run_start(&run, runtime, &f))
 		return complain(&f, FAILED);
 	run.service.manager = run.manager;
 	run.service.config = run.config;
 	run.service.access = &run.access;
+	run.service.events = &run.events;
 	run.http = http_start(&run.service, &f);
 	if (!run.http) {
 		manager_stop(run.manager);
@@ -301,6 +307,7 @@ static int run_daemon(const char *folder, const char *runtime)
 	http_stop(run.http);
 	manager_free(run.manager);
 	free(run.manager);
+	events_free(&run.events);
 	config_drop(run.next);
 	config_drop(run.config);
 	access_close(&run.access);

@@ -5,7 +5,8 @@
  * Each host has a thread, and only that speaks to it: a guest that takes half a minute to let go
  * of a GPU holds up requests for its own zone and nobody else. A request is judged and marked under
  * the lock, by whoever brings it; the host's thread carries it out without the lock, step by step,
- * and puts back what was done when a step fails.
+ * and puts back what was done when a step fails. Threads whose zones are part of one request wait
+ * for each other before they end: when a step of one fails, each puts back what it has done.
  *
  * A host that no longer answers keeps its GPUs: time is no proof that it is off. An admin may say
  * so (evict), a program of the site may confirm it (fence = PROGRAM), or, where a host is a virtual
@@ -22,34 +23,11 @@
 #include "base/program.h"
 #include "base/text.h"
 #include "fm/journal.h"
-#include "fm/manager.h"
+#include "fm/manager_host.h"
 
 #define RETRY_MS 1000
 #define FENCE_EVERY_MS 10000
 #define FENCE_LIMIT_MS 20000
-
-/**
- * struct manager_host - a host's thread
- * @first_port: of the fabric's numbers, those of the host follow
- * @task: carried out with @txn; NULL when there is nothing to do; covered by the manager's lock
- * @wake: there is something to do
- * @fence_at: when its fence program is asked again
- * @complained: that it does not answer was said
- * @cut_off: the last step failed because the host went away
- */
-struct manager_host {
-	struct manager *manager;
-	int index;
-	int first_port;
-	struct link *link;
-	pthread_t thread;
-	bool started;
-	struct task *task;
-	struct fabric_txn txn;
-	int wake;
-	uint64_t fence_at;
-	bool complained, cut_off;
-};
 
 static const char *host_name(const struct manager_host *h)
 {
@@ -115,6 +93,7 @@ static int host_look(struct manager_host *h, struct fault *f)
 	host_say_found(h, fabric->hosts[h->index].state != HOST_UP, before);
 	twice = fabric_found(fabric, h->index, view.found, view.count);
 	host_say_found(h, false, before);
+	watch_look(&m->watch, fabric);
 	pthread_mutex_unlock(&m->lock);
 	if (twice != FABRIC_NONE)
 		journal_say(LOG_CRIT, NULL, host_name(h), gpu_name(m, twice),
@@ -133,6 +112,7 @@ static void host_lost(struct manager_host *h, const char *why)
 	pthread_mutex_lock(&m->lock);
 	fabric_lost(&m->fabric, h->index);
 	m->fabric.hosts[h->index].asked = false;
+	watch_look(&m->watch, &m->fabric);
 	pthread_mutex_unlock(&m->lock);
 	if (!h->complained)
 		journal_say(LOG_WARNING, NULL, host_name(h), NULL, "%s does not answer: %s",
@@ -150,6 +130,7 @@ static void host_off(struct manager_host *h, const char *by)
 	       m->fabric.hosts[h->index].state != HOST_OFF;
 	if (news)
 		fabric_off(&m->fabric, h->index);
+	watch_look(&m->watch, &m->fabric);
 	pthread_mutex_unlock(&m->lock);
 	if (news)
 		journal_say(LOG_NOTICE, NULL, host_name(h), NULL,
@@ -280,11 +261,59 @@ static void host_undo(struct manager_host *h, size_t failed, struct fault *why)
 	}
 }
 
-static void host_carry_out(struct manager_host *h)
+/*
+ * This host's part of the task is done, or has failed. Waits for the parts of other hosts and says
+ * whether the task has failed; each part is bounded, and so is the wait.
+ */
+static bool host_meet(struct manager_host *h, bool failed, const struct fault *why, bool away)
 {
 	struct manager *m = h->manager;
 	struct task *task = h->task;
-	struct fault why = { "" };
+
+	pthread_mutex_lock(&m->lock);
+	if (failed) {
+		if (task->failed)
+			fault_add(&task->text, "; %s", why->text);
+		else
+			task->text = *why;
+		task->away |= away;
+		task->failed = true;
+	}
+	if (!--task->working)
+		pthread_cond_broadcast(&m->met);
+	/* a thread that has ended already does not come */
+	while (task->working && !m->stopping)
+		pthread_cond_wait(&m->met, &m->lock);
+	failed = task->failed;
+	pthread_mutex_unlock(&m->lock);
+	return failed;
+}
+
+static void host_end(struct manager_host *h, const struct fault *more)
+{
+	struct manager *m = h->manager;
+	struct task *task = h->task;
+
+	pthread_mutex_lock(&m->lock);
+	fabric_finish(&m->fabric, &h->txn);
+	fabric_txn_free(&h->txn);
+	h->task = NULL;
+	watch_look(&m->watch, &m->fabric);
+	fault_add(&task->text, "%s", more->text);
+	if (!--task->ending) {
+		task->state = task->failed ? TASK_FAILED : TASK_COMPLETED;
+		task->ended_ms = text_now();
+		if (task->waiter)
+			m->told(task->waiter);
+		task->waiter = NULL;
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+static void host_carry_out(struct manager_host *h)
+{
+	struct manager *m = h->manager;
+	struct fault why = { "" }, more = { "" };
 	enum fabric_step_state state = STEP_DONE;
 	bool away = false;
 	size_t i;
@@ -299,18 +328,9 @@ static void host_carry_out(struct manager_host *h)
 			host_undo(h, i, &why);
 		}
 	}
-	pthread_mutex_lock(&m->lock);
-	fabric_finish(&m->fabric, &h->txn);
-	fabric_txn_free(&h->txn);
-	h->task = NULL;
-	task->state = state == STEP_DONE ? TASK_COMPLETED : TASK_FAILED;
-	task->text = why;
-	task->away = away;
-	task->ended_ms = text_now();
-	if (task->waiter)
-		m->told(task->waiter);
-	task->waiter = NULL;
-	pthread_mutex_unlock(&m->lock);
+	if (host_meet(h, state != STEP_DONE, &why, away) && state == STEP_DONE)
+		host_undo(h, h->txn.count, &more);
+	host_end(h, &more);
 }
 
 static bool host_has_task(struct manager_host *h)
@@ -339,6 +359,7 @@ static void host_gone(struct manager_host *h, int gpu)
 
 	pthread_mutex_lock(&m->lock);
 	fabric_gone(&m->fabric, h->index, gpu);
+	watch_look(&m->watch, &m->fabric);
 	pthread_mutex_unlock(&m->lock);
 	journal_say(LOG_INFO, NULL, host_name(h), gpu_name(m, gpu),
 		    "%s has powered off the slot of %s", host_name(h), gpu_name(m, gpu));
@@ -556,7 +577,8 @@ static void manager_follow(struct manager *m, const struct manager *old)
 }
 
 int manager_start(struct manager *m, const struct config *config, const struct link_ops *link,
-		  void (*told)(void *waiter), const struct manager *old, struct fault *f)
+		  void (*told)(void *waiter), struct events *events, const struct manager *old,
+		  struct fault *f)
 {
 	size_t i, k, ports = 0;
 	sigset_t all, mask;
@@ -564,6 +586,7 @@ int manager_start(struct manager *m, const struct config *config, const struct l
 
 	*m = (struct manager){ .config = config, .link = link, .told = told };
 	pthread_mutex_init(&m->lock, NULL);
+	pthread_cond_init(&m->met, NULL);
 	for (i = 0; i < config->host_count; i++)
 		ports += config->hosts[i].port_count;
 	fabric_init(&m->fabric, (int)config->host_count, (int)ports, (int)config->gpu_count);
@@ -589,6 +612,7 @@ int manager_start(struct manager *m, const struct config *config, const struct l
 	}
 	if (old)
 		manager_follow(m, old);
+	watch_init(&m->watch, &m->fabric, config->fabric, events);
 	/* signals are for the main thread */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
@@ -611,6 +635,7 @@ void manager_stop(struct manager *m)
 
 	pthread_mutex_lock(&m->lock);
 	m->stopping = true;
+	pthread_cond_broadcast(&m->met);
 	pthread_mutex_unlock(&m->lock);
 	eventfd_write(m->stop, 1);
 	for (i = 0; i < m->config->host_count; i++) {
@@ -634,7 +659,9 @@ void manager_free(struct manager *m)
 	}
 	free(m->hosts);
 	close(m->stop);
+	watch_free(&m->watch);
 	fabric_free(&m->fabric);
+	pthread_cond_destroy(&m->met);
 	pthread_mutex_destroy(&m->lock);
 }
 
@@ -658,65 +685,6 @@ void manager_undrain(struct manager *m)
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* A place for a task: an unused one, or the oldest that has ended. */
-static struct task *task_place(struct manager *m)
-{
-	struct task *oldest = NULL;
-	size_t i;
-
-	for (i = 0; i < MANAGER_TASKS; i++) {
-		struct task *task = &m->tasks[i];
-
-		if (task->state == TASK_NONE)
-			return task;
-		if (task->state != TASK_RUNNING && (!oldest || task->id < oldest->id))
-			oldest = task;
-	}
-	return oldest;
-}
-
-struct task *manager_request(struct manager *m, int host, const int *want, size_t n,
-			     const struct fabric_place *wishes, size_t wish_count, const char *who,
-			     struct fabric_answer *answer)
-{
-	struct manager_host *h = &m->hosts[host];
-	struct task *task = task_place(m);
-
-	*answer = (struct fabric_answer){ REFUSED_BUSY, FABRIC_NONE, FABRIC_NONE, host };
-	if (!task || m->stopping || m->draining || h->task)
-		return NULL;
-	if (!fabric_begin(&m->fabric, host, want, n, wishes, wish_count, &h->txn, answer))
-		return NULL;
-	*task = (struct task){
-		.id = ++m->last_task,
-		.state = TASK_RUNNING,
-		.host = host,
-		.begun_ms = text_now(),
-		.steps = h->txn.count,
-	};
-	strncat(task->who, who, sizeof(task->who) - 1);
-	if (!h->txn.count) {
-		fabric_finish(&m->fabric, &h->txn);
-		fabric_txn_free(&h->txn);
-		task->state = TASK_COMPLETED;
-		task->ended_ms = task->begun_ms;
-		return task;
-	}
-	h->task = task;
-	eventfd_write(h->wake, 1);
-	return task;
-}
-
-struct task *manager_task(struct manager *m, uint64_t id)
-{
-	size_t i;
-
-	for (i = 0; i < MANAGER_TASKS; i++)
-		if (m->tasks[i].state != TASK_NONE && m->tasks[i].id == id)
-			return &m->tasks[i];
-	return NULL;
-}
-
 int manager_evict(struct manager *m, const char *name, const char *who, struct fault *f)
 {
 	struct fabric *fabric = &m->fabric;
@@ -738,6 +706,7 @@ int manager_evict(struct manager *m, const char *name, const char *who, struct f
 				name);
 	else
 		fabric_off(fabric, host);
+	watch_look(&m->watch, fabric);
 	pthread_mutex_unlock(&m->lock);
 	if (err)
 		journal_say(LOG_WARNING, who, name, NULL, "evict %s: refused: %s", name, f->text);

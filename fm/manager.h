@@ -14,6 +14,7 @@
 #include "fm/config.h"
 #include "fm/fabric.h"
 #include "fm/link.h"
+#include "fm/watch.h"
 
 #define MANAGER_TASKS 64
 
@@ -27,34 +28,56 @@ enum task_state {
 /**
  * struct task - a request under way, or one of the last
  * @id: counted from 1
+ * @host: of the zone, or of the first one of several
+ * @zones: number of zones that it is for
+ * @failed: a step of it has failed, and all of it is put back
  * @away: it failed because the host went away meanwhile
+ * @steps: in all zones, of which @done were done
+ * @working: number of hosts' threads that have steps to do
+ * @ending: number of hosts' threads that have not ended with it
  * @waiter: to be told at the end; NULL for none
  */
 struct task {
 	uint64_t id;
 	enum task_state state;
 	int host;
+	size_t zones;
 	uint64_t begun_ms, ended_ms;
 	char who[160];
 	struct fault text;
-	bool away;
+	bool failed, away;
 	size_t steps, done;
+	size_t working, ending;
 	void *waiter;
+};
+
+/**
+ * struct manager_zone - what the zone of a host is to have; see fabric_begin()
+ */
+struct manager_zone {
+	int host;
+	const int *want;
+	size_t want_count;
+	const struct fabric_place *wishes;
+	size_t wish_count;
 };
 
 struct manager_host;
 
 /**
  * struct manager - all of it
- * @lock: covers @fabric, @tasks, the hosts' jobs, @stopping and @draining
+ * @lock: covers @fabric, @watch, @tasks, the hosts' jobs, @stopping and @draining
+ * @met: no thread has steps of some task left, or the manager stops
  * @config: valid for as long as the manager runs
  * @told: called with the lock held when a task with a waiter has ended
  */
 struct manager {
 	pthread_mutex_t lock;
+	pthread_cond_t met;
 	const struct config *config;
 	const struct link_ops *link;
 	struct fabric fabric;
+	struct watch watch;
 	struct manager_host *hosts;
 	struct task tasks[MANAGER_TASKS];
 	uint64_t last_task;
@@ -63,9 +86,10 @@ struct manager {
 	void (*told)(void *waiter);
 };
 
-/* @old may be NULL. */
+/* @old may be NULL. @events are told what changes. */
 int manager_start(struct manager *manager, const struct config *config, const struct link_ops *link,
-		  void (*told)(void *waiter), const struct manager *old, struct fault *f);
+		  void (*told)(void *waiter), struct events *events, const struct manager *old,
+		  struct fault *f);
 /*
  * Takes no requests any more and ends all threads; one that is under way is cut off, and the next
  * start finds what is there. The rest can be read until manager_free().
@@ -87,12 +111,14 @@ int manager_may_follow(struct manager *old, const struct config *config, struct 
 /* The caller of these holds the lock. */
 
 /*
- * @host's zone is to have @want; see fabric_begin(). The task, or NULL with the reason in
- * @answer; REFUSED_BUSY also when the manager stops or has too much to do.
+ * These zones, each of another host, are to have what they want. The task, or NULL with the reason
+ * in @answer; REFUSED_BUSY also when the manager stops or has too much to do.
  */
-struct task *manager_request(struct manager *manager, int host, const int *want, size_t n,
-			     const struct fabric_place *wishes, size_t wish_count, const char *who,
-			     struct fabric_answer *answer);
+struct task *manager_request(struct manager *manager, const struct manager_zone *zones,
+			     size_t count, const char *who, struct fabric_answer *answer);
+/* Would such a request be accepted? Nothing is changed. */
+bool manager_preview(struct manager *manager, const struct manager_zone *zones, size_t count,
+		     struct fabric_answer *answer);
 struct task *manager_task(struct manager *manager, uint64_t id);
 
 /*

@@ -89,15 +89,32 @@ void peers_notify(void *arg, struct MHD_Connection *connection, void **context,
 	pthread_mutex_unlock(&peers->lock);
 }
 
-void peers_limit(struct peers *peers, struct MHD_Connection *connection, bool limited)
+static struct peer *peer_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct peer *peer = info ? info->socket_context : NULL;
+
+	return info ? info->socket_context : NULL;
+}
+
+void peers_limit(struct peers *peers, struct MHD_Connection *connection, bool limited)
+{
+	struct peer *peer = peer_of(connection);
 
 	pthread_mutex_lock(&peers->lock);
 	if (peer)
 		peer->until_ms = limited ? text_monotonic() + peers->limit_ms : 0;
+	pthread_mutex_unlock(&peers->lock);
+}
+
+void peers_cut(struct peers *peers, struct MHD_Connection *connection)
+{
+	struct peer *peer = peer_of(connection);
+
+	pthread_mutex_lock(&peers->lock);
+	/* its thread sees the end and closes it */
+	if (peer)
+		shutdown(peer->fd, SHUT_RDWR);
 	pthread_mutex_unlock(&peers->lock);
 }
 

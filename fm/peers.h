@@ -33,6 +33,8 @@ void peers_notify(void *peers, struct MHD_Connection *connection, void **context
 		  enum MHD_ConnectionNotificationCode code);
 /* A request is waited for from now on, or has arrived. */
 void peers_limit(struct peers *peers, struct MHD_Connection *connection, bool limited);
+/* Ends a connection, whatever it waits for. */
+void peers_cut(struct peers *peers, struct MHD_Connection *connection);
 /* Closes those whose time is over. */
 void peers_close_slow(struct peers *peers);
 

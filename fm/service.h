@@ -9,6 +9,7 @@
 
 #include "fm/access.h"
 #include "fm/answer.h"
+#include "fm/events.h"
 #include "fm/manager.h"
 
 #define SERVICE_ARGUMENTS 4
@@ -22,6 +23,7 @@ struct service {
 	struct manager *manager;
 	const struct config *config;
 	struct access *access;
+	struct events *events;
 	char uuid[37];
 };
 
@@ -35,7 +37,9 @@ struct service {
  * @waiter: to be told when a task has ended; @park is called with it, and with the manager's lock
  *	held, when there is one to wait for
  * @task: that is waited for
+ * @outcome: makes the answer when the task is done
  * @remarks: what of the body was left aside, owned
+ * @reply: the answer as far as it is known before the task is done, owned; NULL for nothing
  */
 struct ask {
 	const char *method;
@@ -50,7 +54,10 @@ struct ask {
 	void *waiter;
 	void (*park)(void *waiter);
 	uint64_t task;
+	void (*outcome)(struct service *service, struct ask *ask, const struct task *task,
+			struct answer *answer);
 	struct json_object *remarks;
+	struct json_object *reply;
 };
 
 /**
@@ -100,9 +107,16 @@ void document_text(struct json_object *document, const char *key, const char *va
 struct json_object *document_link(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 struct json_object *document_collection(const char *path, const char *type, const char *name,
 					struct json_object *members);
+/* A list of nothing, or of one. */
+struct json_object *document_list(struct json_object *only);
+void document_status(struct json_object *document, const char *state, const char *health);
+void document_hex(struct json_object *to, const char *key, int value, int digits);
 struct json_object *document_task(const struct service *service, const struct task *task);
 
 /* fabric_documents.c */
+void document_host_status(struct json_object *document, const struct fabric_host *host);
+void document_gpu_status(const struct service *s, struct json_object *document,
+			 const struct fabric_gpu *gpu);
 struct json_object *systems_get(const struct service *service, const struct ask *ask);
 struct json_object *system_get(const struct service *service, const struct ask *ask);
 struct json_object *fabrics_get(const struct service *service, const struct ask *ask);
@@ -116,12 +130,37 @@ struct json_object *endpoint_get(const struct service *service, const struct ask
 struct json_object *zones_get(const struct service *service, const struct ask *ask);
 struct json_object *zone_get(const struct service *service, const struct ask *ask);
 
-/* zone.c, login.c: what changes something. */
+/* composition.c */
+struct json_object *composition_get(const struct service *service, const struct ask *ask);
+struct json_object *blocks_get(const struct service *service, const struct ask *ask);
+struct json_object *block_get(const struct service *service, const struct ask *ask);
+struct json_object *processor_get(const struct service *service, const struct ask *ask);
+struct json_object *resource_zones_get(const struct service *service, const struct ask *ask);
+struct json_object *resource_zone_get(const struct service *service, const struct ask *ask);
+/* Links to the blocks that a host has, its own first. */
+struct json_object *blocks_of(const struct service *service, int host);
+
+/* registry.c, event_documents.c */
+struct json_object *registries_get(const struct service *service, const struct ask *ask);
+struct json_object *registry_file_get(const struct service *service, const struct ask *ask);
+struct json_object *registry_get(const struct service *service, const struct ask *ask);
+struct json_object *event_service_get(const struct service *service, const struct ask *ask);
+struct json_object *event_stream_get(const struct service *service, const struct ask *ask);
+struct json_object *subscriptions_get(const struct service *service, const struct ask *ask);
+struct json_object *subscription_get(const struct service *service, const struct ask *ask);
+enum service_end subscription_delete(struct service *service, struct ask *ask,
+				     struct answer *answer);
+/* For events_tick(), with a struct service: does who they were still stand? */
+bool service_may_listen(void *service, const struct listener_info *who);
+
+/* zone.c, compose.c, login.c: what changes something. */
 enum service_end zone_patch(struct service *service, struct ask *ask, struct answer *answer);
 enum service_end zone_add(struct service *service, struct ask *ask, struct answer *answer);
 enum service_end zone_remove(struct service *service, struct ask *ask, struct answer *answer);
 void zone_outcome(struct service *service, struct ask *ask, const struct task *task,
 		  struct answer *answer);
+enum service_end system_patch(struct service *service, struct ask *ask, struct answer *answer);
+enum service_end compose(struct service *service, struct ask *ask, struct answer *answer);
 enum service_end session_create(struct service *service, struct ask *ask, struct answer *answer);
 enum service_end session_delete(struct service *service, struct ask *ask, struct answer *answer);
 

@@ -11,17 +11,7 @@
 #include "base/text.h"
 #include "fm/body.h"
 #include "fm/journal.h"
-#include "fm/service.h"
-
-/**
- * struct wanted - a zone as numbers
- */
-struct wanted {
-	int gpus[BODY_LINKS_MAX + 1];
-	size_t count;
-	struct fabric_place wishes[BODY_LINKS_MAX];
-	size_t wish_count;
-};
+#include "fm/zone.h"
 
 static struct ask ask_for(const struct service *s, const struct ask *ask, const char *name)
 {
@@ -32,7 +22,7 @@ static struct ask ask_for(const struct service *s, const struct ask *ask, const 
 	return one;
 }
 
-static bool may_change(const struct ask *ask, const char *zone, struct answer *answer)
+bool zone_may_change(const struct ask *ask, const char *zone, struct answer *answer)
 {
 	if (ask->who.role == ROLE_ADMIN ||
 	    (ask->who.role == ROLE_HOST && !strcmp(ask->who.name, zone)))
@@ -42,8 +32,7 @@ static bool may_change(const struct ask *ask, const char *zone, struct answer *a
 	return false;
 }
 
-static void refuse_request(const struct service *s, const struct fabric_answer *why,
-			   struct answer *answer)
+void zone_refuse(const struct service *s, const struct fabric_answer *why, struct answer *answer)
 {
 	struct fault f = { "" };
 
@@ -78,14 +67,32 @@ static const char *last_part(const char *uri, const char *before)
 	return uri + len;
 }
 
-static int find_endpoint(const struct service *s, const char *uri, int *host)
+const struct zone_words zone_words = {
+	.list = "/Links/Endpoints",
+	.own = "endpoint",
+};
+
+const struct zone_words block_words = {
+	.list = "/Links/ResourceBlocks",
+	.own = "block",
+	.blocks = true,
+};
+
+int zone_find(const struct service *s, const struct zone_words *words, const char *uri, int *host)
 {
-	char *before = mem_printf(SERVICE_ROOT "/Fabrics/%s/Endpoints/", s->config->fabric);
+	char *before = words->blocks ?
+			       mem_strdup(SERVICE_ROOT "/CompositionService/ResourceBlocks/") :
+			       mem_printf(SERVICE_ROOT "/Fabrics/%s/Endpoints/", s->config->fabric);
 	const char *name = last_part(uri, before);
 
 	*host = name ? fabric_find_host(&s->manager->fabric, name) : FABRIC_NONE;
 	free(before);
 	return name ? fabric_find_gpu(&s->manager->fabric, name) : FABRIC_NONE;
+}
+
+static int find_endpoint(const struct service *s, const char *uri, int *host)
+{
+	return zone_find(s, &zone_words, uri, host);
 }
 
 /* A port by its URI, of whatever host. */
@@ -106,54 +113,55 @@ static int find_port(const struct service *s, const char *uri)
 	return port;
 }
 
-static bool not_found(struct answer *answer, const char *property, const char *what,
-		      const char *uri)
+bool zone_not_found(struct answer *answer, const char *property, const char *what, const char *uri)
 {
 	answer_refuse(answer, 400, "ResourceNotFound", property, uri, "%.300s is no %s here", uri,
 		      what);
 	return false;
 }
 
-static bool read_wanted(const struct service *s, const struct body_zone *body, int host,
-			struct wanted *wanted, struct answer *answer)
+bool zone_read(const struct service *s, const struct body_zone *body,
+	       const struct zone_words *words, int host, struct wanted *wanted,
+	       struct answer *answer)
 {
 	bool own = false;
 	size_t i, k;
 	int gpu, other;
 
 	*wanted = (struct wanted){ 0 };
-	for (i = 0; i < body->endpoint_count; i++) {
-		gpu = find_endpoint(s, body->endpoints[i], &other);
+	for (i = 0; i < body->member_count; i++) {
+		gpu = zone_find(s, words, body->members[i], &other);
 		if (other == host) {
 			own = true;
 			continue;
 		}
 		if (gpu == FABRIC_NONE)
-			return not_found(answer, "/Links/Endpoints", "GPU", body->endpoints[i]);
+			return zone_not_found(answer, words->list, "GPU", body->members[i]);
 		for (k = 0; k < wanted->count; k++) {
 			if (wanted->gpus[k] != gpu)
 				continue;
-			answer_refuse(answer, 400, "PropertyValueConflict", "/Links/Endpoints",
-				      NULL, "%s is listed twice", s->config->gpus[gpu].name);
+			answer_refuse(answer, 400, "PropertyValueConflict", words->list, NULL,
+				      "%s is listed twice", s->config->gpus[gpu].name);
 			return false;
 		}
 		wanted->gpus[wanted->count++] = gpu;
 	}
 	if (!own) {
-		answer_refuse(answer, 400, "PropertyValueError", "/Links/Endpoints", "Endpoints",
-			      "the endpoint of %s stays in its zone and has to be listed",
+		answer_refuse(answer, 400, "PropertyValueError", words->list,
+			      strrchr(words->list, '/') + 1,
+			      "the %s of %s stays in its zone and has to be listed", words->own,
 			      s->config->hosts[host].name);
 		return false;
 	}
 	for (i = 0; i < body->wish_count; i++) {
 		gpu = find_endpoint(s, body->wish_endpoint[i], &other);
 		if (gpu == FABRIC_NONE)
-			return not_found(answer, "/Oem/GPUFabric/Ports/Endpoint", "GPU",
-					 body->wish_endpoint[i]);
+			return zone_not_found(answer, "/Oem/GPUFabric/Ports/Endpoint", "GPU",
+					      body->wish_endpoint[i]);
 		wanted->wishes[i] = (struct fabric_place){ gpu, find_port(s, body->wish_port[i]) };
 		if (wanted->wishes[i].port == FABRIC_NONE)
-			return not_found(answer, "/Oem/GPUFabric/Ports/Port", "port",
-					 body->wish_port[i]);
+			return zone_not_found(answer, "/Oem/GPUFabric/Ports/Port", "port",
+					      body->wish_port[i]);
 		for (k = 0; k < i; k++) {
 			if (wanted->wishes[k].gpu != gpu)
 				continue;
@@ -187,24 +195,21 @@ static void tag_of(struct service *s,
 void zone_outcome(struct service *s, struct ask *ask, const struct task *task,
 		  struct answer *answer)
 {
-	struct ask one = ask_for(s, ask, s->config->hosts[task->host].name);
-
-	if (task->state == TASK_FAILED && task->away) {
+	if (task->state != TASK_FAILED) {
+		ask->outcome(s, ask, task, answer);
+	} else if (task->away) {
 		answer_refuse(answer, 503, "ServiceTemporarilyUnavailable", NULL, "5", "%s",
 			      task->text.text);
 		answer->retry_s = 5;
-		return;
-	}
-	if (task->state == TASK_FAILED) {
+	} else {
 		answer_refuse(answer, 409, "OperationFailed", NULL, NULL, "%s", task->text.text);
-		return;
 	}
-	if (strcmp(ask->method, "PATCH")) {
-		answer->status = 204;
-		return;
-	}
+}
+
+void zone_show(struct ask *ask, struct json_object *document, struct answer *answer)
+{
 	answer->status = 200;
-	answer->body = zone_get(s, &one);
+	answer->body = document;
 	answer_tag(answer->body, answer->etag);
 	if (ask->remarks) {
 		json_object_object_foreach(ask->remarks, key, value) {
@@ -213,18 +218,39 @@ void zone_outcome(struct service *s, struct ask *ask, const struct task *task,
 	}
 }
 
-/* Lock held. */
-static enum service_end request(struct service *s, struct ask *ask, int host,
-				const struct wanted *wanted, struct answer *answer)
+static void zone_patched(struct service *s, struct ask *ask, const struct task *task,
+			 struct answer *answer)
+{
+	struct ask one = ask_for(s, ask, s->config->hosts[task->host].name);
+
+	zone_show(ask, zone_get(s, &one), answer);
+}
+
+static void zone_acted(struct service *s, struct ask *ask, const struct task *task,
+		       struct answer *answer)
+{
+	(void)s;
+	(void)ask;
+	(void)task;
+	answer->status = 204;
+}
+
+struct manager_zone zone_of(int host, const struct wanted *wanted)
+{
+	return (struct manager_zone){ host, wanted->gpus, wanted->count, wanted->wishes,
+				      wanted->wish_count };
+}
+
+enum service_end zone_request(struct service *s, struct ask *ask, const struct manager_zone *zones,
+			      size_t count, struct answer *answer)
 {
 	struct fabric_answer why;
 	char *who = mem_printf("%s (%s) from %s", ask->who.name, account_role_name(ask->who.role),
 			       ask->address);
-	struct task *task = manager_request(s->manager, host, wanted->gpus, wanted->count,
-					    wanted->wishes, wanted->wish_count, who, &why);
+	struct task *task = manager_request(s->manager, zones, count, who, &why);
 
 	if (!task) {
-		refuse_request(s, &why, answer);
+		zone_refuse(s, &why, answer);
 	} else if (task->state == TASK_RUNNING) {
 		task->waiter = ask->waiter;
 		ask->task = task->id;
@@ -245,7 +271,7 @@ enum service_end zone_patch(struct service *s, struct ask *ask, struct answer *a
 	char etag[ANSWER_ETAG];
 	int host;
 
-	if (!may_change(ask, zone, answer))
+	if (!zone_may_change(ask, zone, answer))
 		goto out;
 	if (!ask->match) {
 		answer_refuse(answer, 428, "PreconditionRequired", NULL, NULL,
@@ -260,9 +286,12 @@ enum service_end zone_patch(struct service *s, struct ask *ask, struct answer *a
 	if (!answer_tag_matches(ask->match, etag)) {
 		answer_refuse(answer, 412, "PreconditionFailed", NULL, NULL,
 			      "the zone of %s has changed meanwhile", zone);
-	} else if (read_wanted(s, &body, host, wanted, answer)) {
+	} else if (zone_read(s, &body, &zone_words, host, wanted, answer)) {
+		const struct manager_zone one = zone_of(host, wanted);
+
 		ask->remarks = json_object_get(body.remarks);
-		end = request(s, ask, host, wanted, answer);
+		ask->outcome = zone_patched;
+		end = zone_request(s, ask, &one, 1, answer);
 	}
 	pthread_mutex_unlock(&s->manager->lock);
 out:
@@ -323,10 +352,11 @@ static enum service_end act(struct service *s, struct ask *ask, bool add,
 	const struct fabric *fabric = &s->manager->fabric;
 	int other, host = fabric_find_host(fabric, ask->argument[1]);
 	int gpu = find_endpoint(s, action->endpoint, &other);
+	struct manager_zone one;
 	struct wanted wanted;
 
 	if (gpu == FABRIC_NONE) {
-		not_found(answer, "/Endpoint", "GPU", action->endpoint);
+		zone_not_found(answer, "/Endpoint", "GPU", action->endpoint);
 		return SERVICE_DONE;
 	}
 	if (!tags_are_good(s, ask, ask->argument[1], s->config->gpus[gpu].name, action, answer))
@@ -345,11 +375,13 @@ static enum service_end act(struct service *s, struct ask *ask, bool add,
 		wanted.wishes[0] = (struct fabric_place){ gpu, find_port(s, action->port) };
 		wanted.wish_count = 1;
 		if (wanted.wishes[0].port == FABRIC_NONE) {
-			not_found(answer, "/Oem/GPUFabric/Port", "port", action->port);
+			zone_not_found(answer, "/Oem/GPUFabric/Port", "port", action->port);
 			return SERVICE_DONE;
 		}
 	}
-	return request(s, ask, host, &wanted, answer);
+	one = zone_of(host, &wanted);
+	ask->outcome = zone_acted;
+	return zone_request(s, ask, &one, 1, answer);
 }
 
 static enum service_end zone_act(struct service *s, struct ask *ask, bool add,
@@ -358,7 +390,7 @@ static enum service_end zone_act(struct service *s, struct ask *ask, bool add,
 	enum service_end end = SERVICE_DONE;
 	struct body_action action = { 0 };
 
-	if (may_change(ask, ask->argument[1], answer) &&
+	if (zone_may_change(ask, ask->argument[1], answer) &&
 	    body_read_action(ask->body, ask->length, add, &action, answer)) {
 		pthread_mutex_lock(&s->manager->lock);
 		end = act(s, ask, add, &action, answer);

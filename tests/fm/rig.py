@@ -37,8 +37,8 @@ class Report:
         return good
 
     @classmethod
-    def same(cls, value, wanted, what):
-        return cls.ok(value == wanted, what, value, wanted)
+    def same(cls, value, wanted, what, *details):
+        return cls.ok(value == wanted, what, value, wanted, *details)
 
     @classmethod
     def end(cls):
@@ -120,6 +120,73 @@ class Qemu:
             with open(self.log.name, encoding="utf-8", errors="replace") as file:
                 print(f"# QEMU has ended with {self.process.returncode}: {file.read()[-400:]!r}")
         self.log.close()
+
+
+class Guest:
+    """Looks like a QEMU whose guest lets go of devices; it refuses and is slow as it is told."""
+
+    def __init__(self, folder, name, ports=("dn0", "dn1")):
+        self.path, self.ports = os.path.join(folder, name + ".qmp"), ports
+        self.there, self.refuses, self.pause = {}, set(), 0
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen(1)
+        self.link = None
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def answer(self, command, words):
+        """What it returns, or an error, and an event after it."""
+        name = words.get("path", "").rsplit("/", 1)[-1]
+        if command == "qom-list":
+            return [{"name": one, "type": "child<secondary-vga>"} for one in self.there], None
+        if command == "qom-get" and name in self.there:
+            return "/machine/peripheral/" + self.there[name] if words["property"] == "parent_bus" else "secondary-vga", None
+        if command == "device_add":
+            time.sleep(self.pause)
+            if words["id"] in self.refuses:
+                raise ValueError(f"{words['id']} is out of order")
+            self.there[words["id"]] = words["bus"]
+        if command == "device_del":
+            time.sleep(self.pause)
+            if words["id"] not in self.there:
+                raise ValueError(f"Device '{words['id']}' not found")
+            del self.there[words["id"]]
+            return {}, {"event": "DEVICE_DELETED", "data": {"device": words["id"], "path": "/machine/peripheral/" + words["id"]}}
+        if command == "qom-get":
+            raise ValueError(f"no {name}")
+        return [] if command == "query-pci" else {}, None
+
+    def pull(self, name):
+        """Powers the slot off by itself."""
+        del self.there[name]
+        event = {"event": "DEVICE_DELETED", "data": {"device": name, "path": "/machine/peripheral/" + name}}
+        self.link.sendall(json.dumps(event).encode() + b"\n")
+
+    def serve(self):
+        while True:
+            try:
+                self.link, _ = self.listener.accept()
+            except OSError:
+                return
+            with contextlib.suppress(OSError), self.link, self.link.makefile("rw") as file:
+                file.write('{"QMP":{}}\n')
+                file.flush()
+                for line in file:
+                    asked = json.loads(line)
+                    try:
+                        value, event = self.answer(asked["execute"], asked.get("arguments", {}))
+                        said = [{"return": value, "id": asked["id"]}, event]
+                    except ValueError as error:
+                        said = [{"error": {"class": "GenericError", "desc": str(error)}, "id": asked["id"]}]
+                    file.write("".join(json.dumps(one) + "\n" for one in said if one))
+                    file.flush()
+
+    def close(self):
+        """Nobody listens there any more, as after a crash."""
+        self.listener.close()
+        if self.link:
+            with contextlib.suppress(OSError):
+                self.link.shutdown(socket.SHUT_RDWR)
 
 
 class Manager:
@@ -276,12 +343,69 @@ class Client:
             return self.get(f"{FABRIC}/Zones/{host}")
         return 409, {"error": {"message": task["Messages"][0]["Message"]}}, answer[2]
 
+    def blocks(self, host):
+        """Names of the resource blocks of a system, and its tag."""
+        status, document, headers = self.get(f"/redfish/v1/Systems/{host}")
+        assert status == 200, (status, document)
+        return [link["@odata.id"].rsplit("/", 1)[-1] for link in document["Links"]["ResourceBlocks"]], headers["ETag"]
+
     def follow(self, path):
         """The task when it has ended."""
         def look():
             task = self.get(path)[1]
             return task if task["TaskState"] != "Running" else None
         return wait_for(look, path)
+
+
+class Listener:
+    """A client that listens to events."""
+
+    def __init__(self, client, small=False, **headers):
+        self.events, self.seen, self.over = [], None, False
+        self.reader = None
+        self.link = http.client.HTTPSConnection("127.0.0.1", client.manager.port, context=client.context, timeout=PATIENCE)
+        if small:
+            plain = socket.socket()
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            plain.connect(("127.0.0.1", client.manager.port))
+            self.link.sock = client.context.wrap_socket(plain, server_hostname="127.0.0.1")
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.link.request("GET", "/redfish/v1/EventService/SSE", headers={**client.headers, "Accept": "text/event-stream", **named})
+        self.answer = self.link.getresponse()
+        self.status, self.type = self.answer.status, self.answer.headers["Content-Type"]
+        if self.status == 200 and not small:
+            self.reader = threading.Thread(target=self.read, daemon=True)
+            self.reader.start()
+
+    def read(self):
+        try:
+            for line in self.answer:
+                name, _, value = line.decode().rstrip("\n").partition(": ")
+                if name == "id":
+                    self.seen = value
+                elif name == "data":
+                    self.events.append(json.loads(value))
+        except (OSError, ValueError, http.client.HTTPException):
+            pass
+        self.over = True
+
+    def said(self):
+        """Names of the messages, with their arguments."""
+        records = [record for event in list(self.events) for record in event["Events"]]
+        return [(record["MessageId"].rsplit(".", 1)[-1], *record["MessageArgs"]) for record in records]
+
+    def hears(self, *message):
+        """Waits for one, and takes it away."""
+        wait_for(lambda: message in self.said(), message)
+        return self.events.pop(self.said().index(message))
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            if self.link.sock:
+                self.link.sock.shutdown(socket.SHUT_RDWR)
+        if self.reader:
+            self.reader.join()
+        self.link.close()
 
 
 def message(document):

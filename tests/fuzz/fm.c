@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: fm/body.c fm/answer.c fm/qmp.c fm/config.c fm/account.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
+// sources: fm/body.c fm/manifest.c fm/answer.c fm/qmp.c fm/config.c fm/account.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
 // packages: json-c gnutls libcrypt
 /*
  * What clients send to the fabric manager, what a QEMU answers, and its files. The first
@@ -21,22 +21,52 @@ static void is_refused(const struct answer *answer)
 	must(fuzz_is_line(json_object_get_string(text)));
 }
 
-static void fuzz_zone(const char *text, size_t size)
+static void zone_is_good(const struct body_zone *zone)
+{
+	size_t i;
+
+	must(zone->member_count <= BODY_LINKS_MAX && zone->wish_count <= BODY_LINKS_MAX);
+	for (i = 0; i < zone->member_count; i++)
+		must(*zone->members[i] && strlen(zone->members[i]) <= BODY_URI_MAX);
+	for (i = 0; i < zone->wish_count; i++)
+		must(*zone->wish_endpoint[i] && *zone->wish_port[i]);
+}
+
+static void fuzz_zone(const char *text, size_t size, bool system)
 {
 	struct answer answer = { 0 };
 	struct body_zone zone;
-	size_t i;
 
-	if (body_read_zone(text, size, &zone, &answer)) {
-		must(!answer.status && zone.endpoint_count <= BODY_LINKS_MAX && zone.wish_count <= BODY_LINKS_MAX);
-		for (i = 0; i < zone.endpoint_count; i++)
-			must(*zone.endpoints[i] && strlen(zone.endpoints[i]) <= BODY_URI_MAX);
-		for (i = 0; i < zone.wish_count; i++)
-			must(*zone.wish_endpoint[i] && *zone.wish_port[i]);
+	if ((system ? body_read_system : body_read_zone)(text, size, &zone, &answer)) {
+		must(!answer.status && (!system || !zone.wish_count));
+		zone_is_good(&zone);
 	} else {
 		is_refused(&answer);
 	}
 	body_free_zone(&zone);
+	answer_free(&answer);
+}
+
+static void fuzz_manifest(const char *text, size_t size)
+{
+	struct body_manifest manifest;
+	struct answer answer = { 0 };
+	struct json_object *stanzas;
+	size_t i;
+
+	if (body_read_manifest(text, size, &manifest, &answer)) {
+		must(!answer.status && manifest.count && manifest.count <= BODY_STANZAS_MAX);
+		must(json_object_object_get_ex(manifest.given, "Stanzas", &stanzas));
+		must(json_object_array_length(stanzas) == manifest.count);
+		for (i = 0; i < manifest.count; i++) {
+			must(!manifest.stanzas[i].decompose || manifest.stanzas[i].system);
+			must(!manifest.stanzas[i].system || strlen(manifest.stanzas[i].system) <= BODY_URI_MAX);
+			zone_is_good(&manifest.stanzas[i].zone);
+		}
+	} else {
+		is_refused(&answer);
+	}
+	body_free_manifest(&manifest);
 	answer_free(&answer);
 }
 
@@ -110,7 +140,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(copy);
 	memcpy(copy, data + 1, --size);
 	if (*data == 'z')
-		fuzz_zone(copy, size);
+		fuzz_zone(copy, size, false);
+	else if (*data == 's')
+		fuzz_zone(copy, size, true);
+	else if (*data == 'm')
+		fuzz_manifest(copy, size);
 	else if (*data == 'a')
 		fuzz_action(copy, size);
 	else if (*data == 'q')
