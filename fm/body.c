@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "fm/body.h"
 
+#define REMARKS_MAX 16
 #define DEPTH_MAX 12
 
 /*
@@ -141,7 +142,7 @@ static const struct kind zone_kind = { "Endpoints", "/Links/Endpoints", zone_nam
 			 system_kind = { "ResourceBlocks", "/Links/ResourceBlocks", system_names,
 					 system_fixed };
 
-/* Remarks on members that are not among @names. */
+/* Remarks on members that are not among @names, as long as a person would read them. */
 static void remark(const struct kind *kind, struct json_object **remarks,
 		   struct json_object *object, const char *path, const char *const *names)
 {
@@ -154,6 +155,8 @@ static void remark(const struct kind *kind, struct json_object **remarks,
 		(void)value;
 		if (is_one_of(key, names) || is_annotation(key))
 			continue;
+		if (*remarks && json_object_object_length(*remarks) >= REMARKS_MAX)
+			return;
 		pointer = mem_printf("%s/%.200s", path, key);
 		text = mem_printf("%.200s %s", key,
 				  known ? "cannot be changed" : "is no property of this resource");

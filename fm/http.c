@@ -180,7 +180,7 @@ static enum MHD_Result reply(struct request *r)
 {
 	const struct answer *a = &r->answer;
 	const char *text = answer_text(a);
-	bool same = is_known(r);
+	bool same = is_known(r), some = *text;
 	size_t length = same ? 0 : strlen(text);
 	struct MHD_Response *response =
 		MHD_create_response_from_buffer(length, (void *)text, MHD_RESPMEM_MUST_COPY);
@@ -189,8 +189,15 @@ static enum MHD_Result reply(struct request *r)
 
 	if (!response)
 		return MHD_NO;
+	/* The text is the response's now: a reader who takes his time holds that alone. */
+	json_object_put(r->answer.body);
+	r->answer.body = NULL;
+	json_object_put(r->ask.remarks);
+	r->ask.remarks = NULL;
+	json_object_put(r->ask.reply);
+	r->ask.reply = NULL;
 	add_headers(response);
-	if (*text)
+	if (some)
 		add_header(response, "Content-Type",
 			   a->xml ? "application/xml;charset=utf-8" :
 				    "application/json;charset=utf-8");

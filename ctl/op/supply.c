@@ -151,20 +151,39 @@ static bool is_named(const struct supply *supply, const char *name)
 	return false;
 }
 
+/* As far as this host knows. */
+static bool takes_gpu(const struct session *session, const struct gpu_request *ask,
+		      const char *name)
+{
+	const struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
+
+	return slot && gf_slot_is_vacant(slot) && !is_excluded(ask, name);
+}
+
+static size_t count_slots(const struct session *session, const struct gpu_request *ask,
+			  const struct managers *managers)
+{
+	size_t n = 0, i, j;
+
+	for (i = 0; i < managers->n; i++)
+		for (j = 0; j < managers->conf[i].n_ports; j++)
+			n += takes_gpu(session, ask, managers->conf[i].ports[j].slot);
+	return n;
+}
+
 /* An empty slot of this manager that nobody else is after, and at whose port there is no GPU. */
-static const char *offer_slot(struct session *session, const struct gpu_request *ask,
+static const char *offer_slot(const struct session *session, const struct gpu_request *ask,
 			      const struct offer *offer, const struct supply *supply)
 {
 	size_t i;
 
 	for (i = 0; i < offer->conf->n_ports; i++) {
 		const char *name = offer->conf->ports[i].slot;
-		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
 		const struct pool_gpu *there =
 			inventory_at(&offer->reply.inventory, offer->conf->ports[i].port);
 
-		if (slot && gf_slot_is_vacant(slot) && !is_excluded(ask, name) &&
-		    !(there && there->host) && !is_named(supply, name) && bringing_is_free(name))
+		if (takes_gpu(session, ask, name) && !(there && there->host) &&
+		    !is_named(supply, name) && bringing_is_free(name))
 			return name;
 	}
 	return NULL;
@@ -174,7 +193,7 @@ static const char *offer_slot(struct session *session, const struct gpu_request 
  * A slot for each wish, at a manager that has such a GPU. Where none has one, a slot all the
  * same: that manager then says who has them. False where there are fewer slots.
  */
-static bool offers_spread(struct session *session, const struct gpu_request *ask,
+static bool offers_spread(const struct session *session, const struct gpu_request *ask,
 			  struct offer *offers, size_t n, struct supply *supply)
 {
 	size_t i, j;
@@ -200,10 +219,15 @@ static bool offers_spread(struct session *session, const struct gpu_request *ask
 static bool find_slots(struct session *session, const struct gpu_request *ask,
 		       const struct managers *managers, struct supply *supply)
 {
-	struct offer *offers = mem_zalloc(managers->n + 1, sizeof(*offers));
+	struct offer *offers;
 	char *before = session->ctx->error;
 	size_t i;
 	bool found;
+
+	/* Nobody is asked in vain. */
+	if (count_slots(session, ask, managers) < supply->n)
+		return false;
+	offers = mem_zalloc(managers->n + 1, sizeof(*offers));
 
 	supply->names = mem_zalloc(supply->n + 1, sizeof(*supply->names));
 	session->ctx->error = NULL;

@@ -7,6 +7,7 @@ who mean no good can do. One host, whose machine is a QEMU without a guest.
 """
 
 import concurrent.futures
+import json
 import os
 import shutil
 import socket
@@ -197,6 +198,11 @@ def bodies(manager):
     status, document, _ = host.ask("PATCH", ZONE, {"Links": {"Endpoints": [own]}})
     Report.ok(status == 428 and "If-Match" in message(document), "without If-Match", status, document)
     Report.same(patch({"Links": {"Endpoints": [own]}}, If_Match='"stale"'), (412, "PreconditionFailed"), "with a stale one")
+    many = {"Links": {"Endpoints": [own]}, **{f"Unknown{i}": 1 for i in range(3000)}}
+    status, document, _ = host.ask("PATCH", ZONE, many, If_Match="*")
+    Report.ok(status == 200 and len(json.dumps(document)) < 16384, "members that nobody knows are remarked on, not all of them",
+              status, len(json.dumps(document)))
+    etag = host.zone("hosta")[1]
     Report.same(host.zone("hosta"), ([], etag), "nothing of all that changed the zone")
     status, document, _ = host.ask("PATCH", ZONE, {"Links": {"Endpoints": [own, gpu], "Colour": 1}, "Name": "x"}, If_Match=etag)
     Report.ok(status == 200 and "Colour@Message.ExtendedInfo" in document and "Name@Message.ExtendedInfo" in document,
