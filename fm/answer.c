@@ -20,6 +20,7 @@ void answer_free(struct answer *answer)
 	free(answer->location);
 	free(answer->allow);
 	free(answer->token);
+	free(answer->text);
 	*answer = (struct answer){ 0 };
 }
 

@@ -13,7 +13,7 @@
 /**
  * struct answer - what is sent
  * @status: of HTTP; 0 as long as there is none
- * @body: the document, owned; or @xml, which is constant; or neither
+ * @body: the document, owned; or @text of the media type @type, owned; or neither
  * @etag: with its quotes, "" for none
  * @location: owned, may be NULL, as may @allow and @token
  * @retry_s: Retry-After, 0 for none
@@ -21,7 +21,8 @@
 struct answer {
 	unsigned int status;
 	struct json_object *body;
-	const char *xml;
+	char *text;
+	const char *type;
 	char etag[ANSWER_ETAG];
 	char *location;
 	char *allow;

@@ -173,7 +173,7 @@ static const char *answer_text(const struct answer *a)
 
 	if (a->body)
 		return json_object_to_json_string_ext(a->body, flags);
-	return a->xml ? a->xml : "";
+	return a->text ? a->text : "";
 }
 
 static enum MHD_Result reply(struct request *r)
@@ -199,8 +199,7 @@ static enum MHD_Result reply(struct request *r)
 	add_headers(response);
 	if (some)
 		add_header(response, "Content-Type",
-			   a->xml ? "application/xml;charset=utf-8" :
-				    "application/json;charset=utf-8");
+			   a->type ? a->type : "application/json;charset=utf-8");
 	add_header(response, "ETag", *a->etag ? a->etag : NULL);
 	add_header(response, "Location", a->location);
 	add_header(response, "Allow", a->allow);
@@ -484,7 +483,8 @@ static enum MHD_Result request_begin(struct request *r)
 		return reply(r);
 	if (!strcmp(r->path, SERVICE_ROOT "/$metadata") && is_read(r)) {
 		r->answer.status = 200;
-		r->answer.xml = r->http->metadata;
+		r->answer.text = mem_strdup(r->http->metadata);
+		r->answer.type = "application/xml;charset=utf-8";
 		return reply(r);
 	}
 	r->resource = service_find(r->path, r->parts, &r->ask);
@@ -516,6 +516,18 @@ static enum MHD_Result request_listen(struct request *r)
 	return ret;
 }
 
+static enum MHD_Result reply_metrics(struct request *r)
+{
+	struct manager *m = r->http->service->manager;
+
+	pthread_mutex_lock(&m->lock);
+	r->answer.text = metrics_text(&m->metrics, &m->fabric);
+	pthread_mutex_unlock(&m->lock);
+	r->answer.type = "text/plain; version=0.0.4; charset=utf-8";
+	r->answer.status = 200;
+	return reply(r);
+}
+
 /* Who asks is known. */
 static enum MHD_Result request_go_on(struct request *r)
 {
@@ -525,6 +537,8 @@ static enum MHD_Result request_go_on(struct request *r)
 	r->ask.length = r->length;
 	r->ask.match = header(r, "If-Match");
 	r->ask.park = request_park;
+	if (!strcmp(r->path, "/metrics") && is_read(r))
+		return reply_metrics(r);
 	if (!r->resource) {
 		answer_refuse(&r->answer, 404, "ResourceMissingAtURI", NULL, r->path,
 			      "there is nothing at %.200s", r->path);

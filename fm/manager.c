@@ -210,11 +210,14 @@ static enum fabric_step_state host_do(struct manager_host *h, const struct fabri
 	return h->cut_off && err != -ENOTCONN ? STEP_UNSURE : STEP_FAILED;
 }
 
-static void host_note(struct manager_host *h, size_t i, enum fabric_step_state state)
+/* A step or its undoing, which was a bind or an unbind and took @ms. */
+static void host_note(struct manager_host *h, size_t i, bool bind, enum fabric_step_state state,
+		      uint64_t ms)
 {
 	struct manager *m = h->manager;
 
 	pthread_mutex_lock(&m->lock);
+	metrics_step(&m->metrics, bind, state == STEP_DONE || state == STEP_UNDONE, ms);
 	fabric_step(&m->fabric, &h->txn, i, state);
 	if (state == STEP_DONE)
 		h->task->done++;
@@ -247,14 +250,16 @@ static void host_undo(struct manager_host *h, size_t failed, struct fault *why)
 
 	while (failed--) {
 		struct fabric_step *step = &h->txn.steps[failed];
+		uint64_t begun = text_monotonic();
 
 		f.text[0] = '\0';
 		state = host_do(h, step, !step->bind, &f);
 		host_say_step(h, step, !step->bind, true, state, &f);
-		host_note(h, failed,
+		host_note(h, failed, !step->bind,
 			  state == STEP_DONE   ? STEP_UNDONE :
 			  state == STEP_FAILED ? STEP_STUCK :
-						 STEP_UNSURE);
+						 STEP_UNSURE,
+			  text_monotonic() - begun);
 		if (state != STEP_DONE)
 			fault_add(why, "; %s could not be put back: %s",
 				  gpu_name(h->manager, step->gpu), f.text);
@@ -319,9 +324,11 @@ static void host_carry_out(struct manager_host *h)
 	size_t i;
 
 	for (i = 0; i < h->txn.count && state == STEP_DONE; i++) {
+		uint64_t begun = text_monotonic();
+
 		state = host_do(h, &h->txn.steps[i], h->txn.steps[i].bind, &why);
 		host_say_step(h, &h->txn.steps[i], h->txn.steps[i].bind, false, state, &why);
-		host_note(h, i, state);
+		host_note(h, i, h->txn.steps[i].bind, state, text_monotonic() - begun);
 		if (state != STEP_DONE) {
 			away = h->cut_off;
 			fault_prefix(&why, "%s", gpu_name(m, h->txn.steps[i].gpu));
@@ -564,6 +571,7 @@ static void manager_follow(struct manager *m, const struct manager *old)
 	for (i = 0; i < fabric->gpu_count; i++)
 		fabric->gpus[i].fresh = fabric_find_gpu(was, fabric->gpus[i].name) == FABRIC_NONE;
 	fabric_settle(fabric);
+	m->metrics = old->metrics;
 	m->last_task = old->last_task;
 	memcpy(m->tasks, old->tasks, sizeof(m->tasks));
 	for (i = 0; i < MANAGER_TASKS; i++) {

@@ -14,6 +14,7 @@
 #include "fm/config.h"
 #include "fm/fabric.h"
 #include "fm/link.h"
+#include "fm/metrics.h"
 #include "fm/watch.h"
 
 #define MANAGER_TASKS 64
@@ -66,7 +67,7 @@ struct manager_host;
 
 /**
  * struct manager - all of it
- * @lock: covers @fabric, @watch, @tasks, the hosts' jobs, @stopping and @draining
+ * @lock: covers @fabric, @watch, @metrics, @tasks, the hosts' jobs, @stopping and @draining
  * @met: no thread has steps of some task left, or the manager stops
  * @config: valid for as long as the manager runs
  * @told: called with the lock held when a task with a waiter has ended
@@ -78,6 +79,7 @@ struct manager {
 	const struct link_ops *link;
 	struct fabric fabric;
 	struct watch watch;
+	struct metrics metrics;
 	struct manager_host *hosts;
 	struct task tasks[MANAGER_TASKS];
 	uint64_t last_task;

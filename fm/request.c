@@ -91,8 +91,10 @@ struct task *manager_request(struct manager *m, const struct manager_zone *zones
 	struct task *task = task_place(m);
 	size_t i;
 
-	if (!takes_requests(m, zones, answer) || !task || !zones_begin(m, zones, count, answer))
+	if (!takes_requests(m, zones, answer) || !task || !zones_begin(m, zones, count, answer)) {
+		m->metrics.refused[answer->refusal]++;
 		return NULL;
+	}
 	*task = (struct task){
 		.id = ++m->last_task,
 		.state = TASK_RUNNING,

@@ -148,6 +148,9 @@ def guest_keeps(work):
     with Fabric(work, "keep") as fabric:
         a, b = fabric.a, fabric.b
         Report.same(a.set("hosta", ["gpu0", "gpu1"])[0], 200, "two GPUs at once")
+        text = a.get("/metrics")[1].decode()
+        Report.ok('gpufabric_fm_steps_total{step="bind",end="done"} 2\n' in text and
+                  'gpufabric_fm_step_seconds_count{step="bind"} 2\n' in text, "binds and their durations are counted", text)
         status, document, _ = a.set("hosta", ["gpu1"])
         Report.ok(status == 409 and "hosta has not let go of gpu0 within 1 s" in message(document), "a guest that keeps its GPU",
                   status, document)
@@ -175,6 +178,15 @@ def guest_keeps(work):
         Report.same(fabric.manager.process.wait(), 0, "and ends")
         fabric.manager.start().ready()
         Report.same((a.zone("hosta")[0], b.zone("hostb")[0]), (["gpu1"], ["gpu0"]), "all is as it was")
+        status, text, headers = a.get("/metrics")
+        said = dict(line.rsplit(" ", 1) for line in text.decode().splitlines() if not line.startswith("#"))
+        Report.same((status, headers["Content-Type"]), (200, "text/plain; version=0.0.4; charset=utf-8"), "metrics")
+        Report.same([said[f"gpufabric_fm_{name}"] for name in ('gpus{state="bound"}', 'host_gpus{host="hostb"}', 'host_up{host="hosta"}')],
+                    ["2", "1", "1"], "what is where")
+        Report.same(b.set("hostb", ["gpu0", "gpu1"])[0], 409, "one that is refused")
+        text = a.get("/metrics")[1].decode()
+        Report.ok('gpufabric_fm_refused_total{reason="in-use"} 1\n' in text, "is counted", text)
+        Report.same(fabric.manager.client().get("/metrics")[0], 401, "nobody reads that without an account")
         fabric.end("a guest that keeps its GPU")
 
 
