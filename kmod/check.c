@@ -68,9 +68,10 @@ int gf_check_add(const struct gf_check *slot, const char **why)
 
 	switch (slot->state) {
 	case GF_STATE_OFF:
-		return GF_NEED_ATTACH;
 	case GF_STATE_READY:
-		return GF_NEED_NOTHING;
+		if (slot->has_generation && !slot->same_generation)
+			return refuse_stale(why);
+		return slot->state == GF_STATE_OFF ? GF_NEED_ATTACH : GF_NEED_NOTHING;
 	case GF_STATE_EMPTY:
 		return refuse(-ENODEV, why, "the slot is empty, insert or assign a GPU first");
 	case GF_STATE_FAULT:

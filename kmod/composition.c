@@ -12,17 +12,13 @@
 
 #include "netlink.h"
 
-/* Not listed yet, with one reference; NULL without memory or while the module is going. */
+/* Not listed yet, with one reference; NULL without memory. */
 struct gf_composition *gf_composition_alloc(const char *name)
 {
 	struct gf_composition *composition = kzalloc(sizeof(*composition), GFP_KERNEL);
 
 	if (!composition)
 		return NULL;
-	if (!try_module_get(THIS_MODULE)) {
-		kfree(composition);
-		return NULL;
-	}
 	kref_init(&composition->ref);
 	strscpy(composition->name, name, sizeof(composition->name));
 	composition->created = gf_now_ms();
@@ -33,10 +29,7 @@ struct gf_composition *gf_composition_alloc(const char *name)
 
 static void composition_release(struct kref *ref)
 {
-	struct gf_composition *composition = container_of(ref, struct gf_composition, ref);
-
-	kfree(composition);
-	module_put(THIS_MODULE);
+	kfree(container_of(ref, struct gf_composition, ref));
 }
 
 void gf_composition_put(struct gf_composition *composition)
@@ -44,7 +37,10 @@ void gf_composition_put(struct gf_composition *composition)
 	kref_put(&composition->ref, composition_release);
 }
 
-/* Enter a composition into the list, which takes over the caller's reference. */
+/*
+ * Enter a composition into the list, which takes over the caller's reference. The caller has an
+ * operation, which holds the module.
+ */
 int gf_composition_list(struct gf_composition *composition)
 {
 	int err;
@@ -54,6 +50,7 @@ int gf_composition_list(struct gf_composition *composition)
 			      XA_LIMIT(1, INT_MAX), &gf.next_composition, GFP_KERNEL);
 	if (err < 0)
 		return err;
+	__module_get(THIS_MODULE);
 	gf.nr_compositions++;
 	return 0;
 }
@@ -66,6 +63,7 @@ void gf_composition_unlist(struct gf_composition *composition)
 	gf.nr_compositions--;
 	gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED, gf_fill_composition, composition);
 	gf_composition_put(composition);
+	module_put(THIS_MODULE);
 }
 
 struct gf_composition *gf_composition_find_name(const char *name)

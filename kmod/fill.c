@@ -310,6 +310,14 @@ int gf_fill_need(struct sk_buff *skb, const struct gf_reader *reader, const void
 		 nla_put_u32(skb, GPUFABRIC_A_NEED_DEPTH, fact->depth)));
 }
 
+static int put_annotation(struct sk_buff *skb, int type, const struct gf_reader *reader,
+			  const struct gf_composition *composition)
+{
+	if (!reader->private || !composition->annotation_len)
+		return 0;
+	return nla_put(skb, type, composition->annotation_len, composition->annotation);
+}
+
 int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_slot *slot = object;
@@ -350,7 +358,11 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader, const void
 		nla_put_u32(skb, GPUFABRIC_A_SLOT_FAULTS, slot->faults) ||
 		nla_put_u32(skb, GPUFABRIC_A_SLOT_FLAPS, slot->flaps) ||
 		nla_put_u32(skb, GPUFABRIC_A_SLOT_DEGRADATIONS, slot->degradations) ||
-		put_uint(skb, GPUFABRIC_A_SLOT_DRAIN_DEADLINE, slot->drain_deadline));
+		put_uint(skb, GPUFABRIC_A_SLOT_DRAIN_DEADLINE, slot->drain_deadline) ||
+		nla_put_u32(skb, GPUFABRIC_A_SLOT_CONTENTS, slot->contents) ||
+		(slot->former &&
+		 (nla_put_string(skb, GPUFABRIC_A_SLOT_FORMER, slot->former->name) ||
+		  put_annotation(skb, GPUFABRIC_A_SLOT_FORMER_ANNOTATION, reader, slot->former))));
 }
 
 int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
@@ -404,9 +416,7 @@ int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader, con
 	return put_nest(skb, GPUFABRIC_A_COMPOSITION,
 		nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_ID, composition->id) ||
 		nla_put_string(skb, GPUFABRIC_A_COMPOSITION_NAME, composition->name) ||
-		(reader->private && composition->annotation_len &&
-		 nla_put(skb, GPUFABRIC_A_COMPOSITION_ANNOTATION,
-			 composition->annotation_len, composition->annotation)) ||
+		put_annotation(skb, GPUFABRIC_A_COMPOSITION_ANNOTATION, reader, composition) ||
 		(reader->private &&
 		 nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_OWNER,
 			     from_kuid_munged(&init_user_ns, composition->owner))) ||

@@ -8,7 +8,7 @@
 #include "op.h"
 
 /* Room for the largest object, a slot in an event, and for an operation with its composition. */
-#define GF_MESSAGE_SIZE 2048
+#define GF_MESSAGE_SIZE 3072
 
 extern struct genl_family gf_family;
 

@@ -60,12 +60,11 @@ static const struct nla_policy gpufabric_drain_nl_policy[GPUFABRIC_A_REASON + 1]
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
-/*
- * GPUFABRIC_CMD_DRAIN_ABORT - do, GPUFABRIC_CMD_CLEAR - do
- */
-static const struct nla_policy gpufabric_drain_abort_nl_policy[GPUFABRIC_A_REASON + 1] = {
+/* GPUFABRIC_CMD_DRAIN_ABORT - do */
+static const struct nla_policy gpufabric_drain_abort_nl_policy[GPUFABRIC_A_DRAIN_ABORT_FLAGS + 1] = {
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
+	[GPUFABRIC_A_DRAIN_ABORT_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1),
 };
 
 /* GPUFABRIC_CMD_ATTACH - do */
@@ -84,6 +83,12 @@ static const struct nla_policy gpufabric_detach_nl_policy[GPUFABRIC_A_REASON + 1
 	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
 	[GPUFABRIC_A_DETACH_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3),
+	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
+};
+
+/* GPUFABRIC_CMD_CLEAR - do */
+static const struct nla_policy gpufabric_clear_nl_policy[GPUFABRIC_A_REASON + 1] = {
+	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
 	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
 };
 
@@ -165,7 +170,7 @@ const struct genl_split_ops gpufabric_nl_ops[23] = {
 	  .maxattr = GPUFABRIC_A_REASON, .flags = GENL_CMD_CAP_DO },
 	{ .cmd = GPUFABRIC_CMD_DRAIN_ABORT, .pre_doit = gpufabric_nl_admin_doit,
 	  .doit = gpufabric_nl_drain_abort_doit, .policy = gpufabric_drain_abort_nl_policy,
-	  .maxattr = GPUFABRIC_A_REASON, .flags = GENL_CMD_CAP_DO },
+	  .maxattr = GPUFABRIC_A_DRAIN_ABORT_FLAGS, .flags = GENL_CMD_CAP_DO },
 	{ .cmd = GPUFABRIC_CMD_ATTACH, .pre_doit = gpufabric_nl_admin_doit,
 	  .doit = gpufabric_nl_attach_doit, .policy = gpufabric_attach_nl_policy,
 	  .maxattr = GPUFABRIC_A_DRIVER, .flags = GENL_CMD_CAP_DO },
@@ -173,7 +178,7 @@ const struct genl_split_ops gpufabric_nl_ops[23] = {
 	  .doit = gpufabric_nl_detach_doit, .policy = gpufabric_detach_nl_policy,
 	  .maxattr = GPUFABRIC_A_REASON, .flags = GENL_CMD_CAP_DO },
 	{ .cmd = GPUFABRIC_CMD_CLEAR, .pre_doit = gpufabric_nl_admin_doit,
-	  .doit = gpufabric_nl_clear_doit, .policy = gpufabric_drain_abort_nl_policy,
+	  .doit = gpufabric_nl_clear_doit, .policy = gpufabric_clear_nl_policy,
 	  .maxattr = GPUFABRIC_A_REASON, .flags = GENL_CMD_CAP_DO },
 	{ .cmd = GPUFABRIC_CMD_COMPOSE, .pre_doit = gpufabric_nl_admin_doit,
 	  .doit = gpufabric_nl_compose_doit, .policy = gpufabric_compose_nl_policy,

@@ -133,7 +133,10 @@ static bool start_stage(struct gf_op *op, enum gf_stage stage)
 	return op->pending;
 }
 
-/* Give back claims: of what was to be added on failure, of what is removed. */
+/*
+ * Give back claims: of what was to be added on failure, of what is removed. The former was never
+ * used.
+ */
 static void settle_claims(struct gf_op *op)
 {
 	unsigned int i;
@@ -145,8 +148,11 @@ static void settle_claims(struct gf_op *op)
 		bool drop = step->remove ? op->stage != GF_STAGE_UNDOING && !step->refused :
 					   op->failed && op->stage == GF_STAGE_UNDOING;
 
-		if (drop && step->slot->composition == op->composition)
-			gf_composition_unclaim(step->slot);
+		if (!drop || step->slot->composition != op->composition)
+			continue;
+		if (step->remove)
+			gf_slot_given_back(step->slot);
+		gf_composition_unclaim(step->slot);
 	}
 }
 

@@ -123,11 +123,11 @@ void gf_step_failed(struct gf_step *step);
 void gf_step_ended(struct gf_step *step);
 
 /*
- * A set of slots held for one workload. It holds a reference on the module, so that unloading is
- * refused while one lives.
+ * A set of slots held for one workload. While it is listed it holds a reference on the module, so
+ * that unloading is refused.
  */
 struct gf_composition {
-	struct kref ref; /* one for being listed, one for each operation */
+	struct kref ref; /* one for being listed, one for each operation and &gf_slot.former */
 	u32 id;
 	char name[GPUFABRIC_NAME_MAX + 1]; /* unique */
 	kuid_t owner; /* that it is held for */

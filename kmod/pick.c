@@ -56,7 +56,7 @@ static const struct nlattr *meaningless(struct genl_info *info, int type, struct
 	const struct nlattr *odd;
 	int i;
 
-	odd = detaches || cmd == GPUFABRIC_CMD_DRAIN_ABORT ? NULL :
+	odd = detaches || attaches || cmd == GPUFABRIC_CMD_DRAIN_ABORT ? NULL :
 	      tb[GPUFABRIC_A_MEMBER_GENERATION];
 	for (i = GPUFABRIC_A_MEMBER_EXPECT_VENDOR;
 	     !attaches && !odd && i <= GPUFABRIC_A_MEMBER_ORDER; i++)
@@ -139,6 +139,7 @@ u32 gf_request_flags(struct genl_info *info)
 		[GPUFABRIC_CMD_COMPOSE] = GPUFABRIC_A_COMPOSE_FLAGS,
 		[GPUFABRIC_CMD_RESIZE] = GPUFABRIC_A_RESIZE_FLAGS,
 		[GPUFABRIC_CMD_RELEASE] = GPUFABRIC_A_RELEASE_FLAGS,
+		[GPUFABRIC_CMD_DRAIN_ABORT] = GPUFABRIC_A_DRAIN_ABORT_FLAGS,
 	};
 	const struct nlattr *attr = info->attrs[type_of[info->genlhdr->cmd]];
 

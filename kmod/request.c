@@ -516,6 +516,8 @@ int gpufabric_nl_drain_doit(struct sk_buff *skb, struct genl_info *info)
 
 static void end_drain(struct gf_slot *slot, struct genl_info *info)
 {
+	if (gf_request_flags(info) & GPUFABRIC_DRAIN_ABORT_FLAG_RESET)
+		gf_slot_holds(slot, GPUFABRIC_CONTENTS_RESET, NULL);
 	gf_slot_trigger(slot, GF_DRAIN_ABORT);
 }
 

@@ -37,6 +37,13 @@ static u32 caps_of(u32 sltcap)
 	       (sltcap & PCI_EXP_SLTCAP_NCCS ? GPUFABRIC_SLOT_CAP_NO_COMMAND_COMPLETED : 0);
 }
 
+/* A port that has not been asked is like most. */
+static bool has_control(const struct gf_slot *slot)
+{
+	return slot->pci_slot &&
+	       (!slot->caps || slot->caps & GPUFABRIC_SLOT_CAP_POWER_CONTROLLER);
+}
+
 struct gf_condition gf_slot_condition(const struct gf_slot *slot)
 {
 	const struct gf_seen_in seen = {
@@ -44,9 +51,7 @@ struct gf_condition gf_slot_condition(const struct gf_slot *slot)
 		.on = slot->power,
 		.gpu = slot->snap && slot->snap->gpu >= 0,
 		.other = slot->foreign,
-		/* A port that has not been asked is like most. */
-		.control = slot->pci_slot &&
-			   (!slot->caps || slot->caps & GPUFABRIC_SLOT_CAP_POWER_CONTROLLER),
+		.control = has_control(slot),
 		.detaching = slot->step && slot->step->need == GF_NEED_DETACH,
 		.cause = slot->failure.cause,
 	};
@@ -114,6 +119,44 @@ int gf_slot_befalls(struct gf_slot *slot, enum gf_trigger trigger, enum gpufabri
 	const struct gf_failure failure = { .cause = cause };
 
 	return gf_slot_fail(slot, trigger, &failure);
+}
+
+/* What the memory of the GPU may hold from now on, and of which composition that is, or NULL. */
+void gf_slot_holds(struct gf_slot *slot, enum gpufabric_contents contents,
+		   struct gf_composition *former)
+{
+	gf_assert_locked();
+	if (former)
+		kref_get(&former->ref);
+	if (slot->former)
+		gf_composition_put(slot->former);
+	slot->former = former;
+	slot->contents = contents;
+}
+
+/* Known to be without power. Of a port without a slot driver the link is known, which has none. */
+static bool has_no_power(const struct gf_slot *slot)
+{
+	return slot->pci_slot && slot->looked &&
+	       (!slot->presence || (!slot->power && has_control(slot)));
+}
+
+/* Who chose the slot before this does not know what is in it. */
+void gf_slot_given_back(struct gf_slot *slot)
+{
+	gf_assert_locked();
+	if (has_no_power(slot))
+		return;
+	gf_slot_holds(slot, GPUFABRIC_CONTENTS_FORMER, slot->composition);
+	slot->generation++;
+}
+
+static void learn_contents(struct gf_slot *slot)
+{
+	if (has_no_power(slot))
+		gf_slot_holds(slot, GPUFABRIC_CONTENTS_POWER_CYCLED, NULL);
+	else if (!slot->presence)
+		gf_slot_holds(slot, GPUFABRIC_CONTENTS_UNKNOWN, NULL);
 }
 
 /* A function that sleeps was not asked. */
@@ -209,6 +252,8 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	WRITE_ONCE(slot->unread, snap->closed);
 	if (!snap->closed)
 		slot->caps = caps_of(snap->sltcap);
+	if (snap->status_valid)
+		learn_contents(slot);
 	learn_identity(slot);
 	moved |= needs != gf_part_count(slot, GPUFABRIC_CMD_NEED_GET);
 	slot->inventory += moved;
@@ -494,6 +539,8 @@ static void slot_release(struct device *dev)
 {
 	struct gf_slot *slot = dev_to_gf_slot(dev);
 
+	if (slot->former)
+		gf_composition_put(slot->former);
 	gf_snapshot_free(slot->snap);
 	kfree(slot->facts);
 	kfree(slot);

@@ -146,6 +146,8 @@ struct gf_slot {
 	struct gf_identity identity;
 	struct gf_facts *facts; /* its BARs when last seen, NULL when that is not known */
 	struct gf_composition *composition; /* who claims it; the claim holds a reference */
+	enum gpufabric_contents contents; /* what the memory of its GPU may hold */
+	struct gf_composition *former; /* that @contents are of, referenced, or NULL */
 	struct list_head member; /* in &gf_composition.members */
 	struct gf_op *op; /* owns it until that is over: requests are refused, a drain ends so */
 	struct gf_step *step; /* whose worker has not returned */
@@ -201,6 +203,9 @@ struct gf_condition gf_slot_condition(const struct gf_slot *slot);
 int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger);
 int gf_slot_fail(struct gf_slot *slot, enum gf_trigger trigger, const struct gf_failure *failure);
 int gf_slot_befalls(struct gf_slot *slot, enum gf_trigger trigger, enum gpufabric_cause cause);
+void gf_slot_holds(struct gf_slot *slot, enum gpufabric_contents contents,
+		   struct gf_composition *former);
+void gf_slot_given_back(struct gf_slot *slot);
 bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap);
 void gf_slot_refresh(struct gf_slot *slot, unsigned int ms);
 void gf_slot_watch(struct gf_slot *slot);

@@ -9,7 +9,7 @@
  * without links between them, one NUMA node, few switches, few hops, near peers (no
  * ACS redirect between them), no IOMMU group shared with another composition, wide
  * and fast links, windows that need not move, certain identities, the smallest GPU
- * that does, the least left over for large groups.
+ * that does, nothing of another tenant to clear, the least left over for large groups.
  *
  * GPUs are assigned to wants by match.c. Those of one card are had together alone; slots
  * that an assignment can do without are dropped again.
@@ -26,12 +26,12 @@
 #include "host/topo.h"
 
 #define NONE SIZE_MAX
-#define CRITERIA 15
+#define CRITERIA 16
 #define ALL_KINDS UINT64_MAX
 /* Sets of kinds are tried one by one up to here; no fabric holds so many. */
 #define KINDS_MAX 12
 
-#define ORDER_KEYS 9
+#define ORDER_KEYS 10
 
 /* A slot, and by what it is taken before or after others. */
 struct ordered {
@@ -219,7 +219,7 @@ static void score_set(const struct chooser *c, const size_t *picked, size_t n,
 		      uint64_t score[CRITERIA])
 {
 	uint64_t kinds = 0, nodes = 0, switches = 0, hops = 0, doubt = 0, cold = 0, left = 0;
-	uint64_t memory = 0, peers = 0, shares = 0, moves = 0, narrowest = UINT64_MAX;
+	uint64_t memory = 0, dirty = 0, peers = 0, shares = 0, moves = 0, narrowest = UINT64_MAX;
 	size_t i, j;
 
 	switches = c->request->n_home;
@@ -228,6 +228,7 @@ static void score_set(const struct chooser *c, const size_t *picked, size_t n,
 
 		moves += slot->moves;
 		doubt += slot->doubt;
+		dirty += slot->dirty;
 		cold += !slot->ready;
 		memory += slot->memory * slot->gpus;
 		shares += slot->shares;
@@ -258,8 +259,9 @@ static void score_set(const struct chooser *c, const size_t *picked, size_t n,
 	score[10] = moves;
 	score[11] = doubt;
 	score[12] = memory;
-	score[13] = cold;
-	score[14] = left;
+	score[13] = dirty;
+	score[14] = cold;
+	score[15] = left;
 }
 
 static bool is_better(const uint64_t *score, const uint64_t *than)
@@ -377,8 +379,9 @@ static size_t order_slots(const struct chooser *c, const struct place *places, s
 		all[n].key[4] = c->slots[i].moves;
 		all[n].key[5] = c->slots[i].doubt;
 		all[n].key[6] = c->slots[i].memory;
-		all[n].key[7] = !c->slots[i].ready;
-		all[n].key[8] = c->slots[i].gpus;
+		all[n].key[7] = c->slots[i].dirty;
+		all[n].key[8] = !c->slots[i].ready;
+		all[n].key[9] = c->slots[i].gpus;
 		n++;
 	}
 	qsort(all, n, sizeof(*all), compare_ordered);

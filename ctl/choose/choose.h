@@ -23,6 +23,7 @@ enum choose_bar {
 	CHOOSE_UNKNOWN,		/* nothing is known of its GPU */
 	CHOOSE_DRIVER,		/* attached with another driver */
 	CHOOSE_EXCLUDED,	/* by the request */
+	CHOOSE_DIRTY,		/* it holds data of another tenant and cannot be cleaned */
 	CHOOSE_BARS
 };
 
@@ -47,6 +48,7 @@ enum choose_bar {
  * @bandwidth: of its link, in MT/s times lanes; 0 when unknown
  * @moves: its GPU fits after windows of the switch were reassigned
  * @doubt: how uncertain its identity is: 0 live, 1 last seen, 2 declared
+ * @dirty: another tenant's data is to be cleared first
  * @ready: is attached already
  * @bar: why it cannot be chosen, CHOOSE_FREE when it can
  */
@@ -68,6 +70,7 @@ struct choose_slot {
 	uint64_t bandwidth;
 	bool moves;
 	unsigned int doubt;
+	bool dirty;
 	bool ready;
 	enum choose_bar bar;
 };
@@ -76,7 +79,7 @@ struct choose_slot {
 static inline bool choose_is_free(const struct choose_slot *slot)
 {
 	return slot->bar == CHOOSE_FREE || slot->bar == CHOOSE_EXCLUDED ||
-	       slot->bar == CHOOSE_DRIVER;
+	       slot->bar == CHOOSE_DRIVER || slot->bar == CHOOSE_DIRTY;
 }
 
 /**

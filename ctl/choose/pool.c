@@ -56,7 +56,8 @@ static bool is_excluded(const struct gpu_request *ask, const struct gf_slot *slo
 
 static enum choose_bar pool_judge(const struct pool_terms *terms, const struct gpu_request *ask,
 				  const struct gf_slot *slot, const struct identity *identity,
-				  const struct choose_slot *choice, const struct verdict *verdict)
+				  const struct choose_slot *choice, const struct verdict *verdict,
+				  enum handover handover)
 {
 	if (slot->composition)
 		return CHOOSE_CLAIMED;
@@ -84,7 +85,7 @@ static enum choose_bar pool_judge(const struct pool_terms *terms, const struct g
 		return CHOOSE_UNKNOWN;
 	if (is_excluded(ask, slot) || narrowed_out(ask, choice))
 		return CHOOSE_EXCLUDED;
-	return CHOOSE_FREE;
+	return handover == HANDOVER_NEVER ? CHOOSE_DIRTY : CHOOSE_FREE;
 }
 
 static unsigned int doubt_of(const struct identity *identity)
@@ -136,11 +137,14 @@ static void pool_add_slot(struct session *session, const struct pool_terms *term
 			  const struct gf_slot *slot)
 {
 	const struct gf_switch *sw = gf_switch_by_id(&session->fabric, slot->switch_id);
+	enum handover handover = HANDOVER_AS_IS;
 	struct choose_slot *choice;
 	struct identity identity;
 	struct verdict verdict;
 
 	identity_of(&session->knowledge, slot, &identity);
+	if (terms->to && !slot->composition)
+		handover = handover_of(&session->judge->tree, slot, terms->to);
 	choice = &pool->slots[pool->n++];
 	choice->name = slot->name;
 	choice->id = slot->id;
@@ -166,7 +170,13 @@ static void pool_add_slot(struct session *session, const struct pool_terms *term
 	choice->moves = verdict.now == GF_FIT_FITS_AFTER_REASSIGNMENT;
 	choice->doubt = doubt_of(&identity);
 	choice->ready = slot->state == GF_STATE_READY;
-	choice->bar = pool_judge(terms, ask, slot, &identity, choice, &verdict);
+	choice->dirty = handover != HANDOVER_AS_IS;
+	/* By the time it is taken it is off, and its GPU was seen. */
+	if (handover == HANDOVER_POWER_CYCLE) {
+		choice->doubt = 1;
+		choice->ready = false;
+	}
+	choice->bar = pool_judge(terms, ask, slot, &identity, choice, &verdict, handover);
 }
 
 static int check_excluded(struct session *session, const struct gpu_request *ask)

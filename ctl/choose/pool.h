@@ -5,6 +5,7 @@
 
 #include "choose/arrange.h"
 #include "choose/choose.h"
+#include "choose/handover.h"
 #include "choose/request.h"
 #include "session/session.h"
 
@@ -26,10 +27,12 @@ struct pool {
  * struct pool_terms - what makes a slot fit to be chosen
  * @driver: that a GPU which is attached must have, NULL: any but those for guests
  * @harm: also where windows cannot take its GPU
+ * @to: whom it goes to, NULL: also with what others have left in it
  */
 struct pool_terms {
 	const char *driver;
 	bool harm;
+	const struct handover_to *to;
 };
 
 /*

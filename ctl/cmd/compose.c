@@ -17,7 +17,7 @@ static int compose_run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret)
 		ret = session_check_name(ctx, "name", argv[0]);
 	if (!ret)
-		ret = terms_read(ctx, TERMS_ADD, 0, &terms);
+		ret = terms_read(ctx, TERMS_ADD | TERMS_GIVE, 0, &terms);
 	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHOOSE);
 	if (ret)
@@ -39,8 +39,9 @@ const struct ctl_command cmd_compose = {
 		"Ask for GPUs by number (--gpus), by kind (--gpu, repeatable), by total memory (--memory), or by\n"
 		"workload (--model and its options): gpuctl sizes the workload first. It prefers slots behind one\n"
 		"switch, then those of one NUMA node, then those of the fewest switches, and prints the reason.\n"
-		"Free GPUs that are already attached are taken as they are. If one slot fails, all slots go back to\n"
-		"their state before.\n"
+		"Free GPUs that are already attached are taken as they are, but those that another tenant had are\n"
+		"power-cycled or reset first: see TENANTS in gpuctl(8). If one slot fails, all slots go back to their\n"
+		"state before.\n"
 		"For a workload gpuctl takes the kind that needs the fewest free GPUs, as many GPUs as gpuctl size\n"
 		"answers. A line says which limit decided: memory, heads, power-of-two (--round pow2), degrees, count,\n"
 		"pool or tenant. Kinds are mixed only with --mixed, or if --gpu names them.\n"

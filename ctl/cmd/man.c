@@ -102,6 +102,19 @@ static const struct section sections[] = {
 	  "verdict_largest for BARs that a driver may resize to the most. list warns of the first 256\n"
 	  "slots that are off. Where slots are root ports the windows of the host bridge are known to\n"
 	  "root alone." },
+	{ "TENANTS",
+	  "What a tenant leaves in the memory of a GPU is cleared before another tenant gets that GPU. A GPU\n"
+	  "that is given back with release --keep, or whose slot cannot be powered off, would have it still.\n"
+	  "compose, resize, run, restore and the planner power-cycle such a GPU, or reset it where its slot has\n"
+	  "no power control: without its driver, by the methods that the kernel lists in reset_method. Hooks\n"
+	  "before a detach run, and whoever uses the GPU stops it (exit code 4). A GPU for which neither is\n"
+	  "possible is not chosen; if none is left that is exit code 3, and --dirty takes it as it is.\n"
+	  "A composition without a tenant is nobody's, and nobody is a tenant of its own: GPUs go from nobody\n"
+	  "to nobody as they are. A GPU that was on when the module was loaded was nobody's, except for restore,\n"
+	  "which takes it for what it saved. What is used without a composition does not count.\n"
+	  "show has whose data a GPU may hold, or why it is clean; in JSON contents (former, power-cycled,\n"
+	  "reset, unknown), former (the composition) and, for root, former_tenant. Requests list what they\n"
+	  "did to GPUs in cleaned. A link that is disabled or blinks clears nothing." },
 	{ "UNITS",
 	  "gpufabric.target comes and goes with the module. gpufabric-watch.service writes every change to the\n"
 	  "journal and starts the others: gpufabric-save.service, -cdi, -metrics and -features after changes,\n"

@@ -116,6 +116,7 @@ int terms_read(struct ctl_ctx *ctx, unsigned int of, uint64_t wait_ms, struct op
 		ret = reason_read(ctx, &terms->reason);
 	if (!ret && of & TERMS_REMOVE)
 		ret = read_removal(ctx, wait_ms, terms);
+	terms->dirty = of & TERMS_GIVE && ctl_flag(ctx, "dirty");
 	if (ret || !(of & TERMS_ADD))
 		return ret;
 	terms->driver = ctl_opt(ctx, "driver");

@@ -38,6 +38,7 @@ const struct ctl_option compose_options[] = {
 	{ "for", 0, "TIME", "lease, such as 8h: afterwards it may be reaped" },
 	{ "mixed", 0, NULL, "for --model: several kinds of a vendor, the smallest counts" },
 	DRIVER_OPTION,
+	DIRTY_OPTION,
 	{ "no-fit-check", 0, NULL, "try although the bridge windows cannot take a GPU" },
 	{ NULL },
 };
@@ -47,6 +48,7 @@ const struct ctl_option resize_options[] = {
 	{ "remove", 0, "SLOT", "give this slot back (may be repeated)" },
 	{ "for", 0, "TIME", "new lease from now, such as 8h" },
 	DRIVER_OPTION,
+	DIRTY_OPTION,
 	{ "no-fit-check", 0, NULL, "try although the bridge windows cannot take a GPU" },
 	{ NULL },
 };

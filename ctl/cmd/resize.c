@@ -14,7 +14,7 @@ static int resize_run(struct ctl_ctx *ctx, int argc, char **argv)
 
 	ret = ctl_operands(ctx, argc, 1, 1);
 	if (!ret)
-		ret = terms_read(ctx, TERMS_ADD | TERMS_REMOVE, 0, &terms);
+		ret = terms_read(ctx, TERMS_ADD | TERMS_REMOVE | TERMS_GIVE, 0, &terms);
 	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHOOSE);
 	if (ret)

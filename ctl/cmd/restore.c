@@ -11,6 +11,7 @@
 #include "cli/ctl.h"
 #include "cli/out.h"
 #include "cmd/options.h"
+#include "op/clean.h"
 #include "op/op.h"
 #include "op/saved.h"
 #include "session/session.h"
@@ -19,6 +20,10 @@
 #define FILE_MAX (16u << 20)
 /* At a boot slots are just being powered. */
 #define SETTLE_MS 60000
+/* Cleaning a slot takes two of them, attaching and a reset. */
+#define TRIES 5
+
+static const struct ctl_option options[] = { DIRTY_OPTION, { NULL } };
 
 static int restore_read_file(struct ctl_ctx *ctx, const char *path, char **text, size_t *len)
 {
@@ -142,9 +147,22 @@ static void compare_serials(struct session *session, const struct saved_composit
 	}
 }
 
-static int compose(struct session *session, const struct op_terms *terms,
-		   const struct saved_composition *wanted, struct gf_slot *const *slots)
+/* What was saved had these GPUs before the module was loaded. */
+static struct handover_to receiver_of(const struct saved_composition *wanted)
 {
+	return (struct handover_to){
+		.tenant = *wanted->note.tenant ? wanted->note.tenant : NULL,
+		.stranger = wanted->bytes,
+		.adopts = true,
+	};
+}
+
+/* @again: slots were cleaned, and are to be looked at anew. */
+static int compose(struct session *session, const struct op_terms *terms,
+		   const struct saved_composition *wanted, struct gf_slot *const *slots,
+		   bool *again)
+{
+	const struct handover_to to = receiver_of(wanted);
 	struct annotation note = note_of(session, wanted);
 	struct op op = {
 		.kind = OP_COMPOSE,
@@ -156,6 +174,7 @@ static int compose(struct session *session, const struct op_terms *terms,
 		.bytes = wanted->bytes,
 		.n_bytes = wanted->n_bytes,
 		.owner = &wanted->owner,
+		.to = terms->dirty ? NULL : &to,
 		.failed = "its claims are given back",
 	};
 	size_t i;
@@ -165,6 +184,7 @@ static int compose(struct session *session, const struct op_terms *terms,
 	for (i = 0; i < op.n_add; i++)
 		op.ids[i] = wanted->slots[i].ids;
 	ret = op_start(session, &op);
+	*again = op.cleaned;
 	if (!ret)
 		ret = op_await(session, &op, 1);
 	if (!ret)
@@ -175,18 +195,15 @@ static int compose(struct session *session, const struct op_terms *terms,
 	return ret;
 }
 
-static int restore_one(struct session *session, const struct op_terms *terms,
-		       const struct saved_composition *wanted)
+static int restore_try(struct session *session, const struct op_terms *terms,
+		       const struct saved_composition *wanted, bool *again)
 {
+	const struct handover_to to = receiver_of(wanted);
 	struct ctl_ctx *ctx = session->ctx;
-	const char *why = settled(session, wanted);
 	struct gf_slot **slots;
 	int ret = CTL_DONE;
 
-	if (why) {
-		out_note(ctx->out, "left", "", "%s: %s", wanted->name, why);
-		return CTL_DONE;
-	}
+	*again = false;
 	if (!ctx->dry_run)
 		ret = restore_settle(session, wanted);
 	if (ret)
@@ -194,13 +211,34 @@ static int restore_one(struct session *session, const struct op_terms *terms,
 	slots = restore_find_slots(session, wanted);
 	if (!slots)
 		return CTL_FAILED;
-	if (ctx->dry_run)
+	if (!ctx->dry_run)
+		ret = compose(session, terms, wanted, slots, again);
+	else if (!terms->dirty)
+		ret = clean_slots(session, terms, &to, slots, wanted->n_slots, again);
+	if (!ret && ctx->dry_run)
 		out_note(ctx->out, "would", "would ", "restore %s", wanted->name);
-	else
-		ret = compose(session, terms, wanted, slots);
 	if (!ret && !ctx->dry_run)
 		out_note(ctx->out, "restored", "restored ", "%s", wanted->name);
 	free(slots);
+	return ret;
+}
+
+static int restore_one(struct session *session, const struct op_terms *terms,
+		       const struct saved_composition *wanted)
+{
+	const char *why = settled(session, wanted);
+	int ret, tries = 0;
+	bool again;
+
+	if (why) {
+		out_note(session->ctx->out, "left", "", "%s: %s", wanted->name, why);
+		return CTL_DONE;
+	}
+	do {
+		ret = restore_try(session, terms, wanted, &again);
+		if (again && session_refresh(session))
+			return CTL_FAILED;
+	} while (again && ++tries < TRIES);
 	return ret;
 }
 
@@ -239,7 +277,7 @@ static int restore_run(struct ctl_ctx *ctx, int argc, char **argv)
 
 	ret = ctl_operands(ctx, argc, 0, 1);
 	if (!ret)
-		ret = terms_read(ctx, 0, 0, &terms);
+		ret = terms_read(ctx, TERMS_GIVE, 0, &terms);
 	if (!ret && !argc && access(SAVED_FILE, F_OK) && errno == ENOENT) {
 		out_line(ctx->out, "nothing was saved");
 		return CTL_DONE;
@@ -263,11 +301,12 @@ const struct ctl_command cmd_restore = {
 	.args = "[FILE]",
 	.summary = "compose again what gpuctl save wrote down",
 	.help =
-		"Attached GPUs are adopted as they are, others are attached. A composition is left alone if its name\n"
+		"Attached GPUs are adopted as they are, others are attached. A GPU that another tenant has had since the\n"
+		"module was loaded is power-cycled or reset first. A composition is left alone if its name\n"
 		"exists or its lease is over. gpuctl restores as many compositions as it can and names the rest. The\n"
 		"module verifies that the GPUs are of the same kind as before. A file that is corrupt or written by a\n"
 		"newer gpuctl is refused as a whole; if nothing was saved, there is nothing to do. gpuctl waits up to a\n"
 		"minute for slots that are changing power.",
-	.options = { session_options },
+	.options = { options, session_options },
 	.run = restore_run,
 };

@@ -240,7 +240,8 @@ static int run_start(struct ctl_ctx *ctx, int argc, char **argv)
 	name = given ? mem_strdup(given) : mem_printf("run-%d", (int)getpid());
 	ret = session_check_name(ctx, "name", name);
 	if (!ret)
-		ret = terms_read(ctx, TERMS_ADD | TERMS_REMOVE, LET_GO_MS, &terms);
+		ret = terms_read(ctx, TERMS_ADD | TERMS_REMOVE | TERMS_GIVE, LET_GO_MS,
+				 &terms);
 	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHOOSE);
 	if (!ret) {

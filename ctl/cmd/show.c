@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "choose/handover.h"
 #include "choose/placement.h"
 #include "cli/ctl.h"
 #include "cli/out.h"
@@ -39,6 +40,9 @@ static const struct out_column slot_columns[] = {
 	{ "serial", "serial" },
 	{ "group", "group" },
 	{ "composition", "composition" },
+	{ "contents", "contents" },
+	{ "former", NULL },
+	{ "former_tenant", NULL },
 	{ "link", "link" },
 	{ NULL, "link can do" },
 	{ "port", "port" },
@@ -118,6 +122,32 @@ static void show_identity(struct out_table *t, const struct gf_slot *slot,
 			 ids->subsystem_vendor, ids->subsystem_device);
 	if (slot->serial)
 		out_strf(t, "serial", "%016llx", (unsigned long long)slot->serial);
+}
+
+/* What was there before; in a composition it is that one's business by now. */
+static void show_contents(struct out_table *t, const struct gf_slot *slot)
+{
+	char *words, *tenant;
+
+	if (slot->composition || slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED ||
+	    slot->state == GF_STATE_EMPTY || gf_slot_is_other(slot))
+		return;
+	out_str(t, "contents", gfnl_contents_name(slot->contents));
+	switch (slot->contents) {
+	case GPUFABRIC_CONTENTS_POWER_CYCLED:
+		out_text(t, "contents", "clean since it was without power");
+		return;
+	case GPUFABRIC_CONTENTS_RESET:
+		out_text(t, "contents", "clean since it was reset");
+		return;
+	}
+	words = handover_former(slot);
+	tenant = handover_former_tenant(slot);
+	out_text(t, "contents", "may hold data of %s", words);
+	out_str(t, "former", slot->former);
+	out_str(t, "former_tenant", tenant);
+	free(tenant);
+	free(words);
 }
 
 static void show_link(struct out_table *t, const struct gf_link *link)
@@ -377,6 +407,7 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 	if (identity.group)
 		out_str(t, "group", identity.group);
 	out_str(t, "composition", slot->composition);
+	show_contents(t, slot);
 	show_link(t, &slot->link);
 	show_place(t, &session->fabric, slot);
 	show_panel(t, slot);

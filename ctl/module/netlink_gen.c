@@ -152,6 +152,20 @@ const char *gfnl_identity_source_name(unsigned int value)
 	return identity_source_names[value];
 }
 
+static const char *const contents_names[] = {
+	"unknown",
+	"former",
+	"power-cycled",
+	"reset",
+};
+
+const char *gfnl_contents_name(unsigned int value)
+{
+	if (value >= sizeof(contents_names) / sizeof(contents_names[0]))
+		return NULL;
+	return contents_names[value];
+}
+
 static const char *const composition_state_names[] = {
 	"composing",
 	"active",
@@ -314,6 +328,17 @@ const char *gfnl_release_flag_name(unsigned int value)
 	return release_flag_names[value];
 }
 
+static const char *const drain_abort_flag_names[] = {
+	"reset",
+};
+
+const char *gfnl_drain_abort_flag_name(unsigned int value)
+{
+	if (value >= sizeof(drain_abort_flag_names) / sizeof(drain_abort_flag_names[0]))
+		return NULL;
+	return drain_abort_flag_names[value];
+}
+
 static const char *const command_names[] = {
 	[GPUFABRIC_CMD_STATUS_GET] = "status-get",
 	[GPUFABRIC_CMD_SWITCH_GET] = "switch-get",
@@ -378,6 +403,7 @@ static const char *const message_names[] = {
 	[GPUFABRIC_A_INSTANCE] = "instance",
 	[GPUFABRIC_A_DRIVER] = "driver",
 	[GPUFABRIC_A_MEMBERSHIP] = "membership",
+	[GPUFABRIC_A_DRAIN_ABORT_FLAGS] = "drain-abort-flags",
 };
 
 const char *gfnl_attr_name(unsigned int attr)
@@ -622,6 +648,9 @@ static const struct object_field slot_fields[] = {
 	[GPUFABRIC_A_SLOT_DEGRADATIONS] = UNSIGNED(gf_slot, degradations),
 	[GPUFABRIC_A_SLOT_DRAIN_DEADLINE] = UNSIGNED(gf_slot, drain_deadline),
 	[GPUFABRIC_A_SLOT_GPUS] = UNSIGNED(gf_slot, gpus),
+	[GPUFABRIC_A_SLOT_CONTENTS] = UNSIGNED(gf_slot, contents),
+	[GPUFABRIC_A_SLOT_FORMER] = STRING(gf_slot, former),
+	[GPUFABRIC_A_SLOT_FORMER_ANNOTATION] = BINARY(gf_slot, former_annotation),
 	[GPUFABRIC_A_SLOT_MAX + 1] = OWNED(gf_slot, functions, gf_function),
 	[GPUFABRIC_A_SLOT_MAX + 2] = OWNED(gf_slot, windows, gf_window),
 	[GPUFABRIC_A_SLOT_MAX + 3] = OWNED(gf_slot, needs, gf_need),
@@ -635,6 +664,8 @@ static const uint16_t slot_owners[] = {
 	GPUFABRIC_A_SLOT_COMPOSITION,
 	GPUFABRIC_A_SLOT_OPERATION,
 	GPUFABRIC_A_SLOT_LAST_OPERATION,
+	GPUFABRIC_A_SLOT_FORMER,
+	GPUFABRIC_A_SLOT_FORMER_ANNOTATION,
 	GPUFABRIC_A_SLOT_MAX + 1,
 	GPUFABRIC_A_SLOT_MAX + 2,
 	GPUFABRIC_A_SLOT_MAX + 3,

@@ -16,6 +16,7 @@ const char *gfnl_operation_kind_name(unsigned int value);
 const char *gfnl_phase_name(unsigned int value);
 const char *gfnl_backend_name(unsigned int value);
 const char *gfnl_identity_source_name(unsigned int value);
+const char *gfnl_contents_name(unsigned int value);
 const char *gfnl_composition_state_name(unsigned int value);
 const char *gfnl_event_kind_name(unsigned int value);
 const char *gfnl_slot_flag_name(unsigned int value);
@@ -27,6 +28,7 @@ const char *gfnl_detach_flag_name(unsigned int value);
 const char *gfnl_compose_flag_name(unsigned int value);
 const char *gfnl_resize_flag_name(unsigned int value);
 const char *gfnl_release_flag_name(unsigned int value);
+const char *gfnl_drain_abort_flag_name(unsigned int value);
 
 /* Name of a command; NULL when unknown. */
 const char *gfnl_command_name(unsigned int command);
@@ -371,8 +373,8 @@ static inline void gf_operation_free(struct gf_operation *from)
 /**
  * struct gf_slot - attributes of the set slot
  * @address: PCI address of the downstream port.
- * @generation: Counts what was done to the slot and what befell it; detach names
- *	the one that drain returned.
+ * @generation: Counts what was done to the slot, what befell it, and compositions
+ *	that left something in its GPU; detach names the one that drain returned.
  * @since: When the condition last changed, milliseconds since the epoch.
  * @failure: What is known of the cause.
  * @identity_time: When it was read, milliseconds since the epoch.
@@ -385,6 +387,10 @@ static inline void gf_operation_free(struct gf_operation *from)
  * @drain_deadline: When a drain ends by itself, milliseconds of CLOCK_BOOTTIME.
  * @gpus: GPUs of the card. Vendor, device, class and serial number are those of the
  *	first.
+ * @former: Name of the composition that the contents are of; absent when there is
+ *	none.
+ * @former_annotation: Its annotation, absent when it is empty; only with
+ *	CAP_SYS_ADMIN.
  * @sequence: Number of the last event that this includes.
  * @instance: The load of the module that this is of.
  * @state: enum gf_state of @condition
@@ -433,6 +439,10 @@ struct gf_slot {
 	uint32_t degradations;
 	uint64_t drain_deadline;
 	uint32_t gpus;
+	uint32_t contents;
+	char *former;
+	uint8_t *former_annotation;
+	size_t n_former_annotation;
 	uint64_t sequence, instance;
 	uint32_t state;
 	struct gf_function *functions;
@@ -449,7 +459,7 @@ struct gf_slot {
 		     device, subsystem_vendor, subsystem_device, class, serial, inventory,
 		     function_count, bus_first, bus_last, composition, composition_id, operation,
 		     last_operation, attaches, detaches, faults, flaps, degradations,
-		     drain_deadline, gpus;
+		     drain_deadline, gpus, contents, former;
 	} has;
 };
 
@@ -501,7 +511,7 @@ static inline void gf_switch_free(struct gf_switch *from)
 /**
  * struct gf_member - attributes of the set member
  * @generation: As drain returned it, or as it is in a slot that is lost or in
- *	fault.
+ *	fault; of a slot to attach as it was when it was chosen.
  * @order: Slots of one switch that have it are powered one after the other, the
  *	lowest first: where windows move, that decides who gets one.
  * @has: which attributes came

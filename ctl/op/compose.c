@@ -151,7 +151,9 @@ static int choose_slots(struct session *session, const struct compose_request *r
 static int compose_try_once(struct session *session, const struct compose_request *request,
 			    struct attempt *from, struct op *op, struct reasons *why)
 {
-	const struct pool_terms terms = { op->terms->driver, op->terms->harm };
+	const struct handover_to to = { .tenant = compose_tenant_of(request) };
+	const struct pool_terms terms = { op->terms->driver, op->terms->harm,
+					  op->terms->dirty ? NULL : &to };
 	struct gf_slot **slots = NULL;
 	int ret;
 
@@ -167,6 +169,7 @@ static int compose_try_once(struct session *session, const struct compose_reques
 	op->quota = &from->quota;
 	op->pool = &from->pool;
 	op->tenant = compose_tenant_of(request);
+	op->to = terms.to;
 	/* What was chosen by is what must be found after power-on. */
 	op_expect(session, op, false);
 	ret = op_start(session, op);
@@ -258,6 +261,7 @@ static int compose_again(struct session *session, const struct op_terms *terms, 
 int compose(struct session *session, const struct op_terms *terms,
 	    struct compose_request *request)
 {
+	const struct handover_to to = { .tenant = compose_tenant_of(request) };
 	int ret;
 
 	if (gf_composition_by_name(&session->fabric, request->name))
@@ -266,7 +270,7 @@ int compose(struct session *session, const struct op_terms *terms,
 				request->name, request->name);
 	ret = compose_here(session, terms, request);
 	if (ret == CTL_NO_FIT)
-		ret = supply_serve(session, terms, request->gpus, request->name, compose_again,
-				   request);
+		ret = supply_serve(session, terms, request->gpus, &to, request->name,
+				   compose_again, request);
 	return ret;
 }

@@ -15,6 +15,7 @@
 #include "choose/driver.h"
 #include "choose/quota.h"
 #include "cli/out.h"
+#include "op/clean.h"
 #include "op/op.h"
 #include "op/submit.h"
 
@@ -117,13 +118,25 @@ out_removal:
 	return ret;
 }
 
+static int op_clean(struct session *session, struct op *op)
+{
+	int ret = CTL_DONE;
+
+	if (op->to)
+		ret = clean_slots(session, op->terms, op->to, op->add, op->n_add, &op->cleaned);
+	return op->cleaned ? ctl_fail(session->ctx, CTL_FAILED,
+				      "slots are used by others again and again while they are cleaned")
+			   : ret;
+}
+
 static int op_try(struct session *session, struct op *op)
 {
 	struct placement placement = { 0 };
-	int ret = CTL_DONE;
+	int ret;
 
 	op->error = 0;
-	if (op->n_add)
+	ret = op_clean(session, op);
+	if (!ret && op->n_add)
 		ret = placement_judge(session, op->add, op->n_add, op->terms->harm, &placement);
 	if (!ret && !op->keep)
 		ret = removal_init(session, &op->removal, op->terms, op->remove, op->n_remove,
@@ -210,6 +223,7 @@ void op_forget(struct op *op)
 	op->quota = NULL;
 	op->pool = NULL;
 	op->tenant = NULL;
+	op->to = NULL;
 	op->arg = NULL;
 }
 
@@ -225,6 +239,8 @@ void op_free(struct op *op)
 /* Claimed, removed, failed or annotated since the snapshot? */
 static bool lost_race(const struct op *op, const struct op_race *race)
 {
+	if (op->cleaned)
+		return true;
 	switch (op->error) {
 	case EAGAIN:
 		return op->n_add && race->stale < PLACEMENT_TRIES;
@@ -233,7 +249,7 @@ static bool lost_race(const struct op *op, const struct op_race *race)
 	case EIO:
 		return op->n_add;
 	case ESTALE:
-		return op->kind == OP_RESIZE;
+		return op->kind == OP_RESIZE || op->kind == OP_COMPOSE;
 	default:
 		return false;
 	}
@@ -244,10 +260,11 @@ bool op_try_again(struct session *session, struct op_race *race, struct op *op, 
 	race->stale += op->error == EAGAIN;
 	if (!*ret || *ret == CTL_NO_FIT || !lost_race(op, race) || ++race->tries >= TRIES)
 		return false;
-	session_say(session, "%s meanwhile, choosing anew",
-		    op->error == EAGAIN ? "windows have changed" :
-		    op->error == ESTALE ? "the composition or a slot of it has changed" :
-					  "a slot was taken or has failed");
+	if (!op->cleaned)
+		session_say(session, "%s meanwhile, choosing anew",
+			    op->error == EAGAIN ? "windows have changed" :
+			    op->error == ESTALE ? "the composition or a slot of it has changed" :
+						  "a slot was taken or has failed");
 	*ret = session_refresh(session);
 	if (*ret)
 		return false;

@@ -6,6 +6,7 @@
 #ifndef GPUCTL_OP_H
 #define GPUCTL_OP_H
 
+#include "choose/handover.h"
 #include "module/annotation.h"
 #include "op/arrival.h"
 #include "op/remove.h"
@@ -48,6 +49,8 @@ enum op_kind {
  * @quota: what @tenant is held to, NULL: nobody is. Of a choice from @pool
  * @pool: see @quota
  * @tenant: whose GPUs these are, NULL for nobody's
+ * @to: whom @add goes to: no data of others may be there. NULL: that does not matter
+ * @cleaned: it was, and no longer is: the caller looks at the slots anew and asks again
  * @anew: the slots were chosen: where windows have changed the caller chooses anew
  * @failed: what is said before the error of an operation that failed
  * @say: called once before anything changes, with -n too; may be NULL
@@ -76,6 +79,8 @@ struct op {
 	struct quota *quota;
 	const struct pool *pool;
 	const char *tenant;
+	const struct handover_to *to;
+	bool cleaned;
 	bool anew;
 	const char *failed;
 	void (*say)(struct session *session, const struct op *op);

@@ -20,6 +20,7 @@
  * @n_drain: the first so many need a drain; the others hold what is left of a GPU that
  *	was lost or is in fault
  * @generations: of each slot, as the drain returned it, or as it was when looked at
+ * @reset: the GPUs were reset during the drain: its end says so
  * @terms: whether to go on with holders, or how long to wait for them
  * @pre: hooks before the GPUs go
  * @post: and after
@@ -32,6 +33,7 @@ struct removal {
 	size_t n;
 	size_t n_drain;
 	uint32_t *generations;
+	bool reset;
 	const struct op_terms *terms;
 	struct hooks pre;
 	struct hooks post;

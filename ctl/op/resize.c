@@ -26,6 +26,7 @@
  * @n_add: how many
  * @remove: slots to give back
  * @n_remove: how many
+ * @to: whom those to add go to
  * @quota: tenants, and what they hold
  * @pool: what they were chosen from
  * @why: why these were chosen, NULL when none were
@@ -39,6 +40,7 @@ struct change {
 	size_t n_add;
 	struct gf_slot **remove;
 	size_t n_remove;
+	struct handover_to to;
 	struct quota quota;
 	struct pool pool;
 	char *why;
@@ -200,7 +202,8 @@ static int plan(struct session *session, const struct op_terms *terms,
 		const struct resize_request *request, const struct gf_composition *composition,
 		struct change *change)
 {
-	const struct pool_terms fit = { terms->driver, terms->harm };
+	const struct pool_terms fit = { terms->driver, terms->harm,
+					terms->dirty ? NULL : &change->to };
 	char unknown[ANNOTATION_UNKNOWN];
 	struct pool *pool = &change->pool;
 	long more;
@@ -210,6 +213,7 @@ static int plan(struct session *session, const struct op_terms *terms,
 		return ctl_fail(session->ctx, CTL_FAILED,
 				"composition %s has an annotation of %s: whose it is cannot be known",
 				composition->name, annotation_unknown(unknown, &change->note));
+	change->to.tenant = resize_tenant_of(change);
 	ret = name_removed(session, request, change);
 	if (ret)
 		return ret;
@@ -274,6 +278,7 @@ static int resize_try_once(struct session *session, const struct resize_request 
 	op->quota = &change->quota;
 	op->pool = &change->pool;
 	op->tenant = resize_tenant_of(change);
+	op->to = op->terms->dirty ? NULL : &change->to;
 	op->arg = change->why;
 	op_expect(session, op, false);
 	ret = op_start(session, op);
@@ -315,9 +320,13 @@ static int resize_here(struct session *session, const struct op_terms *terms,
 	return ret;
 }
 
-/* What a resize adds, as a request of its own: by number, of the kind that all members have. */
+/*
+ * What a resize adds, as a request of its own: by number, of the kind that all members have; and
+ * for whom.
+ */
 static void grow_request(const struct session *session, const struct resize_request *request,
-			 struct gpu_request *grow, const char **kinds, char **kind)
+			 struct gpu_request *grow, struct annotation *note, const char **kinds,
+			 char **kind)
 {
 	const struct gf_composition *composition =
 		gf_composition_by_name(&session->fabric, request->name);
@@ -328,6 +337,8 @@ static void grow_request(const struct session *session, const struct resize_requ
 
 	*kind = NULL;
 	*grow = *request->gpus;
+	if (composition)
+		annotation_of(composition, note);
 	if (composition && !request->relative && request->number)
 		more -= (long)identity_members(&session->knowledge, &session->fabric, composition);
 	for (i = 0; composition && i < composition->n_members; i++) {
@@ -363,6 +374,8 @@ int resize(struct session *session, const struct op_terms *terms,
 	   const struct resize_request *request)
 {
 	int ret = resize_here(session, terms, request);
+	struct annotation note = { 0 };
+	struct handover_to to = { 0 };
 	struct gpu_request grow;
 	const char **kinds;
 	char *kind;
@@ -370,8 +383,9 @@ int resize(struct session *session, const struct op_terms *terms,
 	if (ret != CTL_NO_FIT)
 		return ret;
 	kinds = mem_zalloc(request->gpus->n_kinds + 1, sizeof(*kinds));
-	grow_request(session, request, &grow, kinds, &kind);
-	ret = supply_serve(session, terms, &grow, request->name, resize_again, &request);
+	grow_request(session, request, &grow, &note, kinds, &kind);
+	to.tenant = *note.tenant ? note.tenant : NULL;
+	ret = supply_serve(session, terms, &grow, &to, request->name, resize_again, &request);
 	free(kind);
 	free(kinds);
 	return ret;

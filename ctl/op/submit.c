@@ -80,8 +80,10 @@ static void put_added(const struct session *session, struct nl_msg *msg, const s
 {
 	size_t i;
 
+	/* Whoever had a slot since it was found clean has left something there. */
 	for (i = 0; i < op->n_add; i++)
-		gfc_put_member(msg, GPUFABRIC_A_MEMBER, op->add[i], NULL,
+		gfc_put_member(msg, GPUFABRIC_A_MEMBER, op->add[i],
+			       op->to ? &op->add[i]->generation : NULL,
 			       op->ids && op->ids[i].vendor ? &op->ids[i] : NULL,
 			       placement->order[i]);
 	nla_put_u32(msg, GPUFABRIC_A_DRIVER_TIMEOUT, driver_timeout(session, op));
@@ -197,8 +199,12 @@ int submit_drain_abort(struct session *session, const struct removal *removal)
 					    removal->n_drain);
 	size_t i;
 
+	/* Of this drain, not of one that somebody has begun since. */
 	for (i = 0; i < removal->n_drain; i++)
-		gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i], NULL, NULL, 0);
+		gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i],
+			       removal->reset ? &removal->generations[i] : NULL, NULL, 0);
+	if (removal->reset)
+		nla_put_u32(msg, GPUFABRIC_A_DRAIN_ABORT_FLAGS, GPUFABRIC_DRAIN_ABORT_FLAG_RESET);
 	return gfc_request(session->client, msg, NULL, NULL);
 }
 

@@ -73,9 +73,10 @@ static void count_missing(const struct pool *pool, bool *used, const struct choo
 
 /* Those by kind first: what is left is for any. */
 static int find_missing(struct session *session, const struct op_terms *terms,
-			const struct gpu_request *ask, struct supply *supply)
+			const struct gpu_request *ask, const struct handover_to *to,
+			struct supply *supply)
 {
-	const struct pool_terms fit = { terms->driver, terms->harm };
+	const struct pool_terms fit = { terms->driver, terms->harm, terms->dirty ? NULL : to };
 	struct pool_request request;
 	struct pool pool;
 	bool *used;
@@ -268,7 +269,8 @@ static void supply_free(struct supply *supply)
 
 /* Count what is missing, and find as many empty slots; @supply->n is 0 where that does not help. */
 static int supply_plan(struct session *session, const struct op_terms *terms,
-		       const struct gpu_request *ask, struct supply *supply)
+		       const struct gpu_request *ask, const struct handover_to *to,
+		       struct supply *supply)
 {
 	struct managers managers;
 	int ret;
@@ -279,7 +281,7 @@ static int supply_plan(struct session *session, const struct op_terms *terms,
 	managers_load(session->ctx, &managers);
 	if (!managers.n && !managers.n_bad)
 		return CTL_DONE;
-	ret = find_missing(session, terms, ask, supply);
+	ret = find_missing(session, terms, ask, to, supply);
 	if (!ret && supply->n && !find_slots(session, ask, &managers, supply)) {
 		supply_free(supply);
 		/* A file in error may have more of them. */
@@ -333,7 +335,7 @@ static int supply_use(struct session *session, const struct op_terms *terms,
 }
 
 int supply_serve(struct session *session, const struct op_terms *terms,
-		 const struct gpu_request *ask, const char *name,
+		 const struct gpu_request *ask, const struct handover_to *to, const char *name,
 		 int (*again)(struct session *session, const struct op_terms *terms, void *arg),
 		 void *arg)
 {
@@ -347,7 +349,7 @@ int supply_serve(struct session *session, const struct op_terms *terms,
 		supply_free(&supply);
 		ret = tries ? session_refresh(session) : CTL_DONE;
 		if (!ret)
-			ret = supply_plan(session, terms, ask, &supply);
+			ret = supply_plan(session, terms, ask, to, &supply);
 		if (!ret && !supply.n) {
 			free(ctx->error);
 			ctx->error = error;

@@ -3,11 +3,13 @@
 #ifndef GPUCTL_SUPPLY_H
 #define GPUCTL_SUPPLY_H
 
+#include "choose/handover.h"
 #include "choose/request.h"
 #include "op/assign.h"
 
 /*
- * A request of @name did not fit on this host, whose error is in the context. Bind what is
+ * A request of @name, whose slots go @to somebody, did not fit on this host; the error is in the
+ * context. Bind what is
  * missing of the GPUs that @ask wants by number and kind to empty slots of fabric managers, and
  * attach them, all or none; then make the request @again, with @arg. When that fails they go
  * back. With -n it is said what would be bound. Where nothing is missing by number, where the
@@ -15,7 +17,7 @@
  * stays. Returns enum ctl_exit; an error says first what this host lacks.
  */
 int supply_serve(struct session *session, const struct op_terms *terms,
-		 const struct gpu_request *ask, const char *name,
+		 const struct gpu_request *ask, const struct handover_to *to, const char *name,
 		 int (*again)(struct session *session, const struct op_terms *terms, void *arg),
 		 void *arg);
 

@@ -12,6 +12,7 @@
  * @reason: free text for the history, NULL for none
  * @driver: which driver is to bind and no other, NULL for the kernel's choice
  * @harm: try although windows cannot take a GPU
+ * @dirty: take GPUs as they are, whatever others have left in them
  * @force: go on although processes hold a GPU, or a composition claims its slot
  * @wait_ms: how long holders have to let go, 0: they have let go already
  * @signal: what is sent to holders first, 0 for nothing
@@ -21,6 +22,7 @@ struct op_terms {
 	const char *reason;
 	const char *driver;
 	bool harm;
+	bool dirty;
 	bool force;
 	uint64_t wait_ms;
 	int signal;

@@ -15,6 +15,9 @@
  * process: "persistence" of the PCI device turns that on and off, and "users"
  * counts it with the open files.
  *
+ * What is written to "memory" of the PCI device stays in the GPU's memory, as that
+ * of a real one does: for whoever reads it next, another driver's user or not.
+ *
  * It can be told, for the first GPU of each slot and each time anew, to refuse or delay the
  * next probe, to stay locked for a while once it is bound, as a device is
  * whose files somebody reads, and to hold the next removal: until it is
@@ -383,9 +386,41 @@ static ssize_t persistence_store(struct device *dev,
 }
 static DEVICE_ATTR_RW(persistence);
 
+static ssize_t memory_show(struct device *dev, struct device_attribute *attr,
+			   char *buf)
+{
+	struct sim_gpu *gpu = dev_get_drvdata(dev);
+	struct sim_slot *slot = gpu->slot;
+	char text[SIM_MEMORY_BYTES];
+
+	raw_spin_lock_irq(&slot->port.lock);
+	memcpy(text, slot->card.memory[gpu->index], sizeof(text));
+	raw_spin_unlock_irq(&slot->port.lock);
+	return sysfs_emit(buf, "%s\n", text);
+}
+
+static ssize_t memory_store(struct device *dev, struct device_attribute *attr,
+			    const char *buf, size_t count)
+{
+	struct sim_gpu *gpu = dev_get_drvdata(dev);
+	struct sim_slot *slot = gpu->slot;
+	char text[SIM_MEMORY_BYTES] = "";
+
+	if (count >= sizeof(text))
+		return -EINVAL;
+	memcpy(text, buf, count);
+	strim(text);
+	raw_spin_lock_irq(&slot->port.lock);
+	memcpy(slot->card.memory[gpu->index], text, sizeof(text));
+	raw_spin_unlock_irq(&slot->port.lock);
+	return count;
+}
+static DEVICE_ATTR_RW(memory);
+
 static struct attribute *gpu_attrs[] = {
 	&dev_attr_users.attr,
 	&dev_attr_persistence.attr,
+	&dev_attr_memory.attr,
 	NULL
 };
 ATTRIBUTE_GROUPS(gpu);

@@ -264,6 +264,14 @@ static enum sim_fault take_fault(struct sim_port *port)
 	return fault;
 }
 
+static void wipe(struct sim_port *port)
+{
+	lockdep_assert_held(&port->lock);
+
+	if (port->ops->wipe)
+		port->ops->wipe(port);
+}
+
 static void power_on(struct sim_port *port)
 {
 	lockdep_assert_held(&port->lock);
@@ -276,6 +284,9 @@ static void power_on(struct sim_port *port)
 		port_event(port, PCI_EXP_SLTSTA_PFD);
 	if (port->present)
 		port->ops->reset(port, true);
+	/* A bare port has its link alone, and no power to take away. */
+	if (!port->bare)
+		wipe(port);
 }
 
 static void power_off(struct sim_port *port)
@@ -377,7 +388,9 @@ static void bus_reset(struct sim_port *port, bool on)
 {
 	lockdep_assert_held(&port->lock);
 
-	if (!on)
+	if (on)
+		wipe(port);
+	else
 		stay_down(port, SIM_RETRAIN_MS);
 	port_update(port);
 }
@@ -435,6 +448,7 @@ void sim_port_insert(struct sim_port *port)
 	port->present = true;
 	port->silent = false;
 	port->inserted = true;
+	wipe(port);
 	port_presence(port);
 	port_event(port, PCI_EXP_SLTSTA_PDC);
 	port_update(port);

@@ -35,6 +35,8 @@
 #define SIM_EXT_CAP		0x100
 #define SIM_IOV_CAP		0x180
 #define SIM_FUNCTIONS		2
+/* Of the memory of a GPU, what there is to tell its users apart. */
+#define SIM_MEMORY_BYTES	64
 /* Virtual functions of a card that can have some, and the BAR of each. */
 #define SIM_VFS			31
 #define SIM_VF_FIRST		SIM_FUNCTIONS
@@ -140,6 +142,7 @@ struct sim_fn {
  * @link: the best link that can train with what is below the port
  * @reset: what is below the port loses its state, because it was just powered
  *	(cold) or for another reason
+ * @wipe: nothing is left in the memory of what is below the port; can be NULL
  * @status: what is below the port sees this in its own Link Status
  * @event: something happened; can be NULL
  *
@@ -148,6 +151,7 @@ struct sim_fn {
 struct sim_port_ops {
 	struct sim_link (*link)(struct sim_port *port);
 	void (*reset)(struct sim_port *port, bool cold);
+	void (*wipe)(struct sim_port *port);
 	void (*status)(struct sim_port *port, u16 status);
 	void (*event)(struct sim_port *port);
 };
@@ -243,6 +247,7 @@ struct sim_port {
  * @slotted: they say that they implement slots
  * @sriov: the first GPU can have virtual functions
  * @bar_bytes: size of the large BAR, 0 for the model's
+ * @memory: what users of each GPU have left in its memory
  * @fn: configuration spaces of the GPUs, powered or not
  * @bridge: configuration space of the bridge, or of the switch's upstream port
  * @inner: configuration spaces of the switch's downstream ports
@@ -260,6 +265,7 @@ struct sim_card {
 	bool slotted;
 	bool sriov;
 	u64 bar_bytes;
+	char memory[SIM_CARD_GPUS][SIM_MEMORY_BYTES];
 	struct sim_fn fn[SIM_CARD_GPUS][SIM_FUNCTIONS];
 	struct sim_fn bridge;
 	struct sim_fn inner[SIM_CARD_GPUS];

@@ -9,6 +9,10 @@
  * A slot is a downstream port below which a card can be. A card exists while
  * it is in the slot and after it was pulled out, until another one takes its
  * place: so the same card, with the same serial number, can be put back.
+ *
+ * Its memory outlives drivers, removals, and links that go down: it is empty after
+ * the card had no power, and after a bus reset by its port. Taking the link of a port
+ * without a hot-plug controller down is neither.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -47,6 +51,15 @@ static void slot_reset(struct sim_port *port, bool cold)
 	sim_config_card(slot);
 }
 
+static void slot_wipe(struct sim_port *port)
+{
+	struct sim_slot *slot = sim_slot_of(port);
+
+	lockdep_assert_held(&port->lock);
+
+	memset(slot->card.memory, 0, sizeof(slot->card.memory));
+}
+
 static void slot_status(struct sim_port *port, u16 status)
 {
 	lockdep_assert_held(&port->lock);
@@ -62,6 +75,7 @@ static void slot_event(struct sim_port *port)
 const struct sim_port_ops sim_slot_ops = {
 	.link = slot_link,
 	.reset = slot_reset,
+	.wipe = slot_wipe,
 	.status = slot_status,
 	.event = slot_event,
 };
@@ -89,6 +103,7 @@ void sim_slot_fill(struct sim_slot *slot, const struct sim_card_spec *spec)
 			    (u64)slot->inserts << 32 |
 			    (u64)slot->sw->index << 16 | slot->number;
 	slot->inserts++;
+	slot_wipe(&slot->port);
 	sim_config_card(slot);
 }
 

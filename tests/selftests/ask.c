@@ -51,6 +51,8 @@ static uint16_t flags_of(uint8_t command)
 		return GPUFABRIC_A_COMPOSE_FLAGS;
 	case GPUFABRIC_CMD_RESIZE:
 		return GPUFABRIC_A_RESIZE_FLAGS;
+	case GPUFABRIC_CMD_DRAIN_ABORT:
+		return GPUFABRIC_A_DRAIN_ABORT_FLAGS;
 	default:
 		return GPUFABRIC_A_RELEASE_FLAGS;
 	}

@@ -66,6 +66,70 @@ TEST_F(compose, attaches_what_is_off_and_takes_what_is_ready)
 	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_ACTIVE, composition.state);
 }
 
+static int release_three(uint32_t flags)
+{
+	return ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three", .flags = flags),
+			    &end);
+}
+
+#define EXPECT_CONTENTS(slot_name, wanted, whose)				\
+	do {									\
+		EXPECT_EQ(0, get_slot(&gf, slot_name, &slot));			\
+		EXPECT_EQ(GPUFABRIC_CONTENTS_##wanted, slot.contents);		\
+		EXPECT_STREQ(whose, slot.former);				\
+	} while (0)
+
+TEST_F(compose, what_it_leaves_is_there_until_power_is_gone)
+{
+	struct ask_slot drain = { .name = "sim0-0" };
+
+	EXPECT_CONTENTS("sim0-0", POWER_CYCLED, "");
+	ASSERT_EQ(0, compose_three(0));
+	EXPECT_CONTENTS("sim0-0", POWER_CYCLED, "");
+	ASSERT_EQ(0, release_three(GPUFABRIC_RELEASE_FLAG_KEEP));
+	EXPECT_CONTENTS("sim0-0", FORMER, "three");
+	EXPECT_CONTENTS("sim0-3", POWER_CYCLED, "");
+	ASSERT_EQ(0, detach("sim0-0"));
+	EXPECT_CONTENTS("sim0-0", POWER_CYCLED, "");
+	EXPECT_CONTENTS("sim0-1", FORMER, "three");
+	/* Or until somebody says that the GPU was reset. */
+	drain = (struct ask_slot){ .name = "sim0-1", .has_generation = true, .generation = drained("sim0-1") };
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_DRAIN_ABORT, .flags = GPUFABRIC_DRAIN_ABORT_FLAG_RESET,
+				  .slots = &drain, .n_slots = 1)));
+	EXPECT_CONTENTS("sim0-1", RESET, "");
+	drain = (struct ask_slot){ .name = "sim0-2", .has_generation = true, .generation = drained("sim0-2") };
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_DRAIN_ABORT, .slots = &drain, .n_slots = 1)));
+	EXPECT_CONTENTS("sim0-2", FORMER, "three");
+}
+
+/* It never had them. */
+TEST_F(compose, what_fails_leaves_nothing)
+{
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, release_three(GPUFABRIC_RELEASE_FLAG_KEEP));
+	ASSERT_EQ(0, sim_set(0, 3, "fail", "link"));
+	EXPECT_NE(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "two",
+						   SLOTS({ .name = "sim0-0" }, { .name = "sim0-3" })), &end));
+	EXPECT_CONTENTS("sim0-0", FORMER, "three");
+}
+
+TEST_F(compose, who_chose_a_slot_before_others_used_it_chooses_anew)
+{
+	struct ask_slot chosen = { .name = "sim0-0", .has_generation = true };
+
+	ASSERT_EQ(0, attach("sim0-0"));
+	EXPECT_STATE("sim0-0", READY);
+	chosen.generation = slot.generation;
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, release_three(GPUFABRIC_RELEASE_FLAG_KEEP));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "one", .slots = &chosen, .n_slots = 1)),
+		       ESTALE, "the slot is of another generation by now, look at it again");
+	EXPECT_STATE("sim0-0", READY);
+	chosen.generation = slot.generation;
+	EXPECT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "one", .slots = &chosen,
+						   .n_slots = 1), &end));
+}
+
 TEST_F(compose, reply_names_operation_and_composition)
 {
 	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "three", THREE)));

@@ -179,6 +179,9 @@ struct gf_slot {
 	unsigned int n_functions, n_windows;
 	struct gf_function functions[8];
 	char composition[GF_NAME];
+	uint32_t contents;
+	char former[GF_NAME];
+	bool has_former_annotation;
 	bool has_operation, has_last;
 	struct gf_operation operation, last;
 	uint32_t attaches, detaches, faults, flaps, degradations;

@@ -262,6 +262,9 @@ void gf_read_slot(const struct nlattr *nest, struct gf_slot *slot)
 	read_failure(gf_sub(nest, GPUFABRIC_A_SLOT_FAILURE), slot->text);
 	TEXT(slot->slot_driver, nest, GPUFABRIC_A_SLOT_SLOT_DRIVER);
 	TEXT(slot->composition, nest, GPUFABRIC_A_SLOT_COMPOSITION);
+	slot->contents = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_CONTENTS));
+	TEXT(slot->former, nest, GPUFABRIC_A_SLOT_FORMER);
+	slot->has_former_annotation = gf_sub(nest, GPUFABRIC_A_SLOT_FORMER_ANNOTATION);
 	slot->identity = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_IDENTITY));
 	slot->vendor = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_VENDOR));
 	slot->device = gf_u32(gf_sub(nest, GPUFABRIC_A_SLOT_DEVICE));

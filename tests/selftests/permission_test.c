@@ -154,6 +154,20 @@ TEST_F(permission, whose_a_composition_is_is_for_root)
 	EXPECT_EQ(told & ~whose, told_of("c"));
 }
 
+TEST_F(permission, whose_data_a_gpu_holds_is_for_root)
+{
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "c",
+						   .annotation = "t", SLOTS({ .name = "sim0-1" })), &end));
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "c",
+						   .flags = GPUFABRIC_RELEASE_FLAG_KEEP), &end));
+	ASSERT_EQ(0, get_slot(&gf, "sim0-1", &slot));
+	EXPECT_TRUE(slot.has_former_annotation);
+	become_nobody();
+	ASSERT_EQ(0, get_slot(&gf, "sim0-1", &slot));
+	EXPECT_FALSE(slot.has_former_annotation);
+	EXPECT_STREQ("c", slot.former);
+}
+
 static int no_secret(const struct nlmsghdr *part, void *context)
 {
 	const char *end_of_part = (const char *)part + part->nlmsg_len;

@@ -131,12 +131,14 @@ static bool add_takes_a_degraded_link(const struct gf_check *slot, int answer)
 	return ask(gf_check_add, &other) == answer;
 }
 
-static bool add_force_and_generation_mean_nothing(const struct gf_check *slot, int answer)
+static bool add_heeds_a_generation_that_is_named(const struct gf_check *slot, int answer)
 {
 	struct gf_check other = *slot;
 
 	other.same_generation ^= 1;
-	return ask(gf_check_add, &other) == answer;
+	if (!slot->has_generation)
+		return ask(gf_check_add, &other) == answer;
+	return slot->same_generation || answer < 0;
 }
 
 static bool remove_never_attaches(const struct gf_check *slot, int answer)
@@ -267,7 +269,7 @@ static void for_all_inputs(void)
 	for_all("only a slot that is off is powered", gf_check_add, add_only_powers_what_is_off);
 	for_all("only a ready slot is taken as it is", gf_check_add, add_only_takes_as_is_what_is_ready);
 	for_all("a degraded link or a missing driver is no obstacle", gf_check_add, add_takes_a_degraded_link);
-	for_all("a generation means nothing to adding", gf_check_add, add_force_and_generation_mean_nothing);
+	for_all("adding heeds a generation that is named", gf_check_add, add_heeds_a_generation_that_is_named);
 	for_all("removing never attaches", gf_check_remove, remove_never_attaches);
 	for_all("a GPU is detached with the drain's generation only", gf_check_remove, remove_wants_the_generation);
 	for_all("what is left of a GPU goes when a generation is named only", gf_check_remove,

@@ -115,6 +115,30 @@ static void test_places(void)
 	is_str(picked(), "1-3 1-4", "where it is already, and what is attached already");
 }
 
+/* What another tenant has left somewhere matters after where the GPUs are. */
+static void test_dirty(void)
+{
+	size_t i;
+
+	for (i = 0; i < 6; i++) {
+		put(i, &h100, 80, i < 3 ? 0 : 1, 0);
+		slots[i].ready = slots[i].dirty = i < 3;
+	}
+	is_int(ask_one(3, NULL, 1, any), 0, "one of three, all of others");
+	is_str(picked(), "0-0", "is taken all the same");
+	slots[2].dirty = slots[2].ready = false;
+	is_int(ask_one(3, NULL, 1, any), 0, "one of three");
+	is_str(picked(), "0-2", "the clean one, though others are attached already");
+	is_int(ask_one(6, NULL, 3, any), 0, "three on one of two switches");
+	is_str(picked(), "1-3 1-4 1-5", "the clean ones");
+	is_int(ask_one(4, NULL, 3, any), 0, "three, and two that are clean");
+	is_str(picked(), "0-0 0-1 0-2", "one switch rather than clean ones");
+	slots[0].bar = slots[1].bar = slots[2].bar = slots[3].bar = CHOOSE_DIRTY;
+	is_int(ask_one(4, NULL, 1, any), -ENOSPC, "nothing can be cleaned");
+	ok(strstr(fault.text, "not free: 4 that may hold data of another tenant, with neither power control nor reset (--dirty)"),
+	   "says so: %s", fault.text);
+}
+
 static void test_kinds(void)
 {
 	const struct choose_want both[] = { { "h100-pcie-80", 2, NULL }, { NULL, 2, NULL } };
@@ -185,30 +209,30 @@ static void test_bars(void)
 	enum choose_bar bar;
 	size_t i;
 
-	for (i = 0; i < 9; i++)
+	for (i = 0; i < 10; i++)
 		put(i, &h100, 80, 0, 0);
 	for (bar = CHOOSE_FREE; bar < CHOOSE_BARS; bar++)
 		slots[bar].bar = bar;
-	is_int(ask_one(9, NULL, 3, any), -ENOSPC, "only free slots count");
+	is_int(ask_one(10, NULL, 3, any), -ENOSPC, "only free slots count");
 	ok(strstr(fault.text, "free 2") && strstr(fault.text, "1 in compositions") &&
 	   strstr(fault.text, "1 unknown (gpuctl scan)") && strstr(fault.text, "gpuctl show SLOT"),
 	   "every reason is told: %s", fault.text);
-	is_int(ask_one(9, NULL, 2, any), 0, "those that are free");
-	is_str(picked(), "0-0 0-8", "are chosen");
+	is_int(ask_one(10, NULL, 2, any), 0, "those that are free");
+	is_str(picked(), "0-0 0-9", "are chosen");
 	is_int(ask_one(0, NULL, 1, any), -ENOSPC, "an empty pool");
 	ok(strstr(fault.text, "none"), "says none: %s", fault.text);
-	is_int(ask(9, NULL, 0, any), -EINVAL, "nothing asked for");
-	is_int(ask_one(9, NULL, 1, (struct choose_request){ .numa = -1, .memory = GIB }), -EINVAL,
+	is_int(ask(10, NULL, 0, any), -EINVAL, "nothing asked for");
+	is_int(ask_one(10, NULL, 1, (struct choose_request){ .numa = -1, .memory = GIB }), -EINVAL,
 	       "count and memory");
-	is_int(ask_one(9, NULL, 1,
+	is_int(ask_one(10, NULL, 1,
 		       (struct choose_request){ .numa = -1, .same_switch = true, .spread = true }),
 	       -EINVAL, "same switch and spread");
 	slots[0].doubt = 2;
-	is_int(ask_one(9, NULL, 1, any), 0, "a doubtful and a certain identity");
-	is_str(picked(), "0-8", "certain first");
+	is_int(ask_one(10, NULL, 1, any), 0, "a doubtful and a certain identity");
+	is_str(picked(), "0-9", "certain first");
 	ok(strstr(result.why, "identity live"), "and says so: %s", result.why);
-	slots[8].moves = true;
-	is_int(ask_one(9, NULL, 1, any), 0, "one whose windows have to move first");
+	slots[9].moves = true;
+	is_int(ask_one(10, NULL, 1, any), 0, "one whose windows have to move first");
 	is_str(picked(), "0-0", "comes after those that fit as they are");
 }
 
@@ -571,6 +595,7 @@ static void test_groups_against_search(void)
 int main(void)
 {
 	test_places();
+	test_dirty();
 	test_kinds();
 	test_memory();
 	test_bars();

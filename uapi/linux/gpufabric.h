@@ -179,6 +179,22 @@ enum gpufabric_identity_source {
 };
 
 /**
+ * enum gpufabric_contents - What the memory of a slot's GPU may hold from
+ *   before. What is used without a composition does not count.
+ * @GPUFABRIC_CONTENTS_UNKNOWN: The GPU had power before the module knew of it.
+ * @GPUFABRIC_CONTENTS_FORMER: What the last composition that gave the slot
+ *   back has left there.
+ * @GPUFABRIC_CONTENTS_POWER_CYCLED: Nothing; it was without power since.
+ * @GPUFABRIC_CONTENTS_RESET: Nothing; it was reset since.
+ */
+enum gpufabric_contents {
+	GPUFABRIC_CONTENTS_UNKNOWN,
+	GPUFABRIC_CONTENTS_FORMER,
+	GPUFABRIC_CONTENTS_POWER_CYCLED,
+	GPUFABRIC_CONTENTS_RESET,
+};
+
+/**
  * enum gpufabric_composition_state - State of a composition.
  */
 enum gpufabric_composition_state {
@@ -337,6 +353,15 @@ enum gpufabric_resize_flag {
 enum gpufabric_release_flag {
 	GPUFABRIC_RELEASE_FLAG_CHECK = 1,
 	GPUFABRIC_RELEASE_FLAG_KEEP = 2,
+};
+
+/**
+ * enum gpufabric_drain_abort_flag - How drain-abort is to be carried out.
+ * @GPUFABRIC_DRAIN_ABORT_FLAG_RESET: The GPUs were reset during the drain;
+ *   nothing is left in their memory.
+ */
+enum gpufabric_drain_abort_flag {
+	GPUFABRIC_DRAIN_ABORT_FLAG_RESET = 1,
 };
 
 enum {
@@ -504,6 +529,9 @@ enum {
 	GPUFABRIC_A_SLOT_DEGRADATIONS,
 	GPUFABRIC_A_SLOT_DRAIN_DEADLINE,
 	GPUFABRIC_A_SLOT_GPUS,
+	GPUFABRIC_A_SLOT_CONTENTS,
+	GPUFABRIC_A_SLOT_FORMER,
+	GPUFABRIC_A_SLOT_FORMER_ANNOTATION,
 
 	__GPUFABRIC_A_SLOT_MAX,
 	GPUFABRIC_A_SLOT_MAX = (__GPUFABRIC_A_SLOT_MAX - 1)
@@ -640,6 +668,7 @@ enum {
 	GPUFABRIC_A_INSTANCE,
 	GPUFABRIC_A_DRIVER,
 	GPUFABRIC_A_MEMBERSHIP,
+	GPUFABRIC_A_DRAIN_ABORT_FLAGS,
 
 	__GPUFABRIC_A_MAX,
 	GPUFABRIC_A_MAX = (__GPUFABRIC_A_MAX - 1)
