@@ -75,8 +75,8 @@ int main(int argc, char **argv)
 	static struct built built;
 	bool beside = find_built(&built);
 	struct ctl_ctx ctx = {
-		.data_dir = directory("GPUCTL_DATA_DIR",
-				      beside ? built.catalogue : GPUCTL_DATA_DIR),
+		.data_dir =
+			directory("GPUCTL_DATA_DIR", beside ? built.catalogue : GPUCTL_DATA_DIR),
 		.config_dir = directory("GPUCTL_CONFIG_DIR", GPUCTL_CONFIG_DIR),
 		.libexec_dir = beside ? built.programs : GPUCTL_LIBEXEC_DIR,
 		.tty = can_be_drawn_on(STDERR_FILENO),

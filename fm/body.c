@@ -45,8 +45,7 @@ static size_t count_members(struct json_object *value)
 	size_t n = 0, i;
 
 	if (json_object_is_type(value, json_type_object)) {
-		json_object_object_foreach(value, key, member)
-		{
+		json_object_object_foreach(value, key, member) {
 			(void)key;
 			n += 1 + count_members(member);
 		}
@@ -133,6 +132,7 @@ static const char *const zone_fixed[] = {
 	"ResourceBlocks",
 	NULL,
 };
+
 static const char *const system_fixed[] = {
 	"Id",	    "Name",	  "Description", "Status", "SystemType",
 	"HostName", "PowerState", "Endpoints",	 NULL,
@@ -146,8 +146,7 @@ static const struct kind zone_kind = { "Endpoints", "/Links/Endpoints", zone_nam
 static void remark(const struct kind *kind, struct json_object **remarks,
 		   struct json_object *object, const char *path, const char *const *names)
 {
-	json_object_object_foreach(object, key, value)
-	{
+	json_object_object_foreach(object, key, value) {
 		char *pointer, *name, *text;
 		bool known = is_one_of(key, kind->fixed);
 		struct json_object *list;
@@ -324,8 +323,7 @@ static bool read_patch(const struct kind *kind, const char *text, size_t len,
 	/* nothing that can be changed, and something that cannot: that is what is wrong */
 	if (zone->remarks && (!links || !json_object_object_get_ex(links, kind->list, NULL))) {
 		first = (struct answer){ 0 };
-		json_object_object_foreach(zone->remarks, key, value)
-		{
+		json_object_object_foreach(zone->remarks, key, value) {
 			struct json_object *info = json_object_array_get_idx(value, 0), *said, *id;
 
 			(void)key;
@@ -398,8 +396,7 @@ bool body_text(struct json_object *root, const char *key, size_t max, char **tex
 
 static bool known_only(struct json_object *root, const char *const *names, struct answer *answer)
 {
-	json_object_object_foreach(root, key, value)
-	{
+	json_object_object_foreach(root, key, value) {
 		(void)value;
 		if (is_one_of(key, names) || is_annotation(key))
 			continue;

@@ -205,10 +205,11 @@ static void previewed(const struct service *s, struct ask *ask, const struct pla
 						   "/CompositionService/ResourceBlocks/%s",
 						   host_name(s, plan->zones[i].host)));
 		for (k = 0; k < plan->wanted[i].count; k++)
-			json_object_array_add(
-				list,
-				document_link(SERVICE_ROOT "/CompositionService/ResourceBlocks/%s",
-					      s->config->gpus[plan->wanted[i].gpus[k]].name));
+			json_object_array_add(list,
+					      document_link(SERVICE_ROOT
+							    "/CompositionService/ResourceBlocks/%s",
+							    s->config->gpus[plan->wanted[i].gpus[k]]
+								    .name));
 		json_object_object_add(links, "ResourceBlocks", list);
 	}
 	answer->status = 200;

@@ -103,14 +103,14 @@ static void block_state(struct json_object *document, const char *state)
 /* @system: of which the block is a part, NULL for none */
 static void block_links(const struct service *s, struct json_object *document, const char *system)
 {
-	struct json_object *links = json_object_new_object();
+	struct json_object *links = json_object_new_object(), *at = NULL;
 
-	json_object_object_add(
-		links, "ComputerSystems",
-		document_list(system ? document_link(SERVICE_ROOT "/Systems/%s", system) : NULL));
-	json_object_object_add(
-		links, "Zones",
-		document_list(document_link(COMPOSITION "/ResourceZones/%s", s->config->fabric)));
+	if (system)
+		at = document_link(SERVICE_ROOT "/Systems/%s", system);
+	json_object_object_add(links, "ComputerSystems", document_list(at));
+	json_object_object_add(links, "Zones",
+			       document_list(document_link(COMPOSITION "/ResourceZones/%s",
+							   s->config->fabric)));
 	json_object_object_add(document, "Links", links);
 }
 

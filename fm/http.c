@@ -32,8 +32,8 @@
 #define LATE_MS 10000
 #define QUEUE_MAX 64
 #define PATH_MAX_LEN 512
-#define SERVER_FLAGS                                                       \
-	(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_USE_TLS |   \
+#define SERVER_FLAGS                                                                               \
+	(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_USE_TLS |                           \
 	 MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG)
 
 enum request_state {
@@ -425,8 +425,7 @@ static enum MHD_Result request_who(struct request *r)
 	}
 	if (who_by_certificate(r))
 		return request_go_on(r);
-	return refuse_login(r,
-			    "who asks is not known: use a certificate, a session or a password");
+	return refuse_login(r, "who asks is not known: use a certificate, a session or a password");
 }
 
 static enum MHD_Result request_hashed(struct request *r)
@@ -699,10 +698,10 @@ struct http *http_start(struct service *service, struct fault *f)
 	pthread_mutex_init(&http->queue_lock, NULL);
 	pthread_cond_init(&http->queue_changed, NULL);
 	http->metadata = metadata_make();
-	http->daemon = MHD_start_daemon(SERVER_FLAGS, 0, NULL, NULL, handle, http,
-					MHD_OPTION_ARRAY, options, MHD_OPTION_EXTERNAL_LOGGER,
-					say_trouble, NULL, MHD_OPTION_NOTIFY_COMPLETED, completed,
-					http, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
+	http->daemon = MHD_start_daemon(SERVER_FLAGS, 0, NULL, NULL, handle, http, MHD_OPTION_ARRAY,
+					options, MHD_OPTION_EXTERNAL_LOGGER, say_trouble, NULL,
+					MHD_OPTION_NOTIFY_COMPLETED, completed, http,
+					MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
 					MHD_OPTION_END);
 	if (!http->daemon || pthread_create(&http->hasher, NULL, hasher_main, http)) {
 		fault_set(f, EIO, "the server for HTTPS does not start");

@@ -142,8 +142,11 @@ static char *host_text(const struct config *config, const char *host, const char
 		text_add(&t, "# see gpuctl list\n");
 		/* Lines of such files have a limit. */
 		for (k = 0; k < config->hosts[i].port_count; k++)
-			text_add(&t, "%s%zu=%s/%s", k % PORTS_A_LINE ? " " : k ? "\nports = " :
-				 "ports = ", k + 1, host, config->hosts[i].ports[k]);
+			text_add(&t, "%s%zu=%s/%s",
+				 k % PORTS_A_LINE ? " " :
+				 k		  ? "\nports = " :
+						    "ports = ",
+				 k + 1, host, config->hosts[i].ports[k]);
 		text_add(&t, "\n");
 	}
 	text_add(&t, "\n%s%s%s", ca_crt, crt, key);
@@ -410,8 +413,7 @@ static int write_users(const char *path, const struct account_list *list, const 
 }
 
 /* A host's name is its account: no other account has that name. */
-static int check_user(const char *folder, const char *user, enum account_role role,
-		      struct fault *f)
+static int check_user(const char *folder, const char *user, enum account_role role, struct fault *f)
 {
 	static const struct init none;
 	char *conf = mem_printf("%s/fm.conf", folder);

@@ -256,7 +256,8 @@ static char *path_below(struct json_object *devices, const char *port, const cha
 			unsigned int depth)
 {
 	size_t i, n = json_object_is_type(devices, json_type_array) ?
-			      json_object_array_length(devices) : 0;
+			      json_object_array_length(devices) :
+			      0;
 	struct json_object *bridge, *below;
 	char *path = NULL, *found = NULL;
 

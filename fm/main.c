@@ -227,7 +227,10 @@ static void run_loop(struct run *run, int signals)
 	}
 }
 
-/* What is under way comes to its end, so that no zone is left half changed; a second signal cuts it. */
+/*
+ * What is under way comes to its end, so that no zone is left half changed; a second signal cuts
+ * it.
+ */
 static void run_finish(struct run *run, int signals)
 {
 	uint64_t end = text_monotonic() + FINISH_MS;

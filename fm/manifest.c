@@ -33,8 +33,7 @@ static bool refuse_missing(struct answer *answer, const char *parameter)
 static bool has_only(struct json_object *object, const char *pointer, const char *const *names,
 		     struct answer *answer)
 {
-	json_object_object_foreach(object, key, value)
-	{
+	json_object_object_foreach(object, key, value) {
 		const char *const *name = names;
 
 		(void)value;

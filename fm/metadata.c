@@ -62,13 +62,16 @@ char *metadata_make(void)
 	size_t i;
 
 	text_add(&t, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
-	text_add(&t, "<edmx:Edmx xmlns:edmx=\"http://docs.oasis-open.org/odata/ns/edmx\" Version=\"4.0\">");
+	text_add(&t,
+		 "<edmx:Edmx xmlns:edmx=\"http://docs.oasis-open.org/odata/ns/edmx\" Version=\"4.0\">");
 	for (i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++)
 		add_schema(&t, schemas[i].name, schemas[i].version);
-	text_add(&t, "<edmx:Reference Uri=\"http://redfish.dmtf.org/schemas/v1/RedfishExtensions_v1.xml\">");
+	text_add(&t,
+		 "<edmx:Reference Uri=\"http://redfish.dmtf.org/schemas/v1/RedfishExtensions_v1.xml\">");
 	text_add(&t, "<edmx:Include Namespace=\"RedfishExtensions.v1_0_0\" Alias=\"Redfish\"/>");
 	text_add(&t, "</edmx:Reference><edmx:DataServices>");
-	text_add(&t, "<Schema xmlns=\"http://docs.oasis-open.org/odata/ns/edm\" Namespace=\"Service\">");
+	text_add(&t,
+		 "<Schema xmlns=\"http://docs.oasis-open.org/odata/ns/edm\" Namespace=\"Service\">");
 	text_add(&t, "<EntityContainer Name=\"Service\" Extends=\"%s.ServiceContainer\"/>",
 		 "ServiceRoot.v1_15_0");
 	text_add(&t, "</Schema></edmx:DataServices></edmx:Edmx>\n");

@@ -37,8 +37,8 @@ static void family(struct text *t, const char *name, const char *type, const cha
 static void print_gpus(struct text *t, const struct fabric *fabric)
 {
 	static const char *const names[] = {
-		[GPU_UNKNOWN] = "unknown", [GPU_FREE] = "free",	  [GPU_BINDING] = "binding",
-		[GPU_BOUND] = "bound",	   [GPU_GONE] = "gone",	  [GPU_UNBINDING] = "unbinding",
+		[GPU_UNKNOWN] = "unknown", [GPU_FREE] = "free", [GPU_BINDING] = "binding",
+		[GPU_BOUND] = "bound",	   [GPU_GONE] = "gone", [GPU_UNBINDING] = "unbinding",
 		[GPU_TWICE] = "twice",
 	};
 	size_t state;
@@ -93,10 +93,14 @@ static void print_durations(struct text *t, const struct metrics *metrics, bool 
 static void print_refusals(struct text *t, const struct metrics *metrics)
 {
 	static const char *const names[METRICS_REFUSALS] = {
-		[REFUSED_IN_USE] = "in-use",	     [REFUSED_UNKNOWN] = "unknown",
-		[REFUSED_TWICE] = "twice",	     [REFUSED_BUSY] = "busy",
-		[REFUSED_AWAY] = "away",	     [REFUSED_NO_PORT] = "no-port",
-		[REFUSED_PORT_TAKEN] = "port-taken", [REFUSED_PORT_FOREIGN] = "port-foreign",
+		[REFUSED_IN_USE] = "in-use",
+		[REFUSED_UNKNOWN] = "unknown",
+		[REFUSED_TWICE] = "twice",
+		[REFUSED_BUSY] = "busy",
+		[REFUSED_AWAY] = "away",
+		[REFUSED_NO_PORT] = "no-port",
+		[REFUSED_PORT_TAKEN] = "port-taken",
+		[REFUSED_PORT_FOREIGN] = "port-foreign",
 		[REFUSED_ELSEWHERE] = "elsewhere",
 	};
 	int i;

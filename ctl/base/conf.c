@@ -66,8 +66,7 @@ static bool conf_is_name(const char *s, const char *extra, bool any_case)
 	if (!len || len > NAME_MAX_LEN)
 		return false;
 	for (i = 0; i < len; i++) {
-		if (islower((unsigned char)s[i]) ||
-		    isdigit((unsigned char)s[i]) ||
+		if (islower((unsigned char)s[i]) || isdigit((unsigned char)s[i]) ||
 		    (any_case && (isupper((unsigned char)s[i]) || (i && s[i] == '_'))))
 			continue;
 		if (!i || i + 1 == len || !strchr(extra, s[i]))
@@ -76,8 +75,7 @@ static bool conf_is_name(const char *s, const char *extra, bool any_case)
 	return true;
 }
 
-static int emit(struct parser *p, const char *key, const char *value,
-		bool inherited)
+static int emit(struct parser *p, const char *key, const char *value, bool inherited)
 {
 	const struct conf_item item = {
 		.section = p->section,
@@ -105,8 +103,7 @@ static int begin_section(struct parser *p, char *s)
 				 s + 1, NAME_MAX_LEN, p->any_case ? "A-Z _ " : "");
 	p->in_defaults = !strcmp(s + 1, "defaults");
 	if (p->in_defaults && p->any_section)
-		return fault_set(p->f, EINVAL,
-				 "[defaults] must be the first section, and once");
+		return fault_set(p->f, EINVAL, "[defaults] must be the first section, and once");
 	p->any_section = true;
 	strcpy(p->section, s + 1);
 	if (p->in_defaults)
@@ -123,11 +120,9 @@ static int keep_default(struct parser *p, const char *key, const char *value)
 
 	for (i = 0; i < p->n; i++)
 		if (!strcmp(p->keys[i], key))
-			return fault_set(p->f, EINVAL, "%s is given twice",
-					 key);
+			return fault_set(p->f, EINVAL, "%s is given twice", key);
 	if (p->n == DEFAULTS_MAX)
-		return fault_set(p->f, E2BIG, "more than %d defaults",
-				 DEFAULTS_MAX);
+		return fault_set(p->f, E2BIG, "more than %d defaults", DEFAULTS_MAX);
 	p->keys[p->n] = strdup(key);
 	p->values[p->n] = strdup(value);
 	p->n++;
@@ -151,12 +146,10 @@ static int key_value(struct parser *p, char *s)
 	value = trim(eq + 1);
 	if (!conf_is_name(key, p->keys_only ? "_.-" : "_.", false))
 		return fault_set(p->f, EINVAL,
-				 "key \"%s\": use 1 to %d of a-z 0-9, and _ . %sinside",
-				 key, NAME_MAX_LEN, p->keys_only ? "- " : "");
+				 "key \"%s\": use 1 to %d of a-z 0-9, and _ . %sinside", key,
+				 NAME_MAX_LEN, p->keys_only ? "- " : "");
 	if (!*value)
-		return fault_set(p->f, EINVAL,
-				 "%s has no value; leave the line out instead",
-				 key);
+		return fault_set(p->f, EINVAL, "%s has no value; leave the line out instead", key);
 	if (p->in_defaults)
 		return keep_default(p, key, value);
 	return emit(p, key, value, false);
@@ -173,8 +166,7 @@ static int conf_one_line(struct parser *p, const char *text, size_t len)
 	if (i == len || text[i] == '#')
 		return 0;
 	if (len > LINE_LENGTH_MAX)
-		return fault_set(p->f, EINVAL, "line longer than %d characters",
-				 LINE_LENGTH_MAX);
+		return fault_set(p->f, EINVAL, "line longer than %d characters", LINE_LENGTH_MAX);
 	for (i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)text[i];
 
@@ -214,16 +206,16 @@ static int parse_lines(struct parser *p, const char *text, size_t len)
 	return err;
 }
 
-int conf_parse(const char *file, const char *text, size_t len, conf_fn fn,
-	       void *arg, struct fault *f)
+int conf_parse(const char *file, const char *text, size_t len, conf_fn fn, void *arg,
+	       struct fault *f)
 {
 	struct parser p = { .file = file, .fn = fn, .arg = arg, .f = f };
 
 	return parse_lines(&p, text, len);
 }
 
-int conf_parse_names(const char *file, const char *text, size_t len, conf_fn fn,
-		     void *arg, struct fault *f)
+int conf_parse_names(const char *file, const char *text, size_t len, conf_fn fn, void *arg,
+		     struct fault *f)
 {
 	struct parser p = { .file = file, .any_case = true, .fn = fn, .arg = arg, .f = f };
 
@@ -238,9 +230,8 @@ int conf_parse_keys(const char *file, const char *text, size_t len, conf_fn fn, 
 	return parse_lines(&p, text, len);
 }
 
-int conf_whole(const char *value, unsigned long long min,
-	       unsigned long long max, unsigned long long *out,
-	       struct fault *f)
+int conf_whole(const char *value, unsigned long long min, unsigned long long max,
+	       unsigned long long *out, struct fault *f)
 {
 	unsigned long long n = 0;
 	const char *s;
@@ -251,17 +242,14 @@ int conf_whole(const char *value, unsigned long long min,
 			return fault_set(f, ERANGE, "%.40s is too large", value);
 	}
 	if (s == value || *s)
-		return fault_set(f, EINVAL, "\"%.40s\" is not a whole number",
-				 value);
+		return fault_set(f, EINVAL, "\"%.40s\" is not a whole number", value);
 	if (n < min || n > max)
-		return fault_set(f, ERANGE, "%llu is outside %llu to %llu", n,
-				 min, max);
+		return fault_set(f, ERANGE, "%llu is outside %llu to %llu", n, min, max);
 	*out = n;
 	return 0;
 }
 
-int conf_decimal(const char *value, double min, double max, double *out,
-		 struct fault *f)
+int conf_decimal(const char *value, double min, double max, double *out, struct fault *f)
 {
 	double n = 0, unit = 1;
 	const char *s = value;
@@ -278,13 +266,11 @@ int conf_decimal(const char *value, double min, double max, double *out,
 		}
 	}
 	if (s == value || *s)
-		return fault_set(f, EINVAL,
-				 "\"%.40s\" is not a number with at most 6 decimals",
+		return fault_set(f, EINVAL, "\"%.40s\" is not a number with at most 6 decimals",
 				 value);
 	n /= unit;
 	if (n < min || n > max)
-		return fault_set(f, ERANGE, "%.40s is outside %g to %g", value,
-				 min, max);
+		return fault_set(f, ERANGE, "%.40s is outside %g to %g", value, min, max);
 	*out = n;
 	return 0;
 }
@@ -296,8 +282,7 @@ int conf_bool(const char *value, bool *out, struct fault *f)
 	else if (!strcmp(value, "no"))
 		*out = false;
 	else
-		return fault_set(f, EINVAL, "\"%.40s\" is neither yes nor no",
-				 value);
+		return fault_set(f, EINVAL, "\"%.40s\" is neither yes nor no", value);
 	return 0;
 }
 
@@ -323,8 +308,7 @@ int conf_list(const char *value, char ***out, size_t *n, struct fault *f)
 		}
 		if (count == LIST_MAX) {
 			conf_list_free(list, count);
-			return fault_set(f, E2BIG, "more than %d words",
-					 LIST_MAX);
+			return fault_set(f, E2BIG, "more than %d words", LIST_MAX);
 		}
 		more = realloc(list, (count + 1) * sizeof(*list));
 		if (more) {

@@ -36,32 +36,29 @@ struct conf_item {
  * Returns 0, or a negative errno after fault_set(); conf_parse() puts file and
  * line before the text.
  */
-typedef int (*conf_fn)(const struct conf_item *item, void *arg,
-		       struct fault *f);
+typedef int (*conf_fn)(const struct conf_item *item, void *arg, struct fault *f);
 
 /*
  * Reads @len bytes of @text, which came from @file, and calls @fn for each
  * section and each line in order. Stops at the first error.
  */
-int conf_parse(const char *file, const char *text, size_t len, conf_fn fn,
-	       void *arg, struct fault *f);
+int conf_parse(const char *file, const char *text, size_t len, conf_fn fn, void *arg,
+	       struct fault *f);
 
 /* The same for sections that are named by people: capitals and underscores as well. */
-int conf_parse_names(const char *file, const char *text, size_t len, conf_fn fn,
-		     void *arg, struct fault *f);
+int conf_parse_names(const char *file, const char *text, size_t len, conf_fn fn, void *arg,
+		     struct fault *f);
 
 /* The same for a file that is keys alone, without a section; keys may have dashes. */
 int conf_parse_keys(const char *file, const char *text, size_t len, conf_fn fn, void *arg,
 		    struct fault *f);
 
 /* A whole number without sign, and nothing after it; -EINVAL or -ERANGE. */
-int conf_whole(const char *value, unsigned long long min,
-	       unsigned long long max, unsigned long long *out,
-	       struct fault *f);
+int conf_whole(const char *value, unsigned long long min, unsigned long long max,
+	       unsigned long long *out, struct fault *f);
 
 /* A number with at most six decimals, no exponent. */
-int conf_decimal(const char *value, double min, double max, double *out,
-		 struct fault *f);
+int conf_decimal(const char *value, double min, double max, double *out, struct fault *f);
 
 int conf_bool(const char *value, bool *out, struct fault *f);
 

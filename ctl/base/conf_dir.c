@@ -48,9 +48,8 @@ static int parse_fd(int fd, const char *path, conf_file_fn fn, void *arg, struct
 	if (fstat(fd, &st))
 		return fault_set(f, errno, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode) || st.st_size > FILE_SIZE_MAX)
-		return fault_set(f, EINVAL,
-				 "%s: not a plain file of at most %d bytes",
-				 path, FILE_SIZE_MAX);
+		return fault_set(f, EINVAL, "%s: not a plain file of at most %d bytes", path,
+				 FILE_SIZE_MAX);
 	buf = malloc(FILE_SIZE_MAX + 1);
 	if (!buf)
 		return fault_set(f, ENOMEM, "out of memory");
@@ -81,8 +80,7 @@ static int is_conf(const struct dirent *d)
 {
 	size_t len = strlen(d->d_name);
 
-	return d->d_name[0] != '.' && len > 5 &&
-	       !strcmp(d->d_name + len - 5, ".conf");
+	return d->d_name[0] != '.' && len > 5 && !strcmp(d->d_name + len - 5, ".conf");
 }
 
 static int conf_dir_by_name(const struct dirent **a, const struct dirent **b)

@@ -23,8 +23,8 @@ int csv_fault(const struct csv *c, const char *at, struct fault *f, const char *
 	va_start(args, fmt);
 	vsnprintf(why, sizeof(why), fmt, args);
 	va_end(args);
-	return fault_set(f, EINVAL, "%s:%zu:%zu: %s", c->name, c->line,
-			 (size_t)(at - c->begin) + 1, why);
+	return fault_set(f, EINVAL, "%s:%zu:%zu: %s", c->name, c->line, (size_t)(at - c->begin) + 1,
+			 why);
 }
 
 /* Does the line end at @at, with or without a carriage return? Returns what is behind it. */

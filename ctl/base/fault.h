@@ -18,15 +18,12 @@ struct fault {
 };
 
 /* Replaces the text; returns -@err, so that callers can return it. */
-int fault_set(struct fault *f, int err, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int fault_set(struct fault *f, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Puts "where: " before the text that is already there. */
-void fault_prefix(struct fault *f, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void fault_prefix(struct fault *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Appends to the text; what does not fit is cut. */
-void fault_add(struct fault *f, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void fault_add(struct fault *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -127,8 +127,7 @@ int jread_refuse(struct jread *r, const char *fmt, ...)
 	return refuse_at(r, at, why);
 }
 
-int jread_open(struct jread *r, const char *file, const char *text, size_t len,
-	       struct fault *fault)
+int jread_open(struct jread *r, const char *file, const char *text, size_t len, struct fault *fault)
 {
 	struct json_tokener *tok = json_tokener_new_ex(JREAD_DEPTH);
 	enum json_tokener_error error;

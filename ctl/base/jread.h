@@ -63,7 +63,6 @@ int jread_flag(struct jread *r, struct json_object *from, const char *key, bool 
 int jread_word(struct jread *r, struct json_object *from, const char *key, const char **value);
 /* The value itself, at the place. */
 int jread_take_number(struct jread *r, struct json_object *value, double max, double *number);
-int jread_take_whole(struct jread *r, struct json_object *value, uint32_t max,
-		     uint32_t *number);
+int jread_take_whole(struct jread *r, struct json_object *value, uint32_t max, uint32_t *number);
 
 #endif /* GPUCTL_PLAN_JREAD_H */

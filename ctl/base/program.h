@@ -10,11 +10,11 @@
 
 /* How a program came to its end. */
 enum program_end {
-	PROGRAM_EXITED,		/* status: its exit status */
-	PROGRAM_KILLED,		/* status: the signal */
-	PROGRAM_TIMED_OUT,	/* ended by us, with all that it had started */
-	PROGRAM_INTERRUPTED,	/* the same, because we were told to stop */
-	PROGRAM_NOT_STARTED,	/* status: an errno */
+	PROGRAM_EXITED, /* status: its exit status */
+	PROGRAM_KILLED, /* status: the signal */
+	PROGRAM_TIMED_OUT, /* ended by us, with all that it had started */
+	PROGRAM_INTERRUPTED, /* the same, because we were told to stop */
+	PROGRAM_NOT_STARTED, /* status: an errno */
 };
 
 /**

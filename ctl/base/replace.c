@@ -77,8 +77,8 @@ static int open_new(int dir, const char *name, char **temporary)
 			return -EIO;
 		free(*temporary);
 		*temporary = mem_printf(".%.200s.%016llx", name, (unsigned long long)number);
-		fd = openat(dir, *temporary,
-			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		fd = openat(dir, *temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    0600);
 		if (fd < 0 && errno != EEXIST)
 			return -errno;
 	}
@@ -102,7 +102,7 @@ static int replace_in(int dir, const char *name, const char *text, mode_t mode)
 		err = -errno;
 	if (err)
 		unlinkat(dir, temporary, 0);
-	else if (fsync(dir))	/* a name is on the disk once its directory is */
+	else if (fsync(dir)) /* a name is on the disk once its directory is */
 		err = -errno;
 	free(temporary);
 	return err;

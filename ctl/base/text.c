@@ -191,8 +191,12 @@ bool text_name_valid(const char *name)
 /* Length of the UTF-8 character at @s, 0 when there is none. */
 static size_t utf8_length(const unsigned char *s)
 {
-	size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 :
-			s[0] < 0xf5 ? 4 : 0;
+	size_t length = s[0] < 0x80 ? 1 :
+			s[0] < 0xc2 ? 0 :
+			s[0] < 0xe0 ? 2 :
+			s[0] < 0xf0 ? 3 :
+			s[0] < 0xf5 ? 4 :
+				      0;
 	size_t i;
 
 	for (i = 1; i < length; i++)
@@ -337,8 +341,8 @@ bool text_parse_duration(const char *s, uint64_t *ms)
 		const char *unit;
 		uint64_t ms;
 	} units[] = {
-		{ "ms", 1 }, { "s", 1000 }, { "min", 60000 }, { "m", 60000 },
-		{ "h", 3600000 }, { "d", 86400000 },
+		{ "ms", 1 },	{ "s", 1000 },	  { "min", 60000 },
+		{ "m", 60000 }, { "h", 3600000 }, { "d", 86400000 },
 	};
 	size_t digits = strspn(s, "0123456789"), i;
 	uint64_t value;

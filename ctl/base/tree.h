@@ -41,8 +41,7 @@ char *tree_line(const struct tree *tree, const char *fmt, ...)
 /* Write a file of this host that is there, in one write; 0 or a negative errno. */
 int tree_write(const struct tree *tree, const char *text, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-bool tree_has(const struct tree *tree, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+bool tree_has(const struct tree *tree, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* What a symbolic link says, NULL when there is none. */
 char *tree_link(const struct tree *tree, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

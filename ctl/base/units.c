@@ -26,11 +26,20 @@ struct unit {
 
 static const struct unit size_units[] = {
 	{ "B", 1 },
-	{ "K", 1ull << 10 }, { "KiB", 1ull << 10 }, { "KB", 1000ull },
-	{ "M", 1ull << 20 }, { "MiB", 1ull << 20 }, { "MB", 1000000ull },
-	{ "G", 1ull << 30 }, { "GiB", 1ull << 30 }, { "GB", 1000000000ull },
-	{ "T", 1ull << 40 }, { "TiB", 1ull << 40 }, { "TB", 1000000000000ull },
-	{ "P", 1ull << 50 }, { "PiB", 1ull << 50 },
+	{ "K", 1ull << 10 },
+	{ "KiB", 1ull << 10 },
+	{ "KB", 1000ull },
+	{ "M", 1ull << 20 },
+	{ "MiB", 1ull << 20 },
+	{ "MB", 1000000ull },
+	{ "G", 1ull << 30 },
+	{ "GiB", 1ull << 30 },
+	{ "GB", 1000000000ull },
+	{ "T", 1ull << 40 },
+	{ "TiB", 1ull << 40 },
+	{ "TB", 1000000000000ull },
+	{ "P", 1ull << 50 },
+	{ "PiB", 1ull << 50 },
 	{ "PB", 1000000000000000ull },
 	{ NULL, 0 },
 };
@@ -84,8 +93,7 @@ static const char *units_read_number(const char *s, struct number *n)
 	return decimals ? s : NULL;
 }
 
-static const struct unit *find_unit(const struct unit *units,
-				    const char *suffix)
+static const struct unit *find_unit(const struct unit *units, const char *suffix)
 {
 	for (; units->suffix; units++)
 		if (!strcasecmp(units->suffix, suffix))
@@ -93,8 +101,8 @@ static const struct unit *find_unit(const struct unit *units,
 	return NULL;
 }
 
-static int convert(const struct number *n, const struct unit *unit,
-		   const char *s, uint64_t *out, struct fault *f)
+static int convert(const struct number *n, const struct unit *unit, const char *s, uint64_t *out,
+		   struct fault *f)
 {
 	u128 value = n->digits * unit->factor;
 
@@ -105,8 +113,7 @@ static int convert(const struct number *n, const struct unit *unit,
 		return fault_set(f, EINVAL, "\"%.40s\" is not whole", s);
 	value /= n->scale;
 	if (!value)
-		return fault_set(f, EINVAL, "\"%.40s\" must be more than zero",
-				 s);
+		return fault_set(f, EINVAL, "\"%.40s\" must be more than zero", s);
 	*out = (uint64_t)value;
 	return 0;
 }
@@ -119,19 +126,13 @@ int units_parse_bytes(const char *s, uint64_t *bytes, struct fault *f)
 	size_t len;
 
 	if (!suffix)
-		return fault_set(f, EINVAL,
-				 "\"%.40s\" is not a size such as 160G or 160GB",
-				 s);
+		return fault_set(f, EINVAL, "\"%.40s\" is not a size such as 160G or 160GB", s);
 	if (!*suffix)
-		return fault_set(f, EINVAL,
-				 "\"%.40s\" needs a unit: G is GiB, GB is 1e9 bytes",
-				 s);
+		return fault_set(f, EINVAL, "\"%.40s\" needs a unit: G is GiB, GB is 1e9 bytes", s);
 	len = strlen(suffix);
-	if (len > 1 && suffix[len - 1] == 'b' &&
-	    isupper((unsigned char)suffix[0]))
+	if (len > 1 && suffix[len - 1] == 'b' && isupper((unsigned char)suffix[0]))
 		return fault_set(f, EINVAL,
-				 "\"%.40s\" reads like bits; write a capital B for bytes",
-				 s);
+				 "\"%.40s\" reads like bits; write a capital B for bytes", s);
 	unit = find_unit(size_units, suffix);
 	if (!unit)
 		return fault_set(f, EINVAL,
@@ -140,9 +141,8 @@ int units_parse_bytes(const char *s, uint64_t *bytes, struct fault *f)
 	return convert(&n, unit, s, bytes, f);
 }
 
-static int parse_counted(const char *s, const struct unit *units,
-			 const char *like, uint64_t *out, bool *bare,
-			 struct fault *f)
+static int parse_counted(const char *s, const struct unit *units, const char *like, uint64_t *out,
+			 bool *bare, struct fault *f)
 {
 	const struct unit *unit = NULL;
 	struct number n;
@@ -151,8 +151,7 @@ static int parse_counted(const char *s, const struct unit *units,
 	if (suffix)
 		unit = find_unit(units, suffix);
 	if (!unit)
-		return fault_set(f, EINVAL, "\"%.40s\" is not a number such as %s",
-				 s, like);
+		return fault_set(f, EINVAL, "\"%.40s\" is not a number such as %s", s, like);
 	if (bare)
 		*bare = !*suffix;
 	return convert(&n, unit, s, out, f);
@@ -160,31 +159,27 @@ static int parse_counted(const char *s, const struct unit *units,
 
 int units_parse_count(const char *s, uint64_t *count, struct fault *f)
 {
-	return parse_counted(s, count_units, "15T, 2.5B or 4096", count, NULL,
-			     f);
+	return parse_counted(s, count_units, "15T, 2.5B or 4096", count, NULL, f);
 }
 
 int units_parse_params(const char *s, uint64_t *params, struct fault *f)
 {
 	uint64_t n;
 	bool bare;
-	int err = parse_counted(s, count_units, "70B, 350M or 8030261248", &n,
-				&bare, f);
+	int err = parse_counted(s, count_units, "70B, 350M or 8030261248", &n, &bare, f);
 
 	if (err)
 		return err;
 	if (bare && n < 1000000)
 		return fault_set(f, EINVAL,
-				 "\"%.40s\" parameters need a unit: did you mean %.40sB?",
-				 s, s);
+				 "\"%.40s\" parameters need a unit: did you mean %.40sB?", s, s);
 	*params = n;
 	return 0;
 }
 
 int units_parse_context(const char *s, uint64_t *tokens, struct fault *f)
 {
-	return parse_counted(s, context_units, "8192 or 8K", tokens,
-			     NULL, f);
+	return parse_counted(s, context_units, "8192 or 8K", tokens, NULL, f);
 }
 
 const char *units_gib(char buf[UNITS_TEXT_MAX], uint64_t bytes)
@@ -213,8 +208,7 @@ const char *units_count(char buf[UNITS_TEXT_MAX], uint64_t count)
 const char *units_grouped(char buf[UNITS_TEXT_MAX], uint64_t count)
 {
 	char digits[UNITS_TEXT_MAX];
-	int len = snprintf(digits, sizeof(digits), "%llu",
-			   (unsigned long long)count);
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
 	char *out = buf;
 	int i;
 

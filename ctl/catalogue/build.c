@@ -26,7 +26,12 @@
 #define NAME_LENGTH 128
 #define LAYERS_MAX 4096
 
-enum memo_state { MEMO_NONE, MEMO_BUSY, MEMO_DONE, MEMO_GIVEN };
+enum memo_state {
+	MEMO_NONE,
+	MEMO_BUSY,
+	MEMO_DONE,
+	MEMO_GIVEN
+};
 
 /**
  * struct memo - a variable that was evaluated
@@ -165,8 +170,12 @@ static void tell(struct stack *s, const struct place *at, const char *name, size
 {
 	char full[NAME_LENGTH * 2];
 	struct model_tensor tensor = {
-		.name = full, .group = at->group, .numbers = (uint64_t)numbers,
-		.columns = (uint64_t)columns, .copies = (uint64_t)at->copies, .kept = kept,
+		.name = full,
+		.group = at->group,
+		.numbers = (uint64_t)numbers,
+		.columns = (uint64_t)columns,
+		.copies = (uint64_t)at->copies,
+		.kept = kept,
 	};
 
 	if (at->layered)
@@ -197,8 +206,8 @@ static void count_tensor(struct stack *s, const struct place *at, double numbers
 		sums->experts += all;
 		sums->idle += (u128)(numbers * (at->copies - at->active)) * (u128)at->times;
 	} else if (target >= 0) {
-		rows_and_columns = rows_and_columns * at->times +
-				   (double)s->model->lora_sides[target];
+		rows_and_columns =
+			rows_and_columns * at->times + (double)s->model->lora_sides[target];
 		s->model->lora_sides[target] = (uint64_t)fmin(rows_and_columns, STATE_MAX);
 	}
 }
@@ -345,8 +354,8 @@ static int count_place(struct stack *s, struct place *at)
 static enum tensor_group group_of(struct stack *s, const struct family_part *part)
 {
 	static const char *const names[] = {
-		[GROUP_TEXT] = "text", [GROUP_EMBEDDING] = "embedding", [GROUP_HEAD] = "head",
-		[GROUP_FINAL] = "final", [GROUP_VISION] = "vision", [GROUP_MTP] = "mtp",
+		[GROUP_TEXT] = "text",	 [GROUP_EMBEDDING] = "embedding", [GROUP_HEAD] = "head",
+		[GROUP_FINAL] = "final", [GROUP_VISION] = "vision",	  [GROUP_MTP] = "mtp",
 	};
 	int line = part->line[PART_GROUP];
 	size_t i;
@@ -562,8 +571,7 @@ static int check_needs(struct stack *s)
 		if (value.kind == EXPR_ABSENT)
 			return no_number(s, name, key);
 		if (value.kind == EXPR_NUMBER && !value.number && s->facts && *s->scope.path)
-			return fault_set(s->f, EINVAL, "%s: must be more than zero",
-					 s->scope.path);
+			return fault_set(s->f, EINVAL, "%s: must be more than zero", s->scope.path);
 		if (value.kind == EXPR_NUMBER && !value.number)
 			return fault_set(s->f, EINVAL, "this family needs %s", name);
 	}
@@ -595,8 +603,7 @@ static int open_stack(struct stack *s, const struct model_plan *plan)
 }
 
 /* "PATH FAMILY": the part of the file, and what it is if it does not say. */
-static const struct cat_family *inner_family(struct stack *s, const char *text,
-					     struct stack *inner)
+static const struct cat_family *inner_family(struct stack *s, const char *text, struct stack *inner)
 {
 	const struct cat_family *family = NULL;
 	struct expr_value value;
@@ -647,8 +654,11 @@ static void leave_out(struct stack *s, const char *text)
 static int build_encoder(struct stack *s, const char *text)
 {
 	struct cat_model shape = { 0 };
-	struct stack inner = { .f = s->f, .sums = s->sums, .model = &shape,
-			       .forced = GROUP_VISION, .prefix = "vision_tower." };
+	struct stack inner = { .f = s->f,
+			       .sums = s->sums,
+			       .model = &shape,
+			       .forced = GROUP_VISION,
+			       .prefix = "vision_tower." };
 	struct expr_value value;
 	int err;
 
@@ -706,8 +716,8 @@ static uint64_t saturate(u128 n)
 
 static void take_sums(const struct sums *sums, struct model_params *p)
 {
-	u128 all = sums->linear + sums->small + sums->in[GROUP_EMBEDDING] +
-		   sums->in[GROUP_HEAD] + sums->in[GROUP_VISION];
+	u128 all = sums->linear + sums->small + sums->in[GROUP_EMBEDDING] + sums->in[GROUP_HEAD] +
+		   sums->in[GROUP_VISION];
 	double block = 0;
 	size_t i;
 
@@ -738,8 +748,12 @@ static void clear_counts(struct cat_model *m)
 int cat_model_build(const struct model_plan *plan, struct cat_model *m, struct fault *f)
 {
 	const char *text = family_text(plan->family, "text.model");
-	struct stack outer = { .plan = plan, .family = plan->family, .facts = plan->facts,
-			       .model = m, .f = f, .forced = TENSOR_GROUPS,
+	struct stack outer = { .plan = plan,
+			       .family = plan->family,
+			       .facts = plan->facts,
+			       .model = m,
+			       .f = f,
+			       .forced = TENSOR_GROUPS,
 			       .prefix = "model." };
 	struct stack inner = outer;
 	struct sums *sums = calloc(1, sizeof(*sums));

@@ -12,9 +12,9 @@ enum tensor_group {
 	GROUP_TEXT,
 	GROUP_EMBEDDING,
 	GROUP_HEAD,
-	GROUP_FINAL,	/* behind the last layer */
-	GROUP_VISION,	/* and audio: encoders and projectors */
-	GROUP_MTP,	/* multi-token prediction: stored, loaded by few */
+	GROUP_FINAL, /* behind the last layer */
+	GROUP_VISION, /* and audio: encoders and projectors */
+	GROUP_MTP, /* multi-token prediction: stored, loaded by few */
 	TENSOR_GROUPS
 };
 

@@ -36,22 +36,19 @@ static int take_model(const struct conf_item *item, void *arg, struct fault *f)
 	if (!strncmp(item->section, FAMILY_SECTION, strlen(FAMILY_SECTION)))
 		return family_item(&t->cat->families, t->layer,
 				   item->section + strlen(FAMILY_SECTION), item, f);
-	return cat_model_item(&t->cat->models, &t->cat->n_models, t->layer,
-			      item, f);
+	return cat_model_item(&t->cat->models, &t->cat->n_models, t->layer, item, f);
 }
 
-int catalogue_parse_gpus(struct catalogue *cat, unsigned int layer,
-			 const char *file, const char *text, size_t len,
-			 struct fault *f)
+int catalogue_parse_gpus(struct catalogue *cat, unsigned int layer, const char *file,
+			 const char *text, size_t len, struct fault *f)
 {
 	struct taking t = { .cat = cat, .layer = layer };
 
 	return conf_parse(file, text, len, catalogue_take_gpu, &t, f);
 }
 
-int catalogue_parse_models(struct catalogue *cat, unsigned int layer,
-			   const char *file, const char *text, size_t len,
-			   struct fault *f)
+int catalogue_parse_models(struct catalogue *cat, unsigned int layer, const char *file,
+			   const char *text, size_t len, struct fault *f)
 {
 	struct taking t = { .cat = cat, .layer = layer };
 
@@ -64,13 +61,11 @@ static int catalogue_take_engine(const struct conf_item *item, void *arg, struct
 
 	if (!strcmp(item->section, "speed"))
 		return engine_speed_item(t->cat->speed, item, f);
-	return engine_item(&t->cat->engines, &t->cat->n_engines, t->layer, item,
-			   f);
+	return engine_item(&t->cat->engines, &t->cat->n_engines, t->layer, item, f);
 }
 
-int catalogue_parse_engines(struct catalogue *cat, unsigned int layer,
-			    const char *file, const char *text, size_t len,
-			    struct fault *f)
+int catalogue_parse_engines(struct catalogue *cat, unsigned int layer, const char *file,
+			    const char *text, size_t len, struct fault *f)
 {
 	struct taking t = { .cat = cat, .layer = layer };
 
@@ -79,9 +74,8 @@ int catalogue_parse_engines(struct catalogue *cat, unsigned int layer,
 
 static bool same_pci(const struct gpu_pci_id *a, const struct gpu_pci_id *b)
 {
-	return a->vendor == b->vendor && a->device == b->device &&
-	       a->sub == b->sub && a->subvendor == b->subvendor &&
-	       a->subdevice == b->subdevice;
+	return a->vendor == b->vendor && a->device == b->device && a->sub == b->sub &&
+	       a->subvendor == b->subvendor && a->subdevice == b->subdevice;
 }
 
 static const struct gpu_pci_id *shared(const struct gpu_pci_id *a, size_t na,
@@ -96,8 +90,7 @@ static const struct gpu_pci_id *shared(const struct gpu_pci_id *a, size_t na,
 	return NULL;
 }
 
-static int check_pair(const struct cat_gpu *a, const struct cat_gpu *b,
-		      struct fault *f)
+static int check_pair(const struct cat_gpu *a, const struct cat_gpu *b, struct fault *f)
 {
 	const struct gpu_pci_id *id;
 

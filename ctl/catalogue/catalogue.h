@@ -51,16 +51,13 @@ int catalogue_load_models(struct catalogue *cat, const char *data_dir, const cha
 			  struct fault *f);
 
 /* The same for one text; the core of catalogue_load() without any I/O. */
-int catalogue_parse_gpus(struct catalogue *cat, unsigned int layer,
-			 const char *file, const char *text, size_t len,
-			 struct fault *f);
-int catalogue_parse_models(struct catalogue *cat, unsigned int layer,
-			   const char *file, const char *text, size_t len,
-			   struct fault *f);
+int catalogue_parse_gpus(struct catalogue *cat, unsigned int layer, const char *file,
+			 const char *text, size_t len, struct fault *f);
+int catalogue_parse_models(struct catalogue *cat, unsigned int layer, const char *file,
+			   const char *text, size_t len, struct fault *f);
 
-int catalogue_parse_engines(struct catalogue *cat, unsigned int layer,
-			    const char *file, const char *text, size_t len,
-			    struct fault *f);
+int catalogue_parse_engines(struct catalogue *cat, unsigned int layer, const char *file,
+			    const char *text, size_t len, struct fault *f);
 
 /* Are all entries whole, and is no name or PCI id claimed twice? */
 int catalogue_check_gpus(struct catalogue *cat, struct fault *f);

@@ -21,8 +21,7 @@ const struct engine_number_type engine_numbers[ENGINE_NUMBERS] = {
 	[ENGINE_GENERATED] = { "generated_tokens", 0, 1e9, 512,
 			       "tokens of a sequence that are generated, not prompt" },
 	[ENGINE_KV_COPIES] = { "kv_copies", 0, 8, 1, "times that the KV cache is held" },
-	[ENGINE_PREFILL] = { "prefill_tokens", 0, 1e9, 8192,
-			     "tokens prefilled at a time, 0: all" },
+	[ENGINE_PREFILL] = { "prefill_tokens", 0, 1e9, 8192, "tokens prefilled at a time, 0: all" },
 	[ENGINE_PREFILL_LARGE] = { "prefill_large", 0, 1e9, 0,
 				   "the same on a large GPU, 0: no other" },
 	[ENGINE_SAMPLER_BYTES] = { "sampler_bytes", 0, 1000, 0,
@@ -73,17 +72,17 @@ const struct engine_number_type engine_numbers[ENGINE_NUMBERS] = {
 };
 
 const char *const engine_part_names[SIZE_PARTS] = {
-	[PART_WEIGHTS] = "weights",	    [PART_GRADIENTS] = "gradients",
-	[PART_OPTIMIZER] = "optimizer",	    [PART_ACTIVATIONS] = "activations",
-	[PART_LOGITS] = "logits",	    [PART_KV] = "KV cache",
-	[PART_BUFFERS] = "buffers",	    [PART_FRAMEWORK] = "framework",
+	[PART_WEIGHTS] = "weights",	[PART_GRADIENTS] = "gradients",
+	[PART_OPTIMIZER] = "optimizer", [PART_ACTIVATIONS] = "activations",
+	[PART_LOGITS] = "logits",	[PART_KV] = "KV cache",
+	[PART_BUFFERS] = "buffers",	[PART_FRAMEWORK] = "framework",
 };
 
 const char *const engine_part_keys[SIZE_PARTS] = {
-	[PART_WEIGHTS] = "weights",	    [PART_GRADIENTS] = "gradients",
-	[PART_OPTIMIZER] = "optimizer",	    [PART_ACTIVATIONS] = "activations",
-	[PART_LOGITS] = "logits",	    [PART_KV] = "kv",
-	[PART_BUFFERS] = "buffers",	    [PART_FRAMEWORK] = "framework",
+	[PART_WEIGHTS] = "weights",	[PART_GRADIENTS] = "gradients",
+	[PART_OPTIMIZER] = "optimizer", [PART_ACTIVATIONS] = "activations",
+	[PART_LOGITS] = "logits",	[PART_KV] = "kv",
+	[PART_BUFFERS] = "buffers",	[PART_FRAMEWORK] = "framework",
 };
 
 const char *const engine_memory_names[SIZE_MEMORIES] = {
@@ -94,15 +93,24 @@ const char *const engine_memory_names[SIZE_MEMORIES] = {
 
 static const char *const tasks[ENGINE_TASKS] = { "infer", "train", "lora", "qlora" };
 
-#define PLAIN_COEF { 1, 1, 1, 1, 1, 1, 1, 1 }
-#define PLAIN_FIT(q) { .coef = PLAIN_COEF, .p50 = 1, .p95 = (q) }
+#define PLAIN_COEF                                                                                 \
+	{                                                                                          \
+		1, 1, 1, 1, 1, 1, 1, 1                                                             \
+	}
+#define PLAIN_FIT(q)                                                                               \
+	{                                                                                          \
+		.coef = PLAIN_COEF, .p50 = 1, .p95 = (q)                                           \
+	}
 
 /*
  * All rows of measured.csv with the generic policy alone, which counts what takes more where
  * engines differ: 95 of 100 lie within these. Of LoRA and QLoRA wider than what `make fit`
  * gives the least known engine, for sources that it has not seen.
  */
-#define PLAIN_FITS { PLAIN_FIT(1.15), PLAIN_FIT(1.3), PLAIN_FIT(1.7), PLAIN_FIT(1.4) }
+#define PLAIN_FITS                                                                                 \
+	{                                                                                          \
+		PLAIN_FIT(1.15), PLAIN_FIT(1.3), PLAIN_FIT(1.7), PLAIN_FIT(1.4)                    \
+	}
 
 /* What most engines do; where they differ, what takes more. */
 const struct size_engine engine_generic = {
@@ -218,8 +226,9 @@ static int fitted_key(struct engine_fit *fit, const char *key, const char *value
 		err = conf_whole(value, 0, 1000000, &n, f);
 		if (err)
 			return err;
-		*(*key == 'r' ? &fit->rows : *key == 'm' ? &fit->models : &fit->learned) =
-			(unsigned int)n;
+		*(*key == 'r' ? &fit->rows :
+		  *key == 'm' ? &fit->models :
+				&fit->learned) = (unsigned int)n;
 		return 0;
 	}
 	for (i = 0; i < SIZE_PARTS; i++) {
@@ -257,8 +266,8 @@ int engine_item(struct size_engine **engines, size_t *n, unsigned int layer,
 
 /* In the order of enum speed_term. */
 static const char *const speeds[ENGINE_SPEEDS] = {
-	"matrices", "attention", "power", "again", "memory", "optimizer", "weights", "tensor",
-	"bubble",
+	"matrices",  "attention", "power",  "again",  "memory",
+	"optimizer", "weights",	  "tensor", "bubble",
 };
 
 int engine_speed_item(double coef[ENGINE_SPEEDS], const struct conf_item *item, struct fault *f)

@@ -29,9 +29,9 @@ enum size_part {
 
 /* Which memory is meant. Each includes the one before. */
 enum size_memory {
-	MEMORY_ALLOCATED,	/* tensors: torch.cuda.max_memory_allocated() */
-	MEMORY_RESERVED,	/* with what the allocator keeps: max_memory_reserved() */
-	MEMORY_DEVICE,		/* with context and libraries: what nvidia-smi shows */
+	MEMORY_ALLOCATED, /* tensors: torch.cuda.max_memory_allocated() */
+	MEMORY_RESERVED, /* with what the allocator keeps: max_memory_reserved() */
+	MEMORY_DEVICE, /* with context and libraries: what nvidia-smi shows */
 	SIZE_MEMORIES
 };
 
@@ -40,40 +40,40 @@ enum size_memory {
 
 /* The numbers of a policy; keys, ranges and defaults: engine_numbers[]. */
 enum engine_number {
-	ENGINE_RESERVE,		/* reserved over allocated memory */
-	ENGINE_CONTEXT,		/* GiB of context and libraries */
-	ENGINE_COLLECTIVES,	/* GiB more with several GPUs */
-	ENGINE_CONSTANT,	/* GiB of buffers of the engine's own */
-	ENGINE_GENERATED,	/* tokens generated when the workload does not say */
-	ENGINE_KV_COPIES,	/* times that the cache is held */
-	ENGINE_PREFILL,		/* tokens prefilled at a time, 0: the whole prompt */
-	ENGINE_PREFILL_LARGE,	/* the same on a GPU of ENGINE_LARGE_GIB; 0: no other */
-	ENGINE_SAMPLER_BYTES,	/* per prepared sequence and vocabulary entry, 0: not prepared */
-	ENGINE_SEQUENCES,	/* sequences that are prepared for when the workload does not say */
-	ENGINE_SEQUENCES_LARGE,	/* the same on a GPU of ENGINE_LARGE_GIB; 0: no other */
-	ENGINE_LARGE_GIB,	/* a GPU with so much memory is large */
-	ENGINE_COMPUTE_BUFFER,	/* one planned buffer of 32-bit numbers has a step's tensors */
-	ENGINE_HOST_EMBEDDING,	/* the input table is read in the host's memory */
-	ENGINE_HEAD_QUANTIZED,	/* is the output matrix quantized with the rest? */
-	ENGINE_DEQUANTIZED,	/* 16-bit copies of the largest quantized matrix */
-	ENGINE_EVEN_SPLIT,	/* several GPUs share all layers evenly */
-	ENGINE_LOSS_BYTES,	/* per token and vocabulary entry in training */
-	ENGINE_MASTER,		/* mixed precision keeps 16-bit weights and an fp32 copy */
-	ENGINE_FP32_GRADIENTS,	/* 1: gradients are accumulated in fp32 as well; 2: in fp32 alone */
-	ENGINE_STEP_BYTES,	/* temporary bytes per trained parameter in the step */
-	ENGINE_ADAPTER_BYTES,	/* per adapter parameter: weight, gradient and Adam */
-	ENGINE_UPCAST,		/* quantized training keeps the rest in fp32 */
+	ENGINE_RESERVE, /* reserved over allocated memory */
+	ENGINE_CONTEXT, /* GiB of context and libraries */
+	ENGINE_COLLECTIVES, /* GiB more with several GPUs */
+	ENGINE_CONSTANT, /* GiB of buffers of the engine's own */
+	ENGINE_GENERATED, /* tokens generated when the workload does not say */
+	ENGINE_KV_COPIES, /* times that the cache is held */
+	ENGINE_PREFILL, /* tokens prefilled at a time, 0: the whole prompt */
+	ENGINE_PREFILL_LARGE, /* the same on a GPU of ENGINE_LARGE_GIB; 0: no other */
+	ENGINE_SAMPLER_BYTES, /* per prepared sequence and vocabulary entry, 0: not prepared */
+	ENGINE_SEQUENCES, /* sequences that are prepared for when the workload does not say */
+	ENGINE_SEQUENCES_LARGE, /* the same on a GPU of ENGINE_LARGE_GIB; 0: no other */
+	ENGINE_LARGE_GIB, /* a GPU with so much memory is large */
+	ENGINE_COMPUTE_BUFFER, /* one planned buffer of 32-bit numbers has a step's tensors */
+	ENGINE_HOST_EMBEDDING, /* the input table is read in the host's memory */
+	ENGINE_HEAD_QUANTIZED, /* is the output matrix quantized with the rest? */
+	ENGINE_DEQUANTIZED, /* 16-bit copies of the largest quantized matrix */
+	ENGINE_EVEN_SPLIT, /* several GPUs share all layers evenly */
+	ENGINE_LOSS_BYTES, /* per token and vocabulary entry in training */
+	ENGINE_MASTER, /* mixed precision keeps 16-bit weights and an fp32 copy */
+	ENGINE_FP32_GRADIENTS, /* 1: gradients are accumulated in fp32 as well; 2: in fp32 alone */
+	ENGINE_STEP_BYTES, /* temporary bytes per trained parameter in the step */
+	ENGINE_ADAPTER_BYTES, /* per adapter parameter: weight, gradient and Adam */
+	ENGINE_UPCAST, /* quantized training keeps the rest in fp32 */
 	ENGINE_SEQUENCE_PARALLEL, /* tensor parallel divides all activations */
-	ENGINE_RECOMPUTE,	/* default: 0 none, 1 selective, 2 full */
-	ENGINE_ZERO,		/* default ZeRO stage with several GPUs */
-	ENGINE_GATHERED,	/* blocks gathered at a time under ZeRO-3 */
-	ENGINE_BUCKETS,		/* elements in buckets of 16-bit gradients */
-	ENGINE_LOAD_COPIES,	/* whole copies of the weights while loading, sharded */
-	ENGINE_KEEP_GATHERED,	/* a pipeline keeps its stage gathered */
-	ENGINE_UNTIED_LOAD,	/* a tied output matrix is made before it is tied */
+	ENGINE_RECOMPUTE, /* default: 0 none, 1 selective, 2 full */
+	ENGINE_ZERO, /* default ZeRO stage with several GPUs */
+	ENGINE_GATHERED, /* blocks gathered at a time under ZeRO-3 */
+	ENGINE_BUCKETS, /* elements in buckets of 16-bit gradients */
+	ENGINE_LOAD_COPIES, /* whole copies of the weights while loading, sharded */
+	ENGINE_KEEP_GATHERED, /* a pipeline keeps its stage gathered */
+	ENGINE_UNTIED_LOAD, /* a tied output matrix is made before it is tied */
 	ENGINE_FROZEN_GRADIENTS, /* sharded frozen weights get gradients too */
-	ENGINE_SHARE,		/* part of the device's memory that the engine takes at most */
-	ENGINE_TRAINS,		/* 0: it serves models only */
+	ENGINE_SHARE, /* part of the device's memory that the engine takes at most */
+	ENGINE_TRAINS, /* 0: it serves models only */
 	ENGINE_NUMBERS
 };
 

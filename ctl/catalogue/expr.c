@@ -74,8 +74,7 @@ static bool next(struct reader *r, const char *word)
 	/* "|" is not the begin of "||", "is" not that of a longer word */
 	if (n == 1 && strchr("|<>=&", *word) && (r->s[1] == '=' || r->s[1] == *word))
 		return false;
-	if (isalpha((unsigned char)*word) &&
-	    (isalnum((unsigned char)r->s[n]) || r->s[n] == '_'))
+	if (isalpha((unsigned char)*word) && (isalnum((unsigned char)r->s[n]) || r->s[n] == '_'))
 		return false;
 	r->s += n;
 	return true;
@@ -185,8 +184,8 @@ static double count_in(struct reader *r, const char *path, const struct expr_val
 		expr_fact(r->scope->facts, entry, &each);
 		if (each.kind != want->kind)
 			continue;
-		found += each.kind == EXPR_TEXT ? !strcmp(each.text, want->text)
-						: each.number == want->number;
+		found += each.kind == EXPR_TEXT ? !strcmp(each.text, want->text) :
+						  each.number == want->number;
 	}
 	return found;
 }
@@ -243,8 +242,9 @@ static int ask(struct reader *r, const char *name, struct expr_value *out)
 		if (!strcmp(name, "has"))
 			*out = from_number(value.kind != EXPR_ABSENT);
 		else
-			*out = value.kind == EXPR_LIST || value.kind == EXPR_TEXT
-				? from_number(value.number) : absent;
+			*out = value.kind == EXPR_LIST || value.kind == EXPR_TEXT ?
+				       from_number(value.number) :
+				       absent;
 	}
 	return next(r, ")") ? 0 : broken(r, ") is missing");
 }
@@ -267,8 +267,7 @@ static double compute(const char *name, const double *a, unsigned int n)
 static bool is_function(const char *name)
 {
 	static const char *const names[] = {
-		"min", "max", "floor", "ceil", "round_up", "has", "length", "count",
-		"largest",
+		"min", "max", "floor", "ceil", "round_up", "has", "length", "count", "largest",
 	};
 	size_t i;
 
@@ -393,20 +392,20 @@ static int primary(struct reader *r, struct expr_value *out)
 
 static int unary(struct reader *r, struct expr_value *out)
 {
-	bool minus, not;
+	bool minus, inverts;
 	int err;
 
 	if (++r->scope->depth > DEPTH_MAX)
 		return broken(r, "nested too deeply");
 	minus = ahead(r, "-!") && next(r, "-");
-	not = !minus && ahead(r, "!") && next(r, "!");
-	err = minus || not ? unary(r, out) : primary(r, out);
+	inverts = !minus && ahead(r, "!") && next(r, "!");
+	err = minus || inverts ? unary(r, out) : primary(r, out);
 	r->scope->depth--;
 	if (err || out->kind != EXPR_NUMBER)
 		return err;
 	if (minus)
 		out->number = -out->number;
-	if (not)
+	if (inverts)
 		out->number = !out->number;
 	return 0;
 }
@@ -441,9 +440,9 @@ static int product(struct reader *r, struct expr_value *out)
 		if (!both || (op != '*' && !b.number))
 			*out = absent;
 		else
-			*out = from_number(op == '*' ? out->number * b.number
-					   : op == '/' ? out->number / b.number
-						       : fmod(out->number, b.number));
+			*out = from_number(op == '*' ? out->number * b.number :
+					   op == '/' ? out->number / b.number :
+						       fmod(out->number, b.number));
 	}
 	return err;
 }
@@ -464,8 +463,9 @@ static int sum(struct reader *r, struct expr_value *out)
 		both = numbers(r, out, &b);
 		if (both < 0)
 			return both;
-		*out = both ? from_number(op == '+' ? out->number + b.number
-						    : out->number - b.number) : absent;
+		*out = both ? from_number(op == '+' ? out->number + b.number :
+						      out->number - b.number) :
+			      absent;
 	}
 	return err;
 }
@@ -519,8 +519,12 @@ static int comparison(struct reader *r, struct expr_value *out)
 	}
 	x = out->number;
 	y = b.number;
-	*out = from_number(i == 0 ? x == y : i == 1 ? x != y : i == 2 ? x <= y : i == 3 ? x >= y
-			   : i == 4 ? x < y : x > y);
+	*out = from_number(i == 0 ? x == y :
+			   i == 1 ? x != y :
+			   i == 2 ? x <= y :
+			   i == 3 ? x >= y :
+			   i == 4 ? x < y :
+				    x > y);
 	return 0;
 }
 

@@ -16,9 +16,9 @@
 
 enum expr_kind {
 	EXPR_ABSENT,
-	EXPR_NUMBER,	/* also true and false */
+	EXPR_NUMBER, /* also true and false */
 	EXPR_TEXT,
-	EXPR_LIST,	/* number is its length */
+	EXPR_LIST, /* number is its length */
 	EXPR_OBJECT,
 };
 

@@ -14,10 +14,10 @@
 #define LIKE_DEPTH_MAX 8
 
 static const char *const properties[PART_PROPERTIES] = {
-	[PART_WHEN] = "when", [PART_LAYERS] = "layers", [PART_GROUP] = "group",
-	[PART_COPIES] = "copies", [PART_ACTIVE] = "active", [PART_TENSORS] = "tensors",
-	[PART_KEPT] = "kept", [PART_KV_HEADS] = "kv_heads", [PART_KV_WIDTH] = "kv_width",
-	[PART_WINDOW] = "window", [PART_STATE] = "state", [PART_INDEX] = "index",
+	[PART_WHEN] = "when",	    [PART_LAYERS] = "layers",	  [PART_GROUP] = "group",
+	[PART_COPIES] = "copies",   [PART_ACTIVE] = "active",	  [PART_TENSORS] = "tensors",
+	[PART_KEPT] = "kept",	    [PART_KV_HEADS] = "kv_heads", [PART_KV_WIDTH] = "kv_width",
+	[PART_WINDOW] = "window",   [PART_STATE] = "state",	  [PART_INDEX] = "index",
 	[PART_REPEATS] = "repeats",
 };
 
@@ -95,8 +95,7 @@ static int check_key(const char *key, struct fault *f)
 	return -EINVAL;
 }
 
-static int set_line(struct family_line *line, const char *key, const char *value,
-		    struct fault *f)
+static int set_line(struct family_line *line, const char *key, const char *value, struct fault *f)
 {
 	line->key = strdup(key);
 	line->value = strdup(value);

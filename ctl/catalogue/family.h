@@ -19,19 +19,19 @@
 
 /* Of a part of a layer, or of the model. */
 enum family_property {
-	PART_WHEN,	/* has layer i this part? default yes */
-	PART_LAYERS,	/* how often it is there: default all layers */
-	PART_GROUP,	/* text (default), embedding, head, final, vision, audio, mtp */
-	PART_COPIES,	/* experts: how many, */
-	PART_ACTIVE,	/* and how many a token visits */
-	PART_TENSORS,	/* matrices, which quantization shrinks */
-	PART_KEPT,	/* norms, biases, routers, which it does not */
-	PART_KV_HEADS,	/* what tensor parallelism divides */
-	PART_KV_WIDTH,	/* numbers that one of them keeps for a token */
-	PART_WINDOW,	/* tokens that are kept, 0: all */
-	PART_STATE,	/* bytes of a sequence, whatever its length */
-	PART_INDEX,	/* bytes of a token beside keys and values */
-	PART_REPEATS,	/* as well all text parts of this layer */
+	PART_WHEN, /* has layer i this part? default yes */
+	PART_LAYERS, /* how often it is there: default all layers */
+	PART_GROUP, /* text (default), embedding, head, final, vision, audio, mtp */
+	PART_COPIES, /* experts: how many, */
+	PART_ACTIVE, /* and how many a token visits */
+	PART_TENSORS, /* matrices, which quantization shrinks */
+	PART_KEPT, /* norms, biases, routers, which it does not */
+	PART_KV_HEADS, /* what tensor parallelism divides */
+	PART_KV_WIDTH, /* numbers that one of them keeps for a token */
+	PART_WINDOW, /* tokens that are kept, 0: all */
+	PART_STATE, /* bytes of a sequence, whatever its length */
+	PART_INDEX, /* bytes of a token beside keys and values */
+	PART_REPEATS, /* as well all text parts of this layer */
 	PART_PROPERTIES
 };
 

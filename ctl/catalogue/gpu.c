@@ -116,8 +116,7 @@ static int id_pair(const char **s, uint16_t *vendor, uint16_t *device)
 }
 
 /* vvvv:dddd or vvvv:dddd/vvvv:dddd, the second pair being the subsystem */
-static int pci_id(const char *word, bool vf, struct gpu_pci_id *id,
-		  struct fault *f)
+static int pci_id(const char *word, bool vf, struct gpu_pci_id *id, struct fault *f)
 {
 	const char *s = word;
 	int err;
@@ -141,8 +140,7 @@ static int pci_id(const char *word, bool vf, struct gpu_pci_id *id,
 	return 0;
 }
 
-static int pci_list(const char *value, bool vf, struct gpu_pci_id **ids,
-		    size_t *n, struct fault *f)
+static int pci_list(const char *value, bool vf, struct gpu_pci_id **ids, size_t *n, struct fault *f)
 {
 	struct gpu_pci_id *out;
 	char **words;
@@ -179,9 +177,7 @@ static int set_form(struct cat_gpu *gpu, const char *value, struct fault *f)
 			return 0;
 		}
 	}
-	return fault_set(f, EINVAL,
-			 "form \"%.40s\": use pcie-card, module or service",
-			 value);
+	return fault_set(f, EINVAL, "form \"%.40s\": use pcie-card, module or service", value);
 }
 
 static int set_aliases(struct cat_gpu *gpu, const char *value, struct fault *f)
@@ -223,8 +219,7 @@ static int key_bit(const char *key)
 	return -1;
 }
 
-static int set_fact(struct cat_gpu *gpu, int bit, const char *value,
-		    struct fault *f)
+static int set_fact(struct cat_gpu *gpu, int bit, const char *value, struct fault *f)
 {
 	bool assumed = bit >= GPU_FACTS;
 	int fact = assumed ? bit - GPU_FACTS : bit;
@@ -252,8 +247,7 @@ static int set_fact(struct cat_gpu *gpu, int bit, const char *value,
 	return 0;
 }
 
-static int set_key(struct cat_gpu *gpu, int bit, const char *value,
-		   struct fault *f)
+static int set_key(struct cat_gpu *gpu, int bit, const char *value, struct fault *f)
 {
 	if (bit < SEEN_TEXT)
 		return set_fact(gpu, bit, value, f);
@@ -267,14 +261,13 @@ static int set_key(struct cat_gpu *gpu, int bit, const char *value,
 	case SEEN_PCI_VF:
 		return pci_list(value, true, &gpu->pci_vf, &gpu->n_pci_vf, f);
 	default:
-		return replace((char **)((char *)gpu +
-					 text_keys[bit - SEEN_TEXT].offset),
-			       value, f);
+		return replace((char **)((char *)gpu + text_keys[bit - SEEN_TEXT].offset), value,
+			       f);
 	}
 }
 
-static int open_section(struct cat_gpu **gpus, size_t *n, unsigned int layer,
-			const char *id, struct fault *f)
+static int open_section(struct cat_gpu **gpus, size_t *n, unsigned int layer, const char *id,
+			struct fault *f)
 {
 	struct cat_gpu *more;
 	size_t i;
@@ -283,8 +276,7 @@ static int open_section(struct cat_gpu **gpus, size_t *n, unsigned int layer,
 		if (strcmp((*gpus)[i].id, id))
 			continue;
 		if ((*gpus)[i].layer == layer)
-			return fault_set(f, EEXIST,
-					 "[%s] is already described in this directory",
+			return fault_set(f, EEXIST, "[%s] is already described in this directory",
 					 id);
 		(*gpus)[i].layer = layer;
 		(*gpus)[i].seen = 0;
@@ -303,8 +295,8 @@ static int open_section(struct cat_gpu **gpus, size_t *n, unsigned int layer,
 	return 0;
 }
 
-int cat_gpu_item(struct cat_gpu **gpus, size_t *n, unsigned int layer,
-		 const struct conf_item *item, struct fault *f)
+int cat_gpu_item(struct cat_gpu **gpus, size_t *n, unsigned int layer, const struct conf_item *item,
+		 struct fault *f)
 {
 	struct cat_gpu *gpu;
 	size_t i;
@@ -346,8 +338,7 @@ int cat_gpu_complete(struct cat_gpu *gpu, struct fault *f)
 	else if (gpu->form == GPU_FORM_CARD && !gpu->n_pci)
 		missing = "pci";
 	if (missing)
-		return fault_set(f, EINVAL, "[%s] needs the key %s", gpu->id,
-				 missing);
+		return fault_set(f, EINVAL, "[%s] needs the key %s", gpu->id, missing);
 	if (!gpu->brief)
 		return replace(&gpu->brief, gpu->name, f);
 	return 0;
@@ -362,8 +353,7 @@ void cat_gpu_free(struct cat_gpu *gpus, size_t n)
 
 		free(gpus[i].id);
 		for (t = 0; t < N_TEXT_KEYS; t++)
-			free(*(char **)((char *)&gpus[i] +
-					text_keys[t].offset));
+			free(*(char **)((char *)&gpus[i] + text_keys[t].offset));
 		conf_list_free(gpus[i].aliases, gpus[i].n_aliases);
 		free(gpus[i].pci);
 		free(gpus[i].pci_vf);
@@ -371,8 +361,7 @@ void cat_gpu_free(struct cat_gpu *gpus, size_t n)
 	free(gpus);
 }
 
-enum gpu_trust cat_gpu_fact(const struct cat_gpu *gpu, enum gpu_fact fact,
-			    double *value)
+enum gpu_trust cat_gpu_fact(const struct cat_gpu *gpu, enum gpu_fact fact, double *value)
 {
 	if (gpu->known_verified & (1u << fact)) {
 		*value = gpu->verified[fact];

@@ -17,32 +17,32 @@
 
 /* How a product is built. Only a card can be in a slot of a fabric. */
 enum gpu_form {
-	GPU_FORM_CARD,		/* pcie-card */
-	GPU_FORM_MODULE,	/* module: SXM, OAM, soldered; sized, never hot-plugged */
-	GPU_FORM_SERVICE,	/* service: rented, not sold; sized only */
+	GPU_FORM_CARD, /* pcie-card */
+	GPU_FORM_MODULE, /* module: SXM, OAM, soldered; sized, never hot-plugged */
+	GPU_FORM_SERVICE, /* service: rented, not sold; sized only */
 };
 
 enum gpu_trust {
-	GPU_UNKNOWN,	/* nothing known */
-	GPU_FROM_LABEL,	/* memory only: derived from the marketing figure */
-	GPU_ASSUMED,	/* remembered or inferred */
-	GPU_VERIFIED,	/* seen in the source that the entry names */
+	GPU_UNKNOWN, /* nothing known */
+	GPU_FROM_LABEL, /* memory only: derived from the marketing figure */
+	GPU_ASSUMED, /* remembered or inferred */
+	GPU_VERIFIED, /* seen in the source that the entry names */
 };
 
 /* The numbers of a product. Names, units and ranges: gpu_fact_types[]. */
 enum gpu_fact {
-	GPU_MEMORY_MIB,		/* usable, per device, as the driver reports it */
-	GPU_MEMORY_LABEL_GIB,	/* as sold, per product */
-	GPU_DEVICES,		/* devices that one product shows as; 1 if unknown */
-	GPU_BANDWIDTH_GBS,	/* memory bandwidth, 1e9 bytes/s */
-	GPU_FP16_TFLOPS,	/* dense */
-	GPU_FP8_TFLOPS,		/* dense */
+	GPU_MEMORY_MIB, /* usable, per device, as the driver reports it */
+	GPU_MEMORY_LABEL_GIB, /* as sold, per product */
+	GPU_DEVICES, /* devices that one product shows as; 1 if unknown */
+	GPU_BANDWIDTH_GBS, /* memory bandwidth, 1e9 bytes/s */
+	GPU_FP16_TFLOPS, /* dense */
+	GPU_FP8_TFLOPS, /* dense */
 	GPU_TDP_W,
 	GPU_IDLE_W,
-	GPU_LINK_GBS,		/* GPU to GPU link, both directions, 1e9 bytes/s */
+	GPU_LINK_GBS, /* GPU to GPU link, both directions, 1e9 bytes/s */
 	GPU_PCIE_GEN,
 	GPU_PCIE_WIDTH,
-	GPU_BAR1_MIB,		/* the large prefetchable BAR */
+	GPU_BAR1_MIB, /* the large prefetchable BAR */
 	GPU_FACTS
 };
 
@@ -124,8 +124,8 @@ struct cat_gpu {
 };
 
 /* Takes one item; @layer counts directories, a later one may override. */
-int cat_gpu_item(struct cat_gpu **gpus, size_t *n, unsigned int layer,
-		 const struct conf_item *item, struct fault *f);
+int cat_gpu_item(struct cat_gpu **gpus, size_t *n, unsigned int layer, const struct conf_item *item,
+		 struct fault *f);
 
 /* Is everything there that an entry needs? Fills @brief. */
 int cat_gpu_complete(struct cat_gpu *gpu, struct fault *f);
@@ -133,8 +133,7 @@ int cat_gpu_complete(struct cat_gpu *gpu, struct fault *f);
 void cat_gpu_free(struct cat_gpu *gpus, size_t n);
 
 /* A number and how well it is known; @value is untouched if GPU_UNKNOWN. */
-enum gpu_trust cat_gpu_fact(const struct cat_gpu *gpu, enum gpu_fact fact,
-			    double *value);
+enum gpu_trust cat_gpu_fact(const struct cat_gpu *gpu, enum gpu_fact fact, double *value);
 
 /*
  * Usable MiB of one device: verified, else assumed, else the label less the
@@ -158,18 +157,16 @@ struct gpu_identity {
 };
 
 /* Identity of a device by the ids in its config space. */
-struct gpu_identity cat_gpu_by_pci(const struct cat_gpu *gpus, size_t n,
-				   uint16_t vendor, uint16_t device,
-				   uint16_t subvendor, uint16_t subdevice);
+struct gpu_identity cat_gpu_by_pci(const struct cat_gpu *gpus, size_t n, uint16_t vendor,
+				   uint16_t device, uint16_t subvendor, uint16_t subdevice);
 
 /*
  * What to call a device in a listing: "H100 PCIe", "H100 PCIe (sim)",
  * "MI300X VF", or the ids in hex for a device that the catalogue lacks.
  * Returns @buf.
  */
-const char *cat_gpu_label(const struct gpu_identity *id, uint16_t vendor,
-			  uint16_t device, uint16_t subvendor,
-			  uint16_t subdevice, char *buf, size_t size);
+const char *cat_gpu_label(const struct gpu_identity *id, uint16_t vendor, uint16_t device,
+			  uint16_t subvendor, uint16_t subdevice, char *buf, size_t size);
 
 /*
  * Does @gpu answer to @name? Names are compared without regard to case and
@@ -186,7 +183,7 @@ size_t cat_gpu_matches(const struct cat_gpu *gpus, size_t n, const char *name,
  * several that share an alias the only card wins. -ENOENT or -ENOTUNIQ, with
  * the candidates in the text.
  */
-int cat_gpu_find(const struct cat_gpu *gpus, size_t n, const char *name,
-		 const struct cat_gpu **out, struct fault *f);
+int cat_gpu_find(const struct cat_gpu *gpus, size_t n, const char *name, const struct cat_gpu **out,
+		 struct fault *f);
 
 #endif

@@ -13,19 +13,16 @@
 
 #define FOLDED_MAX 96
 
-static bool same_id(const struct gpu_pci_id *id, uint16_t vendor,
-		    uint16_t device, uint16_t subvendor, uint16_t subdevice,
-		    bool sub)
+static bool same_id(const struct gpu_pci_id *id, uint16_t vendor, uint16_t device,
+		    uint16_t subvendor, uint16_t subdevice, bool sub)
 {
 	if (id->vendor != vendor || id->device != device || id->sub != sub)
 		return false;
-	return !sub || (id->subvendor == subvendor &&
-			id->subdevice == subdevice);
+	return !sub || (id->subvendor == subvendor && id->subdevice == subdevice);
 }
 
-static bool has_id(const struct gpu_pci_id *ids, size_t n, uint16_t vendor,
-		   uint16_t device, uint16_t subvendor, uint16_t subdevice,
-		   bool sub)
+static bool has_id(const struct gpu_pci_id *ids, size_t n, uint16_t vendor, uint16_t device,
+		   uint16_t subvendor, uint16_t subdevice, bool sub)
 {
 	size_t i;
 
@@ -35,9 +32,8 @@ static bool has_id(const struct gpu_pci_id *ids, size_t n, uint16_t vendor,
 	return false;
 }
 
-struct gpu_identity cat_gpu_by_pci(const struct cat_gpu *gpus, size_t n,
-				   uint16_t vendor, uint16_t device,
-				   uint16_t subvendor, uint16_t subdevice)
+struct gpu_identity cat_gpu_by_pci(const struct cat_gpu *gpus, size_t n, uint16_t vendor,
+				   uint16_t device, uint16_t subvendor, uint16_t subdevice)
 {
 	struct gpu_identity out = { 0 };
 	size_t i;
@@ -56,11 +52,10 @@ struct gpu_identity cat_gpu_by_pci(const struct cat_gpu *gpus, size_t n,
 		for (i = 0; i < n; i++) {
 			const struct cat_gpu *gpu = &gpus[i];
 
-			out.vf = has_id(gpu->pci_vf, gpu->n_pci_vf, vendor,
-					device, subvendor, subdevice, sub);
-			if (out.vf || has_id(gpu->pci, gpu->n_pci, vendor,
-					     device, subvendor, subdevice,
-					     sub)) {
+			out.vf = has_id(gpu->pci_vf, gpu->n_pci_vf, vendor, device, subvendor,
+					subdevice, sub);
+			if (out.vf || has_id(gpu->pci, gpu->n_pci, vendor, device, subvendor,
+					     subdevice, sub)) {
 				out.gpu = gpu;
 				return out;
 			}
@@ -69,15 +64,13 @@ struct gpu_identity cat_gpu_by_pci(const struct cat_gpu *gpus, size_t n,
 	return out;
 }
 
-const char *cat_gpu_label(const struct gpu_identity *id, uint16_t vendor,
-			  uint16_t device, uint16_t subvendor,
-			  uint16_t subdevice, char *buf, size_t size)
+const char *cat_gpu_label(const struct gpu_identity *id, uint16_t vendor, uint16_t device,
+			  uint16_t subvendor, uint16_t subdevice, char *buf, size_t size)
 {
 	const char *mark = id->simulated ? " (sim)" : "";
 
 	if (id->gpu)
-		snprintf(buf, size, "%s%s%s", id->gpu->brief,
-			 id->vf ? " VF" : "", mark);
+		snprintf(buf, size, "%s%s%s", id->gpu->brief, id->vf ? " VF" : "", mark);
 	else if (id->simulated)
 		snprintf(buf, size, "%04x:%04x%s", subvendor, subdevice, mark);
 	else
@@ -110,8 +103,7 @@ static bool gpu_is_called(const struct cat_gpu *gpu, const char *own, const char
 	if (!gpu_fold(own, buf))
 		return false;
 	return !strcmp(buf, folded) ||
-	       (!strncmp(folded, gpu->vendor, vendor) &&
-		!strcmp(buf, folded + vendor));
+	       (!strncmp(folded, gpu->vendor, vendor) && !strcmp(buf, folded + vendor));
 }
 
 static bool answers_exactly(const struct cat_gpu *gpu, const char *folded)
@@ -175,8 +167,8 @@ static void gpu_suggest(const struct cat_gpu *gpus, size_t n, const char *folded
 	fault_add(f, shown ? "?" : "; 'gpuctl gpus' lists all");
 }
 
-int cat_gpu_find(const struct cat_gpu *gpus, size_t n, const char *name,
-		 const struct cat_gpu **out, struct fault *f)
+int cat_gpu_find(const struct cat_gpu *gpus, size_t n, const char *name, const struct cat_gpu **out,
+		 struct fault *f)
 {
 	const struct cat_gpu *found = NULL, *card = NULL;
 	size_t i, count = 0, cards = 0;

@@ -15,8 +15,10 @@
 
 /* Numbers of a shape; the index is the bit in @seen. */
 const struct model_number model_numbers[] = {
-#define NUMBER(member, min, max) \
-	{ #member, offsetof(struct cat_model, member), min, max }
+#define NUMBER(member, min, max)                                                                   \
+	{                                                                                          \
+#member, offsetof(struct cat_model, member), min, max                              \
+	}
 	NUMBER(hidden, 16, 1 << 20),
 	NUMBER(layers, 1, 4096),
 	NUMBER(heads, 1, 4096),
@@ -84,8 +86,7 @@ static int replace(char **where, const char *value, struct fault *f)
 	return 0;
 }
 
-static int set_key(struct cat_model *model, int bit, const char *value,
-		   struct fault *f)
+static int set_key(struct cat_model *model, int bit, const char *value, struct fault *f)
 {
 	unsigned long long n;
 	char **list;
@@ -113,8 +114,7 @@ static int set_key(struct cat_model *model, int bit, const char *value,
 		model->n_aliases = count;
 		return 0;
 	default:
-		err = conf_whole(value, model_numbers[bit].min, model_numbers[bit].max, &n,
-				 f);
+		err = conf_whole(value, model_numbers[bit].min, model_numbers[bit].max, &n, f);
 		if (!err)
 			*(uint64_t *)((char *)model + model_numbers[bit].offset) = n;
 		return err;
@@ -131,8 +131,7 @@ static int model_open_section(struct cat_model **models, size_t *n, unsigned int
 		if (strcmp((*models)[i].id, id))
 			continue;
 		if ((*models)[i].layer == layer)
-			return fault_set(f, EEXIST,
-					 "[%s] is already described in this directory",
+			return fault_set(f, EEXIST, "[%s] is already described in this directory",
 					 id);
 		(*models)[i].layer = layer;
 		(*models)[i].seen = 0;

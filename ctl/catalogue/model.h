@@ -64,7 +64,7 @@ enum lora_target {
 	LORA_VALUE,
 	LORA_OUTPUT,
 	LORA_MLP,
-	LORA_LATENT,	/* other matrices of an attention, adapted with any of it */
+	LORA_LATENT, /* other matrices of an attention, adapted with any of it */
 	LORA_TARGETS
 };
 

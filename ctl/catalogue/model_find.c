@@ -15,8 +15,7 @@
 
 /* Words behind a name that change the weights, not the shape. */
 static const char *const suffixes[] = {
-	"instruct", "chat", "base", "hf", "it", "text", "preview", "gptq",
-	"awq", "gguf", "fp8",
+	"instruct", "chat", "base", "hf", "it", "text", "preview", "gptq", "awq", "gguf", "fp8",
 };
 
 static bool fold(const char *s, char *out)
@@ -50,8 +49,8 @@ static bool is_called(const struct cat_model *m, const char *folded)
 	return false;
 }
 
-static const struct cat_model *by_folded(const struct cat_model *models,
-					 size_t n, const char *folded)
+static const struct cat_model *by_folded(const struct cat_model *models, size_t n,
+					 const char *folded)
 {
 	size_t i;
 
@@ -86,8 +85,7 @@ static size_t common(const char *a, const char *b)
 	return n;
 }
 
-static void suggest(const struct cat_model *models, size_t n,
-		    const char *folded, struct fault *f)
+static void suggest(const struct cat_model *models, size_t n, const char *folded, struct fault *f)
 {
 	const char *lead = "; did you mean ";
 	char own[FOLDED_MAX];

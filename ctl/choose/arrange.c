@@ -113,9 +113,8 @@ static struct choose_slot *at_least(const struct choose_slot *slots, size_t n,
 
 	memcpy(copy, slots, n * sizeof(*copy));
 	for (i = 0; i < n; i++)
-		if (copy[i].bar == CHOOSE_FREE &&
-		    (memory_of(&copy[i]) < memory_of(least) ||
-		     strcmp(copy[i].gpu->vendor, least->gpu->vendor)))
+		if (copy[i].bar == CHOOSE_FREE && (memory_of(&copy[i]) < memory_of(least) ||
+						   strcmp(copy[i].gpu->vendor, least->gpu->vendor)))
 			copy[i].bar = CHOOSE_EXCLUDED;
 	return copy;
 }

@@ -152,8 +152,8 @@ static void set_wants(struct chooser *c, const struct choose_want *wants, size_t
 	c->takes = mem_grow(c->takes, n * c->n, sizeof(*c->takes));
 	for (w = 0; w < n; w++)
 		for (i = 0; i < c->n; i++)
-			c->takes[w * c->n + i] =
-				c->usable[i] && want_takes(&wants[w], &c->slots[i]);
+			c->takes[w * c->n + i] = c->usable[i] &&
+						 want_takes(&wants[w], &c->slots[i]);
 }
 
 static bool takes(const struct chooser *c, size_t want, size_t slot)

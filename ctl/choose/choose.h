@@ -16,14 +16,14 @@
 /* Why a slot with a card cannot be chosen now. */
 enum choose_bar {
 	CHOOSE_FREE,
-	CHOOSE_CLAIMED,		/* a composition holds it */
-	CHOOSE_BUSY,		/* an operation is under way */
-	CHOOSE_FAULT,		/* fault, stuck, lost or quarantined */
-	CHOOSE_NO_ROOM,		/* its windows cannot be had */
-	CHOOSE_UNKNOWN,		/* nothing is known of its GPU */
-	CHOOSE_DRIVER,		/* attached with another driver */
-	CHOOSE_EXCLUDED,	/* by the request */
-	CHOOSE_DIRTY,		/* it holds data of another tenant and cannot be cleaned */
+	CHOOSE_CLAIMED, /* a composition holds it */
+	CHOOSE_BUSY, /* an operation is under way */
+	CHOOSE_FAULT, /* fault, stuck, lost or quarantined */
+	CHOOSE_NO_ROOM, /* its windows cannot be had */
+	CHOOSE_UNKNOWN, /* nothing is known of its GPU */
+	CHOOSE_DRIVER, /* attached with another driver */
+	CHOOSE_EXCLUDED, /* by the request */
+	CHOOSE_DIRTY, /* it holds data of another tenant and cannot be cleaned */
 	CHOOSE_BARS
 };
 

@@ -205,7 +205,8 @@ static void say_bars(struct text *text, const struct choose_slot *slots, size_t 
 		[CHOOSE_UNKNOWN] = "unknown (gpuctl scan)",
 		[CHOOSE_DRIVER] = "attached with another driver (gpuctl detach SLOT)",
 		[CHOOSE_EXCLUDED] = "excluded",
-		[CHOOSE_DIRTY] = "that may hold data of another tenant, with neither power control nor reset (--dirty)",
+		[CHOOSE_DIRTY] =
+			"that may hold data of another tenant, with neither power control nor reset (--dirty)",
 	};
 	bool first = true;
 	int bar;

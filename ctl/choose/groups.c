@@ -247,7 +247,7 @@ static bool take_place(struct finder *f, const bool *usable, size_t i, bool node
 		return false;
 	for (j = 0; j < f->n; j++) {
 		f->there[j] = usable[j] && (node ? f->slots[j].numa == f->slots[i].numa :
-					    f->slots[j].switch_id == f->slots[i].switch_id);
+						   f->slots[j].switch_id == f->slots[i].switch_id);
 		if (j < i && f->there[j])
 			return false;
 		gpus += f->there[j] ? f->slots[j].gpus : 0;

@@ -7,11 +7,11 @@
 #include "module/model.h"
 
 enum handover {
-	HANDOVER_AS_IS,		/* nothing of others is in its memory */
-	HANDOVER_POWER_CYCLE,	/* it is attached, and can be powered off */
-	HANDOVER_RESET,		/* it is attached, and can be reset alone */
-	HANDOVER_ATTACH,	/* what can be done shows when it is attached */
-	HANDOVER_NEVER,		/* neither can be */
+	HANDOVER_AS_IS, /* nothing of others is in its memory */
+	HANDOVER_POWER_CYCLE, /* it is attached, and can be powered off */
+	HANDOVER_RESET, /* it is attached, and can be reset alone */
+	HANDOVER_ATTACH, /* what can be done shows when it is attached */
+	HANDOVER_NEVER, /* neither can be */
 	HANDOVERS
 };
 

@@ -152,10 +152,10 @@ static void pool_add_slot(struct session *session, const struct pool_terms *term
 										"unknown GPU"));
 	choice->gpu = identity.gpu;
 	/* What a simulated GPU imitates is what requests name. */
-	choice->vendor = (uint16_t)(identity.simulated ? identity.ids.subsystem_vendor
-						       : identity.ids.vendor);
-	choice->device = (uint16_t)(identity.simulated ? identity.ids.subsystem_device
-						       : identity.ids.device);
+	choice->vendor = (uint16_t)(identity.simulated ? identity.ids.subsystem_vendor :
+							 identity.ids.vendor);
+	choice->device = (uint16_t)(identity.simulated ? identity.ids.subsystem_device :
+							 identity.ids.device);
 	choice->gpus = identity.gpus;
 	choice->memory = identity.memory;
 	choice->group = identity.group;

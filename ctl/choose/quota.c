@@ -70,8 +70,7 @@ static void count_held(const struct session *session, const struct gf_fabric *fa
 		tenant = tenants_find(tenants, note.tenant);
 
 		if (tenant)
-			tenant->held +=
-				identity_members(&session->knowledge, fabric, composition);
+			tenant->held += identity_members(&session->knowledge, fabric, composition);
 	}
 }
 

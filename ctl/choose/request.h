@@ -42,6 +42,9 @@ struct gpu_request {
 };
 
 /* Nothing is asked for yet. */
-#define GPU_REQUEST_NONE { .numa = -1 }
+#define GPU_REQUEST_NONE                                                                           \
+	{                                                                                          \
+		.numa = -1                                                                         \
+	}
 
 #endif /* GPUCTL_REQUEST_H */

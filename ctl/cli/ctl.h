@@ -17,11 +17,11 @@ enum ctl_exit {
 	CTL_DONE = 0,
 	CTL_FAILED = 1,
 	CTL_USAGE = 2,
-	CTL_NO_FIT = 3,		/* GPUs, memory, window or quota */
-	CTL_BUSY = 4,		/* holders, or claimed by a composition */
+	CTL_NO_FIT = 3, /* GPUs, memory, window or quota */
+	CTL_BUSY = 4, /* holders, or claimed by a composition */
 	CTL_DENIED = 5,
 	CTL_NO_MODULE = 6,
-	CTL_TIMEOUT = 7,	/* timed out or stuck */
+	CTL_TIMEOUT = 7, /* timed out or stuck */
 };
 
 /**
@@ -48,9 +48,9 @@ struct ctl_ctx;
 
 /* Properties of a command. */
 enum ctl_command_flag {
-	CTL_HIDDEN = 1,		/* not in help, manual and completion */
-	CTL_NO_DRY_RUN = 2,	/* changes nothing anyway: -n is refused */
-	CTL_FIRST_VERB = 4,	/* without a verb the first one runs */
+	CTL_HIDDEN = 1, /* not in help, manual and completion */
+	CTL_NO_DRY_RUN = 2, /* changes nothing anyway: -n is refused */
+	CTL_FIRST_VERB = 4, /* without a verb the first one runs */
 };
 
 /* Where a command stands in the list of them, in this order. */
@@ -99,7 +99,7 @@ extern const struct ctl_option ctl_table_options[];
 /* An option as it was given. */
 struct ctl_given {
 	const struct ctl_option *option;
-	const char *value;	/* NULL for a flag */
+	const char *value; /* NULL for a flag */
 };
 
 struct out;

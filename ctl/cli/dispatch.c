@@ -219,7 +219,7 @@ static int parse_options(struct ctl_ctx *ctx, const struct ctl_command *command,
 	shorts[s] = '\0';
 
 	opterr = 0;
-	optind = 0;	/* glibc: start anew */
+	optind = 0; /* glibc: start anew */
 	while ((found = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const struct ctl_option *option = NULL;
 
@@ -324,13 +324,13 @@ static const struct ctl_command *find_row(struct ctl_ctx *ctx, int *argc, char *
 				ctl_help_command(ctx->out, command);
 			else
 				(help ? ctl_help : ctl_help_brief)(ctx->out, ctx->commands);
-			*ret = help ? CTL_DONE
-				    : ctl_fail(ctx, CTL_USAGE, "no %s given",
+			*ret = help ? CTL_DONE :
+				      ctl_fail(ctx, CTL_USAGE, "no %s given",
 					       command ? "verb" : "command");
 			return NULL;
 		}
-		row = command ? ctl_verb_find(command, **argv)
-			      : ctl_command_find(ctx->commands, **argv);
+		row = command ? ctl_verb_find(command, **argv) :
+				ctl_command_find(ctx->commands, **argv);
 		if (!row) {
 			*ret = ctl_unknown(ctx, command, **argv);
 			return NULL;

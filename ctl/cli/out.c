@@ -36,12 +36,12 @@ struct out_table {
 	const struct out_column *columns;
 	size_t n_columns;
 	enum out_layout layout;
-	struct json_object *target;	/* array that rows go to, or the object of OUT_SINGLE */
+	struct json_object *target; /* array that rows go to, or the object of OUT_SINGLE */
 	struct out_row_data *rows;
 	size_t n_rows;
-	size_t next;			/* column that is likely to be set next */
-	bool hidden;			/* nothing in it has a text */
-	size_t *chosen;			/* columns of out_choose() in their order */
+	size_t next; /* column that is likely to be set next */
+	bool hidden; /* nothing in it has a text */
+	size_t *chosen; /* columns of out_choose() in their order */
 	size_t n_chosen;
 };
 
@@ -61,7 +61,7 @@ struct out {
 	bool json;
 	bool stream;
 	bool no_headings;
-	int error;			/* of the first write that failed; it stays */
+	int error; /* of the first write that failed; it stays */
 	FILE *file;
 	struct json_object *document;
 	struct out_item *items;
@@ -602,12 +602,12 @@ static void prune_document(struct out *out, const struct out_table *table)
 {
 	size_t i;
 
-	json_object_object_foreach(out->document, key, value)
+	json_object_object_foreach(out->document, key, value) {
 		if (value != table->target)
 			json_object_object_del(out->document, key);
+	}
 	for (i = 0; i < table->n_rows; i++) {
-		json_object_object_foreach(table->rows[i].json, field, unused)
-		{
+		json_object_object_foreach(table->rows[i].json, field, unused) {
 			(void)unused;
 			if (!out_is_chosen(table, field))
 				json_object_object_del(table->rows[i].json, field);

@@ -22,8 +22,8 @@ struct out;
 struct out_table;
 
 enum out_column_flag {
-	OUT_RIGHT = 1,		/* align the text to the right */
-	OUT_OPTIONAL = 2,	/* leave the column out when no row fills it */
+	OUT_RIGHT = 1, /* align the text to the right */
+	OUT_OPTIONAL = 2, /* leave the column out when no row fills it */
 };
 
 /**
@@ -39,10 +39,10 @@ struct out_column {
 };
 
 enum out_layout {
-	OUT_TABLE,	/* text: heading and rows; JSON: array of objects */
-	OUT_RECORDS,	/* text: one "title value" line a field; JSON: array of objects */
-	OUT_LINES,	/* text: rows without a heading; JSON: array of objects */
-	OUT_SINGLE,	/* as OUT_RECORDS for exactly one row; JSON: object */
+	OUT_TABLE, /* text: heading and rows; JSON: array of objects */
+	OUT_RECORDS, /* text: one "title value" line a field; JSON: array of objects */
+	OUT_LINES, /* text: rows without a heading; JSON: array of objects */
+	OUT_SINGLE, /* as OUT_RECORDS for exactly one row; JSON: object */
 };
 
 struct out *out_new(FILE *file);

@@ -70,8 +70,8 @@ static int annotate_run_session(struct session *session, const char *name)
 		ret = session_refresh(session);
 	composition = gf_composition_by_name(&session->fabric, name);
 	if (!ret && composition && !ctx->dry_run) {
-		struct out_table *t = out_table(ctx->out, "compositions",
-						render_composition_columns, OUT_TABLE);
+		struct out_table *t =
+			out_table(ctx->out, "compositions", render_composition_columns, OUT_TABLE);
 
 		out_row(t);
 		render_composition(t, composition, &session->fabric, &session->knowledge,
@@ -106,8 +106,7 @@ const struct ctl_command cmd_annotate = {
 	.group = CTL_COMPOSITIONS,
 	.args = "NAME",
 	.summary = "change label, job or lease of a composition",
-	.help =
-		"Values of options that are not given stay as they are, and so do the GPUs. The tenant cannot\n"
+	.help = "Values of options that are not given stay as they are, and so do the GPUs. The tenant cannot\n"
 		"be changed: release the composition and compose another.",
 	.options = { options },
 	.completes = "@compositions",

@@ -64,8 +64,8 @@ static int attach_run(struct ctl_ctx *ctx, int argc, char **argv)
 
 static const struct ctl_option options[] = {
 	DRIVER_OPTION,
-	{ "gpu", 'g', "KIND",
-	  "kind of the GPUs that a fabric manager brings to empty slots", "@kinds" },
+	{ "gpu", 'g', "KIND", "kind of the GPUs that a fabric manager brings to empty slots",
+	  "@kinds" },
 	{ "no-fit-check", 0, NULL, "try although the bridge windows cannot take the GPU" },
 	{ NULL },
 };
@@ -75,8 +75,7 @@ const struct ctl_command cmd_attach = {
 	.group = CTL_GPUS,
 	.args = "SLOT...",
 	.summary = "power slots and bring their GPUs up, all or none",
-	.help =
-		"The GPUs belong to no composition afterwards; gpuctl compose claims and attaches GPUs in one step.\n"
+	.help = "The GPUs belong to no composition afterwards; gpuctl compose claims and attaches GPUs in one step.\n"
 		"A slot that is ready stays as it is. An empty slot gets a card from the fabric: from the\n"
 		"manager whose file in fabric.d names the slot, of the kind that --gpu or slots.d gives, or by assign\n"
 		"hooks. If the request then fails or is interrupted, gpuctl powers off and gives back all that it\n"

@@ -17,7 +17,10 @@ static const struct ctl_option options[] = {
 };
 
 static const struct out_column columns[] = {
-	{ "slot", "SLOT" }, { "before", "BEFORE" }, { "state", "STATE" }, { NULL, NULL },
+	{ "slot", "SLOT" },
+	{ "before", "BEFORE" },
+	{ "state", "STATE" },
+	{ NULL, NULL },
 };
 
 static int clear_run_session(struct session *session, int argc, char **argv)
@@ -79,8 +82,7 @@ const struct ctl_command cmd_clear = {
 	.group = CTL_GPUS,
 	.args = "SLOT...",
 	.summary = "take slots out of fault, lost or quarantine",
-	.help =
-		"The slot returns to the state of the card in it. A stuck slot cannot be cleared: it becomes\n"
+	.help = "The slot returns to the state of the card in it. A stuck slot cannot be cleared: it becomes\n"
 		"usable when the kernel's call returns.",
 	.options = { options },
 	.run = clear_run,

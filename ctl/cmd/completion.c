@@ -86,8 +86,8 @@ static void offer_kind(struct ctl_ctx *ctx, const struct place *place, const cha
 		return;
 	}
 	/* Once it has begun: the word goes on, which is then said of all that is offered. */
-	if (!strcmp(kind, "@hub") && (!*place->current || strncmp(HUB_PREFIX, place->current,
-								  strlen(place->current))))
+	if (!strcmp(kind, "@hub") &&
+	    (!*place->current || strncmp(HUB_PREFIX, place->current, strlen(place->current))))
 		return;
 	/* What cannot be asked now, without the module for instance, has no names. */
 	names_of_kind(ctx, kind + 1, &names);
@@ -106,8 +106,8 @@ static void completion_complete(struct ctl_ctx *ctx, const char *const *words, s
 
 	place_find(&place, words, n);
 	/* Where nothing else can stand options are offered without a dash, too. */
-	if (place.options && (place.current[0] == '-' ||
-			      (place.command && !*place.kinds && !*place.current)))
+	if (place.options &&
+	    (place.current[0] == '-' || (place.command && !*place.kinds && !*place.current)))
 		offer_options(ctx->out, &place);
 	for (kind = strtok_r(place.kinds, " ", &save); kind; kind = strtok_r(NULL, " ", &save))
 		offer_kind(ctx, &place, kind);

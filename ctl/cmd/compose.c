@@ -35,8 +35,7 @@ const struct ctl_command cmd_compose = {
 	.group = CTL_COMPOSITIONS,
 	.args = "NAME",
 	.summary = "give a workload a set of GPUs, all or none",
-	.help =
-		"Ask for GPUs by number (--gpus), by kind (--gpu, repeatable), by total memory (--memory), or by\n"
+	.help = "Ask for GPUs by number (--gpus), by kind (--gpu, repeatable), by total memory (--memory), or by\n"
 		"workload (--model and its options): gpuctl sizes the workload first. It prefers slots behind one\n"
 		"switch, then those of one NUMA node, then those of the fewest switches, and prints the reason.\n"
 		"Free GPUs that are already attached are taken as they are, but those that another tenant had are\n"

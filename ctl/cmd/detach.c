@@ -87,8 +87,8 @@ static int take_concerned(struct session *session, struct gf_slot **slots, size_
 		names[i] = NULL;
 	}
 	for (i = 0; i < all; i++) {
-		struct gf_slot *slot =
-			names[i] ? gf_slot_by_name(&session->fabric, names[i]) : NULL;
+		struct gf_slot *slot = names[i] ? gf_slot_by_name(&session->fabric, names[i]) :
+						  NULL;
 
 		if (slot)
 			slots[n_on++] = slot;
@@ -199,8 +199,7 @@ const struct ctl_command cmd_detach = {
 	.group = CTL_GPUS,
 	.args = "SLOT...|--all",
 	.summary = "remove GPUs and power their slots off",
-	.help =
-		"If a process holds a GPU (open or mapped device nodes), the command lists it and changes nothing,\n"
+	.help = "If a process holds a GPU (open or mapped device nodes), the command lists it and changes nothing,\n"
 		"exit code 4. With --wait it announces the removal first, so that agents can let go, and withdraws the\n"
 		"announcement after that time. --force continues regardless; a driver that does not let go then leaves\n"
 		"the slot stuck, exit code 7. The command also removes what is left on the bus of a GPU that was lost or\n"

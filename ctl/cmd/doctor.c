@@ -18,13 +18,13 @@ static const struct ctl_option options[] = {
 };
 
 static const struct out_column columns[] = {
-	{ "level", "LEVEL" }, { "check", "CHECK" }, { NULL, "FINDING" },
-	{ "reason", NULL }, { "remedy", NULL }, { "parameter", NULL }, { NULL, NULL },
+	{ "level", "LEVEL" }, { "check", "CHECK" },  { NULL, "FINDING" }, { "reason", NULL },
+	{ "remedy", NULL },   { "parameter", NULL }, { NULL, NULL },
 };
 
 static const struct out_column summary[] = {
-	{ "failures", NULL }, { "warnings", NULL }, { "kernel", NULL }, { "gpu", NULL },
-	{ NULL, NULL },
+	{ "failures", NULL }, { "warnings", NULL }, { "kernel", NULL },
+	{ "gpu", NULL },      { NULL, NULL },
 };
 
 /* Of GPUs in a slot only cards count. */
@@ -156,8 +156,7 @@ const struct ctl_command cmd_doctor = {
 	.group = CTL_HOST,
 	.args = "",
 	.summary = "can this host hot-plug GPUs, and what has to change",
-	.help =
-		"Prints one line for each finding: ok, note, warn or FAIL, the check, the result, and what to do about\n"
+	.help = "Prints one line for each finding: ok, note, warn or FAIL, the check, the result, and what to do about\n"
 		"it. The exit code is 1 if there is a FAIL. The code that judges an attach judges the slots. If a kernel\n"
 		"parameter would help, doctor computes it for this host; if none does, doctor says so. Run it as root, soon\n"
 		"after boot: only the kernel's log says who has set the windows of bridges.\n"

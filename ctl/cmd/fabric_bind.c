@@ -122,8 +122,7 @@ static const struct manager_conf *only_manager(struct session *session,
 	return NULL;
 }
 
-static int free_slots(struct session *session, const struct managers *managers,
-		      struct binding *b)
+static int free_slots(struct session *session, const struct managers *managers, struct binding *b)
 {
 	const struct manager_conf *conf = only_manager(session, managers);
 	size_t n = 0, i;
@@ -151,10 +150,11 @@ static int check_managers(struct session *session, const struct managers *manage
 
 	for (i = 0; i < b->n; i++)
 		if (!managers_of_slot(managers, b->slots[i]->name))
-			return managers->n_bad ? managers_check(session->ctx, managers) :
-			       ctl_fail(session->ctx, CTL_USAGE,
-					"slot %s is in no file of fabric.d: see gpuctl-fabric(5)",
-					b->slots[i]->name);
+			return managers->n_bad ?
+				       managers_check(session->ctx, managers) :
+				       ctl_fail(session->ctx, CTL_USAGE,
+						"slot %s is in no file of fabric.d: see gpuctl-fabric(5)",
+						b->slots[i]->name);
 	return CTL_DONE;
 }
 
@@ -182,8 +182,8 @@ static int fabric_bind(struct session *session, struct binding *b)
 	if (ret)
 		return ret;
 	managers_load(session->ctx, &managers);
-	ret = ctl_flag(session->ctx, "slot") ? named_slots(session, b)
-					     : free_slots(session, &managers, b);
+	ret = ctl_flag(session->ctx, "slot") ? named_slots(session, b) :
+					       free_slots(session, &managers, b);
 	if (!ret)
 		ret = check_managers(session, &managers, b);
 	managers_free(&managers);
@@ -220,8 +220,7 @@ const struct ctl_command cmd_fabric_bind = {
 	.name = "fabric bind",
 	.args = "GPU|KIND:COUNT...",
 	.summary = "bind GPUs of a fabric to empty slots, all or none",
-	.help =
-		"GPUs are named as gpuctl fabric lists them, or by kind and number; \"any\" is every kind. They come to\n"
+	.help = "GPUs are named as gpuctl fabric lists them, or by kind and number; \"any\" is every kind. They come to\n"
 		"the first empty slots of the fabric manager, or to those that --slot names. The command waits until\n"
 		"the cards show up in the slots. When it fails, all that it brought is given back. Exit code 3: not\n"
 		"enough GPUs are free, and the error says who has them; a GPU that another host takes meanwhile is\n"

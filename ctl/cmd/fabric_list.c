@@ -47,8 +47,7 @@ const struct ctl_command cmd_fabric_list = {
 	.name = "fabric list",
 	.args = "",
 	.summary = "fabric managers and their GPUs, with the host that has each",
-	.help =
-		"STATE is free, bound (to this host), elsewhere (HOST says where), changing (a bind or unbind is\n"
+	.help = "STATE is free, bound (to this host), elsewhere (HOST says where), changing (a bind or unbind is\n"
 		"under way) or unusable (WHY says why). SLOT is this host's slot at the GPU's port. The module is not\n"
 		"needed. A manager that cannot be asked is warned of; the others are listed, and the exit code is that\n"
 		"of the first one that failed.",

@@ -175,7 +175,9 @@ static int give_all(struct session *session, const struct pool_seen *pool,
 
 	for (i = 0; i < pool->managers.n && !ret; i++) {
 		const struct manager_request request = {
-			.verb = MANAGER_UNBIND, .gpus = giving[i].gpus, .n = giving[i].n,
+			.verb = MANAGER_UNBIND,
+			.gpus = giving[i].gpus,
+			.n = giving[i].n,
 		};
 		struct manager_reply reply = { 0 };
 
@@ -240,8 +242,7 @@ const struct ctl_command cmd_fabric_unbind = {
 	.name = "fabric unbind",
 	.args = "SLOT|GPU...",
 	.summary = "give GPUs of this host back to their fabric, all or none",
-	.help =
-		"GPUs are named as gpuctl fabric lists them, or by the slot where they are. A GPU whose slot has\n"
+	.help = "GPUs are named as gpuctl fabric lists them, or by the slot where they are. A GPU whose slot has\n"
 		"power is refused, exit code 4: gpuctl detach powers it off and gives it back. A manager that does not\n"
 		"say at which slot a GPU is gets it back when none of its slots has power, or with --force. For GPUs\n"
 		"of several fabric managers each manager is a transaction of its own.",

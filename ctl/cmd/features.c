@@ -21,8 +21,7 @@ const struct ctl_command cmd_features = {
 	.group = CTL_PLUMBING,
 	.args = "[FILE]",
 	.summary = "GPUs that are ready, for node feature discovery",
-	.help =
-		"Lines of key=value for the local source of Kubernetes' node feature discovery, which reads\n"
+	.help = "Lines of key=value for the local source of Kubernetes' node feature discovery, which reads\n"
 		"/etc/kubernetes/node-feature-discovery/features.d. Only GPUs in state ready are counted. FILE is replaced\n"
 		"as a whole; without it the lines go to standard output.",
 	.run = features_run,

@@ -69,8 +69,7 @@ static struct json_object *gpus_number(double value, bool whole)
 }
 
 /* A number with its unit; "~" marks what is not verified. */
-static void put_fact(struct out_table *t, const struct cat_gpu *gpu,
-		     enum gpu_fact fact, bool unit)
+static void put_fact(struct out_table *t, const struct cat_gpu *gpu, enum gpu_fact fact, bool unit)
 {
 	const struct gpu_fact_type *type = &gpu_fact_types[fact];
 	enum gpu_trust trust;
@@ -120,8 +119,7 @@ static void list_one(struct out_table *t, const struct cat_gpu *gpu)
 	out_str(t, "form", cat_gpu_form_name(gpu->form));
 }
 
-static void put_ids(struct out_table *t, const char *column,
-		    const struct gpu_pci_id *ids, size_t n)
+static void put_ids(struct out_table *t, const char *column, const struct gpu_pci_id *ids, size_t n)
 {
 	struct json_object *array = json_object_new_array();
 	struct text line = { 0 };
@@ -131,12 +129,10 @@ static void put_ids(struct out_table *t, const char *column,
 		char id[24];
 
 		if (ids[i].sub)
-			snprintf(id, sizeof(id), "%04x:%04x/%04x:%04x",
-				 ids[i].vendor, ids[i].device,
-				 ids[i].subvendor, ids[i].subdevice);
+			snprintf(id, sizeof(id), "%04x:%04x/%04x:%04x", ids[i].vendor,
+				 ids[i].device, ids[i].subvendor, ids[i].subdevice);
 		else
-			snprintf(id, sizeof(id), "%04x:%04x", ids[i].vendor,
-				 ids[i].device);
+			snprintf(id, sizeof(id), "%04x:%04x", ids[i].vendor, ids[i].device);
 		json_object_array_add(array, json_object_new_string(id));
 		text_join(&line, ", ", id);
 	}
@@ -164,9 +160,8 @@ static void show_memory(struct out_table *t, const struct cat_gpu *gpu)
 
 	out_str(t, "memory_source", cat_gpu_trust_name(trust));
 	if (mib)
-		out_cell(t, "memory_mib", json_object_new_uint64(mib),
-			 "%llu MiB, %.1f GiB (%s)", (unsigned long long)mib,
-			 (double)mib / 1024, cat_gpu_trust_name(trust));
+		out_cell(t, "memory_mib", json_object_new_uint64(mib), "%llu MiB, %.1f GiB (%s)",
+			 (unsigned long long)mib, (double)mib / 1024, cat_gpu_trust_name(trust));
 }
 
 static void show_one(struct out_table *t, const struct cat_gpu *gpu)
@@ -178,8 +173,7 @@ static void show_one(struct out_table *t, const struct cat_gpu *gpu)
 	out_str(t, "name", gpu->name);
 	out_str(t, "short_name", gpu->brief);
 	if (gpu->n_aliases)
-		out_list(t, "aliases", (const char *const *)gpu->aliases,
-			 gpu->n_aliases);
+		out_list(t, "aliases", (const char *const *)gpu->aliases, gpu->n_aliases);
 	out_str(t, "vendor", gpu->vendor);
 	if (gpu->driver)
 		out_str(t, "driver", gpu->driver);
@@ -201,22 +195,18 @@ static void show_one(struct out_table *t, const struct cat_gpu *gpu)
 
 static void list_all(struct ctl_ctx *ctx, const struct catalogue *cat)
 {
-	struct out_table *t = out_table(ctx->out, "gpus", list_columns,
-					OUT_TABLE);
+	struct out_table *t = out_table(ctx->out, "gpus", list_columns, OUT_TABLE);
 	size_t i;
 
 	for (i = 0; i < cat->n_gpus; i++)
-		if (!ctl_flag(ctx, "cards") ||
-		    cat->gpus[i].form == GPU_FORM_CARD)
+		if (!ctl_flag(ctx, "cards") || cat->gpus[i].form == GPU_FORM_CARD)
 			list_one(t, &cat->gpus[i]);
 	out_line(ctx->out, "~ is assumed or from the label; gpuctl gpus GPU shows all of one");
 }
 
-static int show_named(struct ctl_ctx *ctx, const struct catalogue *cat,
-		      int argc, char **argv)
+static int show_named(struct ctl_ctx *ctx, const struct catalogue *cat, int argc, char **argv)
 {
-	struct out_table *t = out_table(ctx->out, "gpus", show_columns,
-					OUT_RECORDS);
+	struct out_table *t = out_table(ctx->out, "gpus", show_columns, OUT_RECORDS);
 	size_t i;
 	int arg;
 
@@ -225,10 +215,8 @@ static int show_named(struct ctl_ctx *ctx, const struct catalogue *cat,
 		struct fault f = { "" };
 
 		/* one name may mean several products: all are shown */
-		if (!cat_gpu_matches(cat->gpus, cat->n_gpus, argv[arg], NULL,
-				     0)) {
-			cat_gpu_find(cat->gpus, cat->n_gpus, argv[arg], &gpu,
-				     &f);
+		if (!cat_gpu_matches(cat->gpus, cat->n_gpus, argv[arg], NULL, 0)) {
+			cat_gpu_find(cat->gpus, cat->n_gpus, argv[arg], &gpu, &f);
 			return ctl_fail(ctx, CTL_USAGE, "%s", f.text);
 		}
 		for (i = 0; i < cat->n_gpus; i++)
@@ -259,8 +247,7 @@ const struct ctl_command cmd_gpus = {
 	.group = CTL_SIZING,
 	.args = "[GPU...]",
 	.summary = "the catalogue of GPUs",
-	.help =
-		"Without a name, the command lists all products; with one, it prints all that is known of the products of\n"
+	.help = "Without a name, the command lists all products; with one, it prints all that is known of the products of\n"
 		"that name. Values from a source and assumed values are kept apart. Files in gpus.d of the\n"
 		"configuration add products or correct single values.",
 	.options = { options, ctl_table_options },

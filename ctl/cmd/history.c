@@ -167,8 +167,7 @@ const struct ctl_command cmd_history = {
 	.group = CTL_LOOK,
 	.args = "[SLOT]",
 	.summary = "who did what, newest last",
-	.help =
-		"The module keeps the last 4,096 entries. Process, command and reason are shown to root alone.",
+	.help = "The module keeps the last 4,096 entries. Process, command and reason are shown to root alone.",
 	.options = { options, ctl_table_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = history_run,

@@ -21,10 +21,8 @@ static const struct ctl_option options[] = {
 static bool list_is_free(const struct gf_slot *slot)
 {
 	return !slot->composition &&
-	       !(slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED |
-				GPUFABRIC_SLOT_FLAG_UNMANAGED)) &&
-	       (slot->state == GF_STATE_OFF ||
-		slot->state == GF_STATE_READY);
+	       !(slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_UNMANAGED)) &&
+	       (slot->state == GF_STATE_OFF || slot->state == GF_STATE_READY);
 }
 
 /* Each takes a look at its port: with very many, show has it of one. */
@@ -117,8 +115,7 @@ const struct ctl_command cmd_list = {
 	.group = CTL_LOOK,
 	.args = "",
 	.summary = "slots with their GPUs, and compositions",
-	.help =
-		"IDENTITY tells how gpuctl knows the GPU of a slot: live (read from it now), seen (read earlier, since\n"
+	.help = "IDENTITY tells how gpuctl knows the GPU of a slot: live (read from it now), seen (read earlier, since\n"
 		"the module was loaded), declared (in slots.d of the configuration) or - (unknown: a slot without power\n"
 		"cannot be read; gpuctl scan powers such slots once).\n"
 		"\n"

@@ -17,7 +17,10 @@ static const struct ctl_option options[] = {
 };
 
 static const struct out_column columns[] = {
-	{ "slot", "SLOT" }, { "before", "BEFORE" }, { "indicator", "INDICATOR" }, { NULL, NULL },
+	{ "slot", "SLOT" },
+	{ "before", "BEFORE" },
+	{ "indicator", "INDICATOR" },
+	{ NULL, NULL },
 };
 
 static int lamp_fail(struct session *session, const struct gf_slot *slot, int error)
@@ -52,8 +55,8 @@ static int lamps_read(struct session *session, const struct tree *tree,
 	return CTL_DONE;
 }
 
-static int lamp_change(struct session *session, const struct tree *tree,
-		       const struct gf_slot *slot, enum lamp lamp)
+static int lamp_change(struct session *session, const struct tree *tree, const struct gf_slot *slot,
+		       enum lamp lamp)
 {
 	int ret = lamp_set(tree, slot->name, lamp), now;
 
@@ -141,8 +144,7 @@ const struct ctl_command cmd_locate = {
 	.group = CTL_GPUS,
 	.args = "SLOT...",
 	.summary = "blink the attention indicator of slots",
-	.help =
-		"The indicator blinks, so that you can find the slot in the rack. gpuctl reads it back. The slot driver\n"
+	.help = "The indicator blinks, so that you can find the slot in the rack. gpuctl reads it back. The slot driver\n"
 		"sets it anew when it powers the slot (off) or sees a fault there (on).",
 	.options = { options },
 	.run = locate_run,

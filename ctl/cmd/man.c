@@ -177,9 +177,8 @@ static void print_files(struct out *out)
 static void print_environment(struct out *out)
 {
 	static const struct entry variables[] = {
-		{ "NO_COLOR",
-		  "When it is set and not empty, gpuctl top has no colours; words\n"
-		  "say the same." },
+		{ "NO_COLOR", "When it is set and not empty, gpuctl top has no colours; words\n"
+			      "say the same." },
 		{ "GPUCTL_CONFIG_DIR, GPUCTL_DATA_DIR",
 		  "Other directories than /etc/gpuctl and that of the catalogues; of no effect for a\n"
 		  "program that runs with more rights than its caller." },
@@ -351,8 +350,7 @@ static void print_commands(struct out *out)
 			char *summary = escape((*c)->summary), *args = escape((*c)->args);
 
 			if ((*c)->group == g)
-				out_line(out,
-					 ".TP\n\\fB%s\\fR%s%s%s\n%c%s:\n.BR gpuctl\\-%s (8).",
+				out_line(out, ".TP\n\\fB%s\\fR%s%s%s\n%c%s:\n.BR gpuctl\\-%s (8).",
 					 (*c)->name, *args ? " \\fI" : "", args,
 					 *args ? "\\fR" : "", toupper((unsigned char)*summary),
 					 summary + 1, (*c)->name);

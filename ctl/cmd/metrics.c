@@ -33,8 +33,7 @@ const struct ctl_command cmd_metrics = {
 	.group = CTL_PLUMBING,
 	.args = "[FILE]",
 	.summary = "slots, GPUs and durations for Prometheus",
-	.help =
-		"FILE is replaced atomically, as the textfile collector of Prometheus' node exporter expects; its name\n"
+	.help = "FILE is replaced atomically, as the textfile collector of Prometheus' node exporter expects; its name\n"
 		"has to end in .prom. Without FILE, the text goes to standard output.",
 	.run = metrics_run,
 };

@@ -49,8 +49,8 @@ static void print_one(struct out_table *t, const struct cat_model *m)
 	out_uint(t, "parameters", p.total);
 	out_text(t, "parameters", "%s", units_count(count, p.total));
 	out_uint(t, "active_parameters", p.active);
-	out_text(t, "active_parameters", "%s", p.active == p.total ? "-" :
-		 units_count(count, p.active));
+	out_text(t, "active_parameters", "%s",
+		 p.active == p.total ? "-" : units_count(count, p.active));
 	out_uint(t, "layers", m->layers);
 	out_uint(t, "hidden", m->hidden);
 	out_uint(t, "heads", m->heads);
@@ -74,8 +74,8 @@ static void print_one(struct out_table *t, const struct cat_model *m)
 }
 
 /* An exact name, or any part of an id. */
-static int print_named(struct ctl_ctx *ctx, const struct catalogue *cat,
-		       struct out_table *t, const char *name)
+static int print_named(struct ctl_ctx *ctx, const struct catalogue *cat, struct out_table *t,
+		       const char *name)
 {
 	const struct cat_model *m;
 	struct fault f = { "" };
@@ -118,8 +118,7 @@ const struct ctl_command cmd_models = {
 	.group = CTL_SIZING,
 	.args = "[MODEL...]",
 	.summary = "the catalogue of models",
-	.help =
-		"With a name or a part of a name, the command lists these models only. Parameters are computed from the\n"
+	.help = "With a name or a part of a name, the command lists these models only. Parameters are computed from the\n"
 		"shape of the model. KV/TOKEN is the cache that one token of context needs in 16 bits. Files in models.d\n"
 		"of the configuration add models.",
 	.options = { ctl_table_options },

@@ -277,11 +277,20 @@ static const struct {
 	const char *kind;
 	int (*add)(struct ctl_ctx *ctx, struct names *names);
 } sources[] = {
-	{ "slots", slots },	  { "compositions", compositions }, { "tenants", tenants },
-	{ "kinds", kinds },	  { "gpus", gpus },		    { "models", models },
-	{ "engines", engines },	  { "methods", methods },	    { "precisions", precisions },
-	{ "tasks", tasks },	  { "events", events },		    { "commands", commands },
-	{ "drivers", loaded_drivers }, { "hub", hub },
+	{ "slots", slots },
+	{ "compositions", compositions },
+	{ "tenants", tenants },
+	{ "kinds", kinds },
+	{ "gpus", gpus },
+	{ "models", models },
+	{ "engines", engines },
+	{ "methods", methods },
+	{ "precisions", precisions },
+	{ "tasks", tasks },
+	{ "events", events },
+	{ "commands", commands },
+	{ "drivers", loaded_drivers },
+	{ "hub", hub },
 };
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))

@@ -8,15 +8,21 @@
 #include "cli/ctl.h"
 
 /**
- * struct names - words with a remark each
- * @items: word and remark ("" for none), both owned
- * @n: how many
+ * struct name - a word with a remark
+ * @word: owned
+ * @remark: "" for none, owned
+ */
+struct name {
+	char *word;
+	char *remark;
+};
+
+/**
+ * struct names - some of them
+ * @n: number of @items
  */
 struct names {
-	struct name {
-		char *word;
-		char *remark;
-	} *items;
+	struct name *items;
 	size_t n;
 };
 

@@ -18,7 +18,9 @@ static const struct ctl_option options[] = {
 };
 
 static const struct out_column columns[] = {
-	{ "made", NULL }, { "removed", NULL }, { NULL, NULL },
+	{ "made", NULL },
+	{ "removed", NULL },
+	{ NULL, NULL },
 };
 
 static int nodes_apply(struct ctl_ctx *ctx, int dir, const struct devlinks *links)
@@ -90,8 +92,7 @@ const struct ctl_command cmd_nodes = {
 	.group = CTL_PLUMBING,
 	.args = "",
 	.summary = "links to device nodes: /dev/gpufabric/by-slot, by-composition",
-	.help =
-		"Brings links in line with the GPUs that are ready: by-slot/SLOT/NODE leads to a node of the GPU,\n"
+	.help = "Brings links in line with the GPUs that are ready: by-slot/SLOT/NODE leads to a node of the GPU,\n"
 		"by-composition/NAME/SLOT to those of a slot. Links MAJOR:MINOR of /dev/char that a driver's own nodes\n"
 		"lack are made as well, and removed with the GPU; container runtimes rely on them.",
 	.options = { options },

@@ -14,19 +14,25 @@ extern const struct ctl_option session_options[];
 extern const struct ctl_option remove_options[];
 
 /* A row for commands that bring GPUs; they have --no-fit-check as well. */
-#define DRIVER_OPTION                                                                  \
-	{ "driver", 0, "DRIVER",                                                       \
-	  "have this driver bind to the GPUs and no other, such as vfio-pci", "@drivers" }
+#define DRIVER_OPTION                                                                              \
+	{                                                                                          \
+		"driver", 0, "DRIVER",                                                             \
+			"have this driver bind to the GPUs and no other, such as vfio-pci",        \
+			"@drivers"                                                                 \
+	}
 
 /* A row for commands that give GPUs to somebody. */
-#define DIRTY_OPTION                                                                   \
-	{ "dirty", 0, NULL, "take GPUs as they are, whatever another tenant has left in them" }
+#define DIRTY_OPTION                                                                               \
+	{                                                                                          \
+		"dirty", 0, NULL,                                                                  \
+			"take GPUs as they are, whatever another tenant has left in them"          \
+	}
 
 /* What a command does with GPUs, and so which options it has beside session_options. */
 enum terms_of {
-	TERMS_ADD = 1,		/* DRIVER_OPTION, --no-fit-check */
-	TERMS_REMOVE = 2,	/* remove_options */
-	TERMS_GIVE = 4,		/* DIRTY_OPTION */
+	TERMS_ADD = 1, /* DRIVER_OPTION, --no-fit-check */
+	TERMS_REMOVE = 2, /* remove_options */
+	TERMS_GIVE = 4, /* DIRTY_OPTION */
 };
 
 /*

@@ -19,8 +19,8 @@ static const struct {
 	const char *word;
 	const char *kinds;
 } usual[] = {
-	{ "SLOT", "@slots" },	  { "MODEL", "@models" }, { "GPU", "@gpus" },
-	{ "COMMAND", "@commands" }, { "FILE", "@files" },	  { "PATH", "@files" },
+	{ "SLOT", "@slots" },	    { "MODEL", "@models" }, { "GPU", "@gpus" },
+	{ "COMMAND", "@commands" }, { "FILE", "@files" },   { "PATH", "@files" },
 	{ "DIR", "@dirs" },
 };
 
@@ -132,8 +132,8 @@ static const struct ctl_option *option_by_letter(const struct ctl_command *comma
 }
 
 /* By name, or by the beginning of one name alone, as getopt_long() has it. */
-static const struct ctl_option *option_by_name(const struct ctl_command *command,
-					       const char *name, size_t len)
+static const struct ctl_option *option_by_name(const struct ctl_command *command, const char *name,
+					       size_t len)
 {
 	const struct ctl_option *o, *found = NULL;
 	bool several = false;
@@ -158,8 +158,7 @@ static const struct ctl_option *wants_more(const struct ctl_command *command, co
 	const struct ctl_option *o;
 
 	if (word[1] == '-') {
-		o = strchr(word, '=') ? NULL
-				      : option_by_name(command, word + 2, strlen(word + 2));
+		o = strchr(word, '=') ? NULL : option_by_name(command, word + 2, strlen(word + 2));
 		return o && o->arg ? o : NULL;
 	}
 	for (word++; *word; word++) {

@@ -6,13 +6,8 @@
 #include "cmd/cmd.h"
 
 static const struct ctl_command *const verbs[] = {
-	&cmd_plan_solve,
-	&cmd_plan_step,
-	&cmd_plan_apply,
-	&cmd_plan_run,
-	&cmd_plan_replay,
-	&cmd_plan_energy,
-	NULL,
+	&cmd_plan_solve,  &cmd_plan_step, &cmd_plan_apply, &cmd_plan_run, &cmd_plan_replay,
+	&cmd_plan_energy, NULL,
 };
 
 const struct ctl_command cmd_plan = {
@@ -20,8 +15,7 @@ const struct ctl_command cmd_plan = {
 	.group = CTL_SIZING,
 	.args = "VERB",
 	.summary = "which workload has which GPUs when, and how good that is",
-	.help =
-		"A plan says which workload has which GPUs in each interval of the time ahead. It comes with its cost\n"
+	.help = "A plan says which workload has which GPUs in each interval of the time ahead. It comes with its cost\n"
 		"and with a bound: no plan costs less. Instances are files, see gpuctl-plan(5).",
 	.verbs = verbs,
 };

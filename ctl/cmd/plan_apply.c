@@ -61,8 +61,7 @@ const struct ctl_command cmd_plan_apply = {
 	.name = "plan apply",
 	.args = "MOVES",
 	.summary = "make the moves of gpuctl plan step -j on this host",
-	.help =
-		"MOVES is the output of gpuctl plan step -j, or - for standard input. Each step is a\n"
+	.help = "MOVES is the output of gpuctl plan step -j, or - for standard input. Each step is a\n"
 		"compose, resize or release, done as a whole or not at all. Steps for other hosts are\n"
 		"only printed. The command stops at the first step that fails, and takes no GPU that\n"
 		"a process holds (exit code 4). You can apply the list again after a stop or a crash:\n"

@@ -11,7 +11,6 @@
 int plan_costs_here(struct gfc *client, struct plan_costs *costs);
 
 /* Put them in the place of those in the file, and say which are measured. */
-void plan_costs_use(struct ctl_ctx *ctx, const struct plan_costs *costs,
-		    struct plan_instance *in);
+void plan_costs_use(struct ctl_ctx *ctx, const struct plan_costs *costs, struct plan_instance *in);
 
 #endif /* GPUCTL_CMD_PLAN_COSTS_H */

@@ -305,8 +305,7 @@ const struct ctl_command cmd_plan_energy = {
 	.name = "plan energy",
 	.args = "FILE",
 	.summary = "energy and CO2 of a plan or a journal, by composition, tenant and period",
-	.help =
-		"FILE is the output of \"gpuctl plan solve -j\", or of \"journalctl -o json -t gpufabric\", which prints the\n"
+	.help = "FILE is the output of \"gpuctl plan solve -j\", or of \"journalctl -o json -t gpufabric\", which prints the\n"
 		"entries of the watch service; - is standard input. GPU hours of a journal are measured, those of a plan\n"
 		"are modelled. The watts are those of an H100 unless options give others. The energy avoided is the difference\n"
 		"to a host that does the same work and keeps its unused GPUs on; --against chooses another comparison.",

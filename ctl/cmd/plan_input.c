@@ -29,8 +29,7 @@
 const struct ctl_option plan_input_options[] = {
 	{ "state", 0, "FROM", "who says what there is: module (default), or file: the demand file",
 	  "module file" },
-	{ "costs", 'c', "from-stats", "what moves cost is what the module measured",
-	  "from-stats" },
+	{ "costs", 'c', "from-stats", "what moves cost is what the module measured", "from-stats" },
 	{ "quantile", 'q', "CHANCE", "chance that forecast demand is not exceeded (default 0.9)" },
 	{ "margin", 0, "COST", "moves are made when they save more than this (default 10)" },
 	{ NULL },
@@ -160,8 +159,13 @@ static void plan_input_print_whole(struct ctl_ctx *ctx, const struct plan_input 
 				   const struct plan_step *step)
 {
 	static const struct out_column columns[] = {
-		{ "gpufabric_moves", NULL }, { "minute", NULL }, { "cost", NULL },
-		{ "bound", NULL }, { "gap", NULL }, { "waiting", NULL }, { "kept", NULL },
+		{ "gpufabric_moves", NULL },
+		{ "minute", NULL },
+		{ "cost", NULL },
+		{ "bound", NULL },
+		{ "gap", NULL },
+		{ "waiting", NULL },
+		{ "kept", NULL },
 		{ NULL, NULL },
 	};
 	struct out_table *t = out_table(ctx->out, NULL, columns, OUT_SINGLE);
@@ -186,7 +190,9 @@ static void print_rest(struct ctl_ctx *ctx, const struct plan_instance *in,
 		       const struct plan_ahead *ahead, const struct plan_step *step)
 {
 	static const struct out_column columns[] = {
-		{ "workload", "WORKLOAD" }, { "why", "WHY" }, { NULL, NULL },
+		{ "workload", "WORKLOAD" },
+		{ "why", "WHY" },
+		{ NULL, NULL },
 	};
 	struct out_table *t;
 	size_t i, left = 0;

@@ -125,8 +125,8 @@ static bool plan_replay_is_series(const char *text, size_t len)
 	return len >= 6 && !memcmp(text, "minute", 6);
 }
 
-static int run_jobs(struct ctl_ctx *ctx, const struct replay *r, const char *path,
-		    const char *text, size_t len)
+static int run_jobs(struct ctl_ctx *ctx, const struct replay *r, const char *path, const char *text,
+		    size_t len)
 {
 	struct fault f = { "" };
 	struct jobs jobs;
@@ -208,8 +208,7 @@ const struct ctl_command cmd_plan_replay = {
 	.name = "plan replay",
 	.args = "TRACE...",
 	.summary = "run a trace through policies and compare them with a bound",
-	.help =
-		"TRACE is a file of jobs (submit_s,duration_s,gpus,tenant), or one file of demand for each tenant\n"
+	.help = "TRACE is a file of jobs (submit_s,duration_s,gpus,tenant), or one file of demand for each tenant\n"
 		"(minute,quota_gpus,running_gpus,pending_gpus); - is standard input. Every policy runs on the same trace,\n"
 		"and the bound holds for all policies. gpuctl's policy for jobs does not know their runtimes: it learns\n"
 		"them from jobs that have ended. It never stops or moves a job. Static hosts belong to one tenant each,\n"

@@ -96,7 +96,16 @@ struct result {
 	struct jobs_score score;
 };
 
-enum which { STATIC, FIFO, EASY, GREEDY, SJF, HOLD, OURS, RESULTS };
+enum which {
+	STATIC,
+	FIFO,
+	EASY,
+	GREEDY,
+	SJF,
+	HOLD,
+	OURS,
+	RESULTS
+};
 
 /**
  * struct jobs_replay - all of a run
@@ -140,9 +149,9 @@ static void run_static(struct jobs_replay *p)
 static void plan_replay_jobs_run_policies(struct jobs_replay *p)
 {
 	const struct policy *const policies[RESULTS] = {
-		[FIFO] = &policy_fifo, [EASY] = &policy_easy, [GREEDY] = &policy_greedy,
-		[SJF] = &policy_sjf, [HOLD] = &policy_hold,
-		[OURS] = p->r->known ? &policy_ours_known : &policy_ours,
+		[FIFO] = &policy_fifo,	   [EASY] = &policy_easy,
+		[GREEDY] = &policy_greedy, [SJF] = &policy_sjf,
+		[HOLD] = &policy_hold,	   [OURS] = p->r->known ? &policy_ours_known : &policy_ours,
 	};
 	size_t i;
 
@@ -305,8 +314,10 @@ static void plan_replay_jobs_print_trace(struct ctl_ctx *ctx, const struct jobs_
 	}
 	if (!p->hosts.gpus)
 		return;
-	out_real(t, "avoided_kwh", energy_until_end(p, own, &busy).house_kwh -
-				   energy_until_end(p, ours, &busy).house_kwh, 0);
+	out_real(t, "avoided_kwh",
+		 energy_until_end(p, own, &busy).house_kwh -
+			 energy_until_end(p, ours, &busy).house_kwh,
+		 0);
 	out_str(t, "counterfactual", "static hosts with as many GPUs, until the last job ends");
 }
 
@@ -343,8 +354,8 @@ static void plan_replay_jobs_print_days(struct ctl_ctx *ctx, const struct jobs_r
 
 	for (at = p->from; at < last; at += DAY_S) {
 		double busy = jobs_busy(p->jobs, start, at, at + DAY_S, UINT32_MAX);
-		struct energy e = energy_of(&p->r->energy, busy,
-					    (double)p->r->pool * DAY_S - busy, 0);
+		struct energy e =
+			energy_of(&p->r->energy, busy, (double)p->r->pool * DAY_S - busy, 0);
 
 		out_row(t);
 		out_int(t, "day", at / DAY_S);
@@ -434,8 +445,8 @@ int replay_jobs(struct ctl_ctx *ctx, const struct replay *r, const struct jobs *
 				"the trace ends before the warm start does: shorten --warm");
 	plan_replay_jobs_run_policies(&p);
 	p.makespan_bound = jobs_makespan_bound(jobs, r->pool);
-	p.mean_bound = jobs_mean_bound(jobs, r->pool, p.from, p.results[SJF].score.mean,
-				       BOUND_SWEEPS);
+	p.mean_bound =
+		jobs_mean_bound(jobs, r->pool, p.from, p.results[SJF].score.mean, BOUND_SWEEPS);
 	print_all(ctx, &p);
 	if (r->svg)
 		ret = plan_replay_jobs_draw(ctx, &p);

@@ -64,7 +64,17 @@ static const struct out_column day_columns[] = {
 	{ NULL, NULL, 0 },
 };
 
-enum which { STATIC, EVERY30, EVERY10, EVERY5, EVERY1, HOLD, OURS, OPTIMUM, RESULTS };
+enum which {
+	STATIC,
+	EVERY30,
+	EVERY10,
+	EVERY5,
+	EVERY1,
+	HOLD,
+	OURS,
+	OPTIMUM,
+	RESULTS
+};
 
 static const struct {
 	const char *name;
@@ -204,8 +214,9 @@ static void plan_replay_series_print_trace(struct ctl_ctx *ctx, const struct ser
 	out_uint(t, "pool", p->r->pool);
 	out_uint(t, "quota_gpus", quotas(set));
 	out_real(t, "demand_gpu_minutes", p->score[OURS].demand, 0);
-	out_real(t, "avoided_kwh", energy_result(p, STATIC, false).house_kwh -
-				   energy_result(p, OURS, true).house_kwh, 0);
+	out_real(t, "avoided_kwh",
+		 energy_result(p, STATIC, false).house_kwh - energy_result(p, OURS, true).house_kwh,
+		 0);
 	out_str(t, "counterfactual",
 		"static quotas whose idle GPUs stay on; ours switches off what nobody needs");
 }
@@ -320,7 +331,9 @@ static int plan_replay_series_draw(struct ctl_ctx *ctx, const struct series_repl
 int replay_series(struct ctl_ctx *ctx, const struct replay *r, const struct series_set *set)
 {
 	struct series_replay p = {
-		.r = r, .set = set, .from = (size_t)(r->warm_s / 60),
+		.r = r,
+		.set = set,
+		.from = (size_t)(r->warm_s / 60),
 		.rates = { .pool = r->pool, .attach = r->attach_minutes, .hold = r->hold_cost },
 	};
 	int ret = CTL_DONE;

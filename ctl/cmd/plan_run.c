@@ -76,7 +76,9 @@ struct runner {
 
 /* What a tick is. */
 enum tick {
-	TICK, TICK_END, TICK_ERROR
+	TICK,
+	TICK_END,
+	TICK_ERROR
 };
 
 static enum tick wait_minute(struct runner *r)
@@ -154,8 +156,7 @@ static void set_ages(struct plan_ahead *ahead, void *arg)
 		ahead->sets[i].age = UINT32_MAX;
 		for (j = 0; j < r->n_since; j++)
 			if (!strcmp(r->since[j].name, ahead->sets[i].name))
-				ahead->sets[i].age =
-					(uint32_t)(ahead->minute - r->since[j].minute);
+				ahead->sets[i].age = (uint32_t)(ahead->minute - r->since[j].minute);
 	}
 }
 
@@ -164,8 +165,8 @@ static bool gets(const struct move *move)
 	size_t i;
 
 	for (i = 0; i < move->to.n; i++)
-		if (move->to.of[i].gpus > move_has_of(&move->from, move->to.of[i].sw,
-						      move->to.of[i].kind))
+		if (move->to.of[i].gpus >
+		    move_has_of(&move->from, move->to.of[i].sw, move->to.of[i].kind))
 			return true;
 	return false;
 }
@@ -246,8 +247,8 @@ static int plan_run_follow(struct runner *r)
 		ret = plan_run_step(r);
 		if (out_flush(r->ctx->out) == -EPIPE)
 			return CTL_DONE;
-		if (ret && !began && (ret == CTL_USAGE || ret == CTL_DENIED ||
-				      ret == CTL_NO_MODULE))
+		if (ret && !began &&
+		    (ret == CTL_USAGE || ret == CTL_DENIED || ret == CTL_NO_MODULE))
 			return ret;
 		if (ret && !gfc_signalled())
 			ctl_warn(r->ctx, "minute %llu: %s", (unsigned long long)r->input.minute,
@@ -310,8 +311,7 @@ const struct ctl_command cmd_plan_run = {
 	.name = "plan run",
 	.args = "DEMAND [SERIES...]",
 	.summary = "plan and move GPUs every minute",
-	.help =
-		"Each minute the command does the work of gpuctl plan step and gpuctl plan apply; with\n"
+	.help = "Each minute the command does the work of gpuctl plan step and gpuctl plan apply; with\n"
 		"-n it moves nothing. It reads DEMAND and SERIES anew each time. A failure is a warning,\n"
 		"and the next minute plans anew. A workload's hold, --margin and the cost of moves keep\n"
 		"GPUs from going back and forth. You may kill it at any time: the next run continues\n"

@@ -20,15 +20,9 @@ static const struct ctl_option options[] = {
 };
 
 static const struct out_column plan_columns[] = {
-	{ "intervals", NULL, 0 },
-	{ "interval_s", NULL, 0 },
-	{ "cost", NULL, 0 },
-	{ "bound", NULL, 0 },
-	{ "gap", NULL, 0 },
-	{ "base", NULL, 0 },
-	{ "exact", NULL, 0 },
-	{ "sweeps", NULL, 0 },
-	{ NULL, NULL, 0 },
+	{ "intervals", NULL, 0 }, { "interval_s", NULL, 0 }, { "cost", NULL, 0 },
+	{ "bound", NULL, 0 },	  { "gap", NULL, 0 },	     { "base", NULL, 0 },
+	{ "exact", NULL, 0 },	  { "sweeps", NULL, 0 },     { NULL, NULL, 0 },
 };
 
 static const struct out_column part_columns[] = {
@@ -84,8 +78,8 @@ static void print_parts(struct ctl_ctx *ctx, const struct plan_cost *cost)
 		const char *name;
 		double cost;
 	} parts[] = {
-		{ "missing", cost->missing }, { "deficit", cost->deficit },
-		{ "attach", cost->attach }, { "detach", cost->detach },
+		{ "missing", cost->missing },	{ "deficit", cost->deficit },
+		{ "attach", cost->attach },	{ "detach", cost->detach },
 		{ "locality", cost->locality }, { "energy", cost->energy },
 		{ "wake", cost->wake },
 	};

@@ -45,8 +45,7 @@ const struct ctl_command cmd_plan_step = {
 	.name = "plan step",
 	.args = "DEMAND [SERIES...]",
 	.summary = "the moves that are worth making now, in their order, and why",
-	.help =
-		"DEMAND says who needs GPUs, as in gpuctl-plan(5). SERIES are files with the demand so\n"
+	.help = "DEMAND says who needs GPUs, as in gpuctl-plan(5). SERIES are files with the demand so\n"
 		"far, minute by minute, each named after its workload, or folders of such files.\n"
 		"Inventory and current owners come from the module. The whole horizon is planned, but\n"
 		"only the moves of the first interval are printed, and only if they save more than\n"

@@ -8,18 +8,9 @@
 #include "cmd/pool_table.h"
 
 static const struct out_column gpu_columns[] = {
-	{ "gpu", "GPU" },
-	{ "kind", "KIND" },
-	{ "model", NULL },
-	{ "state", "STATE" },
-	{ "host", "HOST" },
-	{ "slot", "SLOT" },
-	{ "port", "PORT" },
-	{ "manager", "MANAGER" },
-	{ "vendor", NULL },
-	{ "device", NULL },
-	{ "serial", NULL },
-	{ "why", "WHY", OUT_OPTIONAL },
+	{ "gpu", "GPU" },   { "kind", "KIND" }, { "model", NULL },  { "state", "STATE" },
+	{ "host", "HOST" }, { "slot", "SLOT" }, { "port", "PORT" }, { "manager", "MANAGER" },
+	{ "vendor", NULL }, { "device", NULL }, { "serial", NULL }, { "why", "WHY", OUT_OPTIONAL },
 	{ NULL, NULL },
 };
 

@@ -126,8 +126,7 @@ const struct ctl_command cmd_reap = {
 	.group = CTL_PLUMBING,
 	.args = "",
 	.summary = "release orphaned and expired compositions, return unused GPUs",
-	.help =
-		"Orphaned compositions are those whose client is gone (a killed gpuctl run); expired ones have a lease\n"
+	.help = "Orphaned compositions are those whose client is gone (a killed gpuctl run); expired ones have a lease\n"
 		"(--for) that is over. The kernel never takes GPUs away; this command does, by the rules of gpuctl\n"
 		"release: a GPU that a process holds stays, and its holders are listed. The watch service calls it. It\n"
 		"leaves a composition alone if a newer gpuctl wrote its annotation.\n"

@@ -34,8 +34,7 @@ const struct ctl_command cmd_release = {
 	.group = CTL_COMPOSITIONS,
 	.args = "NAME",
 	.summary = "take the GPUs of a composition back",
-	.help =
-		"A process that holds a GPU stops the release, as it stops gpuctl detach. With --keep, only the claim\n"
+	.help = "A process that holds a GPU stops the release, as it stops gpuctl detach. With --keep, only the claim\n"
 		"ends and the GPUs stay attached.",
 	.options = { options, remove_options, session_options },
 	.completes = "@compositions",

@@ -126,8 +126,8 @@ static int request_read_workload(struct ctl_ctx *ctx, struct catalogue *cat, str
 	return ret;
 }
 
-int compose_read(struct ctl_ctx *ctx, struct catalogue *cat, const char *name,
-		 struct asked *asked, struct compose_request *request)
+int compose_read(struct ctl_ctx *ctx, struct catalogue *cat, const char *name, struct asked *asked,
+		 struct compose_request *request)
 {
 	uint64_t count = 0;
 	int ret;

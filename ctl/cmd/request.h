@@ -34,8 +34,8 @@ struct asked {
  * @asked lives as long as the request, and what it borrows from @cat as well. Returns enum
  * ctl_exit; asked_free() in any case.
  */
-int compose_read(struct ctl_ctx *ctx, struct catalogue *cat, const char *name,
-		 struct asked *asked, struct compose_request *request);
+int compose_read(struct ctl_ctx *ctx, struct catalogue *cat, const char *name, struct asked *asked,
+		 struct compose_request *request);
 
 /* Read pool_options and resize_options; otherwise the same. */
 int resize_read(struct ctl_ctx *ctx, const char *name, struct asked *asked,

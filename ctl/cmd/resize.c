@@ -33,8 +33,7 @@ const struct ctl_command cmd_resize = {
 	.group = CTL_COMPOSITIONS,
 	.args = "NAME",
 	.summary = "add GPUs to a composition, or take some away",
-	.help =
-		"--gpus +2 adds two GPUs, --gpus -1 gives one back (the one farthest from the others), --gpus 4 sets the\n"
+	.help = "--gpus +2 adds two GPUs, --gpus -1 gives one back (the one farthest from the others), --gpus 4 sets the\n"
 		"number. --gpu and --memory add GPUs. Additions and removals of one command happen together or not at all.\n"
 		"Added GPUs are of the same kind unless --gpu names another. A process that holds a GPU stops its\n"
 		"removal, as it stops gpuctl detach. GPUs that this host lacks by number or kind are bound from fabric\n"

@@ -80,8 +80,8 @@ static bool is_on_its_way(const struct session *session, const struct saved_comp
 		const struct gf_slot *slot =
 			gf_slot_by_name(&session->fabric, wanted->slots[i].name);
 
-		if (slot && (slot->state == GF_STATE_ATTACHING ||
-			     slot->state == GF_STATE_DETACHING))
+		if (slot &&
+		    (slot->state == GF_STATE_ATTACHING || slot->state == GF_STATE_DETACHING))
 			return true;
 	}
 	return false;
@@ -242,8 +242,7 @@ static int restore_one(struct session *session, const struct op_terms *terms,
 	return ret;
 }
 
-static int restore(struct session *session, const struct op_terms *terms,
-		   const struct saved *saved)
+static int restore(struct session *session, const struct op_terms *terms, const struct saved *saved)
 {
 	struct ctl_ctx *ctx = session->ctx;
 	size_t i, failed = 0;
@@ -300,8 +299,7 @@ const struct ctl_command cmd_restore = {
 	.group = CTL_COMPOSITIONS,
 	.args = "[FILE]",
 	.summary = "compose again what gpuctl save wrote down",
-	.help =
-		"Attached GPUs are adopted as they are, others are attached. A GPU that another tenant has had since the\n"
+	.help = "Attached GPUs are adopted as they are, others are attached. A GPU that another tenant has had since the\n"
 		"module was loaded is power-cycled or reset first. A composition is left alone if its name\n"
 		"exists or its lease is over. gpuctl restores as many compositions as it can and names the rest. The\n"
 		"module verifies that the GPUs are of the same kind as before. A file that is corrupt or written by a\n"

@@ -155,8 +155,7 @@ static int run_command(struct session *session, const struct gf_composition *com
 }
 
 /* With -j the document tells of the GPUs as the command had them. */
-static int release_quietly(struct session *session, const struct op_terms *terms,
-			   const char *name)
+static int release_quietly(struct session *session, const struct op_terms *terms, const char *name)
 {
 	struct ctl_ctx *ctx = session->ctx;
 	struct out *own = ctx->out;
@@ -175,7 +174,9 @@ static int release_quietly(struct session *session, const struct op_terms *terms
 static void render_end(struct ctl_ctx *ctx, int status, bool released)
 {
 	static const struct out_column columns[] = {
-		{ "status", NULL }, { "released", NULL }, { NULL, NULL },
+		{ "status", NULL },
+		{ "released", NULL },
+		{ NULL, NULL },
 	};
 	struct out_table *t = out_table(ctx->out, NULL, columns, OUT_SINGLE);
 
@@ -240,8 +241,7 @@ static int run_start(struct ctl_ctx *ctx, int argc, char **argv)
 	name = given ? mem_strdup(given) : mem_printf("run-%d", (int)getpid());
 	ret = session_check_name(ctx, "name", name);
 	if (!ret)
-		ret = terms_read(ctx, TERMS_ADD | TERMS_REMOVE | TERMS_GIVE, LET_GO_MS,
-				 &terms);
+		ret = terms_read(ctx, TERMS_ADD | TERMS_REMOVE | TERMS_GIVE, LET_GO_MS, &terms);
 	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHOOSE);
 	if (!ret) {
@@ -261,8 +261,7 @@ const struct ctl_command cmd_run = {
 	.group = CTL_COMPOSITIONS,
 	.args = "-- COMMAND...",
 	.summary = "compose, run a command with the GPUs, release on any exit",
-	.help =
-		"The request is that of gpuctl compose. CMD finds GPUFABRIC_COMPOSITION, GPUFABRIC_SLOTS and\n"
+	.help = "The request is that of gpuctl compose. CMD finds GPUFABRIC_COMPOSITION, GPUFABRIC_SLOTS and\n"
 		"GPUFABRIC_ADDRESSES in its environment, and CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or\n"
 		"ZE_AFFINITY_MASK if the vendor's driver provides the identifiers. gpuctl exits with the status of CMD.\n"
 		"SIGINT and SIGTERM end CMD, and then gpuctl releases the GPUs. If gpuctl itself is killed, CMD is killed\n"

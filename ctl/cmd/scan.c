@@ -21,7 +21,7 @@ static const struct ctl_option options[] = {
 };
 
 static const struct out_column columns[] = {
-	{ "slot", "SLOT" }, { "gpu", "GPU" }, { "memory", "MEMORY", OUT_RIGHT },
+	{ "slot", "SLOT" },   { "gpu", "GPU" },		  { "memory", "MEMORY", OUT_RIGHT },
 	{ "state", "STATE" }, { "identity", "IDENTITY" }, { "error", "ERROR", OUT_OPTIONAL },
 	{ NULL, NULL },
 };
@@ -103,8 +103,8 @@ static int for_each(struct session *session, const struct op_terms *terms, struc
 	return ret;
 }
 
-static int probe_batch(struct session *session, const struct op_terms *terms,
-		       struct probe *probes, size_t n)
+static int probe_batch(struct session *session, const struct op_terms *terms, struct probe *probes,
+		       size_t n)
 {
 	int ret;
 
@@ -144,8 +144,8 @@ static int scan_render(struct session *session, const struct probe *probes, size
 		return ctl_fail(session->ctx, CTL_FAILED,
 				"%zu of %zu slots could not be looked into", failed, n);
 	out_line(session->ctx->out,
-		 n ? "%zu slot%s looked into"
-		   : "nothing to look into: every occupied slot is known (--all looks again)",
+		 n ? "%zu slot%s looked into" :
+		     "nothing to look into: every occupied slot is known (--all looks again)",
 		 n, n == 1 ? "" : "s");
 	return CTL_DONE;
 }
@@ -201,8 +201,7 @@ const struct ctl_command cmd_scan = {
 	.group = CTL_GPUS,
 	.args = "",
 	.summary = "power unknown slots once, to learn what is in them",
-	.help =
-		"A slot without power cannot say what it holds. gpuctl powers each occupied slot of unknown\n"
+	.help = "A slot without power cannot say what it holds. gpuctl powers each occupied slot of unknown\n"
 		"content, reads it and powers it off again; the module remembers the result. Slots of compositions\n"
 		"and slots in quarantine are left alone.",
 	.options = { options, remove_options, session_options },

@@ -77,11 +77,21 @@ static const struct out_column slot_columns[] = {
 };
 
 static const struct out_column composition_columns[] = {
-	{ "name", "composition" }, { "id", NULL }, { "state", "state" },
-	{ "gpus", "GPUs" }, { "memory", "memory" }, { "slots", "slots" },
-	{ "tenant", "tenant" }, { "label", "label" }, { "job", "job" },
-	{ "owner", "owner" }, { "created", "created" }, { "lease", "lease" },
-	{ "annotation", "annotation" }, { "generation", NULL }, { "flags", NULL },
+	{ "name", "composition" },
+	{ "id", NULL },
+	{ "state", "state" },
+	{ "gpus", "GPUs" },
+	{ "memory", "memory" },
+	{ "slots", "slots" },
+	{ "tenant", "tenant" },
+	{ "label", "label" },
+	{ "job", "job" },
+	{ "owner", "owner" },
+	{ "created", "created" },
+	{ "lease", "lease" },
+	{ "annotation", "annotation" },
+	{ "generation", NULL },
+	{ "flags", NULL },
 	{ NULL, NULL },
 };
 
@@ -172,9 +182,8 @@ static void show_verdict(struct out_table *t, const struct verdict *verdict)
 	out_bytes(t, "verdict_need", verdict->need);
 	out_bytes(t, "verdict_free", verdict->free);
 	out_str(t, "verdict_bridge", verdict->bridge);
-	out_text(t, "verdict", "%s: needs %s, %s can be had behind %s",
-		 verdict_name(verdict->now), text_bytes(need, verdict->need),
-		 text_bytes(room, verdict->free), verdict->bridge);
+	out_text(t, "verdict", "%s: needs %s, %s can be had behind %s", verdict_name(verdict->now),
+		 text_bytes(need, verdict->need), text_bytes(room, verdict->free), verdict->bridge);
 	if (*verdict->text)
 		out_str(t, "verdict_text", verdict->text);
 	if (verdict->largest)
@@ -488,8 +497,7 @@ const struct ctl_command cmd_show = {
 	.group = CTL_LOOK,
 	.args = "SLOT|NAME",
 	.summary = "everything about a slot or a composition",
-	.help =
-		"Only root sees who requested operations, addresses, and whether the port has detected a power fault.\n"
+	.help = "Only root sees who requested operations, addresses, and whether the port has detected a power fault.\n"
 		"The NAME of a function comes from udev's hardware database. The IOMMU group of each function is listed\n"
 		"with its other members, which go to a guest together. Virtual functions are listed with their holders.",
 	.flags = CTL_NO_DRY_RUN,

@@ -70,8 +70,7 @@ const struct ctl_command cmd_size = {
 	.group = CTL_SIZING,
 	.args = "[VERB] [MODEL]",
 	.summary = "memory and GPUs of a model and a workload",
-	.help =
-		"MODEL is a name of the catalogue, a Hugging Face folder, a config.json, a safetensors file or index, or a\n"
+	.help = "MODEL is a name of the catalogue, a Hugging Face folder, a config.json, a safetensors file or index, or a\n"
 		"GGUF file; gpuctl reads headers and no weights. hf:OWNER/NAME, with @REVISION or /FILE, is a model of\n"
 		"the Hugging Face Hub. Without a verb the command is size estimate.\n"
 		"The output shows each term of the memory with its formula, and then how many GPUs of each kind hold the\n"

@@ -24,7 +24,10 @@ int size_check_kinds(struct ctl_ctx *ctx, const struct catalogue *cat);
 typedef int (*size_verb_fn)(struct ctl_ctx *ctx, const struct catalogue *cat,
 			    const struct size_request *req, const char *word);
 
-/* What of @word (batch, context or layers) the GPUs of --gpu KIND:COUNT hold. Returns enum ctl_exit. */
+/*
+ * How much of @word (batch, context or layers) the GPUs of --gpu KIND:COUNT hold. Returns enum
+ * ctl_exit.
+ */
 int size_fit(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
 	     const char *word);
 

@@ -26,8 +26,7 @@ static const struct out_column method_columns[] = {
 };
 
 static void compare_one(struct out_table *t, const struct size_request *given,
-			const struct size_method *method,
-			const struct cat_gpu *gpu)
+			const struct size_method *method, const struct cat_gpu *gpu)
 {
 	struct size_request req = *given;
 	struct size_terms terms;
@@ -57,8 +56,8 @@ static void compare_one(struct out_table *t, const struct size_request *given,
 		out_str(t, "note", fit.why && !*f.text ? fit.why : f.text);
 }
 
-static int compare(struct ctl_ctx *ctx, const struct catalogue *cat,
-		   const struct size_request *req, const char *word)
+static int compare(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+		   const char *word)
 {
 	const struct size_method *const *m;
 	const struct cat_gpu *gpu = NULL;
@@ -80,8 +79,7 @@ static int compare(struct ctl_ctx *ctx, const struct catalogue *cat,
 	out_line(ctx->out, "%s", "");
 	for (m = size_methods; *m; m++)
 		if ((*m)->tasks & SIZE_TASK(req->task))
-			out_line(ctx->out, "%s: %s", (*m)->name,
-				 (*m)->reading);
+			out_line(ctx->out, "%s: %s", (*m)->name, (*m)->reading);
 	return CTL_DONE;
 }
 

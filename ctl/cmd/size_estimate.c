@@ -51,8 +51,7 @@ struct row {
 	struct fault error;
 };
 
-static void print_fit(struct out_table *t, const struct size_request *req,
-		      const struct row *row)
+static void print_fit(struct out_table *t, const struct size_request *req, const struct row *row)
 {
 	const struct size_fit *fit = &row->fit;
 	bool card = row->gpu->form == GPU_FORM_CARD;
@@ -89,8 +88,9 @@ static void print_fit(struct out_table *t, const struct size_request *req,
 	else if (fit->why)
 		text_join(&note, "; ", fit->why);
 	if (!card)
-		text_join(&note, "; ", row->gpu->form == GPU_FORM_MODULE
-			  ? "module, not for a slot" : "service, not for a slot");
+		text_join(&note, "; ",
+			  row->gpu->form == GPU_FORM_MODULE ? "module, not for a slot" :
+							      "service, not for a slot");
 	out_str(t, "note", note.text);
 	free(note.text);
 }
@@ -154,11 +154,10 @@ static size_t collect(struct ctl_ctx *ctx, const struct catalogue *cat,
 }
 
 /* Prints the kinds; returns whether any fits. */
-static bool print_fits(struct ctl_ctx *ctx, const struct size_request *req,
-		       const struct row *rows, size_t n)
+static bool print_fits(struct ctl_ctx *ctx, const struct size_request *req, const struct row *rows,
+		       size_t n)
 {
-	struct out_table *t = out_table(ctx->out, "fits", fit_columns,
-					OUT_TABLE);
+	struct out_table *t = out_table(ctx->out, "fits", fit_columns, OUT_TABLE);
 	bool all = ctl_flag(ctx, "all") || ctl_flag(ctx, "gpu");
 	size_t i, fitting = 0;
 
@@ -168,14 +167,12 @@ static bool print_fits(struct ctl_ctx *ctx, const struct size_request *req,
 			print_fit(t, req, &rows[i]);
 	}
 	if (!all && n > KINDS_SHOWN)
-		out_line(ctx->out, "%zu more kinds of card with --all",
-			 n - KINDS_SHOWN);
+		out_line(ctx->out, "%zu more kinds of card with --all", n - KINDS_SHOWN);
 	return fitting;
 }
 
 /* One kind asked for: what each of its GPUs holds. */
-static void print_each(struct ctl_ctx *ctx, const struct size_request *req,
-		       const struct row *row)
+static void print_each(struct ctl_ctx *ctx, const struct size_request *req, const struct row *row)
 {
 	char buf[UNITS_TEXT_MAX];
 	enum gpu_trust trust;
@@ -190,8 +187,7 @@ static void print_each(struct ctl_ctx *ctx, const struct size_request *req,
 	req = &on;
 	size_need_each(req, &row->fit.layout, &terms);
 	out_line(ctx->out, "%s", "");
-	out_line(ctx->out, "on each of %u %s", row->fit.gpus,
-		 row->gpu->name);
+	out_line(ctx->out, "on each of %u %s", row->fit.gpus, row->gpu->name);
 	total = mem_printf("of %s", units_gib(buf, row->fit.usable));
 	size_print_terms(ctx, req, "terms_per_gpu", &terms, total);
 	free(total);

@@ -21,19 +21,16 @@
 #define MIB (1ull << 20)
 
 /* @key and @title: of what is looked for. */
-#define MOST_COLUMNS(key, title)						\
-	{									\
-		{ "gpu", NULL, 0 },						\
-		{ "gpu_name", "ON", 0 },					\
-		{ "gpus", "GPUS", OUT_RIGHT },					\
-		{ key, title, OUT_RIGHT },					\
-		{ "tensor_parallel", "TP", OUT_RIGHT | OUT_OPTIONAL },		\
-		{ "pipeline_parallel", "PP", OUT_RIGHT | OUT_OPTIONAL },	\
-		{ "attention_data_parallel", "ADP", OUT_RIGHT | OUT_OPTIONAL },	\
-		{ "bytes_per_gpu", "PER GPU", OUT_RIGHT | OUT_OPTIONAL },	\
-		{ "usable_bytes", "OF", OUT_RIGHT },				\
-		{ "note", "NOTE", OUT_OPTIONAL },				\
-		{ NULL, NULL, 0 },						\
+#define MOST_COLUMNS(key, title)                                                                   \
+	{                                                                                          \
+		{ "gpu", NULL, 0 }, { "gpu_name", "ON", 0 }, { "gpus", "GPUS", OUT_RIGHT },        \
+			{ key, title, OUT_RIGHT },                                                 \
+			{ "tensor_parallel", "TP", OUT_RIGHT | OUT_OPTIONAL },                     \
+			{ "pipeline_parallel", "PP", OUT_RIGHT | OUT_OPTIONAL },                   \
+			{ "attention_data_parallel", "ADP", OUT_RIGHT | OUT_OPTIONAL },            \
+			{ "bytes_per_gpu", "PER GPU", OUT_RIGHT | OUT_OPTIONAL },                  \
+			{ "usable_bytes", "OF", OUT_RIGHT }, { "note", "NOTE", OUT_OPTIONAL },     \
+			{ NULL, NULL, 0 },                                                         \
 	}
 
 static const struct out_column batch_columns[] = MOST_COLUMNS("batch", "SEQUENCES");
@@ -86,8 +83,7 @@ static void put_most(struct out_table *t, enum size_most_of what, uint64_t most)
 {
 	char buf[UNITS_TEXT_MAX];
 
-	out_cell(t, kinds[what].word, json_object_new_uint64(most), "%s",
-		 units_grouped(buf, most));
+	out_cell(t, kinds[what].word, json_object_new_uint64(most), "%s", units_grouped(buf, most));
 }
 
 static void put_bytes(struct out_table *t, const char *column, uint64_t bytes)

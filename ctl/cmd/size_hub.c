@@ -46,8 +46,8 @@ static int hub_failed(struct ctl_ctx *ctx, const struct program *program,
 				"%s, which reads the Hub, cannot be started (%s): install gpuctl as a whole",
 				program->argv[0], strerror(program->status));
 	why = program_complaint(program, limits);
-	ret = ctl_fail(ctx, program->end == PROGRAM_TIMED_OUT ? CTL_TIMEOUT : CTL_FAILED,
-		       "%s: %s", program->argv[0], why);
+	ret = ctl_fail(ctx, program->end == PROGRAM_TIMED_OUT ? CTL_TIMEOUT : CTL_FAILED, "%s: %s",
+		       program->argv[0], why);
 	free(why);
 	return ret;
 }

@@ -37,7 +37,7 @@ static const struct out_column columns[] = {
 };
 
 static const struct out_column learned_columns[] = {
-	{ "engine", NULL, 0 }, { "task", NULL, 0 }, { "factor", NULL, 0 },
+	{ "engine", NULL, 0 }, { "task", NULL, 0 },   { "factor", NULL, 0 },
 	{ "logs", NULL, 0 },   { "stored", NULL, 0 }, { NULL, NULL, 0 },
 };
 
@@ -56,8 +56,7 @@ static int read_log(struct ctl_ctx *ctx, const char *path, struct size_log *log)
 	free(text);
 	if (!log->lines)
 		return ctl_fail(ctx, CTL_USAGE,
-				"%s has no memory line of PyTorch, vLLM or llama.cpp",
-				path);
+				"%s has no memory line of PyTorch, vLLM or llama.cpp", path);
 	return CTL_DONE;
 }
 
@@ -125,9 +124,8 @@ static bool write_all(FILE *file, const struct catalogue *cat)
 
 			if (fit->learned)
 				fprintf(file, "\n[%s.%s]\nlearned = %u\np50 = %.6f\n",
-					cat->engines[i].id,
-					size_task_name((enum size_task)task), fit->learned,
-					fit->p50);
+					cat->engines[i].id, size_task_name((enum size_task)task),
+					fit->learned, fit->p50);
 		}
 	}
 	return !fflush(file) && !ferror(file);
@@ -220,8 +218,7 @@ const struct ctl_command cmd_size_learn = {
 	.name = "size learn",
 	.args = "LOG [MODEL]",
 	.summary = "compare the estimate with a log, and learn from the log",
-	.help =
-		"LOG is a log of PyTorch, vLLM or llama.cpp. What gpuctl learns from it goes into engines.d/learned.conf\n"
+	.help = "LOG is a log of PyTorch, vLLM or llama.cpp. What gpuctl learns from it goes into engines.d/learned.conf\n"
 		"of the configuration, and later estimates of that engine use it. -n compares and stores nothing.",
 	.options = { size_workload_options },
 	.completes = "@files, " SIZE_MODELS,

@@ -105,8 +105,8 @@ static int prices_read(const char *path, struct prices *p, struct fault *f)
 	text = mem_zalloc(PRICE_FILE_MAX, 1);
 	n = fread(text, 1, PRICE_FILE_MAX, file);
 	fclose(file);
-	err = n == PRICE_FILE_MAX ? fault_set(f, E2BIG, "%.200s: too large", path)
-				  : conf_parse(path, text, n, take_price, p, f);
+	err = n == PRICE_FILE_MAX ? fault_set(f, E2BIG, "%.200s: too large", path) :
+				    conf_parse(path, text, n, take_price, p, f);
 	free(text);
 	return err;
 }
@@ -258,7 +258,8 @@ static size_t machines_collect(struct ctl_ctx *ctx, const struct catalogue *cat,
 	size_t i, j, n = 0, got;
 
 	for (i = 0; i < cat->n_gpus; i++) {
-		if (!size_kind_asked(ctx, &cat->gpus[i]) || !cat_gpu_memory_mib(&cat->gpus[i], &trust))
+		if (!size_kind_asked(ctx, &cat->gpus[i]) ||
+		    !cat_gpu_memory_mib(&cat->gpus[i], &trust))
 			continue;
 		got = machines_find(req, &cat->gpus[i], i, wish, each, EACH_MAX);
 		for (j = 0; j < got; j++)
@@ -334,8 +335,8 @@ static int fail_slow(struct ctl_ctx *ctx, const struct catalogue *cat,
 			wish->gpus_max, best->layout.gpus, cat->gpus[best->kind].name,
 			1000 * (first ? best->latency.ttft : best->latency.tpot),
 			first ? "to the first token" : "from token to token",
-			speed_term_names[first ? best->latency.ttft_limit
-					       : best->latency.tpot_limit]);
+			speed_term_names[first ? best->latency.ttft_limit :
+						 best->latency.tpot_limit]);
 }
 
 static int machines(struct ctl_ctx *ctx, const struct catalogue *cat,
@@ -390,8 +391,7 @@ const struct ctl_command cmd_size_machines = {
 	.name = "size machines",
 	.args = "[MODEL]",
 	.summary = "arrangements of GPUs with their time, cost and energy",
-	.help =
-		"For each kind of GPU and each TP and ADP, gpuctl prints the smallest arrangement that holds the\n"
+	.help = "For each kind of GPU and each TP and ADP, gpuctl prints the smallest arrangement that holds the\n"
 		"workload. --ttft and --tpot exclude arrangements by a lower bound of their latency.",
 	.options = { options, size_kind_options, size_workload_options, size_fleet_options },
 	.flags = CTL_NO_DRY_RUN,

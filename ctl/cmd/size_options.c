@@ -60,8 +60,7 @@ const struct ctl_option size_workload_options[] = {
 	{ "dp", 0, "COUNT", "replicas (data parallel)" },
 	{ "cp", 0, "COUNT", "GPUs that share a sequence (context parallel)" },
 	{ "ep", 0, "COUNT", "GPUs that share the experts (expert parallel)" },
-	{ "round", 0, "TO", "round the number of GPUs up: none (default) or pow2",
-	  "none pow2" },
+	{ "round", 0, "TO", "round the number of GPUs up: none (default) or pow2", "none pow2" },
 	{ "spec", 0, "FILE", "a workload in JSON: these options without dashes" },
 	{ "method", 0, "NAME", "engine (default), formula or a rule of thumb (size compare)",
 	  "@methods" },
@@ -79,47 +78,39 @@ const struct ctl_option size_fleet_options[] = {
 	{ NULL },
 };
 
-typedef int (*read_fn)(const char *value, struct size_request *req,
-		       struct fault *f);
+typedef int (*read_fn)(const char *value, struct size_request *req, struct fault *f);
 
-static int read_params(const char *value, struct size_request *req,
-		       struct fault *f)
+static int read_params(const char *value, struct size_request *req, struct fault *f)
 {
 	return units_parse_params(value, &req->given_params, f);
 }
 
-static int read_task(const char *value, struct size_request *req,
-		     struct fault *f)
+static int read_task(const char *value, struct size_request *req, struct fault *f)
 {
 	return size_task_find(value, &req->task, f);
 }
 
-static int read_precision(const char *value, struct size_request *req,
-			  struct fault *f)
+static int read_precision(const char *value, struct size_request *req, struct fault *f)
 {
 	return size_precision_find(value, &req->precision, f);
 }
 
-static int read_kv(const char *value, struct size_request *req,
-		   struct fault *f)
+static int read_kv(const char *value, struct size_request *req, struct fault *f)
 {
 	return size_precision_find(value, &req->kv, f);
 }
 
-static int read_context(const char *value, struct size_request *req,
-			struct fault *f)
+static int read_context(const char *value, struct size_request *req, struct fault *f)
 {
 	return units_parse_context(value, &req->context, f);
 }
 
-static int read_batch(const char *value, struct size_request *req,
-		      struct fault *f)
+static int read_batch(const char *value, struct size_request *req, struct fault *f)
 {
 	return units_parse_count(value, &req->batch, f);
 }
 
-static int read_rank(const char *value, struct size_request *req,
-		     struct fault *f)
+static int read_rank(const char *value, struct size_request *req, struct fault *f)
 {
 	unsigned long long rank;
 	int err = conf_whole(value, 1, 4096, &rank, f);
@@ -258,13 +249,19 @@ static const struct {
 	const char *name;
 	unsigned int bits;
 } target_names[] = {
-	{ "q", TARGET_QUERY }, { "q_proj", TARGET_QUERY },
-	{ "k", TARGET_KEY }, { "k_proj", TARGET_KEY },
-	{ "v", TARGET_VALUE }, { "v_proj", TARGET_VALUE },
-	{ "o", TARGET_OUTPUT }, { "o_proj", TARGET_OUTPUT },
+	{ "q", TARGET_QUERY },
+	{ "q_proj", TARGET_QUERY },
+	{ "k", TARGET_KEY },
+	{ "k_proj", TARGET_KEY },
+	{ "v", TARGET_VALUE },
+	{ "v_proj", TARGET_VALUE },
+	{ "o", TARGET_OUTPUT },
+	{ "o_proj", TARGET_OUTPUT },
 	{ "attention", TARGET_QUERY | TARGET_KEY | TARGET_VALUE | TARGET_OUTPUT },
-	{ "mlp", TARGET_MLP }, { "all", TARGET_LINEAR },
-	{ "embed", TARGET_EMBEDDING }, { "head", TARGET_HEAD },
+	{ "mlp", TARGET_MLP },
+	{ "all", TARGET_LINEAR },
+	{ "embed", TARGET_EMBEDDING },
+	{ "head", TARGET_HEAD },
 };
 
 static int read_targets(const char *value, struct size_request *req, struct fault *f)
@@ -291,38 +288,32 @@ static int read_targets(const char *value, struct size_request *req, struct faul
 	}
 }
 
-static int read_method(const char *value, struct size_request *req,
-		       struct fault *f)
+static int read_method(const char *value, struct size_request *req, struct fault *f)
 {
 	return size_method_find(value, &req->method, f);
 }
 
-static int read_tokens(const char *value, struct size_request *req,
-		       struct fault *f)
+static int read_tokens(const char *value, struct size_request *req, struct fault *f)
 {
 	return units_parse_count(value, &req->tokens, f);
 }
 
-static int read_epochs(const char *value, struct size_request *req,
-		       struct fault *f)
+static int read_epochs(const char *value, struct size_request *req, struct fault *f)
 {
 	return conf_decimal(value, 0.001, 1e6, &req->epochs, f);
 }
 
-static int read_hours(const char *value, struct size_request *req,
-		      struct fault *f)
+static int read_hours(const char *value, struct size_request *req, struct fault *f)
 {
 	return conf_decimal(value, 0.001, 1e6, &req->hours, f);
 }
 
-static int read_mfu(const char *value, struct size_request *req,
-		    struct fault *f)
+static int read_mfu(const char *value, struct size_request *req, struct fault *f)
 {
 	return conf_decimal(value, 0.001, 1, &req->mfu, f);
 }
 
-static int read_output_tokens(const char *value, struct size_request *req,
-			      struct fault *f)
+static int read_output_tokens(const char *value, struct size_request *req, struct fault *f)
 {
 	int err = units_parse_count(value, &req->output_tokens, f);
 
@@ -330,14 +321,12 @@ static int read_output_tokens(const char *value, struct size_request *req,
 	return err;
 }
 
-static int read_throughput(const char *value, struct size_request *req,
-			   struct fault *f)
+static int read_throughput(const char *value, struct size_request *req, struct fault *f)
 {
 	return conf_decimal(value, 0.001, 1e9, &req->throughput, f);
 }
 
-static int read_qpm(const char *value, struct size_request *req,
-		    struct fault *f)
+static int read_qpm(const char *value, struct size_request *req, struct fault *f)
 {
 	return conf_decimal(value, 0.001, 1e9, &req->qpm, f);
 }
@@ -439,8 +428,7 @@ static const struct reader fleet_readers[] = {
 	{ NULL, NULL },
 };
 
-static int read_with(struct ctl_ctx *ctx, const struct reader *r,
-		     struct size_request *req)
+static int read_with(struct ctl_ctx *ctx, const struct reader *r, struct size_request *req)
 {
 	struct fault f = { "" };
 
@@ -448,8 +436,7 @@ static int read_with(struct ctl_ctx *ctx, const struct reader *r,
 		const char *value = given(ctx, r->option);
 
 		if (value && r->read(value, req, &f))
-			return ctl_fail(ctx, CTL_USAGE, "--%s: %s", r->option,
-					f.text);
+			return ctl_fail(ctx, CTL_USAGE, "--%s: %s", r->option, f.text);
 	}
 	return CTL_DONE;
 }
@@ -463,7 +450,9 @@ bool size_options_given(const struct ctl_ctx *ctx)
 static char *name_of_path(const char *path)
 {
 	static const char *const common[] = {
-		"config.json", "model.safetensors", "model.safetensors.index.json",
+		"config.json",
+		"model.safetensors",
+		"model.safetensors.index.json",
 	};
 	size_t end = strlen(path), start, i;
 
@@ -491,7 +480,7 @@ static void take_format(struct ctl_ctx *ctx, struct size_request *req)
 	if (*stored.kv && !given(ctx, "kv-precision") && !given(ctx, "kv-dtype"))
 		req->kv = size_precision_get(stored.kv);
 	if (given(ctx, "precision") || given(ctx, "quant"))
-		return;	/* another format than the file's: by formula */
+		return; /* another format than the file's: by formula */
 	req->exact_bytes = stored.bytes;
 	req->table_bytes = stored.table;
 	/* of a checkpoint that has them, layers for further tokens stay where they are */
@@ -509,8 +498,7 @@ static void take_format(struct ctl_ctx *ctx, struct size_request *req)
  * Who runs a file, when the workload does not say: GGUF files are llama.cpp's, folders are
  * what servers such as vLLM read. Who trains it is not known.
  */
-static void take_engine(struct ctl_ctx *ctx, const struct catalogue *cat,
-			struct size_request *req)
+static void take_engine(struct ctl_ctx *ctx, const struct catalogue *cat, struct size_request *req)
 {
 	const char *name = stored.gguf ? "llama.cpp" : "vllm";
 	struct fault f = { "" };
@@ -574,12 +562,24 @@ static int read_hub(struct ctl_ctx *ctx, const struct catalogue *cat, const char
 static const struct size_precision *format_of_name(const char *name)
 {
 	static const char *const words[][2] = {
-		{ "-awq", "awq" }, { "gptq-int8", "gptq-int8" }, { "gptq-8bit", "gptq-int8" },
-		{ "-gptq", "gptq-int4" }, { "nvfp4", "nvfp4" }, { "-fp4", "nvfp4" },
-		{ "mxfp4", "mxfp4" }, { "bnb-4bit", "nf4-dq" }, { "bnb-8bit", "int8" },
-		{ "-fp8", "fp8" }, { "w8a8", "int8" }, { "w4a16", "int4" }, { "-int4", "int4" },
-		{ "-int8", "int8" }, { "-4bit", "int4" }, { "-8bit", "int8" },
-		{ "q4_k_m", "q4_k_m" }, { "q8_0", "q8_0" },
+		{ "-awq", "awq" },
+		{ "gptq-int8", "gptq-int8" },
+		{ "gptq-8bit", "gptq-int8" },
+		{ "-gptq", "gptq-int4" },
+		{ "nvfp4", "nvfp4" },
+		{ "-fp4", "nvfp4" },
+		{ "mxfp4", "mxfp4" },
+		{ "bnb-4bit", "nf4-dq" },
+		{ "bnb-8bit", "int8" },
+		{ "-fp8", "fp8" },
+		{ "w8a8", "int8" },
+		{ "w4a16", "int4" },
+		{ "-int4", "int4" },
+		{ "-int8", "int8" },
+		{ "-4bit", "int4" },
+		{ "-8bit", "int8" },
+		{ "q4_k_m", "q4_k_m" },
+		{ "q8_0", "q8_0" },
 	};
 	size_t i;
 
@@ -606,15 +606,14 @@ const struct size_stored *size_options_stored(const struct size_request *req)
 	return req->model == &stored.model || (!req->model && stored.bytes) ? &stored : NULL;
 }
 
-static int read_model(struct ctl_ctx *ctx, const struct catalogue *cat,
-		      const char *operand, struct size_request *req)
+static int read_model(struct ctl_ctx *ctx, const struct catalogue *cat, const char *operand,
+		      struct size_request *req)
 {
 	const char *name = operand ? operand : given(ctx, "model");
 	struct fault f = { "" };
 
 	if (operand && given(ctx, "model"))
-		return ctl_fail(ctx, CTL_USAGE,
-				"the model is named twice: %s and --model %s",
+		return ctl_fail(ctx, CTL_USAGE, "the model is named twice: %s and --model %s",
 				operand, given(ctx, "model"));
 	if (name && req->given_params)
 		return ctl_fail(ctx, CTL_USAGE,
@@ -624,8 +623,7 @@ static int read_model(struct ctl_ctx *ctx, const struct catalogue *cat,
 		return read_hub(ctx, cat, name, req);
 	if (name && stored_is_path(name))
 		return read_path(ctx, cat, name, req);
-	if (name && cat_model_find(cat->models, cat->n_models, name,
-				   &req->model, &f))
+	if (name && cat_model_find(cat->models, cat->n_models, name, &req->model, &f))
 		return ctl_fail(ctx, CTL_USAGE, "%s", f.text);
 	if (name)
 		take_named_format(ctx, name, req);
@@ -636,7 +634,8 @@ static int read_model(struct ctl_ctx *ctx, const struct catalogue *cat,
 static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 {
 	static const char *const twins[][2] = {
-		{ "kv-precision", "kv-dtype" }, { "rank", "lora-rank" },
+		{ "kv-precision", "kv-dtype" },
+		{ "rank", "lora-rank" },
 		{ "batch", "micro-batch" },
 	};
 	static const char *const training[] = {
@@ -703,7 +702,8 @@ static int check_fleet(struct ctl_ctx *ctx, const struct size_request *req,
 		       enum size_reading reading)
 {
 	static const char *const words[][2] = {
-		{ "hours", "fleet-training" }, { "mfu", "fleet-training" },
+		{ "hours", "fleet-training" },
+		{ "mfu", "fleet-training" },
 		{ "throughput", "fleet-inference" },
 	};
 	size_t i;

@@ -19,9 +19,9 @@ bool size_options_given(const struct ctl_ctx *ctx);
 
 /* Which methods a command can do with; those that count GPUs have options of their own. */
 enum size_reading {
-	SIZE_READ_MEMORY,	/* those that look at memory */
-	SIZE_READ_COUNT,	/* any, with size_fleet_options in the table */
-	SIZE_READ_EVERY,	/* all at once, so each option of theirs means something */
+	SIZE_READ_MEMORY, /* those that look at memory */
+	SIZE_READ_COUNT, /* any, with size_fleet_options in the table */
+	SIZE_READ_EVERY, /* all at once, so each option of theirs means something */
 };
 
 /*

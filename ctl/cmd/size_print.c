@@ -45,12 +45,8 @@ static const struct out_column workload_columns[] = {
 };
 
 static const struct out_column term_columns[] = {
-	{ "name", "TERM", 0 },
-	{ "bytes", "MEMORY", OUT_RIGHT },
-	{ "formula", "FORMULA", 0 },
-	{ "source", NULL, 0 },
-	{ "calibrated", NULL, 0 },
-	{ NULL, NULL, 0 },
+	{ "name", "TERM", 0 }, { "bytes", "MEMORY", OUT_RIGHT }, { "formula", "FORMULA", 0 },
+	{ "source", NULL, 0 }, { "calibrated", NULL, 0 },	 { NULL, NULL, 0 },
 };
 
 static const struct out_column memory_columns[] = {
@@ -88,8 +84,7 @@ static void print_cache(struct out_table *t, const struct size_request *req)
 void size_print_workload(struct ctl_ctx *ctx, const struct size_request *req,
 			 const struct size_terms *terms)
 {
-	struct out_table *t = out_table(ctx->out, NULL, workload_columns,
-					OUT_SINGLE);
+	struct out_table *t = out_table(ctx->out, NULL, workload_columns, OUT_SINGLE);
 	const struct model_params *p = &req->params;
 	char count[UNITS_TEXT_MAX], active[UNITS_TEXT_MAX];
 	struct text line = { 0 };
@@ -126,13 +121,10 @@ void size_print_workload(struct ctl_ctx *ctx, const struct size_request *req,
 	text_add(&line, "%s parameters", units_count(count, p->total));
 	if (p->active != p->total)
 		text_add(&line, " (%s active)", units_count(active, p->active));
-	text_add(&line, "  %s %s", size_task_name(req->task),
-		 precision_words(req));
+	text_add(&line, "  %s %s", size_task_name(req->task), precision_words(req));
 	if (req->model && req->method->terms)
-		text_add(&line, ", %llu x %llu tokens%s",
-			 (unsigned long long)req->batch,
-			 (unsigned long long)req->context,
-			 req->task == SIZE_INFER ? "" : " a GPU");
+		text_add(&line, ", %llu x %llu tokens%s", (unsigned long long)req->batch,
+			 (unsigned long long)req->context, req->task == SIZE_INFER ? "" : " a GPU");
 	if (req->method == &size_method_engine)
 		text_add(&line, ", engine %s", req->engine->id);
 	else
@@ -146,8 +138,7 @@ void size_print_workload(struct ctl_ctx *ctx, const struct size_request *req,
 
 		if (!req->method->gpus(req, NULL, &gpus, &f)) {
 			out_real(t, "gpus", gpus, 2);
-			out_line(ctx->out, "%s: %.1f GPUs", req->method->rule,
-				 gpus);
+			out_line(ctx->out, "%s: %.1f GPUs", req->method->rule, gpus);
 		}
 	}
 }
@@ -155,8 +146,7 @@ void size_print_workload(struct ctl_ctx *ctx, const struct size_request *req,
 void size_print_terms(struct ctl_ctx *ctx, const struct size_request *req, const char *name,
 		      const struct size_terms *terms, const char *total)
 {
-	struct out_table *t = out_table(ctx->out, name, term_columns,
-					OUT_TABLE);
+	struct out_table *t = out_table(ctx->out, name, term_columns, OUT_TABLE);
 	char buf[UNITS_TEXT_MAX];
 	size_t i;
 
@@ -317,8 +307,7 @@ static void print_method(struct ctl_ctx *ctx, const struct size_request *req,
 	struct size_terms rule;
 	char gib[UNITS_TEXT_MAX], gb[UNITS_TEXT_MAX];
 
-	out_note(ctx->out, "remarks", "", "method %s: %s", req->method->name,
-		 req->method->reading);
+	out_note(ctx->out, "remarks", "", "method %s: %s", req->method->name, req->method->reading);
 	if (req->method == &size_method_engine)
 		print_calibration(ctx, req, terms);
 	else if (req->method != &size_method_formula)
@@ -326,16 +315,15 @@ static void print_method(struct ctl_ctx *ctx, const struct size_request *req,
 	if (!req->model)
 		out_note(ctx->out, "remarks", "",
 			 "%s left out: they need the shape of a model, name one instead of --params",
-			 req->task == SIZE_INFER ? "KV cache and activations are"
-						 : "activations and logits are");
+			 req->task == SIZE_INFER ? "KV cache and activations are" :
+						   "activations and logits are");
 	if (req->task != SIZE_INFER)
 		return;
 	thumb.method = &size_rules[0];
 	size_need(&thumb, &rule);
 	out_note(ctx->out, "remarks", "",
 		 "the rule of thumb says %s, %s (%s); it leaves out the KV cache",
-		 units_gib(gib, rule.total), units_gb(gb, rule.total),
-		 thumb.method->rule);
+		 units_gib(gib, rule.total), units_gb(gb, rule.total), thumb.method->rule);
 }
 
 void size_print_remarks(struct ctl_ctx *ctx, const struct catalogue *cat,
@@ -347,8 +335,7 @@ void size_print_remarks(struct ctl_ctx *ctx, const struct catalogue *cat,
 	print_method(ctx, req, terms);
 }
 
-void size_print_need(struct ctl_ctx *ctx, const struct size_request *req,
-		     struct size_terms *terms)
+void size_print_need(struct ctl_ctx *ctx, const struct size_request *req, struct size_terms *terms)
 {
 	size_need(req, terms);
 	size_print_workload(ctx, req, terms);

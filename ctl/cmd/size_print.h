@@ -20,8 +20,7 @@ void size_print_terms(struct ctl_ctx *ctx, const struct size_request *req, const
 		      const struct size_terms *terms, const char *total);
 
 /* The workload with its terms and memories, and an empty line; fills @terms. */
-void size_print_need(struct ctl_ctx *ctx, const struct size_request *req,
-		     struct size_terms *terms);
+void size_print_need(struct ctl_ctx *ctx, const struct size_request *req, struct size_terms *terms);
 
 /* What a reader must know to trust the number. */
 void size_print_remarks(struct ctl_ctx *ctx, const struct catalogue *cat,

@@ -26,8 +26,8 @@ static const struct ctl_option options[] = {
 static const char *const models[] = { "llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b" };
 static const char *const formats[] = { "int4", "int8", "fp8", "bf16", "fp32" };
 static const char *const kinds[] = {
-	"l4", "l40s", "a100-pcie-80", "h100-pcie-80", "h100-nvl-94", "h200-nvl-141",
-	"rtx-pro-6000-server",
+	"l4",	       "l40s",	       "a100-pcie-80",	      "h100-pcie-80",
+	"h100-nvl-94", "h200-nvl-141", "rtx-pro-6000-server",
 };
 
 #define MODELS 3
@@ -45,25 +45,20 @@ static const struct out_column memory_columns[] = {
 };
 
 /* One column a format, behind the kind of GPU; @title says what the cells are. */
-#define FORMAT_COLUMNS(title)					\
-	{							\
-		{ "gpu", title, 0 },				\
-		{ "model", "MODEL", 0 },			\
-		{ "int4", "INT4", OUT_RIGHT },			\
-		{ "int8", "INT8", OUT_RIGHT },			\
-		{ "fp8", "FP8", OUT_RIGHT },			\
-		{ "bf16", "BF16", OUT_RIGHT },			\
-		{ "fp32", "FP32", OUT_RIGHT },			\
-		{ NULL, NULL, 0 },				\
+#define FORMAT_COLUMNS(title)                                                                      \
+	{                                                                                          \
+		{ "gpu", title, 0 }, { "model", "MODEL", 0 }, { "int4", "INT4", OUT_RIGHT },       \
+			{ "int8", "INT8", OUT_RIGHT }, { "fp8", "FP8", OUT_RIGHT },                \
+			{ "bf16", "BF16", OUT_RIGHT }, { "fp32", "FP32", OUT_RIGHT },              \
+			{ NULL, NULL, 0 },                                                         \
 	}
 
 static const struct out_column count_columns[] = FORMAT_COLUMNS("GPUS");
 static const struct out_column cost_columns[] = FORMAT_COLUMNS("COST AN HOUR");
 
 /* The workload that was asked for, of another model in another format. */
-static bool variant(const struct catalogue *cat, const struct size_request *req,
-		    const char *model, const char *format, const struct size_method *method,
-		    struct size_request *out)
+static bool variant(const struct catalogue *cat, const struct size_request *req, const char *model,
+		    const char *format, const struct size_method *method, struct size_request *out)
 {
 	struct fault f = { "" };
 
@@ -87,8 +82,7 @@ static void table_put(struct out_table *t, const char *column, uint64_t bytes)
 	out_cell(t, column, json_object_new_uint64(bytes), "%s", units_gib(buf, bytes));
 }
 
-static void memory(struct ctl_ctx *ctx, const struct catalogue *cat,
-		   const struct size_request *req)
+static void memory(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req)
 {
 	struct out_table *t = out_table(ctx->out, "memory", memory_columns, OUT_TABLE);
 	struct size_request r;
@@ -115,12 +109,12 @@ static void memory(struct ctl_ctx *ctx, const struct catalogue *cat,
 }
 
 /* Counts, or with a price what they cost. */
-static void counts(struct ctl_ctx *ctx, const struct catalogue *cat,
-		   const struct size_request *req, double price)
+static void counts(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+		   double price)
 {
-	struct out_table *t = price > 0
-		? out_table(ctx->out, "cost_per_hour", cost_columns, OUT_TABLE)
-		: out_table(ctx->out, "gpus", count_columns, OUT_TABLE);
+	struct out_table *t =
+		price > 0 ? out_table(ctx->out, "cost_per_hour", cost_columns, OUT_TABLE) :
+			    out_table(ctx->out, "gpus", count_columns, OUT_TABLE);
 	const struct cat_gpu *gpu;
 	struct size_request r;
 	struct size_fit fit;
@@ -157,8 +151,7 @@ static int table(struct ctl_ctx *ctx, const struct catalogue *cat, const struct 
 	if (price_word && conf_decimal(price_word, 0.0001, 1e6, &price, &f))
 		return ctl_fail(ctx, CTL_USAGE, "--price: %s", f.text);
 	out_line(ctx->out, "%s, %llu x %llu tokens, engine %s", size_task_name(req->task),
-		 (unsigned long long)req->batch, (unsigned long long)req->context,
-		 req->engine->id);
+		 (unsigned long long)req->batch, (unsigned long long)req->context, req->engine->id);
 	memory(ctx, cat, req);
 	counts(ctx, cat, req, 0);
 	if (price > 0)
@@ -176,8 +169,8 @@ static int size_table_run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret && (ctl_opt(ctx, "model") || ctl_opt(ctx, "params")))
 		ret = ctl_fail(ctx, CTL_USAGE,
 			       "the tables are about models of their own: leave --model and --params out");
-	return ret ? ret : size_verb_run(ctx, ctl_opt(ctx, "price"), models[0], SIZE_READ_MEMORY,
-					 table);
+	return ret ? ret :
+		     size_verb_run(ctx, ctl_opt(ctx, "price"), models[0], SIZE_READ_MEMORY, table);
 }
 
 const struct ctl_command cmd_size_table = {

@@ -8,13 +8,21 @@
 #include "session/session.h"
 
 static const struct out_column columns[] = {
-	{ "operation", "OPERATION" }, { "phase", "PHASE" }, { "count", "COUNT", OUT_RIGHT },
-	{ "microseconds", NULL }, { NULL, "MEAN", OUT_RIGHT }, { NULL, "HALF BELOW", OUT_RIGHT },
-	{ NULL, "90 % BELOW", OUT_RIGHT }, { NULL, "ALL BELOW", OUT_RIGHT }, { NULL, NULL },
+	{ "operation", "OPERATION" },
+	{ "phase", "PHASE" },
+	{ "count", "COUNT", OUT_RIGHT },
+	{ "microseconds", NULL },
+	{ NULL, "MEAN", OUT_RIGHT },
+	{ NULL, "HALF BELOW", OUT_RIGHT },
+	{ NULL, "90 % BELOW", OUT_RIGHT },
+	{ NULL, "ALL BELOW", OUT_RIGHT },
+	{ NULL, NULL },
 };
 
 static const struct out_column bucket_columns[] = {
-	{ "below", NULL }, { "count", NULL }, { NULL, NULL },
+	{ "below", NULL },
+	{ "count", NULL },
+	{ NULL, NULL },
 };
 
 /* Upper bound of the bucket that the given share of all falls into. */
@@ -103,8 +111,7 @@ const struct ctl_command cmd_stats = {
 	.group = CTL_LOOK,
 	.args = "",
 	.summary = "how long attach and detach take, by phase",
-	.help =
-		"The times come from histograms: \"below\" is the upper end of a range. If a slot driver powers the slot\n"
+	.help = "The times come from histograms: \"below\" is the upper end of a range. If a slot driver powers the slot\n"
 		"and trains the link in one call, both are counted as link.",
 	.flags = CTL_NO_DRY_RUN,
 	.options = { ctl_table_options },

@@ -60,8 +60,7 @@ const struct ctl_command cmd_tenants = {
 	.group = CTL_SIZING,
 	.args = "",
 	.summary = "who may hold how many GPUs, and who does",
-	.help =
-		"Tenants are described in tenants.d of the configuration, see gpuctl-tenants(5). compose and resize keep\n"
+	.help = "Tenants are described in tenants.d of the configuration, see gpuctl-tenants(5). compose and resize keep\n"
 		"a tenant within its limit, and leave other tenants what they are guaranteed.",
 	.flags = CTL_NO_DRY_RUN,
 	.options = { ctl_table_options },

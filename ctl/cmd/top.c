@@ -75,8 +75,10 @@ struct top {
 static enum screen_look look_of(enum view_mood mood)
 {
 	static const enum screen_look looks[] = {
-		[VIEW_QUIET] = SCREEN_PLAIN, [VIEW_GOOD] = SCREEN_GOOD,
-		[VIEW_BUSY] = SCREEN_BUSY,   [VIEW_BAD] = SCREEN_BAD,
+		[VIEW_QUIET] = SCREEN_PLAIN,
+		[VIEW_GOOD] = SCREEN_GOOD,
+		[VIEW_BUSY] = SCREEN_BUSY,
+		[VIEW_BAD] = SCREEN_BAD,
 	};
 
 	return looks[mood];
@@ -244,10 +246,13 @@ static size_t draw_compositions(const struct top *top, size_t line, uint64_t now
 	view_composition_table(out, &session->fabric, 0, n, &session->knowledge, now);
 	text = out_render_text(out);
 	lines = lines_of(text);
-	for (i = 0; i <= n && lines[i]; i++)
-		screen_line(line + i, lines[i], top->shift,
-			    i ? look_of(view_composition_mood(&session->fabric.compositions[i - 1]))
-			      : SCREEN_TITLE);
+	for (i = 0; i <= n && lines[i]; i++) {
+		enum screen_look look = SCREEN_TITLE;
+
+		if (i)
+			look = look_of(view_composition_mood(&session->fabric.compositions[i - 1]));
+		screen_line(line + i, lines[i], top->shift, look);
+	}
 	free(lines);
 	free(text);
 	out_free(out);
@@ -533,8 +538,7 @@ const struct ctl_command cmd_top = {
 	.group = CTL_LOOK,
 	.args = "",
 	.summary = "a live screen of slots, compositions and events",
-	.help =
-		"OPERATION is the operation on a slot with its time so far and its deadline, or the last operation. The\n"
+	.help = "OPERATION is the operation on a slot with its time so far and its deadline, or the last operation. The\n"
 		"event of its end names the phases that took the time. A state with a ! needs attention: gpuctl show\n"
 		"gives the reason. Keys: q quits, s changes the order, r reverses it, f changes the filter, / searches,\n"
 		"arrows and page keys move. Colours only repeat what words say, and NO_COLOR turns them off. Without a\n"

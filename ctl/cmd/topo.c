@@ -27,10 +27,14 @@ static const struct ctl_option options[] = {
 };
 
 static const struct out_column slot_columns[] = {
-	{ "slot", "SLOT" }, { "port", "PORT" },
-	{ "address", "GPU AT" }, { "gpu", "GPU" },
-	{ "state", "STATE" }, { "link", "LINK" },
-	{ "numa_node", "NUMA" }, { "group", "GROUP", OUT_OPTIONAL },
+	{ "slot", "SLOT" },
+	{ "port", "PORT" },
+	{ "address", "GPU AT" },
+	{ "gpu", "GPU" },
+	{ "state", "STATE" },
+	{ "link", "LINK" },
+	{ "numa_node", "NUMA" },
+	{ "group", "GROUP", OUT_OPTIONAL },
 	{ "composition", "COMPOSITION", OUT_OPTIONAL },
 	{ NULL, NULL },
 };
@@ -170,9 +174,9 @@ static int topo_draw(struct session *session, const char *option,
 static void show_tree(struct session *session)
 {
 	static const struct out_column columns[] = {
-		{ "id", NULL }, { "address", NULL }, { "vendor", NULL },
+		{ "id", NULL },	    { "address", NULL },   { "vendor", NULL },
 		{ "device", NULL }, { "numa_node", NULL }, { "link", NULL },
-		{ "depth", NULL }, { NULL, "SWITCH" }, { NULL, NULL },
+		{ "depth", NULL },  { NULL, "SWITCH" },	   { NULL, NULL },
 	};
 	struct out_table *t = out_table(session->ctx->out, "switches", columns, OUT_LINES);
 	size_t i;
@@ -216,8 +220,7 @@ const struct ctl_command cmd_topo = {
 	.group = CTL_LOOK,
 	.args = "",
 	.summary = "tree of switches, slots and GPUs",
-	.help =
-		"With --pairs, THROUGH is switch (one switch), root-port (several switches below one root port), host (a\n"
+	.help = "With --pairs, THROUGH is switch (one switch), root-port (several switches below one root port), host (a\n"
 		"host bridge of one NUMA node) or numa, and HOPS is the number of bridges in between. PEERS tells\n"
 		"whether the two GPUs can reach each other's memory: yes (through switches alone), slow (through the\n"
 		"root complex, for example because ACS redirects requests), or no. GROUP is declared in slots.d, see\n"

@@ -44,8 +44,7 @@ const struct ctl_command cmd_udev = {
 	.group = CTL_PLUMBING,
 	.args = "[PATH]",
 	.summary = "properties of a slot or GPU, for udev's rules",
-	.help =
-		"PATH is the path of a device below /sys/devices; the default is the variable DEVPATH of an event. Prints\n"
+	.help = "PATH is the path of a device below /sys/devices; the default is the variable DEVPATH of an event. Prints\n"
 		"ID_GPUFABRIC_SLOT, _MODEL and _MEMORY (bytes), and for devices of class gpufabric _STATE and _COMPOSITION;\n"
 		"nothing for a device that is in no slot. The command reads sysfs and does not ask the module.",
 	.flags = CTL_NO_DRY_RUN,

@@ -14,8 +14,7 @@ const struct ctl_command cmd_watch = {
 	.group = CTL_LOOK,
 	.args = "[VERB]",
 	.summary = "a snapshot, then every change",
-	.help =
-		"Without a verb the command is watch changes. --slot, --composition and --kind select slots, compositions\n"
+	.help = "Without a verb the command is watch changes. --slot, --composition and --kind select slots, compositions\n"
 		"and kinds of changes.\n"
 		"With -j, each line is one JSON object. \"event\" is \"exists\" for objects of the snapshot, then\n"
 		"\"snapshot-done\", then the kind of each change with its sequence number. If a slow reader loses changes,\n"

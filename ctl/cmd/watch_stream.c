@@ -28,13 +28,13 @@ const struct ctl_option watch_options[] = {
 
 /* One document a line in JSON: what it is stands in "event". */
 static const struct out_column event_columns[] = {
-	{ "event", NULL }, { "sequence", NULL }, { "instance", NULL }, { "time", NULL },
-	{ "previous", NULL }, { NULL, NULL },
+	{ "event", NULL }, { "sequence", NULL }, { "instance", NULL },
+	{ "time", NULL },  { "previous", NULL }, { NULL, NULL },
 };
 
 static const struct out_column switch_columns[] = {
-	{ "id", NULL }, { "address", NULL }, { "numa_node", NULL },
-	{ "slots", NULL }, { "link", NULL }, { NULL, NULL },
+	{ "id", NULL },	   { "address", NULL }, { "numa_node", NULL },
+	{ "slots", NULL }, { "link", NULL },	{ NULL, NULL },
 };
 
 static const struct out_column empty_columns[] = { { NULL, NULL } };

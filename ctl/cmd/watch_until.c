@@ -43,8 +43,7 @@ const struct ctl_command cmd_watch_until = {
 	.name = "watch until",
 	.args = "SLOT|NAME STATE",
 	.summary = "print changes until a slot or a composition is in a state",
-	.help =
-		"The command ends at once if the slot or composition has the state already. The state gone means that it\n"
+	.help = "The command ends at once if the slot or composition has the state already. The state gone means that it\n"
 		"does not exist.",
 	.options = { options, watch_options },
 	.flags = CTL_NO_DRY_RUN,

@@ -22,7 +22,8 @@ static const char *name_of_gpu(const struct doctor *doctor, size_t gpu)
 static uint64_t size_of(const struct pci_range *range)
 {
 	return range->flags && range->end >= range->start && range->end ?
-		       range->end - range->start + 1 : 0;
+		       range->end - range->start + 1 :
+		       0;
 }
 
 static void check_assigned(struct doctor *doctor, size_t index, const char *slot)
@@ -44,8 +45,7 @@ static void check_assigned(struct doctor *doctor, size_t index, const char *slot
 }
 
 /* Resizable BAR: each entry has the sizes that can be and the one that is, as powers of two. */
-static void check_resizable(struct doctor *doctor, size_t index, const char *slot,
-			    size_t *full)
+static void check_resizable(struct doctor *doctor, size_t index, const char *slot, size_t *full)
 {
 	const struct pci_device *dev = &doctor->pci.items[index];
 	unsigned int at = pci_extended(dev, CAP_REBAR), n, i;
@@ -88,8 +88,7 @@ void doctor_check_bars(struct doctor *doctor)
 		check_resizable(doctor, i, slot, &full);
 	}
 	if (gpus && doctor->n_findings == before)
-		doctor_find(doctor, DOCTOR_OK, "bars",
-			    "%zu GPU%s: all BARs have addresses%s",
-			    gpus, gpus == 1 ? "" : "s",
+		doctor_find(doctor, DOCTOR_OK, "bars", "%zu GPU%s: all BARs have addresses%s", gpus,
+			    gpus == 1 ? "" : "s",
 			    full ? ", resizable ones are as large as they can be" : "");
 }

@@ -37,8 +37,8 @@ static bool devices_is_known(const struct doctor *doctor, const char *name)
 		if (slot->composition && !strcmp(slot->composition, name))
 			return true;
 		if (!strcmp(slot->name, name))
-			return slot->state && (!strcmp(slot->state, "ready") ||
-					       !strcmp(slot->state, "draining"));
+			return slot->state &&
+			       (!strcmp(slot->state, "ready") || !strcmp(slot->state, "draining"));
 	}
 	return false;
 }
@@ -107,8 +107,8 @@ static void check_device(struct doctor *doctor, struct spec_names *names, const 
 	node = missing_node(doctor, device);
 	if (other && !strcmp(other, file))
 		doctor_find(doctor, DOCTOR_WARN, "cdi",
-			    "%s is in /%s twice: container runtimes refuse the file\n%s",
-			    full, file, remedy(kind));
+			    "%s is in /%s twice: container runtimes refuse the file\n%s", full,
+			    file, remedy(kind));
 	else if (other)
 		doctor_find(doctor, DOCTOR_WARN, "cdi",
 			    "%s is in /%s and in /%s: container runtimes refuse it\n"
@@ -121,8 +121,7 @@ static void check_device(struct doctor *doctor, struct spec_names *names, const 
 			    "gpuctl cdi",
 			    file, strchr(full, '=') + 1);
 	else if (node)
-		doctor_find(doctor, DOCTOR_WARN, "cdi",
-			    "/%s: %s has %s, which is not there\n%s",
+		doctor_find(doctor, DOCTOR_WARN, "cdi", "/%s: %s has %s, which is not there\n%s",
 			    file, full, node, remedy(kind));
 	names->items = mem_grow(names->items, names->n + 1, sizeof(*names->items));
 	names->items[names->n++] = (struct spec_name){ full, mem_strdup(file) };
@@ -159,7 +158,8 @@ void doctor_check_cdi(struct doctor *doctor)
 			size_t len = strlen(files[k]);
 			char *file = mem_printf("%s/%s", dirs[i], files[k]);
 			char *text = len > 5 && !strcmp(files[k] + len - 5, ".json") ?
-					     tree_read(&doctor->tree, NULL, "%s", file) : NULL;
+					     tree_read(&doctor->tree, NULL, "%s", file) :
+					     NULL;
 
 			if (text)
 				check_file(doctor, &names, file, text);
@@ -170,8 +170,7 @@ void doctor_check_cdi(struct doctor *doctor)
 	}
 	if (names.n && doctor->n_findings == before)
 		doctor_find(doctor, DOCTOR_OK, "cdi",
-			    "%zu container devices, none twice, none stale",
-			    names.n);
+			    "%zu container devices, none twice, none stale", names.n);
 	for (i = 0; i < names.n; i++) {
 		free(names.items[i].name);
 		free(names.items[i].file);

@@ -17,8 +17,7 @@
 
 #define NAMES_SHOWN 8
 
-int doctor_open(struct doctor *doctor, const char *dir, const char *config_dir,
-		struct fault *fault)
+int doctor_open(struct doctor *doctor, const char *dir, const char *config_dir, struct fault *fault)
 {
 	char *log;
 	int err;

@@ -16,8 +16,8 @@
 /* How bad a finding is; only the last makes the exit code 1. */
 enum doctor_level {
 	DOCTOR_OK,
-	DOCTOR_NOTE,	/* worth knowing, nothing to do */
-	DOCTOR_WARN,	/* works, but not as well as it could, or not for all */
+	DOCTOR_NOTE, /* worth knowing, nothing to do */
+	DOCTOR_WARN, /* works, but not as well as it could, or not for all */
 	DOCTOR_FAIL,
 };
 

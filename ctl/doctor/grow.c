@@ -22,8 +22,7 @@
 
 #define MIB (1ull << 20)
 #define DEPTH 16
-#define NO_CONTROLLER \
-	"port %s has no hot-plug controller, so the kernel reserves nothing behind it"
+#define NO_CONTROLLER "port %s has no hot-plug controller, so the kernel reserves nothing behind it"
 /* More names than that make the command line too long. */
 #define RELEASED_MAX 64
 
@@ -145,8 +144,8 @@ static bool find_space(const struct plan *plan, size_t port, struct space *space
 	n = room_root_windows(&host, dev, windows, GF_FIT_BUS_WINDOWS);
 	memset(&space->window, 0, sizeof(space->window));
 	for (i = 0; i < n; i++)
-		if (windows[i].start >> 32 && windows[i].end - windows[i].start >
-		    space->window.end - space->window.start)
+		if (windows[i].start >> 32 &&
+		    windows[i].end - windows[i].start > space->window.end - space->window.start)
 			space->window = windows[i];
 	return space->window.end;
 }
@@ -160,8 +159,7 @@ static bool same_root(const struct pci_device *a, const struct pci_device *b)
 
 static bool is_within(const struct pci_range *range, const struct gf_fit_window *window)
 {
-	return pci_is_assigned(range) && range->start >= window->start &&
-	       range->end <= window->end;
+	return pci_is_assigned(range) && range->start >= window->start && range->end <= window->end;
 }
 
 /* What all that is sized by the kernel there asks for. */
@@ -220,10 +218,13 @@ static void lay_out(const struct plan *plan, const struct room *now, const struc
 		own->there = true;
 		own->assigned = true;
 		own->dead = false;
-		own->window = (struct gf_fit_window){ at, at + size - 1,
-						      GF_FIT_PREFETCH | GF_FIT_WIDE };
+		own->window =
+			(struct gf_fit_window){ at, at + size - 1, GF_FIT_PREFETCH | GF_FIT_WIDE };
 		bus->taken[kept++] = (struct gf_fit_range){
-			.start = at, .end = at + size - 1, .port = i, .which = GF_FIT_PREF,
+			.start = at,
+			.end = at + size - 1,
+			.port = i,
+			.which = GF_FIT_PREF,
 			.live = live,
 		};
 		at += size;
@@ -355,9 +356,9 @@ static void try_plan(struct plan *plan, const struct room *room, const u32 *port
 	grow->why = mem_printf("%s%s has %s of addresses and %s are needed",
 			       space.bridge == PCI_NOBODY ? "the host bridge" : "bridge ",
 			       space.bridge == PCI_NOBODY ? "" :
-			       doctor->pci.items[space.bridge].address,
-			       text_bytes(have, space.window.end - space.window.start + 1 -
-						space.taken),
+							    doctor->pci.items[space.bridge].address,
+			       text_bytes(have,
+					  space.window.end - space.window.start + 1 - space.taken),
 			       text_bytes(want, asked));
 }
 
@@ -368,8 +369,8 @@ void grow_free(struct grow *grow)
 	memset(grow, 0, sizeof(*grow));
 }
 
-void grow_windows(const struct doctor *doctor, const struct room *room, const u32 *ports,
-		  size_t n, uint64_t bar, struct grow *grow)
+void grow_windows(const struct doctor *doctor, const struct room *room, const u32 *ports, size_t n,
+		  uint64_t bar, struct grow *grow)
 {
 	struct plan plan = { .doctor = doctor };
 	bool kernels = true;

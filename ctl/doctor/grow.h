@@ -20,8 +20,8 @@ struct grow {
 
 /* For cards in some ports of a bus at once; @ports are of the bus. */
 void grow_free(struct grow *grow);
-void grow_windows(const struct doctor *doctor, const struct room *room, const u32 *ports,
-		  size_t n, uint64_t bar, struct grow *grow);
+void grow_windows(const struct doctor *doctor, const struct room *room, const u32 *ports, size_t n,
+		  uint64_t bar, struct grow *grow);
 
 /* "256G": as the kernel reads sizes. */
 const char *grow_size(char buf[24], uint64_t bytes);

@@ -91,8 +91,7 @@ void doctor_check_holders(struct doctor *doctor)
 	}
 	check_daemon(doctor);
 	if (gpus && doctor->n_findings == before)
-		doctor_find(doctor, DOCTOR_OK, "holders",
-			    "no driver keeps an idle GPU in use");
+		doctor_find(doctor, DOCTOR_OK, "holders", "no driver keeps an idle GPU in use");
 	free(proc);
 	free(sys);
 }

@@ -108,13 +108,12 @@ void doctor_check_hotplug(struct doctor *doctor)
 	if (!doctor->n_slots)
 		find_no_slots(doctor);
 	if (native)
-		doctor_find(doctor, DOCTOR_OK, "hotplug",
-			    "pciehp drives %zu of %zu slots%s",
+		doctor_find(doctor, DOCTOR_OK, "hotplug", "pciehp drives %zu of %zu slots%s",
 			    native, doctor->n_slots,
 			    doctor->log.granted ? ", granted by firmware" : "");
 	if (simulated)
-		doctor_find(doctor, DOCTOR_OK, "hotplug",
-			    "the simulator drives %zu of %zu slots", simulated, doctor->n_slots);
+		doctor_find(doctor, DOCTOR_OK, "hotplug", "the simulator drives %zu of %zu slots",
+			    simulated, doctor->n_slots);
 	if (n_others) {
 		names = names_and_driver(doctor, others, n_others);
 		doctor_find(doctor, DOCTOR_WARN, "hotplug",

@@ -83,6 +83,5 @@ void doctor_check_installed(struct doctor *doctor)
 			    "the compiled hardware database does not have 20-gpufabric.hwdb\n"
 			    "systemd-hwdb update; udevadm trigger --subsystem-match=pci");
 	else if (rules && !rules_masked)
-		doctor_find(doctor, DOCTOR_OK, "udev",
-			    "rules and hardware database are in place");
+		doctor_find(doctor, DOCTOR_OK, "udev", "rules and hardware database are in place");
 }

@@ -47,9 +47,7 @@ static void check_version(struct doctor *doctor)
 
 	sscanf(doctor->release, "%u.%u", &major, &minor);
 	if (major > 6 || (major == 6 && minor >= 1))
-		doctor_find(doctor, DOCTOR_OK, "kernel",
-			    "Linux %s",
-			    doctor->release);
+		doctor_find(doctor, DOCTOR_OK, "kernel", "Linux %s", doctor->release);
 	else
 		doctor_find(doctor, DOCTOR_FAIL, "kernel",
 			    "Linux %s: the module needs 6.1 or newer\n"
@@ -67,8 +65,8 @@ void doctor_check_kernel(struct doctor *doctor)
 		const struct option *o = &options[i];
 		size_t name = strcspn(o->item, "=");
 		char *item = mem_printf("%.*s", (int)name, o->item);
-		const char *found = doctor_option_item(doctor, o->option, item, value,
-						       sizeof(value));
+		const char *found =
+			doctor_option_item(doctor, o->option, item, value, sizeof(value));
 
 		free(item);
 		if (!found || strcmp(found, o->item[name] ? o->item + name + 1 : ""))

@@ -14,10 +14,10 @@
 
 /* Below lib/modules/RELEASE; a module that is compressed has its signature inside. */
 static const char *const places[] = {
-	"updates/dkms/gpufabric.ko", "updates/dkms/gpufabric.ko.xz",
-	"updates/dkms/gpufabric.ko.zst",
-	"extra/gpufabric.ko", "extra/gpufabric.ko.xz", "extra/gpufabric.ko.zst",
-	"updates/gpufabric.ko", "updates/gpufabric.ko.xz",
+	"updates/dkms/gpufabric.ko",	 "updates/dkms/gpufabric.ko.xz",
+	"updates/dkms/gpufabric.ko.zst", "extra/gpufabric.ko",
+	"extra/gpufabric.ko.xz",	 "extra/gpufabric.ko.zst",
+	"updates/gpufabric.ko",		 "updates/gpufabric.ko.xz",
 };
 
 static char *module_file(const struct doctor *doctor)
@@ -56,8 +56,8 @@ static const char *what_enforces(const struct doctor *doctor)
 
 	if (enforce && *enforce == 'Y')
 		what = "module.sig_enforce";
-	else if (lockdown && (strstr(lockdown, "[integrity]") ||
-			      strstr(lockdown, "[confidentiality]")))
+	else if (lockdown &&
+		 (strstr(lockdown, "[integrity]") || strstr(lockdown, "[confidentiality]")))
 		what = "kernel lockdown";
 	else if (boot && len > 4 && boot[4] == 1)
 		what = "secure boot";
@@ -78,8 +78,7 @@ static void check_signature(struct doctor *doctor, const char *file)
 		good = !strchr(taint, 'E');
 	free(taint);
 	if (!what)
-		doctor_find(doctor, DOCTOR_OK, "signature",
-			    "secure boot and lockdown are off%s",
+		doctor_find(doctor, DOCTOR_OK, "signature", "secure boot and lockdown are off%s",
 			    good == 0 ? ", the module needs no signature" : "");
 	else if (good == 0)
 		doctor_find(doctor, DOCTOR_FAIL, "signature",
@@ -92,9 +91,7 @@ static void check_signature(struct doctor *doctor, const char *file)
 			    "modinfo -F signer gpufabric; mokutil --list-enrolled",
 			    what);
 	else
-		doctor_find(doctor, DOCTOR_OK, "signature",
-			    "%s is on, the module is signed",
-			    what);
+		doctor_find(doctor, DOCTOR_OK, "signature", "%s is on, the module is signed", what);
 }
 
 /* DKMS keeps VERSION/KERNEL/ARCH below its tree for what it has built. */
@@ -123,8 +120,7 @@ static void check_dkms(struct doctor *doctor, bool loaded)
 			    "apt install linux-headers-%s; dkms install gpufabric/%s -k %s",
 			    doctor->release, doctor->release, GPUCTL_VERSION, doctor->release);
 	else if (n)
-		doctor_find(doctor, DOCTOR_OK, "dkms",
-			    "gpufabric %s is built for %s",
+		doctor_find(doctor, DOCTOR_OK, "dkms", "gpufabric %s is built for %s",
 			    GPUCTL_VERSION, doctor->release);
 	tree_free_names(versions, n);
 }
@@ -196,8 +192,7 @@ void doctor_check_module(struct doctor *doctor)
 			    "gpuctl save; rmmod gpufabric; modprobe gpufabric; gpuctl restore",
 			    version, GPUCTL_VERSION);
 	else
-		doctor_find(doctor, DOCTOR_OK, "module",
-			    "gpufabric %s is loaded",
+		doctor_find(doctor, DOCTOR_OK, "module", "gpufabric %s is loaded",
 			    version ? version : "");
 	check_use(doctor);
 	check_dkms(doctor, loaded);

@@ -36,8 +36,7 @@ static void check_acs(struct doctor *doctor)
 				      names);
 		free(names);
 	} else if (doctor->n_slots > 1) {
-		doctor_find(doctor, DOCTOR_OK, "acs",
-			    "no port of a slot redirects peer-to-peer");
+		doctor_find(doctor, DOCTOR_OK, "acs", "no port of a slot redirects peer-to-peer");
 	}
 	free(ports.text);
 	free(slow);
@@ -66,8 +65,7 @@ static void check_iommu(struct doctor *doctor)
 		if (doctor->slots[i].gpu == PCI_NOBODY)
 			continue;
 		gpus++;
-		translated += translates(doctor,
-					 doctor->pci.items[doctor->slots[i].gpu].address);
+		translated += translates(doctor, doctor->pci.items[doctor->slots[i].gpu].address);
 	}
 	if (translated)
 		doctor_find_parameter(doctor, DOCTOR_WARN, "iommu", mem_strdup("iommu=pt"),
@@ -75,11 +73,9 @@ static void check_iommu(struct doctor *doctor)
 				      translated, gpus);
 	else if (n)
 		doctor_find(doctor, DOCTOR_OK, "iommu",
-			    "%zu IOMMU groups, no GPU is translated for",
-			    n);
+			    "%zu IOMMU groups, no GPU is translated for", n);
 	else
-		doctor_find(doctor, DOCTOR_OK, "iommu",
-			    "no IOMMU: peer-to-peer is not translated");
+		doctor_find(doctor, DOCTOR_OK, "iommu", "no IOMMU: peer-to-peer is not translated");
 }
 
 void doctor_check_peers(struct doctor *doctor)

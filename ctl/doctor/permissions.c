@@ -144,7 +144,8 @@ static bool is_place(const char *path)
 	const char *name = last_part(path);
 	size_t len = strlen(name);
 	char *hook = len > 2 && !strcmp(name + len - 2, ".d") ?
-			     mem_printf("%.*s", (int)len - 2, name) : NULL;
+			     mem_printf("%.*s", (int)len - 2, name) :
+			     NULL;
 	bool is = hook && hooks_is_name(hook);
 
 	free(hook);
@@ -256,8 +257,7 @@ void doctor_check_hooks(struct doctor *doctor)
 		}
 	}
 	if (n && !bad)
-		doctor_find(doctor, DOCTOR_OK, "hooks",
-			    "%zu hook%s, none that others may write",
-			    n, n == 1 ? "" : "s");
+		doctor_find(doctor, DOCTOR_OK, "hooks", "%zu hook%s, none that others may write", n,
+			    n == 1 ? "" : "s");
 	free(text);
 }

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 enum permission_kind {
-	PERMISSION_PLACE,	/* hooks.d, or what is in it: where hooks should be */
-	PERMISSION_HOOK,	/* what is there; what follows is what its path leads through */
+	PERMISSION_PLACE, /* hooks.d, or what is in it: where hooks should be */
+	PERMISSION_HOOK, /* what is there; what follows is what its path leads through */
 	PERMISSION_PART,
 };
 

@@ -83,8 +83,7 @@ static void check_thunderbolt(struct doctor *doctor)
 	char **names = tree_names(&doctor->tree, &n, THUNDERBOLT);
 
 	for (i = 0; i < n; i++) {
-		char *authorized = tree_line(&doctor->tree, THUNDERBOLT "/%s/authorized",
-					     names[i]);
+		char *authorized = tree_line(&doctor->tree, THUNDERBOLT "/%s/authorized", names[i]);
 		char *device = tree_line(&doctor->tree, THUNDERBOLT "/%s/device_name", names[i]);
 
 		if (authorized && !strcmp(authorized, "0"))

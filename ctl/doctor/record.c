@@ -33,21 +33,34 @@ struct recording {
 };
 
 static const char *const plain[] = {
-	"proc/cmdline", "proc/version", "proc/iomem", "proc/sys/kernel/osrelease",
-	"proc/sys/kernel/tainted", "sys/module/gpufabric/version", "sys/module/gpufabric/taint",
-	"sys/module/gpufabric/parameters/root_ports", "sys/module/module/parameters/sig_enforce",
+	"proc/cmdline",
+	"proc/version",
+	"proc/iomem",
+	"proc/sys/kernel/osrelease",
+	"proc/sys/kernel/tainted",
+	"sys/module/gpufabric/version",
+	"sys/module/gpufabric/taint",
+	"sys/module/gpufabric/parameters/root_ports",
+	"sys/module/module/parameters/sig_enforce",
 	"sys/kernel/security/lockdown",
 	"sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
 };
 
 static const char *const of_device[] = {
-	"vendor", "device", "class", "resource", "config", "secondary_bus_number",
-	"subordinate_bus_number", "sriov_numvfs", "users",
+	"vendor",
+	"device",
+	"class",
+	"resource",
+	"config",
+	"secondary_bus_number",
+	"subordinate_bus_number",
+	"sriov_numvfs",
+	"users",
 };
 
 /* Directories with what has our name in it. */
 static const char *const ours[] = {
-	"etc/udev/rules.d", "usr/lib/udev/rules.d", "etc/udev/hwdb.d", "usr/lib/udev/hwdb.d",
+	"etc/udev/rules.d",   "usr/lib/udev/rules.d",	"etc/udev/hwdb.d",    "usr/lib/udev/hwdb.d",
 	"etc/systemd/system", "usr/lib/systemd/system", "etc/modules-load.d",
 };
 
@@ -117,8 +130,8 @@ static void copy(struct recording *r, const char *path)
 	free(text);
 }
 
-__attribute__((format(printf, 2, 3)))
-static void copy_path(struct recording *r, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void copy_path(struct recording *r, const char *fmt,
+							    ...)
 {
 	va_list ap;
 	char *path;
@@ -131,8 +144,8 @@ static void copy_path(struct recording *r, const char *fmt, ...)
 }
 
 /* Links of sysfs are relative and so hold in the copy. */
-__attribute__((format(printf, 2, 3)))
-static void copy_link(struct recording *r, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void copy_link(struct recording *r, const char *fmt,
+							    ...)
 {
 	char *path, *link;
 	va_list ap;
@@ -183,8 +196,9 @@ static void record_each(struct recording *r, const char *dir, const char *const 
 static void record_sysfs(struct recording *r)
 {
 	static const char *const slot[] = { "address", "power", "adapter" };
-	static const char *const ours_in_class[] = { "name", "occupancy", "power_state", "activity",
-						     "health", "address", "uevent" };
+	static const char *const ours_in_class[] = { "name",	 "occupancy", "power_state",
+						     "activity", "health",    "address",
+						     "uevent" };
 	static const char *const group[] = { "type" };
 	static const char *const console[] = { "name", "bind" };
 	static const char *const thunderbolt[] = { "authorized", "device_name" };
@@ -285,9 +299,10 @@ static void record_module(struct recording *r)
 	for (i = 0; release && i < sizeof(places) / sizeof(places[0]); i++) {
 		names = tree_names(&r->tree, &n, "lib/modules/%s/%s", release, places[i]);
 		for (k = 0; k < n; k++) {
-			char *path = mem_printf("lib/modules/%s/%s/%s", release, places[i],
-						names[k]);
-			char *text = strncmp(names[k], "gpufabric.ko", 12) ? NULL :
+			char *path =
+				mem_printf("lib/modules/%s/%s/%s", release, places[i], names[k]);
+			char *text = strncmp(names[k], "gpufabric.ko", 12) ?
+					     NULL :
 					     tree_end(&r->tree, 64, &len, "%s", path);
 
 			if (text)

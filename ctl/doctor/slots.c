@@ -82,8 +82,10 @@ static char *slots_variable(const char *text, const char *name)
 static const char *state_of(const struct tree *tree, const char *name)
 {
 	static const char *const files[][2] = {
-		{ "occupancy", "occupancy" }, { "power", "power_state" },
-		{ "activity", "activity" }, { "health", "health" },
+		{ "occupancy", "occupancy" },
+		{ "power", "power_state" },
+		{ "activity", "activity" },
+		{ "health", "health" },
 	};
 	struct gf_condition condition = { 0 };
 	char *word;
@@ -105,10 +107,10 @@ static void name_by_module(struct doctor *doctor)
 
 	for (i = 0; i < n; i++) {
 		char *port = tree_line(&doctor->tree, CLASS "/%s/address", names[i]);
-		struct doctor_slot *slot = port && !strchr(names[i], '!') ?
-						   slot_at(doctor, port) : NULL;
-		char *events = slot ? tree_read(&doctor->tree, NULL, CLASS "/%s/uevent",
-						names[i]) : NULL;
+		struct doctor_slot *slot = port && !strchr(names[i], '!') ? slot_at(doctor, port) :
+									    NULL;
+		char *events = slot ? tree_read(&doctor->tree, NULL, CLASS "/%s/uevent", names[i]) :
+				      NULL;
 
 		if (slot && !slot->state) {
 			free(slot->name);
@@ -147,11 +149,11 @@ static void name_by_driver(struct doctor *doctor)
 			const struct pci_device *port = &doctor->pci.items[doctor->slots[k].port];
 
 			if (sscanf(address, "%8x:%2x:", &domain, &bus) == 2 &&
-			    domain == strtoul(port->address, NULL, 16) &&
-			    bus == port->bus_first && !doctor->slots[k].name) {
+			    domain == strtoul(port->address, NULL, 16) && bus == port->bus_first &&
+			    !doctor->slots[k].name) {
 				doctor->slots[k].name = mem_strdup(names[i]);
-				doctor->slots[k].driven = tree_has(&doctor->tree,
-								   SLOTS "/%s/power", names[i]);
+				doctor->slots[k].driven =
+					tree_has(&doctor->tree, SLOTS "/%s/power", names[i]);
 				doctor->slots[k].driver = driver_of(doctor, names[i]);
 			}
 		}

@@ -17,7 +17,7 @@ static const char *const roots[] = { "etc/systemd/system", "run/systemd/system",
 
 static const char *const shipped[] = {
 	"gpufabric-attached@.service", "gpufabric-detached@.service", "gpufabric-fault@.service",
-	"gpufabric-changed.service", "gpufabric-watch.service", TARGET,
+	"gpufabric-changed.service",   "gpufabric-watch.service",     TARGET,
 };
 
 /* Those that somebody has to enable, and what starts them then. */
@@ -33,8 +33,9 @@ static const struct {
 char *units_read(void)
 {
 	static char *const argv[] = {
-		"/usr/bin/systemctl", "show", "--no-pager",
-		"--property=Id,LoadState,ActiveState,UnitFileState", "gpufabric*", NULL,
+		"/usr/bin/systemctl", "show",
+		"--no-pager",	      "--property=Id,LoadState,ActiveState,UnitFileState",
+		"gpufabric*",	      NULL,
 	};
 	static char *const env[] = { "LC_ALL=C", NULL };
 	struct program program = { .argv = argv, .env = env };
@@ -136,8 +137,7 @@ static bool check_unit(struct doctor *doctor, const struct unit *unit)
 	if (!strcmp(unit->load, "masked"))
 		doctor_find(doctor, DOCTOR_WARN, "units", "%s: masked\nsystemctl unmask %s",
 			    unit->id, unit->id);
-	else if (!strcmp(what, "failed") || !strcmp(what, "error") ||
-		 !strcmp(what, "bad-setting"))
+	else if (!strcmp(what, "failed") || !strcmp(what, "error") || !strcmp(what, "bad-setting"))
 		doctor_find(doctor, DOCTOR_WARN, "units",
 			    "%s: %s\njournalctl -u %s; systemctl restart %s", unit->id, what,
 			    unit->id, unit->id);
@@ -159,8 +159,7 @@ void doctor_check_units(struct doctor *doctor)
 		return;
 	lacks = missing(doctor);
 	off = not_enabled(doctor);
-	text = tree_is_live(&doctor->tree) ? units_read() :
-					     tree_read(&doctor->tree, NULL, "units");
+	text = tree_is_live(&doctor->tree) ? units_read() : tree_read(&doctor->tree, NULL, "units");
 	if (lacks)
 		doctor_find(doctor, DOCTOR_WARN, "units",
 			    "not installed: %s: nothing follows GPUs that come and go\n"

@@ -12,7 +12,7 @@
 
 /* Cards with a switch of their own have two GPUs at least. */
 #define USUAL_DEVICES 2
-#define TOO_FEW \
+#define TOO_FEW                                                                                    \
 	"%s: usual GPUs fit; a card of %.0f GPUs behind a switch of its own needs %u bus numbers more"
 
 /**
@@ -35,8 +35,7 @@ struct verdicts {
 
 static bool is_good(const struct gf_fit_result *result)
 {
-	return result->verdict == GF_FIT_FITS ||
-	       result->verdict == GF_FIT_FITS_AFTER_REASSIGNMENT;
+	return result->verdict == GF_FIT_FITS || result->verdict == GF_FIT_FITS_AFTER_REASSIGNMENT;
 }
 
 static const char *bridge_of(const struct doctor *doctor, const struct room *room)
@@ -84,9 +83,10 @@ static void find_short(struct doctor *doctor, const struct room *room, const cha
 	else if (grow.unknown)
 		doctor_find(doctor, level, "windows",
 			    "%s\n%s; boot anew and run gpuctl doctor as root while the log begins with the boot",
-			    reason, doctor->has_log ?
-			    "the kernel's log no longer tells who has set the windows" :
-			    "the kernel's log cannot be read");
+			    reason,
+			    doctor->has_log ?
+				    "the kernel's log no longer tells who has set the windows" :
+				    "the kernel's log cannot be read");
 	else
 		doctor_find(doctor, level, "windows",
 			    "%s\n"
@@ -168,8 +168,7 @@ static void windows_report(struct doctor *doctor, const struct room *room, struc
 		free(names);
 	}
 	if (v->n_fits > v->n_crowd)
-		doctor_find(doctor, DOCTOR_OK, "windows",
-			    "%s: room for %s in %zu of %zu slots",
+		doctor_find(doctor, DOCTOR_OK, "windows", "%s: room for %s in %zu of %zu slots",
 			    bridge_of(doctor, room), doctor->gpu->brief, v->n_fits - v->n_crowd,
 			    v->n_fits + v->n_free + v->n_used);
 	free(used);
@@ -180,8 +179,10 @@ static void check_bus(struct doctor *doctor, size_t first, bool *seen)
 {
 	size_t n = doctor->n_slots + 1, i;
 	struct verdicts v = {
-		.fits = mem_zalloc(n, sizeof(size_t)), .free = mem_zalloc(n, sizeof(size_t)),
-		.used = mem_zalloc(n, sizeof(size_t)), .crowd = mem_zalloc(n, sizeof(size_t)),
+		.fits = mem_zalloc(n, sizeof(size_t)),
+		.free = mem_zalloc(n, sizeof(size_t)),
+		.used = mem_zalloc(n, sizeof(size_t)),
+		.crowd = mem_zalloc(n, sizeof(size_t)),
 		.ports = mem_zalloc(n, sizeof(u32)),
 	};
 	const struct host host = doctor_host(doctor);
@@ -276,7 +277,8 @@ void doctor_check_buses(struct doctor *doctor)
 		if (helps)
 			doctor_find_parameter(doctor, DOCTOR_NOTE, "buses",
 					      mem_printf("pci=assign-busses,hpbussize=%u",
-							 need + 1), "%s", reason);
+							 need + 1),
+					      "%s", reason);
 		else
 			doctor_find(doctor, DOCTOR_NOTE, "buses",
 				    "%s\n"
@@ -286,8 +288,7 @@ void doctor_check_buses(struct doctor *doctor)
 		free(names);
 	} else if (doctor->n_slots) {
 		doctor_find(doctor, DOCTOR_OK, "buses",
-			    "each slot has %u bus numbers or more besides its own",
-			    need);
+			    "each slot has %u bus numbers or more besides its own", need);
 	}
 	free(few);
 }

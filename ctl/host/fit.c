@@ -65,8 +65,8 @@ static u64 smaller(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-static const struct gf_fit_range *moved_window(const struct gf_fit_trial *trial,
-					       u32 port, enum gf_fit_which which)
+static const struct gf_fit_range *moved_window(const struct gf_fit_trial *trial, u32 port,
+					       enum gf_fit_which which)
 {
 	u32 i;
 
@@ -80,24 +80,21 @@ static const struct gf_fit_range *moved_window(const struct gf_fit_trial *trial,
 }
 
 /* Whether a range of the bus is in nobody's way any more. */
-static bool is_gone(const struct gf_fit_trial *trial,
-		    const struct gf_fit_range *range)
+static bool is_gone(const struct gf_fit_trial *trial, const struct gf_fit_range *range)
 {
 	if (range->port == GF_FIT_NOBODY)
 		return false;
-	return trial->cleared[range->which] ||
-	       moved_window(trial, range->port, range->which);
+	return trial->cleared[range->which] || moved_window(trial, range->port, range->which);
 }
 
 static bool overlaps(const struct gf_fit_range *range, u64 start, u64 end)
 {
-	return range->start <= range->end && range->start <= end &&
-	       range->end >= start;
+	return range->start <= range->end && range->start <= end && range->end >= start;
 }
 
 /* What is in the way of [start, end] among moved windows and @more, or NULL. */
-static const struct gf_fit_range *in_the_way(const struct gf_fit_range *more,
-					     u32 nr_more, u64 start, u64 end)
+static const struct gf_fit_range *in_the_way(const struct gf_fit_range *more, u32 nr_more,
+					     u64 start, u64 end)
 {
 	u32 i;
 
@@ -112,26 +109,22 @@ static const struct gf_fit_range *in_the_way(const struct gf_fit_range *more,
  * The lowest place in [low, high] that is free. Ranges of the bus are counted
  * where there is a @trial, and @more besides.
  */
-static bool find_place(const struct gf_fit_trial *trial,
-		       const struct gf_fit_range *more, u32 nr_more, u64 low,
-		       u64 high, u64 size, u64 align, u64 *place)
+static bool find_place(const struct gf_fit_trial *trial, const struct gf_fit_range *more,
+		       u32 nr_more, u64 low, u64 high, u64 size, u64 align, u64 *place)
 {
 	u32 nr_taken = trial ? trial->bus->nr_taken : 0, next = 0;
 	u64 start = gf_fit_round(low, align);
 
-	while (start >= low && start + (size - 1) >= start &&
-	       start + (size - 1) <= high) {
+	while (start >= low && start + (size - 1) >= start && start + (size - 1) <= high) {
 		u64 end = start + (size - 1);
 		const struct gf_fit_range *other = NULL;
 
 		for (; next < nr_taken && !other; next++) {
-			const struct gf_fit_range *range =
-				&trial->bus->taken[next];
+			const struct gf_fit_range *range = &trial->bus->taken[next];
 
 			if (range->start > end)
 				break;
-			if (overlaps(range, start, end) &&
-			    !is_gone(trial, range))
+			if (overlaps(range, start, end) && !is_gone(trial, range))
 				other = range;
 		}
 		if (!other)
@@ -148,20 +141,17 @@ static bool find_place(const struct gf_fit_trial *trial,
 }
 
 /* The bridge above may have lost a window to an earlier attempt. */
-static bool is_lost(const struct gf_fit_trial *trial,
-		    const struct gf_fit_window *window)
+static bool is_lost(const struct gf_fit_trial *trial, const struct gf_fit_window *window)
 {
 	if (!trial)
 		return false;
-	return trial->lost[window->flags & GF_FIT_PREFETCH ? GF_FIT_PREF :
-							     GF_FIT_MEM];
+	return trial->lost[window->flags & GF_FIT_PREFETCH ? GF_FIT_PREF : GF_FIT_MEM];
 }
 
-static bool find_in_windows(const struct gf_fit_trial *trial,
-			    const struct gf_fit_range *more, u32 nr_more,
-			    const struct gf_fit_window *windows, u32 nr_windows,
-			    u32 flags, u32 same, u64 low, u64 high, u64 size,
-			    u64 align, u64 *place, u32 *index)
+static bool find_in_windows(const struct gf_fit_trial *trial, const struct gf_fit_range *more,
+			    u32 nr_more, const struct gf_fit_window *windows, u32 nr_windows,
+			    u32 flags, u32 same, u64 low, u64 high, u64 size, u64 align, u64 *place,
+			    u32 *index)
 {
 	u32 i;
 
@@ -173,13 +163,11 @@ static bool find_in_windows(const struct gf_fit_trial *trial,
 		if ((window->flags ^ flags) & same)
 			continue;
 		/* What has side effects when read must not be prefetched. */
-		if (window->flags & GF_FIT_PREFETCH &&
-		    !(flags & GF_FIT_PREFETCH))
+		if (window->flags & GF_FIT_PREFETCH && !(flags & GF_FIT_PREFETCH))
 			continue;
 		if (is_lost(trial, window) || first > last)
 			continue;
-		if (find_place(trial, more, nr_more, first, last, size, align,
-			       place)) {
+		if (find_place(trial, more, nr_more, first, last, size, align, place)) {
 			*index = i;
 			return true;
 		}
@@ -188,45 +176,37 @@ static bool find_in_windows(const struct gf_fit_trial *trial,
 }
 
 /* Above 4 GiB first for what can go there. */
-static bool find_high_first(const struct gf_fit_trial *trial,
-			    const struct gf_fit_range *more, u32 nr_more,
-			    const struct gf_fit_window *windows, u32 nr_windows,
-			    u32 flags, u32 same, u64 size, u64 align,
-			    u64 *place, u32 *index)
+static bool find_high_first(const struct gf_fit_trial *trial, const struct gf_fit_range *more,
+			    u32 nr_more, const struct gf_fit_window *windows, u32 nr_windows,
+			    u32 flags, u32 same, u64 size, u64 align, u64 *place, u32 *index)
 {
 	if (!(flags & GF_FIT_WIDE))
-		return find_in_windows(trial, more, nr_more, windows,
-				       nr_windows, flags, same, 0, GIB4 - 1,
-				       size, align, place, index);
-	return find_in_windows(trial, more, nr_more, windows, nr_windows, flags,
-			       same, GIB4, ~0ULL, size, align, place, index) ||
-	       find_in_windows(trial, more, nr_more, windows, nr_windows, flags,
-			       same, 0, ~0ULL, size, align, place, index);
+		return find_in_windows(trial, more, nr_more, windows, nr_windows, flags, same, 0,
+				       GIB4 - 1, size, align, place, index);
+	return find_in_windows(trial, more, nr_more, windows, nr_windows, flags, same, GIB4, ~0ULL,
+			       size, align, place, index) ||
+	       find_in_windows(trial, more, nr_more, windows, nr_windows, flags, same, 0, ~0ULL,
+			       size, align, place, index);
 }
 
 /* The windows that suit best first, as the PCI core tries them. */
-static bool find_room(const struct gf_fit_trial *trial,
-		      const struct gf_fit_range *more, u32 nr_more,
-		      const struct gf_fit_window *windows, u32 nr_windows,
-		      u32 flags, u64 size, u64 align, u64 *place, u32 *index)
+static bool find_room(const struct gf_fit_trial *trial, const struct gf_fit_range *more,
+		      u32 nr_more, const struct gf_fit_window *windows, u32 nr_windows, u32 flags,
+		      u64 size, u64 align, u64 *place, u32 *index)
 {
 	u32 kind = GF_FIT_PREFETCH | GF_FIT_WIDE;
 
 	flags &= kind;
-	return find_high_first(trial, more, nr_more, windows, nr_windows, flags,
-			       kind, size, align, place, index) ||
-	       (flags == kind &&
-		find_high_first(trial, more, nr_more, windows, nr_windows,
-				flags, GF_FIT_PREFETCH, size, align, place,
-				index)) ||
-	       (flags &&
-		find_high_first(trial, more, nr_more, windows, nr_windows,
-				flags, 0, size, align, place, index));
+	return find_high_first(trial, more, nr_more, windows, nr_windows, flags, kind, size, align,
+			       place, index) ||
+	       (flags == kind && find_high_first(trial, more, nr_more, windows, nr_windows, flags,
+						 GF_FIT_PREFETCH, size, align, place, index)) ||
+	       (flags && find_high_first(trial, more, nr_more, windows, nr_windows, flags, 0, size,
+					 align, place, index));
 }
 
 /* BARs from the one with the largest alignment on; equal ones in their order. */
-static void line_up(struct attempt *try, const struct gf_fit_need *need,
-		    enum gf_fit_size size)
+static void line_up(struct attempt *try, const struct gf_fit_need *need, enum gf_fit_size size)
 {
 	u32 i, at;
 
@@ -250,8 +230,7 @@ static void line_up(struct attempt *try, const struct gf_fit_need *need,
 }
 
 /* Whether the bridge above has a place for a window with usual alignment. */
-static bool has_space_above(const struct gf_fit_trial *trial, u32 flags,
-			    u64 size, u64 align)
+static bool has_space_above(const struct gf_fit_trial *trial, u32 flags, u64 size, u64 align)
 {
 	const struct gf_fit_bus *bus = trial->bus;
 	u64 place;
@@ -263,9 +242,8 @@ static bool has_space_above(const struct gf_fit_trial *trial, u32 flags,
 		const struct gf_fit_window *window = &bus->windows[i];
 
 		if (window->flags == flags)
-			return find_place(trial, trial->moved, trial->nr_moved,
-					  window->start, window->end, size,
-					  align, &place);
+			return find_place(trial, trial->moved, trial->nr_moved, window->start,
+					  window->end, size, align, &place);
 	}
 	return true;
 }
@@ -289,24 +267,20 @@ static void size_window(struct attempt *try, enum gf_fit_which which, u32 withou
 	try->align[which] = gf_fit_min_align(&sizing);
 	try->sized[which] = gf_fit_round(fit_larger(sizing.sum, own->kept), try->align[which]);
 	if (try->sized[which] && try->trial->bus->relaxed &&
-	    !has_space_above(try->trial, own->window.flags, try->sized[which],
-			     try->align[which])) {
-		try->align[which] =
-			1ULL << (sizing.max_order + GF_FIT_MIN_ORDER);
+	    !has_space_above(try->trial, own->window.flags, try->sized[which], try->align[which])) {
+		try->align[which] = 1ULL << (sizing.max_order + GF_FIT_MIN_ORDER);
 		try->sized[which] =
 			gf_fit_round(fit_larger(sizing.sum, own->kept), 1ULL << GF_FIT_MIN_ORDER);
 	}
 }
 
-static struct gf_fit_range *move_window(struct attempt *try,
-					enum gf_fit_which which)
+static struct gf_fit_range *move_window(struct attempt *try, enum gf_fit_which which)
 {
 	struct gf_fit_trial *trial = try->trial;
 	u32 i;
 
 	for (i = 0; i < trial->nr_moved; i++) {
-		if (trial->moved[i].port == try->port &&
-		    trial->moved[i].which == which)
+		if (trial->moved[i].port == try->port && trial->moved[i].which == which)
 			return &trial->moved[i];
 	}
 	return &trial->moved[trial->nr_moved++];
@@ -316,7 +290,8 @@ static struct gf_fit_range *move_window(struct attempt *try,
 static bool place_windows(struct attempt *try, bool *failed)
 {
 	static const enum gf_fit_which orders[2][2] = {
-		{ GF_FIT_MEM, GF_FIT_PREF }, { GF_FIT_PREF, GF_FIT_MEM },
+		{ GF_FIT_MEM, GF_FIT_PREF },
+		{ GF_FIT_PREF, GF_FIT_MEM },
 	};
 	struct gf_fit_trial *trial = try->trial;
 	const struct gf_fit_bus *bus = trial->bus;
@@ -332,9 +307,8 @@ static bool place_windows(struct attempt *try, bool *failed)
 
 		if (!try->sized[which])
 			continue;
-		if (!find_room(trial, trial->moved, trial->nr_moved,
-			       bus->windows, bus->nr_windows, own->window.flags,
-			       try->sized[which], try->align[which], &place,
+		if (!find_room(trial, trial->moved, trial->nr_moved, bus->windows, bus->nr_windows,
+			       own->window.flags, try->sized[which], try->align[which], &place,
 			       &index)) {
 			failed[which] = true;
 			good = false;
@@ -347,8 +321,10 @@ static bool place_windows(struct attempt *try, bool *failed)
 		try->renewed = true;
 		moved = move_window(try, which);
 		*moved = (struct gf_fit_range){
-			.start = own->window.start, .end = own->window.end,
-			.port = try->port, .which = which,
+			.start = own->window.start,
+			.end = own->window.end,
+			.port = try->port,
+			.which = which,
 		};
 	}
 	return good;
@@ -357,7 +333,10 @@ static bool place_windows(struct attempt *try, bool *failed)
 static void unassign(struct attempt *try, enum gf_fit_which which)
 {
 	*move_window(try, which) = (struct gf_fit_range){
-		.start = 1, .end = 0, .port = try->port, .which = which,
+		.start = 1,
+		.end = 0,
+		.port = try->port,
+		.which = which,
 	};
 }
 
@@ -414,16 +393,16 @@ static u32 place_bars(struct attempt *try)
 
 		if (bar->placed)
 			continue;
-		bar->placed = find_room(NULL, placed, nr_placed, windows,
-					nr_windows, bar->bar->flags, bar->size,
-					bar->align, &place, &index);
+		bar->placed = find_room(NULL, placed, nr_placed, windows, nr_windows,
+					bar->bar->flags, bar->size, bar->align, &place, &index);
 		if (!bar->placed) {
 			failed += is_missed(try, bar);
 			continue;
 		}
 		bar->in = which_of[index];
 		bar->range = (struct gf_fit_range){
-			.start = place, .end = place + (bar->size - 1),
+			.start = place,
+			.end = place + (bar->size - 1),
 		};
 		placed[nr_placed++] = bar->range;
 	}
@@ -486,8 +465,7 @@ static bool is_needed(const struct attempt *try, enum gf_fit_which which)
 	for (i = 0; i < try->nr; i++) {
 		const struct placing *bar = &try->bars[i];
 
-		if (bar->home == which &&
-		    !(bar->bar->flags & (GF_FIT_OPTIONAL | GF_FIT_VIRTUAL)))
+		if (bar->home == which && !(bar->bar->flags & (GF_FIT_OPTIONAL | GF_FIT_VIRTUAL)))
 			return true;
 	}
 	return false;
@@ -501,8 +479,7 @@ static bool anybody_live(const struct gf_fit_trial *trial)
 	for (i = 0; i < bus->nr_taken; i++) {
 		const struct gf_fit_range *range = &bus->taken[i];
 
-		if (range->port != GF_FIT_NOBODY && range->live &&
-		    !is_gone(trial, range))
+		if (range->port != GF_FIT_NOBODY && range->live && !is_gone(trial, range))
 			return true;
 	}
 	return false;
@@ -517,8 +494,8 @@ static bool anybody_live_in(const struct attempt *try, enum gf_fit_which which)
 	for (i = 0; i < bus->nr_taken; i++) {
 		const struct gf_fit_range *range = &bus->taken[i];
 
-		if (range->port != GF_FIT_NOBODY && range->which == which &&
-		    range->live && !is_gone(trial, range))
+		if (range->port != GF_FIT_NOBODY && range->which == which && range->live &&
+		    !is_gone(trial, range))
 			return true;
 	}
 	for (i = 0; i < trial->nr_moved; i++) {
@@ -561,16 +538,15 @@ static u64 largest_free(const struct attempt *try, enum gf_fit_which which)
 	for (size = 1ULL << 62; size >= 1ULL << GF_FIT_MIN_ORDER; size >>= 1) {
 		u64 more = best + size;
 
-		if (find_room(trial, trial->moved, trial->nr_moved,
-			      trial->bus->windows, trial->bus->nr_windows,
-			      flags, more, 1ULL << GF_FIT_MIN_ORDER, &place, &index))
+		if (find_room(trial, trial->moved, trial->nr_moved, trial->bus->windows,
+			      trial->bus->nr_windows, flags, more, 1ULL << GF_FIT_MIN_ORDER, &place,
+			      &index))
 			best = more;
 	}
 	return best;
 }
 
-static bool bus_numbers_fit(const struct gf_fit_port *port,
-			    const struct gf_fit_need *need,
+static bool bus_numbers_fit(const struct gf_fit_port *port, const struct gf_fit_need *need,
 			    struct gf_fit_result *result)
 {
 	u64 have = port->bus_last - port->bus_first;
@@ -592,8 +568,7 @@ static enum gf_fit_which short_window(const struct attempt *try)
 	for (i = 0; i < try->nr; i++) {
 		const struct placing *bar = &try->bars[i];
 
-		if (!bar->placed &&
-		    !(bar->bar->flags & (GF_FIT_OPTIONAL | GF_FIT_VIRTUAL)))
+		if (!bar->placed && !(bar->bar->flags & (GF_FIT_OPTIONAL | GF_FIT_VIRTUAL)))
 			return bar->home;
 	}
 	return GF_FIT_MEM;
@@ -645,8 +620,7 @@ static u64 sum_of_bars(const struct attempt *try, enum gf_fit_which which)
 	u32 i;
 
 	for (i = 0; i < try->nr; i++) {
-		if (try->bars[i].home == which &&
-		    !(try->bars[i].bar->flags & GF_FIT_VIRTUAL))
+		if (try->bars[i].home == which && !(try->bars[i].bar->flags & GF_FIT_VIRTUAL))
 			sum += try->bars[i].size;
 	}
 	return sum;
@@ -675,10 +649,9 @@ static bool has_moved(const struct attempt *try)
 	for (i = 0; i < try->nr; i++) {
 		enum gf_fit_which in = try->bars[i].in;
 
-		if (try->bars[i].placed &&
-		    (!at->own[in].assigned ||
-		     at->own[in].window.start != try->own[in].window.start ||
-		     at->own[in].window.end != try->own[in].window.end))
+		if (try->bars[i].placed && (!at->own[in].assigned ||
+					    at->own[in].window.start != try->own[in].window.start ||
+					    at->own[in].window.end != try->own[in].window.end))
 			return true;
 	}
 	return false;
@@ -691,14 +664,16 @@ static void settle_in(struct attempt *try)
 
 	for (i = 0; i < try->nr; i++) {
 		const struct placing *bar = &try->bars[i];
-		const struct gf_fit_window *window =
-			&try->own[bar->in].window;
+		const struct gf_fit_window *window = &try->own[bar->in].window;
 
 		if (!bar->placed)
 			continue;
 		*move_window(try, bar->in) = (struct gf_fit_range){
-			.start = window->start, .end = window->end,
-			.port = try->port, .which = bar->in, .live = true,
+			.start = window->start,
+			.end = window->end,
+			.port = try->port,
+			.which = bar->in,
+			.live = true,
 		};
 	}
 }
@@ -718,9 +693,8 @@ static void forget_cleared(struct attempt *try)
 	}
 }
 
-void gf_fit_judge(struct gf_fit_trial *trial, u32 port,
-		  const struct gf_fit_need *need, enum gf_fit_size size,
-		  struct gf_fit_result *result)
+void gf_fit_judge(struct gf_fit_trial *trial, u32 port, const struct gf_fit_need *need,
+		  enum gf_fit_size size, struct gf_fit_result *result)
 {
 	const struct gf_fit_port *at = &trial->bus->ports[port];
 	struct attempt try = { .trial = trial, .port = port };
@@ -735,9 +709,7 @@ void gf_fit_judge(struct gf_fit_trial *trial, u32 port,
 	forget_cleared(&try);
 	line_up(&try, need, size);
 	if (!is_dead_end(&try, &failed) && run_attempt(&try, &failed, &harm)) {
-		result->verdict = try.renewed ?
-			GF_FIT_FITS_AFTER_REASSIGNMENT :
-			GF_FIT_FITS;
+		result->verdict = try.renewed ? GF_FIT_FITS_AFTER_REASSIGNMENT : GF_FIT_FITS;
 		result->moves = has_moved(&try);
 		failed = GF_FIT_PREF;
 		settle_in(&try);
@@ -753,8 +725,8 @@ void gf_fit_judge(struct gf_fit_trial *trial, u32 port,
 		result->free = largest_free(&try, failed);
 		trial->nr_moved = nr_moved;
 	} else {
-		result->free = try.own[failed].assigned ?
-			try.own[failed].window.end -
-			try.own[failed].window.start + 1 : 0;
+		result->free = try.own[failed].assigned ? try.own[failed].window.end -
+								  try.own[failed].window.start + 1 :
+							  0;
 	}
 }

@@ -214,15 +214,13 @@ struct gf_fit_trial {
  * says what its prefetchable window can hold: GF_FIT_PREFETCH, GF_FIT_WIDE, 0 for
  * none. Bus numbers are the caller's business. Pure.
  */
-void gf_fit_wrap(const struct gf_fit_need *inner, u32 pref,
-		 struct gf_fit_need *outer);
+void gf_fit_wrap(const struct gf_fit_need *inner, u32 pref, struct gf_fit_need *outer);
 
 /*
  * Judge one GPU more. Pure. Where the verdict is not that it cannot be, what
  * it takes is taken for those that follow.
  */
-void gf_fit_judge(struct gf_fit_trial *trial, u32 port,
-		  const struct gf_fit_need *need, enum gf_fit_size size,
-		  struct gf_fit_result *result);
+void gf_fit_judge(struct gf_fit_trial *trial, u32 port, const struct gf_fit_need *need,
+		  enum gf_fit_size size, struct gf_fit_result *result);
 
 #endif /* GPUCTL_HOST_FIT_H */

@@ -48,8 +48,7 @@ static u32 order_of(u64 size)
 {
 	u32 order = 0;
 
-	while (order + GF_FIT_MIN_ORDER < 63 &&
-	       1ULL << (order + GF_FIT_MIN_ORDER) < size)
+	while (order + GF_FIT_MIN_ORDER < 63 && 1ULL << (order + GF_FIT_MIN_ORDER) < size)
 		order++;
 	return order;
 }
@@ -99,8 +98,7 @@ static u64 window_for(const struct gf_fit_need *inner, const struct gf_fit_own *
 		u64 bytes = gf_fit_bar_size(bar, size);
 
 		/* Those of virtual functions are the first that are left out. */
-		if (gf_fit_home(own, bar->flags) != which ||
-		    bar->flags & GF_FIT_VIRTUAL)
+		if (gf_fit_home(own, bar->flags) != which || bar->flags & GF_FIT_VIRTUAL)
 			continue;
 		gf_fit_add(&sizing, bytes, gf_fit_bar_align(bar, bytes));
 		if (!(bar->flags & GF_FIT_OPTIONAL))
@@ -110,8 +108,7 @@ static u64 window_for(const struct gf_fit_need *inner, const struct gf_fit_own *
 	return gf_fit_round(sizing.sum, *align);
 }
 
-void gf_fit_wrap(const struct gf_fit_need *inner, u32 pref,
-		 struct gf_fit_need *outer)
+void gf_fit_wrap(const struct gf_fit_need *inner, u32 pref, struct gf_fit_need *outer)
 {
 	const struct gf_fit_own own[GF_FIT_WINDOWS] = {
 		[GF_FIT_MEM] = { .there = true },
@@ -123,12 +120,9 @@ void gf_fit_wrap(const struct gf_fit_need *inner, u32 pref,
 	for (i = 0; i < GF_FIT_WINDOWS; i++) {
 		struct gf_fit_bar bar = {};
 
-		bar.min = window_for(inner, own, i, GF_FIT_SIZE_MIN, &align,
-				     &bar.flags);
-		bar.max = window_for(inner, own, i, GF_FIT_SIZE_MAX, &align,
-				     &bar.flags);
-		bar.size = window_for(inner, own, i, GF_FIT_SIZE_NOW,
-				      &bar.align, &bar.flags);
+		bar.min = window_for(inner, own, i, GF_FIT_SIZE_MIN, &align, &bar.flags);
+		bar.max = window_for(inner, own, i, GF_FIT_SIZE_MAX, &align, &bar.flags);
+		bar.size = window_for(inner, own, i, GF_FIT_SIZE_NOW, &bar.align, &bar.flags);
 		if (bar.size && outer->nr_bars < GF_FIT_BARS)
 			outer->bars[outer->nr_bars++] = bar;
 	}

@@ -64,8 +64,8 @@ static void add_links(struct gpunodes *nodes, const struct vendor *vendor,
 		const char *at = strchr(to, '@');
 		struct gpunode *alias;
 
-		path = at ? mem_printf("%.*s%s%s", (int)(at - to), to, address, at + 1)
-			  : mem_strdup(to);
+		path = at ? mem_printf("%.*s%s%s", (int)(at - to), to, address, at + 1) :
+			    mem_strdup(to);
 		if (!fnmatch(pattern, node->name + strlen(DEV), 0)) {
 			alias = add(nodes, path, node->rdev);
 			alias->block = node->block;

@@ -385,9 +385,9 @@ void holders_free(struct holders *holders)
 void holders_render(struct out *out, const struct holders *holders)
 {
 	static const struct out_column columns[] = {
-		{ "slot", "SLOT" }, { "pid", "PID", OUT_RIGHT }, { "uid", NULL },
-		{ "user", "USER" }, { "command", "COMMAND" }, { "where", "WHERE" },
-		{ "paths", "HOLDS" }, { "mapped", NULL }, { NULL, NULL },
+		{ "slot", "SLOT" },   { "pid", "PID", OUT_RIGHT }, { "uid", NULL },
+		{ "user", "USER" },   { "command", "COMMAND" },	   { "where", "WHERE" },
+		{ "paths", "HOLDS" }, { "mapped", NULL },	   { NULL, NULL },
 	};
 	struct out_table *t = out_table(out, "holders", columns, OUT_TABLE);
 	size_t i;

@@ -35,7 +35,7 @@ struct holder {
 struct holders {
 	struct holder *items;
 	size_t n;
-	size_t unreadable;	/* processes that could not be looked into */
+	size_t unreadable; /* processes that could not be looked into */
 };
 
 /**

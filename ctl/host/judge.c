@@ -18,14 +18,17 @@
 /* Bridges on a card, one behind the other. */
 #define DEPTH_MAX 8
 
-#define TOO_FEW_BUSES \
-	"the GPU needs %" PRIu64 " bus numbers more and its port has " \
+#define TOO_FEW_BUSES                                                                              \
+	"the GPU needs %" PRIu64 " bus numbers more and its port has "                             \
 	"%" PRIu64 ": boot with the GPU powered on"
 
 const char *verdict_name(enum gf_fit_verdict verdict)
 {
 	static const char *const names[] = {
-		"unknown", "fits", "fits-after-reassignment", "cannot",
+		"unknown",
+		"fits",
+		"fits-after-reassignment",
+		"cannot",
 	};
 
 	return names[verdict];
@@ -224,9 +227,9 @@ static void write_verdict(const struct judge_bus *bus, u32 port, const struct gf
 		 text_bytes(wants, result->need), result->prefetch ? "" : " below 4 GiB",
 		 verdict->bridge, text_bytes(has, result->free),
 		 smallest.verdict == GF_FIT_FITS ||
-				 smallest.verdict == GF_FIT_FITS_AFTER_REASSIGNMENT
-			 ? " or set its BAR smaller"
-			 : "");
+				 smallest.verdict == GF_FIT_FITS_AFTER_REASSIGNMENT ?
+			 " or set its BAR smaller" :
+			 "");
 }
 
 /* On a root bus whose windows nobody may see nothing can be said. */

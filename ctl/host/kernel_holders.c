@@ -29,8 +29,8 @@ static const struct {
 };
 
 /* First line of a file below sysfs, "" when there is none. */
-static const char *read_value(char buf[VALUE_MAX], const char *sys, const char *fmt,
-			      const char *a, const char *b)
+static const char *read_value(char buf[VALUE_MAX], const char *sys, const char *fmt, const char *a,
+			      const char *b)
 {
 	char *tail = mem_printf(fmt, a, b), *path = mem_printf("%s/%s", sys, tail);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -104,7 +104,8 @@ static bool console_draws(const char *sys)
 
 	while (dir && (entry = readdir(dir)) && !draws)
 		draws = strstr(read_value(name, sys, "class/vtconsole/%s/%s", entry->d_name,
-					  "name"), "frame buffer") &&
+					  "name"),
+			       "frame buffer") &&
 			atoi(read_value(bound, sys, "class/vtconsole/%s/%s", entry->d_name,
 					"bind"));
 	if (dir)
@@ -168,8 +169,8 @@ static void driver_count(const char *sys, const struct gf_slot *slot,
 	}
 }
 
-void kernel_holders(const struct holders_roots *roots, const struct gf_slot *const *slots,
-		    size_t n, struct holders *holders)
+void kernel_holders(const struct holders_roots *roots, const struct gf_slot *const *slots, size_t n,
+		    struct holders *holders)
 {
 	bool draws = console_draws(roots->sys);
 	size_t i, j;

@@ -6,7 +6,7 @@
 #include "host/holders.h"
 
 /* Add to @holders, which has the processes already, what holds GPUs without an open file. */
-void kernel_holders(const struct holders_roots *roots, const struct gf_slot *const *slots,
-		    size_t n, struct holders *holders);
+void kernel_holders(const struct holders_roots *roots, const struct gf_slot *const *slots, size_t n,
+		    struct holders *holders);
 
 #endif /* GPUCTL_KERNEL_HOLDERS_H */

@@ -43,8 +43,9 @@ static bool parse_range(const char *text, struct pci_range *range)
 	const char *end = strchr(text, ']');
 	const char *flag;
 
-	if (!end || sscanf(text, "[mem 0x%16" SCNx64 "-0x%16" SCNx64, &range->start,
-			   &range->end) != 2 || range->end < range->start)
+	if (!end ||
+	    sscanf(text, "[mem 0x%16" SCNx64 "-0x%16" SCNx64, &range->start, &range->end) != 2 ||
+	    range->end < range->start)
 		return false;
 	range->flags = PCI_RES_MEM;
 	flag = strstr(text, " 64bit");
@@ -133,8 +134,9 @@ static void take_pciehp(struct klog *log, const char *message)
 	char port[24], slot[24];
 	int len = 0;
 
-	if (sscanf(message, "pcieport %23[0-9a-f:.] pciehp: Slot(%23[^)]): %n", port, slot,
-		   &len) != 2 || !len)
+	if (sscanf(message, "pcieport %23[0-9a-f:.] pciehp: Slot(%23[^)]): %n", port, slot, &len) !=
+		    2 ||
+	    !len)
 		return;
 	port[strlen(port) - (port[strlen(port) - 1] == ':')] = '\0';
 	message += len;

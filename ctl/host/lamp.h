@@ -12,7 +12,7 @@ enum lamp {
 	LAMP_OFF,
 	LAMP_ON,
 	LAMP_BLINK,
-	LAMP_OTHER,	/* anything else that the slot driver says */
+	LAMP_OTHER, /* anything else that the slot driver says */
 };
 
 /**

@@ -16,10 +16,10 @@
 #include "host/p2p.h"
 #include "host/pci.h"
 
-#define CAPABILITY_ACS		0x000d
-#define ACS_CONTROL		6
+#define CAPABILITY_ACS 0x000d
+#define ACS_CONTROL 6
 /* P2P Request Redirect, P2P Completion Redirect. */
-#define ACS_REDIRECT		(0x0004 | 0x0008)
+#define ACS_REDIRECT (0x0004 | 0x0008)
 
 int p2p_redirects(const struct tree *tree, const char *address)
 {

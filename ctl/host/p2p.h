@@ -7,10 +7,10 @@
 #include "host/topo.h"
 
 enum p2p_verdict {
-	P2P_YES,	/* switches forward it */
-	P2P_SLOW,	/* through the root complex */
+	P2P_YES, /* switches forward it */
+	P2P_SLOW, /* through the root complex */
 	P2P_NO,
-	P2P_UNKNOWN,	/* what decides could not be read */
+	P2P_UNKNOWN, /* what decides could not be read */
 };
 
 /*

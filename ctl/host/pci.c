@@ -90,8 +90,8 @@ size_t pci_parse_resources(const char *text, struct pci_range *res, size_t max)
 	while (n < max && *line) {
 		struct pci_range *r = &res[n];
 
-		if (sscanf(line, "0x%16" SCNx64 " 0x%16" SCNx64 " 0x%16" SCNx64, &r->start,
-			   &r->end, &r->flags) != 3)
+		if (sscanf(line, "0x%16" SCNx64 " 0x%16" SCNx64 " 0x%16" SCNx64, &r->start, &r->end,
+			   &r->flags) != 3)
 			break;
 		n++;
 		line += strcspn(line, "\n");
@@ -212,8 +212,7 @@ static void read_addresses(const struct tree *tree, struct pci_device *dev)
 
 void pci_read_config(const struct tree *tree, const char *address, struct pci_device *dev)
 {
-	dev->config =
-		(uint8_t *)tree_read(tree, &dev->config_len, DEVICES "/%s/config", address);
+	dev->config = (uint8_t *)tree_read(tree, &dev->config_len, DEVICES "/%s/config", address);
 }
 
 static void read_device(const struct tree *tree, struct pci_device *dev)

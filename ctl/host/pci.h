@@ -20,7 +20,7 @@
 
 /* Port types of the PCI Express capability. */
 enum pci_port {
-	PCI_PORT_NONE = -1,	/* no PCI Express capability */
+	PCI_PORT_NONE = -1, /* no PCI Express capability */
 	PCI_PORT_ENDPOINT = 0,
 	PCI_PORT_ROOT = 4,
 	PCI_PORT_UPSTREAM = 5,

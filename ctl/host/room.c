@@ -31,8 +31,8 @@ static bool root_of(const struct pci_device *dev, unsigned int *domain, unsigned
 }
 
 /* Lines like "380000000000-387fffffffff : PCI Bus 0000:00", without privileges all zero. */
-static size_t windows_of_iomem(const struct host *host, unsigned int domain,
-			       unsigned int bus, struct gf_fit_window *windows, size_t max)
+static size_t windows_of_iomem(const struct host *host, unsigned int domain, unsigned int bus,
+			       struct gf_fit_window *windows, size_t max)
 {
 	char *text = tree_read(host->tree, NULL, "proc/iomem"), *rest = text, *line;
 	char *name = mem_printf("PCI Bus %04x:%02x", domain, bus);
@@ -47,7 +47,8 @@ static size_t windows_of_iomem(const struct host *host, unsigned int domain,
 			continue;
 		/* Host bridges forward anything; what is above 4 GiB is for 64-bit BARs. */
 		windows[n++] = (struct gf_fit_window){
-			.start = start, .end = end,
+			.start = start,
+			.end = end,
 			.flags = start >> 32 ? GF_FIT_PREFETCH | GF_FIT_WIDE : 0,
 		};
 	}
@@ -69,15 +70,16 @@ size_t room_root_windows(const struct host *host, const struct pci_device *dev,
 
 		if (window->domain == domain && window->bus == bus)
 			windows[n++] = (struct gf_fit_window){
-				.start = window->range.start, .end = window->range.end,
+				.start = window->range.start,
+				.end = window->range.end,
 				.flags = fit_flags(window->range.flags),
 			};
 	}
 	return n ? n : windows_of_iomem(host, domain, bus, windows, max);
 }
 
-static bool on_bus(const struct room *room,
-		   const struct pci_device *one, const struct pci_device *dev)
+static bool on_bus(const struct room *room, const struct pci_device *one,
+		   const struct pci_device *dev)
 {
 	if (dev->parent != room->above)
 		return false;
@@ -94,15 +96,16 @@ static void read_bus_windows(const struct host *host, const struct pci_device *o
 
 	room->bus.root = room->above == PCI_NOBODY;
 	if (room->bus.root) {
-		room->bus.nr_windows = (u32)room_root_windows(host, one, room->bus.windows,
-							      GF_FIT_BUS_WINDOWS);
+		room->bus.nr_windows =
+			(u32)room_root_windows(host, one, room->bus.windows, GF_FIT_BUS_WINDOWS);
 		return;
 	}
 	above = &host->pci->items[room->above];
 	for (i = 0; i < 2; i++)
 		if (pci_is_assigned(&above->window[i]))
 			room->bus.windows[room->bus.nr_windows++] = (struct gf_fit_window){
-				.start = above->window[i].start, .end = above->window[i].end,
+				.start = above->window[i].start,
+				.end = above->window[i].end,
 				.flags = fit_flags(above->window[i].flags),
 			};
 }
@@ -123,7 +126,10 @@ static void room_take(struct room *room, const struct pci_range *range, u32 port
 	if (!pci_is_assigned(range) || !leads_up(&room->bus, range))
 		return;
 	room->bus.taken[room->bus.nr_taken++] = (struct gf_fit_range){
-		.start = range->start, .end = range->end, .port = port, .which = which,
+		.start = range->start,
+		.end = range->end,
+		.port = port,
+		.which = which,
 		.live = live,
 	};
 }
@@ -140,7 +146,7 @@ static bool is_lived_in(const struct host *host, size_t port, const struct pci_r
 			continue;
 		for (k = 0; k < BARS + 2; k++) {
 			const struct pci_range *range = k < BARS ? &dev->res[k] :
-							&dev->window[k - BARS];
+								   &dev->window[k - BARS];
 
 			if ((k < BARS || dev->bridge) && pci_is_assigned(range) &&
 			    range->start >= window->start && range->end <= window->end)
@@ -258,7 +264,9 @@ void room_need(uint64_t bar, struct gf_fit_need *need)
 		uint64_t size = i ? SMALL_BAR : bar;
 
 		need->bars[i] = (struct gf_fit_bar){
-			.size = size, .min = size, .max = size,
+			.size = size,
+			.min = size,
+			.max = size,
 			.flags = GF_FIT_PREFETCH | GF_FIT_WIDE,
 		};
 	}

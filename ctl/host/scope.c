@@ -93,8 +93,14 @@ int scope_find(const char *program)
 int scope_exec(const char *name, char *const *argv)
 {
 	char *before[N_BEFORE] = {
-		SYSTEMD_RUN, "--scope", "--quiet", "--collect", "--no-ask-password",
-		"--property=TimeoutStopSec=" STOP_AFTER, NULL, "--",
+		SYSTEMD_RUN,
+		"--scope",
+		"--quiet",
+		"--collect",
+		"--no-ask-password",
+		"--property=TimeoutStopSec=" STOP_AFTER,
+		NULL,
+		"--",
 	};
 	size_t n_words = 0;
 	char **words;

@@ -10,10 +10,10 @@
 /* How the path between two GPUs leads; a larger one is farther. */
 enum topo_relation {
 	TOPO_SELF,
-	TOPO_SWITCH,	/* within one switch */
-	TOPO_ROOT_PORT,	/* several switches below one root port */
-	TOPO_HOST,	/* through a host bridge of one NUMA node */
-	TOPO_NUMA,	/* between NUMA nodes */
+	TOPO_SWITCH, /* within one switch */
+	TOPO_ROOT_PORT, /* several switches below one root port */
+	TOPO_HOST, /* through a host bridge of one NUMA node */
+	TOPO_NUMA, /* between NUMA nodes */
 };
 
 /*

@@ -91,8 +91,7 @@ int vendors_parse(struct vendors *vendors, const char *file, const char *text, s
 	return conf_parse_names(file, text, len, vendor_take, vendors, fault);
 }
 
-static int take_file(const char *file, const char *text, size_t len, void *arg,
-		     struct fault *fault)
+static int take_file(const char *file, const char *text, size_t len, void *arg, struct fault *fault)
 {
 	return vendors_parse(arg, file, text, len, fault);
 }

@@ -15,12 +15,12 @@
 
 #include "host/visible.h"
 
-#define VENDOR_AMD	0x1002
-#define VENDOR_NVIDIA	0x10de
-#define VENDOR_INTEL	0x8086
+#define VENDOR_AMD 0x1002
+#define VENDOR_NVIDIA 0x10de
+#define VENDOR_INTEL 0x8086
 
 /* Classes of the GPUs that Level Zero lists: display controllers. */
-#define CLASS_DISPLAY	0x03
+#define CLASS_DISPLAY 0x03
 
 /* The value of "key" in a file of lines "key value" or "key: value"; caller frees. */
 static char *value_in(const char *path, const char *key)

@@ -81,8 +81,8 @@ static int refuse_gated(const struct hub_question *q, struct fault *f)
 {
 	fault_set(f, EPERM, "the model %s is gated: accept its terms at %s/%s, then %s", q->repo,
 		  q->endpoint, q->repo,
-		  q->token ? "ask again with a token of that account, which may read it"
-			   : "set HF_TOKEN");
+		  q->token ? "ask again with a token of that account, which may read it" :
+			     "set HF_TOKEN");
 	return CTL_DENIED;
 }
 
@@ -99,8 +99,7 @@ static int refuse_missing(const struct hub_question *q, const char *error, struc
 	return CTL_USAGE;
 }
 
-static int refuse_status(const struct hub_answer *a, const struct hub_question *q,
-			 struct fault *f)
+static int refuse_status(const struct hub_answer *a, const struct hub_question *q, struct fault *f)
 {
 	if (a->status == 401 && q->token) {
 		fault_set(f, EPERM,

@@ -32,8 +32,12 @@ static void fill_question(const struct hub_fill *fill, const char *file, struct 
 	const struct hub_settings *s = fill->http->settings;
 
 	*q = (struct hub_question){
-		.host = s->host, .endpoint = s->endpoint, .repo = fill->name->repo,
-		.revision = fill->name->revision, .file = file, .token = s->token,
+		.host = s->host,
+		.endpoint = s->endpoint,
+		.repo = fill->name->repo,
+		.revision = fill->name->revision,
+		.file = file,
+		.token = s->token,
 	};
 }
 
@@ -67,16 +71,17 @@ int hub_fill_list(struct hub_fill *fill)
 	char *revision = hub_quote(fill->name->revision);
 	struct body body = { 0 };
 	struct hub_question question;
-	struct hub_get get = { .question = &question, .max = HUB_LISTING_MAX, .sink = take_text,
-			       .arg = &body };
+	struct hub_get get = {
+		.question = &question, .max = HUB_LISTING_MAX, .sink = take_text, .arg = &body
+	};
 	char *url = mem_printf("%s/api/models/%s/revision/%s?blobs=true",
 			       fill->http->settings->endpoint, fill->name->repo, revision);
 
 	fill_question(fill, NULL, &question);
 	get.url = url;
 	fill->ret = hub_http_get(fill->http, &get, &fill->fault);
-	if (!fill->ret && hub_listing_read(body.text ? body.text : "", body.len, fill->listing,
-					   &fill->fault)) {
+	if (!fill->ret &&
+	    hub_listing_read(body.text ? body.text : "", body.len, fill->listing, &fill->fault)) {
 		fault_prefix(&fill->fault, "%s", question.host);
 		fill->ret = CTL_FAILED;
 	}
@@ -197,8 +202,9 @@ static int fetch(struct hub_fill *fill, struct hub_file *file, uint64_t offset, 
 {
 	char *path = hub_quote_path(file->name);
 	struct hub_question question;
-	struct hub_get get = { .question = &question, .from = offset, .n = n, .sink = take_bytes,
-			       .arg = &fd };
+	struct hub_get get = {
+		.question = &question, .from = offset, .n = n, .sink = take_bytes, .arg = &fd
+	};
 	char *url = mem_printf("%s/%s/resolve/%s/%s", fill->http->settings->endpoint,
 			       fill->name->repo, fill->listing->sha, path);
 

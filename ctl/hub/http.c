@@ -189,12 +189,15 @@ static bool is_redirection(long status)
 }
 
 /* One hop; @next is where the answer leads, NULL for an end. */
-static int hop(struct hub_http *http, struct hub_get *get, const char *url, bool token,
-	       char **next, struct fault *f)
+static int hop(struct hub_http *http, struct hub_get *get, const char *url, bool token, char **next,
+	       struct fault *f)
 {
 	struct transfer t = { .http = http, .get = get, .before = http->bytes };
 	struct web_request request = {
-		.url = url, .header = header_came, .data = body_came, .arg = &t,
+		.url = url,
+		.header = header_came,
+		.data = body_came,
+		.arg = &t,
 	};
 	enum web_end end;
 	char range[64];
@@ -246,8 +249,7 @@ int hub_http_get(struct hub_http *http, struct hub_get *get, struct fault *f)
 		token = token && web_same_origin(get->url, url);
 	}
 	free(url);
-	fault_set(f, ELOOP, "%s sent us on more than %d times", get->question->host,
-		  REDIRECTS_MAX);
+	fault_set(f, ELOOP, "%s sent us on more than %d times", get->question->host, REDIRECTS_MAX);
 	return CTL_FAILED;
 }
 

@@ -36,8 +36,7 @@ static bool is_there(const struct hub_cache *cache, const struct hub_name *name,
 
 /* By the network; @sha is filled. */
 static int bring(const struct hub_cache *cache, const struct hub_name *name,
-		 const struct hub_settings *settings, char sha[HUB_SHA_LENGTH + 1],
-		 struct fault *f)
+		 const struct hub_settings *settings, char sha[HUB_SHA_LENGTH + 1], struct fault *f)
 {
 	struct hub_work work = { .settings = settings, .name = name };
 	char *known = hub_cache_list(cache), *unfinished = NULL;

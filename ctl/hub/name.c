@@ -73,17 +73,16 @@ bool hub_file_is_plain(const char *file)
 
 	if (strlen(file) >= HUB_FILE_MAX || strchr(file, '\\') || *file == '.')
 		return false;
-	for (c = file; (c = strchr(c, '/')); )
-		if (++depth > HUB_DEPTH_MAX || (*++c == '.' && strncmp(c, "../", 3) &&
-						strncmp(c, "./", 2)))
+	for (c = file; (c = strchr(c, '/'));)
+		if (++depth > HUB_DEPTH_MAX ||
+		    (*++c == '.' && strncmp(c, "../", 3) && strncmp(c, "./", 2)))
 			return false;
 	return true;
 }
 
 bool hub_is_sha(const char *text)
 {
-	return strlen(text) == HUB_SHA_LENGTH &&
-	       strspn(text, "0123456789abcdef") == HUB_SHA_LENGTH;
+	return strlen(text) == HUB_SHA_LENGTH && strspn(text, "0123456789abcdef") == HUB_SHA_LENGTH;
 }
 
 static int name_refuse(const char *text, struct fault *f)

@@ -66,16 +66,16 @@ static int pick_only(int folder, const struct hub_name *name, char file[HUB_FILE
 		return CTL_USAGE;
 	}
 	if (n > 1) {
-		fault_set(f, EINVAL, "the model %s has %d GGUF files: name one, such as " HUB_PREFIX
-			  "%s/%s", name->repo, n, name->repo, file);
+		fault_set(f, EINVAL,
+			  "the model %s has %d GGUF files: name one, such as " HUB_PREFIX "%s/%s",
+			  name->repo, n, name->repo, file);
 		return CTL_USAGE;
 	}
 	*file = '\0';
 	return CTL_DONE;
 }
 
-int hub_pick_file(int folder, const struct hub_name *name, char file[HUB_FILE_MAX],
-		  struct fault *f)
+int hub_pick_file(int folder, const struct hub_name *name, char file[HUB_FILE_MAX], struct fault *f)
 {
 	if (!*name->file)
 		return pick_only(folder, name, file, f);

@@ -130,7 +130,10 @@ static int endpoint_take(CURLU *url, struct hub_settings *s, struct fault *f)
 static int endpoint_read(struct hub_settings *s, struct fault *f)
 {
 	static const CURLUPart others[] = {
-		CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_QUERY, CURLUPART_FRAGMENT,
+		CURLUPART_USER,
+		CURLUPART_PASSWORD,
+		CURLUPART_QUERY,
+		CURLUPART_FRAGMENT,
 	};
 	const char *text = hub_variable("HF_ENDPOINT");
 	CURLU *url = curl_url();

@@ -44,9 +44,9 @@ static void limit(int what, rlim_t most)
 /* Rights that cannot be got back; 0 or an errno. */
 static int give_up_rights(const struct passwd *nobody)
 {
-	if (nobody && (setgroups(0, NULL) ||
-		       setresgid(nobody->pw_gid, nobody->pw_gid, nobody->pw_gid) ||
-		       setresuid(nobody->pw_uid, nobody->pw_uid, nobody->pw_uid)))
+	if (nobody &&
+	    (setgroups(0, NULL) || setresgid(nobody->pw_gid, nobody->pw_gid, nobody->pw_gid) ||
+	     setresuid(nobody->pw_uid, nobody->pw_uid, nobody->pw_uid)))
 		return errno;
 	/* nobody else of that user may look at the token */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||

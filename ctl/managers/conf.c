@@ -31,13 +31,24 @@
 
 /* Keys that are given once. */
 enum once {
-	ONCE_DRIVER, ONCE_URL, ONCE_HOST, ONCE_CA, ONCE_CERTIFICATE, ONCE_KEY, ONCE_CREDENTIALS,
-	ONCE_LOGIN, ONCE_FABRIC, ONCE_WAY, ONCE_TIMEOUT, ONCE_RETURN, ONCE_N
+	ONCE_DRIVER,
+	ONCE_URL,
+	ONCE_HOST,
+	ONCE_CA,
+	ONCE_CERTIFICATE,
+	ONCE_KEY,
+	ONCE_CREDENTIALS,
+	ONCE_LOGIN,
+	ONCE_FABRIC,
+	ONCE_WAY,
+	ONCE_TIMEOUT,
+	ONCE_RETURN,
+	ONCE_N
 };
 
 static const char *const once_keys[ONCE_N] = {
-	"driver", "url", "host", "ca", "certificate", "key", "credentials", "login", "fabric",
-	"way", "timeout", "return_after",
+	"driver",      "url",	"host",	  "ca",	 "certificate", "key",
+	"credentials", "login", "fabric", "way", "timeout",	"return_after",
 };
 
 /**
@@ -134,8 +145,8 @@ static int take_id(const char *key, const char *value, char **out, struct fault 
 {
 	if (!manager_is_id(value))
 		return fault_set(f, EINVAL,
-				 "%s: \"%.80s\": use 1 to %d of A-Z a-z 0-9, and . _ - inside",
-				 key, value, MANAGER_ID_MAX);
+				 "%s: \"%.80s\": use 1 to %d of A-Z a-z 0-9, and . _ - inside", key,
+				 value, MANAGER_ID_MAX);
 	*out = mem_strdup(value);
 	return 0;
 }
@@ -157,8 +168,10 @@ static int take_secret(const char *key, const char *value, struct manager_secret
 static int take_way(struct manager_conf *conf, const char *value, struct fault *f)
 {
 	static const char *const ways[] = {
-		[MANAGER_ZONE] = "zone", [MANAGER_ACTIONS] = "actions",
-		[MANAGER_BLOCKS] = "blocks", [MANAGER_COMPOSE] = "compose",
+		[MANAGER_ZONE] = "zone",
+		[MANAGER_ACTIONS] = "actions",
+		[MANAGER_BLOCKS] = "blocks",
+		[MANAGER_COMPOSE] = "compose",
 	};
 	size_t i;
 
@@ -291,12 +304,12 @@ static int take_words(struct manager_conf *conf, const char *value,
 static int take_login(struct manager_conf *conf, const char *value, struct fault *f)
 {
 	conf->basic = !strcmp(value, "basic");
-	return conf->basic || !strcmp(value, "session") ? 0 :
-	       fault_set(f, EINVAL, "login: \"%.40s\": session or basic", value);
+	return conf->basic || !strcmp(value, "session") ?
+		       0 :
+		       fault_set(f, EINVAL, "login: \"%.40s\": session or basic", value);
 }
 
-static int take_once(struct manager_conf *conf, enum once which, const char *value,
-		     struct fault *f)
+static int take_once(struct manager_conf *conf, enum once which, const char *value, struct fault *f)
 {
 	switch (which) {
 	case ONCE_DRIVER:
@@ -398,14 +411,16 @@ static struct text *block_begin(struct reading *r, const char *line, size_t n, u
 				const char **label, struct fault *f)
 {
 	static const char *const keys[] = {
-		"PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY",
+		"PRIVATE KEY",
+		"EC PRIVATE KEY",
+		"RSA PRIVATE KEY",
 	};
 	size_t i;
 
 	if (line_is(line, n, BEGIN, "CERTIFICATE")) {
 		*label = "CERTIFICATE";
-		r->certificates = mem_push(r->certificates, r->n_certificates,
-					   sizeof(*r->certificates));
+		r->certificates =
+			mem_push(r->certificates, r->n_certificates, sizeof(*r->certificates));
 		memset(&r->certificates[r->n_certificates], 0, sizeof(*r->certificates));
 		return &r->certificates[r->n_certificates++];
 	}
@@ -485,7 +500,10 @@ static int share_blocks(struct reading *r, const char *file, struct fault *f)
 	if (n < need || (n && !need))
 		return fault_set(f, EINVAL,
 				 "%s: %zu certificates stand in the file, ca and certificate want %s",
-				 file, n, need == 2 ? "one each" : need ? "one" : "none");
+				 file, n,
+				 need == 2 ? "one each" :
+				 need	   ? "one" :
+					     "none");
 	if (key != !!r->key.text)
 		return fault_set(f, EINVAL, "%s: key = inline %s", file,
 				 key ? "needs a key in the file" : "is not there, but a key is");
@@ -647,8 +665,8 @@ static int take_login_item(const struct conf_item *item, void *arg, struct fault
 	return 0;
 }
 
-int manager_login_parse(const char *file, const char *text, size_t len,
-			struct manager_login *login, struct fault *f)
+int manager_login_parse(const char *file, const char *text, size_t len, struct manager_login *login,
+			struct fault *f)
 {
 	int err;
 

@@ -18,10 +18,10 @@
 
 /* How a change is asked for. */
 enum manager_way {
-	MANAGER_ZONE,		/* PATCH of a zone's endpoints, all at once */
-	MANAGER_ACTIONS,	/* Zone.AddEndpoint and Zone.RemoveEndpoint, one by one */
-	MANAGER_BLOCKS,		/* PATCH of a system's resource blocks, all at once */
-	MANAGER_COMPOSE,	/* CompositionService.Compose with a manifest */
+	MANAGER_ZONE, /* PATCH of a zone's endpoints, all at once */
+	MANAGER_ACTIONS, /* Zone.AddEndpoint and Zone.RemoveEndpoint, one by one */
+	MANAGER_BLOCKS, /* PATCH of a system's resource blocks, all at once */
+	MANAGER_COMPOSE, /* CompositionService.Compose with a manifest */
 };
 
 /**
@@ -108,8 +108,8 @@ int manager_conf_parse(const char *file, const char *text, size_t len, struct ma
 int manager_conf_read(const char *file, struct manager_conf *conf, struct fault *f);
 void manager_conf_free(struct manager_conf *conf);
 
-int manager_login_parse(const char *file, const char *text, size_t len,
-			struct manager_login *login, struct fault *f);
+int manager_login_parse(const char *file, const char *text, size_t len, struct manager_login *login,
+			struct fault *f);
 int manager_login_read(const char *file, struct manager_login *login, struct fault *f);
 void manager_login_free(struct manager_login *login);
 

@@ -64,8 +64,7 @@ static int take_ids(struct jread *r, struct json_object *from, struct pool_gpu *
 		err = jread_whole(r, from, "device", 0xffff, &gpu->device);
 	if (!err)
 		err = jread_whole(r, from, "subsystem_vendor", 0xffff, &gpu->subsystem_vendor);
-	return err ? err : jread_whole(r, from, "subsystem_device", 0xffff,
-				       &gpu->subsystem_device);
+	return err ? err : jread_whole(r, from, "subsystem_device", 0xffff, &gpu->subsystem_device);
 }
 
 static int take_words(struct jread *r, struct json_object *from, struct pool_gpu *gpu)
@@ -108,10 +107,18 @@ const char *manager_slot_of(const struct manager_conf *conf, const char *port)
 static int take_gpu(struct jread *r, struct json_object *from, const struct manager_conf *conf,
 		    struct pool_gpu *gpu)
 {
-	static const char *const keys[] = {
-		"id", "vendor", "device", "subsystem_vendor", "subsystem_device", "model",
-		"serial", "state", "host", "port", "why", NULL
-	};
+	static const char *const keys[] = { "id",
+					    "vendor",
+					    "device",
+					    "subsystem_vendor",
+					    "subsystem_device",
+					    "model",
+					    "serial",
+					    "state",
+					    "host",
+					    "port",
+					    "why",
+					    NULL };
 	/* In the order of enum pool_state; that a GPU is ours follows from its host. */
 	static const char *const states[] = { "free", "bound", "", "changing", "unusable", NULL };
 	unsigned int state = POOL_FREE;
@@ -230,12 +237,10 @@ static int take_inventory(struct jread *r, const struct manager_conf *conf,
 	return err;
 }
 
-static int take_reply(struct jread *r, const struct manager_conf *conf,
-		      struct manager_reply *reply)
+static int take_reply(struct jread *r, const struct manager_conf *conf, struct manager_reply *reply)
 {
-	static const char *const keys[] = {
-		"exit", "error", "outcome", "taken", "taker", "inventory", NULL
-	};
+	static const char *const keys[] = { "exit",  "error",	  "outcome", "taken",
+					    "taker", "inventory", NULL };
 	static const char *const outcomes[] = { "none", "done", "partly", "unknown", NULL };
 	unsigned int outcome = MANAGER_UNCHANGED;
 	uint32_t end = EXIT_MAX + 1;

@@ -10,11 +10,11 @@
 #define INVENTORY_GPUS_MAX 4096
 
 enum pool_state {
-	POOL_FREE,		/* nobody has it */
-	POOL_OURS,		/* this host has it */
-	POOL_OTHERS,		/* another host has it */
-	POOL_CHANGING,		/* a bind or unbind is under way */
-	POOL_UNUSABLE,		/* it cannot be used */
+	POOL_FREE, /* nobody has it */
+	POOL_OURS, /* this host has it */
+	POOL_OTHERS, /* another host has it */
+	POOL_CHANGING, /* a bind or unbind is under way */
+	POOL_UNUSABLE, /* it cannot be used */
 };
 
 /**

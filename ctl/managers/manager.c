@@ -72,8 +72,10 @@ static void check_slots(struct managers *managers)
 		if (!rival)
 			continue;
 		bad[i] = true;
-		bad_add(managers, fault_set(&f, EINVAL, "%s: slot %s is in %s as well",
-					    managers->conf[i].file, slot, rival->file), &f);
+		bad_add(managers,
+			fault_set(&f, EINVAL, "%s: slot %s is in %s as well",
+				  managers->conf[i].file, slot, rival->file),
+			&f);
 	}
 	for (i = 0; i < managers->n; i++)
 		if (bad[i])

@@ -30,7 +30,9 @@
 #define PATH "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
 
 static const char *const verbs[] = {
-	[MANAGER_INVENTORY] = "inventory", [MANAGER_BIND] = "bind", [MANAGER_UNBIND] = "unbind",
+	[MANAGER_INVENTORY] = "inventory",
+	[MANAGER_BIND] = "bind",
+	[MANAGER_UNBIND] = "unbind",
 };
 
 /* The document; the caller frees. */
@@ -93,7 +95,10 @@ static int redfish_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
 	char *input = redfish_document(conf, request);
 	char *argv[2] = { path, NULL }, *env[2] = { (char *)(uintptr_t)PATH, NULL };
 	struct program program = {
-		.argv = argv, .env = env, .input = input, .output_max = OUTPUT_MAX,
+		.argv = argv,
+		.env = env,
+		.input = input,
+		.output_max = OUTPUT_MAX,
 	};
 	struct fault fault = { "" };
 	const char *text;
@@ -104,12 +109,12 @@ static int redfish_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
 	if (program.end == PROGRAM_NOT_STARTED ||
 	    manager_reply_read(text, strlen(text), conf, reply, &fault)) {
 		manager_reply_free(reply);
-		reply->outcome = program.end == PROGRAM_NOT_STARTED ? MANAGER_UNCHANGED
-								    : MANAGER_UNKNOWN;
+		reply->outcome = program.end == PROGRAM_NOT_STARTED ? MANAGER_UNCHANGED :
+								      MANAGER_UNKNOWN;
 		ret = redfish_failed(ctx, conf, &program, &limits, &fault);
 	} else {
-		ret = reply->exit ? ctl_fail(ctx, (enum ctl_exit)reply->exit, "%s", reply->error)
-				  : CTL_DONE;
+		ret = reply->exit ? ctl_fail(ctx, (enum ctl_exit)reply->exit, "%s", reply->error) :
+				    CTL_DONE;
 	}
 	program_free(&program);
 	free(input);

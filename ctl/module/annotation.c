@@ -21,7 +21,13 @@
 #include "base/text.h"
 #include "module/annotation.h"
 
-enum item { ITEM_TENANT = 1, ITEM_LABEL, ITEM_JOB, ITEM_LEASE, ITEMS };
+enum item {
+	ITEM_TENANT = 1,
+	ITEM_LABEL,
+	ITEM_JOB,
+	ITEM_LEASE,
+	ITEMS
+};
 
 #define ITEM_HEAD 2
 #define LEASE_SIZE 16

@@ -80,8 +80,7 @@ out:
 bool condition_met(const struct condition *condition, const struct gf_fabric *fabric)
 {
 	const struct gf_slot *slot = gf_slot_by_name(fabric, condition->name);
-	const struct gf_composition *composition =
-		gf_composition_by_name(fabric, condition->name);
+	const struct gf_composition *composition = gf_composition_by_name(fabric, condition->name);
 
 	if (condition->state < 0)
 		return !slot && !composition;

@@ -16,7 +16,7 @@
 /* What a slot's GPU is, as far as PCI says, and the BAR that goes with it. */
 struct gf_ids {
 	uint32_t vendor, device, subsystem_vendor, subsystem_device, class;
-	uint64_t bar;				/* bytes, of the catalogue; 0 when unknown */
+	uint64_t bar; /* bytes, of the catalogue; 0 when unknown */
 };
 
 /* Of every operation and phase. */

@@ -435,8 +435,7 @@ static bool has_left(struct gfc *client, const struct refusal *refusal)
 	if (is_module("going"))
 		return true;
 	/* Others mean what they say, also where there is no sysfs to look at. */
-	if (refusal->err != ENOENT && refusal->err != EOPNOTSUPP &&
-	    refusal->err != EPROTONOSUPPORT)
+	if (refusal->err != ENOENT && refusal->err != EOPNOTSUPP && refusal->err != EPROTONOSUPPORT)
 		return false;
 	return !is_module("live") || resolve(client) || client->family != family;
 }
@@ -455,8 +454,7 @@ static int nl_report(struct gfc *client, struct nl_msg *request, struct refusal 
 		ret = ctl_fail(client->ctx, CTL_NO_MODULE, "%s: module gpufabric was unloaded",
 			       command);
 	else if (gfc_is_unknown(refusal->err, refusal->text))
-		ret = gfc_unknown_fail(client->ctx, command, refusal->err,
-				       refusal->attribute);
+		ret = gfc_unknown_fail(client->ctx, command, refusal->err, refusal->attribute);
 	else if (refusal->slot)
 		ret = ctl_fail(client->ctx, code, "%s: %s", refusal->slot, text);
 	else if (refusal->missing && refusal->attribute)

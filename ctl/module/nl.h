@@ -102,11 +102,11 @@ int gfc_subscribe(struct gfc *client);
 /* What gfc_next_event() found. */
 enum gfc_event {
 	GFC_EVENT,
-	GFC_NOTHING,	/* the time is over */
-	GFC_SIGNAL,	/* SIGINT or SIGTERM came */
-	GFC_HANGUP,	/* the reader of our output is gone, see gfc_mind_reader() */
-	GFC_OVERRUN,	/* events were lost: take a new snapshot */
-	GFC_ERROR,	/* reported to the context */
+	GFC_NOTHING, /* the time is over */
+	GFC_SIGNAL, /* SIGINT or SIGTERM came */
+	GFC_HANGUP, /* the reader of our output is gone, see gfc_mind_reader() */
+	GFC_OVERRUN, /* events were lost: take a new snapshot */
+	GFC_ERROR, /* reported to the context */
 };
 
 /*

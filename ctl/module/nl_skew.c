@@ -66,7 +66,9 @@ int gfc_unknown_fail(struct ctl_ctx *ctx, const char *command, int err, const ch
 		       "%s: module gpufabric %s does not know this %s%s, gpuctl is %s: " REMEDY,
 		       command, version ? version : "unknown",
 		       err == EOPNOTSUPP ? "command" : "request's ",
-		       err == EOPNOTSUPP ? "" : attribute ? attribute : "attribute",
+		       err == EOPNOTSUPP ? "" :
+		       attribute	 ? attribute :
+					   "attribute",
 		       GPUCTL_VERSION);
 	free(version);
 	return ret;

@@ -62,8 +62,8 @@ static int object_take_number(const struct object_field *field, const void *data
 	} else {
 		return -EBADMSG;
 	}
-	if (field->kind == OBJECT_SIGNED ? (int64_t)(value << unused) >> unused != (int64_t)value
-					 : value << unused >> unused != value)
+	if (field->kind == OBJECT_SIGNED ? (int64_t)(value << unused) >> unused != (int64_t)value :
+					   value << unused >> unused != value)
 		return -ERANGE;
 	put_bytes(member, field->width, value);
 	return 0;

@@ -15,11 +15,11 @@ enum object_kind {
 	OBJECT_UNKNOWN,
 	OBJECT_UNSIGNED,
 	OBJECT_SIGNED,
-	OBJECT_STRING,	/* owned, NULL when absent */
-	OBJECT_BINARY,	/* bytes, owned, with their number; NULL when there are none */
-	OBJECT_NEST,	/* an object inside this one */
-	OBJECT_LIST,	/* an array of objects, owned, with its number */
-	OBJECT_OWNED,	/* the same, and no attribute has it */
+	OBJECT_STRING, /* owned, NULL when absent */
+	OBJECT_BINARY, /* bytes, owned, with their number; NULL when there are none */
+	OBJECT_NEST, /* an object inside this one */
+	OBJECT_LIST, /* an array of objects, owned, with its number */
+	OBJECT_OWNED, /* the same, and no attribute has it */
 };
 
 struct object;

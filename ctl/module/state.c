@@ -27,8 +27,8 @@ enum gf_state gf_state_of(const struct gf_condition *condition)
 	case GPUFABRIC_ACTIVITY_DETACHING:
 		return GF_STATE_DETACHING;
 	case GPUFABRIC_ACTIVITY_ATTACHING:
-		return condition->power == GPUFABRIC_POWER_CHANGING ? GF_STATE_ATTACHING
-								    : GF_STATE_ATTACHED;
+		return condition->power == GPUFABRIC_POWER_CHANGING ? GF_STATE_ATTACHING :
+								      GF_STATE_ATTACHED;
 	}
 	switch (condition->occupancy) {
 	case GPUFABRIC_OCCUPANCY_GPU:
@@ -67,11 +67,11 @@ void gf_condition_take(struct gf_condition *condition, const char *what, const c
 const char *gf_state_name(unsigned int state)
 {
 	static const char *const names[GF_STATES] = {
-		[GF_STATE_EMPTY] = "empty",	    [GF_STATE_OTHER] = "other",
-		[GF_STATE_OFF] = "off",		    [GF_STATE_ATTACHING] = "attaching",
-		[GF_STATE_ATTACHED] = "attached",   [GF_STATE_READY] = "ready",
-		[GF_STATE_DRAINING] = "draining",   [GF_STATE_DETACHING] = "detaching",
-		[GF_STATE_FAULT] = "fault",	    [GF_STATE_STUCK] = "stuck",
+		[GF_STATE_EMPTY] = "empty",	  [GF_STATE_OTHER] = "other",
+		[GF_STATE_OFF] = "off",		  [GF_STATE_ATTACHING] = "attaching",
+		[GF_STATE_ATTACHED] = "attached", [GF_STATE_READY] = "ready",
+		[GF_STATE_DRAINING] = "draining", [GF_STATE_DETACHING] = "detaching",
+		[GF_STATE_FAULT] = "fault",	  [GF_STATE_STUCK] = "stuck",
 		[GF_STATE_LOST] = "lost",
 	};
 

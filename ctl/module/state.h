@@ -9,17 +9,17 @@
 struct gf_condition;
 
 enum gf_state {
-	GF_STATE_EMPTY,		/* no card */
-	GF_STATE_OTHER,		/* a card that is not a GPU */
-	GF_STATE_OFF,		/* a card, without power */
-	GF_STATE_ATTACHING,	/* being powered and enumerated */
-	GF_STATE_ATTACHED,	/* enumerated, its driver is awaited */
-	GF_STATE_READY,		/* usable */
-	GF_STATE_DRAINING,	/* announced to go */
-	GF_STATE_DETACHING,	/* being removed and powered off */
-	GF_STATE_FAULT,		/* failed */
-	GF_STATE_STUCK,		/* an operation does not come back */
-	GF_STATE_LOST,		/* the GPU went away without a request */
+	GF_STATE_EMPTY, /* no card */
+	GF_STATE_OTHER, /* a card that is not a GPU */
+	GF_STATE_OFF, /* a card, without power */
+	GF_STATE_ATTACHING, /* being powered and enumerated */
+	GF_STATE_ATTACHED, /* enumerated, its driver is awaited */
+	GF_STATE_READY, /* usable */
+	GF_STATE_DRAINING, /* announced to go */
+	GF_STATE_DETACHING, /* being removed and powered off */
+	GF_STATE_FAULT, /* failed */
+	GF_STATE_STUCK, /* an operation does not come back */
+	GF_STATE_LOST, /* the GPU went away without a request */
 	GF_STATES
 };
 

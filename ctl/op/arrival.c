@@ -16,8 +16,7 @@
 
 static bool is_attached(const struct gf_slot *slot)
 {
-	return slot && (slot->state == GF_STATE_READY ||
-			slot->state == GF_STATE_ATTACHED);
+	return slot && (slot->state == GF_STATE_READY || slot->state == GF_STATE_ATTACHED);
 }
 
 int arrival_begin(struct session *session, struct arrival *arrival, const struct op_terms *terms,
@@ -56,8 +55,7 @@ out:
 
 void arrival_abort(struct session *session, struct arrival *arrival)
 {
-	hooks_undo(session->ctx, &arrival->pre, HOOK_ABORT_ATTACH, &arrival->about,
-		   arrival->comes);
+	hooks_undo(session->ctx, &arrival->pre, HOOK_ABORT_ATTACH, &arrival->about, arrival->comes);
 }
 
 void arrival_finish(struct session *session, struct arrival *arrival)

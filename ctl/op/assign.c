@@ -112,8 +112,8 @@ static int say_missing(struct session *session, const struct assigned *assigned,
 	const struct bringer *bringer = bringers_of(&assigned->bringers, i);
 	char *brought = bringer->driver->brought(bringer, i), took[TEXT_QUANTITY];
 	int ret = ctl_fail(session->ctx, CTL_TIMEOUT,
-			   "slot %s: %s, but no card showed up within %s",
-			   assigned->about.names[i], brought, text_duration(took, wait_ms));
+			   "slot %s: %s, but no card showed up within %s", assigned->about.names[i],
+			   brought, text_duration(took, wait_ms));
 
 	free(brought);
 	return ret;
@@ -157,8 +157,7 @@ int assigned_check(struct session *session, const struct assigned *assigned)
 			      CTL_NO_FIT :
 			      gfc_exit(-failure->error);
 		ret = ctl_fail(session->ctx, ret ? ret : CTL_FAILED, "not attached: %s%s%s",
-			       failure->slot_name ? "" : slot->name,
-			       failure->slot_name ? "" : ": ",
+			       failure->slot_name ? "" : slot->name, failure->slot_name ? "" : ": ",
 			       why ? why : render_state(slot->state));
 		free(why);
 	}
@@ -218,8 +217,8 @@ int assigned_bring(struct session *session, struct assigned *assigned, const str
 		assigned->brings[i] = slots[i]->state == GF_STATE_EMPTY;
 		any |= assigned->brings[i];
 	}
-	ret = any ? bringers_find(session->ctx, &assigned->bringers, slots, assigned->brings, n)
-		  : CTL_DONE;
+	ret = any ? bringers_find(session->ctx, &assigned->bringers, slots, assigned->brings, n) :
+		    CTL_DONE;
 	if (!ret && any)
 		ret = assigned_init(session, assigned, terms, slots, wishes, n);
 	if (!ret && assigned->n && session->ctx->dry_run)
@@ -406,8 +405,8 @@ static void say_kept(struct session *session, const struct assigned *assigned, s
 }
 
 /* In JSON, where further lines of an error have no place. */
-static void note_slots(struct session *session, const struct assigned *assigned,
-		       const bool *which, const char *name)
+static void note_slots(struct session *session, const struct assigned *assigned, const bool *which,
+		       const char *name)
 {
 	size_t i;
 
@@ -416,8 +415,8 @@ static void note_slots(struct session *session, const struct assigned *assigned,
 			out_note(session->ctx->out, name, "", "%s", assigned->about.names[i]);
 }
 
-static void give_back(struct session *session, struct assigned *assigned,
-		      struct bringer *bringer, const bool *off)
+static void give_back(struct session *session, struct assigned *assigned, struct bringer *bringer,
+		      const bool *off)
 {
 	bool *both = mem_zalloc(assigned->about.n + 1, sizeof(*both));
 	char *slots, *kept;

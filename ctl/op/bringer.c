@@ -102,8 +102,8 @@ int bringers_find(struct ctl_ctx *ctx, struct bringers *bringers, struct gf_slot
 	return ret;
 }
 
-int bringers_find_back(struct ctl_ctx *ctx, struct bringers *bringers,
-		       struct gf_slot *const *slots, size_t n)
+int bringers_find_back(struct ctl_ctx *ctx, struct bringers *bringers, struct gf_slot *const *slots,
+		       size_t n)
 {
 	return bringers_group(ctx, bringers, slots, NULL, n, false);
 }
@@ -232,8 +232,9 @@ static void hooks_would_return(struct session *session, const struct bringer *br
 static char *hooks_by_hand(const struct bringer *bringer, const char *slot)
 {
 	return mem_printf("%s " HOOK_UNASSIGN " %s",
-			  bringer->unassign.n ? bringer->unassign.programs[0]
-					      : "the tool of the fabric,", slot);
+			  bringer->unassign.n ? bringer->unassign.programs[0] :
+						"the tool of the fabric,",
+			  slot);
 }
 
 static char *hooks_brought(const struct bringer *bringer, size_t i)

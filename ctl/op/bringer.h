@@ -94,8 +94,8 @@ int bringers_find(struct ctl_ctx *ctx, struct bringers *bringers, struct gf_slot
 		  bool *needs, size_t n);
 
 /* Who takes the cards of these slots back; of files in error in fabric.d nothing is said. */
-int bringers_find_back(struct ctl_ctx *ctx, struct bringers *bringers,
-		       struct gf_slot *const *slots, size_t n);
+int bringers_find_back(struct ctl_ctx *ctx, struct bringers *bringers, struct gf_slot *const *slots,
+		       size_t n);
 void bringers_free(struct bringers *bringers);
 
 /* One after the other; stops at the first that fails. */

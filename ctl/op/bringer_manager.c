@@ -74,8 +74,8 @@ static int pick_named(struct session *session, struct bringer *b, size_t i, cons
 				b->conf->name, id);
 	if (gpu->state != POOL_FREE)
 		return ctl_fail(session->ctx, CTL_NO_FIT,
-				"%s of fabric manager %s is not free: %s%s%s", id,
-				b->conf->name, gpu->why ? gpu->why : pool_state_text(gpu),
+				"%s of fabric manager %s is not free: %s%s%s", id, b->conf->name,
+				gpu->why ? gpu->why : pool_state_text(gpu),
 				gpu->host ? ", host " : "", gpu->host ? gpu->host : "");
 	b->gpus[i] = mem_strdup(id);
 	return CTL_DONE;
@@ -99,8 +99,8 @@ static int pick_kind(struct session *session, struct bringer *b, size_t i, const
 	}
 	who = inventory_who_has(inventory, kind);
 	ret = ctl_fail(session->ctx, CTL_NO_FIT,
-		       "slot %s: fabric manager %s has no free GPU%s%s%s: %s", slot,
-		       b->conf->name, kind ? " of kind " : "", kind ? kind : "",
+		       "slot %s: fabric manager %s has no free GPU%s%s%s: %s", slot, b->conf->name,
+		       kind ? " of kind " : "", kind ? kind : "",
 		       any_picked(b) ? " besides those that were chosen" : "", who);
 	free(who);
 	return ret;
@@ -160,8 +160,8 @@ static int check_ports(struct session *session, const struct bringer *b,
 	return CTL_DONE;
 }
 
-static int manager_bind(struct session *session, struct bringer *b,
-			const struct hook_slots *about, struct manager_reply *reply)
+static int manager_bind(struct session *session, struct bringer *b, const struct hook_slots *about,
+			struct manager_reply *reply)
 {
 	struct manager_gpu *gpus = mem_zalloc(b->n + 1, sizeof(*gpus));
 	struct manager_request request = { .verb = MANAGER_BIND, .gpus = gpus };
@@ -170,9 +170,9 @@ static int manager_bind(struct session *session, struct bringer *b,
 
 	for (i = 0; i < b->n; i++)
 		if (b->gpus[i])
-			gpus[request.n++] = (struct manager_gpu){
-				b->gpus[i], manager_port_of(b->conf, about->names[i])
-			};
+			gpus[request.n++] =
+				(struct manager_gpu){ b->gpus[i],
+						      manager_port_of(b->conf, about->names[i]) };
 	b->begun = true;
 	ret = manager_ask(session->ctx, b->conf, &request, reply);
 	/* Whatever of these is on this host then, another request has bound it. */
@@ -198,8 +198,8 @@ static bool lost_race(const struct bringer *b, const struct bring_wish *wishes,
 	return !gfc_signalled();
 }
 
-static int manager_look(struct session *session, struct bringer *b,
-			const struct hook_slots *about, const struct bring_wish *wishes)
+static int manager_look(struct session *session, struct bringer *b, const struct hook_slots *about,
+			const struct bring_wish *wishes)
 {
 	struct manager_reply reply;
 	int ret = session_know(session);
@@ -214,8 +214,8 @@ static int manager_look(struct session *session, struct bringer *b,
 	return ret;
 }
 
-static int manager_bring(struct session *session, struct bringer *b,
-			 const struct hook_slots *about, const struct bring_wish *wishes)
+static int manager_bring(struct session *session, struct bringer *b, const struct hook_slots *about,
+			 const struct bring_wish *wishes)
 {
 	struct manager_reply reply;
 	bool again = true;
@@ -239,8 +239,8 @@ static int manager_bring(struct session *session, struct bringer *b,
 	return ret;
 }
 
-static int manager_would(struct session *session, struct bringer *b,
-			 const struct hook_slots *about, const struct bring_wish *wishes)
+static int manager_would(struct session *session, struct bringer *b, const struct hook_slots *about,
+			 const struct bring_wish *wishes)
 {
 	size_t i;
 	int ret = manager_look(session, b, about, wishes);
@@ -269,9 +269,8 @@ static void manager_would_return(struct session *session, const struct bringer *
  * What this host has in these slots, as the manager sees it; at most one for each. Of a request
  * that has bound GPUs it is these, in their slots or nowhere that is known.
  */
-static size_t list_ours(const struct bringer *b, const struct hook_slots *about,
-			const bool *both, const struct inventory *inventory,
-			struct manager_gpu *gpus)
+static size_t list_ours(const struct bringer *b, const struct hook_slots *about, const bool *both,
+			const struct inventory *inventory, struct manager_gpu *gpus)
 {
 	size_t n = 0, i, j;
 
@@ -328,8 +327,8 @@ static int check_unknown(struct session *session, const struct bringer *b, const
 	return ret;
 }
 
-static int give_back_now(struct session *session, struct bringer *b,
-			 const struct hook_slots *about, const bool *both)
+static int give_back_now(struct session *session, struct bringer *b, const struct hook_slots *about,
+			 const bool *both)
 {
 	struct manager_gpu *gpus = mem_zalloc(MANAGER_GPUS_MAX, sizeof(*gpus));
 	struct manager_request request = { .verb = MANAGER_UNBIND, .gpus = gpus, .patient = true };

@@ -105,6 +105,6 @@ bool bringing_is_coming(const struct tree *tree, const struct gf_slot *slot)
 
 	if (slot->state == GF_STATE_EMPTY)
 		return file_says_yes(tree, slot, "adapter");
-	return slot->state == GF_STATE_OFF && control &&
-	       file_says_yes(tree, slot, "adapter") && file_says_yes(tree, slot, "power");
+	return slot->state == GF_STATE_OFF && control && file_says_yes(tree, slot, "adapter") &&
+	       file_says_yes(tree, slot, "power");
 }

@@ -154,12 +154,12 @@ static int cleaning_run(struct session *session, const struct op_terms *terms,
 	}
 }
 
-int clean_slots(struct session *session, const struct op_terms *terms,
-		const struct handover_to *to, struct gf_slot *const *slots, size_t n, bool *changed)
+int clean_slots(struct session *session, const struct op_terms *terms, const struct handover_to *to,
+		struct gf_slot *const *slots, size_t n, bool *changed)
 {
 	/* What cannot be done at all comes before what is done. */
-	static const enum handover ways[] = { HANDOVER_NEVER, HANDOVER_ATTACH,
-					      HANDOVER_POWER_CYCLE, HANDOVER_RESET };
+	static const enum handover ways[] = { HANDOVER_NEVER, HANDOVER_ATTACH, HANDOVER_POWER_CYCLE,
+					      HANDOVER_RESET };
 	struct cleaning cleaning;
 	size_t i;
 	int ret = CTL_DONE;

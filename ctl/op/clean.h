@@ -14,8 +14,7 @@
  * somebody uses one of the GPUs, CTL_NO_FIT when one can be neither power-cycled nor reset.
  * With -n it is said what would be done.
  */
-int clean_slots(struct session *session, const struct op_terms *terms,
-		const struct handover_to *to, struct gf_slot *const *slots, size_t n,
-		bool *changed);
+int clean_slots(struct session *session, const struct op_terms *terms, const struct handover_to *to,
+		struct gf_slot *const *slots, size_t n, bool *changed);
 
 #endif /* GPUCTL_CLEAN_H */

@@ -18,11 +18,20 @@
 #include "op/supply.h"
 
 static const struct out_column choice_columns[] = {
-	{ "name", NULL }, { "choice", NULL }, { "slots", NULL },
-	{ "limit", NULL }, { "arrangement", NULL }, { "tensor_parallel", NULL },
-	{ "pipeline_parallel", NULL }, { "attention_data_parallel", NULL },
-	{ "expert_parallel", NULL }, { "data_parallel", NULL }, { "bytes_per_gpu", NULL },
-	{ "usable_bytes", NULL }, { "seconds", NULL }, { NULL, NULL },
+	{ "name", NULL },
+	{ "choice", NULL },
+	{ "slots", NULL },
+	{ "limit", NULL },
+	{ "arrangement", NULL },
+	{ "tensor_parallel", NULL },
+	{ "pipeline_parallel", NULL },
+	{ "attention_data_parallel", NULL },
+	{ "expert_parallel", NULL },
+	{ "data_parallel", NULL },
+	{ "bytes_per_gpu", NULL },
+	{ "usable_bytes", NULL },
+	{ "seconds", NULL },
+	{ NULL, NULL },
 };
 
 /**
@@ -189,8 +198,7 @@ static void say_ready(struct session *session, const struct op *op, uint64_t ms)
 	size_t gpus = 0, i;
 
 	for (i = 0; i < op->wait.n_slots; i++) {
-		const struct gf_slot *slot =
-			gf_slot_by_name(&session->fabric, op->wait.slots[i]);
+		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, op->wait.slots[i]);
 
 		gpus += slot ? identity_count(&session->knowledge, slot) : 1;
 	}
@@ -258,8 +266,7 @@ static int compose_again(struct session *session, const struct op_terms *terms, 
 	return compose_here(session, terms, request);
 }
 
-int compose(struct session *session, const struct op_terms *terms,
-	    struct compose_request *request)
+int compose(struct session *session, const struct op_terms *terms, struct compose_request *request)
 {
 	const struct handover_to to = { .tenant = compose_tenant_of(request) };
 	int ret;
@@ -270,7 +277,7 @@ int compose(struct session *session, const struct op_terms *terms,
 				request->name, request->name);
 	ret = compose_here(session, terms, request);
 	if (ret == CTL_NO_FIT)
-		ret = supply_serve(session, terms, request->gpus, &to, request->name,
-				   compose_again, request);
+		ret = supply_serve(session, terms, request->gpus, &to, request->name, compose_again,
+				   request);
 	return ret;
 }

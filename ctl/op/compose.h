@@ -25,7 +25,6 @@ struct compose_request {
 };
 
 /* Choose slots and compose them. With -n nothing is changed. Returns enum ctl_exit. */
-int compose(struct session *session, const struct op_terms *terms,
-	    struct compose_request *request);
+int compose(struct session *session, const struct op_terms *terms, struct compose_request *request);
 
 #endif /* GPUCTL_COMPOSE_H */

@@ -38,8 +38,8 @@
 bool hooks_is_name(const char *name)
 {
 	static const char *const names[] = {
-		HOOK_PRE_ATTACH, HOOK_POST_ATTACH, HOOK_PRE_DETACH, HOOK_POST_DETACH,
-		HOOK_ASSIGN, HOOK_UNASSIGN,
+		HOOK_PRE_ATTACH,  HOOK_POST_ATTACH, HOOK_PRE_DETACH,
+		HOOK_POST_DETACH, HOOK_ASSIGN,	    HOOK_UNASSIGN,
 	};
 	size_t i;
 
@@ -375,10 +375,9 @@ static int run_program(struct ctl_ctx *ctx, const struct hooks *hooks, char *pat
 		       const char *action, const struct hook_slots *about, const bool *which,
 		       bool interruptible)
 {
-	const struct program_limits limits = {
-		timeout_ms(), interruptible ? gfc_signal_mask() : NULL,
-		interruptible ? gfc_signalled : NULL
-	};
+	const struct program_limits limits = { timeout_ms(),
+					       interruptible ? gfc_signal_mask() : NULL,
+					       interruptible ? gfc_signalled : NULL };
 
 	return hooks->together ? run_together(ctx, path, action, about, which, &limits) :
 				 run_each(ctx, path, action, about, which, &limits);

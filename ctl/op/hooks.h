@@ -49,8 +49,8 @@ struct hook_slots {
 
 /* How programs that fail are taken. */
 enum hooks_failure {
-	HOOKS_STOP,	/* the first failure is an error */
-	HOOKS_GO_ON,	/* a warning, and the next program */
+	HOOKS_STOP, /* the first failure is an error */
+	HOOKS_GO_ON, /* a warning, and the next program */
 };
 
 /*

@@ -71,8 +71,8 @@ static int op_would(struct session *session, struct op *op, const struct placeme
 	say_slots(session, would[op->kind].before, would[op->kind].add, op->add, op->n_add);
 	say_slots(session, would[op->kind].before, would[op->kind].remove,
 		  whole ? op->remove : removal->slots, whole ? op->n_remove : removal->n);
-	return op->n_add ? arrival_begin(session, &op->arrival, op->terms, op->add, op->n_add)
-			 : CTL_DONE;
+	return op->n_add ? arrival_begin(session, &op->arrival, op->terms, op->add, op->n_add) :
+			   CTL_DONE;
 }
 
 static int op_submit(struct session *session, struct op *op, const struct placement *placement)
@@ -124,9 +124,10 @@ static int op_clean(struct session *session, struct op *op)
 
 	if (op->to)
 		ret = clean_slots(session, op->terms, op->to, op->add, op->n_add, &op->cleaned);
-	return op->cleaned ? ctl_fail(session->ctx, CTL_FAILED,
-				      "slots are used by others again and again while they are cleaned")
-			   : ret;
+	return op->cleaned ?
+		       ctl_fail(session->ctx, CTL_FAILED,
+				"slots are used by others again and again while they are cleaned") :
+		       ret;
 }
 
 static int op_try(struct session *session, struct op *op)
@@ -145,8 +146,8 @@ static int op_try(struct session *session, struct op *op)
 		goto out;
 	if (op->say)
 		op->say(session, op);
-	ret = session->ctx->dry_run ? op_would(session, op, &placement)
-				    : op_change(session, op, &placement);
+	ret = session->ctx->dry_run ? op_would(session, op, &placement) :
+				      op_change(session, op, &placement);
 	if (ret)
 		removal_free(&op->removal);
 out:

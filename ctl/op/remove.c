@@ -40,8 +40,8 @@ static int find_hooks(struct session *session, struct removal *removal)
 					 removal->n);
 	if (!ret && removal->pre.n + removal->post.n + removal->bringers.n +
 			    removal->bringers.managers.n_bad)
-		ret = hook_slots_init(session, removal->terms->reason, removal->slots,
-				      removal->n, &removal->about);
+		ret = hook_slots_init(session, removal->terms->reason, removal->slots, removal->n,
+				      &removal->about);
 	return ret;
 }
 

@@ -108,9 +108,9 @@ static void collect_members(const struct gf_composition *composition, const stru
 static int count_more(struct ctl_ctx *ctx, const struct resize_request *request, size_t have,
 		      long *more)
 {
-	*more = request->relative || !request->number ? request->number
-						      : request->number - (long)have;
-	if (*more < 0 && (size_t)-*more >= have)
+	*more = request->relative || !request->number ? request->number :
+							request->number - (long)have;
+	if (*more < 0 && (size_t)(-*more) >= have)
 		return ctl_fail(ctx, CTL_USAGE,
 				"--gpus %ld: %zu GPUs are left to give back from, and one must stay: gpuctl release ends a composition",
 				request->number, have);

@@ -113,10 +113,10 @@ char *saved_print(const struct gf_fabric *fabric, uint64_t now, uint64_t boot)
 
 		/* One of a client's socket ends with the client, at a reboot at the latest. */
 		if (composition->n_members &&
-		    !(composition->flags & (GPUFABRIC_COMPOSITION_FLAG_BOUND |
-					    GPUFABRIC_COMPOSITION_FLAG_ORPHANED)))
-			json_object_array_add(list, print_composition(fabric, composition,
-								      now - boot));
+		    !(composition->flags &
+		      (GPUFABRIC_COMPOSITION_FLAG_BOUND | GPUFABRIC_COMPOSITION_FLAG_ORPHANED)))
+			json_object_array_add(list,
+					      print_composition(fabric, composition, now - boot));
 	}
 	json_object_object_add(to, "compositions", list);
 	text = mem_printf("%s\n", json_object_to_json_string_ext(to, JSON_C_TO_STRING_PRETTY));
@@ -359,12 +359,13 @@ int saved_parse(struct saved *saved, const char *file, const char *text, size_t 
 	if (len < INT32_MAX)
 		document = json_tokener_parse_ex(tokener, text, (int)len);
 	if (json_tokener_get_error(tokener) != json_tokener_success ||
-	    json_tokener_get_parse_end(tokener) + strspn(text + json_tokener_get_parse_end(tokener),
-							 " \t\r\n") != len)
+	    json_tokener_get_parse_end(tokener) +
+			    strspn(text + json_tokener_get_parse_end(tokener), " \t\r\n") !=
+		    len)
 		err = fault_set(&why, EINVAL, "is corrupt: %s",
-				json_tokener_get_error(tokener) == json_tokener_continue
-					? "it ends too early"
-					: "it is no JSON");
+				json_tokener_get_error(tokener) == json_tokener_continue ?
+					"it ends too early" :
+					"it is no JSON");
 	else
 		err = take_document(document, saved, &why);
 	json_object_put(document);

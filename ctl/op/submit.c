@@ -109,8 +109,7 @@ static void put_removed(struct nl_msg *msg, const struct op *op)
 	}
 }
 
-static void put_annotation(const struct session *session, struct nl_msg *msg,
-			   const struct op *op)
+static void put_annotation(const struct session *session, struct nl_msg *msg, const struct op *op)
 {
 	if (op->bytes) {
 		nla_put(msg, GPUFABRIC_A_ANNOTATION, (int)op->n_bytes, op->bytes);
@@ -131,12 +130,11 @@ static struct nl_msg *submit_message_of(const struct session *session, const str
 {
 	const struct request *request = &requests[op->kind];
 	const struct op_terms *terms = op->terms;
-	struct nl_msg *msg = gfc_message_of(session->client, request->command,
-					    op->n_add + op->n_remove);
+	struct nl_msg *msg =
+		gfc_message_of(session->client, request->command, op->n_add + op->n_remove);
 	uint32_t flags = (check ? request->check : 0) | (terms->harm ? request->harm : 0) |
 			 (terms->force && !op->probe ? request->force : 0) |
-			 (op->keep ? request->keep : 0) |
-			 (op->bind ? request->bind : 0);
+			 (op->keep ? request->keep : 0) | (op->bind ? request->bind : 0);
 
 	if (op->name)
 		nla_put_string(msg, GPUFABRIC_A_NAME, op->name);
@@ -180,8 +178,7 @@ int submit_check(struct session *session, struct op *op, const struct placement 
 
 int submit_drain(struct session *session, const struct removal *removal, uint32_t timeout_ms)
 {
-	struct nl_msg *msg = gfc_message_of(session->client, GPUFABRIC_CMD_DRAIN,
-					    removal->n_drain);
+	struct nl_msg *msg = gfc_message_of(session->client, GPUFABRIC_CMD_DRAIN, removal->n_drain);
 	size_t i;
 
 	for (i = 0; i < removal->n_drain; i++)
@@ -195,8 +192,8 @@ int submit_drain(struct session *session, const struct removal *removal, uint32_
 
 int submit_drain_abort(struct session *session, const struct removal *removal)
 {
-	struct nl_msg *msg = gfc_message_of(session->client, GPUFABRIC_CMD_DRAIN_ABORT,
-					    removal->n_drain);
+	struct nl_msg *msg =
+		gfc_message_of(session->client, GPUFABRIC_CMD_DRAIN_ABORT, removal->n_drain);
 	size_t i;
 
 	/* Of this drain, not of one that somebody has begun since. */

@@ -315,8 +315,8 @@ static int supply_bring(struct session *session, const struct op_terms *terms,
 }
 
 /* What is missing came from the fabric, and goes back there when the request fails. */
-static int supply_use(struct session *session, const struct op_terms *terms,
-		      struct supply *supply, const char *name,
+static int supply_use(struct session *session, const struct op_terms *terms, struct supply *supply,
+		      const char *name,
 		      int (*again)(struct session *session, const struct op_terms *terms,
 				   void *arg),
 		      void *arg)

@@ -172,8 +172,8 @@ static void off_lock(struct session *session, struct unused *unused)
 
 	unused->bringing = mem_zalloc(unused->n_off + 1, sizeof(*unused->bringing));
 	for (i = 0; i < unused->n_off; i++) {
-		keep[i] = !bringing_begin(session->ctx, &unused->bringing[i],
-					  &unused->off_slots[i], NULL, 1);
+		keep[i] = !bringing_begin(session->ctx, &unused->bringing[i], &unused->off_slots[i],
+					  NULL, 1);
 		if (!keep[i])
 			session_say(session, "%s", session->ctx->error);
 	}
@@ -182,8 +182,7 @@ static void off_lock(struct session *session, struct unused *unused)
 }
 
 /* Still off, and the manager still has that GPU there for us? */
-static int off_look(struct session *session, const struct manager_conf *conf,
-		    struct unused *unused)
+static int off_look(struct session *session, const struct manager_conf *conf, struct unused *unused)
 {
 	bool *keep = mem_zalloc(unused->n_off + 1, sizeof(*keep));
 	struct manager_reply reply;
@@ -197,8 +196,8 @@ static int off_look(struct session *session, const struct manager_conf *conf,
 		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
 		const struct pool_gpu *gpu = inventory_find(&reply.inventory, unused->off[i]);
 
-		keep[i] = slot && gf_slot_has_no_power(slot) && gpu &&
-			  gpu->state == POOL_OURS && gpu->slot && !strcmp(gpu->slot, name);
+		keep[i] = slot && gf_slot_has_no_power(slot) && gpu && gpu->state == POOL_OURS &&
+			  gpu->slot && !strcmp(gpu->slot, name);
 	}
 	off_keep(unused, keep);
 	manager_reply_free(&reply);

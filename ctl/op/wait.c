@@ -162,9 +162,9 @@ static int say_interrupted(struct session *session, const struct wait *waits, si
 	return ctl_fail(session->ctx, CTL_FAILED,
 			"interrupted: the %s continues, see gpuctl show %s",
 			render_kind(waits[i].operation.kind),
-			waits[i].operation.composition ? waits[i].operation.composition
-			: waits[i].n_slots	       ? waits[i].slots[0]
-						       : "");
+			waits[i].operation.composition ? waits[i].operation.composition :
+			waits[i].n_slots	       ? waits[i].slots[0] :
+							 "");
 }
 
 static int wait_one(struct session *session, struct wait *waits, size_t n)

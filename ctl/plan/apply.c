@@ -31,10 +31,9 @@
 #define LOCK_MODE 0600
 #define REASON "gpuctl plan"
 
-const char *const apply_outcome_names[APPLY_OUTCOMES] = {
-	"not reached", "done", "done before", "on another host", "failed",
-	"to be done"
-};
+const char *const apply_outcome_names[APPLY_OUTCOMES] = { "not reached", "done",
+							  "done before", "on another host",
+							  "failed",	 "to be done" };
 
 /**
  * struct step - a move as the operation that makes it
@@ -124,8 +123,8 @@ static bool is_member(const struct gf_slot *slot, const char *name)
 }
 
 /* Name members of one pool to go; those that nobody holds first. */
-static void remove_some(const struct session *session, const char *name,
-			const struct move_gpus *of, uint32_t count, struct step *step)
+static void remove_some(const struct session *session, const char *name, const struct move_gpus *of,
+			uint32_t count, struct step *step)
 {
 	const struct gf_fabric *fabric = &session->fabric;
 	const struct gf_slot **slots = mem_zalloc(fabric->n_slots, sizeof(*slots));
@@ -158,8 +157,8 @@ static void remove_some(const struct session *session, const char *name,
  * The chooser has all free slots of the one pool that GPUs come from, so that it can choose
  * well; of several pools it has as many slots of each as that has to give.
  */
-static void offer_slots(const struct session *session, const struct move *move,
-			const uint32_t *add, size_t pools, struct step *step)
+static void offer_slots(const struct session *session, const struct move *move, const uint32_t *add,
+			size_t pools, struct step *step)
 {
 	const struct gf_fabric *fabric = &session->fabric;
 	uint32_t left[MOVE_POOLS];
@@ -218,8 +217,7 @@ static void step_remove(const struct session *session, const struct move *move, 
 	}
 }
 
-static int make_step(struct session *session, const struct op_terms *terms,
-		     const struct move *move)
+static int make_step(struct session *session, const struct op_terms *terms, const struct move *move)
 {
 	struct step step = { 0 };
 	int ret;
@@ -236,8 +234,7 @@ static int make_step(struct session *session, const struct op_terms *terms,
 /* Whoever asked before may have been killed: the module goes on, and that is awaited. */
 static int await_quiet(struct session *session, const char *name)
 {
-	const struct gf_composition *composition =
-		gf_composition_by_name(&session->fabric, name);
+	const struct gf_composition *composition = gf_composition_by_name(&session->fabric, name);
 	struct wait wait = { 0 };
 	int ret;
 
@@ -256,9 +253,10 @@ static int await_quiet(struct session *session, const char *name)
 static int astray(struct session *session, const struct move *move, const struct move_has *now)
 {
 	char *has = move_has_text(now), *from = move_has_text(&move->from);
-	int ret = ctl_fail(session->ctx, CTL_FAILED,
-			   "%s has %s, and not %s: it was changed since the plan was made, make a new one",
-			   move->workload, has, from);
+	int ret =
+		ctl_fail(session->ctx, CTL_FAILED,
+			 "%s has %s, and not %s: it was changed since the plan was made, make a new one",
+			 move->workload, has, from);
 
 	free(has);
 	free(from);

@@ -11,10 +11,10 @@
 enum apply_outcome {
 	APPLY_NOT_REACHED,
 	APPLY_DONE,
-	APPLY_BEFORE,		/* it was made before: a list that is gone on with */
-	APPLY_ELSEWHERE,	/* of another host */
+	APPLY_BEFORE, /* it was made before: a list that is gone on with */
+	APPLY_ELSEWHERE, /* of another host */
 	APPLY_FAILED,
-	APPLY_WOULD,		/* with -n: it is still to be made */
+	APPLY_WOULD, /* with -n: it is still to be made */
 	APPLY_OUTCOMES
 };
 

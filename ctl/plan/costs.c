@@ -48,8 +48,7 @@ static int read_row(struct jread *r, struct json_object *from, struct plan_costs
 	if (err)
 		return err;
 	if (!operation || !phase || count < 0 || us < 0)
-		return jread_refuse(r,
-				    "operation, phase, count and microseconds are needed");
+		return jread_refuse(r, "operation, phase, count and microseconds are needed");
 	if (count > 0 && us / count / 1e6 > PLAN_SECONDS_MAX)
 		return jread_refuse(r, "%g seconds for one is no measurement", us / count / 1e6);
 	plan_costs_add(costs, operation, phase, (uint64_t)count, count > 0 ? us : 0);

@@ -5,7 +5,12 @@
 #define J_PER_KWH 3.6e6
 
 const struct energy_rates energy_default = {
-	.busy_w = 427, .idle_w = 68, .off_w = 0, .host_w = 0, .pue = 1.3, .carbon = 400,
+	.busy_w = 427,
+	.idle_w = 68,
+	.off_w = 0,
+	.host_w = 0,
+	.pue = 1.3,
+	.carbon = 400,
 };
 
 struct energy energy_of(const struct energy_rates *rates, double busy_s, double idle_s,

@@ -109,8 +109,8 @@ static int file_need_name(struct reader *rd, struct json_object *from, enum thin
 
 static int file_read_kind(struct reader *rd, struct json_object *from)
 {
-	static const char *const keys[] = { "name", "memory_gib", "busy_w", "idle_w", "off_w",
-					    "wake_j", NULL };
+	static const char *const keys[] = { "name",  "memory_gib", "busy_w", "idle_w",
+					    "off_w", "wake_j",	   NULL };
 	struct plan_kind *kind;
 	const char *name;
 	bool fresh;
@@ -164,8 +164,8 @@ static int read_switch(struct reader *rd, struct json_object *from)
 
 static int file_read_pool(struct reader *rd, struct json_object *from)
 {
-	static const char *const keys[] = { "switch", "kind", "gpus", "on", "attach_s",
-					    "detach_s", NULL };
+	static const char *const keys[] = { "switch",	"kind",	    "gpus", "on",
+					    "attach_s", "detach_s", NULL };
 	uint32_t sw = 0, kind = 0, gpus = PLAN_NONE, q, i;
 	struct plan_pool *pool;
 	int err;
@@ -268,8 +268,8 @@ static int read_tenant(struct reader *rd, struct json_object *from)
 		err = jread_whole(&rd->r, from, "limit", PLAN_GPUS_MAX, &tenant->limit);
 	if (!err && tenant->guarantee > tenant->limit)
 		err = jread_refuse(&rd->r,
-				   "tenant %s: its guarantee of %u is above its limit of %u",
-				   name, tenant->guarantee, tenant->limit);
+				   "tenant %s: its guarantee of %u is above its limit of %u", name,
+				   tenant->guarantee, tenant->limit);
 	return err;
 }
 
@@ -333,14 +333,14 @@ static int read_choice(struct reader *rd, struct json_object *from, struct plan_
 		return err;
 	for (i = 0; i < w->n_choices; i++)
 		if (w->choices[i].kind == kind)
-			return jread_refuse(&rd->r,
-					    "kind %s is there twice",
+			return jread_refuse(&rd->r, "kind %s is there twice",
 					    rd->in->kinds[kind].name);
 	if (memory)
 		*each = rd->in->kinds[kind].memory_gib;
 	if (*each <= 0)
-		return jread_refuse(&rd->r, memory ? "kind %s has no \"memory_gib\""
-						   : "kind %s: a speed of 0",
+		return jread_refuse(&rd->r,
+				    memory ? "kind %s has no \"memory_gib\"" :
+					     "kind %s: a speed of 0",
 				    rd->in->kinds[kind].name);
 	plan_add_choice(rd->in, w, kind, NULL);
 	return 0;
@@ -407,9 +407,8 @@ static int read_now(struct reader *rd, struct json_object *from, struct plan_wor
 		return jread_refuse(&rd->r, "no pool of %s behind %s", rd->in->kinds[kind].name,
 				    rd->in->switches[sw].name);
 	if (!gpus || gpus > rd->in->pools[q].gpus)
-		return jread_refuse(&rd->r,
-				    "%u of %u GPUs of the pool",
-				    gpus, rd->in->pools[q].gpus);
+		return jread_refuse(&rd->r, "%u of %u GPUs of the pool", gpus,
+				    rd->in->pools[q].gpus);
 	plan_add_now(w, q, gpus);
 	return 0;
 }
@@ -483,14 +482,15 @@ static struct plan_asked *asked_add(struct plan_ahead *ahead)
 
 static int file_read_workload(struct reader *rd, struct json_object *from)
 {
-	static const char *const given_keys[] = {
-		"name", "host", "tenant", "gang", "hold", "span", "lanes", "keep", "weight",
-		"load_s", "gpus", "memory_gib", "kinds", "now", NULL
-	};
-	static const char *const forecast_keys[] = {
-		"name", "host", "tenant", "gang", "hold", "span", "lanes", "keep", "weight",
-		"load_s", "gpus", "memory_gib", "kinds", "now", "history", "phases", "epochs", NULL
-	};
+	static const char *const given_keys[] = { "name",   "host",   "tenant", "gang",
+						  "hold",   "span",   "lanes",	"keep",
+						  "weight", "load_s", "gpus",	"memory_gib",
+						  "kinds",  "now",    NULL };
+	static const char *const forecast_keys[] = { "name",   "host",	 "tenant",  "gang",
+						     "hold",   "span",	 "lanes",   "keep",
+						     "weight", "load_s", "gpus",    "memory_gib",
+						     "kinds",  "now",	 "history", "phases",
+						     "epochs", NULL };
 	struct jread *r = &rd->r;
 	uint32_t intervals = (uint32_t)rd->in->n_intervals, i;
 	struct plan_asked *asked;
@@ -537,10 +537,11 @@ static int file_read_workload(struct reader *rd, struct json_object *from)
 
 static int read_head(struct reader *rd)
 {
-	static const char *const keys[] = { FORMAT_KEY, "interval_s", "intervals", "attach_s",
-					    "detach_s", "cost_per_kwh", "deficit_weight",
-					    "kinds", "switches", "pools", "hosts", "links",
-					    "tenants", "workloads", NULL };
+	static const char *const keys[] = { FORMAT_KEY,	      "interval_s", "intervals",
+					    "attach_s",	      "detach_s",   "cost_per_kwh",
+					    "deficit_weight", "kinds",	    "switches",
+					    "pools",	      "hosts",	    "links",
+					    "tenants",	      "workloads",  NULL };
 	struct json_object *root = rd->r.root;
 	struct plan_instance *in = rd->in;
 	uint32_t format = 0, intervals = 0;

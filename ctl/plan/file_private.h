@@ -7,7 +7,12 @@
 #include "plan/ahead.h"
 
 enum thing {
-	KIND, SWITCH, HOST, TENANT, WORKLOAD, THINGS
+	KIND,
+	SWITCH,
+	HOST,
+	TENANT,
+	WORKLOAD,
+	THINGS
 };
 
 /**

@@ -16,21 +16,21 @@
 #include "forecast.h"
 
 #define SPEEDS 3
-#define ERRORS_MIN 30		/* fewer at this time of day: all errors */
+#define ERRORS_MIN 30 /* fewer at this time of day: all errors */
 #define LOSS_KEEP 0.998
-#define LOSS_SPREAD 0.1	/* a way that is so much worse counts 1/e */
+#define LOSS_SPREAD 0.1 /* a way that is so much worse counts 1/e */
 #define LOSS_LEAST 0.000000001
 #define SCALE_FLOOR 0.1
-#define SCALE_FAST 0.8		/* share of the recent moves in the scale */
+#define SCALE_FAST 0.8 /* share of the recent moves in the scale */
 #define MOVES_LONG 0.002
-#define LEVEL_GAIN 0.5		/* Holt-Winters */
+#define LEVEL_GAIN 0.5 /* Holt-Winters */
 #define TREND_GAIN 0.01
 #define SEASON_GAIN 0.1
 #define DAMPING 0.9
 #define SMOOTH_GAIN 0.3
-#define MEAN_GAIN 0.002		/* of the profile's level */
+#define MEAN_GAIN 0.002 /* of the profile's level */
 #define PROFILE_GAIN 0.2
-#define FADE 0.995		/* AR(1) */
+#define FADE 0.995 /* AR(1) */
 
 static const double speeds[SPEEDS] = { 0.03, 0.1, 0.3 };
 
@@ -61,9 +61,16 @@ static const struct way {
 };
 
 const char *const forecast_way_names[FORECAST_WAYS] = {
-	"naive", "smoothed", "holt-winters", "profile", "naive by time of day",
-	"naive by hour", "naive by hour and moves", "naive by fast moves",
-	"naive by part of day and slow moves", "naive by time of day and moves",
+	"naive",
+	"smoothed",
+	"holt-winters",
+	"profile",
+	"naive by time of day",
+	"naive by hour",
+	"naive by hour and moves",
+	"naive by fast moves",
+	"naive by part of day and slow moves",
+	"naive by time of day and moves",
 	"naive by part of day and fast moves",
 };
 
@@ -213,8 +220,8 @@ static void run_scales(struct forecast *f, size_t t)
 	f->moves_long += MOVES_LONG * (move - f->moves_long);
 	for (i = 0; i < SPEEDS; i++) {
 		f->moves[i] += speeds[i] * (move - f->moves[i]);
-		f->scale[i][t] = SCALE_FLOOR + SCALE_FAST * f->moves[i] +
-				 (1 - SCALE_FAST) * f->moves_long;
+		f->scale[i][t] =
+			SCALE_FLOOR + SCALE_FAST * f->moves[i] + (1 - SCALE_FAST) * f->moves_long;
 	}
 }
 

@@ -10,10 +10,10 @@
 
 /* What is forecast is the value of a model, and a quantile of how wrong it was. */
 enum forecast_model {
-	FORECAST_NAIVE,		/* as it is now */
-	FORECAST_SMOOTHED,	/* exponential smoothing */
-	FORECAST_HOLT_WINTERS,	/* level, damped trend, season */
-	FORECAST_PROFILE,	/* profile of the season, and what is left fades: AR(1) */
+	FORECAST_NAIVE, /* as it is now */
+	FORECAST_SMOOTHED, /* exponential smoothing */
+	FORECAST_HOLT_WINTERS, /* level, damped trend, season */
+	FORECAST_PROFILE, /* profile of the season, and what is left fades: AR(1) */
 	FORECAST_MODELS
 };
 

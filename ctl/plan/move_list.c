@@ -104,8 +104,8 @@ void move_list_make(struct move_list *list, const struct plan_instance *in,
 
 		to->host = mem_strdup(in->hosts[w->host].name);
 		to->workload = mem_strdup(w->name);
-		to->tenant = w->tenant == PLAN_NONE ? NULL
-						    : mem_strdup(in->tenants[w->tenant].name);
+		to->tenant = w->tenant == PLAN_NONE ? NULL :
+						      mem_strdup(in->tenants[w->tenant].name);
 		to->action = from->action;
 		take_has(&to->from, in, from->from, from->n_from);
 		take_has(&to->to, in, from->to, from->n_to);
@@ -258,8 +258,8 @@ static const struct move *before(const struct move_list *list, size_t i)
 
 static int read_step(struct jread *r, struct json_object *from, struct move_list *list)
 {
-	static const char *const keys[] = { "step", "host", "workload", "tenant", "action", "from",
-					    "to", "why", NULL };
+	static const char *const keys[] = { "step", "host", "workload", "tenant", "action",
+					    "from", "to",   "why",	NULL };
 	const char *host = NULL, *workload = NULL, *tenant = NULL, *why = NULL;
 	uint32_t number = (uint32_t)list->n + 1;
 	struct move *move = &list->items[list->n];
@@ -306,8 +306,9 @@ static int read_step(struct jread *r, struct json_object *from, struct move_list
 int move_list_read(struct move_list *list, const char *file, const char *text, size_t len,
 		   struct fault *fault)
 {
-	static const char *const keys[] = { FORMAT_KEY, "minute", "cost", "bound", "gap", "waiting",
-					    "kept", "steps", "put_off", "left", "remarks", NULL };
+	static const char *const keys[] = { FORMAT_KEY, "minute",  "cost",    "bound",
+					    "gap",	"waiting", "kept",    "steps",
+					    "put_off",	"left",	   "remarks", NULL };
 	struct json_object *array = NULL;
 	uint32_t format = 0;
 	struct jread r;

@@ -72,9 +72,9 @@ char *move_has_text(const struct move_has *has);
 
 /* Where a workload is on its way. */
 enum move_place {
-	MOVE_TO_DO,	/* this step is the next of its workload */
-	MOVE_DONE,	/* it was made before */
-	MOVE_ASTRAY,	/* it has what no step of it leads to or from */
+	MOVE_TO_DO, /* this step is the next of its workload */
+	MOVE_DONE, /* it was made before */
+	MOVE_ASTRAY, /* it has what no step of it leads to or from */
 };
 
 /* Of step @i, by what its workload has now: a list that was begun before is gone on with. */

@@ -137,8 +137,12 @@ static void make(struct order *o, uint32_t w, const struct has *to)
 	m->items = mem_push(m->items, m->n, sizeof(*m->items));
 	move = &m->items[m->n++];
 	*move = (struct plan_move){
-		.workload = w, .n_from = o->now[w].n, .n_to = to->n,
-		.action = !o->now[w].n ? PLAN_COMPOSE : to->n ? PLAN_RESIZE : PLAN_RELEASE,
+		.workload = w,
+		.n_from = o->now[w].n,
+		.n_to = to->n,
+		.action = !o->now[w].n ? PLAN_COMPOSE :
+			  to->n	       ? PLAN_RESIZE :
+					 PLAN_RELEASE,
 		.why = reason(o, w, to),
 	};
 	memcpy(move->from, o->now[w].held, sizeof(move->from));
@@ -259,9 +263,8 @@ static uint32_t moves_pick(const struct order *o, bool heaviest,
 
 		if (same(&o->now[w], &o->want[w]) || !may(o, w))
 			continue;
-		if (found == PLAN_NONE ||
-		    (heaviest ? weight > o->in->workloads[found].weight
-			      : weight < o->in->workloads[found].weight))
+		if (found == PLAN_NONE || (heaviest ? weight > o->in->workloads[found].weight :
+						      weight < o->in->workloads[found].weight))
 			found = w;
 	}
 	return found;

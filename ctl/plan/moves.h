@@ -9,7 +9,10 @@
 #include "plan/ahead.h"
 
 enum plan_action {
-	PLAN_COMPOSE, PLAN_RESIZE, PLAN_RELEASE, PLAN_ACTIONS
+	PLAN_COMPOSE,
+	PLAN_RESIZE,
+	PLAN_RELEASE,
+	PLAN_ACTIONS
 };
 
 extern const char *const plan_action_names[PLAN_ACTIONS];

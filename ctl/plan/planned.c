@@ -156,8 +156,7 @@ static void planned_add_gpus(const struct session *session, const struct gf_slot
 
 static bool is_there(const struct gf_slot *slot)
 {
-	return slot && (slot->state == GF_STATE_READY ||
-			slot->state == GF_STATE_ATTACHED);
+	return slot && (slot->state == GF_STATE_READY || slot->state == GF_STATE_ATTACHED);
 }
 
 static void planned_add_member(struct session *session, const struct gf_slot *slot, bool held,
@@ -185,8 +184,8 @@ static bool planned_is_busy(const struct gf_composition *composition)
 {
 	return (composition->operation.id && !composition->operation.has.error) ||
 	       composition->state != GPUFABRIC_COMPOSITION_STATE_ACTIVE ||
-	       (composition->flags & (GPUFABRIC_COMPOSITION_FLAG_BOUND |
-				      GPUFABRIC_COMPOSITION_FLAG_ORPHANED));
+	       (composition->flags &
+		(GPUFABRIC_COMPOSITION_FLAG_BOUND | GPUFABRIC_COMPOSITION_FLAG_ORPHANED));
 }
 
 static void planned_add_composition(struct session *session,
@@ -244,8 +243,8 @@ static int add_tenants(struct session *session, struct plan_instance *in, struct
 
 		plan_add_tenant(in, tenant->name);
 		to = &in->tenants[in->n_tenants - 1];
-		to->guarantee = tenant->guarantee < PLAN_GPUS_MAX ? (uint32_t)tenant->guarantee
-								  : PLAN_GPUS_MAX;
+		to->guarantee = tenant->guarantee < PLAN_GPUS_MAX ? (uint32_t)tenant->guarantee :
+								    PLAN_GPUS_MAX;
 		to->limit = tenant->limit < PLAN_GPUS_MAX ? (uint32_t)tenant->limit : PLAN_NONE;
 	}
 	ahead->tenants_rule = quota.tenants.n > 0;
@@ -276,8 +275,7 @@ int planned_state(struct session *session, const char *host, struct plan_instanc
 
 bool planned_has(struct session *session, const char *name, struct move_has *has)
 {
-	const struct gf_composition *composition =
-		gf_composition_by_name(&session->fabric, name);
+	const struct gf_composition *composition = gf_composition_by_name(&session->fabric, name);
 	char kind[PLANNED_KIND];
 	size_t i;
 
@@ -286,10 +284,9 @@ bool planned_has(struct session *session, const char *name, struct move_has *has
 		const struct gf_slot *slot =
 			gf_slot_by_id(&session->fabric, composition->members[i].slot_id);
 
-		if (!is_there(slot) ||
-		    !move_has_add(has, planned_switch(session, slot),
-				  planned_kind(session, slot, kind),
-				  identity_count(&session->knowledge, slot))) {
+		if (!is_there(slot) || !move_has_add(has, planned_switch(session, slot),
+						     planned_kind(session, slot, kind),
+						     identity_count(&session->knowledge, slot))) {
 			move_has_free(has);
 			return false;
 		}

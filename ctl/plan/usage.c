@@ -81,8 +81,7 @@ double usage_seconds(const struct usage *u, size_t who, double from, double to)
 	size_t i;
 
 	for (i = 0; i < u->n_spans; i++)
-		if (u->spans[i].who == who ||
-		    (who == USAGE_ALL && u->spans[i].who != USAGE_NOBODY))
+		if (u->spans[i].who == who || (who == USAGE_ALL && u->spans[i].who != USAGE_NOBODY))
 			sum += overlap(&u->spans[i], from, to);
 	return sum;
 }
@@ -166,8 +165,7 @@ uint32_t usage_peak(const struct usage *u, size_t who)
 	size_t n = 0, i;
 
 	for (i = 0; i < u->n_spans; i++)
-		if (u->spans[i].who == who ||
-		    (who == USAGE_ALL && u->spans[i].who != USAGE_NOBODY))
+		if (u->spans[i].who == who || (who == USAGE_ALL && u->spans[i].who != USAGE_NOBODY))
 			add_turns(turns, &n, &u->spans[i]);
 	return usage_highest(turns, n);
 }
@@ -329,8 +327,7 @@ static bool is_journal(const char *text, size_t len)
 	return len && text[0] == '{' && memmem(text, len, mark, sizeof(mark) - 1);
 }
 
-int usage_read(struct usage *u, const char *file, const char *text, size_t len,
-	       struct fault *fault)
+int usage_read(struct usage *u, const char *file, const char *text, size_t len, struct fault *fault)
 {
 	struct plan_file p = { .u = u };
 	int err;

@@ -15,8 +15,7 @@
 void capacity_name(const struct identity *identity, char name[64])
 {
 	if (identity->gpu)
-		snprintf(name, 64, "%.58s%s", identity->gpu->id,
-			 identity->simulated ? "-sim" : "");
+		snprintf(name, 64, "%.58s%s", identity->gpu->id, identity->simulated ? "-sim" : "");
 	else if (identity->ids.vendor)
 		snprintf(name, 64, "%04x-%04x", identity->ids.vendor, identity->ids.device);
 	else
@@ -75,8 +74,7 @@ void capacity_of(const struct gf_fabric *fabric, const struct knowledge *knowled
 		const struct gf_slot *slot = &fabric->slots[i];
 		struct identity identity;
 
-		if (slot->state != GF_STATE_READY ||
-		    gf_slot_is_other(slot))
+		if (slot->state != GF_STATE_READY || gf_slot_is_other(slot))
 			continue;
 		identity_of(knowledge, slot, &identity);
 		capacity_add(capacity, slot, &identity);

@@ -26,7 +26,7 @@ struct capacity_kind {
 };
 
 struct capacity {
-	struct capacity_kind *kinds;	/* by name */
+	struct capacity_kind *kinds; /* by name */
 	size_t n;
 };
 

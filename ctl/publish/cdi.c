@@ -127,8 +127,7 @@ static void cdi_add_device(struct json_object *devices, const char *name, struct
 
 static bool usable(const struct gf_slot *slot)
 {
-	return slot && slot->state == GF_STATE_READY &&
-	       !gf_slot_is_other(slot);
+	return slot && slot->state == GF_STATE_READY && !gf_slot_is_other(slot);
 }
 
 /* Half a composition is none: its workload counts on all of it. */
@@ -176,8 +175,9 @@ static char *print_document(struct json_object *devices)
 	put_text(to, "kind", CDI_KIND);
 	json_object_object_add(to, "devices", devices);
 	text = mem_printf("%s\n",
-			  json_object_to_json_string_ext(to, JSON_C_TO_STRING_PRETTY |
-							 JSON_C_TO_STRING_NOSLASHESCAPE));
+			  json_object_to_json_string_ext(to,
+							 JSON_C_TO_STRING_PRETTY |
+								 JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(to);
 	return text;
 }

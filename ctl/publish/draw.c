@@ -13,12 +13,12 @@
 #include "publish/draw.h"
 #include "session/render.h"
 
-#define COLUMN	250
-#define GAP	30
-#define MARGIN	24
-#define HEAD	64
-#define ROW	46
-#define TITLE	40
+#define COLUMN 250
+#define GAP 30
+#define MARGIN 24
+#define HEAD 64
+#define ROW 46
+#define TITLE 40
 
 /* What XML and DOT take for their own, replaced. */
 static char *escaped(const char *s)
@@ -213,8 +213,8 @@ char *draw_dot(const struct session *session)
 
 		text_add(&out, "\t\"slot %u\" [label=\"%s\\n%s\\n%s%s%s\", fillcolor=\"%s\"];\n",
 			 slot->id, name, label, render_state(slot->state),
-			 slot->composition ? ", " : "",
-			 slot->composition ? slot->composition : "", state_colour(slot->state));
+			 slot->composition ? ", " : "", slot->composition ? slot->composition : "",
+			 state_colour(slot->state));
 		text_add(&out, "\t\"switch %u\" -- \"slot %u\";\n", slot->switch_id, slot->id);
 		free(name);
 		free(label);

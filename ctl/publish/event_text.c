@@ -77,9 +77,9 @@ char *event_text(const struct gf_message *event, const struct gf_fabric *fabric,
 		operation_text(&text, event);
 	else if (event->has.composition)
 		text_add(&text, "%-12s %-10s %s", "composition", event->composition.name,
-			 event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED
-				 ? "removed"
-				 : render_composition_state(event->composition.state));
+			 event->kind == GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED ?
+				 "removed" :
+				 render_composition_state(event->composition.state));
 	else
 		text_add(&text, "%-12s %s", kind ? kind : "event",
 			 event->has.sw ? event->sw.address : "");

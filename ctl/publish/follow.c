@@ -48,8 +48,7 @@ char *follow_escape(const char *name)
 
 static bool is_bad(uint32_t state)
 {
-	return state == GF_STATE_FAULT || state == GF_STATE_LOST ||
-	       state == GF_STATE_STUCK;
+	return state == GF_STATE_FAULT || state == GF_STATE_LOST || state == GF_STATE_STUCK;
 }
 
 static bool had_gpu(uint32_t state)
@@ -85,8 +84,7 @@ char *follow_unit(const struct gf_fabric *fabric, const struct gf_message *event
 		return NULL;
 	if (is_bad(slot->state))
 		return unit_of(FOLLOW_FAULT, slot->name);
-	if (had_gpu(previous) && (slot->state == GF_STATE_OFF ||
-				  slot->state == GF_STATE_EMPTY))
+	if (had_gpu(previous) && (slot->state == GF_STATE_OFF || slot->state == GF_STATE_EMPTY))
 		return unit_of(FOLLOW_DETACHED, slot->name);
 	return NULL;
 }

@@ -122,9 +122,9 @@ static void journal_put_operation(struct journal_entry *entry, struct text *mess
 		journal_add_number(entry, "GPUFABRIC_ERRNO", (uint64_t)-op->error);
 	text_add(message, "%s%s%s: %s", render_kind(op->kind), op->composition ? " of " : "",
 		 op->composition ? op->composition : "",
-		 !over	     ? "started"
-		 : op->error ? strerror(-op->error)
-			     : "done");
+		 !over	   ? "started" :
+		 op->error ? strerror(-op->error) :
+			     "done");
 	failure_add(message, ": ", &op->failure);
 }
 

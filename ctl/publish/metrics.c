@@ -175,8 +175,9 @@ static void print_windows(struct text *t, const struct gf_fabric *fabric, bool l
 	const char *name = left ? "slot_window_free_bytes" : "slot_window_bytes";
 	size_t i, j, k;
 
-	family(t, name, "gauge", left ? "Free address space in the windows of the slot's port."
-				      : "Address space in the windows of the slot's port.");
+	family(t, name, "gauge",
+	       left ? "Free address space in the windows of the slot's port." :
+		      "Address space in the windows of the slot's port.");
 	for (i = 0; i < fabric->n_slots; i++) {
 		const struct gf_slot *slot = &fabric->slots[i];
 		char *quoted = quote(slot->name);

@@ -21,8 +21,8 @@ static void udev_slot_take_ids(struct gf_slot *slot, const char *value)
 {
 	struct gf_ids got;
 
-	if (sscanf(value, "pci:v%8xd%8xsv%8xsd%8x", &got.vendor, &got.device,
-		   &got.subsystem_vendor, &got.subsystem_device) != 4)
+	if (sscanf(value, "pci:v%8xd%8xsv%8xsd%8x", &got.vendor, &got.device, &got.subsystem_vendor,
+		   &got.subsystem_device) != 4)
 		return;
 	slot->vendor = got.vendor;
 	slot->device = got.device;

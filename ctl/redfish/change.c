@@ -35,18 +35,18 @@
 
 /* What came of one request. */
 enum asked {
-	ASKED_DONE,	/* the manager says so */
-	ASKED_STALE,	/* our zone is another than when it was read */
-	ASKED_BUSY,	/* to be asked again, perhaps behind the change; @ret after the wait */
-	ASKED_REFUSED,	/* not made: @ret and @f say why */
-	ASKED_LOST,	/* nobody knows */
+	ASKED_DONE, /* the manager says so */
+	ASKED_STALE, /* our zone is another than when it was read */
+	ASKED_BUSY, /* to be asked again, perhaps behind the change; @ret after the wait */
+	ASKED_REFUSED, /* not made: @ret and @f say why */
+	ASKED_LOST, /* nobody knows */
 };
 
 /* What to do after one request. */
 enum next {
 	NEXT_END,
-	NEXT_AGAIN,	/* make it once more; there is a limit to that */
-	NEXT_TURN,	/* the same, as the manager has said */
+	NEXT_AGAIN, /* make it once more; there is a limit to that */
+	NEXT_TURN, /* the same, as the manager has said */
 };
 
 static int change_fault(const struct view *view, int ret, struct fault *f)
@@ -109,9 +109,10 @@ static void take_note(const struct view *view, struct change *change)
 	size_t met = count_met(view, change);
 
 	change->outcome = change->bind && !change->asked ? CHANGE_NONE :
-			  met == change->n ? CHANGE_DONE :
-			  any_moves(view, change) ? CHANGE_UNKNOWN :
-			  met ? CHANGE_PARTLY : CHANGE_NONE;
+			  met == change->n		 ? CHANGE_DONE :
+			  any_moves(view, change)	 ? CHANGE_UNKNOWN :
+			  met				 ? CHANGE_PARTLY :
+							   CHANGE_NONE;
 }
 
 static int say_taken(const struct view *view, struct change *change, const struct endpoint *e,
@@ -226,9 +227,8 @@ static bool is_word(const char *text, const char *const *words)
 static enum asked task_judge(struct view *view, const struct answer *answer, bool *goes_on,
 			     int *ret, struct fault *f)
 {
-	static const char *const failed[] = {
-		"Exception", "Killed", "Cancelled", "Interrupted", "Stopping", NULL
-	};
+	static const char *const failed[] = { "Exception",   "Killed",	 "Cancelled",
+					      "Interrupted", "Stopping", NULL };
 	const char *state = doc_text(answer->body, "TaskState"), *said = NULL;
 	struct json_object *messages = doc_array(answer->body, "Messages");
 	char *words;
@@ -250,8 +250,8 @@ static enum asked task_judge(struct view *view, const struct answer *answer, boo
 }
 
 /* A change that takes long is a task, which is looked at until its end. */
-static enum asked task_await(struct view *view, struct change *change, const char *path,
-			     int *ret, struct fault *f)
+static enum asked task_await(struct view *view, struct change *change, const char *path, int *ret,
+			     struct fault *f)
 {
 	enum asked asked = ASKED_LOST;
 	bool goes_on = true, missing;
@@ -411,13 +411,12 @@ static bool is_to_go_on(const struct view *view, const struct change *change)
 static bool is_worth_another(const struct view *view, const struct change *change, int ret)
 {
 	return change->outcome == CHANGE_NONE && ret == CTL_FAILED && !change->under_way &&
-	       !client_told() &&
-	       text_monotonic() < view->client->web.deadline;
+	       !client_told() && text_monotonic() < view->client->web.deadline;
 }
 
 /* It was not made, or not seen to be made, and may be made now. */
-static int change_again(struct view *view, struct change *change, enum next again,
-			enum next *next, int ret, struct fault *f)
+static int change_again(struct view *view, struct change *change, enum next again, enum next *next,
+			int ret, struct fault *f)
 {
 	int why = view_refresh(view, f);
 

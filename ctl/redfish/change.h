@@ -8,10 +8,10 @@
 #define CHANGE_MAX 256
 
 enum change_outcome {
-	CHANGE_NONE,		/* everything is as before */
-	CHANGE_DONE,		/* as it was asked for */
-	CHANGE_PARTLY,		/* for some of the GPUs */
-	CHANGE_UNKNOWN,		/* the manager could not be asked, or is still at it */
+	CHANGE_NONE, /* everything is as before */
+	CHANGE_DONE, /* as it was asked for */
+	CHANGE_PARTLY, /* for some of the GPUs */
+	CHANGE_UNKNOWN, /* the manager could not be asked, or is still at it */
 };
 
 /**

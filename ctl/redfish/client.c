@@ -240,8 +240,8 @@ static int take_body(struct client *client, struct transfer *t, const char *path
 }
 
 /* One hop. */
-static int send_once(struct client *client, const char *method, const char *path,
-		     const char *etag, const char *body, struct transfer *t, struct fault *f)
+static int send_once(struct client *client, const char *method, const char *path, const char *etag,
+		     const char *body, struct transfer *t, struct fault *f)
 {
 	char *url = mem_printf("%s%s", client->conf->url, path);
 	struct web_request request = {
@@ -393,7 +393,7 @@ static int session_begin(struct client *client, struct fault *f)
 		ret = session_try(client, json_object_to_json_string(body), &answer, f);
 		if (!ret && !client->token)
 			ret = ++tries < RETRY_MAX ? client_await_turn(client, &answer, f) :
-			      client_refused(client, "a session", &answer, f);
+						    client_refused(client, "a session", &answer, f);
 	} while (!ret && !client->token);
 	answer_free(&answer);
 	json_object_put(body);
@@ -409,8 +409,8 @@ static bool uses_session(const struct client *client)
  * A request with all that has to be done for it to be heard. A change is not sent again after 503,
  * which a manager may say behind the change.
  */
-static int client_ask(struct client *client, const char *method, const char *path,
-		      const char *etag, const char *body, struct answer *answer, struct fault *f)
+static int client_ask(struct client *client, const char *method, const char *path, const char *etag,
+		      const char *body, struct answer *answer, struct fault *f)
 {
 	unsigned int tries = 0;
 	int ret = CTL_DONE;
@@ -485,8 +485,8 @@ int client_get(struct client *client, const char *path, bool *missing, struct an
 int client_change(struct client *client, const char *method, const char *path, const char *etag,
 		  struct json_object *body, struct answer *answer, struct fault *f)
 {
-	int ret = client_ask(client, method, path, etag, json_object_to_json_string(body), answer,
-			     f);
+	int ret =
+		client_ask(client, method, path, etag, json_object_to_json_string(body), answer, f);
 
 	if (!ret && is_redirection(answer->status)) {
 		fault_set(f, EPERM, "%s: it sends a change elsewhere (%ld), which is not followed",

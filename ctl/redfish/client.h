@@ -67,7 +67,8 @@ int client_await_turn(struct client *client, const struct answer *answer, struct
 
 /*
  * A change: CTL_DONE with any status that the manager gave, for the caller to judge, after
- * a new session where the old one had ended. Otherwise an error, and @answer->lost says whether the change may have been made.
+ * a new session where the old one had ended. Otherwise an error, and @answer->lost says whether the
+ * change may have been made.
  */
 int client_change(struct client *client, const char *method, const char *path, const char *etag,
 		  struct json_object *body, struct answer *answer, struct fault *f);

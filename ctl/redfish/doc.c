@@ -26,11 +26,11 @@ struct json_object *doc_parse(const char *text, size_t len, struct fault *f)
 		return root;
 	json_object_put(root);
 	fault_set(f, EINVAL, "%s",
-		  !len ? "an empty answer" :
-		  error == json_tokener_continue ? "JSON that ends too early" :
+		  !len				    ? "an empty answer" :
+		  error == json_tokener_continue    ? "JSON that ends too early" :
 		  error == json_tokener_error_depth ? "JSON that is too deep" :
-		  error == json_tokener_success ? "JSON that is no object" :
-						  "something that is no JSON");
+		  error == json_tokener_success	    ? "JSON that is no object" :
+						      "something that is no JSON");
 	return NULL;
 }
 

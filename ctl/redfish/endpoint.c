@@ -40,9 +40,8 @@ static int base_class(struct json_object *ids)
 
 static bool entity_is_gpu(struct json_object *entity)
 {
-	static const char *const types[] = {
-		"Processor", "PCIeDevice", "AccelerationFunction", NULL
-	};
+	static const char *const types[] = { "Processor", "PCIeDevice", "AccelerationFunction",
+					     NULL };
 	const char *role = doc_text(entity, "EntityRole");
 	int class = base_class(doc_object(entity, "EntityPciId"));
 
@@ -73,14 +72,14 @@ static const char *first_link(struct json_object *from, const char *key)
 	struct json_object *list = doc_array(from, key);
 
 	return list && json_object_array_length(list) ?
-	       doc_path(json_object_array_get_idx(list, 0)) : NULL;
+		       doc_path(json_object_array_get_idx(list, 0)) :
+		       NULL;
 }
 
 static void state_read(struct endpoint *e, struct json_object *body)
 {
-	static const char *const bad[] = {
-		"Absent", "Disabled", "UnavailableOffline", "InTest", "Quiesced", NULL
-	};
+	static const char *const bad[] = { "Absent", "Disabled", "UnavailableOffline",
+					   "InTest", "Quiesced", NULL };
 	static const char *const changing[] = { "Starting", "Updating", "Deferring", NULL };
 	struct json_object *status = doc_object(body, "Status");
 	const char *state = doc_text(status, "State"), *health = doc_text(status, "Health");
@@ -148,8 +147,7 @@ static void processor_read(struct endpoint *e, struct json_object *body)
 	e->vendor = doc_id16(ids, "VendorId");
 }
 
-int block_read(struct view *view, struct endpoint *e, const struct answer *answer,
-	       struct fault *f)
+int block_read(struct view *view, struct endpoint *e, const struct answer *answer, struct fault *f)
 {
 	const char *processor = first_link(answer->body, "Processors"), *path;
 	struct answer processor_answer = { 0 };

@@ -14,7 +14,9 @@
 static int take_verb(struct jread *r, struct job *job)
 {
 	static const char *const verbs[] = {
-		[JOB_INVENTORY] = "inventory", [JOB_BIND] = "bind", [JOB_UNBIND] = "unbind",
+		[JOB_INVENTORY] = "inventory",
+		[JOB_BIND] = "bind",
+		[JOB_UNBIND] = "unbind",
 	};
 	const char *verb = NULL;
 	size_t i;
@@ -111,8 +113,9 @@ int ports_read(struct view *view, struct port_view *ports, struct fault *f)
 			ports[i].link = view_words(answer.body, "LinkStatus");
 			if (!ports[i].link)
 				ports[i].link = view_words(answer.body, "LinkState");
-			ports[i].host = view_words(doc_object(doc_object(answer.body, "Oem"),
-							      "GPUFabric"), "Host");
+			ports[i].host =
+				view_words(doc_object(doc_object(answer.body, "Oem"), "GPUFabric"),
+					   "Host");
 		}
 		answer_free(&answer);
 		free(path);
@@ -145,8 +148,10 @@ static void add_number(struct json_object *to, const char *key, unsigned int num
 static struct json_object *endpoint_json(const struct view *view, const struct endpoint *e)
 {
 	static const char *const states[] = {
-		[ENDPOINT_FREE] = "free", [ENDPOINT_BOUND] = "bound",
-		[ENDPOINT_CHANGING] = "changing", [ENDPOINT_UNUSABLE] = "unusable",
+		[ENDPOINT_FREE] = "free",
+		[ENDPOINT_BOUND] = "bound",
+		[ENDPOINT_CHANGING] = "changing",
+		[ENDPOINT_UNUSABLE] = "unusable",
 	};
 	struct json_object *one = json_object_new_object();
 	char *port = e->port ? view_port_name(view, e->port) : NULL;
@@ -189,11 +194,13 @@ static struct json_object *view_json(const struct view *view, const struct port_
 	return all;
 }
 
-void job_print(int ret, const struct fault *f, const struct change *change,
-	       const struct view *view, const struct port_view *ports)
+void job_print(int ret, const struct fault *f, const struct change *change, const struct view *view,
+	       const struct port_view *ports)
 {
 	static const char *const outcomes[] = {
-		[CHANGE_NONE] = "none", [CHANGE_DONE] = "done", [CHANGE_PARTLY] = "partly",
+		[CHANGE_NONE] = "none",
+		[CHANGE_DONE] = "done",
+		[CHANGE_PARTLY] = "partly",
 		[CHANGE_UNKNOWN] = "unknown",
 	};
 	struct json_object *all = json_object_new_object();

@@ -51,7 +51,7 @@ int ports_read(struct view *view, struct port_view *ports, struct fault *f);
 void ports_free(struct port_view *ports, size_t n);
 
 /* Print the answer: @ret with its text, and as far as they were read the others (or NULL). */
-void job_print(int ret, const struct fault *f, const struct change *change,
-	       const struct view *view, const struct port_view *ports);
+void job_print(int ret, const struct fault *f, const struct change *change, const struct view *view,
+	       const struct port_view *ports);
 
 #endif /* GPUCTL_REDFISH_JOB_H */

@@ -57,7 +57,9 @@ static void keep_private(void)
 static int job_do(const struct job *job, struct client *client, struct fault *f)
 {
 	struct change change = {
-		.bind = job->verb == JOB_BIND, .wishes = job->wishes, .n = job->n,
+		.bind = job->verb == JOB_BIND,
+		.wishes = job->wishes,
+		.n = job->n,
 	};
 	struct port_view *ports = NULL;
 	struct view view;

@@ -65,17 +65,16 @@ static int paths_take(struct view *view, struct paths *paths, struct json_object
 	size_t n = members ? json_object_array_length(members) : 0, i;
 
 	if (!members || paths->n + n > VIEW_ENDPOINTS_MAX) {
-		fault_set(f, EINVAL,
-			  members ? "%s: more than %d members" : "%s has no Members", where,
-			  VIEW_ENDPOINTS_MAX);
+		fault_set(f, EINVAL, members ? "%s: more than %d members" : "%s has no Members",
+			  where, VIEW_ENDPOINTS_MAX);
 		return view_fault(view, CTL_FAILED, f);
 	}
 	for (i = 0; i < n; i++) {
 		const char *path = doc_path(json_object_array_get_idx(members, i));
 
 		if (!path) {
-			fault_set(f, EINVAL, "%s: member %zu has no path below /redfish/v1",
-				  where, i);
+			fault_set(f, EINVAL, "%s: member %zu has no path below /redfish/v1", where,
+				  i);
 			return view_fault(view, CTL_FAILED, f);
 		}
 		paths->path = mem_push(paths->path, paths->n, sizeof(*paths->path));
@@ -85,8 +84,8 @@ static int paths_take(struct view *view, struct paths *paths, struct json_object
 }
 
 /* All pages of a collection; @missing may be NULL. */
-static int paths_read(struct view *view, const char *collection, bool *missing,
-		      struct paths *paths, struct fault *f)
+static int paths_read(struct view *view, const char *collection, bool *missing, struct paths *paths,
+		      struct fault *f)
 {
 	char *at = mem_strdup(collection);
 	int pages = 0, ret = CTL_DONE;
@@ -100,9 +99,10 @@ static int paths_read(struct view *view, const char *collection, bool *missing,
 			ret = paths_take(view, paths, answer.body, at, f);
 		next = ret ? NULL : doc_text(answer.body, "Members@odata.nextLink");
 		if (next && (++pages == PAGES_MAX || !manager_is_path(next))) {
-			fault_set(f, EINVAL, pages == PAGES_MAX ? "%s has more than %d pages" :
-				  "%s: the link to page %d leads elsewhere", collection,
-				  pages == PAGES_MAX ? PAGES_MAX : pages + 1);
+			fault_set(f, EINVAL,
+				  pages == PAGES_MAX ? "%s has more than %d pages" :
+						       "%s: the link to page %d leads elsewhere",
+				  collection, pages == PAGES_MAX ? PAGES_MAX : pages + 1);
 			ret = view_fault(view, CTL_FAILED, f);
 		}
 		free(at);
@@ -147,8 +147,7 @@ static const char *paths_find(const struct paths *paths, const char *id)
 	return NULL;
 }
 
-static int owner_find(struct view *view, const char *collection, const char *what,
-		      struct fault *f)
+static int owner_find(struct view *view, const char *collection, const char *what, struct fault *f)
 {
 	const char *host = view->client->conf->host, *path;
 	struct paths paths = { 0 };

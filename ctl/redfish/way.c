@@ -153,7 +153,8 @@ static int action_ask(struct view *view, const struct change *change, size_t i,
 	const struct endpoint *e = view_find(view, change->wishes[i].id);
 	struct json_object *body = json_object_new_object();
 	char *path = mem_printf("%s/Actions/Zone.%s", view->owner,
-				change->bind ? "AddEndpoint" : "RemoveEndpoint"), *port;
+				change->bind ? "AddEndpoint" : "RemoveEndpoint"),
+	     *port;
 	int ret;
 
 	json_object_object_add(body, "Endpoint", doc_reference(e->path));

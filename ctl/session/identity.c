@@ -66,8 +66,8 @@ static int parse_group(struct declared *declared, const char *word, struct fault
 	return 0;
 }
 
-static int parse_gpu(const struct knowledge *knowledge, struct declared *declared,
-		     const char *word, struct fault *fault)
+static int parse_gpu(const struct knowledge *knowledge, struct declared *declared, const char *word,
+		     struct fault *fault)
 {
 	const struct cat_gpu *gpu;
 	int err;

@@ -292,8 +292,8 @@ static void warn_link(struct out *out, const struct gf_slot *slot)
 
 static void warn_state(struct out *out, const struct gf_slot *slot)
 {
-	const struct gf_operation *op =
-		slot->operation.id ? &slot->operation : &slot->last_operation;
+	const struct gf_operation *op = slot->operation.id ? &slot->operation :
+							     &slot->last_operation;
 	const struct gf_failure *failure = &slot->failure;
 	char *text = failure_text(failure);
 
@@ -302,8 +302,8 @@ static void warn_state(struct out *out, const struct gf_slot *slot)
 	case GF_STATE_LOST:
 		out_note(out, "warnings", "! ", "%s: %s (%s)%s%s (gpuctl %s %s)", slot->name,
 			 render_state(slot->state), render_cause(slot->condition.cause),
-			 text ? ": " : "",
-			 text ? text : "", gf_slot_is_left(slot) ? "detach" : "clear", slot->name);
+			 text ? ": " : "", text ? text : "",
+			 gf_slot_is_left(slot) ? "detach" : "clear", slot->name);
 		break;
 	case GF_STATE_STUCK:
 		if (failure->driver && failure->address)
@@ -367,8 +367,7 @@ void render_chassis(struct out *out, const struct gf_fabric *fabric, const struc
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (slots[i].flags & GPUFABRIC_SLOT_FLAG_CHASSIS &&
-		    !has_managed(fabric, &slots[i]))
+		if (slots[i].flags & GPUFABRIC_SLOT_FLAG_CHASSIS && !has_managed(fabric, &slots[i]))
 			out_note(out, "warnings", "! ",
 				 "%s: holds a switch with slots, which is left alone; if it is a card, load the module with cards=%s",
 				 slots[i].name, slots[i].address);
@@ -386,8 +385,7 @@ void render_slot_warnings(struct out *out, const struct gf_slot *slot,
 			 slot->faults, slot->name);
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED)
 		warn_link(out, slot);
-	if ((slot->flags & GPUFABRIC_SLOT_FLAG_NO_DRIVER) &&
-	    slot->state == GF_STATE_READY &&
+	if ((slot->flags & GPUFABRIC_SLOT_FLAG_NO_DRIVER) && slot->state == GF_STATE_READY &&
 	    identity_loaded_driver(identity, driver, sizeof(driver)))
 		out_note(out, "warnings", "! ", "%s: driver %s is loaded but not bound", slot->name,
 			 driver);
@@ -402,7 +400,7 @@ void render_summary(struct out *out, const struct gf_fabric *fabric)
 {
 	static const struct out_column columns[] = {
 		{ "switches", NULL }, { "slots", NULL }, { "compositions", NULL },
-		{ "states", NULL }, { NULL, NULL },
+		{ "states", NULL },   { NULL, NULL },
 	};
 	size_t counts[GF_STATES] = { 0 }, i;
 	struct json_object *states = json_object_new_object();
@@ -417,9 +415,9 @@ void render_summary(struct out *out, const struct gf_fabric *fabric)
 		 fabric->n_slots == 1 ? "" : "s");
 	/* Most useful first: ready, off and empty lead, troubles come last. */
 	static const unsigned char order[] = {
-		GF_STATE_READY, GF_STATE_ATTACHED, GF_STATE_ATTACHING, GF_STATE_DRAINING,
-		GF_STATE_DETACHING, GF_STATE_OFF, GF_STATE_EMPTY, GF_STATE_FAULT,
-		GF_STATE_STUCK, GF_STATE_LOST, GF_STATE_OTHER,
+		GF_STATE_READY,	    GF_STATE_ATTACHED, GF_STATE_ATTACHING, GF_STATE_DRAINING,
+		GF_STATE_DETACHING, GF_STATE_OFF,      GF_STATE_EMPTY,	   GF_STATE_FAULT,
+		GF_STATE_STUCK,	    GF_STATE_LOST,     GF_STATE_OTHER,
 	};
 	const char *separator = ": ";
 
@@ -481,9 +479,8 @@ struct json_object *render_durations_json(const struct gf_operation *operation)
 		{ "kind", title }, { "id", NULL }, { "started", "started" },                       \
 			{ "deadline", "deadline" }, { "done", NULL }, { "error", NULL },           \
 			{ NULL, "result" }, { "text", "text" }, { "durations", "seconds" },        \
-			{ "uid", "user" },                                                         \
-			{ "pid", "process" }, { "command", "command" }, { "reason", "reason" },    \
-			{ NULL, NULL },                                                            \
+			{ "uid", "user" }, { "pid", "process" }, { "command", "command" },         \
+			{ "reason", "reason" }, { NULL, NULL },                                    \
 	}
 
 void render_operation(struct out_table *parent, const char *name,

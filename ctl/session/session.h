@@ -10,9 +10,9 @@ struct judge;
 
 /* What a session is for. */
 enum session_use {
-	SESSION_LOOK,	/* shows things */
-	SESSION_CHANGE,	/* and takes part in the events, catches signals */
-	SESSION_CHOOSE,	/* and acts on identities: no catalogue file may be in error */
+	SESSION_LOOK, /* shows things */
+	SESSION_CHANGE, /* and takes part in the events, catches signals */
+	SESSION_CHOOSE, /* and acts on identities: no catalogue file may be in error */
 };
 
 /**

@@ -37,7 +37,10 @@ struct json_object *size_config_object(const char *text, size_t len, struct faul
 
 /* Where models that see or hear keep the part that reads and writes. */
 static const char *const inner_names[] = {
-	"text_config", "language_config", "llm_config", "thinker_config.text_config",
+	"text_config",
+	"language_config",
+	"llm_config",
+	"thinker_config.text_config",
 };
 
 static const struct cat_family *of_word(const struct cat_families *families, const char *word)
@@ -143,9 +146,14 @@ static bool is_part(const char *key)
 {
 	static const char *const words[] = { "img_processor", "embd_layer", "audio_processor" };
 	static const char *const others[] = {
-		"quant", "compress", "generation", "transformers", "attn", "attention", "rope",
-		"moe", "ffn", "yarn", "cache", "auto", "eagle", "spec", "task", "loss", "mamba",
-		"ssm", "lora", "sampl", "processor_config", "projector",
+		"quant",	"compress", "generation",
+		"transformers", "attn",	    "attention",
+		"rope",		"moe",	    "ffn",
+		"yarn",		"cache",    "auto",
+		"eagle",	"spec",	    "task",
+		"loss",		"mamba",    "ssm",
+		"lora",		"sampl",    "processor_config",
+		"projector",
 	};
 	static const char end[] = "_config";
 	size_t len = strlen(key), i;
@@ -188,8 +196,9 @@ int size_config_model(struct json_object *config, const struct cat_families *fam
 		      struct fault *f)
 {
 	struct expr_facts facts, outer = facts_of(config);
-	struct model_plan plan = { .families = families, .facts = &facts, .tensor = tensor,
-				   .arg = arg };
+	struct model_plan plan = {
+		.families = families, .facts = &facts, .tensor = tensor, .arg = arg
+	};
 	struct json_object *part = config;
 	int err;
 

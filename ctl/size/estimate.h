@@ -34,19 +34,17 @@ struct size_method {
 	unsigned int tasks;
 	bool needs_model;
 	int (*check)(const struct size_request *req, struct fault *f);
-	void (*terms)(const struct size_request *req,
-		      const struct size_layout *layout,
+	void (*terms)(const struct size_request *req, const struct size_layout *layout,
 		      struct size_terms *terms);
-	int (*gpus)(const struct size_request *req, const struct cat_gpu *gpu,
-		    double *gpus, struct fault *f);
+	int (*gpus)(const struct size_request *req, const struct cat_gpu *gpu, double *gpus,
+		    struct fault *f);
 };
 
 /* Ends with NULL; the first is the default. */
 extern const struct size_method *const size_methods[];
 
 /* -ENOENT with the known names in the text. */
-int size_method_find(const char *name, const struct size_method **out,
-		     struct fault *f);
+int size_method_find(const char *name, const struct size_method **out, struct fault *f);
 
 /* The rows themselves; formula.c and rules.c. */
 extern const struct size_method size_method_engine;
@@ -55,11 +53,11 @@ extern const struct size_method size_rules[];
 extern const size_t size_n_rules;
 
 /* Formulas in words for the terms of size_method_engine, which is fast without. */
-void size_explain(const struct size_request *req,
-		  const struct size_layout *layout, struct size_terms *terms);
+void size_explain(const struct size_request *req, const struct size_layout *layout,
+		  struct size_terms *terms);
 
 /* Appends a term; saturates the total. */
-void size_term_add(struct size_terms *terms, const char *name, uint64_t bytes,
-		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void size_term_add(struct size_terms *terms, const char *name, uint64_t bytes, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 
 #endif

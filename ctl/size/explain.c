@@ -85,8 +85,8 @@ static void activation_formula(const struct size_request *req, const struct size
 		snprintf(buf, size,
 			 "%llu x %llu tokens x %llu layers, %s; a layer: 20 x %llu + 4 x %llu + 8 x %llu B",
 			 batch, (unsigned long long)req->context,
-			 (unsigned long long)(m->layers / layout->pp), how[size_recompute(req)],
-			 h, (unsigned long long)(m->kv_heads * m->head_dim), f);
+			 (unsigned long long)(m->layers / layout->pp), how[size_recompute(req)], h,
+			 (unsigned long long)(m->kv_heads * m->head_dim), f);
 	else
 		snprintf(buf, size, "%llu x %llu tokens x %llu layers, %s; a layer: %d x %llu B%s",
 			 batch, (unsigned long long)req->context,
@@ -123,8 +123,8 @@ static void weight_host_text(const struct size_request *req, char *buf, size_t s
 		snprintf(buf + n, size - n, ", without the input table");
 }
 
-static void weight_text(const struct size_request *req, const struct size_layout *layout,
-			char *buf, size_t size)
+static void weight_text(const struct size_request *req, const struct size_layout *layout, char *buf,
+			size_t size)
 {
 	char n[UNITS_TEXT_MAX];
 
@@ -138,8 +138,8 @@ static void weight_text(const struct size_request *req, const struct size_layout
 	weight_host_text(req, buf, size);
 }
 
-static void buffer_text(const struct size_request *req, const struct size_layout *layout,
-			char *buf, size_t size)
+static void buffer_text(const struct size_request *req, const struct size_layout *layout, char *buf,
+			size_t size)
 {
 	if (req->task == SIZE_INFER)
 		snprintf(buf, size, "%g GiB + %g dequantized matrices",

@@ -13,8 +13,8 @@
 
 #define MIB (1ull << 20)
 
-void size_need_each(const struct size_request *req,
-		    const struct size_layout *layout, struct size_terms *terms)
+void size_need_each(const struct size_request *req, const struct size_layout *layout,
+		    struct size_terms *terms)
 {
 	size_t i;
 
@@ -86,9 +86,9 @@ void size_fit_bytes(const struct size_request *any, uint64_t memory, struct size
 	if (layouts_first(req, fit->usable, 1, SIZE_GPUS_MAX, &fit->layout, &fit->per_gpu))
 		size_fit_count(req, fit);
 	else
-		fit->why = req->round == SIZE_ROUND_POW2
-			? "does not fit on a power of two of GPUs"
-			: "does not fit, whatever the count";
+		fit->why = req->round == SIZE_ROUND_POW2 ?
+				   "does not fit on a power of two of GPUs" :
+				   "does not fit, whatever the count";
 }
 
 static unsigned int whole(double n)
@@ -98,9 +98,8 @@ static unsigned int whole(double n)
 	return n > down ? down + 1 : down;
 }
 
-static int fit_speed(const struct size_request *req,
-		     const struct cat_gpu *gpu, struct size_fit *fit,
-		     struct fault *f)
+static int fit_speed(const struct size_request *req, const struct cat_gpu *gpu,
+		     struct size_fit *fit, struct fault *f)
 {
 	double gpus;
 	int err;
@@ -123,8 +122,8 @@ static int fit_speed(const struct size_request *req,
 	return 0;
 }
 
-int size_fit_gpu(const struct size_request *req, const struct cat_gpu *gpu,
-		 struct size_fit *fit, struct fault *f)
+int size_fit_gpu(const struct size_request *req, const struct cat_gpu *gpu, struct size_fit *fit,
+		 struct fault *f)
 {
 	enum gpu_trust trust;
 	uint64_t mib;
@@ -133,8 +132,7 @@ int size_fit_gpu(const struct size_request *req, const struct cat_gpu *gpu,
 		return fit_speed(req, gpu, fit, f);
 	mib = cat_gpu_memory_mib(gpu, &trust);
 	if (!mib)
-		return fault_set(f, ENODATA, "the memory of %s is not known",
-				 gpu->name);
+		return fault_set(f, ENODATA, "the memory of %s is not known", gpu->name);
 	size_fit_bytes(req, mib * MIB, fit);
 	fit->trust = trust;
 	return 0;

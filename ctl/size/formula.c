@@ -41,8 +41,7 @@ static uint64_t share(uint64_t bytes, unsigned int by)
 	return wide_saturate(wide_div_up(bytes, by));
 }
 
-static void add_framework(const struct size_layout *layout,
-			  struct size_terms *terms)
+static void add_framework(const struct size_layout *layout, struct size_terms *terms)
 {
 	uint64_t bytes = CONTEXT_BYTES;
 
@@ -73,62 +72,51 @@ static uint64_t stage_weights(const struct size_request *req, const struct size_
 	if (pp == 1 || !m)
 		return share(size_weight_bytes(&part, req->precision), pp);
 	layers = share(m->layers, pp);
-	part.linear = wide_saturate(wide_div_up((u128)part.linear * layers,
-						m->layers));
-	part.small = wide_saturate(wide_div_up((u128)part.small * layers,
-					       m->layers));
+	part.linear = wide_saturate(wide_div_up((u128)part.linear * layers, m->layers));
+	part.small = wide_saturate(wide_div_up((u128)part.small * layers, m->layers));
 	part.total = part.linear + part.small + part.embedding + part.vision;
 	return size_weight_bytes(&part, req->precision);
 }
 
-static void add_kv(const struct size_request *req,
-		   const struct size_layout *layout, struct size_terms *terms)
+static void add_kv(const struct size_request *req, const struct size_layout *layout,
+		   struct size_terms *terms)
 {
 	const struct cat_model *m = req->model;
-	uint64_t bytes = kv_bytes(m, req->kv, req->context, size_sequences(req, layout),
-				  layout->tp);
+	uint64_t bytes =
+		kv_bytes(m, req->kv, req->context, size_sequences(req, layout), layout->tp);
 	char formula[SIZE_FORMULA_MAX];
+	u128 whole = bytes;
 
 	if (layout->pp > 1)
-		bytes = wide_saturate(wide_div_up((u128)bytes *
-						  share(m->layers, layout->pp),
-						  m->layers));
-	kv_formula(m, req->kv, req->context, req->batch, formula,
-		   sizeof(formula));
+		bytes = wide_saturate(wide_div_up(whole * share(m->layers, layout->pp), m->layers));
+	kv_formula(m, req->kv, req->context, req->batch, formula, sizeof(formula));
 	size_term_add(terms, "KV cache", bytes, "%s", formula);
 }
 
 /* Working set of a prefill, and the logits of the sequences. */
-static void add_prefill(const struct size_request *req,
-			const struct size_layout *layout,
+static void add_prefill(const struct size_request *req, const struct size_layout *layout,
 			struct size_terms *terms)
 {
 	const struct cat_model *m = req->model;
-	uint64_t tokens = req->context < PREFILL_TOKENS ? req->context
-							: PREFILL_TOKENS;
+	uint64_t tokens = req->context < PREFILL_TOKENS ? req->context : PREFILL_TOKENS;
 	uint64_t ffn = model_active_ffn(m);
-	u128 bytes = (u128)tokens * 2 * (4 * m->hidden +
-					 share(3 * ffn, layout->tp)) +
+	u128 bytes = (u128)tokens * 2 * (4 * m->hidden + share(3 * ffn, layout->tp)) +
 		     (u128)size_sequences(req, layout) * share(m->vocab, layout->tp) * 6;
 
 	size_term_add(terms, "activations", wide_saturate(bytes),
 		      "%llu tokens x (4 x %llu + 3 x %llu) x 2 B + %llu x %llu x 6 B",
-		      (unsigned long long)tokens,
-		      (unsigned long long)m->hidden, (unsigned long long)ffn,
-		      (unsigned long long)req->batch,
+		      (unsigned long long)tokens, (unsigned long long)m->hidden,
+		      (unsigned long long)ffn, (unsigned long long)req->batch,
 		      (unsigned long long)m->vocab);
 }
 
-static void infer_terms(const struct size_request *req,
-			const struct size_layout *layout,
+static void infer_terms(const struct size_request *req, const struct size_layout *layout,
 			struct size_terms *terms)
 {
 	char formula[SIZE_FORMULA_MAX];
 
-	size_weight_formula(&req->params, req->precision, formula,
-			    sizeof(formula));
-	size_term_add(terms, "weights",
-		      share(stage_weights(req, layout), layout->tp), "%s",
+	size_weight_formula(&req->params, req->precision, formula, sizeof(formula));
+	size_term_add(terms, "weights", share(stage_weights(req, layout), layout->tp), "%s",
 		      formula);
 	if (req->model) {
 		add_kv(req, layout, terms);
@@ -137,23 +125,20 @@ static void infer_terms(const struct size_request *req,
 	add_framework(layout, terms);
 }
 
-static void add_states(const struct size_request *req,
-		       const struct size_layout *layout,
+static void add_states(const struct size_request *req, const struct size_layout *layout,
 		       struct size_terms *terms)
 {
 	char n[UNITS_TEXT_MAX];
-	const char *what = req->precision->plain == 32 * SIZE_BIT
-		? "weights 4, gradients 4, Adam 8"
-		: "weights 2, gradients 2, fp32 copy 4, Adam 8";
-	u128 bytes = wide_div_up((u128)req->params.total * STATE_BYTES,
-				 layout->gpus);
+	const char *what = req->precision->plain == 32 * SIZE_BIT ?
+				   "weights 4, gradients 4, Adam 8" :
+				   "weights 2, gradients 2, fp32 copy 4, Adam 8";
+	u128 bytes = wide_div_up((u128)req->params.total * STATE_BYTES, layout->gpus);
 
 	size_term_add(terms, "states", wide_saturate(bytes), "%s x %d B: %s",
 		      units_grouped(n, req->params.total), STATE_BYTES, what);
 }
 
-static void add_adapters(const struct size_request *req,
-			 const struct size_layout *layout,
+static void add_adapters(const struct size_request *req, const struct size_layout *layout,
 			 struct size_terms *terms)
 {
 	char n[UNITS_TEXT_MAX];
@@ -163,8 +148,7 @@ static void add_adapters(const struct size_request *req,
 	if (req->model)
 		params = model_lora_params(req->model, req->rank);
 	else
-		params = wide_saturate((u128)req->params.total *
-				       LORA_PER_MILLE / 1000);
+		params = wide_saturate((u128)req->params.total * LORA_PER_MILLE / 1000);
 	bytes = wide_div_up((u128)params * STATE_BYTES, layout->gpus);
 	if (req->model)
 		size_term_add(terms, "adapters", wide_saturate(bytes),
@@ -177,8 +161,7 @@ static void add_adapters(const struct size_request *req,
 }
 
 /* Frozen weights of LoRA; quantized ones keep embeddings and norms in fp32. */
-static void add_frozen(const struct size_request *req,
-		       const struct size_layout *layout,
+static void add_frozen(const struct size_request *req, const struct size_layout *layout,
 		       struct size_terms *terms)
 {
 	struct size_precision precision = *req->precision;
@@ -186,28 +169,24 @@ static void add_frozen(const struct size_request *req,
 
 	if (req->task == SIZE_QLORA)
 		precision.rest = 32 * SIZE_BIT;
-	size_weight_formula(&req->params, &precision, formula,
-			    sizeof(formula));
+	size_weight_formula(&req->params, &precision, formula, sizeof(formula));
 	size_term_add(terms, "frozen weights",
-		      share(size_weight_bytes(&req->params, &precision),
-			    layout->gpus), "%s", formula);
+		      share(size_weight_bytes(&req->params, &precision), layout->gpus), "%s",
+		      formula);
 	if (req->task == SIZE_QLORA && req->model)
-		size_term_add(terms, "dequantized",
-			      wide_saturate((u128)req->params.block * 2),
+		size_term_add(terms, "dequantized", wide_saturate((u128)req->params.block * 2),
 			      "one block at a time, 2 B a parameter");
 }
 
 /* Checkpoints of every layer, and one layer worked on again in full. */
-static void add_activations(const struct size_request *req,
-			    struct size_terms *terms)
+static void add_activations(const struct size_request *req, struct size_terms *terms)
 {
 	const struct cat_model *m = req->model;
 	uint64_t h = m->hidden;
 	u128 tokens = (u128)req->context * req->batch;
-	uint64_t kv = m->kv_lora ? m->heads * (m->nope_dim + m->rope_dim)
-				 : m->kv_heads * m->head_dim;
-	uint64_t layer = model_mlp_is_gated(m)
-		? 20 * h + 4 * kv + 8 * model_active_ffn(m) : 34 * h;
+	uint64_t kv = m->kv_lora ? m->heads * (m->nope_dim + m->rope_dim) :
+				   m->kv_heads * m->head_dim;
+	uint64_t layer = model_mlp_is_gated(m) ? 20 * h + 4 * kv + 8 * model_active_ffn(m) : 34 * h;
 	char n[UNITS_TEXT_MAX];
 
 	units_grouped(n, wide_saturate(tokens));
@@ -217,14 +196,11 @@ static void add_activations(const struct size_request *req,
 		      "%s tokens x (2 x %llu x %llu layers + 1.3 x %llu B of one layer), recomputed",
 		      n, (unsigned long long)h, (unsigned long long)m->layers,
 		      (unsigned long long)layer);
-	size_term_add(terms, "logits, loss",
-		      wide_saturate(tokens * m->vocab * LOSS_BYTES),
-		      "%s tokens x %llu x %d B", n,
-		      (unsigned long long)m->vocab, LOSS_BYTES);
+	size_term_add(terms, "logits, loss", wide_saturate(tokens * m->vocab * LOSS_BYTES),
+		      "%s tokens x %llu x %d B", n, (unsigned long long)m->vocab, LOSS_BYTES);
 }
 
-static void train_terms(const struct size_request *req,
-			const struct size_layout *layout,
+static void train_terms(const struct size_request *req, const struct size_layout *layout,
 			struct size_terms *terms)
 {
 	if (req->task == SIZE_TRAIN) {
@@ -241,15 +217,13 @@ static void train_terms(const struct size_request *req,
 	if (req->model)
 		add_activations(req, terms);
 	size_term_add(terms, "allocator",
-		      wide_saturate((u128)terms->total * ALLOCATOR_PERCENT /
-				    100),
+		      wide_saturate((u128)terms->total * ALLOCATOR_PERCENT / 100),
 		      "%d %% of the above, reserved over allocated at fixed shapes",
 		      ALLOCATOR_PERCENT);
 	add_framework(layout, terms);
 }
 
-static void formula_terms(const struct size_request *req,
-			  const struct size_layout *layout,
+static void formula_terms(const struct size_request *req, const struct size_layout *layout,
 			  struct size_terms *terms)
 {
 	if (req->task == SIZE_INFER)

@@ -49,14 +49,26 @@ struct gguf {
 };
 
 enum kind {
-	KIND_U8, KIND_I8, KIND_U16, KIND_I16, KIND_U32, KIND_I32, KIND_F32, KIND_BOOL,
-	KIND_STRING, KIND_ARRAY, KIND_U64, KIND_I64, KIND_F64, KINDS
+	KIND_U8,
+	KIND_I8,
+	KIND_U16,
+	KIND_I16,
+	KIND_U32,
+	KIND_I32,
+	KIND_F32,
+	KIND_BOOL,
+	KIND_STRING,
+	KIND_ARRAY,
+	KIND_U64,
+	KIND_I64,
+	KIND_F64,
+	KINDS
 };
 
 static const unsigned int kind_size[KINDS] = {
-	[KIND_U8] = 1, [KIND_I8] = 1, [KIND_U16] = 2, [KIND_I16] = 2, [KIND_U32] = 4,
-	[KIND_I32] = 4, [KIND_F32] = 4, [KIND_BOOL] = 1, [KIND_U64] = 8, [KIND_I64] = 8,
-	[KIND_F64] = 8,
+	[KIND_U8] = 1,	[KIND_I8] = 1,	[KIND_U16] = 2, [KIND_I16] = 2,
+	[KIND_U32] = 4, [KIND_I32] = 4, [KIND_F32] = 4, [KIND_BOOL] = 1,
+	[KIND_U64] = 8, [KIND_I64] = 8, [KIND_F64] = 8,
 };
 
 /* Numbers in a block of a tensor, and its bytes; the index is the type's number. */
@@ -337,8 +349,7 @@ static void shape(struct gguf *g, const struct cat_families *families, struct si
 				       json_object_new_int64((int64_t)g->tokens));
 	m->tied_given = true;
 	m->tied = !g->output;
-	if (!plan.family || cat_model_build(&plan, m, &why) ||
-	    size_model_finish(m, "gguf", &why)) {
+	if (!plan.family || cat_model_build(&plan, m, &why) || size_model_finish(m, "gguf", &why)) {
 		size_model_drop(m);
 		snprintf(out->why, sizeof(out->why), "%.200s", why.text);
 	}

@@ -24,8 +24,7 @@ static uint64_t cached_tokens(const struct model_cache *c, uint64_t context)
 	return c->window && c->window < context ? c->window : context;
 }
 
-uint64_t kv_bytes_per_token(const struct cat_model *m,
-			    const struct size_precision *precision,
+uint64_t kv_bytes_per_token(const struct cat_model *m, const struct size_precision *precision,
 			    unsigned int tp)
 {
 	uint64_t numbers = 0;
@@ -62,9 +61,8 @@ uint64_t kv_state_bytes(const struct cat_model *m)
 	return m->state_bytes;
 }
 
-uint64_t kv_bytes(const struct cat_model *m,
-		  const struct size_precision *precision, uint64_t context,
-		  uint64_t batch, unsigned int tp)
+uint64_t kv_bytes(const struct cat_model *m, const struct size_precision *precision,
+		  uint64_t context, uint64_t batch, unsigned int tp)
 {
 	u128 numbers = 0, other;
 	size_t i;
@@ -78,8 +76,7 @@ uint64_t kv_bytes(const struct cat_model *m,
 }
 
 /* "2 x 8 heads x 128", or the latent's "(512 + 64)" */
-static const char *width_text(const struct cat_model *m, const struct model_cache *c,
-			      char buf[80])
+static const char *width_text(const struct cat_model *m, const struct model_cache *c, char buf[80])
 {
 	if (m->kv_lora && c->heads == 1 && c->width == m->kv_lora + m->rope_dim)
 		snprintf(buf, 80, "(%llu + %llu)", (unsigned long long)m->kv_lora,
@@ -145,8 +142,7 @@ static void append(char *buf, size_t size, const char *fmt, ...)
 	va_end(ap);
 }
 
-void kv_formula(const struct cat_model *m,
-		const struct size_precision *precision, uint64_t context,
+void kv_formula(const struct cat_model *m, const struct size_precision *precision, uint64_t context,
 		uint64_t batch, char *buf, size_t size)
 {
 	char tokens[UNITS_TEXT_MAX], what[80];
@@ -163,8 +159,7 @@ void kv_formula(const struct cat_model *m,
 	if (!same_width(m) && m->n_caches)
 		append(buf, size, " x %g B", (double)precision->linear / (double)SIZE_BYTE);
 	if (m->index_bytes)
-		append(buf, size, " + %llu B of index a token",
-		       (unsigned long long)m->index_bytes);
+		append(buf, size, " + %llu B of index a token", (unsigned long long)m->index_bytes);
 	if (m->state_bytes)
 		append(buf, size, "%s%s B of state a sequence", *buf ? " + " : "",
 		       units_grouped(tokens, m->state_bytes));

@@ -14,17 +14,15 @@
  * A GPU holds ceil(kv_heads / tp) heads, so with more GPUs than heads each
  * head is there several times; the latent of DeepSeek is on every GPU whole.
  */
-uint64_t kv_bytes_per_token(const struct cat_model *model,
-			    const struct size_precision *precision,
+uint64_t kv_bytes_per_token(const struct cat_model *model, const struct size_precision *precision,
 			    unsigned int tp);
 
 /*
  * Bytes of @batch sequences of @context tokens on one of @tp GPUs, all layers.
  * Windowed layers hold min(context, window) tokens of a sequence.
  */
-uint64_t kv_bytes(const struct cat_model *model,
-		  const struct size_precision *precision, uint64_t context,
-		  uint64_t batch, unsigned int tp);
+uint64_t kv_bytes(const struct cat_model *model, const struct size_precision *precision,
+		  uint64_t context, uint64_t batch, unsigned int tp);
 
 /* Bytes that one token adds beyond every window, in all layers. */
 uint64_t kv_growing_bytes(const struct cat_model *model, const struct size_precision *precision);
@@ -36,8 +34,7 @@ uint64_t kv_windowed_layers(const struct cat_model *model);
 uint64_t kv_state_bytes(const struct cat_model *model);
 
 /* The same as text: "80 layers x 2 x 8 heads x 128 x 2 B x 131,072 tokens". */
-void kv_formula(const struct cat_model *model,
-		const struct size_precision *precision, uint64_t context,
-		uint64_t batch, char *buf, size_t size);
+void kv_formula(const struct cat_model *model, const struct size_precision *precision,
+		uint64_t context, uint64_t batch, char *buf, size_t size);
 
 #endif

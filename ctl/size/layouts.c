@@ -64,8 +64,12 @@ static void layouts_add(struct layouts *l, unsigned int tp, unsigned int pp, uns
 		return;
 	l->split = mem_push(l->split, l->n, sizeof(*l->split));
 	l->split[l->n++] = (struct layout_split){
-		.tp = tp, .pp = pp, .adp = adp, .width = (unsigned int)width,
-		.least = least, .most = most,
+		.tp = tp,
+		.pp = pp,
+		.adp = adp,
+		.width = (unsigned int)width,
+		.least = least,
+		.most = most,
 	};
 }
 
@@ -178,8 +182,11 @@ static bool split_on(const struct layouts *l, const struct layout_split *s, unsi
 	if (gpus % s->width || many < s->least || many > s->most)
 		return false;
 	*out = (struct size_layout){
-		.gpus = gpus, .tp = s->tp ? s->tp : many, .pp = s->pp ? s->pp : many,
-		.cp = l->req->cp, .adp = s->adp,
+		.gpus = gpus,
+		.tp = s->tp ? s->tp : many,
+		.pp = s->pp ? s->pp : many,
+		.cp = l->req->cp,
+		.adp = s->adp,
 	};
 	return true;
 }

@@ -12,12 +12,8 @@
 #include "limit.h"
 
 const char *const size_limit_names[SIZE_LIMITS] = {
-	[LIMIT_MEMORY] = "memory",
-	[LIMIT_HEADS] = "heads",
-	[LIMIT_POWER] = "power-of-two",
-	[LIMIT_DEGREES] = "degrees",
-	[LIMIT_COUNT] = "count",
-	[LIMIT_POOL] = "pool",
+	[LIMIT_MEMORY] = "memory",   [LIMIT_HEADS] = "heads", [LIMIT_POWER] = "power-of-two",
+	[LIMIT_DEGREES] = "degrees", [LIMIT_COUNT] = "count", [LIMIT_POOL] = "pool",
 	[LIMIT_TENANT] = "tenant",
 };
 
@@ -197,8 +193,7 @@ void size_choice_say(struct text *text, const struct size_request *req,
 	if (fit->replicas > 1)
 		text_add(text, "%s%u replicas", text->len ? ", " : "", fit->replicas);
 	text_add(text, "%s%s of %s a GPU%s", text->len ? ", " : "", units_gib(need, fit->per_gpu),
-		 units_gib(have, fit->usable),
-		 req->method == &size_method_engine ? " at P95" : "");
+		 units_gib(have, fit->usable), req->method == &size_method_engine ? " at P95" : "");
 }
 
 static void say_heads(struct text *text, const struct size_request *req,

@@ -9,13 +9,13 @@
 
 /* What decided about the number of GPUs. */
 enum size_limit {
-	LIMIT_MEMORY,	/* of one GPU: fewer would not hold it */
-	LIMIT_HEADS,	/* fewer would hold it, but cannot share every layer */
-	LIMIT_POWER,	/* fewer would do, but are no power of two: --round pow2 */
-	LIMIT_DEGREES,	/* --tp, --pp, --dp or --cp */
-	LIMIT_COUNT,	/* the count that was asked for */
-	LIMIT_POOL,	/* what is free */
-	LIMIT_TENANT,	/* what the tenant may have */
+	LIMIT_MEMORY, /* of one GPU: fewer would not hold it */
+	LIMIT_HEADS, /* fewer would hold it, but cannot share every layer */
+	LIMIT_POWER, /* fewer would do, but are no power of two: --round pow2 */
+	LIMIT_DEGREES, /* --tp, --pp, --dp or --cp */
+	LIMIT_COUNT, /* the count that was asked for */
+	LIMIT_POOL, /* what is free */
+	LIMIT_TENANT, /* what the tenant may have */
 	SIZE_LIMITS
 };
 
@@ -44,9 +44,9 @@ void size_choose_exact(const struct size_request *req, uint64_t memory, unsigned
 		       struct size_choice *out);
 
 enum size_most_of {
-	MOST_BATCH,	/* sequences at a time */
-	MOST_CONTEXT,	/* tokens of each */
-	MOST_LAYERS,	/* blocks; the others stay in the host's memory */
+	MOST_BATCH, /* sequences at a time */
+	MOST_CONTEXT, /* tokens of each */
+	MOST_LAYERS, /* blocks; the others stay in the host's memory */
 };
 
 /*

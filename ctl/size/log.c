@@ -14,7 +14,13 @@
 
 #define LINE_KEPT 1024
 
-enum what { WHAT_ALLOCATED, WHAT_RESERVED, WHAT_WEIGHTS, WHAT_KV, WHAT_WORK };
+enum what {
+	WHAT_ALLOCATED,
+	WHAT_RESERVED,
+	WHAT_WEIGHTS,
+	WHAT_KV,
+	WHAT_WORK
+};
 
 /**
  * struct phrase - a line that says something

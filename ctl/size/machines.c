@@ -133,9 +133,9 @@ size_t machines_find(const struct size_request *any, const struct cat_gpu *gpu, 
 	layouts_start(&layouts, req, 1, wish->gpus_max);
 	layouts_leave_hopeless(&layouts, m.usable);
 	while (n < max && layouts_next(&layouts, &m.layout)) {
-		if (!holds(req, &m) || !(req->task == SIZE_INFER
-					 ? infer_machine(req, gpu, wish, &m)
-					 : train_machine(req, gpu, wish, &m)))
+		if (!holds(req, &m) ||
+		    !(req->task == SIZE_INFER ? infer_machine(req, gpu, wish, &m) :
+						train_machine(req, gpu, wish, &m)))
 			continue;
 		out[n++] = m;
 		layouts_leave(&layouts);

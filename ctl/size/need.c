@@ -72,20 +72,18 @@ static void fill_defaults(struct size_request *req)
 		req->method = req->engine ? &size_method_engine : &size_method_formula;
 	if (!req->engine)
 		req->engine = &engine_generic;
-	if (!req->precision || (req->task == SIZE_QLORA &&
-				req->precision->plain >= 16 * SIZE_BIT))
-		req->precision = size_precision_get(req->task == SIZE_QLORA
-						    ? "nf4-dq" : "bf16");
+	if (!req->precision || (req->task == SIZE_QLORA && req->precision->plain >= 16 * SIZE_BIT))
+		req->precision = size_precision_get(req->task == SIZE_QLORA ? "nf4-dq" : "bf16");
 	if (req->micro_batch && req->task != SIZE_INFER)
 		req->batch = req->micro_batch;
 	if (req->task == SIZE_INFER && req->dp > 1 && !req->params.total)
 		req->batch = (req->batch + req->dp - 1) / req->dp;
 	if (!req->compute)
-		req->compute = size_precision_get(req->precision->plain ==
-						  32 * SIZE_BIT ? "fp32" : "bf16");
+		req->compute = size_precision_get(req->precision->plain == 32 * SIZE_BIT ? "fp32" :
+											   "bf16");
 	if (!req->kv)
-		req->kv = size_precision_get(req->precision->plain ==
-					     32 * SIZE_BIT ? "fp32" : "bf16");
+		req->kv = size_precision_get(req->precision->plain == 32 * SIZE_BIT ? "fp32" :
+										      "bf16");
 	if (!req->context)
 		req->context = req->task == SIZE_INFER ? 8192 : 4096;
 }
@@ -97,11 +95,9 @@ static int check_numbers(const struct size_request *req, struct fault *f)
 				 "a context of %llu tokens is beyond any model; at most %llu",
 				 (unsigned long long)req->context, SIZE_CONTEXT_MAX);
 	if (!req->batch || req->batch > SIZE_BATCH_MAX)
-		return fault_set(f, EINVAL, "a batch has 1 to %llu sequences",
-				 SIZE_BATCH_MAX);
+		return fault_set(f, EINVAL, "a batch has 1 to %llu sequences", SIZE_BATCH_MAX);
 	if (!req->rank || req->rank > RANK_MAX)
-		return fault_set(f, EINVAL, "a LoRA rank is 1 to %u",
-				 RANK_MAX);
+		return fault_set(f, EINVAL, "a LoRA rank is 1 to %u", RANK_MAX);
 	if (!(req->mfu > 0 && req->mfu <= 1))
 		return fault_set(f, EINVAL, "the MFU is a part of the peak: above 0, at most 1");
 	return 0;
@@ -161,8 +157,7 @@ static int check_degrees(const struct size_request *req, struct fault *f)
 		return 0;
 	what = req->tp ? size_undivided(m, req->tp, &count) : NULL;
 	if (what)
-		return fault_set(f, EINVAL,
-				 "--tp %u does not divide the %llu %s of %s", req->tp,
+		return fault_set(f, EINVAL, "--tp %u does not divide the %llu %s of %s", req->tp,
 				 (unsigned long long)count, what, m->name ? m->name : "the model");
 	if (req->pp > m->layers)
 		return fault_set(f, EINVAL, "--pp %u is more than the %llu layers", req->pp,
@@ -188,8 +183,8 @@ static int check_method(const struct size_request *req, struct fault *f)
 	const struct size_method *method = req->method;
 
 	if (!(method->tasks & SIZE_TASK(req->task)))
-		return fault_set(f, EINVAL, "method %s says nothing about %s",
-				 method->name, size_task_name(req->task));
+		return fault_set(f, EINVAL, "method %s says nothing about %s", method->name,
+				 size_task_name(req->task));
 	if (method->needs_model && !req->model)
 		return fault_set(f, EINVAL,
 				 "method %s needs the shape of a model; name one instead of --params",
@@ -202,11 +197,9 @@ int size_request_check(struct size_request *req, struct fault *f)
 	int err;
 
 	if (!req->model && !req->given_params)
-		return fault_set(f, EINVAL,
-				 "name a model, or say --params 70B");
+		return fault_set(f, EINVAL, "name a model, or say --params 70B");
 	if (!req->model && req->given_params > PARAMS_MAX)
-		return fault_set(f, EINVAL,
-				 "more parameters than any model: at most %llu",
+		return fault_set(f, EINVAL, "more parameters than any model: at most %llu",
 				 PARAMS_MAX);
 	fill_defaults(req);
 	if (req->model)
@@ -225,8 +218,7 @@ int size_request_check(struct size_request *req, struct fault *f)
 	return err;
 }
 
-void size_term_add(struct size_terms *terms, const char *name, uint64_t bytes,
-		   const char *fmt, ...)
+void size_term_add(struct size_terms *terms, const char *name, uint64_t bytes, const char *fmt, ...)
 {
 	struct size_term *term = &terms->term[terms->n++];
 	va_list ap;
@@ -240,15 +232,12 @@ void size_term_add(struct size_terms *terms, const char *name, uint64_t bytes,
 }
 
 const struct size_method *const size_methods[] = {
-	&size_method_engine, &size_method_formula,
-	&size_rules[0], &size_rules[1], &size_rules[2], &size_rules[3],
-	&size_rules[4], &size_rules[5], &size_rules[6], &size_rules[7],
-	&size_rules[8],
-	NULL,
+	&size_method_engine, &size_method_formula, &size_rules[0], &size_rules[1],
+	&size_rules[2],	     &size_rules[3],	   &size_rules[4], &size_rules[5],
+	&size_rules[6],	     &size_rules[7],	   &size_rules[8], NULL,
 };
 
-int size_method_find(const char *name, const struct size_method **out,
-		     struct fault *f)
+int size_method_find(const char *name, const struct size_method **out, struct fault *f)
 {
 	const struct size_method *const *m;
 

@@ -35,9 +35,9 @@
 
 enum size_task {
 	SIZE_INFER,
-	SIZE_TRAIN,	/* all parameters, AdamW */
-	SIZE_LORA,	/* adapters on frozen weights */
-	SIZE_QLORA,	/* adapters on frozen 4-bit weights */
+	SIZE_TRAIN, /* all parameters, AdamW */
+	SIZE_LORA, /* adapters on frozen weights */
+	SIZE_QLORA, /* adapters on frozen 4-bit weights */
 	SIZE_TASKS
 };
 
@@ -60,8 +60,8 @@ enum size_target {
 	TARGET_VALUE = 4,
 	TARGET_OUTPUT = 8,
 	TARGET_MLP = 16,
-	TARGET_EMBEDDING = 32,	/* trained whole */
-	TARGET_HEAD = 64,	/* trained whole */
+	TARGET_EMBEDDING = 32, /* trained whole */
+	TARGET_HEAD = 64, /* trained whole */
 };
 
 #define TARGET_LINEAR 31u
@@ -74,8 +74,8 @@ enum size_target {
 
 /* Numbers of GPUs that are answered. */
 enum size_round {
-	SIZE_ROUND_NONE,	/* any */
-	SIZE_ROUND_POW2,	/* powers of two */
+	SIZE_ROUND_NONE, /* any */
+	SIZE_ROUND_POW2, /* powers of two */
 };
 
 struct size_method;
@@ -241,8 +241,8 @@ int size_request_check(struct size_request *req, struct fault *f);
 void size_need(const struct size_request *req, struct size_terms *terms);
 
 /* What each GPU of a layout holds. */
-void size_need_each(const struct size_request *req,
-		    const struct size_layout *layout, struct size_terms *terms);
+void size_need_each(const struct size_request *req, const struct size_layout *layout,
+		    struct size_terms *terms);
 
 /*
  * What the fullest GPU of a layout holds, at P95 where the method has one. The method must
@@ -260,15 +260,14 @@ uint64_t size_usable_bytes(const struct size_request *req, uint64_t memory);
  * How many GPUs with @memory bytes: the first layout of layouts.h that has room.
  * @fit says so if none fits; that is no error.
  */
-void size_fit_bytes(const struct size_request *req, uint64_t memory,
-		    struct size_fit *fit);
+void size_fit_bytes(const struct size_request *req, uint64_t memory, struct size_fit *fit);
 
 /*
  * The same for a product of the catalogue, from its usable memory. -ENODATA
  * if that is not known, or its speed where the method needs that.
  */
-int size_fit_gpu(const struct size_request *req, const struct cat_gpu *gpu,
-		 struct size_fit *fit, struct fault *f);
+int size_fit_gpu(const struct size_request *req, const struct cat_gpu *gpu, struct size_fit *fit,
+		 struct fault *f);
 
 /* How many GPUs of @usable bytes hold @bytes, for `--memory 160G`; 0: none. */
 unsigned int size_fit_memory(uint64_t bytes, uint64_t usable);

@@ -16,10 +16,9 @@ uint64_t model_lora_params(const struct cat_model *m, unsigned int rank)
 	return model_lora_on(m, rank, ~0u);
 }
 
-uint64_t model_lora_on(const struct cat_model *m, unsigned int rank,
-		       unsigned int targets)
+uint64_t model_lora_on(const struct cat_model *m, unsigned int rank, unsigned int targets)
 {
-	uint64_t sides = 0;	/* rows and columns of all adapted matrices */
+	uint64_t sides = 0; /* rows and columns of all adapted matrices */
 	int i;
 
 	for (i = LORA_QUERY; i <= LORA_OUTPUT; i++)
@@ -41,6 +40,5 @@ uint64_t model_active_ffn(const struct cat_model *m)
 	uint64_t width = (m->active_experts + m->shared_experts) * m->moe_ffn;
 
 	/* the first dense blocks of a mixture may be the wider ones */
-	return m->experts && (!m->dense_layers || width > m->ffn) ? width
-								   : m->ffn;
+	return m->experts && (!m->dense_layers || width > m->ffn) ? width : m->ffn;
 }

@@ -21,8 +21,7 @@ uint64_t model_lora_params(const struct cat_model *model, unsigned int rank);
  * of the attention, 16 MLP. Latent attention is adapted as a whole by any of
  * the first four; the MLP of experts is not adapted.
  */
-uint64_t model_lora_on(const struct cat_model *model, unsigned int rank,
-		       unsigned int targets);
+uint64_t model_lora_on(const struct cat_model *model, unsigned int rank, unsigned int targets);
 
 /* Does the MLP multiply two branches (three matrices instead of two)? */
 bool model_mlp_is_gated(const struct cat_model *model);

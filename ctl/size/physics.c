@@ -142,8 +142,8 @@ static double device_share(const struct size_request *req)
 }
 
 /* @sharded: replicas share it anyway, so that sharing experts makes it no smaller. */
-static struct stage fullest_stage(const struct size_request *req,
-				  const struct size_layout *layout, bool sharded)
+static struct stage fullest_stage(const struct size_request *req, const struct size_layout *layout,
+				  bool sharded)
 {
 	const struct model_params *p = &req->params;
 	double share = layers_share(req, layout) * device_share(req);
@@ -259,7 +259,7 @@ static void infer_parts(const struct size_request *req, const struct size_layout
 		       0 :
 		       (double)m->vocab * (double)m->hidden * 2;
 	part[PART_BUFFERS] += larger(0, tied - part[PART_KV] - part[PART_ACTIVATIONS] -
-					part[PART_LOGITS] - part[PART_BUFFERS]);
+						part[PART_LOGITS] - part[PART_BUFFERS]);
 }
 
 /* --- training -------------------------------------------------------------- */
@@ -324,8 +324,8 @@ static double layer_bytes(const struct size_request *req, const struct size_layo
 {
 	const struct cat_model *m = req->model;
 	double h = (double)m->hidden, f = (double)model_active_ffn(m);
-	double q = (double)(m->kv_lora ? m->heads * (m->nope_dim + m->rope_dim)
-				       : m->heads * m->head_dim);
+	double q = (double)(m->kv_lora ? m->heads * (m->nope_dim + m->rope_dim) :
+					 m->heads * m->head_dim);
 	double kv = m->kv_lora ? q : (double)(m->kv_heads * m->head_dim);
 	bool flash = req->flash != 0, compiled = req->compile == 1;
 	double whole, split;
@@ -400,8 +400,8 @@ static void add_activations(const struct size_request *req, const struct size_la
 /* A gathered block comes as it is stored. */
 static double block_bytes(const struct size_request *req, const struct size_layout *layout)
 {
-	double each = req->task == SIZE_QLORA
-		? (double)req->precision->linear / (double)SIZE_BYTE : compute_bytes(req);
+	double each = req->task == SIZE_QLORA ? (double)req->precision->linear / (double)SIZE_BYTE :
+						compute_bytes(req);
 
 	return (double)req->params.block * each / layout->tp;
 }

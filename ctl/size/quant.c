@@ -48,13 +48,13 @@ static bool named_scheme(const char *word, struct quant_scheme *out)
 		double group;
 		double scale;
 	} words[] = {
-		{ "mixed", 0, 0, 0 },
-		{ "nvfp4", 4, 16, 8 },	   { "mxfp4", 4, 32, 8 },    { "mxfp6", 6, 32, 8 },
-		{ "mxfp8", 8, 32, 8 },	   { "fp8_pb", 8, 16384, 32 }, { "float8", 8, 0, 32 },
-		{ "fp8", 8, 0, 32 },	   { "w4a8", 4, 128, 16 },   { "w4a16", 4, 128, 16 },
-		{ "int4", 4, 128, 16 },	   { "uint4", 4, 128, 20 },  { "w8a8", 8, 0, 32 },
-		{ "w8a16", 8, 0, 32 },	   { "int8", 8, 0, 32 },     { "int3", 3, 128, 16 },
-		{ "int2", 2, 128, 16 },	   { "fp4", 4, 32, 8 },	     { "fp6", 6, 32, 8 },
+		{ "mixed", 0, 0, 0 },	 { "nvfp4", 4, 16, 8 },	 { "mxfp4", 4, 32, 8 },
+		{ "mxfp6", 6, 32, 8 },	 { "mxfp8", 8, 32, 8 },	 { "fp8_pb", 8, 16384, 32 },
+		{ "float8", 8, 0, 32 },	 { "fp8", 8, 0, 32 },	 { "w4a8", 4, 128, 16 },
+		{ "w4a16", 4, 128, 16 }, { "int4", 4, 128, 16 }, { "uint4", 4, 128, 20 },
+		{ "w8a8", 8, 0, 32 },	 { "w8a16", 8, 0, 32 },	 { "int8", 8, 0, 32 },
+		{ "int3", 3, 128, 16 },	 { "int2", 2, 128, 16 }, { "fp4", 4, 32, 8 },
+		{ "fp6", 6, 32, 8 },
 	};
 	size_t i;
 
@@ -133,8 +133,8 @@ static int add_rule(struct size_quant *q, const char *pattern, struct quant_sche
 static int add_list(struct size_quant *q, struct json_object *list, struct quant_scheme s,
 		    struct fault *f)
 {
-	size_t i, n = json_object_is_type(list, json_type_array) ? json_object_array_length(list)
-								 : 0;
+	size_t i,
+		n = json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
 	int err = 0;
 
 	for (i = 0; !err && i < n; i++) {
@@ -150,8 +150,14 @@ static int add_list(struct size_quant *q, struct json_object *list, struct quant
 static int add_left_out(struct size_quant *q, struct json_object *stanza, struct fault *f)
 {
 	static const char *const names[] = {
-		"modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules", "exclude",
-		"llm_int8_skip_modules", "skip_modules", "modules_to_not_quantize",
+		"modules_to_not_convert",
+		"ignore",
+		"ignored_layers",
+		"exclude_modules",
+		"exclude",
+		"llm_int8_skip_modules",
+		"skip_modules",
+		"modules_to_not_quantize",
 	};
 	size_t i;
 	int err = 0;
@@ -213,8 +219,10 @@ static int read_grouped(struct size_quant *q, struct json_object *stanza, const 
 			double own = bits_of(each, *name == '-' ? 16 : bits);
 
 			if (!err)
-				err = add_rule(q, name, own >= 16 ? plain
-					       : with_zeros(own, group_of(each, group)), f);
+				err = add_rule(q, name,
+					       own >= 16 ? plain :
+							   with_zeros(own, group_of(each, group)),
+					       f);
 		}
 	}
 	return err;
@@ -266,8 +274,10 @@ static struct quant_scheme weights_of(struct json_object *w)
 	if (type && !strcmp(type, "float") && bits == 4)
 		return scheme(4, group > 0 ? group : 16, 8);
 	if (facts_find(w, "block_structure.0"))
-		return scheme(bits, facts_number(w, "block_structure.0", 128) *
-				    facts_number(w, "block_structure.1", 128), 32);
+		return scheme(bits,
+			      facts_number(w, "block_structure.0", 128) *
+				      facts_number(w, "block_structure.1", 128),
+			      32);
 	if (strategy && !strcmp(strategy, "tensor"))
 		group = 1e5;
 	return scheme(bits, group, 16 + zero);
@@ -352,8 +362,11 @@ static int read_modelopt(struct size_quant *q, struct json_object *stanza, struc
 	if (group > 0 && s.bits < 8)
 		s.group = group;
 	q->all = s;
-	set_name(q, "%s", s.bits == 4 && s.group == 16 && s.scale == 8 ? "nvfp4"
-		 : strcasestr(algo, "fp8") ? "fp8" : s.bits == 4 ? "int4" : "int8");
+	set_name(q, "%s",
+		 s.bits == 4 && s.group == 16 && s.scale == 8 ? "nvfp4" :
+		 strcasestr(algo, "fp8")		      ? "fp8" :
+		 s.bits == 4				      ? "int4" :
+								"int8");
 	return 0;
 }
 
@@ -394,8 +407,10 @@ static int read_mlx(struct size_quant *q, struct json_object *stanza, struct fau
 		if (err)
 			break;
 		if (json_object_is_type(each, json_type_object))
-			err = add_rule(q, name, scheme(bits_of(each, q->all.bits),
-						       group_of(each, q->all.group), 32), f);
+			err = add_rule(q, name,
+				       scheme(bits_of(each, q->all.bits),
+					      group_of(each, q->all.group), 32),
+				       f);
 		else if (json_object_is_type(each, json_type_boolean) && strchr(name, '.') &&
 			 !json_object_get_boolean(each))
 			err = add_rule(q, name, plain, f);
@@ -442,8 +457,9 @@ static void read_rest(struct size_quant *q, struct json_object *stanza, const ch
 		set_name(q, "%s-%g", method, q->all.bits);
 	} else if (!strcmp(method, "aqlm")) {
 		q->all = scheme(facts_number(stanza, "nbits_per_codebook", 16) *
-				facts_number(stanza, "num_codebooks", 1) /
-				facts_number(stanza, "in_group_size", 8), 0, 16);
+					facts_number(stanza, "num_codebooks", 1) /
+					facts_number(stanza, "in_group_size", 8),
+				0, 16);
 		set_name(q, "aqlm-%g", q->all.bits);
 	} else if (!strcmp(method, "bitnet")) {
 		q->all = scheme(2, 0, 0);
@@ -476,7 +492,9 @@ static int quant_read_method(struct size_quant *q, struct json_object *stanza, s
 		err = read_groups(q, groups, f);
 		if (facts_find(stanza, "sparsity_config.format") && !err &&
 		    strcmp(facts_text(stanza, "sparsity_config.format") ?
-			   facts_text(stanza, "sparsity_config.format") : "dense", "dense"))
+				   facts_text(stanza, "sparsity_config.format") :
+				   "dense",
+			   "dense"))
 			quant_say(q, "weights are sparse: less than this is stored");
 		return err;
 	}
@@ -589,9 +607,14 @@ static int read_stanza(struct size_quant *q, struct json_object *stanza, struct 
 static void read_dtype(struct size_quant *q, struct json_object *config)
 {
 	static const char *const names[] = {
-		"dtype", "torch_dtype", "text_config.dtype", "text_config.torch_dtype",
-		"language_config.torch_dtype", "llm_config.torch_dtype",
-		"thinker_config.text_config.dtype", "thinker_config.torch_dtype",
+		"dtype",
+		"torch_dtype",
+		"text_config.dtype",
+		"text_config.torch_dtype",
+		"language_config.torch_dtype",
+		"llm_config.torch_dtype",
+		"thinker_config.text_config.dtype",
+		"thinker_config.torch_dtype",
 	};
 	const char *word = NULL;
 	size_t i;
@@ -614,9 +637,13 @@ static void read_dtype(struct size_quant *q, struct json_object *config)
 static struct json_object *stanza_of(struct json_object *config)
 {
 	static const char *const names[] = {
-		"quantization_config", "quantization", "text_config.quantization_config",
-		"language_config.quantization_config", "llm_config.quantization_config",
-		"thinker_config.quantization_config", "compression_config",
+		"quantization_config",
+		"quantization",
+		"text_config.quantization_config",
+		"language_config.quantization_config",
+		"llm_config.quantization_config",
+		"thinker_config.quantization_config",
+		"compression_config",
 	};
 	struct json_object *stanza = NULL, *first = NULL;
 	size_t i;

@@ -193,8 +193,9 @@ static bool rewrite(const char *s, struct rewrite *r)
 				return false;
 			if (s[0] == ')' && s[1] && strchr("*+{", s[1]))
 				return false;
-			s = put(r, s, s[0] == ')' && s[1] == '?' ? 2 : 1)
-				? s + (s[0] == ')' && s[1] == '?' ? 2 : 1) : NULL;
+			s = put(r, s, s[0] == ')' && s[1] == '?' ? 2 : 1) ?
+				    s + (s[0] == ')' && s[1] == '?' ? 2 : 1) :
+				    NULL;
 		} else if (*s == '*') {
 			/* a glob that somebody called a regular expression */
 			s = put(r, "*", 1) ? s + 1 : NULL;
@@ -293,8 +294,8 @@ static int branch_out(struct branches *b, const char *text)
 		return -ENOTSUP;
 	if (!open) {
 		if (len && text[len - 1] == END)
-			return memchr(text, END, len - 1) ? -ENOTSUP
-							  : add_glob(b, text, len - 1, false);
+			return memchr(text, END, len - 1) ? -ENOTSUP :
+							    add_glob(b, text, len - 1, false);
 		return memchr(text, END, len) ? -ENOTSUP : add_glob(b, text, len, true);
 	}
 	for (close = branch_end(open + 1); *close == '|'; close = branch_end(close + 1))
@@ -496,8 +497,9 @@ static bool renamed(const char *glob_text, const char *name, const char *at, siz
 static bool means_stored(const char *text, const char *name, uint64_t *steps)
 {
 	static const char *const fused[][2] = {
-		{ "q_proj", "qkv_proj" }, { "k_proj", "qkv_proj" }, { "v_proj", "qkv_proj" },
-		{ "gate_proj", "gate_up_proj" }, { "up_proj", "gate_up_proj" },
+		{ "q_proj", "qkv_proj" },      { "k_proj", "qkv_proj" },
+		{ "v_proj", "qkv_proj" },      { "gate_proj", "gate_up_proj" },
+		{ "up_proj", "gate_up_proj" },
 	};
 	const char *pattern = skip_prefix(text), *at = strstr(name, ".experts.");
 	size_t i;
@@ -522,8 +524,8 @@ bool quant_pattern_means(const struct quant_pattern *pattern, const char *name, 
 
 	name = skip_prefix(name);
 	for (i = 0; i < pattern->n; i++, text += strlen(text) + 1)
-		if (pattern->regex ? means_stored(text, name, steps)
-				   : means_plain(text, name, steps))
+		if (pattern->regex ? means_stored(text, name, steps) :
+				     means_plain(text, name, steps))
 			return true;
 	return false;
 }

@@ -68,11 +68,12 @@ static double bits_of_tensor(struct size_quant *q, const struct model_tensor *t)
 static bool is_harmless(const struct quant_rule *rule)
 {
 	static const char *const words[] = {
-		"vis", "image", "img", "audio", "speech", "sound", "embed", "head", "norm",
-		"router", "gate", "conv", "bias", "proj_in", "projector", "connector", "merger",
-		"mm_", "mtp", "nextn", "eh_proj", "score", "classif", "pool", "A_log", "dt_",
-		"indexer", "patch", "tower", "resampler", "aligner", "rotary", "wte", "wpe",
-		"draft", "mlp1",
+		"vis",	   "image",   "img",	   "audio",	"speech",  "sound",
+		"embed",   "head",    "norm",	   "router",	"gate",	   "conv",
+		"bias",	   "proj_in", "projector", "connector", "merger",  "mm_",
+		"mtp",	   "nextn",   "eh_proj",   "score",	"classif", "pool",
+		"A_log",   "dt_",     "indexer",   "patch",	"tower",   "resampler",
+		"aligner", "rotary",  "wte",	   "wpe",	"draft",   "mlp1",
 	};
 	size_t i;
 
@@ -107,8 +108,9 @@ void quant_tensor(void *arg, const struct model_tensor *t)
 {
 	struct quant_sum *sum = arg;
 	double numbers = (double)t->numbers * (double)t->copies;
-	int where = t->group == GROUP_MTP ? 2
-		  : !t->kept && (t->group == GROUP_TEXT || t->group == GROUP_FINAL) ? 0 : 1;
+	int where = t->group == GROUP_MTP					    ? 2 :
+		    !t->kept && (t->group == GROUP_TEXT || t->group == GROUP_FINAL) ? 0 :
+										      1;
 
 	sum->numbers[where] += numbers;
 	sum->bits[where] += numbers * bits_of_tensor(sum->quant, t);

@@ -23,10 +23,10 @@ static const struct {
 	const char *name;
 	unsigned int bits;
 } dtypes[] = {
-	{ "F64", 64 }, { "F32", 32 }, { "F16", 16 }, { "BF16", 16 }, { "I64", 64 }, { "I32", 32 },
-	{ "I16", 16 }, { "I8", 8 }, { "U8", 8 }, { "U16", 16 }, { "U32", 32 }, { "U64", 64 },
-	{ "BOOL", 8 }, { "F8_E4M3", 8 }, { "F8_E5M2", 8 }, { "F8_E8M0", 8 }, { "F4", 4 },
-	{ "F6_E2M3", 6 }, { "F6_E3M2", 6 },
+	{ "F64", 64 },	  { "F32", 32 }, { "F16", 16 },	   { "BF16", 16 },   { "I64", 64 },
+	{ "I32", 32 },	  { "I16", 16 }, { "I8", 8 },	   { "U8", 8 },	     { "U16", 16 },
+	{ "U32", 32 },	  { "U64", 64 }, { "BOOL", 8 },	   { "F8_E4M3", 8 }, { "F8_E5M2", 8 },
+	{ "F8_E8M0", 8 }, { "F4", 4 },	 { "F6_E2M3", 6 }, { "F6_E3M2", 6 },
 };
 
 /**
@@ -69,8 +69,8 @@ static int read_place(struct scan *s, const char *name, struct tensor *t, struct
 {
 	t->place = true;
 	if (scan_next(s) != SCAN_OPEN_ARRAY || scan_next(s) != SCAN_NUMBER ||
-	    !scan_whole(s, &t->begin) || scan_next(s) != SCAN_NUMBER ||
-	    !scan_whole(s, &t->end) || scan_next(s) != SCAN_CLOSE_ARRAY)
+	    !scan_whole(s, &t->begin) || scan_next(s) != SCAN_NUMBER || !scan_whole(s, &t->end) ||
+	    scan_next(s) != SCAN_CLOSE_ARRAY)
 		return fault_set(f, EINVAL, "tensor %.60s: data_offsets are not two whole numbers",
 				 name);
 	return 0;
@@ -248,8 +248,7 @@ static int read_metadata(struct scan *s, struct size_stored *out, struct fault *
 		/* some writers print a float */
 		if (strlen(s->text) > 2 && !strcmp(s->text + strlen(s->text) - 2, ".0"))
 			s->text[strlen(s->text) - 2] = '\0';
-		if (token != SCAN_NUMBER || !scan_whole(s, &out->bytes) ||
-		    out->bytes > TOTAL_MAX)
+		if (token != SCAN_NUMBER || !scan_whole(s, &out->bytes) || out->bytes > TOTAL_MAX)
 			return fault_set(f, EINVAL,
 					 "metadata.total_size \"%.40s\" is no count of bytes",
 					 s->text);

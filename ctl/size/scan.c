@@ -84,8 +84,8 @@ static enum scan_token scan_take_string(struct scan *s)
 		n = plain_run(s, n);
 	while ((c = scan_take(s)) != '"') {
 		if (c < 0x20)
-			return fail(s, c < 0 ? "cut off in a string"
-					     : "control character in a string");
+			return fail(s, c < 0 ? "cut off in a string" :
+					       "control character in a string");
 		if (n + 2 < sizeof(s->text))
 			s->text[n++] = (char)c;
 		if (c != '\\')

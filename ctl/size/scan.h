@@ -19,10 +19,10 @@ enum scan_token {
 	SCAN_CLOSE_OBJECT,
 	SCAN_OPEN_ARRAY,
 	SCAN_CLOSE_ARRAY,
-	SCAN_KEY,	/* text is the key */
-	SCAN_STRING,	/* text is the string, cut at its limit */
-	SCAN_NUMBER,	/* text is the number */
-	SCAN_WORD,	/* true, false, null */
+	SCAN_KEY, /* text is the key */
+	SCAN_STRING, /* text is the string, cut at its limit */
+	SCAN_NUMBER, /* text is the number */
+	SCAN_WORD, /* true, false, null */
 	SCAN_ERROR
 };
 

@@ -180,8 +180,7 @@ static int source_read_model(struct json_object *config, const char *path,
 }
 
 static int read_config(const struct opened *file, const char *path,
-		       const struct size_reader *reader, struct size_stored *out,
-		       struct fault *f)
+		       const struct size_reader *reader, struct size_stored *out, struct fault *f)
 {
 	struct json_object *config;
 	char *text = read_text(file, f);
@@ -197,8 +196,8 @@ static int read_config(const struct opened *file, const char *path,
 	return err;
 }
 
-static int read_one(const char *path, const struct size_reader *reader,
-		    struct size_stored *out, struct fault *f)
+static int read_one(const char *path, const struct size_reader *reader, struct size_stored *out,
+		    struct fault *f)
 {
 	struct opened file;
 	char magic[4] = "";
@@ -247,8 +246,8 @@ static int add_stored(struct size_stored *sum, const struct size_stored *one, st
 	int err = 0;
 
 	for (i = 0; !err && i < one->n_dtypes; i++)
-		err = stored_add(sum, one->dtype[i].name, one->dtype[i].params,
-				 one->dtype[i].bytes, f);
+		err = stored_add(sum, one->dtype[i].name, one->dtype[i].params, one->dtype[i].bytes,
+				 f);
 	sum->shards++;
 	return err;
 }
@@ -336,8 +335,7 @@ static bool is_folder(const struct shards *shards, const char *name)
 
 	json_object_object_get_ex(shards->folders, name, &value);
 	return json_object_is_type(value, json_type_array) &&
-	       json_object_array_length(value) == 2 &&
-	       json_object_array_get_idx(value, 1);
+	       json_object_array_length(value) == 2 && json_object_array_get_idx(value, 1);
 }
 
 /* The safetensors files of a folder; that there are none is no error. */
@@ -353,8 +351,7 @@ static int read_shards(const char *dir, const struct size_reader *reader,
 	int err = 0;
 
 	while (one && open && !err && (entry = readdir(open)) && sum->shards < SHARDS_MAX) {
-		if (*entry->d_name == '.' || !path_in(path, dir, entry->d_name) ||
-		    stat(path, &st))
+		if (*entry->d_name == '.' || !path_in(path, dir, entry->d_name) || stat(path, &st))
 			continue;
 		if (S_ISDIR(st.st_mode) && shards->folders && is_folder(shards, entry->d_name)) {
 			/* a pipeline has a folder for each of its models */
@@ -398,11 +395,13 @@ static int sum_files(const char *dir, const struct size_reader *reader, bool pip
 }
 
 /* The weights of a folder, if they are there; the config has the shape. */
-static int read_weights(const char *dir, const struct size_reader *reader,
-			struct size_stored *out, struct fault *f)
+static int read_weights(const char *dir, const struct size_reader *reader, struct size_stored *out,
+			struct fault *f)
 {
 	static const char *const names[] = {
-		"model.safetensors.index.json", "model.safetensors", "consolidated.safetensors",
+		"model.safetensors.index.json",
+		"model.safetensors",
+		"consolidated.safetensors",
 	};
 	struct size_stored *weights = calloc(1, sizeof(*weights));
 	bool pipeline = has_file(dir, "model_index.json");
@@ -439,8 +438,9 @@ static void read_neighbour(const char *path, const struct size_reader *reader,
 	char name[PATH_LENGTH_MAX];
 	struct fault why = { "" };
 
-	if (config && snprintf(name, sizeof(name), "%.*sconfig.json",
-			       (int)(slash ? slash + 1 - path : 0), path) < (int)sizeof(name) &&
+	if (config &&
+	    snprintf(name, sizeof(name), "%.*sconfig.json", (int)(slash ? slash + 1 - path : 0),
+		     path) < (int)sizeof(name) &&
 	    !access(name, F_OK)) {
 		if (!read_one(name, reader, config, &why))
 			keep_shape(out, config);
@@ -451,8 +451,8 @@ static void read_neighbour(const char *path, const struct size_reader *reader,
 }
 
 /* A config.json that is of no use is a reason to say so, not to forget the bytes. */
-static int read_folder(const char *path, const struct size_reader *reader,
-		       struct size_stored *out, struct fault *f)
+static int read_folder(const char *path, const struct size_reader *reader, struct size_stored *out,
+		       struct fault *f)
 {
 	char name[PATH_LENGTH_MAX];
 	struct fault why = { "" };
@@ -481,11 +481,10 @@ static void settle_params(struct size_stored *out)
 	struct model_params *p = &out->model.params;
 	uint64_t others = p->small + p->embedding + p->head + p->vision;
 	uint64_t total = out->params;
+	uint64_t bits = out->precision.linear ? out->precision.linear : 16 * SIZE_BIT;
 
 	if (!total && out->bytes)
-		total = wide_saturate((u128)out->bytes * SIZE_BYTE /
-				      (out->precision.linear ? out->precision.linear
-							     : 16 * SIZE_BIT));
+		total = wide_saturate((u128)out->bytes * SIZE_BYTE / bits);
 	if (!out->model.id || !*out->unknown || total <= others || !total)
 		return;
 	p->linear = total - others;

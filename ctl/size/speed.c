@@ -31,18 +31,22 @@
 #define NET_GEN5 50e9
 
 const char *const speed_term_names[SPEED_TERMS] = {
-	[SPEED_MATRICES] = "matrices",	 [SPEED_ATTENTION] = "attention",
-	[SPEED_POWER] = "power",	 [SPEED_AGAIN] = "recomputation",
-	[SPEED_MEMORY] = "memory",	 [SPEED_OPTIMIZER] = "optimizer step",
-	[SPEED_WEIGHTS] = "sharded weights", [SPEED_TENSOR] = "tensor parallel exchange",
+	[SPEED_MATRICES] = "matrices",
+	[SPEED_ATTENTION] = "attention",
+	[SPEED_POWER] = "power",
+	[SPEED_AGAIN] = "recomputation",
+	[SPEED_MEMORY] = "memory",
+	[SPEED_OPTIMIZER] = "optimizer step",
+	[SPEED_WEIGHTS] = "sharded weights",
+	[SPEED_TENSOR] = "tensor parallel exchange",
 	[SPEED_BUBBLE] = "pipeline bubble",
 };
 
 const char *const speed_term_keys[SPEED_TERMS] = {
-	[SPEED_MATRICES] = "matrices",	[SPEED_ATTENTION] = "attention",
-	[SPEED_POWER] = "power",	[SPEED_AGAIN] = "again",
-	[SPEED_MEMORY] = "memory",	[SPEED_OPTIMIZER] = "optimizer",
-	[SPEED_WEIGHTS] = "weights",	[SPEED_TENSOR] = "tensor",
+	[SPEED_MATRICES] = "matrices", [SPEED_ATTENTION] = "attention",
+	[SPEED_POWER] = "power",       [SPEED_AGAIN] = "again",
+	[SPEED_MEMORY] = "memory",     [SPEED_OPTIMIZER] = "optimizer",
+	[SPEED_WEIGHTS] = "weights",   [SPEED_TENSOR] = "tensor",
 	[SPEED_BUBBLE] = "bubble",
 };
 
@@ -63,8 +67,7 @@ struct rates {
 	double net;
 };
 
-static bool find_rates(const struct size_request *req, const struct cat_gpu *gpu,
-		       struct rates *r)
+static bool find_rates(const struct size_request *req, const struct cat_gpu *gpu, struct rates *r)
 {
 	double fp16, bandwidth, fp8, link = 64, gen = 4, watts = 350;
 
@@ -153,12 +156,12 @@ bool size_speed_terms(const struct size_request *req, const struct size_layout *
 	t[SPEED_POWER] = matrix_flop(req) / r.power;
 	t[SPEED_ATTENTION] = attention_flop(req) / r.power16 / ATTENTION_RATE;
 	t[SPEED_MEMORY] = traffic(req) * PASSES / r.memory;
-	t[SPEED_AGAIN] = again * (t[SPEED_MATRICES] + t[SPEED_POWER] + t[SPEED_ATTENTION] +
-				  t[SPEED_MEMORY]);
+	t[SPEED_AGAIN] =
+		again * (t[SPEED_MATRICES] + t[SPEED_POWER] + t[SPEED_ATTENTION] + t[SPEED_MEMORY]);
 	t[SPEED_OPTIMIZER] = 28 * n / (zero ? shards : 1) / r.memory / step;
 	if (shards > 1)
-		t[SPEED_WEIGHTS] = (zero >= 3 ? 6 * batches : 4) * n /
-				   exchange_rate(&r, layout->gpus) / step;
+		t[SPEED_WEIGHTS] =
+			(zero >= 3 ? 6 * batches : 4) * n / exchange_rate(&r, layout->gpus) / step;
 	/* seconds so far are of a whole replica for the last three: share them */
 	t[SPEED_OPTIMIZER] *= layout->tp * layout->pp;
 	t[SPEED_WEIGHTS] *= layout->tp * layout->pp;
@@ -172,8 +175,8 @@ bool size_speed_terms(const struct size_request *req, const struct size_layout *
 }
 
 void size_rate_train(const struct size_request *req, const struct size_layout *layout,
-		     const struct cat_gpu *gpu, const double coef[SPEED_TERMS],
-		     double global_batch, struct size_rate *out)
+		     const struct cat_gpu *gpu, const double coef[SPEED_TERMS], double global_batch,
+		     struct size_rate *out)
 {
 	double t[SPEED_TERMS], sum = 0;
 	struct rates r;

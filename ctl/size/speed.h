@@ -10,15 +10,15 @@
 
 /* Seconds a token, at the nominal rate of what limits it. */
 enum speed_term {
-	SPEED_MATRICES,		/* multiplications with weights */
-	SPEED_ATTENTION,	/* tokens with tokens */
-	SPEED_POWER,		/* multiplications at the watts that the board may draw */
-	SPEED_AGAIN,		/* the forward pass once more: full recomputation */
-	SPEED_MEMORY,		/* element by element: norms, activations, residuals */
-	SPEED_OPTIMIZER,	/* the step, over the tokens of a step */
-	SPEED_WEIGHTS,		/* gathering and reducing sharded weights */
-	SPEED_TENSOR,		/* exchange within layers, tensor parallel */
-	SPEED_BUBBLE,		/* an idle pipeline */
+	SPEED_MATRICES, /* multiplications with weights */
+	SPEED_ATTENTION, /* tokens with tokens */
+	SPEED_POWER, /* multiplications at the watts that the board may draw */
+	SPEED_AGAIN, /* the forward pass once more: full recomputation */
+	SPEED_MEMORY, /* element by element: norms, activations, residuals */
+	SPEED_OPTIMIZER, /* the step, over the tokens of a step */
+	SPEED_WEIGHTS, /* gathering and reducing sharded weights */
+	SPEED_TENSOR, /* exchange within layers, tensor parallel */
+	SPEED_BUBBLE, /* an idle pipeline */
 	SPEED_TERMS
 };
 
@@ -60,8 +60,8 @@ bool size_speed_terms(const struct size_request *req, const struct size_layout *
 		      const struct cat_gpu *gpu, double global_batch, double t[SPEED_TERMS]);
 
 void size_rate_train(const struct size_request *req, const struct size_layout *layout,
-		     const struct cat_gpu *gpu, const double coef[SPEED_TERMS],
-		     double global_batch, struct size_rate *out);
+		     const struct cat_gpu *gpu, const double coef[SPEED_TERMS], double global_batch,
+		     struct size_rate *out);
 
 /* Decoding: tokens of all sequences together, of one GPU of the layout. */
 void size_rate_infer(const struct size_request *req, const struct size_layout *layout,

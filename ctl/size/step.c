@@ -51,16 +51,16 @@ double size_prompt(const struct size_request *req)
 double size_chunk(const struct size_request *req, const struct size_layout *layout)
 {
 	double tokens = size_prompt(req) * (double)size_sequences(req, layout);
-	double chunk = req->chunk ? (double)req->chunk
-				  : of_size(req, ENGINE_PREFILL, ENGINE_PREFILL_LARGE);
+	double chunk = req->chunk ? (double)req->chunk :
+				    of_size(req, ENGINE_PREFILL, ENGINE_PREFILL_LARGE);
 
 	return chunk > 0 && tokens > chunk ? chunk : tokens;
 }
 
 double size_prepared(const struct size_request *req)
 {
-	return req->sequences ? (double)req->sequences
-			      : of_size(req, ENGINE_SEQUENCES, ENGINE_SEQUENCES_LARGE);
+	return req->sequences ? (double)req->sequences :
+				of_size(req, ENGINE_SEQUENCES, ENGINE_SEQUENCES_LARGE);
 }
 
 static double prefill_bytes(const struct size_request *req, const struct size_layout *layout)
@@ -139,8 +139,8 @@ void size_step(const struct size_request *req, const struct size_layout *layout,
 			  layout->tp * SCORE_BYTES;
 }
 
-void size_step_formula(const struct size_request *req, const struct size_layout *layout,
-		       char *buf, size_t size)
+void size_step_formula(const struct size_request *req, const struct size_layout *layout, char *buf,
+		       size_t size)
 {
 	const struct cat_model *m = req->model;
 	unsigned long long h = m->hidden, v = m->vocab;
@@ -154,8 +154,8 @@ void size_step_formula(const struct size_request *req, const struct size_layout 
 			 req->flash != 0 ? 1.5 : (double)m->heads + 1, h);
 	else if (step_number(req, ENGINE_COMPUTE_BUFFER) > 0)
 		snprintf(buf, size, "%s tokens x 4 B x (%llu entries + %s%llu)",
-			 units_grouped(tokens, (uint64_t)ubatch(req)), v,
-			 m->experts ? "2 x " : "", h);
+			 units_grouped(tokens, (uint64_t)ubatch(req)), v, m->experts ? "2 x " : "",
+			 h);
 	else if (sampler_bytes(req) > prefill_bytes(req, layout))
 		snprintf(buf, size, "sampler: %s sequences x %llu entries x %g B",
 			 units_grouped(tokens, (uint64_t)size_prepared(req)), v,

@@ -22,7 +22,7 @@ void size_step(const struct size_request *req, const struct size_layout *layout,
 	       double *activations, double *logits);
 
 /* The formula of @activations with the workload's numbers, for a table. */
-void size_step_formula(const struct size_request *req, const struct size_layout *layout,
-		       char *buf, size_t size);
+void size_step_formula(const struct size_request *req, const struct size_layout *layout, char *buf,
+		       size_t size);
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/wide.h"
 #include "weights.h"
 
-#define PLAIN(bits) ((bits) * 10000)
+#define PLAIN(bits) (10000 * (bits))
 
 const struct size_precision size_precisions[] = {
 	{ "fp32", 320000, 320000, PLAIN(32), true, "32-bit floating point" },
@@ -67,8 +67,7 @@ const struct size_precision *size_precision_get(const char *name)
 	return p->name ? p : NULL;
 }
 
-int size_precision_find(const char *name, const struct size_precision **out,
-			struct fault *f)
+int size_precision_find(const char *name, const struct size_precision **out, struct fault *f)
 {
 	const struct size_precision *p;
 
@@ -89,17 +88,14 @@ uint64_t size_bytes_of(uint64_t n, uint64_t bits)
 	return wide_saturate(wide_div_up((u128)n * bits, SIZE_BYTE));
 }
 
-uint64_t size_weight_bytes(const struct model_params *p,
-			   const struct size_precision *precision)
+uint64_t size_weight_bytes(const struct model_params *p, const struct size_precision *precision)
 {
 	return add_saturate(size_bytes_of(p->linear, precision->linear),
-			    size_bytes_of(p->total - p->linear,
-					  precision->rest));
+			    size_bytes_of(p->total - p->linear, precision->rest));
 }
 
-void size_weight_formula(const struct model_params *p,
-			 const struct size_precision *precision, char *buf,
-			 size_t size)
+void size_weight_formula(const struct model_params *p, const struct size_precision *precision,
+			 char *buf, size_t size)
 {
 	char linear[UNITS_TEXT_MAX], rest[UNITS_TEXT_MAX];
 
@@ -109,12 +105,10 @@ void size_weight_formula(const struct model_params *p,
 			snprintf(buf, size, "%s x %g bits", linear,
 				 (double)precision->linear / (double)SIZE_BIT);
 		else
-			snprintf(buf, size, "%s x %llu B", linear,
-				 precision->linear / SIZE_BYTE);
+			snprintf(buf, size, "%s x %llu B", linear, precision->linear / SIZE_BYTE);
 		return;
 	}
-	snprintf(buf, size, "%s x %g bits + %s x %g bits",
-		 units_grouped(linear, p->linear),
+	snprintf(buf, size, "%s x %g bits + %s x %g bits", units_grouped(linear, p->linear),
 		 (double)precision->linear / (double)SIZE_BIT,
 		 units_grouped(rest, p->total - p->linear),
 		 (double)precision->rest / (double)SIZE_BIT);

@@ -35,8 +35,7 @@ struct size_precision {
 extern const struct size_precision size_precisions[];
 
 /* -ENOENT with the known names in the text. */
-int size_precision_find(const char *name, const struct size_precision **out,
-			struct fault *f);
+int size_precision_find(const char *name, const struct size_precision **out, struct fault *f);
 
 /* The one of that name, which must exist. */
 const struct size_precision *size_precision_get(const char *name);
@@ -49,8 +48,7 @@ uint64_t size_weight_bytes(const struct model_params *params,
 			   const struct size_precision *precision);
 
 /* "70,553,706,496 x 2 B" or "68,451,... x 4.156 bits + 2,102,... x 16 bits" */
-void size_weight_formula(const struct model_params *params,
-			 const struct size_precision *precision, char *buf,
-			 size_t size);
+void size_weight_formula(const struct model_params *params, const struct size_precision *precision,
+			 char *buf, size_t size);
 
 #endif

@@ -80,7 +80,9 @@ static void catch_signals(void)
 static void start_colours(void)
 {
 	static const short colours[] = {
-		[SCREEN_GOOD] = COLOR_GREEN, [SCREEN_BUSY] = COLOR_YELLOW, [SCREEN_BAD] = COLOR_RED,
+		[SCREEN_GOOD] = COLOR_GREEN,
+		[SCREEN_BUSY] = COLOR_YELLOW,
+		[SCREEN_BAD] = COLOR_RED,
 	};
 	const char *none = getenv("NO_COLOR");
 	short i;
@@ -194,15 +196,23 @@ int screen_key(void)
 		int curses;
 		int key;
 	} keys[] = {
-		{ KEY_UP, SCREEN_UP },	       { KEY_DOWN, SCREEN_DOWN },
-		{ KEY_LEFT, SCREEN_LEFT },     { KEY_RIGHT, SCREEN_RIGHT },
-		{ KEY_PPAGE, SCREEN_PAGE_UP }, { KEY_NPAGE, SCREEN_PAGE_DOWN },
-		{ KEY_HOME, SCREEN_HOME },     { KEY_END, SCREEN_END },
-		{ KEY_BACKSPACE, SCREEN_BACK }, { 127, SCREEN_BACK },
-		{ 8, SCREEN_BACK },	       { KEY_ENTER, SCREEN_ENTER },
-		{ '\r', SCREEN_ENTER },	       { '\n', SCREEN_ENTER },
-		{ 27, SCREEN_ESCAPE },	       { KEY_RESIZE, SCREEN_RESIZED },
-		{ 12, SCREEN_RESIZED },	/* Control-L: draw all of it anew */
+		{ KEY_UP, SCREEN_UP },
+		{ KEY_DOWN, SCREEN_DOWN },
+		{ KEY_LEFT, SCREEN_LEFT },
+		{ KEY_RIGHT, SCREEN_RIGHT },
+		{ KEY_PPAGE, SCREEN_PAGE_UP },
+		{ KEY_NPAGE, SCREEN_PAGE_DOWN },
+		{ KEY_HOME, SCREEN_HOME },
+		{ KEY_END, SCREEN_END },
+		{ KEY_BACKSPACE, SCREEN_BACK },
+		{ 127, SCREEN_BACK },
+		{ 8, SCREEN_BACK },
+		{ KEY_ENTER, SCREEN_ENTER },
+		{ '\r', SCREEN_ENTER },
+		{ '\n', SCREEN_ENTER },
+		{ 27, SCREEN_ESCAPE },
+		{ KEY_RESIZE, SCREEN_RESIZED },
+		{ 12, SCREEN_RESIZED }, /* Control-L: draw all of it anew */
 	};
 	int c = getch();
 	size_t i;

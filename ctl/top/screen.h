@@ -11,8 +11,8 @@ enum screen_look {
 	SCREEN_PLAIN,
 	SCREEN_GOOD,
 	SCREEN_BUSY,
-	SCREEN_BAD,	/* bold as well */
-	SCREEN_TITLE,	/* reversed */
+	SCREEN_BAD, /* bold as well */
+	SCREEN_TITLE, /* reversed */
 };
 
 /* Keys that are no characters; above all of those. */

@@ -100,10 +100,9 @@ static bool passes_filter(enum view_filter filter, const struct gf_slot *slot)
 		return slot->composition || slot->operation.id || gf_slot_has_gpu(slot);
 	case VIEW_FREE:
 		return !slot->composition &&
-		       !(slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED |
-					GPUFABRIC_SLOT_FLAG_UNMANAGED)) &&
-		       (slot->state == GF_STATE_OFF ||
-			slot->state == GF_STATE_READY);
+		       !(slot->flags &
+			 (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_UNMANAGED)) &&
+		       (slot->state == GF_STATE_OFF || slot->state == GF_STATE_READY);
 	case VIEW_TROUBLE:
 		return view_slot_mood(slot) == VIEW_BAD ||
 		       slot->flags & GPUFABRIC_SLOT_FLAG_LINK_DEGRADED;
@@ -157,7 +156,10 @@ struct key {
 static unsigned int rank_of(const struct gf_slot *slot)
 {
 	static const unsigned int ranks[] = {
-		[VIEW_BAD] = 0, [VIEW_BUSY] = 1, [VIEW_GOOD] = 2, [VIEW_QUIET] = 3,
+		[VIEW_BAD] = 0,
+		[VIEW_BUSY] = 1,
+		[VIEW_GOOD] = 2,
+		[VIEW_QUIET] = 3,
 	};
 
 	return ranks[view_slot_mood(slot)] * 16 + slot->state;
@@ -202,8 +204,7 @@ const struct gf_slot **view_slots(const struct view *view, const struct gf_fabri
 		const char *word;
 
 		identity_of(knowledge, slot, &identity);
-		if (!passes_filter(view->filter, slot) ||
-		    !passes_find(view->find, slot, &identity))
+		if (!passes_filter(view->filter, slot) || !passes_find(view->find, slot, &identity))
 			continue;
 		word = view->sort == VIEW_BY_GPU ? identity.label : slot->composition;
 		key->slot = slot;
@@ -222,8 +223,8 @@ const struct gf_slot **view_slots(const struct view *view, const struct gf_fabri
 /* "attach 1.2/30 s" while it is under way, "attach 0.34 s" when it is over. */
 static void view_put_operation(struct out_table *t, const struct gf_slot *slot, uint64_t now)
 {
-	const struct gf_operation *op =
-		slot->operation.id ? &slot->operation : &slot->last_operation;
+	const struct gf_operation *op = slot->operation.id ? &slot->operation :
+							     &slot->last_operation;
 	uint64_t ran = now > op->started ? now - op->started : 0;
 	uint64_t uptime = text_uptime(), may = ran;
 	char took[TEXT_QUANTITY];
@@ -301,7 +302,7 @@ static size_t at_most(size_t n, size_t most)
 
 void view_share(struct view_rows *rows, size_t lines, size_t slots, size_t compositions)
 {
-	size_t left = lines > 3 ? lines - 3 : 0;	/* head, heading of the slots, foot */
+	size_t left = lines > 3 ? lines - 3 : 0; /* head, heading of the slots, foot */
 
 	memset(rows, 0, sizeof(*rows));
 	/* Slots have half of it before anything else has a line. */

@@ -7,18 +7,18 @@
 
 enum view_sort {
 	VIEW_BY_SLOT,
-	VIEW_BY_STATE,		/* what wants attention first */
-	VIEW_BY_COMPOSITION,	/* slots of none last */
+	VIEW_BY_STATE, /* what wants attention first */
+	VIEW_BY_COMPOSITION, /* slots of none last */
 	VIEW_BY_GPU,
-	VIEW_BY_TIME,		/* what changed last first */
+	VIEW_BY_TIME, /* what changed last first */
 	VIEW_SORTS
 };
 
 enum view_filter {
 	VIEW_ALL,
-	VIEW_USED,	/* in a composition, or with a GPU that is attached */
-	VIEW_FREE,	/* could be composed */
-	VIEW_TROUBLE,	/* fault, stuck, lost, quarantined, a degraded link */
+	VIEW_USED, /* in a composition, or with a GPU that is attached */
+	VIEW_FREE, /* could be composed */
+	VIEW_TROUBLE, /* fault, stuck, lost, quarantined, a degraded link */
 	VIEW_FILTERS
 };
 
@@ -27,9 +27,9 @@ extern const char *const view_filter_names[VIEW_FILTERS + 1];
 
 /* How bright a line is; a word in it always says the same. */
 enum view_mood {
-	VIEW_QUIET,	/* nothing to see: empty, off */
+	VIEW_QUIET, /* nothing to see: empty, off */
 	VIEW_GOOD,
-	VIEW_BUSY,	/* on its way */
+	VIEW_BUSY, /* on its way */
 	VIEW_BAD,
 };
 

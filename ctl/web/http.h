@@ -72,13 +72,13 @@ struct web_request {
 /* How a request ended that has no answer. */
 enum web_end {
 	WEB_ANSWERED,
-	WEB_LATE,	/* the deadline has passed */
-	WEB_TOO_MANY,	/* no more requests */
-	WEB_STOPPED,	/* @stop said so */
+	WEB_LATE, /* the deadline has passed */
+	WEB_TOO_MANY, /* no more requests */
+	WEB_STOPPED, /* @stop said so */
 	WEB_UNREACHABLE, /* no name, no route, no listener */
-	WEB_STRANGER,	/* the server cannot show who it is */
-	WEB_ENDED,	/* @data ended it */
-	WEB_BROKEN,	/* the connection failed */
+	WEB_STRANGER, /* the server cannot show who it is */
+	WEB_ENDED, /* @data ended it */
+	WEB_BROKEN, /* the connection failed */
 };
 
 /* 0 or -EIO with the reason; web_close() in either case. */

@@ -113,8 +113,15 @@ int64_t cluster_run(const struct jobs *jobs, uint32_t pool, const struct policy 
 		    const uint32_t *guarantee, int64_t *start)
 {
 	struct cluster c = {
-		.jobs = jobs, .guarantee = guarantee, .policy = policy, .pool = pool, .free = pool,
-		.wake = CLUSTER_NEVER, .head = CLUSTER_NONE, .tail = CLUSTER_NONE, .start = start,
+		.jobs = jobs,
+		.guarantee = guarantee,
+		.policy = policy,
+		.pool = pool,
+		.free = pool,
+		.wake = CLUSTER_NEVER,
+		.head = CLUSTER_NONE,
+		.tail = CLUSTER_NONE,
+		.start = start,
 	};
 	size_t i;
 

@@ -89,8 +89,8 @@ void jobs_score(const struct jobs *jobs, const int64_t *start, uint32_t pool, in
 	score->makespan = (double)(end - jobs->job[0].submit);
 	if (last <= from)
 		return;
-	score->utilisation = jobs_busy(jobs, start, from, last, UINT32_MAX) /
-			     ((double)(last - from) * pool);
+	score->utilisation =
+		jobs_busy(jobs, start, from, last, UINT32_MAX) / ((double)(last - from) * pool);
 	score->attaches_day = (double)jobs_attaches(jobs, start, pool, from, last) /
 			      ((double)(last - from) / DAY_S);
 }
@@ -195,8 +195,8 @@ static void count_attaches(const struct jobs *jobs, const int64_t *start, uint32
 	h.busy = mem_zalloc(h.n, sizeof(*h.busy));
 	for (i = 0; i < jobs->n; i++) {
 		events[2 * i] = (struct event){ start[i], (uint32_t)i, true };
-		events[2 * i + 1] = (struct event){ start[i] + jobs->job[i].duration, (uint32_t)i,
-						    false };
+		events[2 * i + 1] =
+			(struct event){ start[i] + jobs->job[i].duration, (uint32_t)i, false };
 	}
 	qsort(events, jobs->n * 2, sizeof(*events), jobs_score_by_time);
 	for (i = 0; i < jobs->n * 2; i++) {

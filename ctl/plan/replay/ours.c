@@ -15,10 +15,10 @@
 #include "policy.h"
 #include "runtimes.h"
 
-#define AGE_WEIGHT 2		/* of the wait over the expected runtime */
-#define SELDOM 0.1		/* of the guarantee is used on average at most */
-#define SELDOM_S 604800.0	/* over which time */
-#define FIRST -1e15		/* no other key is as small */
+#define AGE_WEIGHT 2 /* of the wait over the expected runtime */
+#define SELDOM 0.1 /* of the guarantee is used on average at most */
+#define SELDOM_S 604800.0 /* over which time */
+#define FIRST -1e15 /* no other key is as small */
 
 /**
  * struct use - of one tenant

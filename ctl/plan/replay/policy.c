@@ -17,7 +17,9 @@ static void fifo_schedule(struct cluster *c)
 }
 
 const struct policy policy_fifo = {
-	.name = "fifo", .title = "pool, FIFO", .schedule = fifo_schedule,
+	.name = "fifo",
+	.title = "pool, FIFO",
+	.schedule = fifo_schedule,
 };
 
 static void greedy_schedule(struct cluster *c)
@@ -32,7 +34,9 @@ static void greedy_schedule(struct cluster *c)
 }
 
 const struct policy policy_greedy = {
-	.name = "greedy", .title = "pool, greedy", .schedule = greedy_schedule,
+	.name = "greedy",
+	.title = "pool, greedy",
+	.schedule = greedy_schedule,
 };
 
 static bool shorter(const struct cluster *c, uint32_t a, uint32_t b)
@@ -41,7 +45,9 @@ static bool shorter(const struct cluster *c, uint32_t a, uint32_t b)
 }
 
 const struct policy policy_sjf = {
-	.name = "sjf", .title = "pool, shortest first, runtimes known", .before = shorter,
+	.name = "sjf",
+	.title = "pool, shortest first, runtimes known",
+	.before = shorter,
 	.schedule = greedy_schedule,
 };
 
@@ -86,5 +92,7 @@ static void easy_schedule(struct cluster *c)
 }
 
 const struct policy policy_easy = {
-	.name = "easy", .title = "pool, EASY, runtimes known", .schedule = easy_schedule,
+	.name = "easy",
+	.title = "pool, EASY, runtimes known",
+	.schedule = easy_schedule,
 };

@@ -13,11 +13,11 @@
 #include "base/text.h"
 #include "runtimes.h"
 
-#define BATCH_GAP_S 600		/* no longer between two jobs of a batch */
-#define CLASS_DECAY 0.98	/* what an ended job counts when one more has ended */
+#define BATCH_GAP_S 600 /* no longer between two jobs of a batch */
+#define CLASS_DECAY 0.98 /* what an ended job counts when one more has ended */
 #define ALL_DECAY 0.999
-#define PRIOR_WEIGHT 2		/* jobs that the next wider group counts as */
-#define FIRST_GUESS_S 3600	/* before anything has ended */
+#define PRIOR_WEIGHT 2 /* jobs that the next wider group counts as */
+#define FIRST_GUESS_S 3600 /* before anything has ended */
 
 /**
  * struct group - what is known of some jobs
@@ -34,12 +34,12 @@ struct group {
 };
 
 /**
- * struct class - jobs of one tenant and width
+ * struct job_class - jobs of one tenant and width
  * @all: all of them
  * @batch: index of the latest batch
  * @last: when its last job arrived
  */
-struct class {
+struct job_class {
 	uint32_t tenant;
 	uint32_t gpus;
 	struct group all;
@@ -55,7 +55,7 @@ struct class {
  */
 struct runtimes {
 	struct group all;
-	struct class *classes;
+	struct job_class *classes;
 	size_t n_classes;
 	struct group *batches;
 	size_t n_batches, room;
@@ -104,8 +104,10 @@ static uint32_t find_class(struct runtimes *r, uint32_t tenant, uint32_t gpus)
 		if (r->classes[i].tenant == tenant && r->classes[i].gpus == gpus)
 			return (uint32_t)i;
 	r->classes = mem_grow(r->classes, i + 1, sizeof(*r->classes));
-	r->classes[i] = (struct class){
-		.tenant = tenant, .gpus = gpus, .last = -BATCH_GAP_S - 1,
+	r->classes[i] = (struct job_class){
+		.tenant = tenant,
+		.gpus = gpus,
+		.last = -BATCH_GAP_S - 1,
 	};
 	r->n_classes++;
 	return (uint32_t)i;
@@ -114,7 +116,7 @@ static uint32_t find_class(struct runtimes *r, uint32_t tenant, uint32_t gpus)
 void runtimes_arrive(struct runtimes *r, uint32_t job, uint32_t tenant, uint32_t gpus, int64_t now)
 {
 	uint32_t of = find_class(r, tenant, gpus);
-	struct class *class = &r->classes[of];
+	struct job_class *class = &r->classes[of];
 
 	r->class_of[job] = of;
 	if (now - class->last > BATCH_GAP_S)

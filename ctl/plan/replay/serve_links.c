@@ -108,8 +108,7 @@ static double serve_links_give_up(const struct links *l)
 	return lost;
 }
 
-double serve_links_bound(const struct series_set *set, const struct serve_rates *rates,
-			 size_t from)
+double serve_links_bound(const struct series_set *set, const struct serve_rates *rates, size_t from)
 {
 	struct links l = { .start = from, .minutes = set->minutes };
 	double missing = 0, lost;

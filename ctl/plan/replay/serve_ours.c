@@ -16,9 +16,9 @@
 #include "base/text.h"
 #include "keep.h"
 
-#define GROWTH (1 / 0.9998)	/* of what counts, each time something is learned: 17 days */
-#define EVERY_MIN 5		/* learned so often */
-#define GUESS 0.01		/* hits before anything was seen */
+#define GROWTH (1 / 0.9998) /* of what counts, each time something is learned: 17 days */
+#define EVERY_MIN 5 /* learned so often */
+#define GUESS 0.01 /* hits before anything was seen */
 
 static const uint32_t horizons[] = { 2, 5, 15, 60, 180, 720 };
 static const int64_t ages[] = { 5, 15, 60, 180, 720, 1440, 4320 };

@@ -509,7 +509,8 @@ static size_t find_steps(struct beam *b, size_t t, size_t w, size_t n, double mo
 			b->steps[count++] = (struct step){
 				.bound = node->bound + o->loss,
 				.hash = node->hash - mix(w, state) + mix(w, o->state),
-				.node = (uint32_t)i, .state = o->state,
+				.node = (uint32_t)i,
+				.state = o->state,
 			};
 		}
 	}
@@ -530,7 +531,8 @@ static void make_node(struct beam *b, size_t t, size_t w, const struct step *ste
 	serve(way, t, step->state, use);
 	state[w] = step->state;
 	b->next.node[at] = (struct node){
-		.bound = step->bound, .hash = step->hash,
+		.bound = step->bound,
+		.hash = step->hash,
 		.origin = b->now.node[step->node].origin,
 	};
 }

@@ -16,8 +16,7 @@ void beam_price(struct beam *beam, const double *price, double bound);
  * The best plan that is found with @width at a time, into @y; what it costs, or INFINITY when
  * none was found that costs less than @most. @all: nothing was left out, more would find no more.
  */
-double beam_search(struct beam *beam, double most, size_t width, uint32_t *y,
-		   bool *all);
+double beam_search(struct beam *beam, double most, size_t width, uint32_t *y, bool *all);
 /*
  * Change plan @y for the better, from interval @from on, up to interval @to, in which it is as
  * before; only those workloads change that are free. By how much the cost fell.

@@ -163,12 +163,10 @@ static int check_now(const struct plan_instance *in, const struct plan_workload 
 					 w->name);
 		for (j = 0; j < i; j++)
 			if (w->now[j].pool == h->pool)
-				return fault_set(fault, EINVAL,
-						 "workload %s: has a pool twice",
+				return fault_set(fault, EINVAL, "workload %s: has a pool twice",
 						 w->name);
 		if (i && in->pools[h->pool].kind != kind)
-			return fault_set(fault, EINVAL,
-					 "workload %s: has GPUs of two kinds",
+			return fault_set(fault, EINVAL, "workload %s: has GPUs of two kinds",
 					 w->name);
 		kind = in->pools[h->pool].kind;
 		for (j = 0; j < w->n_choices; j++)
@@ -189,8 +187,7 @@ static int check_workload(const struct plan_instance *in, const struct plan_work
 	if (w->host >= in->n_hosts || (w->tenant != PLAN_NONE && w->tenant >= in->n_tenants))
 		return fault_set(fault, EINVAL, "workload %s: no such host or tenant", w->name);
 	if (!in_range(w->weight, PLAN_WEIGHT_MAX) || !in_range(w->load_s, PLAN_SECONDS_MAX))
-		return fault_set(fault, EINVAL,
-				 "workload %s: weight or load_s out of range",
+		return fault_set(fault, EINVAL, "workload %s: weight or load_s out of range",
 				 w->name);
 	if (!w->span || w->span > 4)
 		return fault_set(fault, EINVAL, "workload %s: a span of %u: 1 to 4 are possible",

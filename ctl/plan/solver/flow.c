@@ -185,8 +185,7 @@ static bool find_way(const struct flow *f, struct search *s, uint32_t from, uint
 	return true;
 }
 
-static uint32_t go(struct flow *f, const struct search *s, uint32_t from, uint32_t to,
-		   double *cost)
+static uint32_t go(struct flow *f, const struct search *s, uint32_t from, uint32_t to, double *cost)
 {
 	uint32_t most = UINT32_MAX, node;
 

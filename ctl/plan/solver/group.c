@@ -430,8 +430,9 @@ static void add_deficit(struct group *g, const struct ledger *l, uint32_t row, s
 		const struct member *m = &g->members[i];
 
 		for (c = 0; c < states(m); c++)
-			g->stay[c] = m->w->row_guarantee == row
-					     ? -model_served(m->w, t, config_of(m, c)) : 0;
+			g->stay[c] = m->w->row_guarantee == row ?
+					     -model_served(m->w, t, config_of(m, c)) :
+					     0;
 		cells = group_spread(g->sum, cells, g->stay, states(m));
 	}
 	for (i = 0; i < cells; i++)

@@ -24,8 +24,7 @@ size_t group_take(struct group *group, const struct model_workload *const *w,
  * The cheapest ways of those that were taken through what the others in @ledger left; the plans
  * go to @y, one behind the other. False when none was found.
  */
-bool group_solve(struct group *group, const struct ledger *ledger, struct path *path,
-		 uint32_t *y);
+bool group_solve(struct group *group, const struct ledger *ledger, struct path *path, uint32_t *y);
 /* Cells that were looked at since the start. */
 uint64_t group_work(const struct group *group);
 

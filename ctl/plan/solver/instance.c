@@ -28,24 +28,22 @@ uint32_t plan_add_switch(struct plan_instance *in, const char *name)
 uint32_t plan_add_pool(struct plan_instance *in, uint32_t sw, uint32_t kind, uint32_t gpus)
 {
 	in->pools = mem_grow(in->pools, in->n_pools + 1, sizeof(*in->pools));
-	in->pools[in->n_pools] = (struct plan_pool){ .sw = sw, .kind = kind, .gpus = gpus,
-						     .on = gpus };
+	in->pools[in->n_pools] =
+		(struct plan_pool){ .sw = sw, .kind = kind, .gpus = gpus, .on = gpus };
 	return (uint32_t)in->n_pools++;
 }
 
 uint32_t plan_add_host(struct plan_instance *in, const char *name)
 {
 	in->hosts = mem_grow(in->hosts, in->n_hosts + 1, sizeof(*in->hosts));
-	in->hosts[in->n_hosts] =
-		(struct plan_host){ .name = mem_strdup(name), .slots = PLAN_NONE };
+	in->hosts[in->n_hosts] = (struct plan_host){ .name = mem_strdup(name), .slots = PLAN_NONE };
 	return (uint32_t)in->n_hosts++;
 }
 
 struct plan_link *plan_add_link(struct plan_instance *in, uint32_t host, uint32_t sw)
 {
 	in->links = mem_grow(in->links, in->n_links + 1, sizeof(*in->links));
-	in->links[in->n_links] =
-		(struct plan_link){ .host = host, .sw = sw, .lanes = PLAN_NONE };
+	in->links[in->n_links] = (struct plan_link){ .host = host, .sw = sw, .lanes = PLAN_NONE };
 	return &in->links[in->n_links++];
 }
 

@@ -40,8 +40,8 @@ void ledger_reserve(struct ledger *ledger, const struct model_workload *w, int t
 void ledger_price(struct ledger *ledger, const struct model_workload *w, const double *prices,
 		  struct path_input *input);
 /* Point @input to what is left for a workload that is not in the ledger; memory is @view's. */
-void ledger_room(const struct ledger *ledger, struct ledger *view,
-		 const struct model_workload *w, struct path_input *input);
+void ledger_room(const struct ledger *ledger, struct ledger *view, const struct model_workload *w,
+		 struct path_input *input);
 /* Is there room for all that is in the ledger? */
 bool ledger_holds(const struct ledger *ledger);
 

@@ -253,8 +253,7 @@ static double deficits(const struct model *model, const uint32_t *y)
 	return cost;
 }
 
-void model_cost(const struct model *model, const uint32_t *y, uint32_t *on,
-		struct plan_cost *cost)
+void model_cost(const struct model *model, const uint32_t *y, uint32_t *on, struct plan_cost *cost)
 {
 	const struct plan_instance *in = model->in;
 	uint32_t *used = mem_zalloc(in->n_pools ? in->n_pools * in->n_intervals : 1, sizeof(*used));
@@ -275,7 +274,7 @@ void model_cost(const struct model *model, const uint32_t *y, uint32_t *on,
 		cost->energy += energy;
 		cost->wake += wake;
 	}
-	cost->total = cost->missing + cost->deficit + cost->attach + cost->detach +
-		      cost->locality + cost->energy + cost->wake;
+	cost->total = cost->missing + cost->deficit + cost->attach + cost->detach + cost->locality +
+		      cost->energy + cost->wake;
 	free(used);
 }

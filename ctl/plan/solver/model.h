@@ -14,12 +14,12 @@
 
 /* What workloads share: each limits a sum over them, in each interval. */
 enum model_row_kind {
-	ROW_POOL,	/* GPUs of a pool: at most those that are on */
-	ROW_HOST,	/* GPUs of a host */
-	ROW_LINK,	/* lanes of an uplink */
-	ROW_LIMIT,	/* GPUs of a tenant, at most */
-	ROW_ATTACH,	/* attaches behind a switch */
-	ROW_GUARANTEE,	/* what a tenant is served, at least, or its deficit is paid for */
+	ROW_POOL, /* GPUs of a pool: at most those that are on */
+	ROW_HOST, /* GPUs of a host */
+	ROW_LINK, /* lanes of an uplink */
+	ROW_LIMIT, /* GPUs of a tenant, at most */
+	ROW_ATTACH, /* attaches behind a switch */
+	ROW_GUARANTEE, /* what a tenant is served, at least, or its deficit is paid for */
 };
 
 /**
@@ -140,8 +140,7 @@ uint32_t model_use(const struct model_workload *w, uint32_t config, uint32_t row
 double model_move(const struct model_workload *w, uint32_t from, uint32_t to);
 
 /* What plan @y costs, with the best @on for it, which is filled in. */
-void model_cost(const struct model *model, const uint32_t *y, uint32_t *on,
-		struct plan_cost *cost);
+void model_cost(const struct model *model, const uint32_t *y, uint32_t *on, struct plan_cost *cost);
 /* Cost of power of one pool in which @used GPUs an interval are held; @on may be NULL. */
 void model_power(const struct model *model, size_t pool, const uint32_t *used, uint32_t *on,
 		 double *energy, double *wake);

@@ -397,7 +397,8 @@ static void tie_rows(struct maker *m, struct model_workload *mw)
 
 		mw->pools[i].row_pool = m->row[ROW_POOL][q];
 		mw->pools[i].row_link = m->in->n_links && w->lanes && link != PLAN_NONE ?
-					m->row[ROW_LINK][link] : PLAN_NONE;
+						m->row[ROW_LINK][link] :
+						PLAN_NONE;
 	}
 	mw->row_attach = mem_zalloc(s->n_switches ? s->n_switches : 1, sizeof(*mw->row_attach));
 	for (i = 0; i < s->n_switches; i++)
@@ -491,8 +492,8 @@ static void collect_shapes(struct maker *m)
 
 int model_make(struct model *model, const struct plan_instance *in, struct fault *fault)
 {
-	const size_t counts[] = { in->n_pools, in->n_hosts, in->n_links, in->n_tenants,
-				  in->n_switches, in->n_tenants };
+	const size_t counts[] = { in->n_pools,	 in->n_hosts,	 in->n_links,
+				  in->n_tenants, in->n_switches, in->n_tenants };
 	struct maker m = { .model = model, .in = in, .fault = fault };
 	size_t k, i;
 	int err;
@@ -500,8 +501,8 @@ int model_make(struct model *model, const struct plan_instance *in, struct fault
 	memset(model, 0, sizeof(*model));
 	model->in = in;
 	model->deficit = in->deficit_weight * in->interval_s;
-	model->workloads = mem_zalloc(in->n_workloads ? in->n_workloads : 1,
-				      sizeof(*model->workloads));
+	model->workloads =
+		mem_zalloc(in->n_workloads ? in->n_workloads : 1, sizeof(*model->workloads));
 	m.buckets = mem_zalloc(BUCKETS, sizeof(*m.buckets));
 	m.tenant_workloads = mem_zalloc(in->n_tenants + 1, sizeof(*m.tenant_workloads));
 	for (k = 0; k <= ROW_GUARANTEE; k++) {

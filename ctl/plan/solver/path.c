@@ -433,8 +433,8 @@ static void overlap_moves(struct path *p, const struct model_workload *w,
 }
 
 /* From anything to anything by way of nothing. */
-static void gang_moves(struct path *p, const struct model_workload *w,
-		       const struct path_input *in, size_t t)
+static void gang_moves(struct path *p, const struct model_workload *w, const struct path_input *in,
+		       size_t t)
 {
 	const struct shape *s = w->shape;
 	double price[SHAPE_POOLS_MAX] = { 0 }, best = INFINITY;
@@ -583,8 +583,8 @@ double path_solve(struct path *p, const struct model_workload *w, const struct p
 	return best;
 }
 
-double path_value(const struct path *p, const struct model_workload *w,
-		  const struct path_input *in, const uint32_t *y)
+double path_value(const struct path *p, const struct model_workload *w, const struct path_input *in,
+		  const uint32_t *y)
 {
 	uint32_t before = w->start, count[SHAPE_POOLS_MAX];
 	double v = 0;

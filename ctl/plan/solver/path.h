@@ -31,8 +31,8 @@ void path_free(struct path *path);
  * The cheapest way; @y gets it. INFINITY when there is none, which cannot be while it may have
  * nothing.
  */
-double path_solve(struct path *path, const struct model_workload *w,
-		  const struct path_input *input, uint32_t *y);
+double path_solve(struct path *path, const struct model_workload *w, const struct path_input *input,
+		  uint32_t *y);
 
 /* What @y costs at these prices, whether there is room for it or not. */
 double path_value(const struct path *path, const struct model_workload *w,

@@ -73,8 +73,7 @@ static double power_all(struct roster *p, const struct model_workload *w)
 }
 
 /* A GPU that is off costs its idling when it is asked for; one that is on anyway does not. */
-static void add_power_prices(struct roster *p, struct ledger *view,
-			     const struct model_workload *w)
+static void add_power_prices(struct roster *p, struct ledger *view, const struct model_workload *w)
 {
 	size_t intervals = p->model->in->n_intervals, i, t;
 

@@ -132,10 +132,12 @@ static void add_edges(struct shape *s)
 				bsearch(&from, s->configs, s->n, sizeof(from), by_total);
 			uint16_t pool = s->configs[c].pool[i];
 
-			s->edges[s->n_edges++] = (struct shape_edge){
-				.from = (uint32_t)(found - s->configs), .to = (uint32_t)c,
-				.pool = pool, .sw = s->pools[pool].sw, .gpus = 1
-			};
+			s->edges[s->n_edges++] =
+				(struct shape_edge){ .from = (uint32_t)(found - s->configs),
+						     .to = (uint32_t)c,
+						     .pool = pool,
+						     .sw = s->pools[pool].sw,
+						     .gpus = 1 };
 		}
 	}
 }
@@ -198,9 +200,9 @@ int shape_complete(struct shape *s)
 	s->held = mem_zalloc(s->n * SHAPE_SPAN_MAX, sizeof(*s->held));
 	for (c = 0; c < s->n; c++)
 		for (i = 0; i < s->configs[c].n; i++)
-			s->held[c * SHAPE_SPAN_MAX + i] = (struct plan_held){
-				s->pools[s->configs[c].pool[i]].pool, s->configs[c].gpus[i]
-			};
+			s->held[c * SHAPE_SPAN_MAX + i] =
+				(struct plan_held){ s->pools[s->configs[c].pool[i]].pool,
+						    s->configs[c].gpus[i] };
 	s->chain = !s->sizes && s->n_pools == 1 && !s->pools[0].choice;
 	if (s->sizes)
 		return add_overlaps(s);
@@ -216,16 +218,15 @@ bool shape_same(const struct shape *a, const struct shape *b)
 	    !a->sizes != !b->sizes)
 		return false;
 	for (i = 0; i < a->n_pools; i++)
-		if (a->pools[i].pool != b->pools[i].pool ||
-		    a->pools[i].gpus != b->pools[i].gpus ||
+		if (a->pools[i].pool != b->pools[i].pool || a->pools[i].gpus != b->pools[i].gpus ||
 		    a->pools[i].choice != b->pools[i].choice)
 			return false;
 	for (i = 0; i < a->n_choices; i++) {
 		if (a->total_max[i] != b->total_max[i])
 			return false;
-		if (a->sizes && (a->n_sizes[i] != b->n_sizes[i] ||
-				 memcmp(a->sizes[i], b->sizes[i],
-					a->n_sizes[i] * sizeof(*a->sizes[i]))))
+		if (a->sizes &&
+		    (a->n_sizes[i] != b->n_sizes[i] ||
+		     memcmp(a->sizes[i], b->sizes[i], a->n_sizes[i] * sizeof(*a->sizes[i]))))
 			return false;
 	}
 	return true;

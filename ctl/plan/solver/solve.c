@@ -476,8 +476,7 @@ static void solve_search(struct solver *s, const struct plan_options *options)
 	dual_settle(&s->dual, price, (unsigned int)(sweeps < 60 ? sweeps * 2 / 3 : 20));
 	construct(s, s->dual.price);
 	for (i = 0; i < rounds && !is_best(s); i++) {
-		dual_ascend(&s->dual,
-			    (unsigned int)(sweeps < 60 ? sweeps / 3 : sweeps / rounds),
+		dual_ascend(&s->dual, (unsigned int)(sweeps < 60 ? sweeps / 3 : sweeps / rounds),
 			    s->best_cost);
 		construct(s, s->dual.price);
 	}

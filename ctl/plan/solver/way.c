@@ -39,8 +39,7 @@ static void way_find_rows(struct way *way)
 	way->use = mem_zalloc(way->n * way->rows + 1, sizeof(*way->use));
 	for (c = 0; c < way->n; c++)
 		for (i = 0; i < way->rows; i++)
-			way->use[c * way->rows + i] =
-				(float)model_use(w, (uint32_t)c, way->row[i]);
+			way->use[c * way->rows + i] = (float)model_use(w, (uint32_t)c, way->row[i]);
 }
 
 void way_init(struct way *way, const struct model_workload *w, size_t intervals)
