@@ -201,15 +201,12 @@ static void previewed(const struct service *s, struct ask *ask, const struct pla
 		json_object_object_get_ex(json_object_array_get_idx(stanzas, i), "Response",
 					  &response);
 		json_object_object_get_ex(response, "Links", &links);
-		list = document_list(document_link(SERVICE_ROOT
-						   "/CompositionService/ResourceBlocks/%s",
-						   host_name(s, plan->zones[i].host)));
-		for (k = 0; k < plan->wanted[i].count; k++)
-			json_object_array_add(list,
-					      document_link(SERVICE_ROOT
-							    "/CompositionService/ResourceBlocks/%s",
-							    s->config->gpus[plan->wanted[i].gpus[k]]
-								    .name));
+		list = document_list(document_block(host_name(s, plan->zones[i].host)));
+		for (k = 0; k < plan->wanted[i].count; k++) {
+			int gpu = plan->wanted[i].gpus[k];
+
+			json_object_array_add(list, document_block(s->config->gpus[gpu].name));
+		}
 		json_object_object_add(links, "ResourceBlocks", list);
 	}
 	answer->status = 200;

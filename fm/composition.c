@@ -19,7 +19,7 @@ static const struct fabric *fabric_of(const struct service *s)
 	return &s->manager->fabric;
 }
 
-static struct json_object *block_link(const char *name)
+struct json_object *document_block(const char *name)
 {
 	return document_link(COMPOSITION "/ResourceBlocks/%s", name);
 }
@@ -36,12 +36,12 @@ static struct json_object *words_of(const char *const *words)
 struct json_object *blocks_of(const struct service *s, int host)
 {
 	const struct fabric *fabric = fabric_of(s);
-	struct json_object *list = document_list(block_link(fabric->hosts[host].name));
+	struct json_object *list = document_list(document_block(fabric->hosts[host].name));
 	int i;
 
 	for (i = 0; i < fabric->gpu_count; i++)
 		if (fabric->gpus[i].owner == host)
-			json_object_array_add(list, block_link(fabric->gpus[i].name));
+			json_object_array_add(list, document_block(fabric->gpus[i].name));
 	return list;
 }
 
@@ -52,9 +52,9 @@ static struct json_object *all_blocks(const struct service *s)
 	int i;
 
 	for (i = 0; i < fabric->host_count; i++)
-		json_object_array_add(list, block_link(fabric->hosts[i].name));
+		json_object_array_add(list, document_block(fabric->hosts[i].name));
 	for (i = 0; i < fabric->gpu_count; i++)
-		json_object_array_add(list, block_link(fabric->gpus[i].name));
+		json_object_array_add(list, document_block(fabric->gpus[i].name));
 	return list;
 }
 
@@ -103,14 +103,13 @@ static void block_state(struct json_object *document, const char *state)
 /* @system: of which the block is a part, NULL for none */
 static void block_links(const struct service *s, struct json_object *document, const char *system)
 {
-	struct json_object *links = json_object_new_object(), *at = NULL;
+	struct json_object *links = json_object_new_object(), *link = NULL;
 
 	if (system)
-		at = document_link(SERVICE_ROOT "/Systems/%s", system);
-	json_object_object_add(links, "ComputerSystems", document_list(at));
-	json_object_object_add(links, "Zones",
-			       document_list(document_link(COMPOSITION "/ResourceZones/%s",
-							   s->config->fabric)));
+		link = document_link(SERVICE_ROOT "/Systems/%s", system);
+	json_object_object_add(links, "ComputerSystems", document_list(link));
+	link = document_link(COMPOSITION "/ResourceZones/%s", s->config->fabric);
+	json_object_object_add(links, "Zones", document_list(link));
 	json_object_object_add(document, "Links", links);
 }
 

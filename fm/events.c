@@ -162,22 +162,26 @@ void events_tell(struct events *events, enum message message, const char *origin
 	pthread_mutex_unlock(&events->lock);
 }
 
-/* Lock held. Where a listener begins, and with what text. */
+/*
+ * Lock held. Where a listener begins, and with what text. One that has missed more than is kept
+ * begins with what comes: beside the oldest event it would be too far behind in no time.
+ */
 static void listener_begin(struct listener *l, const char *after)
 {
+	static const char *const nothing[REGISTRY_ARGUMENTS];
 	struct events *events = l->events;
+	bool back;
 	uint64_t seen;
 
+	back = after && text_number(after, UINT64_MAX, &seen) && seen <= events->last;
 	l->behind = events->last + 1;
-	if (!after || !text_number(after, UINT64_MAX, &seen) || seen > events->last) {
-		l->text = mem_strdup(beat);
-	} else if (seen + 1 < events->first) {
-		l->behind = events->first;
-		l->text = event_text(MESSAGE_EVENTS_LOST, events->first - 1, NULL, NULL);
-	} else {
-		l->behind = seen + 1;
-		l->text = mem_strdup(beat);
+	if (back && seen + 1 < events->first) {
+		l->text = event_text(MESSAGE_EVENTS_LOST, events->last, NULL, nothing);
+		return;
 	}
+	if (back)
+		l->behind = seen + 1;
+	l->text = mem_strdup(beat);
 }
 
 struct listener *events_listen(struct events *events, const struct listener_info *who,

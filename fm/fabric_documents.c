@@ -313,15 +313,15 @@ static void endpoint_gpu(const struct service *s, struct json_object *document, 
 {
 	const struct fabric_gpu *g = &fabric_of(s)->gpus[gpu];
 	const struct config_gpu *config = &s->config->gpus[gpu];
-	struct json_object *links = json_object_new_object(), *zone = NULL;
+	struct json_object *links = json_object_new_object(), *link = NULL;
 
 	json_object_object_add(document, "ConnectedEntities", document_list(gpu_entity(config)));
 	if (config->model)
 		document_text(document, "Description", config->model);
 	document_gpu_status(s, document, g);
 	if (g->owner != FABRIC_NONE)
-		zone = zone_link(s, fabric_of(s)->hosts[g->owner].name);
-	json_object_object_add(links, "Zones", document_list(zone));
+		link = zone_link(s, fabric_of(s)->hosts[g->owner].name);
+	json_object_object_add(links, "Zones", document_list(link));
 	json_object_object_add(links, "ConnectedPorts",
 			       document_list(g->home == FABRIC_NONE ? NULL :
 								      port_link(s, g->home)));

@@ -12,8 +12,8 @@
 #include "fm/registry.h"
 #include "fm/service.h"
 
+#define REGISTRY_VERSION "1.0.0"
 #define REGISTRY_SHORT REGISTRY_PREFIX ".1.0"
-#define REGISTRY_FULL REGISTRY_SHORT ".0"
 #define BASE_SHORT "Base.1.18"
 #define BASE_URI "https://redfish.dmtf.org/registries/Base.1.18.0.json"
 #define NOTHING "None."
@@ -177,11 +177,11 @@ struct json_object *registry_get(const struct service *s, const struct ask *ask)
 		return NULL;
 	document = json_object_new_object();
 	document_text(document, "@odata.type", "#MessageRegistry.v1_4_0.MessageRegistry");
-	document_text(document, "Id", REGISTRY_FULL);
+	document_text(document, "Id", REGISTRY_PREFIX "." REGISTRY_VERSION);
 	document_text(document, "Name", "Messages of gpufabric-fm");
 	document_text(document, "Language", "en");
 	document_text(document, "RegistryPrefix", REGISTRY_PREFIX);
-	document_text(document, "RegistryVersion", REGISTRY_FULL + strlen(REGISTRY_PREFIX) + 1);
+	document_text(document, "RegistryVersion", REGISTRY_VERSION);
 	document_text(document, "OwningEntity", "gpufabric");
 	messages = json_object_new_object();
 	for (i = 0; i < MESSAGE_COUNT; i++)

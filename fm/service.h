@@ -131,6 +131,7 @@ struct json_object *zones_get(const struct service *service, const struct ask *a
 struct json_object *zone_get(const struct service *service, const struct ask *ask);
 
 /* composition.c */
+struct json_object *document_block(const char *name);
 struct json_object *composition_get(const struct service *service, const struct ask *ask);
 struct json_object *blocks_get(const struct service *service, const struct ask *ask);
 struct json_object *block_get(const struct service *service, const struct ask *ask);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What listeners were told of the fabric last, and what is new. The caller has the manager's lock. */
+/* What listeners were told of the fabric last, and what is new. Under the manager's lock. */
 #ifndef FM_WATCH_H
 #define FM_WATCH_H
 

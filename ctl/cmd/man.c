@@ -114,7 +114,8 @@ static const struct section sections[] = {
 	  "which takes it for what it saved. What is used without a composition does not count.\n"
 	  "show has whose data a GPU may hold, or why it is clean; in JSON contents (former, power-cycled,\n"
 	  "reset, unknown), former (the composition) and, for root, former_tenant. Requests list what they\n"
-	  "did to GPUs in cleaned. A link that is disabled or blinks clears nothing." },
+	  "did to GPUs in cleaned. A link that is disabled or blinks counts for nothing. What a reset does\n"
+	  "to memory is for the card; a power-cycle leaves nothing." },
 	{ "UNITS",
 	  "gpufabric.target comes and goes with the module. gpufabric-watch.service writes every change to the\n"
 	  "journal and starts the others: gpufabric-save.service, -cdi, -metrics and -features after changes,\n"

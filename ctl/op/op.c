@@ -124,10 +124,11 @@ static int op_clean(struct session *session, struct op *op)
 
 	if (op->to)
 		ret = clean_slots(session, op->terms, op->to, op->add, op->n_add, &op->cleaned);
-	return op->cleaned ?
-		       ctl_fail(session->ctx, CTL_FAILED,
-				"slots are used by others again and again while they are cleaned") :
-		       ret;
+	/* Said when it has come to that too often. */
+	if (op->cleaned)
+		ret = ctl_fail(session->ctx, CTL_FAILED,
+			       "slots are used by others again and again while they are cleaned");
+	return ret;
 }
 
 static int op_try(struct session *session, struct op *op)

@@ -131,6 +131,9 @@ static int compose_ask(struct view *view, const struct change *change, struct an
 	int ret;
 
 	json_object_object_add(request, "@odata.id", json_object_new_string(view->owner));
+	/* The whole list again: what another request of this host has bound is not in ours. */
+	if (*view->etag)
+		json_object_object_add(request, "@odata.etag", json_object_new_string(view->etag));
 	json_object_object_add(stanza, "StanzaType", json_object_new_string("ComposeSystem"));
 	json_object_object_add(stanza, "StanzaId", json_object_new_string("gpuctl"));
 	json_object_object_add(stanza, "Request", request);

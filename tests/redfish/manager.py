@@ -311,6 +311,8 @@ class Manager:
         if path == f"{COMPOSITION}/Actions/CompositionService.Compose":
             stanza = body["Manifest"]["Stanzas"][0]
             host = last(stanza["Request"])
+            if stanza["Request"].get("@odata.etag", f'"z{self.etags[host]}"') != f'"z{self.etags[host]}"':
+                raise Refused(412, "changed meanwhile", "Base.1.0.PreconditionFailed")
             names = [last(one) for one in stanza["Request"]["Links"]["ResourceBlocks"]]
             self.set_zone(host, [name for name in names if not name.startswith("cpu-")], {})
             return 200, body, {}

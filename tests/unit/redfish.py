@@ -388,6 +388,13 @@ def together(bench):
         Report.same(manager.gpus["gpu0"]["port"], port + "0", f"{what}: it stays where it is")
         return manager.count("PATCH") + manager.count("POST") - changed
 
+    for way, pattern in (("zone", ("PATCH", "Zones")), ("blocks", ("PATCH", "Systems")), ("compose", ("POST", "Compose"))):
+        bench.conf(way=way)
+        manager.clear()
+        manager.fault(*pattern, lambda handler: (manager.give("gpu5", "hosta", port + "2"), handler.serve()))
+        said = bench.ask("bind", "gpu1")
+        Report.same((said["exit"], bench.owners()), (0, {"gpu1": "hosta", "gpu5": "hosta"}),
+                    f"{way}: what another request binds meanwhile is not given back", said)
     for way in ("zone", "actions"):
         pattern = ("PATCH", "Zones") if way == "zone" else ("POST", "Actions")
         bench.conf(way=way)
