@@ -2,8 +2,9 @@
 /*
  * DOC: the manager's configuration
  *
- * One file of sections: [manager], a [host.NAME] for each host and a [gpu.NAME] for each GPU
- * of the pool. What is not understood is refused with its line, so that a mistake never
+ * One file of sections: [manager], [switch], a [host.NAME] for each host and a [gpu.NAME] for each
+ * GPU of the pool. What is written of a host or a GPU has to suit the driver of the switch. What
+ * is not understood is refused with its line, so that a mistake never
  * becomes a fabric that somebody did not mean.
  */
 #include <ctype.h>
@@ -18,22 +19,26 @@
 #include "base/conf.h"
 #include "base/text.h"
 #include "fm/config.h"
+#include "fm/gfms.h"
 
 #define FILE_MAX (1u << 20)
 #define NAME_MAX_LEN 64
+#define SOCKET_PATH_MAX 100
 
 /**
  * struct reading - where the reader is
  * @host: the open [host.NAME], or NULL
  * @gpu: the open [gpu.NAME], or NULL
  * @manager: the open section is [manager]
+ * @fabric_switch: the open section is [switch]
+ * @driver_given: in [switch]
  * @seen: a line for each key of [manager] that was given
  */
 struct reading {
 	struct config *config;
 	struct config_host *host;
 	struct config_gpu *gpu;
-	bool manager;
+	bool manager, fabric_switch, driver_given;
 	struct text seen;
 };
 
@@ -147,6 +152,59 @@ static int manager_key(struct reading *r, const char *key, const char *value, st
 	return fault_set(f, EINVAL, "[manager] has no key \"%s\"", key);
 }
 
+static bool device_valid(const char *path)
+{
+	if (!strncmp(path, "unix:", 5)) {
+		path += 5;
+		if (strlen(path) > SOCKET_PATH_MAX)
+			return false;
+	}
+	return *path == '/';
+}
+
+static int switch_key(struct reading *r, const char *key, const char *value, struct fault *f)
+{
+	if (!strcmp(key, "driver")) {
+		if (r->driver_given)
+			return fault_set(f, EINVAL, "driver is given twice");
+		if (strcmp(value, "qmp") && strcmp(value, "switchtec"))
+			return fault_set(f, EINVAL, "driver is qmp or switchtec");
+		r->driver_given = true;
+		r->config->driver = *value == 's' ? DRIVER_SWITCHTEC : DRIVER_QMP;
+		return 0;
+	}
+	if (!strcmp(key, "device")) {
+		if (!device_valid(value))
+			return fault_set(f, EINVAL,
+					 "device is a path such as /dev/switchtec0, or unix:PATH");
+		return set_text(&r->config->device, key, value, f);
+	}
+	return fault_set(f, EINVAL, "[switch] has no key \"%s\"", key);
+}
+
+/* "0/24": the index of a switch in its fabric, and one of its physical ports. */
+static int set_port(int pair[2], const char *key, const char *value, struct fault *f)
+{
+	char *text = mem_strdup(value), *slash = strchr(text, '/');
+	uint64_t sw, phys;
+	bool good = slash;
+
+	if (pair[0] >= 0) {
+		free(text);
+		return fault_set(f, EINVAL, "%s is given twice", key);
+	}
+	if (slash)
+		*slash++ = '\0';
+	good = good && text_number(text, GFMS_SWITCHES_MAX - 1, &sw) &&
+	       text_number(slash, UINT8_MAX, &phys);
+	free(text);
+	if (!good)
+		return fault_set(f, EINVAL, "%s is SWITCH/PORT, two numbers such as 0/24", key);
+	pair[0] = (int)sw;
+	pair[1] = (int)phys;
+	return 0;
+}
+
 static int set_fence(struct config_host *host, const char *value, struct fault *f)
 {
 	if (host->fence != FENCE_NONE)
@@ -184,11 +242,13 @@ static int set_ports(struct config_host *host, const char *value, struct fault *
 static int host_key(struct config_host *host, const char *key, const char *value, struct fault *f)
 {
 	if (!strcmp(key, "qmp")) {
-		if (*value != '/' || strlen(value) > 100)
+		if (*value != '/' || strlen(value) > SOCKET_PATH_MAX)
 			return fault_set(f, EINVAL,
 					 "qmp is the path of a socket, of at most 100 characters");
 		return set_text(&host->qmp, key, value, f);
 	}
+	if (!strcmp(key, "upstream"))
+		return set_port(host->upstream, key, value, f);
 	if (!strcmp(key, "ports"))
 		return set_ports(host, value, f);
 	if (!strcmp(key, "fence"))
@@ -210,6 +270,19 @@ static bool read_pair(const char *value, int pair[2])
 	return true;
 }
 
+static int set_pdfid(struct config_gpu *gpu, const char *value, struct fault *f)
+{
+	uint64_t number;
+
+	if (gpu->pdfid >= 0)
+		return fault_set(f, EINVAL, "pdfid is given twice");
+	/* 0xffff is none */
+	if (!text_number(value, UINT16_MAX - 1, &number))
+		return fault_set(f, EINVAL, "pdfid is a number such as 0x0f01");
+	gpu->pdfid = (int)number;
+	return 0;
+}
+
 static int gpu_key(struct config_gpu *gpu, const char *key, const char *value, struct fault *f)
 {
 	if (!strcmp(key, "device")) {
@@ -218,6 +291,10 @@ static int gpu_key(struct config_gpu *gpu, const char *key, const char *value, s
 					 "device is DRIVER,PROPERTY=VALUE,... without blanks");
 		return set_text(&gpu->device, key, value, f);
 	}
+	if (!strcmp(key, "endpoint"))
+		return set_port(gpu->endpoint, key, value, f);
+	if (!strcmp(key, "pdfid"))
+		return set_pdfid(gpu, value, f);
 	if (!strcmp(key, "pci") || !strcmp(key, "subsystem"))
 		return read_pair(value, gpu->pci + (*key == 's' ? 2 : 0)) ?
 			       0 :
@@ -251,7 +328,7 @@ static int begin_host(struct reading *r, const char *name, struct fault *f)
 		return fault_set(f, E2BIG, "more than %d hosts", CONFIG_HOSTS_MAX);
 	c->hosts = mem_push(c->hosts, c->host_count, sizeof(*c->hosts));
 	r->host = &c->hosts[c->host_count++];
-	*r->host = (struct config_host){ .name = mem_strdup(name) };
+	*r->host = (struct config_host){ .name = mem_strdup(name), .upstream = { -1, -1 } };
 	return 0;
 }
 
@@ -272,6 +349,8 @@ static int begin_gpu(struct reading *r, const char *name, struct fault *f)
 	r->gpu = &c->gpus[c->gpu_count++];
 	*r->gpu = (struct config_gpu){
 		.name = mem_strdup(name),
+		.endpoint = { -1, -1 },
+		.pdfid = -1,
 		.pci = { -1, -1, -1, -1 },
 		.class_code = -1,
 	};
@@ -283,13 +362,15 @@ static int begin_section(struct reading *r, const char *section, struct fault *f
 	r->host = NULL;
 	r->gpu = NULL;
 	r->manager = !strcmp(section, "manager");
-	if (r->manager)
+	r->fabric_switch = !strcmp(section, "switch");
+	if (r->manager || r->fabric_switch)
 		return 0;
 	if (!strncmp(section, "host.", 5) && config_name_valid(section + 5))
 		return begin_host(r, section + 5, f);
 	if (!strncmp(section, "gpu.", 4) && config_name_valid(section + 4))
 		return begin_gpu(r, section + 4, f);
-	return fault_set(f, EINVAL, "[%s] is none of [manager], [host.NAME] and [gpu.NAME]",
+	return fault_set(f, EINVAL,
+			 "[%s] is none of [manager], [switch], [host.NAME] and [gpu.NAME]",
 			 section);
 }
 
@@ -303,32 +384,130 @@ static int config_item(const struct conf_item *item, void *arg, struct fault *f)
 		return host_key(r->host, item->key, item->value, f);
 	if (r->gpu)
 		return gpu_key(r->gpu, item->key, item->value, f);
+	if (r->fabric_switch)
+		return switch_key(r, item->key, item->value, f);
 	return manager_key(r, item->key, item->value, f);
+}
+
+static bool same_pair(const int a[2], const int b[2])
+{
+	return a[0] == b[0] && a[1] == b[1];
+}
+
+static int host_is_qmp(const struct config_host *host, struct fault *f)
+{
+	if (!host->qmp)
+		return fault_set(f, EINVAL, "[host.%s] has no qmp", host->name);
+	if (host->upstream[0] >= 0)
+		return fault_set(f, EINVAL, "[host.%s] has upstream, and the switch is QEMU",
+				 host->name);
+	return 0;
+}
+
+static int host_is_switchtec(const struct config_host *host, struct fault *f)
+{
+	uint64_t number;
+	size_t i;
+
+	if (host->upstream[0] < 0)
+		return fault_set(f, EINVAL, "[host.%s] has no upstream", host->name);
+	if (host->qmp)
+		return fault_set(f, EINVAL, "[host.%s] has qmp, and the switch is no QEMU",
+				 host->name);
+	if (host->fence != FENCE_NONE)
+		return fault_set(f, EINVAL,
+				 "[host.%s] has fence, and this switch takes GPUs from a host that is off",
+				 host->name);
+	/* no other spelling, or one port would be two */
+	for (i = 0; i < host->port_count; i++)
+		if (!text_number(host->ports[i], UINT8_MAX, &number) ||
+		    (host->ports[i][0] == '0' && host->ports[i][1]))
+			return fault_set(f, EINVAL,
+					 "[host.%s]: \"%.80s\" is no number of a logical port",
+					 host->name, host->ports[i]);
+	return 0;
+}
+
+static int host_complete(const struct config *c, size_t i, struct fault *f)
+{
+	const struct config_host *host = &c->hosts[i], *other;
+	bool qmp = c->driver == DRIVER_QMP;
+	int err = qmp ? host_is_qmp(host, f) : host_is_switchtec(host, f);
+	size_t k;
+
+	if (!err && !host->port_count)
+		err = fault_set(f, EINVAL, "[host.%s] has no ports", host->name);
+	for (k = 0; k < i && !err; k++) {
+		other = &c->hosts[k];
+		if (qmp ? !strcmp(host->qmp, other->qmp) :
+			  same_pair(host->upstream, other->upstream))
+			err = fault_set(f, EINVAL, "[host.%s] and [host.%s] have the same %s",
+					other->name, host->name, qmp ? "qmp" : "upstream");
+	}
+	return err;
+}
+
+static int gpu_complete(const struct config *c, size_t i, struct fault *f)
+{
+	const struct config_gpu *gpu = &c->gpus[i], *other;
+	bool endpoint = gpu->endpoint[0] >= 0, pdfid = gpu->pdfid >= 0;
+	size_t k;
+
+	if (c->driver == DRIVER_QMP && !gpu->device)
+		return fault_set(f, EINVAL, "[gpu.%s] has no device", gpu->name);
+	if (c->driver == DRIVER_QMP && (endpoint || pdfid))
+		return fault_set(f, EINVAL,
+				 "[gpu.%s] has endpoint or pdfid, and the switch is QEMU",
+				 gpu->name);
+	if (c->driver == DRIVER_SWITCHTEC && (gpu->device || endpoint == pdfid))
+		return fault_set(f, EINVAL,
+				 "[gpu.%s] needs either endpoint or pdfid, and no device",
+				 gpu->name);
+	for (k = 0; k < i; k++) {
+		other = &c->gpus[k];
+		if ((endpoint && same_pair(gpu->endpoint, other->endpoint)) ||
+		    (pdfid && gpu->pdfid == other->pdfid))
+			return fault_set(f, EINVAL, "[gpu.%s] and [gpu.%s] are the same one",
+					 other->name, gpu->name);
+	}
+	return 0;
 }
 
 static int config_complete(struct config *c, struct fault *f)
 {
-	size_t i, k;
+	size_t i;
+	int err = 0;
 
-	for (i = 0; i < c->host_count; i++) {
-		if (!c->hosts[i].qmp)
-			return fault_set(f, EINVAL, "[host.%s] has no qmp", c->hosts[i].name);
-		if (!c->hosts[i].port_count)
-			return fault_set(f, EINVAL, "[host.%s] has no ports", c->hosts[i].name);
-		for (k = 0; k < i; k++)
-			if (!strcmp(c->hosts[i].qmp, c->hosts[k].qmp))
-				return fault_set(f, EINVAL,
-						 "[host.%s] and [host.%s] have the same qmp",
-						 c->hosts[k].name, c->hosts[i].name);
-	}
-	for (i = 0; i < c->gpu_count; i++)
-		if (!c->gpus[i].device)
-			return fault_set(f, EINVAL, "[gpu.%s] has no device", c->gpus[i].name);
+	if (c->driver == DRIVER_SWITCHTEC && !c->device)
+		err = fault_set(f, EINVAL, "[switch] has no device");
+	if (c->driver == DRIVER_QMP && c->device)
+		err = fault_set(f, EINVAL, "[switch] has a device, and the switch is QEMU");
+	for (i = 0; i < c->host_count && !err; i++)
+		err = host_complete(c, i, f);
+	for (i = 0; i < c->gpu_count && !err; i++)
+		err = gpu_complete(c, i, f);
+	if (err)
+		return err;
 	if (!c->listen)
 		c->listen = mem_strdup("[::]:8443");
 	if (!c->fabric)
 		c->fabric = mem_strdup("PCIe");
 	return 0;
+}
+
+bool config_host_moves(const struct config *config, const struct config_host *host,
+		       const struct config *now, const struct config_host *as)
+{
+	if (config->driver != now->driver)
+		return true;
+	if (now->driver == DRIVER_QMP)
+		return strcmp(host->qmp, as->qmp) != 0;
+	return strcmp(config->device, now->device) || !same_pair(host->upstream, as->upstream);
+}
+
+bool config_gpu_moves(const struct config_gpu *gpu, const struct config_gpu *as)
+{
+	return !same_pair(gpu->endpoint, as->endpoint) || gpu->pdfid != as->pdfid;
 }
 
 int config_parse(const char *file, const char *text, size_t len, struct config *config,
@@ -410,5 +589,6 @@ void config_free(struct config *config)
 	free(config->listen);
 	free(config->fabric);
 	free(config->names);
+	free(config->device);
 	*config = (struct config){ 0 };
 }

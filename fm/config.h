@@ -13,6 +13,11 @@
 #define CONFIG_PORTS_MAX 64
 #define CONFIG_GPUS_MAX 1024
 
+enum config_driver {
+	DRIVER_QMP, /* the switch is QEMU */
+	DRIVER_SWITCHTEC, /* the switch is a Switchtec PAX */
+};
+
 enum config_fence {
 	FENCE_NONE, /* an admin says it: gpufabric-fm evict */
 	FENCE_QMP_GONE, /* nobody listens on the QMP socket: QEMU is dead */
@@ -21,13 +26,15 @@ enum config_fence {
 
 /**
  * struct config_host - [host.NAME]
- * @qmp: socket of its virtual machine
- * @ports: bus names, @port_count of them
+ * @qmp: socket of its virtual machine; NULL unless the switch is QEMU
+ * @upstream: switch and physical port where it is attached to a PAX; negative otherwise
+ * @ports: bus names, or numbers of logical ports, @port_count of them
  * @fence: who says that the host is off; @program for FENCE_PROGRAM
  */
 struct config_host {
 	char *name;
 	char *qmp;
+	int upstream[2];
 	char **ports;
 	size_t port_count;
 	enum config_fence fence;
@@ -36,7 +43,9 @@ struct config_host {
 
 /**
  * struct config_gpu - [gpu.NAME]
- * @device: what device_add is told: DRIVER,PROPERTY=VALUE,...
+ * @device: what device_add is told: DRIVER,PROPERTY=VALUE,...; NULL unless the switch is QEMU
+ * @endpoint: switch and physical port where it is attached to a PAX; negative otherwise
+ * @pdfid: or the id of one of its functions there; negative otherwise
  * @pci: vendor, device, and those of the subsystem; negative where not known
  * @class_code: such as 0x030200, negative where not known
  * @serial: may be NULL, as may @model
@@ -44,6 +53,8 @@ struct config_host {
 struct config_gpu {
 	char *name;
 	char *device;
+	int endpoint[2];
+	int pdfid;
 	int pci[4];
 	int class_code;
 	char *serial;
@@ -53,10 +64,11 @@ struct config_gpu {
 /**
  * struct config - the whole file
  * @folder: where it is, and certificates, accounts and files of hosts with it
+ * @device: of the switch, for drivers that have one
  * @certificate_needed: connections without a client certificate are refused
  * @connections: at a time, in all and by address
  * @unbind_ms: how long a guest may take to let go of a GPU
- * @bind_ms: how long an answer of QEMU may take
+ * @bind_ms: how long an answer of the switch may take
  * @session_ms: a session that is not used for so long ends
  */
 struct config {
@@ -64,6 +76,8 @@ struct config {
 	char *listen;
 	char *fabric;
 	char *names;
+	enum config_driver driver;
+	char *device;
 	bool certificate_needed;
 	unsigned int connections, connections_per_address;
 	uint64_t unbind_ms, bind_ms, session_ms, request_ms;
@@ -82,6 +96,11 @@ void config_free(struct config *config);
 
 /* "10.0.0.1:8443", "[::]:8443", "host:8443" in two parts; both are newly allocated. */
 bool config_address(const char *listen, char **host, char **port);
+
+/* Would this host, or this GPU, be another one in @now? Both have its name. */
+bool config_host_moves(const struct config *config, const struct config_host *host,
+		       const struct config *now, const struct config_host *as);
+bool config_gpu_moves(const struct config_gpu *gpu, const struct config_gpu *as);
 
 /* May something be called so? Lower or upper case letters, digits, and - . _ inside; 64 at most. */
 bool config_name_valid(const char *name);

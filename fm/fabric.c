@@ -32,6 +32,7 @@ void fabric_init(struct fabric *fabric, int hosts, int ports, int gpus)
 			.owner = FABRIC_NONE,
 			.port = FABRIC_NONE,
 			.home = FABRIC_NONE,
+			.identity = { { -1, -1, -1, -1 }, -1 },
 		};
 }
 

@@ -58,6 +58,12 @@ struct fabric_port {
 	bool taken;
 };
 
+/* Vendor, device, and those of the subsystem, and the class; negative where not known. */
+struct fabric_identity {
+	int pci[4];
+	int class_code;
+};
+
 /**
  * struct fabric_gpu - a GPU of the pool
  * @owner: the host whose zone lists it, or FABRIC_NONE
@@ -66,6 +72,7 @@ struct fabric_port {
  *	look, an event or an answer says otherwise
  * @home: the port where it is or was last, as long as its owner has it and nothing else came
  *	to that port, or FABRIC_NONE: its owner finds it by this one
+ * @identity: what clients are told of it
  * @fresh: it came into the configuration while hosts were there: any that has not answered since
  *	may have it
  */
@@ -76,6 +83,7 @@ struct fabric_gpu {
 	int port;
 	bool there;
 	int home;
+	struct fabric_identity identity;
 	bool fresh;
 };
 

@@ -259,18 +259,19 @@ void document_hex(struct json_object *to, const char *key, int value, int digits
 	free(text);
 }
 
-static struct json_object *gpu_entity(const struct config_gpu *gpu)
+static struct json_object *gpu_entity(const struct config_gpu *gpu,
+				      const struct fabric_identity *is)
 {
 	struct json_object *entity = json_object_new_object(), *id = json_object_new_object(),
 			   *serial;
 
 	document_text(entity, "EntityRole", "Target");
 	document_text(entity, "EntityType", "Processor");
-	document_hex(id, "VendorId", gpu->pci[0], 4);
-	document_hex(id, "DeviceId", gpu->pci[1], 4);
-	document_hex(id, "SubsystemVendorId", gpu->pci[2], 4);
-	document_hex(id, "SubsystemId", gpu->pci[3], 4);
-	document_hex(id, "ClassCode", gpu->class_code, 6);
+	document_hex(id, "VendorId", is->pci[0], 4);
+	document_hex(id, "DeviceId", is->pci[1], 4);
+	document_hex(id, "SubsystemVendorId", is->pci[2], 4);
+	document_hex(id, "SubsystemId", is->pci[3], 4);
+	document_hex(id, "ClassCode", is->class_code, 6);
 	if (json_object_object_length(id))
 		json_object_object_add(entity, "EntityPciId", id);
 	else
@@ -315,7 +316,8 @@ static void endpoint_gpu(const struct service *s, struct json_object *document, 
 	const struct config_gpu *config = &s->config->gpus[gpu];
 	struct json_object *links = json_object_new_object(), *link = NULL;
 
-	json_object_object_add(document, "ConnectedEntities", document_list(gpu_entity(config)));
+	json_object_object_add(document, "ConnectedEntities",
+			       document_list(gpu_entity(config, &g->identity)));
 	if (config->model)
 		document_text(document, "Description", config->model);
 	document_gpu_status(s, document, g);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Where a test lets the manager die: GPUFABRIC_FM_DIE=NAME kills it right after the QMP
- * command NAME was sent, before its answer. Only in builds for tests.
+ * command NAME was sent, before its answer; so do gfms-bind and gfms-unbind of a PAX, where
+ * before-gfms-bind and after-gfms-bind are two more places. Only in builds for tests.
  */
 #ifndef FM_FAILPOINT_H
 #define FM_FAILPOINT_H

@@ -20,11 +20,13 @@ struct link;
  * struct link_view - all that is in a host
  * @found: GPUs of the pool, with their ports; owned
  * @taken: ports with something that is none of the pool's
+ * @identities: what each GPU of the pool is, where the driver knows it, else NULL; owned
  */
 struct link_view {
 	struct fabric_place *found;
 	size_t count;
 	bool taken[CONFIG_PORTS_MAX];
+	struct fabric_identity *identities;
 };
 
 struct link_ops {
@@ -36,7 +38,7 @@ struct link_ops {
 	 * -ECONNREFUSED: by what the driver sees the host is off.
 	 */
 	int (*connect)(struct link *link, struct fault *f);
-	/* Looks at everything, once connected. The caller frees @view->found. */
+	/* Looks at everything, once connected. The caller frees what @view owns. */
 	int (*look)(struct link *link, struct link_view *view, struct fault *f);
 	/*
 	 * -EREMOTEIO and -EBUSY: refused, and all is as it was. -ENOTCONN: the connection ended
@@ -53,6 +55,6 @@ struct link_ops {
 	int (*await)(struct link *link, int wake, int *gone, struct fault *f);
 };
 
-extern const struct link_ops link_qmp;
+extern const struct link_ops link_qmp, link_switchtec;
 
 #endif /* FM_LINK_H */

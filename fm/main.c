@@ -108,6 +108,11 @@ static int make_uuid(const char *folder, char uuid[37], struct fault *f)
 	return 0;
 }
 
+static const struct link_ops *link_of(const struct config *config)
+{
+	return config->driver == DRIVER_SWITCHTEC ? &link_switchtec : &link_qmp;
+}
+
 static void config_drop(struct config *config)
 {
 	if (!config)
@@ -152,7 +157,7 @@ static void reload_give_up(struct run *run, const char *why)
 static void reload_now(struct run *run)
 {
 	struct manager *old = run->manager, *next = mem_zalloc(1, sizeof(*next));
-	struct config *old_config = run->config;
+	struct config *old_config = run->config, *config = run->next;
 	struct fault f = { "" }, why = { "" };
 	bool refused;
 
@@ -165,8 +170,9 @@ static void reload_now(struct run *run)
 	http_hold(run->http);
 	/* hosts may have told of more until they were stopped: then go on as it was */
 	refused = manager_may_follow(old, run->next, &why);
-	if (manager_start(next, refused ? old_config : run->next, &link_qmp, http_told,
-			  &run->events, old, &f)) {
+	if (refused)
+		config = old_config;
+	if (manager_start(next, config, link_of(config), http_told, &run->events, old, &f)) {
 		/* no threads: what is left is to begin anew */
 		journal_say(LOG_CRIT, NULL, NULL, NULL, "reload: %s", f.text);
 		abort();
@@ -260,8 +266,8 @@ static int run_start(struct run *run, const char *runtime, struct fault *f)
 		err = run->control < 0 ? run->control : 0;
 	}
 	if (!err)
-		err = manager_start(run->manager, run->config, &link_qmp, http_told, &run->events,
-				    NULL, f);
+		err = manager_start(run->manager, run->config, link_of(run->config), http_told,
+				    &run->events, NULL, f);
 	return err;
 }
 

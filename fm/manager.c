@@ -63,6 +63,19 @@ static void host_say_found(const struct manager_host *h, bool first,
 	}
 }
 
+/* What a driver knows of a GPU is told where fm.conf does not say it. Lock held. */
+static void gpu_identify(struct fabric_gpu *gpu, const struct config_gpu *config,
+			 const struct fabric_identity *seen)
+{
+	size_t i;
+
+	for (i = 0; i < 4; i++)
+		if (config->pci[i] < 0 && seen->pci[i] >= 0)
+			gpu->identity.pci[i] = seen->pci[i];
+	if (config->class_code < 0 && seen->class_code >= 0)
+		gpu->identity.class_code = seen->class_code;
+}
+
 /* Looks at everything in the host; 0 when it answers. */
 static int host_look(struct manager_host *h, struct fault *f)
 {
@@ -86,8 +99,11 @@ static int host_look(struct manager_host *h, struct fault *f)
 			view.found[k].port += h->first_port;
 	before = mem_zalloc((size_t)fabric->gpu_count + 1, sizeof(*before));
 	pthread_mutex_lock(&m->lock);
-	for (i = 0; i < fabric->gpu_count; i++)
+	for (i = 0; i < fabric->gpu_count; i++) {
 		before[i] = fabric->gpus[i].state;
+		if (view.identities)
+			gpu_identify(&fabric->gpus[i], &m->config->gpus[i], &view.identities[i]);
+	}
 	for (k = 0; k < m->config->hosts[h->index].port_count; k++)
 		fabric->ports[(size_t)h->first_port + k].taken = view.taken[k];
 	host_say_found(h, fabric->hosts[h->index].state != HOST_UP, before);
@@ -102,6 +118,7 @@ static int host_look(struct manager_host *h, struct fault *f)
 	h->fence_at = 0;
 	free(before);
 	free(view.found);
+	free(view.identities);
 	return 0;
 }
 
@@ -440,14 +457,14 @@ static const struct config_host *config_host(const struct config *config, const 
 	return NULL;
 }
 
-static bool config_has_gpu(const struct config *config, const char *name)
+static const struct config_gpu *config_gpu(const struct config *config, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < config->gpu_count; i++)
 		if (!strcmp(config->gpus[i].name, name))
-			return true;
-	return false;
+			return &config->gpus[i];
+	return NULL;
 }
 
 static bool config_has_port(const struct config_host *host, const char *name)
@@ -460,9 +477,16 @@ static bool config_has_port(const struct config_host *host, const char *name)
 	return false;
 }
 
-static bool qmp_differs(const struct manager *old, int host, const struct config_host *now)
+static bool host_moves(const struct manager *old, int host, const struct config *config,
+		       const struct config_host *now)
 {
-	return strcmp(old->config->hosts[host].qmp, now->qmp) != 0;
+	return config_host_moves(old->config, &old->config->hosts[host], config, now);
+}
+
+/* The key of fm.conf that says where a host is. */
+static const char *host_place(const struct manager *m)
+{
+	return m->config->driver == DRIVER_QMP ? "qmp" : "upstream";
 }
 
 /* Lock held. */
@@ -474,34 +498,37 @@ static int host_may_follow(const struct manager *old, int i, const struct config
 	const struct config_host *now = config_host(config, host->name);
 	int gpu;
 
-	if (now && !qmp_differs(old, i, now))
+	if (now && !host_moves(old, i, config, now))
 		return 0;
 	if (host->state == HOST_UNSEEN)
 		return fault_set(f, EBUSY,
-				 "%s has not answered yet and may have any GPU, so that it cannot %s: evict it first",
-				 host->name, now ? "get another qmp" : "leave fm.conf");
+				 "%s has not answered yet and may have any GPU, so that it cannot %s%s: evict it first",
+				 host->name, now ? "get another " : "leave fm.conf",
+				 now ? host_place(old) : "");
 	for (gpu = 0; now && gpu < fabric->gpu_count; gpu++)
 		if (fabric->gpus[gpu].owner == i)
 			return fault_set(f, EBUSY,
-					 "%s is in the zone of %s, which cannot get another qmp: remove it from there first, or evict %s",
-					 fabric->gpus[gpu].name, host->name, host->name);
+					 "%s is in the zone of %s, which cannot get another %s: remove it from there first, or evict %s",
+					 fabric->gpus[gpu].name, host->name, host_place(old),
+					 host->name);
 	return 0;
 }
 
 /* Lock held. */
-static int gpus_may_follow(const struct fabric *fabric, const struct config *config,
-			   struct fault *f)
+static int gpus_may_follow(const struct manager *old, const struct config *config, struct fault *f)
 {
+	const struct fabric *fabric = &old->fabric;
 	int i;
 
 	for (i = 0; i < fabric->gpu_count; i++) {
 		const struct fabric_gpu *gpu = &fabric->gpus[i];
+		const struct config_gpu *now = config_gpu(config, gpu->name);
 		const struct config_host *host;
 
 		if (gpu->owner == FABRIC_NONE)
 			continue;
 		host = config_host(config, fabric->hosts[gpu->owner].name);
-		if (!host || !config_has_gpu(config, gpu->name) ||
+		if (!host || !now || config_gpu_moves(&old->config->gpus[i], now) ||
 		    (gpu->port != FABRIC_NONE &&
 		     !config_has_port(host, fabric->ports[gpu->port].name)))
 			return fault_set(f, EBUSY,
@@ -519,7 +546,7 @@ int manager_may_follow(struct manager *old, const struct config *config, struct 
 	for (i = 0; i < old->fabric.host_count && !err; i++)
 		err = host_may_follow(old, i, config, f);
 	if (!err)
-		err = gpus_may_follow(&old->fabric, config, f);
+		err = gpus_may_follow(old, config, f);
 	pthread_mutex_unlock(&old->lock);
 	return err;
 }
@@ -545,8 +572,8 @@ static void manager_follow(struct manager *m, const struct manager *old)
 
 	for (i = 0; i < was->host_count; i++) {
 		host = fabric_find_host(fabric, was->hosts[i].name);
-		/* behind another socket is another machine, which was not asked yet */
-		if (host == FABRIC_NONE || qmp_differs(old, i, &m->config->hosts[host]))
+		/* in another place is another machine, which was not asked yet */
+		if (host == FABRIC_NONE || host_moves(old, i, m->config, &m->config->hosts[host]))
 			continue;
 		fabric->hosts[host].state = was->hosts[i].state == HOST_UP ? HOST_LOST :
 									     was->hosts[i].state;
@@ -584,6 +611,13 @@ static void manager_follow(struct manager *m, const struct manager *old)
 	}
 }
 
+static void gpu_init(struct fabric_gpu *gpu, const struct config_gpu *config)
+{
+	strcpy(gpu->name, config->name);
+	memcpy(gpu->identity.pci, config->pci, sizeof(gpu->identity.pci));
+	gpu->identity.class_code = config->class_code;
+}
+
 int manager_start(struct manager *m, const struct config *config, const struct link_ops *link,
 		  void (*told)(void *waiter), struct events *events, const struct manager *old,
 		  struct fault *f)
@@ -599,7 +633,7 @@ int manager_start(struct manager *m, const struct config *config, const struct l
 		ports += config->hosts[i].port_count;
 	fabric_init(&m->fabric, (int)config->host_count, (int)ports, (int)config->gpu_count);
 	for (i = 0; i < config->gpu_count; i++)
-		strcpy(m->fabric.gpus[i].name, config->gpus[i].name);
+		gpu_init(&m->fabric.gpus[i], &config->gpus[i]);
 	m->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	m->hosts = mem_zalloc(config->host_count + 1, sizeof(*m->hosts));
 	for (i = 0, ports = 0; i < config->host_count; i++) {

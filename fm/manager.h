@@ -105,7 +105,7 @@ void manager_undrain(struct manager *manager);
 /*
  * Who has what goes from one that was stopped to one that starts, by names, and so do tasks. -EBUSY
  * when a host or a GPU that is in use, or a host that may have any GPU, is not in the new
- * configuration or has another qmp there. To be asked again when the old one has stopped: its
+ * configuration or is another one there. To be asked again when the old one has stopped: its
  * threads may have found more meanwhile. Takes the lock itself.
  */
 int manager_may_follow(struct manager *old, const struct config *config, struct fault *f);

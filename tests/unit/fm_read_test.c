@@ -19,6 +19,8 @@
 
 #define HOST "[host.a]\nqmp = /run/a\nports = dn0 dn1\n"
 #define GPU "[gpu.g]\ndevice = secondary-vga,vgamem_mb=64\n"
+#define PAX "[switch]\ndriver = switchtec\ndevice = /dev/switchtec0\n"
+#define PAX_HOST "[host.a]\nupstream = 0/8\nports = 0 1\n"
 
 static void configuration(void)
 {
@@ -47,6 +49,36 @@ static void configuration(void)
 		{ GPU "pci = 10de\n", "vendor:device" },
 		{ GPU "pci = 10de:23310\n", "vendor:device" },
 		{ GPU "class = 3\n", "six hexadecimal" },
+		{ HOST "upstream = 0/8\n", "the switch is QEMU" },
+		{ GPU "pdfid = 1\n", "the switch is QEMU" },
+		{ "[switch]\ndevice = /dev/switchtec0\n", "the switch is QEMU" },
+		{ "[switch]\ndriver = switchtec\n", "has no device" },
+		{ "[switch]\ndriver = liqid\n", "qmp or switchtec" },
+		{ PAX "driver = switchtec\n", "given twice" },
+		{ PAX "device = /dev/switchtec1\n", "given twice" },
+		{ "[switch]\ndevice = switchtec0\n", "a path such as" },
+		{ "[switch]\ndevice = unix:pax\n", "a path such as" },
+		{ PAX "colour = red\n", "no key \"colour\"" },
+		{ PAX "[host.a]\nports = 0\n", "has no upstream" },
+		{ PAX "[host.a]\nupstream = 0/8\n", "has no ports" },
+		{ PAX "[host.a]\nupstream = 8\n", "SWITCH/PORT" },
+		{ PAX "[host.a]\nupstream = 16/8\n", "SWITCH/PORT" },
+		{ PAX "[host.a]\nupstream = 0/256\n", "SWITCH/PORT" },
+		{ PAX PAX_HOST "upstream = 0/9\n", "given twice" },
+		{ PAX PAX_HOST "qmp = /run/a\n", "no QEMU" },
+		{ PAX PAX_HOST "fence = /bin/true\n", "has fence" },
+		{ PAX "[host.a]\nupstream = 0/8\nports = dn0\n", "no number of a logical port" },
+		{ PAX "[host.a]\nupstream = 0/8\nports = 256\n", "no number of a logical port" },
+		{ PAX "[host.a]\nupstream = 0/8\nports = 01\n", "no number of a logical port" },
+		{ PAX "[host.a]\nupstream = 0/8\nports = 0x1\n", "no number of a logical port" },
+		{ PAX PAX_HOST "[host.b]\nupstream = 0/8\nports = 0\n", "the same upstream" },
+		{ PAX GPU, "either endpoint or pdfid" },
+		{ PAX "[gpu.g]\npci = 10de:2331\n", "either endpoint or pdfid" },
+		{ PAX "[gpu.g]\nendpoint = 0/24\npdfid = 1\n", "either endpoint or pdfid" },
+		{ PAX "[gpu.g]\npdfid = 0xffff\n", "pdfid is a number" },
+		{ PAX "[gpu.g]\npdfid = 1\npdfid = 1\n", "given twice" },
+		{ PAX "[gpu.g]\npdfid = 1\n[gpu.h]\npdfid = 0x1\n", "are the same one" },
+		{ PAX "[gpu.g]\nendpoint = 0/24\n[gpu.h]\nendpoint = 0/24\n", "are the same one" },
 	};
 	struct config config;
 	struct fault f;
@@ -64,6 +96,13 @@ static void configuration(void)
 	ok(config.host_count == 1 && config.hosts[0].port_count == 2 && config.hosts[0].fence == FENCE_QMP_GONE &&
 	   config.gpus[0].pci[0] == 0x10de && config.gpus[0].pci[1] == 0x2331 && config.gpus[0].pci[2] < 0 &&
 	   config.gpus[0].class_code == 0x30200 && config.certificate_needed, "is what it says");
+	config_free(&config);
+	ok(!config_parse("x", PAX_HOST "[gpu.g]\npdfid = 0x0f01\n[gpu.h]\nendpoint = 15/255\n" PAX,
+			 strlen(PAX_HOST "[gpu.g]\npdfid = 0x0f01\n[gpu.h]\nendpoint = 15/255\n" PAX), &config, &f),
+	   "a good one of a PAX");
+	ok(config.driver == DRIVER_SWITCHTEC && config.hosts[0].upstream[1] == 8 && config.gpus[0].pdfid == 0xf01 &&
+	   config.gpus[0].endpoint[0] < 0 && config.gpus[1].endpoint[0] == 15 && config.gpus[1].endpoint[1] == 255 &&
+	   config.gpus[1].pdfid < 0, "is what it says, too");
 	config_free(&config);
 }
 
