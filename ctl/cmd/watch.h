@@ -13,7 +13,8 @@ extern const struct ctl_option watch_options[];
 
 /**
  * struct watch - one run
- * @session: connection and the fabric as it is known; of watch_run()
+ * @session: connection and the fabric as it is known, while watch_run() runs
+ * @own: what @session points to
  * @limit: changes to show, 0 for no limit
  * @shown: changes shown
  * @until: what is waited for, NULL for nothing
@@ -25,6 +26,7 @@ extern const struct ctl_option watch_options[];
  */
 struct watch {
 	struct session *session;
+	struct session own;
 	uint64_t limit;
 	uint64_t shown;
 	const struct condition *until;

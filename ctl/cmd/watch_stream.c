@@ -409,25 +409,25 @@ static int watch_check_kinds(struct ctl_ctx *ctx)
 
 int watch_run(struct ctl_ctx *ctx, struct watch *watch)
 {
-	struct session session;
+	struct session *session = &watch->own;
 	int ret = watch_check_kinds(ctx);
 
 	if (!ret)
-		ret = session_open(ctx, &session, SESSION_CHANGE);
+		ret = session_open(ctx, session, SESSION_CHANGE);
 	if (ret)
 		return ret;
-	watch->session = &session;
+	watch->session = session;
 	if (!watch->journal)
-		gfc_mind_reader(session.client, STDOUT_FILENO);
+		gfc_mind_reader(session->client, STDOUT_FILENO);
 	/* What only tells of changes lets a host rest that has none. */
 	if (!watch->until)
-		session.mirror.quiet_ms = 0;
+		session->mirror.quiet_ms = 0;
 	out_stream(ctx->out);
 	ret = begin_with_snapshot(watch);
 	if (!ret && watch->journal)
 		journal_ready();
 	if (!ret)
 		ret = watch_loop(watch);
-	session_close(&session);
+	session_close(session);
 	return ret < 0 ? CTL_DONE : ret;
 }
