@@ -48,7 +48,14 @@ asks() { echo "$2" >/sys/power/pm_test && timeout 100 sh -c "echo $1 >/sys/power
 # The same words for everybody who wants to change something.
 refused() { [[ $(g clear "$(slot_of 0)" 2>&1) == "EBUSY: the system is about to sleep, ask again when it is awake" ]]; }
 taken() { ! refused; }
-logged() { log_since_mark | grep -qE "$1"; }
+logged()
+{
+	local log
+
+	# A reader that has found it would end the writer, and with it the pipe.
+	log=$(log_since_mark)
+	grep -qE "$1" <<<"$log"
+}
 
 # sleeps STATE LEVEL MSI: as deep as that, and back; MSI is what nobody saves afterwards
 sleeps()
