@@ -94,6 +94,9 @@ static int refresh(struct access *a, struct fault *f)
 		return 0;
 	memcpy(a->stamp, stamp, sizeof(stamp));
 	err = read_file(a->path, &list, f);
+	/* What is no fault of the file is tried again. */
+	if (err == -EMFILE || err == -ENFILE || err == -ENOMEM)
+		memset(a->stamp, 0, sizeof(a->stamp));
 	if (err) {
 		account_free(&list);
 		return err;

@@ -130,11 +130,13 @@ char *account_hash(const char *password)
 static bool same(const char *a, const char *b)
 {
 	size_t i, len = strlen(a);
-	unsigned int differ = len != strlen(b);
+	unsigned char differ = 0;
 
+	if (len != strlen(b))
+		return false;
 	/* as long for all that differ */
-	for (i = 0; !differ && i < len; i++)
-		differ |= (unsigned int)(a[i] ^ b[i]) << 8;
+	for (i = 0; i < len; i++)
+		differ |= (unsigned char)(a[i] ^ b[i]);
 	return !differ;
 }
 
