@@ -134,11 +134,16 @@ void gf_slot_holds(struct gf_slot *slot, enum gpufabric_contents contents,
 	slot->contents = contents;
 }
 
-/* Known to be without power. Of a port without a slot driver the link is known, which has none. */
+/* Presence detection loses cards that keep their power; one with functions was not pulled out. */
+static bool is_empty(const struct gf_slot *slot)
+{
+	return !slot->presence && !(slot->snap && slot->snap->nr_functions);
+}
+
+/* Known to be without power, or to have been: only a port that controls it says so. */
 static bool has_no_power(const struct gf_slot *slot)
 {
-	return slot->pci_slot && slot->looked &&
-	       (!slot->presence || (!slot->power && has_control(slot)));
+	return slot->looked && has_control(slot) && (!slot->power || is_empty(slot));
 }
 
 /* Who chose the slot before this does not know what is in it. */
@@ -155,7 +160,7 @@ static void learn_contents(struct gf_slot *slot)
 {
 	if (has_no_power(slot))
 		gf_slot_holds(slot, GPUFABRIC_CONTENTS_POWER_CYCLED, NULL);
-	else if (!slot->presence)
+	else if (is_empty(slot))
 		gf_slot_holds(slot, GPUFABRIC_CONTENTS_UNKNOWN, NULL);
 }
 

@@ -11,8 +11,8 @@
  * does what a hand or broken hardware would:
  *
  *	surprise	"remove", "insert [CARD]", "flap [TIMES]", "blink MS",
- *			"fall-off", "come-back", "button", "power-fault",
- *			"latch open", "latch close"
+ *			"fall-off", "come-back", "hide", "show", "button",
+ *			"power-fault", "latch open", "latch close"
  *	fail		"power", "link", "presence", "enumerate", "bar" or
  *			"bar0" to "bar5", of the next operation or with "@N" of
  *			the Nth; and for how many if not one; "none"
@@ -154,6 +154,10 @@ static int surprise_store(struct sim_port *port, char *text)
 		return fall_silent(port, true);
 	if (!strcmp(what, "come-back") && !text)
 		return fall_silent(port, false);
+	if (!strcmp(what, "hide") && !text)
+		return sim_port_hide(port, true);
+	if (!strcmp(what, "show") && !text)
+		return sim_port_hide(port, false);
 	if (!strcmp(what, "button") && !text)
 		return sim_port_press(port);
 	if (!strcmp(what, "power-fault") && !text)

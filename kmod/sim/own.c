@@ -252,7 +252,9 @@ static int get_power_status(struct hotplug_slot *hotplug, u8 *value)
 
 static int get_adapter_status(struct hotplug_slot *hotplug, u8 *value)
 {
-	*value = READ_ONCE(slot_of(hotplug)->port.present);
+	const struct sim_port *port = &slot_of(hotplug)->port;
+
+	*value = READ_ONCE(port->present) && !READ_ONCE(port->hidden);
 	return 0;
 }
 

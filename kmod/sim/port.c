@@ -446,6 +446,7 @@ void sim_port_insert(struct sim_port *port)
 	lockdep_assert_held(&port->lock);
 
 	port->present = true;
+	port->hidden = false;
 	port->silent = false;
 	port->inserted = true;
 	wipe(port);
@@ -618,6 +619,28 @@ int sim_port_latch(struct sim_port *port, bool open)
 	sim_set16(&port->fn, SLTSTA,
 		  status | (open ? PCI_EXP_SLTSTA_MRLSS : 0));
 	port_event(port, PCI_EXP_SLTSTA_MRLSC);
+	return 0;
+}
+
+/**
+ * sim_port_hide() - presence detection loses the card, or finds it again
+ * @port: the port; the caller holds its lock
+ * @hide: loses it
+ *
+ * A pin that makes no contact, or presence that is detected in-band while the
+ * link does not train: the card has power and keeps all that it knows.
+ *
+ * Return: 0, or -ENODEV if there is no card.
+ */
+int sim_port_hide(struct sim_port *port, bool hide)
+{
+	lockdep_assert_held(&port->lock);
+
+	if (!port->present)
+		return -ENODEV;
+	port->hidden = hide;
+	port_presence(port);
+	port_event(port, PCI_EXP_SLTSTA_PDC);
 	return 0;
 }
 

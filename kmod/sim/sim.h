@@ -568,6 +568,7 @@ void sim_port_driver_reset(struct sim_port *port, bool on);
 int sim_port_press(struct sim_port *port);
 int sim_port_cut_power(struct sim_port *port);
 int sim_port_latch(struct sim_port *port, bool open);
+int sim_port_hide(struct sim_port *port, bool hide);
 void sim_port_reveal(struct sim_port *port);
 void sim_port_cut(struct sim_port *port);
 void sim_port_sleep(struct sim_port *port);

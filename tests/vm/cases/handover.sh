@@ -187,6 +187,36 @@ echo link >"$SIM/slot0.1/fail"
 check_fails "blue takes it as it is, and another one, which fails" gpuctl compose b8 --gpu h100:2 --tenant blue --dirty
 is "$(contents sim0-0)" "former r10 red" "blue never had it: it is red's still"
 
+note "a card that does not show is not without power"
+driver=/sys/bus/pci/drivers/gpufabric-sim-gpu
+bound() { gpuctl -j show "$1" | jq -r '.slot.functions[0].driver // "none"'; }
+in_driver() { [ "$(bound "$1")" = "$2" ]; }
+# looked_at SLOT: the module looks at a slot whose GPU changes its driver.
+looked_at()
+{
+	local at
+	at=$(address "$1")
+	echo "$at" >$driver/unbind && wait_for 10 in_driver "$1" none &&
+		echo "$at" >$driver/bind && wait_for 10 in_driver "$1" gpufabric-sim-gpu
+}
+surprise() { echo "$2" >"$SIM/slot$1/surprise"; }
+check "the GPUs are known" gpuctl scan
+check "one is not detected any more" surprise 0.0 hide
+check "and looked at" looked_at sim0-0
+is "$(state sim0-0) $(contents sim0-0)" "ready former r10 red" "it is red's still"
+is "$(memory sim0-0)" "weights of red" "with what red has left"
+check "it is detected again" surprise 0.0 show
+check "and looked at" looked_at sim0-0
+is "$(contents sim0-0)" "former r10 red" "nothing is forgotten"
+check "blue gets it" gpuctl compose b9 "${one[@]}" --tenant blue
+is "$(memory sim0-0)" "" "after a power-cycle"
+check "and gives it back" gpuctl release b9
+echo 600000 >/sys/module/gpufabric/parameters/lost_ms
+check "the link of a bare port goes down" surprise 0.2 "blink 600000"
+check "and its slot is looked at" looked_at $bare
+is "$(contents $bare)" "former b6 blue" "what its GPU holds is known as before"
+echo full >"$SIM/slot0.2/link"
+
 check "the module unloads" wait_for 10 rmmod gpufabric
 check "the simulator, too" rmmod gpufabric_sim
 
