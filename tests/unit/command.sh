@@ -200,8 +200,9 @@ gives 2 'too many operands' nodes a
 
 # traces: what is refused names file, line and column
 trace=$(mktemp -d)
-jobs=tests/data/traces/jobs.csv
-demand=(tests/data/traces/demand/*.csv)
+tests/bench/plan/made.py "$trace"
+jobs=$trace/jobs.csv
+demand=("$trace"/demand/*.csv)
 gives 0 'ours, runtimes learned' plan replay "$jobs" --pool 256 --warm 1d
 gives 0 'ours, runtimes known' plan replay "$jobs" --pool 256 --warm 1d --runtimes known
 gives 0 'static GPUs for our JCT +[0-9]+' plan replay "$jobs" --pool 640 --warm 1d --equal-jct
@@ -213,7 +214,7 @@ gives 2 '^gpuctl: .*:[0-9]+:[0-9]+: [0-9]+ GPUs are more than the pool of 8 has'
 gives 2 'shorten --warm' plan replay "$jobs" --pool 64 --warm 99d
 gives 2 'neither known nor unknown' plan replay "$jobs" --pool 64 --runtimes perhaps
 gives 2 '/nowhere/x: No such file' plan replay /nowhere/x --pool 64
-gives 2 'tenant vcpDC has a file already' plan replay "${demand[@]}" tests/data/traces/demand/vcpDC.csv --pool 160
+gives 2 'tenant east has a file already' plan replay "${demand[@]}" "$trace/demand/east.csv" --pool 160
 : >"$trace/empty.csv"
 gives 2 'empty.csv:1:1: the file is empty' plan replay "$trace/empty.csv" --pool 64
 printf 'submit_s,duration_s,gpus,tenant\n5,1,1,a\n4,1,1,a\n' >"$trace/unsorted.csv"
