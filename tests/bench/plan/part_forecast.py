@@ -15,7 +15,7 @@ POOL = "100000"
 
 def main():
     if not os.environ.get("TRACES"):
-        print("no forecasts: the slices in tests/data are shorter than the week they learn from")
+        print("no forecasts: made traces are shorter than the week they learn from")
         print("{}")
         return
     found = traces.find(os.path.join(sys.argv[1], "forecast"))
