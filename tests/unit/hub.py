@@ -16,31 +16,15 @@ import tempfile
 import threading
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(TOP, "tests/hub"))
+sys.path[:0] = [os.path.join(TOP, "tests/hub"), os.path.join(TOP, "tests")]
 # pylint: disable=wrong-import-position
 import models
 import server
+from tap import Report
 
 GPUCTL = os.environ.get("GPUCTL", os.path.join(os.environ.get("GPUFABRIC_BUILD", os.path.join(TOP, "build")), "gpuctl"))
 TOKEN = "hf_abcdefghijklmnop"
 ROOT = os.geteuid() == 0
-
-
-class Report:
-    count = failed = 0
-
-    @classmethod
-    def ok(cls, good, what, *details):
-        cls.count += 1
-        cls.failed += not good
-        print(f"{'' if good else 'not '}ok {cls.count} - {what}")
-        for detail in () if good else details:
-            print("#  ", repr(detail))
-        sys.stdout.flush()
-
-    @classmethod
-    def same(cls, value, wanted, what):
-        cls.ok(value == wanted, what, value, wanted)
 
 
 class Bench:

@@ -16,30 +16,14 @@ import threading
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(TOP, "tests/redfish"))
+sys.path[:0] = [os.path.join(TOP, "tests/redfish"), os.path.join(TOP, "tests")]
 # pylint: disable=wrong-import-position
 import manager as fm
+from tap import Report
 
 BUILD = os.environ.get("GPUFABRIC_BUILD", os.path.join(TOP, "build"))
 GPUCTL = os.environ.get("GPUCTL", os.path.join(BUILD, "gpuctl"))
 PROGRAM = os.path.join(os.path.dirname(GPUCTL), "fabric-redfish")
-
-
-class Report:
-    count = failed = 0
-
-    @classmethod
-    def ok(cls, good, what, *details):
-        cls.count += 1
-        cls.failed += not good
-        print(f"{'' if good else 'not '}ok {cls.count} - {what}")
-        for detail in () if good else details:
-            print("#  ", repr(detail))
-        sys.stdout.flush()
-
-    @classmethod
-    def same(cls, value, wanted, what, *details):
-        cls.ok(value == wanted, what, value, wanted, *details)
 
 
 class Bench:
