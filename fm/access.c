@@ -125,7 +125,7 @@ int access_open(struct access *a, const struct config *config, struct fault *f)
 	};
 	pthread_mutex_init(&a->lock, NULL);
 	if (gnutls_rnd(GNUTLS_RND_KEY, a->secret, sizeof(a->secret)))
-		return fault_set(f, EIO, "no random numbers");
+		return fault_set(f, EIO, "the system gives no random numbers");
 	return refresh(a, f);
 }
 

@@ -72,7 +72,7 @@ enum access_verdict access_check(struct access *access, const char *user, const 
 				 const char *address, struct account *account,
 				 unsigned int *wait_s);
 
-/* A session. ACCESS_WAIT: there are too many; ACCESS_WRONG: the account was changed meanwhile. */
+/* A session. ACCESS_WAIT: there are too many; ACCESS_WRONG: the account has changed since you read it. */
 enum access_verdict access_begin(struct access *access, const struct account *account,
 				 const char *address, struct access_session *session);
 /* Of this token, which is used thereby. */

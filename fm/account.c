@@ -47,12 +47,12 @@ static int account_line(struct account_list *list, char *line, struct fault *f)
 		return fault_set(f, EINVAL,
 				 "not NAME:ROLE:HASH; gpufabric-fm passwd writes such lines");
 	if (!config_name_valid(name))
-		return fault_set(f, EINVAL, "\"%.80s\" is no name", name);
+		return fault_set(f, EINVAL, "\"%.80s\" is not a valid name", name);
 	if (account_role_read(role) == ROLE_NONE)
 		return fault_set(f, EINVAL, "\"%.80s\" is none of Administrator, Host and ReadOnly",
 				 role);
 	if (account_find(list, name))
-		return fault_set(f, EINVAL, "%s stands twice", name);
+		return fault_set(f, EINVAL, "%s appears twice", name);
 	if (list->count == USERS_MAX)
 		return fault_set(f, E2BIG, "more than %d users", USERS_MAX);
 	list->users = mem_push(list->users, list->count, sizeof(*list->users));

@@ -76,10 +76,10 @@ struct json_object *body_object(const char *text, size_t len, struct answer *ans
 	json_tokener_free(tokener);
 	if (!good) {
 		answer_refuse(answer, 400, "MalformedJSON", NULL, NULL,
-			      "the body is no JSON object");
+			      "the body is not a JSON object");
 	} else if (colons != count_members(root)) {
 		answer_refuse(answer, 400, "PropertyDuplicate", NULL, NULL,
-			      "a member of the body stands twice");
+			      "a member of the body appears twice");
 		good = false;
 	}
 	if (!good) {
@@ -158,7 +158,8 @@ static void remark(const struct kind *kind, struct json_object **remarks,
 			return;
 		pointer = mem_printf("%s/%.200s", path, key);
 		text = mem_printf("%.200s %s", key,
-				  known ? "cannot be changed" : "is no property of this resource");
+				  known ? "cannot be changed" :
+					  "is not a property of this resource");
 		text_tame(text, false);
 		name = mem_printf("%.200s@Message.ExtendedInfo", key);
 		list = json_object_new_array();
@@ -387,7 +388,7 @@ bool body_text(struct json_object *root, const char *key, size_t max, char **tex
 	    (size_t)json_object_get_string_len(value) > max ||
 	    strlen(json_object_get_string(value)) != (size_t)json_object_get_string_len(value)) {
 		answer_refuse(answer, 400, "PropertyValueTypeError", NULL, key,
-			      "%s is no text of at most %zu characters", key, max);
+			      "%s is not a text of at most %zu characters", key, max);
 		return false;
 	}
 	*text = mem_strdup(json_object_get_string(value));
@@ -401,7 +402,7 @@ static bool known_only(struct json_object *root, const char *const *names, struc
 		if (is_one_of(key, names) || is_annotation(key))
 			continue;
 		answer_refuse(answer, 400, "ActionParameterUnknown", NULL, key,
-			      "%.200s is no parameter here", key);
+			      "%.200s is not a parameter of this action", key);
 		return false;
 	}
 	return true;

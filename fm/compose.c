@@ -50,8 +50,8 @@ static bool has_tag(const struct service *s, const struct ask *ask, int host, co
 	json_object_put(document);
 	if (answer_tag_matches(list, etag))
 		return true;
-	answer_refuse(answer, 412, "PreconditionFailed", NULL, NULL, "%s has changed meanwhile",
-		      host_name(s, host));
+	answer_refuse(answer, 412, "PreconditionFailed", NULL, NULL,
+		      "the system of %s has changed since you read it", host_name(s, host));
 	return false;
 }
 
@@ -63,35 +63,11 @@ static void system_patched(struct service *s, struct ask *ask, const struct task
 
 enum service_end system_patch(struct service *s, struct ask *ask, struct answer *answer)
 {
-	enum service_end end = SERVICE_DONE;
-	struct wanted *wanted = mem_zalloc(1, sizeof(*wanted));
-	struct body_zone body = { 0 };
-	int host;
+	static const struct zone_resource system = {
+		"system", 0, &block_words, body_read_system, has_tag, system_patched,
+	};
 
-	if (!zone_may_change(ask, ask->argument[0], answer))
-		goto out;
-	if (!ask->match) {
-		answer_refuse(answer, 428, "PreconditionRequired", NULL, NULL,
-			      "If-Match with the ETag of the system is needed");
-		goto out;
-	}
-	if (!body_read_system(ask->body, ask->length, &body, answer))
-		goto out;
-	pthread_mutex_lock(&s->manager->lock);
-	host = fabric_find_host(&s->manager->fabric, ask->argument[0]);
-	if (has_tag(s, ask, host, ask->match, answer) &&
-	    zone_read(s, &body, &block_words, host, wanted, answer)) {
-		const struct manager_zone one = zone_of(host, wanted);
-
-		ask->remarks = json_object_get(body.remarks);
-		ask->outcome = system_patched;
-		end = zone_request(s, ask, &one, 1, answer);
-	}
-	pthread_mutex_unlock(&s->manager->lock);
-out:
-	body_free_zone(&body);
-	free(wanted);
-	return end;
+	return zone_change(s, ask, &system, answer);
 }
 
 /* Lock held. The system of a stanza: it is named, or its block is listed. */
@@ -117,7 +93,7 @@ static int stanza_host(const struct service *s, const struct body_stanza *stanza
 	}
 	if (host == FABRIC_NONE)
 		answer_refuse(answer, 400, "PropertyValueError", "/Manifest/Stanzas/Request",
-			      "Request", "a stanza has neither a system nor the block of a host");
+			      "Request", "a stanza needs a system or the block of a host");
 	return host;
 }
 

@@ -90,8 +90,8 @@ static int set_duration(uint64_t *ms, uint64_t max, const char *value, struct fa
 {
 	if (!text_parse_duration(value, ms) || !*ms || *ms > max)
 		return fault_set(f, EINVAL,
-				 "\"%.40s\" is no duration of at most %llu s, such as 30s", value,
-				 (unsigned long long)max / 1000);
+				 "\"%.40s\" is not a duration of at most %llu s, such as 30s",
+				 value, (unsigned long long)max / 1000);
 	return 0;
 }
 
@@ -118,7 +118,7 @@ static int manager_key(struct reading *r, const char *key, const char *value, st
 	if (!strcmp(key, "listen")) {
 		if (!config_address(value, &host, &port))
 			return fault_set(f, EINVAL,
-					 "\"%.80s\" is no address with a port, such as 0.0.0.0:8443",
+					 "\"%.80s\" is not an address with a port, such as 0.0.0.0:8443",
 					 value);
 		free(host);
 		free(port);
@@ -126,14 +126,15 @@ static int manager_key(struct reading *r, const char *key, const char *value, st
 	}
 	if (!strcmp(key, "fabric")) {
 		if (!config_name_valid(value))
-			return fault_set(f, EINVAL, "\"%.80s\" is no name", value);
+			return fault_set(f, EINVAL, "\"%.80s\" is not a valid name", value);
 		return set_text(&c->fabric, key, value, f);
 	}
 	if (!strcmp(key, "names"))
 		return set_text(&c->names, key, value, f);
 	if (!strcmp(key, "client_certificates")) {
 		if (strcmp(value, "required") && strcmp(value, "optional"))
-			return fault_set(f, EINVAL, "client_certificates is required or optional");
+			return fault_set(f, EINVAL,
+					 "client_certificates must be required or optional");
 		c->certificate_needed = !strcmp(value, "required");
 		return 0;
 	}
@@ -168,7 +169,7 @@ static int switch_key(struct reading *r, const char *key, const char *value, str
 		if (r->driver_given)
 			return fault_set(f, EINVAL, "driver is given twice");
 		if (strcmp(value, "qmp") && strcmp(value, "switchtec"))
-			return fault_set(f, EINVAL, "driver is qmp or switchtec");
+			return fault_set(f, EINVAL, "driver must be qmp or switchtec");
 		r->driver_given = true;
 		r->config->driver = *value == 's' ? DRIVER_SWITCHTEC : DRIVER_QMP;
 		return 0;
@@ -176,7 +177,7 @@ static int switch_key(struct reading *r, const char *key, const char *value, str
 	if (!strcmp(key, "device")) {
 		if (!device_valid(value))
 			return fault_set(f, EINVAL,
-					 "device is a path such as /dev/switchtec0, or unix:PATH");
+					 "device must be a path such as /dev/switchtec0, or unix:PATH");
 		return set_text(&r->config->device, key, value, f);
 	}
 	return fault_set(f, EINVAL, "[switch] has no key \"%s\"", key);
@@ -199,7 +200,8 @@ static int set_port(int pair[2], const char *key, const char *value, struct faul
 	       text_number(slash, UINT8_MAX, &phys);
 	free(text);
 	if (!good)
-		return fault_set(f, EINVAL, "%s is SWITCH/PORT, two numbers such as 0/24", key);
+		return fault_set(f, EINVAL, "%s must be SWITCH/PORT, two numbers such as 0/24",
+				 key);
 	pair[0] = (int)sw;
 	pair[1] = (int)phys;
 	return 0;
@@ -214,7 +216,7 @@ static int set_fence(struct config_host *host, const char *value, struct fault *
 		return 0;
 	}
 	if (*value != '/' || strpbrk(value, " \t"))
-		return fault_set(f, EINVAL, "fence is qmp-gone or the path of a program");
+		return fault_set(f, EINVAL, "fence must be qmp-gone or the path of a program");
 	host->fence = FENCE_PROGRAM;
 	host->program = mem_strdup(value);
 	return 0;
@@ -230,7 +232,8 @@ static int set_ports(struct config_host *host, const char *value, struct fault *
 	err = conf_list(value, &host->ports, &host->port_count, f);
 	for (i = 0; !err && i < host->port_count; i++) {
 		if (!config_name_valid(host->ports[i]))
-			err = fault_set(f, EINVAL, "\"%.80s\" is no name of a bus", host->ports[i]);
+			err = fault_set(f, EINVAL, "\"%.80s\" is not the name of a bus",
+					host->ports[i]);
 		for (k = 0; !err && k < i; k++)
 			if (!strcmp(host->ports[i], host->ports[k]))
 				err = fault_set(f, EINVAL, "port %s is listed twice",
@@ -244,7 +247,7 @@ static int host_key(struct config_host *host, const char *key, const char *value
 	if (!strcmp(key, "qmp")) {
 		if (*value != '/' || strlen(value) > SOCKET_PATH_MAX)
 			return fault_set(f, EINVAL,
-					 "qmp is the path of a socket, of at most 100 characters");
+					 "qmp must be the path of a socket, of at most 100 characters");
 		return set_text(&host->qmp, key, value, f);
 	}
 	if (!strcmp(key, "upstream"))
@@ -278,7 +281,7 @@ static int set_pdfid(struct config_gpu *gpu, const char *value, struct fault *f)
 		return fault_set(f, EINVAL, "pdfid is given twice");
 	/* 0xffff is none */
 	if (!text_number(value, UINT16_MAX - 1, &number))
-		return fault_set(f, EINVAL, "pdfid is a number such as 0x0f01");
+		return fault_set(f, EINVAL, "pdfid must be a number such as 0x0f01");
 	gpu->pdfid = (int)number;
 	return 0;
 }
@@ -288,7 +291,7 @@ static int gpu_key(struct config_gpu *gpu, const char *key, const char *value, s
 	if (!strcmp(key, "device")) {
 		if (!isalnum((unsigned char)*value) || strpbrk(value, " \t\"\\"))
 			return fault_set(f, EINVAL,
-					 "device is DRIVER,PROPERTY=VALUE,... without blanks");
+					 "device must be DRIVER,PROPERTY=VALUE,... without blanks");
 		return set_text(&gpu->device, key, value, f);
 	}
 	if (!strcmp(key, "endpoint"))
@@ -298,11 +301,12 @@ static int gpu_key(struct config_gpu *gpu, const char *key, const char *value, s
 	if (!strcmp(key, "pci") || !strcmp(key, "subsystem"))
 		return read_pair(value, gpu->pci + (*key == 's' ? 2 : 0)) ?
 			       0 :
-			       fault_set(f, EINVAL, "%s is vendor:device, such as 10de:2331", key);
+			       fault_set(f, EINVAL, "%s must be vendor:device, such as 10de:2331",
+					 key);
 	if (!strcmp(key, "class")) {
 		if (strlen(value) != 6 || strspn(value, "0123456789abcdefABCDEF") != 6)
 			return fault_set(f, EINVAL,
-					 "class is six hexadecimal digits, such as 030200");
+					 "class must be six hexadecimal digits, such as 030200");
 		gpu->class_code = (int)strtoul(value, NULL, 16);
 		return 0;
 	}
@@ -320,7 +324,7 @@ static int begin_host(struct reading *r, const char *name, struct fault *f)
 
 	for (i = 0; i < c->host_count; i++)
 		if (!strcmp(c->hosts[i].name, name))
-			return fault_set(f, EINVAL, "[host.%s] stands twice", name);
+			return fault_set(f, EINVAL, "[host.%s] appears twice", name);
 	for (i = 0; i < c->gpu_count; i++)
 		if (!strcmp(c->gpus[i].name, name))
 			return fault_set(f, EINVAL, "%s is a GPU already", name);
@@ -339,7 +343,7 @@ static int begin_gpu(struct reading *r, const char *name, struct fault *f)
 
 	for (i = 0; i < c->gpu_count; i++)
 		if (!strcmp(c->gpus[i].name, name))
-			return fault_set(f, EINVAL, "[gpu.%s] stands twice", name);
+			return fault_set(f, EINVAL, "[gpu.%s] appears twice", name);
 	for (i = 0; i < c->host_count; i++)
 		if (!strcmp(c->hosts[i].name, name))
 			return fault_set(f, EINVAL, "%s is a host already", name);
@@ -399,7 +403,8 @@ static int host_is_qmp(const struct config_host *host, struct fault *f)
 	if (!host->qmp)
 		return fault_set(f, EINVAL, "[host.%s] has no qmp", host->name);
 	if (host->upstream[0] >= 0)
-		return fault_set(f, EINVAL, "[host.%s] has upstream, and the switch is QEMU",
+		return fault_set(f, EINVAL,
+				 "[host.%s] has upstream, which the driver qmp does not use",
 				 host->name);
 	return 0;
 }
@@ -412,18 +417,19 @@ static int host_is_switchtec(const struct config_host *host, struct fault *f)
 	if (host->upstream[0] < 0)
 		return fault_set(f, EINVAL, "[host.%s] has no upstream", host->name);
 	if (host->qmp)
-		return fault_set(f, EINVAL, "[host.%s] has qmp, and the switch is no QEMU",
+		return fault_set(f, EINVAL,
+				 "[host.%s] has qmp, which the driver switchtec does not use",
 				 host->name);
 	if (host->fence != FENCE_NONE)
 		return fault_set(f, EINVAL,
-				 "[host.%s] has fence, and this switch takes GPUs from a host that is off",
+				 "[host.%s] has fence, which the driver switchtec does not need: its switch takes GPUs from a host that is off",
 				 host->name);
 	/* no other spelling, or one port would be two */
 	for (i = 0; i < host->port_count; i++)
 		if (!text_number(host->ports[i], UINT8_MAX, &number) ||
 		    (host->ports[i][0] == '0' && host->ports[i][1]))
 			return fault_set(f, EINVAL,
-					 "[host.%s]: \"%.80s\" is no number of a logical port",
+					 "[host.%s]: \"%.80s\" is not the number of a logical port",
 					 host->name, host->ports[i]);
 	return 0;
 }
@@ -457,17 +463,17 @@ static int gpu_complete(const struct config *c, size_t i, struct fault *f)
 		return fault_set(f, EINVAL, "[gpu.%s] has no device", gpu->name);
 	if (c->driver == DRIVER_QMP && (endpoint || pdfid))
 		return fault_set(f, EINVAL,
-				 "[gpu.%s] has endpoint or pdfid, and the switch is QEMU",
+				 "[gpu.%s] has endpoint or pdfid, which the driver qmp does not use",
 				 gpu->name);
 	if (c->driver == DRIVER_SWITCHTEC && (gpu->device || endpoint == pdfid))
 		return fault_set(f, EINVAL,
-				 "[gpu.%s] needs either endpoint or pdfid, and no device",
+				 "[gpu.%s] needs either endpoint or pdfid, without device",
 				 gpu->name);
 	for (k = 0; k < i; k++) {
 		other = &c->gpus[k];
 		if ((endpoint && same_pair(gpu->endpoint, other->endpoint)) ||
 		    (pdfid && gpu->pdfid == other->pdfid))
-			return fault_set(f, EINVAL, "[gpu.%s] and [gpu.%s] are the same one",
+			return fault_set(f, EINVAL, "[gpu.%s] and [gpu.%s] are the same GPU",
 					 other->name, gpu->name);
 	}
 	return 0;
@@ -481,7 +487,8 @@ static int config_complete(struct config *c, struct fault *f)
 	if (c->driver == DRIVER_SWITCHTEC && !c->device)
 		err = fault_set(f, EINVAL, "[switch] has no device");
 	if (c->driver == DRIVER_QMP && c->device)
-		err = fault_set(f, EINVAL, "[switch] has a device, and the switch is QEMU");
+		err = fault_set(f, EINVAL,
+				"[switch] has device, which the driver qmp does not use");
 	for (i = 0; i < c->host_count && !err; i++)
 		err = host_complete(c, i, f);
 	for (i = 0; i < c->gpu_count && !err; i++)
@@ -548,7 +555,7 @@ int config_read(const char *folder, struct config *config, struct fault *f)
 		goto out;
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size > FILE_MAX) {
-		err = fault_set(f, EINVAL, "%s: no file of at most 1 MiB", path);
+		err = fault_set(f, EINVAL, "%s: not a plain file of at most 1 MiB", path);
 		goto out;
 	}
 	text = mem_zalloc((size_t)st.st_size + 1, 1);

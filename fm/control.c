@@ -107,7 +107,7 @@ void control_serve(int listener, struct manager *manager)
 	}
 	name = mem_printf("uid %u by the socket", (unsigned int)who.uid);
 	if (strncmp(line, "evict ", 6))
-		err = fault_set(&f, EINVAL, "this is no question for a manager");
+		err = fault_set(&f, EINVAL, "the manager does not know this command");
 	else
 		err = manager_evict(manager, line + 6, name, &f);
 	answer = err ? mem_printf("error %s\n", f.text) : mem_strdup("ok\n");
@@ -145,7 +145,7 @@ int control_evict(const char *run, const char *host, struct fault *f)
 			err = fault_set(f, EREMOTEIO, "%s", answer + 6);
 		else if (strcmp(answer, "ok"))
 			err = fault_set(f, EPERM,
-					"the manager did not answer: root alone, or its own user, may ask");
+					"the manager did not answer: only root and its own user may use the socket");
 	}
 	if (fd >= 0)
 		close(fd);

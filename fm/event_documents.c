@@ -108,7 +108,7 @@ enum service_end subscription_delete(struct service *s, struct ask *ask, struct 
 		answer->status = 204;
 	else
 		answer_refuse(answer, 404, "ResourceMissingAtURI", NULL, ask->path,
-			      "there is no such listener");
+			      "this listener does not exist");
 	return SERVICE_DONE;
 }
 

@@ -485,8 +485,8 @@ void fabric_explain(const struct fabric *fabric, const struct fabric_answer *ans
 		fault_set(why, EBUSY, "another request for the zone of %s is under way", host);
 		break;
 	case REFUSED_AWAY:
-		fault_set(why, EHOSTDOWN, "%s does not answer, so that %s can neither come nor go",
-			  host, gpu);
+		fault_set(why, EHOSTDOWN,
+			  "%s does not answer, so %s can be neither bound nor unbound", host, gpu);
 		break;
 	case REFUSED_NO_PORT:
 		fault_set(why, ENOSPC, "%s has no free port for %s", host, gpu);

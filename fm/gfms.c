@@ -156,7 +156,7 @@ static int hosts_read(struct gfms *g, uint8_t sw, struct cursor *section, struct
 		if (!entries)
 			return cut_off(f, "the ports of a host");
 		if (gfms_find_host(g, host.at))
-			return fault_set(f, EPROTO, "GFMS database: host %u/%u stands twice", sw,
+			return fault_set(f, EPROTO, "GFMS database: host %u/%u appears twice", sw,
 					 host.at.phys);
 		g->hosts = mem_push(g->hosts, g->host_count, sizeof(*g->hosts));
 		g->hosts[g->host_count++] = host;
@@ -307,7 +307,7 @@ size_t gfms_part_length(const uint8_t part[GFMS_PART_SIZE], size_t offset, size_
 	    size - GFMS_PART_HEAD <= total - offset)
 		return size - GFMS_PART_HEAD;
 	fault_set(f, EPROTO,
-		  "GFMS database: %llu bytes from %llu on were answered, asked for were those from %zu to %zu",
+		  "GFMS database: the answer has %llu bytes from %llu on, the request was for %zu to %zu",
 		  (unsigned long long)size, (unsigned long long)at, offset, total);
 	return 0;
 }
@@ -322,7 +322,7 @@ int gfms_events(const uint8_t answer[GFMS_EVENTS_SIZE], unsigned int *left, stru
 	*left = le16(answer + 2) & ~EVENTS_LOST;
 	/* nothing to read, and more to come, for ever */
 	if (!n && *left)
-		return fault_set(f, EPROTO, "GFMS events: none of %u was told", *left);
+		return fault_set(f, EPROTO, "GFMS events: the answer has none of %u events", *left);
 	while (n--) {
 		event = cursor_take(&list, EVENT_HEAD);
 		size = event ? le16(event) : 0;

@@ -418,14 +418,15 @@ static enum MHD_Result request_who(struct request *r)
 	}
 	if (header(r, "Authorization")) {
 		if (!read_basic(r))
-			return refuse_login(r, "these are no credentials of basic authentication");
+			return refuse_login(r, "these are not credentials of basic authentication");
 		if (access_is_known(r->http->service->access, r->user, r->password, &r->ask.who))
 			return request_go_on(r);
 		return request_hash(r);
 	}
 	if (who_by_certificate(r))
 		return request_go_on(r);
-	return refuse_login(r, "who asks is not known: use a certificate, a session or a password");
+	return refuse_login(r,
+			    "the client is not authenticated: use a certificate, a session or a password");
 }
 
 static enum MHD_Result request_hashed(struct request *r)
@@ -468,7 +469,7 @@ static void request_check(struct request *r)
 			      "a path has at most %d characters", PATH_MAX_LEN);
 	else if (version && strcmp(version, "4.0"))
 		answer_refuse(&r->answer, 412, "HeaderInvalid", NULL, "OData-Version",
-			      "this is OData-Version 4.0");
+			      "the service speaks OData-Version 4.0");
 	else if (dollar)
 		answer_refuse(&r->answer, 501, "QueryNotSupported", NULL, NULL,
 			      "query parameters with $ are not supported");
@@ -540,7 +541,7 @@ static enum MHD_Result request_go_on(struct request *r)
 		return reply_metrics(r);
 	if (!r->resource) {
 		answer_refuse(&r->answer, 404, "ResourceMissingAtURI", NULL, r->path,
-			      "there is nothing at %.200s", r->path);
+			      "there is no resource at %.200s", r->path);
 		return reply(r);
 	}
 	if (r->resource->get == event_stream_get && is_read(r))
@@ -704,7 +705,7 @@ struct http *http_start(struct service *service, struct fault *f)
 					MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL,
 					MHD_OPTION_END);
 	if (!http->daemon || pthread_create(&http->hasher, NULL, hasher_main, http)) {
-		fault_set(f, EIO, "the server for HTTPS does not start");
+		fault_set(f, EIO, "the HTTPS server does not start");
 		if (http->daemon)
 			MHD_stop_daemon(http->daemon);
 		else

@@ -165,7 +165,7 @@ static int make_host(const struct init *init, const struct config *config, const
 	int err = 0;
 
 	if (!config_name_valid(host))
-		return fault_set(f, EINVAL, "\"%.80s\" is no name of a host", host);
+		return fault_set(f, EINVAL, "\"%.80s\" is not a valid name of a host", host);
 	path = mem_printf("%s/hosts/%s.conf", init->folder, host);
 	if (access(path, F_OK)) {
 		err = pki_make(&pair, PKI_HOST, host, NULL, 0, ca, f);
@@ -201,7 +201,7 @@ static int make_user(const struct init *init, const struct config *config, const
 	int err;
 
 	if (!config_name_valid(user))
-		return fault_set(f, EINVAL, "\"%.80s\" is no name of a user", user);
+		return fault_set(f, EINVAL, "\"%.80s\" is not a valid name of a user", user);
 	/* the name in the certificate is the account */
 	if (is_host(init, config, user))
 		return fault_set(f, EINVAL, "%s is a host: its certificate is in hosts/%s.conf",
@@ -226,7 +226,7 @@ static int check_authority(const char *ca_path, const char *crt_path, struct fau
 		return 0;
 	if (access(ca_path, F_OK))
 		return fault_set(f, ENOENT,
-				 "%s is not there, and %s is: put the authority's key back, or, to make a new authority for all, remove %s, server.pem, hosts/ and users/",
+				 "%s is missing, and %s exists: put the key of the authority back, or, to make a new authority, remove %s, server.pem, hosts/ and users/",
 				 ca_path, crt_path, crt_path);
 	err = pki_read(&ca, ca_path, f);
 	if (err)
@@ -244,7 +244,7 @@ static int check_authority(const char *ca_path, const char *crt_path, struct fau
 	if (same)
 		return 0;
 	return fault_set(f, EINVAL,
-			 "%s does not have the certificate of %s: put back the one that belongs to it; nobody would believe what is made now",
+			 "%s does not have the certificate of %s: put its own certificate back; hosts would not trust new certificates",
 			 crt_path, ca_path);
 }
 
@@ -359,12 +359,12 @@ static int ask_password(char secret[ACCOUNT_PASSWORD_MAX + 2], struct fault *f)
 	int err = 0;
 
 	if (!read_secret("Password", secret))
-		return fault_set(f, EINVAL, "no password, or one of more than %d characters",
+		return fault_set(f, EINVAL, "the password is empty, or has more than %d characters",
 				 ACCOUNT_PASSWORD_MAX);
 	if (strlen(secret) < 8)
 		return fault_set(f, EINVAL, "a password has at least 8 characters");
 	if (isatty(STDIN_FILENO) && (!read_secret("Again", again) || strcmp(secret, again)))
-		err = fault_set(f, EINVAL, "the two differ");
+		err = fault_set(f, EINVAL, "the two passwords differ");
 	explicit_bzero(again, sizeof(again));
 	return err;
 }
@@ -462,7 +462,7 @@ int init_password(const char *folder, const char *user, enum account_role role, 
 	int err;
 
 	if (!config_name_valid(user))
-		return fault_set(f, EINVAL, "\"%.80s\" is no name of a user", user);
+		return fault_set(f, EINVAL, "\"%.80s\" is not a valid name of a user", user);
 	err = ask_password(secret, f);
 	if (!err)
 		hash = account_hash(secret);

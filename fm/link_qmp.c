@@ -120,7 +120,7 @@ static int view_device(struct link *link, struct json_object *device, struct lin
 	if (!json_object_is_type(device, json_type_object) ||
 	    !json_object_object_get_ex(device, "name", &name) ||
 	    !json_object_is_type(name, json_type_string))
-		return fault_set(f, EPROTO, "QMP: qom-list has something without a name");
+		return fault_set(f, EPROTO, "QMP: qom-list has an entry without a name");
 	id = json_object_get_string(name);
 	if (!strcmp(id, "type"))
 		return 0;
@@ -171,7 +171,7 @@ static int qmp_link_look(struct link *link, struct link_view *view, struct fault
 	err = qmp_command(&link->qmp, "qom-list", arguments("path", PERIPHERAL, NULL, NULL),
 			  link->config->bind_ms, &list, f);
 	if (!err && !json_object_is_type(list, json_type_array))
-		err = fault_set(f, EPROTO, "QMP: qom-list is no list");
+		err = fault_set(f, EPROTO, "QMP: the answer to qom-list is not a list");
 	n = err ? 0 : json_object_array_length(list);
 	for (i = 0; !err && i < n; i++)
 		err = view_device(link, json_object_array_get_idx(list, i), view, f);

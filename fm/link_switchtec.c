@@ -240,13 +240,13 @@ static int bind_check(const struct link *link, const struct gfms *g, const struc
 				 site->count);
 	if (!site_matches(gpu, site))
 		return fault_set(f, EREMOTEIO,
-				 "the switch has %04x:%04x there, which is not the one of fm.conf",
+				 "the switch has %04x:%04x there, which are not the ids of fm.conf",
 				 site->first->pci[0], site->first->pci[1]);
 	if (!gfms_find_host(g, link->at))
 		return fault_set(f, EREMOTEIO, "the switch has no host at %u/%u", link->at.sw,
 				 link->at.phys);
 	if (site_port_taken(g, link->at, log))
-		return fault_set(f, EBUSY, "the switch has something else in port %u", log);
+		return fault_set(f, EBUSY, "the switch has another device in port %u", log);
 	return 0;
 }
 

@@ -14,7 +14,7 @@ enum service_end session_create(struct service *s, struct ask *ask, struct answe
 
 	if (verdict == ACCESS_WRONG) {
 		answer_refuse(answer, 401, "NoValidSession", NULL, NULL,
-			      "the account was changed meanwhile");
+			      "the account has changed since you read it");
 		return SERVICE_DONE;
 	}
 	if (verdict != ACCESS_GOOD) {
@@ -46,6 +46,6 @@ enum service_end session_delete(struct service *s, struct ask *ask, struct answe
 		answer->status = 204;
 	else
 		answer_refuse(answer, 404, "ResourceMissingAtURI", NULL, ask->path,
-			      "there is no such session");
+			      "this session does not exist");
 	return SERVICE_DONE;
 }

@@ -128,11 +128,12 @@ static void reload_wanted(struct run *run)
 	int err = config_read(run->folder, next, &f);
 
 	if (!err && strcmp(next->listen, run->config->listen))
-		err = fault_set(&f, EBUSY, "listen: %s wants a restart", next->listen);
+		err = fault_set(&f, EBUSY, "listen: %s needs a restart", next->listen);
 	if (!err)
 		err = tls_load(run->folder, next->certificate_needed, &f);
 	if (err) {
-		journal_say(LOG_ERR, NULL, NULL, NULL, "reload: %s; all stays as it was", f.text);
+		journal_say(LOG_ERR, NULL, NULL, NULL,
+			    "reload: %s; the configuration stays as it was", f.text);
 		config_drop(next);
 		return;
 	}
@@ -145,7 +146,8 @@ static void reload_give_up(struct run *run, const char *why)
 {
 	struct fault f = { "" };
 
-	journal_say(LOG_ERR, NULL, NULL, NULL, "reload: %s; all stays as it was", why);
+	journal_say(LOG_ERR, NULL, NULL, NULL, "reload: %s; the configuration stays as it was",
+		    why);
 	config_drop(run->next);
 	run->next = NULL;
 	run->reload_by = 0;

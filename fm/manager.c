@@ -58,7 +58,7 @@ static void host_say_found(const struct manager_host *h, bool first,
 				    host_name(h), gpu->name);
 		else if (gpu->state == GPU_GONE)
 			journal_say(LOG_INFO, NULL, host_name(h), gpu->name,
-				    "%s is in no port of %s any more and stays in its zone",
+				    "%s is no longer in a port of %s and stays in its zone",
 				    gpu->name, host_name(h));
 	}
 }
@@ -113,7 +113,8 @@ static int host_look(struct manager_host *h, struct fault *f)
 	pthread_mutex_unlock(&m->lock);
 	if (twice != FABRIC_NONE)
 		journal_say(LOG_CRIT, NULL, host_name(h), gpu_name(m, twice),
-			    "%s is in %s and in another host", gpu_name(m, twice), host_name(h));
+			    "%s is in %s and in another host at the same time", gpu_name(m, twice),
+			    host_name(h));
 	h->complained = false;
 	h->fence_at = 0;
 	free(before);
@@ -502,7 +503,7 @@ static int host_may_follow(const struct manager *old, int i, const struct config
 		return 0;
 	if (host->state == HOST_UNSEEN)
 		return fault_set(f, EBUSY,
-				 "%s has not answered yet and may have any GPU, so that it cannot %s%s: evict it first",
+				 "%s has not answered yet and may have any GPU, so it cannot %s%s: evict it first",
 				 host->name, now ? "get another " : "leave fm.conf",
 				 now ? host_place(old) : "");
 	for (gpu = 0; now && gpu < fabric->gpu_count; gpu++)
@@ -744,7 +745,7 @@ int manager_evict(struct manager *m, const char *name, const char *who, struct f
 				name);
 	else if (fabric->hosts[host].asked)
 		err = fault_set(f, EBUSY,
-				"%s is being asked what it has: try again when that has ended",
+				"gpufabric-fm is reading the GPUs of %s: try again when it has finished",
 				name);
 	else
 		fabric_off(fabric, host);

@@ -91,7 +91,7 @@ static bool read_stanza(struct json_object *given, struct body_stanza *stanza,
 
 	if (!json_object_is_type(given, json_type_object)) {
 		answer_refuse(answer, 400, "PropertyValueTypeError", "/Manifest/Stanzas", NULL,
-			      "/Manifest/Stanzas is no array of objects");
+			      "/Manifest/Stanzas is not an array of objects");
 		return false;
 	}
 	if (!has_only(given, "/Manifest/Stanzas", names, answer) ||

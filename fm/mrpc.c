@@ -158,7 +158,7 @@ static int open_node(const char *path, struct fault *f)
 		return fault_set(f, errno, "%s: %s", path, strerror(errno));
 	if (fstat(fd, &st) || !S_ISCHR(st.st_mode)) {
 		close(fd);
-		return fault_set(f, ENOTTY, "%s is no character device", path);
+		return fault_set(f, ENOTTY, "%s is not a character device", path);
 	}
 	return fd;
 }
@@ -228,7 +228,7 @@ int mrpc_ready(struct mrpc *mrpc, uint64_t patience, struct fault *f)
 		n = mrpc_receive(mrpc, answer, sizeof(answer), patience, f);
 		if (n == -ETIMEDOUT)
 			return fault_set(f, ETIMEDOUT,
-					 "%s still owes the answer to a command that was given up",
+					 "%s has not yet answered a command that timed out",
 					 mrpc->path);
 		if (n == -EINTR)
 			return (int)n;

@@ -172,7 +172,7 @@ int pki_read(struct pki_pair *pair, const char *path, struct fault *f)
 	if (!ret)
 		return 0;
 	pki_free(pair);
-	return fault_set(f, EINVAL, "%s: no certificate with its key: %s", path,
+	return fault_set(f, EINVAL, "%s: it must have a certificate with its key: %s", path,
 			 gnutls_strerror(ret));
 }
 

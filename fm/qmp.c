@@ -41,7 +41,7 @@ static int read_object(struct json_object *root, struct qmp_message *m, struct f
 	m->id = -1;
 	if (json_object_object_get_ex(root, "id", &id)) {
 		if (!json_object_is_type(id, json_type_int))
-			return fault_set(f, EPROTO, "an id that is no number");
+			return fault_set(f, EPROTO, "an id that is not a number");
 		m->id = json_object_get_int64(id);
 	}
 	if (json_object_object_get_ex(root, "QMP", &value)) {
@@ -83,7 +83,7 @@ int qmp_read(const char *line, size_t len, struct qmp_message *message, struct f
 	if (json_tokener_get_error(tokener) != json_tokener_success ||
 	    json_tokener_get_parse_end(tokener) != len ||
 	    !json_object_is_type(root, json_type_object))
-		err = fault_set(f, EPROTO, "a line that is no JSON object");
+		err = fault_set(f, EPROTO, "a line that is not a JSON object");
 	else
 		err = read_object(root, message, f);
 	json_object_put(root);

@@ -92,7 +92,7 @@ static bool is_there(struct service *s, const struct resource *resource, const s
 static void refuse_missing(const struct ask *ask, struct answer *answer)
 {
 	answer_refuse(answer, 404, "ResourceMissingAtURI", NULL, ask->path,
-		      "there is nothing at %.200s", ask->path);
+		      "there is no resource at %.200s", ask->path);
 }
 
 static void refuse_method(const struct resource *resource, const struct ask *ask,

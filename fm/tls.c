@@ -66,7 +66,7 @@ static int load_file(const char *path, gnutls_datum_t *data, struct fault *f)
 	int ret = gnutls_load_file(path, data);
 
 	if (ret)
-		return fault_set(f, ENOENT, "%s: %s: gpufabric-fm init makes it", path,
+		return fault_set(f, ENOENT, "%s: %s: make it with gpufabric-fm init", path,
 				 access(path, R_OK) ? strerror(errno) : gnutls_strerror(ret));
 	return 0;
 }
@@ -89,8 +89,8 @@ static int load_server(struct tls *tls, const char *path, struct fault *f)
 		ret = gnutls_privkey_import_x509_raw(tls->key, &data, GNUTLS_X509_FMT_PEM, NULL, 0);
 	gnutls_memset(data.data, 0, data.size);
 	gnutls_free(data.data);
-	return ret < 0 ? fault_set(f, EINVAL, "%s: no certificate with its key: %s", path,
-				   gnutls_strerror(ret)) :
+	return ret < 0 ? fault_set(f, EINVAL, "%s: it must have a certificate with its key: %s",
+				   path, gnutls_strerror(ret)) :
 			 0;
 }
 
@@ -127,7 +127,8 @@ static int load_trust(struct tls *tls, const char *path, struct fault *f)
 		ret = gnutls_x509_trust_list_add_trust_mem(tls->trust, &data, NULL,
 							   GNUTLS_X509_FMT_PEM, 0, 0);
 	gnutls_free(data.data);
-	return ret <= 0 ? fault_set(f, EINVAL, "%s: no certificate of an authority", path) : 0;
+	return ret <= 0 ? fault_set(f, EINVAL, "%s: it has no certificate of an authority", path) :
+			  0;
 }
 
 int tls_load(const char *folder, bool needed, struct fault *f)

@@ -115,8 +115,8 @@ static int find_port(const struct service *s, const char *uri)
 
 bool zone_not_found(struct answer *answer, const char *property, const char *what, const char *uri)
 {
-	answer_refuse(answer, 400, "ResourceNotFound", property, uri, "%.300s is no %s here", uri,
-		      what);
+	answer_refuse(answer, 400, "ResourceNotFound", property, uri,
+		      "%.300s is not a %s of this resource", uri, what);
 	return false;
 }
 
@@ -149,7 +149,7 @@ bool zone_read(const struct service *s, const struct body_zone *body,
 	if (!own) {
 		answer_refuse(answer, 400, "PropertyValueError", words->list,
 			      strrchr(words->list, '/') + 1,
-			      "the %s of %s stays in its zone and has to be listed", words->own,
+			      "the %s of %s stays in its zone: list it", words->own,
 			      s->config->hosts[host].name);
 		return false;
 	}
@@ -166,7 +166,7 @@ bool zone_read(const struct service *s, const struct body_zone *body,
 			if (wanted->wishes[k].gpu != gpu)
 				continue;
 			answer_refuse(answer, 400, "PropertyValueConflict", "/Oem/GPUFabric/Ports",
-				      NULL, "two ports are wished for %s",
+				      NULL, "the request names two ports for %s",
 				      s->config->gpus[gpu].name);
 			return false;
 		}
@@ -176,7 +176,7 @@ bool zone_read(const struct service *s, const struct body_zone *body,
 }
 
 /* Lock held. */
-static void tag_of(struct service *s,
+static void tag_of(const struct service *s,
 		   struct json_object *(*get)(const struct service *, const struct ask *),
 		   const struct ask *ask, const char *name, char etag[ANSWER_ETAG])
 {
@@ -190,6 +190,21 @@ static void tag_of(struct service *s,
 	answer_tag(document, etag);
 	json_object_put(document);
 	free(path);
+}
+
+/* Lock held. */
+static bool zone_has_tag(const struct service *s, const struct ask *ask, int host, const char *list,
+			 struct answer *answer)
+{
+	const char *zone = s->config->hosts[host].name;
+	char etag[ANSWER_ETAG];
+
+	tag_of(s, zone_get, ask, zone, etag);
+	if (answer_tag_matches(list, etag))
+		return true;
+	answer_refuse(answer, 412, "PreconditionFailed", NULL, NULL,
+		      "the zone of %s has changed since you read it", zone);
+	return false;
 }
 
 void zone_outcome(struct service *s, struct ask *ask, const struct task *task,
@@ -262,35 +277,32 @@ enum service_end zone_request(struct service *s, struct ask *ask, const struct m
 	return answer->status ? SERVICE_DONE : SERVICE_WAIT;
 }
 
-enum service_end zone_patch(struct service *s, struct ask *ask, struct answer *answer)
+enum service_end zone_change(struct service *s, struct ask *ask,
+			     const struct zone_resource *resource, struct answer *answer)
 {
+	const char *name = ask->argument[resource->argument];
 	enum service_end end = SERVICE_DONE;
-	const char *zone = ask->argument[1];
 	struct body_zone body = { 0 };
 	struct wanted *wanted = mem_zalloc(1, sizeof(*wanted));
-	char etag[ANSWER_ETAG];
 	int host;
 
-	if (!zone_may_change(ask, zone, answer))
+	if (!zone_may_change(ask, name, answer))
 		goto out;
 	if (!ask->match) {
 		answer_refuse(answer, 428, "PreconditionRequired", NULL, NULL,
-			      "If-Match with the ETag of the zone is needed");
+			      "If-Match with the ETag of the %s is needed", resource->noun);
 		goto out;
 	}
-	if (!body_read_zone(ask->body, ask->length, &body, answer))
+	if (!resource->read(ask->body, ask->length, &body, answer))
 		goto out;
 	pthread_mutex_lock(&s->manager->lock);
-	host = fabric_find_host(&s->manager->fabric, zone);
-	tag_of(s, zone_get, ask, zone, etag);
-	if (!answer_tag_matches(ask->match, etag)) {
-		answer_refuse(answer, 412, "PreconditionFailed", NULL, NULL,
-			      "the zone of %s has changed meanwhile", zone);
-	} else if (zone_read(s, &body, &zone_words, host, wanted, answer)) {
+	host = fabric_find_host(&s->manager->fabric, name);
+	if (resource->has_tag(s, ask, host, ask->match, answer) &&
+	    zone_read(s, &body, resource->words, host, wanted, answer)) {
 		const struct manager_zone one = zone_of(host, wanted);
 
 		ask->remarks = json_object_get(body.remarks);
-		ask->outcome = zone_patched;
+		ask->outcome = resource->changed;
 		end = zone_request(s, ask, &one, 1, answer);
 	}
 	pthread_mutex_unlock(&s->manager->lock);
@@ -298,6 +310,15 @@ out:
 	body_free_zone(&body);
 	free(wanted);
 	return end;
+}
+
+enum service_end zone_patch(struct service *s, struct ask *ask, struct answer *answer)
+{
+	static const struct zone_resource zone = {
+		"zone", 1, &zone_words, body_read_zone, zone_has_tag, zone_patched,
+	};
+
+	return zone_change(s, ask, &zone, answer);
 }
 
 /* Lock held. The zone as it is, as numbers. */
@@ -328,12 +349,10 @@ static bool tags_are_good(struct service *s, const struct ask *ask, const char *
 	char etag[ANSWER_ETAG];
 	const char *what = NULL;
 
-	tag_of(s, zone_get, ask, zone, etag);
-	if (ask->match && !answer_tag_matches(ask->match, etag)) {
-		answer_refuse(answer, 412, "PreconditionFailed", NULL, NULL,
-			      "the zone of %s has changed meanwhile", zone);
+	if (ask->match &&
+	    !zone_has_tag(s, ask, fabric_find_host(&s->manager->fabric, zone), ask->match, answer))
 		return false;
-	}
+	tag_of(s, zone_get, ask, zone, etag);
 	if (action->zone_etag && !answer_tag_matches(action->zone_etag, etag))
 		what = zone;
 	tag_of(s, endpoint_get, ask, gpu, etag);
@@ -341,7 +360,7 @@ static bool tags_are_good(struct service *s, const struct ask *ask, const char *
 		what = gpu;
 	if (what)
 		answer_refuse(answer, 428, "PreconditionRequired", NULL, NULL,
-			      "%s has changed meanwhile", what);
+			      "%s has changed since you read it", what);
 	return !what;
 }
 

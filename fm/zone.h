@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Changes of zones, whatever a client calls them. The caller of these holds the manager's lock. */
+/*
+ * Changes of zones, whatever a client calls them. The caller holds the manager's lock, but for
+ * zone_change() and where another comment says so.
+ */
 #ifndef FM_ZONE_H
 #define FM_ZONE_H
 
@@ -43,6 +46,31 @@ struct manager_zone zone_of(int host, const struct wanted *wanted);
 
 void zone_refuse(const struct service *service, const struct fabric_answer *why,
 		 struct answer *answer);
+
+/**
+ * struct zone_resource - a resource whose change is a change of a zone
+ * @noun: as messages call it, "zone"
+ * @argument: which argument of the path names the host
+ * @words: what a client calls its members
+ * @read: reads the body of the request
+ * @has_tag: it has one of the tags in @list; refuses where it has not
+ * @changed: answers when the change is done
+ */
+struct zone_resource {
+	const char *noun;
+	unsigned int argument;
+	const struct zone_words *words;
+	bool (*read)(const char *text, size_t len, struct body_zone *zone, struct answer *answer);
+	bool (*has_tag)(const struct service *service, const struct ask *ask, int host,
+			const char *list, struct answer *answer);
+	void (*changed)(struct service *service, struct ask *ask, const struct task *task,
+			struct answer *answer);
+};
+
+/* A PATCH with If-Match. Takes the manager's lock. */
+enum service_end zone_change(struct service *service, struct ask *ask,
+			     const struct zone_resource *resource, struct answer *answer);
+
 /* @ask->outcome makes the answer in the end. */
 enum service_end zone_request(struct service *service, struct ask *ask,
 			      const struct manager_zone *zones, size_t count,

@@ -55,9 +55,10 @@ static int close_field(struct csv *c, const char *what, bool last, struct fault 
 	char buf[SHOWN + 1];
 
 	if (end && !last)
-		return csv_fault(c, c->at, f, "the line ends behind %s: columns are missing", what);
+		return csv_fault(c, c->at, f, "the line ends after %s: columns are missing", what);
 	if (!end && *c->at != ',')
-		return csv_fault(c, c->at, f, "\"%s\" behind %s: no whole number or word",
+		return csv_fault(c, c->at, f,
+				 "\"%s\" after %s: a whole number or a word is expected",
 				 field_text(c, c->at, buf), what);
 	if (!end && last)
 		return csv_fault(c, c->at, f, "more columns than the heading has");
@@ -82,7 +83,7 @@ int csv_open(struct csv *c, const char *name, const char *text, size_t len, cons
 	if (!c->at)
 		return csv_fault(c, text, f, "the heading is not \"%s\"", heading);
 	if (c->at == c->end)
-		return csv_fault(c, c->begin + n, f, "there is no line behind the heading");
+		return csv_fault(c, c->begin + n, f, "there is no line after the heading");
 	return 0;
 }
 
@@ -107,11 +108,11 @@ int csv_whole(struct csv *c, const char *what, uint64_t max, bool last, uint64_t
 	for (; c->at < c->end && isdigit((unsigned char)*c->at); c->at++) {
 		n = n * 10 + (uint64_t)(*c->at - '0');
 		if (n > max)
-			return csv_fault(c, from, f, "%s is %s, at most %llu is sound", what,
+			return csv_fault(c, from, f, "%s is %s: at most %llu is possible", what,
 					 field_text(c, from, buf), (unsigned long long)max);
 	}
 	if (c->at == from)
-		return csv_fault(c, from, f, "%s is \"%s\": no whole number", what,
+		return csv_fault(c, from, f, "%s is \"%s\": not a whole number", what,
 				 field_text(c, from, buf));
 	*value = n;
 	return close_field(c, what, last, f);
@@ -135,6 +136,6 @@ int csv_word(struct csv *c, const char *what, bool last, char word[CSV_WORD_MAX]
 	}
 	word[n] = '\0';
 	if (!n)
-		return csv_fault(c, from, f, "%s is missing or no word", what);
+		return csv_fault(c, from, f, "%s is missing, or is not a word", what);
 	return close_field(c, what, last, f);
 }

@@ -153,7 +153,7 @@ int jread_open(struct jread *r, const char *file, const char *text, size_t len, 
 		return refuse_at(r, end, json_tokener_error_desc(error));
 	end = skip_space(r, end);
 	if (end < len)
-		return refuse_at(r, end, "something stands behind the document");
+		return refuse_at(r, end, "there is text after the end of the document");
 	return 0;
 }
 
@@ -195,7 +195,7 @@ int jread_object(struct jread *r, struct json_object *from, const char *const *k
 		if (keys[i])
 			continue;
 		jread_key(r, key);
-		return jread_refuse(r, "\"%.60s\" is not known here", key);
+		return jread_refuse(r, "\"%.60s\" is not a key that can stand here", key);
 	}
 	return 0;
 }
@@ -209,7 +209,7 @@ int jread_array(struct jread *r, struct json_object *from, const char *key, size
 	}
 	jread_key(r, key);
 	if (!json_object_is_type(*array, json_type_array))
-		return jread_refuse(r, "\"%s\" is a list", key);
+		return jread_refuse(r, "\"%s\" must be a list", key);
 	if (json_object_array_length(*array) > max)
 		return jread_refuse(r, "\"%s\" has more than %zu entries", key, max);
 	jread_up(r);
@@ -224,7 +224,7 @@ int jread_take_number(struct jread *r, struct json_object *value, double max, do
 	*number = json_object_get_double(value);
 	if (isfinite(*number) && *number >= 0 && *number <= max)
 		return 0;
-	return jread_refuse(r, "%g: 0 to %g is possible", *number, max);
+	return jread_refuse(r, "%g is outside 0 to %g", *number, max);
 }
 
 int jread_take_whole(struct jread *r, struct json_object *value, uint32_t max, uint32_t *number)
@@ -235,7 +235,7 @@ int jread_take_whole(struct jread *r, struct json_object *value, uint32_t max, u
 		return jread_refuse(r, "a whole number is expected here");
 	n = json_object_get_int64(value);
 	if (n < 0 || n > max)
-		return jread_refuse(r, "%lld: 0 to %u is possible", (long long)n, max);
+		return jread_refuse(r, "%lld is outside 0 to %u", (long long)n, max);
 	*number = (uint32_t)n;
 	return 0;
 }
@@ -278,7 +278,7 @@ int jread_flag(struct jread *r, struct json_object *from, const char *key, bool 
 		return 0;
 	jread_key(r, key);
 	if (!json_object_is_type(found, json_type_boolean))
-		return jread_refuse(r, "\"%s\" is true or false", key);
+		return jread_refuse(r, "\"%s\" must be true or false", key);
 	*value = json_object_get_boolean(found);
 	jread_up(r);
 	return 0;
@@ -293,7 +293,7 @@ int jread_word(struct jread *r, struct json_object *from, const char *key, const
 	jread_key(r, key);
 	if (!json_object_is_type(found, json_type_string) ||
 	    strlen(json_object_get_string(found)) != (size_t)json_object_get_string_len(found))
-		return jread_refuse(r, "\"%s\" is a text", key);
+		return jread_refuse(r, "\"%s\" must be a text", key);
 	*value = json_object_get_string(found);
 	jread_up(r);
 	return 0;

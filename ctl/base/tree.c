@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,6 +64,19 @@ static int open_in(const struct tree *tree, const char *path, int flags)
 	return fd;
 }
 
+/* The path is formatted here, for all functions of this file. */
+__attribute__((format(printf, 3, 0))) static int open_path(const struct tree *tree, int flags,
+							   const char *fmt, va_list ap)
+{
+	char *path = mem_vprintf(fmt, ap);
+	int fd = open_in(tree, path, flags);
+	int saved = errno;
+
+	free(path);
+	errno = saved;
+	return fd;
+}
+
 static char *tree_read_all(int fd, size_t *len)
 {
 	char *text = mem_zalloc(1, 1);
@@ -88,10 +102,9 @@ static char *tree_read_all(int fd, size_t *len)
 	return text;
 }
 
-/* @end: no more than so many bytes, the last ones; 0 for all. */
-static char *tree_read_path(const struct tree *tree, size_t *len, size_t end, const char *path)
+/* Reads a file and closes it. @end: only this number of bytes at its end; 0 for all. */
+static char *tree_read_fd(int fd, size_t *len, size_t end)
 {
-	int fd = open_in(tree, path, O_RDONLY);
 	char *text = NULL;
 	struct stat st;
 
@@ -108,30 +121,26 @@ static char *tree_read_path(const struct tree *tree, size_t *len, size_t end, co
 
 char *tree_read(const struct tree *tree, size_t *len, const char *fmt, ...)
 {
-	char *path, *text;
 	va_list ap;
+	int fd;
 
 	va_start(ap, fmt);
-	path = mem_vprintf(fmt, ap);
+	fd = open_path(tree, O_RDONLY, fmt, ap);
 	va_end(ap);
-	text = tree_read_path(tree, len, 0, path);
-	free(path);
-	return text;
+	return tree_read_fd(fd, len, 0);
 }
 
 char *tree_begin(const struct tree *tree, size_t max, size_t *len, const char *fmt, ...)
 {
-	char *path, *text = NULL;
+	char *text = NULL;
 	struct stat st;
 	ssize_t n = -1;
 	va_list ap;
 	int fd;
 
 	va_start(ap, fmt);
-	path = mem_vprintf(fmt, ap);
+	fd = open_path(tree, O_RDONLY, fmt, ap);
 	va_end(ap);
-	fd = open_in(tree, path, O_RDONLY);
-	free(path);
 	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		text = mem_zalloc(max + 1, 1);
 		n = read(fd, text, max);
@@ -144,27 +153,25 @@ char *tree_begin(const struct tree *tree, size_t max, size_t *len, const char *f
 
 char *tree_end(const struct tree *tree, size_t max, size_t *len, const char *fmt, ...)
 {
-	char *path, *text;
 	va_list ap;
+	int fd;
 
 	va_start(ap, fmt);
-	path = mem_vprintf(fmt, ap);
+	fd = open_path(tree, O_RDONLY, fmt, ap);
 	va_end(ap);
-	text = tree_read_path(tree, len, max, path);
-	free(path);
-	return text;
+	return tree_read_fd(fd, len, max);
 }
 
 char *tree_line(const struct tree *tree, const char *fmt, ...)
 {
-	char *path, *text;
+	char *text;
 	va_list ap;
+	int fd;
 
 	va_start(ap, fmt);
-	path = mem_vprintf(fmt, ap);
+	fd = open_path(tree, O_RDONLY, fmt, ap);
 	va_end(ap);
-	text = tree_read_path(tree, NULL, 0, path);
-	free(path);
+	text = tree_read_fd(fd, NULL, 0);
 	if (text)
 		text[strcspn(text, "\n")] = '\0';
 	return text;
@@ -173,16 +180,13 @@ char *tree_line(const struct tree *tree, const char *fmt, ...)
 int tree_write(const struct tree *tree, const char *text, const char *fmt, ...)
 {
 	size_t len = strlen(text);
-	char *path;
 	va_list ap;
 	ssize_t n;
 	int fd, ret = 0;
 
 	va_start(ap, fmt);
-	path = mem_vprintf(fmt, ap);
+	fd = open_path(tree, O_WRONLY, fmt, ap);
 	va_end(ap);
-	fd = open_in(tree, path, O_WRONLY);
-	free(path);
 	if (fd < 0)
 		return -errno;
 	n = write(fd, text, len);
@@ -194,15 +198,12 @@ int tree_write(const struct tree *tree, const char *text, const char *fmt, ...)
 
 bool tree_has(const struct tree *tree, const char *fmt, ...)
 {
-	char *path;
 	va_list ap;
 	int fd;
 
 	va_start(ap, fmt);
-	path = mem_vprintf(fmt, ap);
+	fd = open_path(tree, O_PATH, fmt, ap);
 	va_end(ap);
-	fd = open_in(tree, path, O_PATH);
-	free(path);
 	if (fd < 0)
 		return false;
 	close(fd);
@@ -211,16 +212,14 @@ bool tree_has(const struct tree *tree, const char *fmt, ...)
 
 char *tree_link(const struct tree *tree, const char *fmt, ...)
 {
-	char *path, *target = NULL, buf[PATH_MAX];
+	char *target = NULL, buf[PATH_MAX];
 	ssize_t n = -1;
 	va_list ap;
 	int fd;
 
 	va_start(ap, fmt);
-	path = mem_vprintf(fmt, ap);
+	fd = open_path(tree, O_PATH | O_NOFOLLOW, fmt, ap);
 	va_end(ap);
-	fd = open_in(tree, path, O_PATH | O_NOFOLLOW);
-	free(path);
 	if (fd < 0)
 		return NULL;
 	n = readlinkat(fd, "", buf, sizeof(buf) - 1);
@@ -241,17 +240,14 @@ char **tree_names(const struct tree *tree, size_t *n, const char *fmt, ...)
 {
 	struct dirent *entry;
 	char **names = NULL;
-	char *path;
 	va_list ap;
 	DIR *dir;
 	int fd;
 
 	*n = 0;
 	va_start(ap, fmt);
-	path = mem_vprintf(fmt, ap);
+	fd = open_path(tree, O_RDONLY | O_DIRECTORY, fmt, ap);
 	va_end(ap);
-	fd = open_in(tree, path, O_RDONLY | O_DIRECTORY);
-	free(path);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		if (fd >= 0)

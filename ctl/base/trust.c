@@ -39,7 +39,7 @@ int trust_path(const char *path, struct fault *f)
 			err = fault_set(f, errno, "%s: %s", real, strerror(errno));
 		else if (others_may_write(&st))
 			err = fault_set(f, EPERM,
-					"others than root may write %s; chown root, chmod go-w",
+					"users other than root may write %s: chown root, chmod go-w",
 					real);
 		if (end == real)
 			break;
@@ -55,6 +55,6 @@ int trust_secret(const char *path, struct fault *f)
 	if (stat(path, &st))
 		return fault_set(f, errno, "%s: %s", path, strerror(errno));
 	if (st.st_mode & 0077)
-		return fault_set(f, EPERM, "others than root may read %s; chmod 600", path);
+		return fault_set(f, EPERM, "users other than root may read %s: chmod 600", path);
 	return trust_path(path, f);
 }

@@ -110,7 +110,7 @@ static int convert(const struct number *n, const struct unit *unit, const char *
 	if (value / n->scale > INT64_MAX)
 		return fault_set(f, ERANGE, "\"%.40s\" is too large", s);
 	if (value % n->scale && unit->factor == 1)
-		return fault_set(f, EINVAL, "\"%.40s\" is not whole", s);
+		return fault_set(f, EINVAL, "\"%.40s\" is not a whole number of units", s);
 	value /= n->scale;
 	if (!value)
 		return fault_set(f, EINVAL, "\"%.40s\" must be more than zero", s);

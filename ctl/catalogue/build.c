@@ -92,7 +92,7 @@ static int variable(void *arg, const char *name, size_t len, struct expr_value *
 		return -ENOENT;
 	memo = &s->memo[line];
 	if (memo->state == MEMO_BUSY)
-		return fault_set(f, ELOOP, "%.*s needs itself", (int)len, name);
+		return fault_set(f, ELOOP, "%.*s depends on itself", (int)len, name);
 	if (memo->state == MEMO_NONE) {
 		memo->state = MEMO_BUSY;
 		s->scope.saw_layer = false;
@@ -142,7 +142,8 @@ static int property(struct stack *s, const struct family_part *part, enum family
 	if (value.kind == EXPR_ABSENT && p == PART_WHEN)
 		*out = 0;
 	else if (value.kind != EXPR_NUMBER || value.number < 0 || value.number > TENSOR_MAX)
-		return fault_set(s->f, EINVAL, "[%s] %s: the file does not say, or it is no number",
+		return fault_set(s->f, EINVAL,
+				 "[%s] %s: the file does not have it, or it is not a number",
 				 s->family->id, s->family->line[line].key);
 	else
 		*out = value.number;
@@ -244,8 +245,7 @@ static int count_list(struct stack *s, const struct place *at, const char *text,
 		name = text;
 		len = strcspn(text, "[");
 		if (!text[len] || !len || len > NAME_LENGTH / 2)
-			return fault_set(s->f, EINVAL,
-					 "[%s] \"%.40s\": name[rows, columns] is wanted",
+			return fault_set(s->f, EINVAL, "[%s] \"%.40s\": write name[rows, columns]",
 					 s->family->id, text);
 		text += len;
 		numbers = 1;
@@ -288,7 +288,7 @@ static int add_cache(struct stack *s, double heads, double width, double window,
 		return 0;
 	if (heads > LAYERS_MAX || width > SHAPE_MAX || window > SHAPE_MAX ||
 	    heads != floor(heads) || width != floor(width))
-		return fault_set(s->f, ERANGE, "[%s] a cache of %g x %g numbers is no shape",
+		return fault_set(s->f, ERANGE, "[%s] a cache of %g x %g numbers is not possible",
 				 s->family->id, heads, width);
 	for (i = 0; i < m->n_caches; i++)
 		if ((double)m->cache[i].heads == heads && (double)m->cache[i].width == width &&
@@ -326,7 +326,8 @@ static int count_cache(struct stack *s, const struct place *at)
 	state = state * at->times + (double)s->model->state_bytes;
 	index = index * at->times + (double)s->model->index_bytes;
 	if (state > STATE_MAX || index > STATE_MAX)
-		return fault_set(s->f, ERANGE, "[%s] a state of more than 2^50 bytes is no shape",
+		return fault_set(s->f, ERANGE,
+				 "[%s] a state of more than 2^50 bytes is not possible",
 				 s->family->id);
 	s->model->state_bytes = (uint64_t)state;
 	s->model->index_bytes = (uint64_t)index;
@@ -480,7 +481,7 @@ static int check_number(struct stack *s, const char *name, const struct expr_val
 	    value->number != floor(value->number)) {
 		if (!s->facts)
 			return fault_set(s->f, EINVAL,
-					 "needs the key head_dim: hidden is no multiple of heads");
+					 "needs the key head_dim: hidden is not a multiple of heads");
 		return fault_set(s->f, EINVAL,
 				 "num_attention_heads does not divide hidden_size, and there is no head_dim");
 	}
@@ -544,7 +545,8 @@ static int no_number(struct stack *s, const char *name, const char *key)
 {
 	if (!s->facts)
 		return fault_set(s->f, EINVAL, "needs the key %s", name);
-	return fault_set(s->f, EINVAL, "%s is missing: there is no shape without it", key);
+	return fault_set(s->f, EINVAL, "%s is missing: gpuctl cannot size the model without it",
+			 key);
 }
 
 /* Without these there is no shape. */

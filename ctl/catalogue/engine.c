@@ -168,7 +168,7 @@ static int engine_open(struct size_engine **engines, size_t *n, unsigned int lay
 		return 0;
 	}
 	if (task >= 0)
-		return fault_set(f, EINVAL, "[%s] stands before the engine's own section", section);
+		return fault_set(f, EINVAL, "[%s] comes before the section of its engine", section);
 	more = realloc(*engines, (*n + 1) * sizeof(*more));
 	if (!more)
 		return fault_set(f, ENOMEM, "out of memory");

@@ -194,7 +194,7 @@ static int no_room(const struct arrange_request *request, const struct offer *of
 {
 	fault_set(fault, EDQUOT,
 		  "decided by tenant: %s may have %zu more GPU%s, the workload needs %u x %s",
-		  request->tenant ? request->tenant : "a request without tenant", request->room,
+		  request->tenant ? request->tenant : "a request without a tenant", request->room,
 		  request->room == 1 ? "" : "s", offer->choice.fit.gpus, offer->slot->kind);
 	return -EDQUOT;
 }
@@ -232,7 +232,7 @@ static int no_offer(const struct choose_slot *slots, size_t n,
 		fault_set(fault, ENOSPC, "decided by pool: the workload needs ");
 	else
 		fault_set(fault, ENOSPC,
-			  "decided by memory: no number of the GPUs here holds this workload (gpuctl size tells what does)");
+			  "decided by memory: no number of the GPUs here holds this workload; gpuctl size says which GPUs do");
 	for (i = 0; i < n_offers; i++)
 		if (!offers[i].mixed)
 			fault_add(fault, "%s%u x %s", i ? ", or " : "", offers[i].choice.fit.gpus,
@@ -256,7 +256,7 @@ static int check_named(const struct choose_slot *slots, const struct size_reques
 
 		if (!memory_of(slot))
 			return fault_set(fault, ENOSPC,
-					 "%s: nothing is known of this GPU, so no workload can be sized for it",
+					 "%s is not in the catalogue, so gpuctl cannot size a workload for it",
 					 slot->kind);
 		if (!offer.slot || memory_of(slot) < memory_of(offer.slot))
 			offer.slot = slot;

@@ -55,7 +55,7 @@ int driver_check(struct ctl_ctx *ctx, const char *driver)
 				driver, driver);
 	if (is_for_guests(driver) && !iommu_is_on(SYS) && !does_without_iommu())
 		return ctl_fail(ctx, CTL_FAILED,
-				"the IOMMU is off, which %s needs, nothing was attached: switch it on in the firmware (VT-d, AMD-Vi) and boot with intel_iommu=on on Intel",
+				"driver %s needs the IOMMU, which is off, nothing was attached: switch it on in the firmware (VT-d, AMD-Vi), and on Intel boot with intel_iommu=on",
 				driver);
 	return CTL_DONE;
 }
@@ -82,7 +82,7 @@ void driver_warn(const struct session *session, const char *driver, const struct
 	others = iommu_others(SYS, slot);
 	if (others)
 		ctl_warn(session->ctx,
-			 "%s is not isolated: its IOMMU group also holds %s, which a guest gets with it or not at all",
+			 "%s is not isolated: its IOMMU group also holds %s, and a guest gets both or neither",
 			 slot->name, others);
 	free(others);
 }

@@ -147,7 +147,7 @@ char *choose_why(const struct choose_slot *slots, size_t n, const struct choose_
 	if (request->p2p && n_picked > 1)
 		text_add(&text, ", near peers");
 	if (switches > 1 && !request->spread && !request->n_home)
-		text_add(&text, "; no one switch has %zu", choose_gpus(slots, picked, n_picked));
+		text_add(&text, "; no single switch has %zu", choose_gpus(slots, picked, n_picked));
 	say_groups(&text, groups, picked, n_picked);
 	say_identity(&text, slots, picked, n_picked);
 	return text.text;
@@ -184,10 +184,10 @@ int choose_check(const struct choose_request *request, struct fault *fault)
 
 	if (!total && !request->memory)
 		return fault_set(fault, EINVAL,
-				 "nothing is asked for: give --gpus, --gpu, --memory or --model");
+				 "the request names no GPUs: give --gpus, --gpu, --memory or --model");
 	if (total && request->memory)
 		return fault_set(fault, EINVAL,
-				 "GPUs are asked for by count and by memory: give one of them");
+				 "the request gives both a count and a memory: give one of them");
 	if (request->p2p && request->spread)
 		return fault_set(fault, EINVAL, "--p2p required and --spread exclude each other");
 	if (request->same_switch && request->spread)

@@ -55,7 +55,7 @@ static int check_word(struct ctl_ctx *ctx, const struct knowledge *knowledge,
 	}
 	if (cat_gpu_find(cat->gpus, cat->n_gpus, model, &gpu, &fault) == -ENOENT)
 		return ctl_fail(ctx, CTL_USAGE, "--gpu: %s", fault.text);
-	return ctl_fail(ctx, CTL_USAGE, "--gpu: no GPU %s: that model is not of this vendor", word);
+	return ctl_fail(ctx, CTL_USAGE, "--gpu %s: this vendor has no such model", word);
 }
 
 static int read_kinds(struct ctl_ctx *ctx, const struct knowledge *knowledge,
@@ -158,7 +158,7 @@ static int check_peers(struct ctl_ctx *ctx, const struct pool *pool)
 	for (i = 0; i < pool->n; i++)
 		if (pool->slots[i].bar == CHOOSE_FREE && !pool->slots[i].peers)
 			return ctl_fail(ctx, CTL_DENIED,
-					"--p2p: the configuration space of the port of slot %s cannot be read, which takes root",
+					"--p2p: gpuctl cannot read the configuration space of the port of slot %s: run it as root",
 					pool->slots[i].name);
 	return CTL_DONE;
 }

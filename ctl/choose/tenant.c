@@ -40,7 +40,7 @@ static int tenant_begin(struct reader *reader, const char *name, struct fault *f
 				 "tenant [%s]: a name is a letter followed by up to 62 letters, digits, '_', '.' or '-'",
 				 name);
 	if (tenants_find(tenants, name))
-		return fault_set(fault, EINVAL, "tenant [%s] was there before", name);
+		return fault_set(fault, EINVAL, "tenant [%s] is described twice", name);
 	tenants->items = mem_grow(tenants->items, tenants->n + 1, sizeof(*tenants->items));
 	tenants->items[tenants->n++] =
 		(struct tenant){ .name = mem_strdup(name), .limit = TENANT_NO_LIMIT };
@@ -67,7 +67,8 @@ static int tenant_take_item(const struct conf_item *item, void *arg, struct faul
 		number = &tenants->items[tenants->n - 1].limit;
 		has = &reader->has_limit;
 	} else {
-		return fault_set(fault, EINVAL, "no key %s: a tenant has guarantee and limit",
+		return fault_set(fault, EINVAL,
+				 "unknown key %s: the keys of a tenant are guarantee and limit",
 				 item->key);
 	}
 	if (*has)
@@ -126,7 +127,7 @@ int tenants_know(const struct tenants *tenants, const char *name, struct fault *
 
 	if (!name || !tenants->n || tenants_find(tenants, name))
 		return 0;
-	fault_set(fault, EINVAL, "no tenant %s; there are: ", name);
+	fault_set(fault, EINVAL, "no tenant %s; the tenants are: ", name);
 	for (i = 0; i < tenants->n; i++)
 		fault_add(fault, "%s%s", i ? ", " : "", tenants->items[i].name);
 	return -EINVAL;

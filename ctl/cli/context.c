@@ -54,6 +54,15 @@ bool ctl_flag(const struct ctl_ctx *ctx, const char *name)
 	return ctl_opt(ctx, name);
 }
 
+/* It may quote what was typed or read, so it is made harmless. */
+__attribute__((format(printf, 1, 0))) static char *message(const char *fmt, va_list ap)
+{
+	char *s = mem_vprintf(fmt, ap);
+
+	text_tame(s, true);
+	return s;
+}
+
 int ctl_fail(struct ctl_ctx *ctx, enum ctl_exit code, const char *fmt, ...)
 {
 	va_list ap;
@@ -61,10 +70,8 @@ int ctl_fail(struct ctl_ctx *ctx, enum ctl_exit code, const char *fmt, ...)
 
 	/* Format first: an argument may be the text that is replaced. */
 	va_start(ap, fmt);
-	s = mem_vprintf(fmt, ap);
+	s = message(fmt, ap);
 	va_end(ap);
-	/* It may quote what was typed or read. */
-	text_tame(s, true);
 	free(ctx->error);
 	ctx->error = s;
 	return code;
@@ -77,9 +84,8 @@ void ctl_more(struct ctl_ctx *ctx, const char *fmt, ...)
 	char *s;
 
 	va_start(ap, fmt);
-	s = mem_vprintf(fmt, ap);
+	s = message(fmt, ap);
 	va_end(ap);
-	text_tame(s, true);
 	text_add(&more, "%s\n", s);
 	ctx->more = more.text;
 	free(s);
@@ -91,9 +97,8 @@ void ctl_warn(const struct ctl_ctx *ctx, const char *fmt, ...)
 	char *s;
 
 	va_start(ap, fmt);
-	s = mem_vprintf(fmt, ap);
+	s = message(fmt, ap);
 	va_end(ap);
-	text_tame(s, true);
 	fprintf(stderr, "gpuctl: %s%s\n", ctx->json ? "warning: " : "", s);
 	free(s);
 }

@@ -16,7 +16,7 @@
 
 static const struct ctl_option options[] = {
 	{ "label", 0, "NAME", "label, free to choose" },
-	{ "job", 0, "NAME", "job of a scheduler that it is for" },
+	{ "job", 0, "NAME", "job of a scheduler that the composition is for" },
 	{ "for", 0, "TIME", "new lease from now, such as 8h" },
 	{ "no-lease", 0, NULL, "end the lease" },
 	{ NULL },

@@ -66,7 +66,7 @@ static const struct ctl_option options[] = {
 	DRIVER_OPTION,
 	{ "gpu", 'g', "KIND", "kind of the GPUs that a fabric manager brings to empty slots",
 	  "@kinds" },
-	{ "no-fit-check", 0, NULL, "try although the bridge windows cannot take the GPU" },
+	{ "no-fit-check", 0, NULL, "try even if the bridge windows have no room for the GPU" },
 	{ NULL },
 };
 

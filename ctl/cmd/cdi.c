@@ -127,10 +127,11 @@ static int check_options(struct ctl_ctx *ctx, const char *output)
 
 	while ((name = ctl_opt_next(ctx, "remove", &pos)))
 		if (!cdi_name_valid(name))
-			return ctl_fail(ctx, CTL_USAGE, "--remove: \"%s\" is no name of a device",
-					name);
+			return ctl_fail(ctx, CTL_USAGE,
+					"--remove: \"%s\" is not the name of a device", name);
 	if (ctl_flag(ctx, "remove") && output && !strcmp(output, "-"))
-		return ctl_fail(ctx, CTL_USAGE, "--remove works on a file: name its directory");
+		return ctl_fail(ctx, CTL_USAGE,
+				"--remove needs a file: name its directory with --output");
 	return CTL_DONE;
 }
 
@@ -182,10 +183,10 @@ const struct ctl_command cmd_cdi = {
 	.args = "",
 	.summary = "GPUs for containers: podman run --device " CDI_KIND "=NAME",
 	.help = "Writes " CDI_FILE ", a specification of the Container Device Interface, as a\n"
-		"whole: a device for each composition that is active with all GPUs ready, and one for each slot whose GPU is. What\n"
-		"nodes a driver's GPUs need is in nodes.d, see gpuctl-catalogue(5). Before a detach --remove takes\n"
-		"a composition with its slots, or a slot with its composition, out of the file. Without any device\n"
-		"left the file is removed.",
+		"whole: one device for each active composition whose GPUs are all ready, and one for each slot whose\n"
+		"GPU is ready. Files in nodes.d list the device nodes for each driver, see gpuctl-catalogue(5). Before\n"
+		"a detach, --remove takes a composition with its slots, or a slot with its composition, out of the\n"
+		"file. If no device is left, gpuctl removes the file.",
 	.options = { options },
 	.run = cdi_run,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* gpuctl doctor: can this host hot-plug GPUs, and what has to change. */
+/* gpuctl doctor: check whether this host can hot-plug GPUs, and what has to change. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 #include "doctor/doctor.h"
 
 static const struct ctl_option options[] = {
-	{ "gpu", 'g', "GPU", "judge slots by this card, default the one with the largest BAR" },
-	{ "sysfs", 0, "DIR", "look at a copy of a host instead of this one" },
-	{ "record", 0, "DIR", "make such a copy of this host, in a new directory" },
+	{ "gpu", 'g', "GPU", "judge slots for this card (default: the card with the largest BAR)" },
+	{ "sysfs", 0, "DIR", "check a copy of a host instead of this host" },
+	{ "record", 0, "DIR", "copy the files that doctor reads to a new directory, for --sysfs" },
 	{ NULL },
 };
 
@@ -147,7 +147,8 @@ static int doctor_run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (ret)
 		return ret;
 	if (dir && (ctl_opt(ctx, "sysfs") || ctl_opt(ctx, "gpu")))
-		return ctl_fail(ctx, CTL_USAGE, "--record goes alone: nothing is judged");
+		return ctl_fail(ctx, CTL_USAGE,
+				"--record only copies files: leave the other options out");
 	return dir ? record(ctx, dir) : examine(ctx);
 }
 
@@ -155,7 +156,7 @@ const struct ctl_command cmd_doctor = {
 	.name = "doctor",
 	.group = CTL_HOST,
 	.args = "",
-	.summary = "can this host hot-plug GPUs, and what has to change",
+	.summary = "check whether this host can hot-plug GPUs, and what has to change",
 	.help = "Prints one line for each finding: ok, note, warn or FAIL, the check, the result, and what to do about\n"
 		"it. The exit code is 1 if there is a FAIL. The code that judges an attach judges the slots. If a kernel\n"
 		"parameter would help, doctor computes it for this host; if none does, doctor says so. Run it as root, soon\n"

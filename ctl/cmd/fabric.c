@@ -13,7 +13,7 @@ const struct ctl_command cmd_fabric = {
 	.name = "fabric",
 	.group = CTL_GPUS,
 	.args = "[VERB]",
-	.summary = "GPUs of fabric managers: which host has which, bind and unbind",
+	.summary = "list, bind and unbind the GPUs of fabric managers",
 	.help = "A fabric manager binds a GPU to a port of a host; only then the host sees it. Managers are files in\n"
 		"fabric.d of the configuration: see gpuctl-fabric(5). Without a verb the command is fabric list.\n"
 		"attach of an empty slot binds a GPU as well, and detach and release give it back.",

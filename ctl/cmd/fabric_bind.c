@@ -220,11 +220,11 @@ const struct ctl_command cmd_fabric_bind = {
 	.name = "fabric bind",
 	.args = "GPU|KIND:COUNT...",
 	.summary = "bind GPUs of a fabric to empty slots, all or none",
-	.help = "GPUs are named as gpuctl fabric lists them, or by kind and number; \"any\" is every kind. They come to\n"
-		"the first empty slots of the fabric manager, or to those that --slot names. The command waits until\n"
-		"the cards show up in the slots. When it fails, all that it brought is given back. Exit code 3: not\n"
-		"enough GPUs are free, and the error says who has them; a GPU that another host takes meanwhile is\n"
-		"replaced by another one, if it was not named. gpuctl attach binds and powers on.",
+	.help = "Give the names of GPUs, as gpuctl fabric lists them, or kind and number; \"any\" is every kind. The\n"
+		"manager binds the GPUs to its first empty slots, or to the slots that --slot names. The command waits\n"
+		"until the cards appear in the slots. If it fails, it gives all these GPUs back. The exit code is 3 if too\n"
+		"few GPUs are free, and the error names the hosts that have them. If another host takes a GPU first, the\n"
+		"command takes another GPU, unless you named the GPU. gpuctl attach binds a GPU and powers it on.",
 	.options = { options, session_options },
 	.completes = "@kinds",
 	.run = fabric_bind_run,

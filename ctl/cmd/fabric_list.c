@@ -36,7 +36,7 @@ static int fabric_list_run(struct ctl_ctx *ctx, int argc, char **argv)
 			 ctx->config_dir);
 	ret = first_exit(&pool);
 	if (ret)
-		ctl_fail(ctx, (enum ctl_exit)ret, "not all fabric managers could be asked");
+		ctl_fail(ctx, (enum ctl_exit)ret, "some fabric managers did not answer");
 out:
 	pool_seen_free(&pool);
 	knowledge_free(&knowledge);
@@ -47,10 +47,10 @@ const struct ctl_command cmd_fabric_list = {
 	.name = "fabric list",
 	.args = "",
 	.summary = "fabric managers and their GPUs, with the host that has each",
-	.help = "STATE is free, bound (to this host), elsewhere (HOST says where), changing (a bind or unbind is\n"
-		"under way) or unusable (WHY says why). SLOT is this host's slot at the GPU's port. The module is not\n"
-		"needed. A manager that cannot be asked is warned of; the others are listed, and the exit code is that\n"
-		"of the first one that failed.",
+	.help = "STATE is free, bound (to this host), elsewhere (HOST has the host), changing (during a bind or unbind)\n"
+		"or unusable (WHY has the reason). SLOT is the slot of this host at the port of the GPU. The command does\n"
+		"not need the module. If a manager does not answer, the command prints a warning and lists the others; the\n"
+		"exit code is that of the first manager that failed.",
 	.options = { ctl_table_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = fabric_list_run,

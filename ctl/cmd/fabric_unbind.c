@@ -67,7 +67,7 @@ static int check_anywhere(struct session *session, const struct manager_conf *co
 	if (!slot || ctl_flag(session->ctx, "force"))
 		return CTL_DONE;
 	return ctl_fail(session->ctx, CTL_BUSY,
-			"fabric manager %s does not say at which slot %s is, and slot %s is %s: detach it, or add --force",
+			"fabric manager %s does not say which slot has %s, and slot %s is %s: detach it, or add --force",
 			conf->name, gpu->id, slot->name, render_state(slot->state));
 }
 
@@ -103,7 +103,7 @@ static int find_named(struct session *session, const struct pool_seen *pool, con
 	for (i = 0; i < pool->managers.n && !*gpu; i++)
 		if (pool->exits[i])
 			return ctl_fail(session->ctx, (enum ctl_exit)pool->exits[i],
-					"%s: not all fabric managers could be asked", word);
+					"%s: some fabric managers did not answer", word);
 	if (!*gpu && pool->managers.n_bad)
 		return managers_check(session->ctx, &pool->managers);
 	if (!*gpu)
@@ -242,10 +242,10 @@ const struct ctl_command cmd_fabric_unbind = {
 	.name = "fabric unbind",
 	.args = "SLOT|GPU...",
 	.summary = "give GPUs of this host back to their fabric, all or none",
-	.help = "GPUs are named as gpuctl fabric lists them, or by the slot where they are. A GPU whose slot has\n"
-		"power is refused, exit code 4: gpuctl detach powers it off and gives it back. A manager that does not\n"
-		"say at which slot a GPU is gets it back when none of its slots has power, or with --force. For GPUs\n"
-		"of several fabric managers each manager is a transaction of its own.",
+	.help = "Give the names of GPUs, as gpuctl fabric lists them, or their slots. If the slot of a GPU has power,\n"
+		"the command ends with exit code 4: gpuctl detach powers the slot off and gives the GPU back. If a manager\n"
+		"does not say which slot a GPU is in, all slots of that manager must be off, or --force is needed. If the\n"
+		"GPUs belong to several fabric managers, each manager is a separate transaction.",
 	.options = { options },
 	.completes = "@slots",
 	.run = fabric_unbind_run,

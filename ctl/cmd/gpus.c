@@ -12,7 +12,7 @@
 #include "cli/out.h"
 
 static const struct ctl_option options[] = {
-	{ "cards", 'c', NULL, "only what a slot can take" },
+	{ "cards", 'c', NULL, "only GPUs that fit into a slot" },
 	{ NULL },
 };
 
@@ -201,7 +201,8 @@ static void list_all(struct ctl_ctx *ctx, const struct catalogue *cat)
 	for (i = 0; i < cat->n_gpus; i++)
 		if (!ctl_flag(ctx, "cards") || cat->gpus[i].form == GPU_FORM_CARD)
 			list_one(t, &cat->gpus[i]);
-	out_line(ctx->out, "~ is assumed or from the label; gpuctl gpus GPU shows all of one");
+	out_line(ctx->out,
+		 "~ marks values that are assumed or from the label; gpuctl gpus GPU shows all values of a GPU");
 }
 
 static int show_named(struct ctl_ctx *ctx, const struct catalogue *cat, int argc, char **argv)

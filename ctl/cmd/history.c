@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* gpuctl history: who did what, newest last. */
+/* gpuctl history: operations with their requesters, newest last. */
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static int history(struct session *session, const char *slot, uint64_t last)
 		for (; i < entries.n; i++)
 			render_entry(t, &entries.items[i]);
 		if (!entries.n)
-			out_line(session->ctx->out, "nothing has happened yet");
+			out_line(session->ctx->out, "there were no operations yet");
 	}
 	drop(&entries);
 	free(entries.items);
@@ -166,7 +166,7 @@ const struct ctl_command cmd_history = {
 	.name = "history",
 	.group = CTL_LOOK,
 	.args = "[SLOT]",
-	.summary = "who did what, newest last",
+	.summary = "operations with their requesters, newest last",
 	.help = "The module keeps the last 4,096 entries. Process, command and reason are shown to root alone.",
 	.options = { options, ctl_table_options },
 	.flags = CTL_NO_DRY_RUN,

@@ -35,7 +35,7 @@ static int lamp_fail(struct session *session, const struct gf_slot *slot, int er
 				slot->address);
 	if (error == -EACCES || error == -EPERM)
 		return ctl_fail(session->ctx, CTL_DENIED,
-				"the indicator of slot %s is root's: run gpuctl as root",
+				"only root can read and set the indicator of slot %s: run gpuctl as root",
 				slot->name);
 	return ctl_fail(session->ctx, CTL_FAILED, "the indicator of slot %s: %s", slot->name,
 			strerror(-error));
@@ -67,7 +67,7 @@ static int lamp_change(struct session *session, const struct tree *tree, const s
 		return lamp_fail(session, slot, now);
 	if (now != (int)lamp)
 		return ctl_fail(session->ctx, CTL_FAILED,
-				"the indicator of slot %s shows %s, not %s: its slot driver has set it meanwhile, try again",
+				"the indicator of slot %s shows %s, not %s: its slot driver has changed it: try again",
 				slot->name, lamp_name(now), lamp_name((int)lamp));
 	return CTL_DONE;
 }
@@ -145,7 +145,7 @@ const struct ctl_command cmd_locate = {
 	.args = "SLOT...",
 	.summary = "blink the attention indicator of slots",
 	.help = "The indicator blinks, so that you can find the slot in the rack. gpuctl reads it back. The slot driver\n"
-		"sets it anew when it powers the slot (off) or sees a fault there (on).",
+		"changes it when it powers the slot (off) or sees a fault there (on).",
 	.options = { options },
 	.run = locate_run,
 };

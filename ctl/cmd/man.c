@@ -82,52 +82,50 @@ struct section {
 
 static const struct section sections[] = {
 	{ "IDENTITY",
-	  "A slot that is off or empty has no config space: its GPU cannot be identified. So what is\n"
-	  "known of a GPU is shown with its source: live (read now), last seen (read while the module\n"
-	  "was loaded), declared (in slots.d, see FILES) or unknown. Slots are chosen by it, and the\n"
-	  "module verifies it after power-on: another GPU than expected is a fault, and the\n"
-	  "composition is rolled back." },
+	  "A slot that is off or empty has no config space, so gpuctl cannot read its GPU. The column IDENTITY\n"
+	  "tells the source of what gpuctl shows: live (read now), last seen (read while the module was loaded),\n"
+	  "declared (in slots.d, see FILES) or unknown. gpuctl chooses slots by this identity, and the module\n"
+	  "verifies it after power-on: if the slot has another GPU, this is a fault, and the composition is\n"
+	  "rolled back." },
 	{ "ADDRESS SPACE",
-	  "Before it asks for a GPU gpuctl works out from sysfs whether the windows of the bridges above\n"
-	  "can take it: fits, fits-after-reassignment (its port gets another window), or cannot. That takes\n"
-	  "what the GPU needs: seen by the module earlier, those of virtual functions and of a switch on\n"
-	  "the card included, or, in slots.d, the BAR of the catalogue where that was verified. For\n"
-	  "other GPUs there is no verdict, and nothing is refused. The verdict cannot is a refusal, exit code 3,\n"
-	  "because the attempt can take the addresses of GPUs in use away; --no-fit-check of\n"
-	  "attach, compose and resize tries all the same. When windows change meanwhile the module says so\n"
-	  "and gpuctl works it out anew, five times at most (exit code 4 then). Whoever asks the module\n"
-	  "without gpuctl is spared the worst: it powers no GPU whose windows would be taken from others,\n"
-	  "as far as it has seen that GPU. show has the verdict, and in JSON its fields: verdict,\n"
-	  "verdict_need and verdict_free in bytes, verdict_bridge, verdict_text with why and what helps,\n"
-	  "verdict_largest for BARs that a driver may resize to the most. list warns of the first 256\n"
-	  "slots that are off. Where slots are root ports the windows of the host bridge are known to\n"
-	  "root alone." },
+	  "Before it requests a GPU, gpuctl computes from sysfs whether the windows of the bridges above have room\n"
+	  "for it. The verdict is fits, fits-after-reassignment (the port gets another window), or cannot. gpuctl\n"
+	  "needs to know the BARs of the GPU: the module has seen them earlier, with those of virtual functions and\n"
+	  "of a switch on the card, or slots.d declares a GPU whose BAR in the catalogue is verified. For other GPUs\n"
+	  "there is no verdict and no refusal. For the verdict cannot, gpuctl refuses the request with exit code 3,\n"
+	  "because the attempt can take addresses away from GPUs in use; --no-fit-check of attach, compose and\n"
+	  "resize tries it anyway. If windows change during the request, gpuctl computes the verdict again, at most\n"
+	  "five times (exit code 4 then). The module also protects GPUs against requests without gpuctl: it does not\n"
+	  "power a GPU that it has seen before if other GPUs would lose their windows. show has the verdict, and in\n"
+	  "JSON the fields verdict, verdict_need and verdict_free in bytes, verdict_bridge, verdict_text with reason\n"
+	  "and remedy, and verdict_largest for BARs that a driver may resize to the maximum. list prints warnings for\n"
+	  "the first 256 slots that are off. If slots are root ports, only root can read the windows of the host\n"
+	  "bridge." },
 	{ "TENANTS",
-	  "What a tenant leaves in the memory of a GPU is cleared before another tenant gets that GPU. A GPU\n"
-	  "that is given back with release --keep, or whose slot cannot be powered off, would have it still.\n"
-	  "compose, resize, run, restore and the planner power-cycle such a GPU, or reset it where its slot has\n"
-	  "no power control: without its driver, by the methods that the kernel lists in reset_method. Hooks\n"
-	  "before a detach run, and whoever uses the GPU stops it (exit code 4). A GPU for which neither is\n"
-	  "possible is not chosen; if none is left that is exit code 3, and --dirty takes it as it is.\n"
-	  "A composition without a tenant is nobody's, and nobody is a tenant of its own: GPUs go from nobody\n"
-	  "to nobody as they are. A GPU that was on when the module was loaded was nobody's, except for restore,\n"
-	  "which takes it for what it saved. What is used without a composition does not count.\n"
-	  "show has whose data a GPU may hold, or why it is clean; in JSON contents (former, power-cycled,\n"
-	  "reset, unknown), former (the composition) and, for root, former_tenant. Requests list what they\n"
-	  "did to GPUs in cleaned. A link that is disabled or blinks counts for nothing. What a reset does\n"
-	  "to memory is for the card; a power-cycle leaves nothing." },
+	  "gpuctl clears the memory of a GPU before another tenant gets it. A GPU may hold data of a tenant after\n"
+	  "release --keep, or if its slot cannot be powered off. compose, resize, run, restore and the planner\n"
+	  "power-cycle such a GPU. If its slot has no power control, they unbind the driver and reset the GPU by the\n"
+	  "methods that the kernel lists in reset_method. Hooks before a detach run first, and a process that uses\n"
+	  "the GPU stops the request (exit code 4). If neither a power-cycle nor a reset is possible, gpuctl does not\n"
+	  "choose the GPU; if no other is free, the exit code is 3, and --dirty takes the GPU as it is.\n"
+	  "All compositions without a tenant count as one tenant. A GPU that was on when the module was loaded\n"
+	  "counts for this tenant, too; but restore takes the GPU for the saved one. The use of a GPU without a\n"
+	  "composition does not count.\n"
+	  "show has the tenant whose data a GPU may hold, or the reason why it is clean; in JSON contents (former,\n"
+	  "power-cycled, reset, unknown), former (the composition) and, for root, former_tenant. Requests list\n"
+	  "the GPUs that they cleared in cleaned. A link that is disabled or blinks does not clear a GPU. The effect\n"
+	  "of a reset on the memory depends on the card; a power-cycle clears all memory." },
 	{ "UNITS",
-	  "gpufabric.target comes and goes with the module. gpufabric-watch.service writes every change to the\n"
-	  "journal and starts the others: gpufabric-save.service, -cdi, -metrics and -features after changes,\n"
+	  "gpufabric.target is active while the module is loaded. gpufabric-watch.service writes every change to the\n"
+	  "journal and starts the other units: gpufabric-save.service, -cdi, -metrics and -features after changes,\n"
 	  "by gpufabric-changed.service; gpufabric-reap.service when a lease ends or a client dies;\n"
-	  "gpufabric-fault@SLOT.service and gpufabric-detached@SLOT.service, which do nothing themselves: units\n"
-	  "with WantedBy= one of them follow. gpufabric-attached@.service is active while a GPU is ready.\n"
-	  "gpufabric-restore.service brings compositions back after a reboot; as long as that failed, nothing\n"
-	  "is saved over what could not be restored. Each is switched off by systemctl\n"
-	  "disable or mask." },
+	  "gpufabric-fault@SLOT.service and gpufabric-detached@SLOT.service, which do nothing and start units with\n"
+	  "WantedBy= one of them. gpufabric-attached@.service is active while a GPU is ready.\n"
+	  "gpufabric-restore.service restores compositions after a reboot. Until it succeeds, gpufabric-save.service\n"
+	  "does not overwrite the saved compositions. To switch a unit off, use systemctl disable or mask." },
 	{ "OUTPUT",
-	  "With -j each command prints one JSON document; watch prints one a line. Names of fields are stable,\n"
-	  "fields may be added. Sizes are in bytes, times in milliseconds since the epoch, durations in\n"
+	  "With -j each command prints one JSON document; watch prints one per line. The names of fields are stable,\n"
+	  "and new fields may be added. Sizes are in bytes, times in milliseconds since the epoch, durations in\n"
 	  "microseconds, link speeds in MT/s. Errors go to standard error as one line." },
 	{ NULL, NULL },
 };
@@ -155,11 +153,11 @@ static void print_files(struct out *out)
 {
 	static const struct entry files[] = {
 		{ "/etc/gpuctl/gpus.d/*.conf, models.d/*.conf, nodes.d/*.conf",
-		  "GPUs and models that the catalogue lacks, or corrections of it." },
+		  "GPUs and models for the catalogue, or corrections of its entries." },
 		{ "/etc/gpuctl/slots.d/*.conf",
 		  "The GPUs in slots: lines of \"SLOT GPU\", with a catalogue name or PCI ids such as\n"
 		  "10de:2331; the slot may hold wildcards of the shell, and the last line that matches\n"
-		  "counts. A number behind it is the number of GPUs of the card: \"5-1 a16 4\".\n"
+		  "counts. A number after the GPU is the number of GPUs of the card: \"5-1 a16 4\".\n"
 		  "\"3-* group=nvl0\" says that links of their own connect the GPUs of these slots, such as\n"
 		  "NVLink, NVSwitch or XGMI: a choice takes whole groups, and breaks as few as it can.\n"
 		  "# begins a comment." },

@@ -304,7 +304,7 @@ int names_of_kind(struct ctl_ctx *ctx, const char *kind, struct names *names)
 		if (!strcmp(sources[i].kind, kind))
 			return sources[i].add(ctx, names);
 	known = names_kinds();
-	ctl_fail(ctx, CTL_USAGE, "nothing is of the kind %s: there are %s", kind, known);
+	ctl_fail(ctx, CTL_USAGE, "there is no kind %s: the kinds are %s", kind, known);
 	free(known);
 	return CTL_USAGE;
 }

@@ -13,7 +13,7 @@
 #define DEV "/dev"
 
 static const struct ctl_option options[] = {
-	{ "remove", 'r', NULL, "remove all of them" },
+	{ "remove", 'r', NULL, "remove all links" },
 	{ NULL },
 };
 
@@ -92,9 +92,9 @@ const struct ctl_command cmd_nodes = {
 	.group = CTL_PLUMBING,
 	.args = "",
 	.summary = "links to device nodes: /dev/gpufabric/by-slot, by-composition",
-	.help = "Brings links in line with the GPUs that are ready: by-slot/SLOT/NODE leads to a node of the GPU,\n"
-		"by-composition/NAME/SLOT to those of a slot. Links MAJOR:MINOR of /dev/char that a driver's own nodes\n"
-		"lack are made as well, and removed with the GPU; container runtimes rely on them.",
+	.help = "Updates the links for the GPUs that are ready: by-slot/SLOT/NODE leads to a device node of the GPU,\n"
+		"by-composition/NAME/SLOT to the nodes of a slot. gpuctl also makes missing links MAJOR:MINOR in\n"
+		"/dev/char to nodes of a driver, which container runtimes use, and removes them with the GPU.",
 	.options = { options },
 	.run = nodes_run,
 };

@@ -29,10 +29,10 @@ const struct ctl_option session_options[] = {
 const struct ctl_option remove_options[] = {
 	{ "wait", 'w', "TIME", "announce the removal and wait this time for holders to let go" },
 	{ "signal", 0, "SIGNAL",
-	  "send this to holders first, such as TERM; they have 10s unless --wait says more",
+	  "send this signal to holders first, such as TERM; they have 10s, or the time of --wait",
 	  "TERM INT HUP USR1 USR2 KILL" },
 	{ "force", 'f', NULL,
-	  "go on although processes hold a GPU or a composition claims its slot" },
+	  "continue even if processes hold a GPU or a composition claims its slot" },
 	{ NULL },
 };
 
@@ -135,7 +135,7 @@ static int options_read_text(struct ctl_ctx *ctx, const char *option,
 	if (name && !text_name_valid(value))
 		return session_check_name(ctx, option, value);
 	if (!name && !annotation_job_valid(value))
-		return ctl_fail(ctx, CTL_USAGE, "--%s: one to %d bytes of text in a line", option,
+		return ctl_fail(ctx, CTL_USAGE, "--%s: write one line of 1 to %d bytes", option,
 				GPUFABRIC_NAME_MAX);
 	strcpy(to, value);
 	return CTL_DONE;

@@ -25,7 +25,7 @@ extern const struct ctl_option remove_options[];
 #define DIRTY_OPTION                                                                               \
 	{                                                                                          \
 		"dirty", 0, NULL,                                                                  \
-			"take GPUs as they are, whatever another tenant has left in them"          \
+			"take GPUs as they are, with the data that another tenant left in them"    \
 	}
 
 /* What a command does with GPUs, and so which options it has beside session_options. */

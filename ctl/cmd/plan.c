@@ -14,7 +14,7 @@ const struct ctl_command cmd_plan = {
 	.name = "plan",
 	.group = CTL_SIZING,
 	.args = "VERB",
-	.summary = "which workload has which GPUs when, and how good that is",
+	.summary = "plan which workload gets which GPUs when, and apply plans",
 	.help = "A plan says which workload has which GPUs in each interval of the time ahead. It comes with its cost\n"
 		"and with a bound: no plan costs less. Instances are files, see gpuctl-plan(5).",
 	.verbs = verbs,

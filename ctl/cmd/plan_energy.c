@@ -243,7 +243,7 @@ static int plan_energy_read_options(struct ctl_ctx *ctx, struct report *r)
 
 	if (period && (!text_parse_duration(period, &n) || n < 60000))
 		return ctl_fail(ctx, CTL_USAGE,
-				"--period: \"%.40s\" is no time of a minute or more", period);
+				"--period: \"%.40s\" is not a time of a minute or more", period);
 	r->period = (double)n / 1000;
 	if (against && strcmp(against, "always-on") && strcmp(against, "static"))
 		return ctl_fail(ctx, CTL_USAGE,
@@ -252,8 +252,8 @@ static int plan_energy_read_options(struct ctl_ctx *ctx, struct report *r)
 	if (pool && r->fixed)
 		return ctl_fail(ctx, CTL_USAGE, "--pool goes with --against always-on");
 	if (pool && (!text_number(pool, 1000000, &n) || !n))
-		return ctl_fail(ctx, CTL_USAGE, "--pool: \"%.40s\" is no number from 1 to 1000000",
-				pool);
+		return ctl_fail(ctx, CTL_USAGE,
+				"--pool: \"%.40s\" is not a number from 1 to 1000000", pool);
 	r->pool = pool ? (uint32_t)n : 0;
 	return plan_rates(ctx, &r->rates);
 }

@@ -27,11 +27,14 @@
 #define MARGIN 10
 
 const struct ctl_option plan_input_options[] = {
-	{ "state", 0, "FROM", "who says what there is: module (default), or file: the demand file",
+	{ "state", 0, "FROM",
+	  "source of inventory and owners: module (default), or file (the demand file)",
 	  "module file" },
-	{ "costs", 'c', "from-stats", "what moves cost is what the module measured", "from-stats" },
-	{ "quantile", 'q', "CHANCE", "chance that forecast demand is not exceeded (default 0.9)" },
-	{ "margin", 0, "COST", "moves are made when they save more than this (default 10)" },
+	{ "costs", 'c', "from-stats", "cost of moves: the durations that the module measured",
+	  "from-stats" },
+	{ "quantile", 'q', "CHANCE",
+	  "probability that demand does not exceed its forecast (default 0.9)" },
+	{ "margin", 0, "COST", "least saving for which gpuctl makes moves (default 10)" },
 	{ NULL },
 };
 
@@ -68,7 +71,7 @@ int plan_input_options_read(struct ctl_ctx *ctx, struct plan_input *input)
 	input->measured = costs;
 	if (costs && !input->module)
 		return ctl_fail(ctx, CTL_USAGE,
-				"--costs from-stats asks the module, and --state file does not");
+				"--costs from-stats needs the module: leave --state file out");
 	ret = plan_host(ctx, input->host);
 	input->quantile = QUANTILE;
 	input->margin = MARGIN;

@@ -5,13 +5,13 @@
 #include "cmd/plan_rates.h"
 
 const struct ctl_option plan_rates_options[] = {
-	{ "busy-watts", 0, "WATTS", "of a GPU that works (default 427, an H100)" },
-	{ "idle-watts", 0, "WATTS", "of a GPU that is on and idle (default 68)" },
-	{ "off-watts", 0, "WATTS", "of a GPU that is off (default 0)" },
-	{ "host-watts", 0, "WATTS", "of a host, for each GPU that is on (default 0)" },
-	{ "pue", 0, "NUMBER", "watts of the house over watts of the machines (default 1.3)" },
-	{ "carbon", 0, "NUMBER", "g CO2 of a kWh (default 400)" },
-	{ "kwh-price", 0, "NUMBER", "of a kWh" },
+	{ "busy-watts", 0, "WATTS", "power of a GPU that works (default 427, an H100)" },
+	{ "idle-watts", 0, "WATTS", "power of a GPU that is on and idle (default 68)" },
+	{ "off-watts", 0, "WATTS", "power of a GPU that is off (default 0)" },
+	{ "host-watts", 0, "WATTS", "power of a host for each GPU that is on (default 0)" },
+	{ "pue", 0, "NUMBER", "power of the data centre over power of the machines (default 1.3)" },
+	{ "carbon", 0, "NUMBER", "grams of CO2 per kWh (default 400)" },
+	{ "kwh-price", 0, "NUMBER", "price of a kWh" },
 	{ NULL },
 };
 

@@ -17,13 +17,16 @@
 
 static const struct ctl_option options[] = {
 	{ "pool", 'p', "COUNT", "GPUs that all tenants share" },
-	{ "warm", 0, "TIME", "do not score the beginning (default 7d)" },
+	{ "warm", 0, "TIME", "time at the beginning that is not scored (default 7d)" },
 	{ "host", 0, "COUNT", "GPUs of a host in the static division (default 8)" },
-	{ "runtimes", 0, "WORD", "known or unknown (default) to our policy" },
-	{ "equal-jct", 0, NULL, "jobs: GPUs that static hosts need for our completion time" },
-	{ "attach-cost", 0, "MINUTES", "series: minutes of a GPU for an attach (default 0.5)" },
+	{ "runtimes", 0, "WORD",
+	  "whether gpuctl's policy knows runtimes: known or unknown (default)" },
+	{ "equal-jct", 0, NULL,
+	  "jobs: number of GPUs with which static hosts reach gpuctl's completion time" },
+	{ "attach-cost", 0, "MINUTES", "series: cost of an attach in GPU minutes (default 0.5)" },
 	{ "hold-cost", 0, "NUMBER", "series: cost of keeping an idle GPU a minute (default 0)" },
-	{ "hold", 0, "TIME", "series: a reactive policy keeps GPUs so long (default 60min)" },
+	{ "hold", 0, "TIME",
+	  "series: time for which a reactive policy keeps GPUs (default 60min)" },
 	{ "energy", 'e', NULL, "energy of each tenant and each day as well" },
 	{ "svg", 0, "FILE", "draw demand, allocation and moves; - is standard output" },
 	{ NULL },
@@ -37,8 +40,8 @@ static int plan_replay_whole(struct ctl_ctx *ctx, const char *name, uint64_t max
 	if (!word)
 		return CTL_DONE;
 	if (!text_number(word, max, &n) || !n)
-		return ctl_fail(ctx, CTL_USAGE, "--%s: \"%.40s\" is no number from 1 to %llu", name,
-				word, (unsigned long long)max);
+		return ctl_fail(ctx, CTL_USAGE, "--%s: \"%.40s\" is not a number from 1 to %llu",
+				name, word, (unsigned long long)max);
 	*out = (uint32_t)n;
 	return CTL_DONE;
 }
@@ -52,7 +55,8 @@ static int duration(struct ctl_ctx *ctx, const char *name, int64_t *seconds)
 		return CTL_DONE;
 	if (!text_parse_duration(word, &ms))
 		return ctl_fail(ctx, CTL_USAGE,
-				"--%s: \"%.40s\" is no time: write 7d, 12h or 60min", name, word);
+				"--%s: \"%.40s\" is not a time: write 7d, 12h or 60min", name,
+				word);
 	*seconds = (int64_t)(ms / 1000);
 	return CTL_DONE;
 }
@@ -68,7 +72,7 @@ static int plan_replay_read_options(struct ctl_ctx *ctx, struct replay *r)
 	r->per = ctl_flag(ctx, "energy");
 	r->svg = ctl_opt(ctx, "svg");
 	if (!ctl_flag(ctx, "pool"))
-		return ctl_fail(ctx, CTL_USAGE, "how many GPUs are there? Add --pool COUNT");
+		return ctl_fail(ctx, CTL_USAGE, "the number of GPUs is missing: add --pool COUNT");
 	ret = plan_replay_whole(ctx, "pool", JOBS_GPUS_MAX, &r->pool);
 	if (!ret)
 		ret = plan_replay_whole(ctx, "host", JOBS_GPUS_MAX, &r->host);

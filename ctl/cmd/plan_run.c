@@ -27,7 +27,7 @@
 
 static const struct ctl_option options[] = {
 	{ "clock", 0, "FILE",
-	  "a step for each line of it, which is the number of the minute, instead of each minute" },
+	  "read numbers of minutes from this file, and plan at each line instead of every minute" },
 	{ NULL },
 };
 
@@ -286,7 +286,7 @@ static int plan_run_run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = plan_input_options_read(ctx, &r.input);
 	if (!ret && !r.input.module)
 		ret = ctl_fail(ctx, CTL_USAGE,
-			       "--state file: the module's GPUs are moved here, see gpuctl plan step");
+			       "--state file: this command moves GPUs of the module; use gpuctl plan step");
 	if (!ret)
 		ret = open_clock(&r);
 	if (!ret && !ctx->dry_run)
@@ -312,8 +312,8 @@ const struct ctl_command cmd_plan_run = {
 	.args = "DEMAND [SERIES...]",
 	.summary = "plan and move GPUs every minute",
 	.help = "Each minute the command does the work of gpuctl plan step and gpuctl plan apply; with\n"
-		"-n it moves nothing. It reads DEMAND and SERIES anew each time. A failure is a warning,\n"
-		"and the next minute plans anew. A workload's hold, --margin and the cost of moves keep\n"
+		"-n it moves nothing. It reads DEMAND and SERIES again each time. A failure is a warning,\n"
+		"and the next minute plans again. A workload's hold, --margin and the cost of moves keep\n"
 		"GPUs from going back and forth. You may kill it at any time: the next run continues\n"
 		"from the state of the module. gpufabric-plan.service runs it for\n"
 		"/etc/gpuctl/plan.json.",

@@ -13,8 +13,9 @@
 #include "session/session.h"
 
 static const struct ctl_option options[] = {
-	{ "effort", 'e', "N", "passes of improvement over all workloads, instead of by the size" },
-	{ "costs", 'c', "WORD", "from-stats, or a file of gpuctl stats -j: moves cost that",
+	{ "effort", 'e', "N",
+	  "number of improvement passes over all workloads (default: by the size of the instance)" },
+	{ "costs", 'c', "WORD", "cost of moves: from-stats, or a file of gpuctl stats -j",
 	  "from-stats @files" },
 	{ NULL },
 };

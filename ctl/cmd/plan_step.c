@@ -7,7 +7,8 @@
 #include "plan/apply.h"
 
 static const struct ctl_option options[] = {
-	{ "minute", 0, "N", "the minute that it is, as series count them (default: since 1970)" },
+	{ "minute", 0, "N",
+	  "the current minute, in the count of the series (default: minutes since 1970)" },
 	{ NULL },
 };
 

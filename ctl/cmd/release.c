@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* gpuctl release: take the GPUs of a composition back and end it. */
+/* gpuctl release: end a composition and power its slots off and end it. */
 #include "cli/ctl.h"
 #include "cli/given.h"
 #include "cmd/options.h"
@@ -33,7 +33,7 @@ const struct ctl_command cmd_release = {
 	.name = "release",
 	.group = CTL_COMPOSITIONS,
 	.args = "NAME",
-	.summary = "take the GPUs of a composition back",
+	.summary = "end a composition and power its slots off",
 	.help = "A process that holds a GPU stops the release, as it stops gpuctl detach. With --keep, only the claim\n"
 		"ends and the GPUs stay attached.",
 	.options = { options, remove_options, session_options },

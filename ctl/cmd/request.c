@@ -34,12 +34,13 @@ const struct ctl_option pool_options[] = {
 const struct ctl_option compose_options[] = {
 	{ "tenant", 0, "NAME", "tenant that the composition counts for", "@tenants" },
 	{ "label", 0, "NAME", "label, free to choose" },
-	{ "job", 0, "NAME", "job of a scheduler that it is for" },
+	{ "job", 0, "NAME", "job of a scheduler that the composition is for" },
 	{ "for", 0, "TIME", "lease, such as 8h: afterwards it may be reaped" },
-	{ "mixed", 0, NULL, "for --model: several kinds of a vendor, the smallest counts" },
+	{ "mixed", 0, NULL,
+	  "for --model: allow several kinds of one vendor; the smallest memory counts" },
 	DRIVER_OPTION,
 	DIRTY_OPTION,
-	{ "no-fit-check", 0, NULL, "try although the bridge windows cannot take a GPU" },
+	{ "no-fit-check", 0, NULL, "try even if the bridge windows have no room for a GPU" },
 	{ NULL },
 };
 
@@ -49,7 +50,7 @@ const struct ctl_option resize_options[] = {
 	{ "for", 0, "TIME", "new lease from now, such as 8h" },
 	DRIVER_OPTION,
 	DIRTY_OPTION,
-	{ "no-fit-check", 0, NULL, "try although the bridge windows cannot take a GPU" },
+	{ "no-fit-check", 0, NULL, "try even if the bridge windows have no room for a GPU" },
 	{ NULL },
 };
 
@@ -113,12 +114,12 @@ static int request_read_workload(struct ctl_ctx *ctx, struct catalogue *cat, str
 	gpus->mixed = ctl_flag(ctx, "mixed");
 	if (!size_options_given(ctx) && gpus->mixed)
 		return ctl_fail(ctx, CTL_USAGE,
-				"--mixed is about a workload: add --model, or name the kinds by --gpu");
+				"--mixed needs a workload: add --model, or name the kinds with --gpu");
 	if (!size_options_given(ctx))
 		return CTL_DONE;
 	if (gpus->memory)
 		return ctl_fail(ctx, CTL_USAGE,
-				"--memory and --model both say how much: give one of them");
+				"--memory and --model exclude each other: give one of them");
 	if (catalogue_load_models(cat, ctx->data_dir, ctx->config_dir, &fault))
 		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
 	ret = size_options_read(ctx, cat, NULL, SIZE_READ_MEMORY, &asked->size);

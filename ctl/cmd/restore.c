@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* gpuctl restore: compose again what gpuctl save wrote down. */
+/* gpuctl restore: restore the compositions that gpuctl save has saved. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -298,7 +298,7 @@ const struct ctl_command cmd_restore = {
 	.name = "restore",
 	.group = CTL_COMPOSITIONS,
 	.args = "[FILE]",
-	.summary = "compose again what gpuctl save wrote down",
+	.summary = "restore the compositions that gpuctl save has saved",
 	.help = "Attached GPUs are adopted as they are, others are attached. A GPU that another tenant has had since the\n"
 		"module was loaded is power-cycled or reset first. A composition is left alone if its name\n"
 		"exists or its lease is over. gpuctl restores as many compositions as it can and names the rest. The\n"

@@ -149,7 +149,7 @@ static int run_command(struct session *session, const struct gf_composition *com
 	int status = run_inside(session, composition, scope, argv);
 
 	if (!scope_stop(scope))
-		ctl_warn(session->ctx, "what the command left in %s does not end", scope);
+		ctl_warn(session->ctx, "processes that the command left in %s do not end", scope);
 	free(scope);
 	return status;
 }
@@ -199,7 +199,8 @@ static int run_give_back(struct session *session, const struct op_terms *terms, 
 	if (ctx->json)
 		render_end(ctx, status, !ret);
 	if (ret)
-		ctl_more(ctx, "%s is left behind: gpuctl reap takes it back when its GPUs are free",
+		ctl_more(ctx,
+			 "composition %s remains: gpuctl reap releases it when its GPUs are free",
 			 name);
 	if (status < 0)
 		return CTL_FAILED;
@@ -234,10 +235,11 @@ static int run_start(struct ctl_ctx *ctx, int argc, char **argv)
 	int ret;
 
 	if (ctx->rest)
-		return ctl_fail(ctx, CTL_USAGE, "the command stands behind --: gpuctl run %s",
+		return ctl_fail(ctx, CTL_USAGE, "write the command after --: gpuctl run %s",
 				ctx->command->args);
 	if (!argc)
-		return ctl_fail(ctx, CTL_USAGE, "which command? gpuctl run %s", ctx->command->args);
+		return ctl_fail(ctx, CTL_USAGE, "the command is missing: gpuctl run %s",
+				ctx->command->args);
 	name = given ? mem_strdup(given) : mem_printf("run-%d", (int)getpid());
 	ret = session_check_name(ctx, "name", name);
 	if (!ret)

@@ -62,7 +62,7 @@ const struct ctl_command cmd_save = {
 	.name = "save",
 	.group = CTL_COMPOSITIONS,
 	.args = "[FILE]",
-	.summary = "write compositions down, for gpuctl restore",
+	.summary = "save compositions to a file, for gpuctl restore",
 	.help = "The file (default " SAVED_FILE ") is replaced as a whole or not at all; its\n"
 		"format is described in gpuctl-saved(5). Compositions of gpuctl run are not in it: they end with\n"
 		"their command.",

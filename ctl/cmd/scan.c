@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* gpuctl scan: power unknown slots once, to learn what is in them. */
+/* gpuctl scan: power unknown slots once, to identify their GPUs. */
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -141,11 +141,11 @@ static int scan_render(struct session *session, const struct probe *probes, size
 		out_str(t, "identity", identity_text(age, &identity, text_now()));
 	}
 	if (failed)
-		return ctl_fail(session->ctx, CTL_FAILED,
-				"%zu of %zu slots could not be looked into", failed, n);
+		return ctl_fail(session->ctx, CTL_FAILED, "%zu of %zu slots could not be scanned",
+				failed, n);
 	out_line(session->ctx->out,
-		 n ? "%zu slot%s looked into" :
-		     "nothing to look into: every occupied slot is known (--all looks again)",
+		 n ? "%zu slot%s scanned" :
+		     "nothing to scan: every occupied slot is known (--all scans again)",
 		 n, n == 1 ? "" : "s");
 	return CTL_DONE;
 }
@@ -200,7 +200,7 @@ const struct ctl_command cmd_scan = {
 	.name = "scan",
 	.group = CTL_GPUS,
 	.args = "",
-	.summary = "power unknown slots once, to learn what is in them",
+	.summary = "power unknown slots once, to identify their GPUs",
 	.help = "A slot without power cannot say what it holds. gpuctl powers each occupied slot of unknown\n"
 		"content, reads it and powers it off again; the module remembers the result. Slots of compositions\n"
 		"and slots in quarantine are left alone.",

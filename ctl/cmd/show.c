@@ -496,7 +496,7 @@ const struct ctl_command cmd_show = {
 	.name = "show",
 	.group = CTL_LOOK,
 	.args = "SLOT|NAME",
-	.summary = "everything about a slot or a composition",
+	.summary = "all details of a slot or a composition",
 	.help = "Only root sees who requested operations, addresses, and whether the port has detected a power fault.\n"
 		"The NAME of a function comes from udev's hardware database. The IOMMU group of each function is listed\n"
 		"with its other members, which go to a guest together. Virtual functions are listed with their holders.",

@@ -18,7 +18,7 @@
 
 static const struct ctl_option options[] = {
 	{ "fit", 0, "WHAT",
-	  "how large a batch, how long a context or how many layers fit on --gpu KIND:COUNT",
+	  "largest batch or context, or number of layers, that fits on --gpu KIND:COUNT",
 	  "batch context layers" },
 	{ NULL },
 };
@@ -219,7 +219,7 @@ static int estimate(struct ctl_ctx *ctx, const struct catalogue *cat,
 	free(rows);
 	if (!fits && ctl_flag(ctx, "gpu"))
 		return ctl_fail(ctx, CTL_NO_FIT,
-				"it fits on none of the kinds that were named, whatever the count: see NOTE");
+				"the workload fits on no number of the named GPUs: see NOTE");
 	return CTL_DONE;
 }
 

@@ -155,18 +155,19 @@ static int most_check(struct ctl_ctx *ctx, const struct size_request *req, const
 	*what = (enum size_most_of)i;
 	if (!ctl_flag(ctx, "gpu"))
 		return ctl_fail(ctx, CTL_USAGE,
-				"--fit: on which GPUs? Add --gpu KIND:COUNT, such as --gpu h100:2");
+				"--fit needs GPUs: add --gpu KIND:COUNT, such as --gpu h100:2");
 	if (!req->model)
 		return ctl_fail(ctx, CTL_USAGE, "--fit needs the shape of a model: name one");
 	if (!req->method->terms)
-		return ctl_fail(ctx, CTL_USAGE, "--method %s does not look at memory",
+		return ctl_fail(ctx, CTL_USAGE, "--method %s does not compute memory",
 				req->method->name);
 	if (*what == MOST_LAYERS && !(req->engine->number[ENGINE_HOST_EMBEDDING] > 0))
 		return ctl_fail(ctx, CTL_USAGE,
-				"--fit layers: engine %s has all layers on GPUs; say --engine llama.cpp",
+				"--fit layers: engine %s keeps all layers on GPUs: use --engine llama.cpp",
 				req->engine->id);
 	if (ctl_opt(ctx, kinds[i].option))
-		return ctl_fail(ctx, CTL_USAGE, "--fit looks for what --%s says: leave one out",
+		return ctl_fail(ctx, CTL_USAGE,
+				"--fit computes what --%s gives: leave one of them out",
 				kinds[i].option);
 	return CTL_DONE;
 }
@@ -192,6 +193,7 @@ int size_fit(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size
 			ret = most_of_kind(ctx, cat, req, &asked, t, what, &fits);
 	}
 	if (!ret && !fits)
-		ret = ctl_fail(ctx, CTL_NO_FIT, "not even one %s fits there", kinds[what].one);
+		ret = ctl_fail(ctx, CTL_NO_FIT, "not even one %s fits on these GPUs",
+			       kinds[what].one);
 	return ret;
 }

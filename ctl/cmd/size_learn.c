@@ -184,7 +184,8 @@ static int learn(struct ctl_ctx *ctx, const struct catalogue *cat, const struct 
 	for (i = 0; i < cat->n_engines && req->engine != &cat->engines[i]; i++)
 		;
 	if (i == cat->n_engines)
-		return ctl_fail(ctx, CTL_USAGE, "whose log is it? Add --engine");
+		return ctl_fail(ctx, CTL_USAGE,
+				"the engine that wrote the log is missing: add --engine");
 	ret = read_log(ctx, path, &log);
 	if (ret)
 		return ret;

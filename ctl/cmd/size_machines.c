@@ -30,14 +30,17 @@
 static const struct ctl_option options[] = {
 	{ "best", 0, "GOAL", "sort them by cost, time, energy or count (default)",
 	  "cost time energy count" },
-	{ "deadline", 0, "TIME", "training: only what is done in time, such as 30d" },
-	{ "price", 0, "PRICE|FILE", "of a GPU-hour; a file has [KIND] with price = 2.50",
-	  "@files" },
+	{ "deadline", 0, "TIME",
+	  "training: only arrangements that finish in this time, such as 30d" },
+	{ "price", 0, "PRICE|FILE",
+	  "price of a GPU-hour, or a file with sections [KIND] and price = 2.50", "@files" },
 	{ "gpus-max", 0, "COUNT", "no arrangement with more GPUs (default 1024)" },
-	{ "pue", 0, "NUMBER", "watts of the house over watts of the GPUs (default 1.3)" },
-	{ "carbon", 0, "NUMBER", "g CO2 of a kWh (default 400)" },
-	{ "ttft", 0, "TIME", "inference: only what can answer the first token in this time" },
-	{ "tpot", 0, "TIME", "inference: only what can follow with a token in it, such as 50ms" },
+	{ "pue", 0, "NUMBER", "power of the data centre over power of the GPUs (default 1.3)" },
+	{ "carbon", 0, "NUMBER", "grams of CO2 per kWh (default 400)" },
+	{ "ttft", 0, "TIME",
+	  "inference: only arrangements that can give the first token in this time" },
+	{ "tpot", 0, "TIME",
+	  "inference: only arrangements that can give each further token in this time, such as 50ms" },
 	{ NULL },
 };
 
@@ -153,8 +156,8 @@ static int read_time(struct ctl_ctx *ctx, const char *name, double *seconds)
 	if (!word)
 		return CTL_DONE;
 	if (!text_parse_duration(word, &ms) || !ms)
-		return ctl_fail(ctx, CTL_USAGE, "--%s: \"%.40s\" is no time: write 30d, 8h or 50ms",
-				name, word);
+		return ctl_fail(ctx, CTL_USAGE,
+				"--%s: \"%.40s\" is not a time: write 30d, 8h or 50ms", name, word);
 	*seconds = (double)ms / 1000;
 	return CTL_DONE;
 }
@@ -184,11 +187,12 @@ static int read_wish(struct ctl_ctx *ctx, const struct catalogue *cat,
 		ret = read_time(ctx, "tpot", &wish->tpot);
 	wish->gpus_max = (unsigned int)max;
 	if (!ret && wish->seconds > 0 && !req->tokens)
-		ret = ctl_fail(ctx, CTL_USAGE, "--deadline needs --tokens: how much is to do?");
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "--deadline needs --tokens, the number of tokens to train on");
 	if (!ret && wish->seconds > 0 && req->task == SIZE_INFER)
-		ret = ctl_fail(ctx, CTL_USAGE, "--deadline is about training: add --task train");
+		ret = ctl_fail(ctx, CTL_USAGE, "--deadline is for training: add --task train");
 	if (!ret && (wish->ttft > 0 || wish->tpot > 0) && req->task != SIZE_INFER)
-		ret = ctl_fail(ctx, CTL_USAGE, "--%s is about inference: leave it out",
+		ret = ctl_fail(ctx, CTL_USAGE, "--%s is for inference: leave it out",
 			       wish->ttft > 0 ? "ttft" : "tpot");
 	return ret;
 }
@@ -292,9 +296,11 @@ static int machines_read(struct ctl_ctx *ctx, const struct catalogue *cat,
 	if (!ret && *goal == GOAL_COST && !ctl_flag(ctx, "price"))
 		ret = ctl_fail(ctx, CTL_USAGE, "--best cost needs --price: a number or a file");
 	if (!ret && *goal == GOAL_ENERGY && !req->tokens)
-		ret = ctl_fail(ctx, CTL_USAGE, "--best energy needs --tokens: how much is to do?");
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "--best energy needs --tokens, the number of tokens to train on");
 	if (!ret && *goal == GOAL_COST && !req->tokens)
-		ret = ctl_fail(ctx, CTL_USAGE, "--best cost needs --tokens: how much is to do?");
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "--best cost needs --tokens, the number of tokens to train on");
 	if (!ret)
 		ret = read_prices(ctx, cat, prices);
 	if (ret)
@@ -328,10 +334,10 @@ static int fail_slow(struct ctl_ctx *ctx, const struct catalogue *cat,
 	}
 	if (!best)
 		return ctl_fail(ctx, CTL_NO_FIT,
-				"no arrangement of at most %u GPUs holds that, or its speed is not known: raise --gpus-max, or take a smaller format",
+				"no arrangement of at most %u GPUs holds the workload, or its speed is not known: raise --gpus-max, or take a smaller format",
 				wish->gpus_max);
 	return ctl_fail(ctx, CTL_NO_FIT,
-			"no arrangement of at most %u GPUs is so fast: %u x %s needs at least %.1f ms %s (%s)",
+			"no arrangement of at most %u GPUs is fast enough: %u x %s needs at least %.1f ms %s (%s)",
 			wish->gpus_max, best->layout.gpus, cat->gpus[best->kind].name,
 			1000 * (first ? best->latency.ttft : best->latency.tpot),
 			first ? "to the first token" : "from token to token",
@@ -373,7 +379,7 @@ static int machines(struct ctl_ctx *ctx, const struct catalogue *cat,
 		ret = fail_slow(ctx, cat, req, &wish, all);
 	else if (!n)
 		ret = ctl_fail(ctx, CTL_NO_FIT,
-			       "no arrangement of at most %u GPUs does that: raise --gpus-max or --deadline, or take a smaller format",
+			       "no arrangement of at most %u GPUs meets the request: raise --gpus-max or --deadline, or take a smaller format",
 			       wish.gpus_max);
 	free(prices.price);
 	free(all);

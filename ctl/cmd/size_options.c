@@ -18,50 +18,55 @@
 
 const struct ctl_option size_workload_options[] = {
 	{ "model", 0, "MODEL",
-	  "of the catalogue (gpuctl models), a file or folder of it, or hf:OWNER/NAME",
+	  "name in the catalogue (gpuctl models), a file or folder, or hf:OWNER/NAME",
 	  "@models @hub @files" },
 	{ "params", 0, "COUNT", "parameters instead of a model, such as 70B" },
 	{ "task", 0, "TASK", "infer (default), train, lora or qlora", "@tasks" },
 	{ "engine", 0, "NAME",
-	  "that runs it: hf, vllm, ... (default: of GGUF llama.cpp, of a folder vllm, else generic)",
+	  "engine that runs the model: hf, vllm, ... (default: llama.cpp for GGUF, vllm for a folder, else generic)",
 	  "@engines" },
-	{ "precision", 0, "FORMAT", "of the weights: bf16 (default) fp32 fp8 int8 int4 ...",
+	{ "precision", 0, "FORMAT", "format of the weights: bf16 (default) fp32 fp8 int8 int4 ...",
 	  "@precisions" },
-	{ "quant", 0, "FORMAT", "of quantized weights: awq gptq-int4 nf4 nf4-dq mxfp4 q4_k_m ...",
-	  "@precisions" },
-	{ "kv-precision", 0, "FORMAT", "of the KV cache: bf16 (default) fp8 int8 q8_0 q4_0",
+	{ "quant", 0, "FORMAT",
+	  "format of quantized weights: awq gptq-int4 nf4 nf4-dq mxfp4 q4_k_m ...", "@precisions" },
+	{ "kv-precision", 0, "FORMAT", "format of the KV cache: bf16 (default) fp8 int8 q8_0 q4_0",
 	  "bf16 fp8 int8 q8_0 q4_0" },
 	{ "kv-dtype", 0, "FORMAT", "the same", "bf16 fp8 int8 q8_0 q4_0" },
-	{ "context", 0, "TOKENS", "tokens of a sequence (default 8K, 4K for training)" },
+	{ "context", 0, "TOKENS", "length of a sequence in tokens (default 8K, 4K for training)" },
 	{ "batch", 0, "COUNT", "sequences at a time; for training on each GPU (default 1)" },
 	{ "sequences", 0, "COUNT",
-	  "inference: that the engine prepares for, such as vLLM's --max-num-seqs" },
+	  "inference: number of sequences that the engine prepares for, as vLLM's --max-num-seqs" },
 	{ "chunk", 0, "TOKENS",
-	  "inference: prefilled at a time, such as llama.cpp's --ubatch-size" },
+	  "inference: number of tokens prefilled at a time, as llama.cpp's --ubatch-size" },
 	{ "host-layers", 0, "COUNT",
 	  "inference: layers that stay in the host's memory (llama.cpp)" },
 	{ "micro-batch", 0, "COUNT", "training: sequences of a micro-batch on each GPU" },
 	{ "rank", 0, "COUNT", "rank of LoRA adapters (default 16)" },
 	{ "lora-rank", 0, "COUNT", "the same" },
-	{ "lora-target", 0, "LIST", "adapted: q,k,v,o,mlp or all; trained whole: embed,head",
+	{ "lora-target", 0, "LIST",
+	  "modules with adapters: q,k,v,o,mlp or all; modules trained whole: embed,head",
 	  "q k v o mlp all embed head" },
 	{ "optimizer", 0, "NAME", "adamw (default) adamw-8bit adafactor sgd lion muon",
 	  "adamw adamw-8bit adafactor sgd lion muon" },
-	{ "states", 0, "KIND", "of training: mixed (default) or 16bit weights and states alone",
+	{ "states", 0, "KIND",
+	  "training: mixed precision (default), or weights and states in 16bit alone",
 	  "mixed 16bit" },
-	{ "zero", 0, "STAGE", "0 to 3: what replicas share (default: the engine's)", "0 1 2 3" },
-	{ "recompute", 0, "KIND", "activations: none, selective or full (default: the engine's)",
+	{ "zero", 0, "STAGE", "ZeRO stage, 0 to 3: what replicas share (default: the engine's)",
+	  "0 1 2 3" },
+	{ "recompute", 0, "KIND",
+	  "activations to recompute: none, selective or full (default: the engine's)",
 	  "none selective full" },
-	{ "flash", 0, "on|off", "attention without a matrix of scores (default on)", "on off" },
+	{ "flash", 0, "on|off", "flash attention, which stores no matrix of scores (default on)",
+	  "on off" },
 	{ "compile", 0, "on|off", "compiled model (default off)", "on off" },
-	{ "offload", 0, NULL, "optimizer states are kept in the host's memory" },
+	{ "offload", 0, NULL, "keep optimizer states in the host's memory" },
 	{ "tp", 0, "COUNT", "GPUs that share every layer (tensor parallel)" },
 	{ "pp", 0, "COUNT", "groups of layers (pipeline parallel)" },
 	{ "dp", 0, "COUNT", "replicas (data parallel)" },
 	{ "cp", 0, "COUNT", "GPUs that share a sequence (context parallel)" },
 	{ "ep", 0, "COUNT", "GPUs that share the experts (expert parallel)" },
 	{ "round", 0, "TO", "round the number of GPUs up: none (default) or pow2", "none pow2" },
-	{ "spec", 0, "FILE", "a workload in JSON: these options without dashes" },
+	{ "spec", 0, "FILE", "a file with the workload in JSON: these options without dashes" },
 	{ "method", 0, "NAME", "engine (default), formula or a rule of thumb (size compare)",
 	  "@methods" },
 	{ NULL },
@@ -69,10 +74,11 @@ const struct ctl_option size_workload_options[] = {
 
 const struct ctl_option size_fleet_options[] = {
 	{ "tokens", 0, "COUNT", "fleet-training: tokens to train on, such as 2T" },
-	{ "epochs", 0, "NUMBER", "fleet-training: times over the tokens (default 1)" },
-	{ "hours", 0, "NUMBER", "fleet-training: hours that it may take" },
-	{ "mfu", 0, "NUMBER", "fleet-training: part of the peak that is reached (default 0.4)" },
-	{ "output-tokens", 0, "COUNT", "tokens of an answer, of --context" },
+	{ "epochs", 0, "NUMBER", "fleet-training: number of passes over the tokens (default 1)" },
+	{ "hours", 0, "NUMBER", "fleet-training: limit of the time in hours" },
+	{ "mfu", 0, "NUMBER",
+	  "fleet-training: fraction of the peak that training reaches (default 0.4)" },
+	{ "output-tokens", 0, "COUNT", "tokens of an answer, which are a part of --context" },
 	{ "throughput", 0, "NUMBER", "fleet-inference: tokens a second of one GPU" },
 	{ "qpm", 0, "NUMBER", "fleet-inference: queries a minute" },
 	{ NULL },
@@ -125,8 +131,8 @@ static int read_quant(const char *value, struct size_request *req, struct fault 
 	int err = size_precision_find(value, &req->precision, f);
 
 	if (!err && req->precision->plain >= 16 * SIZE_BIT)
-		return fault_set(f, EINVAL, "%s is no quantized format; say --precision %s", value,
-				 value);
+		return fault_set(f, EINVAL, "%s is not a quantized format: use --precision %s",
+				 value, value);
 	return err;
 }
 
@@ -180,7 +186,7 @@ static int read_recompute(const char *value, struct size_request *req, struct fa
 	for (req->recompute = 0; req->recompute < 3; req->recompute++)
 		if (!strcmp(value, kinds[req->recompute]))
 			return 0;
-	return fault_set(f, EINVAL, "\"%.40s\" is none of none, selective, full", value);
+	return fault_set(f, EINVAL, "\"%.40s\" is neither none nor selective nor full", value);
 }
 
 static int on_off(const char *value, int *out, struct fault *f)
@@ -647,19 +653,20 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 
 	for (i = 0; i < sizeof(training) / sizeof(training[0]); i++)
 		if (req->task == SIZE_INFER && given(ctx, training[i]))
-			return ctl_fail(ctx, CTL_USAGE, "--%s is about training: add --task train",
+			return ctl_fail(ctx, CTL_USAGE, "--%s is for training: add --task train",
 					training[i]);
 	for (i = 0; i < sizeof(serving) / sizeof(serving[0]); i++)
 		if (req->task != SIZE_INFER && given(ctx, serving[i]))
-			return ctl_fail(ctx, CTL_USAGE, "--%s is about inference: leave --task out",
+			return ctl_fail(ctx, CTL_USAGE, "--%s is for inference: leave --task out",
 					serving[i]);
 	for (i = 0; i < sizeof(adapting) / sizeof(adapting[0]); i++)
 		if ((req->task == SIZE_TRAIN || req->task == SIZE_INFER) && given(ctx, adapting[i]))
-			return ctl_fail(ctx, CTL_USAGE, "--%s is about adapters: add --task lora",
+			return ctl_fail(ctx, CTL_USAGE, "--%s is for adapters: add --task lora",
 					adapting[i]);
 	for (i = 0; i < sizeof(twins) / sizeof(twins[0]); i++)
 		if (given(ctx, twins[i][0]) && given(ctx, twins[i][1]))
-			return ctl_fail(ctx, CTL_USAGE, "--%s and --%s say the same: give one",
+			return ctl_fail(ctx, CTL_USAGE,
+					"--%s and --%s mean the same: give one of them",
 					twins[i][0], twins[i][1]);
 	return CTL_DONE;
 }
@@ -711,13 +718,14 @@ static int check_fleet(struct ctl_ctx *ctx, const struct size_request *req,
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (given(ctx, words[i][0]) && req->method->terms && reading != SIZE_READ_EVERY)
 			return ctl_fail(ctx, CTL_USAGE,
-					"--%s is about --method %s: add it, or leave --%s out",
+					"--%s is for --method %s: add it, or leave --%s out",
 					words[i][0], words[i][1], words[i][0]);
 	if (given(ctx, "epochs") && !given(ctx, "tokens"))
-		return ctl_fail(ctx, CTL_USAGE, "--epochs needs --tokens: times over how many?");
+		return ctl_fail(ctx, CTL_USAGE,
+				"--epochs needs --tokens, the number of tokens in an epoch");
 	if (given(ctx, "qpm") && !given(ctx, "output-tokens"))
 		return ctl_fail(ctx, CTL_USAGE,
-				"--qpm needs --output-tokens: how long is an answer?");
+				"--qpm needs --output-tokens, the length of an answer");
 	return CTL_DONE;
 }
 
@@ -742,7 +750,7 @@ int size_options_read(struct ctl_ctx *ctx, const struct catalogue *cat, const ch
 		ret = read_with(ctx, fleet_readers, req);
 	if (!ret && memory && req->method && !req->method->terms)
 		ret = ctl_fail(ctx, CTL_USAGE,
-			       "--method: %s does not look at memory; ask gpuctl size for a count and say --gpus",
+			       "--method: %s does not compute memory: take the count that gpuctl size prints, and give --gpus",
 			       req->method->name);
 	if (!ret)
 		ret = read_model(ctx, cat, model, req);

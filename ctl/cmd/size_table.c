@@ -19,7 +19,7 @@
 #include "size/estimate.h"
 
 static const struct ctl_option options[] = {
-	{ "price", 0, "PRICE", "of a GPU-hour: print what they cost, too" },
+	{ "price", 0, "PRICE", "price of a GPU-hour: print costs, too" },
 	{ NULL },
 };
 
@@ -157,7 +157,7 @@ static int table(struct ctl_ctx *ctx, const struct catalogue *cat, const struct 
 	if (price > 0)
 		counts(ctx, cat, req, price);
 	else
-		out_line(ctx->out, "what that costs an hour: --price");
+		out_line(ctx->out, "--price adds the cost of an hour");
 	return CTL_DONE;
 }
 
@@ -168,7 +168,7 @@ static int size_table_run(struct ctl_ctx *ctx, int argc, char **argv)
 	(void)argv;
 	if (!ret && (ctl_opt(ctx, "model") || ctl_opt(ctx, "params")))
 		ret = ctl_fail(ctx, CTL_USAGE,
-			       "the tables are about models of their own: leave --model and --params out");
+			       "the tables have models of their own: leave --model and --params out");
 	return ret ? ret :
 		     size_verb_run(ctx, ctl_opt(ctx, "price"), models[0], SIZE_READ_MEMORY, table);
 }

@@ -110,7 +110,7 @@ const struct ctl_command cmd_stats = {
 	.name = "stats",
 	.group = CTL_LOOK,
 	.args = "",
-	.summary = "how long attach and detach take, by phase",
+	.summary = "durations of attach and detach, by phase",
 	.help = "The times come from histograms: \"below\" is the upper end of a range. If a slot driver powers the slot\n"
 		"and trains the link in one call, both are counted as link.",
 	.flags = CTL_NO_DRY_RUN,

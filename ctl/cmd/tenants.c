@@ -47,7 +47,7 @@ static int tenants_run(struct ctl_ctx *ctx, int argc, char **argv)
 		for (i = 0; i < quota.tenants.n; i++)
 			tenants_render(t, &quota.tenants.items[i]);
 		if (!quota.tenants.n)
-			out_line(ctx->out, "no tenants in %s/tenants.d: nothing is limited",
+			out_line(ctx->out, "no tenants in %s/tenants.d: no limit applies",
 				 ctx->config_dir);
 		quota_end(&quota);
 	}
@@ -59,7 +59,7 @@ const struct ctl_command cmd_tenants = {
 	.name = "tenants",
 	.group = CTL_SIZING,
 	.args = "",
-	.summary = "who may hold how many GPUs, and who does",
+	.summary = "tenants with their limits and the GPUs that they hold",
 	.help = "Tenants are described in tenants.d of the configuration, see gpuctl-tenants(5). compose and resize keep\n"
 		"a tenant within its limit, and leave other tenants what they are guaranteed.",
 	.flags = CTL_NO_DRY_RUN,

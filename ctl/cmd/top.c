@@ -31,7 +31,7 @@
 static const struct ctl_option options[] = {
 	{ "sort", 's', "KEY", "by slot (default), state, composition, gpu or time",
 	  "slot state composition gpu time" },
-	{ "reverse", 'r', NULL, "the other way round" },
+	{ "reverse", 'r', NULL, "reverse the order" },
 	{ "filter", 'f', "WHICH", "all slots (default), used, free or trouble",
 	  "all used free trouble" },
 	{ "find", 0, "TEXT", "only slots with this in name, state, GPU or composition" },

@@ -18,8 +18,7 @@
 #include "session/session.h"
 
 static const struct ctl_option options[] = {
-	{ "pairs", 'p', NULL,
-	  "how the path between each two GPUs leads, and whether they are peers" },
+	{ "pairs", 'p', NULL, "the path between each two GPUs, and whether they are peers" },
 	{ "pool", 0, NULL, "GPUs of fabric managers as well, with the host that has each" },
 	{ "svg", 0, "FILE", "draw a picture; - is standard output" },
 	{ "dot", 0, "FILE", "the same as a graph for graphviz" },

@@ -17,7 +17,7 @@ static int watch_daemon_run(struct ctl_ctx *ctx, int argc, char **argv)
 	(void)argv;
 	if (!ret && watch.journal && ctx->json)
 		ret = ctl_fail(ctx, CTL_USAGE,
-			       "entries of the journal have fields of their own: leave -j out");
+			       "entries of the journal always have fields: leave -j out");
 	return ret ? ret : watch_run(ctx, &watch);
 }
 

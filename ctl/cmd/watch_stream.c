@@ -321,7 +321,7 @@ static bool is_over(const struct watch *watch)
 
 static int too_late(const struct watch *watch)
 {
-	return ctl_fail(watch->session->ctx, CTL_TIMEOUT, "'%s' did not come true in %s",
+	return ctl_fail(watch->session->ctx, CTL_TIMEOUT, "'%s' was not reached within %s",
 			watch->until_text, ctl_opt(watch->session->ctx, "timeout"));
 }
 

@@ -89,7 +89,7 @@ static const char *missing_node(const struct doctor *doctor, struct json_object 
 
 static const char *remedy(const char *kind)
 {
-	return !strcmp(kind, CDI_KIND) ? "gpuctl cdi" : "have the file made anew by what made it";
+	return !strcmp(kind, CDI_KIND) ? "gpuctl cdi" : "run the program that wrote the file again";
 }
 
 static void check_device(struct doctor *doctor, struct spec_names *names, const char *file,
@@ -117,11 +117,11 @@ static void check_device(struct doctor *doctor, struct spec_names *names, const 
 	else if (!strcmp(kind, CDI_KIND) && tree_has(&doctor->tree, "sys/class/gpufabric") &&
 		 !devices_is_known(doctor, name))
 		doctor_find(doctor, DOCTOR_WARN, "cdi",
-			    "/%s has %s, which is no GPU that is ready and no composition\n"
+			    "/%s has %s, which is neither a ready GPU nor a composition\n"
 			    "gpuctl cdi",
 			    file, strchr(full, '=') + 1);
 	else if (node)
-		doctor_find(doctor, DOCTOR_WARN, "cdi", "/%s: %s has %s, which is not there\n%s",
+		doctor_find(doctor, DOCTOR_WARN, "cdi", "/%s: %s has %s, which does not exist\n%s",
 			    file, full, node, remedy(kind));
 	names->items = mem_grow(names->items, names->n + 1, sizeof(*names->items));
 	names->items[names->n++] = (struct spec_name){ full, mem_strdup(file) };
@@ -137,7 +137,7 @@ static void check_file(struct doctor *doctor, struct spec_names *names, const ch
 
 	if (!kind || !devices)
 		doctor_find(doctor, DOCTOR_WARN, "cdi",
-			    "/%s is no specification of devices: container runtimes complain or stop\n"
+			    "/%s is not a specification of devices: container runtimes complain or stop\n"
 			    "rm /%s; gpuctl cdi",
 			    file, file);
 	for (i = 0; kind && i < length(devices); i++)
@@ -170,7 +170,7 @@ void doctor_check_cdi(struct doctor *doctor)
 	}
 	if (names.n && doctor->n_findings == before)
 		doctor_find(doctor, DOCTOR_OK, "cdi",
-			    "%zu container devices, none twice, none stale", names.n);
+			    "%zu container devices, no duplicates, none stale", names.n);
 	for (i = 0; i < names.n; i++) {
 		free(names.items[i].name);
 		free(names.items[i].file);

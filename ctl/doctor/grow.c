@@ -318,7 +318,7 @@ static void forget_tried(const struct plan *plan, struct grow *grow)
 	    strcmp(given, grow_size(size, plan->each)) ||
 	    (names && !strstr(doctor->cmdline, names)))
 		return;
-	grow->why = mem_printf("%s is there already and was not enough", grow->parameter);
+	grow->why = mem_printf("%s is set already and was not enough", grow->parameter);
 	free(grow->parameter);
 	grow->parameter = NULL;
 }

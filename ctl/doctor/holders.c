@@ -85,7 +85,7 @@ void doctor_check_holders(struct doctor *doctor)
 		for (k = 0; k < holders.n; k++)
 			doctor_find(doctor, DOCTOR_WARN, "holders",
 				    "slot %s: a detach is refused: %s\n"
-				    "turn that off before a detach, by a hook in %s/hooks.d/pre-detach.d",
+				    "turn that off before a detach, with a hook in %s/hooks.d/pre-detach.d",
 				    slot->name, holders.items[k].paths, doctor->config_dir);
 		holders_free(&holders);
 	}

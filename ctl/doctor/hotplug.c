@@ -40,22 +40,22 @@ static void find_not_native(struct doctor *doctor, const size_t *slots, size_t n
 	if (doctor_option_item(doctor, "pcie_ports", "compat", value, sizeof(value)))
 		doctor_find(doctor, DOCTOR_FAIL, "hotplug",
 			    "%s: pciehp does not drive them, by pcie_ports=compat\n"
-			    "take pcie_ports=compat off the kernel command line, then reboot",
+			    "remove pcie_ports=compat from the kernel command line, then reboot",
 			    names);
 	else if (doctor->log.refused && !doctor->log.granted)
 		doctor_find_parameter(doctor, DOCTOR_FAIL, "hotplug",
 				      mem_strdup("pcie_ports=native"),
-				      "%s: firmware keeps native hot-plug to itself (%s); let it go in the firmware's settings (for a QEMU guest with -global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off), or take it regardless",
+				      "%s: firmware keeps native hot-plug to itself (%s); give it to the kernel in the firmware's settings (for a QEMU guest with -global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off), or let the kernel take it regardless of firmware",
 				      names, doctor->log.os_refused);
 	else if (doctor->has_log && doctor->log.complete)
 		doctor_find(doctor, DOCTOR_FAIL, "hotplug",
-			    "%s: pciehp does not drive them although nothing keeps it from doing so\n"
+			    "%s: pciehp does not drive them, for no known reason\n"
 			    "see dmesg | grep pciehp; CONFIG_HOTPLUG_PCI_PCIE has to be y in /boot/config",
 			    names);
 	else
 		doctor_find_parameter(doctor, DOCTOR_FAIL, "hotplug",
 				      mem_strdup("pcie_ports=native"),
-				      "%s: pciehp does not drive them, and the kernel's log does not tell why any more; take hot-plug regardless of firmware",
+				      "%s: pciehp does not drive them, and the kernel's log no longer says why; let the kernel take hot-plug regardless of firmware",
 				      names);
 	free(names);
 }
@@ -75,7 +75,7 @@ static void find_no_slots(struct doctor *doctor)
 {
 	if (is_blind(doctor))
 		doctor_find(doctor, DOCTOR_FAIL, "hotplug",
-			    "what kind of ports there are cannot be read without privileges\n"
+			    "the kind of the ports cannot be read without privileges\n"
 			    "run gpuctl doctor as root");
 	else
 		doctor_find(doctor, DOCTOR_FAIL, "hotplug",
@@ -127,7 +127,7 @@ void doctor_check_hotplug(struct doctor *doctor)
 	if (n_bare) {
 		names = doctor_slot_names(doctor, bare, n_bare);
 		doctor_find(doctor, DOCTOR_NOTE, "hotplug",
-			    "%s: no hot-plug controller; slots only where bare_ports= of the module names them",
+			    "%s: no hot-plug controller; they are slots only if bare_ports= of the module names them",
 			    names);
 		free(names);
 	}

@@ -31,8 +31,10 @@ static const struct option options[] = {
 	{ "pci", "nobar", DOCTOR_FAIL, "BARs that firmware has left alone get no addresses" },
 	{ "pci", "nocrs", DOCTOR_WARN,
 	  "windows of host bridges are not those that firmware says: addresses may lead nowhere" },
-	{ "pci", "norealloc", DOCTOR_NOTE, "windows of bridges are not made anew at boot" },
-	{ "pci", "realloc=off", DOCTOR_NOTE, "windows of bridges are not made anew at boot" },
+	{ "pci", "norealloc", DOCTOR_NOTE,
+	  "the kernel does not recompute the windows of bridges at boot" },
+	{ "pci", "realloc=off", DOCTOR_NOTE,
+	  "the kernel does not recompute the windows of bridges at boot" },
 	{ "pciehp.pciehp_poll_mode", "1", DOCTOR_WARN,
 	  "slots are looked at once a second or later instead of by interrupts" },
 	{ "pciehp.pciehp_poll_mode", "Y", DOCTOR_WARN,
@@ -76,7 +78,7 @@ void doctor_check_kernel(struct doctor *doctor)
 				    o->item, o->reason);
 		else
 			doctor_find(doctor, o->level, "kernel-options",
-				    "%s=%s: %s\ntake %s=%s off the kernel command line, then reboot",
+				    "%s=%s: %s\nremove %s=%s from the kernel command line, then reboot",
 				    o->option, o->item, o->reason, o->option, o->item);
 	}
 }

@@ -32,7 +32,7 @@ static void check_acs(struct doctor *doctor)
 		names = doctor_slot_names(doctor, slow, n);
 		doctor_find_parameter(doctor, DOCTOR_WARN, "acs",
 				      mem_printf("pci=disable_acs_redir=%s", ports.text),
-				      "%s: access control redirects peer-to-peer through the root complex: slow, and some GPUs hang; where virtual machines need no isolation from each other, turn it off",
+				      "%s: access control redirects peer-to-peer through the root complex: slow, and some GPUs hang; turn it off if virtual machines need no isolation from each other",
 				      names);
 		free(names);
 	} else if (doctor->n_slots > 1) {

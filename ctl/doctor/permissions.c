@@ -184,8 +184,8 @@ bool doctor_has_hook(const struct doctor *doctor, const char *place, const char 
 static void find_dangling(struct doctor *doctor, const char *path, const char *what)
 {
 	doctor_find(doctor, DOCTOR_WARN, "hooks",
-		    "%s leads nowhere: %s\n"
-		    "put back what it leads to, see readlink %s, or rm %s",
+		    "%s is a broken link: %s\n"
+		    "restore its target, see readlink %s, or rm %s",
 		    path, what, path, path);
 }
 
@@ -196,11 +196,11 @@ static void check_place(struct doctor *doctor, const struct permission *place)
 		find_dangling(doctor, place->path, "no hook in it runs");
 	else if (!S_ISDIR(place->mode))
 		doctor_find(doctor, DOCTOR_NOTE, "hooks",
-			    "%s is no directory: hooks are files in directories such as pre-detach.d",
+			    "%s is not a directory: hooks are files in directories such as pre-detach.d",
 			    place->path);
 	else if (!is_place(place->path))
 		doctor_find(doctor, DOCTOR_WARN, "hooks",
-			    "%s: there is no hook of that name, and nothing in it runs\n"
+			    "%s: there is no kind of hook of that name, and nothing in it runs\n"
 			    "mv %s to one that gpuctl-hooks(5) lists",
 			    place->path, place->path);
 }
@@ -214,11 +214,12 @@ static bool check_hook(struct doctor *doctor, const struct permission *hook, boo
 	if (!hook->mode)
 		find_dangling(doctor, hook->path, "that hook does not run");
 	else if (!is_run(hook))
-		doctor_find(doctor, DOCTOR_NOTE, "hooks", "%s is no hook that runs: %s", hook->path,
+		doctor_find(doctor, DOCTOR_NOTE, "hooks", "%s is not a hook that runs: %s",
+			    hook->path,
 			    !permissions_is_name(hook->path) ?
-				    "there is more than letters, digits, - and _ in its name" :
+				    "its name has other characters than letters, digits, - and _" :
 			    S_ISREG(hook->mode) ? "it is not executable" :
-						  "it is no file");
+						  "it is not a file");
 	else
 		return true;
 	return false;
@@ -250,14 +251,14 @@ void doctor_check_hooks(struct doctor *doctor)
 			bad = true;
 			runs = false;
 			doctor_find(doctor, DOCTOR_FAIL, "hooks",
-				    "hook %s is not run and what needs it is refused: others than root may write %s\n"
+				    "hook %s does not run, and requests that need it are refused: users other than root may write %s\n"
 				    "chown root %s; chmod go-w %s",
 				    hook, p.path, p.path, p.path);
 			break;
 		}
 	}
 	if (n && !bad)
-		doctor_find(doctor, DOCTOR_OK, "hooks", "%zu hook%s, none that others may write", n,
-			    n == 1 ? "" : "s");
+		doctor_find(doctor, DOCTOR_OK, "hooks",
+			    "%zu hook%s, none of which others may write", n, n == 1 ? "" : "s");
 	free(text);
 }

@@ -63,7 +63,7 @@ static void check_root_ports(struct doctor *doctor)
 	names = root_ports(doctor, true);
 	if (names && !(line && *line == 'Y'))
 		doctor_find(doctor, DOCTOR_NOTE, "root-ports",
-			    "root ports %s have hot-plug slots, as for OCuLink, and gpufabric leaves root ports alone\n"
+			    "root ports %s have hot-plug slots, as OCuLink has, and gpufabric ignores root ports by default\n"
 			    "for GPUs there: echo options gpufabric root_ports=1 > /etc/modprobe.d/gpufabric-root-ports.conf; rmmod gpufabric; modprobe gpufabric",
 			    names);
 	free(names);
@@ -88,7 +88,7 @@ static void check_thunderbolt(struct doctor *doctor)
 
 		if (authorized && !strcmp(authorized, "0"))
 			doctor_find(doctor, DOCTOR_WARN, "thunderbolt",
-				    "%s (Thunderbolt %s) is not authorized: a GPU in it is not on the PCI bus\n"
+				    "%s (Thunderbolt %s) is not authorized: its GPU is not on the PCI bus\n"
 				    "boltctl enroll it, or echo 1 > /" THUNDERBOLT "/%s/authorized",
 				    device ? device : "a device", names[i], names[i]);
 		free(authorized);
@@ -109,13 +109,13 @@ static void check_dips(struct doctor *doctor)
 			continue;
 		if (!port || !port->native) {
 			doctor_find(doctor, DOCTOR_NOTE, "power-dips",
-				    "slot %s (port %s): pciehp took its card for removed %zu times since the boot and found it again at once; it has the port no more",
+				    "slot %s (port %s): pciehp took its card for removed %zu times since the boot and found it again at once; it no longer drives the port",
 				    dip->slot, dip->port, dip->count);
 			continue;
 		}
 		doctor_find(doctor, DOCTOR_WARN, "power-dips",
-			    "slot %s (port %s): pciehp took its card for removed %zu times since the boot and found it again at once, as when power or the link dips\n"
-			    "mend power supply, riser or cable; for a card that is never to be hot-plugged: echo %s:pcie%x04 > /sys/bus/pci_express/drivers/pciehp/unbind, which takes the slot from gpufabric, too",
+			    "slot %s (port %s): pciehp took its card for removed %zu times since the boot and found it again at once, as after a dip of power or link\n"
+			    "repair power supply, riser or cable; if the card is never hot-plugged: echo %s:pcie%x04 > /sys/bus/pci_express/drivers/pciehp/unbind, which also takes the slot from gpufabric",
 			    dip->slot, dip->port, dip->count, dip->port,
 			    (unsigned int)port->port - PCI_PORT_ROOT);
 	}

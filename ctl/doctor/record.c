@@ -353,7 +353,7 @@ int doctor_record(const char *dir, const char *config_dir, size_t *files, struct
 
 	if (!err && mkdir(dir, 0700))
 		err = fault_set(fault, errno, "%s: %s", dir,
-				errno == EEXIST ? "is there already; a copy needs a new directory" :
+				errno == EEXIST ? "exists already; a copy needs a new directory" :
 						  strerror(errno));
 	if (!err) {
 		record_files(&r);

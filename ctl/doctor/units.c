@@ -162,12 +162,12 @@ void doctor_check_units(struct doctor *doctor)
 	text = tree_is_live(&doctor->tree) ? units_read() : tree_read(&doctor->tree, NULL, "units");
 	if (lacks)
 		doctor_find(doctor, DOCTOR_WARN, "units",
-			    "not installed: %s: nothing follows GPUs that come and go\n"
+			    "not installed: %s: nothing reacts to GPUs that come and go\n"
 			    "install the package gpuctl, or make install; systemctl daemon-reload",
 			    lacks);
 	if (off)
 		doctor_find(doctor, DOCTOR_NOTE, "units",
-			    "not enabled: %s\nif they are wanted: systemctl enable %s", off, off);
+			    "not enabled: %s\nto use them: systemctl enable %s", off, off);
 	for (at = text ? text : ""; units_next(&at, &unit); n++) {
 		bad += check_unit(doctor, &unit);
 		active |= !strcmp(unit.id, TARGET) && !strcmp(unit.active, "active");

@@ -12,8 +12,7 @@
 
 /* Cards with a switch of their own have two GPUs at least. */
 #define USUAL_DEVICES 2
-#define TOO_FEW                                                                                    \
-	"%s: usual GPUs fit; a card of %.0f GPUs behind a switch of its own needs %u bus numbers more"
+#define TOO_FEW "%s: usual GPUs fit; a card with a switch and %.0f GPUs needs %u more bus numbers"
 
 /**
  * struct verdicts - slots of one bus
@@ -75,22 +74,22 @@ static void find_short(struct doctor *doctor, const struct room *room, const cha
 	reason = mem_printf("%s: %s needs a window of %s, %s can give it %s%s%s%s", names,
 			    doctor->gpu->brief, text_bytes(need, v->first.need),
 			    bridge_of(doctor, room), text_bytes(have, v->first.free), how,
-			    pin ? "; windows are pinned by what is live behind " : "",
+			    pin ? "; windows are pinned by active devices below " : "",
 			    pin ? pin : "");
 	if (grow.parameter)
 		doctor_find_parameter(doctor, level, "windows", mem_strdup(grow.parameter), "%s",
 				      reason);
 	else if (grow.unknown)
 		doctor_find(doctor, level, "windows",
-			    "%s\n%s; boot anew and run gpuctl doctor as root while the log begins with the boot",
+			    "%s\n%s; reboot, and run gpuctl doctor as root while the log still begins with the boot",
 			    reason,
 			    doctor->has_log ?
-				    "the kernel's log no longer tells who has set the windows" :
+				    "the kernel's log no longer says who has set the windows" :
 				    "the kernel's log cannot be read");
 	else
 		doctor_find(doctor, level, "windows",
 			    "%s\n"
-			    "no kernel parameter helps, since %s: let firmware reserve it (above 4G decoding, size of MMIO high or hot-plug windows), or have a card in each slot when the host boots",
+			    "no kernel parameter helps, because %s: let firmware reserve it (above 4G decoding, size of MMIO high or hot-plug windows), or put a card into each slot before the host boots",
 			    reason, grow.why);
 	free(reason);
 	grow_free(&grow);
@@ -194,7 +193,7 @@ static void check_bus(struct doctor *doctor, size_t first, bool *seen)
 	room_need(doctor->gpu_bar, &need);
 	if (!room.bus.nr_windows && room.bus.root) {
 		doctor_find(doctor, DOCTOR_WARN, "windows",
-			    "what addresses the host bridge has is not known\n"
+			    "the addresses of the host bridge are not known\n"
 			    "run gpuctl doctor as root");
 	}
 	for (i = first; i < doctor->n_slots; i++) {
@@ -282,7 +281,7 @@ void doctor_check_buses(struct doctor *doctor)
 		else
 			doctor_find(doctor, DOCTOR_NOTE, "buses",
 				    "%s\n"
-				    "no kernel parameter helps: have such a card in the slot when the host boots",
+				    "no kernel parameter helps: put such a card into the slot before the host boots",
 				    reason);
 		free(reason);
 		free(names);

@@ -86,9 +86,9 @@ static enum p2p_verdict below_bridge(const struct tree *tree, const char *a, con
 		redirects = other > 0 ? other : redirects < 0 ? redirects : other;
 	}
 	if (redirects > 0)
-		*why = mem_printf("ACS of port %s redirects to the root complex", port);
+		*why = mem_printf("the ACS of port %s redirects to the root complex", port);
 	else if (redirects < 0)
-		*why = mem_printf("ACS of port %s cannot be read, which takes root", port);
+		*why = mem_printf("the ACS of port %s can be read by root alone", port);
 	else
 		*why = mem_strdup("forwarded by the switch, no ACS redirect");
 	free(port);

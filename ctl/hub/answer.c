@@ -81,7 +81,7 @@ static int refuse_gated(const struct hub_question *q, struct fault *f)
 {
 	fault_set(f, EPERM, "the model %s is gated: accept its terms at %s/%s, then %s", q->repo,
 		  q->endpoint, q->repo,
-		  q->token ? "ask again with a token of that account, which may read it" :
+		  q->token ? "try again with a token of that account that may read it" :
 			     "set HF_TOKEN");
 	return CTL_DENIED;
 }
@@ -103,7 +103,7 @@ static int refuse_status(const struct hub_answer *a, const struct hub_question *
 {
 	if (a->status == 401 && q->token) {
 		fault_set(f, EPERM,
-			  "%s does not take the token (401): make a new one at %s/settings/tokens",
+			  "%s rejects the token (401): make a new one at %s/settings/tokens",
 			  q->host, q->endpoint);
 		return CTL_DENIED;
 	}
@@ -118,14 +118,14 @@ static int refuse_status(const struct hub_answer *a, const struct hub_question *
 	if (a->status == 404)
 		return refuse_missing(q, a->error, f);
 	if (a->status == 429 && *a->retry)
-		fault_set(f, EAGAIN, "%s has had too many requests from here: ask again %s%s%s",
+		fault_set(f, EAGAIN, "%s limits requests from this address: try again %s%s%s",
 			  q->host, isdigit((unsigned char)*a->retry) ? "in " : "after ", a->retry,
 			  isdigit((unsigned char)*a->retry) ? " s" : "");
 	else if (a->status == 429)
-		fault_set(f, EAGAIN, "%s has had too many requests from here: ask again later",
+		fault_set(f, EAGAIN, "%s limits requests from this address: try again later",
 			  q->host);
 	else if (a->status >= 500)
-		fault_set(f, EIO, "%s has a fault of its own (%ld): ask again later", q->host,
+		fault_set(f, EIO, "%s has an internal error (%ld): try again later", q->host,
 			  a->status);
 	else
 		fault_set(f, EIO, "%s answered with status %ld: is HF_ENDPOINT a Hub?", q->host,

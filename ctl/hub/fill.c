@@ -187,7 +187,7 @@ static int settle_size(struct hub_fill *fill, struct hub_file *file, const struc
 		       int fd)
 {
 	if (!a->sized || (file->sized && a->total != file->size) || a->total > HUB_FILE_SIZE_MAX) {
-		fault_set(&fill->fault, EIO, "%s says otherwise how long %s is than the listing",
+		fault_set(&fill->fault, EIO, "%s gives another size of %s than the listing",
 			  fill->http->settings->host, file->name);
 		fill->ret = CTL_FAILED;
 	} else if (!file->sized && ftruncate(fd, (off_t)a->total)) {
@@ -240,7 +240,7 @@ static int bring(struct hub_fill *fill, struct hub_file *file, uint64_t offset, 
 		return CTL_DONE;
 	if (end > bound_of(file)) {
 		fault_set(&fill->fault, EFBIG,
-			  "%s is not read behind its first %llu MiB: no config and no header is longer",
+			  "gpuctl reads %s only up to %llu MiB: no config and no header is longer",
 			  file->name, (unsigned long long)(bound_of(file) >> 20));
 		fill->ret = CTL_FAILED;
 		return fill->ret;

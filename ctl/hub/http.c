@@ -129,20 +129,20 @@ static int words_for(const struct transfer *t, enum web_end end, struct fault *f
 	case WEB_LATE:
 		fault_set(f, ETIMEDOUT,
 			  "%s is too slow, or does not answer (%s): GPUCTL_HUB_TIMEOUT=15min waits longer",
-			  host, *why ? why : "the time is over");
+			  host, *why ? why : "the time limit has passed");
 		return CTL_TIMEOUT;
 	case WEB_UNREACHABLE:
 		fault_set(f, EHOSTUNREACH,
-			  "cannot reach %s (%s): is there a network? HF_HUB_OFFLINE=1 takes what was read before",
+			  "cannot reach %s (%s): is there a network? HF_HUB_OFFLINE=1 uses the cache",
 			  host, why);
 		return CTL_FAILED;
 	case WEB_STRANGER:
 		fault_set(f, EPERM,
-			  "%s cannot show who it is (%s): SSL_CERT_FILE names a file of other authorities to trust",
+			  "%s has no certificate that this host trusts (%s): SSL_CERT_FILE names a file of other authorities",
 			  host, why);
 		return CTL_FAILED;
 	default:
-		fault_set(f, EIO, "the connection to %s failed (%s): ask again", host, why);
+		fault_set(f, EIO, "the connection to %s failed (%s): try again", host, why);
 		return CTL_FAILED;
 	}
 }
@@ -158,13 +158,12 @@ static int judge(struct transfer *t, enum web_end end, struct fault *f)
 	}
 	if (t->excess) {
 		fault_set(f, EFBIG,
-			  "%s sent more than a header or a config can be: %s is not read on",
+			  "%s sent more bytes than a header or a config can have: reading %s has stopped",
 			  q->host, what);
 		return CTL_FAILED;
 	}
 	if (t->astray) {
-		fault_set(f, EIO, "%s sent other bytes of %s than those that were asked for",
-			  q->host, what);
+		fault_set(f, EIO, "%s sent other bytes of %s than requested", q->host, what);
 		return CTL_FAILED;
 	}
 	if (end != WEB_ANSWERED && end != WEB_ENDED)
@@ -176,7 +175,7 @@ static int judge(struct transfer *t, enum web_end end, struct fault *f)
 		t->get->answer.total = t->at;
 		t->get->answer.sized = true;
 	} else if (t->get->n && !t->done) {
-		fault_set(f, EIO, "%s sent fewer bytes of %s than it said: ask again", q->host,
+		fault_set(f, EIO, "%s sent fewer bytes of %s than announced: try again", q->host,
 			  what);
 		return CTL_FAILED;
 	}
@@ -239,7 +238,7 @@ int hub_http_get(struct hub_http *http, struct hub_get *get, struct fault *f)
 			return ret;
 		if (!is_allowed(http->settings, url)) {
 			free(url);
-			fault_set(f, EPERM, "%s sent us to an address that is not https://",
+			fault_set(f, EPERM, "%s redirects to an address that is not https://",
 				  get->question->host);
 			return CTL_FAILED;
 		}
@@ -249,7 +248,7 @@ int hub_http_get(struct hub_http *http, struct hub_get *get, struct fault *f)
 		token = token && web_same_origin(get->url, url);
 	}
 	free(url);
-	fault_set(f, ELOOP, "%s sent us on more than %d times", get->question->host, REDIRECTS_MAX);
+	fault_set(f, ELOOP, "%s redirects more than %d times", get->question->host, REDIRECTS_MAX);
 	return CTL_FAILED;
 }
 

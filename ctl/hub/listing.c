@@ -22,8 +22,8 @@ static int read_memory(void *arg, uint64_t offset, void *buf, size_t n)
 
 static int listing_broken(const struct scan *s, struct fault *f)
 {
-	return fault_set(f, EINVAL, "the answer is no listing of a model (%s)",
-			 s->why ? s->why : "another value was expected");
+	return fault_set(f, EINVAL, "the answer is not the listing of a model (%s)",
+			 s->why ? s->why : "the type of a value is wrong");
 }
 
 static bool is_ours(const char *name)

@@ -85,7 +85,7 @@ static int fetch(const struct hub_name *name, const struct hub_settings *setting
 	if (!ret && !is_there(&cache, name, settings, sha)) {
 		if (settings->offline) {
 			fault_set(f, ENOENT,
-				  "HF_HUB_OFFLINE is set, and %s at %s is not in the cache: ask once without it",
+				  "HF_HUB_OFFLINE is set, and %s at %s is not in the cache: run the command once without it",
 				  name->repo, name->revision);
 			ret = CTL_FAILED;
 		} else {

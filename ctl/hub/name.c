@@ -88,7 +88,7 @@ bool hub_is_sha(const char *text)
 static int name_refuse(const char *text, struct fault *f)
 {
 	return fault_set(f, EINVAL,
-			 "\"%.100s\" is no model of the Hub: write hf:OWNER/NAME, hf:OWNER/NAME/FILE, or one of them with @REVISION behind it",
+			 "\"%.100s\" is not a model of the Hub: write hf:OWNER/NAME, hf:OWNER/NAME/FILE, or one of them with @REVISION after it",
 			 text);
 }
 

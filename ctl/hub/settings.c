@@ -111,11 +111,12 @@ static int endpoint_take(CURLU *url, struct hub_settings *s, struct fault *f)
 	s->key = hub_quote(where);
 	if (!scheme || !host || (strcmp(scheme, "https") && strcmp(scheme, "http")) ||
 	    !strncmp(s->key, ".", 1)) {
-		fault_set(f, EINVAL, "HF_ENDPOINT: \"%.100s\" is no https:// address", s->endpoint);
+		fault_set(f, EINVAL, "HF_ENDPOINT: \"%.100s\" is not an https:// address",
+			  s->endpoint);
 		ret = CTL_USAGE;
 	} else if (!strcmp(scheme, "http") && !s->loopback) {
 		fault_set(f, EINVAL,
-			  "HF_ENDPOINT: %.100s would be asked without encryption: write https://",
+			  "HF_ENDPOINT: the connection to %.100s would have no encryption: write https://",
 			  s->endpoint);
 		ret = CTL_USAGE;
 	}
@@ -151,7 +152,7 @@ static int endpoint_read(struct hub_settings *s, struct fault *f)
 		free(other);
 	}
 	if (!plain) {
-		fault_set(f, EINVAL, "HF_ENDPOINT is no plain https:// address");
+		fault_set(f, EINVAL, "HF_ENDPOINT is not a plain https:// address");
 		ret = CTL_USAGE;
 	} else {
 		ret = endpoint_take(url, s, f);
@@ -168,8 +169,8 @@ static int timeout_read(struct hub_settings *s, struct fault *f)
 	if (!text || (text_parse_duration(text, &s->timeout_ms) && s->timeout_ms &&
 		      s->timeout_ms <= TIMEOUT_MAX_MS))
 		return CTL_DONE;
-	fault_set(f, EINVAL, "GPUCTL_HUB_TIMEOUT: \"%.40s\" is no time up to 1h, such as 5min",
-		  text);
+	fault_set(f, EINVAL,
+		  "GPUCTL_HUB_TIMEOUT: \"%.40s\" is not a time of up to 1h, such as 5min", text);
 	return CTL_USAGE;
 }
 

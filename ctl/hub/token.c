@@ -68,7 +68,7 @@ static int token_judge(struct hub_settings *s, int fd, const char *path, struct 
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > TOKEN_MAX) {
 		fault_set(f, EINVAL,
-			  "%.200s is no file with a token: set HF_TOKEN_PATH or HF_TOKEN", path);
+			  "%.200s is not a file with a token: set HF_TOKEN_PATH or HF_TOKEN", path);
 		return CTL_FAILED;
 	}
 	if (st.st_uid != geteuid()) {
@@ -99,7 +99,8 @@ static int token_from_file(struct hub_settings *s, const char *path, bool named,
 		n = read(fd, text, TOKEN_MAX);
 		text[n > 0 ? n : 0] = '\0';
 		if (!token_take(s, text)) {
-			fault_set(f, EINVAL, "%.200s has no token: one line of letters and digits",
+			fault_set(f, EINVAL,
+				  "%.200s has no token: a token is one line of letters and digits",
 				  path);
 			ret = CTL_FAILED;
 		}
@@ -119,7 +120,8 @@ int hub_token_read(struct hub_settings *s, struct fault *f)
 	if (text && token_take(s, text))
 		return CTL_DONE;
 	if (text) {
-		fault_set(f, EINVAL, "HF_TOKEN is no token: one line of letters and digits");
+		fault_set(f, EINVAL,
+			  "HF_TOKEN is not a token: a token is one line of letters and digits");
 		return CTL_USAGE;
 	}
 	path = token_path(&named);

@@ -154,7 +154,8 @@ static int take_id(const char *key, const char *value, char **out, struct fault 
 static int take_file(const char *key, const char *value, char **out, struct fault *f)
 {
 	if (*value != '/')
-		return fault_set(f, EINVAL, "%s: \"%.100s\" is no path from /", key, value);
+		return fault_set(f, EINVAL, "%s: \"%.100s\" is not a path that begins with /", key,
+				 value);
 	*out = mem_strdup(value);
 	return 0;
 }
@@ -181,7 +182,8 @@ static int take_way(struct manager_conf *conf, const char *value, struct fault *
 		conf->way = (enum manager_way)i;
 		return 0;
 	}
-	return fault_set(f, EINVAL, "way: \"%.40s\": zone, actions, blocks or compose", value);
+	return fault_set(f, EINVAL, "way: \"%.40s\": write zone, actions, blocks or compose",
+			 value);
 }
 
 static int take_timeout(const char *value, uint64_t *ms, struct fault *f)
@@ -190,8 +192,8 @@ static int take_timeout(const char *value, uint64_t *ms, struct fault *f)
 
 	if (text_parse_duration(value, ms) && *ms && *ms <= MANAGER_TIMEOUT_MAX_MS)
 		return 0;
-	return fault_set(f, EINVAL, "timeout: \"%.40s\" is no time of up to %s, such as 60s", value,
-			 text_duration(text, MANAGER_TIMEOUT_MAX_MS));
+	return fault_set(f, EINVAL, "timeout: \"%.40s\" is not a time of up to %s, such as 60s",
+			 value, text_duration(text, MANAGER_TIMEOUT_MAX_MS));
 }
 
 static int take_return(const char *value, uint64_t *ms, struct fault *f)
@@ -239,8 +241,9 @@ static int take_port(struct manager_conf *conf, char *word, struct fault *f)
 		return fault_set(f, EINVAL, "ports: \"%.80s\": write SLOT=SWITCH/PORT", word);
 	for (i = 0; i < conf->n_ports; i++)
 		if (!strcmp(conf->ports[i].slot, word) || !strcmp(conf->ports[i].port, port))
-			return fault_set(f, EINVAL, "ports: %s=%s: slot or port is there twice",
-					 word, port);
+			return fault_set(f, EINVAL,
+					 "ports: %s=%s: the slot or the port is there twice", word,
+					 port);
 	if (conf->n_ports == MANAGER_PORTS_MAX)
 		return fault_set(f, E2BIG, "ports: more than %d", MANAGER_PORTS_MAX);
 	conf->ports = mem_push(conf->ports, conf->n_ports, sizeof(*conf->ports));
@@ -306,7 +309,7 @@ static int take_login(struct manager_conf *conf, const char *value, struct fault
 	conf->basic = !strcmp(value, "basic");
 	return conf->basic || !strcmp(value, "session") ?
 		       0 :
-		       fault_set(f, EINVAL, "login: \"%.40s\": session or basic", value);
+		       fault_set(f, EINVAL, "login: \"%.40s\": write session or basic", value);
 }
 
 static int take_once(struct manager_conf *conf, enum once which, const char *value, struct fault *f)
@@ -355,7 +358,7 @@ static int take_item(const struct conf_item *item, void *arg, struct fault *f)
 	for (i = 0; i < ONCE_N && strcmp(item->key, once_keys[i]);)
 		i++;
 	if (i == ONCE_N)
-		return fault_set(f, EINVAL, "no key \"%s\": see gpuctl-fabric(5)", item->key);
+		return fault_set(f, EINVAL, "unknown key \"%s\": see gpuctl-fabric(5)", item->key);
 	if (r->seen[i])
 		return fault_set(f, EINVAL, "%s is given twice, first in line %u", item->key,
 				 r->seen[i]);
@@ -400,7 +403,7 @@ static int take_block_line(struct reading *r, struct text *block, const char *li
 			   const char *label, struct fault *f)
 {
 	if (!is_base64(line, n) && !line_is(line, n, BEGIN, label) && !line_is(line, n, END, label))
-		return fault_set(f, EINVAL, "this is no line of a PEM block");
+		return fault_set(f, EINVAL, "this is not a line of a PEM block");
 	(void)r;
 	text_add(block, "%.*s\n", (int)n, line);
 	return 0;
@@ -499,14 +502,15 @@ static int share_blocks(struct reading *r, const char *file, struct fault *f)
 
 	if (n < need || (n && !need))
 		return fault_set(f, EINVAL,
-				 "%s: %zu certificates stand in the file, ca and certificate want %s",
+				 "%s: the file has %zu certificates, and ca and certificate need %s",
 				 file, n,
 				 need == 2 ? "one each" :
 				 need	   ? "one" :
 					     "none");
 	if (key != !!r->key.text)
 		return fault_set(f, EINVAL, "%s: key = inline %s", file,
-				 key ? "needs a key in the file" : "is not there, but a key is");
+				 key ? "needs a key in the file" :
+				       "is missing, but the file has a key");
 	/* Of several certificates those in the middle are of who vouches for ours. */
 	if (ca && own && ca_first) {
 		conf->authorities.pem = join_certificates(r, 0, 1);
@@ -655,7 +659,8 @@ static int take_login_item(const struct conf_item *item, void *arg, struct fault
 	char **at = user ? &login->user : &login->password;
 
 	if (!user && strcmp(item->key, "password"))
-		return fault_set(f, EINVAL, "no key \"%s\": user and password", item->key);
+		return fault_set(f, EINVAL, "unknown key \"%s\": the keys are user and password",
+				 item->key);
 	if (*at)
 		return fault_set(f, EINVAL, "%s is given twice", item->key);
 	if (strlen(item->value) > LOGIN_MAX || (user && strchr(item->value, ':')))

@@ -106,7 +106,7 @@ static void surprise_text(struct text *text, const struct gf_failure *f)
 /* Causes that need no more than their sentence. */
 static const char *const plain[] = {
 	[GPUFABRIC_CAUSE_PRESENCE] = "the slot driver finds no card: insert the GPU and try again",
-	[GPUFABRIC_CAUSE_RESET] = "the GPU was reset and nobody restored it",
+	[GPUFABRIC_CAUSE_RESET] = "the GPU was reset and no driver restored it",
 	[GPUFABRIC_CAUSE_BUSY] = "the slot driver is busy with the port: try again",
 	[GPUFABRIC_CAUSE_SWITCH_GONE] = "the slot went away with its switch",
 	[GPUFABRIC_CAUSE_REPLACED] = "there is another GPU than before",
@@ -157,13 +157,13 @@ static void text_by_cause(struct text *text, const struct gf_failure *f)
 		text_add(text, "the kernel is out of memory");
 		break;
 	case GPUFABRIC_CAUSE_ERROR:
-		text_add(text, "nobody has recovered %s from an error: see the kernel log",
+		text_add(text, "no driver has recovered %s from an error: see the kernel log",
 			 subject_of(f));
 		break;
 	case GPUFABRIC_CAUSE_CHASSIS:
 		text_add(text, "the slot holds a switch with slots of its own%s",
 			 attaching ? ", which stays on: use the slots behind it" :
-				     ": what is behind it goes with nobody's request");
+				     ": no request can remove the devices below it");
 		break;
 	case GPUFABRIC_CAUSE_OTHER:
 		text_add(text, "the slot holds a device of class %06" PRIx32 " that is not a GPU",

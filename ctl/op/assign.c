@@ -178,7 +178,7 @@ static int assigned_lock(struct session *session, struct assigned *assigned)
 
 		if (assigned->brings[i] && (!slot || slot->state != GF_STATE_EMPTY))
 			ret = ctl_fail(session->ctx, CTL_BUSY,
-				       "slot %s: it is not empty any more, its state is %s",
+				       "slot %s is no longer empty, its state is %s",
 				       assigned->about.names[i],
 				       slot ? render_state(slot->state) : "not known");
 	}
@@ -542,7 +542,7 @@ int assigned_attach(struct session *session, struct assigned *assigned,
 		goto out;
 	/* Other than after an attach of cards that are here, it does not continue. */
 	if (gfc_signalled() && op.wait.operation.id && !op.wait.over) {
-		ret = ctl_fail(session->ctx, ret, "interrupted: the request is taken back");
+		ret = ctl_fail(session->ctx, ret, "interrupted: gpuctl withdraws the request");
 	} else if (op.error && !session_refresh(session)) {
 		/* The module only says that a slot is in fault. */
 		why = assigned_check(session, assigned);

@@ -40,7 +40,7 @@ static int port_check(struct session *session, const struct bringer *b, const ch
 				slot, port, conf->name, known->host, conf->file);
 	if (there && there->host)
 		return ctl_fail(session->ctx, CTL_BUSY,
-				"slot %s: port %s of fabric manager %s has %s, which does not show up: gpuctl fabric unbind %s",
+				"slot %s: port %s of fabric manager %s has %s, which has not appeared: gpuctl fabric unbind %s",
 				slot, port, conf->name, there->id, there->id);
 	return CTL_DONE;
 }
@@ -229,7 +229,7 @@ static int manager_bring(struct session *session, struct bringer *b, const struc
 		again = ret && lost_race(b, wishes, &reply);
 		if (again)
 			session_say(session,
-				    "%s of fabric manager %s was taken%s%s meanwhile, choosing anew",
+				    "%s of fabric manager %s was taken%s%s meanwhile, choosing again",
 				    reply.taken, b->conf->name, reply.taker ? " by " : "",
 				    reply.taker ? reply.taker : "");
 		manager_reply_free(&reply);
@@ -321,7 +321,7 @@ static int check_unknown(struct session *session, const struct bringer *b, const
 				       id, gpu->port, id);
 		else if ((b->unknown && (!gpu || !gpu->host)) || (gpu && pool_gpu_is_unseen(gpu)))
 			ret = ctl_fail(ctx, CTL_FAILED,
-				       "not known whether %s comes later: gpuctl fabric, gpuctl fabric unbind %s",
+				       "it is not known whether %s will come: look with gpuctl fabric, give it back with gpuctl fabric unbind %s",
 				       id, id);
 	}
 	return ret;

@@ -127,7 +127,7 @@ static int op_clean(struct session *session, struct op *op)
 	/* Said when it has come to that too often. */
 	if (op->cleaned)
 		ret = ctl_fail(session->ctx, CTL_FAILED,
-			       "slots are used by others again and again while they are cleaned");
+			       "other requests used the slots each time while gpuctl cleaned them: try again");
 	return ret;
 }
 
@@ -263,7 +263,7 @@ bool op_try_again(struct session *session, struct op_race *race, struct op *op, 
 	if (!*ret || *ret == CTL_NO_FIT || !lost_race(op, race) || ++race->tries >= TRIES)
 		return false;
 	if (!op->cleaned)
-		session_say(session, "%s meanwhile, choosing anew",
+		session_say(session, "%s meanwhile, choosing again",
 			    op->error == EAGAIN ? "windows have changed" :
 			    op->error == ESTALE ? "the composition or a slot of it has changed" :
 						  "a slot was taken or has failed");

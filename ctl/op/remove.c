@@ -248,7 +248,7 @@ static int run_hooks(struct session *session, struct removal *removal)
 			removal->terms->force ? HOOKS_GO_ON : HOOKS_STOP);
 	if (ret)
 		ctl_more(session->ctx,
-			 "nothing was changed; mend the hook, or go on regardless with --force");
+			 "nothing was changed; repair the hook, or continue with --force");
 	return ret;
 }
 

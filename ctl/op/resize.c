@@ -112,7 +112,7 @@ static int count_more(struct ctl_ctx *ctx, const struct resize_request *request,
 							request->number - (long)have;
 	if (*more < 0 && (size_t)(-*more) >= have)
 		return ctl_fail(ctx, CTL_USAGE,
-				"--gpus %ld: %zu GPUs are left to give back from, and one must stay: gpuctl release ends a composition",
+				"--gpus %ld: %zu GPUs can be given back, and one must stay: gpuctl release ends a composition",
 				request->number, have);
 	return CTL_DONE;
 }
@@ -211,7 +211,7 @@ static int plan(struct session *session, const struct op_terms *terms,
 
 	if (!annotation_of(composition, &change->note))
 		return ctl_fail(session->ctx, CTL_FAILED,
-				"composition %s has an annotation of %s: whose it is cannot be known",
+				"composition %s has an annotation of %s: its tenant cannot be known",
 				composition->name, annotation_unknown(unknown, &change->note));
 	change->to.tenant = resize_tenant_of(change);
 	ret = name_removed(session, request, change);

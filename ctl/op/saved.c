@@ -134,7 +134,7 @@ static int saved_take(struct json_object *from, const char *key, enum json_type 
 	}
 	if (json_object_is_type(*value, type))
 		return 0;
-	return fault_set(fault, EINVAL, "\"%s\" is no %s", key, json_type_to_name(type));
+	return fault_set(fault, EINVAL, "\"%s\" must be of type %s", key, json_type_to_name(type));
 }
 
 static int saved_take_text(struct json_object *from, const char *key, char **text,
@@ -205,7 +205,7 @@ static int saved_take_slot(struct json_object *from, struct saved_slot *slot, st
 	int err;
 
 	if (!json_object_is_type(from, json_type_object))
-		return fault_set(fault, EINVAL, "a slot is no object");
+		return fault_set(fault, EINVAL, "a slot is not an object");
 	err = saved_take_text(from, "slot", &slot->name, fault);
 	if (!err && (!slot->name || !*slot->name))
 		err = fault_set(fault, EINVAL, "a slot has no name");
@@ -248,7 +248,7 @@ static int take_note(struct json_object *from, const char *key, bool name,
 		if (name ? text_name_valid(text) : annotation_job_valid(text))
 			strcpy(to, text);
 		else
-			err = fault_set(fault, EINVAL, "\"%s\" is no %s", key, key);
+			err = fault_set(fault, EINVAL, "\"%s\" is not valid", key);
 	}
 	free(text);
 	return err;
@@ -302,7 +302,7 @@ static int saved_take_composition(struct json_object *from, struct saved_composi
 	int err;
 
 	if (!json_object_is_type(from, json_type_object))
-		return fault_set(fault, EINVAL, "a composition is no object");
+		return fault_set(fault, EINVAL, "a composition is not an object");
 	err = saved_take_text(from, "name", &composition->name, fault);
 	if (!err && (!composition->name || !text_name_valid(composition->name)))
 		err = fault_set(fault, EINVAL, "a composition has no valid name");
@@ -365,7 +365,7 @@ int saved_parse(struct saved *saved, const char *file, const char *text, size_t 
 		err = fault_set(&why, EINVAL, "is corrupt: %s",
 				json_tokener_get_error(tokener) == json_tokener_continue ?
 					"it ends too early" :
-					"it is no JSON");
+					"it is not JSON");
 	else
 		err = take_document(document, saved, &why);
 	json_object_put(document);

@@ -323,7 +323,7 @@ int apply_moves(struct session *session, const struct op_terms *terms, const cha
 		}
 		if (gfc_signalled())
 			return ctl_fail(session->ctx, CTL_FAILED,
-					"interrupted before step %zu: apply the plan again to go on",
+					"interrupted before step %zu: apply the plan again to continue",
 					i + 1);
 		gfc_hold_signals();
 		ret = reach(session, &named, list, i, &outcomes[i]);

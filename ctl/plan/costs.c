@@ -50,7 +50,8 @@ static int read_row(struct jread *r, struct json_object *from, struct plan_costs
 	if (!operation || !phase || count < 0 || us < 0)
 		return jread_refuse(r, "operation, phase, count and microseconds are needed");
 	if (count > 0 && us / count / 1e6 > PLAN_SECONDS_MAX)
-		return jread_refuse(r, "%g seconds for one is no measurement", us / count / 1e6);
+		return jread_refuse(r, "%g seconds for one operation is not possible",
+				    us / count / 1e6);
 	plan_costs_add(costs, operation, phase, (uint64_t)count, count > 0 ? us : 0);
 	return 0;
 }
@@ -70,8 +71,7 @@ int plan_costs_read(struct plan_costs *costs, const char *file, const char *text
 	if (!err)
 		err = jread_array(&r, r.root, "stats", ROWS_MAX, &rows);
 	if (!err && !rows)
-		err = jread_refuse(&r,
-				   "\"stats\" is missing: this is what \"gpuctl stats -j\" writes");
+		err = jread_refuse(&r, "\"stats\" is missing: \"gpuctl stats -j\" writes it");
 	jread_key(&r, "stats");
 	for (i = 0; !err && i < json_object_array_length(rows); i++) {
 		jread_index(&r, i);

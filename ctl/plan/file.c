@@ -56,7 +56,7 @@ static int new_name(struct reader *rd, struct json_object *from, enum thing thin
 		return jread_refuse(r,
 				    "a name is a letter followed by up to 62 letters, digits, '_', '.' or '-'");
 	if (json_object_object_get_ex(rd->names[thing], s, NULL))
-		return jread_refuse(r, "%s %s was there before", thing_names[thing], s);
+		return jread_refuse(r, "%s %s is described twice", thing_names[thing], s);
 	jread_up(r);
 	json_object_object_add(rd->names[thing], s,
 			       json_object_new_int(*index == PLAN_NONE ?
@@ -185,7 +185,7 @@ static int file_read_pool(struct reader *rd, struct json_object *from)
 	q = i;
 	if (i < rd->n_known_pools) {
 		if (gpus != PLAN_NONE || json_object_object_get_ex(from, "on", NULL))
-			return jread_refuse(&rd->r, "how many there are is known from the module");
+			return jread_refuse(&rd->r, "the number comes from the module");
 	} else if (i < rd->in->n_pools) {
 		return jread_refuse(&rd->r, "there is a pool of %s behind %s already",
 				    rd->in->kinds[kind].name, rd->in->switches[sw].name);
@@ -465,7 +465,7 @@ static int read_host_of(struct reader *rd, struct json_object *from, struct plan
 		return err;
 	w->host = 0;
 	if (rd->in->n_hosts != 1 && !rd->ahead->has_state)
-		return jread_refuse(&rd->r, "workload %s: there are several hosts: which one?",
+		return jread_refuse(&rd->r, "workload %s: there are several hosts: add \"host\"",
 				    w->name);
 	return 0;
 }
@@ -530,8 +530,7 @@ static int file_read_workload(struct reader *rd, struct json_object *from)
 	if (err)
 		return err;
 	if (rd->ahead->has_state && !w->host && json_object_object_get_ex(from, "now", NULL))
-		return jread_refuse(r, "workload %s: what it has now is known from the module",
-				    name);
+		return jread_refuse(r, "workload %s: its current GPUs come from the module", name);
 	return read_nows(rd, from, w);
 }
 

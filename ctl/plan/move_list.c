@@ -182,7 +182,7 @@ static int move_list_read_gpus(struct jread *r, struct json_object *from, struct
 	if (!gpus)
 		return jread_refuse(r, "no GPUs: leave it out");
 	if (move_has_of(has, sw, kind))
-		return jread_refuse(r, "%s behind %s is there twice", kind, sw);
+		return jread_refuse(r, "%s behind %s is listed twice", kind, sw);
 	move_has_add(has, sw, kind, gpus);
 	return 0;
 }
@@ -282,9 +282,9 @@ static int read_step(struct jread *r, struct json_object *from, struct move_list
 	if (err)
 		return err;
 	if (!text_name_valid(workload))
-		return jread_refuse(r, "%s is no name of a composition", workload);
+		return jread_refuse(r, "%s is not the name of a composition", workload);
 	if (tenant && !text_name_valid(tenant))
-		return jread_refuse(r, "%s is no name of a tenant", tenant);
+		return jread_refuse(r, "%s is not the name of a tenant", tenant);
 	list->n++;
 	move->host = mem_strdup(host);
 	move->workload = mem_strdup(workload);

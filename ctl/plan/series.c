@@ -17,7 +17,8 @@ static int tenant_name(const struct series_set *set, const char *path, char name
 	base = base ? base + 1 : path;
 	n = strcspn(base, ".");
 	if (!n || n >= CSV_WORD_MAX)
-		return fault_set(f, EINVAL, "%s:1:1: the file's name is no tenant's", path);
+		return fault_set(f, EINVAL,
+				 "%s:1:1: the name of the file is not the name of a tenant", path);
 	memset(name, 0, CSV_WORD_MAX);
 	memcpy(name, base, n);
 	for (i = 0; i < set->n; i++)

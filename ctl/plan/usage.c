@@ -299,8 +299,7 @@ static int read_plan(struct plan_file *p)
 	if (!err)
 		err = usage_each(p, "use", read_use, &there);
 	if (!err && !there)
-		err = jread_refuse(&p->r,
-				   "\"use\" is missing: this is what \"gpuctl plan solve -j\" writes");
+		err = jread_refuse(&p->r, "\"use\" is missing: \"gpuctl plan solve -j\" writes it");
 	if (err)
 		return err;
 	u->to = p->intervals * p->interval_s;

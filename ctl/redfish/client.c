@@ -83,7 +83,7 @@ int client_wait(struct client *client, uint64_t ms, struct fault *f)
 	uint64_t now = text_monotonic(), end = now + ms;
 
 	if (end >= client->web.deadline) {
-		fault_set(f, ETIMEDOUT, "it is busy, and its time is over");
+		fault_set(f, ETIMEDOUT, "it is busy, and the time limit has passed");
 		return manager_fault(client, CTL_TIMEOUT, f);
 	}
 	for (; now < end; now = text_monotonic()) {
@@ -217,8 +217,8 @@ static int words_for(const struct client *client, const struct transfer *t, enum
 		fault_set(f, EHOSTUNREACH, "cannot reach %s (%s)", url, why);
 		return manager_fault(client, CTL_FAILED, f);
 	case WEB_STRANGER:
-		fault_set(f, EPERM, "%s cannot show who it is (%s): ca in %s", url, why,
-			  client->conf->file);
+		fault_set(f, EPERM, "%s has no certificate that this host trusts (%s): ca in %s",
+			  url, why, client->conf->file);
 		return manager_fault(client, CTL_DENIED, f);
 	default:
 		fault_set(f, EIO, "the connection to %s failed (%s)", url, why);
@@ -305,7 +305,7 @@ int client_refused(const struct client *client, const char *what, const struct a
 
 	switch (answer->status) {
 	case 401:
-		fault_set(f, EPERM, "it does not know us (401): certificate or credentials in %s",
+		fault_set(f, EPERM, "it rejects the login (401): certificate or credentials in %s",
 			  client->conf->file);
 		ret = CTL_DENIED;
 		break;
@@ -314,7 +314,7 @@ int client_refused(const struct client *client, const char *what, const struct a
 		ret = CTL_DENIED;
 		break;
 	case 404:
-		fault_set(f, ENOENT, "%s is not there (404)", what);
+		fault_set(f, ENOENT, "%s does not exist (404)", what);
 		break;
 	default:
 		fault_set(f, EIO, "%s: status %ld", what, answer->status);
@@ -346,7 +346,7 @@ int client_await_turn(struct client *client, const struct answer *answer, struct
 	if (ret != CTL_TIMEOUT)
 		return ret;
 	fault_set(f, ETIMEDOUT,
-		  "it is busy (%ld) and wants to be asked again in %s, later than the timeout in %s",
+		  "it is busy (%ld) and says to try again in %s, which is later than the timeout in %s",
 		  answer->status, text_duration(took, ms), client->conf->file);
 	return manager_fault(client, ret, f);
 }
@@ -445,7 +445,7 @@ static char *follow(struct client *client, const struct answer *answer, struct f
 {
 	if (answer->location)
 		return mem_strdup(answer->location);
-	fault_set(f, EPERM, "it sends us to another host (%ld), which is not asked",
+	fault_set(f, EPERM, "it redirects to another host (%ld), which gpuctl does not follow",
 		  answer->status);
 	manager_fault(client, CTL_FAILED, f);
 	return NULL;
@@ -489,7 +489,7 @@ int client_change(struct client *client, const char *method, const char *path, c
 		client_ask(client, method, path, etag, json_object_to_json_string(body), answer, f);
 
 	if (!ret && is_redirection(answer->status)) {
-		fault_set(f, EPERM, "%s: it sends a change elsewhere (%ld), which is not followed",
+		fault_set(f, EPERM, "%s: it redirects a change (%ld), which gpuctl does not follow",
 			  path, answer->status);
 		ret = manager_fault(client, CTL_FAILED, f);
 	}

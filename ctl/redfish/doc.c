@@ -29,8 +29,8 @@ struct json_object *doc_parse(const char *text, size_t len, struct fault *f)
 		  !len				    ? "an empty answer" :
 		  error == json_tokener_continue    ? "JSON that ends too early" :
 		  error == json_tokener_error_depth ? "JSON that is too deep" :
-		  error == json_tokener_success	    ? "JSON that is no object" :
-						      "something that is no JSON");
+		  error == json_tokener_success	    ? "JSON that is not an object" :
+						      "text that is not JSON");
 	return NULL;
 }
 

@@ -100,8 +100,9 @@ static int paths_read(struct view *view, const char *collection, bool *missing, 
 		next = ret ? NULL : doc_text(answer.body, "Members@odata.nextLink");
 		if (next && (++pages == PAGES_MAX || !manager_is_path(next))) {
 			fault_set(f, EINVAL,
-				  pages == PAGES_MAX ? "%s has more than %d pages" :
-						       "%s: the link to page %d leads elsewhere",
+				  pages == PAGES_MAX ?
+					  "%s has more than %d pages" :
+					  "%s: the link to page %d leads to another host",
 				  collection, pages == PAGES_MAX ? PAGES_MAX : pages + 1);
 			ret = view_fault(view, CTL_FAILED, f);
 		}

@@ -206,7 +206,7 @@ int size_config_model(struct json_object *config, const struct cat_families *fam
 	if (!facts_text(config, "model_type") && !facts_find(config, "hidden_size") &&
 	    !facts_find(config, "text_config"))
 		return fault_set(f, EINVAL,
-				 "model_type is missing: this is no language model's config.json");
+				 "model_type is missing: this is not the config.json of a language model");
 	plan.family = family_of(&part, families, unknown);
 	if (!plan.family)
 		return fault_set(f, ENOENT, "[family." FAMILY_ROOT "] is not in models.d");

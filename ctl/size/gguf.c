@@ -309,7 +309,8 @@ static int gguf_take_tensor(struct gguf *g, struct size_stored *out)
 		err = number(g, 8, &dim);
 		if (!err && __builtin_mul_overflow(params, dim, &params))
 			return fault_set(g->f, ERANGE,
-					 "tensor %.60s: shape is no product of 64 bits", name);
+					 "tensor %.60s: the product of its shape needs more than 64 bits",
+					 name);
 	}
 	if (!err)
 		err = number(g, 4, &type);
@@ -376,7 +377,7 @@ static int all(struct gguf *g, struct size_stored *out)
 	int err = number(g, 4, &magic);
 
 	if (!err && magic != 0x46554747)
-		return fault_set(g->f, EINVAL, "no GGUF file: it does not begin with GGUF");
+		return fault_set(g->f, EINVAL, "not a GGUF file: it does not begin with GGUF");
 	if (!err)
 		err = number(g, 4, &version);
 	if (!err && (version < 2 || version > 3))

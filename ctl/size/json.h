@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Words for JSON that is no object. */
+/* Words for JSON that is not an object. */
 #ifndef GPUCTL_SIZE_JSON_H
 #define GPUCTL_SIZE_JSON_H
 

@@ -230,10 +230,10 @@ void size_limit_say(struct text *text, const struct size_request *req,
 			 choice->fewer == 1 ? "is" : "are");
 		break;
 	case LIMIT_DEGREES:
-		text_add(text, "the parallel degrees that were asked for");
+		text_add(text, "the requested parallel degrees");
 		break;
 	default:
-		text_add(text, "%u were asked for", choice->fit.gpus);
+		text_add(text, "the request is for %u", choice->fit.gpus);
 		break;
 	}
 }

@@ -133,7 +133,7 @@ static int check_host_layers(const struct size_request *req, struct fault *f)
 				 (unsigned long long)m->layers);
 	if (!(req->engine->number[ENGINE_HOST_EMBEDDING] > 0))
 		return fault_set(f, EINVAL,
-				 "--host-layers: engine %s has all layers on GPUs; say --engine llama.cpp",
+				 "--host-layers: engine %s keeps all layers on GPUs: use --engine llama.cpp",
 				 req->engine->id);
 	return 0;
 }
@@ -150,7 +150,7 @@ static int check_degrees(const struct size_request *req, struct fault *f)
 				 "engine %s serves models and cannot do the task %s: name another, such as hf",
 				 req->engine->id, size_task_name(req->task));
 	if (req->task == SIZE_INFER && req->cp > 1)
-		return fault_set(f, EINVAL, "--cp is about training: say --tp or --pp");
+		return fault_set(f, EINVAL, "--cp is for training: use --tp or --pp");
 	if (!m && req->ep > 1)
 		return fault_set(f, EINVAL, "--ep: name a model with experts in place of --params");
 	if (!m)
@@ -197,7 +197,7 @@ int size_request_check(struct size_request *req, struct fault *f)
 	int err;
 
 	if (!req->model && !req->given_params)
-		return fault_set(f, EINVAL, "name a model, or say --params 70B");
+		return fault_set(f, EINVAL, "name a model, or give --params 70B");
 	if (!req->model && req->given_params > PARAMS_MAX)
 		return fault_set(f, EINVAL, "more parameters than any model: at most %llu",
 				 PARAMS_MAX);

@@ -59,7 +59,8 @@ static int read_shape(struct scan *s, const char *name, struct tensor *t, struct
 	t->shape = true;
 	while ((token = scan_next(s)) == SCAN_NUMBER) {
 		if (!scan_whole(s, &n) || __builtin_mul_overflow(t->params, n, &t->params))
-			return fault_set(f, ERANGE, "tensor %.60s: shape is no product of 64 bits",
+			return fault_set(f, ERANGE,
+					 "tensor %.60s: the product of its shape needs more than 64 bits",
 					 name);
 	}
 	return token == SCAN_CLOSE_ARRAY ? 0 : broken(s, name, f);
@@ -217,7 +218,7 @@ static int read_map(struct scan *s, struct size_stored *out, struct fault *f)
 	char last[SCAN_STRING_MAX] = "";
 
 	if (scan_next(s) != SCAN_OPEN_OBJECT)
-		return fault_set(f, EINVAL, "weight_map is no object: this is no index");
+		return fault_set(f, EINVAL, "weight_map is not an object: this is not an index");
 	while ((token = scan_next(s)) == SCAN_KEY) {
 		if (scan_next(s) != SCAN_STRING)
 			return fault_set(f, EINVAL, "weight_map: a file name is missing");
@@ -233,7 +234,7 @@ static int read_metadata(struct scan *s, struct size_stored *out, struct fault *
 	enum scan_token token;
 
 	if (scan_next(s) != SCAN_OPEN_OBJECT)
-		return fault_set(f, EINVAL, "metadata is no object: this is no index");
+		return fault_set(f, EINVAL, "metadata is not an object: this is not an index");
 	while ((token = scan_next(s)) == SCAN_KEY) {
 		bool total = !strcmp(s->text, "total_size");
 		bool count = !strcmp(s->text, "total_parameters");
@@ -250,7 +251,7 @@ static int read_metadata(struct scan *s, struct size_stored *out, struct fault *
 			s->text[strlen(s->text) - 2] = '\0';
 		if (token != SCAN_NUMBER || !scan_whole(s, &out->bytes) || out->bytes > TOTAL_MAX)
 			return fault_set(f, EINVAL,
-					 "metadata.total_size \"%.40s\" is no count of bytes",
+					 "metadata.total_size \"%.40s\" is not a number of bytes",
 					 s->text);
 	}
 	return token == SCAN_CLOSE_OBJECT ? 0 : broken(s, "", f);

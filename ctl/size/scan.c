@@ -180,7 +180,7 @@ enum scan_token scan_next(struct scan *s)
 	if (c == -2)
 		return fail(s, "cannot be read");
 	if (!s->depth && s->want_comma)
-		return c == -1 ? SCAN_END : fail(s, "something stands behind the document");
+		return c == -1 ? SCAN_END : fail(s, "there is text after the end of the document");
 	if (c == -1)
 		return fail(s, "cut off");
 	if (c == '}' || c == ']')

@@ -33,7 +33,7 @@ static int spec_take(struct size_spec *spec, const char *key, struct json_object
 	if (i == SPEC_ITEMS_MAX)
 		return fault_set(f, E2BIG, "more than %d fields", SPEC_ITEMS_MAX);
 	if (strlen(key) >= sizeof(spec->item[i].key))
-		return fault_set(f, EINVAL, "%.40s: no option has so long a name", key);
+		return fault_set(f, EINVAL, "%.40s: this name is longer than any option", key);
 	if (strlen(text) >= SPEC_VALUE_MAX || !*text)
 		return fault_set(f, EINVAL, "%s: 1 to %d characters", key, SPEC_VALUE_MAX - 1);
 	strcpy(spec->item[i].key, key);

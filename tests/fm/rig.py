@@ -16,34 +16,15 @@ import threading
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(TOP, "tests"))
+# pylint: disable=wrong-import-position,unused-import
+from tap import Report
+# pylint: enable=unused-import
+
 BUILD = os.environ.get("GPUFABRIC_BUILD", os.path.join(TOP, "build"))
 PROGRAM = os.environ.get("GPUFABRIC_FM", os.path.join(BUILD, "fm-test/gpufabric-fm"))
 FABRIC = "/redfish/v1/Fabrics/PCIe"
 PATIENCE = 100        # seconds until a test gives up on something that should happen
-
-
-class Report:
-    """TAP."""
-    count = failed = 0
-
-    @classmethod
-    def ok(cls, good, what, *details):
-        cls.count += 1
-        cls.failed += not good
-        print(f"{'' if good else 'not '}ok {cls.count} - {what}")
-        for detail in () if good else details:
-            print("#  ", repr(detail))
-        sys.stdout.flush()
-        return good
-
-    @classmethod
-    def same(cls, value, wanted, what, *details):
-        return cls.ok(value == wanted, what, value, wanted, *details)
-
-    @classmethod
-    def end(cls):
-        print(f"1..{cls.count}")
-        return 1 if cls.failed or not cls.count else 0
 
 
 def wait_for(condition, what):

@@ -38,6 +38,20 @@ static char *fuzz_text(const void *data, size_t size)
 	return text;
 }
 
+/*
+ * The input behind its first byte, which a target that has several parsers chooses by. An
+ * allocation of its own, so that reading behind its end is seen; caller frees. @size is at least 1.
+ */
+__attribute__((unused))
+static void *fuzz_behind(const uint8_t *data, size_t size)
+{
+	void *copy = malloc(size);
+
+	must(copy);
+	memcpy(copy, data + 1, size - 1);
+	return copy;
+}
+
 /**
  * struct fuzz_parts - input that is several things, a byte 0xff between them
  * @data: what is left

@@ -79,10 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	/* an allocation of its own, so that reading behind its end is seen */
-	copy = malloc(size);
-	must(copy);
-	memcpy(copy, data + 1, --size);
+	copy = fuzz_behind(data, size--);
 	if (*data == 'p')
 		fuzz_part_of(copy, size);
 	else if (*data == 'e')

@@ -206,7 +206,7 @@ static void by_request(void)
 	put("h100-80", 8);
 	large.batch = 16;
 	is_int(ask(large, &four, 1), 0, "four GPUs");
-	decided("H100 PCIe", 4, LIMIT_COUNT, "decided by count: 4 were asked for");
+	decided("H100 PCIe", 4, LIMIT_COUNT, "decided by count: the request is for 4");
 	large.batch = 1;
 	is_int(ask(large, &three, 1), 0, "three GPUs");
 	is_int(arrangement.choice.fit.layout.pp, 3, "have a third of the layers each");

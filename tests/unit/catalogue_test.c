@@ -443,13 +443,13 @@ static void errors(void)
 	model_error("[family.x]\nattention.colour = 1\n", "a part has no \"colour\"");
 #define X_MODEL "[m]\nname = M\narch = x\nsource = s\nhidden = 64\nlayers = 2\nheads = 4\nffn = 64\nvocab = 99\n"
 	model_error("[family.x]\nq_norm = nothing_known\n" X_MODEL, "nothing is called nothing_known");
-	model_error("[family.x]\nq_norm = q_norm + 1\n" X_MODEL, "q_norm needs itself");
+	model_error("[family.x]\nq_norm = q_norm + 1\n" X_MODEL, "q_norm depends on itself");
 	model_error("[family.x]\nq_norm = 1 2\n" X_MODEL, "what is this");
 	model_error("[family.x]\nq_norm = (1\n" X_MODEL, ") is missing");
 	model_error("[family.x]\nq_norm = 1 is \"abc\n" X_MODEL, "a word is missing at \"\"");
 	model_error("[family.x]\nattention.state = 9000000000000000\n" X_MODEL, "2^50 bytes");
 	model_error("[family.x]\nq_norm = 1 / 3\n" X_MODEL, "does not say how large it is");
-	model_error("[family.x]\nmlp.tensors = up\n" X_MODEL, "name[rows, columns] is wanted");
+	model_error("[family.x]\nmlp.tensors = up\n" X_MODEL, "write name[rows, columns]");
 	model_error("[family.x]\nmlp.tensors = up[hidden\n" X_MODEL, "] is missing");
 #undef X_MODEL
 }

@@ -96,7 +96,7 @@ static void test_places(void)
 	   result.why);
 	is_int(ask_one(9, NULL, 5, any), 0, "five");
 	is_str(picked(), "0-0 0-1 1-2 1-3 1-4", "one NUMA node when no switch has enough");
-	ok(strstr(result.why, "no one switch has 5"), "why: %s", result.why);
+	ok(strstr(result.why, "no single switch has 5"), "why: %s", result.why);
 	is_int(ask_one(9, NULL, 4, (struct choose_request){ .numa = 0 }), 0, "four on node 0");
 	ok(!strstr(picked(), "2-"), "none of another node: %s", picked());
 	is_int(ask_one(9, NULL, 3, (struct choose_request){ .numa = -1, .spread = true }), 0,

@@ -137,21 +137,21 @@ trap 'rm -rf "$work"' EXIT
 gives 2 '^gpuctl: engine vllm serves models and cannot do the task train' size llama-3-8b --engine vllm --task train
 gives 2 '^gpuctl: engine llama.cpp serves models' size llama-3-8b --engine llama.cpp --task qlora
 gives 0 'GiB' size llama-3-8b --engine hf --task train
-gives 2 '^gpuctl: --rank is about adapters' size llama-3-8b --rank 8
-gives 2 '^gpuctl: --lora-rank is about adapters' size llama-3-8b --task train --lora-rank 8
-gives 2 '^gpuctl: --batch and --micro-batch say the same' size llama-3-8b --task train --batch 8 --micro-batch 2
-gives 2 '^gpuctl: --rank and --lora-rank say the same' size llama-3-8b --task lora --rank 8 --lora-rank 8
+gives 2 '^gpuctl: --rank is for adapters' size llama-3-8b --rank 8
+gives 2 '^gpuctl: --lora-rank is for adapters' size llama-3-8b --task train --lora-rank 8
+gives 2 '^gpuctl: --batch and --micro-batch mean the same' size llama-3-8b --task train --batch 8 --micro-batch 2
+gives 2 '^gpuctl: --rank and --lora-rank mean the same' size llama-3-8b --task lora --rank 8 --lora-rank 8
 gives 2 '^gpuctl: --qpm needs --output-tokens' size llama-3-8b --qpm 60
 gives 2 '^gpuctl: --epochs needs --tokens' size llama-3-8b --task train --epochs 2
-gives 2 '^gpuctl: --hours is about --method fleet-training' size llama-3-8b --task train --hours 5
+gives 2 '^gpuctl: --hours is for --method fleet-training' size llama-3-8b --task train --hours 5
 gives 0 'fleet-training' size compare llama-3-8b --task train --tokens 1T --hours 5
 gives 2 '^gpuctl: --best: "beauty" is none of' size machines llama-3-8b --best beauty
-gives 2 '^gpuctl: --deadline is about training' size machines llama-3-8b --deadline 30d --tokens 1T
-gives 2 '^gpuctl: --tpot is about inference' size machines llama-3-8b --task train --tpot 50ms
+gives 2 '^gpuctl: --deadline is for training' size machines llama-3-8b --deadline 30d --tokens 1T
+gives 2 '^gpuctl: --tpot is for inference' size machines llama-3-8b --task train --tpot 50ms
 gives 0 'TPOT >=' size machines llama-3-8b --gpu h100-pcie --tpot 20ms
 gives 0 '"ttft_limit":' size machines llama-3-8b --gpu h100-pcie -j
-gives 3 'is so fast: .* needs at least .* ms from token to token \(memory\)' size machines llama-3-8b --gpu h100-pcie --tpot 1ms --gpus-max 1
-gives 2 '^gpuctl: --ttft: "soon" is no time' size machines llama-3-8b --ttft soon
+gives 3 'is fast enough: .* needs at least .* ms from token to token \(memory\)' size machines llama-3-8b --gpu h100-pcie --tpot 1ms --gpus-max 1
+gives 2 '^gpuctl: --ttft: "soon" is not a time' size machines llama-3-8b --ttft soon
 gives 2 '^gpuctl: --price: "x" is neither a number .* nor a file' size machines llama-3-8b --price x
 gives 0 '^ARRANGEMENT' size machines llama-3-8b --gpus-max 2
 echo '{"hidden_size": 4096, ' >"$work/config.json"
@@ -164,7 +164,7 @@ gives 2 'not a JSON object \(it is another value\)' size "$work/config.json"
 echo 'INFO Loading model weights took 14.9888 GB' >"$work/vllm.log"
 learn=(size learn "$work/vllm.log" llama-3.1-8b --engine vllm)
 export GPUCTL_CONFIG_DIR=$work/etc
-gives 2 'whose log is it\? Add --engine' size learn "$work/vllm.log" llama-3-8b
+gives 2 'the engine that wrote the log is missing: add --engine' size learn "$work/vllm.log" llama-3-8b
 gives 2 'no memory line of PyTorch' size learn /dev/null llama-3-8b --engine vllm
 gives 0 'nothing was stored' "${learn[@]}" -n
 json '[.engine, .logs, .stored]' '["vllm",1,false]' "${learn[@]}" -n
@@ -184,7 +184,7 @@ json '.terms // .needs // .method | type != "null"' true size llama-3-8b
 gives 2 'missing operands: usage: gpuctl completion KIND' completion
 gives 0 '^llama-3[.]1-70b$' completion models
 gives 0 '^h100-pcie-80$' completion gpus
-gives 2 'nothing is of the kind cards: there are slots, compositions, ' completion cards
+gives 2 'there is no kind cards: the kinds are slots, compositions, ' completion cards
 gives 2 'too many operands: usage: gpuctl metrics \[FILE\]' metrics a b
 gives 2 'too many operands: usage: gpuctl features \[FILE\]' features a b
 gives 1 'cannot write /nowhere/a.prom: No such file' metrics /nowhere/a.prom
@@ -192,9 +192,9 @@ gives 2 'no device: give a path below /sys/devices' udev
 gives 2 'no device: give a path below /sys/devices' udev /etc/passwd
 gives 0 '' udev /sys/devices/virtual/mem/null
 gives 2 'udev changes nothing: leave -n out' -n udev /sys/devices/x
-gives 2 '"a/b" is no name of a device' cdi --remove a/b
-gives 2 '"-" is no name of a device' cdi --remove -
-gives 2 'works on a file: name its directory' cdi --remove a --output -
+gives 2 '"a/b" is not the name of a device' cdi --remove a/b
+gives 2 '"-" is not the name of a device' cdi --remove -
+gives 2 'needs a file: name its directory' cdi --remove a --output -
 gives 1 'cannot write /nowhere/gpufabric.json: No such file' cdi --output /nowhere
 gives 2 'too many operands' nodes a
 
@@ -252,7 +252,7 @@ gives 0 'watts are given.* 500 W busy' plan energy "$trace/journal.json" --busy-
 gives 2 'rack.json:1:1: "use" is missing' plan energy "$trace/rack.json"
 gives 2 'neither always-on nor static' plan energy "$trace/plan.json" --against nothing
 gives 2 'pool 1: 4 GPUs were in use' plan energy "$trace/plan.json" --pool 1
-gives 2 'no time of a minute or more' plan energy "$trace/plan.json" --period 1s
+gives 2 'not a time of a minute or more' plan energy "$trace/plan.json" --period 1s
 gives 2 'rack.json:1:1: "stats" is missing' plan solve "$trace/rack.json" --costs "$trace/rack.json"
 rm -r "$trace"
 

@@ -68,7 +68,7 @@ def init_makes_files(work):
     folder = os.path.join(work, "init")
     manager = Manager(folder, {"hosta": ("/run/a", PORTS)}, ["gpu0"])
     said = manager.command("run")
-    Report.ok(said.returncode == 1 and "gpufabric-fm init makes it" in said.stderr, "without a certificate it does not start", said)
+    Report.ok(said.returncode == 1 and "make it with gpufabric-fm init" in said.stderr, "without a certificate it does not start", said)
     Report.ok(manager.command("init", "--name", "manager.example", "--name", "10.1.2.3").returncode == 0, "init")
     secret = {name: stat.S_IMODE(os.stat(os.path.join(manager.folder, name)).st_mode)
               for name in ("ca.pem", "server.pem", "hosts/hosta.conf", "ca.crt")}
@@ -89,7 +89,7 @@ def init_makes_files(work):
     authority = os.path.join(manager.folder, "ca.pem")
     os.rename(authority, authority + ".away")
     said = manager.command("init", "--host", "hostd")
-    Report.ok(said.returncode == 1 and "put the authority's key back" in said.stderr and not os.path.exists(authority),
+    Report.ok(said.returncode == 1 and "put the key of the authority back" in said.stderr and not os.path.exists(authority),
               "no second authority is made", said)
     os.rename(authority + ".away", authority)
     manager.write(hosts={"rack1-node07-of-the-second-row": ("/run/c", [f"dn{i}" for i in range(64)])})

@@ -176,7 +176,7 @@ def refusals(work):
         wait_for(lambda: "has it bound to port 0 of host 1/20" in str(message(b.set("hostb", ["gpu1"])[1])), "a GPU in a host that is none of ours")
         Report.ok(True, "a GPU in a host that fm.conf does not have is not taken from it")
         status, document, _ = b.set("hostb", ["gpu2"])
-        Report.ok(status == 409 and "the switch has 10de:2331 there, which is not the one of fm.conf" in message(document),
+        Report.ok(status == 409 and "the switch has 10de:2331 there, which are not the ids of fm.conf" in message(document),
                   "a card that is not the one of fm.conf is not given to anybody", document)
         Report.same([entry for entry in pax.history if entry[1] != A0], [], "and the switch was not asked for any of that")
         fabric.end("refusals")
@@ -216,7 +216,7 @@ def taken_meanwhile(work):
             if function.pdfid == 0x0202:
                 function.bound = A0
         status, document, _ = fabric.a.set("hosta", ["gpu0"], ports={"gpu0": "hosta/0"})
-        Report.ok(status == 409 and "something else in port 0" in message(document), "a port that was taken meanwhile", document)
+        Report.ok(status == 409 and "another device in port 0" in message(document), "a port that was taken meanwhile", document)
         Report.same(fabric.pax.history, [], "is seen before the switch is asked")
         Report.same(fabric.a.set("hosta", ["gpu0"])[0], 200, "and the other one is taken from then on")
         Report.same(fabric.pax.bound()[0x0101], A1, "which is where the GPU is")
@@ -436,7 +436,7 @@ def wrong_nodes(work):
         plain = os.path.join(fabric.folder, "plain")
         with open(plain, "wb"):
             pass
-        for path, why in (("/dev/null", "the device has gone"), (plain, "is no character device"), ("/nowhere", "No such file or directory")):
+        for path, why in (("/dev/null", "the device has gone"), (plain, "is not a character device"), ("/nowhere", "No such file or directory")):
             manager.write(device=path)
             manager.process.send_signal(signal.SIGHUP)
             manager.said(f"hosta does not answer: {path}.*{why}")

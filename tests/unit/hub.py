@@ -16,31 +16,15 @@ import tempfile
 import threading
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(TOP, "tests/hub"))
+sys.path[:0] = [os.path.join(TOP, "tests/hub"), os.path.join(TOP, "tests")]
 # pylint: disable=wrong-import-position
 import models
 import server
+from tap import Report
 
 GPUCTL = os.environ.get("GPUCTL", os.path.join(os.environ.get("GPUFABRIC_BUILD", os.path.join(TOP, "build")), "gpuctl"))
 TOKEN = "hf_abcdefghijklmnop"
 ROOT = os.geteuid() == 0
-
-
-class Report:
-    count = failed = 0
-
-    @classmethod
-    def ok(cls, good, what, *details):
-        cls.count += 1
-        cls.failed += not good
-        print(f"{'' if good else 'not '}ok {cls.count} - {what}")
-        for detail in () if good else details:
-            print("#  ", repr(detail))
-        sys.stdout.flush()
-
-    @classmethod
-    def same(cls, value, wanted, what):
-        cls.ok(value == wanted, what, value, wanted)
 
 
 class Bench:
@@ -135,7 +119,7 @@ def models_are_sized(bench):
     for name in ("hf:", "hf:a/../b", "hf:/a", "hf:a/b/", "hf:a/b/../c", "hf:a b/c", "hf:-a/b", "hf:a--b/c", "hf:a/b@", "hf:a/b@..",
                  "hf:a/b@x y", "hf:a/b/.hidden", "hf:" + "a" * 200):
         said = bench.run("size", name)
-        Report.ok(said.returncode == 2 and "is no model of the Hub" in said.stderr, f"no name: {name[:40]}", said)
+        Report.ok(said.returncode == 2 and "is not a model of the Hub" in said.stderr, f"no name: {name[:40]}", said)
 
 
 def servers_differ(bench):
@@ -171,7 +155,7 @@ def cache_is_used(bench):
     offline = bench.run("size", "hf:test/no-sum", HF_HUB_OFFLINE="1")
     Report.same((offline.returncode, offline.stdout, hub.paths()), (0, first.stdout, []), "offline it comes from the cache")
     other = bench.run("size", "hf:test/sharded", HF_HUB_OFFLINE="1")
-    Report.ok(other.returncode == 1 and "is not in the cache: ask once without it" in other.stderr and not hub.paths(),
+    Report.ok(other.returncode == 1 and "is not in the cache: run the command once without it" in other.stderr and not hub.paths(),
               "and what is not there is said", other)
     said = bench.run("size", "hf:test/no-sum@v2")
     Report.ok(said.returncode == 0 and server.commit_of("test/no-sum", "v2") in bench.entries("test/no-sum"),
@@ -281,7 +265,7 @@ def token_stays(bench):
         said, sent = header_of(**{variable: value})
         Report.ok(sent == {"Bearer hf_other"}, f"{variable} names it", said, sent)
     said, sent = header_of(HF_TOKEN="a b")
-    Report.ok(said.returncode == 2 and not sent and "HF_TOKEN is no token" in said.stderr, "a token with blanks", said)
+    Report.ok(said.returncode == 2 and not sent and "HF_TOKEN is not a token" in said.stderr, "a token with blanks", said)
     said, sent = header_of(HF_TOKEN="a\r\nX-Injected: yes")
     Report.ok(said.returncode == 2 and not sent, "a token that would be two headers", said)
     said, sent = header_of(HF_TOKEN_PATH="/nowhere/token")
@@ -357,18 +341,18 @@ def faults_are_said(bench):
     says("^/never", None, 2, "has no model test/unknown, .*this token", "no such model with a token", "test/unknown", HF_TOKEN=TOKEN)
     says("^/never", None, 2, "has no revision v9", "no such revision", "test/sharded@v9")
     says(api, status(401, b"no"), 5, "set HF_TOKEN", "401")
-    says(api, status(401, b"no"), 5, "does not take the token", "401 with a token", HF_TOKEN=TOKEN)
+    says(api, status(401, b"no"), 5, "rejects the token", "401 with a token", HF_TOKEN=TOKEN)
     says(api, status(403), 5, "does not let .* read test/sharded \\(403\\): give the token", "403", HF_TOKEN=TOKEN)
     says(api, status(404), 2, "has no model test/sharded at main", "404")
     says(config, status(401, X_Error_Code="GatedRepo"), 5,
          "gated: accept its terms at https://localhost:[0-9]+/test/sharded, then set HF_TOKEN", "gated")
     says(config, status(403, X_Error_Code="GatedRepo"), 5, "gated: .* token of that account", "gated with a token", HF_TOKEN=TOKEN)
     says(config, status(404, X_Error_Code="EntryNotFound"), 2, "has no file config.json", "a file that the listing has is gone")
-    says(api, status(429, Retry_After="30"), 1, "too many requests .* in 30 s", "429 with a time")
-    says(api, status(429), 1, "too many requests .* later", "429 without")
+    says(api, status(429, Retry_After="30"), 1, "limits requests .* in 30 s", "429 with a time")
+    says(api, status(429), 1, "limits requests .* later", "429 without")
     says(api, status(503), 1, "a fault of its own \\(503\\)", "503")
     says(api, status(418), 1, "status 418", "another status")
-    says(api, status(200, b"<html>"), 1, "no listing of a model", "a page instead of a listing")
+    says(api, status(200, b"<html>"), 1, "not the listing of a model", "a page instead of a listing")
     says(api, status(200, b'{"sha": "x"}'), 1, "names no commit", "a listing without a commit")
     says(api, listing(("../../evil.json", 3)), 1, "whose name is not safe", "a name that leads out")
     says(api, listing(("/etc/evil.json", 3)), 1, "whose name is not safe", "an absolute name")
@@ -379,17 +363,17 @@ def faults_are_said(bench):
     says(api, body(1 << 40), 1, "the listing is not read on", "a listing without end")
     Report.ok(hub.sent < 64 << 20, "and is cut off", hub.sent)
     says(config, lambda handler: handler.send(206, b"x" * 10, Content_Range="bytes 5-14/100"), 1, "other bytes of config.json", "another range")
-    says(config, lambda handler: handler.send(206, b"x" * 99, Content_Range="bytes 0-98/99"), 1, "otherwise how long config.json is", "another length")
+    says(config, lambda handler: handler.send(206, b"x" * 99, Content_Range="bytes 0-98/99"), 1, "another size of config.json than the listing", "another length")
     says(config, status(302, Location="http://example.com/x"), 1, "not https://", "a redirection without encryption")
     says(config, status(302, Location="file:///etc/passwd"), 1, "not https://", "a redirection to a file")
     says(config, lambda handler: handler.send(302, Location=handler.path), 1, "more than 5 times", "redirections without end")
     says(api, lambda handler: handler.server.hub.release.wait(), 7, "GPUCTL_HUB_TIMEOUT", "a server that does not answer",
          GPUCTL_HUB_TIMEOUT="1s")
     says(api, slowly, 7, "GPUCTL_HUB_TIMEOUT", "one that never comes to an end", GPUCTL_HUB_TIMEOUT="1s")
-    says("^/never", None, 1, "cannot show who it is", "a certificate that nobody knows", SSL_CERT_FILE=None)
+    says("^/never", None, 1, "has no certificate that this host trusts", "a certificate that nobody knows", SSL_CERT_FILE=None)
     says("^/never", None, 1, "SSL_CERT_FILE: /nowhere: No such file", "authorities that are not there", SSL_CERT_FILE="/nowhere")
     says("^/never", None, 2, "write https://", "an endpoint without encryption", HF_ENDPOINT="http://example.com")
-    says("^/never", None, 2, "HF_ENDPOINT is no plain", "an endpoint with a password", HF_ENDPOINT="https://a:b@example.com")
+    says("^/never", None, 2, "HF_ENDPOINT is not a plain", "an endpoint with a password", HF_ENDPOINT="https://a:b@example.com")
     says("^/never", None, 1, "cannot reach localhost:1 ", "nobody there", HF_ENDPOINT="https://localhost:1")
     says("^/never", None, 1, "cannot reach no.such.host.invalid", "no such host", HF_ENDPOINT="https://no.such.host.invalid")
     says("^/never", None, 2, "GPUCTL_HUB_TIMEOUT", "a time that is none", GPUCTL_HUB_TIMEOUT="soon")
@@ -414,7 +398,7 @@ def headers_are_bounded(bench):
     os.truncate(path, 1 << 40)
     bench.fresh()
     said = bench.run("size", "hf:test/long")
-    Report.ok(said.returncode == 1 and "not read behind its first 128 MiB" in said.stderr and hub.sent < 2 << 20,
+    Report.ok(said.returncode == 1 and "only up to 128 MiB" in said.stderr and hub.sent < 2 << 20,
               "a GGUF string of half a terabyte", said, hub.sent)
     shutil.rmtree(folder)
 

@@ -42,7 +42,7 @@ static void names(void)
 		   "%s", good[i].text);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		f.text[0] = '\0';
-		ok(hub_name_read(bad[i], &name, &f) < 0 && strstr(f.text, "is no model of the Hub"),
+		ok(hub_name_read(bad[i], &name, &f) < 0 && strstr(f.text, "is not a model of the Hub"),
 		   "bad name %zu is refused", i);
 	}
 }
@@ -118,14 +118,14 @@ static void listings(void)
 	listing(NAMED("a//x.json"), 0, "not safe", "an empty name between slashes");
 	listing(LIST("{\"rfilename\":\"x.json\"},{\"rfilename\":\"x.json\"}"), 0, "twice", "the same twice");
 	listing(LIST("{\"rfilename\":\"x.json\",\"size\":99999999999999}"), 0, "bytes", "too large");
-	listing(LIST("{\"rfilename\":7}"), 0, "no listing", "a name that is none");
+	listing(LIST("{\"rfilename\":7}"), 0, "not the listing", "a name that is none");
 	listing("{\"siblings\":[]}", 0, "no commit", "no commit");
 	listing("{\"sha\":\"../../../../../../../../../../../../etc\",\"siblings\":[]}", 0, "no commit",
 		"a commit that would be a path");
-	listing("[]", 0, "no listing", "a list");
-	listing("", 0, "no listing", "nothing");
+	listing("[]", 0, "not the listing", "a list");
+	listing("", 0, "not the listing", "nothing");
 	listing("{\"sha\":\"" SHA "\",\"siblings\":[{\"rfilename\":\"x.json\"", 0, "cut off", "cut off");
-	listing(LIST("") "x", 0, "behind the document", "something behind it");
+	listing(LIST("") "x", 0, "after the end of the document", "something behind it");
 }
 
 static struct hub_answer headers(const char *const *lines)

@@ -54,15 +54,15 @@ static void test_bad(void)
 {
 	refused("", "f:1:1: the file is empty");
 	refused("[]", "f:1:1: an object is expected here");
-	refused("{}", "f:1:1: \"stats\" is missing: this is what \"gpuctl stats -j\" writes");
-	refused("{\"stats\":7}", "f:1:10: \"stats\" is a list");
+	refused("{}", "f:1:1: \"stats\" is missing: \"gpuctl stats -j\" writes it");
+	refused("{\"stats\":7}", "f:1:10: \"stats\" must be a list");
 	refused("{\"stats\":[\n 7]}", "f:2:2: an object is expected here");
 	refused("{\"stats\":[\n{\"operation\":\"attach\",\"phase\":\"total\",\"count\":-1}]}",
-		"f:2:47: -1: 0 to 9e+15 is possible");
+		"f:2:47: -1 is outside 0 to 9e+15");
 	refused("{\"stats\":[\n{\"operation\":\"attach\",\"count\":1,\"microseconds\":1}]}",
 		"f:2:1: operation, phase, count and microseconds are needed");
 	refused("{\"stats\":[{\"operation\":\"attach\",\"phase\":\"total\",\"count\":1,\"microseconds\":9e14}]}",
-		"f:1:11: 9e+08 seconds for one is no measurement");
+		"f:1:11: 9e+08 seconds for one operation is not possible");
 }
 
 int main(void)

@@ -68,11 +68,11 @@ static void test_values(void)
 	refused("{\"gpufabric_plan\":2}", "f:1:1: \"gpufabric_plan\" is 2, not 1");
 	refused("{\"gpufabric_plan\":1}",
 		"f:1:1: \"intervals\" and \"interval_s\" are both needed, and above 0");
-	refused("{\"gpufabric_plan\":1,\"intervals\":-3}", "f:1:33: -3: 0 to 10000 is possible");
+	refused("{\"gpufabric_plan\":1,\"intervals\":-3}", "f:1:33: -3 is outside 0 to 10000");
 	refused("{\"gpufabric_plan\":1,\"intervals\":2,\n\"interval_s\":1e99}",
-		"f:2:14: 1e+99: 0 to 1e+07 is possible");
-	refused(HEAD "\"colour\":1}", "f:2:10: \"colour\" is not known here");
-	refused(HEAD "\"kinds\":{}}", "f:2:9: \"kinds\" is a list");
+		"f:2:14: 1e+99 is outside 0 to 1e+07");
+	refused(HEAD "\"colour\":1}", "f:2:10: \"colour\" is not a key that can stand here");
+	refused(HEAD "\"kinds\":{}}", "f:2:9: \"kinds\" must be a list");
 	refused(HEAD KIND POOL "\"kinds\":[{\"name\":\"9\"}]}",
 		"f:4:18: a name is a letter followed by up to 62 letters, digits, '_', '.' or '-'");
 	refused(HEAD KIND "\"pools\":[{\"switch\":\"x\",\"kind\":\"k\",\"gpus\":4}]}",
@@ -80,7 +80,7 @@ static void test_values(void)
 	refused(HEAD KIND "\"pools\":[{\"switch\":\"s\",\"kind\":\"k\",\"gpus\":2.5}]}",
 		"f:3:42: a whole number is expected here");
 	refused(HEAD KIND "\"pools\":[{\"switch\":\"s\",\"kind\":\"k\",\"gpus\":9999999}]}",
-		"f:3:42: 9999999: 0 to 100000 is possible");
+		"f:3:42: 9999999 is outside 0 to 100000");
 	refused(HEAD KIND "\"hosts\":[]}", "f:1:1: there are no \"hosts\"");
 }
 
@@ -95,7 +95,7 @@ static void test_workloads(void)
 		"f:4:33: 3 numbers for 2 intervals");
 	refused(HEAD KIND POOL
 		"\"workloads\":[{\"name\":\"a\",\"gpus\":[1,\n -2],\"kinds\":[\"k\"]}]}",
-		"f:5:2: -2: 0 to 100000 is possible");
+		"f:5:2: -2 is outside 0 to 100000");
 	refused(HEAD KIND POOL
 		"\"workloads\":[{\"name\":\"a\",\"gpus\":1,\"kinds\":[\"k\",\"k\"]}]}",
 		"f:4:48: kind k is there twice");
@@ -104,10 +104,10 @@ static void test_workloads(void)
 		"f:4:44: kind k: a speed of 0");
 	refused(HEAD KIND POOL
 		"\"workloads\":[{\"name\":\"a\",\"gpus\":1,\"kinds\":[\"k\"],\"weight\":-1}]}",
-		"f:4:58: -1: 0 to 1e+06 is possible");
+		"f:4:58: -1 is outside 0 to 1e+06");
 	refused(HEAD KIND POOL
 		"\"workloads\":[{\"name\":\"a\",\"gpus\":1,\"kinds\":[\"k\"],\"weight\":NaN}]}",
-		"f:4:58: nan: 0 to 1e+06 is possible");
+		"f:4:58: nan is outside 0 to 1e+06");
 	refused(HEAD KIND POOL
 		"\"workloads\":[{\"name\":\"a\",\"gpus\":1,\"kinds\":[\"k\"],\"tenant\":\"t\"}]}",
 		"f:4:58: no tenant t in \"tenants\"");
@@ -116,7 +116,7 @@ static void test_workloads(void)
 		"f:4:56: 5 of 4 GPUs of the pool");
 	refused(HEAD KIND POOL
 		"\"workloads\":[{\"name\":\"a\",\"gpus\":1,\"kinds\":[\"k\"]},{\"name\":\"a\"}]}",
-		"f:4:58: workload a was there before");
+		"f:4:58: workload a is described twice");
 	refused(HEAD KIND POOL "\"tenants\":[{\"name\":\"t\",\"guarantee\":3,\"limit\":2}]}",
 		"f:4:12: tenant t: its guarantee of 3 is above its limit of 2");
 }

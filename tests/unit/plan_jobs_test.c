@@ -50,22 +50,22 @@ static void reading(void)
 
 	refuses("", "t.csv:1:1: the file is empty: a heading \"" JOBS_HEADING "\" is expected");
 	refuses("a,b\n1,2\n", "t.csv:1:1: the heading is not \"" JOBS_HEADING "\"");
-	refuses(HEAD, "t.csv:1:32: there is no line behind the heading");
+	refuses(HEAD, "t.csv:1:32: there is no line after the heading");
 	refuses(HEAD "5,1,1,a\n4,1,1,a\n",
 		"t.csv:3:1: submit_s is before that of the line above: not sorted");
 	refuses(HEAD "5,-1,1,a\n", "t.csv:2:3: duration_s is negative: -1");
 	refuses(HEAD "5,0,1,a\n", "t.csv:2:3: duration_s is 0");
 	refuses(HEAD "5,1,0,a\n", "t.csv:2:5: gpus is 0");
 	refuses(HEAD "5,1,17,a\n", "t.csv:2:5: 17 GPUs are more than the pool of 16 has");
-	refuses(HEAD "5,1,99999999,a\n", "t.csv:2:5: gpus is 99999999, at most 65536 is sound");
+	refuses(HEAD "5,1,99999999,a\n", "t.csv:2:5: gpus is 99999999: at most 65536 is possible");
 	refuses(HEAD "5,999999999999999999999999,1,a\n",
-		"t.csv:2:3: duration_s is 999999999999999999999999, at most 315360000 is sound");
-	refuses(HEAD "5,1.5,1,a\n", "t.csv:2:4: \".5\" behind duration_s: no whole number or word");
-	refuses(HEAD "5,1,1\n", "t.csv:2:6: the line ends behind gpus: columns are missing");
+		"t.csv:2:3: duration_s is 999999999999999999999999: at most 315360000 is possible");
+	refuses(HEAD "5,1.5,1,a\n", "t.csv:2:4: \".5\" after duration_s: a whole number or a word is expected");
+	refuses(HEAD "5,1,1\n", "t.csv:2:6: the line ends after gpus: columns are missing");
 	refuses(HEAD "5,1,1,a,b\n", "t.csv:2:8: more columns than the heading has");
-	refuses(HEAD "5,1,1,\n", "t.csv:2:7: tenant is missing or no word");
-	refuses(HEAD "\n", "t.csv:2:1: submit_s is \"\": no whole number");
-	refuses(HEAD "x,1,1,a\n", "t.csv:2:1: submit_s is \"x\": no whole number");
+	refuses(HEAD "5,1,1,\n", "t.csv:2:7: tenant is missing, or is not a word");
+	refuses(HEAD "\n", "t.csv:2:1: submit_s is \"\": not a whole number");
+	refuses(HEAD "x,1,1,a\n", "t.csv:2:1: submit_s is \"x\": not a whole number");
 
 	ok(!jobs_parse(&jobs, "t.csv", good, strlen(good), POOL, &f), "a good trace %s", f.text);
 	is_int((int)jobs.n, 3, "has its jobs, with and without carriage returns");

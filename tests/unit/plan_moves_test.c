@@ -476,7 +476,7 @@ static void test_demand(void)
 {
 	not_taken(DEMAND "\"kinds\":[\"k\"]}]}",
 		  "f:4:1: workload a needs \"gpus\", \"memory_gib\", \"history\", \"phases\" or a series a.csv");
-	not_taken(DEMAND "\"history\":[1,-2],\"kinds\":[\"k\"]}]}", "f:4:26: -2: 0 to 100000 is possible");
+	not_taken(DEMAND "\"history\":[1,-2],\"kinds\":[\"k\"]}]}", "f:4:26: -2 is outside 0 to 100000");
 	not_taken(DEMAND "\"gpus\":1,\"history\":[1],\"kinds\":[\"k\"]}]}",
 		  "f:4:1: workload a: its demand is given, and forecast too");
 	not_taken(DEMAND "\"phases\":[{\"minute\":4,\"gpus\":1},{\"minute\":4,\"gpus\":2}],\"kinds\":[\"k\"]}]}",

@@ -45,13 +45,13 @@ static void reading(void)
 
 	refuses(NULL, "x", "", "x:1:1: the file is empty: a heading \"" SERIES_HEADING
 		"\" is expected");
-	refuses(NULL, "x", HEAD "1,2,3\n", "x:2:6: the line ends behind running_gpus: columns are missing");
+	refuses(NULL, "x", HEAD "1,2,3\n", "x:2:6: the line ends after running_gpus: columns are missing");
 	refuses(NULL, "x", HEAD "1,2,3,4\n3,2,3,4\n",
 		"x:3:1: minute 3 where 2 is due: not sorted, or a gap");
 	refuses(NULL, "x", HEAD "1,2,9,4\n", "x:2:5: 9 GPUs run, the pool has 8");
 	refuses(NULL, "x", HEAD "1,2,3,-4\n", "x:2:7: pending_gpus is negative: -4");
 	refuses(NULL, "x", HEAD "1,2,3,9999999\n",
-		"x:2:7: pending_gpus is 9999999, at most 1000000 is sound");
+		"x:2:7: pending_gpus is 9999999: at most 1000000 is possible");
 	refuses(good, "b/x.csv.old", good, "b/x.csv.old:1:1: tenant x has a file already");
 	refuses(good, "y", HEAD "6,1,1,1\n", "y:2:1: minute 6 is not one of tenant x");
 	refuses(good, "y", HEAD "5,1,1,1\n", "y:2:1: ends after 1 minutes, tenant x has 2");

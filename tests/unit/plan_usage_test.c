@@ -58,9 +58,9 @@ static void test_bad(void)
 	refused("", "f:1:1: the file is empty");
 	refused("{}", "f:1:1: \"intervals\" and \"interval_s\" are both needed, and above 0");
 	refused("{\"intervals\":1,\"interval_s\":60}",
-		"f:1:1: \"use\" is missing: this is what \"gpuctl plan solve -j\" writes");
+		"f:1:1: \"use\" is missing: \"gpuctl plan solve -j\" writes it");
 	refused("{\"intervals\":1,\"interval_s\":60,\n\"use\":[{\"workload\":\"a\",\"first_interval\":1}]}",
-		"f:2:41: 1: 0 to 0 is possible");
+		"f:2:41: 1 is outside 0 to 0");
 	refused("{\"intervals\":2,\"interval_s\":60,\n\"use\":[{\"workload\":\"a\",\"first_interval\":1,\"last_interval\":0}]}",
 		"f:2:8: \"first_interval\" and \"last_interval\", not before it, are needed");
 	refused("{\"intervals\":1,\"interval_s\":60,\n\"use\":[{\"first_interval\":0,\"last_interval\":0,\"gpus\":1}]}",
@@ -76,7 +76,7 @@ static void test_bad(void)
 	refused("{\"__REALTIME_TIMESTAMP\":\"5\"}\n{,}\n",
 		"f:2:2: quoted object property name expected");
 	refused("{\"__REALTIME_TIMESTAMP\":\"5\",\"GPUFABRIC_EVENT\":\"x\",\"GPUFABRIC_SLOT\":7}\n",
-		"f:1:68: \"GPUFABRIC_SLOT\" is a text");
+		"f:1:68: \"GPUFABRIC_SLOT\" must be a text");
 	refused("{\"__REALTIME_TIMESTAMP\":\"5x\",\"GPUFABRIC_EVENT\":\"x\"}\n",
 		"f:1:1: an entry needs its \"__REALTIME_TIMESTAMP\"");
 }

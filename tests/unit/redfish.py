@@ -16,30 +16,14 @@ import threading
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(TOP, "tests/redfish"))
+sys.path[:0] = [os.path.join(TOP, "tests/redfish"), os.path.join(TOP, "tests")]
 # pylint: disable=wrong-import-position
 import manager as fm
+from tap import Report
 
 BUILD = os.environ.get("GPUFABRIC_BUILD", os.path.join(TOP, "build"))
 GPUCTL = os.environ.get("GPUCTL", os.path.join(BUILD, "gpuctl"))
 PROGRAM = os.path.join(os.path.dirname(GPUCTL), "fabric-redfish")
-
-
-class Report:
-    count = failed = 0
-
-    @classmethod
-    def ok(cls, good, what, *details):
-        cls.count += 1
-        cls.failed += not good
-        print(f"{'' if good else 'not '}ok {cls.count} - {what}")
-        for detail in () if good else details:
-            print("#  ", repr(detail))
-        sys.stdout.flush()
-
-    @classmethod
-    def same(cls, value, wanted, what, *details):
-        cls.ok(value == wanted, what, value, wanted, *details)
 
 
 class Bench:
@@ -140,7 +124,7 @@ def inventories(bench):
     said = bench.ask("inventory")
     Report.ok(said["exit"] == 1 and "has no zone hostc" in said["error"], "a host that the manager does not know", said)
     bench.conf(fabric="other")
-    Report.ok("is not there (404)" in bench.ask("inventory")["error"], "a fabric that is not there")
+    Report.ok("does not exist (404)" in bench.ask("inventory")["error"], "a fabric that is not there")
     bench.conf()
 
 
@@ -210,7 +194,7 @@ def logins(bench):
     Report.same((said["exit"], manager.count("POST", "Sessions$"), bench.owners()), (0, 0, {"gpu1": "hosta"}), "basic", said)
     bench.conf(certified=False, credentials=bench.credentials(mode=0o644))
     said = bench.ask("inventory")
-    Report.ok(said["exit"] == 5 and "others than root may read" in said["error"], "a password that others can read", said)
+    Report.ok(said["exit"] == 5 and "users other than root may read" in said["error"], "a password that others can read", said)
     manager.clear()
     pem = "".join(open(path, encoding="utf-8").read() for path in (manager.authority, bench.certificate, bench.key))
     bench.conf(ca="inline", certificate="inline", key="inline", blocks=pem)
@@ -218,10 +202,10 @@ def logins(bench):
     Report.same((said["exit"], bench.owners()), (0, {"gpu2": "hosta"}), "PEM blocks in the file itself", said)
     bench.conf(mode=0o640, ca="inline", certificate="inline", key="inline", blocks=pem)
     said = bench.gpuctl("fabric")
-    Report.ok(said.returncode == 5 and "others than root may read" in said.stderr, "which nobody else can read then", said)
+    Report.ok(said.returncode == 5 and "users other than root may read" in said.stderr, "which nobody else can read then", said)
     bench.conf(mode=0o622)
     said = bench.gpuctl("fabric")
-    Report.ok(said.returncode == 5 and "others than root may write" in said.stderr, "nor write", said)
+    Report.ok(said.returncode == 5 and "users other than root may write" in said.stderr, "nor write", said)
     bench.conf(certificate=manager.clients["hostb"][0], key=manager.clients["hostb"][1])
     manager.fault("PATCH", "Zones/hosta", fm.status(403))
     said = bench.ask("bind", "gpu0")
@@ -260,7 +244,7 @@ def refusals(bench):
     late = (lambda handler: (manager.change(handler), fm.status(503, Retry_After="3000")(handler)))
     bind("503 behind the change, and nobody may ask again", "done", 0, ours, ("PATCH", "Zones", late))
     said = bind("503 for longer than we have", "none", 7, {}, ("PATCH", "Zones", fm.status(503, Retry_After="3000"), 9),
-                text="wants to be asked again in")
+                text="says to try again in")
     Report.same(manager.count("PATCH"), 1, "is not waited for", said)
     bind("a task", "done", 0, ours, ("PATCH", "Zones", fm.task("Completed")))
     bind("a task that fails", "none", 1, {}, ("PATCH", "Zones", fm.task("Exception", change=False)), text="the link did not train")
@@ -481,8 +465,8 @@ def hostile(bench):
 
     look("too much", "sent more than 4 MiB", ("GET", "Zones/", fm.raw(b'{"x":"' + b"a" * (5 << 20) + b'"}')))
     look("too deep", "JSON that is too deep", ("GET", "Zones/", fm.raw(b'{"x":' + b"[" * 100 + b"]" * 100 + b"}")))
-    look("no JSON", "something that is no JSON", ("GET", "Zones/", fm.raw(b"<html>")))
-    look("no object", "JSON that is no object", ("GET", "Zones/", fm.raw(b"[]")))
+    look("no JSON", "text that is not JSON", ("GET", "Zones/", fm.raw(b"<html>")))
+    look("no object", "JSON that is not an object", ("GET", "Zones/", fm.raw(b"[]")))
     look("cut off", "JSON that ends too early", ("GET", "Zones/", fm.raw(b'{"Id":')))
     look("wrong types", "has no Members", ("GET", "Zones$", fm.raw({"Members": {"a": 1}})))
     look("a member that is none", "member 0 has no path", ("GET", "Zones$", fm.raw({"Members": ["x"]})))
@@ -491,8 +475,8 @@ def hostile(bench):
     look("an Id that plays", "has no Id", ("GET", "Endpoints/gpu0", fm.raw({"Id": "a\x1b[2J"})))
     look("pages in a loop", "more than 100 pages",
          ("GET", "Zones", fm.raw({"Members": [], "Members@odata.nextLink": fm.ZONES + "?page=1"}), 1000))
-    look("a page elsewhere", "leads elsewhere", ("GET", "Zones$", fm.raw({"Members": [], "Members@odata.nextLink": other.url})))
-    look("a redirection to another host", "sends us to another host",
+    look("a page elsewhere", "leads to another host", ("GET", "Zones$", fm.raw({"Members": [], "Members@odata.nextLink": other.url})))
+    look("a redirection to another host", "redirects to another host",
          ("GET", "Zones$", fm.status(302, Location=other.url + fm.ZONES)))
     Report.same(other.asked, [], "which is not asked")
     look("a redirection in a circle", "more than 3 redirections", ("GET", "Zones", fm.status(302, Location=fm.ZONES), 99))
@@ -502,9 +486,9 @@ def hostile(bench):
     look("words that play with a terminal", "as ?[2J it is",
          ("GET", "Zones$", lambda handler: handler.answer(400, {"error": {"message": "as \x1b[2J it is"}})))
     bench.conf(ca=other.authority)
-    look("a certificate of somebody else", "cannot show who it is", code=5)
+    look("a certificate of somebody else", "has no certificate that this host trusts", code=5)
     bench.conf(url=manager.url.replace("localhost", "other.localhost"))
-    look("a name that is not in the certificate", "cannot show who it is", code=5)
+    look("a name that is not in the certificate", "has no certificate that this host trusts", code=5)
     bench.conf(url="https://localhost:1")
     look("nobody there", "cannot reach https://localhost:1")
     said = bench.gpuctl("fabric")

@@ -156,7 +156,7 @@ static void size(void)
 	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --method=fleet-training",
 	     CTL_USAGE, "needs --tokens");
 	runs(&cmd_size_estimate, "falcon-180b --task=train --context=64K --gpu=t4",
-	     CTL_NO_FIT, "none of the kinds");
+	     CTL_NO_FIT, "no number of the named GPUs");
 
 	as_json(&cmd_size_estimate, "llama-3.1-70b --batch=16 --gpu=h100-80");
 	is_int(number(json, "parameters"), 70553706496ll, "parameters");
@@ -187,7 +187,7 @@ static void size(void)
 	runs(&cmd_size_estimate, "llama-3.1-8b --zero=4", CTL_USAGE, "--zero: 4 is outside 0 to 3");
 	runs(&cmd_size_estimate, "llama-3.1-8b --zero=2", CTL_USAGE, "add --task train");
 	runs(&cmd_size_estimate, "llama-3.1-8b --lora-target=q,x --task=lora", CTL_USAGE, "is none of");
-	runs(&cmd_size_estimate, "llama-3.1-8b --quant=bf16", CTL_USAGE, "no quantized format");
+	runs(&cmd_size_estimate, "llama-3.1-8b --quant=bf16", CTL_USAGE, "not a quantized format");
 	runs(&cmd_size_estimate, "llama-3.1-8b --ep=2", CTL_USAGE, "no experts");
 	runs(&cmd_size_estimate, "llama-3.1-8b --round=up", CTL_USAGE, "neither none nor pow2");
 	runs(&cmd_size_estimate, "llama-3.1-70b --tp=16 --batch=1 --gpu=h100-80", CTL_DONE, "16  16  ");
@@ -245,7 +245,7 @@ static void most(void)
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=warp:2 --fit=batch", CTL_USAGE, "no GPU");
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l4 --fit=gpus", CTL_USAGE, "batch, context or layers");
 	runs(&cmd_size_estimate, "llama-3.1-70b --fit=batch", CTL_USAGE, "such as --gpu h100:2");
-	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l4 --batch=4 --fit=batch", CTL_USAGE, "leave one out");
+	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l4 --batch=4 --fit=batch", CTL_USAGE, "leave one of them out");
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=h100-80 --fit=layers", CTL_USAGE, "--engine llama.cpp");
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=rtx-4090 --engine=llama.cpp --quant=q4_k_m --fit=layers",
 	     CTL_DONE, "      37  ");

@@ -39,7 +39,7 @@ static void profiles(void)
 	takes("[x]\ntitle = X\nsource = here\nreserve = 1.1\n[x.train]\nweights = 1.05\np95 = 1.2\n", 0,
 	      "");
 	takes("[x]\ntitle = X\n", -EINVAL, "needs the key source");
-	takes("[x.train]\nweights = 1\n", -EINVAL, "before the engine's own section");
+	takes("[x.train]\nweights = 1\n", -EINVAL, "before the section of its engine");
 	takes("[x]\ntitle = X\nsource = s\nturbo = 1\n", -EINVAL, "no such key: turbo");
 	takes("[x]\ntitle = X\nsource = s\nreserve = 0.5\n", -ERANGE, "outside 1 to 4");
 	takes("[x]\ntitle = X\nsource = s\n[x.infer]\nspeed = 1\n", -EINVAL, "no such key: speed");

@@ -186,7 +186,7 @@ static void safetensors(void)
 	header("{\"a\":", 0, 0, -EINVAL, "cut off");
 	header("{\"a\":1}", 0, 0, -EINVAL, "header");
 	header("[[[[[[[[[[[[[[[[[[[[[[", 0, 0, -EINVAL, "header");
-	header("{} x", 0, 0, -EINVAL, "behind the document");
+	header("{} x", 0, 0, -EINVAL, "after the end of the document");
 	ok(parse(safetensors_read, "abc", 3, 0, &stored, &f) == -EINVAL, "three bytes: %s", f.text);
 }
 
@@ -206,12 +206,12 @@ static void indexes(void)
 	json_index("{\"metadata\":{\"total_size\":123},\"weight_map\":{\"a\":\"1\",\"b\":\"2\"}}", 0,
 		   123, "");
 	json_index("{\"metadata\":{\"total_size\":123.0}}", 0, 123, "");
-	json_index("{\"metadata\":{\"total_size\":-1}}", -EINVAL, 0, "no count of bytes");
-	json_index("{\"metadata\":{\"total_size\":99999999999999999999999}}", -EINVAL, 0, "no count");
-	json_index("{\"metadata\":{\"total_size\":18446744073709551615}}", -EINVAL, 0, "no count");
+	json_index("{\"metadata\":{\"total_size\":-1}}", -EINVAL, 0, "not a number of bytes");
+	json_index("{\"metadata\":{\"total_size\":99999999999999999999999}}", -EINVAL, 0, "not a number of bytes");
+	json_index("{\"metadata\":{\"total_size\":18446744073709551615}}", -EINVAL, 0, "not a number of bytes");
 	json_index("{\"weight_map\":{}}", 0, 0, "");
 	json_index("{\"metadata\":{\"total_size\":0,\"total_parameters\":7}}", 0, 0, "");
-	json_index("{\"weight_map\":[]}", -EINVAL, 0, "no object");
+	json_index("{\"weight_map\":[]}", -EINVAL, 0, "not an object");
 	json_index("{\"a\":1,}", -EINVAL, 0, "key is missing");
 }
 
@@ -327,7 +327,7 @@ static void gguf(void)
 	start(0, 0);
 	gguf_fails(-EINVAL, "no tensors");
 	blob[0] = 'X';
-	gguf_fails(-EINVAL, "no GGUF");
+	gguf_fails(-EINVAL, "not a GGUF");
 	start(1, 0);
 	tensor("t", 256, 1, 77);
 	gguf_fails(-ENOTSUP, "type 77");
@@ -641,7 +641,7 @@ static void folders(void)
 	       "{\"metadata\":{\"total_size\":999,\"total_parameters\":500}}", 999, 500, true, "");
 	folder("an index without its sum", NAMELESS, "{\"metadata\":{\"total_size\":0}}", 30, 15,
 	       true, "nameless");
-	folder("no index", NAMELESS, NULL, 30, 15, true, "nameless");
+	folder("not an index", NAMELESS, NULL, 30, 15, true, "nameless");
 	folder("no config.json", NULL, NULL, 30, 15, false, "no config.json");
 	folder("a config.json of no use", "{\"_class_name\":\"Flux\"}", NULL, 30, 15, false,
 	       "model_type is missing");

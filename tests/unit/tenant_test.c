@@ -49,12 +49,12 @@ static void test_files(void)
 
 	refused("[a]\nguarantee = 4\nlimit = 3\n",
 		"tenant a: its guarantee of 4 is above its limit of 3");
-	refused("[a]\n[a]\n", "t.conf:2: tenant [a] was there before");
+	refused("[a]\n[a]\n", "t.conf:2: tenant [a] is described twice");
 	refused("[1a]\n",
 		"t.conf:1: tenant [1a]: a name is a letter followed by up to 62 letters, digits, '_', '.' or '-'");
 	refused("[a]\nlimit = 1\nlimit = 1\n", "t.conf:3: limit is given twice");
 	refused("[a]\nshare = 1\n",
-		"t.conf:2: no key share: a tenant has guarantee and limit");
+		"t.conf:2: unknown key share: the keys of a tenant are guarantee and limit");
 	ok(read_text("[a]\nlimit = -1\n", &fault) && strstr(fault.text, "t.conf:2: limit"),
 	   "no negative limit: %s", fault.text);
 	ok(read_text("[a]\nlimit = 99999999999999999999\n", &fault), "none that overflows: %s",
@@ -89,7 +89,7 @@ static void test_verdicts(void)
 	admits("c", 1, 2, "1 more GPU would leave 2 free, and 3 are guaranteed to a (1), b (2)");
 	admits(NULL, 1, 2, "1 more GPU would leave 2 free, and 3 are guaranteed to a (1), b (2)");
 	admits(NULL, 0, 0, "");
-	admits("d", 1, 9, "no tenant d; there are: a, b, c");
+	admits("d", 1, 9, "no tenant d; the tenants are: a, b, c");
 	tenants.items[0].held = 9;
 	admits("a", 1, 9, "tenant a holds 9 of at most 6 GPUs: 1 more would be above its limit");
 	admits("b", 3, 0, "");

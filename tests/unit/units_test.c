@@ -61,7 +61,7 @@ static void sizes(void)
 	refuses(units_parse_bytes, "160Gb", EINVAL, "bits");
 	refuses(units_parse_bytes, "160Gib", EINVAL, "bits");
 	refuses(units_parse_bytes, "0G", EINVAL, "more than zero");
-	refuses(units_parse_bytes, "0.5B", EINVAL, "not whole");
+	refuses(units_parse_bytes, "0.5B", EINVAL, "not a whole number");
 	refuses(units_parse_bytes, "8192P", ERANGE, "too large");
 	refuses(units_parse_bytes, "99999999999999999999G", EINVAL,
 		"not a size");
@@ -91,7 +91,7 @@ static void counts(void)
 	refuses(units_parse_params, "70GB", EINVAL, "not a number");
 	refuses(units_parse_params, "0B", EINVAL, "more than zero");
 	refuses(units_parse_params, "99999999999T", ERANGE, "too large");
-	refuses(units_parse_context, "8.5", EINVAL, "not whole");
+	refuses(units_parse_context, "8.5", EINVAL, "not a whole number");
 	refuses(units_parse_context, "8B", EINVAL, "not a number");
 	refuses(units_parse_count, "", EINVAL, "not a number");
 }

@@ -18,7 +18,7 @@ static bool in_range(double value, double max)
 static int check_whole(const struct plan_instance *in, struct fault *fault)
 {
 	if (!in->n_intervals || in->n_intervals > PLAN_INTERVALS_MAX)
-		return fault_set(fault, EINVAL, "%zu intervals: 1 to %u are possible",
+		return fault_set(fault, EINVAL, "%zu intervals: there can be 1 to %u",
 				 in->n_intervals, PLAN_INTERVALS_MAX);
 	if (!in_range(in->interval_s, PLAN_SECONDS_MAX) || in->interval_s <= 0)
 		return fault_set(fault, EINVAL, "an interval of %g s", in->interval_s);
@@ -32,7 +32,7 @@ static int check_whole(const struct plan_instance *in, struct fault *fault)
 		return fault_set(fault, EINVAL, "more than %u switches, hosts, kinds or tenants",
 				 PLAN_SWITCHES_MAX);
 	if (in->n_workloads > PLAN_WORKLOADS_MAX)
-		return fault_set(fault, EINVAL, "%zu workloads: at most %u are possible",
+		return fault_set(fault, EINVAL, "%zu workloads: there can be at most %u",
 				 in->n_workloads, PLAN_WORKLOADS_MAX);
 	return 0;
 }

@@ -71,7 +71,7 @@ check "a fatal error of a GPU that nobody can recover" inject dn1 DLP
 check "the kernel gives up" wait_for 20 logged "device recovery failed"
 check "it is lost" g wait 11 lost
 is "$(g list 11 | cut -d' ' -f2,3)" "lost error" "with the reason"
-like "$(gpuctl list)" "^! 11: lost \(error\): nobody has recovered $second from an error" "which list says"
+like "$(gpuctl list)" "^! 11: lost \(error\): no driver has recovered $second from an error" "which list says"
 check "it was not removed" there "$second"
 is "$(whole 10)" "$before" "nothing has happened to its neighbour"
 check "it is cleared" g clear 11

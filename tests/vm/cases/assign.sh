@@ -239,7 +239,7 @@ given back to the fabric: $three" "$mode: the cause is said, and then what was g
 		wait_for 30 is_state "${s[0]}" attaching
 		interrupt $line
 		is $rc 1 "$mode: SIG$line"
-		is "$(first)" "gpuctl: interrupted: the request is taken back" "$mode: is said"
+		is "$(first)" "gpuctl: interrupted: gpuctl withdraws the request" "$mode: is said"
 		like "$(tail -n 1 /tmp/error)" "^given back to the fabric: $three$" "$mode: and what was given back"
 		is "$(state_of "${s[0]}")" off "$mode: the card that is here is off again"
 		all_back "SIG$line while powering on"

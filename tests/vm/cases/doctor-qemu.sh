@@ -73,7 +73,7 @@ check "the module loads" modprobe gpufabric || bail_out "no module"
 case ${1-} in
 first)
 	check_rc 1 "doctor fails" look h200-nvl
-	like "$(finding windows FAIL remedy)" "^no kernel parameter helps, since the host bridge has .*: let firmware reserve it.*, or have a card in each slot when the host boots$" \
+	like "$(finding windows FAIL remedy)" "^no kernel parameter helps, because the host bridge has .*: let firmware reserve it.*, or put a card into each slot before the host boots$" \
 		"and says that no parameter helps for a large GPU, and what does"
 	is "$(finding windows FAIL parameter)" null "and gives none"
 	look t4

@@ -178,7 +178,7 @@ for mode in 775 757; do
 	chmod $mode $hooks/pre-detach.d/10-stop
 	error=$(gpuctl detach sim0-0 2>&1)
 	is $? 5 "mode $mode is refused"
-	like "$error" "others than root may write $hooks/pre-detach.d/10-stop; chown root, chmod go-w" "the reason is given"
+	like "$error" "users other than root may write $hooks/pre-detach.d/10-stop: chown root, chmod go-w" "the reason is given"
 done
 chmod 755 $hooks/pre-detach.d/10-stop
 chmod 777 $hooks

@@ -128,7 +128,7 @@ error=$(gpuctl run --gpus 1 --wait 1s --name held -- \
 	sh -c 'setsid sleep 1000 </dev/gpufabric-sim/$GPUFABRIC_SLOTS >/dev/null 2>&1 & echo $! >/tmp/pid; exit 0' 2>&1 >/dev/null)
 is $? 4 "one that does not keeps its GPU"
 like "$error" "sleep 1000" "and is listed"
-like "$error" "held is left behind: gpuctl reap takes it back" "what to do is said"
+like "$error" "composition held remains: gpuctl reap releases it" "what to do is said"
 check "the composition is an orphan" wait_for 10 is_orphaned held
 check_rc 4 "reap finds it busy" gpuctl reap
 check "or asks it to end" gpuctl reap --signal TERM

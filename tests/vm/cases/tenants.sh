@@ -43,7 +43,7 @@ check "gpufabric loads" modprobe gpufabric
 check "the GPUs are known" gpuctl scan
 
 note "without any tenant"
-like "$(gpuctl tenants)" "no tenants in /etc/gpuctl/tenants.d: nothing is limited" "there is nothing to list"
+like "$(gpuctl tenants)" "no tenants in /etc/gpuctl/tenants.d: no limit applies" "there is nothing to list"
 check "any name will do" gpuctl compose one --gpus 1 --tenant whoever
 check "and ends" gpuctl release one
 

@@ -100,7 +100,7 @@ kill -INT "$watch" 2>/dev/null
 wait "$watch"
 is $? 0 "and was seen"
 check_rc 7 "what never comes ends by the clock" gpuctl watch until sim0-0 stuck --timeout 100ms
-like "$(gpuctl watch until sim0-0 stuck --timeout 100ms 2>&1 >/dev/null)" "'sim0-0 stuck' did not come true in 100ms" "and says so"
+like "$(gpuctl watch until sim0-0 stuck --timeout 100ms 2>&1 >/dev/null)" "'sim0-0 stuck' was not reached within 100ms" "and says so"
 watching until sim0-0 stuck
 kill -TERM "$watch"
 wait "$watch"

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The commands in the order of help, one a file: COMMAND(name) stands for cmd_name of cmd/name.c.
+ * Only cmd.h, which declares them, and commands.c, which makes the table, include this.
+ */
+/* clang-format off */
+COMMAND(list),
+COMMAND(show),
+COMMAND(topo),
+COMMAND(top),
+COMMAND(watch),
+COMMAND(history),
+COMMAND(stats),
+COMMAND(scan),
+COMMAND(attach),
+COMMAND(detach),
+COMMAND(clear),
+COMMAND(locate),
+COMMAND(fabric),
+COMMAND(compose),
+COMMAND(resize),
+COMMAND(annotate),
+COMMAND(release),
+COMMAND(run),
+COMMAND(save),
+COMMAND(restore),
+COMMAND(size),
+COMMAND(models),
+COMMAND(gpus),
+COMMAND(tenants),
+COMMAND(plan),
+COMMAND(doctor),
+COMMAND(version),
+COMMAND(help),
+COMMAND(reap),
+COMMAND(metrics),
+COMMAND(features),
+COMMAND(cdi),
+COMMAND(nodes),
+COMMAND(udev),
+COMMAND(completion),
+COMMAND(man)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What tests in Python check with, as tests/unit/tap.h for those in C."""
+
+import sys
+
+
+class Report:
+    """One TAP line for each check."""
+    count = failed = 0
+
+    @classmethod
+    def ok(cls, good, what, *details):
+        cls.count += 1
+        cls.failed += not good
+        print(f"{'' if good else 'not '}ok {cls.count} - {what}")
+        for detail in () if good else details:
+            print("#  ", repr(detail))
+        sys.stdout.flush()
+        return good
+
+    @classmethod
+    def same(cls, value, wanted, what, *details):
+        return cls.ok(value == wanted, what, value, wanted, *details)
+
+    @classmethod
+    def end(cls):
+        print(f"1..{cls.count}")
+        return 1 if cls.failed or not cls.count else 0
