@@ -528,7 +528,8 @@ static int read_file(struct ctl_ctx *ctx, const struct catalogue *cat, const cha
 		/* of bytes alone the numbers are a guess: those of 16 bits */
 		req->given_params = stored.params ? stored.params : (stored.bytes + 1) / 2;
 	}
-	if (*stored.unknown || *stored.unclear || *stored.model.left_out)
+	if (*stored.unknown || *stored.unclear || *stored.model.left_out ||
+	    *stored.model.short_list)
 		req->doubt = SIZE_DOUBT;
 	take_format(ctx, req);
 	take_engine(ctx, cat, req);

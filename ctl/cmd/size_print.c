@@ -255,6 +255,10 @@ static void print_file(struct ctl_ctx *ctx, const struct size_request *req)
 		out_note(ctx->out, "remarks", "",
 			 "%s of the file is not counted: no family says what it holds; the interval is wide",
 			 stored->model.left_out);
+	if (*stored->model.short_list)
+		out_note(ctx->out, "remarks", "",
+			 "%s has fewer entries than the model has layers: the rest is guessed, the interval is wide",
+			 stored->model.short_list);
 	if (*stored->unclear)
 		out_note(ctx->out, "remarks", "", "%s; the interval is wide", stored->unclear);
 	if (*stored->kv && !strcmp(stored->kv, req->kv->name))
