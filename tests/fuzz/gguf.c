@@ -7,7 +7,7 @@
 
 static int read_gguf(const struct size_source *source, struct size_stored *out, struct fault *f)
 {
-	return gguf_read(source, fuzz_families(), out, f);
+	return gguf_read(&source, 1, fuzz_families(), out, f);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

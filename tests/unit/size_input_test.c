@@ -27,7 +27,7 @@ static struct catalogue cat;
 
 static int gguf_of_all(const struct size_source *source, struct size_stored *out, struct fault *f)
 {
-	return gguf_read(source, &cat.families, out, f);
+	return gguf_read(&source, 1, &cat.families, out, f);
 }
 
 static void published(void)
