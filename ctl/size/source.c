@@ -170,6 +170,15 @@ static int source_read_model(struct json_object *config, const char *path,
 	if (!err) {
 		err = size_config_model(config, reader->families, &out->model, out->unknown,
 					quant_tensor, &sum, f);
+		/* what is for experts alone in a model of none is for all */
+		if (!err && quant.experts_only && !out->model.params.experts) {
+			size_model_drop(&out->model);
+			quant.experts_only = false;
+			memset(sum.bits, 0, sizeof(sum.bits));
+			memset(sum.numbers, 0, sizeof(sum.numbers));
+			err = size_config_model(config, reader->families, &out->model, out->unknown,
+						quant_tensor, &sum, f);
+		}
 		quant_check_rules(&quant);
 		if (!err)
 			take_quant(&quant, &sum, out);
