@@ -207,7 +207,7 @@ int size_config_model(struct json_object *config, const struct cat_families *fam
 
 	memset(model, 0, sizeof(*model));
 	if (!facts_text(config, "model_type") && !facts_find(config, "hidden_size") &&
-	    !facts_find(config, "text_config"))
+	    !facts_find(config, "text_config") && !facts_find(config, "n_layers"))
 		return fault_set(f, EINVAL,
 				 "model_type is missing: this is no language model's config.json");
 	plan.family = family_of(&part, families, unknown);

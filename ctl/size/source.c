@@ -470,6 +470,30 @@ static int sum_files(const char *dir, const struct size_reader *reader, bool pip
 	return err;
 }
 
+/* Files of PyTorch's older format: what is beside their tensors is a thousandth. */
+static int sum_pickles(const char *dir, struct size_stored *weights, struct fault *f)
+{
+	char path[PATH_LENGTH_MAX];
+	struct dirent *entry;
+	DIR *open = opendir(dir);
+	struct stat st;
+	int err = 0;
+
+	while (open && !err && (entry = readdir(open))) {
+		const char *name = entry->d_name;
+
+		if (!(ends(name, ".bin") && (!strncmp(name, "pytorch_model", 13) ||
+					     !strncmp(name, "diffusion_pytorch", 17))) &&
+		    !(ends(name, ".pth") && strncmp(name, "optimizer", 9)))
+			continue;
+		if (path_in(path, dir, name) && !stat(path, &st) && S_ISREG(st.st_mode))
+			err = stored_add(weights, "pickle", 0, (uint64_t)st.st_size, f);
+	}
+	if (open)
+		closedir(open);
+	return err;
+}
+
 /* The weights of a folder, if they are there; the config has the shape. */
 static int read_weights(const char *dir, const struct size_reader *reader, struct size_stored *out,
 			struct fault *f)
@@ -496,6 +520,8 @@ static int read_weights(const char *dir, const struct size_reader *reader, struc
 	/* an index without its sum, or none: the files themselves */
 	if (!err && !weights->bytes && !weights->params)
 		err = sum_files(dir, reader, pipeline, weights, f);
+	if (!err && !weights->bytes && !weights->params)
+		err = sum_pickles(dir, weights, f);
 	if (!err && (weights->bytes || weights->params)) {
 		keep_shape(weights, out);
 		*out = *weights;
@@ -571,7 +597,8 @@ static int read_folder(const char *path, const struct size_reader *reader, struc
 	if (models)
 		return fault_set(f, EINVAL, "%u GGUF models: name one, such as %.200s", models,
 				 name);
-	if (!path_in(name, path, "config.json"))
+	/* Mistral's own checkpoints have params.json */
+	if (!path_in(name, path, has_file(path, "config.json") ? "config.json" : "params.json"))
 		return fault_set(f, ENAMETOOLONG, "name too long");
 	if (!access(name, F_OK)) {
 		refused = read_one(name, reader, out, &why);

@@ -42,6 +42,7 @@ struct size_source {
  * @shards: files of an index, or parts of a GGUF model that were read
  * @unknown: what the file calls its architecture, if no family is called so
  * @why: there is no shape
+ * @called: what it is called, where there is no shape that has a name
  * @missing: bytes that the table has and the file lacks: not copied whole
  */
 struct size_stored {
@@ -67,6 +68,7 @@ struct size_stored {
 	uint64_t missing;
 	char unknown[64];
 	char why[256];
+	char called[128];
 };
 
 /* A .safetensors file: its header alone. */

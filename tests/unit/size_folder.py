@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # before: make -s gpuctl
 """
-GGUF models in several files, and folders of them: whichever part is named, all parts
-that are there are added up.
+Folders that are laid out otherwise than most: GGUF models in several files, of which any
+part stands for all, Mistral's params.json, PyTorch's pickles.
 """
 
 import json
@@ -66,8 +66,8 @@ def size(path):
     if run.returncode not in (0, 3):
         return {"error": run.stderr, "weights": None, "remarks": ""}
     said = json.loads(run.stdout)
-    return {"error": "", "remarks": " ".join(said["remarks"]),
-            "parameters": said["parameters"],
+    return {"error": "", "remarks": " ".join(said["remarks"]), "model": said["model"],
+            "kv": said.get("kv_bytes_per_token"), "parameters": said["parameters"],
             "weights": sum(t["bytes"] for t in said["terms"] if "weights" in t["name"])}
 
 
@@ -87,7 +87,7 @@ def main():
         write_parts(folder, "split")
         for part in (1, 2, 3):
             said = size(os.path.join(folder, f"split-0000{part}-of-00003.gguf"))
-            check(said == want, f"part {part} of three stands for all: {said}")
+            check({**said, "model": ""} == {**want, "model": ""}, f"part {part} of three stands for all: {said}")
         said = size(folder)
         check("2 GGUF models: name one, such as" in said["error"], said["error"].strip())
         os.unlink(os.path.join(folder, "split-00003-of-00003.gguf"))
@@ -97,6 +97,23 @@ def main():
         os.unlink(os.path.join(folder, "split-00002-of-00003.gguf"))
         said = size(os.path.join(folder, "split-00001-of-00003.gguf"))
         check("put the others beside it" in said["error"], said["error"].strip())
+
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, "params.json", json.dumps({
+            "dim": 5120, "n_layers": 40, "head_dim": 128, "hidden_dim": 14336, "n_heads": 32,
+            "n_kv_heads": 8, "vocab_size": 131072}).encode())
+        said = size(folder)
+        check(said.get("parameters") == 12247782400 and said["kv"] == 40 * 2 * 8 * 128 * 2,
+              f"params.json has a shape: {said}")
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, "config.json", b'{"model_type": "nobody_knows", "depth": 3}')
+        for name, length in (("pytorch_model-00001-of-00002.bin", 3000),
+                             ("pytorch_model-00002-of-00002.bin", 1000),
+                             ("training_args.bin", 7000), ("optimizer.pth", 7000)):
+            write(folder, name, bytes(length))
+        said = size(folder)
+        check(said["weights"] == 4000, f"pickles are as large as their files: {said}")
+        check(said["model"] == os.path.basename(folder), "and have the folder's name")
 
     for number, (good, what) in enumerate(checks, 1):
         print(f"{'ok' if good else 'not ok'} {number} - {what}")
