@@ -604,6 +604,19 @@ static int open_stack(struct stack *s, const struct model_plan *plan)
 	return 0;
 }
 
+/* "PATH|PATH FAMILY": @path gets the first that the file has, or the last. */
+static void part_named(struct stack *s, const char *text, char path[64], struct expr_value *out)
+{
+	size_t n;
+
+	do {
+		n = strcspn(text, "| ");
+		snprintf(path, 64, "%.*s", (int)(n < 60 ? n : 60), text);
+		expr_fact(s->facts, path, out);
+		text += n + 1;
+	} while (out->kind != EXPR_OBJECT && text[-1] == '|');
+}
+
 /* "PATH FAMILY": the part of the file, and what it is if it does not say. */
 static const struct cat_family *inner_family(struct stack *s, const char *text, struct stack *inner)
 {
@@ -612,8 +625,7 @@ static const struct cat_family *inner_family(struct stack *s, const char *text, 
 	char path[64];
 	size_t len = strcspn(text, " ");
 
-	snprintf(path, sizeof(path), "%.*s", (int)(len < 60 ? len : 60), text);
-	expr_fact(s->facts, path, &value);
+	part_named(s, text, path, &value);
 	if (value.kind == EXPR_OBJECT) {
 		inner->own.get = s->facts->get;
 		inner->own.node = value.node;
@@ -636,22 +648,6 @@ static const struct cat_family *inner_family(struct stack *s, const char *text, 
 	return family;
 }
 
-void cat_model_leave_out(struct cat_model *m, const char *part)
-{
-	size_t n = strlen(m->left_out);
-
-	snprintf(m->left_out + n, sizeof(m->left_out) - n, "%s%.40s", n ? ", " : "", part);
-}
-
-/* The first word of a "NAME.model" line: the part of the file. */
-static void leave_out(struct stack *s, const char *text)
-{
-	char part[41];
-
-	snprintf(part, sizeof(part), "%.*s", (int)strcspn(text, " "), text);
-	cat_model_leave_out(s->model, part);
-}
-
 /* An encoder: its shape is its own, and all of it counts as vision. */
 static int build_encoder(struct stack *s, const char *text)
 {
@@ -661,7 +657,9 @@ static int build_encoder(struct stack *s, const char *text)
 			       .model = &shape,
 			       .forced = GROUP_VISION,
 			       .prefix = "vision_tower." };
+	u128 before = s->sums->in[GROUP_VISION];
 	struct expr_value value;
+	char part[64];
 	int err;
 
 	inner.family = inner_family(s, text, &inner);
@@ -675,12 +673,17 @@ static int build_encoder(struct stack *s, const char *text)
 		err = named(&inner, "layers", &value);
 	if (!err && value.kind == EXPR_NUMBER && value.number >= 0 && value.number <= LAYERS_MAX)
 		shape.stack_layers = (uint64_t)value.number;
-	if (!err && value.kind == EXPR_ABSENT)
-		leave_out(s, text);
-	else if (!err)
+	if (!err && value.kind != EXPR_ABSENT)
 		err = build_parts(&inner);
 	free(inner.memo);
-	return err;
+	if (err == -ENOMEM || (!err && value.kind != EXPR_ABSENT))
+		return err;
+	/* the text model can be sized without: what is not counted is named */
+	s->sums->in[GROUP_VISION] = before;
+	s->f->text[0] = '\0';
+	part_named(s, text, part, &value);
+	cat_model_leave_out(s->model, part);
+	return 0;
 }
 
 static int build_encoders(struct stack *s)
@@ -742,6 +745,7 @@ static void clear_counts(struct cat_model *m)
 	memset(&m->params, 0, sizeof(m->params));
 	memset(m->lora_sides, 0, sizeof(m->lora_sides));
 	m->left_out[0] = '\0';
+	m->short_list[0] = '\0';
 	m->n_caches = 0;
 	m->state_bytes = 0;
 	m->index_bytes = 0;
@@ -768,6 +772,9 @@ int cat_model_build(const struct model_plan *plan, struct cat_model *m, struct f
 	clear_counts(m);
 	if (text)
 		inner.family = inner_family(&outer, text, &inner);
+	/* what is read within is a model that holds no other */
+	if (text && inner.family && family_text(inner.family, "text.model"))
+		inner.family = NULL;
 	if (!inner.family) {
 		free(sums);
 		return fault_set(f, ENOENT, "[%s] text.model: no such family", plan->family->id);
@@ -784,6 +791,7 @@ int cat_model_build(const struct model_plan *plan, struct cat_model *m, struct f
 	if (!err)
 		take_sums(sums, &m->params);
 	m->text_family = inner.family;
+	memcpy(m->short_list, inner.scope.short_list, sizeof(m->short_list));
 	free(inner.memo);
 	free(outer.memo);
 	free(sums);

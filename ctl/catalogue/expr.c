@@ -153,6 +153,9 @@ static int path_of(struct reader *r, char path[EXPR_PATH_MAX])
 		if (!next(r, "]"))
 			return broken(r, "] is missing");
 		r->nested--;
+		if (list.kind == EXPR_LIST && list.number && at.kind == EXPR_NUMBER &&
+		    r->scope->saw_layer && at.number >= list.number && !*r->scope->short_list)
+			memcpy(r->scope->short_list, path, n + 1);
 		/* what is in no layer differs in none */
 		if (list.kind == EXPR_ABSENT)
 			r->scope->saw_layer = saw;
@@ -166,6 +169,19 @@ static int path_of(struct reader *r, char path[EXPR_PATH_MAX])
 
 /* --- functions ----------------------------------------------------------------- */
 
+/* "4,5,6": numbers of a text that equal @want. */
+static double count_in_text(const char *text, double want)
+{
+	double found = 0;
+	char *end;
+
+	for (; *text; text = *end ? end + 1 : end) {
+		found += strtod(text, &end) == want && end > text;
+		end += strcspn(end, ",");
+	}
+	return found;
+}
+
 /* Entries of a list that equal @want; -1 if @path is no list. */
 static double count_in(struct reader *r, const char *path, const struct expr_value *want)
 {
@@ -177,6 +193,11 @@ static double count_in(struct reader *r, const char *path, const struct expr_val
 	look_up(r, path, &list);
 	if (list.kind != EXPR_LIST && list.kind != EXPR_TEXT)
 		return -1;
+	if (list.kind == EXPR_TEXT && want->kind == EXPR_NUMBER) {
+		r->scope->searched += (unsigned int)fmin(list.number, SEARCHED_MAX);
+		return r->scope->searched > SEARCHED_MAX ? -1 :
+							   count_in_text(list.text, want->number);
+	}
 	for (i = 0; i < LIST_SEARCH_MAX && i < list.number; i++) {
 		if (r->scope->searched++ >= SEARCHED_MAX)
 			return -1;
@@ -336,7 +357,7 @@ static int name_of(struct reader *r, struct expr_value *out)
 		*out = from_number(r->scope->layer);
 		return 0;
 	}
-	if (r->dead)
+	if (r->dead && !r->scope->checks)
 		return 0;
 	if (r->scope->variable(r->scope->arg, start, n, out, r->f) == -ENOENT)
 		return fault_set(r->f, EINVAL, "formula \"%.60s\": nothing is called %s", r->text,
@@ -603,26 +624,43 @@ static int alternatives(struct reader *r, struct expr_value *out)
 	return err;
 }
 
-int expr_eval(struct expr_scope *scope, const char *text, const char *stops, const char **end,
-	      struct expr_value *out, struct fault *f)
+static int whole(struct reader *r, const char **end, struct expr_value *out)
 {
-	struct reader r = { .scope = scope, .text = text, .s = text, .stops = stops, .f = f };
+	struct expr_scope *scope = r->scope;
 	int err;
 
-	f->text[0] = '\0';
+	r->s = r->text;
+	r->f->text[0] = '\0';
 	*out = absent;
 	if (++scope->depth > DEPTH_MAX) {
 		scope->depth--;
-		return fault_set(f, EINVAL, "formula \"%.60s\": nested too deeply", text);
+		return fault_set(r->f, EINVAL, "formula \"%.60s\": nested too deeply", r->text);
 	}
-	err = alternatives(&r, out);
+	err = alternatives(r, out);
 	scope->depth--;
 	if (err)
 		return err;
-	while (*r.s == ' ' || *r.s == '\t')
-		r.s++;
-	if (*r.s && !strchr(stops, *r.s))
-		return broken(&r, "what is this");
-	*end = r.s;
+	while (*r->s == ' ' || *r->s == '\t')
+		r->s++;
+	if (*r->s && !strchr(r->stops, *r->s))
+		return broken(r, "what is this");
+	*end = r->s;
 	return 0;
+}
+
+int expr_eval(struct expr_scope *scope, const char *text, const char *stops, const char **end,
+	      struct expr_value *out, struct fault *f)
+{
+	struct reader r = { .scope = scope, .text = text, .stops = stops, .f = f };
+
+	return whole(&r, end, out);
+}
+
+int expr_check(struct expr_scope *scope, const char *text, const char *stops, const char **end,
+	       struct fault *f)
+{
+	struct reader r = { .scope = scope, .text = text, .stops = stops, .dead = 1, .f = f };
+	struct expr_value ignored;
+
+	return whole(&r, end, &ignored);
 }

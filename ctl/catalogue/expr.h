@@ -58,6 +58,8 @@ struct expr_facts {
  * @path: the last fact that was there, for errors
  * @depth: of formulas that wait for others
  * @searched: entries of lists that were looked at
+ * @short_list: the first list that has no entry for a layer, or ""
+ * @checks: names are looked up in branches that are not taken as well
  */
 struct expr_scope {
 	int (*variable)(void *arg, const char *name, size_t len, struct expr_value *out,
@@ -69,6 +71,8 @@ struct expr_scope {
 	char path[EXPR_PATH_MAX];
 	unsigned int depth;
 	unsigned int searched;
+	char short_list[EXPR_PATH_MAX];
+	bool checks;
 };
 
 /*
@@ -77,6 +81,13 @@ struct expr_scope {
  */
 int expr_eval(struct expr_scope *scope, const char *text, const char *stops, const char **end,
 	      struct expr_value *out, struct fault *f);
+
+/*
+ * Is @text a formula up to its end or one of @stops? Nothing is looked up but, with
+ * scope->checks, names.
+ */
+int expr_check(struct expr_scope *scope, const char *text, const char *stops, const char **end,
+	       struct fault *f);
 
 /* Looks a fact up. */
 void expr_fact(const struct expr_facts *facts, const char *path, struct expr_value *out);

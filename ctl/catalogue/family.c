@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "family.h"
+#include "family_check.h"
 
 #define LINES_MAX 512
 #define LIKE_DEPTH_MAX 8
@@ -119,6 +120,9 @@ int family_item(struct cat_families *families, unsigned int layer, const char *i
 		return open_family(families, layer, id, f);
 	family = find(families, id);
 	err = check_key(item->key, f);
+	/* those that come along are checked by a test */
+	if (!err && layer)
+		err = family_check_line(item->key, item->value, f);
 	if (err)
 		return err;
 	for (i = 0; i < family->n_own && strcmp(family->own[i].key, item->key); i++)
@@ -261,6 +265,9 @@ int families_link(struct cat_families *families, struct fault *f)
 
 	for (i = 0; !err && i < families->n; i++)
 		err = link_one(families, &families->item[i], f);
+	for (i = 0; !err && i < families->n; i++)
+		if (families->item[i].layer)
+			err = family_check_names(&families->item[i], f);
 	return err;
 }
 

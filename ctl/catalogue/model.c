@@ -187,6 +187,13 @@ static const char *missing_key(const struct cat_model *m)
 	return m->source ? NULL : "source";
 }
 
+void cat_model_leave_out(struct cat_model *m, const char *part)
+{
+	size_t n = strlen(m->left_out);
+
+	snprintf(m->left_out + n, sizeof(m->left_out) - n, "%s%.40s", n ? ", " : "", part);
+}
+
 const char *cat_model_nonsense(const struct cat_model *m)
 {
 	if (m->kv_heads && m->heads % m->kv_heads)

@@ -108,7 +108,8 @@ struct cat_family;
  * sequence, whatever its length; @index_bytes of a token beside keys and values;
  * @lora_sides: rows and columns of all matrices of a target; @gated: the MLP
  * multiplies two branches; @text_family: of the part that reads and writes;
- * @left_out: parts of the file that are not counted, "" if there are none.
+ * @left_out: parts of the file that are not counted, "" if there are none;
+ * @short_list: a list that has no entry for some layers, "" if there is none.
  *
  * The remaining members belong to model.c and build.c.
  */
@@ -154,6 +155,7 @@ struct cat_model {
 	bool gated;
 	const struct cat_family *text_family;
 	char left_out[96];
+	char short_list[128];
 
 	bool tied_given;
 	uint64_t stack_layers;

@@ -3,6 +3,7 @@
  * The options that describe a workload, as one table of what is read where.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -531,10 +532,12 @@ static int read_file(struct ctl_ctx *ctx, const struct catalogue *cat, const cha
 		stored.model.id = mem_strdup(stored.model.name);
 		req->model = &stored.model;
 	} else {
+		snprintf(stored.called, sizeof(stored.called), "%s", name);
 		/* of bytes alone the numbers are a guess: those of 16 bits */
 		req->given_params = stored.params ? stored.params : (stored.bytes + 1) / 2;
 	}
-	if (*stored.unknown || *stored.unclear || *stored.model.left_out)
+	if (*stored.unknown || *stored.unclear || *stored.model.left_out ||
+	    *stored.model.short_list)
 		req->doubt = SIZE_DOUBT;
 	take_format(ctx, req);
 	take_engine(ctx, cat, req);

@@ -71,6 +71,14 @@ static const char *precision_words(const struct size_request *req)
 	return req->precision->name;
 }
 
+/* A file without a shape has a name all the same. */
+static const char *called(const struct size_request *req)
+{
+	const struct size_stored *stored = size_options_stored(req);
+
+	return stored && *stored->called ? stored->called : NULL;
+}
+
 /* What a token adds beyond every window, and what a sequence takes at any length. */
 static void print_cache(struct out_table *t, const struct size_request *req)
 {
@@ -90,7 +98,7 @@ void size_print_workload(struct ctl_ctx *ctx, const struct size_request *req,
 	struct text line = { 0 };
 
 	out_row(t);
-	out_str(t, "model", req->model ? req->model->id : NULL);
+	out_str(t, "model", req->model ? req->model->id : called(req));
 	out_uint(t, "parameters", p->total);
 	out_uint(t, "active_parameters", p->active);
 	if (p->vision)
@@ -116,8 +124,8 @@ void size_print_workload(struct ctl_ctx *ctx, const struct size_request *req,
 		out_uint(t, "p95_bytes", terms->p95);
 	}
 
-	if (req->model)
-		text_add(&line, "%s  ", req->model->name);
+	if (req->model || called(req))
+		text_add(&line, "%s  ", req->model ? req->model->name : called(req));
 	text_add(&line, "%s parameters", units_count(count, p->total));
 	if (p->active != p->total)
 		text_add(&line, " (%s active)", units_count(active, p->active));
@@ -255,6 +263,10 @@ static void print_file(struct ctl_ctx *ctx, const struct size_request *req)
 		out_note(ctx->out, "remarks", "",
 			 "%s of the file is not counted: no family says what it holds; the interval is wide",
 			 stored->model.left_out);
+	if (*stored->model.short_list)
+		out_note(ctx->out, "remarks", "",
+			 "%s has fewer entries than the model has layers: the rest is guessed, the interval is wide",
+			 stored->model.short_list);
 	if (*stored->unclear)
 		out_note(ctx->out, "remarks", "", "%s; the interval is wide", stored->unclear);
 	if (*stored->kv && !strcmp(stored->kv, req->kv->name))

@@ -26,6 +26,15 @@ static bool is_of_folder(const char *name)
 	       ends_with(name, ".safetensors") || ends_with(name, ".safetensors.index.json");
 }
 
+/* "NAME-00002-of-00003.gguf" is of the model whose first part is read with it. */
+static bool is_further(const char *name)
+{
+	const char *at = strstr(name, "-of-");
+
+	return at && at - name > 6 && at[-6] == '-' && strncmp(at - 5, "00001", 5) &&
+	       strspn(at - 5, "0123456789") == 5;
+}
+
 /* The first of the GGUF files by name goes to @file; their number, or -1 for a folder. */
 static int count_files(DIR *open, char file[HUB_FILE_MAX])
 {
@@ -36,7 +45,7 @@ static int count_files(DIR *open, char file[HUB_FILE_MAX])
 	while ((entry = readdir(open))) {
 		if (is_of_folder(entry->d_name))
 			return -1;
-		if (!ends_with(entry->d_name, ".gguf"))
+		if (!ends_with(entry->d_name, ".gguf") || is_further(entry->d_name))
 			continue;
 		n++;
 		if (!*file || strcmp(entry->d_name, file) < 0)

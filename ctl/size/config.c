@@ -95,7 +95,7 @@ static const struct cat_family *family_of(struct json_object **config,
 					  const struct cat_families *families, char unknown[64])
 {
 	const char *word = facts_text(*config, "model_type");
-	const struct cat_family *family = of_word(families, word);
+	const struct cat_family *family = of_word(families, word), *composite;
 	struct json_object *inner;
 	size_t i;
 
@@ -107,8 +107,11 @@ static const struct cat_family *family_of(struct json_object **config,
 		inner = facts_find(*config, inner_names[i]);
 		if (!json_object_is_type(inner, json_type_object))
 			continue;
-		*config = inner;
 		family = of_word(families, facts_text(inner, "model_type"));
+		composite = family_get(families, "composite");
+		if (family && composite && !family_text(family, "text.model"))
+			return composite;
+		*config = inner;
 		return family ? family : guess(inner, families);
 	}
 	return guess(*config, families);
@@ -204,7 +207,7 @@ int size_config_model(struct json_object *config, const struct cat_families *fam
 
 	memset(model, 0, sizeof(*model));
 	if (!facts_text(config, "model_type") && !facts_find(config, "hidden_size") &&
-	    !facts_find(config, "text_config"))
+	    !facts_find(config, "text_config") && !facts_find(config, "n_layers"))
 		return fault_set(f, EINVAL,
 				 "model_type is missing: this is not the config.json of a language model");
 	plan.family = family_of(&part, families, unknown);

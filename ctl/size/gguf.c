@@ -29,7 +29,7 @@
  * @at: offset of the next byte, @have bytes are in @buf from @loaded
  * @arch: general.architecture
  * @tokens: length of the vocabulary
- * @parts: of how many files it is one
+ * @parts: of how many files a model is, if that is more than one
  * @output: there is an output matrix of its own
  * @facts: metadata of its architecture, @kept of it
  */
@@ -371,10 +371,17 @@ static void main_format(struct size_stored *out)
 		strcat(out->quant, "_m");
 }
 
-static int all(struct gguf *g, struct size_stored *out)
+/* One file: metadata is in the first of several, tensors are in all of them. */
+static int one_part(struct gguf *g, const struct size_source *source, struct size_stored *out)
 {
 	uint64_t magic, version, tensors, pairs, i;
-	int err = number(g, 4, &magic);
+	int err;
+
+	g->source = source;
+	g->at = 0;
+	g->loaded = 0;
+	g->have = 0;
+	err = number(g, 4, &magic);
 
 	if (!err && magic != 0x46554747)
 		return fault_set(g->f, EINVAL, "not a GGUF file: it does not begin with GGUF");
@@ -399,16 +406,28 @@ static int all(struct gguf *g, struct size_stored *out)
 		err = metadata(g);
 	for (i = 0; !err && i < tensors; i++)
 		err = gguf_take_tensor(g, out);
-	if (!err && !out->bytes && g->parts > 1)
-		return fault_set(g->f, EINVAL,
-				 "one of %llu parts, and it has no tensors: name another",
-				 (unsigned long long)g->parts);
-	if (!err && !out->bytes)
-		return fault_set(g->f, EINVAL, "the file has no tensors");
 	return err;
 }
 
-int gguf_read(const struct size_source *source, const struct cat_families *families,
+static int all(struct gguf *g, const struct size_source *const *part, size_t n,
+	       struct size_stored *out)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < n; i++)
+		err = one_part(g, part[i], out);
+	if (!err && !out->bytes && g->parts > n)
+		return fault_set(g->f, EINVAL,
+				 "one of %llu parts, and it has no tensors: put the others beside it",
+				 (unsigned long long)g->parts);
+	if (!err && !out->bytes)
+		return fault_set(g->f, EINVAL, "the file has no tensors");
+	out->shards = n;
+	return err;
+}
+
+int gguf_read(const struct size_source *const *part, size_t n, const struct cat_families *families,
 	      struct size_stored *out, struct fault *f)
 {
 	struct gguf *g = calloc(1, sizeof(*g));
@@ -419,16 +438,15 @@ int gguf_read(const struct size_source *source, const struct cat_families *famil
 		return fault_set(f, ENOMEM, "out of memory");
 	out->gguf = true;
 	g->facts = json_object_new_object();
-	g->source = source;
 	g->f = f;
-	err = all(g, out);
+	err = all(g, part, n, out);
 	if (!err) {
 		shape(g, families, out);
 		main_format(out);
-		if (g->parts > 1)
+		if (g->parts > n)
 			snprintf(out->unclear, sizeof(out->unclear),
-				 "the file is one of %llu parts, and the weights of the others are not counted",
-				 (unsigned long long)g->parts);
+				 "%zu of %llu parts are here: the weights of the others are not counted",
+				 n, (unsigned long long)g->parts);
 	}
 	json_object_put(g->facts);
 	free(g);

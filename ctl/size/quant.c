@@ -48,13 +48,13 @@ static bool named_scheme(const char *word, struct quant_scheme *out)
 		double group;
 		double scale;
 	} words[] = {
-		{ "mixed", 0, 0, 0 },	 { "nvfp4", 4, 16, 8 },	 { "mxfp4", 4, 32, 8 },
-		{ "mxfp6", 6, 32, 8 },	 { "mxfp8", 8, 32, 8 },	 { "fp8_pb", 8, 16384, 32 },
-		{ "float8", 8, 0, 32 },	 { "fp8", 8, 0, 32 },	 { "w4a8", 4, 128, 16 },
-		{ "w4a16", 4, 128, 16 }, { "int4", 4, 128, 16 }, { "uint4", 4, 128, 20 },
-		{ "w8a8", 8, 0, 32 },	 { "w8a16", 8, 0, 32 },	 { "int8", 8, 0, 32 },
-		{ "int3", 3, 128, 16 },	 { "int2", 2, 128, 16 }, { "fp4", 4, 32, 8 },
-		{ "fp6", 6, 32, 8 },
+		{ "mixed", 0, 0, 0 },	  { "nvfp4", 4, 16, 8 },   { "mxfp4", 4, 32, 8 },
+		{ "mxfp6", 6, 32, 8 },	  { "mxfp8", 8, 32, 8 },   { "fp8_pb", 8, 16384, 32 },
+		{ "w4afp8", 4, 128, 16 }, { "float8", 8, 0, 32 },  { "fp8", 8, 0, 32 },
+		{ "w4a8", 4, 128, 16 },	  { "w4a16", 4, 128, 16 }, { "int4", 4, 128, 16 },
+		{ "uint4", 4, 128, 20 },  { "w8a8", 8, 0, 32 },	   { "w8a16", 8, 0, 32 },
+		{ "int8", 8, 0, 32 },	  { "int3", 3, 128, 16 },  { "int2", 2, 128, 16 },
+		{ "fp4", 4, 32, 8 },	  { "fp6", 6, 32, 8 },
 	};
 	size_t i;
 
@@ -191,6 +191,20 @@ static double bits_of(struct json_object *stanza, double fallback)
 	return first_number(stanza, names, fallback);
 }
 
+/* AutoRound's formats that are no whole numbers: "mx_fp", "nv_fp4", "fp8". */
+static bool read_microscaling(struct size_quant *q, struct json_object *stanza, const char *method,
+			      double bits, double group)
+{
+	const char *type = facts_text(stanza, "data_type");
+	bool blocks = type && (strstr(type, "mx_") || strstr(type, "nv_"));
+
+	if (!type || !strstr(type, "fp"))
+		return false;
+	q->all = blocks ? scheme(bits, group, 8) : scheme(bits, group > 0 ? group : 0, 32);
+	set_name(q, "%.12s-fp%.0f", method, bits);
+	return true;
+}
+
 /* GPTQ, AWQ, auto-round: some modules may have other bits. */
 static int read_grouped(struct size_quant *q, struct json_object *stanza, const char *method,
 			struct fault *f)
@@ -202,6 +216,8 @@ static int read_grouped(struct size_quant *q, struct json_object *stanza, const 
 	int err = 0;
 
 	q->all = with_zeros(bits, group);
+	if (read_microscaling(q, stanza, method, bits, group))
+		return 0;
 	if (awq && bits == 4 && group == 128)
 		set_name(q, "awq");
 	else if (strstr(method, "gptq") && (group == 128 || group <= 0))
@@ -255,9 +271,13 @@ static void read_fp8(struct size_quant *q, struct json_object *stanza, bool rows
 	set_name(q, "fp8");
 }
 
-/* "weights" of compressed-tensors, of ModelOpt's groups and of Quark. */
-static struct quant_scheme weights_of(struct json_object *w)
+/* "weights" of compressed-tensors, of ModelOpt's groups and of Quark: of several the last is stored. */
+static struct quant_scheme weights_of(struct json_object *given)
 {
+	struct json_object *w =
+		json_object_is_type(given, json_type_array) && json_object_array_length(given) ?
+			json_object_array_get_idx(given, json_object_array_length(given) - 1) :
+			given;
 	const char *type = facts_text(w, "type"), *dtype = facts_text(w, "dtype");
 	const char *strategy = facts_text(w, "strategy");
 	double bits = bits_of(w, 0), group = group_of(w, 0), zero;
@@ -289,7 +309,10 @@ static void name_of_bits(struct size_quant *q, const struct quant_scheme *s, con
 	if (s->bits == 4 && s->scale == 8)
 		set_name(q, "%s", s->group == 16 ? "nvfp4" : "mxfp4");
 	else
-		set_name(q, "%s%.0f", type && strcasestr(type, "f") ? "fp" : "int", s->bits);
+		set_name(q, "%s%.0f",
+			 type && (strcasestr(type, "fp") || strcasestr(type, "float")) ? "fp" :
+											 "int",
+			 s->bits);
 }
 
 static bool is_class(const char *target)
@@ -325,9 +348,24 @@ static int read_groups(struct size_quant *q, struct json_object *groups, struct 
 		else
 			err = add_list(q, targets, s, f);
 		if (!*q->name || s.bits < 5)
-			name_of_bits(q, &s, facts_text(weights, "type"));
+			name_of_bits(q, &s, weights ? facts_text(weights, "type") : name);
 	}
 	return err;
+}
+
+/* "experts.7." of the number that came first, or no expert at all. */
+static bool is_first_expert(const char *name, long *first)
+{
+	const char *at = strstr(name, "experts.");
+	char *end;
+	long n;
+
+	if (!at || !isdigit((unsigned char)at[8]))
+		return true;
+	n = strtol(at + 8, &end, 10);
+	if (*first < 0)
+		*first = n;
+	return n == *first;
 }
 
 /* ModelOpt: one algorithm, or one for each layer. */
@@ -337,6 +375,7 @@ static int read_modelopt(struct size_quant *q, struct json_object *stanza, struc
 	struct json_object *layers = facts_find(stanza, "quantized_layers");
 	double group = group_of(stanza, 0);
 	struct quant_scheme s;
+	long expert = -1;
 	int err = 0;
 
 	if (json_object_is_type(layers, json_type_object)) {
@@ -344,6 +383,9 @@ static int read_modelopt(struct size_quant *q, struct json_object *stanza, struc
 		json_object_object_foreach(layers, name, each) {
 			if (err)
 				break;
+			/* a rule for one expert is one for all */
+			if (!is_first_expert(name, &expert))
+				continue;
 			if (!named_scheme(facts_text(each, "quant_algo"), &s)) {
 				quant_say(q, "the quant_algo of %.60s is not known", name);
 				continue;
@@ -464,7 +506,9 @@ static void read_rest(struct size_quant *q, struct json_object *stanza, const ch
 	} else if (!strcmp(method, "bitnet")) {
 		q->all = scheme(2, 0, 0);
 		set_name(q, "bitnet");
-	} else if (weights && named_scheme(weights, &q->all)) {
+	} else if ((weights && named_scheme(weights, &q->all)) ||
+		   ((weights = facts_text(stanza, "forward_dtype")) &&
+		    named_scheme(weights, &q->all))) {
 		set_name(q, "%.12s-%.12s", method, weights);
 	} else if (named_scheme(method, &q->all)) {
 		set_name(q, "%.20s", method);
@@ -482,12 +526,39 @@ static void read_rest(struct size_quant *q, struct json_object *stanza, const ch
 	}
 }
 
+/* quant_method in lower case, or what the keys mean that a stanza without one has. */
+static void read_method(struct json_object *stanza, char method[64])
+{
+	const char *word = facts_text(stanza, "quant_method");
+	char *s;
+
+	if (!word && (facts_find(stanza, "load_in_4bit") || facts_find(stanza, "load_in_8bit")))
+		word = "bitsandbytes";
+	snprintf(method, 64, "%.60s", word ? word : "");
+	for (s = method; *s; s++)
+		*s = (char)tolower((unsigned char)*s);
+}
+
+/* What has the keys of GPTQ, under names of engines. */
+static bool is_grouped(const char *method)
+{
+	static const char *const words[] = { "auto-round", "auto_round", "intel/auto-round",
+					     "inc",	   "moe_wna16",	 "marlin" };
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(method, words[i]))
+			return true;
+	return strstr(method, "gptq") || strstr(method, "awq");
+}
+
 static int quant_read_method(struct size_quant *q, struct json_object *stanza, struct fault *f)
 {
-	const char *method = facts_text(stanza, "quant_method");
 	struct json_object *groups = facts_find(stanza, "config_groups");
+	char method[64];
 	int err;
 
+	read_method(stanza, method);
 	if (json_object_is_type(groups, json_type_object)) {
 		err = read_groups(q, groups, f);
 		if (facts_find(stanza, "sparsity_config.format") && !err &&
@@ -505,12 +576,9 @@ static int quant_read_method(struct size_quant *q, struct json_object *stanza, s
 		q->plain = true;
 		return 0;
 	}
-	if (!method && bits_of(stanza, 0) > 0)
+	if (!*method && bits_of(stanza, 0) > 0)
 		return read_mlx(q, stanza, f);
-	if (!method)
-		method = "";
-	if (strstr(method, "gptq") || strstr(method, "awq") || !strcmp(method, "auto-round") ||
-	    !strcmp(method, "auto_round") || !strcmp(method, "intel/auto-round"))
+	if (is_grouped(method))
 		return read_grouped(q, stanza, method, f);
 	if (!strcmp(method, "bitsandbytes"))
 		return read_bitsandbytes(q, stanza);
@@ -651,8 +719,11 @@ static struct json_object *stanza_of(struct json_object *config)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		stanza = facts_find(config, names[i]);
 		if (json_object_is_type(stanza, json_type_object) &&
-		    json_object_object_length(stanza))
-			return stanza;
+		    json_object_object_length(stanza)) {
+			/* ModelOpt's file as a whole */
+			first = facts_find(stanza, "quantization");
+			return json_object_is_type(first, json_type_object) ? first : stanza;
+		}
 		first = first ? first : stanza;
 	}
 	return first;
@@ -687,6 +758,9 @@ int quant_read(struct json_object *config, struct json_object *beside, struct si
 		err = read_stanza(out, stanza, f);
 	else if (stanza)
 		quant_say(out, "the quantization is no object: sized as %s", out->dtype);
+	else if (named_scheme(facts_text(config, "quantize"), &out->all))
+		/* ModelSlim has a word alone */
+		set_name(out, "%.20s", facts_text(config, "quantize"));
 	if (!err && experts)
 		named_scheme(experts, &out->experts);
 	if (err)

@@ -9,6 +9,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -315,9 +316,59 @@ static bool is_regex(const char *pattern)
 	return strpbrk(pattern, "\\()[]^$+|{}") || !strncmp(pattern, ".*", 2);
 }
 
+static bool in_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Checkpoints have names of their own for what families call mlp, self_attn and so on. */
+static bool usual_names(const char *pattern, char out[LENGTH_MAX])
+{
+	static const char *const names[][2] = {
+		{ "block_sparse_moe", "mlp" },
+		{ "feed_forward", "mlp" },
+		{ "ffn", "mlp" },
+		{ "moe", "mlp" },
+		{ "shared_expert", "shared_experts" },
+		{ "attn", "self_attn" },
+		{ "w1", "gate_proj" },
+		{ "w2", "down_proj" },
+		{ "w3", "up_proj" },
+	};
+	const char *s = pattern;
+	size_t n = 0, len, i;
+
+	while (*s) {
+		for (len = 0; in_word(s[len]); len++)
+			;
+		/* a word alone may be anything: of a path it is a part */
+		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (s > pattern && s[-1] == '.' && len == strlen(names[i][0]) &&
+			    !strncmp(s, names[i][0], len))
+				break;
+		if (i < sizeof(names) / sizeof(names[0])) {
+			if (n + strlen(names[i][1]) >= LENGTH_MAX)
+				return false;
+			strcpy(out + n, names[i][1]);
+			n += strlen(names[i][1]);
+			s += len;
+			continue;
+		}
+		len = len ? len : 1;
+		if (n + len >= LENGTH_MAX)
+			return false;
+		memcpy(out + n, s, len);
+		n += len;
+		s += len;
+	}
+	out[n] = '\0';
+	return true;
+}
+
 int quant_pattern_read(const char *pattern, struct quant_pattern *out)
 {
 	struct branches b = { .out = out, .left = BRANCHES_MAX };
+	char usual[LENGTH_MAX];
 	struct rewrite r;
 	bool said = true;
 	int err;
@@ -330,8 +381,9 @@ int quant_pattern_read(const char *pattern, struct quant_pattern *out)
 		pattern += 3;
 	else
 		said = false;
-	if (strlen(pattern) >= LENGTH_MAX)
+	if (!usual_names(pattern, usual))
 		return -ENOTSUP;
+	pattern = usual;
 	out->regex = said || is_regex(pattern);
 	if (out->regex) {
 		b.anywhere = !said && *pattern != '^';
@@ -437,26 +489,24 @@ static bool is_fused(const char *pattern, const char *name)
 /* "experts.7." is any expert, and a mixer may be an attention, an MLP or a Mamba. */
 static bool is_alike(const char *pattern, const char *name, uint64_t *steps)
 {
-	const char *experts = strstr(pattern, "experts."), *mixer = strstr(pattern, ".mixer");
-	char other[LENGTH_MAX];
+	const char *experts = strstr(pattern, "experts."), *mixer, *rest;
+	char any[LENGTH_MAX], other[LENGTH_MAX + 2];
 	size_t n;
 
+	snprintf(any, sizeof(any), "%s", pattern);
 	if (experts && isdigit((unsigned char)experts[8])) {
-		n = (size_t)(experts + 8 - pattern);
-		experts = strchr(experts + 8, '.');
-		if (!experts || n + strlen(experts) >= sizeof(other))
+		rest = strchr(experts + 8, '.');
+		if (!rest)
 			return false;
-		memcpy(other, pattern, n);
-		strcpy(other + n, experts + 1);
-		return has_parts(name, other, strlen(other));
+		n = (size_t)(experts + 8 - pattern);
+		memmove(any + n, any + (rest + 1 - pattern), strlen(rest + 1) + 1);
+		if (has_parts(name, any, strlen(any)) || is_fused(any, name))
+			return true;
 	}
-	if (!mixer || (mixer[6] && mixer[6] != '.') || strlen(pattern) + 2 >= sizeof(other))
+	mixer = strstr(any, ".mixer");
+	if (!mixer || (mixer[6] && mixer[6] != '.'))
 		return false;
-	n = (size_t)(mixer - pattern);
-	memcpy(other, pattern, n);
-	other[n] = '.';
-	other[n + 1] = '*';
-	strcpy(other + n + 2, mixer + 6);
+	snprintf(other, sizeof(other), "%.*s.*%s", (int)(mixer - any), any, mixer + 6);
 	return glob(other, name, steps);
 }
 

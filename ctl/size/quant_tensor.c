@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Bits of tensors by what the stanza said, and rules of it that no tensor met. */
+#include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "quant.h"
@@ -83,6 +85,14 @@ static bool is_harmless(const struct quant_rule *rule)
 	return false;
 }
 
+/* "layers.61*": of a layer behind the last one, which predicts further tokens. */
+static bool is_behind(const struct quant_rule *rule, int last)
+{
+	const char *at = strstr(rule->pattern, "layers.");
+
+	return at && isdigit((unsigned char)at[7]) && strtol(at + 7, NULL, 10) > last;
+}
+
 void quant_check_rules(struct size_quant *q)
 {
 	const struct quant_rule *first = NULL;
@@ -93,8 +103,7 @@ void quant_check_rules(struct size_quant *q)
 		return;
 	}
 	for (i = 0; i < q->n; i++) {
-		/* layers behind the last one predict further tokens */
-		if (q->rule[i].used || q->rule[i].layer > q->last || is_harmless(&q->rule[i]))
+		if (q->rule[i].used || is_behind(&q->rule[i], q->last) || is_harmless(&q->rule[i]))
 			continue;
 		n++;
 		first = first ? first : &q->rule[i];

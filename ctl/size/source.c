@@ -6,6 +6,7 @@
  * as Hugging Face lays it out: config.json, and the index or the one file of
  * weights when it is there.
  */
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,8 @@
 
 /* Files of one model. */
 #define SHARDS_MAX 4096
+/* Of a GGUF model; all are open at a time. */
+#define PARTS_MAX 256
 
 #define CONFIG_MAX (4u << 20)
 #define PATH_LENGTH_MAX 4096
@@ -167,6 +170,15 @@ static int source_read_model(struct json_object *config, const char *path,
 	if (!err) {
 		err = size_config_model(config, reader->families, &out->model, out->unknown,
 					quant_tensor, &sum, f);
+		/* what is for experts alone in a model of none is for all */
+		if (!err && quant.experts_only && !out->model.params.experts) {
+			size_model_drop(&out->model);
+			quant.experts_only = false;
+			memset(sum.bits, 0, sizeof(sum.bits));
+			memset(sum.numbers, 0, sizeof(sum.numbers));
+			err = size_config_model(config, reader->families, &out->model, out->unknown,
+						quant_tensor, &sum, f);
+		}
 		quant_check_rules(&quant);
 		if (!err)
 			take_quant(&quant, &sum, out);
@@ -196,6 +208,70 @@ static int read_config(const struct opened *file, const char *path,
 	return err;
 }
 
+/* --- parts of a GGUF model ------------------------------------------------------- */
+
+/* "NAME-00002-of-00003.gguf": the length of NAME, and of how many parts it is; 0: of one. */
+static size_t part_name(const char *path, unsigned int *part, unsigned int *parts)
+{
+	static const char form[] = "-00000-of-00000.gguf";
+	size_t n = strlen(path), len = sizeof(form) - 1, i;
+	const char *at = path + n - len;
+
+	if (n <= len)
+		return 0;
+	for (i = 0; i < len; i++)
+		if (form[i] == '0' ? !isdigit((unsigned char)at[i]) : at[i] != form[i])
+			return 0;
+	*part = (unsigned int)strtoul(at + 1, NULL, 10);
+	*parts = (unsigned int)strtoul(at + 10, NULL, 10);
+	return *part && *part <= *parts && *parts > 1 && *parts <= PARTS_MAX ? n - len : 0;
+}
+
+/**
+ * struct part - one part of a GGUF model
+ * @path: of it
+ * @open: it is there, and is not the one that was named
+ */
+struct part {
+	struct opened file;
+	char path[PATH_LENGTH_MAX];
+	bool open;
+};
+
+/* The file that was named, and the other parts of its model that are beside it. */
+static int read_gguf(const struct opened *named, const struct size_reader *reader,
+		     struct size_stored *out, struct fault *f)
+{
+	unsigned int which = 1, parts = 1, i;
+	size_t len = part_name(named->path, &which, &parts), n = 0;
+	const struct size_source **source = calloc(parts, sizeof(*source));
+	struct part *part = calloc(parts, sizeof(*part));
+	struct fault ignored = { "" };
+	int err;
+
+	for (i = 0; source && part && i < parts; i++) {
+		struct part *p = &part[i];
+
+		if (i + 1 == which) {
+			source[n++] = &named->source;
+			continue;
+		}
+		p->open = snprintf(p->path, sizeof(p->path), "%.*s-%05u-of-%05u.gguf", (int)len,
+				   named->path, i + 1, parts) < (int)sizeof(p->path) &&
+			  !access(p->path, F_OK) && !open_file(reader, p->path, &p->file, &ignored);
+		if (p->open)
+			source[n++] = &p->file.source;
+	}
+	err = source && part ? gguf_read(source, n, reader->families, out, f) :
+			       fault_set(f, ENOMEM, "out of memory");
+	for (i = 0; part && i < parts; i++)
+		if (part[i].open)
+			close(part[i].file.fd);
+	free(source);
+	free(part);
+	return err;
+}
+
 static int read_one(const char *path, const struct size_reader *reader, struct size_stored *out,
 		    struct fault *f)
 {
@@ -208,7 +284,7 @@ static int read_one(const char *path, const struct size_reader *reader, struct s
 	if (file.source.size >= sizeof(magic))
 		read_fd(&file, 0, magic, sizeof(magic));
 	if (!memcmp(magic, "GGUF", 4) || ends(path, ".gguf"))
-		err = gguf_read(&file.source, reader->families, out, f);
+		err = read_gguf(&file, reader, out, f);
 	else if (ends(path, ".index.json"))
 		err = safetensors_index(&file.source, out, f);
 	else if (ends(path, ".safetensors"))
@@ -394,6 +470,30 @@ static int sum_files(const char *dir, const struct size_reader *reader, bool pip
 	return err;
 }
 
+/* Files of PyTorch's older format: what is beside their tensors is a thousandth. */
+static int sum_pickles(const char *dir, struct size_stored *weights, struct fault *f)
+{
+	char path[PATH_LENGTH_MAX];
+	struct dirent *entry;
+	DIR *open = opendir(dir);
+	struct stat st;
+	int err = 0;
+
+	while (open && !err && (entry = readdir(open))) {
+		const char *name = entry->d_name;
+
+		if (!(ends(name, ".bin") && (!strncmp(name, "pytorch_model", 13) ||
+					     !strncmp(name, "diffusion_pytorch", 17))) &&
+		    !(ends(name, ".pth") && strncmp(name, "optimizer", 9)))
+			continue;
+		if (path_in(path, dir, name) && !stat(path, &st) && S_ISREG(st.st_mode))
+			err = stored_add(weights, "pickle", 0, (uint64_t)st.st_size, f);
+	}
+	if (open)
+		closedir(open);
+	return err;
+}
+
 /* The weights of a folder, if they are there; the config has the shape. */
 static int read_weights(const char *dir, const struct size_reader *reader, struct size_stored *out,
 			struct fault *f)
@@ -420,6 +520,8 @@ static int read_weights(const char *dir, const struct size_reader *reader, struc
 	/* an index without its sum, or none: the files themselves */
 	if (!err && !weights->bytes && !weights->params)
 		err = sum_files(dir, reader, pipeline, weights, f);
+	if (!err && !weights->bytes && !weights->params)
+		err = sum_pickles(dir, weights, f);
 	if (!err && (weights->bytes || weights->params)) {
 		keep_shape(weights, out);
 		*out = *weights;
@@ -450,15 +552,53 @@ static void read_neighbour(const char *path, const struct size_reader *reader,
 	free(config);
 }
 
+/*
+ * The GGUF models of a folder that has no other weights: their number, and the path of
+ * the first by name. Encoders of images are files of their own.
+ */
+static unsigned int find_gguf(const char *dir, char path[PATH_LENGTH_MAX])
+{
+	char first[PATH_LENGTH_MAX] = "";
+	unsigned int n = 0, part, parts;
+	struct dirent *entry;
+	DIR *open = opendir(dir);
+
+	while (open && (entry = readdir(open))) {
+		const char *name = entry->d_name;
+
+		if (ends(name, ".safetensors") || ends(name, ".safetensors.index.json") ||
+		    !strcmp(name, "model_index.json")) {
+			n = 0;
+			break;
+		}
+		if (*name == '.' || !ends(name, ".gguf") || strstr(name, "mmproj") ||
+		    (part_name(name, &part, &parts) && part > 1))
+			continue;
+		n++;
+		if (!*first || strcmp(name, first) < 0)
+			snprintf(first, sizeof(first), "%s", name);
+	}
+	if (open)
+		closedir(open);
+	return path_in(path, dir, first) ? n : 0;
+}
+
 /* A config.json that is of no use is a reason to say so, not to forget the bytes. */
 static int read_folder(const char *path, const struct size_reader *reader, struct size_stored *out,
 		       struct fault *f)
 {
 	char name[PATH_LENGTH_MAX];
 	struct fault why = { "" };
+	unsigned int models = find_gguf(path, name);
 	int err, refused = 0;
 
-	if (!path_in(name, path, "config.json"))
+	if (models == 1)
+		return read_one(name, reader, out, f);
+	if (models)
+		return fault_set(f, EINVAL, "%u GGUF models: name one, such as %.200s", models,
+				 name);
+	/* Mistral's own checkpoints have params.json */
+	if (!path_in(name, path, has_file(path, "config.json") ? "config.json" : "params.json"))
 		return fault_set(f, ENAMETOOLONG, "name too long");
 	if (!access(name, F_OK)) {
 		refused = read_one(name, reader, out, &why);

@@ -39,9 +39,10 @@ struct size_source {
  * @gguf: it is a GGUF file, whose engines are those of ggml
  * @kv: format of the KV cache that the file asks for, "" if none
  * @unclear: why the bits are a guess, "" if they are none
- * @shards: files of an index
+ * @shards: files of an index, or parts of a GGUF model that were read
  * @unknown: what the file calls its architecture, if no family is called so
  * @why: there is no shape
+ * @called: what it is called, where there is no shape that has a name
  * @missing: bytes that the table has and the file lacks: not copied whole
  */
 struct size_stored {
@@ -67,6 +68,7 @@ struct size_stored {
 	uint64_t missing;
 	char unknown[64];
 	char why[256];
+	char called[128];
 };
 
 /* A .safetensors file: its header alone. */
@@ -75,8 +77,8 @@ int safetensors_read(const struct size_source *source, struct size_stored *out, 
 /* A .safetensors.index.json: total_size (0 if it does not say), total_parameters and shards. */
 int safetensors_index(const struct size_source *source, struct size_stored *out, struct fault *f);
 
-/* A GGUF file: metadata and tensor table. */
-int gguf_read(const struct size_source *source, const struct cat_families *families,
+/* The @n files of a GGUF model, the first part first: metadata and tensor tables. */
+int gguf_read(const struct size_source *const *part, size_t n, const struct cat_families *families,
 	      struct size_stored *out, struct fault *f);
 
 /* Adds a tensor to the sums; -EOVERFLOW when they overflow. */

@@ -4,9 +4,10 @@
  *
  *	build/size-rate CATALOGUE DIR
  *
- * A safetensors index of 1,000 shards and a GGUF file with a header of 200 MB, both
- * made in DIR, with the time and the memory of reading them; then estimates of every
- * model on every kind of GPU, a second on one core, and searches for their number.
+ * A safetensors index of 1,000 shards, a GGUF file with a header of 200 MB and 1,000
+ * shards without an index, all made in DIR, with the time and the memory of reading
+ * them; then estimates of every model on every kind of GPU, a second on one core, and
+ * searches for their number.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,6 +175,62 @@ static void make_gguf(const char *path)
 	fclose(file);
 }
 
+#define SHARDS 1000
+#define SHARD_TENSORS 60
+
+static void shard_path(char path[4096], const char *dir, int i)
+{
+	snprintf(path, 4096, "%.4000s/model-%05d-of-%05d.safetensors", dir, i, SHARDS);
+}
+
+/* A header of sixty tensors; what they hold is a hole in the file. */
+static void make_shard(const char *path, int shard)
+{
+	FILE *file = fopen(path, "w");
+	char text[SHARD_TENSORS * 192];
+	size_t n = 0;
+	int i;
+
+	if (!file)
+		return;
+	for (i = 0; i < SHARD_TENSORS; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "%c\"model.layers.%d.mlp.experts.%d.down_proj.weight\":{\"dtype\":\"BF16\",\"shape\":[1024,1024],\"data_offsets\":[%d,%d]}",
+				      i ? ',' : '{', shard, i, i << 21, (i + 1) << 21);
+	text[n++] = '}';
+	put(file, n, 8);
+	fwrite(text, 1, n, file);
+	fflush(file);
+	if (ftruncate(fileno(file), (off_t)(8 + n + ((size_t)SHARD_TENSORS << 21))))
+		perror(path);
+	fclose(file);
+}
+
+/* A folder without an index: the header of each shard is read. */
+static void make_shards(const char *dir)
+{
+	char path[4096];
+	int i;
+
+	mkdir(dir, 0755);
+	for (i = 1; i <= SHARDS; i++) {
+		shard_path(path, dir, i);
+		make_shard(path, i);
+	}
+}
+
+static void drop_shards(const char *dir)
+{
+	char path[4096];
+	int i;
+
+	for (i = 1; i <= SHARDS; i++) {
+		shard_path(path, dir, i);
+		unlink(path);
+	}
+	rmdir(dir);
+}
+
 /* In a process of its own, so that each file is measured alone. */
 static bool read_one(const char *path, const struct cat_families *families)
 {
@@ -192,9 +249,14 @@ static bool read_one(const char *path, const struct cat_families *families)
 		err = stored_open(path, families, &stored, &f);
 		start = now() - start;
 		if (stat(path, &st))
-			st.st_size = 0;
-		printf("%s: %.1f MB read in %.1f ms, %ld KiB of memory at the peak, %llu bytes of tensors%s%s\n",
-		       strrchr(path, '/') + 1, (double)st.st_size / 1e6, start * 1000, peak_kib(),
+			memset(&st, 0, sizeof(st));
+		printf("%s: ", strrchr(path, '/') + 1);
+		if (S_ISDIR(st.st_mode))
+			printf("%d headers read", SHARDS);
+		else
+			printf("%.1f MB read", (double)st.st_size / 1e6);
+		printf(" in %.1f ms, %ld KiB of memory at the peak, %llu bytes of tensors%s%s\n",
+		       start * 1000, peak_kib(),
 		       (unsigned long long)stored.bytes, err ? " " : "", f.text);
 		stored_free(&stored);
 		fflush(stdout);
@@ -227,6 +289,10 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof(path), "%s/200-MB-header.gguf", argv[2]);
 	make_gguf(path);
 	good = read_one(path, &cat.families) && good;
+	snprintf(path, sizeof(path), "%s/1000-shards", argv[2]);
+	make_shards(path);
+	good = read_one(path, &cat.families) && good;
+	drop_shards(path);
 	rate(&cat);
 	search_rate(&cat);
 	catalogue_free(&cat);

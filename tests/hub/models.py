@@ -132,6 +132,8 @@ def make(folder):
         gguf(os.path.join(folder, "test/ggufs"), name)
     write(os.path.join(folder, "test/ggufs"), "README.md", b"#")
     gguf(os.path.join(folder, "test/part"), "m-00001-of-00003.gguf", parts=3)
+    for part in (1, 2):
+        gguf(os.path.join(folder, "test/parts"), f"m-0000{part}-of-00002.gguf", parts=2)
     pipeline(os.path.join(folder, "test/pipeline"))
     write(os.path.join(folder, "test/nothing"), "README.md", b"#")
     write(os.path.join(folder, "test/config"), "config.json", CONFIG)

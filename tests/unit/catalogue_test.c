@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/base/text.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c
+// sources: ctl/base/text.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c ctl/catalogue/family_check.c
 /*
  * The catalogues: complete, in range and free of duplicates; products found by
  * PCI ids and by name; and the format, whose every error names its place.
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "catalogue/build.h"
+#include "catalogue/family_check.h"
 #include "catalogue/catalogue.h"
 #include "csv.h"
 #include "tap.h"
@@ -338,19 +339,25 @@ static int parse_families(struct catalogue *c, struct fault *f)
 	return err;
 }
 
-static void model_error(const char *text, const char *want)
+/* @layer 1 is the admin's directory, whose formulas are read before anybody needs them. */
+static void layer_error(unsigned int layer, const char *text, const char *want)
 {
 	struct catalogue c = { 0 };
 	struct fault f = { "" };
 	int err = parse_families(&c, &f);
 
 	if (!err)
-		err = catalogue_parse_models(&c, 0, "m.conf", text, strlen(text), &f);
+		err = catalogue_parse_models(&c, layer, "m.conf", text, strlen(text), &f);
 	if (!err)
 		err = catalogue_check_models(&c, &f);
 	ok(err < 0 && strstr(f.text, want), "refused: %s (wanted \"%s\")",
 	   f.text, want);
 	catalogue_free(&c);
+}
+
+static void model_error(const char *text, const char *want)
+{
+	layer_error(0, text, want);
 }
 
 /* No formula of a family has a slip: with the usual numbers each can be read to its end. */
@@ -381,6 +388,10 @@ static void every_family(void)
 		    (strstr(f.text, "formula") || strstr(f.text, "needs itself") ||
 		     strstr(f.text, "is wanted") || strstr(f.text, "no such family"))) {
 			printf("# [family.%s] %s\n", plan.family->id, f.text);
+			bad++;
+		}
+		if (family_check_names(plan.family, &f)) {
+			printf("# %s\n", f.text);
 			bad++;
 		}
 	}
@@ -451,6 +462,13 @@ static void errors(void)
 	model_error("[family.x]\nq_norm = 1 / 3\n" X_MODEL, "does not say how large it is");
 	model_error("[family.x]\nmlp.tensors = up\n" X_MODEL, "write name[rows, columns]");
 	model_error("[family.x]\nmlp.tensors = up[hidden\n" X_MODEL, "] is missing");
+	layer_error(1, "[family.x]\nq_norm = (1\n", "m.conf:2: q_norm: formula \"(1\": ) is missing");
+	layer_error(1, "[family.x]\nmlp.tensors = up[1] down\n", "name[rows, columns] is wanted");
+	layer_error(1, "[family.x]\nmlp.tensors = up[1, 2\n", "m.conf:2: mlp.tensors: ] is missing");
+	layer_error(1, "[family.x]\nmlp.kept = up[1, +]\n", "mlp.kept: formula");
+	layer_error(1, "[family.x]\nmlp.group = nowhere\n", "there is no group \"nowhere\"");
+	layer_error(1, "[family.x]\nmlp.when = 0 && nobody\n",
+		    "[x] mlp.when: formula \"0 && nobody\": nothing is called nobody");
 #undef X_MODEL
 }
 

@@ -102,7 +102,11 @@ def models_are_sized(bench):
     Report.same(set(bench.files()), {"b-q8_0.gguf"}, "a GGUF file by its name, and no other")
     same_as_folder(bench, "test/part", "/m-00001-of-00003.gguf")
     said = bench.run("size", "hf:test/part")
-    Report.ok("one of 3 parts, and the weights of the others are not counted" in said.stdout, "a part of a model is said to be one", said)
+    Report.ok("1 of 3 parts are here: the weights of the others are not counted" in said.stdout, "a part of a model is said to be one", said)
+    same_as_folder(bench, "test/parts", "/m-00002-of-00002.gguf")
+    said = bench.run("size", "hf:test/parts")
+    Report.ok(said.returncode == 0 and "parts are here" not in said.stdout and "16,451,104 B" in said.stdout,
+              "the parts of a model are one model", said)
     bench.fresh()
     said = bench.run("size", "hf:test/one-gguf")
     Report.ok(said.returncode == 0 and "hf:test/one-gguf" in said.stdout, "the only GGUF file needs no name", said)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/base/text.c ctl/size/config.c ctl/size/facts.c ctl/size/quant.c ctl/size/quant_tensor.c ctl/size/quant_match.c ctl/size/weights.c ctl/size/params.c ctl/base/units.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c
+// sources: ctl/base/text.c ctl/size/config.c ctl/size/facts.c ctl/size/quant.c ctl/size/quant_tensor.c ctl/size/quant_match.c ctl/size/weights.c ctl/size/params.c ctl/base/units.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c ctl/catalogue/family_check.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c
 // packages: json-c
 /*
  * Stanzas of quantizers on the shape of Qwen3-8B: bits of a weight in the blocks,
@@ -127,6 +127,32 @@ static void stanzas(void)
 		       "{\"nbits\":4,\"group_size\":64}}"), 4.5);
 	plain("within text_config", ",\"text_config\":null,\"llm_config\":{\"quantization_config\":"
 	      "{\"quant_method\":\"awq\",\"bits\":4,\"group_size\":128}}", 4.15625);
+	plain("a word in capitals", Q("\"quant_method\":\"GPTQ\",\"bits\":4,\"group_size\":128"),
+	      4.15625);
+	plain("bitsandbytes without its word", Q("\"load_in_4bit\":true,"
+		"\"bnb_4bit_quant_type\":\"fp4\""), 4.5);
+	plain("8 bits without a word", Q("\"load_in_8bit\":true,\"llm_int8_threshold\":6.0"), 8.006);
+	stanza("ModelOpt's file within", Q("\"quant_method\":\"modelopt\",\"quantization\":{"
+		"\"quant_algo\":\"FP8\",\"kv_cache_quant_algo\":\"FP8\",\"exclude_modules\":[\"lm_head\"]}"),
+	       NULL, 8.006, 16, 16, "fp8", false);
+	stanza("ModelOpt, mixed, one expert of several", "", "{\"quantization\":{\"quant_algo\":"
+		"\"MIXED_PRECISION\",\"quantized_layers\":{\"model.layers.0.mlp.up_proj\":{\"quant_algo\":"
+		"\"W4A16_NVFP4\"},\"model.layers.0.mixer.experts.3.w1\":{\"quant_algo\":\"FP8\"},"
+		"\"model.layers.0.mixer.experts.4.w1\":{\"quant_algo\":\"x\"}}}}",
+	       16 - 11.5 * 4096 * 12288. / 36 / (2 * 4096 * 4096. + 2 * 4096 * 1024. + 3 * 4096 * 12288.),
+	       16, 16, "", true);
+	plain("auto-round MXFP4", Q("\"quant_method\":\"auto-round\",\"bits\":4,\"group_size\":32,"
+		"\"data_type\":\"mx_fp\""), 4.25);
+	plain("auto-round NVFP4", Q("\"quant_method\":\"auto-round\",\"bits\":4,\"group_size\":16,"
+		"\"data_type\":\"nv_fp4\""), 4.5);
+	plain("auto-round FP8", Q("\"quant_method\":\"auto-round\",\"bits\":8,\"group_size\":-1,"
+		"\"data_type\":\"fp8\""), 8.006);
+	plain("fp_quant", Q("\"quant_method\":\"fp_quant\",\"forward_dtype\":\"nvfp4\""), 4.5);
+	plain("w4afp8", Q("\"quant_method\":\"w4afp8\""), 4.125);
+	plain("quark, two steps", Q("\"quant_method\":\"quark\",\"global_quant_config\":{\"weight\":["
+		"{\"dtype\":\"fp8_e4m3\",\"qscheme\":\"per_tensor\"},{\"dtype\":\"int4\","
+		"\"qscheme\":\"per_channel\"}]}"), 4.125);
+	plain("ModelSlim", ",\"quantize\":\"w8a8_dynamic\"", 8.006);
 	stanza("a word that nobody knows", Q("\"quant_method\":\"squeeze\""), NULL, 16, 16, 16, "",
 	       true);
 	stanza("an unknown word with bits", Q("\"quant_method\":\"squeeze\",\"bits\":4"), NULL,
@@ -170,7 +196,13 @@ static void expressions(void)
 	plain("no end", IGNORE("\"re:.*layers\\\\.1\""), part(11 / 36.));
 	unclear("a lookahead", IGNORE("\"re:.*layers\\\\.(?!0).*\""), 4.125);
 	unclear("a group many times", IGNORE("\"re:.*(a|b)+\""), 4.125);
-	unclear("a module that is not there", IGNORE("\"model.layers.0.ffn.w1\""), 4.125);
+	unclear("a module that is not there", IGNORE("\"model.layers.0.nothing.w9\""), 4.125);
+	plain("a layer behind the last", IGNORE("\"model.layers.36*\",\"model.layers.40.x\""), 4.125);
+	plain("names of other checkpoints", IGNORE("\"model.layers.0.attn.q_proj\","
+		"\"model.layers.0.feed_forward.w1\",\"*.block_sparse_moe.w3\""),
+	      part((4096 * 4096. + 4096 * 12288.) / 36 / LAYER + 4096 * 12288. / LAYER));
+	plain("an expression with them", IGNORE("\"re:.*\\\\.ffn\\\\.w2$\""),
+	      part(4096 * 12288. / LAYER));
 	plain("modules of encoders", IGNORE("\"re:visual.*\",\"model.vision_tower.layers.0\""), 4.125);
 	plain("auto-round, a regular expression without a word",
 	      Q("\"quant_method\":\"auto-round\",\"bits\":4,\"group_size\":128,\"extra_config\":"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/base/text.c ctl/size/spec.c ctl/size/log.c ctl/host/used.c ctl/size/source.c ctl/size/gguf.c ctl/size/safetensors.c ctl/size/scan.c ctl/size/config.c ctl/size/params.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/model.c ctl/size/facts.c ctl/size/weights.c ctl/base/units.c ctl/size/quant.c ctl/size/quant_tensor.c ctl/size/quant_match.c ctl/size/kv.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c
+// sources: ctl/base/text.c ctl/size/spec.c ctl/size/log.c ctl/host/used.c ctl/size/source.c ctl/size/gguf.c ctl/size/safetensors.c ctl/size/scan.c ctl/size/config.c ctl/size/params.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/model.c ctl/size/facts.c ctl/size/weights.c ctl/base/units.c ctl/size/quant.c ctl/size/quant_tensor.c ctl/size/quant_match.c ctl/size/kv.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c ctl/catalogue/family_check.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c
 // packages: json-c
 /*
  * Files of models: published counts from config.json to the last parameter,
@@ -27,7 +27,7 @@ static struct catalogue cat;
 
 static int gguf_of_all(const struct size_source *source, struct size_stored *out, struct fault *f)
 {
-	return gguf_read(source, &cat.families, out, f);
+	return gguf_read(&source, 1, &cat.families, out, f);
 }
 
 static void published(void)
@@ -543,6 +543,51 @@ static void left_out(const char *more, const char *want)
 	json_object_put(config);
 }
 
+/* A list that has no entry for some layers is said. */
+static void short_list(const char *list, const char *want)
+{
+	char text[512];
+	struct fault f = { "" };
+	struct json_object *config;
+	struct cat_model model;
+	char unknown[64];
+
+	snprintf(text, sizeof(text), "{\"model_type\":\"llama\",\"hidden_size\":64,"
+		 "\"num_hidden_layers\":4,\"intermediate_size\":128,\"vocab_size\":100,"
+		 "\"num_attention_heads\":8,\"num_key_value_heads\":%s}", list);
+	config = size_config_object(text, strlen(text), &f);
+	if (ok(!size_config_model(config, &cat.families, &model, unknown, NULL, NULL, &f),
+	       "heads %s %s", list, f.text)) {
+		is_str(model.short_list, want, "the list that is too short");
+		size_model_drop(&model);
+	}
+	json_object_put(config);
+}
+
+#define SEEN "{\"model_type\":\"new_vl\",\"text_config\":" LLAMA ",\"num_attention_heads\":4}"
+
+/* A word that nobody knows around a text model: encoders are counted, or named. */
+static void composite(const char *more, uint64_t vision, const char *want)
+{
+	char text[1024];
+	struct fault f = { "" };
+	struct json_object *config;
+	struct cat_model model;
+	char unknown[64];
+
+	snprintf(text, sizeof(text), "%s%s}", SEEN, more);
+	config = size_config_object(text, strlen(text), &f);
+	if (ok(!size_config_model(config, &cat.families, &model, unknown, NULL, NULL, &f),
+	       "an unknown word around%s %s", more, f.text)) {
+		is_str(unknown, "new_vl", "is said");
+		is_str(model.left_out, want, "what is left out");
+		is_int((intmax_t)model.params.vision, (intmax_t)vision, "what is counted");
+		is_int((intmax_t)model.layers, 2, "layers of the text");
+		size_model_drop(&model);
+	}
+	json_object_put(config);
+}
+
 /* A file cannot choose how long it takes. */
 static void long_lists(void)
 {
@@ -632,6 +677,15 @@ static void folders(void)
 	left_out(",\"talker_config\":{\"hidden_size\":64},\"rope_config\":{\"a\":1},"
 		 "\"img_processor\":{\"name\":\"clip\"}", "talker_config, img_processor");
 	left_out(",\"generation_config\":{\"a\":1},\"empty_config\":{}", "");
+	short_list("[8,8,4,4]", "");
+	short_list("[]", "");
+	short_list("[8,4]", "num_key_value_heads");
+	/* 588 x 32 + 4 x 32 + 3 x 32, a layer 4 x 32^2 + 2 x 32 x 64 + 9 x 32 + 64 */
+	composite(",\"vision_config\":{\"hidden_size\":32,\"num_hidden_layers\":1,"
+		  "\"intermediate_size\":64,\"image_size\":28,\"patch_size\":14}",
+		  18816 + 128 + 96 + 4096 + 4096 + 352, "");
+	composite(",\"vision_config\":{\"hidden_size\":\"x\",\"depth\":1,\"width\":2.5}", 0,
+		  "vision_config");
 	long_lists();
 	folder("bytes that are not of the shape", LLAMA ",\"num_attention_heads\":4}",
 	       "{\"metadata\":{\"total_size\":1000}}", 1000, 0, true, "but the shape makes");

@@ -31,6 +31,7 @@ for file in 1000-shards.index.json 200-MB-header.gguf; do
 done
 report "$(figure 1000-shards.index.json ' ([0-9]+) bytes of tensors')" 1342177280000 "bytes of the index"
 report "$(figure 200-MB-header.gguf ' ([0-9]+) bytes of tensors')" 1024 "bytes of the GGUF file"
+report "$(figure 1000-shards ' ([0-9]+) bytes of tensors')" 125829120000 "bytes of a thousand shards"
 mb=$(sed -nE 's/^200-MB-header.gguf: ([0-9]+)\..*/\1/p' "$work/rate")
 report "$((${mb:-0} >= 200))" 1 "its header has 200 MB"
 
