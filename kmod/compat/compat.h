@@ -55,7 +55,15 @@ static inline int gf_runtime_get_if_active(struct device *dev)
 #endif
 }
 
-#ifndef HAVE_GENL_SPLIT_OPS
+#ifdef HAVE_GENL_SPLIT_OPS
+static inline int gf_register_split(struct genl_family *family, const struct genl_split_ops *ops,
+				    unsigned int count)
+{
+	family->split_ops = ops;
+	family->n_split_ops = count;
+	return genl_register_family(family);
+}
+#else
 /* As later kernels have it, less what nobody here needs. */
 struct genl_split_ops {
 	int (*pre_doit)(const struct genl_split_ops *ops, struct sk_buff *skb,
@@ -67,10 +75,10 @@ struct genl_split_ops {
 	u8 cmd;
 	u8 flags;
 };
-#endif
 
-int gf_register_split(struct genl_family *family,
-		      const struct genl_split_ops *ops, unsigned int count);
+int gf_register_split(struct genl_family *family, const struct genl_split_ops *ops,
+		      unsigned int count);
+#endif
 
 /* ---- both --------------------------------------------------------------- */
 
