@@ -64,6 +64,7 @@ struct gf_asked {
 	int add; /* attribute that names slots to add, 0 for none */
 	int remove; /* the same of slots to remove */
 	unsigned int extra; /* members that it need not name */
+	u32 harm; /* flag that lets it harm neighbours */
 	int (*judge)(struct gf_request *request); /* with the lock held */
 };
 
@@ -81,7 +82,8 @@ static int prepare(struct gf_request *request, const struct gf_asked *asked)
 				  asked->extra);
 	if (!request->op)
 		return -ENOMEM;
-	gf_who_current(&request->op->who, info->snd_portid, gf_request_reason(info));
+	request->op->harm = gf_request_flags(info) & asked->harm;
+	gf_who_current(&request->op->who, gf_request_reason(info));
 	return read_timeouts(info, request->op);
 }
 
@@ -191,12 +193,6 @@ static int judge_additions(struct gf_request *request)
 	return err;
 }
 
-static int judge_attachment(struct gf_request *request)
-{
-	request->op->harm = gf_request_flags(request->info) & GPUFABRIC_ATTACH_FLAG_HARM;
-	return judge_additions(request);
-}
-
 static int judge_detach(struct gf_request *request)
 {
 	int err = judge_members(request->info, request->remove, gf_check_remove);
@@ -257,7 +253,6 @@ static int judge_compose(struct gf_request *request)
 	if (gf_composition_find_name(request->composition->name))
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_NAME], -EEXIST,
 				 "the name is taken, choose another or release it");
-	request->op->harm = gf_request_flags(info) & GPUFABRIC_COMPOSE_FLAG_HARM;
 	return judge_additions(request);
 }
 
@@ -329,7 +324,6 @@ static int judge_resize(struct gf_request *request)
 				 "that leaves no slot, release the composition instead");
 	add_steps(request->op, request->add, false);
 	add_steps(request->op, request->remove, true);
-	request->op->harm = gf_request_flags(info) & GPUFABRIC_RESIZE_FLAG_HARM;
 	request->state = GPUFABRIC_COMPOSITION_STATE_RESIZING;
 	return 0;
 }
@@ -379,15 +373,16 @@ static int judge_release(struct gf_request *request)
 
 static const struct gf_asked operations[] = {
 	[GPUFABRIC_CMD_ATTACH] = { GPUFABRIC_OPERATION_KIND_ATTACH, GPUFABRIC_A_MEMBER, 0, 0,
-				   judge_attachment },
+				   GPUFABRIC_ATTACH_FLAG_HARM, judge_additions },
 	[GPUFABRIC_CMD_DETACH] = { GPUFABRIC_OPERATION_KIND_DETACH, 0, GPUFABRIC_A_MEMBER, 0,
-				   judge_detach },
+				   0, judge_detach },
 	[GPUFABRIC_CMD_COMPOSE] = { GPUFABRIC_OPERATION_KIND_COMPOSE, GPUFABRIC_A_MEMBER, 0, 0,
-				    judge_compose },
+				    GPUFABRIC_COMPOSE_FLAG_HARM, judge_compose },
 	[GPUFABRIC_CMD_RESIZE] = { GPUFABRIC_OPERATION_KIND_RESIZE, GPUFABRIC_A_MEMBER,
-				   GPUFABRIC_A_REMOVE, 0, judge_resize },
+				   GPUFABRIC_A_REMOVE, 0, GPUFABRIC_RESIZE_FLAG_HARM,
+				   judge_resize },
 	[GPUFABRIC_CMD_RELEASE] = { GPUFABRIC_OPERATION_KIND_RELEASE, 0, GPUFABRIC_A_MEMBER,
-				    GPUFABRIC_MEMBERS_MAX, judge_release },
+				    GPUFABRIC_MEMBERS_MAX, 0, judge_release },
 };
 
 /* Parse, judge, accept. */
@@ -416,23 +411,22 @@ static int judge_annotate(struct genl_info *info, struct gf_composition **compos
 
 int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info)
 {
+	struct sk_buff *reply = gf_reply_alloc(0);
 	struct gf_composition *composition;
-	struct sk_buff *reply;
 	int err;
 
+	if (!reply)
+		return -ENOMEM;
 	mutex_lock(&gf.lock);
 	err = judge_annotate(info, &composition);
-	if (err)
-		goto out;
-	reply = gf_reply_alloc(0);
-	if (!reply) {
-		err = -ENOMEM;
-		goto out;
+	if (err) {
+		nlmsg_free(reply);
+	} else {
+		gf_composition_annotate(composition, info->attrs[GPUFABRIC_A_ANNOTATION]);
+		gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition,
+			 composition);
+		gf_reply_send(reply, skb, info, gf_fill_composition, composition);
 	}
-	gf_composition_annotate(composition, info->attrs[GPUFABRIC_A_ANNOTATION]);
-	gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition, composition);
-	gf_reply_send(reply, skb, info, gf_fill_composition, composition);
-out:
 	mutex_unlock(&gf.lock);
 	return err;
 }
@@ -510,7 +504,7 @@ int gpufabric_nl_change_doit(struct sk_buff *skb, struct genl_info *info)
 	err = gf_picks_alloc(info, GPUFABRIC_A_MEMBER, &picks);
 	if (err)
 		return err;
-	gf_who_current(&who, info->snd_portid, gf_request_reason(info));
+	gf_who_current(&who, gf_request_reason(info));
 	mutex_lock(&gf.lock);
 	gf.request++;
 	err = judge_members(info, picks, changes[cmd].check);
