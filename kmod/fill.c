@@ -105,22 +105,19 @@ static int fill_link(struct sk_buff *skb, int type, const struct gf_link *link)
 		nla_put_u32(skb, GPUFABRIC_A_LINK_DEVICE_WIDTH, link->device_width));
 }
 
-static int fill_bar(struct sk_buff *skb, const struct gf_reader *reader,
-		    const struct gf_bar *bar, u32 index)
-{
-	return put_nest(skb, GPUFABRIC_A_FUNCTION_BAR,
-		nla_put_u32(skb, GPUFABRIC_A_BAR_INDEX, index) ||
-		put_u64(skb, GPUFABRIC_A_BAR_SIZE, bar->size) ||
-		nla_put_u32(skb, GPUFABRIC_A_BAR_FLAGS, bar->flags) ||
-		(reader->private && put_u64(skb, GPUFABRIC_A_BAR_ADDRESS, bar->address)));
-}
-
 static int fill_bars(struct sk_buff *skb, const struct gf_reader *reader, const struct gf_bar *bars)
 {
 	int i, err = 0;
 
-	for (i = 0; !err && i < PCI_STD_NUM_BARS; i++)
-		err = bars[i].size ? fill_bar(skb, reader, &bars[i], i) : 0;
+	for (i = 0; !err && i < PCI_STD_NUM_BARS; i++) {
+		const struct gf_bar *bar = &bars[i];
+
+		err = bar->size && put_nest(skb, GPUFABRIC_A_FUNCTION_BAR,
+			nla_put_u32(skb, GPUFABRIC_A_BAR_INDEX, i) ||
+			put_u64(skb, GPUFABRIC_A_BAR_SIZE, bar->size) ||
+			nla_put_u32(skb, GPUFABRIC_A_BAR_FLAGS, bar->flags) ||
+			(reader->private && put_u64(skb, GPUFABRIC_A_BAR_ADDRESS, bar->address)));
+	}
 	return err;
 }
 
@@ -180,19 +177,14 @@ int gf_fill_window(struct sk_buff *skb, const struct gf_reader *reader, const vo
 		put_u64(skb, GPUFABRIC_A_WINDOW_FREE, window->free));
 }
 
-static int fill_phase(struct sk_buff *skb, enum gpufabric_phase phase, u32 us)
-{
-	return put_nest(skb, GPUFABRIC_A_OPERATION_DURATION,
-		nla_put_u32(skb, GPUFABRIC_A_DURATION_PHASE, phase) ||
-		put_u64(skb, GPUFABRIC_A_DURATION_MICROSECONDS, us));
-}
-
 static int fill_phases(struct sk_buff *skb, const u32 *phase_us)
 {
 	int phase, err = 0;
 
 	for (phase = 0; !err && phase < GF_PHASES; phase++)
-		err = phase_us[phase] ? fill_phase(skb, phase, phase_us[phase]) : 0;
+		err = phase_us[phase] && put_nest(skb, GPUFABRIC_A_OPERATION_DURATION,
+			nla_put_u32(skb, GPUFABRIC_A_DURATION_PHASE, phase) ||
+			put_u64(skb, GPUFABRIC_A_DURATION_MICROSECONDS, phase_us[phase]));
 	return err;
 }
 
@@ -432,15 +424,6 @@ int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader, con
 			nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, composition->op->kind))));
 }
 
-static int fill_history_op(struct sk_buff *skb, const struct gf_reader *reader,
-			   const struct gf_history_entry *entry)
-{
-	return put_nest(skb, GPUFABRIC_A_HISTORY_OPERATION,
-		fill_result(skb, &entry->result) ||
-		put_text(skb, GPUFABRIC_A_OPERATION_COMPOSITION, entry->composition) ||
-		fill_who(skb, reader, &entry->who));
-}
-
 int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_history_entry *entry = object;
@@ -452,14 +435,10 @@ int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader, const v
 		put_u64(skb, GPUFABRIC_A_HISTORY_SEQUENCE, entry->sequence) ||
 		put_u64(skb, GPUFABRIC_A_HISTORY_TIME, entry->time) ||
 		fill_condition(skb, GPUFABRIC_A_HISTORY_CONDITION, &entry->condition) ||
-		fill_history_op(skb, reader, entry));
-}
-
-static int fill_bucket(struct sk_buff *skb, u64 bound, u64 count)
-{
-	return put_nest(skb, GPUFABRIC_A_STATS_BUCKET,
-		put_uint(skb, GPUFABRIC_A_BUCKET_BELOW, bound) ||
-		put_u64(skb, GPUFABRIC_A_BUCKET_COUNT, count));
+		put_nest(skb, GPUFABRIC_A_HISTORY_OPERATION,
+			 fill_result(skb, &entry->result) ||
+			 put_text(skb, GPUFABRIC_A_OPERATION_COMPOSITION, entry->composition) ||
+			 fill_who(skb, reader, &entry->who)));
 }
 
 static int fill_buckets(struct sk_buff *skb, const struct gf_histogram *histogram)
@@ -467,8 +446,10 @@ static int fill_buckets(struct sk_buff *skb, const struct gf_histogram *histogra
 	int i, err = 0;
 
 	for (i = 0; !err && i < GF_BUCKETS; i++)
-		err = fill_bucket(skb, i < GF_BUCKETS - 1 ? GF_BUCKET_FIRST_US << i : 0,
-				  histogram->buckets[i]);
+		err = put_nest(skb, GPUFABRIC_A_STATS_BUCKET,
+			       put_uint(skb, GPUFABRIC_A_BUCKET_BELOW,
+					i < GF_BUCKETS - 1 ? GF_BUCKET_FIRST_US << i : 0) ||
+			       put_u64(skb, GPUFABRIC_A_BUCKET_COUNT, histogram->buckets[i]));
 	return err;
 }
 

@@ -160,11 +160,9 @@ static void settle_composition(struct gf_op *op)
 
 	settle_claims(op);
 	composition->op = NULL;
-	if (op->made && op->failed) {
-		composition->state = GPUFABRIC_COMPOSITION_STATE_FAILED;
-		gf_composition_unlist(composition);
-	} else if (op->ends) {
-		composition->state = GPUFABRIC_COMPOSITION_STATE_RELEASED;
+	if (op->ends || (op->made && op->failed)) {
+		composition->state = op->ends ? GPUFABRIC_COMPOSITION_STATE_RELEASED :
+						GPUFABRIC_COMPOSITION_STATE_FAILED;
 		gf_composition_unlist(composition);
 	} else {
 		gf_composition_judge(composition);
