@@ -47,9 +47,8 @@ struct gf_fabric {
 	struct xarray compositions; /* by id */
 	u32 next_composition;
 	u32 nr_compositions;
-	struct list_head operations; /* under way */
 	u64 next_operation;
-	u32 nr_operations;
+	u32 nr_operations; /* under way */
 	u32 nr_workers; /* of steps, awaited or not; may be read without the lock */
 	bool sleeping; /* the system does, or is about to: nothing is begun or judged */
 	u32 nr_draining;

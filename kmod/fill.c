@@ -54,9 +54,16 @@ static int put_u32(struct sk_buff *skb, int type, u32 value)
 	return value ? nla_put_u32(skb, type, value) : 0;
 }
 
+/* In as many bytes as it needs, 4 or 8. */
+static int put_u64(struct sk_buff *skb, int type, u64 value)
+{
+	return value > U32_MAX ? nla_put(skb, type, sizeof(value), &value) :
+				 nla_put_u32(skb, type, value);
+}
+
 static int put_uint(struct sk_buff *skb, int type, u64 value)
 {
-	return value ? nla_put_uint(skb, type, value) : 0;
+	return value ? put_u64(skb, type, value) : 0;
 }
 
 /* The attributes of ids follow that of the vendor. */
@@ -73,8 +80,8 @@ static int put_ids(struct sk_buff *skb, int vendor, const struct gf_ids *ids, bo
 int gf_fill_number(struct sk_buff *skb)
 {
 	gf_assert_locked();
-	return nla_put_uint(skb, GPUFABRIC_A_SEQUENCE, gf.sequence) ||
-	       nla_put_uint(skb, GPUFABRIC_A_INSTANCE, gf.instance);
+	return put_u64(skb, GPUFABRIC_A_SEQUENCE, gf.sequence) ||
+	       put_u64(skb, GPUFABRIC_A_INSTANCE, gf.instance);
 }
 
 static int fill_condition(struct sk_buff *skb, int type, const struct gf_condition *condition)
@@ -98,23 +105,19 @@ static int fill_link(struct sk_buff *skb, int type, const struct gf_link *link)
 		nla_put_u32(skb, GPUFABRIC_A_LINK_DEVICE_WIDTH, link->device_width));
 }
 
-static int fill_bar(struct sk_buff *skb, const struct gf_reader *reader,
-		    const struct gf_bar *bar, u32 index)
-{
-	return put_nest(skb, GPUFABRIC_A_FUNCTION_BAR,
-		nla_put_u32(skb, GPUFABRIC_A_BAR_INDEX, index) ||
-		nla_put_uint(skb, GPUFABRIC_A_BAR_SIZE, bar->size) ||
-		nla_put_u32(skb, GPUFABRIC_A_BAR_FLAGS, bar->flags) ||
-		(reader->private &&
-		 nla_put_uint(skb, GPUFABRIC_A_BAR_ADDRESS, bar->address)));
-}
-
 static int fill_bars(struct sk_buff *skb, const struct gf_reader *reader, const struct gf_bar *bars)
 {
 	int i, err = 0;
 
-	for (i = 0; !err && i < PCI_STD_NUM_BARS; i++)
-		err = bars[i].size ? fill_bar(skb, reader, &bars[i], i) : 0;
+	for (i = 0; !err && i < PCI_STD_NUM_BARS; i++) {
+		const struct gf_bar *bar = &bars[i];
+
+		err = bar->size && put_nest(skb, GPUFABRIC_A_FUNCTION_BAR,
+			nla_put_u32(skb, GPUFABRIC_A_BAR_INDEX, i) ||
+			put_u64(skb, GPUFABRIC_A_BAR_SIZE, bar->size) ||
+			nla_put_u32(skb, GPUFABRIC_A_BAR_FLAGS, bar->flags) ||
+			(reader->private && put_u64(skb, GPUFABRIC_A_BAR_ADDRESS, bar->address)));
+	}
 	return err;
 }
 
@@ -170,15 +173,8 @@ int gf_fill_window(struct sk_buff *skb, const struct gf_reader *reader, const vo
 		nla_put_u32(skb, GPUFABRIC_A_WINDOW_SLOT_ID, slot->id) ||
 		nla_put_u32(skb, GPUFABRIC_A_WINDOW_INVENTORY, slot->inventory) ||
 		nla_put_u32(skb, GPUFABRIC_A_WINDOW_FLAGS, window->flags) ||
-		nla_put_uint(skb, GPUFABRIC_A_WINDOW_SIZE, window->size) ||
-		nla_put_uint(skb, GPUFABRIC_A_WINDOW_FREE, window->free));
-}
-
-static int fill_phase(struct sk_buff *skb, enum gpufabric_phase phase, u32 us)
-{
-	return put_nest(skb, GPUFABRIC_A_OPERATION_DURATION,
-		nla_put_u32(skb, GPUFABRIC_A_DURATION_PHASE, phase) ||
-		nla_put_uint(skb, GPUFABRIC_A_DURATION_MICROSECONDS, us));
+		put_u64(skb, GPUFABRIC_A_WINDOW_SIZE, window->size) ||
+		put_u64(skb, GPUFABRIC_A_WINDOW_FREE, window->free));
 }
 
 static int fill_phases(struct sk_buff *skb, const u32 *phase_us)
@@ -186,7 +182,9 @@ static int fill_phases(struct sk_buff *skb, const u32 *phase_us)
 	int phase, err = 0;
 
 	for (phase = 0; !err && phase < GF_PHASES; phase++)
-		err = phase_us[phase] ? fill_phase(skb, phase, phase_us[phase]) : 0;
+		err = phase_us[phase] && put_nest(skb, GPUFABRIC_A_OPERATION_DURATION,
+			nla_put_u32(skb, GPUFABRIC_A_DURATION_PHASE, phase) ||
+			put_u64(skb, GPUFABRIC_A_DURATION_MICROSECONDS, phase_us[phase]));
 	return err;
 }
 
@@ -211,7 +209,7 @@ static int fill_task(struct sk_buff *skb, const struct gf_binding *at)
 	       nla_put_u32(skb, GPUFABRIC_A_FAILURE_TASK_ACTIVITY,
 			   at->unbinds ? GPUFABRIC_ACTIVITY_DETACHING :
 					 GPUFABRIC_ACTIVITY_ATTACHING) ||
-	       nla_put_uint(skb, GPUFABRIC_A_FAILURE_TASK_SINCE, at->since);
+	       put_u64(skb, GPUFABRIC_A_FAILURE_TASK_SINCE, at->since);
 }
 
 /* @failed: the step of an operation, NULL where it is clear which slot it is. */
@@ -245,9 +243,9 @@ static int fill_end(struct sk_buff *skb, const struct gf_failure *failure,
 
 static int fill_begun(struct sk_buff *skb, const struct gf_reader *reader, const struct gf_op *op)
 {
-	return nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, op->id) ||
+	return put_u64(skb, GPUFABRIC_A_OPERATION_ID, op->id) ||
 	       nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, op->kind) ||
-	       nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, op->started) ||
+	       put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, op->started) ||
 	       put_uint(skb, GPUFABRIC_A_OPERATION_DEADLINE, gf_op_deadline(op)) ||
 	       fill_who(skb, reader, &op->who);
 }
@@ -262,15 +260,14 @@ int gf_fill_op(struct sk_buff *skb, const struct gf_reader *reader, const void *
 		nla_put_u32(skb, GPUFABRIC_A_OPERATION_SLOTS, op->nr_steps) ||
 		(op->composition &&
 		 nla_put_string(skb, GPUFABRIC_A_OPERATION_COMPOSITION, op->composition->name)) ||
-		(op->stage == GF_STAGE_DONE &&
-		 fill_end(skb, &op->failure, op->failed)));
+		(op->stage == GF_STAGE_DONE && fill_end(skb, &op->failure, op->failed)));
 }
 
 static int fill_result(struct sk_buff *skb, const struct gf_result *result)
 {
-	return nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, result->id) ||
+	return put_u64(skb, GPUFABRIC_A_OPERATION_ID, result->id) ||
 	       nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, result->kind) ||
-	       nla_put_uint(skb, GPUFABRIC_A_OPERATION_STARTED, result->started) ||
+	       put_u64(skb, GPUFABRIC_A_OPERATION_STARTED, result->started) ||
 	       fill_end(skb, &result->failure, NULL) ||
 	       fill_phases(skb, result->phase_us);
 }
@@ -282,12 +279,12 @@ static int fill_identity(struct sk_buff *skb, const struct gf_reader *reader,
 		return -EMSGSIZE;
 	if (identity->source == GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
 		return 0;
-	return nla_put_uint(skb, GPUFABRIC_A_SLOT_IDENTITY_TIME, identity->time) ||
+	return put_u64(skb, GPUFABRIC_A_SLOT_IDENTITY_TIME, identity->time) ||
 	       put_ids(skb, GPUFABRIC_A_SLOT_VENDOR, &identity->ids, true) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_CLASS, identity->class) ||
 	       nla_put_u32(skb, GPUFABRIC_A_SLOT_GPUS, identity->gpus) ||
 	       (identity->serial && reader->private &&
-		nla_put_uint(skb, GPUFABRIC_A_SLOT_SERIAL, identity->serial));
+		put_u64(skb, GPUFABRIC_A_SLOT_SERIAL, identity->serial));
 }
 
 int gf_fill_need(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
@@ -300,14 +297,11 @@ int gf_fill_need(struct sk_buff *skb, const struct gf_reader *reader, const void
 	return put_nest(skb, GPUFABRIC_A_NEED,
 		nla_put_u32(skb, GPUFABRIC_A_NEED_SLOT_ID, slot->id) ||
 		nla_put_u32(skb, GPUFABRIC_A_NEED_INVENTORY, slot->inventory) ||
-		nla_put_uint(skb, GPUFABRIC_A_NEED_SIZE, fact->size) ||
+		put_u64(skb, GPUFABRIC_A_NEED_SIZE, fact->size) ||
 		nla_put_u32(skb, GPUFABRIC_A_NEED_FLAGS, fact->flags) ||
-		(fact->align != fact->size &&
-		 nla_put_uint(skb, GPUFABRIC_A_NEED_ALIGN, fact->align)) ||
-		(fact->sizes &&
-		 nla_put_u32(skb, GPUFABRIC_A_NEED_SIZES, fact->sizes)) ||
-		(fact->depth &&
-		 nla_put_u32(skb, GPUFABRIC_A_NEED_DEPTH, fact->depth)));
+		(fact->align != fact->size && put_u64(skb, GPUFABRIC_A_NEED_ALIGN, fact->align)) ||
+		put_u32(skb, GPUFABRIC_A_NEED_SIZES, fact->sizes) ||
+		put_u32(skb, GPUFABRIC_A_NEED_DEPTH, fact->depth));
 }
 
 static int put_annotation(struct sk_buff *skb, int type, const struct gf_reader *reader,
@@ -331,7 +325,7 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader, const void
 		nla_put_string(skb, GPUFABRIC_A_SLOT_ADDRESS, slot->address) ||
 		nla_put_u32(skb, GPUFABRIC_A_SLOT_GENERATION, slot->generation) ||
 		fill_condition(skb, GPUFABRIC_A_SLOT_CONDITION, &condition) ||
-		nla_put_uint(skb, GPUFABRIC_A_SLOT_SINCE, slot->since) ||
+		put_u64(skb, GPUFABRIC_A_SLOT_SINCE, slot->since) ||
 		(slot->failure.cause &&
 		 fill_failure(skb, GPUFABRIC_A_SLOT_FAILURE, &slot->failure, NULL)) ||
 		nla_put_u32(skb, GPUFABRIC_A_SLOT_FLAGS, slot->flags) ||
@@ -422,21 +416,12 @@ int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader, con
 			     from_kuid_munged(&init_user_ns, composition->owner))) ||
 		nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_STATE, composition->state) ||
 		nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_FLAGS, composition->flags) ||
-		nla_put_uint(skb, GPUFABRIC_A_COMPOSITION_CREATED, composition->created) ||
+		put_u64(skb, GPUFABRIC_A_COMPOSITION_CREATED, composition->created) ||
 		nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_GENERATION, composition->generation) ||
 		nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_MEMBER_COUNT, composition->nr_members) ||
 		(composition->op && put_nest(skb, GPUFABRIC_A_COMPOSITION_OPERATION,
-			nla_put_uint(skb, GPUFABRIC_A_OPERATION_ID, composition->op->id) ||
+			put_u64(skb, GPUFABRIC_A_OPERATION_ID, composition->op->id) ||
 			nla_put_u32(skb, GPUFABRIC_A_OPERATION_KIND, composition->op->kind))));
-}
-
-static int fill_history_op(struct sk_buff *skb, const struct gf_reader *reader,
-			   const struct gf_history_entry *entry)
-{
-	return put_nest(skb, GPUFABRIC_A_HISTORY_OPERATION,
-		fill_result(skb, &entry->result) ||
-		put_text(skb, GPUFABRIC_A_OPERATION_COMPOSITION, entry->composition) ||
-		fill_who(skb, reader, &entry->who));
 }
 
 int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
@@ -447,17 +432,13 @@ int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader, const v
 	return put_nest(skb, GPUFABRIC_A_HISTORY,
 		nla_put_u32(skb, GPUFABRIC_A_HISTORY_SLOT_ID, entry->slot_id) ||
 		nla_put_string(skb, GPUFABRIC_A_HISTORY_SLOT_NAME, entry->slot_name) ||
-		nla_put_uint(skb, GPUFABRIC_A_HISTORY_SEQUENCE, entry->sequence) ||
-		nla_put_uint(skb, GPUFABRIC_A_HISTORY_TIME, entry->time) ||
+		put_u64(skb, GPUFABRIC_A_HISTORY_SEQUENCE, entry->sequence) ||
+		put_u64(skb, GPUFABRIC_A_HISTORY_TIME, entry->time) ||
 		fill_condition(skb, GPUFABRIC_A_HISTORY_CONDITION, &entry->condition) ||
-		fill_history_op(skb, reader, entry));
-}
-
-static int fill_bucket(struct sk_buff *skb, u64 bound, u64 count)
-{
-	return put_nest(skb, GPUFABRIC_A_STATS_BUCKET,
-		put_uint(skb, GPUFABRIC_A_BUCKET_BELOW, bound) ||
-		nla_put_uint(skb, GPUFABRIC_A_BUCKET_COUNT, count));
+		put_nest(skb, GPUFABRIC_A_HISTORY_OPERATION,
+			 fill_result(skb, &entry->result) ||
+			 put_text(skb, GPUFABRIC_A_OPERATION_COMPOSITION, entry->composition) ||
+			 fill_who(skb, reader, &entry->who)));
 }
 
 static int fill_buckets(struct sk_buff *skb, const struct gf_histogram *histogram)
@@ -465,8 +446,10 @@ static int fill_buckets(struct sk_buff *skb, const struct gf_histogram *histogra
 	int i, err = 0;
 
 	for (i = 0; !err && i < GF_BUCKETS; i++)
-		err = fill_bucket(skb, i < GF_BUCKETS - 1 ? GF_BUCKET_FIRST_US << i : 0,
-				  histogram->buckets[i]);
+		err = put_nest(skb, GPUFABRIC_A_STATS_BUCKET,
+			       put_uint(skb, GPUFABRIC_A_BUCKET_BELOW,
+					i < GF_BUCKETS - 1 ? GF_BUCKET_FIRST_US << i : 0) ||
+			       put_u64(skb, GPUFABRIC_A_BUCKET_COUNT, histogram->buckets[i]));
 	return err;
 }
 
@@ -477,8 +460,8 @@ int gf_fill_stats(struct sk_buff *skb, const struct gf_reader *reader, const voi
 	return put_nest(skb, GPUFABRIC_A_STATS,
 		nla_put_u32(skb, GPUFABRIC_A_STATS_KIND, histogram->kind) ||
 		nla_put_u32(skb, GPUFABRIC_A_STATS_PHASE, histogram->phase) ||
-		nla_put_uint(skb, GPUFABRIC_A_STATS_COUNT, histogram->count) ||
-		nla_put_uint(skb, GPUFABRIC_A_STATS_MICROSECONDS, histogram->us) ||
+		put_u64(skb, GPUFABRIC_A_STATS_COUNT, histogram->count) ||
+		put_u64(skb, GPUFABRIC_A_STATS_MICROSECONDS, histogram->us) ||
 		fill_buckets(skb, histogram));
 }
 
@@ -493,7 +476,7 @@ int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader, const vo
 		nla_put_u32(skb, GPUFABRIC_A_STATUS_COMPOSITIONS, gf.nr_compositions) ||
 		nla_put_u32(skb, GPUFABRIC_A_STATUS_OPERATIONS, gf.nr_operations) ||
 		nla_put_u32(skb, GPUFABRIC_A_STATUS_HISTORY, gf_history_count()) ||
-		nla_put_uint(skb, GPUFABRIC_A_STATUS_CHANGES, gf_notify_changes()));
+		put_u64(skb, GPUFABRIC_A_STATUS_CHANGES, gf_notify_changes()));
 }
 
 struct gf_event {
@@ -512,7 +495,7 @@ static int fill_event(struct sk_buff *skb, const struct gf_reader *reader,
 	if (!header)
 		return -EMSGSIZE;
 	if (gf_fill_number(skb) ||
-	    nla_put_uint(skb, GPUFABRIC_A_TIME, event->time) ||
+	    put_u64(skb, GPUFABRIC_A_TIME, event->time) ||
 	    nla_put_u32(skb, GPUFABRIC_A_EVENT, event->kind) ||
 	    (event->previous && fill_condition(skb, GPUFABRIC_A_PREVIOUS, event->previous)) ||
 	    event->fill(skb, reader, event->object))

@@ -228,7 +228,7 @@ static bool is_bare(struct pci_dev *port)
 {
 	return is_our_port(port) && !port->is_hotplug_bridge && is_chosen(port) &&
 	       port->subordinate && device_is_registered(&port->dev) &&
-	       !gf_notify_knows_port(port) && !has_slot_driver(port->subordinate) &&
+	       !gf_notify_knows(port, NULL) && !has_slot_driver(port->subordinate) &&
 	       !is_lost_to_card(port);
 }
 
@@ -261,7 +261,7 @@ static unsigned int find_strangers(struct gf_census *strangers, struct pci_slot 
 	list_for_each_entry(kobj, &pci_slots_kset->list, entry) {
 		struct pci_slot *pci_slot = container_of(kobj, struct pci_slot, kobj);
 
-		if (gf_notify_knows(pci_slot))
+		if (gf_notify_knows(pci_slot->bus->self, pci_slot))
 			continue;
 		count_stranger(strangers, pci_slot);
 		if (count < max && kobject_get_unless_zero(kobj))

@@ -28,7 +28,6 @@ struct gf_fabric gf = {
 	.next_switch = 1,
 	.compositions = XARRAY_INIT(gf.compositions, XA_FLAGS_ALLOC1),
 	.next_composition = 1,
-	.operations = LIST_HEAD_INIT(gf.operations),
 };
 
 static void free_queues(void)

@@ -190,12 +190,10 @@ int gpufabric_nl_composition_get_doit(struct sk_buff *skb, struct genl_info *inf
 	return err;
 }
 
-/* @attrs: those of a request, NULL for none. */
-static bool is_about(const struct gf_history_entry *entry, struct nlattr **attrs)
+/* @id and @name: of a request, NULL for any. */
+static bool is_about(const struct gf_history_entry *entry, const struct nlattr *id,
+		     const struct nlattr *name)
 {
-	const struct nlattr *id = attrs ? attrs[GPUFABRIC_A_ID] : NULL;
-	const struct nlattr *name = attrs ? attrs[GPUFABRIC_A_NAME] : NULL;
-
 	return (!id || !nla_get_u32(id) || entry->slot_id == nla_get_u32(id)) &&
 	       (!name || !strcmp(entry->slot_name, nla_data(name)));
 }
@@ -211,7 +209,7 @@ int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info)
 		entry = gf_history_at(sequence);
 		if (entry->sequence != sequence)
 			break;
-		if (is_about(entry, info->attrs))
+		if (is_about(entry, info->attrs[GPUFABRIC_A_ID], info->attrs[GPUFABRIC_A_NAME]))
 			newest = entry;
 	}
 	err = newest ? answer(skb, info, gf_fill_history, newest) :
@@ -240,8 +238,8 @@ static int dump_objects(struct sk_buff *skb, struct netlink_callback *cb, u8 com
 			const struct gf_reader *reader)
 {
 	const bool parts = dumps[command].parts;
-	struct nlattr **attrs = parts ? gf_dump_attrs(genl_dumpit_info(cb)) : NULL;
-	u32 only = attrs && attrs[GPUFABRIC_A_ID] ? nla_get_u32(attrs[GPUFABRIC_A_ID]) : 0;
+	const struct nlattr *attr = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, GPUFABRIC_A_ID);
+	u32 only = attr ? nla_get_u32(attr) : 0;
 	struct gf_part part;
 	unsigned long id;
 	int err;
@@ -270,12 +268,13 @@ static int dump_objects(struct sk_buff *skb, struct netlink_callback *cb, u8 com
 static int dump_history(struct sk_buff *skb, struct netlink_callback *cb,
 			const struct gf_reader *reader)
 {
-	struct nlattr **attrs = gf_dump_attrs(genl_dumpit_info(cb));
+	const struct nlattr *name = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, GPUFABRIC_A_NAME);
+	const struct nlattr *id = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, GPUFABRIC_A_ID);
 	const struct gf_history_entry *entry;
 	int err = 0;
 
 	while (!err && (entry = gf_history_at(cb->args[0] + 1))) {
-		if (is_about(entry, attrs))
+		if (is_about(entry, id, name))
 			err = dump_one(skb, cb, reader, gf_fill_history, entry);
 		if (!err)
 			cb->args[0] = entry->sequence;

@@ -74,7 +74,7 @@ u32 gf_request_flags(struct genl_info *info);
 const char *gf_request_reason(struct genl_info *info);
 const char *gf_request_driver(struct genl_info *info);
 
-struct gf_picks *gf_picks_alloc(struct genl_info *info, int type);
+int gf_picks_alloc(struct genl_info *info, int type, struct gf_picks **picks);
 int gf_picks_parse(struct genl_info *info, int type, struct gf_picks *picks);
 int gf_picks_members_of(struct genl_info *info, const struct gf_picks *picks,
 			const struct gf_composition *composition);

@@ -53,155 +53,111 @@ static const struct nla_policy gpufabric_slot_get_nl_policy[GPUFABRIC_A_NAME + 1
 	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
 };
 
+/* Attributes that more than one command takes */
+#define MEMBER [GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy)
+#define TIMEOUT [GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range)
+#define REASON [GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, }
+#define DRIVER_TIMEOUT [GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range)
+#define JUDGED_AT [GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, }
+#define DRIVER [GPUFABRIC_A_DRIVER] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_DRIVER_MAX, }
+#define NAME [GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, }
+#define ANNOTATION [GPUFABRIC_A_ANNOTATION] = { .type = NLA_BINARY, .len = GPUFABRIC_ANNOTATION_MAX, }
+#define GENERATION [GPUFABRIC_A_GENERATION] = { .type = NLA_U32, }
+
+/* Of a command without attributes: without a policy it would take any */
+static const struct nla_policy gpufabric_nothing_nl_policy[2] = { [1] = { .type = NLA_REJECT } };
+
 /* GPUFABRIC_CMD_DRAIN - do */
 static const struct nla_policy gpufabric_drain_nl_policy[GPUFABRIC_A_REASON + 1] = {
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
-	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
+	MEMBER, TIMEOUT, REASON,
 };
 
 /* GPUFABRIC_CMD_DRAIN_ABORT - do */
 static const struct nla_policy gpufabric_drain_abort_nl_policy[GPUFABRIC_A_DRAIN_ABORT_FLAGS + 1] = {
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
-	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
-	[GPUFABRIC_A_DRAIN_ABORT_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1),
+	MEMBER, REASON, [GPUFABRIC_A_DRAIN_ABORT_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x1),
 };
 
 /* GPUFABRIC_CMD_ATTACH - do */
 static const struct nla_policy gpufabric_attach_nl_policy[GPUFABRIC_A_DRIVER + 1] = {
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
-	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_ATTACH_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x7),
-	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
-	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
-	[GPUFABRIC_A_DRIVER] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_DRIVER_MAX, },
+	MEMBER, TIMEOUT, DRIVER_TIMEOUT, [GPUFABRIC_A_ATTACH_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x7),
+	REASON, JUDGED_AT, DRIVER,
 };
 
 /* GPUFABRIC_CMD_DETACH - do */
 static const struct nla_policy gpufabric_detach_nl_policy[GPUFABRIC_A_REASON + 1] = {
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
-	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_DETACH_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3),
-	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
+	MEMBER, TIMEOUT, [GPUFABRIC_A_DETACH_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3), REASON,
 };
 
 /* GPUFABRIC_CMD_CLEAR - do */
 static const struct nla_policy gpufabric_clear_nl_policy[GPUFABRIC_A_REASON + 1] = {
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
-	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
+	MEMBER, REASON,
 };
 
 /* GPUFABRIC_CMD_COMPOSE - do */
 static const struct nla_policy gpufabric_compose_nl_policy[GPUFABRIC_A_DRIVER + 1] = {
-	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
-	[GPUFABRIC_A_ANNOTATION] = { .type = NLA_BINARY, .len = GPUFABRIC_ANNOTATION_MAX, },
-	[GPUFABRIC_A_OWNER] = { .type = NLA_U32, },
-	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_COMPOSE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x7),
-	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
-	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
-	[GPUFABRIC_A_DRIVER] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_DRIVER_MAX, },
+	NAME, MEMBER, ANNOTATION, [GPUFABRIC_A_OWNER] = { .type = NLA_U32, }, TIMEOUT,
+	DRIVER_TIMEOUT, [GPUFABRIC_A_COMPOSE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x7), REASON,
+	JUDGED_AT, DRIVER,
 };
 
 /* GPUFABRIC_CMD_RESIZE - do */
 static const struct nla_policy gpufabric_resize_nl_policy[GPUFABRIC_A_DRIVER + 1] = {
-	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
-	[GPUFABRIC_A_REMOVE] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
-	[GPUFABRIC_A_ANNOTATION] = { .type = NLA_BINARY, .len = GPUFABRIC_ANNOTATION_MAX, },
-	[GPUFABRIC_A_GENERATION] = { .type = NLA_U32, },
-	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_DRIVER_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_driver_timeout_range),
-	[GPUFABRIC_A_RESIZE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3),
-	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
-	[GPUFABRIC_A_JUDGED_AT] = { .type = NLA_U64, },
-	[GPUFABRIC_A_DRIVER] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_DRIVER_MAX, },
+	NAME, MEMBER, [GPUFABRIC_A_REMOVE] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
+	ANNOTATION, GENERATION, TIMEOUT, DRIVER_TIMEOUT,
+	[GPUFABRIC_A_RESIZE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3), REASON, JUDGED_AT, DRIVER,
 };
 
 /* GPUFABRIC_CMD_RELEASE - do */
 static const struct nla_policy gpufabric_release_nl_policy[GPUFABRIC_A_REASON + 1] = {
-	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
-	[GPUFABRIC_A_MEMBER] = NLA_POLICY_NESTED(gpufabric_named_member_nl_policy),
-	[GPUFABRIC_A_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &gpufabric_a_timeout_range),
-	[GPUFABRIC_A_RELEASE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3),
-	[GPUFABRIC_A_REASON] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_REASON_MAX, },
+	NAME, MEMBER, TIMEOUT, [GPUFABRIC_A_RELEASE_FLAGS] = NLA_POLICY_MASK(NLA_U32, 0x3), REASON,
 };
 
 /* GPUFABRIC_CMD_ANNOTATE - do */
 static const struct nla_policy gpufabric_annotate_nl_policy[GPUFABRIC_A_GENERATION + 1] = {
-	[GPUFABRIC_A_NAME] = { .type = NLA_NUL_STRING, .len = GPUFABRIC_NAME_MAX, },
-	[GPUFABRIC_A_ANNOTATION] = { .type = NLA_BINARY, .len = GPUFABRIC_ANNOTATION_MAX, },
-	[GPUFABRIC_A_GENERATION] = { .type = NLA_U32, },
+	NAME, ANNOTATION, GENERATION,
 };
+
+#define OP(_cmd, _policy, _cap, _hooks...) {				\
+	.cmd = GPUFABRIC_CMD_##_cmd,					\
+	.policy = gpufabric_##_policy##_nl_policy,			\
+	.maxattr = ARRAY_SIZE(gpufabric_##_policy##_nl_policy) - 1,	\
+	.flags = GENL_CMD_CAP_##_cap,					\
+	_hooks								\
+}
 
 /* Ops table for gpufabric */
 const struct genl_split_ops gpufabric_nl_ops[23] = {
-	{ .cmd = GPUFABRIC_CMD_STATUS_GET, .doit = gpufabric_nl_status_get_doit,
-	  .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_SWITCH_GET, .doit = gpufabric_nl_switch_get_doit,
-	  .policy = gpufabric_switch_get_nl_policy, .maxattr = GPUFABRIC_A_ID,
-	  .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_SWITCH_GET, .dumpit = gpufabric_nl_dumpit,
-	  .flags = GENL_CMD_CAP_DUMP },
-	{ .cmd = GPUFABRIC_CMD_SLOT_GET, .doit = gpufabric_nl_slot_get_doit,
-	  .policy = gpufabric_slot_get_nl_policy, .maxattr = GPUFABRIC_A_NAME,
-	  .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_SLOT_GET, .dumpit = gpufabric_nl_dumpit,
-	  .flags = GENL_CMD_CAP_DUMP },
-	{ .cmd = GPUFABRIC_CMD_FUNCTION_GET, .dumpit = gpufabric_nl_dumpit,
-	  .policy = gpufabric_switch_get_nl_policy, .maxattr = GPUFABRIC_A_ID,
-	  .flags = GENL_CMD_CAP_DUMP },
-	{ .cmd = GPUFABRIC_CMD_WINDOW_GET, .dumpit = gpufabric_nl_dumpit,
-	  .policy = gpufabric_switch_get_nl_policy, .maxattr = GPUFABRIC_A_ID,
-	  .flags = GENL_CMD_CAP_DUMP },
-	{ .cmd = GPUFABRIC_CMD_NEED_GET, .dumpit = gpufabric_nl_dumpit,
-	  .policy = gpufabric_switch_get_nl_policy, .maxattr = GPUFABRIC_A_ID,
-	  .flags = GENL_CMD_CAP_DUMP },
-	{ .cmd = GPUFABRIC_CMD_COMPOSITION_GET, .doit = gpufabric_nl_composition_get_doit,
-	  .policy = gpufabric_slot_get_nl_policy, .maxattr = GPUFABRIC_A_NAME,
-	  .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_COMPOSITION_GET, .dumpit = gpufabric_nl_dumpit,
-	  .flags = GENL_CMD_CAP_DUMP },
-	{ .cmd = GPUFABRIC_CMD_DRAIN, .pre_doit = gpufabric_nl_admin_doit,
-	  .doit = gpufabric_nl_drain_doit, .policy = gpufabric_drain_nl_policy,
-	  .maxattr = GPUFABRIC_A_REASON, .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_DRAIN_ABORT, .pre_doit = gpufabric_nl_admin_doit,
-	  .doit = gpufabric_nl_drain_abort_doit, .policy = gpufabric_drain_abort_nl_policy,
-	  .maxattr = GPUFABRIC_A_DRAIN_ABORT_FLAGS, .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_ATTACH, .pre_doit = gpufabric_nl_admin_doit,
-	  .doit = gpufabric_nl_attach_doit, .policy = gpufabric_attach_nl_policy,
-	  .maxattr = GPUFABRIC_A_DRIVER, .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_DETACH, .pre_doit = gpufabric_nl_admin_doit,
-	  .doit = gpufabric_nl_detach_doit, .policy = gpufabric_detach_nl_policy,
-	  .maxattr = GPUFABRIC_A_REASON, .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_CLEAR, .pre_doit = gpufabric_nl_admin_doit,
-	  .doit = gpufabric_nl_clear_doit, .policy = gpufabric_clear_nl_policy,
-	  .maxattr = GPUFABRIC_A_REASON, .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_COMPOSE, .pre_doit = gpufabric_nl_admin_doit,
-	  .doit = gpufabric_nl_compose_doit, .policy = gpufabric_compose_nl_policy,
-	  .maxattr = GPUFABRIC_A_DRIVER, .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_RESIZE, .pre_doit = gpufabric_nl_admin_doit,
-	  .doit = gpufabric_nl_resize_doit, .policy = gpufabric_resize_nl_policy,
-	  .maxattr = GPUFABRIC_A_DRIVER, .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_RELEASE, .pre_doit = gpufabric_nl_admin_doit,
-	  .doit = gpufabric_nl_release_doit, .policy = gpufabric_release_nl_policy,
-	  .maxattr = GPUFABRIC_A_REASON, .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_ANNOTATE, .pre_doit = gpufabric_nl_admin_doit,
-	  .doit = gpufabric_nl_annotate_doit, .policy = gpufabric_annotate_nl_policy,
-	  .maxattr = GPUFABRIC_A_GENERATION, .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_HISTORY_GET, .doit = gpufabric_nl_history_get_doit,
-	  .policy = gpufabric_slot_get_nl_policy, .maxattr = GPUFABRIC_A_NAME,
-	  .flags = GENL_CMD_CAP_DO },
-	{ .cmd = GPUFABRIC_CMD_HISTORY_GET, .dumpit = gpufabric_nl_dumpit,
-	  .policy = gpufabric_slot_get_nl_policy, .maxattr = GPUFABRIC_A_NAME,
-	  .flags = GENL_CMD_CAP_DUMP },
-	{ .cmd = GPUFABRIC_CMD_STATS_GET, .dumpit = gpufabric_nl_dumpit,
-	  .flags = GENL_CMD_CAP_DUMP },
-	{ .cmd = GPUFABRIC_CMD_MEMBER_GET, .dumpit = gpufabric_nl_dumpit,
-	  .policy = gpufabric_switch_get_nl_policy, .maxattr = GPUFABRIC_A_ID,
-	  .flags = GENL_CMD_CAP_DUMP },
+	OP(STATUS_GET, nothing, DO, .doit = gpufabric_nl_status_get_doit),
+	OP(SWITCH_GET, switch_get, DO, .doit = gpufabric_nl_switch_get_doit),
+	OP(SWITCH_GET, nothing, DUMP, .dumpit = gpufabric_nl_dumpit),
+	OP(SLOT_GET, slot_get, DO, .doit = gpufabric_nl_slot_get_doit),
+	OP(SLOT_GET, nothing, DUMP, .dumpit = gpufabric_nl_dumpit),
+	OP(FUNCTION_GET, switch_get, DUMP, .dumpit = gpufabric_nl_dumpit),
+	OP(WINDOW_GET, switch_get, DUMP, .dumpit = gpufabric_nl_dumpit),
+	OP(NEED_GET, switch_get, DUMP, .dumpit = gpufabric_nl_dumpit),
+	OP(COMPOSITION_GET, slot_get, DO, .doit = gpufabric_nl_composition_get_doit),
+	OP(COMPOSITION_GET, nothing, DUMP, .dumpit = gpufabric_nl_dumpit),
+	OP(DRAIN, drain, DO, .pre_doit = gpufabric_nl_admin_doit,
+	   .doit = gpufabric_nl_change_doit),
+	OP(DRAIN_ABORT, drain_abort, DO, .pre_doit = gpufabric_nl_admin_doit,
+	   .doit = gpufabric_nl_change_doit),
+	OP(ATTACH, attach, DO, .pre_doit = gpufabric_nl_admin_doit,
+	   .doit = gpufabric_nl_operation_doit),
+	OP(DETACH, detach, DO, .pre_doit = gpufabric_nl_admin_doit,
+	   .doit = gpufabric_nl_operation_doit),
+	OP(CLEAR, clear, DO, .pre_doit = gpufabric_nl_admin_doit,
+	   .doit = gpufabric_nl_change_doit),
+	OP(COMPOSE, compose, DO, .pre_doit = gpufabric_nl_admin_doit,
+	   .doit = gpufabric_nl_operation_doit),
+	OP(RESIZE, resize, DO, .pre_doit = gpufabric_nl_admin_doit,
+	   .doit = gpufabric_nl_operation_doit),
+	OP(RELEASE, release, DO, .pre_doit = gpufabric_nl_admin_doit,
+	   .doit = gpufabric_nl_operation_doit),
+	OP(ANNOTATE, annotate, DO, .pre_doit = gpufabric_nl_admin_doit,
+	   .doit = gpufabric_nl_annotate_doit),
+	OP(HISTORY_GET, slot_get, DO, .doit = gpufabric_nl_history_get_doit),
+	OP(HISTORY_GET, slot_get, DUMP, .dumpit = gpufabric_nl_dumpit),
+	OP(STATS_GET, nothing, DUMP, .dumpit = gpufabric_nl_dumpit),
+	OP(MEMBER_GET, switch_get, DUMP, .dumpit = gpufabric_nl_dumpit),
 };
 

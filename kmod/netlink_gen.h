@@ -26,14 +26,8 @@ int gpufabric_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_composition_get_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_drain_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_drain_abort_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_attach_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_detach_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_clear_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_compose_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_resize_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_release_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_change_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_operation_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info);
 

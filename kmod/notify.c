@@ -269,26 +269,15 @@ void gf_notify_remove_slot(struct gf_slot *slot)
 	spin_unlock(&gf_notify_lock);
 }
 
-bool gf_notify_knows(const struct pci_slot *pci_slot)
+/* Whether there is a slot at a port; @pci_slot: this one, NULL for any. */
+bool gf_notify_knows(const struct pci_dev *port, const struct pci_slot *pci_slot)
 {
 	struct gf_slot *slot;
 	bool known = false;
 
 	spin_lock(&gf_notify_lock);
-	hash_for_each_possible(gf_ports, slot, hash, (unsigned long)pci_slot->bus->self) {
-		if (slot->pci_slot == pci_slot)
-			known = true;
-	}
-	spin_unlock(&gf_notify_lock);
-	return known;
-}
-
-bool gf_notify_knows_port(const struct pci_dev *port)
-{
-	bool known;
-
-	spin_lock(&gf_notify_lock);
-	known = slot_of_port(port);
+	hash_for_each_possible(gf_ports, slot, hash, (unsigned long)port)
+		known |= slot->port == port && (!pci_slot || slot->pci_slot == pci_slot);
 	spin_unlock(&gf_notify_lock);
 	return known;
 }
@@ -342,8 +331,7 @@ static void add_fact(struct gf_facts *facts, const struct gf_slot *slot,
 
 	*fact = *bar;
 	fact->pref = up->pref_window && bar->flags & GPUFABRIC_BAR_FLAG_PREFETCHABLE &&
-		     (!up->pref_64_window ||
-		      bar->flags & GPUFABRIC_BAR_FLAG_WIDE);
+		     (!up->pref_64_window || bar->flags & GPUFABRIC_BAR_FLAG_WIDE);
 	for (; up != slot->port; up = up->bus->self)
 		fact->depth++;
 }

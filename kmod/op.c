@@ -18,11 +18,10 @@
 #include "snapshot.h"
 #include "trace.h"
 
-void gf_who_current(struct gf_who *who, u32 port, const char *reason)
+void gf_who_current(struct gf_who *who, const char *reason)
 {
 	who->uid = current_uid();
 	who->pid = get_pid(task_tgid(current));
-	who->port = port;
 	get_task_comm(who->comm, current);
 	strscpy(who->reason, reason ?: "", sizeof(who->reason));
 }
@@ -46,7 +45,6 @@ struct gf_op *gf_op_alloc(enum gpufabric_operation_kind kind, unsigned int nr_st
 		return NULL;
 	}
 	kref_init(&op->ref);
-	INIT_LIST_HEAD(&op->list);
 	op->kind = kind;
 	op->timeout_ms = GF_TIMEOUT_MS;
 	op->begun = gf_clock_ms();
@@ -162,11 +160,9 @@ static void settle_composition(struct gf_op *op)
 
 	settle_claims(op);
 	composition->op = NULL;
-	if (op->made && op->failed) {
-		composition->state = GPUFABRIC_COMPOSITION_STATE_FAILED;
-		gf_composition_unlist(composition);
-	} else if (op->ends) {
-		composition->state = GPUFABRIC_COMPOSITION_STATE_RELEASED;
+	if (op->ends || (op->made && op->failed)) {
+		composition->state = op->ends ? GPUFABRIC_COMPOSITION_STATE_RELEASED :
+						GPUFABRIC_COMPOSITION_STATE_FAILED;
 		gf_composition_unlist(composition);
 	} else {
 		gf_composition_judge(composition);
@@ -192,7 +188,6 @@ static void op_done(struct gf_op *op)
 	if (op->composition)
 		settle_composition(op);
 	op->stage = GF_STAGE_DONE;
-	list_del_init(&op->list);
 	gf.nr_operations--;
 	trace_gpufabric_operation(op);
 	gf_event(GPUFABRIC_EVENT_KIND_OPERATION_DONE, gf_fill_op, op);
@@ -216,7 +211,6 @@ void gf_op_launch(struct gf_op *op)
 
 	gf_assert_locked();
 	op->id = ++gf.next_operation;
-	list_add_tail(&op->list, &gf.operations);
 	gf.nr_operations++;
 	if (op->composition)
 		op->composition->op = op;

@@ -17,12 +17,11 @@ struct nlattr;
 struct gf_who {
 	kuid_t uid;
 	struct pid *pid; /* referenced, NULL when the kernel itself acts */
-	u32 port; /* netlink port */
 	char comm[TASK_COMM_LEN];
 	char reason[GPUFABRIC_REASON_MAX + 1];
 };
 
-void gf_who_current(struct gf_who *who, u32 port, const char *reason);
+void gf_who_current(struct gf_who *who, const char *reason);
 void gf_who_drop(struct gf_who *who);
 
 /* The identity that a request expects. */
@@ -79,7 +78,7 @@ enum gf_stage {
  * worker has returned.
  */
 struct gf_op {
-	struct kref ref; /* one while it is listed, one for each worker */
+	struct kref ref; /* one while it is under way, one for each worker */
 	u64 id;
 	enum gpufabric_operation_kind kind;
 	struct gf_who who;
@@ -94,7 +93,6 @@ struct gf_op {
 	u64 begun; /* the same as gf_clock_ms() */
 
 	/* Under the fabric's lock. */
-	struct list_head list; /* in &gf_fabric.operations */
 	unsigned int turns; /* others that a step may have to wait for, each for its deadline */
 	enum gf_stage stage;
 	unsigned int pending; /* steps that the present stage waits for */

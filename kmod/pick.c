@@ -90,24 +90,23 @@ static int parse_pick(struct genl_info *info, int type,
 	return find_slot(info, attr, tb, &pick->slot);
 }
 
-/* Room for the slots that one attribute names; none where that is 0. */
-struct gf_picks *gf_picks_alloc(struct genl_info *info, int type)
+/* Room for the slots that one attribute names; for none where that is 0. */
+int gf_picks_alloc(struct genl_info *info, int type, struct gf_picks **picks)
 {
 	unsigned int count = 0;
-	struct gf_picks *picks;
 	struct nlattr *attr;
 	int rem;
 
 	nla_for_each_attr(attr, genlmsg_data(info->genlhdr), genlmsg_len(info->genlhdr), rem)
 		count += nla_type(attr) == type;
 	if (count > GPUFABRIC_MEMBERS_MAX)
-		return ERR_PTR(gf_refuse(info, NULL, -E2BIG,
-					 "too many slots, name at most 512 in one request"));
-	picks = kvzalloc(struct_size(picks, picks, count), GFP_KERNEL);
-	if (!picks)
-		return ERR_PTR(-ENOMEM);
-	picks->named = count;
-	return picks;
+		return gf_refuse(info, NULL, -E2BIG,
+				 "too many slots, name at most 512 in one request");
+	*picks = kvzalloc(struct_size(*picks, picks, count), GFP_KERNEL);
+	if (!*picks)
+		return -ENOMEM;
+	(*picks)->named = count;
+	return 0;
 }
 
 int gf_picks_parse(struct genl_info *info, int type, struct gf_picks *picks)

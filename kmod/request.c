@@ -24,7 +24,6 @@
 struct gf_request {
 	struct sk_buff *skb; /* the request as it came */
 	struct genl_info *info; /* the request, parsed */
-	enum gpufabric_operation_kind kind; /* what it asks for */
 	struct gf_picks *add; /* slots to add */
 	struct gf_picks *remove; /* slots to remove */
 	struct gf_composition *composition; /* or NULL; a new one is not listed yet */
@@ -35,10 +34,8 @@ struct gf_request {
 
 static void free_request(struct gf_request *request)
 {
-	if (!IS_ERR_OR_NULL(request->add))
-		kvfree(request->add);
-	if (!IS_ERR_OR_NULL(request->remove))
-		kvfree(request->remove);
+	kvfree(request->add);
+	kvfree(request->remove);
 	if (request->op)
 		gf_op_put(request->op);
 	if (request->made && request->composition)
@@ -61,22 +58,32 @@ static int read_timeouts(struct genl_info *info, struct gf_op *op)
 	return 0;
 }
 
-/* Allocate all it may need. @extra: room for members that the request does not name. */
-static int prepare(struct gf_request *request, int add_type, int remove_type, unsigned int extra)
+/* A request that starts an operation. */
+struct gf_asked {
+	enum gpufabric_operation_kind kind;
+	int add; /* attribute that names slots to add, 0 for none */
+	int remove; /* the same of slots to remove */
+	unsigned int extra; /* members that it need not name */
+	u32 harm; /* flag that lets it harm neighbours */
+	int (*judge)(struct gf_request *request); /* with the lock held */
+};
+
+/* Allocate all it may need. */
+static int prepare(struct gf_request *request, const struct gf_asked *asked)
 {
 	struct genl_info *info = request->info;
+	int err;
 
-	request->add = gf_picks_alloc(info, add_type);
-	if (IS_ERR(request->add))
-		return PTR_ERR(request->add);
-	request->remove = gf_picks_alloc(info, remove_type);
-	if (IS_ERR(request->remove))
-		return PTR_ERR(request->remove);
-	request->op = gf_op_alloc(request->kind,
-				  request->add->named + request->remove->named + extra);
+	err = gf_picks_alloc(info, asked->add, &request->add) ?:
+	      gf_picks_alloc(info, asked->remove, &request->remove);
+	if (err)
+		return err;
+	request->op = gf_op_alloc(asked->kind, request->add->named + request->remove->named +
+				  asked->extra);
 	if (!request->op)
 		return -ENOMEM;
-	gf_who_current(&request->op->who, info->snd_portid, gf_request_reason(info));
+	request->op->harm = gf_request_flags(info) & asked->harm;
+	gf_who_current(&request->op->who, gf_request_reason(info));
 	return read_timeouts(info, request->op);
 }
 
@@ -167,25 +174,6 @@ out:
 	return 0;
 }
 
-/* Parse, judge, accept. @extra: as for prepare(). @judge: with the lock held. */
-static int handle(struct sk_buff *skb, struct genl_info *info,
-		  enum gpufabric_operation_kind kind, int add_type,
-		  int remove_type, unsigned int extra, int (*judge)(struct gf_request *request))
-{
-	struct gf_request request = { .skb = skb, .info = info, .kind = kind };
-	int err;
-
-	err = prepare(&request, add_type, remove_type, extra);
-	if (!err) {
-		mutex_lock(&gf.lock);
-		gf.request++;
-		err = judge(&request) ?: accept(&request);
-		mutex_unlock(&gf.lock);
-	}
-	free_request(&request);
-	return err;
-}
-
 static int judge_members(struct genl_info *info, struct gf_picks *picks, gf_check_fn check)
 {
 	int err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, picks);
@@ -205,18 +193,6 @@ static int judge_additions(struct gf_request *request)
 	return err;
 }
 
-static int judge_attachment(struct gf_request *request)
-{
-	request->op->harm = gf_request_flags(request->info) & GPUFABRIC_ATTACH_FLAG_HARM;
-	return judge_additions(request);
-}
-
-int gpufabric_nl_attach_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return handle(skb, info, GPUFABRIC_OPERATION_KIND_ATTACH,
-		      GPUFABRIC_A_MEMBER, 0, 0, judge_attachment);
-}
-
 static int judge_detach(struct gf_request *request)
 {
 	int err = judge_members(request->info, request->remove, gf_check_remove);
@@ -224,12 +200,6 @@ static int judge_detach(struct gf_request *request)
 	if (!err)
 		add_steps(request->op, request->remove, true);
 	return err;
-}
-
-int gpufabric_nl_detach_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return handle(skb, info, GPUFABRIC_OPERATION_KIND_DETACH, 0,
-		      GPUFABRIC_A_MEMBER, 0, judge_detach);
 }
 
 static int check_name(struct genl_info *info)
@@ -283,14 +253,7 @@ static int judge_compose(struct gf_request *request)
 	if (gf_composition_find_name(request->composition->name))
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_NAME], -EEXIST,
 				 "the name is taken, choose another or release it");
-	request->op->harm = gf_request_flags(info) & GPUFABRIC_COMPOSE_FLAG_HARM;
 	return judge_additions(request);
-}
-
-int gpufabric_nl_compose_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return handle(skb, info, GPUFABRIC_OPERATION_KIND_COMPOSE,
-		      GPUFABRIC_A_MEMBER, 0, 0, judge_compose);
 }
 
 static int find_named(struct genl_info *info, struct gf_composition **composition)
@@ -361,15 +324,8 @@ static int judge_resize(struct gf_request *request)
 				 "that leaves no slot, release the composition instead");
 	add_steps(request->op, request->add, false);
 	add_steps(request->op, request->remove, true);
-	request->op->harm = gf_request_flags(info) & GPUFABRIC_RESIZE_FLAG_HARM;
 	request->state = GPUFABRIC_COMPOSITION_STATE_RESIZING;
 	return 0;
-}
-
-int gpufabric_nl_resize_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return handle(skb, info, GPUFABRIC_OPERATION_KIND_RESIZE,
-		      GPUFABRIC_A_MEMBER, GPUFABRIC_A_REMOVE, 0, judge_resize);
 }
 
 /* Members that a release does not name: fine when they hold no GPU. */
@@ -415,10 +371,35 @@ static int judge_release(struct gf_request *request)
 	return judge_unnamed(request, keep);
 }
 
-int gpufabric_nl_release_doit(struct sk_buff *skb, struct genl_info *info)
+static const struct gf_asked operations[] = {
+	[GPUFABRIC_CMD_ATTACH] = { GPUFABRIC_OPERATION_KIND_ATTACH, GPUFABRIC_A_MEMBER, 0, 0,
+				   GPUFABRIC_ATTACH_FLAG_HARM, judge_additions },
+	[GPUFABRIC_CMD_DETACH] = { GPUFABRIC_OPERATION_KIND_DETACH, 0, GPUFABRIC_A_MEMBER, 0,
+				   0, judge_detach },
+	[GPUFABRIC_CMD_COMPOSE] = { GPUFABRIC_OPERATION_KIND_COMPOSE, GPUFABRIC_A_MEMBER, 0, 0,
+				    GPUFABRIC_COMPOSE_FLAG_HARM, judge_compose },
+	[GPUFABRIC_CMD_RESIZE] = { GPUFABRIC_OPERATION_KIND_RESIZE, GPUFABRIC_A_MEMBER,
+				   GPUFABRIC_A_REMOVE, 0, GPUFABRIC_RESIZE_FLAG_HARM,
+				   judge_resize },
+	[GPUFABRIC_CMD_RELEASE] = { GPUFABRIC_OPERATION_KIND_RELEASE, 0, GPUFABRIC_A_MEMBER,
+				    GPUFABRIC_MEMBERS_MAX, 0, judge_release },
+};
+
+/* Parse, judge, accept. */
+int gpufabric_nl_operation_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return handle(skb, info, GPUFABRIC_OPERATION_KIND_RELEASE, 0,
-		      GPUFABRIC_A_MEMBER, GPUFABRIC_MEMBERS_MAX, judge_release);
+	const struct gf_asked *asked = &operations[info->genlhdr->cmd];
+	struct gf_request request = { .skb = skb, .info = info };
+	int err = prepare(&request, asked);
+
+	if (!err) {
+		mutex_lock(&gf.lock);
+		gf.request++;
+		err = asked->judge(&request) ?: accept(&request);
+		mutex_unlock(&gf.lock);
+	}
+	free_request(&request);
+	return err;
 }
 
 static int judge_annotate(struct genl_info *info, struct gf_composition **composition)
@@ -430,23 +411,22 @@ static int judge_annotate(struct genl_info *info, struct gf_composition **compos
 
 int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info)
 {
+	struct sk_buff *reply = gf_reply_alloc(0);
 	struct gf_composition *composition;
-	struct sk_buff *reply;
 	int err;
 
+	if (!reply)
+		return -ENOMEM;
 	mutex_lock(&gf.lock);
 	err = judge_annotate(info, &composition);
-	if (err)
-		goto out;
-	reply = gf_reply_alloc(0);
-	if (!reply) {
-		err = -ENOMEM;
-		goto out;
+	if (err) {
+		nlmsg_free(reply);
+	} else {
+		gf_composition_annotate(composition, info->attrs[GPUFABRIC_A_ANNOTATION]);
+		gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition,
+			 composition);
+		gf_reply_send(reply, skb, info, gf_fill_composition, composition);
 	}
-	gf_composition_annotate(composition, info->attrs[GPUFABRIC_A_ANNOTATION]);
-	gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition, composition);
-	gf_reply_send(reply, skb, info, gf_fill_composition, composition);
-out:
 	mutex_unlock(&gf.lock);
 	return err;
 }
@@ -463,39 +443,6 @@ static int fill_picks(struct sk_buff *skb, const struct gf_reader *reader, const
 	return 0;
 }
 
-/* Requests that are over at once: parse, judge, change each slot, answer. */
-static int change_at_once(struct sk_buff *skb, struct genl_info *info,
-			  enum gpufabric_operation_kind kind, gf_check_fn check,
-			  void (*change)(struct gf_slot *slot, struct genl_info *info))
-{
-	struct gf_picks *picks = gf_picks_alloc(info, GPUFABRIC_A_MEMBER);
-	struct sk_buff *reply = NULL;
-	struct gf_who who;
-	unsigned int i;
-	int err;
-
-	if (IS_ERR(picks))
-		return PTR_ERR(picks);
-	gf_who_current(&who, info->snd_portid, gf_request_reason(info));
-	mutex_lock(&gf.lock);
-	gf.request++;
-	err = judge_members(info, picks, check);
-	if (!err) {
-		reply = gf_reply_alloc(picks->count);
-		err = reply ? 0 : -ENOMEM;
-	}
-	for (i = 0; !err && i < picks->count; i++) {
-		change(picks->picks[i].slot, info);
-		gf_history_request(picks->picks[i].slot, kind, &who);
-	}
-	if (!err)
-		gf_reply_send(reply, skb, info, fill_picks, picks);
-	mutex_unlock(&gf.lock);
-	gf_who_drop(&who);
-	kvfree(picks);
-	return err;
-}
-
 static void start_drain(struct gf_slot *slot, struct genl_info *info)
 {
 	u32 timeout = GF_TIMEOUT_MS;
@@ -508,23 +455,11 @@ static void start_drain(struct gf_slot *slot, struct genl_info *info)
 	gf_slot_drain_watch(slot);
 }
 
-int gpufabric_nl_drain_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return change_at_once(skb, info, GPUFABRIC_OPERATION_KIND_DRAIN,
-			      gf_check_drain, start_drain);
-}
-
 static void end_drain(struct gf_slot *slot, struct genl_info *info)
 {
 	if (gf_request_flags(info) & GPUFABRIC_DRAIN_ABORT_FLAG_RESET)
 		gf_slot_holds(slot, GPUFABRIC_CONTENTS_RESET, NULL);
 	gf_slot_trigger(slot, GF_DRAIN_ABORT);
-}
-
-int gpufabric_nl_drain_abort_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	return change_at_once(skb, info, GPUFABRIC_OPERATION_KIND_DRAIN_ABORT,
-			      gf_check_abort, end_drain);
 }
 
 static void clear_slot(struct gf_slot *slot, struct genl_info *info)
@@ -544,8 +479,47 @@ static void clear_slot(struct gf_slot *slot, struct genl_info *info)
 	gf_slot_refresh(slot, 0);
 }
 
-int gpufabric_nl_clear_doit(struct sk_buff *skb, struct genl_info *info)
+/* Requests that are over at once. */
+static const struct {
+	enum gpufabric_operation_kind kind;
+	gf_check_fn check;
+	void (*change)(struct gf_slot *slot, struct genl_info *info);
+} changes[] = {
+	[GPUFABRIC_CMD_DRAIN] = { GPUFABRIC_OPERATION_KIND_DRAIN, gf_check_drain, start_drain },
+	[GPUFABRIC_CMD_DRAIN_ABORT] = { GPUFABRIC_OPERATION_KIND_DRAIN_ABORT, gf_check_abort,
+					end_drain },
+	[GPUFABRIC_CMD_CLEAR] = { GPUFABRIC_OPERATION_KIND_CLEAR, gf_check_clear, clear_slot },
+};
+
+/* Parse, judge, change each slot, answer. */
+int gpufabric_nl_change_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return change_at_once(skb, info, GPUFABRIC_OPERATION_KIND_CLEAR,
-			      gf_check_clear, clear_slot);
+	const u8 cmd = info->genlhdr->cmd;
+	struct sk_buff *reply = NULL;
+	struct gf_picks *picks;
+	struct gf_who who;
+	unsigned int i;
+	int err;
+
+	err = gf_picks_alloc(info, GPUFABRIC_A_MEMBER, &picks);
+	if (err)
+		return err;
+	gf_who_current(&who, gf_request_reason(info));
+	mutex_lock(&gf.lock);
+	gf.request++;
+	err = judge_members(info, picks, changes[cmd].check);
+	if (!err) {
+		reply = gf_reply_alloc(picks->count);
+		err = reply ? 0 : -ENOMEM;
+	}
+	for (i = 0; !err && i < picks->count; i++) {
+		changes[cmd].change(picks->picks[i].slot, info);
+		gf_history_request(picks->picks[i].slot, changes[cmd].kind, &who);
+	}
+	if (!err)
+		gf_reply_send(reply, skb, info, fill_picks, picks);
+	mutex_unlock(&gf.lock);
+	gf_who_drop(&who);
+	kvfree(picks);
+	return err;
 }

@@ -134,8 +134,8 @@ static void sight_gpu(struct pci_dev *gpu, u64 serial, struct gf_sight *sight)
 		sight->bars &= holds_address(gpu, bar);
 }
 
-/* None may be cut off; then those that are awake may be read. */
-static bool is_open(const struct gf_functions *card, bool all)
+/* Whether the GPUs of a card may be read, @all or those that are awake; none may be cut off. */
+bool gf_card_is_open(const struct gf_functions *card, bool all)
 {
 	unsigned int i, awake = 0;
 	struct pci_dev *gpu;
@@ -146,11 +146,6 @@ static bool is_open(const struct gf_functions *card, bool all)
 		awake += !is_asleep(gpu);
 	}
 	return all ? awake == i : awake;
-}
-
-bool gf_card_is_open(const struct gf_functions *card)
-{
-	return is_open(card, true);
 }
 
 /* Whether a GPU of a card is being recovered from an error, or was to be and could not. */
@@ -234,7 +229,7 @@ static void sight_card(struct gf_slot *slot, const struct gf_functions *card,
 
 static bool may_be_read(struct gf_slot *slot, const struct gf_functions *card)
 {
-	return gf_config_open(slot->port) && is_open(card, false);
+	return gf_config_open(slot->port) && gf_card_is_open(card, false);
 }
 
 /*
@@ -250,7 +245,7 @@ void gf_sight_read(struct gf_slot *slot, const struct gf_functions *card,
 		return;
 	sight->frozen = gf_card_is_frozen(card);
 	if (may_be_read(slot, card)) {
-		sight->partial = !gf_card_is_open(card);
+		sight->partial = !gf_card_is_open(card, true);
 		sight->link = gf_link_is_up(slot->port);
 		/* Where nothing can answer nothing is asked: on some hosts that is fatal. */
 		if (sight->link > 0)

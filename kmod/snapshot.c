@@ -373,7 +373,7 @@ static struct gf_snapshot *snapshot_locked(struct gf_slot *slot)
 	     PCI_POSSIBLE_ERROR(snap->sltcap)))
 		snap->sltcap = 0;
 	snap->pdev = gf_functions_gpu(functions, 0);
-	snap->unread = snap->pdev && (snap->closed || !gf_card_is_open(functions));
+	snap->unread = snap->pdev && (snap->closed || !gf_card_is_open(functions, true));
 	snap->frozen = gf_card_is_frozen(functions);
 	snap->alive = snap->pdev && (snap->unread || all_answer(functions));
 	snap->quiet = snap->closed || (snap->pdev && (snap->unread || !snap->alive));
@@ -382,7 +382,7 @@ static struct gf_snapshot *snapshot_locked(struct gf_slot *slot)
 	if (!snap->quiet)
 		read_quiet(snap, slot);
 	/* A reset that began meanwhile has made nonsense of it. */
-	if (!gf_card_is_open(functions)) {
+	if (!gf_card_is_open(functions, true)) {
 		snap->unread = true;
 		snap->alive = true;
 		snap->quiet = true;

@@ -118,7 +118,7 @@ bool gf_is_gpu_class(u32 class);
 bool gf_is_on_card(const struct gf_slot *slot, const struct pci_dev *pdev);
 
 bool gf_config_open(struct pci_dev *pdev);
-bool gf_card_is_open(const struct gf_functions *card);
+bool gf_card_is_open(const struct gf_functions *card, bool all);
 bool gf_card_is_frozen(const struct gf_functions *card);
 bool gf_port_hold(struct pci_dev *port);
 void gf_port_release(struct pci_dev *port);

@@ -124,17 +124,23 @@ static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
 	},
 };
 
-static const char *const state_names[GF_STATES] = {
-	[EMPTY]		= "empty",
-	[OFF]		= "off",
-	[ATTACHING]	= "attaching",
-	[ATTACHED]	= "attached",
-	[READY]		= "ready",
-	[DRAINING]	= "draining",
-	[DETACHING]	= "detaching",
-	[FAULT]		= "fault",
-	[STUCK]		= "stuck",
-	[LOST]		= "lost",
+/* What a state is called, and what it is to readers. */
+static const struct {
+	const char *name;
+	enum gpufabric_activity activity;
+	enum gpufabric_health health;
+} states[GF_STATES] = {
+	[EMPTY]		= { "empty" },
+	[OFF]		= { "off" },
+	[ATTACHING]	= { "attaching", GPUFABRIC_ACTIVITY_ATTACHING },
+	[ATTACHED]	= { "attached", GPUFABRIC_ACTIVITY_ATTACHING },
+	[READY]		= { "ready" },
+	[DRAINING]	= { "draining", GPUFABRIC_ACTIVITY_DRAINING },
+	[DETACHING]	= { "detaching", GPUFABRIC_ACTIVITY_DETACHING },
+	[FAULT]		= { "fault", .health = GPUFABRIC_HEALTH_FAULT },
+	/* Unless its operation detaches. */
+	[STUCK]		= { "stuck", GPUFABRIC_ACTIVITY_ATTACHING, GPUFABRIC_HEALTH_STUCK },
+	[LOST]		= { "lost", .health = GPUFABRIC_HEALTH_LOST },
 };
 
 int gf_state_next(enum gf_state state, enum gf_trigger trigger)
@@ -169,51 +175,21 @@ static enum gpufabric_power power_of(enum gf_state state, const struct gf_seen_i
 	return seen->control ? GPUFABRIC_POWER_ON : GPUFABRIC_POWER_NO_CONTROL;
 }
 
-static enum gpufabric_activity activity_of(enum gf_state state, bool detaching)
-{
-	switch (state) {
-	case ATTACHING:
-	case ATTACHED:
-		return GPUFABRIC_ACTIVITY_ATTACHING;
-	case DRAINING:
-		return GPUFABRIC_ACTIVITY_DRAINING;
-	case DETACHING:
-		return GPUFABRIC_ACTIVITY_DETACHING;
-	case STUCK:
-		return detaching ? GPUFABRIC_ACTIVITY_DETACHING : GPUFABRIC_ACTIVITY_ATTACHING;
-	default:
-		return GPUFABRIC_ACTIVITY_NONE;
-	}
-}
-
-static enum gpufabric_health health_of(enum gf_state state)
-{
-	switch (state) {
-	case FAULT:
-		return GPUFABRIC_HEALTH_FAULT;
-	case LOST:
-		return GPUFABRIC_HEALTH_LOST;
-	case STUCK:
-		return GPUFABRIC_HEALTH_STUCK;
-	default:
-		return GPUFABRIC_HEALTH_OK;
-	}
-}
-
 struct gf_condition gf_state_condition(enum gf_state state, const struct gf_seen_in *seen)
 {
 	return (struct gf_condition){
 		.occupancy = occupancy_of(state, seen),
 		.power = power_of(state, seen),
-		.activity = activity_of(state, seen->detaching),
-		.health = health_of(state),
+		.activity = state == STUCK && seen->detaching ? GPUFABRIC_ACTIVITY_DETACHING :
+			    states[state].activity,
+		.health = states[state].health,
 		.cause = seen->cause,
 	};
 }
 
 const char *gf_state_name(enum gf_state state)
 {
-	return (unsigned int)state < GF_STATES ? state_names[state] : "?";
+	return (unsigned int)state < GF_STATES ? states[state].name : "?";
 }
 
 const char *gf_cause_name(enum gpufabric_cause cause)

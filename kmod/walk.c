@@ -32,7 +32,7 @@ static void count_port(struct pci_dev *pdev, struct gf_card_switch *sw)
 		return;
 	sw->ports++;
 	sw->slotted += !!(pcie_caps_reg(pdev) & PCI_EXP_FLAGS_SLOT);
-	sw->managed += gf_notify_knows_port(pdev);
+	sw->managed += gf_notify_knows(pdev, NULL);
 }
 
 struct counting {

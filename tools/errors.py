@@ -140,8 +140,14 @@ def mentions(body, names):
 def read_module(tree):
     """All refusals, in the order of the source."""
     bodies, where = {}, {}
+    hooks, rows = {}, {}
     for path in sorted((tree / "kmod").glob("*.c")):
-        for name, body in functions(without_comments(path.read_text())):
+        text = without_comments(path.read_text())
+        hooks.update(re.findall(r"\bOP\((\w+),[^()]*\.doit = (\w+)\)", text))
+        # What a hook does for one of its commands stands in a table.
+        for command, row in re.findall(r"\[GPUFABRIC_CMD_(\w+)\] = \{([^{}]*)\}", text):
+            rows[command] = rows.get(command, "") + row
+        for name, body in functions(text):
             # Helpers of the same name in two files would hide one another.
             if name in bodies and list(refusals_of(name, body)):
                 raise Unreadable(f"{path.name}: {name} is a name that another file has too")
@@ -150,14 +156,10 @@ def read_module(tree):
     calls = {name: mentions(body, bodies) for name, body in bodies.items()}
     commands = collections.defaultdict(set)
     changing = set()
-    for name in bodies:
-        entry = re.fullmatch(r"gpufabric_nl_(\w+?)_doit", name)
-        if not entry or name == "gpufabric_nl_admin_doit":
-            continue
-        command = entry.group(1).upper()
+    for command, hook in hooks.items():
         if not command.endswith("_GET"):
             changing.add(command)
-        todo = [name]
+        todo = [hook, *mentions(rows.get(command, ""), bodies)]
         while todo:
             at = todo.pop()
             if command not in commands[at]:

@@ -27,24 +27,6 @@ extern struct kset *pci_slots_kset;
 /* Bridge windows that do not fit get less alignment; else they do not fit. */
 #define GF_RELAXED_WINDOWS __is_defined(HAVE_RELAXED_WINDOWS)
 
-/* The attributes that a dump was asked with. */
-static inline struct nlattr **gf_dump_attrs(const struct genl_dumpit_info *info)
-{
-#ifdef HAVE_DUMPIT_INFO_INFO
-	return info->info.attrs;
-#else
-	return info->attrs;
-#endif
-}
-
-#ifndef HAVE_NLA_PUT_UINT
-static inline int nla_put_uint(struct sk_buff *skb, int type, u64 value)
-{
-	return value > U32_MAX ? nla_put(skb, type, sizeof(value), &value) :
-				 nla_put_u32(skb, type, value);
-}
-#endif
-
 /* 1 with a reference if a device is awake, 0 if not; negative where it always is. */
 static inline int gf_runtime_get_if_active(struct device *dev)
 {
@@ -55,7 +37,15 @@ static inline int gf_runtime_get_if_active(struct device *dev)
 #endif
 }
 
-#ifndef HAVE_GENL_SPLIT_OPS
+#ifdef HAVE_GENL_SPLIT_OPS
+static inline int gf_register_split(struct genl_family *family, const struct genl_split_ops *ops,
+				    unsigned int count)
+{
+	family->split_ops = ops;
+	family->n_split_ops = count;
+	return genl_register_family(family);
+}
+#else
 /* As later kernels have it, less what nobody here needs. */
 struct genl_split_ops {
 	int (*pre_doit)(const struct genl_split_ops *ops, struct sk_buff *skb,
@@ -67,10 +57,10 @@ struct genl_split_ops {
 	u8 cmd;
 	u8 flags;
 };
-#endif
 
-int gf_register_split(struct genl_family *family,
-		      const struct genl_split_ops *ops, unsigned int count);
+int gf_register_split(struct genl_family *family, const struct genl_split_ops *ops,
+		      unsigned int count);
+#endif
 
 /* ---- both --------------------------------------------------------------- */
 
@@ -133,12 +123,6 @@ static inline bool gpufabric_is_driver_override(struct pci_dev *pdev, const char
 
 #ifndef PCI_HEADER_TYPE_MFD
 #define PCI_HEADER_TYPE_MFD	0x80
-#endif
-
-#ifdef HAVE_CLASS_CREATE_OWNER
-#define gpufabric_class_create(name)	class_create(THIS_MODULE, name)
-#else
-#define gpufabric_class_create(name)	class_create(name)
 #endif
 
 #endif /* GPUFABRIC_COMPAT_H */

@@ -80,7 +80,7 @@ static DEFINE_MUTEX(sim_gpu_mutex);
 /* Woken when a removal may go on. */
 static DECLARE_WAIT_QUEUE_HEAD(release_wait);
 
-static struct class *gpu_class;
+static struct class gpu_class = { .name = "gpufabric_sim_gpu" };
 static struct cdev gpu_cdev;
 static dev_t gpu_devt;
 
@@ -198,10 +198,10 @@ static dev_t devt_of(const struct sim_gpu *gpu)
 static struct device *make_device(struct sim_gpu *gpu)
 {
 	if (gpu->index)
-		return device_create(gpu_class, &gpu->pdev->dev, devt_of(gpu),
+		return device_create(&gpu_class, &gpu->pdev->dev, devt_of(gpu),
 				     NULL, "gpufabric-sim!%s.%u",
 				     gpu->slot->name, gpu->index);
-	return device_create(gpu_class, &gpu->pdev->dev, devt_of(gpu), NULL,
+	return device_create(&gpu_class, &gpu->pdev->dev, devt_of(gpu), NULL,
 			     "gpufabric-sim!%s", gpu->slot->name);
 }
 
@@ -334,7 +334,7 @@ static void gpu_remove(struct pci_dev *pdev)
 	if (!keep_vfs)
 		pci_disable_sriov(pdev);
 	mutex_unlock(&gpu->vf_mutex);
-	device_destroy(gpu_class, devt_of(gpu));
+	device_destroy(&gpu_class, devt_of(gpu));
 	kref_put(&gpu->kref, gpu_free);
 }
 
@@ -576,12 +576,12 @@ int sim_driver_register(void)
 	unsigned int count = SIM_CARD_GPUS * sim_minors();
 	int ret;
 
-	gpu_class = gpufabric_class_create("gpufabric_sim_gpu");
-	if (IS_ERR(gpu_class))
-		return PTR_ERR(gpu_class);
+	ret = class_register(&gpu_class);
+	if (ret)
+		return ret;
 	ret = alloc_chrdev_region(&gpu_devt, 0, count, "gpufabric-sim");
 	if (ret)
-		goto destroy_class;
+		goto unregister_class;
 	cdev_init(&gpu_cdev, &gpu_fops);
 	gpu_cdev.owner = THIS_MODULE;
 	ret = cdev_add(&gpu_cdev, gpu_devt, count);
@@ -601,8 +601,8 @@ del_cdev:
 	cdev_del(&gpu_cdev);
 free_region:
 	unregister_chrdev_region(gpu_devt, count);
-destroy_class:
-	class_destroy(gpu_class);
+unregister_class:
+	class_unregister(&gpu_class);
 	return ret;
 }
 
@@ -615,5 +615,5 @@ void sim_driver_unregister(void)
 	bus_unregister_notifier(&pci_bus_type, &bus_notifier);
 	cdev_del(&gpu_cdev);
 	unregister_chrdev_region(gpu_devt, SIM_CARD_GPUS * sim_minors());
-	class_destroy(gpu_class);
+	class_unregister(&gpu_class);
 }
