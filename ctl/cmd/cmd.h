@@ -16,6 +16,7 @@ extern const struct ctl_command cmd_completion;
 extern const struct ctl_command cmd_compose;
 extern const struct ctl_command cmd_detach;
 extern const struct ctl_command cmd_doctor;
+extern const struct ctl_command cmd_env;
 extern const struct ctl_command cmd_fabric;
 extern const struct ctl_command cmd_fabric_bind;
 extern const struct ctl_command cmd_fabric_list;
