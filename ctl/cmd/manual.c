@@ -139,6 +139,7 @@ const struct manual manuals[] = {
 	    { "gpuctl compose four --gpu h100:4 --same-switch", "Four behind one switch" },
 	    { "gpuctl compose night --gpus 4 --for 8h --tenant research",
 	      "A lease, on a tenant's account" },
+	    { "gpuctl compose next --gpu h100:4 --wait 5min", "As soon as others give them back" },
 	    { "gpuctl -n compose big --memory 640G", "Only say which slots it would be" } },
 	  "gpuctl-resize(8) gpuctl-release(8) gpuctl-tenants(5)" },
 	{ "resize",
