@@ -31,6 +31,7 @@ ROOMS = (
     "plan/solver",     # the planner's search
     "plan",            # demand, moves and their execution
     "plan/replay",     # the laboratory of policies
+    "slurm",           # Slurm's configuration: reading and judging it
     "doctor",          # can this host do it
     "top",             # the live screen
     "cmd",             # one verb a file

@@ -216,6 +216,20 @@ int pool_load(struct session *session, const struct pool_terms *terms,
 	return CTL_DONE;
 }
 
+void pool_suppose_free(struct pool *pool)
+{
+	bool kept = false;
+	size_t i;
+
+	for (i = 0; i < pool->n; i++)
+		kept = kept || pool->slots[i].bar == CHOOSE_CLAIMED ||
+		       pool->slots[i].bar == CHOOSE_BUSY;
+	for (i = 0; i < pool->n && kept; i++)
+		if (pool->slots[i].bar == CHOOSE_CLAIMED || pool->slots[i].bar == CHOOSE_BUSY ||
+		    pool->slots[i].bar == CHOOSE_NO_ROOM)
+			pool->slots[i].bar = CHOOSE_FREE;
+}
+
 /* An earlier one that reaches as far; most often that of the slot before. @i when there is none. */
 static size_t same_reach(char *const *reach, size_t i)
 {

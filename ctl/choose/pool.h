@@ -43,6 +43,12 @@ int pool_load(struct session *session, const struct pool_terms *terms,
 	      const struct gpu_request *ask, struct pool *pool);
 void pool_free(struct pool *pool);
 
+/*
+ * Suppose that compositions had ended and operations as well: what they keep could be chosen, and
+ * so could what has no room beside them.
+ */
+void pool_suppose_free(struct pool *pool);
+
 /* The slots of the snapshot for what was chosen; newly allocated. */
 struct gf_slot **pool_slots(const struct session *session, const struct pool *pool,
 			    const size_t *picked, size_t n);

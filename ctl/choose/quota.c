@@ -121,6 +121,14 @@ void quota_end(struct quota *quota)
 	tenants_free(&quota->tenants);
 }
 
+void quota_suppose_free(struct quota *quota)
+{
+	size_t i;
+
+	for (i = 0; i < quota->tenants.n; i++)
+		quota->tenants.items[i].held = 0;
+}
+
 /*
  * What others could have; that this request leaves a slot out makes it no less free. @now,
  * unless it is NULL, says what was taken since.

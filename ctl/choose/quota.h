@@ -23,6 +23,9 @@ int quota_load(struct session *session, struct quota *quota);
 int quota_begin(struct session *session, const char *tenant, struct quota *quota);
 void quota_end(struct quota *quota);
 
+/* Suppose that nobody holds any. */
+void quota_suppose_free(struct quota *quota);
+
 /*
  * May the tenant (NULL: nobody) have @added of the pool's free slots and give back
  * @removed of its own?

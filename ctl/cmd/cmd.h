@@ -29,6 +29,8 @@ extern const struct ctl_command cmd_size_estimate;
 extern const struct ctl_command cmd_size_learn;
 extern const struct ctl_command cmd_size_machines;
 extern const struct ctl_command cmd_size_table;
+extern const struct ctl_command cmd_slurm_check;
+extern const struct ctl_command cmd_slurm_config;
 extern const struct ctl_command cmd_watch_changes;
 extern const struct ctl_command cmd_watch_daemon;
 extern const struct ctl_command cmd_watch_until;

@@ -5,11 +5,19 @@
 #include "session/session.h"
 #include "cmd/size_options.h"
 
+#define WAIT_MAX_MS (7ull * 86400 * 1000)
+
+static const struct ctl_option options[] = {
+	{ "wait", 'w', "TIME", "wait this time for GPUs that others have or that change" },
+	{ NULL },
+};
+
 static int compose_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct compose_request request;
 	struct session session;
 	struct op_terms terms;
+	uint64_t wait_ms = 0;
 	struct asked asked;
 	int ret;
 
@@ -19,10 +27,13 @@ static int compose_run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret)
 		ret = terms_read(ctx, TERMS_ADD | TERMS_GIVE, 0, &terms);
 	if (!ret)
+		ret = duration_read(ctx, "wait", 0, 1, WAIT_MAX_MS, &wait_ms);
+	if (!ret)
 		ret = session_open(ctx, &session, SESSION_CHOOSE);
 	if (ret)
 		return ret;
 	ret = compose_read(ctx, &session.knowledge.catalogue, argv[0], &asked, &request);
+	request.wait_ms = wait_ms;
 	if (!ret)
 		ret = compose(&session, &terms, &request);
 	asked_free(&asked);
@@ -46,7 +57,13 @@ const struct ctl_command cmd_compose = {
 		"pool or tenant. Kinds are mixed only with --mixed, or if --gpu names them.\n"
 		"If this host has too few GPUs for --gpus and --gpu, the others are bound from the pool of a fabric\n"
 		"manager to empty slots, all or none; a request that fails gives them back, and so does gpuctl release:\n"
-		"see gpuctl-fabric(5).",
-	.options = { pool_options, compose_options, size_workload_options, session_options },
+		"see gpuctl-fabric(5).\n"
+		"With --wait a request that does not fit is tried anew whenever something changes: GPUs of a\n"
+		"composition that ends, of a slot that changes, of another host that gives them back to a fabric\n"
+		"manager. When the time is over, and at once if the GPUs would not do even then, the exit code is 3\n"
+		"with the reason. A request that waits keeps nothing from others, who may be served before it; a\n"
+		"signal ends it, and nothing was changed.",
+	.options = { options, pool_options, compose_options, size_workload_options,
+		     session_options },
 	.run = compose_run,
 };

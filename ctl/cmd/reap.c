@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* gpuctl reap: release compositions whose client is gone or whose lease is over. */
+/* gpuctl reap: release compositions whose client, lease or job has come to its end. */
 #include <stdlib.h>
 
 #include "base/text.h"
 #include "cli/ctl.h"
+#include "cli/given.h"
 #include "cli/out.h"
+#include "cmd/jobs_alive.h"
 #include "cmd/options.h"
 #include "module/annotation.h"
 #include "op/release.h"
 #include "op/unused.h"
 #include "session/session.h"
 
+static const struct ctl_option options[] = {
+	{ "jobs-alive", 0, "LIST",
+	  "also release what is for a job that is not in this file (-: standard input)", "@files" },
+	{ NULL },
+};
+
+/* @jobs is NULL where no list was given. */
 static const char *due(const struct session *session, const struct gf_composition *composition,
-		       uint64_t now)
+		       const struct jobs_alive *jobs, uint64_t now)
 {
 	char unknown[ANNOTATION_UNKNOWN];
 	struct annotation note;
@@ -29,11 +38,13 @@ static const char *due(const struct session *session, const struct gf_compositio
 		return "its client is gone";
 	if (lease && lease <= now)
 		return "its lease is over";
+	if (jobs && jobs_alive_lack(jobs, note.job, composition->created))
+		return "its job has ended";
 	return NULL;
 }
 
 /* Names of those that are due, caller frees each; what is reaped changes the snapshot. */
-static char **find_due(struct session *session, size_t *n)
+static char **find_due(struct session *session, const struct jobs_alive *jobs, size_t *n)
 {
 	const struct gf_fabric *fabric = &session->fabric;
 	char **names = mem_zalloc(fabric->n_compositions, sizeof(*names));
@@ -42,7 +53,7 @@ static char **find_due(struct session *session, size_t *n)
 
 	*n = 0;
 	for (i = 0; i < fabric->n_compositions; i++) {
-		const char *why = due(session, &fabric->compositions[i], now);
+		const char *why = due(session, &fabric->compositions[i], jobs, now);
 
 		if (!why)
 			continue;
@@ -82,28 +93,21 @@ static int reap_reap(struct session *session, const struct op_terms *terms, char
 	return CTL_DONE;
 }
 
-static int reap_run(struct ctl_ctx *ctx, int argc, char **argv)
+/* Compositions that are due, and then GPUs of the fabric that nobody uses. */
+static int reap_all(struct session *session, const struct op_terms *terms,
+		    const struct jobs_alive *jobs)
 {
-	struct session session;
-	struct op_terms terms;
-	char **names, *failed;
+	struct ctl_ctx *ctx = session->ctx;
 	size_t n, i, returned;
+	char **names, *failed;
 	int ret, more;
 
-	(void)argv;
-	ret = ctl_operands(ctx, argc, 0, 0);
-	if (!ret)
-		ret = terms_read(ctx, TERMS_REMOVE, 0, &terms);
-	if (!ret)
-		ret = session_open(ctx, &session, SESSION_CHANGE);
-	if (ret)
-		return ret;
-	names = find_due(&session, &n);
-	ret = reap_reap(&session, &terms, names, n);
+	names = find_due(session, jobs, &n);
+	ret = reap_reap(session, terms, names, n);
 	/* What failed so far stays the error. */
 	failed = ctx->error;
 	ctx->error = NULL;
-	more = unused_return(&session, &terms, &returned);
+	more = unused_return(session, terms, &returned);
 	if (ret) {
 		free(ctx->error);
 		ctx->error = failed;
@@ -117,7 +121,30 @@ static int reap_run(struct ctl_ctx *ctx, int argc, char **argv)
 	for (i = 0; i < n; i++)
 		free(names[i]);
 	free(names);
-	session_close(&session);
+	return ret;
+}
+
+static int reap_run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	const char *list = ctl_opt(ctx, "jobs-alive");
+	struct jobs_alive jobs = { 0 };
+	struct session session;
+	struct op_terms terms;
+	int ret;
+
+	(void)argv;
+	ret = ctl_operands(ctx, argc, 0, 0);
+	if (!ret)
+		ret = terms_read(ctx, TERMS_REMOVE, 0, &terms);
+	if (!ret && list)
+		ret = jobs_alive_read(ctx, list, &jobs);
+	if (!ret)
+		ret = session_open(ctx, &session, SESSION_CHANGE);
+	if (!ret) {
+		ret = reap_all(&session, &terms, list ? &jobs : NULL);
+		session_close(&session);
+	}
+	jobs_alive_free(&jobs);
 	return ret;
 }
 
@@ -130,8 +157,14 @@ const struct ctl_command cmd_reap = {
 		"(--for) that is over. The kernel never takes GPUs away; this command does, by the rules of gpuctl\n"
 		"release: a GPU that a process holds stays, and its holders are listed. The watch service calls it. It\n"
 		"leaves a composition alone if a newer gpuctl wrote its annotation.\n"
+		"With --jobs-alive a composition is also due if its annotation names a job (--job) that the list lacks.\n"
+		"One without a job is not, nor is one that was composed less than a minute before the list was made:\n"
+		"before gpuctl started, or before the file was last written. The list has to have all jobs that\n"
+		"anybody composes for on this host. A list whose last line is not a full stop alone is refused, and\n"
+		"nothing is released: the command that prints the jobs may have failed, and an empty list would take\n"
+		"the GPUs of all of them.\n"
 		"A GPU that a fabric manager has bound to this host goes back if no composition has it, no process holds\n"
 		"it and its slot has not changed for return_after: see gpuctl-fabric(5).",
-	.options = { remove_options, session_options },
+	.options = { options, remove_options, session_options },
 	.run = reap_run,
 };

@@ -25,8 +25,8 @@
 #include "cmd/request.h"
 #include "cmd/size_options.h"
 #include "host/scope.h"
-#include "host/visible.h"
 #include "op/release.h"
+#include "publish/environment.h"
 #include "session/session.h"
 
 /* What the command leaves behind has so long to let go of the GPUs. */
@@ -44,33 +44,13 @@ static const struct ctl_option options[] = {
 /* In the child; only what is written to the environment before exec. */
 static void tell_command(const struct session *session, const struct gf_composition *composition)
 {
-	const struct gf_slot **slots = mem_zalloc(composition->n_members, sizeof(*slots));
-	struct text names = { 0 }, addresses = { 0 };
-	struct visible variables[VISIBLE_MAX];
-	size_t i, n = 0, n_variables;
+	struct environment environment;
+	size_t i;
 
-	for (i = 0; i < composition->n_members; i++) {
-		const struct gf_slot *slot =
-			gf_slot_by_id(&session->fabric, composition->members[i].slot_id);
-		const struct gf_function *gpu = slot ? gf_gpu_function(slot) : NULL;
-
-		if (!gpu)
-			continue;
-		slots[n++] = slot;
-		text_join(&names, " ", slot->name);
-		for (; gpu; gpu = gf_gpu_next(slot, gpu))
-			text_join(&addresses, " ", gpu->address);
-	}
-	setenv("GPUFABRIC_COMPOSITION", composition->name, 1);
-	setenv("GPUFABRIC_SLOTS", names.text ? names.text : "", 1);
-	setenv("GPUFABRIC_ADDRESSES", addresses.text ? addresses.text : "", 1);
-	n_variables = visible_devices("/proc", "/sys", slots, n, variables);
-	for (i = 0; i < n_variables; i++)
-		setenv(variables[i].name, variables[i].value, 1);
-	visible_free(variables, n_variables);
-	free(names.text);
-	free(addresses.text);
-	free(slots);
+	environment_of("/proc", "/sys", &session->fabric, composition, &environment);
+	for (i = 0; i < environment.n; i++)
+		setenv(environment.items[i].name, environment.items[i].value, 1);
+	environment_free(&environment);
 }
 
 static void become(const char *scope, char **argv, pid_t parent)

@@ -5,6 +5,10 @@
  * Choose slots for a request, and have the module claim and attach them. The
  * choice is made on a snapshot, and others may compose at the same time: when the
  * module says that a slot was taken meanwhile, the choice is made anew.
+ *
+ * A request that waits is tried anew after each change that the module tells of, and what does not
+ * fit has changed nothing: so there is nothing to take back when the time is over or a signal comes.
+ * It has no claim on what comes back. Fabric managers tell nothing on their own, and are asked.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +20,9 @@
 #include "op/compose.h"
 #include "op/op.h"
 #include "op/supply.h"
+
+/* How often fabric managers are asked whether others have given GPUs back. */
+#define MANAGERS_MS 2000
 
 static const struct out_column choice_columns[] = {
 	{ "name", NULL },
@@ -266,7 +273,133 @@ static int compose_again(struct session *session, const struct op_terms *terms, 
 	return compose_here(session, terms, request);
 }
 
-int compose(struct session *session, const struct op_terms *terms, struct compose_request *request)
+/* Would it fit here, if compositions and operations had ended? */
+static bool compose_would_fit(struct session *session, const struct op_terms *terms,
+			      const struct compose_request *request)
+{
+	const struct handover_to to = { .tenant = compose_tenant_of(request) };
+	const struct pool_terms fit = { terms->driver, terms->harm, terms->dirty ? NULL : &to };
+	char *before = session->ctx->error;
+	struct gf_slot **slots = NULL;
+	struct reasons why = { 0 };
+	struct attempt from;
+	size_t n;
+	int ret;
+
+	session->ctx->error = NULL;
+	ret = quota_begin(session, compose_tenant_of(request), &from.quota);
+	if (!ret) {
+		quota_suppose_free(&from.quota);
+		ret = pool_load(session, &fit, request->gpus, &from.pool);
+		pool_suppose_free(&from.pool);
+		if (!ret)
+			ret = choose_slots(session, request, &from, &why, &slots, &n);
+		free(slots);
+		pool_free(&from.pool);
+		quota_end(&from.quota);
+	}
+	free_reasons(&why);
+	free(session->ctx->error);
+	session->ctx->error = before;
+	return !ret;
+}
+
+/**
+ * struct patience - a request that waits
+ * @end: of the wait, by text_monotonic()
+ * @ask: when managers are asked the next time
+ * @outlook: what they said
+ * @supply: managers are asked for GPUs in the next attempt
+ * @said: people know that it waits
+ */
+struct patience {
+	uint64_t end;
+	uint64_t ask;
+	enum supply_outlook outlook;
+	bool supply;
+	bool said;
+};
+
+static bool is_leaving(const struct session *session, const char *name)
+{
+	const struct gf_composition *composition = gf_composition_by_name(&session->fabric, name);
+
+	return composition && composition->state == GPUFABRIC_COMPOSITION_STATE_RELEASING;
+}
+
+/* Once in a while; a manager that has just refused is not asked for the same at once. */
+static int patience_ask(struct session *session, const struct op_terms *terms,
+			const struct compose_request *request, struct patience *patience)
+{
+	const struct handover_to to = { .tenant = compose_tenant_of(request) };
+	bool refused = patience->supply;
+	char *before = session->ctx->error;
+	int ret;
+
+	patience->supply = false;
+	if (text_monotonic() < patience->ask)
+		return CTL_DONE;
+	session->ctx->error = NULL;
+	ret = supply_look(session, terms, request->gpus, &to, &patience->outlook);
+	patience->ask = text_monotonic() + MANAGERS_MS;
+	patience->supply = !ret && patience->outlook == SUPPLY_NOW && !refused;
+	if (ret) {
+		free(before);
+	} else {
+		free(session->ctx->error);
+		session->ctx->error = before;
+	}
+	return ret;
+}
+
+/* The time is over, for a request that ended with @ret and its error. */
+static int patience_end(struct session *session, const struct compose_request *request, int ret)
+{
+	char *why = session->ctx->error, took[TEXT_QUANTITY];
+
+	session->ctx->error = NULL;
+	ctl_fail(session->ctx, (enum ctl_exit)ret, "%s; waited %s", why,
+		 text_duration(took, request->wait_ms));
+	free(why);
+	return ret;
+}
+
+/*
+ * After an attempt that ended with @ret: wait until another one is worth while. CTL_DONE then,
+ * else what the request ends with.
+ */
+static int patience_wait(struct session *session, const struct op_terms *terms,
+			 const struct compose_request *request, struct patience *patience, int ret)
+{
+	char most[TEXT_QUANTITY];
+	uint64_t now, until;
+	int err;
+
+	err = patience_ask(session, terms, request, patience);
+	if (err || patience->supply)
+		return err;
+	if (patience->outlook == SUPPLY_NEVER && !is_leaving(session, request->name) &&
+	    !compose_would_fit(session, terms, request))
+		return ret;
+	now = text_monotonic();
+	if (now >= patience->end)
+		return patience_end(session, request, ret);
+	if (!patience->said)
+		session_say(session, "%s; waiting up to %s", session->ctx->error,
+			    text_duration(most, request->wait_ms));
+	patience->said = true;
+	until = patience->end;
+	if (patience->outlook != SUPPLY_NEVER && patience->ask < until)
+		until = patience->ask > now ? patience->ask : now;
+	err = session_hear(session, (int)(until - now));
+	if (gfc_signalled())
+		return ctl_fail(session->ctx, CTL_FAILED,
+				"interrupted while it waited: nothing was changed");
+	return err ? err : session_refresh(session);
+}
+
+static int compose_once(struct session *session, const struct op_terms *terms,
+			struct compose_request *request, bool supply)
 {
 	const struct handover_to to = { .tenant = compose_tenant_of(request) };
 	int ret;
@@ -276,8 +409,23 @@ int compose(struct session *session, const struct op_terms *terms, struct compos
 				"composition %s exists already: choose another name, or gpuctl release %s",
 				request->name, request->name);
 	ret = compose_here(session, terms, request);
-	if (ret == CTL_NO_FIT)
+	if (ret == CTL_NO_FIT && supply)
 		ret = supply_serve(session, terms, request->gpus, &to, request->name, compose_again,
 				   request);
+	return ret;
+}
+
+int compose(struct session *session, const struct op_terms *terms, struct compose_request *request)
+{
+	struct patience patience = { .end = text_monotonic() + request->wait_ms, .supply = true };
+	bool waits = request->wait_ms && !session->ctx->dry_run;
+	int ret;
+
+	do {
+		ret = compose_once(session, terms, request, patience.supply);
+		if (!ret || !waits || (ret != CTL_NO_FIT && !is_leaving(session, request->name)))
+			return ret;
+		ret = patience_wait(session, terms, request, &patience, ret);
+	} while (!ret);
 	return ret;
 }

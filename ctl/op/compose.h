@@ -14,6 +14,7 @@
  * @gpus: which GPUs
  * @note: for whom; the lease in it is written by compose()
  * @lease_ms: how long it lasts, 0 for ever
+ * @wait_ms: how long GPUs that others have, or that change, are waited for; 0: they are not
  * @bind: it is orphaned when this client ends
  */
 struct compose_request {
@@ -21,10 +22,11 @@ struct compose_request {
 	const struct gpu_request *gpus;
 	struct annotation note;
 	uint64_t lease_ms;
+	uint64_t wait_ms;
 	bool bind;
 };
 
-/* Choose slots and compose them. With -n nothing is changed. Returns enum ctl_exit. */
+/* Choose slots and compose them. With -n nothing is changed or waited for. Returns enum ctl_exit. */
 int compose(struct session *session, const struct op_terms *terms, struct compose_request *request);
 
 #endif /* GPUCTL_COMPOSE_H */

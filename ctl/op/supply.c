@@ -71,9 +71,9 @@ static void count_missing(const struct pool *pool, bool *used, const struct choo
 		wish_add(supply, kind_of(want->word));
 }
 
-/* Those by kind first: what is left is for any. */
+/* Those by kind first: what is left is for any. @suppose: what others keep here had come back. */
 static int find_missing(struct session *session, const struct op_terms *terms,
-			const struct gpu_request *ask, const struct handover_to *to,
+			const struct gpu_request *ask, const struct handover_to *to, bool suppose,
 			struct supply *supply)
 {
 	const struct pool_terms fit = { terms->driver, terms->harm, terms->dirty ? NULL : to };
@@ -85,6 +85,8 @@ static int find_missing(struct session *session, const struct op_terms *terms,
 
 	if (ret)
 		return ret;
+	if (suppose)
+		pool_suppose_free(&pool);
 	ret = pool_request_make(session->ctx, &session->knowledge, &pool, ask, &request);
 	if (ret)
 		goto out;
@@ -216,21 +218,13 @@ static bool offers_spread(const struct session *session, const struct gpu_reques
 	return true;
 }
 
-/* Which slots get them; false where there are not enough. */
-static bool find_slots(struct session *session, const struct gpu_request *ask,
-		       const struct managers *managers, struct supply *supply)
+/* Ask each manager; one that cannot be asked says so when it is asked to bind. */
+static struct offer *offers_ask(struct session *session, const struct managers *managers)
 {
-	struct offer *offers;
+	struct offer *offers = mem_zalloc(managers->n + 1, sizeof(*offers));
 	char *before = session->ctx->error;
 	size_t i;
-	bool found;
 
-	/* Nobody is asked in vain. */
-	if (count_slots(session, ask, managers) < supply->n)
-		return false;
-	offers = mem_zalloc(managers->n + 1, sizeof(*offers));
-
-	supply->names = mem_zalloc(supply->n + 1, sizeof(*supply->names));
 	session->ctx->error = NULL;
 	for (i = 0; i < managers->n; i++) {
 		offers[i].conf = &managers->conf[i];
@@ -239,15 +233,36 @@ static bool find_slots(struct session *session, const struct gpu_request *ask,
 						     &offers[i].reply);
 		offers[i].taken = mem_zalloc(offers[i].reply.inventory.n + 1, sizeof(bool));
 	}
-	/* One that cannot be asked says so when it is asked to bind. */
 	free(session->ctx->error);
 	session->ctx->error = before;
-	found = offers_spread(session, ask, offers, managers->n, supply);
-	for (i = 0; i < managers->n; i++) {
+	return offers;
+}
+
+static void offers_free(struct offer *offers, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
 		manager_reply_free(&offers[i].reply);
 		free(offers[i].taken);
 	}
 	free(offers);
+}
+
+/* Which slots get them; false where there are not enough. */
+static bool find_slots(struct session *session, const struct gpu_request *ask,
+		       const struct managers *managers, struct supply *supply)
+{
+	struct offer *offers;
+	bool found;
+
+	/* Nobody is asked in vain. */
+	if (count_slots(session, ask, managers) < supply->n)
+		return false;
+	supply->names = mem_zalloc(supply->n + 1, sizeof(*supply->names));
+	offers = offers_ask(session, managers);
+	found = offers_spread(session, ask, offers, managers->n, supply);
+	offers_free(offers, managers->n);
 	return found;
 }
 
@@ -281,7 +296,7 @@ static int supply_plan(struct session *session, const struct op_terms *terms,
 	managers_load(session->ctx, &managers);
 	if (!managers.n && !managers.n_bad)
 		return CTL_DONE;
-	ret = find_missing(session, terms, ask, to, supply);
+	ret = find_missing(session, terms, ask, to, false, supply);
 	if (!ret && supply->n && !find_slots(session, ask, &managers, supply)) {
 		supply_free(supply);
 		/* A file in error may have more of them. */
@@ -366,5 +381,86 @@ int supply_serve(struct session *session, const struct op_terms *terms,
 	}
 	supply_free(&supply);
 	free(error);
+	return ret;
+}
+
+/* Will it be free, or is it? What the manager has not seen yet may be. */
+static bool gpu_comes(const struct pool_gpu *gpu, bool now)
+{
+	if (gpu->state == POOL_FREE || now)
+		return gpu->state == POOL_FREE;
+	return gpu->state == POOL_CHANGING || gpu->state == POOL_OTHERS || pool_gpu_is_unseen(gpu);
+}
+
+/* Is there a GPU for each wish, @now or later? */
+static bool offers_cover(struct offer *offers, size_t n, const struct supply *supply, bool now)
+{
+	size_t i, j, k;
+
+	for (j = 0; j < n; j++)
+		memset(offers[j].taken, 0, offers[j].reply.inventory.n * sizeof(bool));
+	for (i = 0; i < supply->n; i++) {
+		bool found = false;
+
+		for (j = 0; j < n && !found; j++)
+			for (k = 0; k < offers[j].reply.inventory.n && !found; k++) {
+				const struct pool_gpu *gpu = &offers[j].reply.inventory.gpus[k];
+
+				found = !offers[j].taken[k] && gpu_comes(gpu, now) &&
+					pool_gpu_is(gpu, supply->wishes[i].kind);
+				offers[j].taken[k] |= found;
+			}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* @lacks: what is missing now, @would: what is missing even if nobody here had any. */
+static enum supply_outlook outlook_of(const struct session *session, const struct gpu_request *ask,
+				      const struct managers *managers, struct offer *offers,
+				      const struct supply *lacks, const struct supply *would)
+{
+	size_t i, ports = 0;
+
+	if (count_slots(session, ask, managers) >= lacks->n &&
+	    offers_cover(offers, managers->n, lacks, true))
+		return SUPPLY_NOW;
+	for (i = 0; i < managers->n; i++) {
+		ports += managers->conf[i].n_ports;
+		if (!offers[i].known)
+			return SUPPLY_LATER;
+	}
+	return ports >= would->n && offers_cover(offers, managers->n, would, false) ? SUPPLY_LATER :
+										      SUPPLY_NEVER;
+}
+
+int supply_look(struct session *session, const struct op_terms *terms,
+		const struct gpu_request *ask, const struct handover_to *to,
+		enum supply_outlook *outlook)
+{
+	struct supply lacks = { 0 }, would = { 0 };
+	struct managers managers;
+	struct offer *offers;
+	int ret = CTL_DONE;
+
+	*outlook = SUPPLY_NEVER;
+	if (ask->from || ask->memory || ask->size)
+		return CTL_DONE;
+	managers_load(session->ctx, &managers);
+	if (managers.n) {
+		offers = offers_ask(session, &managers);
+		ret = session_refresh(session);
+		if (!ret)
+			ret = find_missing(session, terms, ask, to, false, &lacks);
+		if (!ret)
+			ret = find_missing(session, terms, ask, to, true, &would);
+		if (!ret && lacks.n)
+			*outlook = outlook_of(session, ask, &managers, offers, &lacks, &would);
+		offers_free(offers, managers.n);
+	}
+	supply_free(&lacks);
+	supply_free(&would);
+	managers_free(&managers);
 	return ret;
 }

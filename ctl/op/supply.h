@@ -21,4 +21,16 @@ int supply_serve(struct session *session, const struct op_terms *terms,
 		 int (*again)(struct session *session, const struct op_terms *terms, void *arg),
 		 void *arg);
 
+/* Can fabric managers serve a request that does not fit on this host? */
+enum supply_outlook {
+	SUPPLY_NEVER, /* they cannot, or need not */
+	SUPPLY_LATER, /* once others have given GPUs back, or changes have ended */
+	SUPPLY_NOW,
+};
+
+/* Ask them; for the same requests as supply_serve(). The snapshot is a new one afterwards. */
+int supply_look(struct session *session, const struct op_terms *terms,
+		const struct gpu_request *ask, const struct handover_to *to,
+		enum supply_outlook *outlook);
+
 #endif /* GPUCTL_SUPPLY_H */

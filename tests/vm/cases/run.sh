@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# gpuctl run: the GPUs come and go with a command, however that or gpuctl ends;
-# gpuctl reap: what nobody minds any more goes by the contract of every removal.
+# gpuctl run: the GPUs come and go with a command, however that or gpuctl ends; gpuctl env says
+# what it finds. gpuctl reap: what nobody minds any more goes by the contract of every removal.
 #
 #   root port -- upstream -- sim0-0 ... sim0-3 with an h100-80 each, off
 #
@@ -144,6 +144,41 @@ check "two for a second" gpuctl compose a --gpus 1 --for 1s
 check "and a second one" gpuctl compose b --gpus 1 --for 1s
 wait_for 20 sh -c '[ "$(gpuctl -n reap | grep -c "its lease is over")" = 2 ]'
 is "$(gpuctl -j reap | jq -c '[.reaped, [.slots[].slot]]')" '[["a","b"],["sim0-0","sim0-1"]]' "one document tells of both"
+
+note "the environment for processes that others start"
+check "two GPUs" gpuctl compose train --gpus 2
+is "$(gpuctl env --format plain train)" \
+	$'GPUFABRIC_COMPOSITION=train\nGPUFABRIC_SLOTS=sim0-0 sim0-1\nGPUFABRIC_ADDRESSES=10000:03:00.0 10000:04:00.0' "plain lines"
+is "$(eval "$(gpuctl env train)" && echo "$GPUFABRIC_SLOTS")" "sim0-0 sim0-1" "a shell reads them"
+is "$(gpuctl env --format null train | tr '\0' '\n')" "$(gpuctl env --format plain train)" "the same with NULs"
+is "$(gpuctl -j env train | jq -r '.variables[] | .name + "=" + .value')" "$(gpuctl env --format plain train)" "and as JSON"
+check_rc 2 "of one that does not exist" gpuctl env nobody
+check_rc 2 "in no such format" gpuctl env --format yaml train
+gpuctl release train >/dev/null
+is "$(gpuctl run --gpus 1 --name mine -- sh -c 'gpuctl env --format plain mine; env | grep ^GPUFABRIC | sort -r' |
+	grep ^GPUFABRIC | sort | uniq -c | awk '{ print $1 }' | xargs)" "2 2 2" "it is what gpuctl run sets"
+
+note "jobs that have ended"
+jobs()
+{
+	printf '%s\n' "$@" >/tmp/jobs
+	# Made when these compositions were long there.
+	touch -d "@$(($(date +%s) + 3600))" /tmp/jobs
+	gpuctl reap --jobs-alive /tmp/jobs
+}
+check "a composition of job 7" gpuctl compose seven --gpus 1 --job 7
+check "one of job 70" gpuctl compose seventy --gpus 1 --job 70
+check "and one of no job" gpuctl compose admin --gpus 1
+check_rc 2 "nothing from a pipe is no list of jobs" sh -c 'false | gpuctl reap --jobs-alive -'
+check_rc 2 "nor is a list that ends early" jobs 7 70
+is "$(compositions)" "admin seven seventy" "and nothing is released"
+is "$(printf '%s\n' . | gpuctl reap --jobs-alive -)" "nothing to reap" "what was composed just now may be of a job that came later"
+like "$(jobs 7 70 .)" "nothing to reap" "both jobs are alive"
+like "$(jobs 7 .)" "seventy: its job has ended" "one has ended"
+is "$(compositions)" "admin seven" "and gives its GPU back"
+check "the other" jobs .
+is "$(compositions)" admin "what is of no job stays"
+check "it is released by hand" gpuctl release admin
 
 check "the module unloads" wait_for 10 rmmod gpufabric
 check "the simulator, too" rmmod gpufabric_sim
