@@ -290,6 +290,7 @@ uninstall: ## Remove what install, install-fm, install-boot and install-dev put 
 
 # The fabric manager is a package of its own. A configuration that is there stays.
 fm-map = $(BUILD)/gpufabric-fm:$(sbindir)/gpufabric-fm:755 \
+	fm/sim-agent:$(libexecdir)/gpufabric-fm/sim-agent:755 \
 	$(call to,fm/man/*.8,$(mandir)/man8) \
 	$(call to,fm/*.service,$(unitdir))
 
