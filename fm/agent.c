@@ -211,7 +211,8 @@ static int agent_send(struct agent *agent, const char *text, uint64_t deadline, 
 static int agent_hello(struct agent *agent, uint64_t until, struct agent_line *said,
 		       struct fault *f)
 {
-	char *line = mem_printf("\n%llu hello 1 .\n", (unsigned long long)++agent->next_id);
+	unsigned long long id = ++agent->next_id;
+	char *line = mem_printf("\n%llu hello 1 .\n", id);
 	int err = agent_send(agent, line, until, f);
 
 	free(line);
