@@ -240,6 +240,13 @@ fuzz-netlink: deps ## Odd messages for the module on the kernel with KASAN, MESS
 storm: deps ## 64 clients, surprises, reloads: OPERATIONS=10000 RELOADS=100 CYCLES=10000
 	@tests/vm/long storms $(or $(OPERATIONS),10000) $(or $(RELOADS),100) $(or $(CYCLES),10000)
 
+# gpuctl's code for pools without its module, whose requests it times.
+$(BUILD)/rack-mover: $(OBJ)/tests/rack/mover.o $(filter-out $(OBJ)/ctl/main.o,$(ctl-objects)) $(OBJ)/flags
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -Wl,--wrap=manager_ask -o $@ $(filter %.o,$^) $(ctl-libs)
+
+storm-rack: deps gpuctl gpufabric-fm $(BUILD)/rack-mover ## GPUs move between 4 hosts; clients, hosts and manager are killed: MOVES=1000 SEED= LIMIT=3600
+	@tests/storm-rack $(or $(MOVES),1000) $(or $(SEED),1) $(or $(LIMIT),3600)
+
 storm-links: deps ## Links that blink and buses that are reset, GPUs in use: BLINKS=1000 RESETS=200 SEED=
 	@tests/vm/long links $(or $(BLINKS),1000) $(or $(RESETS),200) $(or $(SEED),1)
 
@@ -290,6 +297,7 @@ uninstall: ## Remove what install, install-fm, install-boot and install-dev put 
 
 # The fabric manager is a package of its own. A configuration that is there stays.
 fm-map = $(BUILD)/gpufabric-fm:$(sbindir)/gpufabric-fm:755 \
+	fm/sim-agent:$(libexecdir)/gpufabric-fm/sim-agent:755 \
 	$(call to,fm/man/*.8,$(mandir)/man8) \
 	$(call to,fm/*.service,$(unitdir))
 
@@ -340,6 +348,6 @@ distclean: ## Remove build/ altogether
 
 FORCE:
 .PHONY: all demo demo-rack help deps gpuctl gpufabric-fm install-fm modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
-	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links feasibility coverage lint bench bench-size bench-plan \
+	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack feasibility coverage lint bench bench-size bench-plan \
 	bench-models bench-terms bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

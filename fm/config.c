@@ -18,6 +18,7 @@
 
 #include "base/conf.h"
 #include "base/text.h"
+#include "fm/agent.h"
 #include "fm/config.h"
 #include "fm/gfms.h"
 
@@ -168,10 +169,15 @@ static int switch_key(struct reading *r, const char *key, const char *value, str
 	if (!strcmp(key, "driver")) {
 		if (r->driver_given)
 			return fault_set(f, EINVAL, "driver is given twice");
-		if (strcmp(value, "qmp") && strcmp(value, "switchtec"))
-			return fault_set(f, EINVAL, "driver must be qmp or switchtec");
 		r->driver_given = true;
-		r->config->driver = *value == 's' ? DRIVER_SWITCHTEC : DRIVER_QMP;
+		if (!strcmp(value, "qmp"))
+			r->config->driver = DRIVER_QMP;
+		else if (!strcmp(value, "switchtec"))
+			r->config->driver = DRIVER_SWITCHTEC;
+		else if (!strcmp(value, "sim"))
+			r->config->driver = DRIVER_SIM;
+		else
+			return fault_set(f, EINVAL, "driver must be qmp, switchtec or sim");
 		return 0;
 	}
 	if (!strcmp(key, "device")) {
@@ -244,11 +250,12 @@ static int set_ports(struct config_host *host, const char *value, struct fault *
 
 static int host_key(struct config_host *host, const char *key, const char *value, struct fault *f)
 {
-	if (!strcmp(key, "qmp")) {
+	if (!strcmp(key, "qmp") || !strcmp(key, "agent")) {
 		if (*value != '/' || strlen(value) > SOCKET_PATH_MAX)
 			return fault_set(f, EINVAL,
-					 "qmp must be the path of a socket, of at most 100 characters");
-		return set_text(&host->qmp, key, value, f);
+					 "%s must be the path of a socket, of at most 100 characters",
+					 key);
+		return set_text(*key == 'q' ? &host->qmp : &host->agent, key, value, f);
 	}
 	if (!strcmp(key, "upstream"))
 		return set_port(host->upstream, key, value, f);
@@ -293,6 +300,12 @@ static int gpu_key(struct config_gpu *gpu, const char *key, const char *value, s
 			return fault_set(f, EINVAL,
 					 "device must be DRIVER,PROPERTY=VALUE,... without blanks");
 		return set_text(&gpu->device, key, value, f);
+	}
+	if (!strcmp(key, "card")) {
+		if (strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789- ") != strlen(value))
+			return fault_set(f, EINVAL,
+					 "card is a card of the simulator, such as h100-80");
+		return set_text(&gpu->card, key, value, f);
 	}
 	if (!strcmp(key, "endpoint"))
 		return set_port(gpu->endpoint, key, value, f);
@@ -402,10 +415,34 @@ static int host_is_qmp(const struct config_host *host, struct fault *f)
 {
 	if (!host->qmp)
 		return fault_set(f, EINVAL, "[host.%s] has no qmp", host->name);
-	if (host->upstream[0] >= 0)
-		return fault_set(f, EINVAL,
-				 "[host.%s] has upstream, which the driver qmp does not use",
+	if (host->upstream[0] >= 0 || host->agent)
+		return fault_set(f, EINVAL, "[host.%s] has %s, which the driver qmp does not use",
+				 host->name, host->agent ? "agent" : "upstream");
+	return 0;
+}
+
+static int host_is_sim(const struct config_host *host, struct fault *f)
+{
+	const char *digits = "0123456789", *port;
+	size_t i, first;
+
+	if (!host->agent)
+		return fault_set(f, EINVAL, "[host.%s] has no agent", host->name);
+	if (host->qmp || host->upstream[0] >= 0)
+		return fault_set(f, EINVAL, "[host.%s] has %s, which the driver sim does not use",
+				 host->name, host->qmp ? "qmp" : "upstream");
+	if (host->fence == FENCE_QMP_GONE)
+		return fault_set(f, EINVAL, "[host.%s] has no QMP socket: fence must be a program",
 				 host->name);
+	for (i = 0; i < host->port_count; i++) {
+		port = host->ports[i];
+		first = strspn(port, digits);
+		if (!first || port[first] != '.' || !port[first + 1] ||
+		    port[first + 1 + strspn(port + first + 1, digits)])
+			return fault_set(f, EINVAL,
+					 "[host.%s]: \"%.80s\" is no slot of a simulator, such as 0.3",
+					 host->name, port);
+	}
 	return 0;
 }
 
@@ -416,10 +453,10 @@ static int host_is_switchtec(const struct config_host *host, struct fault *f)
 
 	if (host->upstream[0] < 0)
 		return fault_set(f, EINVAL, "[host.%s] has no upstream", host->name);
-	if (host->qmp)
+	if (host->qmp || host->agent)
 		return fault_set(f, EINVAL,
-				 "[host.%s] has qmp, which the driver switchtec does not use",
-				 host->name);
+				 "[host.%s] has %s, which the driver switchtec does not use",
+				 host->name, host->qmp ? "qmp" : "agent");
 	if (host->fence != FENCE_NONE)
 		return fault_set(f, EINVAL,
 				 "[host.%s] has fence, which the driver switchtec does not need: its switch takes GPUs from a host that is off",
@@ -434,23 +471,58 @@ static int host_is_switchtec(const struct config_host *host, struct fault *f)
 	return 0;
 }
 
+const char *config_place_key(const struct config *config)
+{
+	static const char *const keys[] = {
+		[DRIVER_QMP] = "qmp",
+		[DRIVER_SWITCHTEC] = "upstream",
+		[DRIVER_SIM] = "agent",
+	};
+
+	return keys[config->driver];
+}
+
+/* Are two hosts attached at the same place? */
+static bool same_place(enum config_driver driver, const struct config_host *a,
+		       const struct config_host *b)
+{
+	if (driver == DRIVER_SWITCHTEC)
+		return same_pair(a->upstream, b->upstream);
+	return driver == DRIVER_SIM ? !strcmp(a->agent, b->agent) : !strcmp(a->qmp, b->qmp);
+}
+
 static int host_complete(const struct config *c, size_t i, struct fault *f)
 {
 	const struct config_host *host = &c->hosts[i], *other;
-	bool qmp = c->driver == DRIVER_QMP;
-	int err = qmp ? host_is_qmp(host, f) : host_is_switchtec(host, f);
+	int err = c->driver == DRIVER_SIM ? host_is_sim(host, f) :
+		  c->driver == DRIVER_QMP ? host_is_qmp(host, f) :
+					    host_is_switchtec(host, f);
 	size_t k;
 
 	if (!err && !host->port_count)
 		err = fault_set(f, EINVAL, "[host.%s] has no ports", host->name);
 	for (k = 0; k < i && !err; k++) {
 		other = &c->hosts[k];
-		if (qmp ? !strcmp(host->qmp, other->qmp) :
-			  same_pair(host->upstream, other->upstream))
+		if (same_place(c->driver, host, other))
 			err = fault_set(f, EINVAL, "[host.%s] and [host.%s] have the same %s",
-					other->name, host->name, qmp ? "qmp" : "upstream");
+					other->name, host->name, config_place_key(c));
 	}
 	return err;
+}
+
+static int gpu_is_sim(const struct config_gpu *gpu, struct fault *f)
+{
+	if (gpu->device || gpu->endpoint[0] >= 0 || gpu->pdfid >= 0)
+		return fault_set(f, EINVAL,
+				 "[gpu.%s] has device, endpoint or pdfid, which the driver sim does not use",
+				 gpu->name);
+	if (!gpu->card)
+		return fault_set(f, EINVAL, "[gpu.%s] has no card", gpu->name);
+	if (!gpu->serial || !agent_serial_valid(gpu->serial))
+		return fault_set(f, EINVAL,
+				 "[gpu.%s] needs a serial of 16 hexadecimal digits in lower case: it says which card this is",
+				 gpu->name);
+	return 0;
 }
 
 static int gpu_complete(const struct config *c, size_t i, struct fault *f)
@@ -458,7 +530,13 @@ static int gpu_complete(const struct config *c, size_t i, struct fault *f)
 	const struct config_gpu *gpu = &c->gpus[i], *other;
 	bool endpoint = gpu->endpoint[0] >= 0, pdfid = gpu->pdfid >= 0;
 	size_t k;
+	int err = c->driver == DRIVER_SIM ? gpu_is_sim(gpu, f) : 0;
 
+	if (err)
+		return err;
+	if (c->driver != DRIVER_SIM && gpu->card)
+		return fault_set(f, EINVAL, "[gpu.%s] has card, which only the driver sim uses",
+				 gpu->name);
 	if (c->driver == DRIVER_QMP && !gpu->device)
 		return fault_set(f, EINVAL, "[gpu.%s] has no device", gpu->name);
 	if (c->driver == DRIVER_QMP && (endpoint || pdfid))
@@ -472,7 +550,8 @@ static int gpu_complete(const struct config *c, size_t i, struct fault *f)
 	for (k = 0; k < i; k++) {
 		other = &c->gpus[k];
 		if ((endpoint && same_pair(gpu->endpoint, other->endpoint)) ||
-		    (pdfid && gpu->pdfid == other->pdfid))
+		    (pdfid && gpu->pdfid == other->pdfid) ||
+		    (c->driver == DRIVER_SIM && !strcmp(gpu->serial, other->serial)))
 			return fault_set(f, EINVAL, "[gpu.%s] and [gpu.%s] are the same GPU",
 					 other->name, gpu->name);
 	}
@@ -486,9 +565,9 @@ static int config_complete(struct config *c, struct fault *f)
 
 	if (c->driver == DRIVER_SWITCHTEC && !c->device)
 		err = fault_set(f, EINVAL, "[switch] has no device");
-	if (c->driver == DRIVER_QMP && c->device)
-		err = fault_set(f, EINVAL,
-				"[switch] has device, which the driver qmp does not use");
+	if (c->driver != DRIVER_SWITCHTEC && c->device)
+		err = fault_set(f, EINVAL, "[switch] has device, which the driver %s does not use",
+				c->driver == DRIVER_QMP ? "qmp" : "sim");
 	for (i = 0; i < c->host_count && !err; i++)
 		err = host_complete(c, i, f);
 	for (i = 0; i < c->gpu_count && !err; i++)
@@ -507,13 +586,15 @@ bool config_host_moves(const struct config *config, const struct config_host *ho
 {
 	if (config->driver != now->driver)
 		return true;
-	if (now->driver == DRIVER_QMP)
-		return strcmp(host->qmp, as->qmp) != 0;
-	return strcmp(config->device, now->device) || !same_pair(host->upstream, as->upstream);
+	if (now->driver == DRIVER_SWITCHTEC && strcmp(config->device, now->device))
+		return true;
+	return !same_place(now->driver, host, as);
 }
 
 bool config_gpu_moves(const struct config_gpu *gpu, const struct config_gpu *as)
 {
+	if (gpu->card && as->card && strcmp(gpu->serial, as->serial))
+		return true;
 	return !same_pair(gpu->endpoint, as->endpoint) || gpu->pdfid != as->pdfid;
 }
 
@@ -581,12 +662,14 @@ void config_free(struct config *config)
 	for (i = 0; i < config->host_count; i++) {
 		free(config->hosts[i].name);
 		free(config->hosts[i].qmp);
+		free(config->hosts[i].agent);
 		free(config->hosts[i].program);
 		conf_list_free(config->hosts[i].ports, config->hosts[i].port_count);
 	}
 	for (i = 0; i < config->gpu_count; i++) {
 		free(config->gpus[i].name);
 		free(config->gpus[i].device);
+		free(config->gpus[i].card);
 		free(config->gpus[i].serial);
 		free(config->gpus[i].model);
 	}

@@ -16,6 +16,7 @@
 enum config_driver {
 	DRIVER_QMP, /* the switch is QEMU */
 	DRIVER_SWITCHTEC, /* the switch is a Switchtec PAX */
+	DRIVER_SIM, /* simulators in the hosts are the switch */
 };
 
 enum config_fence {
@@ -27,13 +28,15 @@ enum config_fence {
 /**
  * struct config_host - [host.NAME]
  * @qmp: socket of its virtual machine; NULL unless the switch is QEMU
+ * @agent: socket of the agent of its simulator; NULL unless simulators are the switch
  * @upstream: switch and physical port where it is attached to a PAX; negative otherwise
- * @ports: bus names, or numbers of logical ports, @port_count of them
+ * @ports: bus names, numbers of logical ports, or slots of a simulator, @port_count of them
  * @fence: who says that the host is off; @program for FENCE_PROGRAM
  */
 struct config_host {
 	char *name;
 	char *qmp;
+	char *agent;
 	int upstream[2];
 	char **ports;
 	size_t port_count;
@@ -44,15 +47,17 @@ struct config_host {
 /**
  * struct config_gpu - [gpu.NAME]
  * @device: what device_add is told: DRIVER,PROPERTY=VALUE,...; NULL unless the switch is QEMU
+ * @card: what a simulator is told to put in; NULL unless simulators are the switch
  * @endpoint: switch and physical port where it is attached to a PAX; negative otherwise
  * @pdfid: or the id of one of its functions there; negative otherwise
  * @pci: vendor, device, and those of the subsystem; negative where not known
  * @class_code: such as 0x030200, negative where not known
- * @serial: may be NULL, as may @model
+ * @serial: may be NULL, as may @model; with a simulator it says which card this is
  */
 struct config_gpu {
 	char *name;
 	char *device;
+	char *card;
 	int endpoint[2];
 	int pdfid;
 	int pci[4];
@@ -96,6 +101,9 @@ void config_free(struct config *config);
 
 /* "10.0.0.1:8443", "[::]:8443", "host:8443" in two parts; both are newly allocated. */
 bool config_address(const char *listen, char **host, char **port);
+
+/* The key that says where a host is. */
+const char *config_place_key(const struct config *config);
 
 /* Would this host, or this GPU, be another one in @now? Both have its name. */
 bool config_host_moves(const struct config *config, const struct config_host *host,

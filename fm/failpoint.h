@@ -2,7 +2,8 @@
 /*
  * Where a test lets the manager die: GPUFABRIC_FM_DIE=NAME kills it right after the QMP
  * command NAME was sent, before its answer; so do gfms-bind and gfms-unbind of a PAX, where
- * before-gfms-bind and after-gfms-bind are two more places. Only in builds for tests.
+ * before-gfms-bind and after-gfms-bind are two more places; and before-put, after-put, before-pull and
+ * after-pull, about the commands for a simulator's agent. Only in builds for tests.
  */
 #ifndef FM_FAILPOINT_H
 #define FM_FAILPOINT_H

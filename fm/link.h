@@ -55,6 +55,6 @@ struct link_ops {
 	int (*await)(struct link *link, int wake, int *gone, struct fault *f);
 };
 
-extern const struct link_ops link_qmp, link_switchtec;
+extern const struct link_ops link_qmp, link_sim, link_switchtec;
 
 #endif /* FM_LINK_H */

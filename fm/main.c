@@ -110,7 +110,13 @@ static int make_uuid(const char *folder, char uuid[37], struct fault *f)
 
 static const struct link_ops *link_of(const struct config *config)
 {
-	return config->driver == DRIVER_SWITCHTEC ? &link_switchtec : &link_qmp;
+	static const struct link_ops *const links[] = {
+		[DRIVER_QMP] = &link_qmp,
+		[DRIVER_SWITCHTEC] = &link_switchtec,
+		[DRIVER_SIM] = &link_sim,
+	};
+
+	return links[config->driver];
 }
 
 static void config_drop(struct config *config)

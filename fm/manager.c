@@ -484,12 +484,6 @@ static bool host_moves(const struct manager *old, int host, const struct config 
 	return config_host_moves(old->config, &old->config->hosts[host], config, now);
 }
 
-/* The key of fm.conf that says where a host is. */
-static const char *host_place(const struct manager *m)
-{
-	return m->config->driver == DRIVER_QMP ? "qmp" : "upstream";
-}
-
 /* Lock held. */
 static int host_may_follow(const struct manager *old, int i, const struct config *config,
 			   struct fault *f)
@@ -505,13 +499,13 @@ static int host_may_follow(const struct manager *old, int i, const struct config
 		return fault_set(f, EBUSY,
 				 "%s has not answered yet and may have any GPU, so it cannot %s%s: evict it first",
 				 host->name, now ? "get another " : "leave fm.conf",
-				 now ? host_place(old) : "");
+				 now ? config_place_key(old->config) : "");
 	for (gpu = 0; now && gpu < fabric->gpu_count; gpu++)
 		if (fabric->gpus[gpu].owner == i)
 			return fault_set(f, EBUSY,
 					 "%s is in the zone of %s, which cannot get another %s: remove it from there first, or evict %s",
-					 fabric->gpus[gpu].name, host->name, host_place(old),
-					 host->name);
+					 fabric->gpus[gpu].name, host->name,
+					 config_place_key(old->config), host->name);
 	return 0;
 }
 

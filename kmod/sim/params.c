@@ -281,6 +281,30 @@ int sim_parse_gpus(const char *list, const struct sim_layout *layout,
 	return 0;
 }
 
+/* "serial=6767000000000001": all digits of the register, in lower case. */
+static bool parse_serial(const struct span *word, u64 *serial)
+{
+	static const char key[] = "serial=";
+	const char *at = word->at + sizeof(key) - 1;
+	u64 number = 0;
+	unsigned int digit;
+
+	if (span_len(word) != sizeof(key) - 1 + 16 ||
+	    strncmp(word->at, key, sizeof(key) - 1))
+		return false;
+	for (; at < word->end; at++) {
+		if (*at >= '0' && *at <= '9')
+			digit = (unsigned int)(*at - '0');
+		else if (*at >= 'a' && *at <= 'f')
+			digit = (unsigned int)(*at - 'a') + 10;
+		else
+			return false;
+		number = number << 4 | digit;
+	}
+	*serial = number;
+	return number != 0;
+}
+
 /**
  * sim_parse_card() - read what is put into a slot, as in "l40s audio bridge"
  * @text: what the user wrote; "none" is an empty slot
@@ -303,6 +327,7 @@ int sim_parse_card(const char *text, struct sim_card_spec *spec)
 	found.bridge = false;
 	found.sriov = false;
 	found.ports = 0;
+	found.serial = 0;
 	/* A space that was taken is followed by a word. */
 	while (rest.at > word.end) {
 		word = span_take(&rest, ' ');
@@ -312,6 +337,8 @@ int sim_parse_card(const char *text, struct sim_card_spec *spec)
 			found.bridge = true;
 		else if (span_is(&word, "sriov") && !found.sriov)
 			found.sriov = true;
+		else if (!found.serial && parse_serial(&word, &found.serial))
+			continue;
 		else if (found.ports || !parse_switch(&word, &found))
 			return -EINVAL;
 	}

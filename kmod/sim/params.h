@@ -21,6 +21,7 @@
  *	card without one
  * @slotted: these ports say that they implement slots
  * @nohp: the port has no hot-plug controller
+ * @serial: serial number of the card, 0 for one that no other card has
  * @window_mib: prefetchable window of the port, 0 for what the parameter says,
  *	SIM_NO_WINDOW for none
  */
@@ -33,6 +34,7 @@ struct sim_card_spec {
 	unsigned int ports;
 	bool slotted;
 	bool nohp;
+	u64 serial;
 	unsigned int window_mib;
 };
 

@@ -85,8 +85,8 @@ const struct sim_port_ops sim_slot_ops = {
  * @slot: the slot, empty or without power; the caller holds its port's lock
  * @spec: the card
  *
- * The card gets a serial number that no other card of this load has, and that
- * the same slot and model get again at the next.
+ * Unless it has a serial number, the card gets one that no other card of this
+ * load has, and that the same slot and model get again at the next.
  */
 void sim_slot_fill(struct sim_slot *slot, const struct sim_card_spec *spec)
 {
@@ -98,7 +98,8 @@ void sim_slot_fill(struct sim_slot *slot, const struct sim_card_spec *spec)
 	slot->card.ports = spec->ports;
 	slot->card.slotted = spec->slotted;
 	slot->card.sriov = spec->sriov;
-	slot->card.serial = (u64)SIM_VENDOR_ID << 48 |
+	slot->card.serial = spec->serial ?:
+			    (u64)SIM_VENDOR_ID << 48 |
 			    (u64)(spec->model->device & 0xff) << 40 |
 			    (u64)slot->inserts << 32 |
 			    (u64)slot->sw->index << 16 | slot->number;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: fm/body.c fm/manifest.c fm/answer.c fm/qmp.c fm/config.c fm/account.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
+// sources: fm/body.c fm/manifest.c fm/agent.c fm/answer.c fm/qmp.c fm/config.c fm/account.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
 // packages: json-c gnutls libcrypt
 /*
  * What clients send to the fabric manager, what a QEMU answers, and its files. The first
  * byte says which; each refusal is one line and has a status.
  */
 #include "fm/account.h"
+#include "fm/agent.h"
 #include "fm/body.h"
 #include "fm/config.h"
 #include "fm/qmp.h"
@@ -102,6 +103,19 @@ static void fuzz_qmp(const char *text, size_t size)
 	qmp_message_free(&message);
 }
 
+static void fuzz_agent(const char *text, size_t size)
+{
+	struct agent_line said;
+	struct fault f = { "" };
+
+	if (agent_read(text, size, &said, &f))
+		must(fuzz_is_line(f.text));
+	else if (said.kind == AGENT_REFUSED)
+		must(fuzz_is_line(said.text));
+	else if (said.kind == AGENT_CARD)
+		must(*said.port && agent_serial_valid(said.serial));
+}
+
 static void fuzz_files(const char *text, size_t size)
 {
 	struct account_list list;
@@ -144,6 +158,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_manifest(copy, size);
 	else if (*data == 'a')
 		fuzz_action(copy, size);
+	else if (*data == 'g')
+		fuzz_agent(copy, size);
 	else if (*data == 'q')
 		fuzz_qmp(copy, size);
 	else if (*data == 't')

@@ -335,8 +335,9 @@ def dribblers(manager):
     links = [socket.create_connection(("127.0.0.1", manager.port)) for _ in range(20)]
     streams = [host.context.wrap_socket(socket.create_connection(("127.0.0.1", manager.port)), server_hostname="127.0.0.1") for _ in range(4)]
     Report.same(host.get(ZONE)[0], 200, "silent connections keep nobody out")
-    for stream in streams:
-        stream.sendall(b"GET /redfish/v1 HTTP/1.1\r\nX: ")
+    for number, stream in enumerate(streams):
+        stream.sendall(b"GET /redfish/v1 HTTP/1.1\r\nX: " if number % 2 else
+                       f"PATCH {ZONE} HTTP/1.1\r\nHost: x\r\nIf-Match: *\r\nContent-Length: 60000\r\n\r\n".encode())
         stream.settimeout(0.1)
     end = time.monotonic() + 60
     alive = set(streams)
@@ -350,7 +351,7 @@ def dribblers(manager):
                 pass
             except OSError:
                 alive.remove(stream)
-    Report.ok(not alive, "a header that dribbles for longer than request_timeout ends the connection")
+    Report.ok(not alive, "a header or a body that dribbles for longer than request_timeout ends the connection")
     closed = 0
     for link in links:
         link.settimeout(60)

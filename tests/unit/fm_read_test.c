@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: fm/config.c fm/account.c fm/qmp.c fm/answer.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
+// sources: fm/config.c fm/account.c fm/agent.c fm/qmp.c fm/answer.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
 // packages: json-c gnutls libcrypt
 /* What the fabric manager reads: its configuration, accounts, tags, and what QEMU says. */
 #include <errno.h>
@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "fm/account.h"
+#include "fm/agent.h"
 #include "fm/answer.h"
 #include "fm/config.h"
 #include "fm/qmp.h"
@@ -20,6 +21,8 @@
 #define HOST "[host.a]\nqmp = /run/a\nports = dn0 dn1\n"
 #define GPU "[gpu.g]\ndevice = secondary-vga,vgamem_mb=64\n"
 #define PAX "[switch]\ndriver = switchtec\ndevice = /dev/switchtec0\n"
+#define SIM "[switch]\ndriver = sim\n"
+#define SIM_HOST "[host.a]\nagent = /run/a\nports = 0.0 0.10\n"
 #define PAX_HOST "[host.a]\nupstream = 0/8\nports = 0 1\n"
 
 static void configuration(void)
@@ -53,7 +56,7 @@ static void configuration(void)
 		{ GPU "pdfid = 1\n", "which the driver qmp does not use" },
 		{ "[switch]\ndevice = /dev/switchtec0\n", "which the driver qmp does not use" },
 		{ "[switch]\ndriver = switchtec\n", "has no device" },
-		{ "[switch]\ndriver = liqid\n", "qmp or switchtec" },
+		{ "[switch]\ndriver = liqid\n", "qmp, switchtec or sim" },
 		{ PAX "driver = switchtec\n", "given twice" },
 		{ PAX "device = /dev/switchtec1\n", "given twice" },
 		{ "[switch]\ndevice = switchtec0\n", "a path such as" },
@@ -65,7 +68,10 @@ static void configuration(void)
 		{ PAX "[host.a]\nupstream = 16/8\n", "SWITCH/PORT" },
 		{ PAX "[host.a]\nupstream = 0/256\n", "SWITCH/PORT" },
 		{ PAX PAX_HOST "upstream = 0/9\n", "given twice" },
-		{ PAX PAX_HOST "qmp = /run/a\n", "which the driver switchtec does not use" },
+		{ PAX PAX_HOST "qmp = /run/a\n", "has qmp, which the driver switchtec" },
+		{ PAX PAX_HOST "agent = /run/a\n", "has agent, which the driver switchtec" },
+		{ HOST "agent = /run/a\n", "has agent, which the driver qmp" },
+		{ GPU "card = h200\n", "which only the driver sim uses" },
 		{ PAX PAX_HOST "fence = /bin/true\n", "has fence" },
 		{ PAX "[host.a]\nupstream = 0/8\nports = dn0\n", "not the number of a logical port" },
 		{ PAX "[host.a]\nupstream = 0/8\nports = 256\n", "not the number of a logical port" },
@@ -79,6 +85,23 @@ static void configuration(void)
 		{ PAX "[gpu.g]\npdfid = 1\npdfid = 1\n", "given twice" },
 		{ PAX "[gpu.g]\npdfid = 1\n[gpu.h]\npdfid = 0x1\n", "are the same GPU" },
 		{ PAX "[gpu.g]\nendpoint = 0/24\n[gpu.h]\nendpoint = 0/24\n", "are the same GPU" },
+		{ SIM "[host.a]\nports = 0.0\n", "has no agent" },
+		{ SIM "[host.a]\nagent = run/a\nports = 0.0\n", "agent must be the path of a socket" },
+		{ SIM SIM_HOST "qmp = /run/b\n", "has qmp, which the driver sim" },
+		{ SIM SIM_HOST "upstream = 0/8\n", "has upstream, which the driver sim" },
+		{ SIM SIM_HOST "fence = qmp-gone\n", "has no QMP socket" },
+		{ SIM "[host.a]\nagent = /run/a\nports = dn0\n", "no slot of a simulator" },
+		{ SIM "[host.a]\nagent = /run/a\nports = 0.x\n", "no slot of a simulator" },
+		{ SIM "[host.a]\nagent = /run/a\nports = 0.1.2\n", "no slot of a simulator" },
+		{ SIM SIM_HOST "[host.b]\nagent = /run/a\nports = 0.0\n", "the same agent" },
+		{ SIM "device = /dev/switchtec0\n", "which the driver sim does not use" },
+		{ SIM "[gpu.g]\nserial = 6767000000000001\n", "has no card" },
+		{ SIM "[gpu.g]\ncard = h200\n", "needs a serial of 16" },
+		{ SIM "[gpu.g]\ncard = h200\nserial = 676700000000000A\n", "needs a serial of 16" },
+		{ SIM "[gpu.g]\ncard = h200\nserial = 0000000000000000\n", "needs a serial of 16" },
+		{ SIM "[gpu.g]\ncard = h200; x\n", "a card of the simulator" },
+		{ SIM GPU, "which the driver sim does not use" },
+		{ SIM "[gpu.g]\ncard = h200\nserial = 6767000000000001\n[gpu.h]\ncard = l40s\nserial = 6767000000000001\n", "are the same GPU" },
 	};
 	struct config config;
 	struct fault f;
@@ -104,6 +127,31 @@ static void configuration(void)
 	   config.gpus[0].endpoint[0] < 0 && config.gpus[1].endpoint[0] == 15 && config.gpus[1].endpoint[1] == 255 &&
 	   config.gpus[1].pdfid < 0, "is what it says, too");
 	config_free(&config);
+}
+
+/* What an agent of the simulator answers. */
+static void agents(void)
+{
+	static const char *const bad[] = {
+		"", "done", "x done", "1", "1 ", "1 ok", "1  done", "-1 done", "1 done ", "1 done 2", "1 card", "1 card 0.0", "1 card 0.0 ",
+		"1 card 0.0 1", "1 card 0.0 6767000000000001 x", "1 card  6767000000000001", "1 card 0.0 0000000000000000", "18446744073709551616 done",
+	};
+	struct agent_line said;
+	struct fault f;
+	char line[300];
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(agent_read(bad[i], strlen(bad[i]), &said, &f) == -EPROTO, "no answer of an agent: \"%s\"", bad[i]);
+	memset(line, '1', sizeof(line));
+	ok(agent_read(line, sizeof(line), &said, &f) == -EPROTO, "nor is one of 300 characters");
+	ok(agent_read("1 done\0", 7, &said, &f) == -EPROTO, "nor one with a NUL");
+	ok(!agent_read("7 done", 6, &said, &f) && said.kind == AGENT_DONE && said.id == 7, "done");
+	ok(!agent_read("7 refused a\033b", 13, &said, &f) && said.kind == AGENT_REFUSED && !strchr(said.text, '\033'), "a refusal, tamed");
+	ok(!agent_read("7 refused", 9, &said, &f) && *said.text, "a refusal without a reason has one");
+	ok(!agent_read("8 card 0.3 67670000000000ab", 27, &said, &f) && said.kind == AGENT_CARD && !strcmp(said.port, "0.3") &&
+		   !strcmp(said.serial, "67670000000000ab"),
+	   "a card");
 }
 
 static void accounts(void)
@@ -289,6 +337,7 @@ static void peers(void)
 int main(void)
 {
 	configuration();
+	agents();
 	accounts();
 	tags();
 	lines();

@@ -222,6 +222,32 @@ static void cards_by_hand(void)
 	one_card("none ", -EINVAL, NULL, false, false);
 }
 
+/* @serial: 0 for a card that is refused, or keeps none. */
+static void one_serial(const char *text, int ret, u64 serial)
+{
+	struct sim_card_spec spec = { .model = sim_model_at(0) };
+	char *copy = strdup(text);
+
+	ok(sim_parse_card(copy, &spec) == ret && spec.serial == serial, "card \"%s\": serial number %llx", text,
+	   (unsigned long long)serial);
+	free(copy);
+}
+
+static void serials(void)
+{
+	one_serial("l40s serial=6767000000000abc", 0, 0x6767000000000abcULL);
+	one_serial("l40s audio serial=ffffffffffffffff bridge\n", 0, ~0ULL);
+	one_serial("l40s", 0, 0);
+	one_serial("l40s serial=0000000000000000", -EINVAL, 0);
+	one_serial("l40s serial=676700000000abc", -EINVAL, 0);
+	one_serial("l40s serial=67670000000000abc", -EINVAL, 0);
+	one_serial("l40s serial=6767000000000ABC", -EINVAL, 0);
+	one_serial("l40s serial=0x67670000000abc", -EINVAL, 0);
+	one_serial("l40s serial=", -EINVAL, 0);
+	one_serial("l40s serial=6767000000000abc serial=6767000000000abc", -EINVAL, 0);
+	one_serial("none serial=6767000000000abc", -EINVAL, 0);
+}
+
 static void one_link(const char *text, int ret, u8 speed, u8 width)
 {
 	struct sim_link link = { 9, 9 };
@@ -288,6 +314,7 @@ int main(void)
 	clipped();
 	short_buffer();
 	cards_by_hand();
+	serials();
 	links();
 	model_table();
 	return tap_done();
