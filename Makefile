@@ -150,6 +150,8 @@ $(BUILD)/hub: $(hub-objects) $(size-objects) $(OBJ)/ctl/base/replace.o $(OBJ)/fl
 	@echo "  LD      $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs)
 
+$(OBJ)/fm/page.o: fm/page.html
+
 gpufabric-fm: $(BUILD)/gpufabric-fm ## Build the fabric manager: build/gpufabric-fm
 
 $(BUILD)/gpufabric-fm: $(fm-objects) $(OBJ)/flags
