@@ -41,7 +41,7 @@ BUILD       := build
 OBJ         := $(BUILD)/obj
 
 # What is linked with libcurl is apart from gpuctl.
-programs    := ctl/hub/% ctl/redfish/% ctl/web/%
+programs    := ctl/hub/% ctl/driver/% ctl/redfish/% ctl/liqid/% ctl/web/%
 # What a card is, module and tool tell alike.
 ctl-sources := $(filter-out %_test.c $(programs),$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c))
 ctl-objects := $(ctl-sources:%.c=$(OBJ)/%.o)
@@ -54,10 +54,12 @@ ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
 ctl-libs     = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl
 
 # The programs that speak HTTPS, apart because of what they are linked with: one reads the
-# Hugging Face Hub, the other speaks to fabric managers.
+# Hugging Face Hub, the others speak to fabric managers, one kind each.
 hub-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/hub/*.c ctl/web/*.c))
-redfish-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/redfish/*.c ctl/web/*.c)) \
+driver-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/driver/*.c ctl/web/*.c)) \
 	$(addprefix $(OBJ)/ctl/base/,conf.o conf_dir.o fault.o jread.o text.o trust.o) $(OBJ)/ctl/managers/conf.o
+redfish-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/redfish/*.c)) $(driver-objects)
+liqid-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/liqid/*.c)) $(driver-objects)
 web-libs     = $(shell $(PKG_CONFIG) --libs json-c libcurl) -lm
 
 # The fabric manager, a program of its own: of the tool it has base/ alone.
@@ -127,7 +129,7 @@ deps: ## Install the Debian packages that are missing (tests/deps/packages)
 
 # --- the tool --------------------------------------------------------------
 
-gpuctl: $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish ## Build the tool: build/gpuctl, and programs for it
+gpuctl: $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid ## Build the tool: build/gpuctl, and programs for it
 
 # Objects depend on how they are compiled as well as on what.
 $(OBJ)/flags: FORCE
@@ -148,6 +150,8 @@ $(BUILD)/hub: $(hub-objects) $(size-objects) $(OBJ)/ctl/base/replace.o $(OBJ)/fl
 	@echo "  LD      $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs)
 
+$(OBJ)/fm/page.o: fm/page.html
+
 gpufabric-fm: $(BUILD)/gpufabric-fm ## Build the fabric manager: build/gpufabric-fm
 
 $(BUILD)/gpufabric-fm: $(fm-objects) $(OBJ)/flags
@@ -158,7 +162,11 @@ $(BUILD)/fabric-redfish: $(redfish-objects) $(OBJ)/flags
 	@echo "  LD      $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs)
 
--include $(ctl-objects:.o=.d) $(hub-objects:.o=.d) $(redfish-objects:.o=.d) $(fm-objects:.o=.d)
+$(BUILD)/fabric-liqid: $(liqid-objects) $(OBJ)/flags
+	@echo "  LD      $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs)
+
+-include $(ctl-objects:.o=.d) $(hub-objects:.o=.d) $(redfish-objects:.o=.d) $(liqid-objects:.o=.d) $(fm-objects:.o=.d)
 
 # Of another time than the module, by what tests/vm/skew/NAME.h changes in the files that say
 # or send it; for the case skew.
@@ -266,6 +274,7 @@ to = $(foreach f,$(wildcard $(1)),$(f):$(2)/$(notdir $(f)):$(or $(3),644))
 install-map = $(BUILD)/gpuctl:$(bindir)/gpuctl:755 \
 	$(BUILD)/hub:$(libexecdir)/gpuctl/hub:755 \
 	$(BUILD)/fabric-redfish:$(libexecdir)/gpuctl/fabric-redfish:755 \
+	$(BUILD)/fabric-liqid:$(libexecdir)/gpuctl/fabric-liqid:755 \
 	$(call to,ctl/catalogue/gpus.d/*.conf,$(datadir)/gpuctl/gpus.d) \
 	$(call to,ctl/catalogue/models.d/*.conf,$(datadir)/gpuctl/models.d) \
 	$(call to,ctl/catalogue/nodes.d/*.conf,$(datadir)/gpuctl/nodes.d) \
@@ -338,7 +347,7 @@ dkms-install: dkms-sources ## Build and install gpufabric for the running kernel
 	dkms install gpufabric/$(VERSION)
 
 clean: ## Remove what was built; the cache stays
-	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/gpufabric-fm $(BUILD)/fm-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
+	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/fm-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
 		$(BUILD)/deb $(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
 		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz $(BUILD)/terminal $(BUILD)/matrix $(BUILD)/newest

@@ -16,6 +16,7 @@
  * @body: the document, owned; or @text of the media type @type, owned; or neither
  * @etag: with its quotes, "" for none
  * @location: owned, may be NULL, as may @allow and @token
+ * @policy, @account: of the page, borrowed; NULL for none
  * @retry_s: Retry-After, 0 for none
  */
 struct answer {
@@ -27,6 +28,8 @@ struct answer {
 	char *location;
 	char *allow;
 	char *token;
+	const char *policy;
+	const char *account;
 	unsigned int retry_s;
 	bool challenge;
 };

@@ -23,6 +23,7 @@
 #include "fm/http.h"
 #include "fm/journal.h"
 #include "fm/metadata.h"
+#include "fm/page.h"
 #include "fm/peers.h"
 #include "fm/stream.h"
 #include "fm/tls.h"
@@ -82,7 +83,7 @@ struct http {
 	pthread_rwlock_t hold;
 	struct request *parked;
 	struct peers peers;
-	char *metadata;
+	char *metadata, *policy;
 	pthread_mutex_t queue_lock;
 	pthread_cond_t queue_changed;
 	struct request *queue, **queue_end;
@@ -204,6 +205,8 @@ static enum MHD_Result reply(struct request *r)
 	add_header(response, "Location", a->location);
 	add_header(response, "Allow", a->allow);
 	add_header(response, "X-Auth-Token", a->token);
+	add_header(response, "Content-Security-Policy", a->policy);
+	add_header(response, "X-Account", a->account);
 	if (a->challenge)
 		add_header(response, "WWW-Authenticate",
 			   "Basic realm=\"gpufabric-fm\", charset=\"UTF-8\"");
@@ -229,7 +232,8 @@ static enum MHD_Result reply_document(struct request *r)
 static enum MHD_Result refuse_login(struct request *r, const char *why)
 {
 	answer_refuse(&r->answer, 401, "NoValidSession", NULL, NULL, "%s", why);
-	r->answer.challenge = true;
+	/* A browser would ask by a dialog of its own; our page asks itself. */
+	r->answer.challenge = !header(r, "X-Requested-With");
 	return reply(r);
 }
 
@@ -454,6 +458,15 @@ static enum MHD_Result find_dollar(void *arg, enum MHD_ValueKind kind, const cha
 	return MHD_YES;
 }
 
+/* A browser sends a change for the page of another site, with the certificate of who looks at it? */
+static bool is_foreign(struct request *r)
+{
+	const char *origin = header(r, "Origin"), *host = header(r, "Host");
+
+	return origin && !is_read(r) &&
+	       (strncmp(origin, "https://", 8) || !host || strcmp(origin + 8, host));
+}
+
 /* What is wrong whoever asks; the status of the answer is 0 when nothing is. */
 static void request_check(struct request *r)
 {
@@ -470,9 +483,24 @@ static void request_check(struct request *r)
 	else if (version && strcmp(version, "4.0"))
 		answer_refuse(&r->answer, 412, "HeaderInvalid", NULL, "OData-Version",
 			      "the service speaks OData-Version 4.0");
+	else if (is_foreign(r))
+		answer_refuse(&r->answer, 403, "InsufficientPrivilege", NULL, NULL,
+			      "a page of another site asks for a change");
 	else if (dollar)
 		answer_refuse(&r->answer, 501, "QueryNotSupported", NULL, NULL,
 			      "query parameters with $ are not supported");
+}
+
+/* There is nothing secret in it. Whom a certificate shows is said, so that the page need not try. */
+static enum MHD_Result reply_page(struct request *r)
+{
+	r->answer.status = 200;
+	r->answer.text = mem_strdup(page_html);
+	r->answer.type = "text/html;charset=utf-8";
+	r->answer.policy = r->http->policy;
+	if (who_by_certificate(r))
+		r->answer.account = r->ask.who.name;
+	return reply(r);
 }
 
 /* The request is complete. */
@@ -487,6 +515,8 @@ static enum MHD_Result request_begin(struct request *r)
 		r->answer.type = "application/xml;charset=utf-8";
 		return reply(r);
 	}
+	if (!strcmp(r->path, "/") && is_read(r))
+		return reply_page(r);
 	r->resource = service_find(r->path, r->parts, &r->ask);
 	if (r->resource && r->resource->open && is_read(r))
 		return request_go_on(r);
@@ -699,6 +729,7 @@ struct http *http_start(struct service *service, struct fault *f)
 	pthread_mutex_init(&http->queue_lock, NULL);
 	pthread_cond_init(&http->queue_changed, NULL);
 	http->metadata = metadata_make();
+	http->policy = page_policy();
 	http->daemon = MHD_start_daemon(SERVER_FLAGS, 0, NULL, NULL, handle, http, MHD_OPTION_ARRAY,
 					options, MHD_OPTION_EXTERNAL_LOGGER, say_trouble, NULL,
 					MHD_OPTION_NOTIFY_COMPLETED, completed, http,
@@ -752,6 +783,7 @@ void http_stop(struct http *http)
 	pthread_rwlock_destroy(&http->hold);
 	peers_free(&http->peers);
 	free(http->metadata);
+	free(http->policy);
 	pthread_mutex_destroy(&http->queue_lock);
 	pthread_cond_destroy(&http->queue_changed);
 	free(http);

@@ -23,7 +23,9 @@ ROOMS = (
     "managers",        # what speaks to fabric managers
     "size",            # what a model needs
     "web",             # HTTPS requests, for the programs below
+    "driver",          # what programs that speak to fabric managers have in common
     "redfish",         # a program of its own: fabric managers that speak Redfish
+    "liqid",           # a program of its own: fabric managers that speak Liqid's REST
     "hub",             # a program of its own: models of the Hugging Face Hub
     "choose",          # which slots
     "op",              # operations: from the request to the last hook

@@ -111,7 +111,7 @@ void pool_seen_render_managers(struct ctl_ctx *ctx, const struct pool_seen *pool
 
 		out_row(t);
 		out_str(t, "manager", conf->name);
-		out_str(t, "driver", manager_redfish.name);
+		out_str(t, "driver", manager_driver_text(conf->driver));
 		out_str(t, "url", conf->url);
 		out_str(t, "host", conf->host);
 		out_uint(t, "ports", conf->n_ports);

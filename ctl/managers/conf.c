@@ -43,12 +43,18 @@ enum once {
 	ONCE_WAY,
 	ONCE_TIMEOUT,
 	ONCE_RETURN,
+	ONCE_P2P,
 	ONCE_N
 };
 
 static const char *const once_keys[ONCE_N] = {
-	"driver",      "url",	"host",	  "ca",	 "certificate", "key",
-	"credentials", "login", "fabric", "way", "timeout",	"return_after",
+	"driver", "url",    "host", "ca",      "certificate",  "key", "credentials",
+	"login",  "fabric", "way",  "timeout", "return_after", "p2p",
+};
+
+static const char *const driver_names[] = {
+	[MANAGER_REDFISH] = "redfish",
+	[MANAGER_LIQID] = "liqid",
 };
 
 /**
@@ -66,6 +72,11 @@ struct reading {
 	struct text key;
 	unsigned int key_line;
 };
+
+const char *manager_driver_text(enum manager_driver driver)
+{
+	return driver_names[driver];
+}
 
 bool manager_is_id(const char *text)
 {
@@ -186,6 +197,27 @@ static int take_way(struct manager_conf *conf, const char *value, struct fault *
 			 value);
 }
 
+static int take_driver(struct manager_conf *conf, const char *value, struct fault *f)
+{
+	size_t i;
+
+	if (conf->n_ports)
+		return fault_set(f, EINVAL, "driver stands before ports");
+	for (i = 0; i < sizeof(driver_names) / sizeof(driver_names[0]); i++) {
+		if (strcmp(value, driver_names[i]))
+			continue;
+		conf->driver = (enum manager_driver)i;
+		return 0;
+	}
+	return fault_set(f, EINVAL, "driver: \"%.40s\": redfish or liqid", value);
+}
+
+static int take_p2p(struct manager_conf *conf, const char *value, struct fault *f)
+{
+	conf->p2p = !strcmp(value, "on") ? "on" : !strcmp(value, "off") ? "off" : NULL;
+	return conf->p2p ? 0 : fault_set(f, EINVAL, "p2p: \"%.40s\": on or off", value);
+}
+
 static int take_timeout(const char *value, uint64_t *ms, struct fault *f)
 {
 	char text[TEXT_QUANTITY];
@@ -235,9 +267,14 @@ static int take_port(struct manager_conf *conf, char *word, struct fault *f)
 	char *port = strchr(word, '=');
 	size_t i;
 
+	/* Such a manager does not know which slot it is that has a GPU. */
+	if (conf->driver == MANAGER_LIQID && (port || !is_slot(word)))
+		return fault_set(f, EINVAL, "ports: \"%.80s\": write names of slots alone", word);
 	if (port)
 		*port++ = '\0';
-	if (!port || !is_slot(word) || !is_port(port))
+	else if (conf->driver == MANAGER_LIQID)
+		port = word;
+	if (!port || !is_slot(word) || (port != word && !is_port(port)))
 		return fault_set(f, EINVAL, "ports: \"%.80s\": write SLOT=SWITCH/PORT", word);
 	for (i = 0; i < conf->n_ports; i++)
 		if (!strcmp(conf->ports[i].slot, word) || !strcmp(conf->ports[i].port, port))
@@ -316,9 +353,7 @@ static int take_once(struct manager_conf *conf, enum once which, const char *val
 {
 	switch (which) {
 	case ONCE_DRIVER:
-		if (!strcmp(value, "redfish"))
-			return 0;
-		return fault_set(f, EINVAL, "driver: \"%.40s\": redfish is the only one", value);
+		return take_driver(conf, value, f);
 	case ONCE_URL:
 		return take_url(conf, value, f);
 	case ONCE_HOST:
@@ -341,6 +376,8 @@ static int take_once(struct manager_conf *conf, enum once which, const char *val
 		return take_timeout(value, &conf->timeout_ms, f);
 	case ONCE_RETURN:
 		return take_return(value, &conf->return_ms, f);
+	case ONCE_P2P:
+		return take_p2p(conf, value, f);
 	default:
 		return 0;
 	}
@@ -528,6 +565,24 @@ static int share_blocks(struct reading *r, const char *file, struct fault *f)
 	return 0;
 }
 
+/* Keys that say nothing to the other driver. */
+static int check_driver(const struct reading *r, const char *file, struct fault *f)
+{
+	static const enum once own[][3] = {
+		[MANAGER_REDFISH] = { ONCE_FABRIC, ONCE_WAY, ONCE_LOGIN },
+		[MANAGER_LIQID] = { ONCE_P2P, ONCE_P2P, ONCE_P2P },
+	};
+	size_t d, i;
+
+	for (d = 0; d < sizeof(own) / sizeof(own[0]); d++)
+		for (i = 0; d != r->conf->driver && i < 3; i++)
+			if (r->seen[own[d][i]])
+				return fault_set(f, EINVAL, "%s:%u: %s is for driver = %s", file,
+						 r->seen[own[d][i]], once_keys[own[d][i]],
+						 driver_names[d]);
+	return 0;
+}
+
 static int conf_check(const struct reading *r, const char *file, struct fault *f)
 {
 	static const enum once needed[] = { ONCE_DRIVER, ONCE_URL, ONCE_HOST };
@@ -545,7 +600,7 @@ static int conf_check(const struct reading *r, const char *file, struct fault *f
 	if (r->seen[ONCE_LOGIN] && !r->seen[ONCE_CREDENTIALS])
 		return fault_set(f, EINVAL, "%s:%u: login is for credentials", file,
 				 r->seen[ONCE_LOGIN]);
-	return 0;
+	return check_driver(r, file, f);
 }
 
 static void reading_free(struct reading *r)

@@ -16,6 +16,12 @@
 #define MANAGER_TIMEOUT_MAX_MS 600000
 #define MANAGER_RETURN_NEVER UINT64_MAX
 
+/* How the manager is spoken to. */
+enum manager_driver {
+	MANAGER_REDFISH,
+	MANAGER_LIQID,
+};
+
 /* How a change is asked for. */
 enum manager_way {
 	MANAGER_ZONE, /* PATCH of a zone's endpoints, all at once */
@@ -27,7 +33,8 @@ enum manager_way {
 /**
  * struct manager_port - a port of this host
  * @slot: name of the slot that the kernel has there
- * @port: SWITCH/PORT, or the port's whole path at the manager
+ * @port: SWITCH/PORT, or the port's whole path at the manager; the slot's name where the manager
+ *	does not know ports
  */
 struct manager_port {
 	char *slot;
@@ -58,7 +65,9 @@ struct manager_secret {
  * @name: of the manager: that of the file without its suffix
  * @file: path
  * @url: https://HOST[:PORT]
+ * @driver: who speaks to it
  * @host: what the manager calls this host
+ * @p2p: "on" or "off" for what GPUs of this host say to each other; NULL: as it is
  * @fabric: Id of the fabric there, NULL for the only one
  * @way: how a change is asked for
  * @basic: user and password go with each request, instead of a session
@@ -75,7 +84,9 @@ struct manager_conf {
 	char *name;
 	char *file;
 	char *url;
+	enum manager_driver driver;
 	char *host;
+	const char *p2p;
 	char *fabric;
 	enum manager_way way;
 	bool basic;
@@ -112,6 +123,9 @@ int manager_login_parse(const char *file, const char *text, size_t len, struct m
 			struct fault *f);
 int manager_login_read(const char *file, struct manager_login *login, struct fault *f);
 void manager_login_free(struct manager_login *login);
+
+/* "redfish", "liqid". */
+const char *manager_driver_text(enum manager_driver driver);
 
 /* A word that is an Id of Redfish, and a path below /redfish/v1 that leads nowhere else. */
 bool manager_is_id(const char *text);

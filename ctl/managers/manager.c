@@ -126,14 +126,6 @@ const struct manager_conf *managers_of_slot(const struct managers *managers, con
 	return NULL;
 }
 
-int manager_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
-		const struct manager_request *request, struct manager_reply *reply)
-{
-	memset(reply, 0, sizeof(*reply));
-	/* The reader of the configuration knows no other driver. */
-	return manager_redfish.ask(ctx, conf, request, reply);
-}
-
 int manager_inventory(struct ctl_ctx *ctx, const struct manager_conf *conf,
 		      const struct catalogue *catalogue, bool patient, struct manager_reply *reply)
 {

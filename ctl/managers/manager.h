@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fabric managers: what a host's GPUs of a pool are asked from. A driver knows how to speak
- * to one kind of them.
+ * Fabric managers: what a host's GPUs of a pool are asked from. A driver, which is a program,
+ * knows how to speak to one kind of them.
  */
 #ifndef GPUCTL_MANAGERS_MANAGER_H
 #define GPUCTL_MANAGERS_MANAGER_H
@@ -42,20 +42,6 @@ struct manager_request {
 };
 
 /**
- * struct manager_driver - how to speak to one kind of managers
- * @name: in the configuration
- * @ask: does it and fills @reply, also after an error as far as it is known; returns enum
- *	ctl_exit with the error in the context
- */
-struct manager_driver {
-	const char *name;
-	int (*ask)(struct ctl_ctx *ctx, const struct manager_conf *conf,
-		   const struct manager_request *request, struct manager_reply *reply);
-};
-
-extern const struct manager_driver manager_redfish;
-
-/**
  * struct manager_bad - a file that is not used
  * @why: with its path, and what to do
  * @exit: enum ctl_exit; CTL_DENIED for one that others can read or write, or that we cannot read
@@ -88,7 +74,10 @@ int managers_check(struct ctl_ctx *ctx, const struct managers *managers);
 /* The manager that has a slot's port, NULL for none. */
 const struct manager_conf *managers_of_slot(const struct managers *managers, const char *slot);
 
-/* Ask a manager, by its driver; manager_reply_free() in any case. */
+/*
+ * Ask a manager, by its driver: enum ctl_exit with the error in the context. @reply is filled also
+ * after an error, as far as it is known; manager_reply_free() in any case.
+ */
 int manager_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
 		const struct manager_request *request, struct manager_reply *reply);
 

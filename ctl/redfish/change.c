@@ -23,7 +23,7 @@
 #include "base/text.h"
 #include "cli/ctl.h"
 #include "redfish/change.h"
-#include "redfish/doc.h"
+#include "redfish/link.h"
 
 #define TRIES_MAX 5
 #define LOOK_MS 300
@@ -74,8 +74,8 @@ bool change_is_met(const struct view *view, const struct change *change, size_t 
 	const struct endpoint *e = view_find(view, change->wishes[i].id);
 
 	if (!change->bind)
-		return e && !view_is_mine(view, e) && !e->unseen && e->state != ENDPOINT_CHANGING;
-	return change->asked && e && view_is_mine(view, e) && e->state != ENDPOINT_CHANGING &&
+		return e && !view_is_mine(view, e) && !e->unseen && e->state != GPU_CHANGING;
+	return change->asked && e && view_is_mine(view, e) && e->state != GPU_CHANGING &&
 	       is_at_port(view, e, change->wishes[i].port);
 }
 
@@ -95,7 +95,7 @@ static bool any_moves(const struct view *view, const struct change *change)
 	for (i = 0; i < change->n; i++) {
 		const struct endpoint *e = view_find(view, change->wishes[i].id);
 
-		if (e && e->state == ENDPOINT_CHANGING && (!e->host || view_is_mine(view, e)))
+		if (e && e->state == GPU_CHANGING && (!e->host || view_is_mine(view, e)))
 			return true;
 		/* It can turn out to be ours. */
 		if (e && e->unseen && (change->asked || !change->bind))
@@ -141,11 +141,11 @@ static int check_takers(struct view *view, struct change *change, struct fault *
 		if (!e || change_is_met(view, change, i))
 			continue;
 		/* What we have asked for and is under way has no port yet. */
-		if (change->asked && view_is_mine(view, e) && e->state == ENDPOINT_CHANGING)
+		if (change->asked && view_is_mine(view, e) && e->state == GPU_CHANGING)
 			continue;
 		if (change->asked && e->unseen)
 			continue;
-		if (e->state == ENDPOINT_UNUSABLE) {
+		if (e->state == GPU_UNUSABLE) {
 			fault_set(f, EIO, "%s cannot be used: %s", e->id,
 				  e->why ? e->why : "no reason given");
 			change->taken = change->wishes[i].id;

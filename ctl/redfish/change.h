@@ -5,25 +5,6 @@
 
 #include "redfish/view.h"
 
-#define CHANGE_MAX 256
-
-enum change_outcome {
-	CHANGE_NONE, /* everything is as before */
-	CHANGE_DONE, /* as it was asked for */
-	CHANGE_PARTLY, /* for some of the GPUs */
-	CHANGE_UNKNOWN, /* the manager could not be asked, or is still at it */
-};
-
-/**
- * struct wish - a GPU that is to be bound or unbound
- * @id: of the endpoint or block
- * @port: where, as the configuration calls it; NULL for anywhere
- */
-struct wish {
-	const char *id;
-	const char *port;
-};
-
 /**
  * struct change - what is asked for, and what came of it
  * @bind: or unbind

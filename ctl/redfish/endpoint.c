@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "cli/ctl.h"
-#include "redfish/doc.h"
+#include "redfish/link.h"
 #include "redfish/view.h"
 
 /* PCI base classes of what computes. */
@@ -63,7 +63,7 @@ static void entity_read(struct endpoint *e, struct json_object *entity)
 	e->subsystem_device = doc_id16(ids, "SubsystemId");
 	names = doc_array(entity, "Identifiers");
 	for (i = 0; names && i < json_object_array_length(names) && !e->serial; i++)
-		e->serial = view_words(json_object_array_get_idx(names, i), "DurableName");
+		e->serial = doc_words(json_object_array_get_idx(names, i), "DurableName");
 }
 
 /* The first of a list of links. */
@@ -72,7 +72,7 @@ static const char *first_link(struct json_object *from, const char *key)
 	struct json_object *list = doc_array(from, key);
 
 	return list && json_object_array_length(list) ?
-		       doc_path(json_object_array_get_idx(list, 0)) :
+		       link_path(json_object_array_get_idx(list, 0)) :
 		       NULL;
 }
 
@@ -84,14 +84,14 @@ static void state_read(struct endpoint *e, struct json_object *body)
 	struct json_object *status = doc_object(body, "Status");
 	const char *state = doc_text(status, "State"), *health = doc_text(status, "Health");
 
-	e->state = e->host ? ENDPOINT_BOUND : ENDPOINT_FREE;
+	e->state = e->host ? GPU_BOUND : GPU_FREE;
 	/* A manager that has just started has not asked all hosts yet. */
 	e->unseen = !e->host && state && !strcmp(state, "UnavailableOffline");
 	if (is_word(state, changing)) {
-		e->state = ENDPOINT_CHANGING;
+		e->state = GPU_CHANGING;
 	} else if (is_word(state, bad) || (health && !strcmp(health, "Critical"))) {
-		e->state = ENDPOINT_UNUSABLE;
-		e->why = view_words(status, is_word(state, bad) ? "State" : "Health");
+		e->state = GPU_UNUSABLE;
+		e->why = doc_words(status, is_word(state, bad) ? "State" : "Health");
 	}
 }
 
@@ -111,7 +111,7 @@ int endpoint_read(struct view *view, struct endpoint *e, const struct answer *an
 	if (!e->gpu)
 		return CTL_DONE;
 	path = first_link(links, "Zones");
-	e->host = path ? mem_strdup(doc_last(path)) : NULL;
+	e->host = path ? mem_strdup(link_last(path)) : NULL;
 	path = first_link(links, "ConnectedPorts");
 	e->port = path ? mem_strdup(path) : NULL;
 	state_read(e, answer->body);
@@ -127,10 +127,10 @@ static void block_state(struct endpoint *e, struct json_object *body)
 
 	state_read(e, body);
 	if (is_word(state, changing)) {
-		e->state = ENDPOINT_CHANGING;
-	} else if (is_word(state, bad) && e->state != ENDPOINT_UNUSABLE) {
-		e->state = ENDPOINT_UNUSABLE;
-		e->why = view_words(status, "CompositionState");
+		e->state = GPU_CHANGING;
+	} else if (is_word(state, bad) && e->state != GPU_UNUSABLE) {
+		e->state = GPU_UNUSABLE;
+		e->why = doc_words(status, "CompositionState");
 	}
 }
 
@@ -142,8 +142,8 @@ static void processor_read(struct endpoint *e, struct json_object *body)
 	e->gpu = type && (!strcmp(type, "GPU") || !strcmp(type, "Accelerator"));
 	if (!e->gpu)
 		return;
-	e->model = view_words(body, "Model");
-	e->serial = view_words(body, "SerialNumber");
+	e->model = doc_words(body, "Model");
+	e->serial = doc_words(body, "SerialNumber");
 	e->vendor = doc_id16(ids, "VendorId");
 }
 
@@ -162,7 +162,7 @@ int block_read(struct view *view, struct endpoint *e, const struct answer *answe
 	if (ret || !e->gpu)
 		return ret;
 	path = first_link(doc_object(answer->body, "Links"), "ComputerSystems");
-	e->host = path ? mem_strdup(doc_last(path)) : NULL;
+	e->host = path ? mem_strdup(link_last(path)) : NULL;
 	block_state(e, answer->body);
 	return CTL_DONE;
 }

@@ -1,133 +1,120 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: the program that speaks to fabric managers
+ * DOC: the program that speaks Redfish
  *
  *     /usr/libexec/gpuctl/fabric-redfish <REQUEST >ANSWER
  *
- * gpuctl starts it, so that gpuctl itself neither speaks to the network nor is linked with
- * what does. Request and answer are JSON, see managers/redfish.h; keys and passwords are read
- * from the files that the configuration names, and stand in neither of them. A signal ends it
- * when it is known what became of the request that is under way.
+ * See driver/program.c for what programs of drivers have in common.
  */
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/ctl.h"
-#include "redfish/job.h"
+#include "driver/program.h"
+#include "redfish/change.h"
+#include "redfish/link.h"
 
-#define MEMORY_MAX (1ull << 30)
+static const struct client_dialect redfish = {
+	.sessions = "/redfish/v1/SessionService/Sessions",
+	.header = "OData-Version: 4.0",
+	.is_path = manager_is_path,
+	.complaint = redfish_complaint,
+};
 
-/* All of standard input, at most JOB_MAX bytes; NULL for more, or for an error. */
-static char *input_read(size_t *len)
+/* Read them; @ports has as many as the configuration. */
+static int ports_read(struct view *view, struct job_port *ports, struct fault *f)
 {
-	char *text = mem_zalloc(JOB_MAX + 1, 1);
-	ssize_t n;
+	const struct manager_conf *conf = view->client->conf;
+	size_t i;
+	int ret = CTL_DONE;
 
-	*len = 0;
-	do {
-		n = read(STDIN_FILENO, text + *len, JOB_MAX - *len);
-		*len += n > 0 ? (size_t)n : 0;
-	} while (n > 0 || (n < 0 && errno == EINTR));
-	if (!n && *len < JOB_MAX)
-		return text;
-	free(text);
-	return NULL;
+	for (i = 0; i < conf->n_ports && !ret; i++) {
+		char *path = view_port_path(view, conf->ports[i].port);
+		struct answer answer = { 0 };
+
+		ret = client_get(view->client, path, &ports[i].missing, &answer, f);
+		if (!ret && !ports[i].missing) {
+			ports[i].link = doc_words(answer.body, "LinkStatus");
+			if (!ports[i].link)
+				ports[i].link = doc_words(answer.body, "LinkState");
+			ports[i].host =
+				doc_words(doc_object(doc_object(answer.body, "Oem"), "GPUFabric"),
+					  "Host");
+		}
+		answer_free(&answer);
+		free(path);
+	}
+	return ret;
 }
 
-/* Nobody may look at our memory, or get a copy of it on disk. */
-static void keep_private(void)
+static struct json_object *view_inventory(const struct view *view, const struct job_port *ports)
 {
-	const struct rlimit none = { 0, 0 }, memory = { MEMORY_MAX, MEMORY_MAX };
+	struct json_object *all;
+	size_t i;
 
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	setrlimit(RLIMIT_CORE, &none);
-	setrlimit(RLIMIT_AS, &memory);
-	/* Who asked is gone: nobody waits for the answer. */
-	prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+	if (!view->owner)
+		return NULL;
+	all = job_inventory(view->client->conf, ports);
+	for (i = 0; i < view->n; i++) {
+		const struct endpoint *e = &view->endpoints[i];
+		char *port = e->port ? view_port_name(view, e->port) : NULL;
+		const struct job_gpu gpu = {
+			.id = e->id,
+			.vendor = e->vendor,
+			.device = e->device,
+			.subsystem_vendor = e->subsystem_vendor,
+			.subsystem_device = e->subsystem_device,
+			.model = e->model,
+			.serial = e->serial,
+			.state = e->state,
+			.host = e->host,
+			.port = port,
+			.why = e->why,
+		};
+
+		job_inventory_add(all, &gpu);
+		free(port);
+	}
+	return all;
 }
 
-static int job_do(const struct job *job, struct client *client, struct fault *f)
+static int redfish_do(const struct job *job, struct client *client, struct fault *f)
 {
+	const bool changes = job->verb != JOB_INVENTORY;
 	struct change change = {
 		.bind = job->verb == JOB_BIND,
 		.wishes = job->wishes,
 		.n = job->n,
 	};
-	struct port_view *ports = NULL;
+	size_t n = client->conf->n_ports;
+	struct job_port *ports = NULL;
 	struct view view;
 	int ret = view_open(&view, client, f);
 
-	if (!ret && job->verb == JOB_INVENTORY) {
+	if (!ret && !changes) {
 		ret = view_read_all(&view, f);
-		ports = mem_zalloc(client->conf->n_ports + 1, sizeof(*ports));
+		ports = mem_zalloc(n + 1, sizeof(*ports));
 		if (!ret && !view_has_blocks(&view))
 			ret = ports_read(&view, ports, f);
 	} else if (!ret) {
 		ret = change_make(&view, &change, f);
 	}
-	job_print(ret, f, job->verb == JOB_INVENTORY ? NULL : &change, &view, ports);
-	ports_free(ports, client->conf->n_ports);
+	job_print(ret, f,
+		  changes ? &(struct job_outcome){ change.outcome, change.taken, change.taker } :
+			    NULL,
+		  view_inventory(&view, ports));
+	while (ports && n--) {
+		free(ports[n].host);
+		free(ports[n].link);
+	}
+	free(ports);
 	view_free(&view);
 	free(change.taker);
 	return ret;
 }
 
-static int job_run(const struct job *job)
-{
-	struct manager_conf conf;
-	struct client client;
-	struct fault f = { "" };
-	int err = manager_conf_read(job->file, &conf, &f), ret;
-
-	ret = !err ? CTL_DONE : err == -EPERM || err == -EACCES ? CTL_DENIED : CTL_FAILED;
-	if (!ret) {
-		ret = client_open(&client, &conf,
-				  job->timeout_ms ? job->timeout_ms : conf.timeout_ms, &f);
-		if (!ret)
-			ret = job_do(job, &client, &f);
-		else
-			job_print(ret, &f, NULL, NULL, NULL);
-		client_close(&client);
-	} else {
-		job_print(ret, &f, NULL, NULL, NULL);
-	}
-	manager_conf_free(&conf);
-	return ret;
-}
-
 int main(int argc, char **argv)
 {
-	struct fault f = { "" };
-	struct job job = { 0 };
-	char *text;
-	size_t len;
-	int ret;
-
 	(void)argv;
-	keep_private();
-	client_catch_signals();
-	text = argc == 1 ? input_read(&len) : NULL;
-	if (!text) {
-		fault_set(&f, EINVAL,
-			  "gpuctl starts this program, with a request on standard input");
-		job_print(CTL_USAGE, &f, NULL, NULL, NULL);
-		return CTL_USAGE;
-	}
-	if (job_read(text, len, &job, &f)) {
-		ret = CTL_USAGE;
-		job_print(ret, &f, NULL, NULL, NULL);
-	} else {
-		ret = job_run(&job);
-	}
-	job_free(&job);
-	free(text);
-	return ret;
+	return driver_main(argc, MANAGER_REDFISH, &redfish, redfish_do);
 }

@@ -11,14 +11,13 @@
 
 #include "base/text.h"
 #include "cli/ctl.h"
-#include "redfish/doc.h"
+#include "redfish/link.h"
 #include "redfish/view.h"
 
 #define FABRICS "/redfish/v1/Fabrics"
 #define SYSTEMS "/redfish/v1/Systems"
 #define BLOCKS "/redfish/v1/CompositionService/ResourceBlocks"
 #define PAGES_MAX 100
-#define WORDS_MAX 64
 
 /* Paths of the members of a collection. */
 struct paths {
@@ -36,18 +35,6 @@ static int view_fault(const struct view *view, int ret, struct fault *f)
 {
 	fault_prefix(f, "fabric manager %s", view->client->conf->name);
 	return ret;
-}
-
-char *view_words(struct json_object *from, const char *key)
-{
-	const char *text = doc_text(from, key);
-	char *copy;
-
-	if (!text || !*text)
-		return NULL;
-	copy = mem_printf("%.*s", WORDS_MAX, text);
-	text_tame(copy, false);
-	return copy;
 }
 
 static void paths_free(struct paths *paths)
@@ -70,7 +57,7 @@ static int paths_take(struct view *view, struct paths *paths, struct json_object
 		return view_fault(view, CTL_FAILED, f);
 	}
 	for (i = 0; i < n; i++) {
-		const char *path = doc_path(json_object_array_get_idx(members, i));
+		const char *path = link_path(json_object_array_get_idx(members, i));
 
 		if (!path) {
 			fault_set(f, EINVAL, "%s: member %zu has no path below /redfish/v1", where,
@@ -143,7 +130,7 @@ static const char *paths_find(const struct paths *paths, const char *id)
 	size_t i;
 
 	for (i = 0; i < paths->n; i++)
-		if (!strcmp(doc_last(paths->path[i]), id))
+		if (!strcmp(link_last(paths->path[i]), id))
 			return paths->path[i];
 	return NULL;
 }
@@ -189,7 +176,7 @@ static int owner_read(struct view *view, struct fault *f)
 	list = doc_array(doc_object(answer.body, "Links"),
 			 view_has_blocks(view) ? "ResourceBlocks" : "Endpoints");
 	for (i = 0; list && i < json_object_array_length(list); i++) {
-		const char *path = doc_path(json_object_array_get_idx(list, i));
+		const char *path = link_path(json_object_array_get_idx(list, i));
 
 		if (!path || view->n_members == VIEW_ENDPOINTS_MAX) {
 			fault_set(f, EINVAL,
@@ -218,8 +205,8 @@ static int fabric_open(struct view *view, struct fault *f)
 
 	if (!ret)
 		ret = client_get(view->client, view->fabric, NULL, &answer, f);
-	zones = ret ? NULL : doc_link(answer.body, "Zones");
-	endpoints = ret ? NULL : doc_link(answer.body, "Endpoints");
+	zones = ret ? NULL : link_below(answer.body, "Zones");
+	endpoints = ret ? NULL : link_below(answer.body, "Endpoints");
 	if (!ret && (!zones || !endpoints)) {
 		fault_set(f, EINVAL, "%s has no zones or no endpoints: way in %s", view->fabric,
 			  view->client->conf->file);
@@ -392,7 +379,7 @@ char *view_port_path(const struct view *view, const char *port)
 char *view_port_name(const struct view *view, const char *path)
 {
 	const struct manager_conf *conf = view->client->conf;
-	const char *port = doc_last(path), *rest;
+	const char *port = link_last(path), *rest;
 	size_t i, len = view->fabric ? strlen(view->fabric) : 0;
 
 	/* As the configuration has it, where it does. */

@@ -3,17 +3,10 @@
 #ifndef GPUCTL_REDFISH_VIEW_H
 #define GPUCTL_REDFISH_VIEW_H
 
-#include "redfish/client.h"
+#include "driver/client.h"
+#include "driver/job.h"
 
 #define VIEW_ENDPOINTS_MAX 4096
-
-/* As it stands in what gpuctl reads, see managers/inventory.h. */
-enum endpoint_state {
-	ENDPOINT_FREE,
-	ENDPOINT_BOUND,
-	ENDPOINT_CHANGING,
-	ENDPOINT_UNUSABLE,
-};
 
 /**
  * struct endpoint - a GPU, as an endpoint of the fabric or as a resource block
@@ -37,7 +30,7 @@ struct endpoint {
 	unsigned int subsystem_device;
 	char *model;
 	char *serial;
-	enum endpoint_state state;
+	enum gpu_state state;
 	char *host;
 	char *port;
 	char *why;
@@ -93,8 +86,5 @@ int endpoint_read(struct view *view, struct endpoint *endpoint, const struct ans
 		  struct fault *f);
 int block_read(struct view *view, struct endpoint *endpoint, const struct answer *answer,
 	       struct fault *f);
-
-/* Its words from a string in JSON, tamed; NULL for none. The caller frees. */
-char *view_words(struct json_object *from, const char *key);
 
 #endif /* GPUCTL_REDFISH_VIEW_H */

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "cli/ctl.h"
 #include "redfish/change.h"
-#include "redfish/doc.h"
+#include "redfish/link.h"
 
 #define COMPOSE "/redfish/v1/CompositionService/Actions/CompositionService.Compose"
 
@@ -45,12 +45,12 @@ static struct json_object *whole_list(const struct view *view, const struct chan
 
 	for (i = 0; i < view->n_members; i++)
 		if (change->bind || !is_wished(view, change, view->members[i]))
-			json_object_array_add(list, doc_reference(view->members[i]));
+			json_object_array_add(list, link_reference(view->members[i]));
 	for (i = 0; i < change->n && change->bind; i++) {
 		const char *path = view_find(view, change->wishes[i].id)->path;
 
 		if (!is_member(view, path))
-			json_object_array_add(list, doc_reference(path));
+			json_object_array_add(list, link_reference(path));
 	}
 	return list;
 }
@@ -90,8 +90,8 @@ static struct json_object *ports_of(const struct view *view, const struct change
 		one = json_object_new_object();
 		path = view_port_path(view, change->wishes[i].port);
 		json_object_object_add(one, "Endpoint",
-				       doc_reference(view_find(view, change->wishes[i].id)->path));
-		json_object_object_add(one, "Port", doc_reference(path));
+				       link_reference(view_find(view, change->wishes[i].id)->path));
+		json_object_object_add(one, "Port", link_reference(path));
 		json_object_array_add(ports, one);
 		free(path);
 	}
@@ -160,14 +160,14 @@ static int action_ask(struct view *view, const struct change *change, size_t i,
 	     *port;
 	int ret;
 
-	json_object_object_add(body, "Endpoint", doc_reference(e->path));
+	json_object_object_add(body, "Endpoint", link_reference(e->path));
 	if (*e->etag)
 		json_object_object_add(body, "EndpointETag", json_object_new_string(e->etag));
 	if (*view->etag)
 		json_object_object_add(body, "ZoneETag", json_object_new_string(view->etag));
 	if (change->bind && change->wishes[i].port) {
 		port = view_port_path(view, change->wishes[i].port);
-		json_object_object_add(body, "Oem", oem_of("Port", doc_reference(port)));
+		json_object_object_add(body, "Oem", oem_of("Port", link_reference(port)));
 		free(port);
 	}
 	ret = client_change(view->client, "POST", path, NULL, body, answer, f);

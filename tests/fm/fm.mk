@@ -22,5 +22,7 @@ $(out)/obj/%.o: %.c tests/fm/fm.mk
 	@echo "  CC      $<"
 	@$(CC) $(cflags) -MMD -MP -c -o $@ $<
 
+$(out)/obj/fm/page.o: fm/page.html
+
 -include $(objects:.o=.d)
 .DELETE_ON_ERROR:

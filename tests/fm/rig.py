@@ -178,12 +178,13 @@ class Manager:
         self.run = os.path.join(folder, "run")
         self.hosts, self.gpus, self.extra, self.host_extra = hosts, gpus, extra, host_extra or {}
         self.program, self.process, self.port, self.lines = program, None, None, []
+        self.listen = "127.0.0.1:0"
         self.lock, self.parts = threading.Lock(), {}
         os.makedirs(self.folder, exist_ok=True)
         self.write()
 
     def write(self, **changes):
-        text = "[manager]\nlisten = 127.0.0.1:0\nunbind_timeout = 1s\nbind_timeout = 60s\n" + changes.get("extra", self.extra) + "\n"
+        text = f"[manager]\nlisten = {self.listen}\nunbind_timeout = 1s\nbind_timeout = 60s\n" + changes.get("extra", self.extra) + "\n"
         for name, (path, ports) in changes.get("hosts", self.hosts).items():
             text += f"[host.{name}]\nqmp = {path}\nports = {' '.join(ports)}\n{self.host_extra.get(name, '')}\n"
         for name in changes.get("gpus", self.gpus):

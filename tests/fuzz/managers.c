@@ -1,59 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/managers/conf.c ctl/managers/inventory.c ctl/redfish/doc.c ctl/redfish/job.c ctl/base/conf.c ctl/base/conf_dir.c ctl/base/fault.c ctl/base/jread.c ctl/base/text.c ctl/base/trust.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c
+// sources: ctl/managers/conf.c ctl/managers/inventory.c ctl/driver/doc.c ctl/driver/job.c ctl/redfish/link.c ctl/base/conf.c ctl/base/conf_dir.c ctl/base/fault.c ctl/base/jread.c ctl/base/text.c ctl/base/trust.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c
 // packages: json-c
 /*
  * Files of fabric.d, what the program that speaks to managers answers and is asked, and errors of a
  * manager. The first byte says which; each refusal is one line.
  */
-#include "cli/ctl.h"
+#include "driver/job.h"
 #include "fuzz.h"
 #include "managers/inventory.h"
-#include "redfish/doc.h"
-#include "redfish/job.h"
-
-/* Of the program, for job.c; nothing here asks a manager. */
-int client_get(struct client *client, const char *path, bool *missing, struct answer *answer,
-	       struct fault *f)
-{
-	(void)client;
-	(void)path;
-	(void)missing;
-	(void)answer;
-	(void)f;
-	return CTL_FAILED;
-}
-
-void answer_free(struct answer *answer)
-{
-	(void)answer;
-}
-
-char *view_port_path(const struct view *view, const char *port)
-{
-	(void)view;
-	(void)port;
-	return NULL;
-}
-
-char *view_port_name(const struct view *view, const char *path)
-{
-	(void)view;
-	(void)path;
-	return NULL;
-}
-
-char *view_words(struct json_object *from, const char *key)
-{
-	(void)from;
-	(void)key;
-	return NULL;
-}
-
-bool view_has_blocks(const struct view *view)
-{
-	(void)view;
-	return false;
-}
+#include "redfish/link.h"
 
 static void fuzz_conf(const char *text, size_t size)
 {
@@ -124,10 +79,10 @@ static void fuzz_doc(const char *text, size_t size)
 		must(fuzz_is_line(f.text));
 		return;
 	}
-	said = doc_error(doc);
+	said = redfish_complaint(doc);
 	must(!*said || fuzz_is_line(said));
 	free(said);
-	must(!doc_path(doc) || manager_is_path(doc_path(doc)));
+	must(!link_path(doc) || manager_is_path(link_path(doc)));
 	must(doc_id16(doc, "VendorId") <= 0xffff);
 	json_object_put(doc);
 }

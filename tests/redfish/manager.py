@@ -115,20 +115,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_PATCH = do_POST = do_DELETE = handle_one
 
 
-class Manager:
-    """Hosts hosta and hostb with four ports each, and GPUs."""
+class Server:
+    """TLS, a log of requests, and faults; reply() and change() of a class that is one are told the handler."""
 
-    def __init__(self, folder, gpus=6, pages=0):
+    def __init__(self, folder):
         self.lock = threading.RLock()
         self.authority, self.key, self.signed = make_certificates(folder)
         self.clients = {host: client_certificate(folder, "ours", host) for host in ("hosta", "hostb")}
-        self.pages = pages
         self.asked, self.faults, self.sessions, self.tasks = [], [], {}, {}
-        self.etags = {"hosta": 1, "hostb": 1}
-        self.etags_off = False
-        self.token = 0
-        self.gpus = {f"gpu{i}": {"zone": None, "port": None, "state": "StandbyOffline", "health": "OK",
-                                 "device": "0x2331" if i < 4 else "0x26b5"} for i in range(gpus)}
+        self.hanging = threading.Event()
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.server.manager = self
@@ -154,6 +149,27 @@ class Manager:
                 return one[2]
         return None
 
+    def count(self, method, pattern=""):
+        with self.lock:
+            return len([one for one in self.asked if one[0] == method and re.search(pattern, one[1])])
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Manager(Server):
+    """Hosts hosta and hostb with four ports each, and GPUs."""
+
+    def __init__(self, folder, gpus=6, pages=0):
+        self.pages = pages
+        self.etags = {"hosta": 1, "hostb": 1}
+        self.etags_off = False
+        self.token = 0
+        self.gpus = {f"gpu{i}": {"zone": None, "port": None, "state": "StandbyOffline", "health": "OK",
+                                 "device": "0x2331" if i < 4 else "0x26b5"} for i in range(gpus)}
+        super().__init__(folder)
+
     def clear(self):
         with self.lock:
             self.asked, self.faults, self.tasks = [], [], {}
@@ -166,16 +182,8 @@ class Manager:
             self.gpus[gpu].update(zone=host, port=port, state="Enabled")
             self.etags[host] += 1
 
-    def owner(self, gpu):
-        return self.gpus[gpu]["zone"]
-
-    def count(self, method, pattern=""):
-        with self.lock:
-            return len([one for one in self.asked if one[0] == method and re.search(pattern, one[1])])
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+    def owners(self):
+        return {name: gpu["zone"] for name, gpu in self.gpus.items() if gpu["zone"]}
 
     # --- resources
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/managers/conf.c ctl/managers/inventory.c ctl/op/bringing.c ctl/redfish/doc.c ctl/base/conf.c ctl/base/conf_dir.c ctl/base/fault.c ctl/base/jread.c ctl/base/text.c ctl/base/tree.c ctl/base/trust.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c
+// sources: ctl/managers/conf.c ctl/managers/inventory.c ctl/op/bringing.c ctl/driver/doc.c ctl/redfish/link.c ctl/base/conf.c ctl/base/conf_dir.c ctl/base/fault.c ctl/base/jread.c ctl/base/text.c ctl/base/tree.c ctl/base/trust.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c
 // packages: json-c
 /* Files of fabric.d, and what the program of a driver answers. */
 #include <errno.h>
@@ -11,11 +11,12 @@
 #include "base/text.h"
 #include "managers/inventory.h"
 #include "op/bringing.h"
-#include "redfish/doc.h"
+#include "redfish/link.h"
 #include "tap.h"
 
 #define FIRST "driver = redfish\nurl = https://fm:8443\nhost = a\n"
 #define LOGIN "credentials = /l\n"
+#define LIQID "driver = liqid\nurl = https://d\nhost = a\n" LOGIN
 #define KEY "-----BEGIN PRIVATE KEY-----\nBBB=\n-----END PRIVATE KEY-----\n"
 
 static void good_files(void)
@@ -45,6 +46,10 @@ static void good_files(void)
 	manager_conf_free(&conf);
 	ok(!manager_conf_parse("b.conf", FIRST LOGIN "login = basic\n", strlen(FIRST LOGIN "login = basic\n"), &conf, &f) &&
 	   conf.basic && conf.timeout_ms == 60000 && conf.return_ms == 600000, "a short one, with what is usual");
+	manager_conf_free(&conf);
+	ok(!manager_conf_parse("c.conf", LIQID "ports = 101 102\np2p = on\n", strlen(LIQID "ports = 101 102\np2p = on\n"), &conf, &f) &&
+	   conf.driver == MANAGER_LIQID && conf.n_ports == 2 && conf.p2p && !strcmp(conf.p2p, "on") && !strcmp(manager_port_of(&conf, "102"), "102"),
+	   "one of a Liqid director, with slots alone: %s", f.text);
 	manager_conf_free(&conf);
 }
 
@@ -79,7 +84,14 @@ static void bad_files(void)
 		{ FIRST LOGIN "-----BEGIN ENCRYPTED PRIVATE KEY-----\n", "a.conf:5: neither a certificate nor a key" },
 		{ FIRST LOGIN "login = digest\n", "a.conf:5: login" },
 		{ FIRST "certificate = /c\nkey = /k\nlogin = basic\n", "a.conf:6: login is for credentials" },
-		{ "driver = liqid\n", "a.conf:1: driver: \"liqid\"" },
+		{ "driver = cxl\n", "a.conf:1: driver: \"cxl\": redfish or liqid" },
+		{ FIRST LOGIN "p2p = on\n", "a.conf:5: p2p is for driver = liqid" },
+		{ LIQID "p2p = maybe\n", "a.conf:5: p2p: \"maybe\": on or off" },
+		{ LIQID "login = session\n", "a.conf:5: login is for driver = redfish" },
+		{ LIQID "fabric = 1\n", "a.conf:5: fabric is for driver = redfish" },
+		{ LIQID "ports = 101=sw0/dn0\n", "a.conf:5: ports: \"101=sw0/dn0\": write names of slots alone" },
+		{ LIQID "ports = 101 101\n", "a.conf:5: ports: 101=101: slot or port is there twice" },
+		{ "ports = 101=s/p\ndriver = liqid\n", "a.conf:2: driver stands before ports" },
 		{ "url = http://fm\n", "a.conf:1: url: write https://" },
 		{ "url = https://u:p@fm\n", "a.conf:1: url" },
 		{ "url = https://fm/x\n", "a.conf:1: url" },
@@ -186,11 +198,11 @@ static void documents(void)
 
 	doc = doc_parse("{\"error\":{\"message\":\"m\",\"@Message.ExtendedInfo\":[{\"Message\":\"x\\ny\"}]},\"V\":\"0x10DE\",\"W\":\"26b9\",\"@odata.id\":\"/x\"}",
 			strlen("{\"error\":{\"message\":\"m\",\"@Message.ExtendedInfo\":[{\"Message\":\"x\\ny\"}]},\"V\":\"0x10DE\",\"W\":\"26b9\",\"@odata.id\":\"/x\"}"), &f);
-	said = doc_error(doc);
+	said = redfish_complaint(doc);
 	is_str(said, "x?y", "what a manager says, in a line");
 	free(said);
 	ok(doc_id16(doc, "V") == 0x10de && doc_id16(doc, "W") == 0x26b9 && !doc_id16(doc, "error"), "ids");
-	ok(!doc_path(doc), "a path that leads elsewhere is none");
+	ok(!link_path(doc), "a path that leads elsewhere is none");
 	json_object_put(doc);
 }
 

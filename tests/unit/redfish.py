@@ -19,77 +19,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(TOP, "tests/redfish"), os.path.join(TOP, "tests")]
 # pylint: disable=wrong-import-position
 import manager as fm
-from tap import Report
+from bench import GPUCTL, Bench, Report
 
-BUILD = os.environ.get("GPUFABRIC_BUILD", os.path.join(TOP, "build"))
-GPUCTL = os.environ.get("GPUCTL", os.path.join(BUILD, "gpuctl"))
-PROGRAM = os.path.join(os.path.dirname(GPUCTL), "fabric-redfish")
-
-
-class Bench:
-    def __init__(self, work):
-        self.work = work
-        self.config = os.path.join(work, "config")
-        self.folder = os.path.join(self.config, "fabric.d")
-        os.makedirs(self.folder)
-        self.manager = fm.Manager(work)
-        self.manager.hanging = threading.Event()
-        self.file = os.path.join(self.folder, "rack1.conf")
-        self.certificate, self.key = self.manager.clients["hosta"]
-        self.conf()
-
-    def conf(self, mode=0o600, certified=True, **changes):
-        """A configuration with these keys changed; None leaves one out."""
-        keys = {"driver": "redfish", "url": self.manager.url, "host": "hosta", "ca": self.manager.authority,
-                "timeout": "20s", "ports": "101=sw0/dn0 102=sw0/dn1 103=sw0/dn2"}
-        if certified:
-            keys.update(certificate=self.certificate, key=self.key)
-        keys.update(changes)
-        with open(self.file, "w", encoding="utf-8") as file:
-            for key, value in keys.items():
-                if value is not None and key != "blocks":
-                    file.write(f"{key.replace('_', '-')} = {value}\n")
-            file.write(keys.get("blocks", ""))
-        os.chmod(self.file, mode)
-
-    def credentials(self, password=fm.PASSWORD, mode=0o600):
-        path = os.path.join(self.work, "login")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(f"user = hosta\npassword = {password}\n")
-        os.chmod(path, mode)
-        return path
-
-    def start(self, verb, *gpus):
-        request = {"verb": verb, "file": self.file}
-        if gpus:
-            request["gpus"] = [{"gpu": gpu.partition("@")[0], **({"port": gpu.partition("@")[2]} if "@" in gpu else {})}
-                               for gpu in gpus]
-        program = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        program.stdin.write(json.dumps(request))
-        program.stdin.close()
-        program.stdin = None
-        return program
-
-    @staticmethod
-    def end(program):
-        out, err = program.communicate()
-        try:
-            answer = json.loads(out)
-        except ValueError:
-            answer = {"exit": -1, "error": out + err}
-        answer["status"] = program.returncode
-        return answer
-
-    def ask(self, verb, *gpus):
-        return self.end(self.start(verb, *gpus))
-
-    def gpuctl(self, *words, **changes):
-        env = {"PATH": os.environ["PATH"], "GPUCTL_CONFIG_DIR": self.config,
-               "GPUCTL_DATA_DIR": os.path.join(TOP, "ctl/catalogue"), **changes}
-        return subprocess.run([GPUCTL, *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-
-    def owners(self):
-        return {name: gpu["zone"] for name, gpu in self.manager.gpus.items() if gpu["zone"]}
 
 
 def inventories(bench):
@@ -498,7 +429,7 @@ def hostile(bench):
     for words, text in (("", "the file is empty"), ("{}", "verb"), ('{"verb":"bind"}', "file is missing"),
                         ('{"verb":"bind","file":"/x"}', "gpus"), ('{"verb":"fly","file":"/x"}', "verb"),
                         ('{"verb":"bind","file":"/x","gpus":[{"gpu":"a b"}]}', "Id")):
-        program = subprocess.run([PROGRAM], input=words, stdout=subprocess.PIPE, text=True, check=False)
+        program = subprocess.run([bench.program], input=words, stdout=subprocess.PIPE, text=True, check=False)
         Report.ok(program.returncode == 2 and text in json.loads(program.stdout)["error"], f"no request: {words}", program)
     other.close()
 
@@ -506,7 +437,7 @@ def hostile(bench):
 def main():
     with tempfile.TemporaryDirectory() as work:
         os.makedirs(os.path.join(work, "other"))
-        bench = Bench(work)
+        bench = Bench(work, fm.Manager(work), "redfish", {"ports": "101=sw0/dn0 102=sw0/dn1 103=sw0/dn2"})
         for part in (inventories, changes, logins, refusals, unknown, restarted, together, at_once, files, signals, hostile):
             part(bench)
             bench.manager.clear()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* DOC: the documents that gpuctl and this program exchange; managers/redfish.h has them. */
+/* DOC: the documents that gpuctl and this program exchange; managers/program.c has them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,7 @@
 
 #include "base/jread.h"
 #include "base/text.h"
-#include "cli/ctl.h"
-#include "redfish/doc.h"
-#include "redfish/job.h"
+#include "driver/job.h"
 
 static int take_verb(struct jread *r, struct job *job)
 {
@@ -98,41 +96,6 @@ void job_free(struct job *job)
 	memset(job, 0, sizeof(*job));
 }
 
-int ports_read(struct view *view, struct port_view *ports, struct fault *f)
-{
-	const struct manager_conf *conf = view->client->conf;
-	size_t i;
-	int ret = CTL_DONE;
-
-	for (i = 0; i < conf->n_ports && !ret; i++) {
-		char *path = view_port_path(view, conf->ports[i].port);
-		struct answer answer = { 0 };
-
-		ret = client_get(view->client, path, &ports[i].missing, &answer, f);
-		if (!ret && !ports[i].missing) {
-			ports[i].link = view_words(answer.body, "LinkStatus");
-			if (!ports[i].link)
-				ports[i].link = view_words(answer.body, "LinkState");
-			ports[i].host =
-				view_words(doc_object(doc_object(answer.body, "Oem"), "GPUFabric"),
-					   "Host");
-		}
-		answer_free(&answer);
-		free(path);
-	}
-	return ret;
-}
-
-void ports_free(struct port_view *ports, size_t n)
-{
-	while (ports && n) {
-		n--;
-		free(ports[n].host);
-		free(ports[n].link);
-	}
-	free(ports);
-}
-
 static void add_text(struct json_object *to, const char *key, const char *text)
 {
 	if (text)
@@ -145,42 +108,12 @@ static void add_number(struct json_object *to, const char *key, unsigned int num
 		json_object_object_add(to, key, json_object_new_int64(number));
 }
 
-static struct json_object *endpoint_json(const struct view *view, const struct endpoint *e)
-{
-	static const char *const states[] = {
-		[ENDPOINT_FREE] = "free",
-		[ENDPOINT_BOUND] = "bound",
-		[ENDPOINT_CHANGING] = "changing",
-		[ENDPOINT_UNUSABLE] = "unusable",
-	};
-	struct json_object *one = json_object_new_object();
-	char *port = e->port ? view_port_name(view, e->port) : NULL;
-
-	add_text(one, "id", e->id);
-	add_number(one, "vendor", e->vendor);
-	add_number(one, "device", e->device);
-	add_number(one, "subsystem_vendor", e->subsystem_vendor);
-	add_number(one, "subsystem_device", e->subsystem_device);
-	add_text(one, "model", e->model);
-	add_text(one, "serial", e->serial);
-	add_text(one, "state", states[e->state]);
-	add_text(one, "host", e->host);
-	add_text(one, "port", port);
-	add_text(one, "why", e->why);
-	free(port);
-	return one;
-}
-
-static struct json_object *view_json(const struct view *view, const struct port_view *ports)
+struct json_object *job_inventory(const struct manager_conf *conf, const struct job_port *ports)
 {
 	struct json_object *all = json_object_new_object(), *list = json_object_new_array();
-	const struct manager_conf *conf = view->client->conf;
 	size_t i;
 
-	for (i = 0; i < view->n; i++)
-		json_object_array_add(list, endpoint_json(view, &view->endpoints[i]));
-	json_object_object_add(all, "gpus", list);
-	list = json_object_new_array();
+	json_object_object_add(all, "gpus", json_object_new_array());
 	for (i = 0; ports && i < conf->n_ports; i++) {
 		struct json_object *one = json_object_new_object();
 
@@ -194,8 +127,32 @@ static struct json_object *view_json(const struct view *view, const struct port_
 	return all;
 }
 
-void job_print(int ret, const struct fault *f, const struct change *change, const struct view *view,
-	       const struct port_view *ports)
+void job_inventory_add(struct json_object *inventory, const struct job_gpu *gpu)
+{
+	static const char *const states[] = {
+		[GPU_FREE] = "free",
+		[GPU_BOUND] = "bound",
+		[GPU_CHANGING] = "changing",
+		[GPU_UNUSABLE] = "unusable",
+	};
+	struct json_object *one = json_object_new_object();
+
+	add_text(one, "id", gpu->id);
+	add_number(one, "vendor", gpu->vendor);
+	add_number(one, "device", gpu->device);
+	add_number(one, "subsystem_vendor", gpu->subsystem_vendor);
+	add_number(one, "subsystem_device", gpu->subsystem_device);
+	add_text(one, "model", gpu->model);
+	add_text(one, "serial", gpu->serial);
+	add_text(one, "state", states[gpu->state]);
+	add_text(one, "host", gpu->host);
+	add_text(one, "port", gpu->port);
+	add_text(one, "why", gpu->why);
+	json_object_array_add(json_object_object_get(inventory, "gpus"), one);
+}
+
+void job_print(int ret, const struct fault *f, const struct job_outcome *outcome,
+	       struct json_object *inventory)
 {
 	static const char *const outcomes[] = {
 		[CHANGE_NONE] = "none",
@@ -210,11 +167,13 @@ void job_print(int ret, const struct fault *f, const struct change *change, cons
 	text_tame(words, false);
 	json_object_object_add(all, "exit", json_object_new_int(ret));
 	add_text(all, "error", ret ? words : NULL);
-	add_text(all, "outcome", change ? outcomes[change->outcome] : NULL);
-	add_text(all, "taken", change ? change->taken : NULL);
-	add_text(all, "taker", change ? change->taker : NULL);
-	if (view && view->owner)
-		json_object_object_add(all, "inventory", view_json(view, ports));
+	if (outcome) {
+		add_text(all, "outcome", outcomes[outcome->outcome]);
+		add_text(all, "taken", outcome->taken);
+		add_text(all, "taker", outcome->taker);
+	}
+	if (inventory)
+		json_object_object_add(all, "inventory", inventory);
 	printf("%s\n", json_object_to_json_string_ext(all, JSON_C_TO_STRING_PLAIN));
 	fflush(stdout);
 	json_object_put(all);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A fabric manager as a server: who we are there, and one request at a time. */
-#ifndef GPUCTL_REDFISH_CLIENT_H
-#define GPUCTL_REDFISH_CLIENT_H
+#ifndef GPUCTL_DRIVER_CLIENT_H
+#define GPUCTL_DRIVER_CLIENT_H
 
 #include <json-c/json.h>
 
@@ -11,8 +11,22 @@
 #define CLIENT_ETAG_MAX 256
 
 /**
+ * struct client_dialect - what managers of one kind want
+ * @sessions: path where a session is begun, NULL: user and password go with each request
+ * @header: of each request, NULL for none
+ * @is_path: may we be sent there? NULL: nowhere
+ * @complaint: what the manager says of an error, "" for nothing; the caller frees
+ */
+struct client_dialect {
+	const char *sessions;
+	const char *header;
+	bool (*is_path)(const char *text);
+	char *(*complaint)(struct json_object *body);
+};
+
+/**
  * struct client - one run
- * @conf: the manager
+ * @conf: the manager, and @dialect: its kind
  * @web: connections
  * @login: user and password, empty without credentials
  * @token: of the session, NULL for none
@@ -23,6 +37,7 @@
  */
 struct client {
 	const struct manager_conf *conf;
+	const struct client_dialect *dialect;
 	struct web web;
 	struct manager_login login;
 	char *token;
@@ -51,8 +66,8 @@ struct answer {
 };
 
 /* These return enum ctl_exit, with the reason in @f. */
-int client_open(struct client *client, const struct manager_conf *conf, uint64_t timeout_ms,
-		struct fault *f);
+int client_open(struct client *client, const struct manager_conf *conf,
+		const struct client_dialect *dialect, uint64_t timeout_ms, struct fault *f);
 void client_close(struct client *client);
 
 /*
@@ -88,4 +103,4 @@ void client_insist(struct client *client, uint64_t ms);
 void client_catch_signals(void);
 bool client_told(void);
 
-#endif /* GPUCTL_REDFISH_CLIENT_H */
+#endif /* GPUCTL_DRIVER_CLIENT_H */

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* DOC: resources of Redfish, of which only what is understood is read. */
+/* DOC: what managers send as JSON, of which only what is understood is read. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "managers/conf.h"
-#include "redfish/doc.h"
+#include "driver/doc.h"
 
-#define ERROR_MAX 200
+#define WORDS_MAX 64
 
 struct json_object *doc_parse(const char *text, size_t len, struct fault *f)
 {
@@ -63,25 +62,6 @@ const char *doc_text(struct json_object *from, const char *key)
 	return text && strlen(text) == (size_t)json_object_get_string_len(found) ? text : NULL;
 }
 
-const char *doc_path(struct json_object *from)
-{
-	const char *path = doc_text(from, "@odata.id");
-
-	return path && manager_is_path(path) ? path : NULL;
-}
-
-const char *doc_link(struct json_object *from, const char *key)
-{
-	return doc_path(doc_object(from, key));
-}
-
-const char *doc_last(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 unsigned int doc_id16(struct json_object *from, const char *key)
 {
 	const char *text = doc_text(from, key);
@@ -97,25 +77,14 @@ unsigned int doc_id16(struct json_object *from, const char *key)
 	return good ? (unsigned int)value : 0;
 }
 
-char *doc_error(struct json_object *body)
+char *doc_words(struct json_object *from, const char *key)
 {
-	struct json_object *error = doc_object(body, "error"), *infos, *info;
-	const char *text = doc_text(error, "message");
-	char *said;
+	const char *text = doc_text(from, key);
+	char *copy;
 
-	infos = doc_array(error, "@Message.ExtendedInfo");
-	info = infos ? json_object_array_get_idx(infos, 0) : NULL;
-	if (doc_text(info, "Message"))
-		text = doc_text(info, "Message");
-	said = mem_printf("%.*s", ERROR_MAX, text ? text : "");
-	text_tame(said, false);
-	return said;
-}
-
-struct json_object *doc_reference(const char *path)
-{
-	struct json_object *reference = json_object_new_object();
-
-	json_object_object_add(reference, "@odata.id", json_object_new_string(path));
-	return reference;
+	if (!text || !*text)
+		return NULL;
+	copy = mem_printf("%.*s", WORDS_MAX, text);
+	text_tame(copy, false);
+	return copy;
 }

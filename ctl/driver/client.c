@@ -20,8 +20,8 @@
 
 #include "base/text.h"
 #include "cli/ctl.h"
-#include "redfish/client.h"
-#include "redfish/doc.h"
+#include "driver/client.h"
+#include "driver/doc.h"
 #include "web/header.h"
 
 #define BYTES_MAX (64ull << 20)
@@ -32,7 +32,6 @@
 #define RETRY_MAX 50
 #define GOODBYE_MS 2000
 #define WAIT_STEP_MS 200
-#define SESSIONS "/redfish/v1/SessionService/Sessions"
 
 /* One request and its answer as it comes. */
 struct transfer {
@@ -163,7 +162,9 @@ static char *path_of(const struct client *client, const char *url)
 		path = strstr(url, "://");
 		path = path ? strchr(path + 3, '/') : NULL;
 	}
-	return path && manager_is_path(path) ? mem_strdup(path) : NULL;
+	if (!path || !client->dialect->is_path || !client->dialect->is_path(path))
+		return NULL;
+	return mem_strdup(path);
 }
 
 static struct curl_slist *add_header(struct curl_slist *list, const char *name, const char *value)
@@ -179,9 +180,10 @@ static struct curl_slist *add_header(struct curl_slist *list, const char *name, 
 static struct curl_slist *headers_of(const struct client *client, const char *etag,
 				     const char *body)
 {
-	struct curl_slist *list = add_header(NULL, "OData-Version", "4.0");
+	struct curl_slist *list = add_header(NULL, "Accept", "application/json");
 
-	list = add_header(list, "Accept", "application/json");
+	if (client->dialect->header)
+		list = curl_slist_append(list, client->dialect->header);
 	if (client->token)
 		list = add_header(list, "X-Auth-Token", client->token);
 	if (etag && *etag)
@@ -300,7 +302,7 @@ static void session_drop(struct client *client)
 int client_refused(const struct client *client, const char *what, const struct answer *answer,
 		   struct fault *f)
 {
-	char *said = doc_error(answer->body);
+	char *said = client->dialect->complaint(answer->body);
 	int ret = CTL_FAILED;
 
 	switch (answer->status) {
@@ -359,7 +361,7 @@ static int session_try(struct client *client, const char *body, struct answer *a
 	int ret;
 
 	answer_free(answer);
-	ret = send_once(client, "POST", SESSIONS, NULL, body, &t, f);
+	ret = send_once(client, "POST", client->dialect->sessions, NULL, body, &t, f);
 	if (ret || is_busy(answer))
 		goto out;
 	if (answer->status != 201 && answer->status != 200)
@@ -402,7 +404,7 @@ static int session_begin(struct client *client, struct fault *f)
 
 static bool uses_session(const struct client *client)
 {
-	return client->login.user && !client->conf->basic;
+	return client->login.user && !client->conf->basic && client->dialect->sessions;
 }
 
 /*
@@ -511,8 +513,8 @@ static char *secret_path(const struct manager_secret *secret, int *fd)
 	return mem_printf("/proc/self/fd/%d", *fd);
 }
 
-int client_open(struct client *client, const struct manager_conf *conf, uint64_t timeout_ms,
-		struct fault *f)
+int client_open(struct client *client, const struct manager_conf *conf,
+		const struct client_dialect *dialect, uint64_t timeout_ms, struct fault *f)
 {
 	char *authorities, *certificate, *key;
 	struct web_tls tls;
@@ -520,6 +522,7 @@ int client_open(struct client *client, const struct manager_conf *conf, uint64_t
 
 	memset(client, 0, sizeof(*client));
 	client->conf = conf;
+	client->dialect = dialect;
 	memset(client->files, -1, sizeof(client->files));
 	authorities = secret_path(&conf->authorities, &client->files[0]);
 	certificate = secret_path(&conf->certificate, &client->files[1]);
@@ -537,7 +540,7 @@ int client_open(struct client *client, const struct manager_conf *conf, uint64_t
 		/* Managers are on the host's own network. */
 		curl_easy_setopt(client->web.curl, CURLOPT_PROXY, "");
 	}
-	if (!ret && client->login.user && conf->basic) {
+	if (!ret && client->login.user && !uses_session(client)) {
 		curl_easy_setopt(client->web.curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 		curl_easy_setopt(client->web.curl, CURLOPT_USERNAME, client->login.user);
 		curl_easy_setopt(client->web.curl, CURLOPT_PASSWORD, client->login.password);

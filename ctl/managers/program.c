@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: the driver "redfish"
+ * DOC: the programs of the drivers
  *
- * A program of its own speaks to the manager, see ctl/redfish/main.c. It gets one document,
+ * A program for each driver speaks to managers, see driver/program.c. It gets one document,
  *
  *	{"verb": "bind", "file": "/etc/gpuctl/fabric.d/rack1.conf", "gpus": [{"gpu": "gpu3",
  *	"port": "sw0/dn1"}]}
@@ -23,7 +23,6 @@
 #include "managers/manager.h"
 #include "module/nl.h"
 
-#define PROGRAM "fabric-redfish"
 #define OUTPUT_MAX (4u << 20)
 /* Longer than it asks a manager what became of a request. */
 #define GRACE_MS 75000
@@ -36,7 +35,7 @@ static const char *const verbs[] = {
 };
 
 /* The document; the caller frees. */
-static char *redfish_document(const struct manager_conf *conf,
+static char *program_document(const struct manager_conf *conf,
 			      const struct manager_request *request)
 {
 	struct json_object *all = json_object_new_object(), *list;
@@ -63,7 +62,7 @@ static char *redfish_document(const struct manager_conf *conf,
 }
 
 /* No answer, or one that is none: what became of a change nobody knows. */
-static int redfish_failed(struct ctl_ctx *ctx, const struct manager_conf *conf,
+static int program_failed(struct ctl_ctx *ctx, const struct manager_conf *conf,
 			  const struct program *program, const struct program_limits *limits,
 			  const struct fault *fault)
 {
@@ -82,8 +81,8 @@ static int redfish_failed(struct ctl_ctx *ctx, const struct manager_conf *conf,
 	return ret;
 }
 
-static int redfish_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
-		       const struct manager_request *request, struct manager_reply *reply)
+int manager_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
+		const struct manager_request *request, struct manager_reply *reply)
 {
 	const struct program_limits limits = {
 		.timeout_ms = conf->timeout_ms + GRACE_MS,
@@ -91,8 +90,9 @@ static int redfish_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
 		.stop = request->patient ? NULL : gfc_signalled,
 		.grace_ms = GRACE_MS,
 	};
-	char *path = mem_printf("%s/" PROGRAM, ctx->libexec_dir);
-	char *input = redfish_document(conf, request);
+	char *path =
+		mem_printf("%s/fabric-%s", ctx->libexec_dir, manager_driver_text(conf->driver));
+	char *input = program_document(conf, request);
 	char *argv[2] = { path, NULL }, *env[2] = { (char *)(uintptr_t)PATH, NULL };
 	struct program program = {
 		.argv = argv,
@@ -104,6 +104,7 @@ static int redfish_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
 	const char *text;
 	int ret;
 
+	memset(reply, 0, sizeof(*reply));
 	programs_run(&program, 1, &limits);
 	text = program.output ? program.output : "";
 	if (program.end == PROGRAM_NOT_STARTED ||
@@ -111,7 +112,7 @@ static int redfish_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
 		manager_reply_free(reply);
 		reply->outcome = program.end == PROGRAM_NOT_STARTED ? MANAGER_UNCHANGED :
 								      MANAGER_UNKNOWN;
-		ret = redfish_failed(ctx, conf, &program, &limits, &fault);
+		ret = program_failed(ctx, conf, &program, &limits, &fault);
 	} else {
 		ret = reply->exit ? ctl_fail(ctx, (enum ctl_exit)reply->exit, "%s", reply->error) :
 				    CTL_DONE;
@@ -121,8 +122,3 @@ static int redfish_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
 	free(path);
 	return ret;
 }
-
-const struct manager_driver manager_redfish = {
-	.name = "redfish",
-	.ask = redfish_ask,
-};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Resources of Redfish as JSON: what is read of them, bounded. Pure. */
-#ifndef GPUCTL_REDFISH_DOC_H
-#define GPUCTL_REDFISH_DOC_H
+/* What managers send as JSON: what is read of it, bounded. Pure. */
+#ifndef GPUCTL_DRIVER_DOC_H
+#define GPUCTL_DRIVER_DOC_H
 
 #include <json-c/json.h>
 #include <stdbool.h>
@@ -21,21 +21,10 @@ struct json_object *doc_object(struct json_object *from, const char *key);
 struct json_object *doc_array(struct json_object *from, const char *key);
 const char *doc_text(struct json_object *from, const char *key);
 
-/* The path in "@odata.id"; NULL where there is none that leads below /redfish/v1. */
-const char *doc_path(struct json_object *from);
-/* The same of the object below @key. */
-const char *doc_link(struct json_object *from, const char *key);
-
-/* The last part of a path. */
-const char *doc_last(const char *path);
-
 /* "0x10DE" or "10de" as a number of 16 bits; 0 where it is none. */
 unsigned int doc_id16(struct json_object *from, const char *key);
 
-/* What the manager says of an error, cut to 200 characters; "" for nothing. The caller frees. */
-char *doc_error(struct json_object *body);
+/* Its words from a string, tamed and cut; NULL for none. The caller frees. */
+char *doc_words(struct json_object *from, const char *key);
 
-/* { "@odata.id": path } */
-struct json_object *doc_reference(const char *path);
-
-#endif /* GPUCTL_REDFISH_DOC_H */
+#endif /* GPUCTL_DRIVER_DOC_H */
