@@ -488,6 +488,8 @@ static void read_rest(struct size_quant *q, struct json_object *stanza, const ch
 	struct json_object *hqq = facts_find(stanza, "quant_config.weight_quant_params");
 	const char *weights = facts_text(stanza, "weights");
 
+	/* FP-Quant */
+	weights = weights ? weights : facts_text(stanza, "forward_dtype");
 	if (!strcmp(method, "hqq")) {
 		hqq = hqq ? hqq : facts_find(stanza, "weight_quant_params");
 		hqq = hqq ? hqq : stanza;
@@ -506,9 +508,7 @@ static void read_rest(struct size_quant *q, struct json_object *stanza, const ch
 	} else if (!strcmp(method, "bitnet")) {
 		q->all = scheme(2, 0, 0);
 		set_name(q, "bitnet");
-	} else if ((weights && named_scheme(weights, &q->all)) ||
-		   ((weights = facts_text(stanza, "forward_dtype")) &&
-		    named_scheme(weights, &q->all))) {
+	} else if (weights && named_scheme(weights, &q->all)) {
 		set_name(q, "%.12s-%.12s", method, weights);
 	} else if (named_scheme(method, &q->all)) {
 		set_name(q, "%.20s", method);
