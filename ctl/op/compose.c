@@ -310,12 +310,14 @@ static bool compose_would_fit(struct session *session, const struct op_terms *te
  * @ask: when managers are asked the next time
  * @outlook: what they said
  * @supply: managers are asked for GPUs in the next attempt
+ * @seen: the last change that the attempt knew of
  * @said: people know that it waits
  */
 struct patience {
 	uint64_t end;
 	uint64_t ask;
 	enum supply_outlook outlook;
+	uint64_t seen;
 	bool supply;
 	bool said;
 };
@@ -388,6 +390,9 @@ static int patience_wait(struct session *session, const struct op_terms *terms,
 		session_say(session, "%s; waiting up to %s", session->ctx->error,
 			    text_duration(most, request->wait_ms));
 	patience->said = true;
+	/* Whoever was asked meanwhile took his time, and the snapshot is another one. */
+	if (session->mirror.last != patience->seen)
+		return session_refresh(session);
 	until = patience->end;
 	if (patience->outlook != SUPPLY_NEVER && patience->ask < until)
 		until = patience->ask > now ? patience->ask : now;
@@ -422,10 +427,16 @@ int compose(struct session *session, const struct op_terms *terms, struct compos
 	int ret;
 
 	do {
+		patience.seen = session->mirror.last;
 		ret = compose_once(session, terms, request, patience.supply);
 		if (!ret || !waits || (ret != CTL_NO_FIT && !is_leaving(session, request->name)))
 			return ret;
 		ret = patience_wait(session, terms, request, &patience, ret);
+		/* What was said below the error of one attempt is nothing to the next. */
+		if (!ret) {
+			free(session->ctx->more);
+			session->ctx->more = NULL;
+		}
 	} while (!ret);
 	return ret;
 }

@@ -64,21 +64,21 @@ static void check_scheduler(const struct slurm_conf *conf, struct slurm_findings
 	const char *value = slurm_conf_value(conf, "SchedulerParameters", &line);
 
 	if (slurm_list_has(value, "bf_licenses"))
-		slurm_find(findings, SLURM_WARNING, NULL, line,
+		slurm_find(findings, SLURM_WARNING, "slurm.conf", line,
 			   "bf_licenses has backfill start a job while the job before still keeps its GPUs\n"
 			   "take it out, or have the Prolog wait: gpuctl compose --wait 60s");
 	needs_word(conf, "SchedulerParameters", "nohold_on_prolog_fail", SLURM_WARNING,
 		   "a job whose Prolog fails is held until somebody releases it", findings);
 	value = slurm_conf_value(conf, "JobRequeue", &line);
 	if (value && !strcmp(value, "0"))
-		slurm_find(findings, SLURM_WARNING, NULL, line,
+		slurm_find(findings, SLURM_WARNING, "slurm.conf", line,
 			   "no job can be requeued: one whose node is short of GPUs is cancelled\nJobRequeue=1");
 	value = slurm_conf_value(conf, "SelectType", &line);
 	if (!value)
 		slurm_find(findings, SLURM_WARNING, "slurm.conf", NULL,
 			   "SelectType is not said, and before Slurm 23.02 it is one without GPUs\nSelectType=select/cons_tres");
 	else if (strcasecmp(value, "select/cons_tres"))
-		slurm_find(findings, SLURM_ERROR, NULL, line,
+		slurm_find(findings, SLURM_ERROR, "slurm.conf", line,
 			   "%s does not know GPUs\nSelectType=select/cons_tres", value);
 }
 
@@ -93,10 +93,10 @@ static void check_prolog_flags(const struct slurm_conf *conf, struct slurm_findi
 		slurm_find(findings, SLURM_ERROR, "slurm.conf", line,
 			   "PrologFlags lacks Alloc: the Prolog runs with the first step of a job, not before it\nPrologFlags=Alloc");
 	if (slurm_list_has(value, "DeferBatch"))
-		slurm_find(findings, SLURM_ERROR, NULL, line,
+		slurm_find(findings, SLURM_ERROR, "slurm.conf", line,
 			   "DeferBatch: when slurmctld ends during a Prolog, the batch script is never started and the job keeps its GPUs\nPrologFlags=Alloc");
 	if (slurm_list_has(value, "NoHold"))
-		slurm_find(findings, SLURM_ERROR, NULL, line,
+		slurm_find(findings, SLURM_ERROR, "slurm.conf", line,
 			   "NoHold: srun starts tasks before the Prolog has composed their GPUs\nPrologFlags=Alloc");
 }
 
@@ -111,7 +111,7 @@ static void check_time(const struct slurm_conf *conf, const char *key, uint64_t 
 	if (!text && !fallback)
 		return;
 	if (text && !text_number(text, UINT32_MAX, &seconds))
-		slurm_find(findings, SLURM_ERROR, NULL, line,
+		slurm_find(findings, SLURM_ERROR, "slurm.conf", line,
 			   "%s=%s is no number of seconds\n%s=600", key, text, key);
 	else if (seconds < COMPOSE_S)
 		slurm_find(findings, SLURM_ERROR, "slurm.conf", line,
@@ -151,7 +151,7 @@ static void check_programs(const struct slurm_conf *conf, struct slurm_findings 
 		   "nobody adds the licences of the pool to a job", findings);
 	value = slurm_conf_value(conf, "SlurmdTimeout", &line);
 	if (value && !strcmp(value, "0"))
-		slurm_find(findings, SLURM_WARNING, NULL, line,
+		slurm_find(findings, SLURM_WARNING, "slurm.conf", line,
 			   "a node that dies is never noticed, and keeps its GPUs\nSlurmdTimeout=300");
 }
 
@@ -172,12 +172,12 @@ static void check_cgroup(const struct slurm_files *files, struct slurm_findings 
 	bool constrained;
 
 	if (value && strcasecmp(value, "proctrack/cgroup"))
-		slurm_find(findings, SLURM_WARNING, NULL, line,
+		slurm_find(findings, SLURM_WARNING, "slurm.conf", line,
 			   "%s: a job has no cgroup in which the GPUs of others could be denied\nProctrackType=proctrack/cgroup",
 			   value);
 	value = slurm_conf_value(&files->cgroup, "CgroupPlugin", &line);
 	if (value && !strcasecmp(value, "cgroup/v1"))
-		slurm_find(findings, SLURM_WARNING, NULL, line,
+		slurm_find(findings, SLURM_WARNING, "slurm.conf", line,
 			   "cgroup/v1: GPUs of others cannot be denied there\nCgroupPlugin=autodetect");
 	value = slurm_conf_value(&files->cgroup, "ConstrainDevices", &line);
 	constrained = value && !strcasecmp(value, "yes");

@@ -60,17 +60,17 @@ static void gres_line_files(struct gres_line *gres, struct slurm_findings *findi
 	char **files;
 
 	if (!file) {
-		slurm_find(findings, SLURM_ERROR, NULL, gres->line,
+		slurm_find(findings, SLURM_ERROR, "gres.conf", gres->line,
 			   "GPUs without File= are thrown away by slurmd, and the node is drained\n"
 			   "File=: a device node of each slot");
 		return;
 	}
 	files = slurm_hosts(file, &gres->files);
 	if (!files)
-		slurm_find(findings, SLURM_ERROR, NULL, gres->line,
+		slurm_find(findings, SLURM_ERROR, "gres.conf", gres->line,
 			   "File=%s is no list of files\nFile=/dev/gpufabric/SLOT", file);
 	else if (is_vendor_file(files[0]))
-		slurm_find(findings, SLURM_ERROR, NULL, gres->line,
+		slurm_find(findings, SLURM_ERROR, "gres.conf", gres->line,
 			   "%s is a GPU that is here now: slots are to be counted, which stay\n"
 			   "File=: a device node of each slot",
 			   files[0]);
@@ -87,7 +87,7 @@ static void gres_line_add(const struct slurm_line *line, struct gres_lines *line
 	if (nodes)
 		gres.hosts = slurm_hosts(nodes, &gres.n);
 	if (nodes && !gres.hosts)
-		slurm_find(findings, SLURM_ERROR, NULL, line,
+		slurm_find(findings, SLURM_ERROR, "gres.conf", line,
 			   "NodeName=%s is no list of hosts\nNodeName=n[1-4]", nodes);
 	if (gres.n)
 		qsort(gres.hosts, gres.n, sizeof(*gres.hosts), host_compare);
@@ -107,7 +107,7 @@ static void gres_lines_read(const struct slurm_conf *conf, struct gres_lines *li
 			   *name = slurm_line_value(line, "Name");
 
 		if (detect && strcasecmp(detect, "off"))
-			slurm_find(findings, SLURM_ERROR, NULL, line,
+			slurm_find(findings, SLURM_ERROR, "gres.conf", line,
 				   "AutoDetect=%s counts the GPUs that are here when slurmd starts\nAutoDetect=off",
 				   detect);
 		if (name && !strcasecmp(name, "gpu"))
@@ -226,7 +226,7 @@ static void node_line(const struct slurm_files *files, const struct gres_lines *
 
 	hosts = slurm_hosts(slurm_line_value(line, "NodeName"), &n);
 	if (!hosts) {
-		slurm_find(findings, SLURM_ERROR, NULL, line,
+		slurm_find(findings, SLURM_ERROR, "slurm.conf", line,
 			   "NodeName=%s is no list of hosts\nNodeName=n[1-4]",
 			   slurm_line_value(line, "NodeName"));
 		return;
@@ -239,7 +239,7 @@ static void node_line(const struct slurm_files *files, const struct gres_lines *
 		if (*kind)
 			node_check(files, lines, line, hosts, n, kind, count, findings);
 		else
-			slurm_find(findings, SLURM_ERROR, NULL, line,
+			slurm_find(findings, SLURM_ERROR, "slurm.conf", line,
 				   "%.*s names no kind: it is not known which licences such a job takes\n"
 				   "Gres=gpu:KIND:%llu",
 				   (int)len, gres, (unsigned long long)count);

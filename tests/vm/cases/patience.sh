@@ -150,6 +150,8 @@ fm=/tmp/fabric
 request=$(cat)
 verb=$(jq -r .verb <<<"$request")
 echo "$verb" >>$fm/log
+# Somebody is fast while we are asked.
+[ ! -e $fm/meanwhile ] || { mv $fm/meanwhile $fm/now && bash $fm/now; }
 case $verb in
 bind)
 	[ "$(cat $fm/gpu)" = '"state":"free"' ] || {
@@ -171,6 +173,12 @@ printf '{"exit":0,%s"inventory":{"gpus":[{"id":"gpu0","model":"h100-80",%s}],"po
 END
 chmod 755 $program
 
+# The manager has taken the card out, and the module has seen it.
+are_empty()
+{
+	[ "$(gpuctl -j list | jq '[.slots[4, 5] | select(.state == "empty")] | length')" = 2 ]
+}
+
 asked()
 {
 	[ "$(grep -c inventory "$fm/log")" -ge "$1" ]
@@ -186,8 +194,13 @@ for state in '"state":"changing"' '"state":"bound","host":"other"'; do
 	is "$(gpuctl -j list | jq -r '.compositions[].slots | length')" 5 "$state: beside those of this host"
 	check "$state: and given back" gpuctl release job
 	is "$(cat $fm/gpu)" '"state":"free"' "$state: to the manager"
+	check "$state: whose slot is empty" wait_for 60 are_empty
 done
 echo '"state":"unusable","why":"broken"' >$fm/gpu
+check "all of this host" gpuctl compose first --gpus 4
+echo "$(command -v gpuctl) release first" >$fm/meanwhile
+check "what comes back while the manager is asked is not missed" timeout 200 gpuctl compose second --gpus 4 --wait 1h
+check "and given back" gpuctl release second
 refused "asked" --gpus 5
 echo '"state":"changing"' >$fm/gpu
 refused "asked" --gpus 6
