@@ -449,6 +449,20 @@ bool body_read_action(const char *text, size_t len, bool with_port, struct body_
 	return good;
 }
 
+bool body_read_nothing(const char *text, size_t len, struct answer *answer)
+{
+	static const char *const none[] = { NULL };
+	struct json_object *root;
+	bool good;
+
+	if (!len)
+		return true;
+	root = body_object(text, len, answer);
+	good = root && known_only(root, none, answer);
+	json_object_put(root);
+	return good;
+}
+
 void body_free_action(struct body_action *action)
 {
 	free(action->endpoint);

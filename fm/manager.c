@@ -7,10 +7,6 @@
  * the lock, by whoever brings it; the host's thread carries it out without the lock, step by step,
  * and puts back what was done when a step fails. Threads whose zones are part of one request wait
  * for each other before they end: when a step of one fails, each puts back what it has done.
- *
- * A host that no longer answers keeps its GPUs: time is no proof that it is off. An admin may say
- * so (evict), a program of the site may confirm it (fence = PROGRAM), or, where a host is a virtual
- * machine on this machine, nobody listening on its socket is enough (fence = qmp-gone).
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,14 +16,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/program.h"
 #include "base/text.h"
+#include "fm/fence.h"
 #include "fm/journal.h"
-#include "fm/manager_host.h"
 
 #define RETRY_MS 1000
-#define FENCE_EVERY_MS 10000
-#define FENCE_LIMIT_MS 20000
 
 static const char *host_name(const struct manager_host *h)
 {
@@ -135,67 +128,6 @@ static void host_lost(struct manager_host *h, const char *why)
 		journal_say(LOG_WARNING, NULL, host_name(h), NULL, "%s does not answer: %s",
 			    host_name(h), why);
 	h->complained = true;
-}
-
-static void host_off(struct manager_host *h, const char *by)
-{
-	struct manager *m = h->manager;
-	bool news;
-
-	pthread_mutex_lock(&m->lock);
-	news = !m->fabric.hosts[h->index].busy && !m->fabric.hosts[h->index].asked &&
-	       m->fabric.hosts[h->index].state != HOST_OFF;
-	if (news)
-		fabric_off(&m->fabric, h->index);
-	watch_look(&m->watch, &m->fabric);
-	pthread_mutex_unlock(&m->lock);
-	if (news)
-		journal_say(LOG_NOTICE, NULL, host_name(h), NULL,
-			    "%s is off, by %s: its GPUs are free", host_name(h), by);
-}
-
-static bool fence_confirms(struct manager_host *h)
-{
-	const struct config_host *config = &h->manager->config->hosts[h->index];
-	char *variable = mem_printf("GPUFABRIC_HOST=%s", config->name), *complaint;
-	char *const argv[] = { config->program, config->name, NULL };
-	char *const env[] = { (char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin", variable, NULL };
-	const struct program_limits limits = { .timeout_ms = FENCE_LIMIT_MS };
-	struct program program = { .argv = argv, .env = env };
-	bool good;
-
-	programs_run(&program, 1, &limits);
-	good = program_succeeded(&program);
-	if (!good) {
-		complaint = program_complaint(&program, &limits);
-		journal_say(LOG_INFO, NULL, config->name, NULL,
-			    "%s does not confirm that %s is off: %s", config->program, config->name,
-			    complaint);
-		free(complaint);
-	}
-	program_free(&program);
-	free(variable);
-	return good;
-}
-
-/* The host does not answer: is it off, by somebody who knows? */
-static void host_fence(struct manager_host *h, int err)
-{
-	const struct config_host *config = &h->manager->config->hosts[h->index];
-	enum fabric_host_state state;
-
-	pthread_mutex_lock(&h->manager->lock);
-	state = h->manager->fabric.hosts[h->index].state;
-	pthread_mutex_unlock(&h->manager->lock);
-	if (state == HOST_OFF)
-		return;
-	if (config->fence == FENCE_QMP_GONE && err == -ECONNREFUSED) {
-		host_off(h, "its closed QMP socket");
-	} else if (config->fence == FENCE_PROGRAM && text_monotonic() >= h->fence_at) {
-		if (fence_confirms(h))
-			host_off(h, config->program);
-		h->fence_at = text_monotonic() + FENCE_EVERY_MS;
-	}
 }
 
 static bool host_has(struct manager_host *h, int gpu)
@@ -437,7 +369,7 @@ static void *host_main(void *arg)
 		if (manager_is_stopping(m))
 			break;
 		host_lost(h, f.text);
-		host_fence(h, err);
+		fence_ask(h, err);
 		poll(fds, 2, RETRY_MS);
 		host_clear_wake(h);
 		/* what is in no port can be removed from its zone all the same */
@@ -725,34 +657,4 @@ void manager_undrain(struct manager *m)
 	pthread_mutex_lock(&m->lock);
 	m->draining = false;
 	pthread_mutex_unlock(&m->lock);
-}
-
-int manager_evict(struct manager *m, const char *name, const char *who, struct fault *f)
-{
-	struct fabric *fabric = &m->fabric;
-	int host, err = 0;
-
-	pthread_mutex_lock(&m->lock);
-	host = fabric_find_host(fabric, name);
-	if (host == FABRIC_NONE)
-		err = fault_set(f, ENOENT, "there is no host \"%s\"", name);
-	else if (fabric->hosts[host].busy)
-		err = fault_set(f, EBUSY, "a request for the zone of %s is under way", name);
-	else if (fabric->hosts[host].state == HOST_UP)
-		err = fault_set(f, EBUSY,
-				"%s answers, so it is not off: power it off, or remove its GPUs from its zone",
-				name);
-	else if (fabric->hosts[host].asked)
-		err = fault_set(f, EBUSY,
-				"%s is being asked what it has: try again when that has ended",
-				name);
-	else
-		fabric_off(fabric, host);
-	watch_look(&m->watch, fabric);
-	pthread_mutex_unlock(&m->lock);
-	if (err)
-		journal_say(LOG_WARNING, who, name, NULL, "evict %s: refused: %s", name, f->text);
-	else
-		journal_say(LOG_NOTICE, who, name, NULL, "evict %s: done: its GPUs are free", name);
-	return err;
 }

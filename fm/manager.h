@@ -123,10 +123,4 @@ bool manager_preview(struct manager *manager, const struct manager_zone *zones, 
 		     struct fabric_answer *answer);
 struct task *manager_task(struct manager *manager, uint64_t id);
 
-/*
- * The host is off, says @who. -EBUSY when it answers, is being asked or is busy: then it is not, or
- * nobody knows yet. Takes the lock itself.
- */
-int manager_evict(struct manager *manager, const char *host, const char *who, struct fault *f);
-
 #endif /* FM_MANAGER_H */

@@ -18,6 +18,7 @@ extern const struct ctl_command cmd_detach;
 extern const struct ctl_command cmd_doctor;
 extern const struct ctl_command cmd_fabric;
 extern const struct ctl_command cmd_fabric_bind;
+extern const struct ctl_command cmd_fabric_evict;
 extern const struct ctl_command cmd_fabric_list;
 extern const struct ctl_command cmd_fabric_unbind;
 extern const struct ctl_command cmd_features;

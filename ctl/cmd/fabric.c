@@ -3,10 +3,7 @@
 #include "cmd/cmd.h"
 
 static const struct ctl_command *const verbs[] = {
-	&cmd_fabric_list,
-	&cmd_fabric_bind,
-	&cmd_fabric_unbind,
-	NULL,
+	&cmd_fabric_list, &cmd_fabric_bind, &cmd_fabric_unbind, &cmd_fabric_evict, NULL,
 };
 
 const struct ctl_command cmd_fabric = {

@@ -26,18 +26,24 @@ enum manager_verb {
 	MANAGER_INVENTORY,
 	MANAGER_BIND,
 	MANAGER_UNBIND,
+	MANAGER_EVICT,
 };
 
 /**
  * struct manager_request - what is asked of a manager
  * @verb: what
  * @gpus: of a change, all or none; @n of them
+ * @host: of an eviction, which is off
+ * @credentials: path of a file with user and password that is used instead of the configuration's,
+ *	NULL for that
  * @patient: signals have to wait
  */
 struct manager_request {
 	enum manager_verb verb;
 	const struct manager_gpu *gpus;
 	size_t n;
+	const char *host;
+	const char *credentials;
 	bool patient;
 };
 

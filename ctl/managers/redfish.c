@@ -33,6 +33,7 @@ static const char *const verbs[] = {
 	[MANAGER_INVENTORY] = "inventory",
 	[MANAGER_BIND] = "bind",
 	[MANAGER_UNBIND] = "unbind",
+	[MANAGER_EVICT] = "evict",
 };
 
 /* The document; the caller frees. */
@@ -45,6 +46,11 @@ static char *redfish_document(const struct manager_conf *conf,
 
 	json_object_object_add(all, "verb", json_object_new_string(verbs[request->verb]));
 	json_object_object_add(all, "file", json_object_new_string(conf->file));
+	if (request->host)
+		json_object_object_add(all, "host", json_object_new_string(request->host));
+	if (request->credentials)
+		json_object_object_add(all, "credentials",
+				       json_object_new_string(request->credentials));
 	list = request->n ? json_object_new_array() : NULL;
 	for (i = 0; i < request->n; i++) {
 		struct json_object *one = json_object_new_object();

@@ -17,6 +17,7 @@ static int take_verb(struct jread *r, struct job *job)
 		[JOB_INVENTORY] = "inventory",
 		[JOB_BIND] = "bind",
 		[JOB_UNBIND] = "unbind",
+		[JOB_EVICT] = "evict",
 	};
 	const char *verb = NULL;
 	size_t i;
@@ -28,7 +29,7 @@ static int take_verb(struct jread *r, struct job *job)
 		job->verb = (enum job_verb)i;
 		return 0;
 	}
-	return err ? err : jread_refuse(r, "verb: inventory, bind or unbind");
+	return err ? err : jread_refuse(r, "verb: inventory, bind, unbind or evict");
 }
 
 static int take_wish(struct jread *r, struct job *job, struct json_object *from, size_t i)
@@ -56,7 +57,8 @@ static int take_wish(struct jread *r, struct job *job, struct json_object *from,
 
 int job_read(const char *text, size_t len, struct job *job, struct fault *f)
 {
-	static const char *const keys[] = { "verb", "file", "timeout", "gpus", NULL };
+	static const char *const keys[] = { "verb", "file",	   "timeout", "gpus",
+					    "host", "credentials", NULL };
 	struct json_object *list = NULL;
 	struct jread r;
 	bool changes;
@@ -76,9 +78,15 @@ int job_read(const char *text, size_t len, struct job *job, struct fault *f)
 	if (!err)
 		err = jread_whole(&r, r.root, "timeout", MANAGER_TIMEOUT_MAX_MS, &job->timeout_ms);
 	if (!err)
+		err = jread_word(&r, r.root, "host", &job->host);
+	if (!err)
+		err = jread_word(&r, r.root, "credentials", &job->credentials);
+	if (!err && (job->verb == JOB_EVICT) != (job->host && manager_is_id(job->host)))
+		err = jread_refuse(&r, "host: an Id, of evict alone");
+	if (!err)
 		err = jread_array(&r, r.root, "gpus", CHANGE_MAX, &list);
 	job->n = !err && list ? json_object_array_length(list) : 0;
-	changes = job->verb != JOB_INVENTORY;
+	changes = job->verb == JOB_BIND || job->verb == JOB_UNBIND;
 	if (!err && changes != !!job->n)
 		err = jread_refuse(&r, "gpus: of bind and unbind alone, and not empty");
 	job->wishes = mem_zalloc(job->n + 1, sizeof(*job->wishes));

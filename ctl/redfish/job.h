@@ -11,6 +11,7 @@ enum job_verb {
 	JOB_INVENTORY,
 	JOB_BIND,
 	JOB_UNBIND,
+	JOB_EVICT,
 };
 
 /**
@@ -18,6 +19,8 @@ enum job_verb {
  * @verb: which
  * @file: of the manager's configuration
  * @timeout_ms: for it, 0: as the configuration says
+ * @host: of JOB_EVICT
+ * @credentials: file with user and password instead of the configuration's, NULL for that
  * @wishes: of JOB_BIND and JOB_UNBIND, @n of them
  * @document: what the texts belong to
  */
@@ -25,6 +28,8 @@ struct job {
 	enum job_verb verb;
 	const char *file;
 	uint32_t timeout_ms;
+	const char *host;
+	const char *credentials;
 	struct wish *wishes;
 	size_t n;
 	struct json_object *document;

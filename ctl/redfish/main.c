@@ -20,6 +20,7 @@
 
 #include "base/text.h"
 #include "cli/ctl.h"
+#include "redfish/action.h"
 #include "redfish/job.h"
 
 #define MEMORY_MAX (1ull << 30)
@@ -52,6 +53,14 @@ static void keep_private(void)
 	setrlimit(RLIMIT_AS, &memory);
 	/* Who asked is gone: nobody waits for the answer. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+}
+
+static int action_do(const struct job *job, struct client *client, struct fault *f)
+{
+	int ret = action_evict(client, job->host, f);
+
+	job_print(ret, f, NULL, NULL, NULL);
+	return ret;
 }
 
 static int job_do(const struct job *job, struct client *client, struct fault *f)
@@ -88,10 +97,16 @@ static int job_run(const struct job *job)
 	int err = manager_conf_read(job->file, &conf, &f), ret;
 
 	ret = !err ? CTL_DONE : err == -EPERM || err == -EACCES ? CTL_DENIED : CTL_FAILED;
+	if (!ret && job->credentials) {
+		free(conf.credentials);
+		conf.credentials = mem_strdup(job->credentials);
+	}
 	if (!ret) {
 		ret = client_open(&client, &conf,
 				  job->timeout_ms ? job->timeout_ms : conf.timeout_ms, &f);
-		if (!ret)
+		if (!ret && job->verb == JOB_EVICT)
+			ret = action_do(job, &client, &f);
+		else if (!ret)
 			ret = job_do(job, &client, &f);
 		else
 			job_print(ret, &f, NULL, NULL, NULL);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Actions of a system that are no changes of a zone. */
+#ifndef GPUCTL_REDFISH_ACTION_H
+#define GPUCTL_REDFISH_ACTION_H
+
+#include "redfish/client.h"
+
+/* The host is off: its GPUs are to be free. Returns enum ctl_exit with the reason in @f. */
+int action_evict(struct client *client, const char *host, struct fault *f);
+
+#endif /* GPUCTL_REDFISH_ACTION_H */
