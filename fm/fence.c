@@ -4,7 +4,8 @@
  *
  * A host that no longer answers keeps its GPUs: time is no proof that it is off. An admin may say
  * so (evict), a program of the site may confirm it (fence = PROGRAM), or, where a host is a virtual
- * machine on this machine, nobody listening on its socket is enough (fence = qmp-gone).
+ * machine on this machine, nobody listening on its socket is enough (fence = qmp-gone). A host with
+ * fence = lease says it beforehand: it promises to use nothing any more when its lease is over.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +17,15 @@
 
 #define FENCE_EVERY_MS 10000
 #define FENCE_LIMIT_MS 20000
+
+/* What a host that is off had promised is over as well: it asks for a lease when it is back. */
+static void drop_lease(struct manager *m, const char *name)
+{
+	struct fault f = { "" };
+
+	if (leases_end(m->leases, name, &f))
+		journal_say(LOG_ERR, NULL, name, NULL, "the lease of %s: %s", name, f.text);
+}
 
 static void say_off(struct manager_host *h, const char *by)
 {
@@ -30,9 +40,10 @@ static void say_off(struct manager_host *h, const char *by)
 		fabric_off(&m->fabric, h->index);
 	watch_look(&m->watch, &m->fabric);
 	pthread_mutex_unlock(&m->lock);
-	if (news)
-		journal_say(LOG_NOTICE, NULL, name, NULL, "%s is off, by %s: its GPUs are free",
-			    name, by);
+	if (!news)
+		return;
+	journal_say(LOG_NOTICE, NULL, name, NULL, "%s is off, by %s: its GPUs are free", name, by);
+	drop_lease(m, name);
 }
 
 static bool fence_confirms(struct manager_host *h)
@@ -72,6 +83,8 @@ void fence_ask(struct manager_host *h, int err)
 		return;
 	if (config->fence == FENCE_QMP_GONE && err == -ECONNREFUSED) {
 		say_off(h, "its closed QMP socket");
+	} else if (config->fence == FENCE_LEASE && leases_over(h->manager->leases, config->name)) {
+		say_off(h, "its lease, which is over");
 	} else if (config->fence == FENCE_PROGRAM && text_monotonic() >= h->fence_at) {
 		if (fence_confirms(h))
 			say_off(h, config->program);
@@ -106,5 +119,29 @@ int fence_evict(struct manager *m, const char *name, const char *who, struct fau
 		journal_say(LOG_WARNING, who, name, NULL, "evict %s: refused: %s", name, f->text);
 	else
 		journal_say(LOG_NOTICE, who, name, NULL, "evict %s: done: its GPUs are free", name);
+	if (!err)
+		drop_lease(m, name);
 	return err;
+}
+
+void fence_lapse(struct manager *m)
+{
+	const struct config_host *config;
+	bool any;
+	int i;
+
+	for (i = 0; i < m->fabric.host_count; i++) {
+		config = &m->config->hosts[i];
+		if (config->fence != FENCE_LEASE || !leases_over(m->leases, config->name))
+			continue;
+		pthread_mutex_lock(&m->lock);
+		any = fabric_lapse(&m->fabric, i);
+		if (any)
+			watch_look(&m->watch, &m->fabric);
+		pthread_mutex_unlock(&m->lock);
+		if (any)
+			journal_say(LOG_NOTICE, NULL, config->name, NULL,
+				    "the lease of %s is over: what it has powered off is free",
+				    config->name);
+	}
 }

@@ -5,6 +5,8 @@
 
 #include "fm/manager_host.h"
 
+/* Once in a while: what hosts whose leases are over have powered off becomes free. */
+void fence_lapse(struct manager *manager);
 /* The host does not answer, with @err of its driver. Called by the host's thread. */
 void fence_ask(struct manager_host *h, int err);
 

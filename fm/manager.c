@@ -551,14 +551,19 @@ static void gpu_init(struct fabric_gpu *gpu, const struct config_gpu *config)
 }
 
 int manager_start(struct manager *m, const struct config *config, const struct link_ops *link,
-		  void (*told)(void *waiter), struct events *events, const struct manager *old,
-		  struct fault *f)
+		  struct leases *leases, void (*told)(void *waiter), struct events *events,
+		  const struct manager *old, struct fault *f)
 {
 	size_t i, k, ports = 0;
 	sigset_t all, mask;
 	int err = 0;
 
-	*m = (struct manager){ .config = config, .link = link, .told = told };
+	*m = (struct manager){
+		.config = config,
+		.link = link,
+		.leases = leases,
+		.told = told,
+	};
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_cond_init(&m->met, NULL);
 	for (i = 0; i < config->host_count; i++)

@@ -13,6 +13,7 @@
 
 #include "fm/config.h"
 #include "fm/fabric.h"
+#include "fm/lease.h"
 #include "fm/link.h"
 #include "fm/metrics.h"
 #include "fm/watch.h"
@@ -70,6 +71,7 @@ struct manager_host;
  * @lock: covers @fabric, @watch, @metrics, @tasks, the hosts' jobs, @stopping and @draining
  * @met: no thread has steps of some task left, or the manager stops
  * @config: valid for as long as the manager runs
+ * @leases: of hosts; have a lock of their own, and outlive a reload
  * @told: called with the lock held when a task with a waiter has ended
  */
 struct manager {
@@ -77,6 +79,7 @@ struct manager {
 	pthread_cond_t met;
 	const struct config *config;
 	const struct link_ops *link;
+	struct leases *leases;
 	struct fabric fabric;
 	struct watch watch;
 	struct metrics metrics;
@@ -90,8 +93,8 @@ struct manager {
 
 /* @old may be NULL. @events are told what changes. */
 int manager_start(struct manager *manager, const struct config *config, const struct link_ops *link,
-		  void (*told)(void *waiter), struct events *events, const struct manager *old,
-		  struct fault *f);
+		  struct leases *leases, void (*told)(void *waiter), struct events *events,
+		  const struct manager *old, struct fault *f);
 /*
  * Takes no requests any more and ends all threads; one that is under way is cut off, and the next
  * start finds what is there. The rest can be read until manager_free().

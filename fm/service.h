@@ -163,6 +163,7 @@ void zone_outcome(struct service *service, struct ask *ask, const struct task *t
 enum service_end system_patch(struct service *service, struct ask *ask, struct answer *answer);
 enum service_end compose(struct service *service, struct ask *ask, struct answer *answer);
 enum service_end system_evict(struct service *service, struct ask *ask, struct answer *answer);
+enum service_end system_renew(struct service *service, struct ask *ask, struct answer *answer);
 enum service_end session_create(struct service *service, struct ask *ask, struct answer *answer);
 enum service_end session_delete(struct service *service, struct ask *ask, struct answer *answer);
 

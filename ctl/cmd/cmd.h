@@ -19,6 +19,7 @@ extern const struct ctl_command cmd_doctor;
 extern const struct ctl_command cmd_fabric;
 extern const struct ctl_command cmd_fabric_bind;
 extern const struct ctl_command cmd_fabric_evict;
+extern const struct ctl_command cmd_fabric_lease;
 extern const struct ctl_command cmd_fabric_list;
 extern const struct ctl_command cmd_fabric_unbind;
 extern const struct ctl_command cmd_features;

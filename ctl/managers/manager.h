@@ -27,6 +27,8 @@ enum manager_verb {
 	MANAGER_BIND,
 	MANAGER_UNBIND,
 	MANAGER_EVICT,
+	MANAGER_RENEW, /* the lease of this host */
+	MANAGER_RELEASE, /* it is given up */
 };
 
 /**
@@ -36,6 +38,7 @@ enum manager_verb {
  * @host: of an eviction, which is off
  * @credentials: path of a file with user and password that is used instead of the configuration's,
  *	NULL for that
+ * @timeout_ms: for a request without a change, instead of the configuration's; 0 for that
  * @patient: signals have to wait
  */
 struct manager_request {
@@ -44,6 +47,7 @@ struct manager_request {
 	size_t n;
 	const char *host;
 	const char *credentials;
+	uint32_t timeout_ms;
 	bool patient;
 };
 

@@ -79,3 +79,41 @@ int action_evict(struct client *client, const char *host, struct fault *f)
 	free(path);
 	return ret;
 }
+
+static int lease_read(const struct client *client, const struct answer *answer, uint32_t *lease_ms,
+		      struct fault *f)
+{
+	struct json_object *value;
+	int64_t ms = -1;
+
+	if (answer->body && json_object_object_get_ex(answer->body, "Milliseconds", &value) &&
+	    json_object_is_type(value, json_type_int))
+		ms = json_object_get_int64(value);
+	if (ms < 0 || ms > UINT32_MAX) {
+		fault_set(f, EINVAL, "it does not say how long the lease is");
+		return action_fault(client, CTL_FAILED, f);
+	}
+	*lease_ms = (uint32_t)ms;
+	return CTL_DONE;
+}
+
+int action_renew(struct client *client, bool release, uint32_t *lease_ms, struct fault *f)
+{
+	const char *host = client->conf->host;
+	struct json_object *body = json_object_new_object();
+	struct answer answer = { 0 };
+	char *path;
+	int ret = action_find(client, host, "RenewLease", &path, f);
+
+	*lease_ms = 0;
+	if (release)
+		json_object_object_add(body, "Release", json_object_new_boolean(true));
+	if (!ret && path)
+		ret = action_post(client, path, "the lease", body, &answer, f);
+	if (!ret && path)
+		ret = lease_read(client, &answer, lease_ms, f);
+	answer_free(&answer);
+	json_object_put(body);
+	free(path);
+	return ret;
+}

@@ -14,10 +14,8 @@
 static int take_verb(struct jread *r, struct job *job)
 {
 	static const char *const verbs[] = {
-		[JOB_INVENTORY] = "inventory",
-		[JOB_BIND] = "bind",
-		[JOB_UNBIND] = "unbind",
-		[JOB_EVICT] = "evict",
+		[JOB_INVENTORY] = "inventory", [JOB_BIND] = "bind",   [JOB_UNBIND] = "unbind",
+		[JOB_EVICT] = "evict",	       [JOB_RENEW] = "renew", [JOB_RELEASE] = "release",
 	};
 	const char *verb = NULL;
 	size_t i;
@@ -29,7 +27,8 @@ static int take_verb(struct jread *r, struct job *job)
 		job->verb = (enum job_verb)i;
 		return 0;
 	}
-	return err ? err : jread_refuse(r, "verb: inventory, bind, unbind or evict");
+	return err ? err :
+		     jread_refuse(r, "verb: inventory, bind, unbind, evict, renew or release");
 }
 
 static int take_wish(struct jread *r, struct job *job, struct json_object *from, size_t i)
@@ -61,7 +60,7 @@ int job_read(const char *text, size_t len, struct job *job, struct fault *f)
 					    "host", "credentials", NULL };
 	struct json_object *list = NULL;
 	struct jread r;
-	bool changes;
+	bool changes, named;
 	size_t i;
 	int err;
 
@@ -77,11 +76,12 @@ int job_read(const char *text, size_t len, struct job *job, struct fault *f)
 		err = jread_refuse(&r, "file is missing");
 	if (!err)
 		err = jread_whole(&r, r.root, "timeout", MANAGER_TIMEOUT_MAX_MS, &job->timeout_ms);
+	named = job->verb == JOB_EVICT;
 	if (!err)
 		err = jread_word(&r, r.root, "host", &job->host);
 	if (!err)
 		err = jread_word(&r, r.root, "credentials", &job->credentials);
-	if (!err && (job->verb == JOB_EVICT) != (job->host && manager_is_id(job->host)))
+	if (!err && named != (job->host && manager_is_id(job->host)))
 		err = jread_refuse(&r, "host: an Id, of evict alone");
 	if (!err)
 		err = jread_array(&r, r.root, "gpus", CHANGE_MAX, &list);
@@ -202,6 +202,26 @@ static struct json_object *view_json(const struct view *view, const struct port_
 	return all;
 }
 
+static struct json_object *answer_begin(int ret, const struct fault *f)
+{
+	struct json_object *all = json_object_new_object();
+	char *words = mem_strdup(f->text);
+
+	/* The words of a manager may be among ours. */
+	text_tame(words, false);
+	json_object_object_add(all, "exit", json_object_new_int(ret));
+	add_text(all, "error", ret ? words : NULL);
+	free(words);
+	return all;
+}
+
+static void answer_end(struct json_object *all)
+{
+	printf("%s\n", json_object_to_json_string_ext(all, JSON_C_TO_STRING_PLAIN));
+	fflush(stdout);
+	json_object_put(all);
+}
+
 void job_print(int ret, const struct fault *f, const struct change *change, const struct view *view,
 	       const struct port_view *ports)
 {
@@ -211,20 +231,20 @@ void job_print(int ret, const struct fault *f, const struct change *change, cons
 		[CHANGE_PARTLY] = "partly",
 		[CHANGE_UNKNOWN] = "unknown",
 	};
-	struct json_object *all = json_object_new_object();
-	char *words = mem_strdup(f->text);
+	struct json_object *all = answer_begin(ret, f);
 
-	/* The words of a manager may be among ours. */
-	text_tame(words, false);
-	json_object_object_add(all, "exit", json_object_new_int(ret));
-	add_text(all, "error", ret ? words : NULL);
 	add_text(all, "outcome", change ? outcomes[change->outcome] : NULL);
 	add_text(all, "taken", change ? change->taken : NULL);
 	add_text(all, "taker", change ? change->taker : NULL);
 	if (view && view->owner)
 		json_object_object_add(all, "inventory", view_json(view, ports));
-	printf("%s\n", json_object_to_json_string_ext(all, JSON_C_TO_STRING_PLAIN));
-	fflush(stdout);
-	json_object_put(all);
-	free(words);
+	answer_end(all);
+}
+
+void job_print_action(int ret, const struct fault *f, uint32_t lease_ms)
+{
+	struct json_object *all = answer_begin(ret, f);
+
+	add_number(all, "lease", lease_ms);
+	answer_end(all);
 }

@@ -12,6 +12,8 @@ enum job_verb {
 	JOB_BIND,
 	JOB_UNBIND,
 	JOB_EVICT,
+	JOB_RENEW,
+	JOB_RELEASE,
 };
 
 /**
@@ -58,5 +60,7 @@ void ports_free(struct port_view *ports, size_t n);
 /* Print the answer: @ret with its text, and as far as they were read the others (or NULL). */
 void job_print(int ret, const struct fault *f, const struct change *change, const struct view *view,
 	       const struct port_view *ports);
+/* The same for an action; @lease_ms 0: there is no lease. */
+void job_print_action(int ret, const struct fault *f, uint32_t lease_ms);
 
 #endif /* GPUCTL_REDFISH_JOB_H */

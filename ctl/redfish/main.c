@@ -57,9 +57,14 @@ static void keep_private(void)
 
 static int action_do(const struct job *job, struct client *client, struct fault *f)
 {
-	int ret = action_evict(client, job->host, f);
+	uint32_t lease_ms = 0;
+	int ret;
 
-	job_print(ret, f, NULL, NULL, NULL);
+	if (job->verb == JOB_EVICT)
+		ret = action_evict(client, job->host, f);
+	else
+		ret = action_renew(client, job->verb == JOB_RELEASE, &lease_ms, f);
+	job_print_action(ret, f, lease_ms);
 	return ret;
 }
 
@@ -104,7 +109,7 @@ static int job_run(const struct job *job)
 	if (!ret) {
 		ret = client_open(&client, &conf,
 				  job->timeout_ms ? job->timeout_ms : conf.timeout_ms, &f);
-		if (!ret && job->verb == JOB_EVICT)
+		if (!ret && job->verb >= JOB_EVICT)
 			ret = action_do(job, &client, &f);
 		else if (!ret)
 			ret = job_do(job, &client, &f);

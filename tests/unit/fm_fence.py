@@ -2,17 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # before: make -s gpuctl && make -s -f tests/fm/fm.mk -j$(nproc)
 """
-Who may say that a host is off: an administrator, from any host by gpuctl, and nobody else.
+Who may say that a host is off: an administrator, from any host by gpuctl, and a lease that is over, which the host
+itself has asked for; nobody else, and never time alone.
 """
 
+import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fm"))
 # pylint: disable=wrong-import-position
-from rig import BUILD, TOP, Client, Guest, Manager, Report, message
+from rig import BUILD, TOP, Client, Guest, Manager, Report, message, wait_for
 
 PORTS = ("dn0", "dn1")
 GPUCTL = os.environ.get("GPUCTL", os.path.join(BUILD, "gpuctl"))
@@ -51,6 +54,13 @@ class Site:
     def gpuctl(self, *words):
         env = {"PATH": os.environ["PATH"], "GPUCTL_CONFIG_DIR": self.config, "GPUCTL_DATA_DIR": os.path.join(TOP, "ctl/catalogue")}
         return subprocess.run([GPUCTL, *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+
+    def program(self, verb):
+        """What gpuctl starts; as hosta."""
+        program = os.path.join(os.path.dirname(GPUCTL), "fabric-redfish")
+        asked = json.dumps({"verb": verb, "file": os.path.join(self.config, "fabric.d/rack1.conf"), "timeout": 20000})
+        said = subprocess.run([program], input=asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        return json.loads(said.stdout)
 
     def lose(self, host):
         after = len(self.manager.lines)
@@ -100,9 +110,104 @@ def evict(work):
     site.end("evict")
 
 
+RENEW = "/redfish/v1/Systems/{}/Actions/Oem/GPUFabric.RenewLease"
+
+
+def leases(work):
+    site = Site(work, "leases", host_extra={"hosta": "fence = lease\nlease = 5s", "hostb": "fence = lease\nlease = 5s"})
+    manager, a, b = site.manager, site.a, site.b
+    file = os.path.join(manager.state, "leases")
+    Report.same((a.set("hosta", ["gpu0"])[0], b.set("hostb", ["gpu1"])[0]), (200, 200), "each host has a GPU")
+    Report.ok("#GPUFabric.RenewLease" in a.get("/redfish/v1/Systems/hosta")[1]["Actions"]["Oem"], "its system says that it has a lease")
+    Report.same(b.ask("POST", RENEW.format("hosta"), {})[0], 403, "another host does not renew it")
+    Report.same(site.admin.ask("POST", RENEW.format("hosta"), {})[0], 403, "nor an administrator: only its service knows that it runs")
+    for body in ({"Release": 1}, {"Seconds": 9}, "[]"):
+        Report.same(a.ask("POST", RENEW.format("hosta"), body)[0], 400, f"a body that is none: {body}")
+    Report.ok(not os.path.exists(file), "nothing of that was a lease")
+    status, document, _ = b.ask("POST", RENEW.format("hostb"), {})
+    Report.same((status, document), (200, {"Milliseconds": 5000}), "a host renews its own, and is told for how long")
+    with open(file, encoding="ascii") as stream:
+        Report.same(stream.read(), "hostb 5000\n", "what a restart has to know is on disk before it is told")
+    site.lose("hosta")
+    site.lose("hostb")
+    Report.same(a.set("hosta", ["gpu1"])[0], 503, "a host that does not answer keeps its GPU as long as its lease")
+    manager.said("hostb is off, by its lease, which is over")
+    Report.same(b.endpoint("gpu1")["Status"]["State"], "StandbyOffline", "then it is free")
+    Report.same(b.endpoint("gpu0")["Status"]["State"], "UnavailableOffline", "of the other one, which never had a lease, time says nothing")
+    wait_for(lambda: not os.path.getsize(file), "a host that is off has no lease any more")
+    site.end("leases")
+
+
+def leases_outlive(work):
+    """A restart of the manager neither forgets a lease nor makes one shorter, also when fm.conf has a shorter one meanwhile."""
+    site = Site(work, "outlive", host_extra={"hosta": "fence = lease\nlease = 8s", "hostb": "fence = lease\nlease = 1h"})
+    manager, a, b = site.manager, site.a, site.b
+    Report.same((a.set("hosta", ["gpu0"])[0], b.set("hostb", ["gpu1"])[0]), (200, 200), "each host has a GPU")
+    Report.same((a.ask("POST", RENEW.format("hosta"))[0], b.ask("POST", RENEW.format("hostb"))[0]), (200, 200), "and a lease")
+    manager.process.kill()
+    manager.process.wait()
+    manager.host_extra["hostb"] = manager.host_extra["hosta"] = "fence = lease\nlease = 5s"
+    manager.write()
+    manager.start().ready()
+    Report.same(a.ask("POST", RENEW.format("hosta"))[1], {"Milliseconds": 5000}, "a lease that is shorter now")
+    with open(os.path.join(manager.state, "leases"), encoding="ascii") as stream:
+        Report.same(sorted(stream.read().split("\n")), ["", "hosta 8000", "hostb 3600000"], "is still known as it was")
+    after = len(manager.lines)
+    site.lose("hosta")
+    site.lose("hostb")
+    manager.said("hosta is off, by its lease, which is over", after)
+    Report.same(a.endpoint("gpu0")["Status"]["State"], "StandbyOffline", "a lease that was granted before the restart ends, too")
+    Report.same(a.endpoint("gpu1")["Status"]["State"], "UnavailableOffline", "and the longer one goes on")
+    manager.host_extra["hostb"] = ""
+    manager.write()
+    after = len(manager.lines)
+    manager.process.send_signal(signal.SIGHUP)
+    manager.said("reload: done", after)
+    with open(os.path.join(manager.state, "leases"), encoding="ascii") as stream:
+        Report.same(stream.read(), "", "without fence = lease there is none", manager.lines)
+    with open(os.path.join(manager.state, "leases"), "w", encoding="ascii") as stream:
+        stream.write("hosta soon\n")
+    site.manager.stop()
+    said = manager.command("run")
+    Report.ok(said.returncode == 1 and "is no lease of a host" in said.stderr, "a file that is not understood is not passed over", said)
+
+
+def leases_lapse(work):
+    """The switch answers, and the host cannot renew: what it has powered off is free, what it has is its own."""
+    site = Site(work, "lapse", host_extra={"hosta": "fence = lease\nlease = 5s"})
+    manager, a, b = site.manager, site.a, site.b
+    Report.same(a.set("hosta", ["gpu0", "gpu1"])[0], 200, "a host has two GPUs")
+    Report.same(a.ask("POST", RENEW.format("hosta"))[0], 200, "and a lease")
+    site.guests["hosta"].pull("gpu0")
+    manager.said("hosta has powered off the slot of gpu0")
+    Report.same(b.set("hostb", ["gpu0"])[0], 409, "a GPU whose slot is off stays its own")
+    manager.said("the lease of hosta is over")
+    Report.same(b.set("hostb", ["gpu0"])[0], 200, "until the lease is over")
+    Report.same(b.set("hostb", ["gpu0", "gpu1"])[0], 409, "what is still in it stays its own")
+    Report.same(site.program("renew"), {"exit": 0, "lease": 5000}, "it renews again, by gpuctl's own program")
+    with open(os.path.join(manager.state, "leases"), encoding="ascii") as stream:
+        Report.same(stream.read(), "hosta 5000\n", "which is noted")
+    Report.same(site.program("release"), {"exit": 0}, "and gives the lease up")
+    with open(os.path.join(manager.state, "leases"), encoding="ascii") as stream:
+        Report.same(stream.read(), "", "which is noted as well")
+    Report.same(a.ask("POST", RENEW.format("hosta"))[0], 200, "and once more")
+    status, document, _ = a.ask("POST", RENEW.format("hosta"), {"Release": True})
+    Report.same((status, document), (200, {"Milliseconds": 0}), "it gives the lease up")
+    with open(os.path.join(manager.state, "leases"), encoding="ascii") as stream:
+        Report.same(stream.read(), "", "which is noted")
+    manager.host_extra = {}
+    manager.write()
+    after = len(manager.lines)
+    manager.process.send_signal(signal.SIGHUP)
+    manager.said("reload: done", after)
+    Report.same(site.program("renew"), {"exit": 0}, "gpuctl's program says that there is no lease where the manager gives none")
+    Report.same(b.ask("POST", RENEW.format("hostb"))[0], 404, "a host without fence = lease has none")
+    site.end("leases that lapse")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="gpufabric-fence-") as work:
-        for test in (evict,):
+        for test in (evict, leases, leases_outlive, leases_lapse):
             test(work)
     return Report.end()
 
