@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "fm/fence.h"
 #include "fm/journal.h"
+#include "fm/recover.h"
 
 #define FENCE_EVERY_MS 10000
 #define FENCE_LIMIT_MS 20000
@@ -34,16 +35,19 @@ static void say_off(struct manager_host *h, const char *by)
 	bool news;
 
 	pthread_mutex_lock(&m->lock);
-	news = !m->fabric.hosts[h->index].busy && !m->fabric.hosts[h->index].asked &&
-	       m->fabric.hosts[h->index].state != HOST_OFF;
-	if (news)
+	news = (!m->fabric.hosts[h->index].busy || h->undo_count) &&
+	       !m->fabric.hosts[h->index].asked && m->fabric.hosts[h->index].state != HOST_OFF;
+	if (news) {
+		recover_drop(h);
 		fabric_off(&m->fabric, h->index);
+	}
 	watch_look(&m->watch, &m->fabric);
 	pthread_mutex_unlock(&m->lock);
 	if (!news)
 		return;
 	journal_say(LOG_NOTICE, NULL, name, NULL, "%s is off, by %s: its GPUs are free", name, by);
 	drop_lease(m, name);
+	recover_forget(h);
 }
 
 static bool fence_confirms(struct manager_host *h)
@@ -101,7 +105,7 @@ int fence_evict(struct manager *m, const char *name, const char *who, struct fau
 	host = fabric_find_host(fabric, name);
 	if (host == FABRIC_NONE)
 		err = fault_set(f, ENOENT, "there is no host \"%s\"", name);
-	else if (fabric->hosts[host].busy)
+	else if (fabric->hosts[host].busy && !m->hosts[host].undo_count)
 		err = fault_set(f, EBUSY, "a request for the zone of %s is under way", name);
 	else if (fabric->hosts[host].state == HOST_UP)
 		err = fault_set(f, EBUSY,
@@ -111,17 +115,21 @@ int fence_evict(struct manager *m, const char *name, const char *who, struct fau
 		err = fault_set(f, EBUSY,
 				"%s is being asked what it has: try again when that has ended",
 				name);
-	else
+	if (!err) {
+		recover_drop(&m->hosts[host]);
 		fabric_off(fabric, host);
+	}
 	watch_look(&m->watch, fabric);
 	pthread_mutex_unlock(&m->lock);
 	if (err)
 		journal_say(LOG_WARNING, who, name, NULL, "evict %s: refused: %s", name, f->text);
 	else
 		journal_say(LOG_NOTICE, who, name, NULL, "evict %s: done: its GPUs are free", name);
-	if (!err)
-		drop_lease(m, name);
-	return err;
+	if (err)
+		return err;
+	drop_lease(m, name);
+	recover_forget(&m->hosts[host]);
+	return 0;
 }
 
 void fence_lapse(struct manager *m)

@@ -176,8 +176,8 @@ static void reload_now(struct run *run)
 	refused = manager_may_follow(old, run->next, &why);
 	if (refused)
 		config = old_config;
-	if (manager_start(next, config, link_of(config), &run->leases, http_told, &run->events, old,
-			  &f)) {
+	if (manager_start(next, config, link_of(config), run->state, &run->leases, http_told,
+			  &run->events, old, &f)) {
 		/* no threads: what is left is to begin anew */
 		journal_say(LOG_CRIT, NULL, NULL, NULL, "reload: %s", f.text);
 		abort();
@@ -277,8 +277,8 @@ static int run_start(struct run *run, const char *runtime, struct fault *f)
 		err = run->control < 0 ? run->control : 0;
 	}
 	if (!err)
-		err = manager_start(run->manager, run->config, link_of(run->config), &run->leases,
-				    http_told, &run->events, NULL, f);
+		err = manager_start(run->manager, run->config, link_of(run->config), run->state,
+				    &run->leases, http_told, &run->events, NULL, f);
 	return err;
 }
 

@@ -17,8 +17,10 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "fm/failpoint.h"
 #include "fm/fence.h"
 #include "fm/journal.h"
+#include "fm/recover.h"
 
 #define RETRY_MS 1000
 
@@ -171,6 +173,7 @@ static void host_note(struct manager_host *h, size_t i, bool bind, enum fabric_s
 	if (state == STEP_DONE)
 		h->task->done++;
 	pthread_mutex_unlock(&m->lock);
+	failpoint(state == STEP_DONE ? "step-done" : "undo-done");
 }
 
 static void host_say_step(const struct manager_host *h, const struct fabric_step *step, bool bind,
@@ -272,6 +275,8 @@ static void host_carry_out(struct manager_host *h)
 	bool away = false;
 	size_t i;
 
+	if (!intent_begin(h, &why))
+		state = STEP_FAILED;
 	for (i = 0; i < h->txn.count && state == STEP_DONE; i++) {
 		uint64_t begun = text_monotonic();
 
@@ -286,6 +291,7 @@ static void host_carry_out(struct manager_host *h)
 	}
 	if (host_meet(h, state != STEP_DONE, &why, away) && state == STEP_DONE)
 		host_undo(h, h->txn.count, &more);
+	intent_end(h);
 	host_end(h, &more);
 }
 
@@ -364,6 +370,8 @@ static void *host_main(void *arg)
 					 { .fd = m->stop, .events = POLLIN } };
 
 		err = host_look(h, &f);
+		if (!err)
+			err = recover_host(h, host_look, &f);
 		if (!err)
 			err = host_serve(h, &f);
 		if (manager_is_stopping(m))
@@ -551,8 +559,8 @@ static void gpu_init(struct fabric_gpu *gpu, const struct config_gpu *config)
 }
 
 int manager_start(struct manager *m, const struct config *config, const struct link_ops *link,
-		  struct leases *leases, void (*told)(void *waiter), struct events *events,
-		  const struct manager *old, struct fault *f)
+		  const char *state, struct leases *leases, void (*told)(void *waiter),
+		  struct events *events, const struct manager *old, struct fault *f)
 {
 	size_t i, k, ports = 0;
 	sigset_t all, mask;
@@ -561,10 +569,12 @@ int manager_start(struct manager *m, const struct config *config, const struct l
 	*m = (struct manager){
 		.config = config,
 		.link = link,
+		.state = state,
 		.leases = leases,
 		.told = told,
 	};
 	pthread_mutex_init(&m->lock, NULL);
+	pthread_mutex_init(&m->recovering, NULL);
 	pthread_cond_init(&m->met, NULL);
 	for (i = 0; i < config->host_count; i++)
 		ports += config->hosts[i].port_count;
@@ -591,6 +601,7 @@ int manager_start(struct manager *m, const struct config *config, const struct l
 	}
 	if (old)
 		manager_follow(m, old);
+	err = recover_begin(m, f);
 	watch_init(&m->watch, &m->fabric, config->fabric, events);
 	/* signals are for the main thread */
 	sigfillset(&all);
@@ -600,12 +611,13 @@ int manager_start(struct manager *m, const struct config *config, const struct l
 		m->hosts[i].started = !err;
 	}
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (err > 0)
+		err = fault_set(f, err, "no thread for each host: %s", strerror(err));
 	if (err) {
 		manager_stop(m);
 		manager_free(m);
-		return fault_set(f, err, "no thread for each host: %s", strerror(err));
 	}
-	return 0;
+	return err;
 }
 
 void manager_stop(struct manager *m)
@@ -636,11 +648,13 @@ void manager_free(struct manager *m)
 		fabric_txn_free(&m->hosts[i].txn);
 		close(m->hosts[i].wake);
 	}
+	recover_free(m);
 	free(m->hosts);
 	close(m->stop);
 	watch_free(&m->watch);
 	fabric_free(&m->fabric);
 	pthread_cond_destroy(&m->met);
+	pthread_mutex_destroy(&m->recovering);
 	pthread_mutex_destroy(&m->lock);
 }
 
@@ -652,7 +666,7 @@ bool manager_drain(struct manager *m)
 	pthread_mutex_lock(&m->lock);
 	m->draining = true;
 	for (i = 0; i < m->fabric.host_count; i++)
-		busy |= m->fabric.hosts[i].busy;
+		busy |= m->fabric.hosts[i].busy && !m->hosts[i].undo_count;
 	pthread_mutex_unlock(&m->lock);
 	return !busy;
 }
