@@ -29,6 +29,7 @@
 #include "fm/init.h"
 #include "fm/journal.h"
 #include "fm/manager.h"
+#include "fm/revoke.h"
 #include "fm/stream.h"
 #include "fm/tls.h"
 
@@ -75,6 +76,7 @@ static const char usage[] =
 	"  passwd USER [--role ROLE]     set the password of an account, read from standard input; ROLE is\n"
 	"                                Administrator, Host or ReadOnly\n"
 	"  passwd USER --delete          remove the account\n"
+	"  revoke NAME                   the key of a host or a user is not believed any more, after a reload\n"
 	"  evict HOST                    say that a host that does not answer is off: its GPUs are free\n"
 	"\n"
 	"  -c, --config FOLDER           configuration, certificates, accounts (/etc/gpufabric-fm)\n"
@@ -453,6 +455,8 @@ static int run_command(const struct line *line, char **words, size_t n)
 		err = init_forget(line->init.folder, words[1], &f);
 	else if (!strcmp(words[0], "passwd") && n == 2)
 		err = init_password(line->init.folder, words[1], line->role, &f);
+	else if (!strcmp(words[0], "revoke") && n == 2)
+		err = revoke_key(line->init.folder, words[1], &f);
 	else if (!strcmp(words[0], "evict") && n == 2)
 		err = control_evict(line->run, words[1], &f);
 	else

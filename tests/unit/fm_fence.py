@@ -6,9 +6,11 @@ Who may say that a host is off: an administrator, from any host by gpuctl, and a
 itself has asked for; nobody else, and never time alone.
 """
 
+import http.client
 import json
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -205,9 +207,51 @@ def leases_lapse(work):
     site.end("leases that lapse")
 
 
+def revoked(work):
+    """One key is not believed any more, without a new authority."""
+    site = Site(work, "revoked")
+    manager = site.manager
+    other = manager.client("hostb")
+    link = http.client.HTTPSConnection("127.0.0.1", manager.port, context=site.a.context, timeout=100)
+    link.request("GET", "/redfish/v1/Systems")
+    Report.same(link.getresponse().read() != b"" and link.sock is not None, True, "a connection that stays")
+    said = manager.command("revoke", "hosta")
+    Report.same((said.returncode, said.stderr), (0, ""), "revoke")
+    Report.same(os.path.exists(os.path.join(manager.folder, "hosts/hosta.conf")), False, "the file with the key is gone")
+    Report.same(site.a.get("/redfish/v1/Systems")[0], 200, "the running manager believes it until it is told")
+    after = len(manager.lines)
+    manager.process.send_signal(signal.SIGHUP)
+    manager.said("reload: done", after)
+    try:
+        status = site.a.get("/redfish/v1/Systems")[0]
+    except (ssl.SSLError, OSError):
+        status = None
+    Report.same(status, None, "then not even TLS comes about")
+    link.request("GET", "/redfish/v1/Systems")
+    Report.same(link.getresponse().status, 401, "nor is it believed on a connection that was there")
+    link.close()
+    Report.same(other.get("/redfish/v1/Systems")[0], 200, "others are as they were")
+    Report.same(manager.command("init").returncode, 0, "init makes another key for the host")
+    manager.parts.clear()
+    Report.same(manager.client("hosta").get("/redfish/v1/Systems")[0], 200, "which is believed, with the same authority")
+    Report.same(manager.command("revoke", "admin").returncode, 0, "a user's key")
+    said = manager.command("revoke", "hostx")
+    Report.ok(said.returncode == 1 and "so the key is not known" in said.stderr, "one that is not there", said)
+    Report.same(manager.command("revoke", "../hosta").returncode, 1, "a name that is none")
+    with open(os.path.join(manager.folder, "revoked"), encoding="ascii") as stream:
+        Report.same([line.split()[1] for line in stream], ["hosta", "admin"], "the list says who they were")
+    with open(os.path.join(manager.folder, "revoked"), "a", encoding="ascii") as stream:
+        stream.write("0123 hostb\n")
+    after = len(manager.lines)
+    manager.process.send_signal(signal.SIGHUP)
+    manager.said("is no revoked key; all stays as it was", after)
+    Report.same(manager.command("check").returncode, 1, "a list that is not understood is not passed over")
+    site.end("revoke")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="gpufabric-fence-") as work:
-        for test in (evict, leases, leases_outlive, leases_lapse):
+        for test in (evict, leases, leases_outlive, leases_lapse, revoked):
             test(work)
     return Report.end()
 
