@@ -185,8 +185,7 @@ static void know(struct access *a, const unsigned char digest[32], const struct 
 enum access_verdict access_check(struct access *a, const char *user, const char *password,
 				 const char *address, struct account *account, unsigned int *wait_s)
 {
-	char *by_user = mem_printf("user %s", user),
-	     *by_address = mem_printf("address %s", address);
+	char *by_user = mem_printf("user %s", user), by_address[LIMIT_KEY_MAX];
 	struct account_user copy = { 0 };
 	const struct account_user *found;
 	enum access_verdict verdict = ACCESS_WRONG;
@@ -194,6 +193,7 @@ enum access_verdict access_check(struct access *a, const char *user, const char 
 	uint64_t now = text_monotonic(), wait, other;
 	bool good;
 
+	limit_address(address, by_address);
 	digest_of(a, user, password, digest);
 	pthread_mutex_lock(&a->lock);
 	refresh_or_say(a);
@@ -233,7 +233,6 @@ out:
 		explicit_bzero(copy.hash, strlen(copy.hash));
 	free(copy.hash);
 	free(by_user);
-	free(by_address);
 	return verdict;
 }
 

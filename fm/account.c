@@ -6,8 +6,10 @@
  * account and by address: after five failures within a minute both wait until that minute is over,
  * and nothing is hashed for them meanwhile.
  */
+#include <arpa/inet.h>
 #include <crypt.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,6 +156,20 @@ bool account_matches(const struct account_user *user, const char *password)
 	good = hash && same(hash, user->hash);
 	free(hash);
 	return good;
+}
+
+void limit_address(const char *address, char key[LIMIT_KEY_MAX])
+{
+	struct in6_addr six;
+	char text[INET6_ADDRSTRLEN];
+
+	if (inet_pton(AF_INET6, address, &six) == 1) {
+		memset(six.s6_addr + 8, 0, 8);
+		inet_ntop(AF_INET6, &six, text, sizeof(text));
+		snprintf(key, LIMIT_KEY_MAX, "address %s/64", text);
+	} else {
+		snprintf(key, LIMIT_KEY_MAX, "address %.64s", address);
+	}
 }
 
 static size_t limit_find(const struct account_limit *limit, const char *key)

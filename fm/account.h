@@ -72,6 +72,9 @@ struct account_limit {
 	} place[LIMIT_PLACES];
 };
 
+/* What an address counts as: one of IPv6 as its network of 64 bits, which one machine may have. */
+void limit_address(const char *address, char key[LIMIT_KEY_MAX]);
+
 /* 0: go on; otherwise the number of milliseconds to wait. */
 uint64_t limit_wait(const struct account_limit *limit, const char *key, uint64_t now);
 void limit_failed(struct account_limit *limit, const char *key, uint64_t now);

@@ -450,6 +450,42 @@ bool body_read_action(const char *text, size_t len, bool with_port, struct body_
 	return good;
 }
 
+bool body_read_nothing(const char *text, size_t len, struct answer *answer)
+{
+	static const char *const none[] = { NULL };
+	struct json_object *root;
+	bool good;
+
+	if (!len)
+		return true;
+	root = body_object(text, len, answer);
+	good = root && known_only(root, none, answer);
+	json_object_put(root);
+	return good;
+}
+
+bool body_read_renewal(const char *text, size_t len, bool *release, struct answer *answer)
+{
+	static const char *const names[] = { "Release", NULL };
+	struct json_object *root, *value = NULL;
+	bool good;
+
+	*release = false;
+	if (!len)
+		return true;
+	root = body_object(text, len, answer);
+	good = root && known_only(root, names, answer);
+	if (good && json_object_object_get_ex(root, "Release", &value)) {
+		good = json_object_is_type(value, json_type_boolean);
+		*release = good && json_object_get_boolean(value);
+	}
+	if (!good && !answer->status)
+		answer_refuse(answer, 400, "PropertyValueTypeError", "/Release", "Release",
+			      "Release is true or false");
+	json_object_put(root);
+	return good;
+}
+
 void body_free_action(struct body_action *action)
 {
 	free(action->endpoint);

@@ -72,6 +72,10 @@ void body_free_zone(struct body_zone *zone);
 bool body_read_action(const char *text, size_t len, bool with_port, struct body_action *action,
 		      struct answer *answer);
 void body_free_action(struct body_action *action);
+/* Of an action without parameters: nothing, or an empty object. */
+bool body_read_nothing(const char *text, size_t len, struct answer *answer);
+/* Of RenewLease: perhaps it is given up. */
+bool body_read_renewal(const char *text, size_t len, bool *release, struct answer *answer);
 bool body_read_login(const char *text, size_t len, struct body_login *login, struct answer *answer);
 void body_free_login(struct body_login *login);
 

@@ -221,10 +221,25 @@ static int set_fence(struct config_host *host, const char *value, struct fault *
 		host->fence = FENCE_QMP_GONE;
 		return 0;
 	}
+	if (!strcmp(value, "lease")) {
+		host->fence = FENCE_LEASE;
+		return 0;
+	}
 	if (*value != '/' || strpbrk(value, " \t"))
-		return fault_set(f, EINVAL, "fence must be qmp-gone or the path of a program");
+		return fault_set(f, EINVAL,
+				 "fence must be qmp-gone, lease or the path of a program");
 	host->fence = FENCE_PROGRAM;
 	host->program = mem_strdup(value);
+	return 0;
+}
+
+static int set_lease(struct config_host *host, const char *value, struct fault *f)
+{
+	if (host->lease_ms)
+		return fault_set(f, EINVAL, "lease is given twice");
+	if (!text_parse_duration(value, &host->lease_ms) || host->lease_ms < CONFIG_LEASE_MIN_MS ||
+	    host->lease_ms > CONFIG_LEASE_MAX_MS)
+		return fault_set(f, EINVAL, "lease is a duration from 5s to 1h, such as 1min");
 	return 0;
 }
 
@@ -263,6 +278,8 @@ static int host_key(struct config_host *host, const char *key, const char *value
 		return set_ports(host, value, f);
 	if (!strcmp(key, "fence"))
 		return set_fence(host, value, f);
+	if (!strcmp(key, "lease"))
+		return set_lease(host, value, f);
 	return fault_set(f, EINVAL, "[host.%s] has no key \"%s\"", host->name, key);
 }
 
@@ -499,6 +516,8 @@ static int host_complete(const struct config *c, size_t i, struct fault *f)
 					    host_is_switchtec(host, f);
 	size_t k;
 
+	if (!err && host->fence != FENCE_LEASE && host->lease_ms)
+		err = fault_set(f, EINVAL, "[host.%s] has lease without fence = lease", host->name);
 	if (!err && !host->port_count)
 		err = fault_set(f, EINVAL, "[host.%s] has no ports", host->name);
 	for (k = 0; k < i && !err; k++) {
@@ -558,6 +577,12 @@ static int gpu_complete(const struct config *c, size_t i, struct fault *f)
 	return 0;
 }
 
+static void lease_complete(struct config_host *host)
+{
+	if (host->fence == FENCE_LEASE && !host->lease_ms)
+		host->lease_ms = 60000;
+}
+
 static int config_complete(struct config *c, struct fault *f)
 {
 	size_t i;
@@ -568,8 +593,10 @@ static int config_complete(struct config *c, struct fault *f)
 	if (c->driver != DRIVER_SWITCHTEC && c->device)
 		err = fault_set(f, EINVAL, "[switch] has device, which the driver %s does not use",
 				c->driver == DRIVER_QMP ? "qmp" : "sim");
-	for (i = 0; i < c->host_count && !err; i++)
+	for (i = 0; i < c->host_count && !err; i++) {
 		err = host_complete(c, i, f);
+		lease_complete(&c->hosts[i]);
+	}
 	for (i = 0; i < c->gpu_count && !err; i++)
 		err = gpu_complete(c, i, f);
 	if (err)

@@ -12,6 +12,8 @@
 #define CONFIG_HOSTS_MAX 256
 #define CONFIG_PORTS_MAX 64
 #define CONFIG_GPUS_MAX 1024
+#define CONFIG_LEASE_MIN_MS 5000
+#define CONFIG_LEASE_MAX_MS 3600000
 
 enum config_driver {
 	DRIVER_QMP, /* the switch is QEMU */
@@ -23,6 +25,7 @@ enum config_fence {
 	FENCE_NONE, /* an admin says it: gpufabric-fm evict */
 	FENCE_QMP_GONE, /* nobody listens on the QMP socket: QEMU is dead */
 	FENCE_PROGRAM, /* a program confirms it */
+	FENCE_LEASE, /* the lease that its service renews is over */
 };
 
 /**
@@ -31,7 +34,7 @@ enum config_fence {
  * @agent: socket of the agent of its simulator; NULL unless simulators are the switch
  * @upstream: switch and physical port where it is attached to a PAX; negative otherwise
  * @ports: bus names, numbers of logical ports, or slots of a simulator, @port_count of them
- * @fence: who says that the host is off; @program for FENCE_PROGRAM
+ * @fence: who says that the host is off; @program for FENCE_PROGRAM, @lease_ms for FENCE_LEASE
  */
 struct config_host {
 	char *name;
@@ -42,6 +45,7 @@ struct config_host {
 	size_t port_count;
 	enum config_fence fence;
 	char *program;
+	uint64_t lease_ms;
 };
 
 /**

@@ -17,6 +17,7 @@
 
 #include "base/text.h"
 #include "fm/control.h"
+#include "fm/fence.h"
 
 #define LINE_MAX_LEN 1024
 
@@ -109,7 +110,7 @@ void control_serve(int listener, struct manager *manager)
 	if (strncmp(line, "evict ", 6))
 		err = fault_set(&f, EINVAL, "the manager does not know this command");
 	else
-		err = manager_evict(manager, line + 6, name, &f);
+		err = fence_evict(manager, line + 6, name, &f);
 	answer = err ? mem_printf("error %s\n", f.text) : mem_strdup("ok\n");
 	text_tame(answer, true);
 	send(fd, answer, strlen(answer), MSG_NOSIGNAL);

@@ -410,6 +410,8 @@ const struct resource resources[] = {
 	{ "odata", true, odata_get, NULL, NULL },
 	{ "Systems", false, systems_get, NULL, NULL },
 	{ "Systems/*", false, system_get, "PATCH", system_patch },
+	{ "Systems/*/Actions/Oem/GPUFabric.Evict", false, NULL, "POST", system_evict },
+	{ "Systems/*/Actions/Oem/GPUFabric.RenewLease", false, NULL, "POST", system_renew },
 	{ "Fabrics", false, fabrics_get, NULL, NULL },
 	{ "Fabrics/*", false, fabric_get, NULL, NULL },
 	{ "Fabrics/*/Switches", false, switches_get, NULL, NULL },

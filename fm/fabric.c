@@ -193,6 +193,22 @@ void fabric_off(struct fabric *fabric, int host)
 	fabric_settle(fabric);
 }
 
+bool fabric_lapse(struct fabric *fabric, int host)
+{
+	bool any = false;
+	int i;
+
+	for (i = 0; i < fabric->gpu_count && !fabric->hosts[host].busy; i++) {
+		if (fabric->gpus[i].owner != host || fabric->gpus[i].state != GPU_GONE)
+			continue;
+		gpu_release(fabric, i);
+		any = true;
+	}
+	if (any)
+		fabric_settle(fabric);
+	return any;
+}
+
 void fabric_gone(struct fabric *fabric, int host, int gpu)
 {
 	if (fabric->gpus[gpu].owner != host || fabric->gpus[gpu].state != GPU_BOUND)

@@ -178,6 +178,11 @@ void fabric_lost(struct fabric *fabric, int host);
  * another host, too. Not while it is busy.
  */
 void fabric_off(struct fabric *fabric, int host);
+/*
+ * The host has promised to use nothing of the fabric by now: GPUs of its zone that are not in it are
+ * free. Returns whether there were any. Nothing while it is busy.
+ */
+bool fabric_lapse(struct fabric *fabric, int host);
 /* The GPU has left its port without being asked. */
 void fabric_gone(struct fabric *fabric, int host, int gpu);
 

@@ -81,6 +81,29 @@ struct json_object *systems_get(const struct service *s, const struct ask *ask)
 				   "Hosts", members);
 }
 
+static void add_oem_action(struct json_object *oem, const char *path, const char *name)
+{
+	struct json_object *action = json_object_new_object();
+	char *key = mem_printf("#GPUFabric.%s", name),
+	     *target = mem_printf("%s/Actions/Oem/GPUFabric.%s", path, name);
+
+	document_text(action, "target", target);
+	json_object_object_add(oem, key, action);
+	free(key);
+	free(target);
+}
+
+static struct json_object *system_actions(const struct service *s, const struct ask *ask, int host)
+{
+	struct json_object *actions = json_object_new_object(), *oem = json_object_new_object();
+
+	add_oem_action(oem, ask->path, "Evict");
+	if (s->config->hosts[host].fence == FENCE_LEASE)
+		add_oem_action(oem, ask->path, "RenewLease");
+	json_object_object_add(actions, "Oem", oem);
+	return actions;
+}
+
 struct json_object *system_get(const struct service *s, const struct ask *ask)
 {
 	int host = fabric_find_host(fabric_of(s), ask->argument[0]);
@@ -101,6 +124,7 @@ struct json_object *system_get(const struct service *s, const struct ask *ask)
 			       document_list(endpoint_link(s, ask->argument[0])));
 	json_object_object_add(links, "ResourceBlocks", blocks_of(s, host));
 	json_object_object_add(document, "Links", links);
+	json_object_object_add(document, "Actions", system_actions(s, ask, host));
 	return document;
 }
 

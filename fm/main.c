@@ -24,15 +24,18 @@
 #include "base/text.h"
 #include "fm/access.h"
 #include "fm/control.h"
+#include "fm/fence.h"
 #include "fm/http.h"
 #include "fm/init.h"
 #include "fm/journal.h"
 #include "fm/manager.h"
+#include "fm/revoke.h"
 #include "fm/stream.h"
 #include "fm/tls.h"
 
 #define FOLDER "/etc/gpufabric-fm"
 #define RUN "/run/gpufabric-fm"
+#define STATE "/var/lib/gpufabric-fm"
 #define TICK_MS 250
 #define DRAIN_MS 120000
 /* The unit gives it somewhat more. */
@@ -50,9 +53,10 @@ enum exit_code {
  * @reload_by: a reload is wanted, and is given up then; 0 for none
  */
 struct run {
-	const char *folder;
+	const char *folder, *state;
 	struct config *config;
 	struct manager *manager;
+	struct leases leases;
 	struct access access;
 	struct events events;
 	struct service service;
@@ -63,7 +67,7 @@ struct run {
 };
 
 static const char usage[] =
-	"usage: gpufabric-fm [-c FOLDER] [-r FOLDER] COMMAND\n"
+	"usage: gpufabric-fm [-c FOLDER] [-r FOLDER] [-s FOLDER] COMMAND\n"
 	"\n"
 	"  run                           be the manager, in the foreground\n"
 	"  check                         read the configuration and the certificates, and say what is wrong\n"
@@ -72,10 +76,12 @@ static const char usage[] =
 	"  passwd USER [--role ROLE]     set the password of an account, read from standard input; ROLE is\n"
 	"                                Administrator, Host or ReadOnly\n"
 	"  passwd USER --delete          remove the account\n"
+	"  revoke NAME                   the key of a host or a user is not believed any more, after a reload\n"
 	"  evict HOST                    say that a host that does not answer is off: its GPUs are free\n"
 	"\n"
 	"  -c, --config FOLDER           configuration, certificates, accounts (/etc/gpufabric-fm)\n"
 	"  -r, --run FOLDER              lock and socket of the running manager (/run/gpufabric-fm)\n"
+	"  -s, --state FOLDER            what a restart has to know (/var/lib/gpufabric-fm)\n"
 	"  -h, --help   -V, --version\n";
 
 static int complain(const struct fault *f, int code)
@@ -180,7 +186,8 @@ static void reload_now(struct run *run)
 	refused = manager_may_follow(old, run->next, &why);
 	if (refused)
 		config = old_config;
-	if (manager_start(next, config, link_of(config), http_told, &run->events, old, &f)) {
+	if (manager_start(next, config, link_of(config), run->state, &run->leases, http_told,
+			  &run->events, old, &f)) {
 		/* no threads: what is left is to begin anew */
 		journal_say(LOG_CRIT, NULL, NULL, NULL, "reload: %s", f.text);
 		abort();
@@ -203,12 +210,14 @@ static void reload_now(struct run *run)
 	manager_free(old);
 	free(old);
 	config_drop(old_config);
+	leases_keep(&run->leases, run->config);
 	journal_say(LOG_NOTICE, NULL, NULL, NULL, "reload: done");
 }
 
 static void run_tick(struct run *run)
 {
 	http_tick(run->http);
+	fence_lapse(run->manager);
 	if (!run->next)
 		return;
 	if (manager_drain(run->manager))
@@ -269,19 +278,23 @@ static int run_start(struct run *run, const char *runtime, struct fault *f)
 		err = make_uuid(run->folder, run->service.uuid, f);
 	if (!err)
 		err = access_open(&run->access, run->config, f);
+	if (!err)
+		err = leases_open(&run->leases, run->state, f);
+	if (!err)
+		leases_keep(&run->leases, run->config);
 	if (!err) {
 		run->control = control_open(runtime, f);
 		err = run->control < 0 ? run->control : 0;
 	}
 	if (!err)
-		err = manager_start(run->manager, run->config, link_of(run->config), http_told,
-				    &run->events, NULL, f);
+		err = manager_start(run->manager, run->config, link_of(run->config), run->state,
+				    &run->leases, http_told, &run->events, NULL, f);
 	return err;
 }
 
-static int run_daemon(const char *folder, const char *runtime)
+static int run_daemon(const char *folder, const char *runtime, const char *state)
 {
-	struct run run = { .folder = folder, .control = -1 };
+	struct run run = { .folder = folder, .state = state, .control = -1 };
 	struct fault f = { "" };
 	sigset_t mask;
 	int signals, lock;
@@ -328,6 +341,7 @@ static int run_daemon(const char *folder, const char *runtime)
 	config_drop(run.next);
 	config_drop(run.config);
 	access_close(&run.access);
+	leases_close(&run.leases);
 	tls_free();
 	close(run.control);
 	close(signals);
@@ -357,7 +371,7 @@ struct line {
 	struct init init;
 	enum account_role role;
 	bool delete;
-	const char *run;
+	const char *run, *state;
 };
 
 static int wrong(const char *why, const char *what)
@@ -378,6 +392,7 @@ static int read_options(int argc, char **argv, struct line *line)
 	static const struct option options[] = {
 		{ "config", required_argument, NULL, 'c' },
 		{ "run", required_argument, NULL, 'r' },
+		{ "state", required_argument, NULL, 's' },
 		{ "host", required_argument, NULL, 'H' },
 		{ "user", required_argument, NULL, 'U' },
 		{ "name", required_argument, NULL, 'N' },
@@ -389,13 +404,16 @@ static int read_options(int argc, char **argv, struct line *line)
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "c:r:hV", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "c:r:s:hV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'c':
 			line->init.folder = optarg;
 			break;
 		case 'r':
 			line->run = optarg;
+			break;
+		case 's':
+			line->state = optarg;
 			break;
 		case 'H':
 			add_word(&line->init.hosts, &line->init.host_count, optarg);
@@ -436,7 +454,7 @@ static int run_command(const struct line *line, char **words, size_t n)
 	if (!n)
 		return wrong("a command is missing", "");
 	if (!strcmp(words[0], "run") && n == 1)
-		return run_daemon(line->init.folder, line->run);
+		return run_daemon(line->init.folder, line->run, line->state);
 	if (!strcmp(words[0], "check") && n == 1)
 		return run_check(line->init.folder);
 	if (!strcmp(words[0], "init") && n == 1)
@@ -445,6 +463,8 @@ static int run_command(const struct line *line, char **words, size_t n)
 		err = init_forget(line->init.folder, words[1], &f);
 	else if (!strcmp(words[0], "passwd") && n == 2)
 		err = init_password(line->init.folder, words[1], line->role, &f);
+	else if (!strcmp(words[0], "revoke") && n == 2)
+		err = revoke_key(line->init.folder, words[1], &f);
 	else if (!strcmp(words[0], "evict") && n == 2)
 		err = control_evict(line->run, words[1], &f);
 	else
@@ -454,7 +474,7 @@ static int run_command(const struct line *line, char **words, size_t n)
 
 int main(int argc, char **argv)
 {
-	struct line line = { .init.folder = FOLDER, .run = RUN };
+	struct line line = { .init.folder = FOLDER, .run = RUN, .state = STATE };
 	int ret = read_options(argc, argv, &line);
 
 	if (ret < 0)

@@ -7,10 +7,6 @@
  * the lock, by whoever brings it; the host's thread carries it out without the lock, step by step,
  * and puts back what was done when a step fails. Threads whose zones are part of one request wait
  * for each other before they end: when a step of one fails, each puts back what it has done.
- *
- * A host that no longer answers keeps its GPUs: time is no proof that it is off. An admin may say
- * so (evict), a program of the site may confirm it (fence = PROGRAM), or, where a host is a virtual
- * machine on this machine, nobody listening on its socket is enough (fence = qmp-gone).
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,14 +16,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/program.h"
 #include "base/text.h"
+#include "fm/failpoint.h"
+#include "fm/fence.h"
 #include "fm/journal.h"
-#include "fm/manager_host.h"
+#include "fm/recover.h"
 
 #define RETRY_MS 1000
-#define FENCE_EVERY_MS 10000
-#define FENCE_LIMIT_MS 20000
 
 static const char *host_name(const struct manager_host *h)
 {
@@ -138,67 +133,6 @@ static void host_lost(struct manager_host *h, const char *why)
 	h->complained = true;
 }
 
-static void host_off(struct manager_host *h, const char *by)
-{
-	struct manager *m = h->manager;
-	bool news;
-
-	pthread_mutex_lock(&m->lock);
-	news = !m->fabric.hosts[h->index].busy && !m->fabric.hosts[h->index].asked &&
-	       m->fabric.hosts[h->index].state != HOST_OFF;
-	if (news)
-		fabric_off(&m->fabric, h->index);
-	watch_look(&m->watch, &m->fabric);
-	pthread_mutex_unlock(&m->lock);
-	if (news)
-		journal_say(LOG_NOTICE, NULL, host_name(h), NULL,
-			    "%s is off, by %s: its GPUs are free", host_name(h), by);
-}
-
-static bool fence_confirms(struct manager_host *h)
-{
-	const struct config_host *config = &h->manager->config->hosts[h->index];
-	char *variable = mem_printf("GPUFABRIC_HOST=%s", config->name), *complaint;
-	char *const argv[] = { config->program, config->name, NULL };
-	char *const env[] = { (char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin", variable, NULL };
-	const struct program_limits limits = { .timeout_ms = FENCE_LIMIT_MS };
-	struct program program = { .argv = argv, .env = env };
-	bool good;
-
-	programs_run(&program, 1, &limits);
-	good = program_succeeded(&program);
-	if (!good) {
-		complaint = program_complaint(&program, &limits);
-		journal_say(LOG_INFO, NULL, config->name, NULL,
-			    "%s does not confirm that %s is off: %s", config->program, config->name,
-			    complaint);
-		free(complaint);
-	}
-	program_free(&program);
-	free(variable);
-	return good;
-}
-
-/* The host does not answer: is it off, by somebody who knows? */
-static void host_fence(struct manager_host *h, int err)
-{
-	const struct config_host *config = &h->manager->config->hosts[h->index];
-	enum fabric_host_state state;
-
-	pthread_mutex_lock(&h->manager->lock);
-	state = h->manager->fabric.hosts[h->index].state;
-	pthread_mutex_unlock(&h->manager->lock);
-	if (state == HOST_OFF)
-		return;
-	if (config->fence == FENCE_QMP_GONE && err == -ECONNREFUSED) {
-		host_off(h, "its closed QMP socket");
-	} else if (config->fence == FENCE_PROGRAM && text_monotonic() >= h->fence_at) {
-		if (fence_confirms(h))
-			host_off(h, config->program);
-		h->fence_at = text_monotonic() + FENCE_EVERY_MS;
-	}
-}
-
 static bool host_has(struct manager_host *h, int gpu)
 {
 	bool has;
@@ -240,6 +174,7 @@ static void host_note(struct manager_host *h, size_t i, bool bind, enum fabric_s
 	if (state == STEP_DONE)
 		h->task->done++;
 	pthread_mutex_unlock(&m->lock);
+	failpoint(state == STEP_DONE ? "step-done" : "undo-done");
 }
 
 static void host_say_step(const struct manager_host *h, const struct fabric_step *step, bool bind,
@@ -341,6 +276,8 @@ static void host_carry_out(struct manager_host *h)
 	bool away = false;
 	size_t i;
 
+	if (!intent_begin(h, &why))
+		state = STEP_FAILED;
 	for (i = 0; i < h->txn.count && state == STEP_DONE; i++) {
 		uint64_t begun = text_monotonic();
 
@@ -355,6 +292,7 @@ static void host_carry_out(struct manager_host *h)
 	}
 	if (host_meet(h, state != STEP_DONE, &why, away) && state == STEP_DONE)
 		host_undo(h, h->txn.count, &more);
+	intent_end(h);
 	host_end(h, &more);
 }
 
@@ -434,11 +372,13 @@ static void *host_main(void *arg)
 
 		err = host_look(h, &f);
 		if (!err)
+			err = recover_host(h, host_look, &f);
+		if (!err)
 			err = host_serve(h, &f);
 		if (manager_is_stopping(m))
 			break;
 		host_lost(h, f.text);
-		host_fence(h, err);
+		fence_ask(h, err);
 		poll(fds, 2, RETRY_MS);
 		host_clear_wake(h);
 		/* what is in no port can be removed from its zone all the same */
@@ -614,15 +554,22 @@ static void gpu_init(struct fabric_gpu *gpu, const struct config_gpu *config)
 }
 
 int manager_start(struct manager *m, const struct config *config, const struct link_ops *link,
-		  void (*told)(void *waiter), struct events *events, const struct manager *old,
-		  struct fault *f)
+		  const char *state, struct leases *leases, void (*told)(void *waiter),
+		  struct events *events, const struct manager *old, struct fault *f)
 {
 	size_t i, k, ports = 0;
 	sigset_t all, mask;
 	int err = 0;
 
-	*m = (struct manager){ .config = config, .link = link, .told = told };
+	*m = (struct manager){
+		.config = config,
+		.link = link,
+		.state = state,
+		.leases = leases,
+		.told = told,
+	};
 	pthread_mutex_init(&m->lock, NULL);
+	pthread_mutex_init(&m->recovering, NULL);
 	pthread_cond_init(&m->met, NULL);
 	for (i = 0; i < config->host_count; i++)
 		ports += config->hosts[i].port_count;
@@ -649,6 +596,7 @@ int manager_start(struct manager *m, const struct config *config, const struct l
 	}
 	if (old)
 		manager_follow(m, old);
+	err = recover_begin(m, f);
 	watch_init(&m->watch, &m->fabric, config->fabric, events);
 	/* signals are for the main thread */
 	sigfillset(&all);
@@ -658,12 +606,13 @@ int manager_start(struct manager *m, const struct config *config, const struct l
 		m->hosts[i].started = !err;
 	}
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (err > 0)
+		err = fault_set(f, err, "no thread for each host: %s", strerror(err));
 	if (err) {
 		manager_stop(m);
 		manager_free(m);
-		return fault_set(f, err, "no thread for each host: %s", strerror(err));
 	}
-	return 0;
+	return err;
 }
 
 void manager_stop(struct manager *m)
@@ -694,11 +643,13 @@ void manager_free(struct manager *m)
 		fabric_txn_free(&m->hosts[i].txn);
 		close(m->hosts[i].wake);
 	}
+	recover_free(m);
 	free(m->hosts);
 	close(m->stop);
 	watch_free(&m->watch);
 	fabric_free(&m->fabric);
 	pthread_cond_destroy(&m->met);
+	pthread_mutex_destroy(&m->recovering);
 	pthread_mutex_destroy(&m->lock);
 }
 
@@ -710,7 +661,7 @@ bool manager_drain(struct manager *m)
 	pthread_mutex_lock(&m->lock);
 	m->draining = true;
 	for (i = 0; i < m->fabric.host_count; i++)
-		busy |= m->fabric.hosts[i].busy;
+		busy |= m->fabric.hosts[i].busy && !m->hosts[i].undo_count;
 	pthread_mutex_unlock(&m->lock);
 	return !busy;
 }
@@ -720,34 +671,4 @@ void manager_undrain(struct manager *m)
 	pthread_mutex_lock(&m->lock);
 	m->draining = false;
 	pthread_mutex_unlock(&m->lock);
-}
-
-int manager_evict(struct manager *m, const char *name, const char *who, struct fault *f)
-{
-	struct fabric *fabric = &m->fabric;
-	int host, err = 0;
-
-	pthread_mutex_lock(&m->lock);
-	host = fabric_find_host(fabric, name);
-	if (host == FABRIC_NONE)
-		err = fault_set(f, ENOENT, "there is no host \"%s\"", name);
-	else if (fabric->hosts[host].busy)
-		err = fault_set(f, EBUSY, "a request for the zone of %s is under way", name);
-	else if (fabric->hosts[host].state == HOST_UP)
-		err = fault_set(f, EBUSY,
-				"%s answers, so it is not off: power it off, or remove its GPUs from its zone",
-				name);
-	else if (fabric->hosts[host].asked)
-		err = fault_set(f, EBUSY,
-				"gpufabric-fm is reading the GPUs of %s: try again when it has finished",
-				name);
-	else
-		fabric_off(fabric, host);
-	watch_look(&m->watch, fabric);
-	pthread_mutex_unlock(&m->lock);
-	if (err)
-		journal_say(LOG_WARNING, who, name, NULL, "evict %s: refused: %s", name, f->text);
-	else
-		journal_say(LOG_NOTICE, who, name, NULL, "evict %s: done: its GPUs are free", name);
-	return err;
 }

@@ -13,6 +13,7 @@
 
 #include "fm/config.h"
 #include "fm/fabric.h"
+#include "fm/lease.h"
 #include "fm/link.h"
 #include "fm/metrics.h"
 #include "fm/watch.h"
@@ -26,6 +27,15 @@ enum task_state {
 	TASK_FAILED, /* nothing was changed, or all was put back, or @text says what was not */
 };
 
+/* What the next start would find of a request. */
+enum task_intent {
+	INTENT_NOT, /* nothing yet, or nothing is needed: it has one step */
+	INTENT_WRITING,
+	INTENT_THERE,
+	INTENT_FAILED, /* it could not be noted, so nothing is done */
+	INTENT_GONE,
+};
+
 /**
  * struct task - a request under way, or one of the last
  * @id: counted from 1
@@ -35,7 +45,9 @@ enum task_state {
  * @away: it failed because the host went away meanwhile
  * @steps: in all zones, of which @done were done
  * @working: number of hosts' threads that have steps to do
+ * @noted: number of those that have not done or put back their part
  * @ending: number of hosts' threads that have not ended with it
+ * @intent: what was noted of it
  * @waiter: to be told at the end; NULL for none
  */
 struct task {
@@ -48,7 +60,8 @@ struct task {
 	struct fault text;
 	bool failed, away;
 	size_t steps, done;
-	size_t working, ending;
+	size_t working, noted, ending;
+	enum task_intent intent;
 	void *waiter;
 };
 
@@ -64,12 +77,16 @@ struct manager_zone {
 };
 
 struct manager_host;
+struct recovery;
 
 /**
  * struct manager - all of it
  * @lock: covers @fabric, @watch, @metrics, @tasks, the hosts' jobs, @stopping and @draining
  * @met: no thread has steps of some task left, or the manager stops
  * @config: valid for as long as the manager runs
+ * @state: folder of what a restart has to know
+ * @leases: of hosts; have a lock of their own, and outlive a reload
+ * @recovering: held while an intent of a run before is written anew; covers @recoveries
  * @told: called with the lock held when a task with a waiter has ended
  */
 struct manager {
@@ -77,6 +94,11 @@ struct manager {
 	pthread_cond_t met;
 	const struct config *config;
 	const struct link_ops *link;
+	const char *state;
+	struct leases *leases;
+	pthread_mutex_t recovering;
+	struct recovery *recoveries;
+	size_t recovery_count;
 	struct fabric fabric;
 	struct watch watch;
 	struct metrics metrics;
@@ -90,8 +112,8 @@ struct manager {
 
 /* @old may be NULL. @events are told what changes. */
 int manager_start(struct manager *manager, const struct config *config, const struct link_ops *link,
-		  void (*told)(void *waiter), struct events *events, const struct manager *old,
-		  struct fault *f);
+		  const char *state, struct leases *leases, void (*told)(void *waiter),
+		  struct events *events, const struct manager *old, struct fault *f);
 /*
  * Takes no requests any more and ends all threads; one that is under way is cut off, and the next
  * start finds what is there. The rest can be read until manager_free().
@@ -122,11 +144,5 @@ struct task *manager_request(struct manager *manager, const struct manager_zone 
 bool manager_preview(struct manager *manager, const struct manager_zone *zones, size_t count,
 		     struct fabric_answer *answer);
 struct task *manager_task(struct manager *manager, uint64_t id);
-
-/*
- * The host is off, says @who. -EBUSY when it answers, is being asked or is busy: then it is not, or
- * nobody knows yet. Takes the lock itself.
- */
-int manager_evict(struct manager *manager, const char *host, const char *who, struct fault *f);
 
 #endif /* FM_MANAGER_H */

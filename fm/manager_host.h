@@ -12,6 +12,8 @@
  * @wake: there is something to do
  * @fence_at: when its fence program is asked again
  * @complained: that it does not answer was said
+ * @undo: steps of a request that was under way when the manager died, @undo_count of them; covered by
+ *	the manager's lock. As long as there are any the host is busy
  * @cut_off: the last step failed because the host went away
  */
 struct manager_host {
@@ -23,6 +25,8 @@ struct manager_host {
 	bool started;
 	struct task *task;
 	struct fabric_txn txn;
+	struct fabric_step *undo;
+	size_t undo_count;
 	int wake;
 	uint64_t fence_at;
 	bool complained, cut_off;

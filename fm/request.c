@@ -112,6 +112,7 @@ struct task *manager_request(struct manager *m, const struct manager_zone *zones
 		}
 		task->steps += h->txn.count;
 		task->working++;
+		task->noted++;
 		task->ending++;
 		h->task = task;
 		eventfd_write(h->wake, 1);

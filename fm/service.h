@@ -154,7 +154,7 @@ enum service_end subscription_delete(struct service *service, struct ask *ask,
 /* For events_tick(), with a struct service: does who they were still stand? */
 bool service_may_listen(void *service, const struct listener_info *who);
 
-/* zone.c, compose.c, login.c: what changes something. */
+/* zone.c, compose.c, login.c, system_actions.c: what changes something. */
 enum service_end zone_patch(struct service *service, struct ask *ask, struct answer *answer);
 enum service_end zone_add(struct service *service, struct ask *ask, struct answer *answer);
 enum service_end zone_remove(struct service *service, struct ask *ask, struct answer *answer);
@@ -162,6 +162,8 @@ void zone_outcome(struct service *service, struct ask *ask, const struct task *t
 		  struct answer *answer);
 enum service_end system_patch(struct service *service, struct ask *ask, struct answer *answer);
 enum service_end compose(struct service *service, struct ask *ask, struct answer *answer);
+enum service_end system_evict(struct service *service, struct ask *ask, struct answer *answer);
+enum service_end system_renew(struct service *service, struct ask *ask, struct answer *answer);
 enum service_end session_create(struct service *service, struct ask *ask, struct answer *answer);
 enum service_end session_delete(struct service *service, struct ask *ask, struct answer *answer);
 

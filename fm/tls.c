@@ -17,6 +17,7 @@
 
 #include "base/text.h"
 #include "fm/pki.h"
+#include "fm/revoke.h"
 #include "fm/tls.h"
 
 #define CHAIN_MAX 4
@@ -30,6 +31,7 @@ struct tls {
 	unsigned int chain_length;
 	gnutls_privkey_t key;
 	gnutls_x509_trust_list_t trust;
+	struct revoked revoked;
 	bool needed;
 	struct tls *old;
 };
@@ -58,6 +60,7 @@ static void tls_drop(struct tls *tls)
 		gnutls_privkey_deinit(tls->key);
 	if (tls->trust)
 		gnutls_x509_trust_list_deinit(tls->trust, 1);
+	revoked_free(&tls->revoked);
 	free(tls);
 }
 
@@ -142,6 +145,8 @@ int tls_load(const char *folder, bool needed, struct fault *f)
 		err = check_pair(tls, server, f);
 	if (!err)
 		err = load_trust(tls, ca, f);
+	if (!err)
+		err = revoked_read(folder, &tls->revoked, f);
 	if (err) {
 		tls_drop(tls);
 	} else {
@@ -194,6 +199,8 @@ static bool peer_read(gnutls_session_t session, gnutls_x509_crt_t *leaf)
 	if (!ret)
 		ret = gnutls_x509_trust_list_verify_crt2(tls->trust, chain, n, &purpose, 1, 0,
 							 &status, NULL);
+	if (!ret && !status && revoked_has(&tls->revoked, chain[0]))
+		status = 1;
 	for (i = !ret && !status ? 1 : 0; i < n; i++)
 		gnutls_x509_crt_deinit(chain[i]);
 	if (ret || status)

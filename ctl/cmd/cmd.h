@@ -15,6 +15,8 @@ extern const struct ctl_command
 #undef COMMAND
 
 extern const struct ctl_command cmd_fabric_bind;
+extern const struct ctl_command cmd_fabric_evict;
+extern const struct ctl_command cmd_fabric_lease;
 extern const struct ctl_command cmd_fabric_list;
 extern const struct ctl_command cmd_fabric_unbind;
 extern const struct ctl_command cmd_plan_apply;

@@ -3,10 +3,8 @@
 #include "cmd/cmd.h"
 
 static const struct ctl_command *const verbs[] = {
-	&cmd_fabric_list,
-	&cmd_fabric_bind,
-	&cmd_fabric_unbind,
-	NULL,
+	&cmd_fabric_list,  &cmd_fabric_bind,  &cmd_fabric_unbind,
+	&cmd_fabric_evict, &cmd_fabric_lease, NULL,
 };
 
 const struct ctl_command cmd_fabric = {

@@ -15,7 +15,7 @@ struct manual_example {
 	const char *text;
 };
 
-#define MANUAL_EXAMPLES 6
+#define MANUAL_EXAMPLES 7
 
 /**
  * struct manual_section - a part of one page that no table knows

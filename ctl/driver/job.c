@@ -12,9 +12,8 @@
 static int take_verb(struct jread *r, struct job *job)
 {
 	static const char *const verbs[] = {
-		[JOB_INVENTORY] = "inventory",
-		[JOB_BIND] = "bind",
-		[JOB_UNBIND] = "unbind",
+		[JOB_INVENTORY] = "inventory", [JOB_BIND] = "bind",   [JOB_UNBIND] = "unbind",
+		[JOB_EVICT] = "evict",	       [JOB_RENEW] = "renew", [JOB_RELEASE] = "release",
 	};
 	const char *verb = NULL;
 	size_t i;
@@ -26,7 +25,8 @@ static int take_verb(struct jread *r, struct job *job)
 		job->verb = (enum job_verb)i;
 		return 0;
 	}
-	return err ? err : jread_refuse(r, "verb: inventory, bind or unbind");
+	return err ? err :
+		     jread_refuse(r, "verb: inventory, bind, unbind, evict, renew or release");
 }
 
 static int take_wish(struct jread *r, struct job *job, struct json_object *from, size_t i)
@@ -54,10 +54,11 @@ static int take_wish(struct jread *r, struct job *job, struct json_object *from,
 
 int job_read(const char *text, size_t len, struct job *job, struct fault *f)
 {
-	static const char *const keys[] = { "verb", "file", "timeout", "gpus", NULL };
+	static const char *const keys[] = { "verb", "file",	   "timeout", "gpus",
+					    "host", "credentials", NULL };
 	struct json_object *list = NULL;
 	struct jread r;
-	bool changes;
+	bool changes, named;
 	size_t i;
 	int err;
 
@@ -73,10 +74,17 @@ int job_read(const char *text, size_t len, struct job *job, struct fault *f)
 		err = jread_refuse(&r, "file is missing");
 	if (!err)
 		err = jread_whole(&r, r.root, "timeout", MANAGER_TIMEOUT_MAX_MS, &job->timeout_ms);
+	named = job->verb == JOB_EVICT;
+	if (!err)
+		err = jread_word(&r, r.root, "host", &job->host);
+	if (!err)
+		err = jread_word(&r, r.root, "credentials", &job->credentials);
+	if (!err && named != (job->host && manager_is_id(job->host)))
+		err = jread_refuse(&r, "host: an Id, of evict alone");
 	if (!err)
 		err = jread_array(&r, r.root, "gpus", CHANGE_MAX, &list);
 	job->n = !err && list ? json_object_array_length(list) : 0;
-	changes = job->verb != JOB_INVENTORY;
+	changes = job->verb == JOB_BIND || job->verb == JOB_UNBIND;
 	if (!err && changes != !!job->n)
 		err = jread_refuse(&r, "gpus: of bind and unbind alone, and not empty");
 	job->wishes = mem_zalloc(job->n + 1, sizeof(*job->wishes));
@@ -151,6 +159,26 @@ void job_inventory_add(struct json_object *inventory, const struct job_gpu *gpu)
 	json_object_array_add(json_object_object_get(inventory, "gpus"), one);
 }
 
+static struct json_object *answer_begin(int ret, const struct fault *f)
+{
+	struct json_object *all = json_object_new_object();
+	char *words = mem_strdup(f->text);
+
+	/* The words of a manager may be among ours. */
+	text_tame(words, false);
+	json_object_object_add(all, "exit", json_object_new_int(ret));
+	add_text(all, "error", ret ? words : NULL);
+	free(words);
+	return all;
+}
+
+static void answer_end(struct json_object *all)
+{
+	printf("%s\n", json_object_to_json_string_ext(all, JSON_C_TO_STRING_PLAIN));
+	fflush(stdout);
+	json_object_put(all);
+}
+
 void job_print(int ret, const struct fault *f, const struct job_outcome *outcome,
 	       struct json_object *inventory)
 {
@@ -160,13 +188,8 @@ void job_print(int ret, const struct fault *f, const struct job_outcome *outcome
 		[CHANGE_PARTLY] = "partly",
 		[CHANGE_UNKNOWN] = "unknown",
 	};
-	struct json_object *all = json_object_new_object();
-	char *words = mem_strdup(f->text);
+	struct json_object *all = answer_begin(ret, f);
 
-	/* The words of a manager may be among ours. */
-	text_tame(words, false);
-	json_object_object_add(all, "exit", json_object_new_int(ret));
-	add_text(all, "error", ret ? words : NULL);
 	if (outcome) {
 		add_text(all, "outcome", outcomes[outcome->outcome]);
 		add_text(all, "taken", outcome->taken);
@@ -174,8 +197,13 @@ void job_print(int ret, const struct fault *f, const struct job_outcome *outcome
 	}
 	if (inventory)
 		json_object_object_add(all, "inventory", inventory);
-	printf("%s\n", json_object_to_json_string_ext(all, JSON_C_TO_STRING_PLAIN));
-	fflush(stdout);
-	json_object_put(all);
-	free(words);
+	answer_end(all);
+}
+
+void job_print_action(int ret, const struct fault *f, uint32_t lease_ms)
+{
+	struct json_object *all = answer_begin(ret, f);
+
+	add_number(all, "lease", lease_ms);
+	answer_end(all);
 }

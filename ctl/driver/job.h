@@ -14,6 +14,9 @@ enum job_verb {
 	JOB_INVENTORY,
 	JOB_BIND,
 	JOB_UNBIND,
+	JOB_EVICT,
+	JOB_RENEW,
+	JOB_RELEASE,
 };
 
 /**
@@ -31,6 +34,8 @@ struct wish {
  * @verb: which
  * @file: of the manager's configuration
  * @timeout_ms: for it, 0: as the configuration says
+ * @host: of JOB_EVICT
+ * @credentials: file with user and password instead of the configuration's, NULL for that
  * @wishes: of JOB_BIND and JOB_UNBIND, @n of them
  * @document: what the texts belong to
  */
@@ -38,6 +43,8 @@ struct job {
 	enum job_verb verb;
 	const char *file;
 	uint32_t timeout_ms;
+	const char *host;
+	const char *credentials;
 	struct wish *wishes;
 	size_t n;
 	struct json_object *document;
@@ -113,5 +120,7 @@ void job_inventory_add(struct json_object *inventory, const struct job_gpu *gpu)
 /* The answer: @ret with its text; of a change its @outcome, else NULL; takes @inventory. */
 void job_print(int ret, const struct fault *f, const struct job_outcome *outcome,
 	       struct json_object *inventory);
+/* The same for an action; @lease_ms 0: there is no lease. */
+void job_print_action(int ret, const struct fault *f, uint32_t lease_ms);
 
 #endif /* GPUCTL_DRIVER_JOB_H */

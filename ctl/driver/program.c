@@ -64,6 +64,10 @@ static int job_run(const struct job *job, enum manager_driver driver,
 		fault_set(&f, EINVAL, "%s: driver: this is the program of another one", job->file);
 		ret = CTL_USAGE;
 	}
+	if (!ret && job->credentials) {
+		free(conf.credentials);
+		conf.credentials = mem_strdup(job->credentials);
+	}
 	if (!ret) {
 		ret = client_open(&client, &conf, dialect,
 				  job->timeout_ms ? job->timeout_ms : conf.timeout_ms, &f);

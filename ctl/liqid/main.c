@@ -7,6 +7,8 @@
  * See driver/program.c for what programs of drivers have in common. Requests are those of
  * version 2.5 of the director's REST description.
  */
+#include <errno.h>
+
 #include "cli/ctl.h"
 #include "driver/program.h"
 #include "liqid/change.h"
@@ -35,6 +37,20 @@ static struct json_object *seen_inventory(const struct client *client,
 	return all;
 }
 
+/* A director has no leases, and no action for a host that is off. */
+static int action_refuse(const struct job *job, const struct client *client, struct fault *f)
+{
+	int ret = CTL_DONE;
+
+	if (job->verb == JOB_EVICT) {
+		fault_set(f, EOPNOTSUPP, "fabric manager %s: its driver liqid cannot evict a host",
+			  client->conf->name);
+		ret = CTL_FAILED;
+	}
+	job_print_action(ret, f, 0);
+	return ret;
+}
+
 static int liqid_do(const struct job *job, struct client *client, struct fault *f)
 {
 	const bool changes = job->verb != JOB_INVENTORY;
@@ -44,8 +60,11 @@ static int liqid_do(const struct job *job, struct client *client, struct fault *
 		.wishes = job->wishes,
 		.n = job->n,
 	};
-	int ret = changes ? edit_make(&edit, f) : director_read(client, &edit.seen, f);
+	int ret;
 
+	if (job->verb >= JOB_EVICT)
+		return action_refuse(job, client, f);
+	ret = changes ? edit_make(&edit, f) : director_read(client, &edit.seen, f);
 	job_print(ret, f,
 		  changes ? &(struct job_outcome){ edit.outcome, edit.taken, edit.taker } : NULL,
 		  seen_inventory(client, &edit.seen));

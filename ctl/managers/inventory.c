@@ -16,6 +16,7 @@
 #define WORD_MAX 200
 #define PATH_MAX_LENGTH 600
 #define ERROR_MAX FAULT_TEXT_MAX
+#define LEASE_MAX_MS 86400000
 #define EXIT_MAX 7
 
 /* A copy of a word that is printed: not long, no control characters; NULL where there is none. */
@@ -240,7 +241,7 @@ static int take_inventory(struct jread *r, const struct manager_conf *conf,
 static int take_reply(struct jread *r, const struct manager_conf *conf, struct manager_reply *reply)
 {
 	static const char *const keys[] = { "exit",  "error",	  "outcome", "taken",
-					    "taker", "inventory", NULL };
+					    "taker", "inventory", "lease",   NULL };
 	static const char *const outcomes[] = { "none", "done", "partly", "unknown", NULL };
 	unsigned int outcome = MANAGER_UNCHANGED;
 	uint32_t end = EXIT_MAX + 1;
@@ -260,6 +261,8 @@ static int take_reply(struct jread *r, const struct manager_conf *conf, struct m
 		err = take_text(r, r->root, "taken", MANAGER_ID_MAX, &reply->taken);
 	if (!err)
 		err = take_text(r, r->root, "taker", WORD_MAX, &reply->taker);
+	if (!err)
+		err = jread_whole(r, r->root, "lease", LEASE_MAX_MS, &reply->lease_ms);
 	reply->exit = end;
 	reply->outcome = (enum manager_outcome)outcome;
 	return err ? err : take_inventory(r, conf, reply);

@@ -85,6 +85,7 @@ enum manager_outcome {
  * @error: why it is not CTL_DONE, NULL then
  * @outcome: of a change
  * @taken: GPU that somebody else has, NULL for none; @taker: who
+ * @lease_ms: of a renewal: the lease of this host, 0 for none
  * @inventory: what was read; of a change only its GPUs
  */
 struct manager_reply {
@@ -93,6 +94,7 @@ struct manager_reply {
 	enum manager_outcome outcome;
 	char *taken;
 	char *taker;
+	uint32_t lease_ms;
 	struct inventory inventory;
 };
 

@@ -26,18 +26,28 @@ enum manager_verb {
 	MANAGER_INVENTORY,
 	MANAGER_BIND,
 	MANAGER_UNBIND,
+	MANAGER_EVICT,
+	MANAGER_RENEW, /* the lease of this host */
+	MANAGER_RELEASE, /* it is given up */
 };
 
 /**
  * struct manager_request - what is asked of a manager
  * @verb: what
  * @gpus: of a change, all or none; @n of them
+ * @host: of an eviction, which is off
+ * @credentials: path of a file with user and password that is used instead of the configuration's,
+ *	NULL for that
+ * @timeout_ms: for a request without a change, instead of the configuration's; 0 for that
  * @patient: signals have to wait
  */
 struct manager_request {
 	enum manager_verb verb;
 	const struct manager_gpu *gpus;
 	size_t n;
+	const char *host;
+	const char *credentials;
+	uint32_t timeout_ms;
 	bool patient;
 };
 

@@ -29,9 +29,8 @@
 #define PATH "PATH=/usr/sbin:/usr/bin:/sbin:/bin"
 
 static const char *const verbs[] = {
-	[MANAGER_INVENTORY] = "inventory",
-	[MANAGER_BIND] = "bind",
-	[MANAGER_UNBIND] = "unbind",
+	[MANAGER_INVENTORY] = "inventory", [MANAGER_BIND] = "bind",   [MANAGER_UNBIND] = "unbind",
+	[MANAGER_EVICT] = "evict",	   [MANAGER_RENEW] = "renew", [MANAGER_RELEASE] = "release",
 };
 
 /* The document; the caller frees. */
@@ -44,6 +43,13 @@ static char *program_document(const struct manager_conf *conf,
 
 	json_object_object_add(all, "verb", json_object_new_string(verbs[request->verb]));
 	json_object_object_add(all, "file", json_object_new_string(conf->file));
+	if (request->host)
+		json_object_object_add(all, "host", json_object_new_string(request->host));
+	if (request->credentials)
+		json_object_object_add(all, "credentials",
+				       json_object_new_string(request->credentials));
+	if (request->timeout_ms)
+		json_object_object_add(all, "timeout", json_object_new_int64(request->timeout_ms));
 	list = request->n ? json_object_new_array() : NULL;
 	for (i = 0; i < request->n; i++) {
 		struct json_object *one = json_object_new_object();
@@ -85,10 +91,11 @@ int manager_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
 		const struct manager_request *request, struct manager_reply *reply)
 {
 	const struct program_limits limits = {
-		.timeout_ms = conf->timeout_ms + GRACE_MS,
+		.timeout_ms = request->timeout_ms ? request->timeout_ms :
+						    conf->timeout_ms + GRACE_MS,
 		.signals = request->patient ? NULL : gfc_signal_mask(),
 		.stop = request->patient ? NULL : gfc_signalled,
-		.grace_ms = GRACE_MS,
+		.grace_ms = request->timeout_ms ? 0 : GRACE_MS,
 	};
 	char *path =
 		mem_printf("%s/fabric-%s", ctx->libexec_dir, manager_driver_text(conf->driver));

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/ctl.h"
 #include "driver/program.h"
+#include "redfish/action.h"
 #include "redfish/change.h"
 #include "redfish/link.h"
 
@@ -78,6 +79,19 @@ static struct json_object *view_inventory(const struct view *view, const struct 
 	return all;
 }
 
+static int action_do(const struct job *job, struct client *client, struct fault *f)
+{
+	uint32_t lease_ms = 0;
+	int ret;
+
+	if (job->verb == JOB_EVICT)
+		ret = action_evict(client, job->host, f);
+	else
+		ret = action_renew(client, job->verb == JOB_RELEASE, &lease_ms, f);
+	job_print_action(ret, f, lease_ms);
+	return ret;
+}
+
 static int redfish_do(const struct job *job, struct client *client, struct fault *f)
 {
 	const bool changes = job->verb != JOB_INVENTORY;
@@ -89,7 +103,11 @@ static int redfish_do(const struct job *job, struct client *client, struct fault
 	size_t n = client->conf->n_ports;
 	struct job_port *ports = NULL;
 	struct view view;
-	int ret = view_open(&view, client, f);
+	int ret;
+
+	if (job->verb >= JOB_EVICT)
+		return action_do(job, client, f);
+	ret = view_open(&view, client, f);
 
 	if (!ret && !changes) {
 		ret = view_read_all(&view, f);

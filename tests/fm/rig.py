@@ -176,6 +176,7 @@ class Manager:
     def __init__(self, folder, hosts, gpus, extra="", host_extra=None, program=PROGRAM):
         self.folder = os.path.join(folder, "etc")
         self.run = os.path.join(folder, "run")
+        self.state = os.path.join(folder, "state")
         self.hosts, self.gpus, self.extra, self.host_extra = hosts, gpus, extra, host_extra or {}
         self.program, self.process, self.port, self.lines = program, None, None, []
         self.listen = "127.0.0.1:0"
@@ -193,12 +194,12 @@ class Manager:
             file.write(text)
 
     def command(self, *words, stdin=""):
-        return subprocess.run([self.program, "-c", self.folder, "-r", self.run, *words], input=stdin, text=True,
+        return subprocess.run([self.program, "-c", self.folder, "-r", self.run, "-s", self.state, *words], input=stdin, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
 
     def start(self, **environment):
         self.lines = []
-        self.process = subprocess.Popen([self.program, "-c", self.folder, "-r", self.run, "run"], stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([self.program, "-c", self.folder, "-r", self.run, "-s", self.state, "run"], stdin=subprocess.DEVNULL,
                                         stderr=subprocess.PIPE, text=True, env={**os.environ, **environment})
         threading.Thread(target=self.read, args=(self.process,), daemon=True).start()
         line = self.said(r"listens on https://.*:(\d+),")

@@ -41,7 +41,7 @@ fm_config()
 # The program says when it is ready as it does to systemd.
 fm_run()
 {
-	"$build/gpufabric-fm" -c "$fm_folder" -r "$fm_folder/run" run >>"$rack/fm.log" 2>&1 &
+	"$build/gpufabric-fm" -c "$fm_folder" -r "$fm_folder/run" -s "$fm_folder/state" run >>"$rack/fm.log" 2>&1 &
 	fm_pid=$!
 	rack_others+=("$fm_pid")
 	wait_for 20 fm_answers

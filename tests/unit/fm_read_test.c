@@ -47,6 +47,11 @@ static void configuration(void)
 		{ HOST HOST, "appears twice" },
 		{ HOST "[host.b]\nqmp = /run/a\nports = dn0\n", "the same qmp" },
 		{ HOST "fence = now\n", "path of a program" },
+		{ HOST "fence = lease\nlease = 4s\n", "from 5s to 1h" },
+		{ HOST "fence = lease\nlease = 61min\n", "from 5s to 1h" },
+		{ HOST "fence = lease\nlease = 6s\nlease = 6s\n", "given twice" },
+		{ HOST "lease = 6s\n" GPU, "has lease without fence = lease" },
+		{ HOST "fence = lease\nfence = lease\n", "given twice" },
 		{ HOST "[gpu.a]\ndevice = x\n", "is a host already" },
 		{ "[gpu.g]\npci = 10de:2331\n", "has no device" },
 		{ GPU "pci = 10de\n", "vendor:device" },
@@ -164,7 +169,7 @@ static void accounts(void)
 	struct fault f = { "" };
 	const struct account_user *user;
 	char *hash = account_hash("secret one"), *text = mem_printf("# all\n\nadmin:Administrator:%s\nhost-1:Host:*\n", hash);
-	char key[32];
+	char key[LIMIT_KEY_MAX], first[LIMIT_KEY_MAX];
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -185,6 +190,13 @@ static void accounts(void)
 	}
 	is_int((int)limit_wait(&limit, "user a", 2000), LIMIT_WINDOW_MS - 1000, "then one waits for the end of the minute");
 	ok(!limit_wait(&limit, "user b", 2000), "others do not");
+	limit_address("2001:db8:1:2:3:4:5:6", first);
+	limit_address("2001:db8:1:2:ffff::1", key);
+	is_str(first, key, "addresses of one network of 64 bits count as one");
+	limit_address("2001:db8:1:3::1", key);
+	ok(strcmp(first, key), "and another network as another");
+	limit_address("192.0.2.1", key);
+	is_str(key, "address 192.0.2.1", "each of IPv4 by itself");
 	ok(!limit_wait(&limit, "user a", 1000 + LIMIT_WINDOW_MS), "until it is over");
 	limit_failed(&limit, "user a", 1000 + LIMIT_WINDOW_MS);
 	ok(!limit_wait(&limit, "user a", 1000 + LIMIT_WINDOW_MS), "and it counts anew");

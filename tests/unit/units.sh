@@ -13,7 +13,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top"
 
 # Calls hooks, which do what a vendor's stack wants: see their first lines.
-loose=" gpufabric-plan.service gpufabric-reap.service gpufabric-restore.service gpufabric-shutdown.service "
+loose=" gpufabric-lease@a.service gpufabric-plan.service gpufabric-reap.service gpufabric-restore.service gpufabric-shutdown.service "
 limit=2.5
 loose_limit=8.9
 

@@ -55,6 +55,14 @@ case $verb in
 inventory)
 	say 0
 	;;
+renew)
+	echo "{\"exit\":0,\"lease\":$(cat $fm/lease)}"
+	exit 0
+	;;
+release)
+	echo '{"exit":0}'
+	exit 0
+	;;
 bind)
 	while IFS=@ read -r gpu port; do
 		read -r host _ <$fm/ledger/$gpu
@@ -126,6 +134,58 @@ all_back()
 		echo none >"$SIM/slot0.$i/fail"
 	done
 	: >$fm/log
+}
+
+# said NUMBER TEXT: the keeper of the lease has said it so many times.
+said()
+{
+	[ "$(grep -c "$2" /tmp/lease)" -ge "$1" ]
+}
+
+# The manager gives this host's GPUs away when the lease is over: nothing may be on by then.
+check_lease()
+{
+	local keeper record=/run/gpuctl-leases/rack
+
+	note "$mode: a lease"
+	echo 60000 >$fm/lease
+	check "$mode: two GPUs for it" gpuctl attach "${s[1]}" "${s[2]}"
+	: >/tmp/lease
+	gpuctl fabric lease rack >>/tmp/lease 2>&1 &
+	keeper=$!
+	check "$mode: the lease is there" wait_for 60 said 1 "this host has a lease"
+	is "$(cut -d " " -f 2 $record)" 60000 "$mode: a service that starts again knows it"
+	is "$(state_of "${s[1]}") $(state_of "${s[2]}")" "ready ready" "$mode: GPUs stay on"
+	kill -9 $keeper
+	wait $keeper 2>/dev/null
+	: >$fm/down.renew
+	: >/tmp/lease
+	gpuctl fabric lease rack >>/tmp/lease 2>&1 &
+	keeper=$!
+	check "$mode: one that was killed goes on, and cannot renew" wait_for 60 said 1 "the lease is not renewed"
+	is "$(state_of "${s[1]}") $(state_of "${s[2]}")" "ready ready" "$mode: it holds as long as it did"
+	check "$mode: until it is over" wait_for 120 said 1 "the lease is over, and no slot has power"
+	is "$(ledger)" "" "$mode: the GPUs went back"
+	wait_for 20 is_empty "${s[1]}"
+	wait_for 20 is_empty "${s[2]}"
+	rm $fm/down.renew
+	check "$mode: it is renewed when that is possible again" wait_for 60 said 1 "this host has a lease"
+	kill $keeper
+	wait $keeper
+	is $? 0 "$mode: the service ends"
+	is "$(tail -n 1 $fm/log | xargs)" release "$mode: and gives the lease up"
+	check_fails "$mode: nothing is noted any more" test -e $record
+	check "$mode: a GPU that was on before the first renewal, as after a boot" gpuctl attach "${s[1]}"
+	: >$fm/down.renew
+	: >$fm/down.release
+	: >/tmp/lease
+	gpuctl fabric lease rack >>/tmp/lease 2>&1 &
+	keeper=$!
+	check "$mode: is not used without one" wait_for 60 said 1 "the lease is over, and no slot has power"
+	kill $keeper
+	wait $keeper
+	is $? 0 "$mode: it ends without the manager when no slot has power"
+	all_back "a lease"
 }
 
 check_mode()
@@ -288,6 +348,7 @@ unbind gpu0 gpu1" "$mode: by one request as well"
 	like "$(cat /tmp/error)" "given back to the fabric: ${s[1]}, ${s[2]}" "$mode: all are given back"
 	is "$(gpuctl -j list | jq '.compositions | length')" 0 "$mode: nothing is composed"
 	all_back "a card that fails"
+	[ "$mode" = pciehp ] || check_lease
 
 	check "$mode: gpufabric unloads" rmmod gpufabric
 	check "$mode: the simulator unloads" rmmod gpufabric_sim

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: gpuctl fabric lease
+ *
+ * A manager whose entry for this host says fence = lease gives the host's GPUs to others when the lease
+ * is over and the host does not answer. So this host must not use them any more by then: what cannot
+ * be renewed is detached in time, and a host that cannot even do that is restarted.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <systemd/sd-daemon.h>
+
+#include "base/replace.h"
+#include "base/text.h"
+#include "cli/given.h"
+#include "cli/out.h"
+#include "cmd/cmd.h"
+#include "managers/lease.h"
+#include "managers/manager.h"
+#include "module/nl.h"
+#include "op/vacate.h"
+
+#define ASK_MAX_MS 5000
+#define ASK_MIN_MS 500
+#define VACATE_MAX_MS 20000
+#define AGAIN_MS 500
+
+static const struct ctl_option options[] = {
+	{ "no-reboot", 0, NULL,
+	  "leave a host running that cannot power its slots off in time: two hosts may use a GPU then" },
+	{ NULL },
+};
+
+/**
+ * struct keeper - one manager's lease
+ * @record: path of what the next start has to know
+ * @none: the manager gives no lease to this host
+ * @vacated: the lease is over, and no slot has power
+ */
+struct keeper {
+	struct ctl_ctx *ctx;
+	const struct manager_conf *conf;
+	struct host_lease lease;
+	char *record;
+	bool none, vacated;
+};
+
+static void record_read(struct keeper *k)
+{
+	char line[80] = "";
+	FILE *file = fopen(k->record, "re");
+
+	if (file && fgets(line, sizeof(line), file))
+		host_lease_parse(line, text_uptime(), &k->lease);
+	if (file)
+		fclose(file);
+}
+
+/* It has to be there before the GPUs are used on the strength of it. */
+static int record_write(struct keeper *k, const struct host_lease *lease)
+{
+	char *text = host_lease_text(lease);
+	int err;
+
+	mkdir(LEASE_DIR, 0700);
+	err = lease->length ? replace_file(k->record, text, 0600) : replace_remove(k->record);
+	free(text);
+	return err ? ctl_fail(k->ctx, CTL_FAILED, "%s: %s", k->record, replace_error(err)) : 0;
+}
+
+static uint32_t ask_limit(const struct keeper *k)
+{
+	uint64_t ms = k->lease.length / 6, now = text_uptime();
+
+	ms = !ms || ms > ASK_MAX_MS ? ASK_MAX_MS : ms;
+	/* An answer that does not come must not take from the time to detach. */
+	if (host_lease_judge(&k->lease, now) == LEASE_TO_RENEW &&
+	    host_lease_next(&k->lease, now) - now < ms)
+		ms = host_lease_next(&k->lease, now) - now;
+	return (uint32_t)(ms < ASK_MIN_MS ? ASK_MIN_MS : ms);
+}
+
+static void keeper_say(struct keeper *k, const char *text)
+{
+	out_line(k->ctx->out, "fabric manager %s: %s", k->conf->name, text);
+	out_flush(k->ctx->out);
+}
+
+static int keeper_renew(struct keeper *k)
+{
+	const struct manager_request request = {
+		.verb = MANAGER_RENEW,
+		.timeout_ms = ask_limit(k),
+	};
+	struct host_lease lease = { .asked = text_uptime() };
+	struct manager_reply reply;
+	bool first = !k->lease.length || k->vacated;
+	int ret = manager_ask(k->ctx, k->conf, &request, &reply);
+
+	lease.length = reply.lease_ms;
+	manager_reply_free(&reply);
+	if (!ret)
+		ret = record_write(k, &lease);
+	if (ret) {
+		ctl_warn(k->ctx, "the lease is not renewed: %s", k->ctx->error);
+		return ret;
+	}
+	if (first && lease.length)
+		keeper_say(k, "this host has a lease");
+	if (!lease.length && !k->none)
+		keeper_say(k, "it gives this host no lease");
+	k->none = !lease.length;
+	k->lease = lease;
+	k->vacated = false;
+	return CTL_DONE;
+}
+
+/* It is over: nothing may be used any more. */
+static void keeper_vacate(struct keeper *k)
+{
+	uint64_t now = text_uptime(), end = host_lease_next(&k->lease, now), limit = VACATE_MAX_MS;
+	size_t left;
+	int ret;
+
+	if (end != UINT64_MAX && end - now < limit)
+		limit = end - now;
+	ret = vacate(k->ctx, k->conf, limit, &left);
+	/* Without the module no slot of it was ever powered on by us. */
+	if (ret)
+		ctl_warn(k->ctx, "the lease is over: %s", k->ctx->error);
+	else if (!left && !k->vacated)
+		keeper_say(k, "the lease is over, and no slot has power");
+	k->vacated = !ret && !left;
+	if (ret || !left || host_lease_judge(&k->lease, text_uptime()) != LEASE_TOO_LATE)
+		return;
+	ctl_warn(k->ctx, "the lease is over, and %zu slots have power: this host is restarted",
+		 left);
+	if (!ctl_flag(k->ctx, "no-reboot"))
+		reboot(RB_AUTOBOOT);
+}
+
+static void keeper_wait(const struct keeper *k)
+{
+	uint64_t now = text_uptime(), next = host_lease_next(&k->lease, now);
+	uint64_t ms = k->none ? ASK_MAX_MS : AGAIN_MS;
+	struct timespec ts;
+
+	/* What was refused is asked for again soon. */
+	if (!k->none && host_lease_judge(&k->lease, now) == LEASE_HOLDS)
+		ms = next - now;
+	ts = (struct timespec){ (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
+	ppoll(NULL, 0, &ts, gfc_signal_mask());
+}
+
+/* The service ends: either time says nothing of this host any more, or it uses nothing. */
+static int keeper_end(struct keeper *k)
+{
+	const struct manager_request request = {
+		.verb = MANAGER_RELEASE,
+		.timeout_ms = ASK_MAX_MS,
+		.patient = true,
+	};
+	struct manager_reply reply;
+	int ret = manager_ask(k->ctx, k->conf, &request, &reply);
+
+	manager_reply_free(&reply);
+	if (!ret)
+		return record_write(k, &(struct host_lease){ 0 });
+	ctl_warn(k->ctx, "the lease is not given up: %s", k->ctx->error);
+	keeper_vacate(k);
+	return k->vacated ? CTL_DONE : ret;
+}
+
+static bool keeper_is_over(const struct keeper *k)
+{
+	return !k->none && host_lease_judge(&k->lease, text_uptime()) >= LEASE_OVER;
+}
+
+static int keeper_run(struct keeper *k)
+{
+	bool ready = false;
+
+	record_read(k);
+	gfc_catch_signals();
+	while (!gfc_signalled()) {
+		sd_notify(0, "WATCHDOG=1");
+		/* There is no time left to ask first; of one that is not known there may be. */
+		if (keeper_is_over(k) && k->lease.length && !k->vacated)
+			keeper_vacate(k);
+		if (host_lease_judge(&k->lease, text_uptime()) != LEASE_HOLDS)
+			keeper_renew(k);
+		if (keeper_is_over(k) && !gfc_signalled())
+			keeper_vacate(k);
+		if (!ready)
+			sd_notify(0, "READY=1");
+		ready = true;
+		keeper_wait(k);
+	}
+	return k->none ? CTL_DONE : keeper_end(k);
+}
+
+static int fabric_lease_run(struct ctl_ctx *ctx, int argc, char **argv)
+{
+	struct keeper keeper = { .ctx = ctx };
+	struct managers managers;
+	size_t i;
+	int ret = ctl_operands(ctx, argc, 1, 1);
+
+	if (ret)
+		return ret;
+	managers_load(ctx, &managers);
+	for (i = 0; i < managers.n; i++)
+		if (!strcmp(managers.conf[i].name, argv[0]))
+			keeper.conf = &managers.conf[i];
+	if (!keeper.conf)
+		ret = managers_check(ctx, &managers);
+	if (!keeper.conf && !ret)
+		ret = ctl_fail(ctx, CTL_USAGE, "no fabric manager %s: gpuctl fabric lists them",
+			       argv[0]);
+	if (keeper.conf) {
+		keeper.record = mem_printf("%s/%s", LEASE_DIR, keeper.conf->name);
+		ret = keeper_run(&keeper);
+		free(keeper.record);
+	}
+	managers_free(&managers);
+	return ret;
+}
+
+const struct ctl_command cmd_fabric_lease = {
+	.name = "fabric lease",
+	.args = "MANAGER",
+	.summary =
+		"renew this host's lease at a fabric manager, and detach its GPUs when it is over",
+	.help = "For managers whose entry of this host says fence = lease; gpufabric-lease@MANAGER.service runs it. When\n"
+		"half of the lease has passed without a renewal, all slots of the manager are detached by force. If one\n"
+		"still has power when a quarter is left, the host is restarted at once, without an orderly end. After a\n"
+		"boot nothing of the manager is used before the first renewal. SIGTERM gives the lease up; if the\n"
+		"manager cannot be told, the slots are detached first.",
+	.options = { options },
+	.flags = CTL_NO_DRY_RUN,
+	.run = fabric_lease_run,
+};

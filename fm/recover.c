@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: requests that a dead manager has left
+ *
+ * A request of several steps is noted before the first one. A manager that dies meanwhile leaves the
+ * note, and the next one undoes what was done: the client was told nothing, and finds all as it was. What
+ * was done is not noted, as the fabric says it: a GPU that was to be bound and is there is unbound, one
+ * that was to be unbound and is gone is bound again. Until then the zones are busy and these GPUs their
+ * own; each host is forgotten in the note when its part is undone, and before it takes requests.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "fm/failpoint.h"
+#include "fm/intent.h"
+#include "fm/journal.h"
+#include "fm/recover.h"
+
+/**
+ * struct recovery - an intent of a run before
+ * @intent: with the steps of hosts that are not undone yet
+ */
+struct recovery {
+	struct intent intent;
+};
+
+static void step_drop(struct intent *intent, size_t i)
+{
+	free(intent->steps[i].host);
+	free(intent->steps[i].gpu);
+	free(intent->steps[i].port);
+	memmove(&intent->steps[i], &intent->steps[i + 1],
+		(--intent->count - i) * sizeof(*intent->steps));
+}
+
+/* Without the steps of @host, or without those that are nowhere in the configuration. */
+static void intent_forget(struct manager *m, struct recovery *r, const char *host)
+{
+	struct fault f = { "" };
+	bool some = false;
+	size_t i = 0;
+	int err = 0;
+
+	while (i < r->intent.count) {
+		if (strcmp(r->intent.steps[i].host, host)) {
+			i++;
+			continue;
+		}
+		step_drop(&r->intent, i);
+		some = true;
+	}
+	if (some && r->intent.count)
+		err = intent_write(m->state, r->intent.task, r->intent.steps, r->intent.count, &f);
+	else if (some)
+		err = intent_remove(m->state, r->intent.task, &f);
+	if (err)
+		journal_say(LOG_ERR, NULL, host, NULL, "%s", f.text);
+}
+
+/* Threads are not there yet. */
+static void step_take(struct manager *m, const struct intent_step *step)
+{
+	struct fabric *fabric = &m->fabric;
+	int host = fabric_find_host(fabric, step->host), gpu = fabric_find_gpu(fabric, step->gpu);
+	struct manager_host *h;
+	int port;
+
+	if (host == FABRIC_NONE || gpu == FABRIC_NONE ||
+	    (fabric->gpus[gpu].owner != FABRIC_NONE && fabric->gpus[gpu].owner != host)) {
+		journal_say(LOG_WARNING, NULL, step->host, step->gpu,
+			    "%s of %s was under way and stays as it is: fm.conf has another fabric now",
+			    step->gpu, step->host);
+		return;
+	}
+	h = &m->hosts[host];
+	port = step->port ? fabric_find_port(fabric, host, step->port) : FABRIC_NONE;
+	h->undo = mem_push(h->undo, h->undo_count, sizeof(*h->undo));
+	h->undo[h->undo_count++] = (struct fabric_step){
+		.bind = step->bind,
+		.gpu = gpu,
+		.port = port,
+	};
+	fabric->hosts[host].busy = true;
+	fabric->gpus[gpu].owner = host;
+	fabric->gpus[gpu].state = step->bind ? GPU_BINDING : GPU_UNBINDING;
+}
+
+int recover_begin(struct manager *m, struct fault *f)
+{
+	struct intent *intents;
+	size_t n, i, k;
+	int err = intents_read(m->state, &intents, &n, f);
+
+	if (err) {
+		intents_free(intents, n);
+		return err;
+	}
+	m->recoveries = mem_zalloc(n + 1, sizeof(*m->recoveries));
+	m->recovery_count = n;
+	for (i = 0; i < n; i++) {
+		m->recoveries[i].intent = intents[i];
+		if (m->last_task < intents[i].task)
+			m->last_task = intents[i].task;
+		for (k = 0; k < intents[i].count; k++)
+			step_take(m, &intents[i].steps[k]);
+	}
+	free(intents);
+	return 0;
+}
+
+void recover_free(struct manager *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->recovery_count; i++)
+		intent_free(&m->recoveries[i].intent);
+	free(m->recoveries);
+	for (i = 0; i < m->config->host_count; i++)
+		free(m->hosts[i].undo);
+}
+
+void recover_drop(struct manager_host *h)
+{
+	if (h->undo_count)
+		h->manager->fabric.hosts[h->index].busy = false;
+	free(h->undo);
+	h->undo = NULL;
+	h->undo_count = 0;
+}
+
+void recover_forget(struct manager_host *h)
+{
+	struct manager *m = h->manager;
+	size_t i;
+
+	pthread_mutex_lock(&m->recovering);
+	for (i = 0; i < m->recovery_count; i++)
+		intent_forget(m, &m->recoveries[i], m->config->hosts[h->index].name);
+	pthread_mutex_unlock(&m->recovering);
+}
+
+/* One step backwards, where it was done. */
+static int undo_step(struct manager_host *h, const struct fabric_step *step)
+{
+	struct manager *m = h->manager;
+	const char *host = m->config->hosts[h->index].name, *gpu = m->config->gpus[step->gpu].name;
+	struct fault f = { "" };
+	bool mine, there;
+	int err = 0;
+
+	pthread_mutex_lock(&m->lock);
+	mine = m->fabric.gpus[step->gpu].owner == h->index;
+	there = m->fabric.gpus[step->gpu].there;
+	pthread_mutex_unlock(&m->lock);
+	if (!mine || there != step->bind || (!step->bind && step->port == FABRIC_NONE))
+		return 0;
+	if (step->bind)
+		err = m->link->unbind(h->link, step->gpu, &f);
+	else
+		err = m->link->bind(h->link, step->gpu, step->port - h->first_port, &f);
+	journal_say(err ? LOG_WARNING : LOG_NOTICE, NULL, host, gpu,
+		    "%s %s, as the manager died while it was changed: %s",
+		    step->bind ? "unbind" : "bind", gpu, err ? f.text : "done");
+	failpoint("undo-done");
+	/* What is refused stays as it is. */
+	return err == -EREMOTEIO || err == -EBUSY ? 0 : err;
+}
+
+int recover_host(struct manager_host *h, int (*look)(struct manager_host *h, struct fault *f),
+		 struct fault *f)
+{
+	struct manager *m = h->manager;
+	size_t i;
+	int err = 0;
+
+	for (i = h->undo_count; i && !err; i--)
+		err = undo_step(h, &h->undo[i - 1]);
+	if (err || !h->undo_count)
+		return err;
+	/* The look says what they are now; one that is nowhere is free. */
+	pthread_mutex_lock(&m->lock);
+	for (i = 0; i < h->undo_count; i++)
+		if (m->fabric.gpus[h->undo[i].gpu].owner == h->index &&
+		    m->fabric.gpus[h->undo[i].gpu].state != GPU_TWICE)
+			m->fabric.gpus[h->undo[i].gpu].state = GPU_UNKNOWN;
+	pthread_mutex_unlock(&m->lock);
+	err = look(h, f);
+	if (err)
+		return err;
+	recover_forget(h);
+	pthread_mutex_lock(&m->lock);
+	recover_drop(h);
+	watch_look(&m->watch, &m->fabric);
+	pthread_mutex_unlock(&m->lock);
+	return 0;
+}
+
+/* All steps of the task, by names. Lock held. */
+static struct intent intent_of(struct manager *m, const struct task *task)
+{
+	struct intent intent = { .task = task->id };
+	size_t i, k;
+
+	for (i = 0; i < m->config->host_count; i++) {
+		const struct manager_host *h = &m->hosts[i];
+
+		for (k = 0; h->task == task && k < h->txn.count; k++) {
+			const struct fabric_step *step = &h->txn.steps[k];
+
+			intent.steps = mem_push(intent.steps, intent.count, sizeof(*intent.steps));
+			intent.steps[intent.count++] = (struct intent_step){
+				.host = mem_strdup(m->config->hosts[i].name),
+				.bind = step->bind,
+				.gpu = mem_strdup(m->config->gpus[step->gpu].name),
+				.port = step->port == FABRIC_NONE ?
+						NULL :
+						mem_strdup(m->fabric.ports[step->port].name),
+			};
+		}
+	}
+	return intent;
+}
+
+bool intent_begin(struct manager_host *h, struct fault *f)
+{
+	struct manager *m = h->manager;
+	struct task *task = h->task;
+	struct intent intent;
+	bool good;
+	int err;
+
+	pthread_mutex_lock(&m->lock);
+	if (task->steps > 1 && task->intent == INTENT_NOT) {
+		task->intent = INTENT_WRITING;
+		intent = intent_of(m, task);
+		pthread_mutex_unlock(&m->lock);
+		err = intent_write(m->state, intent.task, intent.steps, intent.count, f);
+		failpoint("intent-written");
+		intent_free(&intent);
+		pthread_mutex_lock(&m->lock);
+		task->intent = err ? INTENT_FAILED : INTENT_THERE;
+		pthread_cond_broadcast(&m->met);
+	}
+	while (task->intent == INTENT_WRITING)
+		pthread_cond_wait(&m->met, &m->lock);
+	good = task->intent != INTENT_FAILED;
+	if (!good && !*f->text)
+		fault_set(f, EIO, "it could not be noted");
+	pthread_mutex_unlock(&m->lock);
+	return good;
+}
+
+void intent_end(struct manager_host *h)
+{
+	struct manager *m = h->manager;
+	struct task *task = h->task;
+	struct fault f = { "" };
+
+	pthread_mutex_lock(&m->lock);
+	task->noted--;
+	if (task->intent == INTENT_THERE && !task->noted) {
+		pthread_mutex_unlock(&m->lock);
+		if (intent_remove(m->state, task->id, &f))
+			journal_say(LOG_ERR, NULL, NULL, NULL, "%s", f.text);
+		failpoint("intent-removed");
+		pthread_mutex_lock(&m->lock);
+		task->intent = INTENT_GONE;
+		pthread_cond_broadcast(&m->met);
+	}
+	while (task->intent == INTENT_THERE && !m->stopping)
+		pthread_cond_wait(&m->met, &m->lock);
+	pthread_mutex_unlock(&m->lock);
+}
