@@ -447,7 +447,7 @@ static char *follow(struct client *client, const struct answer *answer, struct f
 {
 	if (answer->location)
 		return mem_strdup(answer->location);
-	fault_set(f, EPERM, "it redirects to another host (%ld), which gpuctl does not follow",
+	fault_set(f, EPERM, "it redirects to another host (%ld), which gpuctl does not use",
 		  answer->status);
 	manager_fault(client, CTL_FAILED, f);
 	return NULL;

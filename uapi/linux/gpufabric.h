@@ -19,13 +19,13 @@
 #define GPUFABRIC_TIMEOUT_MAX		600000
 
 /**
- * enum gpufabric_occupancy - What is in a slot.
+ * enum gpufabric_occupancy - The contents of a slot.
  * @GPUFABRIC_OCCUPANCY_EMPTY: No card is present.
- * @GPUFABRIC_OCCUPANCY_UNKNOWN: A card is present and off, so nobody can ask
- *   what it is.
+ * @GPUFABRIC_OCCUPANCY_UNKNOWN: A card is present and off, so it cannot be
+ *   identified.
  * @GPUFABRIC_OCCUPANCY_GPU: Functions of a GPU are there, or were and have not
  *   been removed.
- * @GPUFABRIC_OCCUPANCY_OTHER: A card that is not a GPU, which is left alone.
+ * @GPUFABRIC_OCCUPANCY_OTHER: A card that is not a GPU; the module ignores it.
  */
 enum gpufabric_occupancy {
 	GPUFABRIC_OCCUPANCY_EMPTY,
@@ -49,7 +49,7 @@ enum gpufabric_power {
 };
 
 /**
- * enum gpufabric_activity - What is going on in a slot.
+ * enum gpufabric_activity - The present operation on a slot.
  * @GPUFABRIC_ACTIVITY_DRAINING: Announced to go; nothing was removed yet.
  * @GPUFABRIC_ACTIVITY_ATTACHING: Being powered and enumerated; once power is
  *   on its driver is awaited.
@@ -63,7 +63,7 @@ enum gpufabric_activity {
 };
 
 /**
- * enum gpufabric_health - Whether a slot is well.
+ * enum gpufabric_health - The health of a slot.
  * @GPUFABRIC_HEALTH_FAULT: Failed, see the cause.
  * @GPUFABRIC_HEALTH_LOST: The GPU went away without a request.
  * @GPUFABRIC_HEALTH_STUCK: An operation passed its deadline and the kernel has
@@ -87,13 +87,13 @@ enum gpufabric_health {
  * @GPUFABRIC_CAUSE_RESOURCES: A BAR of the GPU has no address.
  * @GPUFABRIC_CAUSE_IDENTITY: It is another GPU than the request expects.
  * @GPUFABRIC_CAUSE_DRIVER: The driver did not bind in time.
- * @GPUFABRIC_CAUSE_TIMEOUT: The kernel did not come back in time.
+ * @GPUFABRIC_CAUSE_TIMEOUT: The kernel did not return in time.
  * @GPUFABRIC_CAUSE_SURPRISE: The GPU went away without a request.
  * @GPUFABRIC_CAUSE_MEMORY: The kernel was out of memory.
- * @GPUFABRIC_CAUSE_RESET: The GPU was reset and nobody restored it.
- * @GPUFABRIC_CAUSE_ERROR: Nobody recovered the GPU from an error.
+ * @GPUFABRIC_CAUSE_RESET: The GPU was reset and no driver restored it.
+ * @GPUFABRIC_CAUSE_ERROR: No driver recovered the GPU from an error.
  * @GPUFABRIC_CAUSE_BUSY: The slot driver is busy with the port.
- * @GPUFABRIC_CAUSE_CHASSIS: There are slots behind it.
+ * @GPUFABRIC_CAUSE_CHASSIS: It is a switch with slots.
  * @GPUFABRIC_CAUSE_OTHER: It is a device that is not a GPU.
  * @GPUFABRIC_CAUSE_SWITCH_GONE: The slot went away with its switch.
  * @GPUFABRIC_CAUSE_REPLACED: There is another GPU than before.
@@ -234,7 +234,7 @@ enum gpufabric_event_kind {
  *   it, so it is listed only, as the PCI core sees it. Attach, detach, drain,
  *   compose and resize of it fail with EOPNOTSUPP.
  * @GPUFABRIC_SLOT_FLAG_CHASSIS: Holds a switch with slots of its own, or a
- *   card whose switch looks like one. What is behind it is not shown.
+ *   card whose switch looks like one. Devices below it are not shown.
  */
 enum gpufabric_slot_flag {
 	GPUFABRIC_SLOT_FLAG_QUARANTINED = 1,
@@ -297,7 +297,8 @@ enum gpufabric_composition_flag {
  * enum gpufabric_attach_flag - How attach is to be carried out.
  * @GPUFABRIC_ATTACH_FLAG_CHECK: Only check whether the request would be
  *   accepted.
- * @GPUFABRIC_ATTACH_FLAG_FORCE: Go on although a composition claims the slot.
+ * @GPUFABRIC_ATTACH_FLAG_FORCE: Continue even if a composition claims the
+ *   slot.
  * @GPUFABRIC_ATTACH_FLAG_HARM: Attach although the windows of the bridges
  *   cannot take the GPU. Trying that can take the addresses of GPUs beside it
  *   away.
@@ -312,7 +313,8 @@ enum gpufabric_attach_flag {
  * enum gpufabric_detach_flag - How detach is to be carried out.
  * @GPUFABRIC_DETACH_FLAG_CHECK: Only check whether the request would be
  *   accepted.
- * @GPUFABRIC_DETACH_FLAG_FORCE: Go on although a composition claims the slot.
+ * @GPUFABRIC_DETACH_FLAG_FORCE: Continue even if a composition claims the
+ *   slot.
  */
 enum gpufabric_detach_flag {
 	GPUFABRIC_DETACH_FLAG_CHECK = 1,
