@@ -252,10 +252,10 @@ def logins(bench):
     Report.ok(said["exit"] == 5 and "401" in said["error"] and "wrong" not in json.dumps(said), "a wrong password", said)
     bench.conf(credentials=bench.credentials(mode=0o640))
     said = bench.ask("inventory")
-    Report.ok(said["exit"] == 5 and "others than root may read" in said["error"], "a password that others can read", said)
+    Report.ok(said["exit"] == 5 and "users other than root may read" in said["error"], "a password that others can read", said)
     bench.conf(credentials=bench.credentials(), ca=director.clients["hosta"][0])
     said = bench.ask("inventory")
-    Report.ok(said["exit"] == 5 and "cannot show who it is" in said["error"], "a director that nobody vouches for", said)
+    Report.ok(said["exit"] == 5 and "no certificate that this host trusts" in said["error"], "a director that nobody vouches for", said)
     for keys, text in (({"way": "zone"}, "way is for driver = redfish"), ({"ports": "101=sw0/dn0"}, "write names of slots alone"),
                        ({"url": director.url.replace("https", "http")}, "write https://")):
         bench.conf(**keys)
@@ -284,7 +284,7 @@ def hostile(bench):
     look("too deep", "JSON that is too deep", "/status$", b'{"x":' + b"[" * 100 + b"]" * 100 + b"}")
     director.clear()
     director.fault("GET", "/status$", fm.status(302, Location="https://127.0.0.1:1/x"))
-    Report.ok("sends us to another host" in bench.ask("inventory")["error"], "a redirection is not followed")
+    Report.ok("redirects to another host" in bench.ask("inventory")["error"], "a redirection is not followed")
     Report.ok(all(fm.PASSWORD not in json.dumps(one[:3]) for one in director.asked), "no password but where it belongs")
 
 
