@@ -2,6 +2,7 @@
 /*
  * gpuctl man: the manual pages, from the table of commands and the texts below.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,9 +238,14 @@ static void print_exits(struct out *out, unsigned int exits)
 
 static void print_examples(struct out *out, const struct manual_example *examples)
 {
+	size_t i;
+
 	out_line(out, ".SH EXAMPLES");
-	for (; examples->line; examples++) {
-		char *line = escape(examples->line), *text = escape(examples->text);
+	for (i = 0; examples[i].line; i++) {
+		char *line = escape(examples[i].line), *text = escape(examples[i].text);
+
+		/* With more of them no room is left for the end of the list. */
+		assert(i < MANUAL_EXAMPLES);
 
 		out_line(out, ".TP\n\\fB%s\\fR\n%s.", line, text);
 		free(line);

@@ -97,6 +97,7 @@ rm -r /etc/gpuctl/slots.d
 
 note "a set that loses one"
 check "a set" gpuctl compose pair --gpus 2 -x sim0-2 -x sim0-3
+rm -f /tmp/watch.json
 gpuctl -j watch --composition pair >/tmp/watch.json &
 watch=$!
 wait_for 20 grep -q snapshot-done /tmp/watch.json
@@ -125,6 +126,7 @@ is "$(gpuctl -j show one | jq -r '.composition.slots[0]')" sim0-3 "of what is at
 check "and released" gpuctl release one --keep
 echo 20 >/proc/sys/kernel/hung_task_timeout_secs
 check "long enough for the kernel to complain" wait_for 90 sh -c 'dmesg | grep -q "blocked for more than"'
+rm -f /tmp/watch.json
 gpuctl -j watch --slot sim0-2 >/tmp/watch.json &
 watch=$!
 wait_for 20 grep -q snapshot-done /tmp/watch.json
