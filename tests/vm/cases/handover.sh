@@ -196,8 +196,8 @@ looked_at()
 {
 	local at
 	at=$(address "$1")
-	echo "$at" >$driver/unbind && wait_for 10 in_driver "$1" none &&
-		echo "$at" >$driver/bind && wait_for 10 in_driver "$1" gpufabric-sim-gpu
+	echo "$at" >"$driver/unbind" && wait_for 10 in_driver "$1" none &&
+		echo "$at" >"$driver/bind" && wait_for 10 in_driver "$1" gpufabric-sim-gpu
 }
 surprise() { echo "$2" >"$SIM/slot$1/surprise"; }
 check "the GPUs are known" gpuctl scan
