@@ -62,10 +62,13 @@ redfish-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/redfish/*.c)) $(driv
 liqid-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/liqid/*.c)) $(driver-objects)
 web-libs     = $(shell $(PKG_CONFIG) --libs json-c libcurl) -lm
 
-# The fabric manager, a program of its own: of the tool it has base/ alone.
-fm-objects  := $(patsubst %.c,$(OBJ)/%.o,$(wildcard fm/*.c)) \
+# The fabric manager, a program of its own: of the tool it has base/ alone. The agent of its driver
+# "sim" is another one, for hosts.
+fm-objects  := $(patsubst %.c,$(OBJ)/%.o,$(filter-out fm/sim_%,$(wildcard fm/*.c))) \
 	$(addprefix $(OBJ)/ctl/base/,conf.o fault.o program.o replace.o text.o)
 fm-libs      = $(shell $(PKG_CONFIG) --libs libmicrohttpd gnutls json-c libsystemd libcrypt) -lpthread -lm
+agent-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard fm/sim_*.c)) $(OBJ)/fm/agent.o \
+	$(addprefix $(OBJ)/ctl/base/,fault.o text.o)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -152,11 +155,15 @@ $(BUILD)/hub: $(hub-objects) $(size-objects) $(OBJ)/ctl/base/replace.o $(OBJ)/fl
 
 $(OBJ)/fm/page.o: fm/page.html
 
-gpufabric-fm: $(BUILD)/gpufabric-fm ## Build the fabric manager: build/gpufabric-fm
+gpufabric-fm: $(BUILD)/gpufabric-fm $(BUILD)/sim-agent ## Build the fabric manager: build/gpufabric-fm, and the agent for simulators
 
 $(BUILD)/gpufabric-fm: $(fm-objects) $(OBJ)/flags
 	@echo "  LD      $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(fm-libs)
+
+$(BUILD)/sim-agent: $(agent-objects) $(OBJ)/flags
+	@echo "  LD      $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^)
 
 $(BUILD)/fabric-redfish: $(redfish-objects) $(OBJ)/flags
 	@echo "  LD      $@"
@@ -166,7 +173,7 @@ $(BUILD)/fabric-liqid: $(liqid-objects) $(OBJ)/flags
 	@echo "  LD      $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs)
 
--include $(ctl-objects:.o=.d) $(hub-objects:.o=.d) $(redfish-objects:.o=.d) $(liqid-objects:.o=.d) $(fm-objects:.o=.d)
+-include $(ctl-objects:.o=.d) $(hub-objects:.o=.d) $(redfish-objects:.o=.d) $(liqid-objects:.o=.d) $(fm-objects:.o=.d) $(agent-objects:.o=.d)
 
 # Of another time than the module, by what tests/vm/skew/NAME.h changes in the files that say
 # or send it; for the case skew.
@@ -253,6 +260,7 @@ $(BUILD)/rack-mover: $(OBJ)/tests/rack/mover.o $(filter-out $(OBJ)/ctl/main.o,$(
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -Wl,--wrap=manager_ask -o $@ $(filter %.o,$^) $(ctl-libs)
 
 storm-rack: deps gpuctl gpufabric-fm $(BUILD)/rack-mover ## GPUs move between 4 hosts; clients, hosts and manager are killed: MOVES=1000 SEED= LIMIT=3600
+	@$(MAKE) -s -f tests/fm/fm.mk BUILD=$(BUILD) $(BUILD)/fm-test/sim-agent
 	@tests/storm-rack $(or $(MOVES),1000) $(or $(SEED),1) $(or $(LIMIT),3600)
 
 storm-links: deps ## Links that blink and buses that are reset, GPUs in use: BLINKS=1000 RESETS=200 SEED=
@@ -306,7 +314,7 @@ uninstall: ## Remove what install, install-fm, install-boot and install-dev put 
 
 # The fabric manager is a package of its own. A configuration that is there stays.
 fm-map = $(BUILD)/gpufabric-fm:$(sbindir)/gpufabric-fm:755 \
-	fm/sim-agent:$(libexecdir)/gpufabric-fm/sim-agent:755 \
+	$(BUILD)/sim-agent:$(libexecdir)/gpufabric-fm/sim-agent:755 \
 	$(call to,fm/man/*.8,$(mandir)/man8) \
 	$(call to,fm/*.service,$(unitdir))
 
@@ -347,7 +355,7 @@ dkms-install: dkms-sources ## Build and install gpufabric for the running kernel
 	dkms install gpufabric/$(VERSION)
 
 clean: ## Remove what was built; the cache stays
-	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/fm-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
+	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/sim-agent $(BUILD)/fm-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
 		$(BUILD)/deb $(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
 		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz $(BUILD)/terminal $(BUILD)/matrix $(BUILD)/newest

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Builds the fabric manager for its tests: build/fm-test/gpufabric-fm, with the sanitizers and
-# with the places where a test lets it die (fm/failpoint.h). Run from the top.
+# with the places where a test lets it die (fm/failpoint.h), and build/fm-test/sim-agent, the agent
+# with a stand-in for the simulator (slots.c). Run from the top.
 
 BUILD      ?= build
 out        := $(BUILD)/fm-test
@@ -10,12 +11,21 @@ CHECKS     ?= -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sani
 packages   := libmicrohttpd gnutls json-c libsystemd libcrypt
 cflags     := -std=gnu11 -g -Wall -Wextra -Werror -D_GNU_SOURCE $(CHECKS) -DFM_FAILPOINTS \
 	-DGPUCTL_VERSION='"$(shell cat VERSION)"' -I. -Iuapi -Ictl $(shell pkg-config --cflags $(packages))
-sources    := $(wildcard fm/*.c) $(addprefix ctl/base/,conf.c fault.c program.c replace.c text.c)
+sources    := $(filter-out fm/sim_%,$(wildcard fm/*.c)) \
+	$(addprefix ctl/base/,conf.c fault.c program.c replace.c text.c)
 objects    := $(sources:%.c=$(out)/obj/%.o)
+agent      := fm/sim_agent.c fm/sim_command.c fm/agent.c tests/fm/slots.c ctl/base/fault.c ctl/base/text.c
+agent-objects := $(agent:%.c=$(out)/obj/%.o)
+
+all: $(out)/gpufabric-fm $(out)/sim-agent
 
 $(out)/gpufabric-fm: $(objects)
 	@echo "  LD      $@"
 	@$(CC) $(cflags) -o $@ $(objects) $(shell pkg-config --libs $(packages)) -lpthread -lm
+
+$(out)/sim-agent: $(agent-objects)
+	@echo "  LD      $@"
+	@$(CC) $(cflags) -o $@ $(agent-objects)
 
 $(out)/obj/%.o: %.c tests/fm/fm.mk
 	@mkdir -p $(@D)
@@ -24,5 +34,6 @@ $(out)/obj/%.o: %.c tests/fm/fm.mk
 
 $(out)/obj/fm/page.o: fm/page.html
 
--include $(objects:.o=.d)
+-include $(sort $(objects:.o=.d) $(agent-objects:.o=.d))
 .DELETE_ON_ERROR:
+.PHONY: all

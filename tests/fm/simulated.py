@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Hosts of the driver "sim" without a simulator: the real agent, with a stand-in for the module behind it (slots.sh)."""
+"""Hosts of the driver "sim" without a simulator: the real agent, with a stand-in for the module behind it (slots.c)."""
 
 import contextlib
 import fcntl
@@ -8,10 +8,9 @@ import socket
 import subprocess
 import threading
 
-from rig import Manager, TOP
+from rig import BUILD, Manager
 
-AGENT = os.path.join(TOP, "fm/sim-agent")
-SLOTS = os.path.join(TOP, "tests/fm/slots.sh")
+AGENT = os.path.join(BUILD, "fm-test/sim-agent")
 
 
 def serial(number):
@@ -55,6 +54,7 @@ class Simulated:
         for number in range(slots):
             os.makedirs(os.path.join(self.slots, f"0.{number}"))
         self.ports = [f"0.{number}" for number in range(slots)]
+        self.env = {**os.environ, "SLOTS": self.slots, "LEDGER": ledger.path}
         self.lock = threading.Lock()
         self.listener = self.agent = self.thread = None
         self.start()
@@ -78,13 +78,12 @@ class Simulated:
                 with self.lock:
                     if listener is not self.listener:
                         return
-                    self.agent = subprocess.Popen([AGENT, "-s", SLOTS], stdin=link, stdout=link,
-                                                  env={**os.environ, "SLOTS": self.slots, "LEDGER": self.ledger.path})
+                    self.agent = subprocess.Popen([AGENT], stdin=link, stdout=link, env=self.env)
             # what a connection has asked for is done before the next one is heard
             self.agent.wait()
 
     def stop(self):
-        """The agent is gone, in the middle of whatever it does; cards stay."""
+        """The agent is gone, in the middle of a command, but not of what the module does as a whole; cards stay."""
         with self.lock:
             listener, self.listener = self.listener, None
             # a listener that somebody waits at is closed by this
@@ -92,10 +91,10 @@ class Simulated:
                 listener.shutdown(socket.SHUT_RDWR)
             listener.close()
             if self.agent:
-                self.agent.kill()
+                with self.ledger.held():
+                    self.agent.kill()
+                    self.agent.wait()
         self.thread.join()
-        if self.agent:
-            self.agent.wait()
 
     def kill(self):
         """The host loses its power, and with it what was in its slots."""

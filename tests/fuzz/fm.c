@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: fm/body.c fm/manifest.c fm/agent.c fm/answer.c fm/qmp.c fm/config.c fm/account.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
+// sources: fm/body.c fm/manifest.c fm/agent.c fm/sim_command.c fm/answer.c fm/qmp.c fm/config.c fm/account.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
 // packages: json-c gnutls libcrypt
 /*
- * What clients send to the fabric manager, what a QEMU answers, and its files. The first
- * byte says which; each refusal is one line and has a status.
+ * What clients send to the fabric manager, what a QEMU answers, its files, and what comes to the
+ * agent of a simulator. The first byte says which; each refusal is one line, and one to a client
+ * has a status.
  */
 #include "fm/account.h"
 #include "fm/agent.h"
 #include "fm/body.h"
 #include "fm/config.h"
 #include "fm/qmp.h"
+#include "fm/sim_command.h"
 #include "fuzz.h"
 
 static void is_refused(const struct answer *answer)
@@ -116,6 +118,30 @@ static void fuzz_agent(const char *text, size_t size)
 		must(*said.port && agent_serial_valid(said.serial));
 }
 
+/* Commands of a connection, as the agent takes them. */
+static void fuzz_commands(const char *text, size_t size)
+{
+	struct sim_line line = { 0 };
+	struct sim_command command;
+	size_t i;
+
+	for (i = 0; i < size; i++) {
+		if (!sim_line_take(&line, text[i]) || !sim_command_read(&line, &command))
+			continue;
+		must(*command.id && strspn(command.id, "0123456789") == strlen(command.id));
+		if (command.refusal) {
+			must(fuzz_is_line(command.refusal));
+			continue;
+		}
+		must(!line.broken && strrchr(line.text, '.') && line.len <= SIM_LINE_MAX);
+		if (command.verb == SIM_PUT || command.verb == SIM_PULL)
+			must(agent_serial_valid(command.serial));
+		if (command.verb == SIM_PUT)
+			must(*command.slot && *command.card && !strpbrk(command.card, "\t=.") &&
+			     strlen(command.card) < line.len);
+	}
+}
+
 static void fuzz_files(const char *text, size_t size)
 {
 	struct account_list list;
@@ -160,6 +186,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_action(copy, size);
 	else if (*data == 'g')
 		fuzz_agent(copy, size);
+	else if (*data == 'c')
+		fuzz_commands(copy, size);
 	else if (*data == 'q')
 		fuzz_qmp(copy, size);
 	else if (*data == 't')

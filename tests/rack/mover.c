@@ -3,7 +3,7 @@
  * A request of gpuctl without its module, for "make storm-rack": the code of gpuctl's pool
  * (ctl/managers, ctl/op/bringer_manager.c), linked as it is, chooses GPUs, has the program
  * fabric-redfish bind them to slots, and gives them back. A stand-in for the module
- * (tests/fm/slots.sh) powers the slots.
+ * (tests/fm/slots.c) powers the slots.
  *
  *	mover CONFIG DATA PROGRAMS HOST LEDGER take|give SLOT...
  *

@@ -6,7 +6,7 @@ Four hosts take GPUs of one pool from each other while clients, hosts and the ma
     storm.py MOVES SEED LIMIT       $STORM_OUT is a folder for what is left of it
 
 Manager, agents, the program that speaks Redfish and gpuctl's code for pools are the real ones. Hosts are processes, and
-their modules a stand-in (tests/fm/slots.sh): see mover.c. Three views are compared: slots of the hosts, in the
+their modules a stand-in (tests/fm/slots.c): see mover.c. Three views are compared: slots of the hosts, in the
 order of what happened there; what modules have on; and the manager's zones.
 """
 

@@ -7,11 +7,13 @@ from host to host, agents that refuse, die and talk nonsense, and a manager that
 """
 
 import os
+import pty
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fm"))
@@ -81,12 +83,52 @@ def agent_alone(work):
             (f"6 put 0.0 {other} .", ["6 refused put SLOT SERIAL CARD"], "no card at all"),
             ("7 dance .", ["7 refused there is no such command"], "no such command"),
             ("x look .", [], "a line without a number"),
-            ("\n\n8 look .", [f"8 card 0.1 {card}", "8 done"], "empty lines")):
-        done = subprocess.run([AGENT, "-s", os.path.join(os.path.dirname(AGENT), "../tests/fm/slots.sh")], input=said + "\n",
-                              stdout=subprocess.PIPE, text=True, check=False,
-                              env={**os.environ, "SLOTS": host.slots, "LEDGER": ledger.path})
-        Report.same(done.stdout.splitlines(), wanted, f"agent: {what}")
+            ("\n\n8 look .", [f"8 card 0.1 {card}", "8 done"], "empty lines"),
+            (f"9 put 0.0 {other} {'h100-80 ' * 80} .\n9 look .", ["9 refused no whole command", f"9 card 0.1 {card}", "9 done"],
+             "a line that is too long"),
+            (f"{' ' * 512}9 put 0.0 {other} h100-80 .", [], "whose end is no command"),
+            (f"9 put 0.0 {other} {'h ' * 40}.", ["9 refused no whole command"], "a line of too many words"),
+            (f"9 put {'0' * 65} {other} h100-80 .", ["9 refused a word is too long"], "a word that is too long"),
+            (f"9 put 0.0 {other} h100-80 .\0", ["9 refused no whole command"], "a byte that is no text"),
+            (f"9 put 0.0 {'0' * 16} h100-80 .", ["9 refused no serial number, or no card"], "a serial number that no card has"),
+            ("9 .", ["9 refused there is no such command"], "no words"),
+            ("9", ["9 refused no whole command"], "a number alone")):
+        done = subprocess.run([AGENT], input=said + "\n", stdout=subprocess.PIPE, text=True, check=False, env=host.env)
+        Report.same((done.stdout.splitlines(), done.returncode), (wanted, 0), f"agent: {what}")
+    half = subprocess.run([AGENT], input=f"9 put 0.0 {other} h100-80 .", stdout=subprocess.PIPE, text=True, check=False, env=host.env)
+    Report.same((half.stdout, half.returncode), ("", 0), "agent: a line without its end")
     Report.same(host.devices(), {"gpu1": "0.1"}, "agent: what it refused it has not done")
+    host.power("0.1", True)
+    for on, wanted in ((True, "9 refused slot 0.1 has power: the host has not let go of the card\n"), (False, "9 done\n")):
+        if not on:
+            host.power("0.1", False)
+        done = subprocess.run([AGENT], input=f"9 pull {card} .\n", stdout=subprocess.PIPE, text=True, check=False, env=host.env)
+        Report.same((done.stdout, host.devices()), (wanted, {"gpu1": "0.1"} if on else {}), f"agent: a pull with power {'on' if on else 'off'}")
+    Report.same(subprocess.run([AGENT, "-s", "x"], stderr=subprocess.DEVNULL, check=False).returncode, 2, "agent: it has no options")
+
+
+def agent_ends(work):
+    """A serial port, and others who go away."""
+    host = Simulated(os.path.join(work, "ends"), "host", 2, Ledger(work))
+    host.stop()
+    master, slave = pty.openpty()
+    with subprocess.Popen([AGENT, os.ttyname(slave)], stdin=subprocess.DEVNULL, env=host.env) as agent:
+        wait_for(lambda: not termios.tcgetattr(slave)[3] & termios.ECHO, "the port is raw")
+        os.write(master, f"1 put 0.1 {serial(1)} h100-80 .\n2 look .\n".encode())
+        wanted, said = f"1 done\n2 card 0.1 {serial(1)}\n2 done\n", ""
+        while len(said) < len(wanted):
+            said += os.read(master, 4096).decode()
+        Report.same(said, wanted, "agent: a serial port echoes nothing and changes nothing")
+        os.close(slave)
+        os.close(master)
+        Report.same(agent.wait(), 0, "agent: the port hangs up")
+    end, other = os.pipe()
+    os.close(end)
+    with open(other, "wb") as pipe:
+        done = subprocess.run([AGENT], input=b"1 look .\n2 look .\n", stdout=pipe, check=False, env=host.env)
+    Report.same(done.returncode, 0, "agent: nobody reads its answers")
+    done = subprocess.run([AGENT, os.path.join(work, "none")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    Report.ok(done.returncode == 1 and "No such file" in done.stderr, "agent: a port that is not there", done.stderr)
 
 
 def moves(work):
@@ -240,7 +282,7 @@ def nonsense(work):
 
 def main():
     with tempfile.TemporaryDirectory() as work:
-        for test in (agent_alone, moves, agents_die, manager_dies, strangers, nonsense):
+        for test in (agent_alone, agent_ends, moves, agents_die, manager_dies, strangers, nonsense):
             print(f"# {test.__name__}")
             test(work)
     sys.exit(Report.end())
