@@ -257,6 +257,36 @@ check_rival()
 	all_back "a request that is faster than the attach"
 }
 
+# The time until a GPU goes back does not depend on a clock that somebody sets.
+check_reap()
+{
+	local conf=$GPUCTL_CONFIG_DIR/fabric.d/rack.conf now
+
+	note "$mode: GPUs that nobody uses"
+	check "$mode: one" gpuctl attach "${s[1]}"
+	is "$(gpuctl reap)" "nothing to reap" "$mode: it is found unused"
+	now=$(date +%s)
+	check "$mode: the clock is set, a day ahead" date -s "@$((now + 86400))"
+	is "$(gpuctl reap)" "nothing to reap" "$mode: that is no time of being unused"
+	is "$(state_of "${s[1]}")" ready "$mode: it stays"
+	check "$mode: the clock is set, a day back" date -s "@$((now - 86400))"
+	is "$(gpuctl reap)" "nothing to reap" "$mode: nor is that"
+	echo "return_after = 1ms" >>$conf
+	like "$(gpuctl reap -n)" "would detach ${s[1]}" "$mode: it was found long enough ago, by a clock that nobody sets"
+	rm -r /run/gpuctl-unused
+	is "$(gpuctl reap -n)" "nothing to reap" "$mode: when that is lost"
+	is "$(gpuctl reap -n)" "nothing to reap" "$mode: -n does not begin it anew"
+	is "$(gpuctl reap)" "nothing to reap" "$mode: it begins anew with the next"
+	check "$mode: it is used" gpuctl compose job --gpus 1 --exclude "${s[0]}"
+	is "$(gpuctl reap)" "nothing to reap" "$mode: what is used stays"
+	check "$mode: and no longer" gpuctl release --keep job
+	is "$(gpuctl reap)" "nothing to reap" "$mode: which begins it anew as well"
+	like "$(gpuctl reap)" "detached and given back: ${s[1]}" "$mode: the next one returns it"
+	check "$mode: the clock is right again" date -s "@$((now + 60))"
+	sed -i '/^return_after/d' $conf
+	all_back "reap"
+}
+
 check_mode()
 {
 	local i line
@@ -418,6 +448,7 @@ unbind gpu0 gpu1" "$mode: by one request as well"
 	is "$(gpuctl -j list | jq '.compositions | length')" 0 "$mode: nothing is composed"
 	all_back "a card that fails"
 	check_rival
+	check_reap
 	[ "$mode" = pciehp ] || check_lease
 
 	check "$mode: gpufabric unloads" rmmod gpufabric
