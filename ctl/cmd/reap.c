@@ -164,7 +164,8 @@ const struct ctl_command cmd_reap = {
 		"nothing is released: the command that prints the jobs may have failed, and an empty list would take\n"
 		"the GPUs of all of them.\n"
 		"A GPU that a fabric manager has bound to this host goes back if no composition has it, no process holds\n"
-		"it and its slot has not changed for return_after: see gpuctl-fabric(5).",
+		"it and its slot has not changed, since a reap that found it so return_after ago (-n does not count): see\n"
+		"gpuctl-fabric(5).",
 	.options = { options, remove_options, session_options },
 	.run = reap_run,
 };

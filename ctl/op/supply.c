@@ -5,6 +5,10 @@
  * GPUs of this host are taken first. What is missing by number and kind is bound from the
  * fabric to empty slots and attached; then the request chooses anew, and finds them beside the
  * others. A request that fails after that gives them back.
+ *
+ * Another request of this host may claim a GPU that was bound for this one, as nobody has it until the
+ * module gives it to a composition. Then what is missing now is bound as well. That ends after a few
+ * times, and all that was bound for the request and that nobody else has goes back.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +19,7 @@
 #include "op/bringing.h"
 #include "op/supply.h"
 
-/* Another request of this host may take a slot between the look and the lock. */
+/* Another request of this host may take a slot between the look and the lock, or a GPU after it. */
 #define SUPPLY_TRIES 3
 
 /**
@@ -329,24 +333,55 @@ static int supply_bring(struct session *session, const struct op_terms *terms,
 	return ret ? ret : session_refresh(session);
 }
 
-/* What is missing came from the fabric, and goes back there when the request fails. */
+/* What is missing comes from the fabric; where nothing is, the request is only made again. */
 static int supply_use(struct session *session, const struct op_terms *terms, struct supply *supply,
 		      const char *name,
 		      int (*again)(struct session *session, const struct op_terms *terms,
 				   void *arg),
 		      void *arg)
 {
-	int ret = supply_bring(session, terms, supply);
+	int ret = supply->n ? supply_bring(session, terms, supply) : CTL_DONE;
 
 	if (!ret && session->ctx->dry_run) {
 		out_line(session->ctx->out, "%s would get them; nothing was changed", name);
 		return CTL_DONE;
 	}
-	if (!ret)
-		ret = again(session, terms, arg);
-	if (ret)
-		assigned_return(session, &supply->assigned, terms, NULL);
-	return ret;
+	return ret ? ret : again(session, terms, arg);
+}
+
+/* Slots that a composition or an operation has. */
+static size_t count_claimed(const struct session *session)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < session->fabric.n_slots; i++)
+		n += session->fabric.slots[i].composition || session->fabric.slots[i].operation.id;
+	return n;
+}
+
+/* Did @ret come of another request of this host? @claimed: of the snapshot that was planned by. */
+static bool supply_was_beaten(const struct session *session, const struct supply *supply, int ret,
+			      size_t claimed)
+{
+	if (ret == CTL_BUSY && !supply->brought)
+		return true;
+	return (ret == CTL_BUSY || ret == CTL_NO_FIT) && supply->brought && !gfc_signalled() &&
+	       count_claimed(session) > claimed;
+}
+
+/* What the last try has brought and not given back stays, and counts as this host's. */
+static int supply_anew(struct session *session, struct supply *last)
+{
+	struct ctl_ctx *ctx = session->ctx;
+
+	session_say(session, "another request of this host was faster, choosing again");
+	if (!last->assigned.begun)
+		supply_free(last);
+	free(ctx->error);
+	free(ctx->more);
+	ctx->error = NULL;
+	ctx->more = NULL;
+	return session_refresh(session);
 }
 
 int supply_serve(struct session *session, const struct op_terms *terms,
@@ -355,31 +390,36 @@ int supply_serve(struct session *session, const struct op_terms *terms,
 		 void *arg)
 {
 	struct ctl_ctx *ctx = session->ctx;
+	struct supply supplies[SUPPLY_TRIES] = { 0 }, *supply;
 	char *error = ctx->error, *why;
-	struct supply supply = { 0 };
-	int ret, tries = 0;
+	size_t claimed, i = 0;
+	int ret;
 
 	ctx->error = NULL;
 	do {
-		supply_free(&supply);
-		ret = tries ? session_refresh(session) : CTL_DONE;
+		supply = &supplies[i];
+		ret = i ? supply_anew(session, supply - 1) : CTL_DONE;
+		claimed = count_claimed(session);
 		if (!ret)
-			ret = supply_plan(session, terms, ask, to, &supply);
-		if (!ret && !supply.n) {
+			ret = supply_plan(session, terms, ask, to, supply);
+		if (!ret && !supply->n && !i) {
 			free(ctx->error);
 			ctx->error = error;
 			return CTL_NO_FIT;
 		}
 		if (!ret)
-			ret = supply_use(session, terms, &supply, name, again, arg);
-	} while (ret == CTL_BUSY && !supply.brought && ++tries < SUPPLY_TRIES);
+			ret = supply_use(session, terms, supply, name, again, arg);
+	} while (supply_was_beaten(session, supply, ret, claimed) && ++i < SUPPLY_TRIES);
+	for (i = 0; i < SUPPLY_TRIES && ret; i++)
+		assigned_return(session, &supplies[i].assigned, terms, NULL);
 	if (ret) {
 		why = ctx->error;
 		ctx->error = NULL;
 		ctl_fail(ctx, (enum ctl_exit)ret, "%s; %s", error, why);
 		free(why);
 	}
-	supply_free(&supply);
+	for (i = 0; i < SUPPLY_TRIES; i++)
+		supply_free(&supplies[i]);
 	free(error);
 	return ret;
 }

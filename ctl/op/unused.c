@@ -4,14 +4,24 @@
  *
  * Nothing on this host notes what was bound to it: a gpuctl that was killed and a reboot leave
  * GPUs bound, and other hosts without them. The manager says what is bound here, the module
- * how long each slot is as it is, and /proc who holds a GPU.
+ * what each slot is, and /proc who holds a GPU.
+ *
+ * The time is counted from when a look first found a GPU unused, by a clock that nobody sets: the
+ * module's times are those of the wall clock. For that a file of /run has this moment, and what was
+ * found. It counts as long as each look finds the same. Without it the time begins anew, so its loss
+ * makes a return later, and none earlier.
  *
  * A slot without a card may be one whose GPU is on its way. No other request may have it then, and
  * it has to stay empty for a while after that was seen.
  */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/replace.h"
 #include "base/text.h"
 #include "cli/out.h"
 #include "host/holders.h"
@@ -22,16 +32,22 @@
 
 /* A card that was bound shows up sooner than this. */
 #define ARRIVAL_MS 5000
+/* A file for each slot. */
+#define SEEN_DIR "/run/gpuctl-unused"
+#define SEEN_DIR_MODE 0700
+#define SEEN_MODE 0600
 
 /**
  * struct unused - the GPUs of one manager that nobody uses
  * @on: names of slots with a GPU that is on, @n_on of them
+ * @on_gpus: Ids of these
  * @off: Ids of GPUs whose slots are off or empty, @n_off of them
  * @off_slots: names of these slots
  * @bringing: these slots, while they are looked at
  */
 struct unused {
 	char **on;
+	char **on_gpus;
 	size_t n_on;
 	char **off;
 	char **off_slots;
@@ -43,8 +59,10 @@ static void unused_free(struct unused *unused)
 {
 	size_t i;
 
-	for (i = 0; i < unused->n_on; i++)
+	for (i = 0; i < unused->n_on; i++) {
 		free(unused->on[i]);
+		free(unused->on_gpus[i]);
+	}
 	for (i = 0; i < unused->n_off; i++) {
 		free(unused->off[i]);
 		free(unused->off_slots[i]);
@@ -53,17 +71,10 @@ static void unused_free(struct unused *unused)
 	}
 	free(unused->bringing);
 	free(unused->on);
+	free(unused->on_gpus);
 	free(unused->off);
 	free(unused->off_slots);
 	memset(unused, 0, sizeof(*unused));
-}
-
-static bool slot_is_old(const struct gf_slot *slot, uint64_t ms)
-{
-	uint64_t now = text_now();
-
-	return !slot->composition && !slot->operation.id && slot->since && now > slot->since &&
-	       now - slot->since >= ms;
 }
 
 static bool slot_is_held(const struct gf_slot *slot)
@@ -77,6 +88,88 @@ static bool slot_is_held(const struct gf_slot *slot)
 	return held;
 }
 
+static bool slot_is_unused(const struct gf_slot *slot)
+{
+	if (slot->composition || slot->operation.id)
+		return false;
+	return gf_slot_has_no_power(slot) ||
+	       ((slot->state == GF_STATE_READY || slot->state == GF_STATE_ATTACHED) &&
+		!slot_is_held(slot));
+}
+
+static char *seen_path(const char *slot)
+{
+	return mem_printf(SEEN_DIR "/%s", slot);
+}
+
+/* What was found; another one after each change of the slot, and for another GPU. */
+static char *seen_text(const struct session *session, const struct gf_slot *slot, const char *gpu)
+{
+	return mem_printf("%llu %u %llu %s\n", (unsigned long long)session->mirror.instance,
+			  slot->generation, (unsigned long long)slot->since, gpu);
+}
+
+/* When was that found first, by text_uptime()? False where nothing says so. */
+static bool seen_read(const char *path, const char *found, uint64_t *first)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL, *rest = NULL;
+	size_t size = 0;
+	bool known;
+
+	if (file && getline(&line, &size, file) > 0)
+		rest = strchr(line, ' ');
+	if (rest)
+		*rest++ = '\0';
+	known = rest && !strcmp(rest, found) && text_number(line, text_uptime(), first);
+	free(line);
+	if (file)
+		fclose(file);
+	return known;
+}
+
+static int seen_write(struct ctl_ctx *ctx, const char *path, const char *found, uint64_t first)
+{
+	char *text = mem_printf("%llu %s", (unsigned long long)first, found);
+	int err = 0;
+
+	if (mkdir(SEEN_DIR, SEEN_DIR_MODE) && errno != EEXIST)
+		err = -errno;
+	if (!err)
+		err = replace_file(path, text, SEEN_MODE);
+	free(text);
+	return err ? ctl_fail(ctx, CTL_FAILED, "%s: %s", path, replace_error(err)) : CTL_DONE;
+}
+
+/* It is used: the time begins anew. */
+static void seen_forget(struct session *session, const struct gf_slot *slot)
+{
+	char *path = seen_path(slot->name);
+
+	if (!session->ctx->dry_run)
+		unlink(path);
+	free(path);
+}
+
+/* Has a GPU that nobody uses been found so for @ms? From now on it has. */
+static int seen_long(struct session *session, const struct gf_slot *slot, const char *gpu,
+		     uint64_t ms, bool *is_long)
+{
+	char *path = seen_path(slot->name), *found = seen_text(session, slot, gpu);
+	uint64_t now = text_uptime(), first = now;
+	int ret = CTL_DONE;
+
+	if (!seen_read(path, found, &first)) {
+		first = now;
+		if (!session->ctx->dry_run)
+			ret = seen_write(session->ctx, path, found, now);
+	}
+	*is_long = !ret && now > first && now - first >= ms;
+	free(found);
+	free(path);
+	return ret;
+}
+
 static void unused_add(struct unused *unused, const struct pool_gpu *gpu,
 		       const struct gf_slot *slot)
 {
@@ -88,7 +181,9 @@ static void unused_add(struct unused *unused, const struct pool_gpu *gpu,
 		unused->off_slots[unused->n_off++] = mem_strdup(slot->name);
 	} else {
 		unused->on = mem_push(unused->on, unused->n_on, sizeof(*unused->on));
-		unused->on[unused->n_on++] = mem_strdup(slot->name);
+		unused->on_gpus = mem_push(unused->on_gpus, unused->n_on, sizeof(*unused->on_gpus));
+		unused->on[unused->n_on] = mem_strdup(slot->name);
+		unused->on_gpus[unused->n_on++] = mem_strdup(gpu->id);
 	}
 }
 
@@ -105,14 +200,17 @@ static int unused_find(struct session *session, const struct manager_conf *conf,
 	for (i = 0; i < reply.inventory.n && !ret; i++) {
 		const struct pool_gpu *gpu = &reply.inventory.gpus[i];
 		const struct gf_slot *slot = NULL;
+		bool is_long = false;
 
 		if (gpu->state == POOL_OURS && gpu->slot)
 			slot = gf_slot_by_name(&session->fabric, gpu->slot);
-		if (!slot || !slot_is_old(slot, conf->return_ms))
+		if (!slot)
 			continue;
-		if (gf_slot_has_no_power(slot) ||
-		    ((slot->state == GF_STATE_READY || slot->state == GF_STATE_ATTACHED) &&
-		     !slot_is_held(slot)))
+		if (slot_is_unused(slot))
+			ret = seen_long(session, slot, gpu->id, conf->return_ms, &is_long);
+		else
+			seen_forget(session, slot);
+		if (is_long)
 			unused_add(unused, gpu, slot);
 	}
 	manager_reply_free(&reply);
@@ -121,9 +219,11 @@ static int unused_find(struct session *session, const struct manager_conf *conf,
 
 /* Removal gives what is gone back to its manager; @gone: it was still there, and is not now. */
 static int slot_detach(struct session *session, const struct op_terms *terms,
-		       const struct manager_conf *conf, const char *name, bool *gone)
+		       const struct manager_conf *conf, const char *name, const char *gpu,
+		       bool *gone)
 {
 	struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
+	bool is_long = false;
 	struct op op = {
 		.kind = OP_DETACH,
 		.terms = terms,
@@ -131,11 +231,13 @@ static int slot_detach(struct session *session, const struct op_terms *terms,
 		.n_remove = 1,
 		.failed = "not detached",
 	};
-	int ret;
+	int ret = CTL_DONE;
 
 	*gone = false;
-	if (!slot || !slot_is_old(slot, conf->return_ms))
-		return CTL_DONE;
+	if (slot && slot_is_unused(slot))
+		ret = seen_long(session, slot, gpu, conf->return_ms, &is_long);
+	if (!is_long)
+		return ret;
 	ret = op_run(session, &op);
 	op_free(&op);
 	if (!ret)
@@ -277,7 +379,8 @@ static int manager_return(struct session *session, const struct op_terms *terms,
 
 		ret = session_refresh(session);
 		if (!ret)
-			ret = slot_detach(session, terms, conf, unused.on[i], &gone);
+			ret = slot_detach(session, terms, conf, unused.on[i], unused.on_gpus[i],
+					  &gone);
 		if (ret)
 			unused_warn(session, unused.on[i], ret, &worst);
 		else if (gone)

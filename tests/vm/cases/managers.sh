@@ -188,6 +188,105 @@ check_lease()
 	all_back "a lease"
 }
 
+# rival TIMES: commands that compose a GPU which another request has brought, this number of times at
+# most. They ask no manager. A card that has only just come may be on its way up.
+rival()
+{
+	echo "$1" >$fm/rival.left
+	cat <<END
+left=\$(cat $fm/rival.left)
+if [ "\$left" -gt 0 ]; then
+	echo \$((left - 1)) >$fm/rival.left
+	for i in {1..200}; do
+		env -u GPUCTL_CONFIG_DIR $(command -v gpuctl) compose "rival\$left" --gpus 1 --exclude ${s[0]} && break
+		sleep 0.1
+	done
+fi >>$fm/rival.said 2>&1
+END
+}
+
+composed()
+{
+	gpuctl -j list | jq -r '[.slots[] | select(.composition).composition] | sort | join(" ")'
+}
+
+# What is brought is this host's until a composition has it, and another request may be first.
+check_rival()
+{
+	local hook=$GPUCTL_CONFIG_DIR/hooks.d/pre-attach.d/rival i
+
+	note "$mode: another request of this host is faster"
+	mkdir -p "${hook%/*}"
+	# Called between the choice and the claim, when what was brought is on.
+	printf '#!/bin/bash\n[ "$1 $GPUFABRIC_SLOT" = "pre-attach %s" ] || exit 0\n' "${s[0]}" >"$hook"
+	rival 1 >>"$hook"
+	chmod 755 "$hook"
+	echo other >$fm/ledger/gpu2
+	echo other >$fm/ledger/gpu3
+	check "$mode: it takes a GPU that is on, and another one is brought" gpuctl compose job --gpus 3
+	is "$(composed)" "job job job rival1" "$mode: both have what they asked for"
+	is "$(ledger)" "gpu0=here@sw/p1 gpu1=here@sw/p2 gpu2=other gpu3=other gpu4=here@sw/p3" "$mode: one GPU more than was missing at first"
+	check "$mode: one is released" gpuctl release job
+	check "$mode: and the other" gpuctl release rival1
+	all_back "a faster request" "gpu2=other gpu3=other"
+	echo 1 >$fm/rival.left
+	for i in 2 3 4; do
+		echo other >$fm/ledger/gpu$i
+	done
+	gpuctl compose job --gpus 3 >/tmp/output 2>/tmp/error
+	is $? 3 "$mode: it takes a GPU, and the manager has no other"
+	like "$(cat /tmp/error)" "rack has no free GPU" "$mode: why is said"
+	like "$(cat /tmp/error)" "not given back, it belongs to composition rival1" "$mode: and who has one of them"
+	is "$(ledger | wc -w)" 4 "$mode: the other one is given back"
+	check "$mode: its GPU goes with it" gpuctl release rival1
+	all_back "a faster request, and no other GPU" "gpu2=other gpu3=other gpu4=other"
+	echo 3 >$fm/rival.left
+	gpuctl compose job --gpus 2 >/tmp/output 2>/tmp/error
+	is $? 3 "$mode: somebody else is faster each time, and that ends"
+	is "$(composed)" "rival1 rival2 rival3" "$mode: after three times"
+	for i in 1 2 3; do
+		check "$mode: the GPU of rival$i goes with it" gpuctl release rival$i
+	done
+	all_back "requests that are faster each time"
+	rm "$hook"
+	rival 1 >$fm/after.bind
+	check "$mode: it takes a GPU before that is attached" gpuctl compose job --gpus 2
+	is "$(composed)" "job job rival1" "$mode: both have what they asked for"
+	check "$mode: one is released" gpuctl release job
+	check "$mode: and the other" gpuctl release rival1
+	all_back "a request that is faster than the attach"
+}
+
+# The time until a GPU goes back does not depend on a clock that somebody sets.
+check_reap()
+{
+	local conf=$GPUCTL_CONFIG_DIR/fabric.d/rack.conf now
+
+	note "$mode: GPUs that nobody uses"
+	check "$mode: one" gpuctl attach "${s[1]}"
+	is "$(gpuctl reap)" "nothing to reap" "$mode: it is found unused"
+	now=$(date +%s)
+	check "$mode: the clock is set, a day ahead" date -s "@$((now + 86400))"
+	is "$(gpuctl reap)" "nothing to reap" "$mode: that is no time of being unused"
+	is "$(state_of "${s[1]}")" ready "$mode: it stays"
+	check "$mode: the clock is set, a day back" date -s "@$((now - 86400))"
+	is "$(gpuctl reap)" "nothing to reap" "$mode: nor is that"
+	echo "return_after = 1ms" >>$conf
+	like "$(gpuctl reap -n)" "would detach ${s[1]}" "$mode: it was found long enough ago, by a clock that nobody sets"
+	rm -r /run/gpuctl-unused
+	is "$(gpuctl reap -n)" "nothing to reap" "$mode: when that is lost"
+	is "$(gpuctl reap -n)" "nothing to reap" "$mode: -n does not begin it anew"
+	is "$(gpuctl reap)" "nothing to reap" "$mode: it begins anew with the next"
+	check "$mode: it is used" gpuctl compose job --gpus 1 --exclude "${s[0]}"
+	is "$(gpuctl reap)" "nothing to reap" "$mode: what is used stays"
+	check "$mode: and no longer" gpuctl release --keep job
+	is "$(gpuctl reap)" "nothing to reap" "$mode: which begins it anew as well"
+	like "$(gpuctl reap)" "detached and given back: ${s[1]}" "$mode: the next one returns it"
+	check "$mode: the clock is right again" date -s "@$((now + 60))"
+	sed -i '/^return_after/d' $conf
+	all_back "reap"
+}
+
 check_mode()
 {
 	local i line
@@ -348,6 +447,8 @@ unbind gpu0 gpu1" "$mode: by one request as well"
 	like "$(cat /tmp/error)" "given back to the fabric: ${s[1]}, ${s[2]}" "$mode: all are given back"
 	is "$(gpuctl -j list | jq '.compositions | length')" 0 "$mode: nothing is composed"
 	all_back "a card that fails"
+	check_rival
+	check_reap
 	[ "$mode" = pciehp ] || check_lease
 
 	check "$mode: gpufabric unloads" rmmod gpufabric
