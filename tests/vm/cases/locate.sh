@@ -37,7 +37,7 @@ is "$(register 10000:02:00.0) $(show 101 .indicator)" "3 off" "ends it"
 is "$(show 100 .state)" ready "which the GPU does not notice"
 check_rc 2 "a slot that is not there" gpuctl locate 199
 check_rc 5 "it takes root" as_nobody gpuctl locate 100
-like "$(error_of as_nobody gpuctl locate 100)" "^gpuctl: the indicator of slot 100 is root's: run gpuctl as root$" "as is said"
+like "$(error_of as_nobody gpuctl locate 100)" "^gpuctl: only root can read and set the indicator of slot 100: run gpuctl as root$" "as is said"
 is "$(as_nobody gpuctl -j show 100 | jq -r '.slot | [.indicator, .latch, .power_fault] | map(tostring) | join(" ")')" \
 	"off closed null" "everybody sees the lamp and the latch"
 knob 3 "latch open"
