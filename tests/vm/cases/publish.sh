@@ -102,7 +102,7 @@ cdi_findings()
 is "$(cdi_findings)" "" "nothing, while all nodes are there"
 cp $spec /tmp/spec
 jq '(.devices[] | select(.name == "sim0-1").containerEdits.deviceNodes[0].path) = "/dev/gone"' /tmp/spec >$spec
-is "$(cdi_findings)" "/run/cdi/gpufabric.json: gpufabric.io/gpu=sim0-1 has /dev/gone, which is not there" \
+is "$(cdi_findings)" "/run/cdi/gpufabric.json: gpufabric.io/gpu=sim0-1 has /dev/gone, which does not exist" \
 	"a node that is not there is named"
 cp /tmp/spec $spec
 mkdir -p /etc/cdi

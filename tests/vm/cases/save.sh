@@ -132,7 +132,7 @@ good=$(jq -c . /tmp/good.json)
 refused "an empty file" "" "is corrupt: it ends too early"
 refused "half a file" "${good:0:100}" "is corrupt: it ends too early"
 refused "more than a file" "$good {}" "is corrupt"
-refused "text" "hello" "is corrupt: it is no JSON"
+refused "text" "hello" "is corrupt: it is not JSON"
 refused "other JSON" '[1, 2]' "is not what gpuctl save writes"
 refused "a file of a newer gpuctl" "${good/\"gpufabric\":1/\"gpufabric\":2}" \
 	"was written by a newer gpuctl \(format 2, this one knows 1\)"

@@ -84,7 +84,7 @@ check "by each" gpuctl compose s1 --gpus 2 --tenant speech
 is "$(held vision) $(held speech) $(held guests)" "4 2 2" "all is held"
 like "$(gpuctl tenants)" 'guests +2 +0 +6 +2' "the list says who borrows"
 check_rc 2 "a tenant that there is not" gpuctl compose x --gpus 1 --tenant nobody
-like "$(gpuctl compose x --gpus 1 --tenant nobody 2>&1)" 'no tenant nobody; there are: vision, speech, guests' "is told which there are"
+like "$(gpuctl compose x --gpus 1 --tenant nobody 2>&1)" 'no tenant nobody; the tenants are: vision, speech, guests' "is told which there are"
 for name in v1 g1 s1; do
 	check "$name is released" gpuctl release $name
 done

@@ -39,7 +39,7 @@ is "$(peers sim0-0 sim0-1)" "yes: forwarded by the switch, no ACS redirect" "two
 is "$(peers sim0-0 sim1-0)" "slow: through the root complex" "of two switches at one host bridge"
 is "$(peers sim0-0 sim2-0)" "no: between two host bridges" "at two host bridges"
 check "ACS of one port is turned on" setpci -s 10000:02:01.0 ECAP_ACS+6.w=c:c
-is "$(peers sim0-0 sim0-1)" "slow: ACS of port 10000:02:01.0 redirects to the root complex" "its GPU is no near peer"
+is "$(peers sim0-0 sim0-1)" "slow: the ACS of port 10000:02:01.0 redirects to the root complex" "its GPU is no near peer"
 is "$(peers sim0-0 sim0-2)" "yes: forwarded by the switch, no ACS redirect" "others still are"
 is "$(su nobody -s /bin/bash -c "gpuctl -j topo --pairs" | jq -r '.pairs[0].p2p')" unknown \
 	"who may not read the configuration is told so"
@@ -77,6 +77,6 @@ check "the modules unload" unload
 
 note "ACS everywhere"
 check "the modules load" load acs=1
-like "$(peers sim1-0 sim1-3)" "^slow: ACS of port 10000:0[0-9a-f]:0[03].0 redirects" "no two GPUs are near peers"
+like "$(peers sim1-0 sim1-3)" "^slow: the ACS of port 10000:0[0-9a-f]:0[03].0 redirects" "no two GPUs are near peers"
 check "the modules unload" unload
 finish
