@@ -244,7 +244,7 @@ def revoked(work):
         stream.write("0123 hostb\n")
     after = len(manager.lines)
     manager.process.send_signal(signal.SIGHUP)
-    manager.said("is no revoked key; all stays as it was", after)
+    manager.said("is no revoked key; the configuration stays as it was", after)
     Report.same(manager.command("check").returncode, 1, "a list that is not understood is not passed over")
     site.end("revoke")
 

@@ -379,7 +379,7 @@ def loses_power(work):
         Report.same(a.set("hosta", ["gpu0"])[0], 200, "a GPU is there when")
         pax.fault("power", EVENTS, forget=True)
         begun = time.monotonic()
-        fabric.manager.said("gpu0 is in no port of hosta any more and stays in its zone")
+        fabric.manager.said("gpu0 is no longer in a port of hosta and stays in its zone")
         Report.ok(time.monotonic() - begun < 25, "a switch that is back is looked at by all, before it is time to look again")
         Report.same((a.zone("hosta")[0], a.state("gpu0")), (["gpu0"], "StandbyOffline"), "a switch forgets all: the GPU stays its host's")
         Report.same(fabric.b.set("hostb", ["gpu0"])[0], 409, "and nobody else's")
@@ -396,7 +396,7 @@ def others_change(work):
         Report.same((a.set("hosta", ["gpu1"])[0], pax.bound()), (200, {0x0201: A0}), "a bind that comes after its answer is waited for")
         seen, begun = len(fabric.manager.lines), time.monotonic()
         pax.change(0x0201, None)
-        fabric.manager.said("gpu1 is in no port of hosta any more", seen)
+        fabric.manager.said("gpu1 is no longer in a port of hosta", seen)
         Report.ok(time.monotonic() - begun < 25, "an event is heard before it is time to look again")
         Report.same(a.zone("hosta")[0], ["gpu1"], "another program unbinds: the GPU stays in the zone")
         pax.change(0x0301, B1)
@@ -415,10 +415,10 @@ def reloads(work):
         for changes, why in (({"gpus": {**GPUS, "gpu0": "endpoint = 0/28"}}, "gpu0 is in the zone of hosta"),
                              ({"hosts": {**HOSTS, "hosta": "0/9"}}, "cannot get another upstream"),
                              ({"device": f"unix:{fabric.pax.path}2"}, "cannot get another upstream"),
-                             ({"device": "unix:/" + "nonsense" * 20}, "device is a path")):
+                             ({"device": "unix:/" + "nonsense" * 20}, "device must be a path")):
             manager.write(**changes)
             manager.process.send_signal(signal.SIGHUP)
-            manager.said(f"reload: .*{why}.*; all stays as it was")
+            manager.said(f"reload: .*{why}.*; the configuration stays as it was")
             manager.lines.clear()
         Report.ok(True, "a host or a GPU in use does not become another one")
         manager.write(gpus={**GPUS, "gpu2": "pdfid = 0x0301"}, timeout="9s")
