@@ -134,16 +134,10 @@ void gf_slot_holds(struct gf_slot *slot, enum gpufabric_contents contents,
 	slot->contents = contents;
 }
 
-/* Presence detection loses cards that keep their power; one with functions was not pulled out. */
-static bool is_empty(const struct gf_slot *slot)
-{
-	return !slot->presence && !(slot->snap && slot->snap->nr_functions);
-}
-
-/* Known to be without power, or to have been: only a port that controls it says so. */
+/* Presence detection loses cards that keep their power: only a port that controls power says so. */
 static bool has_no_power(const struct gf_slot *slot)
 {
-	return slot->looked && has_control(slot) && (!slot->power || is_empty(slot));
+	return slot->looked && has_control(slot) && !slot->power;
 }
 
 /* Who chose the slot before this does not know what is in it. */
@@ -156,11 +150,12 @@ void gf_slot_given_back(struct gf_slot *slot)
 	slot->generation++;
 }
 
+/* With the snapshot that the slot has now. Another card may come where nothing is seen. */
 static void learn_contents(struct gf_slot *slot)
 {
 	if (has_no_power(slot))
 		gf_slot_holds(slot, GPUFABRIC_CONTENTS_POWER_CYCLED, NULL);
-	else if (is_empty(slot))
+	else if (!slot->presence && !slot->snap->nr_functions)
 		gf_slot_holds(slot, GPUFABRIC_CONTENTS_UNKNOWN, NULL);
 }
 

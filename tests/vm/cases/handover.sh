@@ -216,6 +216,14 @@ check "the link of a bare port goes down" surprise 0.2 "blink 600000"
 check "and its slot is looked at" looked_at $bare
 is "$(contents $bare)" "former b6 blue" "what its GPU holds is known as before"
 echo full >"$SIM/slot0.2/link"
+check "red leaves a GPU on" gpuctl compose r11 "${one[@]}" --tenant red
+check "as before" gpuctl release --keep r11
+gone() { [ "$(state sim0-0)" != ready ]; }
+check "it is not detected any more" surprise 0.0 hide
+echo 1 >"$DEVICES/$(address sim0-0)/remove"
+check "and somebody removes its functions" wait_for 10 gone
+is "$(contents sim0-0)" "unknown - -" "it has power still, so nothing says that it is clean"
+check "it is detected again" surprise 0.0 show
 
 check "the module unloads" wait_for 10 rmmod gpufabric
 check "the simulator, too" rmmod gpufabric_sim
