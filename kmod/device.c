@@ -14,7 +14,13 @@
  * A slot's device has a link to its port, "port", and the port one to the slot, "gpufabric", so
  * that a rule for a GPU finds the slot by the path of the GPU alone. A port can go at any time;
  * the notifier takes the links away before the PCI core takes the port's folder away.
+ *
+ * A slot also has a node, /dev/gpufabric/NAME, which nobody can open. It stands for the place that
+ * a GPU can take, filled or not, where a scheduler counts places by their device nodes: whatever
+ * the scheduler does with the numbers of the node, it does to nobody's device.
  */
+#include <linux/fs.h>
+#include <linux/idr.h>
 #include <linux/slab.h>
 
 #include "compat.h"
@@ -26,6 +32,12 @@
  * lock held, and by workers; nothing but what sysfs takes is taken inside it.
  */
 static DEFINE_MUTEX(gf_link_lock);
+
+/* Slots beyond these have no node. */
+#define NODES_MAX 4096
+
+static int node_major;
+static DEFINE_IDA(node_minors);
 
 static struct gf_slot *slot_of(const struct device *dev)
 {
@@ -78,7 +90,13 @@ static int add_vars(struct gf_slot *slot, struct kobj_uevent_env *env)
 	return 0;
 }
 
-static int fabric_uevent(gf_uevent_device *dev, struct kobj_uevent_env *env)
+/* Only of devices with numbers, that is of slots. */
+static char *fabric_devnode(gf_class_device *dev, umode_t *mode)
+{
+	return kasprintf(GFP_KERNEL, "gpufabric/%s", slot_of(dev)->name);
+}
+
+static int fabric_uevent(gf_class_device *dev, struct kobj_uevent_env *env)
 {
 	int err;
 
@@ -142,6 +160,7 @@ ATTRIBUTE_GROUPS(fabric);
 static struct class fabric_class = {
 	.name = "gpufabric",
 	.dev_uevent = fabric_uevent,
+	.devnode = fabric_devnode,
 	.dev_groups = fabric_groups,
 };
 
@@ -239,19 +258,50 @@ void gf_device_publish(struct work_struct *work)
 	gf_slot_put(slot);
 }
 
-/* Name the device of a slot that has its id; the next publish registers it. */
+/* Name the device of a slot that has its id, and number it; the next publish registers it. */
 void gf_device_init(struct gf_slot *slot)
 {
+	int minor = ida_alloc_max(&node_minors, NODES_MAX - 1, GFP_KERNEL);
+
 	slot->dev.class = &fabric_class;
+	if (minor >= 0)
+		slot->dev.devt = MKDEV(node_major, minor);
 	dev_set_name(&slot->dev, "slot%u", slot->id);
 }
 
+/* The device of a slot is gone, so its numbers can be another slot's. */
+void gf_device_exit(struct gf_slot *slot)
+{
+	if (slot->dev.devt)
+		ida_free(&node_minors, MINOR(slot->dev.devt));
+}
+
+static int node_open(struct inode *inode, struct file *file)
+{
+	return -ENXIO;
+}
+
+static const struct file_operations node_fops = {
+	.owner = THIS_MODULE,
+	.open = node_open,
+};
+
 int gf_device_start(void)
 {
-	return class_register(&fabric_class);
+	int major = __register_chrdev(0, 0, NODES_MAX, "gpufabric", &node_fops);
+	int err;
+
+	if (major < 0)
+		return major;
+	node_major = major;
+	err = class_register(&fabric_class);
+	if (err)
+		__unregister_chrdev(node_major, 0, NODES_MAX, "gpufabric");
+	return err;
 }
 
 void gf_device_stop(void)
 {
 	class_unregister(&fabric_class);
+	__unregister_chrdev(node_major, 0, NODES_MAX, "gpufabric");
 }

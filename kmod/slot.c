@@ -539,6 +539,7 @@ static void slot_release(struct device *dev)
 {
 	struct gf_slot *slot = dev_to_gf_slot(dev);
 
+	gf_device_exit(slot);
 	if (slot->former)
 		gf_composition_put(slot->former);
 	gf_snapshot_free(slot->snap);

@@ -254,6 +254,7 @@ void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev, struct gf
 int gf_device_start(void);
 void gf_device_stop(void);
 void gf_device_init(struct gf_slot *slot);
+void gf_device_exit(struct gf_slot *slot);
 void gf_device_unlink(struct gf_slot *slot);
 void gf_device_publish(struct work_struct *work);
 

@@ -48,6 +48,16 @@ The condition of a slot, as in its uevents.
 .IR /sys/class/gpufabric/slotN/port ,\ .../gpufabric
 Links from a slot to its port, and from the folder of the port to the slot.
 .TP
+.I /dev/gpufabric/NAME
+The node of a slot, there while the slot is, filled or not.
+It stands for the place in lists of device nodes, such as
+.I File=
+in
+.I gres.conf
+of Slurm.
+Nobody can open it (ENXIO).
+Only the first 4,096 slots have one.
+.TP
 .I /sys/module/gpufabric/parameters/*
 The parameters above; those that can be changed are written by root.
 .TP

@@ -17,11 +17,11 @@
 /* Exported to modules on every kernel, declared in no header of theirs. */
 extern struct kset *pci_slots_kset;
 
-/* Whether a class's uevent callback may change the device. */
-#ifdef HAVE_CLASS_UEVENT_CONST
-#define gf_uevent_device const struct device
+/* Whether a class's callbacks may change the device. */
+#ifdef HAVE_CLASS_CONST
+#define gf_class_device const struct device
 #else
-#define gf_uevent_device struct device
+#define gf_class_device struct device
 #endif
 
 /* Bridge windows that do not fit get less alignment; else they do not fit. */

@@ -64,6 +64,16 @@ port=$(property "$first" GPUFABRIC_PORT)
 is "$(readlink -f "$first/port")" "$(readlink -f "/sys/bus/pci/devices/$port")" "a slot has a link to its port"
 is "$(readlink -f "/sys/bus/pci/devices/$port/gpufabric")" "$(readlink -f "$first")" "and the port one to the slot"
 
+note "the nodes of slots"
+node=/dev/gpufabric/sim0-0
+empty=/dev/gpufabric/sim0-2
+check "a slot has a node" test -c "$node"
+is "$((0x$(stat -c %t "$node"))):$((0x$(stat -c %T "$node")))" "$(cat "$first/dev")" "with its numbers"
+check "an empty slot has one" test -c "$empty"
+is "$(stat -c %a "$node")" 600 "it is root's"
+like "$( (exec 9<"$node") 2>&1)" 'No such device or address' "nobody can open it"
+is "$(stat -c '%t:%T' /dev/gpufabric/sim0-* | sort -u | wc -l)" 3 "no two have the same numbers"
+
 note "the GPU's device"
 gpu=$first!gpu
 is "$(property "$gpu" GPUFABRIC_SLOT)" sim0-0 "knows its slot"
@@ -136,6 +146,7 @@ wait "$watcher" 2>/dev/null
 like "$(udevadm control --ping 2>&1; echo $?)" '^0$' "udevd is well"
 check "the module unloads" rmmod gpufabric
 check_fails "and takes its devices along" test -e "$first"
+check_fails "and its nodes" test -e "$node"
 check_fails "and the links of ports" test -L "/sys/bus/pci/devices/$port/gpufabric"
 
 note "a switch goes"
