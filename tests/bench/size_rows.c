@@ -347,6 +347,13 @@ static unsigned int targets_of(const char *text)
 	return targets ? targets : TARGET_LINEAR;
 }
 
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcasecmp(s + n - m, end);
+}
+
 static void read_training(const struct sheet *sheet, struct size_row *row)
 {
 	struct size_request *req = &row->req;
@@ -354,7 +361,10 @@ static void read_training(const struct sheet *sheet, struct size_row *row)
 
 	req->batch = count(sheet, "micro_batch");
 	req->optimizer = optimizer_of(optimizer);
-	req->pure16 = has(precision, "true") || has(optimizer, "bf16 params");
+	/* mixed precision is the rule; a type alone is that of the weights */
+	req->pure16 = has(precision, "true") || has(precision, "pure") ||
+		      has(optimizer, "bf16 params") || ends_with(optimizer, " bf16") ||
+		      (req->task == SIZE_TRAIN && has(precision, "float16"));
 	req->recompute = recompute_of(sheet_get(sheet, "recompute"));
 	if (*sheet_get(sheet, "zero"))
 		req->zero = (int)number(sheet, "zero");
@@ -443,6 +453,19 @@ static bool read_workload(const struct sheet *sheet, const struct catalogue *cat
 	return true;
 }
 
+/*
+ * A replica has at least one micro-batch of the global batch: engines refuse more replicas.
+ * Where a row has more, they are those of the machine, not of the run.
+ */
+static unsigned int replicas_of(const struct sheet *sheet)
+{
+	unsigned int dp = count(sheet, "dp"), micro = count(sheet, "micro_batch");
+	unsigned int global = (unsigned int)number(sheet, "global_batch");
+
+	return global && *sheet_get(sheet, "micro_batch") && dp > global / micro
+		? (global > micro ? global / micro : 1) : dp;
+}
+
 /* SGLang's tp counts all GPUs; dp of them are groups that each have the whole attention. */
 static void read_groups(const struct sheet *sheet, struct size_row *row)
 {
@@ -456,6 +479,14 @@ static void read_groups(const struct sheet *sheet, struct size_row *row)
 	l->tp /= dp;
 }
 
+static void read_replicas(const struct sheet *sheet, struct size_layout *l)
+{
+	unsigned int all = l->tp * l->pp * l->cp * replicas_of(sheet);
+
+	if (l->gpus < all || replicas_of(sheet) < count(sheet, "dp"))
+		l->gpus = all;
+}
+
 static void read_layout(const struct sheet *sheet, struct size_row *row)
 {
 	struct size_layout *l = &row->layout;
@@ -465,9 +496,11 @@ static void read_layout(const struct sheet *sheet, struct size_row *row)
 	l->pp = count(sheet, "pp");
 	l->cp = count(sheet, "cp");
 	row->replicas_told = *sheet_get(sheet, "dp") || *sheet_get(sheet, "gpus");
-	if (tells_terms(sheet) && row->req.task != SIZE_INFER &&
-	    l->gpus < l->tp * l->pp * l->cp * count(sheet, "dp"))
-		l->gpus = l->tp * l->pp * l->cp * count(sheet, "dp");
+	row->layout_told = l->gpus > 1 ? *sheet_get(sheet, "tp") || *sheet_get(sheet, "pp") ||
+						*sheet_get(sheet, "dp")
+					: row->replicas_told;
+	if (tells_terms(sheet) && row->req.task != SIZE_INFER)
+		read_replicas(sheet, l);
 	if (tells_terms(sheet) && row->req.task == SIZE_INFER)
 		read_groups(sheet, row);
 	if (row->req.task == SIZE_INFER && !l->adp && l->gpus > l->tp * l->pp)
@@ -619,6 +652,7 @@ static void read_row(const struct sheet *sheet, const struct catalogue *cat, str
 		/* without a length the default is taken, but nothing is scored */
 		if (!row->req.context && !tells_terms(sheet))
 			skip(row, "no sequence length");
+		row->context_told = row->req.context > 0;
 		read_layout(sheet, row);
 		if (tells_terms(sheet))
 			read_flags(sheet, row);
@@ -628,6 +662,10 @@ static void read_row(const struct sheet *sheet, const struct catalogue *cat, str
 	}
 	if (*score && strncasecmp(score, "yes", 3))
 		skip(row, score);
+	if (!strncasecmp(sheet_get(sheet, "usable"), "no", 2)) {
+		skip(row, sheet_get(sheet, "usable"));
+		row->usable = false;
+	}
 }
 
 /* Requests point at their row, so all rows are allocated at once. */

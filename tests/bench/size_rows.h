@@ -39,6 +39,8 @@ enum size_told {
  * @kv_tokens: that @told's cache is for; @whole: all layers are on GPUs,
  *	else @layers_here of them;
  *	@replicas_told: the row has the number of replicas
+ * @context_told: it has the length of its sequences, or the engine's default was taken
+ * @layout_told: it has the number of GPUs, and of several how they share the model
  */
 struct size_row {
 	char id[16];
@@ -66,6 +68,8 @@ struct size_row {
 	bool whole;
 	unsigned long layers_here;
 	bool replicas_told;
+	bool context_told;
+	bool layout_told;
 	bool profiled;
 	bool usable;
 };

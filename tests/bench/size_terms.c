@@ -199,7 +199,7 @@ static void judge_row(const struct size_row *row)
 		      part_of(row, PART_ACTIVATIONS));
 	}
 	judge(row, TOLD_STATES, group_of_states(row), states_of(row));
-	if (row->req.task == SIZE_INFER || !row->req.context)
+	if (row->req.task == SIZE_INFER || !row->context_told || !row->layout_told)
 		return;
 	size_estimate(&row->req, &row->layout, &e);
 	judge(row, TOLD_TOTAL, "total", e.memory[row->kind]);

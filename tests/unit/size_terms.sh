@@ -46,5 +46,26 @@ at_most states.toy megatron 0.03 "states, with and without a shared optimizer"
 report "$(jq -r '.engines["llama.cpp"]["kv.standard"].p90 > 0.5' <<<"$json")" true "a wrong figure shows"
 report "$(jq -r '.terms["kv.standard"].sources' <<<"$json")" 5 "sources count once"
 
+# What a row does not tell is not judged, and a machine's GPUs are not a run's.
+cat >"$work/training.csv" <<'END'
+row,source,engine,task,model,params_b,hidden,layers,heads,kv_heads,head_dim,ffn,vocab,tied,kind,precision,ctx,micro_batch,global_batch,gpus,tp,pp,dp,zero,optimizer,weights_gib,state_gib,total_gib,memory_kind,usable,notes
+a,golden values,megatron,train,gpt 12L-512h,,512,12,8,8,64,2048,,,dense,bf16,1024,2,2,8,1,1,8,1,Adam,,1.17324,,allocated,yes,
+b,a table,deepspeed,train,no layout,8.030261,4096,32,32,8,128,14336,128256,0,dense,bf16,4096,1,,8,,,,3,AdamW,,,40,allocated,yes,
+c,a table,deepspeed,train,no GPUs,8.030261,4096,32,32,8,128,14336,128256,0,dense,bf16,4096,1,,,,,,3,AdamW,,,40,allocated,yes,
+d,a table,deepspeed,train,no length,8.030261,4096,32,32,8,128,14336,128256,0,dense,bf16,,1,,8,1,1,8,3,AdamW,,,40,allocated,yes,
+e,a table,deepspeed,train,stale,8.030261,4096,32,32,8,128,14336,128256,0,dense,bf16,4096,1,,8,1,1,8,3,AdamW,,,40,allocated,no: see notes,
+f,a table,deepspeed,train,told,8.030261,4096,32,32,8,128,14336,128256,0,dense,bf16,4096,1,,8,1,1,8,3,AdamW,,,40,allocated,yes,
+g,a table,fsdp,train,16 bits alone,8.030261,4096,32,32,8,128,14336,128256,0,dense,pure_bf16,4096,1,,1,1,1,1,0,AdamW,,,75,allocated,yes,
+h,a table,hf-peft,train,16 bits,8.030261,4096,32,32,8,128,14336,128256,0,dense,bfloat16,4096,1,,1,1,1,1,0,AdamW,,,75,allocated,yes,
+i,a table,torchtune,train,16 bits as well,8.030261,4096,32,32,8,128,14336,128256,0,dense,bf16,4096,1,,1,1,1,1,0,AdamW bf16,,,75,allocated,yes,
+END
+build/size-terms "$work/training.csv" ctl/catalogue -v >"$work/out" || echo "status $?"
+json=$(tail -n 1 "$work/out")
+at_most states.toy megatron 0.03 "more replicas than micro-batches: those of the machine"
+report "$(jq -r '.engines.deepspeed.total.n' <<<"$json")" 1 "rows without length, GPUs or layout, and stale ones"
+for engine in fsdp hf-peft torchtune; do
+	at_most total "$engine" 0.25 "states in 16 bits alone, $engine"
+done
+
 echo "1..$count"
 [ "$failed" -eq 0 ]
