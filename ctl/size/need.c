@@ -74,6 +74,9 @@ static void fill_defaults(struct size_request *req)
 		req->engine = &engine_generic;
 	if (!req->precision || (req->task == SIZE_QLORA && req->precision->plain >= 16 * SIZE_BIT))
 		req->precision = size_precision_get(req->task == SIZE_QLORA ? "nf4-dq" : "bf16");
+	if (req->precision == size_precision_get("nf4") &&
+	    req->engine->number[ENGINE_DOUBLE_QUANTIZED] > 0)
+		req->precision = size_precision_get("nf4-dq");
 	if (req->micro_batch && req->task != SIZE_INFER)
 		req->batch = req->micro_batch;
 	if (req->task == SIZE_INFER && req->dp > 1 && !req->params.total)

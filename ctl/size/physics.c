@@ -318,6 +318,22 @@ static struct each each_parameter(const struct size_request *req)
 	return (struct each){ 4, 4, states };
 }
 
+/*
+ * Of the backward pass a frozen matrix needs no input. bitsandbytes kept it before 0.43.2,
+ * whose release notes say so, in tensors of its own: of the attention, of its output matrix
+ * and twice of the MLP.
+ */
+static double quantized_inputs(const struct size_request *req, const struct size_layout *layout)
+{
+	const struct cat_model *m = req->model;
+	double h = (double)m->hidden, q = (double)(m->heads * m->head_dim);
+	double f = (double)model_active_ffn(m);
+
+	if (req->task != SIZE_QLORA || !(physics_number(req, ENGINE_QUANTIZED_INPUTS) > 0))
+		return 0;
+	return (2 * h + (q + f) / layout->tp) * compute_bytes(req);
+}
+
 /* Bytes per token that a layer keeps for its backward pass. */
 static double layer_bytes(const struct size_request *req, const struct size_layout *layout,
 			  bool scores)
@@ -339,7 +355,8 @@ static double layer_bytes(const struct size_request *req, const struct size_layo
 		split += 5 * (double)m->heads * (double)req->context;
 	if (physics_number(req, ENGINE_SEQUENCE_PARALLEL) > 0)
 		whole /= layout->tp;
-	return (whole + split / layout->tp) * compute_bytes(req) / 2;
+	return (whole + split / layout->tp) * compute_bytes(req) / 2 +
+	       quantized_inputs(req, layout);
 }
 
 static double micro_tokens(const struct size_request *req, const struct size_layout *layout)

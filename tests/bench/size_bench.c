@@ -6,8 +6,9 @@
  *
  * For each task, engine and rule of thumb: error against what was measured,
  * share that is under by more than 5 %, how often p95 held, and how often
- * "fits" or "does not fit" was wrong; and the errors of a fit to these rows with whole
- * sources left out. The last line is one JSON object, with the
+ * "fits" or "does not fit" was wrong; the errors of a fit to these rows with whole
+ * sources left out; and of engines that were left out, with the policy of their profile
+ * but no fit, and as engines that nobody has heard of. The last line is one JSON object, with the
  * throughput of training scored, and inference and GPU-hours row by row.
  */
 #include <math.h>
@@ -353,40 +354,77 @@ static void json_speed(const struct catalogue *cat, const struct size_row *rows,
 	json_times("gpu_hours", time, size_times(cat, rows, n, TIME_HOURS, time, ERRORS_MAX));
 }
 
-/* Errors of a task with whole sources left out of the fit, and what its intervals cover. */
-static void score_left_out(const struct group *groups, size_t n, enum size_task task,
+/* What is left out of the fit. */
+enum left_out {
+	LEFT_SOURCES,
+	LEFT_FITS,
+	LEFT_ENGINES,
+	LEFT_OUTS
+};
+
+static const struct {
+	const char *text;
+	const char *key;
+} left_outs[LEFT_OUTS] = {
+	[LEFT_SOURCES] = { "sources left out", "sources_left_out" },
+	[LEFT_FITS] = { "engines not fitted", "engines_not_fitted" },
+	[LEFT_ENGINES] = { "unseen engines", "unseen_engines" },
+};
+
+static void add_left_out(const struct group *g, const struct sample *sample, enum left_out left,
+			 struct score *score)
+{
+	double residual = left == LEFT_SOURCES ? sample->foreign
+			  : left == LEFT_FITS  ? sample->plain : sample->unknown;
+	double p95 = left == LEFT_SOURCES ? g->p95
+		     : left == LEFT_FITS  ? g->plain_p95 : g->unknown_p95;
+
+	add(score, exp(-residual), exp(-residual) * p95, 1);
+}
+
+/* Errors of a task, or of all (SIZE_TASKS), and what the intervals cover. */
+static void score_left_out(const struct group *groups, size_t n, int task, enum left_out left,
 			   struct score *score)
 {
 	size_t i, j;
 
 	memset(score, 0, sizeof(*score));
 	for (i = 0; i < n; i++)
-		for (j = 0; groups[i].task == task && j < groups[i].n; j++)
-			add(score, exp(-groups[i].sample[j].foreign),
-			    exp(-groups[i].sample[j].foreign) * groups[i].p95, 1);
+		for (j = 0; j < groups[i].n; j++)
+			if (task == SIZE_TASKS || (int)groups[i].task == task)
+				add_left_out(&groups[i], &groups[i].sample[j], left, score);
+}
+
+static const char *task_or_all(int task)
+{
+	return task == SIZE_TASKS ? "all" : size_task_name((enum size_task)task);
 }
 
 static void print_left_out(const struct group *groups, size_t n)
 {
-	int t;
+	int t, left;
 
-	for (t = 0; t < SIZE_TASKS; t++) {
-		score_left_out(groups, n, (enum size_task)t, &s);
-		print_score(size_task_name((enum size_task)t), "sources left out", &s);
+	for (left = 0; left < LEFT_OUTS; left++) {
+		for (t = 0; t <= SIZE_TASKS; t++) {
+			score_left_out(groups, n, t, (enum left_out)left, &s);
+			print_score(task_or_all(t), left_outs[left].text, &s);
+		}
 	}
 }
 
 static void json_left_out(const struct group *groups, size_t n)
 {
-	bool first = true;
-	int t;
+	int t, left;
+	bool first;
 
-	printf(",\"sources_left_out\":{");
-	for (t = 0; t < SIZE_TASKS; t++) {
-		score_left_out(groups, n, (enum size_task)t, &s);
-		json_score(size_task_name((enum size_task)t), &s, &first);
+	for (left = 0; left < LEFT_OUTS; left++) {
+		printf(",\"%s\":{", left_outs[left].key);
+		for (first = true, t = 0; t <= SIZE_TASKS; t++) {
+			score_left_out(groups, n, t, (enum left_out)left, &s);
+			json_score(task_or_all(t), &s, &first);
+		}
+		printf("}");
 	}
-	printf("}");
 }
 
 static void print_json(const struct catalogue *cat, const struct size_row *rows, size_t n,

@@ -12,9 +12,24 @@
 
 #include "size_regress.h"
 
+/* As a user would who gives no engine. */
+static double generic_residual(const struct size_row *row)
+{
+	struct size_request req = row->req;
+	struct size_estimate e;
+	struct fault f;
+
+	req.engine = &engine_generic;
+	if (size_request_check(&req, &f))
+		return 0;
+	size_estimate(&req, &row->layout, &e);
+	return log(row->measured / e.memory[row->kind]);
+}
+
 static void make_sample(struct sample *s, const struct size_row *row)
 {
 	struct size_physics p;
+	double sum = 0;
 	int k;
 
 	s->row = row;
@@ -25,7 +40,10 @@ static void make_sample(struct sample *s, const struct size_row *row)
 			s->x[k] *= row->kind == MEMORY_DEVICE;
 		else if (row->kind != MEMORY_ALLOCATED)
 			s->x[k] *= p.reserve;
+		sum += s->x[k];
 	}
+	s->plain = -log(sum);
+	s->unknown = generic_residual(row);
 }
 
 /* Is this the first row of its model within the group? */
@@ -277,11 +295,34 @@ static size_t rows_of_source(const struct group *groups, size_t n, enum size_tas
 	return count;
 }
 
+/*
+ * Of sorted residuals the one with weight @at below it. Each row lies in the middle of its
+ * own weight, and between two rows the value is in proportion, as regress_quantile() has it:
+ * of few sources the largest row alone would be the quantile.
+ */
+static double weighed_quantile(const struct weighed *v, size_t n, double at)
+{
+	double below = 0, middle, before = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		middle = below + v[i].weight / 2;
+		if (middle >= at)
+			break;
+		before = middle;
+		below += v[i].weight;
+	}
+	if (!i || i == n)
+		return n ? v[i ? n - 1 : 0].residual : 0;
+	return v[i - 1].residual +
+	       (v[i].residual - v[i - 1].residual) * (at - before) / (middle - before);
+}
+
 /* What 95 of 100 rows of the task are below; @unit: in units of their group's own width. */
 static double task_quantile(const struct group *groups, size_t n, enum size_task task, bool unit)
 {
 	static struct weighed pool[REGRESS_ROWS_MAX];
-	double sum = 0, all = 0;
+	double all = 0;
 	size_t i, j, m = 0;
 
 	for (i = 0; i < n; i++) {
@@ -296,12 +337,29 @@ static double task_quantile(const struct group *groups, size_t n, enum size_task
 		}
 	}
 	qsort(pool, m, sizeof(pool[0]), by_residual);
-	for (i = 0; i < m; i++) {
-		sum += pool[i].weight;
-		if (sum >= 0.95 * all)
-			return pool[i].residual;
+	return weighed_quantile(pool, m, 0.95 * all);
+}
+
+/* The same of residuals without anything fitted, from all engines but one. */
+static double others_quantile(const struct group *groups, size_t n, const struct group *but,
+			      bool unknown)
+{
+	static struct weighed pool[REGRESS_ROWS_MAX];
+	double all = 0;
+	size_t i, j, m = 0;
+
+	for (i = 0; i < n; i++) {
+		for (j = 0; groups[i].task == but->task && &groups[i] != but && j < groups[i].n; j++) {
+			const struct sample *s = &groups[i].sample[j];
+
+			pool[m].weight = 1. / sqrt((double)rows_of_source(groups, n, but->task,
+									  s->row->source));
+			pool[m].residual = unknown ? s->unknown : s->plain;
+			all += pool[m++].weight;
+		}
 	}
-	return m ? pool[m - 1].residual : 0;
+	qsort(pool, m, sizeof(pool[0]), by_residual);
+	return weighed_quantile(pool, m, 0.95 * all);
 }
 
 /* How far rows of a group are off, drawn towards its task's: few sources tell little. */
@@ -336,6 +394,8 @@ static void set_intervals(struct group *groups, size_t n)
 	for (i = 0; i < n; i++) {
 		scale = fmin(1, task_quantile(groups, n, groups[i].task, true));
 		groups[i].p95 = exp(fmax(groups[i].width * scale, log(P95_MIN)));
+		groups[i].plain_p95 = exp(others_quantile(groups, n, &groups[i], false));
+		groups[i].unknown_p95 = exp(others_quantile(groups, n, &groups[i], true));
 	}
 }
 

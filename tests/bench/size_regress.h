@@ -18,12 +18,16 @@
  * @x: each part over what was measured
  * @residual: log of measured over estimate, of the model held out
  * @foreign: the same of the source held out; the plain formulas where there is no other
+ * @plain: the same of the engine held out: its policy by hand, nothing fitted
+ * @unknown: the same as if nobody had heard of the engine: the generic policy
  */
 struct sample {
 	const struct size_row *row;
 	double x[SIZE_PARTS];
 	double residual;
 	double foreign;
+	double plain;
+	double unknown;
 };
 
 /**
@@ -34,6 +38,8 @@ struct sample {
  * @sources: of how many files and threads
  * @width: logarithm of how far its rows are off
  * @p95: over the estimate
+ * @plain_p95: over @plain, of engines but this one
+ * @unknown_p95: over @unknown, of engines but this one
  */
 struct group {
 	const struct size_engine *engine;
@@ -46,6 +52,8 @@ struct group {
 	double lambda;
 	double width;
 	double p95;
+	double plain_p95;
+	double unknown_p95;
 };
 
 /*

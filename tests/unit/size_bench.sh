@@ -37,11 +37,16 @@ within fit "qlora    n" "models held out" 7 20 "QLoRA, models left out"
 within fit "infer    n" "sources held out" 2 7 "inference, sources left out"
 within fit "train    n" "sources held out" 8 25 "training, sources left out"
 within fit "lora     n" "sources held out" 7 20 "LoRA, sources left out"
-within fit "qlora    n" "sources held out" 9 20 "QLoRA, sources left out"
+within fit "qlora    n" "sources held out" 7 20 "QLoRA, sources left out"
+within bench "all      unseen engines" "" 15 35 "engines that nobody has heard of"
+within bench "all      engines not fitted" "" 8 25 "engines with a policy and no fit"
 within speed "speed    tokens" "" 8 100 "throughput of training"
 
 json=$(tail -n 1 "$work/bench")
 report "$(jq -r '.coverage >= 0.90 and .coverage <= 0.98' <<<"$json")" true "p95 covers 90 to 98 % of the rows"
+report "$(jq -r '[.sources_left_out | to_entries[] | .value.coverage | . >= 0.90 and . <= 0.98] | length == 5 and all' \
+	<<<"$json")" true "and of each task with sources left out"
+report "$(jq -r '.unseen_engines.all | .n == 264 and .coverage >= 0.90' <<<"$json")" true "and of engines that were left out"
 report "$(jq -r '.rows' <<<"$json")" 264 "rows that are scored"
 report "$(jq -r '.false_fit[0]' <<<"$json")" 0 "no row that ran out of memory is said to fit"
 report "$(jq -r '. as $all | [.methods[] | to_entries[] | select(.value.median <= $all.tasks[.key].median)] | length' \

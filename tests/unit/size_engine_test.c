@@ -128,6 +128,32 @@ static void parts(void)
 	   "adapters on queries and values");
 }
 
+/* What engines that quantize keep: scales in fewer bits, inputs of frozen matrices. */
+static void quantized(void)
+{
+	struct size_request req = base(SIZE_QLORA), plain;
+	struct size_engine engine = engine_generic;
+	double linear, kept;
+
+	req.precision = size_precision_get("nf4");
+	plain = req;
+	engine.number[ENGINE_DOUBLE_QUANTIZED] = 1;
+	req.engine = &engine;
+	linear = (part(plain, 1, 1, PART_WEIGHTS) - part(req, 1, 1, PART_WEIGHTS)) * 8 / 0.373;
+	ok(linear > 6.9e9 && linear < 7.1e9, "NF4 of torchtune has 4.127 bits a parameter: %.0f", linear);
+	req.precision = size_precision_get("gptq-int4");
+	plain.precision = req.precision;
+	ok(same(part(req, 1, 1, PART_WEIGHTS), part(plain, 1, 1, PART_WEIGHTS)), "GPTQ stays as it is");
+	engine.number[ENGINE_QUANTIZED_INPUTS] = 1;
+	req.recompute = 0;
+	plain.recompute = 0;
+	kept = part(req, 1, 1, PART_ACTIVATIONS) - part(plain, 1, 1, PART_ACTIVATIONS);
+	ok(same(kept, 4096. * 32 * 2 * (3 * 4096 + 14336)), "inputs of matrices, for all tokens and layers");
+	req.task = SIZE_LORA;
+	plain.task = SIZE_LORA;
+	ok(same(part(req, 1, 1, PART_ACTIVATIONS), part(plain, 1, 1, PART_ACTIVATIONS)), "of quantized ones alone");
+}
+
 /* By hand: what a token needs of memory, and a prompt of multiplications. */
 static void latency(void)
 {
@@ -271,6 +297,7 @@ int main(void)
 	if (!ok(!catalogue_load(&cat, "ctl/catalogue", NULL, &f), "catalogue %s", f.text))
 		return tap_done();
 	parts();
+	quantized();
 	steps();
 	latency();
 	machines();
