@@ -192,17 +192,26 @@ static double hosted_bytes(const struct size_request *req, const struct stage *s
 	return s->embedding * (req->exact_bytes ? (double)req->exact_bytes / whole : rest);
 }
 
+static bool quantized(const struct size_request *req)
+{
+	return req->precision->linear < 16 * SIZE_BIT;
+}
+
 /* Bytes of weights as stored, embeddings and norms at @rest bytes. */
 static double stored_bytes(const struct size_request *req, const struct stage *s, double rest)
 {
 	double linear = (double)req->precision->linear / (double)SIZE_BYTE;
 	double whole = (double)req->params.total;
 	bool head = physics_number(req, ENGINE_HEAD_QUANTIZED) > 0;
+	double output = s->head;
 
 	if (req->exact_bytes)
 		return (double)req->exact_bytes * all_of(s) / whole - hosted_bytes(req, s, rest);
+	/* quantized, a tied output matrix is a tensor of its own */
+	if (head && quantized(req) && req->model && req->model->tied)
+		output = s->embedding;
 	return s->linear * linear + (s->small + s->embedding + s->vision) * rest +
-	       s->head * (head ? linear : rest) - hosted_bytes(req, s, rest);
+	       output * (head ? linear : rest) - hosted_bytes(req, s, rest);
 }
 
 static double compute_bytes(const struct size_request *req)
@@ -213,11 +222,6 @@ static double compute_bytes(const struct size_request *req)
 static double rest_bytes(const struct size_request *req)
 {
 	return (double)req->precision->rest / (double)SIZE_BYTE;
-}
-
-static bool quantized(const struct size_request *req)
-{
-	return req->precision->linear < 16 * SIZE_BIT;
 }
 
 /* The largest matrix that is multiplied in 16 bits after dequantization. */
@@ -235,14 +239,14 @@ static double largest_matrix(const struct size_request *req)
 /* --- inference ------------------------------------------------------------- */
 
 static void infer_parts(const struct size_request *req, const struct size_layout *layout,
-			double part[SIZE_PARTS])
+			struct size_physics *out)
 {
 	const struct cat_model *m = req->model;
 	struct stage s = fullest_stage(req, layout, false);
 	uint64_t sequences = size_sequences(req, layout);
-	double tied;
+	double *part = out->moment[MOMENT_LOSS];
 
-	part[PART_WEIGHTS] = stored_bytes(req, &s, rest_bytes(req));
+	out->always[PART_WEIGHTS] = stored_bytes(req, &s, rest_bytes(req));
 	part[PART_BUFFERS] = physics_number(req, ENGINE_CONSTANT) * GIB_D;
 	if (!m)
 		return;
@@ -254,12 +258,9 @@ static void infer_parts(const struct size_request *req, const struct size_layout
 		part[PART_BUFFERS] += physics_number(req, ENGINE_DEQUANTIZED) *
 				      largest_matrix(req) * 2 / layout->tp;
 	/* AWQ loaders make the output matrix before it is tied to the input */
-	tied = strcmp(req->precision->name, "awq") || !m->tied ||
-			       !(physics_number(req, ENGINE_UNTIED_LOAD) > 0) ?
-		       0 :
-		       (double)m->vocab * (double)m->hidden * 2;
-	part[PART_BUFFERS] += larger(0, tied - part[PART_KV] - part[PART_ACTIVATIONS] -
-						part[PART_LOGITS] - part[PART_BUFFERS]);
+	if (!strcmp(req->precision->name, "awq") && m->tied &&
+	    physics_number(req, ENGINE_UNTIED_LOAD) > 0)
+		out->moment[MOMENT_ALONE][PART_BUFFERS] = (double)m->vocab * (double)m->hidden * 2;
 }
 
 /* --- training -------------------------------------------------------------- */
@@ -374,7 +375,7 @@ static double recomputed_layer(const struct size_request *req, const struct size
 	return micro_tokens(req, layout) * RECOMPUTE_EXTRA * layer_bytes(req, layout, true);
 }
 
-/* Activations with @in_flight micro-batches under way. */
+/* Activations with @in_flight micro-batches under way, but for a layer that is worked on again. */
 static double activation_bytes(const struct size_request *req, const struct size_layout *layout,
 			       double in_flight)
 {
@@ -390,28 +391,25 @@ static double activation_bytes(const struct size_request *req, const struct size
 	default:
 		if (physics_number(req, ENGINE_SEQUENCE_PARALLEL) > 0)
 			kept /= layout->tp;
-		return tokens * layers * in_flight * kept + recomputed_layer(req, layout);
+		return tokens * layers * in_flight * kept;
 	}
 }
 
 /* The first stage has micro-batches of the whole pipeline, the last has the loss. */
 static void add_activations(const struct size_request *req, const struct size_layout *layout,
-			    double part[SIZE_PARTS])
+			    struct size_physics *out)
 {
-	double loss = micro_tokens(req, layout) * (double)req->model->vocab / layout->tp *
-		      physics_number(req, ENGINE_LOSS_BYTES);
-	double first = activation_bytes(req, layout, layout->pp);
-	double last = layout->pp > 1 ? activation_bytes(req, layout, 1) : first;
+	double again = recomputed_layer(req, layout);
+	double last = activation_bytes(req, layout, 1);
 
-	/* the loss is gone when a layer is recomputed: the larger of both counts */
-	loss = larger(0, loss - recomputed_layer(req, layout));
-
-	if (layout->pp > 1 && first >= last + loss) {
-		part[PART_ACTIVATIONS] = first;
-		return;
-	}
-	part[PART_ACTIVATIONS] = last;
-	part[PART_LOGITS] = loss;
+	out->moment[MOMENT_FIRST][PART_ACTIVATIONS] =
+		activation_bytes(req, layout, layout->pp) + again;
+	out->moment[MOMENT_LOSS][PART_ACTIVATIONS] = last;
+	out->moment[MOMENT_LOSS][PART_LOGITS] = micro_tokens(req, layout) *
+						(double)req->model->vocab / layout->tp *
+						physics_number(req, ENGINE_LOSS_BYTES);
+	/* the loss is gone when a layer is recomputed */
+	out->moment[MOMENT_LAYER][PART_ACTIVATIONS] = last + again;
 }
 
 /* A gathered block comes as it is stored. */
@@ -455,12 +453,12 @@ static void frozen_weights(const struct size_request *req, const struct size_lay
 }
 
 static void train_parts(const struct size_request *req, const struct size_layout *layout,
-			double part[SIZE_PARTS])
+			struct size_physics *out)
 {
 	unsigned int zero = size_zero_stage(req, layout);
 	double shards = replicas(layout), n = adapters(req), whole = trained_whole(req);
 	struct each each = each_parameter(req);
-	double step, working, frozen = 0, all;
+	double *part = out->always, all;
 
 	if (req->task == SIZE_TRAIN) {
 		struct stage own = fullest_stage(req, layout, false);
@@ -471,9 +469,11 @@ static void train_parts(const struct size_request *req, const struct size_layout
 		whole = 0;
 	} else {
 		frozen_weights(req, layout, zero, part);
+		/* gradients of frozen shards come after the loss is gone */
 		if (zero >= 3)
-			frozen = 2 * part[PART_WEIGHTS] *
-				 physics_number(req, ENGINE_FROZEN_GRADIENTS);
+			out->moment[MOMENT_LAYER][PART_BUFFERS] =
+				2 * part[PART_WEIGHTS] *
+				physics_number(req, ENGINE_FROZEN_GRADIENTS);
 		n *= layers_share(req, layout) / layout->tp;
 		all = n;
 		whole /= layout->tp;
@@ -491,32 +491,78 @@ static void train_parts(const struct size_request *req, const struct size_layout
 	all += whole;
 	if (physics_number(req, ENGINE_KEEP_GATHERED) > 0 && layout->pp > 1 && zero >= 2)
 		part[PART_BUFFERS] += n * (2 + 4);
-	working = working_copies(req, layout, zero);
-	step = physics_number(req, ENGINE_STEP_BYTES) * (zero >= 1 ? all / shards : n) *
-	       (req->pure16 ? 0.5 : 1);
+	part[PART_BUFFERS] += working_copies(req, layout, zero);
 	if (req->model)
-		add_activations(req, layout, part);
-	part[PART_BUFFERS] += working;
-	/* the step comes after the activations are gone: only its excess counts */
-	part[PART_BUFFERS] += larger(0, step - part[PART_ACTIVATIONS] - part[PART_LOGITS]);
-	/* gradients of frozen shards come after the loss is gone */
-	part[PART_BUFFERS] += larger(0, frozen - part[PART_LOGITS]);
+		add_activations(req, layout, out);
+	/* the step comes after the activations are gone */
+	out->moment[MOMENT_ALONE][PART_BUFFERS] = physics_number(req, ENGINE_STEP_BYTES) *
+						  (zero >= 1 ? all / shards : n) *
+						  (req->pure16 ? 0.5 : 1);
 }
 
 /* --- both ------------------------------------------------------------------ */
 
+static double moment_bytes(const double moment[SIZE_PARTS], const double coef[SIZE_PARTS])
+{
+	return moment[PART_ACTIVATIONS] * coef[PART_ACTIVATIONS] +
+	       moment[PART_LOGITS] * coef[PART_LOGITS] + moment[PART_KV] * coef[PART_KV] +
+	       moment[PART_BUFFERS] * coef[PART_BUFFERS];
+}
+
+/* The largest of the moments before @end. */
+static int largest_moment(const struct size_physics *p, const double coef[SIZE_PARTS],
+			  enum size_moment end)
+{
+	int i, best = 0;
+
+	for (i = 1; i < (int)end; i++)
+		if (moment_bytes(p->moment[i], coef) > moment_bytes(p->moment[best], coef))
+			best = i;
+	return best;
+}
+
+static void add_moment(const struct size_physics *p, int moment, double part[SIZE_PARTS])
+{
+	int i;
+
+	for (i = 0; i < SIZE_PARTS; i++)
+		part[i] = p->always[i] + p->moment[moment][i];
+}
+
+void size_physics_peak(const struct size_physics *physics, const double coef[SIZE_PARTS],
+		       double part[SIZE_PARTS])
+{
+	add_moment(physics, largest_moment(physics, coef, SIZE_MOMENTS), part);
+}
+
+/* The same for people: activations are shown although buffers alone are larger later. */
+static void shown_parts(const struct size_physics *p, const double coef[SIZE_PARTS],
+			double part[SIZE_PARTS])
+{
+	int shown = largest_moment(p, coef, MOMENT_ALONE);
+	double excess =
+		moment_bytes(p->moment[MOMENT_ALONE], coef) - moment_bytes(p->moment[shown], coef);
+
+	add_moment(p, shown, part);
+	if (excess > 0)
+		part[PART_BUFFERS] += excess / coef[PART_BUFFERS];
+}
+
 void size_physics(const struct size_request *req, const struct size_layout *layout,
 		  struct size_physics *out)
 {
+	static const double plain[SIZE_PARTS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+
 	memset(out, 0, sizeof(*out));
 	if (req->task == SIZE_INFER)
-		infer_parts(req, layout, out->part);
+		infer_parts(req, layout, out);
 	else
-		train_parts(req, layout, out->part);
-	out->part[PART_FRAMEWORK] = physics_number(req, ENGINE_CONTEXT) * GIB_D;
+		train_parts(req, layout, out);
+	out->always[PART_FRAMEWORK] = physics_number(req, ENGINE_CONTEXT) * GIB_D;
 	if (layout->gpus > 1)
-		out->part[PART_FRAMEWORK] += physics_number(req, ENGINE_COLLECTIVES) * GIB_D;
+		out->always[PART_FRAMEWORK] += physics_number(req, ENGINE_COLLECTIVES) * GIB_D;
 	out->reserve = physics_number(req, ENGINE_RESERVE);
+	shown_parts(out, plain, out->part);
 }
 
 void size_estimate(const struct size_request *req, const struct size_layout *layout,
@@ -528,8 +574,9 @@ void size_estimate(const struct size_request *req, const struct size_layout *lay
 	int i;
 
 	size_physics(req, layout, &physics);
+	shown_parts(&physics, fit->coef, out->part);
 	for (i = 0; i < SIZE_PARTS; i++) {
-		out->part[i] = physics.part[i] * fit->coef[i] * fit->p50;
+		out->part[i] *= fit->coef[i] * fit->p50;
 		if (i != PART_FRAMEWORK)
 			sum += out->part[i];
 	}

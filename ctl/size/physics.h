@@ -8,13 +8,29 @@
 
 #include "need.h"
 
+/*
+ * Moments of a step or a load, of which the largest decides: what one holds, the other does
+ * not hold any more.
+ */
+enum size_moment {
+	MOMENT_FIRST, /* the first stage of a pipeline, with all its micro-batches */
+	MOMENT_LOSS, /* the loss, or a step of inference */
+	MOMENT_LAYER, /* a layer is worked on again; frozen shards get their gradients */
+	MOMENT_ALONE, /* the optimizer's step, or a tensor while loading: buffers alone */
+	SIZE_MOMENTS
+};
+
 /**
  * struct size_physics - bytes of the fullest GPU of a layout
- * @part: enum size_part; all but the framework are tensors
+ * @part: enum size_part, at the largest moment; all but the framework are tensors
+ * @always: of each part what is there at all moments
+ * @moment: of each part what is there beside @always
  * @reserve: reserved over allocated memory
  */
 struct size_physics {
 	double part[SIZE_PARTS];
+	double always[SIZE_PARTS];
+	double moment[SIZE_MOMENTS][SIZE_PARTS];
 	double reserve;
 };
 
@@ -32,6 +48,13 @@ struct size_estimate {
 
 void size_physics(const struct size_request *req, const struct size_layout *layout,
 		  struct size_physics *out);
+
+/*
+ * Parts at the moment that is the largest when each part is multiplied by its coefficient,
+ * before it is.
+ */
+void size_physics_peak(const struct size_physics *physics, const double coef[SIZE_PARTS],
+		       double part[SIZE_PARTS]);
 
 void size_estimate(const struct size_request *req, const struct size_layout *layout,
 		   struct size_estimate *out);

@@ -26,23 +26,40 @@ static double generic_residual(const struct size_row *row)
 	return log(row->measured / e.memory[row->kind]);
 }
 
-static void make_sample(struct sample *s, const struct size_row *row)
+static const double plain_coef[SIZE_PARTS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+
+/* Each part over what was measured, at the moment that is the largest with these coefficients. */
+static void parts_with(const struct sample *s, const double *coef, double *x)
 {
-	struct size_physics p;
-	double sum = 0;
 	int k;
 
-	s->row = row;
-	size_physics(&row->req, &row->layout, &p);
+	size_physics_peak(&s->physics, coef, x);
 	for (k = 0; k < SIZE_PARTS; k++) {
-		s->x[k] = p.part[k] / row->measured;
+		x[k] /= s->row->measured;
 		if (k == PART_FRAMEWORK)
-			s->x[k] *= row->kind == MEMORY_DEVICE;
-		else if (row->kind != MEMORY_ALLOCATED)
-			s->x[k] *= p.reserve;
-		sum += s->x[k];
+			x[k] *= s->row->kind == MEMORY_DEVICE;
+		else if (s->row->kind != MEMORY_ALLOCATED)
+			x[k] *= s->physics.reserve;
 	}
-	s->plain = -log(sum);
+}
+
+static double predict(const struct sample *s, const double *coef)
+{
+	double x[SIZE_PARTS], sum = 0;
+	int k;
+
+	parts_with(s, coef, x);
+	for (k = 0; k < SIZE_PARTS; k++)
+		sum += x[k] * coef[k];
+	return sum;
+}
+
+static void make_sample(struct sample *s, const struct size_row *row)
+{
+	s->row = row;
+	size_physics(&row->req, &row->layout, &s->physics);
+	parts_with(s, plain_coef, s->x);
+	s->plain = -log(predict(s, plain_coef));
 	s->unknown = generic_residual(row);
 }
 
@@ -107,12 +124,15 @@ static bool is_held(const struct held *held, const struct size_row *row)
 	       (held->source && !strcmp(row->source, held->source));
 }
 
-/* One pass; @weight lets a robust fit discount rows that are far off. */
+/*
+ * One pass; @weight lets a robust fit discount rows that are far off. Which moment of a row
+ * is the largest is judged with the coefficients of the pass before.
+ */
 static void ridge(const struct group *g, const struct held *held, double lambda,
 		  const double *weight, double *coef)
 {
 	double a[SIZE_PARTS][SIZE_PARTS + 1] = { 0 };
-	double y, w;
+	double x[SIZE_PARTS], y, w;
 	size_t i;
 	int j, k;
 
@@ -123,12 +143,13 @@ static void ridge(const struct group *g, const struct held *held, double lambda,
 			continue;
 		/* the square root: a model with many rows counts more, not that much more */
 		w = weight[i] / sqrt((double)rows_of(g, s->row->model_name));
+		parts_with(s, coef, x);
 		for (y = 1, k = 0; k < SIZE_PARTS; k++)
-			y -= s->x[k];
+			y -= x[k];
 		for (j = 0; j < SIZE_PARTS; j++) {
 			for (k = 0; k < SIZE_PARTS; k++)
-				a[j][k] += w * s->x[j] * s->x[k];
-			a[j][SIZE_PARTS] += w * s->x[j] * y;
+				a[j][k] += w * x[j] * x[k];
+			a[j][SIZE_PARTS] += w * x[j] * y;
 		}
 	}
 	for (k = 0; k < SIZE_PARTS; k++)
@@ -140,16 +161,6 @@ static void ridge(const struct group *g, const struct held *held, double lambda,
 	}
 }
 
-static double predict(const struct sample *s, const double *coef)
-{
-	double sum = 0;
-	int k;
-
-	for (k = 0; k < SIZE_PARTS; k++)
-		sum += s->x[k] * coef[k];
-	return sum;
-}
-
 /* Three rounds of Huber's weights: a misprint must not bend a profile. */
 static void fit(const struct group *g, const struct held *held, double lambda, double *coef)
 {
@@ -159,6 +170,7 @@ static void fit(const struct group *g, const struct held *held, double lambda, d
 
 	for (i = 0; i < g->n; i++)
 		weight[i] = 1;
+	memcpy(coef, plain_coef, sizeof(plain_coef));
 	for (round = 0; round < 4; round++) {
 		ridge(g, held, lambda, weight, coef);
 		for (i = 0; i < g->n; i++) {
@@ -226,13 +238,11 @@ static void sources_held_out(struct group *g)
 {
 	double coef[SIZE_PARTS];
 	size_t i, j;
-	int k;
 
 	for (i = 0; i < g->n; i++) {
 		if (!first_of_source(g, i))
 			continue;
-		for (k = 0; k < SIZE_PARTS; k++)
-			coef[k] = 1;
+		memcpy(coef, plain_coef, sizeof(plain_coef));
 		if (g->sources > 1)
 			fit(g, &(struct held){ .source = g->sample[i].row->source }, g->lambda,
 			    coef);

@@ -15,7 +15,8 @@
 /**
  * struct sample - a row as the regression sees it
  * @row: where it comes from
- * @x: each part over what was measured
+ * @physics: its parts, moment by moment
+ * @x: each part over what was measured, at the largest moment by the plain formulas
  * @residual: log of measured over estimate, of the model held out
  * @foreign: the same of the source held out; the plain formulas where there is no other
  * @plain: the same of the engine held out: its policy by hand, nothing fitted
@@ -23,6 +24,7 @@
  */
 struct sample {
 	const struct size_row *row;
+	struct size_physics physics;
 	double x[SIZE_PARTS];
 	double residual;
 	double foreign;
