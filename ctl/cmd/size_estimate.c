@@ -102,10 +102,15 @@ static void print_fit(struct out_table *t, const struct size_request *req, const
 #define MATRIX_TFLOPS 40
 #define WIDE_GBS 600
 
+/* Cards before this generation multiply no bf16, and engines are about to leave them. */
+#define PCIE_GEN 4
+
 static bool is_made_for_models(const struct cat_gpu *gpu)
 {
-	double tflops, gbs = 0;
+	double tflops, gbs = 0, gen;
 
+	if (cat_gpu_fact(gpu, GPU_PCIE_GEN, &gen) != GPU_UNKNOWN && gen < PCIE_GEN)
+		return false;
 	if (cat_gpu_fact(gpu, GPU_FP16_TFLOPS, &tflops) != GPU_UNKNOWN)
 		return tflops >= MATRIX_TFLOPS;
 	cat_gpu_fact(gpu, GPU_BANDWIDTH_GBS, &gbs);
@@ -113,8 +118,8 @@ static bool is_made_for_models(const struct cat_gpu *gpu)
 }
 
 /*
- * What is made for models first, then the fewest GPUs and the least memory that does it; no
- * answer last.
+ * What is made for models first, then the fewest GPUs, of these the ones whose memory is known
+ * for sure, and the least memory that does it; no answer last.
  */
 static int by_count(const void *a, const void *b)
 {
@@ -126,6 +131,8 @@ static int by_count(const void *a, const void *b)
 		return mx ? -1 : 1;
 	if (nx != ny)
 		return !nx ? 1 : !ny ? -1 : nx < ny ? -1 : 1;
+	if ((x->fit.trust == GPU_FROM_LABEL) != (y->fit.trust == GPU_FROM_LABEL))
+		return x->fit.trust == GPU_FROM_LABEL ? 1 : -1;
 	if (x->fit.usable != y->fit.usable)
 		return x->fit.usable < y->fit.usable ? -1 : 1;
 	return strcmp(x->gpu->id, y->gpu->id);
@@ -174,7 +181,7 @@ static bool print_fits(struct ctl_ctx *ctx, const struct size_request *req, cons
 /* One kind asked for: what each of its GPUs holds. */
 static void print_each(struct ctl_ctx *ctx, const struct size_request *req, const struct row *row)
 {
-	char buf[UNITS_TEXT_MAX];
+	char buf[UNITS_TEXT_MAX], p95[UNITS_TEXT_MAX];
 	enum gpu_trust trust;
 	struct size_request on;
 	struct size_terms terms;
@@ -188,7 +195,8 @@ static void print_each(struct ctl_ctx *ctx, const struct size_request *req, cons
 	size_need_each(req, &row->fit.layout, &terms);
 	out_line(ctx->out, "%s", "");
 	out_line(ctx->out, "on each of %u %s", row->fit.gpus, row->gpu->name);
-	total = mem_printf("of %s", units_gib(buf, row->fit.usable));
+	total = mem_printf("of %s; P95 %s", units_gib(buf, row->fit.usable),
+			   units_gib(p95, row->fit.per_gpu));
 	size_print_terms(ctx, req, "terms_per_gpu", &terms, total);
 	free(total);
 }

@@ -33,7 +33,8 @@ const struct ctl_option size_workload_options[] = {
 	{ "kv-precision", 0, "FORMAT", "format of the KV cache: bf16 (default) fp8 int8 q8_0 q4_0",
 	  "bf16 fp8 int8 q8_0 q4_0" },
 	{ "kv-dtype", 0, "FORMAT", "the same", "bf16 fp8 int8 q8_0 q4_0" },
-	{ "context", 0, "TOKENS", "length of a sequence in tokens (default 8K, 4K for training)" },
+	{ "context", 0, "TOKENS",
+	  "length of a sequence in tokens (default 8K, 4K for training, at most the model's)" },
 	{ "batch", 0, "COUNT", "sequences at a time; for training on each GPU (default 1)" },
 	{ "sequences", 0, "COUNT",
 	  "inference: number of sequences that the engine prepares for, as vLLM's --max-num-seqs" },
@@ -495,7 +496,8 @@ static void take_format(struct ctl_ctx *ctx, struct size_request *req)
 		req->exact_bytes -= stored.draft;
 	if (!stored.precision.name)
 		size_precision_find(stored.quant, &req->precision, &f);
-	else if (known && known->linear / 10 == stored.precision.linear / 10)
+	else if (known && known->linear / 10 == stored.precision.linear / 10 &&
+		 known->rest == stored.precision.rest)
 		req->precision = known;
 	else
 		req->precision = &stored.precision;
@@ -503,14 +505,14 @@ static void take_format(struct ctl_ctx *ctx, struct size_request *req)
 
 /*
  * Who runs a file, when the workload does not say: GGUF files are llama.cpp's, folders are
- * what servers such as vLLM read. Who trains it is not known.
+ * what servers such as vLLM read, but for formats of other engines. Who trains it is not known.
  */
 static void take_engine(struct ctl_ctx *ctx, const struct catalogue *cat, struct size_request *req)
 {
 	const char *name = stored.gguf ? "llama.cpp" : "vllm";
 	struct fault f = { "" };
 
-	if (given(ctx, "engine") || req->task != SIZE_INFER ||
+	if (!stored.served || given(ctx, "engine") || req->task != SIZE_INFER ||
 	    (req->method && req->method != &size_method_engine))
 		return;
 	engine_find(cat->engines, cat->n_engines, name, &req->engine, &f);
@@ -525,6 +527,8 @@ static int read_file(struct ctl_ctx *ctx, const struct catalogue *cat, const cha
 	stored_free(&stored);
 	if (stored_open(path, &cat->families, &stored, &f))
 		return ctl_fail(ctx, CTL_USAGE, "%s", f.text);
+	stored.served = strncmp(stored.quant, "exl", 3) && strncmp(stored.quant, "mlx", 3);
+	stored.bare = !strchr(path, '/');
 	if (stored.model.id) {
 		free(stored.model.name);
 		free(stored.model.id);

@@ -64,13 +64,6 @@ void size_put_gib(struct out_table *t, const char *column, uint64_t bytes)
 	out_cell(t, column, json_object_new_uint64(bytes), "%s", units_gib(buf, bytes));
 }
 
-static const char *precision_words(const struct size_request *req)
-{
-	if (req->task == SIZE_QLORA)
-		return req->precision->text;
-	return req->precision->name;
-}
-
 /* A file without a shape has a name all the same. */
 static const char *called(const struct size_request *req)
 {
@@ -129,7 +122,7 @@ void size_print_workload(struct ctl_ctx *ctx, const struct size_request *req,
 	text_add(&line, "%s parameters", units_count(count, p->total));
 	if (p->active != p->total)
 		text_add(&line, " (%s active)", units_count(active, p->active));
-	text_add(&line, "  %s %s", size_task_name(req->task), precision_words(req));
+	text_add(&line, "  %s %s", size_task_name(req->task), req->precision->name);
 	if (req->model && req->method->terms)
 		text_add(&line, ", %llu x %llu tokens%s", (unsigned long long)req->batch,
 			 (unsigned long long)req->context, req->task == SIZE_INFER ? "" : " a GPU");
@@ -213,7 +206,7 @@ static void print_calibration(struct ctl_ctx *ctx, const struct size_request *re
 			text_join(&open, ", ", terms->term[i].name);
 	if (!fit->rows)
 		out_note(ctx->out, "remarks", "",
-			 "engine %s: nothing measured for %s, so formulas alone and a wide interval",
+			 "engine %s: nothing was measured for %s; formulas alone, a wide interval, and fits is decided on its P95",
 			 req->engine->id, size_task_name(req->task));
 	else
 		out_note(ctx->out, "remarks", "",
@@ -275,6 +268,10 @@ static void print_file(struct ctl_ctx *ctx, const struct size_request *req)
 	if (req->precision == size_precision_get("fp32") && !strcmp(stored->quant, "fp32"))
 		out_note(ctx->out, "remarks", "",
 			 "the checkpoint is in fp32; engines that serve it take 16 bits: --precision bf16");
+	if (!stored->served && req->task == SIZE_INFER)
+		out_note(ctx->out, "remarks", "",
+			 "%s is a format of %s alone, and no profile knows the buffers of that engine",
+			 stored->quant, *stored->quant == 'e' ? "ExLlama" : "MLX");
 	if (req->params.mtp)
 		out_note(ctx->out, "remarks", "",
 			 "%s parameters that predict further tokens are stored and not loaded: speculative decoding alone takes them",
@@ -301,15 +298,25 @@ static void print_too_long(struct ctl_ctx *ctx, const struct size_request *req)
 static void print_namesake(struct ctl_ctx *ctx, const struct catalogue *cat,
 			   const struct size_request *req)
 {
+	const struct size_stored *stored = size_options_stored(req);
 	const struct cat_model *namesake;
 	struct fault ignored = { "" };
 
-	if (!size_options_stored(req) || !req->model || size_hub_is_name(req->model->name) ||
+	if (!stored || !stored->bare || !req->model ||
 	    cat_model_find(cat->models, cat->n_models, req->model->name, &namesake, &ignored))
 		return;
 	out_note(ctx->out, "remarks", "",
 		 "%s is a path and also the model %s of the catalogue: the path was taken",
 		 req->model->name, namesake->name);
+}
+
+/* What is multiplied in 8 bits is kept in more. */
+static void print_fp8_training(struct ctl_ctx *ctx, const struct size_request *req)
+{
+	if (req->task == SIZE_TRAIN && req->precision->plain < 16 * SIZE_BIT)
+		out_note(ctx->out, "remarks", "",
+			 "training in %s multiplies in 8 bits; weights, gradients and states take as much as with bf16",
+			 req->precision->name);
 }
 
 static void print_method(struct ctl_ctx *ctx, const struct size_request *req,
@@ -319,7 +326,10 @@ static void print_method(struct ctl_ctx *ctx, const struct size_request *req,
 	struct size_terms rule;
 	char gib[UNITS_TEXT_MAX], gb[UNITS_TEXT_MAX];
 
-	out_note(ctx->out, "remarks", "", "method %s: %s", req->method->name, req->method->reading);
+	/* of what was measured nothing is said where nothing was */
+	if (req->method != &size_method_engine || req->engine->fit[req->task].rows)
+		out_note(ctx->out, "remarks", "", "method %s: %s", req->method->name,
+			 req->method->reading);
 	if (req->method == &size_method_engine)
 		print_calibration(ctx, req, terms);
 	else if (req->method != &size_method_formula)
@@ -338,12 +348,37 @@ static void print_method(struct ctl_ctx *ctx, const struct size_request *req,
 		 units_gib(gib, rule.total), units_gb(gb, rule.total), thumb.method->rule);
 }
 
+/* Some engines prepare for more on a large GPU, so that a larger one holds more of the same. */
+static void print_prepared(struct ctl_ctx *ctx, const struct size_request *req)
+{
+	const double *number = req->engine->number;
+	struct size_request large = size_request_on(req, (uint64_t)number[ENGINE_LARGE_GIB] << 30);
+	const struct size_layout one = { .gpus = 1, .tp = 1, .pp = 1 };
+	char gib[UNITS_TEXT_MAX], count[UNITS_TEXT_MAX];
+	struct size_physics here, there;
+
+	if (req->method != &size_method_engine || req->task != SIZE_INFER || !req->model ||
+	    req->sequences || !(number[ENGINE_SEQUENCES_LARGE] > number[ENGINE_SEQUENCES]))
+		return;
+	size_physics(req, &one, &here);
+	size_physics(&large, &one, &there);
+	if (there.part[PART_ACTIVATIONS] <= here.part[PART_ACTIVATIONS])
+		return;
+	out_note(ctx->out, "remarks", "",
+		 "GPUs with %g GiB or more: %s prepares for %s sequences there, activations are %s (--sequences)",
+		 number[ENGINE_LARGE_GIB], req->engine->id,
+		 units_grouped(count, (uint64_t)number[ENGINE_SEQUENCES_LARGE]),
+		 units_gib(gib, (uint64_t)there.part[PART_ACTIVATIONS]));
+}
+
 void size_print_remarks(struct ctl_ctx *ctx, const struct catalogue *cat,
 			const struct size_request *req, const struct size_terms *terms)
 {
 	print_file(ctx, req);
 	print_too_long(ctx, req);
 	print_namesake(ctx, cat, req);
+	print_prepared(ctx, req);
+	print_fp8_training(ctx, req);
 	print_method(ctx, req, terms);
 }
 
@@ -353,7 +388,7 @@ void size_print_need(struct ctl_ctx *ctx, const struct size_request *req, struct
 	size_print_workload(ctx, req, terms);
 	if (!req->method->terms)
 		return;
-	size_print_terms(ctx, req, "terms", terms, "on one GPU, were it large enough");
+	size_print_terms(ctx, req, "terms", terms, "if one GPU held all of it");
 	print_memories(ctx, terms);
 	out_line(ctx->out, "%s", "");
 }

@@ -8,9 +8,11 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "base/wide.h"
 #include "estimate.h"
@@ -71,41 +73,88 @@ static double explain_number(const struct size_request *req, enum engine_number 
 	return req->engine->number[n];
 }
 
+/* What a layer keeps of a token, as layer_bytes() has it. */
+static void layer_formula(const struct size_request *req, char *buf, size_t size)
+{
+	const struct cat_model *m = req->model;
+	unsigned long long h = m->hidden, f = model_active_ffn(m);
+	bool compiled = req->compile == 1;
+	double q, kv;
+
+	size_widths(m, &q, &kv);
+	if (model_mlp_is_gated(m))
+		snprintf(buf, size, "%d x %llu + %d x %.0f + 4 x %.0f + %d x %llu B",
+			 compiled ? 10 : 16, h, compiled ? 2 : 4, q, kv, compiled ? 6 : 8, f);
+	else
+		snprintf(buf, size, "%d x %llu + 4 x %llu%s B", req->flash ? 12 : 18, h, f,
+			 req->flash ? "" : " + 5 x heads x tokens");
+}
+
 static void activation_formula(const struct size_request *req, const struct size_layout *layout,
 			       char *buf, size_t size)
 {
 	static const char *const how[] = { "all kept", "scores recomputed", "recomputed" };
-	const struct cat_model *m = req->model;
-	unsigned long long h = m->hidden, f = model_active_ffn(m);
 	unsigned long long batch = req->micro_batch ? req->micro_batch : req->batch;
+	char layer[96];
+
+	if (req->task == SIZE_INFER) {
+		size_step_formula(req, layout, buf, size);
+		return;
+	}
+	layer_formula(req, layer, sizeof(layer));
+	snprintf(buf, size, "%llu x %llu tokens x %llu layers, %s; a layer: %s", batch,
+		 (unsigned long long)req->context,
+		 (unsigned long long)(req->model->layers / layout->pp), how[size_recompute(req)],
+		 layer);
+}
+
+/* Scores of tokens, and in training what the loss makes of them. */
+static void logits_formula(const struct size_request *req, char *buf, size_t size)
+{
+	unsigned long long batch = req->micro_batch ? req->micro_batch : req->batch;
+	char tokens[UNITS_TEXT_MAX];
 
 	if (req->task == SIZE_INFER)
-		size_step_formula(req, layout, buf, size);
-	else if (model_mlp_is_gated(m))
-		snprintf(buf, size,
-			 "%llu x %llu tokens x %llu layers, %s; a layer: 20 x %llu + 4 x %llu + 8 x %llu B",
-			 batch, (unsigned long long)req->context,
-			 (unsigned long long)(m->layers / layout->pp), how[size_recompute(req)], h,
-			 (unsigned long long)(m->kv_heads * m->head_dim), f);
+		snprintf(buf, size, "%llu last tokens x %llu entries x 6 B",
+			 (unsigned long long)req->batch, (unsigned long long)req->model->vocab);
 	else
-		snprintf(buf, size, "%llu x %llu tokens x %llu layers, %s; a layer: %d x %llu B%s",
-			 batch, (unsigned long long)req->context,
-			 (unsigned long long)(m->layers / layout->pp), how[size_recompute(req)],
-			 req->flash ? 28 : 34, h, req->flash ? "" : " + 5 x heads x tokens");
+		snprintf(buf, size, "%s tokens x %llu entries x %g B",
+			 units_grouped(tokens, batch * req->context),
+			 (unsigned long long)req->model->vocab,
+			 explain_number(req, ENGINE_LOSS_BYTES));
 }
 
 /* Of training: how many bytes a parameter takes in this part. */
 static void trained_text(const struct size_request *req, const struct size_layout *layout,
 			 enum size_part part, char *buf, size_t size)
 {
-	double n = size_trained(req);
+	double n = size_trained(req), more;
 	struct size_physics p;
 	char text[UNITS_TEXT_MAX];
 
 	size_physics(req, layout, &p);
-	snprintf(buf, size, "%s x %.4g B%s%s", units_grouped(text, (uint64_t)n), p.part[part] / n,
-		 part == PART_OPTIMIZER ? ", fp32 copy and states of " : "",
-		 part == PART_OPTIMIZER ? size_optimizer_name(req->optimizer) : "");
+	snprintf(buf, size, "%s x %.4g B", units_grouped(text, (uint64_t)n), p.part[part] / n);
+	if (part != PART_OPTIMIZER)
+		return;
+	more = p.part[part] / n - size_optimizer_bytes(req->optimizer, req->pure16);
+	snprintf(buf + strlen(buf), size - strlen(buf), ", %sstates of %s",
+		 more > 4.5 ? "fp32 copy and gradients, " :
+		 more > 1   ? "fp32 copy, " :
+			      "",
+		 size_optimizer_name(req->optimizer));
+}
+
+/* Of the weights of a model that sees or hears, what its encoders take. */
+static double vision_share(const struct size_request *req)
+{
+	const struct model_params *p = &req->params;
+	double linear = req->exact_bytes ? 1 : (double)req->precision->linear;
+	double rest = req->exact_bytes ? 1 : (double)req->precision->rest;
+
+	if (!p->vision || req->task != SIZE_INFER)
+		return 0;
+	return (double)p->vision * rest /
+	       ((double)p->linear * linear + (double)(p->total - p->linear) * rest);
 }
 
 /* What of the weights is not on GPUs. */
@@ -123,6 +172,23 @@ static void weight_host_text(const struct size_request *req, char *buf, size_t s
 		snprintf(buf + n, size - n, ", without the input table");
 }
 
+/* Encoders have a row of their own in the table of inference. */
+static void text_weight_formula(const struct size_request *req, char *buf, size_t size)
+{
+	struct size_precision precision = *req->precision;
+	struct model_params text = req->params;
+	size_t n;
+
+	if (vision_share(req) > 0)
+		text.total -= text.vision;
+	if (req->task == SIZE_QLORA && explain_number(req, ENGINE_UPCAST) > 0)
+		precision.rest = 32 * SIZE_BIT;
+	size_weight_formula(&text, &precision, buf, size);
+	n = strlen(buf);
+	if (req->task != SIZE_INFER)
+		snprintf(buf + n, size - n, " + adapters");
+}
+
 static void weight_text(const struct size_request *req, const struct size_layout *layout, char *buf,
 			size_t size)
 {
@@ -131,27 +197,50 @@ static void weight_text(const struct size_request *req, const struct size_layout
 	if (req->task == SIZE_TRAIN)
 		trained_text(req, layout, PART_WEIGHTS, buf, size);
 	else if (req->exact_bytes)
-		snprintf(buf, size, "%s B, as the headers of the file say",
-			 units_grouped(n, req->exact_bytes));
+		snprintf(buf, size, "%s B%s, as the headers of the file say",
+			 units_grouped(n, req->exact_bytes),
+			 vision_share(req) > 0 ? " with encoders" : "");
 	else
-		size_weight_formula(&req->params, req->precision, buf, size);
+		text_weight_formula(req, buf, size);
 	weight_host_text(req, buf, size);
+}
+
+/* Of training: what is not there with this layout is not named. */
+static void working_text(const struct size_request *req, const struct size_layout *layout,
+			 char *buf, size_t size)
+{
+	unsigned int zero = size_zero_stage(req, layout);
+	struct text what = { 0 };
+
+	if (explain_number(req, ENGINE_CONSTANT) > 0)
+		text_add(&what, "%g GiB of the engine's own", explain_number(req, ENGINE_CONSTANT));
+	if (zero >= 3)
+		text_join(&what, ", ", "gathered blocks");
+	if (zero && explain_number(req, ENGINE_BUCKETS) > 0)
+		text_join(&what, ", ", "buckets of gradients");
+	if (req->task == SIZE_QLORA && explain_number(req, ENGINE_DEQUANTIZED) > 0)
+		text_join(&what, ", ", "the largest quantized matrix in 16 bits");
+	if (explain_number(req, ENGINE_STEP_BYTES) > 0)
+		text_join(&what, ", ", "the optimizer's step beyond activations");
+	snprintf(buf, size, "%s", what.text ? what.text : "");
+	free(what.text);
 }
 
 static void buffer_text(const struct size_request *req, const struct size_layout *layout, char *buf,
 			size_t size)
 {
-	if (req->task == SIZE_INFER)
-		snprintf(buf, size, "%g GiB + %g dequantized matrices",
-			 explain_number(req, ENGINE_CONSTANT),
-			 req->precision->linear < 16 * SIZE_BIT ?
-				 explain_number(req, ENGINE_DEQUANTIZED) :
-				 0);
+	double copies = req->precision->linear < 16 * SIZE_BIT ?
+				explain_number(req, ENGINE_DEQUANTIZED) :
+				0;
+
+	if (req->task == SIZE_INFER && copies > 0)
+		snprintf(buf, size, "%g GiB + the largest quantized matrix in 16 bits%s",
+			 explain_number(req, ENGINE_CONSTANT), copies > 1 ? ", twice" : "");
+	else if (req->task == SIZE_INFER)
+		snprintf(buf, size, "%g GiB of the engine's own",
+			 explain_number(req, ENGINE_CONSTANT));
 	else
-		snprintf(buf, size,
-			 "%g GiB, ZeRO-%u copies, the optimizer's step (%g B) beyond activations",
-			 explain_number(req, ENGINE_CONSTANT), size_zero_stage(req, layout),
-			 explain_number(req, ENGINE_STEP_BYTES));
+		working_text(req, layout, buf, size);
 }
 
 void size_part_formula(const struct size_request *req, const struct size_layout *layout,
@@ -172,11 +261,7 @@ void size_part_formula(const struct size_request *req, const struct size_layout 
 		break;
 	case PART_LOGITS:
 		if (req->model)
-			snprintf(buf, size, "%s of %llu entries x %g B",
-				 req->task == SIZE_INFER ? "last tokens" : "all tokens",
-				 (unsigned long long)req->model->vocab,
-				 req->task == SIZE_INFER ? 6 :
-							   explain_number(req, ENGINE_LOSS_BYTES));
+			logits_formula(req, buf, size);
 		break;
 	case PART_KV:
 		if (req->model)
@@ -219,19 +304,6 @@ static uint64_t explain_whole(double bytes)
 }
 
 #define VISION_TERM "encoders"
-
-/* Of the weights of a model that sees or hears, what its encoders take. */
-static double vision_share(const struct size_request *req)
-{
-	const struct model_params *p = &req->params;
-	double linear = req->exact_bytes ? 1 : (double)req->precision->linear;
-	double rest = req->exact_bytes ? 1 : (double)req->precision->rest;
-
-	if (!p->vision || req->task != SIZE_INFER)
-		return 0;
-	return (double)p->vision * rest /
-	       ((double)p->linear * linear + (double)(p->total - p->linear) * rest);
-}
 
 static void engine_terms(const struct size_request *req, const struct size_layout *layout,
 			 struct size_terms *terms)
@@ -306,7 +378,7 @@ void size_explain(const struct size_request *req, const struct size_layout *layo
 const struct size_method size_method_engine = {
 	.name = "engine",
 	.rule = "each part by its formula, corrected by the engine's profile",
-	.reading = "p50 and p95 from what was measured with the engine; fits is decided on p95",
+	.reading = "P50 and P95 from what was measured with the engine; fits is decided on P95",
 	.tasks = SIZE_ALL_TASKS,
 	.terms = engine_terms,
 };

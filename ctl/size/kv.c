@@ -117,16 +117,18 @@ static void same_width_text(const struct cat_model *m, const struct size_precisi
 	width_text(m, full, what);
 	units_grouped(tokens, wide_saturate((u128)context * batch));
 	if (cached_tokens(less, context) == context) {
-		snprintf(buf, size, "%llu layers x %s x %g B x %s tokens", layers, what, bytes,
+		snprintf(buf, size, "%llu layers x %s x %.4g B x %s tokens", layers, what, bytes,
 			 tokens);
 		return;
 	}
 	units_grouped(window, wide_saturate((u128)batch * cached_tokens(less, context)));
 	if (less == full)
-		units_grouped(tokens, 0);
-	snprintf(buf, size, "(%llu layers x %s + %llu layers x %s tokens) x %s x %g B",
-		 less == full ? 0ull : (unsigned long long)full->layers, tokens,
-		 (unsigned long long)less->layers, window, what, bytes);
+		snprintf(buf, size, "%llu layers x %s x %.4g B x %s tokens of the window", layers,
+			 what, bytes, window);
+	else
+		snprintf(buf, size, "(%llu layers x %s + %llu layers x %s tokens) x %s x %.4g B",
+			 (unsigned long long)full->layers, tokens, (unsigned long long)less->layers,
+			 window, what, bytes);
 }
 
 static void append(char *buf, size_t size, const char *fmt, ...)
@@ -157,7 +159,7 @@ void kv_formula(const struct cat_model *m, const struct size_precision *precisio
 		       units_grouped(tokens, wide_saturate((u128)batch *
 							   cached_tokens(&m->cache[i], context))));
 	if (!same_width(m) && m->n_caches)
-		append(buf, size, " x %g B", (double)precision->linear / (double)SIZE_BYTE);
+		append(buf, size, " x %.4g B", (double)precision->linear / (double)SIZE_BYTE);
 	if (m->index_bytes)
 		append(buf, size, " + %llu B of index a token", (unsigned long long)m->index_bytes);
 	if (m->state_bytes)

@@ -87,8 +87,11 @@ static void fill_defaults(struct size_request *req)
 	if (!req->kv)
 		req->kv = size_precision_get(req->precision->plain == 32 * SIZE_BIT ? "fp32" :
 										      "bf16");
-	if (!req->context)
+	if (!req->context) {
 		req->context = req->task == SIZE_INFER ? 8192 : 4096;
+		if (req->model && req->model->max_context && req->context > req->model->max_context)
+			req->context = req->model->max_context;
+	}
 }
 
 static int check_numbers(const struct size_request *req, struct fault *f)

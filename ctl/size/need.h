@@ -87,7 +87,8 @@ struct size_method;
  * @task: what is done with it
  * @precision: of the weights; NULL: bf16
  * @kv: of the KV cache; NULL: 16 bits, 32 with fp32 weights
- * @context: tokens of a sequence; 0: 8,192 for inference, else 4,096
+ * @context: tokens of a sequence; 0: 8,192 for inference, else 4,096, but no more than the
+ *	model was made for
  * @batch: inference: sequences at a time on all GPUs together; training:
  *	sequences of a micro-batch on each GPU
  * @rank: of the LoRA adapters

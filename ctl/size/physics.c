@@ -335,18 +335,23 @@ static double quantized_inputs(const struct size_request *req, const struct size
 	return (2 * h + (q + f) / layout->tp) * compute_bytes(req);
 }
 
+void size_widths(const struct cat_model *m, double *queries, double *keys)
+{
+	*queries = (double)(m->kv_lora ? m->heads * (m->nope_dim + m->rope_dim) :
+					 m->heads * m->head_dim);
+	*keys = m->kv_lora ? *queries : (double)(m->kv_heads * m->head_dim);
+}
+
 /* Bytes per token that a layer keeps for its backward pass. */
 static double layer_bytes(const struct size_request *req, const struct size_layout *layout,
 			  bool scores)
 {
 	const struct cat_model *m = req->model;
-	double h = (double)m->hidden, f = (double)model_active_ffn(m);
-	double q = (double)(m->kv_lora ? m->heads * (m->nope_dim + m->rope_dim) :
-					 m->heads * m->head_dim);
-	double kv = m->kv_lora ? q : (double)(m->kv_heads * m->head_dim);
+	double h = (double)m->hidden, f = (double)model_active_ffn(m), q, kv;
 	bool flash = req->flash != 0, compiled = req->compile == 1;
 	double whole, split;
 
+	size_widths(m, &q, &kv);
 	whole = 10 * h;
 	if (model_mlp_is_gated(m))
 		split = compiled ? 2 * q + 4 * kv + 6 * f : 6 * h + 4 * q + 4 * kv + 8 * f;

@@ -66,6 +66,9 @@ void size_part_formula(const struct size_request *req, const struct size_layout 
 /* Where the formula of a part is from. */
 const char *size_part_source(const struct size_request *req, enum size_part part);
 
+/* Widths of all queries, and of keys or values, as attention multiplies them. */
+void size_widths(const struct cat_model *m, double *queries, double *keys);
+
 /* Parameters that training changes: all, or adapters and what is trained whole. */
 double size_trained(const struct size_request *req);
 

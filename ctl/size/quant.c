@@ -212,6 +212,7 @@ static int read_grouped(struct size_quant *q, struct json_object *stanza, const 
 	static const char *const lists[] = { "dynamic", "extra_config" };
 	double bits = bits_of(stanza, 4), group = group_of(stanza, 128);
 	bool awq = strstr(method, "awq");
+	const char *maker = strchr(method, '/');
 	size_t i;
 	int err = 0;
 
@@ -223,7 +224,11 @@ static int read_grouped(struct size_quant *q, struct json_object *stanza, const 
 	else if (strstr(method, "gptq") && (group == 128 || group <= 0))
 		set_name(q, "gptq-int%.0f", bits);
 	else
-		set_name(q, "%.12s-int%.0f-g%.0f", method, bits, group);
+		set_name(q, "%.12s-int%.0f-g%.0f", maker ? maker + 1 : method, bits, group);
+	/* AWQ has a default of its own, the others none */
+	if (!awq && bits_of(stanza, 0) <= 0)
+		quant_say(q,
+			  "the quantization does not say how many bits a weight has: 4 are assumed");
 	if (facts_number(stanza, "lm_head", 0) > 0)
 		q->head = q->all;
 	for (i = 0; i < 2; i++) {
@@ -560,6 +565,10 @@ static int quant_read_method(struct size_quant *q, struct json_object *stanza, s
 
 	read_method(stanza, method);
 	if (json_object_is_type(groups, json_type_object)) {
+		/* a cache of its own, or sparsity, and nothing else */
+		q->plain = !json_object_object_length(groups) &&
+			   (facts_find(stanza, "kv_cache_scheme") ||
+			    facts_find(stanza, "sparsity_config"));
 		err = read_groups(q, groups, f);
 		if (facts_find(stanza, "sparsity_config.format") && !err &&
 		    strcmp(facts_text(stanza, "sparsity_config.format") ?

@@ -43,6 +43,8 @@ struct size_source {
  * @unknown: what the file calls its architecture, if no family is called so
  * @why: there is no shape
  * @called: what it is called, where there is no shape that has a name
+ * @bare: the path has no directory before the name, so that it could be a name alone
+ * @served: servers such as vLLM read the format; ExLlama's and MLX's are for those alone
  * @missing: bytes that the table has and the file lacks: not copied whole
  */
 struct size_stored {
@@ -69,6 +71,8 @@ struct size_stored {
 	char unknown[64];
 	char why[256];
 	char called[128];
+	bool bare;
+	bool served;
 };
 
 /* A .safetensors file: its header alone. */

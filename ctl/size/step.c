@@ -39,11 +39,17 @@ static double of_size(const struct size_request *req, enum engine_number small,
 							   step_number(req, small);
 }
 
+/* An encoder writes nothing, so it has neither a cache nor a sampler. */
+static bool encodes(const struct size_request *req)
+{
+	return req->model && !req->model->n_caches && !req->model->state_bytes;
+}
+
 double size_prompt(const struct size_request *req)
 {
 	double generated = req->generated ? (double)req->generated :
 					    step_number(req, ENGINE_GENERATED);
-	double prompt = (double)req->context - generated;
+	double prompt = (double)req->context - (encodes(req) ? 0 : generated);
 
 	return prompt > 1 ? prompt : 1;
 }
@@ -73,6 +79,8 @@ static double prefill_bytes(const struct size_request *req, const struct size_la
 
 static double sampler_bytes(const struct size_request *req)
 {
+	if (encodes(req))
+		return 0;
 	return step_number(req, ENGINE_SAMPLER_BYTES) * size_prepared(req) *
 	       (double)req->model->vocab;
 }
@@ -134,7 +142,7 @@ void size_step(const struct size_request *req, const struct size_layout *layout,
 	*activations = prefill_bytes(req, layout);
 	if (sampler > *activations)
 		*activations = sampler;
-	if (sampler <= 0)
+	if (sampler <= 0 && !encodes(req))
 		*logits = (double)size_sequences(req, layout) * (double)req->model->vocab /
 			  layout->tp * SCORE_BYTES;
 }

@@ -29,7 +29,7 @@ const struct size_precision size_precisions[] = {
 	{ "awq", 41560, 160000, PLAIN(4), false, "AWQ, groups of 128" },
 	{ "int4-g32", 46250, 160000, PLAIN(4), false, "GPTQ or AWQ, groups of 32" },
 	{ "nf4", 45000, 160000, PLAIN(4), false, "bitsandbytes NormalFloat" },
-	{ "nf4-dq", 41270, 160000, PLAIN(4), false, "the same with quantized scales" },
+	{ "nf4-dq", 41270, 160000, PLAIN(4), false, "bitsandbytes NormalFloat, quantized scales" },
 	{ "mxfp8", 82500, 160000, PLAIN(8), false, "OCP microscaling, blocks of 32" },
 	{ "mxfp4", 42500, 160000, PLAIN(4), false, "OCP microscaling, blocks of 32" },
 	{ "nvfp4", 45000, 160000, PLAIN(4), false, "blocks of 16" },
@@ -102,13 +102,13 @@ void size_weight_formula(const struct model_params *p, const struct size_precisi
 	if (precision->linear == precision->rest) {
 		units_grouped(linear, p->total);
 		if (precision->linear % SIZE_BYTE)
-			snprintf(buf, size, "%s x %g bits", linear,
+			snprintf(buf, size, "%s x %.4g bits", linear,
 				 (double)precision->linear / (double)SIZE_BIT);
 		else
 			snprintf(buf, size, "%s x %llu B", linear, precision->linear / SIZE_BYTE);
 		return;
 	}
-	snprintf(buf, size, "%s x %g bits + %s x %g bits", units_grouped(linear, p->linear),
+	snprintf(buf, size, "%s x %.4g bits + %s x %.4g bits", units_grouped(linear, p->linear),
 		 (double)precision->linear / (double)SIZE_BIT,
 		 units_grouped(rest, p->total - p->linear),
 		 (double)precision->rest / (double)SIZE_BIT);

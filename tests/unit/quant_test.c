@@ -213,6 +213,9 @@ static void expressions(void)
 /* What says no bits is said, and never taken for something in silence. */
 static void silences(void)
 {
+	stanza("a cache alone", Q("\"quant_method\":\"compressed-tensors\",\"config_groups\":{},"
+		"\"kv_cache_scheme\":{\"num_bits\":8,\"type\":\"float\"}"), NULL, 16, 16, 16, "fp8", false);
+	unclear("gptq without bits", Q("\"quant_method\":\"gptq\",\"group_size\":128"), 4.15625);
 	unclear("no groups", Q("\"quant_method\":\"compressed-tensors\",\"config_groups\":{}"), 16);
 	unclear("no weights", Q("\"quant_method\":\"compressed-tensors\",\"config_groups\":"
 				"{\"group_0\":{\"targets\":[\"Linear\"],\"weights\":null}}"), 16);

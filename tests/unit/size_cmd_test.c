@@ -134,7 +134,10 @@ static void size(void)
 
 	runs(&cmd_size_estimate, "llama-3.1-8b --gpu=h100", CTL_DONE, "H100 SXM5 80GB");
 	runs(&cmd_size_estimate, "meta-llama/Llama-3.1-8B --gpu=l40s --task=qlora",
-	     CTL_DONE, "p50 and p95");
+	     CTL_DONE, "nothing was measured for qlora; formulas alone");
+	ok(!strstr(text, "from what was measured"), "and nothing is said of what was measured");
+	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --engine=torchtitan-fsdp", CTL_DONE,
+	     "P50 and P95 from what was measured");
 	runs(&cmd_size_estimate, "--params=70B --method=liqid --gpu=h100-80", CTL_DONE,
 	     "163.0 GiB");
 	runs(&cmd_size_compare, "--model=llama-3.1-8b", CTL_DONE,
@@ -264,6 +267,8 @@ static void most(void)
 	     "beyond the 131,072 that the model was made for");
 	runs(&cmd_size_estimate, "qwen3-0.6b", CTL_DONE, "FITS ON");
 	ok(strstr(text, "L4 ") && !strstr(text, "K80"), "cards with matrix units come first");
+	ok(!strstr(text, "V100") && !strstr(text, "from the label"),
+	   "of today, and those whose memory is known");
 }
 
 static void catalogues(void)
@@ -302,6 +307,30 @@ static void says(const char *config, const char *want)
 	unlink(name);
 }
 
+/* What stands in a row is what its formula says. */
+static void formulas(void)
+{
+	runs(&cmd_size_estimate, "llama-3.1-8b --task=qlora --engine=hf-peft", CTL_DONE,
+	     "qlora nf4-dq, 1 x 4096");
+	ok(strstr(text, "x 4.127 bits + 1,050,939,392 x 32 bits + adapters"), "tables of QLoRA are in fp32");
+	ok(strstr(text, "4,096 tokens x 128256 entries x 10 B"), "logits of all tokens");
+	ok(strstr(text, "a layer: 16 x 4096 + 4 x 4096 + 4 x 1024 + 8 x 14336 B"), "a layer");
+	ok(strstr(text, "x 8 B, states of adamw"), "no copy where there is none");
+	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --compile=on", CTL_DONE,
+	     "a layer: 10 x 4096 + 2 x 4096 + 4 x 1024 + 6 x 14336 B");
+	ok(strstr(text, "x 16 B, fp32 copy and gradients, states of adamw") && !strstr(text, "ZeRO-0"),
+	   "what is kept, and nothing that is not");
+	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --precision=fp8", CTL_DONE,
+	     "training in fp8 multiplies in 8 bits");
+	runs(&cmd_size_estimate, "llama-3.1-8b --engine=vllm", CTL_DONE,
+	     "vllm prepares for 1,024 sequences there");
+	ok(!strstr(text, "dequantized"), "plain weights are not quantized");
+	runs(&cmd_size_estimate, "llama-3.1-8b --engine=vllm --sequences=64", CTL_DONE, "sampler: 64 sequences");
+	ok(!strstr(text, "sequences there"), "as many as were asked for");
+	runs(&cmd_size_estimate, "llama-3.1-8b --engine=vllm --kv-dtype=fp8", CTL_DONE, "x 1 B x 8,192 tokens");
+	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l40s", CTL_DONE, "; P95 ");
+}
+
 #define SHAPE "\"hidden_size\":64,\"num_hidden_layers\":2,\"intermediate_size\":128," \
 	"\"vocab_size\":100,\"num_attention_heads\":4"
 
@@ -315,11 +344,21 @@ static void remarks(void)
 	     "talker_config of the file is not counted");
 	says("{\"model_type\":\"llama\"," SHAPE ",\"quantization_config\":{\"a\":1}}",
 	     "the quantization has no quant_method");
+	says("{\"model_type\":\"llama\"," SHAPE ",\"max_position_embeddings\":512}", "1 x 512 tokens");
+	ok(!strstr(text, "beyond the"), "a context that nobody asked for is no mistake");
+	ok(!strstr(text, "is a path and also"), "nor is a path that is one");
+	says("{\"model_type\":\"llama\"," SHAPE ",\"quantization_config\":{\"quant_method\":\"exl3\",\"bits\":4}}",
+	     "exl3-4 is a format of ExLlama alone");
+	says("{\"model_type\":\"llama\"," SHAPE ",\"quantization_config\":{\"quant_method\":\"gptq\",\"bits\":4,"
+	     "\"group_size\":128,\"lm_head\":true}}", "x 10.22 bits");
+	says("{\"model_type\":\"bert\"," SHAPE ",\"max_position_embeddings\":512}", "512 prompt tokens at a time");
+	ok(!strstr(text, "sampler"), "an encoder has no sampler");
 }
 
 int main(void)
 {
 	size();
+	formulas();
 	remarks();
 	most();
 	catalogues();
