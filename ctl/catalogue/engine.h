@@ -59,12 +59,13 @@ enum engine_number {
 	ENGINE_EVEN_SPLIT, /* several GPUs share all layers evenly */
 	ENGINE_LOSS_BYTES, /* per token and vocabulary entry in training */
 	ENGINE_MASTER, /* mixed precision keeps 16-bit weights and an fp32 copy */
+	ENGINE_PURE16, /* training keeps weights and states in 16 bits alone */
 	ENGINE_FP32_GRADIENTS, /* 1: gradients are accumulated in fp32 as well; 2: in fp32 alone */
 	ENGINE_STEP_BYTES, /* temporary bytes per trained parameter in the step */
 	ENGINE_ADAPTER_BYTES, /* per adapter parameter: weight, gradient and Adam */
 	ENGINE_UPCAST, /* quantized training keeps the rest in fp32 */
 	ENGINE_SEQUENCE_PARALLEL, /* tensor parallel divides all activations */
-	ENGINE_RECOMPUTE, /* default: 0 none, 1 selective, 2 full */
+	ENGINE_RECOMPUTE, /* default: 0 none, 1 selective, 2 full, 3 full with checkpoints on the host */
 	ENGINE_ZERO, /* default ZeRO stage with several GPUs */
 	ENGINE_GATHERED, /* blocks gathered at a time under ZeRO-3 */
 	ENGINE_BUCKETS, /* elements in buckets of 16-bit gradients */

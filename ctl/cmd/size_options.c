@@ -51,18 +51,24 @@ const struct ctl_option size_workload_options[] = {
 	{ "optimizer", 0, "NAME", "adamw (default) adamw-8bit adafactor sgd lion muon",
 	  "adamw adamw-8bit adafactor sgd lion muon" },
 	{ "states", 0, "KIND",
-	  "training: mixed precision (default), or weights and states in 16bit alone",
+	  "training: mixed precision, or weights and states in 16bit alone (default: the engine's)",
 	  "mixed 16bit" },
 	{ "zero", 0, "STAGE", "ZeRO stage, 0 to 3: what replicas share (default: the engine's)",
 	  "0 1 2 3" },
 	{ "recompute", 0, "KIND",
-	  "activations to recompute: none, selective or full (default: the engine's)",
-	  "none selective full" },
+	  "activations to recompute: none, selective, full, offload (full, kept by the host; default: the engine's)",
+	  "none selective full offload" },
+	{ "loss", 0, "KIND",
+	  "scores of training: eager, chunked, or fused as by Liger and cut cross entropy (default: the engine's)",
+	  "eager chunked fused" },
 	{ "flash", 0, "on|off", "flash attention, which stores no matrix of scores (default on)",
 	  "on off" },
 	{ "compile", 0, "on|off", "compiled model (default off)", "on off" },
 	{ "offload", 0, NULL, "keep optimizer states in the host's memory" },
 	{ "tp", 0, "COUNT", "GPUs that share every layer (tensor parallel)" },
+	{ "sequence-parallel", 0, "on|off",
+	  "with --tp, share activations between tensors as well (default: the engine's)",
+	  "on off" },
 	{ "pp", 0, "COUNT", "groups of layers (pipeline parallel)" },
 	{ "dp", 0, "COUNT", "replicas (data parallel)" },
 	{ "cp", 0, "COUNT", "GPUs that share a sequence (context parallel)" },
@@ -167,7 +173,7 @@ static int read_states(const char *value, struct size_request *req, struct fault
 {
 	if (strcmp(value, "mixed") && strcmp(value, "16bit"))
 		return fault_set(f, EINVAL, "\"%.40s\" is neither mixed nor 16bit", value);
-	req->pure16 = !strcmp(value, "16bit");
+	req->states = !strcmp(value, "16bit");
 	return 0;
 }
 
@@ -183,12 +189,23 @@ static int read_zero(const char *value, struct size_request *req, struct fault *
 
 static int read_recompute(const char *value, struct size_request *req, struct fault *f)
 {
-	static const char *const kinds[] = { "none", "selective", "full" };
+	static const char *const kinds[] = { "none", "selective", "full", "offload" };
 
-	for (req->recompute = 0; req->recompute < 3; req->recompute++)
+	for (req->recompute = 0; req->recompute < 4; req->recompute++)
 		if (!strcmp(value, kinds[req->recompute]))
 			return 0;
-	return fault_set(f, EINVAL, "\"%.40s\" is neither none nor selective nor full", value);
+	return fault_set(f, EINVAL, "\"%.40s\" is none of none, selective, full and offload",
+			 value);
+}
+
+static int read_loss(const char *value, struct size_request *req, struct fault *f)
+{
+	static const char *const kinds[SIZE_LOSSES] = { "eager", "chunked", "fused" };
+
+	for (req->loss = 0; req->loss < SIZE_LOSSES; req->loss++)
+		if (!strcmp(value, kinds[req->loss]))
+			return 0;
+	return fault_set(f, EINVAL, "\"%.40s\" is neither eager nor chunked nor fused", value);
 }
 
 static int on_off(const char *value, int *out, struct fault *f)
@@ -207,6 +224,11 @@ static int read_flash(const char *value, struct size_request *req, struct fault 
 static int read_compile(const char *value, struct size_request *req, struct fault *f)
 {
 	return on_off(value, &req->compile, f);
+}
+
+static int read_sequence_parallel(const char *value, struct size_request *req, struct fault *f)
+{
+	return on_off(value, &req->sequence_parallel, f);
 }
 
 static int degree(const char *value, unsigned int *out, struct fault *f)
@@ -413,9 +435,11 @@ static const struct reader workload_readers[] = {
 	{ "states", read_states },
 	{ "zero", read_zero },
 	{ "recompute", read_recompute },
+	{ "loss", read_loss },
 	{ "flash", read_flash },
 	{ "compile", read_compile },
 	{ "tp", read_tp },
+	{ "sequence-parallel", read_sequence_parallel },
 	{ "pp", read_pp },
 	{ "dp", read_dp },
 	{ "cp", read_cp },
@@ -652,7 +676,8 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 		{ "batch", "micro-batch" },
 	};
 	static const char *const training[] = {
-		"micro-batch", "optimizer", "states", "zero", "recompute", "offload",
+		"micro-batch", "optimizer", "states",  "zero",
+		"recompute",   "loss",	    "offload", "sequence-parallel",
 	};
 	static const char *const serving[] = { "sequences", "chunk", "host-layers" };
 	static const char *const adapting[] = { "rank", "lora-rank", "lora-target" };

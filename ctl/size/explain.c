@@ -93,7 +93,8 @@ static void layer_formula(const struct size_request *req, char *buf, size_t size
 static void activation_formula(const struct size_request *req, const struct size_layout *layout,
 			       char *buf, size_t size)
 {
-	static const char *const how[] = { "all kept", "scores recomputed", "recomputed" };
+	static const char *const how[] = { "all kept", "scores recomputed", "recomputed",
+					   "recomputed from the host's memory" };
 	unsigned long long batch = req->micro_batch ? req->micro_batch : req->batch;
 	char layer[96];
 
@@ -118,10 +119,10 @@ static void logits_formula(const struct size_request *req, char *buf, size_t siz
 		snprintf(buf, size, "%llu last tokens x %llu entries x 6 B",
 			 (unsigned long long)req->batch, (unsigned long long)req->model->vocab);
 	else
-		snprintf(buf, size, "%s tokens x %llu entries x %g B",
+		snprintf(buf, size, "%s tokens x %llu entries x %.3g B",
 			 units_grouped(tokens, batch * req->context),
 			 (unsigned long long)req->model->vocab,
-			 explain_number(req, ENGINE_LOSS_BYTES));
+			 size_loss_bytes(req) / (double)req->model->vocab);
 }
 
 /* Of training: how many bytes a parameter takes in this part. */

@@ -52,6 +52,9 @@ void size_request_init(struct size_request *req)
 	req->mfu = 0.4;
 	req->targets = TARGET_LINEAR;
 	req->recompute = SIZE_UNSET;
+	req->loss = SIZE_UNSET;
+	req->sequence_parallel = SIZE_UNSET;
+	req->states = SIZE_UNSET;
 	req->zero = SIZE_UNSET;
 	req->flash = SIZE_UNSET;
 	req->compile = SIZE_UNSET;
@@ -77,6 +80,9 @@ static void fill_defaults(struct size_request *req)
 	if (req->precision == size_precision_get("nf4") &&
 	    req->engine->number[ENGINE_DOUBLE_QUANTIZED] > 0)
 		req->precision = size_precision_get("nf4-dq");
+	req->pure16 = req->states == SIZE_UNSET ?
+			      req->task == SIZE_TRAIN && req->engine->number[ENGINE_PURE16] > 0 :
+			      req->states > 0;
 	if (req->micro_batch && req->task != SIZE_INFER)
 		req->batch = req->micro_batch;
 	if (req->task == SIZE_INFER && req->dp > 1 && !req->params.total)

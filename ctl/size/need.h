@@ -53,6 +53,14 @@ enum size_optimizer {
 	SIZE_OPTIMIZERS
 };
 
+/* How the loss treats the scores of tokens; SIZE_UNSET: as the engine does. */
+enum size_loss {
+	LOSS_EAGER, /* all scores, in fp32 as well, and their gradients */
+	LOSS_CHUNKED, /* all scores in 16 bits, the rest chunk by chunk */
+	LOSS_FUSED, /* with the output matrix, chunk by chunk: Liger, cut cross entropy */
+	SIZE_LOSSES
+};
+
 /* What LoRA adapts; bits. */
 enum size_target {
 	TARGET_QUERY = 1,
@@ -93,6 +101,11 @@ struct size_method;
  *	sequences of a micro-batch on each GPU
  * @rank: of the LoRA adapters
  * @method: how memory is computed; NULL: by formula
+ * @states: of training: 1 with weights and states in 16 bits alone, 0 in mixed precision
+ * @pure16: filled by size_request_check(): from @states, or the engine's way
+ * @recompute: 0 none, 1 selective, 2 full, 3 full with checkpoints in the host's memory
+ * @loss: enum size_loss
+ * @sequence_parallel: GPUs that share tensors share what is between them as well
  * @tokens: fleet-training: tokens to train on, each epoch
  * @epochs: fleet-training
  * @hours: fleet-training: time that it may take
@@ -128,6 +141,7 @@ struct size_request {
 	double qpm;
 	const struct size_engine *engine;
 	const struct size_precision *compute;
+	int states;
 	bool pure16;
 	uint64_t micro_batch;
 	uint64_t generated;
@@ -137,6 +151,8 @@ struct size_request {
 	int zero;
 	int flash;
 	int compile;
+	int loss;
+	int sequence_parallel;
 	bool offload;
 	unsigned int tp;
 	unsigned int pp;

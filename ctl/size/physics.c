@@ -74,6 +74,13 @@ unsigned int size_recompute(const struct size_request *req)
 					      (unsigned int)req->recompute;
 }
 
+static bool shares_sequence(const struct size_request *req)
+{
+	if (req->sequence_parallel != SIZE_UNSET)
+		return req->sequence_parallel > 0;
+	return physics_number(req, ENGINE_SEQUENCE_PARALLEL) > 0;
+}
+
 static double layers_share(const struct size_request *req, const struct size_layout *layout)
 {
 	uint64_t layers;
@@ -359,7 +366,7 @@ static double layer_bytes(const struct size_request *req, const struct size_layo
 		split = (flash ? 2 * h : 8 * h) + 4 * f;
 	if (scores && !flash)
 		split += 5 * (double)m->heads * (double)req->context;
-	if (physics_number(req, ENGINE_SEQUENCE_PARALLEL) > 0)
+	if (shares_sequence(req))
 		whole /= layout->tp;
 	return (whole + split / layout->tp) * compute_bytes(req) / 2 +
 	       quantized_inputs(req, layout);
@@ -394,10 +401,38 @@ static double activation_bytes(const struct size_request *req, const struct size
 	case 1:
 		return tokens * layers * in_flight * layer_bytes(req, layout, false);
 	default:
-		if (physics_number(req, ENGINE_SEQUENCE_PARALLEL) > 0)
+		if (shares_sequence(req))
 			kept /= layout->tp;
+		/* one that is on its way to the host, and one that comes back */
+		if (size_recompute(req) > 2)
+			return tokens * kept * fmin(2, layers);
 		return tokens * layers * in_flight * kept;
 	}
+}
+
+/* Bytes of an entry: scores in 16 bits, in fp32, their logarithms, and gradients. */
+#define EAGER_BYTES 14
+#define CHUNKED_BYTES 3
+
+/* Liger's chunks are so small that their scores take as much as its inputs, in fp32 twice. */
+#define FUSED_BYTES 10
+
+double size_loss_bytes(const struct size_request *req)
+{
+	double entry = physics_number(req, ENGINE_LOSS_BYTES);
+
+	switch (req->loss) {
+	case LOSS_EAGER:
+		entry = entry > CHUNKED_BYTES ? entry : EAGER_BYTES;
+		break;
+	case LOSS_CHUNKED:
+		entry = fmin(entry, CHUNKED_BYTES);
+		break;
+	case LOSS_FUSED:
+		return fmin(entry * (double)req->model->vocab,
+			    FUSED_BYTES * (double)req->model->hidden);
+	}
+	return entry * (double)req->model->vocab;
 }
 
 /* The first stage has micro-batches of the whole pipeline, the last has the loss. */
@@ -410,9 +445,8 @@ static void add_activations(const struct size_request *req, const struct size_la
 	out->moment[MOMENT_FIRST][PART_ACTIVATIONS] =
 		activation_bytes(req, layout, layout->pp) + again;
 	out->moment[MOMENT_LOSS][PART_ACTIVATIONS] = last;
-	out->moment[MOMENT_LOSS][PART_LOGITS] = micro_tokens(req, layout) *
-						(double)req->model->vocab / layout->tp *
-						physics_number(req, ENGINE_LOSS_BYTES);
+	out->moment[MOMENT_LOSS][PART_LOGITS] =
+		micro_tokens(req, layout) * size_loss_bytes(req) / layout->tp;
 	/* the loss is gone when a layer is recomputed */
 	out->moment[MOMENT_LAYER][PART_ACTIVATIONS] = last + again;
 }
@@ -499,10 +533,11 @@ static void train_parts(const struct size_request *req, const struct size_layout
 	part[PART_BUFFERS] += working_copies(req, layout, zero);
 	if (req->model)
 		add_activations(req, layout, out);
-	/* the step comes after the activations are gone */
-	out->moment[MOMENT_ALONE][PART_BUFFERS] = physics_number(req, ENGINE_STEP_BYTES) *
-						  (zero >= 1 ? all / shards : n) *
-						  (req->pure16 ? 0.5 : 1);
+	/* the step comes after the activations are gone; kernels of 8-bit states work in place */
+	if (req->optimizer != OPTIMIZER_ADAMW_8BIT)
+		out->moment[MOMENT_ALONE][PART_BUFFERS] = physics_number(req, ENGINE_STEP_BYTES) *
+							  (zero >= 1 ? all / shards : n) *
+							  (req->pure16 ? 0.5 : 1);
 }
 
 /* --- both ------------------------------------------------------------------ */

@@ -69,6 +69,9 @@ const char *size_part_source(const struct size_request *req, enum size_part part
 /* Widths of all queries, and of keys or values, as attention multiplies them. */
 void size_widths(const struct cat_model *m, double *queries, double *keys);
 
+/* What the loss takes of a token. */
+double size_loss_bytes(const struct size_request *req);
+
 /* Parameters that training changes: all, or adapters and what is trained whole. */
 double size_trained(const struct size_request *req);
 

@@ -138,7 +138,7 @@ bool size_speed_terms(const struct size_request *req, const struct size_layout *
 		      const struct cat_gpu *gpu, double global_batch, double t[SPEED_TERMS])
 {
 	double cp = layout->cp > 1 ? layout->cp : 1;
-	double again = size_recompute(req) == 2 ? 1. / 3 : 0, shards, tokens, step, batches;
+	double again = size_recompute(req) >= 2 ? 1. / 3 : 0, shards, tokens, step, batches;
 	unsigned int zero = size_zero_stage(req, layout);
 	double n = (double)req->params.total / layout->tp / layout->pp;
 	struct rates r;

@@ -313,6 +313,8 @@ static int recompute_of(const char *text)
 {
 	if (has(text, "none"))
 		return 0;
+	if (has(text, "offload"))
+		return 3;
 	if (has(text, "selective"))
 		return 1;
 	return has(text, "full") ? 2 : SIZE_UNSET;
@@ -362,9 +364,9 @@ static void read_training(const struct sheet *sheet, struct size_row *row)
 	req->batch = count(sheet, "micro_batch");
 	req->optimizer = optimizer_of(optimizer);
 	/* mixed precision is the rule; a type alone is that of the weights */
-	req->pure16 = has(precision, "true") || has(precision, "pure") ||
-		      has(optimizer, "bf16 params") || ends_with(optimizer, " bf16") ||
-		      (req->task == SIZE_TRAIN && has(precision, "float16"));
+	if (has(precision, "true") || has(precision, "pure") || has(optimizer, "bf16 params") ||
+	    ends_with(optimizer, " bf16") || (req->task == SIZE_TRAIN && has(precision, "float16")))
+		req->states = 1;
 	req->recompute = recompute_of(sheet_get(sheet, "recompute"));
 	if (*sheet_get(sheet, "zero"))
 		req->zero = (int)number(sheet, "zero");
@@ -605,6 +607,16 @@ static void read_prepared(const struct sheet *sheet, struct size_row *row)
 		row->req.device = (uint64_t)row->gpu_bytes;
 }
 
+/* The kind of loss is no column, but a flag or a plug-in among the notes. */
+static int loss_of(const struct sheet *sheet)
+{
+	const char *notes = sheet_get(sheet, "notes");
+
+	if (has(notes, "fused CE") || has(notes, "/CE") || has(notes, "CutCrossEntropy"))
+		return LOSS_FUSED;
+	return has(notes, "chunked c") ? LOSS_CHUNKED : SIZE_UNSET;
+}
+
 /* What the command line of an engine says beside the common words. */
 static void read_flags(const struct sheet *sheet, struct size_row *row)
 {
@@ -624,6 +636,11 @@ static void read_flags(const struct sheet *sheet, struct size_row *row)
 		req->host_layers = req->model->layers - row->layers_here;
 	if (!strncmp(row->engine_name, "vllm", 4))
 		read_prepared(sheet, row);
+	if (req->task != SIZE_INFER)
+		req->loss = loss_of(sheet);
+	/* flags of a test of Megatron-LM are all among its notes */
+	if (has(sheet_get(sheet, "source"), "/Megatron-LM "))
+		req->sequence_parallel = has(sheet_get(sheet, "notes"), "sequence-parallel");
 	if (strlen(sheet_get(sheet, "ep")))
 		req->ep = count(sheet, "ep");
 }

@@ -84,7 +84,8 @@ static double part(struct size_request req, unsigned int gpus, unsigned int tp, 
 static void parts(void)
 {
 	struct size_request infer = base(SIZE_INFER), train = base(SIZE_TRAIN), other;
-	double n = 8030261248., adam;
+	struct size_engine engine;
+	double n = 8030261248., adam, both;
 
 	ok(same(part(infer, 1, 1, PART_WEIGHTS), 2 * n), "weights of inference");
 	ok(same(part(infer, 2, 2, PART_WEIGHTS), n), "tensor parallel halves them");
@@ -112,7 +113,7 @@ static void parts(void)
 	other.offload = true;
 	ok(part(other, 1, 1, PART_OPTIMIZER) <= 0, "or none at all");
 	other = train;
-	other.pure16 = true;
+	other.states = 1;
 	ok(same(part(other, 1, 1, PART_OPTIMIZER), 4 * n), "16-bit states");
 	other = train;
 	other.recompute = 0;
@@ -121,6 +122,34 @@ static void parts(void)
 	other.flash = 0;
 	ok(part(other, 1, 1, PART_ACTIVATIONS) > 32. * 5 * 32 * 4096 * 4096,
 	   "scores are kept without flash attention");
+	other = train;
+	other.context = 65536;
+	other.loss = LOSS_FUSED;
+	both = part(other, 1, 1, PART_ACTIVATIONS);
+	other.recompute = 3;
+	ok(same(both - part(other, 1, 1, PART_ACTIVATIONS), 65536. * 2 * 4096 * 30),
+	   "of checkpoints that the host keeps two are on the GPU");
+	other = train;
+	other.context = 65536;
+	ok(same(part(other, 1, 1, PART_LOGITS), 65536 * 14. * 128256), "an eager loss");
+	other.loss = LOSS_CHUNKED;
+	ok(same(part(other, 1, 1, PART_LOGITS), 65536 * 3. * 128256), "in chunks");
+	other.loss = LOSS_FUSED;
+	ok(part(other, 1, 1, PART_LOGITS) < 65536 * 11. * 4096, "fused with the output matrix");
+	other = train;
+	other.recompute = 0;
+	other.sequence_parallel = 1;
+	both = part(other, 4, 4, PART_ACTIVATIONS);
+	other.sequence_parallel = 0;
+	ok(same(part(other, 4, 4, PART_ACTIVATIONS) - both, 4096. * 32 * 10 * 4096 * 3 / 4),
+	   "what is between tensors is shared, or whole on each GPU");
+	other = train;
+	engine = engine_generic;
+	engine.number[ENGINE_PURE16] = 1;
+	other.engine = &engine;
+	ok(same(part(other, 1, 1, PART_OPTIMIZER), 4 * n), "an engine's own way is 16-bit states");
+	other.states = 0;
+	ok(same(part(other, 1, 1, PART_OPTIMIZER), adam), "unless mixed precision is asked for");
 	other = base(SIZE_LORA);
 	other.rank = 64;
 	other.targets = TARGET_QUERY | TARGET_VALUE;

@@ -134,8 +134,23 @@ static bool zero(struct size_request *req, struct size_layout *layout, int step)
 static bool recompute(struct size_request *req, struct size_layout *layout, int step)
 {
 	(void)layout;
-	req->recompute = 2 - step;
-	return step < 3;
+	req->recompute = 3 - step;
+	return step < 4;
+}
+
+static bool loss(struct size_request *req, struct size_layout *layout, int step)
+{
+	(void)layout;
+	req->loss = LOSS_FUSED - step;
+	return step < SIZE_LOSSES;
+}
+
+static bool between(struct size_request *req, struct size_layout *layout, int step)
+{
+	layout->gpus = 4;
+	layout->tp = 4;
+	req->sequence_parallel = !step;
+	return step < 2;
 }
 
 static bool flash(struct size_request *req, struct size_layout *layout, int step)
@@ -163,7 +178,7 @@ static bool offload(struct size_request *req, struct size_layout *layout, int st
 static bool states(struct size_request *req, struct size_layout *layout, int step)
 {
 	(void)layout;
-	req->pure16 = !step;
+	req->states = !step;
 	return step < 2;
 }
 
@@ -248,6 +263,8 @@ static const struct law laws[] = {
 	{ "a lower stage of ZeRO", TRAIN, false, zero },
 	{ "a lower stage of ZeRO, of the model's tensors", ADAPT, true, zero },
 	{ "less recomputation", TRAIN | ADAPT, false, recompute },
+	{ "a loss of more scores", TRAIN | ADAPT, false, loss },
+	{ "whole activations between shared tensors", TRAIN | ADAPT, false, between },
 	{ "no flash attention", TRAIN | ADAPT, false, flash },
 	{ "no compiler", TRAIN | ADAPT, false, compile },
 	{ "states on the GPU", TRAIN | ADAPT, false, offload },
