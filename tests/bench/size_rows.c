@@ -461,7 +461,9 @@ static bool read_workload(const struct sheet *sheet, const struct catalogue *cat
  */
 static unsigned int replicas_of(const struct sheet *sheet)
 {
-	unsigned int dp = count(sheet, "dp"), micro = count(sheet, "micro_batch");
+	/* ranks that share experts are replicas: where a row has no other number, there are as many */
+	unsigned int dp = *sheet_get(sheet, "dp") ? count(sheet, "dp") : count(sheet, "ep");
+	unsigned int micro = count(sheet, "micro_batch");
 	unsigned int global = (unsigned int)number(sheet, "global_batch");
 
 	return global && *sheet_get(sheet, "micro_batch") && dp > global / micro

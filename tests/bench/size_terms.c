@@ -31,6 +31,7 @@
  * @term: what of it
  * @group: "weights", "kv.standard", ...
  * @error: absolute, relative to what the engine told
+ * @p95: of a sum, what it should not exceed; 0: a term alone has none
  */
 struct judged {
 	const struct size_row *row;
@@ -38,6 +39,7 @@ struct judged {
 	double told;
 	double computed;
 	double error;
+	double p95;
 };
 
 static struct judged judged[ERRORS_MAX];
@@ -171,7 +173,7 @@ static const char *group_of_states(const struct size_row *row)
 }
 
 static void judge(const struct size_row *row, enum size_told told, const char *group,
-		  double computed)
+		  double computed, double p95)
 {
 	struct judged *j = &judged[n_judged];
 
@@ -182,6 +184,7 @@ static void judge(const struct size_row *row, enum size_told told, const char *g
 	j->told = row->told[told];
 	j->computed = computed;
 	j->error = fabs(computed / j->told - 1);
+	j->p95 = p95;
 	n_judged++;
 }
 
@@ -192,17 +195,17 @@ static void judge_row(const struct size_row *row)
 	if (!row->usable || row->oom)
 		return;
 	if (row->req.task == SIZE_INFER && row->profiled) {
-		judge(row, TOLD_WEIGHTS, group_of_weights(row), part_of(row, PART_WEIGHTS));
+		judge(row, TOLD_WEIGHTS, group_of_weights(row), part_of(row, PART_WEIGHTS), 0);
 		judge(row, TOLD_KV, group_of_cache(row),
-		      row->req.model ? cache_of(row) : 0);
+		      row->req.model ? cache_of(row) : 0, 0);
 		judge(row, TOLD_ACTIVATIONS, group_of_activations(row),
-		      part_of(row, PART_ACTIVATIONS));
+		      part_of(row, PART_ACTIVATIONS), 0);
 	}
-	judge(row, TOLD_STATES, group_of_states(row), states_of(row));
+	judge(row, TOLD_STATES, group_of_states(row), states_of(row), 0);
 	if (row->req.task == SIZE_INFER || !row->context_told || !row->layout_told)
 		return;
 	size_estimate(&row->req, &row->layout, &e);
-	judge(row, TOLD_TOTAL, "total", e.memory[row->kind]);
+	judge(row, TOLD_TOTAL, "total", e.memory[row->kind], e.p95[row->kind]);
 }
 
 /* --- figures ------------------------------------------------------------------------ */
@@ -213,12 +216,14 @@ static void judge_row(const struct size_row *row)
  * @sources: of how many sources
  * @median: over sources of each one's median
  * @p90: over all terms
+ * @covered: of sums, the mean over sources of the share that P95 covers
  */
 struct figure {
 	size_t n;
 	size_t sources;
 	double median;
 	double p90;
+	double covered;
 };
 
 /* Is @j of the group, and of the engine where one is named? "kv" has "kv.mla". */
@@ -233,7 +238,7 @@ static bool belongs(const struct judged *j, const char *group, const char *engin
 static void figure_of(const char *group, const char *engine, struct figure *out)
 {
 	static double error[ERRORS_MAX], median[ERRORS_MAX], all[ERRORS_MAX];
-	size_t i, j, n;
+	size_t i, j, n, covered;
 
 	memset(out, 0, sizeof(*out));
 	for (i = 0; i < n_judged; i++) {
@@ -246,26 +251,37 @@ static void figure_of(const char *group, const char *engine, struct figure *out)
 				break;
 		if (j < i)
 			continue;
-		for (n = 0; j < n_judged; j++)
-			if (belongs(&judged[j], group, engine) &&
-			    !strcmp(judged[j].row->source, judged[i].row->source))
-				error[n++] = judged[j].error;
+		for (n = 0, covered = 0; j < n_judged; j++) {
+			if (!belongs(&judged[j], group, engine) ||
+			    strcmp(judged[j].row->source, judged[i].row->source))
+				continue;
+			error[n++] = judged[j].error;
+			covered += judged[j].told <= judged[j].p95;
+		}
+		out->covered += (double)covered / (double)n;
 		median[out->sources++] = quantile(error, n, 0.5);
 	}
+	out->covered /= out->sources ? (double)out->sources : 1;
 	out->median = quantile(median, out->sources, 0.5);
 	out->p90 = quantile(all, out->n, 0.9);
 }
 
 static void print_figure(const char *engine, const char *group, const struct figure *f)
 {
-	printf("%-14s %-20s n %4zu  sources %3zu  median over sources %7.3f %%  p90 %7.2f %%\n",
+	printf("%-14s %-20s n %4zu  sources %3zu  median over sources %7.3f %%  p90 %7.2f %%",
 	       engine ? engine : "all", group, f->n, f->sources, 100 * f->median, 100 * f->p90);
+	if (f->covered > 0)
+		printf("  p95 covers %5.1f %%", 100 * f->covered);
+	printf("\n");
 }
 
 static void json_figure(const char *group, const struct figure *f, bool *first)
 {
-	printf("%s\"%s\":{\"n\":%zu,\"sources\":%zu,\"median\":%.5f,\"p90\":%.5f}",
+	printf("%s\"%s\":{\"n\":%zu,\"sources\":%zu,\"median\":%.5f,\"p90\":%.5f",
 	       *first ? "" : ",", group, f->n, f->sources, f->median, f->p90);
+	if (f->covered > 0)
+		printf(",\"coverage\":%.4f", f->covered);
+	printf("}");
 	*first = false;
 }
 

@@ -63,6 +63,7 @@ build/size-terms "$work/training.csv" ctl/catalogue -v >"$work/out" || echo "sta
 json=$(tail -n 1 "$work/out")
 at_most states.toy megatron 0.03 "more replicas than micro-batches: those of the machine"
 report "$(jq -r '.engines.deepspeed.total.n' <<<"$json")" 1 "rows without length, GPUs or layout, and stale ones"
+report "$(jq -r '.engines.deepspeed.total.coverage' <<<"$json")" 1 "40 GiB are below P95 of 30"
 for engine in fsdp hf-peft torchtune; do
 	at_most total "$engine" 0.25 "states in 16 bits alone, $engine"
 done
