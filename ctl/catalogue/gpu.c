@@ -387,3 +387,25 @@ uint64_t cat_gpu_memory_mib(const struct cat_gpu *gpu, enum gpu_trust *trust)
 	*trust = GPU_FROM_LABEL;
 	return (uint64_t)(label / devices * 1024 * 15 / 16);
 }
+
+/*
+ * Has it matrix units for 16 bits? All that multiply faster than this do; where nobody says
+ * how fast, the width of the memory tells: decoding is bound by it.
+ */
+#define MATRIX_TFLOPS 40
+#define WIDE_GBS 600
+
+/* Cards before this generation multiply no bf16, and engines are about to leave them. */
+#define PCIE_GEN 4
+
+bool cat_gpu_for_models(const struct cat_gpu *gpu)
+{
+	double tflops, gbs = 0, gen;
+
+	if (cat_gpu_fact(gpu, GPU_PCIE_GEN, &gen) != GPU_UNKNOWN && gen < PCIE_GEN)
+		return false;
+	if (cat_gpu_fact(gpu, GPU_FP16_TFLOPS, &tflops) != GPU_UNKNOWN)
+		return tflops >= MATRIX_TFLOPS;
+	cat_gpu_fact(gpu, GPU_BANDWIDTH_GBS, &gbs);
+	return gbs >= WIDE_GBS;
+}

@@ -141,6 +141,9 @@ enum gpu_trust cat_gpu_fact(const struct cat_gpu *gpu, enum gpu_fact fact, doubl
  */
 uint64_t cat_gpu_memory_mib(const struct cat_gpu *gpu, enum gpu_trust *trust);
 
+/* Is it of the kind that models run on today? Lists begin with those. */
+bool cat_gpu_for_models(const struct cat_gpu *gpu);
+
 const char *cat_gpu_form_name(enum gpu_form form);
 const char *cat_gpu_trust_name(enum gpu_trust trust);
 

@@ -96,28 +96,6 @@ static void print_fit(struct out_table *t, const struct size_request *req, const
 }
 
 /*
- * Has it matrix units for 16 bits? All that multiply faster than this do; where nobody says
- * how fast, the width of the memory tells: decoding is bound by it.
- */
-#define MATRIX_TFLOPS 40
-#define WIDE_GBS 600
-
-/* Cards before this generation multiply no bf16, and engines are about to leave them. */
-#define PCIE_GEN 4
-
-static bool is_made_for_models(const struct cat_gpu *gpu)
-{
-	double tflops, gbs = 0, gen;
-
-	if (cat_gpu_fact(gpu, GPU_PCIE_GEN, &gen) != GPU_UNKNOWN && gen < PCIE_GEN)
-		return false;
-	if (cat_gpu_fact(gpu, GPU_FP16_TFLOPS, &tflops) != GPU_UNKNOWN)
-		return tflops >= MATRIX_TFLOPS;
-	cat_gpu_fact(gpu, GPU_BANDWIDTH_GBS, &gbs);
-	return gbs >= WIDE_GBS;
-}
-
-/*
  * What is made for models first, then the fewest GPUs, of these the ones whose memory is known
  * for sure, and the least memory that does it; no answer last.
  */
@@ -125,7 +103,7 @@ static int by_count(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 	unsigned int nx = x->fit.gpus, ny = y->fit.gpus;
-	bool mx = nx && is_made_for_models(x->gpu), my = ny && is_made_for_models(y->gpu);
+	bool mx = nx && cat_gpu_for_models(x->gpu), my = ny && cat_gpu_for_models(y->gpu);
 
 	if (mx != my)
 		return mx ? -1 : 1;

@@ -130,6 +130,7 @@ size_t machines_find(const struct size_request *any, const struct cat_gpu *gpu, 
 	size_t n = 0;
 
 	m.usable = size_usable_bytes(req, memory);
+	m.later = (cat_gpu_for_models(gpu) ? 0 : 2) + (trust == GPU_FROM_LABEL);
 	layouts_start(&layouts, req, 1, wish->gpus_max);
 	layouts_leave_hopeless(&layouts, m.usable);
 	while (n < max && layouts_next(&layouts, &m.layout)) {
@@ -174,10 +175,15 @@ static int by_goal(const void *a, const void *b)
 	const struct machine *x = a, *y = b;
 	double fx = figure(x), fy = figure(y);
 
+	/* without another goal first what is made for models, and known for sure */
+	if (sort_goal == GOAL_COUNT && x->later / 2 != y->later / 2)
+		return x->later < y->later ? -1 : 1;
 	if (fx < fy || fx > fy)
 		return fx < fy ? -1 : 1;
 	if (x->gpus != y->gpus)
 		return x->gpus < y->gpus ? -1 : 1;
+	if (x->later != y->later)
+		return x->later < y->later ? -1 : 1;
 	if (x->usable != y->usable)
 		return x->usable < y->usable ? -1 : 1;
 	if (x->layout.pp != y->layout.pp)

@@ -50,6 +50,7 @@ struct machine_wish {
  * @gpus: of all replicas
  * @p50: bytes of the fullest GPU; @p95 likewise
  * @usable: bytes that it has
+ * @later: of several with the same number of GPUs those behind; 2 and more: of all
  * @rate: of one GPU
  * @latency: bounds of inference
  * @hours: of the work; 0 if not known, as the others
@@ -65,6 +66,7 @@ struct machine {
 	double p50;
 	double p95;
 	uint64_t usable;
+	unsigned int later;
 	struct size_rate rate;
 	struct size_latency latency;
 	double hours;

@@ -269,6 +269,8 @@ static void most(void)
 	ok(strstr(text, "L4 ") && !strstr(text, "K80"), "cards with matrix units come first");
 	ok(!strstr(text, "V100") && !strstr(text, "from the label"),
 	   "of today, and those whose memory is known");
+	runs(&cmd_size_machines, "llama-3.1-8b --engine=vllm", CTL_DONE, "ARRANGEMENT");
+	ok(!strstr(text, "MI50") && strstr(text, "L40S"), "and so of arrangements");
 }
 
 static void catalogues(void)
