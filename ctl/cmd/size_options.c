@@ -511,7 +511,8 @@ static void take_format(struct ctl_ctx *ctx, struct size_request *req)
 
 	if (*stored.kv && !given(ctx, "kv-precision") && !given(ctx, "kv-dtype"))
 		req->kv = size_precision_get(stored.kv);
-	if (given(ctx, "precision") || given(ctx, "quant"))
+	if (given(ctx, "precision") || given(ctx, "quant") ||
+	    (req->task == SIZE_QLORA && !strcmp(stored.quant, "fp8")))
 		return; /* another format than the file's: by formula */
 	req->exact_bytes = stored.bytes;
 	req->table_bytes = stored.table;

@@ -272,6 +272,11 @@ static void print_file(struct ctl_ctx *ctx, const struct size_request *req)
 		out_note(ctx->out, "remarks", "",
 			 "%s is a format of %s alone, and no profile knows the buffers of that engine",
 			 stored->quant, *stored->quant == 'e' ? "ExLlama" : "MLX");
+	if (req->task == SIZE_QLORA && !strcmp(stored->quant, "fp8") &&
+	    req->precision->plain < 8 * SIZE_BIT)
+		out_note(ctx->out, "remarks", "",
+			 "the checkpoint is in fp8; QLoRA quantizes weights in 16 bits to %s",
+			 req->precision->name);
 	if (req->params.mtp)
 		out_note(ctx->out, "remarks", "",
 			 "%s parameters that predict further tokens are stored and not loaded: speculative decoding alone takes them",

@@ -154,12 +154,12 @@ void kv_formula(const struct cat_model *m, const struct size_precision *precisio
 	if (same_width(m))
 		same_width_text(m, precision, context, batch, buf, size);
 	for (i = 0; !same_width(m) && i < m->n_caches; i++)
-		append(buf, size, "%s%llu layers x %s x %s tokens", i ? " + " : "",
+		append(buf, size, "%s%llu layers x %s x %s tokens", i ? " + " : "(",
 		       (unsigned long long)m->cache[i].layers, width_text(m, &m->cache[i], what),
 		       units_grouped(tokens, wide_saturate((u128)batch *
 							   cached_tokens(&m->cache[i], context))));
 	if (!same_width(m) && m->n_caches)
-		append(buf, size, " x %.4g B", (double)precision->linear / (double)SIZE_BYTE);
+		append(buf, size, ") x %.4g B", (double)precision->linear / (double)SIZE_BYTE);
 	if (m->index_bytes)
 		append(buf, size, " + %llu B of index a token", (unsigned long long)m->index_bytes);
 	if (m->state_bytes)

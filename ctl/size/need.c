@@ -122,7 +122,7 @@ static int check_precision(const struct size_request *req, struct fault *f)
 	if ((req->task == SIZE_TRAIN && bits < 8) ||
 	    (req->task == SIZE_TRAIN && !strcmp(req->precision->name, "int8")))
 		return fault_set(f, EINVAL,
-				 "%s weights cannot be trained; use bf16, fp8 or fp32, or the tasks lora and qlora",
+				 "%s weights cannot be trained; use --precision bf16, fp8 or fp32, or the tasks lora and qlora",
 				 req->precision->name);
 	if (!req->kv->kv)
 		return fault_set(f, EINVAL,

@@ -297,16 +297,24 @@ static void catalogues(void)
 }
 
 /* What is said of a config.json. */
-static void says(const char *config, const char *want)
+static void says_of(const char *options, const char *config, const char *want)
 {
 	char name[] = "/tmp/gpuctl-said-XXXXXX.json";
 	int fd = mkstemps(name, 5);
+	char *line;
 
 	if (!ok(fd >= 0 && write(fd, config, strlen(config)) > 0, "a file can be written"))
 		return;
-	runs(&cmd_size_estimate, name, CTL_DONE, want);
+	line = mem_printf("%s %s", name, options);
+	runs(&cmd_size_estimate, *options ? line : name, CTL_DONE, want);
+	free(line);
 	close(fd);
 	unlink(name);
+}
+
+static void says(const char *config, const char *want)
+{
+	says_of("", config, want);
 }
 
 /* What stands in a row is what its formula says. */
@@ -353,6 +361,13 @@ static void remarks(void)
 	     "exl3-4 is a format of ExLlama alone");
 	says("{\"model_type\":\"llama\"," SHAPE ",\"quantization_config\":{\"quant_method\":\"gptq\",\"bits\":4,"
 	     "\"group_size\":128,\"lm_head\":true}}", "x 10.22 bits");
+	says("{\"model_type\":\"llama\"," SHAPE ",\"quantization_config\":{\"quant_method\":\"nvfp4\"}}",
+	     "infer nvfp4");
+	says_of("--task=qlora", "{\"model_type\":\"llama\"," SHAPE ",\"quantization_config\":{\"quant_method\":\"fp8\"}}",
+		"QLoRA quantizes weights in 16 bits to nf4-dq");
+	says("{\"model_type\":\"gemma4_text\"," SHAPE ",\"layer_types\":[\"sliding_attention\",\"full_attention\"],"
+	     "\"sliding_window\":512,\"head_dim\":16,\"global_head_dim\":32,\"num_key_value_heads\":2,"
+	     "\"num_global_key_value_heads\":1}", "(1 layers x 2 x 2 heads x 16 x 512 tokens + 1 layers");
 	says("{\"model_type\":\"bert\"," SHAPE ",\"max_position_embeddings\":512}", "512 prompt tokens at a time");
 	ok(!strstr(text, "sampler"), "an encoder has no sampler");
 }
