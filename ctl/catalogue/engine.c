@@ -64,6 +64,8 @@ const struct engine_number_type engine_numbers[ENGINE_NUMBERS] = {
 				 "copies of all weights on each GPU while a sharded model loads" },
 	[ENGINE_KEEP_GATHERED] = { "keep_gathered", 0, 1, 0,
 				   "pipeline stages stay gathered, with their gradients" },
+	[ENGINE_IN_FLIGHT] = { "in_flight_more", 0, 8, 0,
+			       "micro-batches of the first stage beyond one for each stage" },
 	[ENGINE_UNTIED_LOAD] = { "untied_load", 0, 1, 0,
 				 "a tied output matrix is made at load, AWQ" },
 	[ENGINE_QUANTIZED_INPUTS] = { "quantized_inputs", 0, 1, 0,

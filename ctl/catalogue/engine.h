@@ -71,6 +71,7 @@ enum engine_number {
 	ENGINE_BUCKETS, /* elements in buckets of 16-bit gradients */
 	ENGINE_LOAD_COPIES, /* whole copies of the weights while loading, sharded */
 	ENGINE_KEEP_GATHERED, /* a pipeline keeps its stage gathered */
+	ENGINE_IN_FLIGHT, /* micro-batches that the first stage holds beyond one for each stage */
 	ENGINE_UNTIED_LOAD, /* a tied output matrix is made before it is tied */
 	ENGINE_QUANTIZED_INPUTS, /* frozen quantized matrices keep their inputs all the same */
 	ENGINE_DOUBLE_QUANTIZED, /* NF4 has its scales quantized, whatever the format is called */

@@ -441,9 +441,9 @@ static void add_activations(const struct size_request *req, const struct size_la
 {
 	double again = recomputed_layer(req, layout);
 	double last = activation_bytes(req, layout, 1);
+	double first = layout->pp + (layout->pp > 1 ? physics_number(req, ENGINE_IN_FLIGHT) : 0);
 
-	out->moment[MOMENT_FIRST][PART_ACTIVATIONS] =
-		activation_bytes(req, layout, layout->pp) + again;
+	out->moment[MOMENT_FIRST][PART_ACTIVATIONS] = activation_bytes(req, layout, first) + again;
 	out->moment[MOMENT_LOSS][PART_ACTIVATIONS] = last;
 	out->moment[MOMENT_LOSS][PART_LOGITS] =
 		micro_tokens(req, layout) * size_loss_bytes(req) / layout->tp;

@@ -84,7 +84,10 @@ static double part(struct size_request req, unsigned int gpus, unsigned int tp, 
 static void parts(void)
 {
 	struct size_request infer = base(SIZE_INFER), train = base(SIZE_TRAIN), other;
+	const struct size_layout stages = { .gpus = 4, .tp = 1, .pp = 4 };
 	struct size_engine engine;
+	struct size_physics p;
+	struct fault f;
 	double n = 8030261248., adam, both;
 
 	ok(same(part(infer, 1, 1, PART_WEIGHTS), 2 * n), "weights of inference");
@@ -150,6 +153,13 @@ static void parts(void)
 	ok(same(part(other, 1, 1, PART_OPTIMIZER), 4 * n), "an engine's own way is 16-bit states");
 	other.states = 0;
 	ok(same(part(other, 1, 1, PART_OPTIMIZER), adam), "unless mixed precision is asked for");
+	size_request_check(&other, &f);
+	other.recompute = 0;
+	size_physics(&other, &stages, &p);
+	both = p.part[PART_ACTIVATIONS];
+	engine.number[ENGINE_IN_FLIGHT] = 1;
+	size_physics(&other, &stages, &p);
+	ok(same(p.part[PART_ACTIVATIONS], both * 5 / 4), "a micro-batch more than stages");
 	other = base(SIZE_LORA);
 	other.rank = 64;
 	other.targets = TARGET_QUERY | TARGET_VALUE;
