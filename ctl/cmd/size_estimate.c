@@ -103,12 +103,17 @@ static int by_count(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 	unsigned int nx = x->fit.gpus, ny = y->fit.gpus;
-	bool mx = nx && cat_gpu_for_models(x->gpu), my = ny && cat_gpu_for_models(y->gpu);
+	bool mx = cat_gpu_for_models(x->gpu), my = cat_gpu_for_models(y->gpu);
 
+	/* where it does not fit, the largest is the nearest to an answer */
+	if (!nx != !ny)
+		return !nx ? 1 : -1;
 	if (mx != my)
 		return mx ? -1 : 1;
 	if (nx != ny)
-		return !nx ? 1 : !ny ? -1 : nx < ny ? -1 : 1;
+		return nx < ny ? -1 : 1;
+	if (!nx && x->fit.usable != y->fit.usable)
+		return x->fit.usable > y->fit.usable ? -1 : 1;
 	if ((x->fit.trust == GPU_FROM_LABEL) != (y->fit.trust == GPU_FROM_LABEL))
 		return x->fit.trust == GPU_FROM_LABEL ? 1 : -1;
 	if (x->fit.usable != y->fit.usable)

@@ -324,6 +324,19 @@ static void print_fp8_training(struct ctl_ctx *ctx, const struct size_request *r
 			 req->precision->name);
 }
 
+/* Which matrices get adapters is the engine's way, and not all models have such. */
+static void print_adapters(struct ctl_ctx *ctx, const struct size_request *req)
+{
+	if (!req->model || (req->task != SIZE_LORA && req->task != SIZE_QLORA))
+		return;
+	if (!(size_trained(req) > 0))
+		out_note(ctx->out, "remarks", "",
+			 "no matrix of this model gets an adapter: there is neither attention nor an MLP");
+	else if (req->model->experts && req->targets & TARGET_MLP)
+		out_note(ctx->out, "remarks", "",
+			 "adapters are on attention alone: engines that adapt experts as well take more");
+}
+
 static void print_method(struct ctl_ctx *ctx, const struct size_request *req,
 			 const struct size_terms *terms)
 {
@@ -384,6 +397,7 @@ void size_print_remarks(struct ctl_ctx *ctx, const struct catalogue *cat,
 	print_namesake(ctx, cat, req);
 	print_prepared(ctx, req);
 	print_fp8_training(ctx, req);
+	print_adapters(ctx, req);
 	print_method(ctx, req, terms);
 }
 

@@ -269,6 +269,9 @@ static void most(void)
 	ok(strstr(text, "L4 ") && !strstr(text, "K80"), "cards with matrix units come first");
 	ok(!strstr(text, "V100") && !strstr(text, "from the label"),
 	   "of today, and those whose memory is known");
+	runs(&cmd_size_estimate, "llama-3.1-405b --task=train --engine=megatron --tp=2 --pp=1 --dp=1", CTL_DONE,
+	     "does not fit");
+	ok(strstr(text, "H200 NVL") && !strstr(text, "K80"), "where none does the largest come first");
 	runs(&cmd_size_machines, "llama-3.1-8b --engine=vllm", CTL_DONE, "ARRANGEMENT");
 	ok(!strstr(text, "MI50") && strstr(text, "L40S"), "and so of arrangements");
 }
@@ -332,6 +335,9 @@ static void formulas(void)
 	   "what is kept, and nothing that is not");
 	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --precision=fp8", CTL_DONE,
 	     "training in fp8 multiplies in 8 bits");
+	runs(&cmd_size_estimate, "mixtral-8x7b --task=lora", CTL_DONE, "adapters are on attention alone");
+	runs(&cmd_size_estimate, "mixtral-8x7b --task=lora --lora-target=q,v", CTL_DONE, "FITS ON");
+	ok(!strstr(text, "on attention alone"), "as was asked for");
 	runs(&cmd_size_estimate, "llama-3.1-8b --engine=vllm", CTL_DONE,
 	     "vllm prepares for 1,024 sequences there");
 	ok(!strstr(text, "dequantized"), "plain weights are not quantized");
