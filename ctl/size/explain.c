@@ -116,7 +116,7 @@ static void logits_formula(const struct size_request *req, char *buf, size_t siz
 	char tokens[UNITS_TEXT_MAX];
 
 	if (req->task == SIZE_INFER)
-		snprintf(buf, size, "%llu last tokens x %llu entries x 6 B",
+		snprintf(buf, size, "%llu x %llu entries x 6 B, last tokens",
 			 (unsigned long long)req->batch, (unsigned long long)req->model->vocab);
 	else
 		snprintf(buf, size, "%s tokens x %llu entries x %.3g B",
