@@ -460,6 +460,17 @@ static double block_bytes(const struct size_request *req, const struct size_layo
 	return (double)req->params.block * each / layout->tp;
 }
 
+/*
+ * The output matrix, or the table that is one, is gathered whole beside the blocks: it is in
+ * the outermost unit of FSDP, which stays, and ZeRO-3 of DeepSpeed gathers it for the loss.
+ */
+static double output_bytes(const struct size_request *req, const struct size_layout *layout)
+{
+	const struct model_params *p = &req->params;
+
+	return (double)(p->head ? p->head : p->embedding) * compute_bytes(req) / layout->tp;
+}
+
 /* Of whole copies that come and go: gathered blocks, buckets, dequantized matrices. */
 static double working_copies(const struct size_request *req, const struct size_layout *layout,
 			     unsigned int zero)
@@ -468,6 +479,7 @@ static double working_copies(const struct size_request *req, const struct size_l
 
 	if (zero >= 3) {
 		bytes += physics_number(req, ENGINE_GATHERED) * block_bytes(req, layout);
+		bytes += output_bytes(req, layout);
 		if (req->task == SIZE_TRAIN)
 			bytes += block_bytes(req, layout) * 4 / compute_bytes(req);
 	}

@@ -110,6 +110,9 @@ static void parts(void)
 	   same(part(other, 4, 1, PART_WEIGHTS), 2 * n), "ZeRO-2 gradients too");
 	other.zero = 3;
 	ok(same(part(other, 4, 1, PART_WEIGHTS), n / 2), "ZeRO-3 weights too");
+	other.context = 1 << 20;
+	ok(same(part(other, 4, 1, PART_BUFFERS), 218112000. * (2 * 2 + 4) + 525336576. * 2),
+	   "and gathers two blocks, one of them reduced in fp32, and the output matrix");
 	other = train;
 	other.optimizer = OPTIMIZER_ADAMW_8BIT;
 	ok(same(adam - part(other, 1, 1, PART_OPTIMIZER), 6 * n), "8-bit states");
