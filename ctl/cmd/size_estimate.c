@@ -104,6 +104,7 @@ static int by_count(const void *a, const void *b)
 	const struct row *x = a, *y = b;
 	unsigned int nx = x->fit.gpus, ny = y->fit.gpus;
 	bool mx = cat_gpu_for_models(x->gpu), my = cat_gpu_for_models(y->gpu);
+	bool lx = x->fit.trust == GPU_FROM_LABEL, ly = y->fit.trust == GPU_FROM_LABEL;
 
 	/* where it does not fit, the largest is the nearest to an answer */
 	if (!nx != !ny)
@@ -114,8 +115,8 @@ static int by_count(const void *a, const void *b)
 		return nx < ny ? -1 : 1;
 	if (!nx && x->fit.usable != y->fit.usable)
 		return x->fit.usable > y->fit.usable ? -1 : 1;
-	if ((x->fit.trust == GPU_FROM_LABEL) != (y->fit.trust == GPU_FROM_LABEL))
-		return x->fit.trust == GPU_FROM_LABEL ? 1 : -1;
+	if (lx != ly)
+		return lx ? 1 : -1;
 	if (x->fit.usable != y->fit.usable)
 		return x->fit.usable < y->fit.usable ? -1 : 1;
 	return strcmp(x->gpu->id, y->gpu->id);

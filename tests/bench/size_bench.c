@@ -371,7 +371,7 @@ static const struct {
 	[LEFT_ENGINES] = { "unseen engines", "unseen_engines" },
 };
 
-static void add_left_out(const struct group *g, const struct sample *sample, enum left_out left,
+static void add_held_out(const struct group *g, const struct sample *sample, enum left_out left,
 			 struct score *score)
 {
 	double residual = left == LEFT_SOURCES ? sample->foreign
@@ -392,7 +392,7 @@ static void score_left_out(const struct group *groups, size_t n, int task, enum 
 	for (i = 0; i < n; i++)
 		for (j = 0; j < groups[i].n; j++)
 			if (task == SIZE_TASKS || (int)groups[i].task == task)
-				add_left_out(&groups[i], &groups[i].sample[j], left, score);
+				add_held_out(&groups[i], &groups[i].sample[j], left, score);
 }
 
 static const char *task_or_all(int task)

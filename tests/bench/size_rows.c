@@ -349,7 +349,7 @@ static unsigned int targets_of(const char *text)
 	return targets ? targets : TARGET_LINEAR;
 }
 
-static bool ends_with(const char *s, const char *end)
+static bool text_ends(const char *s, const char *end)
 {
 	size_t n = strlen(s), m = strlen(end);
 
@@ -365,7 +365,7 @@ static void read_training(const struct sheet *sheet, struct size_row *row)
 	req->optimizer = optimizer_of(optimizer);
 	/* mixed precision is the rule; a type alone is that of the weights */
 	if (has(precision, "true") || has(precision, "pure") || has(optimizer, "bf16 params") ||
-	    ends_with(optimizer, " bf16") || (req->task == SIZE_TRAIN && has(precision, "float16")))
+	    text_ends(optimizer, " bf16") || (req->task == SIZE_TRAIN && has(precision, "float16")))
 		req->states = 1;
 	req->recompute = recompute_of(sheet_get(sheet, "recompute"));
 	if (*sheet_get(sheet, "zero"))
