@@ -379,7 +379,8 @@ void size_explain(const struct size_request *req, const struct size_layout *layo
 const struct size_method size_method_engine = {
 	.name = "engine",
 	.rule = "each part by its formula, corrected by the engine's profile",
-	.reading = "P50 and P95 from what was measured with the engine; fits is decided on P95",
+	.reading =
+		"P50 and P95 from what was measured with the engine, if anything was; fits is decided on P95",
 	.tasks = SIZE_ALL_TASKS,
 	.terms = engine_terms,
 };
