@@ -36,6 +36,7 @@ static const struct out_column policy_columns[] = {
 	{ "attaches_day", "ATTACHES/d", OUT_RIGHT | OUT_OPTIONAL },
 	{ "worst_tenant_over_static", "WORST TENANT", OUT_RIGHT | OUT_OPTIONAL },
 	{ "worst_tenant", "OF", OUT_OPTIONAL },
+	{ "jain_index", "JAIN", OUT_RIGHT | OUT_OPTIONAL },
 	{ "kwh", "kWh", OUT_RIGHT },
 	{ "idle_kwh", NULL, 0 },
 	{ "host_kwh", NULL, 0 },
@@ -195,6 +196,27 @@ static double worst_tenant(const struct jobs_replay *p, const struct result *res
 	return worst;
 }
 
+/*
+ * How alike tenants fare: Jain's index of each one's completion time over that on hosts of its
+ * own, which is Themis' finish-time fairness. 1 when all fare alike, 1/n when one has it all.
+ */
+static double jain_index(const struct jobs_replay *p, const struct result *res)
+{
+	const struct result *own = &p->results[STATIC];
+	double sum = 0, squares = 0, ratio;
+	size_t i, n = 0;
+
+	for (i = 0; i < p->jobs->n_tenants; i++) {
+		if (own->tenant[i] <= 0)
+			continue;
+		ratio = res->tenant[i] / own->tenant[i];
+		sum += ratio;
+		squares += ratio * ratio;
+		n++;
+	}
+	return squares > 0 ? sum * sum / ((double)n * squares) : 1;
+}
+
 static void put_hours(struct out_table *t, const char *name, const char *title, double seconds)
 {
 	out_real(t, name, seconds, 1);
@@ -247,6 +269,7 @@ static void plan_replay_jobs_print_result(const struct jobs_replay *p, struct ou
 		worst = worst_tenant(p, res, &who);
 		out_real(t, "worst_tenant_over_static", worst, 4);
 		out_str(t, "worst_tenant", p->jobs->tenants[who]);
+		out_real(t, "jain_index", jain_index(p, res), 4);
 	}
 	plan_replay_jobs_print_energy(p, t, res);
 }

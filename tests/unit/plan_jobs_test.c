@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/base/csv.c ctl/plan/replay/jobs.c ctl/plan/replay/cluster.c ctl/plan/replay/policy.c ctl/plan/replay/policy_hold.c ctl/plan/replay/ours.c ctl/plan/replay/runtimes.c ctl/plan/replay/hosts.c ctl/plan/replay/jobs_score.c ctl/plan/replay/jobs_bound.c ctl/plan/energy.c ctl/base/fault.c ctl/base/text.c
+// sources: ctl/base/csv.c ctl/plan/replay/jobs.c ctl/plan/replay/cluster.c ctl/plan/replay/policy.c ctl/plan/replay/policy_hold.c ctl/plan/replay/ours.c ctl/plan/replay/own.c ctl/plan/replay/runtimes.c ctl/plan/replay/hosts.c ctl/plan/replay/jobs_score.c ctl/plan/replay/jobs_bound.c ctl/plan/energy.c ctl/base/fault.c ctl/base/text.c
 /*
  * Job traces: what is refused, and what holds for every policy on random
  * traces: no GPU-second is lost or made up, the pool is never exceeded, the same comes

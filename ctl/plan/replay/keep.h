@@ -16,10 +16,13 @@ struct keep;
  * @worth: of the last GPU that a tenant has beyond its need: the smallest is taken
  *   first, below 0 it is let go of at once
  * @learn: called each minute before anything else; may be NULL
+ * @fair: who needs what it is guaranteed gets it back from those who have more than that; what
+ *   is left goes to who has missed the largest share of its demand
  */
 struct keep_policy {
 	double (*worth)(const struct keep *k, size_t tenant);
 	void (*learn)(struct keep *k);
+	bool fair;
 };
 
 /**
@@ -28,6 +31,8 @@ struct keep_policy {
  * @has: of each tenant
  * @most: largest demand of each tenant in the series; sizes tables, decides nothing
  * @needed: minute in which each tenant last needed so many GPUs: needed[tenant][n - 1]
+ * @guarantee: of each tenant: its quota, scaled to the pool if all quotas are more than that
+ * @wanted: GPU-minutes of each tenant until now, @missed of them not met
  * @total: sum of @has
  * @data: the policy's own
  */
@@ -39,6 +44,8 @@ struct keep {
 	int32_t *has;
 	int32_t *most;
 	int64_t **needed;
+	int32_t *guarantee;
+	double *wanted, *missed;
 	int64_t total;
 	void *data;
 };

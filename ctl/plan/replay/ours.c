@@ -2,69 +2,112 @@
 /*
  * DOC: our order of jobs
  *
- * The job that is expected to take the least of the pool (seconds times GPUs)
- * goes first, and waiting counts against what is expected, so nobody waits for
- * ever; whatever fits starts. One exception guards those who would be better off with
- * hosts of their own: a tenant that hardly ever uses what it is guaranteed gets
- * that at once when it asks, and what becomes free is kept for it until it fits.
+ * The job that is expected to take the least of the pool (seconds times GPUs) goes first, and
+ * waiting counts against what is expected, so nobody waits for ever; whatever fits starts.
+ *
+ * Nobody is to be worse off than with hosts of its own. own.h imagines what each tenant's jobs
+ * would do there. A tenant whose jobs are later in the pool than there is behind, and those of
+ * its jobs that would have started there go ahead of others: the more, the later they are, and
+ * the smaller the tenant's share of all completion times is, because a small tenant is helped by
+ * little. Three more rules make that true on a pool that is full of jobs that nobody can stop:
+ *
+ * - A tenant that hardly ever uses what it is guaranteed has nothing to be compared with, and
+ *   gets it when it asks.
+ * - What is free is kept for a job that goes ahead until the job fits. Meanwhile start only jobs
+ *   that the tenant can wait for, or that take next to nothing.
+ * - While a tenant is behind that asks every few minutes, GPUs for its next job are lent to
+ *   short jobs alone.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "own.h"
 #include "policy.h"
 #include "runtimes.h"
 
 #define AGE_WEIGHT 2 /* of the wait over the expected runtime */
 #define SELDOM 0.1 /* of the guarantee is used on average at most */
 #define SELDOM_S 604800.0 /* over which time */
-#define FIRST -1e15 /* no other key is as small */
+#define SELDOM_WEIGHT 1e-5 /* of such a tenant's jobs, in the order */
+#define LATE_SCALE 0.1 /* as much later makes a job e times more urgent */
+#define LATE_EXPONENT_MAX 60
+#define LATE_MOST 0.02 /* later than that, a tenant waits for nobody */
+#define WAIT_SHARE 0.05 /* of what is left to it, it waits for one job */
+#define WAIT_WORK 0.03 /* of its job's work others may take in any case */
+#define SHORT_S 1800 /* jobs that GPUs are lent to which are kept */
+#define OFTEN_S 1800 /* between two jobs of a tenant for which GPUs are kept */
+#define OFTEN_DECAY 0.9
+#define KEPT_MAX 8 /* GPUs */
 
 /**
- * struct use - of one tenant
+ * struct tenant - what this policy remembers of one
  * @held: GPUs now
  * @average: of these over SELDOM_S, as of @at
+ * @gap: seconds between two of its latest jobs, @width their GPUs, both on average
+ * @last: when it submitted a job; @asked: it has
+ * @late: see own_late(), as of the last look
+ * @urgency: its jobs that go ahead are as urgent as others with so much less work
  */
-struct use {
+struct tenant {
 	uint32_t held;
 	double average;
 	int64_t at;
+	double gap, width;
+	int64_t last;
+	bool asked;
+	double late, urgency;
 };
 
+/* A job of the queue. */
 struct ranked {
 	double key;
+	double expect;
 	uint32_t job;
+	bool ahead, seldom;
 };
 
 /**
  * struct ours - what this policy remembers
  * @runtimes: learned; NULL when they are known
- * @use: of each tenant
+ * @own: imagined hosts of each tenant; NULL without guarantees
+ * @tenants: all of them
  * @ranked: the queue in our order, made anew each time
  */
 struct ours {
 	struct runtimes *runtimes;
-	struct use *use;
+	struct own *own;
+	struct tenant *tenants;
 	struct ranked *ranked;
 	size_t room;
 };
 
-static struct use *use_now(const struct cluster *c, uint32_t tenant)
+static struct tenant *tenant_now(struct cluster *c, uint32_t tenant)
 {
 	struct ours *o = c->data;
-	struct use *u = &o->use[tenant];
-	double keep = u->at ? exp(-(double)(c->now - u->at) / SELDOM_S) : 0;
+	struct tenant *t = &o->tenants[tenant];
+	double keep = t->at ? exp(-(double)(c->now - t->at) / SELDOM_S) : 0;
 
-	u->average = u->average * keep + (1 - keep) * u->held;
-	u->at = c->now;
-	return u;
+	t->average = t->average * keep + (1 - keep) * t->held;
+	t->at = c->now;
+	return t;
+}
+
+static double expected(const struct cluster *c, uint32_t job)
+{
+	const struct ours *o = c->data;
+
+	return o->runtimes ? runtimes_expect(o->runtimes, job, c->now) :
+			     (double)c->jobs->job[job].duration;
 }
 
 static void setup_known(struct cluster *c)
 {
 	struct ours *o = mem_zalloc(1, sizeof(*o));
 
-	o->use = mem_zalloc(c->jobs->n_tenants, sizeof(*o->use));
+	o->tenants = mem_zalloc(c->jobs->n_tenants, sizeof(*o->tenants));
+	if (c->guarantee)
+		o->own = own_new(c->jobs, c->guarantee);
 	c->data = o;
 }
 
@@ -83,9 +126,24 @@ static void ours_cleanup(struct cluster *c)
 
 	if (o->runtimes)
 		runtimes_free(o->runtimes);
-	free(o->use);
+	own_free(o->own);
+	free(o->tenants);
 	free(o->ranked);
 	free(o);
+}
+
+static void tenant_asks(struct tenant *t, uint32_t gpus, int64_t now)
+{
+	const double gap = (double)(now - t->last);
+
+	if (!t->asked) {
+		t->width = gpus;
+	} else {
+		t->gap = t->gap > 0 ? OFTEN_DECAY * t->gap + (1 - OFTEN_DECAY) * gap : gap;
+		t->width = OFTEN_DECAY * t->width + (1 - OFTEN_DECAY) * gpus;
+	}
+	t->asked = true;
+	t->last = now;
 }
 
 static void submitted(struct cluster *c, uint32_t job)
@@ -95,6 +153,9 @@ static void submitted(struct cluster *c, uint32_t job)
 
 	if (o->runtimes)
 		runtimes_arrive(o->runtimes, job, j->tenant, j->gpus, c->now);
+	tenant_asks(&o->tenants[j->tenant], j->gpus, c->now);
+	if (o->own)
+		own_submitted(o->own, job, expected(c, job), c->now);
 }
 
 static void ours_ended(struct cluster *c, uint32_t job)
@@ -104,7 +165,9 @@ static void ours_ended(struct cluster *c, uint32_t job)
 
 	if (o->runtimes)
 		runtimes_end(o->runtimes, job, c->now);
-	use_now(c, j->tenant)->held -= j->gpus;
+	if (o->own)
+		own_ended(o->own, job, c->now);
+	tenant_now(c, j->tenant)->held -= j->gpus;
 }
 
 static void ours_begin(struct cluster *c, uint32_t job)
@@ -114,32 +177,73 @@ static void ours_begin(struct cluster *c, uint32_t job)
 
 	if (o->runtimes)
 		runtimes_begin(o->runtimes, job, c->now);
-	use_now(c, j->tenant)->held += j->gpus;
+	if (o->own)
+		own_begun(o->own, job, c->now);
+	tenant_now(c, j->tenant)->held += j->gpus;
 	cluster_start(c, job);
 }
 
-static bool guarded(const struct cluster *c, const struct job *j)
+/* How late each tenant is, and what that makes of its jobs. */
+static void tenants_look(const struct cluster *c)
 {
-	const struct use *u;
-	double guarantee;
+	struct ours *o = c->data;
+	double all = 0;
+	size_t i;
+
+	for (i = 0; i < c->jobs->n_tenants; i++)
+		all += fmax(0, own_total(o->own, (uint32_t)i));
+	for (i = 0; i < c->jobs->n_tenants; i++) {
+		struct tenant *t = &o->tenants[i];
+		double share = all > 0 ? fmax(0, own_total(o->own, (uint32_t)i)) / all : 1;
+
+		t->late = own_late(o->own, (uint32_t)i);
+		t->urgency = share * exp(-fmin(fmax(0, t->late) / LATE_SCALE, LATE_EXPONENT_MAX));
+	}
+}
+
+/* GPUs for the next jobs of tenants that are behind and ask often. */
+static uint32_t kept(const struct cluster *c)
+{
+	const struct ours *o = c->data;
+	uint32_t gpus, sum = 0;
+	size_t i;
+
+	for (i = 0; o->own && i < c->jobs->n_tenants; i++) {
+		const struct tenant *t = &o->tenants[i];
+
+		/* Nine of ten jobs are no wider. */
+		gpus = (uint32_t)ceil(t->width - 0.1);
+		if (t->late > 0 && t->gap > 0 && t->gap < OFTEN_S &&
+		    c->now - t->last < 3 * OFTEN_S && t->held + gpus <= c->guarantee[i])
+			sum += gpus;
+	}
+	return sum < KEPT_MAX ? sum : KEPT_MAX;
+}
+
+static bool is_seldom(struct cluster *c, const struct job *j)
+{
+	const struct tenant *t;
 
 	if (!c->guarantee)
 		return false;
-	u = use_now(c, j->tenant);
-	guarantee = c->guarantee[j->tenant];
-	return u->average <= SELDOM * guarantee && u->held + j->gpus <= guarantee;
+	t = tenant_now(c, j->tenant);
+	return t->average <= SELDOM * c->guarantee[j->tenant] &&
+	       t->held + j->gpus <= c->guarantee[j->tenant];
 }
 
-static double key(const struct cluster *c, uint32_t job)
+static struct ranked rank_job(struct cluster *c, uint32_t job)
 {
 	const struct job *j = &c->jobs->job[job];
 	const struct ours *o = c->data;
-	double expect, wait = (double)(c->now - j->submit);
+	const struct tenant *t = &o->tenants[j->tenant];
+	double wait = (double)(c->now - j->submit);
+	struct ranked r = { .job = job, .expect = expected(c, job), .seldom = is_seldom(c, j) };
 
-	if (guarded(c, j))
-		return FIRST + (double)j->submit;
-	expect = o->runtimes ? runtimes_expect(o->runtimes, job, c->now) : (double)j->duration;
-	return expect * j->gpus / (1 + AGE_WEIGHT * wait / expect);
+	r.ahead = r.seldom || (o->own && t->late > 0 && own_is_due(o->own, job));
+	r.key = r.expect * j->gpus / (1 + AGE_WEIGHT * wait / r.expect);
+	if (r.ahead)
+		r.key *= t->urgency * (r.seldom ? SELDOM_WEIGHT : 1);
+	return r;
 }
 
 static int ours_by_key(const void *a, const void *b)
@@ -162,26 +266,61 @@ static size_t rank(struct cluster *c)
 		o->ranked = mem_grow(o->ranked, o->room, sizeof(*o->ranked));
 	}
 	for (j = c->head; j != CLUSTER_NONE; j = c->next[j])
-		o->ranked[n++] = (struct ranked){ .key = key(c, j), .job = j };
+		o->ranked[n++] = rank_job(c, j);
 	qsort(o->ranked, n, sizeof(*o->ranked), ours_by_key);
 	return n;
+}
+
+/**
+ * struct patience - of jobs that go ahead and do not fit yet
+ * @seconds: others that start are expected to run no longer,
+ * @work: or to take no more GPU-seconds
+ */
+struct patience {
+	double seconds;
+	double work;
+};
+
+static void patience_of(const struct ours *o, const struct job *j, const struct ranked *r,
+			struct patience *p)
+{
+	double left = LATE_MOST - o->tenants[j->tenant].late;
+	double seconds = 0;
+
+	if (!r->seldom)
+		seconds = fmax(0, left) * own_total(o->own, j->tenant) * WAIT_SHARE;
+	if (seconds < p->seconds) {
+		p->seconds = seconds;
+		p->work = WAIT_WORK * r->expect * j->gpus;
+	}
 }
 
 static void ours_schedule(struct cluster *c)
 {
 	const struct ours *o = c->data;
+	struct patience p = { .seconds = INFINITY };
+	uint32_t spare;
 	size_t n, i;
 
+	if (o->own)
+		c->wake = own_advance(o->own, c->now);
 	if (!c->free)
 		return;
+	if (o->own)
+		tenants_look(c);
 	n = rank(c);
+	spare = kept(c);
 	for (i = 0; i < n && c->free; i++) {
 		const struct ranked *r = &o->ranked[i];
+		const struct job *j = &c->jobs->job[r->job];
+		uint32_t apart = !r->ahead && r->expect > SHORT_S ? spare : 0;
 
-		if (c->jobs->job[r->job].gpus <= c->free)
+		if (r->expect > p.seconds && r->expect * j->gpus > p.work)
+			continue;
+		if (j->gpus + apart <= c->free)
 			ours_begin(c, r->job);
-		else if (r->key < 0)
-			return;
+		else if (r->ahead)
+			patience_of(o, j, r, &p);
 	}
 }
 

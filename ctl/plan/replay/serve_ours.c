@@ -8,7 +8,8 @@
  * what this tenant did, and by depth and age from what all tenants did; the chance is the
  * mean of both. Older minutes count less. The GPU is kept as long as the attach that this saves is
  * worth more than the hold costs; and when others need one, the one with the smallest
- * chance goes.
+ * chance goes. When all are needed, who has less than it is guaranteed gets GPUs back that were
+ * lent to others, and the rest is shared out so that nobody misses much more than others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +192,9 @@ static double worth(const struct keep *k, size_t tenant)
 	return best < 0 ? -1 : sum;
 }
 
-static const struct keep_policy policy = { .worth = worth, .learn = serve_ours_learn };
+static const struct keep_policy policy = { .worth = worth,
+					   .learn = serve_ours_learn,
+					   .fair = true };
 
 void serve_ours(const struct series_set *set, const struct serve_rates *rates, int32_t *has)
 {

@@ -42,6 +42,7 @@ def jobs(files, pools, warm, figures):
             ("JCT/run", "jct_over_duration"), ("JCT/bound", "jct_over_bound"),
             ("/greedy", "jct_over_greedy"), ("wide/EASY", "wide_over_easy"),
             ("makespan", "makespan_over_bound"), ("tenant", "worst_tenant_over_static"),
+            ("Jain", "jain_index"),
             ("used", "utilisation"), ("attaches/d", "attaches_day")))
         ours = next(r for r in result["policies"] if r["policy"] == "ours")
         name = "jobs_%d_" % pool
@@ -52,6 +53,7 @@ def jobs(files, pools, warm, figures):
         if "worst_tenant_over_static" in ours:
             bars.append((name + "worst_tenant", ours["worst_tenant_over_static"], 1.05))
         judge(figures, bars)
+        figures[name + "jain"] = ours.get("jain_index")
         figures[name + "jct_over_bound"] = ours["jct_over_bound"]
         figures[name + "equal_jct"] = result["trace"].get("equal_jct_ratio")
 

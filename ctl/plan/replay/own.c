@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: an imagined schedule on hosts of one's own
+ *
+ * It is the virtual schedule of fair queueing (Demers, Keshav and Shenker, SIGCOMM'89), for jobs
+ * that nobody can stop: each tenant's jobs start on its own GPUs in order of submission, whatever
+ * fits. A job runs there for as long as in the pool, so its completion times in both differ by
+ * its start alone, and sums over starts are enough to compare them.
+ *
+ * A job that has ended there, but not in the pool, keeps its imagined GPUs until its duration is
+ * known. That is late for short jobs that wait in the pool, and favours nobody but their tenant's
+ * neighbours.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "own.h"
+
+#define OWN_FORGET_S 604800.0 /* after which an old job counts for 1/e */
+
+/* An imagined job that ends at a known time. */
+struct ending {
+	int64_t at;
+	uint32_t job;
+};
+
+/* Jobs in one of two states, and when they entered it. */
+struct pending {
+	double n;
+	double since;
+};
+
+/**
+ * struct account - of one tenant
+ * @late: start in the pool minus imagined start, of jobs that have started in both
+ * @total: imagined completion times; those of jobs that wait lack the time since @at
+ * @waiting: imagined to wait, since they were submitted
+ * @ahead: started in the pool alone, @behind: imagined to have started, but not in the pool
+ * @free: imagined GPUs that no job has
+ * @head: first imagined job that waits, CLUSTER_NONE for none, @tail the last
+ */
+struct account {
+	double late, total;
+	struct pending waiting, ahead, behind;
+	uint32_t free, head, tail;
+};
+
+/**
+ * struct own - all tenants
+ * @next: links imagined jobs that wait
+ * @start: imagined, of each job; CLUSTER_NEVER as long as it waits
+ * @begun: in the pool, likewise
+ * @ran: seconds, of jobs that have ended in the pool; 0 for others
+ * @expect: seconds that each job is expected to run, in the total until it has ended
+ * @ending: @n_ending of them; the last one ends first
+ * @now: up to when all is known
+ */
+struct own {
+	const struct jobs *jobs;
+	struct account *account;
+	uint32_t *next;
+	int64_t *start, *begun, *ran;
+	double *expect;
+	struct ending *ending;
+	size_t n_ending, room;
+	int64_t now;
+};
+
+struct own *own_new(const struct jobs *jobs, const uint32_t *guarantee)
+{
+	struct own *own = mem_zalloc(1, sizeof(*own));
+	size_t i;
+
+	own->jobs = jobs;
+	own->account = mem_zalloc(jobs->n_tenants, sizeof(*own->account));
+	own->next = mem_zalloc(jobs->n, sizeof(*own->next));
+	own->start = mem_zalloc(jobs->n, sizeof(*own->start));
+	own->begun = mem_zalloc(jobs->n, sizeof(*own->begun));
+	own->ran = mem_zalloc(jobs->n, sizeof(*own->ran));
+	own->expect = mem_zalloc(jobs->n, sizeof(*own->expect));
+	for (i = 0; i < jobs->n_tenants; i++) {
+		own->account[i].free = guarantee[i];
+		own->account[i].head = CLUSTER_NONE;
+	}
+	for (i = 0; i < jobs->n; i++) {
+		own->start[i] = CLUSTER_NEVER;
+		own->begun[i] = CLUSTER_NEVER;
+	}
+	return own;
+}
+
+void own_free(struct own *own)
+{
+	if (!own)
+		return;
+	free(own->account);
+	free(own->next);
+	free(own->start);
+	free(own->begun);
+	free(own->ran);
+	free(own->expect);
+	free(own->ending);
+	free(own);
+}
+
+static struct account *own_account(struct own *own, uint32_t job)
+{
+	return &own->account[own->jobs->job[job].tenant];
+}
+
+static void pending_add(struct pending *p, int64_t since)
+{
+	p->n++;
+	p->since += (double)since;
+}
+
+static void pending_remove(struct pending *p, int64_t since)
+{
+	p->n--;
+	p->since -= (double)since;
+}
+
+/* Seconds that they have spent in that state, all together. */
+static double pending_until(const struct pending *p, int64_t now)
+{
+	return p->n * (double)now - p->since;
+}
+
+static void own_ends(struct own *own, uint32_t job, int64_t at)
+{
+	size_t i = own->n_ending++;
+
+	if (own->n_ending > own->room) {
+		own->room = 2 * own->n_ending;
+		own->ending = mem_grow(own->ending, own->room, sizeof(*own->ending));
+	}
+	for (; i && own->ending[i - 1].at < at; i--)
+		own->ending[i] = own->ending[i - 1];
+	own->ending[i] = (struct ending){ .at = at, .job = job };
+}
+
+static void own_starts(struct own *own, uint32_t job, int64_t at)
+{
+	struct account *a = own_account(own, job);
+	int64_t submit = own->jobs->job[job].submit;
+
+	a->free -= own->jobs->job[job].gpus;
+	own->start[job] = at;
+	pending_remove(&a->waiting, submit);
+	a->total += (double)(at - submit);
+	if (own->begun[job] == CLUSTER_NEVER) {
+		pending_add(&a->behind, at);
+	} else {
+		pending_remove(&a->ahead, own->begun[job]);
+		a->late += (double)(own->begun[job] - at);
+	}
+	if (own->ran[job])
+		own_ends(own, job, at + own->ran[job]);
+}
+
+/* Whatever fits, in order of submission. */
+static void own_start_some(struct own *own, struct account *a, int64_t at)
+{
+	uint32_t job, next, last = CLUSTER_NONE;
+
+	for (job = a->head; job != CLUSTER_NONE && a->free; job = next) {
+		next = own->next[job];
+		if (own->jobs->job[job].gpus > a->free) {
+			last = job;
+			continue;
+		}
+		if (last == CLUSTER_NONE)
+			a->head = next;
+		else
+			own->next[last] = next;
+		if (next == CLUSTER_NONE)
+			a->tail = last;
+		own_starts(own, job, at);
+	}
+}
+
+static void own_forget(struct own *own, int64_t now)
+{
+	const double keep = exp(-(double)(now - own->now) / OWN_FORGET_S);
+	size_t i;
+
+	for (i = 0; i < own->jobs->n_tenants; i++) {
+		own->account[i].late *= keep;
+		own->account[i].total *= keep;
+	}
+}
+
+static int64_t own_next(const struct own *own)
+{
+	return own->n_ending ? own->ending[own->n_ending - 1].at : CLUSTER_NEVER;
+}
+
+/* All that end in this second give their GPUs back before any other starts. */
+static void own_end_some(struct own *own, int64_t at)
+{
+	size_t i;
+
+	while (own_next(own) == at) {
+		const uint32_t job = own->ending[--own->n_ending].job;
+
+		own_account(own, job)->free += own->jobs->job[job].gpus;
+	}
+	for (i = 0; i < own->jobs->n_tenants; i++)
+		own_start_some(own, &own->account[i], at);
+}
+
+int64_t own_advance(struct own *own, int64_t now)
+{
+	while (own_next(own) <= now)
+		own_end_some(own, own_next(own));
+	if (now > own->now) {
+		own_forget(own, now);
+		own->now = now;
+	}
+	return own_next(own);
+}
+
+void own_submitted(struct own *own, uint32_t job, double expect, int64_t now)
+{
+	struct account *a = own_account(own, job);
+
+	own_advance(own, now);
+	pending_add(&a->waiting, now);
+	a->total += expect;
+	own->expect[job] = expect;
+	own->next[job] = CLUSTER_NONE;
+	if (a->head == CLUSTER_NONE)
+		a->head = job;
+	else
+		own->next[a->tail] = job;
+	a->tail = job;
+	own_start_some(own, a, now);
+}
+
+void own_begun(struct own *own, uint32_t job, int64_t now)
+{
+	struct account *a = own_account(own, job);
+
+	own_advance(own, now);
+	own->begun[job] = now;
+	if (own->start[job] == CLUSTER_NEVER) {
+		pending_add(&a->ahead, now);
+	} else {
+		pending_remove(&a->behind, own->start[job]);
+		a->late += (double)(now - own->start[job]);
+	}
+}
+
+/* Others may end in the same second, so nothing starts yet. */
+void own_ended(struct own *own, uint32_t job, int64_t now)
+{
+	int64_t at;
+
+	own->ran[job] = now - own->begun[job];
+	own_account(own, job)->total += (double)own->ran[job] - own->expect[job];
+	if (own->start[job] == CLUSTER_NEVER)
+		return;
+	at = own->start[job] + own->ran[job];
+	own_ends(own, job, at > now ? at : now);
+}
+
+bool own_is_due(const struct own *own, uint32_t job)
+{
+	return own->start[job] != CLUSTER_NEVER;
+}
+
+double own_total(const struct own *own, uint32_t tenant)
+{
+	const struct account *a = &own->account[tenant];
+
+	return a->total + pending_until(&a->waiting, own->now);
+}
+
+double own_late(const struct own *own, uint32_t tenant)
+{
+	const struct account *a = &own->account[tenant];
+	double total = own_total(own, tenant);
+	double late =
+		a->late + pending_until(&a->behind, own->now) - pending_until(&a->ahead, own->now);
+
+	return total > 0 ? late / total : 0;
+}
