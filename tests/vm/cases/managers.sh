@@ -9,7 +9,7 @@
 #   root port -- upstream -- slot 0 with an h100-80, off; slots 1 ... 5 empty, 1 to 3 are the manager's
 #
 # in turn: requests run one after the other
-# vm: -t 900
+# vm: -t 1200
 
 # Functions are called by their names, through check.
 # shellcheck disable=SC2016,SC2317
@@ -257,6 +257,71 @@ check_rival()
 	all_back "a request that is faster than the attach"
 }
 
+# members NAME: number of slots that a composition has.
+members()
+{
+	gpuctl -j list | jq --arg name "$1" '[.slots[] | select(.composition == $name)] | length'
+}
+
+# Requests that do not say how many GPUs: the search among the GPUs of this host finds those of the
+# fabric beside them.
+check_need()
+{
+	local model=llama-3.1-70b sized
+
+	note "$mode: by need"
+	like "$(gpuctl -n compose job --memory 200G | xargs)" "would bind gpu0 of fabric manager rack to ${s[1]} would bind gpu1" "$mode: -n says what memory takes"
+	is "$(ledger)" "" "$mode: and does nothing"
+	gpuctl compose job --memory 200G >/tmp/output 2>/tmp/error
+	is $? 0 "$mode: an amount of memory"
+	like "$(cat /tmp/output)" "this host lacks 2 GPUs, asking the fabric" "$mode: what comes from the fabric is said"
+	is "$(ledger) $(members job)" "gpu0=here@sw/p1 gpu1=here@sw/p2 3" "$mode: three of a kind hold it"
+	check "$mode: released" gpuctl release job
+	all_back "memory"
+	sized=$(gpuctl -j size machines $model | jq '[.machines[] | select(.gpu == "h100-pcie-80")][0].gpus')
+	check "$mode: a workload" gpuctl compose job --model $model
+	is "$(members job)" "$sized" "$mode: has as many GPUs as it is sized for"
+	is "$(ledger | wc -w)" $((sized - 1)) "$mode: all but one from the fabric"
+	check "$mode: released" gpuctl release job
+	all_back "a workload"
+	check "$mode: a workload on a kind that this host lacks" gpuctl compose job --model qwen2.5-32b --gpu l40s
+	is "$(ledger)" "gpu2=here@sw/p1 gpu3=here@sw/p2" "$mode: has that"
+	check "$mode: released" gpuctl release job
+	all_back "a workload of a kind"
+	check "$mode: for a command" gpuctl run --model $model -- cp -r $fm/ledger /tmp/seen
+	is "$(cat /tmp/seen/gpu1)" "here sw/p2" "$mode: it had GPUs of the fabric"
+	rm -r /tmp/seen
+	all_back "a workload for a command"
+	check "$mode: one of this host" gpuctl compose job --gpus 1
+	check "$mode: grows by an amount of memory" gpuctl resize job --memory 150G
+	is "$(ledger) $(members job)" "gpu0=here@sw/p1 gpu1=here@sw/p2 3" "$mode: from the fabric"
+	check "$mode: released" gpuctl release job
+	all_back "a resize by memory"
+	echo '[ -e /tmp/fabric/was ] || echo other >/tmp/fabric/ledger/gpu2; : >/tmp/fabric/was' >$fm/before.bind
+	rm -f $fm/was
+	gpuctl compose job --memory 85G --exclude "${s[0]}" >/tmp/output 2>/tmp/error
+	is $? 0 "$mode: another host is faster: another kind does as well"
+	like "$(cat /tmp/output)" "another host was faster, choosing again" "$mode: that is said"
+	is "$(ledger)" "gpu0=here@sw/p1 gpu1=here@sw/p2 gpu2=other" "$mode: it has that"
+	check "$mode: released" gpuctl release job
+	all_back "a race for memory" "gpu2=other"
+	echo 'echo other >/tmp/fabric/ledger/gpu0; echo other >/tmp/fabric/ledger/gpu1' >$fm/before.bind
+	gpuctl compose job --model $model >/tmp/output 2>/tmp/error
+	is $? 3 "$mode: another host is faster, and nothing is left that does"
+	like "$(cat /tmp/error)" "fabric manager rack has 3 free GPUs: 3 empty slots, 2 with other" "$mode: what there is and who has the others is said"
+	all_back "a race for a workload" "gpu0=other gpu1=other"
+	check_rc 3 "$mode: more than all slots hold" gpuctl compose job --memory 400G
+	: >$fm/down.inventory
+	gpuctl compose job --memory 200G >/tmp/output 2>/tmp/error
+	is $? 1 "$mode: a manager that is not there"
+	like "$(cat /tmp/error)" "cannot reach it" "$mode: is said"
+	all_back "no manager for memory"
+	echo "enumerate 5" >"$SIM/slot0.2/fail"
+	check_fails "$mode: a card that fails" gpuctl compose job --memory 200G
+	is "$(gpuctl -j list | jq '.compositions | length')" 0 "$mode: nothing is composed"
+	all_back "a card that fails for memory"
+}
+
 # The time until a GPU goes back does not depend on a clock that somebody sets.
 check_reap()
 {
@@ -447,6 +512,7 @@ unbind gpu0 gpu1" "$mode: by one request as well"
 	like "$(cat /tmp/error)" "given back to the fabric: ${s[1]}, ${s[2]}" "$mode: all are given back"
 	is "$(gpuctl -j list | jq '.compositions | length')" 0 "$mode: nothing is composed"
 	all_back "a card that fails"
+	check_need
 	check_rival
 	check_reap
 	[ "$mode" = pciehp ] || check_lease
