@@ -58,6 +58,7 @@ extern const struct bringer_driver bringer_manager;
  * @conf: of bringer_manager
  * @gpus: of bringer_manager: of each slot the GPU that was asked for in this request, NULL for none
  * @begun: somebody was asked to bring, and may have done it
+ * @beaten: of bringer_manager: what was to be brought was taken by somebody else first
  * @unknown: of bringer_manager: what became of that is not known
  * @given: of bringer_manager: number of GPUs that the last @give_back gave back
  * @n: number of slots
@@ -70,6 +71,7 @@ struct bringer {
 	const struct manager_conf *conf;
 	char **gpus;
 	bool begun;
+	bool beaten;
 	bool unknown;
 	size_t given;
 	size_t n;

@@ -223,6 +223,7 @@ static int manager_bring(struct session *session, struct bringer *b, const struc
 
 	for (tries = 0; tries < CHOICES_MAX && again; tries++) {
 		ret = manager_look(session, b, about, wishes);
+		b->beaten = ret == CTL_NO_FIT;
 		if (ret)
 			return ret;
 		ret = manager_bind(session, b, about, &reply);
@@ -234,6 +235,7 @@ static int manager_bring(struct session *session, struct bringer *b, const struc
 				    reply.taker ? reply.taker : "");
 		manager_reply_free(&reply);
 	}
+	b->beaten = again;
 	if (!ret && gfc_signalled())
 		ret = ctl_fail(session->ctx, CTL_FAILED, "interrupted");
 	return ret;

@@ -23,25 +23,16 @@
 /* Choices that others may be faster than. */
 #define SUPPLY_TRIES 3
 
-/* Who was faster. */
-enum rival {
-	RIVAL_NONE,
-	RIVAL_HERE, /* another request of this host */
-	RIVAL_HOST, /* another host */
-};
-
 /**
  * struct supply - what a request lacks, and where it comes
  * @choice: what it is to have
  * @wishes: of each slot that gets a GPU
  * @assigned: what was brought
- * @brought: it was
  */
 struct supply {
 	struct offers_choice choice;
 	struct bring_wish *wishes;
 	struct assigned assigned;
-	bool brought;
 };
 
 /**
@@ -199,7 +190,6 @@ static int supply_bring(struct session *session, const struct op_terms *terms,
 	free(slots);
 	if (ret || session->ctx->dry_run)
 		return ret;
-	supply->brought = true;
 	ret = session_slots(session, (int)choice->n, choice->slots, &slots);
 	if (!ret)
 		ret = assigned_attach(session, &supply->assigned, terms, slots, choice->n);
@@ -221,38 +211,50 @@ static int supply_use(struct session *session, const struct supply_for *request,
 	return ret ? ret : again(session, request->terms, arg);
 }
 
-/* Slots that a composition or an operation has. */
-static size_t count_claimed(const struct session *session)
+/* Has somebody else one of these slots? */
+static bool any_claimed(const struct session *session, const char *own, char *const *names,
+			size_t n)
 {
-	size_t n = 0, i;
+	size_t i;
 
-	for (i = 0; i < session->fabric.n_slots; i++)
-		n += session->fabric.slots[i].composition || session->fabric.slots[i].operation.id;
-	return n;
+	for (i = 0; i < n; i++) {
+		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, names[i]);
+
+		if (slot && (slot->operation.id ||
+			     (slot->composition && strcmp(slot->composition, own) != 0)))
+			return true;
+	}
+	return false;
 }
 
-/* Who was faster, when @ret came of that? @claimed: of the snapshot that was planned by. */
-static enum rival find_rival(const struct session *session, const struct supply *supply, int ret,
-			     size_t claimed)
+/*
+ * Who was faster, when @ret came of that? Of what was brought and what is here the request needs
+ * all. The snapshot is that of the last choice, or a newer one.
+ */
+static enum assigned_rival find_rival(struct session *session, const struct supply_for *request,
+				      const struct supply *supply, int ret)
 {
-	if (!supply->choice.n || gfc_signalled())
-		return RIVAL_NONE;
-	if (ret == CTL_NO_FIT && !supply->brought)
-		return RIVAL_HOST;
-	if (ret == CTL_BUSY && !supply->brought)
-		return RIVAL_HERE;
-	return (ret == CTL_BUSY || ret == CTL_NO_FIT) && count_claimed(session) > claimed ?
-		       RIVAL_HERE :
-		       RIVAL_NONE;
+	const struct offers_choice *choice = &supply->choice;
+
+	if (gfc_signalled() || (ret != CTL_BUSY && ret != CTL_NO_FIT))
+		return ASSIGNED_NO_RIVAL;
+	if (supply->assigned.rival)
+		return supply->assigned.rival;
+	if (ret == CTL_BUSY && session_refresh(session))
+		return ASSIGNED_NO_RIVAL;
+	return any_claimed(session, request->name, choice->slots, choice->n) ||
+			       any_claimed(session, request->name, choice->here, choice->n_here) ?
+		       ASSIGNED_RIVAL_HERE :
+		       ASSIGNED_NO_RIVAL;
 }
 
 /* What the last try has brought and not given back stays, and counts as this host's. */
-static int supply_anew(struct session *session, struct supply *last, enum rival rival)
+static int supply_anew(struct session *session, struct supply *last, enum assigned_rival rival)
 {
 	struct ctl_ctx *ctx = session->ctx;
 
 	session_say(session, "another %s was faster, choosing again",
-		    rival == RIVAL_HOST ? "host" : "request of this host");
+		    rival == ASSIGNED_RIVAL_HOST ? "host" : "request of this host");
 	if (!last->assigned.begun)
 		supply_free(last);
 	free(ctx->error);
@@ -289,16 +291,15 @@ int supply_serve(struct session *session, const struct supply_for *request, supp
 {
 	struct supply supplies[SUPPLY_TRIES] = { 0 }, *supply;
 	struct ctl_ctx *ctx = session->ctx;
-	enum rival rival = RIVAL_NONE;
+	enum assigned_rival rival = ASSIGNED_NO_RIVAL;
 	char *error = ctx->error;
-	size_t claimed, i = 0;
+	size_t i = 0;
 	int ret;
 
 	ctx->error = NULL;
 	do {
 		supply = &supplies[i];
 		ret = i ? supply_anew(session, supply - 1, rival) : CTL_DONE;
-		claimed = count_claimed(session);
 		if (!ret)
 			ret = supply_plan(session, request, supply);
 		if (!ret && !supply->choice.n && !i) {
@@ -309,7 +310,7 @@ int supply_serve(struct session *session, const struct supply_for *request, supp
 		}
 		if (!ret)
 			ret = supply_use(session, request, supply, again, arg);
-		rival = ret ? find_rival(session, supply, ret, claimed) : RIVAL_NONE;
+		rival = find_rival(session, request, supply, ret);
 	} while (rival && ++i < SUPPLY_TRIES);
 	supplies_end(session, request, supplies, ret);
 	if (ret)

@@ -322,6 +322,26 @@ check_need()
 	all_back "a card that fails for memory"
 }
 
+# A request that fails by its own is not made again because somebody else has composed something.
+check_bystander()
+{
+	note "$mode: another request of this host takes other GPUs"
+	echo "insert l40s" >"$SIM/slot0.4/surprise"
+	wait_for 20 is_state "${s[4]}" off
+	echo "bar 5" >"$SIM/slot0.2/fail"
+	cat >$fm/after.bind <<END
+env -u GPUCTL_CONFIG_DIR $(command -v gpuctl) compose bystander --gpu l40s:1 --exclude ${s[1]} --exclude ${s[2]} >>$fm/rival.said 2>&1
+END
+	gpuctl compose job --gpu h100:3 >/tmp/output 2>/tmp/error
+	is $? 3 "$mode: a GPU without an address for its memory"
+	is "$(composed)" bystander "$mode: somebody else has what he asked for"
+	is "$(grep -c ^bind $fm/log)" 1 "$mode: nothing is bound once more"
+	check "$mode: the other one is released" gpuctl release bystander
+	echo remove >"$SIM/slot0.4/surprise"
+	wait_for 20 is_empty "${s[4]}"
+	all_back "a request that fails by its own"
+}
+
 # The time until a GPU goes back does not depend on a clock that somebody sets.
 check_reap()
 {
@@ -514,6 +534,7 @@ unbind gpu0 gpu1" "$mode: by one request as well"
 	all_back "a card that fails"
 	check_need
 	check_rival
+	check_bystander
 	check_reap
 	[ "$mode" = pciehp ] || check_lease
 
