@@ -234,7 +234,7 @@ static void run_tick(struct run *run)
 	else if (!run->reload_waits)
 		journal_say(LOG_NOTICE, NULL, NULL, NULL,
 			    "reload: waiting until no request is under way");
-	run->reload_waits = run->next != NULL;
+	run->reload_waits = run->next;
 }
 
 static void run_loop(struct run *run, int signals)

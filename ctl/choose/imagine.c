@@ -116,7 +116,7 @@ static bool is_full(const struct filling *f)
 }
 
 /* @kind: whose GPUs are placed first, NULL: those that the request names; @first: a port of the switch. */
-static bool fill(struct filling *f, const char *kind, size_t first)
+static bool fill_ports(struct filling *f, const char *kind, size_t first)
 {
 	const struct imagine *what = f->what;
 	uint32_t id = what->ports[first].place.switch_id;
@@ -169,8 +169,8 @@ static bool is_better(const struct merit *merit, const struct merit *than)
 	return score_is_better(merit->score, than->score);
 }
 
-static void take(const struct filling *f, const size_t *port_of, const struct choose_result *result,
-		 struct imagined *best)
+static void imagined_take(const struct filling *f, const size_t *port_of,
+			  const struct choose_result *result, struct imagined *best)
 {
 	size_t i;
 
@@ -216,7 +216,7 @@ static int imagine_one(const struct filling *f, imagine_fn search, void *arg, st
 	if (!err) {
 		found = merit_of(what, slots, &result);
 		if (!best->why || is_better(&found, merit)) {
-			take(f, port_of, &result, best);
+			imagined_take(f, port_of, &result, best);
 			*merit = found;
 		}
 	}
@@ -240,7 +240,7 @@ static int imagine_kind(struct filling *f, const char *kind, imagine_fn search, 
 			j++;
 		if (j < i)
 			continue;
-		full = fill(f, kind, i);
+		full = fill_ports(f, kind, i);
 		err = imagine_one(f, search, arg, best, merit);
 		lists++;
 	}

@@ -16,6 +16,7 @@
 #include "host/p2p.h"
 #include "host/pci.h"
 #include "host/topo.h"
+#include "managers/bringing.h"
 
 static char *pool_keep(struct pool *pool, char *text)
 {
@@ -66,6 +67,9 @@ static enum choose_bar pool_judge(const struct pool_terms *terms, const struct g
 		return CHOOSE_BUSY;
 	switch (slot->state) {
 	case GF_STATE_OFF:
+		/* Its GPU is on its way to the fabric, or from there. */
+		if (!bringing_is_free(slot->name))
+			return CHOOSE_BUSY;
 		if (verdict->now == GF_FIT_CANNOT && !terms->harm)
 			return CHOOSE_NO_ROOM;
 		break;

@@ -115,6 +115,12 @@ void bringers_warn(struct session *session, const struct bringers *bringers,
 /* Whose a slot is; NULL for nobody's. */
 struct bringer *bringers_of(const struct bringers *bringers, size_t i);
 
+/*
+ * GPUs of these slots (@which NULL: all) went back to a manager: wait until the module knows, as long
+ * as that takes a slot, so that whoever is next finds them empty. Errors in the context stay.
+ */
+void bringers_await_empty(struct session *session, char *const *names, const bool *which, size_t n);
+
 /* Slots of a bringer that are also in @which; false for none. @both has room for all. */
 bool bringer_slots(const struct bringer *bringer, const bool *which, bool *both);
 

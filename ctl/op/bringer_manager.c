@@ -344,6 +344,8 @@ static int give_back_now(struct session *session, struct bringer *b, const struc
 		ret = manager_ask(session->ctx, b->conf, &request, &reply);
 	if (!ret)
 		b->given = request.n;
+	if (b->given)
+		bringers_await_empty(session, about->names, both, about->n);
 	if (!ret)
 		ret = check_unknown(session, b, both, &request, &seen.inventory);
 	manager_reply_free(&reply);

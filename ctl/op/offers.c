@@ -14,7 +14,7 @@
 #include "choose/imagine.h"
 #include "choose/pool.h"
 #include "choose/quota.h"
-#include "op/bringing.h"
+#include "managers/bringing.h"
 #include "op/offers.h"
 
 /**
@@ -212,7 +212,8 @@ static void set_home(struct choosing *c, struct pool *pool, struct pool_request 
 }
 
 /* A resize says itself what its tenant gives back. */
-static int admit(struct choosing *c, const struct pool *pool, const struct choose_result *result)
+static int choice_admit(struct choosing *c, const struct pool *pool,
+			const struct choose_result *result)
 {
 	if (gf_composition_by_name(&c->session->fabric, c->request->name))
 		return CTL_DONE;
@@ -239,7 +240,7 @@ static int search(void *arg, struct choose_slot *slots, size_t n, struct choose_
 	set_home(c, &pool, &request);
 	ret = pool_choose(c->session, &pool, &request, result, &arrangement);
 	if (!ret)
-		ret = admit(c, &pool, result);
+		ret = choice_admit(c, &pool, result);
 	if (!ret && arrangement.why) {
 		free(result->why);
 		result->why = mem_strdup(arrangement.why);
@@ -251,8 +252,8 @@ static int search(void *arg, struct choose_slot *slots, size_t n, struct choose_
 	return ret;
 }
 
-static void take(const struct choosing *c, const struct imagined *best,
-		 struct offers_choice *choice)
+static void choice_take(const struct choosing *c, const struct imagined *best,
+			struct offers_choice *choice)
 {
 	size_t i;
 
@@ -278,6 +279,7 @@ static int choose_among(struct choosing *c, const struct offers *offers, bool la
 	const struct gpu_request *ask = c->request->ask;
 	struct pool_request request;
 	struct imagined best;
+	struct imagine what;
 	int ret;
 
 	if (later)
@@ -287,18 +289,20 @@ static int choose_among(struct choosing *c, const struct offers *offers, bool la
 	ret = pool_request_make(c->session->ctx, &c->session->knowledge, &c->pool, ask, &request);
 	if (ret)
 		return ret;
-	ret = imagine(&(struct imagine){ .slots = c->pool.slots,
-					 .n = c->pool.n,
-					 .ports = c->ports,
-					 .n_ports = c->n_ports,
-					 .gpus = c->gpus,
-					 .n_gpus = c->n_gpus,
-					 .wants = request.choose.wants,
-					 .n_wants = request.choose.n_wants,
-					 .fewest = ask->size },
-		      search, c, &best);
+	what = (struct imagine){
+		.slots = c->pool.slots,
+		.n = c->pool.n,
+		.ports = c->ports,
+		.n_ports = c->n_ports,
+		.gpus = c->gpus,
+		.n_gpus = c->n_gpus,
+		.wants = request.choose.wants,
+		.n_wants = request.choose.n_wants,
+		.fewest = ask->size,
+	};
+	ret = imagine(&what, search, c, &best);
 	if (!ret)
-		take(c, &best, choice);
+		choice_take(c, &best, choice);
 	imagined_free(&best);
 	pool_request_free(&request);
 	return ret;

@@ -231,8 +231,8 @@ static bool any_claimed(const struct session *session, const char *own, char *co
  * Who was faster, when @ret came of that? Of what was brought and what is here the request needs
  * all. The snapshot is that of the last choice, or a newer one.
  */
-static enum assigned_rival find_rival(struct session *session, const struct supply_for *request,
-				      const struct supply *supply, int ret)
+static enum assigned_rival supply_rival(struct session *session, const struct supply_for *request,
+					const struct supply *supply, int ret)
 {
 	const struct offers_choice *choice = &supply->choice;
 
@@ -310,7 +310,7 @@ int supply_serve(struct session *session, const struct supply_for *request, supp
 		}
 		if (!ret)
 			ret = supply_use(session, request, supply, again, arg);
-		rival = find_rival(session, request, supply, ret);
+		rival = supply_rival(session, request, supply, ret);
 	} while (rival && ++i < SUPPLY_TRIES);
 	supplies_end(session, request, supplies, ret);
 	if (ret)

@@ -78,7 +78,11 @@ unbind)
 		read -r _ port <$fm/ledger/$gpu
 		n=${port##*/p}
 		[ "$(cat $SIM/slot0.$n/presence)" = 0 ] || [ "$(cat $SIM/slot0.$n/power)" = 0 ] || echo "$gpu" >>$fm/pulled
-		[ "$(cat $SIM/slot0.$n/presence)" = 0 ] || echo remove >$SIM/slot0.$n/surprise
+		if [ -e $fm/leaves.$gpu ]; then
+			(sleep 2; echo remove >$SIM/slot0.$n/surprise) >/dev/null 2>&1 </dev/null &
+		elif [ "$(cat $SIM/slot0.$n/presence)" != 0 ]; then
+			echo remove >$SIM/slot0.$n/surprise
+		fi
 		echo >$fm/ledger/$gpu
 	done
 	;;
@@ -128,7 +132,7 @@ all_back()
 	done
 	is "$(state_of "${s[1]}") $(state_of "${s[2]}") $(state_of "${s[3]}")" "empty empty empty" "$mode: $1: the slots are empty"
 	check_fails "$mode: $1: none was taken from a slot with power" test -e $fm/pulled
-	rm -f $fm/before.* $fm/after.* $fm/late.* $fm/down.* $fm/pulled
+	rm -f $fm/before.* $fm/after.* $fm/late.* $fm/leaves.* $fm/down.* $fm/pulled
 	for i in 0 1 2 3 4; do
 		echo >"$fm/ledger/gpu$i"
 		echo none >"$SIM/slot0.$i/fail"
@@ -342,6 +346,37 @@ END
 	all_back "a request that fails by its own"
 }
 
+# A GPU on its way to the fabric is nobody's: not before the manager has it, and not before its port shows that.
+check_leaving()
+{
+	note "$mode: a GPU leaves"
+	check "$mode: one is there" gpuctl attach "${s[1]}"
+	cat >$fm/before.unbind <<END
+env -u GPUCTL_CONFIG_DIR $(command -v gpuctl) compose greedy --gpus 1 --exclude ${s[0]} >/dev/null 2>&1
+echo \$? >$fm/composed
+env -u GPUCTL_CONFIG_DIR $(command -v gpuctl) attach ${s[1]} >/dev/null 2>&1
+echo \$? >$fm/attached
+END
+	check "$mode: it is detached" gpuctl detach "${s[1]}"
+	is "$(cat $fm/composed) $(cat $fm/attached)" "3 4" "$mode: while the manager is asked nobody else gets it"
+	is "$(composed)" "" "$mode: and nobody has it"
+	all_back "a GPU that somebody wanted"
+	check "$mode: one is there" gpuctl attach "${s[1]}"
+	: >$fm/leaves.gpu0
+	check "$mode: it is detached" gpuctl detach "${s[1]}"
+	is "$(state_of "${s[1]}")" empty "$mode: a detach ends when the slot shows that its card has gone"
+	rm $fm/leaves.gpu0
+	check "$mode: one is there" gpuctl attach "${s[1]}"
+	: >$fm/down.unbind
+	check "$mode: the manager cannot be asked" gpuctl detach "${s[1]}"
+	is "$(state_of "${s[1]}")" off "$mode: it stays, and is off"
+	rm $fm/down.unbind
+	: >$fm/leaves.gpu0
+	check "$mode: it is given back by hand" gpuctl fabric unbind "${s[1]}"
+	is "$(state_of "${s[1]}")" empty "$mode: which ends then as well"
+	all_back "a GPU that leaves late"
+}
+
 # The time until a GPU goes back does not depend on a clock that somebody sets.
 check_reap()
 {
@@ -535,6 +570,7 @@ unbind gpu0 gpu1" "$mode: by one request as well"
 	check_need
 	check_rival
 	check_bystander
+	check_leaving
 	check_reap
 	[ "$mode" = pciehp ] || check_lease
 
