@@ -114,6 +114,13 @@ out:
 	return ret;
 }
 
+/* As many as are wanted are here, and where they are does not matter. */
+static bool is_here(const struct gpu_request *ask, const struct lack *lack)
+{
+	return !ask->memory && !ask->size && !lack->n && !ask->same_switch && !ask->p2p &&
+	       ask->numa < 0;
+}
+
 static void supply_free(struct supply *supply)
 {
 	offers_choice_free(&supply->choice);
@@ -158,7 +165,7 @@ static int supply_plan(struct session *session, const struct supply_for *request
 	if (!offers.managers.n && !offers.managers.n_bad)
 		goto out;
 	ret = find_missing(session, request, &lack);
-	if (ret || !lack.wanted)
+	if (ret || !lack.wanted || is_here(request->ask, &lack))
 		goto out;
 	slots = offers_count_slots(session, &offers, request->ask);
 	/* Nobody is asked in vain. A file in error may have more slots. */
