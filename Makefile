@@ -263,6 +263,10 @@ storm-rack: deps gpuctl gpufabric-fm $(BUILD)/rack-mover ## GPUs move between 4 
 	@$(MAKE) -s -f tests/fm/fm.mk BUILD=$(BUILD) $(BUILD)/fm-test/sim-agent
 	@tests/storm-rack $(or $(MOVES),1000) $(or $(SEED),1) $(or $(LIMIT),3600)
 
+bench-manager: deps gpufabric-fm gpuctl ## A fabric manager of 16, 1,024 and 4,096 ports: binds, unbinds, and what is read
+	@$(MAKE) -s -f tests/fm/fm.mk BUILD=$(BUILD) $(BUILD)/fm-test/sim-agent
+	@folder=$$(mktemp -d) && { python3 tests/bench/manager.py "$$folder"; status=$$?; rm -rf "$$folder"; exit $$status; }
+
 storm-links: deps ## Links that blink and buses that are reset, GPUs in use: BLINKS=1000 RESETS=200 SEED=
 	@tests/vm/long links $(or $(BLINKS),1000) $(or $(RESETS),200) $(or $(SEED),1)
 
@@ -366,5 +370,5 @@ distclean: ## Remove build/ altogether
 FORCE:
 .PHONY: all demo demo-rack help deps gpuctl gpufabric-fm install-fm modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
 	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack feasibility coverage lint bench bench-size bench-plan \
-	bench-models bench-terms bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
+	bench-manager bench-models bench-terms bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

@@ -38,6 +38,8 @@
 #define STATE "/var/lib/gpufabric-fm"
 #define TICK_MS 250
 #define DRAIN_MS 120000
+/* Of this time, new requests are refused in the last part only. */
+#define REFUSE_MS 10000
 /* The unit gives it somewhat more. */
 #define FINISH_MS 60000
 
@@ -51,6 +53,7 @@ enum exit_code {
 /**
  * struct run - the daemon
  * @reload_by: a reload is wanted, and is given up then; 0 for none
+ * @reload_waits: it was said that it waits
  */
 struct run {
 	const char *folder, *state;
@@ -63,6 +66,7 @@ struct run {
 	struct http *http;
 	int control;
 	uint64_t reload_by;
+	bool reload_waits;
 	struct config *next;
 };
 
@@ -216,14 +220,21 @@ static void reload_now(struct run *run)
 
 static void run_tick(struct run *run)
 {
+	uint64_t now;
+
 	http_tick(run->http);
 	fence_lapse(run->manager);
 	if (!run->next)
 		return;
-	if (manager_drain(run->manager))
+	now = text_monotonic();
+	if (manager_drain(run->manager, now + REFUSE_MS > run->reload_by))
 		reload_now(run);
-	else if (text_monotonic() > run->reload_by)
+	else if (now > run->reload_by)
 		reload_give_up(run, "a request is still under way");
+	else if (!run->reload_waits)
+		journal_say(LOG_NOTICE, NULL, NULL, NULL,
+			    "reload: waiting until no request is under way");
+	run->reload_waits = run->next;
 }
 
 static void run_loop(struct run *run, int signals)
@@ -260,7 +271,7 @@ static void run_finish(struct run *run, int signals)
 	struct pollfd fd = { .fd = signals, .events = POLLIN };
 	struct signalfd_siginfo info;
 
-	while (!manager_drain(run->manager) && text_monotonic() < end) {
+	while (!manager_drain(run->manager, true) && text_monotonic() < end) {
 		if (poll(&fd, 1, TICK_MS) > 0 && read(signals, &info, sizeof(info)) > 0 &&
 		    info.ssi_signo != SIGHUP)
 			break;

@@ -653,15 +653,15 @@ void manager_free(struct manager *m)
 	pthread_mutex_destroy(&m->lock);
 }
 
-bool manager_drain(struct manager *m)
+bool manager_drain(struct manager *m, bool refuse)
 {
 	bool busy = false;
 	int i;
 
 	pthread_mutex_lock(&m->lock);
-	m->draining = true;
 	for (i = 0; i < m->fabric.host_count; i++)
 		busy |= m->fabric.hosts[i].busy && !m->hosts[i].undo_count;
+	m->draining = refuse || !busy;
 	pthread_mutex_unlock(&m->lock);
 	return !busy;
 }

@@ -121,8 +121,11 @@ int manager_start(struct manager *manager, const struct config *config, const st
 void manager_stop(struct manager *manager);
 void manager_free(struct manager *manager);
 
-/* For another configuration: takes no requests any more. True as soon as none is under way. */
-bool manager_drain(struct manager *manager);
+/*
+ * For another configuration. True as soon as no request is under way; then, and with @refuse at once,
+ * it takes no requests any more.
+ */
+bool manager_drain(struct manager *manager, bool refuse);
 void manager_undrain(struct manager *manager);
 /*
  * Who has what goes from one that was stopped to one that starts, by names, and so do tasks. -EBUSY

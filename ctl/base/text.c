@@ -22,7 +22,7 @@ static void *mem_check(void *p)
 {
 	if (p)
 		return p;
-	fputs("gpuctl: out of memory\n", stderr);
+	fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
 	exit(EXIT_FAILURE);
 }
 

@@ -4,12 +4,7 @@
  *
  * Candidate sets are built for every few kinds of GPU and every place: each switch
  * alone, each NUMA node, everything. Within a place the fewest switches that
- * suffice are taken. The sets are compared by one ordered list of criteria
- * (struct score): one kind of GPU, few GPUs, no group broken (groups.c), few parts
- * without links between them, one NUMA node, few switches, few hops, near peers (no
- * ACS redirect between them), no IOMMU group shared with another composition, wide
- * and fast links, windows that need not move, certain identities, the smallest GPU
- * that does, nothing of another tenant to clear, the least left over for large groups.
+ * suffice are taken. The sets are compared by one ordered list of criteria (score.c).
  *
  * GPUs are assigned to wants by match.c. Those of one card are had together alone; slots
  * that an assignment can do without are dropped again.
@@ -23,15 +18,14 @@
 #include "choose/explain.h"
 #include "choose/groups.h"
 #include "choose/match.h"
-#include "host/topo.h"
+#include "choose/score.h"
 
 #define NONE SIZE_MAX
-#define CRITERIA 16
 #define ALL_KINDS UINT64_MAX
 /* Sets of kinds are tried one by one up to here; no fabric holds so many. */
 #define KINDS_MAX 12
 
-#define ORDER_KEYS 10
+#define ORDER_KEYS 11
 
 /* A slot, and by what it is taken before or after others. */
 struct ordered {
@@ -89,7 +83,7 @@ struct chooser {
 	size_t *rank;
 	size_t *best;
 	size_t n_best;
-	uint64_t best_score[CRITERIA];
+	uint64_t best_score[CHOOSE_CRITERIA];
 	unsigned int n_peers;
 	struct groups groups;
 	const size_t *taken_as;
@@ -112,16 +106,6 @@ static bool excluded(const struct choose_request *request, const struct choose_s
 	return false;
 }
 
-static bool is_home(const struct choose_request *request, uint32_t switch_id)
-{
-	size_t i;
-
-	for (i = 0; i < request->n_home; i++)
-		if (request->home[i] == switch_id)
-			return true;
-	return false;
-}
-
 /* Free, and nothing in the request speaks against it. */
 static bool is_usable(const struct choose_request *request, const struct choose_slot *slot)
 {
@@ -131,7 +115,8 @@ static bool is_usable(const struct choose_request *request, const struct choose_
 		return false;
 	if (request->p2p && request->home_peers && slot->peers != request->home_peers)
 		return false;
-	return !request->same_switch || !request->n_home || is_home(request, slot->switch_id);
+	return !request->same_switch || !request->n_home ||
+	       choose_is_home(request, slot->switch_id);
 }
 
 static void find_base(struct chooser *c)
@@ -194,91 +179,13 @@ static bool match(const struct chooser *c, const size_t *order, size_t n, size_t
 	return match_wants(&match, picked, n_picked);
 }
 
-/* The first slot of each switch, NUMA node, kind or group of peers among the picked. */
-static bool first_of(const struct chooser *c, const size_t *picked, size_t i, int what)
-{
-	const struct choose_slot *slot = &c->slots[picked[i]];
-	size_t j;
-
-	for (j = 0; j < i; j++) {
-		const struct choose_slot *other = &c->slots[picked[j]];
-
-		if (what == 's' && other->switch_id == slot->switch_id)
-			return false;
-		if (what == 'n' && other->numa == slot->numa)
-			return false;
-		if (what == 'k' && !strcmp(other->kind, slot->kind))
-			return false;
-		if (what == 'p' && slot->peers && other->peers == slot->peers)
-			return false;
-	}
-	return true;
-}
-
-static void score_set(const struct chooser *c, const size_t *picked, size_t n,
-		      uint64_t score[CRITERIA])
-{
-	uint64_t kinds = 0, nodes = 0, switches = 0, hops = 0, doubt = 0, cold = 0, left = 0;
-	uint64_t memory = 0, dirty = 0, peers = 0, shares = 0, moves = 0, narrowest = UINT64_MAX;
-	size_t i, j;
-
-	switches = c->request->n_home;
-	for (i = 0; i < n; i++) {
-		const struct choose_slot *slot = &c->slots[picked[i]];
-
-		moves += slot->moves;
-		doubt += slot->doubt;
-		dirty += slot->dirty;
-		cold += !slot->ready;
-		memory += slot->memory * slot->gpus;
-		shares += slot->shares;
-		if (slot->bandwidth && slot->bandwidth < narrowest)
-			narrowest = slot->bandwidth;
-		peers += first_of(c, picked, i, 'p');
-		kinds += first_of(c, picked, i, 'k');
-		nodes += first_of(c, picked, i, 'n');
-		if (!first_of(c, picked, i, 's'))
-			continue;
-		switches += !is_home(c->request, slot->switch_id);
-		for (j = 0; j < i; j++)
-			if (first_of(c, picked, j, 's') && slot->path && c->slots[picked[j]].path)
-				hops += topo_hops(slot->path, c->slots[picked[j]].path);
-		left += c->left[c->switch_of[picked[i]]];
-	}
-	score[0] = kinds;
-	/* Fewer GPUs are better: more than were asked for are held for nothing. */
-	score[1] = choose_gpus(c->slots, picked, n);
-	score[2] = groups_broken(&c->groups, picked, n);
-	score[3] = c->request->spread ? 0 : groups_parts(&c->groups, picked, n);
-	score[4] = c->request->spread ? 0 : nodes;
-	score[5] = c->request->spread ? UINT64_MAX - switches : switches;
-	score[6] = c->request->spread ? 0 : hops;
-	score[7] = c->request->spread ? 0 : peers;
-	score[8] = shares;
-	score[9] = UINT64_MAX - narrowest;
-	score[10] = moves;
-	score[11] = doubt;
-	score[12] = memory;
-	score[13] = dirty;
-	score[14] = cold;
-	score[15] = left;
-}
-
-static bool is_better(const uint64_t *score, const uint64_t *than)
-{
-	size_t i;
-
-	for (i = 0; i < CRITERIA && score[i] == than[i];)
-		i++;
-	return i < CRITERIA && score[i] < than[i];
-}
-
 static void consider(struct chooser *c, const size_t *picked, size_t n)
 {
-	uint64_t score[CRITERIA];
+	const struct score_terms by = { c->slots, c->request, &c->groups, c->switch_of, c->left };
+	uint64_t score[CHOOSE_CRITERIA];
 
-	score_set(c, picked, n, score);
-	if (c->best && !is_better(score, c->best_score))
+	score_set(&by, picked, n, score);
+	if (c->best && !score_is_better(score, c->best_score))
 		return;
 	free(c->best);
 	c->best = mem_zalloc(n, sizeof(*c->best));
@@ -330,7 +237,7 @@ static size_t collect_places(const struct chooser *c, struct place *places)
 			places[*at] = (struct place){
 				.number = c->switch_of[i],
 				.switch_id = c->slots[i].switch_id,
-				.home = is_home(c->request, c->slots[i].switch_id),
+				.home = choose_is_home(c->request, c->slots[i].switch_id),
 			};
 		}
 		places[*at].count += c->slots[i].gpus;
@@ -373,15 +280,16 @@ static size_t order_slots(const struct chooser *c, const struct place *places, s
 		all[n].slot = i;
 		/* Spread: the first of every switch, then the second of every switch... */
 		all[n].key[0] = c->taken_as ? c->taken_as[i] : 0;
-		all[n].key[1] = c->request->spread ? c->rank[i] : at;
-		all[n].key[2] = c->slots[i].shares;
-		all[n].key[3] = c->slots[i].bandwidth ? UINT64_MAX - c->slots[i].bandwidth : 0;
-		all[n].key[4] = c->slots[i].moves;
-		all[n].key[5] = c->slots[i].doubt;
-		all[n].key[6] = c->slots[i].memory;
-		all[n].key[7] = c->slots[i].dirty;
-		all[n].key[8] = !c->slots[i].ready;
-		all[n].key[9] = c->slots[i].gpus;
+		all[n].key[1] = c->slots[i].brought;
+		all[n].key[2] = c->request->spread ? c->rank[i] : at;
+		all[n].key[3] = c->slots[i].shares;
+		all[n].key[4] = c->slots[i].bandwidth ? UINT64_MAX - c->slots[i].bandwidth : 0;
+		all[n].key[5] = c->slots[i].moves;
+		all[n].key[6] = c->slots[i].doubt;
+		all[n].key[7] = c->slots[i].memory;
+		all[n].key[8] = c->slots[i].dirty;
+		all[n].key[9] = !c->slots[i].ready;
+		all[n].key[10] = c->slots[i].gpus;
 		n++;
 	}
 	qsort(all, n, sizeof(*all), compare_ordered);
@@ -659,13 +567,13 @@ static void search_all(struct chooser *c)
 /* Search anew with @how; what was found before stays where it is better. */
 static void search_also(struct chooser *c, void (*how)(struct chooser *))
 {
-	uint64_t score[CRITERIA];
+	uint64_t score[CHOOSE_CRITERIA];
 	size_t *best = c->best, n = c->n_best;
 
 	memcpy(score, c->best_score, sizeof(score));
 	c->best = NULL;
 	how(c);
-	if (best && (!c->best || !is_better(c->best_score, score))) {
+	if (best && (!c->best || !score_is_better(c->best_score, score))) {
 		free(c->best);
 		c->best = best;
 		c->n_best = n;
@@ -685,12 +593,30 @@ static void search_within(void *arg, const bool *within, const size_t *rank)
 	c->taken_as = NULL;
 }
 
+/* What is here first, wherever it is, where something could be brought. */
+static void search_here(struct chooser *c)
+{
+	size_t *rank = mem_zalloc(c->n, sizeof(*rank)), i;
+	bool any = false;
+
+	for (i = 0; i < c->n; i++) {
+		rank[i] = c->slots[i].brought;
+		any |= c->slots[i].brought;
+	}
+	c->taken_as = rank;
+	if (any && c->best)
+		search_also(c, search_all);
+	c->taken_as = NULL;
+	free(rank);
+}
+
 static void choose_search(struct chooser *c)
 {
 	size_t count = choose_count_wants(c->request->wants, c->request->n_wants);
 	bool *usable;
 
 	search_all(c);
+	search_here(c);
 	/* What cannot be had at all is in no group either. */
 	if (!c->best || !c->groups.n || !count || c->request->spread)
 		return;
@@ -781,6 +707,7 @@ int choose(const struct choose_slot *slots, size_t n, const struct choose_reques
 		qsort(c.best, c.n_best, sizeof(*c.best), compare_indices);
 		result->picked = c.best;
 		result->n = c.n_best;
+		memcpy(result->score, c.best_score, sizeof(result->score));
 		result->why = choose_why(slots, n, request, &c.groups, c.best, c.n_best);
 	} else {
 		err = choose_lack(slots, n, request, fault);

@@ -50,6 +50,7 @@ enum choose_bar {
  * @doubt: how uncertain its identity is: 0 live, 1 last seen, 2 declared
  * @dirty: another tenant's data is to be cleared first
  * @ready: is attached already
+ * @brought: its GPU is not there, but a fabric manager can bind it
  * @bar: why it cannot be chosen, CHOOSE_FREE when it can
  */
 struct choose_slot {
@@ -72,6 +73,7 @@ struct choose_slot {
 	unsigned int doubt;
 	bool dirty;
 	bool ready;
+	bool brought;
 	enum choose_bar bar;
 };
 
@@ -120,16 +122,20 @@ struct choose_request {
 	unsigned int home_peers;
 };
 
+#define CHOOSE_CRITERIA 17
+
 /**
  * struct choose_result - what was chosen
  * @picked: indices into the slots, in the order of the slots
  * @n: how many slots
  * @why: one line: how many of how many, where, and why these
+ * @score: what it was compared by, less is better, the first ones count most (score.c)
  */
 struct choose_result {
 	size_t *picked;
 	size_t n;
 	char *why;
+	uint64_t score[CHOOSE_CRITERIA];
 };
 
 /*

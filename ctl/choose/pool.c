@@ -16,6 +16,7 @@
 #include "host/p2p.h"
 #include "host/pci.h"
 #include "host/topo.h"
+#include "managers/bringing.h"
 
 static char *pool_keep(struct pool *pool, char *text)
 {
@@ -24,8 +25,7 @@ static char *pool_keep(struct pool *pool, char *text)
 	return text;
 }
 
-/* A kind without a count narrows what a workload or an amount of memory may take. */
-static bool narrowed_out(const struct gpu_request *ask, const struct choose_slot *slot)
+bool pool_narrows_out(const struct gpu_request *ask, const struct choose_slot *slot)
 {
 	bool narrows = false;
 	uint64_t count;
@@ -67,6 +67,9 @@ static enum choose_bar pool_judge(const struct pool_terms *terms, const struct g
 		return CHOOSE_BUSY;
 	switch (slot->state) {
 	case GF_STATE_OFF:
+		/* Its GPU is on its way to the fabric, or from there. */
+		if (!bringing_is_free(slot->name))
+			return CHOOSE_BUSY;
 		if (verdict->now == GF_FIT_CANNOT && !terms->harm)
 			return CHOOSE_NO_ROOM;
 		break;
@@ -83,7 +86,7 @@ static enum choose_bar pool_judge(const struct pool_terms *terms, const struct g
 	}
 	if (identity->source == GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
 		return CHOOSE_UNKNOWN;
-	if (is_excluded(ask, slot) || narrowed_out(ask, choice))
+	if (is_excluded(ask, slot) || pool_narrows_out(ask, choice))
 		return CHOOSE_EXCLUDED;
 	return handover == HANDOVER_NEVER ? CHOOSE_DIRTY : CHOOSE_FREE;
 }
@@ -132,11 +135,25 @@ static bool shares_group(const struct gf_fabric *fabric, const struct gf_slot *s
 	return false;
 }
 
+void pool_place(struct session *session, struct pool *pool, const struct gf_slot *slot,
+		struct choose_slot *choice)
+{
+	const struct gf_switch *sw = gf_switch_by_id(&session->fabric, slot->switch_id);
+
+	choice->name = slot->name;
+	choice->id = slot->id;
+	choice->switch_id = slot->switch_id;
+	choice->switch_name = sw ? sw->address : "?";
+	choice->numa = slot->numa_node;
+	if (slot->address)
+		choice->path = pool_keep(pool, pci_path(&session->judge->tree, slot->address));
+	choice->bandwidth = bandwidth(&slot->link);
+}
+
 static void pool_add_slot(struct session *session, const struct pool_terms *terms,
 			  const struct gpu_request *ask, struct pool *pool,
 			  const struct gf_slot *slot)
 {
-	const struct gf_switch *sw = gf_switch_by_id(&session->fabric, slot->switch_id);
 	enum handover handover = HANDOVER_AS_IS;
 	struct choose_slot *choice;
 	struct identity identity;
@@ -146,8 +163,7 @@ static void pool_add_slot(struct session *session, const struct pool_terms *term
 	if (terms->to && !slot->composition)
 		handover = handover_of(&session->judge->tree, slot, terms->to);
 	choice = &pool->slots[pool->n++];
-	choice->name = slot->name;
-	choice->id = slot->id;
+	pool_place(session, pool, slot, choice);
 	choice->kind = pool_keep(pool, mem_strdup(strcmp(identity.label, "-") ? identity.label :
 										"unknown GPU"));
 	choice->gpu = identity.gpu;
@@ -159,12 +175,6 @@ static void pool_add_slot(struct session *session, const struct pool_terms *term
 	choice->gpus = identity.gpus;
 	choice->memory = identity.memory;
 	choice->group = identity.group;
-	choice->switch_id = slot->switch_id;
-	choice->switch_name = sw ? sw->address : "?";
-	choice->numa = slot->numa_node;
-	if (slot->address)
-		choice->path = pool_keep(pool, pci_path(&session->judge->tree, slot->address));
-	choice->bandwidth = bandwidth(&slot->link);
 	choice->shares = shares_group(&session->fabric, slot);
 	placement_verdict(session, slot, &verdict);
 	choice->moves = verdict.now == GF_FIT_FITS_AFTER_REASSIGNMENT;

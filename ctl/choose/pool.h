@@ -49,6 +49,13 @@ void pool_free(struct pool *pool);
  */
 void pool_suppose_free(struct pool *pool);
 
+/* What is known of a slot without its GPU; the texts are the pool's. */
+void pool_place(struct session *session, struct pool *pool, const struct gf_slot *slot,
+		struct choose_slot *choice);
+
+/* A kind without a count narrows what a workload or an amount of memory may take. */
+bool pool_narrows_out(const struct gpu_request *ask, const struct choose_slot *slot);
+
 /* The slots of the snapshot for what was chosen; newly allocated. */
 struct gf_slot **pool_slots(const struct session *session, const struct pool *pool,
 			    const size_t *picked, size_t n);
@@ -63,6 +70,7 @@ size_t pool_find(const struct pool *pool, uint32_t slot_id);
  * @wants: storage of its wants
  * @words: storage of their words
  * @n_words: how many
+ * @home: storage of its home
  * @tenant: whose GPUs they are to be, NULL for nobody's
  * @room: for a workload: number of GPUs that the tenant may have more
  */
@@ -72,6 +80,7 @@ struct pool_request {
 	struct choose_want *wants;
 	char **words;
 	size_t n_words;
+	uint32_t *home;
 	const char *tenant;
 	size_t room;
 };
@@ -83,6 +92,10 @@ int pool_request_make(struct ctl_ctx *ctx, const struct knowledge *knowledge,
 void pool_request_free(struct pool_request *request);
 void pool_request_add(struct pool_request *request, const char *word, const char *kind,
 		      size_t count);
+
+/* It is for a composition that has @members of the pool, @n of them: what it gets is to be near. */
+void pool_request_home(const struct session *session, struct pool_request *request,
+		       struct pool *pool, const size_t *members, size_t n);
 
 /*
  * Choose for a request, by its workload where that is asked for: then @arrangement says on what

@@ -31,6 +31,7 @@ void pool_request_free(struct pool_request *request)
 		free(request->words[i]);
 	free(request->words);
 	free(request->wants);
+	free(request->home);
 	memset(request, 0, sizeof(*request));
 }
 
@@ -115,6 +116,27 @@ int pool_request_make(struct ctl_ctx *ctx, const struct knowledge *knowledge,
 	if (ret)
 		pool_request_free(request);
 	return ret;
+}
+
+void pool_request_home(const struct session *session, struct pool_request *request,
+		       struct pool *pool, const size_t *members, size_t n)
+{
+	size_t n_home = 0, i, j;
+
+	request->home = mem_grow(request->home, n, sizeof(*request->home));
+	for (i = 0; i < n; i++) {
+		uint32_t id = pool->slots[members[i]].switch_id;
+
+		for (j = 0; j < n_home && request->home[j] != id;)
+			j++;
+		if (j == n_home)
+			request->home[n_home++] = id;
+	}
+	request->choose.home = request->home;
+	request->choose.n_home = n_home;
+	pool_find_peers(session, pool);
+	if (n)
+		request->choose.home_peers = pool->slots[members[0]].peers;
 }
 
 static int run_choose(struct ctl_ctx *ctx, const struct pool *pool,

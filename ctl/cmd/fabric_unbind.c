@@ -8,7 +8,8 @@
 #include "cli/out.h"
 #include "cmd/cmd.h"
 #include "cmd/pool_table.h"
-#include "op/bringing.h"
+#include "managers/bringing.h"
+#include "op/bringer.h"
 #include "session/render.h"
 #include "session/session.h"
 
@@ -214,6 +215,8 @@ static int fabric_unbind(struct session *session, int argc, char **argv)
 		ret = giving_take(session, &tree, &pool, argv[i], giving);
 	if (!ret)
 		ret = give_all(session, &pool, giving);
+	if (!ret && !session->ctx->dry_run)
+		bringers_await_empty(session, bringing.names, NULL, bringing.n);
 	for (n = 0; n < pool.managers.n; n++)
 		free(giving[n].gpus);
 	free(giving);

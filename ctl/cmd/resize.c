@@ -36,8 +36,8 @@ const struct ctl_command cmd_resize = {
 	.help = "--gpus +2 adds two GPUs, --gpus -1 gives one back (the one farthest from the others), --gpus 4 sets the\n"
 		"number. --gpu and --memory add GPUs. Additions and removals of one command happen together or not at all.\n"
 		"Added GPUs are of the same kind unless --gpu names another. A process that holds a GPU stops its\n"
-		"removal, as it stops gpuctl detach. GPUs that this host lacks by number or kind are bound from fabric\n"
-		"managers to empty slots: see gpuctl-fabric(5).",
+		"removal, as it stops gpuctl detach. GPUs that this host lacks are bound from fabric managers to empty\n"
+		"slots: see gpuctl-fabric(5).",
 	.options = { resize_options, pool_options, remove_options, session_options },
 	.completes = "@compositions",
 	.run = resize_run,

@@ -171,16 +171,20 @@ static int assigned_lock(struct session *session, struct assigned *assigned)
 	int ret = bringing_begin(session->ctx, &assigned->bringing, assigned->about.names,
 				 assigned->brings, assigned->about.n);
 
+	if (ret == CTL_BUSY)
+		assigned->rival = ASSIGNED_RIVAL_HERE;
 	if (!ret)
 		ret = session_refresh(session);
 	for (i = 0; i < assigned->about.n && !ret; i++) {
 		const struct gf_slot *slot = slot_of(session, assigned, i);
 
-		if (assigned->brings[i] && (!slot || slot->state != GF_STATE_EMPTY))
-			ret = ctl_fail(session->ctx, CTL_BUSY,
-				       "slot %s is no longer empty, its state is %s",
-				       assigned->about.names[i],
-				       slot ? render_state(slot->state) : "not known");
+		if (!assigned->brings[i] || (slot && slot->state == GF_STATE_EMPTY))
+			continue;
+		assigned->rival = ASSIGNED_RIVAL_HERE;
+		ret = ctl_fail(session->ctx, CTL_BUSY,
+			       "slot %s is no longer empty, its state is %s",
+			       assigned->about.names[i],
+			       slot ? render_state(slot->state) : "not known");
 	}
 	return ret;
 }
@@ -189,11 +193,15 @@ static int assigned_call(struct session *session, struct assigned *assigned,
 			 const struct op_terms *terms)
 {
 	int ret = assigned_lock(session, assigned);
+	size_t i;
 
 	if (ret)
 		return ret;
 	assigned->begun = true;
 	ret = bringers_bring(session, &assigned->bringers, &assigned->about, assigned->wishes);
+	for (i = 0; ret && i < assigned->bringers.n; i++)
+		if (assigned->bringers.list[i].beaten)
+			assigned->rival = ASSIGNED_RIVAL_HOST;
 	if (!ret)
 		ret = await_presence(session, assigned,
 				     terms->timeout_ms ? terms->timeout_ms : PRESENCE_MS);
@@ -207,6 +215,7 @@ static int assigned_call(struct session *session, struct assigned *assigned,
 int assigned_bring(struct session *session, struct assigned *assigned, const struct op_terms *terms,
 		   struct gf_slot *const *slots, const struct bring_wish *wishes, size_t n)
 {
+	enum assigned_rival rival;
 	bool any = false;
 	size_t i;
 	int ret;
@@ -226,8 +235,11 @@ int assigned_bring(struct session *session, struct assigned *assigned, const str
 				     assigned->wishes);
 	else if (!ret && assigned->n)
 		ret = assigned_call(session, assigned, terms);
-	if (ret)
-		assigned_free(assigned);
+	if (!ret)
+		return CTL_DONE;
+	rival = assigned->rival;
+	assigned_free(assigned);
+	assigned->rival = rival;
 	return ret;
 }
 

@@ -4,10 +4,17 @@
 #define GPUCTL_ASSIGN_H
 
 #include "op/bringer.h"
-#include "op/bringing.h"
+#include "managers/bringing.h"
 #include "op/terms.h"
 
 struct op;
+
+/* Who was faster with what a request wanted, and made it fail. */
+enum assigned_rival {
+	ASSIGNED_NO_RIVAL,
+	ASSIGNED_RIVAL_HERE, /* another request of this host, with a slot */
+	ASSIGNED_RIVAL_HOST, /* whoever else asks the manager, with a GPU */
+};
 
 /**
  * struct assigned - cards that a request gets from the fabric
@@ -17,6 +24,7 @@ struct op;
  * @brings: of each slot: it was empty and gets a card
  * @n: number of slots that get a card
  * @begun: somebody may have been asked to bring them, see @begun of each bringer
+ * @rival: of assigned_bring() that failed; stays when all else is freed
  * @bringing: the slots with @brings set, until it is freed
  */
 struct assigned {
@@ -26,6 +34,7 @@ struct assigned {
 	bool *brings;
 	size_t n;
 	bool begun;
+	enum assigned_rival rival;
 	struct bringing bringing;
 };
 

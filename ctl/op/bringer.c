@@ -12,6 +12,9 @@
 #include "cli/out.h"
 #include "op/bringer.h"
 
+/* A port tells at once that a card has gone; one that never does delays nobody for long. */
+#define EMPTY_MS 10000
+
 static struct bringer *bringer_add(struct bringers *bringers, const struct bringer_driver *driver,
 				   const struct manager_conf *conf, size_t n)
 {
@@ -252,3 +255,31 @@ const struct bringer_driver bringer_hooks = {
 	.by_hand = hooks_by_hand,
 	.brought = hooks_brought,
 };
+
+static bool any_off(const struct session *session, char *const *names, const bool *which, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, names[i]);
+
+		if ((!which || which[i]) && slot && slot->state == GF_STATE_OFF)
+			return true;
+	}
+	return false;
+}
+
+void bringers_await_empty(struct session *session, char *const *names, const bool *which, size_t n)
+{
+	uint64_t now = text_monotonic(), end = now + EMPTY_MS;
+	char *before = session->ctx->error;
+
+	session->ctx->error = NULL;
+	while (any_off(session, names, which, n) && now < end) {
+		if (session_hear(session, (int)(end - now)))
+			break;
+		now = text_monotonic();
+	}
+	free(session->ctx->error);
+	session->ctx->error = before;
+}

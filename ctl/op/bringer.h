@@ -58,6 +58,7 @@ extern const struct bringer_driver bringer_manager;
  * @conf: of bringer_manager
  * @gpus: of bringer_manager: of each slot the GPU that was asked for in this request, NULL for none
  * @begun: somebody was asked to bring, and may have done it
+ * @beaten: of bringer_manager: what was to be brought was taken by somebody else first
  * @unknown: of bringer_manager: what became of that is not known
  * @given: of bringer_manager: number of GPUs that the last @give_back gave back
  * @n: number of slots
@@ -70,6 +71,7 @@ struct bringer {
 	const struct manager_conf *conf;
 	char **gpus;
 	bool begun;
+	bool beaten;
 	bool unknown;
 	size_t given;
 	size_t n;
@@ -112,6 +114,12 @@ void bringers_warn(struct session *session, const struct bringers *bringers,
 
 /* Whose a slot is; NULL for nobody's. */
 struct bringer *bringers_of(const struct bringers *bringers, size_t i);
+
+/*
+ * GPUs of these slots (@which NULL: all) went back to a manager: wait until the module knows, as long
+ * as that takes a slot, so that whoever is next finds them empty. Errors in the context stay.
+ */
+void bringers_await_empty(struct session *session, char *const *names, const bool *which, size_t n);
 
 /* Slots of a bringer that are also in @which; false for none. @both has room for all. */
 bool bringer_slots(const struct bringer *bringer, const bool *which, bool *both);

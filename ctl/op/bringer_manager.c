@@ -223,6 +223,7 @@ static int manager_bring(struct session *session, struct bringer *b, const struc
 
 	for (tries = 0; tries < CHOICES_MAX && again; tries++) {
 		ret = manager_look(session, b, about, wishes);
+		b->beaten = ret == CTL_NO_FIT;
 		if (ret)
 			return ret;
 		ret = manager_bind(session, b, about, &reply);
@@ -234,6 +235,7 @@ static int manager_bring(struct session *session, struct bringer *b, const struc
 				    reply.taker ? reply.taker : "");
 		manager_reply_free(&reply);
 	}
+	b->beaten = again;
 	if (!ret && gfc_signalled())
 		ret = ctl_fail(session->ctx, CTL_FAILED, "interrupted");
 	return ret;
@@ -342,6 +344,8 @@ static int give_back_now(struct session *session, struct bringer *b, const struc
 		ret = manager_ask(session->ctx, b->conf, &request, &reply);
 	if (!ret)
 		b->given = request.n;
+	if (b->given)
+		bringers_await_empty(session, about->names, both, about->n);
 	if (!ret)
 		ret = check_unknown(session, b, both, &request, &seen.inventory);
 	manager_reply_free(&reply);

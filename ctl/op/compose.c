@@ -334,6 +334,7 @@ static int patience_ask(struct session *session, const struct op_terms *terms,
 			const struct compose_request *request, struct patience *patience)
 {
 	const struct handover_to to = { .tenant = compose_tenant_of(request) };
+	const struct supply_for lacks = { terms, request->gpus, &to, request->name };
 	bool refused = patience->supply;
 	char *before = session->ctx->error;
 	int ret;
@@ -342,7 +343,7 @@ static int patience_ask(struct session *session, const struct op_terms *terms,
 	if (text_monotonic() < patience->ask)
 		return CTL_DONE;
 	session->ctx->error = NULL;
-	ret = supply_look(session, terms, request->gpus, &to, &patience->outlook);
+	ret = supply_look(session, &lacks, &patience->outlook);
 	patience->ask = text_monotonic() + MANAGERS_MS;
 	patience->supply = !ret && patience->outlook == SUPPLY_NOW && !refused;
 	if (ret) {
@@ -407,6 +408,7 @@ static int compose_once(struct session *session, const struct op_terms *terms,
 			struct compose_request *request, bool supply)
 {
 	const struct handover_to to = { .tenant = compose_tenant_of(request) };
+	const struct supply_for lacks = { terms, request->gpus, &to, request->name };
 	int ret;
 
 	if (gf_composition_by_name(&session->fabric, request->name))
@@ -415,8 +417,7 @@ static int compose_once(struct session *session, const struct op_terms *terms,
 				request->name, request->name);
 	ret = compose_here(session, terms, request);
 	if (ret == CTL_NO_FIT && supply)
-		ret = supply_serve(session, terms, request->gpus, &to, request->name, compose_again,
-				   request);
+		ret = supply_serve(session, &lacks, compose_again, request);
 	return ret;
 }
 

@@ -75,18 +75,35 @@ static int op_would(struct session *session, struct op *op, const struct placeme
 			   CTL_DONE;
 }
 
+/* A GPU that is off and on its way to the fabric is no longer this host's. */
+static int keep_slots(struct session *session, struct op *op, struct bringing *kept)
+{
+	size_t i;
+	int ret = CTL_DONE;
+
+	for (i = 0; i < op->n_add && !ret; i++)
+		if (op->add[i]->state == GF_STATE_OFF)
+			ret = bringing_keep(session->ctx, kept, op->add[i]->name);
+	op->error = ret ? EBUSY : 0;
+	return ret;
+}
+
 static int op_submit(struct session *session, struct op *op, const struct placement *placement)
 {
+	struct bringing kept = { 0 };
 	int ret = CTL_DONE;
 
 	if (op->quota)
 		ret = quota_lock(session, op->quota, op->pool, op->tenant,
 				 identity_slots(&session->knowledge, op->add, op->n_add),
 				 identity_slots(&session->knowledge, op->remove, op->n_remove));
+	if (!ret)
+		ret = keep_slots(session, op, &kept);
 	if (!ret) {
 		ret = submit_op(session, op, placement);
 		op->error = ret ? gfc_last_errno(session->client) : 0;
 	}
+	bringing_end(&kept);
 	if (op->quota)
 		quota_unlock(op->quota);
 	return ret;

@@ -4,7 +4,7 @@
 #define GPUCTL_REMOVE_H
 
 #include "op/bringer.h"
-#include "op/bringing.h"
+#include "managers/bringing.h"
 #include "op/terms.h"
 #include "session/session.h"
 

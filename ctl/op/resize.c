@@ -151,29 +151,16 @@ static const char *common_kind(const struct pool *pool, const struct change *cha
 static int choose_added(struct session *session, const struct gpu_request *ask, struct pool *pool,
 			struct change *change, long more)
 {
-	uint32_t *home = mem_zalloc(change->n_members, sizeof(*home));
 	struct pool_request request;
 	struct choose_result choice = { 0 };
 	struct arrangement none;
-	size_t i, j, n_home = 0, wanted = 0;
+	size_t i, wanted = 0;
 	int ret;
 
 	ret = pool_request_make(session->ctx, &session->knowledge, pool, ask, &request);
 	if (ret)
-		goto out;
-	for (i = 0; i < change->n_members; i++) {
-		uint32_t id = pool->slots[change->members[i]].switch_id;
-
-		for (j = 0; j < n_home && home[j] != id;)
-			j++;
-		if (j == n_home)
-			home[n_home++] = id;
-	}
-	request.choose.home = home;
-	request.choose.n_home = n_home;
-	pool_find_peers(session, pool);
-	if (change->n_members)
-		request.choose.home_peers = pool->slots[change->members[0]].peers;
+		return ret;
+	pool_request_home(session, &request, pool, change->members, change->n_members);
 	if (more > 0)
 		pool_request_add(&request, NULL, common_kind(pool, change), (size_t)more);
 	for (i = 0; i < request.choose.n_wants; i++)
@@ -188,8 +175,6 @@ static int choose_added(struct session *session, const struct gpu_request *ask, 
 	}
 	choose_result_free(&choice);
 	pool_request_free(&request);
-out:
-	free(home);
 	return ret;
 }
 
@@ -377,6 +362,7 @@ int resize(struct session *session, const struct op_terms *terms,
 	struct annotation note = { 0 };
 	struct handover_to to = { 0 };
 	struct gpu_request grow;
+	const struct supply_for lacks = { terms, &grow, &to, request->name };
 	const char **kinds;
 	char *kind;
 
@@ -385,7 +371,7 @@ int resize(struct session *session, const struct op_terms *terms,
 	kinds = mem_zalloc(request->gpus->n_kinds + 1, sizeof(*kinds));
 	grow_request(session, request, &grow, &note, kinds, &kind);
 	to.tenant = *note.tenant ? note.tenant : NULL;
-	ret = supply_serve(session, terms, &grow, &to, request->name, resize_again, &request);
+	ret = supply_serve(session, &lacks, resize_again, &request);
 	free(kind);
 	free(kinds);
 	return ret;

@@ -2,13 +2,14 @@
 /*
  * DOC: supply
  *
- * GPUs of this host are taken first. What is missing by number and kind is bound from the
- * fabric to empty slots and attached; then the request chooses anew, and finds them beside the
- * others. A request that fails after that gives them back.
+ * GPUs of this host are taken first. What a request lacks is bound from the fabric to empty slots and
+ * attached; then the request chooses anew, and finds them beside the others. Which ones that are
+ * is chosen by the same search (op/offers.h). A request that fails after that gives them back.
  *
- * Another request of this host may claim a GPU that was bound for this one, as nobody has it until the
- * module gives it to a composition. Then what is missing now is bound as well. That ends after a few
- * times, and all that was bound for the request and that nobody else has goes back.
+ * Others may be faster: another host with a GPU of the fabric, or another request of this host with a
+ * slot, or with a GPU that nobody has until the module gives it to a composition. Then it
+ * is chosen again. That ends after a few times, and all that was bound for the request and that
+ * nobody else has goes back.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,27 +17,34 @@
 #include "base/text.h"
 #include "choose/pool.h"
 #include "cli/out.h"
-#include "op/bringing.h"
+#include "op/offers.h"
 #include "op/supply.h"
 
-/* Another request of this host may take a slot between the look and the lock, or a GPU after it. */
+/* Choices that others may be faster than. */
 #define SUPPLY_TRIES 3
 
 /**
  * struct supply - what a request lacks, and where it comes
- * @wishes: GPUs that are to be bound, @n of them
- * @names: slots that get them
- * @words: what @wishes point into
+ * @choice: what it is to have
+ * @wishes: of each slot that gets a GPU
  * @assigned: what was brought
- * @brought: somebody was asked to bring it
  */
 struct supply {
+	struct offers_choice choice;
 	struct bring_wish *wishes;
-	char **names;
-	char **words;
-	size_t n;
 	struct assigned assigned;
-	bool brought;
+};
+
+/**
+ * struct lack - what a request lacks
+ * @wanted: it wants GPUs, by number, memory or workload
+ * @n: of a request by number: number of GPUs
+ * @kind: of the first of them, NULL for any or none
+ */
+struct lack {
+	bool wanted;
+	size_t n;
+	char *kind;
 };
 
 /* "nvidia:h100" is h100 for a manager. */
@@ -47,21 +55,13 @@ static const char *kind_of(const char *word)
 	return colon ? colon + 1 : word;
 }
 
-static void wish_add(struct supply *supply, const char *kind)
-{
-	supply->wishes = mem_push(supply->wishes, supply->n, sizeof(*supply->wishes));
-	supply->words = mem_push(supply->words, supply->n, sizeof(*supply->words));
-	supply->words[supply->n] = kind ? mem_strdup(kind) : NULL;
-	supply->wishes[supply->n] = (struct bring_wish){ .kind = supply->words[supply->n] };
-	supply->n++;
-}
-
 /* What this host has of it is taken off the count. */
 static void count_missing(const struct pool *pool, bool *used, const struct choose_want *want,
-			  struct supply *supply)
+			  struct lack *lack)
 {
 	size_t have = 0, i;
 
+	lack->wanted |= want->count > 0;
 	for (i = 0; i < pool->n && have < want->count; i++) {
 		const struct choose_slot *slot = &pool->slots[i];
 
@@ -71,242 +71,111 @@ static void count_missing(const struct pool *pool, bool *used, const struct choo
 		used[i] = true;
 		have += slot->gpus;
 	}
-	for (; have < want->count && supply->n < MANAGER_GPUS_MAX; have++)
-		wish_add(supply, kind_of(want->word));
+	if (have >= want->count)
+		return;
+	if (!lack->n && want->word)
+		lack->kind = mem_strdup(kind_of(want->word));
+	lack->n += want->count - have;
 }
 
-/* Those by kind first: what is left is for any. @suppose: what others keep here had come back. */
-static int find_missing(struct session *session, const struct op_terms *terms,
-			const struct gpu_request *ask, const struct handover_to *to, bool suppose,
-			struct supply *supply)
+/* Those by kind first: what is left is for any. A request by memory or by a workload has no number. */
+static int find_missing(struct session *session, const struct supply_for *request,
+			struct lack *lack)
 {
-	const struct pool_terms fit = { terms->driver, terms->harm, terms->dirty ? NULL : to };
-	struct pool_request request;
+	const struct pool_terms fit = { request->terms->driver, request->terms->harm,
+					request->terms->dirty ? NULL : request->to };
+	struct pool_request wants;
 	struct pool pool;
 	bool *used;
 	size_t i;
-	int ret = pool_load(session, &fit, ask, &pool);
+	int ret;
 
+	memset(lack, 0, sizeof(*lack));
+	lack->wanted = request->ask->memory || request->ask->size;
+	if (lack->wanted)
+		return CTL_DONE;
+	ret = pool_load(session, &fit, request->ask, &pool);
 	if (ret)
 		return ret;
-	if (suppose)
-		pool_suppose_free(&pool);
-	ret = pool_request_make(session->ctx, &session->knowledge, &pool, ask, &request);
+	ret = pool_request_make(session->ctx, &session->knowledge, &pool, request->ask, &wants);
 	if (ret)
 		goto out;
 	used = mem_zalloc(pool.n + 1, sizeof(*used));
-	for (i = 0; i < request.choose.n_wants; i++)
-		if (request.wants[i].word)
-			count_missing(&pool, used, &request.wants[i], supply);
-	for (i = 0; i < request.choose.n_wants; i++)
-		if (!request.wants[i].word)
-			count_missing(&pool, used, &request.wants[i], supply);
+	for (i = 0; i < wants.choose.n_wants; i++)
+		if (wants.wants[i].word)
+			count_missing(&pool, used, &wants.wants[i], lack);
+	for (i = 0; i < wants.choose.n_wants; i++)
+		if (!wants.wants[i].word)
+			count_missing(&pool, used, &wants.wants[i], lack);
 	free(used);
-	pool_request_free(&request);
+	pool_request_free(&wants);
 out:
 	pool_free(&pool);
 	return ret;
 }
 
-static bool is_excluded(const struct gpu_request *ask, const char *name)
+/* As many as are wanted are here, and where they are does not matter. */
+static bool is_here(const struct gpu_request *ask, const struct lack *lack)
 {
-	size_t i;
-
-	for (i = 0; i < ask->n_exclude; i++)
-		if (!strcmp(ask->exclude[i], name))
-			return true;
-	return false;
-}
-
-/**
- * struct offer - what one manager can give
- * @conf: the manager
- * @reply: its inventory; without one nothing is known, and nothing is counted
- * @known: there is one
- * @taken: its GPUs that are chosen for a wish
- */
-struct offer {
-	const struct manager_conf *conf;
-	struct manager_reply reply;
-	bool known;
-	bool *taken;
-};
-
-/* Has it one more of this kind? Where that is not known it may. */
-static bool offer_take(struct offer *offer, const char *kind)
-{
-	const struct inventory *inventory = &offer->reply.inventory;
-	size_t i;
-
-	for (i = 0; offer->known && i < inventory->n; i++) {
-		if (offer->taken[i] || inventory->gpus[i].state != POOL_FREE ||
-		    !pool_gpu_is(&inventory->gpus[i], kind))
-			continue;
-		offer->taken[i] = true;
-		return true;
-	}
-	return !offer->known;
-}
-
-static bool is_named(const struct supply *supply, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < supply->n; i++)
-		if (supply->names[i] && !strcmp(supply->names[i], name))
-			return true;
-	return false;
-}
-
-/* As far as this host knows. */
-static bool takes_gpu(const struct session *session, const struct gpu_request *ask,
-		      const char *name)
-{
-	const struct gf_slot *slot = gf_slot_by_name(&session->fabric, name);
-
-	return slot && gf_slot_is_vacant(slot) && !is_excluded(ask, name);
-}
-
-static size_t count_slots(const struct session *session, const struct gpu_request *ask,
-			  const struct managers *managers)
-{
-	size_t n = 0, i, j;
-
-	for (i = 0; i < managers->n; i++)
-		for (j = 0; j < managers->conf[i].n_ports; j++)
-			n += takes_gpu(session, ask, managers->conf[i].ports[j].slot);
-	return n;
-}
-
-/* An empty slot of this manager that nobody else is after, and at whose port there is no GPU. */
-static const char *offer_slot(const struct session *session, const struct gpu_request *ask,
-			      const struct offer *offer, const struct supply *supply)
-{
-	size_t i;
-
-	for (i = 0; i < offer->conf->n_ports; i++) {
-		const char *name = offer->conf->ports[i].slot;
-		const struct pool_gpu *there =
-			inventory_at(&offer->reply.inventory, offer->conf->ports[i].port);
-
-		if (takes_gpu(session, ask, name) && !(there && there->host) &&
-		    !is_named(supply, name) && bringing_is_free(name))
-			return name;
-	}
-	return NULL;
-}
-
-/*
- * A slot for each wish, at a manager that has such a GPU. Where none has one, a slot all the
- * same: that manager then says who has them. False where there are fewer slots.
- */
-static bool offers_spread(const struct session *session, const struct gpu_request *ask,
-			  struct offer *offers, size_t n, struct supply *supply)
-{
-	size_t i, j;
-
-	for (i = 0; i < supply->n; i++) {
-		const char *any = NULL, *slot = NULL;
-
-		for (j = 0; j < n && !slot; j++) {
-			const char *name = offer_slot(session, ask, &offers[j], supply);
-
-			any = any ? any : name;
-			if (name && offer_take(&offers[j], supply->wishes[i].kind))
-				slot = name;
-		}
-		if (!any)
-			return false;
-		supply->names[i] = mem_strdup(slot ? slot : any);
-	}
-	return true;
-}
-
-/* Ask each manager; one that cannot be asked says so when it is asked to bind. */
-static struct offer *offers_ask(struct session *session, const struct managers *managers)
-{
-	struct offer *offers = mem_zalloc(managers->n + 1, sizeof(*offers));
-	char *before = session->ctx->error;
-	size_t i;
-
-	session->ctx->error = NULL;
-	for (i = 0; i < managers->n; i++) {
-		offers[i].conf = &managers->conf[i];
-		offers[i].known = !manager_inventory(session->ctx, offers[i].conf,
-						     &session->knowledge.catalogue, false,
-						     &offers[i].reply);
-		offers[i].taken = mem_zalloc(offers[i].reply.inventory.n + 1, sizeof(bool));
-	}
-	free(session->ctx->error);
-	session->ctx->error = before;
-	return offers;
-}
-
-static void offers_free(struct offer *offers, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		manager_reply_free(&offers[i].reply);
-		free(offers[i].taken);
-	}
-	free(offers);
-}
-
-/* Which slots get them; false where there are not enough. */
-static bool find_slots(struct session *session, const struct gpu_request *ask,
-		       const struct managers *managers, struct supply *supply)
-{
-	struct offer *offers;
-	bool found;
-
-	/* Nobody is asked in vain. */
-	if (count_slots(session, ask, managers) < supply->n)
-		return false;
-	supply->names = mem_zalloc(supply->n + 1, sizeof(*supply->names));
-	offers = offers_ask(session, managers);
-	found = offers_spread(session, ask, offers, managers->n, supply);
-	offers_free(offers, managers->n);
-	return found;
+	return !ask->memory && !ask->size && !lack->n && !ask->same_switch && !ask->p2p &&
+	       ask->numa < 0;
 }
 
 static void supply_free(struct supply *supply)
 {
-	size_t i;
-
-	for (i = 0; i < supply->n; i++) {
-		if (supply->names)
-			free(supply->names[i]);
-		free(supply->words[i]);
-	}
-	free(supply->names);
-	free(supply->words);
+	offers_choice_free(&supply->choice);
 	free(supply->wishes);
 	assigned_free(&supply->assigned);
 	memset(supply, 0, sizeof(*supply));
 }
 
-/* Count what is missing, and find as many empty slots; @supply->n is 0 where that does not help. */
-static int supply_plan(struct session *session, const struct op_terms *terms,
-		       const struct gpu_request *ask, const struct handover_to *to,
-		       struct supply *supply)
+/* Ask the managers, and choose. Where they do not serve it the error says why. */
+static int plan_from(struct session *session, const struct supply_for *request,
+		     struct offers *offers, const struct lack *lack, struct supply *supply)
 {
-	struct managers managers;
+	size_t i;
 	int ret;
 
+	offers_ask(session, offers);
+	/* Somebody was asked, which takes time. */
+	ret = session_refresh(session);
+	if (!ret)
+		ret = offers_choose(session, offers, request, false, &supply->choice);
+	if (ret == CTL_NO_FIT)
+		return offers_refuse(session, offers, request->ask, lack->kind);
+	supply->wishes = mem_zalloc(supply->choice.n + 1, sizeof(*supply->wishes));
+	for (i = 0; i < supply->choice.n; i++)
+		supply->wishes[i].kind = supply->choice.kinds[i];
+	return ret;
+}
+
+/* What is to come, and where; nothing where it cannot help. */
+static int supply_plan(struct session *session, const struct supply_for *request,
+		       struct supply *supply)
+{
+	struct offers offers;
+	struct lack lack = { 0 };
+	size_t slots;
+	int ret = CTL_DONE;
+
 	memset(supply, 0, sizeof(*supply));
-	if (ask->from || ask->memory || ask->size)
+	if (request->ask->from)
 		return CTL_DONE;
-	managers_load(session->ctx, &managers);
-	if (!managers.n && !managers.n_bad)
-		return CTL_DONE;
-	ret = find_missing(session, terms, ask, to, false, supply);
-	if (!ret && supply->n && !find_slots(session, ask, &managers, supply)) {
-		supply_free(supply);
-		/* A file in error may have more of them. */
-		ret = managers_check(session->ctx, &managers);
-	}
-	managers_free(&managers);
+	offers_load(session, &offers);
+	if (!offers.managers.n && !offers.managers.n_bad)
+		goto out;
+	ret = find_missing(session, request, &lack);
+	if (ret || !lack.wanted || is_here(request->ask, &lack))
+		goto out;
+	slots = offers_count_slots(session, &offers, request->ask);
+	/* Nobody is asked in vain. A file in error may have more slots. */
+	if (slots && slots >= lack.n)
+		ret = plan_from(session, request, &offers, &lack, supply);
+	else
+		ret = managers_check(session->ctx, &offers.managers);
+out:
+	free(lack.kind);
+	offers_free(&offers);
 	return ret;
 }
 
@@ -314,67 +183,85 @@ static int supply_plan(struct session *session, const struct op_terms *terms,
 static int supply_bring(struct session *session, const struct op_terms *terms,
 			struct supply *supply)
 {
+	const struct offers_choice *choice = &supply->choice;
 	struct gf_slot **slots = NULL;
-	int ret = session_slots(session, (int)supply->n, supply->names, &slots);
+	int ret = session_slots(session, (int)choice->n, choice->slots, &slots);
 
 	if (ret)
 		return ret;
-	session_say(session, "this host lacks %zu GPU%s, asking the fabric", supply->n,
-		    supply->n == 1 ? "" : "s");
-	ret = assigned_bring(session, &supply->assigned, terms, slots, supply->wishes, supply->n);
+	session_say(session, "this host lacks %zu GPU%s, asking the fabric", choice->n,
+		    choice->n == 1 ? "" : "s");
+	if (session->ctx->dry_run)
+		session_say(session, "%s", choice->why);
+	ret = assigned_bring(session, &supply->assigned, terms, slots, supply->wishes, choice->n);
 	free(slots);
 	if (ret || session->ctx->dry_run)
 		return ret;
-	supply->brought = true;
-	ret = session_slots(session, (int)supply->n, supply->names, &slots);
+	ret = session_slots(session, (int)choice->n, choice->slots, &slots);
 	if (!ret)
-		ret = assigned_attach(session, &supply->assigned, terms, slots, supply->n);
+		ret = assigned_attach(session, &supply->assigned, terms, slots, choice->n);
 	free(slots);
 	return ret ? ret : session_refresh(session);
 }
 
 /* What is missing comes from the fabric; where nothing is, the request is only made again. */
-static int supply_use(struct session *session, const struct op_terms *terms, struct supply *supply,
-		      const char *name,
-		      int (*again)(struct session *session, const struct op_terms *terms,
-				   void *arg),
-		      void *arg)
+static int supply_use(struct session *session, const struct supply_for *request,
+		      struct supply *supply, supply_again_fn again, void *arg)
 {
-	int ret = supply->n ? supply_bring(session, terms, supply) : CTL_DONE;
+	int ret = supply->choice.n ? supply_bring(session, request->terms, supply) : CTL_DONE;
 
 	if (!ret && session->ctx->dry_run) {
-		out_line(session->ctx->out, "%s would get them; nothing was changed", name);
+		out_line(session->ctx->out, "%s would get them; nothing was changed",
+			 request->name);
 		return CTL_DONE;
 	}
-	return ret ? ret : again(session, terms, arg);
+	return ret ? ret : again(session, request->terms, arg);
 }
 
-/* Slots that a composition or an operation has. */
-static size_t count_claimed(const struct session *session)
+/* Has somebody else one of these slots? */
+static bool any_claimed(const struct session *session, const char *own, char *const *names,
+			size_t n)
 {
-	size_t n = 0, i;
+	size_t i;
 
-	for (i = 0; i < session->fabric.n_slots; i++)
-		n += session->fabric.slots[i].composition || session->fabric.slots[i].operation.id;
-	return n;
+	for (i = 0; i < n; i++) {
+		const struct gf_slot *slot = gf_slot_by_name(&session->fabric, names[i]);
+
+		if (slot && (slot->operation.id ||
+			     (slot->composition && strcmp(slot->composition, own) != 0)))
+			return true;
+	}
+	return false;
 }
 
-/* Did @ret come of another request of this host? @claimed: of the snapshot that was planned by. */
-static bool supply_was_beaten(const struct session *session, const struct supply *supply, int ret,
-			      size_t claimed)
+/*
+ * Who was faster, when @ret came of that? Of what was brought and what is here the request needs
+ * all. The snapshot is that of the last choice, or a newer one.
+ */
+static enum assigned_rival supply_rival(struct session *session, const struct supply_for *request,
+					const struct supply *supply, int ret)
 {
-	if (ret == CTL_BUSY && !supply->brought)
-		return true;
-	return (ret == CTL_BUSY || ret == CTL_NO_FIT) && supply->brought && !gfc_signalled() &&
-	       count_claimed(session) > claimed;
+	const struct offers_choice *choice = &supply->choice;
+
+	if (gfc_signalled() || (ret != CTL_BUSY && ret != CTL_NO_FIT))
+		return ASSIGNED_NO_RIVAL;
+	if (supply->assigned.rival)
+		return supply->assigned.rival;
+	if (ret == CTL_BUSY && session_refresh(session))
+		return ASSIGNED_NO_RIVAL;
+	return any_claimed(session, request->name, choice->slots, choice->n) ||
+			       any_claimed(session, request->name, choice->here, choice->n_here) ?
+		       ASSIGNED_RIVAL_HERE :
+		       ASSIGNED_NO_RIVAL;
 }
 
 /* What the last try has brought and not given back stays, and counts as this host's. */
-static int supply_anew(struct session *session, struct supply *last)
+static int supply_anew(struct session *session, struct supply *last, enum assigned_rival rival)
 {
 	struct ctl_ctx *ctx = session->ctx;
 
-	session_say(session, "another request of this host was faster, choosing again");
+	session_say(session, "another %s was faster, choosing again",
+		    rival == ASSIGNED_RIVAL_HOST ? "host" : "request of this host");
 	if (!last->assigned.begun)
 		supply_free(last);
 	free(ctx->error);
@@ -384,123 +271,96 @@ static int supply_anew(struct session *session, struct supply *last)
 	return session_refresh(session);
 }
 
-int supply_serve(struct session *session, const struct op_terms *terms,
-		 const struct gpu_request *ask, const struct handover_to *to, const char *name,
-		 int (*again)(struct session *session, const struct op_terms *terms, void *arg),
+static void supplies_end(struct session *session, const struct supply_for *request,
+			 struct supply *supplies, bool failed)
+{
+	size_t i;
+
+	for (i = 0; i < SUPPLY_TRIES && failed; i++)
+		assigned_return(session, &supplies[i].assigned, request->terms, NULL);
+	for (i = 0; i < SUPPLY_TRIES; i++)
+		supply_free(&supplies[i]);
+}
+
+/* The error of the request before it was supplied comes first. */
+static int say_both(struct ctl_ctx *ctx, int ret, const char *error)
+{
+	char *why = ctx->error;
+
+	ctx->error = NULL;
+	ctl_fail(ctx, (enum ctl_exit)ret, "%s; %s", error, why);
+	free(why);
+	return ret;
+}
+
+int supply_serve(struct session *session, const struct supply_for *request, supply_again_fn again,
 		 void *arg)
 {
-	struct ctl_ctx *ctx = session->ctx;
 	struct supply supplies[SUPPLY_TRIES] = { 0 }, *supply;
-	char *error = ctx->error, *why;
-	size_t claimed, i = 0;
+	struct ctl_ctx *ctx = session->ctx;
+	enum assigned_rival rival = ASSIGNED_NO_RIVAL;
+	char *error = ctx->error;
+	size_t i = 0;
 	int ret;
 
 	ctx->error = NULL;
 	do {
 		supply = &supplies[i];
-		ret = i ? supply_anew(session, supply - 1) : CTL_DONE;
-		claimed = count_claimed(session);
+		ret = i ? supply_anew(session, supply - 1, rival) : CTL_DONE;
 		if (!ret)
-			ret = supply_plan(session, terms, ask, to, supply);
-		if (!ret && !supply->n && !i) {
+			ret = supply_plan(session, request, supply);
+		if (!ret && !supply->choice.n && !i) {
 			free(ctx->error);
 			ctx->error = error;
+			supply_free(supply);
 			return CTL_NO_FIT;
 		}
 		if (!ret)
-			ret = supply_use(session, terms, supply, name, again, arg);
-	} while (supply_was_beaten(session, supply, ret, claimed) && ++i < SUPPLY_TRIES);
-	for (i = 0; i < SUPPLY_TRIES && ret; i++)
-		assigned_return(session, &supplies[i].assigned, terms, NULL);
-	if (ret) {
-		why = ctx->error;
-		ctx->error = NULL;
-		ctl_fail(ctx, (enum ctl_exit)ret, "%s; %s", error, why);
-		free(why);
-	}
-	for (i = 0; i < SUPPLY_TRIES; i++)
-		supply_free(&supplies[i]);
+			ret = supply_use(session, request, supply, again, arg);
+		rival = supply_rival(session, request, supply, ret);
+	} while (rival && ++i < SUPPLY_TRIES);
+	supplies_end(session, request, supplies, ret);
+	if (ret)
+		say_both(ctx, ret, error);
 	free(error);
 	return ret;
 }
 
-/* Will it be free, or is it? What the manager has not seen yet may be. */
-static bool gpu_comes(const struct pool_gpu *gpu, bool now)
-{
-	if (gpu->state == POOL_FREE || now)
-		return gpu->state == POOL_FREE;
-	return gpu->state == POOL_CHANGING || gpu->state == POOL_OTHERS || pool_gpu_is_unseen(gpu);
-}
-
-/* Is there a GPU for each wish, @now or later? */
-static bool offers_cover(struct offer *offers, size_t n, const struct supply *supply, bool now)
-{
-	size_t i, j, k;
-
-	for (j = 0; j < n; j++)
-		memset(offers[j].taken, 0, offers[j].reply.inventory.n * sizeof(bool));
-	for (i = 0; i < supply->n; i++) {
-		bool found = false;
-
-		for (j = 0; j < n && !found; j++)
-			for (k = 0; k < offers[j].reply.inventory.n && !found; k++) {
-				const struct pool_gpu *gpu = &offers[j].reply.inventory.gpus[k];
-
-				found = !offers[j].taken[k] && gpu_comes(gpu, now) &&
-					pool_gpu_is(gpu, supply->wishes[i].kind);
-				offers[j].taken[k] |= found;
-			}
-		if (!found)
-			return false;
-	}
-	return true;
-}
-
-/* @lacks: what is missing now, @would: what is missing even if nobody here had any. */
-static enum supply_outlook outlook_of(const struct session *session, const struct gpu_request *ask,
-				      const struct managers *managers, struct offer *offers,
-				      const struct supply *lacks, const struct supply *would)
-{
-	size_t i, ports = 0;
-
-	if (count_slots(session, ask, managers) >= lacks->n &&
-	    offers_cover(offers, managers->n, lacks, true))
-		return SUPPLY_NOW;
-	for (i = 0; i < managers->n; i++) {
-		ports += managers->conf[i].n_ports;
-		if (!offers[i].known)
-			return SUPPLY_LATER;
-	}
-	return ports >= would->n && offers_cover(offers, managers->n, would, false) ? SUPPLY_LATER :
-										      SUPPLY_NEVER;
-}
-
-int supply_look(struct session *session, const struct op_terms *terms,
-		const struct gpu_request *ask, const struct handover_to *to,
+int supply_look(struct session *session, const struct supply_for *request,
 		enum supply_outlook *outlook)
 {
-	struct supply lacks = { 0 }, would = { 0 };
-	struct managers managers;
-	struct offer *offers;
+	struct offers_choice now, later;
+	struct offers offers;
+	size_t i;
 	int ret = CTL_DONE;
 
 	*outlook = SUPPLY_NEVER;
-	if (ask->from || ask->memory || ask->size)
+	if (request->ask->from)
 		return CTL_DONE;
-	managers_load(session->ctx, &managers);
-	if (managers.n) {
-		offers = offers_ask(session, &managers);
-		ret = session_refresh(session);
+	offers_load(session, &offers);
+	if (!offers.managers.n)
+		goto out;
+	offers_ask(session, &offers);
+	ret = session_refresh(session);
+	if (ret)
+		goto out;
+	ret = offers_choose(session, &offers, request, false, &now);
+	/* Where all that was chosen is here, the request is tried again. */
+	if (!ret)
+		*outlook = now.n ? SUPPLY_NOW : SUPPLY_LATER;
+	offers_choice_free(&now);
+	for (i = 0; ret == CTL_NO_FIT && i < offers.managers.n; i++)
+		if (offers.list[i].ret)
+			*outlook = SUPPLY_LATER;
+	if (ret == CTL_NO_FIT && *outlook == SUPPLY_NEVER) {
+		ret = offers_choose(session, &offers, request, true, &later);
 		if (!ret)
-			ret = find_missing(session, terms, ask, to, false, &lacks);
-		if (!ret)
-			ret = find_missing(session, terms, ask, to, true, &would);
-		if (!ret && lacks.n)
-			*outlook = outlook_of(session, ask, &managers, offers, &lacks, &would);
-		offers_free(offers, managers.n);
+			*outlook = SUPPLY_LATER;
+		offers_choice_free(&later);
 	}
-	supply_free(&lacks);
-	supply_free(&would);
-	managers_free(&managers);
+	if (ret == CTL_NO_FIT)
+		ret = CTL_DONE;
+out:
+	offers_free(&offers);
 	return ret;
 }

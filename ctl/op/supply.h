@@ -3,22 +3,21 @@
 #ifndef GPUCTL_SUPPLY_H
 #define GPUCTL_SUPPLY_H
 
-#include "choose/handover.h"
-#include "choose/request.h"
 #include "op/assign.h"
+#include "op/offers.h"
+
+/* Make the request again, with its own argument. */
+typedef int (*supply_again_fn)(struct session *session, const struct op_terms *terms, void *arg);
 
 /*
- * A request of @name, whose slots go @to somebody, did not fit on this host; the error is in the
- * context. Bind what is missing of the GPUs that @ask wants by number and kind to empty slots of
- * fabric managers, and attach them, all or none; then make the request @again, with @arg. What
- * another request of this host takes of them meanwhile is bound anew, a few times. When the request
- * fails they go back. With -n it is said what would be bound. Where nothing is missing by number,
- * where the request is one by memory or by a workload, or where there are not enough slots, the
- * error stays. Returns enum ctl_exit; an error says first what this host lacks.
+ * A request did not fit on this host; the error is in the context. Choose among the GPUs of this host
+ * and those that fabric managers can bind to its empty slots, bind and attach the latter, all or
+ * none; then make the request @again, with @arg. What others take meanwhile is chosen anew, a few
+ * times. When the request fails they go back. With -n it is said what would be bound. Where
+ * there are not enough slots, the error stays. Returns enum ctl_exit; an error says first what
+ * this host lacks.
  */
-int supply_serve(struct session *session, const struct op_terms *terms,
-		 const struct gpu_request *ask, const struct handover_to *to, const char *name,
-		 int (*again)(struct session *session, const struct op_terms *terms, void *arg),
+int supply_serve(struct session *session, const struct supply_for *request, supply_again_fn again,
 		 void *arg);
 
 /* Can fabric managers serve a request that does not fit on this host? */
@@ -28,9 +27,8 @@ enum supply_outlook {
 	SUPPLY_NOW,
 };
 
-/* Ask them; for the same requests as supply_serve(). The snapshot is a new one afterwards. */
-int supply_look(struct session *session, const struct op_terms *terms,
-		const struct gpu_request *ask, const struct handover_to *to,
+/* Ask them. The snapshot is a new one afterwards. */
+int supply_look(struct session *session, const struct supply_for *request,
 		enum supply_outlook *outlook);
 
 #endif /* GPUCTL_SUPPLY_H */

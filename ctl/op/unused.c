@@ -26,7 +26,7 @@
 #include "cli/out.h"
 #include "host/holders.h"
 #include "managers/manager.h"
-#include "op/bringing.h"
+#include "managers/bringing.h"
 #include "op/op.h"
 #include "op/unused.h"
 
@@ -335,6 +335,8 @@ static int off_return(struct session *session, const struct manager_conf *conf,
 		return ret;
 	ret = manager_ask(session->ctx, conf, &request, &reply);
 	manager_reply_free(&reply);
+	if (!ret)
+		bringers_await_empty(session, unused->off_slots, NULL, request.n);
 	return ret;
 }
 

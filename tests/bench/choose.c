@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/choose/choose.c ctl/choose/groups.c ctl/choose/match.c ctl/choose/shrink.c ctl/choose/explain.c ctl/choose/want.c ctl/host/topo.c ctl/base/text.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/base/conf.c ctl/base/fault.c
+// sources: ctl/choose/choose.c ctl/choose/score.c ctl/choose/groups.c ctl/choose/match.c ctl/choose/shrink.c ctl/choose/explain.c ctl/choose/want.c ctl/host/topo.c ctl/base/text.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/base/conf.c ctl/base/fault.c
 /*
  * How long a choice takes: so many GPUs of 64 to 4,096 slots with every preference in play: 16
  * slots to a switch, three kinds, two nodes, some ports that redirect, some links

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/choose/choose.c ctl/choose/groups.c ctl/choose/match.c ctl/choose/shrink.c ctl/choose/explain.c ctl/choose/want.c ctl/host/topo.c ctl/base/text.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/base/conf.c ctl/base/fault.c
+// sources: ctl/choose/choose.c ctl/choose/score.c ctl/choose/groups.c ctl/choose/match.c ctl/choose/shrink.c ctl/choose/explain.c ctl/choose/want.c ctl/host/topo.c ctl/base/text.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/base/conf.c ctl/base/fault.c
 /*
  * Choosing slots: preferences one by one, refusals with their words, and small
  * random pools against an exhaustive search.

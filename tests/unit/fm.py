@@ -423,11 +423,15 @@ def hung_host(work):
         waiting.start()
         wait_for(lambda: fabric.a.state("gpu1") == "Starting", "the bind has begun")
         Report.same(fabric.a.get(f"{FABRIC}/Zones/hostb")[0], 200, "a host hangs: its zone can be read")
-        Report.same(fabric.a.set("hosta", ["gpu0"])[0], 200, "and another host gets a GPU")
+        fabric.manager.process.send_signal(signal.SIGHUP)
+        fabric.manager.said("reload: waiting until no request is under way")
+        Report.same(fabric.a.set("hosta", ["gpu0"])[0], 200, "and another host gets a GPU, also while a reload waits")
         Report.same(fabric.a.set("hosta", ["gpu0", "gpu1"])[0], 409, "though not the one that is on its way")
         qemu.send_signal(signal.SIGCONT)
         waiting.join()
+        fabric.manager.said("reload: done")
         Report.same((answers, fabric.devices()["hostb"]), ([200], {"gpu1": "dn0"}), "it goes on: its request is done")
+        Report.same(fabric.a.zone("hostb")[0], ["gpu1"], "and known after the reload")
         fabric.end("a host that hangs")
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/managers/conf.c ctl/managers/inventory.c ctl/op/bringing.c ctl/driver/doc.c ctl/redfish/link.c ctl/base/conf.c ctl/base/conf_dir.c ctl/base/fault.c ctl/base/jread.c ctl/base/text.c ctl/base/tree.c ctl/base/trust.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c
+// sources: ctl/managers/conf.c ctl/managers/inventory.c ctl/managers/bringing.c ctl/driver/doc.c ctl/redfish/link.c ctl/base/conf.c ctl/base/conf_dir.c ctl/base/fault.c ctl/base/jread.c ctl/base/text.c ctl/base/tree.c ctl/base/trust.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c
 // packages: json-c
 /* Files of fabric.d, and what the program of a driver answers. */
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "managers/inventory.h"
-#include "op/bringing.h"
+#include "managers/bringing.h"
 #include "redfish/link.h"
 #include "tap.h"
 
@@ -216,7 +216,7 @@ int ctl_fail(struct ctl_ctx *ctx, enum ctl_exit code, const char *fmt, ...)
 static void slots_locked(void)
 {
 	char work[] = "/tmp/bringing-XXXXXX", *dir, *file;
-	int first, other;
+	int first, other, third;
 
 	if (!mkdtemp(work)) {
 		ok(false, "a folder");
@@ -227,8 +227,20 @@ static void slots_locked(void)
 	first = bringing_take(dir, "0000:02:00.0");
 	ok(first >= 0, "a slot is taken, and the folder made");
 	is_int(bringing_take(dir, "0000:02:00.0"), -EWOULDBLOCK, "a second request does not get it");
+	ok(!bringing_look(dir, "0000:02:00.0"), "nor does it look free");
+	is_int(bringing_share(dir, "0000:02:00.0"), -EWOULDBLOCK, "or can be kept");
+	ok(bringing_look(dir, "101"), "another slot is free");
+	is_int(bringing_share(dir, "101"), -ENOENT, "and a look has made no file for it");
 	other = bringing_take(dir, "101");
-	ok(other >= 0, "another slot is free");
+	ok(other >= 0, "it is taken");
+	close(first);
+	ok(bringing_look(dir, "0000:02:00.0"), "who ends leaves it free");
+	first = bringing_share(dir, "0000:02:00.0");
+	ok(first >= 0 && bringing_look(dir, "0000:02:00.0"), "what is kept looks free");
+	third = bringing_share(dir, "0000:02:00.0");
+	ok(third >= 0, "several keep it");
+	is_int(bringing_take(dir, "0000:02:00.0"), -EWOULDBLOCK, "from those who would take it");
+	close(third);
 	close(first);
 	first = bringing_take(dir, "0000:02:00.0");
 	ok(first >= 0, "who ends leaves it to others");

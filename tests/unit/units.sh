@@ -68,6 +68,11 @@ for name in $(grep -ohE 'gpufabric-[a-z]+@?(\.service)?"' ctl/publish/follow.h |
 		"$name, which gpuctl watch starts, exists"
 done
 
+# What gpuctl leaves in /run goes with the package; a lease outlives it.
+while IFS= read -r path; do
+	report "$(grep -cF "$path" debian/gpuctl.prerm)" 1 "$path: debian/gpuctl.prerm knows of it"
+done < <(grep -rhoE '/run/gpuctl[a-z.-]*' ctl --exclude-dir=man | sort -u)
+
 # Fedora's layout, by variables alone: no file of ours is anywhere else.
 fedora=$work/fedora
 mkdir -p "$fedora"

@@ -2,10 +2,15 @@
 // sources: ctl/base/text.c ctl/base/units.c ctl/base/fault.c
 /*
  * Sizes and counts as people write them: what is understood, to the byte, and
- * what is refused with a reason.
+ * what is refused with a reason. And who says that there is no memory left: all programs share
+ * base/.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "tap.h"
 
@@ -17,8 +22,8 @@ static void takes(parse_fn parse, const char *s, uint64_t want)
 	uint64_t got = 0;
 	int err = parse(s, &got, &f);
 
-	ok(!err && got == want, "\"%s\" is %llu (got %llu %s)", s,
-	   (unsigned long long)want, (unsigned long long)got, f.text);
+	ok(!err && got == want, "\"%s\" is %llu (got %llu %s)", s, (unsigned long long)want,
+	   (unsigned long long)got, f.text);
 }
 
 static void refuses(parse_fn parse, const char *s, int code, const char *part)
@@ -27,8 +32,7 @@ static void refuses(parse_fn parse, const char *s, int code, const char *part)
 	uint64_t got = 77;
 	int err = parse(s, &got, &f);
 
-	ok(err == -code && got == 77 && strstr(f.text, part),
-	   "\"%s\" is refused: %s", s, f.text);
+	ok(err == -code && got == 77 && strstr(f.text, part), "\"%s\" is refused: %s", s, f.text);
 }
 
 static void sizes(void)
@@ -63,10 +67,8 @@ static void sizes(void)
 	refuses(units_parse_bytes, "0G", EINVAL, "more than zero");
 	refuses(units_parse_bytes, "0.5B", EINVAL, "not a whole number");
 	refuses(units_parse_bytes, "8192P", ERANGE, "too large");
-	refuses(units_parse_bytes, "99999999999999999999G", EINVAL,
-		"not a size");
-	refuses(units_parse_bytes, "18446744073709551615P", ERANGE,
-		"too large");
+	refuses(units_parse_bytes, "99999999999999999999G", EINVAL, "not a size");
+	refuses(units_parse_bytes, "18446744073709551615P", ERANGE, "too large");
 	refuses(units_parse_bytes, "1.0000000001G", EINVAL, "not a size");
 	refuses(units_parse_bytes, "1,5G", EINVAL, "no such unit");
 }
@@ -106,12 +108,46 @@ static void prints(void)
 	is_str(units_count(buf, 124439808), "124.4 M", "small model");
 	is_str(units_grouped(buf, 70553706496ull), "70,553,706,496", "groups");
 	is_str(units_grouped(buf, 999), "999", "one group");
-	is_str(units_grouped(buf, UINT64_MAX), "18,446,744,073,709,551,615",
-	       "largest number");
+	is_str(units_grouped(buf, UINT64_MAX), "18,446,744,073,709,551,615", "largest number");
+}
+
+/* As an allocator does that has no more. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+static void memory(void)
+{
+	char said[4096] = "";
+	int fds[2], status = 0;
+	size_t len = 0;
+	ssize_t n;
+	pid_t child;
+
+	if (pipe(fds))
+		return;
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		dup2(fds[1], STDERR_FILENO);
+		mem_grow(NULL, SIZE_MAX / 2, 4);
+		_exit(0);
+	}
+	close(fds[1]);
+	while (len < sizeof(said) - 1 && (n = read(fds[0], said + len, sizeof(said) - 1 - len)) > 0)
+		len += (size_t)n;
+	close(fds[0]);
+	waitpid(child, &status, 0);
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAILURE,
+	   "without memory a program ends");
+	ok(strstr(said, "units_test: out of memory"), "and says so by its own name");
 }
 
 int main(void)
 {
+	memory();
 	sizes();
 	counts();
 	prints();

@@ -47,11 +47,11 @@ for host in a b; do
 done
 check "both agents answer" wait_for 60 pool_is_free || bail_out "no agents"
 
-check "a composes two GPUs of the pool" on a gpuctl compose train --gpu h100:2
+check "a composes 150 GiB: two GPUs of the pool" on a gpuctl compose train --memory 150G
 is "$(views a)" "$(in_views gpu0 gpu1)" "a: by its simulator, the manager and the module"
 status=0
-on b gpuctl compose serve --gpus 2 >/dev/null 2>&1 || status=$?
-is "$status" 3 "b asks two where one is free"
+on b gpuctl compose serve --memory 150G >/dev/null 2>&1 || status=$?
+is "$status" 3 "b asks for as much where one is free"
 is "$(views b)" "$(in_views)" "and has none"
 check "b composes one" on b gpuctl compose serve --gpus 1
 is "$(views b)" "$(in_views gpu2)" "b: everybody agrees"

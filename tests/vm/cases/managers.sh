@@ -9,7 +9,7 @@
 #   root port -- upstream -- slot 0 with an h100-80, off; slots 1 ... 5 empty, 1 to 3 are the manager's
 #
 # in turn: requests run one after the other
-# vm: -t 900
+# vm: -t 1200
 
 # Functions are called by their names, through check.
 # shellcheck disable=SC2016,SC2317
@@ -78,7 +78,11 @@ unbind)
 		read -r _ port <$fm/ledger/$gpu
 		n=${port##*/p}
 		[ "$(cat $SIM/slot0.$n/presence)" = 0 ] || [ "$(cat $SIM/slot0.$n/power)" = 0 ] || echo "$gpu" >>$fm/pulled
-		[ "$(cat $SIM/slot0.$n/presence)" = 0 ] || echo remove >$SIM/slot0.$n/surprise
+		if [ -e $fm/leaves.$gpu ]; then
+			(sleep 2; echo remove >$SIM/slot0.$n/surprise) >/dev/null 2>&1 </dev/null &
+		elif [ "$(cat $SIM/slot0.$n/presence)" != 0 ]; then
+			echo remove >$SIM/slot0.$n/surprise
+		fi
 		echo >$fm/ledger/$gpu
 	done
 	;;
@@ -128,7 +132,7 @@ all_back()
 	done
 	is "$(state_of "${s[1]}") $(state_of "${s[2]}") $(state_of "${s[3]}")" "empty empty empty" "$mode: $1: the slots are empty"
 	check_fails "$mode: $1: none was taken from a slot with power" test -e $fm/pulled
-	rm -f $fm/before.* $fm/after.* $fm/late.* $fm/down.* $fm/pulled
+	rm -f $fm/before.* $fm/after.* $fm/late.* $fm/leaves.* $fm/down.* $fm/pulled
 	for i in 0 1 2 3 4; do
 		echo >"$fm/ledger/gpu$i"
 		echo none >"$SIM/slot0.$i/fail"
@@ -255,6 +259,122 @@ check_rival()
 	check "$mode: one is released" gpuctl release job
 	check "$mode: and the other" gpuctl release rival1
 	all_back "a request that is faster than the attach"
+}
+
+# members NAME: number of slots that a composition has.
+members()
+{
+	gpuctl -j list | jq --arg name "$1" '[.slots[] | select(.composition == $name)] | length'
+}
+
+# Requests that do not say how many GPUs: the search among the GPUs of this host finds those of the
+# fabric beside them.
+check_need()
+{
+	local model=llama-3.1-70b sized
+
+	note "$mode: by need"
+	like "$(gpuctl -n compose job --memory 200G | xargs)" "would bind gpu0 of fabric manager rack to ${s[1]} would bind gpu1" "$mode: -n says what memory takes"
+	is "$(ledger)" "" "$mode: and does nothing"
+	gpuctl compose job --memory 200G >/tmp/output 2>/tmp/error
+	is $? 0 "$mode: an amount of memory"
+	like "$(cat /tmp/output)" "this host lacks 2 GPUs, asking the fabric" "$mode: what comes from the fabric is said"
+	is "$(ledger) $(members job)" "gpu0=here@sw/p1 gpu1=here@sw/p2 3" "$mode: three of a kind hold it"
+	check "$mode: released" gpuctl release job
+	all_back "memory"
+	sized=$(gpuctl -j size machines $model | jq '[.machines[] | select(.gpu == "h100-pcie-80")][0].gpus')
+	check "$mode: a workload" gpuctl compose job --model $model
+	is "$(members job)" "$sized" "$mode: has as many GPUs as it is sized for"
+	is "$(ledger | wc -w)" $((sized - 1)) "$mode: all but one from the fabric"
+	check "$mode: released" gpuctl release job
+	all_back "a workload"
+	check "$mode: a workload on a kind that this host lacks" gpuctl compose job --model qwen2.5-32b --gpu l40s
+	is "$(ledger)" "gpu2=here@sw/p1 gpu3=here@sw/p2" "$mode: has that"
+	check "$mode: released" gpuctl release job
+	all_back "a workload of a kind"
+	check "$mode: for a command" gpuctl run --model $model -- cp -r $fm/ledger /tmp/seen
+	is "$(cat /tmp/seen/gpu1)" "here sw/p2" "$mode: it had GPUs of the fabric"
+	rm -r /tmp/seen
+	all_back "a workload for a command"
+	check "$mode: one of this host" gpuctl compose job --gpus 1
+	check "$mode: grows by an amount of memory" gpuctl resize job --memory 150G
+	is "$(ledger) $(members job)" "gpu0=here@sw/p1 gpu1=here@sw/p2 3" "$mode: from the fabric"
+	check "$mode: released" gpuctl release job
+	all_back "a resize by memory"
+	echo '[ -e /tmp/fabric/was ] || echo other >/tmp/fabric/ledger/gpu2; : >/tmp/fabric/was' >$fm/before.bind
+	rm -f $fm/was
+	gpuctl compose job --memory 85G --exclude "${s[0]}" >/tmp/output 2>/tmp/error
+	is $? 0 "$mode: another host is faster: another kind does as well"
+	like "$(cat /tmp/output)" "another host was faster, choosing again" "$mode: that is said"
+	is "$(ledger)" "gpu0=here@sw/p1 gpu1=here@sw/p2 gpu2=other" "$mode: it has that"
+	check "$mode: released" gpuctl release job
+	all_back "a race for memory" "gpu2=other"
+	echo 'echo other >/tmp/fabric/ledger/gpu0; echo other >/tmp/fabric/ledger/gpu1' >$fm/before.bind
+	gpuctl compose job --model $model >/tmp/output 2>/tmp/error
+	is $? 3 "$mode: another host is faster, and nothing is left that does"
+	like "$(cat /tmp/error)" "fabric manager rack has 3 free GPUs: 3 empty slots, 2 with other" "$mode: what there is and who has the others is said"
+	all_back "a race for a workload" "gpu0=other gpu1=other"
+	check_rc 3 "$mode: more than all slots hold" gpuctl compose job --memory 400G
+	: >$fm/down.inventory
+	gpuctl compose job --memory 200G >/tmp/output 2>/tmp/error
+	is $? 1 "$mode: a manager that is not there"
+	like "$(cat /tmp/error)" "cannot reach it" "$mode: is said"
+	all_back "no manager for memory"
+	echo "enumerate 5" >"$SIM/slot0.2/fail"
+	check_fails "$mode: a card that fails" gpuctl compose job --memory 200G
+	is "$(gpuctl -j list | jq '.compositions | length')" 0 "$mode: nothing is composed"
+	all_back "a card that fails for memory"
+}
+
+# A request that fails by its own is not made again because somebody else has composed something.
+check_bystander()
+{
+	note "$mode: another request of this host takes other GPUs"
+	echo "insert l40s" >"$SIM/slot0.4/surprise"
+	wait_for 20 is_state "${s[4]}" off
+	echo "bar 5" >"$SIM/slot0.2/fail"
+	cat >$fm/after.bind <<END
+env -u GPUCTL_CONFIG_DIR $(command -v gpuctl) compose bystander --gpu l40s:1 --exclude ${s[1]} --exclude ${s[2]} >>$fm/rival.said 2>&1
+END
+	gpuctl compose job --gpu h100:3 >/tmp/output 2>/tmp/error
+	is $? 3 "$mode: a GPU without an address for its memory"
+	is "$(composed)" bystander "$mode: somebody else has what he asked for"
+	is "$(grep -c ^bind $fm/log)" 1 "$mode: nothing is bound once more"
+	check "$mode: the other one is released" gpuctl release bystander
+	echo remove >"$SIM/slot0.4/surprise"
+	wait_for 20 is_empty "${s[4]}"
+	all_back "a request that fails by its own"
+}
+
+# A GPU on its way to the fabric is nobody's: not before the manager has it, and not before its port shows that.
+check_leaving()
+{
+	note "$mode: a GPU leaves"
+	check "$mode: one is there" gpuctl attach "${s[1]}"
+	cat >$fm/before.unbind <<END
+env -u GPUCTL_CONFIG_DIR $(command -v gpuctl) compose greedy --gpus 1 --exclude ${s[0]} >/dev/null 2>&1
+echo \$? >$fm/composed
+env -u GPUCTL_CONFIG_DIR $(command -v gpuctl) attach ${s[1]} >/dev/null 2>&1
+echo \$? >$fm/attached
+END
+	check "$mode: it is detached" gpuctl detach "${s[1]}"
+	is "$(cat $fm/composed) $(cat $fm/attached)" "3 4" "$mode: while the manager is asked nobody else gets it"
+	is "$(composed)" "" "$mode: and nobody has it"
+	all_back "a GPU that somebody wanted"
+	check "$mode: one is there" gpuctl attach "${s[1]}"
+	: >$fm/leaves.gpu0
+	check "$mode: it is detached" gpuctl detach "${s[1]}"
+	is "$(state_of "${s[1]}")" empty "$mode: a detach ends when the slot shows that its card has gone"
+	rm $fm/leaves.gpu0
+	check "$mode: one is there" gpuctl attach "${s[1]}"
+	: >$fm/down.unbind
+	check "$mode: the manager cannot be asked" gpuctl detach "${s[1]}"
+	is "$(state_of "${s[1]}")" off "$mode: it stays, and is off"
+	rm $fm/down.unbind
+	: >$fm/leaves.gpu0
+	check "$mode: it is given back by hand" gpuctl fabric unbind "${s[1]}"
+	is "$(state_of "${s[1]}")" empty "$mode: which ends then as well"
+	all_back "a GPU that leaves late"
 }
 
 # The time until a GPU goes back does not depend on a clock that somebody sets.
@@ -447,7 +567,10 @@ unbind gpu0 gpu1" "$mode: by one request as well"
 	like "$(cat /tmp/error)" "given back to the fabric: ${s[1]}, ${s[2]}" "$mode: all are given back"
 	is "$(gpuctl -j list | jq '.compositions | length')" 0 "$mode: nothing is composed"
 	all_back "a card that fails"
+	check_need
 	check_rival
+	check_bystander
+	check_leaving
 	check_reap
 	[ "$mode" = pciehp ] || check_lease
 

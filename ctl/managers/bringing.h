@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Slots whose GPUs a request is bringing or removing: others leave these slots alone meanwhile. */
-#ifndef GPUCTL_BRINGING_H
-#define GPUCTL_BRINGING_H
+#ifndef GPUCTL_MANAGERS_BRINGING_H
+#define GPUCTL_MANAGERS_BRINGING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,9 +13,11 @@
 /**
  * struct bringing - slots that this process has for itself; all zero for none
  * @fds: of each, negative for a slot that it does not have; @n of them
+ * @names: of each
  */
 struct bringing {
 	int *fds;
+	char **names;
 	size_t n;
 };
 
@@ -27,6 +29,12 @@ struct bringing {
 int bringing_begin(struct ctl_ctx *ctx, struct bringing *bringing, char *const *names,
 		   const bool *which, size_t n);
 void bringing_end(struct bringing *bringing);
+
+/*
+ * While a request claims a GPU that is here, nobody takes that to the fabric: until bringing_end().
+ * CTL_BUSY when somebody does. May be called for one slot after the other.
+ */
+int bringing_keep(struct ctl_ctx *ctx, struct bringing *bringing, const char *name);
 
 /* Has no other request this slot now? */
 bool bringing_is_free(const char *name);
@@ -43,4 +51,11 @@ bool bringing_is_coming(const struct tree *tree, const struct gf_slot *slot);
  */
 int bringing_take(const char *dir, const char *name);
 
-#endif /* GPUCTL_BRINGING_H */
+/*
+ * Has nobody that slot? And: keep others from having it, beside those who keep it as well; what is to
+ * be closed, or a negative errno. Neither makes a file: without one nobody has ever had the slot.
+ */
+bool bringing_look(const char *dir, const char *name);
+int bringing_share(const char *dir, const char *name);
+
+#endif /* GPUCTL_MANAGERS_BRINGING_H */
