@@ -17,6 +17,7 @@
 #include "cli/ctl.h"
 #include "cli/out.h"
 #include "cmd/cmd.h"
+#include "cmd/fence.h"
 #include "host/fence.h"
 #include "host/gpunodes.h"
 #include "session/session.h"
@@ -119,32 +120,41 @@ static int fence_apply(struct ctl_ctx *ctx, const char *cgroup, const struct fen
 	return CTL_DONE;
 }
 
+int fence_around(struct ctl_ctx *ctx, const char *cgroup, const char *name, struct fence_made *made)
+{
+	struct fence_input input = { .n_majors = 0 };
+	struct fault fault = { "" };
+	struct vendors vendors;
+	int ret;
+
+	if (vendors_load(&vendors, ctx->data_dir, ctx->config_dir, &fault))
+		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
+	ret = fence_denied(ctx, &vendors, &input);
+	if (!ret && name)
+		ret = fence_allowed(ctx, &vendors, name, &input);
+	vendors_free(&vendors);
+	if (!ret)
+		ret = fence_apply(ctx, cgroup, &input);
+	*made = (struct fence_made){ input.n_majors, input.n_nodes };
+	return ret;
+}
+
 static int fence_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	static const struct out_column columns[] = { { "denied_majors", NULL },
 						     { "allowed_nodes", NULL },
 						     { NULL, NULL } };
-	struct fence_input input = { .n_majors = 0 };
-	struct fault fault = { "" };
-	struct vendors vendors;
+	struct fence_made made;
 	struct out_table *t;
 	int ret = ctl_operands(ctx, argc, 1, 2);
 
-	if (ret)
-		return ret;
-	if (vendors_load(&vendors, ctx->data_dir, ctx->config_dir, &fault))
-		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
-	ret = fence_denied(ctx, &vendors, &input);
-	if (!ret && argc == 2)
-		ret = fence_allowed(ctx, &vendors, argv[1], &input);
-	vendors_free(&vendors);
 	if (!ret)
-		ret = fence_apply(ctx, argv[0], &input);
+		ret = fence_around(ctx, argv[0], argc == 2 ? argv[1] : NULL, &made);
 	if (ret)
 		return ret;
 	t = out_table(ctx->out, "fence", columns, OUT_SINGLE);
-	out_uint(t, "denied_majors", input.n_majors);
-	out_uint(t, "allowed_nodes", input.n_nodes);
+	out_uint(t, "denied_majors", made.denied);
+	out_uint(t, "allowed_nodes", made.allowed);
 	return CTL_DONE;
 }
 

@@ -11,6 +11,8 @@
 #   opens ID SLOT                 opened, or why not: a process of the job opens the GPU's node
 
 conf=/etc/slurm
+# A third of it is how often slurmctld asks a node what runs there.
+slurmd_timeout=300
 jobs=/tmp/jobs
 
 as_alice()
@@ -18,20 +20,9 @@ as_alice()
 	runuser -u alice -- "$@"
 }
 
-# Numbers of nobody's devices: those for experiments.
-placeholders()
-{
-	local n
-
-	mkdir -p /dev/gpufabric
-	for ((n = 0; n < $1; n++)); do
-		mknod "/dev/gpufabric/slot$n" c 60 "$n"
-	done
-}
-
 write_conf()
 {
-	local gpus=$1 node name slots port=17001
+	local gpus=$1 node name slots port=17001 first=0 program=/usr/local/libexec/gpuctl/slurm
 	shift
 
 	mkdir -p $conf /var/log/slurm /var/spool/slurmctld
@@ -53,7 +44,7 @@ write_conf()
 		AccountingStorageType=accounting_storage/none
 		MpiDefault=none
 		ReturnToService=2
-		SlurmdTimeout=300
+		SlurmdTimeout=$slurmd_timeout
 		InactiveLimit=0
 		KillWait=5
 		SchedulerParameters=nohold_on_prolog_fail,batch_sched_delay=0,sched_min_interval=0,bf_interval=5
@@ -61,8 +52,8 @@ write_conf()
 		SelectTypeParameters=CR_Core
 		GresTypes=gpu
 		Licenses=gf_h100:$gpus
-		Prolog=/usr/local/libexec/gpuctl/slurm/prolog
-		Epilog=/usr/local/libexec/gpuctl/slurm/epilog
+		Prolog=$program/prolog
+		Epilog=$program/epilog
 		PrologFlags=Alloc
 		BatchStartTimeout=600
 		PrologEpilogTimeout=600
@@ -75,11 +66,35 @@ write_conf()
 		echo "NodeName=$name NodeHostname=gpufabric-vm NodeAddr=127.0.0.1 Port=$port CPUs=16 Boards=1 SocketsPerBoard=1 CoresPerSocket=16 ThreadsPerCore=1 RealMemory=1000 Gres=gpu:h100:$slots State=UNKNOWN"
 		port=$((port + 1))
 	done >>$conf/slurm.conf
+	# Both are this host, and may name the same slots.
 	for node; do
-		echo "NodeName=${node%:*} Name=gpu Type=h100 File=/dev/gpufabric/slot[0-$((${node#*:} - 1))]"
+		slots=${node#*:}
+		[ $((first + slots)) -le "$gpus" ] || first=$((gpus - slots))
+		echo "NodeName=${node%:*} Name=gpu Type=h100 File=/dev/gpufabric/[$((100 + first))-$((99 + first + slots))]"
+		first=$((first + slots))
 	done >$conf/gres.conf
 	printf 'CgroupPlugin=cgroup/v2\nConstrainDevices=yes\n' >$conf/cgroup.conf
 	echo "required spank_gpufabric.so" >$conf/plugstack.conf
+	write_units $program
+}
+
+# As Debian's own, but for several slurmd on one machine, with the package's drop-in.
+write_units()
+{
+	cat >/run/systemd/system/slurmctld-test.service <<-END
+		[Service]
+		User=slurm
+		ExecStart=slurmctld -D
+	END
+	cat >/run/systemd/system/slurmd-test@.service <<-END
+		[Service]
+		ExecStartPre=-$1/reap %i
+		ExecStart=slurmd -D -N %i
+		KillMode=process
+		Delegate=yes
+		LimitMEMLOCK=infinity
+	END
+	systemctl daemon-reload
 }
 
 nodes_are()
@@ -95,16 +110,6 @@ nodes_idle()
 	nodes_are idle
 }
 
-start_slurmd()
-{
-	systemd-run -q --unit="slurmd-$1" -p Delegate=yes -p KillMode=process -p LimitMEMLOCK=infinity slurmd -D -N "$1"
-}
-
-start_slurmctld()
-{
-	systemd-run -q --unit=slurmctld-test -p User=slurm slurmctld -D
-}
-
 slurm_up()
 {
 	local node
@@ -118,12 +123,10 @@ slurm_up()
 	mkdir -p $jobs
 	chown alice $jobs
 	write_conf "$@"
-	placeholders 8
-	systemctl start munge || bail_out "no munge"
-	start_slurmctld
+	systemctl start munge slurmctld-test || bail_out "no munge or slurmctld"
 	shift
 	for node; do
-		start_slurmd "${node%:*}"
+		systemctl start "slurmd-test@${node%:*}" || bail_out "no slurmd"
 	done
 	check "Slurm runs" wait_for 60 nodes_idle || bail_out "no Slurm"
 }
@@ -221,6 +224,11 @@ composition()
 	gpuctl -j list | jq -r --arg name "$1" ".compositions[] | select(.name == \$name) | $2"
 }
 
+licences()
+{
+	scontrol show job "$1" | sed -n 's/.*Licenses=\([^ ]*\).*/\1/p'
+}
+
 members()
 {
 	composition "$1" '.slots | length'
@@ -255,25 +263,25 @@ has_lease()
 	[ "$left" -ge "$2" ] && [ "$left" -le "$3" ]
 }
 
-# Each attach waits in its hook until free_attach.
-hold_attach()
+# hold_hook attach|detach: each waits in its hook until free_hook.
+hold_hook()
 {
-	local hooks=/etc/gpuctl/hooks.d/pre-attach.d
+	local hooks=/etc/gpuctl/hooks.d/pre-$1.d
 
-	mkdir -p $hooks
-	touch /run/attach.hold
-	rm -f /run/attach.begun
-	cat >$hooks/10-hold <<-'END'
+	mkdir -p "$hooks"
+	touch "/run/$1.hold"
+	rm -f "/run/$1.begun"
+	cat >"$hooks/10-hold" <<-END
 		#!/bin/sh
-		touch /run/attach.begun
-		while [ -e /run/attach.hold ]; do sleep 0.1; done
+		touch /run/$1.begun
+		while [ -e /run/$1.hold ]; do sleep 0.1; done
 	END
-	chmod 755 $hooks/10-hold
+	chmod 755 "$hooks/10-hold"
 }
 
-free_attach()
+free_hook()
 {
-	rm -f /run/attach.hold /etc/gpuctl/hooks.d/pre-attach.d/10-hold
+	rm -f "/run/$1.hold" "/etc/gpuctl/hooks.d/pre-$1.d/10-hold"
 }
 
 job_excludes()
@@ -289,4 +297,10 @@ other_node()
 some_node_drained()
 {
 	sinfo -h -N -o %T | grep -q drained
+}
+
+# What gpuctl reap --jobs-alive does not take for one that has just begun.
+old_enough()
+{
+	[ $(($(date +%s) - $(composition "$1" .created) / 1000)) -gt 65 ]
 }

@@ -22,12 +22,12 @@ SLOW=$((SLOW * 3))
 slurm_up 6 n1:4 n2:4
 
 note "4, 4 and 2 of 6"
-first=$(submit 4 hold)
+first=$(submit 4 hold -A physics)
 check "a job of 4 GPUs starts" job_is "$first" RUNNING
 check "its batch script runs" script_runs "$first"
 is "$(members "slurm-$first")" 4 "it has 4 GPUs"
-is "$(composition "slurm-$first" '[.job, .tenant, .label] | join(" ")')" "$first uid-$(id -u alice) alice" \
-	"in the name of its user"
+is "$(composition "slurm-$first" '[.job, .tenant, .label] | join(" ")')" "$first physics alice" \
+	"in the name of its account and user"
 check "and a lease as long as its time limit" has_lease "slurm-$first" 60 71
 is "$(variable "$first" GPUFABRIC_SLOTS | wc -w)" 4 "its script knows its slots"
 is "$(variable "$first" GPUFABRIC_COMPOSITION)" "slurm-$first" "and its composition"
@@ -36,6 +36,7 @@ second=$(submit 4 hold)
 third=$(submit 2 hold)
 check "one of 2 runs beside it" script_runs "$third"
 is "$(members "slurm-$third")" 2 "with 2 GPUs"
+is "$(composition "slurm-$third" .tenant)" "uid-$(id -u alice)" "in the name of its user, having no account"
 is "$(reason "$second")" Licenses "another one of 4 waits for the pool"
 finish_job "$first"
 check "when the first ends, the second runs" script_runs "$second"
@@ -60,6 +61,19 @@ check "a GPU that is attached later" gpuctl compose later --gpus 1
 later=$(composition later '.slots[0]')
 is "$(opens "$third" "$later")" "Operation not permitted" "is none of theirs"
 check "it goes again" gpuctl release later
+
+note "a job grows and shrinks"
+check_rc 3 "to more GPUs than the pool has left it cannot grow" gpuctl slurm resize "$third" 7
+is "$(licences "$third")" gf_h100:2 "and keeps its licences"
+check "it grows" gpuctl slurm resize "$third" 4
+is "$(members "slurm-$third")" 4 "to 4 GPUs"
+is "$(licences "$third")" gf_h100:4 "and 4 licences"
+new=$(composition "slurm-$third" '.slots[]' | grep -vxF "$(variable "$third" GPUFABRIC_SLOTS | tr ' ' '\n')" | head -n 1)
+is "$(opens "$third" "$new")" opened "a process that ran before opens a new one"
+like "$(cat "$jobs/output.$third")" "4 GPUs instead of 2" "and was told"
+check "it shrinks" gpuctl slurm resize "$third" 1
+is "$(members "slurm-$third")" 1 "to one GPU"
+is "$(licences "$third")" gf_h100:1 "and one licence"
 finish_job "$third"
 finish_job "$plain"
 
@@ -71,12 +85,12 @@ check "its GPUs go" wait_for 60 gone "slurm-$job"
 check "the nodes are idle" wait_for 60 nodes_idle
 
 note "cancelled while its GPUs are composed"
-hold_attach
+hold_hook attach
 job=$(submit 2 hold)
 check "compose has begun" wait_for 60 test -e /run/attach.begun
 check "it is cancelled" scancel "$job"
 check "it is on its way out" wait_for 60 job_state_is "$job" "COMPLETING\|CANCELLED"
-free_attach
+free_hook attach
 check "nothing is left of it" wait_for 60 all_back
 check "the nodes are idle" wait_for 60 nodes_idle
 check "and its script never ran" test ! -e "$jobs/env.$job"
