@@ -42,6 +42,11 @@ static int epilog_run(uint32_t id, const char *node)
 	lock = node_job_lock(id, LOCK_MS, &new);
 	if (lock < 0)
 		syslog(LOG_WARNING, "job %u: its Prolog does not end: %s", id, strerror(-lock));
+	/* A node that was down is told of the end of a job that has come back to it meanwhile. */
+	if (job_runs_on(id, node)) {
+		syslog(LOG_NOTICE, "job %u runs here again: it keeps its GPUs", id);
+		goto out;
+	}
 	gpuctl_run(&call);
 	said = gpuctl_said(&call);
 	/* A job whose GPUs never came has no composition. */
@@ -51,6 +56,7 @@ static int epilog_run(uint32_t id, const char *node)
 		ret = epilog_fault(id, node, said);
 	gpuctl_free(&call);
 	free(said);
+out:
 	free(name);
 	if (lock >= 0)
 		close(lock);

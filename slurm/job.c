@@ -112,6 +112,24 @@ int job_load(uint32_t id, const char *node, uint64_t wait_ms, struct job *job, s
 	return err;
 }
 
+bool job_runs_on(uint32_t id, const char *node)
+{
+	job_info_msg_t *answer = NULL;
+	bool runs = false;
+	uint32_t i;
+
+	if (slurm_load_job(&answer, id, SHOW_ALL))
+		return false;
+	for (i = 0; i < answer->record_count; i++) {
+		const slurm_job_info_t *job = &answer->job_array[i];
+
+		runs = runs || (job->job_id == id && job->job_state == JOB_RUNNING && job->nodes &&
+				host_place(job->nodes, node) >= 0);
+	}
+	slurm_free_job_info_msg(answer);
+	return runs;
+}
+
 void job_free(struct job *job)
 {
 	free(job->account);

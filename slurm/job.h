@@ -39,6 +39,9 @@ int job_end(const struct job *job, const char *why, struct fault *f);
 /* Take a node out of service with a reason that admins see in sinfo -R. */
 int node_drain(const char *node, const char *why, struct fault *f);
 
+/* Does the controller have it running on a node, and not on its way out? No, where it does not say. */
+bool job_runs_on(uint32_t id, const char *node);
+
 /* The place of a host in a list of hosts, -1 for none. */
 int host_place(const char *list, const char *host);
 

@@ -51,6 +51,9 @@ static int prolog_fault(const struct prolog *prolog, const char *why)
 	syslog(LOG_ERR, "job %u: %s; %s is drained", prolog->id, why, prolog->node);
 	if (node_drain(prolog->node, why, &fault))
 		syslog(LOG_ERR, "%s", fault.text);
+	/* Nobody waits for the 1. */
+	if (getppid() != prolog->slurmd && prolog->job.id)
+		job_give_back(&prolog->job, prolog->node, why, &fault);
 	return 1;
 }
 
@@ -129,12 +132,15 @@ static int prolog_judge(const struct prolog *prolog, int exit, const char *said)
 {
 	switch (exit) {
 	case GPUCTL_DONE:
-		/* slurmd is gone, so nobody will start this job, and nobody may come to release. */
-		if (getppid() != prolog->slurmd) {
-			syslog(LOG_WARNING, "job %u: slurmd ended meanwhile", prolog->id);
-			return prolog_release(prolog) ? prolog_fault(prolog, "cannot release") : 1;
-		}
-		return 0;
+		/*
+		 * Without the slurmd that waits for us nobody starts this job, and slurmctld notices
+		 * only when BatchStartTimeout is over.
+		 */
+		if (getppid() == prolog->slurmd)
+			return 0;
+		if (prolog_release(prolog))
+			return prolog_fault(prolog, "cannot release what nobody will use");
+		return prolog_refuse(prolog, exit, "slurmd ended while GPUs were composed");
 	case GPUCTL_USAGE:
 	case GPUCTL_NO_FIT:
 	case GPUCTL_BUSY:

@@ -2,10 +2,13 @@
 /*
  * DOC: GPUs of jobs that are no more
  *
- * After a failure of a node no Epilog runs there, so slurmd's unit runs this before slurmd, and
- * HealthCheckProgram may. It gives back what the node holds for jobs that Slurm does not have there
- * any more. A list that may not be whole is none: without an answer of the controller nothing happens.
+ * After a failure of a node no Epilog runs there, and a slurmctld that ends while a job does may forget
+ * to have one run. So slurmd's unit runs this before slurmd (--start), and slurmd runs it as its
+ * HealthCheckProgram, which asks nobody while the node has no job with GPUs. It gives back what the
+ * node holds for jobs that Slurm does not have there any more. A list that may not be whole is none:
+ * without an answer of the controller nothing happens.
  */
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,19 +77,35 @@ static int reap(const char *node)
 	return call.exit != GPUCTL_DONE;
 }
 
+static bool jobs_are_here(void)
+{
+	DIR *dir = opendir(NODE_RUN);
+	struct dirent *entry;
+	bool any = false;
+
+	while (dir && !any && (entry = readdir(dir)))
+		any = *entry->d_name != '.';
+	if (dir)
+		closedir(dir);
+	return any;
+}
+
 int main(int argc, char **argv)
 {
-	const char *node = argc > 1 ? argv[1] : getenv("SLURMD_NODENAME");
+	const bool start = argc > 1 && !strcmp(argv[1], "--start");
+	const char *node = start && argc > 2 ? argv[2] : getenv("SLURMD_NODENAME");
 	char host[HOST_MAX] = "";
 	int ret;
 
+	if (!start && !jobs_are_here())
+		return 0;
 	openlog("gpufabric-reap", LOG_PID, LOG_DAEMON);
 	if (!node && !gethostname(host, sizeof(host) - 1)) {
 		host[strcspn(host, ".")] = '\0';
 		node = host;
 	}
 	if (!node || !*node)
-		return 2;
+		return 1;
 	slurm_init(NULL);
 	ret = reap(node);
 	slurm_fini();

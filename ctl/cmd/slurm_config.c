@@ -219,6 +219,8 @@ static void render_config(struct out *out, const struct slurm_kinds *kinds, cons
 	/* Where make install-slurm puts them. */
 	put_line(out, t, slurm, "Prolog=%s/slurm/prolog", programs);
 	put_line(out, t, slurm, "Epilog=%s/slurm/epilog", programs);
+	put_line(out, t, slurm, "HealthCheckProgram=%s/slurm/reap", programs);
+	put_line(out, t, slurm, "HealthCheckInterval=120");
 	put_line(out, t, slurm, "PrologFlags=Alloc");
 	put_line(out, t, slurm, "BatchStartTimeout=600");
 	put_line(out, t, slurm, "PrologEpilogTimeout=600");

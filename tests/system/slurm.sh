@@ -11,8 +11,6 @@
 #   opens ID SLOT                 opened, or why not: a process of the job opens the GPU's node
 
 conf=/etc/slurm
-# A third of it is how often slurmctld asks a node what runs there.
-slurmd_timeout=300
 jobs=/tmp/jobs
 
 as_alice()
@@ -44,7 +42,7 @@ write_conf()
 		AccountingStorageType=accounting_storage/none
 		MpiDefault=none
 		ReturnToService=2
-		SlurmdTimeout=$slurmd_timeout
+		SlurmdTimeout=300
 		InactiveLimit=0
 		KillWait=5
 		SchedulerParameters=nohold_on_prolog_fail,batch_sched_delay=0,sched_min_interval=0,bf_interval=5
@@ -54,6 +52,8 @@ write_conf()
 		Licenses=gf_h100:$gpus
 		Prolog=$program/prolog
 		Epilog=$program/epilog
+		HealthCheckProgram=$program/reap
+		HealthCheckInterval=20
 		PrologFlags=Alloc
 		BatchStartTimeout=600
 		PrologEpilogTimeout=600
@@ -88,7 +88,7 @@ write_units()
 	END
 	cat >/run/systemd/system/slurmd-test@.service <<-END
 		[Service]
-		ExecStartPre=-$1/reap %i
+		ExecStartPre=-$1/reap --start %i
 		ExecStart=slurmd -D -N %i
 		KillMode=process
 		Delegate=yes
@@ -147,11 +147,12 @@ env >"env.$SLURM_JOB_ID.new"
 mv "env.$SLURM_JOB_ID.new" "env.$SLURM_JOB_ID"
 mkfifo "orders.$SLURM_JOB_ID"
 while read -r order path <"orders.$SLURM_JOB_ID"; do
-	[ "$order" != end ] || exit 0
+	[ "$order" != end ] || break
 	if (: <"$path") 2>"why.$SLURM_JOB_ID"; then answer=opened; else answer=$(sed 's/.*: //' "why.$SLURM_JOB_ID"); fi
 	echo "$answer" >"answer.$SLURM_JOB_ID.new"
 	mv "answer.$SLURM_JOB_ID.new" "answer.$SLURM_JOB_ID"
 done
+rm "orders.$SLURM_JOB_ID"
 END
 chmod 755 /tmp/hold.sh
 
@@ -263,25 +264,27 @@ has_lease()
 	[ "$left" -ge "$2" ] && [ "$left" -le "$3" ]
 }
 
-# hold_hook attach|detach: each waits in its hook until free_hook.
+# hold_hook attach|detach: gpuctl stops there until free_hook, whatever the limits of hooks are.
 hold_hook()
 {
 	local hooks=/etc/gpuctl/hooks.d/pre-$1.d
 
 	mkdir -p "$hooks"
-	touch "/run/$1.hold"
-	rm -f "/run/$1.begun"
+	rm -rf "/run/$1.begun" "/run/$1.held"
+	# One of the hooks, which there are for each slot.
 	cat >"$hooks/10-hold" <<-END
 		#!/bin/sh
+		mkdir /run/$1.held || exit 0
+		kill -STOP \$PPID
 		touch /run/$1.begun
-		while [ -e /run/$1.hold ]; do sleep 0.1; done
 	END
 	chmod 755 "$hooks/10-hold"
 }
 
 free_hook()
 {
-	rm -f "/run/$1.hold" "/etc/gpuctl/hooks.d/pre-$1.d/10-hold"
+	rm -f "/etc/gpuctl/hooks.d/pre-$1.d/10-hold"
+	pkill -CONT -x gpuctl
 }
 
 job_excludes()
@@ -297,10 +300,4 @@ other_node()
 some_node_drained()
 {
 	sinfo -h -N -o %T | grep -q drained
-}
-
-# What gpuctl reap --jobs-alive does not take for one that has just begun.
-old_enough()
-{
-	[ $(($(date +%s) - $(composition "$1" .created) / 1000)) -gt 65 ]
 }
