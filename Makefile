@@ -21,6 +21,8 @@ udevdir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/udev,$(sysconfdir)/udev)
 unitdir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/systemd/system,$(sysconfdir)/systemd/system)
 # Where zsh looks for functions of packages is Debian's own choice.
 zshdir      ?= $(datadir)/zsh/$(if $(filter /usr,$(prefix)),vendor-completions,site-functions)
+# Slurm looks for plugins in one directory, wherever the rest is.
+slurmdir    ?= /usr/lib/$(shell $(CC) -print-multiarch)/slurm-wlm
 loaddir     ?= $(if $(filter /usr,$(prefix)),/usr/lib/modules-load.d,$(sysconfdir)/modules-load.d)
 
 VERSION     := $(shell cat VERSION)
@@ -48,7 +50,7 @@ ctl-objects := $(ctl-sources:%.c=$(OBJ)/%.o)
 ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
 	-DGPUCTL_VERSION='"$(VERSION)"' \
 	-DGPUCTL_DATA_DIR='"$(datadir)/gpuctl"' -DGPUCTL_CONFIG_DIR='"$(sysconfdir)/gpuctl"' \
-	-DGPUCTL_LIBEXEC_DIR='"$(libexecdir)/gpuctl"' \
+	-DGPUCTL_LIBEXEC_DIR='"$(libexecdir)/gpuctl"' -DGPUCTL_PROGRAM='"$(bindir)/gpuctl"' \
 	-I. -Iuapi -Ictl \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(CPPFLAGS) $(CFLAGS)
 ctl-libs     = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl
@@ -69,6 +71,14 @@ fm-objects  := $(patsubst %.c,$(OBJ)/%.o,$(filter-out fm/sim_%,$(wildcard fm/*.c
 fm-libs      = $(shell $(PKG_CONFIG) --libs libmicrohttpd gnutls json-c libsystemd libcrypt) -lpthread -lm
 agent-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard fm/sim_*.c)) $(OBJ)/fm/agent.o \
 	$(addprefix $(OBJ)/ctl/base/,fault.o text.o)
+
+# What Slurm calls on a node and on the controller, and the plugin in its programs: all of them call
+# gpuctl, and have base/ of the tool. The plugin is a shared object.
+slurm-parts := $(addprefix $(OBJ)/,slurm/node.o ctl/base/fault.o ctl/base/program.o ctl/base/text.o)
+slurm-objects := $(patsubst %.c,$(OBJ)/%.o,$(filter-out slurm/spank.c slurm/step.c slurm/options.c,$(wildcard slurm/*.c)))
+spank-objects := $(patsubst %,$(OBJ)/shared/%.o,slurm/spank slurm/step slurm/options slurm/node \
+	ctl/base/fault ctl/base/program ctl/base/text)
+slurm-programs := $(addprefix $(BUILD)/slurm/,prolog epilog reap)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -173,6 +183,30 @@ $(BUILD)/fabric-liqid: $(liqid-objects) $(OBJ)/flags
 	@echo "  LD      $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs)
 
+slurm: $(slurm-programs) $(BUILD)/slurm/spank_gpufabric.so $(BUILD)/slurm/gpufabric.conf ## Build what Slurm calls: build/slurm/ (needs libslurm-dev)
+
+$(BUILD)/slurm/%: $(OBJ)/slurm/%.o $(OBJ)/slurm/job.o $(OBJ)/slurm/gres.o $(slurm-parts) $(OBJ)/flags
+	@mkdir -p $(@D)
+	@echo "  LD      $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) -lslurm
+
+$(BUILD)/slurm/gpufabric.conf: slurm/gpufabric.conf $(OBJ)/flags
+	@mkdir -p $(@D)
+	@sed 's#@programs@#$(libexecdir)/gpuctl/slurm#' $< >$@
+
+# Slurm's programs have functions of their own by whatever names.
+$(OBJ)/shared/%.o: %.c $(OBJ)/flags
+	@mkdir -p $(@D)
+	@echo "  CC      $< (shared)"
+	@$(CC) $(ctl-cflags) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+
+# What it uses of Slurm is in the program that loads it.
+$(BUILD)/slurm/spank_gpufabric.so: $(spank-objects) $(OBJ)/flags
+	@mkdir -p $(@D)
+	@echo "  LD      $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,--as-needed -o $@ $(filter %.o,$^) $(shell $(PKG_CONFIG) --libs json-c)
+
+-include $(slurm-objects:.o=.d) $(spank-objects:.o=.d)
 -include $(ctl-objects:.o=.d) $(hub-objects:.o=.d) $(redfish-objects:.o=.d) $(liqid-objects:.o=.d) $(fm-objects:.o=.d) $(agent-objects:.o=.d)
 
 # Of another time than the module, by what tests/vm/skew/NAME.h changes in the files that say
@@ -309,8 +343,8 @@ install-files:
 		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to" || exit 1; \
 	done
 
-uninstall: ## Remove what install, install-fm, install-boot and install-dev put there; configuration stays
-	@for entry in $(install-map) $(fm-map); do \
+uninstall: ## Remove what install, install-fm, install-slurm, install-boot and install-dev put there; configuration stays
+	@for entry in $(install-map) $(fm-map) $(slurm-map); do \
 		IFS=: read -r from to mode <<<"$$entry" && rm -f "$(DESTDIR)$$to" || exit 1; \
 	done
 	@rm -f "$(DESTDIR)$(loaddir)/gpufabric.conf" "$(DESTDIR)$(includedir)/linux/gpufabric.h" \
@@ -329,6 +363,18 @@ install-fm: gpufabric-fm ## Install the fabric manager and its files (DESTDIR, p
 	done
 	@[ -e "$(DESTDIR)$(sysconfdir)/gpufabric-fm/fm.conf" ] || \
 		install -D -m 644 fm/etc/fm.conf "$(DESTDIR)$(sysconfdir)/gpufabric-fm/fm.conf"
+
+# What Slurm calls is a package of its own, too, since it belongs to one release of Slurm.
+slurm-map = $(foreach program,$(slurm-programs),$(program):$(libexecdir)/gpuctl/slurm/$(notdir $(program)):755) \
+	$(BUILD)/slurm/spank_gpufabric.so:$(slurmdir)/spank_gpufabric.so:644 \
+	$(BUILD)/slurm/gpufabric.conf:$(unitdir)/slurmd.service.d/gpufabric.conf:644 \
+	$(call to,slurm/man/*.8,$(mandir)/man8)
+
+install-slurm: slurm ## Install Prolog, Epilog and the plugin for Slurm (DESTDIR, prefix)
+	@for entry in $(slurm-map); do \
+		IFS=: read -r from to mode <<<"$$entry" && \
+		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to" || exit 1; \
+	done
 
 install-boot: ## Have the module gpufabric loaded at boot
 	install -D -m 644 udev/gpufabric.modules-load "$(DESTDIR)$(loaddir)/gpufabric.conf"
@@ -359,7 +405,7 @@ dkms-install: dkms-sources ## Build and install gpufabric for the running kernel
 	dkms install gpufabric/$(VERSION)
 
 clean: ## Remove what was built; the cache stays
-	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/sim-agent $(BUILD)/fm-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
+	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/sim-agent $(BUILD)/slurm $(BUILD)/fm-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
 		$(BUILD)/deb $(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
 		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz $(BUILD)/terminal $(BUILD)/matrix $(BUILD)/newest
@@ -368,7 +414,7 @@ distclean: ## Remove build/ altogether
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all demo demo-rack help deps gpuctl gpufabric-fm install-fm modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
+.PHONY: all demo demo-rack help deps gpuctl gpufabric-fm install-fm slurm install-slurm modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
 	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack feasibility coverage lint bench bench-size bench-plan \
 	bench-manager bench-models bench-terms bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

@@ -32,6 +32,7 @@ extern const struct ctl_command cmd_size_learn;
 extern const struct ctl_command cmd_size_machines;
 extern const struct ctl_command cmd_size_table;
 extern const struct ctl_command cmd_slurm_check;
+extern const struct ctl_command cmd_slurm_resize;
 extern const struct ctl_command cmd_slurm_config;
 extern const struct ctl_command cmd_watch_changes;
 extern const struct ctl_command cmd_watch_daemon;

@@ -5,6 +5,7 @@
 static const struct ctl_command *const verbs[] = {
 	&cmd_slurm_config,
 	&cmd_slurm_check,
+	&cmd_slurm_resize,
 	NULL,
 };
 

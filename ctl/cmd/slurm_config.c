@@ -186,7 +186,8 @@ put_line(struct out *out, struct out_table *t, const char *file, const char *fmt
 	free(line);
 }
 
-static void render_config(struct out *out, const struct slurm_kinds *kinds, const char *node)
+static void render_config(struct out *out, const struct slurm_kinds *kinds, const char *node,
+			  const char *programs)
 {
 	static const struct out_column columns[] = { { "file", NULL }, { "line", NULL }, { NULL } };
 	struct out_table *t = out_is_json(out) ? out_table(out, "lines", columns, OUT_TABLE) : NULL;
@@ -215,6 +216,11 @@ static void render_config(struct out *out, const struct slurm_kinds *kinds, cons
 	put_line(out, t, slurm, "TaskPlugin=task/cgroup,task/affinity");
 	put_line(out, t, slurm, "SchedulerParameters=nohold_on_prolog_fail");
 	put_line(out, t, slurm, "JobSubmitPlugins=lua");
+	/* Where make install-slurm puts them. */
+	put_line(out, t, slurm, "Prolog=%s/slurm/prolog", programs);
+	put_line(out, t, slurm, "Epilog=%s/slurm/epilog", programs);
+	put_line(out, t, slurm, "HealthCheckProgram=%s/slurm/reap", programs);
+	put_line(out, t, slurm, "HealthCheckInterval=120");
 	put_line(out, t, slurm, "PrologFlags=Alloc");
 	put_line(out, t, slurm, "BatchStartTimeout=600");
 	put_line(out, t, slurm, "PrologEpilogTimeout=600");
@@ -234,8 +240,8 @@ static void render_config(struct out *out, const struct slurm_kinds *kinds, cons
 		free(word);
 	}
 	put_line(out, t, "plugstack.conf",
-		 "# plugstack.conf. Where the plugin is not installed, slurmd passes it over");
-	put_line(out, t, "plugstack.conf", "optional spank_gpufabric.so");
+		 "# plugstack.conf. On all machines with this line the package has to be installed");
+	put_line(out, t, "plugstack.conf", "required spank_gpufabric.so");
 	free(licences.text);
 	free(gres.text);
 	free(tres.text);
@@ -310,7 +316,7 @@ static int slurm_config_run(struct ctl_ctx *ctx, int argc, char **argv)
 		count_pool(&pool, &kinds);
 		share_ports(&kinds);
 		if (kinds.n)
-			render_config(ctx->out, &kinds, node);
+			render_config(ctx->out, &kinds, node, ctx->libexec_dir);
 		else
 			ret = ctl_fail(ctx, CTL_FAILED,
 				       "there is no GPU whose kind is known: gpuctl scan looks into the slots");
@@ -327,10 +333,8 @@ const struct ctl_command cmd_slurm_config = {
 	.summary = "print lines for slurm.conf, gres.conf and plugstack.conf",
 	.help = "The gres of this host are its slots, and the licences are the GPUs of this host and of all its fabric\n"
 		"managers, by kind: hosts that share a pool print the same licences. A kind is called by its first\n"
-		"word, such as h100, where the pool has no other one of that word. The lines name no Prolog, Epilog\n"
-		"and job_submit.lua; slurm check says where they lack. A Prolog composes by\n"
-		"gpuctl compose slurm-$SLURM_JOB_ID --gpu KIND:COUNT --job $SLURM_JOB_ID --wait 60s. The files in\n"
-		"gres.conf have to be there before slurmd starts.",
+		"word, such as h100, where the pool has no other one of that word. Prolog, Epilog and the plugin are\n"
+		"those of the package gpufabric-slurm. The files in gres.conf have to be there before slurmd starts.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = slurm_config_run,

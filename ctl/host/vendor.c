@@ -20,6 +20,8 @@ static const char *const keys[VENDOR_LISTS] = {
 	[VENDOR_SKIP] = "skip",
 	[VENDOR_LINKS] = "links",
 	[VENDOR_ENV] = "env",
+	/* clang-format would make columns of more. */
+	[VENDOR_DEVICES] = "devices",
 };
 
 static bool is_node(const char *path)

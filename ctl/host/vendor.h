@@ -13,6 +13,7 @@ enum vendor_list {
 	VENDOR_SKIP,
 	VENDOR_LINKS,
 	VENDOR_ENV,
+	VENDOR_DEVICES,
 	VENDOR_LISTS
 };
 

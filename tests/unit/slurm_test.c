@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/slurm/conf.c ctl/slurm/check.c ctl/slurm/nodes.c ctl/base/conf_dir.c ctl/base/fault.c ctl/base/text.c
+// sources: ctl/slurm/conf.c ctl/slurm/check.c ctl/slurm/licences.c ctl/slurm/nodes.c ctl/base/conf_dir.c ctl/base/fault.c ctl/base/text.c
 /* Slurm's configuration: how its files are read, and what is found in them. */
 #include <errno.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "slurm/check.h"
+#include "slurm/licences.h"
 #include "tap.h"
 #include "tree.h"
 
@@ -258,8 +259,46 @@ static void test_files(void)
 	free(is);
 }
 
+/* What a job's licences are with five GPUs, or why not. */
+static const char *with_five(const char *text)
+{
+	static char out[256];
+	struct fault fault = { "" };
+	struct licence_job job;
+	char *list;
+
+	if (licence_job_read(text, &job, &fault))
+		return fault.text[0] ? "refused" : "";
+	list = licence_job_text(&job, 5);
+	snprintf(out, sizeof(out), "%s:%u of %s", job.kind, job.count, list);
+	free(list);
+	licence_job_free(&job);
+	return out;
+}
+
+static void test_licences(void)
+{
+	static const char pool[] = "LicenseName=gf_h100 Total=6 Used=4 Free=2 Reserved=1 Remote=no\n"
+				   "LicenseName=gf_h100-nvl Total=2 Used=3 Free=0 Reserved=0 Remote=no\n";
+	long long left = 0;
+
+	is_str(with_five("JobId=7 OverSubscribe=OK Licenses=gf_h100:4 Network=(null)"),
+	       "h100:4 of gf_h100:5", "licences of a pool");
+	is_str(with_five("JobId=7 Licenses=matlab:2,gf_h100,ansys Network=(null)\n"),
+	       "h100:1 of matlab:2,ansys,gf_h100:5", "beside others");
+	is_str(with_five("JobId=7 Licenses=gf_h100:2,gf_l40s:1"), "refused", "of two kinds");
+	is_str(with_five("JobId=7 Licenses=(null)"), "refused", "none");
+	is_str(with_five("JobId=7"), "refused", "not even a field");
+	is_str(with_five("JobId=7 XLicenses=gf_h100:4"), "refused", "another field");
+	is_str(with_five("JobId=7 Licenses=gf_h100:x"), "refused", "no number");
+	ok(licence_left(pool, "h100", &left) && left == 1, "what is left of it");
+	ok(licence_left(pool, "h100-nvl", &left) && left == -1, "more are used than there are");
+	ok(!licence_left(pool, "l40s", &left), "a kind without a licence");
+}
+
 int main(void)
 {
+	test_licences();
 	char *command;
 
 	if (!mkdtemp(dir))

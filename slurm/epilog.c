@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: Epilog
+ *
+ * slurmd runs this as root when nothing of a job is left on the node; the node, its slots and
+ * the licences stay the job's until it ends. It gives the job's GPUs back.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <slurm/slurm.h>
+
+#include "slurm/job.h"
+#include "slurm/node.h"
+
+/* A Prolog may be composing still. */
+#define LOCK_MS 180000
+#define RELEASE_MS 120000
+/* Processes of the job are dead, but the last one may be leaving. */
+#define WAIT "30s"
+
+static int epilog_fault(uint32_t id, const char *node, const char *why)
+{
+	struct fault fault = { "" };
+
+	syslog(LOG_ERR, "job %u: %s; %s is drained", id, why, node);
+	if (node_drain(node, why, &fault))
+		syslog(LOG_ERR, "%s", fault.text);
+	return 1;
+}
+
+static int epilog_run(uint32_t id, const char *node)
+{
+	char *name = node_composition(id), *said;
+	const char *argv[5] = { "release", name, "--wait", WAIT, NULL };
+	struct gpuctl_call call = { .argv = argv, .timeout_ms = RELEASE_MS };
+	bool new;
+	int lock, ret = 0;
+
+	lock = node_job_lock(id, LOCK_MS, &new);
+	if (lock < 0)
+		syslog(LOG_WARNING, "job %u: its Prolog does not end: %s", id, strerror(-lock));
+	/* A node that was down is told of the end of a job that has come back to it meanwhile. */
+	if (job_runs_on(id, node)) {
+		syslog(LOG_NOTICE, "job %u runs here again: it keeps its GPUs", id);
+		goto out;
+	}
+	gpuctl_run(&call);
+	said = gpuctl_said(&call);
+	/* A job whose GPUs never came has no composition. */
+	if (call.exit == GPUCTL_DONE || call.exit == GPUCTL_USAGE)
+		node_job_forget(id);
+	else
+		ret = epilog_fault(id, node, said);
+	gpuctl_free(&call);
+	free(said);
+out:
+	free(name);
+	if (lock >= 0)
+		close(lock);
+	return ret;
+}
+
+int main(void)
+{
+	const char *node = getenv("SLURMD_NODENAME"), *gpus = getenv("SLURM_JOB_GPUS");
+	uint32_t id;
+	int ret;
+
+	openlog("gpufabric-epilog", LOG_PID, LOG_DAEMON);
+	if (!node_job_id(getenv("SLURM_JOB_ID"), &id) || !node || !*node) {
+		syslog(LOG_ERR, "this is for slurmd to run: SLURM_JOB_ID and SLURMD_NODENAME");
+		return 1;
+	}
+	if (!(gpus && *gpus) && !node_job_known(id))
+		return 0;
+	slurm_init(NULL);
+	ret = epilog_run(id, node);
+	slurm_fini();
+	return ret;
+}

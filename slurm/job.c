@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: asking the controller
+ *
+ * The environment of a Prolog in Slurm 22.05 has neither the kinds of GPUs nor account and time
+ * limit of a job. So a Prolog of a job with GPUs, and no other, asks for them: one request.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#include "base/text.h"
+#include "slurm/job.h"
+
+#define AGAIN_MS 500
+#define REASON "gpufabric: "
+
+static void pause_ms(long ms)
+{
+	const struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+
+	nanosleep(&time, NULL);
+}
+
+static char *copy_of(const char *text)
+{
+	return text ? mem_strdup(text) : NULL;
+}
+
+int host_place(const char *list, const char *host)
+{
+	/* The type of lists of hosts is not the same in all versions. */
+	__auto_type hosts = slurm_hostlist_create(list);
+	int place = hosts ? slurm_hostlist_find(hosts, host) : -1;
+
+	if (hosts)
+		slurm_hostlist_destroy(hosts);
+	return place;
+}
+
+static int job_take(const slurm_job_info_t *info, const char *node, struct job *job,
+		    struct fault *f)
+{
+	int place = info->nodes ? host_place(info->nodes, node) : -1, n;
+
+	if (place < 0 || (uint32_t)place >= info->gres_detail_cnt)
+		return fault_set(f, ENOENT, "job %u has no GPUs on %s", info->job_id, node);
+	n = gres_read(info->gres_detail_str[place], job->kinds);
+	if (n < 0)
+		return fault_set(f, EINVAL, "job %u: cannot read its gres %s", info->job_id,
+				 info->gres_detail_str[place]);
+	job->n_kinds = (size_t)n;
+	job->id = info->job_id;
+	job->uid = info->user_id;
+	job->minutes = info->time_limit;
+	job->nodes = info->num_nodes;
+	job->account = copy_of(info->account);
+	job->user = copy_of(info->user_name);
+	job->partition = copy_of(info->partition);
+	job->excluded = copy_of(info->exc_nodes);
+	return 0;
+}
+
+/* Errors of the way to the controller, not of its answer. */
+static bool unreachable(int err)
+{
+	switch (err) {
+	case ESLURM_INVALID_JOB_ID:
+	case ESLURM_ACCESS_DENIED:
+	case ESLURM_USER_ID_MISSING:
+	case ESLURM_ALREADY_DONE:
+	case ESLURM_BATCH_ONLY:
+	case ESLURM_DISABLED:
+	case ESLURM_INVALID_NODE_NAME:
+		return false;
+	case ESLURM_IN_STANDBY_MODE:
+	case ESLURM_TRANSITION_STATE_NO_UPDATE:
+		return true;
+	default:
+		/* From 2000 on they are of the controller. */
+		return err < 2000;
+	}
+}
+
+int job_load(uint32_t id, const char *node, uint64_t wait_ms, struct job *job, struct fault *f)
+{
+	const uint64_t until = text_monotonic() + wait_ms;
+	job_info_msg_t *answer = NULL;
+	uint32_t i;
+	int err;
+
+	memset(job, 0, sizeof(*job));
+	while (slurm_load_job(&answer, id, SHOW_DETAIL)) {
+		err = errno;
+		if (!unreachable(err) || text_monotonic() >= until)
+			return fault_set(f, err == ESLURM_INVALID_JOB_ID ? ENOENT : EIO,
+					 "cannot ask for job %u: %s", id, slurm_strerror(err));
+		pause_ms(AGAIN_MS);
+	}
+	err = fault_set(f, ENOENT, "the controller does not know job %u", id);
+	for (i = 0; i < answer->record_count; i++)
+		if (answer->job_array[i].job_id == id)
+			err = job_take(&answer->job_array[i], node, job, f);
+	slurm_free_job_info_msg(answer);
+	if (err)
+		job_free(job);
+	return err;
+}
+
+bool job_runs_on(uint32_t id, const char *node)
+{
+	job_info_msg_t *answer = NULL;
+	bool runs = false;
+	uint32_t i;
+
+	if (slurm_load_job(&answer, id, SHOW_ALL))
+		return false;
+	for (i = 0; i < answer->record_count; i++) {
+		const slurm_job_info_t *job = &answer->job_array[i];
+
+		runs = runs || (job->job_id == id && job->job_state == JOB_RUNNING && job->nodes &&
+				host_place(job->nodes, node) >= 0);
+	}
+	slurm_free_job_info_msg(answer);
+	return runs;
+}
+
+void job_free(struct job *job)
+{
+	free(job->account);
+	free(job->user);
+	free(job->partition);
+	free(job->excluded);
+	memset(job, 0, sizeof(*job));
+}
+
+static char *nodes_of_partition(const char *name)
+{
+	partition_info_msg_t *answer = NULL;
+	char *nodes = NULL;
+	uint32_t i;
+
+	if (!name || slurm_load_partitions(0, &answer, SHOW_ALL))
+		return NULL;
+	for (i = 0; i < answer->record_count && !nodes; i++)
+		if (answer->partition_array[i].name &&
+		    !strcmp(answer->partition_array[i].name, name))
+			nodes = copy_of(answer->partition_array[i].nodes);
+	slurm_free_partition_info_msg(answer);
+	return nodes;
+}
+
+/* How many other nodes could have the job, as far as their slots go. */
+static uint32_t others_for(const struct job *job, const char *node)
+{
+	char *partition = nodes_of_partition(job->partition);
+	node_info_msg_t *answer = NULL;
+	uint32_t count = 0, i;
+
+	if (!partition || slurm_load_node(0, &answer, SHOW_ALL)) {
+		free(partition);
+		return 0;
+	}
+	for (i = 0; i < answer->record_count; i++) {
+		const node_info_t *other = &answer->node_array[i];
+		uint32_t base = other->node_state & NODE_STATE_BASE;
+
+		if (!other->name || !strcmp(other->name, node) ||
+		    host_place(partition, other->name) < 0 ||
+		    (job->excluded && host_place(job->excluded, other->name) >= 0))
+			continue;
+		if (base != NODE_STATE_DOWN && !(other->node_state & NODE_STATE_DRAIN) &&
+		    gres_holds(other->gres, job->kinds, job->n_kinds))
+			count++;
+	}
+	slurm_free_node_info_msg(answer);
+	free(partition);
+	return count;
+}
+
+/*
+ * Not on this node the next time; a job that could run on no other one keeps it, and Slurm tries
+ * it again two minutes later.
+ */
+static void job_exclude(const struct job *job, const char *node)
+{
+	job_desc_msg_t update;
+
+	if (others_for(job, node) < job->nodes)
+		return;
+	slurm_init_job_desc_msg(&update);
+	update.job_id = job->id;
+	update.exc_nodes = job->excluded && *job->excluded ?
+				   mem_printf("%s,%s", job->excluded, node) :
+				   mem_strdup(node);
+	slurm_update_job(&update);
+	free(update.exc_nodes);
+}
+
+/* Ask until it was heard. */
+static int insist(int (*ask)(uint32_t id), uint32_t id)
+{
+	int tries = 60, err = 0;
+
+	while (ask(id)) {
+		err = errno;
+		if (!unreachable(err) || !tries--)
+			return err;
+		pause_ms(AGAIN_MS);
+	}
+	return 0;
+}
+
+static int ask_requeue(uint32_t id)
+{
+	return slurm_requeue(id, 0);
+}
+
+static int ask_kill(uint32_t id)
+{
+	return slurm_kill_job(id, SIGKILL, 0);
+}
+
+int job_end(const struct job *job, const char *why, struct fault *f)
+{
+	char *message = mem_printf(REASON "%s", why);
+	int err;
+
+	/* Nobody may listen. */
+	slurm_notify_job(job->id, message);
+	free(message);
+	err = insist(ask_kill, job->id);
+	if (err && err != ESLURM_ALREADY_DONE && err != ESLURM_INVALID_JOB_ID)
+		return fault_set(f, EIO, "cannot end job %u: %s", job->id, slurm_strerror(err));
+	return 0;
+}
+
+int job_give_back(const struct job *job, const char *node, const char *why, struct fault *f)
+{
+	int err = insist(ask_requeue, job->id);
+
+	if (err)
+		return job_end(job, why, f);
+	job_exclude(job, node);
+	return 0;
+}
+
+int node_drain(const char *node, const char *why, struct fault *f)
+{
+	char *reason = mem_printf(REASON "%s", why), *name = mem_strdup(node);
+	update_node_msg_t update;
+	int tries = 20, err = 0;
+
+	slurm_init_update_node_msg(&update);
+	update.node_names = name;
+	update.node_state = NODE_STATE_DRAIN;
+	update.reason = reason;
+	while (slurm_update_node(&update)) {
+		err = errno;
+		if (!unreachable(err) || !tries--)
+			break;
+		err = 0;
+		pause_ms(AGAIN_MS);
+	}
+	if (err)
+		err = fault_set(f, EIO, "cannot drain %s: %s", node, slurm_strerror(err));
+	free(reason);
+	free(name);
+	return err;
+}

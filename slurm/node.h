@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What Prolog, Epilog and the plugin on one node share: names, and how gpuctl is called. */
+#ifndef GPUFABRIC_SLURM_NODE_H
+#define GPUFABRIC_SLURM_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of the jobs that have GPUs on this node: a file each, locked by whoever changes them. */
+#define NODE_RUN "/run/gpufabric-slurm"
+
+/* Exit codes of gpuctl that are told apart here; those of ctl/cli/ctl.h. */
+enum gpuctl_exit {
+	GPUCTL_DONE = 0,
+	GPUCTL_USAGE = 2, /* release: there is no such composition */
+	GPUCTL_NO_FIT = 3, /* too few GPUs, no room, the tenant's limit */
+	GPUCTL_BUSY = 4,
+	GPUCTL_ENDED = 256, /* it did not end by itself */
+};
+
+/* An id of a job; false for anything else. */
+bool node_job_id(const char *text, uint32_t *id);
+
+/* The composition of a job; caller frees. */
+char *node_composition(uint32_t id);
+
+/*
+ * The file of a job, made and locked for at most @wait_ms: a descriptor that gpuctl inherits, so
+ * that a job is locked as long as one of them works on it. -EBUSY when somebody else works on
+ * it all the time, or another negative errno. *@new: nobody had made it before.
+ */
+int node_job_lock(uint32_t id, uint64_t wait_ms, bool *new);
+void node_job_forget(uint32_t id);
+/* Has it GPUs of the fabric on this node? */
+bool node_job_known(uint32_t id);
+
+/**
+ * struct gpuctl_call - a call of gpuctl
+ * @argv: without the program, ends with NULL
+ * @env: whole environment, NULL for that of services
+ * @input: for its standard input, NULL for none
+ * @timeout_ms: when it is stopped
+ * @output_max: how much of the end of its output is kept, 0 for what a message takes
+ * @exit: filled: see enum gpuctl_exit
+ * @output: filled: what it printed, owned
+ */
+struct gpuctl_call {
+	const char *const *argv;
+	char *const *env;
+	const char *input;
+	uint64_t timeout_ms;
+	size_t output_max;
+	int exit;
+	char *output;
+};
+
+int gpuctl_run(struct gpuctl_call *call);
+/* The last line that it printed, without "gpuctl: "; caller frees. */
+char *gpuctl_said(const struct gpuctl_call *call);
+void gpuctl_free(struct gpuctl_call *call);
+
+#endif /* GPUFABRIC_SLURM_NODE_H */
