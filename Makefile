@@ -379,6 +379,9 @@ install-dev: ## Install the netlink header and its YAML specification
 	install -D -m 644 uapi/linux/gpufabric.h "$(DESTDIR)$(includedir)/linux/gpufabric.h"
 	install -D -m 644 uapi/netlink/specs/gpufabric.yaml "$(DESTDIR)$(datadir)/gpufabric/gpufabric.yaml"
 
+# What the machine of slurmctld has of that package: Slurm asks the script about each job.
+slurm-map += slurm/job_submit.lua:$(datadir)/gpuctl/slurm/job_submit.lua:644
+
 # Each DKMS package has the shape of the checkout, less what it does not need.
 # The module's own version is in its dkms.conf, which DKMS reads as it stands.
 dkms-sources: ## Sources of both DKMS packages below DESTDIR/usr/src
