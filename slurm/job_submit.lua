@@ -41,9 +41,7 @@ local function known16(value)
 	return value ~= NO_VAL16 and value ~= INFINITE16 and known(value) or nil
 end
 
-local function filled(text)
-	return text ~= "" and text or nil
-end
+local function filled(text) return text ~= "" and text or nil end
 
 -- The kinds of a table of counts, sorted: messages and licences are the same each time.
 local function kinds_of(...)
@@ -268,23 +266,30 @@ local het_account, het_gpus
 -- A job that is larger than its tenant's limit would be requeued for ever.
 local function check_tenant(job, licences)
 	local of, gpus = limits(), 0
-	local limit = job.account and of[job.account]
+	local tenant = job.account or ""
+	local limit
+	-- As the Prolog calls it.
+	if #tenant > 63 or not tenant:match("^%a[%w_.-]*$") then
+		tenant = ("uid-%d"):format(job.user_id or 0)
+	end
+	limit = of[tenant]
 	for _, count in pairs(licences) do
 		gpus = gpus + count
 	end
-	if not job.account or gpus == 0 or not next(of) then
+	if gpus == 0 or not next(of) then
 		return
 	end
 	if limit == nil then
-		refuse(slurm.ESLURM_ACCOUNTING_POLICY, "account %s is no tenant of the pool", job.account)
+		refuse(slurm.ESLURM_ACCOUNTING_POLICY, "%s is no tenant of the pool: say --account",
+			job.account and "account " .. job.account or "a job without an account")
 	end
 	-- Components of a heterogeneous job come one after the other, and run together.
-	if known(job.het_offset) and job.het_offset > 0 and het_account == job.account then
+	if known(job.het_offset) and job.het_offset > 0 and het_account == tenant then
 		gpus = gpus + het_gpus
 	end
-	het_account, het_gpus = job.account, gpus
+	het_account, het_gpus = tenant, gpus
 	if limit and gpus > limit then
-		refuse(slurm.ESLURM_ACCOUNTING_POLICY, "%d GPUs, and account %s may have %d", gpus, job.account, limit)
+		refuse(slurm.ESLURM_ACCOUNTING_POLICY, "%d GPUs, and %s may have %d", gpus, tenant, limit)
 	end
 end
 
@@ -634,7 +639,7 @@ local function job_of(desc, part_list)
 		num_tasks = desc.num_tasks, ntasks_per_node = desc.ntasks_per_node, ntasks_per_gpu = desc.ntasks_per_gpu,
 		cpus_per_task = desc.cpus_per_task, sockets_per_node = desc.sockets_per_node, req_nodes = desc.req_nodes,
 		exc_nodes = desc.exc_nodes, account = filled(desc.account) or filled(desc.default_account),
-		het_offset = desc.het_job_offset, prefix = gres_prefix(desc),
+		user_id = desc.user_id, het_offset = desc.het_job_offset, prefix = gres_prefix(desc),
 	}
 	local whole
 	job.most_nodes = known(job.max_nodes)
@@ -722,7 +727,8 @@ local function modify(desc, record, part_list, uid)
 		min_nodes = known(desc.min_nodes) or known(record.min_nodes), max_nodes = known(desc.max_nodes) or known(record.max_nodes),
 		num_tasks = desc.num_tasks, ntasks_per_node = desc.ntasks_per_node, ntasks_per_gpu = desc.ntasks_per_gpu,
 		cpus_per_task = 1, sockets_per_node = desc.sockets_per_node, req_nodes = desc.req_nodes,
-		exc_nodes = desc.exc_nodes, account = filled(desc.account) or filled(record.account), prefix = gres_prefix(desc),
+		exc_nodes = desc.exc_nodes, account = filled(desc.account) or filled(record.account), user_id = record.user_id,
+		prefix = gres_prefix(desc),
 		was_per_task = name_kinds(gpus_of(record.tres_per_task), kinds), was_licences = {},
 	}
 	for _, licence in ipairs(licences_of(record.licenses)) do

@@ -236,6 +236,11 @@ class Cluster:
         with open(os.path.join(self.folder, name + ".log"), encoding="utf-8", errors="replace") as file:
             return file.read()
 
+    def output(self, name):
+        """What a program has printed that start() has started."""
+        with open(os.path.join(self.folder, name + ".out"), encoding="utf-8", errors="replace") as file:
+            return file.read()
+
     def __enter__(self):
         return self
 
