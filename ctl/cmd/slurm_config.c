@@ -22,6 +22,7 @@
 
 static const struct ctl_option options[] = {
 	{ "node", 0, "NAME", "NodeName= of this host, default its host name" },
+	{ "file", 0, "FILE", "only the lines of slurm.conf, gres.conf or plugstack.conf" },
 	{ NULL },
 };
 
@@ -166,31 +167,48 @@ static void share_ports(struct slurm_kinds *kinds)
 				       most->gpu->id));
 }
 
+/**
+ * struct config_out - where lines go
+ * @out: of the run, @t: its table, NULL for text
+ * @only: the file whose lines are printed, NULL for all
+ */
+struct config_out {
+	struct out *out;
+	struct out_table *t;
+	const char *only;
+};
+
 /* A line of a file: "slurm.conf". */
-static void __attribute__((format(printf, 4, 5)))
-put_line(struct out *out, struct out_table *t, const char *file, const char *fmt, ...)
+static void __attribute__((format(printf, 3, 4)))
+put_line(const struct config_out *to, const char *file, const char *fmt, ...)
 {
 	va_list ap;
 	char *line;
 
+	if (to->only && strcmp(to->only, file))
+		return;
 	va_start(ap, fmt);
 	line = mem_vprintf(fmt, ap);
 	va_end(ap);
-	if (t) {
-		out_row(t);
-		out_str(t, "file", file);
-		out_str(t, "line", line);
+	if (to->t) {
+		out_row(to->t);
+		out_str(to->t, "file", file);
+		out_str(to->t, "line", line);
 	} else {
-		out_line(out, "%s", line);
+		out_line(to->out, "%s", line);
 	}
 	free(line);
 }
 
 static void render_config(struct out *out, const struct slurm_kinds *kinds, const char *node,
-			  const char *programs)
+			  const char *programs, const char *only)
 {
 	static const struct out_column columns[] = { { "file", NULL }, { "line", NULL }, { NULL } };
-	struct out_table *t = out_is_json(out) ? out_table(out, "lines", columns, OUT_TABLE) : NULL;
+	const struct config_out to = {
+		.out = out,
+		.t = out_is_json(out) ? out_table(out, "lines", columns, OUT_TABLE) : NULL,
+		.only = only,
+	};
 	struct text licences = { 0 }, gres = { 0 }, tres = { 0 };
 	const char *slurm = "slurm.conf";
 	size_t i, j;
@@ -206,40 +224,40 @@ static void render_config(struct out *out, const struct slurm_kinds *kinds, cons
 			text_add(&gres, "%sgpu:%s:%zu", gres.len ? "," : "", word, kind->n_slots);
 		free(word);
 	}
-	put_line(out, t, slurm,
-		 "# slurm.conf, the same on all machines. Licences: GPUs of the pool");
-	put_line(out, t, slurm, "GresTypes=gpu");
-	put_line(out, t, slurm, "Licenses=%s", licences.text);
-	put_line(out, t, slurm, "AccountingStorageTRES=gres/gpu%s", tres.text);
-	put_line(out, t, slurm, "SelectType=select/cons_tres");
-	put_line(out, t, slurm, "ProctrackType=proctrack/cgroup");
-	put_line(out, t, slurm, "TaskPlugin=task/cgroup,task/affinity");
-	put_line(out, t, slurm, "SchedulerParameters=nohold_on_prolog_fail");
-	put_line(out, t, slurm, "JobSubmitPlugins=lua");
+	put_line(&to, slurm, "# slurm.conf, the same on all machines. Licences: GPUs of the pool");
+	put_line(&to, slurm, "GresTypes=gpu");
+	put_line(&to, slurm, "Licenses=%s", licences.text);
+	/* slurmctld does not start with it where nobody records. */
+	put_line(&to, slurm, "# with slurmdbd: AccountingStorageTRES=gres/gpu%s", tres.text);
+	put_line(&to, slurm, "SelectType=select/cons_tres");
+	put_line(&to, slurm, "ProctrackType=proctrack/cgroup");
+	put_line(&to, slurm, "TaskPlugin=task/cgroup,task/affinity");
+	put_line(&to, slurm, "SchedulerParameters=nohold_on_prolog_fail");
+	put_line(&to, slurm, "JobSubmitPlugins=lua");
 	/* Where make install-slurm puts them. */
-	put_line(out, t, slurm, "Prolog=%s/slurm/prolog", programs);
-	put_line(out, t, slurm, "Epilog=%s/slurm/epilog", programs);
-	put_line(out, t, slurm, "PrologFlags=Alloc");
-	put_line(out, t, slurm, "BatchStartTimeout=600");
-	put_line(out, t, slurm, "PrologEpilogTimeout=600");
+	put_line(&to, slurm, "Prolog=%s/slurm/prolog", programs);
+	put_line(&to, slurm, "Epilog=%s/slurm/epilog", programs);
+	put_line(&to, slurm, "PrologFlags=Alloc");
+	put_line(&to, slurm, "BatchStartTimeout=600");
+	put_line(&to, slurm, "PrologEpilogTimeout=600");
 	if (gres.len)
-		put_line(out, t, slurm, "NodeName=%s Gres=%s", node, gres.text);
+		put_line(&to, slurm, "NodeName=%s Gres=%s", node, gres.text);
 	for (i = 0; i < kinds->n_left; i++)
-		put_line(out, t, slurm, "# not counted: %s", kinds->left[i]);
-	put_line(out, t, "gres.conf", "# gres.conf. Slots of this host");
-	put_line(out, t, "gres.conf", "AutoDetect=off");
+		put_line(&to, slurm, "# not counted: %s", kinds->left[i]);
+	put_line(&to, "gres.conf", "# gres.conf. Slots of this host");
+	put_line(&to, "gres.conf", "AutoDetect=off");
 	for (i = 0; i < kinds->n; i++) {
 		char *word = kind_word(kinds, &kinds->items[i]);
 
 		for (j = 0; j < kinds->items[i].n_slots; j++)
-			put_line(out, t, "gres.conf",
+			put_line(&to, "gres.conf",
 				 "NodeName=%s Name=gpu Type=%s File=/dev/gpufabric/%s", node, word,
 				 kinds->items[i].slots[j]);
 		free(word);
 	}
-	put_line(out, t, "plugstack.conf",
+	put_line(&to, "plugstack.conf",
 		 "# plugstack.conf. On all machines with this line the package has to be installed");
-	put_line(out, t, "plugstack.conf", "required spank_gpufabric.so");
+	put_line(&to, "plugstack.conf", "required spank_gpufabric.so");
 	free(licences.text);
 	free(gres.text);
 	free(tres.text);
@@ -293,6 +311,7 @@ static int pool_known(struct ctl_ctx *ctx, const struct pool_seen *pool)
 
 static int slurm_config_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
+	const char *file = ctl_opt(ctx, "file");
 	struct slurm_kinds kinds = { 0 };
 	struct pool_seen pool = { 0 };
 	struct session session;
@@ -301,6 +320,10 @@ static int slurm_config_run(struct ctl_ctx *ctx, int argc, char **argv)
 
 	(void)argv;
 	ret = ctl_operands(ctx, argc, 0, 0);
+	if (!ret && file && strcmp(file, "slurm.conf") && strcmp(file, "gres.conf") &&
+	    strcmp(file, "plugstack.conf"))
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "--file: there are lines of slurm.conf, gres.conf and plugstack.conf");
 	if (!ret)
 		ret = node_name(ctx, node);
 	if (!ret)
@@ -314,7 +337,7 @@ static int slurm_config_run(struct ctl_ctx *ctx, int argc, char **argv)
 		count_pool(&pool, &kinds);
 		share_ports(&kinds);
 		if (kinds.n)
-			render_config(ctx->out, &kinds, node, ctx->libexec_dir);
+			render_config(ctx->out, &kinds, node, ctx->libexec_dir, file);
 		else
 			ret = ctl_fail(ctx, CTL_FAILED,
 				       "there is no GPU whose kind is known: gpuctl scan looks into the slots");
