@@ -4,7 +4,7 @@
  *
  * Slurm's licences gf_KIND are all GPUs of the pool. Those that jobs cannot have now are kept out of
  * its count by a reservation of licences, which this daemon makes, changes and deletes. It looks when a
- * listener prints a line, on SIGHUP, and at intervals. Where a question is not answered nothing is
+ * listener prints a line, when another process wakes it by a socket, on SIGHUP, and at intervals. Where a question is not answered nothing is
  * changed: what was known is more true than nothing.
  */
 #include <errno.h>
@@ -17,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
@@ -33,6 +36,7 @@
 #define ASK_MS 30000
 #define OUTPUT_MAX (16u << 20)
 #define WORDS_MAX 64
+#define WAKE "/run/gpufabric-slurm-sync/wake"
 
 enum exit_code {
 	DONE,
@@ -47,20 +51,24 @@ enum exit_code {
  * @interval_ms: between two looks without an event
  * @once: look once, and end
  * @dry: change nothing
+ * @wakes: only wake the daemon that runs
  * @listener: words of a program each line of which is an event; NULL for none
  * @listener_pid: the program, 0 while it does not run; @listener_fd: what it prints
  * @signals: of signalfd()
+ * @socket: path of the socket that wakes it, @wake: that, -1 for none
  * @said: the last complaint, so that it is not repeated
  */
 struct sync {
 	const char *reservation;
 	struct away local;
 	uint64_t interval_ms;
-	bool once, dry;
+	bool once, dry, wakes;
 	char **listener;
 	pid_t listener_pid;
 	int listener_fd;
 	int signals;
+	const char *socket;
+	int wake;
 	char *said;
 };
 
@@ -74,6 +82,8 @@ static const char usage[] =
 	"      --local KIND:COUNT     GPUs of this kind that no fabric manager has\n"
 	"      --node HOST=NODE       what Slurm calls a host of a fabric manager\n"
 	"      --reservation NAME     name of the reservation (default " RESERVATION ")\n"
+	"      --socket PATH          socket that wakes the daemon (default " WAKE ")\n"
+	"  -w, --wake                 have the daemon look now\n"
 	"  -1, --once                 look once, and end\n"
 	"  -n, --dry-run              say what would be done\n"
 	"  -h, --help                 print this\n"
@@ -298,6 +308,52 @@ static bool listener_drain(struct sync *sync)
 	return n < 0 && errno == EAGAIN;
 }
 
+static int wake_address(const char *path, struct sockaddr_un *address)
+{
+	memset(address, 0, sizeof(*address));
+	address->sun_family = AF_UNIX;
+	if (strlen(path) >= sizeof(address->sun_path))
+		return -ENAMETOOLONG;
+	strcpy(address->sun_path, path);
+	return 0;
+}
+
+/* All users may wake it: many at a time are one look. */
+static void wake_open(struct sync *sync)
+{
+	struct sockaddr_un address;
+	int err = wake_address(sync->socket, &address);
+
+	sync->wake = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (!err && sync->wake >= 0) {
+		unlink(sync->socket);
+		if (!bind(sync->wake, (struct sockaddr *)&address, sizeof(address)) &&
+		    !chmod(sync->socket, 0666))
+			return;
+	}
+	complain(sync, "%s: %s", sync->socket, strerror(err ? -err : errno));
+	if (sync->wake >= 0)
+		close(sync->wake);
+	sync->wake = -1;
+}
+
+static int wake_send(const struct sync *sync)
+{
+	struct sockaddr_un address;
+	int err = wake_address(sync->socket, &address), fd;
+
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* A full socket has woken it. */
+	if (!err && sendto(fd, "", 1, 0, (struct sockaddr *)&address, sizeof(address)) < 0 &&
+	    errno != EAGAIN)
+		err = -errno;
+	if (err)
+		fprintf(stderr, "gpufabric-slurm-sync: %s: %s\n", sync->socket, strerror(-err));
+	if (fd >= 0)
+		close(fd);
+	return err ? FAILED : DONE;
+}
+
 /* Until something happened, or the time is over: false to end. */
 static bool await(struct sync *sync)
 {
@@ -309,8 +365,9 @@ static bool await(struct sync *sync)
 		struct pollfd fds[] = {
 			{ .fd = sync->signals, .events = POLLIN },
 			{ .fd = sync->listener_fd, .events = POLLIN },
+			{ .fd = sync->wake, .events = POLLIN },
 		};
-		int n = poll(fds, 2, (int)(until - now));
+		int n = poll(fds, 3, (int)(until - now));
 
 		if (n > 0 && fds[0].revents) {
 			if (read(sync->signals, &info, sizeof(info)) == sizeof(info) &&
@@ -318,6 +375,8 @@ static bool await(struct sync *sync)
 				return false;
 			return true;
 		}
+		if (n > 0 && fds[2].revents)
+			return true;
 		if (n > 0 && fds[1].revents) {
 			/* What ends at once is started at intervals, not in a loop. */
 			if (listener_drain(sync))
@@ -336,12 +395,15 @@ static bool settle(struct sync *sync)
 {
 	struct pollfd fd = { .fd = sync->signals, .events = POLLIN };
 	struct signalfd_siginfo info;
+	char byte;
 
 	if (poll(&fd, 1, SETTLE_MS) > 0 &&
 	    read(sync->signals, &info, sizeof(info)) == sizeof(info) && info.ssi_signo != SIGHUP)
 		return false;
 	if (sync->listener_pid)
 		listener_drain(sync);
+	while (sync->wake >= 0 && recv(sync->wake, &byte, 1, 0) >= 0)
+		;
 	return true;
 }
 
@@ -362,6 +424,7 @@ static int run(struct sync *sync)
 		fprintf(stderr, SD_ERR "signalfd: %s\n", strerror(errno));
 		return FAILED;
 	}
+	wake_open(sync);
 	do {
 		/* Before the look, so that nothing between the two is missed. */
 		listener_start(sync);
@@ -370,6 +433,10 @@ static int run(struct sync *sync)
 			sd_notify(0, "READY=1");
 	} while (await(sync) && settle(sync));
 	listener_end(sync);
+	if (sync->wake >= 0) {
+		close(sync->wake);
+		unlink(sync->socket);
+	}
 	close(sync->signals);
 	return DONE;
 }
@@ -402,6 +469,7 @@ static int options_read(struct sync *sync, int argc, char **argv)
 		LOCAL = 256,
 		NODE,
 		NAME,
+		SOCKET,
 		VERSION
 	};
 	static const struct option longs[] = {
@@ -410,6 +478,8 @@ static int options_read(struct sync *sync, int argc, char **argv)
 		{ "local", required_argument, NULL, LOCAL },
 		{ "node", required_argument, NULL, NODE },
 		{ "reservation", required_argument, NULL, NAME },
+		{ "socket", required_argument, NULL, SOCKET },
+		{ "wake", no_argument, NULL, 'w' },
 		{ "once", no_argument, NULL, '1' },
 		{ "dry-run", no_argument, NULL, 'n' },
 		{ "help", no_argument, NULL, 'h' },
@@ -418,7 +488,7 @@ static int options_read(struct sync *sync, int argc, char **argv)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "i:l:1nh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "i:l:w1nh", longs, NULL)) != -1) {
 		switch (c) {
 		case 'i':
 			if (!text_parse_duration(optarg, &sync->interval_ms) ||
@@ -443,6 +513,12 @@ static int options_read(struct sync *sync, int argc, char **argv)
 			if (!text_name_valid(optarg))
 				return usage_fault("--reservation: letters, digits, _ . -");
 			sync->reservation = optarg;
+			break;
+		case SOCKET:
+			sync->socket = optarg;
+			break;
+		case 'w':
+			sync->wakes = true;
 			break;
 		case '1':
 			sync->once = true;
@@ -471,12 +547,14 @@ int main(int argc, char **argv)
 		.reservation = RESERVATION,
 		.interval_ms = INTERVAL_S * 1000,
 		.listener_fd = -1,
+		.socket = WAKE,
+		.wake = -1,
 	};
 	int ret = options_read(&sync, argc, argv);
 	size_t i;
 
 	if (!ret)
-		ret = run(&sync);
+		ret = sync.wakes ? wake_send(&sync) : run(&sync);
 	for (i = 0; sync.listener && sync.listener[i]; i++)
 		free(sync.listener[i]);
 	free(sync.listener);

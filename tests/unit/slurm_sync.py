@@ -87,7 +87,7 @@ def reserved(cluster, name="gf_away"):
 
 
 def start(cluster, *words):
-    return cluster.start("sync", [PROGRAM, "--interval=1d", *words])
+    return cluster.start("sync", [PROGRAM, "--interval=1d", f"--socket={cluster.folder}/bin/wake", *words])
 
 
 def job(cluster, count, nodes=1):
@@ -203,7 +203,7 @@ def faults(cluster, pool):
     wait_for(lambda: reserved(cluster) == "gf_h100:4", "its GPUs are away")
     Report.ok(True, "GPUs of a dead node are away")
     cluster.good("scontrol", "update", "nodename=n2", "state=resume")
-    pool.event()
+    Report.same(cluster.run(PROGRAM, "--wake", f"--socket={pool.folder}/wake", user="nobody")[0], 0, "anybody can wake the daemon")
     wait_for(lambda: reserved(cluster) == "gf_h100:3", "its GPUs are there")
     Report.ok(True, "until it is back")
     cluster.good("scontrol", "delete", "reservationname=gf_away")
@@ -211,6 +211,7 @@ def faults(cluster, pool):
     wait_for(lambda: reserved(cluster) == "gf_h100:3", "the reservation is back")
     Report.ok(True, "a reservation that somebody deletes is made again")
     cluster.end("sync")
+    Report.same(cluster.run(PROGRAM, "--wake", f"--socket={pool.folder}/wake")[0], 1, "nobody is woken when it does not run")
     Report.same(reserved(cluster), "gf_h100:3", "it stays when the daemon is stopped")
     said = cluster.output("sync")
     Report.same(len(re.findall("cannot reach it", said)), 1, "a fault is said once", said)
