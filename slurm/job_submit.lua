@@ -20,7 +20,7 @@ local NO_VAL, NO_VAL16, INFINITE16 = 4294967294, 65534, 65535
 local WORD = "^%w[%w._+-]*$"
 local WORD_MAX = 64
 local RANGE_MAX = 65536
-local SIZE_LIMIT = 1 -- seconds
+local SIZE_LIMIT = tonumber(os.getenv("GPUFABRIC_SIZE_LIMIT") or 1) -- seconds
 
 local gpuctl = os.getenv("GPUCTL") or "gpuctl"
 local beside = (os.getenv("SLURM_CONF") or debug.getinfo(1, "S").source):match("^@?(.*)/[^/]*$") or "."
