@@ -12,6 +12,7 @@
 #include "slurm/away.h"
 
 #define COUNT_MAX 1000000
+#define KIND_SIGNS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
 /* The value of "KEY=VALUE" in a line of scontrol -o, with a blank or the start before it; caller frees. */
 static char *line_value(const char *line, size_t len, const char *key)
@@ -60,7 +61,9 @@ static struct away_kind *kind_find(struct away *away, const char *name)
 
 static int kind_add(struct away *away, const char *name, unsigned int total, unsigned int local)
 {
-	if (away->n_kinds == AWAY_KINDS_MAX || kind_find(away, name))
+	/* It comes back in an option of scontrol. */
+	if (away->n_kinds == AWAY_KINDS_MAX || kind_find(away, name) || !*name ||
+	    name[strspn(name, KIND_SIGNS)])
 		return -EINVAL;
 	away->kinds[away->n_kinds++] = (struct away_kind){
 		.name = mem_strdup(name),

@@ -19,7 +19,7 @@ local LICENCE = "gf_"
 local NO_VAL, NO_VAL16, INFINITE16 = 4294967294, 65534, 65535
 local WORD = "^%w[%w._+-]*$"
 local WORD_MAX = 64
-local RANGE_MAX = 65536
+local RANGE_MAX, TYPED_MAX = 65536, 4096
 local SIZE_LIMIT = tonumber(os.getenv("GPUFABRIC_SIZE_LIMIT") or 1) -- seconds
 
 local gpuctl = os.getenv("GPUCTL") or "gpuctl"
@@ -58,45 +58,55 @@ local function kinds_of(...)
 	return list
 end
 
--- "n[1-3,07],m" as a set of names and their number; nil where it is no such list.
-local function hosts(text)
-	local set, n, depth, name, fine = {}, 0, 0, "", true
+-- "n[1-3,07],m" as a set of names and their number; nil where it is no such list, or one of more than @most.
+local function hosts(text, most)
+	local set, n, made, depth, first, fine = {}, 0, 0, 0, 1, true
 	local function expand(item)
 		local before, ranges, after = item:match("^([^%[%]]*)%[([%d,%-]+)%](.*)$")
 		if not before then
+			made = made + 1
 			n = n + (set[item] and 0 or 1)
 			set[item] = true
-			return item ~= "" and not item:find("[%[%]]") and n <= RANGE_MAX
+			return item ~= "" and not item:find("[%[%]]") and made <= most
 		end
 		for range in ranges:gmatch("[^,]+") do
-			local first, last = range:match("^(%d+)%-(%d+)$")
-			first = first or range:match("^%d+$")
-			last = last or first
-			if not first or tonumber(last) - tonumber(first) >= RANGE_MAX then
+			local low, high = range:match("^(%d+)%-(%d+)$")
+			low = low or range:match("^%d+$")
+			high = high or low
+			if not low or tonumber(high) - tonumber(low) >= most then
 				return false
 			end
-			for i = tonumber(first), tonumber(last) do
-				if not expand(before .. ("%0" .. #first .. "d"):format(i) .. after) then
+			for i = tonumber(low), tonumber(high) do
+				if not expand(before .. ("%0" .. #low .. "d"):format(i) .. after) then
 					return false
 				end
 			end
 		end
 		return true
 	end
-
 	-- Commas within brackets part no names.
-	for c in (text .. ","):gmatch(".") do
-		depth = depth + (c == "[" and 1 or c == "]" and -1 or 0)
-		if c == "," and depth == 0 then
-			fine = fine and expand(name)
-			name = ""
-		else
-			name = name .. c
+	for at, sign in (text .. ","):gmatch("()([%[%],])") do
+		depth = depth + (sign == "[" and 1 or sign == "]" and -1 or 0)
+		if sign == "," and depth == 0 then
+			fine = fine and expand(text:sub(first, at - 1))
+			first = at + 1
 		end
 	end
 	if fine and depth == 0 then
 		return set, n
 	end
+end
+
+-- Those that a user has typed. slurmctld waits, so it is no long list; nil for none.
+local function typed_hosts(option, text)
+	local set, n
+	if filled(text) then
+		set, n = hosts(text:sub(1, TYPED_MAX), TYPED_MAX)
+		if not set or #text > TYPED_MAX then
+			refuse(slurm.ESLURM_INVALID_NODE_COUNT, "%s is no list of nodes, or too long a one", option)
+		end
+	end
+	return set, n
 end
 
 -- --- slurm.conf -------------------------------------------------------------
@@ -214,7 +224,7 @@ local function configuration()
 			for kind, count in pairs(gpus_of(gres or fallback)) do
 				if found.pool[kind] then
 					found.slots[kind] = math.max(found.slots[kind] or 0, count)
-					for name in pairs(hosts(line.nodename) or {}) do
+					for name in pairs(hosts(line.nodename, RANGE_MAX) or {}) do
 						found.nodes[name] = true
 					end
 				else
@@ -318,14 +328,8 @@ end
 
 -- The number of nodes that gres of each node are multiplied by. What Slurm would choose is fixed.
 local function nodes_of(job)
-	local least, most, listed = known(job.min_nodes), known(job.max_nodes), 0
-	if filled(job.req_nodes) then
-		local set, n = hosts(job.req_nodes)
-		if not set then
-			refuse(slurm.ESLURM_INVALID_NODE_COUNT, "--nodelist=%s is no list of nodes", job.req_nodes)
-		end
-		listed = n
-	end
+	local least, most = known(job.min_nodes), known(job.max_nodes)
+	local _, listed = typed_hosts("--nodelist", job.req_nodes)
 	if most == 0 then
 		most = nil
 	end
@@ -337,7 +341,7 @@ local function nodes_of(job)
 	if not least and known(job.num_tasks) and (known16(job.ntasks_per_node) or 0) > 0 then
 		least = math.ceil(job.num_tasks / job.ntasks_per_node)
 	end
-	return math.max(least or 1, listed, job.part_min or 1, 1)
+	return math.max(least or 1, listed or 0, job.part_min or 1, 1)
 end
 
 local function tasks_of(job, kind)
@@ -429,19 +433,20 @@ end
 
 -- A whole node has all its slots as gres, whatever the job asks for, and their number is not known now.
 local function check_whole_nodes(job, kinds)
-	local may = false
-	local required, n = hosts(filled(job.req_nodes) or "")
-	local excluded = hosts(filled(job.exc_nodes) or "") or {}
 	if not job.whole or not next(kinds.nodes) then
 		return
 	end
+	local required, n = typed_hosts("--nodelist", job.req_nodes)
+	local excluded = typed_hosts("--exclude", job.exc_nodes) or {}
+	local partition = job.part_nodes and hosts(job.part_nodes, RANGE_MAX)
+	local may = false
 	if required and n == nodes_of(job) then
 		for name in pairs(required) do
 			may = may or kinds.nodes[name]
 		end
 	else
 		for name in pairs(kinds.nodes) do
-			may = may or ((not job.part_nodes or job.part_nodes[name]) and not excluded[name])
+			may = may or ((not partition or partition[name]) and not excluded[name])
 		end
 	end
 	if may then
@@ -567,9 +572,7 @@ end
 local function size_model(desc, job, kinds)
 	local options = plugin_options(desc)
 	local best, list, bytes, line
-	if not options.model and not options.fits then
-		return
-	end
+	if not options.model and not options.fits then return end
 	if #kinds_of(gpus_of(job.per_job), gpus_of(job.per_node), gpus_of(job.per_task), gpus_of(job.per_socket)) > 0 then
 		refuse(slurm.ERROR, "a model and a number of GPUs: say one of them")
 	end
@@ -614,7 +617,7 @@ end
 
 -- The least number of nodes that the job's partitions give, their nodes, and whether they give whole ones.
 local function partitions_of(names, list)
-	local least, set, whole = 1, nil, false
+	local least, nodes, whole = 1, nil, false
 	for name, part in pairs(list or {}) do
 		local asked = not filled(names) and part.flag_default == 1
 		for item in (names or ""):gmatch("[^,]+") do
@@ -623,13 +626,12 @@ local function partitions_of(names, list)
 		if asked then
 			least = math.max(least, known(part.min_nodes) or 1)
 			whole = whole or part.max_share == 0
-			set = set or {}
-			for host in pairs(hosts(filled(part.nodes) or "") or {}) do
-				set[host] = true
+			if filled(part.nodes) then
+				nodes = (nodes and nodes .. "," or "") .. part.nodes
 			end
 		end
 	end
-	return least, set, whole
+	return least, nodes, whole
 end
 
 local function job_of(desc, part_list)
@@ -771,6 +773,7 @@ local function guarded(what, fn, ...)
 		slurm.log_error("%s", "gpufabric: " .. what .. ": " .. tostring(fault))
 		fault = { code = slurm.ERROR, text = "the request could not be read; the log of slurmctld says why" }
 	end
+	fault.text = fault.text:gsub("%c", "?")
 	slurm.log_info("%s", "gpufabric: " .. what .. " refused: " .. fault.text)
 	return fault.code or slurm.ERROR, fault.text
 end
@@ -788,12 +791,6 @@ function gpufabric.modify(desc, record, part_list, uid)
 	return (guarded("change of a job", modify, desc, record, part_list, uid))
 end
 
-function slurm_job_submit(desc, part_list, uid)
-	return gpufabric.submit(desc, part_list, uid)
-end
-
-function slurm_job_modify(desc, record, part_list, uid)
-	return gpufabric.modify(desc, record, part_list, uid)
-end
+slurm_job_submit, slurm_job_modify = gpufabric.submit, gpufabric.modify
 
 return slurm.SUCCESS

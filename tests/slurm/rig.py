@@ -71,12 +71,13 @@ def in_namespaces():
         if not any(os.access(os.path.join(path, program), os.X_OK) for path in (os.environ["PATH"] + ":/usr/sbin").split(":")):
             print(f"1..0 # SKIP {program} is not installed")
             sys.exit(0)
-    if os.geteuid():
-        print("1..0 # SKIP only root makes namespaces")
+    spaces = ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    if os.geteuid() or subprocess.run(spaces + ["true"], capture_output=True, check=False).returncode:
+        print("1..0 # SKIP nobody but root makes namespaces, and not everywhere")
         sys.exit(0)
     os.environ["PATH"] += ":/usr/sbin"
     os.environ["SLURM_RIG"] = "inside"
-    os.execvp("unshare", ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", sys.executable] + sys.argv)
+    os.execvp("unshare", spaces + [sys.executable] + sys.argv)
 
 
 def wait_for(condition, what):

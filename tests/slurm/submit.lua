@@ -141,6 +141,10 @@ takes({ tres_per_node = "gres:gpu:2", req_nodes = "n[1-3]" }, "gf_h100:6", "-w n
 takes({ tres_per_node = "gres:gpu:2", req_nodes = "n1,n3", min_nodes = 1 }, "gf_h100:4", "-w n1,n3")
 refused({ tres_per_node = "gres:gpu:2", req_nodes = "n[1-" }, "no list of nodes", "-w that is no list")
 refused({ tres_per_node = "gres:gpu:2", req_nodes = "n[1-99999999999]" }, "no list of nodes", "-w of half the world")
+refused({ tres_per_node = "gres:gpu:2", req_nodes = ("n[1-4000],"):rep(1000) }, "too long a one", "-w that would keep slurmctld busy")
+refused({ tres_per_node = "gres:gpu:2", req_nodes = "n[" .. ("1-4000,"):rep(500) .. "1]" }, "too long a one", "also in brackets")
+refused({ tres_per_node = "gres:gpu:2", req_nodes = "n" .. ("[1-2]"):rep(800) }, "too long a one", "or in many of them")
+refused({ tres_per_node = "gres:gpu:a\1b:2" }, "no GPU is called a?b", "nothing of a terminal gets into the log")
 takes({ tres_per_node = "gres:gpu:2", partition = "wide" }, "gf_h100:4", "a partition with at least two nodes")
 takes({ tres_per_node = "gres:gpu:2", partition = "main,wide" }, "gf_h100:4", "also as one of several")
 takes({ tres_per_node = "gres:gpu:1", num_tasks = 8, ntasks_per_node = 3 }, "gf_h100:3", "tasks and tasks per node",

@@ -90,9 +90,12 @@ static void rubbish(void)
 		"", "{", "[]", "{\"pool\":1}", "gpuctl: x\n", "{\"pool\":{}}"
 	};
 	static const char *const licences[] = {
-		"LicenseName=gf_h100 Used=1\n", "LicenseName=gf_h100 Total=-1\n",
+		"LicenseName=gf_h100 Used=1\n",
+		"LicenseName=gf_h100 Total=-1\n",
 		"LicenseName=gf_h100 Total=1\nLicenseName=gf_h100 Total=2\n",
-		"LicenseName=gf_h100 Total=99999999999\n"
+		"LicenseName=gf_h100 Total=99999999999\n",
+		"LicenseName=gf_h100=x Total=1\n",
+		"LicenseName=gf_ Total=1\n"
 	};
 	static const char *const locals[] = { "", "h100", "h100:", ":4", "h100:x", "h100:-1" };
 	static const char *const hosts[] = { "", "a", "=b", "a=" };
