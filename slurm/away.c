@@ -134,6 +134,24 @@ int away_read_licences(struct away *away, const struct away *local, const char *
 	return 0;
 }
 
+/* The licence of "h100-pcie-80" is gf_h100-pcie-80, or else gf_h100. */
+static struct away_kind *kind_of(struct away *away, const char *gpu)
+{
+	struct away_kind *best = NULL;
+	size_t i, best_len = 0;
+
+	for (i = 0; i < away->n_kinds; i++) {
+		const char *name = away->kinds[i].name;
+		const size_t len = strlen(name);
+
+		if (!strncmp(gpu, name, len) && (!gpu[len] || gpu[len] == '-') && len > best_len) {
+			best = &away->kinds[i];
+			best_len = len;
+		}
+	}
+	return best;
+}
+
 /*
  * "IDLE", "MIXED+DRAIN", "DOWN*+NOT_RESPONDING": one that is drained runs no job any more, while one
  * that is being drained still does. When slurmctld has started, nodes are UNKNOWN until they answer.
@@ -152,12 +170,52 @@ static bool state_alive(const char *state)
 	return !(strcasestr(state, "DRAIN") && !strncasecmp(state, "IDLE", 4));
 }
 
+/*
+ * Our word in the line of a node, NULL for none. Words of others before it may have blanks, and a
+ * reason may begin like it, with a blank behind.
+ */
+static const char *extra_word(const char *line, size_t len)
+{
+	const char *end = line + len, *at = line;
+
+	while ((at = strstr(at, AWAY_WORD)) && at < end) {
+		bool begins = at > line && strchr("=; ", at[-1]);
+
+		at += strlen(AWAY_WORD);
+		if (begins && at < end && *at != ' ')
+			return at;
+	}
+	return NULL;
+}
+
+static void node_broken(struct away *away, const char *line, size_t len)
+{
+	const char *word = extra_word(line, len), *end = line + len;
+	struct away_kind *kind;
+	unsigned int count;
+	char *name;
+
+	for (; word && word < end; word += len + 1) {
+		len = strcspn(word, "\n,; ");
+		if (!count_read(word, len, &name, &count))
+			return;
+		kind = kind_of(away, name);
+		if (kind)
+			kind->broken += count;
+		free(name);
+		if (word[len] != ',')
+			return;
+	}
+}
+
 static void node_line(struct away *away, const char *line, size_t len)
 {
 	static const char *const names[] = { "NodeName", "NodeHostName", "NodeAddr" };
 	char *state = line_value(line, len, "State"), *name;
 	size_t i;
 
+	if (state && state_alive(state))
+		node_broken(away, line, len);
 	for (i = 0; state && state_alive(state) && i < sizeof(names) / sizeof(names[0]); i++) {
 		name = line_value(line, len, names[i]);
 		if (!name)
@@ -189,24 +247,6 @@ static bool host_alive(const struct away *away, const char *host)
 		if (!strcmp(away->alive[i], host))
 			return true;
 	return false;
-}
-
-/* The licence of "h100-pcie-80" is gf_h100-pcie-80, or else gf_h100. */
-static struct away_kind *kind_of(struct away *away, const char *gpu)
-{
-	struct away_kind *best = NULL;
-	size_t i, best_len = 0;
-
-	for (i = 0; i < away->n_kinds; i++) {
-		const char *name = away->kinds[i].name;
-		const size_t len = strlen(name);
-
-		if (!strncmp(gpu, name, len) && (!gpu[len] || gpu[len] == '-') && len > best_len) {
-			best = &away->kinds[i];
-			best_len = len;
-		}
-	}
-	return best;
 }
 
 static const char *member(struct json_object *object, const char *name)
@@ -262,6 +302,8 @@ char *away_licences(const struct away *away)
 		const struct away_kind *kind = &away->kinds[i];
 		unsigned int there = kind->local + kind->there;
 
+		there -= kind->broken < there ? kind->broken : there;
+
 		if (there < kind->total)
 			text_add(&text, "%s" AWAY_LICENCE "%s:%u", text.len ? "," : "", kind->name,
 				 kind->total - there);
@@ -290,6 +332,92 @@ char *away_reserved(const char *text, const char *reservation)
 		return mem_strdup("");
 	}
 	return NULL;
+}
+
+static bool slot_broken(struct json_object *slot)
+{
+	static const char *const states[] = { "fault", "lost", "stuck" };
+	const char *state = member(slot, "state");
+	struct json_object *flags;
+	size_t i;
+
+	if (*member(slot, "composition"))
+		return false;
+	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (!strcmp(state, states[i]))
+			return true;
+	if (!json_object_object_get_ex(slot, "flags", &flags) ||
+	    !json_object_is_type(flags, json_type_array))
+		return false;
+	for (i = 0; i < json_object_array_length(flags); i++)
+		if (!strcmp(json_object_get_string(json_object_array_get_idx(flags, i)),
+			    "quarantined"))
+			return true;
+	return false;
+}
+
+char *away_broken(const char *text, struct fault *f)
+{
+	const char *start = strchr(text, '{');
+	struct json_object *root = start ? json_tokener_parse(start) : NULL, *slots;
+	struct away counts = { 0 };
+	struct text all = { 0 };
+	size_t i;
+
+	if (!root || !json_object_object_get_ex(root, "slots", &slots) ||
+	    !json_object_is_type(slots, json_type_array)) {
+		json_object_put(root);
+		fault_set(f, EINVAL, "gpuctl list: no list of slots");
+		return NULL;
+	}
+	for (i = 0; i < json_object_array_length(slots); i++) {
+		struct json_object *slot = json_object_array_get_idx(slots, i);
+		const char *gpu = member(slot, "gpu_id");
+
+		if (!*gpu || !slot_broken(slot))
+			continue;
+		if (!kind_find(&counts, gpu) && kind_add(&counts, gpu, 0, 0))
+			continue;
+		kind_find(&counts, gpu)->broken++;
+	}
+	for (i = 0; i < counts.n_kinds; i++)
+		text_add(&all, "%s%s:%u", all.len ? "," : "", counts.kinds[i].name,
+			 counts.kinds[i].broken);
+	away_free(&counts);
+	json_object_put(root);
+	return all.text ? all.text : mem_strdup("");
+}
+
+char *away_extra(const char *text)
+{
+	const char *line, *key = "Extra=";
+	size_t len;
+
+	for (line = text; *line; line += len + !!line[len]) {
+		const char *start = line + strspn(line, " ");
+
+		len = strcspn(line, "\n");
+		if (!strncmp(start, key, strlen(key)))
+			return mem_printf("%.*s",
+					  (int)(line + len - start - (ptrdiff_t)strlen(key)),
+					  start + strlen(key));
+	}
+	return mem_strdup("");
+}
+
+char *away_extra_with(const char *extra, const char *broken)
+{
+	struct text all = { 0 };
+	size_t len;
+
+	for (; *extra; extra += len + (extra[len] == ';')) {
+		len = strcspn(extra, ";");
+		if (len && strncmp(extra, AWAY_WORD, strlen(AWAY_WORD)))
+			text_add(&all, "%s%.*s", all.len ? ";" : "", (int)len, extra);
+	}
+	if (*broken)
+		text_add(&all, "%s" AWAY_WORD "%s", all.len ? ";" : "", broken);
+	return all.text ? all.text : mem_strdup("");
 }
 
 /* Each item of one list with its count is in the other. */

@@ -16,6 +16,8 @@
 
 #define AWAY_LICENCE "gf_"
 #define AWAY_KINDS_MAX 64
+/* What a node says of itself in its field Extra, between semicolons: "gpufabric:KIND:COUNT,KIND:COUNT". */
+#define AWAY_WORD "gpufabric:"
 
 /**
  * struct away_kind - a kind of GPUs
@@ -23,10 +25,11 @@
  * @total: number of licences
  * @local: of these, GPUs that no fabric manager has
  * @there: GPUs of managers that jobs can have
+ * @broken: of these and of @local, those that nodes cannot use
  */
 struct away_kind {
 	char *name;
-	unsigned int total, local, there;
+	unsigned int total, local, there, broken;
 };
 
 /**
@@ -59,7 +62,7 @@ int away_add_host(struct away *away, const char *text);
 /* scontrol -o show licenses: the kinds, with what @local has of each. 0 or -EINVAL. */
 int away_read_licences(struct away *away, const struct away *local, const char *text,
 		       struct fault *f);
-/* scontrol -o show node: which nodes can run jobs. */
+/* scontrol -o show node: which nodes can run jobs, and what they cannot use. After the licences. */
 void away_read_nodes(struct away *away, const char *text);
 /* gpuctl -j fabric list: 0 or -EINVAL. */
 int away_read_pool(struct away *away, const char *text, struct fault *f);
@@ -71,6 +74,16 @@ char *away_licences(const struct away *away);
 char *away_reserved(const char *text, const char *reservation);
 /* The same licences, in whatever order. */
 bool away_same(const char *a, const char *b);
+
+/*
+ * gpuctl -j list: GPUs that no composition has and none can get, as "KIND:COUNT,KIND:COUNT" with
+ * names of the catalogue; "" for none. NULL with a fault for no list. Caller frees.
+ */
+char *away_broken(const char *text, struct fault *f);
+/* scontrol show node: its field Extra, "" for none; caller frees. */
+char *away_extra(const char *text);
+/* The same with our word, or without it where @broken is "". Caller frees. */
+char *away_extra_with(const char *extra, const char *broken);
 
 void away_free(struct away *away);
 

@@ -36,6 +36,7 @@
 #define ASK_MS 30000
 #define OUTPUT_MAX (16u << 20)
 #define WORDS_MAX 64
+#define NODE_SIGNS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 #define WAKE "/run/gpufabric-slurm-sync/wake"
 
 enum exit_code {
@@ -52,6 +53,7 @@ enum exit_code {
  * @once: look once, and end
  * @dry: change nothing
  * @wakes: only wake the daemon that runs
+ * @node: only report what this node cannot use, NULL for the daemon
  * @listener: words of a program each line of which is an event; NULL for none
  * @listener_pid: the program, 0 while it does not run; @listener_fd: what it prints
  * @signals: of signalfd()
@@ -63,6 +65,7 @@ struct sync {
 	struct away local;
 	uint64_t interval_ms;
 	bool once, dry, wakes;
+	const char *node;
 	char **listener;
 	pid_t listener_pid;
 	int listener_fd;
@@ -84,6 +87,7 @@ static const char usage[] =
 	"      --reservation NAME     name of the reservation (default " RESERVATION ")\n"
 	"      --socket PATH          socket that wakes the daemon (default " WAKE ")\n"
 	"  -w, --wake                 have the daemon look now\n"
+	"  -r, --report NODE          on a node: tell Slurm which GPUs it cannot use, and end\n"
 	"  -1, --once                 look once, and end\n"
 	"  -n, --dry-run              say what would be done\n"
 	"  -h, --help                 print this\n"
@@ -244,6 +248,57 @@ static int look(struct sync *sync)
 	away.n_hosts = 0;
 	away_free(&away);
 	return err;
+}
+
+/* What a node cannot use stands in its field Extra: 0 or -EIO. */
+static int report_write(struct sync *sync, const char *broken)
+{
+	const char *const show[] = { "scontrol", "show", "node", sync->node, NULL };
+	char *text = ask(sync, show), *before, *after, *name, *extra;
+	int err = text ? 0 : -EIO;
+
+	if (!text)
+		return err;
+	before = away_extra(text);
+	after = away_extra_with(before, broken);
+	free(text);
+	if (strcmp(before, after)) {
+		name = mem_printf("nodename=%s", sync->node);
+		extra = mem_printf("extra=%s", after);
+		const char *const update[] = { "scontrol", "update", name, extra, NULL };
+
+		text = sync->dry ? mem_strdup("") : ask(sync, update);
+		err = text ? 0 : -EIO;
+		if (text)
+			fprintf(stderr, SD_NOTICE "GPUs that %s cannot use: %s\n", sync->node,
+				*broken ? broken : "none");
+		free(text);
+		free(extra);
+		free(name);
+	}
+	free(before);
+	free(after);
+	return err;
+}
+
+static int report(struct sync *sync)
+{
+	static const char *const list[] = { "gpuctl", "-j", "list", NULL };
+	struct fault fault = { "" };
+	char *text = ask(sync, list), *broken;
+	int err;
+
+	if (!text)
+		return FAILED;
+	broken = away_broken(text, &fault);
+	free(text);
+	if (!broken) {
+		complain(sync, "%s", fault.text);
+		return FAILED;
+	}
+	err = report_write(sync, broken);
+	free(broken);
+	return err ? FAILED : DONE;
 }
 
 /* Its own process group, so that it ends with what it has started. */
@@ -480,6 +535,7 @@ static int options_read(struct sync *sync, int argc, char **argv)
 		{ "reservation", required_argument, NULL, NAME },
 		{ "socket", required_argument, NULL, SOCKET },
 		{ "wake", no_argument, NULL, 'w' },
+		{ "report", required_argument, NULL, 'r' },
 		{ "once", no_argument, NULL, '1' },
 		{ "dry-run", no_argument, NULL, 'n' },
 		{ "help", no_argument, NULL, 'h' },
@@ -488,7 +544,7 @@ static int options_read(struct sync *sync, int argc, char **argv)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "i:l:w1nh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "i:l:wr:1nh", longs, NULL)) != -1) {
 		switch (c) {
 		case 'i':
 			if (!text_parse_duration(optarg, &sync->interval_ms) ||
@@ -516,6 +572,11 @@ static int options_read(struct sync *sync, int argc, char **argv)
 			break;
 		case SOCKET:
 			sync->socket = optarg;
+			break;
+		case 'r':
+			if (!*optarg || optarg[strspn(optarg, NODE_SIGNS)])
+				return usage_fault("--report: the NodeName= of this host");
+			sync->node = optarg;
 			break;
 		case 'w':
 			sync->wakes = true;
@@ -554,7 +615,7 @@ int main(int argc, char **argv)
 	size_t i;
 
 	if (!ret)
-		ret = sync.wakes ? wake_send(&sync) : run(&sync);
+		ret = sync.wakes ? wake_send(&sync) : sync.node ? report(&sync) : run(&sync);
 	for (i = 0; sync.listener && sync.listener[i]; i++)
 		free(sync.listener[i]);
 	free(sync.listener);

@@ -84,6 +84,58 @@ static void pools(void)
 		"l40s:2", NULL, "gf_h100:5", "kinds that are others");
 }
 
+/* What nodes say of themselves. */
+static void nodes(void)
+{
+	static const char list[] =
+		"{\"slots\":[{\"gpu_id\":\"h100-pcie-80\",\"state\":\"ready\",\"flags\":[]},"
+		"{\"gpu_id\":\"h100-pcie-80\",\"state\":\"fault\",\"flags\":[]},"
+		"{\"gpu_id\":\"h100-pcie-80\",\"state\":\"off\",\"flags\":[\"quarantined\"]},"
+		"{\"gpu_id\":\"h100-pcie-80\",\"state\":\"lost\",\"composition\":\"slurm-7\"},"
+		"{\"gpu_id\":\"l40s\",\"state\":\"stuck\"},{\"state\":\"fault\"},{}]}";
+	static const char said[] =
+		"NodeName=n1 State=IDLE Extra=rack=3;gpufabric:h100-pcie-80:1,x:9\n"
+		"NodeName=n2 State=DOWN Extra=gpufabric:h100-pcie-80:1\n"
+		"NodeName=n3 State=IDLE Extra=two words;gpufabric:l40s:7;x Reason=gpufabric: h100:9\n"
+		"NodeName=n6 State=IDLE Reason=gpufabric: h100:9 xgpufabric:h100:9\n"
+		"NodeName=n4 State=IDLE Extra=gpufabric:h100\n"
+		"NodeName=n5 State=IDLE Extra=gpufabric:h100:x\n";
+	struct away away = { 0 }, own = { 0 };
+	struct fault fault = { "" };
+	char *text;
+
+	ok(!away_add_local(&own, "h100:6") && !away_read_licences(&away, &own, LICENCES, &fault),
+	   "licences");
+	away_read_nodes(&away, said);
+	text = away_licences(&away);
+	is_str(text, "gf_h100:2,gf_l40s:2",
+	       "GPUs that nodes cannot use are away, those of a dead one count once, and none twice");
+	free(text);
+	away_free(&away);
+	away_free(&own);
+	text = away_broken(list, &fault);
+	is_str(text, "h100-pcie-80:2,l40s:1",
+	       "slots in fault and in quarantine, but none that a job has");
+	free(text);
+	text = away_broken("{\"slots\":[]}", &fault);
+	is_str(text, "", "no slots");
+	free(text);
+	ok(!away_broken("{\"slots\":1}", &fault) && !away_broken("", &fault), "no list");
+	text = away_extra(
+		"NodeName=n1 Arch=x\n   Comment=a Extra=b\n   Extra=two words;x\n   Reason=y\n");
+	is_str(text, "two words;x", "the field of a node");
+	free(text);
+	text = away_extra("NodeName=n1\n");
+	is_str(text, "", "a node without it");
+	free(text);
+	text = away_extra_with("a;gpufabric:h100:1;b", "l40s:2");
+	is_str(text, "a;b;gpufabric:l40s:2", "words of others stay");
+	free(text);
+	text = away_extra_with("gpufabric:h100:1", "");
+	is_str(text, "", "ours goes");
+	free(text);
+}
+
 static void rubbish(void)
 {
 	static const char *const pools[] = {
@@ -156,6 +208,7 @@ static void reservations(void)
 int main(void)
 {
 	pools();
+	nodes();
 	rubbish();
 	reservations();
 	return tap_done();

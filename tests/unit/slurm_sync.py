@@ -24,6 +24,7 @@ SCRIPT = os.path.join(TOP, "slurm/job_submit.lua")
 GPUCTL = """#!/bin/sh
 echo "$@" >>{folder}/asked
 [ ! -e {folder}/down ] || {{ echo "gpuctl: fabric manager rack: cannot reach it" >&2; exit 1; }}
+[ "$*" != "-j list" ] || exec cat {folder}/slots.json
 exec cat {folder}/pool.json
 """
 # The daemon is to look when this prints a line; it ends when it is told to.
@@ -56,6 +57,12 @@ class Pool:
         with open(os.path.join(self.folder, "new"), "w", encoding="utf-8") as file:
             json.dump({"pool": rows, "managers": []}, file)
         os.rename(os.path.join(self.folder, "new"), os.path.join(self.folder, "pool.json"))
+
+    def slots(self, *states):
+        """What gpuctl list prints on a node, all of one kind."""
+        rows = [{"gpu_id": "h100-pcie-80", "state": state, "flags": []} for state in states]
+        with open(os.path.join(self.folder, "slots.json"), "w", encoding="utf-8") as file:
+            json.dump({"slots": rows}, file)
 
     def event(self):
         """A line of the listener; the first one waits until there is one."""
@@ -131,6 +138,32 @@ def once(cluster, pool):
                         (("--reservation=a b",), "a name"), (("x",), "an operand"), (("--listen= ",), "a listener")):
         Report.same(cluster.run(PROGRAM, *words)[0], 2, f"wrong usage: {what}")
     Report.same(cluster.run(PROGRAM, "--help")[0], 0, "--help")
+
+
+def reported(cluster, pool):
+    """GPUs that only their node knows to be unusable."""
+    def extra(node="n1"):
+        return re.search(r"^ *Extra=(.*)$", cluster.good("scontrol", "show", "node", node) + "\nExtra=", re.M).group(1)
+
+    pool.write(*h100(*["free"] * 4, ("elsewhere", "n1"), ("elsewhere", "n1")))
+    cluster.good("scontrol", "update", "nodename=n1", "extra=rack 3")
+    pool.slots("ready", "fault", "off")
+    Report.same(cluster.run(PROGRAM, "-n", "--report=n1")[0], 0, "a dry run")
+    Report.same(extra(), "rack 3", "changes nothing")
+    cluster.good(PROGRAM, "--report=n1")
+    Report.same(extra(), "rack 3;gpufabric:h100-pcie-80:1", "a node tells of a slot in fault")
+    cluster.good(PROGRAM, "--once")
+    Report.same(reserved(cluster), "gf_h100:1", "which is away, whatever stands before it")
+    cluster.good("scontrol", "update", "nodename=n1", "extra=rack=3")
+    cluster.good(PROGRAM, "--report=n1")
+    cluster.good(PROGRAM, "--once")
+    Report.same((extra(), reserved(cluster)), ("rack=3;gpufabric:h100-pcie-80:1", "gf_h100:1"), "its GPU is away")
+    pool.slots("ready", "ready", "off")
+    cluster.good(PROGRAM, "--report=n1")
+    cluster.good(PROGRAM, "--once")
+    Report.same((extra(), reserved(cluster)), ("rack=3", None), "until it is well")
+    Report.same(cluster.run(PROGRAM, "--report=nowhere")[0], 1, "a node that is not there")
+    Report.same(cluster.run(PROGRAM, "--report=a b")[0], 2, "no name of a node")
 
 
 def running(cluster, pool):
@@ -265,7 +298,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         with Cluster(folder, "gf_h100:6,matlab:2", {"n1": "gpu:h100:4", "n2": "gpu:h100:4"}, script=SCRIPT) as cluster:
             pool = Pool(cluster)
-            for part in (once, running, faults, fabric):
+            for part in (once, reported, running, faults, fabric):
                 print(f"# {part.__name__}")
                 try:
                     part(cluster, pool)
