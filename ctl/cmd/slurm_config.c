@@ -167,35 +167,30 @@ static void share_ports(struct slurm_kinds *kinds)
 				       most->gpu->id));
 }
 
-/**
- * struct config_out - where lines go
- * @out: of the run, @t: its table, NULL for text
- * @only: the file whose lines are printed, NULL for all
- */
-struct config_out {
-	struct out *out;
-	struct out_table *t;
-	const char *only;
-};
+/* The name of a file, NULL where only another one is wanted. */
+static const char *file_wanted(const char *file, const char *only)
+{
+	return !only || !strcmp(only, file) ? file : NULL;
+}
 
-/* A line of a file: "slurm.conf". */
-static void __attribute__((format(printf, 3, 4)))
-put_line(const struct config_out *to, const char *file, const char *fmt, ...)
+/* A line of a file: "slurm.conf"; NULL for one that is not wanted. */
+static void __attribute__((format(printf, 4, 5)))
+put_line(struct out *out, struct out_table *t, const char *file, const char *fmt, ...)
 {
 	va_list ap;
 	char *line;
 
-	if (to->only && strcmp(to->only, file))
+	if (!file)
 		return;
 	va_start(ap, fmt);
 	line = mem_vprintf(fmt, ap);
 	va_end(ap);
-	if (to->t) {
-		out_row(to->t);
-		out_str(to->t, "file", file);
-		out_str(to->t, "line", line);
+	if (t) {
+		out_row(t);
+		out_str(t, "file", file);
+		out_str(t, "line", line);
 	} else {
-		out_line(to->out, "%s", line);
+		out_line(out, "%s", line);
 	}
 	free(line);
 }
@@ -204,13 +199,11 @@ static void render_config(struct out *out, const struct slurm_kinds *kinds, cons
 			  const char *programs, const char *only)
 {
 	static const struct out_column columns[] = { { "file", NULL }, { "line", NULL }, { NULL } };
-	const struct config_out to = {
-		.out = out,
-		.t = out_is_json(out) ? out_table(out, "lines", columns, OUT_TABLE) : NULL,
-		.only = only,
-	};
+	struct out_table *t = out_is_json(out) ? out_table(out, "lines", columns, OUT_TABLE) : NULL;
 	struct text licences = { 0 }, gres = { 0 }, tres = { 0 };
-	const char *slurm = "slurm.conf";
+	const char *slurm = file_wanted("slurm.conf", only),
+		   *slots = file_wanted("gres.conf", only),
+		   *plugins = file_wanted("plugstack.conf", only);
 	size_t i, j;
 
 	for (i = 0; i < kinds->n; i++) {
@@ -224,40 +217,41 @@ static void render_config(struct out *out, const struct slurm_kinds *kinds, cons
 			text_add(&gres, "%sgpu:%s:%zu", gres.len ? "," : "", word, kind->n_slots);
 		free(word);
 	}
-	put_line(&to, slurm, "# slurm.conf, the same on all machines. Licences: GPUs of the pool");
-	put_line(&to, slurm, "GresTypes=gpu");
-	put_line(&to, slurm, "Licenses=%s", licences.text);
+	put_line(out, t, slurm,
+		 "# slurm.conf, the same on all machines. Licences: GPUs of the pool");
+	put_line(out, t, slurm, "GresTypes=gpu");
+	put_line(out, t, slurm, "Licenses=%s", licences.text);
 	/* slurmctld does not start with it where nobody records. */
-	put_line(&to, slurm, "# with slurmdbd: AccountingStorageTRES=gres/gpu%s", tres.text);
-	put_line(&to, slurm, "SelectType=select/cons_tres");
-	put_line(&to, slurm, "ProctrackType=proctrack/cgroup");
-	put_line(&to, slurm, "TaskPlugin=task/cgroup,task/affinity");
-	put_line(&to, slurm, "SchedulerParameters=nohold_on_prolog_fail");
-	put_line(&to, slurm, "JobSubmitPlugins=lua");
+	put_line(out, t, slurm, "# with slurmdbd: AccountingStorageTRES=gres/gpu%s", tres.text);
+	put_line(out, t, slurm, "SelectType=select/cons_tres");
+	put_line(out, t, slurm, "ProctrackType=proctrack/cgroup");
+	put_line(out, t, slurm, "TaskPlugin=task/cgroup,task/affinity");
+	put_line(out, t, slurm, "SchedulerParameters=nohold_on_prolog_fail");
+	put_line(out, t, slurm, "JobSubmitPlugins=lua");
 	/* Where make install-slurm puts them. */
-	put_line(&to, slurm, "Prolog=%s/slurm/prolog", programs);
-	put_line(&to, slurm, "Epilog=%s/slurm/epilog", programs);
-	put_line(&to, slurm, "PrologFlags=Alloc");
-	put_line(&to, slurm, "BatchStartTimeout=600");
-	put_line(&to, slurm, "PrologEpilogTimeout=600");
+	put_line(out, t, slurm, "Prolog=%s/slurm/prolog", programs);
+	put_line(out, t, slurm, "Epilog=%s/slurm/epilog", programs);
+	put_line(out, t, slurm, "PrologFlags=Alloc");
+	put_line(out, t, slurm, "BatchStartTimeout=600");
+	put_line(out, t, slurm, "PrologEpilogTimeout=600");
 	if (gres.len)
-		put_line(&to, slurm, "NodeName=%s Gres=%s", node, gres.text);
+		put_line(out, t, slurm, "NodeName=%s Gres=%s", node, gres.text);
 	for (i = 0; i < kinds->n_left; i++)
-		put_line(&to, slurm, "# not counted: %s", kinds->left[i]);
-	put_line(&to, "gres.conf", "# gres.conf. Slots of this host");
-	put_line(&to, "gres.conf", "AutoDetect=off");
+		put_line(out, t, slurm, "# not counted: %s", kinds->left[i]);
+	put_line(out, t, slots, "# gres.conf. Slots of this host");
+	put_line(out, t, slots, "AutoDetect=off");
 	for (i = 0; i < kinds->n; i++) {
 		char *word = kind_word(kinds, &kinds->items[i]);
 
 		for (j = 0; j < kinds->items[i].n_slots; j++)
-			put_line(&to, "gres.conf",
+			put_line(out, t, slots,
 				 "NodeName=%s Name=gpu Type=%s File=/dev/gpufabric/%s", node, word,
 				 kinds->items[i].slots[j]);
 		free(word);
 	}
-	put_line(&to, "plugstack.conf",
+	put_line(out, t, plugins,
 		 "# plugstack.conf. On all machines with this line the package has to be installed");
-	put_line(&to, "plugstack.conf", "required spank_gpufabric.so");
+	put_line(out, t, plugins, "required spank_gpufabric.so");
 	free(licences.text);
 	free(gres.text);
 	free(tres.text);
@@ -320,8 +314,8 @@ static int slurm_config_run(struct ctl_ctx *ctx, int argc, char **argv)
 
 	(void)argv;
 	ret = ctl_operands(ctx, argc, 0, 0);
-	if (!ret && file && strcmp(file, "slurm.conf") && strcmp(file, "gres.conf") &&
-	    strcmp(file, "plugstack.conf"))
+	if (!ret && file && !file_wanted("slurm.conf", file) && !file_wanted("gres.conf", file) &&
+	    !file_wanted("plugstack.conf", file))
 		ret = ctl_fail(ctx, CTL_USAGE,
 			       "--file: there are lines of slurm.conf, gres.conf and plugstack.conf");
 	if (!ret)
