@@ -222,6 +222,15 @@ $(BUILD)/skew/%: tests/vm/skew/%.h $(ctl-objects) $(OBJ)/flags
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(patsubst %,$@.d/%.o,$(notdir $(skew-parts))) \
 		$(filter-out $(skew-parts:%=$(OBJ)/ctl/%.o),$(ctl-objects)) $(ctl-libs)
 
+# Keeps Slurm's licences true, on the machine of slurmctld; scontrol and gpuctl are programs to it.
+sync-objects := $(addprefix $(OBJ)/,slurm/sync.o slurm/away.o ctl/base/fault.o ctl/base/program.o ctl/base/text.o)
+
+slurm: $(BUILD)/gpufabric-slurm-sync
+
+$(BUILD)/gpufabric-slurm-sync: $(sync-objects) $(OBJ)/flags
+	@echo "  LD      $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(shell $(PKG_CONFIG) --libs json-c libsystemd) -lm
+
 # --- the modules -----------------------------------------------------------
 
 modules: ## Build the modules for KERNEL: build/KERNEL/src/kmod/*.ko
@@ -383,6 +392,11 @@ install-dev: ## Install the netlink header and its YAML specification
 	install -D -m 644 uapi/linux/gpufabric.h "$(DESTDIR)$(includedir)/linux/gpufabric.h"
 	install -D -m 644 uapi/netlink/specs/gpufabric.yaml "$(DESTDIR)$(datadir)/gpufabric/gpufabric.yaml"
 
+# What the machine of slurmctld has of that package: Slurm asks the script about each job.
+slurm-map += slurm/job_submit.lua:$(datadir)/gpuctl/slurm/job_submit.lua:644 \
+	$(BUILD)/gpufabric-slurm-sync:$(sbindir)/gpufabric-slurm-sync:755 \
+	$(call to,slurm/*.service,$(unitdir))
+
 # Each DKMS package has the shape of the checkout, less what it does not need.
 # The module's own version is in its dkms.conf, which DKMS reads as it stands.
 dkms-sources: ## Sources of both DKMS packages below DESTDIR/usr/src
@@ -405,7 +419,7 @@ dkms-install: dkms-sources ## Build and install gpufabric for the running kernel
 	dkms install gpufabric/$(VERSION)
 
 clean: ## Remove what was built; the cache stays
-	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/sim-agent $(BUILD)/slurm $(BUILD)/fm-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
+	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/sim-agent $(BUILD)/slurm $(BUILD)/gpufabric-slurm-sync $(BUILD)/fm-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
 		$(BUILD)/deb $(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
 		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz $(BUILD)/terminal $(BUILD)/matrix $(BUILD)/newest

@@ -22,6 +22,7 @@
 
 static const struct ctl_option options[] = {
 	{ "node", 0, "NAME", "NodeName= of this host, default its host name" },
+	{ "file", 0, "FILE", "only the lines of slurm.conf, gres.conf or plugstack.conf" },
 	{ NULL },
 };
 
@@ -166,13 +167,21 @@ static void share_ports(struct slurm_kinds *kinds)
 				       most->gpu->id));
 }
 
-/* A line of a file: "slurm.conf". */
+/* The name of a file, NULL where only another one is wanted. */
+static const char *file_wanted(const char *file, const char *only)
+{
+	return !only || !strcmp(only, file) ? file : NULL;
+}
+
+/* A line of a file: "slurm.conf"; NULL for one that is not wanted. */
 static void __attribute__((format(printf, 4, 5)))
 put_line(struct out *out, struct out_table *t, const char *file, const char *fmt, ...)
 {
 	va_list ap;
 	char *line;
 
+	if (!file)
+		return;
 	va_start(ap, fmt);
 	line = mem_vprintf(fmt, ap);
 	va_end(ap);
@@ -187,12 +196,14 @@ put_line(struct out *out, struct out_table *t, const char *file, const char *fmt
 }
 
 static void render_config(struct out *out, const struct slurm_kinds *kinds, const char *node,
-			  const char *programs)
+			  const char *programs, const char *only)
 {
 	static const struct out_column columns[] = { { "file", NULL }, { "line", NULL }, { NULL } };
 	struct out_table *t = out_is_json(out) ? out_table(out, "lines", columns, OUT_TABLE) : NULL;
 	struct text licences = { 0 }, gres = { 0 }, tres = { 0 };
-	const char *slurm = "slurm.conf";
+	const char *slurm = file_wanted("slurm.conf", only),
+		   *slots = file_wanted("gres.conf", only),
+		   *plugins = file_wanted("plugstack.conf", only);
 	size_t i, j;
 
 	for (i = 0; i < kinds->n; i++) {
@@ -210,7 +221,8 @@ static void render_config(struct out *out, const struct slurm_kinds *kinds, cons
 		 "# slurm.conf, the same on all machines. Licences: GPUs of the pool");
 	put_line(out, t, slurm, "GresTypes=gpu");
 	put_line(out, t, slurm, "Licenses=%s", licences.text);
-	put_line(out, t, slurm, "AccountingStorageTRES=gres/gpu%s", tres.text);
+	/* slurmctld does not start with it where nobody records. */
+	put_line(out, t, slurm, "# with slurmdbd: AccountingStorageTRES=gres/gpu%s", tres.text);
 	put_line(out, t, slurm, "SelectType=select/cons_tres");
 	put_line(out, t, slurm, "ProctrackType=proctrack/cgroup");
 	put_line(out, t, slurm, "TaskPlugin=task/cgroup,task/affinity");
@@ -228,20 +240,20 @@ static void render_config(struct out *out, const struct slurm_kinds *kinds, cons
 		put_line(out, t, slurm, "NodeName=%s Gres=%s", node, gres.text);
 	for (i = 0; i < kinds->n_left; i++)
 		put_line(out, t, slurm, "# not counted: %s", kinds->left[i]);
-	put_line(out, t, "gres.conf", "# gres.conf. Slots of this host");
-	put_line(out, t, "gres.conf", "AutoDetect=off");
+	put_line(out, t, slots, "# gres.conf. Slots of this host");
+	put_line(out, t, slots, "AutoDetect=off");
 	for (i = 0; i < kinds->n; i++) {
 		char *word = kind_word(kinds, &kinds->items[i]);
 
 		for (j = 0; j < kinds->items[i].n_slots; j++)
-			put_line(out, t, "gres.conf",
+			put_line(out, t, slots,
 				 "NodeName=%s Name=gpu Type=%s File=/dev/gpufabric/%s", node, word,
 				 kinds->items[i].slots[j]);
 		free(word);
 	}
-	put_line(out, t, "plugstack.conf",
+	put_line(out, t, plugins,
 		 "# plugstack.conf. On all machines with this line the package has to be installed");
-	put_line(out, t, "plugstack.conf", "required spank_gpufabric.so");
+	put_line(out, t, plugins, "required spank_gpufabric.so");
 	free(licences.text);
 	free(gres.text);
 	free(tres.text);
@@ -295,6 +307,7 @@ static int pool_known(struct ctl_ctx *ctx, const struct pool_seen *pool)
 
 static int slurm_config_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
+	const char *file = ctl_opt(ctx, "file");
 	struct slurm_kinds kinds = { 0 };
 	struct pool_seen pool = { 0 };
 	struct session session;
@@ -303,6 +316,10 @@ static int slurm_config_run(struct ctl_ctx *ctx, int argc, char **argv)
 
 	(void)argv;
 	ret = ctl_operands(ctx, argc, 0, 0);
+	if (!ret && file && !file_wanted("slurm.conf", file) && !file_wanted("gres.conf", file) &&
+	    !file_wanted("plugstack.conf", file))
+		ret = ctl_fail(ctx, CTL_USAGE,
+			       "--file: there are lines of slurm.conf, gres.conf and plugstack.conf");
 	if (!ret)
 		ret = node_name(ctx, node);
 	if (!ret)
@@ -316,7 +333,7 @@ static int slurm_config_run(struct ctl_ctx *ctx, int argc, char **argv)
 		count_pool(&pool, &kinds);
 		share_ports(&kinds);
 		if (kinds.n)
-			render_config(ctx->out, &kinds, node, ctx->libexec_dir);
+			render_config(ctx->out, &kinds, node, ctx->libexec_dir, file);
 		else
 			ret = ctl_fail(ctx, CTL_FAILED,
 				       "there is no GPU whose kind is known: gpuctl scan looks into the slots");

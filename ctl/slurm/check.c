@@ -158,11 +158,36 @@ static void check_programs(const struct slurm_conf *conf, struct slurm_findings 
 static void check_accounting(const struct slurm_conf *conf, struct slurm_findings *findings)
 {
 	const struct slurm_line *line;
-	const char *type = slurm_conf_value(conf, "AccountingStorageType", &line);
+	const char *type = slurm_conf_value(conf, "AccountingStorageType", &line), *tres;
+	bool recorded = type && !strcasecmp(type, "accounting_storage/slurmdbd");
 
-	if (type && !strcasecmp(type, "accounting_storage/slurmdbd"))
+	tres = slurm_conf_value(conf, "AccountingStorageTRES", &line);
+	if (!recorded && tres && (strcasestr(tres, "gres/") || strcasestr(tres, "license/")))
+		slurm_find(findings, SLURM_ERROR, "slurm.conf", line,
+			   "AccountingStorageTRES=%s without slurmdbd: slurmctld does not start\n"
+			   "AccountingStorageType=accounting_storage/slurmdbd, or no such line",
+			   tres);
+	if (recorded)
 		needs_word(conf, "AccountingStorageTRES", "gres/gpu", SLURM_WARNING,
 			   "sacct does not show GPUs, and no limit can be set on them", findings);
+}
+
+/* Slurm gives a whole node all its slots, whatever a job asks for. */
+static void check_partitions(const struct slurm_conf *conf, struct slurm_findings *findings)
+{
+	size_t i;
+
+	for (i = 0; i < conf->n; i++) {
+		const struct slurm_line *line = &conf->lines[i];
+		const char *name = slurm_line_value(line, "PartitionName"),
+			   *shared = slurm_line_value(line, "OverSubscribe");
+
+		if (name && shared && !strcasecmp(shared, "EXCLUSIVE"))
+			slurm_find(findings, SLURM_WARNING, "slurm.conf", line,
+				   "%s gives whole nodes, with all their slots: its jobs are refused if its nodes have any\n"
+				   "OverSubscribe=NO",
+				   name);
+	}
 }
 
 static void check_cgroup(const struct slurm_files *files, struct slurm_findings *findings)
@@ -251,6 +276,7 @@ void slurm_check(const struct slurm_files *files, struct slurm_findings *finding
 	check_cgroup(files, findings);
 	check_plugstack(files, findings);
 	check_accounting(&files->slurm, findings);
+	check_partitions(&files->slurm, findings);
 }
 
 void slurm_findings_free(struct slurm_findings *findings)

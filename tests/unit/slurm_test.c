@@ -215,6 +215,10 @@ static void test_slurm_conf(void)
 		   "no cgroups");
 	finds_with("PrologEpilogTimeout=600", "AccountingStorageType=accounting_storage/slurmdbd",
 		   "warning slurm.conf: AccountingStorageTRES lacks gres/gpu", "accounting");
+	finds_with("PrologEpilogTimeout=600", "AccountingStorageTRES=gres/gpu,license/gf_h100",
+		   "AccountingStorageTRES=gres/gpu,license/gf_h100 without slurmdbd: slurmctld does not start", "accounting for nobody");
+	finds_with("PrologEpilogTimeout=600", "PartitionName=x OverSubscribe=Exclusive",
+		   "x gives whole nodes", "a partition with whole nodes");
 	finds_with(",task/cgroup", "", "warning slurm.conf:12: TaskPlugin lacks task/cgroup", "no constraint");
 }
 

@@ -17,13 +17,15 @@ loose=" gpufabric-lease@a.service gpufabric-plan.service gpufabric-reap.service 
 limit=2.5
 loose_limit=8.9
 
-units=("$top"/udev/*.service "$top"/udev/*.timer "$top"/udev/*.target)
+units=("$top"/udev/*.service "$top"/udev/*.timer "$top"/udev/*.target "$top"/slurm/*.service)
 root=$work/root
 system=$root/usr/lib/systemd/system
 mkdir -p "$system" "$root/usr/bin"
 cp -rL /lib/systemd/system/. "$system/" 2>/dev/null || true
 cp /bin/true "$root/usr/bin/true"
 cp /bin/true "$root/usr/bin/gpuctl"
+cp /bin/true "$root/usr/bin/gpufabric-slurm-sync"
+cp /bin/true "$root/usr/bin/kill"
 cp /bin/true "$root/usr/bin/sh"
 ln -s usr/bin "$root/bin"
 cp "${units[@]}" "$system/"
@@ -35,7 +37,7 @@ for unit in "${units[@]}"; do
 	for page in $pages; do
 		file=${page#man:}
 		file=${file%)}
-		[ -e "ctl/man/${file/\(/.}" ] || missing+=" $page"
+		[ -e "ctl/man/${file/\(/.}" ] || [ -e "slurm/man/${file/\(/.}" ] || missing+=" $page"
 	done
 	report "${pages:+has some}$missing" "has some" "$name: documented by pages that there are"
 	# An instance of what is for many.

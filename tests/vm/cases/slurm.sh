@@ -48,6 +48,9 @@ like "$config" "^NodeName=n1 Gres=gpu:h100:3,gpu:l40s:1$" "so is the gres of the
 is "$(grep -c '^NodeName=n1 Name=gpu Type=h100 File=/dev/gpufabric/sim0-[012]$' <<<"$config")" 3 "each slot has a file"
 like "$config" "^NodeName=n1 Name=gpu Type=l40s File=/dev/gpufabric/sim0-3$" "that of the other kind too"
 check_rc 2 "a node with a blank is none" gpuctl slurm config --node "n1 Gres=x"
+is "$(gpuctl slurm config --node n1 --file gres.conf)" "$(gpuctl slurm config --node n1 | sed -n '/^# gres.conf/,/^# plugstack.conf/p' | sed '$d')" \
+	"the lines of one file"
+check_rc 2 "another file has none" gpuctl slurm config --file cgroup.conf
 write true
 gpuctl slurm check --folder $folder >/tmp/found
 is $? 0 "the lines alone have no error"
