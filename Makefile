@@ -70,6 +70,16 @@ fm-libs      = $(shell $(PKG_CONFIG) --libs libmicrohttpd gnutls json-c libsyste
 agent-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard fm/sim_*.c)) $(OBJ)/fm/agent.o \
 	$(addprefix $(OBJ)/ctl/base/,fault.o text.o)
 
+# The driver for Kubernetes, apart from all else: gRPC's licence goes with version 3 of the GPL and
+# not with version 2 alone, so it has nothing of the tool and starts it as a program.
+dra-messages := $(patsubst dra/proto/%.proto,$(BUILD)/dra/%.pb-c.c,$(wildcard dra/proto/*.proto))
+dra-objects := $(patsubst %.c,$(BUILD)/dra/obj/%.o,$(wildcard dra/*.c)) $(dra-messages:%.c=%.o)
+dra-packages := grpc libprotobuf-c libcurl json-c
+dra-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE -DDRA_VERSION='"$(VERSION)"' \
+	-I. -I$(BUILD)/dra $(shell $(PKG_CONFIG) --cflags $(dra-packages)) $(CPPFLAGS) $(CFLAGS)
+# Of gRPC what is called itself, not what a static library would need.
+dra-libs     = -lgrpc -lgpr $(shell $(PKG_CONFIG) --libs libprotobuf-c libcurl json-c) -lpthread
+
 .DELETE_ON_ERROR:
 .SUFFIXES:
 SHELL       := /bin/bash
@@ -173,6 +183,26 @@ $(BUILD)/fabric-liqid: $(liqid-objects) $(OBJ)/flags
 	@echo "  LD      $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs)
 
+dra: $(BUILD)/gpufabric-dra ## Build the driver for Kubernetes: build/gpufabric-dra
+
+$(BUILD)/dra/%.pb-c.c: dra/proto/%.proto
+	@mkdir -p $(@D)
+	@protoc-c -Idra/proto --c_out=$(@D) $<
+
+$(BUILD)/dra/obj/%.o: %.c Makefile $(dra-messages)
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	@$(CC) $(dra-cflags) -MMD -MP -c -o $@ $<
+
+$(BUILD)/dra/%.o: $(BUILD)/dra/%.c
+	@$(CC) $(dra-cflags) -c -o $@ $<
+
+$(BUILD)/gpufabric-dra: $(dra-objects)
+	@echo "  LD      $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(dra-objects) $(dra-libs)
+
+.SECONDARY: $(dra-messages)
+-include $(dra-objects:.o=.d)
 -include $(ctl-objects:.o=.d) $(hub-objects:.o=.d) $(redfish-objects:.o=.d) $(liqid-objects:.o=.d) $(fm-objects:.o=.d) $(agent-objects:.o=.d)
 
 # Of another time than the module, by what tests/vm/skew/NAME.h changes in the files that say
@@ -355,7 +385,7 @@ dkms-install: dkms-sources ## Build and install gpufabric for the running kernel
 	dkms install gpufabric/$(VERSION)
 
 clean: ## Remove what was built; the cache stays
-	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/sim-agent $(BUILD)/fm-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
+	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/sim-agent $(BUILD)/fm-test $(BUILD)/gpufabric-dra $(BUILD)/dra $(BUILD)/dra-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
 		$(BUILD)/deb $(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
 		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz $(BUILD)/terminal $(BUILD)/matrix $(BUILD)/newest
@@ -364,7 +394,7 @@ distclean: ## Remove build/ altogether
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all demo demo-rack help deps gpuctl gpufabric-fm install-fm modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
+.PHONY: all demo demo-rack help deps gpuctl gpufabric-fm dra install-fm modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
 	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack feasibility coverage lint bench bench-size bench-plan \
 	bench-models bench-terms bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE
