@@ -16,6 +16,9 @@
 #define ANSWER_MAX (8u << 20)
 #define TOKEN_MAX 65536
 #define REQUEST_MS 10000
+#define WATCH_LINE_MAX (1u << 20)
+/* The server is asked to end it somewhat earlier. */
+#define WATCH_MS 360000
 
 bool api_of_pod(struct api *api, struct reason *reason)
 {
@@ -168,4 +171,84 @@ int api_request(const struct api *api, const char *method, const char *path,
 	free(url);
 	buffer_free(&buffer);
 	return (int)code;
+}
+
+/**
+ * struct watch - a request whose answer does not end
+ * @pending: the beginning of a line
+ */
+struct watch {
+	CURL *curl;
+	struct curl_slist *headers;
+	struct buffer pending;
+	void (*line)(void *arg, const char *text, size_t len);
+	void *arg;
+};
+
+static size_t watch_take(char *data, size_t size, size_t n, void *arg)
+{
+	struct watch *watch = arg;
+	const char *start, *end;
+
+	buffer_add(&watch->pending, data, size * n);
+	if (watch->pending.full)
+		return 0;
+	start = watch->pending.data;
+	while (start && (end = strchr(start, '\n'))) {
+		watch->line(watch->arg, start, (size_t)(end - start));
+		start = end + 1;
+	}
+	if (start && start != watch->pending.data) {
+		watch->pending.len -= (size_t)(start - watch->pending.data);
+		memmove(watch->pending.data, start, watch->pending.len + 1);
+	}
+	return size * n;
+}
+
+struct watch *api_watch(const struct api *api, const char *path,
+			void (*line)(void *arg, const char *text, size_t len), void *arg,
+			struct reason *reason)
+{
+	struct curl_slist *headers = api_headers(api, "Accept-Encoding: identity", reason);
+	struct watch *watch;
+	char *url;
+
+	if (!headers)
+		return NULL;
+	watch = zalloc(1, sizeof(*watch));
+	watch->headers = headers;
+	watch->pending.max = WATCH_LINE_MAX;
+	watch->line = line;
+	watch->arg = arg;
+	watch->curl = curl_easy_init();
+	if (!watch->curl) {
+		refuse(reason, "libcurl cannot be used");
+		api_unwatch(watch);
+		return NULL;
+	}
+	url = format("%s%s", api->server, path);
+	api_prepare(watch->curl, api, &watch->pending);
+	curl_easy_setopt(watch->curl, CURLOPT_URL, url);
+	curl_easy_setopt(watch->curl, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(watch->curl, CURLOPT_TIMEOUT_MS, (long)WATCH_MS);
+	curl_easy_setopt(watch->curl, CURLOPT_WRITEFUNCTION, watch_take);
+	curl_easy_setopt(watch->curl, CURLOPT_WRITEDATA, watch);
+	free(url);
+	return watch;
+}
+
+void *api_watch_handle(struct watch *watch)
+{
+	return watch->curl;
+}
+
+void api_unwatch(struct watch *watch)
+{
+	if (!watch)
+		return;
+	if (watch->curl)
+		curl_easy_cleanup(watch->curl);
+	curl_slist_free_all(watch->headers);
+	buffer_free(&watch->pending);
+	free(watch);
 }

@@ -44,4 +44,16 @@ void api_stop(void);
 int api_request(const struct api *api, const char *method, const char *path,
 		struct json_object *body, struct json_object **answer, struct reason *reason);
 
+/*
+ * A watch, for a multi handle of libcurl's: @line is told each line that comes, which is an event;
+ * a line that is too long ends it. NULL with the reason. api_unwatch() frees it, which is no longer in
+ * the multi handle.
+ */
+struct watch;
+struct watch *api_watch(const struct api *api, const char *path,
+			void (*line)(void *arg, const char *text, size_t len), void *arg,
+			struct reason *reason);
+void *api_watch_handle(struct watch *watch);
+void api_unwatch(struct watch *watch);
+
 #endif /* DRA_API_H */

@@ -2,13 +2,12 @@
 /*
  * DOC: compositions for claims
  *
- * The scheduler chose devices. A device of this node's own pool is a slot, and the composition
- * gets exactly these slots: all others are excluded. A device of a fabric manager's pool stands
- * for a GPU of its kind, because GPUs of a kind are alike until one is bound to a port: the
- * composition gets as many of the kind, from the manager alone.
+ * The scheduler chose devices, and the composition gets exactly these. A device of this node's own
+ * pool is a slot. A device of a fabric manager's pool is a GPU that is bound to an empty slot first.
+ * All other slots are excluded.
  *
  * A composition may be there already, whole or on its way, because this program was killed
- * meanwhile: then its end is awaited.
+ * meanwhile: then its end is awaited. GPUs may be bound already, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,7 @@
  */
 struct words {
 	const char *word[WORDS_MAX + 1];
-	char *owned[2 * CLAIM_DEVICES_MAX];
+	char *owned[CLAIM_DEVICES_MAX + 1];
 	size_t n, n_owned;
 };
 
@@ -53,22 +52,16 @@ bool fabric_inventory(const struct fabric *fabric, bool managers, struct invento
 	static const char *const with[] = { "-j", "list", "--pool", NULL };
 	static const char *const without[] = { "-j", "list", NULL };
 	struct json_object *root = NULL;
+	struct reason said = { "" };
+	bool good;
 
 	memset(inventory, 0, sizeof(*inventory));
-	return !gpuctl_run(&fabric->gpuctl, managers ? with : without, &root, reason) &&
-	       inventory_read(root, inventory, reason);
-}
-
-static bool is_chosen(const struct fabric *fabric, const struct claim *claim,
-		      const struct inv_slot *slot)
-{
-	size_t i;
-
-	for (i = 0; i < claim->n; i++)
-		if (!strcmp(claim->devices[i].pool, fabric->node) &&
-		    !strcmp(claim->devices[i].device, slot->device))
-			return true;
-	return false;
+	good = !gpuctl_run(&fabric->gpuctl, managers ? with : without, &root, &said);
+	if (!good)
+		return refuse(reason, "%s", said.text);
+	good = inventory_read(root, inventory, reason);
+	inventory->partial = !!strstr(said.text, "fabric manager");
+	return good;
 }
 
 static const struct inv_gpu *find_gpu(const struct inventory *inventory,
@@ -87,96 +80,134 @@ static const struct inv_gpu *find_gpu(const struct inventory *inventory,
 	return NULL;
 }
 
-static bool find_slot(const struct inventory *inventory, const char *device)
+static const struct inv_slot *find_slot(const struct inventory *inventory, const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < inventory->n_slots; i++)
-		if (!strcmp(inventory->slots[i].device, device))
-			return true;
-	return false;
+	for (i = 0; name && i < inventory->n_slots; i++)
+		if (!strcmp(inventory->slots[i].name, name))
+			return &inventory->slots[i];
+	return NULL;
 }
 
-/* Slots by their names: exclude all that were not chosen. */
-static bool ask_slots(const struct fabric *fabric, const struct claim *claim,
-		      const struct inventory *inventory, struct words *words, struct reason *reason)
+/* The slot that a device is or is in; NULL with the reason. */
+static const struct inv_slot *slot_of(const struct fabric *fabric,
+				      const struct inventory *inventory,
+				      const struct claim_device *device, struct reason *reason)
 {
-	int64_t gpus = 0;
+	const struct inv_slot *slot;
+	const struct inv_gpu *gpu;
 	size_t i;
 
-	for (i = 0; i < claim->n; i++)
-		if (!find_slot(inventory, claim->devices[i].device))
-			return refuse(reason, "node %s has no slot for device %s any more",
-				      fabric->node, claim->devices[i].device);
-	for (i = 0; i < inventory->n_slots; i++) {
-		const struct inv_slot *slot = &inventory->slots[i];
-
-		if (is_chosen(fabric, claim, slot)) {
-			gpus += slot->gpus;
-		} else if (!slot->unmanaged) {
-			words_add(words, "--exclude");
-			words_add(words, slot->name);
-		}
+	if (!strcmp(device->pool, fabric->node)) {
+		for (i = 0; i < inventory->n_slots; i++)
+			if (!strcmp(inventory->slots[i].device, device->device))
+				return &inventory->slots[i];
+		refuse(reason, "node %s has no slot for device %s any more", fabric->node,
+		       device->device);
+		return NULL;
 	}
-	words_add(words, "--gpus");
-	words_own(words, format("%lld", (long long)gpus));
-	return true;
+	gpu = find_gpu(inventory, device);
+	slot = gpu ? find_slot(inventory, gpu->slot) : NULL;
+	if (!gpu)
+		refuse(reason, "fabric manager %s has no GPU for device %s any more", device->pool,
+		       device->device);
+	else if (!slot)
+		refuse(reason, "GPU %s of fabric manager %s is %s, and in no slot of node %s",
+		       gpu->id, gpu->manager, gpu->state, fabric->node);
+	return slot;
 }
 
-/* GPUs of a fabric manager by kinds: what this host has of its own is left out. */
-static bool ask_kinds(const struct claim *claim, const struct inventory *inventory,
-		      struct words *words, struct reason *reason)
+static void inventory_again(const struct fabric *fabric, struct inventory *inventory, bool *good,
+			    struct reason *reason)
 {
-	const struct inv_gpu *gpu[CLAIM_DEVICES_MAX];
-	size_t i, j, n;
+	inventory_free(inventory);
+	*good = fabric_inventory(fabric, true, inventory, reason) && *good;
+}
 
+/*
+ * Bind GPUs of a fabric manager that are in no slot of this host; @bound are their names, which
+ * the caller frees. The inventory is read again.
+ */
+static bool bind(const struct fabric *fabric, const struct claim *claim,
+		 struct inventory *inventory, struct words *bound, struct reason *reason)
+{
+	struct words words = { .n = 0 };
+	const char *manager = NULL;
+	bool good;
+	size_t i;
+
+	words_add(&words, "fabric");
+	words_add(&words, "bind");
+	words_add(&words, "--reason");
+	words_add(&words, "a claim of Kubernetes");
 	for (i = 0; i < claim->n; i++) {
-		gpu[i] = find_gpu(inventory, &claim->devices[i]);
-		if (!gpu[i] || !gpu[i]->kind)
-			return refuse(reason, "fabric manager %s has no GPU %s of a known kind",
-				      claim->devices[i].pool, claim->devices[i].device);
-	}
-	for (i = 0; i < claim->n; i++) {
-		for (j = 0; j < i && strcmp(gpu[j]->kind, gpu[i]->kind); j++)
-			;
-		if (j < i)
+		const struct inv_gpu *gpu = find_gpu(inventory, &claim->devices[i]);
+
+		if (!gpu || gpu->slot || !strcmp(claim->devices[i].pool, fabric->node))
 			continue;
-		for (n = 1; ++j < claim->n;)
-			n += !strcmp(gpu[j]->kind, gpu[i]->kind);
-		words_add(words, "--gpu");
-		words_own(words, format("%s:%zu", gpu[i]->kind, n));
+		manager = gpu->manager;
+		words_own(bound, copy_of(gpu->id));
+		words_add(&words, bound->word[bound->n - 1]);
 	}
-	for (i = 0; i < inventory->n_slots; i++) {
-		const struct inv_slot *slot = &inventory->slots[i];
-
-		for (j = 0; j < inventory->n_gpus; j++)
-			if (inventory->gpus[j].slot && !strcmp(inventory->gpus[j].slot, slot->name))
-				break;
-		if (j == inventory->n_gpus && strcmp(slot->state, "empty") && !slot->unmanaged) {
-			words_add(words, "--exclude");
-			words_add(words, slot->name);
-		}
-	}
-	return true;
+	if (!manager)
+		return true;
+	words_add(&words, "--manager");
+	words_add(&words, manager);
+	words_add(&words, NULL);
+	good = !gpuctl_run(&fabric->gpuctl, words.word, NULL, reason);
+	if (!good)
+		words_free(bound);
+	inventory_again(fabric, inventory, &good, reason);
+	return good;
 }
 
+/* What was bound for a composition that did not come about. */
+static void unbind(const struct fabric *fabric, const struct words *bound)
+{
+	struct words words = { .n = 0 };
+	struct reason other = { "" };
+	size_t i;
+
+	if (!bound->n_owned)
+		return;
+	words_add(&words, "fabric");
+	words_add(&words, "unbind");
+	for (i = 0; i < bound->n_owned; i++)
+		words_add(&words, bound->word[i]);
+	words_add(&words, NULL);
+	gpuctl_run(&fabric->gpuctl, words.word, NULL, &other);
+}
+
+/* A request for the slots of the claim's devices, and no others. */
 static bool ask(const struct fabric *fabric, const struct claim *claim,
 		const struct inventory *inventory, const char *name, struct words *words,
 		struct reason *reason)
 {
-	size_t i, own = 0;
-	bool good;
+	const struct inv_slot *chosen[CLAIM_DEVICES_MAX];
+	int64_t gpus = 0;
+	size_t i, j;
 
 	words_add(words, "compose");
 	words_add(words, name);
 	words_add(words, "--reason");
 	words_add(words, "a claim of Kubernetes");
-	for (i = 0; i < claim->n; i++)
-		own += !strcmp(claim->devices[i].pool, fabric->node);
-	if (own && own < claim->n)
-		return refuse(reason, "its GPUs are of several pools, and a claim has them of one");
-	good = own ? ask_slots(fabric, claim, inventory, words, reason) :
-		     ask_kinds(claim, inventory, words, reason);
+	for (i = 0; i < claim->n; i++) {
+		chosen[i] = slot_of(fabric, inventory, &claim->devices[i], reason);
+		if (!chosen[i])
+			return false;
+		gpus += chosen[i]->gpus;
+	}
+	for (i = 0; i < inventory->n_slots; i++) {
+		for (j = 0; j < claim->n && chosen[j] != &inventory->slots[i]; j++)
+			;
+		if (j == claim->n && !inventory->slots[i].unmanaged) {
+			words_add(words, "--exclude");
+			words_add(words, inventory->slots[i].name);
+		}
+	}
+	words_add(words, "--gpus");
+	words_own(words, format("%lld", (long long)gpus));
 	if (claim->params.driver) {
 		words_add(words, "--driver");
 		words_add(words, claim->params.driver);
@@ -189,10 +220,10 @@ static bool ask(const struct fabric *fabric, const struct claim *claim,
 		words_add(words, "--p2p");
 		words_add(words, "required");
 	}
-	if (good && words->n > WORDS_MAX)
+	if (words->n > WORDS_MAX)
 		return refuse(reason, "node %s has too many slots", fabric->node);
 	words_add(words, NULL);
-	return good;
+	return true;
 }
 
 /* Whether the composition is there: "" if not, else its state. */
@@ -243,22 +274,38 @@ static bool describe(const struct fabric *fabric, const char *remove, struct rea
 	return !gpuctl_run(&fabric->gpuctl, words, NULL, reason);
 }
 
+static bool one_pool(const struct claim *claim, struct reason *reason)
+{
+	size_t i;
+
+	for (i = 1; i < claim->n; i++)
+		if (strcmp(claim->devices[i].pool, claim->devices[0].pool))
+			return refuse(reason,
+				      "its GPUs are of several pools, and a claim has them of one");
+	return true;
+}
+
 static bool compose_anew(const struct fabric *fabric, const struct claim *claim, const char *name,
 			 struct reason *reason)
 {
-	struct words words = { .n = 0 };
+	struct words words = { .n = 0 }, bound = { .n = 0 };
 	struct reason other = { "" };
 	struct inventory inventory;
 	char state[32];
-	bool good = fabric_inventory(fabric, true, &inventory, reason) &&
-		    ask(fabric, claim, &inventory, name, &words, reason);
+	bool good = fabric_inventory(fabric, true, &inventory, reason) && one_pool(claim, reason) &&
+		    bind(fabric, claim, &inventory, &bound, reason);
 
-	if (good && gpuctl_run(&fabric->gpuctl, words.word, NULL, reason)) {
+	if (good) {
+		good = ask(fabric, claim, &inventory, name, &words, reason) &&
+		       !gpuctl_run(&fabric->gpuctl, words.word, NULL, reason);
 		/* A gpuctl that outlived us may have been faster. */
-		good = state_of(fabric, name, state, &other) && *state &&
-		       await(fabric, name, reason);
+		if (!good && state_of(fabric, name, state, &other) && *state)
+			good = await(fabric, name, reason);
+		else if (!good)
+			unbind(fabric, &bound);
 	}
 	words_free(&words);
+	words_free(&bound);
 	inventory_free(&inventory);
 	return good;
 }
@@ -304,50 +351,28 @@ bool fabric_release(const struct fabric *fabric, const char *uid, struct reason 
 	return describe(fabric, NULL, good ? reason : &other) && good;
 }
 
-/* The slot of a device: its own, or one of the composition with a GPU of its kind. */
-static const struct inv_slot *member_of(const struct fabric *fabric,
-					const struct inventory *inventory, const char *name,
-					const struct claim_device *device, const bool *taken)
-{
-	bool own = !strcmp(device->pool, fabric->node);
-	const struct inv_gpu *gpu = own ? NULL : find_gpu(inventory, device);
-	size_t i;
-
-	for (i = 0; i < inventory->n_slots; i++) {
-		const struct inv_slot *slot = &inventory->slots[i];
-
-		if (taken[i] || !slot->composition || strcmp(slot->composition, name))
-			continue;
-		if (own ? !strcmp(slot->device, device->device) :
-			  gpu && gpu->kind && slot->kind && !strcmp(slot->kind, gpu->kind))
-			return slot;
-	}
-	return NULL;
-}
-
 bool fabric_members(const struct fabric *fabric, const struct claim *claim, const char *name,
 		    char **cdi, struct reason *reason)
 {
 	struct inventory inventory;
 	bool good = fabric_inventory(fabric, true, &inventory, reason);
-	bool *taken = zalloc(inventory.n_slots, sizeof(*taken));
 	size_t i;
 
 	for (i = 0; good && i < claim->n; i++) {
 		const struct inv_slot *slot =
-			member_of(fabric, &inventory, name, &claim->devices[i], taken);
+			slot_of(fabric, &inventory, &claim->devices[i], reason);
 
-		if (slot) {
-			taken[slot - inventory.slots] = true;
+		good = slot;
+		if (good && (!slot->composition || strcmp(slot->composition, name)))
+			good = refuse(reason, "composition %s does not have slot %s", name,
+				      slot->name);
+		if (good)
 			cdi[i] = format(CDI_KIND "=%s", slot->name);
-		} else {
-			good = refuse(reason, "composition %s has no GPU for device %s", name,
-				      claim->devices[i].device);
-		}
 	}
-	while (!good && i)
-		free(cdi[--i]);
-	free(taken);
+	for (i = 0; !good && i < claim->n; i++) {
+		free(cdi[i]);
+		cdi[i] = NULL;
+	}
 	inventory_free(&inventory);
 	return good;
 }

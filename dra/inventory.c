@@ -155,6 +155,34 @@ void inventory_free(struct inventory *inventory)
 	memset(inventory, 0, sizeof(*inventory));
 }
 
+static int64_t kind_bytes(struct json_object *gpus, const char *kind, const char *field)
+{
+	size_t i;
+
+	for (i = 0; kind && gpus && i < json_object_array_length(gpus); i++) {
+		struct json_object *row = json_object_array_get_idx(gpus, i);
+		const char *id = json_text(row, "id");
+		int64_t mib = number(row, field, 0);
+
+		if (id && !strcmp(id, kind))
+			return mib > 0 && mib < INT32_MAX ? mib << 20 : 0;
+	}
+	return 0;
+}
+
+void inventory_kinds(struct inventory *inventory, struct json_object *catalogue)
+{
+	struct json_object *gpus = json_member(catalogue, "gpus", json_type_array);
+	size_t i;
+
+	for (i = 0; i < inventory->n_slots; i++)
+		inventory->slots[i].bar = kind_bytes(gpus, inventory->slots[i].kind, "bar1_mib");
+	for (i = 0; i < inventory->n_gpus; i++) {
+		inventory->gpus[i].memory = kind_bytes(gpus, inventory->gpus[i].kind, "memory_mib");
+		inventory->gpus[i].bar = kind_bytes(gpus, inventory->gpus[i].kind, "bar1_mib");
+	}
+}
+
 const struct inv_composition *inventory_composition(const struct inventory *inventory,
 						    const char *name)
 {

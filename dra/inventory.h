@@ -15,6 +15,7 @@
  * @state: word of its state
  * @composition: that claims it, NULL for none
  * @memory: bytes of all its GPUs, 0 if not known
+ * @bar: bytes of the large BAR of one, 0 if not known
  * @gpus: number of them
  * @speed, @width: of the link: MT/s and lanes, 0 if it is down
  * @numa: node, -1 for none
@@ -24,7 +25,7 @@
 struct inv_slot {
 	const char *name, *kind, *label, *state, *composition;
 	char device[DEVICE_NAME_MAX];
-	int64_t memory, gpus, speed, width, numa, switch_id;
+	int64_t memory, bar, gpus, speed, width, numa, switch_id;
 	bool quarantined, unmanaged;
 };
 
@@ -33,9 +34,11 @@ struct inv_slot {
  * @state: free, bound, other host's, ...: as gpuctl prints it
  * @manager: name of the manager
  * @slot: of this host, if it is there; else NULL
+ * @memory, @bar: bytes, 0 if not known
  */
 struct inv_gpu {
 	const char *id, *kind, *state, *host, *slot, *manager;
+	int64_t memory, bar;
 	char device[DEVICE_NAME_MAX];
 };
 
@@ -46,6 +49,7 @@ struct inv_composition {
 /**
  * struct inventory - all of it
  * @root: the document, which the texts point into
+ * @partial: a fabric manager did not answer
  */
 struct inventory {
 	struct json_object *root;
@@ -55,11 +59,15 @@ struct inventory {
 	size_t n_gpus;
 	struct inv_composition *compositions;
 	size_t n_compositions;
+	bool partial;
 };
 
 /* Takes the document; false with the reason; inventory_free() in either case. */
 bool inventory_read(struct json_object *root, struct inventory *inventory, struct reason *reason);
 void inventory_free(struct inventory *inventory);
+
+/* What the catalogue knows of kinds: the document of gpuctl -j gpus. */
+void inventory_kinds(struct inventory *inventory, struct json_object *catalogue);
 
 const struct inv_composition *inventory_composition(const struct inventory *inventory,
 						    const char *name);

@@ -20,6 +20,7 @@
 
 #include "dra/log.h"
 #include "dra/plugin.h"
+#include "dra/publish.h"
 
 #define PLUGINS "/var/lib/kubelet/plugins/" DRIVER_NAME
 #define REGISTRY "/var/lib/kubelet/plugins_registry"
@@ -27,6 +28,9 @@
 /* Below what the kubelet waits. */
 #define ANSWER_MS 40000
 #define GPUCTL_MS 600000
+#define LEASE_MS 30000
+/* From one look at the fabric to the next, if nothing happens. */
+#define PAUSE_MS 300000
 /* Below what a pod is given to end. */
 #define END_MS 20000
 
@@ -41,10 +45,14 @@ enum exit_code {
  * struct options - the command line
  * @plugins: folder of the socket, as here; @registry: folder of the socket for registration
  * @server, @authorities, @token: of the API server, NULL for those of a pod
+ * @namespace: of leases
+ * @quiet: nothing is published
  */
 struct options {
 	const char *plugins, *registry, *node, *cdi, *gpuctl, *server, *authorities, *token;
-	uint64_t answer_ms, gpuctl_ms;
+	const char *namespace;
+	uint64_t answer_ms, gpuctl_ms, lease_ms;
+	bool quiet;
 };
 
 static const char usage[] =
@@ -63,6 +71,9 @@ static const char usage[] =
 	"      --token FILE          the token that is shown to it\n"
 	"  -a, --answer-within TIME  the longest that a call waits, in seconds (40)\n"
 	"  -t, --timeout TIME        of one run of gpuctl, in seconds (600)\n"
+	"      --namespace NAME      of Lease objects (default: the variable NAMESPACE, or kube-system)\n"
+	"      --lease TIME          when another may publish in place of one that is gone, in seconds (30)\n"
+	"      --no-publish          ResourceSlices are left to others\n"
 	"  -h, --help   -V, --version\n";
 
 static int complain(const struct reason *reason, int code)
@@ -95,7 +106,10 @@ static int options_read(int argc, char **argv, struct options *o)
 {
 	enum {
 		CA = 256,
-		TOKEN
+		TOKEN,
+		NAMESPACE,
+		LEASE,
+		QUIET
 	};
 	static const struct option longs[] = {
 		{ "node", required_argument, NULL, 'n' },
@@ -108,12 +122,17 @@ static int options_read(int argc, char **argv, struct options *o)
 		{ "token", required_argument, NULL, TOKEN },
 		{ "answer-within", required_argument, NULL, 'a' },
 		{ "timeout", required_argument, NULL, 't' },
+		{ "namespace", required_argument, NULL, NAMESPACE },
+		{ "lease", required_argument, NULL, LEASE },
+		{ "no-publish", no_argument, NULL, QUIET },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c;
 
+	if (!o->namespace)
+		o->namespace = "kube-system";
 	while ((c = getopt_long(argc, argv, "n:p:r:c:g:s:a:t:hV", longs, NULL)) >= 0) {
 		switch (c) {
 		case 'n':
@@ -140,6 +159,16 @@ static int options_read(int argc, char **argv, struct options *o)
 		case TOKEN:
 			o->token = optarg;
 			break;
+		case NAMESPACE:
+			o->namespace = optarg;
+			break;
+		case LEASE:
+			if (!read_seconds(optarg, &o->lease_ms) || !o->lease_ms)
+				return usage_error("--lease is no number of seconds");
+			break;
+		case QUIET:
+			o->quiet = true;
+			break;
 		case 'a':
 			if (!read_seconds(optarg, &o->answer_ms))
 				return usage_error("--answer-within is no number of seconds");
@@ -162,6 +191,8 @@ static int options_read(int argc, char **argv, struct options *o)
 		return usage_error("there are no operands");
 	if (!o->node || !claim_word(o->node))
 		return usage_error("which node is this? Give --node");
+	if (!claim_word(o->namespace))
+		return usage_error("--namespace is no name");
 	if (o->server && (!o->authorities || !o->token))
 		return usage_error("--server needs --ca and --token");
 	if (*o->plugins != '/' || *o->registry != '/')
@@ -234,11 +265,19 @@ static int driver_run(struct plugin *plugin, const struct options *o, const sigs
 		      struct reason *reason)
 {
 	char *registry = format("%s/" DRIVER_NAME "-reg.sock", o->registry);
+	const struct publish_terms terms = { .api = &plugin->work.api,
+					     .fabric = &plugin->work.fabric,
+					     .namespace = o->namespace,
+					     .lease_ms = o->lease_ms,
+					     .pause_ms = PAUSE_MS };
 	struct rpc *rpc = rpc_open(plugin_methods, plugin);
+	struct publisher *publisher = NULL;
 	int code = FAILED, signal = 0;
 
 	if (rpc_listen(rpc, plugin->endpoint, reason) && rpc_listen(rpc, registry, reason)) {
 		rpc_start(rpc);
+		if (!o->quiet)
+			publisher = publish_start(&terms);
 		say("node %s: listening at %s", o->node, plugin->endpoint);
 		while (sigwait(signals, &signal) == EINTR)
 			;
@@ -247,6 +286,7 @@ static int driver_run(struct plugin *plugin, const struct options *o, const sigs
 	}
 	/* The kubelet goes by this file. */
 	unlink(registry);
+	publish_stop(publisher);
 	work_end(&plugin->work);
 	rpc_close(rpc);
 	unlink(plugin->endpoint);
@@ -260,8 +300,10 @@ int main(int argc, char **argv)
 			     .registry = REGISTRY,
 			     .node = getenv("NODE_NAME"),
 			     .gpuctl = GPUCTL,
+			     .namespace = getenv("NAMESPACE"),
 			     .answer_ms = ANSWER_MS,
-			     .gpuctl_ms = GPUCTL_MS };
+			     .gpuctl_ms = GPUCTL_MS,
+			     .lease_ms = LEASE_MS };
 	int code = options_read(argc, argv, &o), lock = -1;
 	struct reason reason = { "" };
 	struct plugin plugin = { .answer_ms = o.answer_ms };

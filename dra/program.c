@@ -197,7 +197,7 @@ int gpuctl_run(const struct gpuctl *gpuctl, const char *const *words, struct jso
 	} else {
 		code = run_end(&run, gpuctl, reason);
 	}
-	if (code && code != GPUCTL_LOST)
+	if (code != GPUCTL_LOST && (code || run.output[1].len))
 		last_line(run.output[1].data, code, reason);
 	if (!code && json) {
 		*json = run.output[0].full ? NULL :
@@ -216,6 +216,39 @@ int gpuctl_run(const struct gpuctl *gpuctl, const char *const *words, struct jso
 	if (run.pidfd >= 0)
 		close(run.pidfd);
 	return code;
+}
+
+int gpuctl_follow(const struct gpuctl *gpuctl, const char *const *words, pid_t *pid,
+		  struct reason *reason)
+{
+	struct run run = { .pidfd = -1, .pipes = { -1, -1 } };
+	char *argv[16] = { (char *)gpuctl->path };
+	int err;
+	size_t n;
+
+	for (n = 1; *words && n < 15; n++)
+		argv[n] = (char *)*words++;
+	err = run_start(&run, argv);
+	if (run.pidfd >= 0)
+		close(run.pidfd);
+	/* What it complains of comes again from whoever is run to its end. */
+	if (run.pipes[1] >= 0)
+		close(run.pipes[1]);
+	*pid = run.pid;
+	if (!err)
+		return run.pipes[0];
+	if (run.pipes[0] >= 0)
+		close(run.pipes[0]);
+	refuse(reason, "cannot start %s: %s", gpuctl->path, strerror(err));
+	return -1;
+}
+
+void gpuctl_unfollow(pid_t pid, int fd)
+{
+	close(fd);
+	kill(-pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
 }
 
 struct json_object *json_read(const char *text, size_t len, struct reason *reason)

@@ -4,6 +4,7 @@
 #define DRA_PROGRAM_H
 
 #include <json-c/json.h>
+#include <sys/types.h>
 
 #include "dra/text.h"
 
@@ -29,11 +30,16 @@ struct gpuctl {
 };
 
 /*
- * Run gpuctl with @words, which end with NULL. @reason has its last line on standard error if
- * it did not succeed. @json, if not NULL, is the document that it printed; the caller puts it.
+ * Run gpuctl with @words, which end with NULL. @reason has its last line on standard error, which
+ * is a warning if it succeeded. @json, if not NULL, is the document that it printed; the caller puts it.
  */
 int gpuctl_run(const struct gpuctl *gpuctl, const char *const *words, struct json_object **json,
 	       struct reason *reason);
+
+/* Start gpuctl, and leave it running: what can be read from it, -1 with the reason. */
+int gpuctl_follow(const struct gpuctl *gpuctl, const char *const *words, pid_t *pid,
+		  struct reason *reason);
+void gpuctl_unfollow(pid_t pid, int fd);
 
 /* A JSON document of others, of bounded depth; NULL with the reason. */
 struct json_object *json_read(const char *text, size_t len, struct reason *reason);

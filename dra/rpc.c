@@ -21,8 +21,8 @@
 
 #define MESSAGE_MAX (1 << 20)
 #define CALLS_MAX 64
-/* For the answer's way back. */
-#define MARGIN_MS 1000
+/* For the answer's way back, if there is as much; else half of what there is. */
+#define MARGIN_MS 5000
 
 /**
  * struct rpc - the server
@@ -195,7 +195,9 @@ static uint64_t call_until(const struct call *call)
 			  gpr_inf_future(call->details.deadline.clock_type)))
 		return UINT64_MAX;
 	ms = left.tv_sec > 86400 ? 86400000 : left.tv_sec * 1000 + left.tv_nsec / 1000000;
-	return ms > MARGIN_MS ? now + (uint64_t)(ms - MARGIN_MS) : now;
+	if (ms <= 0)
+		return now;
+	return now + (uint64_t)(ms > 2 * MARGIN_MS ? ms - MARGIN_MS : ms / 2);
 }
 
 static void *call_thread(void *arg)

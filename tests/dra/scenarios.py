@@ -119,7 +119,7 @@ def longer_than_the_kubelet_waits(bench, slots):
     bench.stop()
     bench.start()
     bench.hold("release")
-    with_deadline = Asking(lambda: kubelet.unprepare(claim, timeout=4))
+    with_deadline = Asking(lambda: kubelet.unprepare(claim, timeout=10))
     bench.reached()
     answer = with_deadline.result()
     Report.ok(answer and "still being given back" in answer[uid_of(claim)].error,
@@ -192,13 +192,43 @@ def found_on_its_way(bench, slots):
     bench.stop(signal.SIGKILL)
     ask.result()
     bench.start()
-    bench.hold("watch")
+    bench.hold("until")
     again = Asking(lambda: kubelet.prepare(claim))
-    Report.same(bench.reached(), "watch", "a composition on its way is waited for")
+    Report.same(bench.reached(), "until", "a composition on its way is waited for")
     bench.go("go.slow")
     bench.go()
     bench.prepared(claim, again.result()[uid_of(claim)], slots[:2], "by the next driver, which finds it whole")
     bench.given_back(claim, kubelet.unprepare(claim), "and gives it back")
+
+
+def of_a_fabric(bench, slots):
+    """GPUs that a fabric manager binds to two ports of this node; names of devices are made of theirs."""
+    cluster, kubelet = bench.cluster, bench.kubelet
+    pool, names = "rack-0ce99e92", ["gpu1-64ae9e4c", "gpu3-66aea172"]
+    claim = cluster.claim("fabric", names, pool=pool)
+    bench.asked("fabric")
+    result = kubelet.prepare(claim)[uid_of(claim)]
+    Report.ok(not result.error and [one.pool_name for one in result.devices] == [pool, pool]
+              and bench.slots_of(claim) == ["port-0", "port-1"], "GPUs of a fabric are bound, and composed", result)
+    Report.same([line.split(" --")[0] for line in bench.asked("fabric")], ["fabric bind"], "in one run")
+    more = cluster.claim("more", ["gpu0-65ae9fdf"], pool=pool)
+    bench.refused(kubelet.prepare(more)[uid_of(more)], "1 empty slots are needed, and there are 0 at ports",
+                  "a node without a free port says that it has none")
+    kubelet.unprepare(claim)
+    bench.fail("compose", 3, "slot port-0: no room in the window")
+    bench.refused(kubelet.prepare(claim)[uid_of(claim)], "no room in the window", "a claim that cannot be composed")
+    Report.same([gpu["state"] for gpu in bench.inventory()["pool"]], ["free"] * 4, "gives what was bound for it back")
+    claim = cluster.claim("fabric", [("a", names[0]), ("b", names[1])], pool=pool)
+    result = kubelet.prepare(claim)[uid_of(claim)]
+    Report.same([(list(one.request_names), list(one.cdi_device_ids)) for one in result.devices],
+                [(["a"], ["gpufabric.io/gpu=port-0"]), (["b"], ["gpufabric.io/gpu=port-1"])],
+                "two requests have a container device each", result.error)
+    bench.given_back(claim, kubelet.unprepare(claim), "and they are given back")
+    claim = cluster.claim("both", [slots[0], slots[1]])
+    with cluster.lock:
+        claim["status"]["allocation"]["devices"]["results"][1].update(pool=pool, device=names[0])
+        cluster.put(("resource.k8s.io", "resourceclaims", "default", "both"), claim)
+    bench.refused(kubelet.prepare(claim)[uid_of(claim)], "its GPUs are of several pools", "GPUs of two pools are refused")
 
 
 def unprepared_while_it_prepares(bench, slots):

@@ -8,6 +8,7 @@ judged by the table of types_of_api.py.
 import copy
 import http.server
 import json
+import os
 import re
 import ssl
 import threading
@@ -15,6 +16,9 @@ import urllib.parse
 import uuid
 
 import types_of_api
+from tap import Report
+
+PATIENCE = 60 * int(os.environ.get("PATIENCE", "1"))
 
 PATH = re.compile(r"/(?:api|apis/([a-z0-9.]+))/(v[a-z0-9]+)(?:/namespaces/([^/]+))?/([a-z]+)(?:/([^/]+))?(?:/(status))?")
 
@@ -41,6 +45,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(length)) if length else None
         with cluster.lock:
             cluster.asked.append((self.command, self.path))
+            cluster.changed.notify_all()
             if cluster.away:
                 self.close_connection = True
                 return
@@ -80,9 +85,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         while True:
             with cluster.changed:
-                while not (news := [one for one in cluster.history if one[0] > at]) and not cluster.closing:
+                mine = cluster.watches
+                while not (news := [one for one in cluster.history if one[0] > at]) and mine == cluster.watches:
                     cluster.changed.wait()
-                if cluster.closing:
+                if at < cluster.oldest:
+                    news = []
+                    self.chunk({"type": "ERROR", "object": Failure(410, "Expired", "too old resource version").body})
+                if mine != cluster.watches or at < cluster.oldest:
+                    self.close_connection = True
                     return
             for version, kind, key, item in news:
                 at = version
@@ -98,9 +108,10 @@ class Cluster:
         self.changed = threading.Condition(self.lock)
         self.objects, self.history, self.asked = {}, [], []
         self.version, self.oldest = 1, 0
-        self.token, self.away, self.raw, self.closing = token, False, None, False
+        self.token, self.away, self.raw, self.watches = token, False, None, 0
         self.versions = ["v1", "v1beta2", "v1beta1"]
         self.denied = set()
+        self.invalid, self.no_taints = [], False
         # called with method and path before a change is made, to make another one in between
         self.before = None
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -114,9 +125,7 @@ class Cluster:
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
     def close(self):
-        with self.changed:
-            self.closing = True
-            self.changed.notify_all()
+        self.end_watches()
         self.server.shutdown()
         self.server.server_close()
 
@@ -126,11 +135,26 @@ class Cluster:
         self.history.append((self.version, kind, key, copy.deepcopy(item)))
         self.changed.notify_all()
 
+    def end_watches(self):
+        with self.changed:
+            self.watches += 1
+            self.changed.notify_all()
+
+    def until(self, good, what):
+        """Wait until the objects are so; each change is looked at."""
+        with self.changed:
+            while not good():
+                if not self.changed.wait(PATIENCE):
+                    return Report.ok(False, what, "it was waited for too long", self.objects)
+        return Report.ok(True, what)
+
     def compact(self):
         """Forget the history: whoever watches from before is told that it is gone."""
         with self.lock:
+            self.version += 1
             self.history.clear()
             self.oldest = self.version
+            self.changed.notify_all()
 
     def do(self, method, path, query, body, content):
         if path == "/apis/resource.k8s.io":
@@ -174,10 +198,14 @@ class Cluster:
             raise Failure(404, "NotFound", f'{key[1]}.{key[0]} "{key[3]}" not found')
         return self.objects[key]
 
-    def judge(self, item):
+    def admit(self, item):
+        """Judge it, and drop what belongs to a feature that is off."""
         wrong = types_of_api.wrong(item)
         if wrong:
+            self.invalid.append(wrong)
             raise Failure(422, "Invalid", wrong)
+        for device in item["spec"].get("devices", ()) if item["kind"] == "ResourceSlice" and self.no_taints else ():
+            device.get("basic", device).pop("taints", None)
 
     def get(self, key, _body=None, _content=None):
         return 200, copy.deepcopy(self.must(key))
@@ -188,7 +216,7 @@ class Cluster:
         body["metadata"].update(name=key[3], uid=body["metadata"].get("uid") or str(uuid.uuid4()), generation=1)
         if key[2]:
             body["metadata"]["namespace"] = key[2]
-        self.judge(body)
+        self.admit(body)
         self.objects[key] = body
         self.note("ADDED", key, body)
         return 201, copy.deepcopy(body)
@@ -200,7 +228,7 @@ class Cluster:
             raise Failure(409, "Conflict", f'Operation cannot be fulfilled on {key[1]} "{key[3]}": '
                           "the object has been modified; please apply your changes to the latest version and try again")
         body["metadata"].update(uid=old["metadata"]["uid"], name=key[3])
-        self.judge(body)
+        self.admit(body)
         self.objects[key] = body
         self.note("MODIFIED", key, body)
         return 200, copy.deepcopy(body)

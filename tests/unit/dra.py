@@ -23,13 +23,16 @@ from certificates import make_certificates
 from tap import Report
 
 SLOTS = [f"sim0-{n}" for n in range(6)]
+PORTS = ["port-0", "port-1"]
 
 
 def ledger(folder):
     slots = [{"slot": name, "state": "off", "gpu_id": "h100-pcie-80", "gpu": "H100", "memory": 80 << 30, "gpus": 1,
               "switch": 1, "numa_node": 0, "link_speed": 0, "link_width": 0, "flags": []} for name in SLOTS]
+    slots += [{"slot": name, "state": "empty", "switch": 1, "numa_node": 0, "flags": []} for name in PORTS]
+    pool = [{"gpu": f"GPU{n}", "kind": "h100-pcie-80", "state": "free", "manager": "Rack"} for n in range(4)]
     with open(os.path.join(folder, "state.json"), "w", encoding="utf-8") as file:
-        json.dump({"slots": slots, "compositions": {}, "pool": []}, file)
+        json.dump({"slots": slots, "compositions": {}, "pool": pool}, file)
 
 
 def main():
@@ -40,7 +43,7 @@ def main():
         os.environ["STANDIN"] = state
         bench = Bench(work, make_certificates(work))
         try:
-            scenarios.run(bench, SLOTS, (scenarios.found_on_its_way,))
+            scenarios.run(bench, SLOTS, (scenarios.found_on_its_way, scenarios.of_a_fabric))
         finally:
             bench.close()
             with open(bench.log, encoding="utf-8", errors="replace") as log:
