@@ -164,6 +164,7 @@ $(BUILD)/hub: $(hub-objects) $(size-objects) $(OBJ)/ctl/base/replace.o $(OBJ)/fl
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs)
 
 $(OBJ)/fm/page.o: fm/page.html
+$(OBJ)/ctl/publish/manifest.o: ctl/publish/install.yaml
 
 gpufabric-fm: $(BUILD)/gpufabric-fm $(BUILD)/sim-agent ## Build the fabric manager: build/gpufabric-fm, and the agent for simulators
 
@@ -335,8 +336,8 @@ install-files:
 		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to" || exit 1; \
 	done
 
-uninstall: ## Remove what install, install-fm, install-boot and install-dev put there; configuration stays
-	@for entry in $(install-map) $(fm-map); do \
+uninstall: ## Remove what install, install-fm, install-dra, install-boot and install-dev put there; configuration stays
+	@for entry in $(install-map) $(fm-map) $(dra-map); do \
 		IFS=: read -r from to mode <<<"$$entry" && rm -f "$(DESTDIR)$$to" || exit 1; \
 	done
 	@rm -f "$(DESTDIR)$(loaddir)/gpufabric.conf" "$(DESTDIR)$(includedir)/linux/gpufabric.h" \
@@ -355,6 +356,16 @@ install-fm: gpufabric-fm ## Install the fabric manager and its files (DESTDIR, p
 	done
 	@[ -e "$(DESTDIR)$(sysconfdir)/gpufabric-fm/fm.conf" ] || \
 		install -D -m 644 fm/etc/fm.conf "$(DESTDIR)$(sysconfdir)/gpufabric-fm/fm.conf"
+
+# So is the driver for Kubernetes.
+dra-map = $(BUILD)/gpufabric-dra:$(sbindir)/gpufabric-dra:755 \
+	$(call to,dra/man/*.8,$(mandir)/man8)
+
+install-dra: dra ## Install the driver for Kubernetes (DESTDIR, prefix)
+	@for entry in $(dra-map); do \
+		IFS=: read -r from to mode <<<"$$entry" && \
+		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to" || exit 1; \
+	done
 
 install-boot: ## Have the module gpufabric loaded at boot
 	install -D -m 644 udev/gpufabric.modules-load "$(DESTDIR)$(loaddir)/gpufabric.conf"
@@ -394,7 +405,7 @@ distclean: ## Remove build/ altogether
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all demo demo-rack help deps gpuctl gpufabric-fm dra install-fm modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
+.PHONY: all demo demo-rack help deps gpuctl gpufabric-fm dra install-fm install-dra modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
 	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack feasibility coverage lint bench bench-size bench-plan \
 	bench-models bench-terms bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

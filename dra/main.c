@@ -46,11 +46,12 @@ enum exit_code {
  * @plugins: folder of the socket, as here; @registry: folder of the socket for registration
  * @server, @authorities, @token: of the API server, NULL for those of a pod
  * @namespace: of leases
+ * @network: where gpuctl runs, NULL for here
  * @quiet: nothing is published
  */
 struct options {
 	const char *plugins, *registry, *node, *cdi, *gpuctl, *server, *authorities, *token;
-	const char *namespace;
+	const char *namespace, *network;
 	uint64_t answer_ms, gpuctl_ms, lease_ms;
 	bool quiet;
 };
@@ -66,6 +67,7 @@ static const char usage[] =
 	"  -r, --registry FOLDER     of the socket for registration (" REGISTRY ")\n"
 	"  -c, --cdi FOLDER          of container devices (default: that of gpuctl cdi)\n"
 	"  -g, --gpuctl FILE         the program (default: gpuctl, from PATH)\n"
+	"      --network FILE        network namespace that gpuctl runs in, such as /proc/1/ns/net\n"
 	"  -s, --server URL          the API server (default: that of the pod), with\n"
 	"      --ca FILE             the authorities of its certificate, and\n"
 	"      --token FILE          the token that is shown to it\n"
@@ -108,6 +110,7 @@ static int options_read(int argc, char **argv, struct options *o)
 		CA = 256,
 		TOKEN,
 		NAMESPACE,
+		NETWORK,
 		LEASE,
 		QUIET
 	};
@@ -122,6 +125,7 @@ static int options_read(int argc, char **argv, struct options *o)
 		{ "token", required_argument, NULL, TOKEN },
 		{ "answer-within", required_argument, NULL, 'a' },
 		{ "timeout", required_argument, NULL, 't' },
+		{ "network", required_argument, NULL, NETWORK },
 		{ "namespace", required_argument, NULL, NAMESPACE },
 		{ "lease", required_argument, NULL, LEASE },
 		{ "no-publish", no_argument, NULL, QUIET },
@@ -158,6 +162,9 @@ static int options_read(int argc, char **argv, struct options *o)
 			break;
 		case TOKEN:
 			o->token = optarg;
+			break;
+		case NETWORK:
+			o->network = optarg;
 			break;
 		case NAMESPACE:
 			o->namespace = optarg;
@@ -332,8 +339,9 @@ int main(int argc, char **argv)
 	}
 	endpoint = format("%s/dra.sock", o.plugins);
 	plugin.endpoint = endpoint;
-	plugin.work.fabric =
-		(struct fabric){ .gpuctl = { program, o.gpuctl_ms }, .node = o.node, .cdi = o.cdi };
+	plugin.work.fabric = (struct fabric){ .gpuctl = { program, o.network, o.gpuctl_ms },
+					      .node = o.node,
+					      .cdi = o.cdi };
 	work_open(&plugin.work);
 	code = driver_run(&plugin, &o, &signals, &reason);
 	if (code)

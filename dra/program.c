@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -66,8 +68,49 @@ static int run_spawn(struct run *run, char *const *argv, int out, int err)
 	return ret;
 }
 
+/**
+ * struct spawning - a start in another network namespace
+ */
+struct spawning {
+	struct run *run;
+	const char *network;
+	char *const *argv;
+	int out, err, ret;
+};
+
+/* A thread can change its own namespace, and what it starts is there, too. */
+static void *run_spawn_there(void *arg)
+{
+	struct spawning *s = arg;
+	int fd = open(s->network, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || setns(fd, CLONE_NEWNET))
+		s->ret = errno;
+	else
+		s->ret = run_spawn(s->run, s->argv, s->out, s->err);
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+static int run_spawn_where(struct run *run, const struct gpuctl *gpuctl, char *const *argv, int out,
+			   int err)
+{
+	struct spawning spawning = { run, gpuctl->network, argv, out, err, 0 };
+	pthread_t thread;
+	int ret;
+
+	if (!gpuctl->network)
+		return run_spawn(run, argv, out, err);
+	ret = pthread_create(&thread, NULL, run_spawn_there, &spawning);
+	if (ret)
+		return ret;
+	pthread_join(thread, NULL);
+	return spawning.ret;
+}
+
 /* 0 or an errno. */
-static int run_start(struct run *run, char *const *argv)
+static int run_start(struct run *run, const struct gpuctl *gpuctl, char *const *argv)
 {
 	int out[2], err[2], ret;
 
@@ -79,7 +122,7 @@ static int run_start(struct run *run, char *const *argv)
 		close(out[1]);
 		return ret;
 	}
-	ret = run_spawn(run, argv, out[1], err[1]);
+	ret = run_spawn_where(run, gpuctl, argv, out[1], err[1]);
 	close(out[1]);
 	close(err[1]);
 	run->pipes[0] = out[0];
@@ -190,7 +233,7 @@ int gpuctl_run(const struct gpuctl *gpuctl, const char *const *words, struct jso
 	while (*words && n <= WORDS_MAX)
 		argv[n++] = (char *)*words++;
 	argv[n] = NULL;
-	err = *words ? E2BIG : run_start(&run, argv);
+	err = *words ? E2BIG : run_start(&run, gpuctl, argv);
 	if (err) {
 		refuse(reason, "cannot start %s: %s", gpuctl->path, strerror(err));
 		code = GPUCTL_LOST;
@@ -228,7 +271,7 @@ int gpuctl_follow(const struct gpuctl *gpuctl, const char *const *words, pid_t *
 
 	for (n = 1; *words && n < 15; n++)
 		argv[n] = (char *)*words++;
-	err = run_start(&run, argv);
+	err = run_start(&run, gpuctl, argv);
 	if (run.pidfd >= 0)
 		close(run.pidfd);
 	/* What it complains of comes again from whoever is run to its end. */

@@ -22,10 +22,11 @@ enum gpuctl_exit {
 /**
  * struct gpuctl - the program and what it may take
  * @path: of the program
+ * @network: file of the network namespace that it runs in, NULL for ours
  * @timeout_ms: of one run
  */
 struct gpuctl {
-	const char *path;
+	const char *path, *network;
 	uint64_t timeout_ms;
 };
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
 The driver between a kubelet and an API server, with gpuctl behind a gate (tests/dra/gate) where
-a test stops it. Environment: DRA_DRIVER and DRA_GPUCTL are the programs.
+a test stops it. Environment: DRA_DRIVER and DRA_GPUCTL are the programs, and DRA_NETWORK is the
+network namespace of gpuctl, if it is another one than ours.
 """
 
 import json
@@ -44,6 +45,8 @@ class Bench:
         os.rename(path + ".new", path)
 
     def words(self, *more):
+        network = os.environ.get("DRA_NETWORK")
+        more = (*more, "--network", network) if network else more
         return [os.environ["DRA_DRIVER"], "--node", "node-a", "--plugins", self.plugins, "--registry", self.registry,
                 "--cdi", self.cdi, "--gpuctl", os.path.join(HERE, "gate"), "--server", self.cluster.url,
                 "--ca", self.authority, "--token", self.token, *more]
@@ -98,10 +101,14 @@ class Bench:
 
     # what is there
 
+    def gpuctl(self, *words):
+        network = os.environ.get("DRA_NETWORK")
+        there = ["nsenter", f"--net={network}", "--"] if network else []
+        return subprocess.run([*there, os.environ["DRA_GPUCTL"], *words], env=self.environment, check=True,
+                              stdout=subprocess.PIPE).stdout
+
     def inventory(self):
-        answer = subprocess.run([os.environ["DRA_GPUCTL"], "-j", "list"], env=self.environment, check=True,
-                                stdout=subprocess.PIPE)
-        return json.loads(answer.stdout)
+        return json.loads(self.gpuctl("-j", "list"))
 
     def compositions(self):
         return {one["name"]: one["state"] for one in self.inventory()["compositions"]}

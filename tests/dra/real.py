@@ -2,7 +2,6 @@
 """The scenarios with the real gpuctl, module and simulator: slots are the arguments."""
 
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -18,17 +17,14 @@ def publishes(bench, slots):
     def devices():
         return {one["name"]: one for one in cluster.objects.get(key, {"spec": {"devices": ()}})["spec"]["devices"]}
 
-    def gpuctl(*words):
-        subprocess.run([os.environ["DRA_GPUCTL"], *words], check=True, stdout=subprocess.DEVNULL)
-
     cluster.until(lambda: sorted(devices()) == sorted(slots), "the slots are published")
     one = devices()[slots[0]]
     Report.ok(one["attributes"]["kind"] == {"string": "h100-pcie-80"} and one["capacity"]["memory"]["value"].endswith("Mi")
               and "taints" not in one, "with their kind and memory", one)
-    gpuctl("compose", "by-hand", "--gpus", "1", *(word for name in slots[1:] for word in ("--exclude", name)))
+    bench.gpuctl("compose", "by-hand", "--gpus", "1", *(word for name in slots[1:] for word in ("--exclude", name)))
     cluster.until(lambda: [taint["value"] for taint in devices()[slots[0]].get("taints", ())] == ["by-hand"],
                   "a GPU that somebody else composes has a taint")
-    gpuctl("release", "by-hand")
+    bench.gpuctl("release", "by-hand")
     cluster.until(lambda: slots[0] in devices() and "taints" not in devices()[slots[0]], "until it is released")
     Report.same(cluster.invalid, [], "nothing that was sent was refused as invalid")
 

@@ -54,6 +54,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 raise Failure(401, "Unauthorized", "Unauthorized")
             where = urllib.parse.urlsplit(self.path)
             query = dict(urllib.parse.parse_qsl(where.query))
+            cluster.permit(self.command, where.path, "watch" in query)
             if "watch" in query:
                 self.watch(where.path, query)
                 return
@@ -112,6 +113,8 @@ class Cluster:
         self.versions = ["v1", "v1beta2", "v1beta1"]
         self.denied = set()
         self.invalid, self.no_taints = [], False
+        # (verb, group, resource) that may be done, None for all, and those that were
+        self.granted, self.used = None, set()
         # called with method and path before a change is made, to make another one in between
         self.before = None
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -155,6 +158,17 @@ class Cluster:
             self.history.clear()
             self.oldest = self.version
             self.changed.notify_all()
+
+    def permit(self, method, path, watch):
+        found = PATH.fullmatch(path)
+        if not found or self.granted is None:
+            return
+        verb = {"POST": "create", "PUT": "update", "DELETE": "delete"}.get(method)
+        verb = verb or ("watch" if watch else "get" if found[5] else "list")
+        right = (verb, found[1] or "", found[4])
+        if right not in self.granted:
+            raise Failure(403, "Forbidden", f"{found[4]} is forbidden: cannot {verb}")
+        self.used.add(right)
 
     def do(self, method, path, query, body, content):
         if path == "/apis/resource.k8s.io":

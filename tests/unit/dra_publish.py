@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-# before: make -s -f tests/dra/dra.mk
+# before: make -s gpuctl && make -s -f tests/dra/dra.mk
 """
 What the driver for Kubernetes publishes: slices of a node's slots and of a fabric manager's GPUs, at an API
 server of tests/dra that judges them, changes them meanwhile, forgets and goes away.
@@ -21,6 +21,7 @@ os.environ["DRA_GPUCTL"] = os.path.join(TOP, "tests/dra/standin")
 from bench import Bench
 from certificates import make_certificates
 from tap import Report
+import manifests
 
 MINE = "gpufabric-node-node-a-0"
 RACK = "gpufabric-fabric-rack-0ce99e92-0"
@@ -225,6 +226,7 @@ def older_servers(bench):
 def main():
     with tempfile.TemporaryDirectory() as work:
         bench = Published(work)
+        bench.cluster.granted = manifests.rights()
         try:
             for part in (slots_of_a_node, who_must_not_be_had, what_others_do, more_than_a_slice):
                 part(bench)
@@ -232,7 +234,10 @@ def main():
             bench.start("--lease", "3")
             for part in (pool_of_a_fabric, older_servers):
                 part(bench)
+            claim = bench.cluster.claim("a", ["a"])
+            Report.same(bench.kubelet.prepare(claim)[claim["metadata"]["uid"]].error, "", "a claim is prepared")
             Report.same(bench.stop(), 0, "the driver ends when it is told to")
+            Report.same(bench.cluster.used, bench.cluster.granted, "it has the rights that it uses, and no others")
             Report.same(bench.cluster.invalid, [], "nothing that was sent was refused as invalid")
         finally:
             bench.close()
