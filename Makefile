@@ -203,6 +203,14 @@ $(BUILD)/gpufabric-dra: $(dra-objects)
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(dra-objects) $(dra-libs)
 
 .SECONDARY: $(dra-messages)
+$(BUILD)/bench/dra_empty: tests/bench/dra_empty.c $(BUILD)/dra/obj/dra/rpc.o $(BUILD)/dra/obj/dra/text.o
+	@mkdir -p $(@D)
+	@$(CC) $(dra-cflags) $(LDFLAGS) -o $@ $^ -lgrpc -lgpr -lpthread
+
+bench-dra: deps dra $(BUILD)/bench/dra_empty ## Memory and wake-ups of the idle driver for Kubernetes beside an empty gRPC server, SECONDS=60
+	@$(MAKE) -s -f tests/dra/dra.mk BUILD=$(BUILD) python
+	@tests/bench/dra.py $(or $(SECONDS),60)
+
 -include $(dra-objects:.o=.d)
 -include $(ctl-objects:.o=.d) $(hub-objects:.o=.d) $(redfish-objects:.o=.d) $(liqid-objects:.o=.d) $(fm-objects:.o=.d) $(agent-objects:.o=.d)
 
@@ -407,5 +415,5 @@ distclean: ## Remove build/ altogether
 FORCE:
 .PHONY: all demo demo-rack help deps gpuctl gpufabric-fm dra install-fm install-dra modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
 	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack feasibility coverage lint bench bench-size bench-plan \
-	bench-models bench-terms bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
+	bench-models bench-terms bench-size-rate bench-dra fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE
