@@ -66,6 +66,8 @@ static bool has_flag(struct json_object *row, const char *flag)
 
 static bool read_slot(struct json_object *row, struct inv_slot *slot)
 {
+	const char *verdict;
+
 	slot->name = json_text(row, "slot");
 	slot->state = json_text(row, "state");
 	if (!slot->name || !*slot->name || !slot->state)
@@ -82,6 +84,8 @@ static bool read_slot(struct json_object *row, struct inv_slot *slot)
 	slot->switch_id = number(row, "switch", -1);
 	slot->quarantined = has_flag(row, "quarantined");
 	slot->unmanaged = has_flag(row, "unmanaged");
+	verdict = json_text(row, "verdict");
+	slot->no_window = verdict && !strcmp(verdict, "cannot");
 	return slot->memory >= 0 && slot->gpus >= 0;
 }
 

@@ -21,12 +21,13 @@
  * @numa: node, -1 for none
  * @switch_id: of the switch
  * @quarantined, @unmanaged: flags
+ * @no_window: its GPU has no room in the windows of the bridges above
  */
 struct inv_slot {
 	const char *name, *kind, *label, *state, *composition;
 	char device[DEVICE_NAME_MAX];
 	int64_t memory, bar, gpus, speed, width, numa, switch_id;
-	bool quarantined, unmanaged;
+	bool quarantined, unmanaged, no_window;
 };
 
 /**

@@ -64,6 +64,8 @@ static const char *slot_taint(const struct inv_slot *slot, const char **value)
 	*value = "";
 	if (slot->quarantined)
 		return DRIVER_NAME "/quarantined";
+	if (slot->no_window)
+		return DRIVER_NAME "/no-window";
 	*value = slot->state;
 	if (!strcmp(slot->state, "fault") || !strcmp(slot->state, "lost") ||
 	    !strcmp(slot->state, "stuck"))

@@ -5,6 +5,7 @@ nothing composed. The node has six GPUs in slots that slots() names.
 """
 
 import signal
+import subprocess
 
 import grpc
 from tap import Report
@@ -229,6 +230,51 @@ def of_a_fabric(bench, slots):
         claim["status"]["allocation"]["devices"]["results"][1].update(pool=pool, device=names[0])
         cluster.put(("resource.k8s.io", "resourceclaims", "default", "both"), claim)
     bench.refused(kubelet.prepare(claim)[uid_of(claim)], "its GPUs are of several pools", "GPUs of two pools are refused")
+
+
+def opaque(parameters, source="FromClaim"):
+    return {"source": source, "opaque": {"driver": "gpufabric.io", "parameters": parameters}}
+
+
+def parameters(bench, slots):
+    """What claims and classes ask for besides GPUs."""
+    cluster, kubelet = bench.cluster, bench.kubelet
+    head = {"apiVersion": "gpufabric.io/v1", "kind": "GpuParameters"}
+    others = {"source": "FromClaim", "opaque": {"driver": "other.io", "parameters": {"what": "ever"}}}
+    claim = cluster.claim("odd", slots[:2], config=[opaque({**head, "tenant": "red", "peers": True}, "FromClass"),
+                                                    opaque({**head, "driver": "vfio-pci"}), others])
+    bench.asked("compose")
+    bench.prepared(claim, kubelet.prepare(claim)[uid_of(claim)], slots[:2], "a claim with parameters")
+    Report.ok("--driver vfio-pci --tenant red --p2p required" in (words := bench.asked("compose"))[0], "which compose is given", words)
+    bench.given_back(claim, kubelet.unprepare(claim), "and it is given back")
+    for what, config, words in (
+            ("a tenant in a claim", [opaque({**head, "tenant": "red"})], "tenant is for a DeviceClass"),
+            ("an unknown parameter", [opaque({**head, "gpus": 3})], "there is no parameter gpus"),
+            ("parameters of another version", [opaque({**head, "apiVersion": "x/v1"})], "are not of gpufabric.io/v1"),
+            ("a name that is an option", [opaque({**head, "driver": "--force"})], "driver is not a name"),
+            ("a word for a flag", [opaque({**head, "peers": "yes"})], "peers is not true or false"),
+            ("two drivers", [opaque({**head, "driver": "a"}), opaque({**head, "driver": "b"})], "given twice, differently")):
+        claim = cluster.claim("odd", slots[:1], config=config)
+        bench.refused(kubelet.prepare(claim)[uid_of(claim)], words, f"refused: {what}")
+    claim = cluster.claim("odd", slots[:1])
+    with cluster.lock:
+        claim["status"]["allocation"]["devices"]["results"][0]["adminAccess"] = True
+        cluster.put(("resource.k8s.io", "resourceclaims", "default", "odd"), claim)
+    bench.refused(kubelet.prepare(claim)[uid_of(claim)], "wants admin access", "refused: admin access")
+
+
+def command_line(bench, _slots):
+    """A second driver, and words that mean nothing."""
+    for words, code, said in (
+            (bench.words(), 4, "another gpufabric-dra has"), (bench.words("--answer-within", "-1"), 2, "is no number of seconds"),
+            (bench.words("--node", "Not/A/Name"), 2, "which node is this"), (bench.words("more"), 2, "there are no operands"),
+            (bench.words("--plugins", "relative"), 2, "are absolute paths"), (bench.words("--server", "http://x"), 1, "is no https:// URL"),
+            (bench.words("--namespace", "A B"), 2, "--namespace is no name")):
+        result = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        Report.ok(result.returncode == code and said in result.stderr and result.stderr.count("\n") == 1, f"exit code {code}: {said}", result)
+    for word in ("--help", "--version"):
+        result = subprocess.run([bench.words()[0], word], stdout=subprocess.PIPE, check=False)
+        Report.ok(result.returncode == 0 and b"gpufabric-dra" in result.stdout, word)
 
 
 def unprepared_while_it_prepares(bench, slots):

@@ -43,7 +43,7 @@ def main():
         os.environ["STANDIN"] = state
         bench = Bench(work, make_certificates(work))
         try:
-            scenarios.run(bench, SLOTS, (scenarios.found_on_its_way, scenarios.of_a_fabric))
+            scenarios.run(bench, SLOTS, (scenarios.found_on_its_way, scenarios.of_a_fabric, scenarios.parameters, scenarios.command_line))
         finally:
             bench.close()
             with open(bench.log, encoding="utf-8", errors="replace") as log:

@@ -91,12 +91,13 @@ def slots_of_a_node(bench):
 def who_must_not_be_had(bench):
     cluster = bench.cluster
     slots = [slot("a", flags=["quarantined"]), slot("b", state="fault"), slot("c", composition="slurm.17"),
-             slot("d", composition="claim-1"), slot("e")]
+             slot("d", composition="claim-1"), slot("e", verdict="fits"), slot("f", verdict="cannot")]
     bench.change(slots)
-    cluster.until(lambda: len(bench.taints()) == 3, "quarantine, faults and what others have are taints")
+    cluster.until(lambda: len(bench.taints()) == 4, "quarantine, faults, no room, and what others have are taints")
     Report.same(bench.taints(), {"a": [("gpufabric.io/quarantined", None, "NoSchedule")],
                                  "b": [("gpufabric.io/unhealthy", "fault", "NoSchedule")],
-                                 "c": [("gpufabric.io/foreign", "slurm.17", "NoSchedule")]}, "with what is known of each")
+                                 "c": [("gpufabric.io/foreign", "slurm.17", "NoSchedule")],
+                                 "f": [("gpufabric.io/no-window", None, "NoSchedule")]}, "with what is known of each")
     bench.change([slot("a"), *slots[1:]])
     cluster.until(lambda: "a" not in bench.taints(), "a taint that is over is taken away")
     with cluster.lock:
@@ -107,7 +108,7 @@ def who_must_not_be_had(bench):
     with cluster.lock:
         cluster.no_taints = False
     bench.start()
-    cluster.until(lambda: len(bench.taints()) == 3, "one that starts again finds out whether taints are kept")
+    cluster.until(lambda: len(bench.taints()) == 4, "one that starts again finds out whether taints are kept")
 
 
 def what_others_do(bench):
