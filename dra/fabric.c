@@ -16,6 +16,8 @@
 #include "dra/fabric.h"
 
 #define WORDS_MAX 1024
+/* For the history of slots. */
+#define REASON "a claim of Kubernetes"
 
 /**
  * struct words - a command line
@@ -23,7 +25,7 @@
  */
 struct words {
 	const char *word[WORDS_MAX + 1];
-	char *owned[CLAIM_DEVICES_MAX + 1];
+	char *owned[CLAIM_DEVICES_MAX];
 	size_t n, n_owned;
 };
 
@@ -118,21 +120,17 @@ static const struct inv_slot *slot_of(const struct fabric *fabric,
 	return slot;
 }
 
-static void inventory_again(const struct fabric *fabric, struct inventory *inventory, bool *good,
-			    struct reason *reason)
+static bool is_own(const struct fabric *fabric, const struct claim_device *device)
 {
-	inventory_free(inventory);
-	*good = fabric_inventory(fabric, true, inventory, reason) && *good;
+	return !strcmp(device->pool, fabric->node);
 }
 
-/*
- * Bind GPUs of a fabric manager that are in no slot of this host; @bound are their names, which
- * the caller frees. The inventory is read again.
- */
+/* Bind GPUs of a fabric manager that are in no slot of this host, and read the inventory again. */
 static bool bind(const struct fabric *fabric, const struct claim *claim,
-		 struct inventory *inventory, struct words *bound, struct reason *reason)
+		 struct inventory *inventory, struct reason *reason)
 {
 	struct words words = { .n = 0 };
+	struct reason other = { "" };
 	const char *manager = NULL;
 	bool good;
 	size_t i;
@@ -140,15 +138,14 @@ static bool bind(const struct fabric *fabric, const struct claim *claim,
 	words_add(&words, "fabric");
 	words_add(&words, "bind");
 	words_add(&words, "--reason");
-	words_add(&words, "a claim of Kubernetes");
+	words_add(&words, REASON);
 	for (i = 0; i < claim->n; i++) {
 		const struct inv_gpu *gpu = find_gpu(inventory, &claim->devices[i]);
 
-		if (!gpu || gpu->slot || !strcmp(claim->devices[i].pool, fabric->node))
+		if (!gpu || gpu->slot || is_own(fabric, &claim->devices[i]))
 			continue;
 		manager = gpu->manager;
-		words_own(bound, copy_of(gpu->id));
-		words_add(&words, bound->word[bound->n - 1]);
+		words_add(&words, gpu->id);
 	}
 	if (!manager)
 		return true;
@@ -156,27 +153,63 @@ static bool bind(const struct fabric *fabric, const struct claim *claim,
 	words_add(&words, manager);
 	words_add(&words, NULL);
 	good = !gpuctl_run(&fabric->gpuctl, words.word, NULL, reason);
-	if (!good)
-		words_free(bound);
-	inventory_again(fabric, inventory, &good, reason);
-	return good;
+	inventory_free(inventory);
+	/* Its own reason is the one that counts. */
+	return fabric_inventory(fabric, true, inventory, good ? reason : &other) && good;
 }
 
-/* What was bound for a composition that did not come about. */
-static void unbind(const struct fabric *fabric, const struct words *bound)
+/* Attach or detach slots that were brought. */
+static bool move(const struct fabric *fabric, const struct claim *claim, const char *verb,
+		 const struct words *slots, struct reason *reason)
 {
 	struct words words = { .n = 0 };
-	struct reason other = { "" };
 	size_t i;
 
-	if (!bound->n_owned)
-		return;
-	words_add(&words, "fabric");
-	words_add(&words, "unbind");
-	for (i = 0; i < bound->n_owned; i++)
-		words_add(&words, bound->word[i]);
+	words_add(&words, verb);
+	words_add(&words, "--reason");
+	words_add(&words, REASON);
+	if (!strcmp(verb, "attach") && claim->params.driver) {
+		words_add(&words, "--driver");
+		words_add(&words, claim->params.driver);
+	}
+	for (i = 0; i < slots->n; i++)
+		words_add(&words, slots->word[i]);
 	words_add(&words, NULL);
-	gpuctl_run(&fabric->gpuctl, words.word, NULL, &other);
+	return !slots->n || !gpuctl_run(&fabric->gpuctl, words.word, NULL, reason);
+}
+
+/*
+ * Have GPUs of a fabric manager in slots of this host, and on: what has never been on is unknown to
+ * the module, and cannot be composed. @brought are their slots, which take_away() gives back; the
+ * caller frees them.
+ */
+static bool bring(const struct fabric *fabric, const struct claim *claim,
+		  struct inventory *inventory, struct words *brought, struct reason *reason)
+{
+	const struct inv_slot *slot;
+	size_t i;
+
+	if (!bind(fabric, claim, inventory, reason))
+		return false;
+	for (i = 0; i < claim->n; i++) {
+		if (is_own(fabric, &claim->devices[i]))
+			continue;
+		slot = slot_of(fabric, inventory, &claim->devices[i], reason);
+		if (!slot)
+			return false;
+		if (!strcmp(slot->state, "off") && !slot->composition)
+			words_own(brought, copy_of(slot->name));
+	}
+	return move(fabric, claim, "attach", brought, reason);
+}
+
+/* A detach gives back what a manager has bound, also if the slot is off. */
+static void take_away(const struct fabric *fabric, const struct claim *claim,
+		      const struct words *brought)
+{
+	struct reason other = { "" };
+
+	move(fabric, claim, "detach", brought, &other);
 }
 
 /* A request for the slots of the claim's devices, and no others. */
@@ -191,7 +224,7 @@ static bool ask(const struct fabric *fabric, const struct claim *claim,
 	words_add(words, "compose");
 	words_add(words, name);
 	words_add(words, "--reason");
-	words_add(words, "a claim of Kubernetes");
+	words_add(words, REASON);
 	for (i = 0; i < claim->n; i++) {
 		chosen[i] = slot_of(fabric, inventory, &claim->devices[i], reason);
 		if (!chosen[i])
@@ -288,24 +321,24 @@ static bool one_pool(const struct claim *claim, struct reason *reason)
 static bool compose_anew(const struct fabric *fabric, const struct claim *claim, const char *name,
 			 struct reason *reason)
 {
-	struct words words = { .n = 0 }, bound = { .n = 0 };
+	struct words words = { .n = 0 }, brought = { .n = 0 };
 	struct reason other = { "" };
 	struct inventory inventory;
 	char state[32];
-	bool good = fabric_inventory(fabric, true, &inventory, reason) && one_pool(claim, reason) &&
-		    bind(fabric, claim, &inventory, &bound, reason);
+	bool good = fabric_inventory(fabric, true, &inventory, reason) && one_pool(claim, reason);
 
 	if (good) {
-		good = ask(fabric, claim, &inventory, name, &words, reason) &&
+		good = bring(fabric, claim, &inventory, &brought, reason) &&
+		       ask(fabric, claim, &inventory, name, &words, reason) &&
 		       !gpuctl_run(&fabric->gpuctl, words.word, NULL, reason);
 		/* A gpuctl that outlived us may have been faster. */
 		if (!good && state_of(fabric, name, state, &other) && *state)
 			good = await(fabric, name, reason);
 		else if (!good)
-			unbind(fabric, &bound);
+			take_away(fabric, claim, &brought);
 	}
 	words_free(&words);
-	words_free(&bound);
+	words_free(&brought);
 	inventory_free(&inventory);
 	return good;
 }
@@ -329,7 +362,7 @@ bool fabric_compose(const struct fabric *fabric, const struct claim *claim, stru
 bool fabric_release(const struct fabric *fabric, const char *uid, struct reason *reason)
 {
 	char name[CLAIM_NAME_MAX], state[32];
-	const char *const words[] = { "release", name, "--reason", "a claim of Kubernetes", NULL };
+	const char *const words[] = { "release", name, "--reason", REASON, NULL };
 	struct reason other = { "" };
 	bool good;
 

@@ -20,8 +20,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class Bench:
     """Everything in one folder; the driver can be killed and started again."""
 
-    def __init__(self, work, certificates, environment=None):
-        self.work = work
+    def __init__(self, work, certificates, ports=()):
+        self.work, self.ports = work, list(ports)
         self.authority, key, signed = certificates
         self.plugins, self.registry, self.gate, self.cdi = (os.path.join(work, name)
                                                             for name in ("plugins", "registry", "gate", "cdi"))
@@ -33,7 +33,7 @@ class Bench:
         self.write(self.token, "a-token\n")
         self.cluster = Cluster(key, signed)
         self.kubelet = Kubelet(self.registry)
-        self.environment = dict(os.environ, GATE=self.gate, REAL_GPUCTL=os.environ["DRA_GPUCTL"], **environment or {})
+        self.environment = dict(os.environ, GATE=self.gate, REAL_GPUCTL=os.environ["DRA_GPUCTL"])
         self.driver = None
         self.log = os.path.join(work, "log")
 
@@ -108,7 +108,7 @@ class Bench:
                               stdout=subprocess.PIPE).stdout
 
     def inventory(self):
-        return json.loads(self.gpuctl("-j", "list"))
+        return json.loads(self.gpuctl("-j", "list", "--pool"))
 
     def compositions(self):
         return {one["name"]: one["state"] for one in self.inventory()["compositions"]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The scenarios with the real gpuctl, module and simulator: slots are the arguments."""
+"""The scenarios with the real gpuctl, module and simulator: slots that a manager has, and those of the host, are the arguments."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ def publishes(bench, slots):
               and "taints" not in one, "with their kind and memory", one)
     verdicts = {slot.get("verdict") for slot in bench.inventory()["slots"]}
     Report.ok(verdicts and verdicts <= {"fits", "fits-after-reassignment"}, "and the room for each was judged", verdicts)
-    bench.gpuctl("compose", "by-hand", "--gpus", "1", *(word for name in slots[1:] for word in ("--exclude", name)))
+    bench.gpuctl("compose", "by-hand", "--gpus", "1", *(word for name in (*slots[1:], *bench.ports) for word in ("--exclude", name)))
     cluster.until(lambda: [taint["value"] for taint in devices()[slots[0]].get("taints", ())] == ["by-hand"],
                   "a GPU that somebody else composes has a taint")
     bench.gpuctl("release", "by-hand")
@@ -31,13 +31,13 @@ def publishes(bench, slots):
     Report.same(cluster.invalid, [], "nothing that was sent was refused as invalid")
 
 
-def main(slots):
+def main(ports, slots):
     here = os.path.dirname(os.path.abspath(__file__))
     certificates = [os.path.join(here, name) for name in ("ca.crt", "server.key", "server.crt")]
     with tempfile.TemporaryDirectory() as work:
-        bench = Bench(work, certificates)
+        bench = Bench(work, certificates, ports)
         try:
-            scenarios.run(bench, slots, (publishes,))
+            scenarios.run(bench, slots, (scenarios.of_a_fabric, publishes))
         finally:
             bench.close()
             with open(bench.log, encoding="utf-8", errors="replace") as log:
@@ -46,4 +46,4 @@ def main(slots):
     return Report.end()
 
 
-sys.exit(main(sys.argv[1:]))
+sys.exit(main(sys.argv[1].split(","), sys.argv[2:]))

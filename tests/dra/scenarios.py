@@ -203,18 +203,24 @@ def found_on_its_way(bench, slots):
 
 
 def of_a_fabric(bench, slots):
-    """GPUs that a fabric manager binds to two ports of this node; names of devices are made of theirs."""
+    """GPUs that a fabric manager binds to the two ports of this node; names of devices are made of theirs."""
     cluster, kubelet = bench.cluster, bench.kubelet
     pool, names = "rack-0ce99e92", ["gpu1-64ae9e4c", "gpu3-66aea172"]
     claim = cluster.claim("fabric", names, pool=pool)
     bench.asked("fabric")
+    bench.hold("compose")
+    ask = Asking(lambda: kubelet.prepare(claim))
+    bench.reached()
+    bench.stop(signal.SIGKILL)
+    ask.result()
+    bench.start()
     result = kubelet.prepare(claim)[uid_of(claim)]
+    bench.go()
     Report.ok(not result.error and [one.pool_name for one in result.devices] == [pool, pool]
-              and bench.slots_of(claim) == ["port-0", "port-1"], "GPUs of a fabric are bound, and composed", result)
-    Report.same([line.split(" --")[0] for line in bench.asked("fabric")], ["fabric bind"], "in one run")
+              and bench.slots_of(claim) == bench.ports, "GPUs of a fabric are bound, and composed", result)
+    Report.same([line.split(" --")[0] for line in bench.asked("fabric")], ["fabric bind"], "in one run, also if the driver is killed after that")
     more = cluster.claim("more", ["gpu0-65ae9fdf"], pool=pool)
-    bench.refused(kubelet.prepare(more)[uid_of(more)], "1 empty slots are needed, and there are 0 at ports",
-                  "a node without a free port says that it has none")
+    bench.refused(kubelet.prepare(more)[uid_of(more)], "slot", "a node without a free port says that it has none")
     kubelet.unprepare(claim)
     bench.fail("compose", 3, "slot port-0: no room in the window")
     bench.refused(kubelet.prepare(claim)[uid_of(claim)], "no room in the window", "a claim that cannot be composed")
@@ -222,7 +228,7 @@ def of_a_fabric(bench, slots):
     claim = cluster.claim("fabric", [("a", names[0]), ("b", names[1])], pool=pool)
     result = kubelet.prepare(claim)[uid_of(claim)]
     Report.same([(list(one.request_names), list(one.cdi_device_ids)) for one in result.devices],
-                [(["a"], ["gpufabric.io/gpu=port-0"]), (["b"], ["gpufabric.io/gpu=port-1"])],
+                [(["a"], [f"gpufabric.io/gpu={bench.ports[0]}"]), (["b"], [f"gpufabric.io/gpu={bench.ports[1]}"])],
                 "two requests have a container device each", result.error)
     bench.given_back(claim, kubelet.unprepare(claim), "and they are given back")
     claim = cluster.claim("both", [slots[0], slots[1]])

@@ -26,9 +26,9 @@ SLOTS = [f"sim0-{n}" for n in range(6)]
 PORTS = ["port-0", "port-1"]
 
 
-def ledger(folder):
+def ledger(folder, names=tuple(SLOTS)):
     slots = [{"slot": name, "state": "off", "gpu_id": "h100-pcie-80", "gpu": "H100", "memory": 80 << 30, "gpus": 1,
-              "switch": 1, "numa_node": 0, "link_speed": 0, "link_width": 0, "flags": []} for name in SLOTS]
+              "switch": 1, "numa_node": 0, "link_speed": 0, "link_width": 0, "flags": []} for name in names]
     slots += [{"slot": name, "state": "empty", "switch": 1, "numa_node": 0, "flags": []} for name in PORTS]
     pool = [{"gpu": f"GPU{n}", "kind": "h100-pcie-80", "state": "free", "manager": "Rack"} for n in range(4)]
     with open(os.path.join(folder, "state.json"), "w", encoding="utf-8") as file:
@@ -41,7 +41,7 @@ def main():
         os.makedirs(state)
         ledger(state)
         os.environ["STANDIN"] = state
-        bench = Bench(work, make_certificates(work))
+        bench = Bench(work, make_certificates(work), PORTS)
         try:
             scenarios.run(bench, SLOTS, (scenarios.found_on_its_way, scenarios.of_a_fabric, scenarios.parameters, scenarios.command_line))
         finally:
