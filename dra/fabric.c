@@ -14,8 +14,10 @@
 #include <string.h>
 
 #include "dra/fabric.h"
+#include "dra/log.h"
 
 #define WORDS_MAX 1024
+#define EMPTY_TIME "15s"
 /* For the history of slots. */
 #define REASON "a claim of Kubernetes"
 
@@ -158,7 +160,7 @@ static bool bind(const struct fabric *fabric, const struct claim *claim,
 	return fabric_inventory(fabric, true, inventory, good ? reason : &other) && good;
 }
 
-/* Attach or detach slots that were brought. */
+/* Attach or detach slots. */
 static bool move(const struct fabric *fabric, const struct claim *claim, const char *verb,
 		 const struct words *slots, struct reason *reason)
 {
@@ -181,11 +183,12 @@ static bool move(const struct fabric *fabric, const struct claim *claim, const c
 /*
  * Have GPUs of a fabric manager in slots of this host, and on: what has never been on is unknown to
  * the module, and cannot be composed. @brought are their slots, which take_away() gives back; the
- * caller frees them.
+ * caller frees them. They are the claim's, also those that an earlier attempt has bound.
  */
 static bool bring(const struct fabric *fabric, const struct claim *claim,
 		  struct inventory *inventory, struct words *brought, struct reason *reason)
 {
+	struct words off = { .n = 0 };
 	const struct inv_slot *slot;
 	size_t i;
 
@@ -197,10 +200,31 @@ static bool bring(const struct fabric *fabric, const struct claim *claim,
 		slot = slot_of(fabric, inventory, &claim->devices[i], reason);
 		if (!slot)
 			return false;
-		if (!strcmp(slot->state, "off") && !slot->composition)
-			words_own(brought, copy_of(slot->name));
+		if (slot->composition)
+			continue;
+		words_own(brought, copy_of(slot->name));
+		if (!strcmp(slot->state, "off"))
+			words_add(&off, slot->name);
 	}
-	return move(fabric, claim, "attach", brought, reason);
+	return move(fabric, claim, "attach", &off, reason);
+}
+
+/*
+ * The module takes some seconds to believe that a card is gone. Nothing is said to be given back
+ * before, as the next claim may need the ports.
+ */
+static void await_empty(const struct fabric *fabric, const struct words *slots)
+{
+	struct reason other = { "" };
+	size_t i;
+
+	for (i = 0; i < slots->n; i++) {
+		const char *const words[] = { "watch", "until",	    slots->word[i],
+					      "empty", "--timeout", EMPTY_TIME,
+					      NULL };
+
+		gpuctl_run(&fabric->gpuctl, words, NULL, &other);
+	}
 }
 
 /* A detach gives back what a manager has bound, also if the slot is off. */
@@ -209,7 +233,10 @@ static void take_away(const struct fabric *fabric, const struct claim *claim,
 {
 	struct reason other = { "" };
 
-	move(fabric, claim, "detach", brought, &other);
+	if (!move(fabric, claim, "detach", brought, &other))
+		say("what was brought for claim %s is not given back: %s", claim->uid, other.text);
+	else
+		await_empty(fabric, brought);
 }
 
 /* A request for the slots of the claim's devices, and no others. */
@@ -359,29 +386,50 @@ bool fabric_compose(const struct fabric *fabric, const struct claim *claim, stru
 	return good && describe(fabric, NULL, reason);
 }
 
+/* Slots of the composition that a fabric manager has bound; the caller frees. */
+static void bound_slots(const struct inventory *inventory, const char *name, struct words *slots)
+{
+	size_t i;
+
+	for (i = 0; i < inventory->n_gpus && slots->n < CLAIM_DEVICES_MAX; i++) {
+		const struct inv_slot *slot = find_slot(inventory, inventory->gpus[i].slot);
+
+		if (slot && slot->composition && !strcmp(slot->composition, name))
+			words_own(slots, copy_of(slot->name));
+	}
+}
+
 bool fabric_release(const struct fabric *fabric, const char *uid, struct reason *reason)
 {
 	char name[CLAIM_NAME_MAX], state[32];
 	const char *const words[] = { "release", name, "--reason", REASON, NULL };
+	struct words slots = { .n = 0 };
 	struct reason other = { "" };
-	bool good;
+	struct inventory inventory;
+	bool good, there;
 
 	if (!claim_composition(uid, name))
 		return refuse(reason, "its uid is none");
-	if (!state_of(fabric, name, state, reason))
-		return false;
-	if (!describe(fabric, name, reason))
-		return false;
-	if (!*state)
-		return true;
-	good = !gpuctl_run(&fabric->gpuctl, words, NULL, reason) ||
-	       /* It may have ended meanwhile. */
-	       (state_of(fabric, name, state, &other) && !*state);
-	/*
-	 * If it did not end, it is a device again; if it did, another claim may have been
-	 * described meanwhile, and it with that one.
-	 */
-	return describe(fabric, NULL, good ? reason : &other) && good;
+	good = fabric_inventory(fabric, true, &inventory, reason);
+	there = good && inventory_composition(&inventory, name);
+	if (there)
+		bound_slots(&inventory, name, &slots);
+	inventory_free(&inventory);
+	good = good && describe(fabric, name, reason);
+	if (good && there) {
+		good = !gpuctl_run(&fabric->gpuctl, words, NULL, reason) ||
+		       /* It may have ended meanwhile. */
+		       (state_of(fabric, name, state, &other) && !*state);
+		if (good)
+			await_empty(fabric, &slots);
+		/*
+		 * If it did not end, it is a device again; if it did, another claim may have been
+		 * described meanwhile, and it with that one.
+		 */
+		good = describe(fabric, NULL, good ? reason : &other) && good;
+	}
+	words_free(&slots);
+	return good;
 }
 
 bool fabric_members(const struct fabric *fabric, const struct claim *claim, const char *name,

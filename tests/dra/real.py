@@ -21,7 +21,7 @@ def publishes(bench, slots):
     one = devices()[slots[0]]
     Report.ok(one["attributes"]["kind"] == {"string": "h100-pcie-80"} and one["capacity"]["memory"]["value"].endswith("Mi")
               and "taints" not in one, "with their kind and memory", one)
-    verdicts = {slot.get("verdict") for slot in bench.inventory()["slots"]}
+    verdicts = {slot.get("verdict") for slot in bench.inventory()["slots"] if slot["slot"] in slots and slot["state"] == "off"}
     Report.ok(verdicts and verdicts <= {"fits", "fits-after-reassignment"}, "and the room for each was judged", verdicts)
     bench.gpuctl("compose", "by-hand", "--gpus", "1", *(word for name in (*slots[1:], *bench.ports) for word in ("--exclude", name)))
     cluster.until(lambda: [taint["value"] for taint in devices()[slots[0]].get("taints", ())] == ["by-hand"],
