@@ -80,6 +80,16 @@ spank-objects := $(patsubst %,$(OBJ)/shared/%.o,slurm/spank slurm/step slurm/opt
 	ctl/base/fault ctl/base/program ctl/base/text)
 slurm-programs := $(addprefix $(BUILD)/slurm/,prolog epilog reap)
 
+# The driver for Kubernetes, apart from all else: gRPC's licence goes with version 3 of the GPL and
+# not with version 2 alone, so it has nothing of the tool and starts it as a program.
+dra-messages := $(patsubst dra/proto/%.proto,$(BUILD)/dra/%.pb-c.c,$(wildcard dra/proto/*.proto))
+dra-objects := $(patsubst %.c,$(BUILD)/dra/obj/%.o,$(wildcard dra/*.c)) $(dra-messages:%.c=%.o)
+dra-packages := grpc libprotobuf-c libcurl json-c
+dra-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE -DDRA_VERSION='"$(VERSION)"' \
+	-I. -I$(BUILD)/dra $(shell $(PKG_CONFIG) --cflags $(dra-packages)) $(CPPFLAGS) $(CFLAGS)
+# Of gRPC what is called itself, not what a static library would need.
+dra-libs     = -lgrpc -lgpr $(shell $(PKG_CONFIG) --libs libprotobuf-c libcurl json-c) -lpthread
+
 .DELETE_ON_ERROR:
 .SUFFIXES:
 SHELL       := /bin/bash
@@ -164,6 +174,7 @@ $(BUILD)/hub: $(hub-objects) $(size-objects) $(OBJ)/ctl/base/replace.o $(OBJ)/fl
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs)
 
 $(OBJ)/fm/page.o: fm/page.html
+$(OBJ)/ctl/publish/manifest.o: ctl/publish/install.yaml
 
 gpufabric-fm: $(BUILD)/gpufabric-fm $(BUILD)/sim-agent ## Build the fabric manager: build/gpufabric-fm, and the agent for simulators
 
@@ -207,6 +218,39 @@ $(BUILD)/slurm/spank_gpufabric.so: $(spank-objects) $(OBJ)/flags
 	@$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,--as-needed -o $@ $(filter %.o,$^) $(shell $(PKG_CONFIG) --libs json-c)
 
 -include $(slurm-objects:.o=.d) $(spank-objects:.o=.d)
+
+dra: $(BUILD)/gpufabric-dra ## Build the driver for Kubernetes: build/gpufabric-dra
+
+$(BUILD)/dra/%.pb-c.c: dra/proto/%.proto
+	@mkdir -p $(@D)
+	@protoc-c -Idra/proto --c_out=$(@D) $<
+
+$(BUILD)/dra/obj/%.o: %.c Makefile $(dra-messages)
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	@$(CC) $(dra-cflags) -MMD -MP -c -o $@ $<
+
+$(BUILD)/dra/%.o: $(BUILD)/dra/%.c
+	@$(CC) $(dra-cflags) -c -o $@ $<
+
+$(BUILD)/gpufabric-dra: $(dra-objects)
+	@echo "  LD      $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(dra-objects) $(dra-libs)
+
+.SECONDARY: $(dra-messages)
+$(BUILD)/bench/dra_empty: tests/bench/dra_empty.c $(BUILD)/dra/obj/dra/rpc.o $(BUILD)/dra/obj/dra/text.o
+	@mkdir -p $(@D)
+	@$(CC) $(dra-cflags) $(LDFLAGS) -o $@ $^ -lgrpc -lgpr -lpthread
+
+storm-dra: deps ## Pods over a pool of eight GPUs while the driver for Kubernetes is killed: PODS=100 KILLS=10 SEED=
+	@$(MAKE) -s -f tests/dra/dra.mk BUILD=$(BUILD)
+	@tests/dra/storm.py $(or $(PODS),100) $(or $(KILLS),10) $(or $(SEED),1)
+
+bench-dra: deps dra $(BUILD)/bench/dra_empty ## Memory and wake-ups of the idle driver for Kubernetes beside an empty gRPC server, SECONDS=60
+	@$(MAKE) -s -f tests/dra/dra.mk BUILD=$(BUILD) python
+	@tests/bench/dra.py $(or $(SECONDS),60)
+
+-include $(dra-objects:.o=.d)
 -include $(ctl-objects:.o=.d) $(hub-objects:.o=.d) $(redfish-objects:.o=.d) $(liqid-objects:.o=.d) $(fm-objects:.o=.d) $(agent-objects:.o=.d)
 
 # Of another time than the module, by what tests/vm/skew/NAME.h changes in the files that say
@@ -352,8 +396,8 @@ install-files:
 		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to" || exit 1; \
 	done
 
-uninstall: ## Remove what install, install-fm, install-slurm, install-boot and install-dev put there; configuration stays
-	@for entry in $(install-map) $(fm-map) $(slurm-map); do \
+uninstall: ## Remove what install, install-fm, install-slurm, install-dra, install-boot and install-dev put there; configuration stays
+	@for entry in $(install-map) $(fm-map) $(slurm-map) $(dra-map); do \
 		IFS=: read -r from to mode <<<"$$entry" && rm -f "$(DESTDIR)$$to" || exit 1; \
 	done
 	@rm -f "$(DESTDIR)$(loaddir)/gpufabric.conf" "$(DESTDIR)$(includedir)/linux/gpufabric.h" \
@@ -381,6 +425,16 @@ slurm-map = $(foreach program,$(slurm-programs),$(program):$(libexecdir)/gpuctl/
 
 install-slurm: slurm ## Install Prolog, Epilog and the plugin for Slurm (DESTDIR, prefix)
 	@for entry in $(slurm-map); do \
+		IFS=: read -r from to mode <<<"$$entry" && \
+		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to" || exit 1; \
+	done
+
+# So is the driver for Kubernetes.
+dra-map = $(BUILD)/gpufabric-dra:$(sbindir)/gpufabric-dra:755 \
+	$(call to,dra/man/*.8,$(mandir)/man8)
+
+install-dra: dra ## Install the driver for Kubernetes (DESTDIR, prefix)
+	@for entry in $(dra-map); do \
 		IFS=: read -r from to mode <<<"$$entry" && \
 		install -D -m "$$mode" "$$from" "$(DESTDIR)$$to" || exit 1; \
 	done
@@ -419,7 +473,7 @@ dkms-install: dkms-sources ## Build and install gpufabric for the running kernel
 	dkms install gpufabric/$(VERSION)
 
 clean: ## Remove what was built; the cache stays
-	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/sim-agent $(BUILD)/slurm $(BUILD)/gpufabric-slurm-sync $(BUILD)/fm-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
+	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/sim-agent $(BUILD)/slurm $(BUILD)/gpufabric-slurm-sync $(BUILD)/gpufabric-dra $(BUILD)/fm-test $(BUILD)/dra $(BUILD)/dra-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
 		$(BUILD)/deb $(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
 		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz $(BUILD)/terminal $(BUILD)/matrix $(BUILD)/newest
@@ -428,7 +482,7 @@ distclean: ## Remove build/ altogether
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all demo demo-rack help deps gpuctl gpufabric-fm install-fm slurm install-slurm modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
-	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack feasibility coverage lint bench bench-size bench-plan \
-	bench-manager bench-models bench-terms bench-size-rate fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
+.PHONY: all demo demo-rack help deps gpuctl gpufabric-fm dra install-fm slurm install-slurm install-dra modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
+	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack storm-dra feasibility coverage lint bench bench-size bench-plan \
+	bench-manager bench-models bench-terms bench-size-rate bench-dra fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

@@ -19,6 +19,8 @@ extern const struct ctl_command cmd_fabric_evict;
 extern const struct ctl_command cmd_fabric_lease;
 extern const struct ctl_command cmd_fabric_list;
 extern const struct ctl_command cmd_fabric_unbind;
+extern const struct ctl_command cmd_kubernetes_claim;
+extern const struct ctl_command cmd_kubernetes_install;
 extern const struct ctl_command cmd_plan_apply;
 extern const struct ctl_command cmd_plan_energy;
 extern const struct ctl_command cmd_plan_replay;

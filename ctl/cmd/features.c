@@ -7,7 +7,11 @@
 
 static int print(struct session *session, char **text)
 {
-	*text = features_print(&session->fabric, &session->knowledge);
+	struct managers managers;
+
+	managers_load(session->ctx, &managers);
+	*text = features_print(&session->fabric, &session->knowledge, &managers);
+	managers_free(&managers);
 	return CTL_DONE;
 }
 
@@ -22,7 +26,9 @@ const struct ctl_command cmd_features = {
 	.args = "[FILE]",
 	.summary = "GPUs that are ready, for node feature discovery",
 	.help = "Lines of key=value for the local source of Kubernetes' node feature discovery, which reads\n"
-		"/etc/kubernetes/node-feature-discovery/features.d. Only GPUs in state ready are counted. FILE is replaced\n"
-		"as a whole; without it the lines go to standard output.",
+		"/etc/kubernetes/node-feature-discovery/features.d. Only GPUs in state ready are counted. For each\n"
+		"fabric manager, gpufabric.io/fabric.POOL is the number of ports of this host: gpufabric-dra(8) publishes\n"
+		"its GPUs for the nodes with this label. FILE is replaced as a whole; without it the lines go to standard\n"
+		"output.",
 	.run = features_run,
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl list: every slot with what is in it. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -28,29 +29,42 @@ static bool list_is_free(const struct gf_slot *slot)
 /* Each takes a look at its port: with very many, show has it of one. */
 #define JUDGED_MAX 256
 
-static void print_warnings(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
-			   const struct knowledge *knowledge)
+/* One for each slot, of those that are off; the caller frees. */
+static struct verdict *judge_all(const struct gf_fabric *fabric, const struct knowledge *knowledge)
 {
+	struct verdict *verdicts = mem_zalloc(fabric->n_slots, sizeof(*verdicts));
 	struct identity identity;
 	size_t i, judged = 0;
 	struct judge judge;
 
 	judge_open(&judge, NULL);
-	for (i = 0; i < fabric->n_slots; i++) {
-		const struct gf_slot *slot = &fabric->slots[i];
-		struct verdict verdict = { 0 };
-
-		identity_of(knowledge, slot, &identity);
-		if (slot->state == GF_STATE_OFF && judged++ < JUDGED_MAX)
-			judge_slot(&judge, slot, identity.ids.bar, &verdict);
-		render_slot_warnings(ctx->out, slot, &identity, &verdict);
+	for (i = 0; i < fabric->n_slots && judged < JUDGED_MAX; i++) {
+		if (fabric->slots[i].state != GF_STATE_OFF)
+			continue;
+		judged++;
+		identity_of(knowledge, &fabric->slots[i], &identity);
+		judge_slot(&judge, &fabric->slots[i], identity.ids.bar, &verdicts[i]);
 	}
 	judge_close(&judge);
+	return verdicts;
+}
+
+static void print_warnings(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
+			   const struct knowledge *knowledge, const struct verdict *verdicts)
+{
+	struct identity identity;
+	size_t i;
+
+	for (i = 0; i < fabric->n_slots; i++) {
+		identity_of(knowledge, &fabric->slots[i], &identity);
+		render_slot_warnings(ctx->out, &fabric->slots[i], &identity, &verdicts[i]);
+	}
 }
 
 static void list_print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
 		       const struct knowledge *knowledge)
 {
+	struct verdict *verdicts = judge_all(fabric, knowledge);
 	uint64_t now = text_now();
 	struct identity identity;
 	struct out_table *t;
@@ -63,8 +77,11 @@ static void list_print(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
 		identity_of(knowledge, &fabric->slots[i], &identity);
 		out_row(t);
 		render_slot(t, &fabric->slots[i], &identity, now);
+		if (verdicts[i].now != GF_FIT_UNKNOWN)
+			out_str(t, "verdict", verdict_name(verdicts[i].now));
 	}
-	print_warnings(ctx, fabric, knowledge);
+	print_warnings(ctx, fabric, knowledge, verdicts);
+	free(verdicts);
 	render_chassis(ctx->out, fabric, fabric->slots, fabric->n_slots);
 	render_unmanaged(ctx->out, fabric->slots, fabric->n_slots);
 	if (fabric->n_compositions) {
@@ -124,7 +141,8 @@ const struct ctl_command cmd_list = {
 		"a card that is not a GPU, and gpuctl leaves it alone. A card with a switch of its own belongs to one\n"
 		"slot with all its GPUs; gpus is their number in JSON. A switch with two or more ports that implement\n"
 		"slots could be a chassis: it has the flag chassis and is never powered, unless the module was loaded\n"
-		"with cards=PORT, where PORT is the address of the slot's port.\n"
+		"with cards=PORT, where PORT is the address of the slot's port. verdict is in JSON for slots that are\n"
+		"off: fits, fits-after-reassignment or cannot, as show says.\n"
 		"\n"
 		"The name of a slot is a PCI address if its port has no slot driver. gpuctl then uses the link of the\n"
 		"port: detach disables it, attach enables it and scans the bus below.\n"

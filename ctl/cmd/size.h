@@ -20,6 +20,25 @@ bool size_kind_asked(const struct ctl_ctx *ctx, const struct cat_gpu *gpu);
 /* Does each --gpu name a kind? Returns enum ctl_exit. */
 int size_check_kinds(struct ctl_ctx *ctx, const struct catalogue *cat);
 
+/**
+ * struct size_row - a kind of GPU and how many of it a workload needs
+ * @gpu: the kind
+ * @fit: the answer
+ * @error: why there is none, "" otherwise
+ */
+struct size_row {
+	const struct cat_gpu *gpu;
+	struct size_fit fit;
+	struct fault error;
+};
+
+/*
+ * Kinds that are asked for, the best for the workload first; @rows has room for all of the catalogue.
+ * Their number is returned.
+ */
+size_t size_rows(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+		 struct size_row *rows);
+
 /* Answers for a workload; @word: the operand before the model. Returns enum ctl_exit. */
 typedef int (*size_verb_fn)(struct ctl_ctx *ctx, const struct catalogue *cat,
 			    const struct size_request *req, const char *word);

@@ -39,19 +39,8 @@ static const struct out_column fit_columns[] = {
 	{ NULL, NULL, 0 },
 };
 
-/**
- * struct row - a kind of GPU and how many of it
- * @gpu: the kind
- * @fit: the answer
- * @error: why there is none, "" otherwise
- */
-struct row {
-	const struct cat_gpu *gpu;
-	struct size_fit fit;
-	struct fault error;
-};
-
-static void print_fit(struct out_table *t, const struct size_request *req, const struct row *row)
+static void print_fit(struct out_table *t, const struct size_request *req,
+		      const struct size_row *row)
 {
 	const struct size_fit *fit = &row->fit;
 	bool card = row->gpu->form == GPU_FORM_CARD;
@@ -101,7 +90,7 @@ static void print_fit(struct out_table *t, const struct size_request *req, const
  */
 static int by_count(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct size_row *x = a, *y = b;
 	unsigned int nx = x->fit.gpus, ny = y->fit.gpus;
 	bool mx = cat_gpu_for_models(x->gpu), my = cat_gpu_for_models(y->gpu);
 	bool lx = x->fit.trust == GPU_FROM_LABEL, ly = y->fit.trust == GPU_FROM_LABEL;
@@ -122,13 +111,13 @@ static int by_count(const void *a, const void *b)
 	return strcmp(x->gpu->id, y->gpu->id);
 }
 
-static size_t collect(struct ctl_ctx *ctx, const struct catalogue *cat,
-		      const struct size_request *req, struct row *rows)
+size_t size_rows(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+		 struct size_row *rows)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < cat->n_gpus; i++) {
-		struct row *row = &rows[n];
+		struct size_row *row = &rows[n];
 
 		if (!size_kind_asked(ctx, &cat->gpus[i]))
 			continue;
@@ -145,8 +134,8 @@ static size_t collect(struct ctl_ctx *ctx, const struct catalogue *cat,
 }
 
 /* Prints the kinds; returns whether any fits. */
-static bool print_fits(struct ctl_ctx *ctx, const struct size_request *req, const struct row *rows,
-		       size_t n)
+static bool print_fits(struct ctl_ctx *ctx, const struct size_request *req,
+		       const struct size_row *rows, size_t n)
 {
 	struct out_table *t = out_table(ctx->out, "fits", fit_columns, OUT_TABLE);
 	bool all = ctl_flag(ctx, "all") || ctl_flag(ctx, "gpu");
@@ -163,7 +152,8 @@ static bool print_fits(struct ctl_ctx *ctx, const struct size_request *req, cons
 }
 
 /* One kind asked for: what each of its GPUs holds. */
-static void print_each(struct ctl_ctx *ctx, const struct size_request *req, const struct row *row)
+static void print_each(struct ctl_ctx *ctx, const struct size_request *req,
+		       const struct size_row *row)
 {
 	char buf[UNITS_TEXT_MAX], p95[UNITS_TEXT_MAX];
 	enum gpu_trust trust;
@@ -189,7 +179,7 @@ static int estimate(struct ctl_ctx *ctx, const struct catalogue *cat,
 		    const struct size_request *req, const char *word)
 {
 	struct size_terms terms;
-	struct row *rows;
+	struct size_row *rows;
 	bool fits;
 	size_t n;
 	int ret;
@@ -202,7 +192,7 @@ static int estimate(struct ctl_ctx *ctx, const struct catalogue *cat,
 		return ret;
 	rows = mem_zalloc(cat->n_gpus, sizeof(*rows));
 	size_print_need(ctx, req, &terms);
-	n = collect(ctx, cat, req, rows);
+	n = size_rows(ctx, cat, req, rows);
 	fits = print_fits(ctx, req, rows, n);
 	if (n == 1)
 		print_each(ctx, req, &rows[0]);

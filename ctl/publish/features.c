@@ -17,6 +17,7 @@
 
 #define DOMAIN "gpufabric.io/"
 #define LABEL_MAX 63
+#define POOL_NAME_PLAIN 54
 
 static bool alphanumeric(char c)
 {
@@ -57,7 +58,46 @@ static void print_kind(struct text *t, const struct capacity_kind *kind)
 		features_put(t, mem_printf("%s.driver", kind->name), mem_strdup(kind->driver));
 }
 
-char *features_print(const struct gf_fabric *fabric, const struct knowledge *knowledge)
+/* FNV-1a, 32 bits. */
+static uint32_t name_checksum(const char *name)
+{
+	uint32_t sum = 2166136261u;
+
+	while (*name)
+		sum = (sum ^ (unsigned char)*name++) * 16777619u;
+	return sum;
+}
+
+/*
+ * gpufabric-dra calls the pool of a manager so: [a-z0-9-], and a checksum of the name behind it
+ * where that has something else.
+ */
+static char *pool_name(const char *manager)
+{
+	size_t len = strlen(manager), i;
+	bool same = len && len <= POOL_NAME_PLAIN;
+	struct text t = { 0 };
+
+	for (i = 0; i < len && i < POOL_NAME_PLAIN; i++) {
+		char c = manager[i];
+		bool inner = i && manager[i + 1];
+
+		if (c >= 'A' && c <= 'Z') {
+			same = false;
+			c += 'a' - 'A';
+		} else if (!alphanumeric(c) && !(c == '-' && inner)) {
+			same = false;
+			c = '-';
+		}
+		text_add(&t, "%c", !i && c == '-' ? 'x' : c);
+	}
+	if (!same)
+		text_add(&t, "%s%08x", len ? "-" : "", name_checksum(manager));
+	return t.text;
+}
+
+char *features_print(const struct gf_fabric *fabric, const struct knowledge *knowledge,
+		     const struct managers *managers)
 {
 	struct capacity capacity;
 	struct text t = { 0 };
@@ -73,6 +113,13 @@ char *features_print(const struct gf_fabric *fabric, const struct knowledge *kno
 	features_put(&t, mem_strdup("gpus.free"), mem_printf("%zu", ready - held));
 	for (i = 0; i < capacity.n; i++)
 		print_kind(&t, &capacity.kinds[i]);
+	for (i = 0; i < managers->n; i++) {
+		char *pool = pool_name(managers->conf[i].name);
+
+		features_put(&t, mem_printf("fabric.%s", pool),
+			     mem_printf("%zu", managers->conf[i].n_ports));
+		free(pool);
+	}
 	capacity_free(&capacity);
 	return t.text;
 }

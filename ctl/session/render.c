@@ -51,6 +51,7 @@ const struct out_column render_slot_columns[] = {
 	{ "serial", NULL },
 	{ "generation", NULL },
 	{ "operation", NULL },
+	{ "verdict", NULL },
 	{ NULL, NULL },
 };
 

@@ -66,9 +66,9 @@ dangling()
 {
 	local page other
 
-	for page in ctl/man/*.[458] fm/man/*.8 slurm/man/*.8; do
+	for page in ctl/man/*.[458] fm/man/*.8 slurm/man/*.8 dra/man/*.8; do
 		refers_to "$page" | while read -r other; do
-			[ -e "ctl/man/$other" ] || [ -e "fm/man/$other" ] || [ -e "slurm/man/$other" ] || echo "$page: there is no $other"
+			[ -e "ctl/man/$other" ] || [ -e "fm/man/$other" ] || [ -e "slurm/man/$other" ] || [ -e "dra/man/$other" ] || echo "$page: there is no $other"
 		done
 	done
 }
@@ -97,7 +97,7 @@ installed()
 	[ -s "$work/usr/share/zsh/vendor-completions/_gpuctl" ] || echo "no completion for zsh"
 }
 
-for page in ctl/man/*.[458] fm/man/*.8 slurm/man/*.8; do
+for page in ctl/man/*.[458] fm/man/*.8 slurm/man/*.8 dra/man/*.8; do
 	name=${page##*/}
 	report "$name: roff is content" roff_warns "$page"
 	report "$name: man is content" man_warns "$page"

@@ -239,7 +239,10 @@ static void test_metrics(void)
 
 static void test_features(void)
 {
-	char *text = features_print(&fabric, &knowledge);
+	struct manager_conf conf[] = { { .name = (char *)"Rack", .n_ports = 4 },
+				       { .name = (char *)"rack-b", .n_ports = 2 } };
+	struct managers managers = { .conf = conf, .n = 2 };
+	char *text = features_print(&fabric, &knowledge, &managers);
 
 	has(text, "gpufabric.io/slots=5");
 	has(text, "gpufabric.io/gpus.ready=3");
@@ -249,17 +252,20 @@ static void test_features(void)
 	has(text, "gpufabric.io/h100-pcie-80.driver=mixed");
 	has(text, "gpufabric.io/1234-0011.ready=1");
 	ok(!strstr(text, "1234-0011.driver"), "no driver, no line");
+	/* As dra_publish.py has it of the driver. */
+	has(text, "gpufabric.io/fabric.rack-0ce99e92=4");
+	has(text, "gpufabric.io/fabric.rack-b=2");
 	free(text);
 
 	slots[0].state = GF_STATE_DRAINING;
 	nvidia.driver = (char *)"not a label";
-	text = features_print(&fabric, &knowledge);
+	text = features_print(&fabric, &knowledge, &managers);
 	has(text, "gpufabric.io/h100-pcie-80.ready=1");
 	has(text, "gpufabric.io/gpus.ready=2");
 	free(text);
 	slots[0].state = GF_STATE_READY;
 	slots[1].state = GF_STATE_OFF;
-	text = features_print(&fabric, &knowledge);
+	text = features_print(&fabric, &knowledge, &managers);
 	ok(!strstr(text, "not a label"), "what is no label is not written");
 	free(text);
 }

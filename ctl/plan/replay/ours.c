@@ -29,7 +29,7 @@
 #define AGE_WEIGHT 2 /* of the wait over the expected runtime */
 #define SELDOM 0.1 /* of the guarantee is used on average at most */
 #define SELDOM_S 604800.0 /* over which time */
-#define SELDOM_WEIGHT 1e-5 /* of such a tenant's jobs, in the order */
+#define SELDOM_WEIGHT 0.00001 /* of such a tenant's jobs, in the order */
 #define LATE_SCALE 0.1 /* as much later makes a job e times more urgent */
 #define LATE_EXPONENT_MAX 60
 #define LATE_MOST 0.02 /* later than that, a tenant waits for nobody */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the kubelet asks: registration, and claims to prepare and to give back. */
+#ifndef DRA_PLUGIN_H
+#define DRA_PLUGIN_H
+
+#include "dra/rpc.h"
+#include "dra/work.h"
+
+/**
+ * struct plugin - the driver as the kubelet sees it
+ * @work: claims
+ * @endpoint: path of its socket, as the kubelet knows it
+ * @answer_ms: the longest that a call is waited with; the kubelet gives up after 45 s
+ */
+struct plugin {
+	struct work work;
+	const char *endpoint;
+	uint64_t answer_ms;
+};
+
+extern const struct rpc_method plugin_methods[];
+
+#endif /* DRA_PLUGIN_H */
