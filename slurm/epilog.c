@@ -50,9 +50,9 @@ static int epilog_run(uint32_t id, const char *node)
 	gpuctl_run(&call);
 	said = gpuctl_said(&call);
 	/* A job whose GPUs never came has no composition. */
-	if (call.exit == GPUCTL_DONE || call.exit == GPUCTL_USAGE)
-		node_job_forget(id);
-	else
+	if ((call.exit == GPUCTL_DONE || call.exit == GPUCTL_USAGE) && lock >= 0)
+		node_job_note(lock, NODE_JOB_ENDED, node);
+	else if (call.exit != GPUCTL_DONE && call.exit != GPUCTL_USAGE)
 		ret = epilog_fault(id, node, said);
 	gpuctl_free(&call);
 	free(said);
@@ -66,6 +66,7 @@ out:
 int main(void)
 {
 	const char *node = getenv("SLURMD_NODENAME"), *gpus = getenv("SLURM_JOB_GPUS");
+	char name[NODE_NAME_MAX];
 	uint32_t id;
 	int ret;
 
@@ -74,7 +75,7 @@ int main(void)
 		syslog(LOG_ERR, "this is for slurmd to run: SLURM_JOB_ID and SLURMD_NODENAME");
 		return 1;
 	}
-	if (!(gpus && *gpus) && !node_job_known(id))
+	if (!(gpus && *gpus) && node_job_state(id, name, sizeof(name)) != NODE_JOB_HERE)
 		return 0;
 	slurm_init(NULL);
 	ret = epilog_run(id, node);

@@ -112,6 +112,12 @@ int job_load(uint32_t id, const char *node, uint64_t wait_ms, struct job *job, s
 	return err;
 }
 
+/* Also while its nodes are still made ready: its Prolog may have composed by then. */
+static bool is_running(uint32_t state)
+{
+	return (state & JOB_STATE_BASE) == JOB_RUNNING && !(state & JOB_COMPLETING);
+}
+
 bool job_runs_on(uint32_t id, const char *node)
 {
 	job_info_msg_t *answer = NULL;
@@ -123,7 +129,7 @@ bool job_runs_on(uint32_t id, const char *node)
 	for (i = 0; i < answer->record_count; i++) {
 		const slurm_job_info_t *job = &answer->job_array[i];
 
-		runs = runs || (job->job_id == id && job->job_state == JOB_RUNNING && job->nodes &&
+		runs = runs || (job->job_id == id && is_running(job->job_state) && job->nodes &&
 				host_place(job->nodes, node) >= 0);
 	}
 	slurm_free_job_info_msg(answer);

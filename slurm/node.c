@@ -3,10 +3,12 @@
  * DOC: jobs on a node
  *
  * A Prolog can outlive slurmd, and then an Epilog runs beside it. So each job has a file, and who
- * composes or releases for it has that locked.
+ * composes or releases for it has that locked. It stays when the job ends, for as long as Slurm
+ * may start the job once more.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -19,6 +21,7 @@
 #include "slurm/node.h"
 
 #define ARGS_MAX 80
+#define ENDED "ended "
 #define LOCK_STEP_MS 50
 /* From SIGTERM on gpuctl undoes what it has begun. */
 #define GRACE_MS 20000
@@ -103,13 +106,35 @@ void node_job_forget(uint32_t id)
 	free(path);
 }
 
-bool node_job_known(uint32_t id)
+int node_job_note(int fd, enum node_job what, const char *node)
 {
-	char *path = job_file(id);
-	bool known = !access(path, F_OK);
+	char *text = mem_printf("%s%s\n", what == NODE_JOB_ENDED ? ENDED : "", node);
+	int err = 0;
 
+	if (ftruncate(fd, 0) || pwrite(fd, text, strlen(text), 0) != (ssize_t)strlen(text))
+		err = errno ? -errno : -EIO;
+	free(text);
+	return err;
+}
+
+enum node_job node_job_state(uint32_t id, char *node, size_t size)
+{
+	char *path = job_file(id), text[NODE_NAME_MAX + sizeof(ENDED) + 1];
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	enum node_job state = NODE_JOB_UNKNOWN;
+
+	*node = '\0';
+	if (length >= 0) {
+		text[length] = '\0';
+		text[strcspn(text, "\n")] = '\0';
+		state = strncmp(text, ENDED, strlen(ENDED)) ? NODE_JOB_HERE : NODE_JOB_ENDED;
+		snprintf(node, size, "%s", text + (state == NODE_JOB_ENDED ? strlen(ENDED) : 0));
+	}
+	if (fd >= 0)
+		close(fd);
 	free(path);
-	return known;
+	return state;
 }
 
 int gpuctl_run(struct gpuctl_call *call)

@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the jobs that have GPUs on this node: a file each, locked by whoever changes them. */
+/* Of the jobs that have, or had, GPUs on this node: a file each, locked by whoever changes them. */
 #define NODE_RUN "/run/gpufabric-slurm"
+/* The longest name of a node that is heeded. */
+#define NODE_NAME_MAX 256
 
 /* Exit codes of gpuctl that are told apart here; those of ctl/cli/ctl.h. */
 enum gpuctl_exit {
@@ -32,8 +34,18 @@ char *node_composition(uint32_t id);
  */
 int node_job_lock(uint32_t id, uint64_t wait_ms, bool *new);
 void node_job_forget(uint32_t id);
-/* Has it GPUs of the fabric on this node? */
-bool node_job_known(uint32_t id);
+
+/* What the file of a job says. */
+enum node_job {
+	NODE_JOB_UNKNOWN, /* nothing: it has had no GPUs here */
+	NODE_JOB_HERE, /* its Prolog ran, and no Epilog yet */
+	NODE_JOB_ENDED, /* its Epilog ran: Slurm may start it again here, also without a Prolog */
+};
+
+/* @fd: of node_job_lock(). @node: this node, as Slurm calls it. 0 or a negative errno. */
+int node_job_note(int fd, enum node_job what, const char *node);
+/* @node, of @size bytes, gets the name of the node; "" for NODE_JOB_UNKNOWN. */
+enum node_job node_job_state(uint32_t id, char *node, size_t size);
 
 /**
  * struct gpuctl_call - a call of gpuctl

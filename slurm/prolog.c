@@ -173,6 +173,9 @@ static int prolog_run(struct prolog *prolog)
 		node_job_forget(prolog->id);
 		return 0;
 	}
+	err = node_job_note(lock, NODE_JOB_HERE, prolog->node);
+	if (err)
+		return prolog_fault(prolog, strerror(-err));
 	ret = prolog_compose(prolog, &said);
 	ret = prolog_judge(prolog, ret, said);
 	free(said);

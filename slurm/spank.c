@@ -17,11 +17,13 @@
 #include <unistd.h>
 
 #pragma GCC visibility push(default)
+#include <slurm/slurm.h>
 #include <slurm/spank.h>
 
 SPANK_PLUGIN(gpufabric, 1);
 #pragma GCC visibility pop
 
+#include "base/program.h"
 #include "base/text.h"
 #include "slurm/node.h"
 #include "slurm/options.h"
@@ -33,6 +35,9 @@ SPANK_PLUGIN(gpufabric, 1);
 #define ENV_MS 30000
 #define ENV_OUTPUT_MAX (1u << 16)
 #define FENCE_MS 30000
+/* What the Prolog takes at most, and what it waits for. */
+#define PROLOG_MS 300000
+#define LOCK_MS 180000
 #define CGROUPS "/sys/fs/cgroup"
 
 /* What Slurm sets to numbers of slots. */
@@ -158,26 +163,83 @@ static int submit(spank_t spank)
 	return ret;
 }
 
-/* The job's composition; a step of a job without GPUs has nothing to ask for. */
-static void learn(spank_t spank)
+/* The environment of the job's composition. */
+static void learn_environment(void)
 {
-	char *name;
-	const char *argv[5] = { "env", NULL, "--format", "plain" };
+	char *name = node_composition(step.id);
+	const char *argv[5] = { "env", name, "--format", "plain" };
 	struct gpuctl_call call = { .argv = argv,
 				    .timeout_ms = ENV_MS,
 				    .output_max = ENV_OUTPUT_MAX };
 
-	if (spank_get_item(spank, S_JOB_ID, &step.id) != ESPANK_SUCCESS)
-		return;
-	step.has_gpus = node_job_known(step.id);
-	if (!step.has_gpus)
-		return;
-	name = node_composition(step.id);
-	argv[1] = name;
 	if (gpuctl_run(&call) == GPUCTL_DONE)
 		step_environment_read(call.output, &step.environment);
 	gpuctl_free(&call);
 	free(name);
+}
+
+/* As slurmd does; it finds out what the job is to have, and gives the job back if that cannot be. */
+static void run_prolog(const char *node)
+{
+	static char *const argv[] = { GPUCTL_LIBEXEC_DIR "/slurm/prolog", NULL };
+	const struct program_limits limits = { .timeout_ms = PROLOG_MS };
+	const char *conf = getenv("SLURM_CONF");
+	char *env[6] = {
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		mem_printf("SLURM_JOB_ID=%u", step.id),
+		"SLURM_JOB_GPUS=unknown",
+		mem_printf("SLURMD_NODENAME=%s", node),
+		conf ? mem_printf("SLURM_CONF=%s", conf) : NULL,
+	};
+	struct program program = { .argv = argv, .env = env, .output_max = ENV_OUTPUT_MAX };
+
+	programs_run(&program, 1, &limits);
+	program_free(&program);
+	free(env[1]);
+	free(env[3]);
+	free(env[4]);
+}
+
+/* Wait until nobody composes or releases for the job. */
+static void job_settles(void)
+{
+	bool new;
+	int lock = node_job_lock(step.id, LOCK_MS, &new);
+
+	if (lock < 0)
+		return;
+	/* Whoever had it has just removed it. */
+	if (new)
+		node_job_forget(step.id);
+	close(lock);
+}
+
+/*
+ * The job's composition; a step of a job without GPUs has nothing to ask for. A batch job that
+ * comes back to a node while the Epilog of its former life runs, or has run, is started there without a
+ * Prolog (slurmd knows its id): then the Prolog runs from here.
+ */
+static void learn(spank_t spank)
+{
+	char node[NODE_NAME_MAX];
+	uint32_t number = 0;
+	enum node_job state;
+
+	if (spank_get_item(spank, S_JOB_ID, &step.id) != ESPANK_SUCCESS ||
+	    spank_get_item(spank, S_JOB_STEPID, &number) != ESPANK_SUCCESS)
+		return;
+	if (node_job_state(step.id, node, sizeof(node)) == NODE_JOB_UNKNOWN)
+		return;
+	job_settles();
+	state = node_job_state(step.id, node, sizeof(node));
+	if (state == NODE_JOB_HERE)
+		learn_environment();
+	if (number == SLURM_BATCH_SCRIPT && !step.environment.n && *node) {
+		slurm_info("gpufabric: job %u is started again without a Prolog", step.id);
+		run_prolog(node);
+		learn_environment();
+	}
+	step.has_gpus = node_job_state(step.id, node, sizeof(node)) == NODE_JOB_HERE;
 }
 
 int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
