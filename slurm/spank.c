@@ -232,14 +232,16 @@ static void learn(spank_t spank)
 		return;
 	job_settles();
 	state = node_job_state(step.id, node, sizeof(node));
-	if (state == NODE_JOB_HERE)
-		learn_environment();
-	if (number == SLURM_BATCH_SCRIPT && !step.environment.n && *node) {
+	/* Not where its Prolog ran: what that gave back is not to be composed here. */
+	if (state == NODE_JOB_ENDED && number == SLURM_BATCH_SCRIPT) {
 		slurm_info("gpufabric: job %u is started again without a Prolog", step.id);
 		run_prolog(node);
-		learn_environment();
+		state = node_job_state(step.id, node, sizeof(node));
 	}
-	step.has_gpus = node_job_state(step.id, node, sizeof(node)) == NODE_JOB_HERE;
+	if (state == NODE_JOB_HERE)
+		learn_environment();
+	/* Also where the Prolog failed: rather no job than one without its GPUs. */
+	step.has_gpus = state != NODE_JOB_UNKNOWN;
 }
 
 int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
