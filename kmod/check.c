@@ -24,7 +24,7 @@ static int refuse_busy(const char **why)
 
 static int refuse_stale(const char **why)
 {
-	return refuse(-ESTALE, why, "the slot is of another generation by now, look at it again");
+	return refuse(-ESTALE, why, "the generation of the slot has changed, read the slot again");
 }
 
 static int refuse_stuck(const char **why)
@@ -43,10 +43,10 @@ static int check_common(const struct gf_check *slot, const char **why)
 		return refuse_busy(why);
 	if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
 		return refuse(-EOPNOTSUPP, why,
-			      "the slot driver can free the slot at any time, so it is not driven");
+			      "the slot driver can free the slot at any time, so requests are refused");
 	if (slot->foreign)
 		return refuse(-EMEDIUMTYPE, why,
-			      "the slot holds a device that is not a GPU, it is left alone");
+			      "the slot holds a device that is not a GPU, so requests are refused");
 	return 0;
 }
 
@@ -58,7 +58,7 @@ int gf_check_add(const struct gf_check *slot, const char **why)
 		return refuse(-EEXIST, why, "the slot is in this composition already");
 	if (slot->claim == GF_CLAIM_OTHER)
 		return refuse(-EBUSY, why,
-			      "the slot is claimed by a composition, release that first");
+			      "the slot is claimed by a composition, release the composition first");
 	err = check_common(slot, why);
 	if (err)
 		return err;
@@ -100,7 +100,7 @@ int gf_check_remove(const struct gf_check *slot, const char **why)
 
 	if (slot->claim == GF_CLAIM_OTHER && !slot->force)
 		return refuse(-EBUSY, why,
-			      "the slot belongs to a composition, release or resize that, or force");
+			      "the slot belongs to a composition, release or resize it, or use force");
 	err = check_common(slot, why);
 	if (err)
 		return err;
@@ -116,7 +116,7 @@ int gf_check_remove(const struct gf_check *slot, const char **why)
 	case GF_STATE_READY:
 	case GF_STATE_ATTACHED:
 		return refuse(-ESTALE, why,
-			      "drain the slot first, and name the generation that drain returns");
+			      "drain the slot first, and give the generation that drain returns");
 	case GF_STATE_EMPTY:
 	case GF_STATE_OFF:
 	case GF_STATE_STUCK:
@@ -156,7 +156,7 @@ int gf_check_abort(const struct gf_check *slot, const char **why)
 		return refuse_busy(why);
 	if (slot->state != GF_STATE_DRAINING)
 		return refuse(-EINVAL, why,
-			      "the slot is not being drained, there is nothing to take back");
+			      "the slot is not being drained, there is no drain to abort");
 	return slot->has_generation && !slot->same_generation ? refuse_stale(why) : GF_NEED_NOTHING;
 }
 

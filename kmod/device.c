@@ -184,7 +184,7 @@ static struct device *gpu_create(struct gf_slot *slot)
 	err = dev_set_name(dev, "%s!gpu", dev_name(&slot->dev)) ?: device_add(dev);
 	if (!err)
 		return dev;
-	dev_warn(&slot->dev, "no device for the GPU (%d)\n", err);
+	dev_warn(&slot->dev, "cannot register the device of the GPU: error %d\n", err);
 	put_device(dev);
 	return NULL;
 }
@@ -210,7 +210,8 @@ static void link_port(struct gf_slot *slot)
 		/* Slots of other drivers may share a bridge, which has the link of the first. */
 		slot->linked = !sysfs_create_link_nowarn(port, &slot->dev.kobj, "gpufabric");
 		if (sysfs_create_link(&slot->dev.kobj, port, "port"))
-			dev_warn(&slot->dev, "slot %s has no link to its port\n", slot->name);
+			dev_warn(&slot->dev, "cannot make the sysfs link from slot %s to its port\n",
+				 slot->name);
 	}
 	mutex_unlock(&gf_link_lock);
 }
@@ -244,7 +245,7 @@ void gf_device_publish(struct work_struct *work)
 		slot->added = true;
 		slot->registered = !device_add(&slot->dev);
 		if (!slot->registered)
-			dev_warn(&slot->dev, "slot %s has no device\n", slot->name);
+			dev_warn(&slot->dev, "cannot register the device of slot %s\n", slot->name);
 		else
 			link_port(slot);
 	} else if (slot->registered && !retired) {

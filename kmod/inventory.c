@@ -43,19 +43,19 @@ static const struct kernel_param_ops poll_ops = {
 };
 
 module_param_cb(poll_ms, &poll_ops, &poll_ms, 0644);
-MODULE_PARM_DESC(poll_ms, "Look for new slots and cards, and whether GPUs still answer, this often in milliseconds: what goes and comes between two looks is not seen. 0: when the kernel tells of something on a slot only (default 1000)");
+MODULE_PARM_DESC(poll_ms, "Interval in milliseconds of the checks for new slots, new cards and GPUs that do not answer; a change that is undone between two checks is missed. 0: check only when the kernel reports an event of a slot (default 1000)");
 
 static bool root_ports;
 module_param(root_ports, bool, 0444);
-MODULE_PARM_DESC(root_ports, "Manage slots of root ports too (default off: only downstream ports of switches)");
+MODULE_PARM_DESC(root_ports, "Also manage slots of root ports (default off: only downstream ports of switches)");
 
 static char *bare_ports = "";
 module_param(bare_ports, charp, 0444);
-MODULE_PARM_DESC(bare_ports, "Manage these ports without a hot-plug controller too, by their links: PCI addresses such as 0000:c1:04.0, separated by commas, or all (default none)");
+MODULE_PARM_DESC(bare_ports, "Also manage these ports without a hot-plug controller, by their links: PCI addresses such as 0000:c1:04.0, separated by commas, or all (default none)");
 
 static char *cards = "";
 module_param(cards, charp, 0444);
-MODULE_PARM_DESC(cards, "Slots, by the PCI addresses of their ports, that hold a card although its switch looks like that of a chassis, separated by commas (default none)");
+MODULE_PARM_DESC(cards, "PCI addresses of the ports of slots, separated by commas, that hold a card although its switch looks like the switch of a chassis (default none)");
 
 static void scan_run(struct work_struct *work);
 static void poll_run(struct work_struct *work);
@@ -219,7 +219,7 @@ static bool is_lost_to_card(struct pci_dev *port)
 	if (!is_in_card(port))
 		return false;
 	if (number && number <= 256 && !test_and_set_bit(number - 1, told))
-		pci_warn(port, "bare_ports= names this port, but it is inside the card of a slot, and stays part of that\n");
+		pci_warn(port, "bare_ports= names this port, but the port is part of the card in a slot and remains so\n");
 	return true;
 }
 

@@ -78,7 +78,7 @@ static int parse_pick(struct genl_info *info, int type,
 	odd = meaningless(info, type, tb);
 	if (odd)
 		return gf_refuse(info, odd, -EINVAL,
-				 "that means nothing for this slot of this command");
+				 "this command does not use this attribute of a slot");
 	pick->attr = attr;
 	if (tb[GPUFABRIC_A_MEMBER_GENERATION]) {
 		pick->generation = nla_get_u32(tb[GPUFABRIC_A_MEMBER_GENERATION]);
@@ -118,7 +118,7 @@ int gf_picks_parse(struct genl_info *info, int type, struct gf_picks *picks)
 	/* All that changes something comes along here. */
 	if (gf.sleeping)
 		return gf_refuse(info, NULL, -EBUSY,
-				 "the system is about to sleep, ask again when it is awake");
+				 "the system is going to sleep, try again when it is awake");
 	nla_for_each_attr(attr, genlmsg_data(info->genlhdr), genlmsg_len(info->genlhdr), rem) {
 		if (nla_type(attr) != type)
 			continue;
@@ -207,7 +207,7 @@ int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 	if (check == gf_check_add && need == GF_NEED_NOTHING && driver &&
 	    !(slot->snap && gf_snapshot_bound(slot->snap, driver)))
 		return gf_refuse(info, pick->attr, -EBUSY,
-			      "the GPU is attached without the driver that is asked for, detach it first");
+			      "the GPU is attached without the requested driver, detach it first");
 	pick->need = need;
 	return 0;
 }
@@ -241,7 +241,7 @@ int gf_picks_check_stale(struct genl_info *info, const struct gf_picks *picks)
 	if (!stale)
 		return 0;
 	return gf_refuse(info, attr, -EAGAIN,
-			 "stale: what the request was judged by has changed, judge it anew");
+			 "stale: the fabric has changed since the request was judged, judge it again");
 }
 
 int gf_picks_members_of(struct genl_info *info, const struct gf_picks *picks,

@@ -53,7 +53,7 @@ static int read_timeouts(struct genl_info *info, struct gf_op *op)
 	/* A driver override ends at a newline, and sysfs has drivers as folders. */
 	if (driver && (!driver[0] || strpbrk(driver, "/\n") || !op->driver_timeout_ms))
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_DRIVER], -EINVAL,
-				 "a driver that is chosen has a name without a slash and is waited for, give driver-timeout");
+				 "a requested driver needs a name without a slash, and a driver-timeout");
 	strscpy(op->driver, driver ?: "", sizeof(op->driver));
 	return 0;
 }
@@ -234,7 +234,7 @@ static int make_composition(struct gf_request *request)
 			make_kuid(&init_user_ns, nla_get_u32(info->attrs[GPUFABRIC_A_OWNER]));
 	if (!uid_valid(composition->owner))
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_OWNER], -EINVAL,
-			      "the owner is no valid user id");
+			      "the owner is not a valid user id");
 	if (gf_request_flags(info) & GPUFABRIC_COMPOSE_FLAG_BIND) {
 		composition->flags |= GPUFABRIC_COMPOSITION_FLAG_BOUND;
 		composition->port = info->snd_portid;
@@ -274,7 +274,7 @@ static int check_generation(struct genl_info *info, const struct gf_composition 
 	gf_assert_locked();
 	return !attr || nla_get_u32(attr) == composition->generation ? 0 :
 	       gf_refuse(info, attr, -ESTALE,
-			 "the composition is of another generation by now, look at it again");
+			 "the generation of the composition has changed, read the composition again");
 }
 
 /* Find the composition that a request names, and that nothing changes now. */
@@ -315,13 +315,13 @@ static int judge_resize(struct gf_request *request)
 				     info->attrs[GPUFABRIC_A_JUDGED_AT]))
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_DRIVER] ?:
 				 info->attrs[GPUFABRIC_A_JUDGED_AT], -EINVAL,
-				 "that means nothing where no slot is added");
+				 "this attribute needs slots to add");
 	members = request->composition->nr_members + request->add->count;
 	if (members > GPUFABRIC_MEMBERS_MAX)
 		return gf_refuse(info, NULL, -E2BIG, "a composition holds at most 512 slots");
 	if (members == request->remove->count)
 		return gf_refuse(info, NULL, -EINVAL,
-				 "that leaves no slot, release the composition instead");
+				 "no slot would remain, release the composition instead");
 	add_steps(request->op, request->add, false);
 	add_steps(request->op, request->remove, true);
 	request->state = GPUFABRIC_COMPOSITION_STATE_RESIZING;

@@ -114,8 +114,8 @@ static void stall_run(struct work_struct *work)
 		snprintf(doing, sizeof(doing), "%s %s for %llu s",
 			 at.unbinds ? "unbinding" : "binding", at.address,
 			 div_u64(gf_clock_ms() - at.since, 1000));
-	pr_warn_ratelimited("gpufabric: waiting for the PCI rescan lock for %u ms; whoever holds it keeps all PCI hot-plug waiting: %s%s%s\n",
-			    GF_STALL_MS, at.pdev ? task : "nobody seen",
+	pr_warn_ratelimited("gpufabric: waiting for the PCI rescan lock for %u ms; its holder blocks all PCI hot-plug: %s%s%s\n",
+			    GF_STALL_MS, at.pdev ? task : "holder unknown",
 			    at.pdev ? " has been " : "", doing);
 }
 

@@ -20,7 +20,7 @@
 
 static unsigned int lost_ms = 3000;
 module_param(lost_ms, uint, 0644);
-MODULE_PARM_DESC(lost_ms, "Take a GPU for lost when it has not answered for so long in milliseconds; what is shorter is a flap (default 3000). One that the kernel recovers from an error has 20 times as long");
+MODULE_PARM_DESC(lost_ms, "Time in milliseconds after which a GPU that does not answer is lost; a shorter absence is a flap (default 3000). A GPU that the kernel recovers from an error has 20 times as long");
 
 static bool is_asleep(struct pci_dev *pdev)
 {

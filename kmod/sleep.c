@@ -57,7 +57,7 @@ static void name_workers(void)
 	mutex_lock(&gf.lock);
 	xa_for_each(&gf.slots, id, slot) {
 		if (slot->step)
-			dev_warn(&slot->dev, "the system cannot sleep: operation %llu has not come back from %s of slot %s\n",
+			dev_warn(&slot->dev, "the system cannot sleep: operation %llu has not ended %s of slot %s\n",
 				 slot->step->op->id, slot->step->need == GF_NEED_ATTACH ?
 				 "attach" : "detach", slot->name);
 	}

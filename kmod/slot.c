@@ -26,7 +26,7 @@
 
 static unsigned int quarantine_after = GF_QUARANTINE_AFTER;
 module_param(quarantine_after, uint, 0644);
-MODULE_PARM_DESC(quarantine_after, "Take a slot out of the pool after this many faults in a row, 0 for never (default 3)");
+MODULE_PARM_DESC(quarantine_after, "Quarantine a slot after this number of faults in a row, 0 for never (default 3)");
 
 /* The first bits of GPUFABRIC_SLOT_CAP_* are those of Slot Capabilities, up to surprise. */
 static u32 caps_of(u32 sltcap)

@@ -122,7 +122,7 @@ static void restore_override(struct gf_held *held)
 	ours = held->overridden && gf_unbind_holds(held->pdev);
 	device_unlock(&held->pdev->dev);
 	if (ours && gpufabric_set_driver_override(held->pdev, held->override ?: ""))
-		pci_err(held->pdev, "no memory for the former driver override\n");
+		pci_err(held->pdev, "no memory to restore the driver override\n");
 }
 
 /* A probe of a card that is being pulled would hold up whoever removes it. */
@@ -137,7 +137,8 @@ static void bind_again(struct gf_slot *slot, struct gf_held *held)
 		return;
 	err = device_driver_attach(held->driver, &held->pdev->dev);
 	if (err)
-		pci_warn(held->pdev, "%s does not bind again: %d\n", held->driver->name, err);
+		pci_warn(held->pdev, "driver %s does not bind again: error %d\n",
+			 held->driver->name, err);
 }
 
 /* Let functions go; those that are still there are as before. */

@@ -34,7 +34,7 @@ static const char default_gpus[] =
 
 static char *mode = "pciehp";
 module_param(mode, charp, 0444);
-MODULE_PARM_DESC(mode, "who drives the slots: pciehp, own (the simulator) or bare (nobody) [pciehp]");
+MODULE_PARM_DESC(mode, "driver of the slots: pciehp, own (the simulator) or bare (none) [pciehp]");
 
 static unsigned int switches = 2;
 module_param(switches, uint, 0444);
@@ -46,11 +46,11 @@ MODULE_PARM_DESC(slots, "slots of each switch, at most 253 [8]");
 
 static unsigned int domains;
 module_param(domains, uint, 0444);
-MODULE_PARM_DESC(domains, "PCI domains that the switches are spread over [as many as needed]");
+MODULE_PARM_DESC(domains, "number of PCI domains for the switches [as many as needed]");
 
 static char *gpus;
 module_param(gpus, charp, 0444);
-MODULE_PARM_DESC(gpus, "what is in the slots: SWITCH.SLOT[-SLOT]:MODEL[:off|:on][:audio|:many][:bridge][:sriov][:switch|:dual|:hexa|:chassis][:nohp],... with * for all");
+MODULE_PARM_DESC(gpus, "contents of the slots: SWITCH.SLOT[-SLOT]:MODEL[:off|:on][:audio|:many][:bridge][:sriov][:switch|:dual|:hexa|:chassis][:nohp],... with * for all");
 
 static int set_latency(const char *value, const struct kernel_param *param)
 {
@@ -72,7 +72,7 @@ struct sim sim = {
 };
 
 module_param_cb(latency_ms, &latency_ops, &sim.latency_ms, 0644);
-MODULE_PARM_DESC(latency_ms, "time that a link takes to train [20 in mode pciehp, which adds 100 itself; else 100]");
+MODULE_PARM_DESC(latency_ms, "time in ms that a link takes to train [20 with mode=pciehp, because pciehp adds 100; otherwise 100]");
 
 static char *bridges = "firmware";
 module_param(bridges, charp, 0444);
@@ -88,7 +88,7 @@ MODULE_PARM_DESC(uplink, "whole switches can be hot-plugged, in slots 8000 and u
 
 static bool button;
 module_param(button, bool, 0444);
-MODULE_PARM_DESC(button, "slots have an attention button, which mode pciehp then waits for [N]");
+MODULE_PARM_DESC(button, "slots have an attention button, for which mode=pciehp then waits [N]");
 
 static bool latch;
 module_param(latch, bool, 0444);
@@ -104,7 +104,7 @@ MODULE_PARM_DESC(buses, "bus numbers of each slot with bridges=firmware, 4 for c
 
 static unsigned int slot_number;
 module_param(slot_number, uint, 0444);
-MODULE_PARM_DESC(slot_number, "device number that the slots of mode own are registered for; some kernels say 0xfe or 0xfeff for all devices [0]");
+MODULE_PARM_DESC(slot_number, "device number with which mode=own registers slots; some kernels use 0xfe or 0xfeff for all devices [0]");
 
 static bool knobs = true;
 module_param(knobs, bool, 0444);
@@ -191,7 +191,7 @@ static int set_numbers(void)
 	if (sim.mode == SIM_MODE_PCIEHP &&
 	    (last > limit ||
 	     (uplink && SIM_UPLINK_PSN + switches - 1 > SIM_MAX_PSN))) {
-		pr_err("switches=%u slots=%u: mode=pciehp has not so many slot numbers\n",
+		pr_err("switches=%u slots=%u: mode=pciehp has fewer slot numbers\n",
 		       switches, slots);
 		return -EINVAL;
 	}

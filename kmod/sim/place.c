@@ -107,7 +107,7 @@ static int check_numbers(const struct sim_switch *sw, unsigned int nr_slots)
 	    (sw->psn + nr_slots - 1 <= limit &&
 	     (!sim.uplink || SIM_UPLINK_PSN + sw->index <= SIM_MAX_PSN)))
 		return 0;
-	pr_err("switch %u: mode=pciehp has not so many slot numbers\n",
+	pr_err("switch %u: mode=pciehp has fewer slot numbers\n",
 	       sw->index);
 	return -ENOSPC;
 }

@@ -99,7 +99,7 @@ static void check_driven(void)
 					      SIM_DEVICE_DOWNSTREAM, NULL);
 
 	if (pdev && !pdev->dev.driver)
-		pr_warn("no driver for PCIe ports, so there are no slots: was the host booted with pcie_ports=compat?\n");
+		pr_warn("no driver for PCIe ports, so there are no slots; is pcie_ports=compat on the kernel command line?\n");
 	pci_dev_put(pdev);
 }
 

@@ -123,7 +123,7 @@ TEST_F(compose, who_chose_a_slot_before_others_used_it_chooses_anew)
 	ASSERT_EQ(0, compose_three(0));
 	ASSERT_EQ(0, release_three(GPUFABRIC_RELEASE_FLAG_KEEP));
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "one", .slots = &chosen, .n_slots = 1)),
-		       ESTALE, "the slot is of another generation by now, look at it again");
+		       ESTALE, "the generation of the slot has changed, read the slot again");
 	EXPECT_STATE("sim0-0", READY);
 	chosen.generation = slot.generation;
 	EXPECT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "one", .slots = &chosen,
@@ -175,7 +175,7 @@ TEST_F(compose, check_changes_nothing)
 	/* What a check refuses is what the request would refuse. */
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "other",
 				    .flags = GPUFABRIC_COMPOSE_FLAG_CHECK, SLOTS({ .name = "sim0-1" }))), EBUSY,
-		       "the slot is claimed by a composition, release that first");
+		       "the slot is claimed by a composition, release the composition first");
 }
 
 TEST_F(compose, identity_mismatch_rolls_back)
@@ -390,7 +390,7 @@ TEST_F(compose, resize_of_what_was_changed_meanwhile)
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "three", .annotation = "mine",
 				    .generation = composition.generation, .has_generation = true,
 				    SLOTS({ .name = "sim0-3" }))), ESTALE,
-		       "the composition is of another generation by now, look at it again");
+		       "the generation of the composition has changed, read the composition again");
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
 	EXPECT_STREQ("theirs", composition.annotation);
 	EXPECT_EQ(3, composition.n_members);
@@ -438,7 +438,7 @@ TEST_F(compose, release_wants_every_gpu_drained)
 
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three", .slots = back,
 				    .n_slots = 2)), ESTALE,
-		       "drain the slot first, and name the generation that drain returns");
+		       "drain the slot first, and give the generation that drain returns");
 	EXPECT_STATE("sim0-0", DRAINING);
 	EXPECT_STATE("sim0-2", READY);
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
@@ -533,7 +533,7 @@ TEST_F(compose, stuck_member_does_not_hold_the_others)
 	EXPECT_STATE("sim0-1", STUCK);
 	EXPECT_STREQ("three", slot.composition);
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-1", -1), EBUSY,
-		       "the slot is claimed by a composition, release that first");
+		       "the slot is claimed by a composition, release the composition first");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-1", -1), EBUSY,
 		       "the slot is stuck in an operation that has not returned");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-1", -1), EBUSY,

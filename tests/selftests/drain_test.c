@@ -96,7 +96,7 @@ TEST_F(drain, abort_takes_it_back)
 	EXPECT_STATE("sim0-0", READY);
 	EXPECT_LT(generation, slot.generation);
 	EXPECT_REFUSED(detach_by(&gf, generation), ESTALE,
-		       "drain the slot first, and name the generation that drain returns");
+		       "drain the slot first, and give the generation that drain returns");
 }
 
 TEST_F(drain, a_stale_generation_is_refused_though_drained_again)
@@ -108,7 +108,7 @@ TEST_F(drain, a_stale_generation_is_refused_though_drained_again)
 	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &second));
 	EXPECT_NE(first, second);
 	EXPECT_REFUSED(detach_by(&gf, first), ESTALE,
-		       "the slot is of another generation by now, look at it again");
+		       "the generation of the slot has changed, read the slot again");
 	EXPECT_STATE("sim0-0", DRAINING);
 	EXPECT_EQ(0, detach_by(&gf, second));
 }
@@ -121,7 +121,7 @@ TEST_F(drain, abort_of_another_one)
 	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &mine.generation));
 	mine.generation--;
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_DRAIN_ABORT, .slots = &mine, .n_slots = 1)), ESTALE,
-		       "the slot is of another generation by now, look at it again");
+		       "the generation of the slot has changed, read the slot again");
 	EXPECT_STATE("sim0-0", DRAINING);
 	mine.generation++;
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_DRAIN_ABORT, .slots = &mine, .n_slots = 1)));
@@ -135,7 +135,7 @@ TEST_F(drain, deadline_takes_it_back)
 	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", GPUFABRIC_TIMEOUT_MIN, &generation));
 	EXPECT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_READY));
 	EXPECT_REFUSED(detach_by(&gf, generation), ESTALE,
-		       "drain the slot first, and name the generation that drain returns");
+		       "drain the slot first, and give the generation that drain returns");
 }
 
 TEST_F(drain, deadline_does_not_follow_the_clock)
@@ -251,7 +251,7 @@ TEST_F(drain, surprise_while_draining)
 	EXPECT_EQ(0, detach_by(&gf, generation));
 	EXPECT_STATE("sim0-0", LOST);
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN_ABORT, "sim0-0", -1), EINVAL,
-		       "the slot is not being drained, there is nothing to take back");
+		       "the slot is not being drained, there is no drain to abort");
 }
 
 MAIN("switches=1 slots=4 latency_ms=5 gpus=*:h100-80:off")

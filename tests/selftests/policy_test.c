@@ -244,7 +244,7 @@ TEST_F(policy, a_command_refuses_what_it_does_not_take)
 /* What is said of a slot has to mean something for what is to become of it. */
 TEST_F(policy, of_a_slot_only_what_has_a_meaning)
 {
-	static const char nothing[] = "that means nothing for this slot of this command";
+	static const char nothing[] = "this command does not use this attribute of a slot";
 	static const uint8_t brief[] = { GPUFABRIC_CMD_DRAIN, GPUFABRIC_CMD_DRAIN_ABORT, GPUFABRIC_CMD_CLEAR };
 
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_DRAIN,

@@ -72,13 +72,13 @@ TEST_F(request, judged_by_what_has_changed_since)
 	EXPECT_LT(before, get_changes(&gf));
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .judged_at = before, .has_judged_at = true,
 				    SLOTS({ .name = "sim0-1" }))), EAGAIN,
-		       "stale: what the request was judged by has changed, judge it anew");
+		       "stale: the fabric has changed since the request was judged, judge it again");
 	EXPECT_EQ(GPUFABRIC_A_JUDGED_AT, gf.bad_attr);
 	EXPECT_STATE("sim0-1", OFF);
 	/* The module has not counted so far: that was another load of it. */
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .judged_at = get_changes(&gf) + 1,
 				    .has_judged_at = true, SLOTS({ .name = "sim0-1" }))), EAGAIN,
-		       "stale: what the request was judged by has changed, judge it anew");
+		       "stale: the fabric has changed since the request was judged, judge it again");
 	/* Nothing is attached where there is a GPU already, so nothing is judged. */
 	EXPECT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .judged_at = before, .has_judged_at = true,
 				  .flags = GPUFABRIC_ATTACH_FLAG_CHECK, SLOTS({ .name = "sim0-0" }))));
@@ -189,11 +189,11 @@ TEST_F(request, detach_without_drain)
 {
 	ASSERT_EQ(0, attach("sim0-0"));
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", -1), ESTALE,
-		       "drain the slot first, and name the generation that drain returns");
+		       "drain the slot first, and give the generation that drain returns");
 	EXPECT_STATE("sim0-0", READY);
 	/* The generation of a slot that is not drained is not enough. */
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", slot.generation), ESTALE,
-		       "drain the slot first, and name the generation that drain returns");
+		       "drain the slot first, and give the generation that drain returns");
 	EXPECT_STATE("sim0-0", READY);
 }
 
@@ -202,7 +202,7 @@ TEST_F(request, drain_what_has_no_gpu)
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-0", -1), ENODEV,
 		       "the slot has no attached GPU to drain");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN_ABORT, "sim0-0", -1), EINVAL,
-		       "the slot is not being drained, there is nothing to take back");
+		       "the slot is not being drained, there is no drain to abort");
 }
 
 TEST_F(request, draining_slot)
@@ -216,9 +216,9 @@ TEST_F(request, draining_slot)
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EBUSY,
 		       "the slot is being drained, abort the drain or wait for its end");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", generation + 1), ESTALE,
-		       "the slot is of another generation by now, look at it again");
+		       "the generation of the slot has changed, read the slot again");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", -1), ESTALE,
-		       "the slot is of another generation by now, look at it again");
+		       "the generation of the slot has changed, read the slot again");
 	EXPECT_STATE("sim0-0", DRAINING);
 }
 
@@ -306,7 +306,7 @@ TEST_F(request, operation_under_way)
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-0", -1), EBUSY,
 		       "an operation is under way on this slot, wait for it to end");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EBUSY,
-		       "the slot is claimed by a composition, release that first");
+		       "the slot is claimed by a composition, release the composition first");
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "slow",
 				    SLOTS({ .name = "sim0-1" }))), EBUSY,
 		       "an operation is under way on this composition, wait for it to end");
@@ -404,15 +404,15 @@ TEST_F(request, claimed)
 
 	ASSERT_EQ(0, compose("holder", "sim0-0"));
 	EXPECT_REFUSED(compose("other", "sim0-0"), EBUSY,
-		       "the slot is claimed by a composition, release that first");
+		       "the slot is claimed by a composition, release the composition first");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EBUSY,
-		       "the slot is claimed by a composition, release that first");
+		       "the slot is claimed by a composition, release the composition first");
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "holder",
 				    SLOTS({ .name = "sim0-0" }))), EEXIST,
 		       "the slot is in this composition already");
 	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &generation));
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", generation), EBUSY,
-		       "the slot belongs to a composition, release or resize that, or force");
+		       "the slot belongs to a composition, release or resize it, or use force");
 	EXPECT_STATE("sim0-0", DRAINING);
 }
 
@@ -434,12 +434,12 @@ TEST_F(request, resize)
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "small",
 				    SLOTS({ .name = "sim0-0", .remove = true, .has_generation = true,
 					    .generation = generation }))), EINVAL,
-		       "that leaves no slot, release the composition instead");
+		       "no slot would remain, release the composition instead");
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RESIZE, .name = "small", .driver = "pci-stub",
 				    .driver_timeout = 1000,
 				    SLOTS({ .name = "sim0-0", .remove = true, .has_generation = true,
 					    .generation = generation }))), EINVAL,
-		       "that means nothing where no slot is added");
+		       "this attribute needs slots to add");
 	EXPECT_EQ(GPUFABRIC_A_DRIVER, gf.bad_attr);
 	EXPECT_STATE("sim0-0", DRAINING);
 }
@@ -454,10 +454,10 @@ TEST_F(request, release_of_what_is_not_there)
 		       "the slot is not in this composition");
 	/* A member with a GPU has to be drained, named or not. */
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "one")), ESTALE,
-		       "drain the slot first, and name the generation that drain returns");
+		       "drain the slot first, and give the generation that drain returns");
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "one",
 				    SLOTS({ .name = "sim0-0" }))), ESTALE,
-		       "drain the slot first, and name the generation that drain returns");
+		       "drain the slot first, and give the generation that drain returns");
 	EXPECT_STATE("sim0-0", READY);
 	EXPECT_STREQ("one", slot.composition);
 }
@@ -483,7 +483,7 @@ TEST_F(request, annotate)
 				  .generation = generation, .has_generation = true)));
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ANNOTATE, .name = "x", .annotation = "yours",
 				    .generation = generation, .has_generation = true)), ESTALE,
-		       "the composition is of another generation by now, look at it again");
+		       "the generation of the composition has changed, read the composition again");
 	EXPECT_EQ(GPUFABRIC_A_GENERATION, gf.bad_attr);
 	ASSERT_EQ(0, get_composition(&gf, "x", &composition));
 	EXPECT_STREQ("mine", composition.annotation);
@@ -493,7 +493,7 @@ TEST_F(request, owner)
 {
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "x", .owner = UINT32_MAX,
 				    .has_owner = true, SLOTS({ .name = "sim0-0" }))), EINVAL,
-		       "the owner is no valid user id");
+		       "the owner is not a valid user id");
 	EXPECT_EQ(GPUFABRIC_A_OWNER, gf.bad_attr);
 }
 
@@ -510,8 +510,8 @@ TEST_F(request, other_gpu_than_expected_where_one_is)
 
 TEST_F(request, driver)
 {
-	static const char unnamed[] = "a driver that is chosen has a name without a slash and is waited for, give driver-timeout";
-	static const char other[] = "the GPU is attached without the driver that is asked for, detach it first";
+	static const char unnamed[] = "a requested driver needs a name without a slash, and a driver-timeout";
+	static const char other[] = "the GPU is attached without the requested driver, detach it first";
 
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .driver = "pci-stub",
 				    SLOTS({ .name = "sim0-0" }))), EINVAL, unnamed);

@@ -195,7 +195,7 @@ static void test_release(const char *const *names, unsigned int n)
 
 	gpufabric_release_req_set_name(release, "ynl");
 	refused(gpufabric_release(ys, release), ESTALE,
-		"'drain the slot first, and name the generation that drain returns'", "release without a drain");
+		"'drain the slot first, and give the generation that drain returns'", "release without a drain");
 	__gpufabric_drain_req_set_member(drain, members(names, n, NULL), n);
 	drained = gpufabric_drain(ys, drain);
 	gpufabric_drain_req_free(drain);

@@ -39,7 +39,7 @@ check_fails "another load is another instance" test "$(g status | grep -o 'insta
 
 device=$(cat /sys/bus/pci/slots/20/address).0
 like "$(g list 20)" "^20 other none " "the slot with a test device holds something else"
-like "$(g attach 20 2>&1)" "^EMEDIUMTYPE: the slot holds a device that is not a GPU, it is left alone$" \
+like "$(g attach 20 2>&1)" "^EMEDIUMTYPE: the slot holds a device that is not a GPU, so requests are refused$" \
 	"it cannot be attached"
 like "$(g compose x sim0-0 20 2>&1)" "^EMEDIUMTYPE: " "nor composed"
 like "$(g drain 20 2>&1)" "^EMEDIUMTYPE: " "nor drained"

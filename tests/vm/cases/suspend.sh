@@ -46,7 +46,7 @@ disturbed() { cat "$SIM"/{slot0.*,switch0}/sleep | awk '{ n += $NF } END { print
 # Somebody asks the host to sleep: asks STATE LEVEL
 asks() { echo "$2" >/sys/power/pm_test && timeout 100 sh -c "echo $1 >/sys/power/state"; }
 # The same words for everybody who wants to change something.
-refused() { [[ $(g clear "$(slot_of 0)" 2>&1) == "EBUSY: the system is about to sleep, ask again when it is awake" ]]; }
+refused() { [[ $(g clear "$(slot_of 0)" 2>&1) == "EBUSY: the system is going to sleep, try again when it is awake" ]]; }
 taken() { ! refused; }
 logged()
 {
@@ -102,7 +102,7 @@ awaited()
 	asker=$!
 	check "$mode: the host wants to sleep: requests are refused" wait_for 10 refused
 	check_rc 4 "$mode: gpuctl is told so" gpuctl attach "$(slot_of 2)"
-	like "$(cat "$check_log")" "the system is about to sleep" "$mode: in these words"
+	like "$(cat "$check_log")" "the system is going to sleep" "$mode: in these words"
 	knob 1 driver remove-release
 	check "$mode: the detach comes to its end" wait $detach
 	check "$mode: then the host sleeps" wait $asker
@@ -115,7 +115,7 @@ kept_awake()
 	begin_detach
 	mark_log
 	check_fails "$mode: a detach that does not end keeps the host awake" asks mem devices
-	check "$mode: the log names it" logged "gpufabric slot.*: the system cannot sleep: operation [0-9]+ has not come back from detach of slot $(slot_of 1)"
+	check "$mode: the log names it" logged "gpufabric slot.*: the system cannot sleep: operation [0-9]+ has not ended detach of slot $(slot_of 1)"
 	check "$mode: requests are taken again" wait_for 10 taken
 	knob 1 driver remove-release
 	check "$mode: the detach comes to its end" wait $detach

@@ -26,7 +26,7 @@ latency()
 # Each way to ask for the removal of a switch, and what is answered.
 refuse_all()
 {
-	local text="^EMEDIUMTYPE: the slot holds a device that is not a GPU, it is left alone$"
+	local text="^EMEDIUMTYPE: the slot holds a device that is not a GPU, so requests are refused$"
 
 	like "$(g drain 8000 2>&1 </dev/null)" "$text" "$1: the switch cannot be drained"
 	like "$(g -f detach 8000=1 2>&1)" "$text" "$1: nor detached by force"

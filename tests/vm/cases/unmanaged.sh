@@ -64,7 +64,7 @@ for slot in sim0-2 sim0-3; do
 	check_rc 1 "by force as well" gpuctl detach $slot --force
 done
 check_fails "drain" g drain sim0-2
-like "$(cat "$check_log")" "EOPNOTSUPP: the slot driver can free the slot at any time, so it is not driven" "by the module itself"
+like "$(cat "$check_log")" "EOPNOTSUPP: the slot driver can free the slot at any time, so requests are refused" "by the module itself"
 check_fails "attach" g attach sim0-3
 like "$(cat "$check_log")" "EOPNOTSUPP" "by the module itself"
 check_fails "compose" g compose one sim0-0 sim0-2
