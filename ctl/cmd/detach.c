@@ -61,7 +61,7 @@ static int detach_off(struct session *session, const char *name)
 			 name);
 	else if (!ret && !session->ctx->dry_run)
 		out_note(session->ctx->out, "notes", "",
-			 "%s has no attached GPU: what the fabric had bound to it was given back",
+			 "%s has no attached GPU: the GPU that the fabric manager had bound to it was given back",
 			 name);
 	return ret;
 }

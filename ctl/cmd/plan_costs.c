@@ -28,8 +28,8 @@ static void plan_costs_say(struct ctl_ctx *ctx, const char *what, double seconds
 		out_note(ctx->out, "remarks", "", "%s %.3f: measured, mean of %llu", what,
 			 seconds / (double)count, (unsigned long long)count);
 	else
-		out_note(ctx->out, "remarks", "", "%s was not measured yet: as the file says",
-			 what);
+		out_note(ctx->out, "remarks", "",
+			 "%s was not measured yet, so the value in the file is used", what);
 }
 
 void plan_costs_use(struct ctl_ctx *ctx, const struct plan_costs *costs, struct plan_instance *in)

@@ -224,12 +224,13 @@ static void plan_energy_print_remarks(struct ctl_ctx *ctx, const struct report *
 
 	if (r->u.recorded)
 		out_note(ctx->out, "remarks", "",
-			 "GPU hours are measured, from the first entry of the journal to the last; what a slot was before its own first entry is not known");
+			 "GPU hours are measured, from the first entry of the journal to the last; the state of a slot before its own first entry is not known");
 	else
-		out_note(ctx->out, "remarks", "", "GPU hours are modelled: those of the plan");
+		out_note(ctx->out, "remarks", "",
+			 "GPU hours are modelled: they are those of the plan");
 	if (!r->u.knows_idle)
 		out_note(ctx->out, "remarks", "",
-			 "the plan does not plan power: GPUs that nobody has count as off");
+			 "the plan has no power states: GPUs without a workload count as off");
 	out_note(ctx->out, "remarks", "",
 		 "watts are %s, energy is not measured: %g W busy, %g W idle, %g W off, %g W host a GPU; PUE %g, %g g CO2 a kWh (options or assumed)",
 		 r->watts, e->busy_w, e->idle_w, e->off_w, e->host_w, e->pue, e->carbon);

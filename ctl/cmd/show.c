@@ -182,8 +182,9 @@ static void show_verdict(struct out_table *t, const struct verdict *verdict)
 	out_bytes(t, "verdict_need", verdict->need);
 	out_bytes(t, "verdict_free", verdict->free);
 	out_str(t, "verdict_bridge", verdict->bridge);
-	out_text(t, "verdict", "%s: needs %s, %s can be had behind %s", verdict_name(verdict->now),
-		 text_bytes(need, verdict->need), text_bytes(room, verdict->free), verdict->bridge);
+	out_text(t, "verdict", "%s: needs %s, %s is available behind %s",
+		 verdict_name(verdict->now), text_bytes(need, verdict->need),
+		 text_bytes(room, verdict->free), verdict->bridge);
 	if (*verdict->text)
 		out_str(t, "verdict_text", verdict->text);
 	if (verdict->largest)

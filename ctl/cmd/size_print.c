@@ -206,15 +206,16 @@ static void print_calibration(struct ctl_ctx *ctx, const struct size_request *re
 			text_join(&open, ", ", terms->term[i].name);
 	if (!fit->rows)
 		out_note(ctx->out, "remarks", "",
-			 "engine %s: nothing was measured for %s; formulas alone, a wide interval, and fits is decided on its P95",
+			 "engine %s: nothing was measured for %s; the estimate is from formulas alone, with a wide interval, and its P95 decides what fits",
 			 req->engine->id, size_task_name(req->task));
 	else
 		out_note(ctx->out, "remarks", "",
-			 "engine %s: corrected by %u measured rows of %u models; not calibrated: %s",
+			 "engine %s: corrected by %u measurements of %u models; not calibrated: %s",
 			 req->engine->id, fit->rows, fit->models, open.text ? open.text : "none");
 	if (fit->learned)
-		out_note(ctx->out, "remarks", "", "times %.3f, learned from %u logs of this host",
-			 fit->p50, fit->learned);
+		out_note(ctx->out, "remarks", "",
+			 "multiplied by %.3f, learned from %u logs of this host", fit->p50,
+			 fit->learned);
 	free(open.text);
 }
 
@@ -250,11 +251,12 @@ static void print_file(struct ctl_ctx *ctx, const struct size_request *req)
 	if (*stored->unknown)
 		print_guess(ctx, req, stored);
 	if (!req->model)
-		out_note(ctx->out, "remarks", "", "there is no shape (%s): weights alone",
+		out_note(ctx->out, "remarks", "",
+			 "the shape of the model is unknown (%s): only weights are counted",
 			 *stored->why ? stored->why : "the file has none");
 	if (*stored->model.left_out)
 		out_note(ctx->out, "remarks", "",
-			 "%s of the file is not counted: no family says what it holds; the interval is wide",
+			 "%s of the file is not counted: no model family describes its contents; the interval is wide",
 			 stored->model.left_out);
 	if (*stored->model.short_list)
 		out_note(ctx->out, "remarks", "",
@@ -267,7 +269,7 @@ static void print_file(struct ctl_ctx *ctx, const struct size_request *req)
 			 stored->kv);
 	if (req->precision == size_precision_get("fp32") && !strcmp(stored->quant, "fp32"))
 		out_note(ctx->out, "remarks", "",
-			 "the checkpoint is in fp32; engines that serve it take 16 bits: --precision bf16");
+			 "the checkpoint is in fp32; engines serve it in 16 bits: --precision bf16");
 	if (!stored->served && req->task == SIZE_INFER)
 		out_note(ctx->out, "remarks", "",
 			 "%s is a format of %s alone, and no profile knows the buffers of that engine",
@@ -279,10 +281,10 @@ static void print_file(struct ctl_ctx *ctx, const struct size_request *req)
 			 req->precision->name);
 	if (req->params.mtp)
 		out_note(ctx->out, "remarks", "",
-			 "%s parameters that predict further tokens are stored and not loaded: speculative decoding alone takes them",
+			 "%s parameters for the prediction of further tokens are stored and not loaded: only speculative decoding uses them",
 			 units_count(count, req->params.mtp));
 	if (stored->missing && stored->bytes)
-		out_note(ctx->out, "remarks", "", "the file is not whole: %llu bytes are missing",
+		out_note(ctx->out, "remarks", "", "the file is incomplete: %llu bytes are missing",
 			 (unsigned long long)stored->missing);
 }
 
@@ -294,7 +296,7 @@ static void print_too_long(struct ctl_ctx *ctx, const struct size_request *req)
 	if (!req->model || !req->model->max_context || req->context <= req->model->max_context)
 		return;
 	out_note(ctx->out, "remarks", "",
-		 "a context of %s tokens is beyond the %s that the model was made for",
+		 "a context of %s tokens is longer than the %s that the model was made for",
 		 units_grouped(context, req->context),
 		 units_grouped(most, req->model->max_context));
 }
@@ -334,7 +336,7 @@ static void print_adapters(struct ctl_ctx *ctx, const struct size_request *req)
 			 "no matrix of this model gets an adapter: there is neither attention nor an MLP");
 	else if (req->model->experts && req->targets & TARGET_MLP)
 		out_note(ctx->out, "remarks", "",
-			 "adapters are on attention alone: engines that adapt experts as well take more");
+			 "adapters are on attention only: engines that also adapt experts need more memory");
 }
 
 static void print_method(struct ctl_ctx *ctx, const struct size_request *req,
@@ -383,7 +385,7 @@ static void print_prepared(struct ctl_ctx *ctx, const struct size_request *req)
 	if (there.part[PART_ACTIVATIONS] <= here.part[PART_ACTIVATIONS])
 		return;
 	out_note(ctx->out, "remarks", "",
-		 "GPUs with %g GiB or more: %s prepares for %s sequences there, activations are %s (--sequences)",
+		 "on GPUs with %g GiB or more %s prepares for %s sequences, and activations are %s (--sequences)",
 		 number[ENGINE_LARGE_GIB], req->engine->id,
 		 units_grouped(count, (uint64_t)number[ENGINE_SEQUENCES_LARGE]),
 		 units_gib(gib, (uint64_t)there.part[PART_ACTIVATIONS]));

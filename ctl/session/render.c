@@ -392,7 +392,7 @@ void render_slot_warnings(struct out *out, const struct gf_slot *slot,
 			 driver);
 	if (verdict->now == GF_FIT_CANNOT)
 		out_note(out, "warnings", "! ",
-			 "%s: needs %s of address space, %s can be had behind %s (gpuctl show)",
+			 "%s: needs %s of address space, %s is available behind %s (gpuctl show)",
 			 slot->name, text_bytes(need, verdict->need),
 			 text_bytes(room, verdict->free), verdict->bridge);
 }

@@ -322,8 +322,9 @@ static int gguf_take_tensor(struct gguf *g, struct size_stored *out)
 		return fault_set(g->f, ENOTSUP, "tensor %.60s: type %llu is not known", name,
 				 (unsigned long long)type);
 	if (params % types[type].numbers)
-		return fault_set(g->f, EINVAL, "tensor %.60s: %llu numbers are no blocks of %u",
-				 name, (unsigned long long)params, types[type].numbers);
+		return fault_set(g->f, EINVAL,
+				 "tensor %.60s: %llu numbers are not whole blocks of %u", name,
+				 (unsigned long long)params, types[type].numbers);
 	if (__builtin_mul_overflow(params / types[type].numbers, types[type].bytes, &bytes))
 		return fault_set(g->f, ERANGE, "tensor %.60s: more than 2^64 bytes", name);
 	g->output |= !strcmp(name, "output.weight");

@@ -383,7 +383,7 @@ static void test_refusals(void)
 	plan_add_now(&in.workloads[1], 0, 2);
 	in.workloads[0].keep = 1;
 	in.workloads[1].keep = 1;
-	refuses(&in, "workloads keep 4 of something that there are 3 of");
+	refuses(&in, "workloads with keep hold 4 GPUs of a pool, the limit is 3");
 	in.workloads[1].keep = 0;
 	is_int(plan_solve(&in, NULL, &s, &fault), 0, "what is not kept may be taken away");
 	is_int(plan_gpus(&s, 0, 0), 2, "from another");

@@ -134,7 +134,7 @@ static void size(void)
 
 	runs(&cmd_size_estimate, "llama-3.1-8b --gpu=h100", CTL_DONE, "H100 SXM5 80GB");
 	runs(&cmd_size_estimate, "meta-llama/Llama-3.1-8B --gpu=l40s --task=qlora",
-	     CTL_DONE, "nothing was measured for qlora; formulas alone");
+	     CTL_DONE, "nothing was measured for qlora; the estimate is from formulas alone");
 	ok(!strstr(text, "from what was measured"), "and nothing is said of what was measured");
 	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --engine=torchtitan-fsdp", CTL_DONE,
 	     "P50 and P95 from what was measured");
@@ -210,7 +210,7 @@ static void size(void)
 	runs(&cmd_size_table, "--context=4K", CTL_DONE, "RULE OF THUMB");
 	runs(&cmd_size_estimate, "tests/data/configs/llama-3.1-8b.json", CTL_DONE, "8.03 B parameters");
 	runs(&cmd_size_estimate, "tests/data/configs/none.json", CTL_USAGE, "No such file");
-	runs(&cmd_size_estimate, "qwen2.5-7b --engine=hf --context=8K", CTL_DONE, "measured rows");
+	runs(&cmd_size_estimate, "qwen2.5-7b --engine=hf --context=8K", CTL_DONE, "corrected by");
 }
 
 static int64_t gpus_for(const char *option, int64_t n)
@@ -264,7 +264,7 @@ static void most(void)
 	runs(&cmd_size_estimate, "llama-3.1-8b --engine=vllm --host-layers=3", CTL_USAGE, "llama.cpp");
 	runs(&cmd_size_estimate, "--params=70B --gpu=l4 --fit=batch", CTL_USAGE, "shape of a model");
 	runs(&cmd_size_estimate, "llama-3.1-8b --context=200000", CTL_DONE,
-	     "beyond the 131,072 that the model was made for");
+	     "longer than the 131,072 that the model was made for");
 	runs(&cmd_size_estimate, "qwen3-0.6b", CTL_DONE, "FITS ON");
 	ok(strstr(text, "L4 ") && !strstr(text, "K80"), "cards with matrix units come first");
 	ok(!strstr(text, "V100") && !strstr(text, "from the label"),
@@ -335,11 +335,11 @@ static void formulas(void)
 	   "what is kept, and nothing that is not");
 	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --precision=fp8", CTL_DONE,
 	     "training in fp8 multiplies in 8 bits");
-	runs(&cmd_size_estimate, "mixtral-8x7b --task=lora", CTL_DONE, "adapters are on attention alone");
+	runs(&cmd_size_estimate, "mixtral-8x7b --task=lora", CTL_DONE, "adapters are on attention only");
 	runs(&cmd_size_estimate, "mixtral-8x7b --task=lora --lora-target=q,v", CTL_DONE, "FITS ON");
-	ok(!strstr(text, "on attention alone"), "as was asked for");
+	ok(!strstr(text, "on attention only"), "as was asked for");
 	runs(&cmd_size_estimate, "llama-3.1-8b --engine=vllm", CTL_DONE,
-	     "vllm prepares for 1,024 sequences there");
+	     "vllm prepares for 1,024 sequences, and");
 	ok(!strstr(text, "dequantized"), "plain weights are not quantized");
 	runs(&cmd_size_estimate, "llama-3.1-8b --engine=vllm --sequences=64", CTL_DONE, "sampler: 64 sequences");
 	ok(!strstr(text, "sequences there"), "as many as were asked for");

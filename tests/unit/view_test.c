@@ -74,7 +74,7 @@ static void test_room(void)
 
 	verdict = (struct verdict){ .now = GF_FIT_CANNOT, .need = 128ull << 30, .free = 64ull << 30,
 				    .bridge = "0000:40:01.0" };
-	warns(&slot, "! 3-2: needs 128 GiB of address space, 64 GiB can be had behind 0000:40:01.0 (gpuctl show)\n",
+	warns(&slot, "! 3-2: needs 128 GiB of address space, 64 GiB is available behind 0000:40:01.0 (gpuctl show)\n",
 	      "no room behind a bridge");
 	verdict = (struct verdict){ .now = GF_FIT_FITS };
 	warns(&slot, "", "where there is room nothing is said");

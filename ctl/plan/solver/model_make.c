@@ -408,6 +408,12 @@ static void tie_rows(struct maker *m, struct model_workload *mw)
 /* What is kept cannot be planned away: it has to be possible. */
 static int check_kept(struct maker *m)
 {
+	static const char *const words[] = {
+		[ROW_POOL] = "GPUs of a pool",
+		[ROW_HOST] = "GPUs of a host",
+		[ROW_LINK] = "lanes of an uplink",
+		[ROW_LIMIT] = "GPUs of a tenant",
+	};
 	struct model *model = m->model;
 	uint64_t *kept = mem_zalloc(model->n_rows ? model->n_rows : 1, sizeof(*kept));
 	size_t w, i;
@@ -435,8 +441,9 @@ static int check_kept(struct maker *m)
 	for (i = 0; i < model->n_rows && !err; i++)
 		if (model->rows[i].kind <= ROW_LIMIT && kept[i] > model->rows[i].cap)
 			err = fault_set(m->fault, EINVAL,
-					"workloads keep %llu of something that there are %u of",
-					(unsigned long long)kept[i], model->rows[i].cap);
+					"workloads with keep hold %llu %s, the limit is %u",
+					(unsigned long long)kept[i], words[model->rows[i].kind],
+					model->rows[i].cap);
 	free(kept);
 	return err;
 }

@@ -328,7 +328,7 @@ series guests1 0 0
 check "they load again, with GPUs that are on" load own switches=1 slots=4 latency_ms=50 'gpus=*:h100-80'
 check "nobody has had to attach any" wait_for 20 all_on
 is "$(measured $dir/demand.json | jq -c '[.cost == 6, .remarks]')" \
-	'[true,["attach_s was not measured yet: as the file says","detach_s was not measured yet: as the file says"]]' \
+	'[true,["attach_s was not measured yet, so the value in the file is used","detach_s was not measured yet, so the value in the file is used"]]' \
 	"two GPUs cost what the file says"
 check "a GPU goes" gpuctl detach sim0-3
 check "and comes" gpuctl attach sim0-3
