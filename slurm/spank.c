@@ -216,7 +216,7 @@ static void job_settles(void)
 
 /*
  * The job's composition; a step of a job without GPUs has nothing to ask for. A batch job that
- * comes back to a node while the Epilog of its former life runs, or has run, is started there without a
+ * comes back to a node while the Epilog of its earlier run runs, or has run, is started there without a
  * Prolog (slurmd knows its id): then the Prolog runs from here.
  */
 static void learn(spank_t spank)

@@ -36,7 +36,7 @@ const struct ctl_exit_text ctl_exit_texts[] = {
 	{ CTL_NO_FIT, "does not fit: GPUs, memory, window or quota" },
 	{ CTL_BUSY, "busy: holders are listed, or a composition claims the slot" },
 	{ CTL_DENIED, "not permitted" },
-	{ CTL_NO_MODULE, "module gpufabric is not loaded, or does not go with this gpuctl" },
+	{ CTL_NO_MODULE, "module gpufabric is not loaded, or this gpuctl cannot use its version" },
 	{ CTL_TIMEOUT, "timed out or stuck" },
 	{ 0, NULL },
 };

@@ -59,11 +59,11 @@ const struct ctl_command cmd_compose = {
 		"fabric managers to empty slots, all or none: gpuctl chooses among the free GPUs of this host and of\n"
 		"the managers together, and of GPUs that serve equally takes those of this host. A request that fails\n"
 		"gives them back, and so does gpuctl release: see gpuctl-fabric(5).\n"
-		"With --wait a request that does not fit is tried anew whenever something changes: GPUs of a\n"
-		"composition that ends, of a slot that changes, of another host that gives them back to a fabric\n"
-		"manager. When the time is over, and at once if the GPUs would not do even then, the exit code is 3\n"
-		"with the reason. A request that waits keeps nothing from others, who may be served before it; a\n"
-		"signal ends it, and nothing was changed.",
+		"With --wait gpuctl tries a request that does not fit again after each change: a composition ends, a\n"
+		"slot changes, or another host gives a GPU back to a fabric manager. When the time is over, or at once\n"
+		"if all GPUs together would not be enough, the exit code is 3 with the reason. A waiting request\n"
+		"reserves nothing, so a later request may get the GPUs first. A signal ends it, and nothing has\n"
+		"changed.",
 	.options = { options, pool_options, compose_options, size_workload_options,
 		     session_options },
 	.run = compose_run,

@@ -158,14 +158,14 @@ const struct ctl_command cmd_reap = {
 		"release: a GPU that a process holds stays, and its holders are listed. The watch service calls it. It\n"
 		"leaves a composition alone if a newer gpuctl wrote its annotation.\n"
 		"With --jobs-alive a composition is also due if its annotation names a job (--job) that the list lacks.\n"
-		"One without a job is not, nor is one that was composed less than a minute before the list was made:\n"
-		"before gpuctl started, or before the file was last written. The list has to have all jobs that\n"
-		"anybody composes for on this host. A list whose last line is not a full stop alone is refused, and\n"
-		"nothing is released: the command that prints the jobs may have failed, and an empty list would take\n"
-		"the GPUs of all of them.\n"
-		"A GPU that a fabric manager has bound to this host goes back if no composition has it, no process holds\n"
-		"it and its slot has not changed, since a reap that found it so return_after ago (-n does not count): see\n"
-		"gpuctl-fabric(5).",
+		"A composition without a job stays, and so does one that was composed less than a minute before the\n"
+		"list was made, that is, before gpuctl started or the file was last written. The list has to have all\n"
+		"jobs that anybody composes for on this host. A list whose last line is not a full stop alone is\n"
+		"refused, and nothing is released: the command that prints the jobs may have failed, and an empty list\n"
+		"would take the GPUs of all of them.\n"
+		"A GPU that a fabric manager has bound to this host goes back if no composition had it, no process held\n"
+		"it and its slot did not change for the time return_after. That time begins with the first reap that\n"
+		"finds it unused (-n does not count): see gpuctl-fabric(5).",
 	.options = { options, remove_options, session_options },
 	.run = reap_run,
 };

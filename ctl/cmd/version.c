@@ -40,7 +40,7 @@ static int version_run(struct ctl_ctx *ctx, int argc, char **argv)
 		status.version = gfc_module_version();
 	out_str(t, "module", status.version);
 	if (ret && status.version)
-		out_text(t, "module", "%s, which does not go with this gpuctl", status.version);
+		out_text(t, "module", "%s, which this gpuctl cannot use", status.version);
 	else if (ret)
 		out_text(t, "module", "not loaded");
 	gf_status_free(&status);
