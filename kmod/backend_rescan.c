@@ -2,21 +2,21 @@
 /**
  * DOC: Ports without a slot driver
  *
- * Many composable switches present plain downstream ports: no hot-plug controller, and a fabric
- * manager that connects devices behind the host's back. Such a port is worked by its link: a GPU
- * is detached by removing its functions and disabling the link, and attached by enabling the link
- * and scanning the bus below, that one alone.
+ * Many composable switches have plain downstream ports: they have no hot-plug controller, and a
+ * fabric manager connects devices behind the host's back. Such a port is operated by its link: to
+ * detach a GPU, its functions are removed and the link is disabled; to attach one, the link is
+ * enabled and only the bus below the port is scanned.
  *
- * Nothing is announced there. Presence is that the link is up; while we have it disabled nobody
- * can tell, and what was there last is believed to be. The inventory looks at these ports as it
- * looks at slots, and a GPU that is assigned to a port without one wakes nobody. So the port is
- * kept awake while it is a slot. Functions whose link went down stay: nobody here knows who took
- * it down, and for how long.
+ * Such a port announces nothing. A card counts as present while the link is up; while we have the
+ * link disabled, the presence is unknown, and the last known state is kept. The inventory polls
+ * these ports like slots, and a GPU that is assigned to a sleeping port wakes nobody, so the port
+ * is kept awake while it is a slot. Functions stay when their link goes down, because nothing
+ * tells who took it down and for how long.
  *
- * Registers of the port are read and written under pci_rescan_remove_lock alone, so by one worker
- * at a time, and while the port is there. LNKCTL is shared with ASPM, so bits are changed by the
- * PCI core's accessors. A port that does not answer, for it sleeps or the switch is gone, reads
- * as ones, which says nothing.
+ * Registers of the port are accessed only under pci_rescan_remove_lock, so by one worker at a
+ * time and while the port exists. LNKCTL is shared with ASPM, so its bits are changed by the PCI
+ * core's accessors. A port that does not answer, because it sleeps or the switch is gone, reads
+ * as ones, which is no information.
  */
 #include <linux/delay.h>
 #include <linux/pm_runtime.h>

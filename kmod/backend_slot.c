@@ -2,17 +2,17 @@
 /**
  * DOC: Slots with a hot-plug slot driver
  *
- * Operations go through struct hotplug_slot, so the slot driver does what it does for a write to
- * the slot's power file, and both may be used side by side. The slot driver's private memory, in
- * which struct hotplug_slot lies, goes away when the port does; a reference on the PCI slot does
- * not hold it. So each call is made under the device_lock of a device below the port whose driver
- * has the slot for as long as it is bound: with it held and that driver bound, the pointer cannot
- * go away. It is taken by trylock only: whoever removes the port may hold it while waiting for
- * us. pciehp's service device is one, and the simulator makes one for each port.
+ * Operations go through struct hotplug_slot, so the slot driver does the same as for a write to
+ * the slot's power file, and both can be used side by side. struct hotplug_slot lies in private
+ * memory of the slot driver, which goes away with the port; a reference on the PCI slot does not
+ * keep it. So each call is made under the device_lock of a device below the port whose driver has
+ * the slot for as long as it is bound: while the lock is held and the driver is bound, the
+ * pointer stays valid. The lock is taken by trylock only, because a task that removes the port
+ * may hold it while it waits for us. For pciehp this device is its service device; the simulator
+ * makes one for each port.
  *
- * Other slot drivers free their slots under no lock that we could take for as long as an
- * operation is. Their slots are listed with what the PCI core knows of them, and nothing of their
- * drivers is called.
+ * Other slot drivers free their slots under no lock that we could hold during an operation. Their
+ * slots are listed with the PCI core's information only, and their drivers are never called.
  */
 #include <linux/delay.h>
 #include <linux/kernfs.h>

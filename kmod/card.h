@@ -5,17 +5,17 @@
 /**
  * DOC: Cards and chassis
  *
- * A switch below a slot can be part of the card in it, as on many GPUs, and goes on and off with
- * it. Or it is that of a chassis, whose slots are others' business: who powers off the slot above
- * takes everything that is in them.
+ * A switch below a slot can be part of the card in the slot, as on many GPUs; then it goes on and
+ * off with the card. Or it is the switch of a chassis, whose slots may be in use: to power off
+ * the slot above removes every card in them.
  *
- * The ports tell. Those inside a card have nothing to do with slots. But some cards were made
- * with switches for chassis, and their ports say that they implement slots. Where there is one
- * port alone, nobody would build a chassis with it. Where there are more, nothing but the admin
- * can tell, and until then it is a chassis, of which nothing is powered. A slot of the inventory
- * is never part of a card, however its neighbours come and go.
+ * The ports tell which it is. Ports inside a card implement no slots. But some cards were made
+ * with switches for chassis, whose ports claim to implement slots. A switch with a single port is
+ * part of a card, because nobody builds a chassis with one. A switch with more such ports is
+ * taken for a chassis, and none of it is powered, until the admin says otherwise. A slot of the
+ * inventory is never part of a card, however its neighbours come and go.
  *
- * Pure; the tool asks the same.
+ * Pure; the tool uses the same code.
  */
 #ifdef __KERNEL__
 #include <linux/types.h>

@@ -2,9 +2,10 @@
 /**
  * DOC: Judging requests
  *
- * Whether a request may touch a slot, and what it has to do to it, is decided here and nowhere
- * else, before anything is changed: a request is checked whole under the fabric's lock, so it is
- * carried out whole or refused whole. Pure code that also builds in user space for its test.
+ * This is the only place that decides whether a request may touch a slot, and what has to be done
+ * to the slot, before anything is changed. The whole request is checked under the fabric's lock,
+ * so it is either carried out or refused as a whole. Pure code that also builds in user space for
+ * its test.
  */
 #include <linux/errno.h>
 

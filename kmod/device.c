@@ -6,18 +6,18 @@
  * While a slot is ready it has a child device, slotN!gpu, so that udev and systemd see a real add
  * and a real remove for each GPU.
  *
- * All of it is done by one ordered worker that compares what is registered with the state,
- * because neither adding a device nor removing one may happen under the fabric's lock: their
- * sysfs files take it. States that come and go faster than the worker runs are folded into one
- * uevent; the netlink events leave none out.
+ * One ordered worker does all of this: it compares the registered devices with the state. Devices
+ * cannot be added or removed under the fabric's lock, because their sysfs files take it. States
+ * that come and go faster than the worker runs are merged into one uevent; the netlink events
+ * leave none out.
  *
- * A slot's device has a link to its port, "port", and the port one to the slot, "gpufabric", so
- * that a rule for a GPU finds the slot by the path of the GPU alone. A port can go at any time;
- * the notifier takes the links away before the PCI core takes the port's folder away.
+ * A slot's device has a link "port" to its port, and the port has a link "gpufabric" to the slot,
+ * so that a rule for a GPU finds the slot by the path of the GPU alone. A port can go at any
+ * time; the notifier removes the links before the PCI core removes the port's folder.
  *
- * A slot also has a node, /dev/gpufabric/NAME, which nobody can open. It stands for the place that
- * a GPU can take, filled or not, where a scheduler counts places by their device nodes: whatever
- * the scheduler does with the numbers of the node, it does to nobody's device.
+ * A slot also has a node, /dev/gpufabric/NAME, which cannot be opened. It represents a place for
+ * a GPU, filled or not, for schedulers that count places by their device nodes: a scheduler that
+ * denies or allows the numbers of the node affects no other device.
  */
 #include <linux/fs.h>
 #include <linux/idr.h>

@@ -2,15 +2,15 @@
 /**
  * DOC: Objects in messages, and events
  *
- * One function for each object of the protocol, used alike by replies, dumps and events. Each
- * takes the reader along: an unprivileged one is not told who asked and why, whose a composition
- * is, serial numbers and physical addresses. Under the fabric's lock.
+ * One function for each object of the protocol, used by replies, dumps and events. Each knows the
+ * reader: an unprivileged reader does not get requesters and reasons, owners of compositions,
+ * serial numbers and physical addresses. Under the fabric's lock.
  *
  * Every change is announced once, under the same lock and with a sequence number that rises by
- * one, so that events arrive in the order of the changes and a listener sees a gap. Two groups
- * carry them: monitor for everyone, and private, with what others are not told, for
- * CAP_SYS_ADMIN. An event that cannot be built for want of memory still takes its number: the gap
- * tells listeners to take a new snapshot.
+ * one, so events arrive in the order of the changes and a listener notices a gap. There are two
+ * groups: monitor for everyone, and private, with the restricted information, for CAP_SYS_ADMIN.
+ * An event that cannot be built for lack of memory still uses up its number: the gap tells
+ * listeners to take a new snapshot.
  */
 #include <linux/cred.h>
 #include <linux/module.h>

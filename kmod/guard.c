@@ -2,13 +2,13 @@
 /**
  * DOC: The guard before power-on
  *
- * Where the window of a port has no address and finds no place, the PCI core gives up the windows
- * of all ports beside it, of both kinds, with what lives in them, and that of the bridge above,
- * and does not bring them back. So what a card had when it was last seen is sized as setup-bus.c
- * does it, and the PCI core is asked for a place before the card is powered. For a window that
- * has addresses nothing but that window is ever given up.
+ * If the window of a port has no address and finds no place, the PCI core releases the windows of
+ * all ports beside it, of both kinds, with the devices in them, and that of the bridge above, and
+ * does not restore them. So before a card is powered, the space that it needed when it was last
+ * seen is computed as setup-bus.c does it, and the PCI core is asked for a place. For a window
+ * that has addresses, the PCI core never releases any other window.
  *
- * Whether a card fits is not for the module to foretell; it only does no harm.
+ * The module does not predict whether a card fits; it only prevents harm.
  */
 #include <linux/ioport.h>
 #include <linux/slab.h>

@@ -2,18 +2,18 @@
 /**
  * DOC: Inventory of slots
  *
- * One worker keeps the list of slots in line with pci_slots_kset: it takes in slots that appeared
- * on downstream ports and retires those whose port or slot driver went away. Downstream ports
- * that no slot driver has claimed for a while are slots as well, where the admin says so; one
- * that claims them later gets them. The worker runs when the bus notifier saw a port, and at a
- * slow pace besides, because neither the registration of a slot nor a card put in without power
- * is announced to anyone.
+ * One worker keeps the list of slots in line with pci_slots_kset: it adds slots that appeared on
+ * downstream ports and retires those whose port or slot driver went away. Downstream ports that
+ * no slot driver has claimed for a while are slots as well if the admin says so; a slot driver
+ * that claims such a port later gets it. The worker runs when the bus notifier saw a port, and
+ * periodically, because neither the registration of a slot nor a card that is inserted without
+ * power is announced.
  *
- * Ports inside a card (card.h) are never slots: what is behind them belongs to the slot that the
- * card is in.
+ * Ports inside a card (card.h) are never slots: devices behind them belong to the slot of the
+ * card.
  *
- * A reference on a PCI slot is dropped with pci_destroy_slot() alone: a last kobject_put()
- * elsewhere would unlink it without the PCI core's lock.
+ * A reference on a PCI slot is dropped by pci_destroy_slot() only: a last kobject_put() elsewhere
+ * would unlink the slot without the PCI core's lock.
  */
 #include <linux/moduleparam.h>
 #include <linux/pci.h>

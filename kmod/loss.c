@@ -2,19 +2,20 @@
 /**
  * DOC: GPUs that are away
  *
- * A link that is down is news, not a removal: resets, error recovery and firmware updates take
- * links down, and bring them up again. So a GPU that does not answer is given time. Within it the
- * GPU comes back as it was, or whoever reset it restores its registers, and then it was a flap.
- * After it the GPU is lost, until it answers again.
+ * A link that is down does not mean that the GPU was removed: resets, error recovery and firmware
+ * updates take links down and bring them up again. So a GPU that does not answer is given time.
+ * If it comes back unchanged within that time, or the task that reset it restores its registers,
+ * it was a flap. After that time the GPU is lost, until it answers again.
  *
- * Whether it is as it was is told by what a reset wipes: the addresses in its BARs, and in
- * Command that they are decoded. The rest of Command is changed by drivers as they like. A GPU
- * that is not as it was gets the same time to become so, and it does not begin anew when the GPU
- * goes away meanwhile: a link that blinks all the time would hide that nobody restores anything.
+ * A reset clears registers, and these show whether the GPU is unchanged: the addresses in its
+ * BARs, and the bits in Command that enable their decoding. Drivers may change the rest of
+ * Command. A GPU that has changed gets the same time to be restored, and the time does not start
+ * again if the GPU goes away meanwhile: otherwise a link that blinks for ever would hide that
+ * nobody restores anything.
  *
- * While the kernel recovers a GPU from an error nobody looks at it. Where no driver can, the
- * kernel gives up and never says so: the GPU stays as it was cut off. So that, too, has an end,
- * which is far beyond what a recovery takes.
+ * While the kernel recovers a GPU from an error, nobody reads it. If no driver can recover it,
+ * the kernel gives up and does not say so, and the GPU stays cut off. So that state has a limit
+ * as well, far longer than a recovery takes.
  *
  * The file also builds in user space, for its test.
  */

@@ -3,14 +3,15 @@
  * DOC: The generic netlink family
  *
  * Policies and the table of commands are generated from the spec. Commands run in parallel; the
- * fabric's lock serialises what they touch. Reads are open to everyone in the initial network
- * namespace. By the spec everything else asks here, in one place, for CAP_SYS_ADMIN in the
- * initial user namespace, of the sender and of the socket's opener alike.
+ * fabric's lock serialises their accesses. Reads are open to everyone in the initial network
+ * namespace. For all other commands, as the spec says, this is the one place that checks for
+ * CAP_SYS_ADMIN in the initial user namespace, of the sender and of the task that opened the
+ * socket.
  *
  * Replies and dumps come from what workers have found; no read ever waits for hardware or for the
- * rescan lock. A dump goes by id, and inside of a slot by the place of a part, so it resumes
- * where the last buffer was full even when objects came or went meanwhile; if anything at all
- * changed, its parts carry NLM_F_DUMP_INTR and the reader starts over.
+ * rescan lock. A dump proceeds by id, and inside a slot by the position of a part, so it resumes
+ * where the last buffer was full even if objects came or went meanwhile; if anything changed, its
+ * parts carry NLM_F_DUMP_INTR and the reader starts again.
  */
 #include <linux/capability.h>
 #include <linux/module.h>

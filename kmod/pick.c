@@ -2,9 +2,9 @@
 /**
  * DOC: The slots that a request names
  *
- * Parsing them, finding them, and judging each with the pure checks. Slots are found and judged
- * under the fabric's lock and acted upon before it is dropped, so what was judged is what is
- * changed.
+ * Parses the slots that a request names, finds them, and judges each with the pure checks. Slots
+ * are found, judged and changed under one hold of the fabric's lock, so exactly the slots that
+ * were judged are changed.
  */
 #include <linux/slab.h>
 

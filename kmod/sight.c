@@ -2,15 +2,15 @@
 /**
  * DOC: Watching a GPU
  *
- * A few registers tell whether a GPU answers, whether it is the same, and whether it was reset;
- * what follows from that is decided in loss.c. Nothing here removes a function: those of a GPU that
- * does not answer stay, because only who took its link down knows for how long. Where a slot driver
- * removes them the GPU is gone at once.
+ * A few registers show whether a GPU answers, whether it is the same one, and whether it was
+ * reset; loss.c decides what follows. Nothing here removes a function: the functions of a GPU
+ * that does not answer stay, because only the task that took its link down knows for how long. If
+ * a slot driver removes them, the GPU is gone at once.
  *
- * A function is not read while it sleeps, is reset or recovers from an error: what would be read
- * says nothing about it then, and may disturb. A reset blocks access to config space while it
- * lasts. Nobody is kept from resetting here, so what was read counts only when access is not
- * blocked afterwards either.
+ * A function is not read while it sleeps, is reset or recovers from an error: the result would be
+ * meaningless, and the access could disturb. A reset blocks access to config space while it
+ * lasts. Nothing here prevents a reset, so values count only if access is still not blocked after
+ * they were read.
  */
 #include <linux/pm_runtime.h>
 

@@ -3,17 +3,16 @@
  * DOC: Slots and switches
  *
  * A slot lives from the moment the inventory worker finds it until its port or its slot driver
- * goes away; operations, claims and devices hold references beyond that. Its state changes
- * through gf_slot_trigger() alone, under the fabric's lock, so that every change is counted,
- * announced and recorded once.
+ * goes away; operations, claims and devices hold references beyond that. Its state changes only
+ * through gf_slot_trigger(), under the fabric's lock, so every change is counted, announced and
+ * recorded once.
  *
- * What is in a slot is learned by looking (snapshot.c) and then reconciled with the state here.
- * While an operation is under way the operation does the looking, and the refresh worker stands
- * back.
+ * The contents of a slot are read by a worker (snapshot.c) and then reconciled with the state
+ * here. During an operation the operation reads them, and the refresh worker does nothing.
  *
- * A switch exists as long as it has slots: the first slot that is found on a bus makes it, the
- * last one that goes ends it. What is known of it is copied when it is made, so nothing of the
- * PCI core is held.
+ * A switch exists as long as it has slots: the first slot found on a bus creates it, and the last
+ * one to go ends it. Its properties are copied when it is created, so no object of the PCI core
+ * is held.
  */
 #include <linux/slab.h>
 

@@ -2,12 +2,12 @@
 /**
  * DOC: Looking at a slot
  *
- * A snapshot is what config space, resources and the slot driver say about a slot at one moment.
- * It is taken by workers alone, because it needs pci_rescan_remove_lock, which has no trylock and
- * can be held for as long as a driver's probe takes, or for ever. Everybody else reads the last
- * one.
+ * A snapshot is the state of a slot at one moment, as config space, resources and the slot driver
+ * show it. Only workers take one, because it needs pci_rescan_remove_lock, which has no trylock
+ * and can be held for as long as a driver's probe takes, or for ever. Everybody else reads the
+ * last one.
  *
- * A function that is not to be read now (sight.c) keeps what was seen of it before.
+ * A function that must not be read now (sight.c) keeps its values from the last snapshot.
  */
 #include <linux/iommu.h>
 #include <linux/slab.h>

@@ -2,20 +2,20 @@
 /**
  * DOC: Taking the drivers off a card
  *
- * Who removes functions does so with pci_rescan_remove_lock held, and a driver that waits for its
- * users there stops all PCI hot-plug of the host. So before a slot driver is called the drivers
- * are unbound without that lock, as the unbind file in sysfs does: one that waits stops nobody
- * but its own slot.
+ * Functions are removed with pci_rescan_remove_lock held, and a driver that waits for its users
+ * meanwhile stops all PCI hot-plug of the host. So drivers are unbound without that lock before
+ * the slot driver is called, as the unbind file in sysfs does: then a driver that waits stops
+ * only its own slot.
  *
- * Until the slot driver is done a driver override of a name that no driver has keeps others from
- * binding. When functions stay, because the slot driver failed, their overrides are as before and
- * their drivers are bound again.
+ * Until the slot driver has finished, a driver override with a name that no driver has keeps
+ * others from binding. If functions stay, because the slot driver failed, their overrides are
+ * restored and their drivers are bound again.
  *
- * Without the memory for that nothing is done: a function with a driver would be left to the slot
- * driver, and so to the lock.
+ * Without memory for that the detach fails: otherwise a function with a driver would be left to
+ * the slot driver, and so to the lock.
  *
- * Called by workers of steps, without locks. The driver core's device_lock is taken for each
- * function alone, and nothing is taken inside it.
+ * Called by workers of steps, without locks. The driver core's device_lock is taken for one
+ * function at a time, and no lock is taken inside it.
  */
 #include <linux/module.h>
 #include <linux/slab.h>

@@ -2,9 +2,10 @@
 /**
  * DOC: Split operations
  *
- * A command has a policy and hooks for do, and others for dump. Kernels that know one policy for
- * both get that of do, which takes all that dump's does, or of dump where there is no do; a dump
- * is held to its own as it goes. Kernels that know both need nothing of this.
+ * A command has one policy and set of hooks for do, and another for dump. Kernels that support a
+ * single policy for both get the policy of do, which accepts everything that the policy of dump
+ * accepts, or that of dump if there is no do; the dump then checks its own policy while it runs.
+ * Kernels that support both need nothing of this.
  */
 #include "compat.h"
 
