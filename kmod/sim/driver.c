@@ -7,30 +7,31 @@
  * DOC: companion driver
  *
  * Binds to simulated GPUs only and gives each a character device,
- * /dev/gpufabric-sim/SLOT, that can be held open and mapped; SLOT.1 is the second
- * GPU of a card. An open file or a mapping pins the module. When the GPU goes
- * while it is open, reads fail with ENODEV.
+ * /dev/gpufabric-sim/SLOT, that can be held open and mapped; SLOT.1 is the
+ * second GPU of a card. An open file or a mapping pins the module. If the GPU
+ * goes while it is open, reads fail with ENODEV.
  *
- * As some vendors' drivers do, it can keep a reference of its own, without any
- * process: "persistence" of the PCI device turns that on and off, and "users"
- * counts it with the open files.
+ * Like some vendors' drivers, it can keep a reference without any process:
+ * "persistence" of the PCI device turns that on and off, and "users" counts
+ * it with the open files.
  *
- * What is written to "memory" of the PCI device stays in the GPU's memory, as that
- * of a real one does: for whoever reads it next, another driver's user or not.
+ * The contents of "memory" of the PCI device stay in the GPU's memory, as in
+ * a real one, for the next reader, even one with another driver.
  *
- * It can be told, for the first GPU of each slot and each time anew, to refuse or delay the
- * next probe, to stay locked for a while once it is bound, as a device is
- * whose files somebody reads, and to hold the next removal: until it is
- * released, or until nobody uses the device any more, as vendors' drivers do.
+ * It takes orders for the first GPU of each slot, each for one time: to
+ * refuse or delay the next probe; to stay locked for a while after it is
+ * bound, like a device whose files are being read; and to hold the next
+ * removal until it is released, or until nobody uses the device any more, as
+ * vendors' drivers do.
  *
- * A GPU that can have virtual functions gets them by sriov_numvfs, or by an order:
- * then they come and go without pci_rescan_remove_lock, as a vendor's driver lets
- * them. No driver binds to them. The next removal can be told to leave them, as
- * drivers do that find them in use.
+ * A GPU that can have virtual functions gets them by sriov_numvfs, or by an
+ * order: then they come and go without pci_rescan_remove_lock, as a vendor's
+ * driver may do it. No driver binds to them. The next removal can be told to
+ * leave them, like drivers that find them in use.
  *
- * A held removal sleeps with the locks of whoever unbinds the driver, as real
- * ones do: when that is a slot driver, no other removal or scan on the host can
- * go on meanwhile. Unloading releases it.
+ * A held removal sleeps with the locks of the task that unbinds the driver,
+ * as real ones do: if that is a slot driver, no other removal or scan on the
+ * host can proceed meanwhile. Unloading releases it.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -7,32 +7,31 @@
  * DOC: knobs
  *
  * Each slot has a directory slotSWITCH.SLOT below
- * /sys/kernel/debug/gpufabric_sim. Reading a file says what is; writing one
- * does what a hand or broken hardware would:
+ * /sys/kernel/debug/gpufabric_sim. Reading a file shows the state; writing one
+ * has the effect of a hand or of broken hardware:
  *
  *	surprise	"remove", "insert [CARD]", "flap [TIMES]", "blink MS",
  *			"fall-off", "come-back", "hide", "show", "button",
  *			"power-fault", "latch open", "latch close"
  *	fail		"power", "link", "presence", "enumerate", "bar" or
- *			"bar0" to "bar5", of the next operation or with "@N" of
- *			the Nth; and for how many if not one; "none"
- *	model		what sits in a slot that is not powered
+ *			"bar0" to "bar5", at the next operation, or with "@N"
+ *			at the Nth; then the number of operations; "none"
+ *	model		the card in a slot that is not powered
  *	bar_bytes	size of the large BAR at the next power-on
- *	link		"16GT x8": the most that trains from now on; "slow MS":
- *			how much longer that takes; "late MS": how long the card
- *			does not answer then; "full", which also ends flaps and
- *			blinks
+ *	link		"16GT x8": the highest speed and width from now on;
+ *			"slow MS": additional time for training; "late MS": time
+ *			until the card answers then; "full", which also ends
+ *			flaps and blinks
  *	slot_driver	0 or 1: whether the slot driver has the port (mode=own)
  *	sleep		"cold": the port loses its power when it sleeps; "hot";
- *			"forget" who has disturbed it
+ *			"forget" resets the counts of accesses
  *	driver		orders for the companion driver
  *
  * presence, power, serial and state can be read only. Each switch has a
- * directory switchSWITCH with those of these files that make sense for it: a
- * whole switch can go away. Only with uplink=1 does anybody notice.
+ * directory switchSWITCH with the files of these that apply to it: a whole
+ * switch can go away. Only with uplink=1 is that noticed.
  *
- * Nothing here waits for anything: whoever drives the slot is told by events,
- * as it would be by hardware.
+ * Nothing here waits: the slot driver gets events, as from hardware.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

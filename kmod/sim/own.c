@@ -6,26 +6,27 @@
 /**
  * DOC: own slots
  *
- * Does what a slot driver does: applies power, waits for the link, scans,
- * assigns resources, adds the devices, and the reverse; and answers cards
- * that come and go by themselves. What the PCI hot-plug core knows as the slot is
- * freed when it is deregistered, as slot drivers do: whoever calls an
- * operation without the slot's file open has to keep that from happening.
+ * Does the work of a slot driver: applies power, waits for the link, scans,
+ * assigns resources, adds the devices, and the reverse; and reacts to cards
+ * that come and go. The PCI hot-plug core's object of a slot is freed when
+ * the slot is deregistered, as slot drivers do it: code that calls an
+ * operation without the slot's file open has to prevent that.
  *
- * For that there is the guard, as pciehp has the port's service device: a device
+ * The guard is for that, like the port's service device of pciehp: a device
  * below the port, whose driver registers the slot when it is bound and
- * deregisters it when it is unbound, both under the lock of that device. A slot
- * that is told to be unguarded is registered without, as many slot drivers do.
+ * deregisters it when it is unbound, both under the lock of that device. A
+ * slot that is told to be unguarded is registered without a guard, as many
+ * slot drivers do.
  *
- * Order: lock of the guard, &sim_slot.op_mutex, then the rescan lock. The slot's
- * lock and &sim_slot.port_mutex are leaves.
+ * Order: lock of the guard, &sim_slot.op_mutex, then the rescan lock. The
+ * slot's lock and &sim_slot.port_mutex are leaves.
  *
- * Slots are registered and deregistered by the event work, or by whoever binds
- * and unbinds the guard in sysfs; never under op_mutex: deregistering waits for
- * writers of the slot's files, which want that mutex. It does not happen in the
- * bus notifier either, which runs under the rescan lock that the same writers
- * want. So when a port is removed, the notifier takes it out of the slot and the
- * guard from below it, and leaves the rest to the work.
+ * Slots are registered and deregistered by the event work, or by a task that
+ * binds and unbinds the guard in sysfs; never under op_mutex, because
+ * deregistering waits for writers of the slot's files, which want that mutex.
+ * Nor in the bus notifier, which runs under the rescan lock that the same
+ * writers want. So when a port is removed, the notifier separates the port
+ * from the slot and from the guard, and leaves the rest to the work.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

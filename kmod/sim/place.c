@@ -6,15 +6,16 @@
 /**
  * DOC: places
  *
- * Beside the switches of the parameters there are places for some more, and as
- * many domains. A switch in one of the places has a domain of its own, so that
- * it needs neither bus numbers nor windows of anybody else, unless it is told
- * to share one. A domain is there as long as one of its switches is.
+ * Besides the switches of the parameters there are places for some more, and
+ * the same number of domains. A switch in one of these places has its own
+ * domain, so that it needs neither bus numbers nor windows of others, unless
+ * it is told to share one. A domain exists as long as one of its switches
+ * does.
  *
- * A switch is taken away as if it were pulled out: first it does not answer
- * any more, then its slots and devices go. In mode=own the slots are
- * deregistered, in mode=pciehp the kernel's driver is unbound from the ports
- * first; see sim_domain_remove().
+ * Removing a switch is like pulling it out: first it stops answering, then
+ * its slots and devices go. In mode=own the slots are deregistered, in
+ * mode=pciehp the kernel's driver is unbound from the ports first; see
+ * sim_domain_remove().
  *
  * All of this happens under &sim.lock.
  */

@@ -6,24 +6,23 @@
 /**
  * DOC: sleep
  *
- * The PCI core puts functions to sleep and wakes them as it does on any host:
- * all of it is in the power management capability that each function has. What
- * the platform does beyond that is here, as a PM domain around the bus's own
- * callbacks:
+ * The PCI core puts functions to sleep and wakes them as on any host, through
+ * the power management capability of each function. The platform's part is
+ * here, as a PM domain around the bus's own callbacks:
  *
- * A port whose platform can do so (a knob) loses its power when it sleeps:
- * D3cold. It returns nothing but ones, as does all that is below it, and both
- * have forgotten everything when power is back. Who wants to reach them has to
- * wake the port first.
+ * A port loses its power when it sleeps (D3cold) if a knob says that its
+ * platform can do so. Then the port and everything below it return only ones,
+ * and all of them have lost their registers when power is back. A task that
+ * wants to reach them has to wake the port first.
  *
- * When the host sleeps deeply all switches lose their power. As firmware does,
- * the host turns it on again and waits for the links before the kernel wakes its
- * devices; what was in registers is what the kernel saved. In suspend-to-idle
- * only those lose their power that are in D3cold.
+ * When the host sleeps deeply all switches lose their power. As firmware
+ * does, the host turns it on again and waits for the links before the kernel
+ * wakes its devices; the registers then have the values that the kernel
+ * saved. In suspend-to-idle only ports and devices in D3cold lose their
+ * power.
  *
- * Nobody has any business in the registers of a function that sleeps, from the
- * moment it was suspended until it is resumed, but the PM core. An access of
- * anybody else is counted.
+ * Only the PM core may access the registers of a function between its suspend
+ * and its resume. Every other access is counted.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -6,13 +6,14 @@
 /**
  * DOC: slot
  *
- * A slot is a downstream port below which a card can be. A card exists while
- * it is in the slot and after it was pulled out, until another one takes its
- * place: so the same card, with the same serial number, can be put back.
+ * A slot is a downstream port that can have a card below it. A card exists
+ * while it is in the slot and after it was pulled out, until another one
+ * takes its place: so the same card, with the same serial number, can be
+ * inserted again.
  *
- * Its memory outlives drivers, removals, and links that go down: it is empty after
- * the card had no power, and after a bus reset by its port. Taking the link of a port
- * without a hot-plug controller down is neither.
+ * The memory of a card outlives drivers, removals, and links that go down. It
+ * is empty after the card had no power, and after a bus reset by its port.
+ * Taking down the link of a port without a hot-plug controller is neither.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -6,13 +6,14 @@
 /**
  * DOC: switch
  *
- * To its root port a switch is what a card is to a slot: it can go away and
- * come back, with everything behind it. When it does, the ports forget what
- * software had set and the slots lose power; the bridges of a switch that comes
- * are preset anew, as firmware in the switch would do it. One that stays, and
- * lost its link or was reset, has bridges without bus numbers and windows.
+ * A switch is to its root port what a card is to a slot: it can go away and
+ * come back, with everything behind it. Then the ports lose the settings of
+ * software and the slots lose power; the bridges of a switch that comes are
+ * preset again, as firmware in the switch would do it. A switch that stays,
+ * and lost its link or was reset, has bridges without bus numbers and
+ * windows.
  *
- * The bus numbers and windows of a bridge are those that firmware gives it if
+ * The bus numbers and windows of a bridge are those that firmware assigns if
  * there is a card in each slot.
  */
 
