@@ -2,6 +2,21 @@
 """What tests in Python check with, as tests/unit/tap.h for those in C."""
 
 import sys
+import time
+
+PATIENCE = 100        # seconds until a test gives up on something that should happen
+
+
+def wait_for(condition, what):
+    """Waits until the condition holds, and returns its value."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        time.sleep(0.02)
 
 
 class Report:

@@ -68,6 +68,13 @@ class Bench:
             self.stop(signal.SIGKILL)
         self.cluster.close()
 
+    def end(self):
+        """Checks the log of the driver; returns the exit code of the test."""
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            text = log.read()
+        Report.ok("ERROR" not in text and "runtime error" not in text, "the sanitizers found nothing", text)
+        return Report.end()
+
     # the gate
 
     def hold(self, verb):

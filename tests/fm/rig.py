@@ -18,25 +18,12 @@ import time
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TOP, "tests"))
 # pylint: disable=wrong-import-position,unused-import
-from tap import Report
+from tap import PATIENCE, Report, wait_for
 # pylint: enable=unused-import
 
 BUILD = os.environ.get("GPUFABRIC_BUILD", os.path.join(TOP, "build"))
 PROGRAM = os.environ.get("GPUFABRIC_FM", os.path.join(BUILD, "fm-test/gpufabric-fm"))
 FABRIC = "/redfish/v1/Fabrics/PCIe"
-PATIENCE = 100        # seconds until a test gives up on something that should happen
-
-
-def wait_for(condition, what):
-    """Until it holds; what it returned then."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise TimeoutError(what)
-        time.sleep(0.02)
 
 
 class Qemu:

@@ -16,24 +16,33 @@ fm_folder=$rack/fm
 # shellcheck disable=SC2034 # cases read it
 fm_url=https://127.0.0.1:$fm_port
 
+# What sim.sh replaces: lines below [manager], the key of a host's socket, the names of its ports, a GPU's keys.
+fm_lines='unbind_timeout = 30s'
+fm_socket=qmp
+fm_ports=dn
+fm_gpu()
+{
+	printf 'device = secondary-vga,vgamem_mb=1\npci = 1234:1111\nclass = 038000\n'
+}
+
 fm_config()
 {
-	local word slots i hosts=y
+	local word i hosts=y
 
-	printf '[manager]\nlisten = 127.0.0.1:%d\nnames = manager 127.0.0.1\nunbind_timeout = 30s\n' "$fm_port"
+	printf '[manager]\nlisten = 127.0.0.1:%d\nnames = manager 127.0.0.1\n%s\n' "$fm_port" "$fm_lines"
 	for word in "$@"; do
 		case $hosts$word in
 		y--)
 			hosts= ;;
 		y*)
-			slots=${word#*:}
-			printf '\n[host.%s]\nqmp = %s\nports =' "${word%:*}" "$rack/${word%:*}.qmp"
-			for ((i = 0; i < slots; i++)); do
-				printf ' dn%d' "$i"
+			printf '\n[host.%s]\n%s = %s\nports =' "${word%:*}" "$fm_socket" "$rack/${word%:*}.$fm_socket"
+			for ((i = 0; i < ${word#*:}; i++)); do
+				printf ' %s%d' "$fm_ports" "$i"
 			done
 			printf '\n%s' "${fm_fence:+fence = $fm_fence$'\n'}" ;;
 		*)
-			printf '\n[gpu.%s]\ndevice = secondary-vga,vgamem_mb=1\npci = 1234:1111\nclass = 038000\n' "$word" ;;
+			printf '\n[gpu.%s]\n' "$word"
+			fm_gpu "$word" ;;
 		esac
 	done
 }

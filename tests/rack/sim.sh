@@ -45,28 +45,13 @@ serial_of()
 	printf '67670000%08x' "${1#gpu}"
 }
 
-# What the manager is told instead of what fm.sh says.
-fm_config()
+# In place of those of fm.sh.
+fm_lines=$'[switch]\ndriver = sim'
+fm_socket=agent
+fm_ports=0.
+fm_gpu()
 {
-	local word slots i hosts=y
-
-	printf '[manager]\nlisten = 127.0.0.1:%d\nnames = manager 127.0.0.1\n[switch]\ndriver = sim\n' "$fm_port"
-	for word in "$@"; do
-		case $hosts$word in
-		y--)
-			hosts= ;;
-		y*)
-			slots=${word#*:}
-			printf '\n[host.%s]\nagent = %s\nports =' "${word%:*}" "$rack/${word%:*}.agent"
-			for ((i = 0; i < slots; i++)); do
-				printf ' 0.%d' "$i"
-			done
-			printf '\n%s' "${fm_fence:+fence = $fm_fence$'\n'}" ;;
-		*)
-			printf '\n[gpu.%s]\ncard = h100-80\nserial = %s\npci = 6767:0001\nsubsystem = 10de:2331\nclass = 030200\n' \
-				"$word" "$(serial_of "$word")" ;;
-		esac
-	done
+	printf 'card = h100-80\nserial = %s\npci = 6767:0001\nsubsystem = 10de:2331\nclass = 030200\n' "$(serial_of "$1")"
 }
 
 # Its slots are 100, 101, ... where the manager counts from 1.

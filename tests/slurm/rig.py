@@ -12,17 +12,15 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(TOP, "tests"))
 # pylint: disable=wrong-import-position,unused-import
-from tap import Report
+from tap import PATIENCE, Report, wait_for
 # pylint: enable=unused-import
 
 BUILD = os.environ.get("GPUFABRIC_BUILD", os.path.join(TOP, "build"))
 PROGRAMS = ("munged", "slurmctld", "slurmd", "scontrol")
-PATIENCE = 60        # seconds until a test gives up on something that should happen
 
 SLURM_CONF = """
 ClusterName=gf
@@ -78,18 +76,6 @@ def in_namespaces():
     os.environ["PATH"] += ":/usr/sbin"
     os.environ["SLURM_RIG"] = "inside"
     os.execvp("unshare", spaces + [sys.executable] + sys.argv)
-
-
-def wait_for(condition, what):
-    """Until it holds; what it returned then."""
-    end = time.monotonic() + PATIENCE
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise TimeoutError(what)
-        time.sleep(0.05)
 
 
 def fields_of(text):

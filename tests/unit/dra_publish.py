@@ -242,10 +242,7 @@ def main():
             Report.same(bench.cluster.invalid, [], "nothing that was sent was refused as invalid")
         finally:
             bench.close()
-            with open(bench.log, encoding="utf-8", errors="replace") as log:
-                text = log.read()
-        Report.ok("ERROR" not in text and "runtime error" not in text, "the sanitizers found nothing", text)
-    return Report.end()
+        return bench.end()
 
 
 if __name__ == "__main__":
