@@ -175,7 +175,7 @@ static void print_memories(struct ctl_ctx *ctx, const struct size_terms *terms)
 	static const char *const seen[SIZE_MEMORIES] = {
 		[MEMORY_ALLOCATED] = "torch.cuda.max_memory_allocated()",
 		[MEMORY_RESERVED] = "torch.cuda.max_memory_reserved()",
-		[MEMORY_DEVICE] = "nvidia-smi; fits is decided on its P95",
+		[MEMORY_DEVICE] = "nvidia-smi; its P95 decides what fits",
 	};
 	struct out_table *t;
 	int i;

@@ -380,7 +380,7 @@ const struct size_method size_method_engine = {
 	.name = "engine",
 	.rule = "each part by its formula, corrected by the engine's profile",
 	.reading =
-		"P50 and P95 from what was measured with the engine, if anything was; fits is decided on P95",
+		"P50 and P95 from measurements with the engine, if there are any; P95 decides what fits",
 	.tasks = SIZE_ALL_TASKS,
 	.terms = engine_terms,
 };

@@ -135,9 +135,9 @@ static void size(void)
 	runs(&cmd_size_estimate, "llama-3.1-8b --gpu=h100", CTL_DONE, "H100 SXM5 80GB");
 	runs(&cmd_size_estimate, "meta-llama/Llama-3.1-8B --gpu=l40s --task=qlora",
 	     CTL_DONE, "nothing was measured for qlora; the estimate is from formulas alone");
-	ok(!strstr(text, "from what was measured"), "and nothing is said of what was measured");
+	ok(!strstr(text, "from measurements"), "and no remark speaks of measurements");
 	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --engine=torchtitan-fsdp", CTL_DONE,
-	     "P50 and P95 from what was measured");
+	     "P50 and P95 from measurements");
 	runs(&cmd_size_estimate, "--params=70B --method=liqid --gpu=h100-80", CTL_DONE,
 	     "163.0 GiB");
 	runs(&cmd_size_compare, "--model=llama-3.1-8b", CTL_DONE,
