@@ -27,7 +27,7 @@ bool api_of_pod(struct api *api, struct reason *reason)
 
 	if (!host || !*host || !port || !*port)
 		return refuse(reason,
-			      "KUBERNETES_SERVICE_HOST and _PORT are not set: this is no pod, give --server");
+			      "KUBERNETES_SERVICE_HOST and _PORT are not set: this is not a pod, give --server");
 	api->server = format(strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s", host, port);
 	api->authorities = copy_of(ACCOUNT "/ca.crt");
 	api->token = copy_of(ACCOUNT "/token");

@@ -68,7 +68,7 @@ static bool read_result(struct json_object *result, struct claim *claim, struct 
 
 	if (!driver || !request || !pool || !device || !is_request(request) || !is_pool(pool) ||
 	    !claim_word(device))
-		return refuse(reason, "its allocation has a result that is not one");
+		return refuse(reason, "its allocation has an invalid result");
 	if (strcmp(driver, DRIVER_NAME))
 		return true;
 	if (json_object_object_get_ex(result, "adminAccess", &admin) &&
@@ -106,7 +106,7 @@ static bool read_param(const char *key, struct json_object *value, bool of_class
 	}
 	if (!tenant && strcmp(key, "driver"))
 		return refuse(reason,
-			      "there is no parameter %.64s: driver, peers and tenant are those",
+			      "unknown parameter %.64s: the parameters are driver, peers and tenant",
 			      key);
 	if (tenant && !of_class)
 		return refuse(reason, "parameter tenant is for a DeviceClass, not for a claim");
@@ -114,7 +114,7 @@ static bool read_param(const char *key, struct json_object *value, bool of_class
 	    !is_name(json_object_get_string(value)))
 		return refuse(reason, "parameter %s is not a name", key);
 	if (*to && strcmp(*to, json_object_get_string(value)))
-		return refuse(reason, "parameter %s is given twice, differently", key);
+		return refuse(reason, "parameter %s is given twice with different values", key);
 	if (!*to)
 		*to = copy_of(json_object_get_string(value));
 	return true;
@@ -162,7 +162,7 @@ bool claim_read(struct json_object *object, struct claim *claim, struct reason *
 		return refuse(reason, "nothing is allocated to it");
 	if (json_object_array_length(results) > CLAIM_DEVICES_MAX ||
 	    (config && json_object_array_length(config) > 2 * CLAIM_DEVICES_MAX))
-		return refuse(reason, "more is allocated to it than a claim can have");
+		return refuse(reason, "it has more devices than a claim can have");
 	for (i = 0; i < json_object_array_length(results); i++)
 		if (!read_result(json_object_array_get_idx(results, i), claim, reason))
 			return false;

@@ -234,7 +234,7 @@ static void take_away(const struct fabric *fabric, const struct claim *claim,
 	struct reason other = { "" };
 
 	if (!move(fabric, claim, "detach", brought, &other))
-		say("what was brought for claim %s is not given back: %s", claim->uid, other.text);
+		say("the GPUs bound for claim %s are not given back: %s", claim->uid, other.text);
 	else
 		await_empty(fabric, brought);
 }
@@ -341,7 +341,7 @@ static bool one_pool(const struct claim *claim, struct reason *reason)
 	for (i = 1; i < claim->n; i++)
 		if (strcmp(claim->devices[i].pool, claim->devices[0].pool))
 			return refuse(reason,
-				      "its GPUs are of several pools, and a claim has them of one");
+				      "its GPUs are from several pools, and a claim has GPUs of one");
 	return true;
 }
 

@@ -143,7 +143,7 @@ bool inventory_read(struct json_object *root, struct inventory *inventory, struc
 		good = read_composition(json_object_array_get_idx(compositions, i),
 					&inventory->compositions[i]);
 	if (!good)
-		return refuse(reason, "gpuctl list printed something that is no list of slots");
+		return refuse(reason, "the output of gpuctl list is not a list of slots");
 	inventory->n_slots = n_slots;
 	inventory->n_gpus = n_gpus;
 	inventory->n_compositions = n_compositions;

@@ -70,11 +70,11 @@ static const char usage[] =
 	"      --network FILE        network namespace that gpuctl runs in, such as /proc/1/ns/net\n"
 	"  -s, --server URL          the API server (default: that of the pod), with\n"
 	"      --ca FILE             the authorities of its certificate, and\n"
-	"      --token FILE          the token that is shown to it\n"
-	"  -a, --answer-within TIME  the longest that a call waits, in seconds (40)\n"
+	"      --token FILE          the token to log in there\n"
+	"  -a, --answer-within TIME  time limit of an answer to the kubelet, in seconds (40)\n"
 	"  -t, --timeout TIME        of one run of gpuctl, in seconds (600)\n"
 	"      --namespace NAME      of Lease objects (default: the variable NAMESPACE, or kube-system)\n"
-	"      --lease TIME          when another may publish in place of one that is gone, in seconds (30)\n"
+	"      --lease TIME          time until another node publishes for one that is gone, in seconds (30)\n"
 	"      --no-publish          ResourceSlices are left to others\n"
 	"  -h, --help   -V, --version\n";
 
@@ -171,18 +171,18 @@ static int options_read(int argc, char **argv, struct options *o)
 			break;
 		case LEASE:
 			if (!read_seconds(optarg, &o->lease_ms) || !o->lease_ms)
-				return usage_error("--lease is no number of seconds");
+				return usage_error("--lease is not a number of seconds");
 			break;
 		case QUIET:
 			o->quiet = true;
 			break;
 		case 'a':
 			if (!read_seconds(optarg, &o->answer_ms))
-				return usage_error("--answer-within is no number of seconds");
+				return usage_error("--answer-within is not a number of seconds");
 			break;
 		case 't':
 			if (!read_seconds(optarg, &o->gpuctl_ms) || !o->gpuctl_ms)
-				return usage_error("--timeout is no number of seconds");
+				return usage_error("--timeout is not a number of seconds");
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -197,7 +197,7 @@ static int options_read(int argc, char **argv, struct options *o)
 	if (optind < argc)
 		return usage_error("there are no operands");
 	if (!o->node || !claim_word(o->node))
-		return usage_error("which node is this? Give --node");
+		return usage_error("the name of this node is missing: give --node");
 	if (!claim_word(o->namespace))
 		return usage_error("--namespace is no name");
 	if (o->server && (!o->authorities || !o->token))

@@ -55,7 +55,7 @@ int object_claim(const struct api *api, const char *namespace, const char *name,
 
 	*object = NULL;
 	if (!claim_word(namespace) || !claim_word(name)) {
-		refuse(reason, "the kubelet names a claim that cannot exist");
+		refuse(reason, "the kubelet names an invalid claim");
 		return API_AWAY;
 	}
 	version = object_version(api, reason);

@@ -457,7 +457,7 @@ static int host_is_sim(const struct config_host *host, struct fault *f)
 		if (!first || port[first] != '.' || !port[first + 1] ||
 		    port[first + 1 + strspn(port + first + 1, digits)])
 			return fault_set(f, EINVAL,
-					 "[host.%s]: \"%.80s\" is no slot of a simulator, such as 0.3",
+					 "[host.%s]: \"%.80s\" is not a slot of a simulator, such as 0.3",
 					 host->name, port);
 	}
 	return 0;

@@ -325,7 +325,8 @@ static int await_room(struct link *link, const char *path, struct fault *f)
 		if (err || !there)
 			break;
 		if (text_monotonic() > deadline)
-			return fault_set(f, EBUSY, "QEMU still has memory of what was in the port");
+			return fault_set(f, EBUSY,
+					 "QEMU still has memory of the last device in the port");
 		drain(link);
 		err = qmp_await(&link->qmp, -1, LOOK_AT_MEMORY_MS, f);
 		if (err == -ETIMEDOUT)

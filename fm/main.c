@@ -73,19 +73,19 @@ struct run {
 static const char usage[] =
 	"usage: gpufabric-fm [-c FOLDER] [-r FOLDER] [-s FOLDER] COMMAND\n"
 	"\n"
-	"  run                           be the manager, in the foreground\n"
-	"  check                         read the configuration and the certificates, and say what is wrong\n"
+	"  run                           run the manager in the foreground\n"
+	"  check                         read the configuration and the certificates, and print mistakes\n"
 	"  init [--host NAME]... [--user NAME]... [--name NAME-OR-ADDRESS]...\n"
-	"                                make the certificates that are not there, and a file for each host\n"
+	"                                make missing certificates, and a file for each host\n"
 	"  passwd USER [--role ROLE]     set the password of an account, read from standard input; ROLE is\n"
 	"                                Administrator, Host or ReadOnly\n"
 	"  passwd USER --delete          remove the account\n"
-	"  revoke NAME                   the key of a host or a user is not believed any more, after a reload\n"
-	"  evict HOST                    say that a host that does not answer is off: its GPUs are free\n"
+	"  revoke NAME                   end the trust in the key of a host or a user, from a reload on\n"
+	"  evict HOST                    declare off a host that does not answer: its GPUs are free\n"
 	"\n"
 	"  -c, --config FOLDER           configuration, certificates, accounts (/etc/gpufabric-fm)\n"
 	"  -r, --run FOLDER              lock and socket of the running manager (/run/gpufabric-fm)\n"
-	"  -s, --state FOLDER            what a restart has to know (/var/lib/gpufabric-fm)\n"
+	"  -s, --state FOLDER            state that outlives a restart (/var/lib/gpufabric-fm)\n"
 	"  -h, --help   -V, --version\n";
 
 static int complain(const struct fault *f, int code)

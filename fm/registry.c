@@ -77,7 +77,7 @@ const struct registry_message registry[MESSAGE_COUNT] = {
 				  "Warning",
 				  "The manager no longer has the events after the requested one.",
 				  "Read the zones again.",
-				  "A listener has come back too late for what it has missed.",
+				  "A listener connected too late for the events that it has missed.",
 				  { NULL } },
 };
 

@@ -191,7 +191,7 @@ int revoke_key(const char *folder, const char *name, struct fault *f)
 	int err = 0;
 
 	if (!config_name_valid(name))
-		err = fault_set(f, EINVAL, "\"%.80s\" is no name of a host or a user", name);
+		err = fault_set(f, EINVAL, "\"%.80s\" is not a name of a host or a user", name);
 	if (!err)
 		text = file_text(path, f);
 	if (!err && !text && !*f->text)

@@ -72,7 +72,8 @@ int main(void)
 
 	openlog("gpufabric-epilog", LOG_PID, LOG_DAEMON);
 	if (!node_job_id(getenv("SLURM_JOB_ID"), &id) || !node || !*node) {
-		syslog(LOG_ERR, "this is for slurmd to run: SLURM_JOB_ID and SLURMD_NODENAME");
+		syslog(LOG_ERR,
+		       "only slurmd can run this: it sets SLURM_JOB_ID and SLURMD_NODENAME");
 		return 1;
 	}
 	if (!(gpus && *gpus) && node_job_state(id, name, sizeof(name)) != NODE_JOB_HERE)

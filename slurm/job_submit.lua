@@ -103,7 +103,7 @@ local function typed_hosts(option, text)
 	if filled(text) then
 		set, n = hosts(text:sub(1, TYPED_MAX), TYPED_MAX)
 		if not set or #text > TYPED_MAX then
-			refuse(slurm.ESLURM_INVALID_NODE_COUNT, "%s is no list of nodes, or too long a one", option)
+			refuse(slurm.ESLURM_INVALID_NODE_COUNT, "%s is not a list of nodes, or is too long", option)
 		end
 	end
 	return set, n
@@ -290,7 +290,7 @@ local function check_tenant(job, licences)
 		return
 	end
 	if limit == nil then
-		refuse(slurm.ESLURM_ACCOUNTING_POLICY, "%s is no tenant of the pool: say --account",
+		refuse(slurm.ESLURM_ACCOUNTING_POLICY, "%s is not a tenant of the pool: give --account",
 			job.account and "account " .. job.account or "a job without an account")
 	end
 	-- Components of a heterogeneous job come one after the other, and run together.
@@ -534,7 +534,7 @@ local function counted_there(text)
 	for item in text:gmatch("[^,]+") do
 		local gpu, count = item:match("^([%w._-]+):(%d+)$")
 		if not gpu or tonumber(count) == 0 then
-			refuse(slurm.ERROR, "the plugin of the submitting host says %s, which is no list of KIND:COUNT", text:sub(1, 80))
+			refuse(slurm.ERROR, "the plugin of the submitting host says %s, which is not a list of KIND:COUNT", text:sub(1, 80))
 		end
 		list[#list + 1] = { gpu = gpu, count = tonumber(count), hot_plug = true }
 	end
@@ -556,7 +556,7 @@ local function counted_here(options)
 		refuse(slurm.ERROR, "%s", (text:gsub("^gpuctl: ", ""):gsub("%s+$", ""):gsub("\n.*", "")))
 	end
 	if (text:match('"model": "([^"]*)"') or ""):lower() ~= options.model:lower() then
-		refuse(slurm.ERROR, "%s is no model of the catalogue (gpuctl models)", options.model)
+		refuse(slurm.ERROR, "%s is not a model of the catalogue (gpuctl models)", options.model)
 	end
 	for fit in (text:match('"fits": (%b[])') or ""):gmatch("%b{}") do
 		local count = tonumber(fit:match('"gpus": (%d+)'))

@@ -139,7 +139,7 @@ static int prolog_judge(const struct prolog *prolog, int exit, const char *said)
 		if (getppid() == prolog->slurmd)
 			return 0;
 		if (prolog_release(prolog))
-			return prolog_fault(prolog, "cannot release what nobody will use");
+			return prolog_fault(prolog, "cannot release the unused GPUs");
 		return prolog_refuse(prolog, exit, "slurmd ended while GPUs were composed");
 	case GPUCTL_USAGE:
 	case GPUCTL_NO_FIT:
@@ -164,7 +164,7 @@ static int prolog_run(struct prolog *prolog)
 	if (!new) {
 		ret = prolog_release(prolog);
 		if (ret != GPUCTL_DONE && ret != GPUCTL_USAGE)
-			return prolog_fault(prolog, "cannot release what is left of the job");
+			return prolog_fault(prolog, "cannot release the remaining GPUs of the job");
 	}
 	err = job_load(prolog->id, prolog->node, CONTROLLER_MS, &prolog->job, &fault);
 	if (err)
@@ -193,7 +193,8 @@ int main(void)
 	if (!gpus || !*gpus)
 		return 0;
 	if (!node_job_id(getenv("SLURM_JOB_ID"), &prolog.id) || !prolog.node || !*prolog.node) {
-		syslog(LOG_ERR, "this is for slurmd to run: SLURM_JOB_ID and SLURMD_NODENAME");
+		syslog(LOG_ERR,
+		       "only slurmd can run this: it sets SLURM_JOB_ID and SLURMD_NODENAME");
 		return 1;
 	}
 	slurm_init(NULL);

@@ -66,7 +66,7 @@ char *handover_former(const struct gf_slot *slot)
 	char *tenant, *words;
 
 	if (slot->contents != GPUFABRIC_CONTENTS_FORMER)
-		return mem_strdup("whoever had it before the module was loaded");
+		return mem_strdup("an owner from before the module was loaded");
 	tenant = handover_former_tenant(slot);
 	words = tenant ? mem_printf("tenant %s (%s)", tenant, slot->former) :
 			 mem_printf("composition %s", slot->former);

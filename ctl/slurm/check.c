@@ -68,7 +68,7 @@ static void check_scheduler(const struct slurm_conf *conf, struct slurm_findings
 			   "bf_licenses has backfill start a job while the job before still keeps its GPUs\n"
 			   "take it out, or have the Prolog wait: gpuctl compose --wait 60s");
 	needs_word(conf, "SchedulerParameters", "nohold_on_prolog_fail", SLURM_WARNING,
-		   "a job whose Prolog fails is held until somebody releases it", findings);
+		   "a job whose Prolog fails is held until an administrator releases it", findings);
 	value = slurm_conf_value(conf, "JobRequeue", &line);
 	if (value && !strcmp(value, "0"))
 		slurm_find(findings, SLURM_WARNING, "slurm.conf", line,
@@ -112,7 +112,7 @@ static void check_time(const struct slurm_conf *conf, const char *key, uint64_t 
 		return;
 	if (text && !text_number(text, UINT32_MAX, &seconds))
 		slurm_find(findings, SLURM_ERROR, "slurm.conf", line,
-			   "%s=%s is no number of seconds\n%s=600", key, text, key);
+			   "%s=%s is not a number of seconds\n%s=600", key, text, key);
 	else if (seconds < COMPOSE_S)
 		slurm_find(findings, SLURM_ERROR, "slurm.conf", line,
 			   "%s is %u s: %s, which may take %d s\n%s=600", key,
@@ -126,8 +126,8 @@ static void check_programs(const struct slurm_conf *conf, struct slurm_findings 
 		enum slurm_level level;
 		const char *why;
 	} needs[] = {
-		{ "Prolog", SLURM_ERROR, "nobody composes the GPUs of a job" },
-		{ "Epilog", SLURM_ERROR, "nobody releases the GPUs of a job" },
+		{ "Prolog", SLURM_ERROR, "no program composes the GPUs of a job" },
+		{ "Epilog", SLURM_ERROR, "no program releases the GPUs of a job" },
 		{ "EpilogSlurmctld", SLURM_WARNING,
 		  "a node that dies keeps its GPUs, and their licences are free at once" },
 	};
@@ -148,7 +148,7 @@ static void check_programs(const struct slurm_conf *conf, struct slurm_findings 
 	check_time(conf, "PrologEpilogTimeout", 0, "the Prolog is killed while it composes",
 		   findings);
 	needs_word(conf, "JobSubmitPlugins", "lua", SLURM_ERROR,
-		   "nobody adds the licences of the pool to a job", findings);
+		   "no script adds the licences of the pool to a job", findings);
 	value = slurm_conf_value(conf, "SlurmdTimeout", &line);
 	if (value && !strcmp(value, "0"))
 		slurm_find(findings, SLURM_WARNING, "slurm.conf", line,

@@ -200,7 +200,7 @@ static void node_check(const struct slurm_files *files, const struct gres_lines 
 	if (have <= 0)
 		slurm_find(findings, SLURM_ERROR, "slurm.conf", of,
 			   "there is no licence " SLURM_LICENCE
-			   "%s: nobody counts the GPUs of the pool\n"
+			   "%s: no licence counts the GPUs of the pool\n"
 			   "Licenses=%s%s" SLURM_LICENCE "%s:COUNT",
 			   kind, licences ? licences : "", licences && *licences ? "," : "", kind);
 	for (i = 0; i < n; i++) {

@@ -235,7 +235,7 @@ def of_a_fabric(bench, slots):
     with cluster.lock:
         claim["status"]["allocation"]["devices"]["results"][1].update(pool=pool, device=names[0])
         cluster.put(("resource.k8s.io", "resourceclaims", "default", "both"), claim)
-    bench.refused(kubelet.prepare(claim)[uid_of(claim)], "its GPUs are of several pools", "GPUs of two pools are refused")
+    bench.refused(kubelet.prepare(claim)[uid_of(claim)], "its GPUs are from several pools", "GPUs of two pools are refused")
 
 
 def opaque(parameters, source="FromClaim"):
@@ -255,11 +255,11 @@ def parameters(bench, slots):
     bench.given_back(claim, kubelet.unprepare(claim), "and it is given back")
     for what, config, words in (
             ("a tenant in a claim", [opaque({**head, "tenant": "red"})], "tenant is for a DeviceClass"),
-            ("an unknown parameter", [opaque({**head, "gpus": 3})], "there is no parameter gpus"),
+            ("an unknown parameter", [opaque({**head, "gpus": 3})], "unknown parameter gpus"),
             ("parameters of another version", [opaque({**head, "apiVersion": "x/v1"})], "are not of gpufabric.io/v1"),
             ("a name that is an option", [opaque({**head, "driver": "--force"})], "driver is not a name"),
             ("a word for a flag", [opaque({**head, "peers": "yes"})], "peers is not true or false"),
-            ("two drivers", [opaque({**head, "driver": "a"}), opaque({**head, "driver": "b"})], "given twice, differently")):
+            ("two drivers", [opaque({**head, "driver": "a"}), opaque({**head, "driver": "b"})], "given twice with different values")):
         claim = cluster.claim("odd", slots[:1], config=config)
         bench.refused(kubelet.prepare(claim)[uid_of(claim)], words, f"refused: {what}")
     claim = cluster.claim("odd", slots[:1])
@@ -272,8 +272,8 @@ def parameters(bench, slots):
 def command_line(bench, _slots):
     """A second driver, and words that mean nothing."""
     for words, code, said in (
-            (bench.words(), 4, "another gpufabric-dra has"), (bench.words("--answer-within", "-1"), 2, "is no number of seconds"),
-            (bench.words("--node", "Not/A/Name"), 2, "which node is this"), (bench.words("more"), 2, "there are no operands"),
+            (bench.words(), 4, "another gpufabric-dra has"), (bench.words("--answer-within", "-1"), 2, "is not a number of seconds"),
+            (bench.words("--node", "Not/A/Name"), 2, "the name of this node is missing"), (bench.words("more"), 2, "there are no operands"),
             (bench.words("--plugins", "relative"), 2, "are absolute paths"), (bench.words("--server", "http://x"), 1, "is no https:// URL"),
             (bench.words("--namespace", "A B"), 2, "--namespace is no name")):
         result = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)

@@ -133,7 +133,7 @@ static void test_words(void)
 	is_former("composition train", "", "of a newer gpuctl");
 	slot.contents = GPUFABRIC_CONTENTS_UNKNOWN;
 	slot.n_former_annotation = 0;
-	is_former("whoever had it before the module was loaded", "", "anybody's");
+	is_former("an owner from before the module was loaded", "", "anybody's");
 }
 
 int main(void)

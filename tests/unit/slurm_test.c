@@ -208,7 +208,7 @@ static void test_slurm_conf(void)
 	finds_with("BatchStartTimeout=600", "", "error slurm.conf: BatchStartTimeout is 10 s", "Slurm's own time");
 	finds_with("BatchStartTimeout=600", "BatchStartTimeout=30", "error slurm.conf:11: BatchStartTimeout is 30 s",
 		   "too short a time");
-	finds_with("PrologEpilogTimeout=600", "prologepilogtimeout=1x", "PrologEpilogTimeout=1x is no number", "no time");
+	finds_with("PrologEpilogTimeout=600", "prologepilogtimeout=1x", "PrologEpilogTimeout=1x is not a number", "no time");
 	finds_with("PrologEpilogTimeout=600", "JobRequeue=0", "warning slurm.conf:11: no job can be requeued", "requeue");
 	finds_with("PrologEpilogTimeout=600", "SlurmdTimeout=0", "warning slurm.conf:11: a node that dies", "dead nodes");
 	finds_with("PrologEpilogTimeout=600", "ProctrackType=proctrack/linuxproc", "warning slurm.conf:11: proctrack/linux",
