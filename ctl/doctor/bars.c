@@ -90,5 +90,5 @@ void doctor_check_bars(struct doctor *doctor)
 	if (gpus && doctor->n_findings == before)
 		doctor_find(doctor, DOCTOR_OK, "bars", "%zu GPU%s: all BARs have addresses%s", gpus,
 			    gpus == 1 ? "" : "s",
-			    full ? ", resizable ones are as large as they can be" : "");
+			    full ? ", resizable BARs have their largest size" : "");
 }

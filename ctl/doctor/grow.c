@@ -339,7 +339,7 @@ static void try_plan(struct plan *plan, const struct room *room, const u32 *port
 
 	if (!find_space(plan, room->ports[ports[0]], &space)) {
 		grow->unknown = true;
-		grow->why = mem_strdup("how much the host bridge has is not known");
+		grow->why = mem_strdup("the size of the host bridge's window is not known");
 		return;
 	}
 	room_need(bar, &need);
@@ -389,7 +389,8 @@ void grow_windows(const struct doctor *doctor, const struct room *room, const u3
 		goto out;
 	if (!(doctor->has_log && doctor->log.complete)) {
 		grow->unknown = true;
-		grow->why = mem_strdup("who has set the windows is not known");
+		grow->why = mem_strdup(
+			"it is not known whether firmware or the kernel has set the windows");
 		goto out;
 	}
 	if (kernels)

@@ -45,7 +45,7 @@ static void find_not_native(struct doctor *doctor, const size_t *slots, size_t n
 	else if (doctor->log.refused && !doctor->log.granted)
 		doctor_find_parameter(doctor, DOCTOR_FAIL, "hotplug",
 				      mem_strdup("pcie_ports=native"),
-				      "%s: firmware keeps native hot-plug to itself (%s); give it to the kernel in the firmware's settings (for a QEMU guest with -global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off), or let the kernel take it regardless of firmware",
+				      "%s: firmware keeps control of native hot-plug (%s); give it to the kernel in the firmware's settings (for a QEMU guest with -global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off), or let the kernel take it regardless of firmware",
 				      names, doctor->log.os_refused);
 	else if (doctor->has_log && doctor->log.complete)
 		doctor_find(doctor, DOCTOR_FAIL, "hotplug",
@@ -55,7 +55,7 @@ static void find_not_native(struct doctor *doctor, const size_t *slots, size_t n
 	else
 		doctor_find_parameter(doctor, DOCTOR_FAIL, "hotplug",
 				      mem_strdup("pcie_ports=native"),
-				      "%s: pciehp does not drive them, and the kernel's log no longer says why; let the kernel take hot-plug regardless of firmware",
+				      "%s: pciehp does not drive them, and the kernel's log no longer says why; give hot-plug to the kernel regardless of firmware",
 				      names);
 	free(names);
 }

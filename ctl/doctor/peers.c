@@ -72,8 +72,8 @@ static void check_iommu(struct doctor *doctor)
 				      "the IOMMU translates for %zu of %zu GPUs: peer-to-peer goes through the root complex",
 				      translated, gpus);
 	else if (n)
-		doctor_find(doctor, DOCTOR_OK, "iommu",
-			    "%zu IOMMU groups, no GPU is translated for", n);
+		doctor_find(doctor, DOCTOR_OK, "iommu", "%zu IOMMU groups, no GPU is translated",
+			    n);
 	else
 		doctor_find(doctor, DOCTOR_OK, "iommu", "no IOMMU: peer-to-peer is not translated");
 }

@@ -200,7 +200,7 @@ static void check_place(struct doctor *doctor, const struct permission *place)
 			    place->path);
 	else if (!is_place(place->path))
 		doctor_find(doctor, DOCTOR_WARN, "hooks",
-			    "%s: there is no kind of hook of that name, and nothing in it runs\n"
+			    "%s: there is no kind of hook with that name, and nothing in it runs\n"
 			    "mv %s to one that gpuctl-hooks(5) lists",
 			    place->path, place->path);
 }
@@ -258,7 +258,7 @@ void doctor_check_hooks(struct doctor *doctor)
 		}
 	}
 	if (n && !bad)
-		doctor_find(doctor, DOCTOR_OK, "hooks",
-			    "%zu hook%s, none of which others may write", n, n == 1 ? "" : "s");
+		doctor_find(doctor, DOCTOR_OK, "hooks", "%zu hook%s, not writable by other users",
+			    n, n == 1 ? "" : "s");
 	free(text);
 }

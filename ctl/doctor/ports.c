@@ -109,12 +109,12 @@ static void check_dips(struct doctor *doctor)
 			continue;
 		if (!port || !port->native) {
 			doctor_find(doctor, DOCTOR_NOTE, "power-dips",
-				    "slot %s (port %s): pciehp took its card for removed %zu times since the boot and found it again at once; it no longer drives the port",
+				    "slot %s (port %s): pciehp removed its card by mistake %zu times since the boot and found it again at once; it no longer drives the port",
 				    dip->slot, dip->port, dip->count);
 			continue;
 		}
 		doctor_find(doctor, DOCTOR_WARN, "power-dips",
-			    "slot %s (port %s): pciehp took its card for removed %zu times since the boot and found it again at once, as after a dip of power or link\n"
+			    "slot %s (port %s): pciehp removed its card by mistake %zu times since the boot and found it again at once, as after a short loss of power or link\n"
 			    "repair power supply, riser or cable; if the card is never hot-plugged: echo %s:pcie%x04 > /sys/bus/pci_express/drivers/pciehp/unbind, which also takes the slot from gpufabric",
 			    dip->slot, dip->port, dip->count, dip->port,
 			    (unsigned int)port->port - PCI_PORT_ROOT);

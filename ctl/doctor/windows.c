@@ -84,7 +84,7 @@ static void find_short(struct doctor *doctor, const struct room *room, const cha
 			    "%s\n%s; reboot, and run gpuctl doctor as root while the log still begins with the boot",
 			    reason,
 			    doctor->has_log ?
-				    "the kernel's log no longer says who has set the windows" :
+				    "the kernel's log no longer says whether firmware or the kernel has set the windows" :
 				    "the kernel's log cannot be read");
 	else
 		doctor_find(doctor, level, "windows",

@@ -84,7 +84,7 @@ static void task_text(struct text *text, const struct gf_failure *f)
 
 static void timeout_text(struct text *text, const struct gf_failure *f)
 {
-	text_add(text, "the kernel has not come back from %s",
+	text_add(text, "the kernel has not returned from %s",
 		 f->activity == GPUFABRIC_ACTIVITY_ATTACHING ? "attach" : "detach");
 	if (f->address)
 		text_add(text, " of %s", f->address);

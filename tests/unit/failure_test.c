@@ -46,10 +46,10 @@ static const struct {
 	    .driver = (char *)"vfio-pci" },
 	  "vfio-pci has not bound to the GPU within 300 ms: see the kernel log for its probe" },
 	{ { CAUSE(TIMEOUT), .error = -ETIMEDOUT, .activity = ATTACHING },
-	  "the kernel has not come back from attach: wait or reboot" },
+	  "the kernel has not returned from attach: wait or reboot" },
 	{ { CAUSE(TIMEOUT), .error = -ETIMEDOUT, .activity = DETACHING,
 	    .address = (char *)"0000:05:00.0", .driver = (char *)"nvidia" },
-	  "the kernel has not come back from detach of 0000:05:00.0, driver nvidia: wait or reboot" },
+	  "the kernel has not returned from detach of 0000:05:00.0, driver nvidia: wait or reboot" },
 	{ { CAUSE(SURPRISE), .error = -ENODEV, .activity = ATTACHING },
 	  "the GPU disappeared while its driver was awaited" },
 	{ { CAUSE(SURPRISE) }, "the GPU went away without a request: insert it again or clear the slot" },
@@ -93,7 +93,7 @@ static void the_task(void)
 		.pid = 77, .task_address = (char *)"0000:05:00.0", .task_activity = DETACHING,
 		.task_since = text_uptime() - 12500,
 	};
-	const char *begin = "the kernel has not come back from detach: wait or reboot; "
+	const char *begin = "the kernel has not returned from detach: wait or reboot; "
 			    "kworker/0:1 (pid 77) has been unbinding 0000:05:00.0 for ";
 	char *text = failure_text(&failure);
 

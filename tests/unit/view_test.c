@@ -56,7 +56,7 @@ static void test_warnings(void)
 	slot.last_operation.kind = GPUFABRIC_OPERATION_KIND_DETACH;
 	slot.failure = (struct gf_failure){ .cause = GPUFABRIC_CAUSE_TIMEOUT,
 					    .activity = GPUFABRIC_ACTIVITY_DETACHING };
-	warns(&slot, "! 3-2: stuck in detach: the kernel has not come back from detach: wait or reboot (gpuctl show 3-2)\n",
+	warns(&slot, "! 3-2: stuck in detach: the kernel has not returned from detach: wait or reboot (gpuctl show 3-2)\n",
 	      "stuck");
 	slot.failure.driver = (char *)"nvidia";
 	slot.failure.address = (char *)"0000:41:00.0";

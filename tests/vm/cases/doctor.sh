@@ -95,7 +95,7 @@ if [ "${1-}" = first ]; then
 	dmesg -c >/dev/null
 	echo "gpufabric-test: what was before is lost" >/dev/kmsg
 	look
-	like "$(finding windows FAIL remedy)" "no longer says who has set the windows" "a log without its beginning is no basis"
+	like "$(finding windows FAIL remedy)" "no longer says whether firmware or the kernel has set" "a log without its beginning is no basis"
 	printf '#!/bin/sh\ncat /tmp/journal\n' >/usr/bin/journalctl
 	chmod 755 /usr/bin/journalctl
 	look
