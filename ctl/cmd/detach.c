@@ -11,7 +11,7 @@
 #include "session/session.h"
 
 static const struct ctl_option options[] = {
-	{ "all", 0, NULL, "every GPU that is on, and what is left of those that were lost" },
+	{ "all", 0, NULL, "every GPU that is on, and the remains of lost ones" },
 	{ NULL },
 };
 

@@ -31,7 +31,8 @@ static int env_read_format(struct ctl_ctx *ctx, enum environment_format *format)
 
 	*format = ENVIRONMENT_SHELL;
 	if (word && ctx->json)
-		return ctl_fail(ctx, CTL_USAGE, "--format and -j both say how: give one of them");
+		return ctl_fail(ctx, CTL_USAGE,
+				"--format and -j exclude each other: give one of them");
 	for (i = 0; word && i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strcmp(words[i], word))
 			continue;

@@ -121,7 +121,7 @@ static int slurp(struct ctl_ctx *ctx, const char *path, char **text, size_t *len
 	free(*text);
 	*text = NULL;
 	return ctl_fail(ctx, CTL_USAGE, "%s: %s", path,
-			err ? "cannot be read" : "is larger than 256 MiB: no trace");
+			err ? "cannot be read" : "is larger than 256 MiB, so it is not a trace");
 }
 
 static bool plan_replay_is_series(const char *text, size_t len)

@@ -218,7 +218,7 @@ static void plan_replay_series_print_trace(struct ctl_ctx *ctx, const struct ser
 		 energy_result(p, STATIC, false).house_kwh - energy_result(p, OURS, true).house_kwh,
 		 0);
 	out_str(t, "counterfactual",
-		"static quotas whose idle GPUs stay on; ours switches off what nobody needs");
+		"static quotas whose idle GPUs stay on; ours switches unused GPUs off");
 }
 
 static double tenant_unmet(const struct series_replay *p, enum which which, size_t i)

@@ -15,7 +15,8 @@
 
 static const struct ctl_option options[] = {
 	{ "jobs-alive", 0, "LIST",
-	  "also release what is for a job that is not in this file (-: standard input)", "@files" },
+	  "also release compositions of jobs that are not in this file (-: standard input)",
+	  "@files" },
 	{ NULL },
 };
 

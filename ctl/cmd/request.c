@@ -35,7 +35,7 @@ const struct ctl_option compose_options[] = {
 	{ "tenant", 0, "NAME", "tenant that the composition counts for", "@tenants" },
 	{ "label", 0, "NAME", "label, free to choose" },
 	{ "job", 0, "NAME", "job of a scheduler that the composition is for" },
-	{ "for", 0, "TIME", "lease, such as 8h: afterwards it may be reaped" },
+	{ "for", 0, "TIME", "lease, such as 8h; after it gpuctl reap ends the composition" },
 	{ "mixed", 0, NULL,
 	  "for --model: allow several kinds of one vendor; the smallest memory counts" },
 	DRIVER_OPTION,

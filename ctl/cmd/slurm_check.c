@@ -79,10 +79,10 @@ static int slurm_check_run(struct ctl_ctx *ctx, int argc, char **argv)
 const struct ctl_command cmd_slurm_check = {
 	.name = "slurm check",
 	.args = "",
-	.summary = "say what Slurm's configuration lacks, or where it contradicts itself",
+	.summary = "report gaps and contradictions of Slurm's configuration",
 	.help = "slurm.conf, gres.conf, cgroup.conf and plugstack.conf are read with what they include. Neither Slurm nor\n"
 		"the module is needed. An error is what makes jobs with GPUs fail or run without them, and the exit code is 1\n"
-		"then. A warning is what works, but not always or not well. Each has the line that helps.",
+		"then. A warning is about a setting that does not always work, or not well. Each has the line that helps.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = slurm_check_run,

@@ -121,7 +121,7 @@ static void count_slots_here(const struct session *session, const struct pool_se
 					       slot->name));
 		} else if (identity.gpus != 1) {
 			kinds_leave(kinds,
-				    mem_printf("%s: a card with %u GPUs, which can only be had together",
+				    mem_printf("%s: a card with %u GPUs, which are only available together",
 					       slot->name, identity.gpus));
 		} else {
 			kind = kind_of_gpu(kinds, identity.gpu);
@@ -335,8 +335,7 @@ static int slurm_config_run(struct ctl_ctx *ctx, int argc, char **argv)
 		if (kinds.n)
 			render_config(ctx->out, &kinds, node, ctx->libexec_dir, file);
 		else
-			ret = ctl_fail(ctx, CTL_FAILED,
-				       "there is no GPU whose kind is known: gpuctl scan looks into the slots");
+			ret = ctl_fail(ctx, CTL_FAILED, "no GPU has a known kind: run gpuctl scan");
 	}
 	kinds_free(&kinds);
 	pool_seen_free(&pool);

@@ -155,7 +155,7 @@ static _Noreturn void worker_start(struct hub_work *work, const struct passwd *n
 	if (!err)
 		err = give_up_rights(nobody);
 	if (err || getppid() != parent) {
-		hub_say("error", "cannot give up rights, so the network is not asked");
+		hub_say("error", "cannot drop its rights, so it does not use the network");
 		_exit(CTL_FAILED);
 	}
 	exit(worker_run(work, work->settings->certificates ? CERTIFICATES : NULL));

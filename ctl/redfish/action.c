@@ -69,7 +69,7 @@ int action_evict(struct client *client, const char *host, struct fault *f)
 	int ret = action_find(client, host, "Evict", &path, f);
 
 	if (!ret && !path) {
-		fault_set(f, EOPNOTSUPP, "it has no action that says that a host is off");
+		fault_set(f, EOPNOTSUPP, "it has no action that declares a host off");
 		ret = action_fault(client, CTL_FAILED, f);
 	}
 	if (!ret)

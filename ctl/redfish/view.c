@@ -208,8 +208,8 @@ static int fabric_open(struct view *view, struct fault *f)
 	zones = ret ? NULL : link_below(answer.body, "Zones");
 	endpoints = ret ? NULL : link_below(answer.body, "Endpoints");
 	if (!ret && (!zones || !endpoints)) {
-		fault_set(f, EINVAL, "%s has no zones or no endpoints: way in %s", view->fabric,
-			  view->client->conf->file);
+		fault_set(f, EINVAL, "%s has no zones or no endpoints: set another way in %s",
+			  view->fabric, view->client->conf->file);
 		ret = view_fault(view, CTL_FAILED, f);
 	}
 	if (!ret) {
