@@ -98,12 +98,8 @@ static char *fabric_devnode(gf_class_device *dev, umode_t *mode)
 
 static int fabric_uevent(gf_class_device *dev, struct kobj_uevent_env *env)
 {
-	int err;
-
-	mutex_lock(&gf.lock);
-	err = add_vars(slot_of(dev), env);
-	mutex_unlock(&gf.lock);
-	return err;
+	guard(mutex)(&gf.lock);
+	return add_vars(slot_of(dev), env);
 }
 
 static ssize_t name_show(struct device *dev, struct device_attribute *attr, char *buf)
@@ -116,12 +112,9 @@ static DEVICE_ATTR_RO(name);
 static ssize_t file##_show(struct device *dev,				\
 			   struct device_attribute *attr, char *buf)	\
 {									\
-	struct gf_condition now;					\
-									\
-	mutex_lock(&gf.lock);						\
-	now = gf_slot_condition(slot_of(dev));				\
-	mutex_unlock(&gf.lock);						\
-	return sysfs_emit(buf, "%s\n", (names)[now.member]);		\
+	guard(mutex)(&gf.lock);						\
+	return sysfs_emit(buf, "%s\n",					\
+			  (names)[gf_slot_condition(slot_of(dev)).member]);	\
 }									\
 static DEVICE_ATTR_RO(file)
 
@@ -134,15 +127,11 @@ CONDITION_ATTR(health, health, healths);
 static ssize_t address_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct gf_slot *slot = slot_of(dev);
-	ssize_t count;
 
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	if (dev != &slot->dev && slot->snap && slot->snap->gpu >= 0)
-		count = sysfs_emit(buf, "%s\n", slot->snap->functions[slot->snap->gpu].address);
-	else
-		count = sysfs_emit(buf, "%s\n", slot->address);
-	mutex_unlock(&gf.lock);
-	return count;
+		return sysfs_emit(buf, "%s\n", slot->snap->functions[slot->snap->gpu].address);
+	return sysfs_emit(buf, "%s\n", slot->address);
 }
 static DEVICE_ATTR_RO(address);
 
@@ -205,25 +194,23 @@ static void link_port(struct gf_slot *slot)
 {
 	struct kobject *port = &slot->port->dev.kobj;
 
-	mutex_lock(&gf_link_lock);
-	if (!slot->unlinked) {
-		/* Slots of other drivers may share a bridge, which has the link of the first. */
-		slot->linked = !sysfs_create_link_nowarn(port, &slot->dev.kobj, "gpufabric");
-		if (sysfs_create_link(&slot->dev.kobj, port, "port"))
-			dev_warn(&slot->dev, "slot %s has no link to its port\n", slot->name);
-	}
-	mutex_unlock(&gf_link_lock);
+	guard(mutex)(&gf_link_lock);
+	if (slot->unlinked)
+		return;
+	/* Slots of other drivers may share a bridge, which has the link of the first. */
+	slot->linked = !sysfs_create_link_nowarn(port, &slot->dev.kobj, "gpufabric");
+	if (sysfs_create_link(&slot->dev.kobj, port, "port"))
+		dev_warn(&slot->dev, "slot %s has no link to its port\n", slot->name);
 }
 
 /* For ever; that from the slot to its port goes with the slot's device. */
 void gf_device_unlink(struct gf_slot *slot)
 {
-	mutex_lock(&gf_link_lock);
+	guard(mutex)(&gf_link_lock);
 	if (slot->linked)
 		sysfs_remove_link(&slot->port->dev.kobj, "gpufabric");
 	slot->linked = false;
 	slot->unlinked = true;
-	mutex_unlock(&gf_link_lock);
 }
 
 /* Bring devices and uevents in line with a slot's state; the work holds a reference on the slot. */
@@ -233,11 +220,11 @@ void gf_device_publish(struct work_struct *work)
 	bool retired, usable;
 	u32 incarnation;
 
-	mutex_lock(&gf.lock);
-	retired = slot->retired;
-	usable = slot->state == GF_STATE_READY || slot->state == GF_STATE_DRAINING;
-	incarnation = slot->incarnation;
-	mutex_unlock(&gf.lock);
+	scoped_guard(mutex, &gf.lock) {
+		retired = slot->retired;
+		usable = slot->state == GF_STATE_READY || slot->state == GF_STATE_DRAINING;
+		incarnation = slot->incarnation;
+	}
 
 	/* Once: a device that could not be added cannot be added again. */
 	if (!slot->added && !retired) {

@@ -528,9 +528,8 @@ static bool announcing; /* the family is registered; under the fabric's lock */
 /* Begin after the family is registered, cease before: numbers of groups mean others' then. */
 void gf_event_enable(bool on)
 {
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	announcing = on;
-	mutex_unlock(&gf.lock);
 }
 
 static void announce(enum gpufabric_event_kind kind, gf_fill_fn fill, const void *object,

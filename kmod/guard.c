@@ -182,10 +182,10 @@ int gf_guard(struct gf_slot *slot, u64 *need)
 	struct gf_load *load;
 	bool known;
 
-	mutex_lock(&gf.lock);
-	known = slot->facts;
-	load = load_of(slot->facts);
-	mutex_unlock(&gf.lock);
+	scoped_guard(mutex, &gf.lock) {
+		known = slot->facts;
+		load = load_of(slot->facts);
+	}
 	if (!load)
 		return -ENOMEM;
 	if (gf_port_lock(slot->port)) {

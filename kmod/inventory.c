@@ -402,12 +402,9 @@ static struct gf_slot *next_slot(unsigned long *id)
 {
 	struct gf_slot *slot;
 
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	slot = xa_find_after(&gf.slots, id, ULONG_MAX, XA_PRESENT);
-	if (slot)
-		gf_slot_get(slot);
-	mutex_unlock(&gf.lock);
-	return slot;
+	return slot ? gf_slot_get(slot) : NULL;
 }
 
 static void retire_gone(void)

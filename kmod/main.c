@@ -73,9 +73,8 @@ static int __init gpufabric_init(void)
 	err = gf_netlink_start();
 	if (err)
 		goto err_inventory;
-	mutex_lock(&gf.lock);
-	pr_info("gpufabric: %u switches, %u slots\n", gf.nr_switches, gf.nr_slots);
-	mutex_unlock(&gf.lock);
+	scoped_guard(mutex, &gf.lock)
+		pr_info("gpufabric: %u switches, %u slots\n", gf.nr_switches, gf.nr_slots);
 	return 0;
 
 err_inventory:

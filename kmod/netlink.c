@@ -131,28 +131,21 @@ static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 
 int gpufabric_nl_status_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	int err;
-
-	mutex_lock(&gf.lock);
-	err = answer(skb, info, gf_fill_status, NULL);
-	mutex_unlock(&gf.lock);
-	return err;
+	guard(mutex)(&gf.lock);
+	return answer(skb, info, gf_fill_status, NULL);
 }
 
 int gpufabric_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
 	const struct gf_switch *sw;
-	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, GPUFABRIC_A_ID))
 		return gf_refuse(info, NULL, -EINVAL, "name a switch by its id");
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	sw = xa_load(&gf.switches, nla_get_u32(id));
-	err = sw ? answer(skb, info, gf_fill_switch, sw) :
-		   gf_refuse(info, id, -ENOENT, "there is no such switch");
-	mutex_unlock(&gf.lock);
-	return err;
+	return sw ? answer(skb, info, gf_fill_switch, sw) :
+		    gf_refuse(info, id, -ENOENT, "there is no such switch");
 }
 
 int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -160,16 +153,13 @@ int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info)
 	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
 	const struct nlattr *name = info->attrs[GPUFABRIC_A_NAME];
 	const struct gf_slot *slot;
-	int err;
 
 	if (!id && !name)
 		return gf_refuse(info, NULL, -EINVAL, "name a slot by id or name");
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	slot = id ? xa_load(&gf.slots, nla_get_u32(id)) : gf_slot_find_name(nla_data(name));
-	err = slot ? answer(skb, info, gf_fill_slot, slot) :
-		     gf_refuse(info, NULL, -ENOENT, "there is no such slot");
-	mutex_unlock(&gf.lock);
-	return err;
+	return slot ? answer(skb, info, gf_fill_slot, slot) :
+		      gf_refuse(info, NULL, -ENOENT, "there is no such slot");
 }
 
 int gpufabric_nl_composition_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -177,17 +167,14 @@ int gpufabric_nl_composition_get_doit(struct sk_buff *skb, struct genl_info *inf
 	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
 	const struct nlattr *name = info->attrs[GPUFABRIC_A_NAME];
 	const struct gf_composition *composition;
-	int err;
 
 	if (!id && !name)
 		return gf_refuse(info, NULL, -EINVAL, "name a composition by id or name");
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	composition = id ? xa_load(&gf.compositions, nla_get_u32(id)) :
 			   gf_composition_find_name(nla_data(name));
-	err = composition ? answer(skb, info, gf_fill_composition, composition) :
-	      gf_refuse(info, NULL, -ENOENT, "there is no such composition");
-	mutex_unlock(&gf.lock);
-	return err;
+	return composition ? answer(skb, info, gf_fill_composition, composition) :
+			     gf_refuse(info, NULL, -ENOENT, "there is no such composition");
 }
 
 /* @id and @name: of a request, NULL for any. */
@@ -200,22 +187,18 @@ static bool is_about(const struct gf_history_entry *entry, const struct nlattr *
 
 int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	const struct gf_history_entry *entry, *newest = NULL;
+	const struct gf_history_entry *entry;
 	u64 sequence;
-	int err;
 
-	mutex_lock(&gf.lock);
-	for (sequence = gf_history_last(); sequence && !newest; sequence--) {
+	guard(mutex)(&gf.lock);
+	for (sequence = gf_history_last(); sequence; sequence--) {
 		entry = gf_history_at(sequence);
 		if (entry->sequence != sequence)
 			break;
 		if (is_about(entry, info->attrs[GPUFABRIC_A_ID], info->attrs[GPUFABRIC_A_NAME]))
-			newest = entry;
+			return answer(skb, info, gf_fill_history, entry);
 	}
-	err = newest ? answer(skb, info, gf_fill_history, newest) :
-		       gf_refuse(info, NULL, -ENOENT, "nothing has happened to this slot yet");
-	mutex_unlock(&gf.lock);
-	return err;
+	return gf_refuse(info, NULL, -ENOENT, "nothing has happened to this slot yet");
 }
 
 /* What a dump tells of: objects, or the parts of each. */
@@ -303,7 +286,7 @@ int gpufabric_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct gf_reader reader;
 	int err;
 
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	reader_of(&reader, cb->skb);
 	/* Any event is a change; 0 stands for "no check" and is left out. */
 	cb->seq = ((u32)gf.sequence + gf.inventory) | 1U << 31;
@@ -313,7 +296,6 @@ int gpufabric_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		err = dump_stats(skb, cb, &reader);
 	else
 		err = dump_objects(skb, cb, header->cmd, &reader);
-	mutex_unlock(&gf.lock);
 	/* Where there was room for nothing, the object is too big for any part. */
 	return err && !skb->len ? err : skb->len;
 }
@@ -326,10 +308,9 @@ static int socket_closed(struct notifier_block *nb, unsigned long action, void *
 	    notify->protocol != NETLINK_GENERIC ||
 	    !net_eq(notify->net, &init_net))
 		return NOTIFY_DONE;
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	gf_slot_port_closed(notify->portid);
 	gf_composition_port_closed(notify->portid);
-	mutex_unlock(&gf.lock);
 	return NOTIFY_DONE;
 }
 

@@ -393,10 +393,9 @@ int gpufabric_nl_operation_doit(struct sk_buff *skb, struct genl_info *info)
 	int err = prepare(&request, asked);
 
 	if (!err) {
-		mutex_lock(&gf.lock);
+		guard(mutex)(&gf.lock);
 		gf.request++;
 		err = asked->judge(&request) ?: accept(&request);
-		mutex_unlock(&gf.lock);
 	}
 	free_request(&request);
 	return err;
@@ -417,18 +416,16 @@ int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info)
 
 	if (!reply)
 		return -ENOMEM;
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	err = judge_annotate(info, &composition);
 	if (err) {
 		nlmsg_free(reply);
-	} else {
-		gf_composition_annotate(composition, info->attrs[GPUFABRIC_A_ANNOTATION]);
-		gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition,
-			 composition);
-		gf_reply_send(reply, skb, info, gf_fill_composition, composition);
+		return err;
 	}
-	mutex_unlock(&gf.lock);
-	return err;
+	gf_composition_annotate(composition, info->attrs[GPUFABRIC_A_ANNOTATION]);
+	gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition, composition);
+	gf_reply_send(reply, skb, info, gf_fill_composition, composition);
+	return 0;
 }
 
 static int fill_picks(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
@@ -505,20 +502,22 @@ int gpufabric_nl_change_doit(struct sk_buff *skb, struct genl_info *info)
 	if (err)
 		return err;
 	gf_who_current(&who, gf_request_reason(info));
-	mutex_lock(&gf.lock);
-	gf.request++;
-	err = judge_members(info, picks, changes[cmd].check);
-	if (!err) {
+	scoped_guard(mutex, &gf.lock) {
+		gf.request++;
+		err = judge_members(info, picks, changes[cmd].check);
+		if (err)
+			break;
 		reply = gf_reply_alloc(picks->count);
-		err = reply ? 0 : -ENOMEM;
-	}
-	for (i = 0; !err && i < picks->count; i++) {
-		changes[cmd].change(picks->picks[i].slot, info);
-		gf_history_request(picks->picks[i].slot, changes[cmd].kind, &who);
-	}
-	if (!err)
+		if (!reply) {
+			err = -ENOMEM;
+			break;
+		}
+		for (i = 0; i < picks->count; i++) {
+			changes[cmd].change(picks->picks[i].slot, info);
+			gf_history_request(picks->picks[i].slot, changes[cmd].kind, &who);
+		}
 		gf_reply_send(reply, skb, info, fill_picks, picks);
-	mutex_unlock(&gf.lock);
+	}
 	gf_who_drop(&who);
 	kvfree(picks);
 	return err;

@@ -338,26 +338,26 @@ void gf_slot_watch(struct gf_slot *slot)
 	struct pci_dev *gpu;
 	u64 serial;
 
-	mutex_lock(&gf.lock);
-	gpu = watched(slot);
-	if (gpu)
-		card = gf_functions_get(slot->snap->card);
-	serial = slot->identity.serial;
-	mutex_unlock(&gf.lock);
+	scoped_guard(mutex, &gf.lock) {
+		gpu = watched(slot);
+		if (gpu)
+			card = gf_functions_get(slot->snap->card);
+		serial = slot->identity.serial;
+	}
 	if (!gpu)
 		return;
 	if (!gf_port_hold(slot->port))
 		goto out;
 	gf_sight_read(slot, card, serial, &sight);
 	gf_port_release(slot->port);
-	mutex_lock(&gf.lock);
-	if (watched(slot) == gpu) {
+	scoped_guard(mutex, &gf.lock) {
+		if (watched(slot) != gpu)
+			break;
 		judge(slot, &sight);
 		/* The last look came at a bad time. */
 		if (sight.known && !sight.partial && slot->snap->unread)
 			gf_slot_refresh(slot, 0);
 	}
-	mutex_unlock(&gf.lock);
 out:
 	gf_functions_put(card);
 }

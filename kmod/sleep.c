@@ -36,7 +36,7 @@ static void open_again(void)
 	struct gf_slot *slot;
 	unsigned long id;
 
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	gf.sleeping = false;
 	xa_for_each(&gf.slots, id, slot) {
 		slot->loss.gone = false;
@@ -45,7 +45,6 @@ static void open_again(void)
 		gf_slot_refresh(slot, 0);
 		gf_slot_drain_watch(slot);
 	}
-	mutex_unlock(&gf.lock);
 	gf_inventory_queue();
 }
 
@@ -54,23 +53,21 @@ static void name_workers(void)
 	struct gf_slot *slot;
 	unsigned long id;
 
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	xa_for_each(&gf.slots, id, slot) {
 		if (slot->step)
 			dev_warn(&slot->dev, "the system cannot sleep: operation %llu has not come back from %s of slot %s\n",
 				 slot->step->op->id, slot->step->need == GF_NEED_ATTACH ?
 				 "attach" : "detach", slot->name);
 	}
-	mutex_unlock(&gf.lock);
 }
 
 static int close_for_sleep(void)
 {
 	long left;
 
-	mutex_lock(&gf.lock);
-	gf.sleeping = true;
-	mutex_unlock(&gf.lock);
+	scoped_guard(mutex, &gf.lock)
+		gf.sleeping = true;
 	left = wait_event_killable_timeout(sleep_wait, !READ_ONCE(gf.nr_workers),
 					   msecs_to_jiffies(GF_SLEEP_WAIT_MS));
 	if (left > 0)

@@ -170,9 +170,8 @@ static void take_snapshot(struct gf_slot *slot, struct gf_snapshot *snap)
 {
 	if (IS_ERR(snap))
 		return;
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	gf_slot_take(slot, snap);
-	mutex_unlock(&gf.lock);
 }
 
 /* Wait for a change of the slot, or for the time after which to look again without one. */
@@ -218,15 +217,11 @@ static void wait_for_driver(struct gf_step *step, struct gf_failure *failure)
 /* The GPU is there. Returns whether the step goes on: false when its deadline has passed. */
 static bool announce_checked(struct gf_step *step)
 {
-	bool go_on;
-
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	leave_turns(step);
-	go_on = !step->expired;
-	if (go_on)
+	if (!step->expired)
 		gf_slot_trigger(step->slot, GF_CHECKED);
-	mutex_unlock(&gf.lock);
-	return go_on;
+	return !step->expired;
 }
 
 /* Drivers let go first, without the rescan lock, so that one that does not stops no other slot. */
@@ -333,7 +328,7 @@ static bool has_room(struct gf_step *step, struct gf_failure *failure)
 
 	if (room == GF_ROOM_NONE && step->op->harm)
 		room = GF_ROOM_MOVES;
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	step->again = room > GF_ROOM_OWN && !step->expired &&
 		      !list_is_first(&step->turns, &step->slot->sw->turns);
 	if (room < 0) {
@@ -343,7 +338,6 @@ static bool has_room(struct gf_step *step, struct gf_failure *failure)
 		failure->size = need;
 	}
 	step->refused = failure->error;
-	mutex_unlock(&gf.lock);
 	return !step->again && !failure->error;
 }
 
@@ -478,6 +472,31 @@ static enum gpufabric_activity activity_of(const struct gf_step *step)
 					      GPUFABRIC_ACTIVITY_DETACHING;
 }
 
+/* The worker has done what it could. Returns false when it will be queued again. */
+static bool end_work(struct gf_step *step, const struct gf_failure *failure)
+{
+	struct gf_slot *slot = step->slot;
+
+	guard(mutex)(&gf.lock);
+	if (back_in_line(step))
+		return false;
+	leave_turns(step);
+	gf_notify_choose(slot, NULL);
+	slot->step = NULL;
+	if (step->expired) {
+		settle_late(slot);
+		gf_history_state(slot);
+	} else {
+		settle(step, failure);
+		record(step);
+		gf_step_ended(step);
+	}
+	/* Changes meanwhile were left to us; under the lock, so retiring the slot cancels it. */
+	gf_slot_refresh(slot, 0);
+	gf_sleep_worker(false);
+	return true;
+}
+
 /* Worker of a step; holds a reference on the operation. */
 void gf_step_run(struct work_struct *work)
 {
@@ -506,29 +525,8 @@ void gf_step_run(struct work_struct *work)
 	cancel_delayed_work_sync(&step->watchdog);
 	step->phase_us[GPUFABRIC_PHASE_TOTAL] = us_between(step->start, ktime_get());
 
-	mutex_lock(&gf.lock);
-	if (back_in_line(step)) {
-		mutex_unlock(&gf.lock);
-		return;
-	}
-	leave_turns(step);
-	gf_notify_choose(slot, NULL);
-	slot->step = NULL;
-	if (step->expired) {
-		settle_late(slot);
-		gf_history_state(slot);
-	} else {
-		settle(step, &failure);
-		record(step);
-		gf_step_ended(step);
-	}
-	/*
-	 * Changes meanwhile were left to us. Under the lock, so that retiring the slot cancels it.
-	 */
-	gf_slot_refresh(slot, 0);
-	gf_sleep_worker(false);
-	mutex_unlock(&gf.lock);
-	gf_op_put(op);
+	if (end_work(step, &failure))
+		gf_op_put(op);
 }
 
 void gf_step_watchdog(struct work_struct *work)
@@ -542,11 +540,9 @@ void gf_step_watchdog(struct work_struct *work)
 	};
 
 	gf_rescan_oldest(&failure.binding);
-	mutex_lock(&gf.lock);
-	if (!step->running || step->expired) {
-		mutex_unlock(&gf.lock);
+	guard(mutex)(&gf.lock);
+	if (!step->running || step->expired)
 		return;
-	}
 	if (slot->snap && slot->snap->gpu >= 0) {
 		const struct gf_function *gpu = &slot->snap->functions[slot->snap->gpu];
 
@@ -562,7 +558,6 @@ void gf_step_watchdog(struct work_struct *work)
 	WARN_ON_ONCE(gf_slot_fail(slot, GF_EXPIRED, &failure));
 	record(step);
 	gf_step_ended(step);
-	mutex_unlock(&gf.lock);
 }
 
 /*
