@@ -141,16 +141,19 @@ void gf_stats_step(const struct gf_step *step)
 	}
 }
 
-const struct gf_histogram *gf_stats_at(unsigned long index)
+/* The first histogram from @index on that counts something; NULL past the last one. */
+const struct gf_histogram *gf_stats_at(unsigned long *index)
 {
 	struct gf_histogram *histogram;
 
 	gf_assert_locked();
-	if (index >= ARRAY_SIZE(histograms))
+	while (*index < ARRAY_SIZE(histograms) && !histograms[*index].count)
+		++*index;
+	if (*index >= ARRAY_SIZE(histograms))
 		return NULL;
-	histogram = &histograms[index];
-	histogram->kind = index < GF_PHASES ? GPUFABRIC_OPERATION_KIND_ATTACH :
-					      GPUFABRIC_OPERATION_KIND_DETACH;
-	histogram->phase = index % GF_PHASES;
+	histogram = &histograms[*index];
+	histogram->kind = *index < GF_PHASES ? GPUFABRIC_OPERATION_KIND_ATTACH :
+					       GPUFABRIC_OPERATION_KIND_DETACH;
+	histogram->phase = *index % GF_PHASES;
 	return histogram;
 }

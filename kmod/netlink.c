@@ -87,7 +87,7 @@ struct sk_buff *gf_reply_alloc(unsigned int slots)
  * to look for itself: the request was carried out, and no error may say otherwise.
  */
 int gf_reply_send(struct sk_buff *reply, struct sk_buff *request,
-		  struct genl_info *info, gf_fill_fn fill, const void *object)
+		  struct genl_info *info, gf_fill_fn *fill, const void *object)
 {
 	void *header = genlmsg_put_reply(reply, info, &gf_family, 0, info->genlhdr->cmd);
 	struct gf_reader reader;
@@ -104,7 +104,7 @@ int gf_reply_send(struct sk_buff *reply, struct sk_buff *request,
 
 /* Answer a request that changes nothing; under the fabric's lock. */
 static int answer(struct sk_buff *request, struct genl_info *info,
-		  gf_fill_fn fill, const void *object)
+		  gf_fill_fn *fill, const void *object)
 {
 	struct sk_buff *reply = gf_reply_alloc(0);
 
@@ -112,7 +112,7 @@ static int answer(struct sk_buff *request, struct genl_info *info,
 }
 
 static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
-		    const struct gf_reader *reader, gf_fill_fn fill, const void *object)
+		    const struct gf_reader *reader, gf_fill_fn *fill, const void *object)
 {
 	const struct genlmsghdr *request = nlmsg_data(cb->nlh);
 	void *header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &gf_family,
@@ -203,8 +203,8 @@ int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* What a dump tells of: objects, or the parts of each. */
 static const struct {
-	struct xarray *objects;
-	gf_fill_fn fill;
+	struct xarray *objects; /* by ids, or NULL where history.c has them */
+	gf_fill_fn *fill;
 	bool parts;
 } dumps[] = {
 	[GPUFABRIC_CMD_SWITCH_GET] = { &gf.switches, gf_fill_switch },
@@ -214,88 +214,60 @@ static const struct {
 	[GPUFABRIC_CMD_NEED_GET] = { &gf.slots, gf_fill_need, true },
 	[GPUFABRIC_CMD_COMPOSITION_GET] = { &gf.compositions, gf_fill_composition },
 	[GPUFABRIC_CMD_MEMBER_GET] = { &gf.compositions, gf_fill_membership, true },
+	[GPUFABRIC_CMD_HISTORY_GET] = { NULL, gf_fill_history },
+	[GPUFABRIC_CMD_STATS_GET] = { NULL, gf_fill_stats },
 };
 
-/* One after the other by ids, which rise along the array; parts of all, or of one. */
-static int dump_objects(struct sk_buff *skb, struct netlink_callback *cb, u8 command,
-			const struct gf_reader *reader)
+/* The first object from @at on, NULL past the last one; its place becomes @at. */
+static const void *next_object(struct netlink_callback *cb, u8 command, unsigned long *at)
 {
-	const bool parts = dumps[command].parts;
-	const struct nlattr *attr = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, GPUFABRIC_A_ID);
-	u32 only = attr ? nla_get_u32(attr) : 0;
-	struct gf_part part;
-	unsigned long id;
-	int err;
-
-	xa_for_each_start(dumps[command].objects, id, part.of,
-			  max_t(unsigned long, only, cb->args[0])) {
-		if (only && id != only)
-			break;
-		/* What it stopped in may have gone. */
-		part.index = id == cb->args[0] ? cb->args[1] : 0;
-		for (; part.index < (parts ? gf_part_count(part.of, command) : 1); part.index++) {
-			err = dump_one(skb, cb, reader, dumps[command].fill,
-				       parts ? &part : part.of);
-			if (err) {
-				cb->args[0] = id;
-				cb->args[1] = part.index;
-				return err;
-			}
-		}
-		cb->args[0] = id + 1;
-		cb->args[1] = 0;
-	}
-	return 0;
-}
-
-static int dump_history(struct sk_buff *skb, struct netlink_callback *cb,
-			const struct gf_reader *reader)
-{
-	const struct nlattr *name = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, GPUFABRIC_A_NAME);
 	const struct nlattr *id = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, GPUFABRIC_A_ID);
+	const struct nlattr *name = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, GPUFABRIC_A_NAME);
 	const struct gf_history_entry *entry;
-	int err = 0;
+	u32 only = id ? nla_get_u32(id) : 0;
 
-	while (!err && (entry = gf_history_at(cb->args[0] + 1))) {
+	if (command == GPUFABRIC_CMD_STATS_GET)
+		return gf_stats_at(at);
+	if (command != GPUFABRIC_CMD_HISTORY_GET) {
+		*at = max_t(unsigned long, only, *at);
+		return xa_find(dumps[command].objects, at, only ?: ULONG_MAX, XA_PRESENT);
+	}
+	while ((entry = gf_history_at(*at))) {
+		*at = entry->sequence;
 		if (is_about(entry, id, name))
-			err = dump_one(skb, cb, reader, gf_fill_history, entry);
-		if (!err)
-			cb->args[0] = entry->sequence;
+			break;
+		++*at;
 	}
-	return err;
-}
-
-static int dump_stats(struct sk_buff *skb, struct netlink_callback *cb,
-		      const struct gf_reader *reader)
-{
-	const struct gf_histogram *histogram;
-	int err = 0;
-
-	while (!err && (histogram = gf_stats_at(cb->args[0]))) {
-		if (histogram->count)
-			err = dump_one(skb, cb, reader, gf_fill_stats, histogram);
-		if (!err)
-			cb->args[0]++;
-	}
-	return err;
+	return entry;
 }
 
 int gpufabric_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	const struct genlmsghdr *header = nlmsg_data(cb->nlh);
+	const u8 command = ((struct genlmsghdr *)nlmsg_data(cb->nlh))->cmd;
+	const bool parts = dumps[command].parts;
+	unsigned long at = cb->args[0];
 	struct gf_reader reader;
-	int err;
+	struct gf_part part;
+	int err = 0;
 
 	guard(mutex)(&gf.lock);
 	reader_of(&reader, cb->skb);
 	/* Any event is a change; 0 stands for "no check" and is left out. */
 	cb->seq = ((u32)gf.sequence + gf.inventory) | 1U << 31;
-	if (header->cmd == GPUFABRIC_CMD_HISTORY_GET)
-		err = dump_history(skb, cb, &reader);
-	else if (header->cmd == GPUFABRIC_CMD_STATS_GET)
-		err = dump_stats(skb, cb, &reader);
-	else
-		err = dump_objects(skb, cb, header->cmd, &reader);
+	for (; (part.of = next_object(cb, command, &at)); at++) {
+		/* What it stopped in may have gone. */
+		part.index = at == cb->args[0] ? cb->args[1] : 0;
+		for (; part.index < (parts ? gf_part_count(part.of, command) : 1); part.index++) {
+			err = dump_one(skb, cb, &reader, dumps[command].fill,
+				       parts ? &part : part.of);
+			if (err)
+				goto out;
+		}
+	}
+	part.index = 0;
+out:
+	cb->args[0] = at;
+	cb->args[1] = part.index;
 	/* Where there was room for nothing, the object is too big for any part. */
 	return err && !skb->len ? err : skb->len;
 }

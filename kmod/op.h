@@ -193,6 +193,6 @@ struct gf_histogram {
 };
 
 void gf_stats_step(const struct gf_step *step);
-const struct gf_histogram *gf_stats_at(unsigned long index);
+const struct gf_histogram *gf_stats_at(unsigned long *index);
 
 #endif /* GPUFABRIC_OP_H */
