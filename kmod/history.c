@@ -65,14 +65,14 @@ void gf_history_state(struct gf_slot *slot)
 		entry->result.failure = slot->failure;
 }
 
-void gf_history_request(struct gf_slot *slot, enum gpufabric_operation_kind kind,
-			const struct gf_who *who)
+/* What was over at once. */
+void gf_history_request(struct gf_slot *slot, const struct gf_op *op)
 {
-	struct gf_history_entry *entry = next_entry(slot, who);
+	struct gf_history_entry *entry = next_entry(slot, &op->who);
 
 	if (!entry)
 		return;
-	entry->result.kind = kind;
+	entry->result.kind = op->kind;
 	entry->result.started = entry->time;
 }
 

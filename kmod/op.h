@@ -172,8 +172,7 @@ struct gf_history_entry {
 
 void gf_history_step(struct gf_step *step);
 void gf_history_state(struct gf_slot *slot);
-void gf_history_request(struct gf_slot *slot, enum gpufabric_operation_kind kind,
-			const struct gf_who *who);
+void gf_history_request(struct gf_slot *slot, const struct gf_op *op);
 u32 gf_history_count(void);
 u64 gf_history_last(void);
 const struct gf_history_entry *gf_history_at(u64 sequence);
