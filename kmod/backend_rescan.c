@@ -133,33 +133,23 @@ static int remove_functions(struct pci_bus *bus)
 	return 0;
 }
 
-static int rescan_attach(struct gf_slot *slot)
-{
-	int err;
-
-	if (!bring_link_up(slot))
-		return -ENODEV;
-	msleep(DEVICE_READY_MS);
-	if (!gf_port_lock(slot->port))
-		return -ENODEV;
-	err = add_functions(slot);
-	gf_rescan_unlock();
-	return err;
-}
-
-static int rescan_detach(struct gf_slot *slot)
+static int rescan_set(struct gf_slot *slot, bool on)
 {
 	struct pci_dev *port = slot->port;
 	int err;
 
+	if (on && !bring_link_up(slot))
+		return -ENODEV;
+	if (on)
+		msleep(DEVICE_READY_MS);
 	if (!gf_port_lock(port))
 		return -ENODEV;
-	err = remove_functions(port->subordinate);
+	err = on ? add_functions(slot) : remove_functions(port->subordinate);
 	/*
 	 * Whoever rescans next must not find them again. A card that has gone is not found, and
 	 * the next one that comes is to be seen.
 	 */
-	if (!err && gf_link_is_up(port) > 0)
+	if (!on && !err && gf_link_is_up(port) > 0)
 		slot->link_off = set_link(port, false);
 	gf_rescan_unlock();
 	return err;
@@ -223,8 +213,7 @@ static void rescan_leave(struct gf_slot *slot)
 
 const struct gf_backend gf_backend_rescan = {
 	.id = GPUFABRIC_BACKEND_RESCAN,
-	.attach = rescan_attach,
-	.detach = rescan_detach,
+	.set = rescan_set,
 	.status = rescan_status,
 	.enter = rescan_enter,
 	.leave = rescan_leave,

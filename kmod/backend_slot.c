@@ -202,16 +202,6 @@ static int slot_set(struct gf_slot *slot, bool on)
 	return err == -1 ? -EIO : err;
 }
 
-static int slot_attach(struct gf_slot *slot)
-{
-	return slot_set(slot, true);
-}
-
-static int slot_detach(struct gf_slot *slot)
-{
-	return slot_set(slot, false);
-}
-
 static int slot_status(struct gf_slot *slot, bool *present, bool *power)
 {
 	struct hotplug_slot *hotplug = slot_try_enter(slot);
@@ -232,7 +222,6 @@ static int slot_status(struct gf_slot *slot, bool *present, bool *power)
 
 const struct gf_backend gf_backend_slot = {
 	.id = GPUFABRIC_BACKEND_SLOT,
-	.attach = slot_attach,
-	.detach = slot_detach,
+	.set = slot_set,
 	.status = slot_status,
 };

@@ -62,8 +62,6 @@ struct gf_picks {
 typedef int (*gf_check_fn)(const struct gf_check *check, const char **why);
 
 u32 gf_request_flags(struct genl_info *info);
-const char *gf_request_reason(struct genl_info *info);
-const char *gf_request_driver(struct genl_info *info);
 
 int gf_picks_alloc(struct genl_info *info, int type, struct gf_picks **picks);
 int gf_picks_parse(struct genl_info *info, int type, struct gf_picks *picks);

@@ -18,12 +18,12 @@
 #include "snapshot.h"
 #include "trace.h"
 
-void gf_who_current(struct gf_who *who, const char *reason)
+void gf_who_current(struct gf_who *who, const struct nlattr *reason)
 {
 	who->uid = current_uid();
 	who->pid = get_pid(task_tgid(current));
 	get_task_comm(who->comm, current);
-	strscpy(who->reason, reason ?: "", sizeof(who->reason));
+	strscpy(who->reason, reason ? nla_data(reason) : "", sizeof(who->reason));
 }
 
 void gf_who_drop(struct gf_who *who)

@@ -21,7 +21,7 @@ struct gf_who {
 	char reason[GPUFABRIC_REASON_MAX + 1];
 };
 
-void gf_who_current(struct gf_who *who, const char *reason);
+void gf_who_current(struct gf_who *who, const struct nlattr *reason);
 void gf_who_drop(struct gf_who *who);
 
 /* The identity that a request expects. */

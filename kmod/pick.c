@@ -145,25 +145,6 @@ u32 gf_request_flags(struct genl_info *info)
 	return attr ? nla_get_u32(attr) : 0;
 }
 
-const char *gf_request_reason(struct genl_info *info)
-{
-	return info->attrs[GPUFABRIC_A_REASON] ? nla_data(info->attrs[GPUFABRIC_A_REASON]) : NULL;
-}
-
-/* The driver that a request chooses, of those that attach; NULL for none. */
-const char *gf_request_driver(struct genl_info *info)
-{
-	switch (info->genlhdr->cmd) {
-	case GPUFABRIC_CMD_ATTACH:
-	case GPUFABRIC_CMD_COMPOSE:
-	case GPUFABRIC_CMD_RESIZE:
-		return info->attrs[GPUFABRIC_A_DRIVER] ?
-		       nla_data(info->attrs[GPUFABRIC_A_DRIVER]) : NULL;
-	default:
-		return NULL;
-	}
-}
-
 static enum gf_claim claim_of(struct genl_info *info, const struct gf_slot *slot,
 			      const struct gf_composition *ours)
 {
@@ -176,10 +157,24 @@ static enum gf_claim claim_of(struct genl_info *info, const struct gf_slot *slot
 	return slot->composition == ours ? GF_CLAIM_OURS : GF_CLAIM_OTHER;
 }
 
+/* Whether a GPU that is attached already is what a request to add it wants. */
+static int judge_attached(struct genl_info *info, const struct gf_pick *pick)
+{
+	const struct nlattr *driver = info->attrs[GPUFABRIC_A_DRIVER];
+	const struct gf_slot *slot = pick->slot;
+
+	if (!gf_expect_met(&pick->expect, &slot->identity.ids))
+		return gf_refuse(info, pick->attr, -EMEDIUMTYPE,
+			      "the slot holds another GPU than the request expects");
+	if (driver && !(slot->snap && gf_snapshot_bound(slot->snap, nla_data(driver))))
+		return gf_refuse(info, pick->attr, -EBUSY,
+			      "the GPU is attached without the driver that is asked for, detach it first");
+	return 0;
+}
+
 int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 		  const struct gf_composition *ours, gf_check_fn check)
 {
-	const char *driver = gf_request_driver(info);
 	const struct gf_slot *slot = pick->slot;
 	const struct gf_check known = {
 		.state = slot->state,
@@ -199,17 +194,9 @@ int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 
 	if (need < 0)
 		return gf_refuse(info, pick->attr, need, why);
-	/* What will be powered on is compared then, what is there now. */
-	if (check == gf_check_add && need == GF_NEED_NOTHING &&
-	    !gf_expect_met(&pick->expect, &slot->identity.ids))
-		return gf_refuse(info, pick->attr, -EMEDIUMTYPE,
-			      "the slot holds another GPU than the request expects");
-	if (check == gf_check_add && need == GF_NEED_NOTHING && driver &&
-	    !(slot->snap && gf_snapshot_bound(slot->snap, driver)))
-		return gf_refuse(info, pick->attr, -EBUSY,
-			      "the GPU is attached without the driver that is asked for, detach it first");
 	pick->need = need;
-	return 0;
+	/* What will be powered on is compared then, what is there now. */
+	return check == gf_check_add && need == GF_NEED_NOTHING ? judge_attached(info, pick) : 0;
 }
 
 int gf_picks_judge(struct genl_info *info, struct gf_picks *picks,

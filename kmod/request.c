@@ -55,19 +55,27 @@ static void free_request(struct gf_request *request)
 		gf_composition_put(request->composition);
 }
 
-static int read_timeouts(struct genl_info *info, struct gf_op *op)
+static void read_timeouts(struct genl_info *info, struct gf_op *op)
 {
-	const char *driver = gf_request_driver(info);
-
 	if (info->attrs[GPUFABRIC_A_TIMEOUT])
 		op->timeout_ms = nla_get_u32(info->attrs[GPUFABRIC_A_TIMEOUT]);
 	if (info->attrs[GPUFABRIC_A_DRIVER_TIMEOUT])
 		op->driver_timeout_ms = nla_get_u32(info->attrs[GPUFABRIC_A_DRIVER_TIMEOUT]);
+}
+
+/* Of a request that attaches: others have no such attribute. */
+static int read_chosen(struct gf_request *request)
+{
+	const struct nlattr *attr = request->info->attrs[GPUFABRIC_A_DRIVER];
+	struct gf_op *op = request->op;
+
+	if (!attr)
+		return 0;
+	strscpy(op->driver, nla_data(attr), sizeof(op->driver));
 	/* A driver override ends at a newline, and sysfs has drivers as folders. */
-	if (driver && (!driver[0] || strpbrk(driver, "/\n") || !op->driver_timeout_ms))
-		return gf_refuse(info, info->attrs[GPUFABRIC_A_DRIVER], -EINVAL,
+	if (!op->driver[0] || strpbrk(op->driver, "/\n") || !op->driver_timeout_ms)
+		return gf_refuse(request->info, attr, -EINVAL,
 				 "a driver that is chosen has a name without a slash and is waited for, give driver-timeout");
-	strscpy(op->driver, driver ?: "", sizeof(op->driver));
 	return 0;
 }
 
@@ -87,8 +95,9 @@ static int prepare(struct gf_request *request)
 	if (!request->op)
 		return -ENOMEM;
 	request->op->harm = gf_request_flags(info) & asked->harm;
-	gf_who_current(&request->op->who, gf_request_reason(info));
-	return read_timeouts(info, request->op);
+	gf_who_current(&request->op->who, info->attrs[GPUFABRIC_A_REASON]);
+	read_timeouts(info, request->op);
+	return 0;
 }
 
 static int fill_accepted(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
@@ -189,7 +198,8 @@ static int judge_members(struct genl_info *info, struct gf_picks *picks, gf_chec
 
 static int judge_additions(struct gf_request *request)
 {
-	int err = judge_members(request->info, request->add, gf_check_add) ?:
+	int err = read_chosen(request) ?:
+		  judge_members(request->info, request->add, gf_check_add) ?:
 		  gf_picks_check_stale(request->info, request->add);
 
 	if (!err)
@@ -305,6 +315,7 @@ static int judge_resize(struct gf_request *request)
 
 	err = find_composition(request) ?:
 	      check_generation(info, request->composition) ?:
+	      read_chosen(request) ?:
 	      gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->add) ?:
 	      gf_picks_parse(info, GPUFABRIC_A_REMOVE, request->remove) ?:
 	      gf_picks_members_of(info, request->remove, request->composition) ?:

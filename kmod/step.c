@@ -232,7 +232,7 @@ static int power_off(struct gf_slot *slot)
 
 	if (IS_ERR(unbound))
 		return PTR_ERR(unbound);
-	err = slot->backend->detach(slot);
+	err = slot->backend->set(slot, false);
 	gf_unbind_end(slot, unbound);
 	return err;
 }
@@ -302,7 +302,7 @@ static int power_on(struct gf_slot *slot, bool *found)
 	bool present = false, power = false;
 	int err;
 
-	err = slot->backend->attach(slot);
+	err = slot->backend->set(slot, true);
 	if (!err)
 		return 0;
 	*found = comes_by_itself(slot);
@@ -313,8 +313,8 @@ static int power_on(struct gf_slot *slot, bool *found)
 	*found = has_functions(slot);
 	if (*found)
 		return 0;
-	slot->backend->detach(slot);
-	return slot->backend->attach(slot);
+	slot->backend->set(slot, false);
+	return slot->backend->set(slot, true);
 }
 
 /*
