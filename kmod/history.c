@@ -54,7 +54,7 @@ void gf_history_step(struct gf_step *step)
 	struct gf_history_entry *entry = next_entry(step->slot, &step->op->who);
 
 	if (entry)
-		gf_step_result(step, &entry->result);
+		entry->result = step->result;
 }
 
 void gf_history_state(struct gf_slot *slot)
@@ -133,11 +133,11 @@ void gf_stats_step(const struct gf_step *step)
 	unsigned int phase;
 
 	gf_assert_locked();
-	if (step->failure.error)
+	if (step->result.failure.error)
 		return;
 	for (phase = 0; phase < GF_PHASES; phase++) {
-		if (step->phase_us[phase])
-			count_one(&histogram[phase], step->phase_us[phase]);
+		if (step->result.phase_us[phase])
+			count_one(&histogram[phase], step->result.phase_us[phase]);
 	}
 }
 

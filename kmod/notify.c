@@ -129,15 +129,6 @@ static void read_seen(struct gf_seen *seen, struct pci_dev *pdev)
 	}
 }
 
-static struct gf_seen *make_seen(struct pci_dev *pdev)
-{
-	struct gf_seen *seen = kzalloc(sizeof(*seen), GFP_KERNEL);
-
-	if (seen)
-		read_seen(seen, pdev);
-	return seen;
-}
-
 static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
 			   unsigned long action, struct gf_seen **seen)
 {
@@ -211,7 +202,9 @@ static int bus_event(struct notifier_block *nb, unsigned long action, void *data
 	    action == BUS_NOTIFY_DRIVER_NOT_BOUND)
 		return NOTIFY_DONE;
 	if (action == BUS_NOTIFY_ADD_DEVICE && pdev->bus->self)
-		seen = make_seen(pdev);
+		seen = kzalloc(sizeof(*seen), GFP_KERNEL);
+	if (seen)
+		read_seen(seen, pdev);
 
 	spin_lock(&gf_notify_lock);
 	slot = slot_above(pdev);

@@ -216,6 +216,7 @@ void gf_op_launch(struct gf_op *op)
 		op->composition->op = op;
 	for (i = 0; i < op->nr_steps; i++) {
 		op->steps[i].slot->op = op;
+		gf_step_begin(&op->steps[i]);
 		if (op->steps[i].need == GF_NEED_DETACH)
 			gf_slot_drain_claim(op->steps[i].slot);
 	}
@@ -232,7 +233,7 @@ void gf_step_failed(struct gf_step *step)
 	if (op->failed)
 		return;
 	op->failed = step;
-	op->failure = step->failure;
+	op->failure = step->result.failure;
 }
 
 /* A step came to its end, or its deadline did. */
@@ -242,7 +243,7 @@ void gf_step_ended(struct gf_step *step)
 
 	gf_assert_locked();
 	step->running = false;
-	if (step->failure.error)
+	if (step->result.failure.error)
 		gf_step_failed(step);
 	if (!--op->pending)
 		op_advance(op);

@@ -49,12 +49,11 @@ struct gf_step {
 	bool refused; /* the slot was left as it is */
 	bool running; /* the operation waits for this step */
 	bool expired; /* its deadline passed before its worker returned */
-	struct gf_failure failure; /* how it ended */
+	struct gf_result result; /* how it ended; its durations are the worker's until it ends */
 
 	/* The worker's, until it ends. */
 	bool again; /* it is to wait for those before it */
 	ktime_t start;
-	u32 phase_us[GF_PHASES];
 	struct work_struct work;
 	struct delayed_work watchdog; /* fires at the deadline */
 };
@@ -116,7 +115,7 @@ void gf_op_put(struct gf_op *op);
 void gf_step_run(struct work_struct *work);
 void gf_step_watchdog(struct work_struct *work);
 void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo);
-void gf_step_result(const struct gf_step *step, struct gf_result *result);
+void gf_step_begin(struct gf_step *step);
 void gf_step_failed(struct gf_step *step);
 void gf_step_ended(struct gf_step *step);
 

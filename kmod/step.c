@@ -98,15 +98,16 @@ static void judge_attach(const struct gf_step *step, int err, const struct gf_sn
 
 static void note_attach_phases(struct gf_step *step, ktime_t enabled)
 {
+	u32 *us = step->result.phase_us;
 	struct gf_marks marks;
 
 	gf_notify_marks(step->slot, &marks);
-	step->phase_us[GPUFABRIC_PHASE_LINK] = us_between(step->start, marks.add ?: enabled);
+	us[GPUFABRIC_PHASE_LINK] = us_between(step->start, marks.add ?: enabled);
 	if (!marks.add)
 		return;
-	step->phase_us[GPUFABRIC_PHASE_ENUMERATE] = us_between(marks.add, marks.bind ?: enabled);
+	us[GPUFABRIC_PHASE_ENUMERATE] = us_between(marks.add, marks.bind ?: enabled);
 	if (marks.bind && marks.bound)
-		step->phase_us[GPUFABRIC_PHASE_DRIVER] = us_between(marks.bind, marks.bound);
+		us[GPUFABRIC_PHASE_DRIVER] = us_between(marks.bind, marks.bound);
 }
 
 /* The step has had its windows, or will not get any: who waits for that and is the next goes on. */
@@ -363,7 +364,7 @@ static void run_attach(struct gf_step *step, struct gf_failure *failure)
 	snap = gf_snapshot_take(slot);
 	judge_attach(step, err, snap, failure);
 	take_snapshot(slot, snap);
-	step->phase_us[GPUFABRIC_PHASE_RESOURCES] = us_between(enabled, ktime_get());
+	step->result.phase_us[GPUFABRIC_PHASE_RESOURCES] = us_between(enabled, ktime_get());
 
 	if (!failure->error && announce_checked(step) && step->op->driver_timeout_ms) {
 		wait_for_driver(step, failure);
@@ -376,6 +377,7 @@ static void run_attach(struct gf_step *step, struct gf_failure *failure)
 
 static void run_detach(struct gf_step *step, struct gf_failure *failure)
 {
+	u32 *us = step->result.phase_us;
 	struct gf_slot *slot = step->slot;
 	struct gf_snapshot *snap;
 	struct gf_marks marks;
@@ -385,8 +387,8 @@ static void run_detach(struct gf_step *step, struct gf_failure *failure)
 	err = power_off(slot);
 	gf_notify_marks(slot, &marks);
 	if (marks.gone) {
-		step->phase_us[GPUFABRIC_PHASE_REMOVE] = us_between(step->start, marks.gone);
-		step->phase_us[GPUFABRIC_PHASE_POWER_OFF] = us_between(marks.gone, ktime_get());
+		us[GPUFABRIC_PHASE_REMOVE] = us_between(step->start, marks.gone);
+		us[GPUFABRIC_PHASE_POWER_OFF] = us_between(marks.gone, ktime_get());
 	}
 	snap = gf_snapshot_take(slot);
 	/* It was none when the request was accepted, which may be a while ago. */
@@ -397,16 +399,6 @@ static void run_detach(struct gf_step *step, struct gf_failure *failure)
 	else if (!IS_ERR(snap) && snap->nr_functions)
 		fail(failure, err ?: -EIO, GPUFABRIC_CAUSE_POWER);
 	take_snapshot(slot, snap);
-}
-
-void gf_step_result(const struct gf_step *step, struct gf_result *result)
-{
-	gf_assert_locked();
-	result->id = step->op->id;
-	result->kind = step->op->kind;
-	result->started = step->op->started;
-	memcpy(result->phase_us, step->phase_us, sizeof(result->phase_us));
-	result->failure = step->failure;
 }
 
 static void record(struct gf_step *step)
@@ -427,9 +419,9 @@ static void settle(struct gf_step *step, const struct gf_failure *failure)
 	struct gf_slot *slot = step->slot;
 
 	gf_assert_locked();
-	step->failure = *failure;
+	step->result.failure = *failure;
 	/* Before the state changes, so that the event of that tells how the operation went. */
-	gf_step_result(step, &slot->last);
+	slot->last = step->result;
 	if (step->refused) {
 		gf_slot_trigger(slot, left_as(slot, GF_GONE_OFF, GF_GONE_EMPTY));
 		return;
@@ -523,7 +515,7 @@ void gf_step_run(struct work_struct *work)
 		gf_unbind_unchoose(slot, op->driver);
 	pm_runtime_put(&slot->port->dev);
 	cancel_delayed_work_sync(&step->watchdog);
-	step->phase_us[GPUFABRIC_PHASE_TOTAL] = us_between(step->start, ktime_get());
+	step->result.phase_us[GPUFABRIC_PHASE_TOTAL] = us_between(step->start, ktime_get());
 
 	if (end_work(step, &failure))
 		gf_op_put(op);
@@ -551,9 +543,9 @@ void gf_step_watchdog(struct work_struct *work)
 	}
 	leave_turns(step);
 	step->expired = true;
-	step->failure = failure;
-	step->phase_us[GPUFABRIC_PHASE_TOTAL] = us_between(step->start, ktime_get());
-	gf_step_result(step, &slot->last);
+	step->result.failure = failure;
+	step->result.phase_us[GPUFABRIC_PHASE_TOTAL] = us_between(step->start, ktime_get());
+	slot->last = step->result;
 	/* While a worker is out, the slot changes by its step alone. */
 	WARN_ON_ONCE(gf_slot_fail(slot, GF_EXPIRED, &failure));
 	record(step);
@@ -567,11 +559,22 @@ void gf_step_watchdog(struct work_struct *work)
 static void refuse_step(struct gf_step *step)
 {
 	step->refused = true;
-	fail(&step->failure, -ESTALE, GPUFABRIC_CAUSE_CHANGED);
-	step->failure.activity = activity_of(step);
-	gf_step_result(step, &step->slot->last);
+	fail(&step->result.failure, -ESTALE, GPUFABRIC_CAUSE_CHANGED);
+	step->result.failure.activity = activity_of(step);
+	step->slot->last = step->result;
 	gf_history_step(step);
 	gf_step_failed(step);
+}
+
+/* Nothing is known of how it will end. */
+void gf_step_begin(struct gf_step *step)
+{
+	gf_assert_locked();
+	step->result = (struct gf_result){
+		.id = step->op->id,
+		.kind = step->op->kind,
+		.started = step->op->started,
+	};
 }
 
 /* A slot whose state does not allow that is left alone, and the step has failed. */
@@ -581,8 +584,7 @@ void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo)
 
 	gf_assert_locked();
 	step->need = need;
-	step->failure = (struct gf_failure){};
-	memset(step->phase_us, 0, sizeof(step->phase_us));
+	gf_step_begin(step);
 	/* The state changes, and is announced, with its operation in sight. */
 	slot->step = step;
 	if (gf_slot_trigger(slot, need == GF_NEED_ATTACH ? GF_ATTACH :
