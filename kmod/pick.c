@@ -43,42 +43,40 @@ static void parse_expect(struct nlattr **tb, struct gf_expect *expect)
 	}
 }
 
-/* What is said of a slot that is not to be attached, or not to be detached. */
-static const struct nlattr *meaningless(struct genl_info *info, int type, struct nlattr **tb)
+/* The last attribute of a slot that means something: one that is attached may have all. */
+static int last_of_meaning(struct genl_info *info, int type)
 {
-	const u8 cmd = info->genlhdr->cmd;
-	bool detaches = cmd == GPUFABRIC_CMD_DETACH ||
-			cmd == GPUFABRIC_CMD_RELEASE ||
-			type == GPUFABRIC_A_REMOVE;
-	bool attaches = !detaches && (cmd == GPUFABRIC_CMD_ATTACH ||
-				      cmd == GPUFABRIC_CMD_COMPOSE ||
-				      cmd == GPUFABRIC_CMD_RESIZE);
-	const struct nlattr *odd;
-	int i;
-
-	odd = detaches || attaches || cmd == GPUFABRIC_CMD_DRAIN_ABORT ? NULL :
-	      tb[GPUFABRIC_A_MEMBER_GENERATION];
-	for (i = GPUFABRIC_A_MEMBER_EXPECT_VENDOR;
-	     !attaches && !odd && i <= GPUFABRIC_A_MEMBER_ORDER; i++)
-		odd = tb[i];
-	return odd;
+	switch (info->genlhdr->cmd) {
+	case GPUFABRIC_CMD_ATTACH:
+	case GPUFABRIC_CMD_COMPOSE:
+	case GPUFABRIC_CMD_RESIZE:
+		if (type == GPUFABRIC_A_MEMBER)
+			return GPUFABRIC_A_MEMBER_ORDER;
+		fallthrough;
+	case GPUFABRIC_CMD_DETACH:
+	case GPUFABRIC_CMD_RELEASE:
+	case GPUFABRIC_CMD_DRAIN_ABORT:
+		return GPUFABRIC_A_MEMBER_GENERATION;
+	default:
+		return GPUFABRIC_A_MEMBER_SLOT_NAME;
+	}
 }
 
 static int parse_pick(struct genl_info *info, int type,
 		      const struct nlattr *attr, struct gf_pick *pick)
 {
 	struct nlattr *tb[GPUFABRIC_A_MEMBER_ORDER + 1];
-	const struct nlattr *odd;
-	int err;
+	int err, i;
 
 	err = nla_parse_nested(tb, GPUFABRIC_A_MEMBER_ORDER, attr,
 			       gpufabric_named_member_nl_policy, info->extack);
 	if (err)
 		return err;
-	odd = meaningless(info, type, tb);
-	if (odd)
-		return gf_refuse(info, odd, -EINVAL,
-				 "that means nothing for this slot of this command");
+	for (i = last_of_meaning(info, type) + 1; i <= GPUFABRIC_A_MEMBER_ORDER; i++) {
+		if (tb[i])
+			return gf_refuse(info, tb[i], -EINVAL,
+					 "that means nothing for this slot of this command");
+	}
 	pick->attr = attr;
 	if (tb[GPUFABRIC_A_MEMBER_GENERATION]) {
 		pick->generation = nla_get_u32(tb[GPUFABRIC_A_MEMBER_GENERATION]);
