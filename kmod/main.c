@@ -23,11 +23,8 @@
 struct gf_fabric gf = {
 	.lock = __MUTEX_INITIALIZER(gf.lock),
 	.slots = XARRAY_INIT(gf.slots, XA_FLAGS_ALLOC1),
-	.next_slot = 1,
 	.switches = XARRAY_INIT(gf.switches, XA_FLAGS_ALLOC1),
-	.next_switch = 1,
 	.compositions = XARRAY_INIT(gf.compositions, XA_FLAGS_ALLOC1),
-	.next_composition = 1,
 };
 
 static void free_queues(void)
