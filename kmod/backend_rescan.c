@@ -2,21 +2,15 @@
 /**
  * DOC: Ports without a slot driver
  *
- * Many composable switches present plain downstream ports: no hot-plug controller, and a fabric
- * manager that connects devices behind the host's back. Such a port is worked by its link: a GPU
- * is detached by removing its functions and disabling the link, and attached by enabling the link
- * and scanning the bus below, that one alone.
+ * Many composable switches present plain downstream ports, and a fabric manager connects devices
+ * behind the host's back. A GPU is detached by removing its functions and disabling the link, and
+ * attached by enabling the link and scanning the bus below. Presence is that the link is up; while
+ * we have it disabled, what was there last is believed to be. A GPU that is assigned wakes nobody,
+ * so the port is kept awake while it is a slot.
  *
- * Nothing is announced there. Presence is that the link is up; while we have it disabled nobody
- * can tell, and what was there last is believed to be. The inventory looks at these ports as it
- * looks at slots, and a GPU that is assigned to a port without one wakes nobody. So the port is
- * kept awake while it is a slot. Functions whose link went down stay: nobody here knows who took
- * it down, and for how long.
- *
- * Registers of the port are read and written under pci_rescan_remove_lock alone, so by one worker
- * at a time, and while the port is there. LNKCTL is shared with ASPM, so bits are changed by the
- * PCI core's accessors. A port that does not answer, for it sleeps or the switch is gone, reads
- * as ones, which says nothing.
+ * Registers of the port are touched under pci_rescan_remove_lock alone, so by one worker at a
+ * time, and while the port is there. LNKCTL is shared with ASPM, so its bits are changed by the
+ * PCI core's accessors. A port that sleeps or is gone reads as ones, which says nothing.
  */
 #include <linux/delay.h>
 #include <linux/pm_runtime.h>

@@ -2,17 +2,14 @@
 /**
  * DOC: Slots with a hot-plug slot driver
  *
- * Operations go through struct hotplug_slot, so the slot driver does what it does for a write to
- * the slot's power file, and both may be used side by side. The slot driver's private memory, in
- * which struct hotplug_slot lies, goes away when the port does; a reference on the PCI slot does
- * not hold it. So each call is made under the device_lock of a device below the port whose driver
- * has the slot for as long as it is bound: with it held and that driver bound, the pointer cannot
- * go away. It is taken by trylock only: whoever removes the port may hold it while waiting for
- * us. pciehp's service device is one, and the simulator makes one for each port.
+ * The slot driver does what it does for a write to the slot's power file. Its private memory, in
+ * which struct hotplug_slot lies, goes away when the port does, whatever reference there is on the
+ * PCI slot. So each call is made under the device_lock of a device below the port whose driver has
+ * the slot while it is bound: pciehp's service device, or the one that the simulator makes for a
+ * port. It is taken by trylock: whoever removes the port may hold it while waiting for us.
  *
- * Other slot drivers free their slots under no lock that we could take for as long as an
- * operation is. Their slots are listed with what the PCI core knows of them, and nothing of their
- * drivers is called.
+ * Slots of other drivers, freed under no lock that could be held for as long as an operation is,
+ * are listed with what the PCI core knows of them, and nothing of their drivers is called.
  */
 #include <linux/delay.h>
 #include <linux/kernfs.h>

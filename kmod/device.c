@@ -2,22 +2,16 @@
 /**
  * DOC: Devices and uevents
  *
- * Each slot is a device of class gpufabric and sends a change uevent when its state changes.
- * While a slot is ready it has a child device, slotN!gpu, so that udev and systemd see a real add
- * and a real remove for each GPU.
+ * Each slot is a device of class gpufabric with a child, slotN!gpu, while its GPU is usable, so
+ * that udev and systemd see a real add and remove for each GPU. One ordered worker compares what
+ * is registered with the state, because sysfs files take the fabric's lock. States that come and
+ * go faster are folded into one uevent; the netlink events leave none out.
  *
- * All of it is done by one ordered worker that compares what is registered with the state,
- * because neither adding a device nor removing one may happen under the fabric's lock: their
- * sysfs files take it. States that come and go faster than the worker runs are folded into one
- * uevent; the netlink events leave none out.
- *
- * A slot's device has a link to its port, "port", and the port one to the slot, "gpufabric", so
- * that a rule for a GPU finds the slot by the path of the GPU alone. A port can go at any time;
- * the notifier takes the links away before the PCI core takes the port's folder away.
- *
- * A slot also has a node, /dev/gpufabric/NAME, which nobody can open. It stands for the place that
- * a GPU can take, filled or not, where a scheduler counts places by their device nodes: whatever
- * the scheduler does with the numbers of the node, it does to nobody's device.
+ * Links lead from a slot to its port, "port", and back, "gpufabric": a rule for a GPU finds the
+ * slot by the GPU's path. The notifier takes them away before the PCI core removes the port's
+ * folder. And a slot has a node, /dev/gpufabric/NAME, which nobody can open. It stands for the
+ * place that a GPU can take, filled or not, where a scheduler counts places by device nodes: what
+ * it does with the numbers of the node, it does to nobody's device.
  */
 #include <linux/fs.h>
 #include <linux/idr.h>

@@ -2,15 +2,13 @@
 /**
  * DOC: Objects in messages, and events
  *
- * One function for each object of the protocol, used alike by replies, dumps and events. Each
- * takes the reader along: an unprivileged one is not told who asked and why, whose a composition
- * is, serial numbers and physical addresses. Under the fabric's lock.
+ * One function for each object, used alike by replies, dumps and events. It takes the reader
+ * along: an unprivileged one is not told who asked and why, whose a composition is, serial
+ * numbers and physical addresses.
  *
- * Every change is announced once, under the same lock and with a sequence number that rises by
- * one, so that events arrive in the order of the changes and a listener sees a gap. Two groups
- * carry them: monitor for everyone, and private, with what others are not told, for
- * CAP_SYS_ADMIN. An event that cannot be built for want of memory still takes its number: the gap
- * tells listeners to take a new snapshot.
+ * Every change is announced once, with a number that rises by one, to the group monitor for
+ * everyone and to the group private for CAP_SYS_ADMIN. An event that cannot be built for want of
+ * memory still takes its number: the gap tells listeners to take a new snapshot.
  */
 #include <linux/cred.h>
 #include <linux/module.h>

@@ -3,12 +3,10 @@
  * DOC: The guard before power-on
  *
  * Where the window of a port has no address and finds no place, the PCI core gives up the windows
- * of all ports beside it, of both kinds, with what lives in them, and that of the bridge above,
- * and does not bring them back. So what a card had when it was last seen is sized as setup-bus.c
- * does it, and the PCI core is asked for a place before the card is powered. For a window that
- * has addresses nothing but that window is ever given up.
- *
- * Whether a card fits is not for the module to foretell; it only does no harm.
+ * of all ports beside it, with what lives in them, and that of the bridge above, and does not
+ * bring them back. So what a card had when it was last seen is sized as setup-bus.c does it, and
+ * the PCI core is asked for a place before the card is powered. For a window that has addresses
+ * nothing but that window is ever given up. This foretells no fit; it only does no harm.
  */
 #include <linux/ioport.h>
 #include <linux/slab.h>

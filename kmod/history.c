@@ -2,15 +2,10 @@
 /**
  * DOC: History and statistics
  *
- * Who did what to which slot, in one bounded ring for the whole module. The ring is allocated
- * when the first entry is written; without memory for it the module works on and keeps no
- * history.
- *
- * And a histogram for each phase of attaching and of detaching a slot, whichever request it was
- * for. Only steps that went well are counted: a failure takes as long as its deadline and says
- * nothing about the hardware.
- *
- * Everything here runs under the fabric's lock.
+ * Who did what to which slot, in one bounded ring, allocated when the first entry is written;
+ * without memory for it there is no history. And a histogram for each phase of attaching and of
+ * detaching a slot. Only steps that went well are counted: a failure takes as long as its deadline
+ * and says nothing about the hardware. All under the fabric's lock.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

@@ -3,14 +3,10 @@
  * DOC: Inventory of slots
  *
  * One worker keeps the list of slots in line with pci_slots_kset: it takes in slots that appeared
- * on downstream ports and retires those whose port or slot driver went away. Downstream ports
- * that no slot driver has claimed for a while are slots as well, where the admin says so; one
- * that claims them later gets them. The worker runs when the bus notifier saw a port, and at a
- * slow pace besides, because neither the registration of a slot nor a card put in without power
- * is announced to anyone.
- *
- * Ports inside a card (card.h) are never slots: what is behind them belongs to the slot that the
- * card is in.
+ * on downstream ports and retires those whose port or slot driver went away. Ports that no slot
+ * driver has claimed for a while are slots as well, where the admin says so, and until one does;
+ * ports inside a card (card.h) never are. The worker runs when the bus notifier saw a port, and at
+ * a slow pace besides: neither a new slot nor a card put in without power is announced to anyone.
  *
  * A reference on a PCI slot is dropped with pci_destroy_slot() alone: a last kobject_put()
  * elsewhere would unlink it without the PCI core's lock.

@@ -3,18 +3,14 @@
  * DOC: GPUs that are away
  *
  * A link that is down is news, not a removal: resets, error recovery and firmware updates take
- * links down, and bring them up again. So a GPU that does not answer is given time. Within it the
- * GPU comes back as it was, or whoever reset it restores its registers, and then it was a flap.
- * After it the GPU is lost, until it answers again.
+ * links down, and bring them up again. So a GPU that does not answer is given time. When it comes
+ * back within it, or whoever reset it restores its registers, that was a flap; else it is lost.
  *
- * Whether it is as it was is told by what a reset wipes: the addresses in its BARs, and in
- * Command that they are decoded. The rest of Command is changed by drivers as they like. A GPU
- * that is not as it was gets the same time to become so, and it does not begin anew when the GPU
- * goes away meanwhile: a link that blinks all the time would hide that nobody restores anything.
- *
- * While the kernel recovers a GPU from an error nobody looks at it. Where no driver can, the
- * kernel gives up and never says so: the GPU stays as it was cut off. So that, too, has an end,
- * which is far beyond what a recovery takes.
+ * What a reset wipes tells whether it is as it was: the addresses in its BARs, and in Command that
+ * they are decoded; drivers change the rest. A GPU that is not as it was gets the same time, which
+ * does not begin anew when it goes away meanwhile: a link that blinks all the time would hide that
+ * nobody restores anything. While the kernel recovers a GPU nobody looks at it. Where no driver can
+ * recover it the kernel never says so, so that has an end, too, far beyond what a recovery takes.
  *
  * The file also builds in user space, for its test.
  */

@@ -2,15 +2,13 @@
 /**
  * DOC: The generic netlink family
  *
- * Policies and the table of commands are generated from the spec. Commands run in parallel; the
- * fabric's lock serialises what they touch. Reads are open to everyone in the initial network
- * namespace. By the spec everything else asks here, in one place, for CAP_SYS_ADMIN in the
- * initial user namespace, of the sender and of the socket's opener alike.
+ * Policies and commands are generated from the spec. Reads are open to everyone in the initial
+ * network namespace; all else needs CAP_SYS_ADMIN in the initial user namespace, of the sender
+ * and of the socket's opener alike. No read waits for hardware or for the rescan lock.
  *
- * Replies and dumps come from what workers have found; no read ever waits for hardware or for the
- * rescan lock. A dump goes by id, and inside of a slot by the place of a part, so it resumes
- * where the last buffer was full even when objects came or went meanwhile; if anything at all
- * changed, its parts carry NLM_F_DUMP_INTR and the reader starts over.
+ * A dump goes by id, and inside of a slot by the place of a part, so it resumes where the last
+ * buffer was full even when objects came or went meanwhile; if anything at all changed, its parts
+ * carry NLM_F_DUMP_INTR and the reader starts over.
  */
 #include <linux/capability.h>
 #include <linux/module.h>

@@ -3,14 +3,10 @@
  * DOC: What the PCI core tells
  *
  * The bus notifier runs in the context of whoever adds or removes a device, with
- * pci_rescan_remove_lock held. So it only writes down what it saw, under a spinlock, and queues
- * workers that look. It never takes the fabric's lock, never waits for a worker and never takes
- * the rescan lock.
- *
- * Two things it does itself, because nobody else can in time. When a request has chosen the
- * driver, it keeps others from a function before the PCI core looks for one; the function was
- * just announced, so nobody holds its device_lock for long. And when a port goes, it removes the
- * port's link to the slot.
+ * pci_rescan_remove_lock held. So it writes down what it saw, under a spinlock, and queues
+ * workers that look; it neither takes the fabric's lock nor waits for a worker. Two things nobody
+ * else can do in time: when a request has chosen the driver, it keeps others from a function that
+ * was just announced, and when a port goes, it removes the port's link to the slot.
  */
 #include <linux/random.h>
 #include <linux/slab.h>

@@ -2,13 +2,11 @@
 /**
  * DOC: Operations
  *
- * Whatever changes slots is one kind of thing: a set of steps, one for each slot, that all happen
- * or none. This file is the transaction: it starts the steps of a stage, counts them home, undoes
- * what has to be undone, and closes the books. What a step does to its slot is in step.c.
- *
- * Everything here runs under the fabric's lock and never sleeps for hardware. A step that passes
- * its deadline counts as failed at once; its worker still holds a reference and tells the slot
- * when it comes back at last.
+ * Whatever changes slots is a set of steps, one for each slot, that all happen or none. This file
+ * is the transaction: it starts the steps of a stage, counts them home, undoes what has to be
+ * undone, and closes the books, under the fabric's lock and without sleeping for hardware. A step
+ * that passes its deadline counts as failed at once; its worker still holds a reference and tells
+ * the slot when it comes back at last.
  */
 #include <linux/cred.h>
 #include <linux/module.h>

@@ -2,16 +2,13 @@
 /**
  * DOC: Requests that change the fabric
  *
- * Each handler has the same shape: parse, take the fabric's lock, judge every slot with the pure
- * checks, and only then change anything. What an operation needs is allocated before, the answer
- * included, so nothing fails once the first slot was touched. None of them waits for hardware: an
- * operation is started, and its end comes as an event.
+ * Parse, take the fabric's lock, judge every slot with the pure checks, and only then change
+ * anything. What may be needed is allocated before, so nothing fails once the first slot was
+ * touched. Nobody waits for hardware: an operation is started, and its end comes as an event.
  *
- * Drain, its abort, and clear change states and nothing else, and are over at once. A drain is
- * the first half of a removal. It is announced, bounded by a deadline and bound to the socket
- * that asked, and the generation that it returns is the ticket for the second half. The operation
- * that is accepted with it owns the slot: from then on nothing of this ends the drain but the
- * operation.
+ * Drain, its abort and clear are over at once. A drain is bounded by a deadline and bound to the
+ * socket that asked; the generation that it returns is the ticket for a removal. The operation
+ * that is accepted with it owns the slot: from then on nothing ends the drain but the operation.
  */
 #include <linux/cred.h>
 #include <linux/slab.h>

@@ -3,20 +3,16 @@
  * DOC: The PCI core's rescan lock
  *
  * pci_rescan_remove_lock has no trylock and no timeout, and mainline pciehp can dead-lock while
- * holding it (a child slot powering on while its parent is removed), so a worker that wants it
- * may wait for ever. Such a worker must not hang an rmmod as well: while it waits it holds a
- * reference on the module, so that unloading is refused rather than never returning, and when
- * that gets long it says so in the kernel log. Once the module is going nobody waits any more.
- * Workers of ours wait for each other first: only others make unloading be refused.
+ * holding it (a child slot powering on while its parent is removed). A worker that waits for it
+ * holds a reference on the module, so that unloading is refused rather than never returning, and
+ * says so in the kernel log when that gets long. Workers of ours wait for each other first. Only
+ * those on queues that the module drains before it goes, and its start, may take the lock.
  *
- * The lock does not tell who holds it. But what is done under it for long is nearly always the
- * same: a driver is bound to a device or unbound from it, and does not come back. The bus
- * notifier is told of the beginning and of the end of both, in the task that does it, so the
- * oldest that has no end is who to look for: a GPU's driver that does not let go, or pciehp that
- * removes a switch and waits for itself one level below. What we unbind ourselves is unbound
- * without the lock, but its driver may take it: we are named when nobody else is seen.
- *
- * Only workers on queues that the module drains before it goes, and its start, may take the lock.
+ * Nobody knows who holds the lock, but what is done under it for long is nearly always a driver
+ * that is bound to a device or unbound from it and does not come back. The bus notifier is told of
+ * the beginning and the end of both, in the task that does it: the oldest without an end is who to
+ * look for. What we unbind is unbound without the lock, but its driver may take it: we are named
+ * when nobody else is seen.
  */
 #include <linux/module.h>
 

@@ -3,14 +3,12 @@
  * DOC: Watching a GPU
  *
  * A few registers tell whether a GPU answers, whether it is the same, and whether it was reset;
- * what follows from that is decided in loss.c. Nothing here removes a function: those of a GPU that
- * does not answer stay, because only who took its link down knows for how long. Where a slot driver
- * removes them the GPU is gone at once.
+ * what follows is decided in loss.c. Functions that do not answer stay: only who took the link
+ * down knows for how long.
  *
- * A function is not read while it sleeps, is reset or recovers from an error: what would be read
- * says nothing about it then, and may disturb. A reset blocks access to config space while it
- * lasts. Nobody is kept from resetting here, so what was read counts only when access is not
- * blocked afterwards either.
+ * A function that sleeps, is reset or recovers from an error is not read: that says nothing, and
+ * may disturb. A reset blocks access to config space while it lasts, and nobody is kept from
+ * resetting here, so what was read counts only when access is not blocked afterwards either.
  */
 #include <linux/pm_runtime.h>
 

@@ -2,15 +2,13 @@
 /**
  * DOC: System sleep
  *
- * A host that goes to sleep suspends its devices under their locks, so nothing of ours may be in
- * a slot driver then: an attach holds the lock of its port's service for as long as a GPU's
- * driver takes. Before user space is frozen no request that changes something is taken any more,
- * and what is under way is awaited. What does not come to its end in time keeps the host awake: a
- * device whose lock is held would hang it half-way.
+ * A host that goes to sleep suspends its devices under their locks, and an attach holds that of
+ * its port's service for as long as a GPU's driver takes. So before user space is frozen requests
+ * that change something are refused and what is under way is awaited; what does not end in time
+ * keeps the host awake, because a device whose lock is held would hang it half-way.
  *
- * Workers that look are on a queue that is frozen with user space, so nobody reads a port from
- * then on until it is resumed. What was seen before says nothing about what is after: links were
- * down, and perhaps are still.
+ * Workers that look are on a queue that is frozen with user space. What was seen before says
+ * nothing about what is after: links were down, and perhaps are still.
  */
 #include <linux/notifier.h>
 #include <linux/sched/signal.h>

@@ -4,16 +4,12 @@
  *
  * A slot lives from the moment the inventory worker finds it until its port or its slot driver
  * goes away; operations, claims and devices hold references beyond that. Its state changes
- * through gf_slot_trigger() alone, under the fabric's lock, so that every change is counted,
- * announced and recorded once.
+ * through gf_slot_trigger() alone, so that every change is counted, announced and recorded once.
+ * What is in it is learned by looking (snapshot.c) and reconciled with the state here, but for
+ * the time of an operation, which does the looking.
  *
- * What is in a slot is learned by looking (snapshot.c) and then reconciled with the state here.
- * While an operation is under way the operation does the looking, and the refresh worker stands
- * back.
- *
- * A switch exists as long as it has slots: the first slot that is found on a bus makes it, the
- * last one that goes ends it. What is known of it is copied when it is made, so nothing of the
- * PCI core is held.
+ * A switch is there as long as it has slots. What is known of it is copied when the first one is
+ * found, so nothing of the PCI core is held.
  */
 #include <linux/slab.h>
 

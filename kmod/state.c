@@ -3,11 +3,9 @@
  * DOC: Slot state machine
  *
  * A slot is in exactly one state; what happens to it is a trigger. The table below answers for
- * every pair, so nothing about a slot is decided by code that looks at the state and thinks for
- * itself. It is pure: the callers hold the fabric's lock and do what the change demands (events,
- * devices).
- *
- * The file also builds in user space, where its test walks every pair.
+ * every pair, so no code looks at the state and thinks for itself. Pure: the callers hold the
+ * fabric's lock and do what the change demands. The file also builds in user space, where its
+ * test walks every pair.
  */
 #include <linux/errno.h>
 

@@ -2,15 +2,14 @@
 /**
  * DOC: Steps: attaching and detaching one slot
  *
- * A step's worker is the only one that calls the back end, and it holds no lock of ours while it
- * does. After power-on nothing is believed: the card has to be there, answer, be the GPU that was
- * expected, have an address in every BAR and, when one is expected, a driver. A card that fails
- * is powered off again, so that a failed attach leaves nothing half-done. What is there without
- * us is judged just so, but it is never powered off or taken from its driver.
+ * A step's worker is the only one that powers slots, and it holds no lock of ours while it does.
+ * After power-on nothing is believed: the card has to be there, answer, be the GPU that was
+ * expected, have an address in every BAR and, when one is expected, a driver. A card that fails is
+ * powered off again. What is there without us is judged just so, but never powered off or taken
+ * from its driver.
  *
  * A watchdog bounds the wait, not the work: at the deadline the slot is stuck and the operation
- * goes on without it. A worker that comes back later finds that out and brings the slot to the
- * state that it then finds.
+ * goes on without it. A worker that comes back later brings the slot to the state it then finds.
  */
 #include <linux/pm_runtime.h>
 #include <linux/slab.h>

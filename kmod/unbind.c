@@ -2,17 +2,12 @@
 /**
  * DOC: Taking the drivers off a card
  *
- * Who removes functions does so with pci_rescan_remove_lock held, and a driver that waits for its
- * users there stops all PCI hot-plug of the host. So before a slot driver is called the drivers
- * are unbound without that lock, as the unbind file in sysfs does: one that waits stops nobody
- * but its own slot.
- *
- * Until the slot driver is done a driver override of a name that no driver has keeps others from
- * binding. When functions stay, because the slot driver failed, their overrides are as before and
- * their drivers are bound again.
- *
- * Without the memory for that nothing is done: a function with a driver would be left to the slot
- * driver, and so to the lock.
+ * A driver that waits for its users while somebody removes its function under
+ * pci_rescan_remove_lock stops all PCI hot-plug of the host. So before a slot is powered off its
+ * drivers are unbound without that lock: one that waits stops nobody but its own slot. A driver
+ * override of a name that no driver has keeps others from binding until the slot driver is done;
+ * when functions stay, overrides and drivers are as before. Without memory for that nothing is
+ * done, or a driver would be left to the lock.
  *
  * Called by workers of steps, without locks. The driver core's device_lock is taken for each
  * function alone, and nothing is taken inside it.

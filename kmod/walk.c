@@ -2,14 +2,12 @@
 /**
  * DOC: Finding the functions of a card
  *
- * Whatever is below a slot's port is in the slot: on the bus below it, and on those behind a
- * switch of the card. Only what is behind a chassis (card.h) is not. Below a downstream port
- * there is one device, and which number a slot driver registered its slot for says nothing:
- * kernels differ in how they write "all devices".
+ * Whatever is below a slot's port is in the slot, behind switches of the card as well, but not
+ * behind a chassis (card.h). Which device number a slot driver registered its slot for says
+ * nothing: kernels differ in how they write "all devices".
  *
  * pci_walk_bus() is the only way to look, and it takes references: drivers make virtual functions
- * come and go without pci_rescan_remove_lock. These are part of the function that they come from,
- * and never what is looked for.
+ * come and go without pci_rescan_remove_lock. These are part of the function that they come from.
  */
 #include <linux/slab.h>
 
