@@ -36,7 +36,7 @@ struct gf_asked {
 	int add; /* attribute that names slots to add, 0 for none */
 	int remove; /* the same of slots to remove, or to change */
 	int (*judge)(struct gf_request *request); /* with the lock held */
-	gf_check_fn check; /* the judge of each slot that is changed at once */
+	gf_check_fn check; /* of each slot, for judge_members() */
 	void (*change)(struct gf_slot *slot, const struct gf_request *request); /* NULL: later */
 	unsigned int extra; /* members that it need not name */
 	u32 harm; /* flag that lets it harm neighbours */
@@ -152,6 +152,8 @@ static int accept(struct gf_request *request)
 
 	if (!reply)
 		return -ENOMEM;
+	add_steps(op, request->add, false);
+	add_steps(op, request->remove, true);
 	/* The same bit for all commands. */
 	if (gf_request_flags(request->info) & GPUFABRIC_ATTACH_FLAG_CHECK)
 		goto out;
@@ -184,33 +186,21 @@ out:
 	return 0;
 }
 
-static int judge_members(struct genl_info *info, struct gf_picks *picks, gf_check_fn check)
+/* Of a command that names slots to add, or others, and no composition that they are in. */
+static int judge_members(struct gf_request *request)
 {
-	int err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, picks);
+	struct gf_picks *picks = request->asked->add ? request->add : request->remove;
+	int err = gf_picks_parse(request->info, GPUFABRIC_A_MEMBER, picks);
 
 	if (!err && !picks->count)
-		err = gf_refuse(info, NULL, -EINVAL, "name at least one slot");
-	return err ?: gf_picks_judge(info, picks, NULL, check);
+		err = gf_refuse(request->info, NULL, -EINVAL, "name at least one slot");
+	return err ?: gf_picks_judge(request->info, picks, NULL, request->asked->check);
 }
 
 static int judge_additions(struct gf_request *request)
 {
-	int err = read_chosen(request) ?:
-		  judge_members(request->info, request->add, gf_check_add) ?:
-		  gf_picks_check_stale(request->info, request->add);
-
-	if (!err)
-		add_steps(request->op, request->add, false);
-	return err;
-}
-
-static int judge_detach(struct gf_request *request)
-{
-	int err = judge_members(request->info, request->remove, gf_check_remove);
-
-	if (!err)
-		add_steps(request->op, request->remove, true);
-	return err;
+	return read_chosen(request) ?: judge_members(request) ?:
+	       gf_picks_check_stale(request->info, request->add);
 }
 
 static int check_name(struct genl_info *info)
@@ -334,8 +324,6 @@ static int judge_resize(struct gf_request *request)
 	if (members == request->remove->count)
 		return gf_refuse(info, NULL, -EINVAL,
 				 "that leaves no slot, release the composition instead");
-	add_steps(request->op, request->add, false);
-	add_steps(request->op, request->remove, true);
 	request->state = GPUFABRIC_COMPOSITION_STATE_RESIZING;
 	return 0;
 }
@@ -377,7 +365,6 @@ static int judge_release(struct gf_request *request)
 		return err;
 	for (i = 0; keep && i < request->remove->count; i++)
 		request->remove->picks[i].need = GF_NEED_NOTHING;
-	add_steps(request->op, request->remove, true);
 	request->op->ends = true;
 	request->state = GPUFABRIC_COMPOSITION_STATE_RELEASING;
 	return judge_unnamed(request, keep);
@@ -415,11 +402,6 @@ static void clear_slot(struct gf_slot *slot, const struct gf_request *request)
 	gf_slot_refresh(slot, 0);
 }
 
-static int judge_changes(struct gf_request *request)
-{
-	return judge_members(request->info, request->remove, request->asked->check);
-}
-
 static int fill_picks(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
 	const struct gf_picks *picks = object;
@@ -454,17 +436,18 @@ static int change_now(struct gf_request *request)
 #define REMOVE .remove = GPUFABRIC_A_MEMBER
 
 static const struct gf_asked commands[] = {
-	[GPUFABRIC_CMD_DRAIN] = { KIND(DRAIN), REMOVE, .judge = judge_changes,
+	[GPUFABRIC_CMD_DRAIN] = { KIND(DRAIN), REMOVE, .judge = judge_members,
 				  .check = gf_check_drain, .change = start_drain },
-	[GPUFABRIC_CMD_DRAIN_ABORT] = { KIND(DRAIN_ABORT), REMOVE, .judge = judge_changes,
+	[GPUFABRIC_CMD_DRAIN_ABORT] = { KIND(DRAIN_ABORT), REMOVE, .judge = judge_members,
 					.check = gf_check_abort, .change = end_drain },
-	[GPUFABRIC_CMD_CLEAR] = { KIND(CLEAR), REMOVE, .judge = judge_changes,
+	[GPUFABRIC_CMD_CLEAR] = { KIND(CLEAR), REMOVE, .judge = judge_members,
 				  .check = gf_check_clear, .change = clear_slot },
 	[GPUFABRIC_CMD_ATTACH] = { KIND(ATTACH), ADD, .judge = judge_additions,
-				   .harm = GPUFABRIC_ATTACH_FLAG_HARM },
-	[GPUFABRIC_CMD_DETACH] = { KIND(DETACH), REMOVE, .judge = judge_detach },
+				   .check = gf_check_add, .harm = GPUFABRIC_ATTACH_FLAG_HARM },
+	[GPUFABRIC_CMD_DETACH] = { KIND(DETACH), REMOVE, .judge = judge_members,
+				   .check = gf_check_remove },
 	[GPUFABRIC_CMD_COMPOSE] = { KIND(COMPOSE), ADD, .judge = judge_compose,
-				    .harm = GPUFABRIC_COMPOSE_FLAG_HARM },
+				    .check = gf_check_add, .harm = GPUFABRIC_COMPOSE_FLAG_HARM },
 	[GPUFABRIC_CMD_RESIZE] = { KIND(RESIZE), ADD, .remove = GPUFABRIC_A_REMOVE,
 				   .judge = judge_resize, .harm = GPUFABRIC_RESIZE_FLAG_HARM },
 	[GPUFABRIC_CMD_RELEASE] = { KIND(RELEASE), REMOVE, .judge = judge_release,
