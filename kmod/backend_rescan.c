@@ -2,21 +2,15 @@
 /**
  * DOC: Ports without a slot driver
  *
- * Many composable switches have plain downstream ports: they have no hot-plug controller, and a
- * fabric manager connects devices behind the host's back. Such a port is operated by its link: to
- * detach a GPU, its functions are removed and the link is disabled; to attach one, the link is
- * enabled and only the bus below the port is scanned.
+ * Many composable switches present plain downstream ports, and a fabric manager connects devices
+ * behind the host's back. A GPU is detached by removing its functions and disabling the link, and
+ * attached by enabling the link and scanning the bus below. Presence is that the link is up; while
+ * we have it disabled, what was there last is believed to be. A GPU that is assigned wakes nobody,
+ * so the port is kept awake while it is a slot.
  *
- * Such a port announces nothing. A card counts as present while the link is up; while we have the
- * link disabled, the presence is unknown, and the last known state is kept. The inventory polls
- * these ports like slots, and a GPU that is assigned to a sleeping port wakes nobody, so the port
- * is kept awake while it is a slot. Functions stay when their link goes down, because nothing
- * tells who took it down and for how long.
- *
- * Registers of the port are accessed only under pci_rescan_remove_lock, so by one worker at a
- * time and while the port exists. LNKCTL is shared with ASPM, so its bits are changed by the PCI
- * core's accessors. A port that does not answer, because it sleeps or the switch is gone, reads
- * as ones, which is no information.
+ * Registers of the port are touched under pci_rescan_remove_lock alone, so by one worker at a
+ * time, and while the port is there. LNKCTL is shared with ASPM, so its bits are changed by the
+ * PCI core's accessors. A port that sleeps or is gone reads as ones, which says nothing.
  */
 #include <linux/delay.h>
 #include <linux/pm_runtime.h>
@@ -133,33 +127,23 @@ static int remove_functions(struct pci_bus *bus)
 	return 0;
 }
 
-static int rescan_attach(struct gf_slot *slot)
-{
-	int err;
-
-	if (!bring_link_up(slot))
-		return -ENODEV;
-	msleep(DEVICE_READY_MS);
-	if (!gf_port_lock(slot->port))
-		return -ENODEV;
-	err = add_functions(slot);
-	gf_rescan_unlock();
-	return err;
-}
-
-static int rescan_detach(struct gf_slot *slot)
+static int rescan_set(struct gf_slot *slot, bool on)
 {
 	struct pci_dev *port = slot->port;
 	int err;
 
+	if (on && !bring_link_up(slot))
+		return -ENODEV;
+	if (on)
+		msleep(DEVICE_READY_MS);
 	if (!gf_port_lock(port))
 		return -ENODEV;
-	err = remove_functions(port->subordinate);
+	err = on ? add_functions(slot) : remove_functions(port->subordinate);
 	/*
 	 * Whoever rescans next must not find them again. A card that has gone is not found, and
 	 * the next one that comes is to be seen.
 	 */
-	if (!err && gf_link_is_up(port) > 0)
+	if (!on && !err && gf_link_is_up(port) > 0)
 		slot->link_off = set_link(port, false);
 	gf_rescan_unlock();
 	return err;
@@ -223,8 +207,7 @@ static void rescan_leave(struct gf_slot *slot)
 
 const struct gf_backend gf_backend_rescan = {
 	.id = GPUFABRIC_BACKEND_RESCAN,
-	.attach = rescan_attach,
-	.detach = rescan_detach,
+	.set = rescan_set,
 	.status = rescan_status,
 	.enter = rescan_enter,
 	.leave = rescan_leave,

@@ -2,17 +2,14 @@
 /**
  * DOC: Slots with a hot-plug slot driver
  *
- * Operations go through struct hotplug_slot, so the slot driver does the same as for a write to
- * the slot's power file, and both can be used side by side. struct hotplug_slot lies in private
- * memory of the slot driver, which goes away with the port; a reference on the PCI slot does not
- * keep it. So each call is made under the device_lock of a device below the port whose driver has
- * the slot for as long as it is bound: while the lock is held and the driver is bound, the
- * pointer stays valid. The lock is taken by trylock only, because a task that removes the port
- * may hold it while it waits for us. For pciehp this device is its service device; the simulator
- * makes one for each port.
+ * The slot driver does what it does for a write to the slot's power file. Its private memory, in
+ * which struct hotplug_slot lies, goes away when the port does, whatever reference there is on the
+ * PCI slot. So each call is made under the device_lock of a device below the port whose driver has
+ * the slot while it is bound: pciehp's service device, or the one that the simulator makes for a
+ * port. It is taken by trylock: whoever removes the port may hold it while waiting for us.
  *
- * Other slot drivers free their slots under no lock that we could hold during an operation. Their
- * slots are listed with the PCI core's information only, and their drivers are never called.
+ * Slots of other drivers, freed under no lock that could be held for as long as an operation is,
+ * are listed with what the PCI core knows of them, and nothing of their drivers is called.
  */
 #include <linux/delay.h>
 #include <linux/kernfs.h>
@@ -202,16 +199,6 @@ static int slot_set(struct gf_slot *slot, bool on)
 	return err == -1 ? -EIO : err;
 }
 
-static int slot_attach(struct gf_slot *slot)
-{
-	return slot_set(slot, true);
-}
-
-static int slot_detach(struct gf_slot *slot)
-{
-	return slot_set(slot, false);
-}
-
 static int slot_status(struct gf_slot *slot, bool *present, bool *power)
 {
 	struct hotplug_slot *hotplug = slot_try_enter(slot);
@@ -232,7 +219,6 @@ static int slot_status(struct gf_slot *slot, bool *present, bool *power)
 
 const struct gf_backend gf_backend_slot = {
 	.id = GPUFABRIC_BACKEND_SLOT,
-	.attach = slot_attach,
-	.detach = slot_detach,
+	.set = slot_set,
 	.status = slot_status,
 };

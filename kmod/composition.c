@@ -2,10 +2,10 @@
 /**
  * DOC: Compositions
  *
- * A composition claims slots; a slot is claimed by at most one composition. Claims are taken when
- * a request is accepted, before anything is powered, and returned when the operation that removes
- * the slots ends, so two requests can never get the same GPU. The module never ends a composition
- * on its own: if its client dies, the composition is orphaned, and user space has to release it.
+ * A slot is claimed by at most one composition. Claims are taken when a request is accepted,
+ * before anything is powered, and given back when the operation that removes the slots ends, so
+ * two requests never get the same GPU. The module ends no composition: a client that dies leaves
+ * it orphaned, for user space to release.
  */
 #include <linux/module.h>
 #include <linux/slab.h>

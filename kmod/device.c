@@ -2,22 +2,16 @@
 /**
  * DOC: Devices and uevents
  *
- * Each slot is a device of class gpufabric and sends a change uevent when its state changes.
- * While a slot is ready it has a child device, slotN!gpu, so that udev and systemd see a real add
- * and a real remove for each GPU.
+ * Each slot is a device of class gpufabric with a child, slotN!gpu, while its GPU is usable, so
+ * that udev and systemd see a real add and remove for each GPU. One ordered worker compares what
+ * is registered with the state, because sysfs files take the fabric's lock. States that come and
+ * go faster are folded into one uevent; the netlink events leave none out.
  *
- * One ordered worker does all of this: it compares the registered devices with the state. Devices
- * cannot be added or removed under the fabric's lock, because their sysfs files take it. States
- * that come and go faster than the worker runs are merged into one uevent; the netlink events
- * leave none out.
- *
- * A slot's device has a link "port" to its port, and the port has a link "gpufabric" to the slot,
- * so that a rule for a GPU finds the slot by the path of the GPU alone. A port can go at any
- * time; the notifier removes the links before the PCI core removes the port's folder.
- *
- * A slot also has a node, /dev/gpufabric/NAME, which cannot be opened. It represents a place for
- * a GPU, filled or not, for schedulers that count places by their device nodes: a scheduler that
- * denies or allows the numbers of the node affects no other device.
+ * Links lead from a slot to its port, "port", and back, "gpufabric": a rule for a GPU finds the
+ * slot by the GPU's path. The notifier takes them away before the PCI core removes the port's
+ * folder. And a slot has a node, /dev/gpufabric/NAME, which nobody can open. It stands for the
+ * place that a GPU can take, filled or not, where a scheduler counts places by device nodes: what
+ * it does with the numbers of the node, it does to nobody's device.
  */
 #include <linux/fs.h>
 #include <linux/idr.h>
@@ -98,12 +92,8 @@ static char *fabric_devnode(gf_class_device *dev, umode_t *mode)
 
 static int fabric_uevent(gf_class_device *dev, struct kobj_uevent_env *env)
 {
-	int err;
-
-	mutex_lock(&gf.lock);
-	err = add_vars(slot_of(dev), env);
-	mutex_unlock(&gf.lock);
-	return err;
+	guard(mutex)(&gf.lock);
+	return add_vars(slot_of(dev), env);
 }
 
 static ssize_t name_show(struct device *dev, struct device_attribute *attr, char *buf)
@@ -116,12 +106,9 @@ static DEVICE_ATTR_RO(name);
 static ssize_t file##_show(struct device *dev,				\
 			   struct device_attribute *attr, char *buf)	\
 {									\
-	struct gf_condition now;					\
-									\
-	mutex_lock(&gf.lock);						\
-	now = gf_slot_condition(slot_of(dev));				\
-	mutex_unlock(&gf.lock);						\
-	return sysfs_emit(buf, "%s\n", (names)[now.member]);		\
+	guard(mutex)(&gf.lock);						\
+	return sysfs_emit(buf, "%s\n",					\
+			  (names)[gf_slot_condition(slot_of(dev)).member]);	\
 }									\
 static DEVICE_ATTR_RO(file)
 
@@ -134,15 +121,11 @@ CONDITION_ATTR(health, health, healths);
 static ssize_t address_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct gf_slot *slot = slot_of(dev);
-	ssize_t count;
 
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	if (dev != &slot->dev && slot->snap && slot->snap->gpu >= 0)
-		count = sysfs_emit(buf, "%s\n", slot->snap->functions[slot->snap->gpu].address);
-	else
-		count = sysfs_emit(buf, "%s\n", slot->address);
-	mutex_unlock(&gf.lock);
-	return count;
+		return sysfs_emit(buf, "%s\n", slot->snap->functions[slot->snap->gpu].address);
+	return sysfs_emit(buf, "%s\n", slot->address);
 }
 static DEVICE_ATTR_RO(address);
 
@@ -205,26 +188,24 @@ static void link_port(struct gf_slot *slot)
 {
 	struct kobject *port = &slot->port->dev.kobj;
 
-	mutex_lock(&gf_link_lock);
-	if (!slot->unlinked) {
-		/* Slots of other drivers may share a bridge, which has the link of the first. */
-		slot->linked = !sysfs_create_link_nowarn(port, &slot->dev.kobj, "gpufabric");
-		if (sysfs_create_link(&slot->dev.kobj, port, "port"))
-			dev_warn(&slot->dev, "cannot make the sysfs link from slot %s to its port\n",
-				 slot->name);
-	}
-	mutex_unlock(&gf_link_lock);
+	guard(mutex)(&gf_link_lock);
+	if (slot->unlinked)
+		return;
+	/* Slots of other drivers may share a bridge, which has the link of the first. */
+	slot->linked = !sysfs_create_link_nowarn(port, &slot->dev.kobj, "gpufabric");
+	if (sysfs_create_link(&slot->dev.kobj, port, "port"))
+		dev_warn(&slot->dev, "cannot make the sysfs link from slot %s to its port\n",
+			 slot->name);
 }
 
 /* For ever; that from the slot to its port goes with the slot's device. */
 void gf_device_unlink(struct gf_slot *slot)
 {
-	mutex_lock(&gf_link_lock);
+	guard(mutex)(&gf_link_lock);
 	if (slot->linked)
 		sysfs_remove_link(&slot->port->dev.kobj, "gpufabric");
 	slot->linked = false;
 	slot->unlinked = true;
-	mutex_unlock(&gf_link_lock);
 }
 
 /* Bring devices and uevents in line with a slot's state; the work holds a reference on the slot. */
@@ -234,11 +215,11 @@ void gf_device_publish(struct work_struct *work)
 	bool retired, usable;
 	u32 incarnation;
 
-	mutex_lock(&gf.lock);
-	retired = slot->retired;
-	usable = slot->state == GF_STATE_READY || slot->state == GF_STATE_DRAINING;
-	incarnation = slot->incarnation;
-	mutex_unlock(&gf.lock);
+	scoped_guard(mutex, &gf.lock) {
+		retired = slot->retired;
+		usable = slot->state == GF_STATE_READY || slot->state == GF_STATE_DRAINING;
+		incarnation = slot->incarnation;
+	}
 
 	/* Once: a device that could not be added cannot be added again. */
 	if (!slot->added && !retired) {

@@ -2,15 +2,13 @@
 /**
  * DOC: Objects in messages, and events
  *
- * One function for each object of the protocol, used by replies, dumps and events. Each knows the
- * reader: an unprivileged reader does not get requesters and reasons, owners of compositions,
- * serial numbers and physical addresses. Under the fabric's lock.
+ * One function for each object, used alike by replies, dumps and events. It takes the reader
+ * along: an unprivileged one is not told who asked and why, whose a composition is, serial
+ * numbers and physical addresses.
  *
- * Every change is announced once, under the same lock and with a sequence number that rises by
- * one, so events arrive in the order of the changes and a listener notices a gap. There are two
- * groups: monitor for everyone, and private, with the restricted information, for CAP_SYS_ADMIN.
- * An event that cannot be built for lack of memory still uses up its number: the gap tells
- * listeners to take a new snapshot.
+ * Every change is announced once, with a number that rises by one, to the group monitor for
+ * everyone and to the group private for CAP_SYS_ADMIN. An event that cannot be built for want of
+ * memory still takes its number: the gap tells listeners to take a new snapshot.
  */
 #include <linux/cred.h>
 #include <linux/module.h>
@@ -23,6 +21,7 @@
 
 static int close_nest(struct sk_buff *skb, struct nlattr *nest, int err)
 {
+	gf_assert_locked();
 	if (!nest)
 		return -EMSGSIZE;
 	if (err) {
@@ -148,7 +147,6 @@ int gf_fill_function(struct sk_buff *skb, const struct gf_reader *reader, const 
 	const struct gf_slot *slot = part->of;
 	const struct gf_function *function = &slot->snap->functions[part->index];
 
-	gf_assert_locked();
 	return put_nest(skb, GPUFABRIC_A_FUNCTION,
 		nla_put_u32(skb, GPUFABRIC_A_FUNCTION_SLOT_ID, slot->id) ||
 		nla_put_u32(skb, GPUFABRIC_A_FUNCTION_INVENTORY, slot->inventory) ||
@@ -168,7 +166,6 @@ int gf_fill_window(struct sk_buff *skb, const struct gf_reader *reader, const vo
 	const struct gf_slot *slot = part->of;
 	const struct gf_window *window = &slot->snap->windows[part->index];
 
-	gf_assert_locked();
 	return put_nest(skb, GPUFABRIC_A_WINDOW,
 		nla_put_u32(skb, GPUFABRIC_A_WINDOW_SLOT_ID, slot->id) ||
 		nla_put_u32(skb, GPUFABRIC_A_WINDOW_INVENTORY, slot->inventory) ||
@@ -254,7 +251,6 @@ int gf_fill_op(struct sk_buff *skb, const struct gf_reader *reader, const void *
 {
 	const struct gf_op *op = object;
 
-	gf_assert_locked();
 	return put_nest(skb, GPUFABRIC_A_OPERATION,
 		fill_begun(skb, reader, op) ||
 		nla_put_u32(skb, GPUFABRIC_A_OPERATION_SLOTS, op->nr_steps) ||
@@ -293,7 +289,6 @@ int gf_fill_need(struct sk_buff *skb, const struct gf_reader *reader, const void
 	const struct gf_slot *slot = part->of;
 	const struct gf_fact *fact = &slot->facts->fact[part->index];
 
-	gf_assert_locked();
 	return put_nest(skb, GPUFABRIC_A_NEED,
 		nla_put_u32(skb, GPUFABRIC_A_NEED_SLOT_ID, slot->id) ||
 		nla_put_u32(skb, GPUFABRIC_A_NEED_INVENTORY, slot->inventory) ||
@@ -317,7 +312,6 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader, const void
 	const struct gf_slot *slot = object;
 	const struct gf_condition condition = gf_slot_condition(slot);
 
-	gf_assert_locked();
 	return put_nest(skb, GPUFABRIC_A_SLOT,
 		nla_put_u32(skb, GPUFABRIC_A_SLOT_ID, slot->id) ||
 		nla_put_string(skb, GPUFABRIC_A_SLOT_NAME, slot->name) ||
@@ -363,7 +357,6 @@ int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader, const vo
 {
 	const struct gf_switch *sw = object;
 
-	gf_assert_locked();
 	return put_nest(skb, GPUFABRIC_A_SWITCH,
 		nla_put_u32(skb, GPUFABRIC_A_SWITCH_ID, sw->id) ||
 		nla_put_string(skb, GPUFABRIC_A_SWITCH_ADDRESS, sw->address) ||
@@ -376,7 +369,6 @@ int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader, const vo
 
 int gf_fill_member(struct sk_buff *skb, const struct gf_slot *slot)
 {
-	gf_assert_locked();
 	return put_nest(skb, GPUFABRIC_A_MEMBER,
 		nla_put_u32(skb, GPUFABRIC_A_MEMBER_SLOT_ID, slot->id) ||
 		nla_put_string(skb, GPUFABRIC_A_MEMBER_SLOT_NAME, slot->name) ||
@@ -390,7 +382,6 @@ int gf_fill_membership(struct sk_buff *skb, const struct gf_reader *reader, cons
 	unsigned int index = part->index;
 	const struct gf_slot *slot;
 
-	gf_assert_locked();
 	list_for_each_entry(slot, &composition->members, member) {
 		if (!index--)
 			break;
@@ -406,7 +397,6 @@ int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader, con
 {
 	const struct gf_composition *composition = object;
 
-	gf_assert_locked();
 	return put_nest(skb, GPUFABRIC_A_COMPOSITION,
 		nla_put_u32(skb, GPUFABRIC_A_COMPOSITION_ID, composition->id) ||
 		nla_put_string(skb, GPUFABRIC_A_COMPOSITION_NAME, composition->name) ||
@@ -428,7 +418,6 @@ int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader, const v
 {
 	const struct gf_history_entry *entry = object;
 
-	gf_assert_locked();
 	return put_nest(skb, GPUFABRIC_A_HISTORY,
 		nla_put_u32(skb, GPUFABRIC_A_HISTORY_SLOT_ID, entry->slot_id) ||
 		nla_put_string(skb, GPUFABRIC_A_HISTORY_SLOT_NAME, entry->slot_name) ||
@@ -467,7 +456,6 @@ int gf_fill_stats(struct sk_buff *skb, const struct gf_reader *reader, const voi
 
 int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
 {
-	gf_assert_locked();
 	return put_nest(skb, GPUFABRIC_A_STATUS,
 		nla_put_string(skb, GPUFABRIC_A_STATUS_VERSION,
 			       THIS_MODULE->version ?: "unknown") ||
@@ -481,7 +469,7 @@ int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader, const vo
 
 struct gf_event {
 	enum gpufabric_event_kind kind;
-	gf_fill_fn fill; /* puts @object */
+	gf_fill_fn *fill; /* puts @object */
 	const void *object; /* what it is about */
 	const struct gf_condition *previous; /* of a slot when it was last told of, or NULL */
 	u64 time; /* milliseconds since the epoch */
@@ -528,12 +516,11 @@ static bool announcing; /* the family is registered; under the fabric's lock */
 /* Begin after the family is registered, cease before: numbers of groups mean others' then. */
 void gf_event_enable(bool on)
 {
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	announcing = on;
-	mutex_unlock(&gf.lock);
 }
 
-static void announce(enum gpufabric_event_kind kind, gf_fill_fn fill, const void *object,
+static void announce(enum gpufabric_event_kind kind, gf_fill_fn *fill, const void *object,
 		     const struct gf_condition *previous)
 {
 	const struct gf_event event = { kind, fill, object, previous, gf_now_ms() };
@@ -546,7 +533,7 @@ static void announce(enum gpufabric_event_kind kind, gf_fill_fn fill, const void
 	send_to(GPUFABRIC_NLGRP_PRIVATE, true, &event);
 }
 
-void gf_event(enum gpufabric_event_kind kind, gf_fill_fn fill, const void *object)
+void gf_event(enum gpufabric_event_kind kind, gf_fill_fn *fill, const void *object)
 {
 	announce(kind, fill, object, NULL);
 }

@@ -2,13 +2,11 @@
 /**
  * DOC: The guard before power-on
  *
- * If the window of a port has no address and finds no place, the PCI core releases the windows of
- * all ports beside it, of both kinds, with the devices in them, and that of the bridge above, and
- * does not restore them. So before a card is powered, the space that it needed when it was last
- * seen is computed as setup-bus.c does it, and the PCI core is asked for a place. For a window
- * that has addresses, the PCI core never releases any other window.
- *
- * The module does not predict whether a card fits; it only prevents harm.
+ * Where the window of a port has no address and finds no place, the PCI core gives up the windows
+ * of all ports beside it, with what lives in them, and that of the bridge above, and does not
+ * bring them back. So what a card had when it was last seen is sized as setup-bus.c does it, and
+ * the PCI core is asked for a place before the card is powered. For a window that has addresses
+ * nothing but that window is ever given up. This foretells no fit; it only does no harm.
  */
 #include <linux/ioport.h>
 #include <linux/slab.h>
@@ -182,10 +180,10 @@ int gf_guard(struct gf_slot *slot, u64 *need)
 	struct gf_load *load;
 	bool known;
 
-	mutex_lock(&gf.lock);
-	known = slot->facts;
-	load = load_of(slot->facts);
-	mutex_unlock(&gf.lock);
+	scoped_guard(mutex, &gf.lock) {
+		known = slot->facts;
+		load = load_of(slot->facts);
+	}
 	if (!load)
 		return -ENOMEM;
 	if (gf_port_lock(slot->port)) {

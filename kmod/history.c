@@ -2,15 +2,10 @@
 /**
  * DOC: History and statistics
  *
- * Who did what to which slot, in one bounded ring for the whole module. The ring is allocated
- * when the first entry is written; without memory for it the module works on and keeps no
- * history.
- *
- * And a histogram for each phase of attaching and of detaching a slot, whichever request it was
- * for. Only steps that went well are counted: a failure takes as long as its deadline and says
- * nothing about the hardware.
- *
- * Everything here runs under the fabric's lock.
+ * Who did what to which slot, in one bounded ring, allocated when the first entry is written;
+ * without memory for it there is no history. And a histogram for each phase of attaching and of
+ * detaching a slot. Only steps that went well are counted: a failure takes as long as its deadline
+ * and says nothing about the hardware. All under the fabric's lock.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -54,7 +49,7 @@ void gf_history_step(struct gf_step *step)
 	struct gf_history_entry *entry = next_entry(step->slot, &step->op->who);
 
 	if (entry)
-		gf_step_result(step, &entry->result);
+		entry->result = step->result;
 }
 
 void gf_history_state(struct gf_slot *slot)
@@ -65,14 +60,14 @@ void gf_history_state(struct gf_slot *slot)
 		entry->result.failure = slot->failure;
 }
 
-void gf_history_request(struct gf_slot *slot, enum gpufabric_operation_kind kind,
-			const struct gf_who *who)
+/* What was over at once. */
+void gf_history_request(struct gf_slot *slot, const struct gf_op *op)
 {
-	struct gf_history_entry *entry = next_entry(slot, who);
+	struct gf_history_entry *entry = next_entry(slot, &op->who);
 
 	if (!entry)
 		return;
-	entry->result.kind = kind;
+	entry->result.kind = op->kind;
 	entry->result.started = entry->time;
 }
 
@@ -133,24 +128,27 @@ void gf_stats_step(const struct gf_step *step)
 	unsigned int phase;
 
 	gf_assert_locked();
-	if (step->failure.error)
+	if (step->result.failure.error)
 		return;
 	for (phase = 0; phase < GF_PHASES; phase++) {
-		if (step->phase_us[phase])
-			count_one(&histogram[phase], step->phase_us[phase]);
+		if (step->result.phase_us[phase])
+			count_one(&histogram[phase], step->result.phase_us[phase]);
 	}
 }
 
-const struct gf_histogram *gf_stats_at(unsigned long index)
+/* The first histogram from @index on that counts something; NULL past the last one. */
+const struct gf_histogram *gf_stats_at(unsigned long *index)
 {
 	struct gf_histogram *histogram;
 
 	gf_assert_locked();
-	if (index >= ARRAY_SIZE(histograms))
+	while (*index < ARRAY_SIZE(histograms) && !histograms[*index].count)
+		++*index;
+	if (*index >= ARRAY_SIZE(histograms))
 		return NULL;
-	histogram = &histograms[index];
-	histogram->kind = index < GF_PHASES ? GPUFABRIC_OPERATION_KIND_ATTACH :
-					      GPUFABRIC_OPERATION_KIND_DETACH;
-	histogram->phase = index % GF_PHASES;
+	histogram = &histograms[*index];
+	histogram->kind = *index < GF_PHASES ? GPUFABRIC_OPERATION_KIND_ATTACH :
+					       GPUFABRIC_OPERATION_KIND_DETACH;
+	histogram->phase = *index % GF_PHASES;
 	return histogram;
 }

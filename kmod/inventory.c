@@ -2,15 +2,11 @@
 /**
  * DOC: Inventory of slots
  *
- * One worker keeps the list of slots in line with pci_slots_kset: it adds slots that appeared on
- * downstream ports and retires those whose port or slot driver went away. Downstream ports that
- * no slot driver has claimed for a while are slots as well if the admin says so; a slot driver
- * that claims such a port later gets it. The worker runs when the bus notifier saw a port, and
- * periodically, because neither the registration of a slot nor a card that is inserted without
- * power is announced.
- *
- * Ports inside a card (card.h) are never slots: devices behind them belong to the slot of the
- * card.
+ * One worker keeps the list of slots in line with pci_slots_kset: it takes in slots that appeared
+ * on downstream ports and retires those whose port or slot driver went away. Ports that no slot
+ * driver has claimed for a while are slots as well, where the admin says so, and until one does;
+ * ports inside a card (card.h) never are. The worker runs when the bus notifier saw a port, and at
+ * a slow pace besides: neither a new slot nor a card put in without power is announced to anyone.
  *
  * A reference on a PCI slot is dropped by pci_destroy_slot() only: a last kobject_put() elsewhere
  * would unlink the slot without the PCI core's lock.
@@ -402,12 +398,9 @@ static struct gf_slot *next_slot(unsigned long *id)
 {
 	struct gf_slot *slot;
 
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	slot = xa_find_after(&gf.slots, id, ULONG_MAX, XA_PRESENT);
-	if (slot)
-		gf_slot_get(slot);
-	mutex_unlock(&gf.lock);
-	return slot;
+	return slot ? gf_slot_get(slot) : NULL;
 }
 
 static void retire_gone(void)

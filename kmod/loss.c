@@ -2,20 +2,15 @@
 /**
  * DOC: GPUs that are away
  *
- * A link that is down does not mean that the GPU was removed: resets, error recovery and firmware
- * updates take links down and bring them up again. So a GPU that does not answer is given time.
- * If it comes back unchanged within that time, or the task that reset it restores its registers,
- * it was a flap. After that time the GPU is lost, until it answers again.
+ * A link that is down is news, not a removal: resets, error recovery and firmware updates take
+ * links down, and bring them up again. So a GPU that does not answer is given time. When it comes
+ * back within it, or whoever reset it restores its registers, that was a flap; else it is lost.
  *
- * A reset clears registers, and these show whether the GPU is unchanged: the addresses in its
- * BARs, and the bits in Command that enable their decoding. Drivers may change the rest of
- * Command. A GPU that has changed gets the same time to be restored, and the time does not start
- * again if the GPU goes away meanwhile: otherwise a link that blinks for ever would hide that
- * nobody restores anything.
- *
- * While the kernel recovers a GPU from an error, nobody reads it. If no driver can recover it,
- * the kernel gives up and does not say so, and the GPU stays cut off. So that state has a limit
- * as well, far longer than a recovery takes.
+ * What a reset wipes tells whether it is as it was: the addresses in its BARs, and in Command that
+ * they are decoded; drivers change the rest. A GPU that is not as it was gets the same time, which
+ * does not begin anew when it goes away meanwhile: a link that blinks all the time would hide that
+ * nobody restores anything. While the kernel recovers a GPU nobody looks at it. Where no driver can
+ * recover it the kernel never says so, so that has an end, too, far beyond what a recovery takes.
  *
  * The file also builds in user space, for its test.
  */

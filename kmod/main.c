@@ -23,11 +23,8 @@
 struct gf_fabric gf = {
 	.lock = __MUTEX_INITIALIZER(gf.lock),
 	.slots = XARRAY_INIT(gf.slots, XA_FLAGS_ALLOC1),
-	.next_slot = 1,
 	.switches = XARRAY_INIT(gf.switches, XA_FLAGS_ALLOC1),
-	.next_switch = 1,
 	.compositions = XARRAY_INIT(gf.compositions, XA_FLAGS_ALLOC1),
-	.next_composition = 1,
 };
 
 static void free_queues(void)
@@ -73,9 +70,8 @@ static int __init gpufabric_init(void)
 	err = gf_netlink_start();
 	if (err)
 		goto err_inventory;
-	mutex_lock(&gf.lock);
-	pr_info("gpufabric: %u switches, %u slots\n", gf.nr_switches, gf.nr_slots);
-	mutex_unlock(&gf.lock);
+	scoped_guard(mutex, &gf.lock)
+		pr_info("gpufabric: %u switches, %u slots\n", gf.nr_switches, gf.nr_slots);
 	return 0;
 
 err_inventory:

@@ -2,16 +2,13 @@
 /**
  * DOC: The generic netlink family
  *
- * Policies and the table of commands are generated from the spec. Commands run in parallel; the
- * fabric's lock serialises their accesses. Reads are open to everyone in the initial network
- * namespace. For all other commands, as the spec says, this is the one place that checks for
- * CAP_SYS_ADMIN in the initial user namespace, of the sender and of the task that opened the
- * socket.
+ * Policies and commands are generated from the spec. Reads are open to everyone in the initial
+ * network namespace; all else needs CAP_SYS_ADMIN in the initial user namespace, of the sender
+ * and of the socket's opener alike. No read waits for hardware or for the rescan lock.
  *
- * Replies and dumps come from what workers have found; no read ever waits for hardware or for the
- * rescan lock. A dump proceeds by id, and inside a slot by the position of a part, so it resumes
- * where the last buffer was full even if objects came or went meanwhile; if anything changed, its
- * parts carry NLM_F_DUMP_INTR and the reader starts again.
+ * A dump goes by id, and inside of a slot by the place of a part, so it resumes where the last
+ * buffer was full even when objects came or went meanwhile; if anything at all changed, its parts
+ * carry NLM_F_DUMP_INTR and the reader starts over.
  */
 #include <linux/capability.h>
 #include <linux/module.h>
@@ -88,7 +85,7 @@ struct sk_buff *gf_reply_alloc(unsigned int slots)
  * to look for itself: the request was carried out, and no error may say otherwise.
  */
 int gf_reply_send(struct sk_buff *reply, struct sk_buff *request,
-		  struct genl_info *info, gf_fill_fn fill, const void *object)
+		  struct genl_info *info, gf_fill_fn *fill, const void *object)
 {
 	void *header = genlmsg_put_reply(reply, info, &gf_family, 0, info->genlhdr->cmd);
 	struct gf_reader reader;
@@ -105,7 +102,7 @@ int gf_reply_send(struct sk_buff *reply, struct sk_buff *request,
 
 /* Answer a request that changes nothing; under the fabric's lock. */
 static int answer(struct sk_buff *request, struct genl_info *info,
-		  gf_fill_fn fill, const void *object)
+		  gf_fill_fn *fill, const void *object)
 {
 	struct sk_buff *reply = gf_reply_alloc(0);
 
@@ -113,7 +110,7 @@ static int answer(struct sk_buff *request, struct genl_info *info,
 }
 
 static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
-		    const struct gf_reader *reader, gf_fill_fn fill, const void *object)
+		    const struct gf_reader *reader, gf_fill_fn *fill, const void *object)
 {
 	const struct genlmsghdr *request = nlmsg_data(cb->nlh);
 	void *header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &gf_family,
@@ -132,28 +129,21 @@ static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 
 int gpufabric_nl_status_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	int err;
-
-	mutex_lock(&gf.lock);
-	err = answer(skb, info, gf_fill_status, NULL);
-	mutex_unlock(&gf.lock);
-	return err;
+	guard(mutex)(&gf.lock);
+	return answer(skb, info, gf_fill_status, NULL);
 }
 
 int gpufabric_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
 	const struct gf_switch *sw;
-	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, GPUFABRIC_A_ID))
 		return gf_refuse(info, NULL, -EINVAL, "name a switch by its id");
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	sw = xa_load(&gf.switches, nla_get_u32(id));
-	err = sw ? answer(skb, info, gf_fill_switch, sw) :
-		   gf_refuse(info, id, -ENOENT, "there is no such switch");
-	mutex_unlock(&gf.lock);
-	return err;
+	return sw ? answer(skb, info, gf_fill_switch, sw) :
+		    gf_refuse(info, id, -ENOENT, "there is no such switch");
 }
 
 int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -161,16 +151,13 @@ int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info)
 	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
 	const struct nlattr *name = info->attrs[GPUFABRIC_A_NAME];
 	const struct gf_slot *slot;
-	int err;
 
 	if (!id && !name)
 		return gf_refuse(info, NULL, -EINVAL, "name a slot by id or name");
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	slot = id ? xa_load(&gf.slots, nla_get_u32(id)) : gf_slot_find_name(nla_data(name));
-	err = slot ? answer(skb, info, gf_fill_slot, slot) :
-		     gf_refuse(info, NULL, -ENOENT, "there is no such slot");
-	mutex_unlock(&gf.lock);
-	return err;
+	return slot ? answer(skb, info, gf_fill_slot, slot) :
+		      gf_refuse(info, NULL, -ENOENT, "there is no such slot");
 }
 
 int gpufabric_nl_composition_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -178,17 +165,14 @@ int gpufabric_nl_composition_get_doit(struct sk_buff *skb, struct genl_info *inf
 	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
 	const struct nlattr *name = info->attrs[GPUFABRIC_A_NAME];
 	const struct gf_composition *composition;
-	int err;
 
 	if (!id && !name)
 		return gf_refuse(info, NULL, -EINVAL, "name a composition by id or name");
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	composition = id ? xa_load(&gf.compositions, nla_get_u32(id)) :
 			   gf_composition_find_name(nla_data(name));
-	err = composition ? answer(skb, info, gf_fill_composition, composition) :
-	      gf_refuse(info, NULL, -ENOENT, "there is no such composition");
-	mutex_unlock(&gf.lock);
-	return err;
+	return composition ? answer(skb, info, gf_fill_composition, composition) :
+			     gf_refuse(info, NULL, -ENOENT, "there is no such composition");
 }
 
 /* @id and @name: of a request, NULL for any. */
@@ -201,28 +185,24 @@ static bool is_about(const struct gf_history_entry *entry, const struct nlattr *
 
 int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	const struct gf_history_entry *entry, *newest = NULL;
+	const struct gf_history_entry *entry;
 	u64 sequence;
-	int err;
 
-	mutex_lock(&gf.lock);
-	for (sequence = gf_history_last(); sequence && !newest; sequence--) {
+	guard(mutex)(&gf.lock);
+	for (sequence = gf_history_last(); sequence; sequence--) {
 		entry = gf_history_at(sequence);
 		if (entry->sequence != sequence)
 			break;
 		if (is_about(entry, info->attrs[GPUFABRIC_A_ID], info->attrs[GPUFABRIC_A_NAME]))
-			newest = entry;
+			return answer(skb, info, gf_fill_history, entry);
 	}
-	err = newest ? answer(skb, info, gf_fill_history, newest) :
-		       gf_refuse(info, NULL, -ENOENT, "nothing has happened to this slot yet");
-	mutex_unlock(&gf.lock);
-	return err;
+	return gf_refuse(info, NULL, -ENOENT, "nothing has happened to this slot yet");
 }
 
 /* What a dump tells of: objects, or the parts of each. */
 static const struct {
-	struct xarray *objects;
-	gf_fill_fn fill;
+	struct xarray *objects; /* by ids, or NULL where history.c has them */
+	gf_fill_fn *fill;
 	bool parts;
 } dumps[] = {
 	[GPUFABRIC_CMD_SWITCH_GET] = { &gf.switches, gf_fill_switch },
@@ -232,89 +212,60 @@ static const struct {
 	[GPUFABRIC_CMD_NEED_GET] = { &gf.slots, gf_fill_need, true },
 	[GPUFABRIC_CMD_COMPOSITION_GET] = { &gf.compositions, gf_fill_composition },
 	[GPUFABRIC_CMD_MEMBER_GET] = { &gf.compositions, gf_fill_membership, true },
+	[GPUFABRIC_CMD_HISTORY_GET] = { NULL, gf_fill_history },
+	[GPUFABRIC_CMD_STATS_GET] = { NULL, gf_fill_stats },
 };
 
-/* One after the other by ids, which rise along the array; parts of all, or of one. */
-static int dump_objects(struct sk_buff *skb, struct netlink_callback *cb, u8 command,
-			const struct gf_reader *reader)
+/* The first object from @at on, NULL past the last one; its place becomes @at. */
+static const void *next_object(struct netlink_callback *cb, u8 command, unsigned long *at)
 {
-	const bool parts = dumps[command].parts;
-	const struct nlattr *attr = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, GPUFABRIC_A_ID);
-	u32 only = attr ? nla_get_u32(attr) : 0;
-	struct gf_part part;
-	unsigned long id;
-	int err;
-
-	xa_for_each_start(dumps[command].objects, id, part.of,
-			  max_t(unsigned long, only, cb->args[0])) {
-		if (only && id != only)
-			break;
-		/* What it stopped in may have gone. */
-		part.index = id == cb->args[0] ? cb->args[1] : 0;
-		for (; part.index < (parts ? gf_part_count(part.of, command) : 1); part.index++) {
-			err = dump_one(skb, cb, reader, dumps[command].fill,
-				       parts ? &part : part.of);
-			if (err) {
-				cb->args[0] = id;
-				cb->args[1] = part.index;
-				return err;
-			}
-		}
-		cb->args[0] = id + 1;
-		cb->args[1] = 0;
-	}
-	return 0;
-}
-
-static int dump_history(struct sk_buff *skb, struct netlink_callback *cb,
-			const struct gf_reader *reader)
-{
-	const struct nlattr *name = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, GPUFABRIC_A_NAME);
 	const struct nlattr *id = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, GPUFABRIC_A_ID);
+	const struct nlattr *name = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, GPUFABRIC_A_NAME);
 	const struct gf_history_entry *entry;
-	int err = 0;
+	u32 only = id ? nla_get_u32(id) : 0;
 
-	while (!err && (entry = gf_history_at(cb->args[0] + 1))) {
+	if (command == GPUFABRIC_CMD_STATS_GET)
+		return gf_stats_at(at);
+	if (command != GPUFABRIC_CMD_HISTORY_GET) {
+		*at = max_t(unsigned long, only, *at);
+		return xa_find(dumps[command].objects, at, only ?: ULONG_MAX, XA_PRESENT);
+	}
+	while ((entry = gf_history_at(*at))) {
+		*at = entry->sequence;
 		if (is_about(entry, id, name))
-			err = dump_one(skb, cb, reader, gf_fill_history, entry);
-		if (!err)
-			cb->args[0] = entry->sequence;
+			break;
+		++*at;
 	}
-	return err;
-}
-
-static int dump_stats(struct sk_buff *skb, struct netlink_callback *cb,
-		      const struct gf_reader *reader)
-{
-	const struct gf_histogram *histogram;
-	int err = 0;
-
-	while (!err && (histogram = gf_stats_at(cb->args[0]))) {
-		if (histogram->count)
-			err = dump_one(skb, cb, reader, gf_fill_stats, histogram);
-		if (!err)
-			cb->args[0]++;
-	}
-	return err;
+	return entry;
 }
 
 int gpufabric_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	const struct genlmsghdr *header = nlmsg_data(cb->nlh);
+	const u8 command = ((struct genlmsghdr *)nlmsg_data(cb->nlh))->cmd;
+	const bool parts = dumps[command].parts;
+	unsigned long at = cb->args[0];
 	struct gf_reader reader;
-	int err;
+	struct gf_part part;
+	int err = 0;
 
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	reader_of(&reader, cb->skb);
 	/* Any event is a change; 0 stands for "no check" and is left out. */
 	cb->seq = ((u32)gf.sequence + gf.inventory) | 1U << 31;
-	if (header->cmd == GPUFABRIC_CMD_HISTORY_GET)
-		err = dump_history(skb, cb, &reader);
-	else if (header->cmd == GPUFABRIC_CMD_STATS_GET)
-		err = dump_stats(skb, cb, &reader);
-	else
-		err = dump_objects(skb, cb, header->cmd, &reader);
-	mutex_unlock(&gf.lock);
+	for (; (part.of = next_object(cb, command, &at)); at++) {
+		/* What it stopped in may have gone. */
+		part.index = at == cb->args[0] ? cb->args[1] : 0;
+		for (; part.index < (parts ? gf_part_count(part.of, command) : 1); part.index++) {
+			err = dump_one(skb, cb, &reader, dumps[command].fill,
+				       parts ? &part : part.of);
+			if (err)
+				goto out;
+		}
+	}
+	part.index = 0;
+out:
+	cb->args[0] = at;
+	cb->args[1] = part.index;
 	/* Where there was room for nothing, the object is too big for any part. */
 	return err && !skb->len ? err : skb->len;
 }
@@ -327,10 +278,9 @@ static int socket_closed(struct notifier_block *nb, unsigned long action, void *
 	    notify->protocol != NETLINK_GENERIC ||
 	    !net_eq(notify->net, &init_net))
 		return NOTIFY_DONE;
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	gf_slot_port_closed(notify->portid);
 	gf_composition_port_closed(notify->portid);
-	mutex_unlock(&gf.lock);
 	return NOTIFY_DONE;
 }
 

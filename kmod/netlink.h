@@ -27,26 +27,17 @@ struct gf_part {
 unsigned int gf_part_count(const void *of, u8 command);
 
 /* Puts one object as a nested attribute, under the fabric's lock. Returns 0 or -EMSGSIZE. */
-typedef int (*gf_fill_fn)(struct sk_buff *skb, const struct gf_reader *reader, const void *object);
+typedef int gf_fill_fn(struct sk_buff *skb, const struct gf_reader *reader, const void *object);
 
+gf_fill_fn gf_fill_slot, gf_fill_switch, gf_fill_composition, gf_fill_op, gf_fill_history;
+gf_fill_fn gf_fill_stats, gf_fill_status;
+gf_fill_fn gf_fill_function, gf_fill_window, gf_fill_need, gf_fill_membership; /* of a gf_part */
 int gf_fill_number(struct sk_buff *skb);
-int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader, const void *slot);
-int gf_fill_function(struct sk_buff *skb, const struct gf_reader *reader, const void *part);
-int gf_fill_window(struct sk_buff *skb, const struct gf_reader *reader, const void *part);
-int gf_fill_need(struct sk_buff *skb, const struct gf_reader *reader, const void *part);
-int gf_fill_switch(struct sk_buff *skb, const struct gf_reader *reader, const void *sw);
-int gf_fill_composition(struct sk_buff *skb, const struct gf_reader *reader,
-			const void *composition);
-int gf_fill_op(struct sk_buff *skb, const struct gf_reader *reader, const void *op);
-int gf_fill_history(struct sk_buff *skb, const struct gf_reader *reader, const void *entry);
-int gf_fill_stats(struct sk_buff *skb, const struct gf_reader *reader, const void *histogram);
-int gf_fill_status(struct sk_buff *skb, const struct gf_reader *reader, const void *unused);
-int gf_fill_membership(struct sk_buff *skb, const struct gf_reader *reader, const void *part);
 int gf_fill_member(struct sk_buff *skb, const struct gf_slot *slot);
 
 struct sk_buff *gf_reply_alloc(unsigned int slots);
 int gf_reply_send(struct sk_buff *reply, struct sk_buff *request,
-		  struct genl_info *info, gf_fill_fn fill, const void *object);
+		  struct genl_info *info, gf_fill_fn *fill, const void *object);
 
 int gf_refuse(struct genl_info *info, const struct nlattr *attr, int error, const char *text);
 
@@ -71,8 +62,6 @@ struct gf_picks {
 typedef int (*gf_check_fn)(const struct gf_check *check, const char **why);
 
 u32 gf_request_flags(struct genl_info *info);
-const char *gf_request_reason(struct genl_info *info);
-const char *gf_request_driver(struct genl_info *info);
 
 int gf_picks_alloc(struct genl_info *info, int type, struct gf_picks **picks);
 int gf_picks_parse(struct genl_info *info, int type, struct gf_picks *picks);
@@ -86,7 +75,7 @@ int gf_picks_judge(struct genl_info *info, struct gf_picks *picks,
 
 void gf_event_enable(bool on);
 void gf_event_slot(struct gf_slot *slot, enum gpufabric_event_kind kind);
-void gf_event(enum gpufabric_event_kind kind, gf_fill_fn fill, const void *object);
+void gf_event(enum gpufabric_event_kind kind, gf_fill_fn *fill, const void *object);
 
 int gf_netlink_start(void);
 void gf_netlink_stop(void);

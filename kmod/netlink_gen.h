@@ -27,7 +27,6 @@ int gpufabric_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_composition_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_change_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_operation_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info);
 

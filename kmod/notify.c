@@ -2,15 +2,11 @@
 /**
  * DOC: What the PCI core tells
  *
- * The bus notifier runs in the context of the task that adds or removes a device, with
- * pci_rescan_remove_lock held. So it only records what it saw, under a spinlock, and queues
- * workers that look. It never takes the fabric's lock, never waits for a worker and never takes
- * the rescan lock.
- *
- * It does two things at once, because a worker would be too late. If a request has chosen the
- * driver, it keeps other drivers from a function before the PCI core looks for one; the function
- * was just announced, so nobody holds its device_lock for long. And when a port goes, it removes
- * the port's link to the slot.
+ * The bus notifier runs in the context of whoever adds or removes a device, with
+ * pci_rescan_remove_lock held. So it writes down what it saw, under a spinlock, and queues
+ * workers that look; it neither takes the fabric's lock nor waits for a worker. Two things nobody
+ * else can do in time: when a request has chosen the driver, it keeps others from a function that
+ * was just announced, and when a port goes, it removes the port's link to the slot.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -129,15 +125,6 @@ static void read_seen(struct gf_seen *seen, struct pci_dev *pdev)
 	}
 }
 
-static struct gf_seen *make_seen(struct pci_dev *pdev)
-{
-	struct gf_seen *seen = kzalloc(sizeof(*seen), GFP_KERNEL);
-
-	if (seen)
-		read_seen(seen, pdev);
-	return seen;
-}
-
 static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
 			   unsigned long action, struct gf_seen **seen)
 {
@@ -211,7 +198,9 @@ static int bus_event(struct notifier_block *nb, unsigned long action, void *data
 	    action == BUS_NOTIFY_DRIVER_NOT_BOUND)
 		return NOTIFY_DONE;
 	if (action == BUS_NOTIFY_ADD_DEVICE && pdev->bus->self)
-		seen = make_seen(pdev);
+		seen = kzalloc(sizeof(*seen), GFP_KERNEL);
+	if (seen)
+		read_seen(seen, pdev);
 
 	spin_lock(&gf_notify_lock);
 	slot = slot_above(pdev);

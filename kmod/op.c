@@ -2,14 +2,11 @@
 /**
  * DOC: Operations
  *
- * Every change of slots is one kind of object: a set of steps, one for each slot, which all
- * happen or none. This file is the transaction: it starts the steps of a stage, counts them as
- * they end, undoes what has to be undone, and reports the result. step.c has what a step does to
- * its slot.
- *
- * Everything here runs under the fabric's lock and never sleeps for hardware. A step that passes
- * its deadline counts as failed at once; its worker still holds a reference and updates the slot
- * when it finally returns.
+ * Whatever changes slots is a set of steps, one for each slot, that all happen or none. This file
+ * is the transaction: it starts the steps of a stage, counts them home, undoes what has to be
+ * undone, and closes the books, under the fabric's lock and without sleeping for hardware. A step
+ * that passes its deadline counts as failed at once; its worker still holds a reference and tells
+ * the slot when it comes back at last.
  */
 #include <linux/cred.h>
 #include <linux/module.h>
@@ -19,12 +16,12 @@
 #include "snapshot.h"
 #include "trace.h"
 
-void gf_who_current(struct gf_who *who, const char *reason)
+void gf_who_current(struct gf_who *who, const struct nlattr *reason)
 {
 	who->uid = current_uid();
 	who->pid = get_pid(task_tgid(current));
 	get_task_comm(who->comm, current);
-	strscpy(who->reason, reason ?: "", sizeof(who->reason));
+	strscpy(who->reason, reason ? nla_data(reason) : "", sizeof(who->reason));
 }
 
 void gf_who_drop(struct gf_who *who)
@@ -217,6 +214,7 @@ void gf_op_launch(struct gf_op *op)
 		op->composition->op = op;
 	for (i = 0; i < op->nr_steps; i++) {
 		op->steps[i].slot->op = op;
+		gf_step_begin(&op->steps[i]);
 		if (op->steps[i].need == GF_NEED_DETACH)
 			gf_slot_drain_claim(op->steps[i].slot);
 	}
@@ -233,7 +231,7 @@ void gf_step_failed(struct gf_step *step)
 	if (op->failed)
 		return;
 	op->failed = step;
-	op->failure = step->failure;
+	op->failure = step->result.failure;
 }
 
 /* A step came to its end, or its deadline did. */
@@ -243,7 +241,7 @@ void gf_step_ended(struct gf_step *step)
 
 	gf_assert_locked();
 	step->running = false;
-	if (step->failure.error)
+	if (step->result.failure.error)
 		gf_step_failed(step);
 	if (!--op->pending)
 		op_advance(op);

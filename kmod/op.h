@@ -21,7 +21,7 @@ struct gf_who {
 	char reason[GPUFABRIC_REASON_MAX + 1];
 };
 
-void gf_who_current(struct gf_who *who, const char *reason);
+void gf_who_current(struct gf_who *who, const struct nlattr *reason);
 void gf_who_drop(struct gf_who *who);
 
 /* The identity that a request expects. */
@@ -49,12 +49,11 @@ struct gf_step {
 	bool refused; /* the slot was left as it is */
 	bool running; /* the operation waits for this step */
 	bool expired; /* its deadline passed before its worker returned */
-	struct gf_failure failure; /* how it ended */
+	struct gf_result result; /* how it ended; its durations are the worker's until it ends */
 
 	/* The worker's, until it ends. */
 	bool again; /* it is to wait for those before it */
 	ktime_t start;
-	u32 phase_us[GF_PHASES];
 	struct work_struct work;
 	struct delayed_work watchdog; /* fires at the deadline */
 };
@@ -116,7 +115,7 @@ void gf_op_put(struct gf_op *op);
 void gf_step_run(struct work_struct *work);
 void gf_step_watchdog(struct work_struct *work);
 void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo);
-void gf_step_result(const struct gf_step *step, struct gf_result *result);
+void gf_step_begin(struct gf_step *step);
 void gf_step_failed(struct gf_step *step);
 void gf_step_ended(struct gf_step *step);
 
@@ -172,8 +171,7 @@ struct gf_history_entry {
 
 void gf_history_step(struct gf_step *step);
 void gf_history_state(struct gf_slot *slot);
-void gf_history_request(struct gf_slot *slot, enum gpufabric_operation_kind kind,
-			const struct gf_who *who);
+void gf_history_request(struct gf_slot *slot, const struct gf_op *op);
 u32 gf_history_count(void);
 u64 gf_history_last(void);
 const struct gf_history_entry *gf_history_at(u64 sequence);
@@ -193,6 +191,6 @@ struct gf_histogram {
 };
 
 void gf_stats_step(const struct gf_step *step);
-const struct gf_histogram *gf_stats_at(unsigned long index);
+const struct gf_histogram *gf_stats_at(unsigned long *index);
 
 #endif /* GPUFABRIC_OP_H */

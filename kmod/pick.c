@@ -43,42 +43,40 @@ static void parse_expect(struct nlattr **tb, struct gf_expect *expect)
 	}
 }
 
-/* What is said of a slot that is not to be attached, or not to be detached. */
-static const struct nlattr *meaningless(struct genl_info *info, int type, struct nlattr **tb)
+/* The last attribute of a slot that means something: one that is attached may have all. */
+static int last_of_meaning(struct genl_info *info, int type)
 {
-	const u8 cmd = info->genlhdr->cmd;
-	bool detaches = cmd == GPUFABRIC_CMD_DETACH ||
-			cmd == GPUFABRIC_CMD_RELEASE ||
-			type == GPUFABRIC_A_REMOVE;
-	bool attaches = !detaches && (cmd == GPUFABRIC_CMD_ATTACH ||
-				      cmd == GPUFABRIC_CMD_COMPOSE ||
-				      cmd == GPUFABRIC_CMD_RESIZE);
-	const struct nlattr *odd;
-	int i;
-
-	odd = detaches || attaches || cmd == GPUFABRIC_CMD_DRAIN_ABORT ? NULL :
-	      tb[GPUFABRIC_A_MEMBER_GENERATION];
-	for (i = GPUFABRIC_A_MEMBER_EXPECT_VENDOR;
-	     !attaches && !odd && i <= GPUFABRIC_A_MEMBER_ORDER; i++)
-		odd = tb[i];
-	return odd;
+	switch (info->genlhdr->cmd) {
+	case GPUFABRIC_CMD_ATTACH:
+	case GPUFABRIC_CMD_COMPOSE:
+	case GPUFABRIC_CMD_RESIZE:
+		if (type == GPUFABRIC_A_MEMBER)
+			return GPUFABRIC_A_MEMBER_ORDER;
+		fallthrough;
+	case GPUFABRIC_CMD_DETACH:
+	case GPUFABRIC_CMD_RELEASE:
+	case GPUFABRIC_CMD_DRAIN_ABORT:
+		return GPUFABRIC_A_MEMBER_GENERATION;
+	default:
+		return GPUFABRIC_A_MEMBER_SLOT_NAME;
+	}
 }
 
 static int parse_pick(struct genl_info *info, int type,
 		      const struct nlattr *attr, struct gf_pick *pick)
 {
 	struct nlattr *tb[GPUFABRIC_A_MEMBER_ORDER + 1];
-	const struct nlattr *odd;
-	int err;
+	int err, i;
 
 	err = nla_parse_nested(tb, GPUFABRIC_A_MEMBER_ORDER, attr,
 			       gpufabric_named_member_nl_policy, info->extack);
 	if (err)
 		return err;
-	odd = meaningless(info, type, tb);
-	if (odd)
-		return gf_refuse(info, odd, -EINVAL,
-				 "this command does not use this attribute of a slot");
+	for (i = last_of_meaning(info, type) + 1; i <= GPUFABRIC_A_MEMBER_ORDER; i++) {
+		if (tb[i])
+			return gf_refuse(info, tb[i], -EINVAL,
+					 "this command does not use this attribute of a slot");
+	}
 	pick->attr = attr;
 	if (tb[GPUFABRIC_A_MEMBER_GENERATION]) {
 		pick->generation = nla_get_u32(tb[GPUFABRIC_A_MEMBER_GENERATION]);
@@ -145,25 +143,6 @@ u32 gf_request_flags(struct genl_info *info)
 	return attr ? nla_get_u32(attr) : 0;
 }
 
-const char *gf_request_reason(struct genl_info *info)
-{
-	return info->attrs[GPUFABRIC_A_REASON] ? nla_data(info->attrs[GPUFABRIC_A_REASON]) : NULL;
-}
-
-/* The driver that a request chooses, of those that attach; NULL for none. */
-const char *gf_request_driver(struct genl_info *info)
-{
-	switch (info->genlhdr->cmd) {
-	case GPUFABRIC_CMD_ATTACH:
-	case GPUFABRIC_CMD_COMPOSE:
-	case GPUFABRIC_CMD_RESIZE:
-		return info->attrs[GPUFABRIC_A_DRIVER] ?
-		       nla_data(info->attrs[GPUFABRIC_A_DRIVER]) : NULL;
-	default:
-		return NULL;
-	}
-}
-
 static enum gf_claim claim_of(struct genl_info *info, const struct gf_slot *slot,
 			      const struct gf_composition *ours)
 {
@@ -176,10 +155,24 @@ static enum gf_claim claim_of(struct genl_info *info, const struct gf_slot *slot
 	return slot->composition == ours ? GF_CLAIM_OURS : GF_CLAIM_OTHER;
 }
 
+/* Whether a GPU that is attached already is what a request to add it wants. */
+static int judge_attached(struct genl_info *info, const struct gf_pick *pick)
+{
+	const struct nlattr *driver = info->attrs[GPUFABRIC_A_DRIVER];
+	const struct gf_slot *slot = pick->slot;
+
+	if (!gf_expect_met(&pick->expect, &slot->identity.ids))
+		return gf_refuse(info, pick->attr, -EMEDIUMTYPE,
+			      "the slot holds another GPU than the request expects");
+	if (driver && !(slot->snap && gf_snapshot_bound(slot->snap, nla_data(driver))))
+		return gf_refuse(info, pick->attr, -EBUSY,
+			      "the GPU is attached without the requested driver, detach it first");
+	return 0;
+}
+
 int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 		  const struct gf_composition *ours, gf_check_fn check)
 {
-	const char *driver = gf_request_driver(info);
 	const struct gf_slot *slot = pick->slot;
 	const struct gf_check known = {
 		.state = slot->state,
@@ -199,17 +192,9 @@ int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 
 	if (need < 0)
 		return gf_refuse(info, pick->attr, need, why);
-	/* What will be powered on is compared then, what is there now. */
-	if (check == gf_check_add && need == GF_NEED_NOTHING &&
-	    !gf_expect_met(&pick->expect, &slot->identity.ids))
-		return gf_refuse(info, pick->attr, -EMEDIUMTYPE,
-			      "the slot holds another GPU than the request expects");
-	if (check == gf_check_add && need == GF_NEED_NOTHING && driver &&
-	    !(slot->snap && gf_snapshot_bound(slot->snap, driver)))
-		return gf_refuse(info, pick->attr, -EBUSY,
-			      "the GPU is attached without the requested driver, detach it first");
 	pick->need = need;
-	return 0;
+	/* What will be powered on is compared then, what is there now. */
+	return check == gf_check_add && need == GF_NEED_NOTHING ? judge_attached(info, pick) : 0;
 }
 
 int gf_picks_judge(struct genl_info *info, struct gf_picks *picks,

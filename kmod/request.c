@@ -2,15 +2,13 @@
 /**
  * DOC: Requests that change the fabric
  *
- * Each handler has the same shape: parse, take the fabric's lock, judge every slot with the pure
- * checks, and only then change anything. Everything that an operation needs is allocated before,
- * including the answer, so nothing fails after the first slot was touched. No handler waits for
- * hardware: an operation is started, and its end is an event.
+ * Parse, take the fabric's lock, judge every slot with the pure checks, and only then change
+ * anything. What may be needed is allocated before, so nothing fails once the first slot was
+ * touched. Nobody waits for hardware: an operation is started, and its end comes as an event.
  *
- * Drain, its abort, and clear only change states and are complete at once. A drain is the first
- * half of a removal. It is announced, limited by a deadline and bound to the socket that asked,
- * and the second half has to give the generation that the drain returned. The operation that is
- * accepted with this generation owns the slot: from then on only the operation ends the drain.
+ * Drain, its abort and clear are over at once. A drain is bounded by a deadline and bound to the
+ * socket that asked; the generation that it returns is the ticket for a removal. The operation
+ * that is accepted with it owns the slot: from then on nothing ends the drain but the operation.
  */
 #include <linux/cred.h>
 #include <linux/slab.h>
@@ -28,7 +26,20 @@ struct gf_request {
 	struct gf_composition *composition; /* or NULL; a new one is not listed yet */
 	bool made; /* the request makes @composition */
 	enum gpufabric_composition_state state; /* of @composition while the operation runs */
-	struct gf_op *op; /* the operation, allocated before the lock is taken */
+	struct gf_op *op; /* the operation, allocated before the lock is taken, or who asked */
+	const struct gf_asked *asked; /* what its command asks for */
+};
+
+/* What a command asks for. */
+struct gf_asked {
+	enum gpufabric_operation_kind kind;
+	int add; /* attribute that names slots to add, 0 for none */
+	int remove; /* the same of slots to remove, or to change */
+	int (*judge)(struct gf_request *request); /* with the lock held */
+	gf_check_fn check; /* of each slot, for judge_members() */
+	void (*change)(struct gf_slot *slot, const struct gf_request *request); /* NULL: later */
+	unsigned int extra; /* members that it need not name */
+	u32 harm; /* flag that lets it harm neighbours */
 };
 
 static void free_request(struct gf_request *request)
@@ -41,35 +52,34 @@ static void free_request(struct gf_request *request)
 		gf_composition_put(request->composition);
 }
 
-static int read_timeouts(struct genl_info *info, struct gf_op *op)
+static void read_timeouts(struct genl_info *info, struct gf_op *op)
 {
-	const char *driver = gf_request_driver(info);
-
 	if (info->attrs[GPUFABRIC_A_TIMEOUT])
 		op->timeout_ms = nla_get_u32(info->attrs[GPUFABRIC_A_TIMEOUT]);
 	if (info->attrs[GPUFABRIC_A_DRIVER_TIMEOUT])
 		op->driver_timeout_ms = nla_get_u32(info->attrs[GPUFABRIC_A_DRIVER_TIMEOUT]);
+}
+
+/* Of a request that attaches: others have no such attribute. */
+static int read_chosen(struct gf_request *request)
+{
+	const struct nlattr *attr = request->info->attrs[GPUFABRIC_A_DRIVER];
+	struct gf_op *op = request->op;
+
+	if (!attr)
+		return 0;
+	strscpy(op->driver, nla_data(attr), sizeof(op->driver));
 	/* A driver override ends at a newline, and sysfs has drivers as folders. */
-	if (driver && (!driver[0] || strpbrk(driver, "/\n") || !op->driver_timeout_ms))
-		return gf_refuse(info, info->attrs[GPUFABRIC_A_DRIVER], -EINVAL,
+	if (!op->driver[0] || strpbrk(op->driver, "/\n") || !op->driver_timeout_ms)
+		return gf_refuse(request->info, attr, -EINVAL,
 				 "a requested driver needs a name without a slash, and a driver-timeout");
-	strscpy(op->driver, driver ?: "", sizeof(op->driver));
 	return 0;
 }
 
-/* A request that starts an operation. */
-struct gf_asked {
-	enum gpufabric_operation_kind kind;
-	int add; /* attribute that names slots to add, 0 for none */
-	int remove; /* the same of slots to remove */
-	unsigned int extra; /* members that it need not name */
-	u32 harm; /* flag that lets it harm neighbours */
-	int (*judge)(struct gf_request *request); /* with the lock held */
-};
-
 /* Allocate all it may need. */
-static int prepare(struct gf_request *request, const struct gf_asked *asked)
+static int prepare(struct gf_request *request)
 {
+	const struct gf_asked *asked = request->asked;
 	struct genl_info *info = request->info;
 	int err;
 
@@ -77,13 +87,14 @@ static int prepare(struct gf_request *request, const struct gf_asked *asked)
 	      gf_picks_alloc(info, asked->remove, &request->remove);
 	if (err)
 		return err;
-	request->op = gf_op_alloc(asked->kind, request->add->named + request->remove->named +
-				  asked->extra);
+	request->op = gf_op_alloc(asked->kind, asked->change ? 0 : request->add->named +
+				  request->remove->named + asked->extra);
 	if (!request->op)
 		return -ENOMEM;
 	request->op->harm = gf_request_flags(info) & asked->harm;
-	gf_who_current(&request->op->who, gf_request_reason(info));
-	return read_timeouts(info, request->op);
+	gf_who_current(&request->op->who, info->attrs[GPUFABRIC_A_REASON]);
+	read_timeouts(info, request->op);
+	return 0;
 }
 
 static int fill_accepted(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
@@ -141,6 +152,8 @@ static int accept(struct gf_request *request)
 
 	if (!reply)
 		return -ENOMEM;
+	add_steps(op, request->add, false);
+	add_steps(op, request->remove, true);
 	/* The same bit for all commands. */
 	if (gf_request_flags(request->info) & GPUFABRIC_ATTACH_FLAG_CHECK)
 		goto out;
@@ -173,32 +186,21 @@ out:
 	return 0;
 }
 
-static int judge_members(struct genl_info *info, struct gf_picks *picks, gf_check_fn check)
+/* Of a command that names slots to add, or others, and no composition that they are in. */
+static int judge_members(struct gf_request *request)
 {
-	int err = gf_picks_parse(info, GPUFABRIC_A_MEMBER, picks);
+	struct gf_picks *picks = request->asked->add ? request->add : request->remove;
+	int err = gf_picks_parse(request->info, GPUFABRIC_A_MEMBER, picks);
 
 	if (!err && !picks->count)
-		err = gf_refuse(info, NULL, -EINVAL, "name at least one slot");
-	return err ?: gf_picks_judge(info, picks, NULL, check);
+		err = gf_refuse(request->info, NULL, -EINVAL, "name at least one slot");
+	return err ?: gf_picks_judge(request->info, picks, NULL, request->asked->check);
 }
 
 static int judge_additions(struct gf_request *request)
 {
-	int err = judge_members(request->info, request->add, gf_check_add) ?:
-		  gf_picks_check_stale(request->info, request->add);
-
-	if (!err)
-		add_steps(request->op, request->add, false);
-	return err;
-}
-
-static int judge_detach(struct gf_request *request)
-{
-	int err = judge_members(request->info, request->remove, gf_check_remove);
-
-	if (!err)
-		add_steps(request->op, request->remove, true);
-	return err;
+	return read_chosen(request) ?: judge_members(request) ?:
+	       gf_picks_check_stale(request->info, request->add);
 }
 
 static int check_name(struct genl_info *info)
@@ -300,6 +302,7 @@ static int judge_resize(struct gf_request *request)
 
 	err = find_composition(request) ?:
 	      check_generation(info, request->composition) ?:
+	      read_chosen(request) ?:
 	      gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->add) ?:
 	      gf_picks_parse(info, GPUFABRIC_A_REMOVE, request->remove) ?:
 	      gf_picks_members_of(info, request->remove, request->composition) ?:
@@ -321,8 +324,6 @@ static int judge_resize(struct gf_request *request)
 	if (members == request->remove->count)
 		return gf_refuse(info, NULL, -EINVAL,
 				 "no slot would remain, release the composition instead");
-	add_steps(request->op, request->add, false);
-	add_steps(request->op, request->remove, true);
 	request->state = GPUFABRIC_COMPOSITION_STATE_RESIZING;
 	return 0;
 }
@@ -364,38 +365,107 @@ static int judge_release(struct gf_request *request)
 		return err;
 	for (i = 0; keep && i < request->remove->count; i++)
 		request->remove->picks[i].need = GF_NEED_NOTHING;
-	add_steps(request->op, request->remove, true);
 	request->op->ends = true;
 	request->state = GPUFABRIC_COMPOSITION_STATE_RELEASING;
 	return judge_unnamed(request, keep);
 }
 
-static const struct gf_asked operations[] = {
-	[GPUFABRIC_CMD_ATTACH] = { GPUFABRIC_OPERATION_KIND_ATTACH, GPUFABRIC_A_MEMBER, 0, 0,
-				   GPUFABRIC_ATTACH_FLAG_HARM, judge_additions },
-	[GPUFABRIC_CMD_DETACH] = { GPUFABRIC_OPERATION_KIND_DETACH, 0, GPUFABRIC_A_MEMBER, 0,
-				   0, judge_detach },
-	[GPUFABRIC_CMD_COMPOSE] = { GPUFABRIC_OPERATION_KIND_COMPOSE, GPUFABRIC_A_MEMBER, 0, 0,
-				    GPUFABRIC_COMPOSE_FLAG_HARM, judge_compose },
-	[GPUFABRIC_CMD_RESIZE] = { GPUFABRIC_OPERATION_KIND_RESIZE, GPUFABRIC_A_MEMBER,
-				   GPUFABRIC_A_REMOVE, 0, GPUFABRIC_RESIZE_FLAG_HARM,
-				   judge_resize },
-	[GPUFABRIC_CMD_RELEASE] = { GPUFABRIC_OPERATION_KIND_RELEASE, 0, GPUFABRIC_A_MEMBER,
-				    GPUFABRIC_MEMBERS_MAX, 0, judge_release },
+static void start_drain(struct gf_slot *slot, const struct gf_request *request)
+{
+	slot->drain_port = request->info->snd_portid;
+	slot->drain_deadline = gf_clock_ms() + request->op->timeout_ms;
+	gf_slot_trigger(slot, GF_DRAIN);
+	gf_slot_drain_watch(slot);
+}
+
+static void end_drain(struct gf_slot *slot, const struct gf_request *request)
+{
+	if (gf_request_flags(request->info) & GPUFABRIC_DRAIN_ABORT_FLAG_RESET)
+		gf_slot_holds(slot, GPUFABRIC_CONTENTS_RESET, NULL);
+	gf_slot_trigger(slot, GF_DRAIN_ABORT);
+}
+
+static void clear_slot(struct gf_slot *slot, const struct gf_request *request)
+{
+	const struct gf_snapshot *snap = slot->snap;
+	const enum gf_state before = slot->state;
+
+	/* What a GPU left of its card is from now on a card without one. */
+	slot->foreign = snap && snap->nr_functions && snap->gpu < 0;
+	/* Clearing a fault is no proof of health: only the last resort resets. */
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
+		slot->strikes = 0;
+	slot->flags &= ~GPUFABRIC_SLOT_FLAG_QUARANTINED;
+	gf_slot_trigger(slot, slot->presence && !slot->foreign ? GF_CLEAR_OFF : GF_CLEAR_EMPTY);
+	if (slot->state == before)
+		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
+	gf_slot_refresh(slot, 0);
+}
+
+static int fill_picks(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
+{
+	const struct gf_picks *picks = object;
+	unsigned int i;
+
+	for (i = 0; i < picks->count; i++) {
+		if (gf_fill_member(skb, picks->picks[i].slot))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+/* Every check has passed: change each slot, answer. The lock is held. */
+static int change_now(struct gf_request *request)
+{
+	struct gf_picks *picks = request->remove;
+	struct sk_buff *reply = gf_reply_alloc(picks->count);
+	unsigned int i;
+
+	if (!reply)
+		return -ENOMEM;
+	for (i = 0; i < picks->count; i++) {
+		request->asked->change(picks->picks[i].slot, request);
+		gf_history_request(picks->picks[i].slot, request->op);
+	}
+	gf_reply_send(reply, request->skb, request->info, fill_picks, picks);
+	return 0;
+}
+
+#define KIND(name) .kind = GPUFABRIC_OPERATION_KIND_##name
+#define ADD .add = GPUFABRIC_A_MEMBER
+#define REMOVE .remove = GPUFABRIC_A_MEMBER
+
+static const struct gf_asked commands[] = {
+	[GPUFABRIC_CMD_DRAIN] = { KIND(DRAIN), REMOVE, .judge = judge_members,
+				  .check = gf_check_drain, .change = start_drain },
+	[GPUFABRIC_CMD_DRAIN_ABORT] = { KIND(DRAIN_ABORT), REMOVE, .judge = judge_members,
+					.check = gf_check_abort, .change = end_drain },
+	[GPUFABRIC_CMD_CLEAR] = { KIND(CLEAR), REMOVE, .judge = judge_members,
+				  .check = gf_check_clear, .change = clear_slot },
+	[GPUFABRIC_CMD_ATTACH] = { KIND(ATTACH), ADD, .judge = judge_additions,
+				   .check = gf_check_add, .harm = GPUFABRIC_ATTACH_FLAG_HARM },
+	[GPUFABRIC_CMD_DETACH] = { KIND(DETACH), REMOVE, .judge = judge_members,
+				   .check = gf_check_remove },
+	[GPUFABRIC_CMD_COMPOSE] = { KIND(COMPOSE), ADD, .judge = judge_compose,
+				    .check = gf_check_add, .harm = GPUFABRIC_COMPOSE_FLAG_HARM },
+	[GPUFABRIC_CMD_RESIZE] = { KIND(RESIZE), ADD, .remove = GPUFABRIC_A_REMOVE,
+				   .judge = judge_resize, .harm = GPUFABRIC_RESIZE_FLAG_HARM },
+	[GPUFABRIC_CMD_RELEASE] = { KIND(RELEASE), REMOVE, .judge = judge_release,
+				    .extra = GPUFABRIC_MEMBERS_MAX },
 };
 
 /* Parse, judge, accept. */
-int gpufabric_nl_operation_doit(struct sk_buff *skb, struct genl_info *info)
+int gpufabric_nl_change_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	const struct gf_asked *asked = &operations[info->genlhdr->cmd];
-	struct gf_request request = { .skb = skb, .info = info };
-	int err = prepare(&request, asked);
+	const struct gf_asked *asked = &commands[info->genlhdr->cmd];
+	struct gf_request request = { .skb = skb, .info = info, .asked = asked };
+	int err = prepare(&request);
 
 	if (!err) {
-		mutex_lock(&gf.lock);
+		guard(mutex)(&gf.lock);
 		gf.request++;
-		err = asked->judge(&request) ?: accept(&request);
-		mutex_unlock(&gf.lock);
+		err = asked->judge(&request) ?:
+		      asked->change ? change_now(&request) : accept(&request);
 	}
 	free_request(&request);
 	return err;
@@ -416,109 +486,14 @@ int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info)
 
 	if (!reply)
 		return -ENOMEM;
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	err = judge_annotate(info, &composition);
 	if (err) {
 		nlmsg_free(reply);
-	} else {
-		gf_composition_annotate(composition, info->attrs[GPUFABRIC_A_ANNOTATION]);
-		gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition,
-			 composition);
-		gf_reply_send(reply, skb, info, gf_fill_composition, composition);
-	}
-	mutex_unlock(&gf.lock);
-	return err;
-}
-
-static int fill_picks(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
-{
-	const struct gf_picks *picks = object;
-	unsigned int i;
-
-	for (i = 0; i < picks->count; i++) {
-		if (gf_fill_member(skb, picks->picks[i].slot))
-			return -EMSGSIZE;
-	}
-	return 0;
-}
-
-static void start_drain(struct gf_slot *slot, struct genl_info *info)
-{
-	u32 timeout = GF_TIMEOUT_MS;
-
-	if (info->attrs[GPUFABRIC_A_TIMEOUT])
-		timeout = nla_get_u32(info->attrs[GPUFABRIC_A_TIMEOUT]);
-	slot->drain_port = info->snd_portid;
-	slot->drain_deadline = gf_clock_ms() + timeout;
-	gf_slot_trigger(slot, GF_DRAIN);
-	gf_slot_drain_watch(slot);
-}
-
-static void end_drain(struct gf_slot *slot, struct genl_info *info)
-{
-	if (gf_request_flags(info) & GPUFABRIC_DRAIN_ABORT_FLAG_RESET)
-		gf_slot_holds(slot, GPUFABRIC_CONTENTS_RESET, NULL);
-	gf_slot_trigger(slot, GF_DRAIN_ABORT);
-}
-
-static void clear_slot(struct gf_slot *slot, struct genl_info *info)
-{
-	const struct gf_snapshot *snap = slot->snap;
-	const enum gf_state before = slot->state;
-
-	/* What a GPU left of its card is from now on a card without one. */
-	slot->foreign = snap && snap->nr_functions && snap->gpu < 0;
-	/* Clearing a fault is no proof of health: only the last resort resets. */
-	if (slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
-		slot->strikes = 0;
-	slot->flags &= ~GPUFABRIC_SLOT_FLAG_QUARANTINED;
-	gf_slot_trigger(slot, slot->presence && !slot->foreign ? GF_CLEAR_OFF : GF_CLEAR_EMPTY);
-	if (slot->state == before)
-		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
-	gf_slot_refresh(slot, 0);
-}
-
-/* Requests that are over at once. */
-static const struct {
-	enum gpufabric_operation_kind kind;
-	gf_check_fn check;
-	void (*change)(struct gf_slot *slot, struct genl_info *info);
-} changes[] = {
-	[GPUFABRIC_CMD_DRAIN] = { GPUFABRIC_OPERATION_KIND_DRAIN, gf_check_drain, start_drain },
-	[GPUFABRIC_CMD_DRAIN_ABORT] = { GPUFABRIC_OPERATION_KIND_DRAIN_ABORT, gf_check_abort,
-					end_drain },
-	[GPUFABRIC_CMD_CLEAR] = { GPUFABRIC_OPERATION_KIND_CLEAR, gf_check_clear, clear_slot },
-};
-
-/* Parse, judge, change each slot, answer. */
-int gpufabric_nl_change_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	const u8 cmd = info->genlhdr->cmd;
-	struct sk_buff *reply = NULL;
-	struct gf_picks *picks;
-	struct gf_who who;
-	unsigned int i;
-	int err;
-
-	err = gf_picks_alloc(info, GPUFABRIC_A_MEMBER, &picks);
-	if (err)
 		return err;
-	gf_who_current(&who, gf_request_reason(info));
-	mutex_lock(&gf.lock);
-	gf.request++;
-	err = judge_members(info, picks, changes[cmd].check);
-	if (!err) {
-		reply = gf_reply_alloc(picks->count);
-		err = reply ? 0 : -ENOMEM;
 	}
-	for (i = 0; !err && i < picks->count; i++) {
-		changes[cmd].change(picks->picks[i].slot, info);
-		gf_history_request(picks->picks[i].slot, changes[cmd].kind, &who);
-	}
-	if (!err)
-		gf_reply_send(reply, skb, info, fill_picks, picks);
-	mutex_unlock(&gf.lock);
-	gf_who_drop(&who);
-	kvfree(picks);
-	return err;
+	gf_composition_annotate(composition, info->attrs[GPUFABRIC_A_ANNOTATION]);
+	gf_event(GPUFABRIC_EVENT_KIND_COMPOSITION_CHANGED, gf_fill_composition, composition);
+	gf_reply_send(reply, skb, info, gf_fill_composition, composition);
+	return 0;
 }

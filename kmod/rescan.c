@@ -3,20 +3,16 @@
  * DOC: The PCI core's rescan lock
  *
  * pci_rescan_remove_lock has no trylock and no timeout, and mainline pciehp can dead-lock while
- * holding it (a child slot powers on while its parent is removed), so a worker may wait for it
- * for ever. Such a worker must not hang an rmmod: while it waits it holds a reference on the
- * module, so that unloading is refused instead of never returning, and after a while it writes a
- * warning to the kernel log. Once the module is going nobody waits any more. Our workers wait for
- * each other first, so only tasks of others make unloading fail.
+ * holding it (a child slot powering on while its parent is removed). A worker that waits for it
+ * holds a reference on the module, so that unloading is refused rather than never returning, and
+ * says so in the kernel log when that gets long. Workers of ours wait for each other first. Only
+ * those on queues that the module drains before it goes, and its start, may take the lock.
  *
- * The lock does not tell who holds it. But a task that holds it for long is nearly always binding
- * a driver to a device, or unbinding one, and does not return from that. The bus notifier is
- * called at the beginning and at the end of both, in that task. So the task with the oldest
- * beginning without an end is the one to name: the driver of a GPU that does not release it, or
- * pciehp that removes a switch and waits for itself one level below. We unbind drivers without
- * the lock, but a driver may take it; so our own worker is named if there is no other task.
- *
- * Only workers on queues that the module drains before it goes, and its start, may take the lock.
+ * Nobody knows who holds the lock, but what is done under it for long is nearly always a driver
+ * that is bound to a device or unbound from it and does not come back. The bus notifier is told of
+ * the beginning and the end of both, in the task that does it: the oldest without an end is who to
+ * look for. What we unbind is unbound without the lock, but its driver may take it: we are named
+ * when nobody else is seen.
  */
 #include <linux/module.h>
 

@@ -2,15 +2,13 @@
 /**
  * DOC: Watching a GPU
  *
- * A few registers show whether a GPU answers, whether it is the same one, and whether it was
- * reset; loss.c decides what follows. Nothing here removes a function: the functions of a GPU
- * that does not answer stay, because only the task that took its link down knows for how long. If
- * a slot driver removes them, the GPU is gone at once.
+ * A few registers tell whether a GPU answers, whether it is the same, and whether it was reset;
+ * what follows is decided in loss.c. Functions that do not answer stay: only who took the link
+ * down knows for how long.
  *
- * A function is not read while it sleeps, is reset or recovers from an error: the result would be
- * meaningless, and the access could disturb. A reset blocks access to config space while it
- * lasts. Nothing here prevents a reset, so values count only if access is still not blocked after
- * they were read.
+ * A function that sleeps, is reset or recovers from an error is not read: that says nothing, and
+ * may disturb. A reset blocks access to config space while it lasts, and nobody is kept from
+ * resetting here, so what was read counts only when access is not blocked afterwards either.
  */
 #include <linux/pm_runtime.h>
 
@@ -338,26 +336,26 @@ void gf_slot_watch(struct gf_slot *slot)
 	struct pci_dev *gpu;
 	u64 serial;
 
-	mutex_lock(&gf.lock);
-	gpu = watched(slot);
-	if (gpu)
-		card = gf_functions_get(slot->snap->card);
-	serial = slot->identity.serial;
-	mutex_unlock(&gf.lock);
+	scoped_guard(mutex, &gf.lock) {
+		gpu = watched(slot);
+		if (gpu)
+			card = gf_functions_get(slot->snap->card);
+		serial = slot->identity.serial;
+	}
 	if (!gpu)
 		return;
 	if (!gf_port_hold(slot->port))
 		goto out;
 	gf_sight_read(slot, card, serial, &sight);
 	gf_port_release(slot->port);
-	mutex_lock(&gf.lock);
-	if (watched(slot) == gpu) {
+	scoped_guard(mutex, &gf.lock) {
+		if (watched(slot) != gpu)
+			break;
 		judge(slot, &sight);
 		/* The last look came at a bad time. */
 		if (sight.known && !sight.partial && slot->snap->unread)
 			gf_slot_refresh(slot, 0);
 	}
-	mutex_unlock(&gf.lock);
 out:
 	gf_functions_put(card);
 }

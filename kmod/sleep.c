@@ -2,15 +2,13 @@
 /**
  * DOC: System sleep
  *
- * A host that goes to sleep suspends its devices under their locks, so none of our workers may be
- * in a slot driver then: an attach holds the lock of its port's service for as long as the GPU's
- * driver takes. Before user space is frozen, requests that change something are refused and
- * running operations are awaited. An operation that does not end in time keeps the host awake: a
- * device whose lock is held would hang the suspend half-way.
+ * A host that goes to sleep suspends its devices under their locks, and an attach holds that of
+ * its port's service for as long as a GPU's driver takes. So before user space is frozen requests
+ * that change something are refused and what is under way is awaited; what does not end in time
+ * keeps the host awake, because a device whose lock is held would hang it half-way.
  *
- * Workers that look are on a queue that is frozen with user space, so nobody reads a port from
- * then until resume. Observations from before are void afterwards, because links were down and
- * may still be.
+ * Workers that look are on a queue that is frozen with user space. What was seen before says
+ * nothing about what is after: links were down, and perhaps are still.
  */
 #include <linux/notifier.h>
 #include <linux/sched/signal.h>
@@ -36,7 +34,7 @@ static void open_again(void)
 	struct gf_slot *slot;
 	unsigned long id;
 
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	gf.sleeping = false;
 	xa_for_each(&gf.slots, id, slot) {
 		slot->loss.gone = false;
@@ -45,7 +43,6 @@ static void open_again(void)
 		gf_slot_refresh(slot, 0);
 		gf_slot_drain_watch(slot);
 	}
-	mutex_unlock(&gf.lock);
 	gf_inventory_queue();
 }
 
@@ -54,23 +51,21 @@ static void name_workers(void)
 	struct gf_slot *slot;
 	unsigned long id;
 
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	xa_for_each(&gf.slots, id, slot) {
 		if (slot->step)
 			dev_warn(&slot->dev, "the system cannot sleep: operation %llu has not ended %s of slot %s\n",
 				 slot->step->op->id, slot->step->need == GF_NEED_ATTACH ?
 				 "attach" : "detach", slot->name);
 	}
-	mutex_unlock(&gf.lock);
 }
 
 static int close_for_sleep(void)
 {
 	long left;
 
-	mutex_lock(&gf.lock);
-	gf.sleeping = true;
-	mutex_unlock(&gf.lock);
+	scoped_guard(mutex, &gf.lock)
+		gf.sleeping = true;
 	left = wait_event_killable_timeout(sleep_wait, !READ_ONCE(gf.nr_workers),
 					   msecs_to_jiffies(GF_SLEEP_WAIT_MS));
 	if (left > 0)

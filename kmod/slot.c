@@ -3,16 +3,13 @@
  * DOC: Slots and switches
  *
  * A slot lives from the moment the inventory worker finds it until its port or its slot driver
- * goes away; operations, claims and devices hold references beyond that. Its state changes only
- * through gf_slot_trigger(), under the fabric's lock, so every change is counted, announced and
- * recorded once.
+ * goes away; operations, claims and devices hold references beyond that. Its state changes
+ * through gf_slot_trigger() alone, so that every change is counted, announced and recorded once.
+ * What is in it is learned by looking (snapshot.c) and reconciled with the state here, but for
+ * the time of an operation, which does the looking.
  *
- * The contents of a slot are read by a worker (snapshot.c) and then reconciled with the state
- * here. During an operation the operation reads them, and the refresh worker does nothing.
- *
- * A switch exists as long as it has slots: the first slot found on a bus creates it, and the last
- * one to go ends it. Its properties are copied when it is created, so no object of the PCI core
- * is held.
+ * A switch is there as long as it has slots. What is known of it is copied when the first one is
+ * found, so nothing of the PCI core is held.
  */
 #include <linux/slab.h>
 
@@ -360,17 +357,17 @@ static void refresh_run(struct work_struct *work)
 
 	seen = atomic_read(&slot->changes);
 	snap = gf_snapshot_take(slot);
-	mutex_lock(&gf.lock);
-	if (!IS_ERR(snap) && slot->id && !slot->retired && !slot->step) {
+	scoped_guard(mutex, &gf.lock) {
+		if (IS_ERR(snap) || !slot->id || slot->retired || slot->step)
+			break;
 		/* Too old when functions came or went since it was taken. */
 		again = atomic_read(&slot->changes) != seen;
-		if (!again) {
-			unread = snap->driver_unread;
-			reconcile(slot, snap);
-			snap = NULL;
-		}
+		if (again)
+			break;
+		unread = snap->driver_unread;
+		reconcile(slot, snap);
+		snap = NULL;
 	}
-	mutex_unlock(&gf.lock);
 	if (again)
 		gf_slot_refresh(slot, 0);
 	else if (unread)
@@ -386,12 +383,11 @@ static void drain_expired(struct work_struct *work)
 {
 	struct gf_slot *slot = container_of(work, struct gf_slot, drain_work.work);
 
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	if (slot->drain_deadline && gf_clock_ms() >= slot->drain_deadline)
 		gf_slot_trigger(slot, GF_DRAIN_ABORT);
 	else
 		gf_slot_drain_watch(slot);
-	mutex_unlock(&gf.lock);
 }
 
 /* See to the end of a drain. The clock goes on while the system sleeps, and timers do not. */
@@ -496,11 +492,11 @@ static struct gf_switch *switch_get(struct pci_dev *port)
 {
 	struct gf_switch *sw;
 
-	mutex_lock(&gf.lock);
-	sw = switch_lookup(port->bus);
-	if (sw)
-		sw->slots++;
-	mutex_unlock(&gf.lock);
+	scoped_guard(mutex, &gf.lock) {
+		sw = switch_lookup(port->bus);
+		if (sw)
+			sw->slots++;
+	}
 	if (sw)
 		return sw;
 
@@ -508,17 +504,15 @@ static struct gf_switch *switch_get(struct pci_dev *port)
 	if (!sw)
 		return NULL;
 	sw->slots = 1;
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	if (xa_alloc_cyclic(&gf.switches, &sw->id, sw, XA_LIMIT(1, INT_MAX), &gf.next_switch,
 			    GFP_KERNEL) < 0) {
-		mutex_unlock(&gf.lock);
 		kfree(sw);
 		return NULL;
 	}
 	gf.nr_switches++;
 	gf_notify_moving(sw);
 	gf_event(GPUFABRIC_EVENT_KIND_SWITCH_ADDED, gf_fill_switch, sw);
-	mutex_unlock(&gf.lock);
 	return sw;
 }
 
@@ -618,10 +612,10 @@ static void slot_dispose(struct gf_slot *slot)
 	if (slot->backend->leave)
 		slot->backend->leave(slot);
 
-	mutex_lock(&gf.lock);
-	switch_put(slot->sw);
-	slot->sw = NULL;
-	mutex_unlock(&gf.lock);
+	scoped_guard(mutex, &gf.lock) {
+		switch_put(slot->sw);
+		slot->sw = NULL;
+	}
 	gf_backend_slot_unpin(slot);
 	if (slot->pci_slot)
 		pci_destroy_slot(slot->pci_slot);
@@ -657,11 +651,10 @@ bool gf_slot_admit(struct gf_slot *slot)
 	if (slot->backend->enter)
 		slot->backend->enter(slot);
 	snap = gf_snapshot_take(slot);
-	mutex_lock(&gf.lock);
-	err = PTR_ERR_OR_ZERO(snap) ?: enter_slot(slot, snap);
-	if (err)
-		slot->retired = true;
-	mutex_unlock(&gf.lock);
+	scoped_guard(mutex, &gf.lock) {
+		err = PTR_ERR_OR_ZERO(snap) ?: enter_slot(slot, snap);
+		slot->retired = err;
+	}
 	if (err) {
 		if (!IS_ERR(snap))
 			gf_snapshot_free(snap);
@@ -680,20 +673,18 @@ bool gf_slot_admit(struct gf_slot *slot)
  */
 bool gf_slot_retire(struct gf_slot *slot, bool gone)
 {
-	mutex_lock(&gf.lock);
-	if (slot->retired || slot->step) {
-		mutex_unlock(&gf.lock);
-		return false;
+	scoped_guard(mutex, &gf.lock) {
+		if (slot->retired || slot->step)
+			return false;
+		if (gone && gf_state_has_gpu(slot->state))
+			gf_slot_befalls(slot, GF_SURPRISE, GPUFABRIC_CAUSE_SWITCH_GONE);
+		slot->retired = true;
+		xa_erase(&gf.slots, slot->id);
+		gf.nr_slots--;
+		gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_REMOVED);
+		if (slot->composition)
+			gf_composition_judge(slot->composition);
 	}
-	if (gone && gf_state_has_gpu(slot->state))
-		gf_slot_befalls(slot, GF_SURPRISE, GPUFABRIC_CAUSE_SWITCH_GONE);
-	slot->retired = true;
-	xa_erase(&gf.slots, slot->id);
-	gf.nr_slots--;
-	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_REMOVED);
-	if (slot->composition)
-		gf_composition_judge(slot->composition);
-	mutex_unlock(&gf.lock);
 	slot_dispose(slot);
 	return true;
 }

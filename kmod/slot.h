@@ -220,10 +220,11 @@ void gf_slot_publish(struct gf_slot *slot);
  */
 struct gf_backend {
 	enum gpufabric_backend id; /* as the protocol names it */
-	/* Power the slot and enumerate what is in it; sleeps, up to a minute. */
-	int (*attach)(struct gf_slot *slot);
-	/* Remove the functions and power off; sleeps, and may never return for a driver. */
-	int (*detach)(struct gf_slot *slot);
+	/*
+	 * Power the slot and enumerate what is in it, which takes up to a minute, or remove the
+	 * functions and power off, which may never return for a driver.
+	 */
+	int (*set)(struct gf_slot *slot, bool on);
 	/* Read presence and power; -EBUSY rather than wait, -EOPNOTSUPP where nobody may ask. */
 	int (*status)(struct gf_slot *slot, bool *present, bool *power);
 	void (*enter)(struct gf_slot *slot); /* make ready what may be looked at then, or NULL */

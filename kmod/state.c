@@ -2,11 +2,10 @@
 /**
  * DOC: Slot state machine
  *
- * A slot is in exactly one state; a trigger is something that happens to it. The table below has
- * an answer for every pair, so no other code decides what a state means for a slot. It is pure:
- * the callers hold the fabric's lock and do what the change demands (events, devices).
- *
- * The file also builds in user space, where its test walks every pair.
+ * A slot is in exactly one state; what happens to it is a trigger. The table below answers for
+ * every pair, so no code looks at the state and thinks for itself. Pure: the callers hold the
+ * fabric's lock and do what the change demands. The file also builds in user space, where its
+ * test walks every pair.
  */
 #include <linux/errno.h>
 

@@ -2,15 +2,14 @@
 /**
  * DOC: Steps: attaching and detaching one slot
  *
- * Only the worker of a step calls the back end, and it holds none of our locks while it does.
- * After power-on everything is verified: the card has to be present, answer, be the expected GPU,
- * have an address in every BAR and, if one is expected, a driver. A card that fails is powered
- * off again, so a failed attach leaves nothing half-done. A card that was on before us is judged
- * in the same way, but it is never powered off or taken from its driver.
+ * A step's worker is the only one that powers slots, and it holds no lock of ours while it does.
+ * After power-on nothing is believed: the card has to be there, answer, be the GPU that was
+ * expected, have an address in every BAR and, when one is expected, a driver. A card that fails is
+ * powered off again. What is there without us is judged just so, but never powered off or taken
+ * from its driver.
  *
- * A watchdog limits the wait, not the work: at the deadline the slot is stuck and the operation
- * goes on without it. A worker that returns later notices this and sets the slot to the state
- * that it finds then.
+ * A watchdog bounds the wait, not the work: at the deadline the slot is stuck and the operation
+ * goes on without it. A worker that comes back later brings the slot to the state it then finds.
  */
 #include <linux/pm_runtime.h>
 #include <linux/slab.h>
@@ -98,15 +97,16 @@ static void judge_attach(const struct gf_step *step, int err, const struct gf_sn
 
 static void note_attach_phases(struct gf_step *step, ktime_t enabled)
 {
+	u32 *us = step->result.phase_us;
 	struct gf_marks marks;
 
 	gf_notify_marks(step->slot, &marks);
-	step->phase_us[GPUFABRIC_PHASE_LINK] = us_between(step->start, marks.add ?: enabled);
+	us[GPUFABRIC_PHASE_LINK] = us_between(step->start, marks.add ?: enabled);
 	if (!marks.add)
 		return;
-	step->phase_us[GPUFABRIC_PHASE_ENUMERATE] = us_between(marks.add, marks.bind ?: enabled);
+	us[GPUFABRIC_PHASE_ENUMERATE] = us_between(marks.add, marks.bind ?: enabled);
 	if (marks.bind && marks.bound)
-		step->phase_us[GPUFABRIC_PHASE_DRIVER] = us_between(marks.bind, marks.bound);
+		us[GPUFABRIC_PHASE_DRIVER] = us_between(marks.bind, marks.bound);
 }
 
 /* The step has had its windows, or will not get any: who waits for that and is the next goes on. */
@@ -170,9 +170,8 @@ static void take_snapshot(struct gf_slot *slot, struct gf_snapshot *snap)
 {
 	if (IS_ERR(snap))
 		return;
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	gf_slot_take(slot, snap);
-	mutex_unlock(&gf.lock);
 }
 
 /* Wait for a change of the slot, or for the time after which to look again without one. */
@@ -218,15 +217,11 @@ static void wait_for_driver(struct gf_step *step, struct gf_failure *failure)
 /* The GPU is there. Returns whether the step goes on: false when its deadline has passed. */
 static bool announce_checked(struct gf_step *step)
 {
-	bool go_on;
-
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	leave_turns(step);
-	go_on = !step->expired;
-	if (go_on)
+	if (!step->expired)
 		gf_slot_trigger(step->slot, GF_CHECKED);
-	mutex_unlock(&gf.lock);
-	return go_on;
+	return !step->expired;
 }
 
 /* Drivers let go first, without the rescan lock, so that one that does not stops no other slot. */
@@ -237,7 +232,7 @@ static int power_off(struct gf_slot *slot)
 
 	if (IS_ERR(unbound))
 		return PTR_ERR(unbound);
-	err = slot->backend->detach(slot);
+	err = slot->backend->set(slot, false);
 	gf_unbind_end(slot, unbound);
 	return err;
 }
@@ -307,7 +302,7 @@ static int power_on(struct gf_slot *slot, bool *found)
 	bool present = false, power = false;
 	int err;
 
-	err = slot->backend->attach(slot);
+	err = slot->backend->set(slot, true);
 	if (!err)
 		return 0;
 	*found = comes_by_itself(slot);
@@ -318,8 +313,8 @@ static int power_on(struct gf_slot *slot, bool *found)
 	*found = has_functions(slot);
 	if (*found)
 		return 0;
-	slot->backend->detach(slot);
-	return slot->backend->attach(slot);
+	slot->backend->set(slot, false);
+	return slot->backend->set(slot, true);
 }
 
 /*
@@ -333,7 +328,7 @@ static bool has_room(struct gf_step *step, struct gf_failure *failure)
 
 	if (room == GF_ROOM_NONE && step->op->harm)
 		room = GF_ROOM_MOVES;
-	mutex_lock(&gf.lock);
+	guard(mutex)(&gf.lock);
 	step->again = room > GF_ROOM_OWN && !step->expired &&
 		      !list_is_first(&step->turns, &step->slot->sw->turns);
 	if (room < 0) {
@@ -343,7 +338,6 @@ static bool has_room(struct gf_step *step, struct gf_failure *failure)
 		failure->size = need;
 	}
 	step->refused = failure->error;
-	mutex_unlock(&gf.lock);
 	return !step->again && !failure->error;
 }
 
@@ -369,7 +363,7 @@ static void run_attach(struct gf_step *step, struct gf_failure *failure)
 	snap = gf_snapshot_take(slot);
 	judge_attach(step, err, snap, failure);
 	take_snapshot(slot, snap);
-	step->phase_us[GPUFABRIC_PHASE_RESOURCES] = us_between(enabled, ktime_get());
+	step->result.phase_us[GPUFABRIC_PHASE_RESOURCES] = us_between(enabled, ktime_get());
 
 	if (!failure->error && announce_checked(step) && step->op->driver_timeout_ms) {
 		wait_for_driver(step, failure);
@@ -382,6 +376,7 @@ static void run_attach(struct gf_step *step, struct gf_failure *failure)
 
 static void run_detach(struct gf_step *step, struct gf_failure *failure)
 {
+	u32 *us = step->result.phase_us;
 	struct gf_slot *slot = step->slot;
 	struct gf_snapshot *snap;
 	struct gf_marks marks;
@@ -391,8 +386,8 @@ static void run_detach(struct gf_step *step, struct gf_failure *failure)
 	err = power_off(slot);
 	gf_notify_marks(slot, &marks);
 	if (marks.gone) {
-		step->phase_us[GPUFABRIC_PHASE_REMOVE] = us_between(step->start, marks.gone);
-		step->phase_us[GPUFABRIC_PHASE_POWER_OFF] = us_between(marks.gone, ktime_get());
+		us[GPUFABRIC_PHASE_REMOVE] = us_between(step->start, marks.gone);
+		us[GPUFABRIC_PHASE_POWER_OFF] = us_between(marks.gone, ktime_get());
 	}
 	snap = gf_snapshot_take(slot);
 	/* It was none when the request was accepted, which may be a while ago. */
@@ -403,16 +398,6 @@ static void run_detach(struct gf_step *step, struct gf_failure *failure)
 	else if (!IS_ERR(snap) && snap->nr_functions)
 		fail(failure, err ?: -EIO, GPUFABRIC_CAUSE_POWER);
 	take_snapshot(slot, snap);
-}
-
-void gf_step_result(const struct gf_step *step, struct gf_result *result)
-{
-	gf_assert_locked();
-	result->id = step->op->id;
-	result->kind = step->op->kind;
-	result->started = step->op->started;
-	memcpy(result->phase_us, step->phase_us, sizeof(result->phase_us));
-	result->failure = step->failure;
 }
 
 static void record(struct gf_step *step)
@@ -433,9 +418,9 @@ static void settle(struct gf_step *step, const struct gf_failure *failure)
 	struct gf_slot *slot = step->slot;
 
 	gf_assert_locked();
-	step->failure = *failure;
+	step->result.failure = *failure;
 	/* Before the state changes, so that the event of that tells how the operation went. */
-	gf_step_result(step, &slot->last);
+	slot->last = step->result;
 	if (step->refused) {
 		gf_slot_trigger(slot, left_as(slot, GF_GONE_OFF, GF_GONE_EMPTY));
 		return;
@@ -478,6 +463,31 @@ static enum gpufabric_activity activity_of(const struct gf_step *step)
 					      GPUFABRIC_ACTIVITY_DETACHING;
 }
 
+/* The worker has done what it could. Returns false when it will be queued again. */
+static bool end_work(struct gf_step *step, const struct gf_failure *failure)
+{
+	struct gf_slot *slot = step->slot;
+
+	guard(mutex)(&gf.lock);
+	if (back_in_line(step))
+		return false;
+	leave_turns(step);
+	gf_notify_choose(slot, NULL);
+	slot->step = NULL;
+	if (step->expired) {
+		settle_late(slot);
+		gf_history_state(slot);
+	} else {
+		settle(step, failure);
+		record(step);
+		gf_step_ended(step);
+	}
+	/* Changes meanwhile were left to us; under the lock, so retiring the slot cancels it. */
+	gf_slot_refresh(slot, 0);
+	gf_sleep_worker(false);
+	return true;
+}
+
 /* Worker of a step; holds a reference on the operation. */
 void gf_step_run(struct work_struct *work)
 {
@@ -504,31 +514,10 @@ void gf_step_run(struct work_struct *work)
 		gf_unbind_unchoose(slot, op->driver);
 	pm_runtime_put(&slot->port->dev);
 	cancel_delayed_work_sync(&step->watchdog);
-	step->phase_us[GPUFABRIC_PHASE_TOTAL] = us_between(step->start, ktime_get());
+	step->result.phase_us[GPUFABRIC_PHASE_TOTAL] = us_between(step->start, ktime_get());
 
-	mutex_lock(&gf.lock);
-	if (back_in_line(step)) {
-		mutex_unlock(&gf.lock);
-		return;
-	}
-	leave_turns(step);
-	gf_notify_choose(slot, NULL);
-	slot->step = NULL;
-	if (step->expired) {
-		settle_late(slot);
-		gf_history_state(slot);
-	} else {
-		settle(step, &failure);
-		record(step);
-		gf_step_ended(step);
-	}
-	/*
-	 * Changes meanwhile were left to us. Under the lock, so that retiring the slot cancels it.
-	 */
-	gf_slot_refresh(slot, 0);
-	gf_sleep_worker(false);
-	mutex_unlock(&gf.lock);
-	gf_op_put(op);
+	if (end_work(step, &failure))
+		gf_op_put(op);
 }
 
 void gf_step_watchdog(struct work_struct *work)
@@ -542,11 +531,9 @@ void gf_step_watchdog(struct work_struct *work)
 	};
 
 	gf_rescan_oldest(&failure.binding);
-	mutex_lock(&gf.lock);
-	if (!step->running || step->expired) {
-		mutex_unlock(&gf.lock);
+	guard(mutex)(&gf.lock);
+	if (!step->running || step->expired)
 		return;
-	}
 	if (slot->snap && slot->snap->gpu >= 0) {
 		const struct gf_function *gpu = &slot->snap->functions[slot->snap->gpu];
 
@@ -555,14 +542,13 @@ void gf_step_watchdog(struct work_struct *work)
 	}
 	leave_turns(step);
 	step->expired = true;
-	step->failure = failure;
-	step->phase_us[GPUFABRIC_PHASE_TOTAL] = us_between(step->start, ktime_get());
-	gf_step_result(step, &slot->last);
+	step->result.failure = failure;
+	step->result.phase_us[GPUFABRIC_PHASE_TOTAL] = us_between(step->start, ktime_get());
+	slot->last = step->result;
 	/* While a worker is out, the slot changes by its step alone. */
 	WARN_ON_ONCE(gf_slot_fail(slot, GF_EXPIRED, &failure));
 	record(step);
 	gf_step_ended(step);
-	mutex_unlock(&gf.lock);
 }
 
 /*
@@ -572,11 +558,22 @@ void gf_step_watchdog(struct work_struct *work)
 static void refuse_step(struct gf_step *step)
 {
 	step->refused = true;
-	fail(&step->failure, -ESTALE, GPUFABRIC_CAUSE_CHANGED);
-	step->failure.activity = activity_of(step);
-	gf_step_result(step, &step->slot->last);
+	fail(&step->result.failure, -ESTALE, GPUFABRIC_CAUSE_CHANGED);
+	step->result.failure.activity = activity_of(step);
+	step->slot->last = step->result;
 	gf_history_step(step);
 	gf_step_failed(step);
+}
+
+/* Nothing is known of how it will end. */
+void gf_step_begin(struct gf_step *step)
+{
+	gf_assert_locked();
+	step->result = (struct gf_result){
+		.id = step->op->id,
+		.kind = step->op->kind,
+		.started = step->op->started,
+	};
 }
 
 /* A slot whose state does not allow that is left alone, and the step has failed. */
@@ -586,8 +583,7 @@ void gf_step_launch(struct gf_step *step, enum gf_need need, bool undo)
 
 	gf_assert_locked();
 	step->need = need;
-	step->failure = (struct gf_failure){};
-	memset(step->phase_us, 0, sizeof(step->phase_us));
+	gf_step_begin(step);
 	/* The state changes, and is announced, with its operation in sight. */
 	slot->step = step;
 	if (gf_slot_trigger(slot, need == GF_NEED_ATTACH ? GF_ATTACH :

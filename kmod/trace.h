@@ -50,8 +50,8 @@ TRACE_EVENT(gpufabric_step,
 			sizeof(__entry->name));
 		__entry->op = step->op->id;
 		__entry->kind = step->op->kind;
-		__entry->error = step->failure.error;
-		memcpy(__entry->us, step->phase_us, sizeof(__entry->us));
+		__entry->error = step->result.failure.error;
+		memcpy(__entry->us, step->result.phase_us, sizeof(__entry->us));
 	),
 	TP_printk("slot=%s operation=%llu kind=%d error=%d link_us=%u enumerate_us=%u driver_us=%u resources_us=%u remove_us=%u power_off_us=%u total_us=%u",
 		  __entry->name, __entry->op, __entry->kind, __entry->error,

@@ -2,17 +2,12 @@
 /**
  * DOC: Taking the drivers off a card
  *
- * Functions are removed with pci_rescan_remove_lock held, and a driver that waits for its users
- * meanwhile stops all PCI hot-plug of the host. So drivers are unbound without that lock before
- * the slot driver is called, as the unbind file in sysfs does: then a driver that waits stops
- * only its own slot.
- *
- * Until the slot driver has finished, a driver override with a name that no driver has keeps
- * others from binding. If functions stay, because the slot driver failed, their overrides are
- * restored and their drivers are bound again.
- *
- * Without memory for that the detach fails: otherwise a function with a driver would be left to
- * the slot driver, and so to the lock.
+ * A driver that waits for its users while somebody removes its function under
+ * pci_rescan_remove_lock stops all PCI hot-plug of the host. So before a slot is powered off its
+ * drivers are unbound without that lock: one that waits stops nobody but its own slot. A driver
+ * override of a name that no driver has keeps others from binding until the slot driver is done;
+ * when functions stay, overrides and drivers are as before. Without memory for that nothing is
+ * done, or a driver would be left to the lock.
  *
  * Called by workers of steps, without locks. The driver core's device_lock is taken for one
  * function at a time, and no lock is taken inside it.

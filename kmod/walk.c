@@ -2,14 +2,12 @@
 /**
  * DOC: Finding the functions of a card
  *
- * Every function below a slot's port is in the slot: on the bus below it, and on the buses behind
- * a switch of the card. Only functions behind a chassis (card.h) are not. Below a downstream port
- * there is one device, and the number with which a slot driver registered its slot is
- * meaningless: kernels differ in how they write "all devices".
+ * Whatever is below a slot's port is in the slot, behind switches of the card as well, but not
+ * behind a chassis (card.h). Which device number a slot driver registered its slot for says
+ * nothing: kernels differ in how they write "all devices".
  *
- * Only pci_walk_bus() may be used to look, because it takes references: drivers make virtual
- * functions come and go without pci_rescan_remove_lock. Virtual functions are part of the
- * function that they come from, and are never looked for.
+ * pci_walk_bus() is the only way to look, and it takes references: drivers make virtual functions
+ * come and go without pci_rescan_remove_lock. These are part of the function that they come from.
  */
 #include <linux/slab.h>
 
@@ -26,36 +24,32 @@ bool gf_is_gpu_class(u32 class)
 }
 
 /* Only what the PCI core remembers is read: this runs under pci_bus_sem. */
-static void count_port(struct pci_dev *pdev, struct gf_card_switch *sw)
+static void count_ports(const struct pci_bus *bus, struct gf_card_switch *sw)
 {
-	if (!pci_is_pcie(pdev) || pci_pcie_type(pdev) != PCI_EXP_TYPE_DOWNSTREAM)
-		return;
-	sw->ports++;
-	sw->slotted += !!(pcie_caps_reg(pdev) & PCI_EXP_FLAGS_SLOT);
-	sw->managed += gf_notify_knows(pdev, NULL);
+	struct pci_dev *pdev;
+
+	*sw = (struct gf_card_switch){};
+	list_for_each_entry(pdev, &bus->devices, bus_list) {
+		if (!pci_is_pcie(pdev) || pci_pcie_type(pdev) != PCI_EXP_TYPE_DOWNSTREAM)
+			continue;
+		sw->ports++;
+		sw->slotted += !!(pcie_caps_reg(pdev) & PCI_EXP_FLAGS_SLOT);
+		sw->managed += gf_notify_knows(pdev, NULL);
+	}
 }
 
-struct counting {
-	const struct pci_bus *bus; /* the bus that they are on */
-	struct gf_card_switch *sw; /* where they are counted */
-};
-
-static int count(struct pci_dev *pdev, void *data)
+/* With the first one on the bus all are counted. */
+static int count(struct pci_dev *pdev, void *sw)
 {
-	const struct counting *to = data;
-
-	if (pdev->bus == to->bus)
-		count_port(pdev, to->sw);
-	return 0;
+	count_ports(pdev->bus, sw);
+	return 1;
 }
 
 /* Look at the ports of a switch on a bus that the caller has pinned. */
 void gf_walk_switch(struct pci_bus *bus, struct gf_card_switch *sw)
 {
-	struct counting to = { .bus = bus, .sw = sw };
-
-	memset(sw, 0, sizeof(*sw));
-	pci_walk_bus(bus, count, &to);
+	*sw = (struct gf_card_switch){};
+	pci_walk_bus(bus, count, sw);
 }
 
 /* Whether a function below a slot's port is part of its card; pci_rescan_remove_lock is held. */
@@ -86,11 +80,9 @@ struct collecting {
 /* The walk holds pci_bus_sem. */
 static bool is_chassis(const struct pci_bus *bus, bool chosen)
 {
-	struct gf_card_switch sw = {};
-	struct pci_dev *pdev;
+	struct gf_card_switch sw;
 
-	list_for_each_entry(pdev, &bus->devices, bus_list)
-		count_port(pdev, &sw);
+	count_ports(bus, &sw);
 	return !gf_card_has(&sw, chosen);
 }
 

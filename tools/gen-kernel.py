@@ -105,8 +105,7 @@ OP = r"""#define OP(_cmd, _policy, _cap, _hooks...) {				\
 # The hook knows by the command what to do.
 HOOKS = {
     r"\w+_dumpit": "dumpit",
-    r"(attach|detach|compose|resize|release)_doit": "operation_doit",
-    r"(drain|drain_abort|clear)_doit": "change_doit",
+    r"(drain|drain_abort|clear|attach|detach|compose|resize|release)_doit": "change_doit",
 }
 
 
