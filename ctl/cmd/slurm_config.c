@@ -234,6 +234,7 @@ static void render_config(struct out *out, const struct slurm_kinds *kinds, cons
 	/* Where make install-slurm puts them. */
 	put_line(out, t, slurm, "Prolog=%s/slurm/prolog", programs);
 	put_line(out, t, slurm, "Epilog=%s/slurm/epilog", programs);
+	put_line(out, t, slurm, "EpilogSlurmctld=%s/slurm/epilog-slurmctld", programs);
 	put_line(out, t, slurm, "HealthCheckProgram=%s/slurm/reap", programs);
 	put_line(out, t, slurm, "HealthCheckInterval=120");
 	put_line(out, t, slurm, "PrologFlags=Alloc");
