@@ -8,9 +8,11 @@
  * machine holds for jobs that Slurm does not have on any node of it any more: a machine can be
  * several nodes, which share its GPUs. A list that may not be whole is none: without an answer of
  * the controller nothing happens. The files of those jobs, and of jobs whose Epilog did not get the
- * lock, become those of jobs that have ended, so that nobody is asked for them again.
+ * lock, become those of jobs that have ended, so that nobody is asked for them again. A lease follows
+ * the time limit of its job before that, since a lease that is over has GPUs given back, too.
  */
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,7 @@
 #include <slurm/slurm.h>
 
 #include "base/text.h"
+#include "slurm/gres.h"
 #include "slurm/job.h"
 #include "slurm/node.h"
 
@@ -29,6 +32,9 @@
 #define SHOW_MS 30000
 #define HOST_MAX 256
 #define ENDED_S 3600
+/* Less than that is how clocks differ. */
+#define RENEW_S 30
+#define UNTIL_OPEN UINT64_MAX
 
 /**
  * struct here - a job with GPUs on this machine, as its file says
@@ -45,11 +51,29 @@ struct heres {
 	size_t n;
 };
 
-/* Jobs that Slurm runs on this machine. */
+/**
+ * struct job_alive - a job that Slurm runs on this machine
+ * @id: its id
+ * @until: when Slurm ends it, in seconds since the epoch; UNTIL_OPEN without a limit, 0 where it is not known
+ */
+struct job_alive {
+	uint32_t id;
+	uint64_t until;
+};
+
 struct alive {
-	uint32_t *ids;
+	struct job_alive *items;
 	size_t n;
 };
+
+/* The clock of a job that is stopped stands still: its lease does not end. */
+static uint64_t until_of(const slurm_job_info_t *job)
+{
+	if (job->time_limit >= NO_VAL || (job->job_state & JOB_STATE_BASE) == JOB_SUSPENDED)
+		return UNTIL_OPEN;
+	return (job->job_state & JOB_COMPLETING) || job->end_time <= 0 ? 0 :
+									 (uint64_t)job->end_time;
+}
 
 /* Running, or on its way out, or stopped for a while. */
 static bool is_alive(const slurm_job_info_t *job)
@@ -109,8 +133,9 @@ static int alive_ask(const char *node, struct alive *alive)
 
 		if (!is_alive(job) || !is_here(job, nodes, host))
 			continue;
-		alive->ids = mem_push(alive->ids, alive->n, sizeof(*alive->ids));
-		alive->ids[alive->n++] = job->job_id;
+		alive->items = mem_push(alive->items, alive->n, sizeof(*alive->items));
+		alive->items[alive->n++] =
+			(struct job_alive){ .id = job->job_id, .until = until_of(job) };
 	}
 	slurm_free_job_info_msg(jobs);
 	ret = 0;
@@ -119,14 +144,14 @@ out:
 	return ret;
 }
 
-static bool alive_has(const struct alive *alive, uint32_t id)
+static const struct job_alive *alive_find(const struct alive *alive, uint32_t id)
 {
 	size_t i;
 
 	for (i = 0; i < alive->n; i++)
-		if (alive->ids[i] == id)
-			return true;
-	return false;
+		if (alive->items[i].id == id)
+			return &alive->items[i];
+	return NULL;
 }
 
 /* gpuctl reap, with the line that says that the list is whole. */
@@ -139,7 +164,7 @@ static int reap_others(const struct alive *alive)
 	size_t i;
 
 	for (i = 0; i < alive->n; i++)
-		text_add(&list, "%u\n", alive->ids[i]);
+		text_add(&list, "%u\n", alive->items[i].id);
 	text_add(&list, ".\n");
 	call.input = list.text;
 	if (gpuctl_run(&call)) {
@@ -195,12 +220,48 @@ static void settle(const struct here *here, const char *node)
 	else if (node_job_state(here->id, name, sizeof(name)) == NODE_JOB_HERE &&
 		 here_since(here->id, &since) && since.tv_sec == here->since.tv_sec &&
 		 since.tv_nsec == here->since.tv_nsec && !has_composition(here->id))
-		node_job_note(lock, NODE_JOB_ENDED, *name ? name : node);
+		node_job_note(lock, NODE_JOB_ENDED, *name ? name : node, 0);
 	close(lock);
+}
+
+/* A lease that is as long as it was is left alone: to change it is an event for all who listen. */
+static bool is_renewed(const struct job_alive *job)
+{
+	uint64_t noted = node_job_until(job->id);
+
+	return noted <= job->until ? job->until - noted <= RENEW_S : noted - job->until <= RENEW_S;
+}
+
+/* The lease of a job whose time limit is not what it was. */
+static void renew(const struct job_alive *job, const char *node)
+{
+	const uint64_t now = (uint64_t)time(NULL), left = job->until > now ? job->until - now : 0;
+	char *name = node_composition(job->id), there[NODE_NAME_MAX];
+	char *lease = mem_printf("%" PRIu64 "s", left + LEASE_MORE_S);
+	const char *argv[5] = { "annotate", name, "--for", lease };
+	struct gpuctl_call call = { .argv = argv, .timeout_ms = SHOW_MS };
+	bool new;
+	int lock = node_job_lock(job->id, 0, &new);
+
+	if (job->until == UNTIL_OPEN) {
+		argv[2] = "--no-lease";
+		argv[3] = NULL;
+	}
+	if (lock >= 0 && new)
+		node_job_forget(job->id);
+	else if (lock >= 0 && node_job_state(job->id, there, sizeof(there)) == NODE_JOB_HERE &&
+		 gpuctl_run(&call) == GPUCTL_DONE)
+		node_job_note(lock, NODE_JOB_HERE, *there ? there : node, job->until);
+	if (lock >= 0)
+		close(lock);
+	gpuctl_free(&call);
+	free(lease);
+	free(name);
 }
 
 static int reap(const char *node, const struct heres *heres)
 {
+	const struct job_alive *job;
 	struct alive alive;
 	size_t i;
 	int ret;
@@ -209,11 +270,16 @@ static int reap(const char *node, const struct heres *heres)
 		syslog(LOG_WARNING, "the controller does not say which jobs run on %s", node);
 		return 1;
 	}
+	for (i = 0; i < heres->n; i++) {
+		job = alive_find(&alive, heres->items[i].id);
+		if (job && job->until && !is_renewed(job))
+			renew(job, node);
+	}
 	ret = reap_others(&alive);
 	for (i = 0; i < heres->n; i++)
-		if (!alive_has(&alive, heres->items[i].id))
+		if (!alive_find(&alive, heres->items[i].id))
 			settle(&heres->items[i], node);
-	free(alive.ids);
+	free(alive.items);
 	return ret;
 }
 

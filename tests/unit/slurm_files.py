@@ -54,13 +54,20 @@ class Node:
             file.truncate(0)
         return count
 
+    def lease(self):
+        """The changes of leases since the last time: composition, and minutes, or None for no lease."""
+        with open(self.gpuctl + ".d/asked", "r+", encoding="utf-8") as file:
+            found = [line.split() for line in file if line.startswith("annotate")]
+            file.truncate(0)
+        return [(words[1], round(int(words[3][:-1]) / 60) if words[2] == "--for" else None) for words in found]
+
     def made(self):
         return sorted(os.listdir(self.gpuctl + ".d/made"))
 
     @staticmethod
     def file(job):
         with open(f"{RUN}/{job}", encoding="utf-8") as file:
-            return file.read().strip()
+            return file.readline().strip()
 
 
 def job_with_gpus(cluster, node):
@@ -77,6 +84,26 @@ def end(cluster, job):
     wait_for(lambda: cluster.job(job)["JobState"] == "CANCELLED", "it ends")
 
 
+def leases(cluster, node, first, second):
+    """They follow the time limits of jobs."""
+    node.lease()
+    Report.same((node.call("reap"), node.lease()), (0, []), "a lease is left alone while the time limit is what it was")
+    cluster.good("scontrol", "update", f"jobid={first}", "timelimit=240")
+    Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{first}", 250)]), "a longer time limit is a longer lease")
+    Report.same((node.call("reap"), node.lease()), (0, []), "once")
+    cluster.good("scontrol", "update", f"jobid={first}", "timelimit=UNLIMITED")
+    Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{first}", None)]), "without a limit there is none")
+    cluster.good("scontrol", "update", f"jobid={first}", "timelimit=60")
+    node.before("annotate", "exit 1")
+    Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{first}", 70)]), "one that could not be changed")
+    node.before("annotate", "")
+    Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{first}", 70)]), "is changed the next time")
+    cluster.good("scontrol", "suspend", str(second))
+    Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{second}", None)]), "that of a job which is stopped does not end")
+    cluster.good("scontrol", "resume", str(second))
+    Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{second}", 70)]), "until it goes on")
+
+
 def main():
     in_namespaces()
     with tempfile.TemporaryDirectory() as folder, Cluster(folder, "gf_h100:4", {"n1": "gpu:h100:4"},
@@ -88,6 +115,7 @@ def main():
         node.asked("compose")
         Report.same((node.call("reap"), node.asked("reap")), (0, 1), "reap asks while jobs are here")
         Report.same((node.made(), node.file(first)), ([f"slurm-{first}", f"slurm-{second}"], "n1"), "and leaves those that run")
+        leases(cluster, node, first, second)
         end(cluster, first)
         node.before("reap", "exit 1")
         Report.same((node.call("reap"), node.file(first)), (1, "n1"), "what could not be given back stays a job of this node")
