@@ -194,7 +194,7 @@ $(BUILD)/fabric-liqid: $(liqid-objects) $(OBJ)/flags
 	@echo "  LD      $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs)
 
-slurm: $(slurm-programs) $(BUILD)/slurm/spank_gpufabric.so $(BUILD)/slurm/gpufabric.conf ## Build what Slurm calls: build/slurm/ (needs libslurm-dev)
+slurm: $(slurm-programs) $(BUILD)/slurm/spank_gpufabric.so $(BUILD)/slurm/gpufabric.conf $(BUILD)/slurm/epilog-slurmctld ## Build what Slurm calls: build/slurm/ (needs libslurm-dev)
 
 $(BUILD)/slurm/%: $(OBJ)/slurm/%.o $(OBJ)/slurm/job.o $(OBJ)/slurm/gres.o $(slurm-parts) $(OBJ)/flags
 	@mkdir -p $(@D)
@@ -204,6 +204,10 @@ $(BUILD)/slurm/%: $(OBJ)/slurm/%.o $(OBJ)/slurm/job.o $(OBJ)/slurm/gres.o $(slur
 $(BUILD)/slurm/gpufabric.conf: slurm/gpufabric.conf $(OBJ)/flags
 	@mkdir -p $(@D)
 	@sed 's#@programs@#$(libexecdir)/gpuctl/slurm#' $< >$@
+
+$(BUILD)/slurm/epilog-slurmctld: slurm/epilog-slurmctld.sh $(OBJ)/flags
+	@mkdir -p $(@D)
+	@sed 's#@sbin@#$(sbindir)#' $< >$@
 
 # Slurm's programs have functions of their own by whatever names.
 $(OBJ)/shared/%.o: %.c $(OBJ)/flags
@@ -420,6 +424,7 @@ install-fm: gpufabric-fm ## Install the fabric manager and its files (DESTDIR, p
 # What Slurm calls is a package of its own, too, since it belongs to one release of Slurm.
 slurm-map = $(foreach program,$(slurm-programs),$(program):$(libexecdir)/gpuctl/slurm/$(notdir $(program)):755) \
 	$(BUILD)/slurm/spank_gpufabric.so:$(slurmdir)/spank_gpufabric.so:644 \
+	$(BUILD)/slurm/epilog-slurmctld:$(libexecdir)/gpuctl/slurm/epilog-slurmctld:755 \
 	$(BUILD)/slurm/gpufabric.conf:$(unitdir)/slurmd.service.d/gpufabric.conf:644 \
 	$(call to,slurm/man/*.8,$(mandir)/man8)
 

@@ -51,7 +51,7 @@ static int epilog_run(uint32_t id, const char *node)
 	said = gpuctl_said(&call);
 	/* A job whose GPUs never came has no composition. */
 	if ((call.exit == GPUCTL_DONE || call.exit == GPUCTL_USAGE) && lock >= 0)
-		node_job_note(lock, NODE_JOB_ENDED, node);
+		node_job_note(lock, NODE_JOB_ENDED, node, 0);
 	else if (call.exit != GPUCTL_DONE && call.exit != GPUCTL_USAGE)
 		ret = epilog_fault(id, node, said);
 	gpuctl_free(&call);

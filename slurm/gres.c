@@ -6,8 +6,6 @@
 #include "base/text.h"
 #include "slurm/gres.h"
 
-/* A job whose time is over is given KillWait, and its Epilog time to work. */
-#define LEASE_MORE_S 600
 /* Slurm's words for no limit, and for none given. */
 #define MINUTES_NO_LIMIT 0xfffffffe
 

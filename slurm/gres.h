@@ -32,6 +32,9 @@ bool gres_holds(const char *text, const struct gres_gpus *kinds, size_t n);
 /* An account as a tenant: itself where tenants may be called so, "uid-1000" else. */
 void gres_tenant(const char *account, uint32_t uid, char tenant[GRES_KIND_MAX]);
 
+/* A job whose time is over is given KillWait, and its Epilog time to work. */
+#define LEASE_MORE_S 600
+
 /* A lease for a time limit in minutes, or 0 for a job without one; in seconds. */
 uint64_t gres_lease(uint32_t minutes);
 

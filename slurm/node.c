@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@
 
 #define ARGS_MAX 80
 #define ENDED "ended "
+/* A name, and a number. */
+#define NOTE_MAX (NODE_NAME_MAX + sizeof(ENDED) + 32)
 #define LOCK_STEP_MS 50
 /* From SIGTERM on gpuctl undoes what it has begun. */
 #define GRACE_MS 20000
@@ -106,9 +109,10 @@ void node_job_forget(uint32_t id)
 	free(path);
 }
 
-int node_job_note(int fd, enum node_job what, const char *node)
+int node_job_note(int fd, enum node_job what, const char *node, uint64_t until)
 {
-	char *text = mem_printf("%s%s\n", what == NODE_JOB_ENDED ? ENDED : "", node);
+	char *text =
+		mem_printf("%s%s\n%" PRIu64 "\n", what == NODE_JOB_ENDED ? ENDED : "", node, until);
 	int err = 0;
 
 	if (ftruncate(fd, 0) || pwrite(fd, text, strlen(text), 0) != (ssize_t)strlen(text))
@@ -117,24 +121,43 @@ int node_job_note(int fd, enum node_job what, const char *node)
 	return err;
 }
 
-enum node_job node_job_state(uint32_t id, char *node, size_t size)
+/* What the file of a job says, both lines; -1 for none. */
+static ssize_t job_note_read(uint32_t id, char text[NOTE_MAX])
 {
-	char *path = job_file(id), text[NODE_NAME_MAX + sizeof(ENDED) + 1];
+	char *path = job_file(id);
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	enum node_job state = NODE_JOB_UNKNOWN;
+	ssize_t length = fd < 0 ? -1 : read(fd, text, NOTE_MAX - 1);
 
-	*node = '\0';
-	if (length >= 0) {
+	if (length >= 0)
 		text[length] = '\0';
-		text[strcspn(text, "\n")] = '\0';
-		state = strncmp(text, ENDED, strlen(ENDED)) ? NODE_JOB_HERE : NODE_JOB_ENDED;
-		snprintf(node, size, "%s", text + (state == NODE_JOB_ENDED ? strlen(ENDED) : 0));
-	}
 	if (fd >= 0)
 		close(fd);
 	free(path);
+	return length;
+}
+
+enum node_job node_job_state(uint32_t id, char *node, size_t size)
+{
+	char text[NOTE_MAX];
+	enum node_job state;
+
+	*node = '\0';
+	if (job_note_read(id, text) < 0)
+		return NODE_JOB_UNKNOWN;
+	text[strcspn(text, "\n")] = '\0';
+	state = strncmp(text, ENDED, strlen(ENDED)) ? NODE_JOB_HERE : NODE_JOB_ENDED;
+	snprintf(node, size, "%s", text + (state == NODE_JOB_ENDED ? strlen(ENDED) : 0));
 	return state;
+}
+
+uint64_t node_job_until(uint32_t id)
+{
+	char text[NOTE_MAX], *line;
+
+	if (job_note_read(id, text) < 0)
+		return 0;
+	line = strchr(text, '\n');
+	return line ? strtoull(line + 1, NULL, 10) : 0;
 }
 
 int gpuctl_run(struct gpuctl_call *call)

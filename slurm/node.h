@@ -42,10 +42,15 @@ enum node_job {
 	NODE_JOB_ENDED, /* its Epilog ran: Slurm may start it again here, also without a Prolog */
 };
 
-/* @fd: of node_job_lock(). @node: this node, as Slurm calls it. 0 or a negative errno. */
-int node_job_note(int fd, enum node_job what, const char *node);
+/*
+ * @fd: of node_job_lock(). @node: this node, as Slurm calls it. @until: when Slurm is to end the job,
+ * as far as its lease goes by that, 0 for what it was composed with. 0 or a negative errno.
+ */
+int node_job_note(int fd, enum node_job what, const char *node, uint64_t until);
 /* @node, of @size bytes, gets the name of the node; "" for NODE_JOB_UNKNOWN. */
 enum node_job node_job_state(uint32_t id, char *node, size_t size);
+/* @until of its note. */
+uint64_t node_job_until(uint32_t id);
 
 /**
  * struct gpuctl_call - a call of gpuctl

@@ -173,7 +173,7 @@ static int prolog_run(struct prolog *prolog)
 		node_job_forget(prolog->id);
 		return 0;
 	}
-	err = node_job_note(lock, NODE_JOB_HERE, prolog->node);
+	err = node_job_note(lock, NODE_JOB_HERE, prolog->node, 0);
 	if (err)
 		return prolog_fault(prolog, strerror(-err));
 	ret = prolog_compose(prolog, &said);

@@ -7,9 +7,12 @@
  * HealthCheckProgram, which asks nobody while the node has no job with GPUs. It gives back what the
  * machine holds for jobs that Slurm does not have on any node of it any more: a machine can be
  * several nodes, which share its GPUs. A list that may not be whole is none: without an answer of
- * the controller nothing happens.
+ * the controller nothing happens. The files of those jobs, and of jobs whose Epilog did not get the
+ * lock, become those of jobs that have ended, so that nobody is asked for them again. A lease follows
+ * the time limit of its job before that, since a lease that is over has GPUs given back, too.
  */
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +24,56 @@
 #include <slurm/slurm.h>
 
 #include "base/text.h"
+#include "slurm/gres.h"
 #include "slurm/job.h"
 #include "slurm/node.h"
 
 #define REAP_MS 120000
+#define SHOW_MS 30000
 #define HOST_MAX 256
 #define ENDED_S 3600
+/* Less than that is how clocks differ. */
+#define RENEW_S 30
+#define UNTIL_OPEN UINT64_MAX
+
+/**
+ * struct here - a job with GPUs on this machine, as its file says
+ * @id: of the job
+ * @since: when its Prolog, the last one, said so
+ */
+struct here {
+	uint32_t id;
+	struct timespec since;
+};
+
+struct heres {
+	struct here *items;
+	size_t n;
+};
+
+/**
+ * struct job_alive - a job that Slurm runs on this machine
+ * @id: its id
+ * @until: when Slurm ends it, in seconds since the epoch; UNTIL_OPEN without a limit, 0 where it is not known
+ */
+struct job_alive {
+	uint32_t id;
+	uint64_t until;
+};
+
+struct alive {
+	struct job_alive *items;
+	size_t n;
+};
+
+/* The clock of a job that is stopped stands still: its lease does not end. */
+static uint64_t until_of(const slurm_job_info_t *job)
+{
+	if (job->time_limit >= NO_VAL || (job->job_state & JOB_STATE_BASE) == JOB_SUSPENDED)
+		return UNTIL_OPEN;
+	return (job->job_state & JOB_COMPLETING) || job->end_time <= 0 ? 0 :
+									 (uint64_t)job->end_time;
+}
 
 /* Running, or on its way out, or stopped for a while. */
 static bool is_alive(const slurm_job_info_t *job)
@@ -66,52 +113,174 @@ static const char *host_of(const node_info_msg_t *nodes, const char *name)
 	return NULL;
 }
 
-/* The list for gpuctl reap --jobs-alive, with the line that says that it is whole; NULL: unknown. */
-static char *jobs_alive(const char *node)
+/* -1: the controller does not say. */
+static int alive_ask(const char *node, struct alive *alive)
 {
 	node_info_msg_t *nodes = NULL;
 	job_info_msg_t *jobs = NULL;
-	struct text list = { 0 };
 	const char *host;
 	uint32_t i;
+	int ret = -1;
 
+	memset(alive, 0, sizeof(*alive));
 	if (slurm_load_node(0, &nodes, SHOW_ALL))
-		return NULL;
+		return -1;
 	host = host_of(nodes, node);
 	if (!host || slurm_load_jobs(0, &jobs, SHOW_ALL))
 		goto out;
 	for (i = 0; i < jobs->record_count; i++) {
 		const slurm_job_info_t *job = &jobs->job_array[i];
 
-		if (is_alive(job) && is_here(job, nodes, host))
-			text_add(&list, "%u\n", job->job_id);
+		if (!is_alive(job) || !is_here(job, nodes, host))
+			continue;
+		alive->items = mem_push(alive->items, alive->n, sizeof(*alive->items));
+		alive->items[alive->n++] =
+			(struct job_alive){ .id = job->job_id, .until = until_of(job) };
 	}
-	text_add(&list, ".\n");
 	slurm_free_job_info_msg(jobs);
+	ret = 0;
 out:
 	slurm_free_node_info_msg(nodes);
-	return list.text;
+	return ret;
 }
 
-static int reap(const char *node)
+static const struct job_alive *alive_find(const struct alive *alive, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < alive->n; i++)
+		if (alive->items[i].id == id)
+			return &alive->items[i];
+	return NULL;
+}
+
+/* gpuctl reap, with the line that says that the list is whole. */
+static int reap_others(const struct alive *alive)
 {
 	static const char *const argv[] = { "reap", "--jobs-alive", "-", NULL };
 	struct gpuctl_call call = { .argv = argv, .timeout_ms = REAP_MS };
-	char *list = jobs_alive(node), *said;
+	struct text list = { 0 };
+	char *said;
+	size_t i;
 
-	if (!list) {
-		syslog(LOG_WARNING, "the controller does not say which jobs run on %s", node);
-		return 1;
-	}
-	call.input = list;
+	for (i = 0; i < alive->n; i++)
+		text_add(&list, "%u\n", alive->items[i].id);
+	text_add(&list, ".\n");
+	call.input = list.text;
 	if (gpuctl_run(&call)) {
 		said = gpuctl_said(&call);
 		syslog(LOG_WARNING, "%s", said);
 		free(said);
 	}
-	free(list);
+	free(list.text);
 	gpuctl_free(&call);
 	return call.exit != GPUCTL_DONE;
+}
+
+/* When did the Prolog of a job say that it is here? */
+static bool here_since(uint32_t id, struct timespec *since)
+{
+	char *path = mem_printf(NODE_RUN "/%u", id);
+	struct stat st;
+	bool known = !stat(path, &st);
+
+	if (known)
+		*since = st.st_mtim;
+	free(path);
+	return known;
+}
+
+static bool has_composition(uint32_t id)
+{
+	char *name = node_composition(id);
+	const char *argv[3] = { "show", name };
+	struct gpuctl_call call = { .argv = argv, .timeout_ms = SHOW_MS };
+	bool has = gpuctl_run(&call) != GPUCTL_USAGE;
+
+	gpuctl_free(&call);
+	free(name);
+	return has;
+}
+
+/*
+ * The file of a job that the controller did not name any more. A Prolog that has run since was not
+ * seen then; whoever has the lock says himself what became of the job.
+ */
+static void settle(const struct here *here, const char *node)
+{
+	char name[NODE_NAME_MAX];
+	struct timespec since;
+	bool new;
+	int lock = node_job_lock(here->id, 0, &new);
+
+	if (lock < 0)
+		return;
+	if (new)
+		node_job_forget(here->id);
+	else if (node_job_state(here->id, name, sizeof(name)) == NODE_JOB_HERE &&
+		 here_since(here->id, &since) && since.tv_sec == here->since.tv_sec &&
+		 since.tv_nsec == here->since.tv_nsec && !has_composition(here->id))
+		node_job_note(lock, NODE_JOB_ENDED, *name ? name : node, 0);
+	close(lock);
+}
+
+/* A lease that is as long as it was is left alone: to change it is an event for all who listen. */
+static bool is_renewed(const struct job_alive *job)
+{
+	uint64_t noted = node_job_until(job->id);
+
+	return noted <= job->until ? job->until - noted <= RENEW_S : noted - job->until <= RENEW_S;
+}
+
+/* The lease of a job whose time limit is not what it was. */
+static void renew(const struct job_alive *job, const char *node)
+{
+	const uint64_t now = (uint64_t)time(NULL), left = job->until > now ? job->until - now : 0;
+	char *name = node_composition(job->id), there[NODE_NAME_MAX];
+	char *lease = mem_printf("%" PRIu64 "s", left + LEASE_MORE_S);
+	const char *argv[5] = { "annotate", name, "--for", lease };
+	struct gpuctl_call call = { .argv = argv, .timeout_ms = SHOW_MS };
+	bool new;
+	int lock = node_job_lock(job->id, 0, &new);
+
+	if (job->until == UNTIL_OPEN) {
+		argv[2] = "--no-lease";
+		argv[3] = NULL;
+	}
+	if (lock >= 0 && new)
+		node_job_forget(job->id);
+	else if (lock >= 0 && node_job_state(job->id, there, sizeof(there)) == NODE_JOB_HERE &&
+		 gpuctl_run(&call) == GPUCTL_DONE)
+		node_job_note(lock, NODE_JOB_HERE, *there ? there : node, job->until);
+	if (lock >= 0)
+		close(lock);
+	gpuctl_free(&call);
+	free(lease);
+	free(name);
+}
+
+static int reap(const char *node, const struct heres *heres)
+{
+	const struct job_alive *job;
+	struct alive alive;
+	size_t i;
+	int ret;
+
+	if (alive_ask(node, &alive)) {
+		syslog(LOG_WARNING, "the controller does not say which jobs run on %s", node);
+		return 1;
+	}
+	for (i = 0; i < heres->n; i++) {
+		job = alive_find(&alive, heres->items[i].id);
+		if (job && job->until && !is_renewed(job))
+			renew(job, node);
+	}
+	ret = reap_others(&alive);
+	for (i = 0; i < heres->n; i++)
+		if (!alive_find(&alive, heres->items[i].id))
+			settle(&heres->items[i], node);
+	free(alive.items);
+	return ret;
 }
 
 /* Slurm starts a job again within minutes, or never. */
@@ -130,28 +299,30 @@ static void ended_forget(uint32_t id, const char *path)
 	close(lock);
 }
 
-/* Has the node a job with GPUs? What is left of jobs that ended long ago is removed. */
-static bool jobs_are_here(void)
+/* Jobs with GPUs on this machine. What is left of those that ended long ago is removed. */
+static void heres_find(struct heres *heres)
 {
 	DIR *dir = opendir(NODE_RUN);
 	char name[NODE_NAME_MAX], *path;
+	struct here here;
 	struct dirent *entry;
-	bool any = false;
 	uint32_t id;
 
 	while (dir && (entry = readdir(dir))) {
 		if (!node_job_id(entry->d_name, &id))
 			continue;
 		path = mem_printf(NODE_RUN "/%u", id);
-		if (node_job_state(id, name, sizeof(name)) == NODE_JOB_HERE)
-			any = true;
-		else
+		here.id = id;
+		if (node_job_state(id, name, sizeof(name)) != NODE_JOB_HERE) {
 			ended_forget(id, path);
+		} else if (here_since(id, &here.since)) {
+			heres->items = mem_push(heres->items, heres->n, sizeof(*heres->items));
+			heres->items[heres->n++] = here;
+		}
 		free(path);
 	}
 	if (dir)
 		closedir(dir);
-	return any;
 }
 
 int main(int argc, char **argv)
@@ -159,9 +330,11 @@ int main(int argc, char **argv)
 	const bool start = argc > 1 && !strcmp(argv[1], "--start");
 	const char *node = start && argc > 2 ? argv[2] : getenv("SLURMD_NODENAME");
 	char host[HOST_MAX] = "";
+	struct heres heres = { 0 };
 	int ret;
 
-	if (!start && !jobs_are_here())
+	heres_find(&heres);
+	if (!start && !heres.n)
 		return 0;
 	openlog("gpufabric-reap", LOG_PID, LOG_DAEMON);
 	if (!node && !gethostname(host, sizeof(host) - 1)) {
@@ -171,7 +344,8 @@ int main(int argc, char **argv)
 	if (!node || !*node)
 		return 1;
 	slurm_init(NULL);
-	ret = reap(node);
+	ret = reap(node, &heres);
 	slurm_fini();
+	free(heres.items);
 	return ret;
 }

@@ -221,8 +221,11 @@ static void render_config(struct out *out, const struct slurm_kinds *kinds, cons
 		 "# slurm.conf, the same on all machines. Licences: GPUs of the pool");
 	put_line(out, t, slurm, "GresTypes=gpu");
 	put_line(out, t, slurm, "Licenses=%s", licences.text);
-	/* slurmctld does not start with it where nobody records. */
+	/* slurmctld does not start with them where nobody records. */
+	put_line(out, t, slurm,
+		 "# with slurmdbd: AccountingStorageType=accounting_storage/slurmdbd");
 	put_line(out, t, slurm, "# with slurmdbd: AccountingStorageTRES=gres/gpu%s", tres.text);
+	put_line(out, t, slurm, "# with slurmdbd: AccountingStorageEnforce=limits");
 	put_line(out, t, slurm, "SelectType=select/cons_tres");
 	put_line(out, t, slurm, "ProctrackType=proctrack/cgroup");
 	put_line(out, t, slurm, "TaskPlugin=task/cgroup,task/affinity");
@@ -231,6 +234,7 @@ static void render_config(struct out *out, const struct slurm_kinds *kinds, cons
 	/* Where make install-slurm puts them. */
 	put_line(out, t, slurm, "Prolog=%s/slurm/prolog", programs);
 	put_line(out, t, slurm, "Epilog=%s/slurm/epilog", programs);
+	put_line(out, t, slurm, "EpilogSlurmctld=%s/slurm/epilog-slurmctld", programs);
 	put_line(out, t, slurm, "HealthCheckProgram=%s/slurm/reap", programs);
 	put_line(out, t, slurm, "HealthCheckInterval=120");
 	put_line(out, t, slurm, "PrologFlags=Alloc");
@@ -350,7 +354,8 @@ const struct ctl_command cmd_slurm_config = {
 	.help = "The gres of this host are its slots, and the licences are the GPUs of this host and of all its fabric\n"
 		"managers, by kind: hosts that share a pool print the same licences. A kind is called by its first\n"
 		"word, such as h100, where the pool has no other one of that word. Prolog, Epilog and the plugin are\n"
-		"those of the package gpufabric-slurm. The files in gres.conf have to be there before slurmd starts.",
+		"those of the package gpufabric-slurm. The files in gres.conf have to be there before slurmd starts.\n"
+		"Lines of slurm.conf that need slurmdbd are comments: \"# with slurmdbd: \".",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = slurm_config_run,

@@ -155,6 +155,47 @@ static void check_programs(const struct slurm_conf *conf, struct slurm_findings 
 			   "a node that dies is never noticed, and keeps its GPUs\nSlurmdTimeout=300");
 }
 
+/* All that is lacking is one line to write. */
+static void check_recorded(const struct slurm_conf *conf, const char *tres,
+			   const struct slurm_line *line, struct slurm_findings *findings)
+{
+	const struct slurm_line *where;
+	const char *licences = slurm_conf_value(conf, "Licenses", &where), *at = licences;
+	struct text lacks = { 0 };
+	size_t len;
+
+	if (!slurm_list_has(tres, "gres/gpu"))
+		text_join(&lacks, ",", "gres/gpu");
+	for (; at && *at; at += len + (at[len] == ',')) {
+		char *word;
+
+		len = strcspn(at, ",");
+		if (strncmp(at, SLURM_LICENCE, strlen(SLURM_LICENCE)))
+			continue;
+		word = mem_printf("license/%.*s", (int)strcspn(at, ",:*"), at);
+		if (!slurm_list_has(tres, word))
+			text_join(&lacks, ",", word);
+		free(word);
+	}
+	if (lacks.text)
+		slurm_find(findings, SLURM_WARNING, "slurm.conf", line,
+			   "AccountingStorageTRES lacks %s: sacct does not show them, and no limit can be set on them\n"
+			   "AccountingStorageTRES=%s%s%s",
+			   lacks.text, tres ? tres : "", tres && *tres ? "," : "", lacks.text);
+	free(lacks.text);
+}
+
+/* Each of the three words has limits enforced. */
+static void check_limits(const struct slurm_conf *conf, struct slurm_findings *findings)
+{
+	const struct slurm_line *line;
+	const char *value = slurm_conf_value(conf, "AccountingStorageEnforce", &line);
+
+	if (!slurm_list_has(value, "safe") && !slurm_list_has(value, "all"))
+		needs_word(conf, "AccountingStorageEnforce", "limits", SLURM_WARNING,
+			   "limits of accounts have no effect", findings);
+}
+
 static void check_accounting(const struct slurm_conf *conf, struct slurm_findings *findings)
 {
 	const struct slurm_line *line;
@@ -167,9 +208,10 @@ static void check_accounting(const struct slurm_conf *conf, struct slurm_finding
 			   "AccountingStorageTRES=%s without slurmdbd: slurmctld does not start\n"
 			   "AccountingStorageType=accounting_storage/slurmdbd, or no such line",
 			   tres);
-	if (recorded)
-		needs_word(conf, "AccountingStorageTRES", "gres/gpu", SLURM_WARNING,
-			   "sacct does not show GPUs, and no limit can be set on them", findings);
+	if (recorded) {
+		check_recorded(conf, tres, line, findings);
+		check_limits(conf, findings);
+	}
 }
 
 /* Slurm gives a whole node all its slots, whatever a job asks for. */

@@ -32,6 +32,26 @@ LISTENER = """#!/bin/sh
 echo connected
 exec cat {folder}/events
 """
+LINES = """EpilogSlurmctld={folder}/epilog-slurmctld
+PartitionName=main Nodes=n1,n2 Default=YES MaxTime=60 State=UP
+"""
+# What the script that slurmctld runs finds in the place of the daemon.
+WAKER = """#!/bin/sh
+touch {folder}/woken
+exec {program} "$@" --socket={folder}/wake
+"""
+
+
+def write_program(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, 0o755)
+
+
+def write_epilog(folder):
+    """slurmctld wants it to be there when it starts."""
+    with open(os.path.join(TOP, "slurm/epilog-slurmctld.sh"), encoding="utf-8") as file:
+        write_program(os.path.join(folder, "epilog-slurmctld"), file.read().replace("@sbin@", os.path.join(folder, "bin")))
 
 
 class Pool:
@@ -41,11 +61,8 @@ class Pool:
         self.cluster = cluster
         self.folder = os.path.join(cluster.folder, "bin")
         os.makedirs(self.folder)
-        for name, text in (("gpuctl", GPUCTL), ("listener", LISTENER)):
-            path = os.path.join(self.folder, name)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text.format(folder=self.folder))
-            os.chmod(path, 0o755)
+        for name, text in (("gpuctl", GPUCTL), ("listener", LISTENER), ("gpufabric-slurm-sync", WAKER)):
+            write_program(os.path.join(self.folder, name), text.format(folder=self.folder, program=PROGRAM))
         os.mkfifo(os.path.join(self.folder, "events"))
         self.events = None
         cluster.environment["PATH"] = self.folder + ":" + cluster.environment["PATH"]
@@ -103,6 +120,8 @@ def job(cluster, count, nodes=1):
 
 def once(cluster, pool):
     """One look at a time."""
+    epilog = os.path.join(cluster.folder, "epilog-slurmctld")
+    Report.same((cluster.run(epilog)[0], os.path.exists(f"{pool.folder}/woken")), (0, False), "the end of a job without GPUs wakes nobody")
     pool.write(*h100(*["free"] * 6))
     Report.same(cluster.run(PROGRAM, "--once")[0], 0, "a whole pool")
     Report.same(reserved(cluster), None, "needs no reservation")
@@ -197,6 +216,25 @@ def running(cluster, pool):
     Report.same(reserved(cluster), None, "the pool is whole again, and the job that waited runs")
     cluster.good("scancel", str(first), str(third))
     wait_for(lambda: cluster.used()["gf_h100"][1] == 0, "no licence is used")
+
+
+def dead_node(cluster, pool):
+    """No event, and no Epilog: EpilogSlurmctld has the daemon look."""
+    pool.write(*h100(*["free"] * 4, *[("elsewhere", "n1")] * 2))
+    pool.event()
+    number = int(cluster.good("sbatch", "--parsable", "-o", "/dev/null", "--gpus=h100:2", "-w", "n1", "--wrap=sleep 300"))
+    cluster.until_running(number)
+    Report.same(reserved(cluster), None, "GPUs of a job are there")
+    cluster.end("n1", signal.SIGKILL)
+    cluster.good("scontrol", "update", "nodename=n1", "state=down", "reason=dead")
+    wait_for(lambda: reserved(cluster) == "gf_h100:2", "its GPUs are away")
+    Report.ok(True, "when its node dies, they are away at once")
+    cluster.good("scancel", str(number))
+    cluster.start_node("n1")
+    wait_for(lambda: cluster.node("n1") == "IDLE", "n1 is back")
+    pool.event()
+    wait_for(lambda: reserved(cluster) is None, "its GPUs are there")
+    Report.ok(True, "until it is back")
 
 
 def faults(cluster, pool):
@@ -302,9 +340,11 @@ def fabric(cluster, _):
 def main():
     in_namespaces()
     with tempfile.TemporaryDirectory() as folder:
-        with Cluster(folder, "gf_h100:6,matlab:2", {"n1": "gpu:h100:4", "n2": "gpu:h100:4"}, script=SCRIPT) as cluster:
+        write_epilog(folder)
+        with Cluster(folder, "gf_h100:6,matlab:2", {"n1": "gpu:h100:4", "n2": "gpu:h100:4"}, LINES.format(folder=folder),
+                     script=SCRIPT) as cluster:
             pool = Pool(cluster)
-            for part in (once, reported, running, faults, fabric):
+            for part in (once, reported, running, dead_node, faults, fabric):
                 print(f"# {part.__name__}")
                 try:
                     part(cluster, pool)

@@ -120,6 +120,7 @@ static const char gres_conf[] = "AutoDetect=off\n"
 				"nodename=n[2-9] name=gpu type=h100 file=/dev/gpufabric/3-[1-2]\n"
 				"NodeName=n2 Name=gpu Type=h100 File=/dev/gpufabric/4-1,/dev/gpufabric/4-2\n";
 static const char plugstack_conf[] = "include plugstack.d/*.conf\n";
+#define DBD "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce="
 static const char cgroup_conf[] = "ConstrainDevices=yes\n";
 
 static void put_whole(void)
@@ -188,6 +189,20 @@ static void finds_with(const char *from, const char *to, const char *want, const
 	free(text);
 }
 
+static void finds_nothing(const char *from, const char *to, const char *what)
+{
+	const char *at = strstr(slurm_conf, from);
+	char *text = mem_printf("%.*s%s%s", (int)(at - slurm_conf), slurm_conf, to, at + strlen(from)), *is;
+	struct fault fault = { "" };
+
+	put_whole();
+	tree_put(dir, "slurm.conf", text);
+	is = found(&fault);
+	is_str(is, "", what);
+	free(is);
+	free(text);
+}
+
 static void test_slurm_conf(void)
 {
 	finds_with("gresTYPES=gpu", "", "error slurm.conf: GresTypes lacks gpu", "no GPUs");
@@ -213,8 +228,16 @@ static void test_slurm_conf(void)
 	finds_with("PrologEpilogTimeout=600", "SlurmdTimeout=0", "warning slurm.conf:11: a node that dies", "dead nodes");
 	finds_with("PrologEpilogTimeout=600", "ProctrackType=proctrack/linuxproc", "warning slurm.conf:11: proctrack/linux",
 		   "no cgroups");
-	finds_with("PrologEpilogTimeout=600", "AccountingStorageType=accounting_storage/slurmdbd",
-		   "warning slurm.conf: AccountingStorageTRES lacks gres/gpu", "accounting");
+	finds_with("PrologEpilogTimeout=600", DBD "limits",
+		   "warning slurm.conf: AccountingStorageTRES lacks gres/gpu,license/gf_h100: ", "accounting of no GPUs");
+	finds_with("PrologEpilogTimeout=600", DBD "limits\nAccountingStorageTRES=gres/gpu",
+		   "warning slurm.conf:13: AccountingStorageTRES lacks license/gf_h100", "of no licences");
+	finds_with("PrologEpilogTimeout=600", DBD "associations\nAccountingStorageTRES=gres/gpu,license/gf_h100",
+		   "warning slurm.conf:12: AccountingStorageEnforce lacks limits", "with limits that have no effect");
+	finds_nothing("PrologEpilogTimeout=600", DBD "associations,Safe\nAccountingStorageTRES=gres/gpu,license/gf_h100",
+		      "accounting, where limits of minutes have all others heeded");
+	finds_nothing("PrologEpilogTimeout=600", DBD "ALL\nAccountingStorageTRES=gres/gpu,license/gf_h100",
+		      "accounting that enforces all");
 	finds_with("PrologEpilogTimeout=600", "AccountingStorageTRES=gres/gpu,license/gf_h100",
 		   "AccountingStorageTRES=gres/gpu,license/gf_h100 without slurmdbd: slurmctld does not start", "accounting for nobody");
 	finds_with("PrologEpilogTimeout=600", "PartitionName=x OverSubscribe=Exclusive",

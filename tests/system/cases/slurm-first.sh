@@ -13,42 +13,18 @@
 # shellcheck disable=SC2016,SC2317
 
 . "$TESTS/system/lib.sh"
-
-page=$TESTS/slurm.md
-said=/tmp/said
+# shellcheck source=tests/system/page.sh
+. "$TESTS/system/page.sh"
 
 all_back()
 {
 	[ "$(gpuctl -j list | jq '.compositions | length')" = 0 ]
 }
 
-node_idle()
-{
-	[ "$(sinfo -h -o %T)" = idle ]
-}
-
-# What a network and a card would give, and the places of the packages.
-ip addr add 10.77.0.1/32 dev lo
-echo "10.77.0.1 $(hostname -s)" >>/etc/hosts
-ln -s /usr/local/share/gpuctl /usr/share/gpuctl
-# An emulated machine is slower.
-mkdir -p /run/systemd/system/slurmctld.service.d
-printf '[Service]\nEnvironment=GPUFABRIC_SIZE_LIMIT=60\n' >/run/systemd/system/slurmctld.service.d/slow.conf
-systemctl daemon-reload
-mkdir -p /etc/slurm
-modprobe gpufabric_sim mode=pciehp switches=1 slots=3 'gpus=*:h100-80:off' latency_ms=5 || bail_out "no simulator"
-
-mapfile -t commands < <(sed -n '/<!-- first job -->/,/<!-- end of first job -->/s/^    //p' "$page")
+page_machine 3
+page_all "first job"
 is "${#commands[@]}" 10 "there are ten commands"
-for command in "${commands[@]}"; do
-	note "$command"
-	# A reader is slower than slurmd.
-	[[ $command != srun* ]] || check "the node is idle" wait_for 60 node_idle
-	bash -c "$command" >$said 2>&1 </dev/null
-	is $? 0 "it succeeds"
-	sed 's/^/#   /' $said
-done
-like "$(cat $said)" "slurm-1" "the job sees its GPU"
+like "$(cat "$said")" "slurm-1" "the job sees its GPU"
 check "and gives it back" wait_for 60 all_back
 is "$(sinfo -h -R)" "" "no node is drained" || bail_out "no node for the rest"
 

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+# before: make -s slurm
+"""
+The files of jobs on a node: Prolog and reap with Slurm's own controller and a stand-in for gpuctl. What reap has given back, or
+an Epilog that had no lock, is no job of this node any more, so that nobody asks the controller for it.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "slurm"))
+# pylint: disable=wrong-import-position
+from rig import BUILD, TOP, Cluster, Report, in_namespaces, wait_for
+
+RUN = "/run/gpufabric-slurm"
+BIN = "/usr/local/bin"
+
+
+class Node:
+    """Node n1: what its slurmd would run, in a namespace where /run and the place of gpuctl are empty."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        for folder in ("/run", BIN):
+            subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
+        self.gpuctl = os.path.join(BIN, "gpuctl")
+        shutil.copy(os.path.join(TOP, "tests/slurm/gpuctl"), self.gpuctl)
+        os.makedirs(self.gpuctl + ".d/made")
+
+    def call(self, program, job=None, words=()):
+        environment = dict(self.cluster.environment, SLURMD_NODENAME="n1")
+        if job:
+            environment.update(SLURM_JOB_ID=str(job), SLURM_JOB_GPUS="0")
+        return subprocess.run([os.path.join(BUILD, "slurm", program), *words], env=environment, check=False, timeout=100).returncode
+
+    def before(self, verb, script):
+        """What the stand-in runs first for this verb; "" for nothing."""
+        path = f"{self.gpuctl}.d/{verb}"
+        if script:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\n" + script)
+            os.chmod(path, 0o755)
+        else:
+            os.unlink(path)
+
+    def asked(self, verb):
+        """How often since the last time."""
+        with open(self.gpuctl + ".d/asked", "r+", encoding="utf-8") as file:
+            count = sum(line.split()[0] == verb for line in file)
+            file.truncate(0)
+        return count
+
+    def lease(self):
+        """The changes of leases since the last time: composition, and minutes, or None for no lease."""
+        with open(self.gpuctl + ".d/asked", "r+", encoding="utf-8") as file:
+            found = [line.split() for line in file if line.startswith("annotate")]
+            file.truncate(0)
+        return [(words[1], round(int(words[3][:-1]) / 60) if words[2] == "--for" else None) for words in found]
+
+    def made(self):
+        return sorted(os.listdir(self.gpuctl + ".d/made"))
+
+    @staticmethod
+    def file(job):
+        with open(f"{RUN}/{job}", encoding="utf-8") as file:
+            return file.readline().strip()
+
+
+def job_with_gpus(cluster, node):
+    """A job that runs, and has its GPUs."""
+    job = int(cluster.good("sbatch", "--parsable", "-o", "/dev/null", "--gres=gpu:h100:1", "--wrap=sleep 600"))
+    cluster.until_running(job)
+    Report.same(node.call("prolog", job), 0, f"the Prolog of job {job}")
+    return job
+
+
+def end(cluster, job):
+    """As on a node that is not there: no Epilog."""
+    cluster.good("scancel", str(job))
+    wait_for(lambda: cluster.job(job)["JobState"] == "CANCELLED", "it ends")
+
+
+def leases(cluster, node, first, second):
+    """They follow the time limits of jobs."""
+    node.lease()
+    Report.same((node.call("reap"), node.lease()), (0, []), "a lease is left alone while the time limit is what it was")
+    cluster.good("scontrol", "update", f"jobid={first}", "timelimit=240")
+    Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{first}", 250)]), "a longer time limit is a longer lease")
+    Report.same((node.call("reap"), node.lease()), (0, []), "once")
+    cluster.good("scontrol", "update", f"jobid={first}", "timelimit=UNLIMITED")
+    Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{first}", None)]), "without a limit there is none")
+    cluster.good("scontrol", "update", f"jobid={first}", "timelimit=60")
+    node.before("annotate", "exit 1")
+    Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{first}", 70)]), "one that could not be changed")
+    node.before("annotate", "")
+    Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{first}", 70)]), "is changed the next time")
+    cluster.good("scontrol", "suspend", str(second))
+    Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{second}", None)]), "that of a job which is stopped does not end")
+    cluster.good("scontrol", "resume", str(second))
+    Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{second}", 70)]), "until it goes on")
+
+
+def main():
+    in_namespaces()
+    with tempfile.TemporaryDirectory() as folder, Cluster(folder, "gf_h100:4", {"n1": "gpu:h100:4"},
+                                                                    script=os.path.join(TOP, "slurm/job_submit.lua")) as cluster:
+        node = Node(cluster)
+        Report.same((node.call("reap"), os.path.exists(node.gpuctl + ".d/asked")), (0, False), "a node without jobs asks for nothing")
+        first, second = job_with_gpus(cluster, node), job_with_gpus(cluster, node)
+        Report.same((node.made(), node.file(first)), ([f"slurm-{first}", f"slurm-{second}"], "n1"), "both have their files")
+        node.asked("compose")
+        Report.same((node.call("reap"), node.asked("reap")), (0, 1), "reap asks while jobs are here")
+        Report.same((node.made(), node.file(first)), ([f"slurm-{first}", f"slurm-{second}"], "n1"), "and leaves those that run")
+        leases(cluster, node, first, second)
+        end(cluster, first)
+        node.before("reap", "exit 1")
+        Report.same((node.call("reap"), node.file(first)), (1, "n1"), "what could not be given back stays a job of this node")
+        node.before("reap", f"touch -d '1 hour' {RUN}/{first}")
+        Report.same((node.call("reap"), node.file(first)), (0, "n1"), "so does one whose Prolog has run again meanwhile")
+        node.before("reap", "")
+        Report.same((node.call("reap"), node.made(), node.file(first)), (0, [f"slurm-{second}"], "ended n1"), "what reap gave back has ended")
+        Report.same(node.file(second), "n1", "and the other one has not")
+        end(cluster, second)
+        subprocess.run([node.gpuctl, "release", f"slurm-{second}"], check=True)
+        Report.same((node.call("reap"), node.file(second)), (0, "ended n1"), "and what an Epilog without the lock left has ended, too")
+        node.asked("reap")
+        Report.same((node.call("reap"), node.asked("reap")), (0, 0), "nobody asks for them any more")
+        third = job_with_gpus(cluster, node)
+        end(cluster, third)
+        Report.same((node.call("reap", words=("--start", "n1")), node.file(third), node.made()), (0, "ended n1", []), "the same when slurmd starts")
+    return Report.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
