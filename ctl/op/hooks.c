@@ -297,8 +297,13 @@ static char **describe_together(const struct hook_slots *about, const bool *whic
 	env[n++] = mem_strdup(PATH);
 	add_env(&env, &n, "GPUFABRIC_PORTS", ports.text);
 	add_env(&env, &n, "GPUFABRIC_REASON", reason);
-	if (about->composition)
+	if (about->composition) {
+		char gpus[24];
+
+		snprintf(gpus, sizeof(gpus), "%zu", about->gpus);
 		add_env(&env, &n, "GPUFABRIC_COMPOSITION", about->composition);
+		add_env(&env, &n, "GPUFABRIC_GPUS", gpus);
+	}
 	free(ports.text);
 	return env;
 }

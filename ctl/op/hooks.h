@@ -42,12 +42,14 @@ struct hooks {
  * @env: environment of each, as before the change
  * @n: how many
  * @composition: that a program which is called once is told of; NULL for none, owned
+ * @gpus: number of GPUs that it has then
  */
 struct hook_slots {
 	char **names;
 	char ***env;
 	size_t n;
 	char *composition;
+	size_t gpus;
 };
 
 /* How programs that fail are taken. */

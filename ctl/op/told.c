@@ -38,14 +38,39 @@ void told_free(struct told *told)
 	hook_slots_free(&told->about);
 }
 
+/* GPUs of the composition by the snapshot, less those of the slots that are told of with @without. */
+static void told_count(const struct session *session, struct told *told, bool without)
+{
+	const struct gf_composition *composition =
+		gf_composition_by_name(&session->fabric, told->about.composition);
+	size_t i, gpus = 0;
+
+	if (composition)
+		gpus = identity_members(&session->knowledge, &session->fabric, composition);
+	for (i = 0; without && i < told->about.n; i++) {
+		const struct gf_slot *slot =
+			gf_slot_by_name(&session->fabric, told->about.names[i]);
+		size_t here = slot ? identity_count(&session->knowledge, slot) : 0;
+
+		gpus -= here < gpus ? here : gpus;
+	}
+	told->about.gpus = gpus;
+}
+
 uint64_t told_shrink(struct session *session, struct told *told)
 {
+	if (!told->hooks.n)
+		return 0;
+	told_count(session, told, true);
 	hooks_tell(session->ctx, &told->hooks, SHRINK, &told->about, NULL);
 	return hooks_budget(&told->hooks);
 }
 
 void told_stay(struct session *session, struct told *told)
 {
+	if (!told->hooks.n)
+		return;
+	told_count(session, told, false);
 	hooks_undo(session->ctx, &told->hooks, GROW, &told->about, NULL);
 }
 
@@ -70,10 +95,14 @@ void told_finish(struct session *session, struct told *gone, struct told *come)
 {
 	bool *here = mem_zalloc(gone->about.n + come->about.n, sizeof(*here));
 
-	if (told_here(session, gone, here))
+	if (told_here(session, gone, here)) {
+		told_count(session, gone, false);
 		hooks_undo(session->ctx, &gone->hooks, GROW, &gone->about, here);
-	if (told_here(session, come, here))
+	}
+	if (told_here(session, come, here)) {
+		told_count(session, come, false);
 		hooks_tell(session->ctx, &come->hooks, GROW, &come->about, here);
+	}
 	free(here);
 }
 

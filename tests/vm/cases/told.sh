@@ -61,7 +61,7 @@ check "the GPUs are known" gpuctl scan
 mkdir -p $hooks /tmp/workers /tmp/stubborn
 : >$log
 hook 10-log <<'END'
-echo "$* [$GPUFABRIC_COMPOSITION]" >>/tmp/told
+echo "$* [$GPUFABRIC_COMPOSITION $GPUFABRIC_GPUS]" >>/tmp/told
 END
 hook 20-workers <<'END'
 [ "$1" = shrink ] || exit 0
@@ -74,17 +74,17 @@ END
 note "GPUs that come and go"
 check "a composition of two" gpuctl compose job --gpus 2
 slots=$(slots_of job)
-is "$(told)" "grow $slots [job]" "its workload hears of them"
+is "$(told)" "grow $slots [job 2]" "its workload hears of them"
 check "a third" gpuctl resize job --gpus +1
 third=$(comm -13 <(echo "$slots" | tr ' ' '\n') <(slots_of job | tr ' ' '\n'))
-is "$(told)" "grow $third [job]" "once it has come"
+is "$(told)" "grow $third [job 3]" "once it has come"
 hold "$third"
 like "$(gpuctl -n resize job --remove "$third" 2>&1)" "busy" "-n says who holds it"
 is "$(told)" "" "and tells nobody"
 check "it goes, though a worker held it" gpuctl resize job --remove "$third"
 wait "$(cat "/tmp/workers/$third")" 2>/dev/null
 rm "/tmp/workers/$third"
-is "$(told)" "shrink $third [job]" "for that the worker was told"
+is "$(told)" "shrink $third [job 2]" "for that the worker was told"
 is "$(slots_of job)" "$slots" "the others stay"
 like "$(gpuctl -n resize job --remove "${slots%% *}")" "would run $hooks/10-log" "-n says which programs would run"
 
@@ -100,12 +100,12 @@ check_rc 4 "what is held at the deadline stays" gpuctl resize job --remove "$fir
 wait "$(cat "/tmp/workers/$first")" 2>/dev/null
 rm "/tmp/workers/$first"
 is "$(slots_of job)" "$slots" "with the GPU that was let go of"
-is "$(told | xargs -d '\n')" "shrink $first $second [job] grow $first $second [job]" "the workload is told that it has both"
+is "$(told | xargs -d '\n')" "shrink $first $second [job 2] grow $first $second [job 4]" "the workload is told that it has both"
 is "$(gpuctl -j list | jq '[.slots[] | select(.state == "draining")] | length')" 0 "nothing drains any more"
 check_rc 4 "a longer time is heeded, too" gpuctl resize job --remove "$second" --wait 3s
-like "$(told | xargs -d '\n')" "shrink $second .job. grow $second .job." "and told"
+like "$(told | xargs -d '\n')" "shrink $second .job 3. grow $second .job 4." "and told"
 check "by force it goes" gpuctl resize job --remove "$second" --force
-is "$(told)" "shrink $second [job]" "which is told as well"
+is "$(told)" "shrink $second [job 3]" "which is told as well"
 let_go "$second"
 
 note "hooks that hang or fail"
@@ -113,7 +113,7 @@ hook 05-hangs <<'END'
 [ "$1" = grow ] || exec sleep 1000
 END
 like "$(gpuctl resize job --remove "$first" 2>&1)" "05-hangs shrink: no end within 2.* s" "a hook that hangs is named"
-is "$(told)" "shrink $first [job]" "the next one runs"
+is "$(told)" "shrink $first [job 2]" "the next one runs"
 is "$(slots_of job | wc -w)" 2 "and a GPU that nobody holds goes"
 like "$(pgrep -x -f 'sleep 1000' | wc -l)" '^0$' "nothing of the hook is left"
 hook 05-hangs <<'END'
@@ -133,7 +133,7 @@ note "the end"
 check "a worker works" hold "${slots##* }"
 check "the composition is released" gpuctl release job
 wait "$(cat "/tmp/workers/${slots##* }")" 2>/dev/null
-is "$(told)" "shrink ${slots##* } [job]" "its worker was told"
+is "$(told)" "shrink ${slots##* } [job 0]" "its worker was told"
 check "slots that are nobody's" gpuctl attach sim0-0
 check "go" gpuctl detach sim0-0
 is "$(told)" "" "and nobody is told of them"
