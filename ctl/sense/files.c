@@ -161,9 +161,9 @@ int sense_record_write(struct ctl_ctx *ctx, const char *folder,
 	return ret;
 }
 
-bool sense_record_show(const char *folder, const char *name, struct record *record)
+static bool shown_read(const char *name, struct record *record)
 {
-	char *json = mem_printf("%s/%s.json", folder, name);
+	char *json = mem_printf(SENSE_FOLDER "/%s.json", name);
 	char *text = files_text(json, RECORD_FILE_MAX);
 	struct fault fault = { "" };
 	bool found = text && *text && !record_read(record, NULL, json, text, strlen(text), &fault);
@@ -171,4 +171,43 @@ bool sense_record_show(const char *folder, const char *name, struct record *reco
 	free(text);
 	free(json);
 	return found;
+}
+
+void sense_show(const char *config_dir, struct sense_shown *shown)
+{
+	char *dir = mem_printf("%s/workloads.d", config_dir);
+	struct dirent **entries = NULL;
+	int n = scandir(dir, &entries, is_workload, alphasort), i;
+	struct record record;
+
+	memset(shown, 0, sizeof(*shown));
+	for (i = 0; i < n; i++) {
+		if (sense_is_name(entries[i]->d_name) && shown_read(entries[i]->d_name, &record)) {
+			shown->names = mem_push(shown->names, shown->n, sizeof(*shown->names));
+			shown->records =
+				mem_push(shown->records, shown->n, sizeof(*shown->records));
+			shown->names[shown->n] = mem_strdup(entries[i]->d_name);
+			shown->records[shown->n++] = record;
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	free(dir);
+}
+
+void sense_shown_free(struct sense_shown *shown)
+{
+	sense_names_free(shown->names, shown->n);
+	free(shown->records);
+	memset(shown, 0, sizeof(*shown));
+}
+
+const struct record *sense_shown_find(const struct sense_shown *shown, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < shown->n; i++)
+		if (!strcmp(shown->names[i], name))
+			return &shown->records[i];
+	return NULL;
 }

@@ -30,7 +30,21 @@ int sense_record_write(struct ctl_ctx *ctx, const char *folder,
 		       const struct sense_workload *workload, const struct record *record,
 		       const char *series);
 
-/* The last minute of workload @name alone, for who shows it; false where there is none. */
-bool sense_record_show(const char *folder, const char *name, struct record *record);
+/**
+ * struct sense_shown - the last minutes of all workloads, for who shows them
+ * @names: of the workloads, @n of them
+ * @records: one of each
+ * @n: number of both
+ */
+struct sense_shown {
+	char **names;
+	struct record *records;
+	size_t n;
+};
+
+/* What SENSE_FOLDER has of the workloads of workloads.d; what cannot be read is left out. */
+void sense_show(const char *config_dir, struct sense_shown *shown);
+void sense_shown_free(struct sense_shown *shown);
+const struct record *sense_shown_find(const struct sense_shown *shown, const char *name);
 
 #endif /* GPUCTL_SENSE_FILES_H */

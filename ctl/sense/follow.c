@@ -20,6 +20,11 @@
 #define PERCENT_MAX 100.0
 #define ROUNDING 0.000001
 
+const char *const follow_reason_names[FOLLOW_REASONS] = {
+	[FOLLOW_USED] = "used", [FOLLOW_CHANGED] = "changed", [FOLLOW_SAMPLES] = "samples",
+	[FOLLOW_HELD] = "held", [FOLLOW_MAXIMUM] = "maximum", [FOLLOW_SENSOR] = "sensor",
+};
+
 void follow_forget(struct follow_memory *memory)
 {
 	size_t i;
@@ -162,18 +167,21 @@ static void follow_decide(struct follow *f, struct follow_memory *memory, uint32
 		memory->count = f->workload->samples;
 	if (way == FOLLOW_STAY) {
 		memory->count = 0;
+		f->reason = f->waiting > 0 && want == f->workload->max ? FOLLOW_MAXIMUM :
+									 FOLLOW_USED;
 		snprintf(f->why, sizeof(f->why), "%s",
-			 f->waiting > 0 && want == f->workload->max ?
-				 "it has its maximum, and something waits" :
-				 "this is what it uses");
+			 f->reason == FOLLOW_MAXIMUM ? "it has its maximum, and something waits" :
+						       "this is what it uses");
 		return;
 	}
 	if (memory->count < f->workload->samples) {
+		f->reason = FOLLOW_SAMPLES;
 		snprintf(f->why, sizeof(f->why), "%u would be needed, for %u of %u minutes now",
 			 want, memory->count, f->workload->samples);
 		return;
 	}
 	if (held) {
+		f->reason = FOLLOW_HELD;
 		snprintf(f->why, sizeof(f->why),
 			 "%u would be needed, but it %s at minute %llu: held for %llu more", want,
 			 memory->way == FOLLOW_UP ? "grew" : "shrank",
@@ -181,6 +189,7 @@ static void follow_decide(struct follow *f, struct follow_memory *memory, uint32
 		return;
 	}
 	f->demand = want;
+	f->reason = FOLLOW_CHANGED;
 	memory->way = way;
 	memory->changed = f->minute;
 	memory->count = 0;
@@ -209,6 +218,7 @@ void follow_minute(struct follow *f, struct follow_memory *memory)
 	if (f->n_faults) {
 		memory->count = 0;
 		memory->wish = FOLLOW_STAY;
+		f->reason = FOLLOW_SENSOR;
 		snprintf(f->why, sizeof(f->why), "held: %.240s", f->faults[0]);
 		return;
 	}

@@ -28,6 +28,19 @@ enum follow_way {
 	FOLLOW_DOWN
 };
 
+/* Why demand is what it is, in a word. */
+enum follow_reason {
+	FOLLOW_USED, /* it is what is used */
+	FOLLOW_CHANGED, /* it has just changed */
+	FOLLOW_SAMPLES, /* not enough minutes in a row say otherwise */
+	FOLLOW_HELD, /* it changed the other way a while ago, or GPUs that came do not serve yet */
+	FOLLOW_MAXIMUM, /* something waits, but it has its maximum */
+	FOLLOW_SENSOR, /* a sensor is dead or lies */
+	FOLLOW_REASONS
+};
+
+extern const char *const follow_reason_names[FOLLOW_REASONS];
+
 /**
  * struct follow_memory - what is kept from one minute to the next
  * @way: of the last change
@@ -60,7 +73,8 @@ struct follow_memory {
  * @waiting: filled: what its queue says; negative where none says
  * @n_faults: filled: number of sensors that are dead or lie
  * @faults: filled: what is wrong with each of them
- * @why: filled: in words, why demand is what it is
+ * @reason: filled: why demand is what it is
+ * @why: filled: the same in words
  */
 struct follow {
 	const struct sense_workload *workload;
@@ -73,6 +87,7 @@ struct follow {
 	double load, target, waiting;
 	size_t n_faults;
 	char faults[SENSE_SENSORS_MAX][FOLLOW_TEXT];
+	enum follow_reason reason;
 	char why[FOLLOW_TEXT];
 };
 

@@ -32,6 +32,7 @@ void record_make(struct record *record, const struct follow *f, const struct fol
 		.target = f->target,
 		.waiting = f->waiting,
 		.n_faults = f->n_faults,
+		.reason = f->reason,
 		.memory = *memory,
 	};
 	memcpy(record->faults, f->faults, sizeof(record->faults));
@@ -78,6 +79,7 @@ char *record_text(const struct record *record, const struct sense_workload *work
 	record_add_real(all, "load", record->load);
 	record_add_real(all, "target", record->target);
 	record_add_real(all, "waiting", record->waiting);
+	record_add_text(all, "reason", follow_reason_names[record->reason]);
 	record_add_text(all, "why", record->why);
 	record_add_text(all, "changed_way", way_names[m->way]);
 	record_add_whole(all, "changed", m->changed);
@@ -105,22 +107,36 @@ char *record_text(const struct record *record, const struct sense_workload *work
 	return text;
 }
 
-static int read_way(struct jread *r, const char *key, enum follow_way *way)
+/* Which of some words stands below a key; where nothing stands it is the first. */
+static int record_choice(struct jread *r, const char *key, const char *const *names, size_t n,
+			 unsigned int *value)
 {
 	const char *word = NULL;
-	size_t i;
 	int err = jread_word(r, r->root, key, &word);
 
-	for (i = 0; !err && word && i < WAYS; i++) {
-		if (strcmp(word, way_names[i]))
-			continue;
-		*way = (enum follow_way)i;
-		return 0;
-	}
-	if (!err && word) {
-		jread_key(r, key);
-		return jread_refuse(r, "write none, up or down");
-	}
+	*value = 0;
+	if (err || !word)
+		return err;
+	for (; *value < n; (*value)++)
+		if (!strcmp(word, names[*value]))
+			return 0;
+	*value = 0;
+	jread_key(r, key);
+	return jread_refuse(r, "this is no word that can stand here");
+}
+
+static int record_words(struct jread *r, struct record *record)
+{
+	unsigned int reason = 0, way = 0, wish = 0;
+	int err = record_choice(r, "reason", follow_reason_names, FOLLOW_REASONS, &reason);
+
+	if (!err)
+		err = record_choice(r, "changed_way", way_names, WAYS, &way);
+	if (!err)
+		err = record_choice(r, "wish", way_names, WAYS, &wish);
+	record->reason = (enum follow_reason)reason;
+	record->memory.way = (enum follow_way)way;
+	record->memory.wish = (enum follow_way)wish;
 	return err;
 }
 
@@ -226,11 +242,24 @@ static int read_numbers(struct jread *r, struct record *record)
 int record_read(struct record *record, const struct sense_workload *workload, const char *file,
 		const char *text, size_t len, struct fault *fault)
 {
-	static const char *const keys[] = {
-		"gpufabric_demand", "minute",  "gpus", "demand",      "min",	 "max",	 "load",
-		"target",	    "waiting", "why",  "changed_way", "changed", "wish", "count",
-		"sensors",	    "faults",  NULL
-	};
+	static const char *const keys[] = { "gpufabric_demand",
+					    "minute",
+					    "gpus",
+					    "demand",
+					    "min",
+					    "max",
+					    "load",
+					    "target",
+					    "waiting",
+					    "reason",
+					    "why",
+					    "changed_way",
+					    "changed",
+					    "wish",
+					    "count",
+					    "sensors",
+					    "faults",
+					    NULL };
 	struct jread r;
 	int err;
 
@@ -244,9 +273,7 @@ int record_read(struct record *record, const struct sense_workload *workload, co
 	if (!err)
 		err = read_numbers(&r, record);
 	if (!err)
-		err = read_way(&r, "changed_way", &record->memory.way);
-	if (!err)
-		err = read_way(&r, "wish", &record->memory.wish);
+		err = record_words(&r, record);
 	if (!err)
 		err = read_sensors(&r, record, workload);
 	if (!err)

@@ -25,7 +25,8 @@
  * @waiting: negative where nothing said
  * @faults: what was wrong with sensors, @n_faults of them
  * @n_faults: number of @faults
- * @why: why demand was what it was
+ * @reason: why demand was what it was
+ * @why: the same in words
  * @memory: for the next minute
  */
 struct record {
@@ -34,6 +35,7 @@ struct record {
 	double load, target, waiting;
 	char faults[SENSE_SENSORS_MAX][FOLLOW_TEXT];
 	size_t n_faults;
+	enum follow_reason reason;
 	char why[FOLLOW_TEXT];
 	struct follow_memory memory;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/sense/workload.c ctl/sense/follow.c ctl/sense/fdinfo.c ctl/sense/record.c ctl/plan/series.c ctl/base/conf.c ctl/base/csv.c ctl/base/jread.c ctl/base/fault.c ctl/base/text.c
+// sources: ctl/sense/workload.c ctl/sense/follow.c ctl/sense/fdinfo.c ctl/sense/record.c ctl/sense/metrics.c ctl/plan/series.c ctl/base/conf.c ctl/base/csv.c ctl/base/jread.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /*
  * Demand that follows use: load that goes up and down, load that flaps, sensors that are dead or lie,
@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "sense/fdinfo.h"
 #include "sense/follow.h"
+#include "sense/metrics.h"
 #include "sense/record.h"
 #include "tap.h"
 
@@ -324,6 +325,7 @@ static void test_record(void)
 	is_int(record_read(&again, &r.workload, "j", json, strlen(json), &fault), 0, "a record");
 	is_str(fault.text, "", "what was written can be read");
 	ok(again.minute == 1001 && again.demand == 2 && again.n_faults == 1 &&
+		   again.reason == FOLLOW_SENSOR &&
 		   !strcmp(again.why, record.why),
 	   "it says the same: %s", again.why);
 	ok(again.memory.good[0] > 24 && again.memory.good[0] < 26 && !again.memory.good[1],
@@ -363,6 +365,50 @@ static void test_record(void)
 	sense_workload_free(&r.workload);
 }
 
+/* Is this a line of the text? */
+static bool has_line(const char *text, const char *line)
+{
+	const char *at = strstr(text, line);
+
+	return at && (at == text || at[-1] == '\n') && at[strlen(line)] == '\n';
+}
+
+static void test_metrics(void)
+{
+	char *names[] = { "serve", "batch" };
+	struct record records[2];
+	struct sense_shown shown = { names, records, 2 };
+	struct text text = { 0 };
+	struct run r;
+
+	run_begin(&r, BUSY);
+	run_minutes(&r, 2, 90.5, 0);
+	record_make(&records[0], &r.f, &r.memory);
+	run_minute(&r, NO_NUMBER, 0);
+	record_make(&records[1], &r.f, &r.memory);
+	sense_metrics(&text, &shown);
+	ok(has_line(text.text, "gpufabric_workload_load{workload=\"serve\"} 90.5"), "a load");
+	ok(has_line(text.text, "gpufabric_workload_target{workload=\"serve\"} 50"), "its target");
+	ok(has_line(text.text, "gpufabric_workload_demand_gpus{workload=\"serve\"} 2"), "a demand");
+	ok(has_line(text.text,
+		    "gpufabric_workload_reason{workload=\"serve\",reason=\"samples\"} 1"),
+	   "why it did not grow");
+	ok(has_line(text.text, "gpufabric_workload_reason{workload=\"serve\",reason=\"held\"} 0"),
+	   "and why not");
+	ok(!strstr(text.text, "load{workload=\"batch\"}"), "what nobody said is absent");
+	ok(has_line(text.text, "gpufabric_workload_sensor_faults{workload=\"batch\"} 1"),
+	   "a sensor that lies counts");
+	ok(has_line(text.text,
+		    "gpufabric_workload_measured_timestamp_seconds{workload=\"batch\"} 60120"),
+	   "a minute as a time");
+	free(text.text);
+	text = (struct text){ 0 };
+	shown.n = 0;
+	sense_metrics(&text, &shown);
+	ok(!text.text, "without workloads nothing is added");
+	sense_workload_free(&r.workload);
+}
+
 int main(void)
 {
 	test_steps();
@@ -375,5 +421,6 @@ int main(void)
 	test_fdinfo();
 	test_scan();
 	test_record();
+	test_metrics();
 	return tap_done();
 }

@@ -16,7 +16,8 @@
 . "$TESTS/vm/fabric.sh"
 
 dir=/tmp/demand
-series=$dir/series
+# Where others look for it.
+series=/var/lib/gpuctl/demand
 held=()
 minute=0
 
@@ -85,7 +86,7 @@ plan()
 
 check "the modules load" load own switches=2 slots=3 latency_ms=5 'gpus=*:h100-80:off' || bail_out "no simulator"
 check "the GPUs are known" gpuctl scan
-mkdir -p $series /etc/gpuctl/workloads.d
+mkdir -p $dir $series /etc/gpuctl/workloads.d
 cat >$dir/plan.json <<-END
 	{ "gpufabric_plan": 1, "intervals": 10, "interval_s": 60, "attach_s": 3, "detach_s": 1,
 	  "workloads": [
@@ -184,6 +185,13 @@ is "$(measured batch demand)" 1 "who has nothing gets a GPU"
 check "the planner gives it" plan
 is "$(count_of serve) $(count_of batch)" "5 1" "one of who no longer needs it"
 
+note "who shows it"
+gpuctl -j top >$dir/top
+is "$(jq -r '.compositions[] | select(.name == "batch") | "\(.demand) \(.reason)"' $dir/top)" "1 changed" "top has the demand, and why"
+like "$(gpuctl top)" "COMPOSITION .* LOAD .*TARGET .*DEMAND .*WHY" "for people as well"
+like "$(gpuctl metrics)" 'gpufabric_workload_demand_gpus{workload="batch"} 1' "so do metrics"
+like "$(gpuctl metrics)" 'gpufabric_workload_reason{workload="batch",reason="changed"} 1' "with the reason"
+
 note "sensors that are dead or lie"
 rm $dir/queue
 check "a dead sensor is no failure" measure
@@ -208,6 +216,6 @@ chmod 644 /etc/gpuctl/workloads.d/serve
 
 gpuctl release serve >/dev/null
 gpuctl release batch >/dev/null
-rm -rf $dir /etc/gpuctl/workloads.d
+rm -rf $dir $series /etc/gpuctl/workloads.d
 check "the modules unload" unload
 finish
