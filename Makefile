@@ -43,7 +43,7 @@ BUILD       := build
 OBJ         := $(BUILD)/obj
 
 # What is linked with libcurl is apart from gpuctl.
-programs    := ctl/hub/% ctl/driver/% ctl/redfish/% ctl/liqid/% ctl/web/%
+programs    := ctl/hub/% ctl/probe/% ctl/driver/% ctl/redfish/% ctl/liqid/% ctl/web/%
 # What a card is, module and tool tell alike.
 ctl-sources := $(filter-out %_test.c $(programs),$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c))
 ctl-objects := $(ctl-sources:%.c=$(OBJ)/%.o)
@@ -55,9 +55,12 @@ ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(CPPFLAGS) $(CFLAGS)
 ctl-libs     = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl
 
-# The programs that speak HTTPS, apart because of what they are linked with: one reads the
-# Hugging Face Hub, the others speak to fabric managers, one kind each.
+# The programs that speak HTTP, apart because of what they are linked with: one reads the
+# Hugging Face Hub, one what servers and NVML say of load, the others speak to fabric managers, one
+# kind each.
 hub-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/hub/*.c ctl/web/*.c))
+probe-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/probe/*.c ctl/web/*.c)) \
+	$(addprefix $(OBJ)/ctl/base/,fault.o text.o)
 driver-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/driver/*.c ctl/web/*.c)) \
 	$(addprefix $(OBJ)/ctl/base/,conf.o conf_dir.o fault.o jread.o text.o trust.o) $(OBJ)/ctl/managers/conf.o
 redfish-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/redfish/*.c)) $(driver-objects)
@@ -152,7 +155,7 @@ deps: ## Install the Debian packages that are missing (tests/deps/packages)
 
 # --- the tool --------------------------------------------------------------
 
-gpuctl: $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid ## Build the tool: build/gpuctl, and programs for it
+gpuctl: $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/probe $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid ## Build the tool: build/gpuctl, and programs for it
 
 # Objects depend on how they are compiled as well as on what.
 $(OBJ)/flags: FORCE
@@ -172,6 +175,10 @@ $(OBJ)/%.o: %.c $(OBJ)/flags
 $(BUILD)/hub: $(hub-objects) $(size-objects) $(OBJ)/ctl/base/replace.o $(OBJ)/flags
 	@echo "  LD      $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs)
+
+$(BUILD)/probe: $(probe-objects) $(OBJ)/flags
+	@echo "  LD      $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(web-libs) -ldl
 
 $(OBJ)/fm/page.o: fm/page.html
 $(OBJ)/ctl/publish/manifest.o: ctl/publish/install.yaml
@@ -255,7 +262,7 @@ bench-dra: deps dra $(BUILD)/bench/dra_empty ## Memory and wake-ups of the idle 
 	@tests/bench/dra.py $(or $(SECONDS),60)
 
 -include $(dra-objects:.o=.d)
--include $(ctl-objects:.o=.d) $(hub-objects:.o=.d) $(redfish-objects:.o=.d) $(liqid-objects:.o=.d) $(fm-objects:.o=.d) $(agent-objects:.o=.d)
+-include $(ctl-objects:.o=.d) $(hub-objects:.o=.d) $(probe-objects:.o=.d) $(redfish-objects:.o=.d) $(liqid-objects:.o=.d) $(fm-objects:.o=.d) $(agent-objects:.o=.d)
 
 # Of another time than the module, by what tests/vm/skew/NAME.h changes in the files that say
 # or send it; for the case skew.
@@ -376,6 +383,7 @@ lint: deps ## checkpatch, sparse, W=1, gcc and clang, shellcheck, cppcheck
 to = $(foreach f,$(wildcard $(1)),$(f):$(2)/$(notdir $(f)):$(or $(3),644))
 install-map = $(BUILD)/gpuctl:$(bindir)/gpuctl:755 \
 	$(BUILD)/hub:$(libexecdir)/gpuctl/hub:755 \
+	$(BUILD)/probe:$(libexecdir)/gpuctl/probe:755 \
 	$(BUILD)/fabric-redfish:$(libexecdir)/gpuctl/fabric-redfish:755 \
 	$(BUILD)/fabric-liqid:$(libexecdir)/gpuctl/fabric-liqid:755 \
 	$(call to,ctl/catalogue/gpus.d/*.conf,$(datadir)/gpuctl/gpus.d) \
@@ -478,7 +486,7 @@ dkms-install: dkms-sources ## Build and install gpufabric for the running kernel
 	dkms install gpufabric/$(VERSION)
 
 clean: ## Remove what was built; the cache stays
-	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/sim-agent $(BUILD)/slurm $(BUILD)/gpufabric-slurm-sync $(BUILD)/gpufabric-dra $(BUILD)/fm-test $(BUILD)/dra $(BUILD)/dra-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
+	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/probe $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/sim-agent $(BUILD)/slurm $(BUILD)/gpufabric-slurm-sync $(BUILD)/gpufabric-dra $(BUILD)/fm-test $(BUILD)/dra $(BUILD)/dra-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
 		$(BUILD)/deb $(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
 		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz $(BUILD)/terminal $(BUILD)/matrix $(BUILD)/newest

@@ -27,12 +27,14 @@ ROOMS = (
     "redfish",         # a program of its own: fabric managers that speak Redfish
     "liqid",           # a program of its own: fabric managers that speak Liqid's REST
     "hub",             # a program of its own: models of the Hugging Face Hub
+    "probe",           # a program of its own: what servers and NVML say of load
     "choose",          # which slots
     "op",              # operations: from the request to the last hook
     "publish",         # what others are told
     "plan/solver",     # the planner's search
     "plan",            # demand, moves and their execution
     "plan/replay",     # the laboratory of policies
+    "sense",           # what workloads use: sensors, and the demand that follows
     "slurm",           # Slurm's configuration: reading and judging it
     "doctor",          # can this host do it
     "top",             # the live screen

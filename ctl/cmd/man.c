@@ -389,7 +389,7 @@ static void print_overview(struct out *out)
 	print_environment(out);
 	out_line(out, ".SH \"SEE ALSO\"");
 	print_pages(out,
-		    "gpufabric(4) gpuctl-catalogue(5) gpuctl-fabric(5) gpuctl-hooks(5) gpuctl-plan(5) gpuctl-saved(5) gpuctl-tenants(5)");
+		    "gpufabric(4) gpuctl-catalogue(5) gpuctl-fabric(5) gpuctl-hooks(5) gpuctl-plan(5) gpuctl-saved(5) gpuctl-tenants(5) gpuctl-workloads(5)");
 }
 
 static int man_run(struct ctl_ctx *ctx, int argc, char **argv)

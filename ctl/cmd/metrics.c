@@ -5,7 +5,22 @@
 #include "cli/ctl.h"
 #include "publish/metrics.h"
 #include "publish/publish.h"
+#include "sense/metrics.h"
 #include "session/session.h"
+
+/* The text of the fabric with that of the workloads behind it. */
+static char *with_workloads(const struct ctl_ctx *ctx, char *fabric)
+{
+	struct text all = { 0 };
+	struct sense_shown shown;
+
+	sense_show(ctx->config_dir, &shown);
+	text_add(&all, "%s", fabric);
+	sense_metrics(&all, &shown);
+	sense_shown_free(&shown);
+	free(fabric);
+	return all.text;
+}
 
 static int print(struct session *session, char **text)
 {
@@ -17,7 +32,8 @@ static int print(struct session *session, char **text)
 	if (!ret)
 		ret = gfc_histograms(session->client, &histograms);
 	if (!ret)
-		*text = metrics_print(&session->fabric, &histograms, &status, &session->knowledge);
+		*text = with_workloads(session->ctx, metrics_print(&session->fabric, &histograms,
+								   &status, &session->knowledge));
 	gf_histograms_free(&histograms);
 	gf_status_free(&status);
 	return ret;
@@ -32,7 +48,7 @@ const struct ctl_command cmd_metrics = {
 	.name = "metrics",
 	.group = CTL_PLUMBING,
 	.args = "[FILE]",
-	.summary = "slots, GPUs and durations for Prometheus",
+	.summary = "slots, GPUs, durations and demand for Prometheus",
 	.help = "FILE is replaced atomically, as the textfile collector of Prometheus' node exporter expects; its name\n"
 		"has to end in .prom. Without FILE, the text goes to standard output.",
 	.run = metrics_run,

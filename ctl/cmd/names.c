@@ -17,6 +17,7 @@
 #include "cmd/names.h"
 #include "hub/name.h"
 #include "module/netlink_gen.h"
+#include "sense/files.h"
 #include "session/render.h"
 #include "session/session.h"
 #include "size/estimate.h"
@@ -266,6 +267,18 @@ static int commands(struct ctl_ctx *ctx, struct names *names)
 }
 
 /* How names of the Hub begin; the rest is not known here. */
+static int described(struct ctl_ctx *ctx, struct names *names)
+{
+	char **found;
+	size_t n, i;
+	int ret = sense_names(ctx, &found, &n);
+
+	for (i = 0; i < n; i++)
+		names_add(names, found[i], "workloads.d");
+	sense_names_free(found, n);
+	return ret;
+}
+
 static int hub(struct ctl_ctx *ctx, struct names *names)
 {
 	(void)ctx;
@@ -290,6 +303,7 @@ static const struct {
 	{ "events", events },
 	{ "commands", commands },
 	{ "drivers", loaded_drivers },
+	{ "workloads", described },
 	{ "hub", hub },
 };
 

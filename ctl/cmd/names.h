@@ -33,7 +33,7 @@ void names_free(struct names *names);
 /*
  * Add the names of a kind: slots, compositions, tenants, kinds (GPUs in the fabric, or the
  * whole catalogue where there is none), gpus, models, engines, methods, precisions, tasks,
- * events, commands, drivers (of the PCI bus, loaded). CTL_USAGE for a kind that there is not.
+ * events, commands, drivers (of the PCI bus, loaded), workloads (of workloads.d). CTL_USAGE for a kind that there is not.
  */
 int names_of_kind(struct ctl_ctx *ctx, const char *kind, struct names *names);
 

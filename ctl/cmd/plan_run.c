@@ -24,6 +24,8 @@
 
 #define MINUTE_MS 60000
 #define LINE_BYTES 32
+/* A workload that did not let go of its GPUs keeps them for so long. */
+#define REFUSED_MINUTES 10
 
 static const struct ctl_option options[] = {
 	{ "clock", 0, "FILE",
@@ -32,13 +34,23 @@ static const struct ctl_option options[] = {
 };
 
 /**
- * struct since - when a workload got a GPU by this run
+ * struct since - when something was with a workload
  * @name: of the workload
  * @minute: by the clock that is used
  */
 struct since {
 	char *name;
 	uint64_t minute;
+};
+
+/**
+ * struct sinces - of several
+ * @items: @n of them
+ * @n: how many
+ */
+struct sinces {
+	struct since *items;
+	size_t n;
 };
 
 /**
@@ -52,8 +64,8 @@ struct since {
  * @line: what was read of the next line
  * @used: bytes of it
  * @lines: lines that were read
- * @since: of what was moved
- * @n_since: how many
+ * @moved: who got a GPU by this run
+ * @refused: who did not let go of one
  * @prices: of the step before
  * @planned: the minute of the step before
  * @interval_s: length of its intervals
@@ -67,8 +79,7 @@ struct runner {
 	int clock;
 	char line[LINE_BYTES];
 	size_t used, lines;
-	struct since *since;
-	size_t n_since;
+	struct sinces moved, refused;
 	struct plan_prices *prices;
 	uint64_t planned;
 	double interval_s;
@@ -146,17 +157,57 @@ static enum tick plan_run_read_minute(struct runner *r)
 	}
 }
 
-/* By a clock that is not the time of day the module's times say nothing. */
+static const struct since *since_of(const struct sinces *all, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < all->n; i++)
+		if (!strcmp(all->items[i].name, name))
+			return &all->items[i];
+	return NULL;
+}
+
+static void since_note(struct sinces *all, const char *name, uint64_t minute)
+{
+	struct since *item = (struct since *)(uintptr_t)since_of(all, name);
+
+	if (!item) {
+		all->items = mem_grow(all->items, all->n + 1, sizeof(*all->items));
+		item = &all->items[all->n++];
+		item->name = mem_strdup(name);
+	}
+	item->minute = minute;
+}
+
+static void sinces_free(struct sinces *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->n; i++)
+		free(all->items[i].name);
+	free(all->items);
+}
+
+/*
+ * By a clock that is not the time of day the module's times say nothing. Who refused just now is not
+ * told again each minute, nor are the moves that come after it held up by that.
+ */
 static void set_ages(struct plan_ahead *ahead, void *arg)
 {
-	struct runner *r = arg;
+	const struct runner *r = arg;
+	const struct since *since;
 	size_t i, j;
 
 	for (i = 0; i < ahead->n_sets; i++) {
-		ahead->sets[i].age = UINT32_MAX;
-		for (j = 0; j < r->n_since; j++)
-			if (!strcmp(r->since[j].name, ahead->sets[i].name))
-				ahead->sets[i].age = (uint32_t)(ahead->minute - r->since[j].minute);
+		struct plan_set *set = &ahead->sets[i];
+
+		since = since_of(&r->moved, set->name);
+		if (r->clock >= 0)
+			set->age = since ? (uint32_t)(ahead->minute - since->minute) : UINT32_MAX;
+		since = since_of(&r->refused, set->name);
+		for (j = 0; since && ahead->minute - since->minute < REFUSED_MINUTES && j < set->n;
+		     j++)
+			set->held[j] = set->has[j].gpus;
 	}
 }
 
@@ -172,22 +223,15 @@ static bool gets(const struct move *move)
 }
 
 static void note_moves(struct runner *r, const struct move_list *list,
-		       const enum apply_outcome *outcomes)
+		       const enum apply_outcome *outcomes, int ret)
 {
-	size_t i, j;
+	size_t i;
 
 	for (i = 0; i < list->n; i++) {
-		if (outcomes[i] != APPLY_DONE || !gets(&list->items[i]))
-			continue;
-		for (j = 0; j < r->n_since; j++)
-			if (!strcmp(r->since[j].name, list->items[i].workload))
-				break;
-		if (j == r->n_since) {
-			r->since = mem_grow(r->since, j + 1, sizeof(*r->since));
-			r->since[j].name = mem_strdup(list->items[i].workload);
-			r->n_since++;
-		}
-		r->since[j].minute = r->input.minute;
+		if (outcomes[i] == APPLY_DONE && gets(&list->items[i]))
+			since_note(&r->moved, list->items[i].workload, r->input.minute);
+		if (outcomes[i] == APPLY_FAILED && ret == CTL_BUSY)
+			since_note(&r->refused, list->items[i].workload, r->input.minute);
 	}
 }
 
@@ -198,7 +242,7 @@ static int move(struct runner *r, struct session *session, const struct move_lis
 
 	ret = apply_moves(session, &r->terms, r->input.host, list, outcomes);
 	apply_render(r->ctx, list, outcomes);
-	note_moves(r, list, outcomes);
+	note_moves(r, list, outcomes, ret);
 	free(outcomes);
 	return ret;
 }
@@ -263,13 +307,13 @@ static int open_clock(struct runner *r)
 	const char *name = ctl_opt(r->ctx, "clock");
 
 	r->clock = -1;
+	r->input.aged = set_ages;
+	r->input.arg = r;
 	if (!name)
 		return CTL_DONE;
 	r->clock = strcmp(name, "-") ? open(name, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	if (r->clock < 0)
 		return ctl_fail(r->ctx, CTL_USAGE, "%s: %s", name, strerror(errno));
-	r->input.aged = set_ages;
-	r->input.arg = r;
 	return CTL_DONE;
 }
 
@@ -277,7 +321,6 @@ static int plan_run_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct runner r = { .ctx = ctx, .argc = argc, .argv = argv };
 	int ret, lock = -1;
-	size_t i;
 
 	ret = ctl_operands(ctx, argc, 1, -1);
 	if (!ret)
@@ -296,9 +339,8 @@ static int plan_run_run(struct ctl_ctx *ctx, int argc, char **argv)
 		out_stream(ctx->out);
 		ret = plan_run_follow(&r);
 	}
-	for (i = 0; i < r.n_since; i++)
-		free(r.since[i].name);
-	free(r.since);
+	sinces_free(&r.moved);
+	sinces_free(&r.refused);
 	plan_prices_free(r.prices);
 	if (r.clock > STDIN_FILENO)
 		close(r.clock);
@@ -314,7 +356,8 @@ const struct ctl_command cmd_plan_run = {
 	.help = "Each minute the command does the work of gpuctl plan step and gpuctl plan apply; with\n"
 		"-n it moves nothing. It reads DEMAND and SERIES again each time. A failure is a warning,\n"
 		"and the next minute plans again. A workload's hold, --margin and the cost of moves keep\n"
-		"GPUs from going back and forth. You may kill it at any time: the next run continues\n"
+		"GPUs from going back and forth. A workload that was told to let go of GPUs and did not\n"
+		"keeps them for ten minutes. You may kill it at any time: the next run continues\n"
 		"from the state of the module. gpufabric-plan.service runs it for\n"
 		"/etc/gpuctl/plan.json.",
 	.options = { options, plan_input_options, plan_host_options, session_options },

@@ -50,8 +50,9 @@ const struct ctl_command cmd_plan_step = {
 		"far, minute by minute, each named after its workload, or folders of such files.\n"
 		"Inventory and current owners come from the module. The whole horizon is planned, but\n"
 		"only the moves of the first interval are printed, and only if they save more than\n"
-		"--margin over waiting one interval. GPUs that a process holds stay where they are.\n"
-		"gpuctl plan apply reads the output of -j.",
+		"--margin over waiting one interval. GPUs that a process holds stay where they are, unless\n"
+		"programs in resize.d can tell the workloads to let go: see gpuctl-hooks(5). The command only\n"
+		"observes. gpuctl plan apply reads the output of -j.",
 	.options = { options, plan_input_options, plan_host_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = plan_step_run,

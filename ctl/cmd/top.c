@@ -16,6 +16,7 @@
 #include "cli/given.h"
 #include "cli/out.h"
 #include "publish/event_text.h"
+#include "sense/files.h"
 #include "session/render.h"
 #include "top/screen.h"
 #include "top/view.h"
@@ -54,6 +55,8 @@ struct log_line {
  * @finding: keys go into view.find
  * @log: events; the newest is at @n_log - 1, modulo LOG_LINES
  * @n_log: events so far
+ * @demand: of workloads, as it was last read
+ * @read: when it was read
  * @drawn: when the picture was drawn
  * @stale: it is not true any more
  * @over: the user has seen enough
@@ -67,7 +70,8 @@ struct top {
 	bool finding;
 	struct log_line log[LOG_LINES];
 	size_t n_log;
-	uint64_t drawn;
+	struct sense_shown demand;
+	uint64_t read, drawn;
 	bool stale, over;
 	unsigned int empty_reads;
 };
@@ -243,7 +247,7 @@ static size_t draw_compositions(const struct top *top, size_t line, uint64_t now
 		out_free(out);
 		return line;
 	}
-	view_composition_table(out, &session->fabric, 0, n, &session->knowledge, now);
+	view_composition_table(out, &session->fabric, 0, n, &session->knowledge, &top->demand, now);
 	text = out_render_text(out);
 	lines = lines_of(text);
 	for (i = 0; i <= n && lines[i]; i++) {
@@ -292,11 +296,22 @@ static void draw_foot(const struct top *top)
 	free(text);
 }
 
+/* Files, of which no event tells. */
+static void top_read_demand(struct top *top)
+{
+	if (top->read && text_monotonic() - top->read < TICK_MS)
+		return;
+	sense_shown_free(&top->demand);
+	sense_show(top->session.ctx->config_dir, &top->demand);
+	top->read = text_monotonic();
+}
+
 static void top_draw(struct top *top)
 {
 	uint64_t now = text_now();
 	size_t line;
 
+	top_read_demand(top);
 	screen_clear();
 	draw_head(top, now);
 	line = draw_slots(top, 1, now);
@@ -442,12 +457,13 @@ static int snapshot(struct top *top)
 	struct out *out = session->ctx->out;
 	uint64_t now = text_now();
 
+	top_read_demand(top);
 	slots = view_slots(&top->view, &session->fabric, &session->knowledge, &top->n_shown);
 	view_slot_table(out, slots, top->n_shown, &session->knowledge, now);
 	out_line(out, "%s", "");
 	if (session->fabric.n_compositions) {
 		view_composition_table(out, &session->fabric, 0, session->fabric.n_compositions,
-				       &session->knowledge, now);
+				       &session->knowledge, &top->demand, now);
 		out_line(out, "%s", "");
 	}
 	render_summary(out, &session->fabric);
@@ -529,6 +545,7 @@ static int top_run(struct ctl_ctx *ctx, int argc, char **argv)
 	}
 	for (i = 0; i < LOG_LINES; i++)
 		free(top->log[i].text);
+	sense_shown_free(&top->demand);
 	free(top);
 	return ret;
 }
@@ -540,7 +557,8 @@ const struct ctl_command cmd_top = {
 	.summary = "a live screen of slots, compositions and events",
 	.help = "OPERATION is the operation on a slot with its time so far and its deadline, or the last operation. The\n"
 		"event of its end names the phases that took the time. A state with a ! needs attention: gpuctl show\n"
-		"gives the reason. Keys: q quits, s changes the order, r reverses it, f changes the filter, / searches,\n"
+		"gives the reason. LOAD, TARGET, DEMAND and WHY are what gpuctl demand last\n"
+		"recorded of a composition. Keys: q quits, s changes the order, r reverses it, f changes the filter, / searches,\n"
 		"arrows and page keys move. Colours only repeat what words say, and NO_COLOR turns them off. Without a\n"
 		"terminal, the command prints one snapshot.",
 	.options = { options },

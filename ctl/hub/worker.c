@@ -8,14 +8,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <pwd.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,38 +21,12 @@
 #include "hub/fill.h"
 #include "hub/worker.h"
 #include "size/source.h"
+#include "web/rights.h"
 
-#define NOBODY 65534
-#define MEMORY_MAX (1ull << 30)
-#define FILES_MAX 64
 #define CERTIFICATES ".certificates"
 #define CERTIFICATES_MAX (8u << 20)
 /* The descriptor that the commit is written to. */
 #define REPLY 3
-
-static void limit(int what, rlim_t most)
-{
-	const struct rlimit limit = { most, most };
-
-	setrlimit(what, &limit);
-}
-
-/* Rights that cannot be got back; 0 or an errno. */
-static int give_up_rights(const struct passwd *nobody)
-{
-	if (nobody &&
-	    (setgroups(0, NULL) || setresgid(nobody->pw_gid, nobody->pw_gid, nobody->pw_gid) ||
-	     setresuid(nobody->pw_uid, nobody->pw_uid, nobody->pw_uid)))
-		return errno;
-	/* nobody else of that user may look at the token */
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) ||
-	    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
-		return errno;
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_AS, MEMORY_MAX);
-	limit(RLIMIT_NOFILE, FILES_MAX);
-	return geteuid() && nobody && !setuid(0) ? EPERM : 0;
-}
 
 void hub_say(const char *what, const char *text)
 {
@@ -153,7 +123,7 @@ static _Noreturn void worker_start(struct hub_work *work, const struct passwd *n
 	    close_range(REPLY + 1, ~0u, 0))
 		err = errno;
 	if (!err)
-		err = give_up_rights(nobody);
+		err = web_give_up_rights(nobody);
 	if (err || getppid() != parent) {
 		hub_say("error", "cannot drop its rights, so it does not use the network");
 		_exit(CTL_FAILED);
@@ -190,14 +160,10 @@ static int await(struct hub_work *work, pid_t pid, int reply, struct fault *f)
 
 int hub_work(struct hub_work *work, struct fault *f)
 {
-	const struct passwd root_is = { .pw_uid = NOBODY, .pw_gid = NOBODY }, *nobody = NULL;
+	const struct passwd *nobody = geteuid() ? NULL : web_nobody();
 	pid_t parent = getpid(), pid = -1;
 	int reply[2], ret;
 
-	if (!geteuid()) {
-		nobody = getpwnam("nobody");
-		nobody = nobody && nobody->pw_uid ? nobody : &root_is;
-	}
 	work->owner = nobody ? nobody->pw_uid : geteuid();
 	if (nobody && fchown(work->folder, nobody->pw_uid, nobody->pw_gid)) {
 		fault_set(f, errno, "the cache: %s", strerror(errno));

@@ -38,8 +38,8 @@
 bool hooks_is_name(const char *name)
 {
 	static const char *const names[] = {
-		HOOK_PRE_ATTACH,  HOOK_POST_ATTACH, HOOK_PRE_DETACH,
-		HOOK_POST_DETACH, HOOK_ASSIGN,	    HOOK_UNASSIGN,
+		HOOK_PRE_ATTACH, HOOK_POST_ATTACH, HOOK_PRE_DETACH, HOOK_POST_DETACH,
+		HOOK_ASSIGN,	 HOOK_UNASSIGN,	   HOOK_RESIZE,
 	};
 	size_t i;
 
@@ -121,7 +121,8 @@ int hooks_find(struct ctl_ctx *ctx, const char *name, struct hooks *hooks)
 
 	memset(hooks, 0, sizeof(*hooks));
 	hooks->name = name;
-	hooks->together = !strcmp(name, HOOK_ASSIGN) || !strcmp(name, HOOK_UNASSIGN);
+	hooks->together = !strcmp(name, HOOK_ASSIGN) || !strcmp(name, HOOK_UNASSIGN) ||
+			  !strcmp(name, HOOK_RESIZE);
 	if (!parse_timeout(&ms))
 		ret = ctl_fail(ctx, CTL_USAGE,
 			       TIMEOUT_VARIABLE ": write a time of up to 10min, such as 45s");
@@ -248,6 +249,7 @@ void hook_slots_free(struct hook_slots *about)
 	}
 	free(about->env);
 	free(about->names);
+	free(about->composition);
 	memset(about, 0, sizeof(*about));
 }
 
@@ -295,6 +297,13 @@ static char **describe_together(const struct hook_slots *about, const bool *whic
 	env[n++] = mem_strdup(PATH);
 	add_env(&env, &n, "GPUFABRIC_PORTS", ports.text);
 	add_env(&env, &n, "GPUFABRIC_REASON", reason);
+	if (about->composition) {
+		char gpus[24];
+
+		snprintf(gpus, sizeof(gpus), "%zu", about->gpus);
+		add_env(&env, &n, "GPUFABRIC_COMPOSITION", about->composition);
+		add_env(&env, &n, "GPUFABRIC_GPUS", gpus);
+	}
 	free(ports.text);
 	return env;
 }
@@ -391,8 +400,8 @@ static void warn(struct ctl_ctx *ctx, char *before)
 	ctx->error = before;
 }
 
-int hooks_run(struct ctl_ctx *ctx, struct hooks *hooks, const struct hook_slots *about,
-	      const bool *which, enum hooks_failure failure)
+static int hooks_each(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,
+		      const struct hook_slots *about, const bool *which, enum hooks_failure failure)
 {
 	int ret = CTL_DONE;
 
@@ -401,7 +410,7 @@ int hooks_run(struct ctl_ctx *ctx, struct hooks *hooks, const struct hook_slots 
 
 		if (failure == HOOKS_GO_ON)
 			ctx->error = NULL;
-		ret = run_program(ctx, hooks, path, hooks->name, about, which, true);
+		ret = run_program(ctx, hooks, path, action, about, which, true);
 		if (failure == HOOKS_GO_ON) {
 			if (ret)
 				warn(ctx, before);
@@ -411,6 +420,18 @@ int hooks_run(struct ctl_ctx *ctx, struct hooks *hooks, const struct hook_slots 
 		}
 	}
 	return ret;
+}
+
+int hooks_run(struct ctl_ctx *ctx, struct hooks *hooks, const struct hook_slots *about,
+	      const bool *which, enum hooks_failure failure)
+{
+	return hooks_each(ctx, hooks, hooks->name, about, which, failure);
+}
+
+void hooks_tell(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,
+		const struct hook_slots *about, const bool *which)
+{
+	hooks_each(ctx, hooks, action, about, which, HOOKS_GO_ON);
 }
 
 void hooks_undo(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,

@@ -15,6 +15,7 @@
 #define HOOK_POST_DETACH "post-detach"
 #define HOOK_ASSIGN "assign"
 #define HOOK_UNASSIGN "unassign"
+#define HOOK_RESIZE "resize"
 /* What the programs of pre-detach.d are called with to take back what they did. */
 #define HOOK_ABORT_DETACH "abort-detach"
 
@@ -40,11 +41,15 @@ struct hooks {
  * @names: of the slots
  * @env: environment of each, as before the change
  * @n: how many
+ * @composition: that a program which is called once is told of; NULL for none, owned
+ * @gpus: number of GPUs that it has then
  */
 struct hook_slots {
 	char **names;
 	char ***env;
 	size_t n;
+	char *composition;
+	size_t gpus;
 };
 
 /* How programs that fail are taken. */
@@ -76,6 +81,12 @@ void hook_slots_free(struct hook_slots *about);
  */
 int hooks_run(struct ctl_ctx *ctx, struct hooks *hooks, const struct hook_slots *about,
 	      const bool *which, enum hooks_failure failure);
+
+/*
+ * The same with an action that is not the hook's name; failures are warnings, and all programs run.
+ */
+void hooks_tell(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,
+		const struct hook_slots *about, const bool *which);
 
 /* Call those that ran again, last first, with another action; failures are warnings. */
 void hooks_undo(struct ctl_ctx *ctx, struct hooks *hooks, const char *action,

@@ -64,6 +64,10 @@ static int op_would(struct session *session, struct op *op, const struct placeme
 	int ret;
 
 	ret = removal_check(session, removal);
+	if (!ret) {
+		told_render(session->ctx, &op->gone);
+		told_render(session->ctx, &op->come);
+	}
 	if (!ret && op->kind == OP_ATTACH && !op->absent)
 		ret = submit_check(session, op, placement);
 	if (ret)
@@ -109,6 +113,17 @@ static int op_submit(struct session *session, struct op *op, const struct placem
 	return ret;
 }
 
+/* The workload of the composition hears of it, and has time to let go. */
+static void op_tell(struct session *session, struct op *op)
+{
+	uint64_t ms = told_shrink(session, &op->gone);
+
+	if (ms > REMOVAL_WAIT_MAX_MS)
+		ms = REMOVAL_WAIT_MAX_MS;
+	if (op->removal.wait_ms < ms)
+		op->removal.wait_ms = ms;
+}
+
 /* From the drain to the request; undone when it is refused. */
 static int op_change(struct session *session, struct op *op, const struct placement *placement)
 {
@@ -117,10 +132,12 @@ static int op_change(struct session *session, struct op *op, const struct placem
 	/* Cards that are given back together afterwards are in slots that the request has. */
 	if (!op->probe)
 		ret = removal_lock(session, &op->removal);
-	if (!ret)
-		ret = removal_drain(session, &op->removal);
 	if (ret)
 		return ret;
+	op_tell(session, op);
+	ret = removal_drain(session, &op->removal);
+	if (ret)
+		goto out_told;
 	if (op->n_add && !op->probe)
 		ret = arrival_begin(session, &op->arrival, op->terms, op->add, op->n_add);
 	if (ret)
@@ -132,6 +149,8 @@ static int op_change(struct session *session, struct op *op, const struct placem
 	arrival_free(&op->arrival);
 out_removal:
 	removal_abort(session, &op->removal);
+out_told:
+	told_stay(session, &op->gone);
 	return ret;
 }
 
@@ -148,6 +167,24 @@ static int op_clean(struct session *session, struct op *op)
 	return ret;
 }
 
+/* A composition has a workload; slots alone have none. */
+static int op_find_told(struct session *session, struct op *op)
+{
+	const char *reason = op->terms->reason;
+	int ret;
+
+	if (!op->name || op->probe)
+		return CTL_DONE;
+	ret = told_init(session, &op->gone, reason, op->name, op->removal.slots, op->removal.n);
+	return ret ? ret : told_init(session, &op->come, reason, op->name, op->add, op->n_add);
+}
+
+static void op_forget_told(struct op *op)
+{
+	told_free(&op->gone);
+	told_free(&op->come);
+}
+
 static int op_try(struct session *session, struct op *op)
 {
 	struct placement placement = { 0 };
@@ -162,12 +199,18 @@ static int op_try(struct session *session, struct op *op)
 				   op->left);
 	if (ret)
 		goto out;
+	ret = op_find_told(session, op);
+	if (ret)
+		goto out_told;
 	if (op->say)
 		op->say(session, op);
 	ret = session->ctx->dry_run ? op_would(session, op, &placement) :
 				      op_change(session, op, &placement);
-	if (ret)
+out_told:
+	if (ret) {
+		op_forget_told(op);
 		removal_free(&op->removal);
+	}
 out:
 	placement_free(&placement);
 	return ret;
@@ -209,6 +252,7 @@ int op_finish(struct session *session, struct op *op)
 	removal_finish(session, &op->removal, !op->probe);
 	if (!op->probe)
 		arrival_finish(session, &op->arrival);
+	told_finish(session, &op->gone, &op->come);
 	for (i = 0; i < op->wait.n_slots && op->n_add; i++)
 		driver_warn(session, op->terms->driver,
 			    gf_slot_by_name(&session->fabric, op->wait.slots[i]));
@@ -251,6 +295,7 @@ void op_free(struct op *op)
 	free(op->ids);
 	arrival_free(&op->arrival);
 	removal_free(&op->removal);
+	op_forget_told(op);
 	wait_free(&op->wait);
 	memset(op, 0, sizeof(*op));
 }

@@ -10,6 +10,7 @@
 #include "module/annotation.h"
 #include "op/arrival.h"
 #include "op/remove.h"
+#include "op/told.h"
 #include "op/wait.h"
 
 struct pool;
@@ -58,6 +59,8 @@ enum op_kind {
  * @error: errno of a request that was refused, 0 otherwise
  * @removal: of @remove, from op_start() on
  * @arrival: of @add
+ * @gone: what the workload is told of @remove
+ * @come: what it is told of @add
  * @wait: the operation
  */
 struct op {
@@ -88,6 +91,7 @@ struct op {
 	int error;
 	struct removal removal;
 	struct arrival arrival;
+	struct told gone, come;
 	struct wait wait;
 };
 

@@ -93,6 +93,7 @@ int removal_init(struct session *session, struct removal *removal, const struct 
 
 	memset(removal, 0, sizeof(*removal));
 	removal->terms = terms;
+	removal->wait_ms = terms->wait_ms;
 	removal->slots = mem_zalloc(n, sizeof(struct gf_slot *));
 	removal->generations = mem_zalloc(n, sizeof(*removal->generations));
 	for (i = 0; i < n; i++)
@@ -216,7 +217,7 @@ int removal_check(struct session *session, const struct removal *removal)
 
 static int drain(struct session *session, struct removal *removal)
 {
-	uint64_t timeout = removal->terms->wait_ms + DRAIN_MS + hooks_budget(&removal->pre);
+	uint64_t timeout = removal->wait_ms + DRAIN_MS + hooks_budget(&removal->pre);
 
 	if (timeout > GPUFABRIC_TIMEOUT_MAX)
 		timeout = GPUFABRIC_TIMEOUT_MAX;
@@ -292,7 +293,7 @@ static void signal_holders(struct session *session, const struct removal *remova
 /* Wait for the holders to let go, as long as the user wants to. */
 static int await_release(struct session *session, struct removal *removal)
 {
-	uint64_t end = text_monotonic() + removal->terms->wait_ms;
+	uint64_t end = text_monotonic() + removal->wait_ms;
 	struct holders holders;
 	bool said = false;
 	int ret = CTL_DONE;
@@ -300,7 +301,7 @@ static int await_release(struct session *session, struct removal *removal)
 	while (!ret && count_holders(removal, &holders)) {
 		if (text_monotonic() >= end) {
 			ret = report_busy(session, removal, &holders);
-		} else if (!said && removal->terms->wait_ms) {
+		} else if (!said && removal->wait_ms) {
 			char *slots = held_slots(&holders);
 
 			if (removal->terms->signal)
@@ -349,7 +350,7 @@ int removal_drain(struct session *session, struct removal *removal)
 
 	if (!removal->n)
 		return CTL_DONE;
-	if (!removal->terms->wait_ms)
+	if (!removal->wait_ms)
 		ret = removal_check(session, removal);
 	if (!ret && removal->n_drain)
 		ret = drain(session, removal);

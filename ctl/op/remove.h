@@ -21,7 +21,8 @@
  *	was lost or is in fault
  * @generations: of each slot, as the drain returned it, or as it was when looked at
  * @reset: the GPUs were reset during the drain: its end says so
- * @terms: whether to go on with holders, or how long to wait for them
+ * @terms: whether to go on with holders
+ * @wait_ms: how long to wait for them, that of @terms or longer
  * @pre: hooks before the GPUs go
  * @post: and after
  * @bringing: slots that somebody takes cards back of, until it is freed
@@ -35,6 +36,7 @@ struct removal {
 	uint32_t *generations;
 	bool reset;
 	const struct op_terms *terms;
+	uint64_t wait_ms;
 	struct hooks pre;
 	struct hooks post;
 	struct bringers bringers;

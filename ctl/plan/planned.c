@@ -5,6 +5,9 @@
  * GPUs that are not known, in quarantine, faulty or without room are not planned with. Pools
  * count the GPUs that are free; those of compositions stay with them until it is known which
  * of the compositions are planned.
+ *
+ * GPUs that are held stay with who holds them, unless there are programs that tell workloads to
+ * let go: then whether one does is seen when it is told.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +17,7 @@
 #include "choose/placement.h"
 #include "choose/quota.h"
 #include "host/holders.h"
+#include "op/hooks.h"
 #include "plan/planned.h"
 
 #define GIB (1024.0 * 1024 * 1024)
@@ -189,7 +193,7 @@ static bool planned_is_busy(const struct gf_composition *composition)
 }
 
 static void planned_add_composition(struct session *session,
-				    const struct gf_composition *composition,
+				    const struct gf_composition *composition, bool asked,
 				    struct plan_instance *in, struct plan_ahead *ahead)
 {
 	const struct gf_slot **slots = mem_zalloc(composition->n_members, sizeof(*slots));
@@ -222,8 +226,8 @@ static void planned_add_composition(struct session *session,
 	set->age = last && now > last ? (uint32_t)((now - last) / MINUTE_MS) : 0;
 	holders_scan(&holders_system, slots, n, &holders);
 	for (i = 0; i < n; i++)
-		planned_add_member(session, slots[i], holders_has(&holders, slots[i]->name), in,
-				   set);
+		planned_add_member(session, slots[i],
+				   !asked && holders_has(&holders, slots[i]->name), in, set);
 	holders_free(&holders);
 	free(slots);
 }
@@ -256,8 +260,12 @@ int planned_state(struct session *session, const char *host, struct plan_instanc
 		  struct plan_ahead *ahead)
 {
 	const struct gf_fabric *fabric = &session->fabric;
+	struct hooks tell;
 	size_t i;
+	int ret = hooks_find(session->ctx, HOOK_RESIZE, &tell);
 
+	if (ret)
+		return ret;
 	plan_add_host(in, host);
 	for (i = 0; i < fabric->n_switches; i++)
 		if (fabric->switches[i].address)
@@ -266,7 +274,8 @@ int planned_state(struct session *session, const char *host, struct plan_instanc
 		if (planned_free(session, &fabric->slots[i]))
 			planned_add_gpus(session, &fabric->slots[i], in);
 	for (i = 0; i < fabric->n_compositions; i++)
-		planned_add_composition(session, &fabric->compositions[i], in, ahead);
+		planned_add_composition(session, &fabric->compositions[i], tell.n > 0, in, ahead);
+	hooks_free(&tell);
 	add_other_kinds(session, in);
 	ahead->has_state = true;
 	ahead->n_pools = in->n_pools;

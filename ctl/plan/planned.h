@@ -12,7 +12,8 @@
 
 /*
  * Fill an instance and what goes with it from the session's snapshot: host @host, its switches,
- * kinds, tenants, GPUs and compositions, with who holds GPUs now.
+ * kinds, tenants, GPUs and compositions, with who holds GPUs now
+ * and is not told to let go.
  */
 int planned_state(struct session *session, const char *host, struct plan_instance *in,
 		  struct plan_ahead *ahead);

@@ -13,6 +13,10 @@
 #include "session/render.h"
 #include "top/view.h"
 
+#define MINUTE_MS 60000
+/* A demand older than this is not of now. */
+#define OLD_MS 180000
+
 const char *const view_sort_names[VIEW_SORTS + 1] = {
 	[VIEW_BY_SLOT] = "slot", [VIEW_BY_STATE] = "state", [VIEW_BY_COMPOSITION] = "composition",
 	[VIEW_BY_GPU] = "gpu",	 [VIEW_BY_TIME] = "time",
@@ -50,6 +54,11 @@ static const struct out_column composition_columns[] = {
 	{ "lease", "LEASE", OUT_OPTIONAL },
 	{ "slots", "SLOTS" },
 	{ "annotation", "ANNOTATION", OUT_OPTIONAL },
+	{ "load", "LOAD", OUT_RIGHT | OUT_OPTIONAL },
+	{ "target", "TARGET", OUT_RIGHT | OUT_OPTIONAL },
+	{ "demand", "DEMAND", OUT_RIGHT | OUT_OPTIONAL },
+	{ "reason", NULL },
+	{ "why", "WHY", OUT_OPTIONAL },
 	{ "label", NULL },
 	{ "job", NULL },
 	{ "created", NULL },
@@ -283,8 +292,28 @@ void view_slot_table(struct out *out, const struct gf_slot *const *slots, size_t
 		view_put_slot(t, slots[i], knowledge, now);
 }
 
+/* What was measured a while ago says so. */
+static void view_put_demand(struct out_table *t, const struct record *record, uint64_t now)
+{
+	uint64_t measured = record ? record->minute * MINUTE_MS : 0;
+	char age[TEXT_QUANTITY];
+
+	if (!record)
+		return;
+	if (record->load >= 0) {
+		out_real(t, "load", record->load, 2);
+		out_real(t, "target", record->target, 2);
+	}
+	out_uint(t, "demand", record->demand);
+	out_str(t, "reason", follow_reason_names[record->reason]);
+	out_str(t, "why", record->why);
+	if (now > measured + OLD_MS)
+		out_text(t, "why", "%s (%s ago)", record->why, text_age(age, now - measured));
+}
+
 void view_composition_table(struct out *out, const struct gf_fabric *fabric, size_t first, size_t n,
-			    const struct knowledge *knowledge, uint64_t now)
+			    const struct knowledge *knowledge, const struct sense_shown *demand,
+			    uint64_t now)
 {
 	struct out_table *t = out_table(out, "compositions", composition_columns, OUT_TABLE);
 	size_t i;
@@ -292,6 +321,7 @@ void view_composition_table(struct out *out, const struct gf_fabric *fabric, siz
 	for (i = first; i < first + n && i < fabric->n_compositions; i++) {
 		out_row(t);
 		render_composition(t, &fabric->compositions[i], fabric, knowledge, now);
+		view_put_demand(t, sense_shown_find(demand, fabric->compositions[i].name), now);
 	}
 }
 

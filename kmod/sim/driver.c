@@ -18,6 +18,11 @@
  * The contents of "memory" of the PCI device stay in the GPU's memory, as in
  * a real one, for the next reader, even one with another driver.
  *
+ * Its open files are its clients, and fdinfo says what each has used, as DRM drivers
+ * do. How busy they keep it is what is written to "busy" of the PCI device, in percent,
+ * and "used", MiB of memory; the clients share both. Without a client it is idle:
+ * "gpu_busy_percent" and "mem_info_vram_used", which are called as amdgpu's, say so.
+ *
  * It takes orders for the first GPU of each slot, each for one time: to
  * refuse or delay the next probe; to stay locked for a while after it is
  * bound, like a device whose files are being read; and to hold the next
@@ -42,9 +47,13 @@
 #include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/kref.h>
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/pm_runtime.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -59,6 +68,11 @@
  * @users: open files, and one more while @persistent; protected by sim_gpu_mutex
  * @persistent: the driver holds the GPU itself; protected by sim_gpu_mutex
  * @gone: the device was removed; protected by sim_gpu_mutex
+ * @clients: &struct sim_client; protected by sim_gpu_mutex
+ * @n_clients: number of them; protected by sim_gpu_mutex
+ * @busy: percent of the time that they keep it busy; protected by sim_gpu_mutex
+ * @used_mib: memory that they use; protected by sim_gpu_mutex
+ * @accounted: when their time was last added up; protected by sim_gpu_mutex
  */
 struct sim_gpu {
 	struct kref kref;
@@ -70,11 +84,33 @@ struct sim_gpu {
 	unsigned int users;
 	bool persistent;
 	bool gone;
+	struct list_head clients;
+	unsigned int n_clients;
+	unsigned int busy;
+	unsigned int used_mib;
+	ktime_t accounted;
 };
 
+/**
+ * struct sim_client - an open file
+ * @entry: of &sim_gpu.clients
+ * @gpu: which it has open
+ * @id: no other client had it
+ * @busy_ns: what it has used; protected by sim_gpu_mutex
+ */
+struct sim_client {
+	struct list_head entry;
+	struct sim_gpu *gpu;
+	u64 id;
+	u64 busy_ns;
+};
+
+/* The last id of a client; protected by sim_gpu_mutex. */
+static u64 sim_client_id;
+
 /*
- * Protects &sim_slot.gpu, &sim_slot.knobs and the fields of &struct sim_gpu.
- * Taken under the rescan lock; the locks of ports are taken below it.
+ * Protects &sim_slot.gpu, &sim_slot.knobs and the fields of &struct sim_gpu and
+ * &struct sim_client. Taken under the rescan lock; the locks of ports are taken below it.
  */
 static DEFINE_MUTEX(sim_gpu_mutex);
 
@@ -90,41 +126,92 @@ static void gpu_free(struct kref *kref)
 	kfree(container_of(kref, struct sim_gpu, kref));
 }
 
+/* What its clients have used since this was last called; before any of that changes. */
+static void gpu_account(struct sim_gpu *gpu)
+{
+	ktime_t now = ktime_get();
+	struct sim_client *client;
+	u64 ns;
+
+	lockdep_assert_held(&sim_gpu_mutex);
+	ns = ktime_to_ns(ktime_sub(now, gpu->accounted)) * gpu->busy;
+	gpu->accounted = now;
+	if (gpu->gone || !gpu->n_clients)
+		return;
+	ns = div_u64(ns, 100 * gpu->n_clients);
+	list_for_each_entry(client, &gpu->clients, entry)
+		client->busy_ns += ns;
+}
+
 static int gpu_open(struct inode *inode, struct file *file)
 {
 	unsigned int minor = iminor(inode) - MINOR(gpu_devt);
 	struct sim_slot *slot = sim_slot_of_minor(minor % sim_minors());
+	struct sim_client *client = kzalloc(sizeof(*client), GFP_KERNEL);
 	struct sim_gpu *gpu;
 	int ret = -ENODEV;
 
+	if (!client)
+		return -ENOMEM;
 	mutex_lock(&sim_gpu_mutex);
 	gpu = slot ? slot->gpu[minor / sim_minors()] : NULL;
 	if (gpu && !gpu->gone) {
 		kref_get(&gpu->kref);
 		gpu->users++;
-		file->private_data = gpu;
+		gpu_account(gpu);
+		client->gpu = gpu;
+		client->id = ++sim_client_id;
+		list_add_tail(&client->entry, &gpu->clients);
+		gpu->n_clients++;
+		file->private_data = client;
 		ret = 0;
 	}
 	mutex_unlock(&sim_gpu_mutex);
+	if (ret)
+		kfree(client);
 	return ret;
 }
 
 static int gpu_release(struct inode *inode, struct file *file)
 {
-	struct sim_gpu *gpu = file->private_data;
+	struct sim_client *client = file->private_data;
+	struct sim_gpu *gpu = client->gpu;
 
 	mutex_lock(&sim_gpu_mutex);
+	gpu_account(gpu);
+	list_del(&client->entry);
+	gpu->n_clients--;
 	gpu->users--;
 	mutex_unlock(&sim_gpu_mutex);
 	wake_up_all(&release_wait);
+	kfree(client);
 	kref_put(&gpu->kref, gpu_free);
 	return 0;
+}
+
+/* As the kernel's drm-usage-stats has it. */
+static void gpu_show_fdinfo(struct seq_file *m, struct file *file)
+{
+	struct sim_client *client = file->private_data;
+	struct sim_gpu *gpu = client->gpu;
+
+	mutex_lock(&sim_gpu_mutex);
+	gpu_account(gpu);
+	seq_printf(m, "drm-driver:\t%s\n", SIM_DRIVER_NAME);
+	if (!gpu->gone)
+		seq_printf(m, "drm-pdev:\t%s\n", pci_name(gpu->pdev));
+	seq_printf(m, "drm-client-id:\t%llu\n", client->id);
+	seq_printf(m, "drm-engine-compute:\t%llu ns\n", client->busy_ns);
+	seq_printf(m, "drm-resident-vram:\t%u KiB\n",
+		   gpu->used_mib * 1024 / gpu->n_clients);
+	mutex_unlock(&sim_gpu_mutex);
 }
 
 static ssize_t gpu_read(struct file *file, char __user *to, size_t count,
 			loff_t *pos)
 {
-	struct sim_gpu *gpu = file->private_data;
+	struct sim_client *client = file->private_data;
+	struct sim_gpu *gpu = client->gpu;
 	struct sim_slot *slot = gpu->slot;
 	char text[64];
 	int len = -ENODEV;
@@ -169,6 +256,7 @@ static const struct file_operations gpu_fops = {
 	.release = gpu_release,
 	.read = gpu_read,
 	.mmap = gpu_mmap,
+	.show_fdinfo = gpu_show_fdinfo,
 	.llseek = default_llseek,
 };
 
@@ -228,6 +316,8 @@ static int gpu_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	gpu->index = index;
 	gpu->pdev = pdev;
 	mutex_init(&gpu->vf_mutex);
+	INIT_LIST_HEAD(&gpu->clients);
+	gpu->accounted = ktime_get();
 	pci_set_drvdata(pdev, gpu);
 	mutex_lock(&sim_gpu_mutex);
 	slot->gpu[index] = gpu;
@@ -339,16 +429,22 @@ static void gpu_remove(struct pci_dev *pdev)
 	kref_put(&gpu->kref, gpu_free);
 }
 
+static unsigned int read_locked(const unsigned int *value)
+{
+	unsigned int now;
+
+	mutex_lock(&sim_gpu_mutex);
+	now = *value;
+	mutex_unlock(&sim_gpu_mutex);
+	return now;
+}
+
 static ssize_t users_show(struct device *dev, struct device_attribute *attr,
 			  char *buf)
 {
 	struct sim_gpu *gpu = dev_get_drvdata(dev);
-	unsigned int users;
 
-	mutex_lock(&sim_gpu_mutex);
-	users = gpu->users;
-	mutex_unlock(&sim_gpu_mutex);
-	return sysfs_emit(buf, "%u\n", users);
+	return sysfs_emit(buf, "%u\n", read_locked(&gpu->users));
 }
 static DEVICE_ATTR_RO(users);
 
@@ -418,10 +514,88 @@ static ssize_t memory_store(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RW(memory);
 
+static ssize_t busy_show(struct device *dev, struct device_attribute *attr,
+			 char *buf)
+{
+	struct sim_gpu *gpu = dev_get_drvdata(dev);
+
+	return sysfs_emit(buf, "%u\n", read_locked(&gpu->busy));
+}
+
+static ssize_t busy_store(struct device *dev, struct device_attribute *attr,
+			  const char *buf, size_t count)
+{
+	struct sim_gpu *gpu = dev_get_drvdata(dev);
+	unsigned int busy;
+
+	if (kstrtouint(buf, 10, &busy) || busy > 100)
+		return -EINVAL;
+	mutex_lock(&sim_gpu_mutex);
+	gpu_account(gpu);
+	gpu->busy = busy;
+	mutex_unlock(&sim_gpu_mutex);
+	return count;
+}
+static DEVICE_ATTR_RW(busy);
+
+static ssize_t used_show(struct device *dev, struct device_attribute *attr,
+			 char *buf)
+{
+	struct sim_gpu *gpu = dev_get_drvdata(dev);
+
+	return sysfs_emit(buf, "%u\n", read_locked(&gpu->used_mib));
+}
+
+static ssize_t used_store(struct device *dev, struct device_attribute *attr,
+			  const char *buf, size_t count)
+{
+	struct sim_gpu *gpu = dev_get_drvdata(dev);
+	unsigned int used;
+
+	/* The counter is in KiB. */
+	if (kstrtouint(buf, 10, &used) || used > UINT_MAX / 1024)
+		return -EINVAL;
+	mutex_lock(&sim_gpu_mutex);
+	gpu->used_mib = used;
+	mutex_unlock(&sim_gpu_mutex);
+	return count;
+}
+static DEVICE_ATTR_RW(used);
+
+static ssize_t gpu_busy_percent_show(struct device *dev,
+				     struct device_attribute *attr, char *buf)
+{
+	struct sim_gpu *gpu = dev_get_drvdata(dev);
+	unsigned int busy;
+
+	mutex_lock(&sim_gpu_mutex);
+	busy = gpu->n_clients ? gpu->busy : 0;
+	mutex_unlock(&sim_gpu_mutex);
+	return sysfs_emit(buf, "%u\n", busy);
+}
+static DEVICE_ATTR_RO(gpu_busy_percent);
+
+static ssize_t mem_info_vram_used_show(struct device *dev,
+				       struct device_attribute *attr, char *buf)
+{
+	struct sim_gpu *gpu = dev_get_drvdata(dev);
+	u64 used;
+
+	mutex_lock(&sim_gpu_mutex);
+	used = gpu->n_clients ? gpu->used_mib : 0;
+	mutex_unlock(&sim_gpu_mutex);
+	return sysfs_emit(buf, "%llu\n", used << 20);
+}
+static DEVICE_ATTR_RO(mem_info_vram_used);
+
 static struct attribute *gpu_attrs[] = {
 	&dev_attr_users.attr,
 	&dev_attr_persistence.attr,
 	&dev_attr_memory.attr,
+	&dev_attr_busy.attr,
+	&dev_attr_used.attr,
+	&dev_attr_gpu_busy_percent.attr,
+	&dev_attr_mem_info_vram_used.attr,
 	NULL
 };
 ATTRIBUTE_GROUPS(gpu);

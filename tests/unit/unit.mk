@@ -22,7 +22,7 @@ directive   = $(shell sed -n '1,20s/^[/* ]*$(2): //p' tests/unit/$(1).c)
 
 all: $(tests:%=$(out)/%)
 
-whole       = $(if $(filter ctl/cmd/commands.c,$(1)),$(filter-out ctl/hub/% ctl/driver/% ctl/redfish/% ctl/liqid/% ctl/web/%,$(1)),$(1))
+whole       = $(if $(filter ctl/cmd/commands.c,$(1)),$(filter-out ctl/hub/% ctl/probe/% ctl/driver/% ctl/redfish/% ctl/liqid/% ctl/web/%,$(1)),$(1))
 
 define test-rules
 sources-$(1) := tests/unit/$(1).c $$(call whole,$(call directive,$(1),sources))

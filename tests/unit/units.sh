@@ -14,7 +14,10 @@ cd "$top"
 
 # Calls hooks, which do what a vendor's stack wants: see their first lines.
 loose=" gpufabric-lease@a.service gpufabric-plan.service gpufabric-reap.service gpufabric-restore.service gpufabric-shutdown.service "
+# Looks at all of the host: see its first lines.
+looking=" gpufabric-demand.service "
 limit=2.5
+looking_limit=3.4
 loose_limit=8.9
 
 units=("$top"/udev/*.service "$top"/udev/*.timer "$top"/udev/*.target "$top"/slurm/*.service)
@@ -54,6 +57,9 @@ for unit in "${units[@]}"; do
 		report "$(grep -c 'hooks of /etc/gpuctl/hooks.d' "$unit")" 1 "$name: says why it may more"
 		report "$(awk -v s="${score:-10}" -v l=$loose_limit 'BEGIN { print (s <= l) }')" 1 \
 			"$name: exposed by at most $loose_limit"
+	elif [[ $looking == *" $name "* ]]; then
+		report "$(awk -v s="${score:-10}" -v l=$looking_limit 'BEGIN { print (s <= l) }')" 1 \
+			"$name: exposed by at most $looking_limit"
 	else
 		report "$(awk -v s="${score:-10}" -v l=$limit 'BEGIN { print (s <= l) }')" 1 \
 			"$name: exposed by at most $limit"
