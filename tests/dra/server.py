@@ -213,13 +213,17 @@ class Cluster:
         return self.objects[key]
 
     def admit(self, item):
-        """Judge it, and drop what belongs to a feature that is off."""
+        """Judge it, write quantities as they are written here, and drop what belongs to a feature that is off."""
         wrong = types_of_api.wrong(item)
         if wrong:
             self.invalid.append(wrong)
             raise Failure(422, "Invalid", wrong)
-        for device in item["spec"].get("devices", ()) if item["kind"] == "ResourceSlice" and self.no_taints else ():
-            device.get("basic", device).pop("taints", None)
+        for device in item["spec"].get("devices", ()) if item["kind"] == "ResourceSlice" else ():
+            body = device.get("basic", device)
+            for one in body.get("capacity", {}).values():
+                one["value"] = types_of_api.canonical(one["value"])
+            if self.no_taints:
+                body.pop("taints", None)
 
     def get(self, key, _body=None, _content=None):
         return 200, copy.deepcopy(self.must(key))
@@ -261,11 +265,19 @@ class Cluster:
                     "device": one[1] if isinstance(one, tuple) else one} for one in devices]
         body = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
                 "metadata": {"name": name, "namespace": "default", "uid": uid or str(uuid.uuid4())},
-                "spec": {"devices": {"requests": [{"name": request, "exactly": {"deviceClassName": "gpufabric.io"}}]}},
+                "spec": {"devices": {"requests": [self.request(name) for name in sorted({one["request"] for one in results} or {request})]}},
                 "status": {"allocation": {"devices": {"results": results, "config": config or []}}}}
         with self.lock:
             self.objects.pop(("resource.k8s.io", "resourceclaims", "default", name), None)
             return self.post(("resource.k8s.io", "resourceclaims", "default", name), body)[1]
+
+    @staticmethod
+    def request(name):
+        """A request, or one with this alternative: REQUEST/ALTERNATIVE."""
+        name, _, alternative = name.partition("/")
+        if not alternative:
+            return {"name": name, "exactly": {"deviceClassName": "gpufabric.io"}}
+        return {"name": name, "firstAvailable": [{"name": alternative, "deviceClassName": "gpufabric.io"}]}
 
     def drop(self, claim):
         with self.lock:
