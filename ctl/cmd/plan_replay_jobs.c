@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl plan replay: traces of jobs. */
 #include <json-c/json.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -112,6 +113,7 @@ enum which {
  * struct jobs_replay - all of a run
  * @from: scored from here on
  * @hosts: of the static division; its gpus are NULL where the pool is too small for it
+ * @worst_bound: of the tenant that fares worst against its own hosts
  */
 struct jobs_replay {
 	const struct replay *r;
@@ -119,7 +121,7 @@ struct jobs_replay {
 	int64_t from;
 	struct hosts hosts;
 	struct result results[RESULTS];
-	double mean_bound, makespan_bound;
+	double mean_bound, makespan_bound, worst_bound;
 };
 
 static void plan_replay_jobs_finish(const struct jobs_replay *p, struct result *res, int64_t *start,
@@ -217,6 +219,19 @@ static double jain_index(const struct jobs_replay *p, const struct result *res)
 	return squares > 0 ? sum * sum / ((double)n * squares) : 1;
 }
 
+/* The static division is a schedule on the pool, too, so the bound is never above 1. */
+static double worst_bound(const struct jobs_replay *p)
+{
+	double near = 1;
+	size_t who, i;
+
+	for (i = 0; i < RESULTS; i++)
+		if (p->results[i].start)
+			near = fmin(near, worst_tenant(p, &p->results[i], &who));
+	return jobs_worst_bound(p->jobs, p->r->pool, p->from, p->results[STATIC].tenant, near,
+				BOUND_SWEEPS);
+}
+
 static void put_hours(struct out_table *t, const char *name, const char *title, double seconds)
 {
 	out_real(t, name, seconds, 1);
@@ -285,6 +300,8 @@ static void print_bound(const struct jobs_replay *p, struct out_table *t)
 	out_real(t, "jct_over_bound", 1, 4);
 	out_real(t, "makespan_s", p->makespan_bound, 0);
 	out_real(t, "makespan_over_bound", 1, 4);
+	if (p->hosts.gpus)
+		out_real(t, "worst_tenant_over_static", p->worst_bound, 4);
 }
 
 /* The smallest static pool whose mean is no worse than ours, in whole hosts; 0: none is. */
@@ -470,6 +487,8 @@ int replay_jobs(struct ctl_ctx *ctx, const struct replay *r, const struct jobs *
 	p.makespan_bound = jobs_makespan_bound(jobs, r->pool);
 	p.mean_bound =
 		jobs_mean_bound(jobs, r->pool, p.from, p.results[SJF].score.mean, BOUND_SWEEPS);
+	if (p.hosts.gpus)
+		p.worst_bound = worst_bound(&p);
 	print_all(ctx, &p);
 	if (r->svg)
 		ret = plan_replay_jobs_draw(ctx, &p);

@@ -5,6 +5,7 @@
  * traces: no GPU-second is lost or made up, the pool is never exceeded, the same comes
  * out twice, nobody looks at what is not known yet, no bound is above a schedule.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "plan/energy.h"
@@ -152,7 +153,7 @@ static bool blind(const struct jobs *jobs, const struct policy *policy, const ui
  * struct tally - what failed in how many traces
  */
 struct tally {
-	unsigned int lost, over, unlike, looked, bound, makespan, runs;
+	unsigned int lost, over, unlike, looked, bound, worst, makespan, runs;
 };
 
 static void judge(struct tally *t, const struct jobs *jobs, const struct policy *policy,
@@ -160,6 +161,7 @@ static void judge(struct tally *t, const struct jobs *jobs, const struct policy 
 {
 	int64_t busy = cluster_run(jobs, POOL, policy, guarantee, start);
 	struct jobs_score s;
+	double mean[4];
 
 	t->runs++;
 	t->lost += busy != work(jobs) ||
@@ -173,6 +175,9 @@ static void judge(struct tally *t, const struct jobs *jobs, const struct policy 
 	jobs_score(jobs, start, POOL, 0, &s);
 	t->makespan += jobs_makespan_bound(jobs, POOL) > s.makespan + 1e-6;
 	t->bound += jobs_mean_bound(jobs, POOL, 0, s.mean * 0.9, 20) > s.mean + 1e-6;
+	jobs_tenant_means(jobs, start, 0, mean);
+	/* compared with itself, each tenant has a share of 1 */
+	t->worst += jobs_worst_bound(jobs, POOL, 0, mean, 0.9, 20) > 1 + 1e-9;
 }
 
 static void properties(void)
@@ -198,6 +203,7 @@ static void properties(void)
 	is_int(t.looked, 0, "without runtimes nobody knows what has not happened");
 	is_int(t.makespan, 0, "no makespan is below its bound");
 	is_int(t.bound, 0, "no mean is below its bound");
+	is_int(t.worst, 0, "no worst tenant is below its bound");
 	tap_counted("replay.schedules", t.runs);
 	free(start);
 	free(again);
@@ -227,14 +233,16 @@ static bool has_room(const struct jobs *jobs, const int64_t *start, const struct
 	return true;
 }
 
-/* The least sum of ends: every order, each job as early as the ones before it allow. */
-static int64_t best_sum(const struct jobs *jobs, int64_t *start, unsigned int left)
+/* The least score: every order, each job as early as the ones before it allow. */
+static double best_score(const struct jobs *jobs, int64_t *start, unsigned int left,
+			 double (*score)(const struct jobs *jobs, const int64_t *start))
 {
-	int64_t best = INT64_MAX, sum, at;
+	double best = INFINITY;
+	int64_t at;
 	size_t i, k;
 
 	if (!left)
-		return 0;
+		return score(jobs, start);
 	for (i = 0; i < jobs->n; i++) {
 		const struct job *j = &jobs->job[i];
 
@@ -249,43 +257,86 @@ static int64_t best_sum(const struct jobs *jobs, int64_t *start, unsigned int le
 				at = end;
 		}
 		start[i] = at;
-		sum = at + j->duration + best_sum(jobs, start, left & ~(1u << i));
-		best = sum < best ? sum : best;
+		best = fmin(best, best_score(jobs, start, left & ~(1u << i), score));
 		start[i] = INT64_MIN / 2;
 	}
 	return best;
 }
 
-/* The bound against the best of all schedules, hours long as prices are by the hour. */
+static double mean_of(const struct jobs *jobs, const int64_t *start)
+{
+	struct jobs_score s;
+
+	jobs_score(jobs, start, FEW_GPUS, 0, &s);
+	return s.mean;
+}
+
+/* Mean completion times of each tenant that others are compared with; 0: nobody asks. */
+static double few_own[FEW];
+
+static double worst_of(const struct jobs *jobs, const int64_t *start)
+{
+	double mean[FEW], worst = 0;
+	size_t i;
+
+	jobs_tenant_means(jobs, start, 0, mean);
+	for (i = 0; i < jobs->n_tenants; i++)
+		if (few_own[i] > 0)
+			worst = fmax(worst, mean[i] / few_own[i]);
+	return worst;
+}
+
+static void few_jobs(struct jobs *jobs, int64_t *start)
+{
+	size_t i;
+
+	for (i = 0; i < FEW; i++) {
+		jobs->job[i] = (struct job){
+			.submit = (i ? jobs->job[i - 1].submit : 0) + 1800 * any(3),
+			.duration = 3600 * (1 + any(6)),
+			.gpus = 1 + any(FEW_GPUS),
+			.tenant = any((uint32_t)jobs->n_tenants),
+		};
+		start[i] = INT64_MIN / 2;
+	}
+}
+
+/*
+ * The bounds against the best of all schedules, hours long as prices are by the hour. The worst
+ * tenant's is near where tenants compete, which is above what each would have alone.
+ */
 static void tiny(void)
 {
-	char names[1][CSV_WORD_MAX] = { "a" };
+	char names[3][CSV_WORD_MAX] = { "a", "b", "c" };
 	struct job list[FEW];
-	struct jobs jobs = { list, FEW, names, 1 };
-	unsigned int above = 0, near = 0, round;
+	struct jobs jobs = { list, FEW, names, 3 };
+	unsigned int above = 0, near = 0, worst_above = 0, worst_near = 0, joint = 0, round;
 	int64_t start[FEW];
 	size_t i;
 
 	for (round = 0; round < 300; round++) {
-		double best, bound;
+		double best, bound, alone;
 
-		for (i = 0; i < FEW; i++) {
-			list[i] = (struct job){
-				.submit = (i ? list[i - 1].submit : 0) + 1800 * any(3),
-				.duration = 3600 * (1 + any(6)), .gpus = 1 + any(FEW_GPUS),
-			};
-			start[i] = INT64_MIN / 2;
-		}
-		best = (double)best_sum(&jobs, start, (1u << FEW) - 1);
-		for (i = 0; i < FEW; i++)
-			best -= (double)list[i].submit;
-		best /= FEW;
+		few_jobs(&jobs, start);
+		best = best_score(&jobs, start, (1u << FEW) - 1, mean_of);
 		bound = jobs_mean_bound(&jobs, FEW_GPUS, 0, best, 200);
 		above += bound > best + 1e-6;
 		near += bound > 0.95 * best;
+
+		for (i = 0; i < jobs.n_tenants; i++)
+			few_own[i] = any(8) ? 3600 * (1 + any(12)) : 0;
+		best = best_score(&jobs, start, (1u << FEW) - 1, worst_of);
+		alone = jobs_worst_bound(&jobs, FEW_GPUS, 0, few_own, best, 0);
+		bound = jobs_worst_bound(&jobs, FEW_GPUS, 0, few_own, best, 300);
+		worst_above += bound > best + 1e-9;
+		worst_near += bound > 0.95 * best;
+		joint += bound > 1.05 * alone;
 	}
 	is_int(above, 0, "no bound is above the best of all schedules");
 	ok(near > 30, "and some are near it: %u of 300", near);
+	is_int(worst_above, 0, "no bound of the worst tenant is above the best of all schedules");
+	ok(worst_near > 30, "and some are near it: %u of 300", worst_near);
+	ok(joint > 30, "some only because tenants compete: %u of 300", joint);
 }
 
 static void known_schedules(void)

@@ -61,4 +61,12 @@ double jobs_makespan_bound(const struct jobs *jobs, uint32_t pool);
 double jobs_mean_bound(const struct jobs *jobs, uint32_t pool, int64_t from, double near,
 		       unsigned int sweeps);
 
+/*
+ * No schedule on @pool GPUs that stops no job, also none by somebody who knows the future, has
+ * all tenants at a smaller share of @own, which is a mean completion time of each one's scored
+ * jobs; a tenant where it is 0 does not count. @near and @sweeps as above.
+ */
+double jobs_worst_bound(const struct jobs *jobs, uint32_t pool, int64_t from, const double *own,
+			double near, unsigned int sweeps);
+
 #endif
