@@ -177,6 +177,41 @@ wait_for()
 	done
 }
 
+# states_of SLOT...: the first word that gpuctl list says of each, in one line. One process
+# looks at all of them.
+states_of()
+{
+	local slot state text=''
+	local -A is=()
+
+	while read -r slot state _; do
+		is[$slot]=${state%,}
+	done < <(gpuctl list --noheadings -o slot,state)
+	for slot; do
+		text+=" ${is[$slot]:-unlisted}"
+	done
+	echo "${text# }"
+}
+
+# is_state SLOT STATE
+is_state()
+{
+	[ "$(states_of "$1")" = "$2" ]
+}
+
+# are_empty SLOT...: what the last request left in fault is cleared first.
+are_empty()
+{
+	local states slot
+
+	states=$(states_of "$@")
+	[[ " $states " == *" fault "* ]] || { [[ ! " $states " =~ \ [^e] ]]; return; }
+	for slot; do
+		! is_state "$slot" fault || gpuctl clear "$slot" >/dev/null
+	done
+	return 1
+}
+
 # untainted: no warning, oops, bad page or lockup so far. For runs that are so long
 # that the kernel's log may not hold their beginning.
 untainted()

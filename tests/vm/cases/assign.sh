@@ -32,7 +32,7 @@ action=$1
 shift
 echo "$action $*" >>$fm/log
 for slot; do
-	n=$(cat "$fm/number.$slot")
+	read -r n <"$fm/number.$slot"
 	case $action in
 	assign)
 		[ ! -e "$fm/before.$slot" ] || . "$fm/before.$slot"
@@ -48,23 +48,15 @@ for slot; do
 		[ ! -e "$fm/broken" ] || { echo "503: no answer" >&2; exit 1; }
 		[ ! -e "$fm/slow" ] || . "$fm/slow"
 		[ -e "$fm/ledger/$slot" ] || continue
-		[ "$(cat $SIM/slot0.$n/presence)" = 0 ] || [ "$(cat $SIM/slot0.$n/power)" = 0 ] || echo "$slot" >>$fm/pulled
-		[ "$(cat $SIM/slot0.$n/presence)" = 0 ] || echo remove >$SIM/slot0.$n/surprise
+		read -r present <$SIM/slot0.$n/presence
+		read -r power <$SIM/slot0.$n/power
+		[ $present = 0 ] || [ $power = 0 ] || echo "$slot" >>$fm/pulled
+		[ $present = 0 ] || echo remove >$SIM/slot0.$n/surprise
 		rm "$fm/ledger/$slot"
 		;;
 	esac
 done
 END
-}
-
-state_of()
-{
-	gpuctl -j list | jq -r --arg slot "$1" '.slots[] | select(.slot == $slot).state'
-}
-
-is_state()
-{
-	[ "$(state_of "$1")" = "$2" ]
 }
 
 ledger()
@@ -77,23 +69,14 @@ ledger()
 	echo "${slots[*]}"
 }
 
-# A slot that is no more in fault, with nothing in it.
-is_empty()
-{
-	! is_state "$1" fault || gpuctl clear "$1" >/dev/null
-	is_state "$1" empty
-}
-
 # all_back WHAT: every card of the fabric is where it was, and none was pulled.
 all_back()
 {
 	local i
 
 	is "$(ledger)" "" "$mode: $1: every card is given back"
-	for i in 1 2 3; do
-		wait_for 20 is_empty "${s[i]}"
-	done
-	is "$(state_of "${s[1]}") $(state_of "${s[2]}") $(state_of "${s[3]}")" "empty empty empty" \
+	wait_for 20 are_empty "${s[@]:1:3}"
+	is "$(states_of "${s[@]:1:3}")" "empty empty empty" \
 		"$mode: $1: the slots are empty"
 	[ ! -e $fm/pulled ] || is "$(cat $fm/pulled)" "" "$mode: $1: none was taken from a slot with power"
 	rm -f $fm/before.* $fm/after.* $fm/other.* $fm/late.* $fm/slow $fm/broken $fm/pulled
@@ -144,7 +127,7 @@ check_mode()
 	note "$mode: all together"
 	check "$mode: three cards are brought" gpuctl attach "${s[@]:1:3}"
 	is "$(cat $fm/log)" "assign ${s[1]} ${s[2]} ${s[3]}" "$mode: by one call"
-	is "$(state_of "${s[1]}") $(state_of "${s[3]}")" "ready ready" "$mode: and attached"
+	is "$(states_of "${s[1]}" "${s[3]}")" "ready ready" "$mode: and attached"
 	: >$fm/log
 	check "$mode: they go" gpuctl detach "${s[@]:1:3}"
 	is "$(cat $fm/log)" "unassign ${s[1]} ${s[2]} ${s[3]}" "$mode: by one call as well"
@@ -229,7 +212,7 @@ given back to the fabric: $three" "$mode: the cause is said, and then what was g
 	chmod 755 $hooks/pre-attach.d/10-refuse
 	check_rc 1 "$mode: a pre-attach hook refuses" gpuctl attach "${s[0]}" "${s[1]}"
 	like "$(cat $fm/log)" "^abort-attach ${s[0]}$" "$mode: it is told that this is over"
-	is "$(state_of "${s[0]}")" off "$mode: the card that is here stays off"
+	is "$(states_of "${s[0]}")" off "$mode: the card that is here stays off"
 	all_back "a pre-attach hook"
 
 	note "$mode: interrupted while the cards are powered on"
@@ -241,7 +224,7 @@ given back to the fabric: $three" "$mode: the cause is said, and then what was g
 		is $rc 1 "$mode: SIG$line"
 		is "$(first)" "gpuctl: interrupted: gpuctl withdraws the request" "$mode: is said"
 		like "$(tail -n 1 /tmp/error)" "^given back to the fabric: $three$" "$mode: and what was given back"
-		is "$(state_of "${s[0]}")" off "$mode: the card that is here is off again"
+		is "$(states_of "${s[0]}")" off "$mode: the card that is here is off again"
 		all_back "SIG$line while powering on"
 	done
 

@@ -7,6 +7,7 @@
 #   root port -- upstream -- sim0-0 ... sim0-5 with an h100-80 each, off; sim0-6, sim0-7 empty, at ports of a
 #                            fabric manager
 #
+# in turn: one request after the other
 # before: tests/dra/stage
 # vm: -t 900 -m 2G -f build/dra-vm
 

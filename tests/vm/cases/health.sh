@@ -14,16 +14,6 @@
 
 . "$TESTS/vm/lib.sh"
 
-state_of()
-{
-	gpuctl -j show "$1" | jq -r .slot.state
-}
-
-in_state()
-{
-	[ "$(state_of "$1")" = "$2" ]
-}
-
 # counted SLOT FIELD: a figure of the slot
 counted()
 {
@@ -64,7 +54,7 @@ note "a link that flaps"
 flaps=$(counted sim0-0 flaps)
 echo flap >"$SIM/slot0.0/surprise"
 check "is counted" wait_for 20 sh -c "[ \$(gpuctl -j show sim0-0 | jq .slot.flaps) -gt $flaps ]"
-check "the GPU comes back" wait_for 20 in_state sim0-0 ready
+check "the GPU comes back" wait_for 20 is_state sim0-0 ready
 gpuctl detach sim0-0 >/dev/null
 
 note "repeated faults"
@@ -103,7 +93,7 @@ watch=$!
 wait_for 20 grep -q snapshot-done /tmp/watch.json
 echo remove >"$SIM/slot0.1/surprise"
 check "is degraded" gpuctl watch until pair degraded --timeout 30s
-is "$(state_of sim0-1)" lost "the slot is lost"
+is "$(states_of sim0-1)" lost "the slot is lost"
 check "whoever watches the set is told of both" \
 	wait_for 20 sh -c 'grep -q "\"state\":\"lost\"" /tmp/watch.json && grep -q "\"state\":\"degraded\"" /tmp/watch.json'
 like "$(gpuctl list)" '^! sim0-1: lost' "list says what is missing"
@@ -111,7 +101,7 @@ kill "$watch"
 wait "$watch"
 check "it can be given back" gpuctl release pair
 echo insert >"$SIM/slot0.1/surprise"
-check "and with the card in again the slot is well" wait_for 20 in_state sim0-1 ready
+check "and with the card in again the slot is well" wait_for 20 is_state sim0-1 ready
 gpuctl detach sim0-1 >/dev/null
 
 note "a removal that hangs for long"

@@ -15,11 +15,6 @@
 
 hooks=/etc/gpuctl/hooks.d
 
-state_of()
-{
-	gpuctl -j show "$1" | jq -r .slot.state
-}
-
 device()
 {
 	echo "/sys/bus/pci/devices/$(gpuctl -j show "$1" | jq -r '.slot.functions[0].address')"
@@ -54,10 +49,10 @@ error=$(gpuctl detach sim0-0 2>&1 >/dev/null)
 is $? 4 "its GPU is busy"
 like "$error" "sim0-0 +$holder +root +sleep 1000 +workload +/dev/gpufabric-sim/sim0-0" "it is listed with user, command, unit and node"
 like "$error" 'also at risk: sim0-1, sim0-2, sim0-3 \(same driver\)' "GPUs of the same driver are named"
-is "$(state_of sim0-0)" ready "nothing was changed"
+is "$(states_of sim0-0)" ready "nothing was changed"
 check "another GPU can go" gpuctl detach sim0-1
 check "it is asked to end, through its namespace" gpuctl detach sim0-0 --signal TERM
-is "$(state_of sim0-0)" off "and lets go"
+is "$(states_of sim0-0)" off "and lets go"
 wait "$wrapper"
 
 note "a driver that keeps a reference of its own"
@@ -67,7 +62,7 @@ error=$(gpuctl detach sim0-2 2>&1 >/dev/null)
 is $? 4 "no file is open, and the GPU is busy"
 like "$error" "sim0-2 +- +- +- +kernel +gpufabric-sim-gpu counts 1 of its own on .* \(no open file\)" "it says why"
 check_rc 4 "a signal helps nobody" gpuctl detach sim0-2 --signal TERM --wait 100ms
-is "$(state_of sim0-2)" ready "and nothing was changed"
+is "$(states_of sim0-2)" ready "and nothing was changed"
 
 # What a vendor's hook does: off before a detach, on again when that does not happen.
 mkdir -p $hooks/pre-detach.d
@@ -82,7 +77,7 @@ is "$(cat "$gpu/persistence")" 1 "the hook's work was taken back"
 kill "$process"
 wait "$process" 2>/dev/null
 check "without the process the hook is enough" gpuctl detach sim0-2
-is "$(state_of sim0-2)" off "it goes"
+is "$(states_of sim0-2)" off "it goes"
 rm -r $hooks
 
 check "the module unloads" wait_for 10 rmmod gpufabric

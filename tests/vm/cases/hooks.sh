@@ -44,16 +44,6 @@ ran()
 	cut -d' ' -f1-3 $log | xargs -d '\n' | sed 's/ $//'
 }
 
-state_of()
-{
-	gpuctl -j list | jq -r --arg slot "$1" '.slots[] | select(.slot == $slot).state'
-}
-
-is_state()
-{
-	[ "$(state_of "$1")" = "$2" ]
-}
-
 check "the modules load" modprobe gpufabric_sim mode=own switches=1 slots=8 'gpus=*:h100-80:off,0.6-7:none' ||
 	bail_out "no simulator"
 check "gpufabric loads" modprobe gpufabric
@@ -125,16 +115,16 @@ error=$(gpuctl detach sim0-0 2>&1)
 is $? 1 "stops the detach"
 like "$error" "^gpuctl: slot sim0-0: hook $hooks/pre-detach.d/20-refuse pre-detach: status 3: no way: sim0-0 is precious$" \
 	"is named, with its last words"
-is "$(state_of sim0-0)" ready "the GPU stays"
+is "$(states_of sim0-0)" ready "the GPU stays"
 is "$(ran)" "10-stop pre-detach sim0-0 20-refuse pre-detach sim0-0 20-refuse abort-detach sim0-0 10-stop abort-detach sim0-0" \
 	"what was done is taken back, last first"
 check "not with --force" gpuctl detach --force sim0-0
-is "$(state_of sim0-0)" off "then the GPU goes"
+is "$(states_of sim0-0)" off "then the GPU goes"
 
 no_hooks
 hook pre-attach 10-refuse 'exit 1'
 check_rc 1 "a pre-attach hook stops an attach" gpuctl attach sim0-0
-is "$(state_of sim0-0)" off "the slot is as before"
+is "$(states_of sim0-0)" off "the slot is as before"
 is "$(ran)" "10-refuse pre-attach sim0-0 10-refuse abort-attach sim0-0" "and it is told so"
 check_rc 1 "and a composition" gpuctl compose x --gpus 1
 is "$(gpuctl -j list | jq '.compositions | length')" 0 "of which nothing is left"
@@ -152,7 +142,7 @@ hook pre-detach 10-hang 'trap "" TERM; echo $$ >/tmp/hang; sleep 1000 & wait; sl
 error=$(gpuctl detach sim0-0 2>&1)
 is $? 7 "ends the detach by its deadline"
 like "$error" "10-hang pre-detach: no end within 1.0* s" "and says so"
-is "$(state_of sim0-0)" ready "the GPU stays"
+is "$(states_of sim0-0)" ready "the GPU stays"
 check_fails "nothing of it is left" kill -0 "$(cat /tmp/hang)"
 check_fails "nor of what it started" grep -aqzx '100[0]' /proc/[0-9]*/cmdline
 export GPUCTL_HOOK_TIMEOUT=soon
@@ -186,7 +176,7 @@ check_rc 5 "so is one in a directory that others may write" gpuctl detach sim0-0
 chmod 755 $hooks
 chown 1000 $hooks/pre-detach.d/10-stop
 check_rc 5 "or that belongs to another" gpuctl detach --force sim0-0
-is "$(ran) $(state_of sim0-0)" " ready" "none was run, the GPU stays"
+is "$(ran) $(states_of sim0-0)" " ready" "none was run, the GPU stays"
 chown 0 $hooks/pre-detach.d/10-stop
 mkdir -m 777 /tmp/open
 mv $hooks/pre-detach.d/10-stop /tmp/open/stop
@@ -199,13 +189,13 @@ hook pre-detach 10-open 'exec 9</dev/gpufabric-sim/sim0-0; sleep 1000 >/dev/null
 error=$(gpuctl detach sim0-0 2>&1)
 is $? 4 "is found"
 like "$error" "sleep 1000" "and listed"
-is "$(state_of sim0-0)" ready "the GPU stays"
+is "$(states_of sim0-0)" ready "the GPU stays"
 no_hooks
 error=$(gpuctl detach --signal XYZ sim0-0 2>&1)
 is $? 2 "a signal that does not exist is refused"
 like "$(gpuctl detach --signal TERM sim0-0)" "^sim0-0: sent signal 15 to sleep 1000 \(pid $(cat /tmp/holder)\)$" \
 	"a holder can be asked by a signal"
-is "$(state_of sim0-0)" off "then the GPU goes"
+is "$(states_of sim0-0)" off "then the GPU goes"
 
 note "a fabric that brings cards"
 error=$(gpuctl attach sim0-6 2>&1)
@@ -213,7 +203,7 @@ is $? 1 "without a hook an empty slot stays empty" || echo "#   $error"
 hook assign 50-fabric "echo 'insert h100-80' >$SIM/slot0.\${2#sim0-}/surprise; env >/tmp/hook.env"
 hook unassign 50-fabric "echo remove >$SIM/slot0.\${2#sim0-}/surprise"
 check "with one its card is brought" gpuctl attach --reason job sim0-6
-is "$(state_of sim0-6)" ready "and attached"
+is "$(states_of sim0-6)" ready "and attached"
 is "$(ran)" "50-fabric assign sim0-6" "by the hook"
 is "$(grep -c -e '^GPUFABRIC_PORTS=10000:02:06.0$' -e '^GPUFABRIC_REASON=job$' /tmp/hook.env)" 2 \
 	"which is told of the port and the reason"

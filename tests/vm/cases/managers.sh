@@ -27,25 +27,29 @@ manager()
 #!/bin/bash
 fm=/tmp/fabric
 SIM=/sys/kernel/debug/gpufabric_sim
-request=$(cat)
-verb=$(jq -r .verb <<<"$request")
-echo "$verb $(jq -r '[.gpus // [] | .[] | .gpu + (if .port then "@" + .port else "" end)] | join(" ")' <<<"$request")" >>$fm/log
+# An emulated machine spends its time on processes: one reads the request.
+mapfile -t lines < <(jq -r '.verb, (.gpus // [] | .[] | .gpu + (if .port then "@" + .port else "" end))')
+verb=${lines[0]}
+lines=("${lines[@]:1}")
+echo "$verb ${lines[*]}" >>$fm/log
 trap 'told=1' TERM
 
 # say EXIT ERROR OUTCOME [TAKEN TAKER]
 say()
 {
-	local gpu host port list=() state
+	local gpu host port list=() state model
 
 	for gpu in $fm/ledger/*; do
 		read -r host port <"$gpu"
 		gpu=${gpu##*/}
+		read -r model <$fm/model.$gpu
 		state=free
 		[ -z "$host" ] || state=bound
-		list+=("{\"id\":\"$gpu\",\"state\":\"$state\",\"model\":\"$(cat $fm/model.$gpu)\"${host:+,\"host\":\"$host\"}${port:+,\"port\":\"$port\"}}")
+		list+=("{\"id\":\"$gpu\",\"state\":\"$state\",\"model\":\"$model\"${host:+,\"host\":\"$host\"}${port:+,\"port\":\"$port\"}}")
 	done
+	local IFS=,
 	printf '{"exit":%s%s%s%s%s,"inventory":{"gpus":[%s],"ports":[]}}\n' "$1" "${2:+,\"error\":\"$2\"}" "${3:+,\"outcome\":\"$3\"}" \
-		"${4:+,\"taken\":\"$4\"}" "${5:+,\"taker\":\"$5\"}" "$(IFS=,; echo "${list[*]}")"
+		"${4:+,\"taken\":\"$4\"}" "${5:+,\"taker\":\"$5\"}" "${list[*]}"
 	exit "$1"
 }
 
@@ -64,23 +68,27 @@ release)
 	exit 0
 	;;
 bind)
-	while IFS=@ read -r gpu port; do
-		read -r host _ <$fm/ledger/$gpu
-		[ -z "$host" ] || say 3 "fabric manager rack: $gpu belongs to host $host" none $gpu $host
-	done < <(jq -r '.gpus[] | .gpu + "@" + .port' <<<"$request")
-	while IFS=@ read -r gpu port; do
-		echo "here $port" >$fm/ledger/$gpu
-		[ -e $fm/late.$gpu ] || echo "insert $(cat $fm/model.$gpu)" >$SIM/slot0.${port##*/p}/surprise
-	done < <(jq -r '.gpus[] | .gpu + "@" + .port' <<<"$request")
+	for line in "${lines[@]}"; do
+		read -r host _ <$fm/ledger/${line%@*}
+		[ -z "$host" ] || say 3 "fabric manager rack: ${line%@*} belongs to host $host" none ${line%@*} $host
+	done
+	for line in "${lines[@]}"; do
+		gpu=${line%@*}
+		echo "here ${line#*@}" >$fm/ledger/$gpu
+		read -r model <$fm/model.$gpu
+		[ -e $fm/late.$gpu ] || echo "insert $model" >$SIM/slot0.${line##*/p}/surprise
+	done
 	;;
 unbind)
-	for gpu in $(jq -r '.gpus[].gpu' <<<"$request"); do
+	for gpu in "${lines[@]%@*}"; do
 		read -r _ port <$fm/ledger/$gpu
 		n=${port##*/p}
-		[ "$(cat $SIM/slot0.$n/presence)" = 0 ] || [ "$(cat $SIM/slot0.$n/power)" = 0 ] || echo "$gpu" >>$fm/pulled
+		read -r present <$SIM/slot0.$n/presence
+		read -r power <$SIM/slot0.$n/power
+		[ $present = 0 ] || [ $power = 0 ] || echo "$gpu" >>$fm/pulled
 		if [ -e $fm/leaves.$gpu ]; then
 			(sleep 2; echo remove >$SIM/slot0.$n/surprise) >/dev/null 2>&1 </dev/null &
-		elif [ "$(cat $SIM/slot0.$n/presence)" != 0 ]; then
+		elif [ $present != 0 ]; then
 			echo remove >$SIM/slot0.$n/surprise
 		fi
 		echo >$fm/ledger/$gpu
@@ -91,16 +99,6 @@ esac
 [ -z "$told" ] || say 1 "fabric manager rack: interrupted" done
 say 0 "" done
 END
-}
-
-state_of()
-{
-	gpuctl -j list | jq -r --arg slot "$1" '.slots[] | select(.slot == $slot).state'
-}
-
-is_state()
-{
-	[ "$(state_of "$1")" = "$2" ]
 }
 
 # GPUs with who has them, those that are free left out.
@@ -115,22 +113,14 @@ ledger()
 	echo "${has[*]}"
 }
 
-is_empty()
-{
-	! is_state "$1" fault || gpuctl clear "$1" >/dev/null
-	is_state "$1" empty
-}
-
 # all_back WHAT [OTHERS]: this host has nothing of the fabric, and nothing was pulled.
 all_back()
 {
 	local i
 
 	is "$(ledger)" "${2-}" "$mode: $1: every GPU is given back"
-	for i in 1 2 3; do
-		wait_for 20 is_empty "${s[i]}"
-	done
-	is "$(state_of "${s[1]}") $(state_of "${s[2]}") $(state_of "${s[3]}")" "empty empty empty" "$mode: $1: the slots are empty"
+	wait_for 20 are_empty "${s[@]:1:3}"
+	is "$(states_of "${s[@]:1:3}")" "empty empty empty" "$mode: $1: the slots are empty"
 	check_fails "$mode: $1: none was taken from a slot with power" test -e $fm/pulled
 	rm -f $fm/before.* $fm/after.* $fm/late.* $fm/leaves.* $fm/down.* $fm/pulled
 	for i in 0 1 2 3 4; do
@@ -159,7 +149,7 @@ check_lease()
 	keeper=$!
 	check "$mode: the lease is there" wait_for 60 said 1 "this host has a lease"
 	is "$(cut -d " " -f 2 $record)" 60000 "$mode: a service that starts again knows it"
-	is "$(state_of "${s[1]}") $(state_of "${s[2]}")" "ready ready" "$mode: GPUs stay on"
+	is "$(states_of "${s[1]}" "${s[2]}")" "ready ready" "$mode: GPUs stay on"
 	kill -9 $keeper
 	wait $keeper 2>/dev/null
 	: >$fm/down.renew
@@ -167,11 +157,10 @@ check_lease()
 	gpuctl fabric lease rack >>/tmp/lease 2>&1 &
 	keeper=$!
 	check "$mode: one that was killed goes on, and cannot renew" wait_for 60 said 1 "the lease is not renewed"
-	is "$(state_of "${s[1]}") $(state_of "${s[2]}")" "ready ready" "$mode: it holds as long as it did"
+	is "$(states_of "${s[1]}" "${s[2]}")" "ready ready" "$mode: it holds as long as it did"
 	check "$mode: until it is over" wait_for 120 said 1 "the lease is over, and no slot has power"
 	is "$(ledger)" "" "$mode: the GPUs went back"
-	wait_for 20 is_empty "${s[1]}"
-	wait_for 20 is_empty "${s[2]}"
+	wait_for 20 are_empty "${s[1]}" "${s[2]}"
 	rm $fm/down.renew
 	check "$mode: it is renewed when that is possible again" wait_for 60 said 1 "this host has a lease"
 	kill $keeper
@@ -211,7 +200,12 @@ END
 
 composed()
 {
-	gpuctl -j list | jq -r '[.slots[] | select(.composition).composition] | sort | join(" ")'
+	local slot name names=''
+
+	while read -r slot name; do
+		[ "$name" = - ] || names+=$name$'\n'
+	done < <(gpuctl list --noheadings -o slot,composition)
+	sort <<<"${names%$'\n'}" | paste -sd ' '
 }
 
 # What is brought is this host's until a composition has it, and another request may be first.
@@ -264,7 +258,7 @@ check_rival()
 # members NAME: number of slots that a composition has.
 members()
 {
-	gpuctl -j list | jq --arg name "$1" '[.slots[] | select(.composition == $name)] | length'
+	gpuctl list --noheadings -o composition | grep -cx "$1 *"
 }
 
 # Requests that do not say how many GPUs: the search among the GPUs of this host finds those of the
@@ -342,7 +336,7 @@ END
 	is "$(grep -c ^bind $fm/log)" 1 "$mode: nothing is bound once more"
 	check "$mode: the other one is released" gpuctl release bystander
 	echo remove >"$SIM/slot0.4/surprise"
-	wait_for 20 is_empty "${s[4]}"
+	wait_for 20 are_empty "${s[4]}"
 	all_back "a request that fails by its own"
 }
 
@@ -364,16 +358,16 @@ END
 	check "$mode: one is there" gpuctl attach "${s[1]}"
 	: >$fm/leaves.gpu0
 	check "$mode: it is detached" gpuctl detach "${s[1]}"
-	is "$(state_of "${s[1]}")" empty "$mode: a detach ends when the slot shows that its card has gone"
+	is "$(states_of "${s[1]}")" empty "$mode: a detach ends when the slot shows that its card has gone"
 	rm $fm/leaves.gpu0
 	check "$mode: one is there" gpuctl attach "${s[1]}"
 	: >$fm/down.unbind
 	check "$mode: the manager cannot be asked" gpuctl detach "${s[1]}"
-	is "$(state_of "${s[1]}")" off "$mode: it stays, and is off"
+	is "$(states_of "${s[1]}")" off "$mode: it stays, and is off"
 	rm $fm/down.unbind
 	: >$fm/leaves.gpu0
 	check "$mode: it is given back by hand" gpuctl fabric unbind "${s[1]}"
-	is "$(state_of "${s[1]}")" empty "$mode: which ends then as well"
+	is "$(states_of "${s[1]}")" empty "$mode: which ends then as well"
 	all_back "a GPU that leaves late"
 }
 
@@ -388,7 +382,7 @@ check_reap()
 	now=$(date +%s)
 	check "$mode: the clock is set, a day ahead" date -s "@$((now + 86400))"
 	is "$(gpuctl reap)" "nothing to reap" "$mode: that is no time of being unused"
-	is "$(state_of "${s[1]}")" ready "$mode: it stays"
+	is "$(states_of "${s[1]}")" ready "$mode: it stays"
 	check "$mode: the clock is set, a day back" date -s "@$((now - 86400))"
 	is "$(gpuctl reap)" "nothing to reap" "$mode: nor is that"
 	echo "return_after = 1ms" >>$conf
@@ -432,7 +426,7 @@ END
 	check "$mode: two GPUs are bound and attached" gpuctl attach "${s[1]}" "${s[2]}"
 	is "$(cat $fm/log)" "inventory 
 bind gpu0@sw/p1 gpu1@sw/p2" "$mode: by one request"
-	is "$(state_of "${s[1]}") $(state_of "${s[2]}")" "ready ready" "$mode: and ready"
+	is "$(states_of "${s[1]}" "${s[2]}")" "ready ready" "$mode: and ready"
 	is "$(gpuctl -j list --pool | jq -c '[.pool[] | select(.slot) | [.gpu, .slot, .state]]')" \
 		"[[\"gpu0\",\"${s[1]}\",\"bound\"],[\"gpu1\",\"${s[2]}\",\"bound\"]]" "$mode: list --pool says so"
 	is "$(gpuctl -j topo --pool | jq -c '[.pool[] | select(.slot) | .gpu]')" '["gpu0","gpu1"]' "$mode: topo --pool as well"
@@ -444,7 +438,7 @@ unbind gpu0 gpu1" "$mode: by one request as well"
 	all_back "a detach"
 	check "$mode: a card of this host beside one of the fabric" gpuctl attach "${s[0]}" "${s[1]}"
 	check "$mode: goes with it" gpuctl detach "${s[0]}" "${s[1]}"
-	is "$(state_of "${s[0]}")" off "$mode: and stays where it is"
+	is "$(states_of "${s[0]}")" off "$mode: and stays where it is"
 	all_back "a detach of both"
 
 	note "$mode: which GPU"
@@ -544,9 +538,9 @@ unbind gpu0 gpu1" "$mode: by one request as well"
 	is "$(ledger)" "" "$mode: and does nothing"
 	check "$mode: one of this host, two of the fabric" gpuctl compose job --gpus 3
 	is "$(ledger)" "gpu0=here@sw/p1 gpu1=here@sw/p2" "$mode: are bound"
-	is "$(gpuctl -j list | jq '[.slots[] | select(.composition == "job")] | length')" 3 "$mode: and composed"
+	is "$(members job)" 3 "$mode: and composed"
 	check "$mode: released" gpuctl release job
-	is "$(state_of "${s[0]}")" off "$mode: that of this host stays"
+	is "$(states_of "${s[0]}")" off "$mode: that of this host stays"
 	all_back "a composition"
 	check "$mode: for a command" gpuctl run --gpus 2 -- cp -r $fm/ledger /tmp/seen
 	is "$(cat /tmp/seen/gpu0)" "here sw/p1" "$mode: it had one of the fabric"
