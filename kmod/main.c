@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 
+#include "compat.h"
 #include "netlink.h"
 
 #define CREATE_TRACE_POINTS

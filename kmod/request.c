@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 
+#include "compat.h"
 #include "netlink.h"
 #include "netlink_gen.h"
 #include "snapshot.h"

@@ -14,6 +14,7 @@
 #include <linux/sched/signal.h>
 #include <linux/suspend.h>
 
+#include "compat.h"
 #include "op.h"
 
 #define GF_SLEEP_WAIT_MS 15000

@@ -13,6 +13,7 @@
  */
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "netlink.h"
 #include "slot.h"
 #include "snapshot.h"

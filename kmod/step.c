@@ -14,6 +14,7 @@
 #include <linux/pm_runtime.h>
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "netlink.h"
 #include "snapshot.h"
 #include "trace.h"

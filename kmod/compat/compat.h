@@ -11,11 +11,36 @@
 /* ---- module ------------------------------------------------------------- */
 
 #include <linux/device.h>
+#include <linux/mutex.h>
 #include <linux/pm_runtime.h>
 #include <net/genetlink.h>
 
 /* Exported to modules on every kernel, declared in no header of theirs. */
 extern struct kset *pci_slots_kset;
+
+#ifndef HAVE_GUARD
+#ifndef __cleanup
+#define __cleanup(func) __attribute__((__cleanup__(func)))
+#endif
+
+static inline struct mutex *gf_hold(struct mutex *lock)
+{
+	mutex_lock(lock);
+	return lock;
+}
+
+static inline void gf_unhold(struct mutex **lock)
+{
+	mutex_unlock(*lock);
+}
+
+/* As later kernels have them, of mutexes alone; those allow declarations after statements. */
+#pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
+#define guard(kind) struct mutex *gf_held __maybe_unused __cleanup(gf_unhold) = gf_hold
+#define scoped_guard(kind, lock)							\
+	for (struct mutex *gf_held __cleanup(gf_unhold) = gf_hold(lock), *gf_once = NULL;	\
+	     !gf_once; gf_once = gf_held)
+#endif
 
 /* Whether a class's callbacks may change the device. */
 #ifdef HAVE_CLASS_CONST
