@@ -18,6 +18,7 @@
 #include "dra/slice.h"
 
 #define TEXT_MAX 64
+#define UNKNOWN "unknown"
 
 static struct json_object *word(const char *text)
 {
@@ -45,16 +46,23 @@ static void add_number(struct json_object *attributes, const char *name, int64_t
 		json_object_object_add(attributes, name, pair("int", json_object_new_int64(n)));
 }
 
+/*
+ * As the API server itself writes quantities: it keeps no other form, and what it keeps is compared
+ * with what is to be there. What is not known is 0, because a selector that asks for what is not
+ * there is an error, and ends the scheduler's search.
+ */
 static void add_bytes(struct json_object *capacity, const char *name, int64_t bytes)
 {
+	static const char *const binary[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	static const char *const decimal[] = { "", "k", "M", "G", "T", "P", "E" };
+	int step = bytes % 1024 ? 1000 : 1024;
+	size_t i = 0;
 	char text[32];
 
-	if (bytes <= 0)
-		return;
-	if (bytes % (1 << 20))
-		snprintf(text, sizeof(text), "%lld", (long long)bytes);
-	else
-		snprintf(text, sizeof(text), "%lldMi", (long long)(bytes >> 20));
+	for (; bytes > 0 && !(bytes % step); i++)
+		bytes /= step;
+	snprintf(text, sizeof(text), "%lld%s", (long long)(bytes > 0 ? bytes : 0),
+		 step == 1024 ? binary[i] : decimal[i]);
 	json_object_object_add(capacity, name, pair("value", word(text)));
 }
 
@@ -158,7 +166,7 @@ static void add_slots(struct json_object *devices, const struct inventory *inven
 			continue;
 		attributes = json_object_new_object();
 		capacity = json_object_new_object();
-		add_text(attributes, "kind", slot->kind);
+		add_text(attributes, "kind", slot->kind ? slot->kind : UNKNOWN);
 		add_text(attributes, "model", slot->label);
 		add_text(attributes, "slot", slot->name);
 		add_number(attributes, "switch", slot->switch_id);

@@ -213,13 +213,17 @@ class Cluster:
         return self.objects[key]
 
     def admit(self, item):
-        """Judge it, and drop what belongs to a feature that is off."""
+        """Judge it, write quantities as they are written here, and drop what belongs to a feature that is off."""
         wrong = types_of_api.wrong(item)
         if wrong:
             self.invalid.append(wrong)
             raise Failure(422, "Invalid", wrong)
-        for device in item["spec"].get("devices", ()) if item["kind"] == "ResourceSlice" and self.no_taints else ():
-            device.get("basic", device).pop("taints", None)
+        for device in item["spec"].get("devices", ()) if item["kind"] == "ResourceSlice" else ():
+            body = device.get("basic", device)
+            for one in body.get("capacity", {}).values():
+                one["value"] = types_of_api.canonical(one["value"])
+            if self.no_taints:
+                body.pop("taints", None)
 
     def get(self, key, _body=None, _content=None):
         return 200, copy.deepcopy(self.must(key))

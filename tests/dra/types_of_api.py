@@ -89,14 +89,16 @@ TIME = text(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z")
 QUALIFIED = text(rf"({SUBDOMAIN}/)?[A-Za-z_][A-Za-z0-9_]{{0,31}}", 96)
 QUANTITY = text(r"\d+(\.\d+)?(Ki|Mi|Gi|Ti|Pi|Ei|m|k|M|G|T|P|E)?", 32)
 VERSION = text(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", 64)
+# A domain, and a name of 63 letters at most.
+LABEL_KEY = rf"({SUBDOMAIN}/)?[A-Za-z0-9]([-A-Za-z0-9_.]{{0,61}}[A-Za-z0-9])?"
 ATTRIBUTE = one_of(fields({"int": whole(-2**63, 2**63 - 1), "bool": flag, "string": text(most=64), "version": VERSION}),
                    ("int", "bool", "string", "version"))
 TAINT = fields({"value": text(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?", 63), "timeAdded": TIME},
-               key=text(rf"({SUBDOMAIN}/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?", 317),
+               key=text(LABEL_KEY, 317),
                effect=text("NoSchedule|NoExecute|None"))
 COUNTERS = fields({}, name=text(LABEL, 63), counters=mapping(text(LABEL, 63), fields({}, value=QUANTITY), 32))
 CONSUMES = fields({}, counterSet=text(LABEL, 63), counters=mapping(text(LABEL, 63), fields({}, value=QUANTITY), 32))
-TERM = fields({"matchExpressions": array(fields({"values": array(text(), 64)}, key=text(most=317),
+TERM = fields({"matchExpressions": array(fields({"values": array(text(), 64)}, key=text(LABEL_KEY, 317),
                                                 operator=text("In|NotIn|Exists|DoesNotExist|Gt|Lt")), 64),
                "matchFields": anything})
 SELECTOR = fields({}, nodeSelectorTerms=array(TERM, 1, 1))
@@ -148,6 +150,23 @@ CLAIM_SPEC = fields({"devices": fields({"requests": array(REQUEST, 32), "constra
                                         "config": array(fields({"requests": array(text(), 32), "opaque": OPAQUE}), 32)})})
 ALLOCATION = fields({"nodeSelector": SELECTOR, "allocationTimestamp": TIME,
                      "devices": fields({"results": array(RESULT, 32), "config": array(CONFIG, 64)})})
+
+
+def canonical(quantity):
+    """A quantity as the API server writes it, whoever wrote it in another way."""
+    number, suffix = re.fullmatch(r"(\d+)([A-Za-z]*)", quantity).groups()
+    value, binary = int(number), ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]
+    decimal = ["", "k", "M", "G", "T", "P", "E"]
+    suffixes, step = (binary, 1024) if suffix.endswith("i") else (decimal, 1000)
+    value *= step ** suffixes.index(suffix)
+    if value < 1024:
+        suffixes, step = decimal, 1000
+    at = 0
+    while value and value % step == 0 and at < 6:
+        value, at = value // step, at + 1
+    return f"{value}{suffixes[at]}"
+
+
 LEASE = fields({"holderIdentity": text(), "leaseDurationSeconds": whole(1, 10**6), "acquireTime": TIME, "renewTime": TIME,
                 "leaseTransitions": whole(0, 2**31 - 1), "strategy": text(), "preferredHolder": text()})
 

@@ -75,13 +75,23 @@ def slots_of_a_node(bench):
     Report.same((body["attributes"], body["capacity"]),
                 ({"kind": {"string": "h100-pcie-80"}, "model": {"string": "H100 PCIe 80GB"}, "slot": {"string": "sim0-1"},
                   "switch": {"int": 3}, "numaNode": {"int": 1}, "gpus": {"int": 1}},
-                 {"memory": {"value": "81559Mi"}, "bar": {"value": "131072Mi"}}), "with attributes and capacity")
+                 {"memory": {"value": "81559Mi"}, "bar": {"value": "128Gi"}}), "with attributes and capacity")
     Report.same(len(bench.bodies()), 6, "all six")
+    for _ in range(2):
+        bench.hold("list")
+        bench.change([slot(f"sim0-{n}") for n in range(6)])
+        bench.reached()
+        bench.go()
+    Report.same(bench.slice()["spec"]["pool"]["generation"], 1, "what the API server writes in its own way is not written again")
     bench.change([slot("sim0-0", state="ready", link_speed=16000, link_width=16), slot("sim0-1", state="draining"),
                   slot("sim0-2", state="empty"), slot("sim0-3", flags=["unmanaged"]), slot("0000:05:00.0"),
-                  slot("sim0-5", gpu=None)])
+                  slot("sim0-5", gpu=None), slot("sim0-6", gpu_id=None, gpu="Some GPU", memory=0)])
     cluster.until(lambda: bench.slice()["spec"]["pool"]["generation"] == 2, "a change of the fabric is a new generation")
-    Report.same(sorted(bench.bodies()), ["0000-05-00-0-8cde821a", "sim0-0"], "without what is on its way out, gone or not ours")
+    Report.same(sorted(bench.bodies()), ["0000-05-00-0-8cde821a", "sim0-0", "sim0-6"],
+                "without what is on its way out, gone or not ours")
+    Report.same((bench.bodies()["sim0-6"]["attributes"]["kind"], bench.bodies()["sim0-6"]["capacity"]),
+                ({"string": "unknown"}, {"memory": {"value": "0"}, "bar": {"value": "0"}}),
+                "a GPU that is not known has what selectors ask for, which would fail without it")
     Report.same(bench.bodies()["sim0-0"]["attributes"]["linkSpeed"], {"int": 16000}, "a link that is up is an attribute")
     bench.change([slot("sim0-0"), slot("sim0-1")])
     cluster.until(lambda: "sim0-1" in bench.bodies(), "slots come back")
@@ -174,7 +184,7 @@ def pool_of_a_fabric(bench):
     Report.same((sorted(bench.bodies(RACK)), bench.taints(RACK)), (["gpu0-65ae9fdf", "gpu1-64ae9e4c", "gpu2-67aea305"], {
         "gpu1-64ae9e4c": [("gpufabric.io/foreign", "elsewhere", "NoSchedule")],
         "gpu2-67aea305": [("gpufabric.io/foreign", "bound", "NoSchedule")]}), "those that are bound are not for others")
-    Report.same(bench.bodies(RACK)["gpu0-65ae9fdf"]["capacity"], {"memory": {"value": "81559Mi"}, "bar": {"value": "131072Mi"}},
+    Report.same(bench.bodies(RACK)["gpu0-65ae9fdf"]["capacity"], {"memory": {"value": "81559Mi"}, "bar": {"value": "128Gi"}},
                 "with what the catalogue has of their kind")
     cluster.until(lambda: sorted(bench.bodies()) == ["a"], "a slot with one is no device of the node besides")
     Report.same(cluster.objects[lease]["spec"]["holderIdentity"], "node-a", "by the node that has the lease")
