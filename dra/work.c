@@ -179,6 +179,12 @@ static bool one_request(const struct claim *claim)
 	return true;
 }
 
+/* Containers name requests, and the kubelet compares names: an alternative's is left out. */
+static char *request_name(const char *request)
+{
+	return format("%.*s", (int)strcspn(request, "/"), request);
+}
+
 /*
  * A claim with one request has the composition as one container device; with several, each
  * container may have a request of its own, and so each GPU is a container device.
@@ -195,7 +201,7 @@ static bool job_devices(struct job *job, const struct claim *claim, struct work_
 	else if (!fabric_members(&job->work->fabric, claim, name, cdi, &result->reason))
 		return false;
 	for (i = 0; i < claim->n; i++)
-		result->devices[i] = (struct work_device){ copy_of(claim->devices[i].request),
+		result->devices[i] = (struct work_device){ request_name(claim->devices[i].request),
 							   copy_of(claim->devices[i].pool),
 							   copy_of(claim->devices[i].device),
 							   cdi[i] };

@@ -21,6 +21,12 @@ def call(path, method, request, answer, timeout=PATIENCE):
         return function(request, timeout=timeout, wait_for_ready=True)
 
 
+def for_container(result, request=""):
+    """Container devices of a container that names the claim, or a request of it; alternatives of a request have no names here."""
+    return [name for device in result.devices if not request or not device.request_names or request in device.request_names
+            for name in device.cdi_device_ids]
+
+
 class Kubelet:
     """One kubelet; nothing is kept but where the driver is."""
 

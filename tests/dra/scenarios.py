@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 import grpc
+from kubelet import for_container
 from tap import Report
 
 
@@ -43,6 +44,21 @@ def prepare_and_give_back(bench, slots, version):
     bench.given_back(claim, kubelet.unprepare(claim, version=version), f"{version}: once more, which is no error")
     cluster.drop(claim)
     bench.given_back(claim, kubelet.unprepare(claim, version=version), f"{version}: also when the claim is gone")
+
+
+def alternatives(bench, slots):
+    """The scheduler chose an alternative of a request; containers name the request."""
+    cluster, kubelet = bench.cluster, bench.kubelet
+    claim = cluster.claim("either", slots[:2], request="gpu/few")
+    result = kubelet.prepare(claim)[uid_of(claim)]
+    bench.prepared(claim, result, slots[:2], "a claim with alternatives has what was chosen")
+    Report.same(for_container(result, "gpu"), [f"gpufabric.io/gpu=claim-{uid_of(claim)}"], "for a container that names the request", result)
+    bench.given_back(claim, kubelet.unprepare(claim), "and it is given back")
+    claim = cluster.claim("both", [("gpu/few", slots[0]), ("more", slots[1])])
+    result = kubelet.prepare(claim)[uid_of(claim)]
+    Report.same((len(for_container(result, "gpu")), len(for_container(result, "more")), len(for_container(result))), (1, 1, 2),
+                "and so for each request", result)
+    bench.given_back(claim, kubelet.unprepare(claim), "and it is given back")
 
 
 def several_claims(bench, slots):
@@ -375,7 +391,7 @@ def server_is_away(bench, slots):
 
 
 ALL = (registration, lambda bench, slots: prepare_and_give_back(bench, slots, "v1"),
-       lambda bench, slots: prepare_and_give_back(bench, slots, "v1beta1"), several_claims, two_at_once,
+       lambda bench, slots: prepare_and_give_back(bench, slots, "v1beta1"), alternatives, several_claims, two_at_once,
        cannot_be_satisfied, stale_and_unknown, unprepared_while_it_prepares, a_failure_is_told_later,
        longer_than_the_kubelet_waits, killed_while_it_prepares, server_is_away)
 

@@ -265,11 +265,19 @@ class Cluster:
                     "device": one[1] if isinstance(one, tuple) else one} for one in devices]
         body = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
                 "metadata": {"name": name, "namespace": "default", "uid": uid or str(uuid.uuid4())},
-                "spec": {"devices": {"requests": [{"name": request, "exactly": {"deviceClassName": "gpufabric.io"}}]}},
+                "spec": {"devices": {"requests": [self.request(name) for name in sorted({one["request"] for one in results} or {request})]}},
                 "status": {"allocation": {"devices": {"results": results, "config": config or []}}}}
         with self.lock:
             self.objects.pop(("resource.k8s.io", "resourceclaims", "default", name), None)
             return self.post(("resource.k8s.io", "resourceclaims", "default", name), body)[1]
+
+    @staticmethod
+    def request(name):
+        """A request, or one with this alternative: REQUEST/ALTERNATIVE."""
+        name, _, alternative = name.partition("/")
+        if not alternative:
+            return {"name": name, "exactly": {"deviceClassName": "gpufabric.io"}}
+        return {"name": name, "firstAvailable": [{"name": alternative, "deviceClassName": "gpufabric.io"}]}
 
     def drop(self, claim):
         with self.lock:
