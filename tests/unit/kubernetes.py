@@ -52,6 +52,9 @@ def install():
     Report.same(wrong(all_of_it["DeviceClass"]), None, "a DeviceClass as the API has it")
     pod = all_of_it["DaemonSet"]["spec"]["template"]["spec"]
     driver = pod["containers"][0]
+    needs_host = pod.get("hostPID") or any("hostPath" in volume for volume in pod["volumes"])
+    Report.same(needs_host and all_of_it["Namespace"]["metadata"].get("labels", {}).get("pod-security.kubernetes.io/enforce"), "privileged",
+                "a cluster whose default for pods is stricter takes them")
     Report.ok("hostNetwork" not in pod and "privileged" not in driver["securityContext"], "no host network, not privileged", pod)
     Report.same(all_of_it["DaemonSet"]["spec"]["selector"]["matchLabels"],
                 all_of_it["DaemonSet"]["spec"]["template"]["metadata"]["labels"], "the DaemonSet finds its pods")
@@ -59,6 +62,9 @@ def install():
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
                           env=dict(os.environ, PATH=os.path.dirname(DRIVER)))
     Report.ok(said.returncode == 1 and "no https:// URL" in said.stderr, "the driver takes this command line", said)
+    ends_in = driver.get("terminationMessagePath", "/dev/termination-log")
+    Report.same([mount["mountPath"] for mount in driver["volumeMounts"] if mount.get("readOnly") and ends_in.startswith(mount["mountPath"] + "/")],
+                [], "the file for its last words is in no volume that cannot be written, where it could not be made")
     Report.same({mount["name"] for mount in driver["volumeMounts"]}, {volume["name"] for volume in pod["volumes"]},
                 "each volume is mounted")
     text = gpuctl("kubernetes", "install", "--namespace", "other", "--image", "registry/dra:1", "--kubelet-dir", "/data/kubelet").stdout
