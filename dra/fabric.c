@@ -76,7 +76,7 @@ static const struct inv_gpu *find_gpu(const struct inventory *inventory,
 	for (i = 0; i < inventory->n_gpus; i++) {
 		char manager[DEVICE_NAME_MAX];
 
-		device_name(inventory->gpus[i].manager, manager);
+		pool_name(inventory->gpus[i].manager, manager);
 		if (!strcmp(manager, device->pool) &&
 		    !strcmp(inventory->gpus[i].device, device->device))
 			return &inventory->gpus[i];

@@ -24,12 +24,13 @@ static uint32_t checksum(const char *text)
 	return sum;
 }
 
-void device_name(const char *name, char device[DEVICE_NAME_MAX])
+/* @plain letters at most, and a checksum where they do not say all. */
+static void name_make(const char *name, size_t plain_max, char device[DEVICE_NAME_MAX])
 {
 	size_t n = 0;
 	bool same = true;
 
-	for (; n < DEVICE_NAME_MAX - 10 && name[n]; n++) {
+	for (; n < plain_max && name[n]; n++) {
 		unsigned char c = (unsigned char)name[n];
 		bool plain = isdigit(c) || (c >= 'a' && c <= 'z') || (c == '-' && n && name[n + 1]);
 
@@ -41,6 +42,16 @@ void device_name(const char *name, char device[DEVICE_NAME_MAX])
 		snprintf(device + n, DEVICE_NAME_MAX - n, "%s%08x", n ? "-" : "", checksum(name));
 	if (*device == '-')
 		*device = 'x';
+}
+
+void device_name(const char *name, char device[DEVICE_NAME_MAX])
+{
+	name_make(name, DEVICE_NAME_MAX - 10, device);
+}
+
+void pool_name(const char *manager, char pool[DEVICE_NAME_MAX])
+{
+	name_make(manager, DEVICE_NAME_MAX - 10 - strlen(POOL_LABEL), pool);
 }
 
 static int64_t number(struct json_object *row, const char *name, int64_t otherwise)

@@ -76,4 +76,8 @@ const struct inv_composition *inventory_composition(const struct inventory *inve
 /* A name as devices have it: [a-z0-9-], at most 63, not with a dash at either end. */
 void device_name(const char *name, char device[DEVICE_NAME_MAX]);
 
+/* What is before the name of a manager's pool in the label of its nodes, whose name has 63 letters at most, too. */
+#define POOL_LABEL "fabric."
+void pool_name(const char *manager, char pool[DEVICE_NAME_MAX]);
+
 #endif /* DRA_INVENTORY_H */

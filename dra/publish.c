@@ -252,7 +252,7 @@ static struct lease *lease_of(struct publisher *p, const char *manager)
 	char pool[DEVICE_NAME_MAX], *name;
 	size_t i;
 
-	device_name(manager, pool);
+	pool_name(manager, pool);
 	name = format("gpufabric-dra-%s", pool);
 	for (i = 0; i < p->n_leases && strcmp(p->leases[i].name, name); i++)
 		;
@@ -285,7 +285,7 @@ static bool publish_managers(struct publisher *p, const struct inventory *invent
 			;
 		if (j < i)
 			continue;
-		device_name(manager, pool);
+		pool_name(manager, pool);
 		lease = lease_of(p, manager);
 		if (lease && lease_hold(p->terms.api, lease, reason)) {
 			p->leads = true;

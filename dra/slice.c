@@ -209,7 +209,7 @@ static void add_gpus(struct json_object *devices, const struct inventory *invent
 /* Nodes of a fabric have its label, with the number of their ports as its value. */
 static struct json_object *node_selector(const struct slice_terms *terms)
 {
-	char *key = format(DRIVER_NAME "/fabric.%s", terms->pool);
+	char *key = format(DRIVER_NAME "/" POOL_LABEL "%s", terms->pool);
 	struct json_object *expression = pair("key", word(key));
 	struct json_object *list = json_object_new_array(), *all = json_object_new_array();
 

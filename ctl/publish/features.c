@@ -17,7 +17,9 @@
 
 #define DOMAIN "gpufabric.io/"
 #define LABEL_MAX 63
-#define POOL_NAME_PLAIN 54
+#define POOL_LABEL "fabric."
+/* With a checksum behind it, and POOL_LABEL before it, it is a label's name. */
+#define POOL_NAME_PLAIN 47
 
 static bool alphanumeric(char c)
 {
@@ -116,7 +118,7 @@ char *features_print(const struct gf_fabric *fabric, const struct knowledge *kno
 	for (i = 0; i < managers->n; i++) {
 		char *pool = pool_name(managers->conf[i].name);
 
-		features_put(&t, mem_printf("fabric.%s", pool),
+		features_put(&t, mem_printf(POOL_LABEL "%s", pool),
 			     mem_printf("%zu", managers->conf[i].n_ports));
 		free(pool);
 	}

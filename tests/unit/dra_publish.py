@@ -219,6 +219,17 @@ def pool_of_a_fabric(bench):
     cluster.until(lambda: "c" in bench.bodies(), "until it answers")
 
 
+def long_names(bench):
+    """A manager's name as long as it may be: the label of its nodes is one, too."""
+    gpus = [{"gpu": "GPU0", "kind": "h100-pcie-80", "state": "free", "manager": "m" * 64}]
+    bench.change([slot("a")], gpus)
+    found = []
+    bench.cluster.until(lambda: bench.cluster.invalid or found.extend(
+        one for one in bench.cluster.all("resourceslices") if "m" * 47 in one["spec"]["pool"]["name"]) or found, "a pool with a long name")
+    Report.ok(found, "is taken by the API server", bench.cluster.invalid)
+    bench.change([slot("a")])
+
+
 def older_servers(bench):
     cluster = bench.cluster
     for version, nested in (("v1beta2", False), ("v1beta1", True)):
@@ -243,7 +254,7 @@ def main():
                 part(bench)
             bench.stop()
             bench.start("--lease", "3")
-            for part in (pool_of_a_fabric, older_servers):
+            for part in (pool_of_a_fabric, long_names, older_servers):
                 part(bench)
             claim = bench.cluster.claim("a", ["a"])
             Report.same(bench.kubelet.prepare(claim)[claim["metadata"]["uid"]].error, "", "a claim is prepared")
