@@ -64,7 +64,8 @@ class Cases:
         return {one["name"]: one for item in self.api.ask("GET", SLICES)["items"] for one in item["spec"].get("devices", ())}
 
     def published(self, count, what):
-        good = self.api.until(SLICES, lambda items: sum(len(item["spec"].get("devices", ())) for item in items.values()) == count)
+        good = self.api.until(SLICES, lambda items: sum(len(item["spec"].get("devices", ())) for item in items.values()
+                                                        if "nodeName" in item["spec"]) == count)
         Report.ok(good, what, self.devices())
 
     def driver_ready(self):
@@ -309,7 +310,7 @@ class Cases:
 
     def forgotten(self):
         """Slices that somebody deletes, or the kubelet when it starts, come again; a changed one is put right."""
-        name = next(iter(self.api.ask("GET", SLICES)["items"]))["metadata"]["name"]
+        name = f"gpufabric-node-{NODE}-0"
         self.api.ask("DELETE", f"{SLICES}/{name}")
         self.published(len(SLOTS), "a slice that was deleted comes again")
         self.api.ask("PATCH", f"{SLICES}/{name}", {"spec": {"devices": []}}, "application/merge-patch+json")
@@ -407,7 +408,7 @@ class Storm:
         begun, took = {}, {}
         with open(os.path.join(self.cases.node.out, "kubelet.log"), encoding="utf-8", errors="replace") as log:
             for line in log:
-                found = re.match(r"I\d{4} (\d\d:\d\d:\d\d\.\d+)", line)
+                found = re.search(r"I\d{4} (\d\d:\d\d:\d\d\.\d+)", line)
                 if not found or "NodePrepareResources rpc" not in line:
                     continue
                 hours, minutes, rest = found[1].split(":")
@@ -415,7 +416,7 @@ class Storm:
                 for uid in re.findall(r"[0-9a-f]{8}-[0-9a-f-]{27}", line):
                     if '"Calling' in line:
                         begun[uid] = when
-                    elif uid in begun and "error:" not in line and "err=<nil>" in line:
+                    elif uid in begun and "error:" not in line and re.search(r" err=(null|<nil>)", line):
                         took.setdefault(uid, when - begun[uid])
         return took
 
