@@ -257,6 +257,10 @@ storm-dra: deps ## Pods over a pool of eight GPUs while the driver for Kubernete
 	@$(MAKE) -s -f tests/dra/dra.mk BUILD=$(BUILD)
 	@tests/dra/storm.py $(or $(PODS),100) $(or $(KILLS),10) $(or $(SEED),1)
 
+check-kubernetes: gpuctl dra ## The driver in a real cluster, of programs in the root file system KUBE: PODS=100 KILLS=10 CASES=
+	@$(MAKE) -s -f tests/dra/dra.mk BUILD=$(BUILD) python
+	@tests/dra/cluster $(KUBE) $(CASES) -p $(or $(PODS),100) -k $(or $(KILLS),10)
+
 bench-dra: deps dra $(BUILD)/bench/dra_empty ## Memory and wake-ups of the idle driver for Kubernetes beside an empty gRPC server, SECONDS=60
 	@$(MAKE) -s -f tests/dra/dra.mk BUILD=$(BUILD) python
 	@tests/bench/dra.py $(or $(SECONDS),60)
@@ -499,6 +503,6 @@ distclean: ## Remove build/ altogether
 
 FORCE:
 .PHONY: all demo demo-rack help deps gpuctl gpufabric-fm dra install-fm slurm install-slurm install-dra modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
-	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack storm-dra storm-slurm feasibility coverage lint bench bench-size bench-plan \
+	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack storm-dra storm-slurm check-kubernetes feasibility coverage lint bench bench-size bench-plan \
 	bench-manager bench-models bench-terms bench-size-rate bench-dra fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE
