@@ -23,6 +23,7 @@
 #define MIB (1ull << 20)
 #define DEPTH 16
 #define NO_CONTROLLER "port %s has no hot-plug controller, so the kernel reserves nothing behind it"
+#define NOT_KNOWN "it is not known whether firmware or the kernel has set the windows"
 /* More names than that make the command line too long. */
 #define RELEASED_MAX 64
 
@@ -389,8 +390,7 @@ void grow_windows(const struct doctor *doctor, const struct room *room, const u3
 		goto out;
 	if (!(doctor->has_log && doctor->log.complete)) {
 		grow->unknown = true;
-		grow->why = mem_strdup(
-			"it is not known whether firmware or the kernel has set the windows");
+		grow->why = mem_strdup(NOT_KNOWN);
 		goto out;
 	}
 	if (kernels)

@@ -25,7 +25,7 @@
 #include "jobs_score.h"
 
 #define INTERVAL_S 3600
-#define WEIGHT_MIN 1e-6 /* of a tenant in the average of all; less is nothing */
+#define WEIGHT_MIN 0.000001 /* of a tenant in the average of all; less is nothing */
 #define WEIGHT_FOCUS 10 /* how much the first average is that of the worst tenants */
 #define WEIGHT_STEP 1
 
