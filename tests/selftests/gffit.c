@@ -227,23 +227,6 @@ static void make_switch(void)
 	put(in_switch(topology, "enabled"), "1");
 }
 
-/*
- * The switch before this one goes only now, so that this one has another number:
- * as long as anybody holds a slot, a new one of that name would get another.
- */
-static void remove_switch(unsigned int turn, unsigned int slots)
-{
-	char file[32];
-
-	put(in_switch(turn, "enabled"), "0");
-	for (unsigned int i = 0; i < slots; i++) {
-		snprintf(file, sizeof(file), "%u", i);
-		rmdir(in_switch(turn, file));
-	}
-	if (rmdir(in_switch(turn, "")))
-		die("rmdir", -errno);
-}
-
 /* What a slot that is missed may be called instead. */
 static void list_slots(void)
 {
@@ -252,15 +235,47 @@ static void list_slots(void)
 		printf("# no list of slots\n");
 }
 
-static unsigned int read_index(void)
+static unsigned int read_index(unsigned int turn)
 {
-	FILE *file = fopen(in_switch(topology, "index"), "r");
+	FILE *file = fopen(in_switch(turn, "index"), "r");
 	unsigned int index = 0;
 
 	if (!file || fscanf(file, "%u", &index) != 1)
 		die("index", -EIO);
 	fclose(file);
 	return index;
+}
+
+/* As long as anybody holds a slot, a new one of that name would get another. */
+static void await_no_slot(const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/slots/%s", name);
+	for (int tries = 0; !access(path, F_OK); tries++) {
+		if (tries > 5000) {
+			list_slots();
+			die(name, -ETIMEDOUT);
+		}
+		usleep(2000);
+	}
+}
+
+/* The switch before this one goes only now, so that this one has another number. */
+static void remove_switch(unsigned int turn, unsigned int slots)
+{
+	unsigned int index = read_index(turn);
+	char file[32];
+
+	put(in_switch(turn, "enabled"), "0");
+	for (unsigned int i = 0; i < slots; i++)
+		await_no_slot(sim_slot(index, i));
+	for (unsigned int i = 0; i < slots; i++) {
+		snprintf(file, sizeof(file), "%u", i);
+		rmdir(in_switch(turn, file));
+	}
+	if (rmdir(in_switch(turn, "")))
+		die("rmdir", -errno);
 }
 
 static void set_bar(struct place *place, unsigned int number)
@@ -274,7 +289,7 @@ static void set_bar(struct place *place, unsigned int number)
 
 static void await_slots(void)
 {
-	sw = read_index();
+	sw = read_index(topology);
 	for (unsigned int i = 0; i < n_places; i++) {
 		struct place *place = &places[i];
 

@@ -182,7 +182,7 @@ in_mode()
 	check "$mode: the card goes" gpuctl detach "$(name 1)"
 	check "$mode: and comes" gpuctl attach "$(name 1)"
 	is "$(all_slots)" "$(names 0 5)" "$mode: they are no slots"
-	is "$(log_since_mark | grep -oE '[^ ]+: bare_ports= names this port, but it is inside the card' | cut -d' ' -f1 | sort | xargs)" \
+	is "$(log_since_mark | grep -oE '[^ ]+: bare_ports= names this port, but the port is part of the card' | cut -d' ' -f1 | sort | xargs)" \
 		"${inner%,*}: ${inner#*,}:" "$mode: which the log says once of each"
 	check "$mode: unload" unload
 }

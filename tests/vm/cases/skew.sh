@@ -24,7 +24,7 @@ for age in older newer; do
 		"^gpuctl: gpuctl $mine speaks interface $interface, module gpufabric $module interface 1: $remedy" \
 		"both versions, and what to do"
 	is "$("$gpuctl" -j version | jq -r '[.gpuctl, .module] | join(" ")')" "$mine $module" "version has both"
-	like "$("$gpuctl" version)" "module +$module, which does not go with this gpuctl" "in words"
+	like "$("$gpuctl" version)" "module +$module, which this gpuctl cannot use" "in words"
 done
 is "$(gpuctl -j show sim0-0 | jq -r .slot.state)" off "nothing was changed"
 
