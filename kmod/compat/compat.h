@@ -36,9 +36,9 @@ static inline void gf_unhold(struct mutex **lock)
 
 /* As later kernels have them, of mutexes alone; those allow declarations after statements. */
 #pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
-#define guard(kind) struct mutex *gf_held __maybe_unused __cleanup(gf_unhold) = gf_hold
+#define guard(kind) struct kind *gf_held __maybe_unused __cleanup(gf_unhold) = gf_hold
 #define scoped_guard(kind, lock)							\
-	for (struct mutex *gf_held __cleanup(gf_unhold) = gf_hold(lock), *gf_once = NULL;	\
+	for (struct kind *gf_held __cleanup(gf_unhold) = gf_hold(lock), *gf_once = NULL;	\
 	     !gf_once; gf_once = gf_held)
 #endif
 
