@@ -23,7 +23,7 @@ extern struct kset *pci_slots_kset;
 #define __cleanup(func) __attribute__((__cleanup__(func)))
 #endif
 
-static inline struct mutex *gf_hold(struct mutex *lock)
+static inline struct mutex *gf_hold_mutex(struct mutex *lock)
 {
 	mutex_lock(lock);
 	return lock;
@@ -36,9 +36,10 @@ static inline void gf_unhold(struct mutex **lock)
 
 /* As later kernels have them, of mutexes alone; those allow declarations after statements. */
 #pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
-#define guard(kind) struct kind *gf_held __maybe_unused __cleanup(gf_unhold) = gf_hold
+#define guard(kind) \
+	struct mutex *gf_held __maybe_unused __cleanup(gf_unhold) = gf_hold_##kind
 #define scoped_guard(kind, lock)							\
-	for (struct kind *gf_held __cleanup(gf_unhold) = gf_hold(lock), *gf_once = NULL;	\
+	for (struct mutex *gf_held __cleanup(gf_unhold) = gf_hold_##kind(lock), *gf_once = NULL; \
 	     !gf_once; gf_once = gf_held)
 #endif
 
