@@ -71,22 +71,24 @@ struct nvml_gpu {
 	void *device, *before, *after;
 };
 
-static int nvml_load(struct nvml *nvml, struct fault *f)
+/* Older libraries lack GPM, which is needed for @gpm alone. */
+static int nvml_load(struct nvml *nvml, bool gpm, struct fault *f)
 {
 	const struct {
 		const char *name;
 		void *to;
+		bool gpm;
 	} all[] = {
-		{ "nvmlInit_v2", &nvml->init },
-		{ "nvmlShutdown", &nvml->shutdown },
-		{ "nvmlErrorString", &nvml->error },
-		{ "nvmlDeviceGetHandleByPciBusId_v2", &nvml->device },
-		{ "nvmlDeviceGetUtilizationRates", &nvml->rates },
-		{ "nvmlGpmQueryDeviceSupport", &nvml->gpm_supported },
-		{ "nvmlGpmSampleAlloc", &nvml->gpm_alloc },
-		{ "nvmlGpmSampleFree", &nvml->gpm_free },
-		{ "nvmlGpmSampleGet", &nvml->gpm_sample },
-		{ "nvmlGpmMetricsGet", &nvml->gpm_get },
+		{ "nvmlInit_v2", &nvml->init, false },
+		{ "nvmlShutdown", &nvml->shutdown, false },
+		{ "nvmlErrorString", &nvml->error, false },
+		{ "nvmlDeviceGetHandleByPciBusId_v2", &nvml->device, false },
+		{ "nvmlDeviceGetUtilizationRates", &nvml->rates, false },
+		{ "nvmlGpmQueryDeviceSupport", &nvml->gpm_supported, true },
+		{ "nvmlGpmSampleAlloc", &nvml->gpm_alloc, true },
+		{ "nvmlGpmSampleFree", &nvml->gpm_free, true },
+		{ "nvmlGpmSampleGet", &nvml->gpm_sample, true },
+		{ "nvmlGpmMetricsGet", &nvml->gpm_get, true },
 	};
 	size_t i;
 	void *found;
@@ -95,10 +97,12 @@ static int nvml_load(struct nvml *nvml, struct fault *f)
 	if (!nvml->library)
 		return fault_set(f, ENOENT, "%.200s", dlerror());
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (all[i].gpm && !gpm)
+			continue;
 		found = dlsym(nvml->library, all[i].name);
 		if (!found)
-			return fault_set(f, ENOSYS, LIBRARY " has no %s: its driver is too old",
-					 all[i].name);
+			return fault_set(f, ENOSYS, LIBRARY " has no %s: its driver is too old%s",
+					 all[i].name, all[i].gpm ? ": write nvml util" : "");
 		memcpy(all[i].to, &found, sizeof(found));
 	}
 	return 0;
@@ -213,7 +217,7 @@ int nvml_busy(const char *what, char *const *addresses, size_t n, double *percen
 {
 	struct nvml nvml = { 0 };
 	double sum = 0;
-	int err = nvml_load(&nvml, f);
+	int err = nvml_load(&nvml, !strcmp(what, "sm"), f);
 
 	if (!err)
 		err = nvml_check(&nvml, nvml.init(), "NVML", f);

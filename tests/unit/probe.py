@@ -50,6 +50,7 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char *address, void **device)
 { *device = (void *)(long)(strtol(strrchr(address, ':') + 1, 0, 16)); return *device ? 0 : 2; }
 int nvmlDeviceGetUtilizationRates(void *device, unsigned int *rates)
 { rates[0] = (unsigned int)(long)device * 10; rates[1] = 1; return open_now ? 0 : 1; }
+#ifndef OLD
 int nvmlGpmQueryDeviceSupport(void *device, unsigned int *support)
 { support[1] = device != (void *)7; return support[0] != 1; }
 int nvmlGpmSampleAlloc(void **sample) { *sample = calloc(1, 16); return 0; }
@@ -58,6 +59,7 @@ int nvmlGpmSampleGet(void *device, void *sample) { *(long *)sample = (long)devic
 int nvmlGpmMetricsGet(struct get *get)
 { get->metrics[0].value = *(long *)get->before * 5 + get->metrics[0].id;
   return get->version != 1 || get->n != 1 || *(long *)get->after != *(long *)get->before; }
+#endif
 """
 
 
@@ -158,7 +160,10 @@ def nvml(folder):
     source = os.path.join(folder, "nvml.c")
     with open(source, "w", encoding="utf-8") as file:
         file.write(STANDIN)
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", os.path.join(folder, "libnvidia-ml.so.1"), source], check=True)
+    old = os.path.join(folder, "old")
+    os.mkdir(old)
+    for where, more in ((folder, ()), (old, ("-DOLD",))):
+        subprocess.run(["gcc", "-shared", "-fPIC", *more, "-o", os.path.join(where, "libnvidia-ml.so.1"), source], check=True)
     refused("libnvidia-ml.so.1", "a host without the library", "nvml", "util", "0000:01", LD_LIBRARY_PATH="/nowhere")
     env = {"LD_LIBRARY_PATH": folder}
     said("15", "utilization is the mean of the GPUs", "nvml", "util", "0000:01", "0000:02", **env)
@@ -166,6 +171,8 @@ def nvml(folder):
     Report.ok(found == (0, "17", "closed"), "so is what GPM says of multiprocessors; the library is closed", found)
     refused("write nvml util", "a GPU without GPM", "nvml", "sm", "0000:07", **env)
     refused("Invalid Argument", "a GPU that is not there", "nvml", "util", "0000:00", **env)
+    said("10", "utilization by a library without GPM", "nvml", "util", "0000:01", LD_LIBRARY_PATH=old)
+    refused("too old: write nvml util", "which has nothing to say of multiprocessors", "nvml", "sm", "0000:01", LD_LIBRARY_PATH=old)
     refused("Driver Not Loaded", "a driver that is not there", "nvml", "util", "0000:01", NVML_DEAD="y", **env)
 
 
