@@ -212,6 +212,32 @@ are_empty()
 	return 1
 }
 
+# Slots of a composition.
+slots_of()
+{
+	gpuctl -j list | jq -r --arg c "$1" '.compositions[] | select(.name == $c) | .slots[]'
+}
+
+# use_gpus NAME: somebody opens all GPUs of a composition, until let_go.
+held=()
+use_gpus()
+{
+	local slot
+
+	for slot in $(slots_of "$1"); do
+		# shellcheck disable=SC2217 # held open
+		sleep 1000 <"/dev/gpufabric-sim/$slot" &
+		held+=($!)
+	done
+}
+
+let_go()
+{
+	kill "${held[@]}"
+	wait "${held[@]}" 2>/dev/null
+	held=()
+}
+
 # untainted: no warning, oops, bad page or lockup so far. For runs that are so long
 # that the kernel's log may not hold their beginning.
 untainted()

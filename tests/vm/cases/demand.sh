@@ -18,13 +18,7 @@
 dir=/tmp/demand
 # Where others look for it.
 series=/var/lib/gpuctl/demand
-held=()
 minute=0
-
-slots_of()
-{
-	gpuctl -j list | jq -r --arg c "$1" '.compositions[] | select(.name == $c) | .slots[]'
-}
 
 count_of()
 {
@@ -34,25 +28,6 @@ count_of()
 address_of()
 {
 	gpuctl -j show "$1" | jq -r '[.. | objects | .functions? // empty | .[].address][0]'
-}
-
-# A worker for each GPU of a composition.
-work()
-{
-	local slot
-
-	for slot in $(slots_of "$1"); do
-		# shellcheck disable=SC2217 # held open
-		sleep 1000 <"/dev/gpufabric-sim/$slot" &
-		held+=($!)
-	done
-}
-
-rest()
-{
-	kill "${held[@]}"
-	wait "${held[@]}" 2>/dev/null
-	held=()
 }
 
 # keep_busy NAME PERCENT: of all its GPUs
@@ -149,7 +124,7 @@ is "$(measured batch demand)" 0 "or nothing"
 is "$(tail -n 1 $series/serve.csv)" "1,6,0,2" "it is in the series that the planner reads"
 check "the planner gives it" plan
 is "$(count_of serve)" 2 "as it does with any other demand"
-work serve
+use_gpus serve
 keep_busy serve 90
 check "a minute under load" measure
 is "$(measured serve demand)" 2 "one is not enough"
@@ -169,7 +144,7 @@ check "the same minute again" gpuctl demand --minute 3 --folder $series
 is "$(grep -c '^3,' $series/serve.csv)" 1 "is recorded once"
 
 note "a step down"
-rest
+let_go
 for _ in 1 2 3 4; do
 	measure
 done

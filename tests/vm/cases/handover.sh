@@ -27,7 +27,6 @@ memory() { cat "$DEVICES/$(address "$1")/memory"; }
 contents() { gpuctl -j show "$1" | jq -r '.slot | [.contents, .former, .former_tenant] | map(. // "-") | join(" ")'; }
 state() { gpuctl -j show "$1" | jq -r .slot.state; }
 attaches() { gpuctl -j show "$1" | jq -r .slot.attaches; }
-member_of() { gpuctl -j list | jq -r --arg c "$1" '.compositions[] | select(.name == $c) | .slots[]'; }
 
 # leave SLOT TEXT: a workload leaves something behind.
 leave() { echo "$2" >"$DEVICES/$(address "$1")/memory"; }
@@ -96,7 +95,7 @@ check "it stays on" gpuctl release --keep n2
 
 note "clean ones first"
 like "$(gpuctl compose b2 --gpu h100:1 --tenant blue)" "ready" "blue has two to choose from"
-is "$(member_of b2)" sim0-1 "and gets the one that nobody had"
+is "$(slots_of b2)" sim0-1 "and gets the one that nobody had"
 is "$(memory sim0-0)" "nobody's" "the other one stays as it is"
 check "a resize takes the other one" gpuctl resize b2 --gpus +1
 is "$(memory sim0-0)" "" "and it is clean"

@@ -173,12 +173,6 @@ printf '{"exit":0,%s"inventory":{"gpus":[{"id":"gpu0","model":"h100-80",%s}],"po
 END
 chmod 755 $program
 
-# The manager has taken the card out, and the module has seen it.
-are_empty()
-{
-	[ "$(gpuctl -j list | jq '[.slots[4, 5] | select(.state == "empty")] | length')" = 2 ]
-}
-
 asked()
 {
 	[ "$(grep -c inventory "$fm/log")" -ge "$1" ]
@@ -194,7 +188,8 @@ for state in '"state":"changing"' '"state":"bound","host":"other"'; do
 	is "$(gpuctl -j list | jq -r '.compositions[].slots | length')" 5 "$state: beside those of this host"
 	check "$state: and given back" gpuctl release job
 	is "$(cat $fm/gpu)" '"state":"free"' "$state: to the manager"
-	check "$state: whose slot is empty" wait_for 60 are_empty
+	# The manager has taken the card out, and the module has seen it.
+	check "$state: whose slot is empty" wait_for 60 are_empty sim0-4 sim0-5
 done
 echo '"state":"unusable","why":"broken"' >$fm/gpu
 check "all of this host" gpuctl compose first --gpus 4

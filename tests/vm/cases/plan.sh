@@ -29,30 +29,6 @@ all_have()
 		map(. as $name | [$all[] | select(.name == $name) | .slots[]] | length | tostring) | join(" ")'
 }
 
-slots_of()
-{
-	gpuctl -j list | jq -r --arg c "$1" '.compositions[] | select(.name == $c) | .slots[]'
-}
-
-# Somebody opens all GPUs of a composition, until let_go.
-hold()
-{
-	local slot
-
-	held=()
-	for slot in $(slots_of "$1"); do
-		# shellcheck disable=SC2217 # held open
-		sleep 1000 <"/dev/gpufabric-sim/$slot" &
-		held+=($!)
-	done
-}
-
-let_go()
-{
-	kill "${held[@]}"
-	wait "${held[@]}" 2>/dev/null
-}
-
 # series NAME DEMAND...: minute by minute, from 0.
 series()
 {
@@ -153,7 +129,7 @@ like "$(gpuctl -j plan apply $dir/moves.json)" '"outcome": ?"done before"' "agai
 is "$(gpuctl -j plan step --minute 1 $dir/demand.json $dir/series | jq '.steps | length')" 0 "nor is there in the next minute"
 gpuctl -j plan step --minute 4 $dir/demand.json $dir/series >$dir/later.json
 is "$(jq -r '[.steps[].workload] | join(" ")' $dir/later.json)" "vision1 speech1" "later one gives what the other gets"
-hold vision1
+use_gpus vision1
 check_rc 4 "GPUs that somebody has taken hold of since are not taken" gpuctl plan apply $dir/later.json
 is "$(all_have)" "4 2 0" "and nothing has moved"
 let_go
@@ -178,7 +154,7 @@ is "$(all_have)" "4 2 0" "GPUs are where they are needed"
 check_rc 4 "there is one planner" gpuctl plan apply $dir/moves.json
 check "minute 1" tick 1
 is "$(all_have)" "4 2 0" "nothing moves without need"
-hold vision1
+use_gpus vision1
 before=$(slots_of vision1 | xargs)
 check "minute 2" tick 2
 is "$(all_have)" "4 4 0" "what is free goes to who needs it"

@@ -21,11 +21,6 @@ held()
 	gpuctl -j tenants | jq -r --arg t "$1" '.tenants[] | select(.tenant == $t) | .held'
 }
 
-slots_of()
-{
-	gpuctl -j list | jq -r --arg c "$1" '.compositions[] | select(.name == $c) | .slots[]'
-}
-
 # refused TEXT COMMAND...: does not fit, for this reason.
 refused()
 {

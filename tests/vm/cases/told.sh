@@ -26,9 +26,10 @@ hook()
 	chmod 755 "$hooks/$1"
 }
 
-slots_of()
+# Slots of a composition, in order.
+sorted()
 {
-	gpuctl -j list | jq -r --arg c "$1" '.compositions[] | select(.name == $c) | .slots[]' | sort | xargs
+	slots_of "$1" | sort | xargs
 }
 
 # What was told since this was last asked.
@@ -39,14 +40,14 @@ told()
 }
 
 # Somebody who opens the GPU of a slot; the hook ends those who are in /tmp/workers.
-hold()
+begin_worker()
 {
 	# shellcheck disable=SC2217 # held open
 	sleep 1000 <"/dev/gpufabric-sim/$1" &
 	echo $! >"/tmp/workers/$1"
 }
 
-let_go()
+end_worker()
 {
 	local pid
 
@@ -73,40 +74,40 @@ END
 
 note "GPUs that come and go"
 check "a composition of two" gpuctl compose job --gpus 2
-slots=$(slots_of job)
+slots=$(sorted job)
 is "$(told)" "grow $slots [job 2]" "its workload hears of them"
 check "a third" gpuctl resize job --gpus +1
-third=$(comm -13 <(echo "$slots" | tr ' ' '\n') <(slots_of job | tr ' ' '\n'))
+third=$(comm -13 <(echo "$slots" | tr ' ' '\n') <(sorted job | tr ' ' '\n'))
 is "$(told)" "grow $third [job 3]" "once it has come"
-hold "$third"
+begin_worker "$third"
 like "$(gpuctl -n resize job --remove "$third" 2>&1)" "busy" "-n says who holds it"
 is "$(told)" "" "and tells nobody"
 check "it goes, though a worker held it" gpuctl resize job --remove "$third"
 wait "$(cat "/tmp/workers/$third")" 2>/dev/null
 rm "/tmp/workers/$third"
 is "$(told)" "shrink $third [job 2]" "for that the worker was told"
-is "$(slots_of job)" "$slots" "the others stay"
+is "$(sorted job)" "$slots" "the others stay"
 like "$(gpuctl -n resize job --remove "${slots%% *}")" "would run $hooks/10-log" "-n says which programs would run"
 
 note "a worker that refuses"
 read -r first second <<<"$slots"
 check "two more" gpuctl resize job --gpus +2
-slots=$(slots_of job)
+slots=$(sorted job)
 told >/dev/null
-hold "$first"
-hold "$second"
+begin_worker "$first"
+begin_worker "$second"
 mv "/tmp/workers/$second" /tmp/stubborn/
 check_rc 4 "what is held at the deadline stays" gpuctl resize job --remove "$first" --remove "$second"
 wait "$(cat "/tmp/workers/$first")" 2>/dev/null
 rm "/tmp/workers/$first"
-is "$(slots_of job)" "$slots" "with the GPU that was let go of"
+is "$(sorted job)" "$slots" "with the GPU that was let go of"
 is "$(told | xargs -d '\n')" "shrink $first $second [job 2] grow $first $second [job 4]" "the workload is told that it has both"
 is "$(gpuctl -j list | jq '[.slots[] | select(.state == "draining")] | length')" 0 "nothing drains any more"
 check_rc 4 "a longer time is heeded, too" gpuctl resize job --remove "$second" --wait 3s
 like "$(told | xargs -d '\n')" "shrink $second .job 3. grow $second .job 4." "and told"
 check "by force it goes" gpuctl resize job --remove "$second" --force
 is "$(told)" "shrink $second [job 3]" "which is told as well"
-let_go "$second"
+end_worker "$second"
 
 note "hooks that hang or fail"
 hook 05-hangs <<'END'
@@ -114,14 +115,14 @@ hook 05-hangs <<'END'
 END
 like "$(gpuctl resize job --remove "$first" 2>&1)" "05-hangs shrink: no end within 2.* s" "a hook that hangs is named"
 is "$(told)" "shrink $first [job 2]" "the next one runs"
-is "$(slots_of job | wc -w)" 2 "and a GPU that nobody holds goes"
+is "$(sorted job | wc -w)" 2 "and a GPU that nobody holds goes"
 like "$(pgrep -x -f 'sleep 1000' | wc -l)" '^0$' "nothing of the hook is left"
 hook 05-hangs <<'END'
 exit 1
 END
-slots=$(slots_of job)
+slots=$(sorted job)
 like "$(gpuctl resize job --remove "${slots%% *}" 2>&1)" "05-hangs shrink: status 1" "so is one that fails"
-is "$(slots_of job)" "${slots##* }" "and the GPU goes"
+is "$(sorted job)" "${slots##* }" "and the GPU goes"
 told >/dev/null
 rm $hooks/05-hangs
 chmod 777 $hooks/10-log
@@ -130,7 +131,7 @@ is "$(told)" "" "nor is another"
 chmod 755 $hooks/10-log
 
 note "the end"
-check "a worker works" hold "${slots##* }"
+check "a worker works" begin_worker "${slots##* }"
 check "the composition is released" gpuctl release job
 wait "$(cat "/tmp/workers/${slots##* }")" 2>/dev/null
 is "$(told)" "shrink ${slots##* } [job 0]" "its worker was told"
@@ -151,26 +152,26 @@ printf '%s\n' minute,quota_gpus,running_gpus,pending_gpus 0,4,0,0 1,4,0,2 2,4,0,
 # plan MINUTE...
 plan() { printf '%s\n' "$@" | gpuctl plan run --clock - $dir/plan.json $dir >$dir/out 2>$dir/err || cat $dir/out $dir/err; }
 plan 0
-is "$(slots_of job | wc -w)" 4 "a workload has all that it asks for"
-for slot in $(slots_of job); do
-	hold "$slot"
+is "$(sorted job | wc -w)" 4 "a workload has all that it asks for"
+for slot in $(sorted job); do
+	begin_worker "$slot"
 done
 plan 1
-is "$(slots_of job | wc -w) $(slots_of other | wc -w)" "2 2" "the planner moves GPUs that are held, since their workload can be told"
-for slot in $(slots_of other); do
+is "$(sorted job | wc -w) $(sorted other | wc -w)" "2 2" "the planner moves GPUs that are held, since their workload can be told"
+for slot in $(sorted other); do
 	wait "$(cat "/tmp/workers/$slot")" 2>/dev/null
 	rm "/tmp/workers/$slot"
 done
-for slot in $(slots_of job); do
+for slot in $(sorted job); do
 	mv "/tmp/workers/$slot" /tmp/stubborn/
 done
 told >/dev/null
 plan 2 3 4
-is "$(slots_of job | wc -w) $(slots_of other | wc -w)" "2 2" "from who refuses it takes none"
+is "$(sorted job | wc -w) $(sorted other | wc -w)" "2 2" "from who refuses it takes none"
 is "$(cut -d ' ' -f 1 $log | xargs)" "shrink grow" "and does not ask again in the next minutes"
 like "$(cat $dir/err)" "minute 2: .*busy" "which is a warning"
-for slot in $(slots_of job); do
-	let_go "$slot"
+for slot in $(sorted job); do
+	end_worker "$slot"
 done
 check "both are released" eval "gpuctl release job && gpuctl release other"
 rm -rf $dir
