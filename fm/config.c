@@ -151,6 +151,8 @@ static int manager_key(struct reading *r, const char *key, const char *value, st
 		return set_duration(&c->session_ms, 86400000, value, f);
 	if (!strcmp(key, "request_timeout"))
 		return set_duration(&c->request_ms, 600000, value, f);
+	if (!strcmp(key, "task_after"))
+		return set_duration(&c->task_ms, 600000, value, f);
 	return fault_set(f, EINVAL, "[manager] has no key \"%s\"", key);
 }
 
@@ -639,6 +641,7 @@ int config_parse(const char *file, const char *text, size_t len, struct config *
 		.bind_ms = 10000,
 		.session_ms = 1800000,
 		.request_ms = 20000,
+		.task_ms = 10000,
 	};
 	err = conf_parse_names(file, text, len, config_item, &r, f);
 	free(r.seen.text);

@@ -89,7 +89,7 @@ struct config {
 	char *device;
 	bool certificate_needed;
 	unsigned int connections, connections_per_address;
-	uint64_t unbind_ms, bind_ms, session_ms, request_ms;
+	uint64_t unbind_ms, bind_ms, session_ms, request_ms, task_ms;
 	struct config_host *hosts;
 	size_t host_count;
 	struct config_gpu *gpus;

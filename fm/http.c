@@ -30,7 +30,6 @@
 
 #define THREADS 4
 #define HEADERS_MAX 32768
-#define LATE_MS 10000
 #define QUEUE_MAX 64
 #define PATH_MAX_LEN 512
 #define SERVER_FLAGS                                                                               \
@@ -275,7 +274,7 @@ static void parked_late(struct http *http, bool all)
 	pthread_mutex_lock(&m->lock);
 	for (r = http->parked; r; r = next) {
 		next = r->next;
-		if (!all && now - r->parked_ms < LATE_MS)
+		if (!all && now - r->parked_ms < http->service->config->task_ms)
 			continue;
 		task = manager_task(m, r->ask.task);
 		if (task)

@@ -455,14 +455,14 @@ def put_back(fabric):
 
 
 def slow_work(work):
-    """Longer than ten seconds: a task."""
+    """Longer than task_after: a task."""
     with Fabric(work, "slow") as fabric:
-        fabric.manager.write(extra="")
+        fabric.manager.write(extra="", task_after="2s")
         path = os.path.join(fabric.manager.folder, "fm.conf")
         with open(path, encoding="ascii") as file:
             text = file.read()
         with open(path, "w", encoding="ascii") as file:
-            file.write(text.replace("unbind_timeout = 1s", "unbind_timeout = 12s"))
+            file.write(text.replace("unbind_timeout = 1s", "unbind_timeout = 5s"))
         fabric.manager.process.send_signal(signal.SIGHUP)
         fabric.manager.said("reload: done")
         wait_for(lambda: fabric.a.set("hosta", ["gpu0"])[0] == 200, "hosta answers again")
@@ -478,7 +478,7 @@ def slow_work(work):
         waiting.join()
         status, task, headers = answers[0]
         Report.ok(status == 202 and headers["Location"] == task["@odata.id"] and task["TaskState"] == "Running",
-                  "work of more than ten seconds is a task", status, task)
+                  "work of more than task_after is a task", status, task)
         done = fabric.a.follow(headers["Location"])
         Report.ok(done["TaskState"] == "Exception" and "has not let go" in done["Messages"][0]["Message"], "which says how it ended", done)
         Report.same(fabric.a.zone("hosta")[0], ["gpu0"], "and all is as it was")

@@ -29,6 +29,9 @@ error_of()
 	{ "$@" >/dev/null; } 2>&1
 }
 
+has_snapshots() { [ "$(grep -c snapshot-done /tmp/watch.json)" -ge "$1" ]; }
+is_sleep() { [ "$(readlink "/proc/$1/exe")" != /bin/bash ]; }
+
 holder=
 hold()
 {
@@ -36,7 +39,7 @@ hold()
 	sleep 1000 &
 	holder=$!
 	exec 9<&-
-	wait_for 10 test "$(readlink "/proc/$holder/exe")" != /bin/bash
+	wait_for 10 is_sleep "$holder"
 }
 
 modprobe -r gpufabric
@@ -194,8 +197,7 @@ done
 gpuctl attach sim1-5 >/dev/null
 kill -CONT "$watch"
 wait_for 20 grep -q '"event":"overrun"' /tmp/watch.json
-wait_for 20 test "$(grep -c snapshot-done /tmp/watch.json)" -ge 2
-check "lost events are told, and a new snapshot follows" test "$(grep -c snapshot-done /tmp/watch.json)" -ge 2
+check "lost events are told, and a new snapshot follows" wait_for 20 has_snapshots 2
 is "$(jq -r 'select(.slot.slot == "sim1-5") | .slot.state' /tmp/watch.json | tail -n 1)" ready "which knows the present state"
 kill "$watch"
 check "and ends well when it is told to" wait "$watch"

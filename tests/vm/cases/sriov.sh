@@ -40,6 +40,7 @@ there() { find "/sys/bus/pci/devices/${gpus[$1]}/" -name 'virtfn*' | wc -l; }
 listed() { gpuctl -j show "$(name "$1")" | jq '[.. | objects | .functions? // empty | .[]] | length'; }
 by_sysfs() { echo "$2" >"/sys/bus/pci/devices/${gpus[$1]}/sriov_numvfs"; }
 told() { grep -c " $(name "$1") " /tmp/events; }
+is_told() { [ "$(told "$1")" -gt 0 ]; }
 
 # As long as a device is locked its driver cannot be read, and the slot is looked at
 # again and again.
@@ -137,7 +138,7 @@ in_mode()
 	check "$mode: and takes them away" by_sysfs 2 0
 	check "$mode: the driver makes and takes them" storm 2
 	check "$mode: something that is told" g drain "$(name 3)"
-	wait_for 10 test "$(told 3)" -gt 0
+	wait_for 10 is_told 3
 	is "$(told 2)" 0 "$mode: what happened before was not"
 	kill "$pid"
 

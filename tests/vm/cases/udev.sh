@@ -34,12 +34,16 @@ slot()
 	done
 }
 
+is_gone() { [ -z "$(slot "$1")" ]; }
+
 # Properties of one event: seen ACTION DEVPATH-PART
 seen()
 {
 	awk -v RS= -v action="ACTION=$1" -v part="$2" \
 		'index($0, action "\n") && index($0, part)' "$monitor"
 }
+
+is_seen() { [ -n "$(seen "$@")" ]; }
 
 check "the hwdb compiles without a word" test -z "$(systemd-hwdb --strict update 2>&1)"
 check "the simulator loads" modprobe gpufabric_sim mode=own switches=1 slots=3 \
@@ -113,7 +117,7 @@ check "a GPU attaches" gpuctl attach sim0-1
 settle
 check "its device came" test -e "$second!gpu"
 is "$(property "$second!gpu" ID_GPUFABRIC_MODEL)" "L40S (sim)" "with what the catalogue knows"
-wait_for 10 test -n "$(seen add "$(basename "$second")!gpu")"
+wait_for 10 is_seen add "$(basename "$second")!gpu"
 like "$(seen add "$(basename "$second")!gpu")" '^SYSTEMD_ALIAS=/gpufabric/gpu/sim0-1$' \
 	"listeners were told, with its properties"
 
@@ -130,7 +134,7 @@ address=$(property "$second!gpu" GPUFABRIC_ADDRESS)
 check "it detaches" gpuctl detach sim0-1
 settle
 check_fails "its device went" test -e "$second!gpu"
-wait_for 10 test -n "$(seen remove "/$address")"
+wait_for 10 is_seen remove "/$address"
 gone=$(seen remove "$(basename "$second")!gpu")
 like "$gone" '^GPUFABRIC_GPU=1$' "listeners can still tell that it was a GPU"
 like "$gone" '^GPUFABRIC_SLOT=sim0-1$' "and in which slot"
@@ -154,6 +158,6 @@ check "the module loads again" modprobe gpufabric
 is "$(readlink -f "/sys/bus/pci/devices/$port/gpufabric")" "$(readlink -f "$(slot sim0-0)")" "its ports are linked again"
 upstream=$(dirname "$(readlink -f "/sys/bus/pci/devices/$port")")
 check "somebody removes the switch" tee "$upstream/remove" <<<1
-check "its slots go" wait_for 30 test -z "$(slot sim0-0)"
+check "its slots go" wait_for 30 is_gone sim0-0
 check "the module unloads again" rmmod gpufabric
 finish

@@ -95,10 +95,12 @@ while_one_is_stuck()
 	check "$mode: all are detached" g detach "${all[@]}"
 }
 
+lists_nothing() { [ -z "$(g list)" ]; }
+
 simulator_goes_first()
 {
 	check "$mode: the whole fabric goes" rmmod gpufabric_sim
-	check "$mode: no slot is left" wait_for 10 test -z "$(g list)"
+	check "$mode: no slot is left" wait_for 10 lists_nothing
 	like "$(g status)" " switches 0 slots 0 " "$mode: and no switch"
 	modprobe gpufabric_sim mode="$mode" switches=1 slots=4 'gpus=*:h100-80:off'
 	check "$mode: a fabric that comes is found" wait_for 10 g state "${all[3]}"
