@@ -157,6 +157,7 @@ struct cat_model {
 	char left_out[96];
 	char short_list[128];
 
+	bool whole;
 	bool tied_given;
 	uint64_t stack_layers;
 	uint64_t seen;

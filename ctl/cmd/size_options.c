@@ -644,7 +644,7 @@ const struct size_stored *size_options_stored(const struct size_request *req)
 	return req->model == &stored.model || (!req->model && stored.bytes) ? &stored : NULL;
 }
 
-static int read_model(struct ctl_ctx *ctx, const struct catalogue *cat, const char *operand,
+static int read_model(struct ctl_ctx *ctx, struct catalogue *cat, const char *operand,
 		      struct size_request *req)
 {
 	const char *name = operand ? operand : given(ctx, "model");
@@ -661,7 +661,7 @@ static int read_model(struct ctl_ctx *ctx, const struct catalogue *cat, const ch
 		return read_hub(ctx, cat, name, req);
 	if (name && stored_is_path(name))
 		return read_path(ctx, cat, name, req);
-	if (name && cat_model_find(cat->models, cat->n_models, name, &req->model, &f))
+	if (name && catalogue_model(cat, name, &req->model, &f))
 		return ctl_fail(ctx, CTL_USAGE, "%s", f.text);
 	if (name)
 		take_named_format(ctx, name, req);
@@ -762,7 +762,7 @@ static int check_fleet(struct ctl_ctx *ctx, const struct size_request *req,
 	return CTL_DONE;
 }
 
-int size_options_read(struct ctl_ctx *ctx, const struct catalogue *cat, const char *model,
+int size_options_read(struct ctl_ctx *ctx, struct catalogue *cat, const char *model,
 		      enum size_reading reading, struct size_request *req)
 {
 	bool memory = reading == SIZE_READ_MEMORY;
