@@ -87,10 +87,10 @@ slurm-programs := $(addprefix $(BUILD)/slurm/,prolog epilog reap)
 # not with version 2 alone, so it has nothing of the tool and starts it as a program.
 dra-messages := $(patsubst dra/proto/%.proto,$(BUILD)/dra/%.pb-c.c,$(wildcard dra/proto/*.proto))
 dra-objects := $(patsubst %.c,$(BUILD)/dra/obj/%.o,$(wildcard dra/*.c)) $(dra-messages:%.c=%.o)
-dra-packages := grpc libprotobuf-c libcurl json-c
 dra-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE -DDRA_VERSION='"$(VERSION)"' \
-	-I. -I$(BUILD)/dra $(shell $(PKG_CONFIG) --cflags $(dra-packages)) $(CPPFLAGS) $(CFLAGS)
-# Of gRPC what is called itself, not what a static library would need.
+	-I. -I$(BUILD)/dra $(shell $(PKG_CONFIG) --cflags libprotobuf-c libcurl json-c) $(CPPFLAGS) $(CFLAGS)
+# Of gRPC what is called itself, not what a static library would need; to ask pkg-config for it takes
+# a second, for each file.
 dra-libs     = -lgrpc -lgpr $(shell $(PKG_CONFIG) --libs libprotobuf-c libcurl json-c) -lpthread
 
 .DELETE_ON_ERROR:
