@@ -32,6 +32,7 @@ class Bench:
         self.token = os.path.join(work, "token")
         self.write(self.token, "a-token\n")
         self.cluster = Cluster(key, signed)
+        self.uid = self.cluster.node("node-a")
         self.kubelet = Kubelet(self.registry)
         self.environment = dict(os.environ, GATE=self.gate, REAL_GPUCTL=os.environ["DRA_GPUCTL"])
         self.driver = None

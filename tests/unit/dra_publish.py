@@ -32,6 +32,10 @@ def slot(name, **more):
             "switch": 3, "numa_node": 1, "link_speed": 0, "link_width": 0, "flags": [], **more}
 
 
+def owned(uid):
+    return [{"apiVersion": "v1", "kind": "Node", "name": "node-a", "uid": uid, "controller": True}]
+
+
 class Published(Bench):
     """The bench, and what is published."""
 
@@ -59,6 +63,9 @@ class Published(Bench):
         """Devices of a slice by their names."""
         return {one["name"]: one.get("basic", one) for one in (self.slice(name) or {"spec": {}})["spec"].get("devices", ())}
 
+    def owners(self, name=MINE):
+        return (self.slice(name) or {"metadata": {}})["metadata"].get("ownerReferences")
+
     def taints(self, name=MINE):
         return {device: [(one["key"], one.get("value"), one["effect"]) for one in body["taints"]]
                 for device, body in self.bodies(name).items() if "taints" in body}
@@ -77,6 +84,7 @@ def slots_of_a_node(bench):
                   "switch": {"int": 3}, "numaNode": {"int": 1}, "gpus": {"int": 1}},
                  {"memory": {"value": "81559Mi"}, "bar": {"value": "128Gi"}}), "with attributes and capacity")
     Report.same(len(bench.bodies()), 6, "all six")
+    Report.same(bench.owners(), owned(bench.uid), "the Node owns the slice")
     for _ in range(2):
         bench.hold("list")
         bench.change([slot(f"sim0-{n}") for n in range(6)])
@@ -169,6 +177,25 @@ def more_than_a_slice(bench):
     cluster.until(lambda: not bench.slice(second) and len(bench.bodies()) == 1, "and one is removed again")
 
 
+def node_goes(bench):
+    """Slices go with the Node that owns them; a Node of the same name is another one."""
+    cluster = bench.cluster
+    mine = ("resource.k8s.io", "resourceslices", None, MINE)
+    with cluster.lock:
+        old = cluster.get(mine)[1]
+        del old["metadata"]["ownerReferences"]
+        cluster.put(mine, old)
+    cluster.until(lambda: bench.owners() == owned(bench.uid), "a slice without an owner gets the Node as its owner")
+    with cluster.lock:
+        cluster.delete(("", "nodes", None, "node-a"))
+        asked = len(cluster.asked)
+    cluster.until(lambda: len([path for _, path in cluster.asked[asked:] if path.endswith("/nodes/node-a")]) > 1,
+                  "a driver whose Node is gone asks for it again")
+    Report.ok(not bench.slice(), "and has published nothing for it")
+    bench.uid = cluster.node("node-a")
+    cluster.until(lambda: bench.owners() == owned(bench.uid), "what is published then belongs to the new one")
+
+
 def pool_of_a_fabric(bench):
     cluster = bench.cluster
     lease = ("coordination.k8s.io", "leases", "kube-system", "gpufabric-dra-rack-0ce99e92")
@@ -178,6 +205,7 @@ def pool_of_a_fabric(bench):
     gpus[2].update(state="bound", host="a", slot="port-0")
     bench.change([slot("a"), ours], gpus)
     cluster.until(lambda: bench.slice(RACK), "GPUs of a fabric manager are a pool")
+    Report.same(bench.owners(RACK), None, "which no Node owns")
     spec = bench.slice(RACK)["spec"]
     Report.same(spec["nodeSelector"], {"nodeSelectorTerms": [{"matchExpressions": [
         {"key": "gpufabric.io/fabric.rack-0ce99e92", "operator": "Exists"}]}]}, "for the nodes that are at it")
@@ -236,6 +264,7 @@ def older_servers(bench):
         bench.stop(signal.SIGTERM)
         with cluster.lock:
             cluster.objects.clear()
+            bench.uid = cluster.node("node-a")
             cluster.versions = [version]
         bench.change([slot("a", flags=["quarantined"])])
         bench.start("--lease", "3")
@@ -250,7 +279,7 @@ def main():
         bench = Published(work)
         bench.cluster.granted = manifests.rights()
         try:
-            for part in (slots_of_a_node, who_must_not_be_had, what_others_do, more_than_a_slice):
+            for part in (slots_of_a_node, who_must_not_be_had, what_others_do, more_than_a_slice, node_goes):
                 part(bench)
             bench.stop()
             bench.start("--lease", "3")
