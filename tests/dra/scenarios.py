@@ -285,6 +285,18 @@ def parameters(bench, slots):
     bench.refused(kubelet.prepare(claim)[uid_of(claim)], "wants admin access", "refused: admin access")
 
 
+def without_nodes(bench, slots):
+    """No container can use a GPU whose driver makes no device nodes, which is better said than found out."""
+    cluster, kubelet = bench.cluster, bench.kubelet
+    head = {"apiVersion": "gpufabric.io/v1", "kind": "GpuParameters"}
+    claim = cluster.claim("bare", slots[:2], config=[opaque({**head, "driver": "pci-stub"})])
+    for again in ("", ", and again"):
+        result = kubelet.prepare(claim)[uid_of(claim)]
+        bench.refused(result, "has no device node: its driver pci-stub has made none", f"GPUs without device nodes are not prepared{again}")
+    Report.same(bench.devices(), [], "and are no container devices")
+    bench.given_back(claim, kubelet.unprepare(claim), "they are given back")
+
+
 def command_line(bench, _slots):
     """A second driver, and words that mean nothing."""
     for words, code, said in (
@@ -393,7 +405,7 @@ def server_is_away(bench, slots):
 ALL = (registration, lambda bench, slots: prepare_and_give_back(bench, slots, "v1"),
        lambda bench, slots: prepare_and_give_back(bench, slots, "v1beta1"), alternatives, several_claims, two_at_once,
        cannot_be_satisfied, stale_and_unknown, unprepared_while_it_prepares, a_failure_is_told_later,
-       longer_than_the_kubelet_waits, killed_while_it_prepares, server_is_away)
+       longer_than_the_kubelet_waits, killed_while_it_prepares, without_nodes, server_is_away)
 
 
 def run(bench, slots, more=()):
