@@ -75,7 +75,7 @@ static const char usage[] =
 	"  -t, --timeout TIME        of one run of gpuctl, in seconds (600)\n"
 	"      --namespace NAME      of Lease objects (default: the variable NAMESPACE, or kube-system)\n"
 	"      --lease TIME          time until another node publishes for one that is gone, in seconds (30)\n"
-	"      --no-publish          ResourceSlices are left to others\n"
+	"      --no-publish          ResourceSlices are left to others; no health of devices\n"
 	"  -h, --help   -V, --version\n";
 
 static int complain(const struct reason *reason, int code)
@@ -272,12 +272,14 @@ static int driver_run(struct plugin *plugin, const struct options *o, const sigs
 		      struct reason *reason)
 {
 	char *registry = format("%s/" DRIVER_NAME "-reg.sock", o->registry);
+	struct rpc *rpc = rpc_open(plugin_methods, plugin);
 	const struct publish_terms terms = { .api = &plugin->work.api,
 					     .fabric = &plugin->work.fabric,
+					     .health = &plugin->health,
+					     .rpc = rpc,
 					     .namespace = o->namespace,
 					     .lease_ms = o->lease_ms,
 					     .pause_ms = PAUSE_MS };
-	struct rpc *rpc = rpc_open(plugin_methods, plugin);
 	struct publisher *publisher = NULL;
 	int code = FAILED, signal = 0;
 
@@ -313,7 +315,7 @@ int main(int argc, char **argv)
 			     .lease_ms = LEASE_MS };
 	int code = options_read(argc, argv, &o), lock = -1;
 	struct reason reason = { "" };
-	struct plugin plugin = { .answer_ms = o.answer_ms };
+	struct plugin plugin = { .answer_ms = o.answer_ms, .quiet = o.quiet };
 	char *program = NULL, *endpoint = NULL;
 	sigset_t signals;
 
@@ -343,12 +345,14 @@ int main(int argc, char **argv)
 					      .node = o.node,
 					      .cdi = o.cdi };
 	work_open(&plugin.work);
+	health_open(&plugin.health);
 	code = driver_run(&plugin, &o, &signals, &reason);
 	if (code)
 		complain(&reason, code);
 	/* Threads that go on use all of it. */
 	if (!work_close(&plugin.work, clock_ms() + END_MS))
 		_exit(code);
+	health_close(&plugin.health);
 	api_stop();
 out:
 	api_free(&plugin.work.api);

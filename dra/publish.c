@@ -417,21 +417,35 @@ static bool follow_read(struct publisher *p)
 	return some;
 }
 
-static bool publish_all(struct publisher *p, struct reason *reason)
+/* Needs no API server. */
+static void publish_health(struct publisher *p, const struct inventory *inventory,
+			   const struct reason *reason)
 {
-	const char *version = object_version(p->terms.api, reason);
-	struct inventory inventory;
-	bool good;
+	if (health_take(p->terms.health, p->terms.fabric->node, inventory, reason))
+		rpc_news(p->terms.rpc);
+}
 
-	if (!version)
+static bool publish_watch(struct publisher *p, const char **version, struct reason *reason)
+{
+	*version = object_version(p->terms.api, reason);
+	if (!*version)
 		return false;
 	if (p->ended)
 		watch_end(p);
-	if (!p->watch && !watch_begin(p, version, reason))
-		return false;
+	return p->watch || watch_begin(p, *version, reason);
+}
+
+static bool publish_all(struct publisher *p, struct reason *reason)
+{
+	const char *version = NULL;
+	struct inventory inventory;
+	bool good, seen;
+
 	/* Before the look: what changes after it wakes us. */
 	follow_begin(p);
-	good = publish_look(p, &inventory, reason);
+	seen = publish_look(p, &inventory, reason);
+	publish_health(p, seen ? &inventory : NULL, reason);
+	good = seen && publish_watch(p, &version, reason);
 	if (good && inventory.partial)
 		good = refuse(reason, "a fabric manager does not answer: its pool stays as it is");
 	else if (good)

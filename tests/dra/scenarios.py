@@ -19,7 +19,7 @@ def uid_of(claim):
 def registration(bench, _slots):
     info = bench.kubelet.register()
     Report.same((info.type, info.name, list(info.supported_versions)),
-                ("DRAPlugin", "gpufabric.io", ["v1.DRAPlugin", "v1beta1.DRAPlugin"]), "the driver says who it is")
+                ("DRAPlugin", "gpufabric.io", ["v1.DRAPlugin", "v1beta1.DRAPlugin", "v1.DRAResourceHealth", "v1alpha1.DRAResourceHealth"]), "the driver says who it is")
     bench.kubelet.register(good=False, error="no\nsuch thing")
     Report.ok(True, "it is told that the kubelet refused it")
     try:

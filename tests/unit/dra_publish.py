@@ -129,6 +129,54 @@ def who_must_not_be_had(bench):
     cluster.until(lambda: len(bench.taints()) == 4, "one that starts again finds out whether taints are kept")
 
 
+def health_of_devices(bench):
+    """What the kubelet is told of devices, for the status of pods that have them."""
+    cluster = bench.cluster
+    bench.change([slot("a"), slot("b", state="ready"), slot("c", state="draining"), slot("d", state="empty"), slot("e", flags=["unmanaged"])])
+    bench.watch = watch = bench.kubelet.health("v1alpha1")
+    newer = bench.kubelet.health()
+    for one, version in ((watch, "v1alpha1"), (newer, "v1")):
+        one.until(lambda one=one: sorted(one.devices) == [("node-a", "a"), ("node-a", "b"), ("node-a", "c")] and not one.bad(),
+                  f"{version}: the kubelet is told that devices are healthy")
+    bad = {("node-a", "a"): ("UNHEALTHY", "slot a is in quarantine"), ("node-a", "b"): ("UNHEALTHY", "slot b is in fault: link"),
+           ("node-a", "c"): ("UNHEALTHY", "slot c is lost"), ("node-a", "d"): ("UNHEALTHY", "slot d is empty")}
+    bench.change([slot("a", flags=["quarantined"]), slot("b", state="fault", cause="link"), slot("c", state="lost"),
+                  slot("d", state="empty", composition="claim-1")])
+    for one in (watch, newer):
+        one.until(lambda one=one: one.bad() == bad, "and of quarantine, faults, and GPUs that are gone")
+    newer.close()
+    Report.same(newer.ended.name, "CANCELLED", "a kubelet that ends its watch")
+    bench.fail("list", 6, "the module gpufabric is not loaded")
+    bench.hold("list")
+    bench.change([slot("a"), slot("b")])
+    watch.until(lambda: set(watch.devices.values()) == {("UNKNOWN", "the module gpufabric is not loaded")}, "nothing is known while gpuctl fails")
+    bench.reached()
+    bench.go()
+    watch.until(lambda: sorted(watch.devices) == [("node-a", "a"), ("node-a", "b")] and not watch.bad(), "until it does not")
+    with cluster.lock:
+        cluster.away = True
+    cluster.end_watches()
+    bench.change([slot("a"), slot("b", state="lost")])
+    watch.until(lambda: ("node-a", "b") in watch.bad(), "it is told while there is no API server, too")
+    with cluster.lock:
+        cluster.away = False
+    gpus = [{"gpu": "GPU2", "kind": "h100-pcie-80", "state": "bound", "host": "a", "manager": "side", "slot": "port-0"}]
+    ours = slot("port-0", state="lost", composition="claim-1")
+    bench.change([ours], gpus)
+    name = ("side", "gpu2-67aea305")
+    watch.until(lambda: watch.devices == {name: ("UNHEALTHY", "slot port-0 is lost")}, "a fabric manager's GPU is a device of its pool")
+    bench.write(os.path.join(bench.state, "silent"), "")
+    bench.change([{**ours, "state": "ready"}])
+    watch.until(lambda: watch.devices == {name: ("HEALTHY", "")}, "also while the manager does not answer")
+    os.remove(os.path.join(bench.state, "silent"))
+
+
+def watched_on(bench):
+    """The kubelet forgets what it is not told again."""
+    lists, before = bench.watch.lists, bench.watch.devices
+    bench.watch.until(lambda: bench.watch.lists > lists and bench.watch.devices == before, "the same is told again, and again")
+
+
 def what_others_do(bench):
     cluster = bench.cluster
     key = ("resource.k8s.io", "resourceslices", None, MINE)
@@ -279,9 +327,12 @@ def main():
         bench = Published(work)
         bench.cluster.granted = manifests.rights()
         try:
-            for part in (slots_of_a_node, who_must_not_be_had, what_others_do, more_than_a_slice, node_goes):
+            for part in (slots_of_a_node, who_must_not_be_had, health_of_devices, what_others_do, more_than_a_slice, node_goes, watched_on):
                 part(bench)
-            bench.stop()
+            Report.same(bench.stop(), 0, "the driver ends while it is watched")
+            bench.watch.until(lambda: bench.watch.ended, "and so does the watch")
+            Report.same(bench.watch.ended.name, "UNAVAILABLE", "with a reason")
+            bench.watch.close()
             bench.start("--lease", "3")
             for part in (pool_of_a_fabric, long_names, older_servers):
                 part(bench)
