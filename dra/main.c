@@ -3,8 +3,8 @@
  * DOC: gpufabric-dra, the driver of Kubernetes' dynamic resource allocation
  *
  * The main thread waits for a signal; gRPC, each call and each claim have threads of their own.
- * SIGTERM ends it: nobody is kept waiting, and what is under way has some time to end. What does
- * not is found by the next start, because the module knows it by the claim's uid.
+ * SIGTERM ends it: what is under way has some time to end, and whoever waits for it is answered.
+ * What does not end is found by the next start, because the module knows it by the claim's uid.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -267,9 +267,9 @@ static bool api_given(const struct options *o, struct api *api, struct reason *r
 	return true;
 }
 
-/* Until a signal comes. */
+/* Until a signal comes; what is under way has to end by @until then. */
 static int driver_run(struct plugin *plugin, const struct options *o, const sigset_t *signals,
-		      struct reason *reason)
+		      uint64_t *until, struct reason *reason)
 {
 	char *registry = format("%s/" DRIVER_NAME "-reg.sock", o->registry);
 	struct rpc *rpc = rpc_open(plugin_methods, plugin);
@@ -293,8 +293,11 @@ static int driver_run(struct plugin *plugin, const struct options *o, const sigs
 		say("ends, by signal %d", signal);
 		code = DONE;
 	}
+	*until = clock_ms() + END_MS;
 	/* The kubelet goes by this file. */
 	unlink(registry);
+	/* Whoever is told to ask again does so after a minute or more. */
+	work_settle(&plugin->work, *until);
 	publish_stop(publisher);
 	work_end(&plugin->work);
 	rpc_close(rpc);
@@ -317,6 +320,7 @@ int main(int argc, char **argv)
 	struct reason reason = { "" };
 	struct plugin plugin = { .answer_ms = o.answer_ms, .quiet = o.quiet };
 	char *program = NULL, *endpoint = NULL;
+	uint64_t until = 0;
 	sigset_t signals;
 
 	if (code >= 0)
@@ -346,11 +350,11 @@ int main(int argc, char **argv)
 					      .cdi = o.cdi };
 	work_open(&plugin.work);
 	health_open(&plugin.health);
-	code = driver_run(&plugin, &o, &signals, &reason);
+	code = driver_run(&plugin, &o, &signals, &until, &reason);
 	if (code)
 		complain(&reason, code);
 	/* Threads that go on use all of it. */
-	if (!work_close(&plugin.work, clock_ms() + END_MS))
+	if (!work_close(&plugin.work, until))
 		_exit(code);
 	health_close(&plugin.health);
 	api_stop();
