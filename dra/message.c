@@ -2,7 +2,7 @@
 /* Messages: see message.h. */
 #include "dra/message.h"
 
-void message_answer(struct rpc_answer *answer, const ProtobufCMessage *message)
+void message_answer(struct rpc_answer *answer, const struct ProtobufCMessage *message)
 {
 	answer->len = protobuf_c_message_get_packed_size(message);
 	answer->message = zalloc(answer->len, 1);

@@ -7,6 +7,6 @@
 
 #include "dra/rpc.h"
 
-void message_answer(struct rpc_answer *answer, const ProtobufCMessage *message);
+void message_answer(struct rpc_answer *answer, const struct ProtobufCMessage *message);
 
 #endif /* DRA_MESSAGE_H */

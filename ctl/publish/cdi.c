@@ -250,7 +250,9 @@ bool cdi_lacks(const struct gf_fabric *fabric, const struct places *places,
 	}
 	for (i = 0; !lacks && i < composition->n_members; i++) {
 		slot = gf_slot_by_id(fabric, composition->members[i].slot_id);
-		lacks = slot && slot_lacks(places, vendors, slot, fault);
+		lacks = !slot || slot_lacks(places, vendors, slot, fault);
+		if (!slot)
+			fault_set(fault, ENODEV, "a slot of composition %s is gone", name);
 	}
 	return lacks;
 }

@@ -249,6 +249,9 @@ static void test_lacks(void)
 	lacks("sim0-1", "slot sim0-1 is off");
 	lacks("train70b", "slot sim0-1 is off");
 	slots[0].state = GF_STATE_READY;
+	members[0].slot_id = 9;
+	lacks("train70b", "a slot of composition train70b is gone");
+	members[0].slot_id = 1;
 	compositions[0].state = GPUFABRIC_COMPOSITION_STATE_COMPOSING;
 	lacks("train70b", "composition train70b is composing");
 	compositions[0].state = GPUFABRIC_COMPOSITION_STATE_ACTIVE;
