@@ -145,6 +145,9 @@ $(BUILD)/plan-%: $(OBJ)/tests/bench/plan_%.o $(filter-out $(OBJ)/ctl/main.o,$(ct
 bench-plan: deps gpuctl $(BUILD)/plan-time $(BUILD)/plan-forecast ## Plans against an exact solver, at scale, on traces; PARTS="replay" TRACES=FOLDER
 	@tests/bench/plan/run $(PARTS)
 
+day: deps ## A recorded day of demand by plan run on the simulator, against plan replay: MINUTES=1440 SPEED=60 (0: as fast as it goes) SEED=
+	@tests/vm/long day $(or $(MINUTES),1440) $(or $(SPEED),60)
+
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
@@ -502,7 +505,7 @@ distclean: ## Remove build/ altogether
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all demo demo-rack help deps gpuctl gpufabric-fm dra install-fm slurm install-slurm install-dra modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
+.PHONY: all day demo demo-rack help deps gpuctl gpufabric-fm dra install-fm slurm install-slurm install-dra modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
 	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack storm-dra storm-slurm check-kubernetes feasibility coverage lint bench bench-size bench-plan \
 	bench-manager bench-models bench-terms bench-size-rate bench-dra fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE
