@@ -74,11 +74,17 @@ unsigned int size_recompute(const struct size_request *req)
 					      (unsigned int)req->recompute;
 }
 
-static bool shares_sequence(const struct size_request *req)
+/*
+ * Who shards parameters beside tensor parallelism has them as distributed tensors, and
+ * with these norms and dropout between the matrices are shared by sequence.
+ */
+static bool shares_sequence(const struct size_request *req, const struct size_layout *layout)
 {
+	double policy = physics_number(req, ENGINE_SEQUENCE_PARALLEL);
+
 	if (req->sequence_parallel != SIZE_UNSET)
 		return req->sequence_parallel > 0;
-	return physics_number(req, ENGINE_SEQUENCE_PARALLEL) > 0;
+	return policy > 1 ? size_zero_stage(req, layout) >= 3 : policy > 0;
 }
 
 static double layers_share(const struct size_request *req, const struct size_layout *layout)
@@ -366,7 +372,7 @@ static double layer_bytes(const struct size_request *req, const struct size_layo
 		split = (flash ? 2 * h : 8 * h) + 4 * f;
 	if (scores && !flash)
 		split += 5 * (double)m->heads * (double)req->context;
-	if (shares_sequence(req))
+	if (shares_sequence(req, layout))
 		whole /= layout->tp;
 	return (whole + split / layout->tp) * compute_bytes(req) / 2 +
 	       quantized_inputs(req, layout);
@@ -401,7 +407,7 @@ static double activation_bytes(const struct size_request *req, const struct size
 	case 1:
 		return tokens * layers * in_flight * layer_bytes(req, layout, false);
 	default:
-		if (shares_sequence(req))
+		if (shares_sequence(req, layout))
 			kept /= layout->tp;
 		/* one that is on its way to the host, and one that comes back */
 		if (size_recompute(req) > 2)
@@ -410,8 +416,8 @@ static double activation_bytes(const struct size_request *req, const struct size
 	}
 }
 
-/* Bytes of an entry: scores in 16 bits, in fp32, their logarithms, and gradients. */
-#define EAGER_BYTES 14
+/* Bytes of an entry: scores in 16 bits, and in fp32 their logarithms and gradients. */
+#define EAGER_BYTES 10
 #define CHUNKED_BYTES 3
 
 /* Liger's chunks are so small that their scores take as much as its inputs, in fp32 twice. */
@@ -600,6 +606,15 @@ static void shown_parts(const struct size_physics *p, const double coef[SIZE_PAR
 		part[PART_BUFFERS] += excess / coef[PART_BUFFERS];
 }
 
+/* NCCL has buffers for each group of ranks: those of tensors, stages, contexts and replicas. */
+static double communicators(const struct size_request *req, const struct size_layout *layout)
+{
+	double replicas_too = replicas(layout) / context_parallel(layout);
+
+	return (layout->tp > 1) + (layout->pp > 1) + (layout->cp > 1) +
+	       (req->task != SIZE_INFER ? replicas_too > 1 : attention_groups(layout) > 1);
+}
+
 void size_physics(const struct size_request *req, const struct size_layout *layout,
 		  struct size_physics *out)
 {
@@ -611,8 +626,8 @@ void size_physics(const struct size_request *req, const struct size_layout *layo
 	else
 		train_parts(req, layout, out);
 	out->always[PART_FRAMEWORK] = physics_number(req, ENGINE_CONTEXT) * GIB_D;
-	if (layout->gpus > 1)
-		out->always[PART_FRAMEWORK] += physics_number(req, ENGINE_COLLECTIVES) * GIB_D;
+	out->always[PART_FRAMEWORK] +=
+		communicators(req, layout) * physics_number(req, ENGINE_COLLECTIVES) * GIB_D;
 	out->reserve = physics_number(req, ENGINE_RESERVE);
 	shown_parts(out, plain, out->part);
 }

@@ -245,26 +245,37 @@ static void print_skipped(const struct size_row *rows, size_t n)
 	}
 }
 
-static void print_rows(const struct size_row *rows, size_t n)
+static void print_row(const struct size_row *row, const struct size_request *req, const char *engine)
 {
 	struct size_physics p;
 	struct size_estimate e;
-	size_t i;
 	int k;
 
+	size_estimate(req, &row->layout, &e);
+	size_physics(req, &row->layout, &p);
+	printf("row %s %s %s %s %s", row->id, row->model_name, engine, size_task_name(req->task),
+	       engine_memory_names[row->kind]);
+	printf(" measured %.2f estimate %.2f off %+.1f%% |", row->measured / (1 << 30),
+	       e.memory[row->kind] / (1 << 30),
+	       100 * (e.memory[row->kind] / row->measured - 1));
+	for (k = 0; k < SIZE_PARTS; k++)
+		printf(" %s %.2f", engine_part_keys[k], p.part[k] / (1 << 30));
+	printf("\n");
+}
+
+/* Each row with its profile, and as if nobody had heard of its engine. */
+static void print_rows(const struct size_row *rows, size_t n)
+{
+	size_t i;
+
 	for (i = 0; i < n; i++) {
+		struct size_request req;
+
 		if (!scored(&rows[i]))
 			continue;
-		size_estimate(&rows[i].req, &rows[i].layout, &e);
-		size_physics(&rows[i].req, &rows[i].layout, &p);
-		printf("row %s %s %s %s %s", rows[i].id, rows[i].model_name, rows[i].engine_name,
-		       size_task_name(rows[i].req.task), engine_memory_names[rows[i].kind]);
-		printf(" measured %.2f estimate %.2f off %+.1f%% |", rows[i].measured / (1 << 30),
-		       e.memory[rows[i].kind] / (1 << 30),
-		       100 * (e.memory[rows[i].kind] / rows[i].measured - 1));
-		for (k = 0; k < SIZE_PARTS; k++)
-			printf(" %s %.2f", engine_part_keys[k], p.part[k] / (1 << 30));
-		printf("\n");
+		print_row(&rows[i], &rows[i].req, rows[i].engine_name);
+		if (regress_generic(&rows[i], &req))
+			print_row(&rows[i], &req, engine_generic.id);
 	}
 }
 

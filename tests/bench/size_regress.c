@@ -12,15 +12,21 @@
 
 #include "size_regress.h"
 
-/* As a user would who gives no engine. */
-static double generic_residual(const struct size_row *row)
+bool regress_generic(const struct size_row *row, struct size_request *req)
 {
-	struct size_request req = row->req;
-	struct size_estimate e;
 	struct fault f;
 
-	req.engine = &engine_generic;
-	if (size_request_check(&req, &f))
+	*req = row->req;
+	req->engine = &engine_generic;
+	return !size_request_check(req, &f);
+}
+
+static double generic_residual(const struct size_row *row)
+{
+	struct size_request req;
+	struct size_estimate e;
+
+	if (!regress_generic(row, &req))
 		return 0;
 	size_estimate(&req, &row->layout, &e);
 	return log(row->measured / e.memory[row->kind]);

@@ -66,6 +66,9 @@ size_t regress_groups(const struct catalogue *cat, const struct size_row *rows, 
 		      struct group *groups);
 void regress_free(struct group *groups, size_t n);
 
+/* The workload of a row as a user has it who gives no engine; false: it is refused then. */
+bool regress_generic(const struct size_row *row, struct size_request *req);
+
 /* Sorts @v. */
 double regress_quantile(double *v, size_t n, double q);
 

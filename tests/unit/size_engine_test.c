@@ -81,6 +81,32 @@ static double part(struct size_request req, unsigned int gpus, unsigned int tp, 
 
 #define same(a, b) (fabs((a) - (b)) <= 1e-6 * fabs(b))
 
+/* 0.9 GiB of context, and buffers for each kind of group. */
+static void communicators(struct size_request req)
+{
+	struct size_layout layout = { .gpus = 1, .tp = 1, .pp = 1 };
+	static const struct size_layout more[] = {
+		{ .gpus = 2, .tp = 2, .pp = 1 },
+		{ .gpus = 4, .tp = 2, .pp = 2 },
+		{ .gpus = 8, .tp = 2, .pp = 2 },
+		{ .gpus = 16, .tp = 2, .pp = 2, .cp = 4 },
+		{ .gpus = 32, .tp = 2, .pp = 2, .cp = 4 },
+	};
+	static const double groups[] = { 1, 2, 3, 3, 4 };
+	struct size_physics p;
+	struct fault f;
+	size_t i, bad = 0;
+
+	size_request_check(&req, &f);
+	size_physics(&req, &layout, &p);
+	ok(same(p.part[PART_FRAMEWORK], 0.9 * (1 << 30)), "one GPU has no communicators");
+	for (i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+		size_physics(&req, &more[i], &p);
+		bad += !same(p.part[PART_FRAMEWORK], (0.9 + groups[i] * 1.3) * (1 << 30));
+	}
+	is_int((int)bad, 0, "tensors, stages, contexts and replicas have one each");
+}
+
 static void parts(void)
 {
 	struct size_request infer = base(SIZE_INFER), train = base(SIZE_TRAIN), other;
@@ -137,7 +163,7 @@ static void parts(void)
 	   "of checkpoints that the host keeps two are on the GPU");
 	other = train;
 	other.context = 65536;
-	ok(same(part(other, 1, 1, PART_LOGITS), 65536 * 14. * 128256), "an eager loss");
+	ok(same(part(other, 1, 1, PART_LOGITS), 65536 * 10. * 128256), "an eager loss");
 	other.loss = LOSS_CHUNKED;
 	ok(same(part(other, 1, 1, PART_LOGITS), 65536 * 3. * 128256), "in chunks");
 	other.loss = LOSS_FUSED;
@@ -149,6 +175,14 @@ static void parts(void)
 	other.sequence_parallel = 0;
 	ok(same(part(other, 4, 4, PART_ACTIVATIONS) - both, 4096. * 32 * 10 * 4096 * 3 / 4),
 	   "what is between tensors is shared, or whole on each GPU");
+	other.sequence_parallel = SIZE_UNSET;
+	other.zero = 3;
+	ok(same(part(other, 8, 4, PART_ACTIVATIONS), both),
+	   "an unknown engine that shards parameters shares it, too");
+	other.zero = 1;
+	ok(same(part(other, 8, 4, PART_ACTIVATIONS) - both, 4096. * 32 * 10 * 4096 * 3 / 4),
+	   "and is not known to otherwise");
+	communicators(train);
 	other = train;
 	engine = engine_generic;
 	engine.number[ENGINE_PURE16] = 1;
