@@ -568,6 +568,8 @@ static int read_file(struct ctl_ctx *ctx, const struct catalogue *cat, const cha
 	if (*stored.unknown || *stored.unclear || *stored.model.left_out ||
 	    *stored.model.short_list)
 		req->doubt = SIZE_DOUBT;
+	if (stored.model.moe_ffn_guessed && req->model)
+		req->doubt = stored.bytes ? SIZE_DOUBT : SIZE_DOUBT_EXPERTS;
 	take_format(ctx, req);
 	take_engine(ctx, cat, req);
 	return CTL_DONE;

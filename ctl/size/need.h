@@ -77,6 +77,9 @@ enum size_target {
 /* How much wider an interval is when a shape or a format is a guess. */
 #define SIZE_DOUBT 1.3
 
+/* The same of the width of experts, which are most of a model. */
+#define SIZE_DOUBT_EXPERTS 2.5
+
 /* Options that a profile decides unless the workload says. */
 #define SIZE_UNSET (-1)
 
