@@ -88,6 +88,9 @@ static void layer_formula(const struct size_request *req, char *buf, size_t size
 	else
 		snprintf(buf, size, "%d x %llu + 4 x %llu%s B", req->flash ? 12 : 18, h, f,
 			 req->flash ? "" : " + 5 x heads x tokens");
+	if (m->experts)
+		snprintf(buf + strlen(buf), size - strlen(buf), ", for experts 4 x %llu x %llu B",
+			 (unsigned long long)m->active_experts, h);
 }
 
 static void activation_formula(const struct size_request *req, const struct size_layout *layout,

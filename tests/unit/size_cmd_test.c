@@ -158,7 +158,7 @@ static void size(void)
 	runs(&cmd_size_estimate, "llama-3.1-8b --gpu=h999", CTL_USAGE, "--gpu: no GPU");
 	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --method=fleet-training",
 	     CTL_USAGE, "needs --tokens");
-	runs(&cmd_size_estimate, "falcon-180b --task=train --context=64K --gpu=t4",
+	runs(&cmd_size_estimate, "falcon-180b --task=train --context=64K --tp=8 --gpu=t4",
 	     CTL_NO_FIT, "no number of the named GPUs");
 
 	as_json(&cmd_size_estimate, "llama-3.1-70b --batch=16 --gpu=h100-80");
@@ -196,6 +196,14 @@ static void size(void)
 	runs(&cmd_size_estimate, "llama-3.1-70b --tp=16 --batch=1 --gpu=h100-80", CTL_DONE, "16  16  ");
 	runs(&cmd_size_estimate, "qwen2.5-7b --tp=7", CTL_USAGE, "does not divide the 4 KV heads");
 	runs(&cmd_size_estimate, "--params=70B --ep=8", CTL_USAGE, "name a model with experts");
+	runs(&cmd_size_estimate, "--params=70B --etp=2 --task=train", CTL_USAGE, "--etp: name a model");
+	runs(&cmd_size_estimate, "--params=70B --virtual-stages=2 --task=train", CTL_USAGE, "name a model");
+	runs(&cmd_size_estimate, "llama-3.1-8b --etp=2", CTL_USAGE, "add --task train");
+	runs(&cmd_size_estimate, "llama-3.1-8b --etp=2 --task=train", CTL_USAGE, "no experts");
+	runs(&cmd_size_estimate, "mixtral-8x7b --etp=3 --task=train", CTL_USAGE, "does not divide the width");
+	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --virtual-stages=2", CTL_USAGE, "add --pp");
+	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --pp=4 --virtual-stages=3", CTL_USAGE,
+	     "does not divide the 32 layers");
 	runs(&cmd_size_estimate, "deepseek-v2 --batch=64 --gpu=h100-nvl", CTL_DONE, "TP  ADP  EP");
 	runs(&cmd_size_estimate, "deepseek-v2 --batch=64 --gpu=h100-nvl --round=pow2", CTL_DONE, "  16   8   2  ");
 	runs(&cmd_size_machines, "deepseek-v2 --batch=64 --gpu=h100-nvl", CTL_DONE, "TP  PP  ADP  EP  DP");
