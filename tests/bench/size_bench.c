@@ -18,8 +18,8 @@
 
 #include "size/estimate.h"
 #include "size/physics.h"
-#include "size_regress.h"
 #include "size_times.h"
+#include "size_widths.h"
 
 #define ERRORS_MAX 8192
 
@@ -382,13 +382,28 @@ static const struct {
 	[LEFT_ENGINES] = { "unseen engines", "unseen_engines" },
 };
 
+static struct widths widths;
+
+/* The interval without a source, once for rows of one source that follow each other. */
+static double width_without(const struct size_row *row, enum width_kind kind)
+{
+	static const struct size_row *last[WIDTH_KINDS];
+	static double width[WIDTH_KINDS];
+
+	if (!last[kind] || last[kind]->req.task != row->req.task ||
+	    strcmp(last[kind]->source, row->source))
+		width[kind] = widths_of(&widths, row->req.task, kind, row->source);
+	last[kind] = row;
+	return width[kind];
+}
+
 static void add_held_out(const struct group *g, const struct sample *sample, enum left_out left,
 			 struct score *score)
 {
 	double residual = left == LEFT_SOURCES ? sample->foreign
 			  : left == LEFT_FITS  ? sample->plain : sample->unknown;
 	double p95 = left == LEFT_SOURCES ? g->p95
-		     : left == LEFT_FITS  ? g->plain_p95 : g->unknown_p95;
+		     : width_without(sample->row, left == LEFT_FITS ? WIDTH_POLICY : WIDTH_UNKNOWN);
 
 	add(score, exp(-residual), exp(-residual) * p95, 1);
 }
@@ -512,6 +527,7 @@ int main(int argc, char **argv)
 	print_text(rows, n);
 	decide(rows, n, &fits);
 	n_groups = regress_groups(&cat, rows, n, groups);
+	widths_add(&widths, rows, n, false);
 	print_decisions(&fits);
 	print_left_out(groups, n_groups);
 	print_json(&cat, rows, n, &fits, groups, n_groups);

@@ -49,6 +49,8 @@ json=$(tail -n 1 "$work/bench")
 report "$(jq -r '.coverage >= 0.90 and .coverage <= 0.98' <<<"$json")" true "p95 covers 90 to 98 % of the rows"
 report "$(jq -r '[.sources_left_out | to_entries[] | .value.coverage | . >= 0.90 and . <= 0.98] | length == 5 and all' \
 	<<<"$json")" true "and of each task with sources left out"
+report "$(jq -r '[.engines_not_fitted | to_entries[] | .value.coverage | . >= 0.90] | length == 5 and all' \
+	<<<"$json")" true "and of engines without a fit, by the rule that gives profiles theirs"
 report "$(jq -r '.unseen_engines.all | .n == 264 and .coverage >= 0.90' <<<"$json")" true "and of engines that were left out"
 report "$(jq -r '.rows' <<<"$json")" 264 "rows that are scored"
 report "$(jq -r '.false_fit[0]' <<<"$json")" 0 "no row that ran out of memory is said to fit"
