@@ -412,11 +412,16 @@ static void print_prepared(struct ctl_ctx *ctx, const struct size_request *req)
 		 units_gib(gib, (uint64_t)there.part[PART_ACTIVATIONS]));
 }
 
-void size_print_remarks(struct ctl_ctx *ctx, const struct catalogue *cat,
-			const struct size_request *req, const struct size_terms *terms)
+void size_print_doubts(struct ctl_ctx *ctx, const struct size_request *req)
 {
 	print_file(ctx, req);
 	print_too_long(ctx, req);
+}
+
+void size_print_remarks(struct ctl_ctx *ctx, const struct catalogue *cat,
+			const struct size_request *req, const struct size_terms *terms)
+{
+	size_print_doubts(ctx, req);
 	print_namesake(ctx, cat, req);
 	print_prepared(ctx, req);
 	print_fp8_training(ctx, req);

@@ -236,10 +236,13 @@ static void buffer_text(const struct size_request *req, const struct size_layout
 	double copies = req->precision->linear < 16 * SIZE_BIT ?
 				explain_number(req, ENGINE_DEQUANTIZED) :
 				0;
+	char own[32] = "";
 
+	if (explain_number(req, ENGINE_CONSTANT) > 0)
+		snprintf(own, sizeof(own), "%g GiB + ", explain_number(req, ENGINE_CONSTANT));
 	if (req->task == SIZE_INFER && copies > 0)
-		snprintf(buf, size, "%g GiB + the largest quantized matrix in 16 bits%s",
-			 explain_number(req, ENGINE_CONSTANT), copies > 1 ? ", twice" : "");
+		snprintf(buf, size, "%sthe largest quantized matrix in 16 bits%s", own,
+			 copies > 1 ? ", twice" : "");
 	else if (req->task == SIZE_INFER)
 		snprintf(buf, size, "%g GiB of the engine's own",
 			 explain_number(req, ENGINE_CONSTANT));

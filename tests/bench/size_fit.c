@@ -171,13 +171,13 @@ static bool rewrite_all(const char *folder, const struct catalogue *cat,
 
 static struct widths widths;
 
-static void write_widths(FILE *file, const char *name, enum width_kind kind, int first)
+static void write_widths(FILE *file, const char *name, enum width_kind kind)
 {
 	int task;
 
 	fprintf(file, "\n#define %s(of)", name);
-	for (task = first; task < SIZE_TASKS; task++)
-		fprintf(file, "%s of(%.3f)", task > first ? "," : "",
+	for (task = SIZE_TRAIN; task < SIZE_TASKS; task++)
+		fprintf(file, "%s of(%.3f)", task > SIZE_TRAIN ? "," : "",
 			widths_shipped(&widths, (enum size_task)task, kind));
 	fprintf(file, "\n");
 }
@@ -189,12 +189,12 @@ static bool rewrite_widths(const char *path)
 	if (!file)
 		return false;
 	fprintf(file, "/* SPDX-License-Identifier: GPL-2.0-only */\n"
-		"/*\n * P95 over P50 of engines that nobody has fitted, by task: with a policy of\n"
-		" * their own, and of trainings with the generic one. Written by \"make fit\" with\n"
-		" * TERMS; do not edit.\n */\n"
+		"/*\n * P95 over P50 of trainings with engines that nobody has fitted: train, lora and\n"
+		" * qlora, with a policy of their own and with the generic one. Written by\n"
+		" * \"make fit\" with TERMS; do not edit.\n */\n"
 		"#ifndef GPUCTL_CATALOGUE_WIDTHS_H\n#define GPUCTL_CATALOGUE_WIDTHS_H\n");
-	write_widths(file, "UNFITTED_P95", WIDTH_POLICY, SIZE_INFER);
-	write_widths(file, "UNKNOWN_P95", WIDTH_UNKNOWN, SIZE_TRAIN);
+	write_widths(file, "UNFITTED_P95", WIDTH_POLICY);
+	write_widths(file, "UNKNOWN_P95", WIDTH_UNKNOWN);
 	fprintf(file, "\n#endif\n");
 	return !fclose(file);
 }

@@ -3,7 +3,7 @@
  * DOC: the intervals of engines that nobody has fitted
  *
  * One rule for all tasks: a quantile of what is left of measured rows when nothing is fitted,
- * in which a table of fifty near duplicates weighs as much as a single row of another engine.
+ * in which a table of fifty near duplicates weighs as much as seven rows of other engines.
  * How well it covers is told by sources that are left out of it.
  */
 #include <math.h>
@@ -47,7 +47,10 @@ static bool same_source(const struct width_row *a, const struct width_row *b)
 	       !strcmp(a->row->source, b->row->source);
 }
 
-/* One over the rows of its source, and over the sources of its engine. */
+/*
+ * One over the roots of the rows of its source and of the sources of its engine, as in the
+ * fit: neither a long table nor a single row of an engine decides alone.
+ */
 static double weight_of(const struct widths *widths, size_t at, enum width_kind kind,
 			const char *but)
 {
@@ -65,7 +68,7 @@ static double weight_of(const struct widths *widths, size_t at, enum width_kind 
 				break;
 		sources += j == i;
 	}
-	return 1. / (double)rows / (double)sources;
+	return 1. / sqrt((double)rows * (double)sources);
 }
 
 double widths_of(struct widths *widths, enum size_task task, enum width_kind kind, const char *but)

@@ -33,8 +33,8 @@ struct widths {
 void widths_add(struct widths *widths, const struct size_row *rows, size_t n, bool logs);
 
 /*
- * What 95 of 100 rows of @task are below, over the estimate. All engines have the same
- * weight, in an engine all sources, and in a source all rows. @but: a source that is left
+ * What 95 of 100 rows of @task are below, over the estimate. Sources with many rows and
+ * engines with many sources weigh as the root of these numbers. @but: a source that is left
  * out; NULL: none. 0: there are no rows.
  */
 double widths_of(struct widths *widths, enum size_task task, enum width_kind kind, const char *but);

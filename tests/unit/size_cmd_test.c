@@ -251,6 +251,10 @@ static void most(void)
 	most_of("batch");
 	most_of("context");
 	runs(&cmd_size_estimate, "llama-2-7b --gpu=h200-nvl --fit=context", CTL_DONE, "the model's maximum");
+	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=h200-nvl:2 --fit=batch", CTL_DONE,
+	     "sequences of 8192 tokens, engine generic; P95 decides what fits");
+	runs(&cmd_size_estimate, "llama-2-7b --gpu=h200-nvl --context=64K --fit=batch", CTL_DONE,
+	     "longer than the 4,096 that the model was made for");
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l4:1 --fit=batch", CTL_NO_FIT, "not even one sequence");
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l4:0 --fit=batch", CTL_USAGE, "--gpu l4:0");
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=warp:2 --fit=batch", CTL_USAGE, "no GPU");
@@ -259,7 +263,7 @@ static void most(void)
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l4 --batch=4 --fit=batch", CTL_USAGE, "leave one of them out");
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=h100-80 --fit=layers", CTL_USAGE, "--engine llama.cpp");
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=rtx-4090 --engine=llama.cpp --quant=q4_k_m --fit=layers",
-	     CTL_DONE, "      38  ");
+	     CTL_DONE, "of 80 layers: --n-gpu-layers 37");
 	runs(&cmd_size_estimate, "llama-3.1-8b --gpu=rtx-4090 --engine=llama.cpp --quant=q4_k_m --fit=layers",
 	     CTL_DONE, "all of them");
 	runs(&cmd_size_estimate, "llama-3.1-8b --engine=llama.cpp --host-layers=33", CTL_USAGE, "32 layers");
