@@ -114,7 +114,7 @@ size-objects := $(filter $(OBJ)/ctl/size/% $(OBJ)/ctl/catalogue/%,$(ctl-objects)
 DATA        ?= tests/data/sizing/measured.csv
 
 $(BUILD)/size-%: $(OBJ)/tests/bench/size_%.o $(OBJ)/tests/bench/size_rows.o \
-		$(OBJ)/tests/bench/size_regress.o \
+		$(OBJ)/tests/bench/size_regress.o $(OBJ)/tests/bench/size_widths.o \
 		$(OBJ)/tests/bench/size_times.o $(size-objects) $(OBJ)/flags
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ctl-libs)
 
@@ -131,8 +131,8 @@ bench-models: $(BUILD)/size-models ## Models of DATA=FOLDER against their publis
 bench-size-rate: $(BUILD)/size-rate ## Estimates a second, and how long headers of model files take
 	@$(BUILD)/size-rate ctl/catalogue $(BUILD)
 
-fit: $(BUILD)/size-fit $(BUILD)/size-speed ## Fit the engine profiles to DATA=FILE.csv; prints held-out errors
-	@$(BUILD)/size-fit $(DATA) ctl/catalogue
+fit: $(BUILD)/size-fit $(BUILD)/size-speed ## Fit the engine profiles to DATA=FILE.csv, TERMS=FILE.csv; prints held-out errors
+	@$(BUILD)/size-fit $(DATA) ctl/catalogue $(TERMS)
 	@$(BUILD)/size-speed $(DATA) ctl/catalogue fit
 
 # Its loops over tables of costs are worth it: a fifth of the time.

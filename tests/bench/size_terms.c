@@ -17,7 +17,7 @@
 
 #include "size/kv.h"
 #include "size/physics.h"
-#include "size_rows.h"
+#include "size_regress.h"
 
 #define ERRORS_MAX 4096
 #define GIB_D ((double)(1ull << 30))
@@ -188,8 +188,10 @@ static void judge(const struct size_row *row, enum size_told told, const char *g
 	n_judged++;
 }
 
+/* Sums twice: with the engine's profile, and as if nobody had heard of the engine. */
 static void judge_row(const struct size_row *row)
 {
+	struct size_request unseen;
 	struct size_estimate e;
 
 	if (!row->usable || row->oom)
@@ -206,6 +208,10 @@ static void judge_row(const struct size_row *row)
 		return;
 	size_estimate(&row->req, &row->layout, &e);
 	judge(row, TOLD_TOTAL, "total", e.memory[row->kind], e.p95[row->kind]);
+	if (!regress_generic(row, &unseen))
+		return;
+	size_estimate(&unseen, &row->layout, &e);
+	judge(row, TOLD_TOTAL, "unseen", e.memory[row->kind], e.p95[row->kind]);
 }
 
 /* --- figures ------------------------------------------------------------------------ */
@@ -289,7 +295,8 @@ static const char *const groups[] = {
 	"weights", "weights.plain", "weights.quantized", "weights.file",
 	"weights.partly",
 	"kv", "kv.standard", "kv.mla", "kv.other", "activations.text", "activations.other",
-	"compute.one", "compute.other", "states.dense", "states.toy", "states.experts", "total", NULL,
+	"compute.one", "compute.other", "states.dense", "states.toy", "states.experts", "total",
+	"unseen", NULL,
 };
 
 static void print_all(const struct catalogue *cat)
