@@ -171,16 +171,20 @@ class Storm:
         self.killed += 1
 
     def mend(self):
-        """Nodes that Slurm itself has taken out, and jobs that wait two minutes since they were queued again."""
+        """
+        Nodes that Slurm itself has taken out, and jobs that wait two minutes since they were queued again. In the second of
+        its end slurmd would refuse a job, and slurmctld end it ("Job credential revoked").
+        """
         for line in set(self.cluster.run("sinfo", "-h", "-N", "-t", "drain,drained,draining,down", "-o", "%N %E")[1].splitlines()):
             node, why = line.split(" ", 1)
             if not why.startswith("gpufabric:"):
                 print(f"# {time.strftime('%H:%M:%S')} Slurm has taken {node} out: {why}", flush=True)
                 self.taken_out += 1
                 self.cluster.run("scontrol", "update", f"nodename={node}", "state=resume")
-        for line in self.cluster.run("squeue", "-h", "-t", "PD", "-o", "%A %r")[1].splitlines():
-            if line.split()[1] == "BeginTime":
-                self.cluster.run("scontrol", "update", f"jobid={line.split()[0]}", "starttime=now")
+        for line in self.cluster.run("squeue", "-h", "-t", "PD", "-o", "%A %r %S")[1].splitlines():
+            job, why, start = line.rsplit(" ", 2) if line.count(" ") == 2 else ("", "", "")
+            if why == "BeginTime" and start > time.strftime("%FT%T", time.localtime(time.time() + 3)):
+                self.cluster.run("scontrol", "update", f"jobid={job}", "starttime=now+2")
 
     def is_empty(self):
         self.mend()

@@ -115,13 +115,15 @@ mend_nodes()
 	done < <(sinfo -h -N -t drain,drained,draining,down -o '%N %E' | sort -u)
 }
 
-# Jobs that were queued again would wait two minutes each.
+# Jobs that were queued again would wait two minutes each. In the second of its end slurmd would refuse a job, and
+# slurmctld end it ("Job credential revoked").
 hurry()
 {
 	local id
 
-	for id in $(squeue -h -t PD -o '%A %r' | awk '$2 == "BeginTime" { print $1 }'); do
-		scontrol update jobid="$id" starttime=now 2>/dev/null
+	for id in $(squeue -h -t PD -o '%A %r %S' |
+		    awk -v soon="$(date -d '3 seconds' +%FT%T)" '$2 == "BeginTime" && $3 > soon { print $1 }'); do
+		scontrol update jobid="$id" starttime=now+2 2>/dev/null
 	done
 }
 
