@@ -375,6 +375,9 @@ bench-manager: deps gpufabric-fm gpuctl ## A fabric manager of 16, 1,024 and 4,0
 storm-slurm: deps ## Jobs of Slurm are cancelled, its daemons killed: JOBS=500 CANCELS=100 KILLS=20 SEED= PAIRS=50 LIMIT=14400
 	@tests/system/long slurm-storm $(or $(JOBS),500) $(or $(CANCELS),100) $(or $(KILLS),20) $(or $(SEED),1) $(or $(PAIRS),50)
 
+storm-jobs: deps slurm ## The same without a virtual machine, with a stand-in for gpuctl: JOBS=500 CANCELS=100 KILLS=20 SEED=
+	@tests/slurm/storm.py $(or $(JOBS),500) $(or $(CANCELS),100) $(or $(KILLS),20) $(or $(SEED),1)
+
 storm-links: deps ## Links that blink and buses that are reset, GPUs in use: BLINKS=1000 RESETS=200 SEED=
 	@tests/vm/long links $(or $(BLINKS),1000) $(or $(RESETS),200) $(or $(SEED),1)
 
@@ -506,6 +509,6 @@ distclean: ## Remove build/ altogether
 
 FORCE:
 .PHONY: all day demo demo-rack help deps gpuctl gpufabric-fm dra install-fm slurm install-slurm install-dra modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
-	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack storm-dra storm-slurm check-kubernetes feasibility coverage lint bench bench-size bench-plan \
+	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack storm-dra storm-slurm storm-jobs check-kubernetes feasibility coverage lint bench bench-size bench-plan \
 	bench-manager bench-models bench-terms bench-size-rate bench-dra fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

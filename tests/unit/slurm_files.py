@@ -3,7 +3,8 @@
 # before: make -s slurm
 """
 The files of jobs on a node: Prolog and reap with Slurm's own controller and a stand-in for gpuctl. What reap has given back, or
-an Epilog that had no lock, is no job of this node any more, so that nobody asks the controller for it.
+an Epilog that had no lock, is no job of this node any more, so that nobody asks the controller for it. A job that the controller
+does not have on this node is no fault of the node.
 """
 
 import os
@@ -104,12 +105,25 @@ def leases(cluster, node, first, second):
     Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{second}", 70)]), "until it goes on")
 
 
+def stray(cluster, node):
+    """Starts that a slurmctld has forgotten when it was killed: of no job any more, and of one that waits again."""
+    waiting, _ = cluster.submit("--gres=gpu:h100:1")
+    for job, what in ((4000, "does not know"), (waiting, "does not have here")):
+        Report.same((node.call("prolog", job), node.made(), node.file(job)), (0, [], "ended n1"),
+                    f"a job that the controller {what} gets no GPUs")
+        Report.same(cluster.node("n1"), "IDLE", "and the node stays in service")
+        node.call("epilog", job)
+    Report.same((node.made(), node.call("prolog", waiting)), ([], 0), "nor the second time")
+    end(cluster, waiting)
+
+
 def main():
     in_namespaces()
     with tempfile.TemporaryDirectory() as folder, Cluster(folder, "gf_h100:4", {"n1": "gpu:h100:4"},
                                                                     script=os.path.join(TOP, "slurm/job_submit.lua")) as cluster:
         node = Node(cluster)
         Report.same((node.call("reap"), os.path.exists(node.gpuctl + ".d/asked")), (0, False), "a node without jobs asks for nothing")
+        stray(cluster, node)
         first, second = job_with_gpus(cluster, node), job_with_gpus(cluster, node)
         Report.same((node.made(), node.file(first)), ([f"slurm-{first}", f"slurm-{second}"], "n1"), "both have their files")
         node.asked("compose")
