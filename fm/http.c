@@ -9,7 +9,6 @@
  *
  * Order of locks: hold, then the manager's lock, or the one for the queue; not both of these.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
@@ -666,30 +665,11 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
 	return ret;
 }
 
-/* As paths are escaped, but for %00, which would hide what is behind it: that stays as it is. */
 static size_t unescape(void *arg, struct MHD_Connection *connection, char *text)
 {
-	char *to = text;
-	const char *at;
-
 	(void)arg;
 	(void)connection;
-	for (at = text; *at; at++) {
-		char digits[3] = "";
-
-		if (*at == '%' && isxdigit((unsigned char)at[1]) &&
-		    isxdigit((unsigned char)at[2])) {
-			memcpy(digits, at + 1, 2);
-			if (strcmp(digits, "00")) {
-				*to++ = (char)strtoul(digits, NULL, 16);
-				at += 2;
-				continue;
-			}
-		}
-		*to++ = *at;
-	}
-	*to = '\0';
-	return (size_t)(to - text);
+	return query_unescape(text);
 }
 
 static void completed(void *arg, struct MHD_Connection *connection, void **context,

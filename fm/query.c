@@ -288,3 +288,26 @@ void query_select(const struct query *query, struct json_object *resource)
 	if (query->select_count)
 		object_select(query, resource, "");
 }
+
+size_t query_unescape(char *text)
+{
+	char *to = text;
+	const char *at;
+
+	for (at = text; *at; at++) {
+		char digits[3] = "";
+
+		if (*at == '%' && isxdigit((unsigned char)at[1]) &&
+		    isxdigit((unsigned char)at[2])) {
+			memcpy(digits, at + 1, 2);
+			if (strcmp(digits, "00")) {
+				*to++ = (char)strtoul(digits, NULL, 16);
+				at += 2;
+				continue;
+			}
+		}
+		*to++ = *at;
+	}
+	*to = '\0';
+	return (size_t)(to - text);
+}

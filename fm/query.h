@@ -41,6 +41,12 @@ struct query {
 bool query_take(struct query *query, const char *key, const char *value, struct answer *answer);
 void query_free(struct query *query);
 
+/*
+ * Takes the escapes out of a path or a parameter, in its place; returns its new length. %00, which
+ * would hide what is behind it, stays as it is.
+ */
+size_t query_unescape(char *text);
+
 /* "$expand=.($levels=1)&$select=Id", of what is the same on the next page; the caller frees. */
 char *query_text(const struct query *query);
 
