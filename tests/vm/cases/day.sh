@@ -7,12 +7,14 @@
 #   root port -- upstream -- sim0-0 ... sim0-11 with an h100-80 each, off
 #
 # Arguments: MINUTES of the day (default 60), and the SPEED at which they pass: 60 is a minute in a second; 0, the
-# default, is as fast as the planner goes. "make day" runs a whole one.
+# default, is as fast as the planner goes. "make day" runs a whole one. It does not depend on the kernel; one
+# that only the long check has keeps it out of the short one.
 #
 # in turn: the planner moves one GPU after the other
 # before: python3 tests/bench/plan/made_day.py build/plan-day ${SEED:-1}
-# vm: -t 600 -f build/plan-day
-# long: -t ${LIMIT:-7200}
+# kernels: 6.12
+# vm: -t 900 -f build/plan-day
+# long: -k 6.12 -t ${LIMIT:-7200}
 
 # Functions are called by their names, through check.
 # shellcheck disable=SC2317
@@ -99,7 +101,9 @@ gpuctl plan replay -j --pool $pool --warm 1d $dir/series/{east,north,south,west}
 ours=$(jq '.policies[] | select(.policy == "ours") | .cost_gpu_minutes' $dir/replay.json)
 bound=$(jq '.policies[] | select(.policy == "bound") | .cost_gpu_minutes' $dir/replay.json)
 note "cost $cost ($missing GPU minutes missing, $attaches attaches), replay $ours, bound $bound"
-check "it costs at most 5 % more than the replay" awk -v a="$cost" -v b="$ours" 'BEGIN { exit !(a <= 1.05 * b) }'
+# The replay begins the day with all GPUs attached to somebody, this with none.
+check "it costs at most 5 % more than the replay" awk -v a="$cost" -v b="$ours" -v begin=$((pool / 2)) \
+	'BEGIN { exit !(a <= 1.05 * b + begin) }'
 check "and no less than is possible" awk -v a="$cost" -v b="$bound" 'BEGIN { exit !(a > b - 0.1) }'
 count plan.day "$minutes"
 for name in $names; do
