@@ -87,10 +87,10 @@ slurm-programs := $(addprefix $(BUILD)/slurm/,prolog epilog reap)
 # not with version 2 alone, so it has nothing of the tool and starts it as a program.
 dra-messages := $(patsubst dra/proto/%.proto,$(BUILD)/dra/%.pb-c.c,$(wildcard dra/proto/*.proto))
 dra-objects := $(patsubst %.c,$(BUILD)/dra/obj/%.o,$(wildcard dra/*.c)) $(dra-messages:%.c=%.o)
-dra-packages := grpc libprotobuf-c libcurl json-c
 dra-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE -DDRA_VERSION='"$(VERSION)"' \
-	-I. -I$(BUILD)/dra $(shell $(PKG_CONFIG) --cflags $(dra-packages)) $(CPPFLAGS) $(CFLAGS)
-# Of gRPC what is called itself, not what a static library would need.
+	-I. -I$(BUILD)/dra $(shell $(PKG_CONFIG) --cflags libprotobuf-c libcurl json-c) $(CPPFLAGS) $(CFLAGS)
+# Of gRPC what is called itself, not what a static library would need; to ask pkg-config for it takes
+# a second, for each file.
 dra-libs     = -lgrpc -lgpr $(shell $(PKG_CONFIG) --libs libprotobuf-c libcurl json-c) -lpthread
 
 .DELETE_ON_ERROR:
@@ -114,7 +114,7 @@ size-objects := $(filter $(OBJ)/ctl/size/% $(OBJ)/ctl/catalogue/%,$(ctl-objects)
 DATA        ?= tests/data/sizing/measured.csv
 
 $(BUILD)/size-%: $(OBJ)/tests/bench/size_%.o $(OBJ)/tests/bench/size_rows.o \
-		$(OBJ)/tests/bench/size_regress.o \
+		$(OBJ)/tests/bench/size_regress.o $(OBJ)/tests/bench/size_widths.o \
 		$(OBJ)/tests/bench/size_times.o $(size-objects) $(OBJ)/flags
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(ctl-libs)
 
@@ -131,8 +131,8 @@ bench-models: $(BUILD)/size-models ## Models of DATA=FOLDER against their publis
 bench-size-rate: $(BUILD)/size-rate ## Estimates a second, and how long headers of model files take
 	@$(BUILD)/size-rate ctl/catalogue $(BUILD)
 
-fit: $(BUILD)/size-fit $(BUILD)/size-speed ## Fit the engine profiles to DATA=FILE.csv; prints held-out errors
-	@$(BUILD)/size-fit $(DATA) ctl/catalogue
+fit: $(BUILD)/size-fit $(BUILD)/size-speed ## Fit the engine profiles to DATA=FILE.csv, TERMS=FILE.csv; prints held-out errors
+	@$(BUILD)/size-fit $(DATA) ctl/catalogue $(TERMS)
 	@$(BUILD)/size-speed $(DATA) ctl/catalogue fit
 
 # Its loops over tables of costs are worth it: a fifth of the time.
@@ -144,6 +144,9 @@ $(BUILD)/plan-%: $(OBJ)/tests/bench/plan_%.o $(filter-out $(OBJ)/ctl/main.o,$(ct
 
 bench-plan: deps gpuctl $(BUILD)/plan-time $(BUILD)/plan-forecast ## Plans against an exact solver, at scale, on traces; PARTS="replay" TRACES=FOLDER
 	@tests/bench/plan/run $(PARTS)
+
+day: deps ## A recorded day of demand by plan run on the simulator, against plan replay: MINUTES=1440 SPEED=60 (0: as fast as it goes) SEED=
+	@tests/vm/long day $(or $(MINUTES),1440) $(or $(SPEED),60)
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -372,6 +375,9 @@ bench-manager: deps gpufabric-fm gpuctl ## A fabric manager of 16, 1,024 and 4,0
 storm-slurm: deps ## Jobs of Slurm are cancelled, its daemons killed: JOBS=500 CANCELS=100 KILLS=20 SEED= PAIRS=50 LIMIT=14400
 	@tests/system/long slurm-storm $(or $(JOBS),500) $(or $(CANCELS),100) $(or $(KILLS),20) $(or $(SEED),1) $(or $(PAIRS),50)
 
+storm-jobs: deps slurm ## The same without a virtual machine, with a stand-in for gpuctl: JOBS=500 CANCELS=100 KILLS=20 SEED=
+	@tests/slurm/storm.py $(or $(JOBS),500) $(or $(CANCELS),100) $(or $(KILLS),20) $(or $(SEED),1)
+
 storm-links: deps ## Links that blink and buses that are reset, GPUs in use: BLINKS=1000 RESETS=200 SEED=
 	@tests/vm/long links $(or $(BLINKS),1000) $(or $(RESETS),200) $(or $(SEED),1)
 
@@ -502,7 +508,7 @@ distclean: ## Remove build/ altogether
 	rm -rf $(BUILD)
 
 FORCE:
-.PHONY: all demo demo-rack help deps gpuctl gpufabric-fm dra install-fm slurm install-slurm install-dra modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
-	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack storm-dra storm-slurm check-kubernetes feasibility coverage lint bench bench-size bench-plan \
+.PHONY: all day demo demo-rack help deps gpuctl gpufabric-fm dra install-fm slurm install-slurm install-dra modules kernels kernels-update gen check check-long check-busy cache-clean check-unit check-vm check-debug \
+	check-system check-rack check-packages check-dkms check-matrix check-fresh mutants fuzz fuzz-netlink storm storm-links storm-rack storm-dra storm-slurm storm-jobs check-kubernetes feasibility coverage lint bench bench-size bench-plan \
 	bench-manager bench-models bench-terms bench-size-rate bench-dra fit install uninstall install-files install-boot install-dev deb dkms-sources dkms-install \
 	clean distclean FORCE

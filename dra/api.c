@@ -118,6 +118,13 @@ static void api_complain(long code, const struct buffer *answer, struct reason *
 	json_object_put(status);
 }
 
+static const char *api_failure(CURLcode failed, const struct buffer *answer, const char *why)
+{
+	if (answer->full || failed == CURLE_FILESIZE_EXCEEDED)
+		return "more than is read";
+	return *why ? why : curl_easy_strerror(failed);
+}
+
 int api_request(const struct api *api, const char *method, const char *path,
 		struct json_object *body, struct json_object **answer, struct reason *reason)
 {
@@ -143,6 +150,8 @@ int api_request(const struct api *api, const char *method, const char *path,
 	}
 	url = format("%s%s", api->server, path);
 	api_prepare(curl, api, &buffer);
+	/* What says that it is too long is not waited for. */
+	curl_easy_setopt(curl, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)ANSWER_MAX);
 	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
@@ -153,9 +162,7 @@ int api_request(const struct api *api, const char *method, const char *path,
 	failed = curl_easy_perform(curl);
 	if (failed)
 		refuse(reason, "the API server does not answer: %s",
-		       buffer.full ? "more than is read" :
-		       *why	   ? why :
-				     curl_easy_strerror(failed));
+		       api_failure(failed, &buffer, why));
 	else
 		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &code);
 	if (!failed && (code < 200 || code > 299))

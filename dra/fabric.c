@@ -318,7 +318,9 @@ static bool await(const struct fabric *fabric, const char *name, struct reason *
 	return good;
 }
 
-static bool describe(const struct fabric *fabric, const char *remove, struct reason *reason)
+/* @option is NULL for all that there is, or says what to do with the composition. */
+static bool describe(const struct fabric *fabric, const char *option, const char *name,
+		     struct reason *reason)
 {
 	const char *words[6] = { "cdi" };
 	size_t n = 1;
@@ -327,9 +329,9 @@ static bool describe(const struct fabric *fabric, const char *remove, struct rea
 		words[n++] = "--output";
 		words[n++] = fabric->cdi;
 	}
-	if (remove) {
-		words[n++] = "--remove";
-		words[n++] = remove;
+	if (option) {
+		words[n++] = option;
+		words[n++] = name;
 	}
 	return !gpuctl_run(&fabric->gpuctl, words, NULL, reason);
 }
@@ -383,7 +385,8 @@ bool fabric_compose(const struct fabric *fabric, const struct claim *claim, stru
 		good = compose_anew(fabric, claim, name, reason);
 	else
 		good = !strcmp(state, "active") || await(fabric, name, reason);
-	return good && describe(fabric, NULL, reason);
+	/* A container would start without GPUs that have no device nodes. */
+	return good && describe(fabric, "--require", name, reason);
 }
 
 /* Slots of the composition that a fabric manager has bound; the caller frees. */
@@ -415,7 +418,7 @@ bool fabric_release(const struct fabric *fabric, const char *uid, struct reason 
 	if (there)
 		bound_slots(&inventory, name, &slots);
 	inventory_free(&inventory);
-	good = good && describe(fabric, name, reason);
+	good = good && describe(fabric, "--remove", name, reason);
 	if (good && there) {
 		good = !gpuctl_run(&fabric->gpuctl, words, NULL, reason) ||
 		       /* It may have ended meanwhile. */
@@ -426,7 +429,7 @@ bool fabric_release(const struct fabric *fabric, const char *uid, struct reason 
 		 * If it did not end, it is a device again; if it did, another claim may have been
 		 * described meanwhile, and it with that one.
 		 */
-		good = describe(fabric, NULL, good ? reason : &other) && good;
+		good = describe(fabric, NULL, NULL, good ? reason : &other) && good;
 	}
 	words_free(&slots);
 	return good;

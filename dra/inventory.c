@@ -86,6 +86,7 @@ static bool read_slot(struct json_object *row, struct inv_slot *slot)
 	device_name(slot->name, slot->device);
 	slot->kind = json_text(row, "gpu_id");
 	slot->label = json_text(row, "gpu");
+	slot->cause = json_text(row, "cause");
 	slot->composition = json_text(row, "composition");
 	slot->memory = number(row, "memory", 0);
 	slot->gpus = number(row, "gpus", 1);

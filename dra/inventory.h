@@ -12,7 +12,7 @@
  * @device: what it is called as a device
  * @kind: of the catalogue, NULL if not known
  * @label: of its GPU for people, NULL if not known
- * @state: word of its state
+ * @state: word of its state, @cause: why it is so, NULL if there is no word for it
  * @composition: that claims it, NULL for none
  * @memory: bytes of all its GPUs, 0 if not known
  * @bar: bytes of the large BAR of one, 0 if not known
@@ -24,7 +24,7 @@
  * @no_window: its GPU has no room in the windows of the bridges above
  */
 struct inv_slot {
-	const char *name, *kind, *label, *state, *composition;
+	const char *name, *kind, *label, *state, *cause, *composition;
 	char device[DEVICE_NAME_MAX];
 	int64_t memory, bar, gpus, speed, width, numa, switch_id;
 	bool quarantined, unmanaged, no_window;

@@ -3,8 +3,8 @@
  * DOC: gpufabric-dra, the driver of Kubernetes' dynamic resource allocation
  *
  * The main thread waits for a signal; gRPC, each call and each claim have threads of their own.
- * SIGTERM ends it: nobody is kept waiting, and what is under way has some time to end. What does
- * not is found by the next start, because the module knows it by the claim's uid.
+ * SIGTERM ends it: what is under way has some time to end, and whoever waits for it is answered.
+ * What does not end is found by the next start, because the module knows it by the claim's uid.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +75,7 @@ static const char usage[] =
 	"  -t, --timeout TIME        of one run of gpuctl, in seconds (600)\n"
 	"      --namespace NAME      of Lease objects (default: the variable NAMESPACE, or kube-system)\n"
 	"      --lease TIME          time until another node publishes for one that is gone, in seconds (30)\n"
-	"      --no-publish          ResourceSlices are left to others\n"
+	"      --no-publish          ResourceSlices are left to others; no health of devices\n"
 	"  -h, --help   -V, --version\n";
 
 static int complain(const struct reason *reason, int code)
@@ -267,17 +267,19 @@ static bool api_given(const struct options *o, struct api *api, struct reason *r
 	return true;
 }
 
-/* Until a signal comes. */
+/* Until a signal comes; what is under way has to end by @until then. */
 static int driver_run(struct plugin *plugin, const struct options *o, const sigset_t *signals,
-		      struct reason *reason)
+		      uint64_t *until, struct reason *reason)
 {
 	char *registry = format("%s/" DRIVER_NAME "-reg.sock", o->registry);
+	struct rpc *rpc = rpc_open(plugin_methods, plugin);
 	const struct publish_terms terms = { .api = &plugin->work.api,
 					     .fabric = &plugin->work.fabric,
+					     .health = &plugin->health,
+					     .rpc = rpc,
 					     .namespace = o->namespace,
 					     .lease_ms = o->lease_ms,
 					     .pause_ms = PAUSE_MS };
-	struct rpc *rpc = rpc_open(plugin_methods, plugin);
 	struct publisher *publisher = NULL;
 	int code = FAILED, signal = 0;
 
@@ -291,8 +293,11 @@ static int driver_run(struct plugin *plugin, const struct options *o, const sigs
 		say("ends, by signal %d", signal);
 		code = DONE;
 	}
+	*until = clock_ms() + END_MS;
 	/* The kubelet goes by this file. */
 	unlink(registry);
+	/* Whoever is told to ask again does so after a minute or more. */
+	work_settle(&plugin->work, *until);
 	publish_stop(publisher);
 	work_end(&plugin->work);
 	rpc_close(rpc);
@@ -313,8 +318,9 @@ int main(int argc, char **argv)
 			     .lease_ms = LEASE_MS };
 	int code = options_read(argc, argv, &o), lock = -1;
 	struct reason reason = { "" };
-	struct plugin plugin = { .answer_ms = o.answer_ms };
+	struct plugin plugin = { .answer_ms = o.answer_ms, .quiet = o.quiet };
 	char *program = NULL, *endpoint = NULL;
+	uint64_t until = 0;
 	sigset_t signals;
 
 	if (code >= 0)
@@ -343,12 +349,14 @@ int main(int argc, char **argv)
 					      .node = o.node,
 					      .cdi = o.cdi };
 	work_open(&plugin.work);
-	code = driver_run(&plugin, &o, &signals, &reason);
+	health_open(&plugin.health);
+	code = driver_run(&plugin, &o, &signals, &until, &reason);
 	if (code)
 		complain(&reason, code);
 	/* Threads that go on use all of it. */
-	if (!work_close(&plugin.work, clock_ms() + END_MS))
+	if (!work_close(&plugin.work, until))
 		_exit(code);
+	health_close(&plugin.health);
 	api_stop();
 out:
 	api_free(&plugin.work.api);

@@ -12,25 +12,22 @@
 #include <string.h>
 
 #include "dra/log.h"
+#include "dra/message.h"
 #include "dra/plugin.h"
 #include "plugin.pb-c.h"
 #include "registration.pb-c.h"
 
 #define CLAIMS_MAX 1024
 #define SERVICE "k8s.io.kubelet.pkg.apis.dra."
-
-static void answer_with(struct rpc_answer *answer, const ProtobufCMessage *message)
-{
-	answer->len = protobuf_c_message_get_packed_size(message);
-	answer->message = zalloc(answer->len, 1);
-	protobuf_c_message_pack(message, answer->message);
-	answer->status = GRPC_STATUS_OK;
-}
+/* The kubelet takes what it was told longer ago than 30 s for unknown. */
+#define HEALTH_AGAIN_MS 10000
 
 static void get_info(void *arg, const unsigned char *message, size_t len, uint64_t until,
 		     struct rpc_answer *answer)
 {
-	static const char *const versions[] = { "v1.DRAPlugin", "v1beta1.DRAPlugin" };
+	static const char *const versions[] = { "v1.DRAPlugin", "v1beta1.DRAPlugin",
+						"v1.DRAResourceHealth",
+						"v1alpha1.DRAResourceHealth" };
 	Registration__PluginInfo info = REGISTRATION__PLUGIN_INFO__INIT;
 	const struct plugin *plugin = arg;
 
@@ -42,7 +39,9 @@ static void get_info(void *arg, const unsigned char *message, size_t len, uint64
 	info.endpoint = (char *)plugin->endpoint;
 	info.supported_versions = (char **)versions;
 	info.n_supported_versions = sizeof(versions) / sizeof(*versions);
-	answer_with(answer, &info.base);
+	if (plugin->quiet)
+		info.n_supported_versions -= 2;
+	message_answer(answer, &info.base);
 }
 
 static void notify(void *arg, const unsigned char *message, size_t len, uint64_t until,
@@ -62,7 +61,7 @@ static void notify(void *arg, const unsigned char *message, size_t len, uint64_t
 	else
 		say("the kubelet refuses " DRIVER_NAME ": %s", status->error);
 	registration__registration_status__free_unpacked(status, NULL);
-	answer_with(answer, &none.base);
+	message_answer(answer, &none.base);
 }
 
 /**
@@ -193,7 +192,7 @@ static void node_prepare(void *arg, const unsigned char *message, size_t len, ui
 	}
 	response.claims = entries;
 	response.n_claims = n;
-	answer_with(answer, &response.base);
+	message_answer(answer, &response.base);
 	for (i = 0; i < n; i++)
 		work_result_free(&prepared[i].work);
 	free(prepared);
@@ -241,18 +240,31 @@ static void node_unprepare(void *arg, const unsigned char *message, size_t len, 
 	}
 	response.claims = entries;
 	response.n_claims = n;
-	answer_with(answer, &response.base);
+	message_answer(answer, &response.base);
 	free(unprepared);
 	free(entries);
 	asked_free(&asked);
 }
 
+static bool watch_health(void *arg, uint64_t *seen, struct rpc_answer *answer)
+{
+	struct plugin *plugin = arg;
+
+	return health_next(&plugin->health, seen, answer);
+}
+
 const struct rpc_method plugin_methods[] = {
-	{ "/pluginregistration.Registration/GetInfo", get_info },
-	{ "/pluginregistration.Registration/NotifyRegistrationStatus", notify },
-	{ "/" SERVICE "v1.DRAPlugin/NodePrepareResources", node_prepare },
-	{ "/" SERVICE "v1.DRAPlugin/NodeUnprepareResources", node_unprepare },
-	{ "/" SERVICE "v1beta1.DRAPlugin/NodePrepareResources", node_prepare },
-	{ "/" SERVICE "v1beta1.DRAPlugin/NodeUnprepareResources", node_unprepare },
-	{ NULL, NULL },
+	{ .path = "/pluginregistration.Registration/GetInfo", .call = get_info },
+	{ .path = "/pluginregistration.Registration/NotifyRegistrationStatus", .call = notify },
+	{ .path = "/" SERVICE "v1.DRAPlugin/NodePrepareResources", .call = node_prepare },
+	{ .path = "/" SERVICE "v1.DRAPlugin/NodeUnprepareResources", .call = node_unprepare },
+	{ .path = "/" SERVICE "v1beta1.DRAPlugin/NodePrepareResources", .call = node_prepare },
+	{ .path = "/" SERVICE "v1beta1.DRAPlugin/NodeUnprepareResources", .call = node_unprepare },
+	{ .path = "/v1.DRAResourceHealth/NodeWatchResources",
+	  .next = watch_health,
+	  .again_ms = HEALTH_AGAIN_MS },
+	{ .path = "/v1alpha1.DRAResourceHealth/NodeWatchResources",
+	  .next = watch_health,
+	  .again_ms = HEALTH_AGAIN_MS },
+	{ .path = NULL },
 };

@@ -214,15 +214,16 @@ static bool slices_write(struct publisher *p, const struct slice_terms *terms,
 	return true;
 }
 
-static bool slices_differ(struct json_object *specs, struct json_object *old)
+static bool slices_differ(struct json_object *specs, struct json_object *old,
+			  const struct slice_terms *terms)
 {
 	size_t n = json_object_array_length(specs), i;
 
 	if (n != json_object_array_length(old))
 		return true;
 	for (i = 0; i < n; i++)
-		if (!slice_same(spec_of(json_object_array_get_idx(old, i)),
-				json_object_array_get_idx(specs, i)))
+		if (!slice_same(json_object_array_get_idx(old, i),
+				json_object_array_get_idx(specs, i), terms))
 			return true;
 	return false;
 }
@@ -240,10 +241,33 @@ static bool publish_pool(struct publisher *p, const struct inventory *inventory,
 		terms->taints = taints;
 		specs = slice_specs(inventory, terms);
 		good = slices_read(p, terms, old, reason) &&
-		       (!slices_differ(specs, old) || slices_write(p, terms, specs, old, reason));
+		       (!slices_differ(specs, old, terms) ||
+			slices_write(p, terms, specs, old, reason));
 		json_object_put(specs);
 		json_object_put(old);
 	} while (good && taints && !p->taints);
+	return good;
+}
+
+/*
+ * A Node that was made anew under its name has another uid, so it is asked for each time. Without a
+ * Node there is nothing to publish for, and what would be published is deleted.
+ */
+static bool publish_node(struct publisher *p, const struct inventory *inventory,
+			 const char *version, struct reason *reason)
+{
+	const char *name = p->terms.fabric->node;
+	struct slice_terms terms = { .version = version, .pool = name, .node = name };
+	char *path = format("/api/v1/nodes/%s", name);
+	struct json_object *node = NULL;
+	bool good = api_request(p->terms.api, NULL, path, NULL, &node, reason) == API_OK;
+
+	terms.uid = json_text(json_member(node, "metadata", json_type_object), "uid");
+	if (good && !terms.uid)
+		good = refuse(reason, "the API server has no uid for node %s", name);
+	good = good && publish_pool(p, inventory, &terms, reason);
+	json_object_put(node);
+	free(path);
 	return good;
 }
 
@@ -393,28 +417,39 @@ static bool follow_read(struct publisher *p)
 	return some;
 }
 
-static bool publish_all(struct publisher *p, struct reason *reason)
+/* Needs no API server. */
+static void publish_health(struct publisher *p, const struct inventory *inventory,
+			   const struct reason *reason)
 {
-	const char *version = object_version(p->terms.api, reason);
-	struct slice_terms terms = { .version = version,
-				     .pool = p->terms.fabric->node,
-				     .node = p->terms.fabric->node };
-	struct inventory inventory;
-	bool good;
+	if (health_take(p->terms.health, p->terms.fabric->node, inventory, reason))
+		rpc_news(p->terms.rpc);
+}
 
-	if (!version)
+static bool publish_watch(struct publisher *p, const char **version, struct reason *reason)
+{
+	*version = object_version(p->terms.api, reason);
+	if (!*version)
 		return false;
 	if (p->ended)
 		watch_end(p);
-	if (!p->watch && !watch_begin(p, version, reason))
-		return false;
+	return p->watch || watch_begin(p, *version, reason);
+}
+
+static bool publish_all(struct publisher *p, struct reason *reason)
+{
+	const char *version = NULL;
+	struct inventory inventory;
+	bool good, seen;
+
 	/* Before the look: what changes after it wakes us. */
 	follow_begin(p);
-	good = publish_look(p, &inventory, reason);
+	seen = publish_look(p, &inventory, reason);
+	publish_health(p, seen ? &inventory : NULL, reason);
+	good = seen && publish_watch(p, &version, reason);
 	if (good && inventory.partial)
 		good = refuse(reason, "a fabric manager does not answer: its pool stays as it is");
 	else if (good)
-		good = publish_pool(p, &inventory, &terms, reason) &&
+		good = publish_node(p, &inventory, version, reason) &&
 		       publish_managers(p, &inventory, version, reason);
 	inventory_free(&inventory);
 	return good;

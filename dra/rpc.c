@@ -5,7 +5,11 @@
  * One thread takes events from the completion queue. It accepts a call, has its message received
  * and starts a thread for it; that thread answers, and the queue says when the answer went. What a
  * call has is freed when both have happened: the message was handled, and the call is over.
+ *
+ * The thread of a call with many answers sends one after the other, and sleeps between them until
+ * there is news, the client is gone, or the server ends.
  */
+#include <errno.h>
 #include <grpc/byte_buffer.h>
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/grpc_security.h>
@@ -29,9 +33,12 @@
  * @server, @queue: of gRPC
  * @thread: takes events
  * @next: the call that is waited for
- * @lock: protects @calls
- * @idle: the last thread of a call has answered
+ * @lock: protects the rest, and what calls say is protected by it
+ * @changed: any of it has changed; its clock is monotonic
  * @calls: number of calls with a thread
+ * @news: counts what may be a further answer
+ * @ending: calls with many answers end
+ * @down: gRPC has no call any more; the last thread ends the queue
  */
 struct rpc {
 	grpc_server *server;
@@ -42,13 +49,16 @@ struct rpc {
 	bool started;
 	struct call *next;
 	pthread_mutex_t lock;
-	pthread_cond_t idle;
+	pthread_cond_t changed;
 	int calls;
+	uint64_t news;
+	bool ending, down;
 };
 
 enum call_step {
 	CALL_ACCEPT,
 	CALL_RECEIVE,
+	CALL_SEND,
 	CALL_ANSWER,
 	CALL_OVER,
 };
@@ -63,6 +73,9 @@ struct event {
  * struct call - one call
  * @events: tags of the queue, one for each step
  * @pending: steps that are to come; it is freed at 0
+ * @greeted: the metadata that come first were sent
+ * @sending: one of many answers is on its way; @sent: it has arrived
+ * @over: nobody listens
  */
 struct call {
 	struct rpc *rpc;
@@ -73,6 +86,7 @@ struct call {
 	int cancelled;
 	struct event events[CALL_OVER + 1];
 	atomic_int pending;
+	bool greeted, sending, sent, over;
 };
 
 /* Count a thread; false if there are enough. */
@@ -87,21 +101,29 @@ static bool calls_add(struct rpc *rpc)
 	return good;
 }
 
+/* A call whose client is gone is over for gRPC while its thread still has to answer. */
 static void calls_drop(struct rpc *rpc)
 {
+	bool last;
+
 	pthread_mutex_lock(&rpc->lock);
-	if (!--rpc->calls)
-		pthread_cond_broadcast(&rpc->idle);
+	last = !--rpc->calls && rpc->down;
 	pthread_mutex_unlock(&rpc->lock);
+	if (last)
+		grpc_completion_queue_shutdown(rpc->queue);
 }
 
-/* A call whose client is gone is over for gRPC while its thread still has to answer. */
-static void calls_await(struct rpc *rpc)
+/* gRPC has no calls any more. */
+static void calls_end(struct rpc *rpc)
 {
+	bool last;
+
 	pthread_mutex_lock(&rpc->lock);
-	while (rpc->calls)
-		pthread_cond_wait(&rpc->idle, &rpc->lock);
+	rpc->down = true;
+	last = !rpc->calls;
 	pthread_mutex_unlock(&rpc->lock);
+	if (last)
+		grpc_completion_queue_shutdown(rpc->queue);
 }
 
 static struct call *call_wait(struct rpc *rpc)
@@ -146,19 +168,27 @@ static bool call_batch(struct call *call, const grpc_op *ops, size_t n, enum cal
 	return false;
 }
 
+static grpc_op message_op(struct call *call, const struct rpc_answer *answer)
+{
+	grpc_slice bytes =
+		grpc_slice_from_copied_buffer((const char *)answer->message, answer->len);
+
+	if (call->answer)
+		grpc_byte_buffer_destroy(call->answer);
+	call->answer = grpc_raw_byte_buffer_create(&bytes, 1);
+	grpc_slice_unref(bytes);
+	return (grpc_op){ .op = GRPC_OP_SEND_MESSAGE,
+			  .data.send_message.send_message = call->answer };
+}
+
 static void call_answer(struct call *call, const struct rpc_answer *answer)
 {
 	grpc_op ops[3] = { { .op = GRPC_OP_SEND_INITIAL_METADATA } };
-	grpc_slice reason = grpc_slice_from_copied_string(answer->reason.text), bytes;
-	size_t n = 1;
+	grpc_slice reason = grpc_slice_from_copied_string(answer->reason.text);
+	size_t n = call->greeted ? 0 : 1;
 
-	if (answer->status == GRPC_STATUS_OK) {
-		bytes = grpc_slice_from_copied_buffer((const char *)answer->message, answer->len);
-		call->answer = grpc_raw_byte_buffer_create(&bytes, 1);
-		grpc_slice_unref(bytes);
-		ops[n++] = (grpc_op){ .op = GRPC_OP_SEND_MESSAGE,
-				      .data.send_message.send_message = call->answer };
-	}
+	if (answer->status == GRPC_STATUS_OK)
+		ops[n++] = message_op(call, answer);
 	ops[n].op = GRPC_OP_SEND_STATUS_FROM_SERVER;
 	ops[n].flags = 0;
 	ops[n].reserved = NULL;
@@ -200,6 +230,86 @@ static uint64_t call_until(const struct call *call)
 	return now + (uint64_t)(ms > 2 * MARGIN_MS ? ms - MARGIN_MS : ms / 2);
 }
 
+/* Send one of many answers; false if it did not arrive. */
+static bool stream_send(struct call *call, const struct rpc_answer *answer)
+{
+	grpc_op ops[2] = { { .op = GRPC_OP_SEND_INITIAL_METADATA } };
+	size_t n = call->greeted ? 0 : 1;
+	struct rpc *rpc = call->rpc;
+	bool sent;
+
+	ops[n++] = message_op(call, answer);
+	call->greeted = true;
+	call->sending = true;
+	if (grpc_call_start_batch(call->call, ops, n, &call->events[CALL_SEND], NULL) !=
+	    GRPC_CALL_OK)
+		return false;
+	pthread_mutex_lock(&rpc->lock);
+	while (call->sending)
+		pthread_cond_wait(&rpc->changed, &rpc->lock);
+	sent = call->sent;
+	pthread_mutex_unlock(&rpc->lock);
+	return sent;
+}
+
+static void stream_sent(struct call *call, bool good)
+{
+	struct rpc *rpc = call->rpc;
+
+	pthread_mutex_lock(&rpc->lock);
+	call->sending = false;
+	call->sent = good;
+	pthread_cond_broadcast(&rpc->changed);
+	pthread_mutex_unlock(&rpc->lock);
+}
+
+/* Until then, or until there is other news than this; false if it is over. */
+static bool stream_wait(struct call *call, uint64_t news, uint64_t until)
+{
+	struct timespec when = { (time_t)(until / 1000), (long)(until % 1000) * 1000000 };
+	struct rpc *rpc = call->rpc;
+	bool late = false, goes_on;
+
+	pthread_mutex_lock(&rpc->lock);
+	while (!late && !call->over && !rpc->ending && rpc->news == news)
+		late = pthread_cond_timedwait(&rpc->changed, &rpc->lock, &when) == ETIMEDOUT;
+	goes_on = !call->over && !rpc->ending;
+	pthread_mutex_unlock(&rpc->lock);
+	return goes_on;
+}
+
+static uint64_t stream_news(struct rpc *rpc)
+{
+	uint64_t news;
+
+	pthread_mutex_lock(&rpc->lock);
+	news = rpc->news;
+	pthread_mutex_unlock(&rpc->lock);
+	return news;
+}
+
+static void stream_run(struct call *call, const struct rpc_method *method)
+{
+	struct rpc_answer answer = { .message = NULL };
+	uint64_t seen = 0, again = 0, news;
+	bool good = true;
+
+	do {
+		bool late = clock_ms() >= again;
+
+		news = stream_news(call->rpc);
+		if (late)
+			seen = 0;
+		if (method->next(call->rpc->arg, &seen, &answer)) {
+			good = stream_send(call, &answer);
+			free(answer.message);
+			late = true;
+		}
+		if (late)
+			again = clock_ms() + method->again_ms;
+	} while (good && stream_wait(call, news, again));
+}
+
 static void *call_thread(void *arg)
 {
 	struct call *call = arg;
@@ -209,7 +319,11 @@ static void *call_thread(void *arg)
 	grpc_byte_buffer_reader reader;
 
 	refuse(&answer.reason, "no message that can be read");
-	if (grpc_byte_buffer_reader_init(&reader, call->message)) {
+	if (method->next) {
+		stream_run(call, method);
+		answer.status = GRPC_STATUS_UNAVAILABLE;
+		refuse(&answer.reason, "the driver ends");
+	} else if (grpc_byte_buffer_reader_init(&reader, call->message)) {
 		grpc_slice all = grpc_byte_buffer_reader_readall(&reader);
 
 		method->call(rpc->arg, GRPC_SLICE_START_PTR(all), GRPC_SLICE_LENGTH(all),
@@ -238,6 +352,11 @@ static void call_received(struct call *call)
 	pthread_t thread;
 	bool started;
 
+	/* Only its answer would keep the server. */
+	if (call->rpc->down) {
+		call_put(call);
+		return;
+	}
 	if (!call->message) {
 		call_refuse(call, GRPC_STATUS_INVALID_ARGUMENT, "no message");
 		return;
@@ -294,7 +413,17 @@ static void call_event(struct call *call, enum call_step step, bool good)
 		else
 			call_put(call);
 		break;
-	default:
+	case CALL_SEND:
+		stream_sent(call, good);
+		break;
+	case CALL_OVER:
+		pthread_mutex_lock(&rpc->lock);
+		call->over = true;
+		pthread_cond_broadcast(&rpc->changed);
+		pthread_mutex_unlock(&rpc->lock);
+		call_put(call);
+		break;
+	case CALL_ANSWER:
 		call_put(call);
 	}
 }
@@ -313,12 +442,10 @@ static void *rpc_thread(void *arg)
 			return NULL;
 		if (event.type != GRPC_OP_COMPLETE)
 			continue;
-		if (event.tag == rpc) {
-			calls_await(rpc);
-			grpc_completion_queue_shutdown(rpc->queue);
-		} else {
+		if (event.tag == rpc)
+			calls_end(rpc);
+		else
 			call_event(what->call, what->step, event.success);
-		}
 	}
 }
 
@@ -331,10 +458,14 @@ struct rpc *rpc_open(const struct rpc_method *methods, void *arg)
 	};
 	grpc_channel_args args = { sizeof(limits) / sizeof(*limits), limits };
 	struct rpc *rpc = zalloc(1, sizeof(*rpc));
+	pthread_condattr_t attr;
 
 	grpc_init();
 	pthread_mutex_init(&rpc->lock, NULL);
-	pthread_cond_init(&rpc->idle, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&rpc->changed, &attr);
+	pthread_condattr_destroy(&attr);
 	rpc->methods = methods;
 	rpc->arg = arg;
 	rpc->queue = grpc_completion_queue_create_for_next(NULL);
@@ -365,10 +496,22 @@ void rpc_start(struct rpc *rpc)
 		abort();
 }
 
+void rpc_news(struct rpc *rpc)
+{
+	pthread_mutex_lock(&rpc->lock);
+	rpc->news++;
+	pthread_cond_broadcast(&rpc->changed);
+	pthread_mutex_unlock(&rpc->lock);
+}
+
 void rpc_close(struct rpc *rpc)
 {
 	if (!rpc)
 		return;
+	pthread_mutex_lock(&rpc->lock);
+	rpc->ending = true;
+	pthread_cond_broadcast(&rpc->changed);
+	pthread_mutex_unlock(&rpc->lock);
 	if (rpc->started) {
 		grpc_server_shutdown_and_notify(rpc->server, rpc->queue, rpc);
 		pthread_join(rpc->thread, NULL);
@@ -377,7 +520,7 @@ void rpc_close(struct rpc *rpc)
 	if (!rpc->started)
 		grpc_completion_queue_shutdown(rpc->queue);
 	grpc_completion_queue_destroy(rpc->queue);
-	pthread_cond_destroy(&rpc->idle);
+	pthread_cond_destroy(&rpc->changed);
 	pthread_mutex_destroy(&rpc->lock);
 	free(rpc);
 	grpc_shutdown_blocking();

@@ -260,17 +260,34 @@ char *slice_name(const struct slice_terms *terms, size_t index)
 	return format("gpufabric-%s-%s-%zu", terms->node ? "node" : "fabric", terms->pool, index);
 }
 
+/* Slices of a node go with its Node; those of a fabric manager belong to several. */
+static struct json_object *slice_owners(const struct slice_terms *terms)
+{
+	struct json_object *owner = pair("apiVersion", word("v1")), *list;
+
+	json_object_object_add(owner, "kind", word("Node"));
+	json_object_object_add(owner, "name", word(terms->node));
+	json_object_object_add(owner, "uid", word(terms->uid));
+	json_object_object_add(owner, "controller", json_object_new_boolean(true));
+	list = json_object_new_array();
+	json_object_array_add(list, owner);
+	return list;
+}
+
 struct json_object *slice_object(const struct slice_terms *terms, size_t index,
 				 struct json_object *spec, int64_t generation)
 {
 	char *version = format("resource.k8s.io/%s", terms->version);
 	char *name = slice_name(terms, index);
 	struct json_object *object = pair("apiVersion", word(version));
+	struct json_object *metadata = pair("name", word(name));
 
+	if (terms->node)
+		json_object_object_add(metadata, "ownerReferences", slice_owners(terms));
 	json_object_object_add(json_member(spec, "pool", json_type_object), "generation",
 			       json_object_new_int64(generation));
 	json_object_object_add(object, "kind", word("ResourceSlice"));
-	json_object_object_add(object, "metadata", pair("name", word(name)));
+	json_object_object_add(object, "metadata", metadata);
 	json_object_object_add(object, "spec", json_object_get(spec));
 	free(version);
 	free(name);
@@ -328,9 +345,26 @@ static bool same_taints(struct json_object *kept, struct json_object *sent)
 	return true;
 }
 
-bool slice_same(struct json_object *kept, struct json_object *sent)
+static bool same_owners(struct json_object *kept, const struct slice_terms *terms)
 {
-	return contains(kept, sent) && same_taints(kept, sent);
+	struct json_object *metadata = json_member(kept, "metadata", json_type_object);
+	struct json_object *owners = json_member(metadata, "ownerReferences", json_type_array);
+	struct json_object *ours;
+	bool same;
+
+	if (!terms->node)
+		return !owners;
+	ours = slice_owners(terms);
+	same = contains(owners, ours);
+	json_object_put(ours);
+	return same;
+}
+
+bool slice_same(struct json_object *kept, struct json_object *spec, const struct slice_terms *terms)
+{
+	struct json_object *before = json_member(kept, "spec", json_type_object);
+
+	return contains(before, spec) && same_taints(before, spec) && same_owners(kept, terms);
 }
 
 bool slice_lost_taints(struct json_object *sent, struct json_object *kept)

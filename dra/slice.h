@@ -13,11 +13,12 @@
  * @version: of resource.k8s.io
  * @pool: name of the pool
  * @node: whose devices they are; NULL: those of a fabric manager, which all its nodes can have
+ * @uid: of that Node, which owns the slices
  * @manager: its name, for a pool without @node
  * @taints: the API server keeps taints; if not, devices that would have one are left out
  */
 struct slice_terms {
-	const char *version, *pool, *node, *manager;
+	const char *version, *pool, *node, *uid, *manager;
 	bool taints;
 };
 
@@ -34,8 +35,9 @@ char *slice_name(const struct slice_terms *terms, size_t index);
 struct json_object *slice_object(const struct slice_terms *terms, size_t index,
 				 struct json_object *spec, int64_t generation);
 
-/* Does the API server have what would be sent, but for the generation? */
-bool slice_same(struct json_object *kept, struct json_object *sent);
+/* Has the slice that the API server has this spec, but for the generation, and its owner? */
+bool slice_same(struct json_object *kept, struct json_object *spec,
+		const struct slice_terms *terms);
 
 /* Were taints sent, and none came back? */
 bool slice_lost_taints(struct json_object *sent, struct json_object *kept);

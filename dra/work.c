@@ -113,14 +113,21 @@ static void work_prune(struct work *work)
 	}
 }
 
+void work_settle(struct work *work, uint64_t until)
+{
+	pthread_mutex_lock(&work->lock);
+	while (work->threads && wait_until(work, until))
+		;
+	pthread_mutex_unlock(&work->lock);
+}
+
 bool work_close(struct work *work, uint64_t until)
 {
 	struct job *job;
 	bool ended;
 
+	work_settle(work, until);
 	pthread_mutex_lock(&work->lock);
-	while (work->threads && wait_until(work, until))
-		;
 	ended = !work->threads;
 	pthread_mutex_unlock(&work->lock);
 	if (!ended)

@@ -55,6 +55,8 @@ struct work {
 };
 
 void work_open(struct work *work);
+/* Wait until nothing is under way, at most until then. */
+void work_settle(struct work *work, uint64_t until);
 /* Whoever waits stops waiting; what is under way goes on. */
 void work_end(struct work *work);
 /* Wait for what is under way, at most until then, and forget the rest; true if all has ended. */

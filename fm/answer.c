@@ -73,19 +73,20 @@ void answer_refuse(struct answer *answer, unsigned int status, const char *messa
 	free(text);
 }
 
-void answer_tag(struct json_object *document, char etag[ANSWER_ETAG])
+size_t answer_tag(struct json_object *document, char etag[ANSWER_ETAG])
 {
 	unsigned char digest[32];
 	const char *text;
-	size_t i;
+	size_t len, i;
 
 	json_object_object_del(document, "@odata.etag");
-	text = json_object_to_json_string_ext(document, JSON_C_TO_STRING_PLAIN);
-	gnutls_hash_fast(GNUTLS_DIG_SHA256, text, strlen(text), digest);
+	text = json_object_to_json_string_length(document, JSON_C_TO_STRING_PLAIN, &len);
+	gnutls_hash_fast(GNUTLS_DIG_SHA256, text, len, digest);
 	etag[0] = '"';
 	for (i = 0; i < 10; i++)
 		snprintf(etag + 1 + 2 * i, 3, "%02x", digest[i]);
 	strcpy(etag + 21, "\"");
+	return len;
 }
 
 bool answer_tag_matches(const char *list, const char *etag)

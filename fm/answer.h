@@ -48,8 +48,11 @@ void answer_refuse(struct answer *answer, unsigned int status, const char *messa
 struct json_object *answer_message(const char *message, const char *property, const char *argument,
 				   const char *text);
 
-/* The tag of what a document says now; @odata.etag is left out of account. */
-void answer_tag(struct json_object *document, char etag[ANSWER_ETAG]);
+/*
+ * The tag of what a document says now; @odata.etag is left out of account. Returns how long the
+ * document is as text.
+ */
+size_t answer_tag(struct json_object *document, char etag[ANSWER_ETAG]);
 
 /* Does a list such as If-Match: "a", W/"b", * have this tag? */
 bool answer_tag_matches(const char *list, const char *etag);

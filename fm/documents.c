@@ -98,7 +98,7 @@ static struct json_object *root_get(const struct service *s, const struct ask *a
 	size_t i;
 
 	(void)ask;
-	document_head(document, SERVICE_ROOT "/", "#ServiceRoot.v1_15_0.ServiceRoot", "RootService",
+	document_head(document, SERVICE_ROOT "/", "#ServiceRoot.v1_17_0.ServiceRoot", "RootService",
 		      "gpufabric-fm");
 	document_text(document, "RedfishVersion", "1.18.0");
 	document_text(document, "UUID", s->uuid);
@@ -115,11 +115,13 @@ static struct json_object *root_get(const struct service *s, const struct ask *a
 	for (i = 0; i < 4; i++) {
 		static const char *const kinds[] = { "Levels", "ExpandAll", "Links", "NoLinks" };
 
-		json_object_object_add(expand, kinds[i], json_object_new_boolean(false));
+		json_object_object_add(expand, kinds[i], json_object_new_boolean(true));
 	}
+	json_object_object_add(expand, "MaxLevels", json_object_new_int(QUERY_LEVELS_MAX));
 	json_object_object_add(features, "ExpandQuery", expand);
 	json_object_object_add(features, "FilterQuery", json_object_new_boolean(false));
-	json_object_object_add(features, "SelectQuery", json_object_new_boolean(false));
+	json_object_object_add(features, "SelectQuery", json_object_new_boolean(true));
+	json_object_object_add(features, "TopSkipQuery", json_object_new_boolean(true));
 	json_object_object_add(features, "OnlyMemberQuery", json_object_new_boolean(false));
 	json_object_object_add(features, "ExcerptQuery", json_object_new_boolean(false));
 	json_object_object_add(document, "ProtocolFeaturesSupported", features);

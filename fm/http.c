@@ -9,7 +9,6 @@
  *
  * Order of locks: hold, then the manager's lock, or the one for the queue; not both of these.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
@@ -25,6 +24,7 @@
 #include "fm/metadata.h"
 #include "fm/page.h"
 #include "fm/peers.h"
+#include "fm/query.h"
 #include "fm/stream.h"
 #include "fm/tls.h"
 
@@ -32,6 +32,7 @@
 #define HEADERS_MAX 32768
 #define QUEUE_MAX 64
 #define PATH_MAX_LEN 512
+#define METADATA SERVICE_ROOT "/$metadata"
 #define SERVER_FLAGS                                                                               \
 	(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_USE_TLS |                           \
 	 MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG)
@@ -58,6 +59,7 @@ struct request {
 	char *body;
 	size_t length;
 	bool too_big;
+	struct query query;
 	struct ask ask;
 	struct answer answer;
 	const struct resource *resource;
@@ -112,7 +114,9 @@ static struct request *request_new(struct http *http, struct MHD_Connection *con
 	while (len > 1 && r->path[len - 1] == '/')
 		r->path[--len] = '\0';
 	r->parts = mem_zalloc(len + 1, 1);
-	r->ask = (struct ask){ .method = r->method, .path = r->path, .waiter = r };
+	r->ask = (struct ask){
+		.method = r->method, .path = r->path, .query = &r->query, .waiter = r
+	};
 	if (info)
 		peers_address(info->client_addr, r->ask.address, sizeof(r->ask.address));
 	return r;
@@ -125,6 +129,7 @@ static void request_free(struct request *r)
 	if (r->body)
 		explicit_bzero(r->body, r->length);
 	answer_free(&r->answer);
+	query_free(&r->query);
 	json_object_put(r->ask.remarks);
 	json_object_put(r->ask.reply);
 	free(r->method);
@@ -158,12 +163,12 @@ static bool is_read(const struct request *r)
 	return !strcmp(r->method, "GET") || !strcmp(r->method, "HEAD");
 }
 
-/* What the client has already. */
+/* What the client has already. The tag says nothing of resources that are expanded. */
 static bool is_known(struct request *r)
 {
 	const char *none = header(r, "If-None-Match");
 
-	return r->answer.status == 200 && *r->answer.etag && none &&
+	return r->answer.status == 200 && *r->answer.etag && none && !r->query.given &&
 	       answer_tag_matches(none, r->answer.etag) && is_read(r);
 }
 
@@ -447,14 +452,27 @@ static enum MHD_Result request_hashed(struct request *r)
 
 /* --- requests ------------------------------------------------------------------- */
 
-static enum MHD_Result find_dollar(void *arg, enum MHD_ValueKind kind, const char *key,
-				   const char *value)
+static enum MHD_Result take_parameter(void *arg, enum MHD_ValueKind kind, const char *key,
+				      const char *value)
 {
+	struct request *r = arg;
+
 	(void)kind;
-	(void)value;
-	if (key && *key == '$')
-		*(bool *)arg = true;
-	return MHD_YES;
+	return !key || query_take(&r->query, key, value, &r->answer) ? MHD_YES : MHD_NO;
+}
+
+/* Of a request that reads; what no resource answers has no parameters. */
+static void request_query(struct request *r)
+{
+	MHD_get_connection_values(r->connection, MHD_GET_ARGUMENT_KIND, take_parameter, r);
+	if (r->answer.status || !r->query.given)
+		return;
+	if (!is_read(r))
+		answer_refuse(&r->answer, 400, "QueryNotSupportedOnOperation", NULL, NULL,
+			      "query parameters with $ are for GET alone");
+	else if (strncmp(r->path, SERVICE_ROOT, strlen(SERVICE_ROOT)) || !strcmp(r->path, METADATA))
+		answer_refuse(&r->answer, 400, "QueryNotSupportedOnResource", NULL, NULL,
+			      "%.200s has no query parameters with $", r->path);
 }
 
 /* A browser sends a change for the page of another site, with the certificate of who looks at it? */
@@ -470,9 +488,7 @@ static bool is_foreign(struct request *r)
 static void request_check(struct request *r)
 {
 	const char *version = header(r, "OData-Version");
-	bool dollar = false;
 
-	MHD_get_connection_values(r->connection, MHD_GET_ARGUMENT_KIND, find_dollar, &dollar);
 	if (r->too_big)
 		answer_refuse(&r->answer, 413, "PayloadTooLarge", NULL, NULL,
 			      "a body has at most %d bytes", BODY_MAX);
@@ -485,9 +501,8 @@ static void request_check(struct request *r)
 	else if (is_foreign(r))
 		answer_refuse(&r->answer, 403, "InsufficientPrivilege", NULL, NULL,
 			      "a page of another site asks for a change");
-	else if (dollar)
-		answer_refuse(&r->answer, 501, "QueryNotSupported", NULL, NULL,
-			      "query parameters with $ are not supported");
+	else
+		request_query(r);
 }
 
 /* There is nothing secret in it. Whom a certificate shows is said, so that the page need not try. */
@@ -508,7 +523,7 @@ static enum MHD_Result request_begin(struct request *r)
 	request_check(r);
 	if (r->answer.status)
 		return reply(r);
-	if (!strcmp(r->path, SERVICE_ROOT "/$metadata") && is_read(r)) {
+	if (!strcmp(r->path, METADATA) && is_read(r)) {
 		r->answer.status = 200;
 		r->answer.text = mem_strdup(r->http->metadata);
 		r->answer.type = "application/xml;charset=utf-8";
@@ -517,7 +532,8 @@ static enum MHD_Result request_begin(struct request *r)
 	if (!strcmp(r->path, "/") && is_read(r))
 		return reply_page(r);
 	r->resource = service_find(r->path, r->parts, &r->ask);
-	if (r->resource && r->resource->open && is_read(r))
+	/* What is open leads to what is not. */
+	if (r->resource && r->resource->open && is_read(r) && !r->query.expand)
 		return request_go_on(r);
 	return request_who(r);
 }
@@ -573,7 +589,7 @@ static enum MHD_Result request_go_on(struct request *r)
 			      "there is no resource at %.200s", r->path);
 		return reply(r);
 	}
-	if (r->resource->get == event_stream_get && is_read(r))
+	if (r->resource->get == event_stream_get && is_read(r) && !r->query.given)
 		return request_listen(r);
 	end = service_answer(r->http->service, r->resource, &r->ask, &r->answer);
 	return end == SERVICE_WAIT ? MHD_YES : reply_document(r);
@@ -649,30 +665,11 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
 	return ret;
 }
 
-/* As paths are escaped, but for %00, which would hide what is behind it: that stays as it is. */
 static size_t unescape(void *arg, struct MHD_Connection *connection, char *text)
 {
-	char *to = text;
-	const char *at;
-
 	(void)arg;
 	(void)connection;
-	for (at = text; *at; at++) {
-		char digits[3] = "";
-
-		if (*at == '%' && isxdigit((unsigned char)at[1]) &&
-		    isxdigit((unsigned char)at[2])) {
-			memcpy(digits, at + 1, 2);
-			if (strcmp(digits, "00")) {
-				*to++ = (char)strtoul(digits, NULL, 16);
-				at += 2;
-				continue;
-			}
-		}
-		*to++ = *at;
-	}
-	*to = '\0';
-	return (size_t)(to - text);
+	return query_unescape(text);
 }
 
 static void completed(void *arg, struct MHD_Connection *connection, void **context,

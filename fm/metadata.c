@@ -8,7 +8,7 @@
 static const struct {
 	const char *name, *version;
 } schemas[] = {
-	{ "ServiceRoot", "v1_15_0" },
+	{ "ServiceRoot", "v1_17_0" },
 	{ "ComputerSystemCollection", NULL },
 	{ "ComputerSystem", "v1_20_0" },
 	{ "FabricCollection", NULL },
@@ -73,7 +73,7 @@ char *metadata_make(void)
 	text_add(&t,
 		 "<Schema xmlns=\"http://docs.oasis-open.org/odata/ns/edm\" Namespace=\"Service\">");
 	text_add(&t, "<EntityContainer Name=\"Service\" Extends=\"%s.ServiceContainer\"/>",
-		 "ServiceRoot.v1_15_0");
+		 "ServiceRoot.v1_17_0");
 	text_add(&t, "</Schema></edmx:DataServices></edmx:Edmx>\n");
 	return t.text;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "fm/expand.h"
 #include "fm/journal.h"
 #include "fm/service.h"
 
@@ -61,16 +62,27 @@ const struct resource *service_find(const char *path, char *copy, struct ask *as
 	return NULL;
 }
 
-static struct json_object *document_of(struct service *s, const struct resource *resource,
-				       const struct ask *ask)
+/* 404 is the caller's to say. */
+static bool document_read(struct service *s, const struct resource *resource, const struct ask *ask,
+			  struct answer *answer)
 {
-	struct json_object *document = NULL;
+	struct json_object *document;
+	bool good = false;
 
 	pthread_mutex_lock(&s->manager->lock);
-	if (resource->get)
-		document = resource->get(s, ask);
+	document = resource->get(s, ask);
+	if (document) {
+		answer_tag(document, answer->etag);
+		good = !ask->query->given || expand_document(s, ask, document, answer);
+	}
 	pthread_mutex_unlock(&s->manager->lock);
-	return document;
+	if (good) {
+		answer->status = 200;
+		answer->body = document;
+	} else {
+		json_object_put(document);
+	}
+	return good || answer->status;
 }
 
 /* For those without a document of their own: is what they belong to there? */
@@ -131,13 +143,8 @@ enum service_end service_answer(struct service *s, const struct resource *resour
 			refuse_method(resource, ask, answer);
 			return SERVICE_DONE;
 		}
-		answer->body = document_of(s, resource, ask);
-		if (!answer->body) {
+		if (!document_read(s, resource, ask, answer))
 			refuse_missing(ask, answer);
-			return SERVICE_DONE;
-		}
-		answer->status = 200;
-		answer_tag(answer->body, answer->etag);
 		return SERVICE_DONE;
 	}
 	if (!resource->method || strcmp(ask->method, resource->method)) {

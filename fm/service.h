@@ -11,6 +11,7 @@
 #include "fm/answer.h"
 #include "fm/events.h"
 #include "fm/manager.h"
+#include "fm/query.h"
 
 #define SERVICE_ARGUMENTS 4
 #define SERVICE_ROOT "/redfish/v1"
@@ -34,6 +35,7 @@ struct service {
  * @session: of the session that was used, 0 for none
  * @login: of POST Sessions: user and password were found to be those of @who
  * @match: If-Match, NULL for none
+ * @query: parameters of a GET
  * @waiter: to be told when a task has ended; @park is called with it, and with the manager's lock
  *	held, when there is one to wait for
  * @task: that is waited for
@@ -51,6 +53,7 @@ struct ask {
 	uint64_t session;
 	char address[ACCESS_ADDRESS];
 	const char *match;
+	const struct query *query;
 	void *waiter;
 	void (*park)(void *waiter);
 	uint64_t task;

@@ -77,9 +77,16 @@ static bool unreachable(int err)
 	case ESLURM_BATCH_ONLY:
 	case ESLURM_DISABLED:
 	case ESLURM_INVALID_NODE_NAME:
+	case ESLURM_JOB_PENDING:
 		return false;
 	case ESLURM_IN_STANDBY_MODE:
 	case ESLURM_TRANSITION_STATE_NO_UPDATE:
+	/* It was killed while it answered. */
+	case SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH:
+	case SLURM_PROTOCOL_SOCKET_IMPL_NEGATIVE_RECV_LENGTH:
+	case SLURM_PROTOCOL_SOCKET_IMPL_NOT_ALL_DATA_SENT:
+	case SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT:
+	case SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT:
 		return true;
 	default:
 		/* From 2000 on they are of the controller. */
@@ -250,7 +257,8 @@ int job_give_back(const struct job *job, const char *node, const char *why, stru
 {
 	int err = insist(ask_requeue, job->id);
 
-	if (err)
+	/* It waits already: somebody else was first, or the answer to the first request was lost. */
+	if (err && err != ESLURM_JOB_PENDING)
 		return job_end(job, why, f);
 	job_exclude(job, node);
 	return 0;

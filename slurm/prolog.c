@@ -150,6 +150,19 @@ static int prolog_judge(const struct prolog *prolog, int exit, const char *said)
 	}
 }
 
+/*
+ * A slurmctld that was killed has forgotten what it did last, such as this start. It ends the job here when
+ * it hears of it; until then the plugin lets none of its tasks run. Not the host's fault.
+ */
+static int prolog_stray(const struct prolog *prolog, int lock, const char *why)
+{
+	int err;
+
+	syslog(LOG_NOTICE, "job %u does not run here: %s", prolog->id, why);
+	err = node_job_note(lock, NODE_JOB_ENDED, prolog->node, 0);
+	return err ? prolog_fault(prolog, strerror(-err)) : 0;
+}
+
 static int prolog_run(struct prolog *prolog)
 {
 	struct fault fault = { "" };
@@ -160,6 +173,9 @@ static int prolog_run(struct prolog *prolog)
 	lock = node_job_lock(prolog->id, LOCK_MS, &new);
 	if (lock < 0)
 		return prolog_fault(prolog, strerror(-lock));
+	/* Another step of the job was first. */
+	if (!new &&getenv("GPUFABRIC_IF_NEW"))
+		return 0;
 	/* Of an earlier start of the same job, after which no Epilog ran. */
 	if (!new) {
 		ret = prolog_release(prolog);
@@ -167,6 +183,8 @@ static int prolog_run(struct prolog *prolog)
 			return prolog_fault(prolog, "cannot release the remaining GPUs of the job");
 	}
 	err = job_load(prolog->id, prolog->node, CONTROLLER_MS, &prolog->job, &fault);
+	if (err == -ENOENT)
+		return prolog_stray(prolog, lock, fault.text);
 	if (err)
 		return prolog_fault(prolog, fault.text);
 	if (!prolog->job.n_kinds) {

@@ -178,17 +178,21 @@ static void learn_environment(void)
 	free(name);
 }
 
-/* As slurmd does; it finds out what the job is to have, and gives the job back if that cannot be. */
-static void run_prolog(const char *node)
+/*
+ * As slurmd does; it finds out what the job is to have, and gives the job back if that cannot be. @first: not
+ * where another step has had it run.
+ */
+static void run_prolog(const char *node, bool first)
 {
 	static char *const argv[] = { GPUCTL_LIBEXEC_DIR "/slurm/prolog", NULL };
 	const struct program_limits limits = { .timeout_ms = PROLOG_MS };
 	const char *conf = getenv("SLURM_CONF");
-	char *env[6] = {
+	char *env[7] = {
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		mem_printf("SLURM_JOB_ID=%u", step.id),
 		"SLURM_JOB_GPUS=unknown",
 		mem_printf("SLURMD_NODENAME=%s", node),
+		first ? "GPUFABRIC_IF_NEW=1" : "LC_ALL=C.UTF-8",
 		conf ? mem_printf("SLURM_CONF=%s", conf) : NULL,
 	};
 	struct program program = { .argv = argv, .env = env, .output_max = ENV_OUTPUT_MAX };
@@ -197,7 +201,7 @@ static void run_prolog(const char *node)
 	program_free(&program);
 	free(env[1]);
 	free(env[3]);
-	free(env[4]);
+	free(env[5]);
 }
 
 /* Wait until nobody composes or releases for the job. */
@@ -214,29 +218,52 @@ static void job_settles(void)
 	close(lock);
 }
 
+/* Slurm has given the step slots; users can say so as well, and the Prolog asks the controller. */
+static bool has_slots(spank_t spank)
+{
+	static const char *const names[] = { "SLURM_JOB_GPUS", "SLURM_STEP_GPUS" };
+	char value[2];
+	spank_err_t err;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		err = spank_getenv(spank, names[i], value, sizeof(value));
+		if (err == ESPANK_NOSPACE || (err == ESPANK_SUCCESS && *value))
+			return true;
+	}
+	return false;
+}
+
 /*
- * The job's composition; a step of a job without GPUs has nothing to ask for. A batch job that
- * comes back to a node while the Epilog of its earlier run runs, or has run, is started there without a
- * Prolog (slurmd knows its id): then the Prolog runs from here.
+ * The job's composition; a step of a job without GPUs has nothing to ask for. slurmd runs no Prolog
+ * for a job whose id it has known: of a batch job that comes back while the Epilog of its earlier run runs, or has
+ * run, or of another job, whose start a slurmctld that was killed has forgotten. Then the Prolog runs from here.
  */
 static void learn(spank_t spank)
 {
-	char node[NODE_NAME_MAX];
+	char there[NODE_NAME_MAX];
+	const char *node = getenv("SLURMD_NODENAME");
 	uint32_t number = 0;
 	enum node_job state;
 
 	if (spank_get_item(spank, S_JOB_ID, &step.id) != ESPANK_SUCCESS ||
 	    spank_get_item(spank, S_JOB_STEPID, &number) != ESPANK_SUCCESS)
 		return;
-	if (node_job_state(step.id, node, sizeof(node)) == NODE_JOB_UNKNOWN)
+	state = node_job_state(step.id, there, sizeof(there));
+	if (state == NODE_JOB_UNKNOWN && node && has_slots(spank)) {
+		slurm_info("gpufabric: job %u is started without a Prolog", step.id);
+		run_prolog(node, true);
+		state = node_job_state(step.id, there, sizeof(there));
+	}
+	if (state == NODE_JOB_UNKNOWN)
 		return;
 	job_settles();
-	state = node_job_state(step.id, node, sizeof(node));
+	state = node_job_state(step.id, there, sizeof(there));
 	/* Not where its Prolog ran: what that gave back is not to be composed here. */
 	if (state == NODE_JOB_ENDED && number == SLURM_BATCH_SCRIPT) {
 		slurm_info("gpufabric: job %u is started again without a Prolog", step.id);
-		run_prolog(node);
-		state = node_job_state(step.id, node, sizeof(node));
+		run_prolog(node ? node : there, false);
+		state = node_job_state(step.id, there, sizeof(there));
 	}
 	if (state == NODE_JOB_HERE)
 		learn_environment();

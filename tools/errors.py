@@ -149,7 +149,7 @@ def read_module(tree):
             rows[command] = rows.get(command, "") + row
         for name, body in functions(text):
             # Helpers of the same name in two files would hide one another.
-            if name in bodies and list(refusals_of(name, body)):
+            if name in bodies and any(list(refusals_of(name, one)) for one in (body, bodies[name])):
                 raise Unreadable(f"{path.name}: {name} is a name that another file has too")
             bodies[name] = body
             where[name] = path.name

@@ -538,6 +538,7 @@ static int take_numbers(struct stack *s)
 	if (!err)
 		err = named(s, "gated", &value);
 	s->model->gated = value.number > 0;
+	s->model->moe_ffn_guessed = !named(s, "expert_ffn_guessed", &value) && value.number > 0;
 	return err;
 }
 

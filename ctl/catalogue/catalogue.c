@@ -123,16 +123,53 @@ int catalogue_check_gpus(struct catalogue *cat, struct fault *f)
 	return 0;
 }
 
+static int model_work_out(struct catalogue *cat, struct cat_model *model, struct fault *f)
+{
+	int err = 0;
+
+	if (!model->whole)
+		err = cat_model_complete(model, &cat->families, f);
+	model->whole = !err;
+	return err;
+}
+
 int catalogue_check_models(struct catalogue *cat, struct fault *f)
 {
 	size_t i;
 	int err;
 
 	err = families_link(&cat->families, f);
+	/* What was shipped was checked by who shipped it. */
 	for (i = 0; i < cat->n_models && !err; i++)
-		err = cat_model_complete(&cat->models[i], &cat->families, f);
+		if (cat->models[i].layer)
+			err = model_work_out(cat, &cat->models[i], f);
 	for (i = 0; i < cat->n_engines && !err; i++)
 		err = engine_complete(&cat->engines[i], f);
+	return err;
+}
+
+int catalogue_work_out(struct catalogue *cat, struct fault *f)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < cat->n_models && !err; i++)
+		err = model_work_out(cat, &cat->models[i], f);
+	return err;
+}
+
+int catalogue_model(struct catalogue *cat, const char *name, const struct cat_model **out,
+		    struct fault *f)
+{
+	const struct cat_model *found;
+	int err;
+
+	*out = NULL;
+	err = cat_model_find(cat->models, cat->n_models, name, &found, f);
+	if (!err)
+		err = model_work_out(cat, &cat->models[found - cat->models], f);
+	if (!err)
+		*out = found;
 	return err;
 }
 

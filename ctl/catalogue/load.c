@@ -80,5 +80,7 @@ int catalogue_load(struct catalogue *cat, const char *data_dir, const char *conf
 	int err;
 
 	err = catalogue_load_gpus(cat, data_dir, config_dir, f);
-	return err ? err : catalogue_load_models(cat, data_dir, config_dir, f);
+	if (!err)
+		err = catalogue_load_models(cat, data_dir, config_dir, f);
+	return err ? err : load_end(cat, catalogue_work_out(cat, f));
 }

@@ -109,7 +109,8 @@ struct cat_family;
  * @lora_sides: rows and columns of all matrices of a target; @gated: the MLP
  * multiplies two branches; @text_family: of the part that reads and writes;
  * @left_out: parts of the file that are not counted, "" if there are none;
- * @short_list: a list that has no entry for some layers, "" if there is none.
+ * @short_list: a list that has no entry for some layers, "" if there is none;
+ * @moe_ffn_guessed: the file does not say how wide an expert is.
  *
  * The remaining members belong to model.c and build.c.
  */
@@ -156,7 +157,9 @@ struct cat_model {
 	const struct cat_family *text_family;
 	char left_out[96];
 	char short_list[128];
+	bool moe_ffn_guessed;
 
+	bool whole;
 	bool tied_given;
 	uint64_t stack_layers;
 	uint64_t seen;

@@ -22,6 +22,9 @@ static const struct ctl_option options[] = {
 	{ "output", 'o', "DIR", "directory of the file, default " CDI_DIRECTORY "; - prints it" },
 	{ "remove", 'r', "NAME", "take a composition or slot out of the file; may be repeated",
 	  "@compositions @slots" },
+	{ "require", 0, "NAME",
+	  "fail if a GPU of this composition or slot has no device node; may be repeated",
+	  "@compositions @slots" },
 	{ NULL },
 };
 
@@ -103,6 +106,19 @@ static int take_out(struct ctl_ctx *ctx, const struct gf_fabric *fabric, const c
 	return ret;
 }
 
+static int cdi_require(struct ctl_ctx *ctx, const struct gf_fabric *fabric,
+		       const struct places *places, const struct vendors *vendors)
+{
+	struct fault fault = { "" };
+	const char *name;
+	size_t pos = 0;
+
+	while ((name = ctl_opt_next(ctx, "require", &pos)))
+		if (cdi_lacks(fabric, places, vendors, name, &fault))
+			return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
+	return CTL_DONE;
+}
+
 static int cdi_write_all(struct ctl_ctx *ctx, const struct gf_fabric *fabric, const char *path)
 {
 	static const struct places places = { "/proc", "" };
@@ -115,6 +131,8 @@ static int cdi_write_all(struct ctl_ctx *ctx, const struct gf_fabric *fabric, co
 		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
 	text = cdi_print(fabric, &places, &vendors);
 	ret = cdi_put(ctx, path, text);
+	if (!ret)
+		ret = cdi_require(ctx, fabric, &places, &vendors);
 	free(text);
 	vendors_free(&vendors);
 	return ret;
@@ -132,6 +150,8 @@ static int check_options(struct ctl_ctx *ctx, const char *output)
 	if (ctl_flag(ctx, "remove") && output && !strcmp(output, "-"))
 		return ctl_fail(ctx, CTL_USAGE,
 				"--remove needs a file: name its directory with --output");
+	if (ctl_flag(ctx, "remove") && ctl_flag(ctx, "require"))
+		return ctl_fail(ctx, CTL_USAGE, "--remove and --require exclude each other");
 	return CTL_DONE;
 }
 
@@ -186,7 +206,8 @@ const struct ctl_command cmd_cdi = {
 		"whole: one device for each active composition whose GPUs are all ready, and one for each slot whose\n"
 		"GPU is ready. Files in nodes.d list the device nodes for each driver, see gpuctl-catalogue(5). Before\n"
 		"a detach, --remove takes a composition with its slots, or a slot with its composition, out of the\n"
-		"file. If no device is left, gpuctl removes the file.",
+		"file. If no device is left, gpuctl removes the file. A GPU without a driver has no device nodes, and is\n"
+		"left out; with --require, gpuctl writes the file and then fails, and names the slot.",
 	.options = { options },
 	.run = cdi_run,
 };

@@ -16,6 +16,7 @@ static const struct ctl_option options[] = {
 	{ "format", 0, "FORMAT",
 	  "shell (default; export lines), plain (NAME=VALUE) or null (NULs for newlines)",
 	  "shell plain null" },
+	{ "slot", 0, "SLOT", "only the GPUs of this slot, for one of several processes" },
 	{ NULL },
 };
 
@@ -87,26 +88,51 @@ static int env_check(struct ctl_ctx *ctx, const struct gf_composition *compositi
 	}
 }
 
+/* The slot of --slot, and the composition: that which was named, or that which has the slot. */
+static int env_find(struct session *session, const char *name, struct gf_composition **composition,
+		    struct gf_slot **only)
+{
+	const char *slot = ctl_opt(session->ctx, "slot");
+	int ret = CTL_DONE;
+
+	*only = NULL;
+	if (slot)
+		ret = session_slot(session, slot, only);
+	if (!ret && *only && !(*only)->composition)
+		ret = ctl_fail(session->ctx, CTL_USAGE, "slot %s is in no composition", slot);
+	if (!ret && *only && name && strcmp((*only)->composition, name))
+		ret = ctl_fail(session->ctx, CTL_USAGE, "slot %s is in composition %s, not in %s",
+			       slot, (*only)->composition, name);
+	if (!ret)
+		ret = session_composition(session, *only ? (*only)->composition : name,
+					  composition);
+	if (!ret)
+		ret = env_check(session->ctx, *composition);
+	if (!ret && *only && !gf_gpu_function(*only))
+		ret = ctl_fail(session->ctx, CTL_FAILED, "slot %s has no GPU: see gpuctl show %s",
+			       slot, slot);
+	return ret;
+}
+
 static int env_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	struct gf_composition *composition;
 	struct environment environment;
 	enum environment_format format;
+	struct gf_slot *only;
 	struct session session;
 	int ret;
 
-	ret = ctl_operands(ctx, argc, 1, 1);
+	ret = ctl_operands(ctx, argc, ctl_opt(ctx, "slot") ? 0 : 1, 1);
 	if (!ret)
 		ret = env_read_format(ctx, &format);
 	if (!ret)
 		ret = session_open(ctx, &session, SESSION_LOOK);
 	if (ret)
 		return ret;
-	ret = session_composition(&session, argv[0], &composition);
-	if (!ret)
-		ret = env_check(ctx, composition);
+	ret = env_find(&session, argc ? argv[0] : NULL, &composition, &only);
 	if (!ret) {
-		environment_of("/proc", "/sys", &session.fabric, composition, &environment);
+		environment_of("/proc", "/sys", &session.fabric, composition, only, &environment);
 		if (ctx->json)
 			env_render(ctx->out, &environment);
 		else
@@ -120,12 +146,13 @@ static int env_run(struct ctl_ctx *ctx, int argc, char **argv)
 const struct ctl_command cmd_env = {
 	.name = "env",
 	.group = CTL_PLUMBING,
-	.args = "NAME",
+	.args = "[NAME]",
 	.summary = "print the environment for processes of a composition",
 	.help = "These are the variables that gpuctl run sets for its command: GPUFABRIC_COMPOSITION, GPUFABRIC_SLOTS\n"
 		"and GPUFABRIC_ADDRESSES, and CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or ZE_AFFINITY_MASK if the\n"
 		"vendor's driver provides the identifiers. A job of a scheduler or a container that was not started by\n"
-		"gpuctl run gets its GPUs by them. While a composition changes, the exit code is 4.",
+		"gpuctl run gets its GPUs by them. With --slot the process gets the GPUs of one slot of the\n"
+		"composition, which need not be named. While a composition changes, the exit code is 4.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.completes = "@compositions,",

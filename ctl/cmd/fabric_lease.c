@@ -13,7 +13,9 @@
 #include <string.h>
 #include <sys/reboot.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include "base/replace.h"
 #include "base/text.h"
@@ -29,6 +31,8 @@
 #define ASK_MIN_MS 500
 #define VACATE_MAX_MS 20000
 #define AGAIN_MS 500
+#define WATCHDOG_MAX_MS 60000
+#define WATCHDOG_MIN_MS 2000
 
 static const struct ctl_option options[] = {
 	{ "no-reboot", 0, NULL,
@@ -39,6 +43,7 @@ static const struct ctl_option options[] = {
 /**
  * struct keeper - one manager's lease
  * @record: path of what the next start has to know
+ * @alarm: a timer that goes on while the host sleeps
  * @none: the manager gives no lease to this host
  * @vacated: the lease is over, and no slot has power
  */
@@ -47,6 +52,7 @@ struct keeper {
 	const struct manager_conf *conf;
 	struct host_lease lease;
 	char *record;
+	int alarm;
 	bool none, vacated;
 };
 
@@ -71,6 +77,19 @@ static int record_write(struct keeper *k, const struct host_lease *lease)
 	err = lease->length ? replace_file(k->record, text, 0600) : replace_remove(k->record);
 	free(text);
 	return err ? ctl_fail(k->ctx, CTL_FAILED, "%s: %s", k->record, replace_error(err)) : 0;
+}
+
+/*
+ * systemd kills a service that hangs. The next one has to have the third quarter of the lease for
+ * GPUs, so it is told how soon: a quarter, and @more_ms for what is begun now.
+ */
+static void keeper_lives(const struct keeper *k, uint64_t more_ms)
+{
+	uint64_t ms = k->lease.length ? k->lease.length / 4 : WATCHDOG_MAX_MS;
+
+	ms = ms > WATCHDOG_MAX_MS ? WATCHDOG_MAX_MS : ms;
+	ms = ms < WATCHDOG_MIN_MS ? WATCHDOG_MIN_MS : ms;
+	sd_notifyf(0, "WATCHDOG=1\nWATCHDOG_USEC=%llu", (unsigned long long)(ms + more_ms) * 1000);
 }
 
 static uint32_t ask_limit(const struct keeper *k)
@@ -117,6 +136,7 @@ static int keeper_renew(struct keeper *k)
 	k->none = !lease.length;
 	k->lease = lease;
 	k->vacated = false;
+	keeper_lives(k, 0);
 	return CTL_DONE;
 }
 
@@ -129,7 +149,9 @@ static void keeper_vacate(struct keeper *k)
 
 	if (end != UINT64_MAX && end - now < limit)
 		limit = end - now;
+	keeper_lives(k, limit);
 	ret = vacate(k->ctx, k->conf, limit, &left);
+	keeper_lives(k, 0);
 	/* Without the module no slot of it was ever powered on by us. */
 	if (ret)
 		ctl_warn(k->ctx, "the lease is over: %s", k->ctx->error);
@@ -147,14 +169,16 @@ static void keeper_vacate(struct keeper *k)
 static void keeper_wait(const struct keeper *k)
 {
 	uint64_t now = text_uptime(), next = host_lease_next(&k->lease, now);
-	uint64_t ms = k->none ? ASK_MAX_MS : AGAIN_MS;
-	struct timespec ts;
+	struct pollfd event = { .fd = k->alarm, .events = POLLIN };
+	struct itimerspec when = { 0 };
 
 	/* What was refused is asked for again soon. */
-	if (!k->none && host_lease_judge(&k->lease, now) == LEASE_HOLDS)
-		ms = next - now;
-	ts = (struct timespec){ (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
-	ppoll(NULL, 0, &ts, gfc_signal_mask());
+	if (k->none || host_lease_judge(&k->lease, now) != LEASE_HOLDS)
+		next = now + (k->none ? ASK_MAX_MS : AGAIN_MS);
+	when.it_value = (struct timespec){ (time_t)(next / 1000), (long)(next % 1000) * 1000000 };
+	/* A host that has slept is told at once, while a timeout of poll() would not have moved. */
+	timerfd_settime(k->alarm, TFD_TIMER_ABSTIME, &when, NULL);
+	ppoll(&event, 1, NULL, gfc_signal_mask());
 }
 
 /* The service ends: either time says nothing of this host any more, or it uses nothing. */
@@ -188,7 +212,7 @@ static int keeper_run(struct keeper *k)
 	record_read(k);
 	gfc_catch_signals();
 	while (!gfc_signalled()) {
-		sd_notify(0, "WATCHDOG=1");
+		keeper_lives(k, 0);
 		/* There is no time left to ask first; of one that is not known there may be. */
 		if (keeper_is_over(k) && k->lease.length && !k->vacated)
 			keeper_vacate(k);
@@ -206,7 +230,7 @@ static int keeper_run(struct keeper *k)
 
 static int fabric_lease_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
-	struct keeper keeper = { .ctx = ctx };
+	struct keeper keeper = { .ctx = ctx, .alarm = -1 };
 	struct managers managers;
 	size_t i;
 	int ret = ctl_operands(ctx, argc, 1, 1);
@@ -224,7 +248,12 @@ static int fabric_lease_run(struct ctl_ctx *ctx, int argc, char **argv)
 			       argv[0]);
 	if (keeper.conf) {
 		keeper.record = mem_printf("%s/%s", LEASE_DIR, keeper.conf->name);
-		ret = keeper_run(&keeper);
+		keeper.alarm = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+		ret = keeper.alarm < 0 ?
+			      ctl_fail(ctx, CTL_FAILED, "no timer: %s", strerror(errno)) :
+			      keeper_run(&keeper);
+		if (keeper.alarm >= 0)
+			close(keeper.alarm);
 		free(keeper.record);
 	}
 	managers_free(&managers);
@@ -240,7 +269,8 @@ const struct ctl_command cmd_fabric_lease = {
 		"half of the lease has passed without a renewal, all slots of the manager are detached by force. If one\n"
 		"still has power when a quarter is left, the host is restarted at once, without an orderly end. After a\n"
 		"boot nothing of the manager is used before the first renewal. SIGTERM gives the lease up; if the\n"
-		"manager cannot be told, the slots are detached first.",
+		"manager cannot be told, the slots are detached first. gpufabric-lease-sleep@MANAGER.service does that before\n"
+		"the host sleeps.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = fabric_lease_run,

@@ -74,8 +74,8 @@ static char *claim_why(const char *model, const struct size_request *req,
 	return text.text;
 }
 
-static int template_make(struct ctl_ctx *ctx, const struct catalogue *cat,
-			 const struct size_request *req, const char *word)
+static int template_make(struct ctl_ctx *ctx, struct catalogue *cat, const struct size_request *req,
+			 const char *word)
 {
 	struct size_row *rows;
 	struct manifest_claim claim;

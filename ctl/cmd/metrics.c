@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "cli/ctl.h"
+#include "plan/report.h"
 #include "publish/metrics.h"
 #include "publish/publish.h"
 #include "sense/metrics.h"
@@ -12,12 +13,16 @@
 static char *with_workloads(const struct ctl_ctx *ctx, char *fabric)
 {
 	struct text all = { 0 };
+	struct plan_report report;
 	struct sense_shown shown;
 
 	sense_show(ctx->config_dir, &shown);
 	text_add(&all, "%s", fabric);
 	sense_metrics(&all, &shown);
 	sense_shown_free(&shown);
+	plan_report_show(&report);
+	plan_report_metrics(&all, &report);
+	plan_report_free(&report);
 	free(fabric);
 	return all.text;
 }
@@ -48,7 +53,7 @@ const struct ctl_command cmd_metrics = {
 	.name = "metrics",
 	.group = CTL_PLUMBING,
 	.args = "[FILE]",
-	.summary = "slots, GPUs, durations and demand for Prometheus",
+	.summary = "slots, GPUs, durations, demand and the planner for Prometheus",
 	.help = "FILE is replaced atomically, as the textfile collector of Prometheus' node exporter expects; its name\n"
 		"has to end in .prom. Without FILE, the text goes to standard output.",
 	.run = metrics_run,

@@ -184,14 +184,21 @@ static int gpus(struct ctl_ctx *ctx, struct names *names)
 	return add_catalogue(ctx, names, catalogue_load_gpus, names_add_gpus);
 }
 
+static int load_names(struct catalogue *catalogue, const char *data_dir, const char *config_dir,
+		      struct fault *fault)
+{
+	memset(catalogue, 0, sizeof(*catalogue));
+	return catalogue_load_models(catalogue, data_dir, config_dir, fault);
+}
+
 static int models(struct ctl_ctx *ctx, struct names *names)
 {
-	return add_catalogue(ctx, names, catalogue_load, add_models);
+	return add_catalogue(ctx, names, load_names, add_models);
 }
 
 static int engines(struct ctl_ctx *ctx, struct names *names)
 {
-	return add_catalogue(ctx, names, catalogue_load, add_engines);
+	return add_catalogue(ctx, names, load_names, add_engines);
 }
 
 static int kinds(struct ctl_ctx *ctx, struct names *names)

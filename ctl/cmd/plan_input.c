@@ -25,6 +25,9 @@
 
 #define QUANTILE 0.9
 #define MARGIN 10
+#define BOUNDARY_WAIT_MS 600000
+#define BOUNDARY_WAIT_MAX_MS (7ull * 24 * 3600 * 1000)
+#define MINUTE_MS 60000
 
 const struct ctl_option plan_input_options[] = {
 	{ "state", 0, "FROM",
@@ -34,6 +37,8 @@ const struct ctl_option plan_input_options[] = {
 	  "from-stats" },
 	{ "quantile", 'q', "CHANCE",
 	  "probability that demand does not exceed its forecast (default 0.9)" },
+	{ "boundary-wait", 0, "TIME",
+	  "time for which a move waits for a boundary of its workload (default 10min; 0: none)" },
 	{ "margin", 0, "COST", "least saving for which gpuctl makes moves (default 10)" },
 	{ NULL },
 };
@@ -54,6 +59,21 @@ int plan_host(struct ctl_ctx *ctx, char name[PLAN_HOST])
 		memcpy(name, given, strlen(given));
 	else if (gethostname(name, PLAN_HOST - 1))
 		return ctl_fail(ctx, CTL_FAILED, "no host name: %s", strerror(errno));
+	return CTL_DONE;
+}
+
+static int boundary_wait_read(struct ctl_ctx *ctx, struct plan_input *input)
+{
+	const char *given = ctl_opt(ctx, "boundary-wait");
+	uint64_t ms = BOUNDARY_WAIT_MS;
+
+	if (given && !strcmp(given, "0"))
+		ms = 0;
+	else if (given && (!text_parse_duration(given, &ms) || ms > BOUNDARY_WAIT_MAX_MS))
+		return ctl_fail(ctx, CTL_USAGE,
+				"--boundary-wait %s: write a time of up to 7d, such as 15min, or 0",
+				given);
+	input->boundary_wait = (ms + MINUTE_MS - 1) / MINUTE_MS;
 	return CTL_DONE;
 }
 
@@ -80,6 +100,8 @@ int plan_input_options_read(struct ctl_ctx *ctx, struct plan_input *input)
 	if (!ret)
 		ret = plan_rates_number(ctx, "margin", 0, PLAN_WEIGHT_MAX * PLAN_SECONDS_MAX,
 					&input->margin);
+	if (!ret)
+		ret = boundary_wait_read(ctx, input);
 	return ret;
 }
 
@@ -194,6 +216,7 @@ static void print_rest(struct ctl_ctx *ctx, const struct plan_instance *in,
 {
 	static const struct out_column columns[] = {
 		{ "workload", "WORKLOAD" },
+		{ "reason", NULL },
 		{ "why", "WHY" },
 		{ NULL, NULL },
 	};
@@ -204,6 +227,7 @@ static void print_rest(struct ctl_ctx *ctx, const struct plan_instance *in,
 	for (i = 0; i < step->moves.n_off; i++) {
 		out_row(t);
 		out_str(t, "workload", in->workloads[step->moves.off[i].workload].name);
+		out_str(t, "reason", plan_off_names[step->moves.off[i].reason]);
 		out_strf(t, "why", "%s", step->moves.off[i].why);
 		out_text(t, "why", "put off: %s", step->moves.off[i].why);
 	}
@@ -235,6 +259,8 @@ static int plan_input_solve(struct ctl_ctx *ctx, const struct plan_input *input,
 		move_list_make(list, in, &step.moves);
 		plan_input_print_whole(ctx, input, &step);
 		print_rest(ctx, in, ahead, &step);
+		if (input->report)
+			plan_report_make(input->report, in, ahead, &step);
 	}
 	plan_step_free(&step);
 	return ret;

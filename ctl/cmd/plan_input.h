@@ -4,10 +4,11 @@
 #define GPUCTL_PLAN_INPUT_H
 
 #include "plan/move_list.h"
+#include "plan/report.h"
 #include "plan/step.h"
 #include "session/session.h"
 
-/* --state, --quantile, --margin, --costs: of step and run. */
+/* --state, --quantile, --margin, --costs, --boundary-wait: of step and run. */
 extern const struct ctl_option plan_input_options[];
 /* --host, of apply as well. */
 extern const struct ctl_option plan_host_options[];
@@ -26,8 +27,10 @@ int plan_host(struct ctl_ctx *ctx, char name[PLAN_HOST]);
  * @margin: cost that moves have to save beyond their own
  * @quantile: of forecasts
  * @minute: that the first interval begins with
- * @aged: NULL, or sets how long compositions have had their GPUs
+ * @boundary_wait: minutes for which a move waits for the next boundary of its workload
+ * @aged: NULL, or sets how long compositions have had their GPUs, and wait for boundaries
  * @arg: for @aged
+ * @report: what came of it, or NULL
  * @warm: prices of the step before, or NULL
  * @keep: where prices are left, or NULL
  */
@@ -35,9 +38,10 @@ struct plan_input {
 	char host[PLAN_HOST];
 	bool module, measured;
 	double margin, quantile;
-	uint64_t minute;
+	uint64_t minute, boundary_wait;
 	void (*aged)(struct plan_ahead *ahead, void *arg);
 	void *arg;
+	struct plan_report *report;
 	const struct plan_prices *warm;
 	struct plan_prices **keep;
 };

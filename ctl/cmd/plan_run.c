@@ -5,6 +5,9 @@
  * A step each minute: read, plan, move. Nothing is kept between two of them that the next one
  * could not do without: who has what the module says, and since when. So it can be killed at
  * any time. What goes wrong in one minute is a warning, and the next one is tried anew.
+ *
+ * A workload that announces boundaries is moved at one. When a move waits for that, the next step is
+ * made as soon as it is announced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +23,9 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/plan_input.h"
+#include "base/replace.h"
 #include "plan/apply.h"
+#include "plan/boundary.h"
 
 #define MINUTE_MS 60000
 #define LINE_BYTES 32
@@ -36,11 +41,11 @@ static const struct ctl_option options[] = {
 /**
  * struct since - when something was with a workload
  * @name: of the workload
- * @minute: by the clock that is used
+ * @at: minute by the clock that is used; of boundaries see boundary_last()
  */
 struct since {
 	char *name;
-	uint64_t minute;
+	uint64_t at;
 };
 
 /**
@@ -66,6 +71,10 @@ struct sinces {
  * @lines: lines that were read
  * @moved: who got a GPU by this run
  * @refused: who did not let go of one
+ * @heard: latest boundary of each composition, as of the last step
+ * @awaited: whose moves wait for a boundary
+ * @ears: tells of boundaries; -1: nothing does
+ * @report: of the last step
  * @prices: of the step before
  * @planned: the minute of the step before
  * @interval_s: length of its intervals
@@ -79,7 +88,9 @@ struct runner {
 	int clock;
 	char line[LINE_BYTES];
 	size_t used, lines;
-	struct sinces moved, refused;
+	struct sinces moved, refused, heard, awaited;
+	int ears;
+	struct plan_report report;
 	struct plan_prices *prices;
 	uint64_t planned;
 	double interval_s;
@@ -92,17 +103,45 @@ enum tick {
 	TICK_ERROR
 };
 
+static const struct since *since_of(const struct sinces *all, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < all->n; i++)
+		if (!strcmp(all->items[i].name, name))
+			return &all->items[i];
+	return NULL;
+}
+
+/* Has one been announced that a move waits for? */
+static bool is_at_boundary(const struct runner *r)
+{
+	const struct since *heard;
+	size_t i;
+
+	for (i = 0; i < r->awaited.n; i++) {
+		heard = since_of(&r->heard, r->awaited.items[i].name);
+		if (!heard || heard->at != boundary_last(r->awaited.items[i].name))
+			return true;
+	}
+	return false;
+}
+
 static enum tick wait_minute(struct runner *r)
 {
-	uint64_t now = text_now(), wait = MINUTE_MS - now % MINUTE_MS;
-	struct timespec ts = { .tv_sec = (time_t)(wait / 1000),
-			       .tv_nsec = (long)(wait % 1000) * 1000000 };
+	struct pollfd fd = { .fd = r->ears, .events = POLLIN };
+	uint64_t now;
 
 	/* The first step is not waited for. */
-	if (r->planned)
-		while (!gfc_signalled() && text_now() / MINUTE_MS <= r->planned &&
-		       !ppoll(NULL, 0, &ts, gfc_signal_mask()))
-			ts = (struct timespec){ .tv_nsec = 10000000 };
+	while (r->planned && !gfc_signalled() && (now = text_now()) / MINUTE_MS <= r->planned &&
+	       !is_at_boundary(r)) {
+		uint64_t wait = (r->planned + 1) * MINUTE_MS - now;
+		struct timespec ts = { .tv_sec = (time_t)(wait / 1000),
+				       .tv_nsec = (long)(wait % 1000) * 1000000 };
+
+		if (ppoll(&fd, 1, &ts, gfc_signal_mask()) > 0)
+			boundary_hear(r->ears);
+	}
 	if (gfc_signalled())
 		return TICK_END;
 	r->input.minute = text_now() / MINUTE_MS;
@@ -157,17 +196,7 @@ static enum tick plan_run_read_minute(struct runner *r)
 	}
 }
 
-static const struct since *since_of(const struct sinces *all, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < all->n; i++)
-		if (!strcmp(all->items[i].name, name))
-			return &all->items[i];
-	return NULL;
-}
-
-static void since_note(struct sinces *all, const char *name, uint64_t minute)
+static void since_note(struct sinces *all, const char *name, uint64_t at)
 {
 	struct since *item = (struct since *)(uintptr_t)since_of(all, name);
 
@@ -176,7 +205,7 @@ static void since_note(struct sinces *all, const char *name, uint64_t minute)
 		item = &all->items[all->n++];
 		item->name = mem_strdup(name);
 	}
-	item->minute = minute;
+	item->at = at;
 }
 
 static void sinces_free(struct sinces *all)
@@ -186,6 +215,22 @@ static void sinces_free(struct sinces *all)
 	for (i = 0; i < all->n; i++)
 		free(all->items[i].name);
 	free(all->items);
+	memset(all, 0, sizeof(*all));
+}
+
+/* Minutes for which a move of it still waits for a boundary. */
+static uint32_t patience(struct runner *r, const char *name, uint64_t minute)
+{
+	const struct since *heard = since_of(&r->heard, name), *awaited;
+	uint64_t last = boundary_last(name), now = text_now() * 1000, waited;
+	bool fresh = heard ? heard->at != last : last + BOUNDARY_FRESH_US > now;
+
+	since_note(&r->heard, name, last);
+	if (!last || fresh)
+		return 0;
+	awaited = since_of(&r->awaited, name);
+	waited = awaited && minute > awaited->at ? minute - awaited->at : 0;
+	return waited < r->input.boundary_wait ? (uint32_t)(r->input.boundary_wait - waited) : 0;
 }
 
 /*
@@ -194,19 +239,20 @@ static void sinces_free(struct sinces *all)
  */
 static void set_ages(struct plan_ahead *ahead, void *arg)
 {
-	const struct runner *r = arg;
+	struct runner *r = arg;
 	const struct since *since;
 	size_t i, j;
 
 	for (i = 0; i < ahead->n_sets; i++) {
 		struct plan_set *set = &ahead->sets[i];
 
+		set->patience = patience(r, set->name, ahead->minute);
 		since = since_of(&r->moved, set->name);
 		if (r->clock >= 0)
-			set->age = since ? (uint32_t)(ahead->minute - since->minute) : UINT32_MAX;
+			set->age = since ? (uint32_t)(ahead->minute - since->at) : UINT32_MAX;
 		since = since_of(&r->refused, set->name);
-		for (j = 0; since && ahead->minute - since->minute < REFUSED_MINUTES && j < set->n;
-		     j++)
+		set->refused = since && ahead->minute - since->at < REFUSED_MINUTES;
+		for (j = 0; set->refused && j < set->n; j++)
 			set->held[j] = set->has[j].gpus;
 	}
 }
@@ -232,7 +278,38 @@ static void note_moves(struct runner *r, const struct move_list *list,
 			since_note(&r->moved, list->items[i].workload, r->input.minute);
 		if (outcomes[i] == APPLY_FAILED && ret == CTL_BUSY)
 			since_note(&r->refused, list->items[i].workload, r->input.minute);
+		if (outcomes[i] == APPLY_FAILED)
+			plan_report_add(&r->report, list->items[i].workload, PLAN_OFF_FAILED,
+					r->ctx->error);
 	}
+}
+
+/* Who waits for a boundary now; since when is kept of those who waited before. */
+static void note_awaited(struct runner *r)
+{
+	struct sinces awaited = { 0 };
+	size_t i;
+
+	for (i = 0; i < r->report.n; i++) {
+		const struct plan_reported *off = &r->report.off[i];
+		const struct since *before = since_of(&r->awaited, off->workload);
+
+		if (off->reason == PLAN_OFF_BOUNDARY)
+			since_note(&awaited, off->workload, before ? before->at : r->input.minute);
+	}
+	sinces_free(&r->awaited);
+	r->awaited = awaited;
+}
+
+/* For gpuctl top and gpuctl metrics, which do without it. */
+static void publish(struct runner *r)
+{
+	int err;
+
+	r->report.time = text_now();
+	err = r->ctx->dry_run ? 0 : plan_report_write(&r->report);
+	if (err)
+		ctl_warn(r->ctx, PLAN_REPORT_FILE ": %s", replace_error(err));
 }
 
 static int move(struct runner *r, struct session *session, const struct move_list *list)
@@ -264,7 +341,9 @@ static int plan_run_step(struct runner *r)
 	r->input.keep = &prices;
 	ret = plan_input_step(r->ctx, &session, &r->input, r->argc, r->argv, &list, &r->interval_s);
 	if (!ret) {
+		note_awaited(r);
 		ret = move(r, &session, &list);
+		publish(r);
 		move_list_free(&list);
 	}
 	if (prices) {
@@ -309,6 +388,7 @@ static int open_clock(struct runner *r)
 	r->clock = -1;
 	r->input.aged = set_ages;
 	r->input.arg = r;
+	r->input.report = &r->report;
 	if (!name)
 		return CTL_DONE;
 	r->clock = strcmp(name, "-") ? open(name, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
@@ -319,7 +399,7 @@ static int open_clock(struct runner *r)
 
 static int plan_run_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
-	struct runner r = { .ctx = ctx, .argc = argc, .argv = argv };
+	struct runner r = { .ctx = ctx, .argc = argc, .argv = argv, .ears = -1 };
 	int ret, lock = -1;
 
 	ret = ctl_operands(ctx, argc, 1, -1);
@@ -336,11 +416,17 @@ static int plan_run_run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = apply_lock(ctx, &lock);
 	if (!ret) {
 		gfc_catch_signals();
+		r.ears = boundary_watch();
 		out_stream(ctx->out);
 		ret = plan_run_follow(&r);
 	}
 	sinces_free(&r.moved);
 	sinces_free(&r.refused);
+	sinces_free(&r.heard);
+	sinces_free(&r.awaited);
+	plan_report_free(&r.report);
+	if (r.ears >= 0)
+		close(r.ears);
 	plan_prices_free(r.prices);
 	if (r.clock > STDIN_FILENO)
 		close(r.clock);
@@ -357,7 +443,8 @@ const struct ctl_command cmd_plan_run = {
 		"-n it moves nothing. It reads DEMAND and SERIES again each time. A failure is a warning,\n"
 		"and the next minute plans again. A workload's hold, --margin and the cost of moves keep\n"
 		"GPUs from going back and forth. A workload that was told to let go of GPUs and did not\n"
-		"keeps them for ten minutes. You may kill it at any time: the next run continues\n"
+		"keeps them for ten minutes. A move of a workload that announces boundaries (gpuctl notify)\n"
+		"waits for its next one, at most for --boundary-wait. You may kill it at any time: the next run continues\n"
 		"from the state of the module. gpufabric-plan.service runs it for\n"
 		"/etc/gpuctl/plan.json.",
 	.options = { options, plan_input_options, plan_host_options, session_options },

@@ -47,7 +47,7 @@ static void tell_command(const struct session *session, const struct gf_composit
 	struct environment environment;
 	size_t i;
 
-	environment_of("/proc", "/sys", &session->fabric, composition, &environment);
+	environment_of("/proc", "/sys", &session->fabric, composition, NULL, &environment);
 	for (i = 0; i < environment.n; i++)
 		setenv(environment.items[i].name, environment.items[i].value, 1);
 	environment_free(&environment);

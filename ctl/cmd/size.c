@@ -46,7 +46,8 @@ int size_verb_run(struct ctl_ctx *ctx, const char *word, const char *model,
 	struct fault f = { "" };
 	int ret;
 
-	if (catalogue_load(&cat, ctx->data_dir, ctx->config_dir, &f))
+	if (catalogue_load_gpus(&cat, ctx->data_dir, ctx->config_dir, &f) ||
+	    catalogue_load_models(&cat, ctx->data_dir, ctx->config_dir, &f))
 		return ctl_fail(ctx, CTL_FAILED, "%s", f.text);
 	ret = size_options_read(ctx, &cat, model, reading, &req);
 	if (!ret)

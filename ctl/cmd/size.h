@@ -40,7 +40,7 @@ size_t size_rows(struct ctl_ctx *ctx, const struct catalogue *cat, const struct 
 		 struct size_row *rows);
 
 /* Answers for a workload; @word: the operand before the model. Returns enum ctl_exit. */
-typedef int (*size_verb_fn)(struct ctl_ctx *ctx, const struct catalogue *cat,
+typedef int (*size_verb_fn)(struct ctl_ctx *ctx, struct catalogue *cat,
 			    const struct size_request *req, const char *word);
 
 /*

@@ -115,7 +115,7 @@ static int print(struct session *session, const struct size_request *req, const 
 	return CTL_DONE;
 }
 
-static int check(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+static int check(struct ctl_ctx *ctx, struct catalogue *cat, const struct size_request *req,
 		 const char *name)
 {
 	const char *path = ctl_opt(ctx, "smi");

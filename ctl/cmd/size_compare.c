@@ -56,7 +56,7 @@ static void compare_one(struct out_table *t, const struct size_request *given,
 		out_str(t, "note", fit.why && !*f.text ? fit.why : f.text);
 }
 
-static int compare(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+static int compare(struct ctl_ctx *ctx, struct catalogue *cat, const struct size_request *req,
 		   const char *word)
 {
 	const struct size_method *const *m;

@@ -175,8 +175,8 @@ static void print_each(struct ctl_ctx *ctx, const struct size_request *req,
 	free(total);
 }
 
-static int estimate(struct ctl_ctx *ctx, const struct catalogue *cat,
-		    const struct size_request *req, const char *word)
+static int estimate(struct ctl_ctx *ctx, struct catalogue *cat, const struct size_request *req,
+		    const char *word)
 {
 	struct size_terms terms;
 	struct size_row *rows;

@@ -15,6 +15,7 @@
 #include "cli/given.h"
 #include "cli/out.h"
 #include "cmd/size.h"
+#include "cmd/size_print.h"
 #include "size/estimate.h"
 #include "size/limit.h"
 
@@ -123,6 +124,9 @@ static bool most_print(struct out_table *t, const struct size_request *req,
 		out_str(t, "note", "the model's maximum");
 	else if (what == MOST_LAYERS && most == req->model->layers)
 		out_str(t, "note", "all of them");
+	else if (what == MOST_LAYERS)
+		out_strf(t, "note", "of %llu layers: --n-gpu-layers %llu",
+			 (unsigned long long)req->model->layers, (unsigned long long)most);
 	return most;
 }
 
@@ -172,6 +176,28 @@ static int most_check(struct ctl_ctx *ctx, const struct size_request *req, const
 	return CTL_DONE;
 }
 
+/* What the numbers are about. */
+static void head_print(struct ctl_ctx *ctx, const struct size_request *req, enum size_most_of what)
+{
+	unsigned long long batch = req->batch, context = req->context;
+	struct text line = { 0 };
+
+	text_add(&line, "%s  %s %s, ", req->model->name, size_task_name(req->task),
+		 req->precision->name);
+	if (what == MOST_BATCH)
+		text_add(&line, "sequences of %llu tokens", context);
+	else if (what == MOST_CONTEXT)
+		text_add(&line, "%llu sequence%s", batch, batch > 1 ? "s" : "");
+	else
+		text_add(&line, "%llu x %llu tokens", batch, context);
+	if (req->method == &size_method_engine)
+		text_add(&line, ", engine %s; P95 decides what fits", req->engine->id);
+	else
+		text_add(&line, ", method %s", req->method->name);
+	out_line(ctx->out, "%s", line.text);
+	free(line.text);
+}
+
 int size_fit(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
 	     const char *word)
 {
@@ -186,12 +212,15 @@ int size_fit(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size
 	ret = most_check(ctx, req, word, &what);
 	if (ret)
 		return ret;
+	head_print(ctx, req, what);
 	t = out_table(ctx->out, "most", kinds[what].columns, OUT_TABLE);
 	while (!ret && (value = ctl_opt_next(ctx, "gpu", &pos))) {
 		ret = asked_read(ctx, value, &asked);
 		if (!ret)
 			ret = most_of_kind(ctx, cat, req, &asked, t, what, &fits);
 	}
+	if (!ret)
+		size_print_doubts(ctx, req);
 	if (!ret && !fits)
 		ret = ctl_fail(ctx, CTL_NO_FIT, "not even one %s fits on these GPUs",
 			       kinds[what].one);

@@ -172,7 +172,7 @@ static void say_learned(struct ctl_ctx *ctx, const struct size_request *req,
 		 fit->p50, fit->learned, fit->learned == 1 ? "" : "s");
 }
 
-static int learn(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+static int learn(struct ctl_ctx *ctx, struct catalogue *cat, const struct size_request *req,
 		 const char *path)
 {
 	struct engine_fit *fit;

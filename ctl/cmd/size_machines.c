@@ -345,8 +345,8 @@ static int fail_slow(struct ctl_ctx *ctx, const struct catalogue *cat,
 						 best->latency.tpot_limit]);
 }
 
-static int machines(struct ctl_ctx *ctx, const struct catalogue *cat,
-		    const struct size_request *req, const char *word)
+static int machines(struct ctl_ctx *ctx, struct catalogue *cat, const struct size_request *req,
+		    const char *word)
 {
 	struct machine_wish wish;
 	struct prices prices = { 0 };

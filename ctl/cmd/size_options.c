@@ -73,6 +73,10 @@ const struct ctl_option size_workload_options[] = {
 	{ "dp", 0, "COUNT", "replicas (data parallel)" },
 	{ "cp", 0, "COUNT", "GPUs that share a sequence (context parallel)" },
 	{ "ep", 0, "COUNT", "GPUs that share the experts (expert parallel)" },
+	{ "etp", 0, "COUNT",
+	  "training: GPUs that share the matrices of each expert (default: as many as --tp)" },
+	{ "virtual-stages", 0, "COUNT",
+	  "training with --pp: groups of layers of a GPU that take turns (interleaved schedule)" },
 	{ "round", 0, "TO", "round the number of GPUs up: none (default) or pow2", "none pow2" },
 	{ "spec", 0, "FILE", "a file with the workload in JSON: these options without dashes" },
 	{ "method", 0, "NAME", "engine (default), formula or a rule of thumb (size compare)",
@@ -266,6 +270,16 @@ static int read_ep(const char *value, struct size_request *req, struct fault *f)
 	return degree(value, &req->ep, f);
 }
 
+static int read_etp(const char *value, struct size_request *req, struct fault *f)
+{
+	return degree(value, &req->etp, f);
+}
+
+static int read_virtual(const char *value, struct size_request *req, struct fault *f)
+{
+	return degree(value, &req->virtual_stages, f);
+}
+
 static int read_round(const char *value, struct size_request *req, struct fault *f)
 {
 	if (strcmp(value, "none") && strcmp(value, "pow2"))
@@ -444,6 +458,8 @@ static const struct reader workload_readers[] = {
 	{ "dp", read_dp },
 	{ "cp", read_cp },
 	{ "ep", read_ep },
+	{ "etp", read_etp },
+	{ "virtual-stages", read_virtual },
 	{ "round", read_round },
 	{ "method", read_method },
 	{ NULL, NULL },
@@ -568,6 +584,8 @@ static int read_file(struct ctl_ctx *ctx, const struct catalogue *cat, const cha
 	if (*stored.unknown || *stored.unclear || *stored.model.left_out ||
 	    *stored.model.short_list)
 		req->doubt = SIZE_DOUBT;
+	if (stored.model.moe_ffn_guessed && req->model)
+		req->doubt = stored.bytes ? SIZE_DOUBT : SIZE_DOUBT_EXPERTS;
 	take_format(ctx, req);
 	take_engine(ctx, cat, req);
 	return CTL_DONE;
@@ -596,37 +614,6 @@ static int read_hub(struct ctl_ctx *ctx, const struct catalogue *cat, const char
 	return ret;
 }
 
-/* Formats that the name of a checkpoint says: Qwen3-8B-AWQ. */
-static const struct size_precision *format_of_name(const char *name)
-{
-	static const char *const words[][2] = {
-		{ "-awq", "awq" },
-		{ "gptq-int8", "gptq-int8" },
-		{ "gptq-8bit", "gptq-int8" },
-		{ "-gptq", "gptq-int4" },
-		{ "nvfp4", "nvfp4" },
-		{ "-fp4", "nvfp4" },
-		{ "mxfp4", "mxfp4" },
-		{ "bnb-4bit", "nf4-dq" },
-		{ "bnb-8bit", "int8" },
-		{ "-fp8", "fp8" },
-		{ "w8a8", "int8" },
-		{ "w4a16", "int4" },
-		{ "-int4", "int4" },
-		{ "-int8", "int8" },
-		{ "-4bit", "int4" },
-		{ "-8bit", "int8" },
-		{ "q4_k_m", "q4_k_m" },
-		{ "q8_0", "q8_0" },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcasestr(name, words[i][0]))
-			return size_precision_get(words[i][1]);
-	return NULL;
-}
-
 /* A name of the catalogue: the format that it says, or that the weights are published in. */
 static void take_named_format(struct ctl_ctx *ctx, const char *name, struct size_request *req)
 {
@@ -634,7 +621,7 @@ static void take_named_format(struct ctl_ctx *ctx, const char *name, struct size
 
 	if (given(ctx, "precision") || given(ctx, "quant"))
 		return;
-	req->precision = format_of_name(name);
+	req->precision = size_precision_of_name(name);
 	if (!req->precision && published && req->task == SIZE_INFER)
 		req->precision = size_precision_get(published);
 }
@@ -644,7 +631,7 @@ const struct size_stored *size_options_stored(const struct size_request *req)
 	return req->model == &stored.model || (!req->model && stored.bytes) ? &stored : NULL;
 }
 
-static int read_model(struct ctl_ctx *ctx, const struct catalogue *cat, const char *operand,
+static int read_model(struct ctl_ctx *ctx, struct catalogue *cat, const char *operand,
 		      struct size_request *req)
 {
 	const char *name = operand ? operand : given(ctx, "model");
@@ -661,7 +648,7 @@ static int read_model(struct ctl_ctx *ctx, const struct catalogue *cat, const ch
 		return read_hub(ctx, cat, name, req);
 	if (name && stored_is_path(name))
 		return read_path(ctx, cat, name, req);
-	if (name && cat_model_find(cat->models, cat->n_models, name, &req->model, &f))
+	if (name && catalogue_model(cat, name, &req->model, &f))
 		return ctl_fail(ctx, CTL_USAGE, "%s", f.text);
 	if (name)
 		take_named_format(ctx, name, req);
@@ -677,8 +664,8 @@ static int check_pairs(struct ctl_ctx *ctx, const struct size_request *req)
 		{ "batch", "micro-batch" },
 	};
 	static const char *const training[] = {
-		"micro-batch", "optimizer", "states",  "zero",
-		"recompute",   "loss",	    "offload", "sequence-parallel",
+		"micro-batch", "optimizer",	    "states", "zero",		"recompute", "loss",
+		"offload",     "sequence-parallel", "etp",    "virtual-stages",
 	};
 	static const char *const serving[] = { "sequences", "chunk", "host-layers" };
 	static const char *const adapting[] = { "rank", "lora-rank", "lora-target" };
@@ -762,7 +749,7 @@ static int check_fleet(struct ctl_ctx *ctx, const struct size_request *req,
 	return CTL_DONE;
 }
 
-int size_options_read(struct ctl_ctx *ctx, const struct catalogue *cat, const char *model,
+int size_options_read(struct ctl_ctx *ctx, struct catalogue *cat, const char *model,
 		      enum size_reading reading, struct size_request *req)
 {
 	bool memory = reading == SIZE_READ_MEMORY;

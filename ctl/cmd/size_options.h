@@ -30,7 +30,7 @@ enum size_reading {
  * @cat. The command must have size_workload_options in its table. Returns
  * enum ctl_exit, after ctl_fail().
  */
-int size_options_read(struct ctl_ctx *ctx, const struct catalogue *cat, const char *model,
+int size_options_read(struct ctl_ctx *ctx, struct catalogue *cat, const char *model,
 		      enum size_reading reading, struct size_request *req);
 
 /* What the file of the model said, NULL if it is none of a file. */

@@ -240,6 +240,25 @@ static void print_guess(struct ctl_ctx *ctx, const struct size_request *req,
 	free(what.text);
 }
 
+/* Experts without a width of their own: what was taken for it. */
+static void print_expert_width(struct ctl_ctx *ctx, const struct size_request *req)
+{
+	const struct cat_model *m = req->model;
+	struct text how = { 0 };
+
+	if (m->moe_ffn == m->ffn)
+		text_add(&how, "as wide as an MLP, %llu", (unsigned long long)m->ffn);
+	else
+		text_add(&how,
+			 "%llu wide, so that those a token visits are as wide together as an MLP, %llu",
+			 (unsigned long long)m->moe_ffn, (unsigned long long)m->ffn);
+	out_note(ctx->out, "remarks", "",
+		 "the file does not say the width of an expert (moe_intermediate_size): each of %llu is taken to be %s; the interval is wide%s",
+		 (unsigned long long)m->experts, how.text,
+		 req->exact_bytes ? ", weights are exact" : "");
+	free(how.text);
+}
+
 /* What a file left open, and what of it is not in the sum. */
 static void print_file(struct ctl_ctx *ctx, const struct size_request *req)
 {
@@ -262,6 +281,8 @@ static void print_file(struct ctl_ctx *ctx, const struct size_request *req)
 		out_note(ctx->out, "remarks", "",
 			 "%s has fewer entries than the model has layers: the rest is guessed, the interval is wide",
 			 stored->model.short_list);
+	if (req->model && req->model->moe_ffn_guessed)
+		print_expert_width(ctx, req);
 	if (*stored->unclear)
 		out_note(ctx->out, "remarks", "", "%s; the interval is wide", stored->unclear);
 	if (*stored->kv && !strcmp(stored->kv, req->kv->name))
@@ -391,11 +412,16 @@ static void print_prepared(struct ctl_ctx *ctx, const struct size_request *req)
 		 units_gib(gib, (uint64_t)there.part[PART_ACTIVATIONS]));
 }
 
-void size_print_remarks(struct ctl_ctx *ctx, const struct catalogue *cat,
-			const struct size_request *req, const struct size_terms *terms)
+void size_print_doubts(struct ctl_ctx *ctx, const struct size_request *req)
 {
 	print_file(ctx, req);
 	print_too_long(ctx, req);
+}
+
+void size_print_remarks(struct ctl_ctx *ctx, const struct catalogue *cat,
+			const struct size_request *req, const struct size_terms *terms)
+{
+	size_print_doubts(ctx, req);
 	print_namesake(ctx, cat, req);
 	print_prepared(ctx, req);
 	print_fp8_training(ctx, req);

@@ -22,6 +22,9 @@ void size_print_terms(struct ctl_ctx *ctx, const struct size_request *req, const
 /* The workload with its terms and memories, and an empty line; fills @terms. */
 void size_print_need(struct ctl_ctx *ctx, const struct size_request *req, struct size_terms *terms);
 
+/* What the file of the model left open, and what the workload asks of a model beyond its shape. */
+void size_print_doubts(struct ctl_ctx *ctx, const struct size_request *req);
+
 /* What a reader must know to trust the number. */
 void size_print_remarks(struct ctl_ctx *ctx, const struct catalogue *cat,
 			const struct size_request *req, const struct size_terms *terms);

@@ -57,7 +57,7 @@ static const struct out_column count_columns[] = FORMAT_COLUMNS("GPUS");
 static const struct out_column cost_columns[] = FORMAT_COLUMNS("COST AN HOUR");
 
 /* The workload that was asked for, of another model in another format. */
-static bool variant(const struct catalogue *cat, const struct size_request *req, const char *model,
+static bool variant(struct catalogue *cat, const struct size_request *req, const char *model,
 		    const char *format, const struct size_method *method, struct size_request *out)
 {
 	struct fault f = { "" };
@@ -70,7 +70,7 @@ static bool variant(const struct catalogue *cat, const struct size_request *req,
 	out->given_params = 0;
 	out->exact_bytes = 0;
 	out->table_bytes = 0;
-	if (cat_model_find(cat->models, cat->n_models, model, &out->model, &f))
+	if (catalogue_model(cat, model, &out->model, &f))
 		return false;
 	return !size_request_check(out, &f);
 }
@@ -82,7 +82,7 @@ static void table_put(struct out_table *t, const char *column, uint64_t bytes)
 	out_cell(t, column, json_object_new_uint64(bytes), "%s", units_gib(buf, bytes));
 }
 
-static void memory(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req)
+static void memory(struct ctl_ctx *ctx, struct catalogue *cat, const struct size_request *req)
 {
 	struct out_table *t = out_table(ctx->out, "memory", memory_columns, OUT_TABLE);
 	struct size_request r;
@@ -109,7 +109,7 @@ static void memory(struct ctl_ctx *ctx, const struct catalogue *cat, const struc
 }
 
 /* Counts, or with a price what they cost. */
-static void counts(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+static void counts(struct ctl_ctx *ctx, struct catalogue *cat, const struct size_request *req,
 		   double price)
 {
 	struct out_table *t =
@@ -142,7 +142,7 @@ static void counts(struct ctl_ctx *ctx, const struct catalogue *cat, const struc
 	}
 }
 
-static int table(struct ctl_ctx *ctx, const struct catalogue *cat, const struct size_request *req,
+static int table(struct ctl_ctx *ctx, struct catalogue *cat, const struct size_request *req,
 		 const char *price_word)
 {
 	struct fault f = { "" };

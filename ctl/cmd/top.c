@@ -56,7 +56,8 @@ struct log_line {
  * @log: events; the newest is at @n_log - 1, modulo LOG_LINES
  * @n_log: events so far
  * @demand: of workloads, as it was last read
- * @read: when it was read
+ * @report: of the planner, as it was last read
+ * @read: when both were read
  * @drawn: when the picture was drawn
  * @stale: it is not true any more
  * @over: the user has seen enough
@@ -71,6 +72,7 @@ struct top {
 	struct log_line log[LOG_LINES];
 	size_t n_log;
 	struct sense_shown demand;
+	struct plan_report report;
 	uint64_t read, drawn;
 	bool stale, over;
 	unsigned int empty_reads;
@@ -247,7 +249,8 @@ static size_t draw_compositions(const struct top *top, size_t line, uint64_t now
 		out_free(out);
 		return line;
 	}
-	view_composition_table(out, &session->fabric, 0, n, &session->knowledge, &top->demand, now);
+	view_composition_table(out, &session->fabric, 0, n, &session->knowledge, &top->demand,
+			       &top->report, now);
 	text = out_render_text(out);
 	lines = lines_of(text);
 	for (i = 0; i <= n && lines[i]; i++) {
@@ -303,6 +306,8 @@ static void top_read_demand(struct top *top)
 		return;
 	sense_shown_free(&top->demand);
 	sense_show(top->session.ctx->config_dir, &top->demand);
+	plan_report_free(&top->report);
+	plan_report_show(&top->report);
 	top->read = text_monotonic();
 }
 
@@ -463,7 +468,7 @@ static int snapshot(struct top *top)
 	out_line(out, "%s", "");
 	if (session->fabric.n_compositions) {
 		view_composition_table(out, &session->fabric, 0, session->fabric.n_compositions,
-				       &session->knowledge, &top->demand, now);
+				       &session->knowledge, &top->demand, &top->report, now);
 		out_line(out, "%s", "");
 	}
 	render_summary(out, &session->fabric);
@@ -546,6 +551,7 @@ static int top_run(struct ctl_ctx *ctx, int argc, char **argv)
 	for (i = 0; i < LOG_LINES; i++)
 		free(top->log[i].text);
 	sense_shown_free(&top->demand);
+	plan_report_free(&top->report);
 	free(top);
 	return ret;
 }

@@ -23,15 +23,17 @@
  * @held: of each of @has, GPUs that somebody holds now
  * @n: entries of both
  * @age: minutes since it last got a GPU
+ * @patience: minutes for which a move waits for its next boundary; 0: it can be moved now
  * @busy: the module is changing it now, or it has lost a GPU: nothing is planned with it
+ * @refused: it was told to let go of GPUs, and did not
  */
 struct plan_set {
 	char *name, *tenant;
 	struct plan_held *has;
 	uint32_t *held;
 	size_t n;
-	uint32_t age;
-	bool busy;
+	uint32_t age, patience;
+	bool busy, refused;
 };
 
 /**

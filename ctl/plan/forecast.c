@@ -85,10 +85,23 @@ struct hint {
 };
 
 /**
+ * struct errors - all errors of a way in its window, sorted
+ * @values: @n of them
+ * @n: how many
+ * @room: for how many
+ * @first: step of the oldest
+ */
+struct errors {
+	double *values;
+	size_t n, room, first;
+};
+
+/**
  * struct forecast - one series
  * @y: the values, @n of them
  * @point: what each model said of the step that is the horizon later
  * @scale: how much it moved lately, at each speed
+ * @errors: of each way that looks at all of its window
  * @said: what each way said of the latest steps, by step modulo horizon + 1
  * @loss: of each way, recent ones count most
  */
@@ -98,6 +111,7 @@ struct forecast {
 	double *y, *point[FORECAST_MODELS], *scale[SPEEDS];
 	double *buf;
 	size_t n, room;
+	struct errors errors[FORECAST_WAYS];
 	double *said;
 	double loss[FORECAST_WAYS];
 	struct hint *hints;
@@ -127,6 +141,8 @@ void forecast_free(struct forecast *f)
 		free(f->point[i]);
 	for (i = 0; i < SPEEDS; i++)
 		free(f->scale[i]);
+	for (i = 0; i < FORECAST_WAYS; i++)
+		free(f->errors[i].values);
 	free(f->y);
 	free(f->buf);
 	free(f->said);
@@ -225,34 +241,88 @@ static void run_scales(struct forecast *f, size_t t)
 	}
 }
 
-/* Is @s at about the same time of the season as @t? */
-static bool is_near(const struct forecast *f, const struct way *w, size_t s, size_t t)
+/* What a way was wrong by at step @s. */
+static double error_at(const struct forecast *f, const struct way *w, size_t s)
 {
-	size_t off = (t - s) % f->season;
+	double error = f->y[s + f->horizon] - f->point[w->model][s];
 
-	if (off > f->season / 2)
-		off = f->season - off;
-	return (double)off <= w->near * f->season;
+	return w->speed ? error / f->scale[w->speed - 1][s] : error;
 }
 
+/* The first of them that is not smaller. */
+static size_t errors_find(const struct errors *e, double error)
+{
+	size_t low = 0, high = e->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (e->values[middle] < error)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The error that is known with the last value comes, what is older than the window goes. */
+static void errors_move(struct forecast *f, const struct way *w, struct errors *e)
+{
+	size_t last = f->n - 1, back = (size_t)w->window * f->season + f->horizon, at;
+
+	if (last < f->horizon)
+		return;
+	if (e->n == e->room) {
+		e->room = e->room ? 2 * e->room : 256;
+		e->values = mem_grow(e->values, e->room, sizeof(*e->values));
+	}
+	at = errors_find(e, error_at(f, w, last - f->horizon));
+	memmove(e->values + at + 1, e->values + at, (e->n - at) * sizeof(*e->values));
+	e->values[at] = error_at(f, w, last - f->horizon);
+	for (e->n++; e->first + back < last; e->first++) {
+		at = errors_find(e, error_at(f, w, e->first));
+		e->n--;
+		memmove(e->values + at, e->values + at + 1, (e->n - at) * sizeof(*e->values));
+	}
+}
+
+/* The errors of steps that are @from to @to before the last one; @n of them are there already. */
+static size_t collect(const struct forecast *f, const struct way *w, size_t from, size_t to,
+		      size_t n)
+{
+	size_t last = f->n - 1, s;
+
+	for (s = last - to; s + from <= last; s++)
+		f->buf[n++] = error_at(f, w, s);
+	return n;
+}
+
+/* Those at about the same time of the season, or all. */
 static size_t forecast_collect(const struct forecast *f, const struct way *w, bool near)
 {
-	size_t last = f->n - 1, back = (size_t)w->window * f->season + f->horizon, n = 0, s;
+	size_t off = (size_t)(w->near * f->season), last = f->n - 1, n = 0, season;
+	size_t most = (size_t)w->window * f->season + f->horizon;
 
-	for (s = last > back ? last - back : 0; s + f->horizon <= last; s++) {
-		double error = f->y[s + f->horizon] - f->point[w->model][s];
+	most = last < most ? last : most;
+	if (most < f->horizon)
+		return 0;
+	if (!near || 2 * off + 1 >= f->season)
+		return collect(f, w, f->horizon, most, 0);
+	for (season = 0; season <= most + off; season += f->season) {
+		size_t from = season > off ? season - off : 0, to = season + off;
 
-		if (near && !is_near(f, w, s, last))
-			continue;
-		f->buf[n++] = w->speed ? error / f->scale[w->speed - 1][s] : error;
+		from = from > f->horizon ? from : f->horizon;
+		to = to < most ? to : most;
+		if (from <= to)
+			n = collect(f, w, from, to, n);
 	}
 	return n;
 }
 
 /* What one way says of the step that is the horizon after the last. */
-static double forecast_say(const struct forecast *f, const struct way *w)
+static double forecast_say(const struct forecast *f, const struct way *w, const struct errors *e)
 {
-	size_t last = f->n - 1, n = forecast_collect(f, w, w->near > 0), k;
+	size_t last = f->n - 1, n = w->near > 0 ? forecast_collect(f, w, true) : e->n, k;
 	double value = f->point[w->model][last], error;
 
 	if (w->near > 0 && n < ERRORS_MIN)
@@ -260,7 +330,8 @@ static double forecast_say(const struct forecast *f, const struct way *w)
 	if (!n)
 		return value > 0 ? value : 0;
 	k = (size_t)ceil(f->q * (double)n);
-	error = kth(f->buf, n, k ? k - 1 : 0);
+	k -= k > 0;
+	error = w->near > 0 ? kth(f->buf, n, k) : e->values[k];
 	value += w->speed ? error * f->scale[w->speed - 1][last] : error;
 	return value > 0 ? value : 0;
 }
@@ -292,8 +363,11 @@ void forecast_add(struct forecast *f, double value)
 				     (1 - LOSS_KEEP) * forecast_loss(f->y[f->n - 1], said[i], f->q);
 	}
 	said = said_at(f, f->n - 1);
-	for (i = 0; i < FORECAST_WAYS; i++)
-		said[i] = forecast_say(f, &ways[i]);
+	for (i = 0; i < FORECAST_WAYS; i++) {
+		if (ways[i].near <= 0)
+			errors_move(f, &ways[i], &f->errors[i]);
+		said[i] = forecast_say(f, &ways[i], &f->errors[i]);
+	}
 }
 
 void forecast_hint(struct forecast *f, size_t from, double value)

@@ -7,6 +7,7 @@
  * it gets only where nothing else makes room. What finds no room even then is put off,
  * or made smaller where fewer GPUs are of use.
  */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,14 @@
 #include "plan/moves.h"
 
 const char *const plan_action_names[PLAN_ACTIONS] = { "compose", "resize", "release" };
+
+const char *const plan_off_names[PLAN_OFFS] = {
+	[PLAN_OFF_ROOM] = "room",     [PLAN_OFF_BOUNDARY] = "boundary",
+	[PLAN_OFF_HELD] = "held",     [PLAN_OFF_REFUSED] = "refused",
+	[PLAN_OFF_HOLD] = "hold",     [PLAN_OFF_MARGIN] = "margin",
+	[PLAN_OFF_WORTH] = "worth",   [PLAN_OFF_LEFT] = "left",
+	[PLAN_OFF_FAILED] = "failed",
+};
 
 /**
  * struct has - what a workload has at some time
@@ -317,12 +326,19 @@ static struct has part(const struct order *o, uint32_t w)
 	return to;
 }
 
-static void put_off(struct order *o, uint32_t w, const char *why)
+void plan_moves_put_off(struct plan_moves *moves, uint32_t workload, enum plan_off reason,
+			const char *fmt, ...)
 {
-	struct plan_moves *m = o->moves;
+	va_list ap;
 
-	m->off = mem_push(m->off, m->n_off, sizeof(*m->off));
-	m->off[m->n_off++] = (struct plan_put_off){ .workload = w, .why = mem_strdup(why) };
+	moves->off = mem_push(moves->off, moves->n_off, sizeof(*moves->off));
+	va_start(ap, fmt);
+	moves->off[moves->n_off++] = (struct plan_put_off){
+		.workload = workload,
+		.reason = reason,
+		.why = mem_vprintf(fmt, ap),
+	};
+	va_end(ap);
 }
 
 static void moves_take_part(struct order *o, uint32_t w)
@@ -330,7 +346,7 @@ static void moves_take_part(struct order *o, uint32_t w)
 	const char *why = hinders(o, w, &o->want[w]);
 	struct has to = part(o, w);
 
-	put_off(o, w, why ? why : "not possible");
+	plan_moves_put_off(o->moves, w, PLAN_OFF_ROOM, "%s", why ? why : "not possible");
 	if (!same(&to, &o->now[w]))
 		make(o, w, &to);
 	o->want[w] = o->now[w];

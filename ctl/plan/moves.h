@@ -35,13 +35,31 @@ struct plan_move {
 	char *why;
 };
 
+/* Why a workload is not moved now, although it could use other GPUs than it has. */
+enum plan_off {
+	PLAN_OFF_ROOM, /* others have the room, and do not make it */
+	PLAN_OFF_BOUNDARY, /* it waits for its next boundary, or the end of an epoch */
+	PLAN_OFF_HELD, /* a process holds a GPU that is to go */
+	PLAN_OFF_REFUSED, /* it was told to let go of GPUs, and did not */
+	PLAN_OFF_HOLD, /* it got a GPU less than its hold ago */
+	PLAN_OFF_MARGIN, /* the moves save too little */
+	PLAN_OFF_WORTH, /* no plan that moves it now costs less */
+	PLAN_OFF_LEFT, /* it is not planned */
+	PLAN_OFF_FAILED, /* the move was made, and failed */
+	PLAN_OFFS
+};
+
+extern const char *const plan_off_names[PLAN_OFFS];
+
 /**
- * struct plan_put_off - what the plan has, and cannot be done now
+ * struct plan_put_off - a workload that is not moved now
  * @workload: index
+ * @reason: as a code
  * @why: in words
  */
 struct plan_put_off {
 	uint32_t workload;
+	enum plan_off reason;
 	char *why;
 };
 
@@ -55,6 +73,9 @@ struct plan_moves {
 /* Make them for interval 0 of a solution; @ahead may be NULL. */
 void plan_moves_make(const struct plan_instance *in, const struct plan_ahead *ahead,
 		     const struct plan_solution *s, struct plan_moves *moves);
+/* One more that is not moved now. */
+void plan_moves_put_off(struct plan_moves *moves, uint32_t workload, enum plan_off reason,
+			const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void plan_moves_free(struct plan_moves *moves);
 
 #endif /* GPUCTL_PLAN_MOVES_H */

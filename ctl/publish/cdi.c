@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/text.h"
+#include "module/netlink_gen.h"
 #include "publish/cdi.h"
 
 #define VERSION_LOWEST "0.3.0"
@@ -202,6 +203,58 @@ char *cdi_print(const struct gf_fabric *fabric, const struct places *places,
 		cdi_add_device(devices, fabric->slots[i].name, &device);
 	}
 	return print_document(devices);
+}
+
+static bool slot_lacks(const struct places *places, const struct vendors *vendors,
+		       const struct gf_slot *slot, struct fault *fault)
+{
+	const struct gf_function *gpu = gf_gpu_function(slot);
+	const char *state = gf_state_name(slot->state);
+	struct gpunodes nodes = { 0 };
+
+	if (!usable(slot)) {
+		fault_set(fault, ENODEV, "slot %s is %s", slot->name, state ? state : "unknown");
+		return true;
+	}
+	gpunodes_add(&nodes, places, vendors, slot);
+	if (!nodes.n && gpu && gpu->driver)
+		fault_set(fault, ENODEV,
+			  "the GPU in slot %s has no device node: its driver %s has made none",
+			  slot->name, gpu->driver);
+	else if (!nodes.n)
+		fault_set(fault, ENODEV,
+			  "the GPU in slot %s has no device node: no driver is bound to it, load one",
+			  slot->name);
+	gpunodes_free(&nodes);
+	return *fault->text;
+}
+
+bool cdi_lacks(const struct gf_fabric *fabric, const struct places *places,
+	       const struct vendors *vendors, const char *name, struct fault *fault)
+{
+	const struct gf_composition *composition = gf_composition_by_name(fabric, name);
+	const struct gf_slot *slot = gf_slot_by_name(fabric, name);
+	bool lacks = false;
+	size_t i;
+
+	if (!composition && !slot) {
+		fault_set(fault, ENOENT, "there is no composition or slot %s", name);
+		return true;
+	}
+	if (!composition)
+		return slot_lacks(places, vendors, slot, fault);
+	if (composition->state != GPUFABRIC_COMPOSITION_STATE_ACTIVE) {
+		fault_set(fault, ENODEV, "composition %s is %s", name,
+			  gfnl_composition_state_name(composition->state));
+		return true;
+	}
+	for (i = 0; !lacks && i < composition->n_members; i++) {
+		slot = gf_slot_by_id(fabric, composition->members[i].slot_id);
+		lacks = !slot || slot_lacks(places, vendors, slot, fault);
+		if (!slot)
+			fault_set(fault, ENODEV, "a slot of composition %s is gone", name);
+	}
+	return lacks;
 }
 
 const char **cdi_together(const struct gf_fabric *fabric, const char *name, size_t *n)

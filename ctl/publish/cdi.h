@@ -23,6 +23,13 @@ char *cdi_print(const struct gf_fabric *fabric, const struct places *places,
 		const struct vendors *vendors);
 
 /*
+ * Does the specification lack @name, or one of its GPUs? Then the reason says which slot, and why. A GPU
+ * without a node of its own is one that no container can use.
+ */
+bool cdi_lacks(const struct gf_fabric *fabric, const struct places *places,
+	       const struct vendors *vendors, const char *name, struct fault *fault);
+
+/*
  * The specification without some devices; NULL when none is left. 0 or a
  * negative errno with the reason. @removed counts the names that were there.
  */

@@ -22,7 +22,8 @@ static void environment_set(struct environment *environment, const char *name, c
 }
 
 void environment_of(const char *proc, const char *sys, const struct gf_fabric *fabric,
-		    const struct gf_composition *composition, struct environment *environment)
+		    const struct gf_composition *composition, const struct gf_slot *only,
+		    struct environment *environment)
 {
 	const struct gf_slot **slots = mem_zalloc(composition->n_members, sizeof(*slots));
 	struct text names = { 0 }, addresses = { 0 };
@@ -33,7 +34,7 @@ void environment_of(const char *proc, const char *sys, const struct gf_fabric *f
 		const struct gf_slot *slot = gf_slot_by_id(fabric, composition->members[i].slot_id);
 		const struct gf_function *gpu = slot ? gf_gpu_function(slot) : NULL;
 
-		if (!gpu)
+		if (!gpu || (only && slot != only))
 			continue;
 		slots[n++] = slot;
 		text_join(&names, " ", slot->name);

@@ -24,10 +24,12 @@ enum environment_format {
 
 /*
  * GPUFABRIC_COMPOSITION, GPUFABRIC_SLOTS, GPUFABRIC_ADDRESSES, and what the runtimes of the
- * vendors read. A slot without a GPU is left out. @proc and @sys are where these file systems are.
+ * vendors read; of one slot alone unless @only is NULL. A slot without a GPU is left out. @proc and
+ * @sys are where these file systems are.
  */
 void environment_of(const char *proc, const char *sys, const struct gf_fabric *fabric,
-		    const struct gf_composition *composition, struct environment *environment);
+		    const struct gf_composition *composition, const struct gf_slot *only,
+		    struct environment *environment);
 void environment_free(struct environment *environment);
 
 /* Append it to a text; ENVIRONMENT_NULL leaves NULs in it. */

@@ -151,11 +151,17 @@ int block_read(struct view *view, struct endpoint *e, const struct answer *answe
 {
 	const char *processor = first_link(answer->body, "Processors"), *path;
 	struct answer processor_answer = { 0 };
-	int ret;
+	int ret = CTL_DONE;
 
 	if (!processor)
 		return CTL_DONE;
-	ret = client_get(view->client, processor, NULL, &processor_answer, f);
+	/* It may have come with its block. */
+	processor_answer.body = json_object_get(
+		json_object_array_get_idx(doc_array(answer->body, "Processors"), 0));
+	if (!doc_text(processor_answer.body, "ProcessorType")) {
+		answer_free(&processor_answer);
+		ret = client_get(view->client, processor, NULL, &processor_answer, f);
+	}
 	if (!ret)
 		processor_read(e, processor_answer.body);
 	answer_free(&processor_answer);

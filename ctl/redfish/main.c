@@ -14,6 +14,7 @@
 #include "redfish/action.h"
 #include "redfish/change.h"
 #include "redfish/link.h"
+#include "redfish/ports.h"
 
 static const struct client_dialect redfish = {
 	.sessions = "/redfish/v1/SessionService/Sessions",
@@ -21,32 +22,6 @@ static const struct client_dialect redfish = {
 	.is_path = manager_is_path,
 	.complaint = redfish_complaint,
 };
-
-/* Read them; @ports has as many as the configuration. */
-static int ports_read(struct view *view, struct job_port *ports, struct fault *f)
-{
-	const struct manager_conf *conf = view->client->conf;
-	size_t i;
-	int ret = CTL_DONE;
-
-	for (i = 0; i < conf->n_ports && !ret; i++) {
-		char *path = view_port_path(view, conf->ports[i].port);
-		struct answer answer = { 0 };
-
-		ret = client_get(view->client, path, &ports[i].missing, &answer, f);
-		if (!ret && !ports[i].missing) {
-			ports[i].link = doc_words(answer.body, "LinkStatus");
-			if (!ports[i].link)
-				ports[i].link = doc_words(answer.body, "LinkState");
-			ports[i].host =
-				doc_words(doc_object(doc_object(answer.body, "Oem"), "GPUFabric"),
-					  "Host");
-		}
-		answer_free(&answer);
-		free(path);
-	}
-	return ret;
-}
 
 static struct json_object *view_inventory(const struct view *view, const struct job_port *ports)
 {

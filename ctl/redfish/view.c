@@ -3,7 +3,6 @@
  * DOC: what a manager has
  *
  * Resources are found by the links between them, from the fabric or the composition service on.
- * Collections may come in pages, whose number is bounded, so that a loop of pages has an end.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,13 +16,6 @@
 #define FABRICS "/redfish/v1/Fabrics"
 #define SYSTEMS "/redfish/v1/Systems"
 #define BLOCKS "/redfish/v1/CompositionService/ResourceBlocks"
-#define PAGES_MAX 100
-
-/* Paths of the members of a collection. */
-struct paths {
-	char **path;
-	size_t n;
-};
 
 bool view_has_blocks(const struct view *view)
 {
@@ -37,111 +29,47 @@ static int view_fault(const struct view *view, int ret, struct fault *f)
 	return ret;
 }
 
-static void paths_free(struct paths *paths)
-{
-	while (paths->n)
-		free(paths->path[--paths->n]);
-	free(paths->path);
-	paths->path = NULL;
-}
-
-static int paths_take(struct view *view, struct paths *paths, struct json_object *body,
-		      const char *where, struct fault *f)
-{
-	struct json_object *members = doc_array(body, "Members");
-	size_t n = members ? json_object_array_length(members) : 0, i;
-
-	if (!members || paths->n + n > VIEW_ENDPOINTS_MAX) {
-		fault_set(f, EINVAL, members ? "%s: more than %d members" : "%s has no Members",
-			  where, VIEW_ENDPOINTS_MAX);
-		return view_fault(view, CTL_FAILED, f);
-	}
-	for (i = 0; i < n; i++) {
-		const char *path = link_path(json_object_array_get_idx(members, i));
-
-		if (!path) {
-			fault_set(f, EINVAL, "%s: member %zu has no path below /redfish/v1", where,
-				  i);
-			return view_fault(view, CTL_FAILED, f);
-		}
-		paths->path = mem_push(paths->path, paths->n, sizeof(*paths->path));
-		paths->path[paths->n++] = mem_strdup(path);
-	}
-	return CTL_DONE;
-}
-
-/* All pages of a collection; @missing may be NULL. */
-static int paths_read(struct view *view, const char *collection, bool *missing, struct paths *paths,
-		      struct fault *f)
-{
-	char *at = mem_strdup(collection);
-	int pages = 0, ret = CTL_DONE;
-
-	while (at && !ret) {
-		struct answer answer = { 0 };
-		const char *next;
-
-		ret = client_get(view->client, at, pages ? NULL : missing, &answer, f);
-		if (!ret && answer.status == 200)
-			ret = paths_take(view, paths, answer.body, at, f);
-		next = ret ? NULL : doc_text(answer.body, "Members@odata.nextLink");
-		if (next && (++pages == PAGES_MAX || !manager_is_path(next))) {
-			fault_set(f, EINVAL,
-				  pages == PAGES_MAX ?
-					  "%s has more than %d pages" :
-					  "%s: the link to page %d leads to another host",
-				  collection, pages == PAGES_MAX ? PAGES_MAX : pages + 1);
-			ret = view_fault(view, CTL_FAILED, f);
-		}
-		free(at);
-		at = next && !ret ? mem_strdup(next) : NULL;
-		answer_free(&answer);
-	}
-	free(at);
-	return ret;
-}
-
 /* The fabric of the configuration, or the only one. */
 static int fabric_find(struct view *view, struct fault *f)
 {
 	const char *id = view->client->conf->fabric;
-	struct paths paths = { 0 };
+	struct members all = { 0 };
 	int ret;
 
 	if (id) {
 		view->fabric = mem_printf(FABRICS "/%s", id);
 		return CTL_DONE;
 	}
-	ret = paths_read(view, FABRICS, NULL, &paths, f);
-	if (!ret && paths.n != 1) {
-		fault_set(f, ENOENT, "it has %zu fabrics: name one as fabric in %s", paths.n,
+	ret = members_read(view->client, FABRICS, NULL, &all, f);
+	if (!ret && all.n != 1) {
+		fault_set(f, ENOENT, "it has %zu fabrics: name one as fabric in %s", all.n,
 			  view->client->conf->file);
 		ret = view_fault(view, CTL_FAILED, f);
 	}
 	if (!ret)
-		view->fabric = mem_strdup(paths.path[0]);
-	paths_free(&paths);
+		view->fabric = mem_strdup(all.path[0]);
+	members_free(&all);
 	return ret;
 }
 
 /* The member of a collection whose path ends in @id, NULL for none. */
-static const char *paths_find(const struct paths *paths, const char *id)
+static const char *members_find(const struct members *members, const char *id)
 {
 	size_t i;
 
-	for (i = 0; i < paths->n; i++)
-		if (!strcmp(link_last(paths->path[i]), id))
-			return paths->path[i];
+	for (i = 0; i < members->n; i++)
+		if (!strcmp(link_last(members->path[i]), id))
+			return members->path[i];
 	return NULL;
 }
 
 static int owner_find(struct view *view, const char *collection, const char *what, struct fault *f)
 {
 	const char *host = view->client->conf->host, *path;
-	struct paths paths = { 0 };
-	int ret = paths_read(view, collection, NULL, &paths, f);
+	struct members all = { 0 };
+	int ret = members_read(view->client, collection, NULL, &all, f);
 
-	path = ret ? NULL : paths_find(&paths, host);
+	path = ret ? NULL : members_find(&all, host);
 	if (path) {
 		view->owner = mem_strdup(path);
 	} else if (!ret) {
@@ -149,11 +77,11 @@ static int owner_find(struct view *view, const char *collection, const char *wha
 			  view->client->conf->file);
 		ret = view_fault(view, CTL_FAILED, f);
 	}
-	paths_free(&paths);
+	members_free(&all);
 	return ret;
 }
 
-static void members_free(struct view *view)
+static void owner_clear(struct view *view)
 {
 	while (view->n_members)
 		free(view->members[--view->n_members]);
@@ -172,7 +100,7 @@ static int owner_read(struct view *view, struct fault *f)
 
 	if (ret)
 		goto out;
-	members_free(view);
+	owner_clear(view);
 	list = doc_array(doc_object(answer.body, "Links"),
 			 view_has_blocks(view) ? "ResourceBlocks" : "Endpoints");
 	for (i = 0; list && i < json_object_array_length(list); i++) {
@@ -246,15 +174,32 @@ static void endpoint_clear(struct endpoint *e)
 	*e = (struct endpoint){ .path = e->path };
 }
 
-/* One resource into @e, whose path is set; after an error @e is as it was. */
-static int one_read(struct view *view, struct endpoint *e, struct fault *f)
+/* Is there all that is read of it? What came with others may lack anything. */
+static bool is_whole(const struct view *view, struct json_object *body)
+{
+	const bool blocks = view_has_blocks(view);
+
+	return doc_text(body, "Id") && doc_object(body, "Links") &&
+	       doc_array(body, blocks ? "Processors" : "ConnectedEntities") &&
+	       doc_object(body, blocks ? "CompositionStatus" : "Status");
+}
+
+/*
+ * One resource into @e, whose path is set, from @body if that has it; after an error @e is as it
+ * was.
+ */
+static int one_read(struct view *view, struct endpoint *e, struct json_object *body,
+		    struct fault *f)
 {
 	struct endpoint now = { .path = e->path };
 	struct answer answer = { 0 };
 	const char *id, *etag;
-	int ret;
+	int ret = CTL_DONE;
 
-	ret = client_get(view->client, e->path, NULL, &answer, f);
+	if (is_whole(view, body))
+		answer.body = json_object_get(body);
+	else
+		ret = client_get(view->client, e->path, NULL, &answer, f);
 	if (ret)
 		goto out;
 	id = doc_text(answer.body, "Id");
@@ -276,7 +221,7 @@ out:
 	return ret;
 }
 
-static int one_add(struct view *view, const char *path, struct fault *f)
+static int one_add(struct view *view, const char *path, struct json_object *body, struct fault *f)
 {
 	struct endpoint *e;
 	int ret;
@@ -284,7 +229,7 @@ static int one_add(struct view *view, const char *path, struct fault *f)
 	view->endpoints = mem_push(view->endpoints, view->n, sizeof(*view->endpoints));
 	e = &view->endpoints[view->n];
 	*e = (struct endpoint){ .path = mem_strdup(path) };
-	ret = one_read(view, e, f);
+	ret = one_read(view, e, body, f);
 	if (!ret && e->gpu) {
 		view->n++;
 		return CTL_DONE;
@@ -296,33 +241,35 @@ static int one_add(struct view *view, const char *path, struct fault *f)
 
 int view_read_all(struct view *view, struct fault *f)
 {
-	struct paths paths = { 0 };
+	struct members all = { 0 };
 	size_t i;
-	int ret = paths_read(view, view->collection, NULL, &paths, f);
+	/* The processor of a block is one level deeper. */
+	int ret = members_expand(view->client, &view->expansion, view->collection,
+				 view_has_blocks(view) ? 2 : 1, &all, f);
 
-	for (i = 0; i < paths.n && !ret; i++)
-		ret = one_add(view, paths.path[i], f);
-	paths_free(&paths);
+	for (i = 0; i < all.n && !ret; i++)
+		ret = one_add(view, all.path[i], all.body[i], f);
+	members_free(&all);
 	return ret;
 }
 
 int view_read_one(struct view *view, const char *id, struct fault *f)
 {
-	struct paths paths = { 0 };
+	struct members all = { 0 };
 	const char *path;
 	int ret;
 
 	if (view_find(view, id))
 		return CTL_DONE;
-	ret = paths_read(view, view->collection, NULL, &paths, f);
-	path = ret ? NULL : paths_find(&paths, id);
+	ret = members_read(view->client, view->collection, NULL, &all, f);
+	path = ret ? NULL : members_find(&all, id);
 	if (path)
-		ret = one_add(view, path, f);
+		ret = one_add(view, path, NULL, f);
 	if (!ret && !view_find(view, id)) {
 		fault_set(f, ENOENT, "it has no GPU %s", id);
 		ret = view_fault(view, CTL_USAGE, f);
 	}
-	paths_free(&paths);
+	members_free(&all);
 	return ret;
 }
 
@@ -332,13 +279,13 @@ int view_refresh(struct view *view, struct fault *f)
 	int ret = owner_read(view, f);
 
 	for (i = 0; i < view->n && !ret; i++)
-		ret = one_read(view, &view->endpoints[i], f);
+		ret = one_read(view, &view->endpoints[i], NULL, f);
 	return ret;
 }
 
 void view_free(struct view *view)
 {
-	members_free(view);
+	owner_clear(view);
 	while (view->n) {
 		view->n--;
 		endpoint_clear(&view->endpoints[view->n]);

@@ -5,8 +5,9 @@
 
 #include "driver/client.h"
 #include "driver/job.h"
+#include "redfish/members.h"
 
-#define VIEW_ENDPOINTS_MAX 4096
+#define VIEW_ENDPOINTS_MAX MEMBERS_MAX
 
 /**
  * struct endpoint - a GPU, as an endpoint of the fabric or as a resource block
@@ -41,6 +42,7 @@ struct endpoint {
 /**
  * struct view - what was read
  * @client: who asks
+ * @expansion: what comes with a collection
  * @fabric: path, NULL for blocks
  * @collection: path of all endpoints or blocks
  * @owner: path of our zone or system, and @etag: of it
@@ -49,6 +51,7 @@ struct endpoint {
  */
 struct view {
 	struct client *client;
+	struct expansion expansion;
 	char *fabric;
 	char *collection;
 	char *owner;

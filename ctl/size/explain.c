@@ -88,6 +88,9 @@ static void layer_formula(const struct size_request *req, char *buf, size_t size
 	else
 		snprintf(buf, size, "%d x %llu + 4 x %llu%s B", req->flash ? 12 : 18, h, f,
 			 req->flash ? "" : " + 5 x heads x tokens");
+	if (m->experts)
+		snprintf(buf + strlen(buf), size - strlen(buf), ", for experts 4 x %llu x %llu B",
+			 (unsigned long long)m->active_experts, h);
 }
 
 static void activation_formula(const struct size_request *req, const struct size_layout *layout,
@@ -233,10 +236,13 @@ static void buffer_text(const struct size_request *req, const struct size_layout
 	double copies = req->precision->linear < 16 * SIZE_BIT ?
 				explain_number(req, ENGINE_DEQUANTIZED) :
 				0;
+	char own[32] = "";
 
+	if (explain_number(req, ENGINE_CONSTANT) > 0)
+		snprintf(own, sizeof(own), "%g GiB + ", explain_number(req, ENGINE_CONSTANT));
 	if (req->task == SIZE_INFER && copies > 0)
-		snprintf(buf, size, "%g GiB + the largest quantized matrix in 16 bits%s",
-			 explain_number(req, ENGINE_CONSTANT), copies > 1 ? ", twice" : "");
+		snprintf(buf, size, "%sthe largest quantized matrix in 16 bits%s", own,
+			 copies > 1 ? ", twice" : "");
 	else if (req->task == SIZE_INFER)
 		snprintf(buf, size, "%g GiB of the engine's own",
 			 explain_number(req, ENGINE_CONSTANT));

@@ -53,11 +53,12 @@ static void layouts_add(struct layouts *l, unsigned int tp, unsigned int pp, uns
 	const struct size_request *req = l->req;
 	unsigned int cp = req->task == SIZE_INFER ? 1 : at_least_one(req->cp);
 	uint64_t width = (uint64_t)at_least_one(tp) * at_least_one(pp) * adp * cp;
-	unsigned int least = asked ? asked : 1;
+	unsigned int least = asked ? asked : 1, ranks = at_least_one(tp) * cp;
+	unsigned int etp = req->etp ? req->etp : at_least_one(tp);
 
-	/* replicas of training share the experts */
-	if (req->task != SIZE_INFER && least * cp < req->ep)
-		least = (req->ep + cp - 1) / cp;
+	/* replicas of training share the experts, and with --etp ranks that share tensors do */
+	if (req->task != SIZE_INFER && (uint64_t)least * ranks < (uint64_t)req->ep * etp)
+		least = (unsigned int)(((uint64_t)req->ep * etp + ranks - 1) / ranks);
 	if (asked)
 		most = asked;
 	if (least > most || width * least > l->max)

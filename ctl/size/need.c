@@ -163,8 +163,11 @@ static int check_degrees(const struct size_request *req, struct fault *f)
 				 req->engine->id, size_task_name(req->task));
 	if (req->task == SIZE_INFER && req->cp > 1)
 		return fault_set(f, EINVAL, "--cp is for training: use --tp or --pp");
-	if (!m && req->ep > 1)
-		return fault_set(f, EINVAL, "--ep: name a model with experts in place of --params");
+	if (!m && (req->ep > 1 || req->etp))
+		return fault_set(f, EINVAL, "--%s: name a model with experts in place of --params",
+				 req->etp ? "etp" : "ep");
+	if (!m && req->virtual_stages > 1)
+		return fault_set(f, EINVAL, "--virtual-stages: name a model in place of --params");
 	if (!m)
 		return 0;
 	what = req->tp ? size_undivided(m, req->tp, &count) : NULL;
@@ -179,6 +182,17 @@ static int check_degrees(const struct size_request *req, struct fault *f)
 	if (req->ep > 1 && m->experts % req->ep)
 		return fault_set(f, EINVAL, "--ep %u does not divide the %llu experts", req->ep,
 				 (unsigned long long)m->experts);
+	if (req->etp && !m->experts)
+		return fault_set(f, EINVAL, "--etp: this model has no experts");
+	if (req->etp && m->moe_ffn % req->etp)
+		return fault_set(f, EINVAL, "--etp %u does not divide the width of an expert, %llu",
+				 req->etp, (unsigned long long)m->moe_ffn);
+	if (req->virtual_stages > 1 && req->pp < 2)
+		return fault_set(f, EINVAL, "--virtual-stages divides a GPU's stage: add --pp");
+	if (req->virtual_stages > 1 && m->layers % (req->pp * req->virtual_stages))
+		return fault_set(f, EINVAL,
+				 "--pp %u with --virtual-stages %u does not divide the %llu layers",
+				 req->pp, req->virtual_stages, (unsigned long long)m->layers);
 	if (req->cp > 1 && req->context % req->cp)
 		return fault_set(f, EINVAL, "--cp %u does not divide the context of %llu tokens",
 				 req->cp, (unsigned long long)req->context);

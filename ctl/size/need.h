@@ -77,6 +77,9 @@ enum size_target {
 /* How much wider an interval is when a shape or a format is a guess. */
 #define SIZE_DOUBT 1.3
 
+/* The same of the width of experts, which are most of a model. */
+#define SIZE_DOUBT_EXPERTS 2.5
+
 /* Options that a profile decides unless the workload says. */
 #define SIZE_UNSET (-1)
 
@@ -106,6 +109,9 @@ struct size_method;
  * @recompute: 0 none, 1 selective, 2 full, 3 full with checkpoints in the host's memory
  * @loss: enum size_loss
  * @sequence_parallel: GPUs that share tensors share what is between them as well
+ * @etp: training: GPUs that share the matrices of an expert; 0: as many as share the others
+ * @virtual_stages: training: groups of layers of each GPU of a pipeline, that take turns
+ *	(interleaved schedule); 0 as 1
  * @tokens: fleet-training: tokens to train on, each epoch
  * @epochs: fleet-training
  * @hours: fleet-training: time that it may take
@@ -159,6 +165,8 @@ struct size_request {
 	unsigned int dp;
 	unsigned int cp;
 	unsigned int ep;
+	unsigned int etp;
+	unsigned int virtual_stages;
 	enum size_round round;
 	uint64_t exact_bytes;
 	uint64_t table_bytes;

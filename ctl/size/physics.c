@@ -74,11 +74,17 @@ unsigned int size_recompute(const struct size_request *req)
 					      (unsigned int)req->recompute;
 }
 
-static bool shares_sequence(const struct size_request *req)
+/*
+ * Who shards parameters beside tensor parallelism has them as distributed tensors, and
+ * with these norms and dropout between the matrices are shared by sequence.
+ */
+static bool shares_sequence(const struct size_request *req, const struct size_layout *layout)
 {
+	double policy = physics_number(req, ENGINE_SEQUENCE_PARALLEL);
+
 	if (req->sequence_parallel != SIZE_UNSET)
 		return req->sequence_parallel > 0;
-	return physics_number(req, ENGINE_SEQUENCE_PARALLEL) > 0;
+	return policy > 1 ? size_zero_stage(req, layout) >= 3 : policy > 0;
 }
 
 static double layers_share(const struct size_request *req, const struct size_layout *layout)
@@ -101,16 +107,23 @@ uint64_t size_sequences(const struct size_request *req, const struct size_layout
 	return layout->adp > 1 ? (req->batch + layout->adp - 1) / layout->adp : req->batch;
 }
 
+/* GPUs that share the matrices of an expert. */
+static double expert_tensor(const struct size_request *req, const struct size_layout *layout)
+{
+	return req->etp && req->task != SIZE_INFER ? req->etp : layout->tp;
+}
+
 /*
- * Ranks that share the experts, for each tensor parallel degree: the groups of data-parallel
- * attention, or as many replicas as --ep asks for.
+ * Ranks that share the experts, for each tensor parallel degree of theirs: the groups of
+ * data-parallel attention, or as many replicas as --ep asks for.
  */
 static double expert_ranks(const struct size_request *req, const struct size_layout *layout)
 {
 	double groups = attention_groups(layout);
+	double most = replicas(layout) * layout->tp / expert_tensor(req, layout);
 
 	if (req->task != SIZE_INFER)
-		return req->ep > 1 ? fmin(req->ep, replicas(layout)) : 1;
+		return req->ep > 1 ? fmin(req->ep, larger(1, most)) : 1;
 	if (req->ep <= 1)
 		return groups;
 	return larger(groups, fmin((double)req->ep / layout->tp, groups * larger(1, req->dp)));
@@ -128,7 +141,8 @@ static double expert_share(const struct size_request *req, const struct size_lay
 
 	if (experts <= 0)
 		return 0;
-	return experts * (1 - 1. / expert_ranks(req, layout)) / (double)req->params.linear;
+	return experts * (1 - layout->tp / expert_tensor(req, layout) / expert_ranks(req, layout)) /
+	       (double)req->params.linear;
 }
 
 double size_visited(const struct size_request *req, const struct size_layout *layout)
@@ -349,6 +363,20 @@ void size_widths(const struct cat_model *m, double *queries, double *keys)
 	*keys = m->kv_lora ? *queries : (double)(m->kv_heads * m->head_dim);
 }
 
+/*
+ * Experts get copies of the tokens that visit them, and what they return is weighed: both are
+ * kept. Ranks that share an expert have the tokens of each other.
+ */
+static double dispatched(const struct size_request *req, const struct size_layout *layout)
+{
+	const struct cat_model *m = req->model;
+
+	if (!m->experts)
+		return 0;
+	return 4 * (double)m->hidden * (double)m->active_experts *
+	       (shares_sequence(req, layout) ? expert_tensor(req, layout) : layout->tp);
+}
+
 /* Bytes per token that a layer keeps for its backward pass. */
 static double layer_bytes(const struct size_request *req, const struct size_layout *layout,
 			  bool scores)
@@ -364,9 +392,10 @@ static double layer_bytes(const struct size_request *req, const struct size_layo
 		split = compiled ? 2 * q + 4 * kv + 6 * f : 6 * h + 4 * q + 4 * kv + 8 * f;
 	else
 		split = (flash ? 2 * h : 8 * h) + 4 * f;
+	split += dispatched(req, layout);
 	if (scores && !flash)
 		split += 5 * (double)m->heads * (double)req->context;
-	if (shares_sequence(req))
+	if (shares_sequence(req, layout))
 		whole /= layout->tp;
 	return (whole + split / layout->tp) * compute_bytes(req) / 2 +
 	       quantized_inputs(req, layout);
@@ -401,7 +430,7 @@ static double activation_bytes(const struct size_request *req, const struct size
 	case 1:
 		return tokens * layers * in_flight * layer_bytes(req, layout, false);
 	default:
-		if (shares_sequence(req))
+		if (shares_sequence(req, layout))
 			kept /= layout->tp;
 		/* one that is on its way to the host, and one that comes back */
 		if (size_recompute(req) > 2)
@@ -410,8 +439,8 @@ static double activation_bytes(const struct size_request *req, const struct size
 	}
 }
 
-/* Bytes of an entry: scores in 16 bits, in fp32, their logarithms, and gradients. */
-#define EAGER_BYTES 14
+/* Bytes of an entry: scores in 16 bits, and in fp32 their logarithms and gradients. */
+#define EAGER_BYTES 10
 #define CHUNKED_BYTES 3
 
 /* Liger's chunks are so small that their scores take as much as its inputs, in fp32 twice. */
@@ -435,15 +464,32 @@ double size_loss_bytes(const struct size_request *req)
 	return entry * (double)req->model->vocab;
 }
 
+/*
+ * Micro-batches of a stage's layers that are under way. With groups of layers that take turns
+ * (Narayanan et al. 2021) the first stage has started 2 (p - 1) + (v - 1) p + 1 of them, and
+ * the last one only those of its earlier groups, each of 1 / v of the layers.
+ */
+static double under_way(const struct size_request *req, const struct size_layout *layout,
+			bool first)
+{
+	double p = layout->pp, v = req->virtual_stages > 1 ? req->virtual_stages : 1;
+
+	if (layout->pp <= 1)
+		return 1;
+	if (!first)
+		return ((v - 1) * p + 1) / v;
+	return p + (v > 1 ? (p - 1) / v : 0) + physics_number(req, ENGINE_IN_FLIGHT);
+}
+
 /* The first stage has micro-batches of the whole pipeline, the last has the loss. */
 static void add_activations(const struct size_request *req, const struct size_layout *layout,
 			    struct size_physics *out)
 {
 	double again = recomputed_layer(req, layout);
-	double last = activation_bytes(req, layout, 1);
-	double first = layout->pp + (layout->pp > 1 ? physics_number(req, ENGINE_IN_FLIGHT) : 0);
+	double last = activation_bytes(req, layout, under_way(req, layout, false));
+	double first = activation_bytes(req, layout, under_way(req, layout, true));
 
-	out->moment[MOMENT_FIRST][PART_ACTIVATIONS] = activation_bytes(req, layout, first) + again;
+	out->moment[MOMENT_FIRST][PART_ACTIVATIONS] = first + again;
 	out->moment[MOMENT_LOSS][PART_ACTIVATIONS] = last;
 	out->moment[MOMENT_LOSS][PART_LOGITS] =
 		micro_tokens(req, layout) * size_loss_bytes(req) / layout->tp;
@@ -600,6 +646,15 @@ static void shown_parts(const struct size_physics *p, const double coef[SIZE_PAR
 		part[PART_BUFFERS] += excess / coef[PART_BUFFERS];
 }
 
+/* NCCL has buffers for each group of ranks: those of tensors, stages, contexts and replicas. */
+static double communicators(const struct size_request *req, const struct size_layout *layout)
+{
+	double replicas_too = replicas(layout) / context_parallel(layout);
+
+	return (layout->tp > 1) + (layout->pp > 1) + (layout->cp > 1) +
+	       (req->task != SIZE_INFER ? replicas_too > 1 : attention_groups(layout) > 1);
+}
+
 void size_physics(const struct size_request *req, const struct size_layout *layout,
 		  struct size_physics *out)
 {
@@ -611,8 +666,8 @@ void size_physics(const struct size_request *req, const struct size_layout *layo
 	else
 		train_parts(req, layout, out);
 	out->always[PART_FRAMEWORK] = physics_number(req, ENGINE_CONTEXT) * GIB_D;
-	if (layout->gpus > 1)
-		out->always[PART_FRAMEWORK] += physics_number(req, ENGINE_COLLECTIVES) * GIB_D;
+	out->always[PART_FRAMEWORK] +=
+		communicators(req, layout) * physics_number(req, ENGINE_COLLECTIVES) * GIB_D;
 	out->reserve = physics_number(req, ENGINE_RESERVE);
 	shown_parts(out, plain, out->part);
 }

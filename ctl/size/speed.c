@@ -169,7 +169,8 @@ bool size_speed_terms(const struct size_request *req, const struct size_layout *
 		t[SPEED_TENSOR] = 16 * (double)req->model->layers * (double)req->model->hidden *
 				  (layout->tp - 1) / exchange_rate(&r, layout->tp);
 	if (layout->pp > 1)
-		t[SPEED_BUBBLE] = (layout->pp - 1) / batches *
+		t[SPEED_BUBBLE] = (layout->pp - 1) / batches /
+				  (req->virtual_stages > 1 ? req->virtual_stages : 1) *
 				  (t[SPEED_MATRICES] + t[SPEED_POWER] + t[SPEED_ATTENTION]);
 	return true;
 }

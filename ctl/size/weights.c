@@ -113,3 +113,33 @@ void size_weight_formula(const struct model_params *p, const struct size_precisi
 		 units_grouped(rest, p->total - p->linear),
 		 (double)precision->rest / (double)SIZE_BIT);
 }
+
+const struct size_precision *size_precision_of_name(const char *name)
+{
+	static const char *const words[][2] = {
+		{ "-awq", "awq" },
+		{ "gptq-int8", "gptq-int8" },
+		{ "gptq-8bit", "gptq-int8" },
+		{ "-gptq", "gptq-int4" },
+		{ "nvfp4", "nvfp4" },
+		{ "-fp4", "nvfp4" },
+		{ "mxfp4", "mxfp4" },
+		{ "bnb-4bit", "nf4-dq" },
+		{ "bnb-8bit", "int8" },
+		{ "-fp8", "fp8" },
+		{ "w8a8", "int8" },
+		{ "w4a16", "int4" },
+		{ "-int4", "int4" },
+		{ "-int8", "int8" },
+		{ "-4bit", "int4" },
+		{ "-8bit", "int8" },
+		{ "q4_k_m", "q4_k_m" },
+		{ "q8_0", "q8_0" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcasestr(name, words[i][0]))
+			return size_precision_get(words[i][1]);
+	return NULL;
+}

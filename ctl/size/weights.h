@@ -37,6 +37,9 @@ extern const struct size_precision size_precisions[];
 /* -ENOENT with the known names in the text. */
 int size_precision_find(const char *name, const struct size_precision **out, struct fault *f);
 
+/* The format that the name of a checkpoint says: Qwen3-8B-AWQ; NULL: none. */
+const struct size_precision *size_precision_of_name(const char *name);
+
 /* The one of that name, which must exist. */
 const struct size_precision *size_precision_get(const char *name);
 

@@ -59,6 +59,8 @@ static const struct out_column composition_columns[] = {
 	{ "demand", "DEMAND", OUT_RIGHT | OUT_OPTIONAL },
 	{ "reason", NULL },
 	{ "why", "WHY", OUT_OPTIONAL },
+	{ "not_moved", "NOT MOVED", OUT_OPTIONAL },
+	{ "not_moved_reason", NULL },
 	{ "label", NULL },
 	{ "job", NULL },
 	{ "created", NULL },
@@ -311,9 +313,25 @@ static void view_put_demand(struct out_table *t, const struct record *record, ui
 		out_text(t, "why", "%s (%s ago)", record->why, text_age(age, now - measured));
 }
 
+/* What was said a while ago says so, here too. */
+static void view_put_report(struct out_table *t, const struct plan_report *report, const char *name,
+			    uint64_t now)
+{
+	const struct plan_reported *off = plan_report_find(report, name);
+	char age[TEXT_QUANTITY];
+
+	if (!off)
+		return;
+	out_str(t, "not_moved", off->why);
+	out_str(t, "not_moved_reason", plan_off_names[off->reason]);
+	if (now > report->time + OLD_MS)
+		out_text(t, "not_moved", "%s (%s ago)", off->why,
+			 text_age(age, now - report->time));
+}
+
 void view_composition_table(struct out *out, const struct gf_fabric *fabric, size_t first, size_t n,
 			    const struct knowledge *knowledge, const struct sense_shown *demand,
-			    uint64_t now)
+			    const struct plan_report *report, uint64_t now)
 {
 	struct out_table *t = out_table(out, "compositions", composition_columns, OUT_TABLE);
 	size_t i;
@@ -322,6 +340,7 @@ void view_composition_table(struct out *out, const struct gf_fabric *fabric, siz
 		out_row(t);
 		render_composition(t, &fabric->compositions[i], fabric, knowledge, now);
 		view_put_demand(t, sense_shown_find(demand, fabric->compositions[i].name), now);
+		view_put_report(t, report, fabric->compositions[i].name, now);
 	}
 }
 

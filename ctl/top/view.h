@@ -3,6 +3,7 @@
 #ifndef GPUCTL_TOP_VIEW_H
 #define GPUCTL_TOP_VIEW_H
 
+#include "plan/report.h"
 #include "sense/files.h"
 #include "session/session.h"
 
@@ -58,10 +59,13 @@ const struct gf_slot **view_slots(const struct view *view, const struct gf_fabri
 void view_slot_table(struct out *out, const struct gf_slot *const *slots, size_t n,
 		     const struct knowledge *knowledge, uint64_t now);
 
-/* A table of @n compositions from number @first, with the demand of those that are measured. */
+/*
+ * A table of @n compositions from number @first, with the demand of those that are measured, and why the
+ * planner did not move them.
+ */
 void view_composition_table(struct out *out, const struct gf_fabric *fabric, size_t first, size_t n,
 			    const struct knowledge *knowledge, const struct sense_shown *demand,
-			    uint64_t now);
+			    const struct plan_report *report, uint64_t now);
 
 enum view_mood view_slot_mood(const struct gf_slot *slot);
 enum view_mood view_composition_mood(const struct gf_composition *composition);

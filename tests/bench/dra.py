@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
 What the driver for Kubernetes costs while nothing happens, beside an empty gRPC server: memory and

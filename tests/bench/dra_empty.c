@@ -7,7 +7,7 @@
 
 int main(int argc, char **argv)
 {
-	static const struct rpc_method none[] = { { NULL, NULL } };
+	static const struct rpc_method none[] = { { .path = NULL } };
 	struct rpc *rpc = rpc_open(none, NULL);
 	struct reason reason = { "" };
 	sigset_t signals;

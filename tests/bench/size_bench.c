@@ -18,8 +18,8 @@
 
 #include "size/estimate.h"
 #include "size/physics.h"
-#include "size_regress.h"
 #include "size_times.h"
+#include "size_widths.h"
 
 #define ERRORS_MAX 8192
 
@@ -245,26 +245,37 @@ static void print_skipped(const struct size_row *rows, size_t n)
 	}
 }
 
-static void print_rows(const struct size_row *rows, size_t n)
+static void print_row(const struct size_row *row, const struct size_request *req, const char *engine)
 {
 	struct size_physics p;
 	struct size_estimate e;
-	size_t i;
 	int k;
 
+	size_estimate(req, &row->layout, &e);
+	size_physics(req, &row->layout, &p);
+	printf("row %s %s %s %s %s", row->id, row->model_name, engine, size_task_name(req->task),
+	       engine_memory_names[row->kind]);
+	printf(" measured %.2f estimate %.2f off %+.1f%% |", row->measured / (1 << 30),
+	       e.memory[row->kind] / (1 << 30),
+	       100 * (e.memory[row->kind] / row->measured - 1));
+	for (k = 0; k < SIZE_PARTS; k++)
+		printf(" %s %.2f", engine_part_keys[k], p.part[k] / (1 << 30));
+	printf("\n");
+}
+
+/* Each row with its profile, and as if nobody had heard of its engine. */
+static void print_rows(const struct size_row *rows, size_t n)
+{
+	size_t i;
+
 	for (i = 0; i < n; i++) {
+		struct size_request req;
+
 		if (!scored(&rows[i]))
 			continue;
-		size_estimate(&rows[i].req, &rows[i].layout, &e);
-		size_physics(&rows[i].req, &rows[i].layout, &p);
-		printf("row %s %s %s %s %s", rows[i].id, rows[i].model_name, rows[i].engine_name,
-		       size_task_name(rows[i].req.task), engine_memory_names[rows[i].kind]);
-		printf(" measured %.2f estimate %.2f off %+.1f%% |", rows[i].measured / (1 << 30),
-		       e.memory[rows[i].kind] / (1 << 30),
-		       100 * (e.memory[rows[i].kind] / rows[i].measured - 1));
-		for (k = 0; k < SIZE_PARTS; k++)
-			printf(" %s %.2f", engine_part_keys[k], p.part[k] / (1 << 30));
-		printf("\n");
+		print_row(&rows[i], &rows[i].req, rows[i].engine_name);
+		if (regress_generic(&rows[i], &req))
+			print_row(&rows[i], &req, engine_generic.id);
 	}
 }
 
@@ -371,13 +382,28 @@ static const struct {
 	[LEFT_ENGINES] = { "unseen engines", "unseen_engines" },
 };
 
+static struct widths widths;
+
+/* The interval without a source, once for rows of one source that follow each other. */
+static double width_without(const struct size_row *row, enum width_kind kind)
+{
+	static const struct size_row *last[WIDTH_KINDS];
+	static double width[WIDTH_KINDS];
+
+	if (!last[kind] || last[kind]->req.task != row->req.task ||
+	    strcmp(last[kind]->source, row->source))
+		width[kind] = widths_of(&widths, row->req.task, kind, row->source);
+	last[kind] = row;
+	return width[kind];
+}
+
 static void add_held_out(const struct group *g, const struct sample *sample, enum left_out left,
 			 struct score *score)
 {
 	double residual = left == LEFT_SOURCES ? sample->foreign
 			  : left == LEFT_FITS  ? sample->plain : sample->unknown;
 	double p95 = left == LEFT_SOURCES ? g->p95
-		     : left == LEFT_FITS  ? g->plain_p95 : g->unknown_p95;
+		     : width_without(sample->row, left == LEFT_FITS ? WIDTH_POLICY : WIDTH_UNKNOWN);
 
 	add(score, exp(-residual), exp(-residual) * p95, 1);
 }
@@ -501,6 +527,7 @@ int main(int argc, char **argv)
 	print_text(rows, n);
 	decide(rows, n, &fits);
 	n_groups = regress_groups(&cat, rows, n, groups);
+	widths_add(&widths, rows, n, false);
 	print_decisions(&fits);
 	print_left_out(groups, n_groups);
 	print_json(&cat, rows, n, &fits, groups, n_groups);

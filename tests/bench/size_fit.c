@@ -2,11 +2,12 @@
 /*
  * DOC: fitting the profiles
  *
- *	build/size-fit DATA.csv CATALOGUE [-n]
+ *	build/size-fit DATA.csv CATALOGUE [-n | TERMS.csv]
  *
  * Fits the coefficients of each engine and task (size_regress.h), prints how far estimates
  * are off for models and for sources that were held out, and writes the profiles behind
- * their marker line; -n only prints.
+ * their marker line; -n only prints. With rows of engines' logs it also writes the intervals
+ * of engines that nobody has fitted (size_widths.h), from the rows of both files.
  */
 #include <glob.h>
 #include <math.h>
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "size_regress.h"
+#include "size_widths.h"
 
 #define MARKER "# --- written by make fit; do not edit below ---"
 
@@ -166,17 +167,49 @@ static bool rewrite_all(const char *folder, const struct catalogue *cat,
 	return done;
 }
 
+/* --- engines that nobody has fitted ------------------------------------------- */
+
+static struct widths widths;
+
+static void write_widths(FILE *file, const char *name, enum width_kind kind)
+{
+	int task;
+
+	fprintf(file, "\n#define %s(of)", name);
+	for (task = SIZE_TRAIN; task < SIZE_TASKS; task++)
+		fprintf(file, "%s of(%.3f)", task > SIZE_TRAIN ? "," : "",
+			widths_shipped(&widths, (enum size_task)task, kind));
+	fprintf(file, "\n");
+}
+
+static bool rewrite_widths(const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	if (!file)
+		return false;
+	fprintf(file, "/* SPDX-License-Identifier: GPL-2.0-only */\n"
+		"/*\n * P95 over P50 of trainings with engines that nobody has fitted: train, lora and\n"
+		" * qlora, with a policy of their own and with the generic one. Written by\n"
+		" * \"make fit\" with TERMS; do not edit.\n */\n"
+		"#ifndef GPUCTL_CATALOGUE_WIDTHS_H\n#define GPUCTL_CATALOGUE_WIDTHS_H\n");
+	write_widths(file, "UNFITTED_P95", WIDTH_POLICY);
+	write_widths(file, "UNKNOWN_P95", WIDTH_UNKNOWN);
+	fprintf(file, "\n#endif\n");
+	return !fclose(file);
+}
+
 int main(int argc, char **argv)
 {
 	static struct group groups[REGRESS_GROUPS_MAX];
-	struct size_row *rows;
+	struct size_row *rows, *logs;
 	struct catalogue cat;
 	struct fault f;
 	size_t n, count, i;
 	int task;
 
 	if (argc < 3) {
-		fprintf(stderr, "usage: size-fit DATA.csv CATALOGUE [-n]\n");
+		fprintf(stderr, "usage: size-fit DATA.csv CATALOGUE [-n | TERMS.csv]\n");
 		return 2;
 	}
 	if (catalogue_load(&cat, argv[2], NULL, &f)) {
@@ -191,8 +224,18 @@ int main(int argc, char **argv)
 		print_group(&groups[i]);
 	for (task = 0; task < SIZE_TASKS; task++)
 		print_task(groups, count, task);
-	if (argc == 3 && !rewrite_all(argv[2], &cat, groups, count))
+	if ((argc == 3 || strcmp(argv[3], "-n")) && !rewrite_all(argv[2], &cat, groups, count))
 		return 1;
+	if (argc > 3 && strcmp(argv[3], "-n")) {
+		widths_add(&widths, rows, n, false);
+		logs = size_rows_read(argv[3], &cat, &n);
+		if (!logs)
+			return 1;
+		widths_add(&widths, logs, n, true);
+		if (!rewrite_widths("ctl/catalogue/widths.h"))
+			return 1;
+		free(logs);
+	}
 	regress_free(groups, count);
 	free(rows);
 	catalogue_free(&cat);

@@ -12,16 +12,22 @@
 
 #include "size_regress.h"
 
-/* As a user would who gives no engine. */
-static double generic_residual(const struct size_row *row)
+bool regress_generic(const struct size_row *row, struct size_request *req)
 {
-	struct size_request req = row->req;
-	struct size_estimate e;
 	struct fault f;
 
-	req.engine = &engine_generic;
-	if (size_request_check(&req, &f))
-		return 0;
+	*req = row->req;
+	req->engine = &engine_generic;
+	return !size_request_check(req, &f);
+}
+
+double regress_unknown(const struct size_row *row)
+{
+	struct size_request req;
+	struct size_estimate e;
+
+	if (!regress_generic(row, &req))
+		return NAN;
 	size_estimate(&req, &row->layout, &e);
 	return log(row->measured / e.memory[row->kind]);
 }
@@ -60,7 +66,15 @@ static void make_sample(struct sample *s, const struct size_row *row)
 	size_physics(&row->req, &row->layout, &s->physics);
 	parts_with(s, plain_coef, s->x);
 	s->plain = -log(predict(s, plain_coef));
-	s->unknown = generic_residual(row);
+	s->unknown = regress_unknown(row);
+}
+
+double regress_plain(const struct size_row *row)
+{
+	struct sample s = { .row = row };
+
+	make_sample(&s, row);
+	return s.plain;
 }
 
 /* Is this the first row of its model within the group? */
@@ -275,17 +289,8 @@ static void fit_group(struct group *g)
 
 /* --- the interval ------------------------------------------------------------- */
 
-/* No engine is known better than this. */
-#define P95_MIN 1.03
-
 /* Sources that a task's pool counts as, against the engine's own. */
 #define POOL_SOURCES 2
-
-/* A residual and its weight. */
-struct weighed {
-	double residual;
-	double weight;
-};
 
 static int by_residual(const void *a, const void *b)
 {
@@ -306,15 +311,16 @@ static size_t rows_of_source(const struct group *groups, size_t n, enum size_tas
 }
 
 /*
- * Of sorted residuals the one with weight @at below it. Each row lies in the middle of its
+ * Of residuals the one with weight @at below it. Each row lies in the middle of its
  * own weight, and between two rows the value is in proportion, as regress_quantile() has it:
  * of few sources the largest row alone would be the quantile.
  */
-static double weighed_quantile(const struct weighed *v, size_t n, double at)
+double regress_weighed(struct weighed *v, size_t n, double at)
 {
 	double below = 0, middle, before = 0;
 	size_t i;
 
+	qsort(v, n, sizeof(*v), by_residual);
 	for (i = 0; i < n; i++) {
 		middle = below + v[i].weight / 2;
 		if (middle >= at)
@@ -346,30 +352,7 @@ static double task_quantile(const struct group *groups, size_t n, enum size_task
 			all += pool[m++].weight;
 		}
 	}
-	qsort(pool, m, sizeof(pool[0]), by_residual);
-	return weighed_quantile(pool, m, 0.95 * all);
-}
-
-/* The same of residuals without anything fitted, from all engines but one. */
-static double others_quantile(const struct group *groups, size_t n, const struct group *but,
-			      bool unknown)
-{
-	static struct weighed pool[REGRESS_ROWS_MAX];
-	double all = 0;
-	size_t i, j, m = 0;
-
-	for (i = 0; i < n; i++) {
-		for (j = 0; groups[i].task == but->task && &groups[i] != but && j < groups[i].n; j++) {
-			const struct sample *s = &groups[i].sample[j];
-
-			pool[m].weight = 1. / sqrt((double)rows_of_source(groups, n, but->task,
-									  s->row->source));
-			pool[m].residual = unknown ? s->unknown : s->plain;
-			all += pool[m++].weight;
-		}
-	}
-	qsort(pool, m, sizeof(pool[0]), by_residual);
-	return weighed_quantile(pool, m, 0.95 * all);
+	return regress_weighed(pool, m, 0.95 * all);
 }
 
 /* How far rows of a group are off, drawn towards its task's: few sources tell little. */
@@ -383,7 +366,7 @@ static double group_width(const struct group *g, double pool)
 		own[j] = g->sources > 1 ? g->sample[j].foreign : g->sample[j].residual;
 	q = regress_quantile(own, g->n, 0.95);
 	q = (g->sources * q + POOL_SOURCES * pool) / (g->sources + POOL_SOURCES);
-	return q > log(P95_MIN) ? q : log(P95_MIN);
+	return q > log(REGRESS_P95_MIN) ? q : log(REGRESS_P95_MIN);
 }
 
 /*
@@ -403,9 +386,7 @@ static void set_intervals(struct group *groups, size_t n)
 		groups[i].width = group_width(&groups[i], pool[groups[i].task]);
 	for (i = 0; i < n; i++) {
 		scale = fmin(1, task_quantile(groups, n, groups[i].task, true));
-		groups[i].p95 = exp(fmax(groups[i].width * scale, log(P95_MIN)));
-		groups[i].plain_p95 = exp(others_quantile(groups, n, &groups[i], false));
-		groups[i].unknown_p95 = exp(others_quantile(groups, n, &groups[i], true));
+		groups[i].p95 = exp(fmax(groups[i].width * scale, log(REGRESS_P95_MIN)));
 	}
 }
 

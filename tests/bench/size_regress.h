@@ -40,8 +40,6 @@ struct sample {
  * @sources: of how many files and threads
  * @width: logarithm of how far its rows are off
  * @p95: over the estimate
- * @plain_p95: over @plain, of engines but this one
- * @unknown_p95: over @unknown, of engines but this one
  */
 struct group {
 	const struct size_engine *engine;
@@ -54,8 +52,6 @@ struct group {
 	double lambda;
 	double width;
 	double p95;
-	double plain_p95;
-	double unknown_p95;
 };
 
 /*
@@ -65,6 +61,25 @@ struct group {
 size_t regress_groups(const struct catalogue *cat, const struct size_row *rows, size_t n,
 		      struct group *groups);
 void regress_free(struct group *groups, size_t n);
+
+/* The workload of a row as a user has it who gives no engine; false: it is refused then. */
+bool regress_generic(const struct size_row *row, struct size_request *req);
+
+/* Logarithm of measured over estimate: with the engine's policy and no fit, and without either. */
+double regress_plain(const struct size_row *row);
+double regress_unknown(const struct size_row *row);
+
+/* No engine is known better than this. */
+#define REGRESS_P95_MIN 1.03
+
+/* A residual and its weight. */
+struct weighed {
+	double residual;
+	double weight;
+};
+
+/* Of the residuals the one with weight @at below it; sorts @v. */
+double regress_weighed(struct weighed *v, size_t n, double at);
 
 /* Sorts @v. */
 double regress_quantile(double *v, size_t n, double q);

@@ -647,6 +647,28 @@ static void read_flags(const struct sheet *sheet, struct size_row *row)
 		req->ep = count(sheet, "ep");
 }
 
+/*
+ * Flags of Megatron-LM: "VPP=5" and "virtual stages 4" are groups of layers of a GPU,
+ * "virtual stages 1" is a group of one layer; the name of a test says its expert tensor
+ * parallel degree.
+ */
+static void read_expert_flags(const struct sheet *sheet, struct size_row *row)
+{
+	const char *notes = sheet_get(sheet, "notes"), *at = strstr(notes, "VPP=");
+	const char *etp = strcasestr(row->model_name, "etp");
+	struct size_request *req = &row->req;
+	unsigned int stages = 0;
+
+	if (at || (at = strstr(notes, "virtual stages ")))
+		stages = (unsigned int)strtoul(at + strcspn(at, "0123456789;"), NULL, 10);
+	if (stages == 1 && req->model && row->layout.pp > 1)
+		stages = (unsigned int)req->model->layers / row->layout.pp;
+	if (row->layout.pp > 1)
+		req->virtual_stages = stages;
+	if (etp && isdigit(etp[3]) && req->model && req->model->experts)
+		req->etp = (unsigned int)strtoul(etp + 3, NULL, 10);
+}
+
 static void read_row(const struct sheet *sheet, const struct catalogue *cat, struct size_row *row)
 {
 	const char *score = sheet_get(sheet, "score");
@@ -675,6 +697,8 @@ static void read_row(const struct sheet *sheet, const struct catalogue *cat, str
 		read_layout(sheet, row);
 		if (tells_terms(sheet))
 			read_flags(sheet, row);
+		if (!strcmp(row->engine_name, "megatron"))
+			read_expert_flags(sheet, row);
 		row->usable = !size_request_check(&row->req, &f);
 		if (!row->usable)
 			skip(row, f.text);

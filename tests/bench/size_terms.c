@@ -17,7 +17,7 @@
 
 #include "size/kv.h"
 #include "size/physics.h"
-#include "size_rows.h"
+#include "size_widths.h"
 
 #define ERRORS_MAX 4096
 #define GIB_D ((double)(1ull << 30))
@@ -32,6 +32,7 @@
  * @group: "weights", "kv.standard", ...
  * @error: absolute, relative to what the engine told
  * @p95: of a sum, what it should not exceed; 0: a term alone has none
+ * @left: the same of engines without a fit, by the rows of other sources alone; 0: none
  */
 struct judged {
 	const struct size_row *row;
@@ -40,6 +41,7 @@ struct judged {
 	double computed;
 	double error;
 	double p95;
+	double left;
 };
 
 static struct judged judged[ERRORS_MAX];
@@ -188,9 +190,25 @@ static void judge(const struct size_row *row, enum size_told told, const char *g
 	n_judged++;
 }
 
+static struct widths widths;
+
+static void judge_sum(const struct size_row *row, const struct size_request *req,
+		      const char *group, enum width_kind kind)
+{
+	size_t before = n_judged;
+	struct size_estimate e;
+
+	size_estimate(req, &row->layout, &e);
+	judge(row, TOLD_TOTAL, group, e.memory[row->kind], e.p95[row->kind]);
+	if (n_judged > before && !req->engine->fit[req->task].rows)
+		judged[before].left = e.memory[row->kind] *
+				      widths_of(&widths, req->task, kind, row->source);
+}
+
+/* Sums twice: with the engine's profile, and as if nobody had heard of the engine. */
 static void judge_row(const struct size_row *row)
 {
-	struct size_estimate e;
+	struct size_request unseen;
 
 	if (!row->usable || row->oom)
 		return;
@@ -204,8 +222,9 @@ static void judge_row(const struct size_row *row)
 	judge(row, TOLD_STATES, group_of_states(row), states_of(row), 0);
 	if (row->req.task == SIZE_INFER || !row->context_told || !row->layout_told)
 		return;
-	size_estimate(&row->req, &row->layout, &e);
-	judge(row, TOLD_TOTAL, "total", e.memory[row->kind], e.p95[row->kind]);
+	judge_sum(row, &row->req, "total", WIDTH_POLICY);
+	if (regress_generic(row, &unseen))
+		judge_sum(row, &unseen, "unseen", WIDTH_UNKNOWN);
 }
 
 /* --- figures ------------------------------------------------------------------------ */
@@ -217,6 +236,7 @@ static void judge_row(const struct size_row *row)
  * @median: over sources of each one's median
  * @p90: over all terms
  * @covered: of sums, the mean over sources of the share that P95 covers
+ * @left: of engines without a fit, the share within the interval by other sources; of @n_left
  */
 struct figure {
 	size_t n;
@@ -224,6 +244,8 @@ struct figure {
 	double median;
 	double p90;
 	double covered;
+	double left;
+	size_t n_left;
 };
 
 /* Is @j of the group, and of the engine where one is named? "kv" has "kv.mla". */
@@ -245,6 +267,8 @@ static void figure_of(const char *group, const char *engine, struct figure *out)
 		if (!belongs(&judged[i], group, engine))
 			continue;
 		all[out->n++] = judged[i].error;
+		out->n_left += judged[i].left > 0;
+		out->left += judged[i].left > 0 && judged[i].told <= judged[i].left;
 		for (j = 0; j < i; j++)
 			if (belongs(&judged[j], group, engine) &&
 			    !strcmp(judged[j].row->source, judged[i].row->source))
@@ -261,6 +285,7 @@ static void figure_of(const char *group, const char *engine, struct figure *out)
 		out->covered += (double)covered / (double)n;
 		median[out->sources++] = quantile(error, n, 0.5);
 	}
+	out->left /= out->n_left ? (double)out->n_left : 1;
 	out->covered /= out->sources ? (double)out->sources : 1;
 	out->median = quantile(median, out->sources, 0.5);
 	out->p90 = quantile(all, out->n, 0.9);
@@ -272,6 +297,8 @@ static void print_figure(const char *engine, const char *group, const struct fig
 	       engine ? engine : "all", group, f->n, f->sources, 100 * f->median, 100 * f->p90);
 	if (f->covered > 0)
 		printf("  p95 covers %5.1f %%", 100 * f->covered);
+	if (f->n_left)
+		printf("  by other sources %5.1f %%", 100 * f->left);
 	printf("\n");
 }
 
@@ -281,6 +308,8 @@ static void json_figure(const char *group, const struct figure *f, bool *first)
 	       *first ? "" : ",", group, f->n, f->sources, f->median, f->p90);
 	if (f->covered > 0)
 		printf(",\"coverage\":%.4f", f->covered);
+	if (f->n_left)
+		printf(",\"coverage_by_other_sources\":%.4f", f->left);
 	printf("}");
 	*first = false;
 }
@@ -289,7 +318,8 @@ static const char *const groups[] = {
 	"weights", "weights.plain", "weights.quantized", "weights.file",
 	"weights.partly",
 	"kv", "kv.standard", "kv.mla", "kv.other", "activations.text", "activations.other",
-	"compute.one", "compute.other", "states.dense", "states.toy", "states.experts", "total", NULL,
+	"compute.one", "compute.other", "states.dense", "states.toy", "states.experts", "total",
+	"unseen", NULL,
 };
 
 static void print_all(const struct catalogue *cat)
@@ -378,6 +408,7 @@ int main(int argc, char **argv)
 	rows = size_rows_read(argv[1], &cat, &n);
 	if (!rows)
 		return 1;
+	widths_add(&widths, rows, n, true);
 	for (i = 0; i < n; i++)
 		judge_row(&rows[i]);
 	if (argc > 3)

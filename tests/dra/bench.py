@@ -20,8 +20,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class Bench:
     """Everything in one folder; the driver can be killed and started again."""
 
-    def __init__(self, work, certificates, ports=()):
-        self.work, self.ports = work, list(ports)
+    def __init__(self, work, certificates, ports=(), node="node-a", cluster=None):
+        self.work, self.ports, self.node = work, list(ports), node
         self.authority, key, signed = certificates
         self.plugins, self.registry, self.gate, self.cdi = (os.path.join(work, name)
                                                             for name in ("plugins", "registry", "gate", "cdi"))
@@ -31,7 +31,8 @@ class Bench:
             os.mkfifo(os.path.join(self.gate, name))
         self.token = os.path.join(work, "token")
         self.write(self.token, "a-token\n")
-        self.cluster = Cluster(key, signed)
+        self.cluster = cluster or Cluster(key, signed)
+        self.uid = self.cluster.node(node)
         self.kubelet = Kubelet(self.registry)
         self.environment = dict(os.environ, GATE=self.gate, REAL_GPUCTL=os.environ["DRA_GPUCTL"])
         self.driver = None
@@ -47,7 +48,7 @@ class Bench:
     def words(self, *more):
         network = os.environ.get("DRA_NETWORK")
         more = (*more, "--network", network) if network else more
-        return [os.environ["DRA_DRIVER"], "--node", "node-a", "--plugins", self.plugins, "--registry", self.registry,
+        return [os.environ["DRA_DRIVER"], "--node", self.node, "--plugins", self.plugins, "--registry", self.registry,
                 "--cdi", self.cdi, "--gpuctl", os.path.join(HERE, "gate"), "--server", self.cluster.url,
                 "--ca", self.authority, "--token", self.token, *more]
 

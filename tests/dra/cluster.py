@@ -158,11 +158,19 @@ def place(manifest):
     return f"/{'apis/' + group if '/' in group else 'api/' + group}{inside}/{plural}"
 
 
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "containerd", "containerd-shim-runc-v2",
+            "ctr", "runc")
+PLACES = ("usr/sbin", "usr/bin", "sbin", "bin", "out")
+
+
 class Node:
     """The folder, and what runs in it."""
 
     def __init__(self, root, out):
         self.root, self.out, self.running = os.path.realpath(root), out, {}
+        missing = [name for name in PROGRAMS if not any(os.path.exists(os.path.join(self.root, place, name)) for place in PLACES)]
+        if missing:
+            raise SystemExit(f"{root} has no {', '.join(missing)}: it is a root file system with Kubernetes, see tests/README.md")
         shutil.rmtree(out, ignore_errors=True)
         os.makedirs(out)
         self.authority = None
@@ -215,7 +223,7 @@ class Node:
     def start(self, name, *words):
         with open(os.path.join(self.out, f"{name}.log"), "ab") as log:
             self.running[name] = subprocess.Popen(
-                ["chroot", self.root, "/usr/bin/env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin:/out", "HOME=/root", name, *words],
+                ["chroot", self.root, "/usr/bin/env", "-i", "PATH=" + ":".join(f"/{place}" for place in PLACES), "HOME=/root", name, *words],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
 
     def kill(self, name):

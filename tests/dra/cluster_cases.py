@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
 What pods see of the driver in a real cluster (tests/dra/cluster): manifests as gpuctl and docs/kubernetes.md have

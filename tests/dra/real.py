@@ -21,6 +21,9 @@ def publishes(bench, slots):
     one = devices()[slots[0]]
     Report.ok(one["attributes"]["kind"] == {"string": "h100-pcie-80"} and one["capacity"]["memory"]["value"].endswith("Mi")
               and "taints" not in one, "with their kind and memory", one)
+    watch = bench.kubelet.health()
+    watch.until(lambda: {("node-a", name) for name in slots} <= set(watch.devices) and not watch.bad(), "the kubelet is told that they are healthy")
+    watch.close()
     verdicts = {slot.get("verdict") for slot in bench.inventory()["slots"] if slot["slot"] in slots and slot["state"] == "off"}
     Report.ok(verdicts and verdicts <= {"fits", "fits-after-reassignment"}, "and the room for each was judged", verdicts)
     bench.gpuctl("compose", "by-hand", "--gpus", "1", *(word for name in (*slots[1:], *bench.ports) for word in ("--exclude", name)))

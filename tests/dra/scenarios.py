@@ -4,12 +4,13 @@ What a kubelet does to the driver, with the stand-in for gpuctl or with the real
 nothing composed. The node has six GPUs in slots that slots() names.
 """
 
+import os
 import signal
 import subprocess
 
 import grpc
 from kubelet import for_container
-from tap import Report
+from tap import Report, wait_for
 
 
 def uid_of(claim):
@@ -19,7 +20,7 @@ def uid_of(claim):
 def registration(bench, _slots):
     info = bench.kubelet.register()
     Report.same((info.type, info.name, list(info.supported_versions)),
-                ("DRAPlugin", "gpufabric.io", ["v1.DRAPlugin", "v1beta1.DRAPlugin"]), "the driver says who it is")
+                ("DRAPlugin", "gpufabric.io", ["v1.DRAPlugin", "v1beta1.DRAPlugin", "v1.DRAResourceHealth", "v1alpha1.DRAResourceHealth"]), "the driver says who it is")
     bench.kubelet.register(good=False, error="no\nsuch thing")
     Report.ok(True, "it is told that the kubelet refused it")
     try:
@@ -125,18 +126,16 @@ def longer_than_the_kubelet_waits(bench, slots):
     bench.start("--answer-within", "0")
     bench.hold("compose")
     bench.asked("compose")
-    bench.refused(kubelet.prepare(claim)[uid_of(claim)], "still being attached", "what takes long is answered: it is under way")
+    bench.refused(kubelet.prepare(claim, patient=False)[uid_of(claim)], "still being attached", "what takes long is answered: it is under way")
     bench.reached()
-    bench.refused(kubelet.prepare(claim)[uid_of(claim)], "still being attached", "and once more")
+    bench.refused(kubelet.prepare(claim, patient=False)[uid_of(claim)], "still being attached", "and once more")
     bench.go()
-    while "still being attached" in (result := kubelet.prepare(claim)[uid_of(claim)]).error:
-        pass
-    bench.prepared(claim, result, slots[:2], "at last it is done")
+    bench.prepared(claim, kubelet.prepare(claim)[uid_of(claim)], slots[:2], "at last it is done")
     Report.same(len(bench.asked("compose")), 1, "and was composed once")
     bench.stop()
     bench.start()
     bench.hold("release")
-    with_deadline = Asking(lambda: kubelet.unprepare(claim, timeout=10))
+    with_deadline = Asking(lambda: kubelet.unprepare(claim, timeout=10, patient=False))
     bench.reached()
     answer = with_deadline.result()
     Report.ok(answer and "still being given back" in answer[uid_of(claim)].error,
@@ -152,13 +151,27 @@ def a_failure_is_told_later(bench, slots):
     bench.stop()
     bench.start("--answer-within", "0")
     bench.fail("compose", 3, "2 GPUs are asked for, 1 is free")
-    while "still being attached" in (result := kubelet.prepare(claim)[uid_of(claim)]).error:
-        pass
-    bench.refused(result, "2 GPUs are asked for, 1 is free", "a failure after the answer is the next answer")
+    bench.refused(kubelet.prepare(claim)[uid_of(claim)], "2 GPUs are asked for, 1 is free", "a failure after the answer is the next answer")
     bench.stop()
     bench.start()
     bench.prepared(claim, kubelet.prepare(claim)[uid_of(claim)], slots[:2], "and then it is tried again")
     bench.given_back(claim, kubelet.unprepare(claim), "given back")
+
+
+def ended_while_it_prepares(bench, slots):
+    """Who is told to ask again waits for a minute or more; so a driver that is to end answers first."""
+    cluster, kubelet = bench.cluster, bench.kubelet
+    claim = cluster.claim("ended", slots[:2])
+    bench.hold("compose")
+    ask = Asking(lambda: kubelet.prepare(claim, patient=False))
+    bench.reached()
+    bench.driver.terminate()
+    wait_for(lambda: not os.path.exists(kubelet.socket), "the driver ends")
+    bench.go()
+    bench.prepared(claim, ask.result()[uid_of(claim)], slots[:2], "a driver that is told to end prepares what is under way")
+    Report.same(bench.driver.wait(), 0, "and ends")
+    bench.start()
+    bench.given_back(claim, kubelet.unprepare(claim), "the next one gives it back")
 
 
 def killed_while_it_prepares(bench, slots):
@@ -285,6 +298,18 @@ def parameters(bench, slots):
     bench.refused(kubelet.prepare(claim)[uid_of(claim)], "wants admin access", "refused: admin access")
 
 
+def without_nodes(bench, slots):
+    """No container can use a GPU whose driver makes no device nodes, which is better said than found out."""
+    cluster, kubelet = bench.cluster, bench.kubelet
+    head = {"apiVersion": "gpufabric.io/v1", "kind": "GpuParameters"}
+    claim = cluster.claim("bare", slots[:2], config=[opaque({**head, "driver": "pci-stub"})])
+    for again in ("", ", and again"):
+        result = kubelet.prepare(claim)[uid_of(claim)]
+        bench.refused(result, "has no device node: its driver pci-stub has made none", f"GPUs without device nodes are not prepared{again}")
+    Report.same(bench.devices(), [], "and are no container devices")
+    bench.given_back(claim, kubelet.unprepare(claim), "they are given back")
+
+
 def command_line(bench, _slots):
     """A second driver, and words that mean nothing."""
     for words, code, said in (
@@ -393,7 +418,7 @@ def server_is_away(bench, slots):
 ALL = (registration, lambda bench, slots: prepare_and_give_back(bench, slots, "v1"),
        lambda bench, slots: prepare_and_give_back(bench, slots, "v1beta1"), alternatives, several_claims, two_at_once,
        cannot_be_satisfied, stale_and_unknown, unprepared_while_it_prepares, a_failure_is_told_later,
-       longer_than_the_kubelet_waits, killed_while_it_prepares, server_is_away)
+       longer_than_the_kubelet_waits, ended_while_it_prepares, killed_while_it_prepares, without_nodes, server_is_away)
 
 
 def run(bench, slots, more=()):

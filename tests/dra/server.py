@@ -2,7 +2,7 @@
 """
 An API server in small: objects with uids and resourceVersions, conflicts, lists, watches, and a
 history that ends, so that old versions are Gone. Whoever asks shows a token. What is written is
-judged by the table of types_of_api.py.
+judged by the table of types_of_api.py. What an owner that is gone has is deleted.
 """
 
 import copy
@@ -237,6 +237,7 @@ class Cluster:
         self.admit(body)
         self.objects[key] = body
         self.note("ADDED", key, body)
+        self.collect()
         return 201, copy.deepcopy(body)
 
     def put(self, key, body, _content=None):
@@ -249,15 +250,31 @@ class Cluster:
         self.admit(body)
         self.objects[key] = body
         self.note("MODIFIED", key, body)
+        self.collect()
         return 200, copy.deepcopy(body)
 
     def delete(self, key, _body=None, _content=None):
         item = self.must(key)
         del self.objects[key]
         self.note("DELETED", key, item)
+        self.collect()
         return 200, {"kind": "Status", "apiVersion": "v1", "status": "Success"}
 
+    def collect(self):
+        """Delete what has owners of which none is there any more."""
+        uids = {item["metadata"]["uid"] for item in self.objects.values()}
+        for key, item in list(self.objects.items()):
+            owners = item["metadata"].get("ownerReferences")
+            if owners and not any(one["uid"] in uids for one in owners):
+                self.delete(key)
+
     # what tests do with it
+
+    def node(self, name):
+        """A Node, whose uid is returned."""
+        with self.lock:
+            body = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
+            return self.post(("", "nodes", None, name), body)[1]["metadata"]["uid"]
 
     def claim(self, name, devices, pool="node-a", uid=None, config=None, request="gpus"):
         """A ResourceClaim that the scheduler has allocated; names of devices, or (request, device)."""

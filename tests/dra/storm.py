@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
 Pods of one to four GPUs over a pool of eight, eight at a time, while the driver is killed again and again:

@@ -34,7 +34,7 @@ static void fuzz_claim(struct json_object *root)
 
 static void fuzz_slices(const struct inventory *inventory, const char *version, const char *node, bool taints)
 {
-	const struct slice_terms terms = { .version = version, .pool = "pool", .node = node,
+	const struct slice_terms terms = { .version = version, .pool = "pool", .node = node, .uid = "uid",
 					   .manager = inventory->n_gpus ? inventory->gpus[0].manager : "m",
 					   .taints = taints };
 	struct json_object *specs = slice_specs(inventory, &terms);
@@ -46,7 +46,7 @@ static void fuzz_slices(const struct inventory *inventory, const char *version, 
 		struct json_object *slice = slice_object(&terms, i, spec, 7);
 
 		must(json_object_array_length(json_member(spec, "devices", json_type_array)) <= SLICE_DEVICES_MAX);
-		must(slice_same(spec, spec) && !slice_lost_taints(spec, spec));
+		must(slice_same(slice, spec, &terms) && !slice_lost_taints(spec, spec));
 		json_object_put(slice);
 	}
 	json_object_put(specs);

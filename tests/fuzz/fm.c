@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: fm/body.c fm/manifest.c fm/agent.c fm/sim_command.c fm/answer.c fm/qmp.c fm/config.c fm/account.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
+// sources: fm/query.c fm/body.c fm/manifest.c fm/agent.c fm/sim_command.c fm/answer.c fm/qmp.c fm/config.c fm/account.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
 // packages: json-c gnutls libcrypt
 /*
  * What clients send to the fabric manager, what a QEMU answers, its files, and what comes to the
@@ -11,6 +11,7 @@
 #include "fm/body.h"
 #include "fm/config.h"
 #include "fm/qmp.h"
+#include "fm/query.h"
 #include "fm/sim_command.h"
 #include "fuzz.h"
 
@@ -169,6 +170,54 @@ static void fuzz_tag(const char *text, size_t size)
 	free(list);
 }
 
+/* "$select=Id&$top=3", as the transport takes it apart, then a document that it is about. */
+static void fuzz_query(const char *text, size_t size)
+{
+	static const char document[] =
+		"{\"@odata.id\":\"/a\",\"Members@odata.count\":1,\"Id\":\"a\",\"Members\":[{\"@odata.id\":\"/b\"},"
+		"{\"@odata.id\":\"/c\",\"Id\":\"c\",\"Links\":{\"Zones\":[{\"@odata.id\":\"/a\"}]}}]}";
+	char *copy = fuzz_text(text, size), *at = copy, *key, *value, *again;
+	struct json_object *body = json_tokener_parse(document), *id;
+	struct query query = { 0 }, same = { 0 };
+	struct answer answer = { 0 };
+	bool good = true;
+	unsigned int i;
+
+	while (good && (key = strsep(&at, "&"))) {
+		value = strchr(key, '=');
+		if (value)
+			*value++ = '\0';
+		good = query_take(&query, key, value, &answer);
+	}
+	if (good) {
+		must(!answer.status && query.levels <= QUERY_LEVELS_MAX && query.expand == !!query.levels);
+		must(query.select_count <= QUERY_SELECT_MAX);
+		query_select(&query, body);
+		must(json_object_object_get_ex(body, "@odata.id", &id));
+		must(json_object_object_get_ex(body, "Members", NULL) || query.select_count);
+		/* What is the same on the next page is understood there, too. */
+		again = query_text(&query);
+		for (at = again; (key = strsep(&at, "&"));) {
+			value = strchr(key, '=');
+			must(!*key || value);
+			if (value)
+				*value++ = '\0';
+			must(strpbrk(value ? value : "", "#%") || query_take(&same, key, value, &answer));
+		}
+		must(same.expand == query.expand || strchr(again, '%'));
+		for (i = 0; i < same.select_count; i++)
+			must(!strcmp(same.select[i], query.select[i]));
+		free(again);
+	} else {
+		is_refused(&answer);
+	}
+	json_object_put(body);
+	query_free(&query);
+	query_free(&same);
+	answer_free(&answer);
+	free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *copy;
@@ -192,6 +241,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_qmp(copy, size);
 	else if (*data == 't')
 		fuzz_tag(copy, size);
+	else if (*data == 'u')
+		fuzz_query(copy, size);
 	else
 		fuzz_files(copy, size);
 	free(copy);

@@ -163,6 +163,8 @@ class Manager(Server):
 
     def __init__(self, folder, gpus=6, pages=0):
         self.pages = pages
+        # Levels of $expand=., 0 for a manager without; what of an expanded member is left out.
+        self.expand, self.omits = 0, ()
         self.etags = {"hosta": 1, "hostb": 1}
         self.etags_off = False
         self.token = 0
@@ -211,7 +213,8 @@ class Manager(Server):
     def endpoint(self, name):
         if name in self.etags:
             return 200, {"@odata.id": f"{ENDPOINTS}/{name}", "Id": name, "ConnectedEntities": [
-                {"EntityRole": "Initiator", "EntityType": "RootComplex"}]}, {}
+                {"EntityRole": "Initiator", "EntityType": "RootComplex"}], "Links": {"Zones": [link(f"{ZONES}/{name}")]},
+                         "Status": {"State": "Enabled", "Health": "OK"}}, {}
         gpu = self.gpus.get(name)
         if not gpu:
             raise Refused(404, f"no endpoint {name}")
@@ -250,11 +253,38 @@ class Manager(Server):
                      "Processors": [link(f"{COMPOSITION}/ResourceBlocks/{name}/Processors/1")],
                      "Links": {"ComputerSystems": systems}}, {}
 
+    def expanded(self, path, levels):
+        """What a link leads to, in its place."""
+        _, body, headers = self.get(path)
+        body = {key: value for key, value in body.items() if key not in self.omits}
+        if "ETag" in headers:
+            body["@odata.etag"] = headers["ETag"]
+        return self.fill(body, levels - 1)
+
+    def fill(self, body, levels):
+        for key, value in body.items():
+            if levels and key != "Links" and isinstance(value, list):
+                body[key] = [self.expanded(one["@odata.id"], levels) if isinstance(one, dict) and set(one) == {"@odata.id"} else one
+                             for one in value]
+        return body
+
     def get(self, path):
-        base = path.partition("?")[0]
+        base, _, query = path.partition("?")
+        asked = re.fullmatch(r"\$expand=\.(?:\(\$levels=(\d)\))?(?:&(from=\d+))?", query)
+        if "$" in query and not (asked and int(asked[1] or 1) <= self.expand):
+            raise Refused(501, "no such query")
+        if asked:
+            status, body, headers = self.get(base + ("?" + asked[2] if asked[2] else ""))
+            if "Members@odata.nextLink" in body:
+                body["Members@odata.nextLink"] = body["Members@odata.nextLink"].replace("?", f"?{query.partition('&')[0]}&")
+            return status, self.fill(body, int(asked[1] or 1)), headers
+        if base in (TOP, TOP + "/"):
+            return 200, {"@odata.id": TOP, "Id": "Root", "ProtocolFeaturesSupported": {"ExpandQuery": {
+                "NoLinks": self.expand > 0, "Levels": self.expand > 1, **({"MaxLevels": self.expand} if self.expand > 1 else {})}}}, {}
         name = base.rpartition("/")[2]
         names = {f"{TOP}/Fabrics": ["PCIe"], ZONES: list(self.etags), ENDPOINTS: [*self.etags, *self.gpus],
-                 SYSTEMS: list(self.etags), f"{COMPOSITION}/ResourceBlocks": ["cpu-hosta", "cpu-hostb", *self.gpus]}
+                 SYSTEMS: list(self.etags), f"{COMPOSITION}/ResourceBlocks": ["cpu-hosta", "cpu-hostb", *self.gpus],
+                 f"{SWITCHES}/sw0/Ports": [one.rpartition("/")[2] for host in self.etags for one in self.ports_of(host)]}
         if base in names:
             return self.collection(path, names[base])
         if base == FABRIC:
@@ -269,7 +299,7 @@ class Manager(Server):
         if base.startswith(f"{SWITCHES}/"):
             return self.port(base)
         if base.endswith("/Processors/1"):
-            return 200, {"ProcessorType": "GPU", "Manufacturer": "NVIDIA", "Model": "H100 NVL", "SerialNumber": "1"}, {}
+            return 200, {"@odata.id": base, "Id": "1", "ProcessorType": "GPU", "Manufacturer": "NVIDIA", "Model": "H100 NVL", "SerialNumber": "1"}, {}
         if base.startswith(f"{COMPOSITION}/ResourceBlocks/"):
             return self.block(name)
         if base.startswith(f"{TASKS}/") and name in self.tasks:

@@ -10,6 +10,7 @@ import pwd
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 
@@ -58,12 +59,24 @@ JobSubmitPlugins=lua
 """
 
 
+def be_init():
+    """The first process of a namespace collects what daemons leave when they are killed; the test is its child."""
+    child = os.fork()
+    if not child:
+        return
+    while True:
+        pid, status = os.wait()
+        if pid == child:
+            os._exit(os.waitstatus_to_exitcode(status) & 255)
+
+
 def in_namespaces():
     """Runs the calling script again in namespaces of its own. Its end ends all that it started there."""
     if os.environ.get("SLURM_RIG") == "inside":
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         # Without an address but 127.0.0.1 Slurm resolves no name.
         subprocess.run(["ip", "address", "add", "10.99.0.1/32", "dev", "lo"], check=True)
+        be_init()
         return
     for program in PROGRAMS:
         if not any(os.access(os.path.join(path, program), os.X_OK) for path in (os.environ["PATH"] + ":/usr/sbin").split(":")):
@@ -87,7 +100,7 @@ class Cluster:
     """One controller; nodes n1, n2, ... with slots."""
 
     # pylint: disable=too-many-arguments
-    def __init__(self, folder, licences, nodes, lines="", daemons=True, environment=None, script=None):
+    def __init__(self, folder, licences, nodes, lines="", daemons=True, environment=None, script=None, plugins=""):
         """nodes: {"n1": "gpu:h100:4", ...}, with "" for none; daemons: start a slurmd for each."""
         self.folder = folder
         self.host = socket.gethostname().split(".")[0]
@@ -110,14 +123,13 @@ class Cluster:
                 for slot in range(int(count)):
                     path = os.path.join(folder, "dev", f"{node}-{kind}-{slot}")
                     os.makedirs(os.path.dirname(path), exist_ok=True)
-                    with open(path, "w", encoding="utf-8"):
-                        pass
+                    self.make_slot(path, number * 64 + slot)
                     gres += f"NodeName={node} Name=gpu Type={kind} File={path}\n"
         conf += lines or f"PartitionName=main Nodes={','.join(nodes)} Default=YES MaxTime=60 State=UP\n"
         self.write("slurm.conf", conf)
         self.write("gres.conf", gres)
         self.write("cgroup.conf", "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n")
-        self.write("plugstack.conf", "")
+        self.write("plugstack.conf", plugins)
         if script:
             os.symlink(script, os.path.join(folder, "job_submit.lua"))
         with open(os.path.join(folder, "munge", "key"), "wb") as file:
@@ -133,6 +145,16 @@ class Cluster:
             for node in nodes:
                 self.start_node(node)
             wait_for(lambda: all(self.node(node) == "IDLE" for node in nodes), "idle nodes")
+
+    @staticmethod
+    def make_slot(path, number):
+        """Slurm tells a Prolog of slots that are devices alone; where nobody may make one it is a file."""
+        try:
+            # A number for experiments, which no driver has.
+            os.mknod(path, stat.S_IFCHR, os.makedev(240, number))
+        except PermissionError:
+            with open(path, "w", encoding="utf-8"):
+                pass
 
     def write(self, name, text):
         with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:

@@ -350,6 +350,8 @@ static void layer_error(unsigned int layer, const char *text, const char *want)
 		err = catalogue_parse_models(&c, layer, "m.conf", text, strlen(text), &f);
 	if (!err)
 		err = catalogue_check_models(&c, &f);
+	if (!err)
+		err = catalogue_work_out(&c, &f);
 	ok(err < 0 && strstr(f.text, want), "refused: %s (wanted \"%s\")",
 	   f.text, want);
 	catalogue_free(&c);

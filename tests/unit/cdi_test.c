@@ -224,6 +224,39 @@ static void test_states(void)
 	slots[1].state = GF_STATE_READY;
 }
 
+static void lacks(const char *name, const char *want)
+{
+	struct fault fault = { "" };
+
+	ok(cdi_lacks(&fabric, &places, &vendors, name, &fault) == !!want, "%s %s", name, want ? "lacks something" : "has all");
+	is_str(fault.text, want ? want : "", want ? "which is said" : "and nothing is said");
+}
+
+static void test_lacks(void)
+{
+	lacks("train70b", NULL);
+	lacks("sim0-1", NULL);
+	lacks("nobody", "there is no composition or slot nobody");
+	functions[1].driver = NULL;
+	functions[1].address = (char *)"0000:43:00.0";
+	lacks("sim0-1", NULL);
+	lacks("sim0-2", "the GPU in slot sim0-2 has no device node: no driver is bound to it, load one");
+	lacks("train70b", "the GPU in slot sim0-2 has no device node: no driver is bound to it, load one");
+	functions[1].driver = (char *)"amdgpu";
+	lacks("train70b", "the GPU in slot sim0-2 has no device node: its driver amdgpu has made none");
+	functions[1].address = (char *)"0000:42:00.0";
+	slots[0].state = GF_STATE_OFF;
+	lacks("sim0-1", "slot sim0-1 is off");
+	lacks("train70b", "slot sim0-1 is off");
+	slots[0].state = GF_STATE_READY;
+	members[0].slot_id = 9;
+	lacks("train70b", "a slot of composition train70b is gone");
+	members[0].slot_id = 1;
+	compositions[0].state = GPUFABRIC_COMPOSITION_STATE_COMPOSING;
+	lacks("train70b", "composition train70b is composing");
+	compositions[0].state = GPUFABRIC_COMPOSITION_STATE_ACTIVE;
+}
+
 static int without(const char *text, const char *name, char **left, size_t *removed)
 {
 	struct fault fault = { "" };
@@ -333,6 +366,7 @@ int main(void)
 
 	test_print();
 	test_states();
+	test_lacks();
 	test_without();
 	test_vendors();
 	test_names();

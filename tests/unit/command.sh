@@ -261,7 +261,7 @@ gives 0 '^from-stats' completion -- plan solve --costs ''
 
 gives 0 '^\.TH ' man
 GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/gpus.d: No such file' gpus
-GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/gpus.d: No such file' completion models
+GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/models.d: No such file' completion models
 gives 0 '^\.TH GPUCTL-LIST 8' man list
 gives 2 'no command 1: see gpuctl help' man 1
 gives 2 '^gpuctl: --sort size: there are slot, state, composition, gpu, time' top --sort size

@@ -32,6 +32,10 @@ def slot(name, **more):
             "switch": 3, "numa_node": 1, "link_speed": 0, "link_width": 0, "flags": [], **more}
 
 
+def owned(uid):
+    return [{"apiVersion": "v1", "kind": "Node", "name": "node-a", "uid": uid, "controller": True}]
+
+
 class Published(Bench):
     """The bench, and what is published."""
 
@@ -59,6 +63,9 @@ class Published(Bench):
         """Devices of a slice by their names."""
         return {one["name"]: one.get("basic", one) for one in (self.slice(name) or {"spec": {}})["spec"].get("devices", ())}
 
+    def owners(self, name=MINE):
+        return (self.slice(name) or {"metadata": {}})["metadata"].get("ownerReferences")
+
     def taints(self, name=MINE):
         return {device: [(one["key"], one.get("value"), one["effect"]) for one in body["taints"]]
                 for device, body in self.bodies(name).items() if "taints" in body}
@@ -77,6 +84,7 @@ def slots_of_a_node(bench):
                   "switch": {"int": 3}, "numaNode": {"int": 1}, "gpus": {"int": 1}},
                  {"memory": {"value": "81559Mi"}, "bar": {"value": "128Gi"}}), "with attributes and capacity")
     Report.same(len(bench.bodies()), 6, "all six")
+    Report.same(bench.owners(), owned(bench.uid), "the Node owns the slice")
     for _ in range(2):
         bench.hold("list")
         bench.change([slot(f"sim0-{n}") for n in range(6)])
@@ -119,6 +127,54 @@ def who_must_not_be_had(bench):
         cluster.no_taints = False
     bench.start()
     cluster.until(lambda: len(bench.taints()) == 4, "one that starts again finds out whether taints are kept")
+
+
+def health_of_devices(bench):
+    """What the kubelet is told of devices, for the status of pods that have them."""
+    cluster = bench.cluster
+    bench.change([slot("a"), slot("b", state="ready"), slot("c", state="draining"), slot("d", state="empty"), slot("e", flags=["unmanaged"])])
+    bench.watch = watch = bench.kubelet.health("v1alpha1")
+    newer = bench.kubelet.health()
+    for one, version in ((watch, "v1alpha1"), (newer, "v1")):
+        one.until(lambda one=one: sorted(one.devices) == [("node-a", "a"), ("node-a", "b"), ("node-a", "c")] and not one.bad(),
+                  f"{version}: the kubelet is told that devices are healthy")
+    bad = {("node-a", "a"): ("UNHEALTHY", "slot a is in quarantine"), ("node-a", "b"): ("UNHEALTHY", "slot b is in fault: link"),
+           ("node-a", "c"): ("UNHEALTHY", "slot c is lost"), ("node-a", "d"): ("UNHEALTHY", "slot d is empty")}
+    bench.change([slot("a", flags=["quarantined"]), slot("b", state="fault", cause="link"), slot("c", state="lost"),
+                  slot("d", state="empty", composition="claim-1")])
+    for one in (watch, newer):
+        one.until(lambda one=one: one.bad() == bad, "and of quarantine, faults, and GPUs that are gone")
+    newer.close()
+    Report.same(newer.ended.name, "CANCELLED", "a kubelet that ends its watch")
+    bench.fail("list", 6, "the module gpufabric is not loaded")
+    bench.hold("list")
+    bench.change([slot("a"), slot("b")])
+    watch.until(lambda: set(watch.devices.values()) == {("UNKNOWN", "the module gpufabric is not loaded")}, "nothing is known while gpuctl fails")
+    bench.reached()
+    bench.go()
+    watch.until(lambda: sorted(watch.devices) == [("node-a", "a"), ("node-a", "b")] and not watch.bad(), "until it does not")
+    with cluster.lock:
+        cluster.away = True
+    cluster.end_watches()
+    bench.change([slot("a"), slot("b", state="lost")])
+    watch.until(lambda: ("node-a", "b") in watch.bad(), "it is told while there is no API server, too")
+    with cluster.lock:
+        cluster.away = False
+    gpus = [{"gpu": "GPU2", "kind": "h100-pcie-80", "state": "bound", "host": "a", "manager": "side", "slot": "port-0"}]
+    ours = slot("port-0", state="lost", composition="claim-1")
+    bench.change([ours], gpus)
+    name = ("side", "gpu2-67aea305")
+    watch.until(lambda: watch.devices == {name: ("UNHEALTHY", "slot port-0 is lost")}, "a fabric manager's GPU is a device of its pool")
+    bench.write(os.path.join(bench.state, "silent"), "")
+    bench.change([{**ours, "state": "ready"}])
+    watch.until(lambda: watch.devices == {name: ("HEALTHY", "")}, "also while the manager does not answer")
+    os.remove(os.path.join(bench.state, "silent"))
+
+
+def watched_on(bench):
+    """The kubelet forgets what it is not told again."""
+    lists, before = bench.watch.lists, bench.watch.devices
+    bench.watch.until(lambda: bench.watch.lists > lists and bench.watch.devices == before, "the same is told again, and again")
 
 
 def what_others_do(bench):
@@ -169,6 +225,25 @@ def more_than_a_slice(bench):
     cluster.until(lambda: not bench.slice(second) and len(bench.bodies()) == 1, "and one is removed again")
 
 
+def node_goes(bench):
+    """Slices go with the Node that owns them; a Node of the same name is another one."""
+    cluster = bench.cluster
+    mine = ("resource.k8s.io", "resourceslices", None, MINE)
+    with cluster.lock:
+        old = cluster.get(mine)[1]
+        del old["metadata"]["ownerReferences"]
+        cluster.put(mine, old)
+    cluster.until(lambda: bench.owners() == owned(bench.uid), "a slice without an owner gets the Node as its owner")
+    with cluster.lock:
+        cluster.delete(("", "nodes", None, "node-a"))
+        asked = len(cluster.asked)
+    cluster.until(lambda: len([path for _, path in cluster.asked[asked:] if path.endswith("/nodes/node-a")]) > 1,
+                  "a driver whose Node is gone asks for it again")
+    Report.ok(not bench.slice(), "and has published nothing for it")
+    bench.uid = cluster.node("node-a")
+    cluster.until(lambda: bench.owners() == owned(bench.uid), "what is published then belongs to the new one")
+
+
 def pool_of_a_fabric(bench):
     cluster = bench.cluster
     lease = ("coordination.k8s.io", "leases", "kube-system", "gpufabric-dra-rack-0ce99e92")
@@ -178,6 +253,7 @@ def pool_of_a_fabric(bench):
     gpus[2].update(state="bound", host="a", slot="port-0")
     bench.change([slot("a"), ours], gpus)
     cluster.until(lambda: bench.slice(RACK), "GPUs of a fabric manager are a pool")
+    Report.same(bench.owners(RACK), None, "which no Node owns")
     spec = bench.slice(RACK)["spec"]
     Report.same(spec["nodeSelector"], {"nodeSelectorTerms": [{"matchExpressions": [
         {"key": "gpufabric.io/fabric.rack-0ce99e92", "operator": "Exists"}]}]}, "for the nodes that are at it")
@@ -236,6 +312,7 @@ def older_servers(bench):
         bench.stop(signal.SIGTERM)
         with cluster.lock:
             cluster.objects.clear()
+            bench.uid = cluster.node("node-a")
             cluster.versions = [version]
         bench.change([slot("a", flags=["quarantined"])])
         bench.start("--lease", "3")
@@ -250,9 +327,12 @@ def main():
         bench = Published(work)
         bench.cluster.granted = manifests.rights()
         try:
-            for part in (slots_of_a_node, who_must_not_be_had, what_others_do, more_than_a_slice):
+            for part in (slots_of_a_node, who_must_not_be_had, health_of_devices, what_others_do, more_than_a_slice, node_goes, watched_on):
                 part(bench)
-            bench.stop()
+            Report.same(bench.stop(), 0, "the driver ends while it is watched")
+            bench.watch.until(lambda: bench.watch.ended, "and so does the watch")
+            Report.same(bench.watch.ended.name, "UNAVAILABLE", "with a reason")
+            bench.watch.close()
             bench.start("--lease", "3")
             for part in (pool_of_a_fabric, long_names, older_servers):
                 part(bench)

@@ -42,7 +42,7 @@ static void test_composition(void)
 
 	tree_put(dir, "proc/driver/nvidia/gpus/0000:41:00.0/information", "GPU UUID: \t GPU-1111\n");
 	tree_put(dir, "proc/driver/nvidia/gpus/0000:42:00.0/information", "GPU UUID: \t GPU-2222\n");
-	environment_of(proc, sys, &fabric, &composition, &environment);
+	environment_of(proc, sys, &fabric, &composition, NULL, &environment);
 	environment_write(&environment, ENVIRONMENT_PLAIN, &text);
 	is_str(text.text,
 	       "GPUFABRIC_COMPOSITION=train\nGPUFABRIC_SLOTS=s2 s1\nGPUFABRIC_ADDRESSES=0000:42:00.0 0000:41:00.0\n"
@@ -50,9 +50,17 @@ static void test_composition(void)
 	       "members in their order, without those that have no GPU");
 	environment_free(&environment);
 	free(text.text);
+	text = (struct text){ 0 };
+	environment_of(proc, sys, &fabric, &composition, &slots[0], &environment);
+	environment_write(&environment, ENVIRONMENT_PLAIN, &text);
+	is_str(text.text,
+	       "GPUFABRIC_COMPOSITION=train\nGPUFABRIC_SLOTS=s1\nGPUFABRIC_ADDRESSES=0000:41:00.0\nCUDA_VISIBLE_DEVICES=GPU-1111\n",
+	       "a process for one slot sees that one alone");
+	environment_free(&environment);
+	free(text.text);
 	composition.n_members = 0;
 	text = (struct text){ 0 };
-	environment_of(proc, sys, &fabric, &composition, &environment);
+	environment_of(proc, sys, &fabric, &composition, NULL, &environment);
 	environment_write(&environment, ENVIRONMENT_PLAIN, &text);
 	is_str(text.text, "GPUFABRIC_COMPOSITION=train\nGPUFABRIC_SLOTS=\nGPUFABRIC_ADDRESSES=\n",
 	       "without members nothing of a former value is left to be seen");

@@ -10,6 +10,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fm"))
 # pylint: disable=wrong-import-position
-from rig import BUILD, TOP, Client, Guest, Manager, Report, message, wait_for
+from rig import BUILD, PATIENCE, TOP, Client, Guest, Manager, Report, message, wait_for
 
 PORTS = ("dn0", "dn1")
 GPUCTL = os.environ.get("GPUCTL", os.path.join(BUILD, "gpuctl"))
@@ -207,6 +208,26 @@ def leases_lapse(work):
     site.end("leases that lapse")
 
 
+def watched(work):
+    """What systemd is told: a service that hangs has to be killed while there is time for the next one to detach GPUs."""
+    site = Site(work, "watched", host_extra={"hosta": "fence = lease\nlease = 40s"})
+    path = os.path.join(work, "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        heard.bind(path)
+        heard.settimeout(PATIENCE)
+        env = {"PATH": os.environ["PATH"], "GPUCTL_CONFIG_DIR": site.config, "GPUCTL_DATA_DIR": os.path.join(TOP, "ctl/catalogue"), "NOTIFY_SOCKET": path}
+        service = subprocess.Popen([GPUCTL, "fabric", "lease", "--no-reboot", "rack1"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        said = []
+        while "READY=1" not in said:
+            said += heard.recv(4096).decode().split("\n")
+        times = [int(one.partition("=")[2]) for one in said if one.startswith("WATCHDOG_USEC=")]
+        Report.same(times[-1:], [10000000], "the watchdog has a quarter of the lease", said)
+        service.send_signal(signal.SIGTERM)
+        out, errors = service.communicate(timeout=PATIENCE)
+        Report.ok(service.returncode == 0 and "this host has a lease" in out, "and the lease is given up at the end", out, errors)
+    site.end("watched")
+
+
 def revoked(work):
     """One key is not believed any more, without a new authority."""
     site = Site(work, "revoked")
@@ -251,7 +272,7 @@ def revoked(work):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="gpufabric-fence-") as work:
-        for test in (evict, leases, leases_outlive, leases_lapse, revoked):
+        for test in (evict, leases, leases_outlive, leases_lapse, watched, revoked):
             test(work)
     return Report.end()
 

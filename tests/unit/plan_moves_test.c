@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/plan/ahead.c ctl/plan/demand.c ctl/plan/state.c ctl/plan/solver/beam.c ctl/plan/solver/check.c ctl/base/csv.c ctl/plan/solver/dual.c ctl/plan/solver/exact.c ctl/plan/file.c ctl/plan/file_demand.c ctl/plan/solver/flow.c ctl/plan/forecast.c ctl/plan/solver/grain.c ctl/plan/solver/group.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/solver/ledger.c ctl/plan/solver/model.c ctl/plan/solver/model_make.c ctl/plan/move_list.c ctl/plan/moves.c ctl/plan/solver/path.c ctl/plan/solver/prices.c ctl/plan/solver/roster.c ctl/plan/series.c ctl/plan/solver/shape.c ctl/plan/solver/solve.c ctl/plan/step.c ctl/plan/solver/way.c ctl/base/fault.c ctl/base/text.c
+// sources: ctl/plan/ahead.c ctl/plan/demand.c ctl/plan/state.c ctl/plan/solver/beam.c ctl/plan/solver/check.c ctl/base/csv.c ctl/plan/solver/dual.c ctl/plan/solver/exact.c ctl/plan/file.c ctl/plan/file_demand.c ctl/plan/solver/flow.c ctl/plan/forecast.c ctl/plan/solver/grain.c ctl/plan/solver/group.c ctl/plan/solver/instance.c ctl/base/jread.c ctl/plan/solver/ledger.c ctl/plan/solver/model.c ctl/plan/solver/model_make.c ctl/plan/move_list.c ctl/plan/moves.c ctl/plan/report.c ctl/base/replace.c ctl/plan/solver/path.c ctl/plan/solver/prices.c ctl/plan/solver/roster.c ctl/plan/series.c ctl/plan/solver/shape.c ctl/plan/solver/solve.c ctl/plan/step.c ctl/plan/solver/way.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /*
  * Steps: what is worth moving, in an order in which each move is possible, and a list of moves
@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "plan/move_list.h"
+#include "plan/report.h"
 #include "plan/step.h"
 #include "tap.h"
 
@@ -458,6 +459,110 @@ static void test_file(void)
 		"f:2:72: a name has 1 to 63 bytes, and no control characters");
 }
 
+/* The reason for which the step says that a workload is not moved; PLAN_OFFS: none. */
+static enum plan_off off_of(const struct plan_step *step, uint32_t workload)
+{
+	size_t i;
+
+	for (i = 0; i < step->moves.n_off; i++)
+		if (step->moves.off[i].workload == workload)
+			return step->moves.off[i].reason;
+	return PLAN_OFFS;
+}
+
+/* Why each of two is not moved is said once, and not of who is. */
+static void test_reasons(void)
+{
+	struct plan_instance in;
+	struct plan_ahead ahead;
+	struct plan_step step;
+
+	module(&in, &ahead, 0, 1000);
+	is_int((intmax_t)moves_of_module(&in, &ahead, "", &step), 2, "both are moved");
+	is_int((intmax_t)step.moves.n_off, 0, "and nobody is put off");
+	done(&in, &ahead, &step);
+
+	module(&in, &ahead, 0, 1000);
+	ahead.sets[0].patience = 7;
+	is_int((intmax_t)moves_of_module(&in, &ahead, "", &step), 0, "who is not at a boundary is not moved");
+	is_int((intmax_t)step.kept, 0, "nobody holds anything");
+	is_int(off_of(&step, 0), PLAN_OFF_BOUNDARY, "it waits for its next one");
+	is_str(step.moves.off[0].why, "it waits for its next boundary, at most 7 min more", "so long at most");
+	is_int(off_of(&step, 1), PLAN_OFF_WORTH, "the other one gets none");
+	done(&in, &ahead, &step);
+
+	module(&in, &ahead, 0, 1000);
+	ahead.sets[1].patience = 7;
+	is_int((intmax_t)moves_of_module(&in, &ahead, "", &step), 0, "who waits itself gets no GPU either");
+	is_int(off_of(&step, 1), PLAN_OFF_BOUNDARY, "as is said");
+	done(&in, &ahead, &step);
+
+	module(&in, &ahead, 3, 1000);
+	moves_of_module(&in, &ahead, "", &step);
+	is_int(off_of(&step, 0), PLAN_OFF_HELD, "what is held is said");
+	done(&in, &ahead, &step);
+
+	module(&in, &ahead, 4, 1000);
+	ahead.sets[0].refused = true;
+	moves_of_module(&in, &ahead, "", &step);
+	is_int(off_of(&step, 0), PLAN_OFF_REFUSED, "and who refused");
+	done(&in, &ahead, &step);
+
+	module(&in, &ahead, 0, 2);
+	moves_of_module(&in, &ahead, ",\"hold\":5", &step);
+	is_int(off_of(&step, 0), PLAN_OFF_HOLD, "a hold");
+	done(&in, &ahead, &step);
+
+	module(&in, &ahead, 0, 1000);
+	ahead.minute = 7;
+	moves_of_module(&in, &ahead, ",\"epochs\":[5,9]", &step);
+	is_int(off_of(&step, 0), PLAN_OFF_BOUNDARY, "an epoch");
+	done(&in, &ahead, &step);
+}
+
+static void test_report(void)
+{
+	struct plan_report report = { 0 }, again;
+	struct fault fault = { "" };
+	struct plan_instance in;
+	struct plan_ahead ahead;
+	struct plan_step step;
+	struct text text = { 0 };
+	char *json;
+
+	module(&in, &ahead, 0, 1000);
+	ahead.sets[0].patience = 7;
+	ahead.minute = 12;
+	moves_of_module(&in, &ahead, "", &step);
+	plan_report_make(&report, &in, &ahead, &step);
+	report.time = 5000;
+	plan_report_add(&report, "b", PLAN_OFF_FAILED, "step 1: \"busy\"");
+	json = plan_report_text(&report);
+	is_int(plan_report_read(&again, "f", json, strlen(json), &fault), 0, "what is written can be read");
+	is_int((intmax_t)again.n, 2, "each workload once");
+	is_int(plan_report_find(&again, "a")->reason, PLAN_OFF_BOUNDARY, "with its reason");
+	is_str(plan_report_find(&again, "b")->why, "step 1: \"busy\"", "and its words, the last ones");
+	ok(!plan_report_find(&again, "c"), "of others nothing is said");
+	is_int((intmax_t)again.minute, 12, "the minute");
+	plan_report_metrics(&text, &again);
+	ok(strstr(text.text, "\ngpufabric_plan_timestamp_seconds 5\n"), "when it was");
+	ok(strstr(text.text, "\ngpufabric_plan_moves 0\n"), "nothing moved");
+	ok(strstr(text.text, "\ngpufabric_plan_put_off{workload=\"a\",reason=\"boundary\"} 1\n"), "and why");
+	ok(strstr(text.text, "\ngpufabric_plan_put_off{workload=\"a\",reason=\"held\"} 0\n"), "and why not");
+	plan_report_free(&again);
+	free(text.text);
+	text = (struct text){ 0 };
+	plan_report_metrics(&text, &again);
+	ok(!text.text, "without a step there is nothing to say");
+	free(json);
+	json = mem_strdup("{\"gpufabric_planned\":1,\"put_off\":[{\"workload\":\"a\",\"reason\":\"x\",\"why\":\"\"}]}");
+	is_int(plan_report_read(&again, "f", json, strlen(json), &fault), -EINVAL, "an unknown reason is refused");
+	plan_report_free(&again);
+	plan_report_free(&report);
+	free(json);
+	done(&in, &ahead, &step);
+}
+
 #define DEMAND "{\"gpufabric_plan\":1,\"intervals\":2,\"interval_s\":60," FABRIC "\"workloads\":[\n{\"name\":\"a\","
 
 static void not_taken(const char *text, const char *why)
@@ -492,6 +597,8 @@ int main(void)
 	test_random();
 	test_worth();
 	test_module();
+	test_reasons();
+	test_report();
 	test_forecast();
 	test_file();
 	test_demand();

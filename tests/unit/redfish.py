@@ -8,6 +8,7 @@ everything that can go wrong on the way, and that what it says of it is true.
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -56,6 +57,59 @@ def inventories(bench):
     Report.ok(said["exit"] == 1 and "has no zone hostc" in said["error"], "a host that the manager does not know", said)
     bench.conf(fabric="other")
     Report.ok("does not exist (404)" in bench.ask("inventory")["error"], "a fabric that is not there")
+    bench.conf()
+
+
+def expands(bench):
+    """A manager that has $expand is asked less, and the same is known of it."""
+    manager = bench.manager
+    manager.clear()
+    manager.give("gpu1", "hosta", fm.SWITCHES + "/sw0/Ports/dn1")
+    manager.give("gpu2", "hostb", fm.SWITCHES + "/sw0/Ports/dn4")
+    manager.gpus["gpu3"].update(state="Absent", health="Critical")
+    for way, own in (("zone", "Endpoints/|Ports/"), ("blocks", "Blocks/gpu")):
+        bench.conf(way=way)
+
+        def look(what, each=None):
+            before = len(manager.asked)
+            said = bench.ask("inventory")
+            with manager.lock:
+                asked = [one[1] for one in manager.asked[before:]]
+            if each is not None:
+                Report.same(len([one for one in asked if re.search(own, one)]), each, f"{way}: {what}: requests for one resource", asked)
+            return said
+
+        single = 8 + 3 if way == "zone" else 2 * 6
+        plain = look("a manager without $expand", single)
+        for pages in (0, 2):
+            manager.pages = pages
+            for levels, each in ((1, 0 if way == "zone" else 6), (2, 0), (6, 0)):
+                manager.expand = levels
+                Report.same(look(f"{levels} levels, pages of {pages}", each), plain, f"{way}: the same is known with {levels} levels, pages of {pages}")
+        manager.pages = 0
+        for omits in (("Status", "CompositionStatus"), ("Links",), ("ConnectedEntities", "Processors"), ("Id",), ("LinkState", "ProcessorType")):
+            manager.omits = omits
+            Report.same(look("a member that is not whole"), plain, f"{way}: what is left out is asked for: {omits[0]}")
+        manager.omits = ()
+        for code in (404, 501, 507):
+            manager.fault("GET", r"expand", fm.status(code), 9)
+            Report.same(look("says that it can"), plain, f"{way}: one that says that it can, and answers {code}")
+            manager.faults.clear()
+        manager.fault("GET", r"expand", fm.raw(b'{"x":"' + b"a" * (5 << 20) + b'"}'), 9)
+        Report.same(look("too much"), plain, f"{way}: one that sends too much at once")
+        manager.faults.clear()
+        for body in (b"<html>", {"Members": {}}, {"Members": [{"@odata.id": "/x", "Id": "x"}]}):
+            manager.fault("GET", r"expand", fm.raw(body), 9)
+            Report.same(look("nonsense"), plain, f"{way}: one that sends nonsense: {body}")
+            manager.faults.clear()
+        for body in (b"", b"<html>", {}, {"ProtocolFeaturesSupported": []}, {"ProtocolFeaturesSupported": {"ExpandQuery": {"NoLinks": "yes"}}},
+                     {"ProtocolFeaturesSupported": {"ExpandQuery": {"NoLinks": True, "Levels": True, "MaxLevels": -3}}}):
+            manager.fault("GET", "v1/$", fm.raw(body))
+            Report.same(look("a root"), plain, f"{way}: a root that says {body}")
+        manager.fault("GET", "v1/$", fm.status(404))
+        Report.same(look("no root", single), plain, f"{way}: no root at all")
+        manager.expand = 0
+        manager.faults.clear()
     bench.conf()
 
 
@@ -438,7 +492,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         os.makedirs(os.path.join(work, "other"))
         bench = Bench(work, fm.Manager(work), "redfish", {"ports": "101=sw0/dn0 102=sw0/dn1 103=sw0/dn2"})
-        for part in (inventories, changes, logins, refusals, unknown, restarted, together, at_once, files, signals, hostile):
+        for part in (inventories, expands, changes, logins, refusals, unknown, restarted, together, at_once, files, signals, hostile):
             part(bench)
             bench.manager.clear()
         bench.manager.close()

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
 Hooks for resize.d that come with gpuctl: vllm with a stand-in that speaks the server's interface for elastic
-expert parallelism, and signal with processes that want one and others that do not.
+expert parallelism, signal with processes that want one and others that do not, worker with a stand-in for
+systemctl, and horovod with two hosts and a stand-in for the loop that discovers hosts.
 """
 
 import http.server
@@ -68,9 +69,9 @@ class Server(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def hook(name, conf, *words, composition="serve", gpus=4):
+def hook(name, conf, *words, composition="serve", gpus=4, path=""):
     """Started as gpuctl does, with no other environment."""
-    env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "GPUCTL_CONFIG_DIR": conf, "GPUFABRIC_COMPOSITION": composition,
+    env = {"PATH": path + "/usr/sbin:/usr/bin:/sbin:/bin", "GPUCTL_CONFIG_DIR": conf, "GPUFABRIC_COMPOSITION": composition,
            "GPUFABRIC_GPUS": str(gpus)}
     done = subprocess.run([os.path.join(TOP, "ctl/hooks", name), *words], env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False, timeout=60)
@@ -137,10 +138,87 @@ def signals(conf):
     deaf.communicate()
 
 
+def put(path, text, mode=0o644):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, mode)
+
+
+def workers(conf):
+    """Units are started and stopped; systemctl is a stand-in that writes down what it is asked."""
+    said = os.path.join(conf, "said")
+    put(os.path.join(conf, "bin/systemctl"), f'#!/bin/sh\necho "$*" >>{said}\n[ "$1" != stop ] || [ "$2" != '
+        'gpufabric-worker@odd.service ]\n', 0o755)
+    put(os.path.join(conf, "workers.d/train"), "#!/bin/sh\n", 0o755)
+    put(os.path.join(conf, "workers.d/off"), "#!/bin/sh\n")
+
+    def asked(*words, **more):
+        put(said, "")
+        code = hook("worker", conf, *words, path=os.path.join(conf, "bin:"), **more)[0]
+        with open(said, encoding="utf-8") as file:
+            return code, file.read().splitlines()
+
+    units = "gpufabric-worker@3-1.service gpufabric-worker@3-2.service"
+    Report.same(asked("grow", "3-1", "3-2", composition="train"), (0, [f"start {units}"]), "GPUs that come get workers")
+    Report.same(asked("shrink", "3-1", "3-2", composition="train"), (0, [f"stop {units}", f"reset-failed {units}"]),
+                "those of GPUs that go are stopped, and have not failed")
+    Report.same(asked("grow", "3-1", composition="other"), (0, []), "a composition without a program has no workers")
+    Report.same(asked("grow", "3-1", composition="off"), (0, []), "nor has one whose program may not be run")
+    Report.same(asked("shrink", "3-1", composition="other"),
+                (0, ["stop gpufabric-worker@3-1.service", "reset-failed gpufabric-worker@3-1.service"]),
+                "a worker whose program has been removed is stopped all the same")
+    Report.ok(asked("shrink", "odd", composition="train")[0] != 0, "a worker that cannot be stopped is a failure")
+
+
+class Ranks:
+    """Horovod's driver: asks the script for hosts, and keeps as many ranks of each as it is told; the last ones go."""
+
+    def __init__(self, conf):
+        self.conf = conf
+        self.ranks = {}
+
+    def look(self):
+        code, text = hook("horovod", self.conf, "hosts", "train")
+        if code:
+            return text
+        hosts = {line.split(":")[0]: int(line.split(":")[1]) for line in text.splitlines()}
+        self.ranks = {host: list(range(n)) for host, n in hosts.items()}
+        return self.ranks
+
+
+def horovod(conf):
+    other = os.path.join(conf, "other")
+    shared = os.path.join(conf, "shared")
+    for folder, host in ((conf, "node1"), (other, "node2")):
+        put(os.path.join(folder, "horovod.conf"), f"# composition folder host\ntrain {shared} {host}\nalone {shared}/alone\n")
+    driver = Ranks(conf)
+    Report.same(driver.look(), {}, "before any GPU has come there are no hosts")
+    Report.same(hook("horovod", conf, "grow", "3-1", "3-2", composition="train", gpus=2), (0, ""), "two GPUs come")
+    Report.same(hook("horovod", other, "grow", "7", composition="train", gpus=1), (0, ""), "and one on another host")
+    Report.same(driver.look(), {"node1": [0, 1], "node2": [0]}, "Horovod sees both hosts, and starts ranks")
+    Report.same(hook("horovod", conf, "shrink", "3-2", composition="train", gpus=1), (0, ""), "one is to go")
+    Report.same(driver.look(), {"node1": [0], "node2": [0]}, "the last rank of its host ends")
+    Report.same(hook("horovod", conf, "grow", "3-2", composition="train", gpus=2), (0, ""), "it stays, as somebody held it")
+    Report.same(driver.look(), {"node1": [0, 1], "node2": [0]}, "so a rank starts again")
+    Report.same(hook("horovod", other, "shrink", "7", composition="train", gpus=0), (0, ""), "a host without GPUs")
+    Report.same(driver.look(), {"node1": [0, 1]}, "is none")
+    Report.same(sorted(os.listdir(shared)), ["node1.hosts"], "and leaves no file")
+    hook("horovod", conf, "grow", "3-1", composition="alone", gpus=3)
+    Report.same(hook("horovod", conf, "hosts", "alone"), (0, f"{os.uname().nodename}:3"), "a host has its own name")
+    Report.same(hook("horovod", conf, "grow", "3-1", composition="serve"), (0, ""), "other compositions are not Horovod's")
+    found = hook("horovod", conf, "hosts", "serve")
+    Report.ok(found[0] == 1 and "no line for composition serve" in found[1], "and are not to be discovered", found)
+    Report.same(hook("horovod", conf)[0], 2, "it needs a word")
+
+
 def main():
     with tempfile.TemporaryDirectory() as conf:
         vllm(conf)
         signals(conf)
+    with tempfile.TemporaryDirectory() as conf:
+        workers(conf)
+        horovod(conf)
     return Report.end()
 
 

@@ -39,6 +39,9 @@ within fit "train    n" "sources held out" 6 15 "training, sources left out"
 within fit "lora     n" "sources held out" 7 20 "LoRA, sources left out"
 within fit "qlora    n" "sources held out" 7 20 "QLoRA, sources left out"
 within bench "all      unseen engines" "" 15 35 "engines that nobody has heard of"
+within bench "infer    unseen engines" "" 15 35 "inference"
+within bench "train    unseen engines" "" 15 35 "training"
+within bench "qlora    unseen engines" "" 15 35 "QLoRA"
 within bench "all      engines not fitted" "" 8 25 "engines with a policy and no fit"
 within speed "speed    tokens" "" 8 100 "throughput of training"
 
@@ -46,6 +49,8 @@ json=$(tail -n 1 "$work/bench")
 report "$(jq -r '.coverage >= 0.90 and .coverage <= 0.98' <<<"$json")" true "p95 covers 90 to 98 % of the rows"
 report "$(jq -r '[.sources_left_out | to_entries[] | .value.coverage | . >= 0.90 and . <= 0.98] | length == 5 and all' \
 	<<<"$json")" true "and of each task with sources left out"
+report "$(jq -r '[.engines_not_fitted | to_entries[] | .value.coverage | . >= 0.90] | length == 5 and all' \
+	<<<"$json")" true "and of engines without a fit, by the rule that gives profiles theirs"
 report "$(jq -r '.unseen_engines.all | .n == 264 and .coverage >= 0.90' <<<"$json")" true "and of engines that were left out"
 report "$(jq -r '.rows' <<<"$json")" 264 "rows that are scored"
 report "$(jq -r '.false_fit[0]' <<<"$json")" 0 "no row that ran out of memory is said to fit"

@@ -158,7 +158,7 @@ static void size(void)
 	runs(&cmd_size_estimate, "llama-3.1-8b --gpu=h999", CTL_USAGE, "--gpu: no GPU");
 	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --method=fleet-training",
 	     CTL_USAGE, "needs --tokens");
-	runs(&cmd_size_estimate, "falcon-180b --task=train --context=64K --gpu=t4",
+	runs(&cmd_size_estimate, "falcon-180b --task=train --context=64K --tp=8 --gpu=t4",
 	     CTL_NO_FIT, "no number of the named GPUs");
 
 	as_json(&cmd_size_estimate, "llama-3.1-70b --batch=16 --gpu=h100-80");
@@ -196,6 +196,14 @@ static void size(void)
 	runs(&cmd_size_estimate, "llama-3.1-70b --tp=16 --batch=1 --gpu=h100-80", CTL_DONE, "16  16  ");
 	runs(&cmd_size_estimate, "qwen2.5-7b --tp=7", CTL_USAGE, "does not divide the 4 KV heads");
 	runs(&cmd_size_estimate, "--params=70B --ep=8", CTL_USAGE, "name a model with experts");
+	runs(&cmd_size_estimate, "--params=70B --etp=2 --task=train", CTL_USAGE, "--etp: name a model");
+	runs(&cmd_size_estimate, "--params=70B --virtual-stages=2 --task=train", CTL_USAGE, "name a model");
+	runs(&cmd_size_estimate, "llama-3.1-8b --etp=2", CTL_USAGE, "add --task train");
+	runs(&cmd_size_estimate, "llama-3.1-8b --etp=2 --task=train", CTL_USAGE, "no experts");
+	runs(&cmd_size_estimate, "mixtral-8x7b --etp=3 --task=train", CTL_USAGE, "does not divide the width");
+	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --virtual-stages=2", CTL_USAGE, "add --pp");
+	runs(&cmd_size_estimate, "llama-3.1-8b --task=train --pp=4 --virtual-stages=3", CTL_USAGE,
+	     "does not divide the 32 layers");
 	runs(&cmd_size_estimate, "deepseek-v2 --batch=64 --gpu=h100-nvl", CTL_DONE, "TP  ADP  EP");
 	runs(&cmd_size_estimate, "deepseek-v2 --batch=64 --gpu=h100-nvl --round=pow2", CTL_DONE, "  16   8   2  ");
 	runs(&cmd_size_machines, "deepseek-v2 --batch=64 --gpu=h100-nvl", CTL_DONE, "TP  PP  ADP  EP  DP");
@@ -243,6 +251,10 @@ static void most(void)
 	most_of("batch");
 	most_of("context");
 	runs(&cmd_size_estimate, "llama-2-7b --gpu=h200-nvl --fit=context", CTL_DONE, "the model's maximum");
+	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=h200-nvl:2 --fit=batch", CTL_DONE,
+	     "sequences of 8192 tokens, engine generic; P95 decides what fits");
+	runs(&cmd_size_estimate, "llama-2-7b --gpu=h200-nvl --context=64K --fit=batch", CTL_DONE,
+	     "longer than the 4,096 that the model was made for");
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l4:1 --fit=batch", CTL_NO_FIT, "not even one sequence");
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l4:0 --fit=batch", CTL_USAGE, "--gpu l4:0");
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=warp:2 --fit=batch", CTL_USAGE, "no GPU");
@@ -251,7 +263,7 @@ static void most(void)
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=l4 --batch=4 --fit=batch", CTL_USAGE, "leave one of them out");
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=h100-80 --fit=layers", CTL_USAGE, "--engine llama.cpp");
 	runs(&cmd_size_estimate, "llama-3.1-70b --gpu=rtx-4090 --engine=llama.cpp --quant=q4_k_m --fit=layers",
-	     CTL_DONE, "      37  ");
+	     CTL_DONE, "of 80 layers: --n-gpu-layers 37");
 	runs(&cmd_size_estimate, "llama-3.1-8b --gpu=rtx-4090 --engine=llama.cpp --quant=q4_k_m --fit=layers",
 	     CTL_DONE, "all of them");
 	runs(&cmd_size_estimate, "llama-3.1-8b --engine=llama.cpp --host-layers=33", CTL_USAGE, "32 layers");

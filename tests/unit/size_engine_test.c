@@ -81,6 +81,32 @@ static double part(struct size_request req, unsigned int gpus, unsigned int tp, 
 
 #define same(a, b) (fabs((a) - (b)) <= 1e-6 * fabs(b))
 
+/* 0.9 GiB of context, and buffers for each kind of group. */
+static void communicators(struct size_request req)
+{
+	struct size_layout layout = { .gpus = 1, .tp = 1, .pp = 1 };
+	static const struct size_layout more[] = {
+		{ .gpus = 2, .tp = 2, .pp = 1 },
+		{ .gpus = 4, .tp = 2, .pp = 2 },
+		{ .gpus = 8, .tp = 2, .pp = 2 },
+		{ .gpus = 16, .tp = 2, .pp = 2, .cp = 4 },
+		{ .gpus = 32, .tp = 2, .pp = 2, .cp = 4 },
+	};
+	static const double groups[] = { 1, 2, 3, 3, 4 };
+	struct size_physics p;
+	struct fault f;
+	size_t i, bad = 0;
+
+	size_request_check(&req, &f);
+	size_physics(&req, &layout, &p);
+	ok(same(p.part[PART_FRAMEWORK], 0.9 * (1 << 30)), "one GPU has no communicators");
+	for (i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+		size_physics(&req, &more[i], &p);
+		bad += !same(p.part[PART_FRAMEWORK], (0.9 + groups[i] * 1.3) * (1 << 30));
+	}
+	is_int((int)bad, 0, "tensors, stages, contexts and replicas have one each");
+}
+
 static void parts(void)
 {
 	struct size_request infer = base(SIZE_INFER), train = base(SIZE_TRAIN), other;
@@ -137,7 +163,7 @@ static void parts(void)
 	   "of checkpoints that the host keeps two are on the GPU");
 	other = train;
 	other.context = 65536;
-	ok(same(part(other, 1, 1, PART_LOGITS), 65536 * 14. * 128256), "an eager loss");
+	ok(same(part(other, 1, 1, PART_LOGITS), 65536 * 10. * 128256), "an eager loss");
 	other.loss = LOSS_CHUNKED;
 	ok(same(part(other, 1, 1, PART_LOGITS), 65536 * 3. * 128256), "in chunks");
 	other.loss = LOSS_FUSED;
@@ -149,6 +175,14 @@ static void parts(void)
 	other.sequence_parallel = 0;
 	ok(same(part(other, 4, 4, PART_ACTIVATIONS) - both, 4096. * 32 * 10 * 4096 * 3 / 4),
 	   "what is between tensors is shared, or whole on each GPU");
+	other.sequence_parallel = SIZE_UNSET;
+	other.zero = 3;
+	ok(same(part(other, 8, 4, PART_ACTIVATIONS), both),
+	   "an unknown engine that shards parameters shares it, too");
+	other.zero = 1;
+	ok(same(part(other, 8, 4, PART_ACTIVATIONS) - both, 4096. * 32 * 10 * 4096 * 3 / 4),
+	   "and is not known to otherwise");
+	communicators(train);
 	other = train;
 	engine = engine_generic;
 	engine.number[ENGINE_PURE16] = 1;
@@ -168,6 +202,77 @@ static void parts(void)
 	other.targets = TARGET_QUERY | TARGET_VALUE;
 	ok(same(part(other, 1, 1, PART_GRADIENTS), 4. * 32 * 64 * (8192 + 4096 + 1024)),
 	   "adapters on queries and values");
+}
+
+static double activations(struct size_request req, const struct size_layout *layout)
+{
+	struct size_physics p;
+	struct fault f = { "" };
+
+	if (size_request_check(&req, &f))
+		printf("# %s\n", f.text);
+	size_physics(&req, layout, &p);
+	return p.part[PART_ACTIVATIONS];
+}
+
+/* Interleaved schedule: more is under way on the first stage, and on the last. */
+static void interleaved(void)
+{
+	const struct size_layout stages = { .gpus = 4, .tp = 1, .pp = 4 };
+	const struct size_layout two = { .gpus = 2, .tp = 1, .pp = 2 };
+	struct size_request req = base(SIZE_TRAIN);
+	double plain;
+
+	req.recompute = 0;
+	req.pp = 4;
+	req.loss = LOSS_FUSED;
+	plain = activations(req, &stages);
+	req.virtual_stages = 2;
+	ok(same(activations(req, &stages), plain * (4 + 3. / 2) / 4), "two groups of a GPU");
+	req.virtual_stages = 8;
+	ok(same(activations(req, &stages), plain * (4 + 3. / 8) / 4), "eight groups");
+	/* a loss that is larger than the first stage's: 1 micro-batch, then 7 of 4 groups */
+	req.pp = 2;
+	req.context = 65536;
+	req.recompute = 2;
+	req.loss = LOSS_EAGER;
+	req.virtual_stages = 1;
+	plain = activations(req, &two);
+	req.virtual_stages = 4;
+	ok(same(activations(req, &two), plain * (1 + 3 * 2) / 4), "the last stage, with its loss");
+}
+
+/* Matrices of experts are shared by other ranks than the rest, and tokens are copied to them. */
+static void expert_ranks(void)
+{
+	const struct size_layout layout = { .gpus = 8, .tp = 2, .pp = 1 };
+	struct size_request req = base(SIZE_TRAIN), dense;
+	double all, others, plain, h = 4096;
+	struct fault f;
+
+	cat_model_find(cat.models, cat.n_models, "mixtral-8x7b", &req.model, &f);
+	req.zero = 0;
+	req.sequence_parallel = 1;
+	all = (double)req.model->params.experts;
+	others = (double)req.model->params.total - all;
+	ok(same(part(req, 8, 2, PART_GRADIENTS), all + others), "two GPUs share all matrices");
+	req.ep = 4;
+	ok(same(part(req, 8, 2, PART_GRADIENTS), all / 4 + others), "four replicas the experts");
+	req.etp = 1;
+	ok(same(part(req, 8, 2, PART_GRADIENTS), all / 2 + others), "with whole matrices");
+	req.ep = 8;
+	ok(same(part(req, 8, 2, PART_GRADIENTS), all / 4 + others), "which eight GPUs can share");
+	req.ep = 1;
+	ok(same(part(req, 8, 2, PART_GRADIENTS), 2 * all + others), "or each has all of");
+	req.etp = 2;
+	req.recompute = 0;
+	plain = activations(req, &layout);
+	req.etp = 1;
+	ok(same(plain - activations(req, &layout), 4096. * 32 * 4 * h * 2 / 2),
+	   "tokens for two experts come from one rank, not from both");
+	dense = base(SIZE_TRAIN);
+	dense.etp = 2;
+	is_int(size_request_check(&dense, &f), -EINVAL, "a dense model has none");
 }
 
 /* What engines that quantize keep: scales in fewer bits, inputs of frozen matrices. */
@@ -339,6 +444,8 @@ int main(void)
 	if (!ok(!catalogue_load(&cat, "ctl/catalogue", NULL, &f), "catalogue %s", f.text))
 		return tap_done();
 	parts();
+	interleaved();
+	expert_ranks();
 	quantized();
 	steps();
 	latency();

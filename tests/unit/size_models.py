@@ -23,7 +23,7 @@ def put(config, path, value):
     config[last] = value
 
 
-def write_models(folder):
+def read_models():
     configs = {}
     with open(os.path.join(DATA, "facts.tsv"), encoding="utf-8") as file:
         for line in file:
@@ -31,6 +31,11 @@ def write_models(folder):
                 continue
             model, path, value = line.rstrip("\n").split("\t")
             put(configs.setdefault(model, {}), path, json.loads(value))
+    return configs
+
+
+def write_models(folder):
+    configs = read_models()
     for model, config in configs.items():
         os.makedirs(os.path.join(folder, model))
         with open(os.path.join(folder, model, "config.json"), "w", encoding="utf-8") as file:
@@ -65,4 +70,5 @@ def main():
     return not all(good for good, _ in checks)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -233,6 +233,31 @@ static bool experts(struct size_request *req, struct size_layout *layout, int st
 	return step < 4;
 }
 
+/* Matrices of an expert that fewer GPUs share. */
+static bool expert_tensors(struct size_request *req, struct size_layout *layout, int step)
+{
+	if (!req->model->experts || req->model->moe_ffn % 4)
+		return false;
+	layout->gpus = 8;
+	layout->tp = 4;
+	req->zero = 0;
+	req->recompute = 2;
+	req->ep = 2;
+	req->etp = 4u >> step;
+	return step < 3;
+}
+
+static bool virtual_stages(struct size_request *req, struct size_layout *layout, int step)
+{
+	layout->gpus = 4;
+	layout->pp = 4;
+	req->zero = 0;
+	req->pp = 4;
+	req->virtual_stages = step ? 4u >> (step - 1) : 0;
+	req->loss = LOSS_FUSED; /* the last stage, with the loss, has fewer under way with fewer groups */
+	return step < 3 && req->model->layers % 16 == 0;
+}
+
 static bool groups(struct size_request *req, struct size_layout *layout, int step)
 {
 	if (!req->model->experts)
@@ -274,6 +299,8 @@ static const struct law laws[] = {
 	{ "fewer stages", ANY, true, pipeline },
 	{ "fewer GPUs that share a sequence", TRAIN | ADAPT, true, sequence_shares },
 	{ "fewer GPUs that share experts", TRAIN, true, experts },
+	{ "fewer GPUs that share an expert's matrices", TRAIN, true, expert_tensors },
+	{ "groups of layers that take turns", TRAIN, true, virtual_stages },
 	{ "fewer groups of attention", INFER, true, groups },
 };
 

@@ -3,11 +3,14 @@
 # before: make -s slurm
 """
 The files of jobs on a node: Prolog and reap with Slurm's own controller and a stand-in for gpuctl. What reap has given back, or
-an Epilog that had no lock, is no job of this node any more, so that nobody asks the controller for it.
+an Epilog that had no lock, is no job of this node any more, so that nobody asks the controller for it. A job that the controller
+does not have on this node is no fault of the node.
 """
 
+import concurrent.futures
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -17,6 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from rig import BUILD, TOP, Cluster, Report, in_namespaces, wait_for
 
 RUN = "/run/gpufabric-slurm"
+REQUEST_JOB_INFO_SINGLE = 2021
 BIN = "/usr/local/bin"
 
 
@@ -104,12 +108,62 @@ def leases(cluster, node, first, second):
     Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{second}", 70)]), "until it goes on")
 
 
+def stray(cluster, node):
+    """Starts that a slurmctld has forgotten when it was killed: of no job any more, and of one that waits again."""
+    waiting, _ = cluster.submit("--gres=gpu:h100:1")
+    for job, what in ((4000, "does not know"), (waiting, "does not have here")):
+        Report.same((node.call("prolog", job), node.made(), node.file(job)), (0, [], "ended n1"),
+                    f"a job that the controller {what} gets no GPUs")
+        Report.same(cluster.node("n1"), "IDLE", "and the node stays in service")
+        node.call("epilog", job)
+    Report.same((node.made(), node.call("prolog", waiting)), ([], 0), "nor the second time")
+    end(cluster, waiting)
+
+
+def runs(cluster):
+    job = int(cluster.good("sbatch", "--parsable", "-o", "/dev/null", "--gres=gpu:h100:1", "--wrap=sleep 600"))
+    cluster.until_running(job)
+    return job
+
+
+def cut_off(cluster, node):
+    """A slurmctld that is killed while it answers."""
+    job = runs(cluster)
+    cluster.end("slurmctld")
+    with socket.create_server(("127.0.0.1", 16817)) as server, concurrent.futures.ThreadPoolExecutor() as pool:
+        result = pool.submit(node.call, "prolog", job)
+        server.settimeout(100)
+        # Before that it asks something else. The header begins with version, flags and type.
+        kind = None
+        while kind != REQUEST_JOB_INFO_SINGLE:
+            with server.accept()[0] as connection, connection.makefile("rb") as request:
+                kind = int.from_bytes(request.read(int.from_bytes(request.read(4), "big"))[4:6], "big")
+        server.close()
+        cluster.start_controller()
+        Report.same((result.result(), node.made()), (0, [f"slurm-{job}"]), "a Prolog whose question is cut off asks again")
+    end(cluster, job)
+    node.call("epilog", job)
+
+
+def waits_already(cluster, node):
+    """A job that is queued again while its Prolog learns that it cannot have its GPUs."""
+    job = runs(cluster)
+    scontrol = f"SLURM_CONF={cluster.folder}/slurm.conf scontrol"
+    node.before("compose", f"{scontrol} requeue {job}\nuntil {scontrol} show job {job} | grep -q JobState=PENDING; do sleep 0.1; done\nexit 3\n")
+    Report.same((node.call("prolog", job), cluster.job(job)["JobState"]), (0, "PENDING"), "a job that waits already is not ended")
+    node.before("compose", "")
+    cluster.good("scancel", str(job))
+
+
 def main():
     in_namespaces()
     with tempfile.TemporaryDirectory() as folder, Cluster(folder, "gf_h100:4", {"n1": "gpu:h100:4"},
                                                                     script=os.path.join(TOP, "slurm/job_submit.lua")) as cluster:
         node = Node(cluster)
         Report.same((node.call("reap"), os.path.exists(node.gpuctl + ".d/asked")), (0, False), "a node without jobs asks for nothing")
+        stray(cluster, node)
+        cut_off(cluster, node)
+        waits_already(cluster, node)
         first, second = job_with_gpus(cluster, node), job_with_gpus(cluster, node)
         Report.same((node.made(), node.file(first)), ([f"slurm-{first}", f"slurm-{second}"], "n1"), "both have their files")
         node.asked("compose")

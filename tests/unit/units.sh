@@ -16,6 +16,9 @@ cd "$top"
 loose=" gpufabric-lease@a.service gpufabric-plan.service gpufabric-reap.service gpufabric-restore.service gpufabric-shutdown.service "
 # Looks at all of the host: see its first lines.
 looking=" gpufabric-demand.service "
+# Runs a program of the admin's, whose needs nobody here knows.
+worker=" gpufabric-worker@a.service "
+worker_limit=8.9
 limit=2.5
 looking_limit=3.4
 loose_limit=8.9
@@ -57,6 +60,9 @@ for unit in "${units[@]}"; do
 		report "$(grep -c 'hooks of /etc/gpuctl/hooks.d' "$unit")" 1 "$name: says why it may more"
 		report "$(awk -v s="${score:-10}" -v l=$loose_limit 'BEGIN { print (s <= l) }')" 1 \
 			"$name: exposed by at most $loose_limit"
+	elif [[ $worker == *" $name "* ]]; then
+		report "$(awk -v s="${score:-10}" -v l=$worker_limit 'BEGIN { print (s <= l) }')" 1 \
+			"$name: exposed by at most $worker_limit"
 	elif [[ $looking == *" $name "* ]]; then
 		report "$(awk -v s="${score:-10}" -v l=$looking_limit 'BEGIN { print (s <= l) }')" 1 \
 			"$name: exposed by at most $looking_limit"

@@ -29,8 +29,6 @@ static const int32_t depths[] = { 1, 2, 4, 8, 16, 32, 64, 128 };
 /* One more for what is above the last. */
 #define AGES (sizeof(ages) / sizeof(ages[0]) + 1)
 #define DEPTHS (sizeof(depths) / sizeof(depths[0]) + 1)
-/* Horizons from this one on say who gives first. */
-#define FIRST_LONG 3
 
 /**
  * struct rises - of one tenant within one horizon
@@ -182,8 +180,7 @@ static double worth(const struct keep *k, size_t tenant)
 
 	for (h = 0; h < HORIZONS; h++) {
 		p = chance(k->data, tenant, h, age, has - keep_demand(k, tenant));
-		if (h >= FIRST_LONG)
-			sum += p;
+		sum += p;
 		/* if it comes back within the horizon, then half-way on average */
 		gain = k->rates->attach * p - k->rates->hold * horizons[h] * (1 - p / 2);
 		if (gain > best)

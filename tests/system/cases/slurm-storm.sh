@@ -115,13 +115,15 @@ mend_nodes()
 	done < <(sinfo -h -N -t drain,drained,draining,down -o '%N %E' | sort -u)
 }
 
-# Jobs that were queued again would wait two minutes each.
+# Jobs that were queued again would wait two minutes each. In the second of its end slurmd would refuse a job, and
+# slurmctld end it ("Job credential revoked").
 hurry()
 {
 	local id
 
-	for id in $(squeue -h -t PD -o '%A %r' | awk '$2 == "BeginTime" { print $1 }'); do
-		scontrol update jobid="$id" starttime=now 2>/dev/null
+	for id in $(squeue -h -t PD -o '%A %r %S' |
+		    awk -v soon="$(date -d '3 seconds' +%FT%T)" '$2 == "BeginTime" && $3 > soon { print $1 }'); do
+		scontrol update jobid="$id" starttime=now+2 2>/dev/null
 	done
 }
 
@@ -213,6 +215,8 @@ no_file_here()
 }
 
 slurm_up $gpus n1:8 n2:8
+sed -i 's/^BatchStartTimeout=.*/BatchStartTimeout=120/' $conf/slurm.conf
+check "Slurm waits less for a script" scontrol reconfigure
 start_sync
 touch "$started" /tmp/submitted
 note "$pairs jobs with GPUs, and as many without"
@@ -258,9 +262,14 @@ while [ "$killed" -lt "$kills" ]; do
 	kill_one
 	killed=$((killed + 1))
 done
-# A batch script that a slurmd lost when it was killed is missed by Slurm after BatchStartTimeout.
-last=$((SECONDS + 900))
+# A batch script that a slurmd lost when it was killed is missed by Slurm after BatchStartTimeout. What a slurmctld that was
+# killed takes for running it is told of when nodes register: every 20 pings, or when the configuration is read again.
+last=$((SECONDS + 900)) again=$SECONDS
 until queue_is_empty || [ "$SECONDS" -gt "$last" ]; do
+	[ $((SECONDS - again)) -lt 60 ] || {
+		scontrol reconfigure
+		again=$SECONDS
+	}
 	nap 400
 done
 is "$(squeue -h -o "%A %T %r %N")" "" "the queue empties"

@@ -20,6 +20,7 @@ dra=$TESTS/dra-vm
 
 modprobe gpufabric_sim mode=own switches=1 slots=8 'gpus=*:h100-80:off,0.6:none,0.7:none' || bail_out "no simulator"
 modprobe gpufabric || bail_out "no gpufabric"
+modprobe pci-stub || bail_out "no pci-stub"
 gpuctl scan >/dev/null || bail_out "the GPUs are not known"
 echo "127.0.0.1 localhost" >/etc/hosts
 echo "hosts: files" >>/etc/nsswitch.conf

@@ -152,6 +152,11 @@ is "$(gpuctl env --format plain train)" \
 is "$(eval "$(gpuctl env train)" && echo "$GPUFABRIC_SLOTS")" "sim0-0 sim0-1" "a shell reads them"
 is "$(gpuctl env --format null train | tr '\0' '\n')" "$(gpuctl env --format plain train)" "the same with NULs"
 is "$(gpuctl -j env train | jq -r '.variables[] | .name + "=" + .value')" "$(gpuctl env --format plain train)" "and as JSON"
+is "$(gpuctl env --slot sim0-1 --format plain)" \
+	$'GPUFABRIC_COMPOSITION=train\nGPUFABRIC_SLOTS=sim0-1\nGPUFABRIC_ADDRESSES=10000:04:00.0' "for a process on one of them"
+check_rc 2 "of a slot of no composition" gpuctl env --slot sim0-2
+check_rc 2 "of a slot of another composition" gpuctl env --slot sim0-1 other
+check_rc 2 "of nothing at all" gpuctl env
 check_rc 2 "of one that does not exist" gpuctl env nobody
 check_rc 2 "in no such format" gpuctl env --format yaml train
 gpuctl release train >/dev/null
