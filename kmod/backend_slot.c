@@ -9,13 +9,12 @@
  * port. It is taken by trylock: whoever removes the port may hold it while waiting for us.
  *
  * Slots of other drivers, freed under no lock that could be held for as long as an operation is,
- * are listed with what the PCI core knows of them, and nothing of their drivers is called.
+ * are listed with what the PCI core knows of them, and nothing of their drivers is called: who
+ * they are is read in sysfs.
  */
 #include <linux/delay.h>
-#include <linux/kernfs.h>
 #include <linux/pci.h>
 #include <linux/pci_hotplug.h>
-#include <linux/sysfs.h>
 
 #include "slot.h"
 
@@ -35,42 +34,6 @@ static const struct {
 	{ "platform", "gpufabric_sim" },
 };
 
-/* Who has a slot. */
-struct search {
-	struct pci_slot *pci_slot; /* the slot, referenced */
-	char name[sizeof_field(struct gf_slot, driver_name)]; /* name of the slot driver */
-	struct device *guard; /* the device that the slot driver has it by, referenced, or NULL */
-	bool idle; /* there is a device without a driver, so one may come at any time */
-};
-
-/* The slot driver's memory stays; whoever calls knows why. */
-static void copy_name(struct search *search)
-{
-	const struct hotplug_slot *hotplug = READ_ONCE(search->pci_slot->hotplug);
-
-	if (hotplug && hotplug->mod_name)
-		strscpy(search->name, hotplug->mod_name, sizeof(search->name));
-}
-
-/*
- * Nothing keeps the slot driver's memory, but the slot has a link to its module. One without that
- * is built in and older than the directory of modules in sysfs. With ACPI that is acpiphp, which
- * frees its slots under pci_rescan_remove_lock; pciehp may come to a device without a driver
- * alone.
- */
-static void find_name(struct search *search)
-{
-	struct kernfs_node *link = sysfs_get_dirent(search->pci_slot->kobj.sd, "module");
-	char path[sizeof("/module/") + MODULE_NAME_LEN];
-
-	if (link && kernfs_type(link) == KERNFS_LINK &&
-	    kernfs_path(link->symlink.target_kn, path, sizeof(path)) > 0)
-		strscpy(search->name, kbasename(path), sizeof(search->name));
-	else if (IS_ENABLED(CONFIG_HOTPLUG_PCI_ACPI) && !search->idle)
-		copy_name(search);
-	kernfs_put(link);
-}
-
 /* What is in the slot is below the port as well, and its lock nobody's business. */
 static const char *guard_of_bus(const struct device *dev)
 {
@@ -83,23 +46,21 @@ static const char *guard_of_bus(const struct device *dev)
 	return NULL;
 }
 
+/* Finds the device that a slot driver has its slot by, with a reference. */
 static int look_at(struct device *dev, void *data)
 {
 	const char *driver = guard_of_bus(dev);
-	struct search *search = data;
+	struct device **guard = data;
 
 	if (!driver)
 		return 0;
 	/* Its driver may be coming, and its slot with it. */
 	if (!device_trylock(dev))
 		return -EBUSY;
-	search->idle |= !dev->driver;
-	if (dev->driver && !strcmp(dev->driver->name, driver)) {
-		search->guard = get_device(dev);
-		copy_name(search);
-	}
+	if (dev->driver && !strcmp(dev->driver->name, driver))
+		*guard = get_device(dev);
 	device_unlock(dev);
-	return !!search->guard;
+	return !!*guard;
 }
 
 /*
@@ -111,38 +72,34 @@ static int look_at(struct device *dev, void *data)
  */
 int gf_backend_slot_pin(struct gf_slot *slot)
 {
-	struct search search = { .pci_slot = slot->pci_slot,
-				 .name = "unknown" };
 	struct device *port = &slot->port->dev;
 	int err = -ENODEV;
 
 	if (!device_trylock(port))
 		return -EBUSY;
 	if (device_is_registered(port))
-		err = device_for_each_child(port, &search, look_at);
+		err = device_for_each_child(port, &slot->service, look_at);
 	/* The slot was found before its driver was looked for, which may have left. */
 	if (!err && !READ_ONCE(slot->pci_slot->hotplug))
 		err = -ENODEV;
-	if (!err) {
+	if (!err)
 		slot->flags |= GPUFABRIC_SLOT_FLAG_UNMANAGED;
-		find_name(&search);
-	}
 	device_unlock(port);
-	slot->service = search.guard;
-	strscpy(slot->driver_name, search.name, sizeof(slot->driver_name));
+	if (slot->service)
+		slot->driver_name = guard_of_bus(slot->service);
 	return min(err, 0);
 }
 
 /* Whether a slot driver has left its slot to another, which the slot does not show. */
 bool gf_backend_slot_left(struct gf_slot *slot)
 {
-	struct search search = { .pci_slot = slot->pci_slot };
+	struct device *guard = NULL;
 
 	if (slot->service)
 		return !READ_ONCE(slot->service->driver);
-	device_for_each_child(&slot->port->dev, &search, look_at);
-	put_device(search.guard);
-	return search.guard;
+	device_for_each_child(&slot->port->dev, &guard, look_at);
+	put_device(guard);
+	return guard;
 }
 
 void gf_backend_slot_unpin(struct gf_slot *slot)

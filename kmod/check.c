@@ -28,13 +28,12 @@ static int refuse_stale(const char **why)
 	return refuse(-ESTALE, why, "the generation of the slot has changed, read the slot again");
 }
 
-static int refuse_stuck(const char **why)
+/* In a state that no request is about. */
+static int refuse_state(const struct gf_check *slot, const char **why)
 {
-	return refuse(-EBUSY, why, "the slot is stuck in an operation that has not returned");
-}
-
-static int refuse_changing(const char **why)
-{
+	if (slot->state == GF_STATE_STUCK)
+		return refuse(-EBUSY, why,
+			      "the slot is stuck in an operation that has not returned");
 	return refuse(-EBUSY, why, "the slot is changing state, try again");
 }
 
@@ -83,10 +82,8 @@ int gf_check_add(const struct gf_check *slot, const char **why)
 	case GF_STATE_DRAINING:
 		return refuse(-EBUSY, why,
 			      "the slot is being drained, abort the drain or wait for its end");
-	case GF_STATE_STUCK:
-		return refuse_stuck(why);
 	default:
-		return refuse_changing(why);
+		return refuse_state(slot, why);
 	}
 }
 
@@ -123,7 +120,7 @@ int gf_check_remove(const struct gf_check *slot, const char **why)
 	case GF_STATE_STUCK:
 		return GF_NEED_NOTHING;
 	default:
-		return refuse_changing(why);
+		return refuse_state(slot, why);
 	}
 }
 
@@ -144,10 +141,8 @@ int gf_check_drain(const struct gf_check *slot, const char **why)
 	case GF_STATE_FAULT:
 	case GF_STATE_LOST:
 		return refuse(-ENODEV, why, "the slot has no attached GPU to drain");
-	case GF_STATE_STUCK:
-		return refuse_stuck(why);
 	default:
-		return refuse_changing(why);
+		return refuse_state(slot, why);
 	}
 }
 
@@ -169,7 +164,7 @@ int gf_check_clear(const struct gf_check *slot, const char **why)
 	    slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
 		return GF_NEED_NOTHING;
 	if (slot->state == GF_STATE_STUCK)
-		return refuse_stuck(why);
+		return refuse_state(slot, why);
 	return refuse(-EINVAL, why,
 		      "the slot is neither in fault nor lost nor quarantined, nothing to clear");
 }

@@ -3,9 +3,10 @@
  * DOC: Devices and uevents
  *
  * Each slot is a device of class gpufabric with a child, slotN!gpu, while its GPU is usable, so
- * that udev and systemd see a real add and remove for each GPU. One ordered worker compares what
- * is registered with the state, because sysfs files take the fabric's lock. States that come and
- * go faster are folded into one uevent; the netlink events leave none out.
+ * that udev and systemd see a real add and remove for each GPU. What is to be known of both are
+ * the variables of their uevents, which their file uevent has at any time. One ordered worker
+ * compares what is registered with the state, because that file takes the fabric's lock. States
+ * that come and go faster are folded into one uevent; the netlink events leave none out.
  *
  * Links lead from a slot to its port, "port", and back, "gpufabric": a rule for a GPU finds the
  * slot by the GPU's path. The notifier takes them away before the PCI core removes the port's
@@ -30,7 +31,8 @@ static DEFINE_MUTEX(gf_link_lock);
 /* Slots beyond these have no node. */
 #define NODES_MAX 4096
 
-static int node_major;
+/* The numbers of nodes. They have no driver, so whoever opens one gets ENXIO. */
+static dev_t nodes;
 static DEFINE_IDA(node_minors);
 
 static struct gf_slot *slot_of(const struct device *dev)
@@ -41,48 +43,10 @@ static struct gf_slot *slot_of(const struct device *dev)
 	return container_of(dev, struct gf_slot, dev);
 }
 
-/* The GPU's modalias, by another name: or rules would load drivers for our device. */
-static int add_modalias(const struct gf_function *function, struct kobj_uevent_env *env)
-{
-	return add_uevent_var(env, "GPUFABRIC_MODALIAS=pci:v%08Xd%08Xsv%08Xsd%08Xbc%02Xsc%02Xi%02X",
-			      function->ids.id[0], function->ids.id[1], function->ids.id[2],
-			      function->ids.id[3], function->class >> 16,
-			      function->class >> 8 & 0xff, function->class & 0xff);
-}
-
 static const char *const occupancies[] = { "empty", "unknown", "gpu", "other" };
 static const char *const powers[] = { "off", "on", "changing", "no-control" };
 static const char *const activities[] = { "none", "draining", "attaching", "detaching" };
 static const char *const healths[] = { "ok", "fault", "lost", "stuck" };
-
-static int add_condition(struct gf_slot *slot, struct kobj_uevent_env *env)
-{
-	const struct gf_condition now = gf_slot_condition(slot);
-
-	return add_uevent_var(env, "GPUFABRIC_OCCUPANCY=%s", occupancies[now.occupancy]) ?:
-	       add_uevent_var(env, "GPUFABRIC_POWER=%s", powers[now.power]) ?:
-	       add_uevent_var(env, "GPUFABRIC_ACTIVITY=%s", activities[now.activity]) ?:
-	       add_uevent_var(env, "GPUFABRIC_HEALTH=%s", healths[now.health]);
-}
-
-static int add_vars(struct gf_slot *slot, struct kobj_uevent_env *env)
-{
-	const struct gf_snapshot *snap = slot->snap;
-
-	gf_assert_locked();
-	if (add_uevent_var(env, "GPUFABRIC_SLOT=%s", slot->name) ||
-	    add_condition(slot, env) ||
-	    add_uevent_var(env, "GPUFABRIC_PORT=%s", slot->address))
-		return -ENOMEM;
-	if (snap && snap->gpu >= 0 &&
-	    (add_uevent_var(env, "GPUFABRIC_ADDRESS=%s", snap->functions[snap->gpu].address) ||
-	     add_modalias(&snap->functions[snap->gpu], env)))
-		return -ENOMEM;
-	if (slot->composition &&
-	    add_uevent_var(env, "GPUFABRIC_COMPOSITION=%s", slot->composition->name))
-		return -ENOMEM;
-	return 0;
-}
 
 /* Only of devices with numbers, that is of slots. */
 static char *fabric_devnode(gf_class_device *dev, umode_t *mode)
@@ -90,61 +54,39 @@ static char *fabric_devnode(gf_class_device *dev, umode_t *mode)
 	return kasprintf(GFP_KERNEL, "gpufabric/%s", slot_of(dev)->name);
 }
 
+/* The GPU's modalias has another name: or rules would load drivers for our device. */
+static int add_gpu(const struct gf_function *gpu, struct kobj_uevent_env *env)
+{
+	return add_uevent_var(env, "GPUFABRIC_ADDRESS=%s", gpu->address) ?:
+	       add_uevent_var(env, "GPUFABRIC_MODALIAS=pci:v%08Xd%08Xsv%08Xsd%08Xbc%02Xsc%02Xi%02X",
+			      gpu->ids.id[0], gpu->ids.id[1], gpu->ids.id[2], gpu->ids.id[3],
+			      gpu->class >> 16, gpu->class >> 8 & 0xff, gpu->class & 0xff);
+}
+
 static int fabric_uevent(gf_class_device *dev, struct kobj_uevent_env *env)
 {
-	guard(mutex)(&gf.lock);
-	return add_vars(slot_of(dev), env);
-}
-
-static ssize_t name_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%s\n", slot_of(dev)->name);
-}
-static DEVICE_ATTR_RO(name);
-
-#define CONDITION_ATTR(file, member, names)				\
-static ssize_t file##_show(struct device *dev,				\
-			   struct device_attribute *attr, char *buf)	\
-{									\
-	guard(mutex)(&gf.lock);						\
-	return sysfs_emit(buf, "%s\n",					\
-			  (names)[gf_slot_condition(slot_of(dev)).member]);	\
-}									\
-static DEVICE_ATTR_RO(file)
-
-CONDITION_ATTR(occupancy, occupancy, occupancies);
-/* A folder named power is the PM core's. */
-CONDITION_ATTR(power_state, power, powers);
-CONDITION_ATTR(activity, activity, activities);
-CONDITION_ATTR(health, health, healths);
-
-static ssize_t address_show(struct device *dev, struct device_attribute *attr, char *buf)
-{
-	struct gf_slot *slot = slot_of(dev);
+	const struct gf_slot *slot = slot_of(dev);
+	const struct gf_function *gpu;
+	struct gf_condition now;
 
 	guard(mutex)(&gf.lock);
-	if (dev != &slot->dev && slot->snap && slot->snap->gpu >= 0)
-		return sysfs_emit(buf, "%s\n", slot->snap->functions[slot->snap->gpu].address);
-	return sysfs_emit(buf, "%s\n", slot->address);
+	now = gf_slot_condition(slot);
+	gpu = gf_snapshot_gpu(slot->snap);
+	return add_uevent_var(env, "GPUFABRIC_SLOT=%s", slot->name) ?:
+	       add_uevent_var(env, "GPUFABRIC_OCCUPANCY=%s", occupancies[now.occupancy]) ?:
+	       add_uevent_var(env, "GPUFABRIC_POWER=%s", powers[now.power]) ?:
+	       add_uevent_var(env, "GPUFABRIC_ACTIVITY=%s", activities[now.activity]) ?:
+	       add_uevent_var(env, "GPUFABRIC_HEALTH=%s", healths[now.health]) ?:
+	       add_uevent_var(env, "GPUFABRIC_PORT=%s", slot->address) ?:
+	       (gpu ? add_gpu(gpu, env) : 0) ?:
+	       (slot->composition ? add_uevent_var(env, "GPUFABRIC_COMPOSITION=%s",
+						   slot->composition->name) : 0);
 }
-static DEVICE_ATTR_RO(address);
-
-static struct attribute *fabric_attrs[] = {
-	&dev_attr_name.attr,
-	&dev_attr_occupancy.attr,
-	&dev_attr_power_state.attr,
-	&dev_attr_activity.attr,
-	&dev_attr_health.attr,
-	&dev_attr_address.attr,
-	NULL
-};
-ATTRIBUTE_GROUPS(fabric);
 
 static struct class fabric_class = {
 	.name = "gpufabric",
 	.dev_uevent = fabric_uevent,
 	.devnode = fabric_devnode,
-	.dev_groups = fabric_groups,
 };
 
 static void gpu_release(struct device *dev)
@@ -247,7 +189,7 @@ void gf_device_init(struct gf_slot *slot)
 
 	slot->dev.class = &fabric_class;
 	if (minor >= 0)
-		slot->dev.devt = MKDEV(node_major, minor);
+		slot->dev.devt = nodes + minor;
 	dev_set_name(&slot->dev, "slot%u", slot->id);
 }
 
@@ -255,35 +197,23 @@ void gf_device_init(struct gf_slot *slot)
 void gf_device_exit(struct gf_slot *slot)
 {
 	if (slot->dev.devt)
-		ida_free(&node_minors, MINOR(slot->dev.devt));
+		ida_free(&node_minors, slot->dev.devt - nodes);
 }
-
-static int node_open(struct inode *inode, struct file *file)
-{
-	return -ENXIO;
-}
-
-static const struct file_operations node_fops = {
-	.owner = THIS_MODULE,
-	.open = node_open,
-};
 
 int gf_device_start(void)
 {
-	int major = __register_chrdev(0, 0, NODES_MAX, "gpufabric", &node_fops);
-	int err;
+	int err = alloc_chrdev_region(&nodes, 0, NODES_MAX, "gpufabric");
 
-	if (major < 0)
-		return major;
-	node_major = major;
+	if (err)
+		return err;
 	err = class_register(&fabric_class);
 	if (err)
-		__unregister_chrdev(node_major, 0, NODES_MAX, "gpufabric");
+		unregister_chrdev_region(nodes, NODES_MAX);
 	return err;
 }
 
 void gf_device_stop(void)
 {
 	class_unregister(&fabric_class);
-	__unregister_chrdev(node_major, 0, NODES_MAX, "gpufabric");
+	unregister_chrdev_region(nodes, NODES_MAX);
 }

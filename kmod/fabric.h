@@ -103,9 +103,8 @@ bool gf_port_lock(struct pci_dev *port);
 
 /* inventory.c */
 
-int gf_inventory_check(void);
 bool gf_inventory_is_card(struct pci_dev *port);
-void gf_inventory_start(void);
+int gf_inventory_start(void);
 void gf_inventory_stop(void);
 void gf_inventory_queue(void);
 

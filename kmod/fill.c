@@ -325,7 +325,8 @@ int gf_fill_slot(struct sk_buff *skb, const struct gf_reader *reader, const void
 		nla_put_u32(skb, GPUFABRIC_A_SLOT_FLAGS, slot->flags) ||
 		nla_put_u32(skb, GPUFABRIC_A_SLOT_CAPS, slot->caps) ||
 		nla_put_u32(skb, GPUFABRIC_A_SLOT_BACKEND, slot->backend->id) ||
-		put_text(skb, GPUFABRIC_A_SLOT_SLOT_DRIVER, slot->driver_name) ||
+		(slot->driver_name &&
+		 nla_put_string(skb, GPUFABRIC_A_SLOT_SLOT_DRIVER, slot->driver_name)) ||
 		(slot->sw && nla_put_s32(skb, GPUFABRIC_A_SLOT_NUMA_NODE, slot->sw->numa_node)) ||
 		fill_identity(skb, reader, &slot->identity) ||
 		nla_put_u32(skb, GPUFABRIC_A_SLOT_INVENTORY, slot->inventory) ||
@@ -437,7 +438,7 @@ static int fill_buckets(struct sk_buff *skb, const struct gf_histogram *histogra
 	for (i = 0; !err && i < GF_BUCKETS; i++)
 		err = put_nest(skb, GPUFABRIC_A_STATS_BUCKET,
 			       put_uint(skb, GPUFABRIC_A_BUCKET_BELOW,
-					i < GF_BUCKETS - 1 ? GF_BUCKET_FIRST_US << i : 0) ||
+					i < GF_BUCKETS - 1 ? (u64)GF_BUCKET_FIRST_US << i : 0) ||
 			       put_u64(skb, GPUFABRIC_A_BUCKET_COUNT, histogram->buckets[i]));
 	return err;
 }

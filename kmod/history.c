@@ -17,8 +17,8 @@ struct gf_history {
 	struct gf_history_entry entries[GF_HISTORY_SIZE]; /* number n is at n modulo the size */
 };
 
-/* @who: NULL where nobody asked */
-static struct gf_history_entry *next_entry(struct gf_slot *slot, const struct gf_who *who)
+/* What happened to a slot; @who: NULL where nobody asked. */
+void gf_history_add(struct gf_slot *slot, const struct gf_who *who, const struct gf_result *result)
 {
 	struct gf_history_entry *entry;
 
@@ -26,7 +26,7 @@ static struct gf_history_entry *next_entry(struct gf_slot *slot, const struct gf
 	if (!gf.history)
 		gf.history = kvzalloc(sizeof(*gf.history), GFP_KERNEL | __GFP_NOWARN);
 	if (!gf.history)
-		return NULL;
+		return;
 	entry = &gf.history->entries[++gf.history->last % GF_HISTORY_SIZE];
 	gf_who_drop(&entry->who);
 	memset(entry, 0, sizeof(*entry));
@@ -37,38 +37,21 @@ static struct gf_history_entry *next_entry(struct gf_slot *slot, const struct gf
 	if (slot->composition)
 		strscpy(entry->composition, slot->composition->name, sizeof(entry->composition));
 	entry->condition = gf_slot_condition(slot);
+	entry->result = *result;
 	if (who) {
 		entry->who = *who;
 		get_pid(entry->who.pid);
 	}
-	return entry;
 }
 
-void gf_history_step(struct gf_step *step)
+void gf_history_step(const struct gf_step *step)
 {
-	struct gf_history_entry *entry = next_entry(step->slot, &step->op->who);
-
-	if (entry)
-		entry->result = step->result;
+	gf_history_add(step->slot, &step->op->who, &step->result);
 }
 
 void gf_history_state(struct gf_slot *slot)
 {
-	struct gf_history_entry *entry = next_entry(slot, NULL);
-
-	if (entry)
-		entry->result.failure = slot->failure;
-}
-
-/* What was over at once. */
-void gf_history_request(struct gf_slot *slot, const struct gf_op *op)
-{
-	struct gf_history_entry *entry = next_entry(slot, &op->who);
-
-	if (!entry)
-		return;
-	entry->result.kind = op->kind;
-	entry->result.started = entry->time;
+	gf_history_add(slot, NULL, &(struct gf_result){ .failure = slot->failure });
 }
 
 u32 gf_history_count(void)
@@ -77,22 +60,14 @@ u32 gf_history_count(void)
 	return gf.history ? min_t(u64, gf.history->last, GF_HISTORY_SIZE) : 0;
 }
 
-u64 gf_history_last(void)
+/* The entry with number @at, or the oldest one after it, whose number becomes @at; or NULL. */
+const struct gf_history_entry *gf_history_at(unsigned long *at)
 {
 	gf_assert_locked();
-	return gf.history ? gf.history->last : 0;
-}
-
-/* The entry with this number, or the oldest one after it; NULL past the newest. */
-const struct gf_history_entry *gf_history_at(u64 sequence)
-{
-	u64 oldest;
-
-	gf_assert_locked();
-	if (!gf.history || sequence > gf.history->last)
+	if (!gf.history || *at > gf.history->last)
 		return NULL;
-	oldest = gf.history->last - gf_history_count() + 1;
-	return &gf.history->entries[max(sequence, oldest) % GF_HISTORY_SIZE];
+	*at = max_t(unsigned long, *at, gf.history->last - gf_history_count() + 1);
+	return &gf.history->entries[*at % GF_HISTORY_SIZE];
 }
 
 void gf_history_free(void)
@@ -110,18 +85,6 @@ void gf_history_free(void)
 /* Phases of attaching, then those of detaching. */
 static struct gf_histogram histograms[2 * GF_PHASES];
 
-static void count_one(struct gf_histogram *histogram, u32 us)
-{
-	u64 bound = GF_BUCKET_FIRST_US;
-	unsigned int i;
-
-	for (i = 0; i < GF_BUCKETS - 1 && us >= bound; i++)
-		bound *= 2;
-	histogram->count++;
-	histogram->us += us;
-	histogram->buckets[i]++;
-}
-
 void gf_stats_step(const struct gf_step *step)
 {
 	struct gf_histogram *histogram = &histograms[step->need == GF_NEED_DETACH ? GF_PHASES : 0];
@@ -130,9 +93,14 @@ void gf_stats_step(const struct gf_step *step)
 	gf_assert_locked();
 	if (step->result.failure.error)
 		return;
-	for (phase = 0; phase < GF_PHASES; phase++) {
-		if (step->result.phase_us[phase])
-			count_one(&histogram[phase], step->result.phase_us[phase]);
+	for (phase = 0; phase < GF_PHASES; phase++, histogram++) {
+		u32 us = step->result.phase_us[phase];
+
+		if (!us)
+			continue;
+		histogram->count++;
+		histogram->us += us;
+		histogram->buckets[min(fls(us / GF_BUCKET_FIRST_US), GF_BUCKETS - 1)]++;
 	}
 }
 

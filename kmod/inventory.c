@@ -45,12 +45,16 @@ static bool root_ports;
 module_param(root_ports, bool, 0444);
 MODULE_PARM_DESC(root_ports, "Also manage slots of root ports (default off: only downstream ports of switches)");
 
-static char *bare_ports = "";
-module_param(bare_ports, charp, 0444);
+#define GF_LISTED_MAX 256
+
+static char *bare_ports[GF_LISTED_MAX];
+static unsigned int nr_bare;
+module_param_array(bare_ports, charp, &nr_bare, 0444);
 MODULE_PARM_DESC(bare_ports, "Also manage these ports without a hot-plug controller, by their links: PCI addresses such as 0000:c1:04.0, separated by commas, or all (default none)");
 
-static char *cards = "";
-module_param(cards, charp, 0444);
+static char *cards[GF_LISTED_MAX];
+static unsigned int nr_cards;
+module_param_array(cards, charp, &nr_cards, 0444);
 MODULE_PARM_DESC(cards, "PCI addresses of the ports of slots, separated by commas, that hold a card although its switch looks like the switch of a chassis (default none)");
 
 static void scan_run(struct work_struct *work);
@@ -81,91 +85,65 @@ static bool is_our_port(struct pci_dev *port)
 static bool has_slot_driver(const struct pci_bus *bus)
 {
 	struct kobject *kobj;
-	bool found = false;
 
-	spin_lock(&pci_slots_kset->list_lock);
+	guard(spinlock)(&pci_slots_kset->list_lock);
 	list_for_each_entry(kobj, &pci_slots_kset->list, entry) {
 		const struct pci_slot *pci_slot = container_of(kobj, struct pci_slot, kobj);
 
 		if (pci_slot->bus == bus && READ_ONCE(pci_slot->hotplug))
-			found = true;
+			return true;
 	}
-	spin_unlock(&pci_slots_kset->list_lock);
-	return found;
+	return false;
 }
 
-/* A PCI address as an admin writes it. */
-struct gf_address {
-	unsigned int domain; /* PCI domain */
-	unsigned int bus; /* bus number */
-	unsigned int device; /* device number */
-	unsigned int function; /* function number */
-};
-
-/* Takes the next address off a list. Returns false when it is none. */
-static bool next_address(const char **list, struct gf_address *address)
+/* As lspci -D writes it, and so does the kernel. */
+static bool is_address(const char *text)
 {
-	int length = 0;
+	unsigned int domain, bus, device, function;
+	char again[20];
 
-	if (sscanf(*list, "%8x:%2x:%2x.%1x%n", &address->domain, &address->bus,
-		   &address->device, &address->function, &length) != 4 ||
-	    address->device > 31 || address->function > 7 ||
-	    ((*list)[length] && (*list)[length] != ','))
+	if (sscanf(text, "%8x:%2x:%2x.%1x", &domain, &bus, &device, &function) != 4)
 		return false;
-	*list += length;
-	if (**list)
-		++*list;
-	return true;
+	device = PCI_DEVFN(device, function);
+	snprintf(again, sizeof(again), "%04x:%02x:%02x.%d", domain, bus, PCI_SLOT(device),
+		 PCI_FUNC(device));
+	return !strcmp(again, text);
 }
 
-static bool all_bare(void)
+/* One without any entry has one that is empty. */
+static int check_list(const char *name, char *const *list, unsigned int count)
 {
-	return !strcmp(bare_ports, "all");
-}
-
-static int check_list(const char *name, const char *list)
-{
-	struct gf_address address;
-
-	while (*list) {
-		if (!next_address(&list, &address)) {
-			pr_err("gpufabric: %s: \"%s\" does not begin with a PCI address such as 0000:c1:04.0\n",
-			       name, list);
+	if (count == 1 && !**list)
+		return 0;
+	for (; count--; list++) {
+		if (!is_address(*list)) {
+			pr_err("gpufabric: %s: \"%s\" is not a PCI address such as 0000:c1:04.0\n",
+			       name, *list);
 			return -EINVAL;
 		}
 	}
 	return 0;
 }
 
-int gf_inventory_check(void)
+static bool all_bare(void)
 {
-	return check_list("cards", cards) ?: all_bare() ? 0 : check_list("bare_ports", bare_ports);
+	return nr_bare == 1 && !strcmp(bare_ports[0], "all");
 }
 
 /* Returns which one on the list a port is, from 1, or 0. */
-static unsigned int is_listed(struct pci_dev *port, const char *list)
+static unsigned int is_listed(struct pci_dev *port, char *const *list, unsigned int count)
 {
-	struct gf_address address;
-	unsigned int number = 0;
-
-	while (*list && next_address(&list, &address)) {
-		number++;
-		if (address.domain == pci_domain_nr(port->bus) &&
-		    address.bus == port->bus->number &&
-		    PCI_DEVFN(address.device, address.function) == port->devfn)
-			return number;
-	}
-	return 0;
+	return max(match_string((const char *const *)list, count, pci_name(port)) + 1, 0);
 }
 
 static bool is_chosen(struct pci_dev *port)
 {
-	return all_bare() || is_listed(port, bare_ports);
+	return all_bare() || is_listed(port, bare_ports, nr_bare);
 }
 
 bool gf_inventory_is_card(struct pci_dev *port)
 {
-	return is_listed(port, cards);
+	return is_listed(port, cards, nr_cards);
 }
 
 /* Whether there is, or will be, a slot of ours at a port, wherever that is. */
@@ -209,12 +187,12 @@ static bool is_ours(const struct pci_slot *pci_slot)
 /* A port cannot be both: whoever named it is told, once. */
 static bool is_lost_to_card(struct pci_dev *port)
 {
-	static DECLARE_BITMAP(told, 256);
-	unsigned int number = is_listed(port, bare_ports);
+	static DECLARE_BITMAP(told, GF_LISTED_MAX);
+	unsigned int number = is_listed(port, bare_ports, nr_bare);
 
 	if (!is_in_card(port))
 		return false;
-	if (number && number <= 256 && !test_and_set_bit(number - 1, told))
+	if (number && !test_and_set_bit(number - 1, told))
 		pci_warn(port, "bare_ports= names this port, but the port is part of the card in a slot and remains so\n");
 	return true;
 }
@@ -253,7 +231,7 @@ static unsigned int find_strangers(struct gf_census *strangers, struct pci_slot 
 	unsigned int count = 0;
 	struct kobject *kobj;
 
-	spin_lock(&pci_slots_kset->list_lock);
+	guard(spinlock)(&pci_slots_kset->list_lock);
 	list_for_each_entry(kobj, &pci_slots_kset->list, entry) {
 		struct pci_slot *pci_slot = container_of(kobj, struct pci_slot, kobj);
 
@@ -263,7 +241,6 @@ static unsigned int find_strangers(struct gf_census *strangers, struct pci_slot 
 		if (count < max && kobject_get_unless_zero(kobj))
 			found[count++] = pci_slot;
 	}
-	spin_unlock(&pci_slots_kset->list_lock);
 	return count;
 }
 
@@ -363,7 +340,7 @@ static void take_in_bare(bool now)
 	struct gf_slot **made;
 	unsigned int nr_made, i, nr_new = 0;
 
-	if (!*bare_ports)
+	if (!nr_bare)
 		return;
 	find_bare(NULL, 0, &bare);
 	if (!is_same(&bare, &seen)) {
@@ -444,10 +421,9 @@ static void look_for_cards(void)
 
 static void queue_scan(void)
 {
-	spin_lock(&scan_lock);
+	guard(spinlock)(&scan_lock);
 	if (scanning)
 		queue_work(gf.scan_wq, &scan_work);
-	spin_unlock(&scan_lock);
 }
 
 /* The only place that retires slots, so looking at them here is safe. */
@@ -472,14 +448,13 @@ static void poll_later(void)
 {
 	unsigned int period;
 
-	spin_lock(&scan_lock);
+	guard(spinlock)(&scan_lock);
 	period = READ_ONCE(poll_ms);
 	if (!period)
 		cancel_delayed_work(&poll_work);
 	else if (scanning)
 		mod_delayed_work(gf.scan_wq, &poll_work,
 				 msecs_to_jiffies(clamp(period, 100u, 60000u)));
-	spin_unlock(&scan_lock);
 }
 
 /* Have the worker compare the slots soon. May be called from the bus notifier. */
@@ -491,17 +466,22 @@ void gf_inventory_queue(void)
 
 static void allow_scans(bool on)
 {
-	spin_lock(&scan_lock);
+	guard(spinlock)(&scan_lock);
 	WRITE_ONCE(scanning, on);
-	spin_unlock(&scan_lock);
 }
 
-void gf_inventory_start(void)
+int gf_inventory_start(void)
 {
+	int err = check_list("cards", cards, nr_cards) ?:
+		  all_bare() ? 0 : check_list("bare_ports", bare_ports, nr_bare);
+
+	if (err)
+		return err;
 	scan_run(NULL);
 	allow_scans(true);
 	gf_inventory_queue();
 	poll_later();
+	return 0;
 }
 
 /* Stop looking and retire every slot. No operation is under way. */
@@ -517,4 +497,5 @@ void gf_inventory_stop(void)
 		gf_slot_retire(slot, false);
 		gf_slot_put(slot);
 	}
+	gf_slot_stop_drains();
 }

@@ -49,58 +49,52 @@ static int alloc_queues(void)
 	return -ENOMEM;
 }
 
+/*
+ * In the order of their start. At the end no requests come any more, then there are no looks and
+ * slots, then no news: a port may go while its slot does. What is queued uses devices and slots.
+ */
+static const struct {
+	int (*start)(void);
+	void (*stop)(void);
+} parts[] = {
+	{ gf_slot_start, gf_slot_stop },
+	{ gf_device_start, gf_device_stop },
+	{ alloc_queues, free_queues },
+	{ gf_notify_start, gf_notify_stop },
+	{ gf_inventory_start, gf_inventory_stop },
+	{ gf_sleep_start, gf_sleep_stop },
+	/* Who asks finds all slots that there are. */
+	{ gf_netlink_start, gf_netlink_stop },
+};
+
+static void stop_parts(unsigned int count)
+{
+	while (count--)
+		parts[count].stop();
+	gf_history_free();
+}
+
 static int __init gpufabric_init(void)
 {
+	unsigned int i;
 	int err;
 
-	err = gf_inventory_check() ?: alloc_queues();
-	if (err)
-		return err;
-	err = gf_device_start();
-	if (err)
-		goto err_queues;
-	err = gf_notify_start();
-	if (err)
-		goto err_device;
-	err = gf_sleep_start();
-	if (err)
-		goto err_notify;
 	gf.instance = get_random_u64();
-	gf_inventory_start();
-	/* Who asks finds all slots that there are. */
-	err = gf_netlink_start();
-	if (err)
-		goto err_inventory;
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		err = parts[i].start();
+		if (err) {
+			stop_parts(i);
+			return err;
+		}
+	}
 	scoped_guard(mutex, &gf.lock)
 		pr_info("gpufabric: %u switches, %u slots\n", gf.nr_switches, gf.nr_slots);
 	return 0;
-
-err_inventory:
-	gf_sleep_stop();
-	gf_inventory_stop();
-err_notify:
-	gf_notify_stop();
-err_device:
-	gf_device_stop();
-err_queues:
-	free_queues();
-	gf_history_free();
-	return err;
 }
 
 static void __exit gpufabric_exit(void)
 {
-	/* No requests, then no looks and slots, then no news: a port may go while its slot does. */
-	gf_netlink_stop();
-	gf_sleep_stop();
-	gf_inventory_stop();
-	gf_notify_stop();
-	free_queues();
-	gf_device_stop();
-	gf_history_free();
-	xa_destroy(&gf.slots);
-	xa_destroy(&gf.switches);
-	xa_destroy(&gf.compositions);
+	stop_parts(ARRAY_SIZE(parts));
 }
 
 module_init(gpufabric_init);

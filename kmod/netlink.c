@@ -127,84 +127,13 @@ static int dump_one(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
-int gpufabric_nl_status_get_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	guard(mutex)(&gf.lock);
-	return answer(skb, info, gf_fill_status, NULL);
-}
-
-int gpufabric_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
-	const struct gf_switch *sw;
-
-	if (GENL_REQ_ATTR_CHECK(info, GPUFABRIC_A_ID))
-		return gf_refuse(info, NULL, -EINVAL, "name a switch by its id");
-	guard(mutex)(&gf.lock);
-	sw = xa_load(&gf.switches, nla_get_u32(id));
-	return sw ? answer(skb, info, gf_fill_switch, sw) :
-		    gf_refuse(info, id, -ENOENT, "there is no such switch");
-}
-
-int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
-	const struct nlattr *name = info->attrs[GPUFABRIC_A_NAME];
-	const struct gf_slot *slot;
-
-	if (!id && !name)
-		return gf_refuse(info, NULL, -EINVAL, "name a slot by id or name");
-	guard(mutex)(&gf.lock);
-	slot = id ? xa_load(&gf.slots, nla_get_u32(id)) : gf_slot_find_name(nla_data(name));
-	return slot ? answer(skb, info, gf_fill_slot, slot) :
-		      gf_refuse(info, NULL, -ENOENT, "there is no such slot");
-}
-
-int gpufabric_nl_composition_get_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	const struct nlattr *id = info->attrs[GPUFABRIC_A_ID];
-	const struct nlattr *name = info->attrs[GPUFABRIC_A_NAME];
-	const struct gf_composition *composition;
-
-	if (!id && !name)
-		return gf_refuse(info, NULL, -EINVAL, "name a composition by id or name");
-	guard(mutex)(&gf.lock);
-	composition = id ? xa_load(&gf.compositions, nla_get_u32(id)) :
-			   gf_composition_find_name(nla_data(name));
-	return composition ? answer(skb, info, gf_fill_composition, composition) :
-			     gf_refuse(info, NULL, -ENOENT, "there is no such composition");
-}
-
-/* @id and @name: of a request, NULL for any. */
-static bool is_about(const struct gf_history_entry *entry, const struct nlattr *id,
-		     const struct nlattr *name)
-{
-	return (!id || !nla_get_u32(id) || entry->slot_id == nla_get_u32(id)) &&
-	       (!name || !strcmp(entry->slot_name, nla_data(name)));
-}
-
-int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	const struct gf_history_entry *entry;
-	u64 sequence;
-
-	guard(mutex)(&gf.lock);
-	for (sequence = gf_history_last(); sequence; sequence--) {
-		entry = gf_history_at(sequence);
-		if (entry->sequence != sequence)
-			break;
-		if (is_about(entry, info->attrs[GPUFABRIC_A_ID], info->attrs[GPUFABRIC_A_NAME]))
-			return answer(skb, info, gf_fill_history, entry);
-	}
-	return gf_refuse(info, NULL, -ENOENT, "nothing has happened to this slot yet");
-}
-
-/* What a dump tells of: objects, or the parts of each. */
+/* What a command tells of: objects, or the parts of each. */
 static const struct {
-	struct xarray *objects; /* by ids, or NULL where history.c has them */
+	struct xarray *objects; /* by ids, or NULL where others have them */
 	gf_fill_fn *fill;
 	bool parts;
-} dumps[] = {
+} told[] = {
+	[GPUFABRIC_CMD_STATUS_GET] = { NULL, gf_fill_status },
 	[GPUFABRIC_CMD_SWITCH_GET] = { &gf.switches, gf_fill_switch },
 	[GPUFABRIC_CMD_SLOT_GET] = { &gf.slots, gf_fill_slot },
 	[GPUFABRIC_CMD_FUNCTION_GET] = { &gf.slots, gf_fill_function, true },
@@ -216,33 +145,80 @@ static const struct {
 	[GPUFABRIC_CMD_STATS_GET] = { NULL, gf_fill_stats },
 };
 
-/* The first object from @at on, NULL past the last one; its place becomes @at. */
-static const void *next_object(struct netlink_callback *cb, u8 command, unsigned long *at)
+/* The first object from @at on, of those by ids only @id if it is not 0; its place becomes @at. */
+static const void *object_from(u8 command, u32 id, unsigned long *at)
 {
-	const struct nlattr *id = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, GPUFABRIC_A_ID);
-	const struct nlattr *name = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, GPUFABRIC_A_NAME);
-	const struct gf_history_entry *entry;
-	u32 only = id ? nla_get_u32(id) : 0;
-
-	if (command == GPUFABRIC_CMD_STATS_GET)
+	switch (command) {
+	case GPUFABRIC_CMD_STATUS_GET:
+		return *at ? NULL : &gf;
+	case GPUFABRIC_CMD_STATS_GET:
 		return gf_stats_at(at);
-	if (command != GPUFABRIC_CMD_HISTORY_GET) {
-		*at = max_t(unsigned long, only, *at);
-		return xa_find(dumps[command].objects, at, only ?: ULONG_MAX, XA_PRESENT);
+	case GPUFABRIC_CMD_HISTORY_GET:
+		return gf_history_at(at);
+	default:
+		*at = max_t(unsigned long, id, *at);
+		return xa_find(told[command].objects, at, id ?: ULONG_MAX, XA_PRESENT);
 	}
-	while ((entry = gf_history_at(*at))) {
-		*at = entry->sequence;
-		if (is_about(entry, id, name))
+}
+
+/* Whether an object is what a request asks for: 0 and NULL stand for any. */
+static bool is_about(u8 command, const void *object, u32 id, const char *name)
+{
+	const struct gf_history_entry *entry = object;
+	const struct gf_composition *composition = object;
+	const struct gf_slot *slot = object;
+
+	switch (command) {
+	case GPUFABRIC_CMD_HISTORY_GET:
+		return (!id || entry->slot_id == id) && (!name || !strcmp(entry->slot_name, name));
+	case GPUFABRIC_CMD_SLOT_GET:
+		return !name || !strcmp(slot->name, name);
+	case GPUFABRIC_CMD_COMPOSITION_GET:
+		return !name || !strcmp(composition->name, name);
+	default:
+		return true;
+	}
+}
+
+/* The first object from @at on that a request asks for. */
+static const void *next_object(const struct nlmsghdr *request, u8 command, unsigned long *at)
+{
+	const struct nlattr *id = nlmsg_find_attr(request, GENL_HDRLEN, GPUFABRIC_A_ID);
+	const struct nlattr *name = nlmsg_find_attr(request, GENL_HDRLEN, GPUFABRIC_A_NAME);
+	u32 only = id ? nla_get_u32(id) : 0;
+	const void *object;
+
+	for (; (object = object_from(command, only, at)); ++*at) {
+		if (is_about(command, object, only, name ? nla_data(name) : NULL))
 			break;
-		++*at;
 	}
-	return entry;
+	return object;
+}
+
+/* Of history the last one, of all else the only one. */
+int gpufabric_nl_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *id = nlmsg_find_attr(info->nlhdr, GENL_HDRLEN, GPUFABRIC_A_ID);
+	const struct nlattr *name = nlmsg_find_attr(info->nlhdr, GENL_HDRLEN, GPUFABRIC_A_NAME);
+	const void *object, *found = NULL;
+	u8 command = info->genlhdr->cmd;
+	unsigned long at = 0;
+
+	if (told[command].objects && !id && !name) {
+		NL_SET_ERR_ATTR_MISS(info->extack, NULL, GPUFABRIC_A_ID);
+		return gf_refuse(info, NULL, -EINVAL, "name what to get, by its id or name");
+	}
+	guard(mutex)(&gf.lock);
+	for (; (object = next_object(info->nlhdr, command, &at)); at++)
+		found = object;
+	return found ? answer(skb, info, told[command].fill, found) :
+		       gf_refuse(info, id ?: name, -ENOENT, "there is none of this id or name");
 }
 
 int gpufabric_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	const u8 command = ((struct genlmsghdr *)nlmsg_data(cb->nlh))->cmd;
-	const bool parts = dumps[command].parts;
+	const bool parts = told[command].parts;
 	unsigned long at = cb->args[0];
 	struct gf_reader reader;
 	struct gf_part part;
@@ -252,11 +228,11 @@ int gpufabric_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	reader_of(&reader, cb->skb);
 	/* Any event is a change; 0 stands for "no check" and is left out. */
 	cb->seq = ((u32)gf.sequence + gf.inventory) | 1U << 31;
-	for (; (part.of = next_object(cb, command, &at)); at++) {
+	for (; (part.of = next_object(cb->nlh, command, &at)); at++) {
 		/* What it stopped in may have gone. */
 		part.index = at == cb->args[0] ? cb->args[1] : 0;
 		for (; part.index < (parts ? gf_part_count(part.of, command) : 1); part.index++) {
-			err = dump_one(skb, cb, &reader, dumps[command].fill,
+			err = dump_one(skb, cb, &reader, told[command].fill,
 				       parts ? &part : part.of);
 			if (err)
 				goto out;
@@ -288,7 +264,7 @@ static struct notifier_block socket_notifier = {
 	.notifier_call = socket_closed,
 };
 
-int __init gf_netlink_start(void)
+int gf_netlink_start(void)
 {
 	int err;
 

@@ -21,14 +21,10 @@ extern const struct genl_split_ops gpufabric_nl_ops[23];
 int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,
 			    struct sk_buff *skb, struct genl_info *info);
 
-int gpufabric_nl_status_get_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info);
+int gpufabric_nl_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
-int gpufabric_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_composition_get_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_change_doit(struct sk_buff *skb, struct genl_info *info);
 int gpufabric_nl_annotate_doit(struct sk_buff *skb, struct genl_info *info);
-int gpufabric_nl_history_get_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	GPUFABRIC_NLGRP_MONITOR,

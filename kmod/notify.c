@@ -245,70 +245,60 @@ static struct notifier_block bus_notifier = {
 
 void gf_notify_add_slot(struct gf_slot *slot)
 {
-	spin_lock(&gf_notify_lock);
+	guard(spinlock)(&gf_notify_lock);
 	hash_add(gf_ports, &slot->hash, (unsigned long)slot->port);
-	spin_unlock(&gf_notify_lock);
 }
 
 void gf_notify_remove_slot(struct gf_slot *slot)
 {
-	spin_lock(&gf_notify_lock);
+	guard(spinlock)(&gf_notify_lock);
 	hash_del(&slot->hash);
 	forget_seen(slot);
-	spin_unlock(&gf_notify_lock);
 }
 
 /* Whether there is a slot at a port; @pci_slot: this one, NULL for any. */
 bool gf_notify_knows(const struct pci_dev *port, const struct pci_slot *pci_slot)
 {
 	struct gf_slot *slot;
-	bool known = false;
 
-	spin_lock(&gf_notify_lock);
-	hash_for_each_possible(gf_ports, slot, hash, (unsigned long)port)
-		known |= slot->port == port && (!pci_slot || slot->pci_slot == pci_slot);
-	spin_unlock(&gf_notify_lock);
-	return known;
+	guard(spinlock)(&gf_notify_lock);
+	hash_for_each_possible(gf_ports, slot, hash, (unsigned long)port) {
+		if (slot->port == port && (!pci_slot || slot->pci_slot == pci_slot))
+			return true;
+	}
+	return false;
 }
 
 u64 gf_notify_changes(void)
 {
-	u64 now;
-
-	spin_lock(&gf_notify_lock);
-	now = changes;
-	spin_unlock(&gf_notify_lock);
-	return now;
+	guard(spinlock)(&gf_notify_lock);
+	return changes;
 }
 
 /* Windows on a switch are placed, now or soon: functions are announced before their addresses. */
 void gf_notify_moving(struct gf_switch *sw)
 {
-	spin_lock(&gf_notify_lock);
+	guard(spinlock)(&gf_notify_lock);
 	note_change(sw);
-	spin_unlock(&gf_notify_lock);
 }
 
 /* Have one driver alone bind to what appears in a slot, NULL for any; the name has to stay. */
 void gf_notify_choose(struct gf_slot *slot, const char *driver)
 {
-	spin_lock(&gf_notify_lock);
+	guard(spinlock)(&gf_notify_lock);
 	slot->driver = driver;
-	spin_unlock(&gf_notify_lock);
 }
 
 void gf_notify_reset(struct gf_slot *slot)
 {
-	spin_lock(&gf_notify_lock);
+	guard(spinlock)(&gf_notify_lock);
 	slot->marks = (struct gf_marks){};
-	spin_unlock(&gf_notify_lock);
 }
 
 void gf_notify_marks(struct gf_slot *slot, struct gf_marks *marks)
 {
-	spin_lock(&gf_notify_lock);
+	guard(spinlock)(&gf_notify_lock);
 	*marks = slot->marks;
-	spin_unlock(&gf_notify_lock);
 }
 
 /* What goes into which window of the bridge above is the PCI core's rule. */
@@ -386,7 +376,7 @@ void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev, struct gf
 	struct gf_seen *seen;
 	int i;
 
-	spin_lock(&gf_notify_lock);
+	guard(spinlock)(&gf_notify_lock);
 	seen = seen_of(slot, pdev);
 	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
 		struct resource *res = &pdev->resource[i];
@@ -399,10 +389,9 @@ void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev, struct gf
 		if (size) {
 			snap->missing_bar = i;
 			snap->missing_size = size;
-			break;
+			return;
 		}
 	}
-	spin_unlock(&gf_notify_lock);
 }
 
 int gf_notify_start(void)

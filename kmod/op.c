@@ -14,7 +14,6 @@
 
 #include "netlink.h"
 #include "snapshot.h"
-#include "trace.h"
 
 void gf_who_current(struct gf_who *who, const struct nlattr *reason)
 {
@@ -187,7 +186,6 @@ static void op_done(struct gf_op *op)
 		settle_composition(op);
 	op->stage = GF_STAGE_DONE;
 	gf.nr_operations--;
-	trace_gpufabric_operation(op);
 	gf_event(GPUFABRIC_EVENT_KIND_OPERATION_DONE, gf_fill_op, op);
 	gf_op_put(op);
 }

@@ -169,17 +169,16 @@ struct gf_history_entry {
 	struct gf_who who; /* its pid is referenced */
 };
 
-void gf_history_step(struct gf_step *step);
+void gf_history_add(struct gf_slot *slot, const struct gf_who *who, const struct gf_result *result);
+void gf_history_step(const struct gf_step *step);
 void gf_history_state(struct gf_slot *slot);
-void gf_history_request(struct gf_slot *slot, const struct gf_op *op);
 u32 gf_history_count(void);
-u64 gf_history_last(void);
-const struct gf_history_entry *gf_history_at(u64 sequence);
+const struct gf_history_entry *gf_history_at(unsigned long *at);
 void gf_history_free(void);
 
 /* Buckets double from 1 ms on; the last one has no bound. */
 #define GF_BUCKETS 18
-#define GF_BUCKET_FIRST_US 1000ULL
+#define GF_BUCKET_FIRST_US 1000
 
 /* How long a phase took. */
 struct gf_histogram {

@@ -376,7 +376,6 @@ static void start_drain(struct gf_slot *slot, const struct gf_request *request)
 	slot->drain_port = request->info->snd_portid;
 	slot->drain_deadline = gf_clock_ms() + request->op->timeout_ms;
 	gf_slot_trigger(slot, GF_DRAIN);
-	gf_slot_drain_watch(slot);
 }
 
 static void end_drain(struct gf_slot *slot, const struct gf_request *request)
@@ -419,6 +418,8 @@ static int fill_picks(struct sk_buff *skb, const struct gf_reader *reader, const
 static int change_now(struct gf_request *request)
 {
 	struct gf_picks *picks = request->remove;
+	const struct gf_op *asked = request->op;
+	const struct gf_result result = { .kind = asked->kind, .started = asked->started };
 	struct sk_buff *reply = gf_reply_alloc(picks->count);
 	unsigned int i;
 
@@ -426,8 +427,10 @@ static int change_now(struct gf_request *request)
 		return -ENOMEM;
 	for (i = 0; i < picks->count; i++) {
 		request->asked->change(picks->picks[i].slot, request);
-		gf_history_request(picks->picks[i].slot, request->op);
+		gf_history_add(picks->picks[i].slot, &asked->who, &result);
 	}
+	/* Of those that may have begun. */
+	gf_slot_watch_drains();
 	gf_reply_send(reply, request->skb, request->info, fill_picks, picks);
 	return 0;
 }

@@ -16,6 +16,7 @@
  */
 #include <linux/module.h>
 
+#include "compat.h"
 #include "slot.h"
 
 #define GF_STALL_MS 5000
@@ -62,7 +63,7 @@ void gf_rescan_note(struct pci_dev *pdev, unsigned long action)
 {
 	struct gf_binding *binding;
 
-	spin_lock(&gf_binding_lock);
+	guard(spinlock)(&gf_binding_lock);
 	switch (action) {
 	case BUS_NOTIFY_BIND_DRIVER:
 	case BUS_NOTIFY_UNBIND_DRIVER:
@@ -75,9 +76,7 @@ void gf_rescan_note(struct pci_dev *pdev, unsigned long action)
 		binding = binding_of(pdev);
 		if (binding)
 			binding->pdev = NULL;
-		break;
 	}
-	spin_unlock(&gf_binding_lock);
 }
 
 /* Who has been at a driver for longest; zeroes when nobody is. */
@@ -86,7 +85,7 @@ void gf_rescan_oldest(struct gf_binding *found)
 	int i;
 
 	*found = (struct gf_binding){};
-	spin_lock(&gf_binding_lock);
+	guard(spinlock)(&gf_binding_lock);
 	for (i = 0; i < ARRAY_SIZE(gf_bindings); i++) {
 		const struct gf_binding *binding = &gf_bindings[i];
 
@@ -95,24 +94,21 @@ void gf_rescan_oldest(struct gf_binding *found)
 		     (binding->ours == found->ours && binding->since < found->since)))
 			*found = *binding;
 	}
-	spin_unlock(&gf_binding_lock);
 }
 
 static void stall_run(struct work_struct *work)
 {
-	char task[TASK_COMM_LEN + 24] = "a process", doing[64] = "";
+	char doing[TASK_COMM_LEN + 96] = "holder unknown";
 	struct gf_binding at;
 
 	gf_rescan_oldest(&at);
-	if (at.pid)
-		snprintf(task, sizeof(task), "%s (pid %d)", at.comm, at.pid);
 	if (at.pdev)
-		snprintf(doing, sizeof(doing), "%s %s for %llu s",
+		snprintf(doing, sizeof(doing), "%s (pid %d) has been %s %s for %llu s",
+			 at.pid ? at.comm : "a process", at.pid,
 			 at.unbinds ? "unbinding" : "binding", at.address,
 			 div_u64(gf_clock_ms() - at.since, 1000));
-	pr_warn_ratelimited("gpufabric: waiting for the PCI rescan lock for %u ms; its holder blocks all PCI hot-plug: %s%s%s\n",
-			    GF_STALL_MS, at.pdev ? task : "holder unknown",
-			    at.pdev ? " has been " : "", doing);
+	pr_warn_ratelimited("gpufabric: waiting for the PCI rescan lock for %u ms; its holder blocks all PCI hot-plug: %s\n",
+			    GF_STALL_MS, doing);
 }
 
 /* Take pci_rescan_remove_lock. Returns false, without it, when the module is going. */

@@ -265,7 +265,7 @@ static void lose(struct gf_slot *slot, const struct gf_sight *sight)
 	};
 
 	slot->was_ready = slot->state != GF_STATE_ATTACHED;
-	strscpy(failure.address, slot->snap->functions[slot->snap->gpu].address,
+	strscpy(failure.address, gf_snapshot_gpu(slot->snap)->address,
 		sizeof(failure.address));
 	gf_slot_fail(slot, GF_SURPRISE, &failure);
 	gf_history_state(slot);

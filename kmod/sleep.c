@@ -42,8 +42,8 @@ static void open_again(void)
 		slot->loss.wiped = false;
 		slot->loss.frozen = false;
 		gf_slot_refresh(slot, 0);
-		gf_slot_drain_watch(slot);
 	}
+	gf_slot_watch_drains();
 	gf_inventory_queue();
 }
 
@@ -97,7 +97,7 @@ static struct notifier_block sleep_notifier = {
 	.notifier_call = sleep_event,
 };
 
-int __init gf_sleep_start(void)
+int gf_sleep_start(void)
 {
 	return register_pm_notifier(&sleep_notifier);
 }

@@ -46,7 +46,7 @@ struct gf_condition gf_slot_condition(const struct gf_slot *slot)
 	const struct gf_seen_in seen = {
 		.card = slot->presence,
 		.on = slot->power,
-		.gpu = slot->snap && slot->snap->gpu >= 0,
+		.gpu = gf_snapshot_gpu(slot->snap),
 		.other = slot->foreign,
 		.control = has_control(slot),
 		.detaching = slot->step && slot->step->need == GF_NEED_DETACH,
@@ -171,9 +171,9 @@ static void learn_identity(struct gf_slot *slot)
 {
 	struct gf_identity *identity = &slot->identity;
 	struct gf_snapshot *snap = slot->snap;
-	const struct gf_function *function;
+	const struct gf_function *function = gf_snapshot_gpu(snap);
 
-	if (snap->gpu < 0) {
+	if (!function) {
 		if (identity->source == GPUFABRIC_IDENTITY_SOURCE_LIVE)
 			identity->source = GPUFABRIC_IDENTITY_SOURCE_LAST_SEEN;
 		/* Another card may come into an empty slot. */
@@ -192,7 +192,6 @@ static void learn_identity(struct gf_slot *slot)
 	} else if (identity->source == GPUFABRIC_IDENTITY_SOURCE_LIVE) {
 		return;
 	}
-	function = &snap->functions[snap->gpu];
 	identity->source = GPUFABRIC_IDENTITY_SOURCE_LIVE;
 	identity->time = gf_now_ms();
 	identity->ids = function->ids;
@@ -380,26 +379,54 @@ static void refresh_run(struct work_struct *work)
 	gf_slot_watch(slot);
 }
 
-static void drain_expired(struct work_struct *work)
-{
-	struct gf_slot *slot = container_of(work, struct gf_slot, drain_work.work);
+/* There are thousands, and the allocator's next size is much larger. */
+static struct kmem_cache *slots;
 
-	guard(mutex)(&gf.lock);
-	if (slot->drain_deadline && gf_clock_ms() >= slot->drain_deadline)
-		gf_slot_trigger(slot, GF_DRAIN_ABORT);
-	else
-		gf_slot_drain_watch(slot);
+int gf_slot_start(void)
+{
+	slots = KMEM_CACHE(gf_slot, 0);
+	return slots ? 0 : -ENOMEM;
 }
 
-/* See to the end of a drain. The clock goes on while the system sleeps, and timers do not. */
-void gf_slot_drain_watch(struct gf_slot *slot)
+void gf_slot_stop(void)
 {
-	u64 now = gf_clock_ms();
+	kmem_cache_destroy(slots);
+}
+
+static void drains_run(struct work_struct *work);
+static DECLARE_DELAYED_WORK(drains_work, drains_run);
+
+/*
+ * End the drains whose deadline has passed, and come back for the next one. The clock goes on
+ * while the system sleeps, and timers do not.
+ */
+void gf_slot_watch_drains(void)
+{
+	u64 now = gf_clock_ms(), next = U64_MAX;
+	struct gf_slot *slot;
+	unsigned long id;
 
 	gf_assert_locked();
-	if (slot->drain_deadline)
-		mod_delayed_work(gf.scan_wq, &slot->drain_work, slot->drain_deadline > now ?
-				 msecs_to_jiffies(slot->drain_deadline - now) + 1 : 0);
+	xa_for_each(&gf.slots, id, slot) {
+		if (slot->drain_deadline && slot->drain_deadline <= now)
+			gf_slot_trigger(slot, GF_DRAIN_ABORT);
+		else if (slot->drain_deadline)
+			next = min(next, slot->drain_deadline);
+	}
+	if (next != U64_MAX)
+		mod_delayed_work(gf.scan_wq, &drains_work, msecs_to_jiffies(next - now) + 1);
+}
+
+static void drains_run(struct work_struct *work)
+{
+	guard(mutex)(&gf.lock);
+	gf_slot_watch_drains();
+}
+
+/* When there are no slots any more. */
+void gf_slot_stop_drains(void)
+{
+	cancel_delayed_work_sync(&drains_work);
 }
 
 /* A drain is over, or an operation has used it: neither deadline nor client end it now. */
@@ -408,8 +435,6 @@ void gf_slot_drain_claim(struct gf_slot *slot)
 	gf_assert_locked();
 	slot->drain_port = 0;
 	slot->drain_deadline = 0;
-	/* Runs dry by itself when it is past this point already. */
-	cancel_delayed_work(&slot->drain_work);
 }
 
 void gf_slot_port_closed(u32 port)
@@ -538,23 +563,28 @@ static void slot_release(struct device *dev)
 		gf_composition_put(slot->former);
 	gf_snapshot_free(slot->snap);
 	kfree(slot->facts);
-	kfree(slot);
+	kfree(slot->name);
+	kmem_cache_free(slots, slot);
 }
 
 static struct gf_slot *slot_alloc(struct pci_dev *port, struct pci_slot *pci_slot)
 {
-	struct gf_slot *slot = kzalloc(sizeof(*slot), GFP_KERNEL);
+	struct gf_slot *slot = kmem_cache_zalloc(slots, GFP_KERNEL);
 
 	if (!slot)
 		return NULL;
+	slot->name = kstrndup(pci_slot ? pci_slot_name(pci_slot) : pci_name(port),
+			      GPUFABRIC_SLOT_NAME_MAX, GFP_KERNEL);
+	if (!slot->name) {
+		kmem_cache_free(slots, slot);
+		return NULL;
+	}
 	device_initialize(&slot->dev);
 	/* Files for power management would be most of what sysfs keeps for a slot. */
 	device_set_pm_not_required(&slot->dev);
 	slot->dev.release = slot_release;
 	slot->pci_slot = pci_slot;
 	slot->port = port;
-	strscpy(slot->name, pci_slot ? pci_slot_name(pci_slot) : pci_name(port),
-		sizeof(slot->name));
 	strscpy(slot->address, pci_name(port), sizeof(slot->address));
 	slot->backend = pci_slot ? &gf_backend_slot : &gf_backend_rescan;
 	slot->since = gf_now_ms();
@@ -562,7 +592,6 @@ static struct gf_slot *slot_alloc(struct pci_dev *port, struct pci_slot *pci_slo
 	init_waitqueue_head(&slot->changed);
 	INIT_DELAYED_WORK(&slot->refresh, refresh_run);
 	INIT_WORK(&slot->publish, gf_device_publish);
-	INIT_DELAYED_WORK(&slot->drain_work, drain_expired);
 	return slot;
 }
 
@@ -605,7 +634,6 @@ static void slot_dispose(struct gf_slot *slot)
 	/* While the notifier still knows the slot: the port may be going. */
 	gf_device_unlink(slot);
 	gf_notify_remove_slot(slot);
-	cancel_delayed_work_sync(&slot->drain_work);
 	cancel_delayed_work_sync(&slot->refresh);
 	/* The uevent worker sees that the slot retired and removes devices. */
 	gf_slot_publish(slot);

@@ -101,10 +101,10 @@ struct gf_slot {
 	struct device dev; /* of class gpufabric; owns the memory of the slot */
 
 	/* Set before the slot is admitted; references are given back when it is disposed of. */
-	char name[GPUFABRIC_SLOT_NAME_MAX + 1]; /* by the slot driver, or the port's address */
+	const char *name; /* by the slot driver, or the port's address */
 	char address[16]; /* of the port */
 	const struct gf_backend *backend;
-	char driver_name[32]; /* of the slot driver, empty without one */
+	const char *driver_name; /* of the slot driver, NULL where none is held */
 	struct pci_slot *pci_slot; /* referenced, for pci_destroy_slot(); NULL without a driver */
 	struct pci_dev *port; /* referenced */
 	/*
@@ -140,6 +140,7 @@ struct gf_slot {
 	bool presence; /* there was a card when last looked */
 	bool power; /* and it had power */
 	bool foreign; /* it holds something that is not a GPU */
+	bool was_ready; /* it was ready, or drained, when it was lost */
 	struct gf_condition told; /* its condition in its last event */
 	struct gf_snapshot *snap; /* what was found when last looked, NULL before that */
 	u32 inventory; /* counts changes of what gf_part_count() counts */
@@ -159,11 +160,9 @@ struct gf_slot {
 	u32 degradations; /* times that the link came up degraded */
 	u32 strikes; /* losses and faults since an attach ended well or quarantine was cleared */
 	struct gf_loss loss; /* what is remembered of looks at the GPU */
-	bool was_ready; /* it was ready, or drained, when it was lost */
 	u64 request; /* cookie of the request that named the slot last */
 	u32 drain_port; /* netlink port of the drain, 0 once an operation has used it */
 	u64 drain_deadline; /* as gf_clock_ms(), 0 without one */
-	struct delayed_work drain_work; /* takes the drain back at its deadline */
 	bool retired; /* the slot left the inventory */
 
 	bool claimed; /* a slot driver has come to a port that had none; inventory worker's */
@@ -194,6 +193,8 @@ static inline void gf_slot_put(struct gf_slot *slot)
 	put_device(&slot->dev);
 }
 
+int gf_slot_start(void);
+void gf_slot_stop(void);
 struct gf_slot *gf_slot_create(struct pci_dev *port, struct pci_slot *pci_slot);
 bool gf_slot_admit(struct gf_slot *slot);
 bool gf_slot_retire(struct gf_slot *slot, bool gone);
@@ -209,7 +210,8 @@ void gf_slot_given_back(struct gf_slot *slot);
 bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap);
 void gf_slot_refresh(struct gf_slot *slot, unsigned int ms);
 void gf_slot_watch(struct gf_slot *slot);
-void gf_slot_drain_watch(struct gf_slot *slot);
+void gf_slot_watch_drains(void);
+void gf_slot_stop_drains(void);
 void gf_slot_drain_claim(struct gf_slot *slot);
 void gf_slot_port_closed(u32 port);
 void gf_slot_publish(struct gf_slot *slot);

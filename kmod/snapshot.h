@@ -98,6 +98,12 @@ struct gf_snapshot {
 	struct gf_function functions[]; /* each bridge of the card before what is behind it */
 };
 
+/* The first GPU function, NULL when there is none; @snap may be NULL. */
+static inline const struct gf_function *gf_snapshot_gpu(const struct gf_snapshot *snap)
+{
+	return snap && snap->gpu >= 0 ? &snap->functions[snap->gpu] : NULL;
+}
+
 struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot);
 void gf_snapshot_free(struct gf_snapshot *snap);
 u32 gf_bar_flags(const struct resource *res);

@@ -11,115 +11,57 @@
 
 #include "state.h"
 
-#define EMPTY		GF_STATE_EMPTY
-#define OFF		GF_STATE_OFF
-#define ATTACHING	GF_STATE_ATTACHING
-#define ATTACHED	GF_STATE_ATTACHED
-#define READY		GF_STATE_READY
-#define DRAINING	GF_STATE_DRAINING
-#define DETACHING	GF_STATE_DETACHING
-#define FAULT		GF_STATE_FAULT
-#define STUCK		GF_STATE_STUCK
-#define LOST		GF_STATE_LOST
+#define IN(state)	(1U << GF_STATE_##state)
+#define IDLE		(IN(EMPTY) | IN(OFF))
+#define LIVE		(IN(ATTACHED) | IN(READY) | IN(DRAINING))
+#define HURT		(IN(FAULT) | IN(LOST))
 
-/* Next state plus one, so that a pair left out of the table is a refusal. */
-#define TO(state)	((state) + 1)
+#define MOVE(trigger, from, to)	{ GF_##trigger, from, GF_STATE_##to }
+#define STAY(trigger, from)	{ GF_##trigger, from, GF_STATES }
 
-static const unsigned char next_state[GF_STATES][GF_TRIGGERS] = {
-	[EMPTY] = {
-		[GF_PRESENT]	= TO(OFF),
-		[GF_ABSENT]	= TO(EMPTY),
-		/* A GPU that the fabric assigns meanwhile may yet arrive. */
-		[GF_ATTACH]	= TO(ATTACHING),
-		[GF_INSERTED]	= TO(ATTACHING),
-		[GF_GONE_OFF]	= TO(OFF),
-		[GF_GONE_EMPTY]	= TO(EMPTY),
-		[GF_CLEAR_EMPTY] = TO(EMPTY),
-	},
-	[OFF] = {
-		[GF_PRESENT]	= TO(OFF),
-		[GF_ABSENT]	= TO(EMPTY),
-		[GF_ATTACH]	= TO(ATTACHING),
-		[GF_INSERTED]	= TO(ATTACHING),
-		[GF_GONE_OFF]	= TO(OFF),
-		[GF_GONE_EMPTY]	= TO(EMPTY),
-		[GF_CLEAR_OFF]	= TO(OFF),
-	},
-	[ATTACHING] = {
-		[GF_CHECKED]	= TO(ATTACHED),
-		/* Given up before anything was powered. */
-		[GF_GONE_OFF]	= TO(OFF),
-		[GF_GONE_EMPTY]	= TO(EMPTY),
-		[GF_FAIL]	= TO(FAULT),
-		[GF_EXPIRED]	= TO(STUCK),
-		[GF_SURPRISE]	= TO(LOST),
-	},
-	[ATTACHED] = {
-		[GF_BOUND]	= TO(READY),
-		[GF_DRAIN]	= TO(DRAINING),
-		[GF_UNDO]	= TO(DETACHING),
-		[GF_GONE_OFF]	= TO(OFF),
-		[GF_FAIL]	= TO(FAULT),
-		[GF_EXPIRED]	= TO(STUCK),
-		[GF_SURPRISE]	= TO(LOST),
-	},
-	[READY] = {
-		[GF_BOUND]	= TO(READY),
-		[GF_DRAIN]	= TO(DRAINING),
-		[GF_UNDO]	= TO(DETACHING),
-		[GF_GONE_OFF]	= TO(OFF),
-		[GF_FAIL]	= TO(FAULT),
-		/* No worker is out in this state and the next, so none expires. */
-		[GF_SURPRISE]	= TO(LOST),
-	},
-	[DRAINING] = {
-		[GF_BOUND]	= TO(DRAINING),
-		[GF_DRAIN_ABORT] = TO(READY),
-		[GF_DETACH]	= TO(DETACHING),
-		[GF_GONE_OFF]	= TO(OFF),
-		[GF_FAIL]	= TO(FAULT),
-		[GF_SURPRISE]	= TO(LOST),
-	},
-	[DETACHING] = {
-		[GF_GONE_OFF]	= TO(OFF),
-		[GF_GONE_EMPTY]	= TO(EMPTY),
-		[GF_FAIL]	= TO(FAULT),
-		[GF_EXPIRED]	= TO(STUCK),
-		/* Pulled while it was leaving: it has left. */
-		[GF_SURPRISE]	= TO(EMPTY),
-	},
-	[FAULT] = {
-		/* What is left of its GPU is removed. */
-		[GF_DETACH]	= TO(DETACHING),
-		/* Pulled and put in anew, which ends the fault. */
-		[GF_INSERTED]	= TO(ATTACHING),
-		[GF_PRESENT]	= TO(FAULT),
-		[GF_ABSENT]	= TO(FAULT),
-		[GF_GONE_OFF]	= TO(FAULT),
-		[GF_GONE_EMPTY]	= TO(FAULT),
-		[GF_SURPRISE]	= TO(FAULT),
-		[GF_CLEAR_OFF]	= TO(OFF),
-		[GF_CLEAR_EMPTY] = TO(EMPTY),
-	},
-	[STUCK] = {
-		[GF_BACK_OFF]	= TO(OFF),
-		[GF_BACK_EMPTY]	= TO(EMPTY),
-		[GF_BACK_GPU]	= TO(ATTACHING),
-		[GF_FAIL]	= TO(FAULT),
-	},
-	[LOST] = {
-		[GF_DETACH]	= TO(DETACHING),
-		[GF_INSERTED]	= TO(ATTACHING),
-		[GF_ANSWERED]	= TO(ATTACHED),
-		/* It answers, but not as before. */
-		[GF_FAIL]	= TO(FAULT),
-		[GF_PRESENT]	= TO(LOST),
-		[GF_ABSENT]	= TO(LOST),
-		[GF_GONE_OFF]	= TO(LOST),
-		[GF_GONE_EMPTY]	= TO(LOST),
-		[GF_CLEAR_OFF]	= TO(OFF),
-		[GF_CLEAR_EMPTY] = TO(EMPTY),
-	},
+/* A trigger and a state that are in no row are a refusal. */
+static const struct {
+	unsigned char trigger;
+	unsigned short from; /* a set of states */
+	unsigned char to;
+} moves[] = {
+	MOVE(PRESENT, IDLE, OFF),
+	MOVE(ABSENT, IDLE, EMPTY),
+	/* A GPU that the fabric assigns meanwhile may yet arrive in an empty slot. */
+	MOVE(ATTACH, IDLE, ATTACHING),
+	/* Pulled and put in anew, which ends a fault. */
+	MOVE(INSERTED, IDLE | HURT, ATTACHING),
+	MOVE(CHECKED, IN(ATTACHING), ATTACHED),
+	MOVE(BOUND, IN(ATTACHED), READY),
+	STAY(BOUND, IN(READY) | IN(DRAINING)),
+	MOVE(DRAIN, IN(ATTACHED) | IN(READY), DRAINING),
+	MOVE(DRAIN_ABORT, IN(DRAINING), READY),
+	/* What is left of a GPU in fault, or lost, is removed. */
+	MOVE(DETACH, IN(DRAINING) | HURT, DETACHING),
+	MOVE(UNDO, IN(ATTACHED) | IN(READY), DETACHING),
+	/* An attach is given up before anything was powered. */
+	MOVE(GONE_OFF, IDLE | IN(ATTACHING) | LIVE | IN(DETACHING), OFF),
+	MOVE(GONE_EMPTY, IDLE | IN(ATTACHING) | IN(DETACHING), EMPTY),
+	/* One that was lost answers, but not as before. */
+	MOVE(FAIL, IN(ATTACHING) | LIVE | IN(DETACHING) | IN(STUCK) | IN(LOST), FAULT),
+	/* No worker is out in other states, so none expires there. */
+	MOVE(EXPIRED, IN(ATTACHING) | IN(ATTACHED) | IN(DETACHING), STUCK),
+	MOVE(SURPRISE, IN(ATTACHING) | LIVE, LOST),
+	/* Pulled while it was leaving: it has left. */
+	MOVE(SURPRISE, IN(DETACHING), EMPTY),
+	STAY(SURPRISE, IN(FAULT)),
+	MOVE(BACK_OFF, IN(STUCK), OFF),
+	MOVE(BACK_EMPTY, IN(STUCK), EMPTY),
+	MOVE(BACK_GPU, IN(STUCK), ATTACHING),
+	MOVE(CLEAR_OFF, IN(OFF) | HURT, OFF),
+	MOVE(CLEAR_EMPTY, IN(EMPTY) | HURT, EMPTY),
+	MOVE(ANSWERED, IN(LOST), ATTACHED),
+	/* What is merely seen ends neither fault nor loss. */
+	STAY(PRESENT, HURT),
+	STAY(ABSENT, HURT),
+	STAY(GONE_OFF, HURT),
+	STAY(GONE_EMPTY, HURT),
+	{ 0 }
 };
 
 /* What a state is called, and what it is to readers. */
@@ -128,36 +70,39 @@ static const struct {
 	enum gpufabric_activity activity;
 	enum gpufabric_health health;
 } states[GF_STATES] = {
-	[EMPTY]		= { "empty" },
-	[OFF]		= { "off" },
-	[ATTACHING]	= { "attaching", GPUFABRIC_ACTIVITY_ATTACHING },
-	[ATTACHED]	= { "attached", GPUFABRIC_ACTIVITY_ATTACHING },
-	[READY]		= { "ready" },
-	[DRAINING]	= { "draining", GPUFABRIC_ACTIVITY_DRAINING },
-	[DETACHING]	= { "detaching", GPUFABRIC_ACTIVITY_DETACHING },
-	[FAULT]		= { "fault", .health = GPUFABRIC_HEALTH_FAULT },
+	[GF_STATE_EMPTY] = { "empty" },
+	[GF_STATE_OFF] = { "off" },
+	[GF_STATE_ATTACHING] = { "attaching", GPUFABRIC_ACTIVITY_ATTACHING },
+	[GF_STATE_ATTACHED] = { "attached", GPUFABRIC_ACTIVITY_ATTACHING },
+	[GF_STATE_READY] = { "ready" },
+	[GF_STATE_DRAINING] = { "draining", GPUFABRIC_ACTIVITY_DRAINING },
+	[GF_STATE_DETACHING] = { "detaching", GPUFABRIC_ACTIVITY_DETACHING },
+	[GF_STATE_FAULT] = { "fault", .health = GPUFABRIC_HEALTH_FAULT },
 	/* Unless its operation detaches. */
-	[STUCK]		= { "stuck", GPUFABRIC_ACTIVITY_ATTACHING, GPUFABRIC_HEALTH_STUCK },
-	[LOST]		= { "lost", .health = GPUFABRIC_HEALTH_LOST },
+	[GF_STATE_STUCK] = { "stuck", GPUFABRIC_ACTIVITY_ATTACHING, GPUFABRIC_HEALTH_STUCK },
+	[GF_STATE_LOST] = { "lost", .health = GPUFABRIC_HEALTH_LOST },
 };
 
 int gf_state_next(enum gf_state state, enum gf_trigger trigger)
 {
-	unsigned int next;
+	unsigned int i;
 
 	if ((unsigned int)state >= GF_STATES || (unsigned int)trigger >= GF_TRIGGERS)
 		return -EINVAL;
-	next = next_state[state][trigger];
-	return next ? (int)next - 1 : -EBUSY;
+	for (i = 0; moves[i].from; i++) {
+		if (moves[i].trigger == trigger && moves[i].from & 1U << state)
+			return moves[i].to == GF_STATES ? state : moves[i].to;
+	}
+	return -EBUSY;
 }
 
 static enum gpufabric_occupancy occupancy_of(enum gf_state state, const struct gf_seen_in *seen)
 {
 	if (seen->other)
 		return GPUFABRIC_OCCUPANCY_OTHER;
-	if (state == EMPTY)
+	if (state == GF_STATE_EMPTY)
 		return GPUFABRIC_OCCUPANCY_EMPTY;
-	if (state == OFF)
+	if (state == GF_STATE_OFF)
 		return GPUFABRIC_OCCUPANCY_UNKNOWN;
 	if (seen->gpu || gf_state_has_gpu(state))
 		return GPUFABRIC_OCCUPANCY_GPU;
@@ -166,7 +111,7 @@ static enum gpufabric_occupancy occupancy_of(enum gf_state state, const struct g
 
 static enum gpufabric_power power_of(enum gf_state state, const struct gf_seen_in *seen)
 {
-	if (state == ATTACHING || state == DETACHING || state == STUCK)
+	if (state == GF_STATE_ATTACHING || state == GF_STATE_DETACHING || state == GF_STATE_STUCK)
 		return GPUFABRIC_POWER_CHANGING;
 	if (!seen->on)
 		return GPUFABRIC_POWER_OFF;
@@ -178,8 +123,8 @@ struct gf_condition gf_state_condition(enum gf_state state, const struct gf_seen
 	return (struct gf_condition){
 		.occupancy = occupancy_of(state, seen),
 		.power = power_of(state, seen),
-		.activity = state == STUCK && seen->detaching ? GPUFABRIC_ACTIVITY_DETACHING :
-			    states[state].activity,
+		.activity = state == GF_STATE_STUCK && seen->detaching ?
+			    GPUFABRIC_ACTIVITY_DETACHING : states[state].activity,
 		.health = states[state].health,
 		.cause = seen->cause,
 	};

@@ -448,7 +448,7 @@ static void settle_late(struct gf_slot *slot)
 {
 	gf_assert_locked();
 	dev_info(&slot->dev, "%s: the operation that was stuck has returned\n", slot->name);
-	if (!slot->snap || slot->snap->gpu < 0) {
+	if (!gf_snapshot_gpu(slot->snap)) {
 		gf_slot_trigger(slot, left_as(slot, GF_BACK_OFF, GF_BACK_EMPTY));
 		return;
 	}
@@ -530,14 +530,14 @@ void gf_step_watchdog(struct work_struct *work)
 		.activity = activity_of(step),
 		.error = -ETIMEDOUT,
 	};
+	const struct gf_function *gpu;
 
 	gf_rescan_oldest(&failure.binding);
 	guard(mutex)(&gf.lock);
 	if (!step->running || step->expired)
 		return;
-	if (slot->snap && slot->snap->gpu >= 0) {
-		const struct gf_function *gpu = &slot->snap->functions[slot->snap->gpu];
-
+	gpu = gf_snapshot_gpu(slot->snap);
+	if (gpu) {
 		strscpy(failure.address, gpu->address, sizeof(failure.address));
 		strscpy(failure.driver, gpu->driver, sizeof(failure.driver));
 	}

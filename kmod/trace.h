@@ -64,28 +64,6 @@ TRACE_EVENT(gpufabric_step,
 		  __entry->us[GPUFABRIC_PHASE_TOTAL])
 );
 
-TRACE_EVENT(gpufabric_operation,
-	TP_PROTO(const struct gf_op *op),
-	TP_ARGS(op),
-	TP_STRUCT__entry(
-		__field(u64, id)
-		__field(int, kind)
-		__field(int, error)
-		__field(u32, slots)
-		__field(u64, ms)
-	),
-	TP_fast_assign(
-		__entry->id = op->id;
-		__entry->kind = op->kind;
-		__entry->error = op->failure.error;
-		__entry->slots = op->nr_steps;
-		__entry->ms = gf_clock_ms() - op->begun;
-	),
-	TP_printk("operation=%llu kind=%d error=%d slots=%u ms=%llu",
-		  __entry->id, __entry->kind, __entry->error, __entry->slots,
-		  __entry->ms)
-);
-
 #endif /* GPUFABRIC_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

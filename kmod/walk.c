@@ -13,9 +13,6 @@
 
 #include "snapshot.h"
 
-/* A device has no more without alternative routing ids. */
-#define GF_FUNCTIONS_USUAL 8
-
 bool gf_is_gpu_class(u32 class)
 {
 	u8 base = class >> 16;
@@ -113,11 +110,10 @@ static int collect(struct pci_dev *pdev, void *data)
 	return 0;
 }
 
-/* More may come while memory is had for those that were there. */
+/* Counts them first. More may come while memory is had for those that were there. */
 static struct gf_functions *collect_all(struct pci_bus *bus, struct collecting *to)
 {
 	to->bus = bus;
-	to->found = GF_FUNCTIONS_USUAL;
 	do {
 		gf_functions_put(to->functions);
 		to->room = to->found;

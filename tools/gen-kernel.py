@@ -19,23 +19,23 @@ def merge(text, table):
     renamed = {}
 
     def one(match):
-        comment, name, body = match.group("comment") or "", match.group("name"), match.group("body")
+        name, body = match.group("name"), match.group("body")
         if body not in kept:
-            kept[body] = (name, [comment])
+            kept[body] = name
             return match.group(0)
-        renamed[name] = kept[body][0]
-        kept[body][1].append(comment)
+        renamed[name] = kept[body]
         return ""
 
     text = table.sub(one, text)
     for old, new in renamed.items():
         text = re.sub(rf"\b{old}\b", new, text)
-    for _, comments in kept.values():
-        if len(comments) > 1 and comments[0]:
-            users = ", ".join(re.sub(r"^/\* (.*) \*/\n$", r"\1", c) for c in comments)
-            lines = textwrap.wrap(users, COLUMNS - 3)
-            text = text.replace(comments[0], "/*\n" + "".join(f" * {line}\n" for line in lines) + " */\n")
     return text
+
+
+def line_of(match):
+    """A range on one line."""
+    body = re.sub(r"\s+", " ", match.group("body")).strip(" ,")
+    return f"static struct netlink_range_validation {match.group('name')} = {{ {body} }};\n"
 
 
 def share(text):
@@ -49,26 +49,27 @@ def share(text):
         sys.exit("gen-kernel.py: an attribute is held to one thing here and to another there")
 
     def table(match):
-        head, entries, end = re.fullmatch(r"(\[.*? \+ 1\] = \{\n)(.*?)(\n\};\n\n)", match.group("body"), re.S).groups()
+        last, entries = re.fullmatch(r"\[GPUFABRIC_A_(\w+) \+ 1\] = \{\n(.*?)\n\};\n\n", match.group("body"), re.S).groups()
         entries = [attr if attr in shared else f"[GPUFABRIC_A_{attr}]\0=\0{rule}".replace(" ", "\0")
                    for attr, rule in ENTRY.findall(entries)]
-        lines = textwrap.wrap(", ".join(entries) + ",", COLUMNS - 8, break_long_words=False)
-        body = "\n".join(f"\t{line}" for line in lines).replace("\0", " ")
-        return f"{match.group('comment')}static const struct nla_policy {match.group('name')}{head}{body}{end}"
+        name = re.sub(r"^gpufabric_(\w+)_nl_policy$", r"\1", match.group("name"))
+        lines = textwrap.wrap(f"POLICY({name}, {last}, {', '.join(entries)});", COLUMNS - 8, break_long_words=False)
+        return "\n\t".join(lines).replace("\0", " ") + "\n"
 
     first = next(POLICY.finditer(text), None)
     if not first:
         return text
     defined = "".join(f"#define {attr} [GPUFABRIC_A_{attr}] = {rule}\n" for attr, rule in shared.items())
     return (text[:first.start()] + "/* Attributes that more than one command takes */\n" + defined + "\n" + NOTHING +
-            POLICY.sub(table, text[first.start():]))
+            MACRO + re.sub(r"\);\n(?=/\*)", ");\n\n", POLICY.sub(table, text[first.start():])))
 
 
 def row(match):
-    """An operation as a line of the table."""
+    """An operation as a line of the table; there is one hook before those that need a capability."""
     fields = dict(re.findall(r"\.(\w+)\s*= ([^,]*),", match.group(1)))
     policy = re.sub(r"^gpufabric_(\w+)_nl_policy$", r"\1", fields.get("policy", "nothing"))
-    hooks = ", ".join(f".{hook}\0=\0{fields[hook]}" for hook in ("pre_doit", "doit", "dumpit") if hook in fields)
+    hooks = ", ".join((["ADMIN"] if "pre_doit" in fields else []) +
+                      [f".{hook}\0=\0{fields[hook]}" for hook in ("doit", "dumpit") if hook in fields])
     line = (f"OP({fields['cmd'].removeprefix('GPUFABRIC_CMD_')}, {policy}, "
             f"{fields['flags'].removeprefix('GENL_CMD_CAP_')}, {hooks}),")
     return "\t" + "\n\t   ".join(textwrap.wrap(line, COLUMNS - 8 - 3)).replace("\0", " ") + "\n"
@@ -91,6 +92,13 @@ static const struct nla_policy gpufabric_nothing_nl_policy[2] = { [1] = { .type 
 
 """
 
+MACRO = r"""/* What a command takes */
+#define POLICY(_name, _last, _attrs...)					\
+	static const struct nla_policy					\
+	gpufabric_##_name##_nl_policy[GPUFABRIC_A_##_last + 1] = { _attrs }
+
+"""
+
 TABLE = "/* Ops table for gpufabric */\nconst struct"
 OP = r"""#define OP(_cmd, _policy, _cap, _hooks...) {				\
 	.cmd = GPUFABRIC_CMD_##_cmd,					\
@@ -100,10 +108,13 @@ OP = r"""#define OP(_cmd, _policy, _cap, _hooks...) {				\
 	_hooks								\
 }
 
+#define ADMIN .pre_doit = gpufabric_nl_admin_doit
+
 """
 
 # The hook knows by the command what to do.
 HOOKS = {
+    r"\w+_get_doit": "get_doit",
     r"\w+_dumpit": "dumpit",
     r"(drain|drain_abort|clear|attach|detach|compose|resize|release)_doit": "change_doit",
 }
@@ -119,7 +130,8 @@ def main():
     path = sys.argv[1]
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    text = share(merge(merge(text, RANGE), POLICY))
+    text = RANGE.sub(line_of, share(merge(merge(text, RANGE), POLICY)))
+    text = text.replace("\n/* Common", "\n\n/* Common").replace("\n\n\n", "\n\n")
     for old, new in HOOKS.items():
         text = re.sub(rf"\bgpufabric_nl_{old}\b", f"gpufabric_nl_{new}", text)
     text = re.sub(r"\t\{\n(\t\t\.cmd.*?)\n\t\},\n", row, text, flags=re.S)

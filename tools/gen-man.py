@@ -42,8 +42,8 @@ While its GPU is ready it has a child,
 which is added and removed with it.
 .SH FILES
 .TP
-.IR /sys/class/gpufabric/slotN/ { occupancy , power_state , activity , health }
-The condition of a slot, as in its uevents.
+.I /sys/class/gpufabric/slotN/uevent
+The variables of the uevents of a slot, as they are now.
 .TP
 .IR /sys/class/gpufabric/slotN/port ,\ .../gpufabric
 Links from a slot to its port, and from the folder of the port to the slot.
@@ -106,7 +106,7 @@ def values(definition):
 
 def parameters(tree):
     """(name, type, may be changed, text) of each parameter, as modinfo shows it."""
-    found = re.compile(r"^module_param(?:_cb)?\((\w+), &?(\w+), (?:&\w+, )?(0[0-7]+)\);\nMODULE_PARM_DESC\((\w+), \"([^\"]*)\"\);",
+    found = re.compile(r"^module_param(?:_cb|_array)?\((\w+), &?(\w+), (?:&\w+, )*(0[0-7]+)\);\nMODULE_PARM_DESC\((\w+), \"([^\"]*)\"\);",
                        re.M)
     for path in sorted((tree / "kmod").glob("*.c")):
         text = path.read_text()

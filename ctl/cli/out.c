@@ -109,7 +109,7 @@ static void table_free(struct out_table *table)
 	for (i = 0; i < table->n_rows; i++) {
 		struct out_row_data *row = &table->rows[i];
 
-		for (j = 0; j < table->n_columns; j++)
+		for (j = 0; row->texts && j < table->n_columns; j++)
 			free(row->texts[j]);
 		for (j = 0; j < row->n_subs; j++)
 			table_free(row->subs[j]);
@@ -193,6 +193,17 @@ struct out_table *out_table(struct out *out, const char *name, const struct out_
 	return table;
 }
 
+/* Texts of cells are for people, values for programs: only those that are printed are made. */
+static bool wants_text(const struct out_table *table)
+{
+	return !table->out->json;
+}
+
+static bool wants_value(const struct out_table *table)
+{
+	return table->out->json;
+}
+
 static struct out_row_data *current_row(struct out_table *table)
 {
 	if (!table->n_rows)
@@ -221,7 +232,8 @@ void out_row(struct out_table *table)
 	table->rows = mem_push(table->rows, table->n_rows, sizeof(*table->rows));
 	row = &table->rows[table->n_rows++];
 	memset(row, 0, sizeof(*row));
-	row->texts = mem_zalloc(table->n_columns, sizeof(char *));
+	if (wants_text(table))
+		row->texts = mem_zalloc(table->n_columns, sizeof(char *));
 	if (table->layout == OUT_SINGLE) {
 		row->json = table->target;
 	} else {
@@ -262,17 +274,6 @@ static struct json_object *new_string(const char *value)
 	return string;
 }
 
-/* Texts of cells are for people, values for programs: only those that are printed are made. */
-static bool wants_text(const struct out_table *table)
-{
-	return !table->out->json;
-}
-
-static bool wants_value(const struct out_table *table)
-{
-	return table->out->json;
-}
-
 /* Takes ownership of @value and @text; each may be NULL where it is not wanted. */
 static void set_cell(struct out_table *table, const char *name, struct json_object *value,
 		     char *text)
@@ -285,7 +286,7 @@ static void set_cell(struct out_table *table, const char *name, struct json_obje
 					  JSON_C_OBJECT_ADD_CONSTANT_KEY);
 	else
 		json_object_put(value);
-	if (table->columns[i].title && text) {
+	if (table->columns[i].title && text && wants_text(table)) {
 		free(row->texts[i]);
 		text_tame(text, false);
 		row->texts[i] = text;
@@ -360,9 +361,12 @@ void out_list(struct out_table *table, const char *column, const char *const *it
 	for (i = 0; i < n; i++) {
 		if (array)
 			json_object_array_add(array, new_string(items[i]));
-		text_join(&text, ", ", items[i]);
+		else
+			text_join(&text, ", ", items[i]);
 	}
-	set_cell(table, column, array, text.text ? text.text : mem_strdup("-"));
+	if (!text.text && wants_text(table))
+		text.text = mem_strdup("-");
+	set_cell(table, column, array, text.text);
 }
 
 void out_cell(struct out_table *table, const char *column, struct json_object *value,
@@ -383,7 +387,7 @@ void out_text(struct out_table *table, const char *column, const char *fmt, ...)
 	size_t i = column_index(table, column);
 	va_list ap;
 
-	if (!wants_text(table))
+	if (!row->texts)
 		return;
 	va_start(ap, fmt);
 	free(row->texts[i]);

@@ -10,6 +10,7 @@
 #include "choose/placement.h"
 #include "cli/ctl.h"
 #include "cli/out.h"
+#include "host/drives.h"
 #include "host/holders.h"
 #include "host/hwdb.h"
 #include "host/iommu.h"
@@ -196,6 +197,7 @@ static void show_place(struct out_table *t, const struct gf_fabric *fabric,
 {
 	const struct gf_switch *sw = gf_switch_by_id(fabric, slot->switch_id);
 	const char *backend = gfnl_backend_name(slot->backend);
+	char *driver = drives_slot(slot);
 
 	out_str(t, "port", slot->address);
 	out_str(t, "switch", sw ? sw->address : NULL);
@@ -203,10 +205,11 @@ static void show_place(struct out_table *t, const struct gf_fabric *fabric,
 	if (slot->numa_node < 0)
 		out_text(t, "numa_node", "unknown");
 	out_str(t, "backend", backend ? backend : "unknown");
-	if (slot->slot_driver) {
-		out_str(t, "slot_driver", slot->slot_driver);
-		out_text(t, "backend", "%s", slot->slot_driver);
+	if (driver) {
+		out_str(t, "slot_driver", driver);
+		out_text(t, "backend", "%s", driver);
 	}
+	free(driver);
 	show_flags(t, "capabilities", slot->caps, gfnl_slot_cap_name);
 	out_str(t, "occupancy", gfnl_occupancy_name(slot->condition.occupancy));
 	out_str(t, "power", gfnl_power_name(slot->condition.power));

@@ -196,9 +196,7 @@ static void record_each(struct recording *r, const char *dir, const char *const 
 static void record_sysfs(struct recording *r)
 {
 	static const char *const slot[] = { "address", "power", "adapter" };
-	static const char *const ours_in_class[] = { "name",	 "occupancy", "power_state",
-						     "activity", "health",    "address",
-						     "uevent" };
+	static const char *const ours_in_class[] = { "uevent" };
 	static const char *const group[] = { "type" };
 	static const char *const console[] = { "name", "bind" };
 	static const char *const thunderbolt[] = { "authorized", "device_name" };
@@ -211,8 +209,7 @@ static void record_sysfs(struct recording *r)
 	for (i = 0; i < n; i++)
 		copy_link(r, "sys/bus/pci/slots/%s/module", names[i]);
 	tree_free_names(names, n);
-	record_each(r, "sys/class/gpufabric", ours_in_class,
-		    sizeof(ours_in_class) / sizeof(ours_in_class[0]));
+	record_each(r, "sys/class/gpufabric", ours_in_class, 1);
 	record_each(r, "sys/kernel/iommu_groups", group, 1);
 	record_each(r, "sys/class/vtconsole", console, 2);
 	record_each(r, "sys/bus/thunderbolt/devices", thunderbolt, 2);

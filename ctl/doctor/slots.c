@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "doctor/doctor.h"
+#include "host/drives.h"
 #include "kmod/card.h"
 #include "module/model.h"
 
@@ -78,61 +79,46 @@ static char *slots_variable(const char *text, const char *name)
 	return NULL;
 }
 
-/* A folder of the kernel's is named power. */
-static const char *state_of(const struct tree *tree, const char *name)
+static const char *state_of(const char *events)
 {
-	static const char *const files[][2] = {
-		{ "occupancy", "occupancy" },
-		{ "power", "power_state" },
-		{ "activity", "activity" },
-		{ "health", "health" },
-	};
+	static const char *const parts[] = { "OCCUPANCY", "POWER", "ACTIVITY", "HEALTH" };
 	struct gf_condition condition = { 0 };
-	char *word;
 	size_t i;
 
-	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		word = tree_line(tree, CLASS "/%s/%s", name, files[i][1]);
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		char *name = mem_printf("GPUFABRIC_%s", parts[i]);
+		char *word = slots_variable(events, name);
+
 		if (word)
-			gf_condition_take(&condition, files[i][0], word);
+			gf_condition_take(&condition, parts[i], word);
 		free(word);
+		free(name);
 	}
 	return gf_state_name(gf_state_of(&condition));
 }
 
+/* The device of a GPU, a child of its slot's, has a name with a '!'. */
 static void name_by_module(struct doctor *doctor)
 {
 	size_t n, i;
 	char **names = tree_names(&doctor->tree, &n, CLASS);
 
 	for (i = 0; i < n; i++) {
-		char *port = tree_line(&doctor->tree, CLASS "/%s/address", names[i]);
+		char *events = tree_read(&doctor->tree, NULL, CLASS "/%s/uevent", names[i]);
+		char *port = slots_variable(events, "GPUFABRIC_PORT");
 		struct doctor_slot *slot = port && !strchr(names[i], '!') ? slot_at(doctor, port) :
 									    NULL;
-		char *events = slot ? tree_read(&doctor->tree, NULL, CLASS "/%s/uevent", names[i]) :
-				      NULL;
 
 		if (slot && !slot->state) {
 			free(slot->name);
-			slot->name = tree_line(&doctor->tree, CLASS "/%s/name", names[i]);
-			slot->state = state_of(&doctor->tree, names[i]);
+			slot->name = slots_variable(events, "GPUFABRIC_SLOT");
+			slot->state = state_of(events);
 			slot->composition = slots_variable(events, "GPUFABRIC_COMPOSITION");
 		}
 		free(events);
 		free(port);
 	}
 	tree_free_names(names, n);
-}
-
-/* The module that has a PCI slot, newly allocated. */
-static char *driver_of(const struct doctor *doctor, const char *name)
-{
-	char *link = tree_link(&doctor->tree, SLOTS "/%s/module", name);
-	const char *slash = link ? strrchr(link, '/') : NULL;
-	char *driver = slash ? mem_strdup(slash + 1) : NULL;
-
-	free(link);
-	return driver;
 }
 
 /* A PCI slot's address is that of the device in it: "0000:03:00". */
@@ -154,7 +140,7 @@ static void name_by_driver(struct doctor *doctor)
 				doctor->slots[k].name = mem_strdup(names[i]);
 				doctor->slots[k].driven =
 					tree_has(&doctor->tree, SLOTS "/%s/power", names[i]);
-				doctor->slots[k].driver = driver_of(doctor, names[i]);
+				doctor->slots[k].driver = drives_linked(&doctor->tree, names[i]);
 			}
 		}
 		free(address);

@@ -170,7 +170,9 @@ void object_free(const struct object *object, void *from)
 		if (field->kind == OBJECT_STRING || field->kind == OBJECT_BINARY) {
 			free(pointer_at(member));
 		} else if (field->kind == OBJECT_NEST) {
-			object_free(field->nested, member);
+			/* One that did not come, as most of those of a message, owns nothing. */
+			if (*(bool *)(bytes + field->has))
+				object_free(field->nested, member);
 		} else {
 			object_drop(field->nested, pointer_at(member),
 				    (size_t *)(bytes + field->has));

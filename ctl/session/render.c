@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "host/drives.h"
 #include "module/annotation.h"
 #include "module/failure.h"
 #include "module/netlink_gen.h"
@@ -332,20 +333,21 @@ void render_failure(struct out_table *table, const struct gf_failure *failure)
 
 void render_unmanaged(struct out *out, const struct gf_slot *slots, size_t n)
 {
-	const char *driver = NULL;
+	char *driver = NULL;
 	struct text names = { 0 };
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		if (!(slots[i].flags & GPUFABRIC_SLOT_FLAG_UNMANAGED))
 			continue;
-		driver = driver ? driver : slots[i].slot_driver;
+		driver = driver ? driver : drives_slot(&slots[i]);
 		text_join(&names, ", ", slots[i].name);
 	}
 	if (names.text)
 		out_note(out, "warnings", "! ",
 			 "%s: listed only, as slot driver %s may free them at any time (gpuctl doctor)",
 			 names.text, driver ? driver : "unknown");
+	free(driver);
 	free(names.text);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "cli/out.h"
+#include "host/drives.h"
 #include "host/judge.h"
 #include "session/session.h"
 
@@ -162,14 +163,20 @@ int session_slots(struct session *session, int argc, char *const *argv, struct g
 
 int session_managed(struct session *session, struct gf_slot *const *slots, size_t n)
 {
+	char *driver;
 	size_t i;
+	int ret;
 
-	for (i = 0; i < n; i++)
-		if (slots[i]->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
-			return ctl_fail(session->ctx, CTL_FAILED,
-					"%s is unmanaged: slot driver %s may free it at any time; let the firmware or the hypervisor leave hot-plug to the kernel, see gpuctl doctor",
-					slots[i]->name,
-					slots[i]->slot_driver ? slots[i]->slot_driver : "unknown");
+	for (i = 0; i < n; i++) {
+		if (!(slots[i]->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED))
+			continue;
+		driver = drives_slot(slots[i]);
+		ret = ctl_fail(session->ctx, CTL_FAILED,
+			       "%s is unmanaged: slot driver %s may free it at any time; let the firmware or the hypervisor leave hot-plug to the kernel, see gpuctl doctor",
+			       slots[i]->name, driver ? driver : "unknown");
+		free(driver);
+		return ret;
+	}
 	return CTL_DONE;
 }
 

@@ -13,6 +13,7 @@
 #include <linux/device.h>
 #include <linux/mutex.h>
 #include <linux/pm_runtime.h>
+#include <linux/spinlock.h>
 #include <net/genetlink.h>
 
 /* Exported to modules on every kernel, declared in no header of theirs. */
@@ -23,23 +24,28 @@ extern struct kset *pci_slots_kset;
 #define __cleanup(func) __attribute__((__cleanup__(func)))
 #endif
 
-static inline struct mutex *gf_hold_mutex(struct mutex *lock)
-{
-	mutex_lock(lock);
-	return lock;
+#define GF_GUARD(kind, type, hold, unhold)						\
+static inline type *gf_hold_##kind(type *lock)						\
+{											\
+	hold(lock);									\
+	return lock;									\
+}											\
+											\
+static inline void gf_unhold_##kind(type **lock)					\
+{											\
+	unhold(*lock);									\
 }
 
-static inline void gf_unhold(struct mutex **lock)
-{
-	mutex_unlock(*lock);
-}
+GF_GUARD(mutex, struct mutex, mutex_lock, mutex_unlock)
+GF_GUARD(spinlock, spinlock_t, spin_lock, spin_unlock)
 
-/* As later kernels have them, of mutexes alone; those allow declarations after statements. */
+/* As later kernels have them, for these; those allow declarations after statements. */
 #pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
 #define guard(kind) \
-	struct mutex *gf_held __maybe_unused __cleanup(gf_unhold) = gf_hold_##kind
+	__auto_type gf_held __maybe_unused __cleanup(gf_unhold_##kind) = gf_hold_##kind
 #define scoped_guard(kind, lock)							\
-	for (struct mutex *gf_held __cleanup(gf_unhold) = gf_hold_##kind(lock), *gf_once = NULL; \
+	for (struct mutex *gf_held __cleanup(gf_unhold_##kind) = gf_hold_##kind(lock),	\
+	     *gf_once = NULL;								\
 	     !gf_once; gf_once = gf_held)
 #endif
 

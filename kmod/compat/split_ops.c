@@ -42,8 +42,8 @@ static int start(struct netlink_callback *cb)
 }
 
 /* Register a family with split operations, do before dump of one command. */
-int __init gf_register_split(struct genl_family *family, const struct genl_split_ops *ops,
-			     unsigned int count)
+int gf_register_split(struct genl_family *family, const struct genl_split_ops *ops,
+		      unsigned int count)
 {
 	struct genl_ops *op = NULL;
 

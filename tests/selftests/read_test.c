@@ -82,9 +82,9 @@ TEST_F(read, switches)
 	}
 	EXPECT_EQ(0, strncmp("10000:", gf_text(gf_sub(sw, GPUFABRIC_A_SWITCH_ADDRESS)), 6));
 	EXPECT_REFUSED(get(GPUFABRIC_CMD_SWITCH_GET, GPUFABRIC_A_ID, 99), ENOENT,
-		       "there is no such switch");
+		       "there is none of this id or name");
 	EXPECT_EQ(GPUFABRIC_A_ID, gf.bad_attr);
-	EXPECT_REFUSED(get(GPUFABRIC_CMD_SWITCH_GET, 0, 0), EINVAL, "name a switch by its id");
+	EXPECT_REFUSED(get(GPUFABRIC_CMD_SWITCH_GET, 0, 0), EINVAL, "name what to get, by its id or name");
 	EXPECT_EQ(GPUFABRIC_A_ID, gf.miss);
 }
 
@@ -119,10 +119,10 @@ TEST_F(read, slot_by_name_and_by_id)
 	ASSERT_EQ(0, get_parts(&gf, &other));
 	EXPECT_EQ(0, memcmp(&slot, &other, sizeof(slot)));
 	EXPECT_STREQ("sim0-1", other.name);
-	EXPECT_REFUSED(get_slot(&gf, "sim5-5", &slot), ENOENT, "there is no such slot");
+	EXPECT_REFUSED(get_slot(&gf, "sim5-5", &slot), ENOENT, "there is none of this id or name");
 	EXPECT_REFUSED(get(GPUFABRIC_CMD_SLOT_GET, GPUFABRIC_A_ID, 4711), ENOENT,
-		       "there is no such slot");
-	EXPECT_REFUSED(get(GPUFABRIC_CMD_SLOT_GET, 0, 0), EINVAL, "name a slot by id or name");
+		       "there is none of this id or name");
+	EXPECT_REFUSED(get(GPUFABRIC_CMD_SLOT_GET, 0, 0), EINVAL, "name what to get, by its id or name");
 }
 
 TEST_F(read, slot_that_is_off_or_empty)
@@ -258,10 +258,10 @@ TEST_F(read, compositions)
 	EXPECT_EQ(0, gf_dump(&gf, &request, NULL, NULL));
 	EXPECT_EQ(0, gf.parts);
 	EXPECT_REFUSED(get_composition(&gf, "none", &composition), ENOENT,
-		       "there is no such composition");
+		       "there is none of this id or name");
 	EXPECT_REFUSED(get(GPUFABRIC_CMD_COMPOSITION_GET, GPUFABRIC_A_ID, 99), ENOENT,
-		       "there is no such composition");
-	EXPECT_REFUSED(get(GPUFABRIC_CMD_COMPOSITION_GET, 0, 0), EINVAL, "name a composition by id or name");
+		       "there is none of this id or name");
+	EXPECT_REFUSED(get(GPUFABRIC_CMD_COMPOSITION_GET, 0, 0), EINVAL, "name what to get, by its id or name");
 
 	ASSERT_EQ(0, ask_and_wait(&gf, &watch,
 				  ASK(.command = GPUFABRIC_CMD_COMPOSE, .name = "train",
@@ -299,7 +299,7 @@ TEST_F(read, history)
 	unsigned int others = 0, before;
 
 	EXPECT_REFUSED(get_last_history(&gf, "sim0-3", &history), ENOENT,
-		       "nothing has happened to this slot yet");
+		       "there is none of this id or name");
 	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_ATTACH, .reason = "because",
 						   SLOTS({ .name = "sim0-2" })), &end));
 	ASSERT_EQ(0, get_last_history(&gf, "sim0-2", &history));
@@ -413,7 +413,7 @@ TEST_F(read, names_that_are_no_text)
 	EXPECT_NE(0, gf_talk(&gf, &request));
 	gf_begin(&request, &gf, GPUFABRIC_CMD_SLOT_GET, 0);
 	gf_put_text(&request, GPUFABRIC_A_NAME, "");
-	EXPECT_REFUSED(gf_talk(&gf, &request), ENOENT, "there is no such slot");
+	EXPECT_REFUSED(gf_talk(&gf, &request), ENOENT, "there is none of this id or name");
 }
 
 MAIN("switches=2 slots=4 latency_ms=5 gpus=0.0-2:a100-80:off,1.*:h100-80:on")

@@ -235,7 +235,7 @@ static const struct change changes[] = {
 	{ "healthy", "echo 0.0.1 >sys/module/gpufabric/version", "warn", "module", "0.0.1 is loaded" },
 	{ "healthy", "for u in sys/class/gpufabric/*/uevent; do echo GPUFABRIC_COMPOSITION=night >>$u; done",
 	  "note", "module", "compositions night; operations on slots none" },
-	{ "healthy", "for u in sys/class/gpufabric/*/health; do echo stuck >$u; done", "note", "module",
+	{ "healthy", "sed -i s/HEALTH=ok/HEALTH=stuck/ sys/class/gpufabric/*/uevent", "note", "module",
 	  "operations on slots 100, 101, 200, 201" },
 	{ "healthy", LOCKDOWN "rm -r sys/module/gpufabric", "FAIL", "signature", "kernel lockdown refuses" },
 	{ "healthy", LOCKDOWN "echo O >sys/module/gpufabric/taint", "ok", "signature", "is signed" },

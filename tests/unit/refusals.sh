@@ -52,7 +52,7 @@ changed()
 	verdict "$is" "$1"
 }
 
-verdict "$((count < 50))" "all were found ($count)"
+verdict "$((count < 40))" "all were found ($count)"
 changed "another text is noticed" kmod/request.c 's/the name is taken, choose/the name is used, choose/' \
 	"EEXIST from request.c judge_compose: the name is used"
 changed "another errno is noticed" kmod/check.c 's/refuse(-EEXIST, why,/refuse(-EALREADY, why,/' \
@@ -61,18 +61,18 @@ changed "the same text at another place is noticed" kmod/check.c \
 	's/"the slot is not being drained, [^"]*"/"name slots to add or to remove"/' \
 	"EINVAL from check.c gf_check_abort: name slots to add or to remove"
 changed "an extended ack by the kernel's macro is noticed" kmod/netlink.c \
-	's/return gf_refuse(info, NULL, -EINVAL, "name a switch by its id");/{ NL_SET_ERR_MSG(info->extack, "no switch here"); return -EINVAL; }/' \
-	"EINVAL from netlink.c gpufabric_nl_switch_get_doit: no switch here"
+	's/return gf_refuse(info, NULL, -EINVAL, "name what to get, by its id or name");/{ NL_SET_ERR_MSG(info->extack, "no switch here"); return -EINVAL; }/' \
+	"EINVAL from netlink.c gpufabric_nl_get_doit: no switch here"
 changed "a text with a format is refused" kmod/netlink.c \
-	's/gf_refuse(info, NULL, -EINVAL, "name a switch by its id");/NL_SET_ERR_MSG_FMT(info->extack, "no %d");/' \
+	's/gf_refuse(info, NULL, -EINVAL, "name what to get, by its id or name");/NL_SET_ERR_MSG_FMT(info->extack, "no %d");/' \
 	"a text with a format is in no table"
 changed "a text that is no constant is refused" kmod/netlink.c \
-	's/gf_refuse(info, NULL, -EINVAL, "name a switch by its id");/gf_refuse(info, NULL, -EINVAL, text);/' \
+	's/gf_refuse(info, NULL, -EINVAL, "name what to get, by its id or name");/gf_refuse(info, NULL, -EINVAL, text);/' \
 	"not a constant text"
 changed "a refusal without an errno is refused" kmod/netlink.c 's/^	return -EPERM;$/	return error;/' \
 	"no errno follows"
-changed "a test that is gone is missed" tests/selftests/read_test.c 's/"there is no such switch"/"there is no switch"/' \
-	"ENOENT from netlink.c gpufabric_nl_switch_get_doit"
+changed "a test that is gone is missed" tests/selftests/read_test.c 's/"there is none of this id or name"/"there is none"/' \
+	"ENOENT from netlink.c gpufabric_nl_get_doit"
 changed "what cannot be provoked and is, is noticed" tests/selftests/request_test.c \
 	's/"the slot is in fault, see its cause and clear it first"/"the slot is changing state, try again"/;s/, EIO,$/, EBUSY,/' \
 	"can be provoked after all"

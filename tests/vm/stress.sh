@@ -111,7 +111,7 @@ look()
 {
 	gpuctl -j list >/dev/null || return
 	# Slots may go while they are read.
-	cat /sys/class/gpufabric/*/{name,occupancy,power_state,activity,health,address,uevent} >/dev/null 2>&1 || true
+	cat /sys/class/gpufabric/*/uevent >/dev/null 2>&1 || true
 }
 
 # Refused while somebody reads from the module.
@@ -122,7 +122,7 @@ reload()
 
 settled()
 {
-	! cat /sys/class/gpufabric/*/activity | grep -qvx none
+	! cat /sys/class/gpufabric/*/uevent | grep '^GPUFABRIC_ACTIVITY=' | grep -qv =none
 }
 
 # in_state STATE...: the slots that are in one of these.

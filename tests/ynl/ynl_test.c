@@ -132,9 +132,9 @@ static void test_refusals(void)
 	struct gpufabric_compose_req *compose = gpufabric_compose_req_alloc();
 	struct gpufabric_attach_req *attach = gpufabric_attach_req_alloc();
 
-	refused(gpufabric_slot_get(ys, get), EINVAL, "'name a slot by id or name'", "a slot without a name");
+	refused(gpufabric_slot_get(ys, get), EINVAL, "'name what to get, by its id or name'", "a slot without a name");
 	gpufabric_slot_get_req_set_name(get, "sim9-9");
-	refused(gpufabric_slot_get(ys, get), ENOENT, "'there is no such slot'", "an unknown slot");
+	refused(gpufabric_slot_get(ys, get), ENOENT, "'there is none of this id or name'", "an unknown slot");
 	gpufabric_slot_get_req_free(get);
 
 	gpufabric_compose_req_set_name(compose, "9");

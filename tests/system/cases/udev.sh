@@ -23,14 +23,11 @@ asked=0
 # The class device of a slot by its name.
 slot()
 {
-	local name
+	local events
 
-	for name in "$class"/slot*/name; do
-		if [ "$(cat "$name")" = "$1" ] && [[ $name != *gpu/name ]]; then
-			dirname "$name"
-			return
-		fi
-	done
+	# That of its GPU ends in "!gpu".
+	events=$(grep -lxF "GPUFABRIC_SLOT=$1" "$class"/slot*[0-9]/uevent)
+	echo "${events%/uevent}"
 }
 
 # ask ACTION DEVICE: properties go to /tmp/said, what udev did for them to /tmp/done.
@@ -130,7 +127,7 @@ is "$(said ID_GPUFABRIC_SLOT) $(said ID_GPUFABRIC_MODEL) $(said ID_GPUFABRIC_MEM
 	"sim0-0 H100 PCIe (sim) $((81559 << 20))" "the same properties"
 is "$(said ID_GPUFABRIC_KIND)" "$(systemd-hwdb query "$(cat "$pci/modalias")" | sed -n 's/^ID_GPUFABRIC_KIND=//p')" \
 	"its kind is that of the database"
-understood add "/sys/bus/pci/devices/$(cat "$first/address")" "a port"
+understood add "/sys/bus/pci/devices/$(sed -n 's/^GPUFABRIC_PORT=//p' "$first/uevent")" "a port"
 is "$(grep -c '^ID_GPUFABRIC' /tmp/said)" 0 "of which nothing is said"
 
 note "what else there is"

@@ -127,10 +127,10 @@ requests()
 
 settled()
 {
-	local file activity
+	local file events
 
-	for file in /sys/class/gpufabric/*/activity; do
-		read -r activity <"$file" && [ "$activity" = none ] || return 1
+	for file in /sys/class/gpufabric/*/uevent; do
+		events=$(<"$file") && [[ $events = *GPUFABRIC_ACTIVITY=none* ]] || return 1
 	done
 }
 

@@ -83,7 +83,7 @@ like "$(g status)" " operations 0 " "no operation is waited for"
 check "history" g history
 check "gpuctl lists them" gpuctl list
 check "another slot can still be asked about" g -c attach 202
-check "sysfs answers" cat /sys/class/gpufabric/slot*/occupancy
+check "sysfs answers" cat /sys/class/gpufabric/slot*/uevent
 check_fails "what is stuck cannot be used" g attach 200
 check_fails "nor cleared" g clear 200
 check_fails "unloading is refused" rmmod gpufabric

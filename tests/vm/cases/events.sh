@@ -71,7 +71,7 @@ for mode in own pciehp; do
 	check "$mode: four slots are added" wait_for 10 counted add -ge 4
 	is "$(heard_list | grep -c ' *slot[0-9]*$')" "$(heard_list | wc -l)" "$mode: and nothing but slots"
 	stop_listening
-	id=$(basename "$(dirname "$(grep -lx "${all[0]}" /sys/class/gpufabric/slot*/name | head -n 1)")")
+	id=$(basename "$(dirname "$(grep -lx "GPUFABRIC_SLOT=${all[0]}" /sys/class/gpufabric/slot*/uevent | head -n 1)")")
 
 	listen
 	check "$mode: attach" g attach "${all[0]}"
@@ -82,7 +82,7 @@ for mode in own pciehp; do
 	is "$(variable add "/$id!gpu" GPUFABRIC_COMPOSITION)" "" "$mode: in no composition"
 	is "$(variable add "/$id!gpu" SUBSYSTEM)" gpufabric "$mode: the subsystem"
 	check "$mode: it is in sysfs" test -e "/sys/class/gpufabric/$id!gpu"
-	is "$(cat "/sys/class/gpufabric/$id!gpu/address")" "$(lspci_gpus)" "$mode: with its address"
+	like "$(cat "/sys/class/gpufabric/$id!gpu/uevent")" "^GPUFABRIC_ADDRESS=$(lspci_gpus)$" "$mode: with its address"
 	is "$(heard_list | grep -c "^add .*gpu$")" 1 "$mode: it was added once"
 	stop_listening
 
@@ -93,7 +93,7 @@ for mode in own pciehp; do
 	check_fails "$mode: it is gone from sysfs" test -e "/sys/class/gpufabric/$id!gpu"
 	check "$mode: the slot has changed, too" heard "^KERNEL.* change .*$id "
 	stop_listening
-	is "$(cat "/sys/class/gpufabric/$id/power_state")" off "$mode: the slot is off"
+	like "$(cat "/sys/class/gpufabric/$id/uevent")" "^GPUFABRIC_POWER=off$" "$mode: the slot is off"
 
 	listen
 	check "$mode: compose two" g compose train "${all[1]}" "${all[2]}"

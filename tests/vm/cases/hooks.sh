@@ -27,7 +27,7 @@ hook()
 	mkdir -p "$dir"
 	{
 		echo '#!/bin/sh'
-		echo 'echo "${0##*/} $1 ${GPUFABRIC_SLOT-$2} $(cat /sys/class/gpufabric/*/name | wc -l)" >>'$log
+		echo 'echo "${0##*/} $1 ${GPUFABRIC_SLOT-$2} $(ls /sys/class/gpufabric | wc -l)" >>'$log
 		echo "$*"
 	} >"$dir/$name"
 	chmod 755 "$dir/$name"

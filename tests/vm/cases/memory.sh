@@ -50,7 +50,7 @@ states()
 # shellcheck disable=SC2317 # wait_for calls it
 settled()
 {
-	! cat /sys/class/gpufabric/*/activity | grep -qvx none
+	! cat /sys/class/gpufabric/*/uevent | grep '^GPUFABRIC_ACTIVITY=' | grep -qv =none
 }
 
 reset_slots()

@@ -52,7 +52,7 @@ check "two are attached, one of them composed" g compose same sim0-0
 check "and one not" g attach sim0-1
 for dir in /sys/class/gpufabric/slot*; do
 	[[ $dir != *gpu ]] || continue
-	echo "$(cat "$dir/name") $(cat "$dir"/{occupancy,power_state,activity,health} | xargs)"
+	sed -nE 's/^GPUFABRIC_(SLOT|OCCUPANCY|POWER|ACTIVITY|HEALTH)=//p' "$dir/uevent" | xargs
 done | sort >/tmp/sysfs
 while read -r name _; do
 	gpuctl -j show "$name" | jq -r '.slot | "\(.slot) \(.occupancy) \(.power) \(.activity) \(.health)"'

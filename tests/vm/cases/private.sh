@@ -72,8 +72,8 @@ if command -v gpuctl >/dev/null; then
 fi
 
 # Files: what they have to see, and nothing that they could write.
-is "$(nobody cat /sys/class/gpufabric/slot1/occupancy)" gpu "what is in a slot is in sysfs"
-is "$(nobody cat "/sys/class/gpufabric/slot1/slot1!gpu/address")" 10000:03:00.0 "and the address"
+like "$(nobody cat /sys/class/gpufabric/slot1/uevent)" "^GPUFABRIC_OCCUPANCY=gpu$" "what is in a slot is in sysfs"
+like "$(nobody cat "/sys/class/gpufabric/slot1/slot1!gpu/uevent")" "^GPUFABRIC_ADDRESS=10000:03:00.0$" "and the address"
 is "$(find /sys/class/gpufabric/*/ /sys/module/gpufabric/ -type f -perm /022 2>/dev/null)" "" \
 	"no file of ours can be written by others"
 is "$(grep -rsl sesame /sys/class/gpufabric/*/ /sys/module/gpufabric/ /proc/modules 2>/dev/null)" "" \

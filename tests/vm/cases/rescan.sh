@@ -37,7 +37,7 @@ for wrong in 1 y 0 none c1:04.0 10000:02:01 10000:02:20.0 10000:02:01.8 "10000:0
 	"$on,all" "$on;$disabled"; do
 	mark_log
 	check_fails "bare_ports=$wrong is refused" modprobe gpufabric bare_ports="$wrong"
-	like "$(log_since_mark)" 'gpufabric: bare_ports: ".*" does not begin with a PCI address' "and the log says why"
+	like "$(log_since_mark)" 'gpufabric: bare_ports: ".*" is not a PCI address' "and the log says why"
 done
 check "gpufabric loads" modprobe gpufabric
 is "$(names)" sim0-0 "ports without a controller are slots only where they are named"

@@ -24,14 +24,11 @@ property()
 # The class device of a slot by its name.
 slot()
 {
-	local name
+	local events
 
-	for name in "$gpus"/slot*/name; do
-		if [ "$(cat "$name")" = "$1" ] && [[ $name != *gpu/name ]]; then
-			dirname "$name"
-			return
-		fi
-	done
+	# That of its GPU ends in "!gpu".
+	events=$(grep -lxF "GPUFABRIC_SLOT=$1" "$gpus"/slot*[0-9]/uevent)
+	echo "${events%/uevent}"
 }
 
 is_gone() { [ -z "$(slot "$1")" ]; }
