@@ -132,18 +132,18 @@ static void by_heads(void)
 
 static void by_power(void)
 {
-	struct size_request train = workload("llama-3.1-8b", SIZE_TRAIN);
+	struct size_request train = workload("mistral-7b", SIZE_TRAIN);
 	unsigned int gpus;
 
 	n_slots = 0;
 	put("l40s", 16);
 	is_int(ask(train, NULL, 0), 0, "training");
-	decided("L40S", 6, LIMIT_MEMORY, "decided by memory: on 5 each would have to hold");
+	decided("L40S", 7, LIMIT_MEMORY, "decided by memory: on 6 each would have to hold");
 	train.round = SIZE_ROUND_POW2;
 	is_int(ask(train, NULL, 0), 0, "training");
 	gpus = arrangement.choice.fit.gpus;
 	ok(gpus && !(gpus & (gpus - 1)), "%u GPUs are a power of two", gpus);
-	decided("L40S", 8, LIMIT_POWER, "6 would have the memory, but are no power of two");
+	decided("L40S", 8, LIMIT_POWER, "7 would have the memory, but are no power of two");
 }
 
 static void by_pool(void)

@@ -95,7 +95,7 @@ written()
 # A minute has more than one step.
 stepped_twice()
 {
-	[ -n "$(sed -nE 's/^minute ([0-9]+): .*/\1/p' $dir/out | uniq -d)" ]
+	[ -n "$(sed -nE 's/^minute ([0-9]+): .*/\1/p' "$dir"/out | uniq -d)" ]
 }
 
 check "the modules load" load own switches=1 slots=4 latency_ms=5 'gpus=*:h100-80:off' || bail_out "no simulator"
