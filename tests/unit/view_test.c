@@ -102,6 +102,7 @@ static char *drawn(size_t n, bool twice, bool tty)
 		if (i % 2) {
 			struct gf_operation *last = &fabric.slots[i].last_operation;
 
+			fabric.slots[i].has.last_operation = true;
 			last->id = 7;
 			last->durations = mem_zalloc(2, sizeof(*last->durations));
 			last->n_durations = 2;
