@@ -139,6 +139,8 @@ note "a wait ends"
 series train 4 4 4 4 4 4 4 4 4 4 4 4
 series batch 0 0 0 0 0 0 0 0 0 0 0 0
 series serve 0 2 2 2 2 2 2 2 2 2 2 2
+# A planner that begins takes a boundary of just now for one that it was told of.
+was_at_boundary 2
 start_planner --boundary-wait 3min
 check "minute 0" tick 0
 is "$(all_have)" "4 0 0" "train has all"
