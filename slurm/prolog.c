@@ -174,7 +174,7 @@ static int prolog_run(struct prolog *prolog)
 	if (lock < 0)
 		return prolog_fault(prolog, strerror(-lock));
 	/* Another step of the job was first. */
-	if (!new &&getenv("GPUFABRIC_IF_NEW"))
+	if (getenv("GPUFABRIC_IF_NEW") && !new)
 		return 0;
 	/* Of an earlier start of the same job, after which no Epilog ran. */
 	if (!new) {
