@@ -204,7 +204,8 @@ int gpufabric_nl_get_doit(struct sk_buff *skb, struct genl_info *info)
 	u8 command = info->genlhdr->cmd;
 	unsigned long at = 0;
 
-	if (told[command].objects && !id && !name) {
+	/* An object has an id from 1 on; 0 would stand for any, and the last one be told. */
+	if (told[command].objects && !(id && nla_get_u32(id)) && !name) {
 		NL_SET_ERR_ATTR_MISS(info->extack, NULL, GPUFABRIC_A_ID);
 		return gf_refuse(info, NULL, -EINVAL, "name what to get, by its id or name");
 	}

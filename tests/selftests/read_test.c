@@ -123,6 +123,8 @@ TEST_F(read, slot_by_name_and_by_id)
 	EXPECT_REFUSED(get(GPUFABRIC_CMD_SLOT_GET, GPUFABRIC_A_ID, 4711), ENOENT,
 		       "there is none of this id or name");
 	EXPECT_REFUSED(get(GPUFABRIC_CMD_SLOT_GET, 0, 0), EINVAL, "name what to get, by its id or name");
+	EXPECT_REFUSED(get(GPUFABRIC_CMD_SLOT_GET, GPUFABRIC_A_ID, 0), EINVAL,
+		       "name what to get, by its id or name");
 }
 
 TEST_F(read, slot_that_is_off_or_empty)
