@@ -132,13 +132,19 @@ const struct size_engine engine_generic = {
 		[ENGINE_FP32_GRADIENTS] = 1, [ENGINE_RECOMPUTE] = 2, [ENGINE_ZERO] = 3,
 		[ENGINE_GATHERED] = 2, [ENGINE_SHARE] = 1, [ENGINE_TRAINS] = 1,
 	},
-	.fit = { PLAIN_FIT(INFER_P95), UNKNOWN_P95(PLAIN_FIT) },
+	.fit = {
+		PLAIN_FIT(INFER_P95), PLAIN_FIT(UNKNOWN_TRAIN_P95),
+		PLAIN_FIT(UNKNOWN_LORA_P95), PLAIN_FIT(UNKNOWN_QLORA_P95),
+	},
 };
 
-#define PLAIN(q) (q)
-
 /* The same of engines with a policy of their own that nobody has fitted. */
-static const double unfitted_p95[ENGINE_TASKS] = { INFER_P95, UNFITTED_P95(PLAIN) };
+static const double unfitted_p95[ENGINE_TASKS] = {
+	INFER_P95,
+	UNFITTED_TRAIN_P95,
+	UNFITTED_LORA_P95,
+	UNFITTED_QLORA_P95,
+};
 
 static struct size_engine *engine_of(struct size_engine *engines, size_t n, const char *id,
 				     size_t len)

@@ -150,14 +150,14 @@ static void processor_read(struct endpoint *e, struct json_object *body)
 int block_read(struct view *view, struct endpoint *e, const struct answer *answer, struct fault *f)
 {
 	const char *processor = first_link(answer->body, "Processors"), *path;
+	struct json_object *processors = doc_array(answer->body, "Processors");
 	struct answer processor_answer = { 0 };
 	int ret = CTL_DONE;
 
 	if (!processor)
 		return CTL_DONE;
 	/* It may have come with its block. */
-	processor_answer.body = json_object_get(
-		json_object_array_get_idx(doc_array(answer->body, "Processors"), 0));
+	processor_answer.body = json_object_get(json_object_array_get_idx(processors, 0));
 	if (!doc_text(processor_answer.body, "ProcessorType")) {
 		answer_free(&processor_answer);
 		ret = client_get(view->client, processor, NULL, &processor_answer, f);

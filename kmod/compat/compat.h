@@ -49,6 +49,20 @@ GF_GUARD(spinlock, spinlock_t, spin_lock, spin_unlock)
 	     !gf_once; gf_once = gf_held)
 #endif
 
+#ifdef __CHECKER__
+/* Sparse does not see what is released at the end of a scope, and counts the lock as held. */
+#undef guard
+#define guard(kind) gf_sparse_##kind
+
+static inline void gf_sparse_mutex(struct mutex *lock)
+{
+}
+
+static inline void gf_sparse_spinlock(spinlock_t *lock)
+{
+}
+#endif
+
 /* Whether a class's callbacks may change the device. */
 #ifdef HAVE_CLASS_CONST
 #define gf_class_device const struct device

@@ -9,6 +9,7 @@
  * their marker line; -n only prints. With rows of engines' logs it also writes the intervals
  * of engines that nobody has fitted (size_widths.h), from the rows of both files.
  */
+#include <ctype.h>
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>
@@ -173,13 +174,16 @@ static struct widths widths;
 
 static void write_widths(FILE *file, const char *name, enum width_kind kind)
 {
+	const char *c;
 	int task;
 
-	fprintf(file, "\n#define %s(of)", name);
-	for (task = SIZE_TRAIN; task < SIZE_TASKS; task++)
-		fprintf(file, "%s of(%.3f)", task > SIZE_TRAIN ? "," : "",
-			widths_shipped(&widths, (enum size_task)task, kind));
 	fprintf(file, "\n");
+	for (task = SIZE_TRAIN; task < SIZE_TASKS; task++) {
+		fprintf(file, "#define %s_", name);
+		for (c = size_task_name((enum size_task)task); *c; c++)
+			fputc(toupper(*c), file);
+		fprintf(file, "_P95 %.3f\n", widths_shipped(&widths, (enum size_task)task, kind));
+	}
 }
 
 static bool rewrite_widths(const char *path)
@@ -189,12 +193,11 @@ static bool rewrite_widths(const char *path)
 	if (!file)
 		return false;
 	fprintf(file, "/* SPDX-License-Identifier: GPL-2.0-only */\n"
-		"/*\n * P95 over P50 of trainings with engines that nobody has fitted: train, lora and\n"
-		" * qlora, with a policy of their own and with the generic one. Written by\n"
-		" * \"make fit\" with TERMS; do not edit.\n */\n"
+		"/*\n * P95 over P50 of trainings with engines that nobody has fitted: with a policy of\n"
+		" * their own, and with the generic one. Written by \"make fit\" with TERMS; do not edit.\n */\n"
 		"#ifndef GPUCTL_CATALOGUE_WIDTHS_H\n#define GPUCTL_CATALOGUE_WIDTHS_H\n");
-	write_widths(file, "UNFITTED_P95", WIDTH_POLICY);
-	write_widths(file, "UNKNOWN_P95", WIDTH_UNKNOWN);
+	write_widths(file, "UNFITTED", WIDTH_POLICY);
+	write_widths(file, "UNKNOWN", WIDTH_UNKNOWN);
 	fprintf(file, "\n#endif\n");
 	return !fclose(file);
 }

@@ -194,6 +194,10 @@ class Cluster:
     def node(self, name):
         return fields_of(self.run("scontrol", "show", "node", name)[1]).get("State", "")
 
+    def why(self):
+        """Reasons of nodes out of service, and the end of the controller's log, for a report."""
+        return [self.run("sinfo", "-N", "-o", "%N %T %E")[1], *self.log().splitlines()[-20:]]
+
     def job(self, number):
         return fields_of(self.run("scontrol", "show", "job", str(number))[1])
 

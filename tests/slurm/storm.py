@@ -181,9 +181,10 @@ class Storm:
                 print(f"# {time.strftime('%H:%M:%S')} Slurm has taken {node} out: {why}", flush=True)
                 self.taken_out += 1
                 self.cluster.run("scontrol", "update", f"nodename={node}", "state=resume")
-        for line in self.cluster.run("squeue", "-h", "-t", "PD", "-o", "%A %r %S")[1].splitlines():
-            job, why, start = line.rsplit(" ", 2) if line.count(" ") == 2 else ("", "", "")
-            if why == "BeginTime" and start > time.strftime("%FT%T", time.localtime(time.time() + 3)):
+        # Not its StartTime, which is what backfill expects.
+        for line in self.cluster.run("squeue", "-h", "-t", "PD", "-O", "JobID:12,EligibleTime:25,Reason:40")[1].splitlines():
+            job, eligible, why = line.split(None, 2)
+            if why.strip() == "BeginTime" and eligible > time.strftime("%FT%T", time.localtime(time.time() + 3)):
                 self.cluster.run("scontrol", "update", f"jobid={job}", "starttime=now+2")
 
     def is_empty(self):

@@ -114,9 +114,9 @@ def stray(cluster, node):
     for job, what in ((4000, "does not know"), (waiting, "does not have here")):
         Report.same((node.call("prolog", job), node.made(), node.file(job)), (0, [], "ended n1"),
                     f"a job that the controller {what} gets no GPUs")
-        Report.same(cluster.node("n1"), "IDLE", "and the node stays in service")
+        Report.same(cluster.node("n1"), "IDLE", "and the node stays in service", *cluster.why())
         node.call("epilog", job)
-    Report.same((node.made(), node.call("prolog", waiting)), ([], 0), "nor the second time")
+    Report.same((node.made(), node.call("prolog", waiting)), ([], 0), "nor the second time", *cluster.why())
     end(cluster, waiting)
 
 
