@@ -18,10 +18,10 @@
 
 SLOW=$((SLOW * 2))
 
-# Where pam_slurm_adopt has slurmstepd put a process.
+# Where pam_slurm_adopt has slurmstepd put a process: in a leaf, because no other cgroup takes one.
 extern_cgroup()
 {
-	find /sys/fs/cgroup/system.slice -path "*/job_$1/step_extern/user/*" -name cgroup.procs | head -n 1
+	find /sys/fs/cgroup/system.slice -path "*/job_$1/step_extern/user/task_*/cgroup.procs" | head -n 1
 }
 
 has_extern()
@@ -37,7 +37,7 @@ extern_opens()
 	procs=$(extern_cgroup "$1")
 	chmod 666 "/dev/gpufabric-sim/$2"
 	(
-		echo "$BASHPID" >"$procs"
+		echo "$BASHPID" >"$procs" || exit
 		exec runuser -u alice -- bash -c '(: <"$0") 2>&1 && echo opened' "/dev/gpufabric-sim/$2"
 	) | sed 's/.*: //'
 }
