@@ -104,22 +104,6 @@ static int fill_link(struct sk_buff *skb, int type, const struct gf_link *link)
 		nla_put_u32(skb, GPUFABRIC_A_LINK_DEVICE_WIDTH, link->device_width));
 }
 
-static int fill_bars(struct sk_buff *skb, const struct gf_reader *reader, const struct gf_bar *bars)
-{
-	int i, err = 0;
-
-	for (i = 0; !err && i < PCI_STD_NUM_BARS; i++) {
-		const struct gf_bar *bar = &bars[i];
-
-		err = bar->size && put_nest(skb, GPUFABRIC_A_FUNCTION_BAR,
-			nla_put_u32(skb, GPUFABRIC_A_BAR_INDEX, i) ||
-			put_u64(skb, GPUFABRIC_A_BAR_SIZE, bar->size) ||
-			nla_put_u32(skb, GPUFABRIC_A_BAR_FLAGS, bar->flags) ||
-			(reader->private && put_u64(skb, GPUFABRIC_A_BAR_ADDRESS, bar->address)));
-	}
-	return err;
-}
-
 /* How many parts a slot has, or for those of GPUFABRIC_CMD_MEMBER_GET a composition. */
 unsigned int gf_part_count(const void *of, u8 command)
 {
@@ -132,8 +116,6 @@ unsigned int gf_part_count(const void *of, u8 command)
 		return composition->nr_members;
 	case GPUFABRIC_CMD_FUNCTION_GET:
 		return slot->snap ? slot->snap->nr_functions : 0;
-	case GPUFABRIC_CMD_WINDOW_GET:
-		return slot->snap ? slot->snap->nr_windows : 0;
 	default:
 		/* Of a card that is there the functions tell. */
 		return slot->facts && !(slot->snap && slot->snap->nr_functions) ?
@@ -156,22 +138,7 @@ int gf_fill_function(struct sk_buff *skb, const struct gf_reader *reader, const 
 		nla_put_u32(skb, GPUFABRIC_A_FUNCTION_REVISION, function->revision) ||
 		put_text(skb, GPUFABRIC_A_FUNCTION_DRIVER, function->driver) ||
 		(function->iommu_group >= 0 &&
-		 nla_put_u32(skb, GPUFABRIC_A_FUNCTION_IOMMU_GROUP, function->iommu_group)) ||
-		fill_bars(skb, reader, function->bars));
-}
-
-int gf_fill_window(struct sk_buff *skb, const struct gf_reader *reader, const void *object)
-{
-	const struct gf_part *part = object;
-	const struct gf_slot *slot = part->of;
-	const struct gf_window *window = &slot->snap->windows[part->index];
-
-	return put_nest(skb, GPUFABRIC_A_WINDOW,
-		nla_put_u32(skb, GPUFABRIC_A_WINDOW_SLOT_ID, slot->id) ||
-		nla_put_u32(skb, GPUFABRIC_A_WINDOW_INVENTORY, slot->inventory) ||
-		nla_put_u32(skb, GPUFABRIC_A_WINDOW_FLAGS, window->flags) ||
-		put_u64(skb, GPUFABRIC_A_WINDOW_SIZE, window->size) ||
-		put_u64(skb, GPUFABRIC_A_WINDOW_FREE, window->free));
+		 nla_put_u32(skb, GPUFABRIC_A_FUNCTION_IOMMU_GROUP, function->iommu_group)));
 }
 
 static int fill_phases(struct sk_buff *skb, const u32 *phase_us)

@@ -137,7 +137,6 @@ static const struct {
 	[GPUFABRIC_CMD_SWITCH_GET] = { &gf.switches, gf_fill_switch },
 	[GPUFABRIC_CMD_SLOT_GET] = { &gf.slots, gf_fill_slot },
 	[GPUFABRIC_CMD_FUNCTION_GET] = { &gf.slots, gf_fill_function, true },
-	[GPUFABRIC_CMD_WINDOW_GET] = { &gf.slots, gf_fill_window, true },
 	[GPUFABRIC_CMD_NEED_GET] = { &gf.slots, gf_fill_need, true },
 	[GPUFABRIC_CMD_COMPOSITION_GET] = { &gf.compositions, gf_fill_composition },
 	[GPUFABRIC_CMD_MEMBER_GET] = { &gf.compositions, gf_fill_membership, true },

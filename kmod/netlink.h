@@ -31,7 +31,7 @@ typedef int gf_fill_fn(struct sk_buff *skb, const struct gf_reader *reader, cons
 
 gf_fill_fn gf_fill_slot, gf_fill_switch, gf_fill_composition, gf_fill_op, gf_fill_history;
 gf_fill_fn gf_fill_stats, gf_fill_status;
-gf_fill_fn gf_fill_function, gf_fill_window, gf_fill_need, gf_fill_membership; /* of a gf_part */
+gf_fill_fn gf_fill_function, gf_fill_need, gf_fill_membership; /* of a gf_part */
 int gf_fill_number(struct sk_buff *skb);
 int gf_fill_member(struct sk_buff *skb, const struct gf_slot *slot);
 

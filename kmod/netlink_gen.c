@@ -79,14 +79,13 @@ POLICY(annotate, GENERATION, NAME, ANNOTATION, GENERATION);
 #define ADMIN .pre_doit = gpufabric_nl_admin_doit
 
 /* Ops table for gpufabric */
-const struct genl_split_ops gpufabric_nl_ops[23] = {
+const struct genl_split_ops gpufabric_nl_ops[22] = {
 	OP(STATUS_GET, nothing, DO, .doit = gpufabric_nl_get_doit),
 	OP(SWITCH_GET, switch_get, DO, .doit = gpufabric_nl_get_doit),
 	OP(SWITCH_GET, nothing, DUMP, .dumpit = gpufabric_nl_dumpit),
 	OP(SLOT_GET, slot_get, DO, .doit = gpufabric_nl_get_doit),
 	OP(SLOT_GET, nothing, DUMP, .dumpit = gpufabric_nl_dumpit),
 	OP(FUNCTION_GET, switch_get, DUMP, .dumpit = gpufabric_nl_dumpit),
-	OP(WINDOW_GET, switch_get, DUMP, .dumpit = gpufabric_nl_dumpit),
 	OP(NEED_GET, switch_get, DUMP, .dumpit = gpufabric_nl_dumpit),
 	OP(COMPOSITION_GET, slot_get, DO, .doit = gpufabric_nl_get_doit),
 	OP(COMPOSITION_GET, nothing, DUMP, .dumpit = gpufabric_nl_dumpit),

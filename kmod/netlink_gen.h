@@ -16,7 +16,7 @@
 extern const struct nla_policy gpufabric_named_member_nl_policy[GPUFABRIC_A_MEMBER_ORDER + 1];
 
 /* Ops table for gpufabric */
-extern const struct genl_split_ops gpufabric_nl_ops[23];
+extern const struct genl_split_ops gpufabric_nl_ops[22];
 
 int gpufabric_nl_admin_doit(const struct genl_split_ops *ops,
 			    struct sk_buff *skb, struct genl_info *info);

@@ -112,12 +112,16 @@ static void read_seen(struct gf_seen *seen, struct pci_dev *pdev)
 		const struct resource *res = &pdev->resource[i];
 		struct gf_fact *bar = &seen->bar[i];
 
-		/* The PCI core leaves those alone that hardware has fixed. */
-		if (!res->flags || res->flags & IORESOURCE_PCI_FIXED || !resource_size(res))
+		/* The PCI core leaves those alone that hardware has fixed; I/O ports no driver needs. */
+		if (!(res->flags & IORESOURCE_MEM) || res->flags & IORESOURCE_PCI_FIXED ||
+		    !resource_size(res))
 			continue;
 		bar->size = resource_size(res);
 		bar->align = align_of(pdev, i, bar->size);
-		bar->flags = gf_bar_flags(res) & ~GPUFABRIC_BAR_FLAG_ASSIGNED;
+		if (res->flags & IORESOURCE_MEM_64)
+			bar->flags |= GPUFABRIC_BAR_FLAG_WIDE;
+		if (res->flags & IORESOURCE_PREFETCH)
+			bar->flags |= GPUFABRIC_BAR_FLAG_PREFETCHABLE;
 		if (i == PCI_ROM_RESOURCE)
 			bar->flags |= GPUFABRIC_BAR_FLAG_OPTIONAL;
 		else if (i > PCI_ROM_RESOURCE)
@@ -332,7 +336,7 @@ void gf_notify_facts(struct gf_slot *slot, struct pci_dev *pdev, bool awake, str
 		now = *seen;
 	spin_unlock(&gf_notify_lock);
 	for (i = 0; i < GF_SEEN; i++) {
-		if (!now.bar[i].size || now.bar[i].flags & GPUFABRIC_BAR_FLAG_IO)
+		if (!now.bar[i].size)
 			continue;
 		if (awake && i < PCI_STD_NUM_BARS)
 			now.bar[i].sizes = pci_rebar_get_possible_sizes(pdev, i);
@@ -384,7 +388,9 @@ void gf_notify_missing_bar(struct gf_slot *slot, struct pci_dev *pdev, struct gf
 
 		if (!res->flags)
 			size = seen ? seen->bar[i].size : 0;
-		else if (res->parent && !(res->flags & IORESOURCE_UNSET) && is_forwarded(pdev, res))
+		else if (res->flags & IORESOURCE_IO ||
+			 (res->parent && !(res->flags & IORESOURCE_UNSET) &&
+			  is_forwarded(pdev, res)))
 			size = 0;
 		if (size) {
 			snap->missing_bar = i;

@@ -214,8 +214,7 @@ static bool looks_the_same(const struct gf_snapshot *a, const struct gf_snapshot
 
 static bool has_same_parts(const struct gf_snapshot *a, const struct gf_snapshot *b)
 {
-	return a && a->nr_functions == b->nr_functions && a->nr_windows == b->nr_windows &&
-	       !memcmp(a->windows, b->windows, sizeof(a->windows)) &&
+	return a && a->nr_functions == b->nr_functions &&
 	       !memcmp(a->functions, b->functions, a->nr_functions * sizeof(a->functions[0]));
 }
 

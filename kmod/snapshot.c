@@ -97,13 +97,6 @@ bool gf_snapshot_bound(const struct gf_snapshot *snap, const char *driver)
 /* What only the hardware knows, of the same GPU. */
 static void keep_quiet(struct gf_snapshot *snap, const struct gf_snapshot *before)
 {
-	unsigned int i, bar;
-
-	for (i = 0; i < snap->nr_functions; i++) {
-		for (bar = 0; bar < PCI_STD_NUM_BARS; bar++)
-			snap->functions[i].bars[bar].flags |= before->functions[i].bars[bar].flags &
-				GPUFABRIC_BAR_FLAG_RESIZABLE;
-	}
 	snap->serial = before->serial;
 	snap->link = before->link;
 	if (!snap->alive) {
@@ -157,40 +150,6 @@ void gf_snapshot_keep(struct gf_snapshot *snap, const struct gf_snapshot *before
 	}
 }
 
-u32 gf_bar_flags(const struct resource *res)
-{
-	u32 flags = 0;
-
-	if (res->parent && !(res->flags & IORESOURCE_UNSET))
-		flags |= GPUFABRIC_BAR_FLAG_ASSIGNED;
-	if (res->flags & IORESOURCE_MEM_64)
-		flags |= GPUFABRIC_BAR_FLAG_WIDE;
-	if (res->flags & IORESOURCE_PREFETCH)
-		flags |= GPUFABRIC_BAR_FLAG_PREFETCHABLE;
-	if (res->flags & IORESOURCE_IO)
-		flags |= GPUFABRIC_BAR_FLAG_IO;
-	return flags;
-}
-
-static void read_bars(struct gf_function *function, struct pci_dev *pdev, bool quiet)
-{
-	int i;
-
-	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
-		struct resource *res = &pdev->resource[i];
-		struct gf_bar *bar = &function->bars[i];
-
-		if (!res->flags || !resource_size(res))
-			continue;
-		bar->size = resource_size(res);
-		bar->flags = gf_bar_flags(res);
-		if (!quiet && pci_rebar_get_possible_sizes(pdev, i))
-			bar->flags |= GPUFABRIC_BAR_FLAG_RESIZABLE;
-		if (bar->flags & GPUFABRIC_BAR_FLAG_ASSIGNED)
-			bar->address = pci_bus_address(pdev, i);
-	}
-}
-
 /*
  * Never waits for the device's lock, which a probe holds as long as it likes. So does, for a
  * moment, whoever reads some of the device's files, and then no event follows. Returns whether
@@ -206,7 +165,7 @@ static bool read_driver(struct gf_function *function, struct pci_dev *pdev)
 	return true;
 }
 
-static void read_function(struct gf_function *function, struct pci_dev *pdev, bool quiet)
+static void read_function(struct gf_function *function, struct pci_dev *pdev)
 {
 	struct iommu_group *group;
 
@@ -222,7 +181,6 @@ static void read_function(struct gf_function *function, struct pci_dev *pdev, bo
 		function->iommu_group = iommu_group_id(group);
 		iommu_group_put(group);
 	}
-	read_bars(function, pdev, quiet);
 }
 
 /* Each function of a card sleeps by itself, and so do the bridges that lead to it. */
@@ -233,61 +191,6 @@ static bool is_reachable(const struct gf_slot *slot, struct pci_dev *pdev)
 			return false;
 	}
 	return gf_config_open(slot->port);
-}
-
-/*
- * The first resource of a window that ends behind an address. The tree of resources is not
- * walked: drivers change it under a lock that is the kernel's own.
- */
-static const struct resource *next_taken(const struct resource *window,
-					 const struct gf_functions *functions, u64 start)
-{
-	const struct resource *next = NULL;
-	unsigned int i, bar;
-
-	for (i = 0; i < functions->count; i++) {
-		for (bar = 0; bar < PCI_NUM_RESOURCES; bar++) {
-			const struct resource *res = &functions->pdev[i]->resource[bar];
-
-			if (READ_ONCE(res->parent) == window &&
-			    res->end >= start && (!next || res->start < next->start))
-				next = res;
-		}
-	}
-	return next;
-}
-
-static u64 largest_gap(const struct resource *window, const struct gf_functions *functions)
-{
-	u64 start = window->start, largest = 0;
-	const struct resource *next;
-
-	while ((next = next_taken(window, functions, start))) {
-		if (next->start > start)
-			largest = max(largest, next->start - start);
-		start = next->end + 1;
-	}
-	return max(largest, window->end + 1 - start);
-}
-
-static void read_windows(struct gf_snapshot *snap, struct pci_bus *bus,
-			 const struct gf_functions *functions)
-{
-	struct resource *res;
-	int i;
-
-	snap->bus_first = bus->busn_res.start;
-	snap->bus_last = bus->busn_res.end;
-	pci_bus_for_each_resource(bus, res, i) {
-		struct gf_window *window;
-
-		if (!res || !res->flags || !resource_size(res) || snap->nr_windows == GF_WINDOWS)
-			continue;
-		window = &snap->windows[snap->nr_windows++];
-		window->flags = gf_bar_flags(res);
-		window->size = resource_size(res);
-		window->free = largest_gap(res, functions);
-	}
 }
 
 static bool all_answer(const struct gf_functions *functions)
@@ -326,7 +229,7 @@ static void add_function(struct gf_snapshot *snap, struct gf_slot *slot, struct 
 	unsigned int index = snap->nr_functions++;
 	struct gf_function *function = &snap->functions[index];
 
-	read_function(function, pdev, snap->quiet || !is_reachable(slot, pdev));
+	read_function(function, pdev);
 	if (!read_driver(function, pdev))
 		snap->driver_unread = true;
 	if (snap->has_slots || !gf_is_gpu_class(pdev->class))
@@ -367,6 +270,8 @@ static struct gf_snapshot *snapshot_locked(struct gf_slot *slot)
 	}
 	snap->card = functions;
 	snap->has_slots = functions->chassis;
+	snap->bus_first = bus->busn_res.start;
+	snap->bus_last = bus->busn_res.end;
 	snap->closed = !gf_config_open(slot->port);
 	if (!snap->closed &&
 	    (pcie_capability_read_dword(slot->port, PCI_EXP_SLTCAP, &snap->sltcap) ||
@@ -387,7 +292,6 @@ static struct gf_snapshot *snapshot_locked(struct gf_slot *slot)
 		snap->alive = true;
 		snap->quiet = true;
 	}
-	read_windows(snap, bus, functions);
 	return snap;
 }
 

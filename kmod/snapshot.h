@@ -7,7 +7,6 @@
 #include "card.h"
 #include "slot.h"
 
-#define GF_WINDOWS 4
 #define GF_UNREAD_MS 50
 
 /* Functions that were found. */
@@ -18,12 +17,6 @@ struct gf_functions {
 	struct pci_dev *pdev[]; /* referenced; each bridge before what is behind it */
 };
 
-struct gf_bar {
-	u64 size; /* in bytes, 0 where there is none */
-	u64 address; /* on the bus; private to privileged readers */
-	u32 flags; /* GPUFABRIC_BAR_FLAG_* */
-};
-
 /* A function in a slot as it was when looked at. */
 struct gf_function {
 	char address[16];
@@ -32,7 +25,6 @@ struct gf_function {
 	u32 class; /* 24 bits */
 	int iommu_group; /* -1 when there is none */
 	char driver[32]; /* empty when none is bound */
-	struct gf_bar bars[PCI_STD_NUM_BARS];
 };
 
 /* A BAR that a card was seen with, or a bridge on it. */
@@ -53,13 +45,6 @@ struct gf_facts {
 
 /* The most that one function adds to the facts, and itself where it is a bridge. */
 #define GF_FACTS (PCI_BRIDGE_RESOURCES + 1)
-
-/* A window of a bridge. */
-struct gf_window {
-	u32 flags; /* GPUFABRIC_BAR_FLAG_* */
-	u64 size; /* in bytes */
-	u64 free; /* the largest piece that nothing uses, in bytes */
-};
 
 /* What was found in a slot, immutable once made. */
 struct gf_snapshot {
@@ -92,8 +77,6 @@ struct gf_snapshot {
 	struct gf_facts *facts; /* NULL without functions, or once the slot has taken it */
 	u8 bus_first; /* below the port */
 	u8 bus_last;
-	unsigned int nr_windows;
-	struct gf_window windows[GF_WINDOWS];
 	unsigned int nr_functions;
 	struct gf_function functions[]; /* each bridge of the card before what is behind it */
 };
@@ -106,7 +89,6 @@ static inline const struct gf_function *gf_snapshot_gpu(const struct gf_snapshot
 
 struct gf_snapshot *gf_snapshot_take(struct gf_slot *slot);
 void gf_snapshot_free(struct gf_snapshot *snap);
-u32 gf_bar_flags(const struct resource *res);
 void gf_link_read(struct pci_dev *upper, struct pci_dev *lower, struct gf_link *link);
 bool gf_link_degraded(const struct gf_link *link);
 void gf_snapshot_judge(const struct gf_snapshot *snap, struct gf_failure *failure);

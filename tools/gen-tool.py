@@ -17,7 +17,7 @@ C_NAMES = {"switch": "sw", "event": "kind"}
 # The word that the tool makes of a nest, in a member of its own (module/state.h).
 WORDS = {"condition": "state", "previous": "was"}
 # Objects that belong to another and come by dumps of their own: the tool keeps them in it.
-PARTS = {"slot": {"function": "function", "window": "window", "need": "need"},
+PARTS = {"slot": {"function": "function", "need": "need"},
          "composition": {"membership": "member"}}
 # What the tables are made of.
 MACROS = r"""

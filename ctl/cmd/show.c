@@ -15,6 +15,7 @@
 #include "host/hwdb.h"
 #include "host/iommu.h"
 #include "host/lamp.h"
+#include "host/pci.h"
 #include "host/vfs.h"
 #include "module/netlink_gen.h"
 #include "session/render.h"
@@ -219,16 +220,11 @@ static void show_place(struct out_table *t, const struct gf_fabric *fabric,
 		out_strf(t, "buses", "%02x-%02x", slot->bus_first, slot->bus_last);
 }
 
-static void show_panel(struct out_table *t, const struct gf_slot *slot)
+static void show_panel(struct out_table *t, const struct tree *tree, const struct gf_slot *slot)
 {
 	struct lamp_panel panel;
-	struct fault fault = { "" };
-	struct tree tree;
 
-	if (tree_open(&tree, NULL, &fault))
-		return;
-	lamp_look(&tree, slot->name, slot->address, &panel);
-	tree_close(&tree);
+	lamp_look(tree, slot->name, slot->address, &panel);
 	if (panel.lamp >= 0)
 		out_str(t, "indicator", lamp_name(panel.lamp));
 	else if (panel.lamp == -EAGAIN)
@@ -250,7 +246,30 @@ static void show_counts(struct out_table *t, const struct gf_slot *slot)
 		 slot->attaches, slot->detaches, slot->faults, slot->flaps, slot->degradations);
 }
 
-static void show_bars(struct out_table *parent, const struct gf_function *f)
+/* The address of a range, where it has one, and its properties. */
+static void show_range(struct out_table *t, const struct pci_range *range, bool resizable)
+{
+	const char *flags[4];
+	size_t n = 0;
+
+	if (pci_is_assigned(range)) {
+		out_cell(t, "address", json_object_new_uint64(range->start), "0x%llx",
+			 (unsigned long long)range->start);
+		flags[n++] = "assigned";
+	}
+	if (range->flags & PCI_RES_WIDE)
+		flags[n++] = "wide";
+	if (range->flags & PCI_RES_PREFETCH)
+		flags[n++] = "prefetchable";
+	if (resizable)
+		flags[n++] = "resizable";
+	out_bytes(t, "size", pci_range_size(range));
+	out_list(t, "flags", flags, n);
+	if (!pci_is_assigned(range))
+		out_text(t, "flags", "NOT ASSIGNED");
+}
+
+static void show_bars(struct out_table *parent, const struct tree *tree, const char *address)
 {
 	static const struct out_column columns[] = {
 		{ "index", "BAR" },
@@ -260,18 +279,17 @@ static void show_bars(struct out_table *parent, const struct gf_function *f)
 		{ NULL, NULL },
 	};
 	struct out_table *t = out_sub(parent, "bars", columns, OUT_TABLE);
-	size_t i;
+	struct pci_device dev = { 0 };
+	unsigned int i;
 
-	for (i = 0; i < f->n_bars; i++) {
+	pci_read_ranges(tree, address, &dev);
+	for (i = 0; i < 6; i++) {
+		if (!(dev.res[i].flags & PCI_RES_MEM) || !pci_range_size(&dev.res[i]))
+			continue;
 		out_row(t);
-		out_uint(t, "index", f->bars[i].index);
-		out_bytes(t, "size", f->bars[i].size);
-		if (f->bars[i].has.address)
-			out_cell(t, "address", json_object_new_uint64(f->bars[i].address), "0x%llx",
-				 (unsigned long long)f->bars[i].address);
-		show_flags(t, "flags", f->bars[i].flags, gfnl_bar_flag_name);
-		if (!(f->bars[i].flags & GPUFABRIC_BAR_FLAG_ASSIGNED))
-			out_text(t, "flags", "NOT ASSIGNED");
+		out_uint(t, "index", i);
+		show_range(t, &dev.res[i],
+			   tree_has(tree, "sys/bus/pci/devices/%s/resource%u_resize", address, i));
 	}
 }
 
@@ -295,7 +313,8 @@ static void show_group(struct out_table *t, const struct gf_function *f)
 	iommu_free(members, others);
 }
 
-static void show_functions(struct out_table *parent, const struct gf_slot *slot)
+static void show_functions(struct out_table *parent, const struct tree *tree,
+			   const struct gf_slot *slot)
 {
 	static const struct out_column columns[] = {
 		{ "address", "FUNCTION" },
@@ -325,7 +344,7 @@ static void show_functions(struct out_table *parent, const struct gf_slot *slot)
 		out_uint(t, "revision", f->revision);
 		out_str(t, "driver", f->driver);
 		show_group(t, f);
-		show_bars(t, f);
+		show_bars(t, tree, f->address);
 	}
 }
 
@@ -382,26 +401,29 @@ static void show_shares(struct session *session, struct out_table *t, const stru
 	holders_free(&holders);
 }
 
-static void show_windows(struct out_table *parent, const struct gf_slot *slot)
+/* Those of the slot's port: what a card in it can have. */
+static void show_windows(struct out_table *parent, const struct tree *tree, const char *address)
 {
 	static const struct out_column columns[] = {
-		{ "flags", "WINDOW" },
-		{ "size", "SIZE", OUT_RIGHT },
-		{ "free", "FREE", OUT_RIGHT },
+		{ "size", "WINDOW", OUT_RIGHT },
+		{ "address", "ADDRESS", OUT_OPTIONAL },
+		{ "flags", "PROPERTIES" },
 		{ NULL, NULL },
 	};
 	struct out_table *t = out_sub(parent, "windows", columns, OUT_TABLE);
+	struct pci_device dev = { 0 };
 	size_t i;
 
-	for (i = 0; i < slot->n_windows; i++) {
+	pci_read_ranges(tree, address, &dev);
+	for (i = 0; i < 2; i++) {
+		if (!pci_is_assigned(&dev.window[i]))
+			continue;
 		out_row(t);
-		show_flags(t, "flags", slot->windows[i].flags, gfnl_bar_flag_name);
-		out_bytes(t, "size", slot->windows[i].size);
-		out_bytes(t, "free", slot->windows[i].free);
+		show_range(t, &dev.window[i], false);
 	}
 }
 
-static void show_slot(struct session *session, const struct gf_slot *slot)
+static void show_slot(struct session *session, const struct tree *tree, const struct gf_slot *slot)
 {
 	struct out_table *t = out_table(session->ctx->out, "slot", slot_columns, OUT_SINGLE);
 	struct identity identity;
@@ -423,7 +445,7 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 	show_contents(t, slot);
 	show_link(t, &slot->link);
 	show_place(t, &session->fabric, slot);
-	show_panel(t, slot);
+	show_panel(t, tree, slot);
 	out_uint(t, "generation", slot->generation);
 	placement_verdict(session, slot, &verdict);
 	show_verdict(t, &verdict);
@@ -431,10 +453,9 @@ static void show_slot(struct session *session, const struct gf_slot *slot)
 		out_time(t, "drain_deadline", text_wall(slot->drain_deadline));
 	show_counts(t, slot);
 	if (slot->n_functions)
-		show_functions(t, slot);
+		show_functions(t, tree, slot);
 	show_shares(session, t, slot);
-	if (slot->n_windows)
-		show_windows(t, slot);
+	show_windows(t, tree, slot->address);
 	if (slot->operation.id)
 		render_operation(t, "operation", &slot->operation);
 	if (slot->last_operation.id)
@@ -475,7 +496,9 @@ static int show_run(struct ctl_ctx *ctx, int argc, char **argv)
 {
 	const struct gf_composition *composition;
 	const struct gf_slot *slot;
+	struct fault fault = { "" };
 	struct session session;
+	struct tree tree;
 	int ret;
 
 	ret = ctl_operands(ctx, argc, 1, 1);
@@ -485,8 +508,12 @@ static int show_run(struct ctl_ctx *ctx, int argc, char **argv)
 		return ret;
 	slot = gf_slot_by_name(&session.fabric, argv[0]);
 	composition = gf_composition_by_name(&session.fabric, argv[0]);
-	if (slot)
-		show_slot(&session, slot);
+	if (slot && tree_open(&tree, NULL, &fault)) {
+		ret = ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
+	} else if (slot) {
+		show_slot(&session, &tree, slot);
+		tree_close(&tree);
+	}
 	if (composition)
 		show_composition(&session, composition);
 	if (!slot && !composition)
@@ -501,7 +528,7 @@ const struct ctl_command cmd_show = {
 	.group = CTL_LOOK,
 	.args = "SLOT|NAME",
 	.summary = "all details of a slot or a composition",
-	.help = "Only root sees who requested operations, addresses, and whether the port has detected a power fault.\n"
+	.help = "Only root sees who requested operations, serial numbers, and whether the port has detected a power fault.\n"
 		"The NAME of a function comes from udev's hardware database. The IOMMU group of each function is listed\n"
 		"with its other members, which go to a guest together. Virtual functions are listed with their holders.",
 	.flags = CTL_NO_DRY_RUN,

@@ -19,13 +19,6 @@ static const char *name_of_gpu(const struct doctor *doctor, size_t gpu)
 	return NULL;
 }
 
-static uint64_t size_of(const struct pci_range *range)
-{
-	return range->flags && range->end >= range->start && range->end ?
-		       range->end - range->start + 1 :
-		       0;
-}
-
 static void check_assigned(struct doctor *doctor, size_t index, const char *slot)
 {
 	const struct pci_device *dev = &doctor->pci.items[index];
@@ -35,12 +28,12 @@ static void check_assigned(struct doctor *doctor, size_t index, const char *slot
 		const struct pci_range *bar = &dev->res[i];
 		char size[TEXT_QUANTITY];
 
-		if (!(bar->flags & PCI_RES_MEM) || pci_is_assigned(bar) || !size_of(bar))
+		if (!(bar->flags & PCI_RES_MEM) || pci_is_assigned(bar) || !pci_range_size(bar))
 			continue;
 		doctor_find(doctor, DOCTOR_FAIL, "bars",
 			    "slot %s: BAR %zu of %s (%s) has no address\n"
 			    "gpuctl detach %s and attach it again; if it stays so, see windows above",
-			    slot, i, dev->address, text_bytes(size, size_of(bar)), slot);
+			    slot, i, dev->address, text_bytes(size, pci_range_size(bar)), slot);
 	}
 }
 

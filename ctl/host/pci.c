@@ -82,6 +82,11 @@ bool pci_is_assigned(const struct pci_range *range)
 	       range->end >= range->start;
 }
 
+uint64_t pci_range_size(const struct pci_range *range)
+{
+	return range->flags && range->end > range->start ? range->end - range->start + 1 : 0;
+}
+
 size_t pci_parse_resources(const char *text, struct pci_range *res, size_t max)
 {
 	const char *line = text;
@@ -192,16 +197,15 @@ static unsigned int pci_number_of(const struct tree *tree, const char *address, 
 	return number;
 }
 
-/* What the kernel remembers of a device's addresses. */
-static void read_addresses(const struct tree *tree, struct pci_device *dev)
+void pci_read_ranges(const struct tree *tree, const char *address, struct pci_device *dev)
 {
 	struct pci_range res[PCI_RESOURCES] = { 0 };
 	size_t n = 0;
 	char *text;
 
-	dev->class = pci_hex_of(tree, dev->address, "class");
+	dev->class = pci_hex_of(tree, address, "class");
 	dev->bridge = dev->class >> 8 == 0x0604;
-	text = tree_read(tree, NULL, DEVICES "/%s/resource", dev->address);
+	text = tree_read(tree, NULL, DEVICES "/%s/resource", address);
 	if (text)
 		n = pci_parse_resources(text, res, PCI_RESOURCES);
 	free(text);
@@ -219,7 +223,7 @@ static void read_device(const struct tree *tree, struct pci_device *dev)
 {
 	char *link;
 
-	read_addresses(tree, dev);
+	pci_read_ranges(tree, dev->address, dev);
 	pci_read_config(tree, dev->address, dev);
 	find_pref(dev);
 	if (dev->bridge) {
@@ -326,7 +330,7 @@ static void pci_add_below(const struct tree *tree, const char *path, unsigned in
 		if (!is_address(names[i]))
 			continue;
 		dev = pci_add_device(tree, names[i], list);
-		read_addresses(tree, dev);
+		pci_read_ranges(tree, dev->address, dev);
 		if (levels)
 			guess_pref(tree, dev);
 		below = mem_printf("%s/%s", path, names[i]);
@@ -350,7 +354,7 @@ void pci_read_bus(const struct tree *tree, const char *port, struct pci_list *li
 		*slash = '\0';
 		slash = strrchr(path, '/');
 		if (slash && is_address(slash + 1))
-			read_addresses(tree, pci_add_device(tree, slash + 1, list));
+			pci_read_ranges(tree, slash + 1, pci_add_device(tree, slash + 1, list));
 		pci_add_below(tree, path, 1, list);
 		find_parents(list);
 	}

@@ -88,6 +88,11 @@ void pci_read(const struct tree *tree, struct pci_list *list);
 void pci_read_bus(const struct tree *tree, const char *port, struct pci_list *list);
 void pci_free(struct pci_list *list);
 
+/*
+ * BARs and windows of one device as the kernel remembers them; nobody is woken for it. Sets
+ * dev->res, dev->window, dev->class and dev->bridge, which are 0 where the device is gone.
+ */
+void pci_read_ranges(const struct tree *tree, const char *address, struct pci_device *dev);
 struct pci_device *pci_find(const struct pci_list *list, const char *address);
 /* Where in config space extended capabilities begin; only root can read that far. */
 #define PCI_EXTENDED_BASE 0x100
@@ -113,6 +118,8 @@ int pci_read_slot(const struct tree *tree, const char *address, uint32_t *capabi
 		  uint16_t *status);
 /* It has an address, and so is taken. */
 bool pci_is_assigned(const struct pci_range *range);
+/* In bytes; 0 where there is none. */
+uint64_t pci_range_size(const struct pci_range *range);
 /* Resource file of sysfs; for tests and fuzzing on its own. Returns how many lines were good. */
 size_t pci_parse_resources(const char *text, struct pci_range *res, size_t max);
 

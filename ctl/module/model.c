@@ -286,15 +286,11 @@ void gf_slot_move_parts(struct gf_slot *to, struct gf_slot *from)
 		return;
 	to->functions = from->functions;
 	to->n_functions = from->n_functions;
-	to->windows = from->windows;
-	to->n_windows = from->n_windows;
 	to->needs = from->needs;
 	to->n_needs = from->n_needs;
 	to->loaded = from->loaded;
 	from->functions = NULL;
 	from->n_functions = 0;
-	from->windows = NULL;
-	from->n_windows = 0;
 	from->needs = NULL;
 	from->n_needs = 0;
 	from->loaded = 0;

@@ -237,11 +237,8 @@ const char *gfnl_slot_cap_name(unsigned int value)
 }
 
 static const char *const bar_flag_names[] = {
-	"assigned",
 	"wide",
 	"prefetchable",
-	"io",
-	"resizable",
 	"optional",
 	"virtual",
 	"bridge",
@@ -344,7 +341,6 @@ static const char *const command_names[] = {
 	[GPUFABRIC_CMD_SWITCH_GET] = "switch-get",
 	[GPUFABRIC_CMD_SLOT_GET] = "slot-get",
 	[GPUFABRIC_CMD_FUNCTION_GET] = "function-get",
-	[GPUFABRIC_CMD_WINDOW_GET] = "window-get",
 	[GPUFABRIC_CMD_NEED_GET] = "need-get",
 	[GPUFABRIC_CMD_COMPOSITION_GET] = "composition-get",
 	[GPUFABRIC_CMD_DRAIN] = "drain",
@@ -379,7 +375,6 @@ static const char *const message_names[] = {
 	[GPUFABRIC_A_SWITCH] = "switch",
 	[GPUFABRIC_A_SLOT] = "slot",
 	[GPUFABRIC_A_FUNCTION] = "function",
-	[GPUFABRIC_A_WINDOW] = "window",
 	[GPUFABRIC_A_NEED] = "need",
 	[GPUFABRIC_A_COMPOSITION] = "composition",
 	[GPUFABRIC_A_OPERATION] = "operation",
@@ -457,19 +452,6 @@ const struct object gf_link_object = {
 	.size = sizeof(struct gf_link),
 };
 
-static const struct object_field bar_fields[] = {
-	[GPUFABRIC_A_BAR_INDEX] = UNSIGNED(gf_bar, index),
-	[GPUFABRIC_A_BAR_SIZE] = UNSIGNED(gf_bar, size),
-	[GPUFABRIC_A_BAR_FLAGS] = UNSIGNED(gf_bar, flags),
-	[GPUFABRIC_A_BAR_ADDRESS] = UNSIGNED(gf_bar, address),
-};
-
-const struct object gf_bar_object = {
-	.fields = bar_fields,
-	.n_fields = sizeof(bar_fields) / sizeof(bar_fields[0]),
-	.size = sizeof(struct gf_bar),
-};
-
 static const struct object_field function_fields[] = {
 	[GPUFABRIC_A_FUNCTION_SLOT_ID] = UNSIGNED(gf_function, slot_id),
 	[GPUFABRIC_A_FUNCTION_INVENTORY] = UNSIGNED(gf_function, inventory),
@@ -481,14 +463,12 @@ static const struct object_field function_fields[] = {
 	[GPUFABRIC_A_FUNCTION_CLASS] = UNSIGNED(gf_function, class),
 	[GPUFABRIC_A_FUNCTION_REVISION] = UNSIGNED(gf_function, revision),
 	[GPUFABRIC_A_FUNCTION_DRIVER] = STRING(gf_function, driver),
-	[GPUFABRIC_A_FUNCTION_BAR] = LIST(gf_function, bars, gf_bar),
 	[GPUFABRIC_A_FUNCTION_IOMMU_GROUP] = UNSIGNED(gf_function, iommu_group),
 };
 
 static const uint16_t function_owners[] = {
 	GPUFABRIC_A_FUNCTION_ADDRESS,
 	GPUFABRIC_A_FUNCTION_DRIVER,
-	GPUFABRIC_A_FUNCTION_BAR,
 };
 
 const struct object gf_function_object = {
@@ -497,20 +477,6 @@ const struct object gf_function_object = {
 	.owners = function_owners,
 	.n_owners = sizeof(function_owners) / sizeof(function_owners[0]),
 	.size = sizeof(struct gf_function),
-};
-
-static const struct object_field window_fields[] = {
-	[GPUFABRIC_A_WINDOW_SLOT_ID] = UNSIGNED(gf_window, slot_id),
-	[GPUFABRIC_A_WINDOW_INVENTORY] = UNSIGNED(gf_window, inventory),
-	[GPUFABRIC_A_WINDOW_FLAGS] = UNSIGNED(gf_window, flags),
-	[GPUFABRIC_A_WINDOW_SIZE] = UNSIGNED(gf_window, size),
-	[GPUFABRIC_A_WINDOW_FREE] = UNSIGNED(gf_window, free),
-};
-
-const struct object gf_window_object = {
-	.fields = window_fields,
-	.n_fields = sizeof(window_fields) / sizeof(window_fields[0]),
-	.size = sizeof(struct gf_window),
 };
 
 static const struct object_field need_fields[] = {
@@ -652,8 +618,7 @@ static const struct object_field slot_fields[] = {
 	[GPUFABRIC_A_SLOT_FORMER] = STRING(gf_slot, former),
 	[GPUFABRIC_A_SLOT_FORMER_ANNOTATION] = BINARY(gf_slot, former_annotation),
 	[GPUFABRIC_A_SLOT_MAX + 1] = OWNED(gf_slot, functions, gf_function),
-	[GPUFABRIC_A_SLOT_MAX + 2] = OWNED(gf_slot, windows, gf_window),
-	[GPUFABRIC_A_SLOT_MAX + 3] = OWNED(gf_slot, needs, gf_need),
+	[GPUFABRIC_A_SLOT_MAX + 2] = OWNED(gf_slot, needs, gf_need),
 };
 
 static const uint16_t slot_owners[] = {
@@ -668,7 +633,6 @@ static const uint16_t slot_owners[] = {
 	GPUFABRIC_A_SLOT_FORMER_ANNOTATION,
 	GPUFABRIC_A_SLOT_MAX + 1,
 	GPUFABRIC_A_SLOT_MAX + 2,
-	GPUFABRIC_A_SLOT_MAX + 3,
 };
 
 const struct object gf_slot_object = {
@@ -855,7 +819,6 @@ static const struct object_field message_fields[] = {
 	[GPUFABRIC_A_SWITCH] = NEST(gf_message, sw, gf_switch),
 	[GPUFABRIC_A_SLOT] = NEST(gf_message, slot, gf_slot),
 	[GPUFABRIC_A_FUNCTION] = NEST(gf_message, function, gf_function),
-	[GPUFABRIC_A_WINDOW] = NEST(gf_message, window, gf_window),
 	[GPUFABRIC_A_NEED] = NEST(gf_message, need, gf_need),
 	[GPUFABRIC_A_COMPOSITION] = NEST(gf_message, composition, gf_composition),
 	[GPUFABRIC_A_OPERATION] = NEST(gf_message, operation, gf_operation),

@@ -98,34 +98,6 @@ static inline void gf_link_free(struct gf_link *from)
 }
 
 /**
- * struct gf_bar - attributes of the set bar
- * @size: In bytes.
- * @address: Bus address; only for readers with CAP_SYS_ADMIN.
- * @has: which attributes came
- */
-struct gf_bar {
-	uint32_t index;
-	uint64_t size;
-	uint32_t flags;
-	uint64_t address;
-	struct {
-		bool index, size, flags, address;
-	} has;
-};
-
-extern const struct object gf_bar_object;
-
-static inline int gf_bar_parse(const void *attrs, size_t len, struct gf_bar *to)
-{
-	return object_parse(&gf_bar_object, attrs, len, to);
-}
-
-static inline void gf_bar_free(struct gf_bar *from)
-{
-	object_free(&gf_bar_object, from);
-}
-
-/**
  * struct gf_function - attributes of the set function
  * @inventory: That of the slot when it was so.
  * @address: PCI address, domain:bus:device.function.
@@ -146,8 +118,6 @@ struct gf_function {
 	uint32_t class;
 	uint32_t revision;
 	char *driver;
-	struct gf_bar *bars;
-	size_t n_bars;
 	uint32_t iommu_group;
 	uint64_t sequence, instance;
 	struct {
@@ -166,39 +136,6 @@ static inline int gf_function_parse(const void *attrs, size_t len, struct gf_fun
 static inline void gf_function_free(struct gf_function *from)
 {
 	object_free(&gf_function_object, from);
-}
-
-/**
- * struct gf_window - attributes of the set window
- * @inventory: That of the slot when it was so.
- * @size: In bytes.
- * @free: Largest free piece in bytes.
- * @sequence: Number of the last event that this includes.
- * @instance: The load of the module that this is of.
- * @has: which attributes came
- */
-struct gf_window {
-	uint32_t slot_id;
-	uint32_t inventory;
-	uint32_t flags;
-	uint64_t size;
-	uint64_t free;
-	uint64_t sequence, instance;
-	struct {
-		bool slot_id, inventory, flags, size, free;
-	} has;
-};
-
-extern const struct object gf_window_object;
-
-static inline int gf_window_parse(const void *attrs, size_t len, struct gf_window *to)
-{
-	return object_parse(&gf_window_object, attrs, len, to);
-}
-
-static inline void gf_window_free(struct gf_window *from)
-{
-	object_free(&gf_window_object, from);
 }
 
 /**
@@ -379,8 +316,8 @@ static inline void gf_operation_free(struct gf_operation *from)
  * @failure: What is known of the cause.
  * @identity_time: When it was read, milliseconds since the epoch.
  * @serial: Device Serial Number capability; only with CAP_SYS_ADMIN.
- * @inventory: Counts changes of the functions, windows and needs that belong to the
- *	slot; they are objects of their own.
+ * @inventory: Counts changes of the functions and needs that belong to the slot;
+ *	they are objects of their own.
  * @function_count: Functions of the card.
  * @composition: Name of the composition that claims the slot.
  * @operation: Operation under way.
@@ -395,7 +332,6 @@ static inline void gf_operation_free(struct gf_operation *from)
  * @instance: The load of the module that this is of.
  * @state: enum gf_state of @condition
  * @functions: objects that come by themselves
- * @windows: objects that come by themselves
  * @needs: objects that come by themselves
  * @loaded: inventory of which these are, 0 for none
  * @ahead: read for them, so that older events are still to come
@@ -447,8 +383,6 @@ struct gf_slot {
 	uint32_t state;
 	struct gf_function *functions;
 	size_t n_functions;
-	struct gf_window *windows;
-	size_t n_windows;
 	struct gf_need *needs;
 	size_t n_needs;
 	uint32_t loaded;
@@ -766,7 +700,6 @@ struct gf_message {
 	struct gf_switch sw;
 	struct gf_slot slot;
 	struct gf_function function;
-	struct gf_window window;
 	struct gf_need need;
 	struct gf_composition composition;
 	struct gf_operation operation;
@@ -779,8 +712,8 @@ struct gf_message {
 	struct gf_membership membership;
 	uint32_t was;
 	struct {
-		bool sequence, time, kind, previous, sw, slot, function, window, need,
-		     composition, operation, history, stats, status, instance, membership;
+		bool sequence, time, kind, previous, sw, slot, function, need, composition,
+		     operation, history, stats, status, instance, membership;
 	} has;
 };
 

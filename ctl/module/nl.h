@@ -70,10 +70,9 @@ int gfc_last_errno(const struct gfc *client);
  */
 enum gfc_parts {
 	GFC_FUNCTIONS = 1,
-	GFC_WINDOWS = 2,
-	GFC_NEEDS = 4,
-	GFC_MEMBERS = 8,
-	GFC_PARTS = GFC_FUNCTIONS | GFC_WINDOWS | GFC_NEEDS | GFC_MEMBERS,
+	GFC_NEEDS = 2,
+	GFC_MEMBERS = 4,
+	GFC_PARTS = GFC_FUNCTIONS | GFC_NEEDS | GFC_MEMBERS,
 };
 
 /* Everything the module knows, sorted; free with gf_fabric_free(). */

@@ -139,7 +139,6 @@ struct kind {
 
 static const struct kind kinds[] = {
 	KIND(GFC_FUNCTIONS, GPUFABRIC_CMD_FUNCTION_GET, function, slot, inventory, functions),
-	KIND(GFC_WINDOWS, GPUFABRIC_CMD_WINDOW_GET, window, slot, inventory, windows),
 	KIND(GFC_NEEDS, GPUFABRIC_CMD_NEED_GET, need, slot, inventory, needs),
 	KIND(GFC_MEMBERS, GPUFABRIC_CMD_MEMBER_GET, membership, composition, generation, members),
 };

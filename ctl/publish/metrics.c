@@ -162,47 +162,6 @@ static const struct {
 	  slot_degradations },
 };
 
-static const char *window_kind(const struct gf_window *window)
-{
-	if (window->flags & GPUFABRIC_BAR_FLAG_IO)
-		return "io";
-	return window->flags & GPUFABRIC_BAR_FLAG_PREFETCHABLE ? "prefetchable" : "memory";
-}
-
-/* What is left of the windows that the slot's port has, for one GPU more behind it. */
-static void print_windows(struct text *t, const struct gf_fabric *fabric, bool left)
-{
-	const char *name = left ? "slot_window_free_bytes" : "slot_window_bytes";
-	size_t i, j, k;
-
-	family(t, name, "gauge",
-	       left ? "Free address space in the windows of the slot's port." :
-		      "Address space in the windows of the slot's port.");
-	for (i = 0; i < fabric->n_slots; i++) {
-		const struct gf_slot *slot = &fabric->slots[i];
-		char *quoted = quote(slot->name);
-
-		for (j = 0; j < slot->n_windows; j++) {
-			uint64_t sum = 0;
-
-			/* Two windows of a kind are one sample: names must not repeat. */
-			for (k = 0; k < j; k++)
-				if (!strcmp(window_kind(&slot->windows[k]),
-					    window_kind(&slot->windows[j])))
-					break;
-			if (k < j)
-				continue;
-			for (; k < slot->n_windows; k++)
-				if (!strcmp(window_kind(&slot->windows[k]),
-					    window_kind(&slot->windows[j])))
-					sum += left ? slot->windows[k].free : slot->windows[k].size;
-			text_add(t, "gpufabric_%s{slot=%s,kind=\"%s\"} %llu\n", name, quoted,
-				 window_kind(&slot->windows[j]), (unsigned long long)sum);
-		}
-		free(quoted);
-	}
-}
-
 static void print_slots(struct text *t, const struct gf_fabric *fabric)
 {
 	size_t i, f;
@@ -213,8 +172,6 @@ static void print_slots(struct text *t, const struct gf_fabric *fabric)
 			sample(t, slot_families[f].name, "slot", fabric->slots[i].name,
 			       slot_families[f].value(&fabric->slots[i]));
 	}
-	print_windows(t, fabric, false);
-	print_windows(t, fabric, true);
 }
 
 static void print_histogram(struct text *t, const struct gf_stats *stats)

@@ -147,8 +147,6 @@ static int take_part(const struct nlmsghdr *part, void *context)
 {
 	if (gf_attr(part, GPUFABRIC_A_FUNCTION))
 		gf_read_function(gf_attr(part, GPUFABRIC_A_FUNCTION), context);
-	else if (gf_attr(part, GPUFABRIC_A_WINDOW))
-		gf_read_window(gf_attr(part, GPUFABRIC_A_WINDOW), context);
 	else
 		gf_read_need(gf_attr(part, GPUFABRIC_A_NEED), context);
 	return 0;
@@ -156,8 +154,7 @@ static int take_part(const struct nlmsghdr *part, void *context)
 
 int get_parts(struct gf *gf, struct gf_slot *slot)
 {
-	static const uint8_t commands[] = { GPUFABRIC_CMD_FUNCTION_GET, GPUFABRIC_CMD_WINDOW_GET,
-					    GPUFABRIC_CMD_NEED_GET };
+	static const uint8_t commands[] = { GPUFABRIC_CMD_FUNCTION_GET, GPUFABRIC_CMD_NEED_GET };
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < sizeof(commands); i++) {

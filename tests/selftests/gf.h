@@ -106,20 +106,10 @@ uint64_t gf_u64(const struct nlattr *attr);
 const char *gf_text(const struct nlattr *attr);
 size_t gf_size(const struct nlattr *attr);
 
-struct gf_bar {
-	uint32_t index;
-	uint64_t size;
-	uint32_t flags;
-	bool has_address;
-	uint64_t address;
-};
-
 struct gf_function {
 	char address[GF_NAME];
 	char driver[GF_NAME];
 	uint32_t vendor, device, subsystem_vendor, subsystem_device, class;
-	unsigned int n_bars;
-	struct gf_bar bars[6];
 };
 
 struct gf_operation {
@@ -176,7 +166,7 @@ struct gf_slot {
 	uint32_t speed, width;
 	uint32_t inventory, function_count;
 	/* Objects of their own, see get_parts(); as many as there is room for. */
-	unsigned int n_functions, n_windows;
+	unsigned int n_functions;
 	struct gf_function functions[8];
 	char composition[GF_NAME];
 	uint32_t contents;
@@ -228,7 +218,6 @@ void gf_read_operation(const struct nlattr *nest, struct gf_operation *operation
 void gf_read_slot(const struct nlattr *nest, struct gf_slot *slot);
 /* One part of a slot; another one's, and one too many, is passed over. */
 void gf_read_function(const struct nlattr *nest, struct gf_slot *slot);
-void gf_read_window(const struct nlattr *nest, struct gf_slot *slot);
 void gf_read_need(const struct nlattr *nest, struct gf_slot *slot);
 void gf_read_composition(const struct nlattr *nest, struct gf_composition *composition);
 void gf_read_member(const struct nlattr *nest, struct gf_member *member);

@@ -153,8 +153,6 @@ void gf_read_operation(const struct nlattr *nest, struct gf_operation *operation
 
 static void read_function(const struct nlattr *nest, struct gf_function *function)
 {
-	const struct nlattr *bar = NULL;
-
 	memset(function, 0, sizeof(*function));
 	TEXT(function->address, nest, GPUFABRIC_A_FUNCTION_ADDRESS);
 	TEXT(function->driver, nest, GPUFABRIC_A_FUNCTION_DRIVER);
@@ -163,16 +161,6 @@ static void read_function(const struct nlattr *nest, struct gf_function *functio
 	function->subsystem_vendor = gf_u32(gf_sub(nest, GPUFABRIC_A_FUNCTION_SUBSYSTEM_VENDOR));
 	function->subsystem_device = gf_u32(gf_sub(nest, GPUFABRIC_A_FUNCTION_SUBSYSTEM_DEVICE));
 	function->class = gf_u32(gf_sub(nest, GPUFABRIC_A_FUNCTION_CLASS));
-	while ((bar = gf_next_sub(nest, bar, GPUFABRIC_A_FUNCTION_BAR)) &&
-	       function->n_bars < COUNT(function->bars)) {
-		struct gf_bar *to = &function->bars[function->n_bars++];
-
-		to->index = gf_u32(gf_sub(bar, GPUFABRIC_A_BAR_INDEX));
-		to->size = gf_u64(gf_sub(bar, GPUFABRIC_A_BAR_SIZE));
-		to->flags = gf_u32(gf_sub(bar, GPUFABRIC_A_BAR_FLAGS));
-		to->has_address = gf_sub(bar, GPUFABRIC_A_BAR_ADDRESS);
-		to->address = gf_u64(gf_sub(bar, GPUFABRIC_A_BAR_ADDRESS));
-	}
 }
 
 void gf_read_function(const struct nlattr *nest, struct gf_slot *slot)
@@ -180,11 +168,6 @@ void gf_read_function(const struct nlattr *nest, struct gf_slot *slot)
 	if (gf_u32(gf_sub(nest, GPUFABRIC_A_FUNCTION_SLOT_ID)) == slot->id &&
 	    slot->n_functions < COUNT(slot->functions))
 		read_function(nest, &slot->functions[slot->n_functions++]);
-}
-
-void gf_read_window(const struct nlattr *nest, struct gf_slot *slot)
-{
-	slot->n_windows += gf_u32(gf_sub(nest, GPUFABRIC_A_WINDOW_SLOT_ID)) == slot->id;
 }
 
 void gf_read_need(const struct nlattr *nest, struct gf_slot *slot)

@@ -114,15 +114,6 @@ TEST_F(parts, functions_of_one_slot)
 	EXPECT_EQ(0, seen.count);
 }
 
-TEST_F(parts, windows_of_ports)
-{
-	ASSERT_EQ(0, get_slot(&other, "sim0-0", &slot));
-	EXPECT_LT(0, slot.n_windows);
-	gf_begin(&request, &gf, GPUFABRIC_CMD_WINDOW_GET, 0);
-	EXPECT_EQ(0, gf_dump(&gf, &request, NULL, NULL));
-	EXPECT_LE(3 * slot.n_windows, gf.parts);
-}
-
 /* Last: the first card is off after it. */
 TEST_F(parts, what_changes_meanwhile_interrupts)
 {

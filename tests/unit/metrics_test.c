@@ -21,16 +21,11 @@ static struct gf_function nvidia = { .address = (char *)"0000:41:00.0", .vendor 
 				     .class = 0x030200, .driver = (char *)"nvidia" };
 static struct gf_function bare = { .address = (char *)"0000:42:00.0", .vendor = 0x10de, .device = 0x2331,
 				   .class = 0x030200 };
-static struct gf_window windows[] = {
-	{ .flags = GPUFABRIC_BAR_FLAG_PREFETCHABLE, .size = 256ull << 30, .free = 128ull << 30 },
-	{ .flags = 0, .size = 2 << 20, .free = 1 << 20 },
-	{ .flags = 0, .size = 2 << 20, .free = 1 << 20 },
-};
 static struct gf_slot slots[] = {
 	{ .name = (char *)"3-1", .state = GF_STATE_READY, .functions = &nvidia, .n_functions = 1,
 	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .vendor = 0x10de, .device = 0x2331,
 	  .composition = (char *)"train70b", .attaches = 7, .detaches = 6, .faults = 2, .flaps = 3,
-	  .degradations = 4, .flags = GPUFABRIC_SLOT_FLAG_LINK_DEGRADED, .windows = windows, .n_windows = 3 },
+	  .degradations = 4, .flags = GPUFABRIC_SLOT_FLAG_LINK_DEGRADED },
 	{ .name = (char *)"3-2", .state = GF_STATE_READY, .functions = &bare, .n_functions = 1,
 	  .identity = GPUFABRIC_IDENTITY_SOURCE_LIVE, .vendor = 0x10de, .device = 0x2331 },
 	{ .name = (char *)"3-3", .state = GF_STATE_DRAINING, .functions = &nvidia, .n_functions = 1,
@@ -225,8 +220,6 @@ static void test_metrics(void)
 	has(text, "gpufabric_slot_flaps_total{slot=\"3-1\"} 3");
 	has(text, "gpufabric_slot_link_degradations_total{slot=\"3-1\"} 4");
 	has(text, "gpufabric_slot_faults_total{slot=\"odd\\\"\\\\\\n\"} 0");
-	has(text, "gpufabric_slot_window_free_bytes{slot=\"3-1\",kind=\"prefetchable\"} 137438953472");
-	has(text, "gpufabric_slot_window_free_bytes{slot=\"3-1\",kind=\"memory\"} 2097152");
 	has(text, HISTOGRAM "_bucket{operation=\"attach\",phase=\"link\",le=\"0.001\"} 2");
 	has(text, HISTOGRAM "_bucket{operation=\"attach\",phase=\"link\",le=\"1.048576\"} 5");
 	has(text, HISTOGRAM "_bucket{operation=\"attach\",phase=\"link\",le=\"+Inf\"} 6");

@@ -145,9 +145,7 @@ static void test_tables(void)
 		size_t n;
 	} rows[] = {
 		{ &gf_link_object, "link", GPUFABRIC_A_LINK_MAX + 1 },
-		{ &gf_bar_object, "bar", GPUFABRIC_A_BAR_MAX + 1 },
 		{ &gf_function_object, "function", GPUFABRIC_A_FUNCTION_MAX + 1 },
-		{ &gf_window_object, "window", GPUFABRIC_A_WINDOW_MAX + 1 },
 		{ &gf_need_object, "need", GPUFABRIC_A_NEED_MAX + 1 },
 		{ &gf_duration_object, "duration", GPUFABRIC_A_DURATION_MAX + 1 },
 		{ &gf_operation_object, "operation", GPUFABRIC_A_OPERATION_MAX + 1 },

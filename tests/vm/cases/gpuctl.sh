@@ -124,6 +124,9 @@ is "$(gpuctl -j "${llm[@]}" -n | jq -r '[.limit, .tensor_parallel, .data_paralle
 check_rc 2 "--mixed is about a model" gpuctl compose mix --gpus 2 --mixed
 check "compose by model" gpuctl compose llm --model llama-3.1-70b --task infer --method formula
 is "$(gpuctl -j show llm | jq -r '.composition.slots | join(" ")')" "sim0-4 sim0-5" "two H100 hold it"
+# Index, GiB and properties of the first BAR, and how many windows of the port have addresses.
+is "$(gpuctl -j show sim0-4 | jq -r '[(.slot.functions[0].bars[0] | .index, .size / 1073741824, .flags[]), (.slot.windows | length > 0)] | map(tostring) | join(" ")')" \
+	"1 128 assigned wide prefetchable true" "show has BARs and windows"
 like "$(gpuctl size check llm llama-3.1-70b)" 'sim0-4 .* 0 B .*driver' "the driver says what a GPU uses"
 gpuctl -j show llm | jq -r '.composition.slots[]' | while read -r slot; do
 	echo "$(gpuctl -j show "$slot" | jq -r '.slot.functions[0].address // empty'), 70000 MiB"
