@@ -8,6 +8,7 @@
  * its test.
  */
 #include <linux/errno.h>
+#include <linux/string.h>
 
 #include "check.h"
 
@@ -29,12 +30,30 @@ static int refuse_stale(const char **why)
 }
 
 /* In a state that no request is about. */
-static int refuse_state(const struct gf_check *slot, const char **why)
+static int refuse_unsteady(const struct gf_check *slot, const char **why)
 {
 	if (slot->state == GF_STATE_STUCK)
 		return refuse(-EBUSY, why,
 			      "the slot is stuck in an operation that has not returned");
 	return refuse(-EBUSY, why, "the slot is changing state, try again");
+}
+
+static int refuse_state(const struct gf_check *slot, const char **why)
+{
+	switch (slot->state) {
+	case GF_STATE_EMPTY:
+		return refuse(-ENODEV, why, "the slot is empty, insert or assign a GPU first");
+	case GF_STATE_FAULT:
+		return refuse(-EIO, why, "the slot is in fault, see its cause and clear it first");
+	case GF_STATE_LOST:
+		return refuse(-ENODEV, why,
+			      "the GPU of this slot was lost, insert it again or clear the slot");
+	case GF_STATE_DRAINING:
+		return refuse(-EBUSY, why,
+			      "the slot is being drained, abort the drain or wait for its end");
+	default:
+		return refuse_unsteady(slot, why);
+	}
 }
 
 static int check_common(const struct gf_check *slot, const char **why)
@@ -66,25 +85,11 @@ int gf_check_add(const struct gf_check *slot, const char **why)
 		return refuse(-EBUSY, why,
 			      "the slot is quarantined after repeated faults, clear it first");
 
-	switch (slot->state) {
-	case GF_STATE_OFF:
-	case GF_STATE_READY:
-		if (slot->has_generation && !slot->same_generation)
-			return refuse_stale(why);
-		return slot->state == GF_STATE_OFF ? GF_NEED_ATTACH : GF_NEED_NOTHING;
-	case GF_STATE_EMPTY:
-		return refuse(-ENODEV, why, "the slot is empty, insert or assign a GPU first");
-	case GF_STATE_FAULT:
-		return refuse(-EIO, why, "the slot is in fault, see its cause and clear it first");
-	case GF_STATE_LOST:
-		return refuse(-ENODEV, why,
-			      "the GPU of this slot was lost, insert it again or clear the slot");
-	case GF_STATE_DRAINING:
-		return refuse(-EBUSY, why,
-			      "the slot is being drained, abort the drain or wait for its end");
-	default:
+	if (slot->state != GF_STATE_OFF && slot->state != GF_STATE_READY)
 		return refuse_state(slot, why);
-	}
+	if (slot->has_generation && !slot->same_generation)
+		return refuse_stale(why);
+	return slot->state == GF_STATE_OFF ? GF_NEED_ATTACH : GF_NEED_NOTHING;
 }
 
 static int detach_as_named(const struct gf_check *slot, const char **why)
@@ -120,7 +125,7 @@ int gf_check_remove(const struct gf_check *slot, const char **why)
 	case GF_STATE_STUCK:
 		return GF_NEED_NOTHING;
 	default:
-		return refuse_state(slot, why);
+		return refuse_unsteady(slot, why);
 	}
 }
 
@@ -130,20 +135,10 @@ int gf_check_drain(const struct gf_check *slot, const char **why)
 
 	if (err)
 		return err;
-	switch (slot->state) {
-	case GF_STATE_READY:
-	case GF_STATE_ATTACHED:
-		return GF_NEED_DETACH;
-	case GF_STATE_DRAINING:
-		return refuse(-EBUSY, why, "the slot is being drained already");
-	case GF_STATE_EMPTY:
-	case GF_STATE_OFF:
-	case GF_STATE_FAULT:
-	case GF_STATE_LOST:
+	if (slot->state == GF_STATE_OFF)
 		return refuse(-ENODEV, why, "the slot has no attached GPU to drain");
-	default:
-		return refuse_state(slot, why);
-	}
+	return slot->state == GF_STATE_READY || slot->state == GF_STATE_ATTACHED ?
+	       GF_NEED_DETACH : refuse_state(slot, why);
 }
 
 int gf_check_abort(const struct gf_check *slot, const char **why)
@@ -164,27 +159,15 @@ int gf_check_clear(const struct gf_check *slot, const char **why)
 	    slot->flags & GPUFABRIC_SLOT_FLAG_QUARANTINED)
 		return GF_NEED_NOTHING;
 	if (slot->state == GF_STATE_STUCK)
-		return refuse_state(slot, why);
+		return refuse_unsteady(slot, why);
 	return refuse(-EINVAL, why,
 		      "the slot is neither in fault nor lost nor quarantined, nothing to clear");
 }
 
-static int is_letter(char c)
-{
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 int gf_name_valid(const char *name)
 {
-	unsigned int length;
-
-	if (!is_letter(name[0]))
-		return 0;
-	for (length = 1; name[length]; length++) {
-		char c = name[length];
-
-		if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '_' && c != '.' && c != '-')
-			return 0;
-	}
-	return length <= GPUFABRIC_NAME_MAX;
+	return strspn(name, LETTERS) && !name[strspn(name, LETTERS "0123456789_.-")] &&
+	       strlen(name) <= GPUFABRIC_NAME_MAX;
 }

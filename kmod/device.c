@@ -166,19 +166,16 @@ void gf_device_publish(struct work_struct *work)
 	/* Once: a device that could not be added cannot be added again. */
 	if (!slot->added && !retired) {
 		slot->added = true;
-		slot->registered = !device_add(&slot->dev);
-		if (!slot->registered)
+		if (device_add(&slot->dev))
 			dev_warn(&slot->dev, "cannot register the device of slot %s\n", slot->name);
 		else
 			link_port(slot);
-	} else if (slot->registered && !retired) {
+	} else if (device_is_registered(&slot->dev) && !retired) {
 		kobject_uevent(&slot->dev.kobj, KOBJ_CHANGE);
 	}
-	publish_gpu(slot, usable && !retired && slot->registered, incarnation);
-	if (slot->registered && retired) {
+	publish_gpu(slot, usable && !retired && device_is_registered(&slot->dev), incarnation);
+	if (device_is_registered(&slot->dev) && retired)
 		device_del(&slot->dev);
-		slot->registered = false;
-	}
 	gf_slot_put(slot);
 }
 

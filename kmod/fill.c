@@ -3,8 +3,8 @@
  * DOC: Objects in messages, and events
  *
  * One function for each object, used alike by replies, dumps and events. It takes the reader
- * along: an unprivileged one is not told who asked and why, whose a composition is, serial
- * numbers and physical addresses.
+ * along: an unprivileged one is not told who asked and why, whose a composition is, and serial
+ * numbers.
  *
  * Every change is announced once, with a number that rises by one, to the group monitor for
  * everyone and to the group private for CAP_SYS_ADMIN. An event that cannot be built for want of
@@ -488,8 +488,9 @@ void gf_event_enable(bool on)
 	announcing = on;
 }
 
-static void announce(enum gpufabric_event_kind kind, gf_fill_fn *fill, const void *object,
-		     const struct gf_condition *previous)
+/* @previous: of a slot, its condition when it was last told of; NULL of all else. */
+void gf_announce(enum gpufabric_event_kind kind, gf_fill_fn *fill, const void *object,
+		 const struct gf_condition *previous)
 {
 	const struct gf_event event = { kind, fill, object, previous, gf_now_ms() };
 
@@ -499,11 +500,6 @@ static void announce(enum gpufabric_event_kind kind, gf_fill_fn *fill, const voi
 		return;
 	send_to(GPUFABRIC_NLGRP_MONITOR, false, &event);
 	send_to(GPUFABRIC_NLGRP_PRIVATE, true, &event);
-}
-
-void gf_event(enum gpufabric_event_kind kind, gf_fill_fn *fill, const void *object)
-{
-	announce(kind, fill, object, NULL);
 }
 
 /* Announce a slot, and to udev what has changed of its condition. */
@@ -519,5 +515,5 @@ void gf_event_slot(struct gf_slot *slot, enum gpufabric_event_kind kind)
 		if (!slot->retired)
 			gf_slot_publish(slot);
 	}
-	announce(kind, gf_fill_slot, slot, &previous);
+	gf_announce(kind, gf_fill_slot, slot, &previous);
 }

@@ -250,9 +250,7 @@ static int compare_addresses(const void *left, const void *right)
 	struct pci_bus *a = (*(struct pci_slot *const *)left)->bus;
 	struct pci_bus *b = (*(struct pci_slot *const *)right)->bus;
 
-	if (pci_domain_nr(a) != pci_domain_nr(b))
-		return pci_domain_nr(a) - pci_domain_nr(b);
-	return a->number - b->number;
+	return pci_domain_nr(a) - pci_domain_nr(b) ?: a->number - b->number;
 }
 
 static struct gf_census seen_strangers;

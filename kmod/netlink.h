@@ -14,11 +14,11 @@ extern struct genl_family gf_family;
 
 /* Who will read a message. */
 struct gf_reader {
-	bool private; /* may see who asked and why, owners, serial numbers and addresses */
+	bool private; /* may see who asked and why, owners and serial numbers */
 	struct pid_namespace *pid_ns; /* pid namespace to translate pids for */
 };
 
-/* A function, window or need of a slot, or a member of a composition. */
+/* A function or need of a slot, or a member of a composition. */
 struct gf_part {
 	const void *of;
 	unsigned int index; /* of those that it has, see gf_part_count() */
@@ -75,7 +75,9 @@ int gf_picks_judge(struct genl_info *info, struct gf_picks *picks,
 
 void gf_event_enable(bool on);
 void gf_event_slot(struct gf_slot *slot, enum gpufabric_event_kind kind);
-void gf_event(enum gpufabric_event_kind kind, gf_fill_fn *fill, const void *object);
+void gf_announce(enum gpufabric_event_kind kind, gf_fill_fn *fill, const void *object,
+		 const struct gf_condition *previous);
+#define gf_event(kind, fill, object) gf_announce(kind, fill, object, NULL)
 
 int gf_netlink_start(void);
 void gf_netlink_stop(void);

@@ -112,7 +112,7 @@ static void read_seen(struct gf_seen *seen, struct pci_dev *pdev)
 		const struct resource *res = &pdev->resource[i];
 		struct gf_fact *bar = &seen->bar[i];
 
-		/* The PCI core leaves those alone that hardware has fixed; I/O ports no driver needs. */
+		/* What hardware has fixed the PCI core leaves alone; I/O ports no driver needs. */
 		if (!(res->flags & IORESOURCE_MEM) || res->flags & IORESOURCE_PCI_FIXED ||
 		    !resource_size(res))
 			continue;

@@ -82,14 +82,6 @@ int gf_link_is_up(struct pci_dev *port)
 			    PCI_EXP_LNKSTA_DLLLA : PCI_EXP_LNKSTA_NLW));
 }
 
-/* An empty slot reads as ones, a device that wants more time may as 0001. */
-static bool is_answer(u32 id)
-{
-	u16 vendor = id & 0xffff;
-
-	return vendor && vendor != 0xffff && vendor != 0x0001;
-}
-
 static bool holds_address(struct pci_dev *pdev, int bar)
 {
 	const struct resource *res = &pdev->resource[bar];
@@ -118,7 +110,8 @@ static void sight_gpu(struct pci_dev *gpu, u64 serial, struct gf_sight *sight)
 	int bar;
 
 	pci_read_config_dword(gpu, PCI_VENDOR_ID, &id);
-	sight->answers = is_answer(id);
+	/* An empty slot reads as ones, a device that wants more time may as 0001. */
+	sight->answers = (u16)id > 1 && (u16)id != 0xffff;
 	if (!sight->answers)
 		return;
 	pci_read_config_dword(gpu, PCI_SUBSYSTEM_VENDOR_ID, &subsystem);

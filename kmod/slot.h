@@ -122,7 +122,6 @@ struct gf_slot {
 	struct device *gpu_dev; /* child device while the slot is ready */
 	u32 gpu_incarnation; /* that @gpu_dev stands for */
 	bool added; /* @dev was to be registered */
-	bool registered; /* and is in sysfs */
 
 	bool link_off; /* we disabled its link; the step's worker's, then the disposer's */
 

@@ -94,40 +94,16 @@ bool gf_snapshot_bound(const struct gf_snapshot *snap, const char *driver)
 	return snap->gpu >= 0;
 }
 
-/* What only the hardware knows, of the same GPU. */
-static void keep_quiet(struct gf_snapshot *snap, const struct gf_snapshot *before)
-{
-	snap->serial = before->serial;
-	snap->link = before->link;
-	if (!snap->alive) {
-		snap->link.speed = 0;
-		snap->link.width = 0;
-	}
-}
-
-static bool has_function(const struct gf_functions *card, const struct pci_dev *pdev)
-{
-	unsigned int i;
-
-	for (i = 0; i < card->count; i++) {
-		if (card->pdev[i] == pdev)
-			return true;
-	}
-	return false;
-}
-
-/* Whether what is in a slot was there before; @before may be NULL. */
+/* Whether what is in a slot was there before, in the same order; @before may be NULL. */
 bool gf_snapshot_is_rest(const struct gf_snapshot *snap, const struct gf_snapshot *before)
 {
-	unsigned int i;
+	unsigned int now = 0, then;
 
 	if (!before || !before->nr_functions || snap->has_slots)
 		return false;
-	for (i = 0; i < snap->card->count; i++) {
-		if (!has_function(before->card, snap->card->pdev[i]))
-			return false;
-	}
-	return true;
+	for (then = 0; now < snap->card->count && then < before->card->count; then++)
+		now += snap->card->pdev[now] == before->card->pdev[then];
+	return now == snap->card->count;
 }
 
 /* Believe that what could not be read is as it was before; @before may be NULL. */
@@ -137,8 +113,15 @@ void gf_snapshot_keep(struct gf_snapshot *snap, const struct gf_snapshot *before
 
 	if (!before || before->nr_functions != snap->nr_functions)
 		return;
-	if (snap->quiet && before->pdev == snap->pdev)
-		keep_quiet(snap, before);
+	/* What only the hardware knows, of the same GPU. */
+	if (snap->quiet && before->pdev == snap->pdev) {
+		snap->serial = before->serial;
+		snap->link = before->link;
+		if (!snap->alive) {
+			snap->link.speed = 0;
+			snap->link.width = 0;
+		}
+	}
 	if (!snap->driver_unread)
 		return;
 	for (i = 0; i < snap->nr_functions; i++) {

@@ -75,20 +75,14 @@ struct collecting {
 };
 
 /* The walk holds pci_bus_sem. */
-static bool is_chassis(const struct pci_bus *bus, bool chosen)
-{
-	struct gf_card_switch sw;
-
-	count_ports(bus, &sw);
-	return !gf_card_has(&sw, chosen);
-}
-
 static bool is_behind_chassis(const struct pci_dev *pdev, const struct collecting *to)
 {
 	const struct pci_bus *bus;
+	struct gf_card_switch sw;
 
 	for (bus = pdev->bus; bus != to->bus; bus = bus->parent) {
-		if (is_chassis(bus, to->chosen))
+		count_ports(bus, &sw);
+		if (!gf_card_has(&sw, to->chosen))
 			return true;
 	}
 	return false;

@@ -168,7 +168,7 @@ TEST_F(request, empty_slot)
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-7", -1), ENODEV,
 		       "the slot is empty, insert or assign a GPU first");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-7", -1), ENODEV,
-		       "the slot has no attached GPU to drain");
+		       "the slot is empty, insert or assign a GPU first");
 	/* There is nothing to remove, so that is done at once. */
 	EXPECT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-7", -1));
 }
@@ -212,7 +212,7 @@ TEST_F(request, draining_slot)
 	ASSERT_EQ(0, attach("sim0-0"));
 	ASSERT_EQ(0, ask_drain(&gf, "sim0-0", 0, &generation));
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-0", -1), EBUSY,
-		       "the slot is being drained already");
+		       "the slot is being drained, abort the drain or wait for its end");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EBUSY,
 		       "the slot is being drained, abort the drain or wait for its end");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DETACH, "sim0-0", generation + 1), ESTALE,
@@ -229,8 +229,8 @@ TEST_F(request, fault)
 	EXPECT_STATE("sim0-0", FAULT);
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "sim0-0", -1), EIO,
 		       "the slot is in fault, see its cause and clear it first");
-	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-0", -1), ENODEV,
-		       "the slot has no attached GPU to drain");
+	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_DRAIN, "sim0-0", -1), EIO,
+		       "the slot is in fault, see its cause and clear it first");
 	EXPECT_EQ(0, ask_slot(&gf, GPUFABRIC_CMD_CLEAR, "sim0-0", -1));
 	EXPECT_EQ(0, attach("sim0-0"));
 	EXPECT_STATE("sim0-0", READY);
