@@ -14,10 +14,10 @@
 #include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
-#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "base/replace.h"
+#include "base/service.h"
 #include "base/text.h"
 #include "cli/given.h"
 #include "cli/out.h"
@@ -89,7 +89,7 @@ static void keeper_lives(const struct keeper *k, uint64_t more_ms)
 
 	ms = ms > WATCHDOG_MAX_MS ? WATCHDOG_MAX_MS : ms;
 	ms = ms < WATCHDOG_MIN_MS ? WATCHDOG_MIN_MS : ms;
-	sd_notifyf(0, "WATCHDOG=1\nWATCHDOG_USEC=%llu", (unsigned long long)(ms + more_ms) * 1000);
+	service_notify("WATCHDOG=1\nWATCHDOG_USEC=%llu", (unsigned long long)(ms + more_ms) * 1000);
 }
 
 static uint32_t ask_limit(const struct keeper *k)
@@ -221,7 +221,7 @@ static int keeper_run(struct keeper *k)
 		if (keeper_is_over(k) && !gfc_signalled())
 			keeper_vacate(k);
 		if (!ready)
-			sd_notify(0, "READY=1");
+			service_notify("READY=1");
 		ready = true;
 		keeper_wait(k);
 	}

@@ -11,9 +11,8 @@
 #include <string.h>
 #include <sys/uio.h>
 #include <syslog.h>
-#include <systemd/sd-daemon.h>
-#include <systemd/sd-journal.h>
 
+#include "base/service.h"
 #include "base/text.h"
 #include "module/annotation.h"
 #include "module/failure.h"
@@ -196,12 +195,12 @@ int journal_send(const struct journal_entry *entry)
 		iov[i].iov_base = entry->fields[i];
 		iov[i].iov_len = strlen(entry->fields[i]);
 	}
-	err = sd_journal_sendv(iov, (int)entry->n);
+	err = service_log(iov, (int)entry->n);
 	free(iov);
 	return err;
 }
 
 void journal_ready(void)
 {
-	sd_notify(0, "READY=1");
+	service_notify("READY=1");
 }
