@@ -77,7 +77,8 @@ __attribute__((format(printf, 3, 0))) static int open_path(const struct tree *tr
 	return fd;
 }
 
-static char *tree_read_all(int fd, size_t *len)
+/* A file that has a size ends where less is read than was asked for; one of proc has none. */
+static char *tree_read_all(int fd, bool sized, size_t *len)
 {
 	char *text = mem_zalloc(1, 1);
 	size_t have = 0, room = 0;
@@ -90,7 +91,8 @@ static char *tree_read_all(int fd, size_t *len)
 		}
 		n = read(fd, text + have, room - have);
 		have += n > 0 ? (size_t)n : 0;
-	} while ((n > 0 || (n < 0 && errno == EINTR)) && have < FILE_LIMIT);
+	} while ((n > 0 || (n < 0 && errno == EINTR)) && have < FILE_LIMIT &&
+		 !(sized && n > 0 && have < room));
 	text[have] = '\0';
 	if (len)
 		*len = have;
@@ -114,7 +116,7 @@ static char *tree_read_fd(int fd, size_t *len, size_t end)
 		return NULL;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
 	    (!end || st.st_size <= (off_t)end || lseek(fd, -(off_t)end, SEEK_END) >= 0))
-		text = tree_read_all(fd, len);
+		text = tree_read_all(fd, st.st_size, len);
 	close(fd);
 	return text;
 }

@@ -240,14 +240,21 @@ static void read_device(const struct tree *tree, struct pci_device *dev)
 	free(link);
 }
 
+/* Host bridges hang below anything: the path starts at the PCI root. */
+static char *path_from_root(const char *path)
+{
+	const char *from = strstr(path, "/pci");
+
+	if (!strncmp(path, "pci", 3))
+		return mem_strdup(path);
+	return from ? mem_strdup(from + 1) : NULL;
+}
+
 char *pci_path(const struct tree *tree, const char *address)
 {
-	char *link = tree_link(tree, DEVICES "/%s", address), *path = NULL;
-	const char *from = link ? strstr(link, "/pci") : NULL;
+	char *link = tree_link(tree, DEVICES "/%s", address), *path;
 
-	/* Host bridges hang below anything: the path starts at the PCI root. */
-	if (from)
-		path = mem_strdup(from + 1);
+	path = link ? path_from_root(link) : NULL;
 	free(link);
 	return path;
 }
@@ -262,8 +269,8 @@ static int compare_devices(const void *left, const void *right)
 	return x != y ? (x > y) - (x < y) : strcmp(a->address, b->address);
 }
 
-static struct pci_device *pci_add_device(const struct tree *tree, const char *address,
-					 struct pci_list *list)
+/* Takes over @path. */
+static struct pci_device *pci_add_device(const char *address, char *path, struct pci_list *list)
 {
 	struct pci_device *dev;
 
@@ -271,9 +278,7 @@ static struct pci_device *pci_add_device(const struct tree *tree, const char *ad
 	dev = &list->items[list->n++];
 	memset(dev, 0, sizeof(*dev));
 	dev->address = mem_strdup(address);
-	dev->path = pci_path(tree, address);
-	if (!dev->path)
-		dev->path = mem_strdup(address);
+	dev->path = path ? path : mem_strdup(address);
 	return dev;
 }
 
@@ -303,7 +308,7 @@ void pci_read(const struct tree *tree, struct pci_list *list)
 
 	memset(list, 0, sizeof(*list));
 	for (i = 0; i < n; i++)
-		read_device(tree, pci_add_device(tree, names[i], list));
+		read_device(tree, pci_add_device(names[i], pci_path(tree, names[i]), list));
 	tree_free_names(names, n);
 	find_parents(list);
 }
@@ -329,11 +334,11 @@ static void pci_add_below(const struct tree *tree, const char *path, unsigned in
 
 		if (!is_address(names[i]))
 			continue;
-		dev = pci_add_device(tree, names[i], list);
+		below = mem_printf("%s/%s", path, names[i]);
+		dev = pci_add_device(names[i], path_from_root(below), list);
 		pci_read_ranges(tree, dev->address, dev);
 		if (levels)
 			guess_pref(tree, dev);
-		below = mem_printf("%s/%s", path, names[i]);
 		if (levels)
 			pci_add_below(tree, below, levels - 1, list);
 		free(below);
@@ -354,7 +359,8 @@ void pci_read_bus(const struct tree *tree, const char *port, struct pci_list *li
 		*slash = '\0';
 		slash = strrchr(path, '/');
 		if (slash && is_address(slash + 1))
-			pci_read_ranges(tree, slash + 1, pci_add_device(tree, slash + 1, list));
+			pci_read_ranges(tree, slash + 1,
+					pci_add_device(slash + 1, pci_path(tree, slash + 1), list));
 		pci_add_below(tree, path, 1, list);
 		find_parents(list);
 	}

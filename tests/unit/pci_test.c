@@ -99,6 +99,10 @@ int main(void)
 	is_int((intmax_t)find(&list, "0000:01:03.0")->config_len, 0, "nothing of one whose window is known");
 	is_int((intmax_t)find(&list, "0000:02:00.0")->config_len, 0, "nothing of what is behind");
 	is_int((intmax_t)find(&list, "0000:00:01.0")->config_len, 0, "nothing of the bridge above");
+	is_int((intmax_t)find(&list, "0000:02:00.0")->parent, find(&list, "0000:01:03.0") - list.items,
+	       "what is behind is known to be");
+	is_int((intmax_t)find(&list, "0000:01:03.0")->parent, find(&list, "0000:00:01.0") - list.items,
+	       "and so are the ports");
 	pci_free(&list);
 
 	pci_read(&tree, &list);
