@@ -27,10 +27,8 @@ manager()
 #!/bin/bash
 fm=/tmp/fabric
 SIM=/sys/kernel/debug/gpufabric_sim
-# An emulated machine spends its time on processes: one reads the request.
-mapfile -t lines < <(jq -r '.verb, (.gpus // [] | .[] | .gpu + (if .port then "@" + .port else "" end))')
-verb=${lines[0]}
-lines=("${lines[@]:1}")
+. /tests/vm/request.sh
+read_request
 echo "$verb ${lines[*]}" >>$fm/log
 trap 'told=1' TERM
 

@@ -147,8 +147,8 @@ mkdir -p ${program%/*}
 cat >$program <<'END'
 #!/bin/bash
 fm=/tmp/fabric
-request=$(cat)
-verb=$(jq -r .verb <<<"$request")
+. /tests/vm/request.sh
+read_request
 echo "$verb" >>$fm/log
 # Somebody is fast while we are asked.
 [ ! -e $fm/meanwhile ] || { mv $fm/meanwhile $fm/now && bash $fm/now; }
@@ -158,7 +158,7 @@ bind)
 		printf '{"exit":3,"error":"fabric manager rack: gpu0 is not free","outcome":"none","inventory":{"gpus":[],"ports":[]}}\n'
 		exit 3
 	}
-	n=$(jq -r '.gpus[0].port' <<<"$request")
+	n=${lines[0]#*@}
 	echo "\"state\":\"bound\",\"host\":\"here\",\"port\":\"$n\"" >$fm/gpu
 	echo "insert h100-80" >/sys/kernel/debug/gpufabric_sim/slot0.${n##*/p}/surprise
 	;;
