@@ -308,16 +308,16 @@ static void print_bound(const struct jobs_replay *p, struct out_table *t)
 static uint32_t equal_jct(const struct jobs_replay *p)
 {
 	int64_t *start = mem_zalloc(p->jobs->n, sizeof(*start));
-	uint32_t low = 0, high = 1, host = p->r->host, most = JOBS_GPUS_MAX / host;
+	uint32_t low = 0, host = p->r->host, most = JOBS_GPUS_MAX / host, high = most;
+	uint32_t first = p->r->pool / host;
 
-	while (low + 1 < high || high == 1) {
-		uint32_t hosts = high == 1 ? p->r->pool / host : (low + high) / 2;
+	while (low + 1 < high) {
+		uint32_t hosts = first > low && first < high ? first : (low + high) / 2;
 		struct jobs_score s = { .mean = 0 };
 		struct hosts h;
 		bool good = false;
 
-		if (high == 1)
-			high = most;
+		first = 0;
 		if (hosts_divide(&h, p->jobs, hosts * host, host, p->from)) {
 			hosts_run(&h, p->jobs, start);
 			hosts_free(&h);

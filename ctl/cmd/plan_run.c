@@ -132,8 +132,8 @@ static enum tick wait_minute(struct runner *r)
 	struct pollfd fd = { .fd = r->ears, .events = POLLIN };
 	uint64_t now;
 
-	/* The first step is not waited for. */
-	while (r->planned && !gfc_signalled() && (now = text_now()) / MINUTE_MS <= r->planned &&
+	/* The first step is not waited for, nor is a clock that was set back. */
+	while (r->planned && !gfc_signalled() && (now = text_now()) / MINUTE_MS == r->planned &&
 	       !is_at_boundary(r)) {
 		uint64_t wait = (r->planned + 1) * MINUTE_MS - now;
 		struct timespec ts = { .tv_sec = (time_t)(wait / 1000),
@@ -334,7 +334,7 @@ static int plan_run_step(struct runner *r)
 	ret = session_open(r->ctx, &session, SESSION_CHOOSE);
 	if (ret)
 		return ret;
-	if (r->prices && r->interval_s > 0)
+	if (r->prices && r->interval_s > 0 && r->input.minute > r->planned)
 		plan_prices_shift(r->prices, (size_t)((double)(r->input.minute - r->planned) * 60 /
 						      r->interval_s));
 	r->input.warm = r->prices;

@@ -389,17 +389,31 @@ static const char *given(const struct ctl_ctx *ctx, const char *name)
 	return value ? value : spec_get(&spec, name);
 }
 
-static bool in_table(const struct ctl_option *o, const char *name)
+static const struct ctl_option *find_option(const struct ctl_option *o, const char *name)
 {
 	for (; o->name; o++)
 		if (!strcmp(o->name, name))
-			return true;
-	return false;
+			return o;
+	return NULL;
+}
+
+/* A flag that is false is not given; "on" and "off" may be booleans. False: a flag is neither. */
+static bool spec_settle(struct size_spec *from, size_t i, const struct ctl_option *option)
+{
+	char *value = from->item[i].value;
+	bool on = !strcmp(value, "true"), off = !strcmp(value, "false");
+
+	if (!option->arg && off)
+		*from->item[i].key = '\0';
+	else if (option->arg && !strcmp(option->arg, "on|off") && (on || off))
+		strcpy(value, on ? "on" : "off");
+	return option->arg || on || off;
 }
 
 static int read_spec(struct ctl_ctx *ctx, enum size_reading reading)
 {
 	const char *path = ctl_opt(ctx, "spec"), *key;
+	const struct ctl_option *option;
 	struct fault f = { "" };
 	size_t i;
 
@@ -408,15 +422,18 @@ static int read_spec(struct ctl_ctx *ctx, enum size_reading reading)
 		return ctl_fail(ctx, CTL_USAGE, "--spec: %s", f.text);
 	for (i = 0; i < spec.n; i++) {
 		key = spec.item[i].key;
-		if ((!in_table(size_workload_options, key) &&
-		     (reading == SIZE_READ_MEMORY || !in_table(size_fleet_options, key))) ||
-		    !strcmp(key, "spec"))
+		option = find_option(size_workload_options, key);
+		if (!option && reading != SIZE_READ_MEMORY)
+			option = find_option(size_fleet_options, key);
+		if (!option || !strcmp(key, "spec"))
 			return ctl_fail(ctx, CTL_USAGE,
 					"--spec: %s has no option %s: see gpuctl help %s",
 					ctx->command->name, key, ctx->command->name);
 		if (ctl_flag(ctx, key))
 			return ctl_fail(ctx, CTL_USAGE,
 					"--%s is also in the file of --spec: give it once", key);
+		if (!spec_settle(&spec, i, option))
+			return ctl_fail(ctx, CTL_USAGE, "--spec: %s is true or false", key);
 	}
 	return CTL_DONE;
 }

@@ -65,6 +65,7 @@ static const char *ahead_learn(const struct plan_past *past, double interval_min
 	double top = most(past->values, past->n), value;
 	size_t i, t, from = 0, to;
 	const char *how = NULL, *near = NULL;
+	bool whole = true;
 
 	for (i = 0; i <= HORIZONS && from + 1 < n_intervals; i++) {
 		to = i < HORIZONS && horizons[i] < n_intervals ? horizons[i] : n_intervals - 1;
@@ -74,7 +75,10 @@ static const char *ahead_learn(const struct plan_past *past, double interval_min
 		ahead_draw(demand, from, to, value < top ? value : top);
 		from = to;
 	}
-	for (t = 1; t < n_intervals; t++)
+	/* Of whole GPUs; a part of one is still asked for. */
+	for (i = 0; i < past->n; i++)
+		whole &= past->values[i] == floor(past->values[i]);
+	for (t = 1; t < n_intervals && whole; t++)
 		demand[t] = floor(demand[t] + 0.5);
 	return near ? near : "as it is now";
 }
@@ -220,6 +224,11 @@ static int workload_forecast(struct plan_instance *in, struct plan_ahead *ahead,
 		asked->demand = mem_zalloc(in->n_intervals, sizeof(*asked->demand));
 		asked->how = plan_forecast(&asked->past, ahead->minute, interval_min,
 					   ahead->quantile, in->n_intervals, asked->demand);
+		/* Of a clock that is not set yet, perhaps: it is left alone. */
+		if (!asked->past.values && !asked->past.n_phases) {
+			asked->how = "its series begins later";
+			w->keep = (uint32_t)in->n_intervals;
+		}
 	}
 	asked->now = asked->demand[0];
 	for (t = 0; t < in->n_intervals; t++)

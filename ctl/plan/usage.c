@@ -23,7 +23,7 @@ size_t usage_holder(struct usage *u, const char *name, const char *tenant)
 	struct usage_holder *h;
 	size_t i, k;
 
-	for (i = 0; i < u->n_holders && strcmp(u->holders[i].name, name);)
+	for (i = 0; i < u->n_holders && (u->holders[i].over || strcmp(u->holders[i].name, name));)
 		i++;
 	if (i == u->n_holders) {
 		u->holders = mem_grow(u->holders, i + 1, sizeof(*u->holders));

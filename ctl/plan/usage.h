@@ -30,9 +30,11 @@ struct usage_span {
  * struct usage_holder - a composition or workload
  * @name: of it
  * @tenant: whose it is, NULL: nobody's
+ * @over: it has ended: who comes with its name is another one
  */
 struct usage_holder {
 	char *name, *tenant;
+	bool over;
 };
 
 /**

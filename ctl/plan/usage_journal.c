@@ -117,6 +117,8 @@ static int read_entry(struct jread *r, struct log *l)
 		l->u->from = l->now;
 	if (composition && tenant)
 		usage_holder(l->u, composition, tenant);
+	if (composition && !slot && state && !strcmp(state, "removed"))
+		l->u->holders[usage_holder(l->u, composition, NULL)].over = true;
 	if (!slot || !state)
 		return 0;
 	s = seat_of(l, slot);

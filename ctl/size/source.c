@@ -324,6 +324,7 @@ static int add_stored(struct size_stored *sum, const struct size_stored *one, st
 	for (i = 0; !err && i < one->n_dtypes; i++)
 		err = stored_add(sum, one->dtype[i].name, one->dtype[i].params, one->dtype[i].bytes,
 				 f);
+	sum->missing = add_saturate(sum->missing, one->missing);
 	sum->shards++;
 	return err;
 }

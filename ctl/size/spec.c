@@ -24,8 +24,6 @@ static int spec_take(struct size_spec *spec, const char *key, struct json_object
 	enum json_type type = json_object_get_type(value);
 	size_t i = spec->n;
 
-	if (type == json_type_boolean && !json_object_get_boolean(value))
-		return 0;
 	if (type != json_type_string && type != json_type_int && type != json_type_double &&
 	    type != json_type_boolean)
 		return fault_set(f, EINVAL, "%.40s: neither a string nor a number nor a boolean",

@@ -23,7 +23,7 @@ struct size_spec {
 	size_t n;
 };
 
-/* Strings, numbers and booleans alone; false leaves a flag out. -EINVAL names the field. */
+/* Strings, numbers and booleans alone, each as its word. -EINVAL names the field. */
 int spec_parse(const char *text, size_t len, struct size_spec *spec, struct fault *f);
 
 int spec_read(const char *path, struct size_spec *spec, struct fault *f);

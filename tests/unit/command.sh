@@ -254,6 +254,37 @@ gives 2 'neither always-on nor static' plan energy "$trace/plan.json" --against 
 gives 2 'pool 1: 4 GPUs were in use' plan energy "$trace/plan.json" --pool 1
 gives 2 'not a time of a minute or more' plan energy "$trace/plan.json" --period 1s
 gives 2 'rack.json:1:1: "stats" is missing' plan solve "$trace/rack.json" --costs "$trace/rack.json"
+# the smallest pool there is, and GPUs that are held twice
+printf 'submit_s,duration_s,gpus,tenant\n0,100,1,a\n700000,100,1,a\n' >"$trace/two-jobs.csv"
+gives 0 'static GPUs for our JCT +8' plan replay "$trace/two-jobs.csv" --pool 8 --equal-jct
+rack()
+{
+	printf '{ "gpufabric_plan": 1, "intervals": 30, "interval_s": 60, "attach_s": 100, "detach_s": 5, %s %s, "workloads": [%s] }' \
+		'"kinds": [{ "name": "h100" }], "switches": [{ "name": "sw0" }], "hosts": [{ "name": "node1" }],' \
+		'"pools": [{ "switch": "sw0", "kind": "h100", "gpus": 8 }]' "$1"
+}
+held='"now": [{ "switch": "sw0", "kind": "h100", "gpus": %d }]'
+# shellcheck disable=SC2059 # the number of GPUs
+held6=$(printf "$held" 6) held4=$(printf "$held" 4)
+rack "{ \"name\": \"a\", \"gpus\": 8, \"kinds\": [\"h100\"], $held6 }, { \"name\": \"b\", \"gpus\": 8, \"kinds\": [\"h100\"], $held6 }" \
+	>"$trace/twice.json"
+json '[.use[] | select(.first_interval == 0) | .gpus] | add <= 8' true plan solve "$trace/twice.json"
+# a series that begins later, as on a host whose clock is not set
+rack "{ \"name\": \"serve\", \"kinds\": [\"h100\"], $held4 }, { \"name\": \"batch\", \"kinds\": [\"h100\"], \"gpus\": 8, \"weight\": 0.2 }" \
+	>"$trace/later.json"
+printf 'minute,quota_gpus,running_gpus,pending_gpus\n1000,4,4,0\n1001,4,4,0\n' >"$trace/serve.csv"
+json '[.steps[] | .workload + " " + .action]' '["batch compose"]' plan step --state file --minute 5 "$trace/later.json" "$trace/serve.csv"
+# a part of a GPU is asked for, however long its history is
+rack "{ \"name\": \"serve\", \"kinds\": [\"h100\"], \"history\": [$(printf '0.4, %.0s' {1..199})0.4] }" >"$trace/part.json"
+gives 0 'serve +compose' plan step --state file --minute 9 "$trace/part.json"
+# flags in a file
+echo '{ "model": "llama-3.1-8b", "task": "train", "offload": 0 }' >"$trace/flag.json"
+gives 2 '--spec: offload is true or false' size --spec "$trace/flag.json"
+for word in true false; do
+	echo "{ \"model\": \"llama-3.1-8b\", \"task\": \"train\", \"flash\": $word, \"offload\": false, \"context\": 8192 }" >"$trace/$word.json"
+done
+json .total_bytes "$("$gpuctl" -j size llama-3.1-8b --task train --flash off --context 8192 | jq .total_bytes)" size --spec "$trace/false.json"
+json .total_bytes "$("$gpuctl" -j size llama-3.1-8b --task train --context 8192 | jq .total_bytes)" size --spec "$trace/true.json"
 rm -r "$trace"
 
 gives 0 'replay	+run a trace' completion -- plan ''

@@ -83,6 +83,29 @@ static void test_bad(void)
 
 static uint32_t seed = 11;
 
+/* A name that is used again is another composition, of whoever has it then. */
+static void test_name_again(void)
+{
+	struct fault fault;
+
+	is_int(take("{\"__REALTIME_TIMESTAMP\":\"100000000\",\"GPUFABRIC_EVENT\":\"composition-added\","
+		    "\"GPUFABRIC_COMPOSITION\":\"train\",\"GPUFABRIC_TENANT\":\"red\",\"GPUFABRIC_STATE\":\"composing\"}\n"
+		    "{\"__REALTIME_TIMESTAMP\":\"100000000\",\"GPUFABRIC_EVENT\":\"slot-changed\",\"GPUFABRIC_SLOT\":\"1\","
+		    "\"GPUFABRIC_STATE\":\"ready\",\"GPUFABRIC_COMPOSITION\":\"train\"}\n"
+		    "{\"__REALTIME_TIMESTAMP\":\"1100000000\",\"GPUFABRIC_EVENT\":\"slot-changed\",\"GPUFABRIC_SLOT\":\"1\","
+		    "\"GPUFABRIC_STATE\":\"off\"}\n"
+		    "{\"__REALTIME_TIMESTAMP\":\"1100000000\",\"GPUFABRIC_EVENT\":\"composition-removed\","
+		    "\"GPUFABRIC_COMPOSITION\":\"train\",\"GPUFABRIC_TENANT\":\"red\",\"GPUFABRIC_STATE\":\"removed\"}\n"
+		    "{\"__REALTIME_TIMESTAMP\":\"1200000000\",\"GPUFABRIC_EVENT\":\"slot-changed\",\"GPUFABRIC_SLOT\":\"1\","
+		    "\"GPUFABRIC_STATE\":\"ready\",\"GPUFABRIC_COMPOSITION\":\"train\"}\n"
+		    "{\"__REALTIME_TIMESTAMP\":\"1300000000\",\"GPUFABRIC_EVENT\":\"composition-changed\","
+		    "\"GPUFABRIC_COMPOSITION\":\"train\",\"GPUFABRIC_TENANT\":\"blue\",\"GPUFABRIC_STATE\":\"active\"}\n",
+		    &fault),
+	       0, "a journal in which a name comes back");
+	is_near(usage_tenant_seconds(&u, "red", u.from, u.to), 1000, 1e-9, "the first tenant had it for its time");
+	is_near(usage_tenant_seconds(&u, "blue", u.from, u.to), 100, 1e-9, "the second for its own");
+}
+
 static unsigned int any(unsigned int n)
 {
 	seed = seed * 1664525u + 1013904223u;
@@ -141,6 +164,7 @@ int main(void)
 
 	test_plan();
 	test_bad();
+	test_name_again();
 	for (i = 0; i < 500; i++)
 		wrong += !one_journal();
 	is_int((int)wrong, 0, "each second of each GPU of a journal is somebody's, or idle");

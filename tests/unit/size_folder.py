@@ -60,6 +60,12 @@ def write_parts(folder, name):
     write(folder, f"{name}-00003-of-00003.gguf", gguf(count, TENSORS[3:]))
 
 
+def shard(name, lacks):
+    """A file of safetensors with one tensor, of which the last bytes are not there."""
+    head = json.dumps({name: {"dtype": "F16", "shape": [1000, 256], "data_offsets": [0, 512000]}}).encode()
+    return struct.pack("<Q", len(head)) + head + bytes(512000 - lacks)
+
+
 def size(path):
     run = subprocess.run([os.path.join(TOP, "build/gpuctl"), "size", path, "-j"],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
@@ -105,6 +111,14 @@ def main():
         said = size(folder)
         check(said.get("parameters") == 12247782400 and said["kv"] == 40 * 2 * 8 * 128 * 2,
               f"params.json has a shape: {said}")
+    with tempfile.TemporaryDirectory() as folder:
+        write(folder, "config.json", json.dumps({
+            "model_type": "llama", "hidden_size": 256, "num_hidden_layers": 1, "num_attention_heads": 4,
+            "num_key_value_heads": 4, "intermediate_size": 512, "vocab_size": 1000}).encode())
+        write(folder, "model-00001-of-00002.safetensors", shard("a", 0))
+        write(folder, "model-00002-of-00002.safetensors", shard("b", 1234))
+        said = size(folder)
+        check("1234 bytes are missing" in said["remarks"], f"a shard that was not copied whole: {said}")
     with tempfile.TemporaryDirectory() as folder:
         write(folder, "config.json", b'{"model_type": "nobody_knows", "depth": 3}')
         for name, length in (("pytorch_model-00001-of-00002.bin", 3000),

@@ -722,7 +722,8 @@ static void specs(void)
 	ok(!spec_parse(text, strlen(text), &s, &f), "a workload");
 	is_str(spec_get(&s, "batch"), "4", "numbers are words");
 	is_str(spec_get(&s, "model"), "llama-3.1-8b", "as are words");
-	ok(spec_get(&s, "offload") && !spec_get(&s, "compile"), "flags");
+	is_str(spec_get(&s, "offload"), "true", "so are flags");
+	is_str(spec_get(&s, "compile"), "false", "and what is not");
 	spec("{\"batch\":[4]}", -EINVAL, "batch: neither");
 	spec("{\"batch\":null}", -EINVAL, "batch: neither");
 	spec("{\"batch\":", -EINVAL, "not a JSON object");

@@ -49,6 +49,19 @@ static bool exact_is_free(const struct model_workload *w)
 	return w->shape->chain && !w->w->gang && w->w->hold <= 1 && !w->w->keep && !w->want;
 }
 
+/* A pool that has become smaller than what is held of it has nothing free to begin with. */
+static bool pool_is_overdrawn(const struct plan_instance *in, size_t pool)
+{
+	uint64_t held = 0;
+	size_t i, j;
+
+	for (i = 0; i < in->n_workloads; i++)
+		for (j = 0; j < in->workloads[i].n_now; j++)
+			if (in->workloads[i].now[j].pool == pool)
+				held += in->workloads[i].now[j].gpus;
+	return held > in->pools[pool].gpus;
+}
+
 bool exact_possible(const struct model *model)
 {
 	const struct plan_instance *in = model->in;
@@ -61,8 +74,11 @@ bool exact_possible(const struct model *model)
 	for (i = 0; i < in->n_workloads; i++)
 		if (!exact_is_free(&model->workloads[i]))
 			return false;
-	for (i = 0; i < in->n_pools; i++)
+	for (i = 0; i < in->n_pools; i++) {
+		if (pool_is_overdrawn(in, i))
+			return false;
 		gpus = fmax(gpus, in->pools[i].gpus);
+	}
 	nodes = (double)in->n_intervals * (2 * (double)in->n_workloads + 2);
 	return in->n_workloads && gpus * nodes <= WORK_MAX;
 }
