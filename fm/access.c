@@ -221,6 +221,8 @@ enum access_verdict access_check(struct access *a, const char *user, const char 
 		limit_good(&a->limit, by_user);
 		know(a, digest, account);
 	} else {
+		/* To hash took a while. */
+		now = text_monotonic();
 		limit_failed(&a->limit, by_user, now);
 		limit_failed(&a->limit, by_address, now);
 	}
@@ -236,13 +238,13 @@ out:
 	return verdict;
 }
 
-/* Lock held. */
+/* Lock held. A session may have been used after @now was read, by who had the lock first. */
 static void expire(struct access *a, uint64_t now)
 {
 	size_t i;
 
 	for (i = 0; i < ACCESS_SESSIONS; i++)
-		if (a->sessions[i].id && now - a->sessions[i].used_ms >= a->session_ms)
+		if (a->sessions[i].id && now >= a->sessions[i].used_ms + a->session_ms)
 			a->sessions[i] = (struct access_session){ 0 };
 }
 

@@ -182,14 +182,20 @@ static size_t limit_find(const struct account_limit *limit, const char *key)
 	return i;
 }
 
+/* Those who fail at a time come in any order, so that the first may be later than @now. */
+static bool limit_is_over(const struct account_failures *place, uint64_t now)
+{
+	return now >= place->first_ms + LIMIT_WINDOW_MS;
+}
+
 uint64_t limit_wait(const struct account_limit *limit, const char *key, uint64_t now)
 {
 	size_t i = limit_find(limit, key);
 
 	if (i == LIMIT_PLACES || limit->place[i].count < LIMIT_FAILURES ||
-	    now - limit->place[i].first_ms >= LIMIT_WINDOW_MS)
+	    limit_is_over(&limit->place[i], now))
 		return 0;
-	return LIMIT_WINDOW_MS - (now - limit->place[i].first_ms);
+	return limit->place[i].first_ms + LIMIT_WINDOW_MS - now;
 }
 
 void limit_failed(struct account_limit *limit, const char *key, uint64_t now)
@@ -204,7 +210,7 @@ void limit_failed(struct account_limit *limit, const char *key, uint64_t now)
 				i = k;
 		limit->place[i].key[0] = '\0';
 	}
-	if (!*limit->place[i].key || now - limit->place[i].first_ms >= LIMIT_WINDOW_MS) {
+	if (!*limit->place[i].key || limit_is_over(&limit->place[i], now)) {
 		limit->place[i] = (struct account_failures){ .first_ms = now };
 		strncat(limit->place[i].key, key, LIMIT_KEY_MAX - 1);
 	}

@@ -295,7 +295,7 @@ void events_tick(struct events *events, bool (*may)(void *arg, const struct list
 	struct listener *l;
 
 	pthread_mutex_lock(&events->lock);
-	if (now - events->beat_ms < BEAT_MS) {
+	if (now < events->beat_ms + BEAT_MS) {
 		pthread_mutex_unlock(&events->lock);
 		return;
 	}

@@ -279,7 +279,8 @@ static void parked_late(struct http *http, bool all)
 	pthread_mutex_lock(&m->lock);
 	for (r = http->parked; r; r = next) {
 		next = r->next;
-		if (!all && now - r->parked_ms < http->service->config->task_ms)
+		/* One may have been parked after the time was read. */
+		if (!all && now < r->parked_ms + http->service->config->task_ms)
 			continue;
 		task = manager_task(m, r->ask.task);
 		if (task)

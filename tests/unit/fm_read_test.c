@@ -190,6 +190,9 @@ static void accounts(void)
 	}
 	is_int((int)limit_wait(&limit, "user a", 2000), LIMIT_WINDOW_MS - 1000, "then one waits for the end of the minute");
 	ok(!limit_wait(&limit, "user b", 2000), "others do not");
+	ok(limit_wait(&limit, "user a", 999), "who asked before the first had failed waits, too");
+	limit_failed(&limit, "user a", 999);
+	ok(limit_wait(&limit, "user a", 2000), "and if that fails at last nothing counts anew");
 	limit_address("2001:db8:1:2:3:4:5:6", first);
 	limit_address("2001:db8:1:2:ffff::1", key);
 	is_str(first, key, "addresses of one network of 64 bits count as one");
