@@ -120,13 +120,35 @@ static bool read_param(const char *key, struct json_object *value, bool of_class
 	return true;
 }
 
-static bool read_config(struct json_object *config, struct claim *claim, struct reason *reason)
+/* Whether a list has a request: REQUEST, or one of the alternatives REQUEST/ALTERNATIVE of it. */
+static bool lists_request(struct json_object *list, const char *request)
 {
+	size_t i, n = json_object_array_length(list);
+
+	for (i = 0; i < n; i++) {
+		const char *name = json_object_get_string(json_object_array_get_idx(list, i));
+		size_t length = name ? strlen(name) : 0;
+
+		if (name && !strncmp(name, request, length) &&
+		    (!request[length] || request[length] == '/'))
+			return true;
+	}
+	return false;
+}
+
+/* The parameters of one device: without a list of requests a configuration is for all. */
+static bool read_config(struct json_object *config, const struct claim_device *device,
+			struct claim_params *to, struct reason *reason)
+{
+	struct json_object *requests = json_member(config, "requests", json_type_array);
 	struct json_object *opaque = json_member(config, "opaque", json_type_object), *params;
 	const char *driver = json_text(opaque, "driver"), *source = json_text(config, "source");
 	const char *version, *kind;
 
 	if (!driver || strcmp(driver, DRIVER_NAME))
+		return true;
+	if (requests && json_object_array_length(requests) &&
+	    !lists_request(requests, device->request))
 		return true;
 	params = json_member(opaque, "parameters", json_type_object);
 	version = json_text(params, "apiVersion");
@@ -135,8 +157,48 @@ static bool read_config(struct json_object *config, struct claim *claim, struct 
 		return refuse(reason,
 			      "its parameters are not of " PARAMS_VERSION ", kind " PARAMS_KIND);
 	json_object_object_foreach(params, key, value) {
-		if (!read_param(key, value, source && !strcmp(source, "FromClass"), &claim->params,
-				reason))
+		if (!read_param(key, value, source && !strcmp(source, "FromClass"), to, reason))
+			return false;
+	}
+	return true;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static void params_free(struct claim_params *params)
+{
+	free(params->driver);
+	free(params->tenant);
+	*params = (struct claim_params){ 0 };
+}
+
+/* All devices are one composition, which has one driver, tenant and wish for peers. */
+static bool read_params(struct json_object *config, struct claim *claim, struct reason *reason)
+{
+	const size_t n = config ? json_object_array_length(config) : 0;
+	size_t i, k;
+
+	for (i = 0; i < claim->n; i++) {
+		struct claim_params params = { 0 };
+		bool good = true;
+
+		for (k = 0; k < n && good; k++)
+			good = read_config(json_object_array_get_idx(config, k), &claim->devices[i],
+					   &params, reason);
+		if (good && i &&
+		    !(is_same(params.driver, claim->params.driver) &&
+		      is_same(params.tenant, claim->params.tenant) &&
+		      params.peers == claim->params.peers))
+			good = refuse(reason,
+				      "its requests have different parameters: make one claim for each");
+		if (good && !i)
+			claim->params = params;
+		else
+			params_free(&params);
+		if (!good)
 			return false;
 	}
 	return true;
@@ -166,9 +228,8 @@ bool claim_read(struct json_object *object, struct claim *claim, struct reason *
 	for (i = 0; i < json_object_array_length(results); i++)
 		if (!read_result(json_object_array_get_idx(results, i), claim, reason))
 			return false;
-	for (i = 0; config && i < json_object_array_length(config); i++)
-		if (!read_config(json_object_array_get_idx(config, i), claim, reason))
-			return false;
+	if (!read_params(config, claim, reason))
+		return false;
 	return claim->n || refuse(reason, "no device of " DRIVER_NAME " is allocated to it");
 }
 
@@ -182,7 +243,6 @@ void claim_free(struct claim *claim)
 		free(claim->devices[i].device);
 	}
 	free(claim->uid);
-	free(claim->params.driver);
-	free(claim->params.tenant);
+	params_free(&claim->params);
 	memset(claim, 0, sizeof(*claim));
 }

@@ -64,7 +64,8 @@ bool fabric_inventory(const struct fabric *fabric, bool managers, struct invento
 	if (!good)
 		return refuse(reason, "%s", said.text);
 	good = inventory_read(root, inventory, reason);
-	inventory->partial = !!strstr(said.text, "fabric manager");
+	/* A manager that does not answer, or a file of fabric.d that cannot be used. */
+	inventory->partial = managers && strstr(said.text, "fabric");
 	return good;
 }
 

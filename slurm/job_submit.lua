@@ -702,7 +702,7 @@ end
 local function changes_gpus(desc)
 	return desc.tres_per_node or desc.tres_per_job or desc.tres_per_task or desc.tres_per_socket or desc.licenses or
 		desc.req_nodes or known(desc.min_nodes) or known(desc.max_nodes) or known(desc.num_tasks) or
-		desc.partition or known16(desc.shared) == 0
+		desc.partition or filled(desc.account) or known16(desc.shared) == 0
 end
 
 local function modify(desc, record, part_list, uid)

@@ -72,12 +72,13 @@ int node_job_lock(uint32_t id, uint64_t wait_ms, bool *new)
 	char *path = job_file(id);
 	int fd = -1, err = 0;
 
-	if (mkdir(NODE_RUN, 0755) && errno != EEXIST) {
+	/* Who can open a file can lock it, and keep a job from its start or end. */
+	if ((mkdir(NODE_RUN, 0700) && errno != EEXIST) || chmod(NODE_RUN, 0700)) {
 		err = -errno;
 		goto out;
 	}
 	for (;;) {
-		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
 		*new = fd >= 0;
 		if (fd < 0 && errno == EEXIST)
 			fd = open(path, O_RDWR | O_NOFOLLOW);

@@ -218,20 +218,19 @@ static void job_settles(void)
 	close(lock);
 }
 
-/* Slurm has given the step slots; users can say so as well, and the Prolog asks the controller. */
-static bool has_slots(spank_t spank)
+/*
+ * Slurm has given the step slots; users can say so as well, and the Prolog asks the controller. The
+ * variable of the other kind of step comes with the environment in which a job was submitted.
+ */
+static bool has_slots(spank_t spank, uint32_t number)
 {
-	static const char *const names[] = { "SLURM_JOB_GPUS", "SLURM_STEP_GPUS" };
+	const bool whole = number == SLURM_BATCH_SCRIPT || number == SLURM_INTERACTIVE_STEP;
 	char value[2];
 	spank_err_t err;
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		err = spank_getenv(spank, names[i], value, sizeof(value));
-		if (err == ESPANK_NOSPACE || (err == ESPANK_SUCCESS && *value))
-			return true;
-	}
-	return false;
+	err = spank_getenv(spank, whole ? "SLURM_JOB_GPUS" : "SLURM_STEP_GPUS", value,
+			   sizeof(value));
+	return err == ESPANK_NOSPACE || (err == ESPANK_SUCCESS && *value);
 }
 
 /*
@@ -250,7 +249,7 @@ static void learn(spank_t spank)
 	    spank_get_item(spank, S_JOB_STEPID, &number) != ESPANK_SUCCESS)
 		return;
 	state = node_job_state(step.id, there, sizeof(there));
-	if (state == NODE_JOB_UNKNOWN && node && has_slots(spank)) {
+	if (state == NODE_JOB_UNKNOWN && node && has_slots(spank, number)) {
 		slurm_info("gpufabric: job %u is started without a Prolog", step.id);
 		run_prolog(node, true);
 		state = node_job_state(step.id, there, sizeof(there));

@@ -136,30 +136,6 @@ static int licences_take(struct ctl_ctx *ctx, const struct slurm_resize *run, un
 	return ret;
 }
 
-static int gpus_set(struct ctl_ctx *ctx, struct session *session, const struct op_terms *terms,
-		    const struct slurm_resize *run)
-{
-	struct gpu_request none = GPU_REQUEST_NONE;
-	const struct resize_request request = { .name = run->name,
-						.gpus = &none,
-						.number = (long)run->number };
-	const unsigned int more = run->number > run->had ? run->number - run->had : 0;
-	int ret = CTL_DONE;
-
-	if (more)
-		ret = ctx->dry_run ? licences_left(ctx, run, more) : licences_take(ctx, run, more);
-	if (ret)
-		return ret;
-	ret = resize(session, terms, &request);
-	if (ctx->dry_run)
-		return ret;
-	if (ret && more)
-		licences_set(ctx, run, run->licences.count);
-	else if (!ret && !more)
-		ret = licences_set(ctx, run, run->licences.count - (run->had - run->number));
-	return ret;
-}
-
 /* Steps that begin after this are fenced by the plugin, which asks for the same GPUs. */
 static int fences_set(struct ctl_ctx *ctx, const struct slurm_resize *run)
 {
@@ -179,6 +155,33 @@ static int fences_set(struct ctl_ctx *ctx, const struct slurm_resize *run)
 	globfree(&steps);
 	free(pattern);
 	return ret;
+}
+
+static int gpus_set(struct ctl_ctx *ctx, struct session *session, const struct op_terms *terms,
+		    const struct slurm_resize *run)
+{
+	struct gpu_request none = GPU_REQUEST_NONE;
+	const struct resize_request request = { .name = run->name,
+						.gpus = &none,
+						.number = (long)run->number };
+	const unsigned int more = run->number > run->had ? run->number - run->had : 0;
+	int ret = CTL_DONE, err;
+
+	if (more)
+		ret = ctx->dry_run ? licences_left(ctx, run, more) : licences_take(ctx, run, more);
+	if (ret)
+		return ret;
+	ret = resize(session, terms, &request);
+	if (ctx->dry_run)
+		return ret;
+	if (ret && more)
+		licences_set(ctx, run, run->licences.count);
+	if (ret || more)
+		return ret;
+	/* What was given back may be another job's now, whatever Slurm says of the licences. */
+	ret = fences_set(ctx, run);
+	err = licences_set(ctx, run, run->licences.count - (run->had - run->number));
+	return ret ? ret : err;
 }
 
 static void job_told(struct ctl_ctx *ctx, const struct slurm_resize *run)
@@ -235,7 +238,7 @@ static int slurm_resize_run(struct ctl_ctx *ctx, int argc, char **argv)
 			       run.job, run.licences.count, run.had);
 	if (!ret && run.number != run.had)
 		ret = gpus_set(ctx, &session, &terms, &run);
-	if (!ret && !ctx->dry_run)
+	if (!ret && !ctx->dry_run && run.number >= run.had)
 		ret = fences_set(ctx, &run);
 	if (!ret && !ctx->dry_run && run.number != run.had)
 		job_told(ctx, &run);

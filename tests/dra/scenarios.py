@@ -282,6 +282,21 @@ def parameters(bench, slots):
     bench.prepared(claim, kubelet.prepare(claim)[uid_of(claim)], slots[:2], "a claim with parameters")
     Report.ok("--driver vfio-pci --tenant red --p2p required" in (words := bench.asked("compose"))[0], "which compose is given", words)
     bench.given_back(claim, kubelet.unprepare(claim), "and it is given back")
+    two = [{**opaque({**head, "driver": "vfio-pci"}), "requests": [name]} for name in ("vm", "train")]
+    for config, good in ((two, True), (two[:1], False)):
+        claim = cluster.claim("two", slots[:2], config=config)
+        with cluster.lock:
+            for result, request in zip(claim["status"]["allocation"]["devices"]["results"], ("vm/large", "train")):
+                result["request"] = request
+            cluster.put(("resource.k8s.io", "resourceclaims", "default", "two"), claim)
+        said = kubelet.prepare(claim)[uid_of(claim)]
+        if good:
+            Report.ok(not said.error and [device.device_name for device in said.devices] == slots[:2],
+                      "requests that all have the same parameters", said)
+            Report.ok("--driver vfio-pci" in (words := bench.asked("compose"))[0], "which compose is given", words)
+            bench.given_back(claim, kubelet.unprepare(claim), "and they are given back")
+        else:
+            bench.refused(said, "its requests have different parameters", "refused: parameters for one request of two")
     for what, config, words in (
             ("a tenant in a claim", [opaque({**head, "tenant": "red"})], "tenant is for a DeviceClass"),
             ("an unknown parameter", [opaque({**head, "gpus": 3})], "unknown parameter gpus"),

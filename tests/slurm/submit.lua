@@ -325,6 +325,8 @@ takes({ account = "red", tres_per_job = "gres:gpu:4", het_job_offset = 0 }, "gf_
 refused({ account = "red", tres_per_job = "gres:gpu:3", het_job_offset = 1 }, "7 GPUs", "a second one: they run together")
 ok(modified({ tres_per_job = "gres:gpu:5" }, { account = "blue", tres_per_job = "gres:gpu:1", licenses = "gf_h100:1" }) ==
 	slurm.ESLURM_ACCOUNTING_POLICY, "a change beyond the limit")
+ok(modified({ account = "blue" }, { account = "red", tres_per_job = "gres:gpu:5", licenses = "gf_h100:5" }) ==
+	slurm.ESLURM_ACCOUNTING_POLICY, "a change to an account whose limit that is beyond")
 os.remove(folder .. "/tenants.d/a.conf")
 os.remove(folder .. "/tenants.d/b.conf")
 
