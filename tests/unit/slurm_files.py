@@ -79,6 +79,7 @@ def job_with_gpus(cluster, node):
     job = int(cluster.good("sbatch", "--parsable", "-o", "/dev/null", "--gres=gpu:h100:1", "--wrap=sleep 600"))
     cluster.until_running(job)
     Report.same(node.call("prolog", job), 0, f"the Prolog of job {job}")
+    Report.same([oct(os.stat(path).st_mode & 0o777) for path in (RUN, f"{RUN}/{job}")], ["0o700", "0o600"], "its file is root's alone")
     return job
 
 
