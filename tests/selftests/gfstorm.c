@@ -309,7 +309,7 @@ static enum verdict attach(void)
 /* Refused for the slots of others. Who drains those disturbs them, which is allowed. */
 static enum verdict detach(void)
 {
-	static const int expected[] = { EBUSY, ESTALE, ENODEV, EMEDIUMTYPE, 0 };
+	static const int expected[] = { EBUSY, ESTALE, ENODEV, EIO, EMEDIUMTYPE, 0 };
 	unsigned int reload = storm->reload;
 	const char *name = sim_slot(0, random_below(STORM_SLOTS));
 	uint32_t generation;
