@@ -462,7 +462,7 @@ def slow_work(work):
         with open(path, encoding="ascii") as file:
             text = file.read()
         with open(path, "w", encoding="ascii") as file:
-            file.write(text.replace("unbind_timeout = 1s", "unbind_timeout = 5s"))
+            file.write(text.replace("unbind_timeout = 1s", "unbind_timeout = 20s"))
         fabric.manager.process.send_signal(signal.SIGHUP)
         fabric.manager.said("reload: done")
         wait_for(lambda: fabric.a.set("hosta", ["gpu0"])[0] == 200, "hosta answers again")
