@@ -218,13 +218,16 @@ int jread_array(struct jread *r, struct json_object *from, const char *key, size
 
 int jread_take_number(struct jread *r, struct json_object *value, double max, double *number)
 {
+	double n;
+
 	if (!json_object_is_type(value, json_type_int) &&
 	    !json_object_is_type(value, json_type_double))
 		return jread_refuse(r, "a number is expected here");
-	*number = json_object_get_double(value);
-	if (isfinite(*number) && *number >= 0 && *number <= max)
-		return 0;
-	return jread_refuse(r, "%g is outside 0 to %g", *number, max);
+	n = json_object_get_double(value);
+	if (!isfinite(n) || n < 0 || n > max)
+		return jread_refuse(r, "%g is outside 0 to %g", n, max);
+	*number = n;
+	return 0;
 }
 
 int jread_take_whole(struct jread *r, struct json_object *value, uint32_t max, uint32_t *number)

@@ -54,7 +54,7 @@ int jread_object(struct jread *r, struct json_object *from, const char *const *k
 /* An array below a key, NULL where there is none; @max elements at most. */
 int jread_array(struct jread *r, struct json_object *from, const char *key, size_t max,
 		struct json_object **array);
-/* Numbers and words below a key; what is not there leaves the value as it is. */
+/* Numbers and words below a key; what is not there, or is refused, leaves the value as it is. */
 int jread_number(struct jread *r, struct json_object *from, const char *key, double max,
 		 double *value);
 int jread_whole(struct jread *r, struct json_object *from, const char *key, uint32_t max,

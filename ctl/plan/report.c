@@ -196,11 +196,9 @@ int plan_report_read(struct plan_report *report, const char *file, const char *t
 	if (!err)
 		err = report_read_list(&r, report);
 	jread_close(&r);
-	if (err)
-		return err;
 	report->time = (uint64_t)time;
 	report->minute = (uint64_t)minute;
-	return 0;
+	return err;
 }
 
 int plan_report_write(const struct plan_report *report)

@@ -558,6 +558,11 @@ static void test_report(void)
 	json = mem_strdup("{\"gpufabric_planned\":1,\"put_off\":[{\"workload\":\"a\",\"reason\":\"x\",\"why\":\"\"}]}");
 	is_int(plan_report_read(&again, "f", json, strlen(json), &fault), -EINVAL, "an unknown reason is refused");
 	plan_report_free(&again);
+	free(json);
+	json = mem_strdup("{\"gpufabric_planned\":1,\"cost\":-1}");
+	is_int(plan_report_read(&again, "f", json, strlen(json), &fault), -EINVAL, "a cost below 0 is refused");
+	ok(again.cost == 0, "and is not taken");
+	plan_report_free(&again);
 	plan_report_free(&report);
 	free(json);
 	done(&in, &ahead, &step);
