@@ -443,6 +443,8 @@ def put_back(fabric):
     waiting = threading.Thread(target=lambda: answers.append(fabric.a.set("hosta", ["gpu1"], ports={"gpu1": "hosta/dn1"})))
     waiting.start()
     wait_for(lambda: fabric.a.state("gpu0") == "Starting", "the unbind has begun")
+    # The manager may not have asked QEMU yet, and a reset completes only what was asked before.
+    qemu.ask("device_del", id="gpu0")
     qemu.ask("system_reset")
     qemu.ask("cont")
     waiting.join()
@@ -462,7 +464,7 @@ def slow_work(work):
         with open(path, encoding="ascii") as file:
             text = file.read()
         with open(path, "w", encoding="ascii") as file:
-            file.write(text.replace("unbind_timeout = 1s", "unbind_timeout = 20s"))
+            file.write(text.replace("unbind_timeout = 1s", "unbind_timeout = 5s"))
         fabric.manager.process.send_signal(signal.SIGHUP)
         fabric.manager.said("reload: done")
         wait_for(lambda: fabric.a.set("hosta", ["gpu0"])[0] == 200, "hosta answers again")
