@@ -129,6 +129,12 @@ int gf_check_remove(const struct gf_check *slot, const char **why)
 	}
 }
 
+/* A composition lets go of it as it is; who works on it goes on. */
+int gf_check_keep(const struct gf_check *slot, const char **why)
+{
+	return slot->busy ? refuse_busy(why) : GF_NEED_NOTHING;
+}
+
 int gf_check_drain(const struct gf_check *slot, const char **why)
 {
 	int err = check_common(slot, why);

@@ -36,6 +36,7 @@ struct gf_check {
 /* Pure. Return an enum gf_need, or a negative errno with *@why a text that says what to do. */
 int gf_check_add(const struct gf_check *slot, const char **why);
 int gf_check_remove(const struct gf_check *slot, const char **why);
+int gf_check_keep(const struct gf_check *slot, const char **why);
 int gf_check_drain(const struct gf_check *slot, const char **why);
 int gf_check_abort(const struct gf_check *slot, const char **why);
 int gf_check_clear(const struct gf_check *slot, const char **why);

@@ -104,7 +104,7 @@ static bool wants(const struct gf_step *step, enum gf_stage stage)
 		       (gf_state_has_gpu(step->slot->state) ||
 			(step->slot->snap && step->slot->snap->nr_functions));
 	case GF_STAGE_UNDOING:
-		return !step->remove && step->attached &&
+		return !step->remove && step->attached == step->slot->incarnation &&
 		       (step->slot->state == GF_STATE_READY ||
 			step->slot->state == GF_STATE_ATTACHED);
 	default:

@@ -45,7 +45,7 @@ struct gf_step {
 	/* Under the fabric's lock. */
 	struct list_head turns; /* in &gf_switch.turns */
 	bool waits; /* its worker is queued when those before it there have gone */
-	bool attached; /* this operation attached the slot */
+	u32 attached; /* the incarnation of the GPU that it attached, or 0 */
 	bool refused; /* the slot was left as it is */
 	bool running; /* the operation waits for this step */
 	bool expired; /* its deadline passed before its worker returned */

@@ -330,19 +330,17 @@ static int judge_resize(struct gf_request *request)
 }
 
 /* Members that a release does not name: fine when they hold no GPU. */
-static int judge_unnamed(struct gf_request *request, bool keep)
+static int judge_unnamed(struct gf_request *request, gf_check_fn check)
 {
 	struct gf_slot *slot;
 
 	list_for_each_entry(slot, &request->composition->members, member) {
 		struct gf_pick pick = { .slot = slot };
-		int err = 0;
+		int err;
 
 		if (slot->request == gf.request)
 			continue;
-		if (!keep)
-			err = gf_pick_judge(request->info, &pick, request->composition,
-					    gf_check_remove);
+		err = gf_pick_judge(request->info, &pick, request->composition, check);
 		if (err)
 			return err;
 		gf_op_add_step(request->op, slot, GF_NEED_NOTHING, true, NULL);
@@ -353,22 +351,19 @@ static int judge_unnamed(struct gf_request *request, bool keep)
 static int judge_release(struct gf_request *request)
 {
 	struct genl_info *info = request->info;
-	bool keep = gf_request_flags(info) & GPUFABRIC_RELEASE_FLAG_KEEP;
-	unsigned int i;
+	gf_check_fn check = gf_request_flags(info) & GPUFABRIC_RELEASE_FLAG_KEEP ?
+			    gf_check_keep : gf_check_remove;
 	int err;
 
 	err = find_composition(request) ?:
 	      gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->remove) ?:
-	      gf_picks_members_of(info, request->remove, request->composition);
-	if (!err && !keep)
-		err = gf_picks_judge(info, request->remove, request->composition, gf_check_remove);
+	      gf_picks_members_of(info, request->remove, request->composition) ?:
+	      gf_picks_judge(info, request->remove, request->composition, check);
 	if (err)
 		return err;
-	for (i = 0; keep && i < request->remove->count; i++)
-		request->remove->picks[i].need = GF_NEED_NOTHING;
 	request->op->ends = true;
 	request->state = GPUFABRIC_COMPOSITION_STATE_RELEASING;
-	return judge_unnamed(request, keep);
+	return judge_unnamed(request, check);
 }
 
 static void start_drain(struct gf_slot *slot, const struct gf_request *request)

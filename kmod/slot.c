@@ -263,15 +263,11 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	return differs || moved;
 }
 
-static void reconcile_gpu(struct gf_slot *slot)
+/* A GPU came up that no step has looked at. */
+void gf_slot_gpu_came(struct gf_slot *slot)
 {
-	bool came_back = slot->state == GF_STATE_LOST;
 	struct gf_failure failure = {};
 
-	if (gf_slot_trigger(slot, GF_INSERTED))
-		return;
-	if (came_back)
-		slot->flaps++;
 	gf_snapshot_judge(slot->snap, &failure);
 	if (failure.cause) {
 		failure.error = 0;
@@ -280,6 +276,16 @@ static void reconcile_gpu(struct gf_slot *slot)
 	}
 	gf_slot_trigger(slot, GF_CHECKED);
 	gf_slot_trigger(slot, GF_BOUND);
+}
+
+static void reconcile_gpu(struct gf_slot *slot)
+{
+	bool came_back = slot->state == GF_STATE_LOST;
+
+	if (gf_slot_trigger(slot, GF_INSERTED))
+		return;
+	slot->flaps += came_back;
+	gf_slot_gpu_came(slot);
 }
 
 static void reconcile_gone(struct gf_slot *slot)
@@ -413,7 +419,7 @@ void gf_slot_watch_drains(void)
 			next = min(next, slot->drain_deadline);
 	}
 	if (next != U64_MAX)
-		mod_delayed_work(gf.scan_wq, &drains_work, msecs_to_jiffies(next - now) + 1);
+		mod_delayed_work(system_freezable_wq, &drains_work, msecs_to_jiffies(next - now) + 1);
 }
 
 static void drains_run(struct work_struct *work)

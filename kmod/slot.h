@@ -201,6 +201,7 @@ struct gf_slot *gf_slot_find_name(const char *name);
 
 struct gf_condition gf_slot_condition(const struct gf_slot *slot);
 int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger);
+void gf_slot_gpu_came(struct gf_slot *slot);
 int gf_slot_fail(struct gf_slot *slot, enum gf_trigger trigger, const struct gf_failure *failure);
 int gf_slot_befalls(struct gf_slot *slot, enum gf_trigger trigger, enum gpufabric_cause cause);
 void gf_slot_holds(struct gf_slot *slot, enum gpufabric_contents contents,

@@ -422,25 +422,19 @@ static void settle(struct gf_step *step, const struct gf_failure *failure)
 	step->result.failure = *failure;
 	/* Before the state changes, so that the event of that tells how the operation went. */
 	slot->last = step->result;
-	if (step->refused) {
-		gf_slot_trigger(slot, left_as(slot, GF_GONE_OFF, GF_GONE_EMPTY));
-		return;
-	}
-	if (failure->error) {
+	if (failure->error && !step->refused) {
 		gf_slot_fail(slot, failure->cause == GPUFABRIC_CAUSE_SURPRISE ||
 			     failure->cause == GPUFABRIC_CAUSE_SWITCH_GONE ? GF_SURPRISE : GF_FAIL,
 			     failure);
-		return;
-	}
-	if (step->need == GF_NEED_ATTACH) {
-		step->attached = true;
+	} else if (step->need == GF_NEED_ATTACH && !step->refused) {
+		step->attached = slot->incarnation;
 		slot->attaches++;
 		slot->strikes = 0;
 		gf_slot_trigger(slot, GF_BOUND);
-		return;
+	} else {
+		slot->detaches += !step->refused;
+		gf_slot_trigger(slot, left_as(slot, GF_GONE_OFF, GF_GONE_EMPTY));
 	}
-	slot->detaches++;
-	gf_slot_trigger(slot, left_as(slot, GF_GONE_OFF, GF_GONE_EMPTY));
 }
 
 /* A worker that comes back after its deadline: nobody waits, only the slot. */
@@ -448,14 +442,10 @@ static void settle_late(struct gf_slot *slot)
 {
 	gf_assert_locked();
 	dev_info(&slot->dev, "%s: the operation that was stuck has returned\n", slot->name);
-	if (!gf_snapshot_gpu(slot->snap)) {
+	if (!gf_snapshot_gpu(slot->snap))
 		gf_slot_trigger(slot, left_as(slot, GF_BACK_OFF, GF_BACK_EMPTY));
-		return;
-	}
-	if (gf_slot_trigger(slot, GF_BACK_GPU))
-		return;
-	gf_slot_trigger(slot, GF_CHECKED);
-	gf_slot_trigger(slot, GF_BOUND);
+	else if (!gf_slot_trigger(slot, GF_BACK_GPU))
+		gf_slot_gpu_came(slot);
 }
 
 static enum gpufabric_activity activity_of(const struct gf_step *step)

@@ -520,6 +520,49 @@ TEST_F(compose, force_detaches_a_member_and_attaches_it_again)
 	EXPECT_EQ(GPUFABRIC_COMPOSITION_STATE_ACTIVE, composition.state);
 }
 
+/* The operation would go on with slots that are somebody else's by then. */
+TEST_F(compose, release_takes_no_slot_from_an_operation)
+{
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, sim_set(0, 1, "driver", "remove-block"));
+	struct ask_slot back[] = { GIVE_BACK("sim0-0"), GIVE_BACK("sim0-1") };
+
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_DETACH, .flags = GPUFABRIC_DETACH_FLAG_FORCE,
+				  .slots = back, .n_slots = 2)));
+	uint64_t id = ask_id(&gf);
+
+	EXPECT_REFUSED(release_three(GPUFABRIC_RELEASE_FLAG_KEEP), EBUSY,
+		       "an operation is under way on this slot, wait for it to end");
+	struct ask_slot named[] = { { .name = "sim0-0" } };
+
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three", .slots = named, .n_slots = 1,
+				    .flags = GPUFABRIC_RELEASE_FLAG_KEEP)), EBUSY,
+		       "an operation is under way on this slot, wait for it to end");
+	EXPECT_EQ(0, sim_set(0, 1, "driver", "remove-release"));
+	EXPECT_EQ(0, watch_operation(&watch, id, NULL));
+	EXPECT_STREQ("three", (get_slot(&gf, "sim0-0", &slot), slot.composition));
+	EXPECT_EQ(0, release_keep("three"));
+}
+
+TEST_F(compose, undo_leaves_a_gpu_that_came_meanwhile)
+{
+	uint64_t id;
+
+	ASSERT_EQ(0, sim_set(0, 1, "driver", "probe-fail"));
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, .driver_timeout = 600000,
+				  SLOTS({ .name = "sim0-0" }, { .name = "sim0-1" }))));
+	id = ask_id(&gf);
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_READY));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-1", GF_STATE_ATTACHED));
+	ASSERT_EQ(0, sim_set(0, 0, "surprise", "remove"));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_LOST));
+	ASSERT_EQ(0, sim_set(0, 0, "surprise", "insert"));
+	ASSERT_EQ(0, watch_state(&gf, &watch, "sim0-0", GF_STATE_READY));
+	ASSERT_EQ(0, sim_set(0, 1, "surprise", "remove"));
+	EXPECT_NE(0, watch_operation(&watch, id, NULL));
+	EXPECT_STATE("sim0-0", READY);
+}
+
 TEST_F(compose, stuck_member_does_not_hold_the_others)
 {
 	ASSERT_EQ(0, compose_three(0));

@@ -20,6 +20,7 @@ static const struct judge {
 } judges[] = {
 	{ "add", gf_check_add },
 	{ "remove", gf_check_remove },
+	{ "keep", gf_check_keep },
 	{ "drain", gf_check_drain },
 	{ "clear", gf_check_clear },
 	{ "abort", gf_check_abort },
@@ -211,6 +212,11 @@ static bool remove_stale_says_so(const struct gf_check *slot, int answer)
 	return answer == -ESTALE;
 }
 
+static bool keep_lets_go_of_all_that_nobody_works_on(const struct gf_check *slot, int answer)
+{
+	return answer == (slot->busy ? -EBUSY : GF_NEED_NOTHING);
+}
+
 static bool drain_only_what_has_a_gpu(const struct gf_check *slot, int answer)
 {
 	return answer < 0 || slot->state == GF_STATE_READY ||
@@ -281,6 +287,8 @@ static void for_all_inputs(void)
 	for_all("force overrides the claim and nothing else", gf_check_remove, remove_force_gives_nothing_else);
 	for_all("a quarantined slot can be given back", gf_check_remove, remove_ignores_quarantine);
 	for_all("a stale generation is called stale", gf_check_remove, remove_stale_says_so);
+	for_all("what is kept is let go unless an operation works on it", gf_check_keep,
+		keep_lets_go_of_all_that_nobody_works_on);
 	for_all("only an attached GPU is drained", gf_check_drain, drain_only_what_has_a_gpu);
 	for_all("draining never touches a busy or foreign slot", gf_check_drain,
 		drain_never_touches_busy_or_foreign);
