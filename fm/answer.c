@@ -28,15 +28,20 @@ struct json_object *answer_message(const char *message, const char *property, co
 				   const char *text)
 {
 	struct json_object *info = json_object_new_object(), *list;
-	char *id = mem_printf(ANSWER_BASE "%s", message);
+	char *id = mem_printf(ANSWER_BASE "%s", message), *told;
 
 	json_object_object_add(info, "@odata.type",
 			       json_object_new_string("#Message.v1_2_0.Message"));
 	json_object_object_add(info, "MessageId", json_object_new_string(id));
 	json_object_object_add(info, "Message", json_object_new_string(text));
 	list = json_object_new_array();
-	if (argument)
-		json_object_array_add(list, json_object_new_string(argument));
+	if (argument) {
+		/* a part of the request, which need not be UTF-8 */
+		told = mem_strdup(argument);
+		text_utf8(told);
+		json_object_array_add(list, json_object_new_string(told));
+		free(told);
+	}
 	json_object_object_add(info, "MessageArgs", list);
 	if (property) {
 		list = json_object_new_array();

@@ -173,9 +173,10 @@ static void listener_begin(struct listener *l, const char *after)
 	bool back;
 	uint64_t seen;
 
-	back = after && text_number(after, UINT64_MAX, &seen) && seen <= events->last;
+	back = after && text_number(after, UINT64_MAX, &seen);
 	l->behind = events->last + 1;
-	if (back && seen + 1 < events->first) {
+	/* One that is still to come is of a run whose clock was ahead. */
+	if (back && (seen > events->last || seen + 1 < events->first)) {
 		l->text = event_text(MESSAGE_EVENTS_LOST, events->last, NULL, nothing);
 		return;
 	}

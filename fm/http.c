@@ -696,6 +696,17 @@ static void say_trouble(void *arg, const char *fmt, va_list args)
 
 /* --- start and end ---------------------------------------------------------------- */
 
+/* A reload does not wait until nobody asks for anything. */
+static void hold_init(pthread_rwlock_t *hold)
+{
+	pthread_rwlockattr_t kind;
+
+	pthread_rwlockattr_init(&kind);
+	pthread_rwlockattr_setkind_np(&kind, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(hold, &kind);
+	pthread_rwlockattr_destroy(&kind);
+}
+
 struct http *http_start(struct service *service, struct fault *f)
 {
 	const struct config *config = service->config;
@@ -721,7 +732,7 @@ struct http *http_start(struct service *service, struct fault *f)
 	}
 	http->service = service;
 	http->queue_end = &http->queue;
-	pthread_rwlock_init(&http->hold, NULL);
+	hold_init(&http->hold);
 	peers_init(&http->peers, config->request_ms);
 	pthread_mutex_init(&http->queue_lock, NULL);
 	pthread_cond_init(&http->queue_changed, NULL);

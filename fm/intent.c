@@ -146,6 +146,8 @@ int intents_read(const char *folder, struct intent **intents, size_t *count, str
 
 	*intents = NULL;
 	*count = 0;
+	if (n < 0 && errno != ENOENT)
+		return fault_set(f, errno, "%s: %s", folder, strerror(errno));
 	for (i = 0; i < n; i++) {
 		struct intent intent = { 0 };
 		char *path = mem_printf("%s/%s", folder, names[i]->d_name);

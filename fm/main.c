@@ -28,7 +28,7 @@
 #include "fm/http.h"
 #include "fm/init.h"
 #include "fm/journal.h"
-#include "fm/manager.h"
+#include "fm/recover.h"
 #include "fm/revoke.h"
 #include "fm/stream.h"
 #include "fm/tls.h"
@@ -179,7 +179,7 @@ static void reload_now(struct run *run)
 	struct fault f = { "" }, why = { "" };
 	bool refused;
 
-	if (manager_may_follow(old, run->next, &f)) {
+	if (manager_may_follow(old, run->next, &f) || recover_may_begin(run->state, &f)) {
 		free(next);
 		reload_give_up(run, f.text);
 		return;
@@ -224,6 +224,7 @@ static void run_tick(struct run *run)
 
 	http_tick(run->http);
 	fence_lapse(run->manager);
+	intents_tick(run->manager);
 	if (!run->next)
 		return;
 	now = text_monotonic();

@@ -530,11 +530,17 @@ static void manager_follow(struct manager *m, const struct manager *old)
 		if (fabric->gpus[gpu].port != FABRIC_NONE)
 			fabric->ports[fabric->gpus[gpu].port].gpu = gpu;
 	}
-	for (i = 0; i < fabric->gpu_count; i++)
-		fabric->gpus[i].fresh = fabric_find_gpu(was, fabric->gpus[i].name) == FABRIC_NONE;
+	for (i = 0; i < fabric->gpu_count; i++) {
+		gpu = fabric_find_gpu(was, fabric->gpus[i].name);
+		/* another card by the name of one that was free was not looked for yet */
+		fabric->gpus[i].fresh =
+			gpu == FABRIC_NONE ||
+			config_gpu_moves(&old->config->gpus[gpu], &m->config->gpus[i]);
+	}
 	fabric_settle(fabric);
 	m->metrics = old->metrics;
 	m->last_task = old->last_task;
+	intents_follow(m, old);
 	memcpy(m->tasks, old->tasks, sizeof(m->tasks));
 	for (i = 0; i < MANAGER_TASKS; i++) {
 		if (m->tasks[i].state == TASK_NONE)
@@ -567,6 +573,7 @@ int manager_start(struct manager *m, const struct config *config, const struct l
 		.state = state,
 		.leases = leases,
 		.told = told,
+		.last_task = text_now(),
 	};
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_mutex_init(&m->recovering, NULL);

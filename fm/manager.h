@@ -38,7 +38,7 @@ enum task_intent {
 
 /**
  * struct task - a request under way, or one of the last
- * @id: counted from 1
+ * @id: never one of another run's
  * @host: of the zone, or of the first one of several
  * @zones: number of zones that it is for
  * @failed: a step of it has failed, and all of it is put back
@@ -81,12 +81,15 @@ struct recovery;
 
 /**
  * struct manager - all of it
- * @lock: covers @fabric, @watch, @metrics, @tasks, the hosts' jobs, @stopping and @draining
+ * @lock: covers @fabric, @watch, @metrics, @tasks, @over, the hosts' jobs, @stopping and @draining
  * @met: no thread has steps of some task left, or the manager stops
  * @config: valid for as long as the manager runs
  * @state: folder of what a restart has to know
  * @leases: of hosts; have a lock of their own, and outlive a reload
  * @recovering: held while an intent of a run before is written anew; covers @recoveries
+ * @last_task: the number of the last one; the first one's is the time, as clients remember those of
+ *	another run
+ * @over: numbers of tasks that are over and whose intent could not be removed
  * @told: called with the lock held when a task with a waiter has ended
  */
 struct manager {
@@ -105,6 +108,8 @@ struct manager {
 	struct manager_host *hosts;
 	struct task tasks[MANAGER_TASKS];
 	uint64_t last_task;
+	uint64_t *over;
+	size_t over_count;
 	int stop;
 	bool stopping, draining;
 	void (*told)(void *waiter);

@@ -35,13 +35,23 @@ static void step_drop(struct intent *intent, size_t i)
 		(--intent->count - i) * sizeof(*intent->steps));
 }
 
-/* Without the steps of @host, or without those that are nowhere in the configuration. */
-static void intent_forget(struct manager *m, struct recovery *r, const char *host)
+/* As its file is to be from now on. */
+static void intent_store(struct manager *m, const struct intent *intent, const char *host)
 {
 	struct fault f = { "" };
+	int err = intent->count ?
+			  intent_write(m->state, intent->task, intent->steps, intent->count, &f) :
+			  intent_remove(m->state, intent->task, &f);
+
+	if (err)
+		journal_say(LOG_ERR, NULL, host, NULL, "%s", f.text);
+}
+
+/* Without the steps of @host. */
+static void intent_forget(struct manager *m, struct recovery *r, const char *host)
+{
 	bool some = false;
 	size_t i = 0;
-	int err = 0;
 
 	while (i < r->intent.count) {
 		if (strcmp(r->intent.steps[i].host, host)) {
@@ -51,16 +61,12 @@ static void intent_forget(struct manager *m, struct recovery *r, const char *hos
 		step_drop(&r->intent, i);
 		some = true;
 	}
-	if (some && r->intent.count)
-		err = intent_write(m->state, r->intent.task, r->intent.steps, r->intent.count, &f);
-	else if (some)
-		err = intent_remove(m->state, r->intent.task, &f);
-	if (err)
-		journal_say(LOG_ERR, NULL, host, NULL, "%s", f.text);
+	if (some)
+		intent_store(m, &r->intent, host);
 }
 
-/* Threads are not there yet. */
-static void step_take(struct manager *m, const struct intent_step *step)
+/* False when it is none of this fabric's. Threads are not there yet. */
+static bool step_take(struct manager *m, const struct intent_step *step)
 {
 	struct fabric *fabric = &m->fabric;
 	int host = fabric_find_host(fabric, step->host), gpu = fabric_find_gpu(fabric, step->gpu);
@@ -72,7 +78,7 @@ static void step_take(struct manager *m, const struct intent_step *step)
 		journal_say(LOG_WARNING, NULL, step->host, step->gpu,
 			    "%s of %s was under way and stays as it is: fm.conf has another fabric now",
 			    step->gpu, step->host);
-		return;
+		return false;
 	}
 	h = &m->hosts[host];
 	port = step->port ? fabric_find_port(fabric, host, step->port) : FABRIC_NONE;
@@ -85,12 +91,48 @@ static void step_take(struct manager *m, const struct intent_step *step)
 	fabric->hosts[host].busy = true;
 	fabric->gpus[gpu].owner = host;
 	fabric->gpus[gpu].state = step->bind ? GPU_BINDING : GPU_UNBINDING;
+	return true;
+}
+
+/* What stays as it is would be another request's GPU by the time its host is in fm.conf again. */
+static void intent_take(struct manager *m, struct intent *intent)
+{
+	size_t before = intent->count, i = 0;
+
+	while (i < intent->count) {
+		if (step_take(m, &intent->steps[i]))
+			i++;
+		else
+			step_drop(intent, i);
+	}
+	if (intent->count != before)
+		intent_store(m, intent, NULL);
+}
+
+static bool intent_is_over(const struct manager *m, uint64_t task)
+{
+	size_t i;
+
+	for (i = 0; i < m->over_count; i++)
+		if (m->over[i] == task)
+			return true;
+	return false;
+}
+
+int recover_may_begin(const char *state, struct fault *f)
+{
+	struct intent *intents;
+	size_t n;
+	int err = intents_read(state, &intents, &n, f);
+
+	intents_free(intents, n);
+	return err;
 }
 
 int recover_begin(struct manager *m, struct fault *f)
 {
 	struct intent *intents;
-	size_t n, i, k;
+	size_t n, i;
 	int err = intents_read(m->state, &intents, &n, f);
 
 	if (err) {
@@ -103,8 +145,11 @@ int recover_begin(struct manager *m, struct fault *f)
 		m->recoveries[i].intent = intents[i];
 		if (m->last_task < intents[i].task)
 			m->last_task = intents[i].task;
-		for (k = 0; k < intents[i].count; k++)
-			step_take(m, &intents[i].steps[k]);
+		if (intent_is_over(m, intents[i].task))
+			while (m->recoveries[i].intent.count)
+				step_drop(&m->recoveries[i].intent, 0);
+		else
+			intent_take(m, &m->recoveries[i].intent);
 	}
 	free(intents);
 	return 0;
@@ -117,6 +162,7 @@ void recover_free(struct manager *m)
 	for (i = 0; i < m->recovery_count; i++)
 		intent_free(&m->recoveries[i].intent);
 	free(m->recoveries);
+	free(m->over);
 	for (i = 0; i < m->config->host_count; i++)
 		free(m->hosts[i].undo);
 }
@@ -257,19 +303,53 @@ void intent_end(struct manager_host *h)
 	struct manager *m = h->manager;
 	struct task *task = h->task;
 	struct fault f = { "" };
+	int err;
 
 	pthread_mutex_lock(&m->lock);
 	task->noted--;
-	if (task->intent == INTENT_THERE && !task->noted) {
+	/* Who stops can have put back a part alone; the next start does the rest. */
+	if (task->intent == INTENT_THERE && !task->noted && !(m->stopping && task->failed)) {
 		pthread_mutex_unlock(&m->lock);
-		if (intent_remove(m->state, task->id, &f))
+		err = intent_remove(m->state, task->id, &f);
+		if (err)
 			journal_say(LOG_ERR, NULL, NULL, NULL, "%s", f.text);
 		failpoint("intent-removed");
 		pthread_mutex_lock(&m->lock);
+		if (err) {
+			m->over = mem_push(m->over, m->over_count, sizeof(*m->over));
+			m->over[m->over_count++] = task->id;
+		}
 		task->intent = INTENT_GONE;
 		pthread_cond_broadcast(&m->met);
 	}
 	while (task->intent == INTENT_THERE && !m->stopping)
 		pthread_cond_wait(&m->met, &m->lock);
 	pthread_mutex_unlock(&m->lock);
+}
+
+void intents_tick(struct manager *m)
+{
+	struct fault f = { "" };
+	uint64_t task;
+
+	pthread_mutex_lock(&m->lock);
+	task = m->over_count ? m->over[m->over_count - 1] : 0;
+	pthread_mutex_unlock(&m->lock);
+	if (!task || intent_remove(m->state, task, &f))
+		return;
+	journal_say(LOG_NOTICE, NULL, NULL, NULL, "the note of a request that is over is removed");
+	/* A thread can have added one meanwhile. */
+	pthread_mutex_lock(&m->lock);
+	for (size_t i = 0; i < m->over_count; i++)
+		if (m->over[i] == task)
+			m->over[i] = m->over[--m->over_count];
+	pthread_mutex_unlock(&m->lock);
+}
+
+void intents_follow(struct manager *m, const struct manager *old)
+{
+	m->over_count = old->over_count;
+	m->over = mem_zalloc(m->over_count + 1, sizeof(*m->over));
+	if (old->over)
+		memcpy(m->over, old->over, m->over_count * sizeof(*m->over));
 }

@@ -5,6 +5,8 @@
 
 #include "fm/manager_host.h"
 
+/* Whether that can be read: a reload is refused while it cannot. */
+int recover_may_begin(const char *state, struct fault *f);
 /* What a run before has left. No thread is there yet. */
 int recover_begin(struct manager *m, struct fault *f);
 void recover_free(struct manager *m);
@@ -24,5 +26,9 @@ void recover_forget(struct manager_host *h);
 bool intent_begin(struct manager_host *h, struct fault *f);
 /* The last one to end forgets the intent; the others wait for that. */
 void intent_end(struct manager_host *h);
+/* Once a second or so: removes what could not be removed then. */
+void intents_tick(struct manager *m);
+/* Of requests that are over @m knows what @old knew, so that it undoes none of them. */
+void intents_follow(struct manager *m, const struct manager *old);
 
 #endif /* FM_RECOVER_H */

@@ -66,9 +66,13 @@ const struct resource *service_find(const char *path, char *copy, struct ask *as
 static bool document_read(struct service *s, const struct resource *resource, const struct ask *ask,
 			  struct answer *answer)
 {
+	/* One at a time: threads of hosts, which need the manager's lock, come between two of them. */
+	static pthread_mutex_t expanding = PTHREAD_MUTEX_INITIALIZER;
 	struct json_object *document;
 	bool good = false;
 
+	if (ask->query->given)
+		pthread_mutex_lock(&expanding);
 	pthread_mutex_lock(&s->manager->lock);
 	document = resource->get(s, ask);
 	if (document) {
@@ -76,6 +80,8 @@ static bool document_read(struct service *s, const struct resource *resource, co
 		good = !ask->query->given || expand_document(s, ask, document, answer);
 	}
 	pthread_mutex_unlock(&s->manager->lock);
+	if (ask->query->given)
+		pthread_mutex_unlock(&expanding);
 	if (good) {
 		answer->status = 200;
 		answer->body = document;

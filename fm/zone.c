@@ -99,17 +99,24 @@ static int find_endpoint(const struct service *s, const char *uri, int *host)
 static int find_port(const struct service *s, const char *uri)
 {
 	const struct fabric *fabric = &s->manager->fabric;
-	int i, port = FABRIC_NONE;
-	char *path;
+	char *before = mem_printf(SERVICE_ROOT "/Fabrics/%s/Switches/", s->config->fabric);
+	const size_t len = strlen(before);
+	int host = FABRIC_NONE, port = FABRIC_NONE;
+	char *name, *end;
 
-	for (i = 0; i < fabric->port_count && port == FABRIC_NONE; i++) {
-		path = mem_printf(SERVICE_ROOT "/Fabrics/%s/Switches/%s/Ports/%s",
-				  s->config->fabric, fabric->hosts[fabric->ports[i].host].name,
-				  fabric->ports[i].name);
-		if (!strcmp(path, uri))
-			port = i;
-		free(path);
+	if (!strncmp(uri, before, len)) {
+		name = mem_strdup(uri + len);
+		end = strchr(name, '/');
+		if (end) {
+			*end = '\0';
+			host = fabric_find_host(fabric, name);
+			uri = last_part(uri + len + (size_t)(end - name), "/Ports/");
+		}
+		free(name);
 	}
+	free(before);
+	if (host != FABRIC_NONE && uri)
+		port = fabric_find_port(fabric, host, uri);
 	return port;
 }
 
@@ -321,15 +328,20 @@ enum service_end zone_patch(struct service *s, struct ask *ask, struct answer *a
 	return zone_change(s, ask, &zone, answer);
 }
 
-/* Lock held. The zone as it is, as numbers. */
-static void wanted_now(const struct fabric *fabric, int host, struct wanted *wanted)
+/* Lock held. The zone as it is, as numbers; false when there are more than a request can name. */
+static bool wanted_now(const struct fabric *fabric, int host, struct wanted *wanted)
 {
 	int i;
 
 	*wanted = (struct wanted){ 0 };
-	for (i = 0; i < fabric->gpu_count && wanted->count < BODY_LINKS_MAX; i++)
-		if (fabric->gpus[i].owner == host)
-			wanted->gpus[wanted->count++] = i;
+	for (i = 0; i < fabric->gpu_count; i++) {
+		if (fabric->gpus[i].owner != host)
+			continue;
+		if (wanted->count == BODY_LINKS_MAX)
+			return false;
+		wanted->gpus[wanted->count++] = i;
+	}
+	return true;
 }
 
 static void wanted_remove(struct wanted *wanted, int gpu)
@@ -380,7 +392,12 @@ static enum service_end act(struct service *s, struct ask *ask, bool add,
 	}
 	if (!tags_are_good(s, ask, ask->argument[1], s->config->gpus[gpu].name, action, answer))
 		return SERVICE_DONE;
-	wanted_now(fabric, host, &wanted);
+	if (!wanted_now(fabric, host, &wanted)) {
+		answer_refuse(answer, 409, "ResourceInUse", NULL, NULL,
+			      "the zone of %s has more than %d GPUs: change it by a list of those it keeps",
+			      ask->argument[1], BODY_LINKS_MAX);
+		return SERVICE_DONE;
+	}
 	if (!add && fabric->gpus[gpu].owner != host) {
 		answer_refuse(answer, 400, "ResourceNotFound", "/Endpoint", action->endpoint,
 			      "%s is not in the zone of %s", s->config->gpus[gpu].name,

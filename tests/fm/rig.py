@@ -90,12 +90,20 @@ class Qemu:
         self.log.close()
 
 
+class Gate:
+    """Holds what comes until it is opened."""
+
+    def __init__(self):
+        self.held, self.opened = False, threading.Event()
+
+
 class Guest:
     """Looks like a QEMU whose guest lets go of devices; it refuses and is slow as it is told."""
 
     def __init__(self, folder, name, ports=("dn0", "dn1")):
         self.path, self.ports = os.path.join(folder, name + ".qmp"), ports
         self.there, self.refuses, self.pause = {}, set(), 0
+        self.gate = None
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.path)
         self.listener.listen(1)
@@ -111,6 +119,9 @@ class Guest:
             return "/machine/peripheral/" + self.there[name] if words["property"] == "parent_bus" else "secondary-vga", None
         if command == "device_add":
             time.sleep(self.pause)
+            if self.gate:
+                self.gate.held = True
+                self.gate.opened.wait()
             if words["id"] in self.refuses:
                 raise ValueError(f"{words['id']} is out of order")
             self.there[words["id"]] = words["bus"]

@@ -127,7 +127,7 @@ def documents(manager):
     Report.same(host.get("/redfish/v1/$metadata")[2]["Content-Type"], "application/xml;charset=utf-8", "the metadata is XML")
     for path in ("/index.html", "/redfish/v2", "/redfish/v1/x", f"{FABRIC}x", f"{FABRIC}/Zones/x", f"{FABRIC}/Zones//hosta", f"{FABRIC}/Endpoints/../Zones",
                  "/redfish/v1/TaskService/Tasks/1", "/redfish/v1/" + "a/" * 40, "/redfish/v1/Systems/%2e", f"{FABRIC}/Zones/hosta/x",
-                 "/redfish/v1/Systems/hosta%00x"):
+                 "/redfish/v1/Systems/hosta%00x", "/redfish/v1/%ff"):
         status, document, _ = host.get(path)
         Report.ok(status in (400, 404) and (status == 400 or message(document)), f"nothing is at {path[:40]}", status, document)
     Report.same(host.get("/redfish/v1/" + "a" * 600)[0], 414, "a path that is too long")

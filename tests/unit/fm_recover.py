@@ -6,15 +6,18 @@ A manager that is killed in the middle of a request of several steps: the next o
 die, also while it undoes.
 """
 
+import contextlib
+import http.client
 import json
 import os
 import signal
 import sys
 import tempfile
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "fm"))
 # pylint: disable=wrong-import-position
-from rig import Client, Guest, Manager, Report, message, wait_for
+from rig import Client, Gate, Guest, Manager, Report, message, wait_for
 
 PORTS = ("dn0", "dn1")
 GPUS = ("gpu0", "gpu1", "gpu2", "gpu3")
@@ -129,6 +132,33 @@ def two_gpus(work):
     site.end()
 
 
+def stopped_twice(work):
+    """A manager that is told twice to stop ends in the middle of a request; that is not worse than to be killed."""
+    site = Site(work, "stopped")
+    before = site.there()
+    gate = site.guests["hostb"].gate = Gate()
+
+    def ask():
+        with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
+            site.admin.ask("POST", COMPOSE, manifest(hosta=("gpu0", "gpu1"), hostb=("gpu2",)))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    wait_for(lambda: gate.held and set(site.there()["hosta"]) == {"gpu0", "gpu1"}, "hosta has what it is to have, and hostb is at it")
+    site.manager.process.send_signal(signal.SIGTERM)
+    wait_for(lambda: site.b.set("hostb", [])[0] == 503, "it takes no requests any more")
+    site.manager.process.send_signal(signal.SIGTERM)
+    Report.same(site.manager.process.wait(), 0, "the manager has ended")
+    asking.join()
+    gate.opened.set()
+    site.guests["hostb"].gate = None
+    lines = site.manager.lines
+    site.manager.start()
+    site.settle()
+    Report.same(site.there(), before, "the next one undoes what was done", lines, site.manager.lines)
+    site.end()
+
+
 def host_is_gone(work):
     """A host that does not come back: its part waits for it, or is void when the host is off."""
     site = Site(work, "gone")
@@ -169,6 +199,7 @@ def bad_files(work):
         file.write("bind hostx gpu0 dn0\nbind hosta gpu9 dn0\n")
     site.manager.start().ready()
     site.manager.said("gpu0 of hostx was under way and stays as it is")
+    Report.same(site.intents(), [], "and is forgotten, so that it takes nothing when its host is in fm.conf again")
     Report.same(site.a.set("hosta", ["gpu0"])[0], 200, "what is not in fm.conf any more holds nothing up")
     status, document, _ = site.a.set("hosta", ["gpu1", "gpu2"])
     Report.ok(status == 200, "and a request of several steps has a number of its own", status, message(document))
@@ -190,9 +221,36 @@ def not_noted(work):
     site.end()
 
 
+def note_stays(work):
+    """A note that cannot be removed is one of a request that is over: nobody undoes that, and it goes as soon as it can."""
+    site = Site(work, "stays")
+    gate = site.guests["hostb"].gate = Gate()
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(site.b.set("hostb", ["gpu0", "gpu1"])[0]))
+    asking.start()
+    wait_for(lambda: gate.held, "it has begun")
+    away = site.manager.state + ".away"
+    os.rename(site.manager.state, away)
+    with open(site.manager.state, "w", encoding="ascii"):
+        pass
+    site.guests["hostb"].gate = None
+    gate.opened.set()
+    asking.join()
+    Report.same(answers, [200], "the request is done")
+    after = len(site.manager.lines)
+    site.manager.process.send_signal(signal.SIGHUP)
+    site.manager.said("reload: .*; the configuration stays as it was", after)
+    Report.ok(site.manager.process.poll() is None, "a reload does not go on without what is to be undone")
+    os.unlink(site.manager.state)
+    os.rename(away, site.manager.state)
+    wait_for(lambda: not site.intents(), "the note goes")
+    Report.same((site.there()["hostb"].keys(), site.b.zone("hostb")[0]), ({"gpu0", "gpu1"}, ["gpu0", "gpu1"]), "all is as it was asked for")
+    site.end()
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="gpufabric-recover-") as work:
-        for test in (several_hosts, two_gpus, host_is_gone, bad_files, not_noted):
+        for test in (several_hosts, two_gpus, stopped_twice, host_is_gone, bad_files, not_noted, note_stays):
             if len(sys.argv) < 2 or test.__name__ in sys.argv[1:]:
                 print(f"# {test.__name__}")
                 test(work)
