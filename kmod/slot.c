@@ -419,7 +419,8 @@ void gf_slot_watch_drains(void)
 			next = min(next, slot->drain_deadline);
 	}
 	if (next != U64_MAX)
-		mod_delayed_work(system_freezable_wq, &drains_work, msecs_to_jiffies(next - now) + 1);
+		mod_delayed_work(system_freezable_wq, &drains_work,
+				 msecs_to_jiffies(next - now) + 1);
 }
 
 static void drains_run(struct work_struct *work)
