@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/replace.h"
 #include "base/text.h"
 #include "cli/out.h"
 #include "cmd/cmd.h"
@@ -112,48 +113,44 @@ static double learn_compare(struct ctl_ctx *ctx, const struct size_request *req,
 	return estimate > 0 ? measured / estimate : 0;
 }
 
-static bool write_all(FILE *file, const struct catalogue *cat)
+static char *learned_text(const struct catalogue *cat)
 {
+	struct text text = { 0 };
 	size_t i;
 	int task;
 
-	fprintf(file, "# Learned by gpuctl size learn; remove to forget.\n");
+	text_add(&text, "# Learned by gpuctl size learn; remove to forget.\n");
 	for (i = 0; i < cat->n_engines; i++) {
 		for (task = 0; task < SIZE_TASKS; task++) {
 			const struct engine_fit *fit = &cat->engines[i].fit[task];
 
 			if (fit->learned)
-				fprintf(file, "\n[%s.%s]\nlearned = %u\np50 = %.6f\n",
-					cat->engines[i].id, size_task_name((enum size_task)task),
-					fit->learned, fit->p50);
+				text_add(&text, "\n[%s.%s]\nlearned = %u\np50 = %.6f\n",
+					 cat->engines[i].id, size_task_name((enum size_task)task),
+					 fit->learned, fit->p50);
 		}
 	}
-	return !fflush(file) && !ferror(file);
+	return text.text;
 }
 
 /* The whole file anew, and into its place at once. */
 static int store(struct ctl_ctx *ctx, const struct catalogue *cat)
 {
 	char *dir = mem_printf("%s/engines.d", ctx->config_dir);
-	char *path = mem_printf("%s/learned.conf", dir), *tmp = mem_printf("%s.new", path);
-	FILE *file;
-	bool good;
-	int ret = CTL_DONE;
+	char *path = mem_printf("%s/learned.conf", dir), *text = learned_text(cat);
+	int err, ret = CTL_DONE;
 
 	mkdir(ctx->config_dir, 0755);
 	mkdir(dir, 0755);
-	file = fopen(tmp, "we");
-	good = file && write_all(file, cat);
-	if (file && fclose(file))
-		good = false;
-	if (!good || rename(tmp, path))
-		ret = ctl_fail(ctx, errno == EACCES ? CTL_DENIED : CTL_FAILED,
-			       "%s cannot be written: %s", path, strerror(errno));
+	err = replace_file(path, text, 0644);
+	if (err)
+		ret = ctl_fail(ctx, err == -EACCES ? CTL_DENIED : CTL_FAILED,
+			       "%s cannot be written: %s", path, replace_error(err));
 	else
 		out_line(ctx->out, "stored in %s", path);
 	free(dir);
 	free(path);
-	free(tmp);
+	free(text);
 	return ret;
 }
 

@@ -139,7 +139,7 @@ static uint32_t usage_highest(struct turn *turns, size_t n)
 		most = sum > most ? sum : most;
 	}
 	free(turns);
-	return (uint32_t)most;
+	return most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
 }
 
 static void add_turns(struct turn *turns, size_t *n, const struct usage_span *s)
@@ -277,6 +277,9 @@ static int leave_idle(struct plan_file *p, const struct usage *on)
 		if (idle + SLACK < 0)
 			return jread_refuse(&p->r,
 					    "in interval %zu more GPUs are in use than are on", t);
+		if (idle > PLAN_GPUS_MAX)
+			return jread_refuse(&p->r, "in interval %zu more than %u GPUs are idle", t,
+					    PLAN_GPUS_MAX);
 		usage_add(u, from, to, (uint32_t)(idle + 0.5), USAGE_NOBODY);
 	}
 	return 0;

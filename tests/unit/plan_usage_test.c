@@ -69,6 +69,10 @@ static void test_bad(void)
 		"{\"workload\":\"a\",\"first_interval\":0,\"last_interval\":0,\"gpus\":2}],\n"
 		"\"power\":[{\"first_interval\":0,\"last_interval\":0,\"on\":1}]}",
 		"f:3:9: in interval 0 more GPUs are in use than are on");
+	refused("{\"intervals\":1,\"interval_s\":60,\"use\":[],\"power\":[\n"
+		"{\"first_interval\":0,\"last_interval\":0,\"on\":100000},\n"
+		"{\"first_interval\":0,\"last_interval\":0,\"on\":100000}]}",
+		"f:1:49: in interval 0 more than 100000 GPUs are idle");
 	refused("{\"__REALTIME_TIMESTAMP\":\"5\"}\n", "f:1:1: no entry is of gpuctl's watch");
 	refused("{\"__REALTIME_TIMESTAMP\":\"5\",\"GPUFABRIC_EVENT\":\"x\"}\n"
 		"{\"__REALTIME_TIMESTAMP\":\"4\",\"GPUFABRIC_EVENT\":\"x\"}\n",
