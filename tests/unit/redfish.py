@@ -295,6 +295,21 @@ def unknown(bench):
     manager.fault("POST", "Actions", lambda handler: (manager.fault("POST", "Actions", fm.status(409)), handler.serve()))
     said = bench.ask("bind", "gpu0", "gpu1")
     Report.same((said["exit"], said["outcome"], bench.owners()), (4, "partly", ours), "a part of it is said to be one", said)
+    manager.clear()
+
+    def gone(handler):
+        manager.away = True
+        manager.fault("GET", "", fm.cut_before, 999)
+        threading.Timer(1, returned).start()
+        handler.serve()
+
+    def returned():
+        manager.faults.clear()
+        manager.away = False
+    manager.fault("POST", "Actions", lambda handler: (manager.fault("GET", "Endpoints/gpu1", gone), handler.serve()))
+    said = bench.ask("bind", "gpu0", "gpu1")
+    Report.same((said["exit"], said["outcome"], bench.owners()), (1, "partly", ours),
+                "also when the manager cannot be asked for a while behind it", said)
     bench.conf()
 
 
