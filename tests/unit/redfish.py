@@ -341,6 +341,32 @@ def restarted(bench):
     Report.same((said["exit"], bench.owners()), (0, {}), "what is not known is not given back yet", said)
 
 
+def vanished(bench):
+    """What shows no GPU any more, or another one, was not given back by that."""
+    manager = bench.manager
+
+    def unbind(what, pattern, where, body):
+        def blinded(handler):
+            manager.fault("GET", where, fm.raw(body))
+            fm.status(412)(handler)
+        manager.clear()
+        manager.give("gpu0", "hosta", fm.SWITCHES + "/sw0/Ports/dn0")
+        manager.fault("PATCH", pattern, blinded)
+        said = bench.ask("unbind", "gpu0")
+        Report.same((said["exit"], said.get("outcome"), bench.owners()), (1, "none", {"gpu0": "hosta"}), what, said)
+        Report.ok("gpu0 does not show GPU gpu0 any more" in said.get("error", ""), f"{what}: is said", said)
+
+    zone, host = manager.endpoint("gpu0")[1], manager.endpoint("hosta")[1]
+    block = manager.block("gpu0")[1]
+    unbind("an endpoint without entities", "Zones", "Endpoints/gpu0$", {**zone, "ConnectedEntities": []})
+    unbind("an endpoint of a host", "Zones", "Endpoints/gpu0$", {**zone, "ConnectedEntities": host["ConnectedEntities"]})
+    unbind("an endpoint with another Id", "Zones", "Endpoints/gpu0$", {**zone, "Id": "gpu9"})
+    bench.conf(way="blocks")
+    unbind("a block without processors", "Systems", "ResourceBlocks/gpu0$", {**block, "Processors": []})
+    unbind("a block with another Id", "Systems", "ResourceBlocks/gpu0$", {**block, "Id": "gpu9"})
+    bench.conf()
+
+
 def at_once(bench):
     """A whole list without a precondition: requests of one host do not undo each other."""
     manager = bench.manager
@@ -507,7 +533,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         os.makedirs(os.path.join(work, "other"))
         bench = Bench(work, fm.Manager(work), "redfish", {"ports": "101=sw0/dn0 102=sw0/dn1 103=sw0/dn2"})
-        for part in (inventories, expands, changes, logins, refusals, unknown, restarted, together, at_once, files, signals, hostile):
+        for part in (inventories, expands, changes, logins, refusals, unknown, restarted, vanished, together, at_once, files, signals, hostile):
             part(bench)
             bench.manager.clear()
         bench.manager.close()
