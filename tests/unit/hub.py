@@ -411,6 +411,13 @@ def plain_loopback(bench):
     plain = server.Hub(bench.folder, None, None, tls=False)
     said = bench.run("size", "hf:test/no-sum", HF_ENDPOINT=plain.endpoint)
     Report.ok(said.returncode == 0 and plain.paths("large"), "this machine may be asked without encryption", said)
+    proxy = server.Hub(bench.folder, None, None, tls=False)
+    for name in ("http_proxy", "all_proxy"):
+        bench.fresh()
+        plain.clear()
+        said = bench.run("size", "hf:test/no-sum", HF_ENDPOINT=plain.endpoint, HF_TOKEN=TOKEN, no_proxy=None, **{name: proxy.endpoint})
+        Report.ok(said.returncode == 0 and plain.paths("large") and not proxy.asked, f"and by no proxy, {name}", said, proxy.asked)
+    proxy.close()
     plain.close()
 
 
