@@ -23,7 +23,7 @@ static const struct manual_example size_variables[] = {
 	  "the user who runs gpuctl; gpuctl warns if other users may read it" },
 	{ "HF_ENDPOINT",
 	  "Another Hub than https://huggingface.co. Only this machine may be a Hub without\n"
-	  "encryption (http://localhost)" },
+	  "encryption (http://localhost); gpuctl uses no proxy for it" },
 	{ "HF_HUB_OFFLINE", "1: send no request, take models from the cache" },
 	{ "XDG_CACHE_HOME",
 	  "The folder of the cache, in place of ~/.cache. gpuctl uses no folder of another user, and\n"

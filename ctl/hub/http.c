@@ -103,19 +103,25 @@ static size_t body_came(void *arg, const char *data, size_t n)
 	return t->err || t->excess ? 0 : take;
 }
 
-/* Encrypted, or to this machine, which alone may be asked otherwise. */
-static bool is_allowed(const struct hub_settings *settings, const char *text)
+/* To this machine, for an endpoint that is this machine. */
+static bool is_here(const struct hub_settings *settings, const char *text)
 {
 	char *host = NULL;
 	CURLU *url = curl_url();
-	bool allowed = !strncasecmp(text, "https:", 6);
+	bool here = false;
 
-	if (!allowed && settings->loopback && url && !curl_url_set(url, CURLUPART_URL, text, 0) &&
+	if (settings->loopback && url && !curl_url_set(url, CURLUPART_URL, text, 0) &&
 	    !curl_url_get(url, CURLUPART_HOST, &host, 0))
-		allowed = hub_is_loopback(host);
+		here = hub_is_loopback(host);
 	curl_free(host);
 	curl_url_cleanup(url);
-	return allowed;
+	return here;
+}
+
+/* Encrypted, or to this machine, which alone may be asked otherwise. */
+static bool is_allowed(const struct hub_settings *settings, const char *text)
+{
+	return !strncasecmp(text, "https:", 6) || is_here(settings, text);
 }
 
 static int words_for(const struct transfer *t, enum web_end end, struct fault *f)
@@ -214,6 +220,8 @@ static int hop(struct hub_http *http, struct hub_get *get, const char *url, bool
 		 (unsigned long long)(get->from + get->n - 1));
 	request.range = get->n ? range : NULL;
 	memset(&get->answer, 0, sizeof(get->answer));
+	/* A proxy is another machine, which would read the token; elsewhere the environment says. */
+	curl_easy_setopt(http->web.curl, CURLOPT_PROXY, is_here(http->settings, url) ? "" : NULL);
 	end = web_send(&http->web, &request);
 	t.why = request.why;
 	if (end == WEB_ANSWERED && is_redirection(get->answer.status))

@@ -4,7 +4,8 @@
  *
  * It has one folder, the token and a connection. Of root it is "nobody", who may do nothing
  * but fill that folder; of others it can gain no rights. What it made is looked through by
- * who started it before it gets a name in the cache.
+ * who started it before it gets a name in the cache. It has no output of its own, since gpuctl
+ * believes what is printed: the commit, or why there is none, goes to who started it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@
 
 #define CERTIFICATES ".certificates"
 #define CERTIFICATES_MAX (8u << 20)
-/* The descriptor that the commit is written to. */
+/* The descriptor that the commit is written to, or the reason of a failure. */
 #define REPLY 3
 
 void hub_say(const char *what, const char *text)
@@ -61,6 +62,11 @@ static int fill_folder(struct hub_fill *fill, const struct hub_work *work)
 	return ret;
 }
 
+static int reply_write(const char *text, size_t n)
+{
+	return write(REPLY, text, n) == (ssize_t)n ? CTL_DONE : CTL_FAILED;
+}
+
 /* In the new process; returns its exit code. */
 static int worker_run(struct hub_work *work, const char *certificates)
 {
@@ -77,9 +83,9 @@ static int worker_run(struct hub_work *work, const char *certificates)
 	if (certificates)
 		unlink(certificates);
 	if (ret)
-		hub_say("error", fill.fault.text);
-	else if (write(REPLY, listing.sha, HUB_SHA_LENGTH) != HUB_SHA_LENGTH)
-		ret = CTL_FAILED;
+		reply_write(fill.fault.text, strlen(fill.fault.text));
+	else
+		ret = reply_write(listing.sha, HUB_SHA_LENGTH);
 	hub_listing_free(&listing);
 	return ret;
 }
@@ -114,18 +120,30 @@ static int copy_certificates(const struct hub_work *work, struct fault *f)
 	return CTL_FAILED;
 }
 
+/* The new process has the reply alone to speak by; 0 or an errno. */
+static int worker_outputs(int reply)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	/* gpuctl reads both. */
+	if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0 ||
+	    dup3(reply, REPLY, 0) != REPLY || close_range(REPLY + 1, ~0u, 0))
+		return errno;
+	return 0;
+}
+
 static _Noreturn void worker_start(struct hub_work *work, const struct passwd *nobody, int reply,
 				   pid_t parent)
 {
-	int err = 0;
+	static const char no_rights[] = "cannot drop its rights, so it does not use the network";
+	int err = fchdir(work->folder) ? errno : 0;
 
-	if (fchdir(work->folder) || dup3(reply, REPLY, 0) != REPLY ||
-	    close_range(REPLY + 1, ~0u, 0))
-		err = errno;
+	if (!err)
+		err = worker_outputs(reply);
 	if (!err)
 		err = web_give_up_rights(nobody);
 	if (err || getppid() != parent) {
-		hub_say("error", "cannot drop its rights, so it does not use the network");
+		reply_write(no_rights, strlen(no_rights));
 		_exit(CTL_FAILED);
 	}
 	exit(worker_run(work, work->settings->certificates ? CERTIFICATES : NULL));
@@ -134,25 +152,32 @@ static _Noreturn void worker_start(struct hub_work *work, const struct passwd *n
 /* Its reply and its end. */
 static int await(struct hub_work *work, pid_t pid, int reply, struct fault *f)
 {
+	char said[FAULT_TEXT_MAX];
 	size_t have = 0;
 	ssize_t n = 1;
 	int status;
 
-	while (n > 0 && have < HUB_SHA_LENGTH) {
-		n = read(reply, work->sha + have, HUB_SHA_LENGTH - have);
+	while (n > 0 && have < sizeof(said) - 1) {
+		n = read(reply, said + have, sizeof(said) - 1 - have);
 		if (n > 0)
 			have += (size_t)n;
 		else if (n < 0 && errno == EINTR)
 			n = 1;
 	}
-	work->sha[have] = '\0';
+	said[have] = '\0';
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return CTL_FAILED;
-	if (WIFEXITED(status) && WEXITSTATUS(status))
+	if (WIFEXITED(status) && WEXITSTATUS(status)) {
+		/* It may say anything, but one line of it. */
+		text_tame(said, false);
+		fault_set(f, EIO, "%s", said);
 		return WEXITSTATUS(status);
-	if (WIFEXITED(status) && hub_is_sha(work->sha))
+	}
+	if (WIFEXITED(status) && hub_is_sha(said)) {
+		memcpy(work->sha, said, HUB_SHA_LENGTH + 1);
 		return CTL_DONE;
+	}
 	fault_set(f, EIO, "the process that reads the network was ended by signal %d",
 		  WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 	return CTL_FAILED;

@@ -26,8 +26,7 @@ struct hub_work {
 };
 
 /*
- * Fills the folder, unless the commit is known. Returns enum ctl_exit, with the reason in @f;
- * that is empty where the process has said it itself.
+ * Fills the folder, unless the commit is known. Returns enum ctl_exit, with the reason in @f.
  */
 int hub_work(struct hub_work *work, struct fault *f);
 

@@ -178,6 +178,20 @@ enum meanwhile {
 };
 
 /*
+ * Ends an edit that is ours. When nobody could read who edits now, it is ours only if edit mode was
+ * granted to us and has not ended since.
+ */
+static void edit_cancel(struct edit *edit, bool known)
+{
+	struct fault ignored = { "" };
+	int ret;
+
+	if (known || edit->open)
+		if (step_machine(edit, "/fabric/edit/cancel", &ret, &ignored) == STEP_DONE)
+			edit->open = false;
+}
+
+/*
  * Reads until it is known, in time of its own. @settle: as before has to stay so for a while, since
  * a step may be on its way.
  */
@@ -185,15 +199,16 @@ static bool await_known(struct edit *edit, uint64_t ms, bool settle, enum meanwh
 {
 	uint64_t same = 0, now;
 	struct fault ignored = { "" };
-	int ret;
+	bool known;
 
 	client_insist(edit->client, ms);
 	for (;;) {
 		now = text_monotonic();
-		if (edit_read(edit, &ignored) || is_pending(edit)) {
+		known = !edit_read(edit, &ignored);
+		if (!known || is_pending(edit)) {
 			same = 0;
 			if (meanwhile == MEANWHILE_CANCEL)
-				step_machine(edit, "/fabric/edit/cancel", &ret, &ignored);
+				edit_cancel(edit, known);
 		} else {
 			same = same ? same : now;
 			if (!settle || edit->outcome == CHANGE_DONE || now - same >= SETTLE_MS)
@@ -304,12 +319,14 @@ static int edit_try(struct edit *edit, bool *again, struct fault *f)
 		*again = ret != CTL_DENIED;
 		return ret;
 	}
+	edit->open = step == STEP_DONE;
 	if (step == STEP_DONE)
 		ret = edit_begun(edit, f);
 	if (step == STEP_DONE && !ret)
 		step = relate_all(edit, &ret, f);
 	if (step == STEP_DONE && !ret) {
 		step = step_machine(edit, "/fabric/reprogram", &ret, f);
+		edit->open = step == STEP_REFUSED;
 		if (step == STEP_DONE)
 			return edit_verify(edit, f);
 		edit->tried = step == STEP_LOST;

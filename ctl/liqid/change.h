@@ -12,6 +12,7 @@
  * @bind: or unbind
  * @wishes: @n of them; @todo says which are to be made, NULL before that is known
  * @name: what the director calls us as who edits, NULL before that is known
+ * @open: edit mode was granted to us, and as far as we know it has not ended
  * @tried: a reprogram may have been made
  * @outcome, @taken, @taker: as in struct job_outcome; @taken is borrowed from @wishes, @taker owned
  */
@@ -23,6 +24,7 @@ struct edit {
 	size_t n;
 	bool *todo;
 	char *name;
+	bool open;
 	bool tried;
 	enum change_outcome outcome;
 	const char *taken;

@@ -381,8 +381,12 @@ static int change_refused(struct view *view, struct change *change, int ret, str
 	struct fault taken = { "" }, ignored = { "" };
 	int who;
 
-	if (view_refresh(view, &ignored))
-		return ret;
+	if (view_refresh(view, &ignored)) {
+		/* What was asked for before may be there, whatever was refused now. */
+		if (change->asked)
+			resolve(view, change);
+		return change->outcome == CHANGE_DONE && !client_told() ? CTL_DONE : ret;
+	}
 	take_note(view, change);
 	who = check_takers(view, change, &taken);
 	if (!who)

@@ -184,6 +184,16 @@ static bool is_whole(const struct view *view, struct json_object *body)
 	       doc_object(body, blocks ? "CompositionStatus" : "Status");
 }
 
+/* One that was read before is the GPU that it was, or what it says is of no use. */
+static int check_same(const struct view *view, const struct endpoint *e, const struct endpoint *now,
+		      struct fault *f)
+{
+	if (!e->id || (now->gpu && !strcmp(e->id, now->id)))
+		return CTL_DONE;
+	fault_set(f, EIO, "%s does not show GPU %s any more", e->path, e->id);
+	return view_fault(view, CTL_FAILED, f);
+}
+
 /*
  * One resource into @e, whose path is set, from @body if that has it; after an error @e is as it
  * was.
@@ -213,6 +223,8 @@ static int one_read(struct view *view, struct endpoint *e, struct json_object *b
 	if (etag && strlen(etag) < sizeof(now.etag))
 		strcpy(now.etag, etag);
 	ret = (view_has_blocks(view) ? block_read : endpoint_read)(view, &now, &answer, f);
+	if (!ret)
+		ret = check_same(view, e, &now, f);
 out:
 	endpoint_clear(ret ? &now : e);
 	if (!ret)

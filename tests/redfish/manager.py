@@ -124,6 +124,8 @@ class Server:
         self.clients = {host: client_certificate(folder, "ours", host) for host in ("hosta", "hostb")}
         self.asked, self.faults, self.sessions, self.tasks = [], [], {}, {}
         self.hanging = threading.Event()
+        # No new connection gets as far as TLS.
+        self.away = False
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.server.manager = self
@@ -133,6 +135,7 @@ class Server:
         context.verify_mode = ssl.CERT_OPTIONAL
         self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
         self.server.handle_error = lambda *_: None
+        self.server.verify_request = lambda *_: not self.away
         self.url = f"https://localhost:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 

@@ -292,11 +292,38 @@ def token_stays(bench):
     os.unlink(path)
 
 
+def outputs_below(pid):
+    """Of the last of the processes that each have started the next: what its outputs are."""
+    started = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
+                started[int(file.read().rpartition(")")[2].split()[1])] = int(name)
+        except OSError:
+            pass
+    while pid in started:
+        pid = started[pid]
+    return [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in (1, 2)]
+
+
 def rights_are_few(bench):
     bench.fresh()
     said = bench.run("size", "hf:test/no-sum")
     users = {one["uid"] for one in bench.hub.asked}
     Report.ok(said.returncode == 0 and users == {65534 if ROOT else os.geteuid()}, "root does not speak to the network", said, users)
+    if ROOT:
+        asked, looked = threading.Event(), threading.Event()
+        bench.fresh()
+        bench.hub.faults = [("/api/", lambda handler: (asked.set(), looked.wait(60), handler.send(503)))]
+        run = subprocess.Popen([GPUCTL, "size", "hf:test/no-sum"], env=bench.environment(), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+        asked.wait(60)
+        outputs = outputs_below(run.pid)
+        looked.set()
+        error = run.communicate()[1]
+        Report.ok(outputs == ["/dev/null"] * 2 and "an internal error (503)" in error,
+                  "who speaks to the network has no output that gpuctl believes", outputs, error)
+        bench.hub.clear()
     linked = [subprocess.run(["ldd", path], stdout=subprocess.PIPE, text=True, check=True).stdout
               for path in (GPUCTL, os.path.join(os.path.dirname(GPUCTL), "hub"))]
     Report.same(["libcurl" in text for text in linked], [False, True], "gpuctl is not linked with libcurl, hub is")
@@ -411,6 +438,13 @@ def plain_loopback(bench):
     plain = server.Hub(bench.folder, None, None, tls=False)
     said = bench.run("size", "hf:test/no-sum", HF_ENDPOINT=plain.endpoint)
     Report.ok(said.returncode == 0 and plain.paths("large"), "this machine may be asked without encryption", said)
+    proxy = server.Hub(bench.folder, None, None, tls=False)
+    for name in ("http_proxy", "all_proxy"):
+        bench.fresh()
+        plain.clear()
+        said = bench.run("size", "hf:test/no-sum", HF_ENDPOINT=plain.endpoint, HF_TOKEN=TOKEN, no_proxy=None, **{name: proxy.endpoint})
+        Report.ok(said.returncode == 0 and plain.paths("large") and not proxy.asked, f"and by no proxy, {name}", said, proxy.asked)
+    proxy.close()
     plain.close()
 
 

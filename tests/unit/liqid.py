@@ -193,6 +193,19 @@ def locks(bench):
     director.clear()
     fault_at(bench, STEPS[0], lambda handler: (director.edit_by("admin"), threading.Timer(1.5, director.end_edit).start(), handler.serve()))
     bind(bench, "somebody who is faster is waited for", 0, "done", OURS)
+    director.clear()
+
+    def unseen(handler):
+        fault_at(bench, "", fm.status(500), "GET", 3)
+        fm.status(500)(handler)
+    fault_at(bench, STEPS[0], lambda handler: (director.edit_by("admin"), unseen(handler)))
+    said = bench.ask("bind", "gpu0")
+    Report.same((said["exit"], said["outcome"], list(director.edits), director.count("POST", "cancel$")), (1, "none", ["hosta"], 0),
+                "nor ended while nobody can read whose it is", said)
+    director.clear()
+    fault_at(bench, STEPS[1], unseen)
+    bind(bench, "our own is ended without reading whose it is", 1, "none", {})
+    Report.same(director.count("POST", "cancel$"), 1, "once")
 
 
 def killed(bench, step):

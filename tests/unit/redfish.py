@@ -295,6 +295,21 @@ def unknown(bench):
     manager.fault("POST", "Actions", lambda handler: (manager.fault("POST", "Actions", fm.status(409)), handler.serve()))
     said = bench.ask("bind", "gpu0", "gpu1")
     Report.same((said["exit"], said["outcome"], bench.owners()), (4, "partly", ours), "a part of it is said to be one", said)
+    manager.clear()
+
+    def gone(handler):
+        manager.away = True
+        manager.fault("GET", "", fm.cut_before, 999)
+        threading.Timer(1, returned).start()
+        handler.serve()
+
+    def returned():
+        manager.faults.clear()
+        manager.away = False
+    manager.fault("POST", "Actions", lambda handler: (manager.fault("GET", "Endpoints/gpu1", gone), handler.serve()))
+    said = bench.ask("bind", "gpu0", "gpu1")
+    Report.same((said["exit"], said["outcome"], bench.owners()), (1, "partly", ours),
+                "also when the manager cannot be asked for a while behind it", said)
     bench.conf()
 
 
@@ -324,6 +339,32 @@ def restarted(bench):
     threading.Timer(1, lambda: manager.give("gpu0", "hosta", port)).start()
     said = bench.ask("unbind", "gpu0")
     Report.same((said["exit"], bench.owners()), (0, {}), "what is not known is not given back yet", said)
+
+
+def vanished(bench):
+    """What shows no GPU any more, or another one, was not given back by that."""
+    manager = bench.manager
+
+    def unbind(what, pattern, where, body):
+        def blinded(handler):
+            manager.fault("GET", where, fm.raw(body))
+            fm.status(412)(handler)
+        manager.clear()
+        manager.give("gpu0", "hosta", fm.SWITCHES + "/sw0/Ports/dn0")
+        manager.fault("PATCH", pattern, blinded)
+        said = bench.ask("unbind", "gpu0")
+        Report.same((said["exit"], said.get("outcome"), bench.owners()), (1, "none", {"gpu0": "hosta"}), what, said)
+        Report.ok("gpu0 does not show GPU gpu0 any more" in said.get("error", ""), f"{what}: is said", said)
+
+    zone, host = manager.endpoint("gpu0")[1], manager.endpoint("hosta")[1]
+    block = manager.block("gpu0")[1]
+    unbind("an endpoint without entities", "Zones", "Endpoints/gpu0$", {**zone, "ConnectedEntities": []})
+    unbind("an endpoint of a host", "Zones", "Endpoints/gpu0$", {**zone, "ConnectedEntities": host["ConnectedEntities"]})
+    unbind("an endpoint with another Id", "Zones", "Endpoints/gpu0$", {**zone, "Id": "gpu9"})
+    bench.conf(way="blocks")
+    unbind("a block without processors", "Systems", "ResourceBlocks/gpu0$", {**block, "Processors": []})
+    unbind("a block with another Id", "Systems", "ResourceBlocks/gpu0$", {**block, "Id": "gpu9"})
+    bench.conf()
 
 
 def at_once(bench):
@@ -492,7 +533,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         os.makedirs(os.path.join(work, "other"))
         bench = Bench(work, fm.Manager(work), "redfish", {"ports": "101=sw0/dn0 102=sw0/dn1 103=sw0/dn2"})
-        for part in (inventories, expands, changes, logins, refusals, unknown, restarted, together, at_once, files, signals, hostile):
+        for part in (inventories, expands, changes, logins, refusals, unknown, restarted, vanished, together, at_once, files, signals, hostile):
             part(bench)
             bench.manager.clear()
         bench.manager.close()
