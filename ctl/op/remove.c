@@ -393,6 +393,20 @@ static void give_back_gone(struct session *session, struct removal *removal, con
 	free(both);
 }
 
+/* The module does not see it yet, and it is no card to pull from under the kernel. */
+static bool card_is_coming(const struct gf_slot *slot)
+{
+	struct fault fault = { "" };
+	struct tree tree;
+	bool coming;
+
+	/* Without it the module alone tells. */
+	tree_open(&tree, NULL, &fault);
+	coming = bringing_is_coming(&tree, slot);
+	tree_close(&tree);
+	return coming;
+}
+
 /* The slot is this request's for as long as it looks. */
 static int give_back_locked(struct session *session, struct bringer *bringer, const char *name,
 			    size_t *given)
@@ -405,6 +419,9 @@ static int give_back_locked(struct session *session, struct bringer *bringer, co
 	slot = ret ? NULL : gf_slot_by_name(&session->fabric, name);
 	if (!slot || !gf_slot_is_off(slot) || slot->operation.id)
 		return ret;
+	if (card_is_coming(slot))
+		return ctl_fail(session->ctx, CTL_BUSY,
+				"slot %s: its card is coming up: detach it when it is there", name);
 	kept = bringer->driver->give_back(session, bringer, &about, NULL);
 	*given = bringer->given;
 	if (kept)

@@ -404,6 +404,24 @@ END
 	all_back "a GPU that leaves late"
 }
 
+# A GPU that was bound and has power already is not pulled, though the module does not see it yet.
+check_coming()
+{
+	local files=/sys/bus/pci/slots/${s[1]}
+
+	note "$mode: a GPU on its way up"
+	echo "here sw/p1" >$fm/ledger/gpu0
+	echo "slow 800" >"$SIM/slot0.1/link"
+	echo "insert h100-80" >"$SIM/slot0.1/surprise"
+	check "$mode: the slot driver powers it on" wait_for 20 grep -q 1 "$files/power"
+	check_rc 4 "$mode: until it is there it is not given back" gpuctl detach "${s[1]}"
+	is "$(ledger)" "gpu0=here@sw/p1" "$mode: it is this host's still"
+	check "$mode: it comes" wait_for 60 is_state "${s[1]}" ready
+	echo full >"$SIM/slot0.1/link"
+	check "$mode: and is detached" gpuctl detach "${s[1]}"
+	all_back "a GPU on its way up"
+}
+
 # The time until a GPU goes back does not depend on a clock that somebody sets.
 check_reap()
 {
@@ -599,6 +617,8 @@ unbind gpu0 gpu1" "$mode: by one request as well"
 	check_bystander
 	check_leaving
 	check_reap
+	# Only pciehp powers on what is put in.
+	[ "$mode" = own ] || check_coming
 	[ "$mode" = pciehp ] || check_lease
 
 	check "$mode: gpufabric unloads" rmmod gpufabric
