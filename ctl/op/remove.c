@@ -217,10 +217,12 @@ int removal_check(struct session *session, const struct removal *removal)
 
 static int drain(struct session *session, struct removal *removal)
 {
-	uint64_t timeout = removal->wait_ms + DRAIN_MS + hooks_budget(&removal->pre);
+	uint64_t timeout = removal->wait_ms + DRAIN_MS + hooks_budget(&removal->pre) +
+			   removal->n_reset * RESET_MS;
 
 	if (timeout > GPUFABRIC_TIMEOUT_MAX)
 		timeout = GPUFABRIC_TIMEOUT_MAX;
+	removal->drain_end = text_monotonic() + timeout;
 	return submit_drain(session, removal, (uint32_t)timeout);
 }
 
@@ -239,6 +241,28 @@ void removal_abort(struct session *session, struct removal *removal)
 		ctx->error = error;
 	}
 	hooks_undo(ctx, &removal->pre, HOOK_ABORT_DETACH, &removal->about, NULL);
+}
+
+int removal_end_reset(struct session *session, struct removal *removal, size_t n)
+{
+	struct ctl_ctx *ctx = session->ctx;
+	char *before = ctx->error;
+	const char *lost = NULL;
+	size_t i;
+
+	/* One at a time: a drain that has ended already keeps no other slot drained. */
+	for (i = 0; i < removal->n_drain; i++) {
+		ctx->error = NULL;
+		if (submit_drain_end(session, removal, i, i < n) && i < n && !lost)
+			lost = removal->slots[i]->name;
+		free(ctx->error);
+	}
+	ctx->error = before;
+	hooks_undo(ctx, &removal->pre, HOOK_ABORT_DETACH, &removal->about, NULL);
+	if (!lost || before)
+		return CTL_DONE;
+	return ctl_fail(ctx, CTL_FAILED,
+			"slot %s: its drain ended while its GPU was reset: try again", lost);
 }
 
 static int run_hooks(struct session *session, struct removal *removal)
