@@ -152,16 +152,21 @@ static void keeper_vacate(struct keeper *k)
 	keeper_lives(k, limit);
 	ret = vacate(k->ctx, k->conf, limit, &left);
 	keeper_lives(k, 0);
-	/* Without the module no slot of it was ever powered on by us. */
 	if (ret)
 		ctl_warn(k->ctx, "the lease is over: %s", k->ctx->error);
 	else if (!left && !k->vacated)
 		keeper_say(k, "the lease is over, and no slot has power");
 	k->vacated = !ret && !left;
-	if (ret || !left || host_lease_judge(&k->lease, text_uptime()) != LEASE_TOO_LATE)
+	/* Without the module no slot of it was ever powered on by us. */
+	if (ret == CTL_NO_MODULE || !left ||
+	    host_lease_judge(&k->lease, text_uptime()) != LEASE_TOO_LATE)
 		return;
-	ctl_warn(k->ctx, "the lease is over, and %zu slots have power: this host is restarted",
-		 left);
+	if (ret)
+		ctl_warn(k->ctx, "nobody knows which slots have power: this host is restarted");
+	else
+		ctl_warn(k->ctx,
+			 "the lease is over, and %zu slots have power: this host is restarted",
+			 left);
 	if (!ctl_flag(k->ctx, "no-reboot"))
 		reboot(RB_AUTOBOOT);
 }

@@ -24,13 +24,14 @@
  * @way: what
  * @slots: of the session's snapshot
  * @n: number of @slots
+ * @n_done: to the first so many it was done
  * @names: of each
  * @formers: whose data it may hold, in words
  */
 struct cleaning {
 	enum handover way;
 	struct gf_slot **slots;
-	size_t n;
+	size_t n, n_done;
 	char **names;
 	char **formers;
 };
@@ -80,7 +81,7 @@ static void cleaning_say(struct session *session, const struct cleaning *cleanin
 	bool dry = session->ctx->dry_run;
 	size_t i;
 
-	for (i = 0; i < cleaning->n; i++)
+	for (i = 0; i < (dry ? cleaning->n : cleaning->n_done); i++)
 		out_note(session->ctx->out, dry ? "would" : "cleaned", dry ? "would " : "",
 			 "%s %s, which may %s data of %s",
 			 dry ? would[cleaning->way] : did[cleaning->way], cleaning->names[i],
@@ -113,34 +114,48 @@ static int clean_by_op(struct session *session, const struct op_terms *terms,
 }
 
 static int clean_by_reset(struct session *session, const struct op_terms *terms,
-			  const struct cleaning *cleaning)
+			  struct cleaning *cleaning)
 {
 	struct fault fault = { "" };
 	struct removal removal;
 	size_t i;
-	int ret;
+	int ret, err;
 
 	ret = removal_init(session, &removal, terms, cleaning->slots, cleaning->n, false);
 	if (ret)
 		return ret;
+	removal.n_reset = cleaning->n;
 	ret = removal_drain(session, &removal);
 	if (ret)
 		goto out;
-	for (i = 0; i < cleaning->n && !ret; i++)
-		if (reset_gpus(&session->judge->tree, cleaning->slots[i], &fault))
-			ret = ctl_fail(session->ctx, CTL_NO_FIT,
-				       "slot %s may hold data of %s, and %s: leave it out with --exclude, or take it as it is with --dirty",
-				       cleaning->names[i], cleaning->formers[i], fault.text);
-	removal.reset = !ret;
-	removal_abort(session, &removal);
+	for (i = 0; i < cleaning->n; i++) {
+		/* After the drain the GPU may be somebody else's. */
+		if (text_monotonic() + RESET_MS > removal.drain_end)
+			break;
+		if (!reset_gpus(&session->judge->tree, cleaning->slots[i], &fault))
+			continue;
+		ret = ctl_fail(session->ctx, CTL_NO_FIT,
+			       "slot %s may hold data of %s, and %s: leave it out with --exclude, or take it as it is with --dirty",
+			       cleaning->names[i], cleaning->formers[i], fault.text);
+		break;
+	}
+	if (!i && !ret)
+		ret = ctl_fail(session->ctx, CTL_FAILED,
+			       "slot %s: too little of its drain is left to reset its GPU: try again",
+			       cleaning->names[0]);
+	/* The others are for the next call. */
+	cleaning->n_done = i;
+	err = removal_end_reset(session, &removal, i);
+	ret = ret ? ret : err;
 out:
 	removal_free(&removal);
 	return ret;
 }
 
 static int cleaning_run(struct session *session, const struct op_terms *terms,
-			const struct cleaning *cleaning)
+			struct cleaning *cleaning)
 {
+	cleaning->n_done = cleaning->n;
 	switch (cleaning->way) {
 	case HANDOVER_POWER_CYCLE:
 	case HANDOVER_ATTACH:

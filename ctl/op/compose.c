@@ -334,7 +334,7 @@ static int patience_ask(struct session *session, const struct op_terms *terms,
 			const struct compose_request *request, struct patience *patience)
 {
 	const struct handover_to to = { .tenant = compose_tenant_of(request) };
-	const struct supply_for lacks = { terms, request->gpus, &to, request->name };
+	const struct supply_for lacks = { terms, request->gpus, &to, request->name, true };
 	bool refused = patience->supply;
 	char *before = session->ctx->error;
 	int ret;
@@ -404,11 +404,18 @@ static int patience_wait(struct session *session, const struct op_terms *terms,
 	return err ? err : session_refresh(session);
 }
 
+/* With -n nothing is waited for. */
+static bool compose_waits(const struct session *session, const struct compose_request *request)
+{
+	return request->wait_ms && !session->ctx->dry_run;
+}
+
 static int compose_once(struct session *session, const struct op_terms *terms,
 			struct compose_request *request, bool supply)
 {
 	const struct handover_to to = { .tenant = compose_tenant_of(request) };
-	const struct supply_for lacks = { terms, request->gpus, &to, request->name };
+	const struct supply_for lacks = { terms, request->gpus, &to, request->name,
+					  compose_waits(session, request) };
 	int ret;
 
 	if (gf_composition_by_name(&session->fabric, request->name))
@@ -424,7 +431,7 @@ static int compose_once(struct session *session, const struct op_terms *terms,
 int compose(struct session *session, const struct op_terms *terms, struct compose_request *request)
 {
 	struct patience patience = { .end = text_monotonic() + request->wait_ms, .supply = true };
-	bool waits = request->wait_ms && !session->ctx->dry_run;
+	bool waits = compose_waits(session, request);
 	int ret;
 
 	do {

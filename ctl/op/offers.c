@@ -369,40 +369,52 @@ static size_t count_free(const struct inventory *inventory, const char *kind)
 	return n;
 }
 
-int offers_refuse(struct session *session, const struct offers *offers,
-		  const struct gpu_request *ask, const char *kind)
+static void offer_say(struct text *text, const struct offer *offer, const char *kind, size_t slots)
 {
-	size_t slots = offers_count_slots(session, offers, ask), i;
+	const struct inventory *inventory = &offer->reply.inventory;
+	size_t n = count_free(inventory, kind);
+	char *who = inventory_who_has(inventory, kind);
+
+	text_add(text, "fabric manager %s has ", offer->conf->name);
+	if (n)
+		text_add(text, "%zu", n);
+	else
+		text_add(text, "no");
+	text_add(text, " free GPU%s%s%s: ", n > 1 ? "s" : "", kind ? " of kind " : "",
+		 kind ? kind : "");
+	if (n)
+		text_add(text, "%zu empty slot%s%s", slots, slots == 1 ? "" : "s",
+			 strcmp(who, "there is none") ? ", " : "");
+	if (!n || strcmp(who, "there is none"))
+		text_add(text, "%s", who);
+	free(who);
+}
+
+int offers_refuse(struct session *session, const struct offers *offers,
+		  const struct supply_for *request, const char *kind)
+{
+	size_t slots = offers_count_slots(session, offers, request->ask), i;
+	const struct offer *failed = NULL;
+	bool answered = request->waits;
 	struct text text = { 0 };
 	int ret;
 
 	for (i = 0; i < offers->managers.n; i++) {
 		const struct offer *offer = &offers->list[i];
-		const struct inventory *inventory = &offer->reply.inventory;
-		size_t n = count_free(inventory, kind);
-		char *who;
 
-		if (offer->ret) {
-			ret = ctl_fail(session->ctx, (enum ctl_exit)offer->ret, "%s", offer->why);
-			free(text.text);
-			return ret;
-		}
-		who = inventory_who_has(inventory, kind);
-		text_add(&text, "%sfabric manager %s has ", i ? "; " : "", offer->conf->name);
-		if (n)
-			text_add(&text, "%zu", n);
+		text_add(&text, "%s", i ? "; " : "");
+		if (offer->ret)
+			text_add(&text, "%s", offer->why);
 		else
-			text_add(&text, "no");
-		text_add(&text, " free GPU%s%s%s: ", n > 1 ? "s" : "", kind ? " of kind " : "",
-			 kind ? kind : "");
-		if (n)
-			text_add(&text, "%zu empty slot%s%s", slots, slots == 1 ? "" : "s",
-				 strcmp(who, "there is none") ? ", " : "");
-		if (!n || strcmp(who, "there is none"))
-			text_add(&text, "%s", who);
-		free(who);
+			offer_say(&text, offer, kind, slots);
+		answered |= !offer->ret;
+		if (offer->ret && !failed)
+			failed = offer;
 	}
-	ret = ctl_fail(session->ctx, CTL_NO_FIT, "%s", text.text);
+	if (failed && !answered)
+		ret = ctl_fail(session->ctx, (enum ctl_exit)failed->ret, "%s", failed->why);
+	else
+		ret = ctl_fail(session->ctx, CTL_NO_FIT, "%s", text.text);
 	free(text.text);
 	return ret;
 }

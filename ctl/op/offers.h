@@ -39,12 +39,14 @@ struct offers {
  * @ask: which GPUs
  * @to: whom they go to
  * @name: of its composition, which exists when it is resized
+ * @waits: when it does not fit now it is made again later
  */
 struct supply_for {
 	const struct op_terms *terms;
 	const struct gpu_request *ask;
 	const struct handover_to *to;
 	const char *name;
+	bool waits;
 };
 
 /**
@@ -82,8 +84,11 @@ int offers_choose(struct session *session, const struct offers *offers,
 		  const struct supply_for *request, bool later, struct offers_choice *choice);
 void offers_choice_free(struct offers_choice *choice);
 
-/* Why they do not serve a request, where @kind (NULL: any) is missing; with enum ctl_exit. */
+/*
+ * Why they do not serve a request, where @kind (NULL: any) is missing; with enum ctl_exit. What befell
+ * a manager is that of the request only where no other one answers, and where it does not wait.
+ */
 int offers_refuse(struct session *session, const struct offers *offers,
-		  const struct gpu_request *ask, const char *kind);
+		  const struct supply_for *request, const char *kind);
 
 #endif /* GPUCTL_OFFERS_H */

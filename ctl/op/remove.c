@@ -217,10 +217,12 @@ int removal_check(struct session *session, const struct removal *removal)
 
 static int drain(struct session *session, struct removal *removal)
 {
-	uint64_t timeout = removal->wait_ms + DRAIN_MS + hooks_budget(&removal->pre);
+	uint64_t timeout = removal->wait_ms + DRAIN_MS + hooks_budget(&removal->pre) +
+			   removal->n_reset * RESET_MS;
 
 	if (timeout > GPUFABRIC_TIMEOUT_MAX)
 		timeout = GPUFABRIC_TIMEOUT_MAX;
+	removal->drain_end = text_monotonic() + timeout;
 	return submit_drain(session, removal, (uint32_t)timeout);
 }
 
@@ -239,6 +241,28 @@ void removal_abort(struct session *session, struct removal *removal)
 		ctx->error = error;
 	}
 	hooks_undo(ctx, &removal->pre, HOOK_ABORT_DETACH, &removal->about, NULL);
+}
+
+int removal_end_reset(struct session *session, struct removal *removal, size_t n)
+{
+	struct ctl_ctx *ctx = session->ctx;
+	char *before = ctx->error;
+	const char *lost = NULL;
+	size_t i;
+
+	/* One at a time: a drain that has ended already keeps no other slot drained. */
+	for (i = 0; i < removal->n_drain; i++) {
+		ctx->error = NULL;
+		if (submit_drain_end(session, removal, i, i < n) && i < n && !lost)
+			lost = removal->slots[i]->name;
+		free(ctx->error);
+	}
+	ctx->error = before;
+	hooks_undo(ctx, &removal->pre, HOOK_ABORT_DETACH, &removal->about, NULL);
+	if (!lost || before)
+		return CTL_DONE;
+	return ctl_fail(ctx, CTL_FAILED,
+			"slot %s: its drain ended while its GPU was reset: try again", lost);
 }
 
 static int run_hooks(struct session *session, struct removal *removal)
@@ -393,6 +417,20 @@ static void give_back_gone(struct session *session, struct removal *removal, con
 	free(both);
 }
 
+/* The module does not see it yet, and it is no card to pull from under the kernel. */
+static bool card_is_coming(const struct gf_slot *slot)
+{
+	struct fault fault = { "" };
+	struct tree tree;
+	bool coming;
+
+	/* Without it the module alone tells. */
+	tree_open(&tree, NULL, &fault);
+	coming = bringing_is_coming(&tree, slot);
+	tree_close(&tree);
+	return coming;
+}
+
 /* The slot is this request's for as long as it looks. */
 static int give_back_locked(struct session *session, struct bringer *bringer, const char *name,
 			    size_t *given)
@@ -405,6 +443,9 @@ static int give_back_locked(struct session *session, struct bringer *bringer, co
 	slot = ret ? NULL : gf_slot_by_name(&session->fabric, name);
 	if (!slot || !gf_slot_is_off(slot) || slot->operation.id)
 		return ret;
+	if (card_is_coming(slot))
+		return ctl_fail(session->ctx, CTL_BUSY,
+				"slot %s: its card is coming up: detach it when it is there", name);
 	kept = bringer->driver->give_back(session, bringer, &about, NULL);
 	*given = bringer->given;
 	if (kept)

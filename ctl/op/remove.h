@@ -10,6 +10,8 @@
 
 /* The drain must outlive the search for holders. */
 #define DRAIN_MS 30000
+/* And the resets: a driver lets go of a GPU, and gets it again afterwards. */
+#define RESET_MS 20000
 /* Longest time that can be waited for them. */
 #define REMOVAL_WAIT_MAX_MS (GPUFABRIC_TIMEOUT_MAX - DRAIN_MS)
 
@@ -20,7 +22,8 @@
  * @n_drain: the first so many need a drain; the others hold what is left of a GPU that
  *	was lost or is in fault
  * @generations: of each slot, as the drain returned it, or as it was when looked at
- * @reset: the GPUs were reset during the drain: its end says so
+ * @n_reset: slots that are to be reset while they are drained, which lasts as much longer
+ * @drain_end: when the drain ends by itself, by text_monotonic()
  * @terms: whether to go on with holders
  * @wait_ms: how long to wait for them, that of @terms or longer
  * @pre: hooks before the GPUs go
@@ -34,7 +37,8 @@ struct removal {
 	size_t n;
 	size_t n_drain;
 	uint32_t *generations;
-	bool reset;
+	size_t n_reset;
+	uint64_t drain_end;
 	const struct op_terms *terms;
 	uint64_t wait_ms;
 	struct hooks pre;
@@ -67,6 +71,13 @@ int removal_drain(struct session *session, struct removal *removal);
 
 /* Take the drains back; errors are ignored, the module does it when we exit anyway. */
 void removal_abort(struct session *session, struct removal *removal);
+
+/*
+ * End the drains after a reset of the GPUs of the first @n slots. CTL_FAILED when a drain had ended
+ * before, so that somebody else could have the slot during its reset; an error that is in the
+ * context already stays.
+ */
+int removal_end_reset(struct session *session, struct removal *removal, size_t n);
 
 /*
  * The operation has ended, and the snapshot is up to date: call the hooks that

@@ -362,7 +362,7 @@ int resize(struct session *session, const struct op_terms *terms,
 	struct annotation note = { 0 };
 	struct handover_to to = { 0 };
 	struct gpu_request grow;
-	const struct supply_for lacks = { terms, &grow, &to, request->name };
+	const struct supply_for lacks = { terms, &grow, &to, request->name, false };
 	const char **kinds;
 	char *kind;
 

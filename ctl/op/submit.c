@@ -196,11 +196,19 @@ int submit_drain_abort(struct session *session, const struct removal *removal)
 		gfc_message_of(session->client, GPUFABRIC_CMD_DRAIN_ABORT, removal->n_drain);
 	size_t i;
 
-	/* Of this drain, not of one that somebody has begun since. */
 	for (i = 0; i < removal->n_drain; i++)
-		gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i],
-			       removal->reset ? &removal->generations[i] : NULL, NULL, 0);
-	if (removal->reset)
+		gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i], NULL, NULL, 0);
+	return gfc_request(session->client, msg, NULL, NULL);
+}
+
+int submit_drain_end(struct session *session, const struct removal *removal, size_t i, bool reset)
+{
+	struct nl_msg *msg = gfc_message_of(session->client, GPUFABRIC_CMD_DRAIN_ABORT, 1);
+
+	/* Of this drain, not of one that somebody has begun since. */
+	gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i], &removal->generations[i], NULL,
+		       0);
+	if (reset)
 		nla_put_u32(msg, GPUFABRIC_A_DRAIN_ABORT_FLAGS, GPUFABRIC_DRAIN_ABORT_FLAG_RESET);
 	return gfc_request(session->client, msg, NULL, NULL);
 }

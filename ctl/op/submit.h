@@ -19,6 +19,9 @@ int submit_check(struct session *session, struct op *op, const struct placement 
 int submit_drain(struct session *session, const struct removal *removal, uint32_t timeout_ms);
 int submit_drain_abort(struct session *session, const struct removal *removal);
 
+/* Of slot @i alone; @reset: its GPU was reset meanwhile. */
+int submit_drain_end(struct session *session, const struct removal *removal, size_t i, bool reset);
+
 /* Take slots out of fault, lost or quarantine; @reason may be NULL. */
 int submit_clear(struct session *session, struct gf_slot *const *slots, size_t n,
 		 const char *reason);

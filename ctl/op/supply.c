@@ -142,7 +142,7 @@ static int plan_from(struct session *session, const struct supply_for *request,
 	if (!ret)
 		ret = offers_choose(session, offers, request, false, &supply->choice);
 	if (ret == CTL_NO_FIT)
-		return offers_refuse(session, offers, request->ask, lack->kind);
+		return offers_refuse(session, offers, request, lack->kind);
 	supply->wishes = mem_zalloc(supply->choice.n + 1, sizeof(*supply->wishes));
 	for (i = 0; i < supply->choice.n; i++)
 		supply->wishes[i].kind = supply->choice.kinds[i];

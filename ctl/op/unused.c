@@ -319,24 +319,36 @@ static int off_await(struct session *session, const struct manager_conf *conf,
 	return ret || !unused->n_off ? ret : off_look(session, conf, unused);
 }
 
-static int off_return(struct session *session, const struct manager_conf *conf,
-		      struct unused *unused)
+/* As many as one request has, from @at on; @n: how many that are. */
+static int off_unbind(struct session *session, const struct manager_conf *conf,
+		      const struct unused *unused, size_t at, size_t *n)
 {
 	struct manager_gpu gpus[MANAGER_GPUS_MAX] = { { NULL } };
 	struct manager_request request = { .verb = MANAGER_UNBIND, .gpus = gpus };
 	struct manager_reply reply;
 	int ret;
 
-	off_lock(session, unused);
-	ret = off_await(session, conf, unused);
-	for (; request.n < unused->n_off && request.n < MANAGER_GPUS_MAX; request.n++)
-		gpus[request.n].id = unused->off[request.n];
-	if (ret || !request.n)
-		return ret;
+	for (; at + request.n < unused->n_off && request.n < MANAGER_GPUS_MAX; request.n++)
+		gpus[request.n].id = unused->off[at + request.n];
+	*n = request.n;
 	ret = manager_ask(session->ctx, conf, &request, &reply);
 	manager_reply_free(&reply);
 	if (!ret)
-		bringers_await_empty(session, unused->off_slots, NULL, request.n);
+		bringers_await_empty(session, unused->off_slots + at, NULL, request.n);
+	return ret;
+}
+
+/* @given: how many of them went back, the first ones. */
+static int off_return(struct session *session, const struct manager_conf *conf,
+		      struct unused *unused, size_t *given)
+{
+	size_t n = 0;
+	int ret;
+
+	off_lock(session, unused);
+	ret = off_await(session, conf, unused);
+	for (; !ret && *given < unused->n_off; *given += ret ? 0 : n)
+		ret = off_unbind(session, conf, unused, *given, &n);
 	return ret;
 }
 
@@ -366,7 +378,7 @@ static int manager_return(struct session *session, const struct op_terms *terms,
 	struct ctl_ctx *ctx = session->ctx;
 	struct unused unused = { 0 };
 	int worst = CTL_DONE, ret;
-	size_t i;
+	size_t given = 0, i;
 
 	ret = unused_find(session, conf, &unused);
 	if (ret)
@@ -390,13 +402,15 @@ static int manager_return(struct session *session, const struct op_terms *terms,
 				 unused.on[i]);
 		*n += !ret && gone;
 	}
-	ret = unused.n_off && !gfc_signalled() ? off_return(session, conf, &unused) : CTL_DONE;
+	ret = CTL_DONE;
+	if (unused.n_off && !gfc_signalled())
+		ret = off_return(session, conf, &unused, &given);
 	if (ret)
 		unused_warn(session, conf->name, ret, &worst);
-	for (i = 0; i < unused.n_off && !ret; i++)
+	for (i = 0; i < given; i++)
 		out_note(ctx->out, "returned", "given back: ", "%s of slot %s", unused.off[i],
 			 unused.off_slots[i]);
-	*n += ret ? 0 : unused.n_off;
+	*n += given;
 	unused_free(&unused);
 	return worst;
 }

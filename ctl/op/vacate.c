@@ -11,6 +11,16 @@
 
 #define SELF "/proc/self/exe"
 #define KILL_MS 200
+/* Each has two files here, and a process may have 1024. */
+#define AT_ONCE 128
+
+/* A card that is no GPU is nothing that the manager could give to others, and detach leaves it on. */
+static bool is_on(const struct gf_slot *slot)
+{
+	if (gf_slot_is_other(slot) && !slot->operation.id)
+		return false;
+	return !gf_slot_has_no_power(slot);
+}
 
 /* Names of the manager's slots that have power; each is owned. */
 static int find_on(struct ctl_ctx *ctx, const struct manager_conf *conf, char ***names, size_t *n)
@@ -26,7 +36,7 @@ static int find_on(struct ctl_ctx *ctx, const struct manager_conf *conf, char **
 	for (i = 0; i < conf->n_ports; i++) {
 		const struct gf_slot *slot = gf_slot_by_name(&session.fabric, conf->ports[i].slot);
 
-		if (!slot || gf_slot_has_no_power(slot))
+		if (!slot || !is_on(slot))
 			continue;
 		*names = mem_push(*names, *n, sizeof(**names));
 		(*names)[(*n)++] = mem_strdup(slot->name);
@@ -42,29 +52,52 @@ static void names_free(char **names, size_t n)
 	free(names);
 }
 
-static void vacate_off(struct ctl_ctx *ctx, char *const *names, size_t n, uint64_t limit_ms)
+static void programs_off(struct ctl_ctx *ctx, char *const *names, size_t n, uint64_t limit_ms)
 {
 	static const char *const words[] = { SELF, "detach", "--force", "--reason",
 					     "the lease is over" };
-	const size_t fixed = sizeof(words) / sizeof(words[0]);
+	const size_t fixed = sizeof(words) / sizeof(words[0]), all = fixed + 2;
 	const struct program_limits limits = { .timeout_ms = limit_ms, .grace_ms = KILL_MS };
-	char **argv = mem_zalloc(fixed + n + 1, sizeof(*argv));
-	struct program program = { .argv = argv, .env = environ };
-	char *why;
-	size_t i;
+	struct program *programs = mem_zalloc(n, sizeof(*programs));
+	char **argv = mem_zalloc(n * all, sizeof(*argv));
+	size_t i, j;
 
-	for (i = 0; i < fixed; i++)
-		argv[i] = (char *)(uintptr_t)words[i];
-	for (i = 0; i < n; i++)
-		argv[fixed + i] = names[i];
-	programs_run(&program, 1, &limits);
-	if (!program_succeeded(&program)) {
-		why = program_complaint(&program, &limits);
-		ctl_warn(ctx, "gpuctl detach: %s", why);
-		free(why);
+	for (i = 0; i < n; i++) {
+		for (j = 0; j < fixed; j++)
+			argv[i * all + j] = (char *)(uintptr_t)words[j];
+		argv[i * all + fixed] = names[i];
+		programs[i] = (struct program){ .argv = argv + i * all, .env = environ };
 	}
-	program_free(&program);
+	programs_run(programs, n, &limits);
+	for (i = 0; i < n; i++) {
+		if (!program_succeeded(&programs[i])) {
+			char *why = program_complaint(&programs[i], &limits);
+
+			ctl_warn(ctx, "gpuctl detach %s: %s", names[i], why);
+			free(why);
+		}
+		program_free(&programs[i]);
+	}
+	free(programs);
 	free(argv);
+}
+
+/*
+ * A request for several slots is all or none, so each has its own: one that refuses, or whose
+ * driver does not let go, keeps no other one on.
+ */
+static void vacate_off(struct ctl_ctx *ctx, char *const *names, size_t n, uint64_t limit_ms)
+{
+	uint64_t now = text_monotonic(), end = now + limit_ms;
+	size_t done = 0, some;
+
+	for (; done < n; done += some) {
+		size_t rounds = (n - done + AT_ONCE - 1) / AT_ONCE;
+
+		some = n - done < AT_ONCE ? n - done : AT_ONCE;
+		now = text_monotonic();
+		programs_off(ctx, names + done, some, now < end ? (end - now) / rounds : 0);
+	}
 }
 
 int vacate(struct ctl_ctx *ctx, const struct manager_conf *conf, uint64_t limit_ms, size_t *left)

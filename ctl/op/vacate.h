@@ -7,9 +7,9 @@
 #include "managers/conf.h"
 
 /*
- * Detach by force what is on, in a process of its own that is given @limit_ms: a driver that never lets
- * go of a GPU must not hold up who counts the time. @left is the number of slots that still have
- * power, SIZE_MAX where nobody knows. Returns enum ctl_exit.
+ * Detach by force what is on, each slot in a process of its own; these are given @limit_ms: a driver
+ * that never lets go of a GPU must not hold up who counts the time. @left is the number of slots
+ * that still have power, SIZE_MAX where nobody knows. Returns enum ctl_exit.
  */
 int vacate(struct ctl_ctx *ctx, const struct manager_conf *conf, uint64_t limit_ms, size_t *left);
 

@@ -12,7 +12,8 @@
 # and a slot of pciehp.
 #
 # in turn: one command after the other
-# vm: -t 400
+# before: tests/selftests/build
+# vm: -t 400 -f build/selftests/gfclient
 
 # Functions are called by their names, through check and wait_for.
 # shellcheck disable=SC2317
@@ -156,6 +157,20 @@ is "$(state $bare) $(contents $bare)" "off former b5 blue" "a link that is down 
 check "red's request attaches and resets it" gpuctl compose r7 --gpu l40s:1 --tenant red
 is "$(memory $bare)" "" "and finds nothing of blue's"
 check "it is given back" gpuctl release --keep r7
+echo remove-block >"$SIM/slot0.2/driver"
+gpuctl compose b6 --gpu l40s:1 --tenant blue >/tmp/drained 2>&1 &
+client=$!
+is_drained() { [ "$(state "$bare")" = draining ]; }
+check "its driver does not let go while it is drained for blue" wait_for 60 is_drained
+ends=$(gpuctl -j show $bare | jq '.slot.drain_deadline / 1000 | floor')
+check "which lasts longer than the search for holders, for the reset" [ $((ends - $(date +%s))) -gt 32 ]
+check "somebody ends that" "$TESTS/gfclient" undrain $bare
+echo remove-release >"$SIM/slot0.2/driver"
+wait $client
+is $? 1 "a GPU that others could have during its reset is not taken for clean"
+like "$(cat /tmp/drained)" "slot $bare: its drain ended while its GPU was reset: try again" "and that is said"
+is "$(contents $bare)" "former r7 red" "it is red's"
+echo none >"$SIM/slot0.2/driver"
 like "$(gpuctl compose b6 --gpu l40s:1 --tenant blue >/dev/null; gpuctl release --keep b6; gpuctl show $bare)" \
 	"contents +may hold data of tenant blue \(b6\)" "then it is blue's"
 

@@ -177,6 +177,41 @@ check_lease()
 	wait $keeper
 	is $? 0 "$mode: it ends without the manager when no slot has power"
 	all_back "a lease"
+	check_lease_bad
+}
+
+# A slot that cannot be detached keeps no other one on, and a card that is no GPU is nobody's business.
+check_lease_bad()
+{
+	local keeper blocked
+
+	check "$mode: two GPUs" gpuctl attach "${s[1]}" "${s[2]}"
+	echo "insert nvme" >"$SIM/slot0.3/surprise"
+	# The slot driver says that no GPU has come.
+	{ echo 1 >"/sys/bus/pci/slots/${s[3]}/power"; } 2>/dev/null
+	check "$mode: and a card that is none, which is on" wait_for 60 is_state "${s[3]}" other
+	echo remove-block >"$SIM/slot0.1/driver"
+	gpuctl detach --force "${s[1]}" >/dev/null 2>&1 &
+	blocked=$!
+	check "$mode: a driver does not let go of its GPU" wait_for 60 is_state "${s[1]}" detaching
+	: >$fm/down.renew
+	: >$fm/down.release
+	: >/tmp/lease
+	gpuctl fabric lease --no-reboot rack >>/tmp/lease 2>&1 &
+	keeper=$!
+	check "$mode: the other one is detached when the lease is over" wait_for 60 are_empty "${s[2]}"
+	like "$(states_of "${s[1]}")" "^(detaching|stuck)$" "$mode: whatever becomes of that"
+	check_fails "$mode: and as long as it has power that is not said" said 1 "no slot has power"
+	echo remove-release >"$SIM/slot0.1/driver"
+	wait $blocked
+	check "$mode: then no slot has power, beside that of the other card" wait_for 60 said 1 "the lease is over, and no slot has power"
+	is "$(states_of "${s[3]}")" other "$mode: which stays on"
+	kill $keeper
+	wait $keeper
+	is $? 0 "$mode: the service ends"
+	echo none >"$SIM/slot0.1/driver"
+	echo remove >"$SIM/slot0.3/surprise"
+	all_back "a lease and a slot that cannot be detached"
 }
 
 # rival TIMES: commands that compose a GPU which another request has brought, this number of times at
@@ -367,6 +402,24 @@ END
 	check "$mode: it is given back by hand" gpuctl fabric unbind "${s[1]}"
 	is "$(states_of "${s[1]}")" empty "$mode: which ends then as well"
 	all_back "a GPU that leaves late"
+}
+
+# A GPU that was bound and has power already is not pulled, though the module does not see it yet.
+check_coming()
+{
+	local files=/sys/bus/pci/slots/${s[1]}
+
+	note "$mode: a GPU on its way up"
+	echo "here sw/p1" >$fm/ledger/gpu0
+	echo "slow 800" >"$SIM/slot0.1/link"
+	echo "insert h100-80" >"$SIM/slot0.1/surprise"
+	check "$mode: the slot driver powers it on" wait_for 20 grep -q 1 "$files/power"
+	check_rc 4 "$mode: until it is there it is not given back" gpuctl detach "${s[1]}"
+	is "$(ledger)" "gpu0=here@sw/p1" "$mode: it is this host's still"
+	check "$mode: it comes" wait_for 60 is_state "${s[1]}" ready
+	echo full >"$SIM/slot0.1/link"
+	check "$mode: and is detached" gpuctl detach "${s[1]}"
+	all_back "a GPU on its way up"
 }
 
 # The time until a GPU goes back does not depend on a clock that somebody sets.
@@ -564,6 +617,8 @@ unbind gpu0 gpu1" "$mode: by one request as well"
 	check_bystander
 	check_leaving
 	check_reap
+	# Only pciehp powers on what is put in.
+	[ "$mode" = own ] || check_coming
 	[ "$mode" = pciehp ] || check_lease
 
 	check "$mode: gpufabric unloads" rmmod gpufabric

@@ -204,6 +204,38 @@ kill $client
 ends 1 "a signal ends this wait, too"
 is "$(cat $fm/gpu)" '"state":"changing"' "and nothing was bound"
 is "$(compositions)" "" "or composed"
+
+note "a manager that does not answer"
+sed -i 's/ sim0-5=.*//' $GPUCTL_CONFIG_DIR/fabric.d/rack.conf
+cat >$GPUCTL_CONFIG_DIR/fabric.d/spare.conf <<END
+driver = liqid
+url = https://spare.example
+host = here
+credentials = $GPUCTL_CONFIG_DIR/login
+ports = sim0-5
+END
+cat >${program%/*}/fabric-liqid <<'END'
+#!/bin/bash
+echo '{"exit":1,"error":"fabric manager spare: cannot reach it"}'
+exit 1
+END
+chmod 755 ${program%/*}/fabric-liqid
+echo '"state":"bound","host":"other"' >$fm/gpu
+error=$(gpuctl compose job --gpus 5 2>&1 >/dev/null)
+is $? 3 "beside one that answers it does not fit"
+like "$error" "fabric manager rack has no free GPU: 1 with other; fabric manager spare: cannot reach it" "and both are said"
+patient job --gpus 5
+like "$(cat /tmp/job)" "cannot reach it; waiting" "with the reason"
+echo '"state":"free"' >$fm/gpu
+ends 0 "it has what the other one gives"
+check "and gives it back" gpuctl release job
+check "whose slot is empty" wait_for 60 are_empty sim0-4
+rm $GPUCTL_CONFIG_DIR/fabric.d/rack.conf
+check_rc 1 "alone it is what a request ends with" gpuctl compose job --gpus 5
+patient job --gpus 5
+kill $client
+ends 1 "unless that waits"
+like "$(cat /tmp/job.error)" "interrupted while it waited" "until somebody ends it"
 rm -r ${program%/*}
 
 check "the module unloads" wait_for 10 rmmod gpufabric
