@@ -184,8 +184,8 @@ class Manager:
 
     def write(self, **changes):
         # A change is answered when it has ended, however busy this machine is, where a test wants no task.
-        late = changes.get("task_after", "5min")
-        text = f"[manager]\nlisten = {self.listen}\nunbind_timeout = 1s\nbind_timeout = 60s\ntask_after = {late}\n" + changes.get("extra", self.extra) + "\n"
+        late, patience = changes.get("task_after", "5min"), changes.get("bind_timeout", "60s")
+        text = f"[manager]\nlisten = {self.listen}\nunbind_timeout = 1s\nbind_timeout = {patience}\ntask_after = {late}\n" + changes.get("extra", self.extra) + "\n"
         for name, (path, ports) in changes.get("hosts", self.hosts).items():
             text += f"[host.{name}]\nqmp = {path}\nports = {' '.join(ports)}\n{self.host_extra.get(name, '')}\n"
         for name in changes.get("gpus", self.gpus):

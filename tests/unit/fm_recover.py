@@ -135,6 +135,10 @@ def two_gpus(work):
 def stopped_twice(work):
     """A manager that is told twice to stop ends in the middle of a request; that is not worse than to be killed."""
     site = Site(work, "stopped")
+    # However long this machine takes until it is told to stop.
+    site.manager.write(bind_timeout="10min")
+    site.again()
+    site.manager.ready()
     before = site.there()
     gate = site.guests["hostb"].gate = Gate()
 
@@ -224,6 +228,9 @@ def not_noted(work):
 def note_stays(work):
     """A note that cannot be removed is one of a request that is over: nobody undoes that, and it goes as soon as it can."""
     site = Site(work, "stays")
+    site.manager.write(bind_timeout="10min")
+    site.again()
+    site.manager.ready()
     gate = site.guests["hostb"].gate = Gate()
     answers = []
     asking = threading.Thread(target=lambda: answers.append(site.b.set("hostb", ["gpu0", "gpu1"])[0]))
