@@ -440,9 +440,12 @@ bool fabric_members(const struct fabric *fabric, const struct claim *claim, cons
 		    char **cdi, struct reason *reason)
 {
 	struct inventory inventory;
-	bool good = fabric_inventory(fabric, true, &inventory, reason);
+	bool pool = false, good;
 	size_t i;
 
+	for (i = 0; i < claim->n; i++)
+		pool |= !is_own(fabric, &claim->devices[i]);
+	good = fabric_inventory(fabric, pool, &inventory, reason);
 	for (i = 0; good && i < claim->n; i++) {
 		const struct inv_slot *slot =
 			slot_of(fabric, &inventory, &claim->devices[i], reason);

@@ -194,7 +194,8 @@ static char *request_name(const char *request)
 
 /*
  * A claim with one request has the composition as one container device; with several, each
- * container may have a request of its own, and so each GPU is a container device.
+ * container may have a request of its own, and so each GPU is a container device. Whichever it is, the
+ * composition has what was allocated: the claim can have been allocated anew since it was composed.
  */
 static bool job_devices(struct job *job, const struct claim *claim, struct work_result *result)
 {
@@ -203,10 +204,12 @@ static bool job_devices(struct job *job, const struct claim *claim, struct work_
 	size_t i;
 
 	claim_composition(job->uid, name);
-	if (one_request(claim))
-		cdi[0] = format(CDI_KIND "=%s", name);
-	else if (!fabric_members(&job->work->fabric, claim, name, cdi, &result->reason))
+	if (!fabric_members(&job->work->fabric, claim, name, cdi, &result->reason))
 		return false;
+	for (i = 0; one_request(claim) && i < claim->n; i++) {
+		free(cdi[i]);
+		cdi[i] = i ? NULL : format(CDI_KIND "=%s", name);
+	}
 	for (i = 0; i < claim->n; i++)
 		result->devices[i] = (struct work_device){ request_name(claim->devices[i].request),
 							   copy_of(claim->devices[i].pool),

@@ -47,6 +47,19 @@ def prepare_and_give_back(bench, slots, version):
     bench.given_back(claim, kubelet.unprepare(claim, version=version), f"{version}: also when the claim is gone")
 
 
+def allocated_anew(bench, slots):
+    """The scheduler has allocated other GPUs to a claim whose first ones were never given back."""
+    cluster, kubelet = bench.cluster, bench.kubelet
+    claim = cluster.claim("moved", slots[:2])
+    bench.prepared(claim, kubelet.prepare(claim)[uid_of(claim)], slots[:2], "a claim is prepared")
+    cluster.drop(claim)
+    claim = cluster.claim("moved", slots[2:4], uid=uid_of(claim))
+    bench.refused(kubelet.prepare(claim)[uid_of(claim)], "does not have slot", "with GPUs that are others' it is refused as long as it has the first ones")
+    bench.given_back(claim, kubelet.unprepare(claim), "they are given back")
+    bench.prepared(claim, kubelet.prepare(claim)[uid_of(claim)], slots[2:4], "and then it has those that were allocated")
+    bench.given_back(claim, kubelet.unprepare(claim), "which are given back")
+
+
 def alternatives(bench, slots):
     """The scheduler chose an alternative of a request; containers name the request."""
     cluster, kubelet = bench.cluster, bench.kubelet
@@ -431,7 +444,7 @@ def server_is_away(bench, slots):
 
 
 ALL = (registration, lambda bench, slots: prepare_and_give_back(bench, slots, "v1"),
-       lambda bench, slots: prepare_and_give_back(bench, slots, "v1beta1"), alternatives, several_claims, two_at_once,
+       lambda bench, slots: prepare_and_give_back(bench, slots, "v1beta1"), allocated_anew, alternatives, several_claims, two_at_once,
        cannot_be_satisfied, stale_and_unknown, unprepared_while_it_prepares, a_failure_is_told_later,
        longer_than_the_kubelet_waits, ended_while_it_prepares, killed_while_it_prepares, without_nodes, server_is_away)
 
