@@ -144,6 +144,8 @@ static int keeper_renew(struct keeper *k)
 static void keeper_vacate(struct keeper *k)
 {
 	uint64_t now = text_uptime(), end = host_lease_next(&k->lease, now), limit = VACATE_MAX_MS;
+	const char *then;
+	bool restart;
 	size_t left;
 	int ret;
 
@@ -161,13 +163,13 @@ static void keeper_vacate(struct keeper *k)
 	if (ret == CTL_NO_MODULE || !left ||
 	    host_lease_judge(&k->lease, text_uptime()) != LEASE_TOO_LATE)
 		return;
+	restart = !ctl_flag(k->ctx, "no-reboot");
+	then = restart ? ": this host is restarted" : "";
 	if (ret)
-		ctl_warn(k->ctx, "nobody knows which slots have power: this host is restarted");
+		ctl_warn(k->ctx, "nobody knows which slots have power%s", then);
 	else
-		ctl_warn(k->ctx,
-			 "the lease is over, and %zu slots have power: this host is restarted",
-			 left);
-	if (!ctl_flag(k->ctx, "no-reboot"))
+		ctl_warn(k->ctx, "the lease is over, and %zu slots have power%s", left, then);
+	if (restart)
 		reboot(RB_AUTOBOOT);
 }
 
