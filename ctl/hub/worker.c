@@ -171,7 +171,7 @@ static int await(struct hub_work *work, pid_t pid, int reply, struct fault *f)
 	if (WIFEXITED(status) && WEXITSTATUS(status)) {
 		/* It may say anything, but one line of it. */
 		text_tame(said, false);
-		fault_set(f, EIO, "%s", said);
+		fault_set(f, EIO, "%s", *said ? said : "the process that reads the network failed");
 		return WEXITSTATUS(status);
 	}
 	if (WIFEXITED(status) && hub_is_sha(said)) {
