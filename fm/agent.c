@@ -25,9 +25,9 @@
 #include "base/text.h"
 #include "fm/agent.h"
 
-/* More than the cards of a host. */
 /* For what was there in time, when the thread that reads it is late. */
 #define LATE_MS 1000
+/* More than the cards of a host. */
 #define LINES_MAX 4096
 #define GREET_AGAIN_MS 2000
 

@@ -38,7 +38,7 @@ enum task_intent {
 
 /**
  * struct task - a request under way, or one of the last
- * @id: never one of another run's
+ * @id: from @last_task of struct manager
  * @host: of the zone, or of the first one of several
  * @zones: number of zones that it is for
  * @failed: a step of it has failed, and all of it is put back

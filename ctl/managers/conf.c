@@ -594,7 +594,7 @@ static int conf_check(const struct reading *r, const char *file, struct fault *f
 					 once_keys[needed[i]]);
 	if (!r->seen[ONCE_CERTIFICATE] != !r->seen[ONCE_KEY])
 		return fault_set(f, EINVAL, "%s: certificate and key go together", file);
-	/* A director says by the user who edits a machine: without ours all edits look like it. */
+	/* A director says which user edits a machine: without a user all edits look like ours. */
 	if (r->conf->driver == MANAGER_LIQID && !r->seen[ONCE_CREDENTIALS])
 		return fault_set(f, EINVAL, "%s: driver = liqid needs credentials", file);
 	if (!r->seen[ONCE_CERTIFICATE] && !r->seen[ONCE_CREDENTIALS])
