@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checksums of C files with all that they include from this tree.
+"""Checksums of C files and shell scripts with all that they include from this tree.
 
     tests/checksums.py FILE...
 
 Prints what sha256sum prints, but a file's sum changes with its headers, too: what a tool
 has found about a file holds until then. Includes are looked for as `cc -I. -Iuapi -Ictl`
-does from the top; those that are not in the tree belong to the tool's own version.
+and `shellcheck -P SCRIPTDIR -P . -P tests` do from the top; those that are not in the tree
+belong to the tool's own version.
 """
 import functools
 import hashlib
@@ -14,8 +15,11 @@ import os
 import re
 import sys
 
-FOLDERS = (".", "uapi", "ctl")
-INCLUDE = re.compile(rb'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
+C_FOLDERS = (".", "uapi", "ctl")
+C_INCLUDE = re.compile(rb'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
+SHELL_FOLDERS = (".", "tests")
+# A variable at the beginning of a path is left out, as shellcheck does.
+SHELL_INCLUDE = re.compile(rb'^\s*(?:# shellcheck source=|\.\s+)"?(?:\$\w+/)?([\w./-]+)', re.M)
 
 
 @functools.cache
@@ -27,9 +31,10 @@ def text(path):
 @functools.cache
 def included(path):
     """The files of the tree that a file names itself."""
+    in_c = path.endswith((".c", ".h"))
     found = []
-    for name in INCLUDE.findall(text(path)):
-        for folder in (os.path.dirname(path) or ".", *FOLDERS):
+    for name in (C_INCLUDE if in_c else SHELL_INCLUDE).findall(text(path)):
+        for folder in (os.path.dirname(path) or ".", *(C_FOLDERS if in_c else SHELL_FOLDERS)):
             candidate = os.path.normpath(os.path.join(folder, name.decode()))
             if os.path.isfile(candidate):
                 found.append(candidate)

@@ -24,7 +24,7 @@ static struct program shell(char *command, char *argv[4])
 	return (struct program){ .argv = argv, .env = env };
 }
 
-static bool never(void)
+static bool at_once(void)
 {
 	return true;
 }
@@ -85,7 +85,7 @@ int main(void)
 {
 	static const struct program_limits usual = { .timeout_ms = 60000 };
 	static const struct program_limits quick = { .timeout_ms = 200 };
-	static const struct program_limits stopped = { .timeout_ms = 60000, .stop = never };
+	static const struct program_limits stopped = { .timeout_ms = 60000, .stop = at_once };
 	char template[] = "/tmp/program_test.XXXXXX";
 	struct program programs[2];
 	char *argv[2][4];
@@ -107,7 +107,7 @@ int main(void)
 	     "status 1: 1999-xxxxxxxxxxxxxxxxxxxx");
 	ends("echo busy; sleep 1000", &quick, "no end within 0.20 s: busy");
 	ends("trap '' TERM; sleep 1000 & wait; wait", &quick, "no end within 0.20 s");
-	ends("sleep 1000", &stopped, "interrupted");
+	ends("echo awake; sleep 1000", &stopped, "interrupted: awake");
 
 	programs[0] = (struct program){ .argv = none, .env = env };
 	programs_run(programs, 1, &usual);
@@ -115,7 +115,7 @@ int main(void)
 	is_str(text, "cannot be run: No such file or directory", "a program that does not exist");
 	free(text);
 
-	/* Each end of a pipe waits for the other: one after the other would never end. */
+	/* Each end of a pipe waits for the other: one after the other would at_once end. */
 	text = mkdtemp(template) ? mem_printf("%s/fifo", template) : NULL;
 	if (!text || mkfifo(text, 0600))
 		return 1;

@@ -53,6 +53,13 @@ count()
 	echo "# count $1 $2"
 }
 
+# brief FEW MANY: the first in "make check", else the second. A case with rounds has a line
+# "# brief: WHY" for it, see tests/vm/all.
+brief()
+{
+	if [ -n "${BRIEF-}" ]; then echo "$1"; else echo "$2"; fi
+}
+
 # check "description" COMMAND...: must succeed.
 check()
 {

@@ -10,6 +10,9 @@
 exec 3>&1	# checks keep the output of what they run
 
 : "${MODE:?own or pciehp}" "${ROUNDS:=${1:-1}}"
+# Slots that have workers of their own, of switch 0 and of both.
+read -ra busy <<<"$(brief "0 1 2 3" "0 1 2 3 4 5 6 7")"
+read -ra crowded <<<"$(brief "0 1" "0 1 2 3")"
 
 # Slot $2 of switch $1 as each mode names it.
 slot_name()
@@ -196,8 +199,8 @@ check "gpufabric loads" modprobe gpufabric || bail_out "no module"
 gpuctl watch >/tmp/watch 2>&1 &
 watcher=$!
 
-for n in 0 1 2 3 4 5 6 7; do
-	start repeat attach_detach "$(slot_name 0 $n)"
+for n in "${busy[@]}"; do
+	start repeat attach_detach "$(slot_name 0 "$n")"
 done
 start repeat look
 join "slots attach and detach in parallel"
@@ -209,18 +212,18 @@ start repeat look
 join "compositions compete"
 at_rest "after compositions"
 
-for n in 0 1 2 3; do
-	start repeat any power_on_off "$(slot_name 0 $n)"
-	start repeat any attach_detach "$(slot_name 0 $n)"
+for n in "${crowded[@]}"; do
+	start repeat any power_on_off "$(slot_name 0 "$n")"
+	start repeat any attach_detach "$(slot_name 0 "$n")"
 done
 start repeat any compose_release a --gpus 2
 join "somebody else uses the power files"
 at_rest "after power files"
 
-for n in 0 1 2 3; do
-	start repeat surprise 0 $n
-	start repeat any attach_detach "$(slot_name 0 $n)"
-	start repeat surprise 1 $n
+for n in "${crowded[@]}"; do
+	start repeat surprise 0 "$n"
+	start repeat any attach_detach "$(slot_name 0 "$n")"
+	start repeat surprise 1 "$n"
 done
 start repeat any compose_release a --gpus 4
 start repeat any compose_release b --gpu l40s:2
@@ -248,9 +251,9 @@ check_fails "gpufabric stays while that hangs" rmmod gpufabric
 knob 0 0 driver remove-release
 at_rest "after a stuck detach"
 
-for n in 0 1 2 3; do
-	start repeat surprise 0 $n
-	start repeat any power_on_off "$(slot_name 1 $n)"
+for n in "${crowded[@]}"; do
+	start repeat surprise 0 "$n"
+	start repeat any power_on_off "$(slot_name 1 "$n")"
 done
 start repeat any look
 start repeat reload

@@ -9,6 +9,7 @@
 #
 #   host bridge -- root port -- upstream -- 2 to 6 slots with windows of random sizes
 #
+# brief: random switches
 # by kernel: what fits is the PCI core's to say
 # before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
 # vm: -t 300 -m 1G -f build/selftests/gfclient -f build/selftests/gffit -f "build/failpoint/$FLAVOUR/gf_delay.ko"
@@ -20,7 +21,7 @@
 . "$TESTS/vm/lib.sh"
 . "$TESTS/vm/fabric.sh"
 
-topologies=${1:-100}
+topologies=${1:-$(brief 40 100)}
 seed=${2:-20261121}
 SWITCHES=/sys/kernel/config/gpufabric_sim/switches
 DEVICES=/sys/bus/pci/devices

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Three hundred attach and detach cycles, eight slots in parallel, and a hundred turns of
+# Four hundred attach and detach cycles, eight slots in parallel, and a hundred turns of
 # everything else that allocates: what is in use afterwards was in use before.
 #
 #   leaks.sh [TURNS]     compositions that are made, resized, rolled back and released (100)
 #
 #   root port -- upstream -- 8 slots with an h100-80 each, off
 #
+# brief: cycles that are the same each time
 # before: tests/selftests/build
 # vm: -t 300 -f build/selftests/gfclient
 # long: -t 3000
@@ -26,14 +27,14 @@ churn()
 	g churn "$1" "${all[0]}" "${all[1]}" "${all[2]}"
 }
 
-turns=${1:-100}
-warm_up=25
-cycles=25
+turns=${1:-$(brief 40 100)}
+warm_up=$(brief 12 25)
+cycles=$(brief 10 25)
 for mode in own pciehp; do
 	check "$mode: the modules load" load "$mode" switches=1 slots=8 latency_ms=5 'gpus=*:h100-80:off' ||
 		bail_out "no modules"
 	read -ra all <<<"$(names 0 7)"
-	check "$mode: $((8 * cycles)) cycles leave nothing behind" no_growth "$warm_up" $cycles $((8 * cycles)) cycles &&
+	check "$mode: $((8 * cycles)) cycles leave nothing behind" no_growth "$warm_up" "$cycles" $((8 * cycles)) cycles &&
 		count leaks.cycles $((8 * cycles))
 	if [ "$mode" = own ]; then
 		knob 2 fail "power 1000000"

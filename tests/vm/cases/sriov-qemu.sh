@@ -13,6 +13,7 @@
 # case sriov for GPUs that have virtual functions. "sriov-qemu.sh ROUNDS" for more.
 #
 # by kernel: kernels differ in what they lock for virtual functions
+# brief: rounds that are the same each time
 # before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
 # vm: -t 240 -m 1536M -a slub_debug=FZPU -f build/selftests/gfclient -f "build/failpoint/$FLAVOUR/gf_vfs.ko" -f "build/failpoint/$FLAVOUR/gf_delay.ko" -q "-device pcie-root-port,id=rp1,chassis=1,slot=1 -device x3130-upstream,id=up1,bus=rp1 -device xio3130-downstream,id=dn0,bus=up1,chassis=10,slot=10,power_controller_present=off -device xio3130-downstream,id=dn1,bus=up1,chassis=11,slot=11,power_controller_present=off" -q "-device nvme-subsys,id=subsys -device nvme,serial=1,subsys=subsys,bus=dn0,sriov_max_vfs=31,sriov_vq_flexible=62,sriov_vi_flexible=31,max_ioqpairs=64,msix_qsize=32 -device secondary-vga,bus=dn1"
 # long: -t 3000
@@ -21,7 +22,7 @@
 . "$TESTS/vm/lib.sh"
 . "$TESTS/vm/fabric.sh"
 
-rounds=${1:-10}
+rounds=${1:-$(brief 5 10)}
 vfs=31
 sound="BUG |overwritten|general protection|Oops|KASAN"
 

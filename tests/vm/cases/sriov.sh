@@ -15,6 +15,7 @@
 # often as they like. Where something is written beyond its memory, slub_debug says so.
 # "sriov.sh ROUNDS" for more. See the case sriov-qemu for a card that others emulate.
 #
+# brief: rounds that are the same each time
 # before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
 # vm: -t 300 -m 1536M -a slub_debug=FZPU -f build/selftests/gfclient -f "build/failpoint/$FLAVOUR/gf_delay.ko"
 # long: -t 3000
@@ -27,7 +28,7 @@
 . "$TESTS/vm/fabric.sh"
 . "$TESTS/vm/census.sh"
 
-rounds=${1:-4}
+rounds=${1:-$(brief 2 4)}
 vfs=31
 sound="BUG |overwritten|general protection|Oops|KASAN"
 point=/sys/module/gf_delay/parameters

@@ -10,6 +10,7 @@
 #
 #   root port -- upstream -- 16 slots with an h100-80 each, off
 #
+# brief: what is random, and cycles that are the same each time
 # before: tests/selftests/build
 # vm: -t 300 -f build/selftests/gfclient -f build/selftests/gfstorm
 # long: -t 7200
@@ -21,10 +22,10 @@
 . "$TESTS/vm/fabric.sh"
 . "$TESTS/vm/census.sh"
 
-operations=${1:-250}
-reloads=${2:-5}
+operations=${1:-$(brief 100 250)}
+reloads=${2:-$(brief 3 5)}
 # Of all slots together.
-each=$((${3:-160} / 16))
+each=$((${3:-$(brief 64 160)} / 16))
 
 storm()
 {

@@ -8,6 +8,7 @@
 #
 # "stress-pciehp.sh ROUNDS" for more than one.
 #
+# brief: workers of the same kind
 # vm: -t 300
 # long: -k debug-6.1 -t 2400
 # kernels: debug-6.1 debug-6.12

@@ -7,6 +7,7 @@
 #
 #   root port -- upstream -- sim0-0 ... sim0-3 with an h100-80 each, sim0-0 on
 #
+# brief: looks that are the same each time
 # vm: -t 400
 
 # Functions are called by their names, through check.
@@ -16,7 +17,7 @@
 
 dir=/tmp/files
 kinds="cdi nodes metrics features"
-looks=40
+looks=$(brief 15 40)
 
 declare -A locks=(
 	[cdi]=$dir/.gpufabric.json.lock [nodes]=/dev/gpufabric/.lock
@@ -165,7 +166,7 @@ done
 changer=$!
 reads=0
 torn=
-while [ -z "$torn" ] && [ $reads -lt $looks ]; do
+while [ -z "$torn" ] && [ "$reads" -lt "$looks" ]; do
 	torn=$(all_whole)
 	reads=$((reads + 1))
 done
