@@ -72,7 +72,7 @@ web-libs     = $(shell $(PKG_CONFIG) --libs json-c libcurl) -lm
 fm-objects  := $(patsubst %.c,$(OBJ)/%.o,$(filter-out fm/sim_%,$(wildcard fm/*.c))) \
 	$(addprefix $(OBJ)/ctl/base/,conf.o fault.o program.o replace.o text.o)
 fm-libs      = $(shell $(PKG_CONFIG) --libs libmicrohttpd gnutls json-c libsystemd libcrypt) -lpthread -lm
-agent-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard fm/sim_*.c)) $(OBJ)/fm/agent.o \
+agent-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard fm/sim_*.c)) $(OBJ)/fm/agent.o $(OBJ)/fm/channel.o \
 	$(addprefix $(OBJ)/ctl/base/,fault.o text.o)
 
 # What Slurm calls on a node and on the controller, and the plugin in its programs: all of them call

@@ -12,21 +12,15 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "fm/agent.h"
 
-/* For what was there in time, when the thread that reads it is late. */
-#define LATE_MS 1000
 /* More than the cards of a host. */
 #define LINES_MAX 4096
 #define GREET_AGAIN_MS 2000
@@ -87,77 +81,25 @@ int agent_read(const char *line, size_t len, struct agent_line *said, struct fau
 
 void agent_close(struct agent *agent)
 {
-	if (agent->fd >= 0)
-		close(agent->fd);
-	agent->fd = -1;
+	channel_close(&agent->channel);
 	agent->greeted = false;
 	agent->len = 0;
 }
 
-static int agent_end(struct agent *agent, int err, struct fault *f, const char *why)
-{
-	agent_close(agent);
-	return fault_set(f, err, "%s", why);
-}
-
 int agent_connect(struct agent *agent, const char *path, int stop, struct fault *f)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int err;
-
-	*agent = (struct agent){ .fd = -1, .stop = stop };
-	if (strlen(path) >= sizeof(address.sun_path))
-		return fault_set(f, ENAMETOOLONG, "%s: too long for a socket", path);
-	strcpy(address.sun_path, path);
-	agent->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (agent->fd < 0 || connect(agent->fd, (struct sockaddr *)&address, sizeof(address))) {
-		err = fault_set(f, errno, "%s: %s", path, strerror(errno));
-		agent_close(agent);
-		return err;
-	}
-	return 0;
-}
-
-/* Until the socket is ready for @events, or @also is readable (-EINTR). */
-static int agent_poll(struct agent *agent, short events, int also, uint64_t deadline,
-		      struct fault *f)
-{
-	for (;;) {
-		struct pollfd fds[3] = {
-			{ .fd = agent->fd, .events = events },
-			{ .fd = agent->stop, .events = POLLIN },
-			{ .fd = also, .events = POLLIN },
-		};
-		uint64_t now = text_monotonic(), left = now < deadline ? deadline - now : 0;
-		int ret = poll(fds, 3, left > 60000 ? 60000 : (int)left);
-
-		if (ret < 0 && errno != EINTR)
-			return fault_set(f, errno, "poll: %s", strerror(errno));
-		if (ret > 0 && (fds[1].revents || fds[2].revents))
-			return fault_set(f, EINTR, "the manager is stopping");
-		/* a peer that always has something to say prolongs no wait */
-		if (ret > 0 && now < deadline + LATE_MS)
-			return 0;
-		if (text_monotonic() >= deadline)
-			return fault_set(f, ETIMEDOUT, "the agent does not answer in time");
-	}
+	*agent = (struct agent){ .channel.peer = "the agent" };
+	return channel_open(&agent->channel, path, stop, f);
 }
 
 static int agent_receive(struct agent *agent, struct fault *f)
 {
-	ssize_t n;
-
 	/* what came before the greeting is no line, or nobody's */
 	if (agent->len == sizeof(agent->buf) && !agent->greeted)
 		agent->len = 0;
 	if (agent->len == sizeof(agent->buf))
-		return agent_end(agent, EPROTO, f, "the agent says something that is no line");
-	n = recv(agent->fd, agent->buf + agent->len, sizeof(agent->buf) - agent->len, 0);
-	if (n > 0)
-		agent->len += (size_t)n;
-	else if (!n || (errno != EAGAIN && errno != EINTR))
-		return agent_end(agent, EPIPE, f, "the agent's connection has ended");
-	return 0;
+		return fault_set(f, EPROTO, "the agent says something that is no line");
+	return channel_receive(&agent->channel, agent->buf, sizeof(agent->buf), &agent->len, f);
 }
 
 /* The next line; before the greeting is answered those that are none are passed over. */
@@ -180,34 +122,12 @@ static int agent_next(struct agent *agent, uint64_t deadline, struct agent_line 
 				return err;
 			continue;
 		}
-		err = agent_poll(agent, POLLIN, -1, deadline, f);
+		err = channel_await(&agent->channel, POLLIN, -1, deadline, f);
 		if (!err)
 			err = agent_receive(agent, f);
 		if (err)
 			return err;
 	}
-}
-
-static int agent_send(struct agent *agent, const char *text, uint64_t deadline, struct fault *f)
-{
-	size_t left = strlen(text);
-	int err;
-
-	while (left) {
-		ssize_t n = send(agent->fd, text, left, MSG_NOSIGNAL);
-
-		if (n > 0) {
-			text += n;
-			left -= (size_t)n;
-			continue;
-		}
-		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return agent_end(agent, EPIPE, f, "the agent's connection has ended");
-		err = agent_poll(agent, POLLOUT, -1, deadline, f);
-		if (err)
-			return err;
-	}
-	return 0;
 }
 
 /* Says hello, and waits for the answer to that or to an earlier one. */
@@ -216,7 +136,7 @@ static int agent_hello(struct agent *agent, uint64_t until, struct agent_line *s
 {
 	unsigned long long id = ++agent->next_id;
 	char *line = mem_printf("\n%llu hello 1 .\n", id);
-	int err = agent_send(agent, line, until, f);
+	int err = channel_send(&agent->channel, line, until, f);
 
 	free(line);
 	do {
@@ -263,10 +183,10 @@ int agent_command(struct agent *agent, const char *command, uint64_t ms,
 	unsigned int lines;
 	int err;
 
-	if (agent->fd < 0)
+	if (agent->channel.fd < 0)
 		err = fault_set(f, EPIPE, "no connection to the agent");
 	else
-		err = agent_send(agent, line, deadline, f);
+		err = channel_send(&agent->channel, line, deadline, f);
 	free(line);
 	for (lines = 0; !err && said.kind == AGENT_CARD; lines++) {
 		do
@@ -291,11 +211,12 @@ int agent_await(struct agent *agent, int wake, uint64_t ms, struct fault *f)
 	uint64_t deadline = text_monotonic() + ms;
 	int err;
 
-	if (agent->fd < 0)
+	if (agent->channel.fd < 0)
 		return fault_set(f, EPIPE, "no connection to the agent");
-	err = agent_poll(agent, POLLIN, wake, deadline, f);
-	if (err == -ETIMEDOUT)
-		return 0;
+	err = channel_await(&agent->channel, POLLIN, wake, deadline, f);
+	if (err)
+		return err == -ETIMEDOUT ? 0 : err;
 	/* it says nothing unless it is asked: this is the end, or an agent that has begun anew */
-	return err ? err : agent_end(agent, EPIPE, f, "the agent's connection has ended");
+	agent_close(agent);
+	return fault_set(f, EPIPE, "the agent has closed the connection");
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "fm/channel.h"
 
 #define AGENT_LINE_MAX 256
 #define AGENT_WORD_MAX 64
@@ -45,14 +46,11 @@ bool agent_serial_valid(const char *text);
 
 /**
  * struct agent - a connection
- * @fd: -1 when there is none
- * @stop: a descriptor that ends every wait when it becomes readable
  * @greeted: what is received from now on is for this connection
  * @first_id: of this connection; answers to greetings that were said twice are passed over
  */
 struct agent {
-	int fd;
-	int stop;
+	struct channel channel;
 	bool greeted;
 	uint64_t first_id, next_id;
 	char buf[4096];

@@ -44,7 +44,7 @@ static struct link *qmp_link_open(const struct config *config, size_t host, int 
 	*link = (struct link){
 		.config = config,
 		.host = &config->hosts[host],
-		.qmp = { .fd = -1, .stop = stop },
+		.qmp.channel.fd = -1,
 		.stop = stop,
 		.gone = mem_zalloc(config->gpu_count + 1, sizeof(bool)),
 	};
@@ -141,7 +141,7 @@ static int view_device(struct link *link, struct json_object *device, struct lin
 
 static int qmp_link_connect(struct link *link, struct fault *f)
 {
-	if (link->qmp.fd >= 0)
+	if (link->qmp.channel.fd >= 0)
 		return 0;
 	link->agreed = false;
 	return qmp_connect(&link->qmp, link->host->qmp, link->stop, link->config->bind_ms, f);
@@ -371,7 +371,7 @@ static int qmp_link_unbind(struct link *link, int gpu, struct fault *f)
 	uint64_t deadline = text_monotonic() + link->config->unbind_ms, now;
 	int err;
 
-	if (link->qmp.fd < 0)
+	if (link->qmp.channel.fd < 0)
 		return fault_set(f, ENOTCONN, "no connection to QEMU");
 	err = qmp_command(&link->qmp, "device_del", arguments("id", name, NULL, NULL),
 			  link->config->bind_ms, NULL, f);

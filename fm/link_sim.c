@@ -38,7 +38,7 @@ static struct link *sim_link_open(const struct config *config, size_t host, int 
 	*link = (struct link){
 		.config = config,
 		.host = &config->hosts[host],
-		.agent = { .fd = -1 },
+		.agent.channel.fd = -1,
 		.stop = stop,
 	};
 	return link;
@@ -54,7 +54,7 @@ static int sim_link_connect(struct link *link, struct fault *f)
 {
 	int err = 0;
 
-	if (link->agent.fd < 0)
+	if (link->agent.channel.fd < 0)
 		err = agent_connect(&link->agent, link->host->agent, link->stop, f);
 	if (err)
 		return err;
@@ -128,7 +128,7 @@ static int sim_link_bind(struct link *link, int gpu, int port, struct fault *f)
 	char *command;
 	int err;
 
-	if (link->agent.fd < 0)
+	if (link->agent.channel.fd < 0)
 		return fault_set(f, ENOTCONN, "no connection to the agent");
 	failpoint("before-put");
 	command = mem_printf("put %s %s %s", link->host->ports[port], card->serial, card->card);
@@ -143,7 +143,7 @@ static int sim_link_unbind(struct link *link, int gpu, struct fault *f)
 	char *command;
 	int err;
 
-	if (link->agent.fd < 0)
+	if (link->agent.channel.fd < 0)
 		return fault_set(f, ENOTCONN, "no connection to the agent");
 	failpoint("before-pull");
 	command = mem_printf("pull %s", link->config->gpus[gpu].serial);

@@ -2,26 +2,19 @@
 /*
  * DOC: the connection to a QEMU
  *
- * The socket does not block; every wait is a poll() with a deadline and a descriptor that
- * ends it. An answer that comes after its command was given up has an id that nobody waits for
+ * An answer that comes after its command was given up has an id that nobody waits for
  * and would be taken for the next one's by a client without ids: a command that times out
  * therefore ends the connection, and the caller looks at the machine anew.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "fm/failpoint.h"
 #include "fm/qmp.h"
 
-/* For what was there in time, when the thread that reads it is late. */
-#define LATE_MS 1000
 #define DEPTH_MAX 32
 
 static const char *word_of(struct json_object *from, const char *key)
@@ -105,10 +98,9 @@ void qmp_message_free(struct qmp_message *message)
 
 void qmp_close(struct qmp *qmp)
 {
-	if (qmp->fd >= 0)
-		close(qmp->fd);
+	channel_close(&qmp->channel);
 	free(qmp->buf);
-	*qmp = (struct qmp){ .fd = -1, .stop = qmp->stop };
+	*qmp = (struct qmp){ .channel = qmp->channel };
 }
 
 static int qmp_end(struct qmp *qmp, int err, struct fault *f, const char *why)
@@ -117,36 +109,10 @@ static int qmp_end(struct qmp *qmp, int err, struct fault *f, const char *why)
 	return fault_set(f, err, "%s", why);
 }
 
-/* Until the socket is ready for @events; see qmp_connect(). */
-static int qmp_poll(struct qmp *qmp, short events, int also, uint64_t deadline, struct fault *f)
-{
-	for (;;) {
-		struct pollfd fds[3] = {
-			{ .fd = qmp->fd, .events = events },
-			{ .fd = qmp->stop, .events = POLLIN },
-			{ .fd = also, .events = POLLIN },
-		};
-		uint64_t now = text_monotonic(), left = now < deadline ? deadline - now : 0;
-		int ret = poll(fds, 3, left > 60000 ? 60000 : (int)left);
-
-		if (ret < 0 && errno != EINTR)
-			return fault_set(f, errno, "poll: %s", strerror(errno));
-		if (ret > 0 && fds[1].revents)
-			return fault_set(f, EINTR, "the manager is stopping");
-		/* a peer that always has something to say prolongs no wait */
-		if (ret > 0 && fds[0].revents && now < deadline + LATE_MS)
-			return 0;
-		if (ret > 0 && fds[2].revents)
-			return fault_set(f, EINTR, "the manager is stopping");
-		if (text_monotonic() >= deadline)
-			return fault_set(f, ETIMEDOUT, "no answer in time");
-	}
-}
-
 /* Whatever has arrived. */
 static int qmp_receive(struct qmp *qmp, struct fault *f)
 {
-	ssize_t n;
+	int err;
 
 	if (qmp->size - qmp->len < 4096) {
 		if (qmp->size >= QMP_LINE_MAX)
@@ -154,12 +120,10 @@ static int qmp_receive(struct qmp *qmp, struct fault *f)
 		qmp->size = qmp->size ? 2 * qmp->size : 16384;
 		qmp->buf = mem_grow(qmp->buf, qmp->size, 1);
 	}
-	n = recv(qmp->fd, qmp->buf + qmp->len, qmp->size - qmp->len, 0);
-	if (n > 0)
-		qmp->len += (size_t)n;
-	else if (!n || (errno != EAGAIN && errno != EINTR))
-		return qmp_end(qmp, EPIPE, f, "QEMU has closed the connection");
-	return 0;
+	err = channel_receive(&qmp->channel, qmp->buf, qmp->size, &qmp->len, f);
+	if (err)
+		qmp_close(qmp);
+	return err;
 }
 
 static void keep_event(struct qmp *qmp, const struct qmp_message *message)
@@ -219,34 +183,12 @@ static int qmp_next(struct qmp *qmp, uint64_t deadline, struct qmp_message *mess
 		ret = qmp_take(qmp, message, f);
 		if (ret)
 			return ret < 0 ? ret : 0;
-		ret = qmp_poll(qmp, POLLIN, -1, deadline, f);
+		ret = channel_await(&qmp->channel, POLLIN, -1, deadline, f);
 		if (!ret)
 			ret = qmp_receive(qmp, f);
 		if (ret)
 			return ret;
 	}
-}
-
-static int qmp_send(struct qmp *qmp, const char *text, uint64_t deadline, struct fault *f)
-{
-	size_t left = strlen(text);
-	int err;
-
-	while (left) {
-		ssize_t n = send(qmp->fd, text, left, MSG_NOSIGNAL);
-
-		if (n > 0) {
-			text += n;
-			left -= (size_t)n;
-			continue;
-		}
-		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return qmp_end(qmp, EPIPE, f, "QEMU has closed the connection");
-		err = qmp_poll(qmp, POLLOUT, -1, deadline, f);
-		if (err)
-			return err;
-	}
-	return 0;
 }
 
 int qmp_command(struct qmp *qmp, const char *name, struct json_object *arguments, uint64_t ms,
@@ -266,10 +208,10 @@ int qmp_command(struct qmp *qmp, const char *name, struct json_object *arguments
 	line = mem_printf("%s\r\n",
 			  json_object_to_json_string_ext(command, JSON_C_TO_STRING_PLAIN));
 	json_object_put(command);
-	if (qmp->fd < 0)
+	if (qmp->channel.fd < 0)
 		err = fault_set(f, EPIPE, "no connection to QEMU");
 	else
-		err = qmp_send(qmp, line, deadline, f);
+		err = channel_send(&qmp->channel, line, deadline, f);
 	free(line);
 	failpoint(name);
 	while (!err) {
@@ -294,21 +236,14 @@ int qmp_command(struct qmp *qmp, const char *name, struct json_object *arguments
 
 int qmp_connect(struct qmp *qmp, const char *path, int stop, uint64_t ms, struct fault *f)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	uint64_t deadline = text_monotonic() + ms;
 	struct qmp_message message;
 	int err;
 
-	*qmp = (struct qmp){ .fd = -1, .stop = stop };
-	if (strlen(path) >= sizeof(address.sun_path))
-		return fault_set(f, ENAMETOOLONG, "%s: too long for a socket", path);
-	strcpy(address.sun_path, path);
-	qmp->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (qmp->fd < 0 || connect(qmp->fd, (struct sockaddr *)&address, sizeof(address))) {
-		err = fault_set(f, errno, "%s: %s", path, strerror(errno));
-		qmp_close(qmp);
+	*qmp = (struct qmp){ .channel.peer = "QEMU" };
+	err = channel_open(&qmp->channel, path, stop, f);
+	if (err)
 		return err;
-	}
 	err = qmp_next(qmp, deadline, &message, f);
 	if (!err) {
 		if (message.kind != QMP_GREETING)
@@ -338,7 +273,7 @@ int qmp_await(struct qmp *qmp, int also, uint64_t ms, struct fault *f)
 	struct qmp_message message;
 	int ret = 0;
 
-	if (qmp->fd < 0)
+	if (qmp->channel.fd < 0)
 		return fault_set(f, EPIPE, "no connection to QEMU");
 	while (!ret) {
 		ret = qmp_take(qmp, &message, f);
@@ -350,7 +285,7 @@ int qmp_await(struct qmp *qmp, int also, uint64_t ms, struct fault *f)
 		}
 		if (ret || qmp->gone_count || qmp->overflow)
 			break;
-		ret = qmp_poll(qmp, POLLIN, also, deadline, f);
+		ret = channel_await(&qmp->channel, POLLIN, also, deadline, f);
 		if (!ret)
 			ret = qmp_receive(qmp, f);
 	}

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/fault.h"
+#include "fm/channel.h"
 
 #define QMP_LINE_MAX (1u << 20)
 #define QMP_EVENTS_MAX 64
@@ -46,14 +47,11 @@ void qmp_message_free(struct qmp_message *message);
 
 /**
  * struct qmp - a connection
- * @fd: -1 when there is none
- * @stop: a descriptor that ends every wait when it becomes readable; -1 for none
  * @buf: what was received and is no whole line yet
  * @gone: ids of devices that were deleted, not yet asked for
  */
 struct qmp {
-	int fd;
-	int stop;
+	struct channel channel;
 	char *buf;
 	size_t len, size;
 	int64_t next_id;

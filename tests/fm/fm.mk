@@ -14,7 +14,7 @@ cflags     := -std=gnu11 -g -Wall -Wextra -Werror -D_GNU_SOURCE $(CHECKS) -DFM_F
 sources    := $(filter-out fm/sim_%,$(wildcard fm/*.c)) \
 	$(addprefix ctl/base/,conf.c fault.c program.c replace.c text.c)
 objects    := $(sources:%.c=$(out)/obj/%.o)
-agent      := fm/sim_agent.c fm/sim_command.c fm/agent.c tests/fm/slots.c ctl/base/fault.c ctl/base/text.c
+agent      := fm/sim_agent.c fm/sim_command.c fm/agent.c fm/channel.c tests/fm/slots.c ctl/base/fault.c ctl/base/text.c
 agent-objects := $(agent:%.c=$(out)/obj/%.o)
 
 all: $(out)/gpufabric-fm $(out)/sim-agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: fm/access.c fm/account.c fm/agent.c fm/config.c fm/journal.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
+// sources: fm/access.c fm/account.c fm/agent.c fm/channel.c fm/config.c fm/journal.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
 // packages: gnutls libcrypt libsystemd
 /*
  * Sessions of the fabric manager: one that several requests use at a time lives as long as it is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: fm/config.c fm/account.c fm/agent.c fm/qmp.c fm/answer.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
+// sources: fm/config.c fm/account.c fm/agent.c fm/channel.c fm/qmp.c fm/answer.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
 // packages: json-c gnutls libcrypt
 /* What the fabric manager reads: its configuration, accounts, tags, and what QEMU says. */
 #include <errno.h>
@@ -298,7 +298,7 @@ static int with_script(const char *const *say, struct qmp *qmp, struct fault *f)
 		err = qmp_agree(qmp, 5000, f);
 	if (!err)
 		err = qmp_command(qmp, "device_add", NULL, 5000, NULL, f);
-	shutdown(qmp->fd, SHUT_WR);
+	shutdown(qmp->channel.fd, SHUT_WR);
 	pthread_join(thread, NULL);
 	close(script.listener);
 	unlink(address.sun_path);
@@ -309,7 +309,7 @@ static void peers(void)
 {
 	static char huge[3 << 20];
 	static const char event[] = "{\"event\":\"DEVICE_DELETED\",\"data\":{\"device\":\"g\",\"path\":\"/x\"}}\r\n";
-	struct qmp qmp = { .fd = -1 };
+	struct qmp qmp = { .channel.fd = -1 };
 	struct fault f;
 	struct text many = { 0 };
 	char id[QMP_WORD_MAX];
@@ -320,7 +320,7 @@ static void peers(void)
 	is_int(with_script((const char *const[]){ HELLO, "{\"error\":{\"class\":\"G\",\"desc\":\"no\"},\"id\":2}\n", NULL }, &qmp, &f),
 	       -EREMOTEIO, "a refusal");
 	is_str(f.text, "no", "with its reason");
-	ok(qmp.fd >= 0, "which leaves the connection");
+	ok(qmp.channel.fd >= 0, "which leaves the connection");
 	qmp_close(&qmp);
 	is_int(with_script((const char *const[]){ "!", NULL }, &qmp, &f), -EPIPE, "closed before the greeting");
 	is_int(with_script((const char *const[]){ "hello\n", NULL }, &qmp, &f), -EPROTO, "no greeting");
@@ -328,7 +328,7 @@ static void peers(void)
 	is_int(with_script((const char *const[]){ HELLO, "!", NULL }, &qmp, &f), -EPIPE, "closed instead of an answer");
 	is_int(with_script((const char *const[]){ HELLO, "{\"return\":{},\"id\":9}\n", NULL }, &qmp, &f), -EPROTO,
 	       "an answer to what was not asked");
-	ok(qmp.fd < 0, "which ends the connection");
+	ok(qmp.channel.fd < 0, "which ends the connection");
 	memset(huge, 'x', sizeof(huge) - 1);
 	is_int(with_script((const char *const[]){ HELLO, huge, NULL }, &qmp, &f), -EPROTO, "a line without an end");
 	text_add(&many, "%s%s{\"return\":{},\"id\":2}\r\n", event, event);
