@@ -349,8 +349,9 @@ int supply_look(struct session *session, const struct supply_for *request,
 	if (!ret)
 		*outlook = now.n ? SUPPLY_NOW : SUPPLY_LATER;
 	offers_choice_free(&now);
+	/* One that cannot be reached may be later; one that rejects this host will not take it. */
 	for (i = 0; ret == CTL_NO_FIT && i < offers.managers.n; i++)
-		if (offers.list[i].ret)
+		if (offers.list[i].ret && offers.list[i].ret != CTL_DENIED)
 			*outlook = SUPPLY_LATER;
 	if (ret == CTL_NO_FIT && *outlook == SUPPLY_NEVER) {
 		ret = offers_choose(session, &offers, request, true, &later);

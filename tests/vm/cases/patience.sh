@@ -236,6 +236,13 @@ patient job --gpus 5
 kill $client
 ends 1 "unless that waits"
 like "$(cat /tmp/job.error)" "interrupted while it waited" "until somebody ends it"
+cat >${program%/*}/fabric-liqid <<'END'
+#!/bin/bash
+echo '{"exit":5,"error":"fabric manager spare: it rejects the login (401)"}'
+exit 5
+END
+refused "fabric manager spare: it rejects the login" --gpus 5
+check_rc 5 "which is what a request without time ends with" gpuctl compose job --gpus 5
 rm -r ${program%/*}
 
 check "the module unloads" wait_for 10 rmmod gpufabric
