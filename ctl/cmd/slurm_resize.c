@@ -121,6 +121,17 @@ static int licences_left(struct ctl_ctx *ctx, const struct slurm_resize *run, un
 	return ret;
 }
 
+/*
+ * Of all nodes after the run. A job of one node has as many licences as GPUs, and what a run that
+ * could not reach Slurm has left is set right; of several nodes only the difference is known.
+ */
+static unsigned int licences_wanted(const struct slurm_resize *run)
+{
+	if (run->licences.nodes == 1)
+		return run->number;
+	return run->licences.count + run->number - run->had;
+}
+
 /* Somebody else may have taken them between the look and this. */
 static int licences_take(struct ctl_ctx *ctx, const struct slurm_resize *run, unsigned int more)
 {
@@ -164,23 +175,23 @@ static int gpus_set(struct ctl_ctx *ctx, struct session *session, const struct o
 	const struct resize_request request = { .name = run->name,
 						.gpus = &none,
 						.number = (long)run->number };
-	const unsigned int more = run->number > run->had ? run->number - run->had : 0;
-	int ret = CTL_DONE, err;
+	const unsigned int had = run->licences.count, wanted = licences_wanted(run);
+	int ret = CTL_DONE, err = CTL_DONE;
 
-	if (more)
-		ret = ctx->dry_run ? licences_left(ctx, run, more) : licences_take(ctx, run, more);
-	if (ret)
-		return ret;
-	ret = resize(session, terms, &request);
-	if (ctx->dry_run)
-		return ret;
-	if (ret && more)
-		licences_set(ctx, run, run->licences.count);
-	if (ret || more)
+	if (wanted > had)
+		ret = ctx->dry_run ? licences_left(ctx, run, wanted - had) :
+				     licences_take(ctx, run, wanted - had);
+	if (!ret && run->number != run->had) {
+		ret = resize(session, terms, &request);
+		if (ret && wanted > had && !ctx->dry_run)
+			licences_set(ctx, run, had);
+	}
+	if (ret || ctx->dry_run)
 		return ret;
 	/* What was given back may be another job's now, whatever Slurm says of the licences. */
 	ret = fences_set(ctx, run);
-	err = licences_set(ctx, run, run->licences.count - (run->had - run->number));
+	if (wanted < had)
+		err = licences_set(ctx, run, wanted);
 	return ret ? ret : err;
 }
 
@@ -236,10 +247,8 @@ static int slurm_resize_run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret && run.licences.count < run.had)
 		ret = ctl_fail(ctx, CTL_FAILED, "job %s has %u licences and %u GPUs on this host",
 			       run.job, run.licences.count, run.had);
-	if (!ret && run.number != run.had)
+	if (!ret)
 		ret = gpus_set(ctx, &session, &terms, &run);
-	if (!ret && !ctx->dry_run && run.number >= run.had)
-		ret = fences_set(ctx, &run);
 	if (!ret && !ctx->dry_run && run.number != run.had)
 		job_told(ctx, &run);
 	licence_job_free(&run.licences);
@@ -255,7 +264,8 @@ const struct ctl_command cmd_slurm_resize = {
 	.help = "The job is to have COUNT GPUs on this host. The licences of the pool that it lacks are taken first; if\n"
 		"the pool has too few, the exit code is 3 and nothing was changed. A process that holds a GPU stops\n"
 		"its removal. Then the fences of the job's steps allow the new GPUs, and scontrol notify tells the\n"
-		"job; gpuctl env has its new environment. Slurm goes on to count the slots that the job was started with.",
+		"job; gpuctl env has its new environment. Slurm goes on to count the slots that the job was started with.\n"
+		"If Slurm did not take the licences back from a job of one node, the next run does, also with the same COUNT.",
 	.options = { remove_options, session_options },
 	.run = slurm_resize_run,
 };

@@ -71,6 +71,7 @@ int licence_job_read(const char *text, struct licence_job *job, struct fault *f)
 	int err = 0;
 
 	memset(job, 0, sizeof(*job));
+	job->nodes = (unsigned int)pair_number(text, "NumNodes");
 	value = pair_value(text, "Licenses", &len);
 	for (end = value + len; value && value < end && !err;) {
 		size_t item = strcspn(value, ",");

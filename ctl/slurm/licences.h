@@ -13,11 +13,13 @@
  * struct licence_job - licences of a job
  * @kind: of its GPUs
  * @count: how many of these it has
+ * @nodes: that the job runs on, 0 when that is not said
  * @others: those that are not of a pool, "a:1,b"; owned, NULL for none
  */
 struct licence_job {
 	char kind[LICENCE_KIND_MAX];
 	unsigned int count;
+	unsigned int nodes;
 	char *others;
 };
 

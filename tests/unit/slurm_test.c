@@ -297,7 +297,7 @@ static const char *with_five(const char *text)
 	if (licence_job_read(text, &job, &fault))
 		return fault.text[0] ? "refused" : "";
 	list = licence_job_text(&job, 5);
-	snprintf(out, sizeof(out), "%s:%u of %s", job.kind, job.count, list);
+	snprintf(out, sizeof(out), "%s:%u of %s on %u", job.kind, job.count, list, job.nodes);
 	free(list);
 	licence_job_free(&job);
 	return out;
@@ -309,10 +309,10 @@ static void test_licences(void)
 				   "LicenseName=gf_h100-nvl Total=2 Used=3 Free=0 Reserved=0 Remote=no\n";
 	long long left = 0;
 
-	is_str(with_five("JobId=7 OverSubscribe=OK Licenses=gf_h100:4 Network=(null)"),
-	       "h100:4 of gf_h100:5", "licences of a pool");
+	is_str(with_five("JobId=7 NumNodes=2 OverSubscribe=OK Licenses=gf_h100:4 Network=(null)"),
+	       "h100:4 of gf_h100:5 on 2", "licences of a pool");
 	is_str(with_five("JobId=7 Licenses=matlab:2,gf_h100,ansys Network=(null)\n"),
-	       "h100:1 of matlab:2,ansys,gf_h100:5", "beside others");
+	       "h100:1 of matlab:2,ansys,gf_h100:5 on 0", "beside others");
 	is_str(with_five("JobId=7 Licenses=gf_h100:2,gf_l40s:1"), "refused", "of two kinds");
 	is_str(with_five("JobId=7 Licenses=(null)"), "refused", "none");
 	is_str(with_five("JobId=7"), "refused", "not even a field");

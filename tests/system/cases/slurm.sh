@@ -71,6 +71,9 @@ is "$(licences "$third")" gf_h100:4 "and 4 licences"
 new=$(composition "slurm-$third" '.slots[]' | grep -vxF "$(variable "$third" GPUFABRIC_SLOTS | tr ' ' '\n')" | head -n 1)
 is "$(opens "$third" "$new")" opened "a process that ran before opens a new one"
 like "$(cat "$jobs/output.$third")" "4 GPUs instead of 2" "and was told"
+check "a run that could not reach Slurm leaves a licence" scontrol update jobid="$third" licenses=gf_h100:5
+check "the next one" gpuctl slurm resize "$third" 4
+is "$(members "slurm-$third") $(licences "$third")" "4 gf_h100:4" "gives it back"
 check "it shrinks" gpuctl slurm resize "$third" 1
 is "$(members "slurm-$third")" 1 "to one GPU"
 is "$(licences "$third")" gf_h100:1 "and one licence"
