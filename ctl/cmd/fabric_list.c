@@ -10,8 +10,8 @@ static int first_exit(const struct pool_seen *pool)
 	size_t i;
 
 	for (i = 0; i < pool->managers.n; i++)
-		if (pool->exits[i])
-			return pool->exits[i];
+		if (pool->asked[i].ret)
+			return pool->asked[i].ret;
 	return pool->managers.n_bad ? pool->managers.bad[0].exit : CTL_DONE;
 }
 

@@ -32,8 +32,8 @@ static const struct pool_gpu *find_ours(const struct pool_seen *pool, const char
 	size_t i, j;
 
 	for (i = 0; i < pool->managers.n; i++)
-		for (j = 0; j < pool->replies[i].inventory.n; j++) {
-			const struct pool_gpu *gpu = &pool->replies[i].inventory.gpus[j];
+		for (j = 0; j < pool->asked[i].reply.inventory.n; j++) {
+			const struct pool_gpu *gpu = &pool->asked[i].reply.inventory.gpus[j];
 
 			if (!gpu->host || strcmp(gpu->host, pool->managers.conf[i].host))
 				continue;
@@ -102,8 +102,8 @@ static int find_named(struct session *session, const struct pool_seen *pool, con
 
 	*gpu = find_ours(pool, word, at);
 	for (i = 0; i < pool->managers.n && !*gpu; i++)
-		if (pool->exits[i])
-			return ctl_fail(session->ctx, (enum ctl_exit)pool->exits[i],
+		if (pool->asked[i].ret)
+			return ctl_fail(session->ctx, (enum ctl_exit)pool->asked[i].ret,
 					"%s: some fabric managers did not answer", word);
 	if (!*gpu && pool->managers.n_bad)
 		return managers_check(session->ctx, &pool->managers);

@@ -35,24 +35,15 @@ void pool_seen_read(struct ctl_ctx *ctx, const struct catalogue *catalogue, stru
 	managers_load(ctx, &pool->managers);
 	for (i = 0; i < pool->managers.n_bad; i++)
 		ctl_warn(ctx, "%s", pool->managers.bad[i].why);
-	pool->replies = mem_zalloc(pool->managers.n + 1, sizeof(*pool->replies));
-	pool->exits = mem_zalloc(pool->managers.n + 1, sizeof(*pool->exits));
-	for (i = 0; i < pool->managers.n; i++) {
-		pool->exits[i] = manager_inventory(ctx, &pool->managers.conf[i], catalogue, false,
-						   &pool->replies[i]);
-		if (pool->exits[i])
-			ctl_warn(ctx, "%s", ctx->error);
-	}
+	pool->asked = managers_inventory(ctx, &pool->managers, catalogue);
+	for (i = 0; i < pool->managers.n; i++)
+		if (pool->asked[i].ret)
+			ctl_warn(ctx, "%s", pool->asked[i].why);
 }
 
 void pool_seen_free(struct pool_seen *pool)
 {
-	size_t i;
-
-	for (i = 0; i < pool->managers.n; i++)
-		manager_reply_free(&pool->replies[i]);
-	free(pool->replies);
-	free(pool->exits);
+	managers_asked_free(pool->asked, pool->managers.n);
 	managers_free(&pool->managers);
 	memset(pool, 0, sizeof(*pool));
 }
@@ -87,8 +78,9 @@ void pool_seen_render(struct ctl_ctx *ctx, const struct pool_seen *pool)
 	size_t i, j;
 
 	for (i = 0; i < pool->managers.n; i++)
-		for (j = 0; j < pool->replies[i].inventory.n; j++)
-			render_gpu(t, &pool->managers.conf[i], &pool->replies[i].inventory.gpus[j]);
+		for (j = 0; j < pool->asked[i].reply.inventory.n; j++)
+			render_gpu(t, &pool->managers.conf[i],
+				   &pool->asked[i].reply.inventory.gpus[j]);
 }
 
 static size_t pool_count(const struct inventory *inventory, enum pool_state state)
@@ -107,7 +99,7 @@ void pool_seen_render_managers(struct ctl_ctx *ctx, const struct pool_seen *pool
 
 	for (i = 0; i < pool->managers.n; i++) {
 		const struct manager_conf *conf = &pool->managers.conf[i];
-		const struct manager_reply *reply = &pool->replies[i];
+		const struct inventory *inventory = &pool->asked[i].reply.inventory;
 
 		out_row(t);
 		out_str(t, "manager", conf->name);
@@ -115,13 +107,13 @@ void pool_seen_render_managers(struct ctl_ctx *ctx, const struct pool_seen *pool
 		out_str(t, "url", conf->url);
 		out_str(t, "host", conf->host);
 		out_uint(t, "ports", conf->n_ports);
-		if (pool->exits[i]) {
-			out_str(t, "error", reply->error ? reply->error : "not known");
+		if (pool->asked[i].ret) {
+			out_str(t, "error", pool->asked[i].why);
 			continue;
 		}
-		out_uint(t, "gpus", reply->inventory.n);
-		out_uint(t, "free", pool_count(&reply->inventory, POOL_FREE));
-		out_uint(t, "bound", pool_count(&reply->inventory, POOL_OURS));
+		out_uint(t, "gpus", inventory->n);
+		out_uint(t, "free", pool_count(inventory, POOL_FREE));
+		out_uint(t, "bound", pool_count(inventory, POOL_OURS));
 	}
 }
 

@@ -6,15 +6,13 @@
 #include "managers/manager.h"
 
 /**
- * struct pool - what all managers of the host have
+ * struct pool_seen - what all managers of the host have
  * @managers: of the host
- * @replies: of each
- * @exits: enum ctl_exit of each
+ * @asked: the answer of each
  */
 struct pool_seen {
 	struct managers managers;
-	struct manager_reply *replies;
-	int *exits;
+	struct manager_asked *asked;
 };
 
 /*

@@ -136,8 +136,8 @@ static void count_pool(const struct pool_seen *pool, struct slurm_kinds *kinds)
 	size_t i, j;
 
 	for (i = 0; i < pool->managers.n; i++)
-		for (j = 0; j < pool->replies[i].inventory.n; j++) {
-			const struct pool_gpu *gpu = &pool->replies[i].inventory.gpus[j];
+		for (j = 0; j < pool->asked[i].reply.inventory.n; j++) {
+			const struct pool_gpu *gpu = &pool->asked[i].reply.inventory.gpus[j];
 
 			if (gpu->gpu)
 				kind_of_gpu(kinds, gpu->gpu)->pool++;
@@ -301,7 +301,7 @@ static int pool_known(struct ctl_ctx *ctx, const struct pool_seen *pool)
 	int ret = CTL_DONE;
 
 	for (i = 0; i < pool->managers.n && !ret; i++)
-		ret = pool->exits[i];
+		ret = pool->asked[i].ret;
 	if (!ret && pool->managers.n_bad)
 		ret = pool->managers.bad[0].exit;
 	return ret ? ctl_fail(ctx, (enum ctl_exit)ret,

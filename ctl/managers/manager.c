@@ -136,3 +136,31 @@ int manager_inventory(struct ctl_ctx *ctx, const struct manager_conf *conf,
 		inventory_identify(&reply->inventory, conf, catalogue);
 	return ret;
 }
+
+struct manager_asked *managers_inventory(struct ctl_ctx *ctx, const struct managers *managers,
+					 const struct catalogue *catalogue)
+{
+	const struct manager_request request = { .verb = MANAGER_INVENTORY };
+	struct manager_asked *asked = mem_zalloc(managers->n + 1, sizeof(*asked));
+	size_t i;
+
+	for (i = 0; i < managers->n; i++)
+		asked[i].conf = &managers->conf[i];
+	managers_ask(ctx, &request, asked, managers->n);
+	for (i = 0; i < managers->n; i++) {
+		if (asked[i].ret)
+			manager_reply_free(&asked[i].reply);
+		else if (catalogue)
+			inventory_identify(&asked[i].reply.inventory, asked[i].conf, catalogue);
+	}
+	return asked;
+}
+
+void managers_asked_free(struct manager_asked *asked, size_t n)
+{
+	while (asked && n) {
+		manager_reply_free(&asked[--n].reply);
+		free(asked[n].why);
+	}
+	free(asked);
+}

@@ -91,6 +91,33 @@ const struct manager_conf *managers_of_slot(const struct managers *managers, con
 int manager_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
 		const struct manager_request *request, struct manager_reply *reply);
 
+/**
+ * struct manager_asked - what one of several managers answered
+ * @conf: the manager
+ * @reply: as manager_ask() fills it
+ * @ret: enum ctl_exit
+ * @why: the error, NULL for none
+ */
+struct manager_asked {
+	const struct manager_conf *conf;
+	struct manager_reply reply;
+	int ret;
+	char *why;
+};
+
+/* The same of @n managers, whose @conf is set, at the same time. The context keeps its error. */
+void managers_ask(struct ctl_ctx *ctx, const struct manager_request *request,
+		  struct manager_asked *asked, size_t n);
+
+/*
+ * All that each manager has, at the same time, with the kinds of the catalogue (NULL: as they
+ * say): an answer for each, in their order, and none where one failed. Free with
+ * managers_asked_free().
+ */
+struct manager_asked *managers_inventory(struct ctl_ctx *ctx, const struct managers *managers,
+					 const struct catalogue *catalogue);
+void managers_asked_free(struct manager_asked *asked, size_t n);
+
 /* All that it has, with the kinds of the catalogue (NULL: as it says). */
 int manager_inventory(struct ctl_ctx *ctx, const struct manager_conf *conf,
 		      const struct catalogue *catalogue, bool patient, struct manager_reply *reply);

@@ -87,45 +87,105 @@ static int program_failed(struct ctl_ctx *ctx, const struct manager_conf *conf,
 	return ret;
 }
 
-int manager_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
-		const struct manager_request *request, struct manager_reply *reply)
+/**
+ * struct asking - a program that asks a manager, and what it was given
+ */
+struct asking {
+	char *path, *input;
+	char *argv[2], *env[2];
+};
+
+static void asking_begin(struct asking *asking, struct program *program, const struct ctl_ctx *ctx,
+			 const struct manager_conf *conf, const struct manager_request *request)
 {
-	const struct program_limits limits = {
-		.timeout_ms = request->timeout_ms ? request->timeout_ms :
-						    conf->timeout_ms + GRACE_MS,
-		.signals = request->patient ? NULL : gfc_signal_mask(),
-		.stop = request->patient ? NULL : gfc_signalled,
-		.grace_ms = request->timeout_ms ? 0 : GRACE_MS,
-	};
-	char *path =
+	asking->path =
 		mem_printf("%s/fabric-%s", ctx->libexec_dir, manager_driver_text(conf->driver));
-	char *input = program_document(conf, request);
-	char *argv[2] = { path, NULL }, *env[2] = { (char *)(uintptr_t)PATH, NULL };
-	struct program program = {
-		.argv = argv,
-		.env = env,
-		.input = input,
+	asking->input = program_document(conf, request);
+	asking->argv[0] = asking->path;
+	asking->env[0] = (char *)(uintptr_t)PATH;
+	*program = (struct program){
+		.argv = asking->argv,
+		.env = asking->env,
+		.input = asking->input,
 		.output_max = OUTPUT_MAX,
 	};
+}
+
+/* The error of the answer is the context's. */
+static int asking_end(struct asking *asking, struct program *program, struct ctl_ctx *ctx,
+		      const struct program_limits *limits, struct manager_asked *asked)
+{
+	struct manager_reply *reply = &asked->reply;
+	const char *text = program->output ? program->output : "";
 	struct fault fault = { "" };
-	const char *text;
 	int ret;
 
 	memset(reply, 0, sizeof(*reply));
-	programs_run(&program, 1, &limits);
-	text = program.output ? program.output : "";
-	if (program.end == PROGRAM_NOT_STARTED ||
-	    manager_reply_read(text, strlen(text), conf, reply, &fault)) {
+	if (program->end == PROGRAM_NOT_STARTED ||
+	    manager_reply_read(text, strlen(text), asked->conf, reply, &fault)) {
 		manager_reply_free(reply);
-		reply->outcome = program.end == PROGRAM_NOT_STARTED ? MANAGER_UNCHANGED :
-								      MANAGER_UNKNOWN;
-		ret = program_failed(ctx, conf, &program, &limits, &fault);
+		reply->outcome = program->end == PROGRAM_NOT_STARTED ? MANAGER_UNCHANGED :
+								       MANAGER_UNKNOWN;
+		ret = program_failed(ctx, asked->conf, program, limits, &fault);
 	} else {
 		ret = reply->exit ? ctl_fail(ctx, (enum ctl_exit)reply->exit, "%s", reply->error) :
 				    CTL_DONE;
 	}
-	program_free(&program);
-	free(input);
-	free(path);
+	program_free(program);
+	free(asking->input);
+	free(asking->path);
 	return ret;
+}
+
+/* Of the manager that may take longest: each program keeps the time of its own. */
+static struct program_limits limits_of(const struct manager_request *request,
+				       const struct manager_asked *asked, size_t n)
+{
+	struct program_limits limits = {
+		.timeout_ms = request->timeout_ms,
+		.signals = request->patient ? NULL : gfc_signal_mask(),
+		.stop = request->patient ? NULL : gfc_signalled,
+		.grace_ms = request->timeout_ms ? 0 : GRACE_MS,
+	};
+	size_t i;
+
+	for (i = 0; i < n && !request->timeout_ms; i++)
+		if (limits.timeout_ms < asked[i].conf->timeout_ms + GRACE_MS)
+			limits.timeout_ms = asked[i].conf->timeout_ms + GRACE_MS;
+	return limits;
+}
+
+void managers_ask(struct ctl_ctx *ctx, const struct manager_request *request,
+		  struct manager_asked *asked, size_t n)
+{
+	const struct program_limits limits = limits_of(request, asked, n);
+	struct program *programs = mem_zalloc(n, sizeof(*programs));
+	struct asking *asking = mem_zalloc(n, sizeof(*asking));
+	char *before = ctx->error;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		asking_begin(&asking[i], &programs[i], ctx, asked[i].conf, request);
+	programs_run(programs, n, &limits);
+	for (i = 0; i < n; i++) {
+		ctx->error = NULL;
+		asked[i].ret = asking_end(&asking[i], &programs[i], ctx, &limits, &asked[i]);
+		asked[i].why = ctx->error;
+	}
+	ctx->error = before;
+	free(asking);
+	free(programs);
+}
+
+int manager_ask(struct ctl_ctx *ctx, const struct manager_conf *conf,
+		const struct manager_request *request, struct manager_reply *reply)
+{
+	struct manager_asked asked = { .conf = conf };
+
+	managers_ask(ctx, request, &asked, 1);
+	*reply = asked.reply;
+	if (asked.ret)
+		ctl_fail(ctx, (enum ctl_exit)asked.ret, "%s", asked.why);
+	free(asked.why);
+	return asked.ret;
 }

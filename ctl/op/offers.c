@@ -47,34 +47,13 @@ void offers_load(struct session *session, struct offers *offers)
 
 void offers_ask(struct session *session, struct offers *offers)
 {
-	char *before = session->ctx->error;
-	size_t i;
-
-	offers->list = mem_zalloc(offers->managers.n + 1, sizeof(*offers->list));
-	for (i = 0; i < offers->managers.n; i++) {
-		struct offer *offer = &offers->list[i];
-
-		session->ctx->error = NULL;
-		offer->conf = &offers->managers.conf[i];
-		offer->ret = manager_inventory(session->ctx, offer->conf,
-					       &session->knowledge.catalogue, false, &offer->reply);
-		offer->why = session->ctx->error;
-		if (!offer->ret)
-			continue;
-		manager_reply_free(&offer->reply);
-	}
-	session->ctx->error = before;
+	offers->list =
+		managers_inventory(session->ctx, &offers->managers, &session->knowledge.catalogue);
 }
 
 void offers_free(struct offers *offers)
 {
-	size_t i;
-
-	for (i = 0; offers->list && i < offers->managers.n; i++) {
-		manager_reply_free(&offers->list[i].reply);
-		free(offers->list[i].why);
-	}
-	free(offers->list);
+	managers_asked_free(offers->list, offers->managers.n);
 	managers_free(&offers->managers);
 	memset(offers, 0, sizeof(*offers));
 }
@@ -110,7 +89,7 @@ size_t offers_count_slots(const struct session *session, const struct offers *of
 
 /* The slot of a port that can get a GPU: nobody else is after it, and the port has none. */
 static const struct gf_slot *open_slot(const struct session *session, const struct gpu_request *ask,
-				       const struct offer *offer, size_t port, bool later)
+				       const struct manager_asked *offer, size_t port, bool later)
 {
 	const char *name = offer->conf->ports[port].slot;
 	const struct pool_gpu *there =
@@ -128,7 +107,7 @@ static void add_ports(struct choosing *c, const struct offers *offers, bool late
 	size_t i, j;
 
 	for (i = 0; i < offers->managers.n; i++) {
-		const struct offer *offer = &offers->list[i];
+		const struct manager_asked *offer = &offers->list[i];
 
 		for (j = 0; !offer->ret && j < offer->conf->n_ports; j++) {
 			const struct gf_slot *slot =
@@ -369,7 +348,8 @@ static size_t count_free(const struct inventory *inventory, const char *kind)
 	return n;
 }
 
-static void offer_say(struct text *text, const struct offer *offer, const char *kind, size_t slots)
+static void offer_say(struct text *text, const struct manager_asked *offer, const char *kind,
+		      size_t slots)
 {
 	const struct inventory *inventory = &offer->reply.inventory;
 	size_t n = count_free(inventory, kind);
@@ -394,13 +374,13 @@ int offers_refuse(struct session *session, const struct offers *offers,
 		  const struct supply_for *request, const char *kind)
 {
 	size_t slots = offers_count_slots(session, offers, request->ask), i;
-	const struct offer *failed = NULL;
+	const struct manager_asked *failed = NULL;
 	bool answered = request->waits;
 	struct text text = { 0 };
 	int ret;
 
 	for (i = 0; i < offers->managers.n; i++) {
-		const struct offer *offer = &offers->list[i];
+		const struct manager_asked *offer = &offers->list[i];
 
 		text_add(&text, "%s", i ? "; " : "");
 		if (offer->ret)

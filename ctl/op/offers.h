@@ -10,27 +10,13 @@
 #include "session/session.h"
 
 /**
- * struct offer - what one manager has
- * @conf: the manager
- * @reply: its inventory; empty where it could not be asked
- * @ret: enum ctl_exit of that
- * @why: its error, NULL for none
- */
-struct offer {
-	const struct manager_conf *conf;
-	struct manager_reply reply;
-	int ret;
-	char *why;
-};
-
-/**
  * struct offers - of all managers of this host
  * @managers: as they are configured
  * @list: of each manager, once it was asked
  */
 struct offers {
 	struct managers managers;
-	struct offer *list;
+	struct manager_asked *list;
 };
 
 /**
