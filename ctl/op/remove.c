@@ -226,31 +226,18 @@ static int drain(struct session *session, struct removal *removal)
 	return submit_drain(session, removal, (uint32_t)timeout);
 }
 
-void removal_abort(struct session *session, struct removal *removal)
+/*
+ * End the drains, those of the first @n slots after a reset; the first of these that had ended
+ * before, NULL for none. One at a time: a drain that has ended already keeps no other slot drained.
+ */
+static const char *drains_end(struct session *session, const struct removal *removal, size_t n)
 {
 	struct ctl_ctx *ctx = session->ctx;
-	char *error = ctx->error;
-
-	if (!removal->n)
-		return;
-	if (removal->n_drain) {
-		/* What went wrong before is what the user should read. */
-		ctx->error = NULL;
-		submit_drain_abort(session, removal);
-		free(ctx->error);
-		ctx->error = error;
-	}
-	hooks_undo(ctx, &removal->pre, HOOK_ABORT_DETACH, &removal->about, NULL);
-}
-
-int removal_end_reset(struct session *session, struct removal *removal, size_t n)
-{
-	struct ctl_ctx *ctx = session->ctx;
+	/* What went wrong before is what the user should read. */
 	char *before = ctx->error;
 	const char *lost = NULL;
 	size_t i;
 
-	/* One at a time: a drain that has ended already keeps no other slot drained. */
 	for (i = 0; i < removal->n_drain; i++) {
 		ctx->error = NULL;
 		if (submit_drain_end(session, removal, i, i < n) && i < n && !lost)
@@ -258,10 +245,25 @@ int removal_end_reset(struct session *session, struct removal *removal, size_t n
 		free(ctx->error);
 	}
 	ctx->error = before;
-	hooks_undo(ctx, &removal->pre, HOOK_ABORT_DETACH, &removal->about, NULL);
-	if (!lost || before)
+	return lost;
+}
+
+void removal_abort(struct session *session, struct removal *removal)
+{
+	if (!removal->n)
+		return;
+	drains_end(session, removal, 0);
+	hooks_undo(session->ctx, &removal->pre, HOOK_ABORT_DETACH, &removal->about, NULL);
+}
+
+int removal_end_reset(struct session *session, struct removal *removal, size_t n)
+{
+	const char *lost = drains_end(session, removal, n);
+
+	hooks_undo(session->ctx, &removal->pre, HOOK_ABORT_DETACH, &removal->about, NULL);
+	if (!lost || session->ctx->error)
 		return CTL_DONE;
-	return ctl_fail(ctx, CTL_FAILED,
+	return ctl_fail(session->ctx, CTL_FAILED,
 			"slot %s: its drain ended while its GPU was reset: try again", lost);
 }
 

@@ -190,17 +190,6 @@ int submit_drain(struct session *session, const struct removal *removal, uint32_
 				   removal->n_drain);
 }
 
-int submit_drain_abort(struct session *session, const struct removal *removal)
-{
-	struct nl_msg *msg =
-		gfc_message_of(session->client, GPUFABRIC_CMD_DRAIN_ABORT, removal->n_drain);
-	size_t i;
-
-	for (i = 0; i < removal->n_drain; i++)
-		gfc_put_member(msg, GPUFABRIC_A_MEMBER, removal->slots[i], NULL, NULL, 0);
-	return gfc_request(session->client, msg, NULL, NULL);
-}
-
 int submit_drain_end(struct session *session, const struct removal *removal, size_t i, bool reset)
 {
 	struct nl_msg *msg = gfc_message_of(session->client, GPUFABRIC_CMD_DRAIN_ABORT, 1);

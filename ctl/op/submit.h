@@ -17,7 +17,6 @@ int submit_check(struct session *session, struct op *op, const struct placement 
 
 /* Announce a removal; its generations are filled in. The drain ends after @timeout_ms. */
 int submit_drain(struct session *session, const struct removal *removal, uint32_t timeout_ms);
-int submit_drain_abort(struct session *session, const struct removal *removal);
 
 /* Of slot @i alone; @reset: its GPU was reset meanwhile. */
 int submit_drain_end(struct session *session, const struct removal *removal, size_t i, bool reset);
