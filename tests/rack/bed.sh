@@ -6,6 +6,8 @@
 # whose slots devices come from outside: whoever owns the switch speaks to $rack/NAME.qmp.
 #
 #   rack_start NAME SLOTS      boots a host with slots 101, 102, ... (ports dn0, dn1, ...)
+#   rack_start_system NAME SLOTS DISK    the same with a Debian of tests/system/run -d DISK, and a
+#                              network between such hosts, which rack_hosts has to name before
 #   rack_await NAME            until it does what it is told
 #   on NAME COMMAND...         run there; output and status are those of the command
 #   gpus_of NAME               ids of the pool's devices that QEMU has in that host
@@ -45,6 +47,36 @@ rack_start()
 		-q "-qmp unix:$rack/$name.qmp,server=on,wait=off -qmp unix:$rack/$name.look,server=on,wait=off" \
 		-q "$(rack_ports "$slots")" \
 		-f "$top/tests/rack/serve:/tests/rack/serve" -- "$top/tests/rack/host.sh" "$name" >"$rack/$name.log" 2>&1 </dev/null &
+	rack_pid[$name]=$!
+}
+
+# Names of the hosts with a network between them, two for now: a cable of UDP on this machine.
+rack_hosts=()
+rack_cable=2390
+
+rack_start_system()
+{
+	local name=$1 slots=$2 disk=$3 i here there words=() others=()
+
+	for ((i = 0; i < ${#rack_hosts[@]}; i++)); do
+		words=("${rack_hosts[i]}" "10.88.0.$((i + 1))")
+		if [ "${rack_hosts[i]}" = "$name" ]; then
+			here=$i
+			others=("${words[@]}" "${others[@]}")
+		else
+			there=$i
+			others+=("${words[@]}")
+		fi
+	done
+	rack_port[$name]=$((rack_next_port++))
+	setsid "$top/tests/system/run" -n -c 1 -m 1G -t "${RACK_LIMIT:-900}" -d "$disk" -o "$rack/$name" -l e1000 -a net.ifnames=0 \
+		-q "-qmp unix:$rack/$name.qmp,server=on,wait=off -qmp unix:$rack/$name.look,server=on,wait=off" \
+		-q "-netdev user,id=net0,hostfwd=tcp:127.0.0.1:${rack_port[$name]}-:23 -device e1000,netdev=net0" \
+		-q "-netdev socket,id=net1,udp=127.0.0.1:$((rack_cable + there)),localaddr=127.0.0.1:$((rack_cable + here))" \
+		-q "-device e1000,netdev=net1,mac=52:54:00:88:00:0$((here + 1)) -pidfile $rack/$name.pid" \
+		-q "$(rack_ports "$slots")" \
+		-f "$top/tests/rack/serve:/tests/rack/serve" -- "$top/tests/system/rack-host.sh" "${others[@]}" \
+		>"$rack/$name.log" 2>&1 </dev/null &
 	rack_pid[$name]=$!
 }
 
@@ -122,7 +154,7 @@ rack_clean()
 	[ ${#rack_others[@]} -eq 0 ] || kill -CONT "${rack_others[@]}" 2>/dev/null
 	[ ${#rack_others[@]} -eq 0 ] || kill "${rack_others[@]}" 2>/dev/null
 	for name in "${!rack_pid[@]}"; do
-		! [ -s "$rack/$name/pid" ] || kill "$(cat "$rack/$name/pid")" 2>/dev/null
+		cat "$rack/$name/pid" "$rack/$name.pid" 2>/dev/null | xargs -r kill 2>/dev/null
 		wait "${rack_pid[$name]}" 2>/dev/null
 	done
 }
