@@ -43,6 +43,11 @@ int host_place(const char *list, const char *host)
 	return place;
 }
 
+static bool has_text(const char *text)
+{
+	return text && *text;
+}
+
 static int job_take(const slurm_job_info_t *info, const char *node, struct job *job,
 		    struct fault *f)
 {
@@ -63,6 +68,8 @@ static int job_take(const slurm_job_info_t *info, const char *node, struct job *
 	job->user = copy_of(info->user_name);
 	job->partition = copy_of(info->partition);
 	job->excluded = copy_of(info->exc_nodes);
+	job->bound = has_text(info->req_nodes) || has_text(info->features) ||
+		     has_text(info->resv_name);
 	return 0;
 }
 
@@ -204,7 +211,8 @@ static void job_exclude(const struct job *job, const char *node)
 {
 	job_desc_msg_t update;
 
-	if (others_for(job, node) < job->nodes)
+	/* Whether another node has what such a job needs is not known here. */
+	if (job->bound || others_for(job, node) < job->nodes)
 		return;
 	slurm_init_job_desc_msg(&update);
 	update.job_id = job->id;
@@ -229,9 +237,10 @@ static int insist(int (*ask)(uint32_t id), uint32_t id)
 	return 0;
 }
 
+/* Only while it runs: one that was cancelled meanwhile would be queued again. */
 static int ask_requeue(uint32_t id)
 {
-	return slurm_requeue(id, 0);
+	return slurm_requeue(id, JOB_RUNNING);
 }
 
 static int ask_kill(uint32_t id)

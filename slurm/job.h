@@ -11,11 +11,13 @@
  * @id, @uid, @minutes: its numbers; the last is its time limit as Slurm has it
  * @nodes: how many it needs at least
  * @account, @user, @partition, @excluded: owned, may be NULL
+ * @bound: it names its nodes itself, or what they need to have
  * @kinds: GPUs that it has on the node, @n_kinds kinds
  */
 struct job {
 	uint32_t id, uid, minutes, nodes;
 	char *account, *user, *partition, *excluded;
+	bool bound;
 	struct gres_gpus kinds[GRES_KINDS_MAX];
 	size_t n_kinds;
 };

@@ -286,9 +286,9 @@ local function check_tenant(job, licences)
 	for _, count in pairs(licences) do
 		gpus = gpus + count
 	end
-	if gpus == 0 or not next(of) then
-		return
-	end
+	-- The first component of a heterogeneous job, or a job of its own: what came before is another's.
+	if (known(job.het_offset) or 0) == 0 then het_account = nil end
+	if gpus == 0 or not next(of) then return end
 	if limit == nil then
 		refuse(slurm.ESLURM_ACCOUNTING_POLICY, "%s is not a tenant of the pool: give --account",
 			job.account and "account " .. job.account or "a job without an account")
@@ -368,8 +368,12 @@ local function tasks_of(job, kind)
 end
 
 -- Gres that a rewritten job has: "gres:" or, in later releases of Slurm, "gres/".
-local function gres_text(job, counts)
+-- With what is no GPU in the text that it replaces.
+local function gres_text(job, counts, text)
 	local items = {}
+	for item in (text or ""):gmatch("[^,]+") do
+		items[#items + 1] = not gres_item(item) and item or nil
+	end
 	for _, kind in ipairs(kinds_of(counts)) do
 		items[#items + 1] = ("%sgpu:%s:%d"):format(job.prefix, kind, counts[kind])
 	end
@@ -414,8 +418,8 @@ local function count_gpus(job, kinds)
 	end
 	-- Slots belong to no socket, so it is GPUs of the node that such a job gets.
 	if next(per_socket) and fix_nodes then
-		change.tres_per_node = gres_text(job, per_node)
-		change.tres_per_socket = ""
+		change.tres_per_node = gres_text(job, per_node, job.per_node)
+		change.tres_per_socket = gres_text(job, {}, job.per_socket)
 	end
 	if fix_nodes then
 		change.nodes = nodes_of(job)
@@ -594,10 +598,10 @@ local function size_model(desc, job, kinds)
 	end
 	-- On one node if one is large enough, and as the user spreads it else.
 	if best.count <= (kinds.slots[best.kind] or 0) and (known(job.min_nodes) or 1) <= 1 then
-		job.per_node = gres_text(job, { [best.kind] = best.count })
+		job.per_node = gres_text(job, { [best.kind] = best.count }, job.per_node)
 		desc.tres_per_node = job.per_node
 	else
-		job.per_job = gres_text(job, { [best.kind] = best.count })
+		job.per_job = gres_text(job, { [best.kind] = best.count }, job.per_job)
 		desc.tres_per_job = job.per_job
 	end
 	line = ("%s (%s) needs "):format(options.model or "the model", options.task or "infer")
@@ -701,7 +705,7 @@ end
 
 local function changes_gpus(desc)
 	return desc.tres_per_node or desc.tres_per_job or desc.tres_per_task or desc.tres_per_socket or desc.licenses or
-		desc.req_nodes or known(desc.min_nodes) or known(desc.max_nodes) or known(desc.num_tasks) or
+		desc.req_nodes or desc.exc_nodes or known(desc.min_nodes) or known(desc.max_nodes) or known(desc.num_tasks) or
 		desc.partition or filled(desc.account) or known16(desc.shared) == 0
 end
 
@@ -749,6 +753,12 @@ local function modify(desc, record, part_list, uid)
 	check_whole_nodes(job, kinds)
 	check_tenant(job, licences)
 	apply(desc, job, change)
+	-- Licences of a job that is queued again go back when its Epilogs have ended: as many as are noted then.
+	for _, kind in ipairs(math.floor((record.job_state or 0) / 0x8000) % 2 == 1 and kinds_of(licences, job.was_licences) or {}) do
+		if (licences[kind] or 0) ~= (job.was_licences[kind] or 0) then
+			refuse(slurm.ERROR, "the job still gives its GPUs back: change it when that is over")
+		end
+	end
 	-- Slurm lets no script empty this field; none of each is the same.
 	for kind in pairs(job.was_licences) do
 		licences[kind] = licences[kind] or 0

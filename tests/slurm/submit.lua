@@ -283,6 +283,11 @@ ok(modified({ tres_per_node = "gres:gpu:a100:1" }, waiting) ~= 0, "a kind that i
 ok(modified({ tres_per_node = "gres:gpu:h100:9" }, waiting) ~= 0, "more than a node has is refused")
 ok(modified({ shared = 0 }, waiting) ~= 0, "whole nodes are refused")
 ok(modified({ partition = "whole" }, waiting) ~= 0, "also by the partition")
+local ending = { tres_per_node = "gres:gpu:h100:2", licenses = "gf_h100:2", min_nodes = 1, max_nodes = 1, partition = "main", job_state = 0x8000 }
+ok(modified({ tres_per_node = "gres:gpu:h100:3" }, ending) ~= 0, "while a job that is queued again gives its GPUs back, their number stays")
+changes({ min_nodes = 1 }, ending, nil, "other changes are possible")
+changes({ exc_nodes = "" }, { tres_per_node = "gres:gpu:h100:2", min_nodes = 1, max_nodes = 1, partition = "main" }, "gf_h100:2",
+	"other nodes are left out: licences are counted anew")
 local running = { tres_per_node = "gres:gpu:h100:2", licenses = "gf_h100:4", min_nodes = 2, max_nodes = 2, job_state = 1 }
 changes({ licenses = "" }, running, "gf_h100:4", "a job that runs does not give licences back")
 changes({ licenses = "gf_h100:1" }, running, "gf_h100:4", "nor fewer than it has")
@@ -323,6 +328,8 @@ refused({ tres_per_job = "gres:gpu:3", user_id = 1001, account = "1a" }, "uid-10
 refused({ default_account = "blue", tres_per_job = "gres:gpu:5" }, "and blue may have 4", "the account that a user has by default")
 takes({ account = "red", tres_per_job = "gres:gpu:4", het_job_offset = 0 }, "gf_h100:4", "a first component")
 refused({ account = "red", tres_per_job = "gres:gpu:3", het_job_offset = 1 }, "7 GPUs", "a second one: they run together")
+takes({ account = "red", het_job_offset = 0 }, "", "a first component without GPUs, of another job")
+takes({ account = "red", tres_per_job = "gres:gpu:3", het_job_offset = 1 }, "gf_h100:3", "whose second one is counted alone")
 ok(modified({ tres_per_job = "gres:gpu:5" }, { account = "blue", tres_per_job = "gres:gpu:1", licenses = "gf_h100:1" }) ==
 	slurm.ESLURM_ACCOUNTING_POLICY, "a change beyond the limit")
 ok(modified({ account = "blue" }, { account = "red", tres_per_job = "gres:gpu:5", licenses = "gf_h100:5" }) ==

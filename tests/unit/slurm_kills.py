@@ -3,8 +3,8 @@
 # before: make -s slurm
 """
 slurmctld or slurmd ends or is killed, and comes back, in each step of a job: while its GPUs are composed, between the Prolog and
-the script, while that runs, while its GPUs are released. Nothing leaks, and no job runs without its GPUs. Slurm's own daemons, and
-a stand-in for gpuctl; the case slurm-kills of system/ has the module.
+the script, while that runs, while its GPUs are released; or its user cancels it. Nothing leaks, and no job runs without its
+GPUs. Slurm's own daemons, and a stand-in for gpuctl; the case slurm-kills of system/ has the module.
 """
 
 import contextlib
@@ -98,6 +98,22 @@ def one(cluster, storm, other, step, daemon, way):
     Report.same(set(starts()), {(2, 2, 2)}, f"{what}: it ran with its GPUs")
 
 
+def cancelled(cluster):
+    """Its GPUs cannot be composed, and meanwhile its user has cancelled it: it is not queued again."""
+    job = brought_to(cluster, "compose")
+    slots = pool("slots")
+    for slot in os.listdir(slots):
+        write(os.path.join(slots, slot), "another\n")
+    cluster.good("scancel", job)
+    goes_on("compose")
+    with contextlib.suppress(TimeoutError):
+        wait_for(lambda: cluster.job(job).get("JobState") in ("CANCELLED", "PENDING") and cluster.node("n1") == "IDLE", "its end")
+    Report.same((cluster.job(job)["JobState"], cluster.node("n1")), ("CANCELLED", "IDLE"),
+                "a job that is cancelled before the pool turns out to be short is not queued again")
+    for slot in os.listdir(slots):
+        write(os.path.join(slots, slot), "")
+
+
 def main(steps):
     in_namespaces()
     with tempfile.TemporaryDirectory() as folder:
@@ -113,6 +129,8 @@ def main(steps):
                 for daemon in ("slurmctld", "n1"):
                     for way in WAYS:
                         one(cluster, storm, other, step, daemon, way)
+            if "compose" in steps:
+                cancelled(cluster)
     return Report.end()
 
 
