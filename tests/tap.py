@@ -2,6 +2,7 @@
 """What tests in Python check with, as tests/unit/tap.h for those in C."""
 
 import sys
+import threading
 import time
 
 PATIENCE = 100        # seconds until a test gives up on something that should happen
@@ -20,17 +21,23 @@ def wait_for(condition, what):
 
 
 class Report:
-    """One TAP line for each check."""
+    """One TAP line for each check, also of threads beside each other."""
     count = failed = 0
+    lock = threading.RLock()
+
+    @classmethod
+    def say(cls, *lines):
+        """Whole lines, whoever else prints."""
+        with cls.lock:
+            sys.stdout.write("".join(line + "\n" for line in lines))
+            sys.stdout.flush()
 
     @classmethod
     def ok(cls, good, what, *details):
-        cls.count += 1
-        cls.failed += not good
-        print(f"{'' if good else 'not '}ok {cls.count} - {what}")
-        for detail in () if good else details:
-            print("#  ", repr(detail))
-        sys.stdout.flush()
+        with cls.lock:
+            cls.count += 1
+            cls.failed += not good
+            cls.say(f"{'' if good else 'not '}ok {cls.count} - {what}", *(f"#   {detail!r}" for detail in (() if good else details)))
         return good
 
     @classmethod

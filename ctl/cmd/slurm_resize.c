@@ -24,8 +24,8 @@
 #include "session/session.h"
 #include "slurm/licences.h"
 
-#define SCONTROL_MS 60000
-#define SCONTROL_OUTPUT_MAX (1u << 20)
+#define SLURM_MS 60000
+#define SLURM_OUTPUT_MAX (1u << 20)
 /* One for each slurmd of the machine. */
 #define STEPS "/sys/fs/cgroup/system.slice/*slurmstepd.scope/job_%s/step_*"
 
@@ -44,27 +44,27 @@ struct slurm_resize {
 	struct licence_job licences;
 };
 
-/* What scontrol prints; NULL when it failed, which was said then. Caller frees. */
-static char *scontrol_ask(struct ctl_ctx *ctx, const char *const *words)
+/* What a program of Slurm prints; NULL when it failed, which was said then. Caller frees. */
+static char *slurm_ask(struct ctl_ctx *ctx, const char *const *words)
 {
-	const struct program_limits limits = { .timeout_ms = SCONTROL_MS };
+	const struct program_limits limits = { .timeout_ms = SLURM_MS };
 	/* Slurm of a site may be anywhere in the path. */
-	const char *argv[10] = { "/usr/bin/env", "scontrol" };
+	const char *argv[10] = { "/usr/bin/env" };
 	struct program program = { .argv = (char *const *)argv,
 				   .env = environ,
-				   .output_max = SCONTROL_OUTPUT_MAX };
+				   .output_max = SLURM_OUTPUT_MAX };
 	char *text = NULL, *why;
 	size_t n;
 
-	for (n = 0; words[n] && n + 3 < sizeof(argv) / sizeof(argv[0]); n++)
-		argv[n + 2] = words[n];
+	for (n = 0; words[n] && n + 2 < sizeof(argv) / sizeof(argv[0]); n++)
+		argv[n + 1] = words[n];
 	programs_run(&program, 1, &limits);
 	if (program_succeeded(&program)) {
 		text = program.output ? program.output : mem_strdup("");
 		program.output = NULL;
 	} else {
 		why = program_complaint(&program, &limits);
-		ctl_fail(ctx, CTL_FAILED, "scontrol: %s", why);
+		ctl_fail(ctx, CTL_FAILED, "%s: %s", words[0], why);
 		free(why);
 	}
 	program_free(&program);
@@ -74,9 +74,10 @@ static char *scontrol_ask(struct ctl_ctx *ctx, const char *const *words)
 static int licences_set(struct ctl_ctx *ctx, const struct slurm_resize *run, unsigned int count)
 {
 	char *list = licence_job_text(&run->licences, count);
-	char *what = mem_printf("licenses=%s", list), *which = mem_printf("jobid=%s", run->job);
-	const char *words[4] = { "update", which, what };
-	char *text = scontrol_ask(ctx, words);
+	char *what = mem_printf("licenses=%s", list),
+	     *which = mem_printf("jobid=%s", run->licences.address);
+	const char *words[] = { "scontrol", "update", which, what, NULL };
+	char *text = slurm_ask(ctx, words);
 	int ret = text ? CTL_DONE : CTL_FAILED;
 
 	free(text);
@@ -88,12 +89,12 @@ static int licences_set(struct ctl_ctx *ctx, const struct slurm_resize *run, uns
 
 static int licences_read(struct ctl_ctx *ctx, struct slurm_resize *run)
 {
-	const char *words[5] = { "-o", "show", "job", run->job };
-	char *text = scontrol_ask(ctx, words);
+	const char *words[] = { "squeue", "-h", "-j", run->job, "-o", LICENCE_JOB_FORMAT, NULL };
+	char *text = slurm_ask(ctx, words);
 	struct fault fault = { "" };
 	int ret = CTL_FAILED;
 
-	if (text && licence_job_read(text, &run->licences, &fault))
+	if (text && licence_job_read(text, run->job, &run->licences, &fault))
 		ret = ctl_fail(ctx, CTL_FAILED, "job %s: %s", run->job, fault.text);
 	else if (text)
 		ret = CTL_DONE;
@@ -104,8 +105,8 @@ static int licences_read(struct ctl_ctx *ctx, struct slurm_resize *run)
 /* Are there @more licences than are used? */
 static int licences_left(struct ctl_ctx *ctx, const struct slurm_resize *run, unsigned int more)
 {
-	const char *words[4] = { "-o", "show", "licenses" };
-	char *text = scontrol_ask(ctx, words);
+	const char *words[] = { "scontrol", "-o", "show", "licenses", NULL };
+	char *text = slurm_ask(ctx, words);
 	long long left = 0;
 	int ret = CTL_DONE;
 
@@ -199,9 +200,9 @@ static void job_told(struct ctl_ctx *ctx, const struct slurm_resize *run)
 {
 	char *message = mem_printf("gpufabric: %u GPUs instead of %u on %s", run->number, run->had,
 				   "this host: gpuctl env");
-	const char *words[4] = { "notify", run->job, message };
+	const char *words[] = { "scontrol", "notify", run->job, message, NULL };
 
-	free(scontrol_ask(ctx, words));
+	free(slurm_ask(ctx, words));
 	free(message);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Lines of scontrol -o: pairs KEY=VALUE with blanks between them. */
+/* Lines of squeue, and of scontrol -o: pairs KEY=VALUE with blanks between them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,20 +64,52 @@ out:
 	return err;
 }
 
-int licence_job_read(const char *text, struct licence_job *job, struct fault *f)
+/* The next field of a line that ends with @end, and its length. */
+static const char *field_next(const char **at, const char *end, size_t *len)
 {
-	const char *value, *end;
-	size_t len = 0;
+	const char *field = *at;
+
+	*len = strcspn(field, "|\n");
+	if (*len > (size_t)(end - field))
+		*len = (size_t)(end - field);
+	*at = field + *len < end ? field + *len + 1 : end;
+	return field;
+}
+
+/* @line is of the job with that id; its list of licences, and the end of the line. */
+static const char *line_read(const char *line, const char *id, struct licence_job *job,
+			     const char **end)
+{
+	const char *at = line, *field;
+	size_t len;
+
+	*end = line + strcspn(line, "\n");
+	field = field_next(&at, *end, &len);
+	if (len != strlen(id) || strncmp(field, id, len))
+		return NULL;
+	field = field_next(&at, *end, &len);
+	if (!len || len >= sizeof(job->address))
+		return NULL;
+	memcpy(job->address, field, len);
+	job->address[len] = '\0';
+	field = field_next(&at, *end, &len);
+	job->nodes = (unsigned int)strtoul(field, NULL, 10);
+	return at;
+}
+
+int licence_job_read(const char *text, const char *id, struct licence_job *job, struct fault *f)
+{
+	const char *value = NULL, *end = text, *line;
 	int err = 0;
 
 	memset(job, 0, sizeof(*job));
-	job->nodes = (unsigned int)pair_number(text, "NumNodes");
-	value = pair_value(text, "Licenses", &len);
-	for (end = value + len; value && value < end && !err;) {
-		size_t item = strcspn(value, ",");
+	for (line = text; *line && !value; line = end + (*end == '\n'))
+		value = line_read(line, id, job, &end);
+	if (!value)
+		return fault_set(f, ENOENT, "Slurm has no such job now");
+	while (value < end && !err) {
+		size_t item = strcspn(value, ",\n");
 
-		if (item > (size_t)(end - value))
-			item = (size_t)(end - value);
 		err = licence_take(value, item, job, f);
 		value += item + 1;
 	}

@@ -227,7 +227,7 @@ composition()
 
 licences()
 {
-	scontrol show job "$1" | sed -n 's/.*Licenses=\([^ ]*\).*/\1/p'
+	squeue -h -j "$1" -o %W
 }
 
 members()

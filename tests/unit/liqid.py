@@ -316,7 +316,7 @@ def alone(name, part, bench):
     except Exception as error:  # pylint: disable=broad-except
         Report.ok(False, f"{name} goes through", error)
     bench.manager.close()
-    print(f"# {name}: {time.monotonic() - begun:.0f} s")
+    Report.say(f"# {name}: {time.monotonic() - begun:.0f} s")
 
 
 def main():

@@ -286,7 +286,7 @@ static void test_files(void)
 	free(is);
 }
 
-/* What a job's licences are with five GPUs, or why not. */
+/* What the licences of job 7 are with five GPUs, or why not. */
 static const char *with_five(const char *text)
 {
 	static char out[256];
@@ -294,10 +294,10 @@ static const char *with_five(const char *text)
 	struct licence_job job;
 	char *list;
 
-	if (licence_job_read(text, &job, &fault))
+	if (licence_job_read(text, "7", &job, &fault))
 		return fault.text[0] ? "refused" : "";
 	list = licence_job_text(&job, 5);
-	snprintf(out, sizeof(out), "%s:%u of %s on %u", job.kind, job.count, list, job.nodes);
+	snprintf(out, sizeof(out), "%s: %s:%u of %s on %u", job.address, job.kind, job.count, list, job.nodes);
 	free(list);
 	licence_job_free(&job);
 	return out;
@@ -309,15 +309,17 @@ static void test_licences(void)
 				   "LicenseName=gf_h100-nvl Total=2 Used=3 Free=0 Reserved=0 Remote=no\n";
 	long long left = 0;
 
-	is_str(with_five("JobId=7 NumNodes=2 OverSubscribe=OK Licenses=gf_h100:4 Network=(null)"),
-	       "h100:4 of gf_h100:5 on 2", "licences of a pool");
-	is_str(with_five("JobId=7 Licenses=matlab:2,gf_h100,ansys Network=(null)\n"),
-	       "h100:1 of matlab:2,ansys,gf_h100:5 on 0", "beside others");
-	is_str(with_five("JobId=7 Licenses=gf_h100:2,gf_l40s:1"), "refused", "of two kinds");
-	is_str(with_five("JobId=7 Licenses=(null)"), "refused", "none");
-	is_str(with_five("JobId=7"), "refused", "not even a field");
-	is_str(with_five("JobId=7 XLicenses=gf_h100:4"), "refused", "another field");
-	is_str(with_five("JobId=7 Licenses=gf_h100:x"), "refused", "no number");
+	is_str(with_five("7|7|2|gf_h100:4\n"), "7: h100:4 of gf_h100:5 on 2", "licences of a pool");
+	is_str(with_five("7|7|1|matlab:2,gf_h100,ansys"), "7: h100:1 of matlab:2,ansys,gf_h100:5 on 1", "beside others");
+	is_str(with_five("8|7_1|1|gf_l40s:9\n7|7_2|1|gf_h100:2\n"), "7_2: h100:2 of gf_h100:5 on 1", "of one task of an array");
+	is_str(with_five("7|7+0|1|gf_h100:2\n8|7+1|1|gf_l40s:1\n"), "7+0: h100:2 of gf_h100:5 on 1", "of one component");
+	is_str(with_five("8|8|1|gf_h100:2\n"), "refused", "of another job");
+	is_str(with_five("7|7|1|gf_h100:2,gf_l40s:1"), "refused", "of two kinds");
+	is_str(with_five("7|7|1|(null)"), "refused", "none");
+	is_str(with_five("7|7|1"), "refused", "not even a field");
+	is_str(with_five("7"), "refused", "nor any other");
+	is_str(with_five(""), "refused", "nothing at all");
+	is_str(with_five("7|7|1|gf_h100:x"), "refused", "no number");
 	ok(licence_left(pool, "h100", &left) && left == 1, "what is left of it");
 	ok(licence_left(pool, "h100-nvl", &left) && left == -1, "more are used than there are");
 	ok(!licence_left(pool, "l40s", &left), "a kind without a licence");

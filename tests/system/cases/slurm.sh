@@ -33,7 +33,8 @@ is "$(variable "$first" GPUFABRIC_SLOTS | wc -w)" 4 "its script knows its slots"
 is "$(variable "$first" GPUFABRIC_COMPOSITION)" "slurm-$first" "and its composition"
 is "$(variable "$first" CUDA_VISIBLE_DEVICES)" "" "and no numbers of slots for those of GPUs"
 second=$(submit 4 hold)
-third=$(submit 2 hold)
+# Its name is the user's, and says what it likes.
+third=$(submit 2 hold -J 'x Licenses=gf_h100:6 NumNodes=2')
 check "one of 2 runs beside it" script_runs "$third"
 is "$(members "slurm-$third")" 2 "with 2 GPUs"
 is "$(composition "slurm-$third" .tenant)" "uid-$(id -u alice)" "in the name of its user, having no account"
@@ -79,6 +80,18 @@ is "$(members "slurm-$third")" 1 "to one GPU"
 is "$(licences "$third")" gf_h100:1 "and one licence"
 finish_job "$third"
 finish_job "$plain"
+
+note "a task of an array grows"
+none_left() { [ "$(gpuctl -j list | jq '.compositions | length')" = 0 ]; }
+job=$(submit 1 hold --array=1-2)
+tasks_run() { [ "$(squeue -h -r -j "$job" -t running | wc -l)" = 2 ]; }
+check "two tasks run" wait_for 60 tasks_run
+check "the composition of one is there" wait_for 60 gpuctl show "slurm-$job"
+check "it grows" gpuctl slurm resize "$job" 2
+is "$(members "slurm-$job")" 2 "to 2 GPUs"
+is "$(squeue -h -r -j "$job" -o %W | sort | xargs)" "gf_h100:1 gf_h100:2" "and the other keeps its licences"
+check "they are cancelled" scancel "$job"
+check "their GPUs go" wait_for 60 none_left
 
 note "cancelled while it runs"
 job=$(submit 2 hold)
