@@ -127,7 +127,10 @@ bool gfc_signalled(void);
 /* As if none had come: what follows is to come to its end. */
 void gfc_forget_signals(void);
 
-/* What is done in between is seen through: signals are not noted before the release. */
+/*
+ * What is done in between is seen through: signals are not noted before the release, and one that
+ * was noted before ends no wait for events.
+ */
 void gfc_hold_signals(void);
 void gfc_release_signals(void);
 

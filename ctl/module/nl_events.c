@@ -192,7 +192,7 @@ enum gfc_event gfc_next_event(struct gfc *client, int timeout_ms, struct gf_mess
 				 strerror(-err));
 			return GFC_ERROR;
 		}
-		if (signalled)
+		if (signalled && !held)
 			return GFC_SIGNAL;
 		ready = ppoll(fds, 2, timeout_ms < 0 ? NULL : &ts, gfc_signal_mask());
 		if (ready < 0 && errno == EINTR)
