@@ -21,8 +21,13 @@ static const struct ctl_option options[] = {
 };
 
 static const struct out_column columns[] = {
-	{ "slot", "SLOT" },   { "gpu", "GPU" },		  { "memory", "MEMORY", OUT_RIGHT },
-	{ "state", "STATE" }, { "identity", "IDENTITY" }, { "error", "ERROR", OUT_OPTIONAL },
+	{ "slot", "SLOT" },
+	{ "gpu", "GPU" },
+	{ "gpus", NULL },
+	{ "memory", "MEMORY", OUT_RIGHT },
+	{ "state", "STATE" },
+	{ "identity", "IDENTITY" },
+	{ "error", "ERROR", OUT_OPTIONAL },
 	{ NULL, NULL },
 };
 
@@ -119,6 +124,23 @@ static int probe_batch(struct session *session, const struct op_terms *terms, st
 	return ret;
 }
 
+/* As lists have it: the memory is that of all GPUs of the card. */
+static void render_gpus(struct out_table *t, const struct identity *identity)
+{
+	uint64_t memory = identity->memory * identity->gpus;
+	char gpus[IDENTITY_GPUS];
+
+	out_str(t, "gpu", identity->label);
+	if (identity->gpus > 1)
+		out_text(t, "gpu", "%s", identity_gpus(gpus, identity));
+	if (identity->source != GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
+		out_uint(t, "gpus", identity->gpus);
+	if (memory) {
+		out_bytes(t, "memory", memory);
+		out_text(t, "memory", "%.1f GiB", (double)memory / (1ull << 30));
+	}
+}
+
 /* The first @n of @all. */
 static int scan_render(struct session *session, const struct probe *probes, size_t n, size_t all)
 {
@@ -138,11 +160,7 @@ static int scan_render(struct session *session, const struct probe *probes, size
 		if (!slot)
 			continue;
 		identity_of(&session->knowledge, slot, &identity);
-		out_str(t, "gpu", identity.label);
-		if (identity.memory)
-			out_bytes(t, "memory", identity.memory);
-		if (identity.memory)
-			out_text(t, "memory", "%.1f GiB", (double)identity.memory / (1ull << 30));
+		render_gpus(t, &identity);
 		out_str(t, "state", render_state(slot->state));
 		out_str(t, "identity", identity_text(age, &identity, text_now()));
 	}
