@@ -6,10 +6,9 @@
 
 #include "base/text.h"
 #include "doctor/doctor.h"
+#include "doctor/places.h"
 
-#define MODULE "sys/module/gpufabric"
 #define DKMS "var/lib/dkms/gpufabric"
-#define SECURE_BOOT "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 #define SIGNATURE "~Module signature appended~\n"
 
 /* Below lib/modules/RELEASE; a module that is compressed has its signature inside. */
@@ -48,10 +47,10 @@ static int is_signed(const struct doctor *doctor, const char *file)
 /* What makes the kernel refuse modules without a signature, NULL when nothing does. */
 static const char *what_enforces(const struct doctor *doctor)
 {
-	char *lockdown = tree_line(&doctor->tree, "sys/kernel/security/lockdown");
-	char *enforce = tree_line(&doctor->tree, "sys/module/module/parameters/sig_enforce");
+	char *lockdown = tree_line(&doctor->tree, PLACE_LOCKDOWN);
+	char *enforce = tree_line(&doctor->tree, PLACE_SIG_ENFORCE);
 	size_t len;
-	char *boot = tree_read(&doctor->tree, &len, SECURE_BOOT);
+	char *boot = tree_read(&doctor->tree, &len, PLACE_SECURE_BOOT);
 	const char *what = NULL;
 
 	if (enforce && *enforce == 'Y')
@@ -69,7 +68,7 @@ static const char *what_enforces(const struct doctor *doctor)
 
 static void check_signature(struct doctor *doctor, const char *file)
 {
-	char *taint = tree_line(&doctor->tree, MODULE "/taint");
+	char *taint = tree_line(&doctor->tree, PLACE_MODULE "/taint");
 	const char *what = what_enforces(doctor);
 	int good = file ? is_signed(doctor, file) : -1;
 
@@ -173,8 +172,8 @@ static void check_use(struct doctor *doctor)
 
 void doctor_check_module(struct doctor *doctor)
 {
-	bool loaded = tree_has(&doctor->tree, MODULE);
-	char *version = tree_line(&doctor->tree, MODULE "/version");
+	bool loaded = tree_has(&doctor->tree, PLACE_MODULE);
+	char *version = tree_line(&doctor->tree, PLACE_MODULE "/version");
 	char *file = module_file(doctor);
 
 	if (!loaded && !file)

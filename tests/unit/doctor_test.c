@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/out.h"
 #include "cmd/cmd.h"
+#include "doctor/doctor.h"
 #include "doctor/grow.h"
 #include "doctor/permissions.h"
 #include "doctor/units.h"
@@ -326,6 +327,54 @@ static const char *said(const char *host)
 	return texts[i];
 }
 
+/* A copy of what was looked at last: it says the same. */
+static bool copy_says_the_same(const char *host)
+{
+	char *from = mem_printf("%s/%s", dir, host), *copy = mem_printf("%s/copy", dir);
+	char *before = mem_strdup(text);
+	struct fault fault = { "" };
+	size_t files;
+	bool same;
+
+	shell("rm -rf %s", copy);
+	same = !doctor_record(from, copy, "/etc/gpuctl", &files, &fault);
+	doctor("copy", NULL);
+	same = same && !strcmp(text, before);
+	if (!same)
+		printf("# %s: %s\n# not\n# %s\n", fault.text, text, before);
+	free(before);
+	free(from);
+	free(copy);
+	return same;
+}
+
+/* Files where other distributions, and admins, have them. */
+static void other_places(void)
+{
+	static const char *const moved[] = {
+		"mkdir -p lib; mv etc/udev lib",
+		"mkdir -p run; mv etc/udev run; mkdir -p lib/udev; mv run/udev/hwdb.bin lib/udev",
+		SYSTEMD "mkdir -p lib/systemd; mv " UNITS " lib/systemd",
+		SYSTEMD "mv " UNITS "/gpufabric* run/systemd/system",
+		SYSTEMD "touch " UNITS "/gpufabric-save.service; mkdir " UNITS "/gpufabric-changed.service.wants; "
+			"ln -s ../gpufabric-save.service " UNITS "/gpufabric-changed.service.wants",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(moved) / sizeof(moved[0]); i++) {
+		is_int(shell("cd %s && rm -rf changed && cp -a healthy changed && cd changed && { %s; }",
+			     dir, moved[i]), 0, moved[i]);
+		doctor("changed", NULL);
+		ok(copy_says_the_same("changed"), "a copy says the same");
+	}
+	shell("cd %s/changed && mkdir -p sys/module/gpufabric/parameters && "
+	      "echo 10000:02:00.0 >sys/module/gpufabric/parameters/cards", dir);
+	ok(copy_says_the_same("changed") &&
+	   !shell("cmp %s/changed/sys/module/gpufabric/parameters/cards "
+		  "%s/copy/sys/module/gpufabric/parameters/cards", dir, dir),
+	   "which cards the admin has chosen is copied");
+}
+
 static void one_change_each(void)
 {
 	size_t i;
@@ -350,6 +399,7 @@ static void one_change_each(void)
 			printf("# %s\n", text);
 		if (!strcmp(c->level, "FAIL"))
 			is_int(ret, 1, "and that is a failure");
+		ok(copy_says_the_same("changed"), "a copy says the same");
 	}
 	tap_counted("doctor.changes", i);
 }
@@ -500,6 +550,7 @@ int main(void)
 	test_places();
 	whole_hosts();
 	one_change_each();
+	other_places();
 	quiet_ports();
 	test_persistence();
 	test_gpu();
