@@ -145,6 +145,9 @@ struct change {
 	"rm " GPU "/driver; ln -s ../../drivers/nvidia " GPU "/driver; mkdir -p proc/77; " \
 	"echo nvidia-persistenced | cut -c1-15 >proc/77/comm"
 #define LOCKDOWN "mkdir -p sys/kernel/security && echo 'none [integrity] confidentiality' >sys/kernel/security/lockdown && "
+#define SECURE_BOOT \
+	"mkdir -p sys/firmware/efi/efivars && printf '\\6\\0\\0\\0\\1' >" \
+	"sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c; "
 #define DIP "printf '[ 9.5] pcieport 10000:02:00.0: pciehp: Slot(100): Link Down\\n" \
 	"[ 9.6] pcieport 10000:02:00.0: pciehp: Slot(100): Card present\\n' >>dmesg; "
 #define UNITS "usr/lib/systemd/system"
@@ -241,11 +244,15 @@ static const struct change changes[] = {
 	{ "healthy", LOCKDOWN "rm -r sys/module/gpufabric", "FAIL", "signature", "kernel lockdown refuses" },
 	{ "healthy", LOCKDOWN "echo O >sys/module/gpufabric/taint", "ok", "signature", "is signed" },
 	{ "healthy", LOCKDOWN "rm -r sys/module/gpufabric lib", "note", "signature", "has to be signed" },
-	{ "healthy", "mkdir -p sys/firmware/efi/efivars && printf '\\6\\0\\0\\0\\1' >"
-	  "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c", "FAIL",
-	  "signature", "secure boot" },
-	{ "healthy", "mkdir -p sys/module/module/parameters && echo Y >sys/module/module/parameters/sig_enforce",
-	  "FAIL", "signature", "sig_enforce" },
+	{ "healthy", LOCKDOWN "echo OE >sys/module/gpufabric/taint", "warn", "signature",
+	  "kernel lockdown is on, and the module that is loaded has no signature" },
+	{ "healthy", SECURE_BOOT "rm -rf sys/module/gpufabric sys/kernel/security/lockdown", "FAIL", "signature",
+	  "secure boot refuses" },
+	{ "healthy", SECURE_BOOT "mkdir -p sys/kernel/security; echo '[none] integrity confidentiality' "
+	  ">sys/kernel/security/lockdown; rm -r sys/module/gpufabric", "ok", "signature",
+	  "secure boot is on and lockdown is off" },
+	{ "healthy", "rm -r sys/module/gpufabric; mkdir -p sys/module/module/parameters && "
+	  "echo Y >sys/module/module/parameters/sig_enforce", "FAIL", "signature", "sig_enforce" },
 	{ "healthy", "mkdir -p var/lib/dkms/gpufabric/0.0.1/x", "warn", "dkms", "DKMS has gpufabric 0.0.1" },
 	{ "healthy", "mkdir -p var/lib/dkms/gpufabric/" GPUCTL_VERSION "/5.0", "warn", "dkms", "is not built for" },
 	{ "healthy", "mkdir -p var/lib/dkms/gpufabric/" GPUCTL_VERSION "/$(cat proc/sys/kernel/osrelease)",
