@@ -150,6 +150,9 @@ struct change {
 	"sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c; "
 #define DIP "printf '[ 9.5] pcieport 10000:02:00.0: pciehp: Slot(100): Link Down\\n" \
 	"[ 9.6] pcieport 10000:02:00.0: pciehp: Slot(100): Card present\\n' >>dmesg; "
+/* Somebody takes it out, and puts it back later. */
+#define UNPLUG "printf '[ 9.5] pcieport 10000:02:00.0: pciehp: Slot(100): Link Down\\n" \
+	"[ 69.6] pcieport 10000:02:00.0: pciehp: Slot(100): Card present\\n' >>dmesg; "
 #define UNITS "usr/lib/systemd/system"
 #define SYSTEMD \
 	"mkdir -p run/systemd/system " UNITS " && for u in attached@.service detached@.service fault@.service " \
@@ -484,6 +487,11 @@ static void test_parsers(void)
 	ok(!klog_sized(&log, "0000:82:00.0") && !klog_sized(&log, "0000:83:00.0"),
 	   "not those of later, nor others");
 	klog_free(&log);
+	klog_parse(&log, "[    0.000000] kernel: Linux version 6.1\n"
+			 "[    9.500000] kernel: pcieport 0000:01:00.0: pciehp: Slot(3): Link Down\n"
+			 "[   12.500000] kernel: pcieport 0000:01:00.0: pciehp: Slot(3): Card present\n");
+	ok(log.complete && log.n_dips == 1 && log.dips[0].count == 1, "as the journal has it");
+	klog_free(&log);
 	is_str(grow_size(size, 512ull << 30), "512G", "sizes as the kernel reads them");
 	is_str(grow_size(size, (128ull << 30) + (32ull << 20)), "131104M", "odd ones");
 	is_str(grow_size(size, 2ull << 40), "2T", "large ones");
@@ -530,6 +538,9 @@ static void quiet_ports(void)
 {
 	static const struct change quiet[] = {
 		{ "healthy", DIP "true", "warn", "power-dips", "" },
+		{ "healthy", UNPLUG UNPLUG UNPLUG "true", "warn", "power-dips", "" },
+		{ "healthy", DIP DIP "sed -i 's/^.*pciehp: Slot/pcieport 10000:02:00.0: pciehp: Slot/' dmesg",
+		  "warn", "power-dips", "" },
 		{ "healthy", DIP "printf '[ 9.7] pcieport 10000:02:00.0: pciehp: Slot(100): Link Up\\n' >>dmesg",
 		  "warn", "power-dips", "" },
 		{ "qemu-switch", "echo Y >sys/module/gpufabric/parameters/root_ports", "note",
