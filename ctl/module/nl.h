@@ -105,6 +105,7 @@ enum gfc_event {
 	GFC_SIGNAL, /* SIGINT or SIGTERM came */
 	GFC_HANGUP, /* the reader of our output is gone, see gfc_mind_reader() */
 	GFC_OVERRUN, /* events were lost: take a new snapshot */
+	GFC_GONE, /* the module was unloaded: no event follows, reported to the context */
 	GFC_ERROR, /* reported to the context */
 };
 
