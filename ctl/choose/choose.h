@@ -97,6 +97,18 @@ struct choose_want {
 };
 
 /**
+ * struct choose_home - a switch that the composition is on already
+ * @switch_id: the switch
+ * @numa: its node, -1 when unknown
+ * @path: sysfs path of a port there that has one of the GPUs; NULL when unknown
+ */
+struct choose_home {
+	uint32_t switch_id;
+	int numa;
+	const char *path;
+};
+
+/**
  * struct choose_request - what is wanted
  * @wants: what is given by kind; the counts add up
  * @n_wants: how many; none with @memory alone
@@ -117,7 +129,7 @@ struct choose_request {
 	bool spread;
 	int numa;
 	bool p2p;
-	const uint32_t *home;
+	const struct choose_home *home;
 	size_t n_home;
 	unsigned int home_peers;
 };

@@ -80,7 +80,7 @@ struct pool_request {
 	struct choose_want *wants;
 	char **words;
 	size_t n_words;
-	uint32_t *home;
+	struct choose_home *home;
 	const char *tenant;
 	size_t room;
 };

@@ -125,12 +125,16 @@ void pool_request_home(const struct session *session, struct pool_request *reque
 
 	request->home = mem_grow(request->home, n, sizeof(*request->home));
 	for (i = 0; i < n; i++) {
-		uint32_t id = pool->slots[members[i]].switch_id;
+		const struct choose_slot *slot = &pool->slots[members[i]];
 
-		for (j = 0; j < n_home && request->home[j] != id;)
+		for (j = 0; j < n_home && request->home[j].switch_id != slot->switch_id;)
 			j++;
 		if (j == n_home)
-			request->home[n_home++] = id;
+			request->home[n_home++] = (struct choose_home){
+				.switch_id = slot->switch_id,
+				.numa = slot->numa,
+				.path = slot->path,
+			};
 	}
 	request->choose.home = request->home;
 	request->choose.n_home = n_home;

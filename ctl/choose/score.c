@@ -4,7 +4,8 @@
  *
  * Sets of slots are compared by one ordered list of criteria: one kind of GPU, few GPUs, few that a
  * fabric manager has to bind, no group broken (groups.c), few parts without links between them,
- * one NUMA node, few switches, few hops, near peers (no ACS redirect between them), no IOMMU group
+ * one NUMA node, few switches, few hops (of the GPUs that are added: also to where the composition
+ * is already), near peers (no ACS redirect between them), no IOMMU group
  * shared with another composition, wide and fast links, windows that need not move, certain
  * identities, the smallest GPU that does, nothing of another tenant to clear, the least left over
  * for large groups.
@@ -19,7 +20,7 @@ bool choose_is_home(const struct choose_request *request, uint32_t switch_id)
 	size_t i;
 
 	for (i = 0; i < request->n_home; i++)
-		if (request->home[i] == switch_id)
+		if (request->home[i].switch_id == switch_id)
 			return true;
 	return false;
 }
@@ -45,6 +46,30 @@ static bool first_of(const struct choose_slot *slots, const size_t *picked, size
 	return true;
 }
 
+static bool is_home_node(const struct choose_request *request, int numa)
+{
+	size_t i;
+
+	for (i = 0; i < request->n_home; i++)
+		if (request->home[i].numa == numa)
+			return true;
+	return false;
+}
+
+/* From a switch to those that the composition is on already. */
+static uint64_t hops_home(const struct choose_request *request, const struct choose_slot *slot)
+{
+	uint64_t hops = 0;
+	size_t i;
+
+	if (!slot->path || choose_is_home(request, slot->switch_id))
+		return 0;
+	for (i = 0; i < request->n_home; i++)
+		if (request->home[i].path)
+			hops += topo_hops(slot->path, request->home[i].path);
+	return hops;
+}
+
 void score_set(const struct score_terms *by, const size_t *picked, size_t n,
 	       uint64_t score[CHOOSE_CRITERIA])
 {
@@ -68,10 +93,12 @@ void score_set(const struct score_terms *by, const size_t *picked, size_t n,
 			narrowest = slot->bandwidth;
 		peers += first_of(by->slots, picked, i, 'p');
 		kinds += first_of(by->slots, picked, i, 'k');
-		nodes += first_of(by->slots, picked, i, 'n');
+		nodes += first_of(by->slots, picked, i, 'n') &&
+			 !is_home_node(by->request, slot->numa);
 		if (!first_of(by->slots, picked, i, 's'))
 			continue;
 		switches += !choose_is_home(by->request, slot->switch_id);
+		hops += hops_home(by->request, slot);
 		for (j = 0; j < i; j++)
 			if (first_of(by->slots, picked, j, 's') && slot->path &&
 			    by->slots[picked[j]].path)

@@ -131,7 +131,7 @@ static int record(struct ctl_ctx *ctx, const char *dir)
 	struct fault fault = { "" };
 	size_t files;
 
-	if (doctor_record(dir, ctx->config_dir, &files, &fault))
+	if (doctor_record(NULL, dir, ctx->config_dir, &files, &fault))
 		return ctl_fail(ctx, CTL_FAILED, "%s", fault.text);
 	out_note(ctx->out, "recorded", "recorded ", "%zu files in %s: gpuctl doctor --sysfs %s",
 		 files, dir, dir);

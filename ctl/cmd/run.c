@@ -199,7 +199,9 @@ static int run_session(struct session *session, const struct op_terms *terms,
 	ret = session_refresh(session);
 	if (!ret)
 		ret = session_composition(session, request->name, &composition);
-	if (!ret)
+	if (!ret && gfc_signalled())
+		ctl_fail(session->ctx, CTL_FAILED, "interrupted: %s was not started", argv[0]);
+	else if (!ret)
 		status = run_command(session, composition, argv);
 	return run_give_back(session, terms, request->name, status);
 }
@@ -246,8 +248,9 @@ const struct ctl_command cmd_run = {
 	.help = "The request is that of gpuctl compose. CMD finds GPUFABRIC_COMPOSITION, GPUFABRIC_SLOTS and\n"
 		"GPUFABRIC_ADDRESSES in its environment, and CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or\n"
 		"ZE_AFFINITY_MASK if the vendor's driver provides the identifiers. gpuctl exits with the status of CMD.\n"
-		"SIGINT and SIGTERM end CMD, and then gpuctl releases the GPUs. If gpuctl itself is killed, CMD is killed\n"
-		"too, and gpuctl reap takes the GPUs back. On a host with systemd, root's CMD runs in the scope\n"
+		"SIGINT and SIGTERM end CMD, and then gpuctl releases the GPUs. If they come while the GPUs are attached,\n"
+		"gpuctl waits for the end of that, releases the GPUs and does not start CMD; its exit code is 1. If gpuctl\n"
+		"itself is killed, CMD is killed too, and gpuctl reap takes the GPUs back. On a host with systemd, root's CMD runs in the scope\n"
 		"gpufabric-run-NAME.scope, and processes that it leaves there are ended when it ends, by force after\n"
 		"5 s. Elsewhere such processes may keep GPUs busy, and gpuctl names them. With -j, the output of CMD\n"
 		"goes to standard error, and one document with its exit status follows at the end.",

@@ -21,8 +21,13 @@ static const struct ctl_option options[] = {
 };
 
 static const struct out_column columns[] = {
-	{ "slot", "SLOT" },   { "gpu", "GPU" },		  { "memory", "MEMORY", OUT_RIGHT },
-	{ "state", "STATE" }, { "identity", "IDENTITY" }, { "error", "ERROR", OUT_OPTIONAL },
+	{ "slot", "SLOT" },
+	{ "gpu", "GPU" },
+	{ "gpus", NULL },
+	{ "memory", "MEMORY", OUT_RIGHT },
+	{ "state", "STATE" },
+	{ "identity", "IDENTITY" },
+	{ "error", "ERROR", OUT_OPTIONAL },
 	{ NULL, NULL },
 };
 
@@ -103,18 +108,41 @@ static int for_each(struct session *session, const struct op_terms *terms, struc
 	return ret;
 }
 
+/* What was powered to be looked into is powered off again: a signal waits until then. */
 static int probe_batch(struct session *session, const struct op_terms *terms, struct probe *probes,
 		       size_t n)
 {
 	int ret;
 
+	if (ctl_flag(session->ctx, "keep"))
+		return for_each(session, terms, probes, n, true);
+	gfc_hold_signals();
 	ret = for_each(session, terms, probes, n, true);
-	if (!ret && !ctl_flag(session->ctx, "keep"))
+	if (!ret)
 		ret = for_each(session, terms, probes, n, false);
+	gfc_release_signals();
 	return ret;
 }
 
-static int scan_render(struct session *session, const struct probe *probes, size_t n)
+/* As lists have it: the memory is that of all GPUs of the card. */
+static void render_gpus(struct out_table *t, const struct identity *identity)
+{
+	uint64_t memory = identity->memory * identity->gpus;
+	char gpus[IDENTITY_GPUS];
+
+	out_str(t, "gpu", identity->label);
+	if (identity->gpus > 1)
+		out_text(t, "gpu", "%s", identity_gpus(gpus, identity));
+	if (identity->source != GPUFABRIC_IDENTITY_SOURCE_UNKNOWN)
+		out_uint(t, "gpus", identity->gpus);
+	if (memory) {
+		out_bytes(t, "memory", memory);
+		out_text(t, "memory", "%.1f GiB", (double)memory / (1ull << 30));
+	}
+}
+
+/* The first @n of @all. */
+static int scan_render(struct session *session, const struct probe *probes, size_t n, size_t all)
 {
 	struct out_table *t = out_table(session->ctx->out, "slots", columns, OUT_TABLE);
 	size_t failed = 0, i;
@@ -132,14 +160,13 @@ static int scan_render(struct session *session, const struct probe *probes, size
 		if (!slot)
 			continue;
 		identity_of(&session->knowledge, slot, &identity);
-		out_str(t, "gpu", identity.label);
-		if (identity.memory)
-			out_bytes(t, "memory", identity.memory);
-		if (identity.memory)
-			out_text(t, "memory", "%.1f GiB", (double)identity.memory / (1ull << 30));
+		render_gpus(t, &identity);
 		out_str(t, "state", render_state(slot->state));
 		out_str(t, "identity", identity_text(age, &identity, text_now()));
 	}
+	if (gfc_signalled())
+		return ctl_fail(session->ctx, CTL_FAILED,
+				"interrupted: %zu of %zu slots were scanned", n - failed, all);
 	if (failed)
 		return ctl_fail(session->ctx, CTL_FAILED, "%zu of %zu slots could not be scanned",
 				failed, n);
@@ -153,7 +180,7 @@ static int scan_render(struct session *session, const struct probe *probes, size
 static int scan(struct session *session, const struct op_terms *terms, struct probe *probes,
 		size_t n)
 {
-	size_t i;
+	size_t done = 0, i;
 	int ret = CTL_DONE;
 
 	if (session->ctx->dry_run) {
@@ -161,9 +188,13 @@ static int scan(struct session *session, const struct op_terms *terms, struct pr
 			out_note(session->ctx->out, "would", "would power ", "%s", probes[i].name);
 		return CTL_DONE;
 	}
-	for (i = 0; i < n && !ret; i += BATCH)
-		ret = probe_batch(session, terms, &probes[i], n - i < BATCH ? n - i : BATCH);
-	return ret ? ret : scan_render(session, probes, n);
+	while (done < n && !ret && !gfc_signalled()) {
+		size_t batch = n - done < BATCH ? n - done : BATCH;
+
+		ret = probe_batch(session, terms, &probes[done], batch);
+		done += batch;
+	}
+	return ret ? ret : scan_render(session, probes, done, n);
 }
 
 static int scan_run(struct ctl_ctx *ctx, int argc, char **argv)
@@ -203,7 +234,8 @@ const struct ctl_command cmd_scan = {
 	.summary = "power unknown slots once, to identify their GPUs",
 	.help = "A slot without power cannot say what it holds. gpuctl powers each occupied slot of unknown\n"
 		"content, reads it and powers it off again; the module remembers the result. Slots of compositions\n"
-		"and slots in quarantine are left alone.",
+		"and slots in quarantine are left alone. SIGINT and SIGTERM end a scan when the slots that it has\n"
+		"powered, up to 64, are off again.",
 	.options = { options, remove_options, session_options },
 	.run = scan_run,
 };

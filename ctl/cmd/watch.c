@@ -19,7 +19,7 @@ const struct ctl_command cmd_watch = {
 		"With -j, each line is one JSON object. \"event\" is \"exists\" for objects of the snapshot, then\n"
 		"\"snapshot-done\", then the kind of each change with its sequence number. If a slow reader loses changes,\n"
 		"\"overrun\" and a new snapshot follow. Sequence numbers belong to an instance, which is one load of the\n"
-		"module, and start again with the next.",
+		"module, and start again with the next. When the module is unloaded, a watch ends with exit code 6.",
 	.flags = CTL_FIRST_VERB,
 	.verbs = verbs,
 };

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "doctor/doctor.h"
+#include "doctor/places.h"
 #include "publish/cdi.h"
 
 /**
@@ -23,8 +24,6 @@ struct spec_names {
 	struct spec_name *items;
 	size_t n;
 };
-
-static const char *const dirs[] = { "etc/cdi", "run/cdi" };
 
 /* Ready slots and what they are composed to; everything else is gone. */
 static bool devices_is_known(const struct doctor *doctor, const char *name)
@@ -151,12 +150,12 @@ void doctor_check_cdi(struct doctor *doctor)
 	size_t before = doctor->n_findings, i, k, n;
 	struct spec_names names = { 0 };
 
-	for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
-		char **files = tree_names(&doctor->tree, &n, "%s", dirs[i]);
+	for (i = 0; places_cdi[i]; i++) {
+		char **files = tree_names(&doctor->tree, &n, "%s", places_cdi[i]);
 
 		for (k = 0; k < n; k++) {
 			size_t len = strlen(files[k]);
-			char *file = mem_printf("%s/%s", dirs[i], files[k]);
+			char *file = mem_printf("%s/%s", places_cdi[i], files[k]);
 			char *text = len > 5 && !strcmp(files[k] + len - 5, ".json") ?
 					     tree_read(&doctor->tree, NULL, "%s", file) :
 					     NULL;

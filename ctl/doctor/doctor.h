@@ -145,7 +145,11 @@ void doctor_check_units(struct doctor *doctor);
 void doctor_check_hooks(struct doctor *doctor);
 void doctor_check_cdi(struct doctor *doctor);
 
-/* Copy of this host's tree for somebody else; what was written, or why not. */
-int doctor_record(const char *dir, const char *config_dir, size_t *files, struct fault *fault);
+/*
+ * Copy of a host's tree for somebody else; what was written, or why not. @from: another copy,
+ * NULL for this host.
+ */
+int doctor_record(const char *from, const char *dir, const char *config_dir, size_t *files,
+		  struct fault *fault);
 
 #endif /* GPUCTL_DOCTOR_H */

@@ -5,13 +5,11 @@
 
 #include "base/text.h"
 #include "doctor/doctor.h"
+#include "doctor/places.h"
 
 #define RULES "60-gpufabric.rules"
 #define HWDB "20-gpufabric.hwdb"
 #define PROPERTY "ID_GPUFABRIC_KIND"
-
-/* As udev looks: the first counts. */
-static const char *const roots[] = { "etc/udev", "run/udev", "usr/lib/udev", "lib/udev" };
 
 /* Where a file is, NULL for nowhere. @masked: it says nothing. */
 static const char *find_file(const struct doctor *doctor, const char *dir, const char *name,
@@ -19,19 +17,19 @@ static const char *find_file(const struct doctor *doctor, const char *dir, const
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
-		char *text, *link = tree_link(&doctor->tree, "%s/%s/%s", roots[i], dir, name);
+	for (i = 0; places_udev[i]; i++) {
+		char *text, *link = tree_link(&doctor->tree, "%s/%s/%s", places_udev[i], dir, name);
 		size_t len;
 
 		*masked = link && !strcmp(link, "/dev/null");
 		free(link);
 		if (*masked)
-			return roots[i];
-		text = tree_read(&doctor->tree, &len, "%s/%s/%s", roots[i], dir, name);
+			return places_udev[i];
+		text = tree_read(&doctor->tree, &len, "%s/%s/%s", places_udev[i], dir, name);
 		*masked = text && !len;
 		free(text);
 		if (text)
-			return roots[i];
+			return places_udev[i];
 	}
 	return NULL;
 }
@@ -39,13 +37,11 @@ static const char *find_file(const struct doctor *doctor, const char *dir, const
 /* The names of properties are strings of the compiled database as they are. */
 static bool is_compiled(const struct doctor *doctor)
 {
-	static const char *const files[] = { "etc/udev/hwdb.bin", "usr/lib/udev/hwdb.bin",
-					     "lib/udev/hwdb.bin" };
 	bool has = false, there = false;
 	size_t i, len;
 
-	for (i = 0; i < sizeof(files) / sizeof(files[0]) && !there; i++) {
-		char *text = tree_read(&doctor->tree, &len, "%s", files[i]);
+	for (i = 0; places_hwdb[i] && !there; i++) {
+		char *text = tree_read(&doctor->tree, &len, "%s", places_hwdb[i]);
 
 		there = text;
 		has = text && memmem(text, len, PROPERTY, strlen(PROPERTY));

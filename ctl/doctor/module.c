@@ -6,10 +6,9 @@
 
 #include "base/text.h"
 #include "doctor/doctor.h"
+#include "doctor/places.h"
 
-#define MODULE "sys/module/gpufabric"
 #define DKMS "var/lib/dkms/gpufabric"
-#define SECURE_BOOT "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 #define SIGNATURE "~Module signature appended~\n"
 
 /* Below lib/modules/RELEASE; a module that is compressed has its signature inside. */
@@ -45,13 +44,25 @@ static int is_signed(const struct doctor *doctor, const char *file)
 	return is;
 }
 
-/* What makes the kernel refuse modules without a signature, NULL when nothing does. */
+static bool secure_boot_is_on(const struct doctor *doctor)
+{
+	size_t len;
+	char *boot = tree_read(&doctor->tree, &len, PLACE_SECURE_BOOT);
+	bool on = boot && len > 4 && boot[4] == 1;
+
+	free(boot);
+	return on;
+}
+
+/*
+ * What makes the kernel refuse modules without a signature, NULL when nothing does. Secure boot
+ * alone does not: it is lockdown that a kernel may turn on for it, and where that can be read it
+ * says whether.
+ */
 static const char *what_enforces(const struct doctor *doctor)
 {
-	char *lockdown = tree_line(&doctor->tree, "sys/kernel/security/lockdown");
-	char *enforce = tree_line(&doctor->tree, "sys/module/module/parameters/sig_enforce");
-	size_t len;
-	char *boot = tree_read(&doctor->tree, &len, SECURE_BOOT);
+	char *lockdown = tree_line(&doctor->tree, PLACE_LOCKDOWN);
+	char *enforce = tree_line(&doctor->tree, PLACE_SIG_ENFORCE);
 	const char *what = NULL;
 
 	if (enforce && *enforce == 'Y')
@@ -59,27 +70,34 @@ static const char *what_enforces(const struct doctor *doctor)
 	else if (lockdown &&
 		 (strstr(lockdown, "[integrity]") || strstr(lockdown, "[confidentiality]")))
 		what = "kernel lockdown";
-	else if (boot && len > 4 && boot[4] == 1)
+	else if (!lockdown && secure_boot_is_on(doctor))
 		what = "secure boot";
 	free(lockdown);
 	free(enforce);
-	free(boot);
 	return what;
 }
 
 static void check_signature(struct doctor *doctor, const char *file)
 {
-	char *taint = tree_line(&doctor->tree, MODULE "/taint");
+	char *taint = tree_line(&doctor->tree, PLACE_MODULE "/taint");
 	const char *what = what_enforces(doctor);
 	int good = file ? is_signed(doctor, file) : -1;
+	bool loaded = taint;
 
 	/* The kernel has looked at a module that is loaded. */
 	if (taint)
 		good = !strchr(taint, 'E');
 	free(taint);
 	if (!what)
-		doctor_find(doctor, DOCTOR_OK, "signature", "secure boot and lockdown are off%s",
+		doctor_find(doctor, DOCTOR_OK, "signature", "%s%s",
+			    secure_boot_is_on(doctor) ? "secure boot is on and lockdown is off" :
+							"secure boot and lockdown are off",
 			    good == 0 ? ", the module needs no signature" : "");
+	else if (good == 0 && loaded)
+		doctor_find(doctor, DOCTOR_WARN, "signature",
+			    "%s is on, and the module that is loaded has no signature: it may be refused the next time\n"
+			    "mokutil --import /var/lib/dkms/mok.pub, reboot and enroll it, then dkms build --force gpufabric",
+			    what);
 	else if (good == 0)
 		doctor_find(doctor, DOCTOR_FAIL, "signature",
 			    "%s refuses the module, which has no signature\n"
@@ -173,8 +191,8 @@ static void check_use(struct doctor *doctor)
 
 void doctor_check_module(struct doctor *doctor)
 {
-	bool loaded = tree_has(&doctor->tree, MODULE);
-	char *version = tree_line(&doctor->tree, MODULE "/version");
+	bool loaded = tree_has(&doctor->tree, PLACE_MODULE);
+	char *version = tree_line(&doctor->tree, PLACE_MODULE "/version");
 	char *file = module_file(doctor);
 
 	if (!loaded && !file)

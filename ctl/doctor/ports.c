@@ -11,8 +11,8 @@
 
 #include "base/text.h"
 #include "doctor/doctor.h"
+#include "doctor/places.h"
 
-#define ROOT_PORTS "sys/module/gpufabric/parameters/root_ports"
 #define THUNDERBOLT "sys/bus/thunderbolt/devices"
 /* A card that somebody took out and put back is no dip. */
 #define DIPS_MIN 2
@@ -58,7 +58,7 @@ static char *root_ports(const struct doctor *doctor, bool hotplug)
 
 static void check_root_ports(struct doctor *doctor)
 {
-	char *line = tree_line(&doctor->tree, ROOT_PORTS), *names;
+	char *line = tree_line(&doctor->tree, PLACE_ROOT_PORTS), *names;
 
 	names = root_ports(doctor, true);
 	if (names && !(line && *line == 'Y'))

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "doctor/doctor.h"
 #include "doctor/permissions.h"
+#include "doctor/places.h"
 #include "doctor/units.h"
 
 /**
@@ -32,20 +33,6 @@ struct recording {
 	int err;
 };
 
-static const char *const plain[] = {
-	"proc/cmdline",
-	"proc/version",
-	"proc/iomem",
-	"proc/sys/kernel/osrelease",
-	"proc/sys/kernel/tainted",
-	"sys/module/gpufabric/version",
-	"sys/module/gpufabric/taint",
-	"sys/module/gpufabric/parameters/root_ports",
-	"sys/module/module/parameters/sig_enforce",
-	"sys/kernel/security/lockdown",
-	"sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
-};
-
 static const char *const of_device[] = {
 	"vendor",
 	"device",
@@ -57,19 +44,6 @@ static const char *const of_device[] = {
 	"sriov_numvfs",
 	"users",
 };
-
-/* Directories with what has our name in it. */
-static const char *const ours[] = {
-	"etc/udev/rules.d",   "usr/lib/udev/rules.d",	"etc/udev/hwdb.d",    "usr/lib/udev/hwdb.d",
-	"etc/systemd/system", "usr/lib/systemd/system", "etc/modules-load.d",
-};
-
-static const char *const wants[] = {
-	"etc/systemd/system/gpufabric.target.wants",
-	"etc/systemd/system/gpufabric-changed.service.wants",
-};
-
-static const char *const whole[] = { "etc/cdi", "run/cdi" };
 
 /* The directories above a path below ours. */
 static void make_way(struct recording *r, const char *full)
@@ -228,34 +202,57 @@ static void record_enabled(struct recording *r, const char *dir, const char *nam
 	free(path);
 }
 
-static void record_files(struct recording *r)
+/* Of a directory what has our name in it. */
+static void record_ours(struct recording *r, const char *dir)
 {
-	size_t n, i, k;
-	char **names;
+	size_t n, i;
+	char **names = tree_names(&r->tree, &n, "%s", dir);
 
-	for (i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		copy(r, plain[i]);
-	for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
-		names = tree_names(&r->tree, &n, "%s", ours[i]);
-		for (k = 0; k < n; k++)
-			if (strstr(names[k], "gpufabric"))
-				copy_path(r, "%s/%s", ours[i], names[k]);
-		tree_free_names(names, n);
-	}
-	for (i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
-		names = tree_names(&r->tree, &n, "%s", wants[i]);
-		for (k = 0; k < n; k++)
-			if (strstr(names[k], "gpufabric"))
-				record_enabled(r, wants[i], names[k]);
-		tree_free_names(names, n);
-	}
-	for (i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
-		names = tree_names(&r->tree, &n, "%s", whole[i]);
-		for (k = 0; k < n; k++)
-			copy_path(r, "%s/%s", whole[i], names[k]);
-		tree_free_names(names, n);
-	}
-	names = tree_names(&r->tree, &n, "proc");
+	for (i = 0; i < n; i++)
+		if (strstr(names[i], "gpufabric"))
+			copy_path(r, "%s/%s", dir, names[i]);
+	tree_free_names(names, n);
+}
+
+static void record_whole(struct recording *r, const char *dir)
+{
+	size_t n, i;
+	char **names = tree_names(&r->tree, &n, "%s", dir);
+
+	for (i = 0; i < n; i++)
+		copy_path(r, "%s/%s", dir, names[i]);
+	tree_free_names(names, n);
+}
+
+static void record_wants(struct recording *r, const char *root, const char *starter)
+{
+	char *dir = mem_printf("%s/%s.wants", root, starter), **names;
+	size_t n, i;
+
+	names = tree_names(&r->tree, &n, "%s", dir);
+	for (i = 0; i < n; i++)
+		if (strstr(names[i], "gpufabric"))
+			record_enabled(r, dir, names[i]);
+	tree_free_names(names, n);
+	free(dir);
+}
+
+static void record_udev(struct recording *r, const char *root)
+{
+	char *rules = mem_printf("%s/rules.d", root), *hwdb = mem_printf("%s/hwdb.d", root);
+
+	record_ours(r, rules);
+	record_ours(r, hwdb);
+	free(rules);
+	free(hwdb);
+}
+
+/* Those that keep GPUs in use. */
+static void record_processes(struct recording *r)
+{
+	size_t n, i;
+	char **names = tree_names(&r->tree, &n, "proc");
+
 	for (i = 0; i < n; i++) {
 		char *comm = names[i][0] <= '9' ? tree_line(&r->tree, "proc/%s/comm", names[i]) :
 						  NULL;
@@ -267,20 +264,38 @@ static void record_files(struct recording *r)
 	tree_free_names(names, n);
 }
 
+static void record_files(struct recording *r)
+{
+	size_t i, k;
+
+	for (i = 0; places_files[i]; i++)
+		copy(r, places_files[i]);
+	for (i = 0; places_udev[i]; i++)
+		record_udev(r, places_udev[i]);
+	for (i = 0; places_units[i]; i++) {
+		record_ours(r, places_units[i]);
+		for (k = 0; places_starters[k]; k++)
+			record_wants(r, places_units[i], places_starters[k]);
+	}
+	for (i = 0; places_cdi[i]; i++)
+		record_whole(r, places_cdi[i]);
+	record_ours(r, "etc/modules-load.d");
+	record_processes(r);
+}
+
 /* Whether the compiled hardware database has our property; one file for all of it. */
 static void record_hwdb(struct recording *r)
 {
-	static const char *const files[] = { "etc/udev/hwdb.bin", "usr/lib/udev/hwdb.bin" };
 	static const char property[] = "ID_GPUFABRIC_KIND";
 	size_t len, i;
 
-	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		char *text = tree_read(&r->tree, &len, "%s", files[i]);
+	for (i = 0; places_hwdb[i]; i++) {
+		char *text = tree_read(&r->tree, &len, "%s", places_hwdb[i]);
 
 		if (text && memmem(text, len, property, strlen(property)))
-			record_put(r, files[i], property, strlen(property));
+			record_put(r, places_hwdb[i], property, strlen(property));
 		else if (text)
-			record_put(r, files[i], "", 0);
+			record_put(r, places_hwdb[i], "", 0);
 		free(text);
 	}
 }
@@ -325,28 +340,37 @@ static void record_module(struct recording *r)
 	tree_free_names(names, n);
 }
 
+static void record_text(struct recording *r, const char *name, const char *text)
+{
+	if (text)
+		record_put(r, name, text, strlen(text));
+}
+
 static void record_rest(struct recording *r, const char *config_dir)
 {
-	char *log = klog_read(), *units = NULL, *permissions = permissions_read(config_dir);
+	const struct tree *tree = &r->tree;
+	bool live = tree_is_live(tree);
+	char *log = live ? klog_read() : tree_read(tree, NULL, "dmesg"), *units = NULL;
+	char *permissions = live ? permissions_read(config_dir) :
+				   tree_read(tree, NULL, "permissions");
 
-	if (log)
-		record_put(r, "dmesg", log, strlen(log));
-	if (tree_has(&r->tree, "run/systemd/system")) {
+	record_text(r, "dmesg", log);
+	if (tree_has(tree, "run/systemd/system")) {
 		record_put(r, "run/systemd/system/recorded", "", 0);
-		units = units_read();
+		units = live ? units_read() : tree_read(tree, NULL, "units");
 	}
-	if (units)
-		record_put(r, "units", units, strlen(units));
-	record_put(r, "permissions", permissions, strlen(permissions));
+	record_text(r, "units", units);
+	record_text(r, "permissions", permissions);
 	free(log);
 	free(units);
 	free(permissions);
 }
 
-int doctor_record(const char *dir, const char *config_dir, size_t *files, struct fault *fault)
+int doctor_record(const char *from, const char *dir, const char *config_dir, size_t *files,
+		  struct fault *fault)
 {
 	struct recording r = { .dir = dir };
-	int err = tree_open(&r.tree, NULL, fault);
+	int err = tree_open(&r.tree, from, fault);
 
 	if (!err && mkdir(dir, 0700))
 		err = fault_set(fault, errno, "%s: %s", dir,

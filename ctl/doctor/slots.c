@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "doctor/doctor.h"
+#include "doctor/places.h"
 #include "host/drives.h"
 #include "kmod/card.h"
 #include "module/model.h"
@@ -22,7 +23,7 @@
 
 static bool takes_root_ports(const struct doctor *doctor)
 {
-	char *line = tree_line(&doctor->tree, "sys/module/gpufabric/parameters/root_ports");
+	char *line = tree_line(&doctor->tree, PLACE_ROOT_PORTS);
 	bool takes = line && *line == 'Y';
 
 	free(line);
@@ -163,7 +164,7 @@ static bool can_be_slot(const struct pci_device *dev, bool roots)
 /* What the admin has told the module: a list of addresses. */
 static bool slots_is_chosen(const struct doctor *doctor, const char *address)
 {
-	char *list = tree_line(&doctor->tree, "sys/module/gpufabric/parameters/cards");
+	char *list = tree_line(&doctor->tree, PLACE_CARDS);
 	bool chosen = list && strstr(list, address);
 
 	free(list);

@@ -7,13 +7,11 @@
 #include "base/program.h"
 #include "base/text.h"
 #include "doctor/doctor.h"
+#include "doctor/places.h"
 #include "doctor/units.h"
 
 #define TARGET "gpufabric.target"
 #define TIMEOUT_MS 10000
-
-static const char *const roots[] = { "etc/systemd/system", "run/systemd/system",
-				     "usr/lib/systemd/system", "lib/systemd/system" };
 
 static const char *const shipped[] = {
 	"gpufabric-attached@.service", "gpufabric-detached@.service", "gpufabric-fault@.service",
@@ -90,8 +88,8 @@ static bool is_installed(const struct doctor *doctor, const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
-		if (tree_has(&doctor->tree, "%s/%s", roots[i], name))
+	for (i = 0; places_units[i]; i++)
+		if (tree_has(&doctor->tree, "%s/%s", places_units[i], name))
 			return true;
 	return false;
 }
@@ -116,8 +114,8 @@ static char *not_enabled(const struct doctor *doctor)
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		bool is = false;
 
-		for (k = 0; k < sizeof(roots) / sizeof(roots[0]); k++) {
-			char *link = tree_link(&doctor->tree, "%s/%s.wants/%s", roots[k],
+		for (k = 0; places_units[k]; k++) {
+			char *link = tree_link(&doctor->tree, "%s/%s.wants/%s", places_units[k],
 					       wanted[i].by, wanted[i].name);
 
 			is = is || link;
@@ -172,7 +170,7 @@ void doctor_check_units(struct doctor *doctor)
 		bad += check_unit(doctor, &unit);
 		active |= !strcmp(unit.id, TARGET) && !strcmp(unit.active, "active");
 	}
-	if (!lacks && text && !active && tree_has(&doctor->tree, "sys/module/gpufabric")) {
+	if (!lacks && text && !active && tree_has(&doctor->tree, PLACE_MODULE)) {
 		bad++;
 		doctor_find(doctor, DOCTOR_WARN, "units",
 			    "the module is loaded and gpufabric.target is not active\n"

@@ -18,22 +18,33 @@
 #include "host/klog.h"
 
 #define JOURNAL_MAX (64u << 20)
+#define JOURNAL_NAME "kernel: "
+/* A card that was away for longer was taken out; its driver may need a while to let go. */
+#define DIP_S 10
 #define ACTION_READ_ALL 3
 #define ACTION_SIZE 10
 /* Prefetchable windows are the third of a bridge's resources, in kernels that number them. */
 #define PREF_NUMBERED_SRIOV "BAR 15: assigned ["
 #define PREF_NUMBERED "BAR 9: assigned ["
 
-/* After "[  0.123456] " and "<6>", which dmesg and the kernel put in front. */
-static const char *klog_message_of(const char *line)
+/*
+ * After "[  0.123456] " and "<6>", which dmesg and the kernel put in front, and "kernel: " of the
+ * journal. @at: the time, negative for none.
+ */
+static const char *klog_message_of(const char *line, double *at)
 {
+	*at = -1;
 	if (*line == '<')
 		line += strcspn(line, ">\n") + (line[strcspn(line, ">\n")] == '>');
+	if (sscanf(line, "[%lf]", at) != 1)
+		*at = -1;
 	if (*line == '[' && line[strcspn(line, "]\n")] == ']') {
 		line += strcspn(line, "]\n") + 1;
 		while (*line == ' ')
 			line++;
 	}
+	if (!strncmp(line, JOURNAL_NAME, strlen(JOURNAL_NAME)))
+		line += strlen(JOURNAL_NAME);
 	return line;
 }
 
@@ -128,7 +139,7 @@ static struct klog_dip *dip_of(struct klog *log, const char *port, const char *s
 }
 
 /* "pcieport 0000:00:1c.0: pciehp: Slot(11): Link Down": a card that goes unasked, or comes. */
-static void take_pciehp(struct klog *log, const char *message)
+static void take_pciehp(struct klog *log, const char *message, double at)
 {
 	struct klog_dip *dip;
 	char port[24], slot[24];
@@ -143,8 +154,10 @@ static void take_pciehp(struct klog *log, const char *message)
 	dip = dip_of(log, port, slot);
 	if (!strcmp(message, "Link Down") || !strcmp(message, "Card not present")) {
 		dip->down = true;
+		dip->since = at;
 	} else if (!strcmp(message, "Link Up") || !strcmp(message, "Card present")) {
-		dip->count += dip->down;
+		dip->count += dip->down && dip->since >= 0 && at >= dip->since &&
+			      at - dip->since <= DIP_S;
 		dip->down = false;
 	}
 }
@@ -157,7 +170,8 @@ void klog_parse(struct klog *log, const char *text)
 	while (*line) {
 		size_t len = strcspn(line, "\n");
 		char *copy = mem_printf("%.*s", (int)(len < 4096 ? len : 4096), line);
-		const char *message = klog_message_of(copy);
+		double at;
+		const char *message = klog_message_of(copy, &at);
 
 		if (!strncmp(message, "Linux version ", 14))
 			log->complete = true;
@@ -166,7 +180,7 @@ void klog_parse(struct klog *log, const char *text)
 		else if (!strncmp(message, "pci ", 4))
 			take_device(log, message);
 		else if (!strncmp(message, "pcieport ", 9))
-			take_pciehp(log, message);
+			take_pciehp(log, message, at);
 		else if (!strncmp(message, "acpi ", 5))
 			take_osc(log, message);
 		free(copy);
@@ -207,7 +221,9 @@ static bool begins_with_boot(const char *text)
 /* The journal has kept what the kernel's buffer has lost. */
 static char *read_journal(void)
 {
-	FILE *f = popen("exec /usr/bin/journalctl -k -b -o cat --no-pager 2>/dev/null", "re");
+	FILE *f =
+		popen("exec /usr/bin/journalctl -k -b -o short-monotonic --no-hostname --no-pager 2>/dev/null",
+		      "re");
 	struct text t = { 0 };
 	char *line = NULL;
 	size_t room = 0;

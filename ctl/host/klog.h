@@ -26,12 +26,14 @@ struct klog_window {
  * @slot: as pciehp calls it
  * @count: how often
  * @down: it was said to be gone and not yet to be back
+ * @since: when, in seconds since the boot; negative where the log has no times
  */
 struct klog_dip {
 	char port[24];
 	char slot[24];
 	size_t count;
 	bool down;
+	double since;
 };
 
 /**

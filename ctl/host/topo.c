@@ -61,15 +61,23 @@ unsigned int topo_depth(const char *path)
 	return n ? n - 1 : 0;
 }
 
+/* Components that both paths have in common; the root bus is the first, a root port the second. */
+static unsigned int common_components(const char *a, const char *b)
+{
+	return skip_common(&a, &b);
+}
+
 enum topo_relation topo_relation(const struct gf_slot *a, const char *path_a,
 				 const struct gf_slot *b, const char *path_b)
 {
+	bool below_bridge = path_a && path_b && common_components(path_a, path_b) >= 2;
+
 	if (a->id == b->id)
 		return TOPO_SELF;
-	if (a->switch_id == b->switch_id)
+	/* The module counts the root ports of a root bus as one switch, and they are none. */
+	if (a->switch_id == b->switch_id && (below_bridge || !path_a || !path_b))
 		return TOPO_SWITCH;
-	/* The root and a root port in common. */
-	if (path_a && path_b && skip_common(&path_a, &path_b) >= 2)
+	if (below_bridge)
 		return TOPO_ROOT_PORT;
 	if (a->numa_node == b->numa_node)
 		return TOPO_HOST;

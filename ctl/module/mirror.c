@@ -117,6 +117,9 @@ static enum mirror_news receive(struct mirror *mirror, int timeout_ms, struct gf
 		return MIRROR_SIGNAL;
 	case GFC_HANGUP:
 		return MIRROR_HANGUP;
+	case GFC_GONE:
+		mirror->error = CTL_NO_MODULE;
+		return MIRROR_ERROR;
 	case GFC_ERROR:
 		mirror->error = CTL_FAILED;
 		return MIRROR_ERROR;

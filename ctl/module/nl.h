@@ -105,6 +105,7 @@ enum gfc_event {
 	GFC_SIGNAL, /* SIGINT or SIGTERM came */
 	GFC_HANGUP, /* the reader of our output is gone, see gfc_mind_reader() */
 	GFC_OVERRUN, /* events were lost: take a new snapshot */
+	GFC_GONE, /* the module was unloaded: no event follows, reported to the context */
 	GFC_ERROR, /* reported to the context */
 };
 
@@ -127,7 +128,10 @@ bool gfc_signalled(void);
 /* As if none had come: what follows is to come to its end. */
 void gfc_forget_signals(void);
 
-/* What is done in between is seen through: signals are not noted before the release. */
+/*
+ * What is done in between is seen through: signals are not noted before the release, and one that
+ * was noted before ends no wait for events.
+ */
 void gfc_hold_signals(void);
 void gfc_release_signals(void);
 

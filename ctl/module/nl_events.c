@@ -23,6 +23,8 @@
 #include "module/nl_private.h"
 
 #define EVENT_BUFFER (1024 * 1024)
+/* The group "notify" of the controller of generic netlink; the kernel gives it a fixed number. */
+#define CONTROLLER_GROUP GENL_ID_CTRL
 
 /* Lock-free, so that the handler may set it. */
 static atomic_int signalled;
@@ -112,6 +114,9 @@ int gfc_subscribe(struct gfc *client)
 		if (!err)
 			break;
 	}
+	/* Memberships end with the module, without a word to us. */
+	if (!err)
+		err = nl_socket_add_membership(client->events, CONTROLLER_GROUP);
 	if (!err)
 		err = nl_socket_set_nonblocking(client->events);
 	return err ? gfc_libnl_fail(client->ctx, err, "cannot listen to events") : CTL_DONE;
@@ -127,6 +132,18 @@ void gfc_mind_reader(struct gfc *client, int fd)
 	client->reader = fd;
 }
 
+/* Whether the controller says that our family is no more. */
+static bool tells_end(const struct gfc *client, struct nlmsghdr *nlh)
+{
+	struct nlattr *id;
+
+	if (nlh->nlmsg_type != GENL_ID_CTRL || !genlmsg_valid_hdr(nlh, 0) ||
+	    genlmsg_hdr(nlh)->cmd != CTRL_CMD_DELFAMILY)
+		return false;
+	id = nlmsg_find_attr(nlh, GENL_HDRLEN, CTRL_ATTR_FAMILY_ID);
+	return id && nla_len(id) >= (int)sizeof(uint16_t) && nla_get_u16(id) == client->family;
+}
+
 /* The next event of the datagram at hand; false when it is used up. */
 static bool next_in_datagram(struct gfc *client, struct gf_message *event, int *err)
 {
@@ -134,6 +151,7 @@ static bool next_in_datagram(struct gfc *client, struct gf_message *event, int *
 		struct nlmsghdr *nlh = client->at;
 
 		client->at = nlmsg_next(nlh, &client->left);
+		client->gone |= tells_end(client, nlh);
 		if (nlh->nlmsg_type != client->family || !genlmsg_valid_hdr(nlh, 0) ||
 		    genlmsg_hdr(nlh)->cmd != GPUFABRIC_CMD_EVENT)
 			continue;
@@ -192,7 +210,11 @@ enum gfc_event gfc_next_event(struct gfc *client, int timeout_ms, struct gf_mess
 				 strerror(-err));
 			return GFC_ERROR;
 		}
-		if (signalled)
+		if (client->gone) {
+			ctl_fail(client->ctx, CTL_NO_MODULE, "module gpufabric was unloaded");
+			return GFC_GONE;
+		}
+		if (signalled && !held)
 			return GFC_SIGNAL;
 		ready = ppoll(fds, 2, timeout_ms < 0 ? NULL : &ts, gfc_signal_mask());
 		if (ready < 0 && errno == EINTR)

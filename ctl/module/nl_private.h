@@ -22,6 +22,7 @@ struct gfc_name {
  * @interface: version of the family
  * @monitor: number of the group that everyone may listen to
  * @private_group: number of the group with who and why
+ * @gone: the family no longer exists; another load of the module has another number
  * @last_errno: of the last request
  * @buffer: datagram of events that is being walked
  * @at: next message in it
@@ -38,6 +39,7 @@ struct gfc {
 	unsigned int interface;
 	int monitor;
 	int private_group;
+	bool gone;
 	int last_errno;
 	unsigned char *buffer;
 	struct nlmsghdr *at;

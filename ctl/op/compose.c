@@ -213,7 +213,7 @@ static void say_ready(struct session *session, const struct op *op, uint64_t ms)
 		 gpus == 1 ? "" : "s", text_duration(took, ms));
 }
 
-static int compose_finish(struct session *session, struct op *op, const struct reasons *why)
+static int compose_end(struct session *session, struct op *op, const struct reasons *why)
 {
 	uint64_t began = op->wait.operation.started, ms;
 	struct out_table *t;
@@ -232,6 +232,22 @@ static int compose_finish(struct session *session, struct op *op, const struct r
 	ret = op_finish(session, op);
 	if (!ret)
 		say_ready(session, op, ms);
+	return ret;
+}
+
+/*
+ * Who binds the composition gives it back, and can do so only once its GPUs are there: a signal
+ * waits until then.
+ */
+static int compose_finish(struct session *session, struct op *op, const struct reasons *why)
+{
+	int ret;
+
+	if (!op->bind)
+		return compose_end(session, op, why);
+	gfc_hold_signals();
+	ret = compose_end(session, op, why);
+	gfc_release_signals();
 	return ret;
 }
 

@@ -110,9 +110,30 @@ static void test_places(void)
 	slots[3].ready = slots[4].ready = true;
 	is_int(ask_one(9, NULL, 2,
 		       (struct choose_request){
-			       .numa = 0, .home = (uint32_t[]){ 1 }, .n_home = 1 }),
+			       .numa = 0, .home = &(struct choose_home){ 1, 0, NULL }, .n_home = 1 }),
 	       0, "more for a composition");
 	is_str(picked(), "1-3 1-4", "where it is already, and what is attached already");
+	slots[3].ready = slots[4].ready = false;
+	is_int(ask_one(9, NULL, 1,
+		       (struct choose_request){
+			       .numa = -1, .home = &(struct choose_home){ 3, 1, NULL }, .n_home = 1 }),
+	       0, "one more for a composition whose switch is full");
+	is_str(picked(), "2-5", "on its NUMA node");
+	for (i = 0; i < 9; i++)
+		slots[i].numa = 0;
+	slots[0].path = slots[1].path = "pci0000:00/0000:00:01.0/0000:10:00.0/0000:11:00.0";
+	slots[2].path = slots[3].path = slots[4].path =
+		"pci0000:00/0000:00:02.0/0000:20:00.0/0000:21:00.0/0000:22:00.0/0000:23:00.0";
+	for (i = 5; i < 9; i++)
+		slots[i].path = "pci0000:00/0000:00:03.0/0000:30:00.0/0000:31:00.0";
+	is_int(ask_one(9, NULL, 1,
+		       (struct choose_request){
+			       .numa = -1,
+			       .home = &(struct choose_home){ 3, 0, "pci0000:00/0000:00:02.0/0000:20:00.0/"
+								 "0000:21:01.0/0000:24:00.0/0000:25:00.0" },
+			       .n_home = 1 }),
+	       0, "one more, and no other node");
+	is_str(picked(), "1-2", "below its root port");
 }
 
 /* What another tenant has left somewhere matters after where the GPUs are. */

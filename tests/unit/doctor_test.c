@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/out.h"
 #include "cmd/cmd.h"
+#include "doctor/doctor.h"
 #include "doctor/grow.h"
 #include "doctor/permissions.h"
 #include "doctor/units.h"
@@ -144,8 +145,14 @@ struct change {
 	"rm " GPU "/driver; ln -s ../../drivers/nvidia " GPU "/driver; mkdir -p proc/77; " \
 	"echo nvidia-persistenced | cut -c1-15 >proc/77/comm"
 #define LOCKDOWN "mkdir -p sys/kernel/security && echo 'none [integrity] confidentiality' >sys/kernel/security/lockdown && "
+#define SECURE_BOOT \
+	"mkdir -p sys/firmware/efi/efivars && printf '\\6\\0\\0\\0\\1' >" \
+	"sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c; "
 #define DIP "printf '[ 9.5] pcieport 10000:02:00.0: pciehp: Slot(100): Link Down\\n" \
 	"[ 9.6] pcieport 10000:02:00.0: pciehp: Slot(100): Card present\\n' >>dmesg; "
+/* Somebody takes it out, and puts it back later. */
+#define UNPLUG "printf '[ 9.5] pcieport 10000:02:00.0: pciehp: Slot(100): Link Down\\n" \
+	"[ 69.6] pcieport 10000:02:00.0: pciehp: Slot(100): Card present\\n' >>dmesg; "
 #define UNITS "usr/lib/systemd/system"
 #define SYSTEMD \
 	"mkdir -p run/systemd/system " UNITS " && for u in attached@.service detached@.service fault@.service " \
@@ -240,11 +247,15 @@ static const struct change changes[] = {
 	{ "healthy", LOCKDOWN "rm -r sys/module/gpufabric", "FAIL", "signature", "kernel lockdown refuses" },
 	{ "healthy", LOCKDOWN "echo O >sys/module/gpufabric/taint", "ok", "signature", "is signed" },
 	{ "healthy", LOCKDOWN "rm -r sys/module/gpufabric lib", "note", "signature", "has to be signed" },
-	{ "healthy", "mkdir -p sys/firmware/efi/efivars && printf '\\6\\0\\0\\0\\1' >"
-	  "sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c", "FAIL",
-	  "signature", "secure boot" },
-	{ "healthy", "mkdir -p sys/module/module/parameters && echo Y >sys/module/module/parameters/sig_enforce",
-	  "FAIL", "signature", "sig_enforce" },
+	{ "healthy", LOCKDOWN "echo OE >sys/module/gpufabric/taint", "warn", "signature",
+	  "kernel lockdown is on, and the module that is loaded has no signature" },
+	{ "healthy", SECURE_BOOT "rm -rf sys/module/gpufabric sys/kernel/security/lockdown", "FAIL", "signature",
+	  "secure boot refuses" },
+	{ "healthy", SECURE_BOOT "mkdir -p sys/kernel/security; echo '[none] integrity confidentiality' "
+	  ">sys/kernel/security/lockdown; rm -r sys/module/gpufabric", "ok", "signature",
+	  "secure boot is on and lockdown is off" },
+	{ "healthy", "rm -r sys/module/gpufabric; mkdir -p sys/module/module/parameters && "
+	  "echo Y >sys/module/module/parameters/sig_enforce", "FAIL", "signature", "sig_enforce" },
 	{ "healthy", "mkdir -p var/lib/dkms/gpufabric/0.0.1/x", "warn", "dkms", "DKMS has gpufabric 0.0.1" },
 	{ "healthy", "mkdir -p var/lib/dkms/gpufabric/" GPUCTL_VERSION "/5.0", "warn", "dkms", "is not built for" },
 	{ "healthy", "mkdir -p var/lib/dkms/gpufabric/" GPUCTL_VERSION "/$(cat proc/sys/kernel/osrelease)",
@@ -326,6 +337,54 @@ static const char *said(const char *host)
 	return texts[i];
 }
 
+/* A copy of what was looked at last: it says the same. */
+static bool copy_says_the_same(const char *host)
+{
+	char *from = mem_printf("%s/%s", dir, host), *copy = mem_printf("%s/copy", dir);
+	char *before = mem_strdup(text);
+	struct fault fault = { "" };
+	size_t files;
+	bool same;
+
+	shell("rm -rf %s", copy);
+	same = !doctor_record(from, copy, "/etc/gpuctl", &files, &fault);
+	doctor("copy", NULL);
+	same = same && !strcmp(text, before);
+	if (!same)
+		printf("# %s: %s\n# not\n# %s\n", fault.text, text, before);
+	free(before);
+	free(from);
+	free(copy);
+	return same;
+}
+
+/* Files where other distributions, and admins, have them. */
+static void other_places(void)
+{
+	static const char *const moved[] = {
+		"mkdir -p lib; mv etc/udev lib",
+		"mkdir -p run; mv etc/udev run; mkdir -p lib/udev; mv run/udev/hwdb.bin lib/udev",
+		SYSTEMD "mkdir -p lib/systemd; mv " UNITS " lib/systemd",
+		SYSTEMD "mv " UNITS "/gpufabric* run/systemd/system",
+		SYSTEMD "touch " UNITS "/gpufabric-save.service; mkdir " UNITS "/gpufabric-changed.service.wants; "
+			"ln -s ../gpufabric-save.service " UNITS "/gpufabric-changed.service.wants",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(moved) / sizeof(moved[0]); i++) {
+		is_int(shell("cd %s && rm -rf changed && cp -a healthy changed && cd changed && { %s; }",
+			     dir, moved[i]), 0, moved[i]);
+		doctor("changed", NULL);
+		ok(copy_says_the_same("changed"), "a copy says the same");
+	}
+	shell("cd %s/changed && mkdir -p sys/module/gpufabric/parameters && "
+	      "echo 10000:02:00.0 >sys/module/gpufabric/parameters/cards", dir);
+	ok(copy_says_the_same("changed") &&
+	   !shell("cmp %s/changed/sys/module/gpufabric/parameters/cards "
+		  "%s/copy/sys/module/gpufabric/parameters/cards", dir, dir),
+	   "which cards the admin has chosen is copied");
+}
+
 static void one_change_each(void)
 {
 	size_t i;
@@ -350,6 +409,7 @@ static void one_change_each(void)
 			printf("# %s\n", text);
 		if (!strcmp(c->level, "FAIL"))
 			is_int(ret, 1, "and that is a failure");
+		ok(copy_says_the_same("changed"), "a copy says the same");
 	}
 	tap_counted("doctor.changes", i);
 }
@@ -427,6 +487,11 @@ static void test_parsers(void)
 	ok(!klog_sized(&log, "0000:82:00.0") && !klog_sized(&log, "0000:83:00.0"),
 	   "not those of later, nor others");
 	klog_free(&log);
+	klog_parse(&log, "[    0.000000] kernel: Linux version 6.1\n"
+			 "[    9.500000] kernel: pcieport 0000:01:00.0: pciehp: Slot(3): Link Down\n"
+			 "[   12.500000] kernel: pcieport 0000:01:00.0: pciehp: Slot(3): Card present\n");
+	ok(log.complete && log.n_dips == 1 && log.dips[0].count == 1, "as the journal has it");
+	klog_free(&log);
 	is_str(grow_size(size, 512ull << 30), "512G", "sizes as the kernel reads them");
 	is_str(grow_size(size, (128ull << 30) + (32ull << 20)), "131104M", "odd ones");
 	is_str(grow_size(size, 2ull << 40), "2T", "large ones");
@@ -473,6 +538,9 @@ static void quiet_ports(void)
 {
 	static const struct change quiet[] = {
 		{ "healthy", DIP "true", "warn", "power-dips", "" },
+		{ "healthy", UNPLUG UNPLUG UNPLUG "true", "warn", "power-dips", "" },
+		{ "healthy", DIP DIP "sed -i 's/^.*pciehp: Slot/pcieport 10000:02:00.0: pciehp: Slot/' dmesg",
+		  "warn", "power-dips", "" },
 		{ "healthy", DIP "printf '[ 9.7] pcieport 10000:02:00.0: pciehp: Slot(100): Link Up\\n' >>dmesg",
 		  "warn", "power-dips", "" },
 		{ "qemu-switch", "echo Y >sys/module/gpufabric/parameters/root_ports", "note",
@@ -500,6 +568,7 @@ int main(void)
 	test_places();
 	whole_hosts();
 	one_change_each();
+	other_places();
 	quiet_ports();
 	test_persistence();
 	test_gpu();

@@ -32,6 +32,11 @@ int main(void)
 
 	is_int(topo_relation(&a, GPU_A, &a, GPU_A), TOPO_SELF, "itself");
 	is_int(topo_relation(&a, GPU_A, &b, GPU_B), TOPO_SWITCH, "one switch");
+	is_int(topo_relation(&a, ROOT, &b, "pci0000:00/0000:00:02.0"), TOPO_HOST,
+	       "two root ports that the module counts as one switch");
+	is_int(topo_relation(&a, "pci0000:00/0000:00:05.0/0000:01:00.0", &b, "pci0000:00/0000:00:05.0/0000:01:01.0"),
+	       TOPO_SWITCH, "a switch on the root bus, as a virtual machine can have it");
+	is_int(topo_relation(&a, NULL, &b, NULL), TOPO_SWITCH, "without paths the switch decides");
 	is_int(topo_relation(&a, GPU_A, &c, GPU_E), TOPO_ROOT_PORT,
 	       "two switches below a root port");
 	is_int(topo_relation(&a, GPU_A, &c, GPU_C), TOPO_HOST, "two root ports of a node");

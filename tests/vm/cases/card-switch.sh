@@ -94,6 +94,10 @@ in_mode()
 	check "$mode: one is released" gpuctl release pair
 	check "$mode: so is the other" gpuctl release rest
 	is "$(states)" "off off other off off empty" "$mode: all are off"
+	is "$(gpuctl -j scan --all | jq -c '[.slots[] | [.slot, .gpus, .memory]] | sort')" \
+		"$(gpuctl -j list | jq -c '[.slots[] | select(.state == "off") | [.slot, .gpus, .memory]] | sort')" \
+		"$mode: a scan and a list count GPUs and memory of a card alike"
+	is "$(states)" "off off other off off empty" "$mode: all are off again"
 	check "$mode: and attached" gpuctl attach "$(name 0)" "$(name 1)" "$(name 3)" "$(name 4)"
 
 	# --- surprises ---------------------------------------------------------------------------------

@@ -68,6 +68,15 @@ is "$(gpuctl -j list | jq -r '[.slots[] | select(.state == "off")] | length')" 1
 is "$(gpuctl -j list | jq -r '.slots[0] | [.gpu, .simulated, .gpu_id] | join(" ")')" \
 	"H100 PCIe (sim) true h100-pcie-80" "a simulated GPU says that it is"
 like "$(gpuctl scan)" 'every occupied slot is known' "a second scan powers nothing"
+echo 2000 >/sys/module/gpufabric_sim/parameters/latency_ms
+gpuctl scan --all >/tmp/scan 2>&1 &
+scan=$!
+check "a scan powers them" wait_for 10 in_state sim0-7 attaching
+kill -INT "$scan"
+check_rc 1 "a scan that is interrupted" wait "$scan"
+like "$(cat /tmp/scan)" '^gpuctl: interrupted: 14 of 14 slots were scanned' "says how far it came"
+is "$(gpuctl -j list | jq -r '[.slots[] | select(.state == "off")] | length')" 14 "and leaves all off"
+echo 100 >/sys/module/gpufabric_sim/parameters/latency_ms
 
 # --- attach, detach -----------------------------------------------------
 check "attach two slots" gpuctl attach sim0-0 sim0-1

@@ -108,6 +108,23 @@ check "reap takes it back" gpuctl reap
 check "with its GPUs" all_back
 is "$(gpuctl reap)" "nothing to reap" "then there is nothing to reap"
 
+note "a client that is ended while its GPUs come"
+composes() { gpuctl -j list | jq -e --arg name "$1" '.compositions[] | select(.name == $name)'; }
+echo 3000 >/sys/module/gpufabric_sim/parameters/latency_ms
+for signal in TERM INT; do
+	rm -f /tmp/ran
+	gpuctl run --gpus 2 --name "early$signal" -- touch /tmp/ran >/tmp/out 2>&1 &
+	client=$!
+	check "SIG$signal: the composition is begun" wait_for 20 composes "early$signal"
+	kill "-$signal" $client
+	wait $client
+	is $? 1 "SIG$signal: the exit status"
+	like "$(cat /tmp/out)" "gpuctl: interrupted: touch was not started" "SIG$signal: as is said"
+	check_fails "SIG$signal: it was not" test -e /tmp/ran
+	check "SIG$signal: the GPUs are given back" all_back
+done
+echo 5 >/sys/module/gpufabric_sim/parameters/latency_ms
+
 note "a command that ignores SIGTERM"
 rm -f /tmp/pid
 gpuctl run --gpus 1 -- sh -c 'trap "" TERM; echo $$ >/tmp/pid; while :; do sleep 1; done' >/dev/null 2>&1 &

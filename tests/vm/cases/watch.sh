@@ -180,6 +180,15 @@ check_rc 2 "no state" gpuctl watch until sim0-0
 check_rc 2 "a kind that there is not" gpuctl watch --kind slot-moved
 check_rc 2 "a deadline for nothing" gpuctl watch changes --timeout 1s
 
+note "a module that goes"
+watching
+check "the module unloads" wait_for 10 rmmod gpufabric
+check "and comes again" modprobe gpufabric
+check "the watch of the one that went is over" wait_for 20 is_over
+wait "$watch"
+is $? 6 "with the exit code for no module"
+is "$(cat /tmp/watch.err)" "gpuctl: module gpufabric was unloaded" "and says why"
+
 check "the module unloads" wait_for 10 rmmod gpufabric
 check "the simulator, too" rmmod gpufabric_sim
 finish
