@@ -159,6 +159,10 @@ first_boot()
 	local address pid before want
 
 	comes_up
+	is "$(systemctl is-enabled gpufabric-{cdi,features,metrics,restore,save,watch}.service | sort -u)" enabled \
+		"units that write what has changed are enabled"
+	is "$(systemctl is-enabled gpufabric-{demand,reap}.timer gpufabric-{plan,shutdown}.service | sort -u)" disabled \
+		"those that move or detach GPUs by themselves are not"
 	address=$(gpuctl -j list | jq -r '.slots[] | select(.slot == "100").address')
 	like "$(udevadm info -q property "/sys/bus/pci/devices/$address")" \
 		"ID_GPUFABRIC_KIND=h100-pcie-80" "the hwdb knows the GPUs"
