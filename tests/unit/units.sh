@@ -73,7 +73,7 @@ for unit in "${units[@]}"; do
 done
 
 # What starts what exists.
-for name in $(sed -nE 's/^(WantedBy|PartOf|Before|After|Requisite|BindsTo)=//p' "${units[@]}" |
+for name in $(sed -nE 's/^(WantedBy|PartOf|Before|After|Requisite|BindsTo|OnSuccess|OnFailure)=//p' "${units[@]}" |
 	tr ' ' '\n' | grep '^gpufabric' | sort -u); do
 	report "$(ls "udev/$name" 2>&1)" "udev/$name" "$name exists"
 done
@@ -81,6 +81,16 @@ for name in $(grep -ohE 'gpufabric-[a-z]+@?(\.service)?"' ctl/publish/follow.h |
 	report "$(ls "udev/${name%.service}.service" 2>&1)" "udev/${name%.service}.service" \
 		"$name, which gpuctl watch starts, exists"
 done
+
+# What a measurement starts publishes it, where somebody has enabled that.
+for key in OnSuccess OnFailure; do
+	while IFS= read -r name; do
+		report "$(grep -l "^WantedBy=.*\b$name" udev/*)" udev/gpufabric-metrics.service \
+			"$key of a measurement: metrics follow $name"
+		report "$(sed -nE 's/^(Wants|Requires|Also)=//p' "udev/$name")" "" "which by itself starts nothing"
+	done < <(sed -n "s/^$key=//p" udev/gpufabric-demand.service)
+done
+report "$(grep -c '^On\(Success\|Failure\)=gpufabric-' udev/gpufabric-demand.service)" 2 "a measurement is followed in both cases"
 
 # What gpuctl leaves in /run goes with the package; a lease outlives it.
 while IFS= read -r path; do

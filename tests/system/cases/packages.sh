@@ -78,6 +78,18 @@ has_run()
 	journalctl -q -u "$1" | grep -q Finished
 }
 
+make_workload()
+{
+	mkdir -p /etc/gpuctl/workloads.d
+	printf '%s\n' 'sensor = command /bin/echo 50' 'target = 50' 'max = 4' >/etc/gpuctl/workloads.d/train70b
+}
+
+# How often units after a measurement were started.
+measured_often()
+{
+	[ "$(journalctl -q -u gpufabric-measured.service | grep -c Finished)" -ge "$1" ]
+}
+
 # Without the kernel's overlay file system, and systemd left alone.
 in_podman()
 {
@@ -190,6 +202,19 @@ first_boot()
 	check "the node exporter" systemctl start prometheus-node-exporter
 	check "passes them on" wait_for 60 is_served
 	is "$(ready_served)" 6 "and counts the GPUs"
+
+	note "metrics of workloads"
+	check "a workload is to be measured" make_workload
+	rm "$metrics"
+	check "a measurement" systemctl start gpufabric-demand.service
+	check "is followed by metrics" wait_for 30 grep -q '^gpufabric_workload_.*workload="train70b"' "$metrics"
+	check "only where they are wanted" systemctl disable gpufabric-metrics.service
+	rm "$metrics"
+	check "another measurement" systemctl start gpufabric-demand.service
+	check "has ended" wait_for 30 measured_often 2
+	check_fails "and wrote none" test -e "$metrics"
+	check "they are wanted again" systemctl enable --now gpufabric-metrics.service
+	rm -r /etc/gpuctl/workloads.d
 
 	note "an upgrade of gpuctl"
 	before=$(gpuctl -j list | jq -cS '[.compositions[], (.slots[] | {slot, state, generation})]')
