@@ -342,7 +342,15 @@ not_ours+='|/var/lib/dpkg/info/linux-(headers|kbuild)-'
 leave_nothing()
 {
 	note "removing"
+	mkdir -p /run/systemd/system/gpufabric-lease@rack.service.d
+	printf '[Service]\nType=exec\nExecStart=\nExecStart=sleep infinity\n' \
+		>/run/systemd/system/gpufabric-lease@rack.service.d/test.conf
+	check "the service of a lease" systemctl enable --now gpufabric-lease@rack.service
 	check "the packages are removed" dpkg -r "${packages[@]}"
+	check_fails "the service does not run on" systemctl -q is-active gpufabric-lease@rack.service
+	is "$(find /etc/systemd/system -name 'gpufabric-lease*')" "" "nor is it started at the next boot"
+	rm -r /run/systemd/system/gpufabric-lease@rack.service.d
+	systemctl daemon-reload
 	check "the modules are gone" bash -c "! find /lib/modules -name 'gpufabric*' | grep ."
 	is "$(dkms status)" "" "DKMS knows nothing of them"
 	check "units are gone" bash -c "! systemctl list-unit-files --no-legend 'gpufabric*' | grep -v gpufabric-test"
