@@ -207,7 +207,8 @@ const struct ctl_command cmd_cdi = {
 		"GPU is ready. Files in nodes.d list the device nodes for each driver, see gpuctl-catalogue(5). Before\n"
 		"a detach, --remove takes a composition with its slots, or a slot with its composition, out of the\n"
 		"file. If no device is left, gpuctl removes the file. A GPU without a driver has no device nodes, and is\n"
-		"left out; with --require, gpuctl writes the file and then fails, and names the slot.",
+		"left out, and so is its composition; a name that a container device cannot have is left out, too. With\n"
+		"--require, gpuctl writes the file and then fails, and says which slot or name it is.",
 	.options = { options },
 	.run = cdi_run,
 };

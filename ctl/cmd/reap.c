@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl reap: release compositions whose client, lease or job has come to its end. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "cli/ctl.h"
@@ -20,9 +21,52 @@ static const struct ctl_option options[] = {
 	{ NULL },
 };
 
+/**
+ * struct reaped - what one reap has done
+ * @left: names of compositions that were tried and are still there
+ * @n_left: how many
+ * @tried: compositions that were due
+ * @failed: those of them that could not be released
+ * @worst: how the last one of these failed
+ * @looked: what is left alone was told
+ */
+struct reaped {
+	char **left;
+	size_t n_left;
+	size_t tried;
+	size_t failed;
+	int worst;
+	bool looked;
+};
+
+static bool reaped_has_left(const struct reaped *reaped, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < reaped->n_left; i++)
+		if (!strcmp(reaped->left[i], name))
+			return true;
+	return false;
+}
+
+static void reaped_leave(struct reaped *reaped, const char *name)
+{
+	reaped->left = mem_push(reaped->left, reaped->n_left, sizeof(*reaped->left));
+	reaped->left[reaped->n_left++] = mem_strdup(name);
+}
+
+static void reaped_free(struct reaped *reaped)
+{
+	size_t i;
+
+	for (i = 0; i < reaped->n_left; i++)
+		free(reaped->left[i]);
+	free(reaped->left);
+}
+
 /* @jobs is NULL where no list was given. */
 static const char *due(const struct session *session, const struct gf_composition *composition,
-		       const struct jobs_alive *jobs, uint64_t now)
+		       const struct jobs_alive *jobs, const struct reaped *reaped, uint64_t now)
 {
 	char unknown[ANNOTATION_UNKNOWN];
 	struct annotation note;
@@ -30,8 +74,9 @@ static const char *due(const struct session *session, const struct gf_compositio
 
 	/* It may say that its GPUs are to stay, whatever becomes of the client. */
 	if (!annotation_of(composition, &note)) {
-		session_say(session, "%s: annotation: %s, left alone", composition->name,
-			    annotation_unknown(unknown, &note));
+		if (!reaped->looked)
+			session_say(session, "%s: annotation: %s, left alone", composition->name,
+				    annotation_unknown(unknown, &note));
 		return NULL;
 	}
 	lease = annotation_lease(&note, composition->instance);
@@ -44,8 +89,9 @@ static const char *due(const struct session *session, const struct gf_compositio
 	return NULL;
 }
 
-/* Names of those that are due, caller frees each; what is reaped changes the snapshot. */
-static char **find_due(struct session *session, const struct jobs_alive *jobs, size_t *n)
+/* Names of those that are due and were not tried, caller frees each; what is reaped changes the snapshot. */
+static char **find_due(struct session *session, const struct jobs_alive *jobs,
+		       struct reaped *reaped, size_t *n)
 {
 	const struct gf_fabric *fabric = &session->fabric;
 	char **names = mem_zalloc(fabric->n_compositions, sizeof(*names));
@@ -54,74 +100,104 @@ static char **find_due(struct session *session, const struct jobs_alive *jobs, s
 
 	*n = 0;
 	for (i = 0; i < fabric->n_compositions; i++) {
-		const char *why = due(session, &fabric->compositions[i], jobs, now);
+		const struct gf_composition *composition = &fabric->compositions[i];
+		const char *why;
 
+		if (reaped_has_left(reaped, composition->name))
+			continue;
+		why = due(session, composition, jobs, reaped, now);
 		if (!why)
 			continue;
-		session_say(session, "%s: %s", fabric->compositions[i].name, why);
-		names[(*n)++] = mem_strdup(fabric->compositions[i].name);
+		session_say(session, "%s: %s", composition->name, why);
+		names[(*n)++] = mem_strdup(composition->name);
 	}
+	reaped->looked = true;
 	return names;
 }
 
 /* One that cannot be released does not keep the others. */
 static int reap_reap(struct session *session, const struct op_terms *terms, char *const *names,
-		     size_t n)
+		     size_t n, struct reaped *reaped)
 {
 	struct ctl_ctx *ctx = session->ctx;
-	size_t i, failed = 0;
-	int ret, worst = CTL_DONE;
+	size_t i;
+	int ret;
 
 	for (i = 0; i < n; i++) {
+		reaped->tried++;
 		ret = release_composition(session, terms, names[i], false);
-		if (!ret) {
-			if (!ctx->dry_run)
-				out_note(ctx->out, "reaped", "reaped ", "%s", names[i]);
-		} else {
-			failed++;
-			worst = ret;
+		if (ret) {
+			reaped->failed++;
+			reaped->worst = ret;
 			ctl_warn(ctx, "%s: %s", names[i], ctx->error);
+		} else if (!ctx->dry_run) {
+			out_note(ctx->out, "reaped", "reaped ", "%s", names[i]);
 		}
+		if (ret || ctx->dry_run)
+			reaped_leave(reaped, names[i]);
 		if (gfc_signalled())
 			return ctl_fail(ctx, CTL_FAILED, "interrupted");
 		ret = session_refresh(session);
 		if (ret)
 			return ret;
 	}
-	if (failed)
-		return ctl_fail(ctx, worst, "%zu of %zu compositions could not be released", failed,
-				n);
 	return CTL_DONE;
 }
 
-/* Compositions that are due, and then GPUs of the fabric that nobody uses. */
+/* Until nothing new is due: a release takes its time, and nobody starts a service that runs. */
+static int reap_rounds(struct session *session, const struct op_terms *terms,
+		       const struct jobs_alive *jobs, struct reaped *reaped)
+{
+	size_t n, i;
+	char **names;
+	int ret;
+
+	do {
+		names = find_due(session, jobs, reaped, &n);
+		ret = reap_reap(session, terms, names, n, reaped);
+		for (i = 0; i < n; i++)
+			free(names[i]);
+		free(names);
+	} while (n && !ret);
+	return ret;
+}
+
+/* Compositions that are due, GPUs of the fabric that nobody uses, and what was due meanwhile. */
 static int reap_all(struct session *session, const struct op_terms *terms,
 		    const struct jobs_alive *jobs)
 {
 	struct ctl_ctx *ctx = session->ctx;
-	size_t n, i, returned;
-	char **names, *failed;
+	struct reaped reaped = { .n_left = 0 };
+	char *failed, *unreturned;
+	size_t returned;
 	int ret, more;
 
-	names = find_due(session, jobs, &n);
-	ret = reap_reap(session, terms, names, n);
+	ret = reap_rounds(session, terms, jobs, &reaped);
 	/* What failed so far stays the error. */
 	failed = ctx->error;
 	ctx->error = NULL;
 	more = unused_return(session, terms, &returned);
+	unreturned = ctx->error;
+	ctx->error = NULL;
 	if (ret) {
-		free(ctx->error);
 		ctx->error = failed;
-	} else if (more) {
-		ret = ctx->error ? more :
-				   ctl_fail(ctx, (enum ctl_exit)more,
-					    "not all unused GPUs were given back");
+		failed = NULL;
+	} else {
+		ret = session_refresh(session);
+		if (!ret)
+			ret = reap_rounds(session, terms, jobs, &reaped);
 	}
-	if (!n && !returned && !ret)
+	if (!ret && reaped.failed)
+		ret = ctl_fail(ctx, reaped.worst, "%zu of %zu compositions could not be released",
+			       reaped.failed, reaped.tried);
+	else if (!ret && more)
+		ret = ctl_fail(ctx, (enum ctl_exit)more, "%s",
+			       unreturned ? unreturned : "not all unused GPUs were given back");
+	if (!reaped.tried && !returned && !ret)
 		out_line(ctx->out, "nothing to reap");
-	for (i = 0; i < n; i++)
-		free(names[i]);
-	free(names);
+	free(failed);
+	free(unreturned);
+	reaped_free(&reaped);
 	return ret;
 }
 

@@ -63,11 +63,12 @@ static int load(struct ctl_ctx *ctx, const char *path, struct saved *saved)
 }
 
 /* Why it need not be restored, NULL when it has to be. */
-static const char *settled(const struct session *session, const struct saved_composition *wanted)
+static const char *settled(const struct session *session, const struct saved *saved,
+			   const struct saved_composition *wanted)
 {
 	if (gf_composition_by_name(&session->fabric, wanted->name))
 		return "exists already";
-	if (wanted->lease && wanted->lease <= text_now())
+	if (wanted->lease && !saved_left(saved, wanted, text_now()))
 		return "its lease is over";
 	return NULL;
 }
@@ -117,14 +118,14 @@ static struct gf_slot **restore_find_slots(struct session *session,
 }
 
 /* What was left of the lease when the clock on the wall last was asked is left of it now. */
-static struct annotation note_of(const struct session *session,
+static struct annotation note_of(const struct session *session, const struct saved *saved,
 				 const struct saved_composition *wanted)
 {
 	struct annotation note = wanted->note;
-	uint64_t now = text_now();
+	uint64_t left = saved_left(saved, wanted, text_now());
 
 	if (wanted->lease) {
-		note.lease = text_uptime() + (wanted->lease > now ? wanted->lease - now : 1);
+		note.lease = text_uptime() + (left ? left : 1);
 		note.instance = session->mirror.instance;
 	}
 	return note;
@@ -158,12 +159,12 @@ static struct handover_to receiver_of(const struct saved_composition *wanted)
 }
 
 /* @again: slots were cleaned, and are to be looked at anew. */
-static int compose(struct session *session, const struct op_terms *terms,
+static int compose(struct session *session, const struct op_terms *terms, const struct saved *saved,
 		   const struct saved_composition *wanted, struct gf_slot *const *slots,
 		   bool *again)
 {
 	const struct handover_to to = receiver_of(wanted);
-	struct annotation note = note_of(session, wanted);
+	struct annotation note = note_of(session, saved, wanted);
 	struct op op = {
 		.kind = OP_COMPOSE,
 		.terms = terms,
@@ -196,7 +197,8 @@ static int compose(struct session *session, const struct op_terms *terms,
 }
 
 static int restore_try(struct session *session, const struct op_terms *terms,
-		       const struct saved_composition *wanted, bool *again)
+		       const struct saved *saved, const struct saved_composition *wanted,
+		       bool *again)
 {
 	const struct handover_to to = receiver_of(wanted);
 	struct ctl_ctx *ctx = session->ctx;
@@ -212,7 +214,7 @@ static int restore_try(struct session *session, const struct op_terms *terms,
 	if (!slots)
 		return CTL_FAILED;
 	if (!ctx->dry_run)
-		ret = compose(session, terms, wanted, slots, again);
+		ret = compose(session, terms, saved, wanted, slots, again);
 	else if (!terms->dirty)
 		ret = clean_slots(session, terms, &to, slots, wanted->n_slots, again);
 	if (!ret && ctx->dry_run)
@@ -224,9 +226,9 @@ static int restore_try(struct session *session, const struct op_terms *terms,
 }
 
 static int restore_one(struct session *session, const struct op_terms *terms,
-		       const struct saved_composition *wanted)
+		       const struct saved *saved, const struct saved_composition *wanted)
 {
-	const char *why = settled(session, wanted);
+	const char *why = settled(session, saved, wanted);
 	int ret, tries = 0;
 	bool again;
 
@@ -235,7 +237,7 @@ static int restore_one(struct session *session, const struct op_terms *terms,
 		return CTL_DONE;
 	}
 	do {
-		ret = restore_try(session, terms, wanted, &again);
+		ret = restore_try(session, terms, saved, wanted, &again);
 		if (again && session_refresh(session))
 			return CTL_FAILED;
 	} while (again && ++tries < TRIES);
@@ -249,7 +251,7 @@ static int restore(struct session *session, const struct op_terms *terms, const 
 	int ret, worst = CTL_DONE;
 
 	for (i = 0; i < saved->n; i++) {
-		ret = restore_one(session, terms, &saved->items[i]);
+		ret = restore_one(session, terms, saved, &saved->items[i]);
 		if (ret) {
 			failed++;
 			worst = ret;

@@ -331,6 +331,8 @@ static int take_document(struct json_object *from, struct saved *saved, struct f
 				"was written by a newer gpuctl (format %d, this one knows %d)",
 				(int)format, FORMAT);
 	if (!err)
+		err = saved_take_number(from, "saved", INT64_MAX, &saved->when, fault);
+	if (!err)
 		err = saved_take(from, "compositions", json_type_array, &list, fault);
 	if (!err && !list)
 		err = fault_set(fault, EINVAL, "has no \"compositions\"");
@@ -375,6 +377,15 @@ int saved_parse(struct saved *saved, const char *file, const char *text, size_t 
 		err = fault_set(fault, EINVAL, "%s: %s", file, why.text);
 	}
 	return err;
+}
+
+/* It cannot be earlier than when the file was written: such a clock has lost its time, or was set back. */
+uint64_t saved_left(const struct saved *saved, const struct saved_composition *composition,
+		    uint64_t now)
+{
+	if (now < saved->when)
+		now = saved->when;
+	return composition->lease > now ? composition->lease - now : 0;
 }
 
 void saved_free(struct saved *saved)

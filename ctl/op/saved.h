@@ -43,7 +43,14 @@ struct saved_composition {
 	size_t n_slots;
 };
 
+/**
+ * struct saved - the contents of a file
+ * @when: when it was written, milliseconds since the epoch, 0 when it does not say
+ * @items: the compositions
+ * @n: how many
+ */
 struct saved {
+	uint64_t when;
 	struct saved_composition *items;
 	size_t n;
 };
@@ -59,5 +66,12 @@ char *saved_print(const struct gf_fabric *fabric, uint64_t now, uint64_t boot);
 int saved_parse(struct saved *saved, const char *file, const char *text, size_t len,
 		struct fault *fault);
 void saved_free(struct saved *saved);
+
+/*
+ * Milliseconds that are left of the lease of a composition when the clock on the wall shows @now,
+ * 0 when it is over.
+ */
+uint64_t saved_left(const struct saved *saved, const struct saved_composition *composition,
+		    uint64_t now);
 
 #endif /* GPUCTL_SAVED_H */

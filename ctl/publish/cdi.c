@@ -131,6 +131,18 @@ static bool usable(const struct gf_slot *slot)
 	return slot && slot->state == GF_STATE_READY && !gf_slot_is_other(slot);
 }
 
+static bool slot_has_nodes(const struct places *places, const struct vendors *vendors,
+			   const struct gf_slot *slot)
+{
+	struct gpunodes nodes = { 0 };
+	bool has;
+
+	gpunodes_add(&nodes, places, vendors, slot);
+	has = nodes.n;
+	gpunodes_free(&nodes);
+	return has;
+}
+
 /* Half a composition is none: its workload counts on all of it. */
 static void cdi_add_composition(struct json_object *devices, const struct gf_fabric *fabric,
 				const struct gf_composition *composition,
@@ -141,9 +153,12 @@ static void cdi_add_composition(struct json_object *devices, const struct gf_fab
 
 	if (composition->state != GPUFABRIC_COMPOSITION_STATE_ACTIVE)
 		return;
-	for (i = 0; i < composition->n_members; i++)
-		if (!usable(gf_slot_by_id(fabric, composition->members[i].slot_id)))
+	for (i = 0; i < composition->n_members; i++) {
+		const struct gf_slot *slot = gf_slot_by_id(fabric, composition->members[i].slot_id);
+
+		if (!usable(slot) || !slot_has_nodes(places, vendors, slot))
 			return;
+	}
 	device.env = json_object_new_array();
 	for (i = 0; i < composition->n_members; i++)
 		cdi_add_slot(&device, places, vendors,
@@ -210,23 +225,22 @@ static bool slot_lacks(const struct places *places, const struct vendors *vendor
 {
 	const struct gf_function *gpu = gf_gpu_function(slot);
 	const char *state = gf_state_name(slot->state);
-	struct gpunodes nodes = { 0 };
 
 	if (!usable(slot)) {
 		fault_set(fault, ENODEV, "slot %s is %s", slot->name, state ? state : "unknown");
 		return true;
 	}
-	gpunodes_add(&nodes, places, vendors, slot);
-	if (!nodes.n && gpu && gpu->driver)
+	if (slot_has_nodes(places, vendors, slot))
+		return false;
+	if (gpu && gpu->driver)
 		fault_set(fault, ENODEV,
 			  "the GPU in slot %s has no device node: its driver %s has made none",
 			  slot->name, gpu->driver);
-	else if (!nodes.n)
+	else
 		fault_set(fault, ENODEV,
 			  "the GPU in slot %s has no device node: no driver is bound to it, load one",
 			  slot->name);
-	gpunodes_free(&nodes);
-	return *fault->text;
+	return true;
 }
 
 bool cdi_lacks(const struct gf_fabric *fabric, const struct places *places,
@@ -241,11 +255,21 @@ bool cdi_lacks(const struct gf_fabric *fabric, const struct places *places,
 		fault_set(fault, ENOENT, "there is no composition or slot %s", name);
 		return true;
 	}
+	if (!cdi_name_valid(name)) {
+		fault_set(fault, EINVAL,
+			  "no container device can be called %s: a name has up to %d letters, digits and _-.:, with a letter or digit at both ends",
+			  name, NAME_LEN_MAX);
+		return true;
+	}
 	if (!composition)
 		return slot_lacks(places, vendors, slot, fault);
 	if (composition->state != GPUFABRIC_COMPOSITION_STATE_ACTIVE) {
 		fault_set(fault, ENODEV, "composition %s is %s", name,
 			  gfnl_composition_state_name(composition->state));
+		return true;
+	}
+	if (!composition->n_members) {
+		fault_set(fault, ENODEV, "composition %s has no GPU", name);
 		return true;
 	}
 	for (i = 0; !lacks && i < composition->n_members; i++) {

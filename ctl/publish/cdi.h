@@ -16,7 +16,7 @@ bool cdi_name_valid(const char *name);
 
 /*
  * The specification: a device for each composition that is active with all of
- * its GPUs ready, and one for each GPU that is ready. Without any device there is
+ * its GPUs ready, and one for each GPU that is ready, without those that have no device node. Without any device there is
  * none: NULL. The caller frees.
  */
 char *cdi_print(const struct gf_fabric *fabric, const struct places *places,
@@ -24,7 +24,7 @@ char *cdi_print(const struct gf_fabric *fabric, const struct places *places,
 
 /*
  * Does the specification lack @name, or one of its GPUs? Then the reason says which slot, and why. A GPU
- * without a node of its own is one that no container can use.
+ * without a node of its own is one that no container can use, and a name may be none for a device.
  */
 bool cdi_lacks(const struct gf_fabric *fabric, const struct places *places,
 	       const struct vendors *vendors, const char *name, struct fault *fault);

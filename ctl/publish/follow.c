@@ -4,9 +4,9 @@
  *
  * udev starts a unit once, when a device comes. What persists or goes has to be told
  * by somebody who watches: this asks systemd to start units for it, and leaves to
- * them what they do and may do. The one for any change is waited for in the
- * background, so that a change during its run leads to another run, and many changes
- * at a time to no more than one.
+ * them what they do and may do. The one for any change and the one that takes back are
+ * waited for in the background, because a start of a unit that runs does nothing: a
+ * change during a run leads to another run, and many changes at a time to no more than one.
  */
 #include <errno.h>
 #include <signal.h>
@@ -89,24 +89,44 @@ char *follow_unit(const struct gf_fabric *fabric, const struct gf_message *event
 	return NULL;
 }
 
+/* Is the systemctl that is waited for still there? */
+static bool is_running(pid_t *running)
+{
+	pid_t pid;
+
+	if (!*running)
+		return false;
+	do {
+		pid = waitpid(*running, NULL, WNOHANG);
+	} while (pid < 0 && errno == EINTR);
+	if (pid)
+		*running = 0;
+	return !pid;
+}
+
 bool follow_takes_back(struct follow *follow, const struct gf_fabric *fabric, uint64_t now)
 {
-	bool found = follow->orphans;
 	uint64_t last = follow->due;
+	bool start;
 	size_t i;
 
+	if (follow->orphans)
+		follow->reap = true;
 	follow->orphans = false;
 	for (i = 0; i < fabric->n_compositions; i++) {
 		uint64_t lease = annotation_lease_of(&fabric->compositions[i]);
 
 		if (lease <= follow->due || lease > now)
 			continue;
-		found = true;
+		follow->reap = true;
 		if (lease > last)
 			last = lease;
 	}
 	follow->due = last;
-	return found;
+	start = !is_running(&follow->reaping) && follow->reap;
+	if (start)
+		follow->reap = false;
+	return start;
 }
 
 int follow_patience(const struct follow *follow, const struct gf_fabric *fabric, uint64_t now)
@@ -114,7 +134,7 @@ int follow_patience(const struct follow *follow, const struct gf_fabric *fabric,
 	uint64_t wait = UINT64_MAX;
 	size_t i;
 
-	if (follow->running)
+	if (follow->running || follow->reaping)
 		wait = ASK_MS;
 	for (i = 0; i < fabric->n_compositions; i++) {
 		uint64_t lease = annotation_lease_of(&fabric->compositions[i]);
@@ -139,9 +159,9 @@ static void follow_start(char *unit)
 }
 
 /* systemctl without --no-block ends when the unit has done its work. */
-static void start_and_wait(struct follow *follow)
+static void start_and_wait(pid_t *running, const char *unit)
 {
-	char *argv[5] = { SYSTEMCTL, "--quiet", "start", FOLLOW_CHANGED, NULL };
+	char *argv[5] = { SYSTEMCTL, "--quiet", "start", (char *)unit, NULL };
 	posix_spawnattr_t attr;
 	sigset_t none, usual;
 
@@ -154,23 +174,9 @@ static void start_and_wait(struct follow *follow)
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &usual);
-	if (posix_spawn(&follow->running, argv[0], NULL, &attr, argv, environment))
-		follow->running = 0;
+	if (posix_spawn(running, argv[0], NULL, &attr, argv, environment))
+		*running = 0;
 	posix_spawnattr_destroy(&attr);
-}
-
-static bool is_running(struct follow *follow)
-{
-	pid_t pid;
-
-	if (!follow->running)
-		return false;
-	do {
-		pid = waitpid(follow->running, NULL, WNOHANG);
-	} while (pid < 0 && errno == EINTR);
-	if (pid)
-		follow->running = 0;
-	return !pid;
 }
 
 void follow_snapshot(struct follow *follow, const struct gf_fabric *fabric)
@@ -200,9 +206,9 @@ void follow_event(struct follow *follow, const struct gf_fabric *fabric,
 void follow_turn(struct follow *follow, const struct gf_fabric *fabric, uint64_t now)
 {
 	if (follow_takes_back(follow, fabric, now))
-		follow_start(FOLLOW_REAP);
-	if (!is_running(follow) && follow->changed) {
+		start_and_wait(&follow->reaping, FOLLOW_REAP);
+	if (!is_running(&follow->running) && follow->changed) {
 		follow->changed = false;
-		start_and_wait(follow);
+		start_and_wait(&follow->running, FOLLOW_CHANGED);
 	}
 }

@@ -19,13 +19,17 @@
  * @changed: there was a change that @running may not have seen
  * @orphans: a composition has lost its client
  * @due: leases that ended up to here were seen, as are all times here by text_uptime()
+ * @reap: something is to be taken back that @reaping may not have seen
  * @running: systemctl that waits for the end of FOLLOW_CHANGED, 0 for none
+ * @reaping: systemctl that waits for the end of FOLLOW_REAP, 0 for none
  */
 struct follow {
 	bool changed;
 	bool orphans;
 	uint64_t due;
+	bool reap;
 	pid_t running;
+	pid_t reaping;
 };
 
 /* "3-2" is "3\x2d2" in the name of a unit; caller frees. */
@@ -37,7 +41,10 @@ char *follow_escape(const char *name);
  */
 char *follow_unit(const struct gf_fabric *fabric, const struct gf_message *event);
 
-/* Is a lease over, or a client gone, that was not seen yet? Then it is from now on. */
+/*
+ * Is a lease over, or a client gone, that was not seen yet? Then it is from now on. What is found
+ * while FOLLOW_REAP runs is told when that has ended.
+ */
 bool follow_takes_back(struct follow *follow, const struct gf_fabric *fabric, uint64_t now);
 
 /* Milliseconds until follow_turn() has something to do, -1 for never. */

@@ -255,6 +255,29 @@ static void test_lacks(void)
 	compositions[0].state = GPUFABRIC_COMPOSITION_STATE_COMPOSING;
 	lacks("train70b", "composition train70b is composing");
 	compositions[0].state = GPUFABRIC_COMPOSITION_STATE_ACTIVE;
+	compositions[0].n_members = 0;
+	lacks("train70b", "composition train70b has no GPU");
+	compositions[0].n_members = 2;
+	compositions[0].name = (char *)"train-";
+	lacks("train-", "no container device can be called train-: a name has up to 63 letters, digits and _-.:, "
+			"with a letter or digit at both ends");
+	compositions[0].name = (char *)"train70b";
+}
+
+/* What is not required is not in the document either. */
+static void test_half(void)
+{
+	char *text;
+
+	functions[1].driver = NULL;
+	functions[1].address = (char *)"0000:43:00.0";
+	text = cdi_print(&fabric, &places, &vendors);
+	has_nodes(text, "sim0-1", OF_FIRST);
+	has_nodes(text, "sim0-2", NULL);
+	has_nodes(text, "train70b", NULL);
+	free(text);
+	functions[1].driver = (char *)"amdgpu";
+	functions[1].address = (char *)"0000:42:00.0";
 }
 
 static int without(const char *text, const char *name, char **left, size_t *removed)
@@ -367,6 +390,7 @@ int main(void)
 	test_print();
 	test_states();
 	test_lacks();
+	test_half();
 	test_without();
 	test_vendors();
 	test_names();

@@ -4,8 +4,11 @@
  * Which units are started for which change, and when compositions are due to be
  * taken back. Starting them is for tests/system.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "module/annotation.h"
@@ -118,6 +121,28 @@ static void leases(void)
 	ok(!follow_takes_back(&follow, &fabric, 900000), "nor is what a newer gpuctl wrote");
 }
 
+/* A start of a service that runs does nothing. */
+static void late(void)
+{
+	struct gf_composition one = { .name = (char *)"late" };
+	struct gf_fabric fabric = { .compositions = &one, .n_compositions = 1 };
+	struct follow follow = { 0 };
+	pid_t child = fork();
+
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	follow.reaping = child;
+	lease(&one, 0, 2000);
+	ok(!follow_takes_back(&follow, &fabric, 2000), "a lease that ends while others are taken back has to wait");
+	ok(follow_patience(&follow, &fabric, 2000) == 200, "for what is asked about");
+	kill(child, SIGKILL);
+	waitid(P_PID, (id_t)child, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
+	ok(follow_takes_back(&follow, &fabric, 2001), "then it is taken back, too");
+	ok(!follow.reaping && !follow_takes_back(&follow, &fabric, 2002), "by one start");
+}
+
 static void orphans(void)
 {
 	struct gf_composition one = { .name = (char *)"lost" };
@@ -142,6 +167,7 @@ int main(void)
 	units();
 	others();
 	leases();
+	late();
 	orphans();
 	return tap_done();
 }

@@ -10,6 +10,7 @@ import http.server
 import json
 import os
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -210,6 +211,29 @@ def horovod(conf):
     found = hook("horovod", conf, "hosts", "serve")
     Report.ok(found[0] == 1 and "no line for composition serve" in found[1], "and are not to be discovered", found)
     Report.same(hook("horovod", conf)[0], 2, "it needs a word")
+    links(conf, shared)
+
+
+def links(conf, shared):
+    """The hook is root's, and users write in the folder."""
+    victim = os.path.join(conf, "victim")
+    elsewhere = os.path.join(conf, "elsewhere")
+    put(victim, "root's\n")
+    os.mkdir(elsewhere)
+    os.symlink(victim, os.path.join(shared, ".node1"))
+    os.remove(os.path.join(shared, "node1.hosts"))
+    os.symlink(elsewhere, os.path.join(shared, "node1.hosts"))
+    Report.same(hook("horovod", conf, "grow", "3-1", composition="train", gpus=1), (0, ""), "links of users in the folder")
+    with open(victim, encoding="utf-8") as file:
+        Report.same(file.read(), "root's\n", "are not followed to a file")
+    Report.same(os.listdir(elsewhere), [], "nor to a folder")
+    written = os.lstat(os.path.join(shared, "node1.hosts"))
+    Report.same((stat.S_ISREG(written.st_mode), stat.S_IMODE(written.st_mode)), (True, 0o644), "everybody can read the file")
+    Report.same(sorted(os.listdir(shared)), [".node1", "alone", "node1.hosts"], "and no other one is left")
+    os.remove(os.path.join(shared, "node1.hosts"))
+    os.mkdir(os.path.join(shared, "node1.hosts"))
+    Report.same(hook("horovod", conf, "grow", "3-1", composition="train", gpus=1)[0], 1, "a folder in its place is an error")
+    Report.same(sorted(os.listdir(shared)), [".node1", "alone", "node1.hosts"], "after which no file is left either")
 
 
 def main():

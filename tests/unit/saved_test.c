@@ -73,6 +73,11 @@ int main(void)
 	is_str(one->note.job, "4711", "its job");
 	is_int(one->owner, 1000, "its owner");
 	is_int(one->lease, 103000, "the end of its lease, by the clock on the wall");
+	is_int((intmax_t)saved.when, 5000, "and the time by that clock");
+	is_int((intmax_t)saved_left(&saved, one, 25000), 78000, "20 s later that much less is left of it");
+	is_int((intmax_t)saved_left(&saved, one, 1), 98000, "no more than was left, by a clock that was set back");
+	is_int((intmax_t)saved_left(&saved, one, 103000), 0, "nothing at its end");
+	is_int((intmax_t)saved_left(&saved, one, 200000), 0, "nor after it");
 	ok(!one->bytes, "nothing that is not known");
 	is_int(one->n_slots, 2, "its slots");
 	is_str(one->slots[0].name, "3-1", "the first slot");
@@ -83,6 +88,9 @@ int main(void)
 	is_str(one->name, "strange", "and one that a newer gpuctl annotated");
 	ok(one->n_bytes == 3 && !memcmp(one->bytes, newer, 3), "as it was");
 	saved_free(&saved);
+	free(text);
+	text = mem_strdup("{\"gpufabric\":1,\"saved\":-1,\"compositions\":[]}");
+	is_int(saved_parse(&saved, "file", text, strlen(text), &fault), -EINVAL, "a time before there were any");
 	free(text);
 	corrupt("\"tenant\":\"a b\"", "a tenant that is no name");
 	corrupt("\"job\":\"a\\nb\"", "a job of two lines");

@@ -73,7 +73,7 @@ for unit in "${units[@]}"; do
 done
 
 # What starts what exists.
-for name in $(sed -nE 's/^(WantedBy|PartOf|Before|After|Requisite|BindsTo)=//p' "${units[@]}" |
+for name in $(sed -nE 's/^(WantedBy|PartOf|Before|After|Requisite|BindsTo|OnSuccess|OnFailure)=//p' "${units[@]}" |
 	tr ' ' '\n' | grep '^gpufabric' | sort -u); do
 	report "$(ls "udev/$name" 2>&1)" "udev/$name" "$name exists"
 done
@@ -82,10 +82,39 @@ for name in $(grep -ohE 'gpufabric-[a-z]+@?(\.service)?"' ctl/publish/follow.h |
 		"$name, which gpuctl watch starts, exists"
 done
 
+# What a measurement starts publishes it, where somebody has enabled that.
+for key in OnSuccess OnFailure; do
+	while IFS= read -r name; do
+		report "$(grep -l "^WantedBy=.*\b$name" udev/*)" udev/gpufabric-metrics.service \
+			"$key of a measurement: metrics follow $name"
+		report "$(sed -nE 's/^(Wants|Requires|Also)=//p' "udev/$name")" "" "which by itself starts nothing"
+	done < <(sed -n "s/^$key=//p" udev/gpufabric-demand.service)
+done
+report "$(grep -c '^On\(Success\|Failure\)=gpufabric-' udev/gpufabric-demand.service)" 2 "a measurement is followed in both cases"
+
 # What gpuctl leaves in /run goes with the package; a lease outlives it.
 while IFS= read -r path; do
 	report "$(grep -cF "$path" debian/gpuctl.prerm)" 1 "$path: debian/gpuctl.prerm knows of it"
 done < <(grep -rhoE '/run/gpuctl[a-z.-]*' ctl --exclude-dir=man | sort -u)
+
+# Before the program goes: the first half of the script, with other folders.
+mkdir -p "$work/etc/systemd/system/multi-user.target.wants" "$work/etc/systemd/system/gpufabric.target.wants" \
+	"$work/run/systemd/system" "$work/bin"
+for name in 'gpufabric-lease@a.service' 'gpufabric-lease@b\x2dc.service' other.service; do
+	ln -s "/lib/systemd/system/${name/@*./@.}" "$work/etc/systemd/system/multi-user.target.wants/$name"
+done
+for name in deb-systemd-invoke systemctl; do
+	printf '#!/bin/sh\necho "%s $*" >>"%s/asked"\n' $name "$work" >"$work/bin/$name"
+	chmod 755 "$work/bin/$name"
+done
+sed "/^#DEBHELPER#/,\$d; s#/etc/systemd#$work&#g; s#/run/systemd#$work&#g" debian/gpuctl.prerm >"$work/prerm"
+PATH=$work/bin:$PATH sh "$work/prerm" upgrade 1.0
+report "$(cat "$work/asked" 2>/dev/null)" "" "an upgrade stops nothing"
+PATH=$work/bin:$PATH sh "$work/prerm" remove
+report "$(grep -c '^deb-systemd-invoke stop .*gpufabric-lease@\*\.service.*gpufabric-worker@\*\.service' "$work/asked")" 1 \
+	"leases and workers end before the program goes"
+report "$(grep '^systemctl' "$work/asked" | LC_ALL=C sort | xargs -d '\n')" \
+	'systemctl disable gpufabric-lease@a.service systemctl disable gpufabric-lease@b\x2dc.service' "and leases are not started again"
 
 # Fedora's layout, by variables alone: no file of ours is anywhere else.
 fedora=$work/fedora

@@ -78,6 +78,18 @@ has_run()
 	journalctl -q -u "$1" | grep -q Finished
 }
 
+make_workload()
+{
+	mkdir -p /etc/gpuctl/workloads.d
+	printf '%s\n' 'sensor = command /bin/echo 50' 'target = 50' 'max = 4' >/etc/gpuctl/workloads.d/train70b
+}
+
+# How often units after a measurement were started.
+measured_often()
+{
+	[ "$(journalctl -q -u gpufabric-measured.service | grep -c Finished)" -ge "$1" ]
+}
+
 # Without the kernel's overlay file system, and systemd left alone.
 in_podman()
 {
@@ -159,6 +171,10 @@ first_boot()
 	local address pid before want
 
 	comes_up
+	is "$(systemctl is-enabled gpufabric-{cdi,features,metrics,restore,save,watch}.service | sort -u)" enabled \
+		"units that write what has changed are enabled"
+	is "$(systemctl is-enabled gpufabric-{demand,reap}.timer gpufabric-{plan,shutdown}.service | sort -u)" disabled \
+		"those that move or detach GPUs by themselves are not"
 	address=$(gpuctl -j list | jq -r '.slots[] | select(.slot == "100").address')
 	like "$(udevadm info -q property "/sys/bus/pci/devices/$address")" \
 		"ID_GPUFABRIC_KIND=h100-pcie-80" "the hwdb knows the GPUs"
@@ -186,6 +202,19 @@ first_boot()
 	check "the node exporter" systemctl start prometheus-node-exporter
 	check "passes them on" wait_for 60 is_served
 	is "$(ready_served)" 6 "and counts the GPUs"
+
+	note "metrics of workloads"
+	check "a workload is to be measured" make_workload
+	rm "$metrics"
+	check "a measurement" systemctl start gpufabric-demand.service
+	check "is followed by metrics" wait_for 30 grep -q '^gpufabric_workload_.*workload="train70b"' "$metrics"
+	check "only where they are wanted" systemctl disable gpufabric-metrics.service
+	rm "$metrics"
+	check "another measurement" systemctl start gpufabric-demand.service
+	check "has ended" wait_for 30 measured_often 2
+	check_fails "and wrote none" test -e "$metrics"
+	check "they are wanted again" systemctl enable --now gpufabric-metrics.service
+	rm -r /etc/gpuctl/workloads.d
 
 	note "an upgrade of gpuctl"
 	before=$(gpuctl -j list | jq -cS '[.compositions[], (.slots[] | {slot, state, generation})]')
@@ -313,7 +342,15 @@ not_ours+='|/var/lib/dpkg/info/linux-(headers|kbuild)-'
 leave_nothing()
 {
 	note "removing"
+	mkdir -p /run/systemd/system/gpufabric-lease@rack.service.d
+	printf '[Service]\nType=exec\nExecStart=\nExecStart=sleep infinity\n' \
+		>/run/systemd/system/gpufabric-lease@rack.service.d/test.conf
+	check "the service of a lease" systemctl enable --now gpufabric-lease@rack.service
 	check "the packages are removed" dpkg -r "${packages[@]}"
+	check_fails "the service does not run on" systemctl -q is-active gpufabric-lease@rack.service
+	is "$(find /etc/systemd/system -name 'gpufabric-lease*')" "" "nor is it started at the next boot"
+	rm -r /run/systemd/system/gpufabric-lease@rack.service.d
+	systemctl daemon-reload
 	check "the modules are gone" bash -c "! find /lib/modules -name 'gpufabric*' | grep ."
 	is "$(dkms status)" "" "DKMS knows nothing of them"
 	check "units are gone" bash -c "! systemctl list-unit-files --no-legend 'gpufabric*' | grep -v gpufabric-test"

@@ -266,7 +266,7 @@ cat >/usr/local/sbin/nvidia-smi <<'END'
 #!/bin/sh
 echo "$*" >>/tmp/smi.log
 case $* in
-*query-gpu*) cat /tmp/persistence ;;
+*query-gpu*) echo "GPU-1, $(cat /tmp/persistence)" ;;
 *"-pm 0") echo Disabled >/tmp/persistence ;;
 *"-pm 1") echo Enabled >/tmp/persistence ;;
 esac

@@ -115,6 +115,19 @@ note "leases"
 jq '.compositions[].lease = 1000' /tmp/good.json >/tmp/over.json
 like "$(gpuctl restore /tmp/over.json)" "train: its lease is over" "what is over is not restored"
 
+year=$((365 * 24 * 3600))
+now=$(date +%s)
+jq --argjson now "$now" '.saved = $now * 1000 | .compositions = [.compositions[] | select(.name == "train") | .lease = ($now + 3600) * 1000]' \
+	/tmp/good.json >/tmp/hour.json
+date -s "@$((now - year))" >/dev/null
+check "a clock that is a year late" gpuctl restore /tmp/hour.json
+is "$(gpuctl -j show train | jq --argjson now "$(date +%s)" '.composition.lease / 1000 - $now | . > 3400 and . <= 3601')" true \
+	"makes no lease of an hour longer"
+gpuctl release train >/dev/null
+date -s "@$((now + 7200))" >/dev/null
+like "$(gpuctl restore /tmp/hour.json)" "train: its lease is over" "two hours later it is over"
+date -s "@$now" >/dev/null
+
 # refused "description" CONTENT REGEX: nothing comes of such a file.
 refused()
 {

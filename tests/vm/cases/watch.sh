@@ -107,11 +107,22 @@ wait "$watch"
 is $? 1 "one that is interrupted has not seen it"
 
 note "leases, and a clock that is set"
-# As systemd would start it.
+# As systemd would start it: a start of a service that runs waits for its end, and does nothing. The
+# service is there for as long as /tmp/hold is.
 cat >/usr/bin/systemctl <<-END
 	#!/bin/sh
+	reap() {
+		if mkdir /tmp/reaping 2>/dev/null; then
+			setsid $(command -v gpuctl) reap >/tmp/reap.log 2>&1
+			while [ -e /tmp/hold ]; do sleep 0.1; done
+			rmdir /tmp/reaping
+		else
+			while [ -e /tmp/reaping ]; do sleep 0.1; done
+		fi
+	}
 	case "\$*" in
-	*gpufabric-reap.service) setsid $(command -v gpuctl) reap >/tmp/reap.log 2>&1 & ;;
+	*--no-block*gpufabric-reap.service) reap & ;;
+	*gpufabric-reap.service) reap ;;
 	esac
 END
 chmod 755 /usr/bin/systemctl
@@ -136,6 +147,15 @@ set_clock -3600
 check "it is made shorter" gpuctl annotate long --for 2s --job 4711
 is "$(gpuctl -j list | jq -r '.compositions[] | select(.name == "long").job')" 4711 "and gets a job"
 check "and is reaped" gpuctl watch until long gone --timeout 2min
+
+check "that service has ended" wait_for 20 test ! -e /tmp/reaping
+touch /tmp/hold
+check "a lease" gpuctl compose early --gpus 1 --for 1s
+check "is reaped" gpuctl watch until early gone --timeout 2min
+check "one that ends while the service still runs" gpuctl compose leased --gpus 1 --for 1s
+nap 2000
+rm /tmp/hold
+check "is reaped as well" gpuctl watch until leased gone --timeout 2min
 
 note "who annotates while another resizes"
 check "a composition of one" gpuctl compose grows --gpus 1
@@ -173,6 +193,22 @@ gpuctl release newer >/dev/null
 kill -INT "$watch"
 wait "$watch"
 rm /usr/bin/systemctl
+
+note "a lease that ends while another composition is reaped"
+check "a lease" gpuctl compose early --gpus 1 --for 1s
+check "and a longer one" gpuctl compose late --gpus 1 --for 8s
+mkdir -p /etc/gpuctl/hooks.d/pre-detach.d
+cat >/etc/gpuctl/hooks.d/pre-detach.d/10-slow <<-'END'
+	#!/bin/sh
+	[ "$GPUFABRIC_COMPOSITION" = early ] || exit 0
+	sleep 9
+END
+chmod 755 /etc/gpuctl/hooks.d/pre-detach.d/10-slow
+nap 1500
+gpuctl reap >/tmp/reap.log 2>&1
+is "$?" 0 "one reap"
+is "$(grep '^reaped ' /tmp/reap.log | xargs)" "reaped early reaped late" "takes the one back after the other"
+rm -r /etc/gpuctl/hooks.d
 
 note "what is refused"
 check_rc 2 "a state that there is not" gpuctl watch until sim0-0 happy
