@@ -72,11 +72,13 @@ struct sinces {
  * @moved: who got a GPU by this run
  * @refused: who did not let go of one
  * @heard: latest boundary of each composition, as of the last step
+ * @patient: of those, whose moves are to wait for their next one
  * @awaited: whose moves wait for a boundary
  * @ears: tells of boundaries; -1: nothing does
  * @report: of the last step
  * @prices: of the step before
  * @planned: the minute of the step before
+ * @failed: that step failed: the next one is that of the next minute
  * @interval_s: length of its intervals
  */
 struct runner {
@@ -88,11 +90,12 @@ struct runner {
 	int clock;
 	char line[LINE_BYTES];
 	size_t used, lines;
-	struct sinces moved, refused, heard, awaited;
+	struct sinces moved, refused, heard, patient, awaited;
 	int ears;
 	struct plan_report report;
 	struct plan_prices *prices;
 	uint64_t planned;
+	bool failed;
 	double interval_s;
 };
 
@@ -119,9 +122,9 @@ static bool is_at_boundary(const struct runner *r)
 	const struct since *heard;
 	size_t i;
 
-	for (i = 0; i < r->awaited.n; i++) {
+	for (i = 0; i < r->awaited.n && !r->failed; i++) {
 		heard = since_of(&r->heard, r->awaited.items[i].name);
-		if (!heard || heard->at != boundary_last(r->awaited.items[i].name))
+		if (heard && heard->at != boundary_last(r->awaited.items[i].name))
 			return true;
 	}
 	return false;
@@ -218,19 +221,34 @@ static void sinces_free(struct sinces *all)
 	memset(all, 0, sizeof(*all));
 }
 
-/* Minutes for which a move of it still waits for a boundary. */
-static uint32_t patience(struct runner *r, const char *name, uint64_t minute)
+/* Minutes for which a move of it still waits for a boundary, of which @last was the latest. */
+static uint32_t patience(const struct runner *r, const char *name, uint64_t last, uint64_t minute)
 {
 	const struct since *heard = since_of(&r->heard, name), *awaited;
-	uint64_t last = boundary_last(name), now = text_now() * 1000, waited;
+	uint64_t now = text_now() * 1000, waited;
 	bool fresh = heard ? heard->at != last : last + BOUNDARY_FRESH_US > now;
 
-	since_note(&r->heard, name, last);
 	if (!last || fresh)
 		return 0;
 	awaited = since_of(&r->awaited, name);
 	waited = awaited && minute > awaited->at ? minute - awaited->at : 0;
 	return waited < r->input.boundary_wait ? (uint32_t)(r->input.boundary_wait - waited) : 0;
+}
+
+static void set_patience(struct runner *r, struct plan_ahead *ahead)
+{
+	size_t i;
+
+	sinces_free(&r->patient);
+	for (i = 0; i < ahead->n_sets; i++) {
+		struct plan_set *set = &ahead->sets[i];
+		uint64_t last = boundary_last(set->name);
+
+		set->patience = patience(r, set->name, last, ahead->minute);
+		since_note(&r->heard, set->name, last);
+		if (set->patience)
+			since_note(&r->patient, set->name, ahead->minute);
+	}
 }
 
 /*
@@ -243,10 +261,10 @@ static void set_ages(struct plan_ahead *ahead, void *arg)
 	const struct since *since;
 	size_t i, j;
 
+	set_patience(r, ahead);
 	for (i = 0; i < ahead->n_sets; i++) {
 		struct plan_set *set = &ahead->sets[i];
 
-		set->patience = patience(r, set->name, ahead->minute);
 		since = since_of(&r->moved, set->name);
 		if (r->clock >= 0)
 			set->age = since ? (uint32_t)(ahead->minute - since->at) : UINT32_MAX;
@@ -284,7 +302,10 @@ static void note_moves(struct runner *r, const struct move_list *list,
 	}
 }
 
-/* Who waits for a boundary now; since when is kept of those who waited before. */
+/*
+ * Who waits for a boundary now; since when is kept of those who waited before. The end of an epoch is
+ * known in advance: nothing announces it.
+ */
 static void note_awaited(struct runner *r)
 {
 	struct sinces awaited = { 0 };
@@ -294,7 +315,7 @@ static void note_awaited(struct runner *r)
 		const struct plan_reported *off = &r->report.off[i];
 		const struct since *before = since_of(&r->awaited, off->workload);
 
-		if (off->reason == PLAN_OFF_BOUNDARY)
+		if (off->reason == PLAN_OFF_BOUNDARY && since_of(&r->patient, off->workload))
 			since_note(&awaited, off->workload, before ? before->at : r->input.minute);
 	}
 	sinces_free(&r->awaited);
@@ -377,6 +398,7 @@ static int plan_run_follow(struct runner *r)
 			ctl_warn(r->ctx, "minute %llu: %s", (unsigned long long)r->input.minute,
 				 r->ctx->error);
 		began = true;
+		r->failed = ret;
 		r->planned = r->input.minute;
 	}
 }
@@ -423,6 +445,7 @@ static int plan_run_run(struct ctl_ctx *ctx, int argc, char **argv)
 	sinces_free(&r.moved);
 	sinces_free(&r.refused);
 	sinces_free(&r.heard);
+	sinces_free(&r.patient);
 	sinces_free(&r.awaited);
 	plan_report_free(&r.report);
 	if (r.ears >= 0)
