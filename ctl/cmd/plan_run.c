@@ -71,7 +71,7 @@ struct sinces {
  * @lines: lines that were read
  * @moved: who got a GPU by this run
  * @refused: who did not let go of one
- * @heard: latest boundary of each composition, as of the last step
+ * @heard: latest boundary of each composition that is there, as of the last step
  * @patient: of those, whose moves are to wait for their next one
  * @awaited: whose moves wait for a boundary
  * @ears: tells of boundaries; -1: nothing does
@@ -235,8 +235,10 @@ static uint32_t patience(const struct runner *r, const char *name, uint64_t last
 	return waited < r->input.boundary_wait ? (uint32_t)(r->input.boundary_wait - waited) : 0;
 }
 
+/* Names come and go: only those that are there are remembered. */
 static void set_patience(struct runner *r, struct plan_ahead *ahead)
 {
+	struct sinces heard = { 0 };
 	size_t i;
 
 	sinces_free(&r->patient);
@@ -245,10 +247,12 @@ static void set_patience(struct runner *r, struct plan_ahead *ahead)
 		uint64_t last = boundary_last(set->name);
 
 		set->patience = patience(r, set->name, last, ahead->minute);
-		since_note(&r->heard, set->name, last);
+		since_note(&heard, set->name, last);
 		if (set->patience)
 			since_note(&r->patient, set->name, ahead->minute);
 	}
+	sinces_free(&r->heard);
+	r->heard = heard;
 }
 
 /*
