@@ -31,6 +31,8 @@
 #define LINE_BYTES 32
 /* A workload that did not let go of its GPUs keeps them for so long. */
 #define REFUSED_MINUTES 10
+/* A workload whose move failed is not moved for so long: others are, meanwhile. */
+#define FAILED_MINUTES 5
 
 static const struct ctl_option options[] = {
 	{ "clock", 0, "FILE",
@@ -71,6 +73,7 @@ struct sinces {
  * @lines: lines that were read
  * @moved: who got a GPU by this run
  * @refused: who did not let go of one
+ * @failed: whose move failed
  * @heard: latest boundary of each composition that is there, as of the last step
  * @patient: of those, whose moves are to wait for their next one
  * @awaited: whose moves wait for a boundary
@@ -78,7 +81,7 @@ struct sinces {
  * @report: of the last step
  * @prices: of the step before
  * @planned: the minute of the step before
- * @failed: that step failed: the next one is that of the next minute
+ * @fails: that step failed: the next one is that of the next minute
  * @interval_s: length of its intervals
  */
 struct runner {
@@ -90,12 +93,12 @@ struct runner {
 	int clock;
 	char line[LINE_BYTES];
 	size_t used, lines;
-	struct sinces moved, refused, heard, patient, awaited;
+	struct sinces moved, refused, failed, heard, patient, awaited;
 	int ears;
 	struct plan_report report;
 	struct plan_prices *prices;
 	uint64_t planned;
-	bool failed;
+	bool fails;
 	double interval_s;
 };
 
@@ -122,7 +125,7 @@ static bool is_at_boundary(const struct runner *r)
 	const struct since *heard;
 	size_t i;
 
-	for (i = 0; i < r->awaited.n && !r->failed; i++) {
+	for (i = 0; i < r->awaited.n && !r->fails; i++) {
 		heard = since_of(&r->heard, r->awaited.items[i].name);
 		if (heard && heard->at != boundary_last(r->awaited.items[i].name))
 			return true;
@@ -255,6 +258,16 @@ static void set_patience(struct runner *r, struct plan_ahead *ahead)
 	r->heard = heard;
 }
 
+static void set_failed(const struct runner *r, struct plan_ahead *ahead)
+{
+	size_t i;
+
+	ahead->failed = mem_zalloc(r->failed.n, sizeof(*ahead->failed));
+	for (i = 0; i < r->failed.n; i++)
+		if (ahead->minute - r->failed.items[i].at < FAILED_MINUTES)
+			ahead->failed[ahead->n_failed++] = r->failed.items[i].name;
+}
+
 /*
  * By a clock that is not the time of day the module's times say nothing. Who refused just now is not
  * told again each minute, nor are the moves that come after it held up by that.
@@ -266,6 +279,7 @@ static void set_ages(struct plan_ahead *ahead, void *arg)
 	size_t i, j;
 
 	set_patience(r, ahead);
+	set_failed(r, ahead);
 	for (i = 0; i < ahead->n_sets; i++) {
 		struct plan_set *set = &ahead->sets[i];
 
@@ -300,6 +314,8 @@ static void note_moves(struct runner *r, const struct move_list *list,
 			since_note(&r->moved, list->items[i].workload, r->input.minute);
 		if (outcomes[i] == APPLY_FAILED && ret == CTL_BUSY)
 			since_note(&r->refused, list->items[i].workload, r->input.minute);
+		if (outcomes[i] == APPLY_FAILED)
+			since_note(&r->failed, list->items[i].workload, r->input.minute);
 		if (outcomes[i] == APPLY_FAILED)
 			plan_report_add(&r->report, list->items[i].workload, PLAN_OFF_FAILED,
 					r->ctx->error);
@@ -402,7 +418,7 @@ static int plan_run_follow(struct runner *r)
 			ctl_warn(r->ctx, "minute %llu: %s", (unsigned long long)r->input.minute,
 				 r->ctx->error);
 		began = true;
-		r->failed = ret;
+		r->fails = ret;
 		r->planned = r->input.minute;
 	}
 }
@@ -448,6 +464,7 @@ static int plan_run_run(struct ctl_ctx *ctx, int argc, char **argv)
 	}
 	sinces_free(&r.moved);
 	sinces_free(&r.refused);
+	sinces_free(&r.failed);
 	sinces_free(&r.heard);
 	sinces_free(&r.patient);
 	sinces_free(&r.awaited);
@@ -470,10 +487,11 @@ const struct ctl_command cmd_plan_run = {
 		"-n it moves nothing. It reads DEMAND and SERIES again each time. A failure is a warning,\n"
 		"and the next minute plans again. A workload's hold, --margin and the cost of moves keep\n"
 		"GPUs from going back and forth. A workload that was told to let go of GPUs and did not\n"
-		"keeps them for ten minutes. A move of a workload that announces boundaries (gpuctl notify)\n"
-		"waits for its next one, at most for --boundary-wait. You may kill it at any time: the next run continues\n"
-		"from the state of the module. gpufabric-plan.service runs it for\n"
-		"/etc/gpuctl/plan.json.",
+		"keeps them for ten minutes. A workload whose move failed stays as it is for five minutes,\n"
+		"and the others are planned without it. A move of a workload that announces boundaries\n"
+		"(gpuctl notify) waits for its next one, at most for --boundary-wait. You may kill it at\n"
+		"any time: the next run continues from the state of the module. gpufabric-plan.service\n"
+		"runs it for /etc/gpuctl/plan.json.",
 	.options = { options, plan_input_options, plan_host_options, session_options },
 	.run = plan_run_run,
 };

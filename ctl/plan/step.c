@@ -105,6 +105,27 @@ static bool keep_some(struct stepper *st, bool boundaries)
 	return found;
 }
 
+/* Who could not be moved just now is not tried again at once, so that others are. */
+static void keep_failed(struct stepper *st)
+{
+	const struct plan_ahead *ahead = st->ahead;
+	size_t w, i;
+
+	for (w = 0; w < st->in->n_workloads && ahead; w++) {
+		struct plan_workload *work = &st->in->workloads[w];
+		const struct plan_set *set = ahead->asked[w].set;
+
+		if (set && set->refused)
+			continue;
+		for (i = 0; i < ahead->n_failed && !work->host && !work->keep; i++) {
+			if (strcmp(ahead->failed[i], work->name))
+				continue;
+			work->keep = 1;
+			st->kept[w] = PLAN_OFF_FAILED;
+		}
+	}
+}
+
 static int solve_anew(struct stepper *st, struct fault *fault)
 {
 	int err;
@@ -391,6 +412,10 @@ static void say_kept(struct stepper *st, uint32_t w)
 	case PLAN_OFF_ROOM:
 		plan_moves_put_off(&st->step->moves, w, PLAN_OFF_ROOM, "%s", st->blocked[w]);
 		break;
+	case PLAN_OFF_FAILED:
+		plan_moves_put_off(&st->step->moves, w, PLAN_OFF_FAILED,
+				   "its last move failed a few minutes ago");
+		break;
 	case PLAN_OFF_HELD:
 		plan_moves_put_off(&st->step->moves, w, PLAN_OFF_HELD,
 				   "a process holds a GPU that is to go");
@@ -466,6 +491,7 @@ int plan_step(struct plan_instance *in, const struct plan_ahead *ahead,
 	bound_room(&st);
 	for (w = 0; w < in->n_workloads; w++)
 		st.kept[w] = PLAN_OFFS;
+	keep_failed(&st);
 	err = solve_anew(&st, fault);
 	if (!err)
 		err = solve(&st, false, fault);

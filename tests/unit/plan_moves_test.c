@@ -628,6 +628,13 @@ static void test_reasons(void)
 	is_int(off_of(&step, 0), PLAN_OFF_REFUSED, "and who refused");
 	done(&in, &ahead, &step);
 
+	module(&in, &ahead, 0, 1000);
+	ahead.failed = mem_zalloc(1, sizeof(*ahead.failed));
+	ahead.failed[ahead.n_failed++] = "b";
+	is_int((intmax_t)moves_of_module(&in, &ahead, "", &step), 0, "nobody gives for one whose move just failed");
+	is_int(off_of(&step, 1), PLAN_OFF_FAILED, "as is said");
+	done(&in, &ahead, &step);
+
 	module(&in, &ahead, 0, 2);
 	moves_of_module(&in, &ahead, ",\"hold\":5", &step);
 	is_int(off_of(&step, 0), PLAN_OFF_HOLD, "a hold");
