@@ -224,7 +224,7 @@ static void plan_energy_print_remarks(struct ctl_ctx *ctx, const struct report *
 
 	if (r->u.recorded)
 		out_note(ctx->out, "remarks", "",
-			 "GPU hours are measured, from the first entry of the journal to the last; the state of a slot before its own first entry is not known");
+			 "GPU hours are measured, from the first entry of the journal to the last; the state of a slot before its own first entry, and between two boots, is not known");
 	else
 		out_note(ctx->out, "remarks", "",
 			 "GPU hours are modelled: they are those of the plan");

@@ -110,6 +110,22 @@ static void test_name_again(void)
 	is_near(usage_tenant_seconds(&u, "blue", u.from, u.to), 100, 1e-9, "the second for its own");
 }
 
+#define SLOT_AT(at, boot, slot, state)                                                                 \
+	"{\"__REALTIME_TIMESTAMP\":\"" at "000000\",\"_BOOT_ID\":\"" boot "\",\"GPUFABRIC_EVENT\":\"slot-changed\"," \
+	"\"GPUFABRIC_SLOT\":\"" slot "\",\"GPUFABRIC_STATE\":\"" state "\",\"GPUFABRIC_COMPOSITION\":\"train\"}\n"
+
+/* A host that is off uses no GPU. */
+static void test_boot(void)
+{
+	struct fault fault;
+
+	is_int(take(SLOT_AT("1000", "a", "1", "ready") SLOT_AT("1100", "a", "2", "ready")
+		    SLOT_AT("9000", "b", "2", "ready") SLOT_AT("9050", "b", "2", "off"),
+		    &fault),
+	       0, "a journal of two boots");
+	is_near(usage_seconds(&u, USAGE_ALL, u.from, u.to), 150, 1e-9, "between them nothing is used");
+}
+
 static unsigned int any(unsigned int n)
 {
 	seed = seed * 1664525u + 1013904223u;
@@ -169,6 +185,7 @@ int main(void)
 	test_plan();
 	test_bad();
 	test_name_again();
+	test_boot();
 	for (i = 0; i < 500; i++)
 		wrong += !one_journal();
 	is_int((int)wrong, 0, "each second of each GPU of a journal is somebody's, or idle");
