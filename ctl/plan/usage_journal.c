@@ -38,7 +38,8 @@ struct seat {
  * @u: what was read
  * @seats: the slots that were seen
  * @n: how many
- * @now: time of the entry
+ * @now: time of the entry, or of a later one above it
+ * @clock_us: time of the entry
  * @entries: of ours
  * @boot: during which that was; "" where that is not known
  */
@@ -47,6 +48,7 @@ struct log {
 	struct seat *seats;
 	size_t n;
 	double now;
+	uint64_t clock_us;
 	size_t entries;
 	char boot[BOOT_ID];
 };
@@ -98,6 +100,7 @@ static int read_boot(struct jread *r, struct log *l)
 	return 0;
 }
 
+/* No time passes while a clock that was set back has not come to where it was. */
 static int usage_journal_read_time(struct jread *r, struct log *l)
 {
 	const char *word = NULL;
@@ -108,11 +111,10 @@ static int usage_journal_read_time(struct jread *r, struct log *l)
 		return err;
 	if (!word || !text_number(word, INT64_MAX, &us))
 		return jread_refuse(r, "an entry needs its \"__REALTIME_TIMESTAMP\"");
-	if (l->entries && (double)us / 1e6 < l->now) {
-		jread_key(r, "__REALTIME_TIMESTAMP");
-		return jread_refuse(r, "this entry is older than the one above");
-	}
-	l->now = (double)us / 1e6;
+	l->u->set_back += l->clock_us > us;
+	l->clock_us = us;
+	if (!l->entries || (double)us / 1e6 > l->now)
+		l->now = (double)us / 1e6;
 	return 0;
 }
 
