@@ -129,12 +129,18 @@ static void find_gpus(const struct session *session, struct gathered *one)
 
 	for (i = 0; i < fabric->n_slots; i++) {
 		const struct gf_slot *slot = &fabric->slots[i];
-		const struct gf_function *gpu = gf_gpu_function(slot);
+		const struct gf_function *gpu = NULL;
 
-		if (!gpu || !slot->composition || strcmp(slot->composition, one->workload.name))
+		if (!slot->composition || strcmp(slot->composition, one->workload.name) ||
+		    !gf_slot_has_gpu(slot))
 			continue;
-		one->addresses = mem_push(one->addresses, one->gpus, sizeof(*one->addresses));
-		one->addresses[one->gpus++] = mem_strdup(gpu->address);
+		/* As the planner counts them. */
+		one->gpus += identity_count(&session->knowledge, slot);
+		while ((gpu = gf_gpu_next(slot, gpu))) {
+			one->addresses =
+				mem_push(one->addresses, one->n_addresses, sizeof(*one->addresses));
+			one->addresses[one->n_addresses++] = mem_strdup(gpu->address);
+		}
 	}
 }
 
@@ -147,7 +153,9 @@ static int demand_look(struct demand *d)
 
 	if (ret)
 		return ret;
-	ret = plan_costs_here(session.client, &costs);
+	ret = session_know(&session);
+	if (!ret)
+		ret = plan_costs_here(session.client, &costs);
 	if (!ret && costs.attaches)
 		d->attach_ms = (uint64_t)(costs.attach_s / (double)costs.attaches * 1000 + 0.5);
 	for (i = 0; i < d->n && !ret; i++)
@@ -293,7 +301,7 @@ static int demand_run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret)
 		ret = demand_all(&d);
 	for (i = 0; i < d.n; i++) {
-		sense_names_free(d.all[i].addresses, d.all[i].gpus);
+		sense_names_free(d.all[i].addresses, d.all[i].n_addresses);
 		sense_workload_free(&d.all[i].workload);
 	}
 	free(d.all);

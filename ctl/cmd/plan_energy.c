@@ -224,10 +224,14 @@ static void plan_energy_print_remarks(struct ctl_ctx *ctx, const struct report *
 
 	if (r->u.recorded)
 		out_note(ctx->out, "remarks", "",
-			 "GPU hours are measured, from the first entry of the journal to the last; the state of a slot before its own first entry is not known");
+			 "GPU hours are measured, from the first entry of the journal to the last; the state of a slot before its own first entry, and between two boots, is not known");
 	else
 		out_note(ctx->out, "remarks", "",
 			 "GPU hours are modelled: they are those of the plan");
+	if (r->u.set_back)
+		out_note(ctx->out, "remarks", "",
+			 "the clock of the journal went back %zu time%s: no time is counted until it has come to where it was",
+			 r->u.set_back, r->u.set_back == 1 ? "" : "s");
 	if (!r->u.knows_idle)
 		out_note(ctx->out, "remarks", "",
 			 "the plan has no power states: GPUs without a workload count as off");

@@ -31,6 +31,8 @@
 #define LINE_BYTES 32
 /* A workload that did not let go of its GPUs keeps them for so long. */
 #define REFUSED_MINUTES 10
+/* A workload whose move failed is not moved for so long: others are, meanwhile. */
+#define FAILED_MINUTES 5
 
 static const struct ctl_option options[] = {
 	{ "clock", 0, "FILE",
@@ -71,12 +73,15 @@ struct sinces {
  * @lines: lines that were read
  * @moved: who got a GPU by this run
  * @refused: who did not let go of one
- * @heard: latest boundary of each composition, as of the last step
+ * @failed: whose move failed
+ * @heard: latest boundary of each composition that is there, as of the last step
+ * @patient: of those, whose moves are to wait for their next one
  * @awaited: whose moves wait for a boundary
  * @ears: tells of boundaries; -1: nothing does
  * @report: of the last step
  * @prices: of the step before
  * @planned: the minute of the step before
+ * @fails: that step failed: the next one is that of the next minute
  * @interval_s: length of its intervals
  */
 struct runner {
@@ -88,11 +93,12 @@ struct runner {
 	int clock;
 	char line[LINE_BYTES];
 	size_t used, lines;
-	struct sinces moved, refused, heard, awaited;
+	struct sinces moved, refused, failed, heard, patient, awaited;
 	int ears;
 	struct plan_report report;
 	struct plan_prices *prices;
 	uint64_t planned;
+	bool fails;
 	double interval_s;
 };
 
@@ -119,9 +125,9 @@ static bool is_at_boundary(const struct runner *r)
 	const struct since *heard;
 	size_t i;
 
-	for (i = 0; i < r->awaited.n; i++) {
+	for (i = 0; i < r->awaited.n && !r->fails; i++) {
 		heard = since_of(&r->heard, r->awaited.items[i].name);
-		if (!heard || heard->at != boundary_last(r->awaited.items[i].name))
+		if (heard && heard->at != boundary_last(r->awaited.items[i].name))
 			return true;
 	}
 	return false;
@@ -218,19 +224,48 @@ static void sinces_free(struct sinces *all)
 	memset(all, 0, sizeof(*all));
 }
 
-/* Minutes for which a move of it still waits for a boundary. */
-static uint32_t patience(struct runner *r, const char *name, uint64_t minute)
+/* Minutes for which a move of it still waits for a boundary, of which @last was the latest. */
+static uint32_t patience(const struct runner *r, const char *name, uint64_t last, uint64_t minute)
 {
 	const struct since *heard = since_of(&r->heard, name), *awaited;
-	uint64_t last = boundary_last(name), now = text_now() * 1000, waited;
+	uint64_t now = text_now() * 1000, waited;
 	bool fresh = heard ? heard->at != last : last + BOUNDARY_FRESH_US > now;
 
-	since_note(&r->heard, name, last);
 	if (!last || fresh)
 		return 0;
 	awaited = since_of(&r->awaited, name);
 	waited = awaited && minute > awaited->at ? minute - awaited->at : 0;
 	return waited < r->input.boundary_wait ? (uint32_t)(r->input.boundary_wait - waited) : 0;
+}
+
+/* Names come and go: only those that are there are remembered. */
+static void set_patience(struct runner *r, struct plan_ahead *ahead)
+{
+	struct sinces heard = { 0 };
+	size_t i;
+
+	sinces_free(&r->patient);
+	for (i = 0; i < ahead->n_sets; i++) {
+		struct plan_set *set = &ahead->sets[i];
+		uint64_t last = boundary_last(set->name);
+
+		set->patience = patience(r, set->name, last, ahead->minute);
+		since_note(&heard, set->name, last);
+		if (set->patience)
+			since_note(&r->patient, set->name, ahead->minute);
+	}
+	sinces_free(&r->heard);
+	r->heard = heard;
+}
+
+static void set_failed(const struct runner *r, struct plan_ahead *ahead)
+{
+	size_t i;
+
+	ahead->failed = mem_zalloc(r->failed.n, sizeof(*ahead->failed));
+	for (i = 0; i < r->failed.n; i++)
+		if (ahead->minute - r->failed.items[i].at < FAILED_MINUTES)
+			ahead->failed[ahead->n_failed++] = r->failed.items[i].name;
 }
 
 /*
@@ -243,10 +278,11 @@ static void set_ages(struct plan_ahead *ahead, void *arg)
 	const struct since *since;
 	size_t i, j;
 
+	set_patience(r, ahead);
+	set_failed(r, ahead);
 	for (i = 0; i < ahead->n_sets; i++) {
 		struct plan_set *set = &ahead->sets[i];
 
-		set->patience = patience(r, set->name, ahead->minute);
 		since = since_of(&r->moved, set->name);
 		if (r->clock >= 0)
 			set->age = since ? (uint32_t)(ahead->minute - since->at) : UINT32_MAX;
@@ -279,12 +315,17 @@ static void note_moves(struct runner *r, const struct move_list *list,
 		if (outcomes[i] == APPLY_FAILED && ret == CTL_BUSY)
 			since_note(&r->refused, list->items[i].workload, r->input.minute);
 		if (outcomes[i] == APPLY_FAILED)
+			since_note(&r->failed, list->items[i].workload, r->input.minute);
+		if (outcomes[i] == APPLY_FAILED)
 			plan_report_add(&r->report, list->items[i].workload, PLAN_OFF_FAILED,
 					r->ctx->error);
 	}
 }
 
-/* Who waits for a boundary now; since when is kept of those who waited before. */
+/*
+ * Who waits for a boundary now; since when is kept of those who waited before. The end of an epoch is
+ * known in advance: nothing announces it.
+ */
 static void note_awaited(struct runner *r)
 {
 	struct sinces awaited = { 0 };
@@ -294,7 +335,7 @@ static void note_awaited(struct runner *r)
 		const struct plan_reported *off = &r->report.off[i];
 		const struct since *before = since_of(&r->awaited, off->workload);
 
-		if (off->reason == PLAN_OFF_BOUNDARY)
+		if (off->reason == PLAN_OFF_BOUNDARY && since_of(&r->patient, off->workload))
 			since_note(&awaited, off->workload, before ? before->at : r->input.minute);
 	}
 	sinces_free(&r->awaited);
@@ -377,6 +418,7 @@ static int plan_run_follow(struct runner *r)
 			ctl_warn(r->ctx, "minute %llu: %s", (unsigned long long)r->input.minute,
 				 r->ctx->error);
 		began = true;
+		r->fails = ret;
 		r->planned = r->input.minute;
 	}
 }
@@ -422,7 +464,9 @@ static int plan_run_run(struct ctl_ctx *ctx, int argc, char **argv)
 	}
 	sinces_free(&r.moved);
 	sinces_free(&r.refused);
+	sinces_free(&r.failed);
 	sinces_free(&r.heard);
+	sinces_free(&r.patient);
 	sinces_free(&r.awaited);
 	plan_report_free(&r.report);
 	if (r.ears >= 0)
@@ -443,10 +487,11 @@ const struct ctl_command cmd_plan_run = {
 		"-n it moves nothing. It reads DEMAND and SERIES again each time. A failure is a warning,\n"
 		"and the next minute plans again. A workload's hold, --margin and the cost of moves keep\n"
 		"GPUs from going back and forth. A workload that was told to let go of GPUs and did not\n"
-		"keeps them for ten minutes. A move of a workload that announces boundaries (gpuctl notify)\n"
-		"waits for its next one, at most for --boundary-wait. You may kill it at any time: the next run continues\n"
-		"from the state of the module. gpufabric-plan.service runs it for\n"
-		"/etc/gpuctl/plan.json.",
+		"keeps them for ten minutes. A workload whose move failed stays as it is for five minutes,\n"
+		"and the others are planned without it. A move of a workload that announces boundaries\n"
+		"(gpuctl notify) waits for its next one, at most for --boundary-wait. You may kill it at\n"
+		"any time: the next run continues from the state of the module. gpufabric-plan.service\n"
+		"runs it for /etc/gpuctl/plan.json.",
 	.options = { options, plan_input_options, plan_host_options, session_options },
 	.run = plan_run_run,
 };

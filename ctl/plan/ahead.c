@@ -71,6 +71,7 @@ void plan_ahead_free(struct plan_ahead *ahead)
 		free(ahead->asked[i].epochs);
 	}
 	free(ahead->sets);
+	free(ahead->failed);
 	free(ahead->asked);
 	memset(ahead, 0, sizeof(*ahead));
 }

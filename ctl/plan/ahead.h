@@ -91,6 +91,8 @@ struct plan_asked {
  * @given: no demand is forecast: each workload says what it needs in each interval
  * @sets: compositions of this host; the pools do not count their GPUs
  * @n_sets: number of @sets
+ * @failed: workloads of this host whose last move failed just now; the names are the caller's
+ * @n_failed: number of @failed
  * @n_pools: pools of this host
  * @n_switches: switches of this host
  * @minute: that interval 0 begins with
@@ -106,7 +108,8 @@ struct plan_asked {
 struct plan_ahead {
 	bool has_state, tenants_rule, given;
 	struct plan_set *sets;
-	size_t n_sets, n_pools, n_switches;
+	const char **failed;
+	size_t n_sets, n_failed, n_pools, n_switches;
 	uint64_t minute;
 	const struct series_set *series;
 	size_t n_series;

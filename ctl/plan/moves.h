@@ -45,7 +45,7 @@ enum plan_off {
 	PLAN_OFF_MARGIN, /* the moves save too little */
 	PLAN_OFF_WORTH, /* no plan that moves it now costs less */
 	PLAN_OFF_LEFT, /* it is not planned */
-	PLAN_OFF_FAILED, /* the move was made, and failed */
+	PLAN_OFF_FAILED, /* the move was made, and failed, now or a few minutes ago */
 	PLAN_OFFS
 };
 

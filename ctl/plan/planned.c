@@ -14,9 +14,11 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "choose/driver.h"
 #include "choose/placement.h"
 #include "choose/quota.h"
 #include "host/holders.h"
+#include "managers/bringing.h"
 #include "op/hooks.h"
 #include "plan/planned.h"
 
@@ -60,6 +62,10 @@ bool planned_free(const struct session *session, const struct gf_slot *slot)
 	    slot->flags & (GPUFABRIC_SLOT_FLAG_QUARANTINED | GPUFABRIC_SLOT_FLAG_UNMANAGED))
 		return false;
 	if (slot->state != GF_STATE_READY && slot->state != GF_STATE_OFF)
+		return false;
+	/* As pool_judge(): moves are made without --driver, and what is being brought is not there. */
+	if (slot->state == GF_STATE_READY ? !driver_suits(NULL, slot) :
+					    !bringing_is_free(slot->name))
 		return false;
 	placement_verdict(session, slot, &verdict);
 	return verdict.now != GF_FIT_CANNOT && known(session, slot);

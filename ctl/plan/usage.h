@@ -49,6 +49,7 @@ struct usage_holder {
  * @to: behind the last
  * @gpus: that were seen, or used at one time at most
  * @recorded: from a journal, not from a plan
+ * @set_back: times that the clock of the journal went back
  * @knows_idle: spans of nobody are there where there were any
  */
 struct usage {
@@ -60,6 +61,7 @@ struct usage {
 	size_t n_tenants;
 	double from, to;
 	uint32_t gpus;
+	size_t set_back;
 	bool recorded, knows_idle;
 };
 

@@ -4,15 +4,20 @@
  *
  * The watch service notes each change of a slot with its state and its composition, and each
  * change of a composition with its tenant. A slot holds one GPU. What was so before the first entry
- * is not known, and what is so at the last one ends there.
+ * is not known, and what is so at the last one ends there. So does what was so before the host
+ * started again: nobody knows for how long it was off.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/jread.h"
 #include "base/text.h"
 #include "plan/usage.h"
+
+/* 128 bits in hex, and the NUL. */
+#define BOOT_ID 33
 
 /**
  * struct seat - a slot
@@ -33,15 +38,19 @@ struct seat {
  * @u: what was read
  * @seats: the slots that were seen
  * @n: how many
- * @now: time of the entry
+ * @now: time of the entry, or of a later one above it
+ * @clock_us: time of the entry
  * @entries: of ours
+ * @boot: during which that was; "" where that is not known
  */
 struct log {
 	struct usage *u;
 	struct seat *seats;
 	size_t n;
 	double now;
+	uint64_t clock_us;
 	size_t entries;
+	char boot[BOOT_ID];
 };
 
 static bool is_on(const char *state)
@@ -74,6 +83,24 @@ static void end_span(struct log *l, struct seat *s)
 	s->since = l->now;
 }
 
+/* All that was on went off with the host, at the last entry before or later. */
+static int read_boot(struct jread *r, struct log *l)
+{
+	const char *boot = NULL;
+	int err = jread_word(r, r->root, "_BOOT_ID", &boot);
+	size_t i;
+
+	if (err || !boot)
+		return err;
+	for (i = 0; i < l->n && *l->boot && strncmp(l->boot, boot, BOOT_ID - 1) != 0; i++) {
+		end_span(l, &l->seats[i]);
+		l->seats[i].on = false;
+	}
+	snprintf(l->boot, sizeof(l->boot), "%s", boot);
+	return 0;
+}
+
+/* No time passes while a clock that was set back has not come to where it was. */
 static int usage_journal_read_time(struct jread *r, struct log *l)
 {
 	const char *word = NULL;
@@ -84,11 +111,10 @@ static int usage_journal_read_time(struct jread *r, struct log *l)
 		return err;
 	if (!word || !text_number(word, INT64_MAX, &us))
 		return jread_refuse(r, "an entry needs its \"__REALTIME_TIMESTAMP\"");
-	if (l->entries && (double)us / 1e6 < l->now) {
-		jread_key(r, "__REALTIME_TIMESTAMP");
-		return jread_refuse(r, "this entry is older than the one above");
-	}
-	l->now = (double)us / 1e6;
+	l->u->set_back += l->clock_us > us;
+	l->clock_us = us;
+	if (!l->entries || (double)us / 1e6 > l->now)
+		l->now = (double)us / 1e6;
 	return 0;
 }
 
@@ -102,7 +128,9 @@ static int read_entry(struct jread *r, struct log *l)
 		return jread_refuse(r, "an object is expected here");
 	if (!json_object_object_get_ex(r->root, "GPUFABRIC_EVENT", NULL))
 		return 0;
-	err = usage_journal_read_time(r, l);
+	err = read_boot(r, l);
+	if (!err)
+		err = usage_journal_read_time(r, l);
 	if (!err)
 		err = jread_word(r, r->root, "GPUFABRIC_SLOT", &slot);
 	if (!err)

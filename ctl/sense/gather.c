@@ -88,7 +88,7 @@ static void ask_probe(struct asked *asked, const struct gather_roots *roots, str
 		      size_t i)
 {
 	const struct sensor *sensor = &one->workload.sensors[i];
-	char **argv = mem_zalloc(one->gpus + 6, sizeof(*argv));
+	char **argv = mem_zalloc(one->n_addresses + 6, sizeof(*argv));
 	size_t n = 0, j;
 
 	argv[n++] = mem_strdup(roots->probe);
@@ -97,7 +97,7 @@ static void ask_probe(struct asked *asked, const struct gather_roots *roots, str
 		argv[n++] = mem_strdup(sensor->sum ? "sum" : "mean");
 	for (j = 0; j < sensor->n_words; j++)
 		argv[n++] = mem_strdup(sensor->words[j]);
-	for (j = 0; sensor->kind == SENSOR_NVML && j < one->gpus; j++)
+	for (j = 0; sensor->kind == SENSOR_NVML && j < one->n_addresses; j++)
 		argv[n++] = mem_strdup(one->addresses[j]);
 	gather_ask(asked, &one->readings[i], argv);
 }
@@ -153,7 +153,7 @@ static void read_busy(const struct gather_roots *roots, const struct gathered *o
 	double sum = 0;
 	uint32_t i;
 
-	for (i = 0; i < one->gpus && !*reading->dead; i++) {
+	for (i = 0; i < one->n_addresses && !*reading->dead; i++) {
 		char *path = mem_printf("%s/bus/pci/devices/%s/gpu_busy_percent", roots->sys,
 					one->addresses[i]);
 		char text[VALUE_BYTES] = "";
@@ -168,7 +168,7 @@ static void read_busy(const struct gather_roots *roots, const struct gathered *o
 			fclose(file);
 		free(path);
 	}
-	reading->value = one->gpus ? sum / one->gpus : 0;
+	reading->value = one->n_addresses ? sum / one->n_addresses : 0;
 }
 
 static void take_fdinfo(const struct gathered *one, const struct fdinfo *before,
@@ -177,9 +177,9 @@ static void take_fdinfo(const struct gathered *one, const struct fdinfo *before,
 	double sum = 0;
 	uint32_t i;
 
-	for (i = 0; i < one->gpus; i++)
+	for (i = 0; i < one->n_addresses; i++)
 		sum += fdinfo_busy(before, after, one->addresses[i], ns);
-	reading->value = one->gpus ? sum / one->gpus : 0;
+	reading->value = one->n_addresses ? sum / one->n_addresses : 0;
 }
 
 static uint64_t clock_ns(void)
@@ -201,7 +201,7 @@ static bool begin(const struct gather_roots *roots, struct gathered *one, struct
 		switch (one->workload.sensors[i].kind) {
 		case SENSOR_NVML:
 			/* Without a GPU there is nothing to be busy. */
-			if (one->gpus)
+			if (one->n_addresses)
 				ask_probe(asked, roots, one, i);
 			break;
 		case SENSOR_PROMETHEUS:

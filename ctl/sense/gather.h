@@ -13,14 +13,15 @@
 /**
  * struct gathered - a workload and what its sensors say
  * @workload: which
- * @addresses: of its GPUs, @gpus of them
- * @gpus: number of @addresses
+ * @addresses: of its GPUs that are functions of their cards
+ * @n_addresses: number of @addresses
+ * @gpus: number of its GPUs
  * @readings: filled: one for each sensor
  */
 struct gathered {
 	struct sense_workload workload;
 	char **addresses;
-	uint32_t gpus;
+	uint32_t n_addresses, gpus;
 	struct reading readings[SENSE_SENSORS_MAX];
 };
 

@@ -210,6 +210,83 @@ static void test_random(void)
 	tap_counted("plan.moves", moved);
 }
 
+/* Tenants are guaranteed GPUs, one of them without a workload here. */
+static void make_guaranteed(struct plan_instance *in)
+{
+	size_t i;
+
+	make(in);
+	for (i = 0; i < in->n_tenants; i++)
+		in->tenants[i].guarantee = below(4);
+	plan_add_tenant(in, "absent");
+	in->tenants[in->n_tenants - 1].guarantee = below(5);
+}
+
+/* What the best plan found costs that begins with the moves that are made, and these. */
+static double cost_after(const struct plan_instance *in, const struct plan_moves *moves,
+			 unsigned int effort)
+{
+	struct plan_workload works[8];
+	struct plan_instance after = *in;
+	struct plan_options how = { .sweeps = 20, .effort = effort };
+	struct fault fault = { "" };
+	struct plan_solution s;
+	double cost = 0;
+	size_t i, j;
+
+	after.workloads = works;
+	for (i = 0; i < in->n_workloads; i++) {
+		works[i] = in->workloads[i];
+		works[i].keep = 1;
+	}
+	for (i = 0; i < moves->n; i++) {
+		struct plan_move *m = &moves->items[i];
+		int64_t more[3] = { 0 };
+
+		for (j = 0; j < m->n_to; j++)
+			more[m->to[j].pool] += m->to[j].gpus;
+		for (j = 0; j < m->n_from; j++)
+			more[m->from[j].pool] -= m->from[j].gpus;
+		for (j = 0; j < in->n_pools; j++)
+			cost += more[j] > 0 ? (double)more[j] * in->pools[j].attach_s :
+					      (double)-more[j] * in->pools[j].detach_s;
+		works[m->workload].now = m->to;
+		works[m->workload].n_now = m->n_to;
+	}
+	if (plan_solve(&after, &how, &s, &fault))
+		ok(false, "%s", fault.text);
+	cost += s.cost.total;
+	plan_solution_free(&s);
+	return cost;
+}
+
+/* Moves that are made save what they are to save, also where somebody is put off. */
+static void test_worth_random(void)
+{
+	size_t bad = 0, moved = 0, off = 0, i, j;
+
+	for (i = 0; i < RANDOM; i++) {
+		struct plan_options how = { .sweeps = 20, .effort = 4 };
+		struct fault fault = { "" };
+		struct plan_instance in;
+		struct plan_step step;
+
+		make_guaranteed(&in);
+		if (plan_step(&in, NULL, &how, 10, &step, &fault))
+			ok(false, "%s", fault.text);
+		bad += step.moves.n && cost_after(&in, &step.moves, 4) > step.waiting &&
+		       cost_after(&in, &step.moves, 200) > step.waiting;
+		moved += !!step.moves.n;
+		for (j = 0; j < step.moves.n_off && step.moves.n; j++)
+			off += step.moves.off[j].reason == PLAN_OFF_ROOM;
+		plan_step_free(&step);
+		plan_instance_free(&in);
+	}
+	is_int((intmax_t)bad, 0, "after the moves it costs less than waiting");
+	ok(moved > RANDOM / 4, "%zu steps move something", moved);
+	ok(off > 0, "%zu workloads are put off in them", off);
+}
+
 #define HEAD "{\"gpufabric_plan\":1,\"intervals\":10,\"interval_s\":60,\"attach_s\":%s,\n"
 #define FABRIC "\"kinds\":[{\"name\":\"k\"}],\"switches\":[{\"name\":\"s\"}],\"hosts\":[{\"name\":\"h\"}],\n" \
 	       "\"pools\":[{\"switch\":\"s\",\"kind\":\"k\",\"gpus\":8}],\n"
@@ -459,6 +536,49 @@ static void test_file(void)
 		"f:2:72: a name has 1 to 63 bytes, and no control characters");
 }
 
+/* red has 2 of 4 GPUs, 2 are guaranteed to blue, who has no workload; green asks for @ask. */
+static size_t moves_beside_guarantee(const char *kind, unsigned int ask, struct plan_step *step)
+{
+	char *text = mem_printf(
+		"{\"gpufabric_plan\":1,\"intervals\":10,\"interval_s\":60,\"attach_s\":1,\"detach_s\":1,\n"
+		"\"kinds\":[{\"name\":\"k\"}],\"switches\":[{\"name\":\"s\"}],\"hosts\":[{\"name\":\"h\"}],\n"
+		"\"pools\":[{\"switch\":\"s\",\"kind\":\"k\",\"gpus\":4}],\n"
+		"\"tenants\":[{\"name\":\"blue\",\"guarantee\":2},{\"name\":\"red\"},{\"name\":\"green\"}],\n"
+		"\"workloads\":[{\"name\":\"w1\",\"tenant\":\"red\",\"kinds\":[\"k\"],\"gpus\":2,"
+		"\"now\":[{\"switch\":\"s\",\"kind\":\"k\",\"gpus\":2}]},\n"
+		"{\"name\":\"w2\",\"tenant\":\"green\",\"kinds\":[\"k\"],\"weight\":3,\"gpus\":%u%s}]}",
+		ask, kind);
+	struct plan_ahead ahead = { .quantile = 0.9 };
+	struct plan_options how = { 0 };
+	struct plan_instance in = { 0 };
+	struct fault fault = { "" };
+
+	memset(step, 0, sizeof(*step));
+	if (plan_read_onto(&in, &ahead, "f", text, strlen(text), &fault) ||
+	    plan_step(&in, &ahead, &how, 10, step, &fault))
+		ok(false, "%s", fault.text);
+	plan_instance_free(&in);
+	plan_ahead_free(&ahead);
+	free(text);
+	return step->moves.n;
+}
+
+static void test_guarantee(void)
+{
+	struct plan_step step;
+
+	is_int((intmax_t)moves_beside_guarantee(",\"gang\":true", 4, &step), 0,
+	       "nobody gives for who cannot get, as GPUs are guaranteed to others");
+	ok(step.cost >= step.waiting, "nor does the plan count on it");
+	plan_step_free(&step);
+	is_int((intmax_t)moves_beside_guarantee(",\"gang\":true", 2, &step), 2, "who can get is given");
+	is_int(step.moves.items[0].action, PLAN_RELEASE, "what another has");
+	plan_step_free(&step);
+	is_int((intmax_t)moves_beside_guarantee("", 4, &step), 2, "and who can use less gets what can be had");
+	is_int(step.moves.items[1].to[0].gpus, 2, "which is no GPU of the guarantee");
+	plan_step_free(&step);
+}
+
 /* The reason for which the step says that a workload is not moved; PLAN_OFFS: none. */
 static enum plan_off off_of(const struct plan_step *step, uint32_t workload)
 {
@@ -506,6 +626,13 @@ static void test_reasons(void)
 	ahead.sets[0].refused = true;
 	moves_of_module(&in, &ahead, "", &step);
 	is_int(off_of(&step, 0), PLAN_OFF_REFUSED, "and who refused");
+	done(&in, &ahead, &step);
+
+	module(&in, &ahead, 0, 1000);
+	ahead.failed = mem_zalloc(1, sizeof(*ahead.failed));
+	ahead.failed[ahead.n_failed++] = "b";
+	is_int((intmax_t)moves_of_module(&in, &ahead, "", &step), 0, "nobody gives for one whose move just failed");
+	is_int(off_of(&step, 1), PLAN_OFF_FAILED, "as is said");
 	done(&in, &ahead, &step);
 
 	module(&in, &ahead, 0, 2);
@@ -600,7 +727,9 @@ static void test_demand(void)
 int main(void)
 {
 	test_random();
+	test_worth_random();
 	test_worth();
+	test_guarantee();
 	test_module();
 	test_reasons();
 	test_report();

@@ -98,6 +98,13 @@ stepped_twice()
 	[ -n "$(sed -nE 's/^minute ([0-9]+): .*/\1/p' "$dir"/out | uniq -d)" ]
 }
 
+# Steps of the planner since its start, also those that failed; a minute may begin meanwhile.
+few_steps()
+{
+	sleep 10
+	[ "$(grep -c '^minute \|^gpuctl.*: minute ' "$1")" -le 2 ]
+}
+
 check "the modules load" load own switches=1 slots=4 latency_ms=5 'gpus=*:h100-80:off' || bail_out "no simulator"
 check "the GPUs are known" gpuctl scan
 mkdir -p $dir/series
@@ -207,6 +214,34 @@ is "$(all_have)" "2 0 2" "and moves"
 kill $planner
 wait $planner 2>/dev/null
 check "all is released" eval "gpuctl release train && gpuctl release serve"
+
+note "nothing announces the end of an epoch, and a step that failed is not made anew at once"
+minute=$(($(date +%s) / 60))
+cat >$dir/epoch.json <<-END
+	{ "gpufabric_plan": 1, "intervals": 10, "interval_s": 60,
+	  "workloads": [ { "name": "late", "kinds": ["h100-pcie-80"], "history": [2],
+	                   "epochs": [$((minute - 1)), $((minute + 100))] } ] }
+END
+gpuctl plan run $dir/epoch.json >$dir/out 2>$dir/err &
+planner=$!
+check "a workload without a composition waits for the end of its epoch" \
+	wait_for 60 grep -q "late *put off: needs 2, has 0, which it keeps" $dir/out
+check "there is one step a minute" few_steps $dir/out
+kill $planner
+wait $planner 2>/dev/null
+check "train has four GPUs again" gpuctl compose train --gpus 4
+was_at_boundary 5
+gpuctl plan run $dir/demand.json $dir/series >$dir/out 2>$dir/err &
+planner=$!
+check "its boundary is awaited" wait_for 60 grep -q "put off: it waits for its next boundary" $dir/out
+mv $dir/demand.json $dir/gone.json
+check "it is announced while the demand cannot be read" gpuctl notify --boundary train
+check "which is said" wait_for 60 grep -q demand.json $dir/err
+check "once a minute" few_steps $dir/err
+mv $dir/gone.json $dir/demand.json
+kill $planner
+wait $planner 2>/dev/null
+check "train is released" gpuctl release train
 rm -rf $dir $boundaries /run/gpuctl-plan.json
 check "the modules unload" unload
 finish

@@ -87,6 +87,11 @@ in_mode()
 	exec 9<&-
 	check "$mode: two GPUs" gpuctl compose pair "--exclude=$(name 3)" "--exclude=$(name 4)" --gpus 2
 	is "$(held_by 1) $(held_by 0)" "pair null" "$mode: are those of one card"
+	mkdir -p /etc/gpuctl/workloads.d
+	printf 'sensor = amdgpu busy\ntarget = 50\nmax = 4\n' >/etc/gpuctl/workloads.d/pair
+	is "$(gpuctl -n -j demand --folder /tmp/demand | jq '.demand[] | select(.workload == "pair") | .gpus')" 2 \
+		"$mode: the demand of a workload counts both"
+	rm -r /etc/gpuctl/workloads.d
 	check_fails "$mode: more than there are cannot be had" gpuctl compose many --gpus 4
 	check "$mode: as many as there are can" gpuctl compose rest --gpus 3
 	is "$(gpuctl -j list | jq -r '[.compositions[] | "\(.name) \(.gpus) \(.slots | length)"] | join(" ")')" \
