@@ -605,17 +605,17 @@ static int open_stack(struct stack *s, const struct model_plan *plan)
 	return 0;
 }
 
-/* "PATH|PATH FAMILY": @path gets the first that the file has, or the last. */
-static void part_named(struct stack *s, const char *text, char path[64], struct expr_value *out)
+/*
+ * Of a text part with a word that nobody knows: the family whose keys it has, before the one
+ * that its surroundings mostly have.
+ */
+static const struct cat_family *unknown_text(struct stack *s, const char *word,
+					     const struct expr_facts *facts)
 {
-	size_t n;
+	const struct cat_family *family = family_guess(s->plan->families, facts);
 
-	do {
-		n = strcspn(text, "| ");
-		snprintf(path, 64, "%.*s", (int)(n < 60 ? n : 60), text);
-		expr_fact(s->facts, path, out);
-		text += n + 1;
-	} while (out->kind != EXPR_OBJECT && text[-1] == '|');
+	snprintf(s->model->unknown_text, sizeof(s->model->unknown_text), "%.60s", word);
+	return family && strcmp(family->id, FAMILY_ROOT) ? family : NULL;
 }
 
 /* "PATH FAMILY": the part of the file, and what it is if it does not say. */
@@ -626,7 +626,7 @@ static const struct cat_family *inner_family(struct stack *s, const char *text, 
 	char path[64];
 	size_t len = strcspn(text, " ");
 
-	part_named(s, text, path, &value);
+	family_inner(s->facts, text, path, &value);
 	if (value.kind == EXPR_OBJECT) {
 		inner->own.get = s->facts->get;
 		inner->own.node = value.node;
@@ -635,6 +635,8 @@ static const struct cat_family *inner_family(struct stack *s, const char *text, 
 		expr_fact(inner->facts, "model_type", &value);
 		if (value.kind == EXPR_TEXT)
 			family = family_of_word(s->plan->families, "model_types", value.text);
+		if (value.kind == EXPR_TEXT && !family && inner->forced != GROUP_VISION)
+			family = unknown_text(s, value.text, inner->facts);
 		/* an outer word within is of no use: it would look for itself */
 		if (family && family_text(family, "text.model"))
 			family = NULL;
@@ -682,7 +684,7 @@ static int build_encoder(struct stack *s, const char *text)
 	/* the text model can be sized without: what is not counted is named */
 	s->sums->in[GROUP_VISION] = before;
 	s->f->text[0] = '\0';
-	part_named(s, text, part, &value);
+	family_inner(s->facts, text, part, &value);
 	cat_model_leave_out(s->model, part);
 	return 0;
 }
@@ -741,17 +743,6 @@ static void take_sums(const struct sums *sums, struct model_params *p)
 	p->active = saturate(all - sums->idle);
 }
 
-static void clear_counts(struct cat_model *m)
-{
-	memset(&m->params, 0, sizeof(m->params));
-	memset(m->lora_sides, 0, sizeof(m->lora_sides));
-	m->left_out[0] = '\0';
-	m->short_list[0] = '\0';
-	m->n_caches = 0;
-	m->state_bytes = 0;
-	m->index_bytes = 0;
-}
-
 int cat_model_build(const struct model_plan *plan, struct cat_model *m, struct fault *f)
 {
 	const char *text = family_text(plan->family, "text.model");
@@ -770,7 +761,7 @@ int cat_model_build(const struct model_plan *plan, struct cat_model *m, struct f
 		return fault_set(f, ENOMEM, "out of memory");
 	outer.sums = sums;
 	inner.sums = sums;
-	clear_counts(m);
+	cat_model_clear_counts(m);
 	if (text)
 		inner.family = inner_family(&outer, text, &inner);
 	/* what is read within is a model that holds no other */

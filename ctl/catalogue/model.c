@@ -194,6 +194,18 @@ void cat_model_leave_out(struct cat_model *m, const char *part)
 	snprintf(m->left_out + n, sizeof(m->left_out) - n, "%s%.40s", n ? ", " : "", part);
 }
 
+void cat_model_clear_counts(struct cat_model *m)
+{
+	memset(&m->params, 0, sizeof(m->params));
+	memset(m->lora_sides, 0, sizeof(m->lora_sides));
+	m->left_out[0] = '\0';
+	m->short_list[0] = '\0';
+	m->unknown_text[0] = '\0';
+	m->n_caches = 0;
+	m->state_bytes = 0;
+	m->index_bytes = 0;
+}
+
 const char *cat_model_nonsense(const struct cat_model *m)
 {
 	if (m->kv_heads && m->heads % m->kv_heads)
