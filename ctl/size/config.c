@@ -112,7 +112,8 @@ void size_model_drop(struct cat_model *model)
 /* Parts of a file that may have weights, by their key. */
 static bool is_part(const char *key)
 {
-	static const char *const words[] = { "img_processor", "embd_layer", "audio_processor" };
+	static const char *const words[] = { "img_processor", "embd_layer", "audio_processor",
+					     "vision_encoder", "multimodal" };
 	static const char *const others[] = {
 		"quant",	"compress", "generation",
 		"transformers", "attn",	    "attention",
