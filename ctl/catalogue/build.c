@@ -458,23 +458,13 @@ static int build_part(struct stack *s, const struct family_part *part)
 
 /* --- numbers of the shape -------------------------------------------------------- */
 
-/* The first fact that a variable is taken from, for people who look for it in the file. */
-static void fact_name(struct stack *s, const char *name, char out[64])
-{
-	const char *text = family_text(s->family, name);
-	const char *at = text ? strchr(text, '@') : NULL;
-	size_t n = at ? strspn(at + 1, "abcdefghijklmnopqrstuvwxyz0123456789_.") : 0;
-
-	snprintf(out, 64, "%.*s", n ? (int)n : 60, n ? at + 1 : name);
-}
-
 static int check_number(struct stack *s, const char *name, const struct expr_value *value)
 {
 	char path[EXPR_PATH_MAX];
 
 	if (value->kind == EXPR_ABSENT)
 		return 0;
-	fact_name(s, name, path);
+	family_fact(s->family, name, path);
 	if (*s->scope.path)
 		memcpy(path, s->scope.path, sizeof(path));
 	if (!strcmp(name, "head_dim") && value->kind == EXPR_NUMBER &&
@@ -570,7 +560,7 @@ static int check_needs(struct stack *s)
 			err = check_number(s, name, &value);
 		if (err)
 			return err;
-		fact_name(s, name, key);
+		family_fact(s->family, name, key);
 		if (value.kind == EXPR_ABSENT)
 			return no_number(s, name, key);
 		if (value.kind == EXPR_NUMBER && !value.number && s->facts && *s->scope.path)
@@ -685,8 +675,7 @@ static int build_encoder(struct stack *s, const char *text)
 	s->sums->in[GROUP_VISION] = before;
 	s->f->text[0] = '\0';
 	family_inner(s->facts, text, part, &value);
-	cat_model_leave_out(s->model, part);
-	return 0;
+	return cat_model_leave_out(s->model, part, strlen(part));
 }
 
 static int build_encoders(struct stack *s)
@@ -701,6 +690,26 @@ static int build_encoders(struct stack *s)
 		if (s->facts && dot && !strcmp(dot, end) &&
 		    strcmp(s->family->line[i].key, "text.model"))
 			err = build_encoder(s, s->family->line[i].value);
+	}
+	return err;
+}
+
+/* What joins encoders and text: the text model can be sized without, too. */
+static int build_joints(struct stack *s)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < s->family->n_parts; i++) {
+		const struct family_part *part = &s->family->part[i];
+		u128 before = s->sums->in[GROUP_VISION];
+
+		err = build_part(s, part);
+		if (!err || err == -ENOMEM || group_of(s, part) != GROUP_VISION)
+			continue;
+		s->sums->in[GROUP_VISION] = before;
+		s->f->text[0] = '\0';
+		err = cat_model_leave_out(s->model, part->name, part->len);
 	}
 	return err;
 }
@@ -777,7 +786,7 @@ int cat_model_build(const struct model_plan *plan, struct cat_model *m, struct f
 	if (!err && text)
 		err = open_stack(&outer, plan);
 	if (!err && text)
-		err = build_parts(&outer);
+		err = build_joints(&outer);
 	if (!err)
 		err = build_encoders(text ? &outer : &inner);
 	if (!err)

@@ -392,3 +392,12 @@ void family_inner(const struct expr_facts *facts, const char *text, char path[64
 		text += n + 1;
 	} while (out->kind != EXPR_OBJECT && text[-1] == '|');
 }
+
+void family_fact(const struct cat_family *family, const char *name, char out[64])
+{
+	const char *text = family_text(family, name);
+	const char *at = text ? strchr(text, '@') : NULL;
+	size_t n = at ? strspn(at + 1, "abcdefghijklmnopqrstuvwxyz0123456789_.") : 0;
+
+	snprintf(out, 64, "%.*s", n ? (int)n : 60, n ? at + 1 : name);
+}

@@ -103,6 +103,9 @@ const struct cat_family *family_of_word(const struct cat_families *families, con
 const struct cat_family *family_guess(const struct cat_families *families,
 				      const struct expr_facts *facts);
 
+/* The first fact that a variable is taken from, for people who look for it in the file. */
+void family_fact(const struct cat_family *family, const char *name, char out[64]);
+
 /* Of "PATH|PATH FAMILY": @path gets the first that the facts have, or the last. */
 void family_inner(const struct expr_facts *facts, const char *text, char path[64],
 		  struct expr_value *out);

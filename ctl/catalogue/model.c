@@ -187,11 +187,13 @@ static const char *missing_key(const struct cat_model *m)
 	return m->source ? NULL : "source";
 }
 
-void cat_model_leave_out(struct cat_model *m, const char *part)
+int cat_model_leave_out(struct cat_model *m, const char *part, size_t len)
 {
 	size_t n = strlen(m->left_out);
 
-	snprintf(m->left_out + n, sizeof(m->left_out) - n, "%s%.40s", n ? ", " : "", part);
+	snprintf(m->left_out + n, sizeof(m->left_out) - n, "%s%.*s", n ? ", " : "",
+		 (int)(len < 40 ? len : 40), part);
+	return 0;
 }
 
 void cat_model_clear_counts(struct cat_model *m)

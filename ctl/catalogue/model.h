@@ -183,8 +183,8 @@ struct model_number {
 /* What cat_model_build() counts, from nothing. */
 void cat_model_clear_counts(struct cat_model *model);
 
-/* Adds @part to @left_out. */
-void cat_model_leave_out(struct cat_model *model, const char *part);
+/* Adds @part, @len long, to @left_out. Returns 0. */
+int cat_model_leave_out(struct cat_model *model, const char *part, size_t len);
 
 /* Ends with a NULL key. */
 extern const struct model_number model_numbers[];

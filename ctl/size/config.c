@@ -156,7 +156,7 @@ static void name_left_out(struct json_object *config, const struct json_object *
 		if (json_object_is_type(value, json_type_object) && value != part &&
 		    json_object_object_length(value) && is_part(key) &&
 		    !family_reads(family, key) && !family_reads(model->text_family, key))
-			cat_model_leave_out(model, key);
+			cat_model_leave_out(model, key, strlen(key));
 	}
 }
 

@@ -373,6 +373,9 @@ static void remarks(void)
 	     "architecture \"mistral9\" is not known: read like deepseek, whose keys it has");
 	says("{\"model_type\":\"mistral3\",\"text_config\":{\"model_type\":\"mistral9\",\"num_key_value_heads\":4," SHAPE "}}",
 	     "architecture \"mistral9\" is not known: read like mistral, the");
+	says("{\"model_type\":\"deepseek_vl_v2\",\"vision_config\":{\"width\":{\"odd\":1}},"
+	     "\"language_config\":{\"model_type\":\"llama\",\"num_key_value_heads\":4," SHAPE "}}",
+	     "joint, vision_config of the file is not counted");
 	says("{\"model_type\":\"llama\"," SHAPE ",\"talker_config\":{\"hidden_size\":64}}",
 	     "talker_config of the file is not counted");
 	says("{\"model_type\":\"llama\"," SHAPE ",\"quantization_config\":{\"a\":1}}",
