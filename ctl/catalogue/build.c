@@ -458,23 +458,13 @@ static int build_part(struct stack *s, const struct family_part *part)
 
 /* --- numbers of the shape -------------------------------------------------------- */
 
-/* The first fact that a variable is taken from, for people who look for it in the file. */
-static void fact_name(struct stack *s, const char *name, char out[64])
-{
-	const char *text = family_text(s->family, name);
-	const char *at = text ? strchr(text, '@') : NULL;
-	size_t n = at ? strspn(at + 1, "abcdefghijklmnopqrstuvwxyz0123456789_.") : 0;
-
-	snprintf(out, 64, "%.*s", n ? (int)n : 60, n ? at + 1 : name);
-}
-
 static int check_number(struct stack *s, const char *name, const struct expr_value *value)
 {
 	char path[EXPR_PATH_MAX];
 
 	if (value->kind == EXPR_ABSENT)
 		return 0;
-	fact_name(s, name, path);
+	family_fact(s->family, name, path);
 	if (*s->scope.path)
 		memcpy(path, s->scope.path, sizeof(path));
 	if (!strcmp(name, "head_dim") && value->kind == EXPR_NUMBER &&
@@ -570,7 +560,7 @@ static int check_needs(struct stack *s)
 			err = check_number(s, name, &value);
 		if (err)
 			return err;
-		fact_name(s, name, key);
+		family_fact(s->family, name, key);
 		if (value.kind == EXPR_ABSENT)
 			return no_number(s, name, key);
 		if (value.kind == EXPR_NUMBER && !value.number && s->facts && *s->scope.path)
@@ -605,17 +595,17 @@ static int open_stack(struct stack *s, const struct model_plan *plan)
 	return 0;
 }
 
-/* "PATH|PATH FAMILY": @path gets the first that the file has, or the last. */
-static void part_named(struct stack *s, const char *text, char path[64], struct expr_value *out)
+/*
+ * Of a text part with a word that nobody knows: the family whose keys it has, before the one
+ * that its surroundings mostly have.
+ */
+static const struct cat_family *unknown_text(struct stack *s, const char *word,
+					     const struct expr_facts *facts)
 {
-	size_t n;
+	const struct cat_family *family = family_guess(s->plan->families, facts);
 
-	do {
-		n = strcspn(text, "| ");
-		snprintf(path, 64, "%.*s", (int)(n < 60 ? n : 60), text);
-		expr_fact(s->facts, path, out);
-		text += n + 1;
-	} while (out->kind != EXPR_OBJECT && text[-1] == '|');
+	snprintf(s->model->unknown_text, sizeof(s->model->unknown_text), "%.60s", word);
+	return family && strcmp(family->id, FAMILY_ROOT) ? family : NULL;
 }
 
 /* "PATH FAMILY": the part of the file, and what it is if it does not say. */
@@ -626,7 +616,7 @@ static const struct cat_family *inner_family(struct stack *s, const char *text, 
 	char path[64];
 	size_t len = strcspn(text, " ");
 
-	part_named(s, text, path, &value);
+	family_inner(s->facts, text, path, &value);
 	if (value.kind == EXPR_OBJECT) {
 		inner->own.get = s->facts->get;
 		inner->own.node = value.node;
@@ -635,6 +625,8 @@ static const struct cat_family *inner_family(struct stack *s, const char *text, 
 		expr_fact(inner->facts, "model_type", &value);
 		if (value.kind == EXPR_TEXT)
 			family = family_of_word(s->plan->families, "model_types", value.text);
+		if (value.kind == EXPR_TEXT && !family && inner->forced != GROUP_VISION)
+			family = unknown_text(s, value.text, inner->facts);
 		/* an outer word within is of no use: it would look for itself */
 		if (family && family_text(family, "text.model"))
 			family = NULL;
@@ -682,9 +674,8 @@ static int build_encoder(struct stack *s, const char *text)
 	/* the text model can be sized without: what is not counted is named */
 	s->sums->in[GROUP_VISION] = before;
 	s->f->text[0] = '\0';
-	part_named(s, text, part, &value);
-	cat_model_leave_out(s->model, part);
-	return 0;
+	family_inner(s->facts, text, part, &value);
+	return cat_model_leave_out(s->model, part, strlen(part));
 }
 
 static int build_encoders(struct stack *s)
@@ -699,6 +690,26 @@ static int build_encoders(struct stack *s)
 		if (s->facts && dot && !strcmp(dot, end) &&
 		    strcmp(s->family->line[i].key, "text.model"))
 			err = build_encoder(s, s->family->line[i].value);
+	}
+	return err;
+}
+
+/* What joins encoders and text: the text model can be sized without, too. */
+static int build_joints(struct stack *s)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < s->family->n_parts; i++) {
+		const struct family_part *part = &s->family->part[i];
+		u128 before = s->sums->in[GROUP_VISION];
+
+		err = build_part(s, part);
+		if (!err || err == -ENOMEM || group_of(s, part) != GROUP_VISION)
+			continue;
+		s->sums->in[GROUP_VISION] = before;
+		s->f->text[0] = '\0';
+		err = cat_model_leave_out(s->model, part->name, part->len);
 	}
 	return err;
 }
@@ -741,17 +752,6 @@ static void take_sums(const struct sums *sums, struct model_params *p)
 	p->active = saturate(all - sums->idle);
 }
 
-static void clear_counts(struct cat_model *m)
-{
-	memset(&m->params, 0, sizeof(m->params));
-	memset(m->lora_sides, 0, sizeof(m->lora_sides));
-	m->left_out[0] = '\0';
-	m->short_list[0] = '\0';
-	m->n_caches = 0;
-	m->state_bytes = 0;
-	m->index_bytes = 0;
-}
-
 int cat_model_build(const struct model_plan *plan, struct cat_model *m, struct fault *f)
 {
 	const char *text = family_text(plan->family, "text.model");
@@ -770,7 +770,7 @@ int cat_model_build(const struct model_plan *plan, struct cat_model *m, struct f
 		return fault_set(f, ENOMEM, "out of memory");
 	outer.sums = sums;
 	inner.sums = sums;
-	clear_counts(m);
+	cat_model_clear_counts(m);
 	if (text)
 		inner.family = inner_family(&outer, text, &inner);
 	/* what is read within is a model that holds no other */
@@ -786,7 +786,7 @@ int cat_model_build(const struct model_plan *plan, struct cat_model *m, struct f
 	if (!err && text)
 		err = open_stack(&outer, plan);
 	if (!err && text)
-		err = build_parts(&outer);
+		err = build_joints(&outer);
 	if (!err)
 		err = build_encoders(text ? &outer : &inner);
 	if (!err)

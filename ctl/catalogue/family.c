@@ -5,6 +5,7 @@
  * say otherwise. Linked once, a line is found by bisection.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -337,4 +338,66 @@ const struct cat_family *family_of_word(const struct cat_families *families, con
 		if (has_word(family_own_text(&families->item[i - 1], key), word))
 			return &families->item[i - 1];
 	return NULL;
+}
+
+/* Number of keys that a family would know the facts by, 0 if they lack one of them. */
+static unsigned int likeness(const struct cat_family *family, const struct expr_facts *facts)
+{
+	const char *list = family_own_text(family, "guess");
+	struct expr_value value;
+	unsigned int found = 0;
+	char key[64];
+	size_t len;
+
+	for (; list && *list; list += len) {
+		list += strspn(list, " \t");
+		len = strcspn(list, " \t");
+		if (!len || len >= sizeof(key))
+			continue;
+		snprintf(key, sizeof(key), "%.*s", (int)len, list);
+		expr_fact(facts, key, &value);
+		if (value.kind == EXPR_ABSENT)
+			return 0;
+		found++;
+	}
+	return found;
+}
+
+const struct cat_family *family_guess(const struct cat_families *families,
+				      const struct expr_facts *facts)
+{
+	const struct cat_family *best = family_get(families, FAMILY_ROOT);
+	unsigned int most = 0, found;
+	size_t i;
+
+	for (i = 0; i < families->n; i++) {
+		found = likeness(&families->item[i], facts);
+		if (found > most) {
+			most = found;
+			best = &families->item[i];
+		}
+	}
+	return best;
+}
+
+void family_inner(const struct expr_facts *facts, const char *text, char path[64],
+		  struct expr_value *out)
+{
+	size_t n;
+
+	do {
+		n = strcspn(text, "| ");
+		snprintf(path, 64, "%.*s", (int)(n < 60 ? n : 60), text);
+		expr_fact(facts, path, out);
+		text += n + 1;
+	} while (out->kind != EXPR_OBJECT && text[-1] == '|');
+}
+
+void family_fact(const struct cat_family *family, const char *name, char out[64])
+{
+	const char *text = family_text(family, name);
+	const char *at = text ? strchr(text, '@') : NULL;
+	size_t n = at ? strspn(at + 1, "abcdefghijklmnopqrstuvwxyz0123456789_.") : 0;
+
+	snprintf(out, 64, "%.*s", n ? (int)n : 60, n ? at + 1 : name);
 }

@@ -11,6 +11,7 @@
 
 #include "base/conf.h"
 #include "base/fault.h"
+#include "expr.h"
 
 /* What every family is like unless it says. */
 #define FAMILY_ROOT "transformer"
@@ -97,6 +98,17 @@ const struct cat_family *family_get(const struct cat_families *families, const c
 /* By a file's word, as "model_types" or "gguf" (@key) list it; NULL if none does. */
 const struct cat_family *family_of_word(const struct cat_families *families, const char *key,
 					const char *word);
+
+/* Of a word that nobody knows: the family whose "guess" keys are there, or what all are like. */
+const struct cat_family *family_guess(const struct cat_families *families,
+				      const struct expr_facts *facts);
+
+/* The first fact that a variable is taken from, for people who look for it in the file. */
+void family_fact(const struct cat_family *family, const char *name, char out[64]);
+
+/* Of "PATH|PATH FAMILY": @path gets the first that the facts have, or the last. */
+void family_inner(const struct expr_facts *facts, const char *text, char path[64],
+		  struct expr_value *out);
 
 /* Number of the line with this key, or -1. */
 int family_line(const struct cat_family *family, const char *key, size_t len);

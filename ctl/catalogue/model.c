@@ -187,11 +187,25 @@ static const char *missing_key(const struct cat_model *m)
 	return m->source ? NULL : "source";
 }
 
-void cat_model_leave_out(struct cat_model *m, const char *part)
+int cat_model_leave_out(struct cat_model *m, const char *part, size_t len)
 {
 	size_t n = strlen(m->left_out);
 
-	snprintf(m->left_out + n, sizeof(m->left_out) - n, "%s%.40s", n ? ", " : "", part);
+	snprintf(m->left_out + n, sizeof(m->left_out) - n, "%s%.*s", n ? ", " : "",
+		 (int)(len < 40 ? len : 40), part);
+	return 0;
+}
+
+void cat_model_clear_counts(struct cat_model *m)
+{
+	memset(&m->params, 0, sizeof(m->params));
+	memset(m->lora_sides, 0, sizeof(m->lora_sides));
+	m->left_out[0] = '\0';
+	m->short_list[0] = '\0';
+	m->unknown_text[0] = '\0';
+	m->n_caches = 0;
+	m->state_bytes = 0;
+	m->index_bytes = 0;
 }
 
 const char *cat_model_nonsense(const struct cat_model *m)

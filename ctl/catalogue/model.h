@@ -109,6 +109,7 @@ struct cat_family;
  * @lora_sides: rows and columns of all matrices of a target; @gated: the MLP
  * multiplies two branches; @text_family: of the part that reads and writes;
  * @left_out: parts of the file that are not counted, "" if there are none;
+ * @unknown_text: what the text part calls itself, if no family is called so, or "";
  * @short_list: a list that has no entry for some layers, "" if there is none;
  * @moe_ffn_guessed: the file does not say how wide an expert is.
  *
@@ -157,6 +158,7 @@ struct cat_model {
 	const struct cat_family *text_family;
 	char left_out[96];
 	char short_list[128];
+	char unknown_text[64];
 	bool moe_ffn_guessed;
 
 	bool whole;
@@ -178,8 +180,11 @@ struct model_number {
 	uint64_t max;
 };
 
-/* Adds @part to @left_out. */
-void cat_model_leave_out(struct cat_model *model, const char *part);
+/* What cat_model_build() counts, from nothing. */
+void cat_model_clear_counts(struct cat_model *model);
+
+/* Adds @part, @len long, to @left_out. Returns 0. */
+int cat_model_leave_out(struct cat_model *model, const char *part, size_t len);
 
 /* Ends with a NULL key. */
 extern const struct model_number model_numbers[];

@@ -232,7 +232,8 @@ static void print_guess(struct ctl_ctx *ctx, const struct size_request *req,
 	else
 		text_add(&what, "the file does not say its architecture");
 	if (id)
-		text_add(&what, ": read like %s, whose keys it has", id);
+		text_add(&what, ": read like %s%s", id,
+			 family_own_text(family, "guess") ? ", whose keys it has" : "");
 	else
 		text_add(&what, ": read as a plain transformer by the usual keys");
 	out_note(ctx->out, "remarks", "", "%s%s, the interval is wide", what.text,

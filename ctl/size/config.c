@@ -48,45 +48,6 @@ static const struct cat_family *of_word(const struct cat_families *families, con
 	return word ? family_of_word(families, "model_types", word) : NULL;
 }
 
-/* Number of keys that a family would know this file by, 0 if it lacks one of them. */
-static unsigned int likeness(const struct cat_family *family, struct json_object *config)
-{
-	const char *list = family_own_text(family, "guess");
-	unsigned int found = 0;
-	char key[64];
-	size_t len;
-
-	for (; list && *list; list += len) {
-		list += strspn(list, " \t");
-		len = strcspn(list, " \t");
-		if (!len || len >= sizeof(key))
-			continue;
-		snprintf(key, sizeof(key), "%.*s", (int)len, list);
-		if (!facts_find(config, key))
-			return 0;
-		found++;
-	}
-	return found;
-}
-
-/* Of a word that nobody knows: the family whose keys the file has, or what all are like. */
-static const struct cat_family *guess(struct json_object *config,
-				      const struct cat_families *families)
-{
-	const struct cat_family *best = family_get(families, FAMILY_ROOT);
-	unsigned int most = 0, found;
-	size_t i;
-
-	for (i = 0; i < families->n; i++) {
-		found = likeness(&families->item[i], config);
-		if (found > most) {
-			most = found;
-			best = &families->item[i];
-		}
-	}
-	return best;
-}
-
 /*
  * The family of a file, and the part of the file that it is about: of an unknown
  * word around a known text model, the text model.
@@ -97,6 +58,7 @@ static const struct cat_family *family_of(struct json_object **config,
 	const char *word = facts_text(*config, "model_type");
 	const struct cat_family *family = of_word(families, word), *composite;
 	struct json_object *inner;
+	struct expr_facts facts;
 	size_t i;
 
 	*unknown = '\0';
@@ -112,9 +74,12 @@ static const struct cat_family *family_of(struct json_object **config,
 		if (family && composite && !family_text(family, "text.model"))
 			return composite;
 		*config = inner;
-		return family ? family : guess(inner, families);
+		if (family)
+			return family;
+		break;
 	}
-	return guess(*config, families);
+	facts = facts_of(*config);
+	return family_guess(families, &facts);
 }
 
 int size_model_finish(struct cat_model *model, const char *name, struct fault *f)
@@ -147,7 +112,8 @@ void size_model_drop(struct cat_model *model)
 /* Parts of a file that may have weights, by their key. */
 static bool is_part(const char *key)
 {
-	static const char *const words[] = { "img_processor", "embd_layer", "audio_processor" };
+	static const char *const words[] = { "img_processor", "embd_layer", "audio_processor",
+					     "vision_encoder", "multimodal" };
 	static const char *const others[] = {
 		"quant",	"compress", "generation",
 		"transformers", "attn",	    "attention",
@@ -190,7 +156,7 @@ static void name_left_out(struct json_object *config, const struct json_object *
 		if (json_object_is_type(value, json_type_object) && value != part &&
 		    json_object_object_length(value) && is_part(key) &&
 		    !family_reads(family, key) && !family_reads(model->text_family, key))
-			cat_model_leave_out(model, key);
+			cat_model_leave_out(model, key, strlen(key));
 	}
 }
 
@@ -217,6 +183,8 @@ int size_config_model(struct json_object *config, const struct cat_families *fam
 	facts.outer = part == config ? NULL : &outer;
 	facts.defaults = facts.outer ? family_own_text(plan.family, "defaults") : NULL;
 	err = cat_model_build(&plan, model, f);
+	if (!*unknown)
+		memcpy(unknown, model->unknown_text, sizeof(model->unknown_text));
 	if (!err) {
 		name_left_out(config, part, plan.family, model);
 		err = size_model_finish(model, "config.json", f);

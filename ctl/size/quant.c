@@ -350,6 +350,8 @@ static int read_groups(struct size_quant *q, struct json_object *groups, struct 
 			continue;
 		if (!first || is_class(first))
 			q->all = s;
+		else if (!strcmp(first, "Embedding"))
+			q->table = s;
 		else
 			err = add_list(q, targets, s, f);
 		if (!*q->name || s.bits < 5)

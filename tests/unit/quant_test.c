@@ -213,6 +213,10 @@ static void expressions(void)
 /* What says no bits is said, and never taken for something in silence. */
 static void silences(void)
 {
+	stanza("a group of tables", Q("\"quant_method\":\"compressed-tensors\",\"ignore\":[\"lm_head\"],"
+		"\"config_groups\":{\"group_0\":{\"targets\":[\"Linear\"],\"weights\":{" W4 "}},"
+		"\"group_1\":{\"targets\":[\"Embedding\"],\"weights\":{\"num_bits\":8,\"type\":\"int\","
+		"\"strategy\":\"channel\"}}}"), NULL, 4.125, 16, 8, "", false);
 	stanza("a cache alone", Q("\"quant_method\":\"compressed-tensors\",\"config_groups\":{},"
 		"\"kv_cache_scheme\":{\"num_bits\":8,\"type\":\"float\"}"), NULL, 16, 16, 16, "fp8", false);
 	unclear("gptq without bits", Q("\"quant_method\":\"gptq\",\"group_size\":128"), 4.15625);

@@ -368,6 +368,14 @@ static void remarks(void)
 	says("{\"model_type\":\"k9\"," SHAPE ",\"kv_lora_rank\":32,\"qk_rope_head_dim\":8,"
 	     "\"qk_nope_head_dim\":16,\"v_head_dim\":16}",
 	     "architecture \"k9\" is not known: read like deepseek");
+	says("{\"model_type\":\"mistral3\",\"text_config\":{\"model_type\":\"mistral9\"," SHAPE
+	     ",\"kv_lora_rank\":32,\"qk_rope_head_dim\":8,\"qk_nope_head_dim\":16,\"v_head_dim\":16}}",
+	     "architecture \"mistral9\" is not known: read like deepseek, whose keys it has");
+	says("{\"model_type\":\"mistral3\",\"text_config\":{\"model_type\":\"mistral9\",\"num_key_value_heads\":4," SHAPE "}}",
+	     "architecture \"mistral9\" is not known: read like mistral, the");
+	says("{\"model_type\":\"deepseek_vl_v2\",\"vision_config\":{\"width\":{\"odd\":1}},"
+	     "\"language_config\":{\"model_type\":\"llama\",\"num_key_value_heads\":4," SHAPE "}}",
+	     "joint, vision_config of the file is not counted");
 	says("{\"model_type\":\"llama\"," SHAPE ",\"talker_config\":{\"hidden_size\":64}}",
 	     "talker_config of the file is not counted");
 	says("{\"model_type\":\"llama\"," SHAPE ",\"quantization_config\":{\"a\":1}}",

@@ -29,6 +29,31 @@ SHAPE = [("general.architecture", "llama"), ("llama.embedding_length", HIDDEN),
          ("llama.feed_forward_length", FFN), ("llama.vocab_size", VOCAB)]
 
 
+# Published counts: 46.7 B; 675 B with an encoder of 2.5 B; 3.4 B and an encoder of 0.4 B
+MISTRAL = [
+    ("Mixtral-8x7B", {
+        "dim": 4096, "n_layers": 32, "head_dim": 128, "hidden_dim": 14336, "n_heads": 32,
+        "n_kv_heads": 8, "vocab_size": 32000,
+        "moe": {"num_experts_per_tok": 2, "num_experts": 8}}, 46702792704),
+    ("Mistral-Large-3", {
+        "dim": 7168, "n_layers": 61, "head_dim": 128, "hidden_dim": 16384, "n_heads": 128,
+        "n_kv_heads": 128, "vocab_size": 131072, "tied_embeddings": False, "q_lora_rank": 1536,
+        "qk_rope_head_dim": 64, "qk_nope_head_dim": 128, "kv_lora_rank": 512, "v_head_dim": 128,
+        "moe": {"first_k_dense_replace": 3, "num_experts": 128, "num_experts_per_tok": 4,
+                "expert_hidden_dim": 4096, "num_shared_experts": 1},
+        "vision_encoder": {"hidden_size": 1664, "num_channels": 3, "patch_size": 14,
+                           "intermediate_size": 8192, "num_hidden_layers": 48,
+                           "num_attention_heads": 16}}, 675980114048),
+    ("Ministral-3-3B", {
+        "dim": 3072, "n_layers": 26, "head_dim": 128, "hidden_dim": 9216, "n_heads": 32,
+        "n_kv_heads": 8, "vocab_size": 131072, "tied_embeddings": True,
+        "vision_encoder": {"hidden_size": 1024, "num_channels": 3, "patch_size": 14,
+                           "intermediate_size": 4096, "num_hidden_layers": 24,
+                           "num_attention_heads": 16, "adapter_bias": False,
+                           "mm_projector_id": "patch_merge", "spatial_merge_size": 2,
+                           "add_pre_mm_projector_layer_norm": True}}, 3849090048)]
+
+
 def text(word):
     raw = word.encode()
     return struct.pack("<Q", len(raw)) + raw
@@ -111,6 +136,17 @@ def main():
         said = size(folder)
         check(said.get("parameters") == 12247782400 and said["kv"] == 40 * 2 * 8 * 128 * 2,
               f"params.json has a shape: {said}")
+    for name, params, count in MISTRAL:
+        with tempfile.TemporaryDirectory() as folder:
+            write(folder, "params.json", json.dumps(params).encode())
+            said = size(folder)
+            check(said.get("parameters") == count and "width of an expert" not in said["remarks"],
+                  f"params.json of {name}: {said}")
+    with tempfile.TemporaryDirectory() as folder:
+        params = dict(MISTRAL[0][1], multimodal={"whisper": {"dim": 1}})
+        write(folder, "params.json", json.dumps(params).encode())
+        said = size(folder)
+        check("multimodal of the file is not counted" in said["remarks"], f"what is not read is named: {said}")
     with tempfile.TemporaryDirectory() as folder:
         write(folder, "config.json", json.dumps({
             "model_type": "llama", "hidden_size": 256, "num_hidden_layers": 1, "num_attention_heads": 4,
