@@ -79,10 +79,14 @@ static void kinds_leave(struct slurm_kinds *kinds, char *why)
 	kinds->left[kinds->n_left++] = why;
 }
 
-/* Names that may be typed for it: "h100" of h100-pcie-80, where no other kind begins so. */
+/*
+ * What may be typed for it: "h100" of h100-pcie-80, where no other kind of the pool begins so and the
+ * catalogue knows it by that word, as the Prolog asks gpuctl for it.
+ */
 static char *kind_word(const struct slurm_kinds *kinds, const struct slurm_kind *kind)
 {
 	size_t len = strcspn(kind->gpu->id, "-"), i;
+	char *word;
 
 	for (i = 0; i < kinds->n; i++) {
 		const char *other = kinds->items[i].gpu->id;
@@ -91,7 +95,11 @@ static char *kind_word(const struct slurm_kinds *kinds, const struct slurm_kind 
 		    !strncmp(other, kind->gpu->id, len))
 			return mem_strdup(kind->gpu->id);
 	}
-	return mem_printf("%.*s", (int)len, kind->gpu->id);
+	word = mem_printf("%.*s", (int)len, kind->gpu->id);
+	if (cat_gpu_answers(kind->gpu, word))
+		return word;
+	free(word);
+	return mem_strdup(kind->gpu->id);
 }
 
 static void count_slots_here(const struct session *session, const struct pool_seen *pool,

@@ -33,7 +33,6 @@ slurm_conf()
 		SlurmctldHost=a(10.88.0.1)
 		SlurmUser=slurm
 		StateSaveLocation=/var/lib/slurm/slurmctld
-		BatchStartTimeout=600
 		SlurmdTimeout=600
 		PartitionName=main Nodes=ALL Default=YES
 	END
@@ -60,7 +59,7 @@ nodes_are()
 # submit GPUS: a job that holds its GPUs until finish; prints its id.
 submit()
 {
-	on a "sbatch --parsable --gpus=demo:$1 -o /dev/null --wrap 'until [ -e /tmp/go.\$SLURM_JOB_ID ]; do sleep 1; done'"
+	on a "sbatch --parsable --gpus=demo-80:$1 -o /dev/null --wrap 'until [ -e /tmp/go.\$SLURM_JOB_ID ]; do sleep 1; done'"
 }
 
 finish_job()
@@ -96,7 +95,7 @@ composed()
 
 licences_used()
 {
-	on a scontrol -o show licenses | sed -n 's/^LicenseName=gf_demo .*Used=\([0-9]*\).*/\1/p'
+	on a scontrol -o show licenses | sed -n 's/^LicenseName=gf_demo-80 .*Used=\([0-9]*\).*/\1/p'
 }
 
 pool_is_whole()
@@ -130,8 +129,8 @@ done
 
 slurm_conf >"$rack/slurm.conf"
 for host in a b; do on $host gpuctl slurm config --file gres.conf; done >"$rack/gres.conf"
-like "$(cat "$rack/slurm.conf")" '^Licenses=gf_demo:8$' "the licences are the pool's"
-is "$(grep -cE '^NodeName=(a|b) .*Gres=gpu:demo:8' "$rack/slurm.conf")" 2 "each host has slots for all of it"
+like "$(cat "$rack/slurm.conf")" '^Licenses=gf_demo-80:8$' "the licences are the pool's"
+is "$(grep -cE '^NodeName=(a|b) .*Gres=gpu:demo-80:8' "$rack/slurm.conf")" 2 "each host has slots for all of it"
 for host in a b; do
 	check "$host: Slurm is configured" configure $host
 done

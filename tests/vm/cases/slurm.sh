@@ -84,6 +84,12 @@ like "$config" "^NodeName=n1 Gres=gpu:h100:5,gpu:l40s:1$" "its slots are for the
 like "$config" "# not counted: gpu4 of fabric manager rack: its kind is not known" "what is not counted is said"
 write
 is "$(gpuctl slurm check --folder $folder)" "nothing is missing" "and nothing is missing"
+mkdir -p $GPUCTL_CONFIG_DIR/gpus.d
+printf '[acme-48]\nname = Acme 48GB\nvendor = qemu\nform = pcie-card\nmemory_mib = 49140\npci = 1234:1111\nsource = this test\n' \
+	>$GPUCTL_CONFIG_DIR/gpus.d/acme.conf
+sed -i 's/nothing known/acme-48/' $program
+kind=$(gpuctl slurm config --node n1 | sed -n 's/^Licenses=.*gf_\(acme[^:]*\):1.*/\1/p')
+check "a kind of the admin's has a name that gpuctl knows it by" gpuctl size llama-3.1-8b --gpu "${kind:?}"
 : >$fm/down
 check_rc 1 "a manager that cannot be asked: no number is right then" gpuctl slurm config
 rm -r ${program%/*}
