@@ -59,7 +59,7 @@ nodes_are()
 # submit GPUS: a job that holds its GPUs until finish; prints its id.
 submit()
 {
-	on a "sbatch --parsable --gpus=demo-80:$1 -o /dev/null --wrap 'until [ -e /tmp/go.\$SLURM_JOB_ID ]; do sleep 1; done'"
+	on a "sbatch --parsable --gpus=demo-80:$1 -o /dev/null --wrap 'touch /tmp/runs.\$SLURM_JOB_ID; until [ -e /tmp/go.\$SLURM_JOB_ID ]; do sleep 1; done'"
 }
 
 finish_job()
@@ -86,6 +86,15 @@ reason_is()
 host_of()
 {
 	on a squeue -h -j "$1" -o %N
+}
+
+# Slurm calls a job running before its Prolog has ended.
+script_runs()
+{
+	local host
+
+	host=$(host_of "$1")
+	[ -n "$host" ] && on "$host" test -e "/tmp/runs.$1"
 }
 
 composed()
@@ -141,7 +150,7 @@ check "both nodes are idle" wait_for 120 nodes_are "idle idle" || bail_out "no S
 
 # --- 8, 4 and 4 of 8 ---------------------------------------------------------------------------
 first=$(submit 8)
-check "a job of 8 GPUs runs" wait_for 120 job_is "$first" RUNNING
+check "a job of 8 GPUs runs" wait_for 120 script_runs "$first"
 host=$(host_of "$first")
 other=$([ "$host" = b ] && echo a || echo b)
 is "$(gpus_of "$host")" "${gpus[*]}" "all GPUs are in its host"
@@ -153,8 +162,8 @@ check "one of 4 waits for the pool" wait_for 60 reason_is "$second" Licenses
 check "so does another one" wait_for 60 reason_is "$third" Licenses
 is "$(on "$other" gpuctl -j list | jq '.compositions | length')" 0 "the other host has none"
 check "the first ends" finish_job "$first"
-check "the second runs" wait_for 120 job_is "$second" RUNNING
-check "and the third beside it" wait_for 120 job_is "$third" RUNNING
+check "the second runs" wait_for 120 script_runs "$second"
+check "and the third beside it" wait_for 120 script_runs "$third"
 is "$(printf '%s\n' "$(host_of "$second")" "$(host_of "$third")" | sort | xargs)" "a b" "each on a host"
 is "$(composed "$(host_of "$second")" "$second") $(composed "$(host_of "$third")" "$third")" "4 4" "with 4 GPUs each"
 is "$(gpus_of a | wc -w) $(gpus_of b | wc -w)" "4 4" "which QEMU has there"
