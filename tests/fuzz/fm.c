@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: fm/query.c fm/body.c fm/manifest.c fm/agent.c fm/sim_command.c fm/answer.c fm/qmp.c fm/config.c fm/account.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
+// sources: fm/query.c fm/body.c fm/manifest.c fm/agent.c fm/channel.c fm/sim_command.c fm/answer.c fm/qmp.c fm/config.c fm/account.c ctl/base/conf.c ctl/base/text.c ctl/base/fault.c
 // packages: json-c gnutls libcrypt
 /*
  * What clients send to the fabric manager, what a QEMU answers, its files, and what comes to the
