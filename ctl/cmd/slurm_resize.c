@@ -76,7 +76,7 @@ static int licences_set(struct ctl_ctx *ctx, const struct slurm_resize *run, uns
 	char *list = licence_job_text(&run->licences, count);
 	char *what = mem_printf("licenses=%s", list),
 	     *which = mem_printf("jobid=%s", run->licences.address);
-	const char *words[] = { "scontrol", "update", which, what, NULL };
+	const char *words[5] = { "scontrol", "update", which, what };
 	char *text = slurm_ask(ctx, words);
 	int ret = text ? CTL_DONE : CTL_FAILED;
 
@@ -89,7 +89,7 @@ static int licences_set(struct ctl_ctx *ctx, const struct slurm_resize *run, uns
 
 static int licences_read(struct ctl_ctx *ctx, struct slurm_resize *run)
 {
-	const char *words[] = { "squeue", "-h", "-j", run->job, "-o", LICENCE_JOB_FORMAT, NULL };
+	const char *words[7] = { "squeue", "-h", "-j", run->job, "-o", LICENCE_JOB_FORMAT };
 	char *text = slurm_ask(ctx, words);
 	struct fault fault = { "" };
 	int ret = CTL_FAILED;
@@ -105,7 +105,7 @@ static int licences_read(struct ctl_ctx *ctx, struct slurm_resize *run)
 /* Are there @more licences than are used? */
 static int licences_left(struct ctl_ctx *ctx, const struct slurm_resize *run, unsigned int more)
 {
-	const char *words[] = { "scontrol", "-o", "show", "licenses", NULL };
+	const char *words[5] = { "scontrol", "-o", "show", "licenses" };
 	char *text = slurm_ask(ctx, words);
 	long long left = 0;
 	int ret = CTL_DONE;
@@ -200,7 +200,7 @@ static void job_told(struct ctl_ctx *ctx, const struct slurm_resize *run)
 {
 	char *message = mem_printf("gpufabric: %u GPUs instead of %u on %s", run->number, run->had,
 				   "this host: gpuctl env");
-	const char *words[] = { "scontrol", "notify", run->job, message, NULL };
+	const char *words[5] = { "scontrol", "notify", run->job, message };
 
 	free(slurm_ask(ctx, words));
 	free(message);
