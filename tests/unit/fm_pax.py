@@ -283,7 +283,8 @@ def switch_hangs(work):
             Report.same((fabric.a.zone("hosta")[0], fabric.pax.bound()[0x0101]), (["gpu0"], A0), f"{what}: known as soon as it answers")
             Report.ok(BIND not in [code for code, _ in fabric.pax.asked[asked:]], f"{what}: nothing is sent twice")
             wait_for(lambda: fabric.a.set("hosta", [])[0] == 200, "hosta answers")
-            Report.same(fabric.b.set("hostb", ["gpu1", "gpu0"])[0], 200, f"{what}: and it can move again")
+            # The other host may have waited too long for the switch as well.
+            Report.ok(wait_for(lambda: fabric.b.set("hostb", ["gpu1", "gpu0"])[0] == 200, "hostb answers"), f"{what}: and it can move again")
             seen = len(fabric.manager.lines)
             fault = fabric.pax.fault("hang", EVENTS)
             fabric.manager.said("hostb does not answer", seen)
