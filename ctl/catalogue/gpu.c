@@ -195,6 +195,12 @@ static int set_aliases(struct cat_gpu *gpu, const char *value, struct fault *f)
 	return 0;
 }
 
+/* Every start of gpuctl reads some thousand keys: most differ in their first letter. */
+static bool key_is(const char *key, const char *name)
+{
+	return *key == *name && !strcmp(key, name);
+}
+
 /* Bit of @key in cat_gpu.seen, -1 for a key that does not exist. */
 static int key_bit(const char *key)
 {
@@ -203,18 +209,18 @@ static int key_bit(const char *key)
 	size_t i;
 
 	for (i = 0; i < GPU_FACTS; i++)
-		if (!strcmp(fact, gpu_fact_types[i].key))
+		if (key_is(fact, gpu_fact_types[i].key))
 			return (int)(assumed ? GPU_FACTS + i : i);
 	for (i = 0; i < N_TEXT_KEYS; i++)
-		if (!strcmp(key, text_keys[i].key))
+		if (key_is(key, text_keys[i].key))
 			return (int)(SEEN_TEXT + i);
-	if (!strcmp(key, "form"))
+	if (key_is(key, "form"))
 		return SEEN_FORM;
-	if (!strcmp(key, "aliases"))
+	if (key_is(key, "aliases"))
 		return SEEN_ALIASES;
-	if (!strcmp(key, "pci"))
+	if (key_is(key, "pci"))
 		return SEEN_PCI;
-	if (!strcmp(key, "pci_vf"))
+	if (key_is(key, "pci_vf"))
 		return SEEN_PCI_VF;
 	return -1;
 }
@@ -305,7 +311,8 @@ int cat_gpu_item(struct cat_gpu **gpus, size_t *n, unsigned int layer, const str
 	if (!item->key)
 		return open_section(gpus, n, layer, item->section, f);
 
-	for (i = 0; i < *n && strcmp((*gpus)[i].id, item->section); i++)
+	/* Mostly the section that was opened last. */
+	for (i = *n - 1; i && strcmp((*gpus)[i].id, item->section); i--)
 		;
 	gpu = &(*gpus)[i];
 	bit = key_bit(item->key);
