@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# in turn: one command after the other
 # before: tests/selftests/build
 # vm: -t 180 -f build/selftests/gfclient
 #

@@ -5,6 +5,8 @@
 # at risk, and where that is shown. How choices compare is in unit/choose_test.c.
 #
 #   sim0-0 ... sim0-3  group nvl0    sim0-4, sim0-5  group nvl1    sim0-6, sim0-7  none
+#
+# in turn: one command after the other
 
 . "$TESTS/vm/lib.sh"
 

@@ -6,6 +6,7 @@
 #
 #   root port -- upstream -- sim0-0 ... sim0-3 with an h100-80 each, off
 #
+# in turn: one command after the other
 # alone: a removal that hangs stays with the machine
 # vm: -t 240 -e held-removal
 

@@ -9,6 +9,7 @@
 #
 # and for domains that several of them share: 2 slots each, an h100-80 in the first
 #
+# in turn: one switch after the other
 # alone: it fills the kernel's log, and reads it often
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# in turn: one reset after the other
 # alone: it fills the kernel's log, and reads it often
 # vm: -t 240
 #

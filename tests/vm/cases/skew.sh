@@ -4,6 +4,7 @@
 # A gpuctl of another version than the module: one whose interface is older or newer,
 # and one of the same interface that knows more (tests/vm/skew/).
 #
+# in turn: one command after the other
 # before: make -s build/skew/older build/skew/newer build/skew/next
 # vm: -f build/skew/older -f build/skew/newer -f build/skew/next
 

@@ -8,6 +8,7 @@
 #                      +-- slot sim0-1: L40S, off
 #                      +-- slot sim0-2: empty
 #
+# in turn: one event after the other
 # vm: -t 120
 
 . "$TESTS/vm/lib.sh"

@@ -5,6 +5,7 @@
 #
 #   root port -- upstream -- sim0-0 ... sim0-3 with an h100-80 each, off
 #
+# in turn: one command after the other
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
 
