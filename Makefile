@@ -37,13 +37,13 @@ endif
 CFLAGS      ?= -O2 -g
 WERROR      ?= -Werror
 PKG_CONFIG  ?= pkg-config
-PACKAGES    := libnl-3.0 libnl-genl-3.0 libudev libsystemd json-c ncursesw
+PACKAGES    := libnl-3.0 libnl-genl-3.0 libudev libsystemd json-c
 
 BUILD       := build
 OBJ         := $(BUILD)/obj
 
-# What is linked with libcurl is apart from gpuctl.
-programs    := ctl/hub/% ctl/probe/% ctl/driver/% ctl/redfish/% ctl/liqid/% ctl/web/%
+# What is linked with libcurl or ncurses is apart from gpuctl.
+programs    := ctl/screen/% ctl/hub/% ctl/probe/% ctl/driver/% ctl/redfish/% ctl/liqid/% ctl/web/%
 # What a card is, module and tool tell alike.
 ctl-sources := $(filter-out %_test.c $(programs),$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c))
 ctl-objects := $(ctl-sources:%.c=$(OBJ)/%.o)
@@ -54,6 +54,10 @@ ctl-cflags   = -std=gnu11 -Wall -Wextra $(WERROR) -D_GNU_SOURCE \
 	-I. -Iuapi -Ictl \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(CPPFLAGS) $(CFLAGS)
 ctl-libs     = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl
+
+# gpuctl once more, with a screen.
+screen-objects := $(patsubst %.c,$(OBJ)/%.o,$(wildcard ctl/screen/*.c)) $(filter-out $(OBJ)/ctl/main.o,$(ctl-objects))
+screen-libs  = $(ctl-libs) $(shell $(PKG_CONFIG) --libs ncursesw)
 
 # The programs that speak HTTP, apart because of what they are linked with: one reads the
 # Hugging Face Hub, one what servers and NVML say of load, the others speak to fabric managers, one
@@ -158,7 +162,7 @@ deps: ## Install the Debian packages that are missing (tests/deps/packages)
 
 # --- the tool --------------------------------------------------------------
 
-gpuctl: $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/probe $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid ## Build the tool: build/gpuctl, and programs for it
+gpuctl: $(BUILD)/gpuctl $(BUILD)/screen $(BUILD)/hub $(BUILD)/probe $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid ## Build the tool: build/gpuctl, and programs for it
 
 # Objects depend on how they are compiled as well as on what.
 $(OBJ)/flags: FORCE
@@ -169,6 +173,10 @@ $(OBJ)/flags: FORCE
 $(BUILD)/gpuctl: $(ctl-objects) $(OBJ)/flags
 	@echo "  LD      $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(ctl-objects) $(ctl-libs)
+
+$(BUILD)/screen: $(screen-objects) $(OBJ)/flags
+	@echo "  LD      $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(screen-objects) $(screen-libs)
 
 $(OBJ)/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
@@ -269,7 +277,7 @@ bench-dra: deps dra $(BUILD)/bench/dra_empty ## Memory and wake-ups of the idle 
 	@tests/bench/dra.py $(or $(SECONDS),60)
 
 -include $(dra-objects:.o=.d)
--include $(ctl-objects:.o=.d) $(hub-objects:.o=.d) $(probe-objects:.o=.d) $(redfish-objects:.o=.d) $(liqid-objects:.o=.d) $(fm-objects:.o=.d) $(agent-objects:.o=.d)
+-include $(ctl-objects:.o=.d) $(screen-objects:.o=.d) $(hub-objects:.o=.d) $(probe-objects:.o=.d) $(redfish-objects:.o=.d) $(liqid-objects:.o=.d) $(fm-objects:.o=.d) $(agent-objects:.o=.d)
 
 # Of another time than the module, by what tests/vm/skew/NAME.h changes in the files that say
 # or send it; for the case skew.
@@ -395,6 +403,7 @@ lint: deps ## checkpatch, sparse, W=1, gcc and clang, shellcheck, cppcheck
 # What is installed where, one FROM:TO:MODE for each file; uninstall reads it too.
 to = $(foreach f,$(wildcard $(1)),$(f):$(2)/$(notdir $(f)):$(or $(3),644))
 install-map = $(BUILD)/gpuctl:$(bindir)/gpuctl:755 \
+	$(BUILD)/screen:$(libexecdir)/gpuctl/screen:755 \
 	$(BUILD)/hub:$(libexecdir)/gpuctl/hub:755 \
 	$(BUILD)/probe:$(libexecdir)/gpuctl/probe:755 \
 	$(BUILD)/fabric-redfish:$(libexecdir)/gpuctl/fabric-redfish:755 \
@@ -499,7 +508,7 @@ dkms-install: dkms-sources ## Build and install gpufabric for the running kernel
 	dkms install gpufabric/$(VERSION)
 
 clean: ## Remove what was built; the cache stays
-	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/hub $(BUILD)/probe $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/sim-agent $(BUILD)/slurm $(BUILD)/gpufabric-slurm-sync $(BUILD)/gpufabric-dra $(BUILD)/fm-test $(BUILD)/dra $(BUILD)/dra-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
+	rm -rf $(OBJ) $(BUILD)/gpuctl $(BUILD)/screen $(BUILD)/hub $(BUILD)/probe $(BUILD)/fabric-redfish $(BUILD)/fabric-liqid $(BUILD)/gpufabric-fm $(BUILD)/sim-agent $(BUILD)/slurm $(BUILD)/gpufabric-slurm-sync $(BUILD)/gpufabric-dra $(BUILD)/fm-test $(BUILD)/dra $(BUILD)/dra-test $(BUILD)/initramfs $(BUILD)/out $(BUILD)/results \
 		$(BUILD)/unit $(BUILD)/fuzz $(BUILD)/check.json $(BUILD)/dkms $(KERNELS:%=$(BUILD)/%) $(BUILD)/host \
 		$(BUILD)/deb $(BUILD)/debug-* $(BUILD)/gcov-* $(BUILD)/coverage $(BUILD)/coverage.json $(BUILD)/ynl \
 		$(BUILD)/mutants $(BUILD)/failpoint $(BUILD)/netlink-fuzz $(BUILD)/terminal $(BUILD)/matrix $(BUILD)/newest

@@ -39,6 +39,8 @@ ROOMS = (
     "doctor",          # can this host do it
     "top",             # the live screen
     "cmd",             # one verb a file
+    "tool",            # wires and unwinds
+    "screen",          # a program of its own: gpuctl with a terminal to draw on
 )
 
 # What not every room above may know, with those that may.

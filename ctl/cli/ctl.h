@@ -103,6 +103,7 @@ struct ctl_given {
 };
 
 struct out;
+struct screen;
 
 /**
  * struct ctl_ctx - one run of gpuctl
@@ -113,6 +114,8 @@ struct out;
  * @data_dir: files that come with gpuctl (GPUCTL_DATA_DIR overrides)
  * @config_dir: the admin's files (GPUCTL_CONFIG_DIR overrides)
  * @libexec_dir: programs that gpuctl starts
+ * @words: the command line, ends with NULL
+ * @screen: what draws on a terminal, see top/screen.h; NULL when another program does
  * @out: where results go; main prints it when the command is done
  * @commands: the table of commands
  * @command: the command that runs
@@ -130,6 +133,8 @@ struct ctl_ctx {
 	const char *data_dir;
 	const char *config_dir;
 	const char *libexec_dir;
+	char **words;
+	const struct screen *screen;
 	struct out *out;
 	const struct ctl_command *const *commands;
 	const struct ctl_command *command;

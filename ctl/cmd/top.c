@@ -46,6 +46,7 @@ struct log_line {
 
 /**
  * struct top - one run
+ * @screen: what draws it, NULL where nothing can
  * @session: connection and the fabric as it is known
  * @view: what is to be seen
  * @rows: how the lines are shared out, of the last picture
@@ -64,6 +65,7 @@ struct log_line {
  * @empty_reads: in a row
  */
 struct top {
+	const struct screen *screen;
 	struct session session;
 	struct view view;
 	struct view_rows rows;
@@ -195,7 +197,7 @@ static void draw_head(const struct top *top, uint64_t now)
 	summary = out_render_text(out);
 	summary[strcspn(summary, "\n")] = '\0';
 	line = mem_printf("%.8s  %s", event_clock(when, now), summary);
-	screen_line(0, line, 0, SCREEN_PLAIN);
+	top->screen->line(0, line, 0, SCREEN_PLAIN);
 	free(line);
 	free(summary);
 	out_free(out);
@@ -218,7 +220,7 @@ static size_t draw_slots(struct top *top, size_t line, uint64_t now)
 	size_t i, n;
 
 	slots = view_slots(&top->view, &session->fabric, &session->knowledge, &top->n_shown);
-	view_share(&top->rows, screen_lines(), top->n_shown, session->fabric.n_compositions);
+	view_share(&top->rows, top->screen->height(), top->n_shown, session->fabric.n_compositions);
 	scroll_to(top, top->first);
 	n = top->n_shown - top->first;
 	n = n < top->rows.slots ? n : top->rows.slots;
@@ -227,10 +229,11 @@ static size_t draw_slots(struct top *top, size_t line, uint64_t now)
 	lines = lines_of(text);
 	/* A table without rows has no heading either. */
 	if (!n)
-		screen_line(line, "SLOT  none passes the filter", 0, SCREEN_TITLE);
+		top->screen->line(line, "SLOT  none passes the filter", 0, SCREEN_TITLE);
 	for (i = 0; i <= n && lines[i]; i++)
-		screen_line(line + i, lines[i], top->shift,
-			    i ? look_of(view_slot_mood(slots[top->first + i - 1])) : SCREEN_TITLE);
+		top->screen->line(line + i, lines[i], top->shift,
+				  i ? look_of(view_slot_mood(slots[top->first + i - 1])) :
+				      SCREEN_TITLE);
 	free(lines);
 	free(text);
 	free(slots);
@@ -258,7 +261,7 @@ static size_t draw_compositions(const struct top *top, size_t line, uint64_t now
 
 		if (i)
 			look = look_of(view_composition_mood(&session->fabric.compositions[i - 1]));
-		screen_line(line + i, lines[i], top->shift, look);
+		top->screen->line(line + i, lines[i], top->shift, look);
 	}
 	free(lines);
 	free(text);
@@ -273,11 +276,11 @@ static void draw_log(const struct top *top, size_t line)
 
 	if (!top->rows.events)
 		return;
-	screen_line(line, "EVENTS", 0, SCREEN_TITLE);
+	top->screen->line(line, "EVENTS", 0, SCREEN_TITLE);
 	for (i = 0; i < n; i++) {
 		const struct log_line *l = &top->log[(top->n_log - n + i) % LOG_LINES];
 
-		screen_line(line + 1 + i, l->text, top->shift, look_of(l->mood));
+		top->screen->line(line + 1 + i, l->text, top->shift, look_of(l->mood));
 	}
 }
 
@@ -294,8 +297,8 @@ static void draw_foot(const struct top *top)
 				  view->reverse ? "reversed" : "reverse",
 				  view_filter_names[view->filter], *view->find ? ": " : "",
 				  view->find, top->n_shown, top->session.fabric.n_slots);
-	if (screen_lines() > 1)
-		screen_line(screen_lines() - 1, text, 0, SCREEN_TITLE);
+	if (top->screen->height() > 1)
+		top->screen->line(top->screen->height() - 1, text, 0, SCREEN_TITLE);
 	free(text);
 }
 
@@ -317,13 +320,13 @@ static void top_draw(struct top *top)
 	size_t line;
 
 	top_read_demand(top);
-	screen_clear();
+	top->screen->clear();
 	draw_head(top, now);
 	line = draw_slots(top, 1, now);
 	line = draw_compositions(top, line, now);
 	draw_log(top, line);
 	draw_foot(top);
-	screen_show();
+	top->screen->show();
 	top->drawn = text_monotonic();
 	top->stale = false;
 }
@@ -403,7 +406,7 @@ static void top_take_key(struct top *top, int key)
 
 static void take_keys(struct top *top, short revents)
 {
-	int key = screen_key();
+	int key = top->screen->key();
 
 	/* Nobody is at the keyboard any more, or never will be. */
 	if (revents & (POLLHUP | POLLERR | POLLNVAL))
@@ -412,7 +415,7 @@ static void take_keys(struct top *top, short revents)
 		top->over = true;
 	if (key != SCREEN_NONE)
 		top->empty_reads = 0;
-	for (; key != SCREEN_NONE; key = screen_key())
+	for (; key != SCREEN_NONE; key = top->screen->key())
 		top_take_key(top, key);
 }
 
@@ -435,7 +438,7 @@ static int loop(struct top *top)
 	int ret = CTL_DONE;
 
 	top_draw(top);
-	while (!ret && !top->over && !gfc_signalled() && !screen_ended()) {
+	while (!ret && !top->over && !gfc_signalled() && !top->screen->ended()) {
 		int ms = top_patience(top);
 		struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
 
@@ -522,13 +525,28 @@ static int show(struct top *top)
 	struct ctl_ctx *ctx = top->session.ctx;
 	int ret;
 
-	if (ctx->json || !screen_possible())
+	if (ctx->json || !top->screen || !top->screen->possible())
 		return snapshot(top);
-	if (!screen_begin())
+	if (!top->screen->begin())
 		return ctl_fail(ctx, CTL_FAILED,
 				"cannot draw on a terminal of this kind: set TERM");
 	ret = loop(top);
-	screen_end();
+	top->screen->end();
+	return ret;
+}
+
+/* At a terminal the program that draws goes on, and finds out whether this one can be drawn on. */
+static int top_become(struct ctl_ctx *ctx)
+{
+	char *program;
+	int ret;
+
+	if (ctx->json || ctx->screen || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return CTL_DONE;
+	program = mem_printf("%s/" SCREEN_PROGRAM, ctx->libexec_dir);
+	execv(program, ctx->words);
+	ret = ctl_fail(ctx, CTL_FAILED, "cannot start %s: %s", program, strerror(errno));
+	free(program);
 	return ret;
 }
 
@@ -539,9 +557,12 @@ static int top_run(struct ctl_ctx *ctx, int argc, char **argv)
 	int ret;
 
 	(void)argv;
+	top->screen = ctx->screen;
 	ret = ctl_operands(ctx, argc, 0, 0);
 	if (!ret)
 		ret = top_read_options(ctx, &top->view);
+	if (!ret)
+		ret = top_become(ctx);
 	if (!ret)
 		ret = session_open(ctx, &top->session, SESSION_CHANGE);
 	if (!ret) {

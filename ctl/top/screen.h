@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The terminal as lines of text: ncurses, and nothing of it outside of screen.c. */
+/* The terminal as lines of text. */
 #ifndef GPUCTL_TOP_SCREEN_H
 #define GPUCTL_TOP_SCREEN_H
 
@@ -33,28 +33,37 @@ enum screen_key {
 	SCREEN_OTHER,
 };
 
-/* True when input and output are a terminal that lines can be drawn on. */
-bool screen_possible(void);
-
-/*
- * Take the terminal; from here on it is given back on every way out: screen_end(), exit(),
- * and any signal that ends the program. False when that cannot be.
+/**
+ * struct screen - what draws on a terminal
+ * @possible: input and output are a terminal that lines can be drawn on
+ * @begin: take the terminal; from here on it is given back on every way out: @end, exit(),
+ *	and any signal that ends the program. False when that cannot be
+ * @end: give it back
+ * @height: in lines
+ * @width: in columns
+ * @clear: begin a picture
+ * @line: write a line of it, from column @shift of the text
+ * @show: show it
+ * @key: the next key that was pressed; SCREEN_NONE when there is none. Never waits
+ * @ended: a signal came that ends the program, other than those that gfc_signalled() knows
+ *
+ * The library that does this takes as long to load as all others of gpuctl, and one command
+ * draws. So gpuctl has no screen, and goes on as SCREEN_PROGRAM, which is gpuctl with one.
  */
-bool screen_begin(void);
-void screen_end(void);
+struct screen {
+	bool (*possible)(void);
+	bool (*begin)(void);
+	void (*end)(void);
+	size_t (*height)(void);
+	size_t (*width)(void);
+	void (*clear)(void);
+	void (*line)(size_t line, const char *text, size_t shift, enum screen_look look);
+	void (*show)(void);
+	int (*key)(void);
+	bool (*ended)(void);
+};
 
-size_t screen_lines(void);
-size_t screen_columns(void);
-
-/* Begin a picture; write lines of it, from column @shift of the text; show it. */
-void screen_clear(void);
-void screen_line(size_t line, const char *text, size_t shift, enum screen_look look);
-void screen_show(void);
-
-/* The next key that was pressed; SCREEN_NONE when there is none. Never waits. */
-int screen_key(void);
-
-/* A signal came that ends the program, other than those that gfc_signalled() knows. */
-bool screen_ended(void);
+/* Among the programs that gpuctl starts. */
+#define SCREEN_PROGRAM "screen"
 
 #endif /* GPUCTL_TOP_SCREEN_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: tool
-// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
+// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd
 /*
  * Whole command lines, an argument a line. Commands that need no module run to
  * their end; of the others, options and operands are parsed.

@@ -10,8 +10,8 @@
 BUILD      ?= build
 out        := $(BUILD)/fuzz
 targets    := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
-tool       := $(filter-out ctl/main.c %_test.c ctl/hub/% ctl/probe/% ctl/driver/% ctl/redfish/% ctl/liqid/% ctl/web/%,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c))
-packages   := gnutls json-c libcrypt libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
+tool       := $(filter-out ctl/main.c %_test.c ctl/screen/% ctl/hub/% ctl/probe/% ctl/driver/% ctl/redfish/% ctl/liqid/% ctl/web/%,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c))
+packages   := gnutls json-c libcrypt libnl-3.0 libnl-genl-3.0 libudev libsystemd
 CC         := clang
 checks     := address,undefined
 cflags     := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE -fno-omit-frame-pointer \

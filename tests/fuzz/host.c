@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: tool
-// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
+// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd
 /*
  * What a recorded host has to be read: its kernel's log, resources of a device, who may
  * write hooks, what systemctl says. All four readers get the same text: none reads

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: tool
-// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
+// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd
 /*
  * Attributes of the module: each part of the input is the body of a message,
  * an event or one of the objects. What is read is applied to a fabric, shown as

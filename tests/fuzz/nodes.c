@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: tool
-// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
+// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd
 /*
  * Files of nodes.d. Whatever is accepted stays below /dev, since it is what
  * containers get.

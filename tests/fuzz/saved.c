@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: tool
-// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd ncursesw
+// packages: json-c libnl-3.0 libnl-genl-3.0 libudev libsystemd
 /*
  * Files of saved compositions. What is accepted must be fit to be asked of the
  * module, and what is made of it and printed must be accepted again, the same.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c))
-// packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd ncursesw
+// packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd
 /*
  * gpuctl doctor on recorded hosts (tests/data/hosts): all that it says of each, and of
  * each check that it can be provoked, by changing one thing of a copy.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c))
-// packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd ncursesw
+// packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd
 /*
  * Hooks of a fabric: called once for all slots of a request, and what is said when one of them
  * fails, is killed or does not end. Hooks that are called for each slot are in the case hooks.

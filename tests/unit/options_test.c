@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c))
-// packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd ncursesw
+// packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd
 /*
  * Command lines: what is taken, what is refused with which words, and that the
  * table of commands is fit for help, manual and completion.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // sources: $(filter-out ctl/main.c,$(wildcard ctl/*.c ctl/*/*.c ctl/*/*/*.c))
-// packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd ncursesw
+// packages: libnl-3.0 libnl-genl-3.0 json-c libudev libsystemd
 /*
  * What gpuctl top shows: which slots, in which order and with which words, and
  * how the lines of a screen are shared out.

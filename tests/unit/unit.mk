@@ -5,7 +5,7 @@
 #
 # A test names what it is linked with in its first lines:
 #   // sources: ctl/base/text.c ctl/base/units.c
-# All of gpuctl is without the programs that are linked with libcurl.
+# All of gpuctl is without the programs that are linked with libcurl or ncurses.
 #   // packages: json-c          (for pkg-config; may be missing)
 
 BUILD      ?= build
@@ -22,7 +22,7 @@ directive   = $(shell sed -n '1,20s/^[/* ]*$(2): //p' tests/unit/$(1).c)
 
 all: $(tests:%=$(out)/%)
 
-whole       = $(if $(filter ctl/cmd/commands.c,$(1)),$(filter-out ctl/hub/% ctl/probe/% ctl/driver/% ctl/redfish/% ctl/liqid/% ctl/web/%,$(1)),$(1))
+whole       = $(if $(filter ctl/cmd/commands.c,$(1)),$(filter-out ctl/screen/% ctl/hub/% ctl/probe/% ctl/driver/% ctl/redfish/% ctl/liqid/% ctl/web/%,$(1)),$(1))
 
 define test-rules
 sources-$(1) := tests/unit/$(1).c $$(call whole,$(call directive,$(1),sources))

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "top/screen.h"
+#include "screen/curses.h"
 
 /* Lock-free, so that a handler may set them. */
 static atomic_bool active, ended;
@@ -26,7 +26,7 @@ static SCREEN *terminal;
 /* The longest line that is looked at; terminals are narrower. */
 #define WIDEST 1024
 
-bool screen_possible(void)
+static bool screen_possible(void)
 {
 	int error;
 
@@ -36,7 +36,7 @@ bool screen_possible(void)
 	return setupterm(NULL, STDOUT_FILENO, &error) == OK && cursor_address;
 }
 
-void screen_end(void)
+static void screen_end(void)
 {
 	if (!active)
 		return;
@@ -93,7 +93,7 @@ static void start_colours(void)
 		init_pair(i, colours[i], -1);
 }
 
-bool screen_begin(void)
+static bool screen_begin(void)
 {
 	/* Names of others may be more than ASCII. */
 	setlocale(LC_CTYPE, "");
@@ -114,17 +114,17 @@ bool screen_begin(void)
 	return true;
 }
 
-size_t screen_lines(void)
+static size_t screen_height(void)
 {
 	return LINES > 0 ? (size_t)LINES : 0;
 }
 
-size_t screen_columns(void)
+static size_t screen_width(void)
 {
 	return COLS > 0 ? (size_t)COLS : 0;
 }
 
-void screen_clear(void)
+static void screen_clear(void)
 {
 	erase();
 }
@@ -153,19 +153,19 @@ static size_t fitting(const wchar_t *text, size_t n)
 		int width = wcwidth(text[i]);
 
 		taken += width > 0 ? (size_t)width : 0;
-		if (taken > screen_columns())
+		if (taken > screen_width())
 			break;
 	}
 	return i;
 }
 
-void screen_line(size_t line, const char *text, size_t shift, enum screen_look look)
+static void screen_line(size_t line, const char *text, size_t shift, enum screen_look look)
 {
 	attr_t attributes = attributes_of(look);
 	wchar_t wide[WIDEST];
 	size_t n, i;
 
-	if (line >= screen_lines())
+	if (line >= screen_height())
 		return;
 	n = mbstowcs(wide, text, WIDEST - 1);
 	if (n == (size_t)-1) {
@@ -179,18 +179,18 @@ void screen_line(size_t line, const char *text, size_t shift, enum screen_look l
 	attron(attributes);
 	move((int)line, 0);
 	if (look == SCREEN_TITLE)
-		for (i = 0; i < screen_columns(); i++)
+		for (i = 0; i < screen_width(); i++)
 			addch(' ');
 	mvaddnwstr((int)line, 0, wide + shift, (int)fitting(wide + shift, n - shift));
 	attroff(attributes);
 }
 
-void screen_show(void)
+static void screen_show(void)
 {
 	refresh();
 }
 
-int screen_key(void)
+static int screen_key(void)
 {
 	static const struct {
 		int curses;
@@ -227,7 +227,20 @@ int screen_key(void)
 	return c > 31 && c < 127 ? c : SCREEN_OTHER;
 }
 
-bool screen_ended(void)
+static bool screen_ended(void)
 {
 	return ended;
 }
+
+const struct screen screen_curses = {
+	.possible = screen_possible,
+	.begin = screen_begin,
+	.end = screen_end,
+	.height = screen_height,
+	.width = screen_width,
+	.clear = screen_clear,
+	.line = screen_line,
+	.show = screen_show,
+	.key = screen_key,
+	.ended = screen_ended,
+};
