@@ -4,9 +4,12 @@
 # Many clients, readers and accidents at once; sourced by the stress cases with
 # $MODE set. What a request gets that races with others is not judged. But all
 # must end, nothing may stay claimed, stuck or half-done, the modules must
-# unload, and the kernel must have nothing to say: see tests/vm/klog.
+# unload, and the kernel must have nothing to say: see tests/vm/klog. Half of the workers
+# and whoever looks in between are the small test client: a kernel that watches itself
+# takes a second to start gpuctl.
 
 . "$TESTS/vm/lib.sh"
+. "$TESTS/vm/fabric.sh"
 exec 3>&1	# checks keep the output of what they run
 
 : "${MODE:?own or pciehp}" "${ROUNDS:=${1:-1}}"
@@ -14,18 +17,8 @@ exec 3>&1	# checks keep the output of what they run
 read -ra busy <<<"$(brief "0 1 2 3" "0 1 2 3 4 5 6 7")"
 read -ra crowded <<<"$(brief "0 1" "0 1 2 3")"
 
-# Slot $2 of switch $1 as each mode names it.
-slot_name()
-{
-	if [ "$MODE" = own ]; then
-		echo "sim$1-$2"
-	else
-		echo $((($1 + 1) * 100 + $2))
-	fi
-}
-
-# knob SWITCH SLOT FILE TEXT: refused when it makes no sense at the moment.
-knob()
+# try_knob SWITCH SLOT FILE TEXT: refused when it makes no sense at the moment.
+try_knob()
 {
 	echo "$4" >"$SIM/slot$1.$2/$3" 2>/dev/null || true
 }
@@ -66,7 +59,7 @@ any()
 
 attach_detach()
 {
-	gpuctl attach "$1" && gpuctl detach "$1"
+	g attach "$1" && g detach "$1"
 }
 
 # There may be no free GPU at the moment (3), or another took it first (4).
@@ -92,9 +85,9 @@ power_on_off()
 
 surprise()
 {
-	knob "$1" "$2" surprise remove
-	knob "$1" "$2" surprise "insert a100-80"
-	knob "$1" "$2" surprise flap
+	try_knob "$1" "$2" surprise remove
+	try_knob "$1" "$2" surprise "insert a100-80"
+	try_knob "$1" "$2" surprise flap
 }
 
 # One failure in the middle of whatever comes next.
@@ -103,10 +96,10 @@ fail_next()
 	local fault
 
 	for fault in power link presence enumerate bar; do
-		knob "$1" "$2" fail "$fault"
-		any gpuctl attach "$(slot_name "$1" "$2")"
-		any gpuctl detach "$(slot_name "$1" "$2")"
-		any gpuctl clear "$(slot_name "$1" "$2")"
+		try_knob "$1" "$2" fail "$fault"
+		any gpuctl attach "$(name "$2" "$1")"
+		any g detach "$(name "$2" "$1")"
+		any g clear "$(name "$2" "$1")"
 	done
 }
 
@@ -125,13 +118,22 @@ reload()
 
 settled()
 {
-	! cat /sys/class/gpufabric/*/uevent | grep '^GPUFABRIC_ACTIVITY=' | grep -qv =none
+	local file events
+
+	for file in /sys/class/gpufabric/*/uevent; do
+		events=$(<"$file") && [[ $events != *GPUFABRIC_ACTIVITY=* || $events = *GPUFABRIC_ACTIVITY=none* ]] || return 1
+	done
 }
 
 # in_state STATE...: the slots that are in one of these.
 in_state()
 {
-	gpuctl -j list | jq -r --arg states " $* " '.slots[] | " \(.state) " as $state | select($states | contains($state)) | .slot'
+	local listed slot state
+
+	listed=$(g list) || return
+	while read -r slot state _; do
+		[[ " $* " != *" $state "* ]] || echo "$slot"
+	done <<<"$listed"
 }
 
 # Every slot with a card, without a fault, and off.
@@ -140,29 +142,29 @@ reset_slots()
 	local n
 
 	for n in 0 1 2 3 4 5 6 7; do
-		knob 0 "$n" fail none
-		knob 0 "$n" surprise "insert h100-80"
+		try_knob 0 "$n" fail none
+		try_knob 0 "$n" surprise "insert h100-80"
 	done
 	for n in 0 1 2 3; do
-		knob 1 "$n" surprise "insert l40s"
+		try_knob 1 "$n" surprise "insert l40s"
 	done
 	wait_for 60 settled
 	for n in $(in_state fault lost); do
-		gpuctl clear "$n"
+		g clear "$n"
 	done
 	for n in $(in_state ready fault lost); do
-		gpuctl detach --force "$n"
+		g -f detach "$n"
 	done
 } >/dev/null 2>&1
 
-states()
+all_states()
 {
-	gpuctl -j list | jq -r '[.slots[].state] | group_by(.) | map("\(length) \(.[0])") | join(", ")'
+	g list | awk '{ print $2 }' | sort | uniq -c | xargs
 }
 
 compositions()
 {
-	gpuctl -j list | jq -r '.compositions | length'
+	g compositions | wc -l
 }
 
 # What could not be released while somebody else had its slots in their hands can be now.
@@ -170,7 +172,7 @@ release_left()
 {
 	local name rc=0
 
-	for name in $(gpuctl -j list | jq -r '.compositions[].name'); do
+	for name in $(g compositions | cut -d' ' -f1); do
 		gpuctl show "$name" | sed 's/^/# left: /' >&3
 		gpuctl release "$name" || rc=1
 	done
@@ -181,7 +183,7 @@ release_left()
 brought_back()
 {
 	reset_slots
-	[ "$(states)" = "4 empty, 12 off" ]
+	[ "$(all_states)" = "4 empty 12 off" ]
 }
 
 # After each part: nothing is left of it.
@@ -193,6 +195,7 @@ at_rest()
 	is "$(compositions)" 0 "$1: no composition is left"
 }
 
+mode=$MODE
 check "the simulator loads" modprobe gpufabric_sim "mode=$MODE" switches=2 slots=8 \
 	'gpus=0.*:h100-80:off,1.0-3:l40s:on' || bail_out "no simulator"
 check "gpufabric loads" modprobe gpufabric || bail_out "no module"
@@ -200,7 +203,7 @@ gpuctl watch >/tmp/watch 2>&1 &
 watcher=$!
 
 for n in "${busy[@]}"; do
-	start repeat attach_detach "$(slot_name 0 "$n")"
+	start repeat attach_detach "$(name "$n")"
 done
 start repeat look
 join "slots attach and detach in parallel"
@@ -213,8 +216,8 @@ join "compositions compete"
 at_rest "after compositions"
 
 for n in "${crowded[@]}"; do
-	start repeat any power_on_off "$(slot_name 0 "$n")"
-	start repeat any attach_detach "$(slot_name 0 "$n")"
+	start repeat any power_on_off "$(name "$n")"
+	start repeat any attach_detach "$(name "$n")"
 done
 start repeat any compose_release a --gpus 2
 join "somebody else uses the power files"
@@ -222,7 +225,7 @@ at_rest "after power files"
 
 for n in "${crowded[@]}"; do
 	start repeat surprise 0 "$n"
-	start repeat any attach_detach "$(slot_name 0 "$n")"
+	start repeat any attach_detach "$(name "$n")"
 	start repeat surprise 1 "$n"
 done
 start repeat any compose_release a --gpus 4
@@ -235,7 +238,7 @@ for n in 0 1; do
 	start fail_next 0 $n
 done
 for n in 2 3; do
-	knob 0 $n fail power
+	try_knob 0 $n fail power
 done
 start any compose_release a --gpus 8
 start any compose_release b --gpus 4
@@ -243,17 +246,17 @@ join "attaches fail"
 at_rest "after failures"
 
 # The driver of a GPU does not let go.
-slot=$(slot_name 0 0)
+slot=$(name 0)
 check "attach a GPU with a driver" gpuctl attach "$slot"
-knob 0 0 driver remove-block
+try_knob 0 0 driver remove-block
 check_rc 7 "a detach that hangs is given up" gpuctl detach --timeout 1s "$slot"
 check_fails "gpufabric stays while that hangs" rmmod gpufabric
-knob 0 0 driver remove-release
+try_knob 0 0 driver remove-release
 at_rest "after a stuck detach"
 
 for n in "${crowded[@]}"; do
 	start repeat surprise 0 "$n"
-	start repeat any power_on_off "$(slot_name 1 "$n")"
+	start repeat any power_on_off "$(name "$n" 1)"
 done
 start repeat any look
 start repeat reload

@@ -10,7 +10,8 @@
 # "stress-own.sh ROUNDS" for more than one.
 #
 # brief: workers of the same kind
-# vm: -t 300
+# before: tests/selftests/build
+# vm: -t 300 -f build/selftests/gfclient
 # long: -k debug-6.1 -t 2400
 # kernels: debug-6.1 debug-6.12
 
