@@ -565,22 +565,6 @@ static void rank_slots(struct chooser *c)
 	}
 }
 
-/* Slots with known memory, those with the most first. */
-static size_t order_by_memory(const struct chooser *c, size_t *order)
-{
-	size_t n = 0, i, j;
-
-	for (i = 0; i < c->n; i++) {
-		if (!c->usable[i] || !c->slots[i].memory)
-			continue;
-		for (j = n; j > 0 && c->slots[order[j - 1]].memory < c->slots[i].memory; j--)
-			order[j] = order[j - 1];
-		order[j] = i;
-		n++;
-	}
-	return n;
-}
-
 /* The first of @order that have it together; of one switch, or of any with NONE. */
 static void take_memory(struct chooser *c, const size_t *order, size_t n, size_t on)
 {
@@ -603,8 +587,16 @@ static void take_memory(struct chooser *c, const size_t *order, size_t n, size_t
 static void try_mixed_memory(struct chooser *c)
 {
 	size_t *order = mem_zalloc(c->n, sizeof(*order));
-	size_t n = order_by_memory(c, order), i;
+	size_t n = 0, i, j;
 
+	for (i = 0; i < c->n; i++) {
+		if (!c->usable[i] || !c->slots[i].memory)
+			continue;
+		for (j = n; j > 0 && c->slots[order[j - 1]].memory < c->slots[i].memory; j--)
+			order[j] = order[j - 1];
+		order[j] = i;
+		n++;
+	}
 	for (i = 0; i < c->n_switches; i++)
 		take_memory(c, order, n, i);
 	if (!c->request->same_switch)
@@ -660,18 +652,27 @@ static void search_within(void *arg, const bool *within, const size_t *rank)
 	c->taken_as = NULL;
 }
 
-/* What is here first, wherever it is, where something could be brought. */
-static void search_here(struct chooser *c)
+static bool is_here(const struct chooser *c, size_t i)
 {
-	size_t *rank = mem_zalloc(c->n, sizeof(*rank)), i;
-	bool any = false;
+	return !c->slots[i].brought;
+}
+
+static bool is_of_home_group(const struct chooser *c, size_t i)
+{
+	return groups_is_home(&c->groups, i);
+}
+
+/* Those first, wherever they are, where there are others as well. */
+static void search_first(struct chooser *c, bool (*first)(const struct chooser *c, size_t i))
+{
+	size_t *rank = mem_zalloc(c->n, sizeof(*rank)), later = 0, i;
 
 	for (i = 0; i < c->n; i++) {
-		rank[i] = c->slots[i].brought;
-		any |= c->slots[i].brought;
+		rank[i] = !first(c, i);
+		later += rank[i];
 	}
 	c->taken_as = rank;
-	if (any && c->best)
+	if (later && later < c->n && c->best)
 		search_also(c, search_all);
 	c->taken_as = NULL;
 	free(rank);
@@ -683,7 +684,8 @@ static void choose_search(struct chooser *c)
 	bool *usable;
 
 	search_all(c);
-	search_here(c);
+	search_first(c, is_here);
+	search_first(c, is_of_home_group);
 	/* What cannot be had at all is in no group either. */
 	if (!c->best || !c->groups.n || !count || c->request->spread)
 		return;
@@ -760,7 +762,7 @@ int choose(const struct choose_slot *slots, size_t n, const struct choose_reques
 	c.sorted = mem_zalloc(n, sizeof(*c.sorted));
 	number_kinds(&c);
 	number_switches(&c);
-	groups_find(slots, n, &c.groups);
+	groups_find(slots, n, request, &c.groups);
 	find_base(&c);
 	memcpy(c.usable, c.base, n * sizeof(*c.usable));
 	rank_slots(&c);

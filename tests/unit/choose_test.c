@@ -543,6 +543,57 @@ static void test_groups(void)
 	is_str(picked(), "0-0 0-1 0-2 0-3", "comes before groups");
 }
 
+/*
+ * More for a composition that has the GPUs of capital letters from A to C: what others have is of D. Switches are
+ * as in put_groups().
+ */
+static const struct {
+	const char *groups, *on;
+	size_t count;
+	const char *picked, *why;
+} grown[] = {
+	{ "A-a", "000", 1, "0-2", "one of its group" },
+	{ "Aa-", "010", 1, "1-1", "on whatever switch" },
+	{ "Adda-D", "000000", 1, "0-3", "its group before one that is broken" },
+	{ "Abbaa", "00000", 2, "0-3 0-4", "what is left of its group is nearer than a whole one" },
+	{ "Abba-", "00110", 3, "0-1 1-2 1-3", "a whole group beside it" },
+	{ "AaBb--", "001100", 2, "0-1 1-3", "each of its groups" },
+	{ "-A--", "0000", 2, "0-0 0-2", "whose group has no more gets others" },
+};
+
+static void test_grown(void)
+{
+	static const char *const home[] = { "nvl-a", "nvl-b", "nvl-c" };
+	size_t i, j;
+
+	for (i = 0; i < sizeof(grown) / sizeof(grown[0]); i++) {
+		struct choose_request more = { .numa = -1, .n_home = 1 };
+		const char *of[3];
+
+		put_groups(grown[i].groups, grown[i].on);
+		for (j = 0; j < 3; j++)
+			if (strchr(grown[i].groups, (int)('A' + j)))
+				of[more.n_home_groups++] = home[j];
+		more.home_groups = of;
+		more.home = &(struct choose_home){ 0, 0, NULL };
+		ok(!ask_one(strlen(grown[i].groups), NULL, grown[i].count, more), "%zu more of %s", grown[i].count,
+		   grown[i].groups);
+		is_str(picked(), grown[i].picked, grown[i].why);
+	}
+}
+
+static void test_shrunk(void)
+{
+	size_t members[] = { 0, 1, 2, 3, 4 };
+
+	put_groups("baaba", "00000");
+	is_int((intmax_t)choose_shrink(slots, members, 5, 2), 2, "two GPUs of two groups are given back");
+	ok(members[0] == 3 && members[1] == 0, "those of the smaller group: %zu %zu", members[0], members[1]);
+	put_groups("a-aaa", "00011");
+	is_int((intmax_t)choose_shrink(slots, members, 5, 1), 1, "one of a group and one that stands alone");
+	is_int((intmax_t)members[0], 1, "this one goes, wherever the others are");
+}
+
 /* Groups that are free but for a part of them, which @set takes. */
 static unsigned int broken_by(unsigned int set, size_t n)
 {
@@ -678,6 +729,8 @@ int main(void)
 	test_peers();
 	test_links();
 	test_groups();
+	test_grown();
+	test_shrunk();
 	test_against_search();
 	test_groups_against_search();
 	choose_result_free(&result);
