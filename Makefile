@@ -420,7 +420,7 @@ install-map = $(BUILD)/gpuctl:$(bindir)/gpuctl:755 \
 	$(call to,ctl/completion/_gpuctl,$(zshdir)) \
 	$(call to,udev/*.rules,$(udevdir)/rules.d) \
 	$(call to,udev/*.hwdb,$(udevdir)/hwdb.d) \
-	$(call to,udev/*.service udev/*.timer udev/*.socket udev/*.target udev/*.slice,$(unitdir))
+	$(call to,udev/*.service udev/*.timer udev/*.path udev/*.socket udev/*.target udev/*.slice,$(unitdir))
 
 install: gpuctl install-files ## Install gpuctl and its files (DESTDIR, prefix)
 

@@ -21,9 +21,8 @@
 #include "choose/score.h"
 
 #define NONE SIZE_MAX
-#define ALL_KINDS UINT64_MAX
-/* Sets of kinds are tried one by one up to here; no fabric holds so many. */
-#define KINDS_MAX 12
+/* Sets of so many kinds are tried one by one unless there are more of them than this. */
+#define KIND_SETS_MAX 4096
 
 #define ORDER_KEYS 11
 
@@ -51,7 +50,7 @@ struct ordered {
  * @left: slots of @base behind each switch
  * @position: by switch, its place in the list that is looked at, and work space
  * @sorted: work space of order_slots()
- * @kinds: kinds that are allowed at present, as bits
+ * @kinds: by kind: it is allowed at present; NULL: all are
  * @allowed: slots that are allowed at present
  * @rank: position of a slot among the free ones of its switch
  * @best: the best set so far, NULL for none
@@ -78,7 +77,7 @@ struct chooser {
 	size_t *left;
 	size_t *position;
 	struct ordered *sorted;
-	uint64_t kinds;
+	const bool *kinds;
 	bool *allowed;
 	size_t *rank;
 	size_t *best;
@@ -150,7 +149,7 @@ static bool choose_is_wanted(const struct chooser *c, size_t i)
 {
 	size_t w;
 
-	if (c->kind_of[i] < KINDS_MAX && !(c->kinds & 1ull << c->kind_of[i]))
+	if (c->kinds && !c->kinds[c->kind_of[i]])
 		return false;
 	for (w = 0; w < c->n_wants; w++)
 		if (c->wants[w].count && takes(c, w, i))
@@ -441,20 +440,65 @@ static void number_kinds(struct chooser *c)
 	}
 }
 
+/* Kinds of which there is something that is wanted. */
+static size_t find_open_kinds(const struct chooser *c, size_t *open)
+{
+	bool *seen = mem_zalloc(c->n_kinds, sizeof(*seen));
+	size_t n = 0, i;
+
+	for (i = 0; i < c->n; i++) {
+		if (seen[c->kind_of[i]] || !choose_is_wanted(c, i))
+			continue;
+		seen[c->kind_of[i]] = true;
+		open[n++] = c->kind_of[i];
+	}
+	free(seen);
+	return n;
+}
+
+/* How many sets of @size there are among @n, or any number above KIND_SETS_MAX. */
+static size_t count_sets(size_t n, size_t size)
+{
+	size_t sets = 1, i;
+
+	if (size > n - size)
+		size = n - size;
+	for (i = 0; i < size && sets <= KIND_SETS_MAX; i++)
+		sets = sets * (n - i) / (i + 1);
+	return sets;
+}
+
+/* All sets of @size of the @n kinds @open; @kinds has none of them, before and after. */
+static void try_sets(struct chooser *c, const size_t *open, size_t n, size_t size, bool *kinds)
+{
+	size_t i;
+
+	if (!size) {
+		try_kind(c);
+		return;
+	}
+	for (i = 0; i + size <= n; i++) {
+		kinds[open[i]] = true;
+		try_sets(c, open + i + 1, n - i - 1, size - 1, kinds);
+		kinds[open[i]] = false;
+	}
+}
+
 /* The kind is open: of all sets of kinds that suffice the smallest ones matter. */
 static void try_kind_sets(struct chooser *c)
 {
-	uint64_t set, end = 1ull << c->n_kinds;
-	int size;
+	size_t *open = mem_zalloc(c->n_kinds, sizeof(*open));
+	bool *kinds = mem_zalloc(c->n_kinds, sizeof(*kinds));
+	size_t n = find_open_kinds(c, open), size;
 
-	for (size = 1; size <= (int)c->n_kinds && !c->best; size++) {
-		for (set = 1; set < end; set++) {
-			if (__builtin_popcountll(set) != size)
-				continue;
-			c->kinds = set;
-			try_kind(c);
-		}
-	}
+	c->kinds = kinds;
+	for (size = 1; size <= n && !c->best && count_sets(n, size) <= KIND_SETS_MAX; size++)
+		try_sets(c, open, n, size, kinds);
+	c->kinds = NULL;
+	if (!c->best)
+		try_kind(c);
+	free(kinds);
+	free(open);
 }
 
 static void try_by_count(struct chooser *c)
@@ -464,14 +508,13 @@ static void try_by_count(struct chooser *c)
 	set_wants(c, c->request->wants, c->request->n_wants);
 	for (i = 0; i < c->n_wants; i++)
 		wants += c->wants[i].count > 0;
-	c->kinds = ALL_KINDS;
 	for (i = 0; i < c->n; i++)
 		have += choose_is_wanted(c, i) ? c->slots[i].gpus : 0;
 	/* Too few, wherever they are: no need to look at every place. */
 	if (have < wanted_count(c))
 		return;
 	/* Several wants say themselves which kinds they mean. */
-	if (wants == 1 && c->n_kinds <= KINDS_MAX)
+	if (wants == 1)
 		try_kind_sets(c);
 	else
 		try_kind(c);
@@ -495,7 +538,6 @@ static void try_by_memory(struct chooser *c)
 		/* More than there are cannot be had, nor counted. */
 		if (want.count > c->gpus)
 			continue;
-		c->kinds = ALL_KINDS;
 		set_wants(c, &want, 1);
 		try_kind(c);
 	}
@@ -523,11 +565,28 @@ static void rank_slots(struct chooser *c)
 	}
 }
 
+/* The first of @order that have it together; of one switch, or of any with NONE. */
+static void take_memory(struct chooser *c, const size_t *order, size_t n, size_t on)
+{
+	size_t *picked = mem_zalloc(c->n, sizeof(*picked));
+	uint64_t memory = 0;
+	size_t n_picked = 0, i;
+
+	for (i = 0; i < n && memory < c->request->memory; i++) {
+		if (on != NONE && c->switch_of[order[i]] != on)
+			continue;
+		memory += c->slots[order[i]].memory * c->slots[order[i]].gpus;
+		picked[n_picked++] = order[i];
+	}
+	if (n_picked && memory >= c->request->memory)
+		consider(c, picked, n_picked);
+	free(picked);
+}
+
 /* No kind has enough memory alone: the largest GPUs of all kinds together. */
 static void try_mixed_memory(struct chooser *c)
 {
 	size_t *order = mem_zalloc(c->n, sizeof(*order));
-	uint64_t memory = 0;
 	size_t n = 0, i, j;
 
 	for (i = 0; i < c->n; i++) {
@@ -538,10 +597,10 @@ static void try_mixed_memory(struct chooser *c)
 		order[j] = i;
 		n++;
 	}
-	for (i = 0; i < n && memory < c->request->memory; i++)
-		memory += c->slots[order[i]].memory * c->slots[order[i]].gpus;
-	if (memory >= c->request->memory && i)
-		consider(c, order, i);
+	for (i = 0; i < c->n_switches; i++)
+		take_memory(c, order, n, i);
+	if (!c->request->same_switch)
+		take_memory(c, order, n, NONE);
 	free(order);
 }
 
@@ -560,7 +619,7 @@ static void search_all(struct chooser *c)
 		return;
 	}
 	try_by_memory(c);
-	if (!c->best && !c->request->same_switch)
+	if (!c->best)
 		try_mixed_memory(c);
 }
 
@@ -593,18 +652,27 @@ static void search_within(void *arg, const bool *within, const size_t *rank)
 	c->taken_as = NULL;
 }
 
-/* What is here first, wherever it is, where something could be brought. */
-static void search_here(struct chooser *c)
+static bool is_here(const struct chooser *c, size_t i)
 {
-	size_t *rank = mem_zalloc(c->n, sizeof(*rank)), i;
-	bool any = false;
+	return !c->slots[i].brought;
+}
+
+static bool is_of_home_group(const struct chooser *c, size_t i)
+{
+	return groups_is_home(&c->groups, i);
+}
+
+/* Those first, wherever they are, where there are others as well. */
+static void search_first(struct chooser *c, bool (*first)(const struct chooser *c, size_t i))
+{
+	size_t *rank = mem_zalloc(c->n, sizeof(*rank)), later = 0, i;
 
 	for (i = 0; i < c->n; i++) {
-		rank[i] = c->slots[i].brought;
-		any |= c->slots[i].brought;
+		rank[i] = !first(c, i);
+		later += rank[i];
 	}
 	c->taken_as = rank;
-	if (any && c->best)
+	if (later && later < c->n && c->best)
 		search_also(c, search_all);
 	c->taken_as = NULL;
 	free(rank);
@@ -616,7 +684,8 @@ static void choose_search(struct chooser *c)
 	bool *usable;
 
 	search_all(c);
-	search_here(c);
+	search_first(c, is_here);
+	search_first(c, is_of_home_group);
 	/* What cannot be had at all is in no group either. */
 	if (!c->best || !c->groups.n || !count || c->request->spread)
 		return;
@@ -693,7 +762,7 @@ int choose(const struct choose_slot *slots, size_t n, const struct choose_reques
 	c.sorted = mem_zalloc(n, sizeof(*c.sorted));
 	number_kinds(&c);
 	number_switches(&c);
-	groups_find(slots, n, &c.groups);
+	groups_find(slots, n, request, &c.groups);
 	find_base(&c);
 	memcpy(c.usable, c.base, n * sizeof(*c.usable));
 	rank_slots(&c);

@@ -119,6 +119,8 @@ struct choose_home {
  * @p2p: all must reach each other's memory through switches alone
  * @home: switches that the composition is on already
  * @n_home: how many
+ * @home_groups: groups that the composition has GPUs of
+ * @n_home_groups: how many
  * @home_peers: with @p2p what the composition's GPUs have for @peers, 0 when it has none
  */
 struct choose_request {
@@ -131,6 +133,8 @@ struct choose_request {
 	bool p2p;
 	const struct choose_home *home;
 	size_t n_home;
+	const char *const *home_groups;
+	size_t n_home_groups;
 	unsigned int home_peers;
 };
 
@@ -162,7 +166,7 @@ void choose_result_free(struct choose_result *result);
 
 /*
  * Which of the members to give back for @count GPUs: those whose loss leaves the rest
- * closest together. @members are indices into @slots; they are reordered so
+ * closest together, by links of their own and then by switches. @members are indices into @slots; they are reordered so
  * that the chosen ones come first. Returns how many slots that are, 0 when no cards
  * have together so many.
  */

@@ -301,6 +301,32 @@ static void say_peers(struct text *text, const struct choose_slot *slots, size_t
 	text_add(text, "; near peers are at most %zu (gpuctl topo --pairs)", most);
 }
 
+/* What the switch with the most memory has. */
+static void say_switch_memory(struct text *text, const struct choose_slot *slots, size_t n,
+			      const struct choose_request *request)
+{
+	const char *where = "none";
+	char buf[TEXT_QUANTITY];
+	uint64_t most = 0;
+	size_t i, j;
+
+	for (i = 0; i < n; i++) {
+		uint64_t memory = 0;
+
+		for (j = 0; j < n; j++)
+			if (slots[j].bar == CHOOSE_FREE &&
+			    slots[j].switch_id == slots[i].switch_id &&
+			    (request->numa < 0 || slots[j].numa == request->numa))
+				memory += slots[j].memory * slots[j].gpus;
+		if (memory > most) {
+			most = memory;
+			where = slots[i].switch_name;
+		}
+	}
+	if (most < request->memory)
+		text_add(text, "; one switch has at most %s (%s)", text_bytes(buf, most), where);
+}
+
 int choose_lack(const struct choose_slot *slots, size_t n, const struct choose_request *request,
 		struct fault *fault)
 {
@@ -335,6 +361,8 @@ int choose_lack(const struct choose_slot *slots, size_t n, const struct choose_r
 		if (most < want->count)
 			text_add(&text, "; one switch has at most %zu (%s)", most, where);
 	}
+	if (request->memory && request->same_switch)
+		say_switch_memory(&text, slots, n, request);
 	if (request->p2p)
 		say_peers(&text, slots, n, request);
 	say_bars(&text, slots, n);

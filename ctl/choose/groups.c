@@ -19,9 +19,21 @@
 /* Sums that are tried for a place, the largest first. */
 #define SUMS_MAX 4
 #define RANK_EXTRA 1
-#define RANK_LEFT 2
+#define RANK_HOME 2
+#define RANK_LEFT 3
 
-void groups_find(const struct choose_slot *slots, size_t n, struct groups *groups)
+static bool is_home(const struct choose_request *request, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < request->n_home_groups; i++)
+		if (!strcmp(request->home_groups[i], name))
+			return true;
+	return false;
+}
+
+void groups_find(const struct choose_slot *slots, size_t n, const struct choose_request *request,
+		 struct groups *groups)
 {
 	size_t i, g;
 
@@ -37,7 +49,9 @@ void groups_find(const struct choose_slot *slots, size_t n, struct groups *group
 			g++;
 		group = &groups->items[g];
 		if (g == groups->n) {
-			*group = (struct group){ .name = slots[i].group, .whole = true };
+			*group = (struct group){ .name = slots[i].group,
+						 .whole = true,
+						 .home = is_home(request, slots[i].group) };
 			groups->n++;
 		}
 		group->slots++;
@@ -52,6 +66,11 @@ void groups_free(struct groups *groups)
 	free(groups->items);
 	free(groups->of);
 	memset(groups, 0, sizeof(*groups));
+}
+
+bool groups_is_home(const struct groups *groups, size_t slot)
+{
+	return groups->of[slot] && groups->items[groups->of[slot] - 1].home;
 }
 
 /* How many slots of the @i-th one's group are picked; 0 where an earlier one stands for it. */
@@ -89,7 +108,8 @@ size_t groups_parts(const struct groups *groups, const size_t *picked, size_t n)
 	size_t parts = 0, i;
 
 	for (i = 0; i < n; i++)
-		parts += !groups->of[picked[i]] || picked_of(groups, picked, n, i);
+		parts += !groups_is_home(groups, picked[i]) &&
+			 (!groups->of[picked[i]] || picked_of(groups, picked, n, i));
 	return parts;
 }
 
@@ -180,9 +200,11 @@ static size_t finder_extra(const struct finder *f, const bool *taken, size_t gpu
 	return best;
 }
 
-/* What is left of groups is taken together, too, the most first. */
+/* What is left of groups is taken together, too: of the composition's first, then the most. */
 static size_t rank_left(const struct finder *f, size_t group)
 {
+	if (f->groups->items[group].home)
+		return RANK_HOME;
 	return RANK_LEFT + (f->n - f->free_slots[group]) * f->groups->n + group;
 }
 

@@ -11,12 +11,14 @@
  * @slots: how many slots with a card it has
  * @gpus: GPUs in these
  * @whole: all of them are free, or excluded by this request alone
+ * @home: the composition has some of them
  */
 struct group {
 	const char *name;
 	size_t slots;
 	size_t gpus;
 	bool whole;
+	bool home;
 };
 
 /**
@@ -31,12 +33,19 @@ struct groups {
 	size_t *of;
 };
 
-void groups_find(const struct choose_slot *slots, size_t n, struct groups *groups);
+void groups_find(const struct choose_slot *slots, size_t n, const struct choose_request *request,
+		 struct groups *groups);
 void groups_free(struct groups *groups);
+
+/* Does the composition have GPUs of this slot's group? */
+bool groups_is_home(const struct groups *groups, size_t slot);
 
 /* How many whole groups a set of slots takes only a part of. */
 size_t groups_broken(const struct groups *groups, const size_t *picked, size_t n);
-/* How many parts a set has that no links connect: groups, and single slots. */
+/*
+ * How many parts a set has that no links connect to each other or to the composition: groups, and
+ * single slots.
+ */
 size_t groups_parts(const struct groups *groups, const size_t *picked, size_t n);
 
 /*

@@ -71,6 +71,7 @@ size_t pool_find(const struct pool *pool, uint32_t slot_id);
  * @words: storage of their words
  * @n_words: how many
  * @home: storage of its home
+ * @home_groups: and of the groups there
  * @tenant: whose GPUs they are to be, NULL for nobody's
  * @room: for a workload: number of GPUs that the tenant may have more
  */
@@ -81,6 +82,7 @@ struct pool_request {
 	char **words;
 	size_t n_words;
 	struct choose_home *home;
+	const char **home_groups;
 	const char *tenant;
 	size_t room;
 };

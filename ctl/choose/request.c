@@ -32,6 +32,7 @@ void pool_request_free(struct pool_request *request)
 	free(request->words);
 	free(request->wants);
 	free(request->home);
+	free(request->home_groups);
 	memset(request, 0, sizeof(*request));
 }
 
@@ -121,9 +122,10 @@ int pool_request_make(struct ctl_ctx *ctx, const struct knowledge *knowledge,
 void pool_request_home(const struct session *session, struct pool_request *request,
 		       struct pool *pool, const size_t *members, size_t n)
 {
-	size_t n_home = 0, i, j;
+	size_t n_home = 0, n_groups = 0, i, j;
 
 	request->home = mem_grow(request->home, n, sizeof(*request->home));
+	request->home_groups = mem_grow(request->home_groups, n, sizeof(*request->home_groups));
 	for (i = 0; i < n; i++) {
 		const struct choose_slot *slot = &pool->slots[members[i]];
 
@@ -135,9 +137,14 @@ void pool_request_home(const struct session *session, struct pool_request *reque
 				.numa = slot->numa,
 				.path = slot->path,
 			};
+		/* A group that is there twice does no harm. */
+		if (slot->group)
+			request->home_groups[n_groups++] = slot->group;
 	}
 	request->choose.home = request->home;
 	request->choose.n_home = n_home;
+	request->choose.home_groups = request->home_groups;
+	request->choose.n_home_groups = n_groups;
 	pool_find_peers(session, pool);
 	if (n)
 		request->choose.home_peers = pool->slots[members[0]].peers;

@@ -3,22 +3,30 @@
  * DOC: giving back
  *
  * Of a composition that shrinks those go first that are farthest from the others, so that what
- * stays is closest together. A card goes whole, so only what its cards add up to can be given back.
+ * stays is closest together: first by groups with links of their own, then by switches. A card goes whole, so only what its cards add up to can be given back.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "choose/choose.h"
 
-/* How many of the members that remain share the switch with this one. */
+static bool is_linked(const struct choose_slot *a, const struct choose_slot *b)
+{
+	return a == b || (a->group && b->group && !strcmp(a->group, b->group));
+}
+
+/* How many of the members that remain share the group with this one, and then the switch. */
 static size_t company(const struct choose_slot *slots, const size_t *members, size_t from, size_t n,
 		      size_t i)
 {
-	size_t together = 0, j;
+	size_t linked = 0, together = 0, j;
 
-	for (j = from; j < n; j++)
+	for (j = from; j < n; j++) {
+		linked += is_linked(&slots[members[j]], &slots[members[i]]);
 		together += slots[members[j]].switch_id == slots[members[i]].switch_id;
-	return together;
+	}
+	return linked * (n + 1) + together;
 }
 
 /* Whether members have together exactly so many GPUs, and how many of which have them. */

@@ -224,6 +224,19 @@ static int demand_keep(struct demand *d, const struct follow *f, const struct re
 	return ret;
 }
 
+/* The clock was ahead, or was set back: what it wrote for later would end the series here. */
+static void demand_cut(struct demand *d, const char *name, struct record_series *series, char *text)
+{
+	uint64_t last = series->last;
+	size_t later = record_series_cut(series, text, d->minute);
+
+	if (later)
+		ctl_warn(d->ctx,
+			 "%s: its series ended with minute %llu, which is later than now: %zu minute%s from %llu on left out",
+			 name, (unsigned long long)last, later, later == 1 ? "" : "s",
+			 (unsigned long long)series->last + 1);
+}
+
 static int demand_one(struct demand *d, const struct gathered *one, struct out_table *t)
 {
 	struct follow f = {
@@ -242,14 +255,11 @@ static int demand_one(struct demand *d, const struct gathered *one, struct out_t
 	if (!ret) {
 		f.has_last = series.n;
 		f.last = series.demand;
-		over = series.n && series.last >= d->minute;
+		demand_cut(d, one->workload.name, &series, text);
+		over = series.n && series.last == d->minute;
 		follow_minute(&f, &last.memory);
 		if (!over && !d->ctx->dry_run)
 			ret = demand_keep(d, &f, &series, text, &last.memory);
-		if (over && series.last > d->minute)
-			ctl_warn(d->ctx,
-				 "%s: its series ends with minute %llu, which is later than now: nothing is recorded",
-				 one->workload.name, (unsigned long long)series.last);
 		if (!ret)
 			demand_print(d, t, &f, !over && !d->ctx->dry_run);
 	}
@@ -320,7 +330,8 @@ const struct ctl_command cmd_demand = {
 		"minute to NAME.csv, which gpuctl plan step and gpuctl plan run read as the workload's\n"
 		"demand so far; it moves nothing. Demand is GPUS * LOAD / TARGET, within the limits of the\n"
 		"file. A sensor that is dead or lies is named in a warning, and demand stays what it was.\n"
-		"With -n nothing is recorded. gpufabric-demand.timer runs the command every minute.",
+		"After the clock was set back, rows of minutes that are still to come are left out, with a\n"
+		"warning. With -n nothing is recorded. gpufabric-demand.timer runs the command every minute.",
 	.options = { options },
 	.completes = "@workloads",
 	.run = demand_run,

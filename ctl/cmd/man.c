@@ -160,7 +160,9 @@ static void print_files(struct out *out)
 		  "10de:2331; the slot may hold wildcards of the shell, and the last line that matches\n"
 		  "counts. A number after the GPU is the number of GPUs of the card: \"5-1 a16 4\".\n"
 		  "\"3-* group=nvl0\" says that links of their own connect the GPUs of these slots, such as\n"
-		  "NVLink, NVSwitch or XGMI: a choice takes whole groups, and breaks as few as it can.\n"
+		  "NVLink, NVSwitch or XGMI: a choice takes whole groups, and breaks as few as it can. A\n"
+		  "composition that grows gets what is left of its groups first; one that shrinks gives its\n"
+		  "smallest groups back first.\n"
 		  "# begins a comment." },
 		{ "/var/lib/gpuctl/compositions.json",
 		  "The file of gpuctl save and gpuctl restore: see gpuctl-saved(5)." },

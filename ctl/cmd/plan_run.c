@@ -43,7 +43,7 @@ static const struct ctl_option options[] = {
 /**
  * struct since - when something was with a workload
  * @name: of the workload
- * @at: minute by the clock that is used; of boundaries see boundary_last()
+ * @at: by @now of the runner; of boundaries see boundary_last()
  */
 struct since {
 	char *name;
@@ -68,6 +68,7 @@ struct sinces {
  * @argc: operands
  * @argv: operands
  * @clock: where minutes come from, -1 for the time of day
+ * @now: milliseconds by a clock that nobody sets, or of minutes that come from @clock
  * @line: what was read of the next line
  * @used: bytes of it
  * @lines: lines that were read
@@ -91,6 +92,7 @@ struct runner {
 	int argc;
 	char **argv;
 	int clock;
+	uint64_t now;
 	char line[LINE_BYTES];
 	size_t used, lines;
 	struct sinces moved, refused, failed, heard, patient, awaited;
@@ -117,6 +119,12 @@ static const struct since *since_of(const struct sinces *all, const char *name)
 		if (!strcmp(all->items[i].name, name))
 			return &all->items[i];
 	return NULL;
+}
+
+/* The minutes since then. Steps are a minute apart, some a little less. */
+static uint64_t minutes_since(const struct runner *r, const struct since *since)
+{
+	return (r->now - since->at + MINUTE_MS / 2) / MINUTE_MS;
 }
 
 /* Has one been announced that a move waits for? */
@@ -151,6 +159,7 @@ static enum tick wait_minute(struct runner *r)
 	if (gfc_signalled())
 		return TICK_END;
 	r->input.minute = text_now() / MINUTE_MS;
+	r->now = text_uptime();
 	return TICK;
 }
 
@@ -172,6 +181,7 @@ static enum tick plan_run_take_line(struct runner *r)
 	if (r->lines > 1 && minute < r->input.minute)
 		return bad_line(r, "this minute is over");
 	r->input.minute = minute;
+	r->now = minute * MINUTE_MS;
 	return TICK;
 }
 
@@ -225,7 +235,7 @@ static void sinces_free(struct sinces *all)
 }
 
 /* Minutes for which a move of it still waits for a boundary, of which @last was the latest. */
-static uint32_t patience(const struct runner *r, const char *name, uint64_t last, uint64_t minute)
+static uint32_t patience(const struct runner *r, const char *name, uint64_t last)
 {
 	const struct since *heard = since_of(&r->heard, name), *awaited;
 	uint64_t now = text_now() * 1000, waited;
@@ -234,7 +244,7 @@ static uint32_t patience(const struct runner *r, const char *name, uint64_t last
 	if (!last || fresh)
 		return 0;
 	awaited = since_of(&r->awaited, name);
-	waited = awaited && minute > awaited->at ? minute - awaited->at : 0;
+	waited = awaited ? minutes_since(r, awaited) : 0;
 	return waited < r->input.boundary_wait ? (uint32_t)(r->input.boundary_wait - waited) : 0;
 }
 
@@ -249,10 +259,10 @@ static void set_patience(struct runner *r, struct plan_ahead *ahead)
 		struct plan_set *set = &ahead->sets[i];
 		uint64_t last = boundary_last(set->name);
 
-		set->patience = patience(r, set->name, last, ahead->minute);
+		set->patience = patience(r, set->name, last);
 		since_note(&heard, set->name, last);
 		if (set->patience)
-			since_note(&r->patient, set->name, ahead->minute);
+			since_note(&r->patient, set->name, r->now);
 	}
 	sinces_free(&r->heard);
 	r->heard = heard;
@@ -264,7 +274,7 @@ static void set_failed(const struct runner *r, struct plan_ahead *ahead)
 
 	ahead->failed = mem_zalloc(r->failed.n, sizeof(*ahead->failed));
 	for (i = 0; i < r->failed.n; i++)
-		if (ahead->minute - r->failed.items[i].at < FAILED_MINUTES)
+		if (minutes_since(r, &r->failed.items[i]) < FAILED_MINUTES)
 			ahead->failed[ahead->n_failed++] = r->failed.items[i].name;
 }
 
@@ -285,9 +295,9 @@ static void set_ages(struct plan_ahead *ahead, void *arg)
 
 		since = since_of(&r->moved, set->name);
 		if (r->clock >= 0)
-			set->age = since ? (uint32_t)(ahead->minute - since->at) : UINT32_MAX;
+			set->age = since ? (uint32_t)minutes_since(r, since) : UINT32_MAX;
 		since = since_of(&r->refused, set->name);
-		set->refused = since && ahead->minute - since->at < REFUSED_MINUTES;
+		set->refused = since && minutes_since(r, since) < REFUSED_MINUTES;
 		for (j = 0; set->refused && j < set->n; j++)
 			set->held[j] = set->has[j].gpus;
 	}
@@ -311,11 +321,11 @@ static void note_moves(struct runner *r, const struct move_list *list,
 
 	for (i = 0; i < list->n; i++) {
 		if (outcomes[i] == APPLY_DONE && gets(&list->items[i]))
-			since_note(&r->moved, list->items[i].workload, r->input.minute);
+			since_note(&r->moved, list->items[i].workload, r->now);
 		if (outcomes[i] == APPLY_FAILED && ret == CTL_BUSY)
-			since_note(&r->refused, list->items[i].workload, r->input.minute);
+			since_note(&r->refused, list->items[i].workload, r->now);
 		if (outcomes[i] == APPLY_FAILED)
-			since_note(&r->failed, list->items[i].workload, r->input.minute);
+			since_note(&r->failed, list->items[i].workload, r->now);
 		if (outcomes[i] == APPLY_FAILED)
 			plan_report_add(&r->report, list->items[i].workload, PLAN_OFF_FAILED,
 					r->ctx->error);
@@ -336,7 +346,7 @@ static void note_awaited(struct runner *r)
 		const struct since *before = since_of(&r->awaited, off->workload);
 
 		if (off->reason == PLAN_OFF_BOUNDARY && since_of(&r->patient, off->workload))
-			since_note(&awaited, off->workload, before ? before->at : r->input.minute);
+			since_note(&awaited, off->workload, before ? before->at : r->now);
 	}
 	sinces_free(&r->awaited);
 	r->awaited = awaited;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* gpuctl watch daemon: tell systemd of every change. */
+#include <stdlib.h>
+
 #include "cli/given.h"
 #include "cmd/cmd.h"
 #include "cmd/watch.h"
@@ -18,7 +20,13 @@ static int watch_daemon_run(struct ctl_ctx *ctx, int argc, char **argv)
 	if (!ret && watch.journal && ctx->json)
 		ret = ctl_fail(ctx, CTL_USAGE,
 			       "entries of the journal always have fields: leave -j out");
-	return ret ? ret : watch_run(ctx, &watch);
+	if (ret)
+		return ret;
+	/* systemd says where; of a run by hand nothing is kept. */
+	follow_open(&watch.follow, getenv("RUNTIME_DIRECTORY"));
+	ret = watch_run(ctx, &watch);
+	follow_close(&watch.follow);
+	return ret;
 }
 
 const struct ctl_command cmd_watch_daemon = {
@@ -31,7 +39,8 @@ const struct ctl_command cmd_watch_daemon = {
 		"_OPERATION_ID, _ERRNO, _UID, _PID, _COMMAND and _REASON. systemd starts gpufabric-fault@SLOT.service for\n"
 		"a slot that ends in fault, lost or stuck, gpufabric-detached@SLOT.service after a GPU was detached,\n"
 		"gpufabric-changed.service after any change, and gpufabric-reap.service when a lease ends or a client\n"
-		"dies. gpufabric-watch.service runs it.",
+		"dies. What was missed, because changes were lost or the daemon did not run, is made good at the next\n"
+		"snapshot, once: a file in $RUNTIME_DIRECTORY has what was told. gpufabric-watch.service runs it.",
 	.options = { options, watch_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = watch_daemon_run,

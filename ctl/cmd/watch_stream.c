@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/replace.h"
 #include "base/text.h"
 #include "cli/ctl.h"
 #include "cli/given.h"
@@ -278,7 +279,7 @@ static int watch_change(struct watch *watch, struct gf_message *event)
 		watch->shown++;
 	}
 	if (watch->units)
-		follow_event(&watch->follow, &watch->session->fabric, event);
+		follow_event(&watch->follow, event);
 	mirror_apply(&watch->session->mirror, event);
 	return ret ? ret : flush(watch);
 }
@@ -290,7 +291,8 @@ static int begin_with_snapshot(struct watch *watch)
 	if (!watch->journal && !ctl_flag(watch->session->ctx, "changes"))
 		ret = show_snapshot(watch);
 	if (!ret && watch->units)
-		follow_snapshot(&watch->follow, &watch->session->fabric);
+		follow_snapshot(&watch->follow, &watch->session->fabric,
+				watch->session->mirror.instance);
 	return ret;
 }
 
@@ -345,6 +347,17 @@ static int next_turn(const struct watch *watch)
 	return turn < 0 || (left >= 0 && left < turn) ? left : turn;
 }
 
+static void units_turn(struct watch *watch)
+{
+	int err = follow_keep(&watch->follow);
+
+	if (err)
+		ctl_warn(watch->session->ctx,
+			 "cannot write down which faults were told: %s; the next start tells them again",
+			 replace_error(err));
+	follow_turn(&watch->follow, &watch->session->fabric, text_uptime());
+}
+
 static int watch_loop(struct watch *watch)
 {
 	struct gf_message event;
@@ -352,7 +365,7 @@ static int watch_loop(struct watch *watch)
 
 	while (!ret && !is_over(watch)) {
 		if (watch->units)
-			follow_turn(&watch->follow, &watch->session->fabric, text_uptime());
+			units_turn(watch);
 		switch (mirror_next(&watch->session->mirror, next_turn(watch), &event)) {
 		case MIRROR_CHANGE:
 			ret = watch_change(watch, &event);

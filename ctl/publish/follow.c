@@ -7,6 +7,8 @@
  * them what they do and may do. The one for any change and the one that takes back are
  * waited for in the background, because a start of a unit that runs does nothing: a
  * change during a run leads to another run, and many changes at a time to no more than one.
+ * Units of slots are started for what an event says, and for what a snapshot has that no event
+ * said: a fault that was missed is told late, and once.
  */
 #include <errno.h>
 #include <signal.h>
@@ -66,25 +68,23 @@ static char *unit_of(const char *template, const char *slot)
 	return unit;
 }
 
-char *follow_unit(const struct gf_fabric *fabric, const struct gf_message *event)
+/*
+ * Is what a snapshot has what was told? A fault that has ended and come back has another count and
+ * another time; either of them alone changes during one fault.
+ */
+static bool is_told(const struct known_slot *before, const struct gf_slot *slot)
 {
-	const struct gf_slot *slot = &event->slot, *before;
-	uint32_t previous;
+	return before->state == slot->state &&
+	       (before->faults == slot->faults || before->since == slot->since);
+}
 
-	if (!event->has.slot || event->kind != GPUFABRIC_EVENT_KIND_SLOT_CHANGED || !slot->name)
-		return NULL;
-	before = gf_slot_by_id(fabric, slot->id);
-	if (event->has.previous)
-		previous = event->was;
-	else if (before)
-		previous = before->state;
-	else
-		return NULL;
-	if (previous == slot->state)
-		return NULL;
+/* The unit for a slot that was another one before, which is NULL where nobody knows. */
+static char *unit_after(const struct known_slot *before, const struct gf_slot *slot)
+{
 	if (is_bad(slot->state))
 		return unit_of(FOLLOW_FAULT, slot->name);
-	if (had_gpu(previous) && (slot->state == GF_STATE_OFF || slot->state == GF_STATE_EMPTY))
+	if (before && had_gpu(before->state) &&
+	    (slot->state == GF_STATE_OFF || slot->state == GF_STATE_EMPTY))
 		return unit_of(FOLLOW_DETACHED, slot->name);
 	return NULL;
 }
@@ -179,28 +179,88 @@ static void start_and_wait(pid_t *running, const char *unit)
 	posix_spawnattr_destroy(&attr);
 }
 
-void follow_snapshot(struct follow *follow, const struct gf_fabric *fabric)
+void follow_open(struct follow *follow, const char *dir)
+{
+	known_open(&follow->known, dir);
+}
+
+void follow_close(struct follow *follow)
+{
+	known_close(&follow->known);
+}
+
+int follow_keep(struct follow *follow)
+{
+	int err = known_keep(&follow->known);
+
+	if (err) {
+		free(follow->known.path);
+		follow->known.path = NULL;
+	}
+	return err;
+}
+
+/* Tell of a slot as it is after event @sequence. */
+static void follow_slot(struct follow *follow, const struct known_slot *before,
+			const struct gf_slot *slot, uint64_t sequence)
+{
+	char *unit = unit_after(before, slot);
+
+	if (unit)
+		follow_start(unit);
+	free(unit);
+	known_set(&follow->known, slot, sequence);
+}
+
+static void slot_in_snapshot(struct follow *follow, const struct gf_slot *slot)
+{
+	const struct known_slot *before = known_find(&follow->known, slot->name);
+
+	if (before && is_told(before, slot))
+		known_set(&follow->known, slot, slot->sequence);
+	else
+		follow_slot(follow, before, slot, slot->sequence);
+}
+
+/* A snapshot may have been ahead of an event. */
+static void slot_in_event(struct follow *follow, const struct gf_message *event)
+{
+	const struct known_slot *before = known_find(&follow->known, event->slot.name);
+
+	if (before && event->sequence <= before->sequence)
+		return;
+	if (before && before->state == event->slot.state)
+		known_set(&follow->known, &event->slot, event->sequence);
+	else
+		follow_slot(follow, before, &event->slot, event->sequence);
+}
+
+void follow_snapshot(struct follow *follow, const struct gf_fabric *fabric, uint64_t instance)
 {
 	size_t i;
 
 	follow->changed = true;
+	known_begin(&follow->known, instance);
+	known_retain(&follow->known, fabric);
+	for (i = 0; i < fabric->n_slots; i++)
+		slot_in_snapshot(follow, &fabric->slots[i]);
 	for (i = 0; i < fabric->n_compositions; i++)
 		if (fabric->compositions[i].flags & GPUFABRIC_COMPOSITION_FLAG_ORPHANED)
 			follow->orphans = true;
 }
 
-void follow_event(struct follow *follow, const struct gf_fabric *fabric,
-		  const struct gf_message *event)
+void follow_event(struct follow *follow, const struct gf_message *event)
 {
-	char *unit = follow_unit(fabric, event);
-
 	follow->changed = true;
 	if (event->has.composition && event->kind != GPUFABRIC_EVENT_KIND_COMPOSITION_REMOVED &&
 	    event->composition.flags & GPUFABRIC_COMPOSITION_FLAG_ORPHANED)
 		follow->orphans = true;
-	if (unit)
-		follow_start(unit);
-	free(unit);
+	if (!event->has.slot || !event->slot.name)
+		return;
+	if (event->kind == GPUFABRIC_EVENT_KIND_SLOT_REMOVED)
+		known_forget(&follow->known, event->slot.name);
+	else
+		slot_in_event(follow, event);
 }
 
 void follow_turn(struct follow *follow, const struct gf_fabric *fabric, uint64_t now)

@@ -313,6 +313,21 @@ static const char *skip_minutes(const char *text, size_t n)
 	return text;
 }
 
+size_t record_series_cut(struct record_series *series, char *text, uint64_t minute)
+{
+	size_t later = 0;
+
+	if (series->n && series->last > minute)
+		later = (size_t)(series->last - minute + 1);
+	if (later > series->n)
+		later = series->n;
+	series->n -= later;
+	series->last -= later;
+	if (later)
+		text[skip_minutes(text, series->n) - text] = '\0';
+	return later;
+}
+
 char *record_series_add(const struct record_series *series, const char *text, size_t keep,
 			const struct record *record)
 {

@@ -66,6 +66,11 @@ struct record_series {
 int record_series_read(struct record_series *series, const char *name, const char *text, size_t len,
 		       struct fault *fault);
 /*
+ * Minutes that are still to come at @minute, from a clock that was ahead: they leave the series and
+ * its text. Returns the number of them.
+ */
+size_t record_series_cut(struct record_series *series, char *text, uint64_t minute);
+/*
  * The text of the series with one more minute, of which the newest @keep stay. Minutes that nobody
  * measured have the demand of the one before them. The caller frees.
  */

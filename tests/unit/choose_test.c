@@ -225,6 +225,56 @@ static void test_memory(void)
 	       -ENOSPC, "no overflow");
 }
 
+static void test_memory_on_switch(void)
+{
+	const struct choose_request one = { .numa = -1, .memory = 200 * GIB, .same_switch = true };
+	size_t i;
+
+	/* An H100 and three L40S on each switch: 215 GiB. */
+	for (i = 0; i < 8; i++)
+		put(i, i % 4 ? &l40s : &h100, i % 4 ? 45 : 80, i / 4, 0);
+	is_int(ask(8, NULL, 0, one), 0, "200 GiB on one switch, which no kind has there");
+	is_str(picked(), "0-0 0-1 0-2 0-3", "kinds are mixed");
+	slots[1].bar = CHOOSE_CLAIMED;
+	is_int(ask(8, NULL, 0, one), 0, "when that has less");
+	is_str(picked(), "1-4 1-5 1-6 1-7", "the other switch");
+	slots[5].bar = CHOOSE_CLAIMED;
+	is_int(ask(8, NULL, 0, one), -ENOSPC, "when both have");
+	ok(strstr(fault.text, "asked 200 GiB, free 340 GiB on 6: 4 L40S, 2 H100 PCIe; "
+			      "one switch has at most 170 GiB (0000:10:00.0)"),
+	   "what a switch has is said: %s", fault.text);
+	put(1, &h100, 80, 0, 0);
+	put(5, &mi300, 75, 1, 0);
+	put(6, &mi300, 75, 1, 0);
+	put(7, &mi300, 75, 1, 0);
+	is_int(ask(8, NULL, 0, (struct choose_request){ .numa = -1, .memory = 260 * GIB }), 0,
+	       "260 GiB anywhere, which no kind has");
+	is_str(picked(), "1-4 1-5 1-6 1-7", "as few GPUs, and one switch that has them");
+}
+
+/* More kinds than there could be sets of. */
+static void test_many_kinds(void)
+{
+	static struct cat_gpu kinds[MAX];
+	static char ids[MAX][8];
+	size_t i;
+
+	for (i = 0; i < MAX; i++) {
+		snprintf(ids[i], sizeof(ids[i]), "kind%zu", i);
+		kinds[i] = (struct cat_gpu){ .id = ids[i], .name = ids[i], .brief = ids[i], .vendor = "nvidia" };
+		put(i, &kinds[i < 14 ? i : i - 9], 80, i < 14 ? 0 : 1, 0);
+	}
+	is_int(ask_one(MAX, NULL, 2, any), 0, "two of fourteen kinds");
+	is_str(picked(), "0-5 1-14", "are of one kind, wherever they are");
+	is_int(ask_one(MAX, NULL, 4, any), 0, "four");
+	is_str(picked(), "0-5 0-6 1-14 1-15", "of two kinds");
+	is_int(ask_one(MAX, NULL, MAX, any), 0, "all that there are");
+	is_int((intmax_t)result.n, MAX, "are had as well");
+	is_int(ask_one(MAX, NULL, 9, (struct choose_request){ .numa = -1, .same_switch = true }), 0,
+	       "where every set is of many kinds");
+	is_int((intmax_t)result.n, 9, "there are some, too");
+}
+
 static void test_bars(void)
 {
 	enum choose_bar bar;
@@ -493,6 +543,57 @@ static void test_groups(void)
 	is_str(picked(), "0-0 0-1 0-2 0-3", "comes before groups");
 }
 
+/*
+ * More for a composition that has the GPUs of capital letters from A to C: what others have is of D. Switches are
+ * as in put_groups().
+ */
+static const struct {
+	const char *groups, *on;
+	size_t count;
+	const char *picked, *why;
+} grown[] = {
+	{ "A-a", "000", 1, "0-2", "one of its group" },
+	{ "Aa-", "010", 1, "1-1", "on whatever switch" },
+	{ "Adda-D", "000000", 1, "0-3", "its group before one that is broken" },
+	{ "Abbaa", "00000", 2, "0-3 0-4", "what is left of its group is nearer than a whole one" },
+	{ "Abba-", "00110", 3, "0-1 1-2 1-3", "a whole group beside it" },
+	{ "AaBb--", "001100", 2, "0-1 1-3", "each of its groups" },
+	{ "-A--", "0000", 2, "0-0 0-2", "whose group has no more gets others" },
+};
+
+static void test_grown(void)
+{
+	static const char *const home[] = { "nvl-a", "nvl-b", "nvl-c" };
+	size_t i, j;
+
+	for (i = 0; i < sizeof(grown) / sizeof(grown[0]); i++) {
+		struct choose_request more = { .numa = -1, .n_home = 1 };
+		const char *of[3];
+
+		put_groups(grown[i].groups, grown[i].on);
+		for (j = 0; j < 3; j++)
+			if (strchr(grown[i].groups, (int)('A' + j)))
+				of[more.n_home_groups++] = home[j];
+		more.home_groups = of;
+		more.home = &(struct choose_home){ 0, 0, NULL };
+		ok(!ask_one(strlen(grown[i].groups), NULL, grown[i].count, more), "%zu more of %s", grown[i].count,
+		   grown[i].groups);
+		is_str(picked(), grown[i].picked, grown[i].why);
+	}
+}
+
+static void test_shrunk(void)
+{
+	size_t members[] = { 0, 1, 2, 3, 4 };
+
+	put_groups("baaba", "00000");
+	is_int((intmax_t)choose_shrink(slots, members, 5, 2), 2, "two GPUs of two groups are given back");
+	ok(members[0] == 3 && members[1] == 0, "those of the smaller group: %zu %zu", members[0], members[1]);
+	put_groups("a-aaa", "00011");
+	is_int((intmax_t)choose_shrink(slots, members, 5, 1), 1, "one of a group and one that stands alone");
+	is_int((intmax_t)members[0], 1, "this one goes, wherever the others are");
+}
+
 /* Groups that are free but for a part of them, which @set takes. */
 static unsigned int broken_by(unsigned int set, size_t n)
 {
@@ -619,6 +720,8 @@ int main(void)
 	test_dirty();
 	test_kinds();
 	test_memory();
+	test_memory_on_switch();
+	test_many_kinds();
 	test_bars();
 	test_wants();
 	test_shrink();
@@ -626,6 +729,8 @@ int main(void)
 	test_peers();
 	test_links();
 	test_groups();
+	test_grown();
+	test_shrunk();
 	test_against_search();
 	test_groups_against_search();
 	choose_result_free(&result);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/module/annotation.c ctl/publish/follow.c ctl/base/program.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c
+// sources: ctl/module/annotation.c ctl/publish/follow.c ctl/publish/known.c ctl/base/replace.c ctl/base/text.c ctl/module/model.c ctl/module/state.c ctl/module/object.c ctl/module/netlink_gen.c
 /*
- * Which units are started for which change, and when compositions are due to be
- * taken back. Starting them is for tests/system.
+ * Which units are started for which change, also one that no event told of, and when compositions
+ * are due to be taken back. systemctl is a stand-in here; the real one is for tests/system.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "base/text.h"
 #include "module/annotation.h"
 #include "publish/follow.h"
@@ -23,58 +24,143 @@ static void escapes(const char *name, const char *want)
 	free(is);
 }
 
-/* The unit for slot 3-2 that goes from one state to another, "" for none. */
-static char *unit(uint32_t from, uint32_t to, bool told)
-{
-	struct gf_slot slot = { .id = 7, .name = (char *)"3-2", .state = from };
-	struct gf_fabric fabric = { .slots = &slot, .n_slots = 1 };
-	struct gf_message event = {
-		.kind = GPUFABRIC_EVENT_KIND_SLOT_CHANGED,
-		.has.slot = true,
-		.slot = { .id = 7, .name = (char *)"3-2", .state = to },
-		.has.previous = told,
-		.was = from,
-	};
-	char *is = follow_unit(&fabric, &event);
+/* Units that were started since this was last empty, each with a space behind it. */
+static char started[256];
 
-	return is ? is : mem_strdup("");
+void programs_run(struct program *programs, size_t n, const struct program_limits *limits)
+{
+	(void)n;
+	(void)limits;
+	snprintf(started + strlen(started), sizeof(started) - strlen(started), "%s ", programs->argv[4]);
 }
 
-static void starts(uint32_t from, uint32_t to, const char *want, const char *what)
+void program_free(struct program *program)
 {
-	char *is = unit(from, to, true), *same = unit(from, to, false);
+	(void)program;
+}
 
-	ok(!strcmp(is, want), "%s: %s", what, *is ? is : "none");
-	ok(!strcmp(same, want), "the same by what was known before: %s", same);
-	free(is);
-	free(same);
+static const char fault[] = "gpufabric-fault@3\\x2d2.service ";
+static const char detached[] = "gpufabric-detached@3\\x2d2.service ";
+
+static struct gf_slot slot_of(uint32_t state, uint32_t faults, uint64_t sequence)
+{
+	return (struct gf_slot){ .id = 7, .name = (char *)"3-2", .state = state, .faults = faults,
+				 .since = sequence, .sequence = sequence };
+}
+
+/* A snapshot of one slot, of a load of the module; what it starts is @want. */
+static void sees(struct follow *follow, uint64_t instance, struct gf_slot slot, const char *want, const char *what)
+{
+	struct gf_fabric fabric = { .slots = &slot, .n_slots = 1 };
+
+	started[0] = '\0';
+	follow_snapshot(follow, &fabric, instance);
+	ok(!strcmp(started, want), "%s: %s", what, *started ? started : "none");
+}
+
+/* The same for an event. */
+static void hears(struct follow *follow, unsigned int kind, struct gf_slot slot, const char *want, const char *what)
+{
+	const struct gf_message event = { .kind = kind, .has.slot = true, .slot = slot,
+					  .sequence = slot.sequence, .instance = 1 };
+
+	started[0] = '\0';
+	follow_event(follow, &event);
+	ok(!strcmp(started, want), "%s: %s", what, *started ? started : "none");
+}
+
+static void goes(uint32_t from, uint32_t to, const char *want, const char *what)
+{
+	const bool bad = from == GF_STATE_FAULT;
+	struct follow follow = { 0 };
+
+	sees(&follow, 1, slot_of(from, 0, 1), bad ? fault : "", "what it was");
+	hears(&follow, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, slot_of(to, 0, 2), want, what);
+	follow_close(&follow);
+	follow = (struct follow){ 0 };
+	sees(&follow, 1, slot_of(from, 0, 1), bad ? fault : "", "what it was");
+	sees(&follow, 1, slot_of(to, from != to, 2), want, "the same by a snapshot, as the event was lost");
+	sees(&follow, 1, slot_of(to, from != to, 2), "", "once");
+	follow_close(&follow);
 }
 
 static void units(void)
 {
-	static const char fault[] = "gpufabric-fault@3\\x2d2.service";
-	static const char detached[] = "gpufabric-detached@3\\x2d2.service";
-
-	starts(GF_STATE_ATTACHING, GF_STATE_FAULT, fault, "a fault");
-	starts(GF_STATE_READY, GF_STATE_LOST, fault, "a GPU that is lost");
-	starts(GF_STATE_DETACHING, GF_STATE_STUCK, fault, "a stuck slot");
-	starts(GF_STATE_FAULT, GF_STATE_FAULT, "", "the same fault");
-	starts(GF_STATE_DETACHING, GF_STATE_OFF, detached, "a detach");
-	starts(GF_STATE_READY, GF_STATE_EMPTY, detached, "a card taken out");
-	starts(GF_STATE_EMPTY, GF_STATE_OFF, "", "a card put in");
-	starts(GF_STATE_FAULT, GF_STATE_OFF, "", "a cleared fault");
-	starts(GF_STATE_OFF, GF_STATE_ATTACHING, "", "an attach");
-	starts(GF_STATE_ATTACHED, GF_STATE_READY, "", "its end");
+	goes(GF_STATE_ATTACHING, GF_STATE_FAULT, fault, "a fault");
+	goes(GF_STATE_READY, GF_STATE_LOST, fault, "a GPU that is lost");
+	goes(GF_STATE_DETACHING, GF_STATE_STUCK, fault, "a stuck slot");
+	goes(GF_STATE_FAULT, GF_STATE_FAULT, "", "the same fault");
+	goes(GF_STATE_DETACHING, GF_STATE_OFF, detached, "a detach");
+	goes(GF_STATE_READY, GF_STATE_EMPTY, detached, "a card taken out");
+	goes(GF_STATE_EMPTY, GF_STATE_OFF, "", "a card put in");
+	goes(GF_STATE_FAULT, GF_STATE_OFF, "", "a cleared fault");
+	goes(GF_STATE_OFF, GF_STATE_ATTACHING, "", "an attach");
+	goes(GF_STATE_ATTACHED, GF_STATE_READY, "", "its end");
 }
 
 static void others(void)
 {
-	struct gf_fabric fabric = { 0 };
-	struct gf_message removed = { .kind = GPUFABRIC_EVENT_KIND_SLOT_REMOVED, .has.slot = true };
-	struct gf_message started = { .kind = GPUFABRIC_EVENT_KIND_OPERATION_STARTED, .has.operation = true };
+	const struct gf_message operation = { .kind = GPUFABRIC_EVENT_KIND_OPERATION_STARTED, .has.operation = true };
+	struct follow follow = { 0 };
 
-	ok(!follow_unit(&fabric, &removed), "none for a slot that goes");
-	ok(!follow_unit(&fabric, &started), "none for an operation");
+	sees(&follow, 1, slot_of(GF_STATE_READY, 0, 1), "", "a GPU that is ready");
+	hears(&follow, GPUFABRIC_EVENT_KIND_SLOT_REMOVED, slot_of(GF_STATE_EMPTY, 0, 2), "", "none for a slot that goes");
+	hears(&follow, GPUFABRIC_EVENT_KIND_SLOT_ADDED, slot_of(GF_STATE_OFF, 0, 3), "", "nor for one that comes");
+	follow_event(&follow, &operation);
+	ok(!*started, "nor for an operation");
+	follow_close(&follow);
+}
+
+static void missed(void)
+{
+	struct follow follow = { 0 };
+
+	sees(&follow, 1, slot_of(GF_STATE_FAULT, 1, 10), fault, "the first snapshot has a fault");
+	sees(&follow, 1, slot_of(GF_STATE_FAULT, 1, 12), "", "it is that one after other changes");
+	sees(&follow, 1, slot_of(GF_STATE_FAULT, 2, 12), "", "and when the module counts another one meanwhile");
+	sees(&follow, 1, slot_of(GF_STATE_FAULT, 3, 20), fault, "one that went and came");
+	hears(&follow, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, slot_of(GF_STATE_READY, 2, 18), "",
+	      "an event that the snapshot includes");
+	hears(&follow, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, slot_of(GF_STATE_FAULT, 3, 20), "", "tells of nothing, to the last");
+	hears(&follow, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, slot_of(GF_STATE_OFF, 3, 21), "", "a later one is heard");
+	hears(&follow, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, slot_of(GF_STATE_LOST, 4, 22), fault, "as is the next loss");
+	sees(&follow, 2, slot_of(GF_STATE_LOST, 4, 22), fault, "another load of the module tells its own");
+	follow_close(&follow);
+}
+
+/* A watch that ends, and the next one. */
+static void again(void)
+{
+	char dir[] = "/tmp/follow.XXXXXX", *file;
+	struct follow follow = { 0 };
+
+	if (!mkdtemp(dir))
+		exit(1);
+	file = mem_printf("%s/told", dir);
+	follow_open(&follow, dir);
+	sees(&follow, 1, slot_of(GF_STATE_READY, 0, 1), "", "a GPU that is ready");
+	hears(&follow, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, slot_of(GF_STATE_LOST, 1, 2), fault, "is lost");
+	ok(!follow_keep(&follow), "which is written down");
+	follow_close(&follow);
+	follow_open(&follow, dir);
+	sees(&follow, 1, slot_of(GF_STATE_LOST, 1, 3), "", "the next watch does not tell it again");
+	hears(&follow, GPUFABRIC_EVENT_KIND_SLOT_CHANGED, slot_of(GF_STATE_READY, 1, 4), "", "it is back");
+	follow_keep(&follow);
+	follow_close(&follow);
+	follow_open(&follow, dir);
+	sees(&follow, 1, slot_of(GF_STATE_FAULT, 2, 5), fault, "what happens between two watches is told by the second");
+	follow_close(&follow);
+	follow_open(&follow, dir);
+	sees(&follow, 1, slot_of(GF_STATE_OFF, 0, 6), detached, "so is a detach");
+	ok(!follow_keep(&follow) && !truncate(file, 20), "a file that was cut");
+	follow_close(&follow);
+	follow_open(&follow, dir);
+	sees(&follow, 1, slot_of(GF_STATE_FAULT, 2, 7), fault, "that counts as none");
+	unlink(file);
+	rmdir(dir);
+	ok(follow_keep(&follow) && !follow_keep(&follow), "that it cannot be written is said once");
+	follow_close(&follow);
+	free(file);
 }
 
 static uint8_t bytes[2][GPUFABRIC_ANNOTATION_MAX];
@@ -149,11 +235,11 @@ static void orphans(void)
 	struct gf_fabric fabric = { .compositions = &one, .n_compositions = 1 };
 	struct follow follow = { 0 };
 
-	follow_snapshot(&follow, &fabric);
+	follow_snapshot(&follow, &fabric, 1);
 	ok(follow.changed, "a snapshot is a change");
 	ok(!follow_takes_back(&follow, &fabric, 1), "a composition that has a client is left");
 	one.flags = GPUFABRIC_COMPOSITION_FLAG_ORPHANED;
-	follow_snapshot(&follow, &fabric);
+	follow_snapshot(&follow, &fabric, 1);
 	ok(follow_takes_back(&follow, &fabric, 1), "one that has lost it is taken back");
 	ok(!follow_takes_back(&follow, &fabric, 1), "by one start");
 }
@@ -166,6 +252,8 @@ int main(void)
 	escapes(".a/b c", "\\x2ea-b\\x20c");
 	units();
 	others();
+	missed();
+	again();
 	leases();
 	late();
 	orphans();

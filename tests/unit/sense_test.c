@@ -119,6 +119,19 @@ static void test_flapping(void)
 	sense_workload_free(&r.workload);
 }
 
+/* The clock is set back after demand has changed. */
+static void test_clock(void)
+{
+	struct run r;
+
+	run_begin(&r, BUSY "samples = 1\n");
+	is_int(run_minutes(&r, 2, 90, 0), 8, "demand has grown");
+	r.minute -= 600;
+	is_int(run_minutes(&r, 10, 5, 0), 8, "after the clock is set back it is held");
+	is_int(run_minute(&r, 5, 0), 2, "for no longer than the hold");
+	sense_workload_free(&r.workload);
+}
+
 static void test_hold(void)
 {
 	struct sense_workload w = { .hold_ms = 60000, .load_ms = 240000 };
@@ -307,6 +320,35 @@ static void test_scan(void)
 	free(path);
 }
 
+/* A series whose clock was ahead. */
+static void test_ahead(struct record *record)
+{
+	static const char four[] = "minute,quota_gpus,running_gpus,pending_gpus\n1001,8,2,0\n1002,8,2,0\n1003,8,2,0\n"
+				   "1004,8,2,3\n";
+	struct record_series series;
+	struct fault fault = { "" };
+	char *text = mem_strdup(four), *more;
+
+	record_series_read(&series, "serve.csv", text, strlen(text), &fault);
+	is_int((int)record_series_cut(&series, text, 1004), 0, "the last minute may be this one");
+	is_int((int)record_series_cut(&series, text, 5000), 0, "or an earlier one");
+	is_str(text, four, "which changes nothing");
+	is_int((int)record_series_cut(&series, text, 1003), 2, "what is later goes, with this minute");
+	ok(series.n == 2 && series.last == 1002 && series.demand == 5, "the demand was the last");
+	record->minute = 1003;
+	more = record_series_add(&series, text, 4, record);
+	is_str(more, "minute,quota_gpus,running_gpus,pending_gpus\n1001,8,2,0\n1002,8,2,0\n1003,8,2,3\n",
+	       "the series goes on");
+	free(text);
+	record_series_read(&series, "serve.csv", more, strlen(more), &fault);
+	is_int((int)record_series_cut(&series, more, 7), 3, "all of it may be later");
+	record->minute = 7;
+	text = record_series_add(&series, more, 4, record);
+	is_str(text, "minute,quota_gpus,running_gpus,pending_gpus\n7,8,2,3\n", "then it begins anew");
+	free(text);
+	free(more);
+}
+
 static void test_record(void)
 {
 	struct record_series series;
@@ -362,6 +404,7 @@ static void test_record(void)
 	       "after a long time it begins anew");
 	free(text);
 	free(more);
+	test_ahead(&record);
 	sense_workload_free(&r.workload);
 }
 
@@ -414,6 +457,7 @@ int main(void)
 	test_steps();
 	test_flapping();
 	test_hold();
+	test_clock();
 	test_queue();
 	test_dead();
 	test_lies();

@@ -23,7 +23,7 @@ limit=2.5
 looking_limit=3.4
 loose_limit=8.9
 
-units=("$top"/udev/*.service "$top"/udev/*.timer "$top"/udev/*.target "$top"/slurm/*.service)
+units=("$top"/udev/*.service "$top"/udev/*.timer "$top"/udev/*.path "$top"/udev/*.target "$top"/slurm/*.service)
 root=$work/root
 system=$root/usr/lib/systemd/system
 mkdir -p "$system" "$root/usr/bin"
@@ -73,7 +73,7 @@ for unit in "${units[@]}"; do
 done
 
 # What starts what exists.
-for name in $(sed -nE 's/^(WantedBy|PartOf|Before|After|Requisite|BindsTo|OnSuccess|OnFailure)=//p' "${units[@]}" |
+for name in $(sed -nE 's/^(WantedBy|PartOf|Wants|Before|After|Requisite|BindsTo|OnSuccess|OnFailure|Unit)=//p' "${units[@]}" |
 	tr ' ' '\n' | grep '^gpufabric' | sort -u); do
 	report "$(ls "udev/$name" 2>&1)" "udev/$name" "$name exists"
 done
@@ -91,6 +91,13 @@ for key in OnSuccess OnFailure; do
 	done < <(sed -n "s/^$key=//p" udev/gpufabric-demand.service)
 done
 report "$(grep -c '^On\(Success\|Failure\)=gpufabric-' udev/gpufabric-demand.service)" 2 "a measurement is followed in both cases"
+
+# So does what starts at each step of the planner, which goes by the file that it writes.
+path=$(sed -n 's/^Wants=\(.*\.path\)$/\1/p' udev/gpufabric-plan.service)
+report "$(sed -n 's/^PathChanged=//p' "udev/$path")" "$(sed -n 's/.*PLAN_REPORT_FILE "\(.*\)"/\1/p' ctl/plan/report.h)" \
+	"a step of the planner is seen by its report"
+report "$(sed -n 's/^Unit=//p' "udev/$path") $(sed -n 's/^PartOf=//p' "udev/$path")" \
+	"$(sed -n 's/^OnSuccess=//p' udev/gpufabric-demand.service) gpufabric-plan.service" "and followed as a measurement is, as long as it runs"
 
 # What gpuctl leaves in /run goes with the package; a lease outlives it.
 while IFS= read -r path; do

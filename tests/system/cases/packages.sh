@@ -358,7 +358,7 @@ leave_nothing()
 	check "nor is Prometheus" test ! -e $metrics
 	check "what was saved is kept" test -e $saved
 	check "they are purged" dpkg -P "${packages[@]}"
-	is "$(find /run -maxdepth 1 -name 'gpuctl*' ! -name gpuctl-leases -printf '%f ')" "" "nothing is left in /run"
+	is "$(find /run -maxdepth 1 \( -name 'gpuctl*' -o -name 'gpufabric*' \) ! -name gpuctl-leases -printf '%f ')" "" "nothing is left in /run"
 	files >/root/files
 	diff /var/lib/gpufabric-test/files /root/files | grep '^[<>]' | grep -vE "^[<>] ($not_ours)" >/out/left
 	is "$(head -n 20 /out/left)" "" "and no file is left, nor one missing"

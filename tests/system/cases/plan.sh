@@ -17,6 +17,7 @@
 unit=gpufabric-plan.service
 demand=/var/lib/gpuctl/demand
 hooks=/etc/gpuctl/hooks.d
+metrics=/var/lib/prometheus/node-exporter/gpufabric.prom
 
 has()
 {
@@ -93,6 +94,16 @@ steps_made()
 	[ "$(journal | grep -c '^minute ')" -ge "$1" ]
 }
 
+step_in_metrics()
+{
+	sed -n 's/^gpufabric_plan_timestamp_seconds //p' $metrics
+}
+
+is_written_later()
+{
+	[ "$(step_in_metrics)" != "$written" ]
+}
+
 # Nothing that follows could go well.
 give_up()
 {
@@ -140,10 +151,21 @@ like "$(journal)" 'plan.json:3:5: workload vision1 needs .*vision1.csv$' "and th
 is "$(stat -c '%a %U' $demand)" "755 root" "where that belongs is made"
 
 note "GPUs follow demand"
+mkdir -p ${metrics%/*}
+systemctl start gpufabric-metrics.service
+check "metrics are written" test -e $metrics
+check_fails "with no word of the planner" grep -q '^gpufabric_plan_' $metrics
+mkdir -p /etc/systemd/system/gpufabric-measured.service.wants
+ln -s "$(systemctl show -p FragmentPath --value gpufabric-metrics.service)" /etc/systemd/system/gpufabric-measured.service.wants/
+systemctl daemon-reload
 ask 3 1
 set_second 45
 check "the planner is wanted" systemctl enable --now $unit
 check "who asks for GPUs gets them" wait_for 20 have "3 1" || give_up "the planner does nothing"
+check "a step is in the metrics, although nothing measures demand" wait_for 30 grep -q '^gpufabric_plan_timestamp_seconds' $metrics
+written=$(step_in_metrics)
+set_second 58
+check "and the next one, without a change of a GPU" wait_for 60 is_written_later
 make_hooks
 : >/run/hold
 ask 1 3

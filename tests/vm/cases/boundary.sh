@@ -215,6 +215,27 @@ kill $planner
 wait $planner 2>/dev/null
 check "all is released" eval "gpuctl release train && gpuctl release serve"
 
+note "the clock is set back while a boundary is awaited"
+check "train has four GPUs" gpuctl compose train --gpus 4
+was_at_boundary 5
+gpuctl plan run --boundary-wait 1min $dir/demand.json $dir/series >$dir/out 2>$dir/err &
+planner=$!
+check "a planner by the time of day waits" wait_for 60 grep -q "put off: it waits for its next boundary" $dir/out
+first=$((first - 60))
+series train 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4
+series batch 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+series serve 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2
+date -s "@$(($(date +%s) - 3600))" >/dev/null
+check "it moves after a minute, not after an hour" wait_for 180 have "2 0 2"
+kill $planner
+wait $planner 2>/dev/null
+date -s "@$(($(date +%s) + 3600))" >/dev/null
+first=$((first + 60))
+series train 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4 4
+series batch 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+series serve 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2
+check "all is released" eval "gpuctl release train && gpuctl release serve"
+
 note "nothing announces the end of an epoch, and a step that failed is not made anew at once"
 minute=$(($(date +%s) / 60))
 cat >$dir/epoch.json <<-END

@@ -142,6 +142,15 @@ check "the planner gives it more" plan
 is "$(count_of serve)" 6 "all of it"
 check "the same minute again" gpuctl demand --minute 3 --folder $series
 is "$(grep -c '^3,' $series/serve.csv)" 1 "is recorded once"
+mkdir -p $dir/back
+for at in 100 101 102 101; do
+	gpuctl demand --minute $at --folder $dir/back >/dev/null 2>$dir/err
+done
+is "$(tail -n 2 $dir/back/serve.csv | cut -d, -f1 | xargs)" "100 101" "a clock that is set back goes on from there"
+is "$(grep '^gpuctl: serve: ' $dir/err)" \
+	"gpuctl: serve: its series ended with minute 102, which is later than now: 2 minutes from 101 on left out" "and it is said"
+gpuctl demand --minute 102 --folder $dir/back >/dev/null 2>$dir/err
+check_fails "once" grep later $dir/err
 
 note "a step down"
 let_go

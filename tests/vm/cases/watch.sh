@@ -211,6 +211,57 @@ is "$?" 0 "one reap"
 is "$(grep '^reaped ' /tmp/reap.log | xargs)" "reaped early reaped late" "takes the one back after the other"
 rm -r /etc/gpuctl/hooks.d
 
+note "faults while nobody watches"
+cat >/usr/bin/systemctl <<-'END'
+	#!/bin/sh
+	echo "$@" >>/tmp/units
+END
+chmod 755 /usr/bin/systemctl
+mkdir -p /tmp/told
+# Starts of a unit for a fault. In each turn, that for any change comes after them.
+told()
+{
+	grep -c 'start gpufabric-fault@' /tmp/units
+}
+
+begin_watch()
+{
+	RUNTIME_DIRECTORY=/tmp/told gpuctl watch daemon --print >/tmp/watch.json 2>/tmp/watch.err &
+	watch=$!
+	wait_for 20 grep -q gpufabric-changed /tmp/units
+}
+
+end_watch()
+{
+	kill -INT "$watch"
+	wait "$watch"
+	sed -i /gpufabric-changed/d /tmp/units
+}
+
+surprise()
+{
+	echo "$1" >"$SIM/slot0.0/surprise"
+}
+
+check "a GPU" gpuctl attach sim0-0
+check "a watch" begin_watch
+check "it is pulled" surprise remove
+check "the watch tells that it is lost" wait_for 20 grep -q gpufabric-fault@ /tmp/units
+end_watch
+check "the next watch" begin_watch
+is "$(told)" 1 "does not tell it again"
+end_watch
+check "it is cleared" gpuctl clear sim0-0
+check "another one is put in" surprise "insert h100-80"
+check "and comes up" gpuctl watch until sim0-0 ready --timeout 1min
+check "it is pulled while nobody watches" surprise remove
+check "and is lost" gpuctl watch until sim0-0 lost --timeout 1min
+check "the next watch" begin_watch
+is "$(told)" 2 "tells it"
+end_watch
+check "it is cleared" gpuctl clear sim0-0
+rm /usr/bin/systemctl
+
 note "what is refused"
 check_rc 2 "a state that there is not" gpuctl watch until sim0-0 happy
 check_rc 2 "no state" gpuctl watch until sim0-0
