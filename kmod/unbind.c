@@ -6,8 +6,7 @@
  * pci_rescan_remove_lock stops all PCI hot-plug of the host. So before a slot is powered off its
  * drivers are unbound without that lock: one that waits stops nobody but its own slot. A driver
  * override of a name that no driver has keeps others from binding until the slot driver is done;
- * when functions stay, overrides and drivers are as before. Without memory for that nothing is
- * done, or a driver would be left to the lock.
+ * when functions stay, overrides and drivers are as before. Without memory nothing is done.
  *
  * Called by workers of steps, without locks. The driver core's device_lock is taken for one
  * function at a time, and no lock is taken inside it.
@@ -38,24 +37,25 @@ static int hold(struct gf_held *held, struct pci_dev *pdev)
 	int err;
 
 	held->pdev = pdev;
-	/* A probe that is under way is waited for. */
 	device_lock(&pdev->dev);
-	held->driver = pdev->dev.driver;
-	if (held->driver && !try_module_get(held->driver->owner))
-		held->driver = NULL;
 	err = gpufabric_get_driver_override(pdev, &held->override);
 	device_unlock(&pdev->dev);
 	err = err ?: gpufabric_set_driver_override(pdev, GF_OVERRIDE);
 	held->overridden = !err;
+	/* Nobody begins to bind any more; a probe that is under way is waited for. */
+	device_lock(&pdev->dev);
+	held->driver = pdev->dev.driver;
+	if (held->driver && !try_module_get(held->driver->owner))
+		held->driver = NULL;
+	device_unlock(&pdev->dev);
 	return err;
 }
 
 /*
  * Drivers are to take their virtual functions with them. Those that are left keep what they are
  * part of for ever, also when it is removed. They are taken away without the rescan lock, and
- * without the device's: error recovery takes that one inside pci_bus_sem, which this takes.
- * Nobody else makes or ends any, because there is no driver, and our override keeps others from
- * binding.
+ * without the device's: error recovery takes that one inside pci_bus_sem, which this takes. Without
+ * a driver nobody else makes or ends any, and our override keeps others from binding.
  */
 static void end_vfs(struct pci_dev *pdev)
 {
