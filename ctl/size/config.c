@@ -122,7 +122,7 @@ static bool is_part(const char *key)
 		"eagle",	"spec",	    "task",
 		"loss",		"mamba",    "ssm",
 		"lora",		"sampl",    "processor_config",
-		"projector",
+		"projector",	"slice",
 	};
 	static const char end[] = "_config";
 	size_t len = strlen(key), i;

@@ -371,6 +371,10 @@ static void names(void)
 	matches("re:.*mlp.gate$", "model.layers.3.mlp.gate_proj", false);
 	matches("model.layers.1.mlp.experts.7.up_proj", "model.layers.1.mlp.experts.up_proj", true);
 	matches("backbone.layers.3.mixer", q, true);
+	matches("backbone.layers.*.mixer", q, true);
+	matches("backbone.layers.3.mixer.*", q, true);
+	matches("backbone.layers.*.mixer.q_proj", q, true);
+	matches("backbone.layers.33.mixer.*", q, false);
 	matches("re:.*\\.experts\\.\\d+\\.up_proj$", "model.layers.1.mlp.experts.up_proj", true);
 	matches("re:.*qkv_proj", q, true);
 	matches("re:.*(mlp|self_attn)\\.[a-z]_proj", q, true);

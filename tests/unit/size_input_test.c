@@ -676,7 +676,7 @@ static void folders(void)
 	left_out("", "");
 	left_out(",\"talker_config\":{\"hidden_size\":64},\"rope_config\":{\"a\":1},"
 		 "\"img_processor\":{\"name\":\"clip\"}", "talker_config, img_processor");
-	left_out(",\"generation_config\":{\"a\":1},\"empty_config\":{}", "");
+	left_out(",\"generation_config\":{\"a\":1},\"slice_config\":{\"a\":1},\"empty_config\":{}", "");
 	short_list("[8,8,4,4]", "");
 	short_list("[]", "");
 	short_list("[8,4]", "num_key_value_heads");
