@@ -17,6 +17,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 
 U32, I32, STRING, ARRAY = 4, 5, 8, 9
 
+FULL = (0, 5, 11, 17, 23, 29, 35, 41, 47)
+
 # architecture, metadata, growing bytes of a token, layers with a window, bytes of state
 FILES = [
     ("qwen3moe", {"block_count": 48, "embedding_length": 2048, "feed_forward_length": 6144,
@@ -30,6 +32,22 @@ FILES = [
               "attention.head_count": 32, "shortconv.l_cache": 3,
               "attention.head_count_kv": [0, 0, 8, 0, 0, 8, 0, 0, 8, 0, 8, 0, 8, 0, 8, 0]},
      12288, 0, 81920),
+    # Gemma 4 31B: every sixth layer is wider, has fewer heads and no window
+    ("gemma4", {"block_count": 60, "embedding_length": 5376, "feed_forward_length": 21504,
+                "attention.head_count": 32, "attention.head_count_kv": [16, 16, 16, 16, 16, 4] * 10,
+                "attention.key_length": 512, "attention.value_length": 512,
+                "attention.key_length_swa": 256, "attention.value_length_swa": 256,
+                "attention.sliding_window": 1024,
+                "attention.sliding_window_pattern": [1, 1, 1, 1, 1, 0] * 10}, 81920, 50, 0),
+    # MiMo-V2-Flash: keys are wider than values, layers without a window have half of the heads
+    ("mimo2", {"block_count": 48, "embedding_length": 4096, "feed_forward_length": 16384,
+               "attention.head_count": [64] * 48,
+               "attention.head_count_kv": [4 if i in FULL else 8 for i in range(48)],
+               "attention.key_length": 192, "attention.value_length": 128,
+               "attention.sliding_window": 128,
+               "attention.sliding_window_pattern": [int(i not in FULL) for i in range(48)],
+               "expert_count": 256, "expert_used_count": 8, "expert_feed_forward_length": 2048,
+               "leading_dense_block_count": 1}, 23040, 39, 0),
     # 47 blocks, of which the last predicts further tokens
     ("glm4moe", {"block_count": 47, "nextn_predict_layers": 1, "embedding_length": 4096,
                  "feed_forward_length": 10944, "attention.head_count": 96,
