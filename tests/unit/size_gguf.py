@@ -75,6 +75,14 @@ FILES = [
                "attention.head_count_kv": [int(i in (13, 27)) for i in range(28)],
                "ssm.conv_kernel": 4, "ssm.inner_size": 5120, "ssm.state_size": 16,
                "ssm.time_step_rank": 160}, 1024, 0, 5058560),
+    # Qwen3.5 35B: experts in all layers, so that there is no other width
+    ("qwen35moe", {"block_count": 40, "embedding_length": 2048, "attention.head_count": 16,
+                   "attention.head_count_kv": 2, "attention.key_length": 256,
+                   "expert_count": 256, "expert_used_count": 8,
+                   "expert_feed_forward_length": 512, "expert_shared_feed_forward_length": 512,
+                   "ssm.conv_kernel": 4, "ssm.state_size": 128, "ssm.group_count": 16,
+                   "ssm.time_step_rank": 32, "ssm.inner_size": 4096,
+                   "full_attention_interval": 4}, 20480, 0, 64389120),
     # 47 blocks, of which the last predicts further tokens
     ("glm4moe", {"block_count": 47, "nextn_predict_layers": 1, "embedding_length": 4096,
                  "feed_forward_length": 10944, "attention.head_count": 96,
