@@ -133,7 +133,8 @@ static enum scan_token bare(struct scan *s)
 	size_t n = 0;
 	int c;
 
-	while ((c = peek(s)) > 0 && (is_digit(c) || isalnum(c) || strchr("+-.", c))) {
+	while ((c = peek(s)) > 0 &&
+	       (is_digit(c) || isalnum(c) || c == '+' || c == '-' || c == '.')) {
 		if (n + 1 == sizeof(s->text))
 			return fail(s, "a number without end");
 		s->text[n++] = (char)c;
