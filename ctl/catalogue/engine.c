@@ -74,7 +74,7 @@ const struct engine_number_type engine_numbers[ENGINE_NUMBERS] = {
 	[ENGINE_DOUBLE_QUANTIZED] = { "double_quantized", 0, 1, 0,
 				      "NF4 always has its scales quantized too" },
 	[ENGINE_FROZEN_GRADIENTS] = { "frozen_gradients", 0, 1, 0,
-				      "sharded frozen weights get gradients and copies too" },
+				      "sharded frozen weights get gradients, which are whole" },
 	[ENGINE_SHARE] = { "memory_share", 0.1, 1, 1,
 			   "part of the device's memory that the engine takes at most" },
 	[ENGINE_TRAINS] = { "trains", 0, 1, 1, "0: it serves models and cannot train" },
@@ -124,7 +124,7 @@ const struct size_engine engine_generic = {
 	.title = "formulas only",
 	.source = "reference formulas, nothing fitted",
 	.number = {
-		[ENGINE_RESERVE] = 1.03, [ENGINE_CONTEXT] = 0.9, [ENGINE_COLLECTIVES] = 1.3,
+		[ENGINE_RESERVE] = 1.05, [ENGINE_CONTEXT] = 0.9, [ENGINE_COLLECTIVES] = 1.3,
 		[ENGINE_GENERATED] = 512, [ENGINE_KV_COPIES] = 1, [ENGINE_PREFILL] = 0,
 		[ENGINE_DEQUANTIZED] = 1, [ENGINE_LOSS_BYTES] = 10, [ENGINE_MASTER] = 1,
 		[ENGINE_SEQUENCE_PARALLEL] = 2, [ENGINE_KEEP_GATHERED] = 1,

@@ -75,7 +75,7 @@ enum engine_number {
 	ENGINE_UNTIED_LOAD, /* a tied output matrix is made before it is tied */
 	ENGINE_QUANTIZED_INPUTS, /* frozen quantized matrices keep their inputs all the same */
 	ENGINE_DOUBLE_QUANTIZED, /* NF4 has its scales quantized, whatever the format is called */
-	ENGINE_FROZEN_GRADIENTS, /* sharded frozen weights get gradients too */
+	ENGINE_FROZEN_GRADIENTS, /* sharded frozen weights get gradients, which are whole */
 	ENGINE_SHARE, /* part of the device's memory that the engine takes at most */
 	ENGINE_TRAINS, /* 0: it serves models only */
 	ENGINE_NUMBERS

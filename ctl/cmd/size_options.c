@@ -53,8 +53,9 @@ const struct ctl_option size_workload_options[] = {
 	{ "states", 0, "KIND",
 	  "training: mixed precision, or weights and states in 16bit alone (default: the engine's)",
 	  "mixed 16bit" },
-	{ "zero", 0, "STAGE", "ZeRO stage, 0 to 3: what replicas share (default: the engine's)",
-	  "0 1 2 3" },
+	{ "zero", 0, "STAGE",
+	  "ZeRO stage, 0 to 3, or fsdp: what replicas share; fsdp is stage 3 by FSDP 1, which has gradients for frozen weights, too (default: the engine's)",
+	  "0 1 2 3 fsdp" },
 	{ "recompute", 0, "KIND",
 	  "activations to recompute: none, selective, full, offload (full, kept by the host; default: the engine's)",
 	  "none selective full offload" },
@@ -183,9 +184,12 @@ static int read_states(const char *value, struct size_request *req, struct fault
 
 static int read_zero(const char *value, struct size_request *req, struct fault *f)
 {
-	unsigned long long stage;
-	int err = conf_whole(value, 0, 3, &stage, f);
+	unsigned long long stage = 3;
+	int err = 0;
 
+	req->flat = !strcmp(value, "fsdp");
+	if (!req->flat)
+		err = conf_whole(value, 0, 3, &stage, f);
 	if (!err)
 		req->zero = (int)stage;
 	return err;

@@ -122,7 +122,7 @@ static bool is_part(const char *key)
 		"eagle",	"spec",	    "task",
 		"loss",		"mamba",    "ssm",
 		"lora",		"sampl",    "processor_config",
-		"projector",
+		"projector",	"slice",
 	};
 	static const char end[] = "_config";
 	size_t len = strlen(key), i;
@@ -173,7 +173,8 @@ int size_config_model(struct json_object *config, const struct cat_families *fam
 
 	memset(model, 0, sizeof(*model));
 	if (!facts_text(config, "model_type") && !facts_find(config, "hidden_size") &&
-	    !facts_find(config, "text_config") && !facts_find(config, "n_layers"))
+	    !facts_find(config, "text_config") && !facts_find(config, "n_layers") &&
+	    !facts_find(config, "d_model"))
 		return fault_set(f, EINVAL,
 				 "model_type is missing: this is not the config.json of a language model");
 	plan.family = family_of(&part, families, unknown);

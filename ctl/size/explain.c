@@ -222,6 +222,8 @@ static void working_text(const struct size_request *req, const struct size_layou
 		text_join(&what, ", ", "gathered blocks");
 	if (zero && explain_number(req, ENGINE_BUCKETS) > 0)
 		text_join(&what, ", ", "buckets of gradients");
+	if (size_frozen_gradients(req, layout))
+		text_join(&what, ", ", "gradients of frozen weights");
 	if (req->task == SIZE_QLORA && explain_number(req, ENGINE_DEQUANTIZED) > 0)
 		text_join(&what, ", ", "the largest quantized matrix in 16 bits");
 	if (explain_number(req, ENGINE_STEP_BYTES) > 0)

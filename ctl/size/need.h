@@ -107,6 +107,7 @@ struct size_method;
  * @states: of training: 1 with weights and states in 16 bits alone, 0 in mixed precision
  * @pure16: filled by size_request_check(): from @states, or the engine's way
  * @recompute: 0 none, 1 selective, 2 full, 3 full with checkpoints in the host's memory
+ * @flat: training: replicas share flat parameters of whole blocks (FSDP 1)
  * @loss: enum size_loss
  * @sequence_parallel: GPUs that share tensors share what is between them as well
  * @etp: training: GPUs that share the matrices of an expert; 0: as many as share the others
@@ -155,6 +156,7 @@ struct size_request {
 	unsigned int targets;
 	int recompute;
 	int zero;
+	bool flat;
 	int flash;
 	int compile;
 	int loss;

@@ -549,6 +549,25 @@ static void frozen_weights(const struct size_request *req, const struct size_lay
 		part[PART_BUFFERS] += bytes * physics_number(req, ENGINE_LOAD_COPIES);
 }
 
+bool size_frozen_gradients(const struct size_request *req, const struct size_layout *layout)
+{
+	return req->task == SIZE_LORA && replicas(layout) > 1 &&
+	       size_zero_stage(req, layout) >= 3 &&
+	       (req->flat || physics_number(req, ENGINE_FROZEN_GRADIENTS) > 0);
+}
+
+/*
+ * FSDP 1 makes one flat parameter of a block, adapters and frozen weights alike, and so a
+ * gradient for all of it. While micro-batches accumulate nothing is reduced: each rank has
+ * these gradients whole, however many share the weights.
+ */
+static double frozen_gradients(const struct size_request *req, const struct size_layout *layout)
+{
+	struct stage s = fullest_stage(req, layout, true);
+
+	return size_frozen_gradients(req, layout) ? all_of(&s) * compute_bytes(req) : 0;
+}
+
 static void train_parts(const struct size_request *req, const struct size_layout *layout,
 			struct size_physics *out)
 {
@@ -566,11 +585,8 @@ static void train_parts(const struct size_request *req, const struct size_layout
 		whole = 0;
 	} else {
 		frozen_weights(req, layout, zero, part);
-		/* gradients of frozen shards come after the loss is gone */
-		if (zero >= 3)
-			out->moment[MOMENT_LAYER][PART_BUFFERS] =
-				2 * part[PART_WEIGHTS] *
-				physics_number(req, ENGINE_FROZEN_GRADIENTS);
+		/* gradients of frozen weights come after the loss is gone */
+		out->moment[MOMENT_LAYER][PART_BUFFERS] = frozen_gradients(req, layout);
 		n *= layers_share(req, layout) / layout->tp;
 		all = n;
 		whole /= layout->tp;

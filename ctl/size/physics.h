@@ -15,7 +15,7 @@
 enum size_moment {
 	MOMENT_FIRST, /* the first stage of a pipeline, with all its micro-batches */
 	MOMENT_LOSS, /* the loss, or a step of inference */
-	MOMENT_LAYER, /* a layer is worked on again; frozen shards get their gradients */
+	MOMENT_LAYER, /* a layer is worked on again; frozen weights get their gradients */
 	MOMENT_ALONE, /* the optimizer's step, or a tensor while loading: buffers alone */
 	SIZE_MOMENTS
 };
@@ -88,6 +88,9 @@ double size_visited(const struct size_request *req, const struct size_layout *la
 
 /* What a policy says unless the request does. */
 unsigned int size_zero_stage(const struct size_request *req, const struct size_layout *layout);
+
+/* Frozen weights get gradients like those that are trained. */
+bool size_frozen_gradients(const struct size_request *req, const struct size_layout *layout);
 unsigned int size_recompute(const struct size_request *req);
 
 #endif

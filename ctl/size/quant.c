@@ -25,7 +25,7 @@
 
 static const struct quant_scheme plain = { 0, 0, 0 };
 
-static struct quant_scheme scheme(double bits, double group, double scale)
+struct quant_scheme quant_bits(double bits, double group, double scale)
 {
 	/* no format has others: who says so is not understood */
 	if (!(bits >= 1 && bits <= 16) || (group > 0 && group < 8))
@@ -36,7 +36,7 @@ static struct quant_scheme scheme(double bits, double group, double scale)
 /* Scale in 16 bits and a zero point of the same format for each group. */
 static struct quant_scheme with_zeros(double bits, double group)
 {
-	return scheme(bits, group, 16 + bits);
+	return quant_bits(bits, group, 16 + bits);
 }
 
 /* Formats that have a name; blocks of OCP microscaling have a scale of 8 bits. */
@@ -61,17 +61,14 @@ static bool named_scheme(const char *word, struct quant_scheme *out)
 	for (i = 0; word && i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strcasestr(word, words[i].part)) {
 			if (words[i].bits > 0)
-				*out = scheme(words[i].bits, words[i].group, words[i].scale);
+				*out = quant_bits(words[i].bits, words[i].group, words[i].scale);
 			return words[i].bits > 0;
 		}
 	}
 	return false;
 }
 
-static void set_name(struct size_quant *q, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void set_name(struct size_quant *q, const char *fmt, ...)
+void quant_call(struct size_quant *q, const char *fmt, ...)
 {
 	va_list ap;
 	char *s;
@@ -98,8 +95,8 @@ void quant_say(struct size_quant *q, const char *fmt, ...)
 			*s = '?';
 }
 
-static int add_rule(struct size_quant *q, const char *pattern, struct quant_scheme s,
-		    struct fault *f)
+int quant_add_rule(struct size_quant *q, const char *pattern, struct quant_scheme s,
+		   struct fault *f)
 {
 	struct quant_rule *more, rule = { .pattern = pattern, .layer = -1, .scheme = s };
 	int err;
@@ -141,7 +138,7 @@ static int add_list(struct size_quant *q, struct json_object *list, struct quant
 		struct json_object *entry = json_object_array_get_idx(list, i);
 
 		if (json_object_is_type(entry, json_type_string))
-			err = add_rule(q, json_object_get_string(entry), s, f);
+			err = quant_add_rule(q, json_object_get_string(entry), s, f);
 	}
 	return err;
 }
@@ -200,8 +197,8 @@ static bool read_microscaling(struct size_quant *q, struct json_object *stanza, 
 
 	if (!type || !strstr(type, "fp"))
 		return false;
-	q->all = blocks ? scheme(bits, group, 8) : scheme(bits, group > 0 ? group : 0, 32);
-	set_name(q, "%.12s-fp%.0f", method, bits);
+	q->all = blocks ? quant_bits(bits, group, 8) : quant_bits(bits, group > 0 ? group : 0, 32);
+	quant_call(q, "%.12s-fp%.0f", method, bits);
 	return true;
 }
 
@@ -220,11 +217,11 @@ static int read_grouped(struct size_quant *q, struct json_object *stanza, const 
 	if (read_microscaling(q, stanza, method, bits, group))
 		return 0;
 	if (awq && bits == 4 && group == 128)
-		set_name(q, "awq");
+		quant_call(q, "awq");
 	else if (strstr(method, "gptq") && (group == 128 || group <= 0))
-		set_name(q, "gptq-int%.0f", bits);
+		quant_call(q, "gptq-int%.0f", bits);
 	else
-		set_name(q, "%.12s-int%.0f-g%.0f", maker ? maker + 1 : method, bits, group);
+		quant_call(q, "%.12s-int%.0f-g%.0f", maker ? maker + 1 : method, bits, group);
 	/* AWQ has a default of its own, the others none */
 	if (!awq && bits_of(stanza, 0) <= 0)
 		quant_say(q,
@@ -240,10 +237,11 @@ static int read_grouped(struct size_quant *q, struct json_object *stanza, const 
 			double own = bits_of(each, *name == '-' ? 16 : bits);
 
 			if (!err)
-				err = add_rule(q, name,
-					       own >= 16 ? plain :
-							   with_zeros(own, group_of(each, group)),
-					       f);
+				err = quant_add_rule(q, name,
+						     own >= 16 ?
+							     plain :
+							     with_zeros(own, group_of(each, group)),
+						     f);
 		}
 	}
 	return err;
@@ -256,12 +254,12 @@ static int read_bitsandbytes(struct size_quant *q, struct json_object *stanza)
 	if (facts_number(stanza, "load_in_4bit", 0) > 0 ||
 	    facts_number(stanza, "_load_in_4bit", 0) > 0) {
 		/* blocks of 64; their scales in 8 bits, 256 of which share one of 32 */
-		q->all = scheme(4, 64, twice ? 8.125 : 32);
-		set_name(q, "%s", twice ? "nf4-dq" : "nf4");
+		q->all = quant_bits(4, 64, twice ? 8.125 : 32);
+		quant_call(q, "%s", twice ? "nf4-dq" : "nf4");
 	} else if (facts_number(stanza, "load_in_8bit", 0) > 0 ||
 		   facts_number(stanza, "_load_in_8bit", 0) > 0) {
-		q->all = scheme(8, 0, 32);
-		set_name(q, "bnb-int8");
+		q->all = quant_bits(8, 0, 32);
+		quant_call(q, "bnb-int8");
 	}
 	return 0;
 }
@@ -272,8 +270,8 @@ static void read_fp8(struct size_quant *q, struct json_object *stanza, bool rows
 	double width = facts_number(stanza, "weight_block_size.1", 0);
 
 	/* one scale a tensor is nothing that counts */
-	q->all = scheme(8, height > 0 && width > 0 ? height * width : rows ? 0 : 1e5, 32);
-	set_name(q, "fp8");
+	q->all = quant_bits(8, height > 0 && width > 0 ? height * width : rows ? 0 : 1e5, 32);
+	quant_call(q, "fp8");
 }
 
 /* "weights" of compressed-tensors, of ModelOpt's groups and of Quark: of several the last is stored. */
@@ -297,27 +295,27 @@ static struct quant_scheme weights_of(struct json_object *given)
 	}
 	zero = facts_find(w, "symmetric") && !(facts_number(w, "symmetric", 1) > 0) ? bits : 0;
 	if (type && !strcmp(type, "float") && bits == 4)
-		return scheme(4, group > 0 ? group : 16, 8);
+		return quant_bits(4, group > 0 ? group : 16, 8);
 	if (facts_find(w, "block_structure.0"))
-		return scheme(bits,
-			      facts_number(w, "block_structure.0", 128) *
-				      facts_number(w, "block_structure.1", 128),
-			      32);
+		return quant_bits(bits,
+				  facts_number(w, "block_structure.0", 128) *
+					  facts_number(w, "block_structure.1", 128),
+				  32);
 	if (strategy && !strcmp(strategy, "tensor"))
 		group = 1e5;
-	return scheme(bits, group, 16 + zero);
+	return quant_bits(bits, group, 16 + zero);
 }
 
 /* "nvfp4", "mxfp4", "fp8", "int4": what people call such weights. */
 static void name_of_bits(struct size_quant *q, const struct quant_scheme *s, const char *type)
 {
 	if (s->bits == 4 && s->scale == 8)
-		set_name(q, "%s", s->group == 16 ? "nvfp4" : "mxfp4");
+		quant_call(q, "%s", s->group == 16 ? "nvfp4" : "mxfp4");
 	else
-		set_name(q, "%s%.0f",
-			 type && (strcasestr(type, "fp") || strcasestr(type, "float")) ? "fp" :
-											 "int",
-			 s->bits);
+		quant_call(q, "%s%.0f",
+			   type && (strcasestr(type, "fp") || strcasestr(type, "float")) ? "fp" :
+											   "int",
+			   s->bits);
 }
 
 static bool is_class(const char *target)
@@ -386,7 +384,7 @@ static int read_modelopt(struct size_quant *q, struct json_object *stanza, struc
 	int err = 0;
 
 	if (json_object_is_type(layers, json_type_object)) {
-		set_name(q, "mixed");
+		quant_call(q, "mixed");
 		json_object_object_foreach(layers, name, each) {
 			if (err)
 				break;
@@ -397,9 +395,9 @@ static int read_modelopt(struct size_quant *q, struct json_object *stanza, struc
 				quant_say(q, "the quant_algo of %.60s is not known", name);
 				continue;
 			}
-			err = add_rule(q, name, s, f);
+			err = quant_add_rule(q, name, s, f);
 			if (s.bits < 5)
-				set_name(q, s.group == 16 ? "nvfp4" : "int4");
+				quant_call(q, s.group == 16 ? "nvfp4" : "int4");
 		}
 		return err;
 	}
@@ -411,34 +409,12 @@ static int read_modelopt(struct size_quant *q, struct json_object *stanza, struc
 	if (group > 0 && s.bits < 8)
 		s.group = group;
 	q->all = s;
-	set_name(q, "%s",
-		 s.bits == 4 && s.group == 16 && s.scale == 8 ? "nvfp4" :
-		 strcasestr(algo, "fp8")		      ? "fp8" :
-		 s.bits == 4				      ? "int4" :
-								"int8");
+	quant_call(q, "%s",
+		   s.bits == 4 && s.group == 16 && s.scale == 8 ? "nvfp4" :
+		   strcasestr(algo, "fp8")			? "fp8" :
+		   s.bits == 4					? "int4" :
+								  "int8");
 	return 0;
-}
-
-/* TorchAO has a word, or a type with its data somewhere inside. */
-static void read_torchao(struct size_quant *q, struct json_object *stanza)
-{
-	const char *text = json_object_to_json_string_ext(stanza, JSON_C_TO_STRING_PLAIN);
-	const char *group = strstr(text, "\"group_size\":");
-	double size = group ? strtod(group + 13, NULL) : 0;
-
-	if (strcasestr(text, "int4")) {
-		/* scale and zero point in 16 bits each */
-		q->all = scheme(4, size > 0 ? size : 128, 32);
-		set_name(q, "torchao-int4");
-	} else if (strcasestr(text, "float8") || strcasestr(text, "fp8")) {
-		q->all = scheme(8, 0, 32);
-		set_name(q, "fp8");
-	} else if (strcasestr(text, "int8")) {
-		q->all = scheme(8, size, 32);
-		set_name(q, "torchao-int8");
-	} else if (!named_scheme(text, &q->all)) {
-		quant_say(q, "this kind of torchao is not known");
-	}
 }
 
 /* MLX quantizes tables as well; modules may differ, or be left out. */
@@ -448,21 +424,21 @@ static int read_mlx(struct size_quant *q, struct json_object *stanza, struct fau
 	int err = 0;
 
 	if (!mode || !strcmp(mode, "affine") || !named_scheme(mode, &q->all))
-		q->all = scheme(bits_of(stanza, 4), group_of(stanza, 64), 32);
-	set_name(q, "mlx-%.0fbit", q->all.bits);
+		q->all = quant_bits(bits_of(stanza, 4), group_of(stanza, 64), 32);
+	quant_call(q, "mlx-%.0fbit", q->all.bits);
 	q->head = q->all;
 	q->table = q->all;
 	json_object_object_foreach(stanza, name, each) {
 		if (err)
 			break;
 		if (json_object_is_type(each, json_type_object))
-			err = add_rule(q, name,
-				       scheme(bits_of(each, q->all.bits),
-					      group_of(each, q->all.group), 32),
-				       f);
+			err = quant_add_rule(q, name,
+					     quant_bits(bits_of(each, q->all.bits),
+							group_of(each, q->all.group), 32),
+					     f);
 		else if (json_object_is_type(each, json_type_boolean) && strchr(name, '.') &&
 			 !json_object_get_boolean(each))
-			err = add_rule(q, name, plain, f);
+			err = quant_add_rule(q, name, plain, f);
 	}
 	return err;
 }
@@ -484,7 +460,7 @@ static int read_quark(struct size_quant *q, struct json_object *stanza, struct f
 			struct json_object *own = facts_find(each, "weight");
 
 			if (!err && own)
-				err = add_rule(q, name, weights_of(own), f);
+				err = quant_add_rule(q, name, weights_of(own), f);
 		}
 	}
 	return err;
@@ -500,33 +476,33 @@ static void read_rest(struct size_quant *q, struct json_object *stanza, const ch
 	if (!strcmp(method, "hqq")) {
 		hqq = hqq ? hqq : facts_find(stanza, "weight_quant_params");
 		hqq = hqq ? hqq : stanza;
-		q->all = scheme(bits_of(hqq, 4), group_of(hqq, 64), 32);
-		set_name(q, "hqq-int%.0f", q->all.bits);
+		q->all = quant_bits(bits_of(hqq, 4), group_of(hqq, 64), 32);
+		quant_call(q, "hqq-int%.0f", q->all.bits);
 	} else if (!strcmp(method, "exl2") || !strcmp(method, "exl3")) {
-		q->all = scheme(bits_of(stanza, 4), 0, 0);
-		q->head = scheme(facts_number(stanza, "head_bits", 6), 0, 0);
-		set_name(q, "%s-%g", method, q->all.bits);
+		q->all = quant_bits(bits_of(stanza, 4), 0, 0);
+		q->head = quant_bits(facts_number(stanza, "head_bits", 6), 0, 0);
+		quant_call(q, "%s-%g", method, q->all.bits);
 	} else if (!strcmp(method, "aqlm")) {
-		q->all = scheme(facts_number(stanza, "nbits_per_codebook", 16) *
-					facts_number(stanza, "num_codebooks", 1) /
-					facts_number(stanza, "in_group_size", 8),
-				0, 16);
-		set_name(q, "aqlm-%g", q->all.bits);
+		q->all = quant_bits(facts_number(stanza, "nbits_per_codebook", 16) *
+					    facts_number(stanza, "num_codebooks", 1) /
+					    facts_number(stanza, "in_group_size", 8),
+				    0, 16);
+		quant_call(q, "aqlm-%g", q->all.bits);
 	} else if (!strcmp(method, "bitnet")) {
-		q->all = scheme(2, 0, 0);
-		set_name(q, "bitnet");
+		q->all = quant_bits(2, 0, 0);
+		quant_call(q, "bitnet");
 	} else if (weights && named_scheme(weights, &q->all)) {
-		set_name(q, "%.12s-%.12s", method, weights);
+		quant_call(q, "%.12s-%.12s", method, weights);
 	} else if (named_scheme(method, &q->all)) {
-		set_name(q, "%.20s", method);
+		quant_call(q, "%.20s", method);
 		q->experts_only = strcasestr(method, "experts") || !strcmp(method, "mxfp4");
 	} else if (bits_of(stanza, 0) > 0) {
 		q->all = with_zeros(bits_of(stanza, 4), group_of(stanza, 128));
-		set_name(q, "%.20s", method);
+		quant_call(q, "%.20s", method);
 		quant_say(q, "quantization \"%.40s\" is not known: %g bits are what it says",
 			  method, q->all.bits);
 	} else if (*method) {
-		set_name(q, "%.20s", method);
+		quant_call(q, "%.20s", method);
 		quant_say(q, "quantization \"%.40s\" is not known: sized as %s", method, q->dtype);
 	} else {
 		quant_say(q, "the quantization has no quant_method: sized as %s", q->dtype);
@@ -596,9 +572,9 @@ static int quant_read_method(struct size_quant *q, struct json_object *stanza, s
 	if (!strcmp(method, "quark"))
 		return read_quark(q, stanza, f);
 	if (!strcmp(method, "torchao"))
-		read_torchao(q, stanza);
-	else if (!strcmp(method, "fp8") || !strcmp(method, "fbgemm_fp8") ||
-		 !strcmp(method, "finegrained_fp8"))
+		return quant_read_torchao(q, stanza, f);
+	if (!strcmp(method, "fp8") || !strcmp(method, "fbgemm_fp8") ||
+	    !strcmp(method, "finegrained_fp8"))
 		read_fp8(q, stanza, *method == 'f' && method[1] == 'b');
 	else
 		read_rest(q, stanza, method);
@@ -771,7 +747,7 @@ int quant_read(struct json_object *config, struct json_object *beside, struct si
 		quant_say(out, "the quantization is no object: sized as %s", out->dtype);
 	else if (named_scheme(facts_text(config, "quantize"), &out->all))
 		/* ModelSlim has a word alone */
-		set_name(out, "%.20s", facts_text(config, "quantize"));
+		quant_call(out, "%.20s", facts_text(config, "quantize"));
 	if (!err && experts)
 		named_scheme(experts, &out->experts);
 	if (err)

@@ -77,6 +77,19 @@ int quant_read(struct json_object *config, struct json_object *beside, struct si
 
 void quant_drop(struct size_quant *quant);
 
+/* A scheme of @bits, or the one of what no format has: its bits are less than 0. */
+struct quant_scheme quant_bits(double bits, double group, double scale);
+
+/* The format's name, in lower case. */
+void quant_call(struct size_quant *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Modules that @pattern means have @s; it must live as long as @q. */
+int quant_add_rule(struct size_quant *q, const char *pattern, struct quant_scheme s,
+		   struct fault *f);
+
+/* The stanza of TorchAO. */
+int quant_read_torchao(struct size_quant *q, struct json_object *stanza, struct fault *f);
+
 /* Why the bits are a guess: the first reason is enough. */
 void quant_say(struct size_quant *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

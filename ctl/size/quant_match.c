@@ -525,7 +525,8 @@ static bool means_plain(const char *text, const char *name, uint64_t *steps)
 	/* "layers.*.self_attn" means all within it */
 	strcpy(within, pattern);
 	strcat(within, ".*");
-	return glob(within, name, steps);
+	return glob(within, name, steps) ||
+	       (strstr(pattern, ".mixer") && is_alike(pattern, name, steps));
 }
 
 /* @name with @what in place of its first @len characters at @at. */

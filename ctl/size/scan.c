@@ -21,22 +21,27 @@ static enum scan_token fail(struct scan *s, const char *why)
 	return SCAN_ERROR;
 }
 
-/* The next byte without taking it, -1 at the end, -2 when it cannot be read. */
-static int peek(struct scan *s)
+/* The byte at @at, which is not loaded; -1 at the end, -2 when it cannot be read. */
+static int load(struct scan *s)
 {
-	if (s->at >= s->end)
-		return -1;
-	if (s->at < s->loaded || s->at >= s->loaded + s->have) {
-		uint64_t left = s->end - s->at;
+	uint64_t left = s->end - s->at;
 
-		s->have = left < SCAN_BUFFER ? (size_t)left : SCAN_BUFFER;
-		s->loaded = s->at;
-		if (s->source->read(s->source->arg, s->at, s->buf, s->have)) {
-			s->have = 0;
-			return -2;
-		}
-	}
-	return (unsigned char)s->buf[s->at - s->loaded];
+	if (!left)
+		return -1;
+	s->have = left < SCAN_BUFFER ? (size_t)left : SCAN_BUFFER;
+	s->loaded = s->at;
+	if (!s->source->read(s->source->arg, s->at, s->buf, s->have))
+		return (unsigned char)*s->buf;
+	s->have = 0;
+	return -2;
+}
+
+/* The next byte without taking it, or what load() says. */
+static inline int peek(struct scan *s)
+{
+	uint64_t ahead = s->at - s->loaded;
+
+	return ahead < s->have ? (unsigned char)s->buf[ahead] : load(s);
 }
 
 static int scan_take(struct scan *s)
@@ -57,13 +62,31 @@ static int skip_blank(struct scan *s)
 	return c;
 }
 
+#define EACH_BYTE(n) (0x0101010101010101ull * (n))
+
+/* Some of eight bytes are below 0x20, quotes or backslashes; at times it is a false alarm. */
+static bool has_special(uint64_t bytes)
+{
+	uint64_t quote = bytes ^ EACH_BYTE('"'), slash = bytes ^ EACH_BYTE('\\');
+
+	return ((((bytes - EACH_BYTE(0x20)) & ~bytes) | ((quote - EACH_BYTE(1)) & ~quote) |
+		 ((slash - EACH_BYTE(1)) & ~slash)) &
+		EACH_BYTE(0x80)) != 0;
+}
+
 /* Plain characters up to the end of what is loaded: nearly all of a file. */
 static size_t plain_run(struct scan *s, size_t n)
 {
 	const char *from = s->buf + (s->at - s->loaded);
 	const char *end = s->buf + s->have, *c = from;
+	uint64_t eight;
 	size_t kept;
 
+	for (; end - c >= (long)sizeof(eight); c += sizeof(eight)) {
+		memcpy(&eight, c, sizeof(eight));
+		if (has_special(eight))
+			break;
+	}
 	while (c < end && (unsigned char)*c >= 0x20 && *c != '"' && *c != '\\')
 		c++;
 	kept = (size_t)(c - from);
@@ -100,12 +123,18 @@ static enum scan_token scan_take_string(struct scan *s)
 	return SCAN_STRING;
 }
 
+static inline bool is_digit(int c)
+{
+	return c >= '0' && c <= '9';
+}
+
 static enum scan_token bare(struct scan *s)
 {
 	size_t n = 0;
 	int c;
 
-	while ((c = peek(s)) > 0 && (isalnum(c) || strchr("+-.", c))) {
+	while ((c = peek(s)) > 0 &&
+	       (is_digit(c) || isalnum(c) || c == '+' || c == '-' || c == '.')) {
 		if (n + 1 == sizeof(s->text))
 			return fail(s, "a number without end");
 		s->text[n++] = (char)c;
@@ -114,7 +143,7 @@ static enum scan_token bare(struct scan *s)
 	s->text[n] = '\0';
 	if (!n)
 		return fail(s, "not JSON");
-	if (isdigit((unsigned char)*s->text) || *s->text == '-')
+	if (is_digit(*s->text) || *s->text == '-')
 		return SCAN_NUMBER;
 	if (strcmp(s->text, "true") && strcmp(s->text, "false") && strcmp(s->text, "null"))
 		return fail(s, "not JSON");
@@ -214,11 +243,12 @@ enum scan_token scan_skip(struct scan *s, enum scan_token token)
 bool scan_whole(const struct scan *s, uint64_t *out)
 {
 	const char *c = s->text;
+	uint64_t n = 0;
 
-	*out = 0;
-	for (; isdigit((unsigned char)*c); c++)
-		if (__builtin_mul_overflow(*out, 10, out) ||
-		    __builtin_add_overflow(*out, (uint64_t)(*c - '0'), out))
+	for (; is_digit(*c); c++)
+		if (__builtin_mul_overflow(n, 10, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)(*c - '0'), &n))
 			return false;
+	*out = n;
 	return c != s->text && !*c;
 }

@@ -370,6 +370,7 @@ static void read_training(const struct sheet *sheet, struct size_row *row)
 	req->recompute = recompute_of(sheet_get(sheet, "recompute"));
 	if (*sheet_get(sheet, "zero"))
 		req->zero = (int)number(sheet, "zero");
+	req->flat = has(sheet_get(sheet, "recompute"), "FSDP");
 	if (*sheet_get(sheet, "lora_rank"))
 		req->rank = count(sheet, "lora_rank");
 	req->targets = targets_of(sheet_get(sheet, "lora_target"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/base/text.c ctl/size/config.c ctl/size/facts.c ctl/size/quant.c ctl/size/quant_tensor.c ctl/size/quant_match.c ctl/size/weights.c ctl/size/params.c ctl/base/units.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c ctl/catalogue/family_check.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c
+// sources: ctl/base/text.c ctl/size/config.c ctl/size/facts.c ctl/size/quant.c ctl/size/quant_torchao.c ctl/size/quant_tensor.c ctl/size/quant_match.c ctl/size/weights.c ctl/size/params.c ctl/base/units.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c ctl/catalogue/family_check.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c
 // packages: json-c
 /*
  * Stanzas of quantizers on the shape of Qwen3-8B: bits of a weight in the blocks,
@@ -63,6 +63,68 @@ static void plain(const char *what, const char *text, double bits)
 	stanza(what, text, NULL, bits, 16, 16, "", false);
 }
 
+#define AO(type, data) "{\"_type\":\"" type "\",\"_data\":{" data "},\"_version\":2}"
+#define TORCHAO(more, config) Q("\"quant_method\":\"torchao\"," more "\"quant_type\":{\"default\":" config "}")
+#define DTYPE(key, word) "\"" key "\":{\"_data\":\"" word "\",\"_type\":\"torch.dtype\"}"
+#define GROUPS_OF(n) "{\"_type\":\"PerGroup\",\"_data\":{\"group_size\":" n "}}"
+#define AXIS "{\"_type\":\"PerAxis\",\"_data\":{\"axis\":0}}"
+#define INT8_INT4(more) AO("Int8DynamicActivationIntxWeightConfig", DTYPE("weight_dtype", "int4") \
+	",\"weight_granularity\":" GROUPS_OF("32") ",\"intx_packing_format\":{\"_data\":" \
+	"\"unpacked_to_int8\",\"_type\":\"IntxPackingFormat\"}" more)
+#define INT8_TABLE AO("IntxWeightOnlyConfig", DTYPE("weight_dtype", "int8") ",\"granularity\":" AXIS)
+
+/* What TorchAO stores: numbers of less than 8 bits are in 8 unless they are packed. */
+static void torchao(void)
+{
+	plain("torchao", TORCHAO("", AO("Int4WeightOnlyConfig", "\"group_size\":128")), 4.25);
+	plain("torchao, a word", Q("\"quant_method\":\"torchao\",\"quant_type\":\"int4_weight_only\""),
+	      4.25);
+	plain("torchao, a word with its group",
+	      Q("\"quant_method\":\"torchao\",\"quant_type\":\"int4_weight_only\","
+		"\"quant_type_kwargs\":{\"group_size\":32}"), 5);
+	plain("torchao INT8-INT4", TORCHAO("", INT8_INT4("")), 8.75);
+	plain("torchao INT8-INT4, scales in FP32",
+	      TORCHAO("", INT8_INT4("," DTYPE("weight_scale_dtype", "float32"))), 9.25);
+	plain("torchao INT8-INT4, a word", Q("\"quant_method\":\"torchao\",\"quant_type\":"
+		"\"int8_dynamic_activation_int4_weight\""), 9);
+	plain("torchao INT8-INT4, packed", TORCHAO("", AO("Int8DynamicActivationInt4WeightConfig",
+		"\"group_size\":128,\"layout\":{\"_type\":\"MarlinQQQLayout\",\"_data\":{}}")), 4.25);
+	plain("torchao INT8-INT8", TORCHAO("", AO("Int8DynamicActivationInt8WeightConfig",
+		"\"granularity\":{\"_type\":\"PerRow\",\"_data\":{\"dim\":-1}}")), 8.005);
+	plain("torchao FP8", TORCHAO("", AO("Float8DynamicActivationFloat8WeightConfig",
+		DTYPE("weight_dtype", "float8_e4m3fn") ",\"granularity\":[{\"_type\":\"PerTensor\","
+		"\"_data\":{}},{\"_type\":\"PerTensor\",\"_data\":{}}]")), 8);
+	plain("torchao FP8 in blocks", TORCHAO("", AO("Float8DynamicActivationFloat8WeightConfig",
+		"\"granularity\":[" GROUPS_OF("128") ",{\"_type\":\"PerBlock\",\"_data\":"
+		"{\"block_size\":[128,128]}}]")), 8.002);
+	plain("torchao FP8-INT4", TORCHAO("", AO("Float8DynamicActivationInt4WeightConfig",
+		"\"int4_packing_format\":{\"_data\":\"preshuffled\"}")), 4.25);
+	plain("torchao 3 bits", TORCHAO("", AO("UIntXWeightOnlyConfig", DTYPE("dtype", "uint3")
+		",\"group_size\":64")), 3.5);
+	plain("torchao Gemlite", TORCHAO("", AO("GemliteUIntXWeightOnlyConfig",
+		"\"bit_width\":4,\"group_size\":64")), 4.5);
+	plain("torchao NVFP4", TORCHAO("", AO("NVFP4DynamicActivationNVFP4WeightConfig", "")), 4.5);
+	plain("torchao MXFP8", TORCHAO("", AO("MXDynamicActivationMXWeightConfig", "\"block_size\":32,"
+		DTYPE("activation_dtype", "float8_e4m3fn") "," DTYPE("weight_dtype", "float8_e4m3fn"))),
+	      8.25);
+	plain("torchao MXFP4", TORCHAO("", AO("MXDynamicActivationMXWeightConfig", "\"block_size\":32,"
+		DTYPE("activation_dtype", "float8_e4m3fn") "," DTYPE("weight_dtype", "float4_e2m1fn_x2"))),
+	      4.25);
+	plain("torchao, AWQ", TORCHAO("", AO("AWQConfig", "\"step\":\"prepare_for_loading\","
+		"\"base_config\":" AO("Int4WeightOnlyConfig", "\"group_size\":64"))), 4.5);
+	stanza("torchao by module", TORCHAO("\"include_input_output_embeddings\":true,",
+		AO("ModuleFqnToConfig", "\"module_fqn_to_config\":{\"_default\":" INT8_INT4("")
+		",\"model.embed_tokens\":" INT8_TABLE ",\"model.layers.0.mlp.up_proj\":null}")),
+	       NULL, 8.75 + 7.25 * 4096 * 12288. / LINEAR, 8.75, 8.006, "", false);
+	stanza("torchao, some modules alone", TORCHAO("", AO("FqnToConfig", "\"fqn_to_config\":{"
+		"\"re:.*mlp.*_proj\":" AO("Int4WeightOnlyConfig", "\"group_size\":32") "}")),
+	       NULL, 16 - 11 * 3 * 4096 * 12288. * 36 / LINEAR, 16, 16, "", false);
+	stanza("torchao, all tables", TORCHAO("\"include_input_output_embeddings\":true,", INT8_TABLE),
+	       NULL, 8.004, 8.006, 8.006, "", false);
+	stanza("torchao that is not known", TORCHAO("", AO("SpinConfig", "")), NULL, 16, 16, 16, "",
+	       true);
+}
+
 static void stanzas(void)
 {
 	plain("none", "", 16);
@@ -108,10 +170,6 @@ static void stanzas(void)
 		"\"bnb_4bit_use_double_quant\":true"), 4.127);
 	plain("bitsandbytes 8 bit", Q("\"quant_method\":\"bitsandbytes\",\"load_in_8bit\":true"),
 	      8.006);
-	plain("torchao", Q("\"quant_method\":\"torchao\",\"quant_type\":{\"default\":{\"_type\":"
-			   "\"Int4WeightOnlyConfig\",\"_data\":{\"group_size\":128}}}"), 4.25);
-	plain("torchao, a word", Q("\"quant_method\":\"torchao\",\"quant_type\":\"int4_weight_only\""),
-	      4.25);
 	stanza("exl2", Q("\"quant_method\":\"exl2\",\"bits\":4.25,\"head_bits\":6"), NULL, 4.25, 6,
 	       16, "", false);
 	stanza("exl3", Q("\"quant_method\":\"exl3\",\"bits\":4.0,\"head_bits\":6"), NULL, 4, 6, 16,
@@ -313,6 +371,10 @@ static void names(void)
 	matches("re:.*mlp.gate$", "model.layers.3.mlp.gate_proj", false);
 	matches("model.layers.1.mlp.experts.7.up_proj", "model.layers.1.mlp.experts.up_proj", true);
 	matches("backbone.layers.3.mixer", q, true);
+	matches("backbone.layers.*.mixer", q, true);
+	matches("backbone.layers.3.mixer.*", q, true);
+	matches("backbone.layers.*.mixer.q_proj", q, true);
+	matches("backbone.layers.33.mixer.*", q, false);
 	matches("re:.*\\.experts\\.\\d+\\.up_proj$", "model.layers.1.mlp.experts.up_proj", true);
 	matches("re:.*qkv_proj", q, true);
 	matches("re:.*(mlp|self_attn)\\.[a-z]_proj", q, true);
@@ -331,6 +393,7 @@ int main(void)
 	if (!ok(!catalogue_load(&cat, "ctl/catalogue", NULL, &f), "the catalogue %s", f.text))
 		return tap_done();
 	stanzas();
+	torchao();
 	names();
 	expressions();
 	silences();

@@ -142,7 +142,7 @@ static void size(void)
 	     "163.0 GiB");
 	runs(&cmd_size_compare, "--model=llama-3.1-8b", CTL_DONE,
 	     "eleutherai");
-	runs(&cmd_size_estimate, "--params=1T --gpu=t4", CTL_DONE, "177  ");
+	runs(&cmd_size_estimate, "--params=1T --gpu=t4", CTL_DONE, "181  ");
 
 	runs(&cmd_size_estimate, "", CTL_USAGE, "no model is called");
 	runs(&cmd_size_estimate, "llama-9", CTL_USAGE, "did you mean");
@@ -188,6 +188,8 @@ static void size(void)
 	runs(&cmd_size_estimate, "llama-3.1-8b --engine=nix", CTL_USAGE, "known are generic");
 	runs(&cmd_size_estimate, "llama-3.1-8b --tp=3", CTL_USAGE, "does not divide the 32 heads");
 	runs(&cmd_size_estimate, "llama-3.1-8b --zero=4", CTL_USAGE, "--zero: 4 is outside 0 to 3");
+	runs(&cmd_size_estimate, "llama-3.1-8b --task=lora --zero=fsdp --gpu=a100-sxm4-40 --context=512", CTL_DONE,
+	     "lora");
 	runs(&cmd_size_estimate, "llama-3.1-8b --zero=2", CTL_USAGE, "add --task train");
 	runs(&cmd_size_estimate, "llama-3.1-8b --lora-target=q,x --task=lora", CTL_USAGE, "is none of");
 	runs(&cmd_size_estimate, "llama-3.1-8b --quant=bf16", CTL_USAGE, "not a quantized format");

@@ -301,6 +301,37 @@ static void quantized(void)
 	ok(same(part(req, 1, 1, PART_ACTIVATIONS), part(plain, 1, 1, PART_ACTIVATIONS)), "of quantized ones alone");
 }
 
+/* FSDP 1 has gradients for whole blocks, unsharded while micro-batches accumulate. */
+static void frozen(void)
+{
+	struct size_request req = base(SIZE_LORA), flat = req;
+	struct size_engine engine = engine_generic;
+	const struct size_layout layout = { .gpus = 8, .tp = 1, .pp = 1 };
+	char text[256];
+	double n = 8030261248.;
+	struct fault f;
+
+	req.zero = flat.zero = 3;
+	req.batch = flat.batch = 1;
+	req.context = flat.context = 256;
+	flat.flat = true;
+	ok(part(flat, 2, 1, PART_BUFFERS) - part(req, 2, 1, PART_BUFFERS) > 0.99 * 2 * n &&
+	   part(flat, 8, 1, PART_BUFFERS) - part(req, 8, 1, PART_BUFFERS) > 0.99 * 2 * n,
+	   "gradients of frozen weights are whole, with two GPUs and with eight");
+	ok(same(part(flat, 8, 1, PART_WEIGHTS), part(req, 8, 1, PART_WEIGHTS)), "weights are not");
+	ok(same(part(flat, 1, 1, PART_BUFFERS), part(req, 1, 1, PART_BUFFERS)), "one GPU shards nothing");
+	size_request_check(&flat, &f);
+	size_part_formula(&flat, &layout, PART_BUFFERS, text, sizeof(text));
+	ok(strstr(text, "gradients of frozen weights"), "the formula says so: %s", text);
+	req.engine = &engine;
+	engine.number[ENGINE_FROZEN_GRADIENTS] = 1;
+	ok(same(part(req, 8, 1, PART_BUFFERS), part(flat, 8, 1, PART_BUFFERS)), "an engine can say the same");
+	flat.task = SIZE_QLORA;
+	req = flat;
+	req.flat = false;
+	ok(same(part(flat, 8, 1, PART_BUFFERS), part(req, 8, 1, PART_BUFFERS)), "quantized weights have none");
+}
+
 /* By hand: what a token needs of memory, and a prompt of multiplications. */
 static void latency(void)
 {
@@ -447,6 +478,7 @@ int main(void)
 	interleaved();
 	expert_ranks();
 	quantized();
+	frozen();
 	steps();
 	latency();
 	machines();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/base/text.c ctl/size/spec.c ctl/size/log.c ctl/host/used.c ctl/size/source.c ctl/size/gguf.c ctl/size/safetensors.c ctl/size/scan.c ctl/size/config.c ctl/size/params.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/model.c ctl/size/facts.c ctl/size/weights.c ctl/base/units.c ctl/size/quant.c ctl/size/quant_tensor.c ctl/size/quant_match.c ctl/size/kv.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c ctl/catalogue/family_check.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c
+// sources: ctl/base/text.c ctl/size/spec.c ctl/size/log.c ctl/host/used.c ctl/size/source.c ctl/size/gguf.c ctl/size/safetensors.c ctl/size/scan.c ctl/size/config.c ctl/size/params.c ctl/base/conf.c ctl/base/fault.c ctl/catalogue/model.c ctl/size/facts.c ctl/size/weights.c ctl/base/units.c ctl/size/quant.c ctl/size/quant_torchao.c ctl/size/quant_tensor.c ctl/size/quant_match.c ctl/size/kv.c ctl/catalogue/build.c ctl/catalogue/expr.c ctl/catalogue/family.c ctl/catalogue/family_check.c ctl/catalogue/catalogue.c ctl/catalogue/engine.c ctl/catalogue/gpu.c ctl/catalogue/gpu_find.c ctl/catalogue/model_find.c ctl/catalogue/load.c ctl/base/conf_dir.c
 // packages: json-c
 /*
  * Files of models: published counts from config.json to the last parameter,
@@ -676,7 +676,7 @@ static void folders(void)
 	left_out("", "");
 	left_out(",\"talker_config\":{\"hidden_size\":64},\"rope_config\":{\"a\":1},"
 		 "\"img_processor\":{\"name\":\"clip\"}", "talker_config, img_processor");
-	left_out(",\"generation_config\":{\"a\":1},\"empty_config\":{}", "");
+	left_out(",\"generation_config\":{\"a\":1},\"slice_config\":{\"a\":1},\"empty_config\":{}", "");
 	short_list("[8,8,4,4]", "");
 	short_list("[]", "");
 	short_list("[8,4]", "num_key_value_heads");

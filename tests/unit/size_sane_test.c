@@ -328,11 +328,18 @@ static double estimate(struct size_request req, const struct size_layout *layout
 		       double *p95)
 {
 	struct size_physics physics;
+	struct size_engine own;
 	struct size_estimate e;
 	struct fault f;
 	int i;
 
 	*p95 = NAN;
+	/* gradients of frozen weights are there because shards are, like gathered blocks */
+	if (bare) {
+		own = *req.engine;
+		own.number[ENGINE_FROZEN_GRADIENTS] = 0;
+		req.engine = &own;
+	}
 	if (size_request_check(&req, &f)) {
 		refused++;
 		return NAN;
