@@ -156,15 +156,33 @@ def waits_already(cluster, node):
     cluster.good("scancel", str(job))
 
 
+def other_slots(cluster, node):
+    """Slots that nobody has counted are none of the pool's GPUs: they are the node's own, or a job has got them with a whole node."""
+    job = int(cluster.good("sbatch", "--parsable", "-o", "/dev/null", "--gres=gpu:v100:1", "--wrap=sleep 600"))
+    cluster.until_running(job)
+    node.asked("compose")
+    Report.same((node.call("prolog", job), node.asked("compose"), os.path.exists(f"{RUN}/{job}")), (0, 0, False),
+                "GPUs of a kind that has no licence are not composed", *cluster.why())
+    end(cluster, job)
+    job = runs(cluster)
+    cluster.good("scontrol", "update", f"jobid={job}", "licenses=gf_h100:0")
+    Report.same((node.call("prolog", job), node.asked("compose"), node.file(job)), (0, 0, "ended n1"),
+                "nor those of a job that has slots and no licence", *cluster.why())
+    wait_for(lambda: cluster.job(job)["JobState"] == "CANCELLED", "its end")
+    Report.same(cluster.node("n1").split("+")[0], "IDLE", "that job ends, and the node stays in service", *cluster.why())
+    node.call("epilog", job)
+
+
 def main():
     in_namespaces()
-    with tempfile.TemporaryDirectory() as folder, Cluster(folder, "gf_h100:4", {"n1": "gpu:h100:4"},
+    with tempfile.TemporaryDirectory() as folder, Cluster(folder, "gf_h100:4", {"n1": "gpu:h100:4,gpu:v100:1"},
                                                                     script=os.path.join(TOP, "slurm/job_submit.lua")) as cluster:
         node = Node(cluster)
         Report.same((node.call("reap"), os.path.exists(node.gpuctl + ".d/asked")), (0, False), "a node without jobs asks for nothing")
         stray(cluster, node)
         cut_off(cluster, node)
         waits_already(cluster, node)
+        other_slots(cluster, node)
         first, second = job_with_gpus(cluster, node), job_with_gpus(cluster, node)
         Report.same((node.made(), node.file(first)), ([f"slurm-{first}", f"slurm-{second}"], "n1"), "both have their files")
         node.asked("compose")
