@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "slurm/job.h"
+#include "slurm/over_time.h"
 
 #define AGAIN_MS 500
 #define REASON "gpufabric: "
@@ -154,6 +155,26 @@ static int job_check_licences(struct job *job, uint64_t until, struct fault *f)
 	return err;
 }
 
+/* A job that has a time limit may be allowed to go on after it. */
+static int job_add_over_time(struct job *job, uint64_t until, struct fault *f)
+{
+	struct over_times times;
+	uint32_t minutes;
+
+	if (job->minutes >= NO_VAL)
+		return 0;
+	while (over_times_load(&times)) {
+		if (!unreachable(errno) || text_monotonic() >= until)
+			return fault_set(f, EIO, "cannot ask for OverTimeLimit: %s",
+					 slurm_strerror(errno));
+		pause_ms(AGAIN_MS);
+	}
+	minutes = over_time_of(&times, job->partition);
+	over_times_free(&times);
+	job->minutes = minutes < NO_VAL - job->minutes ? job->minutes + minutes : INFINITE;
+	return 0;
+}
+
 int job_load(uint32_t id, const char *node, uint64_t wait_ms, struct job *job, struct fault *f)
 {
 	const uint64_t until = text_monotonic() + wait_ms;
@@ -176,6 +197,8 @@ int job_load(uint32_t id, const char *node, uint64_t wait_ms, struct job *job, s
 	slurm_free_job_info_msg(answer);
 	if (!err)
 		err = job_check_licences(job, until, f);
+	if (!err && job->n_kinds)
+		err = job_add_over_time(job, until, f);
 	if (err)
 		job_free(job);
 	return err;

@@ -8,7 +8,7 @@
 
 /**
  * struct job - a job on one node
- * @id, @uid, @minutes: its numbers; the last is its time limit as Slurm has it
+ * @id, @uid, @minutes: its numbers; the last is its time limit as Slurm has it, with what it may go on after that
  * @nodes: how many it needs at least
  * @account, @user, @partition, @excluded: owned, may be NULL
  * @bound: it names its nodes itself, or what they need to have

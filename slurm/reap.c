@@ -27,6 +27,7 @@
 #include "slurm/gres.h"
 #include "slurm/job.h"
 #include "slurm/node.h"
+#include "slurm/over_time.h"
 
 #define REAP_MS 120000
 #define SHOW_MS 30000
@@ -67,12 +68,15 @@ struct alive {
 };
 
 /* The clock of a job that is stopped stands still: its lease does not end. */
-static uint64_t until_of(const slurm_job_info_t *job)
+static uint64_t until_of(const slurm_job_info_t *job, const struct over_times *times)
 {
+	uint32_t over = over_time_of(times, job->partition);
+
 	if (job->time_limit >= NO_VAL || (job->job_state & JOB_STATE_BASE) == JOB_SUSPENDED)
 		return UNTIL_OPEN;
-	return (job->job_state & JOB_COMPLETING) || job->end_time <= 0 ? 0 :
-									 (uint64_t)job->end_time;
+	if ((job->job_state & JOB_COMPLETING) || job->end_time <= 0)
+		return 0;
+	return over == OVER_TIME_OPEN ? UNTIL_OPEN : (uint64_t)job->end_time + 60ull * over;
 }
 
 /* Running, or on its way out, or stopped for a while. */
@@ -117,6 +121,7 @@ static const char *host_of(const node_info_msg_t *nodes, const char *name)
 static int alive_ask(const char *node, struct alive *alive)
 {
 	node_info_msg_t *nodes = NULL;
+	struct over_times times = { 0 };
 	job_info_msg_t *jobs = NULL;
 	const char *host;
 	uint32_t i;
@@ -126,7 +131,7 @@ static int alive_ask(const char *node, struct alive *alive)
 	if (slurm_load_node(0, &nodes, SHOW_ALL))
 		return -1;
 	host = host_of(nodes, node);
-	if (!host || slurm_load_jobs(0, &jobs, SHOW_ALL))
+	if (!host || over_times_load(&times) || slurm_load_jobs(0, &jobs, SHOW_ALL))
 		goto out;
 	for (i = 0; i < jobs->record_count; i++) {
 		const slurm_job_info_t *job = &jobs->job_array[i];
@@ -135,11 +140,12 @@ static int alive_ask(const char *node, struct alive *alive)
 			continue;
 		alive->items = mem_push(alive->items, alive->n, sizeof(*alive->items));
 		alive->items[alive->n++] =
-			(struct job_alive){ .id = job->job_id, .until = until_of(job) };
+			(struct job_alive){ .id = job->job_id, .until = until_of(job, &times) };
 	}
 	slurm_free_job_info_msg(jobs);
 	ret = 0;
 out:
+	over_times_free(&times);
 	slurm_free_node_info_msg(nodes);
 	return ret;
 }

@@ -9,6 +9,7 @@ does not have on this node is no fault of the node.
 
 import concurrent.futures
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -66,7 +67,7 @@ class Node:
         return [(words[1], round(int(words[3][:-1]) / 60) if words[2] == "--for" else None) for words in found]
 
     def made(self):
-        return sorted(os.listdir(self.gpuctl + ".d/made"))
+        return sorted(os.listdir(self.gpuctl + ".d/made"), key=lambda name: int(name.split("-")[1]))
 
     @staticmethod
     def file(job):
@@ -107,6 +108,22 @@ def leases(cluster, node, first, second):
     Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{second}", None)]), "that of a job which is stopped does not end")
     cluster.good("scontrol", "resume", str(second))
     Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{second}", 70)]), "until it goes on")
+
+
+def over_time(cluster, node):
+    """A job that may go on after its time limit has its GPUs as long. The partition's word holds, else the cluster's."""
+    for partition, minutes in (("main", 70), ("late", 75), ("open", None)):
+        job = int(cluster.good("sbatch", "--parsable", "-p", partition, "-o", "/dev/null", "--gres=gpu:h100:1", "--wrap=sleep 600"))
+        cluster.until_running(job)
+        node.asked("compose")
+        status = node.call("prolog", job)
+        with open(node.gpuctl + ".d/asked", encoding="utf-8") as file:
+            lease = re.search(r"--for (\d+)s", file.read())
+        Report.same((status, lease and int(lease.group(1)) / 60), (0, minutes), f"the lease of a job of the partition {partition}")
+        node.lease()
+        Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{job}", minutes)]), "and at the next health check")
+        end(cluster, job)
+        node.call("epilog", job)
 
 
 def stray(cluster, node):
@@ -173,9 +190,16 @@ def other_slots(cluster, node):
     node.call("epilog", job)
 
 
+LINES = """OverTimeLimit=5
+PartitionName=main Nodes=n1 Default=YES MaxTime=60 State=UP OverTimeLimit=0
+PartitionName=late Nodes=n1 MaxTime=60 State=UP
+PartitionName=open Nodes=n1 MaxTime=60 State=UP OverTimeLimit=UNLIMITED
+"""
+
+
 def main():
     in_namespaces()
-    with tempfile.TemporaryDirectory() as folder, Cluster(folder, "gf_h100:4", {"n1": "gpu:h100:4,gpu:v100:1"},
+    with tempfile.TemporaryDirectory() as folder, Cluster(folder, "gf_h100:4", {"n1": "gpu:h100:4,gpu:v100:1"}, LINES,
                                                                     script=os.path.join(TOP, "slurm/job_submit.lua")) as cluster:
         node = Node(cluster)
         Report.same((node.call("reap"), os.path.exists(node.gpuctl + ".d/asked")), (0, False), "a node without jobs asks for nothing")
@@ -183,6 +207,7 @@ def main():
         cut_off(cluster, node)
         waits_already(cluster, node)
         other_slots(cluster, node)
+        over_time(cluster, node)
         first, second = job_with_gpus(cluster, node), job_with_gpus(cluster, node)
         Report.same((node.made(), node.file(first)), ([f"slurm-{first}", f"slurm-{second}"], "n1"), "both have their files")
         node.asked("compose")
