@@ -10,13 +10,22 @@
  * the controller nothing happens. The files of those jobs, and of jobs whose Epilog did not get the
  * lock, become those of jobs that have ended, so that nobody is asked for them again. A lease follows
  * the time limit of its job before that, since a lease that is over has GPUs given back, too.
+ *
+ * slurmd kills a health check with its process group after a minute, and to give GPUs back may take longer. So that work
+ * is done in a session of its own, and whoever finds it under way leaves it alone.
  */
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +45,8 @@
 /* Less than that is how clocks differ. */
 #define RENEW_S 30
 #define UNTIL_OPEN UINT64_MAX
+/* Less than what slurmd waits for a health check. */
+#define CHECK_MS 45000
 
 /**
  * struct here - a job with GPUs on this machine, as its file says
@@ -289,6 +300,53 @@ static int reap(const char *node, const struct heres *heres)
 	return ret;
 }
 
+/* One at a time: @wait for the one that is under way, or leave it alone. */
+static int reap_alone(const char *node, const struct heres *heres, bool wait)
+{
+	int lock = open(NODE_RUN, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
+
+	/* Where no job ever had GPUs there is nothing to lock. */
+	if (lock < 0 || !flock(lock, LOCK_EX | (wait ? 0 : LOCK_NB)))
+		ret = reap(node, heres);
+	if (lock >= 0)
+		close(lock);
+	return ret;
+}
+
+/* slurmd reads what a check prints, until all who could print have ended. */
+static void reap_apart(const char *node, const struct heres *heres)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), fd, ret;
+
+	setsid();
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO && nothing >= 0; fd++)
+		dup2(nothing, fd);
+	slurm_init(NULL);
+	ret = reap_alone(node, heres, false);
+	slurm_fini();
+	_exit(ret);
+}
+
+/* Its exit status, or 0 while it is not over. */
+static int reap_checked(const char *node, const struct heres *heres)
+{
+	pid_t pid = fork();
+	struct pollfd end = { .events = POLLIN };
+	int status = 0;
+
+	if (!pid)
+		reap_apart(node, heres);
+	end.fd = pid < 0 ? -1 : pidfd_open(pid, 0);
+	if (end.fd < 0) {
+		syslog(LOG_WARNING, "cannot begin to give GPUs back: %s", strerror(errno));
+		return 1;
+	}
+	if (poll(&end, 1, CHECK_MS) > 0 && waitpid(pid, &status, 0) == pid)
+		status = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+	close(end.fd);
+	return status;
+}
+
 /* Slurm starts a job again within minutes, or never. */
 static void ended_forget(uint32_t id, const char *path)
 {
@@ -349,9 +407,13 @@ int main(int argc, char **argv)
 	}
 	if (!node || !*node)
 		return 1;
-	slurm_init(NULL);
-	ret = reap(node, &heres);
-	slurm_fini();
+	if (start) {
+		slurm_init(NULL);
+		ret = reap_alone(node, &heres, true);
+		slurm_fini();
+	} else {
+		ret = reap_checked(node, &heres);
+	}
 	free(heres.items);
 	return ret;
 }

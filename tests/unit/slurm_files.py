@@ -8,9 +8,11 @@ does not have on this node is no fault of the node.
 """
 
 import concurrent.futures
+import contextlib
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -33,6 +35,7 @@ class Node:
         for folder in ("/run", BIN):
             subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
         self.gpuctl = os.path.join(BIN, "gpuctl")
+        self.folder = self.gpuctl + ".d"
         shutil.copy(os.path.join(TOP, "tests/slurm/gpuctl"), self.gpuctl)
         os.makedirs(self.gpuctl + ".d/made")
 
@@ -108,6 +111,37 @@ def leases(cluster, node, first, second):
     Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{second}", None)]), "that of a job which is stopped does not end")
     cluster.good("scontrol", "resume", str(second))
     Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{second}", 70)]), "until it goes on")
+
+
+def check_begun(cluster, node):
+    """A health check whose gpuctl reap has begun, and goes on when there is node.folder/go."""
+    job = job_with_gpus(cluster, node)
+    end(cluster, job)
+    for name in ("begun", "go"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{node.folder}/{name}")
+    node.before("reap", f"touch {node.folder}/begun\nuntil [ -e {node.folder}/go ]; do sleep 0.1; done\n")
+    check = subprocess.Popen([os.path.join(BUILD, "slurm/reap")], env=dict(cluster.environment, SLURMD_NODENAME="n1"),
+                             process_group=0)
+    wait_for(lambda: os.path.exists(f"{node.folder}/begun"), "gpuctl reap")
+    return job, check
+
+
+def takes_long(cluster, node):
+    """To give GPUs back takes longer than slurmd lets a health check run."""
+    job, check = check_begun(cluster, node)
+    os.killpg(check.pid, signal.SIGKILL)
+    check.wait()
+    subprocess.run(["touch", f"{node.folder}/go"], check=True)
+    with contextlib.suppress(TimeoutError):
+        wait_for(lambda: (node.made(), node.file(job)) == ([], "ended n1"), "its end")
+    Report.same((node.made(), node.file(job)), ([], "ended n1"), "what a check has begun goes on when slurmd has killed the check")
+    job, check = check_begun(cluster, node)
+    node.asked("reap")
+    Report.same((node.call("reap"), node.asked("reap")), (0, 0), "while GPUs are given back, the next health check leaves it alone")
+    subprocess.run(["touch", f"{node.folder}/go"], check=True)
+    Report.same((check.wait(), node.file(job)), (0, "ended n1"), "the first one does it")
+    node.before("reap", "")
 
 
 def over_time(cluster, node):
@@ -208,6 +242,7 @@ def main():
         waits_already(cluster, node)
         other_slots(cluster, node)
         over_time(cluster, node)
+        takes_long(cluster, node)
         first, second = job_with_gpus(cluster, node), job_with_gpus(cluster, node)
         Report.same((node.made(), node.file(first)), ([f"slurm-{first}", f"slurm-{second}"], "n1"), "both have their files")
         node.asked("compose")
