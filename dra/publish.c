@@ -477,14 +477,16 @@ static void publish_wait(struct publisher *p)
 
 static void publish_step(struct publisher *p)
 {
-	uint64_t pause = p->leads ? p->terms.lease_ms / 3 : p->terms.pause_ms;
 	struct reason reason = { "" };
+	bool good = publish_all(p, &reason);
+	/* A lease that it has just got is to be renewed, too. */
+	uint64_t pause = p->leads ? p->terms.lease_ms / 3 : p->terms.pause_ms;
 
-	if (publish_all(p, &reason)) {
+	if (good) {
 		p->look = clock_ms() + pause;
 		p->backoff = BACKOFF_MIN_MS;
 	} else {
-		p->look = clock_ms() + p->backoff;
+		p->look = clock_ms() + (p->backoff < pause ? p->backoff : pause);
 		p->backoff = p->backoff * 2 > BACKOFF_MAX_MS ? BACKOFF_MAX_MS : p->backoff * 2;
 	}
 	complain_once(p, &reason);

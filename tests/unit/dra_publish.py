@@ -281,6 +281,8 @@ def pool_of_a_fabric(bench):
     cluster.until(lambda: bench.slice(RACK), "until the other does not renew it")
     Report.same((cluster.objects[lease]["spec"]["holderIdentity"], cluster.objects[lease]["spec"]["leaseTransitions"]),
                 ("node-a", 1), "and this one has it")
+    renewed = cluster.objects[lease]["metadata"]["resourceVersion"]
+    cluster.until(lambda: cluster.objects[lease]["metadata"]["resourceVersion"] != renewed, "and renews it, though nothing changes")
     bench.write(os.path.join(bench.state, "silent"), "")
     bench.change([slot("a"), slot("b"), slot("c")])
     bench.hold("list")
