@@ -446,8 +446,11 @@ static bool publish_all(struct publisher *p, struct reason *reason)
 	seen = publish_look(p, &inventory, reason);
 	publish_health(p, seen ? &inventory : NULL, reason);
 	good = seen && publish_watch(p, &version, reason);
+	/* Which slots have GPUs of a manager that does not answer is not known; others have said all of theirs. */
 	if (good && inventory.partial)
-		good = refuse(reason, "a fabric manager does not answer: its pool stays as it is");
+		good = publish_managers(p, &inventory, version, reason) &&
+		       refuse(reason,
+			      "a fabric manager does not answer: its pool and the slots of this node stay as they are");
 	else if (good)
 		good = publish_node(p, &inventory, version, reason) &&
 		       publish_managers(p, &inventory, version, reason);
