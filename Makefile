@@ -214,7 +214,7 @@ $(BUILD)/fabric-liqid: $(liqid-objects) $(OBJ)/flags
 
 slurm: $(slurm-programs) $(BUILD)/slurm/spank_gpufabric.so $(BUILD)/slurm/gpufabric.conf $(BUILD)/slurm/epilog-slurmctld ## Build what Slurm calls: build/slurm/ (needs libslurm-dev)
 
-$(BUILD)/slurm/%: $(OBJ)/slurm/%.o $(OBJ)/slurm/job.o $(OBJ)/slurm/gres.o $(slurm-parts) $(OBJ)/flags
+$(BUILD)/slurm/%: $(OBJ)/slurm/%.o $(addprefix $(OBJ)/slurm/,job.o gres.o over_time.o) $(slurm-parts) $(OBJ)/flags
 	@mkdir -p $(@D)
 	@echo "  LD      $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) -lslurm

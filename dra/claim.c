@@ -77,7 +77,7 @@ static bool read_result(struct json_object *result, struct claim *claim, struct 
 			      "request %s wants admin access, which this driver does not have",
 			      request);
 	claim->devices[claim->n++] =
-		(struct claim_device){ copy_of(request), copy_of(pool), copy_of(device) };
+		(struct claim_device){ copy_of(request), copy_of(pool), copy_of(device), NULL };
 	return true;
 }
 
@@ -241,6 +241,7 @@ void claim_free(struct claim *claim)
 		free(claim->devices[i].request);
 		free(claim->devices[i].pool);
 		free(claim->devices[i].device);
+		free(claim->devices[i].slot);
 	}
 	free(claim->uid);
 	params_free(&claim->params);

@@ -17,9 +17,10 @@
  * @request: of the claim
  * @pool: of the device's ResourceSlice
  * @device: its name there
+ * @slot: of this host that it was composed in, NULL as long as that is not known
  */
 struct claim_device {
-	char *request, *pool, *device;
+	char *request, *pool, *device, *slot;
 };
 
 /**

@@ -95,6 +95,22 @@ static const struct inv_slot *find_slot(const struct inventory *inventory, const
 	return NULL;
 }
 
+static bool is_own(const struct fabric *fabric, const struct claim_device *device)
+{
+	return !strcmp(device->pool, fabric->node);
+}
+
+/* Do managers have to say in which slots the devices of the claim are? */
+static bool needs_managers(const struct fabric *fabric, const struct claim *claim)
+{
+	size_t i;
+
+	for (i = 0; i < claim->n; i++)
+		if (!claim->devices[i].slot && !is_own(fabric, &claim->devices[i]))
+			return true;
+	return false;
+}
+
 /* The slot that a device is or is in; NULL with the reason. */
 static const struct inv_slot *slot_of(const struct fabric *fabric,
 				      const struct inventory *inventory,
@@ -104,7 +120,14 @@ static const struct inv_slot *slot_of(const struct fabric *fabric,
 	const struct inv_gpu *gpu;
 	size_t i;
 
-	if (!strcmp(device->pool, fabric->node)) {
+	if (device->slot) {
+		slot = find_slot(inventory, device->slot);
+		if (!slot)
+			refuse(reason, "node %s has no slot %s any more", fabric->node,
+			       device->slot);
+		return slot;
+	}
+	if (is_own(fabric, device)) {
 		for (i = 0; i < inventory->n_slots; i++)
 			if (!strcmp(inventory->slots[i].device, device->device))
 				return &inventory->slots[i];
@@ -121,11 +144,6 @@ static const struct inv_slot *slot_of(const struct fabric *fabric,
 		refuse(reason, "GPU %s of fabric manager %s is %s, and in no slot of node %s",
 		       gpu->id, gpu->manager, gpu->state, fabric->node);
 	return slot;
-}
-
-static bool is_own(const struct fabric *fabric, const struct claim_device *device)
-{
-	return !strcmp(device->pool, fabric->node);
 }
 
 /* Bind GPUs of a fabric manager that are in no slot of this host, and read the inventory again. */
@@ -241,9 +259,8 @@ static void take_away(const struct fabric *fabric, const struct claim *claim,
 }
 
 /* A request for the slots of the claim's devices, and no others. */
-static bool ask(const struct fabric *fabric, const struct claim *claim,
-		const struct inventory *inventory, const char *name, struct words *words,
-		struct reason *reason)
+static bool ask(const struct fabric *fabric, struct claim *claim, const struct inventory *inventory,
+		const char *name, struct words *words, struct reason *reason)
 {
 	const struct inv_slot *chosen[CLAIM_DEVICES_MAX];
 	int64_t gpus = 0;
@@ -257,6 +274,8 @@ static bool ask(const struct fabric *fabric, const struct claim *claim,
 		chosen[i] = slot_of(fabric, inventory, &claim->devices[i], reason);
 		if (!chosen[i])
 			return false;
+		free(claim->devices[i].slot);
+		claim->devices[i].slot = copy_of(chosen[i]->name);
 		gpus += chosen[i]->gpus;
 	}
 	for (i = 0; i < inventory->n_slots; i++) {
@@ -348,14 +367,15 @@ static bool one_pool(const struct claim *claim, struct reason *reason)
 	return true;
 }
 
-static bool compose_anew(const struct fabric *fabric, const struct claim *claim, const char *name,
+static bool compose_anew(const struct fabric *fabric, struct claim *claim, const char *name,
 			 struct reason *reason)
 {
 	struct words words = { .n = 0 }, brought = { .n = 0 };
 	struct reason other = { "" };
 	struct inventory inventory;
 	char state[32];
-	bool good = fabric_inventory(fabric, true, &inventory, reason) && one_pool(claim, reason);
+	bool good = fabric_inventory(fabric, needs_managers(fabric, claim), &inventory, reason) &&
+		    one_pool(claim, reason);
 
 	if (good) {
 		good = bring(fabric, claim, &inventory, &brought, reason) &&
@@ -373,7 +393,7 @@ static bool compose_anew(const struct fabric *fabric, const struct claim *claim,
 	return good;
 }
 
-bool fabric_compose(const struct fabric *fabric, const struct claim *claim, struct reason *reason)
+bool fabric_compose(const struct fabric *fabric, struct claim *claim, struct reason *reason)
 {
 	char name[CLAIM_NAME_MAX], state[32];
 	bool good;
@@ -440,12 +460,9 @@ bool fabric_members(const struct fabric *fabric, const struct claim *claim, cons
 		    char **cdi, struct reason *reason)
 {
 	struct inventory inventory;
-	bool pool = false, good;
+	bool good = fabric_inventory(fabric, needs_managers(fabric, claim), &inventory, reason);
 	size_t i;
 
-	for (i = 0; i < claim->n; i++)
-		pool |= !is_own(fabric, &claim->devices[i]);
-	good = fabric_inventory(fabric, pool, &inventory, reason);
 	for (i = 0; good && i < claim->n; i++) {
 		const struct inv_slot *slot =
 			slot_of(fabric, &inventory, &claim->devices[i], reason);

@@ -27,9 +27,9 @@ bool fabric_inventory(const struct fabric *fabric, bool managers, struct invento
 /*
  * Have the composition of a claim, also if it is there already or on its way, and describe it to
  * container runtimes. Blocks. False with the reason; what was composed by then stays, and is found
- * by the next attempt.
+ * by the next attempt. What is composed now fills in the slots of the claim's devices.
  */
-bool fabric_compose(const struct fabric *fabric, const struct claim *claim, struct reason *reason);
+bool fabric_compose(const struct fabric *fabric, struct claim *claim, struct reason *reason);
 
 /* End it and take it from container runtimes; that there is none is a success. Blocks. */
 bool fabric_release(const struct fabric *fabric, const char *uid, struct reason *reason);

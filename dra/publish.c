@@ -446,8 +446,11 @@ static bool publish_all(struct publisher *p, struct reason *reason)
 	seen = publish_look(p, &inventory, reason);
 	publish_health(p, seen ? &inventory : NULL, reason);
 	good = seen && publish_watch(p, &version, reason);
+	/* Which slots have GPUs of a manager that does not answer is not known; others have said all of theirs. */
 	if (good && inventory.partial)
-		good = refuse(reason, "a fabric manager does not answer: its pool stays as it is");
+		good = publish_managers(p, &inventory, version, reason) &&
+		       refuse(reason,
+			      "a fabric manager does not answer: its pool and the slots of this node stay as they are");
 	else if (good)
 		good = publish_node(p, &inventory, version, reason) &&
 		       publish_managers(p, &inventory, version, reason);
@@ -477,14 +480,16 @@ static void publish_wait(struct publisher *p)
 
 static void publish_step(struct publisher *p)
 {
-	uint64_t pause = p->leads ? p->terms.lease_ms / 3 : p->terms.pause_ms;
 	struct reason reason = { "" };
+	bool good = publish_all(p, &reason);
+	/* A lease that it has just got is to be renewed, too. */
+	uint64_t pause = p->leads ? p->terms.lease_ms / 3 : p->terms.pause_ms;
 
-	if (publish_all(p, &reason)) {
+	if (good) {
 		p->look = clock_ms() + pause;
 		p->backoff = BACKOFF_MIN_MS;
 	} else {
-		p->look = clock_ms() + p->backoff;
+		p->look = clock_ms() + (p->backoff < pause ? p->backoff : pause);
 		p->backoff = p->backoff * 2 > BACKOFF_MAX_MS ? BACKOFF_MAX_MS : p->backoff * 2;
 	}
 	complain_once(p, &reason);

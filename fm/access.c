@@ -122,6 +122,8 @@ int access_open(struct access *a, const struct config *config, struct fault *f)
 	*a = (struct access){
 		.path = mem_printf("%s/passwords", config->folder),
 		.session_ms = config->session_ms,
+		/* A client may still have the URI of a session of an earlier run. */
+		.last_session = text_now(),
 	};
 	pthread_mutex_init(&a->lock, NULL);
 	if (gnutls_rnd(GNUTLS_RND_KEY, a->secret, sizeof(a->secret)))

@@ -47,6 +47,8 @@ void events_init(struct events *events, const struct events_link *link)
 	/* a listener may come back with a number of an earlier run */
 	events->last = text_now() * 1000;
 	events->first = events->last + 1;
+	/* as may be a client with the URI of a listener of an earlier run */
+	events->last_listener = text_now();
 }
 
 void events_free(struct events *events)

@@ -17,7 +17,7 @@
 
 /**
  * struct listener_info - a listener, as others see it
- * @id: counted from 1
+ * @id: larger than all of earlier runs
  * @session: of which it is a part, 0 for none
  */
 struct listener_info {

@@ -188,7 +188,8 @@ static const char *extra_word(const char *line, size_t len)
 	return NULL;
 }
 
-static void node_broken(struct away *away, const char *line, size_t len)
+/* @first: where the names of the node begin. */
+static void node_report(struct away *away, const char *line, size_t len, size_t first)
 {
 	const char *word = extra_word(line, len), *end = line + len;
 	struct away_kind *kind;
@@ -200,8 +201,16 @@ static void node_broken(struct away *away, const char *line, size_t len)
 		if (!count_read(word, len, &name, &count))
 			return;
 		kind = kind_of(away, name);
-		if (kind)
-			kind->broken += count;
+		if (kind) {
+			away->reports =
+				mem_push(away->reports, away->n_reports, sizeof(*away->reports));
+			away->reports[away->n_reports++] = (struct away_report){
+				.kind = (size_t)(kind - away->kinds),
+				.left = count,
+				.first = first,
+				.end = away->n_alive,
+			};
+		}
 		free(name);
 		if (word[len] != ',')
 			return;
@@ -212,17 +221,19 @@ static void node_line(struct away *away, const char *line, size_t len)
 {
 	static const char *const names[] = { "NodeName", "NodeHostName", "NodeAddr" };
 	char *state = line_value(line, len, "State"), *name;
+	const bool alive = state && state_alive(state);
+	const size_t first = away->n_alive;
 	size_t i;
 
-	if (state && state_alive(state))
-		node_broken(away, line, len);
-	for (i = 0; state && state_alive(state) && i < sizeof(names) / sizeof(names[0]); i++) {
+	for (i = 0; alive && i < sizeof(names) / sizeof(names[0]); i++) {
 		name = line_value(line, len, names[i]);
 		if (!name)
 			continue;
 		away->alive = mem_push(away->alive, away->n_alive, sizeof(*away->alive));
 		away->alive[away->n_alive++] = name;
 	}
+	if (alive)
+		node_report(away, line, len, first);
 	free(state);
 }
 
@@ -236,16 +247,34 @@ void away_read_nodes(struct away *away, const char *text)
 	}
 }
 
-static bool host_alive(const struct away *away, const char *host)
+/* Is a host of a manager one of the names from @first on? */
+static bool host_among(const struct away *away, const char *host, size_t first, size_t end)
 {
 	size_t i;
 
 	for (i = 0; i < away->n_hosts; i++)
 		if (!strcmp(away->hosts[i].host, host))
 			host = away->hosts[i].node;
-	for (i = 0; i < away->n_alive; i++)
+	for (i = first; i < end; i++)
 		if (!strcmp(away->alive[i], host))
 			return true;
+	return false;
+}
+
+/* One GPU of this kind at this host may be one that the host cannot use: each of those is found once. */
+static bool report_take(struct away *away, const struct away_kind *kind, const char *host)
+{
+	size_t i;
+
+	for (i = 0; i < away->n_reports; i++) {
+		struct away_report *report = &away->reports[i];
+
+		if (!report->left || &away->kinds[report->kind] != kind ||
+		    !host_among(away, host, report->first, report->end))
+			continue;
+		report->left--;
+		return true;
+	}
 	return false;
 }
 
@@ -259,6 +288,11 @@ static const char *member(struct json_object *object, const char *name)
 	return json_object_get_string(value);
 }
 
+static bool gpu_unusable(struct json_object *gpu)
+{
+	return !strcmp(member(gpu, "state"), "unusable");
+}
+
 static void gpu_count(struct away *away, struct json_object *gpu)
 {
 	const char *state = member(gpu, "state"), *host = member(gpu, "host");
@@ -266,11 +300,9 @@ static void gpu_count(struct away *away, struct json_object *gpu)
 
 	if (!kind)
 		return;
-	if (!strcmp(state, "free"))
+	if (!strcmp(state, "free") || (!strcmp(state, "changing") && !*host))
 		kind->there++;
-	else if (!strcmp(state, "changing") && !*host)
-		kind->there++;
-	else if (strcmp(state, "unusable") && host_alive(away, host))
+	else if (host_among(away, host, 0, away->n_alive) && !report_take(away, kind, host))
 		kind->there++;
 }
 
@@ -278,7 +310,8 @@ int away_read_pool(struct away *away, const char *text, struct fault *f)
 {
 	/* A warning may stand before it. */
 	const char *start = strchr(text, '{');
-	struct json_object *root = start ? json_tokener_parse(start) : NULL, *pool;
+	struct json_object *root = start ? json_tokener_parse(start) : NULL, *pool, *gpu;
+	const struct away_kind *kind;
 	size_t i, n;
 
 	if (!root || !json_object_object_get_ex(root, "pool", &pool) ||
@@ -287,10 +320,32 @@ int away_read_pool(struct away *away, const char *text, struct fault *f)
 		return fault_set(f, EINVAL, "gpuctl fabric list: no list of GPUs");
 	}
 	n = json_object_array_length(pool);
-	for (i = 0; i < n; i++)
-		gpu_count(away, json_object_array_get_idx(pool, i));
+	/* The node and its manager mean the same GPU before they mean two. */
+	for (i = 0; i < n; i++) {
+		gpu = json_object_array_get_idx(pool, i);
+		kind = kind_of(away, member(gpu, "kind"));
+		if (kind && gpu_unusable(gpu))
+			report_take(away, kind, member(gpu, "host"));
+	}
+	for (i = 0; i < n; i++) {
+		gpu = json_object_array_get_idx(pool, i);
+		if (!gpu_unusable(gpu))
+			gpu_count(away, gpu);
+	}
 	json_object_put(root);
 	return 0;
+}
+
+/* What is at no manager, without what nodes cannot use and no manager has. */
+static unsigned int local_there(const struct away *away, size_t kind)
+{
+	unsigned int local = away->kinds[kind].local;
+	size_t i;
+
+	for (i = 0; i < away->n_reports; i++)
+		if (away->reports[i].kind == kind)
+			local -= away->reports[i].left < local ? away->reports[i].left : local;
+	return local;
 }
 
 char *away_licences(const struct away *away)
@@ -300,9 +355,7 @@ char *away_licences(const struct away *away)
 
 	for (i = 0; i < away->n_kinds; i++) {
 		const struct away_kind *kind = &away->kinds[i];
-		unsigned int there = kind->local + kind->there;
-
-		there -= kind->broken < there ? kind->broken : there;
+		const unsigned int there = local_there(away, i) + kind->there;
 
 		if (there < kind->total)
 			text_add(&text, "%s" AWAY_LICENCE "%s:%u", text.len ? "," : "", kind->name,
@@ -378,11 +431,11 @@ char *away_broken(const char *text, struct fault *f)
 			continue;
 		if (!kind_find(&counts, gpu) && kind_add(&counts, gpu, 0, 0))
 			continue;
-		kind_find(&counts, gpu)->broken++;
+		kind_find(&counts, gpu)->total++;
 	}
 	for (i = 0; i < counts.n_kinds; i++)
 		text_add(&all, "%s%s:%u", all.len ? "," : "", counts.kinds[i].name,
-			 counts.kinds[i].broken);
+			 counts.kinds[i].total);
 	away_free(&counts);
 	json_object_put(root);
 	return all.text ? all.text : mem_strdup("");
@@ -468,6 +521,7 @@ void away_free(struct away *away)
 		free(away->hosts[i].node);
 	}
 	free(away->alive);
+	free(away->reports);
 	free(away->hosts);
 	memset(away, 0, sizeof(*away));
 }

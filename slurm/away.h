@@ -25,11 +25,22 @@
  * @total: number of licences
  * @local: of these, GPUs that no fabric manager has
  * @there: GPUs of managers that jobs can have
- * @broken: of these and of @local, those that nodes cannot use
  */
 struct away_kind {
 	char *name;
-	unsigned int total, local, there, broken;
+	unsigned int total, local, there;
+};
+
+/**
+ * struct away_report - GPUs that a node says it cannot use
+ * @kind: its place among the kinds
+ * @left: how many that were found nowhere else; the pool may know that they are unusable, or somewhere else by now
+ * @first, @end: names of the node among the names of nodes
+ */
+struct away_report {
+	size_t kind;
+	unsigned int left;
+	size_t first, end;
 };
 
 /**
@@ -43,7 +54,8 @@ struct away_host {
 /**
  * struct away - all of them
  * @kinds: @n_kinds of them, in the order of the licences
- * @dead: nodes that run no jobs, @n_dead; @alive: those that do, @n_alive; owned
+ * @alive: names of nodes that run jobs, @n_alive; owned
+ * @reports: of these nodes, @n_reports
  * @hosts: other names, @n_hosts of them
  */
 struct away {
@@ -51,6 +63,8 @@ struct away {
 	size_t n_kinds;
 	char **alive;
 	size_t n_alive;
+	struct away_report *reports;
+	size_t n_reports;
 	struct away_host *hosts;
 	size_t n_hosts;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Lists of generic resources, and what follows from a job for its composition. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -102,6 +103,26 @@ bool gres_holds(const char *text, const struct gres_gpus *kinds, size_t n)
 			return false;
 	}
 	return true;
+}
+
+bool gres_licensed(const char *licences, const char *kind)
+{
+	const char *s = licences ? licences : "";
+	const size_t prefix = strlen(GRES_LICENCE);
+	size_t len;
+
+	for (; *s; s += len + (s[len] != '\0')) {
+		size_t name = strcspn(s, ":,");
+
+		len = strcspn(s, ",");
+		if (name <= prefix || strncmp(s, GRES_LICENCE, prefix) ||
+		    (s[name] == ':' && !strtoul(s + name + 1, NULL, 10)))
+			continue;
+		if (!*kind ||
+		    (name - prefix == strlen(kind) && !strncmp(s + prefix, kind, name - prefix)))
+			return true;
+	}
+	return false;
 }
 
 void gres_tenant(const char *account, uint32_t uid, char tenant[GRES_KIND_MAX])

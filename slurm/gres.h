@@ -29,6 +29,15 @@ int gres_read(const char *text, struct gres_gpus kinds[GRES_KINDS_MAX]);
 /* Does a node with such gres, "gpu:h100:4(S:0),..", have as many of all of these kinds? */
 bool gres_holds(const char *text, const struct gres_gpus *kinds, size_t n);
 
+/* Of all GPUs of the pool a job takes a licence. */
+#define GRES_LICENCE "gf_"
+
+/*
+ * Are there licences of a kind, "" for any, in "matlab:2,gf_h100:4"? The GPUs of a kind that has none are not of the
+ * pool.
+ */
+bool gres_licensed(const char *licences, const char *kind);
+
 /* An account as a tenant: itself where tenants may be called so, "uid-1000" else. */
 void gres_tenant(const char *account, uint32_t uid, char tenant[GRES_KIND_MAX]);
 

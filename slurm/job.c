@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "slurm/job.h"
+#include "slurm/over_time.h"
 
 #define AGAIN_MS 500
 #define REASON "gpufabric: "
@@ -68,6 +69,7 @@ static int job_take(const slurm_job_info_t *info, const char *node, struct job *
 	job->user = copy_of(info->user_name);
 	job->partition = copy_of(info->partition);
 	job->excluded = copy_of(info->exc_nodes);
+	job->licences = copy_of(info->licenses);
 	job->bound = has_text(info->req_nodes) || has_text(info->features) ||
 		     has_text(info->resv_name);
 	return 0;
@@ -101,6 +103,78 @@ static bool unreachable(int err)
 	}
 }
 
+/* All licences of the cluster as a list, "" for none; NULL where the controller does not say. Caller frees. */
+static char *licences_load(uint64_t until)
+{
+	license_info_msg_t *answer = NULL;
+	struct text list = { 0 };
+	uint32_t i;
+
+	while (slurm_load_licenses(0, &answer, SHOW_ALL)) {
+		if (!unreachable(errno) || text_monotonic() >= until)
+			return NULL;
+		pause_ms(AGAIN_MS);
+	}
+	for (i = 0; i < answer->num_lic; i++)
+		if (answer->lic_array[i].name)
+			text_add(&list, "%s%s", list.len ? "," : "", answer->lic_array[i].name);
+	slurm_free_license_info_msg(answer);
+	return list.text ? list.text : mem_strdup("");
+}
+
+/*
+ * Only the kinds that the job has licences for are left. GPUs of which there are no licences are the node's own; slots
+ * without a licence come from whole nodes, and their GPUs are other jobs'.
+ */
+static int job_check_licences(struct job *job, uint64_t until, struct fault *f)
+{
+	size_t i, kept = 0;
+	char *pool = NULL;
+	int err = 0;
+
+	for (i = 0; i < job->n_kinds && !err; i++) {
+		const struct gres_gpus *gpus = &job->kinds[i];
+
+		if (gres_licensed(job->licences, gpus->kind)) {
+			job->kinds[kept++] = *gpus;
+			continue;
+		}
+		if (!pool)
+			pool = licences_load(until);
+		if (!pool)
+			err = fault_set(f, EIO, "cannot ask for licences: %s",
+					slurm_strerror(errno));
+		else if (gres_licensed(pool, gpus->kind))
+			err = fault_set(f, EPERM,
+					"the job has %u slots of the pool and no licence " GRES_LICENCE
+					"%s: whole nodes (--exclusive)?",
+					gpus->count, *gpus->kind ? gpus->kind : "KIND");
+	}
+	job->n_kinds = kept;
+	free(pool);
+	return err;
+}
+
+/* A job that has a time limit may be allowed to go on after it. */
+static int job_add_over_time(struct job *job, uint64_t until, struct fault *f)
+{
+	struct over_times times;
+	uint32_t minutes;
+
+	if (job->minutes >= NO_VAL)
+		return 0;
+	while (over_times_load(&times)) {
+		if (!unreachable(errno) || text_monotonic() >= until)
+			return fault_set(f, EIO, "cannot ask for OverTimeLimit: %s",
+					 slurm_strerror(errno));
+		pause_ms(AGAIN_MS);
+	}
+	minutes = over_time_of(&times, job->partition);
+	over_times_free(&times);
+	job->minutes = minutes < NO_VAL - job->minutes ? job->minutes + minutes : INFINITE;
+	return 0;
+}
+
 int job_load(uint32_t id, const char *node, uint64_t wait_ms, struct job *job, struct fault *f)
 {
 	const uint64_t until = text_monotonic() + wait_ms;
@@ -121,6 +195,10 @@ int job_load(uint32_t id, const char *node, uint64_t wait_ms, struct job *job, s
 		if (answer->job_array[i].job_id == id)
 			err = job_take(&answer->job_array[i], node, job, f);
 	slurm_free_job_info_msg(answer);
+	if (!err)
+		err = job_check_licences(job, until, f);
+	if (!err && job->n_kinds)
+		err = job_add_over_time(job, until, f);
 	if (err)
 		job_free(job);
 	return err;
@@ -156,6 +234,7 @@ void job_free(struct job *job)
 	free(job->user);
 	free(job->partition);
 	free(job->excluded);
+	free(job->licences);
 	memset(job, 0, sizeof(*job));
 }
 

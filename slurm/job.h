@@ -8,15 +8,16 @@
 
 /**
  * struct job - a job on one node
- * @id, @uid, @minutes: its numbers; the last is its time limit as Slurm has it
+ * @id, @uid, @minutes: its numbers; the last is its time limit as Slurm has it, with what it may go on after that
  * @nodes: how many it needs at least
  * @account, @user, @partition, @excluded: owned, may be NULL
  * @bound: it names its nodes itself, or what they need to have
- * @kinds: GPUs that it has on the node, @n_kinds kinds
+ * @licences: owned, may be NULL
+ * @kinds: GPUs of the pool that it has on the node, @n_kinds kinds
  */
 struct job {
 	uint32_t id, uid, minutes, nodes;
-	char *account, *user, *partition, *excluded;
+	char *account, *user, *partition, *excluded, *licences;
 	bool bound;
 	struct gres_gpus kinds[GRES_KINDS_MAX];
 	size_t n_kinds;
@@ -24,7 +25,8 @@ struct job {
 
 /*
  * Ask for a job until there is an answer, for at most @wait_ms: a controller that restarts is
- * waited for. 0 or a negative errno; -ENOENT for a job that the controller does not know, or that is not on @node.
+ * waited for. 0 or a negative errno; -ENOENT for a job that the controller does not know, or that is not on @node,
+ * -EPERM for one that has slots of the pool and no licence for them.
  */
 int job_load(uint32_t id, const char *node, uint64_t wait_ms, struct job *job, struct fault *f);
 void job_free(struct job *job);

@@ -17,6 +17,7 @@ gpufabric = {}
 
 local LICENCE = "gf_"
 local NO_VAL, NO_VAL16, INFINITE16 = 4294967294, 65534, 65535
+local WHOLE = "gpufabric:whole-nodes" -- in AdminComment, which is no user's to change
 local WORD = "^%w[%w._+-]*$"
 local WORD_MAX = 64
 local RANGE_MAX, TYPED_MAX = 65536, 4096
@@ -638,6 +639,10 @@ local function partitions_of(names, list)
 	return least, nodes, whole
 end
 
+local function asks_whole_nodes(desc)
+	return desc.shared == (slurm.JOB_SHARED_NONE or 0)
+end
+
 local function job_of(desc, part_list)
 	local job = {
 		per_node = desc.tres_per_node, per_job = desc.tres_per_job, per_task = desc.tres_per_task,
@@ -650,7 +655,7 @@ local function job_of(desc, part_list)
 	local whole
 	job.most_nodes = known(job.max_nodes)
 	job.part_min, job.part_nodes, whole = partitions_of(desc.partition, part_list)
-	job.whole = whole or desc.shared == (slurm.JOB_SHARED_NONE or 0)
+	job.whole = whole or asks_whole_nodes(desc)
 	return job
 end
 
@@ -675,6 +680,10 @@ local function submit(desc, part_list)
 	local asked, text, forged
 	check_whole_nodes(job, kinds)
 	check_tenant(job, licences)
+	-- What Slurm says of a job that waits has not whether it is to have whole nodes.
+	if asks_whole_nodes(desc) then
+		desc.admin_comment = (filled(desc.admin_comment) and desc.admin_comment .. "; " or "") .. WHOLE
+	end
 	text, forged = licence_text(desc.licenses, licences)
 	if line then
 		slurm.log_user("%s", "gpufabric: " .. line)
@@ -703,10 +712,14 @@ local function text_either(new, old)
 	return filled(new)
 end
 
+local function changes_nodes(desc)
+	return desc.req_nodes or desc.exc_nodes or known(desc.min_nodes) or known(desc.max_nodes) or desc.partition or
+		asks_whole_nodes(desc)
+end
+
 local function changes_gpus(desc)
 	return desc.tres_per_node or desc.tres_per_job or desc.tres_per_task or desc.tres_per_socket or desc.licenses or
-		desc.req_nodes or desc.exc_nodes or known(desc.min_nodes) or known(desc.max_nodes) or known(desc.num_tasks) or
-		desc.partition or filled(desc.account) or known16(desc.shared) == 0
+		known(desc.num_tasks) or filled(desc.account) or changes_nodes(desc)
 end
 
 local function modify(desc, record, part_list, uid)
@@ -748,9 +761,11 @@ local function modify(desc, record, part_list, uid)
 		job.max_nodes = desc.min_nodes
 	end
 	job.part_min, job.part_nodes, whole = partitions_of(filled(desc.partition) or record.partition, part_list)
-	job.whole = whole or desc.shared == (slurm.JOB_SHARED_NONE or 0)
+	job.whole = whole or asks_whole_nodes(desc) or (record.admin_comment or ""):find(WHOLE, 1, true)
 	licences, change = count_gpus(job, kinds)
-	check_whole_nodes(job, kinds)
+	if changes_nodes(desc) then
+		check_whole_nodes(job, kinds)
+	end
 	check_tenant(job, licences)
 	apply(desc, job, change)
 	-- Licences of a job that is queued again go back when its Epilogs have ended: as many as are noted then.

@@ -163,6 +163,16 @@ static int prolog_stray(const struct prolog *prolog, int lock, const char *why)
 	return err ? prolog_fault(prolog, strerror(-err)) : 0;
 }
 
+/* No other node has it, either. */
+static int prolog_unlicensed(struct prolog *prolog, int lock, const char *why)
+{
+	int err = node_job_note(lock, NODE_JOB_ENDED, prolog->node, 0);
+
+	prolog->job.id = prolog->id;
+	return err ? prolog_fault(prolog, strerror(-err)) :
+		     prolog_refuse(prolog, GPUCTL_USAGE, why);
+}
+
 static int prolog_run(struct prolog *prolog)
 {
 	struct fault fault = { "" };
@@ -188,6 +198,8 @@ static int prolog_run(struct prolog *prolog)
 	err = job_load(prolog->id, prolog->node, CONTROLLER_MS, &prolog->job, &fault);
 	if (err == -ENOENT)
 		return prolog_stray(prolog, lock, fault.text);
+	if (err == -EPERM)
+		return prolog_unlicensed(prolog, lock, fault.text);
 	if (err)
 		return prolog_fault(prolog, fault.text);
 	if (!prolog->job.n_kinds) {

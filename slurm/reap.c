@@ -10,13 +10,22 @@
  * the controller nothing happens. The files of those jobs, and of jobs whose Epilog did not get the
  * lock, become those of jobs that have ended, so that nobody is asked for them again. A lease follows
  * the time limit of its job before that, since a lease that is over has GPUs given back, too.
+ *
+ * slurmd kills a health check with its process group after a minute, and to give GPUs back may take longer. So that work
+ * is done in a session of its own, and whoever finds it under way leaves it alone.
  */
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +36,7 @@
 #include "slurm/gres.h"
 #include "slurm/job.h"
 #include "slurm/node.h"
+#include "slurm/over_time.h"
 
 #define REAP_MS 120000
 #define SHOW_MS 30000
@@ -35,6 +45,8 @@
 /* Less than that is how clocks differ. */
 #define RENEW_S 30
 #define UNTIL_OPEN UINT64_MAX
+/* Less than what slurmd waits for a health check. */
+#define CHECK_MS 45000
 
 /**
  * struct here - a job with GPUs on this machine, as its file says
@@ -67,12 +79,15 @@ struct alive {
 };
 
 /* The clock of a job that is stopped stands still: its lease does not end. */
-static uint64_t until_of(const slurm_job_info_t *job)
+static uint64_t until_of(const slurm_job_info_t *job, const struct over_times *times)
 {
+	uint32_t over = over_time_of(times, job->partition);
+
 	if (job->time_limit >= NO_VAL || (job->job_state & JOB_STATE_BASE) == JOB_SUSPENDED)
 		return UNTIL_OPEN;
-	return (job->job_state & JOB_COMPLETING) || job->end_time <= 0 ? 0 :
-									 (uint64_t)job->end_time;
+	if ((job->job_state & JOB_COMPLETING) || job->end_time <= 0)
+		return 0;
+	return over == OVER_TIME_OPEN ? UNTIL_OPEN : (uint64_t)job->end_time + 60ull * over;
 }
 
 /* Running, or on its way out, or stopped for a while. */
@@ -117,6 +132,7 @@ static const char *host_of(const node_info_msg_t *nodes, const char *name)
 static int alive_ask(const char *node, struct alive *alive)
 {
 	node_info_msg_t *nodes = NULL;
+	struct over_times times = { 0 };
 	job_info_msg_t *jobs = NULL;
 	const char *host;
 	uint32_t i;
@@ -126,7 +142,7 @@ static int alive_ask(const char *node, struct alive *alive)
 	if (slurm_load_node(0, &nodes, SHOW_ALL))
 		return -1;
 	host = host_of(nodes, node);
-	if (!host || slurm_load_jobs(0, &jobs, SHOW_ALL))
+	if (!host || over_times_load(&times) || slurm_load_jobs(0, &jobs, SHOW_ALL))
 		goto out;
 	for (i = 0; i < jobs->record_count; i++) {
 		const slurm_job_info_t *job = &jobs->job_array[i];
@@ -135,11 +151,12 @@ static int alive_ask(const char *node, struct alive *alive)
 			continue;
 		alive->items = mem_push(alive->items, alive->n, sizeof(*alive->items));
 		alive->items[alive->n++] =
-			(struct job_alive){ .id = job->job_id, .until = until_of(job) };
+			(struct job_alive){ .id = job->job_id, .until = until_of(job, &times) };
 	}
 	slurm_free_job_info_msg(jobs);
 	ret = 0;
 out:
+	over_times_free(&times);
 	slurm_free_node_info_msg(nodes);
 	return ret;
 }
@@ -283,6 +300,53 @@ static int reap(const char *node, const struct heres *heres)
 	return ret;
 }
 
+/* One at a time: @wait for the one that is under way, or leave it alone. */
+static int reap_alone(const char *node, const struct heres *heres, bool wait)
+{
+	int lock = open(NODE_RUN, O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
+
+	/* Where no job ever had GPUs there is nothing to lock. */
+	if (lock < 0 || !flock(lock, LOCK_EX | (wait ? 0 : LOCK_NB)))
+		ret = reap(node, heres);
+	if (lock >= 0)
+		close(lock);
+	return ret;
+}
+
+/* slurmd reads what a check prints, until all who could print have ended. */
+static void reap_apart(const char *node, const struct heres *heres)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), fd, ret;
+
+	setsid();
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO && nothing >= 0; fd++)
+		dup2(nothing, fd);
+	slurm_init(NULL);
+	ret = reap_alone(node, heres, false);
+	slurm_fini();
+	_exit(ret);
+}
+
+/* Its exit status, or 0 while it is not over. */
+static int reap_checked(const char *node, const struct heres *heres)
+{
+	pid_t pid = fork();
+	struct pollfd end = { .events = POLLIN };
+	int status = 0;
+
+	if (!pid)
+		reap_apart(node, heres);
+	end.fd = pid < 0 ? -1 : pidfd_open(pid, 0);
+	if (end.fd < 0) {
+		syslog(LOG_WARNING, "cannot begin to give GPUs back: %s", strerror(errno));
+		return 1;
+	}
+	if (poll(&end, 1, CHECK_MS) > 0 && waitpid(pid, &status, 0) == pid)
+		status = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+	close(end.fd);
+	return status;
+}
+
 /* Slurm starts a job again within minutes, or never. */
 static void ended_forget(uint32_t id, const char *path)
 {
@@ -343,9 +407,13 @@ int main(int argc, char **argv)
 	}
 	if (!node || !*node)
 		return 1;
-	slurm_init(NULL);
-	ret = reap(node, &heres);
-	slurm_fini();
+	if (start) {
+		slurm_init(NULL);
+		ret = reap_alone(node, &heres, true);
+		slurm_fini();
+	} else {
+		ret = reap_checked(node, &heres);
+	}
 	free(heres.items);
 	return ret;
 }

@@ -97,7 +97,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     return
             for version, kind, key, item in news:
                 at = version
-                if key[0] == (group or "") and key[1] == plural and namespace in (None, key[2]):
+                if key[0] == (group or "") and key[1] == plural and namespace in (None, key[2]) and cluster.selected(item, query):
                     self.chunk({"type": kind, "object": item})
 
 
@@ -192,13 +192,14 @@ class Cluster:
             key = (group or "", plural, namespace, name)
             return getattr(self, method.lower())(key, body, content)
 
+    def selected(self, item, query):
+        """Is it one that a list or a watch with a fieldSelector has?"""
+        wanted = [want.split("=", 1) for want in query.get("fieldSelector", "").split(",") if want]
+        return all(self.field(item, path) == value for path, value in wanted)
+
     def list(self, group, plural, namespace, query):
-        selector = query.get("fieldSelector", "")
         items = [copy.deepcopy(item) for key, item in self.objects.items()
-                 if key[:2] == (group, plural) and namespace in (None, key[2])]
-        for want in filter(None, selector.split(",")):
-            path, value = want.split("=", 1)
-            items = [item for item in items if self.field(item, path) == value]
+                 if key[:2] == (group, plural) and namespace in (None, key[2]) and self.selected(item, query)]
         return {"kind": "List", "metadata": {"resourceVersion": str(self.version)}, "items": items}
 
     @staticmethod

@@ -53,15 +53,7 @@ rack_others+=("$ledger")
 for host in a b; do
 	on $host modprobe gpufabric || die "$host: no module"
 	fm_introduce $host || die "$host: it cannot be told of the manager"
-	give $host /etc/gpuctl/gpus.d/demo.conf <<-'END'
-	[demo-80]
-	name = Demo 80GB
-	vendor = qemu
-	form = pcie-card
-	pci = 1234:1111
-	memory_mib = 81559
-	source = the demo: a display of QEMU that stands for a GPU
-	END
+	fm_name_gpus $host
 done
 
 echo; echo "== a trains: six of eight GPUs of the pool"

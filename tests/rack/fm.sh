@@ -6,6 +6,7 @@
 #   fm_start HOST:SLOTS... -- GPU...     its files, and the program; hosts are rack_start's
 #   fm_stop SIGNAL, fm_run               it ends; it runs again, with what it finds
 #   fm_introduce HOST                    that host gets its file for the manager
+#   fm_name_gpus HOST                    that host calls the GPUs demo-80
 #   in_zone HOST                         GPUs that the manager has in a host's zone
 #
 # $fm_fence is a program that confirms that a host is off. GPUs are displays of QEMU with a memory as small as an empty slot's window.
@@ -91,6 +92,20 @@ give()
 
 	text=$(base64 -w 0)
 	on "$1" "mkdir -p $(dirname "$2") && umask 077 && base64 -d <<<'$text' >$2"
+}
+
+# Its gpuctl knows the GPUs of this file by a name.
+fm_name_gpus()
+{
+	give "$1" /etc/gpuctl/gpus.d/demo.conf <<-'END'
+	[demo-80]
+	name = Demo 80GB
+	vendor = qemu
+	form = pcie-card
+	pci = 1234:1111
+	memory_mib = 81559
+	source = the demo: a display of QEMU that stands for a GPU
+	END
 }
 
 in_zone()

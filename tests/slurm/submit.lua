@@ -283,6 +283,18 @@ ok(modified({ tres_per_node = "gres:gpu:a100:1" }, waiting) ~= 0, "a kind that i
 ok(modified({ tres_per_node = "gres:gpu:h100:9" }, waiting) ~= 0, "more than a node has is refused")
 ok(modified({ shared = 0 }, waiting) ~= 0, "whole nodes are refused")
 ok(modified({ partition = "whole" }, waiting) ~= 0, "also by the partition")
+for _, where in ipairs({ { req_nodes = "c01" }, { exc_nodes = "n[1-4]" }, { partition = "cpu" } }) do
+	local _, _, _, whole = submit({ shared = 0, req_nodes = where.req_nodes, exc_nodes = where.exc_nodes, partition = where.partition,
+		admin_comment = "the site's" })
+	local record = { admin_comment = whole.admin_comment, min_nodes = 1, max_nodes = 1, partition = where.partition or "main" }
+
+	ok(whole.admin_comment:find("^the site's; "), "a job that waits for whole nodes has a word for itself", whole.admin_comment)
+	ok(modified({ req_nodes = "n1" }, record) ~= 0, "whole nodes do not come to have slots by their names")
+	ok(modified({ exc_nodes = "" }, record) ~= 0 or where.partition, "nor as slots are not excluded any more")
+	ok(modified({ partition = "main" }, record) ~= 0, "nor by the partition")
+	ok(modified({ req_nodes = "c02" }, record) == 0, "others are possible")
+	ok(modified({ account = "red", num_tasks = 2 }, record) == 0, "and what says nothing of nodes")
+end
 local ending = { tres_per_node = "gres:gpu:h100:2", licenses = "gf_h100:2", min_nodes = 1, max_nodes = 1, partition = "main", job_state = 0x8000 }
 ok(modified({ tres_per_node = "gres:gpu:h100:3" }, ending) ~= 0, "while a job that is queued again gives its GPUs back, their number stays")
 changes({ min_nodes = 1 }, ending, nil, "other changes are possible")

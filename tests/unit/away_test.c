@@ -84,6 +84,45 @@ static void pools(void)
 		"l40s:2", NULL, "gf_h100:5", "kinds that are others");
 }
 
+/* The same GPU is away once, whoever says so. */
+static void reports(void)
+{
+	static const char said[] = "NodeName=n1 State=IDLE Extra=gpufabric:h100-pcie-80:1\n"
+				   "NodeName=n2 State=IDLE\n"
+				   "NodeName=n3 State=IDLE Extra=gpufabric:h100-pcie-80:1\n";
+	static const struct {
+		const char *pool, *wanted, *what;
+	} cases[] = {
+		{ POOL(GPU(H, "elsewhere", "\"n1\"") GPU(H, "elsewhere", "\"n1\"")
+			       GPU(H, "elsewhere", "\"n3\"")),
+		  "gf_h100:5", "each node cannot use one of those that it has" },
+		{ POOL(GPU(H, "unusable", "\"n1\"") GPU(H, "elsewhere", "\"n1\"")
+			       GPU(H, "unusable", "\"n3\"")),
+		  "gf_h100:5", "the manager says it, too" },
+		{ POOL(GPU(H, "elsewhere", "\"n1\"") GPU(H, "unusable", "\"n1\"")
+			       GPU(H, "elsewhere", "\"n2\"")),
+		  "gf_h100:4", "in whatever order" },
+		{ POOL(GPU(H, "free", "null") GPU(H, "elsewhere", "\"n2\"")
+			       GPU(H, "elsewhere", "\"stranger\"")),
+		  "gf_h100:4", "it is no longer at that node" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct away away = { 0 }, own = { 0 };
+		struct fault fault = { "" };
+		char *text;
+
+		away_read_licences(&away, &own, "LicenseName=gf_h100 Total=6\n", &fault);
+		away_read_nodes(&away, said);
+		ok(!away_read_pool(&away, cases[i].pool, &fault), "a pool");
+		text = away_licences(&away);
+		is_str(text, cases[i].wanted, cases[i].what);
+		free(text);
+		away_free(&away);
+	}
+}
+
 /* What nodes say of themselves. */
 static void nodes(void)
 {
@@ -208,6 +247,7 @@ static void reservations(void)
 int main(void)
 {
 	pools();
+	reports();
 	nodes();
 	rubbish();
 	reservations();

@@ -20,6 +20,7 @@ os.environ["DRA_GPUCTL"] = os.path.join(TOP, "tests/dra/standin")
 import scenarios
 from bench import Bench
 from certificates import make_certificates
+from tap import Report
 
 SLOTS = [f"sim0-{n}" for n in range(6)]
 PORTS = ["port-0", "port-1"]
@@ -34,6 +35,28 @@ def ledger(folder, names=tuple(SLOTS)):
         json.dump({"slots": slots, "compositions": {}, "pool": pool}, file)
 
 
+def managers_unasked(bench, slots):
+    """While they are not needed nobody asks fabric managers: they may be slow, or not there."""
+    unasked = os.path.join(os.environ["STANDIN"], "unasked")
+    claim = bench.cluster.claim("own", slots[:2])
+    bench.write(unasked, "")
+    result = bench.kubelet.prepare(claim)[scenarios.uid_of(claim)]
+    os.unlink(unasked)
+    bench.prepared(claim, result, slots[:2], "a claim for slots of the node asks no manager")
+    bench.given_back(claim, bench.kubelet.unprepare(claim), "and is given back")
+    claim = bench.cluster.claim("pool", ["gpu1-64ae9e4c"], pool="rack-0ce99e92")
+    bench.hold("compose")
+    ask = scenarios.Asking(lambda: bench.kubelet.prepare(claim))
+    bench.reached()
+    bench.write(unasked, "")
+    bench.go()
+    result = ask.result()[scenarios.uid_of(claim)]
+    os.unlink(unasked)
+    Report.ok(not result.error and [list(one.cdi_device_ids) for one in result.devices] == [["gpufabric.io/gpu=claim-" + scenarios.uid_of(claim)]],
+              "a claim for a manager's GPU asks no manager once it is composed", result)
+    bench.given_back(claim, bench.kubelet.unprepare(claim), "and is given back")
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         state = os.path.join(work, "state")
@@ -42,7 +65,8 @@ def main():
         os.environ["STANDIN"] = state
         bench = Bench(work, make_certificates(work), PORTS)
         try:
-            scenarios.run(bench, SLOTS, (scenarios.found_on_its_way, scenarios.of_a_fabric, scenarios.parameters, scenarios.command_line))
+            scenarios.run(bench, SLOTS, (scenarios.found_on_its_way, scenarios.of_a_fabric, managers_unasked,
+                                         scenarios.parameters, scenarios.command_line))
         finally:
             bench.close()
         return bench.end()

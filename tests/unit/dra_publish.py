@@ -281,6 +281,8 @@ def pool_of_a_fabric(bench):
     cluster.until(lambda: bench.slice(RACK), "until the other does not renew it")
     Report.same((cluster.objects[lease]["spec"]["holderIdentity"], cluster.objects[lease]["spec"]["leaseTransitions"]),
                 ("node-a", 1), "and this one has it")
+    renewed = cluster.objects[lease]["metadata"]["resourceVersion"]
+    cluster.until(lambda: cluster.objects[lease]["metadata"]["resourceVersion"] != renewed, "and renews it, though nothing changes")
     bench.write(os.path.join(bench.state, "silent"), "")
     bench.change([slot("a"), slot("b"), slot("c")])
     bench.hold("list")
@@ -290,8 +292,13 @@ def pool_of_a_fabric(bench):
     bench.reached()
     Report.ok(sorted(bench.bodies(RACK)) == ["gpu0-65ae9fdf", "gpu1-64ae9e4c", "gpu2-67aea305"] and "c" not in bench.bodies(),
               "a manager that does not answer changes nothing")
-    os.remove(os.path.join(bench.state, "silent"))
     bench.go()
+    bench.change([slot("a"), slot("b"), slot("c")], [{"gpu": "GPU7", "kind": "h100-pcie-80", "state": "free", "manager": "Other"}])
+    cluster.until(lambda: [one for one in cluster.all("resourceslices") if one["spec"]["pool"]["name"].startswith("other-")],
+                  "but the pool of another one, which does, is published")
+    Report.ok(len(bench.bodies(RACK)) == 3 and "c" not in bench.bodies(), "and nothing else")
+    os.remove(os.path.join(bench.state, "silent"))
+    bench.change([slot("a"), slot("b"), slot("c")])
     cluster.until(lambda: "c" in bench.bodies(), "until it answers")
 
 

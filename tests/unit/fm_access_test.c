@@ -33,7 +33,7 @@ int main(void)
 	struct config config = { .folder = folder, .session_ms = 1000 };
 	struct access_session session, again;
 	struct account account;
-	struct access access;
+	struct access access, later;
 	struct fault fault = { "" };
 	unsigned int wait_s;
 	char *hash;
@@ -53,6 +53,10 @@ int main(void)
 	is_int(access_check(&access, "reader", "correct horse", "192.0.2.1", &account, &wait_s), ACCESS_GOOD, "the password is right");
 	is_int(access_begin(&access, &account, "192.0.2.1", &session), ACCESS_GOOD, "a session begins");
 	ok(access_use(&access, session.token, &again), "it can be used");
+	is_int(access_open(&later, &config, &fault), 0, "a manager that starts again");
+	is_int(access_begin(&later, &account, "192.0.2.1", &again), ACCESS_GOOD, "has sessions");
+	ok(!access_end(&later, session.id), "and none of them has the number of one before the start");
+	access_close(&later);
 	/* Somebody who came later had the lock first. */
 	*used_of(&access, &session) = text_monotonic() + 500;
 	ok(access_use(&access, session.token, &again), "as it can by who looked at the clock before another used it");

@@ -225,6 +225,16 @@ def hosts(rack):
     return listener
 
 
+def started_again(rack, before):
+    """URIs of listeners of an earlier run are nobody's: numbers go on to rise."""
+    rack.manager.start().said("hostb answers")
+    listener = Listener(rack.manager.client("hostb"))
+    after = rack.manager.client(user="admin", password="correct horse").get(SERVICE + "/Subscriptions")[1]["Members"]
+    numbers = [[int(link["@odata.id"].rsplit("/", 1)[-1]) for link in links] for links in (before, after)]
+    Report.ok(numbers[0] and numbers[1] and max(numbers[0]) < min(numbers[1]), "a listener has a number that none had before a restart", numbers)
+    listener.close()
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         rack = Rack(work)
@@ -236,8 +246,10 @@ def main():
                 part(rack)
             print("# hosts")
             listener = hosts(rack)
+            before = rack.admin.get(SERVICE + "/Subscriptions")[1]["Members"]
             Report.same(rack.manager.stop(), 0, "it ends cleanly while somebody listens")
             wait_for(lambda: listener.over, "the end")
+            started_again(rack, before)
         finally:
             if rack.manager.process.poll() is None:
                 rack.manager.process.kill()

@@ -8,8 +8,11 @@ does not have on this node is no fault of the node.
 """
 
 import concurrent.futures
+import contextlib
 import os
+import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -32,6 +35,7 @@ class Node:
         for folder in ("/run", BIN):
             subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=True)
         self.gpuctl = os.path.join(BIN, "gpuctl")
+        self.folder = self.gpuctl + ".d"
         shutil.copy(os.path.join(TOP, "tests/slurm/gpuctl"), self.gpuctl)
         os.makedirs(self.gpuctl + ".d/made")
 
@@ -66,7 +70,7 @@ class Node:
         return [(words[1], round(int(words[3][:-1]) / 60) if words[2] == "--for" else None) for words in found]
 
     def made(self):
-        return sorted(os.listdir(self.gpuctl + ".d/made"))
+        return sorted(os.listdir(self.gpuctl + ".d/made"), key=lambda name: int(name.split("-")[1]))
 
     @staticmethod
     def file(job):
@@ -107,6 +111,53 @@ def leases(cluster, node, first, second):
     Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{second}", None)]), "that of a job which is stopped does not end")
     cluster.good("scontrol", "resume", str(second))
     Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{second}", 70)]), "until it goes on")
+
+
+def check_begun(cluster, node):
+    """A health check whose gpuctl reap has begun, and goes on when there is node.folder/go."""
+    job = job_with_gpus(cluster, node)
+    end(cluster, job)
+    for name in ("begun", "go"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{node.folder}/{name}")
+    node.before("reap", f"touch {node.folder}/begun\nuntil [ -e {node.folder}/go ]; do sleep 0.1; done\n")
+    check = subprocess.Popen([os.path.join(BUILD, "slurm/reap")], env=dict(cluster.environment, SLURMD_NODENAME="n1"),
+                             process_group=0)
+    wait_for(lambda: os.path.exists(f"{node.folder}/begun"), "gpuctl reap")
+    return job, check
+
+
+def takes_long(cluster, node):
+    """To give GPUs back takes longer than slurmd lets a health check run."""
+    job, check = check_begun(cluster, node)
+    os.killpg(check.pid, signal.SIGKILL)
+    check.wait()
+    subprocess.run(["touch", f"{node.folder}/go"], check=True)
+    with contextlib.suppress(TimeoutError):
+        wait_for(lambda: (node.made(), node.file(job)) == ([], "ended n1"), "its end")
+    Report.same((node.made(), node.file(job)), ([], "ended n1"), "what a check has begun goes on when slurmd has killed the check")
+    job, check = check_begun(cluster, node)
+    node.asked("reap")
+    Report.same((node.call("reap"), node.asked("reap")), (0, 0), "while GPUs are given back, the next health check leaves it alone")
+    subprocess.run(["touch", f"{node.folder}/go"], check=True)
+    Report.same((check.wait(), node.file(job)), (0, "ended n1"), "the first one does it")
+    node.before("reap", "")
+
+
+def over_time(cluster, node):
+    """A job that may go on after its time limit has its GPUs as long. The partition's word holds, else the cluster's."""
+    for partition, minutes in (("main", 70), ("late", 75), ("open", None)):
+        job = int(cluster.good("sbatch", "--parsable", "-p", partition, "-o", "/dev/null", "--gres=gpu:h100:1", "--wrap=sleep 600"))
+        cluster.until_running(job)
+        node.asked("compose")
+        status = node.call("prolog", job)
+        with open(node.gpuctl + ".d/asked", encoding="utf-8") as file:
+            lease = re.search(r"--for (\d+)s", file.read())
+        Report.same((status, lease and int(lease.group(1)) / 60), (0, minutes), f"the lease of a job of the partition {partition}")
+        node.lease()
+        Report.same((node.call("reap"), node.lease()), (0, [(f"slurm-{job}", minutes)]), "and at the next health check")
+        end(cluster, job)
+        node.call("epilog", job)
 
 
 def stray(cluster, node):
@@ -156,15 +207,42 @@ def waits_already(cluster, node):
     cluster.good("scancel", str(job))
 
 
+def other_slots(cluster, node):
+    """Slots that nobody has counted are none of the pool's GPUs: they are the node's own, or a job has got them with a whole node."""
+    job = int(cluster.good("sbatch", "--parsable", "-o", "/dev/null", "--gres=gpu:v100:1", "--wrap=sleep 600"))
+    cluster.until_running(job)
+    node.asked("compose")
+    Report.same((node.call("prolog", job), node.asked("compose"), os.path.exists(f"{RUN}/{job}")), (0, 0, False),
+                "GPUs of a kind that has no licence are not composed", *cluster.why())
+    end(cluster, job)
+    job = runs(cluster)
+    cluster.good("scontrol", "update", f"jobid={job}", "licenses=gf_h100:0")
+    Report.same((node.call("prolog", job), node.asked("compose"), node.file(job)), (0, 0, "ended n1"),
+                "nor those of a job that has slots and no licence", *cluster.why())
+    wait_for(lambda: cluster.job(job)["JobState"] == "CANCELLED", "its end")
+    Report.same(cluster.node("n1").split("+")[0], "IDLE", "that job ends, and the node stays in service", *cluster.why())
+    node.call("epilog", job)
+
+
+LINES = """OverTimeLimit=5
+PartitionName=main Nodes=n1 Default=YES MaxTime=60 State=UP OverTimeLimit=0
+PartitionName=late Nodes=n1 MaxTime=60 State=UP
+PartitionName=open Nodes=n1 MaxTime=60 State=UP OverTimeLimit=UNLIMITED
+"""
+
+
 def main():
     in_namespaces()
-    with tempfile.TemporaryDirectory() as folder, Cluster(folder, "gf_h100:4", {"n1": "gpu:h100:4"},
+    with tempfile.TemporaryDirectory() as folder, Cluster(folder, "gf_h100:4", {"n1": "gpu:h100:4,gpu:v100:1"}, LINES,
                                                                     script=os.path.join(TOP, "slurm/job_submit.lua")) as cluster:
         node = Node(cluster)
         Report.same((node.call("reap"), os.path.exists(node.gpuctl + ".d/asked")), (0, False), "a node without jobs asks for nothing")
         stray(cluster, node)
         cut_off(cluster, node)
         waits_already(cluster, node)
+        other_slots(cluster, node)
+        over_time(cluster, node)
+        takes_long(cluster, node)
         first, second = job_with_gpus(cluster, node), job_with_gpus(cluster, node)
         Report.same((node.made(), node.file(first)), ([f"slurm-{first}", f"slurm-{second}"], "n1"), "both have their files")
         node.asked("compose")

@@ -89,6 +89,10 @@ def other_ways(cluster):
     for options, licences in WAITING.items():
         number, errors = cluster.submit(*options.split(), user=USER)
         Report.ok(number and cluster.licences(number) == licences, f"sbatch {options}", errors)
+    number, _ = cluster.submit("--exclusive", "-w", "n3", user=USER)
+    cluster.run("scontrol", "update", f"jobid={number}", "reqnodelist=n1", user=USER)
+    Report.ok(cluster.job(number)["ReqNodeList"] == "n3" and "change of a job refused: whole nodes" in cluster.log(),
+              "a job that waits for whole nodes cannot have nodes with slots later", cluster.job(number), cluster.log()[-300:])
     cluster.good("scancel", "-u", USER)
     show = ("sh", "-c", "scontrol show job $SLURM_JOB_ID | grep -o ' Licenses=[^ ]*'")
     Report.same(cluster.good("srun", "--gpus=h100:3", "-n1", *show, user=USER).split(), ["Licenses=gf_h100:3"], "srun --gpus")

@@ -67,6 +67,18 @@ static void test_holds(void)
 	ok(!gres_holds("(null)", two, 2), "one without");
 }
 
+static void test_licensed(void)
+{
+	ok(gres_licensed("matlab:2,gf_h100:4,gf_l40s", "h100"), "licences of a kind");
+	ok(gres_licensed("matlab:2,gf_h100:4,gf_l40s", "l40s"), "also one without a number");
+	ok(gres_licensed("matlab:2,gf_h100:4", ""), "of any kind");
+	ok(!gres_licensed("matlab:2,gf_h100:0", "h100"), "none of a kind");
+	ok(!gres_licensed("gf_h100-nvl:1", "h100") && !gres_licensed("gf_h100:1", "h100-nvl"),
+	   "kinds that begin alike are others");
+	ok(!gres_licensed("matlab:2,h100:1", "h100") && !gres_licensed("matlab:2", ""), "licences of something else");
+	ok(!gres_licensed("", "") && !gres_licensed(NULL, "h100"), "nothing");
+}
+
 static void test_names(void)
 {
 	char tenant[GRES_KIND_MAX];
@@ -132,6 +144,7 @@ int main(void)
 {
 	test_gres();
 	test_holds();
+	test_licensed();
 	test_names();
 	test_options();
 	test_step();

@@ -125,15 +125,7 @@ rack_others+=("$ledger")
 for host in a b; do
 	check "$host: the module loads" on $host modprobe gpufabric
 	check "$host: it is told of the manager" fm_introduce $host
-	give $host /etc/gpuctl/gpus.d/demo.conf <<-'END'
-	[demo-80]
-	name = Demo 80GB
-	vendor = qemu
-	form = pcie-card
-	pci = 1234:1111
-	memory_mib = 81559
-	source = the demo: a display of QEMU that stands for a GPU
-	END
+	fm_name_gpus $host
 done
 
 slurm_conf >"$rack/slurm.conf"
