@@ -129,14 +129,19 @@ static int read_batch(const char *value, struct size_request *req, struct fault 
 	return units_parse_count(value, &req->batch, f);
 }
 
-static int read_rank(const char *value, struct size_request *req, struct fault *f)
+static int from_one(const char *value, unsigned long long max, unsigned int *out, struct fault *f)
 {
-	unsigned long long rank;
-	int err = conf_whole(value, 1, 4096, &rank, f);
+	unsigned long long n;
+	int err = conf_whole(value, 1, max, &n, f);
 
 	if (!err)
-		req->rank = (unsigned int)rank;
+		*out = (unsigned int)n;
 	return err;
+}
+
+static int read_rank(const char *value, struct size_request *req, struct fault *f)
+{
+	return from_one(value, 4096, &req->rank, f);
 }
 
 static int read_quant(const char *value, struct size_request *req, struct fault *f)
@@ -185,14 +190,12 @@ static int read_states(const char *value, struct size_request *req, struct fault
 static int read_zero(const char *value, struct size_request *req, struct fault *f)
 {
 	unsigned long long stage = 3;
-	int err = 0;
 
 	req->flat = !strcmp(value, "fsdp");
-	if (!req->flat)
-		err = conf_whole(value, 0, 3, &stage, f);
-	if (!err)
-		req->zero = (int)stage;
-	return err;
+	if (!req->flat && conf_whole(value, 0, 3, &stage, f))
+		return -EINVAL;
+	req->zero = (int)stage;
+	return 0;
 }
 
 static int read_recompute(const char *value, struct size_request *req, struct fault *f)
@@ -239,49 +242,39 @@ static int read_sequence_parallel(const char *value, struct size_request *req, s
 	return on_off(value, &req->sequence_parallel, f);
 }
 
-static int degree(const char *value, unsigned int *out, struct fault *f)
-{
-	unsigned long long n;
-	int err = conf_whole(value, 1, SIZE_GPUS_MAX, &n, f);
-
-	if (!err)
-		*out = (unsigned int)n;
-	return err;
-}
-
 static int read_tp(const char *value, struct size_request *req, struct fault *f)
 {
-	return degree(value, &req->tp, f);
+	return from_one(value, SIZE_GPUS_MAX, &req->tp, f);
 }
 
 static int read_pp(const char *value, struct size_request *req, struct fault *f)
 {
-	return degree(value, &req->pp, f);
+	return from_one(value, SIZE_GPUS_MAX, &req->pp, f);
 }
 
 static int read_dp(const char *value, struct size_request *req, struct fault *f)
 {
-	return degree(value, &req->dp, f);
+	return from_one(value, SIZE_GPUS_MAX, &req->dp, f);
 }
 
 static int read_cp(const char *value, struct size_request *req, struct fault *f)
 {
-	return degree(value, &req->cp, f);
+	return from_one(value, SIZE_GPUS_MAX, &req->cp, f);
 }
 
 static int read_ep(const char *value, struct size_request *req, struct fault *f)
 {
-	return degree(value, &req->ep, f);
+	return from_one(value, SIZE_GPUS_MAX, &req->ep, f);
 }
 
 static int read_etp(const char *value, struct size_request *req, struct fault *f)
 {
-	return degree(value, &req->etp, f);
+	return from_one(value, SIZE_GPUS_MAX, &req->etp, f);
 }
 
 static int read_virtual(const char *value, struct size_request *req, struct fault *f)
 {
-	return degree(value, &req->virtual_stages, f);
+	return from_one(value, SIZE_GPUS_MAX, &req->virtual_stages, f);
 }
 
 static int read_round(const char *value, struct size_request *req, struct fault *f)
