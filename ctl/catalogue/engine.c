@@ -124,7 +124,7 @@ const struct size_engine engine_generic = {
 	.title = "formulas only",
 	.source = "reference formulas, nothing fitted",
 	.number = {
-		[ENGINE_RESERVE] = 1.05, [ENGINE_CONTEXT] = 0.9, [ENGINE_COLLECTIVES] = 1.3,
+		[ENGINE_RESERVE] = 1.03, [ENGINE_CONTEXT] = 0.9, [ENGINE_COLLECTIVES] = 1.3,
 		[ENGINE_GENERATED] = 512, [ENGINE_KV_COPIES] = 1, [ENGINE_PREFILL] = 0,
 		[ENGINE_DEQUANTIZED] = 1, [ENGINE_LOSS_BYTES] = 10, [ENGINE_MASTER] = 1,
 		[ENGINE_SEQUENCE_PARALLEL] = 2, [ENGINE_KEEP_GATHERED] = 1,

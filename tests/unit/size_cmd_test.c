@@ -142,7 +142,7 @@ static void size(void)
 	     "163.0 GiB");
 	runs(&cmd_size_compare, "--model=llama-3.1-8b", CTL_DONE,
 	     "eleutherai");
-	runs(&cmd_size_estimate, "--params=1T --gpu=t4", CTL_DONE, "181  ");
+	runs(&cmd_size_estimate, "--params=1T --gpu=t4", CTL_DONE, "177  ");
 
 	runs(&cmd_size_estimate, "", CTL_USAGE, "no model is called");
 	runs(&cmd_size_estimate, "llama-9", CTL_USAGE, "did you mean");
