@@ -60,6 +60,13 @@ brief()
 	if [ -n "${BRIEF-}" ]; then echo "$1"; else echo "$2"; fi
 }
 
+# own_folder FOLDER: an empty one in its place, until the case ends or unmounts it: others in the
+# same machine have the real one.
+own_folder()
+{
+	mkdir -p "$1" && mount -t tmpfs own "$1"
+}
+
 # check "description" COMMAND...: must succeed.
 check()
 {

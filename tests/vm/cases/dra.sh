@@ -27,7 +27,8 @@ echo "hosts: files" >>/etc/nsswitch.conf
 
 program=/usr/local/libexec/gpuctl/fabric-redfish
 export GPUCTL_CONFIG_DIR=/tmp/config
-mkdir -p $GPUCTL_CONFIG_DIR/fabric.d /tmp/ledger ${program%/*}
+own_folder ${program%/*}
+mkdir -p $GPUCTL_CONFIG_DIR/fabric.d /tmp/ledger
 cp "$dra/tests/manager" $program
 for i in 0 1 2 3; do
 	: >/tmp/ledger/GPU$i

@@ -636,7 +636,7 @@ echo h100-80 >$fm/model.gpu0
 echo h100-80 >$fm/model.gpu1
 echo h100-80 >$fm/model.gpu4
 program=/usr/local/libexec/gpuctl/fabric-redfish
-mkdir -p ${program%/*}
+own_folder ${program%/*}
 manager >$program
 chmod 755 $program
 : >$fm/log
@@ -644,5 +644,5 @@ s=()
 for mode in own pciehp; do
 	check_mode "$mode"
 done
-rm -r ${program%/*}
+umount ${program%/*}
 finish

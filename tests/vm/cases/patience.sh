@@ -143,7 +143,7 @@ credentials = $GPUCTL_CONFIG_DIR/login
 ports = sim0-4=sw/p4 sim0-5=sw/p5
 END
 program=/usr/local/libexec/gpuctl/fabric-redfish
-mkdir -p ${program%/*}
+own_folder ${program%/*}
 cat >$program <<'END'
 #!/bin/bash
 fm=/tmp/fabric
@@ -243,7 +243,7 @@ exit 5
 END
 refused "fabric manager spare: it rejects the login" --gpus 5
 check_rc 5 "which is what a request without time ends with" gpuctl compose job --gpus 5
-rm -r ${program%/*}
+umount ${program%/*}
 
 check "the module unloads" wait_for 10 rmmod gpufabric
 check "the simulator, too" rmmod gpufabric_sim

@@ -65,7 +65,7 @@ credentials = $GPUCTL_CONFIG_DIR/login
 ports = sim0-4=sw/p4 sim0-5=sw/p5
 END
 program=/usr/local/libexec/gpuctl/fabric-redfish
-mkdir -p ${program%/*}
+own_folder ${program%/*}
 cat >$program <<'END'
 #!/bin/bash
 cat >/dev/null
@@ -92,7 +92,7 @@ kind=$(gpuctl slurm config --node n1 | sed -n 's/^Licenses=.*gf_\(acme[^:]*\):1.
 check "a kind of the admin's has a name that gpuctl knows it by" gpuctl size llama-3.1-8b --gpu "${kind:?}"
 : >$fm/down
 check_rc 1 "a manager that cannot be asked: no number is right then" gpuctl slurm config
-rm -r ${program%/*}
+umount ${program%/*}
 
 check "the module unloads" wait_for 10 rmmod gpufabric
 check "the simulator, too" rmmod gpufabric_sim
