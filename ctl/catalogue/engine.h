@@ -44,6 +44,8 @@ enum engine_number {
 	ENGINE_CONTEXT, /* GiB of context and libraries */
 	ENGINE_COLLECTIVES, /* GiB more with several GPUs */
 	ENGINE_CONSTANT, /* GiB of buffers of the engine's own */
+	ENGINE_WORKSPACE, /* GiB beside a stream of matrix products; a part on older GPUs */
+	ENGINE_EXPERT_STREAMS, /* streams that multiply experts at a time */
 	ENGINE_GENERATED, /* tokens generated when the workload does not say */
 	ENGINE_KV_COPIES, /* times that the cache is held */
 	ENGINE_PREFILL, /* tokens prefilled at a time, 0: the whole prompt */

@@ -26,6 +26,7 @@ const struct gpu_fact_type gpu_fact_types[GPU_FACTS] = {
 	[GPU_PCIE_GEN] = { "pcie_gen", "", 1, 8, true },
 	[GPU_PCIE_WIDTH] = { "pcie_width", "lanes", 1, 32, true },
 	[GPU_BAR1_MIB] = { "bar1_mib", "MiB", 1, 4194304, true },
+	[GPU_CAPABILITY] = { "compute_capability", "", 1, 99, false },
 };
 
 static const char *const form_names[] = {

@@ -43,6 +43,7 @@ enum gpu_fact {
 	GPU_PCIE_GEN,
 	GPU_PCIE_WIDTH,
 	GPU_BAR1_MIB, /* the large prefetchable BAR */
+	GPU_CAPABILITY, /* CUDA compute capability: 9.0 is Hopper */
 	GPU_FACTS
 };
 

@@ -55,6 +55,7 @@ static const struct out_column show_columns[] = {
 	{ "pcie_gen", "PCIe gen", 0 },
 	{ "pcie_width", "PCIe width", 0 },
 	{ "bar1_mib", "large BAR", 0 },
+	{ "compute_capability", "CUDA capability", 0 },
 	{ "assumed", NULL, 0 },
 	{ "source", "source", 0 },
 	{ "note", "note", 0 },

@@ -156,15 +156,14 @@ static void print_each(struct ctl_ctx *ctx, const struct size_request *req,
 		       const struct size_row *row)
 {
 	char buf[UNITS_TEXT_MAX], p95[UNITS_TEXT_MAX];
-	enum gpu_trust trust;
 	struct size_request on;
 	struct size_terms terms;
 	char *total;
 
 	if (row->fit.gpus < 2 || !req->method->terms)
 		return;
-	/* as it was judged: some engines prepare themselves by the GPU's memory */
-	on = size_request_on(req, cat_gpu_memory_mib(row->gpu, &trust) << 20);
+	/* as it was judged: some engines prepare themselves by the GPU */
+	on = size_request_for(req, row->gpu);
 	req = &on;
 	size_need_each(req, &row->fit.layout, &terms);
 	out_line(ctx->out, "%s", "");

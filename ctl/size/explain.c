@@ -209,6 +209,11 @@ static void weight_text(const struct size_request *req, const struct size_layout
 	weight_host_text(req, buf, size);
 }
 
+static double own_gib(const struct size_request *req)
+{
+	return size_own_buffers(req) / (double)(1ull << 30);
+}
+
 /* Of training: what is not there with this layout is not named. */
 static void working_text(const struct size_request *req, const struct size_layout *layout,
 			 char *buf, size_t size)
@@ -216,8 +221,8 @@ static void working_text(const struct size_request *req, const struct size_layou
 	unsigned int zero = size_zero_stage(req, layout);
 	struct text what = { 0 };
 
-	if (explain_number(req, ENGINE_CONSTANT) > 0)
-		text_add(&what, "%g GiB of the engine's own", explain_number(req, ENGINE_CONSTANT));
+	if (own_gib(req) > 0)
+		text_add(&what, "%.3g GiB of the engine's own", own_gib(req));
 	if (zero >= 3)
 		text_join(&what, ", ", "gathered blocks");
 	if (zero && explain_number(req, ENGINE_BUCKETS) > 0)
@@ -240,14 +245,13 @@ static void buffer_text(const struct size_request *req, const struct size_layout
 				0;
 	char own[32] = "";
 
-	if (explain_number(req, ENGINE_CONSTANT) > 0)
-		snprintf(own, sizeof(own), "%g GiB + ", explain_number(req, ENGINE_CONSTANT));
+	if (own_gib(req) > 0)
+		snprintf(own, sizeof(own), "%.3g GiB + ", own_gib(req));
 	if (req->task == SIZE_INFER && copies > 0)
 		snprintf(buf, size, "%sthe largest quantized matrix in 16 bits%s", own,
 			 copies > 1 ? ", twice" : "");
 	else if (req->task == SIZE_INFER)
-		snprintf(buf, size, "%g GiB of the engine's own",
-			 explain_number(req, ENGINE_CONSTANT));
+		snprintf(buf, size, "%.3g GiB of the engine's own", own_gib(req));
 	else
 		working_text(req, layout, buf, size);
 }

@@ -73,6 +73,16 @@ struct size_request size_request_on(const struct size_request *req, uint64_t mem
 	return on;
 }
 
+struct size_request size_request_for(const struct size_request *req, const struct cat_gpu *gpu)
+{
+	enum gpu_trust trust;
+	struct size_request on = size_request_on(req, cat_gpu_memory_mib(gpu, &trust) * MIB);
+
+	if (!cat_gpu_fact(gpu, GPU_CAPABILITY, &on.capability))
+		on.capability = 0;
+	return on;
+}
+
 void size_fit_bytes(const struct size_request *any, uint64_t memory, struct size_fit *fit)
 {
 	const struct size_request on = size_request_on(any, memory), *req = &on;
@@ -125,6 +135,7 @@ static int fit_speed(const struct size_request *req, const struct cat_gpu *gpu,
 int size_fit_gpu(const struct size_request *req, const struct cat_gpu *gpu, struct size_fit *fit,
 		 struct fault *f)
 {
+	const struct size_request on = size_request_for(req, gpu);
 	enum gpu_trust trust;
 	uint64_t mib;
 
@@ -133,7 +144,7 @@ int size_fit_gpu(const struct size_request *req, const struct cat_gpu *gpu, stru
 	mib = cat_gpu_memory_mib(gpu, &trust);
 	if (!mib)
 		return fault_set(f, ENODATA, "the memory of %s is not known", gpu->name);
-	size_fit_bytes(req, mib * MIB, fit);
+	size_fit_bytes(&on, mib * MIB, fit);
 	fit->trust = trust;
 	return 0;
 }

@@ -124,7 +124,7 @@ size_t machines_find(const struct size_request *any, const struct cat_gpu *gpu, 
 {
 	enum gpu_trust trust;
 	const uint64_t memory = cat_gpu_memory_mib(gpu, &trust) * MIB;
-	const struct size_request on = size_request_on(any, memory), *req = &on;
+	const struct size_request on = size_request_for(any, gpu), *req = &on;
 	struct machine m = { .kind = kind };
 	struct layouts layouts;
 	size_t n = 0;

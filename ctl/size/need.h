@@ -125,6 +125,8 @@ struct size_method;
  * @host_layers: inference: blocks that stay in the host's memory with their cache, and with
  *	them the output matrix (llama.cpp's --n-gpu-layers); 0: none
  * @device: bytes of a GPU's memory, by which some engines choose both; 0: not known
+ * @capability: CUDA compute capability of the GPUs, by which libraries choose the size of
+ *	their workspaces; 0: not known
  * @table_bytes: of @exact_bytes, the input table; 0: not known
  * @doubt: by what P95 is multiplied: the file was not fully understood; 0 as 1
  * @params: filled by size_request_check()
@@ -175,6 +177,7 @@ struct size_request {
 	uint64_t sequences;
 	uint64_t chunk;
 	uint64_t device;
+	double capability;
 	uint64_t host_layers;
 	double doubt;
 	struct model_params params;
@@ -260,6 +263,9 @@ void size_request_init(struct size_request *req);
 
 /* The same workload on GPUs with @memory bytes, by which some engines prepare themselves. */
 struct size_request size_request_on(const struct size_request *req, uint64_t memory);
+
+/* The same workload on a product of the catalogue. */
+struct size_request size_request_for(const struct size_request *req, const struct cat_gpu *gpu);
 
 /* Fills the defaults that depend on others; -EINVAL says what is missing. */
 int size_request_check(struct size_request *req, struct fault *f);

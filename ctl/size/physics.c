@@ -43,6 +43,23 @@ static double physics_number(const struct size_request *req, enum engine_number 
 	return req->engine->number[n];
 }
 
+/*
+ * Buffers that do not depend on the model's size. TransformerEngine gives cuBLAS 32 MiB a
+ * stream on GPUs with compute capability 9.0 and an eighth of it on older ones; experts are
+ * multiplied on several streams at a time.
+ */
+double size_own_buffers(const struct size_request *req)
+{
+	double each = physics_number(req, ENGINE_WORKSPACE);
+	double streams = 1;
+
+	if (req->capability > 0 && req->capability < 9)
+		each /= 8;
+	if (req->model && req->model->experts)
+		streams += physics_number(req, ENGINE_EXPERT_STREAMS);
+	return (physics_number(req, ENGINE_CONSTANT) + streams * each) * GIB_D;
+}
+
 static double larger(double a, double b)
 {
 	return a > b ? a : b;
@@ -268,7 +285,7 @@ static void infer_parts(const struct size_request *req, const struct size_layout
 	double *part = out->moment[MOMENT_LOSS];
 
 	out->always[PART_WEIGHTS] = stored_bytes(req, &s, rest_bytes(req));
-	part[PART_BUFFERS] = physics_number(req, ENGINE_CONSTANT) * GIB_D;
+	part[PART_BUFFERS] = size_own_buffers(req);
 	if (!m)
 		return;
 	part[PART_KV] = (double)kv_bytes(m, req->kv, req->context, sequences, layout->tp) *
@@ -521,7 +538,7 @@ static double output_bytes(const struct size_request *req, const struct size_lay
 static double working_copies(const struct size_request *req, const struct size_layout *layout,
 			     unsigned int zero)
 {
-	double bytes = physics_number(req, ENGINE_CONSTANT) * GIB_D;
+	double bytes = size_own_buffers(req);
 
 	if (zero >= 3) {
 		bytes += physics_number(req, ENGINE_GATHERED) * block_bytes(req, layout);

@@ -69,6 +69,9 @@ const char *size_part_source(const struct size_request *req, enum size_part part
 /* Widths of all queries, and of keys or values, as attention multiplies them. */
 void size_widths(const struct cat_model *m, double *queries, double *keys);
 
+/* Bytes of buffers of the engine and its libraries, whatever the size of the model. */
+double size_own_buffers(const struct size_request *req);
+
 /* What the loss takes of a token. */
 double size_loss_bytes(const struct size_request *req);
 

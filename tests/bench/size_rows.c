@@ -670,6 +670,29 @@ static void read_expert_flags(const struct sheet *sheet, struct size_row *row)
 		req->etp = (unsigned int)strtoul(etp + 3, NULL, 10);
 }
 
+/* Tests of Megatron-LM without this flag multiply one expert after the other. */
+static void read_expert_streams(const struct sheet *sheet, struct size_row *row)
+{
+	if (!has(sheet_get(sheet, "source"), "/Megatron-LM ") ||
+	    has(sheet_get(sheet, "notes"), "moe-grouped-gemm"))
+		return;
+	row->engine = *row->req.engine;
+	row->engine.number[ENGINE_EXPERT_STREAMS] = 0;
+	row->req.engine = &row->engine;
+}
+
+/* A name that several products share is one of those: they have the same capability. */
+static double capability_of(const struct sheet *sheet, const struct catalogue *cat)
+{
+	const struct cat_gpu *gpu;
+	double capability;
+
+	if (!cat_gpu_matches(cat->gpus, cat->n_gpus, sheet_get(sheet, "gpu_model"), &gpu, 1) ||
+	    !cat_gpu_fact(gpu, GPU_CAPABILITY, &capability))
+		return 0;
+	return capability;
+}
+
 static void read_row(const struct sheet *sheet, const struct catalogue *cat, struct size_row *row)
 {
 	const char *score = sheet_get(sheet, "score");
@@ -700,6 +723,8 @@ static void read_row(const struct sheet *sheet, const struct catalogue *cat, str
 			read_flags(sheet, row);
 		if (!strcmp(row->engine_name, "megatron"))
 			read_expert_flags(sheet, row);
+		read_expert_streams(sheet, row);
+		row->req.capability = capability_of(sheet, cat);
 		row->usable = !size_request_check(&row->req, &f);
 		if (!row->usable)
 			skip(row, f.text);

@@ -25,7 +25,7 @@ enum size_told {
  * @source: file or thread that it is from; what is held out together
  * @shape: of the model, as the row says: dense, moe, mla, hybrid, swa, vl
  * @model_name: groups rows; what is held out together
- * @engine_name: as the row says
+ * @engine_name: as the row says; @engine: its profile, where the row's flags change it
  * @skip: why it cannot be scored, or NULL
  * @req: the workload, checked; @layout how it was spread
  * @gpu_bytes: memory of the GPU, 0 if the row does not say
@@ -50,6 +50,7 @@ struct size_row {
 	char engine_name[48];
 	char skip[128];
 	struct cat_model model;
+	struct size_engine engine;
 	struct size_request req;
 	struct size_layout layout;
 	double gpu_bytes;

@@ -109,7 +109,7 @@ static double states_of(const struct size_row *row)
 
 	size_physics(&row->req, &row->layout, &p);
 	return p.part[PART_WEIGHTS] + p.part[PART_GRADIENTS] + p.part[PART_OPTIMIZER] +
-	       row->req.engine->number[ENGINE_CONSTANT] * GIB_D;
+	       size_own_buffers(&row->req);
 }
 
 /* --- which group a row is in -------------------------------------------------------- */
@@ -318,7 +318,7 @@ static const char *const groups[] = {
 	"weights", "weights.plain", "weights.quantized", "weights.file",
 	"weights.partly",
 	"kv", "kv.standard", "kv.mla", "kv.other", "activations.text", "activations.other",
-	"compute.one", "compute.other", "states.dense", "states.toy", "states.experts", "total",
+	"compute.one", "compute.other", "states", "states.dense", "states.toy", "states.experts", "total",
 	"unseen", NULL,
 };
 

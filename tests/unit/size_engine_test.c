@@ -429,7 +429,7 @@ static bool mib(double bytes, double told)
 /* What engines print in their logs, to their last digit. */
 static void steps(void)
 {
-	struct size_request req = served("llama.cpp", "llama-2-7b", 4096);
+	struct size_request req = served("llama.cpp", "llama-2-7b", 4096), before;
 	double big;
 
 	req.flash = 0;
@@ -466,6 +466,13 @@ static void steps(void)
 	req.zero = 1;
 	ok(same((part(req, 4, 1, PART_WEIGHTS) + part(req, 4, 1, PART_GRADIENTS) +
 		 part(req, 4, 1, PART_OPTIMIZER)) / 8030261248., 9.), "6 + 12/4 with the optimizer shared");
+	before = req;
+	before.capability = 8;
+	ok(mib(size_own_buffers(&req) - size_own_buffers(&before), 28),
+	   "a workspace of 32 MiB is one of 4 before Hopper");
+	cat_model_find(cat.models, cat.n_models, "mixtral-8x7b", &before.model, &(struct fault){ "" });
+	ok(mib(size_own_buffers(&before) - (size_own_buffers(&req) - (28 << 20)), 16),
+	   "experts have four more of them");
 }
 
 int main(void)
