@@ -30,10 +30,12 @@ run_tap()
 # close_tap NAME STATUS: what run_tap does when the output is there already.
 close_tap()
 {
-	local file=$results/$1.tap rc=$2
+	local file=$results/$1.tap rc=$2 complaint
 
 	if [ "$rc" -ne 0 ] && ! grep -q '^not ok' "$file"; then
-		echo "Bail out! $1 ended with status $rc" >>"$file"
+		# The summary shows this line alone: what the kernel said first is worth its place.
+		complaint=$(sed -nE '/^# klog: complaint in line/{n;s/^# *//p;q}' "$file")
+		echo "Bail out! $1 ended with status $rc${complaint:+: $complaint}" >>"$file"
 		tail -n 30 "$file"
 		note_run "$1" failed
 		return 1
