@@ -35,6 +35,8 @@ static DEFINE_RAW_SPINLOCK(lock);
 static u32 keys[KEYS];
 static unsigned int nr_keys;
 static bool armed;
+static unsigned int every = 1;
+static unsigned int nr_failed;
 /* Who has been refused memory in one piece, and from where in the module. */
 static struct task_struct *refused;
 static unsigned long refused_from;
@@ -122,7 +124,10 @@ static bool refuse(const unsigned long *entries, int caller, bool in_pieces,
 	if (!armed || nr_keys == KEYS || is_known(key))
 		return false;
 	keys[nr_keys++] = key;
+	if (every > 1 && nr_keys % every)
+		return false;
 	armed = false;
+	nr_failed++;
 	strscpy(last, name, sizeof(last));
 	refused = current;
 	refused_from = entries[caller];
@@ -203,13 +208,15 @@ static struct kretprobe *probes[] = { &slab, &pages };
 
 module_param(armed, bool, 0600);
 MODULE_PARM_DESC(armed, "the next allocation that has not failed yet does");
+module_param(every, uint, 0600);
+MODULE_PARM_DESC(every, "of those that have not failed yet each of this number does, the others never");
 module_param_string(target, target, sizeof(target), 0600);
 MODULE_PARM_DESC(target, "whose allocations: [MODULE]");
 module_param_string(spare, spare, sizeof(spare), 0600);
 MODULE_PARM_DESC(spare, "but not those made by functions whose name begins so");
 module_param_string(last, last, sizeof(last), 0400);
 MODULE_PARM_DESC(last, "where the last one was asked for");
-module_param_named(failed, nr_keys, uint, 0400);
+module_param_named(failed, nr_failed, uint, 0400);
 MODULE_PARM_DESC(failed, "how many have failed");
 
 static int __init gf_failpoint_init(void)

@@ -177,14 +177,18 @@ nap()
 # wait_for SECONDS COMMAND...: poll until it succeeds. For states that have no
 # event to wait for; says nothing about how long it took. $SLOW times longer on
 # a kernel that is so much slower. To look is most of what an emulated machine does
-# meanwhile, so it looks less often in time.
+# meanwhile, so it looks less often in time. Where the end is no check, a comment says
+# that the wait was in vain.
 wait_for()
 {
 	local left=$(($1 * 1000 * ${SLOW:-1})) step=50
 	shift
 
 	while ! "$@" >/dev/null 2>&1; do
-		[ "$left" -gt 0 ] || return 1
+		if [ "$left" -le 0 ]; then
+			note "waited in vain: $*"
+			return 1
+		fi
 		nap $step
 		left=$((left - step))
 		step=$((step < 200 ? 2 * step : 400))

@@ -358,7 +358,7 @@ check_bystander()
 {
 	note "$mode: another request of this host takes other GPUs"
 	echo "insert l40s" >"$SIM/slot0.4/surprise"
-	wait_for 20 is_state "${s[4]}" off
+	wait_for 20 is_state "${s[4]}" ready
 	echo "bar 5" >"$SIM/slot0.2/fail"
 	cat >$fm/after.bind <<END
 env -u GPUCTL_CONFIG_DIR $(command -v gpuctl) compose bystander --gpu l40s:1 --exclude ${s[1]} --exclude ${s[2]} >>$fm/rival.said 2>&1

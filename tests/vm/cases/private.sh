@@ -7,7 +7,6 @@
 #
 #   root port -- upstream -- 2 slots with an h100-80 each, one attached
 #
-# in turn: one command after the other
 # before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
 # vm: -f build/selftests/gfclient -f "build/failpoint/$FLAVOUR/gf_delay.ko"
 
