@@ -11,13 +11,16 @@ PATIENCE = 100        # seconds until a test gives up on something that should h
 def wait_for(condition, what):
     """Waits until the condition holds, and returns its value."""
     end = time.monotonic() + PATIENCE
+    nap = 0.01
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > end:
             raise TimeoutError(what)
-        time.sleep(0.02)
+        # To look is most of what an emulated machine does meanwhile.
+        time.sleep(nap)
+        nap = min(nap * 1.5, 0.2)
 
 
 class Report:

@@ -115,8 +115,8 @@ class Bench:
         return subprocess.run([*there, os.environ["DRA_GPUCTL"], *words], env=self.environment, check=True,
                               stdout=subprocess.PIPE).stdout
 
-    def inventory(self):
-        return json.loads(self.gpuctl("-j", "list", "--pool"))
+    def inventory(self, *options):
+        return json.loads(self.gpuctl("-j", "list", *options))
 
     def compositions(self):
         return {one["name"]: one["state"] for one in self.inventory()["compositions"]}

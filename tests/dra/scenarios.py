@@ -266,7 +266,7 @@ def of_a_fabric(bench, slots):
     kubelet.unprepare(claim)
     bench.fail("compose", 3, "slot port-0: no room in the window")
     bench.refused(kubelet.prepare(claim)[uid_of(claim)], "no room in the window", "a claim that cannot be composed")
-    Report.same([gpu["state"] for gpu in bench.inventory()["pool"]], ["free"] * 4, "gives what was bound for it back")
+    Report.same([gpu["state"] for gpu in bench.inventory("--pool")["pool"]], ["free"] * 4, "gives what was bound for it back")
     claim = cluster.claim("fabric", [("a", names[0]), ("b", names[1])], pool=pool)
     result = kubelet.prepare(claim)[uid_of(claim)]
     Report.same([(list(one.request_names), list(one.cdi_device_ids)) for one in result.devices],

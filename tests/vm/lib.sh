@@ -181,7 +181,7 @@ nap()
 # that the wait was in vain.
 wait_for()
 {
-	local left=$(($1 * 1000 * ${SLOW:-1})) step=50
+	local left=$(($1 * 1000 * ${SLOW:-1})) step=50 waited=0
 	shift
 
 	while ! "$@" >/dev/null 2>&1; do
@@ -191,7 +191,8 @@ wait_for()
 		fi
 		nap $step
 		left=$((left - step))
-		step=$((step < 200 ? 2 * step : 400))
+		waited=$((waited + step))
+		step=$((step < 200 ? 2 * step : waited < 8000 ? 400 : waited / 20))
 	done
 }
 

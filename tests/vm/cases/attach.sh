@@ -7,6 +7,7 @@
 #   root port -- upstream -- 2 slots with an l40s each, on when the module comes
 #
 # by kernel: the slot driver and the PCI core bring cards up
+# in turn: one command after the other
 # before: tests/selftests/build
 # vm: -f build/selftests/gfclient
 

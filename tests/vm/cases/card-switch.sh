@@ -13,6 +13,7 @@
 #                           +-- slot 5: empty, with bus numbers for such a card
 #
 # by kernel: who numbers and sizes the bridges of a card that comes
+# in turn: one command after the other
 # before: tests/selftests/build
 # vm: -t 300 -f build/selftests/gfclient
 

@@ -27,7 +27,7 @@ churn()
 	g churn "$1" "${all[0]}" "${all[1]}" "${all[2]}"
 }
 
-turns=${1:-$(brief 40 100)}
+turns=${1:-$(brief 24 100)}
 warm_up=$(brief 12 25)
 cycles=$(brief 10 25)
 for mode in own pciehp; do

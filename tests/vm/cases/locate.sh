@@ -5,6 +5,7 @@
 # front of the rack, with each way to drive a slot.
 #
 # by kernel: pciehp works the indicators
+# in turn: one command after the other
 # vm: -t 120
 
 # Functions are called by their names, through check and wait_for.

@@ -5,6 +5,7 @@
 # program loads the modules with the topology that it draws in its first lines.
 #
 # by kernel: generic netlink has changed between kernels
+# in turn: one program after the other; what races is for the debug kernel
 # before: tests/selftests/build
 # vm: -t 300 -f build/selftests/install:/tests/selftests
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # by kernel: how "all devices" is written differs
+# in turn: one command after the other
 # before: tests/selftests/build
 # vm: -t 120 -f build/selftests/gfclient
 #

@@ -22,10 +22,10 @@
 . "$TESTS/vm/fabric.sh"
 . "$TESTS/vm/census.sh"
 
-operations=${1:-$(brief 100 250)}
+operations=${1:-$(brief 60 250)}
 reloads=${2:-$(brief 3 5)}
 # Of all slots together.
-each=$((${3:-$(brief 64 160)} / 16))
+each=$((${3:-$(brief 48 160)} / 16))
 
 storm()
 {

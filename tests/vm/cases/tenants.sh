@@ -7,6 +7,7 @@
 #   root port -- upstream -- sim0-0 ... sim0-7 with an h100-80 each, off
 #
 # in turn: one command after the other
+# brief: rounds of two that come together
 # vm: -t 240
 
 # Functions are called by their names, through check.
@@ -132,10 +133,11 @@ twins()
 mkdir -p /etc/gpuctl/hooks.d/pre-attach.d
 printf '#!/bin/sh\nexit 0\n' >/etc/gpuctl/hooks.d/pre-attach.d/10-quick
 chmod 755 /etc/gpuctl/hooks.d/pre-attach.d/10-quick
-for _ in 1 2 3 4 5 6 7 8; do
+rounds=$(brief 3 8)
+for ((i = 0; i < rounds; i++)); do
 	twins
 done >/tmp/twins
-is "$(sort -u /tmp/twins)" "0 3" "of two that come together one gets its GPUs, in each of eight rounds"
+is "$(sort -u /tmp/twins)" "0 3" "of two that come together one gets its GPUs, in each of $rounds rounds"
 count tenants.twins "$(wc -l </tmp/twins)"
 
 note "hooks that take their time"

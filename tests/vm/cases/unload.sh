@@ -10,6 +10,7 @@
 #   unload.sh [ROUNDS]     that it is loaded and unloaded (4)
 #
 # by kernel: references on the PCI core differ
+# in turn: one command after the other
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
 # long: -t 3000

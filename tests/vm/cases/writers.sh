@@ -17,7 +17,7 @@
 
 dir=/tmp/files
 kinds="cdi nodes metrics features"
-looks=$(brief 15 40)
+looks=$(brief 8 40)
 
 declare -A locks=(
 	[cdi]=$dir/.gpufabric.json.lock [nodes]=/dev/gpufabric/.lock

@@ -7,6 +7,7 @@
 #   switch 0: sim0-0 ... sim0-3   h100-80, off
 #
 # by kernel: generic netlink has changed between kernels
+# in turn: one command after the other
 # before: tests/ynl/build
 # vm: -f build/ynl/ynl_test
 
