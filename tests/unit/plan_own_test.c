@@ -172,9 +172,33 @@ static void guarantees(void)
 	ok(without > 2 * with, "who is not waits on a full pool");
 }
 
+/* All GPUs are busy; @start is of each job. */
+static void with_known_runtimes(struct job *list, size_t n, uint32_t pool, int64_t *start)
+{
+	static const uint32_t guarantee[] = { 1, 1, 1 };
+	struct jobs jobs = { list, n, names, 3 };
+
+	cluster_run(&jobs, pool, &policy_ours_known, guarantee, start);
+}
+
+/* The third tenant has never asked before. Its job is long; that of the second is short, and due. */
+static void seldom(void)
+{
+	struct job list[] = {
+		{ 0, 100500, 1, 0 },	  { 0, 100000, 1, 1 },	{ 50, 1000000, 1, 0 },
+		{ 100100, 100000, 1, 2 }, { 100499, 60, 1, 1 },
+	};
+	int64_t start[5];
+
+	with_known_runtimes(list, 5, 2, start);
+	is_int((int)start[4], 100500, "who seldom asks does not hold up a short job of another");
+	is_int((int)start[3], 100560, "and gets the GPU after that");
+}
+
 int main(void)
 {
 	lateness();
+	seldom();
 	schedules();
 	guarantees();
 	return tap_done();

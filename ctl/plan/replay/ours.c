@@ -12,7 +12,8 @@
  * little. Three more rules make that true on a pool that is full of jobs that nobody can stop:
  *
  * - A tenant that hardly ever uses what it is guaranteed has nothing to be compared with, and
- *   gets it when it asks.
+ *   gets it when it asks. That says which of its jobs go ahead, not that short ones of others
+ *   wait for them.
  * - What is free is kept for a job that goes ahead until the job fits. Meanwhile start only jobs
  *   that the tenant can wait for, or that take next to nothing.
  * - While a tenant is behind that asks every few minutes, GPUs for its next job are lent to
@@ -29,7 +30,6 @@
 #define AGE_WEIGHT 2 /* of the wait over the expected runtime */
 #define SELDOM 0.1 /* of the guarantee is used on average at most */
 #define SELDOM_S 604800.0 /* over which time */
-#define SELDOM_WEIGHT 0.00001 /* of such a tenant's jobs, in the order */
 #define LATE_SCALE 0.1 /* as much later makes a job e times more urgent */
 #define LATE_EXPONENT_MAX 60
 #define LATE_MOST 0.02 /* later than that, a tenant waits for nobody */
@@ -242,7 +242,7 @@ static struct ranked rank_job(struct cluster *c, uint32_t job)
 	r.ahead = r.seldom || (o->own && t->late > 0 && own_is_due(o->own, job));
 	r.key = r.expect * j->gpus / (1 + AGE_WEIGHT * wait / r.expect);
 	if (r.ahead)
-		r.key *= t->urgency * (r.seldom ? SELDOM_WEIGHT : 1);
+		r.key *= t->urgency;
 	return r;
 }
 
