@@ -195,10 +195,26 @@ static void seldom(void)
 	is_int((int)start[3], 100560, "and gets the GPU after that");
 }
 
+/* The third tenant has a GPU of the first, whose job is shorter than that of the second. */
+static void inherited(void)
+{
+	struct job list[] = {
+		{ 0, 5000, 1, 2 },  { 0, 5000, 1, 2 },	{ 0, 20, 1, 0 },
+		{ 10, 1000, 1, 1 }, { 10, 1000, 1, 1 }, { 1000, 10, 1, 0 },
+	};
+	int64_t start[6];
+
+	with_known_runtimes(list, 6, 3, start);
+	is_int((int)start[3], 20, "a tenant is late");
+	is_int((int)start[4], 1020, "the GPU that its job gives back is for its next one");
+	is_int((int)start[5], 2020, "and not for that of another");
+}
+
 int main(void)
 {
 	lateness();
 	seldom();
+	inherited();
 	schedules();
 	guarantees();
 	return tap_done();
