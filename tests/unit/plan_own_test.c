@@ -55,6 +55,29 @@ static void lateness(void)
 	own_free(own);
 }
 
+/* Two long jobs, one of which starts a day earlier in the pool; a short one in the next week. */
+static void credit(void)
+{
+	struct job list[] = { { 0, 80000, 2, 0 }, { 0, 80000, 2, 0 }, { 520000, 60, 2, 0 } };
+	struct jobs jobs = { list, 3, names, 1 };
+	const uint32_t guarantee[] = { 2 };
+	struct own *own = own_new(&jobs, guarantee);
+	uint32_t job;
+
+	for (job = 0; job < 2; job++) {
+		own_submitted(own, job, 80000, 0);
+		own_begun(own, job, 0);
+	}
+	own_ended(own, 0, 80000);
+	own_ended(own, 1, 80000);
+	own_advance(own, 160000);
+	ok(own_late(own, 0) < 0, "who was ahead has credit on the next day");
+	own_submitted(own, 2, 60, 520000);
+	own_advance(own, 523600);
+	ok(own_late(own, 0) > 0, "a week later that does not make up for an hour's wait");
+	own_free(own);
+}
+
 static void make(struct jobs *jobs)
 {
 	int64_t at = 0;
@@ -213,6 +236,7 @@ static void inherited(void)
 int main(void)
 {
 	lateness();
+	credit();
 	seldom();
 	inherited();
 	schedules();
