@@ -55,6 +55,29 @@ static void lateness(void)
 	own_free(own);
 }
 
+/* Two long jobs, one of which starts a day earlier in the pool; a short one in the next week. */
+static void credit(void)
+{
+	struct job list[] = { { 0, 80000, 2, 0 }, { 0, 80000, 2, 0 }, { 520000, 60, 2, 0 } };
+	struct jobs jobs = { list, 3, names, 1 };
+	const uint32_t guarantee[] = { 2 };
+	struct own *own = own_new(&jobs, guarantee);
+	uint32_t job;
+
+	for (job = 0; job < 2; job++) {
+		own_submitted(own, job, 80000, 0);
+		own_begun(own, job, 0);
+	}
+	own_ended(own, 0, 80000);
+	own_ended(own, 1, 80000);
+	own_advance(own, 160000);
+	ok(own_late(own, 0) < 0, "who was ahead has credit on the next day");
+	own_submitted(own, 2, 60, 520000);
+	own_advance(own, 523600);
+	ok(own_late(own, 0) > 0, "a week later that does not make up for an hour's wait");
+	own_free(own);
+}
+
 static void make(struct jobs *jobs)
 {
 	int64_t at = 0;
@@ -172,9 +195,50 @@ static void guarantees(void)
 	ok(without > 2 * with, "who is not waits on a full pool");
 }
 
+/* All GPUs are busy; @start is of each job. */
+static void with_known_runtimes(struct job *list, size_t n, uint32_t pool, int64_t *start)
+{
+	static const uint32_t guarantee[] = { 1, 1, 1 };
+	struct jobs jobs = { list, n, names, 3 };
+
+	cluster_run(&jobs, pool, &policy_ours_known, guarantee, start);
+}
+
+/* The third tenant has never asked before. Its job is long; that of the second is short, and due. */
+static void seldom(void)
+{
+	struct job list[] = {
+		{ 0, 100500, 1, 0 },	  { 0, 100000, 1, 1 },	{ 50, 1000000, 1, 0 },
+		{ 100100, 100000, 1, 2 }, { 100499, 60, 1, 1 },
+	};
+	int64_t start[5];
+
+	with_known_runtimes(list, 5, 2, start);
+	is_int((int)start[4], 100500, "who seldom asks does not hold up a short job of another");
+	is_int((int)start[3], 100560, "and gets the GPU after that");
+}
+
+/* The third tenant has a GPU of the first, whose job is shorter than that of the second. */
+static void inherited(void)
+{
+	struct job list[] = {
+		{ 0, 5000, 1, 2 },  { 0, 5000, 1, 2 },	{ 0, 20, 1, 0 },
+		{ 10, 1000, 1, 1 }, { 10, 1000, 1, 1 }, { 1000, 10, 1, 0 },
+	};
+	int64_t start[6];
+
+	with_known_runtimes(list, 6, 3, start);
+	is_int((int)start[3], 20, "a tenant is late");
+	is_int((int)start[4], 1020, "the GPU that its job gives back is for its next one");
+	is_int((int)start[5], 2020, "and not for that of another");
+}
+
 int main(void)
 {
 	lateness();
+	credit();
+	seldom();
+	inherited();
 	schedules();
 	guarantees();
 	return tap_done();

@@ -9,12 +9,15 @@
  * would do there. A tenant whose jobs are later in the pool than there is behind, and those of
  * its jobs that would have started there go ahead of others: the more, the later they are, and
  * the smaller the tenant's share of all completion times is, because a small tenant is helped by
- * little. Three more rules make that true on a pool that is full of jobs that nobody can stop:
+ * little. Four more rules make that true on a pool that is full of jobs that nobody can stop:
  *
  * - A tenant that hardly ever uses what it is guaranteed has nothing to be compared with, and
- *   gets it when it asks.
+ *   gets it when it asks. That says which of its jobs go ahead, not that short ones of others
+ *   wait for them.
  * - What is free is kept for a job that goes ahead until the job fits. Meanwhile start only jobs
  *   that the tenant can wait for, or that take next to nothing.
+ * - What a tenant's job gives back is for its next job that goes ahead, as on hosts of its own.
+ *   Else who is behind would have less with each job that ends.
  * - While a tenant is behind that asks every few minutes, GPUs for its next job are lent to
  *   short jobs alone.
  */
@@ -29,7 +32,6 @@
 #define AGE_WEIGHT 2 /* of the wait over the expected runtime */
 #define SELDOM 0.1 /* of the guarantee is used on average at most */
 #define SELDOM_S 604800.0 /* over which time */
-#define SELDOM_WEIGHT 0.00001 /* of such a tenant's jobs, in the order */
 #define LATE_SCALE 0.1 /* as much later makes a job e times more urgent */
 #define LATE_EXPONENT_MAX 60
 #define LATE_MOST 0.02 /* later than that, a tenant waits for nobody */
@@ -43,6 +45,7 @@
 /**
  * struct tenant - what this policy remembers of one
  * @held: GPUs now
+ * @given: that its jobs gave back in the second @given_at
  * @average: of these over SELDOM_S, as of @at
  * @gap: seconds between two of its latest jobs, @width their GPUs, both on average
  * @last: when it submitted a job; @asked: it has
@@ -51,6 +54,8 @@
  */
 struct tenant {
 	uint32_t held;
+	uint32_t given;
+	int64_t given_at;
 	double average;
 	int64_t at;
 	double gap, width;
@@ -158,6 +163,15 @@ static void submitted(struct cluster *c, uint32_t job)
 		own_submitted(o->own, job, expected(c, job), c->now);
 }
 
+static void tenant_gives(struct tenant *t, uint32_t gpus, int64_t now)
+{
+	if (t->given_at != now)
+		t->given = 0;
+	t->given_at = now;
+	t->given += gpus;
+	t->held -= gpus;
+}
+
 static void ours_ended(struct cluster *c, uint32_t job)
 {
 	const struct job *j = &c->jobs->job[job];
@@ -167,7 +181,7 @@ static void ours_ended(struct cluster *c, uint32_t job)
 		runtimes_end(o->runtimes, job, c->now);
 	if (o->own)
 		own_ended(o->own, job, c->now);
-	tenant_now(c, j->tenant)->held -= j->gpus;
+	tenant_gives(tenant_now(c, j->tenant), j->gpus, c->now);
 }
 
 static void ours_begin(struct cluster *c, uint32_t job)
@@ -242,7 +256,7 @@ static struct ranked rank_job(struct cluster *c, uint32_t job)
 	r.ahead = r.seldom || (o->own && t->late > 0 && own_is_due(o->own, job));
 	r.key = r.expect * j->gpus / (1 + AGE_WEIGHT * wait / r.expect);
 	if (r.ahead)
-		r.key *= t->urgency * (r.seldom ? SELDOM_WEIGHT : 1);
+		r.key *= t->urgency;
 	return r;
 }
 
@@ -295,6 +309,25 @@ static void patience_of(const struct ours *o, const struct job *j, const struct 
 	}
 }
 
+/* What jobs of a tenant give back is for those of its jobs that go ahead. */
+static void tenants_inherit(struct cluster *c, size_t n)
+{
+	struct ours *o = c->data;
+	size_t i;
+
+	for (i = 0; o->own && i < n; i++) {
+		const struct ranked *r = &o->ranked[i];
+		const struct job *j = &c->jobs->job[r->job];
+		struct tenant *t = &o->tenants[j->tenant];
+
+		if (!r->ahead || t->given_at != c->now || j->gpus > t->given ||
+		    t->held + j->gpus > c->guarantee[j->tenant])
+			continue;
+		t->given -= j->gpus;
+		ours_begin(c, r->job);
+	}
+}
+
 static void ours_schedule(struct cluster *c)
 {
 	const struct ours *o = c->data;
@@ -309,12 +342,15 @@ static void ours_schedule(struct cluster *c)
 	if (o->own)
 		tenants_look(c);
 	n = rank(c);
+	tenants_inherit(c, n);
 	spare = kept(c);
 	for (i = 0; i < n && c->free; i++) {
 		const struct ranked *r = &o->ranked[i];
 		const struct job *j = &c->jobs->job[r->job];
 		uint32_t apart = !r->ahead && r->expect > SHORT_S ? spare : 0;
 
+		if (c->start[r->job] != CLUSTER_NEVER)
+			continue;
 		if (r->expect > p.seconds && r->expect * j->gpus > p.work)
 			continue;
 		if (j->gpus + apart <= c->free)

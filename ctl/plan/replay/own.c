@@ -17,7 +17,10 @@
 #include "base/text.h"
 #include "own.h"
 
-#define OWN_FORGET_S 604800.0 /* after which an old job counts for 1/e */
+/* After which an old job counts for 1/e. The last one is that of own_total(). */
+static const double forget_s[] = { 86400, 604800 };
+
+#define MEMORIES (sizeof(forget_s) / sizeof(forget_s[0]))
 
 /* An imagined job that ends at a known time. */
 struct ending {
@@ -34,14 +37,15 @@ struct pending {
 /**
  * struct account - of one tenant
  * @late: start in the pool minus imagined start, of jobs that have started in both
- * @total: imagined completion times; those of jobs that wait lack the time since @at
+ * @total: imagined completion times; those of jobs that wait lack the time since @at. Both
+ *   with each of forget_s
  * @waiting: imagined to wait, since they were submitted
  * @ahead: started in the pool alone, @behind: imagined to have started, but not in the pool
  * @free: imagined GPUs that no job has
  * @head: first imagined job that waits, CLUSTER_NONE for none, @tail the last
  */
 struct account {
-	double late, total;
+	double late[MEMORIES], total[MEMORIES];
 	struct pending waiting, ahead, behind;
 	uint32_t free, head, tail;
 };
@@ -104,6 +108,22 @@ void own_free(struct own *own)
 	free(own);
 }
 
+static void account_late(struct account *a, int64_t seconds)
+{
+	size_t i;
+
+	for (i = 0; i < MEMORIES; i++)
+		a->late[i] += (double)seconds;
+}
+
+static void account_took(struct account *a, double seconds)
+{
+	size_t i;
+
+	for (i = 0; i < MEMORIES; i++)
+		a->total[i] += seconds;
+}
+
 static struct account *own_account(struct own *own, uint32_t job)
 {
 	return &own->account[own->jobs->job[job].tenant];
@@ -148,12 +168,12 @@ static void own_starts(struct own *own, uint32_t job, int64_t at)
 	a->free -= own->jobs->job[job].gpus;
 	own->start[job] = at;
 	pending_remove(&a->waiting, submit);
-	a->total += (double)(at - submit);
+	account_took(a, (double)(at - submit));
 	if (own->begun[job] == CLUSTER_NEVER) {
 		pending_add(&a->behind, at);
 	} else {
 		pending_remove(&a->ahead, own->begun[job]);
-		a->late += (double)(own->begun[job] - at);
+		account_late(a, own->begun[job] - at);
 	}
 	if (own->ran[job])
 		own_ends(own, job, at + own->ran[job]);
@@ -182,12 +202,15 @@ static void own_start_some(struct own *own, struct account *a, int64_t at)
 
 static void own_forget(struct own *own, int64_t now)
 {
-	const double keep = exp(-(double)(now - own->now) / OWN_FORGET_S);
-	size_t i;
+	size_t i, m;
 
-	for (i = 0; i < own->jobs->n_tenants; i++) {
-		own->account[i].late *= keep;
-		own->account[i].total *= keep;
+	for (m = 0; m < MEMORIES; m++) {
+		const double keep = exp(-(double)(now - own->now) / forget_s[m]);
+
+		for (i = 0; i < own->jobs->n_tenants; i++) {
+			own->account[i].late[m] *= keep;
+			own->account[i].total[m] *= keep;
+		}
 	}
 }
 
@@ -227,7 +250,7 @@ void own_submitted(struct own *own, uint32_t job, double expect, int64_t now)
 
 	own_advance(own, now);
 	pending_add(&a->waiting, now);
-	a->total += expect;
+	account_took(a, expect);
 	own->expect[job] = expect;
 	own->next[job] = CLUSTER_NONE;
 	if (a->head == CLUSTER_NONE)
@@ -248,7 +271,7 @@ void own_begun(struct own *own, uint32_t job, int64_t now)
 		pending_add(&a->ahead, now);
 	} else {
 		pending_remove(&a->behind, own->start[job]);
-		a->late += (double)(now - own->start[job]);
+		account_late(a, now - own->start[job]);
 	}
 }
 
@@ -258,7 +281,7 @@ void own_ended(struct own *own, uint32_t job, int64_t now)
 	int64_t at;
 
 	own->ran[job] = now - own->begun[job];
-	own_account(own, job)->total += (double)own->ran[job] - own->expect[job];
+	account_took(own_account(own, job), (double)own->ran[job] - own->expect[job]);
 	if (own->start[job] == CLUSTER_NEVER)
 		return;
 	at = own->start[job] + own->ran[job];
@@ -274,15 +297,20 @@ double own_total(const struct own *own, uint32_t tenant)
 {
 	const struct account *a = &own->account[tenant];
 
-	return a->total + pending_until(&a->waiting, own->now);
+	return a->total[MEMORIES - 1] + pending_until(&a->waiting, own->now);
 }
 
 double own_late(const struct own *own, uint32_t tenant)
 {
 	const struct account *a = &own->account[tenant];
-	double total = own_total(own, tenant);
-	double late =
-		a->late + pending_until(&a->behind, own->now) - pending_until(&a->ahead, own->now);
+	const double waiting = pending_until(&a->waiting, own->now);
+	const double late =
+		pending_until(&a->behind, own->now) - pending_until(&a->ahead, own->now);
+	double worst = -INFINITY;
+	size_t i;
 
-	return total > 0 ? late / total : 0;
+	for (i = 0; i < MEMORIES; i++)
+		if (a->total[i] + waiting > 0)
+			worst = fmax(worst, (a->late[i] + late) / (a->total[i] + waiting));
+	return worst > -INFINITY ? worst : 0;
 }

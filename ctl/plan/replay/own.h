@@ -34,7 +34,8 @@ double own_total(const struct own *own, uint32_t tenant);
 
 /*
  * How much later than there its jobs start in the pool, as a share of that total; negative when
- * they start earlier. Old jobs count less.
+ * they start earlier. Old jobs count less: the larger share of a look back over a day and one
+ * over a week, so that what a tenant won last week is no reason to let it wait today.
  */
 double own_late(const struct own *own, uint32_t tenant);
 
