@@ -344,6 +344,59 @@ static void test_grain(void)
 	plan_instance_free(&in);
 }
 
+/* Demand that comes in jobs, of workloads of which each can use two of four pools. */
+static void contested(struct plan_instance *in)
+{
+	uint32_t need[72], i, k;
+	size_t t;
+
+	*in = (struct plan_instance){ .interval_s = 600, .n_intervals = 72 };
+	random_state = 88172645463325252ull;
+	plan_add_kind(in, "k");
+	for (i = 0; i < 4; i++) {
+		plan_add_switch(in, "s");
+		plan_add_pool(in, i, 0, 24);
+		in->pools[i].attach_s = 20;
+		in->pools[i].detach_s = 10;
+		plan_add_host(in, "h");
+	}
+	for (i = 0; i < 4; i++)
+		for (k = 0; k < 2; k++)
+			plan_add_link(in, i, (i + k) % 4);
+	for (i = 0; i < 40; i++) {
+		struct plan_workload *w;
+
+		plan_add_workload(in, "w");
+		w = &in->workloads[i];
+		w->host = i % 4;
+		w->weight = 1 + below(5);
+		w->load_s = below(120);
+		w->gang = one_in(5);
+		need[0] = 1 + below(8);
+		for (t = 1; t < in->n_intervals; t++)
+			need[t] = !one_in(8) ? need[t - 1] :
+				  w->gang    ? need[0] * below(2) :
+					       below(9);
+		plan_add_choice(in, w, 0, need);
+	}
+}
+
+/* Where nearly everything is short in every interval, prices have far to go. */
+static void test_bound(void)
+{
+	struct plan_instance in;
+	struct plan_solution s;
+	struct fault fault = { "" };
+	double gap;
+
+	contested(&in);
+	is_int(plan_solve(&in, NULL, &s, &fault), 0, "a contested instance is planned");
+	gap = 1 - (s.bound - s.base) / (s.cost.total - s.base);
+	ok(gap < 0.12, "the gap is %.4f of what planning can change", gap);
+	plan_solution_free(&s);
+	plan_instance_free(&in);
+}
+
 static void refuses(struct plan_instance *in, const char *why)
 {
 	struct plan_solution s;
@@ -398,5 +451,6 @@ int main(void)
 	test_grain();
 	test_tiny();
 	test_larger();
+	test_bound();
 	return tap_done();
 }

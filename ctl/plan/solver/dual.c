@@ -20,8 +20,10 @@
  * Sums of floating-point numbers are off by a few parts in 10^16 for each term; dual_value()
  * takes far more than that off the result.
  *
- * The price of a row is moved by how much it is overdrawn, averaged over the last sweeps; the
- * bound is concave in the prices, and every sweep gives its value and a direction.
+ * The bound is concave in the prices, and every sweep gives its value and a direction: by how much
+ * each row is overdrawn. The price of a row follows the mean of that over the last sweeps, in parts
+ * of how much it swings: rows where much is at stake and rows where little is move alike, and
+ * one that swings about its price moves little. The steps shrink from sweep to sweep.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -33,16 +35,16 @@
 
 /* Taken off a bound, as a part of the sums that it is the difference of. */
 #define ROUNDING (MODEL_ROUNDING / 100)
-/* Steps towards a level that is not reached, before a lower one is tried. */
-#define LEVEL_TRIES 12
-/* The first level, as a part of what prices prove already. */
-#define LEVEL_FIRST 0.02
-/* Of a price that settles: the first step, as a part of it. */
+/* The first step and the last, as parts of what a missing GPU costs on average. */
 #define STEP_FIRST 0.1
+#define STEP_LAST 0.0015
+/* How much of the last sweeps counts in the direction, and in how far it swings. */
+#define PULL_KEPT 0.8
+#define SWING_KEPT 0.95
 
 void dual_init(struct dual *d, const struct model *model, struct path *path)
 {
-	size_t n = model->n_rows * model->in->n_intervals;
+	size_t n = model->n_rows * model->in->n_intervals, w;
 
 	memset(d, 0, sizeof(*d));
 	d->model = model;
@@ -50,9 +52,17 @@ void dual_init(struct dual *d, const struct model *model, struct path *path)
 	d->ledger = ledger_new(model);
 	d->n = n;
 	d->price = mem_zalloc(n + 1, sizeof(*d->price));
+	d->at = mem_zalloc(n + 1, sizeof(*d->at));
 	d->slope = mem_zalloc(n + 1, sizeof(*d->slope));
+	d->pull = mem_zalloc(n + 1, sizeof(*d->pull));
+	d->swing = mem_zalloc(n + 1, sizeof(*d->swing));
 	d->y = mem_zalloc(model->in->n_workloads * model->in->n_intervals + 1, sizeof(*d->y));
 	d->ways = mem_zalloc(model->in->n_workloads + 1, sizeof(*d->ways));
+	for (w = 0; w < model->in->n_workloads; w++)
+		d->scale += model->workloads[w].scale / (double)model->in->n_workloads;
+	/* Where nobody pays for what is missing, tenants may pay for their deficit. */
+	if (d->scale <= 0)
+		d->scale = model->deficit;
 	d->bound = -INFINITY;
 }
 
@@ -60,7 +70,10 @@ void dual_free(struct dual *d)
 {
 	ledger_free(d->ledger);
 	free(d->price);
+	free(d->at);
 	free(d->slope);
+	free(d->pull);
+	free(d->swing);
 	free(d->y);
 	free(d->ways);
 }
@@ -182,141 +195,58 @@ static double cap_price(const struct model *model, const struct model_row *row)
 	return row->kind == ROW_GUARANTEE ? model->deficit : INFINITY;
 }
 
-/* A price at the end of its range cannot follow a slope that leads out of it. */
-static double project(const struct dual *d, const double *price, double *slope)
+void dual_begin(struct dual *d, const double *price, unsigned int planned)
 {
-	size_t intervals = d->model->in->n_intervals, r, t;
-	double sum = 0;
-
-	for (r = 0; r < d->model->n_rows; r++) {
-		double most = cap_price(d->model, &d->model->rows[r]);
-
-		for (t = 0; t < intervals; t++) {
-			size_t i = r * intervals + t;
-
-			if ((price[i] <= 0 && slope[i] < 0) || (price[i] >= most && slope[i] > 0))
-				slope[i] = 0;
-			sum += slope[i] * slope[i];
-		}
-	}
-	return sum;
+	memcpy(d->at, price, d->n * sizeof(*price));
+	d->done = 0;
+	d->planned = planned;
 }
 
-static void dual_move(const struct dual *d, const double *by, double step, double *price)
+/* A price at the end of its range cannot follow a slope that leads out of it. */
+static bool price_is_stuck(double price, double most, double slope)
+{
+	return (price <= 0 && slope < 0) || (price >= most && slope > 0);
+}
+
+/* One step of each price; false where no row asks for one. */
+static bool dual_step(struct dual *d)
 {
 	size_t intervals = d->model->in->n_intervals, i;
+	double step = d->scale * STEP_FIRST *
+		      pow(STEP_LAST / STEP_FIRST, (double)d->done / (double)d->planned);
+	double pull_share = 1 - pow(PULL_KEPT, d->done), swing_share = 1 - pow(SWING_KEPT, d->done);
+	bool moved = false;
 
 	for (i = 0; i < d->n; i++) {
 		double most = cap_price(d->model, &d->model->rows[i / intervals]);
-		double p = price[i] + step * by[i];
+		double slope = price_is_stuck(d->at[i], most, d->slope[i]) ? 0 : d->slope[i];
 
-		price[i] = p < 0 ? 0 : p > most ? most : p;
+		moved |= slope != 0;
+		d->pull[i] += (1 - PULL_KEPT) * (slope - d->pull[i]);
+		d->swing[i] += (1 - SWING_KEPT) * (slope * slope - d->swing[i]);
+		if (d->swing[i] <= 0)
+			continue;
+		d->at[i] += step * d->pull[i] / pull_share / sqrt(d->swing[i] / swing_share);
+		d->at[i] = fmin(fmax(d->at[i], 0), most);
 	}
-}
-
-/* The new slope, turned away from the last direction where it would undo it. */
-static double deflect(const struct dual *d, double *by)
-{
-	double dot = 0, size = 0, turn;
-	size_t i;
-
-	for (i = 0; i < d->n; i++) {
-		dot += by[i] * d->slope[i];
-		size += by[i] * by[i];
-	}
-	turn = dot < 0 && size > 0 ? -1.5 * dot / size : 0;
-	for (size = 0, i = 0; i < d->n; i++) {
-		by[i] = d->slope[i] + turn * by[i];
-		size += by[i] * by[i];
-	}
-	return size;
-}
-
-void dual_try(struct dual *d, const double *price)
-{
-	double value = dual_value(d, price);
-
-	if (value <= d->bound)
-		return;
-	d->bound = value;
-	memcpy(d->price, price, d->n * sizeof(*price));
-}
-
-void dual_settle(struct dual *d, const double *from, unsigned int sweeps)
-{
-	size_t intervals = d->model->in->n_intervals, i;
-	double *price = mem_zalloc(d->n + 1, sizeof(*price));
-	double *step = mem_zalloc(d->n + 1, sizeof(*step));
-	double *last = mem_zalloc(d->n + 1, sizeof(*last));
-	double mean = 0;
-
-	memcpy(price, from, d->n * sizeof(*price));
-	for (i = 0; i < d->n; i++)
-		mean += price[i] / (double)d->n;
-	for (i = 0; i < d->n; i++)
-		step[i] = STEP_FIRST * fmax(price[i], mean);
-	while (sweeps--) {
-		dual_try(d, price);
-		for (i = 0; i < d->n; i++) {
-			const struct model_row *row = &d->model->rows[i / intervals];
-			double most = cap_price(d->model, row), slope = d->slope[i];
-			double all = row->kind == ROW_GUARANTEE ? row->want[i % intervals] :
-								  row->cap;
-			double part = fabs(slope) / (1 + 0.05 * all);
-
-			if (slope * last[i] > 0)
-				step[i] *= 1.25;
-			else if (slope * last[i] < 0)
-				step[i] *= 0.5;
-			last[i] = slope;
-			price[i] += (slope > 0 ? step[i] : -step[i]) * fmin(1, part);
-			price[i] = fmin(fmax(price[i], 0), most);
-		}
-	}
-	dual_try(d, price);
-	free(price);
-	free(step);
-	free(last);
+	return moved;
 }
 
 void dual_ascend(struct dual *d, unsigned int sweeps, double target)
 {
-	double *by = mem_zalloc(d->n + 1, sizeof(*by));
-	double *price = mem_zalloc(d->n + 1, sizeof(*price));
-	double value, size;
-	unsigned int tries = 0, patience = d->patience ? d->patience : LEVEL_TRIES;
+	double value;
 
-	memcpy(price, d->price, d->n * sizeof(*price));
-	value = dual_value(d, price);
-	if (d->level <= 0)
-		d->level = fmin((target - d->bound) / 4, LEVEL_FIRST * (d->bound - d->base));
-	if (d->level <= 0)
-		d->level = (target - d->bound) / 4;
-	while (sweeps--) {
-		if (target - grain_up(d->model, d->bound) <= MODEL_ROUNDING * fabs(target) ||
-		    d->level <= 100 * MODEL_ROUNDING * fabs(target))
-			break;
-		if (project(d, price, d->slope) <= 0)
-			break;
-		size = deflect(d, by);
-		dual_move(d, by, (d->bound + d->level - value) / size, price);
-		value = dual_value(d, price);
-		if (value > d->bound + d->level / 2)
-			tries = 0;
+	while (sweeps-- && d->done < d->planned) {
+		value = dual_value(d, d->at);
 		if (value > d->bound) {
 			d->bound = value;
-			memcpy(d->price, price, d->n * sizeof(*price));
+			memcpy(d->price, d->at, d->n * sizeof(*d->at));
 		}
-		if (++tries <= patience)
-			continue;
-		d->level /= 2;
-		tries = 0;
-		memcpy(price, d->price, d->n * sizeof(*price));
-		memset(by, 0, d->n * sizeof(*by));
-		value = dual_value(d, price);
+		d->done++;
+		if (target - grain_up(d->model, d->bound) <= MODEL_ROUNDING * fabs(d->bound) ||
+		    !dual_step(d))
+			break;
 	}
-	free(by);
-	free(price);
 }
 
 /* Workloads by falling weight; the order of the instance decides between equals. */

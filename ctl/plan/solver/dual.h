@@ -14,9 +14,13 @@
  * @price: the best so far, by row and interval
  * @bound: what they prove
  * @base: what no prices prove: each workload alone
- * @level: how much better the search hopes to become next
- * @patience: steps towards a level that is not reached, 0: as many as are good with time
+ * @at: those that are tried next
  * @slope: memory: by how much each row is overdrawn
+ * @pull: the mean of that over the last sweeps
+ * @swing: the mean of its square
+ * @scale: cost of a missing GPU an interval, on average: what prices are measured by
+ * @planned: sweeps, by which the steps shrink
+ * @done: how many of those
  * @y: memory: the ways at the last prices that were tried
  * @ways: cost of each workload's way at those
  * @sweeps: how many were made
@@ -27,9 +31,10 @@ struct dual {
 	struct path *path;
 	size_t n;
 	double *price;
-	double bound, base, level;
-	unsigned int patience;
-	double *slope;
+	double bound, base;
+	double *at, *slope, *pull, *swing;
+	double scale;
+	unsigned int planned, done;
 	uint32_t *y;
 	double *ways;
 	unsigned int sweeps;
@@ -41,14 +46,9 @@ void dual_free(struct dual *dual);
 double dual_value(struct dual *dual, const double *price);
 /* Prices where each workload asks for what it needs, by weight: a beginning. */
 void dual_guess(struct dual *dual, double *price);
-/* Take them where they prove more than the best so far. */
-void dual_try(struct dual *dual, const double *price);
-/*
- * Let each price by itself follow what its row lacks, with steps that shrink when it swings:
- * soon near good prices where there are many workloads.
- */
-void dual_settle(struct dual *dual, const double *from, unsigned int sweeps);
-/* Look for better ones; @target: cost of some plan. */
+/* Begin a search of @planned sweeps with @price. */
+void dual_begin(struct dual *dual, const double *price, unsigned int planned);
+/* Go on with so many of them; @target: cost of some plan, no bound can be above it. */
 void dual_ascend(struct dual *dual, unsigned int sweeps, double target);
 
 #endif /* GPUCTL_PLAN_DUAL_H */

@@ -30,7 +30,7 @@
 #define DUAL_WORK_LARGE 60000000
 #define SMALL 300000
 #define PLAN_WORK 2700000
-#define SWEEPS_MIN 30
+#define SWEEPS_MIN 40
 #define SWEEPS_MAX 200
 /* A state of all workloads takes as long as so many of one; states of all that are looked at. */
 #define BEAM_WORK 3
@@ -146,7 +146,7 @@ static int by_density(const void *a, const void *b)
 static bool is_best(const struct solver *s)
 {
 	return s->best_cost - grain_up(&s->model, s->dual.bound) <=
-	       MODEL_ROUNDING * (1 + fabs(s->best_cost));
+	       MODEL_ROUNDING * (1 + fabs(s->dual.bound));
 }
 
 static void solve_finish(struct solver *s, struct plan_solution *solution)
@@ -467,17 +467,14 @@ static void solve_search(struct solver *s, const struct plan_options *options)
 		sweeps = options->sweeps;
 	if (options->effort)
 		work = options->effort * sweep;
-	rounds = sweeps < 60 ? 1 : 6;
-	s->dual.patience = sweeps < 60 ? 3 : 12;
+	rounds = sweeps < 60 ? 2 : 6;
 	if (options->warm)
 		plan_prices_get(options->warm, &s->model, price);
 	else
 		dual_guess(&s->dual, price);
-	dual_settle(&s->dual, price, (unsigned int)(sweeps < 60 ? sweeps * 2 / 3 : 20));
-	construct(s, s->dual.price);
+	dual_begin(&s->dual, price, (unsigned int)sweeps);
 	for (i = 0; i < rounds && !is_best(s); i++) {
-		dual_ascend(&s->dual, (unsigned int)(sweeps < 60 ? sweeps / 3 : sweeps / rounds),
-			    s->best_cost);
+		dual_ascend(&s->dual, (unsigned int)((sweeps + rounds - 1) / rounds), s->best_cost);
 		construct(s, s->dual.price);
 	}
 	/* Prices of a few large workloads take longer than was hoped. */
