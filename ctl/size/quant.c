@@ -583,13 +583,15 @@ static int quant_read_method(struct size_quant *q, struct json_object *stanza, s
 
 static void quant_read_kv(struct size_quant *q, struct json_object *stanza)
 {
+	/* older files of ModelOpt have a word where newer ones have an object */
+	const char *word = facts_text(stanza, "kv_cache_scheme");
 	const char *algo = facts_text(stanza, "kv_cache_quant_algo");
-	struct json_object *kv = facts_find(stanza, "kv_cache_scheme");
+	struct json_object *kv = word ? NULL : facts_find(stanza, "kv_cache_scheme");
 	const char *type = facts_text(kv, "type");
-
 	double bits = facts_number(kv, "num_bits", 0);
 	bool whole = type && !strcmp(type, "int");
 
+	algo = algo ? algo : word;
 	if (algo && strcasestr(algo, "nvfp4"))
 		strcpy(q->kv, "nvfp4");
 	else if (algo && strcasestr(algo, "fp8"))

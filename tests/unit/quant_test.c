@@ -138,6 +138,12 @@ static void stanzas(void)
 	       Q("\"quant_method\":\"modelopt\",\"quant_algo\":\"FP8\","
 		 "\"kv_cache_scheme\":{\"num_bits\":8,\"type\":\"float\"}"), NULL, 8.006, 16, 16,
 	       "fp8", false);
+	stanza("a cache's format by a word",
+	       Q("\"quant_method\":\"modelopt\",\"quant_algo\":\"FP8\",\"kv_cache_scheme\":\"FP8\""),
+	       NULL, 8.006, 16, 16, "fp8", false);
+	stanza("a cache's format by a word that is none",
+	       Q("\"quant_method\":\"modelopt\",\"quant_algo\":\"FP8\",\"kv_cache_scheme\":\"none\""),
+	       NULL, 8.006, 16, 16, "", false);
 	stanza("hf_quant_config.json alone", "",
 	       "{\"quantization\":{\"quant_algo\":\"NVFP4\",\"kv_cache_quant_algo\":\"FP8\","
 	       "\"group_size\":16,\"exclude_modules\":[\"lm_head\"]}}", 4.5, 16, 16, "fp8", false);
