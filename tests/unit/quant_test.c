@@ -189,6 +189,15 @@ static void stanzas(void)
 	      4.25);
 	plain("hqq", Q("\"quant_method\":\"hqq\",\"quant_config\":{\"weight_quant_params\":"
 		       "{\"nbits\":4,\"group_size\":64}}"), 4.5);
+	plain("hqq, each kind of its own",
+	      Q("\"quant_method\":\"hqq\",\"quant_config\":{"
+		"\"self_attn.q_proj\":{\"weight_quant_params\":{\"nbits\":8,\"group_size\":64}},"
+		"\"mlp.up_proj\":{\"weight_quant_params\":{\"nbits\":4,\"group_size\":64}}}"),
+	      16 - (7.5 * 4096 * 4096 + 11.5 * 4096 * 12288) * 36 / LINEAR);
+	plain("hqq, as it was asked for",
+	      Q("\"quant_method\":\"hqq\",\"dynamic_config\":{"
+		"\"mlp.up_proj\":{\"nbits\":3,\"group_size\":64}}"),
+	      16 - 12.5 * 4096 * 12288. * 36 / LINEAR);
 	plain("within text_config", ",\"text_config\":null,\"llm_config\":{\"quantization_config\":"
 	      "{\"quant_method\":\"awq\",\"bits\":4,\"group_size\":128}}", 4.15625);
 	plain("a word in capitals", Q("\"quant_method\":\"GPTQ\",\"bits\":4,\"group_size\":128"),
