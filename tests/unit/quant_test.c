@@ -198,6 +198,9 @@ static void stanzas(void)
 	      Q("\"quant_method\":\"hqq\",\"dynamic_config\":{"
 		"\"mlp.up_proj\":{\"nbits\":3,\"group_size\":64}}"),
 	      16 - 12.5 * 4096 * 12288. * 36 / LINEAR);
+	plain("awq, a layer by the start of its names",
+	      Q("\"quant_method\":\"awq\",\"bits\":4,\"group_size\":128,"
+		"\"modules_to_not_convert\":[\"model.layers.1.\"]"), 4.15625 + 11.84375 / 36);
 	plain("within text_config", ",\"text_config\":null,\"llm_config\":{\"quantization_config\":"
 	      "{\"quant_method\":\"awq\",\"bits\":4,\"group_size\":128}}", 4.15625);
 	plain("a word in capitals", Q("\"quant_method\":\"GPTQ\",\"bits\":4,\"group_size\":128"),
