@@ -48,6 +48,19 @@ static const struct cat_family *of_word(const struct cat_families *families, con
 	return word ? family_of_word(families, "model_types", word) : NULL;
 }
 
+/* The word of a text model, which is a part of the file here, and what is outside gives no shape. */
+static bool stands_around(struct json_object *config, const struct cat_family *family)
+{
+	size_t i;
+
+	if (family_text(family, "text.model") || facts_find(config, "hidden_size"))
+		return false;
+	for (i = 0; i < sizeof(inner_names) / sizeof(inner_names[0]); i++)
+		if (facts_find(facts_find(config, inner_names[i]), "hidden_size"))
+			return true;
+	return false;
+}
+
 /*
  * The family of a file, and the part of the file that it is about: of an unknown
  * word around a known text model, the text model.
@@ -62,7 +75,7 @@ static const struct cat_family *family_of(struct json_object **config,
 	size_t i;
 
 	*unknown = '\0';
-	if (family)
+	if (family && !stands_around(*config, family))
 		return family;
 	snprintf(unknown, 64, "%.60s", word ? word : SIZE_NAMELESS);
 	for (i = 0; i < sizeof(inner_names) / sizeof(inner_names[0]); i++) {

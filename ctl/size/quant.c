@@ -466,19 +466,42 @@ static int read_quark(struct size_quant *q, struct json_object *stanza, struct f
 	return err;
 }
 
+/* HQQ: all modules have the same, or the kinds that are named have each its own and others none. */
+static int read_hqq(struct size_quant *q, struct json_object *stanza, struct fault *f)
+{
+	struct json_object *kinds = facts_find(stanza, "quant_config");
+	struct json_object *all = facts_find(kinds, "weight_quant_params"), *own;
+	struct quant_scheme s;
+	int err = 0;
+
+	all = all ? all : facts_find(stanza, "weight_quant_params");
+	kinds = kinds ? kinds : facts_find(stanza, "dynamic_config");
+	if (all || !json_object_is_type(kinds, json_type_object)) {
+		all = all ? all : stanza;
+		q->all = quant_bits(bits_of(all, 4), group_of(all, 64), 32);
+		quant_call(q, "hqq-int%.0f", q->all.bits);
+		return 0;
+	}
+	json_object_object_foreach(kinds, name, each) {
+		if (!json_object_is_type(each, json_type_object))
+			continue;
+		own = facts_find(each, "weight_quant_params");
+		own = own ? own : each;
+		s = quant_bits(bits_of(own, 0), group_of(own, 64), 32);
+		if (!err)
+			err = quant_add_rule(q, name, s, f);
+		quant_call(q, "hqq-int%.0f", s.bits);
+	}
+	return err;
+}
+
 static void read_rest(struct size_quant *q, struct json_object *stanza, const char *method)
 {
-	struct json_object *hqq = facts_find(stanza, "quant_config.weight_quant_params");
 	const char *weights = facts_text(stanza, "weights");
 
 	/* FP-Quant */
 	weights = weights ? weights : facts_text(stanza, "forward_dtype");
-	if (!strcmp(method, "hqq")) {
-		hqq = hqq ? hqq : facts_find(stanza, "weight_quant_params");
-		hqq = hqq ? hqq : stanza;
-		q->all = quant_bits(bits_of(hqq, 4), group_of(hqq, 64), 32);
-		quant_call(q, "hqq-int%.0f", q->all.bits);
-	} else if (!strcmp(method, "exl2") || !strcmp(method, "exl3")) {
+	if (!strcmp(method, "exl2") || !strcmp(method, "exl3")) {
 		q->all = quant_bits(bits_of(stanza, 4), 0, 0);
 		q->head = quant_bits(facts_number(stanza, "head_bits", 6), 0, 0);
 		quant_call(q, "%s-%g", method, q->all.bits);
@@ -571,6 +594,8 @@ static int quant_read_method(struct size_quant *q, struct json_object *stanza, s
 		return read_bitsandbytes(q, stanza);
 	if (!strcmp(method, "quark"))
 		return read_quark(q, stanza, f);
+	if (!strcmp(method, "hqq"))
+		return read_hqq(q, stanza, f);
 	if (!strcmp(method, "torchao"))
 		return quant_read_torchao(q, stanza, f);
 	if (!strcmp(method, "fp8") || !strcmp(method, "fbgemm_fp8") ||
@@ -583,13 +608,15 @@ static int quant_read_method(struct size_quant *q, struct json_object *stanza, s
 
 static void quant_read_kv(struct size_quant *q, struct json_object *stanza)
 {
+	/* older files of ModelOpt have a word where newer ones have an object */
+	const char *word = facts_text(stanza, "kv_cache_scheme");
 	const char *algo = facts_text(stanza, "kv_cache_quant_algo");
-	struct json_object *kv = facts_find(stanza, "kv_cache_scheme");
+	struct json_object *kv = word ? NULL : facts_find(stanza, "kv_cache_scheme");
 	const char *type = facts_text(kv, "type");
-
 	double bits = facts_number(kv, "num_bits", 0);
 	bool whole = type && !strcmp(type, "int");
 
+	algo = algo ? algo : word;
 	if (algo && strcasestr(algo, "nvfp4"))
 		strcpy(q->kv, "nvfp4");
 	else if (algo && strcasestr(algo, "fp8"))

@@ -371,6 +371,7 @@ int quant_pattern_read(const char *pattern, struct quant_pattern *out)
 	char usual[LENGTH_MAX];
 	struct rewrite r;
 	bool said = true;
+	size_t len;
 	int err;
 
 	*out = (struct quant_pattern){ NULL, 0, false };
@@ -389,7 +390,10 @@ int quant_pattern_read(const char *pattern, struct quant_pattern *out)
 		b.anywhere = !said && *pattern != '^';
 		err = rewrite(pattern, &r) ? branch_out(&b, r.out) : -ENOTSUP;
 	} else {
-		err = add_glob(&b, pattern, strlen(pattern), false);
+		/* "model.layers.1." is layer 1 for those who look for a part of a name */
+		len = strlen(pattern);
+		len -= len > 1 && pattern[len - 1] == '.';
+		err = add_glob(&b, pattern, len, false);
 	}
 	if (err)
 		quant_pattern_drop(out);

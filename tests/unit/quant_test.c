@@ -138,6 +138,12 @@ static void stanzas(void)
 	       Q("\"quant_method\":\"modelopt\",\"quant_algo\":\"FP8\","
 		 "\"kv_cache_scheme\":{\"num_bits\":8,\"type\":\"float\"}"), NULL, 8.006, 16, 16,
 	       "fp8", false);
+	stanza("a cache's format by a word",
+	       Q("\"quant_method\":\"modelopt\",\"quant_algo\":\"FP8\",\"kv_cache_scheme\":\"FP8\""),
+	       NULL, 8.006, 16, 16, "fp8", false);
+	stanza("a cache's format by a word that is none",
+	       Q("\"quant_method\":\"modelopt\",\"quant_algo\":\"FP8\",\"kv_cache_scheme\":\"none\""),
+	       NULL, 8.006, 16, 16, "", false);
 	stanza("hf_quant_config.json alone", "",
 	       "{\"quantization\":{\"quant_algo\":\"NVFP4\",\"kv_cache_quant_algo\":\"FP8\","
 	       "\"group_size\":16,\"exclude_modules\":[\"lm_head\"]}}", 4.5, 16, 16, "fp8", false);
@@ -183,6 +189,18 @@ static void stanzas(void)
 	      4.25);
 	plain("hqq", Q("\"quant_method\":\"hqq\",\"quant_config\":{\"weight_quant_params\":"
 		       "{\"nbits\":4,\"group_size\":64}}"), 4.5);
+	plain("hqq, each kind of its own",
+	      Q("\"quant_method\":\"hqq\",\"quant_config\":{"
+		"\"self_attn.q_proj\":{\"weight_quant_params\":{\"nbits\":8,\"group_size\":64}},"
+		"\"mlp.up_proj\":{\"weight_quant_params\":{\"nbits\":4,\"group_size\":64}}}"),
+	      16 - (7.5 * 4096 * 4096 + 11.5 * 4096 * 12288) * 36 / LINEAR);
+	plain("hqq, as it was asked for",
+	      Q("\"quant_method\":\"hqq\",\"dynamic_config\":{"
+		"\"mlp.up_proj\":{\"nbits\":3,\"group_size\":64}}"),
+	      16 - 12.5 * 4096 * 12288. * 36 / LINEAR);
+	plain("awq, a layer by the start of its names",
+	      Q("\"quant_method\":\"awq\",\"bits\":4,\"group_size\":128,"
+		"\"modules_to_not_convert\":[\"model.layers.1.\"]"), 4.15625 + 11.84375 / 36);
 	plain("within text_config", ",\"text_config\":null,\"llm_config\":{\"quantization_config\":"
 	      "{\"quant_method\":\"awq\",\"bits\":4,\"group_size\":128}}", 4.15625);
 	plain("a word in capitals", Q("\"quant_method\":\"GPTQ\",\"bits\":4,\"group_size\":128"),
