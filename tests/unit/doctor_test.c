@@ -21,7 +21,8 @@
 
 #define HOSTS "tests/data/hosts"
 
-static char dir[] = "/tmp/doctor_test.XXXXXX";
+/* In memory: each change is made to a copy, of hundreds of files. */
+static char dir[] = "/dev/shm/doctor_test.XXXXXX";
 static char *text;
 static char *error;
 static char *names[4], *texts[4];

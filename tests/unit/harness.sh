@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The harness itself: results that must not count as success, and kernel logs
-# that must not count as clean.
+# The harness itself: results that must not count as success, kernel logs
+# that must not count as clean, and verdicts of lint that hold in every checkout.
 
 set -uo pipefail
 
@@ -63,6 +63,23 @@ klog 0 "an allowed complaint" '[ 1.0] WARNING: a\n' '# theirs\nWARNING: a$\n'
 klog 1 "another one than the allowed" '[ 1.0] WARNING: b\n' 'WARNING: a$\n'
 klog 0 "allowed with what follows" '[ 1.0] WARNING: a\n[ 1.0] in f\n' 'WARNING: a &&& in f\n'
 klog 1 "allowed only with what follows" '[ 1.0] WARNING: a\n[ 1.0] in g\n' 'WARNING: a &&& in f\n'
+
+# shellcheck source=tests/unread.sh
+. "$top/tests/unread.sh"
+
+# verdict CHECKOUT TOOL: the name of a tool's verdict about a file.
+verdict()
+{
+	local top=$1 build=$1/build cache=$work
+
+	stamps "$2" "$work/seen.c"
+}
+
+echo >"$work/seen.c"
+first=$(verdict /one "1.0 /one/build/tool /one/setting")
+report "$(verdict /two "1.0 /two/build/tool /two/setting")" "$first" "lint: what was read in one checkout is not read again in another"
+[ "$(verdict /one "1.1 /one/build/tool /one/setting")" != "$first" ]
+report $? 0 "lint: another version of a tool reads all"
 
 report "$("$top/tests/deps/install" -n no-such-section 2>&1)" \
 	"deps: no section \"no-such-section\" in $top/tests/deps/packages" "deps: an unknown section is refused"
