@@ -48,6 +48,10 @@ char *tree_link(const struct tree *tree, const char *fmt, ...)
 /* Names in a directory, sorted; free with tree_free_names(). */
 char **tree_names(const struct tree *tree, size_t *n, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+typedef bool (*tree_keep_fn)(const char *name);
+/* The same of those names that @keep wants. */
+char **tree_names_if(const struct tree *tree, tree_keep_fn keep, size_t *n, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 void tree_free_names(char **names, size_t n);
 
 #endif /* GPUCTL_HOST_TREE_H */

@@ -10,9 +10,8 @@
  * the device and all above it, and a slot that is woken may power its card: to judge
  * windows it is read of ports that are awake, as far as their windows are not known.
  */
+#include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +19,7 @@
 #include "host/pci.h"
 
 #define DEVICES "sys/bus/pci/devices"
+#define CLASS_BRIDGE 0x06
 #define CONFIG_BYTES 4096
 #define HEADER_BYTES 64
 #define CAP_LIST 0x34
@@ -87,6 +87,19 @@ uint64_t pci_range_size(const struct pci_range *range)
 	return range->flags && range->end > range->start ? range->end - range->start + 1 : 0;
 }
 
+/* Hundreds of lines are read to judge one bus, which sscanf() would take longest for. */
+static bool range_take(const char **at, uint64_t *value)
+{
+	const char *digits = *at + strspn(*at, " ");
+	char *end;
+
+	if (digits[0] != '0' || digits[1] != 'x' || !isxdigit((unsigned char)digits[2]))
+		return false;
+	*value = strtoull(digits, &end, 16);
+	*at = end;
+	return true;
+}
+
 size_t pci_parse_resources(const char *text, struct pci_range *res, size_t max)
 {
 	const char *line = text;
@@ -95,8 +108,8 @@ size_t pci_parse_resources(const char *text, struct pci_range *res, size_t max)
 	while (n < max && *line) {
 		struct pci_range *r = &res[n];
 
-		if (sscanf(line, "0x%16" SCNx64 " 0x%16" SCNx64 " 0x%16" SCNx64, &r->start, &r->end,
-			   &r->flags) != 3)
+		if (!range_take(&line, &r->start) || !range_take(&line, &r->end) ||
+		    !range_take(&line, &r->flags))
 			break;
 		n++;
 		line += strcspn(line, "\n");
@@ -313,33 +326,43 @@ void pci_read(const struct tree *tree, struct pci_list *list)
 	find_parents(list);
 }
 
-static bool is_address(const char *name)
+/* As many hex digits as may be from @min to @max; NULL if there are not. */
+static const char *address_skip(const char *at, size_t min, size_t max)
 {
-	unsigned int domain, bus, device, function;
-	int end = 0;
+	size_t n = 0;
 
-	return sscanf(name, "%8x:%2x:%2x.%1x%n", &domain, &bus, &device, &function, &end) == 4 &&
-	       !name[end];
+	while (n < max && isxdigit((unsigned char)at[n]))
+		n++;
+	return n < min ? NULL : at + n;
 }
 
-/* The devices in a directory of sysfs, and as many levels below them. */
+/* Domain, bus, device and function, as 0000:01:00.0. */
+static bool is_address(const char *name)
+{
+	const char *at = address_skip(name, 4, 8);
+
+	at = at && *at == ':' ? address_skip(at + 1, 2, 2) : NULL;
+	at = at && *at == ':' ? address_skip(at + 1, 2, 2) : NULL;
+	at = at && *at == '.' ? address_skip(at + 1, 1, 1) : NULL;
+	return at && !*at;
+}
+
+/* The devices in a directory of sysfs, and below the bridges among them as many levels. */
 static void pci_add_below(const struct tree *tree, const char *path, unsigned int levels,
 			  struct pci_list *list)
 {
 	size_t n, i;
-	char **names = tree_names(tree, &n, "sys/devices/%s", path), *below;
+	char **names = tree_names_if(tree, is_address, &n, "sys/devices/%s", path), *below;
 
 	for (i = 0; i < n; i++) {
 		struct pci_device *dev;
 
-		if (!is_address(names[i]))
-			continue;
 		below = mem_printf("%s/%s", path, names[i]);
 		dev = pci_add_device(names[i], path_from_root(below), list);
 		pci_read_ranges(tree, dev->address, dev);
 		if (levels)
 			guess_pref(tree, dev);
-		if (levels)
+		if (levels && dev->class >> 16 == CLASS_BRIDGE)
 			pci_add_below(tree, below, levels - 1, list);
 		free(below);
 	}

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +88,6 @@ int tool_main(int argc, char **argv, const struct screen *screen)
 	int ret, err;
 
 	memcpy(ctx.words, argv, (size_t)argc * sizeof(*argv));
-	setlocale(LC_TIME, "");
 	/* A reader that goes away (head) must not kill us half way through a change. */
 	signal(SIGPIPE, SIG_IGN);
 

@@ -5,7 +5,7 @@
  * are awake and whose prefetchable window is not known otherwise.
  *
  *   0000:00:01.0 -- 01:00.0 awake, 01:01.0 sleeps, 01:02.0 without power, 01:03.0 with a
- *                   window, and behind that 02:00.0
+ *                   window, and behind that 02:00.0, 01:04.0 a GPU
  */
 #include <unistd.h>
 
@@ -69,6 +69,18 @@ static const struct pci_device *find(const struct pci_list *list, const char *ad
 	return dev ? dev : &nobody;
 }
 
+static void test_resources(void)
+{
+	struct pci_range res[3];
+
+	is_int((intmax_t)pci_parse_resources("0x1 0x2 0xffffffffffffffff\n0x0 0x0 0x0\n", res, 3), 2, "two lines");
+	is_int((intmax_t)res[0].end, 2, "with the end");
+	is_int((intmax_t)res[0].flags, -1, "and with all bits");
+	is_int((intmax_t)pci_parse_resources("0x1 0x2 0x3\n0x1 0x2\n", res, 3), 1, "up to a line without flags");
+	is_int((intmax_t)pci_parse_resources("0x1 0x2 0x3\n0x1 0x 0x3\n", res, 3), 1, "or without digits");
+	is_int((intmax_t)pci_parse_resources("0x1 0x2 0x3\n1 2 3\n", res, 3), 1, "or that is not hexadecimal");
+}
+
 int main(void)
 {
 	struct fault fault = { 0 };
@@ -86,11 +98,15 @@ int main(void)
 	put_device(ROOT "/0000:01:03.0", "0x060400\n",
 		   "0x0000380000000000 0x000038000fffffff 0x0000000000102201\n", "active\n", "D0\n");
 	put_device(ROOT "/0000:01:03.0/0000:02:00.0", "0x060400\n", NULL, "active\n", "D0\n");
+	/* A service of the port, and what no PCI device is behind. */
+	put(ROOT "/0000:01:03.0/0000:01:03.0:pcie204", "uevent", "");
+	put_device(ROOT "/0000:01:04.0", "0x030200\n", NULL, "active\n", "D0\n");
+	put(ROOT "/0000:01:04.0/0000:03:00.0", "uevent", "");
 
 	if (tree_open(&tree, dir, &fault))
 		return 1;
 	pci_read_bus(&tree, "0000:01:01.0", &list);
-	is_int((intmax_t)list.n, 6, "the bus, the bridge above and what is behind");
+	is_int((intmax_t)list.n, 7, "the bus, the bridge above and what is behind bridges");
 	is_int((intmax_t)find(&list, "0000:01:00.0")->config_len, 64, "the header of a port that is awake");
 	is_int((intmax_t)find(&list, "0000:01:00.0")->window[1].flags, WIDE, "says what window it has");
 	is_int((intmax_t)find(&list, "0000:01:01.0")->config_len, 0, "nothing of one that sleeps");
@@ -109,6 +125,7 @@ int main(void)
 	is_int((intmax_t)find(&list, "0000:01:01.0")->config_len, 256, "who wants all gets all");
 	is_int((intmax_t)find(&list, "0000:01:01.0")->window[1].flags, 0, "and that there is no window");
 	pci_free(&list);
+	test_resources();
 	tree_close(&tree);
 	command = mem_printf("rm -r %s", dir);
 	if (system(command))
