@@ -63,6 +63,11 @@ const struct resource *service_find(const char *path, char *copy, struct ask *as
 	return NULL;
 }
 
+bool service_number(const char *part, uint64_t *number)
+{
+	return *part != '0' && text_number(part, UINT64_MAX, number);
+}
+
 /* 404 is the caller's to say. */
 static bool document_read(struct service *s, const struct resource *resource, const struct ask *ask,
 			  struct answer *answer)

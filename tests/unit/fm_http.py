@@ -282,6 +282,10 @@ def accounts(manager):
     session = Client(manager, token=token)
     Report.same(session.get("/redfish/v1/Systems")[0], 200, "its token is enough")
     Report.same(session.get(place)[1]["UserName"], "reader", "it sees itself")
+    where, _, number = place.rpartition("/")
+    for other in ("0" + number, "+" + number, "-" + number, "%20" + number, number + "%20", number + ".0", hex(int(number)), "0x" + number):
+        for method in ("GET", "DELETE"):
+            Report.same(session.ask(method, f"{where}/{other}")[0], 404, f"{method} of a session: {other} is another name")
     Report.same(session.get("/redfish/v1/AccountService/Accounts")[1]["Members@odata.count"], 1, "and its own account alone")
     Report.same(admin.get("/redfish/v1/AccountService/Accounts")[1]["Members@odata.count"], 3, "an administrator sees all")
     _, _, headers = Client(manager).ask("POST", SESSIONS, {"UserName": "admin", "Password": "correct horse"})
