@@ -208,7 +208,7 @@ static struct json_object *session_get(const struct service *s, const struct ask
 	size_t i, n = access_list(s->access, sessions);
 	uint64_t id;
 
-	if (!text_number(ask->argument[0], UINT64_MAX, &id))
+	if (!service_number(ask->argument[0], &id))
 		return NULL;
 	for (i = 0; i < n && !document; i++) {
 		if (sessions[i].id != id || !may_see(ask, sessions[i].account.name))
@@ -400,7 +400,7 @@ static struct json_object *task_get(const struct service *s, const struct ask *a
 	const struct task *task;
 	uint64_t id;
 
-	if (!text_number(ask->argument[0], UINT64_MAX, &id))
+	if (!service_number(ask->argument[0], &id))
 		return NULL;
 	task = manager_task(s->manager, id);
 	return task ? document_task(s, task) : NULL;

@@ -80,7 +80,7 @@ struct json_object *subscription_get(const struct service *s, const struct ask *
 	char *name;
 	uint64_t id;
 
-	if (!text_number(ask->argument[0], UINT64_MAX, &id))
+	if (!service_number(ask->argument[0], &id))
 		return NULL;
 	for (i = 0; i < n && !document; i++) {
 		if (list[i].id != id || !may_see(ask, &list[i]))
@@ -104,7 +104,7 @@ enum service_end subscription_delete(struct service *s, struct ask *ask, struct 
 	uint64_t id;
 
 	/* one's own or an administrator's: others are not even there, see its document */
-	if (text_number(ask->argument[0], UINT64_MAX, &id) && events_drop(s->events, id))
+	if (service_number(ask->argument[0], &id) && events_drop(s->events, id))
 		answer->status = 204;
 	else
 		answer_refuse(answer, 404, "ResourceMissingAtURI", NULL, ask->path,

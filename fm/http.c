@@ -19,6 +19,7 @@
 
 #include "base/text.h"
 #include "fm/body.h"
+#include "fm/form.h"
 #include "fm/http.h"
 #include "fm/journal.h"
 #include "fm/metadata.h"
@@ -31,7 +32,6 @@
 #define THREADS 4
 #define HEADERS_MAX 32768
 #define QUEUE_MAX 64
-#define PATH_MAX_LEN 512
 #define METADATA SERVICE_ROOT "/$metadata"
 #define SERVER_FLAGS                                                                               \
 	(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_USE_TLS |                           \
@@ -109,7 +109,7 @@ static struct request *request_new(struct http *http, struct MHD_Connection *con
 	r->http = http;
 	r->connection = connection;
 	r->method = mem_printf("%.20s", method);
-	r->path = mem_printf("%.*s", PATH_MAX_LEN + 1, path);
+	r->path = mem_printf("%.*s", FORM_PATH_MAX + 1, path);
 	len = strlen(r->path);
 	while (len > 1 && r->path[len - 1] == '/')
 		r->path[--len] = '\0';
@@ -160,7 +160,7 @@ static void add_headers(struct MHD_Response *response)
 
 static bool is_read(const struct request *r)
 {
-	return !strcmp(r->method, "GET") || !strcmp(r->method, "HEAD");
+	return form_reads(r->method);
 }
 
 /* What the client has already. The tag says nothing of resources that are expanded. */
@@ -476,33 +476,22 @@ static void request_query(struct request *r)
 			      "%.200s has no query parameters with $", r->path);
 }
 
-/* A browser sends a change for the page of another site, with the certificate of who looks at it? */
-static bool is_foreign(struct request *r)
-{
-	const char *origin = header(r, "Origin"), *host = header(r, "Host");
-
-	return origin && !is_read(r) &&
-	       (strncmp(origin, "https://", 8) || !host || strcmp(origin + 8, host));
-}
-
 /* What is wrong whoever asks; the status of the answer is 0 when nothing is. */
 static void request_check(struct request *r)
 {
-	const char *version = header(r, "OData-Version");
+	const struct form form = {
+		.method = r->method,
+		.path = r->path,
+		.version = header(r, "OData-Version"),
+		.origin = header(r, "Origin"),
+		.host = header(r, "Host"),
+		.type = header(r, "Content-Type"),
+		.has_body = r->length,
+		.too_big = r->too_big,
+	};
 
-	if (r->too_big)
-		answer_refuse(&r->answer, 413, "PayloadTooLarge", NULL, NULL,
-			      "a body has at most %d bytes", BODY_MAX);
-	else if (strlen(r->path) > PATH_MAX_LEN)
-		answer_refuse(&r->answer, 414, "StringValueTooLong", NULL, NULL,
-			      "a path has at most %d characters", PATH_MAX_LEN);
-	else if (version && strcmp(version, "4.0"))
-		answer_refuse(&r->answer, 412, "HeaderInvalid", NULL, "OData-Version",
-			      "the service speaks OData-Version 4.0");
-	else if (is_foreign(r))
-		answer_refuse(&r->answer, 403, "InsufficientPrivilege", NULL, NULL,
-			      "a page of another site asks for a change");
-	else
+	form_check(&form, &r->answer);
+	if (!r->answer.status)
 		request_query(r);
 }
 

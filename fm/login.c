@@ -42,7 +42,7 @@ enum service_end session_delete(struct service *s, struct ask *ask, struct answe
 	uint64_t id;
 
 	/* one's own or an administrator's: others are not even there, see its document */
-	if (text_number(ask->argument[0], UINT64_MAX, &id) && access_end(s->access, id))
+	if (service_number(ask->argument[0], &id) && access_end(s->access, id))
 		answer->status = 204;
 	else
 		answer_refuse(answer, 404, "ResourceMissingAtURI", NULL, ask->path,

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "fm/expand.h"
+#include "fm/form.h"
 #include "fm/journal.h"
 #include "fm/service.h"
 
@@ -60,6 +61,11 @@ const struct resource *service_find(const char *path, char *copy, struct ask *as
 		if (path_matches(resources[i].pattern, parts, n, ask))
 			return &resources[i];
 	return NULL;
+}
+
+bool service_number(const char *part, uint64_t *number)
+{
+	return *part != '0' && text_number(part, UINT64_MAX, number);
 }
 
 /* 404 is the caller's to say. */
@@ -113,14 +119,19 @@ static void refuse_missing(const struct ask *ask, struct answer *answer)
 		      "there is no resource at %.200s", ask->path);
 }
 
+static void add_allow(const struct resource *resource, struct answer *answer)
+{
+	answer->allow = mem_printf("%s%s%s", resource->get ? "GET, HEAD" : "",
+				   resource->get && resource->method ? ", " : "",
+				   resource->method ? resource->method : "");
+}
+
 static void refuse_method(const struct resource *resource, const struct ask *ask,
 			  struct answer *answer)
 {
 	answer_refuse(answer, 405, "OperationNotAllowed", NULL, NULL, "%.20s is not for %.200s",
 		      ask->method, ask->path);
-	answer->allow = mem_printf("%s%s%s", resource->get ? "GET, HEAD" : "",
-				   resource->get && resource->method ? ", " : "",
-				   resource->method ? resource->method : "");
+	add_allow(resource, answer);
 }
 
 static void say_change(const struct ask *ask, const struct answer *answer)
@@ -144,13 +155,15 @@ enum service_end service_answer(struct service *s, const struct resource *resour
 {
 	enum service_end end = SERVICE_DONE;
 
-	if (!strcmp(ask->method, "GET") || !strcmp(ask->method, "HEAD")) {
+	if (form_reads(ask->method)) {
 		if (!resource->get) {
 			refuse_method(resource, ask, answer);
 			return SERVICE_DONE;
 		}
 		if (!document_read(s, resource, ask, answer))
 			refuse_missing(ask, answer);
+		else if (answer->status == 200)
+			add_allow(resource, answer);
 		return SERVICE_DONE;
 	}
 	if (!resource->method || strcmp(ask->method, resource->method)) {

@@ -94,6 +94,9 @@ struct resource {
 /* Of a path, NULL where nothing is; @ask->argument points into @parts, as long as the path. */
 const struct resource *service_find(const char *path, char *parts, struct ask *ask);
 
+/* A part of a path as the number of a resource; what is written otherwise than in links names none. */
+bool service_number(const char *part, uint64_t *number);
+
 /* Answers. SERVICE_WAIT: the waiter is told when there is more to say. */
 enum service_end service_answer(struct service *service, const struct resource *resource,
 				struct ask *ask, struct answer *answer);

@@ -105,24 +105,29 @@ bool gres_holds(const char *text, const struct gres_gpus *kinds, size_t n)
 	return true;
 }
 
-bool gres_licensed(const char *licences, const char *kind)
+uint32_t gres_licences(const char *licences, const char *kind)
 {
 	const char *s = licences ? licences : "";
 	const size_t prefix = strlen(GRES_LICENCE);
+	uint32_t count = 0;
 	size_t len;
 
 	for (; *s; s += len + (s[len] != '\0')) {
 		size_t name = strcspn(s, ":,");
 
 		len = strcspn(s, ",");
-		if (name <= prefix || strncmp(s, GRES_LICENCE, prefix) ||
-		    (s[name] == ':' && !strtoul(s + name + 1, NULL, 10)))
+		if (name <= prefix || strncmp(s, GRES_LICENCE, prefix))
 			continue;
 		if (!*kind ||
 		    (name - prefix == strlen(kind) && !strncmp(s + prefix, kind, name - prefix)))
-			return true;
+			count += s[name] == ':' ? (uint32_t)strtoul(s + name + 1, NULL, 10) : 1;
 	}
-	return false;
+	return count;
+}
+
+uint32_t gres_covered(uint32_t slots, uint32_t licences, uint32_t nodes)
+{
+	return nodes == 1 && licences < slots ? licences : slots;
 }
 
 void gres_tenant(const char *account, uint32_t uid, char tenant[GRES_KIND_MAX])

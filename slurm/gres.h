@@ -33,10 +33,16 @@ bool gres_holds(const char *text, const struct gres_gpus *kinds, size_t n);
 #define GRES_LICENCE "gf_"
 
 /*
- * Are there licences of a kind, "" for any, in "matlab:2,gf_h100:4"? The GPUs of a kind that has none are not of the
+ * How many licences of a kind, "" for any, are in "matlab:2,gf_h100:4"? The GPUs of a kind that has none are not of the
  * pool.
  */
-bool gres_licensed(const char *licences, const char *kind);
+uint32_t gres_licences(const char *licences, const char *kind);
+
+/*
+ * How many GPUs a job has here that has so many slots of a kind and licences for it. One that gave GPUs back and is queued
+ * again has all of its slots, and its licences as they were; on several nodes it is not known which has lost GPUs.
+ */
+uint32_t gres_covered(uint32_t slots, uint32_t licences, uint32_t nodes);
 
 /* An account as a tenant: itself where tenants may be called so, "uid-1000" else. */
 void gres_tenant(const char *account, uint32_t uid, char tenant[GRES_KIND_MAX]);

@@ -133,9 +133,11 @@ static int job_check_licences(struct job *job, uint64_t until, struct fault *f)
 	int err = 0;
 
 	for (i = 0; i < job->n_kinds && !err; i++) {
-		const struct gres_gpus *gpus = &job->kinds[i];
+		struct gres_gpus *gpus = &job->kinds[i];
+		uint32_t licences = gres_licences(job->licences, gpus->kind);
 
-		if (gres_licensed(job->licences, gpus->kind)) {
+		if (licences) {
+			gpus->count = gres_covered(gpus->count, licences, job->nodes);
 			job->kinds[kept++] = *gpus;
 			continue;
 		}
@@ -144,7 +146,7 @@ static int job_check_licences(struct job *job, uint64_t until, struct fault *f)
 		if (!pool)
 			err = fault_set(f, EIO, "cannot ask for licences: %s",
 					slurm_strerror(errno));
-		else if (gres_licensed(pool, gpus->kind))
+		else if (gres_licences(pool, gpus->kind))
 			err = fault_set(f, EPERM,
 					"the job has %u slots of the pool and no licence " GRES_LICENCE
 					"%s: whole nodes (--exclusive)?",

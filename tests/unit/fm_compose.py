@@ -200,6 +200,7 @@ def all_or_none(rack):
     Report.same(rack.a.set("hosta", [])[0], 503, "nobody else changes its zone meanwhile")
     task = rack.a.get("/redfish/v1/TaskService/Tasks")[1]["Members"][-1]["@odata.id"]
     Report.same(rack.a.get(task)[1]["Name"], "Zones of 2 hosts", "it is one task")
+    Report.same(rack.a.get(task.replace("Tasks/", "Tasks/0"))[0], 404, "no other number names it")
     waiting.join()
     status, document, _ = answers[0]
     Report.ok(status == 409 and "gpu2 is out of order" in message(document) and "put back" not in message(document), "the other refuses: none is done",

@@ -149,7 +149,11 @@ def access(rack):
     document = session.get(paths[0])[1]
     Report.same((document["SubscriptionType"], document["Protocol"]), ("SSE", "Redfish"), "as a subscription")
     Report.same((rack.b.get(paths[0])[0], rack.b.ask("DELETE", paths[0])[0]), (404, 404), "of others there is nothing to see or to end")
-    Report.same(rack.admin.ask("DELETE", rack.b.get(SERVICE + "/Subscriptions")[1]["Members"][0]["@odata.id"])[0], 204, "an administrator ends it")
+    where, _, number = rack.b.get(SERVICE + "/Subscriptions")[1]["Members"][0]["@odata.id"].rpartition("/")
+    for other in ("0" + number, hex(int(number))):
+        for method in ("GET", "DELETE"):
+            Report.same(rack.admin.ask(method, f"{where}/{other}")[0], 404, f"{method}: {other} names no listener")
+    Report.same(rack.admin.ask("DELETE", f"{where}/{number}")[0], 204, "an administrator ends it")
     wait_for(lambda: mine.over, "the connection has ended")
     Report.ok(not listener.over, "and no other")
     session.ask("DELETE", headers["Location"])

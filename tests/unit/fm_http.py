@@ -139,6 +139,13 @@ def documents(manager):
     status, document, headers = host.ask("GET", ZONE + "/Actions/Zone.AddEndpoint")
     Report.ok(status == 405 and headers["Allow"] == "POST", "an action is for POST alone", status, headers.get("Allow"))
     Report.same(host.ask("PUT", "/redfish/v1/Systems", "{}")[0], 405, "PUT is for nothing")
+    for method in ("TRACE", "OPTIONS", "FOO", "get", "M" * 300):
+        for path in (ZONE, "/redfish/v1", "/redfish/v1/x"):
+            status, document, _ = host.ask(method, path)
+            Report.ok(status == 501 and method[:20] in message(document), f"{method[:10]} {path}: no resource has it", status, document)
+    for path, methods in (("/redfish/v1", "GET, HEAD"), (ZONE, "GET, HEAD, PATCH"), (SESSIONS, "GET, HEAD, POST")):
+        for method in ("GET", "HEAD"):
+            Report.same(host.ask(method, path)[2]["Allow"], methods, f"{method} {path} says what is allowed")
     Report.same(host.get(ZONE, OData_Version="3.0")[0], 412, "another OData")
     Report.same(host.get(ZONE + "?$filter=a")[0], 501, "query parameters with $ that nobody knows")
     Report.same(host.get(ZONE + "?x=1")[0], 200, "others are left alone")
@@ -196,6 +203,13 @@ def bodies(manager):
         except OSError:
             pass
     Report.ok(b" 413 " in said, "in chunks, too", said)
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "application/jsonx", "application", "json", "text/json; application/json", ""):
+        status, document, _ = host.ask("PATCH", ZONE, "{}", If_Match=etag, Content_Type=kind)
+        Report.ok(status == 415 and "application/json" in message(document), f"a body of the kind {kind}", status, document)
+        Report.same(Client(manager, pem=manager.pem("hosta")[1]).ask("POST", SESSIONS, "{}", Content_Type=kind)[0], 415, f"a login of the kind {kind}")
+    for kind in ("application/json;charset=utf-8", "Application/JSON ; charset=UTF-8", "application/json"):
+        Report.same(patch("{}", Content_Type=kind), (400, "PropertyMissing"), f"{kind} is read")
+    Report.same(host.ask("GET", ZONE, "x", Content_Type="text/plain")[0], 200, "the body of a GET is left alone, whatever it is")
     status, document, _ = host.ask("PATCH", ZONE, {"Links": {"Endpoints": [own]}})
     Report.ok(status == 428 and "If-Match" in message(document), "without If-Match", status, document)
     Report.same(patch({"Links": {"Endpoints": [own]}}, If_Match='"stale"'), (412, "PreconditionFailed"), "with a stale one")
@@ -268,6 +282,10 @@ def accounts(manager):
     session = Client(manager, token=token)
     Report.same(session.get("/redfish/v1/Systems")[0], 200, "its token is enough")
     Report.same(session.get(place)[1]["UserName"], "reader", "it sees itself")
+    where, _, number = place.rpartition("/")
+    for other in ("0" + number, "+" + number, "-" + number, "%20" + number, number + "%20", number + ".0", hex(int(number)), "0x" + number):
+        for method in ("GET", "DELETE"):
+            Report.same(session.ask(method, f"{where}/{other}")[0], 404, f"{method} of a session: {other} is another name")
     Report.same(session.get("/redfish/v1/AccountService/Accounts")[1]["Members@odata.count"], 1, "and its own account alone")
     Report.same(admin.get("/redfish/v1/AccountService/Accounts")[1]["Members@odata.count"], 3, "an administrator sees all")
     _, _, headers = Client(manager).ask("POST", SESSIONS, {"UserName": "admin", "Password": "correct horse"})

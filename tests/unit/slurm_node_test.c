@@ -67,16 +67,19 @@ static void test_holds(void)
 	ok(!gres_holds("(null)", two, 2), "one without");
 }
 
-static void test_licensed(void)
+static void test_licences(void)
 {
-	ok(gres_licensed("matlab:2,gf_h100:4,gf_l40s", "h100"), "licences of a kind");
-	ok(gres_licensed("matlab:2,gf_h100:4,gf_l40s", "l40s"), "also one without a number");
-	ok(gres_licensed("matlab:2,gf_h100:4", ""), "of any kind");
-	ok(!gres_licensed("matlab:2,gf_h100:0", "h100"), "none of a kind");
-	ok(!gres_licensed("gf_h100-nvl:1", "h100") && !gres_licensed("gf_h100:1", "h100-nvl"),
+	ok(gres_licences("matlab:2,gf_h100:4,gf_l40s", "h100") == 4, "licences of a kind");
+	ok(gres_licences("matlab:2,gf_h100:4,gf_l40s", "l40s") == 1, "also one without a number");
+	ok(gres_licences("matlab:2,gf_h100:4,gf_l40s", "") == 5, "of any kind");
+	ok(!gres_licences("matlab:2,gf_h100:0", "h100"), "none of a kind");
+	ok(!gres_licences("gf_h100-nvl:1", "h100") && !gres_licences("gf_h100:1", "h100-nvl"),
 	   "kinds that begin alike are others");
-	ok(!gres_licensed("matlab:2,h100:1", "h100") && !gres_licensed("matlab:2", ""), "licences of something else");
-	ok(!gres_licensed("", "") && !gres_licensed(NULL, "h100"), "nothing");
+	ok(!gres_licences("matlab:2,h100:1", "h100") && !gres_licences("matlab:2", ""), "licences of something else");
+	ok(!gres_licences("", "") && !gres_licences(NULL, "h100"), "nothing");
+	ok(gres_covered(4, 2, 1) == 2, "slots without a licence have no GPU");
+	ok(gres_covered(4, 4, 1) == 4 && gres_covered(4, 6, 1) == 4, "others have one each");
+	ok(gres_covered(2, 4, 2) == 2 && gres_covered(4, 3, 2) == 4, "on several nodes all slots have one");
 }
 
 static void test_names(void)
@@ -144,7 +147,7 @@ int main(void)
 {
 	test_gres();
 	test_holds();
-	test_licensed();
+	test_licences();
 	test_names();
 	test_options();
 	test_step();
