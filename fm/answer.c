@@ -116,3 +116,20 @@ bool answer_tag_matches(const char *list, const char *etag)
 	}
 	return false;
 }
+
+bool answer_schema(struct json_object *body, char *link, size_t size)
+{
+	struct json_object *type;
+	const char *name, *dot;
+
+	if (!json_object_object_get_ex(body, "@odata.type", &type))
+		return false;
+	/* #Zone.v1_6_1.Zone */
+	name = json_object_get_string(type) + 1;
+	dot = strrchr(name, '.');
+	if (!dot)
+		return false;
+	snprintf(link, size, "<http://redfish.dmtf.org/schemas/v1/%.*s.json>; rel=describedby",
+		 (int)(dot - name), name);
+	return true;
+}

@@ -57,4 +57,7 @@ size_t answer_tag(struct json_object *document, char etag[ANSWER_ETAG]);
 /* Does a list such as If-Match: "a", W/"b", * have this tag? */
 bool answer_tag_matches(const char *list, const char *etag);
 
+/* The header Link of a resource: where its schema is published. False for a document without one. */
+bool answer_schema(struct json_object *body, char *link, size_t size);
+
 #endif /* FM_ANSWER_H */

@@ -189,11 +189,13 @@ static enum MHD_Result reply(struct request *r)
 	size_t length = same ? 0 : strlen(text);
 	struct MHD_Response *response =
 		MHD_create_response_from_buffer(length, (void *)text, MHD_RESPMEM_MUST_COPY);
-	char number[16];
+	char number[16], link[160];
 	enum MHD_Result ret;
 
 	if (!response)
 		return MHD_NO;
+	if (is_read(r) && a->status == 200 && answer_schema(a->body, link, sizeof(link)))
+		add_header(response, "Link", link);
 	/* The text is the response's now: a reader who takes his time holds that alone. */
 	json_object_put(r->answer.body);
 	r->answer.body = NULL;
@@ -225,10 +227,10 @@ static enum MHD_Result reply(struct request *r)
 	return ret;
 }
 
-/* The document with its tag in it. */
+/* The document with its tag in it; that of the versions has these alone. */
 static enum MHD_Result reply_document(struct request *r)
 {
-	if (*r->answer.etag && r->answer.body)
+	if (*r->answer.etag && json_object_object_get_ex(r->answer.body, "@odata.id", NULL))
 		document_text(r->answer.body, "@odata.etag", r->answer.etag);
 	return reply(r);
 }

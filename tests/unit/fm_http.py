@@ -9,6 +9,7 @@ who mean no good can do. One host, whose machine is a QEMU without a guest.
 import concurrent.futures
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -146,6 +147,10 @@ def documents(manager):
     for path, methods in (("/redfish/v1", "GET, HEAD"), (ZONE, "GET, HEAD, PATCH"), (SESSIONS, "GET, HEAD, POST")):
         for method in ("GET", "HEAD"):
             Report.same(host.ask(method, path)[2]["Allow"], methods, f"{method} {path} says what is allowed")
+            link = host.ask(method, path)[2].get("Link", "")
+            Report.ok(re.fullmatch(r"<http://redfish.dmtf.org/schemas/v1/\w+(\.v\d+_\d+_\d+)?\.json>; rel=describedby", link),
+                      f"{method} {path} says where its schema is", link)
+    Report.same(host.get("/redfish")[1], {"v1": "/redfish/v1/"}, "/redfish has the versions alone")
     Report.same(host.get(ZONE, OData_Version="3.0")[0], 412, "another OData")
     Report.same(host.get(ZONE + "?$filter=a")[0], 501, "query parameters with $ that nobody knows")
     Report.same(host.get(ZONE + "?x=1")[0], 200, "others are left alone")
