@@ -8,6 +8,7 @@
  * of the node, its slots, stay as they are. Then the fences of its steps, and the job is told.
  */
 #include <glob.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -196,12 +197,17 @@ static int gpus_set(struct ctl_ctx *ctx, struct session *session, const struct o
 	return ret ? ret : err;
 }
 
+/* Every task of the job is told, those on other hosts as well. */
 static void job_told(struct ctl_ctx *ctx, const struct slurm_resize *run)
 {
-	char *message = mem_printf("gpufabric: %u GPUs instead of %u on %s", run->number, run->had,
-				   "this host: gpuctl env");
-	const char *words[5] = { "scontrol", "notify", run->job, message };
+	char host[HOST_NAME_MAX + 1] = "";
+	char *message;
+	const char *words[5] = { "scontrol", "notify", run->job };
 
+	gethostname(host, HOST_NAME_MAX);
+	message = mem_printf("gpufabric: %u GPUs instead of %u on %s: gpuctl env", run->number,
+			     run->had, host);
+	words[3] = message;
 	free(slurm_ask(ctx, words));
 	free(message);
 }

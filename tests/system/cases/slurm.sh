@@ -71,7 +71,7 @@ is "$(members "slurm-$third")" 4 "to 4 GPUs"
 is "$(licences "$third")" gf_h100:4 "and 4 licences"
 new=$(composition "slurm-$third" '.slots[]' | grep -vxF "$(variable "$third" GPUFABRIC_SLOTS | tr ' ' '\n')" | head -n 1)
 is "$(opens "$third" "$new")" opened "a process that ran before opens a new one"
-like "$(cat "$jobs/output.$third")" "4 GPUs instead of 2" "and was told"
+like "$(cat "$jobs/output.$third")" "4 GPUs instead of 2 on $(hostname):" "and was told"
 check "a run that could not reach Slurm leaves a licence" scontrol update jobid="$third" licenses=gf_h100:5
 check "the next one" gpuctl slurm resize "$third" 4
 is "$(members "slurm-$third") $(licences "$third")" "4 gf_h100:4" "gives it back"
