@@ -245,7 +245,7 @@ static int compare_names(const void *left, const void *right)
  */
 static char **names_in(int fd, tree_keep_fn keep, size_t *n)
 {
-	_Alignas(struct dirent64) char buf[NAMES_BYTES];
+	_Alignas(8) char buf[NAMES_BYTES]; /* of struct dirent64 */
 	char **names = NULL;
 	ssize_t len, at;
 
