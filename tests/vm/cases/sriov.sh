@@ -130,18 +130,22 @@ in_mode()
 	check "$mode: its driver takes them away" knob 0 driver "vfs 0"
 
 	# --- nobody is told of them ---------------------------------------------------------------
-	g events end >/tmp/events &
+	rm -f /tmp/listen
+	mkfifo /tmp/listen
+	g events end </tmp/listen >/tmp/events &
 	pid=$!
-	wait_for 10 grep -q ' start$' /tmp/events
+	exec 8>/tmp/listen
+	check "$mode: somebody listens" wait_for 10 grep -q ' start$' /tmp/events
 	check "$mode: sriov_numvfs makes them" by_sysfs 2 $vfs
 	is "$(there 2)" $vfs "$mode: they are there"
 	is "$(listed 2)" 1 "$mode: the slot has one function"
 	check "$mode: and takes them away" by_sysfs 2 0
 	check "$mode: the driver makes and takes them" storm 2
 	check "$mode: something that is told" g drain "$(name 3)"
-	wait_for 10 is_told 3
-	is "$(told 2)" 0 "$mode: what happened before was not"
-	kill "$pid"
+	check "$mode: is heard" wait_for 10 is_told 3
+	is "$(told 2)" 0 "$mode: what happened before was not told"
+	exec 8>&-
+	check "$mode: nobody listens any more" wait "$pid"
 
 	# --- as often as they like -----------------------------------------------------------------
 	rm -f /tmp/enough
