@@ -2,9 +2,8 @@
 /*
  * DOC: the form of a request
  *
- * Redfish knows six methods; what is not one of them is not implemented, and one of them is
- * allowed or not by the resource, which says so later. A client that does not say what its body is
- * has sent JSON.
+ * Redfish has six methods, and any other one gets 501; which of the six a resource allows, the
+ * resource says later. A client that does not say what its body is has sent JSON.
  */
 #include <string.h>
 

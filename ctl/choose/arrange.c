@@ -80,6 +80,7 @@ static size_t arrange_collect(const struct choose_slot *slots, size_t n,
 
 	for (i = 0; i < n; i++) {
 		struct offer offer = { .slot = &slots[i] };
+		struct size_request on;
 
 		if (!memory_of(&slots[i]) || left_out(request->choose, &slots[i]) ||
 		    (want && want->word && !choose_matches(&slots[i], want->word)))
@@ -88,11 +89,11 @@ static size_t arrange_collect(const struct choose_slot *slots, size_t n,
 			j++;
 		if (j < n_offers)
 			continue;
+		on = size_request_for(request->size, slots[i].gpu);
 		if (want)
-			size_choose_exact(request->size, memory_of(&slots[i]),
-					  (unsigned int)want->count, &offer.choice);
+			size_choose_exact(&on, on.device, (unsigned int)want->count, &offer.choice);
 		else
-			size_choose(request->size, memory_of(&slots[i]), &offer.choice);
+			size_choose(&on, on.device, &offer.choice);
 		if (!offer.choice.fit.gpus)
 			continue;
 		offers[n_offers++] = offer;
@@ -250,6 +251,7 @@ static int check_named(const struct choose_slot *slots, const struct size_reques
 	size_t gpus = choose_gpus(slots, result->picked, result->n), i;
 	struct offer offer = { 0 };
 	struct text text = { 0 };
+	struct size_request on;
 
 	for (i = 0; i < result->n; i++) {
 		const struct choose_slot *slot = &slots[result->picked[i]];
@@ -261,7 +263,8 @@ static int check_named(const struct choose_slot *slots, const struct size_reques
 		if (!offer.slot || memory_of(slot) < memory_of(offer.slot))
 			offer.slot = slot;
 	}
-	size_choose_exact(size, memory_of(offer.slot), (unsigned int)gpus, &offer.choice);
+	on = size_request_for(size, offer.slot->gpu);
+	size_choose_exact(&on, on.device, (unsigned int)gpus, &offer.choice);
 	if (!offer.choice.fit.gpus) {
 		const struct choose_want want = { .count = gpus };
 

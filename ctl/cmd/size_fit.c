@@ -98,12 +98,11 @@ static void put_bytes(struct out_table *t, const char *column, uint64_t bytes)
 static bool most_print(struct out_table *t, const struct size_request *req,
 		       const struct cat_gpu *gpu, unsigned int gpus, enum size_most_of what)
 {
+	const struct size_request on = size_request_for(req, gpu);
 	struct size_choice at;
-	enum gpu_trust trust;
-	uint64_t memory = cat_gpu_memory_mib(gpu, &trust) * MIB, most;
 	const struct size_layout *layout = &at.fit.layout;
+	uint64_t most = size_most(&on, on.device, gpus, what, &at);
 
-	most = size_most(req, memory, gpus, what, &at);
 	out_row(t);
 	out_str(t, "gpu", gpu->id);
 	out_str(t, "gpu_name", gpu->name);
