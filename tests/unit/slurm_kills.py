@@ -67,8 +67,8 @@ def goes_on(step):
     write(pool("go"), "")
 
 
-def one(cluster, storm, other, step, daemon, way):
-    what = f"{step}: {daemon} {way}"
+def one(cluster, storm, other, step, daemon, way, beside=""):
+    what = f"{step}: {daemon} {way}{beside}"
     job = brought_to(cluster, step)
     if daemon == "slurmctld":
         saved(cluster, other)
@@ -147,6 +147,9 @@ def main(steps):
                     for way in WAYS:
                         one(cluster, storm, other, step, daemon, way)
             if "compose" in steps:
+                write(pool("busy"), "")
+                one(cluster, storm, other, "compose", "n1", "is killed", ", something looks at GPUs that have just come")
+                os.unlink(pool("busy"))
                 cancelled(cluster)
                 shrunk(cluster, storm)
     return Report.end()
