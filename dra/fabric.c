@@ -367,19 +367,18 @@ static bool one_pool(const struct claim *claim, struct reason *reason)
 	return true;
 }
 
+/* @inventory has been read with what needs_managers() says. */
 static bool compose_anew(const struct fabric *fabric, struct claim *claim, const char *name,
-			 struct reason *reason)
+			 struct inventory *inventory, struct reason *reason)
 {
 	struct words words = { .n = 0 }, brought = { .n = 0 };
 	struct reason other = { "" };
-	struct inventory inventory;
 	char state[32];
-	bool good = fabric_inventory(fabric, needs_managers(fabric, claim), &inventory, reason) &&
-		    one_pool(claim, reason);
+	bool good = one_pool(claim, reason);
 
 	if (good) {
-		good = bring(fabric, claim, &inventory, &brought, reason) &&
-		       ask(fabric, claim, &inventory, name, &words, reason) &&
+		good = bring(fabric, claim, inventory, &brought, reason) &&
+		       ask(fabric, claim, inventory, name, &words, reason) &&
 		       !gpuctl_run(&fabric->gpuctl, words.word, NULL, reason);
 		/* A gpuctl that outlived us may have been faster. */
 		if (!good && state_of(fabric, name, state, &other) && *state)
@@ -389,25 +388,33 @@ static bool compose_anew(const struct fabric *fabric, struct claim *claim, const
 	}
 	words_free(&words);
 	words_free(&brought);
-	inventory_free(&inventory);
 	return good;
 }
 
-bool fabric_compose(const struct fabric *fabric, struct claim *claim, struct reason *reason)
+bool fabric_compose(const struct fabric *fabric, struct claim *claim, struct inventory *inventory,
+		    struct reason *reason)
 {
-	char name[CLAIM_NAME_MAX], state[32];
+	const struct inv_composition *there;
+	char name[CLAIM_NAME_MAX];
 	bool good;
 
+	memset(inventory, 0, sizeof(*inventory));
 	if (!claim_composition(claim->uid, name))
 		return refuse(reason, "its uid is none");
-	if (!state_of(fabric, name, state, reason))
+	if (!fabric_inventory(fabric, needs_managers(fabric, claim), inventory, reason))
 		return false;
-	if (!*state)
-		good = compose_anew(fabric, claim, name, reason);
-	else
-		good = !strcmp(state, "active") || await(fabric, name, reason);
+	there = inventory_composition(inventory, name);
+	if (!there || strcmp(there->state, "active")) {
+		good = there ? await(fabric, name, reason) :
+			       compose_anew(fabric, claim, name, inventory, reason);
+		inventory_free(inventory);
+		good = good &&
+		       fabric_inventory(fabric, needs_managers(fabric, claim), inventory, reason);
+		if (!good)
+			return false;
+	}
 	/* A container would start without GPUs that have no device nodes. */
-	return good && describe(fabric, "--require", name, reason);
+	return describe(fabric, "--require", name, reason);
 }
 
 /* Slots of the composition that a fabric manager has bound; the caller frees. */
@@ -456,16 +463,16 @@ bool fabric_release(const struct fabric *fabric, const char *uid, struct reason 
 	return good;
 }
 
-bool fabric_members(const struct fabric *fabric, const struct claim *claim, const char *name,
-		    char **cdi, struct reason *reason)
+bool fabric_members(const struct fabric *fabric, const struct claim *claim,
+		    const struct inventory *inventory, char **cdi, struct reason *reason)
 {
-	struct inventory inventory;
-	bool good = fabric_inventory(fabric, needs_managers(fabric, claim), &inventory, reason);
+	char name[CLAIM_NAME_MAX];
+	bool good = claim_composition(claim->uid, name);
 	size_t i;
 
 	for (i = 0; good && i < claim->n; i++) {
 		const struct inv_slot *slot =
-			slot_of(fabric, &inventory, &claim->devices[i], reason);
+			slot_of(fabric, inventory, &claim->devices[i], reason);
 
 		good = slot;
 		if (good && (!slot->composition || strcmp(slot->composition, name)))
@@ -478,6 +485,5 @@ bool fabric_members(const struct fabric *fabric, const struct claim *claim, cons
 		free(cdi[i]);
 		cdi[i] = NULL;
 	}
-	inventory_free(&inventory);
 	return good;
 }

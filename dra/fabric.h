@@ -27,18 +27,20 @@ bool fabric_inventory(const struct fabric *fabric, bool managers, struct invento
 /*
  * Have the composition of a claim, also if it is there already or on its way, and describe it to
  * container runtimes. Blocks. False with the reason; what was composed by then stays, and is found
- * by the next attempt. What is composed now fills in the slots of the claim's devices.
+ * by the next attempt. What is composed now fills in the slots of the claim's devices. @inventory is
+ * read, also where that fails; the caller frees it with inventory_free().
  */
-bool fabric_compose(const struct fabric *fabric, struct claim *claim, struct reason *reason);
+bool fabric_compose(const struct fabric *fabric, struct claim *claim, struct inventory *inventory,
+		    struct reason *reason);
 
 /* End it and take it from container runtimes; that there is none is a success. Blocks. */
 bool fabric_release(const struct fabric *fabric, const char *uid, struct reason *reason);
 
 /*
- * Of a composition that is whole, the id for container runtimes of each device of the claim; the
- * caller frees them.
+ * Of a claim whose composition is whole in @inventory, the id for container runtimes of each device;
+ * the caller frees them.
  */
-bool fabric_members(const struct fabric *fabric, const struct claim *claim, const char *name,
-		    char **cdi, struct reason *reason);
+bool fabric_members(const struct fabric *fabric, const struct claim *claim,
+		    const struct inventory *inventory, char **cdi, struct reason *reason);
 
 #endif /* DRA_FABRIC_H */

@@ -197,14 +197,15 @@ static char *request_name(const char *request)
  * container may have a request of its own, and so each GPU is a container device. Whichever it is, the
  * composition has what was allocated: the claim can have been allocated anew since it was composed.
  */
-static bool job_devices(struct job *job, const struct claim *claim, struct work_result *result)
+static bool job_devices(struct job *job, const struct claim *claim,
+			const struct inventory *inventory, struct work_result *result)
 {
 	char *cdi[CLAIM_DEVICES_MAX] = { NULL };
 	char name[CLAIM_NAME_MAX];
 	size_t i;
 
 	claim_composition(job->uid, name);
-	if (!fabric_members(&job->work->fabric, claim, name, cdi, &result->reason))
+	if (!fabric_members(&job->work->fabric, claim, inventory, cdi, &result->reason))
 		return false;
 	for (i = 0; one_request(claim) && i < claim->n; i++) {
 		free(cdi[i]);
@@ -221,9 +222,10 @@ static bool job_devices(struct job *job, const struct claim *claim, struct work_
 
 static bool job_prepare(struct job *job, struct work_result *result)
 {
+	struct inventory inventory = { NULL };
 	struct claim claim;
 	bool good = claim_get(job, &claim, &result->reason) &&
-		    fabric_compose(&job->work->fabric, &claim, &result->reason);
+		    fabric_compose(&job->work->fabric, &claim, &inventory, &result->reason);
 
 	if (good && claim_is_gone(job)) {
 		good = false;
@@ -232,7 +234,8 @@ static bool job_prepare(struct job *job, struct work_result *result)
 			       "claim %s/%s was deleted while its GPUs were attached: they were given back",
 			       job->namespace, job->name);
 	}
-	good = good && job_devices(job, &claim, result);
+	good = good && job_devices(job, &claim, &inventory, result);
+	inventory_free(&inventory);
 	claim_free(&claim);
 	return good;
 }

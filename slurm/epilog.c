@@ -18,8 +18,6 @@
 /* A Prolog may be composing still. */
 #define LOCK_MS 180000
 #define RELEASE_MS 120000
-/* Processes of the job are dead, but the last one may be leaving. */
-#define WAIT "30s"
 
 static int epilog_fault(uint32_t id, const char *node, const char *why)
 {
@@ -33,9 +31,7 @@ static int epilog_fault(uint32_t id, const char *node, const char *why)
 
 static int epilog_run(uint32_t id, const char *node)
 {
-	char *name = node_composition(id), *said;
-	const char *argv[5] = { "release", name, "--wait", WAIT, NULL };
-	struct gpuctl_call call = { .argv = argv, .timeout_ms = RELEASE_MS };
+	char *why = NULL;
 	bool new;
 	int lock, ret = 0;
 
@@ -47,17 +43,12 @@ static int epilog_run(uint32_t id, const char *node)
 		syslog(LOG_NOTICE, "job %u runs here again: it keeps its GPUs", id);
 		goto out;
 	}
-	gpuctl_run(&call);
-	said = gpuctl_said(&call);
-	/* A job whose GPUs never came has no composition. */
-	if ((call.exit == GPUCTL_DONE || call.exit == GPUCTL_USAGE) && lock >= 0)
+	if (!gpuctl_release(id, RELEASE_MS, &why))
+		ret = epilog_fault(id, node, why);
+	else if (lock >= 0)
 		node_job_note(lock, NODE_JOB_ENDED, node, 0);
-	else if (call.exit != GPUCTL_DONE && call.exit != GPUCTL_USAGE)
-		ret = epilog_fault(id, node, said);
-	gpuctl_free(&call);
-	free(said);
+	free(why);
 out:
-	free(name);
 	if (lock >= 0)
 		close(lock);
 	return ret;

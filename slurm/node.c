@@ -28,6 +28,7 @@
 #define LOCK_STEP_MS 50
 /* From SIGTERM on gpuctl undoes what it has begun. */
 #define GRACE_MS 20000
+#define RELEASE_WAIT "30s"
 
 static char *const service_env[] = {
 	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -209,4 +210,19 @@ void gpuctl_free(struct gpuctl_call *call)
 {
 	free(call->output);
 	call->output = NULL;
+}
+
+bool gpuctl_release(uint32_t id, uint64_t timeout_ms, char **why)
+{
+	char *name = node_composition(id);
+	const char *const argv[] = { "release", name, "--wait", RELEASE_WAIT, NULL };
+	struct gpuctl_call call = { .argv = argv, .timeout_ms = timeout_ms };
+	bool good;
+
+	gpuctl_run(&call);
+	good = call.exit == GPUCTL_DONE || call.exit == GPUCTL_USAGE;
+	*why = good ? NULL : gpuctl_said(&call);
+	gpuctl_free(&call);
+	free(name);
+	return good;
 }

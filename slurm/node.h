@@ -77,4 +77,11 @@ int gpuctl_run(struct gpuctl_call *call);
 char *gpuctl_said(const struct gpuctl_call *call);
 void gpuctl_free(struct gpuctl_call *call);
 
+/*
+ * Have the GPUs of a job detached, within @timeout_ms. Who holds one may be on its way out: the last process of the job, or
+ * udev's, or what watches GPUs, when they have just come. A job without a composition has none any more. @why, for false, is
+ * the reason; caller frees.
+ */
+bool gpuctl_release(uint32_t id, uint64_t timeout_ms, char **why);
+
 #endif /* GPUFABRIC_SLURM_NODE_H */

@@ -57,13 +57,16 @@ static int prolog_fault(const struct prolog *prolog, const char *why)
 	return 1;
 }
 
+/* What the job has of an earlier start, or does not need. */
 static int prolog_release(const struct prolog *prolog)
 {
-	const char *argv[3] = { "release", prolog->name };
-	struct gpuctl_call call = { .argv = argv, .timeout_ms = RELEASE_MS };
-	int ret = gpuctl_run(&call);
+	char *why;
+	int ret = 0;
 
-	gpuctl_free(&call);
+	if (!gpuctl_release(prolog->id, RELEASE_MS, &why)) {
+		ret = prolog_fault(prolog, why);
+		free(why);
+	}
 	return ret;
 }
 
@@ -130,6 +133,8 @@ static int prolog_refuse(const struct prolog *prolog, int exit, const char *why)
 
 static int prolog_judge(const struct prolog *prolog, int exit, const char *said)
 {
+	int ret;
+
 	switch (exit) {
 	case GPUCTL_DONE:
 		/*
@@ -138,9 +143,9 @@ static int prolog_judge(const struct prolog *prolog, int exit, const char *said)
 		 */
 		if (getppid() == prolog->slurmd)
 			return 0;
-		if (prolog_release(prolog))
-			return prolog_fault(prolog, "cannot release the unused GPUs");
-		return prolog_refuse(prolog, exit, "slurmd ended while GPUs were composed");
+		ret = prolog_release(prolog);
+		return ret ? ret :
+			     prolog_refuse(prolog, exit, "slurmd ended while GPUs were composed");
 	case GPUCTL_USAGE:
 	case GPUCTL_NO_FIT:
 	case GPUCTL_BUSY:
@@ -192,8 +197,8 @@ static int prolog_run(struct prolog *prolog)
 	/* Of an earlier start of the same job, after which no Epilog ran. */
 	if (!new) {
 		ret = prolog_release(prolog);
-		if (ret != GPUCTL_DONE && ret != GPUCTL_USAGE)
-			return prolog_fault(prolog, "cannot release the remaining GPUs of the job");
+		if (ret)
+			return ret;
 	}
 	err = job_load(prolog->id, prolog->node, CONTROLLER_MS, &prolog->job, &fault);
 	if (err == -ENOENT)

@@ -138,14 +138,15 @@ class Bench:
     def prepared(self, claim, result, slots, what):
         uid = claim["metadata"]["uid"]
         ids = [name for device in result.devices for name in device.cdi_device_ids]
+        devices, own = self.devices(), self.slots_of(claim)
         Report.ok(not result.error and [device.device_name for device in result.devices] == slots
-                  and ids == [f"gpufabric.io/gpu=claim-{uid}"] and f"claim-{uid}" in self.devices()
-                  and self.slots_of(claim) == sorted(slots), what, result, self.devices(), self.slots_of(claim))
+                  and ids == [f"gpufabric.io/gpu=claim-{uid}"] and f"claim-{uid}" in devices
+                  and own == sorted(slots), what, result, devices, own)
 
     def refused(self, result, words, what):
         Report.ok(words in result.error and "\n" not in result.error and not getattr(result, "devices", ()), what, result)
 
     def given_back(self, claim, answer, what):
-        uid = claim["metadata"]["uid"]
-        Report.ok(list(answer) == [uid] and not answer[uid].error and f"claim-{uid}" not in self.devices()
-                  and f"claim-{uid}" not in self.compositions(), what, answer, self.devices(), self.compositions())
+        uid, devices, compositions = claim["metadata"]["uid"], self.devices(), self.compositions()
+        Report.ok(list(answer) == [uid] and not answer[uid].error and f"claim-{uid}" not in devices
+                  and f"claim-{uid}" not in compositions, what, answer, devices, compositions)

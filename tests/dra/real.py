@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The scenarios with the real gpuctl, module and simulator: slots that a manager has, and those of the host, are the arguments."""
+"""
+Scenarios with the real gpuctl, module and simulator: all, or what the module has a part in ("some"); slots that a manager has, and
+those of the host, are the other arguments.
+"""
 
 import os
 import sys
@@ -34,13 +37,14 @@ def publishes(bench, slots):
     Report.same(cluster.invalid, [], "nothing that was sent was refused as invalid")
 
 
-def main(ports, slots):
+def main(which, ports, slots):
     here = os.path.dirname(os.path.abspath(__file__))
     certificates = [os.path.join(here, name) for name in ("ca.crt", "server.key", "server.crt")]
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(work, certificates, ports)
         try:
-            scenarios.run(bench, slots, (scenarios.of_a_fabric, publishes))
+            some = scenarios.ALL if which == "all" else scenarios.WITH_MODULE
+            scenarios.run(bench, slots, (*some, scenarios.of_a_fabric, publishes))
         finally:
             bench.close()
             with open(bench.log, encoding="utf-8", errors="replace") as log:
@@ -49,4 +53,4 @@ def main(ports, slots):
     return Report.end()
 
 
-sys.exit(main(sys.argv[1].split(","), sys.argv[2:]))
+sys.exit(main(sys.argv[1], sys.argv[2].split(","), sys.argv[3:]))

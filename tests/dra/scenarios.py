@@ -431,6 +431,14 @@ def server_is_away(bench, slots):
     bench.write(bench.token, "another\n")
     bench.prepared(claim, kubelet.prepare(claim)[uid_of(claim)], slots[:1], "one that was renewed is read again")
     bench.given_back(claim, kubelet.unprepare(claim), "given back")
+    cluster.denied.add(("GET", "resourceclaims"))
+    bench.refused(kubelet.prepare(claim)[uid_of(claim)], "resourceclaims is forbidden", "what we may not read")
+    cluster.denied.clear()
+
+
+def answers_that_are_none(bench, slots):
+    cluster, kubelet = bench.cluster, bench.kubelet
+    claim = cluster.claim("raw", slots[:1])
     for what, raw in (("no JSON", b"<html>"), ("no object", b"[]"), ("no claim", b"{}"), ("nothing", b""),
                       ("too deep", b'{"a":' * 100 + b"1" + b"}" * 100)):
         cluster.raw = raw
@@ -438,20 +446,22 @@ def server_is_away(bench, slots):
     cluster.raw = b'{"a":"' + b"x" * (9 << 20) + b'"}'
     bench.refused(kubelet.prepare(claim)[uid_of(claim)], "more than is read", "an answer that is too long")
     cluster.raw = None
-    cluster.denied.add(("GET", "resourceclaims"))
-    bench.refused(kubelet.prepare(claim)[uid_of(claim)], "resourceclaims is forbidden", "what we may not read")
-    cluster.denied.clear()
 
 
-ALL = (registration, lambda bench, slots: prepare_and_give_back(bench, slots, "v1"),
-       lambda bench, slots: prepare_and_give_back(bench, slots, "v1beta1"), allocated_anew, alternatives, several_claims, two_at_once,
-       cannot_be_satisfied, stale_and_unknown, unprepared_while_it_prepares, a_failure_is_told_later,
-       longer_than_the_kubelet_waits, ended_while_it_prepares, killed_while_it_prepares, without_nodes, server_is_away)
+def served(version):
+    return lambda bench, slots: prepare_and_give_back(bench, slots, version)
 
 
-def run(bench, slots, more=()):
+# What the module has a part in. The others are about what the driver reads.
+WITH_MODULE = (registration, served("v1"), several_claims, two_at_once, cannot_be_satisfied, stale_and_unknown, unprepared_while_it_prepares,
+               longer_than_the_kubelet_waits, killed_while_it_prepares, without_nodes, server_is_away)
+OTHERS = (served("v1beta1"), allocated_anew, alternatives, a_failure_is_told_later, ended_while_it_prepares, answers_that_are_none)
+ALL = (*WITH_MODULE, *OTHERS)
+
+
+def run(bench, slots, some=ALL):
     bench.start()
-    for scenario in (*ALL, *more):
+    for scenario in some:
         scenario(bench, slots)
         Report.same((bench.compositions(), bench.devices()), ({}, []), "nothing is left of that")
     Report.same(bench.stop(), 0, "the driver ends when it is told to")

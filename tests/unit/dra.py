@@ -65,7 +65,7 @@ def main():
         os.environ["STANDIN"] = state
         bench = Bench(work, make_certificates(work), PORTS)
         try:
-            scenarios.run(bench, SLOTS, (scenarios.found_on_its_way, scenarios.of_a_fabric, managers_unasked,
+            scenarios.run(bench, SLOTS, (*scenarios.ALL, scenarios.found_on_its_way, scenarios.of_a_fabric, managers_unasked,
                                          scenarios.parameters, scenarios.command_line))
         finally:
             bench.close()

@@ -42,7 +42,7 @@ def saved(cluster, other):
     wait_for(lambda: os.path.exists(path) and os.path.getmtime(path) > before, "the state of slurmctld")
 
 
-def brought_to(cluster, step):
+def brought_to(cluster, step, gpus=2):
     """A job in that step."""
     verb = STEPS[step]
     write(pool("started"), "")
@@ -51,7 +51,7 @@ def brought_to(cluster, step):
             os.unlink(pool(name))
     if verb:
         write(pool(f"hold-{verb}"), "")
-    job = cluster.good("sbatch", "--parsable", "-o", "/dev/null", "--gres=gpu:h100:2", pool("waits"), "2", "0").strip()
+    job = cluster.good("sbatch", "--parsable", "-o", "/dev/null", f"--gres=gpu:h100:{gpus}", pool("waits"), str(gpus), "0").strip()
     if step in ("run", "release"):
         wait_for(starts, "its script")
     if step == "release":
@@ -67,8 +67,8 @@ def goes_on(step):
     write(pool("go"), "")
 
 
-def one(cluster, storm, other, step, daemon, way):
-    what = f"{step}: {daemon} {way}"
+def one(cluster, storm, other, step, daemon, way, beside=""):
+    what = f"{step}: {daemon} {way}{beside}"
     job = brought_to(cluster, step)
     if daemon == "slurmctld":
         saved(cluster, other)
@@ -114,6 +114,23 @@ def cancelled(cluster):
         write(os.path.join(slots, slot), "")
 
 
+def shrunk(cluster, storm):
+    """Slurm keeps the licences of a job that has given GPUs back, and gives it all slots once more when it is queued again."""
+    job = brought_to(cluster, "run", 4)
+    cluster.good("scontrol", "update", f"jobid={job}", "licenses=gf_h100:2")
+    cluster.good("scontrol", "requeue", job)
+
+    def is_again():
+        storm.mend()
+        return len(starts()) > 1
+    with contextlib.suppress(TimeoutError):
+        wait_for(is_again, "its second start")
+    Report.same((starts(), len(taken())), ([(4, 4, 4), (4, 2, 2)], 2),
+                "a job that has shrunk and is queued again has as many GPUs as licences", cluster.job(job))
+    goes_on("run")
+    wait_for(lambda: cluster.job(job).get("JobState") == "COMPLETED" and not taken(), "its end")
+
+
 def main(steps):
     in_namespaces()
     with tempfile.TemporaryDirectory() as folder:
@@ -130,7 +147,11 @@ def main(steps):
                     for way in WAYS:
                         one(cluster, storm, other, step, daemon, way)
             if "compose" in steps:
+                write(pool("busy"), "")
+                one(cluster, storm, other, "compose", "n1", "is killed", ", something looks at GPUs that have just come")
+                os.unlink(pool("busy"))
                 cancelled(cluster)
+                shrunk(cluster, storm)
     return Report.end()
 
 

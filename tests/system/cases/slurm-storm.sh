@@ -134,6 +134,28 @@ queue_is_empty()
 	[ -z "$(squeue -h -o %A)" ]
 }
 
+# Wait for the end of all jobs, as long as something happens. A batch script that a slurmd lost when it was killed is missed by
+# Slurm after BatchStartTimeout. What a slurmctld that was killed takes for running it is told of when nodes register: every 20
+# pings, or when the configuration is read again.
+drain()
+{
+	local state="" now last=$SECONDS again=$SECONDS
+
+	until queue_is_empty; do
+		now="$(squeue -h -o %A | wc -l) $(wc -l </tmp/events)"
+		[ "$now" = "$state" ] || {
+			state=$now
+			last=$SECONDS
+		}
+		[ $((SECONDS - last)) -le 600 ] || return
+		[ $((SECONDS - again)) -lt 60 ] || {
+			scontrol reconfigure
+			again=$SECONDS
+		}
+		nap 400
+	done
+}
+
 # The median and the 99th percentile of what is read, in milliseconds.
 percentiles()
 {
@@ -262,16 +284,7 @@ while [ "$killed" -lt "$kills" ]; do
 	kill_one
 	killed=$((killed + 1))
 done
-# A batch script that a slurmd lost when it was killed is missed by Slurm after BatchStartTimeout. What a slurmctld that was
-# killed takes for running it is told of when nodes register: every 20 pings, or when the configuration is read again.
-last=$((SECONDS + 900)) again=$SECONDS
-until queue_is_empty || [ "$SECONDS" -gt "$last" ]; do
-	[ $((SECONDS - again)) -lt 60 ] || {
-		scontrol reconfigure
-		again=$SECONDS
-	}
-	nap 400
-done
+drain
 is "$(squeue -h -o "%A %T %r %N")" "" "the queue empties"
 check "the pool is whole" wait_for 120 all_back
 check "as many releases as composes" wait_for 30 same_number

@@ -7,6 +7,7 @@
 #   root port -- upstream -- sim0-0 ... sim0-5 with an h100-80 each, off; sim0-6, sim0-7 empty, at ports of a
 #                            fabric manager
 #
+# brief: what the driver reads, which unit/dra.py has in full
 # in turn: one request after the other
 # before: tests/dra/stage
 # vm: -t 900 -m 2G -f build/dra-vm
@@ -48,4 +49,4 @@ DRA_GPUCTL=$(command -v gpuctl)
 # As in a pod: kubelet, driver and API server are in a network namespace of their own, where the
 # module does not answer; the driver starts gpuctl in the first one.
 export DRA_NETWORK=/proc/1/ns/net
-unshare -n sh -c 'ip link set lo up && exec "$0" "$@"' "$dra/python3" "$dra/tests/real.py" sim0-6,sim0-7 sim0-0 sim0-1 sim0-2 sim0-3 sim0-4 sim0-5
+unshare -n sh -c 'ip link set lo up && exec "$0" "$@"' "$dra/python3" "$dra/tests/real.py" "$(brief some all)" sim0-6,sim0-7 sim0-0 sim0-1 sim0-2 sim0-3 sim0-4 sim0-5

@@ -8,6 +8,7 @@
 #
 #   root port -- upstream -- slot 0 with an h100-80, off; slots 1 ... 5 empty, 1 to 3 are the manager's
 #
+# brief: slots of the simulator's own kind, which the tool cannot tell from pciehp's
 # in turn: requests run one after the other
 # vm: -t 1200
 
@@ -641,7 +642,7 @@ manager >$program
 chmod 755 $program
 : >$fm/log
 s=()
-for mode in own pciehp; do
+for mode in $(brief pciehp "own pciehp"); do
 	check_mode "$mode"
 done
 umount ${program%/*}
