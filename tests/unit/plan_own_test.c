@@ -195,10 +195,12 @@ static void guarantees(void)
 	ok(without > 2 * with, "who is not waits on a full pool");
 }
 
+static const uint32_t one_each[] = { 1, 1, 1 };
+
 /* All GPUs are busy; @start is of each job. */
-static void with_known_runtimes(struct job *list, size_t n, uint32_t pool, int64_t *start)
+static void with_known_runtimes(struct job *list, size_t n, uint32_t pool,
+				const uint32_t *guarantee, int64_t *start)
 {
-	static const uint32_t guarantee[] = { 1, 1, 1 };
 	struct jobs jobs = { list, n, names, 3 };
 
 	cluster_run(&jobs, pool, &policy_ours_known, guarantee, start);
@@ -213,7 +215,7 @@ static void seldom(void)
 	};
 	int64_t start[5];
 
-	with_known_runtimes(list, 5, 2, start);
+	with_known_runtimes(list, 5, 2, one_each, start);
 	is_int((int)start[4], 100500, "who seldom asks does not hold up a short job of another");
 	is_int((int)start[3], 100560, "and gets the GPU after that");
 }
@@ -227,10 +229,26 @@ static void inherited(void)
 	};
 	int64_t start[6];
 
-	with_known_runtimes(list, 6, 3, start);
+	with_known_runtimes(list, 6, 3, one_each, start);
 	is_int((int)start[3], 20, "a tenant is late");
 	is_int((int)start[4], 1020, "the GPU that its job gives back is for its next one");
 	is_int((int)start[5], 2020, "and not for that of another");
+}
+
+/* The second tenant has nothing and has waited for long when a job of the first one ends. */
+static void yielded(void)
+{
+	static const uint32_t guarantee[] = { 2, 1, 1 };
+	struct job list[] = {
+		{ 0, 100, 1, 2 },  { 0, 100, 1, 2 },	{ 0, 5000, 1, 2 },  { 1, 1000, 1, 0 },
+		{ 1, 2000, 1, 0 }, { 150, 1000, 1, 0 }, { 200, 500, 1, 1 },
+	};
+	int64_t start[7];
+
+	with_known_runtimes(list, 7, 3, guarantee, start);
+	is_int((int)start[4], 100, "a tenant has what it is guaranteed");
+	is_int((int)start[6], 1100, "who is later, and has less, gets what its job gives back");
+	is_int((int)start[5], 1600, "and its next job waits");
 }
 
 int main(void)
@@ -239,6 +257,7 @@ int main(void)
 	credit();
 	seldom();
 	inherited();
+	yielded();
 	schedules();
 	guarantees();
 	return tap_done();
