@@ -3,8 +3,8 @@
  * DOC: forecasts
  *
  * A way of forecasting is a model and the errors that it made before: all of the
- * last days, those at this time of day, and either of them measured in what the
- * series moved lately. Each step all ways forecast; when the value comes, each
+ * last days, those at this time of day, those at about this value, and any of them
+ * measured in what the series moved lately. Each step all ways forecast; when the value comes, each
  * is charged its pinball loss. The forecast is their mean, those with the least
  * loss of late counting most.
  */
@@ -16,7 +16,8 @@
 #include "forecast.h"
 
 #define SPEEDS 3
-#define ERRORS_MIN 30 /* fewer at this time of day: all errors */
+#define ERRORS_MIN 30 /* fewer at this time of day, or at this value: all errors */
+#define LEVEL_APART 0.5 /* values that are at most this far apart are alike */
 #define LOSS_KEEP 0.998
 #define LOSS_SPREAD 0.1 /* a way that is so much worse counts 1/e */
 #define LOSS_LEAST 0.000000001
@@ -40,24 +41,28 @@ static const double speeds[SPEEDS] = { 0.03, 0.1, 0.3 };
  * @window: seasons back
  * @near: only errors at most this part of a season off this time; 0: all
  * @speed: of the scale, 1 and up; 0: errors as they are
+ * @level: only errors made when the value was at most this part of it off; 0: all. What is far
+ *   above its mean falls, and what is 0 does not
  */
 static const struct way {
 	enum forecast_model model;
 	unsigned int window;
 	double near;
 	unsigned int speed;
+	double level;
 } ways[FORECAST_WAYS] = {
-	[FORECAST_NAIVE] = { FORECAST_NAIVE, 7, 0, 0 },
-	[FORECAST_SMOOTHED] = { FORECAST_SMOOTHED, 7, 0, 0 },
-	[FORECAST_HOLT_WINTERS] = { FORECAST_HOLT_WINTERS, 7, 0, 0 },
-	[FORECAST_PROFILE] = { FORECAST_PROFILE, 7, 0, 0 },
-	{ FORECAST_NAIVE, 14, 1 / 16.0, 0 },
-	{ FORECAST_NAIVE, 14, 1 / 24.0, 0 },
-	{ FORECAST_NAIVE, 14, 1 / 24.0, 2 },
-	{ FORECAST_NAIVE, 14, 0, 3 },
-	{ FORECAST_NAIVE, 14, 1 / 8.0, 1 },
-	{ FORECAST_NAIVE, 14, 1 / 16.0, 2 },
-	{ FORECAST_NAIVE, 14, 1 / 8.0, 3 },
+	[FORECAST_NAIVE] = { FORECAST_NAIVE, 7, 0, 0, 0 },
+	[FORECAST_SMOOTHED] = { FORECAST_SMOOTHED, 7, 0, 0, 0 },
+	[FORECAST_HOLT_WINTERS] = { FORECAST_HOLT_WINTERS, 7, 0, 0, 0 },
+	[FORECAST_PROFILE] = { FORECAST_PROFILE, 7, 0, 0, 0 },
+	{ FORECAST_NAIVE, 14, 1 / 16.0, 0, 0 },
+	{ FORECAST_NAIVE, 14, 1 / 24.0, 0, 0 },
+	{ FORECAST_NAIVE, 14, 1 / 24.0, 2, 0 },
+	{ FORECAST_NAIVE, 14, 0, 3, 0 },
+	{ FORECAST_NAIVE, 14, 1 / 8.0, 1, 0 },
+	{ FORECAST_NAIVE, 14, 1 / 16.0, 2, 0 },
+	{ FORECAST_NAIVE, 14, 1 / 8.0, 3, 0 },
+	{ FORECAST_NAIVE, 14, 0, 2, 0.2 },
 };
 
 const char *const forecast_way_names[FORECAST_WAYS] = {
@@ -72,6 +77,7 @@ const char *const forecast_way_names[FORECAST_WAYS] = {
 	"naive by part of day and slow moves",
 	"naive by time of day and moves",
 	"naive by part of day and fast moves",
+	"naive by value and moves",
 };
 
 /**
@@ -297,13 +303,31 @@ static size_t collect(const struct forecast *f, const struct way *w, size_t from
 	return n;
 }
 
+static size_t forecast_window(const struct forecast *f, const struct way *w)
+{
+	size_t last = f->n - 1, most = (size_t)w->window * f->season + f->horizon;
+
+	return last < most ? last : most;
+}
+
+/* Those made when the series was about where it is now. */
+static size_t collect_alike(const struct forecast *f, const struct way *w)
+{
+	size_t last = f->n - 1, s, n = 0;
+	double apart = w->level * f->y[last] + LEVEL_APART;
+
+	for (s = last - forecast_window(f, w); s + f->horizon <= last; s++)
+		if (fabs(f->y[s] - f->y[last]) <= apart)
+			f->buf[n++] = error_at(f, w, s);
+	return n;
+}
+
 /* Those at about the same time of the season, or all. */
 static size_t forecast_collect(const struct forecast *f, const struct way *w, bool near)
 {
-	size_t off = (size_t)(w->near * f->season), last = f->n - 1, n = 0, season;
-	size_t most = (size_t)w->window * f->season + f->horizon;
+	size_t off = (size_t)(w->near * f->season), n = 0, season;
+	size_t most = forecast_window(f, w);
 
-	most = last < most ? last : most;
 	if (most < f->horizon)
 		return 0;
 	if (!near || 2 * off + 1 >= f->season)
@@ -319,19 +343,32 @@ static size_t forecast_collect(const struct forecast *f, const struct way *w, bo
 	return n;
 }
 
+/* The errors that count, in the buffer; 0: those that the way keeps sorted. */
+static size_t forecast_choose(const struct forecast *f, const struct way *w)
+{
+	size_t n;
+
+	if (w->level > 0) {
+		n = collect_alike(f, w);
+		return n < ERRORS_MIN ? 0 : n;
+	}
+	if (w->near <= 0)
+		return 0;
+	n = forecast_collect(f, w, true);
+	return n < ERRORS_MIN ? forecast_collect(f, w, false) : n;
+}
+
 /* What one way says of the step that is the horizon after the last. */
 static double forecast_say(const struct forecast *f, const struct way *w, const struct errors *e)
 {
-	size_t last = f->n - 1, n = w->near > 0 ? forecast_collect(f, w, true) : e->n, k;
+	size_t last = f->n - 1, chosen = forecast_choose(f, w), n = chosen ? chosen : e->n, k;
 	double value = f->point[w->model][last], error;
 
-	if (w->near > 0 && n < ERRORS_MIN)
-		n = forecast_collect(f, w, false);
 	if (!n)
 		return value > 0 ? value : 0;
 	k = (size_t)ceil(f->q * (double)n);
 	k -= k > 0;
-	error = w->near > 0 ? kth(f->buf, n, k) : e->values[k];
+	error = chosen ? kth(f->buf, n, k) : e->values[k];
 	value += w->speed ? error * f->scale[w->speed - 1][last] : error;
 	return value > 0 ? value : 0;
 }

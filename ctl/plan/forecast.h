@@ -18,7 +18,7 @@ enum forecast_model {
 };
 
 /* Several ways of learning how wrong it was, for each model that they suit. */
-#define FORECAST_WAYS 11
+#define FORECAST_WAYS 12
 
 extern const char *const forecast_way_names[FORECAST_WAYS];
 

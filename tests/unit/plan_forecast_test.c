@@ -100,6 +100,29 @@ static void season(void)
 	forecast_free(f);
 }
 
+/* Either 5, or anything from 20 to 60, each for 25 steps on average: only the value says which. */
+static void regimes(void)
+{
+	struct forecast *f = forecast_new(1, 24, 0.9);
+	double loss = 0, known = 0, y = 5, next;
+	bool quiet = true;
+	size_t i;
+
+	for (i = 0; i < 24 * 100; i++) {
+		forecast_add(f, y);
+		quiet = any() < 0.04 ? !quiet : quiet;
+		next = quiet ? 5 : 20 + 40 * any();
+		if (i >= 24 * 20) {
+			loss += forecast_loss(next, forecast_quantile(f), 0.9);
+			known += forecast_loss(next, y < 10 ? 5 : 56, 0.9);
+		}
+		y = next;
+	}
+	ok(loss < 1.4 * known, "what is high falls, what is low stays: %.0f, at best %.0f", loss,
+	   known);
+	forecast_free(f);
+}
+
 static void repeatable(void)
 {
 	struct forecast *a = forecast_new(4, 24, 0.8), *b = forecast_new(4, 24, 0.8);
@@ -125,6 +148,7 @@ int main(void)
 	hints();
 	noise();
 	season();
+	regimes();
 	repeatable();
 	return tap_done();
 }

@@ -17,7 +17,9 @@
  * - What is free is kept for a job that goes ahead until the job fits. Meanwhile start only jobs
  *   that the tenant can wait for, or that take next to nothing.
  * - What a tenant's job gives back is for its next job that goes ahead, as on hosts of its own.
- *   Else who is behind would have less with each job that ends.
+ *   Else who is behind would have less with each job that ends. It is not while a job comes
+ *   before that one whose tenant is later, or seldom asks, and has less of what it is guaranteed:
+ *   on a full pool hardly anything else ever becomes free.
  * - While a tenant is behind that asks every few minutes, GPUs for its next job are lent to
  *   short jobs alone.
  */
@@ -309,6 +311,36 @@ static void patience_of(const struct ours *o, const struct job *j, const struct 
 	}
 }
 
+/* How much of what it is guaranteed a tenant has. */
+static double tenant_part(const struct cluster *c, uint32_t tenant)
+{
+	const struct ours *o = c->data;
+
+	return (double)o->tenants[tenant].held / c->guarantee[tenant];
+}
+
+/* Does a job before the @n-th one have a better claim to what a job of the latter's tenant gave? */
+static bool tenant_yields(const struct cluster *c, size_t n)
+{
+	const struct ours *o = c->data;
+	const struct ranked *mine = &o->ranked[n];
+	const uint32_t me = c->jobs->job[mine->job].tenant;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct ranked *r = &o->ranked[i];
+		const struct job *j = &c->jobs->job[r->job];
+		const struct tenant *t = &o->tenants[j->tenant];
+
+		if (r->ahead && c->start[r->job] == CLUSTER_NEVER &&
+		    (t->late > o->tenants[me].late || (r->seldom && !mine->seldom)) &&
+		    t->held + j->gpus <= c->guarantee[j->tenant] &&
+		    tenant_part(c, j->tenant) < tenant_part(c, me))
+			return true;
+	}
+	return false;
+}
+
 /* What jobs of a tenant give back is for those of its jobs that go ahead. */
 static void tenants_inherit(struct cluster *c, size_t n)
 {
@@ -321,7 +353,7 @@ static void tenants_inherit(struct cluster *c, size_t n)
 		struct tenant *t = &o->tenants[j->tenant];
 
 		if (!r->ahead || t->given_at != c->now || j->gpus > t->given ||
-		    t->held + j->gpus > c->guarantee[j->tenant])
+		    t->held + j->gpus > c->guarantee[j->tenant] || tenant_yields(c, i))
 			continue;
 		t->given -= j->gpus;
 		ours_begin(c, r->job);

@@ -8,11 +8,15 @@
  * its start alone, and sums over starts are enough to compare them.
  *
  * A job that has ended there, but not in the pool, keeps its imagined GPUs until its duration is
- * known. That is late for short jobs that wait in the pool, and favours nobody but their tenant's
- * neighbours.
+ * known. If it waits in the pool, that may take days, and while it blocks the imagined hosts no
+ * other job of its tenant is due, so the tenant would be thought to be served well just because it
+ * is not. So such a job has imagined GPUs for HOLD times the duration that is expected, and gives
+ * them back then. When it has run for as long in the pool, it has them again: what it takes is
+ * neither forgotten nor counted twice.
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "own.h"
@@ -22,7 +26,18 @@ static const double forget_s[] = { 86400, 604800 };
 
 #define MEMORIES (sizeof(forget_s) / sizeof(forget_s[0]))
 
-/* An imagined job that ends at a known time. */
+/* What is expected is the mean of those that have ended: of long ones there are too few. */
+#define HOLD 8
+
+/* What an imagined job has. */
+enum has {
+	HAS_NOTHING,
+	HAS_GPUS,
+	/* It gave them back before its duration was known. */
+	HAS_PAUSE,
+};
+
+/* An imagined job that ends, pauses or goes on at a known time. */
 struct ending {
 	int64_t at;
 	uint32_t job;
@@ -41,13 +56,14 @@ struct pending {
  *   with each of forget_s
  * @waiting: imagined to wait, since they were submitted
  * @ahead: started in the pool alone, @behind: imagined to have started, but not in the pool
- * @free: imagined GPUs that no job has
+ * @free: imagined GPUs that no job has; below 0 while jobs that were paused have more than all
  * @head: first imagined job that waits, CLUSTER_NONE for none, @tail the last
  */
 struct account {
 	double late[MEMORIES], total[MEMORIES];
 	struct pending waiting, ahead, behind;
-	uint32_t free, head, tail;
+	int64_t free;
+	uint32_t head, tail;
 };
 
 /**
@@ -57,7 +73,8 @@ struct account {
  * @begun: in the pool, likewise
  * @ran: seconds, of jobs that have ended in the pool; 0 for others
  * @expect: seconds that each job is expected to run, in the total until it has ended
- * @ending: @n_ending of them; the last one ends first
+ * @has: what each job has
+ * @ending: @n_ending of them; the last one comes first
  * @now: up to when all is known
  */
 struct own {
@@ -66,6 +83,7 @@ struct own {
 	uint32_t *next;
 	int64_t *start, *begun, *ran;
 	double *expect;
+	enum has *has;
 	struct ending *ending;
 	size_t n_ending, room;
 	int64_t now;
@@ -83,6 +101,7 @@ struct own *own_new(const struct jobs *jobs, const uint32_t *guarantee)
 	own->begun = mem_zalloc(jobs->n, sizeof(*own->begun));
 	own->ran = mem_zalloc(jobs->n, sizeof(*own->ran));
 	own->expect = mem_zalloc(jobs->n, sizeof(*own->expect));
+	own->has = mem_zalloc(jobs->n, sizeof(*own->has));
 	for (i = 0; i < jobs->n_tenants; i++) {
 		own->account[i].free = guarantee[i];
 		own->account[i].head = CLUSTER_NONE;
@@ -104,6 +123,7 @@ void own_free(struct own *own)
 	free(own->begun);
 	free(own->ran);
 	free(own->expect);
+	free(own->has);
 	free(own->ending);
 	free(own);
 }
@@ -147,6 +167,18 @@ static double pending_until(const struct pending *p, int64_t now)
 	return p->n * (double)now - p->since;
 }
 
+static void own_forget_end(struct own *own, uint32_t job)
+{
+	size_t i;
+
+	for (i = 0; i < own->n_ending && own->ending[i].job != job; i++)
+		;
+	if (i == own->n_ending)
+		return;
+	own->n_ending--;
+	memmove(own->ending + i, own->ending + i + 1, (own->n_ending - i) * sizeof(*own->ending));
+}
+
 static void own_ends(struct own *own, uint32_t job, int64_t at)
 {
 	size_t i = own->n_ending++;
@@ -160,12 +192,30 @@ static void own_ends(struct own *own, uint32_t job, int64_t at)
 	own->ending[i] = (struct ending){ .at = at, .job = job };
 }
 
+/* How long a job has imagined GPUs, as long as it waits in the pool. */
+static int64_t own_hold(const struct own *own, uint32_t job)
+{
+	return (int64_t)ceil(HOLD * own->expect[job]);
+}
+
+static void own_takes(struct own *own, uint32_t job)
+{
+	own->has[job] = HAS_GPUS;
+	own_account(own, job)->free -= own->jobs->job[job].gpus;
+}
+
+static void own_gives(struct own *own, uint32_t job)
+{
+	own->has[job] = HAS_NOTHING;
+	own_account(own, job)->free += own->jobs->job[job].gpus;
+}
+
 static void own_starts(struct own *own, uint32_t job, int64_t at)
 {
 	struct account *a = own_account(own, job);
 	int64_t submit = own->jobs->job[job].submit;
 
-	a->free -= own->jobs->job[job].gpus;
+	own_takes(own, job);
 	own->start[job] = at;
 	pending_remove(&a->waiting, submit);
 	account_took(a, (double)(at - submit));
@@ -177,6 +227,8 @@ static void own_starts(struct own *own, uint32_t job, int64_t at)
 	}
 	if (own->ran[job])
 		own_ends(own, job, at + own->ran[job]);
+	else if (own->begun[job] == CLUSTER_NEVER)
+		own_ends(own, job, at + own_hold(own, job));
 }
 
 /* Whatever fits, in order of submission. */
@@ -184,7 +236,7 @@ static void own_start_some(struct own *own, struct account *a, int64_t at)
 {
 	uint32_t job, next, last = CLUSTER_NONE;
 
-	for (job = a->head; job != CLUSTER_NONE && a->free; job = next) {
+	for (job = a->head; job != CLUSTER_NONE && a->free > 0; job = next) {
 		next = own->next[job];
 		if (own->jobs->job[job].gpus > a->free) {
 			last = job;
@@ -219,16 +271,28 @@ static int64_t own_next(const struct own *own)
 	return own->n_ending ? own->ending[own->n_ending - 1].at : CLUSTER_NEVER;
 }
 
+/* Its time has come: to go on after a pause, to pause, or to end. */
+static void own_turns(struct own *own, uint32_t job)
+{
+	if (own->has[job] == HAS_PAUSE) {
+		own_takes(own, job);
+		return;
+	}
+	own_gives(own, job);
+	if (own->ran[job])
+		return;
+	own->has[job] = HAS_PAUSE;
+	if (own->begun[job] != CLUSTER_NEVER)
+		own_ends(own, job, own->begun[job] + own_hold(own, job));
+}
+
 /* All that end in this second give their GPUs back before any other starts. */
 static void own_end_some(struct own *own, int64_t at)
 {
 	size_t i;
 
-	while (own_next(own) == at) {
-		const uint32_t job = own->ending[--own->n_ending].job;
-
-		own_account(own, job)->free += own->jobs->job[job].gpus;
-	}
+	while (own_next(own) == at)
+		own_turns(own, own->ending[--own->n_ending].job);
 	for (i = 0; i < own->jobs->n_tenants; i++)
 		own_start_some(own, &own->account[i], at);
 }
@@ -267,6 +331,10 @@ void own_begun(struct own *own, uint32_t job, int64_t now)
 
 	own_advance(own, now);
 	own->begun[job] = now;
+	if (own->has[job] == HAS_PAUSE)
+		own_ends(own, job, now + own_hold(own, job));
+	else if (own->start[job] == now)
+		own_forget_end(own, job);
 	if (own->start[job] == CLUSTER_NEVER) {
 		pending_add(&a->ahead, now);
 	} else {
@@ -284,6 +352,11 @@ void own_ended(struct own *own, uint32_t job, int64_t now)
 	account_took(own_account(own, job), (double)own->ran[job] - own->expect[job]);
 	if (own->start[job] == CLUSTER_NEVER)
 		return;
+	own_forget_end(own, job);
+	if (own->has[job] == HAS_PAUSE) {
+		own->has[job] = HAS_NOTHING;
+		return;
+	}
 	at = own->start[job] + own->ran[job];
 	own_ends(own, job, at > now ? at : now);
 }
