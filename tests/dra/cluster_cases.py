@@ -108,11 +108,11 @@ class Cases:
 
     # pods
 
-    def pod(self, name, template, command="ls /dev/gpu-*", request=None):
+    def pod(self, name, template, command="ls /dev/gpu-*", request=None, restart="Never"):
         claim = {"name": "gpus", **({"request": request} if request else {})}
         self.api.ask("POST", PODS, {
             "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {
-                "restartPolicy": "Never", "terminationGracePeriodSeconds": 1,
+                "restartPolicy": restart, "terminationGracePeriodSeconds": 1,
                 "resourceClaims": [{"name": "gpus", "resourceClaimTemplateName": template}],
                 "containers": [{"name": "main", "image": IMAGE, "command": ["/bin/sh", "-c", command],
                                 "resources": {"claims": [claim]}}]}})
@@ -402,7 +402,8 @@ class Storm:
             threading.Thread(target=what, daemon=True).start()
         begun = time.time()
         for name, count in self.counts.items():
-            cases.pod(name, cases.counted(count), "ls /dev/gpu-*")
+            # A container that is being started when the kubelet is killed has failed, whatever it is.
+            cases.pod(name, cases.counted(count), restart="OnFailure")
         killed = 0
         for kill in range(options.kills):
             with self.changed:
