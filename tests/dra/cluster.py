@@ -4,6 +4,7 @@ A cluster of one node, of programs that somebody else has built. It is started i
 (tests/dra/cluster). The node's gpuctl is tests/dra/standin behind tests/dra/gate.
 """
 
+import contextlib
 import glob
 import hashlib
 import http.client
@@ -337,7 +338,8 @@ class Node:
             self.kill(name)
         # All that is left in this namespace, which ends with us, and their groups, which do not.
         if os.getpid() == 1:
-            os.kill(-1, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGKILL)
             while True:
                 try:
                     os.wait()
