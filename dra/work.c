@@ -222,7 +222,7 @@ static bool job_devices(struct job *job, const struct claim *claim,
 
 static bool job_prepare(struct job *job, struct work_result *result)
 {
-	struct inventory inventory = { NULL };
+	struct inventory inventory = { .root = NULL };
 	struct claim claim;
 	bool good = claim_get(job, &claim, &result->reason) &&
 		    fabric_compose(&job->work->fabric, &claim, &inventory, &result->reason);
