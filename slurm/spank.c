@@ -301,7 +301,11 @@ static char *own_cgroup(void)
 	return path;
 }
 
-/* Tasks exist and wait to be told to start. */
+/*
+ * Tasks exist and wait to be told to start. For a failure of this Slurm drains the node. A job without its GPUs, such as one
+ * whose start a slurmctld that was killed has forgotten, is not the node's fault: it gets a fence around all GPUs, and
+ * slurm_spank_task_init() ends its tasks.
+ */
 int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
 {
 	char *cgroup, *folder, *name, *said;
@@ -323,7 +327,7 @@ int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
 	folder = mem_printf(CGROUPS "%s", cgroup);
 	name = node_composition(step.id);
 	args[1] = folder;
-	args[2] = step.has_gpus ? name : NULL;
+	args[2] = step.environment.n ? name : NULL;
 	ret = gpuctl_run(&call);
 	if (ret) {
 		said = gpuctl_said(&call);

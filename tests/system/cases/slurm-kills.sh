@@ -121,6 +121,12 @@ check "slurmd is killed, and comes back" kill_daemon slurmd-test@n1
 check "the job runs on" wait_for 60 job_state_is "$job" RUNNING
 is "$(members "slurm-$job")" 2 "with its GPUs"
 is "$(opens "$job" "$(variable "$job" GPUFABRIC_SLOTS | cut -d' ' -f1)")" opened "which it can open"
+note "a step of a job whose GPUs are gone"
+check "its composition is ended" gpuctl release --force "slurm-$job"
+output=$(as_alice srun -D /tmp --jobid="$job" --overlap true 2>&1)
+check_fails "a step does not start" test $? -eq 0
+like "$output" "job $job does not have its GPUs on this node" "its task says why"
+check_fails "and the node is not at fault" grep execve <<<"$output"
 cleared running
 
 note "a node dies, and the job comes back to it"
