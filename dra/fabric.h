@@ -28,7 +28,7 @@ bool fabric_inventory(const struct fabric *fabric, bool managers, struct invento
  * Have the composition of a claim, also if it is there already or on its way, and describe it to
  * container runtimes. Blocks. False with the reason; what was composed by then stays, and is found
  * by the next attempt. What is composed now fills in the slots of the claim's devices. @inventory is
- * read, also where that fails; the caller frees it with inventory_free().
+ * what the host has then; the caller frees it with inventory_free(), also after a failure.
  */
 bool fabric_compose(const struct fabric *fabric, struct claim *claim, struct inventory *inventory,
 		    struct reason *reason);

@@ -459,7 +459,7 @@ OTHERS = (served("v1beta1"), allocated_anew, alternatives, a_failure_is_told_lat
 ALL = (*WITH_MODULE, *OTHERS)
 
 
-def run(bench, slots, some=ALL):
+def run(bench, slots, some):
     bench.start()
     for scenario in some:
         scenario(bench, slots)
