@@ -60,12 +60,11 @@ in_shell()
 	shows '^now:'
 }
 
-# What is typed goes, with what came of it.
+# What is typed goes, with what came of it. By keys that a shell reads one after the
+# other: an interrupt is a signal, and bash may heed it at the next line's tab.
 take_back()
 {
-	keys C-c
-	shows '^now:$'
-	keys C-l
+	keys C-u C-l
 	gone "$1"
 }
 
