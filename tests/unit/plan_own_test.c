@@ -278,6 +278,26 @@ static void yielded(void)
 	is_int((int)start[5], 1600, "and its next job waits");
 }
 
+/* The first tenant's job needs both GPUs and has one; those of the second are short. */
+static void borrowed(void)
+{
+	static const uint32_t guarantee[] = { 2, 3, 1 };
+	struct job list[] = {
+		{ 0, 100, 1, 2 },     { 0, 20000, 1, 2 },   { 1, 1000, 2, 0 },
+		{ 9000, 100, 1, 1 },  { 19900, 500, 1, 1 }, { 19950, 100, 1, 1 },
+		{ 20010, 100, 1, 1 },
+	};
+	int64_t start[7];
+
+	with_known_runtimes(list, 7, 2, guarantee, start);
+	is_int((int)start[3], 9000,
+	       "a short job borrows a GPU for which a wide one waits for hours");
+	is_int((int)start[5], 19950, "and so does the next short one");
+	is_int((int)start[2], 20050, "the wide one starts when that has ended");
+	is_int((int)start[6], 21050, "none begins when it waits for borrowed GPUs alone");
+	is_int((int)start[4], 21050, "one that is not short waits all the time");
+}
+
 int main(void)
 {
 	lateness();
@@ -286,6 +306,7 @@ int main(void)
 	seldom();
 	inherited();
 	yielded();
+	borrowed();
 	schedules();
 	guarantees();
 	return tap_done();

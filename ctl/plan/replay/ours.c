@@ -15,7 +15,8 @@
  *   gets it when it asks. That says which of its jobs go ahead, not that short ones of others
  *   wait for them.
  * - What is free is kept for a job that goes ahead until the job fits. Meanwhile start only jobs
- *   that the tenant can wait for, or that take next to nothing.
+ *   that the tenant can wait for, or that take next to nothing; and as long as it does not fit,
+ *   others that go ahead may borrow what is kept, for a small part of the time that it has waited.
  * - What a tenant's job gives back is for its next job that goes ahead, as on hosts of its own.
  *   Else who is behind would have less with each job that ends. It is not while a job comes
  *   before that one whose tenant is later, or seldom asks, and has less of what it is guaranteed:
@@ -39,6 +40,7 @@
 #define LATE_MOST 0.02 /* later than that, a tenant waits for nobody */
 #define WAIT_SHARE 0.05 /* of what is left to it, it waits for one job */
 #define WAIT_WORK 0.03 /* of its job's work others may take in any case */
+#define WAIT_LENT 0.02 /* of its wait as yet, what is kept for a job may be lent */
 #define SHORT_S 1800 /* jobs that GPUs are lent to which are kept */
 #define OFTEN_S 1800 /* between two jobs of a tenant for which GPUs are kept */
 #define OFTEN_DECAY 0.9
@@ -80,6 +82,7 @@ struct ranked {
  * @own: imagined hosts of each tenant; NULL without guarantees
  * @tenants: all of them
  * @ranked: the queue in our order, made anew each time
+ * @borrowed: does the job run on GPUs that are kept for another one; @lent: all of these GPUs
  */
 struct ours {
 	struct runtimes *runtimes;
@@ -87,6 +90,8 @@ struct ours {
 	struct tenant *tenants;
 	struct ranked *ranked;
 	size_t room;
+	bool *borrowed;
+	uint32_t lent;
 };
 
 static struct tenant *tenant_now(struct cluster *c, uint32_t tenant)
@@ -113,6 +118,7 @@ static void setup_known(struct cluster *c)
 	struct ours *o = mem_zalloc(1, sizeof(*o));
 
 	o->tenants = mem_zalloc(c->jobs->n_tenants, sizeof(*o->tenants));
+	o->borrowed = mem_zalloc(c->jobs->n, sizeof(*o->borrowed));
 	if (c->guarantee)
 		o->own = own_new(c->jobs, c->guarantee);
 	c->data = o;
@@ -136,6 +142,7 @@ static void ours_cleanup(struct cluster *c)
 	own_free(o->own);
 	free(o->tenants);
 	free(o->ranked);
+	free(o->borrowed);
 	free(o);
 }
 
@@ -174,6 +181,16 @@ static void tenant_gives(struct tenant *t, uint32_t gpus, int64_t now)
 	t->held -= gpus;
 }
 
+/* What was borrowed is not for the next job of whoever borrowed it. */
+static void job_returns(const struct cluster *c, uint32_t job)
+{
+	const struct job *j = &c->jobs->job[job];
+	struct ours *o = c->data;
+
+	o->tenants[j->tenant].given -= j->gpus;
+	o->lent -= j->gpus;
+}
+
 static void ours_ended(struct cluster *c, uint32_t job)
 {
 	const struct job *j = &c->jobs->job[job];
@@ -184,6 +201,8 @@ static void ours_ended(struct cluster *c, uint32_t job)
 	if (o->own)
 		own_ended(o->own, job, c->now);
 	tenant_gives(tenant_now(c, j->tenant), j->gpus, c->now);
+	if (o->borrowed[job])
+		job_returns(c, job);
 }
 
 static void ours_begin(struct cluster *c, uint32_t job)
@@ -291,17 +310,25 @@ static size_t rank(struct cluster *c)
  * struct patience - of jobs that go ahead and do not fit yet
  * @seconds: others that start are expected to run no longer,
  * @work: or to take no more GPU-seconds
+ * @lent: seconds for which others that go ahead may borrow what is kept,
+ * @gpus: as long as this number of GPUs would not be free without the borrowed ones
  */
 struct patience {
 	double seconds;
 	double work;
+	double lent;
+	uint32_t gpus;
 };
 
-static void patience_of(const struct ours *o, const struct job *j, const struct ranked *r,
+static void patience_of(const struct cluster *c, const struct job *j, const struct ranked *r,
 			struct patience *p)
 {
+	const struct ours *o = c->data;
 	double left = LATE_MOST - o->tenants[j->tenant].late;
 	double seconds = 0;
+
+	p->lent = fmin(p->lent, WAIT_LENT * (double)(c->now - j->submit));
+	p->gpus = j->gpus < p->gpus ? j->gpus : p->gpus;
 
 	if (!r->seldom)
 		seconds = fmax(0, left) * own_total(o->own, j->tenant) * WAIT_SHARE;
@@ -309,6 +336,24 @@ static void patience_of(const struct ours *o, const struct job *j, const struct 
 		p->seconds = seconds;
 		p->work = WAIT_WORK * r->expect * j->gpus;
 	}
+}
+
+/* Not once the wide job would have its GPUs but for those lent: no chain of short jobs holds it up. */
+static bool may_borrow(const struct cluster *c, const struct ranked *r, const struct patience *p)
+{
+	const struct ours *o = c->data;
+
+	return r->ahead && r->expect <= p->lent && c->jobs->job[r->job].gpus <= c->free &&
+	       c->free + o->lent < p->gpus;
+}
+
+static void job_borrows(struct cluster *c, uint32_t job)
+{
+	struct ours *o = c->data;
+
+	o->borrowed[job] = true;
+	o->lent += c->jobs->job[job].gpus;
+	ours_begin(c, job);
 }
 
 /* How much of what it is guaranteed a tenant has. */
@@ -363,7 +408,7 @@ static void tenants_inherit(struct cluster *c, size_t n)
 static void ours_schedule(struct cluster *c)
 {
 	const struct ours *o = c->data;
-	struct patience p = { .seconds = INFINITY };
+	struct patience p = { .seconds = INFINITY, .lent = INFINITY, .gpus = UINT32_MAX };
 	uint32_t spare;
 	size_t n, i;
 
@@ -383,12 +428,15 @@ static void ours_schedule(struct cluster *c)
 
 		if (c->start[r->job] != CLUSTER_NEVER)
 			continue;
-		if (r->expect > p.seconds && r->expect * j->gpus > p.work)
+		if (r->expect > p.seconds && r->expect * j->gpus > p.work) {
+			if (may_borrow(c, r, &p))
+				job_borrows(c, r->job);
 			continue;
+		}
 		if (j->gpus + apart <= c->free)
 			ours_begin(c, r->job);
 		else if (r->ahead)
-			patience_of(o, j, r, &p);
+			patience_of(c, j, r, &p);
 	}
 }
 
