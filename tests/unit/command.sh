@@ -203,8 +203,8 @@ trace=$(mktemp -d)
 tests/bench/plan/made.py "$trace"
 jobs=$trace/jobs.csv
 demand=("$trace"/demand/*.csv)
-gives 0 'ours, runtimes learned' plan replay "$jobs" --pool 256 --warm 1d
-gives 0 'ours, runtimes known' plan replay "$jobs" --pool 256 --warm 1d --runtimes known
+gives 0 'gpuctl, runtimes learned' plan replay "$jobs" --pool 256 --warm 1d
+gives 0 'gpuctl, runtimes known' plan replay "$jobs" --pool 256 --warm 1d --runtimes known
 gives 0 'static GPUs for our JCT +[0-9]+' plan replay "$jobs" --pool 640 --warm 1d --equal-jct
 gives 0 'reactive, every 5 min' plan replay "${demand[@]}" --pool 160 --warm 1d --hold 30min
 gives 0 'energy is modelled.*PUE 1.5, 50 g CO2' plan replay "$jobs" --pool 640 --warm 1d --pue 1.5 --carbon 50
