@@ -430,7 +430,7 @@ static int read_spec(struct ctl_ctx *ctx, enum size_reading reading)
 			return ctl_fail(ctx, CTL_USAGE,
 					"--%s is also in the file of --spec: give it once", key);
 		if (!spec_settle(&spec, i, option))
-			return ctl_fail(ctx, CTL_USAGE, "--spec: %s is true or false", key);
+			return ctl_fail(ctx, CTL_USAGE, "--spec: %s must be true or false", key);
 	}
 	return CTL_DONE;
 }
