@@ -195,7 +195,7 @@ int revoke_key(const char *folder, const char *name, struct fault *f)
 	if (!err)
 		text = file_text(path, f);
 	if (!err && !text && !*f->text)
-		fault_set(f, ENOENT, "neither %s nor %s is there, so the key is not known", host,
+		fault_set(f, ENOENT, "neither %s nor %s exists, so the key is not known", host,
 			  user);
 	if (!err && !text)
 		err = -ENOENT;

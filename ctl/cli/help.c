@@ -42,7 +42,10 @@ static void help_options(struct out *out, const struct ctl_option *options,
 
 static void help_row(struct out *out, const struct ctl_command *command)
 {
-	out_line(out, "  %-12s %-28s %s", command->name, command->args, command->summary);
+	char *left = mem_printf("%-12s %s", command->name, command->args);
+
+	out_line(out, "  %-41s %s", left, command->summary);
+	free(left);
 }
 
 static bool is_listed(const struct ctl_command *command, size_t group)
@@ -94,7 +97,8 @@ void ctl_help_command(struct out *out, const struct ctl_command *command)
 	const struct ctl_command *const *v;
 	size_t g;
 
-	out_line(out, "usage: gpuctl %s%s%s [OPTION...]", command->name, *command->args ? " " : "",
+	/* What follows "--" is another program's, so options come first. */
+	out_line(out, "usage: gpuctl %s [OPTION...]%s%s", command->name, *command->args ? " " : "",
 		 command->args);
 	out_line(out, "%c%s.",
 		 command->summary[0] -

@@ -19,7 +19,8 @@
 #define SPEC_MAX (16u << 20)
 
 static const struct ctl_option options[] = {
-	{ "output", 'o', "DIR", "directory of the file, default " CDI_DIRECTORY "; - prints it" },
+	{ "output", 'o', "DIR",
+	  "directory of the file (default " CDI_DIRECTORY "); - prints the file" },
 	{ "remove", 'r', "NAME", "take a composition or slot out of the file; may be repeated",
 	  "@compositions @slots" },
 	{ "require", 0, "NAME",
@@ -208,7 +209,8 @@ const struct ctl_command cmd_cdi = {
 		"a detach, --remove takes a composition with its slots, or a slot with its composition, out of the\n"
 		"file. If no device is left, gpuctl removes the file. A GPU without a driver has no device nodes, and is\n"
 		"left out, and so is its composition; a name that a container device cannot have is left out, too. With\n"
-		"--require, gpuctl writes the file and then fails, and says which slot or name it is.",
+		"--require, gpuctl writes the file, and then fails if something of NAME is left out; the error names the\n"
+		"slot or the name.",
 	.options = { options },
 	.run = cdi_run,
 };

@@ -203,9 +203,10 @@ const struct ctl_command cmd_detach = {
 		"exit code 4. With --wait it announces the removal first, so that agents can let go, and withdraws the\n"
 		"announcement after that time. --force continues regardless; a driver that does not let go then leaves\n"
 		"the slot stuck, exit code 7. The command also removes what is left on the bus of a GPU that was lost or\n"
-		"is in fault; its slot is off or empty then. Other GPUs of a declared group are named: they lose their\n"
-		"links to this one. Hooks run before and after: see gpuctl-hooks(5). A GPU that a fabric manager has\n"
-		"bound to the slot is given back to it, also when the slot is off or empty: see gpuctl-fabric(5).",
+		"is in fault; its slot is off or empty then. The command names the other GPUs of a declared group,\n"
+		"because they lose their links to this GPU. Hooks run before and after: see gpuctl-hooks(5). A GPU that\n"
+		"a fabric manager has bound to the slot goes back to the manager, also if the slot is off or empty: see\n"
+		"gpuctl-fabric(5).",
 	.options = { options, remove_options, session_options },
 	.run = detach_run,
 };

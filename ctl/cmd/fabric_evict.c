@@ -82,10 +82,11 @@ const struct ctl_command cmd_fabric_evict = {
 	.name = "fabric evict",
 	.args = "HOST",
 	.summary = "tell a fabric manager that a host is off: its GPUs become free",
-	.help = "For a host that no longer answers, from any host of the fabric. If it is not off, two hosts may get the\n"
-		"same GPU: look first. Only an account that is an administrator at the manager may do it; --credentials\n"
-		"names a file with lines user = ... and password = ... that nobody else can read. Refused, exit code 4,\n"
-		"while the host answers. The module is not needed. gpufabric-fm evict does the same at the manager.",
+	.help = "Use this command for a host that no longer answers; it works on any host of the fabric. If the evicted\n"
+		"host is not off, two hosts may get the same GPU: look first. Only an administrator's account at the\n"
+		"manager may do it; --credentials names a file with lines user = ... and password = ... that nobody else\n"
+		"can read. While the host answers, the manager refuses (exit code 4). The module is not needed.\n"
+		"gpufabric-fm evict does the same at the manager.",
 	.options = { options },
 	.run = fabric_evict_run,
 };

@@ -36,7 +36,7 @@
 
 static const struct ctl_option options[] = {
 	{ "no-reboot", 0, NULL,
-	  "leave a host running that cannot power its slots off in time: two hosts may use a GPU then" },
+	  "do not restart this host if it cannot power its slots off in time: two hosts may then use one GPU" },
 	{ NULL },
 };
 
@@ -272,12 +272,12 @@ const struct ctl_command cmd_fabric_lease = {
 	.args = "MANAGER",
 	.summary =
 		"renew this host's lease at a fabric manager, and detach its GPUs when it is over",
-	.help = "For managers whose entry of this host says fence = lease; gpufabric-lease@MANAGER.service runs it. When\n"
-		"half of the lease has passed without a renewal, all slots of the manager are detached by force. If one\n"
-		"still has power when a quarter is left, the host is restarted at once, without an orderly end. After a\n"
-		"boot nothing of the manager is used before the first renewal. SIGTERM gives the lease up; if the\n"
-		"manager cannot be told, the slots are detached first. gpufabric-lease-sleep@MANAGER.service does that before\n"
-		"the host sleeps.",
+	.help = "The command is for managers that have fence = lease for this host; gpufabric-lease@MANAGER.service runs\n"
+		"it. When half of the lease has passed without a renewal, it detaches all slots of the manager by force.\n"
+		"If a slot still has power when a quarter of the lease is left, it restarts the host at once, without an\n"
+		"orderly shutdown. After a boot, the host uses no GPU of the manager before the first renewal. On SIGTERM\n"
+		"the command gives the lease up; if it cannot reach the manager, it detaches the slots first.\n"
+		"gpufabric-lease-sleep@MANAGER.service does the same before the host sleeps.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = fabric_lease_run,

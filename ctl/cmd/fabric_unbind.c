@@ -14,7 +14,8 @@
 #include "session/session.h"
 
 static const struct ctl_option options[] = {
-	{ "force", 'f', NULL, "a GPU at no known slot, although a slot of its manager has power" },
+	{ "force", 'f', NULL,
+	  "also a GPU whose slot is unknown, although a slot of its manager has power" },
 	{ NULL },
 };
 

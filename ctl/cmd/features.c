@@ -25,10 +25,10 @@ const struct ctl_command cmd_features = {
 	.group = CTL_PLUMBING,
 	.args = "[FILE]",
 	.summary = "GPUs that are ready, for node feature discovery",
-	.help = "Lines of key=value for the local source of Kubernetes' node feature discovery, which reads\n"
+	.help = "Writes lines of key=value for the local source of Kubernetes' node feature discovery, which reads\n"
 		"/etc/kubernetes/node-feature-discovery/features.d. Only GPUs in state ready are counted. For each\n"
 		"fabric manager, gpufabric.io/fabric.POOL is the number of ports of this host: gpufabric-dra(8) publishes\n"
-		"its GPUs for the nodes with this label. FILE is replaced as a whole; without it the lines go to standard\n"
-		"output.",
+		"the manager's GPUs for the nodes with this label. FILE is replaced as a whole; without FILE the lines go\n"
+		"to standard output.",
 	.run = features_run,
 };

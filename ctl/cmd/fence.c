@@ -164,10 +164,10 @@ const struct ctl_command cmd_fence = {
 	.args = "CGROUP [NAME]",
 	.summary = "let a cgroup open only the GPUs of a composition",
 	.help = "CGROUP is a directory below /sys/fs/cgroup, of version 2. Its processes, and those of cgroups below it,\n"
-		"cannot open devices of GPU drivers, also not of GPUs that are attached later. Allowed are the device\n"
-		"nodes of the GPUs of NAME, and those that all GPUs of their driver share. Without NAME nothing\n"
-		"is allowed. The list of drivers is in nodes.d: see gpuctl-catalogue(5). Another call replaces the\n"
-		"fence at once, and it ends with the cgroup. Programs for devices that others attached to the\n"
-		"cgroup stay.",
+		"cannot open devices of GPU drivers, including GPUs that are attached later. The exceptions are the\n"
+		"device nodes of the GPUs of NAME, and those that all GPUs of their driver share. Without NAME there is\n"
+		"no exception. The list of drivers is in nodes.d: see gpuctl-catalogue(5). Another call replaces the\n"
+		"fence at once; the fence ends with the cgroup. BPF programs for devices that other software attached\n"
+		"to the cgroup stay.",
 	.run = fence_run,
 };

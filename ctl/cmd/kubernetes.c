@@ -15,6 +15,6 @@ const struct ctl_command cmd_kubernetes = {
 	.summary = "claims and manifests for pods that get GPUs of the fabric",
 	.help = "A pod asks for GPUs by a ResourceClaim, the scheduler chooses them and a node, and the driver\n"
 		"gpufabric-dra(8) on that node composes them. Both verbs print YAML for kubectl apply -f -, and change\n"
-		"nothing. With -j it is a string.",
+		"nothing. With -j the YAML is a string in JSON.",
 	.verbs = verbs,
 };

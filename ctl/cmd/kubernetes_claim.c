@@ -18,7 +18,7 @@
 #include "size/estimate.h"
 
 static const struct ctl_option options[] = {
-	{ "name", 0, "NAME", "name of the template, default one made of the model's" },
+	{ "name", 0, "NAME", "name of the template (default: made from the name of the model)" },
 	{ NULL },
 };
 
@@ -121,8 +121,8 @@ const struct ctl_command cmd_kubernetes_claim = {
 	.name = "kubernetes claim",
 	.args = "[MODEL]",
 	.summary = "a ResourceClaimTemplate with the GPUs that a workload needs",
-	.help = "The kind is the first one that gpuctl size lists for the workload, or what --gpu names; name one that the\n"
-		"cluster has. A comment says how the number came about.",
+	.help = "The kind is the first one that gpuctl size lists for the workload, or the one that --gpu names; name one\n"
+		"that the cluster has. A comment explains the number of GPUs.",
 	.options = { options, size_kind_options, size_workload_options },
 	.flags = CTL_NO_DRY_RUN,
 	.completes = SIZE_MODELS,

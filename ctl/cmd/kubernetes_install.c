@@ -15,10 +15,11 @@
 #define IMAGE "gpufabric-dra:" GPUCTL_VERSION
 
 static const struct ctl_option options[] = {
-	{ "output", 'o', "FORMAT", "yaml, the only one", "yaml" },
-	{ "namespace", 0, "NAME", "of the driver, default " NAMESPACE },
-	{ "image", 0, "IMAGE", "container image with gpufabric-dra and gpuctl, default " IMAGE },
-	{ "kubelet-dir", 0, "DIR", "root directory of the kubelet, default " KUBELET_DIR },
+	{ "output", 'o', "FORMAT", "format of the manifests: only yaml", "yaml" },
+	{ "namespace", 0, "NAME", "namespace of the driver (default " NAMESPACE ")" },
+	{ "image", 0, "IMAGE",
+	  "container image with gpufabric-dra and gpuctl (default " IMAGE ")" },
+	{ "kubelet-dir", 0, "DIR", "root directory of the kubelet (default " KUBELET_DIR ")" },
 	{ NULL },
 };
 
@@ -69,8 +70,8 @@ const struct ctl_command cmd_kubernetes_install = {
 	.name = "kubernetes install",
 	.args = "",
 	.summary = "the manifests of the driver: DaemonSet, rights, DeviceClass",
-	.help = "The DaemonSet runs on each node with the label gpufabric.io/slots, which node feature discovery makes of\n"
-		"gpuctl features. Directories are those of this host; run the command on one that is like the nodes.",
+	.help = "The DaemonSet runs on each node with the label gpufabric.io/slots, which node feature discovery takes from\n"
+		"gpuctl features. Directories are those of this host; run the command on a host that is like the nodes.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = kubernetes_install_run,

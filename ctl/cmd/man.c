@@ -84,8 +84,8 @@ struct section {
 static const struct section sections[] = {
 	{ "IDENTITY",
 	  "A slot that is off or empty has no config space, so gpuctl cannot read its GPU. The column IDENTITY\n"
-	  "tells the source of what gpuctl shows: live (read now), last seen (read while the module was loaded),\n"
-	  "declared (in slots.d, see FILES) or unknown. gpuctl chooses slots by this identity, and the module\n"
+	  "tells the source of what gpuctl shows: live (read now), seen (read earlier, since the module was\n"
+	  "loaded), declared (in slots.d, see FILES) or - (unknown). gpuctl chooses slots by this identity, and the module\n"
 	  "verifies it after power-on: if the slot has another GPU, this is a fault, and the composition is\n"
 	  "rolled back." },
 	{ "ADDRESS SPACE",
@@ -120,8 +120,8 @@ static const struct section sections[] = {
 	  "gpufabric.target is active while the module is loaded. gpufabric-watch.service writes every change to the\n"
 	  "journal and starts the other units: gpufabric-save.service, -cdi, -metrics and -features after changes,\n"
 	  "by gpufabric-changed.service; gpufabric-reap.service when a lease ends or a client dies;\n"
-	  "gpufabric-fault@SLOT.service and gpufabric-detached@SLOT.service, which do nothing and start units with\n"
-	  "WantedBy= one of them. gpufabric-attached@.service is active while a GPU is ready.\n"
+	  "gpufabric-fault@SLOT.service and gpufabric-detached@SLOT.service, which do nothing, but start your units\n"
+	  "that have WantedBy= one of them. gpufabric-attached@.service is active while a GPU is ready.\n"
 	  "gpufabric-restore.service restores compositions after a reboot. Until it succeeds, gpufabric-save.service\n"
 	  "does not overwrite the saved compositions. To switch a unit off, use systemctl disable or mask." },
 	{ "OUTPUT",
@@ -260,7 +260,7 @@ static void print_synopsis(struct out *out, const struct ctl_command *command)
 	char *args = escape(command->args);
 
 	out_line(out, ".SH SYNOPSIS");
-	out_line(out, ".B gpuctl\n[\\fB\\-j\\fR]%s \\fB%s\\fR%s%s%s [\\fIOPTION\\fR...]",
+	out_line(out, ".B gpuctl\n[\\fB\\-j\\fR]%s \\fB%s\\fR [\\fIOPTION\\fR...]%s%s%s",
 		 command->flags & CTL_NO_DRY_RUN ? "" : " [\\fB\\-n\\fR]", command->name,
 		 *args ? " \\fI" : "", args, *args ? "\\fR" : "");
 	free(args);

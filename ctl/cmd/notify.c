@@ -37,11 +37,11 @@ const struct ctl_command cmd_notify = {
 	.summary = "tell the planner that a workload can be moved now",
 	.help = "A workload that loses work when it is moved, such as a training between two checkpoints, announces\n"
 		"its boundaries: the moments at which it loses little. gpuctl plan run and gpuctl plan step move it\n"
-		"at a boundary, unless --boundary-wait is over, and others that announce none before it. A boundary\n"
-		"counts for a minute or until the next step of the planner, which makes one at once when it waits\n"
-		"for this workload. The command changes the file " BOUNDARY_FOLDER
-		"/NAME, and so may\n"
-		"a program by itself, by a line that it adds. Root can give the file to the program's user.",
+		"only at a boundary or after --boundary-wait, and move workloads without boundaries before it. For plan\n"
+		"step a boundary counts for a minute, for plan run until its next step; if plan run waits for this\n"
+		"workload, it makes that step at once. The command changes the file " BOUNDARY_FOLDER
+		"/NAME;\n"
+		"a program can do the same by adding a line to it. Root can give the file to the program's user.",
 	.options = { options },
 	.run = notify_run,
 };

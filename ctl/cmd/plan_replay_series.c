@@ -86,7 +86,7 @@ static const struct {
 	[EVERY5] = { "reactive5", "reactive, every 5 min" },
 	[EVERY1] = { "reactive1", "reactive, every minute" },
 	[HOLD] = { "hold", "reactive with hold" },
-	[OURS] = { "ours", "ours" },
+	[OURS] = { "ours", "gpuctl" },
 	[OPTIMUM] = { "optimum", "all known beforehand" },
 };
 

@@ -245,15 +245,16 @@ const struct ctl_command cmd_run = {
 	.group = CTL_COMPOSITIONS,
 	.args = "-- COMMAND...",
 	.summary = "compose, run a command with the GPUs, release on any exit",
-	.help = "The request is that of gpuctl compose. CMD finds GPUFABRIC_COMPOSITION, GPUFABRIC_SLOTS and\n"
+	.help = "The request is that of gpuctl compose. COMMAND finds GPUFABRIC_COMPOSITION, GPUFABRIC_SLOTS and\n"
 		"GPUFABRIC_ADDRESSES in its environment, and CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or\n"
-		"ZE_AFFINITY_MASK if the vendor's driver provides the identifiers. gpuctl exits with the status of CMD.\n"
-		"SIGINT and SIGTERM end CMD, and then gpuctl releases the GPUs. If they come while the GPUs are attached,\n"
-		"gpuctl waits for the end of that, releases the GPUs and does not start CMD; its exit code is 1. If gpuctl\n"
-		"itself is killed, CMD is killed too, and gpuctl reap takes the GPUs back. On a host with systemd, root's CMD runs in the scope\n"
-		"gpufabric-run-NAME.scope, and processes that it leaves there are ended when it ends, by force after\n"
-		"5 s. Elsewhere such processes may keep GPUs busy, and gpuctl names them. With -j, the output of CMD\n"
-		"goes to standard error, and one document with its exit status follows at the end.",
+		"ZE_AFFINITY_MASK if the vendor's driver provides the identifiers. gpuctl exits with the status of\n"
+		"COMMAND. SIGINT and SIGTERM end COMMAND, and then gpuctl releases the GPUs. If a signal comes before the\n"
+		"GPUs are ready, gpuctl completes the attach, releases the GPUs and does not start COMMAND; its exit code\n"
+		"is 1. If gpuctl itself is killed, COMMAND is killed too, and gpuctl reap takes the GPUs back. On a host\n"
+		"with systemd, root's COMMAND runs in the scope gpufabric-run-NAME.scope; when it ends, the processes that\n"
+		"it left there are ended, by force after 5 s. Elsewhere such processes may keep GPUs busy, and gpuctl\n"
+		"names them. With -j, the output of COMMAND goes to standard error, and one document with its exit status\n"
+		"follows at the end.",
 	.options = { options, pool_options, compose_options, size_workload_options, remove_options,
 		     session_options },
 	.completes = "@programs, @files",

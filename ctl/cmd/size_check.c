@@ -23,7 +23,7 @@
 #define SMI_MAX (1 << 20)
 
 static const struct ctl_option options[] = {
-	{ "smi", 0, "FILE", "nvidia-smi --query-gpu=pci.bus_id,memory.used as CSV" },
+	{ "smi", 0, "FILE", "CSV output of nvidia-smi --query-gpu=pci.bus_id,memory.used" },
 	{ NULL },
 };
 

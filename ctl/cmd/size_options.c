@@ -51,7 +51,7 @@ const struct ctl_option size_workload_options[] = {
 	{ "optimizer", 0, "NAME", "adamw (default) adamw-8bit adafactor sgd lion muon",
 	  "adamw adamw-8bit adafactor sgd lion muon" },
 	{ "states", 0, "KIND",
-	  "training: mixed precision, or weights and states in 16bit alone (default: the engine's)",
+	  "training: mixed precision, or weights and states only in 16 bits (default: the engine's)",
 	  "mixed 16bit" },
 	{ "zero", 0, "STAGE",
 	  "ZeRO stage, 0 to 3, or fsdp: what replicas share; fsdp is stage 3 by FSDP 1, which has gradients for frozen weights, too (default: the engine's)",
@@ -68,7 +68,7 @@ const struct ctl_option size_workload_options[] = {
 	{ "offload", 0, NULL, "keep optimizer states in the host's memory" },
 	{ "tp", 0, "COUNT", "GPUs that share every layer (tensor parallel)" },
 	{ "sequence-parallel", 0, "on|off",
-	  "with --tp, share activations between tensors as well (default: the engine's)",
+	  "with --tp, divide all activations, also those between the tensor parallel matrices (default: the engine's)",
 	  "on off" },
 	{ "pp", 0, "COUNT", "groups of layers (pipeline parallel)" },
 	{ "dp", 0, "COUNT", "replicas (data parallel)" },
@@ -86,14 +86,14 @@ const struct ctl_option size_workload_options[] = {
 };
 
 const struct ctl_option size_fleet_options[] = {
-	{ "tokens", 0, "COUNT", "fleet-training: tokens to train on, such as 2T" },
-	{ "epochs", 0, "NUMBER", "fleet-training: number of passes over the tokens (default 1)" },
-	{ "hours", 0, "NUMBER", "fleet-training: limit of the time in hours" },
+	{ "tokens", 0, "COUNT", "training: tokens to train on, such as 2T" },
+	{ "epochs", 0, "NUMBER", "training: number of passes over the tokens (default 1)" },
+	{ "hours", 0, "NUMBER", "--method fleet-training: limit of the time in hours" },
 	{ "mfu", 0, "NUMBER",
-	  "fleet-training: fraction of the peak that training reaches (default 0.4)" },
+	  "--method fleet-training: fraction of the peak that training reaches (default 0.4)" },
 	{ "output-tokens", 0, "COUNT", "tokens of an answer, which are a part of --context" },
-	{ "throughput", 0, "NUMBER", "fleet-inference: tokens a second of one GPU" },
-	{ "qpm", 0, "NUMBER", "fleet-inference: queries a minute" },
+	{ "throughput", 0, "NUMBER", "--method fleet-inference: tokens a second of one GPU" },
+	{ "qpm", 0, "NUMBER", "inference: queries a minute" },
 	{ NULL },
 };
 
@@ -430,7 +430,7 @@ static int read_spec(struct ctl_ctx *ctx, enum size_reading reading)
 			return ctl_fail(ctx, CTL_USAGE,
 					"--%s is also in the file of --spec: give it once", key);
 		if (!spec_settle(&spec, i, option))
-			return ctl_fail(ctx, CTL_USAGE, "--spec: %s is true or false", key);
+			return ctl_fail(ctx, CTL_USAGE, "--spec: %s must be true or false", key);
 	}
 	return CTL_DONE;
 }

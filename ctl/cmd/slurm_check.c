@@ -11,7 +11,8 @@
 #define SLURM_FOLDER "/etc/slurm"
 
 static const struct ctl_option options[] = {
-	{ "folder", 0, "DIR", "where slurm.conf and the others are, default " SLURM_FOLDER },
+	{ "folder", 0, "DIR",
+	  "folder of slurm.conf and the other files (default " SLURM_FOLDER ")" },
 	{ NULL },
 };
 
@@ -80,9 +81,10 @@ const struct ctl_command cmd_slurm_check = {
 	.name = "slurm check",
 	.args = "",
 	.summary = "report gaps and contradictions of Slurm's configuration",
-	.help = "slurm.conf, gres.conf, cgroup.conf and plugstack.conf are read with what they include. Neither Slurm nor\n"
-		"the module is needed. An error is what makes jobs with GPUs fail or run without them, and the exit code is 1\n"
-		"then. A warning is about a setting that does not always work, or not well. Each has the line that helps.",
+	.help = "The command reads slurm.conf, gres.conf, cgroup.conf and plugstack.conf, with the files that they include.\n"
+		"It needs neither Slurm nor the module. An error makes jobs with GPUs fail or run without them, and the\n"
+		"exit code is 1. A warning is about a setting that does not always work, or not well. Each finding comes\n"
+		"with the line that helps.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = slurm_check_run,

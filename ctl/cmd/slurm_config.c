@@ -21,7 +21,7 @@
 #define HOST_MAX 256
 
 static const struct ctl_option options[] = {
-	{ "node", 0, "NAME", "NodeName= of this host, default its host name" },
+	{ "node", 0, "NAME", "NodeName= of this host (default: its host name)" },
 	{ "file", 0, "FILE", "only the lines of slurm.conf, gres.conf or plugstack.conf" },
 	{ NULL },
 };
@@ -360,9 +360,9 @@ const struct ctl_command cmd_slurm_config = {
 	.args = "",
 	.summary = "print lines for slurm.conf, gres.conf and plugstack.conf",
 	.help = "The gres of this host are its slots, and the licences are the GPUs of this host and of all its fabric\n"
-		"managers, by kind: hosts that share a pool print the same licences. A kind is called by its first\n"
-		"word, such as h100, where the pool has no other one of that word. Prolog, Epilog and the plugin are\n"
-		"those of the package gpufabric-slurm. The files in gres.conf have to be there before slurmd starts.\n"
+		"managers, by kind: hosts that share a pool print the same licences. The name of a kind is its first\n"
+		"word, such as h100, if no other kind of the pool has the same first word. Prolog, Epilog and the plugin\n"
+		"are those of the package gpufabric-slurm. The files in gres.conf have to exist before slurmd starts.\n"
 		"Lines of slurm.conf that need slurmdbd are comments: \"# with slurmdbd: \".",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,

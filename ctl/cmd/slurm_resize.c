@@ -268,11 +268,12 @@ const struct ctl_command cmd_slurm_resize = {
 	.name = "slurm resize",
 	.args = "JOB COUNT",
 	.summary = "give a running job more GPUs on this host, or fewer",
-	.help = "The job is to have COUNT GPUs on this host. The licences of the pool that it lacks are taken first; if\n"
+	.help = "The job gets COUNT GPUs on this host. gpuctl first takes the licences of the pool that the job lacks; if\n"
 		"the pool has too few, the exit code is 3 and nothing was changed. A process that holds a GPU stops\n"
 		"its removal. Then the fences of the job's steps allow the new GPUs, and scontrol notify tells the\n"
-		"job; gpuctl env has its new environment. Slurm goes on to count the slots that the job was started with.\n"
-		"If Slurm did not take the licences back from a job of one node, the next run does, also with the same COUNT.",
+		"job; gpuctl env has its new environment. Slurm still counts the slots that the job was started with.\n"
+		"If Slurm did not take back the licences of a job of one node, the next gpuctl slurm resize gives them\n"
+		"back, also with the same COUNT.",
 	.options = { remove_options, session_options },
 	.run = slurm_resize_run,
 };

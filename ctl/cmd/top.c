@@ -494,7 +494,7 @@ static int read_word(struct ctl_ctx *ctx, const char *option, const char *const 
 			return CTL_DONE;
 	for (*value = 0; words[*value]; (*value)++)
 		text_join(&list, ", ", words[*value]);
-	ctl_fail(ctx, CTL_USAGE, "--%s %s: there are %s", option, word, list.text);
+	ctl_fail(ctx, CTL_USAGE, "--%s %s: write one of %s", option, word, list.text);
 	free(list.text);
 	return CTL_USAGE;
 }

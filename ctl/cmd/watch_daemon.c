@@ -39,8 +39,8 @@ const struct ctl_command cmd_watch_daemon = {
 		"_OPERATION_ID, _ERRNO, _UID, _PID, _COMMAND and _REASON. systemd starts gpufabric-fault@SLOT.service for\n"
 		"a slot that ends in fault, lost or stuck, gpufabric-detached@SLOT.service after a GPU was detached,\n"
 		"gpufabric-changed.service after any change, and gpufabric-reap.service when a lease ends or a client\n"
-		"dies. What was missed, because changes were lost or the daemon did not run, is made good at the next\n"
-		"snapshot, once: a file in $RUNTIME_DIRECTORY has what was told. gpufabric-watch.service runs it.",
+		"dies. If changes were lost or the daemon did not run, it reports the missed changes once, at the next\n"
+		"snapshot: a file in $RUNTIME_DIRECTORY records what was reported. gpufabric-watch.service runs it.",
 	.options = { options, watch_options },
 	.flags = CTL_NO_DRY_RUN,
 	.run = watch_daemon_run,

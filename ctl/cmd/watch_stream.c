@@ -415,7 +415,7 @@ static int watch_check_kinds(struct ctl_ctx *ctx)
 		return CTL_DONE;
 	for (n = 0; gfnl_event_kind_name(n); n++)
 		text_join(&list, ", ", gfnl_event_kind_name(n));
-	ctl_fail(ctx, CTL_USAGE, "--kind %s: there are %s", word, list.text);
+	ctl_fail(ctx, CTL_USAGE, "--kind %s: the kinds are %s", word, list.text);
 	free(list.text);
 	return CTL_USAGE;
 }

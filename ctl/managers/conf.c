@@ -202,7 +202,7 @@ static int take_driver(struct manager_conf *conf, const char *value, struct faul
 	size_t i;
 
 	if (conf->n_ports)
-		return fault_set(f, EINVAL, "driver stands before ports");
+		return fault_set(f, EINVAL, "driver must come before ports");
 	for (i = 0; i < sizeof(driver_names) / sizeof(driver_names[0]); i++) {
 		if (strcmp(value, driver_names[i]))
 			continue;

@@ -191,7 +191,7 @@ int usage_read_journal(struct usage *u, const char *file, const char *text, size
 		err = read_line(&l, file, line, at, (size_t)(stop - at), fault);
 	}
 	if (!err && !l.entries)
-		err = fault_set(fault, EINVAL, "%s:1:1: no entry is of gpuctl's watch", file);
+		err = fault_set(fault, EINVAL, "%s:1:1: no entry of gpuctl's watch service", file);
 	for (i = 0; i < l.n; i++) {
 		end_span(&l, &l.seats[i]);
 		free(l.seats[i].name);

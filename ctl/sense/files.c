@@ -126,7 +126,7 @@ int sense_record_read(struct ctl_ctx *ctx, const char *folder,
 		if (!last)
 			ctl_warn(ctx, "%s: %s", json, strerror(errno));
 		else if (*last)
-			ctl_warn(ctx, "%s: what was remembered of sensors is forgotten",
+			ctl_warn(ctx, "%s: gpuctl starts without the past values of sensors",
 				 fault.text);
 		memset(record, 0, sizeof(*record));
 		follow_forget(&record->memory);

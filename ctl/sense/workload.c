@@ -154,7 +154,7 @@ static int take_sensor(struct sense_reading *r, const char *value, bool queue, s
 				 "%.*s: sensors are prometheus, fdinfo, amdgpu, nvml and command",
 				 (int)n, value);
 	if (queue && kind != SENSOR_PROMETHEUS && kind != SENSOR_COMMAND)
-		return fault_set(f, EINVAL, "%s does not count what waits",
+		return fault_set(f, EINVAL, "queue: %s does not count requests that wait",
 				 sensor_kind_names[kind]);
 	if (queue && w->has_queue)
 		return fault_set(f, EINVAL, "queue is given twice");
@@ -193,7 +193,7 @@ static int take_target(struct sense_reading *r, const char *value, struct fault 
 	if (conf_decimal(value, 0, TARGET_MAX, &target, f))
 		return -EINVAL;
 	if (target <= 0)
-		return fault_set(f, EINVAL, "a target is more than 0");
+		return fault_set(f, EINVAL, "target must be more than 0");
 	sensor->target = target;
 	return 0;
 }
@@ -207,7 +207,7 @@ static int take_measure(struct sense_reading *r, const char *value, struct fault
 	if (r->measured)
 		return fault_set(f, EINVAL, "this sensor has a measure already");
 	if (sensor->kind != SENSOR_PROMETHEUS && sensor->kind != SENSOR_COMMAND)
-		return fault_set(f, EINVAL, "%s is a mean of GPUs",
+		return fault_set(f, EINVAL, "%s is always a mean of GPUs: leave measure out",
 				 sensor_kind_names[sensor->kind]);
 	if (strcmp(value, "mean") && strcmp(value, "sum"))
 		return fault_set(f, EINVAL, "measure: write mean or sum");

@@ -203,8 +203,8 @@ trace=$(mktemp -d)
 tests/bench/plan/made.py "$trace"
 jobs=$trace/jobs.csv
 demand=("$trace"/demand/*.csv)
-gives 0 'ours, runtimes learned' plan replay "$jobs" --pool 256 --warm 1d
-gives 0 'ours, runtimes known' plan replay "$jobs" --pool 256 --warm 1d --runtimes known
+gives 0 'gpuctl, runtimes learned' plan replay "$jobs" --pool 256 --warm 1d
+gives 0 'gpuctl, runtimes known' plan replay "$jobs" --pool 256 --warm 1d --runtimes known
 gives 0 'static GPUs for our JCT +[0-9]+' plan replay "$jobs" --pool 640 --warm 1d --equal-jct
 gives 0 'reactive, every 5 min' plan replay "${demand[@]}" --pool 160 --warm 1d --hold 30min
 gives 0 'energy is modelled.*PUE 1.5, 50 g CO2' plan replay "$jobs" --pool 640 --warm 1d --pue 1.5 --carbon 50
@@ -279,7 +279,7 @@ rack "{ \"name\": \"serve\", \"kinds\": [\"h100\"], \"history\": [$(printf '0.4,
 gives 0 'serve +compose' plan step --state file --minute 9 "$trace/part.json"
 # flags in a file
 echo '{ "model": "llama-3.1-8b", "task": "train", "offload": 0 }' >"$trace/flag.json"
-gives 2 '--spec: offload is true or false' size --spec "$trace/flag.json"
+gives 2 '--spec: offload must be true or false' size --spec "$trace/flag.json"
 for word in true false; do
 	echo "{ \"model\": \"llama-3.1-8b\", \"task\": \"train\", \"flash\": $word, \"offload\": false, \"context\": 8192 }" >"$trace/$word.json"
 done
@@ -295,8 +295,8 @@ GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/gpus.d: No such file' gpus
 GPUCTL_DATA_DIR=/nowhere gives 1 '/nowhere/models.d: No such file' completion models
 gives 0 '^\.TH GPUCTL-LIST 8' man list
 gives 2 'no command 1: see gpuctl help' man 1
-gives 2 '^gpuctl: --sort size: there are slot, state, composition, gpu, time' top --sort size
-gives 2 '^gpuctl: --filter some: there are all, used, free, trouble' top --filter some
+gives 2 '^gpuctl: --sort size: write one of slot, state, composition, gpu, time' top --sort size
+gives 2 '^gpuctl: --filter some: write one of all, used, free, trouble' top --filter some
 gives 6 'module gpufabric is not loaded' top
 
 # Where it was built it finds the catalogue beside its sources, whose only GPUs are these.

@@ -94,7 +94,7 @@ static void bad_files(void)
 		{ LIQID "fabric = 1\n", "a.conf:5: fabric is for driver = redfish" },
 		{ LIQID "ports = 101=sw0/dn0\n", "a.conf:5: ports: \"101=sw0/dn0\": write names of slots alone" },
 		{ LIQID "ports = 101 101\n", "a.conf:5: ports: 101=101: the slot or the port is there twice" },
-		{ "ports = 101=s/p\ndriver = liqid\n", "a.conf:2: driver stands before ports" },
+		{ "ports = 101=s/p\ndriver = liqid\n", "a.conf:2: driver must come before ports" },
 		{ "url = http://fm\n", "a.conf:1: url: write https://" },
 		{ "url = https://u:p@fm\n", "a.conf:1: url" },
 		{ "url = https://fm/x\n", "a.conf:1: url" },

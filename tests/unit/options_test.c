@@ -147,6 +147,18 @@ static void test_errors(void)
 	is_int(gpuctl("gpuctl help list frobnicate"), CTL_USAGE, "help for a verb of none");
 }
 
+#define USAGE_SOLVE "usage: gpuctl plan solve [OPTION...] FILE\n"
+
+/* Where @word stands in its line. */
+static int column(const char *word)
+{
+	const char *at = strstr(text, word), *start = at;
+
+	while (start && start > text && start[-1] != '\n')
+		start--;
+	return at ? (int)(at - start) : -1;
+}
+
 static void test_help(void)
 {
 	const struct ctl_command *const *c;
@@ -170,11 +182,18 @@ static void test_help(void)
 	is_int(gpuctl("gpuctl list --help"), CTL_DONE, "--help behind a command");
 	ok(strstr(text, "usage: gpuctl list"), "is help for it");
 	is_int(gpuctl("gpuctl plan -h"), CTL_DONE, "help for a command with verbs");
-	ok(strstr(text, "usage: gpuctl plan VERB") && strstr(text, "\n  plan solve"), "lists the verbs");
+	ok(strstr(text, "usage: gpuctl plan [OPTION...] VERB") && strstr(text, "\n  plan solve"),
+	   "lists the verbs");
 	gpuctl("gpuctl help plan solve");
-	ok(!strncmp(text, "usage: gpuctl plan solve FILE", 29), "help for a verb");
+	ok(!strncmp(text, USAGE_SOLVE, strlen(USAGE_SOLVE)), "help for a verb");
 	is_int(gpuctl("gpuctl -j plan solve -h"), CTL_DONE, "--help behind a verb");
-	ok(!strncmp(text, "usage: gpuctl plan solve FILE", 29), "is help for it");
+	ok(!strncmp(text, USAGE_SOLVE, strlen(USAGE_SOLVE)), "is help for it");
+	gpuctl("gpuctl help run");
+	ok(strstr(text, "usage: gpuctl run [OPTION...] -- COMMAND...\n"),
+	   "options come before the command that is run");
+	gpuctl("gpuctl help kubernetes");
+	is_int(column(" a ResourceClaimTemplate"), column(" the manifests"),
+	       "texts of verbs are one below the other, also those of long names");
 }
 
 static bool is_sentence(const char *s)

@@ -73,7 +73,7 @@ static void test_bad(void)
 		"{\"first_interval\":0,\"last_interval\":0,\"on\":100000},\n"
 		"{\"first_interval\":0,\"last_interval\":0,\"on\":100000}]}",
 		"f:1:49: in interval 0 more than 100000 GPUs are idle");
-	refused("{\"__REALTIME_TIMESTAMP\":\"5\"}\n", "f:1:1: no entry is of gpuctl's watch");
+	refused("{\"__REALTIME_TIMESTAMP\":\"5\"}\n", "f:1:1: no entry of gpuctl's watch service");
 	refused("{\"__REALTIME_TIMESTAMP\":\"5\"}\n{,}\n",
 		"f:2:2: quoted object property name expected");
 	refused("{\"__REALTIME_TIMESTAMP\":\"5\",\"GPUFABRIC_EVENT\":\"x\",\"GPUFABRIC_SLOT\":7}\n",

@@ -236,11 +236,11 @@ static void test_files(void)
 	refused("w", "sensor = prometheus https://x/ m\nmax = 1\n", "http://");
 	refused("w", "target = 3\nmax = 1\n", "below the sensor");
 	refused("w", "sensor = fdinfo\ntarget = 0\nmax = 1\n", "more than 0");
-	refused("w", "sensor = fdinfo\nmeasure = sum\nmax = 1\n", "mean of GPUs");
+	refused("w", "sensor = fdinfo\nmeasure = sum\nmax = 1\n", "always a mean of GPUs");
 	refused("w", "sensor = fdinfo\nmax = 3\nquantum = 2\n", "multiples of quantum");
 	refused("w", "sensor = fdinfo\nmin = 3\nmax = 2\n", "min is more than max");
 	refused("w", "sensor = fdinfo\nmax = 2\nmax = 2\n", "given twice");
-	refused("w", "queue = fdinfo\nmax = 2\n", "does not count what waits");
+	refused("w", "queue = fdinfo\nmax = 2\n", "does not count requests that wait");
 	refused("w", "sensor = command /x\nmax = 2\n", "has no target");
 	refused("w", "hold = 3\n", "write a time");
 }

@@ -442,7 +442,7 @@ static void ours_schedule(struct cluster *c)
 
 const struct policy policy_ours = {
 	.name = "ours",
-	.title = "ours, runtimes learned",
+	.title = "gpuctl, runtimes learned",
 	.setup = ours_setup,
 	.submitted = submitted,
 	.ended = ours_ended,
@@ -452,7 +452,7 @@ const struct policy policy_ours = {
 
 const struct policy policy_ours_known = {
 	.name = "ours",
-	.title = "ours, runtimes known",
+	.title = "gpuctl, runtimes known",
 	.setup = setup_known,
 	.submitted = submitted,
 	.ended = ours_ended,
