@@ -24,7 +24,7 @@ SLOW=$((SLOW * 5))
 wanted=${1:-30} cancels=${2:-6} kills=${3:-3} seed=${4:-1} pairs=${5:-5}
 gpus=12
 started=$jobs/started
-others=0
+others=0 ended=0
 daemons=(slurmctld-test slurmd-test@n1 slurmd-test@n2 gpufabric-slurm-sync-test)
 
 # Each start of a script is a line: job, time, wanted and given GPUs, and those that it could open.
@@ -115,6 +115,23 @@ mend_nodes()
 	done < <(sinfo -h -N -t drain,drained,draining,down -o '%N %E' | sort -u)
 }
 
+# Daemons that have ended although nobody killed them are started again, as an admin would, and what they said last is told.
+mend_daemons()
+{
+	local unit log
+
+	for unit in "${daemons[@]}"; do
+		log=/var/log/slurm/${unit/-test@/.}
+		! systemctl is-failed --quiet "$unit" || {
+			note "$unit has ended: $(systemctl show -P Result -P ExecMainStatus "$unit" | xargs)"
+			tail -n 20 "${log%-test}.log" 2>/dev/null | sed 's/^/#   /'
+			ended=$((ended + 1))
+			systemctl reset-failed "$unit"
+			systemctl start "$unit"
+		}
+	done
+}
+
 # Jobs that were queued again would wait two minutes each. In the second of its end slurmd would refuse a job, and
 # slurmctld end it ("Job credential revoked").
 hurry()
@@ -129,6 +146,7 @@ hurry()
 
 queue_is_empty()
 {
+	mend_daemons
 	mend_nodes
 	hurry
 	[ -z "$(squeue -h -o %A)" ]
@@ -136,7 +154,7 @@ queue_is_empty()
 
 # Wait for the end of all jobs, as long as something happens. A batch script that a slurmd lost when it was killed is missed by
 # Slurm after BatchStartTimeout. What a slurmctld that was killed takes for running it is told of when nodes register: every 20
-# pings, or when the configuration is read again.
+# pings, or when the configuration is read again, which is done where nothing happens for a minute.
 drain()
 {
 	local state="" now last=$SECONDS again=$SECONDS
@@ -145,7 +163,7 @@ drain()
 		now="$(squeue -h -o %A | wc -l) $(wc -l </tmp/events)"
 		[ "$now" = "$state" ] || {
 			state=$now
-			last=$SECONDS
+			last=$SECONDS again=$SECONDS
 		}
 		[ $((SECONDS - last)) -le 600 ] || return
 		[ $((SECONDS - again)) -lt 60 ] || {
@@ -273,6 +291,7 @@ for ((n = 0; n < wanted; n++)); do
 		killed=$((killed + 1))
 	}
 	[ $((n % 20)) -ne 19 ] || {
+		mend_daemons
 		mend_nodes
 		hurry
 	}
@@ -301,6 +320,7 @@ count storm-slurm.releases "$(events removed)"
 count storm-slurm.cancelled "$cancelled"
 count storm-slurm.kills "$killed"
 count storm-slurm.nodes.taken-out-by-slurm "$others"
+count storm-slurm.daemons.ended "$ended"
 delays >/tmp/delays.storm
 measure storm
 note "storm-slurm.seed $seed"
