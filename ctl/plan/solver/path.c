@@ -137,7 +137,7 @@ static void stay_any(const struct path *p, const struct model_workload *w,
 	const struct plan_choice *choices = w->w->choices;
 	const struct shape *s = w->shape;
 	double all = (w->scale + (in->extra ? in->extra[t] : 0)) * choices[0].need[t];
-	double price[SHAPE_POOLS_MAX] = { 0 };
+	double price[SHAPE_POOLS_MAX];
 	size_t c, i;
 
 	for (i = 0; i < s->n_pools; i++)
