@@ -137,9 +137,11 @@ static void stay_any(const struct path *p, const struct model_workload *w,
 	const struct plan_choice *choices = w->w->choices;
 	const struct shape *s = w->shape;
 	double all = (w->scale + (in->extra ? in->extra[t] : 0)) * choices[0].need[t];
+	/* Of the pools of the shape alone: this runs for each workload and interval of a sweep. */
 	double price[SHAPE_POOLS_MAX];
 	size_t c, i;
 
+	price[0] = 0;
 	for (i = 0; i < s->n_pools; i++)
 		price[i] = pool_price(p, w, in, i, t);
 	stay[0] = all;
