@@ -94,7 +94,7 @@ cleared()
 		scancel "$job"
 	fi
 	check "$1: nothing is left" wait_for 120 all_back
-	check "$1: the node is idle" wait_for 60 nodes_idle || { sinfo -R; journalctl -q -n 20 -t gpufabric-prolog -t gpufabric-epilog; }
+	check "$1: the node is idle" wait_for 60 nodes_idle || { sinfo -N -o '%N %T %E'; journalctl -q -n 20 -t gpufabric-prolog -t gpufabric-epilog; }
 	rm -f "$jobs"/*
 }
 
@@ -130,6 +130,8 @@ check_fails "and the node is not at fault" grep execve <<<"$output"
 cleared running
 
 note "a node dies, and the job comes back to it"
+echo SlurmdDebug=debug >>$conf/slurm.conf
+check "slurmd says more" scontrol reconfigure
 job=$(submit 2 hold)
 check "a job runs" script_runs "$job"
 rm "$jobs/orders.$job" "$jobs/env.$job"
@@ -138,6 +140,9 @@ check "its job is queued again" wait_for 60 job_state_is "$job" PENDING
 is "$(members "slurm-$job")" 2 "the node holds its GPUs still"
 check "the node returns" node_returns
 check "it can have jobs" wait_for 60 nodes_idle
+# Slurm waits two minutes before a job that was queued again starts. Without that wait it takes the end of the first
+# start for that of the second one: no Epilog runs then, and the node counts the job for ever.
+check "the job's first start is over there" wait_for 60 grep -q "JobId=$job: sent epilog complete" /var/log/slurm/slurmd.n1.log
 check "the job may start" scontrol update jobid="$job" starttime=now
 check "it runs again" script_runs "$job"
 is "$(members "slurm-$job")" 2 "with as many GPUs"
