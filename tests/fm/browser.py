@@ -19,6 +19,23 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "-
          "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 
 
+def driver_start(environment):
+    """The driver and its port. It chooses one that is free for IPv6, and ends if somebody has the same of IPv4."""
+    for _ in range(100):
+        driver = subprocess.Popen(["chromedriver", "--port=0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, env=environment, start_new_session=True)
+        words = ""
+        for line in driver.stdout:
+            found = re.search(r"started successfully on port (\d+)", line)
+            if found:
+                return driver, found[1]
+            words += line
+        driver.wait()
+        if "port not available" not in words:
+            break
+    raise RuntimeError(f"chromedriver ended with status {driver.returncode}: {words}")
+
+
 class Browser:
     """One window, with a profile of its own below @folder; certificates of nobody known are taken."""
 
@@ -26,13 +43,8 @@ class Browser:
         self.folder, self.messages, self.requests = folder, [], []
         os.makedirs(folder, exist_ok=True)
         environment = {**os.environ, "HOME": folder, "TMPDIR": folder, "XDG_CONFIG_HOME": folder, "XDG_CACHE_HOME": folder}
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.STDOUT, text=True, env=environment, start_new_session=True)
-        for line in self.driver.stdout:
-            found = re.search(r"started successfully on port (\d+)", line)
-            if found:
-                break
-        self.base = f"http://127.0.0.1:{found[1]}/session"
+        self.driver, port = driver_start(environment)
+        self.base = f"http://127.0.0.1:{port}/session"
         options = {"binary": "/usr/bin/chromium", "args": [*FLAGS, *flags, f"--user-data-dir={folder}/profile"]}
         wanted = {"browserName": "chrome", "acceptInsecureCerts": True, "goog:chromeOptions": options,
                   "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
