@@ -368,6 +368,11 @@ fuzz-netlink: deps ## Odd messages for the module on the kernel with KASAN, MESS
 storm: deps ## 64 clients, surprises, reloads: OPERATIONS=10000 RELOADS=100 CYCLES=10000
 	@tests/vm/long storms $(or $(OPERATIONS),10000) $(or $(RELOADS),100) $(or $(CYCLES),10000)
 
+# Runs programs in the hosts of a rack; without libraries it starts sooner there.
+$(BUILD)/far: tests/rack/far.c
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS) -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -static $(LDFLAGS) -o $@ $<
+
 # gpuctl's code for pools without its module, whose requests it times.
 $(BUILD)/rack-mover: $(OBJ)/tests/rack/mover.o $(filter-out $(OBJ)/ctl/main.o,$(ctl-objects)) $(OBJ)/flags
 	@$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -Wl,--wrap=manager_ask -o $@ $(filter %.o,$^) $(ctl-libs)

@@ -125,13 +125,17 @@ class Bench:
         name = "claim-" + claim["metadata"]["uid"]
         return sorted(slot["slot"] for slot in self.inventory()["slots"] if slot.get("composition") == name)
 
-    def devices(self):
-        """Names of container devices."""
+    def document(self):
         path = os.path.join(self.cdi, "gpufabric.json")
         if not os.path.exists(path):
-            return []
+            return ""
         with open(path, encoding="utf-8") as file:
-            return sorted(device["name"] for device in json.load(file)["devices"])
+            return file.read()
+
+    def devices(self):
+        """Names of container devices."""
+        document = self.document()
+        return sorted(device["name"] for device in json.loads(document)["devices"]) if document else []
 
     # what is checked in one line
 

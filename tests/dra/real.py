@@ -1,16 +1,34 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-Scenarios with the real gpuctl, module and simulator: all, or what the module has a part in ("some"); slots that a manager has, and
-those of the host, are the other arguments.
+Scenarios with the real gpuctl, module and simulator in a host of the rack, where DRA_FAR runs programs. Arguments: "all", or "some" for
+what the module has a part in; slots that a manager has, and those of the host.
 """
 
 import os
+import subprocess
 import sys
 import tempfile
 
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(os.environ.get("build", os.path.join(TOP, "build")), "dra-test")
+sys.path[:0] = [os.path.join(TOP, "tests/dra"), os.path.join(TOP, "tests"), BUILD]
+# pylint: disable=wrong-import-position
 import scenarios
 from bench import Bench
+from certificates import make_certificates
 from tap import Report
+
+
+class FarBench(Bench):
+    """Container devices are in the host as well."""
+
+    def far(self, *words):
+        there = ["nsenter", f"--net={os.environ['DRA_NETWORK']}", "--"]
+        return subprocess.run([*there, *os.environ["DRA_FAR"].split(), *words], check=False, stdout=subprocess.PIPE).stdout
+
+    def document(self):
+        return self.far("cat", os.path.join(self.cdi, "gpufabric.json"))
 
 
 def publishes(bench, slots):
@@ -38,10 +56,9 @@ def publishes(bench, slots):
 
 
 def main(which, ports, slots):
-    here = os.path.dirname(os.path.abspath(__file__))
-    certificates = [os.path.join(here, name) for name in ("ca.crt", "server.key", "server.crt")]
     with tempfile.TemporaryDirectory() as work:
-        bench = Bench(work, certificates, ports)
+        bench = FarBench(work, make_certificates(work), ports)
+        bench.far("mkdir", "-p", bench.cdi)
         try:
             some = scenarios.ALL if which == "all" else scenarios.WITH_MODULE
             scenarios.run(bench, slots, (*some, scenarios.of_a_fabric, publishes))
@@ -53,4 +70,5 @@ def main(which, ports, slots):
     return Report.end()
 
 
-sys.exit(main(sys.argv[1], sys.argv[2].split(","), sys.argv[3:]))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2].split(","), sys.argv[3:]))

@@ -46,7 +46,7 @@ rack_start()
 	setsid "$top/tests/vm/run" -n -c 1 -m 768M -t "${RACK_LIMIT:-900}" -o "$rack/$name" -N "${rack_port[$name]}" \
 		-q "-qmp unix:$rack/$name.qmp,server=on,wait=off -qmp unix:$rack/$name.look,server=on,wait=off" \
 		-q "$(rack_ports "$slots")" \
-		-f "$top/tests/rack/serve:/tests/rack/serve" -- "$top/tests/rack/host.sh" "$name" >"$rack/$name.log" 2>&1 </dev/null &
+		-f "$build/far:/tests/rack/far" -- "$top/tests/rack/host.sh" "$name" >"$rack/$name.log" 2>&1 </dev/null &
 	rack_pid[$name]=$!
 }
 
@@ -75,7 +75,7 @@ rack_start_system()
 		-q "-netdev socket,id=net1,udp=127.0.0.1:$((rack_cable + there)),localaddr=127.0.0.1:$((rack_cable + here))" \
 		-q "-device e1000,netdev=net1,mac=52:54:00:88:00:0$((here + 1)) -pidfile $rack/$name.pid" \
 		-q "$(rack_ports "$slots")" \
-		-f "$top/tests/rack/serve:/tests/rack/serve" -- "$top/tests/system/rack-host.sh" "${others[@]}" \
+		-f "$build/far:/tests/rack/far" -- "$top/tests/system/rack-host.sh" "${others[@]}" \
 		>"$rack/$name.log" 2>&1 </dev/null &
 	rack_pid[$name]=$!
 }
@@ -83,19 +83,11 @@ rack_start_system()
 # on NAME COMMAND...: 255 when the host did not answer within $ON_LIMIT s.
 on()
 {
-	local port=${rack_port[$1]} answer status
+	local port=${rack_port[$1]} status=0
 	shift
 
-	answer=$(timeout "${ON_LIMIT:-120}" bash -c "
-		exec 9<>/dev/tcp/127.0.0.1/$port || exit
-		base64 -w 0 >&9
-		echo >&9
-		cat <&9" <<<"$*" 2>/dev/null)
-	status=${answer##*$'\n'rack-status }
-	[[ $status =~ ^[0-9]+$ ]] || return 255
-	answer=${answer%$'\n'rack-status *}
-	answer=${answer%$'\n'}
-	[ -z "$answer" ] || printf '%s\n' "$answer"
+	timeout "${ON_LIMIT:-120}" "$build/far" run "$port" bash -c "$*" 2>&1 || status=$?
+	[[ $status != 12[45] ]] || return 255
 	return "$status"
 }
 

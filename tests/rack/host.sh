@@ -15,6 +15,6 @@ check "the card is up" ifconfig eth0 10.0.2.15 netmask 255.255.255.0 up || bail_
 check "what is outside is behind it" route add default gw 10.0.2.2
 echo "10.0.2.2 manager" >>/etc/hosts
 export TESTS KVER FLAVOUR PATIENCE
-nc -ll -p 23 -e /tests/rack/serve &
+/tests/rack/far serve 23 </dev/null &
 check "the host was told to end" read -r _ </run/rack-end
 finish

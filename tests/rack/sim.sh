@@ -22,7 +22,7 @@ sim_start()
 	rack_port[$name]=$((rack_next_port++))
 	setsid "$top/tests/vm/run" -n -c 1 -m 768M -t "${RACK_LIMIT:-900}" -o "$rack/$name" -N "${rack_port[$name]}" -a 8250.nr_uarts=5 \
 		-q "-chardev socket,id=agent,path=$rack/$name.agent,server=on,wait=off -device pci-serial,chardev=agent" \
-		-f "$top/tests/rack/serve:/tests/rack/serve" -f "$build/sim-agent:/tests/rack/sim-agent" \
+		-f "$build/far:/tests/rack/far" -f "$build/sim-agent:/tests/rack/sim-agent" \
 		-- "$top/tests/rack/host.sh" "$name" >"$rack/$name.log" 2>&1 </dev/null &
 	rack_pid[$name]=$!
 }

@@ -3,7 +3,7 @@
 # before: make -s -f tests/dra/dra.mk
 """
 The driver for Kubernetes against a kubelet and an API server of tests/dra, with a stand-in for
-gpuctl. The case dra runs the same with the real one, module and simulator.
+gpuctl. The case dra of the rack runs the same with the real one, module and simulator.
 """
 
 import json
