@@ -60,6 +60,17 @@ brief()
 	if [ -n "${BRIEF-}" ]; then echo "$1"; else echo "$2"; fi
 }
 
+# The kinds of slots that a case goes through, for one whose subject differs between kernels: in the
+# check the simulator's own on the first kernel, and pciehp's, which are the kernel's, on the others.
+modes()
+{
+	case ${BRIEF-} in
+	'') echo own pciehp ;;
+	other) echo pciehp ;;
+	*) echo own ;;
+	esac
+}
+
 # own_folder FOLDER: an empty one in its place, until the case ends or unmounts it: others in the
 # same machine have the real one.
 own_folder()

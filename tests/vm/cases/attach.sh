@@ -7,6 +7,7 @@
 #   root port -- upstream -- 2 slots with an l40s each, on when the module comes
 #
 # by kernel: the slot driver and the PCI core bring cards up
+# brief: one kind of slots on each kernel
 # in turn: one command after the other
 # before: tests/selftests/build
 # vm: -f build/selftests/gfclient
@@ -14,7 +15,7 @@
 . "$TESTS/vm/lib.sh"
 . "$TESTS/vm/fabric.sh"
 
-for mode in own pciehp; do
+for mode in $(modes); do
 	check "$mode: the modules load" load "$mode" switches=2 slots=8 gpus=0.*:h100-80:off,1.0-1:l40s:on ||
 		bail_out "no modules"
 	read -ra all <<<"$(names 0 7)"

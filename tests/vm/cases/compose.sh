@@ -5,6 +5,7 @@
 #
 #   root port -- upstream -- 8 slots with an h100-80 each, off
 #
+# brief: slots of the simulator's own kind
 # in turn: one request after the other
 # before: tests/selftests/build
 # vm: -f build/selftests/gfclient
@@ -31,7 +32,7 @@ agree()
 	is "$(listed_gpus)" "$(lspci_gpus)" "$3: lspci agrees"
 }
 
-for mode in own pciehp; do
+for mode in $(brief pciehp "own pciehp"); do
 	check "$mode: the modules load" load "$mode" switches=1 slots=8 'gpus=*:h100-80:off' ||
 		bail_out "no modules"
 	read -ra all <<<"$(names 0 7)"

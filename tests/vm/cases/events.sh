@@ -6,6 +6,7 @@
 #
 #   root port -- upstream -- 4 slots with an h100-80 each, off
 #
+# brief: slots of the simulator's own kind
 # before: tests/selftests/build
 # vm: -f build/selftests/gfclient
 
@@ -63,7 +64,7 @@ variable()
 }
 
 check "udev runs" start_udev
-for mode in own pciehp; do
+for mode in $(brief pciehp "own pciehp"); do
 	listen
 	check "$mode: the modules load" load "$mode" switches=1 slots=4 'gpus=*:h100-80:off' ||
 		bail_out "no modules"

@@ -8,6 +8,7 @@
 #
 #   kill.sh [ROUNDS]     at random (6, of pciehp's a third)
 #
+# brief: slots of the simulator's own kind
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
 # long: -t 3000
@@ -206,7 +207,7 @@ at_random()
 	done
 }
 
-for mode in own pciehp; do
+for mode in $(brief pciehp "own pciehp"); do
 	check "$mode: the modules load" load "$mode" switches=1 slots=4 'gpus=*:h100-80:off' ||
 		bail_out "no modules"
 	read -ra all <<<"$(names 0 3)"

@@ -9,6 +9,7 @@
 #   2 is off and waits for its driver when it comes, 3 is ready
 #   root port -- upstream -- slot with one more, for a switch that is pulled
 #
+# brief: slots of the simulator's own kind
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
 
@@ -226,7 +227,7 @@ switch_pulled()
 	check "$mode: $what: the other is detached" g detach "$beside"
 }
 
-for mode in own pciehp; do
+for mode in $(brief pciehp "own pciehp"); do
 	check "$mode: the modules load" load "$mode" switches=1 slots=4 latency_ms=20 'gpus=*:h100-80:off' ||
 		bail_out "no modules"
 	read -ra all <<<"$(names 0 3)"

@@ -6,6 +6,7 @@
 #
 #   root port -- upstream -- 8 slots with an h100-80 each, off
 #
+# brief: slots of the simulator's own kind
 # in turn: one composition after the other
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
@@ -55,7 +56,7 @@ fails()
 	is "$(states "${all[@]}")" "$(times 8 off)" "$what: all are off"
 }
 
-for mode in own pciehp; do
+for mode in $(brief pciehp "own pciehp"); do
 	check "$mode: the modules load" load "$mode" switches=1 slots=8 'gpus=*:h100-80:off' ||
 		bail_out "no modules"
 	read -ra all <<<"$(names 0 7)"

@@ -7,6 +7,7 @@
 #   root port -- upstream -- 8 slots with an h100-80 each, off
 #
 # by kernel: the slot driver notices what went away
+# brief: one kind of slots on each kernel
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
 
@@ -196,7 +197,7 @@ whole_switch()
 	check "$mode: one of them comes to rest" g wait "${all[7]}" off,ready
 }
 
-for mode in own pciehp; do
+for mode in $(modes); do
 	check "$mode: the modules load" load "$mode" switches=1 slots=8 latency_ms=400 'gpus=*:h100-80:off' ||
 		bail_out "no modules"
 	read -ra all <<<"$(names 0 7)"

@@ -8,6 +8,7 @@
 #   root port -- upstream -- slots 0 ... 3 with an h100-80 each, off
 #
 # by kernel: the driver override has moved
+# brief: one kind of slots on each kernel
 # before: tests/selftests/build
 # vm: -t 180 -f build/selftests/gfclient
 
@@ -144,7 +145,7 @@ given_back()
 	check "$mode: and detaches" g detach "${all[0]}"
 }
 
-for mode in own pciehp; do
+for mode in $(modes); do
 	check "$mode: the modules load" load "$mode" switches=1 slots=4 latency_ms=20 'gpus=*:h100-80:off' ||
 		bail_out "no modules"
 	read -ra all <<<"$(names 0 3)"

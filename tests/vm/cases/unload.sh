@@ -10,6 +10,7 @@
 #   unload.sh [ROUNDS]     that it is loaded and unloaded (4)
 #
 # by kernel: references on the PCI core differ
+# brief: one kind of slots on each kernel
 # in turn: one command after the other
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
@@ -120,7 +121,7 @@ many_times()
 	done
 }
 
-for mode in own pciehp; do
+for mode in $(modes); do
 	check "$mode: the modules load" load "$mode" switches=1 slots=4 'gpus=*:h100-80:off' ||
 		bail_out "no modules"
 	read -ra all <<<"$(names 0 3)"
