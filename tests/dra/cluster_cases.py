@@ -348,6 +348,32 @@ class Cases:
             Report.ok(kept, f"it is {health}: {message}", healths(self.api.there(f"{PODS}/a")))
         self.ended("a")
 
+    def of_a_fabric(self):
+        """GPUs of a fabric manager are for nodes at its ports, which they are bound to while a pod has them."""
+        pools = self.api.until(SLICES, lambda items: [item["spec"] for item in items.values() if "nodeSelector" in item["spec"]])
+        pool = pools[0]["pool"]["name"] if pools else "none"
+        Report.same([len(one["devices"]) for one in pools or ()], [4], "the pool of the manager is published", pools)
+
+        def wants(name, count):
+            self.template(name, {"requests": [{"name": "gpus", "exactly": {"deviceClassName": "gpufabric.io", "count": count, "selectors": [
+                {"cel": {"expression": 'has(device.attributes["gpufabric.io"].gpu)'}}]}}]})
+            return name
+
+        def ports(number):
+            self.api.ask("PATCH", f"/api/v1/nodes/{NODE}", {"metadata": {"labels": {f"gpufabric.io/fabric.{pool}": number}}}, "application/merge-patch+json")
+
+        self.pod("a", wants("fabric-2", 2))
+        self.is_pending("a")
+        ports("2")
+        Report.ok(self.api.until(PODS, phase("a", "Succeeded")), "a pod that wants two runs when a node has the label")
+        Report.same(sorted(text for text, _ in self.output("a")), ["/dev/gpu-port-0", "/dev/gpu-port-1"], "and had those in the slots that they were bound to")
+        self.ended("a")
+        self.pod("b", wants("fabric-3", 3))
+        self.event("b", "empty slots are needed")
+        self.ended("b")
+        Report.same([gpu["state"] for gpu in self.ledger()["pool"]], ["free"] * 4, "and the manager's pool is whole")
+        ports(None)
+
     def forgotten(self):
         """Slices that somebody deletes, or the kubelet when it starts, come again; a changed one is put right."""
         name = f"gpufabric-node-{NODE}-0"
@@ -478,7 +504,7 @@ def spread(values):
 
 
 ALL = ("install", "documented", "run_as_documented", "rights", "health", "waits_for_its_turn", "keeps_until_given_back", "says_why",
-       "takes_long", "deleted_meanwhile", "one_of_several", "unknown_gpu", "tainted", "forgotten", "storm")
+       "takes_long", "deleted_meanwhile", "one_of_several", "unknown_gpu", "tainted", "of_a_fabric", "forgotten", "storm")
 
 
 def main():
