@@ -7,7 +7,7 @@
  * there once, for a while, without sleeping. Only for tests; see
  * tests/vm/cases/waiter.sh.
  */
-#include <linux/delay.h>
+#include <linux/processor.h>
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -56,7 +56,7 @@ static int on_function(struct kprobe *kprobe, struct pt_regs *regs)
 	/* On a busy host a processor is away in between: its time counts, and is no lockup. */
 	end = ktime_get_mono_fast_ns() + (u64)READ_ONCE(ms) * NSEC_PER_MSEC;
 	while (ktime_get_mono_fast_ns() < end && !READ_ONCE(go_on)) {
-		udelay(100);
+		cpu_relax();
 		touch_softlockup_watchdog();
 	}
 	return 0;
