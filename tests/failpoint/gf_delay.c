@@ -7,11 +7,11 @@
  * there once, for a while, without sleeping. Only for tests; see
  * tests/vm/cases/waiter.sh.
  */
-#include <linux/processor.h>
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/nmi.h>
+#include <linux/processor.h>
 #include <linux/stacktrace.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
