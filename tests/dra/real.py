@@ -25,7 +25,11 @@ class FarBench(Bench):
 
     def far(self, *words):
         there = ["nsenter", f"--net={os.environ['DRA_NETWORK']}", "--"]
-        return subprocess.run([*there, *os.environ["DRA_FAR"].split(), *words], check=False, stdout=subprocess.PIPE).stdout
+        done = subprocess.run([*there, *os.environ["DRA_FAR"].split(), *words], check=False, stdout=subprocess.PIPE)
+        # A file may be missing; a host that does not answer is no empty one.
+        if done.returncode == 125:
+            raise RuntimeError("the host does not answer")
+        return done.stdout
 
     def document(self):
         return self.far("cat", os.path.join(self.cdi, "gpufabric.json"))
