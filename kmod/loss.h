@@ -17,6 +17,7 @@ struct gf_sight {
 	bool partial; /* some of its GPUs sleep, and the rest is about the others */
 	bool busy; /* somebody works on it under its lock, a driver that restores it perhaps */
 	int link; /* of its port is up; negative when the port does not answer */
+	bool contained; /* the port keeps the link down for an error */
 	bool answers; /* config reads */
 	bool same; /* it has the ids and the serial number of the slot's GPU */
 	bool bars; /* its BARs hold the addresses that the kernel gave them */

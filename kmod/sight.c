@@ -82,6 +82,19 @@ int gf_link_is_up(struct pci_dev *port)
 			    PCI_EXP_LNKSTA_DLLLA : PCI_EXP_LNKSTA_NLW));
 }
 
+/*
+ * Whether a port that the caller has by gf_port_lock() contains an error: then its link stays down
+ * until software, the kernel's or the firmware's, has cleared that. It may be nobody's.
+ */
+bool gf_port_contains(struct pci_dev *port)
+{
+	int dpc = pci_find_ext_capability(port, PCI_EXT_CAP_ID_DPC);
+	u16 status = 0;
+
+	return dpc && !pci_read_config_word(port, dpc + PCI_EXP_DPC_STATUS, &status) &&
+	       !PCI_POSSIBLE_ERROR(status) && status & PCI_EXP_DPC_STATUS_TRIGGER;
+}
+
 static bool holds_address(struct pci_dev *pdev, int bar)
 {
 	const struct resource *res = &pdev->resource[bar];
@@ -243,6 +256,7 @@ void gf_sight_read(struct gf_slot *slot, const struct gf_functions *card,
 			sight_card(slot, card, serial, sight);
 		else
 			sight->known = true;
+		sight->contained = !sight->link && gf_port_contains(slot->port);
 		sight->known &= may_be_read(slot, card);
 		sight->busy = sight->answers && !(sight->same && sight->bars) && is_worked_on(card);
 	}
@@ -253,6 +267,7 @@ static void lose(struct gf_slot *slot, const struct gf_sight *sight)
 {
 	struct gf_failure failure = {
 		.cause = sight->frozen ? GPUFABRIC_CAUSE_ERROR :
+			 sight->contained ? GPUFABRIC_CAUSE_CONTAINMENT :
 			 sight->link < 0 ? GPUFABRIC_CAUSE_PORT :
 			 sight->link ? GPUFABRIC_CAUSE_ENUMERATE : GPUFABRIC_CAUSE_LINK,
 	};

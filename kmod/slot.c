@@ -301,7 +301,8 @@ static void reconcile_gone(struct gf_slot *slot)
 			/* Somebody powered it off in an orderly way. */
 			gf_slot_trigger(slot, GF_GONE_OFF);
 		else
-			gf_slot_befalls(slot, GF_SURPRISE, GPUFABRIC_CAUSE_SURPRISE);
+			gf_slot_befalls(slot, GF_SURPRISE, snap->contained ?
+					GPUFABRIC_CAUSE_CONTAINMENT : GPUFABRIC_CAUSE_SURPRISE);
 		gf_history_state(slot);
 		if (!(slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED))
 			return;

@@ -68,7 +68,8 @@ void gf_snapshot_judge(const struct gf_snapshot *snap, struct gf_failure *failur
 		failure->cause = GPUFABRIC_CAUSE_ERROR;
 		failure->error = -EIO;
 	} else if (!snap->alive) {
-		failure->cause = GPUFABRIC_CAUSE_ENUMERATE;
+		failure->cause = snap->contained ? GPUFABRIC_CAUSE_CONTAINMENT :
+						   GPUFABRIC_CAUSE_ENUMERATE;
 		failure->error = -EIO;
 	} else if (snap->missing_bar >= 0) {
 		failure->cause = GPUFABRIC_CAUSE_RESOURCES;
@@ -264,6 +265,7 @@ static struct gf_snapshot *snapshot_locked(struct gf_slot *slot)
 	snap->unread = snap->pdev && (snap->closed || !gf_card_is_open(functions, true));
 	snap->frozen = gf_card_is_frozen(functions);
 	snap->alive = snap->pdev && (snap->unread || all_answer(functions));
+	snap->contained = !snap->closed && !snap->alive && gf_port_contains(slot->port);
 	snap->quiet = snap->closed || (snap->pdev && (snap->unread || !snap->alive));
 	for (i = 0; i < functions->count; i++)
 		add_function(snap, slot, functions->pdev[i]);

@@ -51,6 +51,7 @@ struct gf_snapshot {
 	bool present; /* the slot driver detects a card */
 	bool power; /* the slot driver says power is on */
 	bool status_valid; /* both were read */
+	bool contained; /* nothing answers because the port contains an error */
 	bool closed; /* the port could not be asked, and what only it knows is missing */
 	u32 sltcap; /* Slot Capabilities, 0 where the port has none or is @closed */
 	bool alive; /* the GPUs answer with their vendor ids, or one could not be asked */
@@ -111,6 +112,7 @@ bool gf_card_is_frozen(const struct gf_functions *card);
 bool gf_port_hold(struct pci_dev *port);
 void gf_port_release(struct pci_dev *port);
 int gf_link_is_up(struct pci_dev *port);
+bool gf_port_contains(struct pci_dev *port);
 void gf_sight_read(struct gf_slot *slot, const struct gf_functions *card,
 		   u64 serial, struct gf_sight *sight);
 

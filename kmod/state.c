@@ -137,11 +137,12 @@ const char *gf_state_name(enum gf_state state)
 
 const char *gf_cause_name(enum gpufabric_cause cause)
 {
-	static const char *const names[GPUFABRIC_CAUSE_PORT + 1] = {
+	static const char *const names[GPUFABRIC_CAUSE_CONTAINMENT + 1] = {
 		"none", "power", "link", "presence", "enumerate", "resources", "identity",
 		"driver", "timeout", "surprise", "memory", "reset", "error", "busy", "chassis",
 		"other", "switch-gone", "replaced", "remains", "changed", "window", "port",
+		"containment",
 	};
 
-	return (unsigned int)cause <= GPUFABRIC_CAUSE_PORT ? names[cause] : "?";
+	return (unsigned int)cause <= GPUFABRIC_CAUSE_CONTAINMENT ? names[cause] : "?";
 }

@@ -52,6 +52,8 @@ static void judge_power_on(struct gf_slot *slot, int err, const struct gf_snapsh
 {
 	if (READ_ONCE(slot->dying))
 		fail(failure, -ENODEV, GPUFABRIC_CAUSE_SWITCH_GONE);
+	else if (snap && snap->contained)
+		fail(failure, -EIO, GPUFABRIC_CAUSE_CONTAINMENT);
 	else if (err == -ENODEV || (snap && snap->status_valid && !snap->present))
 		fail(failure, -ENODEV, GPUFABRIC_CAUSE_PRESENCE);
 	else if (err == -EBUSY)

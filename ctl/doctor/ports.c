@@ -6,6 +6,7 @@
  * it is told to; Thunderbolt on ports that show nothing before somebody authorizes what is
  * plugged in. And a power supply that dips makes pciehp believe that the card was pulled.
  */
+#include <linux/pci_regs.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,8 +122,34 @@ static void check_dips(struct doctor *doctor)
 	}
 }
 
+static bool contains_error(const struct pci_device *port)
+{
+	unsigned int dpc = pci_extended(port, PCI_EXT_CAP_ID_DPC);
+
+	return dpc && pci_config(port, dpc + PCI_EXP_DPC_STATUS, 2) & PCI_EXP_DPC_STATUS_TRIGGER;
+}
+
+/* While the kernel recovers one it does so, too; it has cleared it before anybody reads this. */
+static void check_containment(struct doctor *doctor)
+{
+	size_t i;
+
+	for (i = 0; i < doctor->n_slots; i++) {
+		const struct doctor_slot *slot = &doctor->slots[i];
+		const struct pci_device *port = &doctor->pci.items[slot->port];
+
+		if (!contains_error(port))
+			continue;
+		doctor_find(doctor, DOCTOR_WARN, "containment",
+			    "slot %s: port %s contains an error of its card (Downstream Port Containment) and keeps the link down, and neither kernel nor firmware has cleared that\n"
+			    "setpci -s %s ECAP_DPC+8.w=1, then do what gpuctl list says; where the firmware leaves that to the kernel, boot with pcie_ports=dpc-native",
+			    slot->name, port->address, port->address);
+	}
+}
+
 void doctor_check_ports(struct doctor *doctor)
 {
+	check_containment(doctor);
 	check_root_ports(doctor);
 	check_thunderbolt(doctor);
 	check_dips(doctor);

@@ -112,6 +112,8 @@ static const char *const plain[] = {
 	[GPUFABRIC_CAUSE_REPLACED] = "there is another GPU than before",
 	[GPUFABRIC_CAUSE_REMAINS] =
 		"the GPU went away without a request and left functions of its card",
+	[GPUFABRIC_CAUSE_CONTAINMENT] =
+		"the port contains an error of its card (DPC) and keeps the link down: gpuctl doctor says how to clear that",
 	[GPUFABRIC_CAUSE_CHANGED] =
 		"the slot has changed since the request was accepted: drain it again",
 };

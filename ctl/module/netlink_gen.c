@@ -81,6 +81,7 @@ static const char *const cause_names[] = {
 	"changed",
 	"window",
 	"port",
+	"containment",
 };
 
 const char *gfnl_cause_name(unsigned int value)

@@ -23,6 +23,7 @@
 #define PM(reg)		(SIM_PM_CAP + (reg))
 #define MSI(reg)	(SIM_MSI_CAP + (reg))
 #define ACS(reg)	(SIM_EXT_CAP + (reg))
+#define DPC(reg)	(SIM_DPC_CAP + (reg))
 #define IOV(reg)	(SIM_IOV_CAP + (reg))
 
 static u8 bridge_wmask[SIM_CFG_BYTES];
@@ -110,6 +111,8 @@ static void mask_port(u8 *mask)
 	       PCI_EXP_SLTCTL_PCC | PCI_EXP_SLTCTL_DLLSCE);
 	mask16(mask, ACS(PCI_ACS_CTRL), PCI_ACS_SV | PCI_ACS_TB | PCI_ACS_RR |
 	       PCI_ACS_CR | PCI_ACS_UF | PCI_ACS_DT);
+	mask16(mask, DPC(PCI_EXP_DPC_CTL), PCI_EXP_DPC_CTL_EN_FATAL |
+	       PCI_EXP_DPC_CTL_EN_NONFATAL | PCI_EXP_DPC_CTL_INT_EN);
 }
 
 static void mask_card(u8 *mask)
@@ -268,12 +271,19 @@ void sim_config_upstream(struct sim_fn *fn)
 
 static void config_acs(struct sim_fn *fn)
 {
-	set32(fn, SIM_EXT_CAP, PCI_EXT_CAP_ID_ACS | 1 << 16);
+	set32(fn, SIM_EXT_CAP, PCI_EXT_CAP_ID_ACS | 1 << 16 |
+	      SIM_DPC_CAP << 20);
 	sim_set16(fn, ACS(PCI_ACS_CAP), PCI_ACS_SV | PCI_ACS_TB | PCI_ACS_RR |
 		  PCI_ACS_CR | PCI_ACS_UF | PCI_ACS_DT);
 	if (sim.acs)
 		sim_set16(fn, ACS(PCI_ACS_CTRL), PCI_ACS_SV | PCI_ACS_RR |
 			  PCI_ACS_CR | PCI_ACS_UF);
+}
+
+/* That of a downstream port: without the registers of a root port. */
+static void config_dpc(struct sim_fn *fn)
+{
+	set32(fn, SIM_DPC_CAP, PCI_EXT_CAP_ID_DPC | 1 << 16);
 }
 
 /**
@@ -293,6 +303,7 @@ void sim_config_port(struct sim_slot *slot)
 	sim_set16(fn, EXP(PCI_EXP_LNKSTA), PCI_EXP_LNKSTA_SLC);
 	config_slot(fn, sim_slot_psn(slot), slot->port.controlled);
 	config_acs(fn);
+	config_dpc(fn);
 }
 
 /* One message, which nothing ever sends. */

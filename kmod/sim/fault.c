@@ -11,8 +11,8 @@
  * has the effect of a hand or of broken hardware:
  *
  *	surprise	"remove", "insert [CARD]", "flap [TIMES]", "blink MS",
- *			"fall-off", "come-back", "hide", "show", "button",
- *			"power-fault", "latch open", "latch close"
+ *			"contain", "fall-off", "come-back", "hide", "show",
+ *			"button", "power-fault", "latch open", "latch close"
  *	fail		"power", "link", "presence", "enumerate", "bar" or
  *			"bar0" to "bar5", at the next operation, or with "@N"
  *			at the Nth; then the number of operations; "none"
@@ -120,6 +120,13 @@ static int blink(struct sim_port *port, const char *text)
 	return 0;
 }
 
+static int contain(struct sim_port *port)
+{
+	if (!port->link_up)
+		return -ENOLINK;
+	return is_slot(port) ? sim_port_contain(port) : -EOPNOTSUPP;
+}
+
 static int fall_silent(struct sim_port *port, bool silent)
 {
 	if (!port->link_up)
@@ -149,6 +156,8 @@ static int surprise_store(struct sim_port *port, char *text)
 		return flap(port, text);
 	if (!strcmp(what, "blink"))
 		return blink(port, text);
+	if (!strcmp(what, "contain") && !text)
+		return contain(port);
 	if (!strcmp(what, "fall-off") && !text)
 		return fall_silent(port, true);
 	if (!strcmp(what, "come-back") && !text)

@@ -33,6 +33,7 @@
 #define SIM_PM_CAP		0x7c
 #define SIM_MSI_CAP		0x84
 #define SIM_EXT_CAP		0x100
+#define SIM_DPC_CAP		0x110
 #define SIM_IOV_CAP		0x180
 #define SIM_FUNCTIONS		2
 /* Of the memory of a GPU, what there is to tell its users apart. */
@@ -561,6 +562,7 @@ void sim_port_insert(struct sim_port *port);
 void sim_port_remove(struct sim_port *port);
 void sim_port_flap(struct sim_port *port, unsigned int times);
 void sim_port_blink(struct sim_port *port, unsigned int ms);
+int sim_port_contain(struct sim_port *port);
 void sim_port_calm(struct sim_port *port);
 void sim_port_silence(struct sim_port *port, bool silent);
 bool sim_port_answers(const struct sim_port *port);

@@ -28,7 +28,7 @@ static const char *const state_names[] = {
 static const char *const cause_names[] = {
 	"none", "power", "link", "presence", "enumerate", "resources", "identity", "driver", "timeout",
 	"surprise", "memory", "reset", "error", "busy", "chassis", "other", "switch-gone", "replaced",
-	"remains", "changed", "window", "port",
+	"remains", "changed", "window", "port", "containment",
 };
 
 static const char *const kind_names[] = {

@@ -68,6 +68,8 @@ static const struct {
 	{ { CAUSE(SWITCH_GONE) }, "the slot went away with its switch" },
 	{ { CAUSE(REPLACED) }, "there is another GPU than before" },
 	{ { CAUSE(REMAINS) }, "the GPU went away without a request and left functions of its card" },
+	{ { CAUSE(CONTAINMENT), .error = -EIO, .activity = ATTACHING },
+	  "the port contains an error of its card (DPC) and keeps the link down: gpuctl doctor says how to clear that" },
 	{ { CAUSE(CHANGED), .error = -ESTALE, .activity = DETACHING },
 	  "the slot has changed since the request was accepted: drain it again" },
 	{ { CAUSE(WINDOW), .error = -ENOSPC, .activity = ATTACHING, .size = 1ull << 30 },

@@ -103,6 +103,8 @@ enum gpufabric_health {
  * @GPUFABRIC_CAUSE_WINDOW: The bridge above has no place for a window that the
  *   GPU needs.
  * @GPUFABRIC_CAUSE_PORT: Neither the GPU nor the port above it answers.
+ * @GPUFABRIC_CAUSE_CONTAINMENT: The port contains an error (DPC) and keeps the
+ *   link down.
  */
 enum gpufabric_cause {
 	GPUFABRIC_CAUSE_NONE,
@@ -127,6 +129,7 @@ enum gpufabric_cause {
 	GPUFABRIC_CAUSE_CHANGED,
 	GPUFABRIC_CAUSE_WINDOW,
 	GPUFABRIC_CAUSE_PORT,
+	GPUFABRIC_CAUSE_CONTAINMENT,
 };
 
 /**
