@@ -23,7 +23,6 @@
 #define PM(reg)		(SIM_PM_CAP + (reg))
 #define MSI(reg)	(SIM_MSI_CAP + (reg))
 #define ACS(reg)	(SIM_EXT_CAP + (reg))
-#define DPC(reg)	(SIM_DPC_CAP + (reg))
 #define IOV(reg)	(SIM_IOV_CAP + (reg))
 
 static u8 bridge_wmask[SIM_CFG_BYTES];
@@ -64,6 +63,34 @@ u16 sim_get16(const struct sim_fn *fn, int where)
 void sim_set16(struct sim_fn *fn, int where, u16 value)
 {
 	mask16(fn->cfg, where, value);
+}
+
+/**
+ * sim_reg_written() - whether a write has to do with two registers
+ * @where: first register that is written
+ * @size: 1, 2 or 4 bytes
+ * @reg: the first of the two
+ *
+ * Return: whether it has.
+ */
+bool sim_reg_written(int where, int size, int reg)
+{
+	return where < reg + 2 && reg < where + size;
+}
+
+/**
+ * sim_reg_clear() - clear the bits that are written as ones
+ * @fn: function
+ * @reg: the first of two registers, for which sim_reg_written()
+ * @bits: those of them that are cleared so
+ * @where: first register that is written
+ * @value: what is written
+ */
+void sim_reg_clear(struct sim_fn *fn, int reg, u16 bits, int where, u32 value)
+{
+	u64 ones = (u64)value << (8 * (where + 4 - reg)) >> 32;
+
+	sim_set16(fn, reg, sim_get16(fn, reg) & ~(ones & bits));
 }
 
 static void set32(struct sim_fn *fn, int where, u32 value)
@@ -111,8 +138,7 @@ static void mask_port(u8 *mask)
 	       PCI_EXP_SLTCTL_PCC | PCI_EXP_SLTCTL_DLLSCE);
 	mask16(mask, ACS(PCI_ACS_CTRL), PCI_ACS_SV | PCI_ACS_TB | PCI_ACS_RR |
 	       PCI_ACS_CR | PCI_ACS_UF | PCI_ACS_DT);
-	mask16(mask, DPC(PCI_EXP_DPC_CTL), PCI_EXP_DPC_CTL_EN_FATAL |
-	       PCI_EXP_DPC_CTL_EN_NONFATAL | PCI_EXP_DPC_CTL_INT_EN);
+	mask16(mask, SIM_DPC_CAP + PCI_EXP_DPC_CTL, sim_dpc_writable());
 }
 
 static void mask_card(u8 *mask)
@@ -280,12 +306,6 @@ static void config_acs(struct sim_fn *fn)
 			  PCI_ACS_CR | PCI_ACS_UF);
 }
 
-/* That of a downstream port: without the registers of a root port. */
-static void config_dpc(struct sim_fn *fn)
-{
-	set32(fn, SIM_DPC_CAP, PCI_EXT_CAP_ID_DPC | 1 << 16);
-}
-
 /**
  * sim_config_port() - make the function of a slot a downstream port
  * @slot: the slot
@@ -303,7 +323,7 @@ void sim_config_port(struct sim_slot *slot)
 	sim_set16(fn, EXP(PCI_EXP_LNKSTA), PCI_EXP_LNKSTA_SLC);
 	config_slot(fn, sim_slot_psn(slot), slot->port.controlled);
 	config_acs(fn);
-	config_dpc(fn);
+	sim_dpc_config(fn);
 }
 
 /* One message, which nothing ever sends. */

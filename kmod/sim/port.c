@@ -48,45 +48,11 @@
 #define SLTSTA	(SIM_EXP_CAP + PCI_EXP_SLTSTA)
 #define LNKCTL	(SIM_EXP_CAP + PCI_EXP_LNKCTL)
 #define LNKSTA	(SIM_EXP_CAP + PCI_EXP_LNKSTA)
-#define DPCCTL	(SIM_DPC_CAP + PCI_EXP_DPC_CTL)
-#define DPCSTA	(SIM_DPC_CAP + PCI_EXP_DPC_STATUS)
-#define DPCSRC	(SIM_DPC_CAP + PCI_EXP_DPC_SOURCE_ID)
 
 /* Cleared by writing ones. */
 #define SLTSTA_EVENTS	(PCI_EXP_SLTSTA_ABP | PCI_EXP_SLTSTA_PFD | \
 			 PCI_EXP_SLTSTA_MRLSC | PCI_EXP_SLTSTA_PDC | \
 			 PCI_EXP_SLTSTA_DLLSC)
-
-#define DPCSTA_EVENTS	(PCI_EXP_DPC_STATUS_TRIGGER | \
-			 PCI_EXP_DPC_STATUS_INTERRUPT)
-/* The reason: a message of the card, that an error is fatal. */
-#define DPC_ERR_FATAL	(2 << 1)
-
-static bool reg_changed(int where, int size, int reg)
-{
-	return where < reg + 2 && reg < where + size;
-}
-
-/* Clears those of @bits of a register that are written as ones. */
-static void clear_written(struct sim_fn *fn, int reg, u16 bits, int where,
-			  u32 value)
-{
-	u64 ones = (u64)value << (8 * (where + 4 - reg)) >> 32;
-
-	sim_set16(fn, reg, sim_get16(fn, reg) & ~(ones & bits));
-}
-
-/* Whether the port has contained an error, and nobody has cleared that. */
-static bool contains(const struct sim_port *port)
-{
-	return sim_get16(&port->fn, DPCSTA) & PCI_EXP_DPC_STATUS_TRIGGER;
-}
-
-static bool dpc_interrupts(const struct sim_port *port)
-{
-	return sim_get16(&port->fn, DPCCTL) & PCI_EXP_DPC_CTL_INT_EN &&
-	       sim_get16(&port->fn, DPCSTA) & PCI_EXP_DPC_STATUS_INTERRUPT;
-}
 
 /* Raises the interrupt if an enabled event is pending. */
 static void port_interrupt(struct sim_port *port)
@@ -99,10 +65,8 @@ static void port_interrupt(struct sim_port *port)
 
 	if (!port->irq)
 		return;
-	if (dpc_interrupts(port))
-		irq_work_queue(&port->irq_work);
 	if (!(control & PCI_EXP_SLTCTL_HPIE))
-		return;
+		status = 0;
 	if (control & PCI_EXP_SLTCTL_ABPE)
 		enabled |= PCI_EXP_SLTSTA_ABP;
 	if (control & PCI_EXP_SLTCTL_PDCE)
@@ -111,7 +75,7 @@ static void port_interrupt(struct sim_port *port)
 		enabled |= PCI_EXP_SLTSTA_DLLSC;
 	if (control & PCI_EXP_SLTCTL_PFDE)
 		enabled |= PCI_EXP_SLTSTA_PFD;
-	if (status & enabled)
+	if (status & enabled || sim_dpc_interrupts(&port->fn))
 		irq_work_queue(&port->irq_work);
 }
 
@@ -207,7 +171,8 @@ static bool link_wanted(const struct sim_port *port)
 {
 	return port->present && port->power && !port->dark &&
 	       port->active != SIM_FAULT_POWER &&
-	       port->active != SIM_FAULT_LINK && !contains(port) &&
+	       port->active != SIM_FAULT_LINK &&
+	       !sim_dpc_holds(&port->fn) &&
 	       !(sim_get16(&port->fn, PCI_BRIDGE_CONTROL) &
 		 PCI_BRIDGE_CTL_BUS_RESET) &&
 	       !(sim_get16(&port->fn, LNKCTL) & PCI_EXP_LNKCTL_LD);
@@ -445,26 +410,24 @@ void sim_port_write(struct sim_port *port, int where, int size, u32 value)
 
 	sim_fn_write(fn, where, size, value);
 
-	if (reg_changed(where, size, SLTSTA)) {
-		clear_written(fn, SLTSTA, SLTSTA_EVENTS, where, value);
+	if (sim_reg_written(where, size, SLTSTA)) {
+		sim_reg_clear(fn, SLTSTA, SLTSTA_EVENTS, where, value);
 		/* The fault stays latched until power is removed. */
 		if (port->active == SIM_FAULT_POWER)
 			sim_set16(fn, SLTSTA, sim_get16(fn, SLTSTA) |
 				  PCI_EXP_SLTSTA_PFD);
 	}
-	if (reg_changed(where, size, SLTCTL) && port->controlled)
+	if (sim_reg_written(where, size, SLTCTL) && port->controlled)
 		sim_port_power(port, !(sim_get16(fn, SLTCTL) &
 				       PCI_EXP_SLTCTL_PCC));
-	if (reg_changed(where, size, LNKCTL)) {
+	if (sim_reg_written(where, size, LNKCTL)) {
 		if (port->bare)
 			sim_port_power(port, !(sim_get16(fn, LNKCTL) &
 					       PCI_EXP_LNKCTL_LD));
 		port_update(port);
 	}
-	if (fn->wmask[DPCCTL] && reg_changed(where, size, DPCSTA)) {
-		clear_written(fn, DPCSTA, DPCSTA_EVENTS, where, value);
+	if (sim_dpc_write(fn, where, size, value))
 		port_update(port);
-	}
 	after = sim_get16(fn, PCI_BRIDGE_CONTROL);
 	if ((before ^ after) & PCI_BRIDGE_CTL_BUS_RESET)
 		bus_reset(port, after & PCI_BRIDGE_CTL_BUS_RESET);
@@ -540,23 +503,16 @@ void sim_port_blink(struct sim_port *port, unsigned int ms)
  * sim_port_contain() - the card says that it has met a fatal error
  * @port: the port of a slot, with its link up; the caller holds its lock
  *
- * Downstream Port Containment: the link is down until software has cleared the
- * trigger's status, and a cycle of power does not clear it.
- *
- * Return: 0, or -EOPNOTSUPP if nobody has enabled the trigger.
+ * Return: 0, or -EOPNOTSUPP if nobody has enabled the containment of that.
  */
 int sim_port_contain(struct sim_port *port)
 {
-	u16 control = sim_get16(&port->fn, DPCCTL);
+	int ret = sim_dpc_trigger(&port->fn);
 
 	lockdep_assert_held(&port->lock);
 
-	if (!(control & (PCI_EXP_DPC_CTL_EN_FATAL |
-			 PCI_EXP_DPC_CTL_EN_NONFATAL)))
-		return -EOPNOTSUPP;
-	sim_set16(&port->fn, DPCSRC,
-		  port->fn.cfg[PCI_SECONDARY_BUS] << 8);
-	sim_set16(&port->fn, DPCSTA, DPCSTA_EVENTS | DPC_ERR_FATAL);
+	if (ret)
+		return ret;
 	port_interrupt(port);
 	port_update(port);
 	return 0;

@@ -517,6 +517,14 @@ static inline struct sim_switch *sim_switch_of(struct sim_port *port)
 	return container_of(port, struct sim_switch, root);
 }
 
+/* dpc.c */
+void sim_dpc_config(struct sim_fn *fn);
+u16 sim_dpc_writable(void);
+bool sim_dpc_holds(const struct sim_fn *fn);
+bool sim_dpc_interrupts(const struct sim_fn *fn);
+int sim_dpc_trigger(struct sim_fn *fn);
+bool sim_dpc_write(struct sim_fn *fn, int where, int size, u32 value);
+
 /* config.c */
 void sim_config_init(void);
 void sim_config_root(struct sim_switch *sw);
@@ -535,6 +543,8 @@ void sim_config_windows(struct sim_fn *fn, u32 low, u32 low_bytes, u64 high,
 			u64 high_bytes);
 u16 sim_get16(const struct sim_fn *fn, int where);
 void sim_set16(struct sim_fn *fn, int where, u16 value);
+bool sim_reg_written(int where, int size, int reg);
+void sim_reg_clear(struct sim_fn *fn, int reg, u16 bits, int where, u32 value);
 u32 sim_fn_read(const struct sim_fn *fn, int where, int size);
 void sim_fn_write(struct sim_fn *fn, int where, int size, u32 value);
 
