@@ -84,13 +84,18 @@ int gf_link_is_up(struct pci_dev *port)
 
 /*
  * Whether a port that the caller has by gf_port_lock() contains an error: then its link stays down
- * until software, the kernel's or the firmware's, has cleared that. It may be nobody's.
+ * until software, the kernel's or the firmware's, has cleared that, and on some hosts nobody does.
+ * A port that does not answer is not searched: its registers are ones, each read can take long, and
+ * the list of capabilities would have no end.
  */
 bool gf_port_contains(struct pci_dev *port)
 {
-	int dpc = pci_find_ext_capability(port, PCI_EXT_CAP_ID_DPC);
 	u16 status = 0;
+	int dpc;
 
+	if (gf_link_is_up(port))
+		return false;
+	dpc = pci_find_ext_capability(port, PCI_EXT_CAP_ID_DPC);
 	return dpc && !pci_read_config_word(port, dpc + PCI_EXP_DPC_STATUS, &status) &&
 	       !PCI_POSSIBLE_ERROR(status) && status & PCI_EXP_DPC_STATUS_TRIGGER;
 }

@@ -47,6 +47,14 @@ restore()
 	setpci -s "$(gpu "$1")" BASE_ADDRESS_1.l="$3" BASE_ADDRESS_2.l="$4" BASE_ADDRESS_3.l="$5" \
 		BASE_ADDRESS_4.l="$6" COMMAND="$2"
 }
+unserved()
+{
+	local service
+
+	for service in "$SERVICES/$(port "$1")":*; do
+		echo "${service##*/}" >"$SERVICES/unbind" || return
+	done
+}
 # pciehp can be at it, and can have powered the slot again meanwhile.
 again()
 {
@@ -78,7 +86,7 @@ is "$(registers 0)" "$saved" "its registers are as before"
 check "it was never removed" there 0
 is "$(advice)" "" "doctor has nothing to say of it"
 
-echo "$(port 1):pcie208" >$SERVICES/unbind 2>/dev/null || echo "$(port 1):pcie210" >$SERVICES/unbind
+check "the kernel's driver leaves the other port" unserved 1
 check "errors are contained without a driver for that" enable 1
 check "the port of the other contains one" knob 1 surprise contain
 check "its GPU is lost" g wait "$other" lost
