@@ -507,10 +507,11 @@ void sim_port_blink(struct sim_port *port, unsigned int ms)
  */
 int sim_port_contain(struct sim_port *port)
 {
-	int ret = sim_dpc_trigger(&port->fn);
+	int ret;
 
 	lockdep_assert_held(&port->lock);
 
+	ret = sim_dpc_trigger(&port->fn);
 	if (ret)
 		return ret;
 	port_interrupt(port);
