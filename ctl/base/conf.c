@@ -7,6 +7,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,6 +156,22 @@ static int key_value(struct parser *p, char *s)
 	return emit(p, key, value, false);
 }
 
+/* Eight characters at a time, because all of a catalogue is read by every start: no tab either. */
+static bool is_plain(const char *text, size_t len)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t word, odd = 0;
+
+	for (; len >= sizeof(word); text += sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		/* The high bit of a byte: it is one of its own, below 0x20, or above 0x7e. */
+		odd |= word | (word - 0x20 * ones) | (word + ones);
+	}
+	for (; len; text++, len--)
+		odd |= (unsigned char)(*text - 0x20) > 0x7e - 0x20 ? 0x80 : 0;
+	return !(odd & (0x80 * ones));
+}
+
 static int conf_one_line(struct parser *p, const char *text, size_t len)
 {
 	char buf[LINE_LENGTH_MAX + 1];
@@ -167,7 +184,7 @@ static int conf_one_line(struct parser *p, const char *text, size_t len)
 		return 0;
 	if (len > LINE_LENGTH_MAX)
 		return fault_set(p->f, EINVAL, "line longer than %d characters", LINE_LENGTH_MAX);
-	for (i = 0; i < len; i++) {
+	for (i = is_plain(text, len) ? len : 0; i < len; i++) {
 		unsigned char c = (unsigned char)text[i];
 
 		if (c != '\t' && (c < 0x20 || c > 0x7e))

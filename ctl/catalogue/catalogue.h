@@ -43,8 +43,8 @@ struct catalogue {
  * Models and engines take ten times as long as GPUs: who sizes nothing does without them.
  * catalogue_load_models() adds to what catalogue_load_gpus() has read. It works out the models
  * of @config_dir alone, whose mistakes are to be seen; those of @data_dir take four fifths of
- * the time of all, and catalogue_model() works out the one that is asked for. After
- * catalogue_load() all are worked out.
+ * the time of all, and catalogue_model() works out the one that is asked for. In the same way
+ * no two GPUs of @data_dir are compared. After catalogue_load() all are worked out and compared.
  */
 int catalogue_load(struct catalogue *cat, const char *data_dir, const char *config_dir,
 		   struct fault *f);

@@ -23,9 +23,11 @@
  * @texts: one text a column, NULL where none was set
  * @subs: tables below the row
  * @n_subs: how many
+ * @keys: columns that @json has, a bit each, of those that a bit is for
  */
 struct out_row_data {
 	struct json_object *json;
+	uint64_t keys;
 	char **texts;
 	struct out_table **subs;
 	size_t n_subs;
@@ -193,17 +195,6 @@ struct out_table *out_table(struct out *out, const char *name, const struct out_
 	return table;
 }
 
-/* Texts of cells are for people, values for programs: only those that are printed are made. */
-static bool wants_text(const struct out_table *table)
-{
-	return !table->out->json;
-}
-
-static bool wants_value(const struct out_table *table)
-{
-	return table->out->json;
-}
-
 static struct out_row_data *current_row(struct out_table *table)
 {
 	if (!table->n_rows)
@@ -232,7 +223,7 @@ void out_row(struct out_table *table)
 	table->rows = mem_push(table->rows, table->n_rows, sizeof(*table->rows));
 	row = &table->rows[table->n_rows++];
 	memset(row, 0, sizeof(*row));
-	if (wants_text(table))
+	if (!table->out->json)
 		row->texts = mem_zalloc(table->n_columns, sizeof(char *));
 	if (table->layout == OUT_SINGLE) {
 		row->json = table->target;
@@ -242,63 +233,108 @@ void out_row(struct out_table *table)
 	}
 }
 
+static const char *column_name(const struct out_column *c)
+{
+	return c->name ? c->name : c->title;
+}
+
 /*
  * Columns are named: a wrong name is a mistake of ours, found by the first run. Cells are set in
- * the order of the columns but for some that a row lacks: look from the last one on.
+ * the order of the columns but for some that a row lacks: look from the last one on, and for the
+ * very string first, which the linker keeps once for the whole program.
  */
 static size_t column_index(struct out_table *table, const char *name)
 {
-	size_t i, tried;
+	size_t i;
 
-	for (i = table->next, tried = 0; tried < table->n_columns; i++, tried++) {
-		const struct out_column *c = &table->columns[i % table->n_columns];
-
-		if (strcmp(c->name ? c->name : c->title, name))
-			continue;
-		table->next = (i + 1) % table->n_columns;
-		return i % table->n_columns;
-	}
+	for (i = table->next; i < table->n_columns; i++)
+		if (column_name(&table->columns[i]) == name)
+			goto found;
+	for (i = 0; i < table->n_columns; i++)
+		if (!strcmp(column_name(&table->columns[i]), name))
+			goto found;
 	fprintf(stderr, "gpuctl: no column %s in this table\n", name);
 	abort();
+found:
+	table->next = i + 1;
+	return i;
 }
 
 /* A string of JSON is UTF-8, whatever its origin calls itself. */
 static struct json_object *new_string(const char *value)
 {
-	char *copy = mem_strdup(value);
 	struct json_object *string;
+	const char *at = value;
+	char *copy;
 
+	while (*at && (unsigned char)*at < 0x80)
+		at++;
+	if (!*at)
+		return json_object_new_string_len(value, (int)(at - value));
+	copy = mem_strdup(value);
 	text_utf8(copy);
 	string = json_object_new_string(copy);
 	free(copy);
 	return string;
 }
 
-/* Takes ownership of @value and @text; each may be NULL where it is not wanted. */
-static void set_cell(struct out_table *table, const char *name, struct json_object *value,
-		     char *text)
-{
-	struct out_row_data *row = current_row(table);
-	size_t i = column_index(table, name);
+/**
+ * struct cell - where a value goes. Texts are for people, values for programs: only those that are
+ * printed are made.
+ * @value: a value for JSON is wanted
+ * @text: a text is wanted
+ */
+struct cell {
+	struct out_table *table;
+	struct out_row_data *row;
+	size_t column;
+	bool value, text;
+};
 
-	if (table->columns[i].name && wants_value(table))
-		json_object_object_add_ex(row->json, table->columns[i].name, value,
-					  JSON_C_OBJECT_ADD_CONSTANT_KEY);
-	else
-		json_object_put(value);
-	if (table->columns[i].title && text && wants_text(table)) {
-		free(row->texts[i]);
-		text_tame(text, false);
-		row->texts[i] = text;
-	} else {
-		free(text);
-	}
+static struct cell cell_of(struct out_table *table, const char *name)
+{
+	struct cell cell = { table, current_row(table), column_index(table, name), false, false };
+	const struct out_column *column = &table->columns[cell.column];
+	bool json = table->out->json;
+
+	cell.value = json && column->name;
+	cell.text = !json && column->title;
+	return cell;
+}
+
+/*
+ * The object of a single record can be that of other tables too, so a key of a record is looked
+ * for; that of a row of many is known to be new.
+ */
+static void cell_set_value(const struct cell *cell, struct json_object *value)
+{
+	unsigned int flags = JSON_C_OBJECT_ADD_CONSTANT_KEY;
+	uint64_t bit = cell->column < 64 ? UINT64_C(1) << cell->column : 0;
+
+	if (cell->table->layout != OUT_SINGLE && bit && !(cell->row->keys & bit))
+		flags |= JSON_C_OBJECT_ADD_KEY_IS_NEW;
+	cell->row->keys |= bit;
+	json_object_object_add_ex(cell->row->json, cell->table->columns[cell->column].name, value,
+				  flags);
+}
+
+static void cell_set_text(const struct cell *cell, char *text)
+{
+	char **where = &cell->row->texts[cell->column];
+
+	free(*where);
+	text_tame(text, false);
+	*where = text;
 }
 
 void out_str(struct out_table *table, const char *column, const char *value)
 {
-	set_cell(table, column, value && wants_value(table) ? new_string(value) : NULL,
-		 wants_text(table) ? mem_strdup(value ? value : "-") : NULL);
+	struct cell cell = cell_of(table, column);
+
+	if (cell.value)
+		cell_set_value(&cell, value ? new_string(value) : NULL);
+	if (cell.text)
+		cell_set_text(&cell, mem_strdup(value ? value : "-"));
 }
 
 void out_strf(struct out_table *table, const char *column, const char *fmt, ...)
@@ -309,91 +345,118 @@ void out_strf(struct out_table *table, const char *column, const char *fmt, ...)
 	va_start(ap, fmt);
 	s = mem_vprintf(fmt, ap);
 	va_end(ap);
-	set_cell(table, column, wants_value(table) ? new_string(s) : NULL, s);
+	out_str(table, column, s);
+	free(s);
 }
 
 void out_uint(struct out_table *table, const char *column, uint64_t value)
 {
-	set_cell(table, column, wants_value(table) ? json_object_new_uint64(value) : NULL,
-		 wants_text(table) ? mem_printf("%llu", (unsigned long long)value) : NULL);
+	struct cell cell = cell_of(table, column);
+
+	if (cell.value)
+		cell_set_value(&cell, json_object_new_uint64(value));
+	if (cell.text)
+		cell_set_text(&cell, mem_printf("%llu", (unsigned long long)value));
 }
 
 void out_int(struct out_table *table, const char *column, int64_t value)
 {
-	set_cell(table, column, wants_value(table) ? json_object_new_int64(value) : NULL,
-		 wants_text(table) ? mem_printf("%lld", (long long)value) : NULL);
+	struct cell cell = cell_of(table, column);
+
+	if (cell.value)
+		cell_set_value(&cell, json_object_new_int64(value));
+	if (cell.text)
+		cell_set_text(&cell, mem_printf("%lld", (long long)value));
 }
 
 void out_bool(struct out_table *table, const char *column, bool value)
 {
-	set_cell(table, column, wants_value(table) ? json_object_new_boolean(value) : NULL,
-		 wants_text(table) ? mem_strdup(value ? "yes" : "no") : NULL);
+	struct cell cell = cell_of(table, column);
+
+	if (cell.value)
+		cell_set_value(&cell, json_object_new_boolean(value));
+	if (cell.text)
+		cell_set_text(&cell, mem_strdup(value ? "yes" : "no"));
 }
 
 void out_real(struct out_table *table, const char *column, double value, int digits)
 {
-	set_cell(table, column, wants_value(table) ? json_object_new_double(value) : NULL,
-		 wants_text(table) ? mem_printf("%.*f", digits, value) : NULL);
+	struct cell cell = cell_of(table, column);
+
+	if (cell.value)
+		cell_set_value(&cell, json_object_new_double(value));
+	if (cell.text)
+		cell_set_text(&cell, mem_printf("%.*f", digits, value));
 }
 
 void out_bytes(struct out_table *table, const char *column, uint64_t bytes)
 {
+	struct cell cell = cell_of(table, column);
 	char buf[TEXT_QUANTITY];
 
-	set_cell(table, column, wants_value(table) ? json_object_new_uint64(bytes) : NULL,
-		 wants_text(table) ? mem_strdup(text_bytes(buf, bytes)) : NULL);
+	if (cell.value)
+		cell_set_value(&cell, json_object_new_uint64(bytes));
+	if (cell.text)
+		cell_set_text(&cell, mem_strdup(text_bytes(buf, bytes)));
 }
 
 void out_time(struct out_table *table, const char *column, uint64_t ms)
 {
+	struct cell cell = cell_of(table, column);
 	char buf[TEXT_QUANTITY];
 
-	set_cell(table, column, wants_value(table) ? json_object_new_uint64(ms) : NULL,
-		 wants_text(table) ? mem_strdup(text_time(buf, ms)) : NULL);
+	if (cell.value)
+		cell_set_value(&cell, json_object_new_uint64(ms));
+	if (cell.text)
+		cell_set_text(&cell, mem_strdup(text_time(buf, ms)));
 }
 
 void out_list(struct out_table *table, const char *column, const char *const *items, size_t n)
 {
-	struct json_object *array = wants_value(table) ? json_object_new_array() : NULL;
+	struct cell cell = cell_of(table, column);
+	struct json_object *array = cell.value ? json_object_new_array() : NULL;
 	struct text text = { 0 };
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		if (array)
 			json_object_array_add(array, new_string(items[i]));
-		else
+		else if (cell.text)
 			text_join(&text, ", ", items[i]);
 	}
-	if (!text.text && wants_text(table))
-		text.text = mem_strdup("-");
-	set_cell(table, column, array, text.text);
+	if (cell.value)
+		cell_set_value(&cell, array);
+	if (cell.text)
+		cell_set_text(&cell, text.text ? text.text : mem_strdup("-"));
 }
 
 void out_cell(struct out_table *table, const char *column, struct json_object *value,
 	      const char *fmt, ...)
 {
+	struct cell cell = cell_of(table, column);
 	va_list ap;
-	char *s;
 
+	if (cell.value)
+		cell_set_value(&cell, value);
+	else
+		json_object_put(value);
+	if (!cell.text)
+		return;
 	va_start(ap, fmt);
-	s = mem_vprintf(fmt, ap);
+	cell_set_text(&cell, mem_vprintf(fmt, ap));
 	va_end(ap);
-	set_cell(table, column, value, s);
 }
 
 void out_text(struct out_table *table, const char *column, const char *fmt, ...)
 {
-	struct out_row_data *row = current_row(table);
-	size_t i = column_index(table, column);
+	struct cell cell = cell_of(table, column);
 	va_list ap;
 
-	if (!row->texts)
+	if (!cell.text)
 		return;
 	va_start(ap, fmt);
-	free(row->texts[i]);
-	row->texts[i] = mem_vprintf(fmt, ap);
+	cell_set_text(&cell, mem_vprintf(fmt, ap));
 	va_end(ap);
-	text_tame(row->texts[i], false);
 }
 
 void out_line(struct out *out, const char *fmt, ...)

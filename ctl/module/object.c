@@ -114,7 +114,8 @@ static int object_take(const struct object_field *field, const void *data, size_
 		take_bytes(data, len, member, has);
 		return 0;
 	case OBJECT_NEST:
-		object_free(field->nested, member);
+		if (*(bool *)has)
+			object_free(field->nested, member);
 		err = object_parse(field->nested, data, len, member);
 		break;
 	case OBJECT_STRING:

@@ -309,12 +309,25 @@ static void gpu_error(const char *text, const char *want)
 {
 	struct catalogue c = { 0 };
 	struct fault f = { "" };
-	int err = parse_gpus(&c, 0, text, &f);
+	int err = parse_gpus(&c, 1, text, &f);
 
 	if (!err)
 		err = catalogue_check_gpus(&c, &f);
 	ok(err < 0 && strstr(f.text, want), "refused: %s (wanted \"%s\")",
 	   f.text, want);
+	catalogue_free(&c);
+}
+
+/* Two that are shipped are compared where the whole catalogue is read, as this test does. */
+static void shipped_pair(void)
+{
+	struct catalogue c = { 0 };
+	struct fault f = { "" };
+
+	parse_gpus(&c, 0, ENTRY "[y]\nname = Y\nvendor = v\nform = module\nsource = s\npci = 1111:2222\n", &f);
+	ok(!catalogue_check_gpus(&c, &f), "two that are shipped are not compared by each start %s", f.text);
+	ok(catalogue_work_out(&c, &f) == -EEXIST && strstr(f.text, "both claim PCI id 1111:2222"),
+	   "but where all is worked out: %s", f.text);
 	catalogue_free(&c);
 }
 
@@ -436,6 +449,7 @@ static void errors(void)
 		  "[x] needs the key pci");
 	gpu_error(ENTRY "[y]\nname = Y\nvendor = v\nform = module\nsource = s\npci = 1111:2222\n",
 		  "[x-1] and [y] both claim PCI id 1111:2222");
+	shipped_pair();
 	gpu_error("[x]\n[defaults]\n", "[defaults] must be the first");
 	gpu_error("[defaults]\nvendor = a\nvendor = b\n", "given twice");
 	memset(deep, 'a', sizeof(deep) - 1);
