@@ -60,14 +60,15 @@ brief()
 	if [ -n "${BRIEF-}" ]; then echo "$1"; else echo "$2"; fi
 }
 
-# The kinds of slots that a case goes through, for one whose subject differs between kernels: in the
-# check the simulator's own on the first kernel, and pciehp's, which are the kernel's, on the others.
+# modes [MORE...]: the kinds of slots that a case goes through, for one whose subject differs between
+# kernels: in the check the simulator's own, and MORE, on the first kernel, and pciehp's, which are
+# the kernel's, on the others.
 modes()
 {
 	case ${BRIEF-} in
-	'') echo own pciehp ;;
+	'') echo own pciehp "$@" ;;
 	other) echo pciehp ;;
-	*) echo own ;;
+	*) echo own "$@" ;;
 	esac
 }
 

@@ -14,6 +14,7 @@
 # that comes: the module keeps them awake as long as it is there.
 #
 # by kernel: what sleeps when, and who wakes it
+# brief: one kind of slots on each kernel
 # kernels: 6.1 6.12
 # before: tests/selftests/build
 # vm: -t 200 -a pcie_port_pm=force -f build/selftests/gfclient
@@ -207,7 +208,7 @@ never_looks()
 	check "poll_ms=100: it looks again" wait_for 30 ran_often scan_run 3
 }
 
-for mode in pciehp bare own; do
+for mode in $(modes bare); do
 	check "$mode: the simulator loads" modprobe gpufabric_sim mode=$mode switches=1 slots=5 latency_ms=20 \
 		'gpus=0.0:l40s:audio,0.1-2:l40s,0.3:none,0.4:l40s:dual:audio' || bail_out "no simulator"
 	knob 2 sleep cold

@@ -9,6 +9,7 @@
 #   bare ports 10000:02:00.0 ... 07.0 with an l40s each, 10000:03:00.0 ... 0a:00.0
 #
 # by kernel: slot drivers differ in what they make of a link that drops
+# brief: one kind of slots on each kernel
 # before: tests/selftests/build
 # vm: -t 300 -f build/selftests/gfclient
 
@@ -227,7 +228,7 @@ is "$(wc -c <&7) $(wc -c <&8)" "22 22" "bare: and can be read"
 exec 7<&- 8<&- 9<&-
 check "bare: the modules unload" unload || bail_out "the modules stay"
 
-for each in own pciehp; do
+for each in $(modes); do
 	check "$each: the modules load" load "$each" switches=1 slots=4 'gpus=*:l40s' latency_ms=20 || bail_out "no modules"
 	echo 100 >/sys/module/gpufabric/parameters/poll_ms
 	for n in 2 3; do

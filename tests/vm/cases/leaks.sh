@@ -8,7 +8,7 @@
 #
 #   root port -- upstream -- 8 slots with an h100-80 each, off
 #
-# brief: cycles that are the same each time
+# brief: cycles that are the same each time, slots of one kind
 # before: tests/selftests/build
 # vm: -t 300 -f build/selftests/gfclient
 # long: -t 3000
@@ -30,7 +30,7 @@ churn()
 turns=${1:-$(brief 24 100)}
 warm_up=$(brief 12 25)
 cycles=$(brief 10 25)
-for mode in own pciehp; do
+for mode in $(brief own "own pciehp"); do
 	check "$mode: the modules load" load "$mode" switches=1 slots=8 latency_ms=5 'gpus=*:h100-80:off' ||
 		bail_out "no modules"
 	read -ra all <<<"$(names 0 7)"

@@ -6,6 +6,7 @@
 #
 #   root port -- upstream -- 8 slots with an h100-80 each, off
 #
+# brief: slots of one kind
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
 
@@ -201,7 +202,7 @@ storm()
 	[ "$(g status | sed 's/.*operations \([0-9]*\).*/\1/')" = 0 ]
 }
 
-for mode in own pciehp; do
+for mode in $(brief pciehp "own pciehp"); do
 	check "$mode: the modules load" load "$mode" switches=1 slots=8 'gpus=*:h100-80:off' ||
 		bail_out "no modules"
 	read -ra all <<<"$(names 0 7)"

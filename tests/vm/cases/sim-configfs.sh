@@ -10,6 +10,7 @@
 # and for domains that several of them share: 2 slots each, an h100-80 in the first
 #
 # in turn: one switch after the other
+# brief: slots of one kind
 # alone: it fills the kernel's log, and reads it often
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient
@@ -271,7 +272,7 @@ under_load()
 	check "$mode: and is gone" wait_for 10 added_are 0
 }
 
-for mode in own pciehp; do
+for mode in $(brief own "own pciehp"); do
 	check "$mode: the modules load" load "$mode" switches=1 slots=2 'gpus=*:h100-80:off' ||
 		bail_out "no modules"
 	read -ra all <<<"$(names 0 1)"

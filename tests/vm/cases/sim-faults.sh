@@ -11,6 +11,7 @@
 # All faults of an operation happen at the same time. One that keeps the PCI core
 # waiting comes alone, and so does a switch that goes with all its slots.
 #
+# brief: slots of one kind
 # alone: it fills the kernel's log, and reads it often
 # before: tests/selftests/build
 # vm: -t 300 -m 2G -f build/selftests/gfclient
@@ -272,7 +273,7 @@ pressing()
 operations=$OPERATIONS
 read -ra faults <<<"$ARMED $STRIKING $OTHER"
 number=${#faults[@]}
-for mode in own pciehp; do
+for mode in $(brief pciehp "own pciehp"); do
 	[ "$mode" = own ] || operations=$PCIEHP_OPERATIONS
 	# All windows together do not hold the BAR of bar-bytes.
 	check "$mode: the modules load" load "$mode" switches=2 slots=$((number + 1)) latency_ms=50 window_gib=256 \

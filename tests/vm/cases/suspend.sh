@@ -13,6 +13,7 @@
 # takes all power away at the level platform and below.
 #
 # by kernel: what sleeps when, and who wakes it
+# brief: one kind of slots on each kernel
 # alone: the host sleeps, and everybody in it
 # kernels: 6.1 6.12
 # before: tests/selftests/build
@@ -138,7 +139,7 @@ not_lost()
 
 like "$(cat /sys/power/mem_sleep)" "\[deep\]" "the host can sleep deeply"
 echo 1 >$DELAY
-for each in pciehp own bare; do
+for each in $(modes bare); do
 	# pciehp turns on a slot with a card when it resumes the port.
 	gpus=0.0-1:l40s,0.2:l40s:off,0.3:none
 	[ "$each" != pciehp ] || gpus=0.0-1:l40s,0.2-3:none
