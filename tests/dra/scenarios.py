@@ -148,7 +148,7 @@ def longer_than_the_kubelet_waits(bench, slots):
     bench.stop()
     bench.start()
     bench.hold("release")
-    with_deadline = Asking(lambda: kubelet.unprepare(claim, timeout=10, patient=False))
+    with_deadline = Asking(lambda: kubelet.unprepare(claim, timeout=6, patient=False))
     bench.reached()
     answer = with_deadline.result()
     Report.ok(answer and "still being given back" in answer[uid_of(claim)].error,

@@ -160,6 +160,43 @@ static void test_stream(void)
 	free(text);
 }
 
+/* A name that is not the very string of the columns, cells in any order, and one that is set twice. */
+static void put_twice(struct out *out)
+{
+	char name[] = "slot";
+	struct out_table *t = out_table(out, "slots", columns, OUT_TABLE);
+
+	out_row(t);
+	out_text(t, "LAST", "a");
+	out_uint(t, "id", 1);
+	out_str(t, name, "0-0");
+	out_text(t, "LAST", "b");
+	out_uint(t, "id", 2);
+	out_row(t);
+	out_uint(t, "id", 3);
+	t = out_table(out, "one", columns, OUT_SINGLE);
+	out_uint(t, "id", 4);
+	out_uint(t, "id", 5);
+}
+
+static void test_twice(void)
+{
+	FILE *f;
+	struct out *out = open_out(&f, true);
+
+	out_stream(out);
+	put_twice(out);
+	close_out(out, f);
+	is_str(text, "{\"slots\":[{\"id\":2,\"slot\":\"0-0\"},{\"id\":3}],\"one\":{\"id\":5}}\n",
+	       "of a cell that is set twice the last counts in JSON, and stands there once");
+	free(text);
+	out = open_out(&f, false);
+	put_twice(out);
+	close_out(out, f);
+	ok(strstr(text, "0-0        -  b\n"), "and in text: %s", text);
+	free(text);
+}
+
 static void test_error(void)
 {
 	FILE *full = fopen("/dev/full", "w");
@@ -275,6 +312,7 @@ int main(void)
 	test_json();
 	test_records();
 	test_stream();
+	test_twice();
 	test_error();
 	test_width();
 	test_columns();
