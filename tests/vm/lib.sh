@@ -60,16 +60,21 @@ brief()
 	if [ -n "${BRIEF-}" ]; then echo "$1"; else echo "$2"; fi
 }
 
-# modes [MORE...]: the kinds of slots that a case goes through, for one whose subject differs between
-# kernels: in the check the simulator's own, and MORE, on the first kernel, and pciehp's, which are
-# the kernel's, on the others.
+# The kinds of slots that a case goes through, for one whose subject differs between kernels: in the
+# check the simulator's own on the first kernel, and pciehp's, which are the kernel's, on the others.
 modes()
 {
 	case ${BRIEF-} in
-	'') echo own pciehp "$@" ;;
+	'') echo own pciehp ;;
 	other) echo pciehp ;;
-	*) echo own "$@" ;;
+	*) echo own ;;
 	esac
+}
+
+# not_on_others KIND: one more that the check has on the first kernel alone.
+not_on_others()
+{
+	[ "${BRIEF-}" = other ] || echo "$1"
 }
 
 # own_folder FOLDER: an empty one in its place, until the case ends or unmounts it: others in the

@@ -208,8 +208,8 @@ never_looks()
 	check "poll_ms=100: it looks again" wait_for 30 ran_often scan_run 3
 }
 
-for mode in $(modes bare); do
-	check "$mode: the simulator loads" modprobe gpufabric_sim mode=$mode switches=1 slots=5 latency_ms=20 \
+for mode in $(modes) $(not_on_others bare); do
+	check "$mode: the simulator loads" modprobe gpufabric_sim mode="$mode" switches=1 slots=5 latency_ms=20 \
 		'gpus=0.0:l40s:audio,0.1-2:l40s,0.3:none,0.4:l40s:dual:audio' || bail_out "no simulator"
 	knob 2 sleep cold
 	check "$mode: slot 2 is turned off" turn_off 2

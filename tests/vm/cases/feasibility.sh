@@ -21,7 +21,7 @@
 . "$TESTS/vm/lib.sh"
 . "$TESTS/vm/fabric.sh"
 
-topologies=${1:-$(brief 25 100)}
+topologies=${1:-$(brief 40 100)}
 seed=${2:-20261121}
 SWITCHES=/sys/kernel/config/gpufabric_sim/switches
 DEVICES=/sys/bus/pci/devices

@@ -139,7 +139,7 @@ not_lost()
 
 like "$(cat /sys/power/mem_sleep)" "\[deep\]" "the host can sleep deeply"
 echo 1 >$DELAY
-for each in $(modes bare); do
+for each in $(modes) $(not_on_others bare); do
 	# pciehp turns on a slot with a card when it resumes the port.
 	gpus=0.0-1:l40s,0.2:l40s:off,0.3:none
 	[ "$each" != pciehp ] || gpus=0.0-1:l40s,0.2-3:none
