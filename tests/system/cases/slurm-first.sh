@@ -7,7 +7,6 @@
 #
 # before: tests/system/image slurm; make -s slurm
 # system: -d slurm -t 600 -m 1536M -f docs/slurm.md
-# check: the page is right
 
 # What jobs do is for them to expand.
 # shellcheck disable=SC2016,SC2317
