@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -203,18 +204,44 @@ static int run_end(struct run *run, const struct gpuctl *gpuctl, struct reason *
 	return late || !WIFEXITED(status) ? GPUCTL_LOST : WEXITSTATUS(status);
 }
 
-/* The last line that says something, without the program's name. */
-static void last_line(char *text, int code, struct reason *reason)
+/* Add the words of a line of a table, with a blank between them. */
+static void join_line(char *joined, const char *line)
 {
-	char *line = NULL, *rest = text, *one;
+	size_t len = strlen(joined);
+	bool colon = len && joined[len - 1] == ':';
 
-	while (rest && (one = strsep(&rest, "\n")))
-		if (*one)
-			line = one;
-	if (!line)
+	if (len)
+		len += (size_t)snprintf(joined + len, REASON_MAX - len, colon ? " " : "; ");
+	for (; *line && len < REASON_MAX - 1; line++)
+		if (*line != ' ' || line[1] != ' ')
+			joined[len++] = *line;
+	joined[len < REASON_MAX ? len : REASON_MAX - 1] = '\0';
+}
+
+/*
+ * What went wrong, in one line: the last one of gpuctl's own, without its name, with what follows
+ * about it, such as who holds a GPU. Of a text without such a line the last one.
+ */
+static void say_why(char *text, int code, struct reason *reason)
+{
+	static const char own[] = "gpuctl: ";
+	char joined[REASON_MAX] = "", *rest = text, *line;
+	bool found = false;
+
+	while (rest && (line = strsep(&rest, "\n"))) {
+		bool is_own = !strncmp(line, own, strlen(own));
+
+		if (!*line)
+			continue;
+		if (is_own || !found)
+			joined[0] = '\0';
+		found = found || is_own;
+		join_line(joined, is_own ? line + strlen(own) : line);
+	}
+	if (!*joined)
 		refuse(reason, "gpuctl ended with exit code %d", code);
 	else
-		refuse(reason, "%s", !strncmp(line, "gpuctl: ", 8) ? line + 8 : line);
+		refuse(reason, "%s", joined);
 }
 
 int gpuctl_run(const struct gpuctl *gpuctl, const char *const *words, struct json_object **json,
@@ -241,7 +268,7 @@ int gpuctl_run(const struct gpuctl *gpuctl, const char *const *words, struct jso
 		code = run_end(&run, gpuctl, reason);
 	}
 	if (code != GPUCTL_LOST && (code || run.output[1].len))
-		last_line(run.output[1].data, code, reason);
+		say_why(run.output[1].data, code, reason);
 	if (!code && json) {
 		*json = run.output[0].full ? NULL :
 					     json_read(run.output[0].data ? run.output[0].data : "",

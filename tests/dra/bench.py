@@ -118,12 +118,12 @@ class Bench:
     def inventory(self, *options):
         return json.loads(self.gpuctl("-j", "list", *options))
 
-    def compositions(self):
-        return {one["name"]: one["state"] for one in self.inventory()["compositions"]}
+    def compositions(self, inventory=None):
+        return {one["name"]: one["state"] for one in (inventory or self.inventory())["compositions"]}
 
-    def slots_of(self, claim):
+    def slots_of(self, claim, inventory=None):
         name = "claim-" + claim["metadata"]["uid"]
-        return sorted(slot["slot"] for slot in self.inventory()["slots"] if slot.get("composition") == name)
+        return sorted(slot["slot"] for slot in (inventory or self.inventory())["slots"] if slot.get("composition") == name)
 
     def document(self):
         path = os.path.join(self.cdi, "gpufabric.json")
@@ -132,17 +132,25 @@ class Bench:
         with open(path, encoding="utf-8") as file:
             return file.read()
 
+    @staticmethod
+    def names_in(document):
+        return sorted(device["name"] for device in json.loads(document)["devices"]) if document else []
+
     def devices(self):
         """Names of container devices."""
-        document = self.document()
-        return sorted(device["name"] for device in json.loads(document)["devices"]) if document else []
+        return self.names_in(self.document())
+
+    def look(self):
+        """Names of container devices, and the inventory."""
+        return self.devices(), self.inventory()
 
     # what is checked in one line
 
     def prepared(self, claim, result, slots, what):
         uid = claim["metadata"]["uid"]
         ids = [name for device in result.devices for name in device.cdi_device_ids]
-        devices, own = self.devices(), self.slots_of(claim)
+        devices, inventory = self.look()
+        own = self.slots_of(claim, inventory)
         Report.ok(not result.error and [device.device_name for device in result.devices] == slots
                   and ids == [f"gpufabric.io/gpu=claim-{uid}"] and f"claim-{uid}" in devices
                   and own == sorted(slots), what, result, devices, own)
@@ -151,6 +159,7 @@ class Bench:
         Report.ok(words in result.error and "\n" not in result.error and not getattr(result, "devices", ()), what, result)
 
     def given_back(self, claim, answer, what):
-        uid, devices, compositions = claim["metadata"]["uid"], self.devices(), self.compositions()
+        uid, (devices, inventory) = claim["metadata"]["uid"], self.look()
+        compositions = self.compositions(inventory)
         Report.ok(list(answer) == [uid] and not answer[uid].error and f"claim-{uid}" not in devices
                   and f"claim-{uid}" not in compositions, what, answer, devices, compositions)

@@ -5,6 +5,7 @@ Scenarios with the real gpuctl, module and simulator in a host of the rack, wher
 what the module has a part in; slots that a manager has, and those of the host.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -33,6 +34,12 @@ class FarBench(Bench):
 
     def document(self):
         return self.far("cat", os.path.join(self.cdi, "gpufabric.json"))
+
+    def look(self):
+        """Both from one run of a program there: a host starts few of them a second."""
+        said = self.far("sh", "-c", f"gpuctl -j list && cat {self.cdi}/gpufabric.json 2>/dev/null").decode()
+        inventory, end = json.JSONDecoder().raw_decode(said)
+        return self.names_in(said[end:].strip()), inventory
 
 
 def publishes(bench, slots):

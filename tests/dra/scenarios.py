@@ -409,8 +409,10 @@ def cannot_be_satisfied(bench, slots):
     Report.ok(result.error and not bench.slots_of(claim), "and has nothing", result)
     kubelet.unprepare(holder)
     bench.prepared(claim, kubelet.prepare(claim)[uid_of(claim)], slots[2:4], "it is prepared when they are free")
-    bench.fail("release", 4, "slot 3 is busy: pid 4711 (train) has /dev/x")
-    bench.refused(kubelet.unprepare(claim)[uid_of(claim)], "slot 3 is busy: pid 4711 (train) has /dev/x",
+    bench.fail("release", 4, "200 is busy, nothing was changed:\nSLOT  PID  USER  HOLDS\n200   158  root  /dev/x\n"
+               "wait with --wait 60s, or stop them and try again")
+    bench.refused(kubelet.unprepare(claim)[uid_of(claim)],
+                  "200 is busy, nothing was changed: SLOT PID USER HOLDS; 200 158 root /dev/x; wait with --wait 60s, or stop them and try again",
                   "who holds a GPU is said when it cannot be given back")
     Report.ok(f"claim-{uid_of(claim)}" in bench.devices(), "and it is still a container device", bench.devices())
     bench.given_back(claim, kubelet.unprepare(claim), "until it can")
@@ -463,5 +465,6 @@ def run(bench, slots, some):
     bench.start()
     for scenario in some:
         scenario(bench, slots)
-        Report.same((bench.compositions(), bench.devices()), ({}, []), "nothing is left of that")
+        devices, inventory = bench.look()
+        Report.same((bench.compositions(inventory), devices), ({}, []), "nothing is left of that")
     Report.same(bench.stop(), 0, "the driver ends when it is told to")
