@@ -203,13 +203,29 @@ static void holders_check_number(struct scan *s, bool block, dev_t rdev, uint64_
 	}
 }
 
+/*
+ * resource1, or resource1_wc: a BAR. The file resource and resource1_resize are texts, which lspci
+ * and gpuctl read, and who has one of them open holds nothing.
+ */
+static bool is_bar(const char *name)
+{
+	static const char resource[] = "resource";
+	const char *number = name + strlen(resource), *end;
+
+	if (strncmp(name, resource, strlen(resource)))
+		return false;
+	end = number + strspn(number, "0123456789");
+	/* "resource1 (deleted)" is mapped of a card that was pulled. */
+	return end != number && (!*end || *end == ' ' || !strncmp(end, "_wc", 3));
+}
+
 /* ".../0000:41:00.0/resource1" of one of the functions? */
 static void check_resource(struct scan *s, const char *path, uint64_t mapped)
 {
 	const char *file = strrchr(path, '/');
 	size_t i, j;
 
-	if (!file || strncmp(file, "/resource", 9))
+	if (!file || !is_bar(file + 1))
 		return;
 	for (i = 0; i < s->n_slots; i++) {
 		for (j = 0; j < s->slots[i]->n_functions; j++) {

@@ -74,6 +74,28 @@ static void hold_resource(void)
 		_exit(1);
 }
 
+/* What lspci and gpuctl itself read of each device: texts, which lead to no GPU. */
+static void read_texts(void)
+{
+	static const char *const names[] = { "resource", "resource1_resize" };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		char *path = mem_printf("%s/bus/pci/devices/0000:41:00.0/%s", dir, names[i]);
+
+		if (open(path, O_RDONLY) < 0)
+			_exit(1);
+	}
+}
+
+static void hold_combining(void)
+{
+	char *path = mem_printf("%s/bus/pci/devices/0000:41:00.0/resource1_wc", dir);
+
+	if (open(path, O_RDONLY) < 0)
+		_exit(1);
+}
+
 static const struct holder *by_pid(const struct holders *holders, pid_t pid)
 {
 	size_t i;
@@ -106,7 +128,8 @@ static struct gf_slot b = { .id = 2, .name = "3-1", .functions = functions_b, .n
 static void test_scan(void)
 {
 	const struct gf_slot *both[] = { &a, &b }, *only_b[] = { &b };
-	pid_t opens = child(hold_open), maps = child(hold_mapped), reads = child(hold_resource);
+	pid_t opens = child(hold_open), maps = child(hold_mapped), reads = child(hold_resource),
+	      texts = child(read_texts), combining = child(hold_combining);
 	const struct holder *holder;
 	struct holders holders;
 
@@ -129,6 +152,8 @@ static void test_scan(void)
 	ok(holder, "an open resource file is found");
 	if (holder)
 		is_str(holder->paths, "0000:41:00.0/resource1", "named by function and file");
+	ok(by_pid(&holders, combining), "so is one with write combining");
+	ok(!by_pid(&holders, texts), "who reads what sysfs says of the BARs holds nothing");
 	ok(!by_pid(&holders, getpid()), "this process itself is left out");
 	holders_free(&holders);
 
@@ -138,6 +163,8 @@ static void test_scan(void)
 
 	end(opens);
 	end(maps);
+	end(texts);
+	end(combining);
 	holders_scan(&roots, both, 2, &holders);
 	ok(!by_pid(&holders, opens) && !by_pid(&holders, maps) && by_pid(&holders, reads),
 	   "who let go is gone");
@@ -304,6 +331,9 @@ int main(void)
 	sysroot_device(dir, "bus/pci/devices/0000:42:00.0", "pci", "");
 	sysroot_device(dir, "bus/pci/devices/0000:41:00.0/drm/card0", "drm", "MAJOR=x\nMINOR=0\n");
 	put("bus/pci/devices/0000:41:00.0/resource1", "");
+	put("bus/pci/devices/0000:41:00.0/resource1_wc", "");
+	put("bus/pci/devices/0000:41:00.0/resource1_resize", "");
+	put("bus/pci/devices/0000:41:00.0/resource", "");
 	sysroot_device(dir, "bus/pci/devices/0000:41:00.1/sound/card0/pcmC0D0p", "sound",
 		       "MAJOR=1\nMINOR=7\nDEVNAME=snd/full\n");
 	sysroot_device(dir, "bus/pci/devices/0000:42:00.0/class/node", "misc",
