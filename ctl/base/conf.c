@@ -156,8 +156,11 @@ static int key_value(struct parser *p, char *s)
 	return emit(p, key, value, false);
 }
 
-/* Eight characters at a time, because all of a catalogue is read by every start: no tab either. */
-static bool is_plain(const char *text, size_t len)
+/*
+ * Whether a line is printable ASCII without a tab; eight characters at a time, because nearly
+ * every start of gpuctl reads a whole catalogue.
+ */
+static bool conf_is_plain(const char *text, size_t len)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
 	uint64_t word, odd = 0;
@@ -184,7 +187,7 @@ static int conf_one_line(struct parser *p, const char *text, size_t len)
 		return 0;
 	if (len > LINE_LENGTH_MAX)
 		return fault_set(p->f, EINVAL, "line longer than %d characters", LINE_LENGTH_MAX);
-	for (i = is_plain(text, len) ? len : 0; i < len; i++) {
+	for (i = conf_is_plain(text, len) ? len : 0; i < len; i++) {
 		unsigned char c = (unsigned char)text[i];
 
 		if (c != '\t' && (c < 0x20 || c > 0x7e))

@@ -109,7 +109,7 @@ static int check_pair(const struct cat_gpu *a, const struct cat_gpu *b, struct f
 }
 
 /* Of every two the one or the other is of directory @layer, or a later one. */
-static int check_pairs(const struct catalogue *cat, unsigned int layer, struct fault *f)
+static int catalogue_check_pairs(const struct catalogue *cat, unsigned int layer, struct fault *f)
 {
 	size_t i, j;
 	int err = 0;
@@ -129,7 +129,7 @@ int catalogue_check_gpus(struct catalogue *cat, struct fault *f)
 	for (i = 0; !err && i < cat->n_gpus; i++)
 		err = cat_gpu_complete(&cat->gpus[i], f);
 	/* What was shipped was checked by who shipped it. */
-	return err ? err : check_pairs(cat, 1, f);
+	return err ? err : catalogue_check_pairs(cat, 1, f);
 }
 
 static int model_work_out(struct catalogue *cat, struct cat_model *model, struct fault *f)
@@ -159,7 +159,7 @@ int catalogue_check_models(struct catalogue *cat, struct fault *f)
 
 int catalogue_work_out(struct catalogue *cat, struct fault *f)
 {
-	int err = check_pairs(cat, 0, f);
+	int err = catalogue_check_pairs(cat, 0, f);
 	size_t i;
 
 	for (i = 0; i < cat->n_models && !err; i++)

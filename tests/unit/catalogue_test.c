@@ -331,6 +331,27 @@ static void shipped_pair(void)
 	catalogue_free(&c);
 }
 
+/* Each byte at each place of a line: only printable ASCII and tabs get in, so no escape does. */
+static void every_byte(void)
+{
+	int byte, at, wrong = 0;
+
+	for (byte = 1; byte < 256; byte++) {
+		for (at = 0; at < 11; at++) {
+			char text[] = "[x]\nnote = abcdefghijk\n";
+			struct catalogue c = { 0 };
+			struct fault f = { "" };
+			bool plain = byte == '\t' || byte == '\n' || (byte >= 0x20 && byte <= 0x7e);
+
+			text[strlen("[x]\nnote = ") + (size_t)at] = (char)byte;
+			parse_gpus(&c, 0, text, &f);
+			wrong += plain == !!strstr(f.text, "only printable ASCII");
+			catalogue_free(&c);
+		}
+	}
+	is_int(wrong, 0, "bytes that are not printable are refused, wherever they stand in a line");
+}
+
 /* The families alone of what comes with gpuctl. */
 static int parse_families(struct catalogue *c, struct fault *f)
 {
@@ -450,6 +471,7 @@ static void errors(void)
 	gpu_error(ENTRY "[y]\nname = Y\nvendor = v\nform = module\nsource = s\npci = 1111:2222\n",
 		  "[x-1] and [y] both claim PCI id 1111:2222");
 	shipped_pair();
+	every_byte();
 	gpu_error("[x]\n[defaults]\n", "[defaults] must be the first");
 	gpu_error("[defaults]\nvendor = a\nvendor = b\n", "given twice");
 	memset(deep, 'a', sizeof(deep) - 1);
