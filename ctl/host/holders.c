@@ -5,8 +5,8 @@
  * The open files and the mappings of every process are compared with the
  * device numbers of a GPU's nodes. The number is what counts, not the name:
  * a container may see the node under another one. A file of sysfs that maps
- * a BAR has no device number and is recognised by its path. A guest is named, where
- * its process tells the name.
+ * a BAR has no device number and is recognised by its path. A file that is only named (O_PATH)
+ * is not open. A guest is named, where its process tells the name.
  *
  * The answer is a snapshot. A detach scans twice, before and after the slot is
  * drained, and the module never assumes that a driver lets go.
@@ -188,7 +188,21 @@ static bool uses_kfd_gpu(const struct scan *s, unsigned int gpu_id)
 	return strtoull(text, NULL, 10) > 0;
 }
 
-static void holders_check_number(struct scan *s, bool block, dev_t rdev, uint64_t mapped)
+/* Of an open file: O_PATH only names it, as udev does to set its owner, and opens no device. */
+static bool holders_is_name(const struct scan *s, const char *fd)
+{
+	char *name = mem_printf("fdinfo/%s", fd), buf[256];
+	const char *flags;
+
+	read_bytes(s->proc, name, buf, sizeof(buf));
+	free(name);
+	flags = strstr(buf, "flags:");
+	return flags && strtoul(flags + strlen("flags:"), NULL, 8) & O_PATH;
+}
+
+/* @fd: the number of the open file, NULL for a mapping */
+static void holders_check_number(struct scan *s, bool block, dev_t rdev, const char *fd,
+				 uint64_t mapped)
 {
 	size_t i;
 
@@ -199,6 +213,8 @@ static void holders_check_number(struct scan *s, bool block, dev_t rdev, uint64_
 			continue;
 		if (node->shared && !uses_kfd_gpu(s, node->gpu_id))
 			continue;
+		if (fd && holders_is_name(s, fd))
+			return;
 		hold(s, node->slot, node->name, mapped);
 	}
 }
@@ -220,7 +236,7 @@ static bool is_bar(const char *name)
 }
 
 /* ".../0000:41:00.0/resource1" of one of the functions? */
-static void check_resource(struct scan *s, const char *path, uint64_t mapped)
+static void check_resource(struct scan *s, const char *path, const char *fd, uint64_t mapped)
 {
 	const char *file = strrchr(path, '/');
 	size_t i, j;
@@ -235,6 +251,8 @@ static void check_resource(struct scan *s, const char *path, uint64_t mapped)
 			if (!len || (size_t)(file - path) < len + 1 ||
 			    file[-(ptrdiff_t)len - 1] != '/' || strncmp(file - len, address, len))
 				continue;
+			if (fd && holders_is_name(s, fd))
+				return;
 			hold(s, i, file - len, mapped);
 		}
 	}
@@ -263,13 +281,14 @@ static void scan_files(struct scan *s)
 		if (!statx(dirfd(d), entry->d_name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) &&
 		    (S_ISCHR(st.stx_mode) || S_ISBLK(st.stx_mode))) {
 			holders_check_number(s, S_ISBLK(st.stx_mode),
-					     makedev(st.stx_rdev_major, st.stx_rdev_minor), 0);
+					     makedev(st.stx_rdev_major, st.stx_rdev_minor),
+					     entry->d_name, 0);
 			continue;
 		}
 		n = readlinkat(dirfd(d), entry->d_name, target, sizeof(target) - 1);
 		if (n > 0) {
 			target[n] = '\0';
-			check_resource(s, target, 0);
+			check_resource(s, target, entry->d_name, 0);
 		}
 	}
 	closedir(d);
@@ -290,9 +309,10 @@ static void check_mapping(struct scan *s, const char *range, const char *path, u
 		free(file);
 	}
 	if (!err && S_ISCHR(st.stx_mode))
-		holders_check_number(s, false, makedev(st.stx_rdev_major, st.stx_rdev_minor), size);
+		holders_check_number(s, false, makedev(st.stx_rdev_major, st.stx_rdev_minor), NULL,
+				     size);
 	else
-		check_resource(s, path, size);
+		check_resource(s, path, NULL, size);
 }
 
 static void scan_mappings(struct scan *s)

@@ -88,6 +88,13 @@ static void read_texts(void)
 	}
 }
 
+/* As udev sets the owner of a node: the file is named and not opened. */
+static void name_node(void)
+{
+	if (open("/dev/full", O_PATH) < 0)
+		_exit(1);
+}
+
 static void hold_combining(void)
 {
 	char *path = mem_printf("%s/bus/pci/devices/0000:41:00.0/resource1_wc", dir);
@@ -129,7 +136,8 @@ static void test_scan(void)
 {
 	const struct gf_slot *both[] = { &a, &b }, *only_b[] = { &b };
 	pid_t opens = child(hold_open), maps = child(hold_mapped), reads = child(hold_resource),
-	      texts = child(read_texts), combining = child(hold_combining);
+	      texts = child(read_texts), combining = child(hold_combining),
+	      names = child(name_node);
 	const struct holder *holder;
 	struct holders holders;
 
@@ -153,6 +161,7 @@ static void test_scan(void)
 	if (holder)
 		is_str(holder->paths, "0000:41:00.0/resource1", "named by function and file");
 	ok(by_pid(&holders, combining), "so is one with write combining");
+	ok(!by_pid(&holders, names), "who has only named a node has not opened it");
 	ok(!by_pid(&holders, texts), "who reads what sysfs says of the BARs holds nothing");
 	ok(!by_pid(&holders, getpid()), "this process itself is left out");
 	holders_free(&holders);
@@ -164,6 +173,7 @@ static void test_scan(void)
 	end(opens);
 	end(maps);
 	end(texts);
+	end(names);
 	end(combining);
 	holders_scan(&roots, both, 2, &holders);
 	ok(!by_pid(&holders, opens) && !by_pid(&holders, maps) && by_pid(&holders, reads),
