@@ -71,10 +71,16 @@ modes()
 	esac
 }
 
+# elsewhere: this is the check on another kernel than the first, which has had the whole case.
+elsewhere()
+{
+	[ "${BRIEF-}" = other ]
+}
+
 # not_on_others KIND: one more that the check has on the first kernel alone.
 not_on_others()
 {
-	[ "${BRIEF-}" = other ] || echo "$1"
+	elsewhere || echo "$1"
 }
 
 # own_folder FOLDER: an empty one in its place, until the case ends or unmounts it: others in the

@@ -204,7 +204,7 @@ walk()
 check "allocations can be made to fail" insmod "$TESTS/gf_failpoint.ko" || bail_out "no fail point"
 
 printf "[gpufabric_sim]" >$point/target
-brief 7 1 >$point/every
+brief 11 1 >$point/every
 walk "the simulator loads" true load_unload_sim
 check "the simulator is loaded" load_sim || bail_out "no simulator"
 knob 3 fail "power 1000000"
@@ -239,7 +239,7 @@ exec 8>/tmp/listen
 
 walk "gpufabric works" all_off requests
 printf "[gpufabric_sim]" >$point/target
-brief 7 1 >$point/every
+brief 11 1 >$point/every
 walk "the simulator works" all_off requests
 
 exec 8>&-

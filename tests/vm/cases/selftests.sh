@@ -5,6 +5,7 @@
 # program loads the modules with the topology that it draws in its first lines.
 #
 # by kernel: generic netlink has changed between kernels
+# brief: programs that the check has on another kernel: those about messages, not about operations
 # in turn: one program after the other; what races is for the debug kernel
 # before: tests/selftests/build
 # vm: -t 300 -f build/selftests/install:/tests/selftests
@@ -48,5 +49,10 @@ flatten()
 cd /tests/selftests || bail_out "no self tests: run tests/selftests/build"
 # What a program may take is for a kernel that does not check itself.
 limit=$(sed -n 's/^timeout=//p' gpufabric/settings)
+if elsewhere && [ $# -eq 0 ]; then
+	for program in dump event parts permission policy read request; do
+		set -- "$@" -t "gpufabric:${program}_test"
+	done
+fi
 sh run_kselftest.sh -o $((limit * ${SLOW:-1})) "$@" 2>&1 | flatten
 exit "${PIPESTATUS[1]}"
