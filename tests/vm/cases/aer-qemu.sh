@@ -11,6 +11,7 @@
 #                                 +-- slot 11: display controller without a driver
 #
 # by kernel: the kernel's recovery
+# in turn: one command after the other
 # before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
 # vm: -Q -t 200 -f build/selftests/gfclient -f "build/failpoint/$FLAVOUR/gf_aer.ko" -q "-device pcie-root-port,id=rp1,chassis=1,slot=1 -device x3130-upstream,id=up1,bus=rp1" -q "-device xio3130-downstream,id=dn0,bus=up1,chassis=10,slot=10,power_controller_present=off -device xio3130-downstream,id=dn1,bus=up1,chassis=11,slot=11,power_controller_present=off -device secondary-vga,id=g0,bus=dn0 -device secondary-vga,id=g1,bus=dn1"
 

@@ -10,6 +10,7 @@
 #                                 +-- slot 15: display controller
 #
 # by kernel: the real slot driver on ports of QEMU
+# in turn: one command after the other
 # before: tests/selftests/build
 # vm: -t 240 -f build/selftests/gfclient -q "-device pcie-root-port,id=rp1,chassis=1,slot=1 -device x3130-upstream,id=up1,bus=rp1 -device xio3130-downstream,id=dn0,bus=up1,chassis=10,slot=10,power_controller_present=off -device xio3130-downstream,id=dn2,bus=up1,chassis=12,slot=12,power_controller_present=off -device xio3130-downstream,id=dn5,bus=up1,chassis=15,slot=15,power_controller_present=off" -q "-device x3130-upstream,id=up2,bus=dn0 -device xio3130-downstream,id=dn1,bus=up2,chassis=11,slot=11,power_controller_present=off -device secondary-vga,vgamem_mb=1,bus=dn1" -q "-device x3130-upstream,id=up3,bus=dn2 -device xio3130-downstream,id=dn3,bus=up3,chassis=13,slot=13,power_controller_present=off -device xio3130-downstream,id=dn4,bus=up3,chassis=14,slot=14,power_controller_present=off -device secondary-vga,vgamem_mb=1,bus=dn3 -device secondary-vga,vgamem_mb=1,bus=dn4" -q "-device secondary-vga,vgamem_mb=1,bus=dn5"
 

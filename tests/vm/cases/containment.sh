@@ -9,6 +9,7 @@
 #   10000:02:00.0, 01.0: ports with a GPU each, with pciehp and then without a slot driver
 #
 # by kernel: the kernel's recovery
+# in turn: one command after the other
 # before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
 # vm: -t 200 -a pcie_ports=dpc-native -f build/selftests/gfclient -f "build/failpoint/$FLAVOUR/gf_aer.ko"
 

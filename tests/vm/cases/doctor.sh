@@ -10,6 +10,7 @@
 #                           +-- slot 101, 102: h100-80, off    ports redirect peer-to-peer
 #                           +-- slot 103: empty
 #
+# in turn: one command after the other
 # before: tests/vm/run -n -t 240 -k "$FLAVOUR" -o "build/doctor/$FLAVOUR" -- tests/vm/cases/doctor.sh first >/dev/null
 # vm: -t 300 -a "$(cat build/doctor/$FLAVOUR/out/parameters)" -f build/doctor/$FLAVOUR/output.log:/tests/first.tap
 

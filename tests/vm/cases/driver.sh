@@ -10,6 +10,7 @@
 #                           +-- slot 3: GPU
 #
 # by kernel: the driver override has moved
+# in turn: one command after the other
 # kernels: 6.1 6.12
 # before: tests/selftests/build
 # vm: -t 400 -f build/selftests/gfclient

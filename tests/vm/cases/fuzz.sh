@@ -9,6 +9,7 @@
 #   root port -- upstream -- 4 slots with an h100-80 each, off
 #             -- upstream -- 3 slots with an l40s each, on, and an empty one
 #
+# in turn: one command after the other
 # before: tests/netlink-fuzz/build
 # vm: -t 200 -f build/netlink-fuzz/gffuzz
 # long: -k debug-6.1 -t 7200 -a "kmemleak=off no_debug_objects"

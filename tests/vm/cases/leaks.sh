@@ -9,6 +9,7 @@
 #   root port -- upstream -- 8 slots with an h100-80 each, off
 #
 # brief: cycles that are the same each time, slots of one kind
+# in turn: one request after the other; those of eight slots are one
 # before: tests/selftests/build
 # vm: -t 300 -f build/selftests/gfclient
 # long: -t 3000

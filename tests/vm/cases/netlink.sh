@@ -9,6 +9,7 @@
 #                                 +-- downstream, slot 21: empty
 #   (simulated) root port -- upstream -- 4 slots with an h100-80 each, off
 #
+# in turn: one command after the other
 # before: tests/selftests/build
 # vm: -f build/selftests/gfclient -q "-device pcie-root-port,id=rp1,chassis=1,slot=1 -device x3130-upstream,id=up1,bus=rp1 -device xio3130-downstream,id=dn0,bus=up1,chassis=20,slot=20,power_controller_present=off -device xio3130-downstream,id=dn1,bus=up1,chassis=21,slot=21,power_controller_present=off -device pci-testdev,id=t0,bus=dn0"
 

@@ -13,6 +13,7 @@
 #   root port, slot 15: no GPU, 32 GiB BAR
 #
 # by kernel: the real slot driver on ports of QEMU
+# in turn: one command after the other
 # before: tests/selftests/build
 # vm: -Q -t 240 -f build/selftests/gfclient -q "-device pcie-root-port,id=rp1,chassis=1,slot=1 -device x3130-upstream,id=up1,bus=rp1" -q "-device xio3130-downstream,id=dn0,bus=up1,chassis=10,slot=10,power_controller_present=off -device xio3130-downstream,id=dn1,bus=up1,chassis=11,slot=11,power_controller_present=off -device xio3130-downstream,id=dn2,bus=up1,chassis=12,slot=12,power_controller_present=off" -q "-device xio3130-downstream,id=dn3,bus=up1,chassis=13,slot=13 -device xio3130-downstream,id=dn4,bus=up1,chassis=14,slot=14 -device xio3130-downstream,id=dn6,bus=up1,chassis=16,slot=16" -q "-device pcie-root-port,id=rp2,chassis=2,slot=15 -device secondary-vga,id=g0,bus=dn0 -device secondary-vga,id=g1,bus=dn1 -device secondary-vga,id=g3,bus=dn3 -device pci-testdev,id=g5,bus=rp2,membar=32G"
 
