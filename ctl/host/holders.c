@@ -12,6 +12,7 @@
  * drained, and the module never assumes that a driver lets go.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
@@ -41,7 +42,7 @@ const struct holders_roots holders_system = { "/proc", "/sys" };
  * @nodes: their device nodes
  * @holders: the result
  * @pid: process that is looked at
- * @proc: its directory
+ * @proc: its directory, or that of one of its threads
  */
 struct scan {
 	const struct holders_roots *roots;
@@ -346,6 +347,64 @@ static void scan_mappings(struct scan *s)
 	fclose(f);
 }
 
+static void scan_thread(struct scan *s, int dir, const char *name)
+{
+	s->proc = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->proc < 0)
+		return;
+	scan_files(s);
+	scan_mappings(s);
+	close(s->proc);
+}
+
+static bool thread_has_ended(int dir, const char *name)
+{
+	char *path = mem_printf("%s/exe", name), target[1];
+	ssize_t n = readlinkat(dir, path, target, sizeof(target));
+
+	free(path);
+	return n < 0 && errno == ENOENT;
+}
+
+/* A process whose first thread has ended has its files and its memory in the others alone. */
+static void scan_threads(struct scan *s, int process)
+{
+	int dir = openat(process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
+	struct dirent *entry;
+
+	if (!d) {
+		if (dir >= 0)
+			close(dir);
+		return;
+	}
+	while ((entry = readdir(d)))
+		if (entry->d_name[0] != '.' && !thread_has_ended(dirfd(d), entry->d_name))
+			scan_thread(s, dirfd(d), entry->d_name);
+	closedir(d);
+}
+
+/*
+ * Threads of the kernel have no program, no files and no memory, and most hosts have more of them
+ * than processes. By the number of links the folder of threads tells how many there are.
+ */
+static void scan_process(struct scan *s, int dir, const char *name)
+{
+	struct stat tasks;
+	int process;
+
+	if (!thread_has_ended(dir, name)) {
+		scan_thread(s, dir, name);
+		return;
+	}
+	process = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (process < 0)
+		return;
+	if (!fstatat(process, "task", &tasks, 0) && tasks.st_nlink > 3)
+		scan_threads(s, process);
+	close(process);
+}
+
 /* Who has a virtual function holds the GPU that it is a part of. */
 static void add_nodes(struct scan *s, const struct gf_function *function, size_t slot)
 {
@@ -383,12 +442,7 @@ void holders_scan(const struct holders_roots *roots, const struct gf_slot *const
 		if (*end || pid <= 0 || pid == (long)getpid())
 			continue;
 		s.pid = (pid_t)pid;
-		s.proc = openat(dirfd(d), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (s.proc < 0)
-			continue;
-		scan_files(&s);
-		scan_mappings(&s);
-		close(s.proc);
+		scan_process(&s, dirfd(d), entry->d_name);
 	}
 	if (d)
 		closedir(d);

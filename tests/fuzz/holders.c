@@ -33,6 +33,8 @@ static const char *const files[] = {
 	"sys/class/kfd/kfd/proc/77/vram_7",
 	"sys/class/vfio/5/uevent",
 	"proc/77/comm",
+	"proc/77/fdinfo/3",
+	"proc/77/fdinfo/4",
 };
 
 #define FILES (sizeof(files) / sizeof(files[0]))
@@ -80,6 +82,10 @@ static void prepare(void)
 		must(fds[i] >= 0);
 		free(path);
 	}
+	/* Who has no program is a thread of the kernel. */
+	path = make_path("proc/77/exe");
+	must(!symlink("/usr/bin/train", path));
+	free(path);
 	path = make_path("proc/77/fd/3");
 	must(!symlink("/dev/null", path));
 	free(path);

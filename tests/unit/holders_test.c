@@ -6,6 +6,8 @@
  * GPUs, and children of this test hold them open, mapped, or not at all.
  */
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -47,6 +49,40 @@ static pid_t child(void (*prepare)(void))
 	if (read(pipes[0], &byte, 1) != 1)
 		byte = 0;
 	close(pipes[0]);
+	return pid;
+}
+
+static void *thread_pauses(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* A process whose first thread has ended: it is a zombie, and the other one has the file. */
+static pid_t child_without_first_thread(void)
+{
+	char path[64], line[256] = "";
+	pid_t pid = fork();
+
+	if (!pid) {
+		pthread_t thread;
+
+		if (open("/dev/full", O_RDONLY) < 0 ||
+		    pthread_create(&thread, NULL, thread_pauses, NULL))
+			_exit(1);
+		pthread_exit(NULL);
+	}
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	while (!strstr(line, ") Z")) {
+		FILE *f = fopen(path, "r");
+
+		if (!f || !fgets(line, sizeof(line), f))
+			line[0] = '\0';
+		if (f)
+			fclose(f);
+		sched_yield();
+	}
 	return pid;
 }
 
@@ -137,7 +173,7 @@ static void test_scan(void)
 	const struct gf_slot *both[] = { &a, &b }, *only_b[] = { &b };
 	pid_t opens = child(hold_open), maps = child(hold_mapped), reads = child(hold_resource),
 	      texts = child(read_texts), combining = child(hold_combining),
-	      names = child(name_node);
+	      names = child(name_node), rest = child_without_first_thread();
 	const struct holder *holder;
 	struct holders holders;
 
@@ -161,6 +197,10 @@ static void test_scan(void)
 	if (holder)
 		is_str(holder->paths, "0000:41:00.0/resource1", "named by function and file");
 	ok(by_pid(&holders, combining), "so is one with write combining");
+	holder = by_pid(&holders, rest);
+	ok(holder, "a process whose first thread has ended holds what its others have open");
+	if (holder)
+		ok(strstr(holder->command, "holders_test"), "and is named: %s", holder->command);
 	ok(!by_pid(&holders, names), "who has only named a node has not opened it");
 	ok(!by_pid(&holders, texts), "who reads what sysfs says of the BARs holds nothing");
 	ok(!by_pid(&holders, getpid()), "this process itself is left out");
@@ -174,6 +214,7 @@ static void test_scan(void)
 	end(maps);
 	end(texts);
 	end(names);
+	end(rest);
 	end(combining);
 	holders_scan(&roots, both, 2, &holders);
 	ok(!by_pid(&holders, opens) && !by_pid(&holders, maps) && by_pid(&holders, reads),
