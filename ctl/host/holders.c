@@ -12,7 +12,6 @@
  * drained, and the module never assumes that a driver lets go.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
@@ -189,14 +188,20 @@ static bool uses_kfd_gpu(const struct scan *s, unsigned int gpu_id)
 	return strtoull(text, NULL, 10) > 0;
 }
 
-/* Of an open file: O_PATH only names it, as udev does to set its owner, and opens no device. */
+/*
+ * Of an open file: O_PATH only names it, as udev does to set its owner, and opens no device. Of a
+ * file that can be read or written the driver is not asked: it answers fdinfo, and may hang.
+ */
 static bool holders_is_name(const struct scan *s, const char *fd)
 {
-	char *name = mem_printf("fdinfo/%s", fd), buf[256];
+	char *link = mem_printf("fd/%s", fd), *info = mem_printf("fdinfo/%s", fd), buf[256] = "";
 	const char *flags;
+	struct stat st;
 
-	read_bytes(s->proc, name, buf, sizeof(buf));
-	free(name);
+	if (!fstatat(s->proc, link, &st, AT_SYMLINK_NOFOLLOW) && !(st.st_mode & 0600))
+		read_bytes(s->proc, info, buf, sizeof(buf));
+	free(link);
+	free(info);
 	flags = strstr(buf, "flags:");
 	return flags && strtoul(flags + strlen("flags:"), NULL, 8) & O_PATH;
 }
@@ -357,16 +362,36 @@ static void scan_thread(struct scan *s, int dir, const char *name)
 	close(s->proc);
 }
 
-static bool thread_has_ended(int dir, const char *name)
-{
-	char *path = mem_printf("%s/exe", name), target[1];
-	ssize_t n = readlinkat(dir, path, target, sizeof(target));
+/* From include/linux/sched.h of the kernel, where it has been for 20 years; see proc_pid_stat(5). */
+#define PF_KTHREAD 0x00200000
 
+/**
+ * struct task - what a thread says of itself
+ * @state: a letter, '\0' if it says nothing
+ * @kernel: it is one of the kernel's
+ */
+struct task {
+	char state;
+	bool kernel;
+};
+
+static struct task task_of(int dir, const char *name)
+{
+	char *path = mem_printf("%s/stat", name), buf[512];
+	struct task task = { 0 };
+	unsigned int flags;
+	const char *end;
+
+	read_bytes(dir, path, buf, sizeof(buf));
 	free(path);
-	return n < 0 && errno == ENOENT;
+	/* The name before it can have any character. */
+	end = strrchr(buf, ')');
+	if (end && sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", &task.state, &flags) == 2)
+		task.kernel = flags & PF_KTHREAD;
+	return task;
 }
 
-/* A process whose first thread has ended has its files and its memory in the others alone. */
+/* A process whose first thread has ended has its files and its memory in the others, which share them. */
 static void scan_threads(struct scan *s, int process)
 {
 	int dir = openat(process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -378,30 +403,34 @@ static void scan_threads(struct scan *s, int process)
 			close(dir);
 		return;
 	}
-	while ((entry = readdir(d)))
-		if (entry->d_name[0] != '.' && !thread_has_ended(dirfd(d), entry->d_name))
-			scan_thread(s, dirfd(d), entry->d_name);
+	while ((entry = readdir(d))) {
+		if (entry->d_name[0] == '.' || task_of(dirfd(d), entry->d_name).state == 'Z')
+			continue;
+		scan_thread(s, dirfd(d), entry->d_name);
+		break;
+	}
 	closedir(d);
 }
 
 /*
- * Threads of the kernel have no program, no files and no memory, and most hosts have more of them
- * than processes. By the number of links the folder of threads tells how many there are.
+ * Threads of the kernel have no files and no memory, and most hosts have more of them than
+ * processes. A process that hangs while it ends has no program any more, and its files still.
  */
 static void scan_process(struct scan *s, int dir, const char *name)
 {
-	struct stat tasks;
+	const struct task first = task_of(dir, name);
 	int process;
 
-	if (!thread_has_ended(dir, name)) {
+	if (first.kernel)
+		return;
+	if (first.state != 'Z') {
 		scan_thread(s, dir, name);
 		return;
 	}
 	process = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (process < 0)
 		return;
-	if (!fstatat(process, "task", &tasks, 0) && tasks.st_nlink > 3)
-		scan_threads(s, process);
+	scan_threads(s, process);
 	close(process);
 }
 

@@ -223,6 +223,32 @@ static void test_scan(void)
 	end(reads);
 }
 
+/* Of a process that ends, and hangs in that, /proc tells no program, but its files. */
+static void test_tasks(void)
+{
+	const struct gf_slot *both[] = { &a, &b };
+	char *proc = mem_printf("%s/proc", dir), *link = mem_printf("%s/77/fd/3", proc);
+	const struct holders_roots own = { .proc = proc, .sys = roots.sys };
+	struct holders holders;
+
+	put("proc/77/stat", "77 (a) Z b) D 1 77 77 0 -1 4194560 0");
+	put("proc/77/fd/none", "");
+	ok(!symlink("/dev/full", link), "a process without a program");
+	holders_scan(&own, both, 2, &holders);
+	ok(by_pid(&holders, 77), "holds what it has open");
+	holders_free(&holders);
+	put("proc/77/stat", "77 (a) Z b) D 1 77 77 0 -1 2129984 0");
+	holders_scan(&own, both, 2, &holders);
+	ok(!by_pid(&holders, 77), "a thread of the kernel is not looked at");
+	holders_free(&holders);
+	put("proc/77/stat", "");
+	holders_scan(&own, both, 2, &holders);
+	ok(by_pid(&holders, 77), "but whoever says nothing is");
+	holders_free(&holders);
+	free(link);
+	free(proc);
+}
+
 /* As a guest that holds a virtual function; by its arguments it is one. */
 static void test_guest(void)
 {
@@ -390,6 +416,7 @@ int main(void)
 	sysroot_device(dir, "bus/pci/devices/0000:42:00.0/class/node", "misc",
 		       "MAJOR=1\nMINOR=5\nDEVNAME=node\n");
 	test_scan();
+	test_tasks();
 	test_guest();
 	test_kernel();
 	test_rendering();

@@ -10,7 +10,7 @@
 #                            10000:02:03.0  empty, no controller
 #
 # by kernel: the PCI core takes in what comes back
-# brief: what the check has on another kernel leaves out what is not the PCI core's
+# brief: on another kernel the check leaves out what is not the PCI core's
 # before: tests/failpoint/build "$FLAVOUR"
 # vm: -t 300 -f "build/failpoint/$FLAVOUR/gf_delay.ko"
 

@@ -5,7 +5,7 @@
 # program loads the modules with the topology that it draws in its first lines.
 #
 # by kernel: generic netlink has changed between kernels
-# brief: programs that the check has on another kernel: those about messages, not about operations
+# brief: on another kernel the check has the programs about messages, and not those about operations
 # in turn: one program after the other; what races is for the debug kernel
 # before: tests/selftests/build
 # vm: -t 300 -f build/selftests/install:/tests/selftests
