@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "engine.h"
 #include "widths.h"
 
@@ -191,9 +192,7 @@ static int engine_open(struct size_engine **engines, size_t *n, unsigned int lay
 	}
 	if (task >= 0)
 		return fault_set(f, EINVAL, "[%s] comes before the section of its engine", section);
-	more = realloc(*engines, (*n + 1) * sizeof(*more));
-	if (!more)
-		return fault_set(f, ENOMEM, "out of memory");
+	more = mem_push(*engines, *n, sizeof(*more));
 	*engines = more;
 	more += *n;
 	*more = engine_generic;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "family.h"
 #include "family_check.h"
 
@@ -58,9 +59,7 @@ static int open_family(struct cat_families *families, unsigned int layer, const 
 		family->layer = layer;
 		return 0;
 	}
-	more = realloc(families->item, (families->n + 1) * sizeof(*more));
-	if (!more)
-		return fault_set(f, ENOMEM, "out of memory");
+	more = mem_push(families->item, families->n, sizeof(*more));
 	families->item = more;
 	more += families->n;
 	memset(more, 0, sizeof(*more));
@@ -138,9 +137,7 @@ int family_item(struct cat_families *families, unsigned int layer, const char *i
 	}
 	if (i == LINES_MAX)
 		return fault_set(f, E2BIG, "more than %d lines", LINES_MAX);
-	more = realloc(family->own, (i + 1) * sizeof(*more));
-	if (!more)
-		return fault_set(f, ENOMEM, "out of memory");
+	more = mem_push(family->own, i, sizeof(*more));
 	family->own = more;
 	err = set_line(&more[i], item->key, item->value, f);
 	family->n_own += !err;

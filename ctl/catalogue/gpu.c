@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "gpu.h"
 
 #define ASSUMED "assumed."
@@ -289,9 +290,7 @@ static int open_section(struct cat_gpu **gpus, size_t *n, unsigned int layer, co
 		(*gpus)[i].seen = 0;
 		return 0;
 	}
-	more = realloc(*gpus, (*n + 1) * sizeof(*more));
-	if (!more)
-		return fault_set(f, ENOMEM, "out of memory");
+	more = mem_push(*gpus, *n, sizeof(*more));
 	*gpus = more;
 	memset(&more[*n], 0, sizeof(*more));
 	more[*n].layer = layer;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "build.h"
 #include "family.h"
 #include "model.h"
@@ -137,9 +138,7 @@ static int model_open_section(struct cat_model **models, size_t *n, unsigned int
 		(*models)[i].seen = 0;
 		return 0;
 	}
-	more = realloc(*models, (*n + 1) * sizeof(*more));
-	if (!more)
-		return fault_set(f, ENOMEM, "out of memory");
+	more = mem_push(*models, *n, sizeof(*more));
 	*models = more;
 	memset(&more[*n], 0, sizeof(*more));
 	more[*n].layer = layer;
