@@ -7,6 +7,7 @@
 #   root port -- upstream -- 4 slots with an h100-80 each, off
 #
 # brief: slots of the simulator's own kind
+# in turn: each event is awaited before the next thing is done
 # before: tests/selftests/build
 # vm: -f build/selftests/gfclient
 

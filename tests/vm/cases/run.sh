@@ -126,11 +126,14 @@ done
 echo 5 >/sys/module/gpufabric_sim/parameters/latency_ms
 
 note "a command that ignores SIGTERM"
-rm -f /tmp/pid
-gpuctl run --gpus 1 -- sh -c 'trap "" TERM; echo $$ >/tmp/pid; while :; do sleep 1; done' >/dev/null 2>&1 &
+rm -f /tmp/pid /tmp/told
+gpuctl run --gpus 1 -- sh -c 'trap "echo >/tmp/told" TERM; echo $$ >/tmp/pid; while :; do sleep 1; done' \
+	>/dev/null 2>&1 &
 client=$!
 wait_for 20 test -s /tmp/pid
 kill -TERM $client
+# Two signals that come before gpuctl has looked are one.
+check "is told" wait_for 20 test -e /tmp/told
 check_fails "goes on" ended "$(cat /tmp/pid)"
 kill -TERM $client
 wait $client
