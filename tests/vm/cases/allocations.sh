@@ -10,7 +10,7 @@
 # What the PCI core allocates on the way is spared: it does not survive that, and
 # is not what is tested. Debian's 6.12 has no should_failslab() to hook.
 #
-# brief: of the simulator each seventh allocation, of loading the module each third
+# brief: of the simulator each seventeenth allocation, of loading the module each fifth
 # in turn: one allocation after the other fails
 # kernels: 6.1 debug-6.1
 # before: tests/selftests/build; tests/failpoint/build "$FLAVOUR"
@@ -204,13 +204,13 @@ walk()
 check "allocations can be made to fail" insmod "$TESTS/gf_failpoint.ko" || bail_out "no fail point"
 
 printf "[gpufabric_sim]" >$point/target
-brief 11 1 >$point/every
+brief 17 1 >$point/every
 walk "the simulator loads" true load_unload_sim
 check "the simulator is loaded" load_sim || bail_out "no simulator"
 knob 3 fail "power 1000000"
 
 printf "[gpufabric]" >$point/target
-brief 3 1 >$point/every
+brief 5 1 >$point/every
 check "work queues can be counted" watch_queues
 walk "gpufabric loads" true load_unload
 made=$(queues made)
@@ -239,7 +239,7 @@ exec 8>/tmp/listen
 
 walk "gpufabric works" all_off requests
 printf "[gpufabric_sim]" >$point/target
-brief 11 1 >$point/every
+brief 17 1 >$point/every
 walk "the simulator works" all_off requests
 
 exec 8>&-

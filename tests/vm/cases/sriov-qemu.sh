@@ -22,7 +22,7 @@
 . "$TESTS/vm/lib.sh"
 . "$TESTS/vm/fabric.sh"
 
-rounds=${1:-$(brief 5 10)}
+rounds=${1:-$(brief 2 10)}
 vfs=31
 sound="BUG |overwritten|general protection|Oops|KASAN"
 

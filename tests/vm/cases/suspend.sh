@@ -58,11 +58,13 @@ logged()
 	grep -qE "$1" <<<"$log"
 }
 
-# sleeps STATE LEVEL MSI: as deep as that, and back; MSI is what nobody saves afterwards
+# sleeps STATE LEVEL MSI SECONDS: as deep as that, for so long, and back; MSI is what nobody saves
+# afterwards
 sleeps()
 {
 	local before registers
 
+	echo "$4" >$DELAY
 	setpci -s "$(gpu 0)" CAP_EXP+8.w=2810 CAP_MSI+2.w=81
 	before=$(whole 0)
 	registers=$(saved 0)
@@ -78,13 +80,15 @@ sleeps()
 
 levels()
 {
-	sleeps mem freezer 0081
-	sleeps mem devices 0081
-	sleeps mem platform 0080
-	sleeps mem core 0080
-	sleeps freeze freezer 0081
-	sleeps freeze platform 0081
-	sleeps disk devices 0081
+	# The processor computes while it sleeps: where nobody runs, a moment is as good as a second.
+	sleeps mem freezer 0081 0
+	sleeps mem devices 0081 1
+	sleeps mem platform 0080 1
+	sleeps mem core 0080 0
+	sleeps freeze freezer 0081 0
+	sleeps freeze platform 0081 1
+	sleeps disk devices 0081 1
+	echo 1 >$DELAY
 }
 
 # A detach whose driver does not let go until somebody says so.
@@ -139,6 +143,9 @@ not_lost()
 
 like "$(cat /sys/power/mem_sleep)" "\[deep\]" "the host can sleep deeply"
 echo 1 >$DELAY
+# Where the kernel waits for five seconds by counting, those are a processor's, and a busy host may
+# need half a minute for them.
+echo 60 >/proc/sys/kernel/watchdog_thresh
 for each in $(modes) $(not_on_others bare); do
 	# pciehp turns on a slot with a card when it resumes the port.
 	gpus=0.0-1:l40s,0.2:l40s:off,0.3:none
