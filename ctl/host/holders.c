@@ -26,6 +26,7 @@
 #include "host/devnodes.h"
 #include "host/holders.h"
 #include "host/kernel_holders.h"
+#include "host/process.h"
 #include "host/vfs.h"
 #include "host/vm.h"
 
@@ -53,26 +54,10 @@ struct scan {
 	int proc;
 };
 
-/* As much of a file as there is room for, and a NUL behind it. */
-static size_t read_bytes(int dir, const char *name, char *buf, size_t size)
-{
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n = 0;
-
-	if (fd >= 0) {
-		n = read(fd, buf, size - 1);
-		close(fd);
-	}
-	if (n < 0)
-		n = 0;
-	buf[n] = '\0';
-	return (size_t)n;
-}
-
 /* The whole of a small file of the process, NULs turned to blanks. */
 static size_t read_small(int dir, const char *name, char *buf, size_t size)
 {
-	size_t n = read_bytes(dir, name, buf, size), i;
+	size_t n = process_read(dir, name, buf, size), i;
 
 	for (i = 0; i < n; i++)
 		if (!buf[i])
@@ -109,7 +94,7 @@ static char *process_where(int proc)
 	size_t hex, n;
 
 	read_small(proc, "cgroup", buf, sizeof(buf));
-	n = read_bytes(proc, "cmdline", command, sizeof(command));
+	n = process_read(proc, "cmdline", command, sizeof(command));
 	vm = vm_name(command, n, buf);
 	if (vm) {
 		last = mem_printf("VM %s", vm);
@@ -199,7 +184,7 @@ static bool holders_is_name(const struct scan *s, const char *fd)
 	struct stat st;
 
 	if (!fstatat(s->proc, link, &st, AT_SYMLINK_NOFOLLOW) && !(st.st_mode & 0600))
-		read_bytes(s->proc, info, buf, sizeof(buf));
+		process_read(s->proc, info, buf, sizeof(buf));
 	free(link);
 	free(info);
 	flags = strstr(buf, "flags:");
@@ -352,86 +337,14 @@ static void scan_mappings(struct scan *s)
 	fclose(f);
 }
 
-static void scan_thread(struct scan *s, int dir, const char *name)
+static void scan_process(struct scan *s, int dir, const char *name)
 {
-	s->proc = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	s->proc = process_open(dir, name);
 	if (s->proc < 0)
 		return;
 	scan_files(s);
 	scan_mappings(s);
 	close(s->proc);
-}
-
-/* From include/linux/sched.h of the kernel, where it has been for 20 years; see proc_pid_stat(5). */
-#define PF_KTHREAD 0x00200000
-
-/**
- * struct task - what a thread says of itself
- * @state: a letter, '\0' if it says nothing
- * @kernel: it is one of the kernel's
- */
-struct task {
-	char state;
-	bool kernel;
-};
-
-static struct task task_of(int dir, const char *name)
-{
-	char *path = mem_printf("%s/stat", name), buf[512];
-	struct task task = { 0 };
-	unsigned int flags;
-	const char *end;
-
-	read_bytes(dir, path, buf, sizeof(buf));
-	free(path);
-	/* The name before it can have any character. */
-	end = strrchr(buf, ')');
-	if (end && sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", &task.state, &flags) == 2)
-		task.kernel = flags & PF_KTHREAD;
-	return task;
-}
-
-/* A process whose first thread has ended has its files and its memory in the others, which share them. */
-static void scan_threads(struct scan *s, int process)
-{
-	int dir = openat(process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
-	struct dirent *entry;
-
-	if (!d) {
-		if (dir >= 0)
-			close(dir);
-		return;
-	}
-	while ((entry = readdir(d))) {
-		if (entry->d_name[0] == '.' || task_of(dirfd(d), entry->d_name).state == 'Z')
-			continue;
-		scan_thread(s, dirfd(d), entry->d_name);
-		break;
-	}
-	closedir(d);
-}
-
-/*
- * Threads of the kernel have no files and no memory, and most hosts have more of them than
- * processes. A process that hangs while it ends has no program any more, and its files still.
- */
-static void scan_process(struct scan *s, int dir, const char *name)
-{
-	const struct task first = task_of(dir, name);
-	int process;
-
-	if (first.kernel)
-		return;
-	if (first.state != 'Z') {
-		scan_thread(s, dir, name);
-		return;
-	}
-	process = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (process < 0)
-		return;
-	scan_threads(s, process);
-	close(process);
 }
 
 /* Who has a virtual function holds the GPU that it is a part of. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "host/process.h"
 #include "sense/fdinfo.h"
 
 #define FDINFO_BYTES 16384
@@ -173,15 +174,15 @@ static void scan_file(struct fdinfo *sample, int fds, int infos, const char *nam
 
 static void scan_process(struct fdinfo *sample, int proc, const char *pid)
 {
-	char path[NAME_MAX + 16];
-	int fds, infos;
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	int process = process_open(proc, pid), infos, fds;
 	struct dirent *entry;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "%s/fdinfo", pid);
-	infos = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	snprintf(path, sizeof(path), "%s/fd", pid);
-	fds = infos < 0 ? -1 : openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (process < 0)
+		return;
+	infos = openat(process, "fdinfo", flags);
+	fds = infos < 0 ? -1 : openat(process, "fd", flags);
 	dir = fds < 0 ? NULL : fdopendir(fds);
 	while (dir && (entry = readdir(dir)))
 		if (is_number(entry->d_name))
@@ -192,6 +193,7 @@ static void scan_process(struct fdinfo *sample, int proc, const char *pid)
 		close(fds);
 	if (infos >= 0)
 		close(infos);
+	close(process);
 }
 
 void fdinfo_scan(struct fdinfo *sample, const char *proc)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/sense/workload.c ctl/sense/follow.c ctl/sense/fdinfo.c ctl/sense/record.c ctl/sense/gather.c ctl/probe/exposition.c ctl/plan/series.c ctl/base/program.c ctl/base/trust.c ctl/base/conf.c ctl/base/csv.c ctl/base/jread.c ctl/base/fault.c ctl/base/text.c
+// sources: ctl/sense/workload.c ctl/sense/follow.c ctl/sense/fdinfo.c ctl/host/process.c ctl/sense/record.c ctl/sense/gather.c ctl/probe/exposition.c ctl/plan/series.c ctl/base/program.c ctl/base/trust.c ctl/base/conf.c ctl/base/csv.c ctl/base/jread.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /*
  * What sensors of workloads are read from. The first byte says what: w, a file of workloads.d; r, what a minute

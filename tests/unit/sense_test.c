@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sources: ctl/sense/workload.c ctl/sense/follow.c ctl/sense/fdinfo.c ctl/sense/record.c ctl/sense/metrics.c ctl/plan/series.c ctl/base/conf.c ctl/base/csv.c ctl/base/jread.c ctl/base/fault.c ctl/base/text.c
+// sources: ctl/sense/workload.c ctl/sense/follow.c ctl/sense/fdinfo.c ctl/host/process.c ctl/sense/record.c ctl/sense/metrics.c ctl/plan/series.c ctl/base/conf.c ctl/base/csv.c ctl/base/jread.c ctl/base/fault.c ctl/base/text.c
 // packages: json-c
 /*
  * Demand that follows use: load that goes up and down, load that flaps, sensors that are dead or lie,
@@ -300,9 +300,9 @@ static void test_scan(void)
 	FILE *file;
 
 	ok(mkdtemp(dir), "a folder");
-	path = mem_printf("mkdir -p %s/42/fd %s/42/fdinfo %s/self/fd && "
-			  "ln -s /dev/dri/renderD128 %s/42/fd/5 && ln -s /etc/passwd %s/42/fd/6",
-			  dir, dir, dir, dir, dir);
+	path = mem_printf("cd %s && mkdir -p 42/fd 42/fdinfo self/fd && "
+			  "ln -s /dev/dri/renderD128 42/fd/5 && ln -s /etc/passwd 42/fd/6",
+			  dir);
 	is_int(system(path), 0, "a process");
 	free(path);
 	fdinfo = mem_printf("%s/42/fdinfo/5", dir);
@@ -314,6 +314,15 @@ static void test_scan(void)
 	is_int(sample.n, 1, "one device node is open");
 	ok(sample.n == 1 && sample.uses[0].ns == 5 && sample.uses[0].client == 7,
 	   "and what was used of it is there");
+	fdinfo_free(&sample);
+	path = mem_printf("cd %s && mkdir -p 42/task && echo '42 (a) b) Z 1 1 1 0 -1 64' >42/stat && "
+			  "mkdir 42/task/43 && mv 42/fd 42/fdinfo 42/task/43 && "
+			  "echo '43 (a) b) S 1 1 1 0 -1 64' >42/task/43/stat",
+			  dir);
+	is_int(system(path), 0, "its first thread ends, and another goes on");
+	free(path);
+	fdinfo_scan(&sample, dir);
+	ok(sample.n == 1 && sample.uses[0].client == 7, "what was used of it is there still");
 	fdinfo_free(&sample);
 	path = mem_printf("rm -rf %s", dir);
 	is_int(system(path), 0, "gone");
