@@ -521,6 +521,7 @@ int main(int argc, char **argv)
 	}
 	if (!clients || clients > STORM_CLIENTS_MAX || (reloads && !module))
 		return 2;
+	storm->reloads = reloads;
 	bad = blow(clients, reloads, module, seed);
 	bad += (unsigned int)come_to_rest();
 	bad += storm->problems || storm->conflicts || storm->loads < reloads;

@@ -20,9 +20,10 @@
  * @reload: even; odd while the module is being unloaded and loaded
  * @live: clients that may hold GPUs, or have a request for them under way
  * @loads: times that the module was loaded anew
+ * @reloads: times that it is still to be
  * @operations: requests that were accepted
  * @next_reload: so many of them before the next reload
- * @wanted: so many of them in all
+ * @wanted: so many of them in all, or more until the module has been loaded so often
  * @over: the clients have ended
  * @owner: which client was told that a slot is its own, 0 for none
  * @conflicts: slots that two had at a time
@@ -44,7 +45,7 @@ struct storm {
 	bool ebb, gone;
 	atomic_uint reload;
 	unsigned int live;
-	atomic_uint loads;
+	atomic_uint loads, reloads;
 	atomic_ulong operations;
 	unsigned long next_reload, wanted;
 	atomic_bool over;

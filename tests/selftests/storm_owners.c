@@ -64,7 +64,8 @@ void storm_conflict(const char *format, ...)
 
 bool storm_goes_on(void)
 {
-	return storm->operations < storm->wanted && !storm->problems && storm->conflicts < 5;
+	return (storm->operations < storm->wanted || storm->reloads) && !storm->problems &&
+	       storm->conflicts < 5;
 }
 
 void storm_wait(int timeout_ms)

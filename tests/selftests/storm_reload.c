@@ -94,6 +94,8 @@ void reload_again_and_again(unsigned int reloads, const char *module)
 			storm_wait(1000);
 		pthread_mutex_unlock(&storm->lock);
 		if (!reload(module))
-			return;
+			break;
+		atomic_fetch_sub(&storm->reloads, 1);
 	}
+	storm->reloads = 0;
 }
