@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * turns COMMAND...: run it, with long turns on a processor, which it does not take from those
- * that do not compute all the time. Several emulated machines on few processors otherwise
- * change places every 3 ms, and a sixth of what they take is to fill the processor's caches
- * again. See sched_setattr(2); a kernel before 6.12 knows one length for all.
+ * turns COMMAND...: run it with long turns on a processor. Processes that mostly wait still get
+ * theirs at once. Several emulated machines on few processors otherwise change places every 3 ms,
+ * and a sixth of what they take is to fill the processor's caches again. See sched_setattr(2); a
+ * kernel before 6.12 knows one length for all.
  */
 
 #define _GNU_SOURCE
