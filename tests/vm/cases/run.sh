@@ -141,11 +141,12 @@ is $? 137 "until the second signal"
 check "which gives the GPU back" all_back
 
 note "what a command leaves behind"
+# The shell opens the GPU: its child may begin after the shell's end.
 check "a child that lets go in time" \
-	gpuctl run --gpus 1 -- sh -c 'sleep 2 </dev/gpufabric-sim/$GPUFABRIC_SLOTS & exit 0'
+	gpuctl run --gpus 1 -- sh -c 'exec 3</dev/gpufabric-sim/$GPUFABRIC_SLOTS; sleep 2 & exit 0'
 check "is waited for" all_back
 error=$(gpuctl run --gpus 1 --wait 1s --name held -- \
-	sh -c 'setsid sleep 1000 </dev/gpufabric-sim/$GPUFABRIC_SLOTS >/dev/null 2>&1 & echo $! >/tmp/pid; exit 0' 2>&1 >/dev/null)
+	sh -c 'exec 3</dev/gpufabric-sim/$GPUFABRIC_SLOTS; setsid sleep 1000 >/dev/null 2>&1 & exit 0' 2>&1 >/dev/null)
 is $? 4 "one that does not keeps its GPU"
 like "$error" "sleep 1000" "and is listed"
 like "$error" "composition held remains: gpuctl reap releases it" "what to do is said"
