@@ -39,7 +39,7 @@ static int epilog_run(uint32_t id, const char *node)
 	if (lock < 0)
 		syslog(LOG_WARNING, "job %u: its Prolog does not end: %s", id, strerror(-lock));
 	/* A node that was down is told of the end of a job that has come back to it meanwhile. */
-	if (job_runs_on(id, node)) {
+	if (job_place(id, node) == JOB_PLACE_HERE) {
 		syslog(LOG_NOTICE, "job %u runs here again: it keeps its GPUs", id);
 		goto out;
 	}

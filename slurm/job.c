@@ -212,22 +212,23 @@ static bool is_running(uint32_t state)
 	return (state & JOB_STATE_BASE) == JOB_RUNNING && !(state & JOB_COMPLETING);
 }
 
-bool job_runs_on(uint32_t id, const char *node)
+enum job_place job_place(uint32_t id, const char *node)
 {
+	enum job_place place = JOB_PLACE_AWAY;
 	job_info_msg_t *answer = NULL;
-	bool runs = false;
 	uint32_t i;
 
 	if (slurm_load_job(&answer, id, SHOW_ALL))
-		return false;
+		return errno == ESLURM_INVALID_JOB_ID ? JOB_PLACE_AWAY : JOB_PLACE_UNKNOWN;
 	for (i = 0; i < answer->record_count; i++) {
 		const slurm_job_info_t *job = &answer->job_array[i];
 
-		runs = runs || (job->job_id == id && is_running(job->job_state) && job->nodes &&
-				host_place(job->nodes, node) >= 0);
+		if (job->job_id == id && is_running(job->job_state) && job->nodes &&
+		    host_place(job->nodes, node) >= 0)
+			place = JOB_PLACE_HERE;
 	}
 	slurm_free_job_info_msg(answer);
-	return runs;
+	return place;
 }
 
 void job_free(struct job *job)

@@ -43,8 +43,14 @@ int job_end(const struct job *job, const char *why, struct fault *f);
 /* Take a node out of service with a reason that admins see in sinfo -R. */
 int node_drain(const char *node, const char *why, struct fault *f);
 
-/* Does the controller have it running on a node, and not on its way out? No, where it does not say. */
-bool job_runs_on(uint32_t id, const char *node);
+enum job_place {
+	JOB_PLACE_UNKNOWN, /* the controller does not say */
+	JOB_PLACE_HERE, /* it runs on the node, or is made ready for that */
+	JOB_PLACE_AWAY, /* it does not, or is on its way out */
+};
+
+/* Where a job is, as seen from a node. */
+enum job_place job_place(uint32_t id, const char *node);
 
 /* The place of a host in a list of hosts, -1 for none. */
 int host_place(const char *list, const char *host);

@@ -4,8 +4,8 @@
  *
  * slurmd runs this as root before anything of a job starts on the node. It composes the job's GPUs.
  *
- * Exit status 0 lets the job start, unless it was given back before; 1 has Slurm drain the node
- * and queue the job again. So 1 is for faults of this host alone.
+ * Exit status 0 lets the job start, unless it was given back or cancelled before; 1 has Slurm drain
+ * the node and queue the job again. So 1 is for faults of this host alone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -47,10 +47,15 @@ struct prolog {
 static int prolog_fault(const struct prolog *prolog, const char *why)
 {
 	struct fault fault = { "" };
+	bool drained;
 
 	syslog(LOG_ERR, "job %u: %s; %s is drained", prolog->id, why, prolog->node);
-	if (node_drain(prolog->node, why, &fault))
+	drained = !node_drain(prolog->node, why, &fault);
+	if (!drained)
 		syslog(LOG_ERR, "%s", fault.text);
+	/* Slurm queues a job again for a 1, even one that its user has cancelled. */
+	if (drained && job_place(prolog->id, prolog->node) == JOB_PLACE_AWAY)
+		return 0;
 	/* Nobody waits for the 1. */
 	if (getppid() != prolog->slurmd && prolog->job.id)
 		job_give_back(&prolog->job, prolog->node, why, &fault);

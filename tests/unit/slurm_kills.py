@@ -106,12 +106,33 @@ def cancelled(cluster):
         write(os.path.join(slots, slot), "another\n")
     cluster.good("scancel", job)
     goes_on("compose")
-    with contextlib.suppress(TimeoutError):
-        wait_for(lambda: cluster.job(job).get("JobState") in ("CANCELLED", "PENDING") and cluster.node("n1") == "IDLE", "its end")
-    Report.same((cluster.job(job)["JobState"], cluster.node("n1")), ("CANCELLED", "IDLE"),
+    Report.same(ended(cluster, job, "IDLE"), ("CANCELLED", "IDLE"),
                 "a job that is cancelled before the pool turns out to be short is not queued again")
     for slot in os.listdir(slots):
         write(os.path.join(slots, slot), "")
+
+
+def cancelled_at_fault(cluster):
+    """The same where the node is at fault, which is drained all the same."""
+    job = brought_to(cluster, "compose")
+    write(pool("broken"), "")
+    cluster.good("scancel", job)
+    goes_on("compose")
+    Report.same(ended(cluster, job, "IDLE+DRAIN"), ("CANCELLED", "IDLE+DRAIN"),
+                "a job that is cancelled before its GPUs fail to come is not queued again, and the node is drained")
+    Report.same(cluster.good("sinfo", "-h", "-R", "-o", "%E").strip(), "gpufabric: no link after power-on", "with the reason")
+    os.unlink(pool("broken"))
+    cluster.good("scontrol", "update", "nodename=n1", "state=resume")
+    wait_for(lambda: cluster.node("n1") == "IDLE", "the node")
+
+
+def ended(cluster, job, node):
+    """What became of a job and its node, when the job is over and that is the node's state."""
+    def state():
+        return cluster.job(job).get("JobState"), cluster.node("n1")
+    with contextlib.suppress(TimeoutError):
+        wait_for(lambda: state()[0] in ("CANCELLED", "PENDING") and state()[1] == node, "its end")
+    return state()
 
 
 def shrunk(cluster, storm):
@@ -151,6 +172,7 @@ def main(steps):
                 one(cluster, storm, other, "compose", "n1", "is killed", ", something looks at GPUs that have just come")
                 os.unlink(pool("busy"))
                 cancelled(cluster)
+                cancelled_at_fault(cluster)
                 shrunk(cluster, storm)
     return Report.end()
 
