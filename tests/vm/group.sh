@@ -57,7 +57,14 @@ inside()
 	for dir in "${private[@]}"; do
 		mount --bind "$places/$case$dir" "$dir" || exit 125
 	done
-	exec timeout -k 10 "$((limit * ${PATIENCE:-1}))" bash "$TESTS/vm/cases/$case.sh"
+	exec timeout -k 10 "$((limit * ${PATIENCE:-1} + 5))" bash "$TESTS/vm/cases/$case.sh"
+}
+
+# A case that does not end: its kernel says where each of its tasks is before they are killed.
+tasks_tell()
+{
+	sleep "$(($1 * ${PATIENCE:-1}))"
+	echo t >/proc/sysrq-trigger
 }
 
 # What a case left behind must not disturb the next one.
@@ -91,6 +98,8 @@ run_case()
 	read -r begun busy < <(spent)
 	before=("$begun" "$busy")
 	echo "gpufabric-test: case $case" >/dev/kmsg
+	tasks_tell "$limit" &
+	disown
 	setsid -w unshare -m bash "$0" inside "$case" "$limit" >"/out/$case.tap" 2>&1 </dev/null || rc=$?
 	clean_up >>"/out/$case.tap" 2>&1
 	mv "$places/$case/out" "/out/$case.out"
