@@ -107,6 +107,8 @@ static int op_submit(struct session *session, struct op *op, const struct placem
 		ret = submit_op(session, op, placement);
 		op->error = ret ? gfc_last_errno(session->client) : 0;
 	}
+	if (op->error == ESTALE && !op->n_add && !op->keep)
+		ret = removal_stale(session, &op->removal, ret);
 	bringing_end(&kept);
 	if (op->quota)
 		quota_unlock(op->quota);

@@ -256,6 +256,21 @@ void removal_abort(struct session *session, struct removal *removal)
 	hooks_undo(session->ctx, &removal->pre, HOOK_ABORT_DETACH, &removal->about, NULL);
 }
 
+int removal_stale(struct session *session, const struct removal *removal, int ret)
+{
+	struct text names = { 0 };
+	size_t i;
+
+	for (i = 0; i < removal->n; i++)
+		text_join(&names, ", ", removal->slots[i]->name);
+	if (names.len)
+		ctl_fail(session->ctx, (enum ctl_exit)ret,
+			 "%s: a drain ended before its time, or its time was over: nothing was detached, try again",
+			 names.text);
+	free(names.text);
+	return ret;
+}
+
 int removal_end_reset(struct session *session, struct removal *removal, size_t n)
 {
 	const char *lost = drains_end(session, removal, n);

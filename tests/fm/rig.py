@@ -319,6 +319,11 @@ class Client:
                  "Port": {"@odata.id": f"{FABRIC}/Switches/{port.split('/')[0]}/Ports/{port.split('/')[1]}"}}
                 for gpu, port in ports.items()]}}
         answer = self.ask("PATCH", f"{FABRIC}/Zones/{host}", body, If_Match=etag or self.zone(host)[1])
+        for _ in range(20):
+            # The manager has changed the zone since it was read, after what happened to a switch: clients read it again.
+            if etag or answer[0] != 412:
+                break
+            answer = self.ask("PATCH", f"{FABRIC}/Zones/{host}", body, If_Match=self.zone(host)[1])
         if answer[0] != 202 or not follow:
             return answer
         task = self.follow(answer[2]["Location"])

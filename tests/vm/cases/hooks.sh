@@ -8,7 +8,8 @@
 #   root port -- upstream -- sim0-0 ... sim0-5 with an h100-80 each, off; sim0-6, sim0-7 empty
 #
 # in turn: hooks run one after the other
-# vm: -t 240
+# before: tests/selftests/build
+# vm: -t 240 -f build/selftests/gfclient
 
 # Functions are called by their names, through check; what hooks do is for them to expand.
 # shellcheck disable=SC2016,SC2317
@@ -196,6 +197,17 @@ is $? 2 "a signal that does not exist is refused"
 like "$(gpuctl detach --signal TERM sim0-0)" "^sim0-0: sent signal 15 to sleep 1000 \(pid $(cat /tmp/holder)\)$" \
 	"a holder can be asked by a signal"
 is "$(states_of sim0-0)" off "then the GPU goes"
+
+note "a drain that somebody else ends"
+no_hooks
+check "a GPU is attached" gpuctl attach sim0-0
+hook pre-detach 10-undrain '[ "$1" != pre-detach ] || /tests/gfclient undrain sim0-0'
+error=$(gpuctl detach sim0-0 2>&1)
+is $? 1 "its GPU is not detached"
+like "$error" "^gpuctl: sim0-0: a drain ended before its time" "and that is said"
+is "$(states_of sim0-0)" ready "it stays"
+no_hooks
+check "it goes when nobody does" gpuctl detach sim0-0
 
 note "a fabric that brings cards"
 error=$(gpuctl attach sim0-6 2>&1)
