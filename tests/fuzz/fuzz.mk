@@ -14,7 +14,8 @@ tool       := $(filter-out ctl/main.c %_test.c ctl/screen/% ctl/hub/% ctl/probe/
 packages   := gnutls json-c libcrypt libnl-3.0 libnl-genl-3.0 libudev libsystemd
 CC         := clang
 checks     := address,undefined
-cflags     := -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE -fno-omit-frame-pointer \
+OPTIMISE   := -O1
+cflags     := -std=gnu11 $(OPTIMISE) -g -Wall -Wextra -Werror -D_GNU_SOURCE -fno-omit-frame-pointer \
 	-fsanitize=fuzzer-no-link,$(checks) -fno-sanitize-recover=all \
 	-DGPUCTL_VERSION='"$(shell cat VERSION)"' \
 	-I. -Iuapi -Ictl -Itests/fuzz $(shell pkg-config --cflags $(packages))

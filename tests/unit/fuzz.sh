@@ -4,7 +4,7 @@
 # A short run of each fuzz target: the committed corpus and a fixed number of
 # inputs from a fixed seed. "make fuzz" is the long one.
 #
-# before: tests/fuzz/run -b
+# before: tests/fuzz/run -sb
 
 set -euo pipefail
 
