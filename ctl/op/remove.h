@@ -69,7 +69,7 @@ int removal_lock(struct session *session, struct removal *removal);
  */
 int removal_drain(struct session *session, struct removal *removal);
 
-/* The module refused with @ret, for want of the drains: say so in words of who did not drain. */
+/* The module refused a removal with @ret, since a drain was over: the error says so. Returns @ret. */
 int removal_stale(struct session *session, const struct removal *removal, int ret);
 
 /* Take the drains back; errors are ignored, the module does it when we exit anyway. */
