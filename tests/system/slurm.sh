@@ -110,6 +110,17 @@ nodes_idle()
 	nodes_are idle
 }
 
+# Where they do not become it, say why, and take them back into service: the rest of a case is
+# about other things.
+become_idle()
+{
+	! wait_for 60 nodes_idle || return 0
+	nodes_idle
+	journalctl -q -n 20 -o cat -t gpufabric-prolog -t gpufabric-epilog -t gpufabric-reap
+	sinfo -h -N -t drain -o %N | xargs -I{} scontrol update nodename={} state=resume
+	return 1
+}
+
 slurm_up()
 {
 	local node
@@ -128,7 +139,7 @@ slurm_up()
 	for node; do
 		systemctl start "slurmd-test@${node%:*}" || bail_out "no slurmd"
 	done
-	check "Slurm runs" wait_for 60 nodes_idle || bail_out "no Slurm"
+	check "Slurm runs" become_idle || bail_out "no Slurm"
 }
 
 # What is to be read when a case fails.
@@ -271,7 +282,7 @@ hold_hook()
 
 	mkdir -p "$hooks"
 	rm -rf "/run/$1.begun" "/run/$1.held"
-	# One of the hooks, which there are for each slot.
+	# One of the hooks, which there are for each slot. Another one may begin after free_hook.
 	cat >"$hooks/10-hold" <<-END
 		#!/bin/sh
 		mkdir /run/$1.held || exit 0
@@ -283,7 +294,6 @@ hold_hook()
 
 free_hook()
 {
-	rm -f "/etc/gpuctl/hooks.d/pre-$1.d/10-hold"
 	pkill -CONT -x gpuctl
 }
 

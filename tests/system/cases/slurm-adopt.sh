@@ -46,7 +46,7 @@ slurm_up 4 n1:4
 sed -i 's/^PrologFlags=.*/PrologFlags=Alloc,Contain/' $conf/slurm.conf
 check "slurmctld has an extern step for each job" systemctl restart slurmctld-test
 check "and so has slurmd" systemctl restart slurmd-test@n1
-check "the node is there" wait_for 60 nodes_idle
+check "the node is there" become_idle
 
 as_alice salloc --no-shell --gres=gpu:h100:2 -L gf_h100:2 2>/tmp/salloc
 job=$(sed -n 's/.*Granted job allocation //p' /tmp/salloc)
@@ -61,5 +61,5 @@ check "the job is cancelled" scancel "$job"
 check "its GPUs go" wait_for 60 gone "slurm-$job"
 check "the other GPU is given back" gpuctl release other
 check "nothing is left" wait_for 60 all_back
-check "the node is idle" wait_for 60 nodes_idle
+check "the node is idle" become_idle
 finish

@@ -94,7 +94,7 @@ cleared()
 		scancel "$job"
 	fi
 	check "$1: nothing is left" wait_for 120 all_back
-	check "$1: the node is idle" wait_for 60 nodes_idle || { sinfo -N -o '%N %T %E'; journalctl -q -n 20 -t gpufabric-prolog -t gpufabric-epilog; }
+	check "$1: the node is idle" become_idle
 	rm -f "$jobs"/*
 }
 
@@ -103,13 +103,13 @@ slurm_up 4 n1:4
 note "during compose"
 composing slurmctld
 check "slurmctld: it is killed, and comes back" kill_daemon slurmctld-test
-free_hook attach
+free_hook
 check "slurmctld: the job runs" script_runs "$job"
 is "$(members "slurm-$job")" 2 "slurmctld: with its GPUs"
 cleared slurmctld
 composing slurmd
 check "slurmd: it is killed, and comes back" kill_daemon slurmd-test@n1
-free_hook attach
+free_hook
 check "slurmd: the job has its GPUs and runs, or neither" wait_for 120 is_whole "$job" 2
 cleared slurmd
 
@@ -139,7 +139,7 @@ check "the node dies" node_dies
 check "its job is queued again" wait_for 60 job_state_is "$job" PENDING
 is "$(members "slurm-$job")" 2 "the node holds its GPUs still"
 check "the node returns" node_returns
-check "it can have jobs" wait_for 60 nodes_idle
+check "it can have jobs" become_idle
 # Slurm waits two minutes before a job that was queued again starts. Without that wait it takes the end of the first
 # start for that of the second one: no Epilog runs then, and the node counts the job for ever.
 check "the job's first start is over there" wait_for 60 grep -q "JobId=$job: sent epilog complete" /var/log/slurm/slurmd.n1.log

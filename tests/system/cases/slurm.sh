@@ -98,7 +98,7 @@ job=$(submit 2 hold)
 check "a job runs" script_runs "$job"
 check "it is cancelled" scancel "$job"
 check "its GPUs go" wait_for 60 gone "slurm-$job"
-check "the nodes are idle" wait_for 60 nodes_idle
+check "the nodes are idle" become_idle
 
 note "cancelled while its GPUs are composed"
 hold_hook attach
@@ -106,9 +106,9 @@ job=$(submit 2 hold)
 check "compose has begun" wait_for 60 test -e /run/attach.begun
 check "it is cancelled" scancel "$job"
 check "it is on its way out" wait_for 60 job_state_is "$job" "COMPLETING\|CANCELLED"
-free_hook attach
+free_hook
 check "nothing is left of it" wait_for 60 all_back
-check "the nodes are idle" wait_for 60 nodes_idle
+check "the nodes are idle" become_idle
 check "and its script never ran" test ! -e "$jobs/env.$job"
 
 note "too few GPUs: nobody's fault"
@@ -119,11 +119,11 @@ check "three GPUs are pulled" wait_for 20 empty_slots 3
 job=$(submit 4 hold)
 check "a batch job is queued again" wait_for 120 job_excludes "$job"
 excluded=$(scontrol show job "$job" | sed -n 's/.*ExcNodeList=\([^ ]*\).*/\1/p')
-check "no node is drained" wait_for 60 nodes_idle
+check "no node is drained" become_idle
 output=$(runuser -u alice -- srun --gres=gpu:h100:4 -L gf_h100:4 true 2>&1)
 check_fails "srun ends" test $? -eq 0
 like "$output" "gpufabric: n[12]: " "with the reason"
-check "no node is drained for it" wait_for 60 nodes_idle
+check "no node is drained for it" become_idle
 check "and no GPU is left behind" all_back
 for slot in 0 1 2; do
 	echo "insert h100-80" >"$SIM/slot0.$slot/surprise"
