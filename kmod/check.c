@@ -97,6 +97,24 @@ static int detach_as_named(const struct gf_check *slot, const char **why)
 	return slot->same_generation ? GF_NEED_DETACH : refuse_stale(why);
 }
 
+/* A composition lets go of a slot whose GPU has gone; what came into it stays. */
+static bool is_let_go(const struct gf_check *slot)
+{
+	if (!slot->foreign || slot->claim != GF_CLAIM_OURS || slot->busy ||
+	    slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
+		return false;
+	switch (slot->state) {
+	case GF_STATE_EMPTY:
+	case GF_STATE_OFF:
+	case GF_STATE_FAULT:
+	case GF_STATE_LOST:
+	case GF_STATE_STUCK:
+		return true;
+	default:
+		return false;
+	}
+}
+
 int gf_check_remove(const struct gf_check *slot, const char **why)
 {
 	int err;
@@ -104,6 +122,8 @@ int gf_check_remove(const struct gf_check *slot, const char **why)
 	if (slot->claim == GF_CLAIM_OTHER && !slot->force)
 		return refuse(-EBUSY, why,
 			      "the slot belongs to a composition, release or resize it, or use force");
+	if (is_let_go(slot))
+		return GF_NEED_NOTHING;
 	err = check_common(slot, why);
 	if (err)
 		return err;

@@ -93,6 +93,12 @@ u64 gf_op_deadline(const struct gf_op *op)
 	return op->begun + ((u64)op->timeout_ms + op->driver_timeout_ms) * (op->turns + 1);
 }
 
+/* Another card is where the GPU was; that of a chassis is there still, in a slot of its own. */
+static bool is_replaced(const struct gf_slot *slot)
+{
+	return slot->foreign && !(slot->flags & GPUFABRIC_SLOT_FLAG_CHASSIS);
+}
+
 static bool wants(const struct gf_step *step, enum gf_stage stage)
 {
 	switch (stage) {
@@ -101,6 +107,7 @@ static bool wants(const struct gf_step *step, enum gf_stage stage)
 	case GF_STAGE_REMOVING:
 		/* What has left the bus meanwhile need not be removed. */
 		return step->remove && step->need == GF_NEED_DETACH && !step->slot->retired &&
+		       !is_replaced(step->slot) &&
 		       (gf_state_has_gpu(step->slot->state) ||
 			(step->slot->snap && step->slot->snap->nr_functions));
 	case GF_STAGE_UNDOING:

@@ -66,7 +66,7 @@ const struct ctl_command cmd_plan_apply = {
 		"only printed. The command stops at the first step that fails, and takes no GPU that\n"
 		"a process holds (exit code 4). You can apply the list again after a stop or a crash:\n"
 		"gpuctl compares it with the compositions and continues. It stops if another user has\n"
-		"changed a workload meanwhile. SIGINT and SIGTERM take effect after the current move.",
+		"changed a workload meanwhile. SIGINT, SIGTERM and SIGHUP take effect after the current move.",
 	.options = { plan_host_options, session_options },
 	.run = plan_apply_run,
 };

@@ -28,7 +28,6 @@ static const struct ctl_option options[] = {
  * @tried: compositions that were due
  * @failed: those of them that could not be released
  * @worst: how the last one of these failed
- * @looked: what is left alone was told
  */
 struct reaped {
 	char **left;
@@ -36,7 +35,6 @@ struct reaped {
 	size_t tried;
 	size_t failed;
 	int worst;
-	bool looked;
 };
 
 static bool reaped_has_left(const struct reaped *reaped, const char *name)
@@ -64,21 +62,16 @@ static void reaped_free(struct reaped *reaped)
 	free(reaped->left);
 }
 
-/* @jobs is NULL where no list was given. */
-static const char *due(const struct session *session, const struct gf_composition *composition,
-		       const struct jobs_alive *jobs, const struct reaped *reaped, uint64_t now)
+/* Why it is due, NULL: it is not. @jobs is NULL where no list was given. */
+static const char *due(const struct gf_composition *composition, const struct jobs_alive *jobs,
+		       uint64_t now)
 {
-	char unknown[ANNOTATION_UNKNOWN];
 	struct annotation note;
 	uint64_t lease;
 
 	/* It may say that its GPUs are to stay, whatever becomes of the client. */
-	if (!annotation_of(composition, &note)) {
-		if (!reaped->looked)
-			session_say(session, "%s: annotation: %s, left alone", composition->name,
-				    annotation_unknown(unknown, &note));
+	if (!annotation_of(composition, &note))
 		return NULL;
-	}
 	lease = annotation_lease(&note, composition->instance);
 	if (composition->flags & GPUFABRIC_COMPOSITION_FLAG_ORPHANED)
 		return "its client is gone";
@@ -89,76 +82,80 @@ static const char *due(const struct session *session, const struct gf_compositio
 	return NULL;
 }
 
-/* Names of those that are due and were not tried, caller frees each; what is reaped changes the snapshot. */
-static char **find_due(struct session *session, const struct jobs_alive *jobs,
-		       struct reaped *reaped, size_t *n)
+static void say_left_alone(struct session *session)
 {
 	const struct gf_fabric *fabric = &session->fabric;
-	char **names = mem_zalloc(fabric->n_compositions, sizeof(*names));
+	char unknown[ANNOTATION_UNKNOWN];
+	struct annotation note;
+	size_t i;
+
+	for (i = 0; i < fabric->n_compositions; i++)
+		if (!annotation_of(&fabric->compositions[i], &note))
+			session_say(session, "%s: annotation: %s, left alone",
+				    fabric->compositions[i].name,
+				    annotation_unknown(unknown, &note));
+}
+
+/* The name of the first one that is due and was not tried, caller frees; NULL: there is none. */
+static char *find_due(struct session *session, const struct jobs_alive *jobs,
+		      const struct reaped *reaped)
+{
+	const struct gf_fabric *fabric = &session->fabric;
 	uint64_t now = text_uptime();
 	size_t i;
 
-	*n = 0;
 	for (i = 0; i < fabric->n_compositions; i++) {
 		const struct gf_composition *composition = &fabric->compositions[i];
 		const char *why;
 
 		if (reaped_has_left(reaped, composition->name))
 			continue;
-		why = due(session, composition, jobs, reaped, now);
+		why = due(composition, jobs, now);
 		if (!why)
 			continue;
 		session_say(session, "%s: %s", composition->name, why);
-		names[(*n)++] = mem_strdup(composition->name);
+		return mem_strdup(composition->name);
 	}
-	reaped->looked = true;
-	return names;
+	return NULL;
 }
 
 /* One that cannot be released does not keep the others. */
-static int reap_reap(struct session *session, const struct op_terms *terms, char *const *names,
-		     size_t n, struct reaped *reaped)
+static int reap_one(struct session *session, const struct op_terms *terms, const char *name,
+		    struct reaped *reaped)
 {
 	struct ctl_ctx *ctx = session->ctx;
-	size_t i;
 	int ret;
 
-	for (i = 0; i < n; i++) {
-		reaped->tried++;
-		ret = release_composition(session, terms, names[i], false);
-		if (ret) {
-			reaped->failed++;
-			reaped->worst = ret;
-			ctl_warn(ctx, "%s: %s", names[i], ctx->error);
-		} else if (!ctx->dry_run) {
-			out_note(ctx->out, "reaped", "reaped ", "%s", names[i]);
-		}
-		if (ret || ctx->dry_run)
-			reaped_leave(reaped, names[i]);
-		if (gfc_signalled())
-			return ctl_fail(ctx, CTL_FAILED, "interrupted");
-		ret = session_refresh(session);
-		if (ret)
-			return ret;
+	reaped->tried++;
+	ret = release_composition(session, terms, name, false);
+	if (ret) {
+		reaped->failed++;
+		reaped->worst = ret;
+		ctl_warn(ctx, "%s: %s", name, ctx->error);
+	} else if (!ctx->dry_run) {
+		out_note(ctx->out, "reaped", "reaped ", "%s", name);
 	}
-	return CTL_DONE;
+	if (ret || ctx->dry_run)
+		reaped_leave(reaped, name);
+	if (gfc_signalled())
+		return ctl_fail(ctx, CTL_FAILED, "interrupted");
+	return session_refresh(session);
 }
 
-/* Until nothing new is due: a release takes its time, and nobody starts a service that runs. */
+/*
+ * Until nothing is due: a release takes its time, and nobody starts a service that runs. What was
+ * due before it may have a longer lease after it, so each is asked for when its turn comes.
+ */
 static int reap_rounds(struct session *session, const struct op_terms *terms,
 		       const struct jobs_alive *jobs, struct reaped *reaped)
 {
-	size_t n, i;
-	char **names;
-	int ret;
+	int ret = CTL_DONE;
+	char *name;
 
-	do {
-		names = find_due(session, jobs, reaped, &n);
-		ret = reap_reap(session, terms, names, n, reaped);
-		for (i = 0; i < n; i++)
-			free(names[i]);
-		free(names);
-	} while (n && !ret);
+	while (!ret && (name = find_due(session, jobs, reaped))) {
+		ret = reap_one(session, terms, name, reaped);
+		free(name);
+	}
 	return ret;
 }
 
@@ -172,6 +169,7 @@ static int reap_all(struct session *session, const struct op_terms *terms,
 	size_t returned;
 	int ret, more;
 
+	say_left_alone(session);
 	ret = reap_rounds(session, terms, jobs, &reaped);
 	/* What failed so far stays the error. */
 	failed = ctx->error;

@@ -234,8 +234,8 @@ const struct ctl_command cmd_scan = {
 	.summary = "power unknown slots once, to identify their GPUs",
 	.help = "A slot without power cannot say what it holds. gpuctl powers each occupied slot of unknown\n"
 		"content, reads it and powers it off again; the module remembers the result. Slots of compositions\n"
-		"and slots in quarantine are left alone. SIGINT and SIGTERM end a scan when the slots that it has\n"
-		"powered, up to 64, are off again.",
+		"and slots in quarantine are left alone. SIGINT, SIGTERM and SIGHUP end a scan when the slots\n"
+		"that it has powered, up to 64, are off again.",
 	.options = { options, remove_options, session_options },
 	.run = scan_run,
 };

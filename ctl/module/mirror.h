@@ -39,7 +39,7 @@ enum mirror_news {
 	MIRROR_CHANGE, /* an event that the fabric does not include yet */
 	MIRROR_SNAPSHOT, /* changes were lost: the fabric is a new snapshot */
 	MIRROR_NOTHING, /* the time is over */
-	MIRROR_SIGNAL, /* SIGINT or SIGTERM came */
+	MIRROR_SIGNAL, /* SIGINT, SIGTERM or SIGHUP came */
 	MIRROR_HANGUP, /* the reader of our output is gone, see gfc_mind_reader() */
 	MIRROR_ERROR, /* reported to the context */
 };

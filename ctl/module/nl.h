@@ -102,7 +102,7 @@ int gfc_subscribe(struct gfc *client);
 enum gfc_event {
 	GFC_EVENT,
 	GFC_NOTHING, /* the time is over */
-	GFC_SIGNAL, /* SIGINT or SIGTERM came */
+	GFC_SIGNAL, /* SIGINT, SIGTERM or SIGHUP came */
 	GFC_HANGUP, /* the reader of our output is gone, see gfc_mind_reader() */
 	GFC_OVERRUN, /* events were lost: take a new snapshot */
 	GFC_GONE, /* the module was unloaded: no event follows, reported to the context */
@@ -121,7 +121,10 @@ int gfc_events_fd(const struct gfc *client);
 /* End a wait also when nobody can read from the other end of @fd any more. */
 void gfc_mind_reader(struct gfc *client, int fd);
 
-/* SIGINT and SIGTERM are noted instead of killing; true once one came. */
+/*
+ * SIGINT, SIGTERM and SIGHUP are noted instead of killing; true once one came. A SIGHUP that is
+ * ignored, as nohup has it, stays so.
+ */
 void gfc_catch_signals(void);
 bool gfc_signalled(void);
 

@@ -39,18 +39,23 @@ static void note_signal(int signal)
 
 void gfc_catch_signals(void)
 {
-	struct sigaction action = { .sa_handler = note_signal };
+	static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = note_signal }, before;
 	sigset_t block;
+	size_t i;
 
 	/* Delivered in ppoll() alone, so that none is missed between a check and a wait. */
 	sigemptyset(&block);
-	sigaddset(&block, SIGINT);
-	sigaddset(&block, SIGTERM);
+	for (i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
+		sigaddset(&block, caught[i]);
 	sigprocmask(SIG_BLOCK, &block, &unblocked);
-	sigdelset(&unblocked, SIGINT);
-	sigdelset(&unblocked, SIGTERM);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	for (i = 0; i < sizeof(caught) / sizeof(caught[0]); i++) {
+		sigdelset(&unblocked, caught[i]);
+		sigaction(caught[i], NULL, &before);
+		/* As nohup has it. */
+		if (caught[i] != SIGHUP || before.sa_handler != SIG_IGN)
+			sigaction(caught[i], &action, NULL);
+	}
 	catching = true;
 }
 

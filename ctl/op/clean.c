@@ -126,6 +126,8 @@ static int clean_by_reset(struct session *session, const struct op_terms *terms,
 		return ret;
 	removal.n_reset = cleaning->n;
 	ret = removal_drain(session, &removal);
+	if (!ret)
+		ret = removal_empty(session, &removal);
 	if (ret)
 		goto out;
 	for (i = 0; i < cleaning->n; i++) {
@@ -175,6 +177,11 @@ int clean_slots(struct session *session, const struct op_terms *terms, const str
 	/* What cannot be done at all comes before what is done. */
 	static const enum handover ways[] = { HANDOVER_NEVER, HANDOVER_ATTACH, HANDOVER_POWER_CYCLE,
 					      HANDOVER_RESET };
+	/* --force, --signal and --wait are about the request's own GPUs; who holds one of these is somebody else. */
+	const struct op_terms own = { .timeout_ms = terms->timeout_ms,
+				      .reason = terms->reason,
+				      .driver = terms->driver,
+				      .harm = terms->harm };
 	struct cleaning cleaning;
 	size_t i;
 	int ret = CTL_DONE;
@@ -182,7 +189,7 @@ int clean_slots(struct session *session, const struct op_terms *terms, const str
 	for (i = 0; i < sizeof(ways) / sizeof(*ways) && !ret && !*changed; i++) {
 		cleaning_find(session, to, slots, n, ways[i], &cleaning);
 		if (cleaning.n && (ways[i] == HANDOVER_NEVER || !session->ctx->dry_run)) {
-			ret = cleaning_run(session, terms, &cleaning);
+			ret = cleaning_run(session, &own, &cleaning);
 			*changed = !ret;
 		}
 		if (!ret)

@@ -115,15 +115,35 @@ static int op_submit(struct session *session, struct op *op, const struct placem
 	return ret;
 }
 
-/* The workload of the composition hears of it, and has time to let go. */
-static void op_tell(struct session *session, struct op *op)
+/* The workload of the composition has time to hear of it, and as much time to let go. */
+static void op_grant(struct op *op)
 {
-	uint64_t ms = told_shrink(session, &op->gone);
+	uint64_t ms = told_budget(&op->gone);
 
 	if (ms > REMOVAL_WAIT_MAX_MS)
 		ms = REMOVAL_WAIT_MAX_MS;
+	op->removal.tell_ms = ms;
 	if (op->removal.wait_ms < ms)
 		op->removal.wait_ms = ms;
+}
+
+/*
+ * The workload hears of it when the slots are drained for this request: where another one has them,
+ * that one tells it.
+ */
+static int op_remove(struct session *session, struct op *op)
+{
+	int ret;
+
+	op_grant(op);
+	ret = removal_drain(session, &op->removal);
+	if (ret)
+		return ret;
+	told_shrink(session, &op->gone);
+	ret = removal_empty(session, &op->removal);
+	if (ret)
+		told_stay(session, &op->gone);
+	return ret;
 }
 
 /* From the drain to the request; undone when it is refused. */
@@ -136,10 +156,9 @@ static int op_change(struct session *session, struct op *op, const struct placem
 		ret = removal_lock(session, &op->removal);
 	if (ret)
 		return ret;
-	op_tell(session, op);
-	ret = removal_drain(session, &op->removal);
+	ret = op_remove(session, op);
 	if (ret)
-		goto out_told;
+		return ret;
 	if (op->n_add && !op->probe)
 		ret = arrival_begin(session, &op->arrival, op->terms, op->add, op->n_add);
 	if (ret)
@@ -151,7 +170,6 @@ static int op_change(struct session *session, struct op *op, const struct placem
 	arrival_free(&op->arrival);
 out_removal:
 	removal_abort(session, &op->removal);
-out_told:
 	told_stay(session, &op->gone);
 	return ret;
 }

@@ -217,8 +217,8 @@ int removal_check(struct session *session, const struct removal *removal)
 
 static int drain(struct session *session, struct removal *removal)
 {
-	uint64_t timeout = removal->wait_ms + DRAIN_MS + hooks_budget(&removal->pre) +
-			   removal->n_reset * RESET_MS;
+	uint64_t timeout = removal->tell_ms + removal->wait_ms + DRAIN_MS +
+			   hooks_budget(&removal->pre) + removal->n_reset * RESET_MS;
 
 	if (timeout > GPUFABRIC_TIMEOUT_MAX)
 		timeout = GPUFABRIC_TIMEOUT_MAX;
@@ -395,8 +395,15 @@ int removal_drain(struct session *session, struct removal *removal)
 		ret = removal_check(session, removal);
 	if (!ret && removal->n_drain)
 		ret = drain(session, removal);
-	if (ret)
-		return ret;
+	return ret;
+}
+
+int removal_empty(struct session *session, struct removal *removal)
+{
+	int ret;
+
+	if (!removal->n)
+		return CTL_DONE;
 	ret = run_hooks(session, removal);
 	if (!ret && !removal->terms->force)
 		ret = await_release(session, removal);

@@ -26,6 +26,7 @@
  * @drain_end: when the drain ends by itself, by text_monotonic()
  * @terms: whether to go on with holders
  * @wait_ms: how long to wait for them, that of @terms or longer
+ * @tell_ms: how long the workload is told before that
  * @pre: hooks before the GPUs go
  * @post: and after
  * @bringing: slots that somebody takes cards back of, until it is freed
@@ -41,6 +42,7 @@ struct removal {
 	uint64_t drain_end;
 	const struct op_terms *terms;
 	uint64_t wait_ms;
+	uint64_t tell_ms;
 	struct hooks pre;
 	struct hooks post;
 	struct bringers bringers;
@@ -63,11 +65,17 @@ bool removal_concerns(const struct gf_slot *slot);
 int removal_lock(struct session *session, struct removal *removal);
 
 /*
- * Drain the slots, call the pre-detach hooks and make sure that nobody holds their
- * GPUs. With holders, and without --force, nothing is changed: CTL_BUSY, with the
- * holders listed; so when a hook fails. What hooks did is then taken back.
+ * Drain the slots, so that no other request has them. CTL_BUSY when one does, or when somebody
+ * holds a GPU that no time is given to let go.
  */
 int removal_drain(struct session *session, struct removal *removal);
+
+/*
+ * Call the pre-detach hooks of drained slots and make sure that nobody holds their GPUs. With
+ * holders, and without --force, nothing is changed: CTL_BUSY, with the holders listed; so when a
+ * hook fails. What hooks did, and the drains, are then taken back.
+ */
+int removal_empty(struct session *session, struct removal *removal);
 
 /* The module refused a removal with @ret, since a drain was over: the error says so. Returns @ret. */
 int removal_stale(struct session *session, const struct removal *removal, int ret);

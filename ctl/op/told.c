@@ -57,13 +57,17 @@ static void told_count(const struct session *session, struct told *told, bool wi
 	told->about.gpus = gpus;
 }
 
-uint64_t told_shrink(struct session *session, struct told *told)
+uint64_t told_budget(const struct told *told)
+{
+	return hooks_budget(&told->hooks);
+}
+
+void told_shrink(struct session *session, struct told *told)
 {
 	if (!told->hooks.n)
-		return 0;
+		return;
 	told_count(session, told, true);
 	hooks_tell(session->ctx, &told->hooks, SHRINK, &told->about, NULL);
-	return hooks_budget(&told->hooks);
 }
 
 void told_stay(struct session *session, struct told *told)

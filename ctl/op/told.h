@@ -20,11 +20,11 @@ int told_init(struct session *session, struct told *told, const char *reason,
 	      const char *composition, struct gf_slot *const *slots, size_t n);
 void told_free(struct told *told);
 
-/*
- * Before the GPUs go. Whatever the hooks say: who holds a GPU decides. Returns for how many
- * milliseconds holders may let go, 0 without hooks.
- */
-uint64_t told_shrink(struct session *session, struct told *told);
+/* How many milliseconds the hooks may take, and holders after them; 0 without hooks. */
+uint64_t told_budget(const struct told *told);
+
+/* Before the GPUs go. Whatever the hooks say: who holds a GPU decides. */
+void told_shrink(struct session *session, struct told *told);
 /* They stay after all: all of them, those who were told hear of it. */
 void told_stay(struct session *session, struct told *told);
 

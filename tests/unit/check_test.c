@@ -173,7 +173,8 @@ static bool remove_never_passes_over_a_gpu(const struct gf_check *slot, int answ
 
 static bool remove_never_touches_foreign(const struct gf_check *slot, int answer)
 {
-	return !slot->foreign || answer < 0;
+	return !slot->foreign || answer < 0 ||
+	       (answer == GF_NEED_NOTHING && slot->claim == GF_CLAIM_OURS);
 }
 
 static bool remove_never_touches_busy(const struct gf_check *slot, int answer)
@@ -192,7 +193,8 @@ static bool remove_force_gives_nothing_else(const struct gf_check *slot, int ans
 
 	other.force = 0;
 	other.claim = GF_CLAIM_OURS;
-	return !slot->force || ask(gf_check_remove, &other) == answer;
+	/* A composition lets go of another card, and force does not make it its own. */
+	return !slot->force || slot->foreign || ask(gf_check_remove, &other) == answer;
 }
 
 static bool remove_ignores_quarantine(const struct gf_check *slot, int answer)

@@ -43,9 +43,23 @@ held_by() { of "$1" .composition; }
 # Bridges above the GPU of a slot, from its port on.
 below() { readlink -f "/sys/bus/pci/devices/$(of "$1" .address)" | sed "s,.*$(of "$1" .port),,; s,[^/],,g" | awk '{ print length }'; }
 
+has_no_functions() { [ "$(functions "$1")" = 0 ]; }
+
+is_drive() { [[ $(condition "$1") = "other "* ]] && [ "$(functions "$1")" = 1 ]; }
+
+# drive_comes SLOT: the GPU is pulled, and a drive put in its place.
+drive_comes()
+{
+	check "$mode: the GPU of slot $1 is pulled" knob "$1" surprise remove
+	check "$mode: it is lost" wait_for 10 in_state "$1" lost
+	check "$mode: a drive comes" knob "$1" surprise "insert nvme"
+	{ echo 1 >"/sys/bus/pci/slots/$(name "$1")/power"; } 2>/dev/null
+	check "$mode: and is on" wait_for 10 is_drive "$1"
+}
+
 in_mode()
 {
-	local serial resize
+	local serial resize i
 
 	mode=$1
 	note "mode=$mode"
@@ -137,6 +151,29 @@ in_mode()
 	is "$(of 5 .cause) $(powered 5)" "resources 0" "$mode: it is named, and the card is off"
 	check "$mode: clear" gpuctl clear "$(name 5)"
 	check "$mode: the next time it is well" gpuctl attach --no-fit-check "$(name 5)"
+
+	# --- a drive comes while the GPU before it waits for its turn to go --------------------------------
+	check "$mode: a GPU is composed" g compose mine "$(name 4)"
+	check "$mode: another slot is detached" g detach "$(name 3)"
+	knob 3 driver probe-fail
+	g -d 60000 resize mine "+$(name 3)" "-$(name 4)" >/tmp/resize 2>&1 &
+	resize=$!
+	check "$mode: and to take its place, when it has a driver" wait_for 20 in_state 3 attached
+	drive_comes 4
+	of 3 .address >/sys/bus/pci/drivers/gpufabric-sim-gpu/bind
+	check "$mode: the GPU has gone" wait $resize
+	is "$(powered 4) $(functions 4) $(held_by 4)" "1 1 null" "$mode: and the drive stays on, in no composition"
+	drive_comes 3
+	check "$mode: a composition that has a drive where its GPU was is released" g release mine
+	is "$(powered 3) $(functions 3) $(held_by 3)" "1 1 null" "$mode: and leaves the drive on"
+	for i in 3 4; do
+		knob $i surprise remove
+		wait_for 10 has_no_functions $i
+	done
+	check "$mode: a GPU comes again" knob 3 surprise "insert l40s"
+	check "$mode: and is ready" wait_for 20 in_state 3 ready
+	check "$mode: so does the other" knob 4 surprise "insert l40s switch"
+	check "$mode: and is ready" wait_for 20 in_state 4 ready
 
 	# --- a card that turns out to be a chassis when its detach is accepted ----------------------------
 	local port inner

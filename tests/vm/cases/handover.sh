@@ -72,6 +72,10 @@ is "$(gpuctl -jn compose b1 "${one[@]}" --tenant blue | jq -r '.would[0]')" "pow
 is "$(memory sim0-0)" "weights of red" "and does nothing"
 exec 7<"/dev/gpufabric-sim/sim0-0"
 check_rc 4 "somebody of red still has it open" gpuctl compose b1 "${one[@]}" --tenant blue
+check "blue has another one" gpuctl compose b0 --gpu h100:1 --exclude sim0-0 --tenant blue
+check_rc 4 "force is about blue's own GPUs" gpuctl resize b0 --gpus +1 --force
+check_rc 4 "and so is a signal" gpuctl run "${one[@]}" --tenant blue --wait 1s --signal KILL -- true
+check "it goes" gpuctl release b0
 exec 7<&-
 is "$(memory sim0-0) $(gpuctl -j list | jq '.compositions | length')" "weights of red 0" "and nothing was changed"
 like "$(gpuctl compose b1 "${one[@]}" --tenant blue)" "power-cycled sim0-0, which may have held data of tenant red \(r2\)" "blue gets it after a power-cycle"

@@ -165,6 +165,19 @@ check "two for a second" gpuctl compose a --gpus 1 --for 1s
 check "and a second one" gpuctl compose b --gpus 1 --for 1s
 wait_for 20 sh -c '[ "$(gpuctl -n reap | grep -c "its lease is over")" = 2 ]'
 is "$(gpuctl -j reap | jq -c '[.reaped, [.slots[].slot]]')" '[["a","b"],["sim0-0","sim0-1"]]' "one document tells of both"
+check "two more" gpuctl compose a --gpus 1 --for 1s
+check "for a second" gpuctl compose b --gpus 1 --for 1s
+wait_for 20 sh -c '[ "$(gpuctl -n reap | grep -c "its lease is over")" = 2 ]'
+mkdir -p /etc/gpuctl/hooks.d/pre-detach.d
+cat >/etc/gpuctl/hooks.d/pre-detach.d/10-longer <<-'END'
+	#!/bin/sh
+	[ "$GPUFABRIC_COMPOSITION" != a ] || gpuctl annotate b --for 8h
+END
+chmod 755 /etc/gpuctl/hooks.d/pre-detach.d/10-longer
+is "$(gpuctl -j reap | jq -c .reaped)" '["a"]' "one whose lease was made longer meanwhile"
+is "$(compositions)" b "stays"
+rm -r /etc/gpuctl/hooks.d
+check "until it is released" gpuctl release b
 
 note "the environment for processes that others start"
 check "two GPUs" gpuctl compose train --gpus 2

@@ -105,6 +105,17 @@ is "$(told | xargs -d '\n')" "shrink $first $second [job 2] grow $first $second 
 is "$(gpuctl -j list | jq '[.slots[] | select(.state == "draining")] | length')" 0 "nothing drains any more"
 check_rc 4 "a longer time is heeded, too" gpuctl resize job --remove "$second" --wait 3s
 like "$(told | xargs -d '\n')" "shrink $second .job 3. grow $second .job 4." "and told"
+gpuctl resize job --remove "$second" --wait 60s >/tmp/output 2>&1 &
+request=$!
+check "a request waits for a worker" wait_for 20 test -s $log
+check "which has its slot" wait_for 20 is_state "$second" draining
+check_rc 4 "another one for the same GPU is refused" gpuctl release job
+is "$(told)" "shrink $second [job 3]" "and tells nobody"
+kill -HUP $request
+wait $request
+is $? 1 "the terminal of the first goes"
+like "$(cat /tmp/output)" "interrupted: nothing was changed" "which ends it"
+is "$(told)" "grow $second [job 4]" "as any other end does: the workload is told that it has its GPU"
 check "by force it goes" gpuctl resize job --remove "$second" --force
 is "$(told)" "shrink $second [job 3]" "which is told as well"
 end_worker "$second"
