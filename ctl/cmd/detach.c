@@ -201,12 +201,12 @@ const struct ctl_command cmd_detach = {
 	.summary = "remove GPUs and power their slots off",
 	.help = "If a process holds a GPU (open or mapped device nodes), the command lists it and changes nothing,\n"
 		"exit code 4. With --wait it announces the removal first, so that agents can let go, and withdraws the\n"
-		"announcement after that time. --force continues regardless; a driver that does not let go then leaves\n"
-		"the slot stuck, exit code 7. The command also removes what is left on the bus of a GPU that was lost or\n"
-		"is in fault; its slot is off or empty then. The command names the other GPUs of a declared group,\n"
-		"because they lose their links to this GPU. Hooks run before and after: see gpuctl-hooks(5). A GPU that\n"
-		"a fabric manager has bound to the slot goes back to the manager, also if the slot is off or empty: see\n"
-		"gpuctl-fabric(5).",
+		"announcement after that time. --force continues regardless, also if a composition claims the slot; a\n"
+		"driver that does not let go then leaves the slot stuck, exit code 7. The command also removes what is\n"
+		"left on the bus of a GPU that was lost or is in fault; its slot is off or empty then. The command names\n"
+		"the other GPUs of a declared group, because they lose their links to this GPU. Hooks run before and\n"
+		"after: see gpuctl-hooks(5). A GPU that a fabric manager has bound to the slot goes back to the manager,\n"
+		"also if the slot is off or empty: see gpuctl-fabric(5).",
 	.options = { options, remove_options, session_options },
 	.run = detach_run,
 };

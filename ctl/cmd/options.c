@@ -31,8 +31,7 @@ const struct ctl_option remove_options[] = {
 	{ "signal", 0, "SIGNAL",
 	  "send this signal to holders first, such as TERM; they have 10s, or the time of --wait",
 	  "TERM INT HUP USR1 USR2 KILL" },
-	{ "force", 'f', NULL,
-	  "continue even if processes hold a GPU or a composition claims its slot" },
+	{ "force", 'f', NULL, "continue even if processes hold a GPU" },
 	{ NULL },
 };
 

@@ -528,7 +528,8 @@ const struct ctl_command cmd_show = {
 	.group = CTL_LOOK,
 	.args = "SLOT|NAME",
 	.summary = "all details of a slot or a composition",
-	.help = "Only root sees who requested operations, serial numbers, and whether the port has detected a power fault.\n"
+	.help = "Only root sees who requested operations, the tenant, label, job and lease of a composition, serial\n"
+		"numbers, and whether the port has detected a power fault.\n"
 		"The NAME of a function comes from udev's hardware database. The IOMMU group of each function is listed\n"
 		"with its other members, which go to a guest together. Virtual functions are listed with their holders.",
 	.flags = CTL_NO_DRY_RUN,

@@ -261,11 +261,13 @@ static inline void gf_failure_free(struct gf_failure *from)
 /**
  * struct gf_operation - attributes of the set operation
  * @started: Milliseconds since the epoch.
- * @deadline: When it is over at the latest, milliseconds of CLOCK_BOOTTIME.
+ * @deadline: When its first stage is over at the latest, milliseconds of
+ *	CLOCK_BOOTTIME. A removal after additions, and undoing, begin anew.
  * @error: 0 or a negative errno; absent while it runs.
  * @failure: Absent when the error is 0.
  * @uid: Who asked; only with CAP_SYS_ADMIN.
- * @pid: Who asked, in the pid namespace of the reader; only with CAP_SYS_ADMIN.
+ * @pid: Who asked, in the pid namespace of the reader, in events in the initial
+ *	one; only with CAP_SYS_ADMIN.
  * @command: Who asked; only with CAP_SYS_ADMIN.
  * @reason: Why; only with CAP_SYS_ADMIN.
  * @slots: Number of slots in the operation.

@@ -188,7 +188,8 @@ enum gpufabric_identity_source {
  * @GPUFABRIC_CONTENTS_FORMER: What the last composition that gave the slot
  *   back has left there.
  * @GPUFABRIC_CONTENTS_POWER_CYCLED: Nothing; it was without power since.
- * @GPUFABRIC_CONTENTS_RESET: Nothing; it was reset since.
+ * @GPUFABRIC_CONTENTS_RESET: Nothing, by the word of whoever ended a drain
+ *   with the flag reset.
  */
 enum gpufabric_contents {
 	GPUFABRIC_CONTENTS_UNKNOWN,
