@@ -110,7 +110,7 @@ nodes_idle()
 	nodes_are idle
 }
 
-# Where they do not become it, say why, and take them back into service: the rest of a case is
+# Nodes that do not become idle say why, and are taken back into service: the rest of a case is
 # about other things.
 become_idle()
 {

@@ -419,6 +419,12 @@ static void claims(void)
 	is_int(ask(gf_check_remove, &slot), -EBUSY, "removing what another composition holds");
 	slot.force = 1;
 	is_int(ask(gf_check_remove, &slot), GF_NEED_DETACH, "the same by force");
+	slot = (struct gf_check){ .state = GF_STATE_LOST, .claim = GF_CLAIM_OURS, .foreign = 1,
+				  .functions = 1, .has_generation = 1, .same_generation = 1 };
+	is_int(ask(gf_check_remove, &slot), GF_NEED_NOTHING,
+	       "a composition lets go of another card than its GPU");
+	slot.claim = GF_CLAIM_NONE;
+	is_int(ask(gf_check_remove, &slot), -EMEDIUMTYPE, "and nobody else removes it");
 }
 
 static bool pattern(const char *name)

@@ -99,6 +99,20 @@ in_run TERM 143
 check "SIGTERM: the GPUs are given back" all_back
 in_run INT 143
 check "SIGINT: the GPUs are given back" all_back
+in_run HUP 143
+check "SIGHUP: the GPUs are given back" all_back
+(
+	trap '' HUP
+	rm -f /tmp/pid
+	exec gpuctl run --gpus 1 -- sh -c 'echo $$ >/tmp/pid; exec sleep 1000' >/dev/null 2>&1
+) &
+client=$!
+wait_for 20 test -s /tmp/pid
+# The last digit has the bit of SIGHUP.
+check "a SIGHUP that is ignored, as by nohup, stays so" grep -q '^SigIgn:.*[13579bdf]$' "/proc/$client/status"
+kill -TERM $client
+wait $client
+check "and the GPU is given back" all_back
 in_run KILL 137
 is "$(compositions)" jobKILL "SIGKILL: the composition stays"
 check "SIGKILL: as an orphan" wait_for 10 is_orphaned jobKILL
