@@ -4,8 +4,7 @@
  *
  * This is the only place that decides whether a request may touch a slot, and what has to be done
  * to the slot, before anything is changed. The whole request is checked under the fabric's lock,
- * so it is either carried out or refused as a whole. Pure code that also builds in user space for
- * its test.
+ * so it is carried out or refused as a whole. Pure; also builds in user space, for its test.
  */
 #include <linux/errno.h>
 #include <linux/string.h>
@@ -100,19 +99,10 @@ static int detach_as_named(const struct gf_check *slot, const char **why)
 /* A composition lets go of a slot whose GPU has gone; what came into it stays. */
 static bool is_let_go(const struct gf_check *slot)
 {
-	if (!slot->foreign || slot->claim != GF_CLAIM_OURS || slot->busy ||
-	    slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED)
-		return false;
-	switch (slot->state) {
-	case GF_STATE_EMPTY:
-	case GF_STATE_OFF:
-	case GF_STATE_FAULT:
-	case GF_STATE_LOST:
-	case GF_STATE_STUCK:
-		return true;
-	default:
-		return false;
-	}
+	return slot->foreign && slot->claim == GF_CLAIM_OURS && !slot->busy &&
+	       !(slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED) &&
+	       !gf_state_has_gpu(slot->state) &&
+	       slot->state != GF_STATE_ATTACHING && slot->state != GF_STATE_DETACHING;
 }
 
 int gf_check_remove(const struct gf_check *slot, const char **why)

@@ -87,7 +87,7 @@ void gf_composition_annotate(struct gf_composition *composition, const struct nl
 		return;
 	composition->annotation_len = nla_len(annotation);
 	memcpy(composition->annotation, nla_data(annotation), composition->annotation_len);
-	composition->generation++;
+	composition->generation = ++gf.generation;
 }
 
 void gf_composition_state(struct gf_composition *composition,
@@ -106,7 +106,7 @@ void gf_composition_claim(struct gf_composition *composition, struct gf_slot *sl
 	WARN_ON_ONCE(slot->composition);
 	list_add_tail(&gf_slot_get(slot)->member, &composition->members);
 	composition->nr_members++;
-	composition->generation++;
+	composition->generation = ++gf.generation;
 	slot->composition = composition;
 	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_CHANGED);
 	gf_slot_publish(slot);
@@ -119,7 +119,7 @@ void gf_composition_unclaim(struct gf_slot *slot)
 	gf_assert_locked();
 	list_del(&slot->member);
 	composition->nr_members--;
-	composition->generation++;
+	composition->generation = ++gf.generation;
 	slot->composition = NULL;
 	/* What was told gone is not told again. */
 	if (!slot->retired) {

@@ -54,6 +54,7 @@ struct gf_fabric {
 	u32 nr_draining;
 	u64 sequence; /* number of the last event */
 	u32 inventory; /* counts what the inventories of slots do */
+	u32 generation; /* the last one that a slot or a composition got; none is given twice */
 	u64 instance; /* tells numbers and ids of one load from those of another */
 	u64 request; /* cookie of the last request, to find a slot named twice */
 	struct gf_history *history; /* allocated at first use */

@@ -170,9 +170,8 @@ static enum gf_room judge_both(struct pci_dev *port, const struct gf_load *load,
 }
 
 /*
- * Whether a slot, in a step of the caller's, can be powered without harm to its neighbours. Sleeps
- * for the rescan lock. Returns enum gf_room, with the bytes that a window needs when that is
- * GF_ROOM_NONE, or -ENOMEM.
+ * Whether a slot, in a step of the caller's, can be powered without harm to its neighbours: enum
+ * gf_room, with the bytes that a window needs for GF_ROOM_NONE, or -ENOMEM. Sleeps.
  */
 int gf_guard(struct gf_slot *slot, u64 *need)
 {

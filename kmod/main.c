@@ -6,8 +6,7 @@
  * parts together and takes them apart again.
  *
  * Unloading is refused while an operation or a composition lives: each holds a reference on the
- * module. So when the exit runs, nobody is in a slot driver on our behalf, and what is left are
- * workers that look.
+ * module. So when the exit runs nobody is in a slot driver for us, and only workers look.
  */
 #include <linux/module.h>
 #include <linux/random.h>

@@ -65,8 +65,6 @@ u32 gf_request_flags(struct genl_info *info);
 
 int gf_picks_alloc(struct genl_info *info, int type, struct gf_picks **picks);
 int gf_picks_parse(struct genl_info *info, int type, struct gf_picks *picks);
-int gf_picks_members_of(struct genl_info *info, const struct gf_picks *picks,
-			const struct gf_composition *composition);
 int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 		  const struct gf_composition *ours, gf_check_fn check);
 int gf_picks_check_stale(struct genl_info *info, const struct gf_picks *picks);

@@ -20,9 +20,8 @@
 
 /*
  * gf_notify_lock covers the table and, in every slot in it, the marks, the list of seen functions
- * and the chosen driver; and what counts changes, here and in switches. Taken in
- * the notifier, inside the fabric's lock and inside the list lock of pci_slots_kset; nothing is
- * taken inside it.
+ * and the chosen driver; and what counts changes, here and in switches. Innermost; taken in the
+ * notifier, inside the fabric's lock and inside the list lock of pci_slots_kset.
  */
 static DEFINE_SPINLOCK(gf_notify_lock);
 static DEFINE_HASHTABLE(gf_ports, GF_HASH_BITS);
@@ -137,7 +136,6 @@ static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
 	case BUS_NOTIFY_ADD_DEVICE:
 		if (!slot->marks.add)
 			slot->marks.add = ktime_get();
-		slot->marks.surprise = false;
 		if (*seen && !seen_of(slot, pdev)) {
 			list_add(&(*seen)->list, &slot->seen);
 			*seen = NULL;
@@ -152,8 +150,7 @@ static void function_event(struct gf_slot *slot, struct pci_dev *pdev,
 		break;
 	case BUS_NOTIFY_DEL_DEVICE:
 		/* Cut off, not removed: set by the slot driver before. */
-		if (pci_channel_offline(pdev))
-			slot->marks.surprise = true;
+		slot->marks.surprise = pci_channel_offline(pdev);
 		break;
 	case BUS_NOTIFY_REMOVED_DEVICE:
 		slot->marks.gone = ktime_get();

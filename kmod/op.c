@@ -54,8 +54,10 @@ static void op_release(struct kref *ref)
 	struct gf_op *op = container_of(ref, struct gf_op, ref);
 	unsigned int i;
 
-	for (i = 0; i < op->nr_steps; i++)
+	for (i = 0; i < op->nr_steps; i++) {
+		gf_functions_put(op->steps[i].card);
 		gf_slot_put(op->steps[i].slot);
+	}
 	gf_who_drop(&op->who);
 	if (op->composition)
 		gf_composition_put(op->composition);
@@ -69,7 +71,7 @@ void gf_op_put(struct gf_op *op)
 	kref_put(&op->ref, op_release);
 }
 
-/* Add a slot to an operation that was not launched yet and has room for it. */
+/* Add a slot, as it is now, to an operation that was not launched yet and has room for it. */
 struct gf_step *gf_op_add_step(struct gf_op *op, struct gf_slot *slot,
 			       enum gf_need need, bool remove, const struct gf_expect *expect)
 {
@@ -79,6 +81,8 @@ struct gf_step *gf_op_add_step(struct gf_op *op, struct gf_slot *slot,
 	step->slot = gf_slot_get(slot);
 	step->need = need;
 	step->remove = remove;
+	if (slot->snap)
+		step->card = gf_functions_get(slot->snap->card);
 	if (expect)
 		step->expect = *expect;
 	INIT_LIST_HEAD(&step->turns);
@@ -135,10 +139,7 @@ static bool start_stage(struct gf_op *op, enum gf_stage stage)
 	return op->pending;
 }
 
-/*
- * Give back claims: of what was to be added on failure, of what is removed. The former was never
- * used.
- */
+/* Give back claims: of what is removed, and on failure of what was to be added and never used. */
 static void settle_claims(struct gf_op *op)
 {
 	unsigned int i;
@@ -147,7 +148,8 @@ static void settle_claims(struct gf_op *op)
 		return;
 	for (i = 0; i < op->nr_steps; i++) {
 		struct gf_step *step = &op->steps[i];
-		bool drop = step->remove ? op->stage != GF_STAGE_UNDOING && !step->refused :
+		bool drop = step->remove ? op->ends ||
+					   (op->stage != GF_STAGE_UNDOING && !step->refused) :
 					   op->failed && op->stage == GF_STAGE_UNDOING;
 
 		if (!drop || step->slot->composition != op->composition)

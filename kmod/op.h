@@ -45,7 +45,8 @@ struct gf_step {
 	/* Under the fabric's lock. */
 	struct list_head turns; /* in &gf_switch.turns */
 	bool waits; /* its worker is queued when those before it there have gone */
-	u32 attached; /* the incarnation of the GPU that it attached, or 0 */
+	struct gf_functions *card; /* the functions that it is about, referenced, or NULL */
+	u32 attached; /* the incarnation of the GPU that it powered on, or 0 */
 	bool refused; /* the slot was left as it is */
 	bool running; /* the operation waits for this step */
 	bool expired; /* its deadline passed before its worker returned */
@@ -53,6 +54,7 @@ struct gf_step {
 
 	/* The worker's, until it ends. */
 	bool again; /* it is to wait for those before it */
+	bool found; /* the GPU was brought up by somebody else */
 	ktime_t start;
 	struct work_struct work;
 	struct delayed_work watchdog; /* fires at the deadline */
@@ -73,8 +75,7 @@ enum gf_stage {
  * the other, in the order that was judged. When one fails, those that succeeded are undone,
  * started in reverse order. Then all removals run. From its acceptance to its end the operation
  * owns its slots: a drain that it was given ends with it, in a removal or, when that is not to
- * be, with the GPU ready again. An operation holds a reference on the module until its last
- * worker has returned.
+ * be, with the GPU ready again. It holds the module until its last worker has returned.
  */
 struct gf_op {
 	struct kref ref; /* one while it is under way, one for each worker */
@@ -119,10 +120,7 @@ void gf_step_begin(struct gf_step *step);
 void gf_step_failed(struct gf_step *step);
 void gf_step_ended(struct gf_step *step);
 
-/*
- * A set of slots held for one workload. While it is listed it holds a reference on the module, so
- * that unloading is refused.
- */
+/* A set of slots held for one workload. While it is listed unloading the module is refused. */
 struct gf_composition {
 	struct kref ref; /* one for being listed, one for each operation and &gf_slot.former */
 	u32 id;
@@ -134,7 +132,7 @@ struct gf_composition {
 	enum gpufabric_composition_state state;
 	u32 flags; /* GPUFABRIC_COMPOSITION_FLAG_* */
 	u32 port; /* netlink port that it is bound to, 0 when not */
-	u32 generation; /* counts changes of @members and @annotation */
+	u32 generation; /* another one after each change of @members and @annotation */
 	u8 annotation[GPUFABRIC_ANNOTATION_MAX]; /* user space's, never looked into */
 	unsigned int annotation_len;
 	struct list_head members; /* slots, referenced, by &gf_slot.member */

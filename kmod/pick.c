@@ -3,8 +3,7 @@
  * DOC: The slots that a request names
  *
  * Parses the slots that a request names, finds them, and judges each with the pure checks. Slots
- * are found, judged and changed under one hold of the fabric's lock, so exactly the slots that
- * were judged are changed.
+ * are found, judged and changed under one hold of the fabric's lock, so what was judged is changed.
  */
 #include <linux/slab.h>
 
@@ -21,7 +20,8 @@ static int find_slot(struct genl_info *info, const struct nlattr *attr,
 		*slot = gf_slot_find_name(nla_data(tb[GPUFABRIC_A_MEMBER_SLOT_NAME]));
 	else
 		return gf_refuse(info, attr, -EINVAL, "name each slot by slot-id or slot-name");
-	if (!*slot)
+	if (!*slot || (tb[GPUFABRIC_A_MEMBER_SLOT_NAME] &&
+		       strcmp((*slot)->name, nla_data(tb[GPUFABRIC_A_MEMBER_SLOT_NAME]))))
 		return gf_refuse(info, attr, -ENOENT, "there is no such slot");
 	if ((*slot)->request == gf.request)
 		return gf_refuse(info, attr, -EINVAL, "the slot is named twice, name it once");
@@ -188,8 +188,11 @@ int gf_pick_judge(struct genl_info *info, struct gf_pick *pick,
 		.same_generation = pick->has_generation && pick->generation == slot->generation,
 	};
 	const char *why = NULL;
-	int need = check(&known, &why);
+	int need;
 
+	if (ours && check != gf_check_add && slot->composition != ours)
+		return gf_refuse(info, pick->attr, -EINVAL, "the slot is not in this composition");
+	need = check(&known, &why);
 	if (need < 0)
 		return gf_refuse(info, pick->attr, need, why);
 	pick->need = need;
@@ -227,17 +230,4 @@ int gf_picks_check_stale(struct genl_info *info, const struct gf_picks *picks)
 		return 0;
 	return gf_refuse(info, attr, -EAGAIN,
 			 "stale: the fabric has changed since the request was judged, judge it again");
-}
-
-int gf_picks_members_of(struct genl_info *info, const struct gf_picks *picks,
-			const struct gf_composition *composition)
-{
-	unsigned int i;
-
-	for (i = 0; i < picks->count; i++) {
-		if (picks->picks[i].slot->composition != composition)
-			return gf_refuse(info, picks->picks[i].attr, -EINVAL,
-				      "the slot is not in this composition");
-	}
-	return 0;
 }

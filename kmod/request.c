@@ -279,7 +279,7 @@ static int check_generation(struct genl_info *info, const struct gf_composition 
 			 "the generation of the composition has changed, read the composition again");
 }
 
-/* Find the composition that a request names, and that nothing changes now. */
+/* Find the composition that a request names, as it is expected, and that nothing changes now. */
 static int find_composition(struct gf_request *request)
 {
 	struct genl_info *info = request->info;
@@ -292,7 +292,7 @@ static int find_composition(struct gf_request *request)
 		return gf_refuse(info, info->attrs[GPUFABRIC_A_NAME], -EBUSY,
 			      "an operation is under way on this composition, wait for it to end");
 	request->composition = composition;
-	return 0;
+	return check_generation(info, composition);
 }
 
 static int judge_resize(struct gf_request *request)
@@ -302,11 +302,9 @@ static int judge_resize(struct gf_request *request)
 	int err;
 
 	err = find_composition(request) ?:
-	      check_generation(info, request->composition) ?:
 	      read_chosen(request) ?:
 	      gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->add) ?:
 	      gf_picks_parse(info, GPUFABRIC_A_REMOVE, request->remove) ?:
-	      gf_picks_members_of(info, request->remove, request->composition) ?:
 	      gf_picks_judge(info, request->add, request->composition, gf_check_add) ?:
 	      gf_picks_judge(info, request->remove, request->composition, gf_check_remove) ?:
 	      gf_picks_check_stale(info, request->add);
@@ -357,7 +355,6 @@ static int judge_release(struct gf_request *request)
 
 	err = find_composition(request) ?:
 	      gf_picks_parse(info, GPUFABRIC_A_MEMBER, request->remove) ?:
-	      gf_picks_members_of(info, request->remove, request->composition) ?:
 	      gf_picks_judge(info, request->remove, request->composition, check);
 	if (err)
 		return err;

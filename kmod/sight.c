@@ -64,9 +64,8 @@ void gf_port_release(struct pci_dev *port)
 }
 
 /*
- * Whether the link below a port that the caller has by gf_port_lock() is up. A port that does not
- * report its link's state still reports its width. Returns 1 or 0, -EIO when the port does not
- * answer.
+ * Whether the link below a port that the caller has by gf_port_lock() is up: 1 or 0, -EIO when the
+ * port does not answer. A port that does not report its link's state still reports its width.
  */
 int gf_link_is_up(struct pci_dev *port)
 {
@@ -243,8 +242,7 @@ static bool may_be_read(struct gf_slot *slot, const struct gf_functions *card)
 
 /*
  * Look whether the GPUs of a card, by its functions, are still what they were; @serial: of the
- * first, 0 when that is not known. For workers: waits for the rescan lock, and reads a few
- * registers under it.
+ * first, 0 when that is not known. For workers: reads a few registers under the rescan lock.
  */
 void gf_sight_read(struct gf_slot *slot, const struct gf_functions *card,
 		   u64 serial, struct gf_sight *sight)

@@ -76,7 +76,7 @@ int gf_slot_trigger(struct gf_slot *slot, enum gf_trigger trigger)
 	if (next == GF_STATE_DRAINING)
 		gf.nr_draining++;
 	WRITE_ONCE(slot->state, next);
-	slot->generation++;
+	slot->generation = ++gf.generation;
 	if (trigger == GF_CHECKED) {
 		slot->incarnation++;
 		slot->loss = (struct gf_loss){};
@@ -144,7 +144,7 @@ void gf_slot_given_back(struct gf_slot *slot)
 	if (has_no_power(slot))
 		return;
 	gf_slot_holds(slot, GPUFABRIC_CONTENTS_FORMER, slot->composition);
-	slot->generation++;
+	slot->generation = ++gf.generation;
 }
 
 /* With the snapshot that the slot has now. Another card may come where nothing is seen. */
@@ -230,7 +230,8 @@ bool gf_slot_take(struct gf_slot *slot, struct gf_snapshot *snap)
 	gf_assert_locked();
 	/* What a GPU leaves of its card is still that card's. */
 	if (foreign && !slot->foreign)
-		foreign = !gf_snapshot_is_rest(snap, slot->snap);
+		foreign = snap->has_slots || !slot->snap ||
+			  gf_functions_bring(snap->card, slot->snap->card, false);
 	if (!slot->snap || slot->snap->pdev != snap->pdev)
 		slot->loss = (struct gf_loss){};
 	gf_snapshot_keep(snap, slot->snap);
@@ -288,7 +289,8 @@ static void reconcile_gpu(struct gf_slot *slot)
 	gf_slot_gpu_came(slot);
 }
 
-static void reconcile_gone(struct gf_slot *slot)
+/* The GPU that was there has left the bus. */
+static void reconcile_left(struct gf_slot *slot)
 {
 	const struct gf_snapshot *snap = slot->snap;
 	/* A port without functions goes to sleep soon. */
@@ -296,19 +298,24 @@ static void reconcile_gone(struct gf_slot *slot)
 	struct gf_marks marks;
 
 	gf_notify_marks(slot, &marks);
+	if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED || (present && !marks.surprise))
+		/* Somebody powered it off in an orderly way. */
+		gf_slot_trigger(slot, GF_GONE_OFF);
+	else
+		gf_slot_befalls(slot, GF_SURPRISE, snap->contained ?
+				GPUFABRIC_CAUSE_CONTAINMENT : GPUFABRIC_CAUSE_SURPRISE);
+	gf_history_state(slot);
+}
+
+static void reconcile_gone(struct gf_slot *slot)
+{
 	if (gf_state_has_gpu(slot->state)) {
-		if (slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED || (present && !marks.surprise))
-			/* Somebody powered it off in an orderly way. */
-			gf_slot_trigger(slot, GF_GONE_OFF);
-		else
-			gf_slot_befalls(slot, GF_SURPRISE, snap->contained ?
-					GPUFABRIC_CAUSE_CONTAINMENT : GPUFABRIC_CAUSE_SURPRISE);
-		gf_history_state(slot);
+		reconcile_left(slot);
 		if (!(slot->flags & GPUFABRIC_SLOT_FLAG_UNMANAGED))
 			return;
 	}
-	if (snap->status_valid)
-		gf_slot_trigger(slot, snap->present ? GF_PRESENT : GF_ABSENT);
+	if (slot->snap->status_valid)
+		gf_slot_trigger(slot, slot->snap->present ? GF_PRESENT : GF_ABSENT);
 }
 
 /* Make a snapshot the current one and bring the state in line with it. */
@@ -317,11 +324,18 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 	bool had_functions = slot->snap && slot->snap->nr_functions &&
 			     slot->snap->pdev == snap->pdev;
 	enum gf_state before = slot->state;
+	/* The one that was there went and another one came since the last look. */
+	bool replaced = gf_state_has_gpu(before) && snap->gpu >= 0 &&
+			gf_functions_bring(snap->card, slot->snap->card, true);
 	bool differs = gf_slot_take(slot, snap);
 
 	if (snap->nr_functions && !had_functions)
 		gf_notify_moving(slot->sw);
-	if (!snap->nr_functions) {
+	if (replaced) {
+		gf_slot_holds(slot, GPUFABRIC_CONTENTS_UNKNOWN, NULL);
+		reconcile_left(slot);
+		reconcile_gpu(slot);
+	} else if (!snap->nr_functions) {
 		reconcile_gone(slot);
 	} else if (snap->gpu < 0 && gf_state_has_gpu(before)) {
 		/* Somebody removed the GPU and left other functions of its card. */
@@ -670,6 +684,7 @@ static int enter_slot(struct gf_slot *slot, struct gf_snapshot *snap)
 	if (err < 0)
 		return err;
 	gf.nr_slots++;
+	slot->generation = ++gf.generation;
 	gf_device_init(slot);
 	gf_slot_publish(slot);
 	gf_event_slot(slot, GPUFABRIC_EVENT_KIND_SLOT_ADDED);
@@ -702,10 +717,9 @@ bool gf_slot_admit(struct gf_slot *slot)
 }
 
 /*
- * Take a slot, of which the caller has a reference, out of the inventory. @gone: its port is gone,
- * and the GPU with it; otherwise the module leaves. A slot with an operation under way stays until
- * that returns; the inventory worker tries again. Sleeps; called without locks. Returns whether it
- * is out.
+ * Take a slot, of which the caller has a reference, out of the inventory, and return whether it is
+ * out. @gone: its port is gone, and the GPU with it; otherwise the module leaves. A slot with an
+ * operation under way stays; the inventory worker tries again. Sleeps; called without locks.
  */
 bool gf_slot_retire(struct gf_slot *slot, bool gone)
 {

@@ -17,6 +17,7 @@
 struct gf_backend;
 struct gf_composition;
 struct gf_facts;
+struct gf_functions;
 struct gf_op;
 struct gf_snapshot;
 struct gf_step;
@@ -45,7 +46,7 @@ struct gf_marks {
 	ktime_t bind; /* a driver's probe began */
 	ktime_t bound; /* a driver's probe ended */
 	ktime_t gone; /* its last function was removed */
-	bool surprise; /* functions were cut off rather than removed */
+	bool surprise; /* the last function that went was cut off rather than removed */
 };
 
 /* Why an operation failed, or what befell a slot. What does not apply is zero. */
@@ -130,7 +131,7 @@ struct gf_slot {
 	u32 caps; /* GPUFABRIC_SLOT_CAP_*, once the port was asked */
 	enum gf_state state; /* may be read without the lock for display */
 	struct gf_failure failure; /* why @state is fault, stuck or lost */
-	u32 generation; /* counts changes of @state */
+	u32 generation; /* another one after each change of @state, and of nothing before */
 	u32 incarnation; /* counts the GPUs that passed the checks here */
 	u64 since; /* time of the last change, milliseconds since the epoch */
 	u32 flags; /* GPUFABRIC_SLOT_FLAG_* */
@@ -261,7 +262,7 @@ void gf_device_exit(struct gf_slot *slot);
 void gf_device_unlink(struct gf_slot *slot);
 void gf_device_publish(struct work_struct *work);
 
-struct gf_unbound *gf_unbind(struct gf_slot *slot);
+struct gf_unbound *gf_unbind(struct gf_slot *slot, const struct gf_functions *known);
 void gf_unbind_end(struct gf_slot *slot, struct gf_unbound *unbound);
 void gf_unbind_unchoose(struct gf_slot *slot, const char *driver);
 bool gf_unbind_holds(struct pci_dev *pdev);

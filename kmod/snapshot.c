@@ -95,18 +95,6 @@ bool gf_snapshot_bound(const struct gf_snapshot *snap, const char *driver)
 	return snap->gpu >= 0;
 }
 
-/* Whether what is in a slot was there before, in the same order; @before may be NULL. */
-bool gf_snapshot_is_rest(const struct gf_snapshot *snap, const struct gf_snapshot *before)
-{
-	unsigned int now = 0, then;
-
-	if (!before || !before->nr_functions || snap->has_slots)
-		return false;
-	for (then = 0; now < snap->card->count && then < before->card->count; then++)
-		now += snap->card->pdev[now] == before->card->pdev[then];
-	return now == snap->card->count;
-}
-
 /* Believe that what could not be read is as it was before; @before may be NULL. */
 void gf_snapshot_keep(struct gf_snapshot *snap, const struct gf_snapshot *before)
 {
@@ -135,9 +123,8 @@ void gf_snapshot_keep(struct gf_snapshot *snap, const struct gf_snapshot *before
 }
 
 /*
- * Never waits for the device's lock, which a probe holds as long as it likes. So does, for a
- * moment, whoever reads some of the device's files, and then no event follows. Returns whether
- * the driver is known.
+ * Returns whether the driver is known. Never waits for the device's lock, which a probe holds as
+ * long as it likes, and whoever reads some of its files for a moment, which no event follows.
  */
 static bool read_driver(struct gf_function *function, struct pci_dev *pdev)
 {

@@ -94,7 +94,6 @@ void gf_link_read(struct pci_dev *upper, struct pci_dev *lower, struct gf_link *
 bool gf_link_degraded(const struct gf_link *link);
 void gf_snapshot_judge(const struct gf_snapshot *snap, struct gf_failure *failure);
 bool gf_snapshot_bound(const struct gf_snapshot *snap, const char *driver);
-bool gf_snapshot_is_rest(const struct gf_snapshot *snap, const struct gf_snapshot *before);
 void gf_snapshot_keep(struct gf_snapshot *snap, const struct gf_snapshot *before);
 
 struct gf_functions *gf_functions_on(struct pci_bus *bus);
@@ -102,6 +101,8 @@ struct gf_functions *gf_functions_in(struct gf_slot *slot, bool vfs);
 struct gf_functions *gf_functions_get(struct gf_functions *functions);
 void gf_functions_put(struct gf_functions *functions);
 struct pci_dev *gf_functions_gpu(const struct gf_functions *functions, unsigned int index);
+bool gf_functions_bring(const struct gf_functions *functions, const struct gf_functions *known,
+			bool gpus);
 void gf_walk_switch(struct pci_bus *bus, struct gf_card_switch *sw);
 bool gf_is_gpu_class(u32 class);
 bool gf_is_on_card(const struct gf_slot *slot, const struct pci_dev *pdev);

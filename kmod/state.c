@@ -4,8 +4,7 @@
  *
  * A slot is in exactly one state; what happens to it is a trigger. The table below answers for
  * every pair, so no code looks at the state and thinks for itself. Pure: the callers hold the
- * fabric's lock and do what the change demands. The file also builds in user space, where its
- * test walks every pair.
+ * fabric's lock and do what the change demands. Also builds in user space, for its test.
  */
 #include <linux/errno.h>
 

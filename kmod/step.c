@@ -169,12 +169,15 @@ static bool back_in_line(struct gf_step *step)
 	return true;
 }
 
-static void take_snapshot(struct gf_slot *slot, struct gf_snapshot *snap)
+/* What is in the slot now is what the step is about. */
+static void take_snapshot(struct gf_step *step, struct gf_snapshot *snap)
 {
 	if (IS_ERR(snap))
 		return;
 	guard(mutex)(&gf.lock);
-	gf_slot_take(slot, snap);
+	gf_slot_take(step->slot, snap);
+	gf_functions_put(step->card);
+	step->card = gf_functions_get(snap->card);
 }
 
 /* Wait for a change of the slot, or for the time after which to look again without one. */
@@ -200,7 +203,7 @@ static void wait_for_driver(struct gf_step *step, struct gf_failure *failure)
 		bool there = IS_ERR(snap) ? unread : snap->gpu >= 0;
 		long left = end - jiffies;
 
-		take_snapshot(slot, snap);
+		take_snapshot(step, snap);
 		if (bound)
 			return;
 		if (!there) {
@@ -227,35 +230,6 @@ static bool announce_checked(struct gf_step *step)
 	return !step->expired;
 }
 
-/* Drivers let go first, without the rescan lock, so that one that does not stops no other slot. */
-static int power_off(struct gf_slot *slot)
-{
-	struct gf_unbound *unbound = gf_unbind(slot);
-	int err;
-
-	if (IS_ERR(unbound))
-		return PTR_ERR(unbound);
-	err = slot->backend->set(slot, false);
-	gf_unbind_end(slot, unbound);
-	return err;
-}
-
-/*
- * A card that failed is powered off, unless it took itself away. When we have not powered it on,
- * functions that are there all the same are somebody else's.
- */
-static void power_off_failed(struct gf_slot *slot, bool powered)
-{
-	struct gf_snapshot *snap = gf_snapshot_take(slot);
-
-	if (!IS_ERR(snap) && (snap->nr_functions ? powered : snap->power)) {
-		gf_snapshot_free(snap);
-		power_off(slot);
-		snap = gf_snapshot_take(slot);
-	}
-	take_snapshot(slot, snap);
-}
-
 /* What cannot be looked at for want of memory may be there. */
 static bool has_functions(struct gf_slot *slot)
 {
@@ -267,6 +241,42 @@ static bool has_functions(struct gf_slot *slot)
 	has = snap->nr_functions;
 	gf_snapshot_free(snap);
 	return has;
+}
+
+/* Drivers let go first, without the rescan lock, so that one that does not stops no other slot. */
+static int power_off(struct gf_step *step)
+{
+	struct gf_slot *slot = step->slot;
+	struct gf_unbound *unbound = gf_unbind(slot, step->card);
+	int err;
+
+	if (IS_ERR(unbound))
+		return PTR_ERR(unbound);
+	err = slot->backend->set(slot, false);
+	/*
+	 * pciehp believes that a slot is off that it has switched off and that has no power
+	 * controller, whoever has scanned its bus since.
+	 */
+	if (err == -ENODEV && has_functions(slot) && !slot->backend->set(slot, true))
+		err = slot->backend->set(slot, false);
+	gf_unbind_end(slot, unbound);
+	return err;
+}
+
+/*
+ * A card that failed is powered off, unless it took itself away. When we have not powered it on,
+ * functions that are there all the same are somebody else's.
+ */
+static void power_off_failed(struct gf_step *step, bool powered)
+{
+	struct gf_snapshot *snap = gf_snapshot_take(step->slot);
+
+	if (!IS_ERR(snap) && (snap->nr_functions ? powered : snap->power)) {
+		take_snapshot(step, snap);
+		power_off(step);
+		snap = gf_snapshot_take(step->slot);
+	}
+	take_snapshot(step, snap);
 }
 
 /*
@@ -358,6 +368,7 @@ static void run_attach(struct gf_step *step, struct gf_failure *failure)
 		gf_notify_reset(slot);
 		err = power_on(slot, &found);
 	}
+	step->found = found;
 	enabled = ktime_get();
 	/* The marks of what was there before are of another time. */
 	if (!before)
@@ -365,7 +376,7 @@ static void run_attach(struct gf_step *step, struct gf_failure *failure)
 
 	snap = gf_snapshot_take(slot);
 	judge_attach(step, err, snap, failure);
-	take_snapshot(slot, snap);
+	take_snapshot(step, snap);
 	step->result.phase_us[GPUFABRIC_PHASE_RESOURCES] = us_between(enabled, ktime_get());
 
 	if (!failure->error && announce_checked(step) && step->op->driver_timeout_ms) {
@@ -374,7 +385,7 @@ static void run_attach(struct gf_step *step, struct gf_failure *failure)
 			note_attach_phases(step, enabled);
 	}
 	if (failure->error && !found)
-		power_off_failed(slot, !err);
+		power_off_failed(step, !err);
 }
 
 static void run_detach(struct gf_step *step, struct gf_failure *failure)
@@ -386,7 +397,7 @@ static void run_detach(struct gf_step *step, struct gf_failure *failure)
 	int err;
 
 	gf_notify_reset(slot);
-	err = power_off(slot);
+	err = power_off(step);
 	gf_notify_marks(slot, &marks);
 	if (marks.gone) {
 		us[GPUFABRIC_PHASE_REMOVE] = us_between(step->start, marks.gone);
@@ -394,13 +405,16 @@ static void run_detach(struct gf_step *step, struct gf_failure *failure)
 	}
 	snap = gf_snapshot_take(slot);
 	/* It was none when the request was accepted, which may be a while ago. */
+	step->refused = err == -ESTALE;
 	if (err == -EMEDIUMTYPE)
 		fail(failure, err, GPUFABRIC_CAUSE_CHASSIS);
+	else if (step->refused)
+		fail(failure, err, GPUFABRIC_CAUSE_CHANGED);
 	else if (err == -ENOMEM)
 		fail(failure, err, GPUFABRIC_CAUSE_MEMORY);
 	else if (!IS_ERR(snap) && snap->nr_functions)
 		fail(failure, err ?: -EIO, GPUFABRIC_CAUSE_POWER);
-	take_snapshot(slot, snap);
+	take_snapshot(step, snap);
 }
 
 static void record(struct gf_step *step)
@@ -429,11 +443,14 @@ static void settle(struct gf_step *step, const struct gf_failure *failure)
 			     failure->cause == GPUFABRIC_CAUSE_SWITCH_GONE ? GF_SURPRISE : GF_FAIL,
 			     failure);
 	} else if (step->need == GF_NEED_ATTACH && !step->refused) {
-		step->attached = slot->incarnation;
+		step->attached = step->found ? 0 : slot->incarnation;
 		slot->attaches++;
 		slot->strikes = 0;
 		gf_slot_trigger(slot, GF_BOUND);
 	} else {
+		/* Another card has come in place of what was to go. */
+		if (failure->cause == GPUFABRIC_CAUSE_CHANGED)
+			gf_slot_holds(slot, GPUFABRIC_CONTENTS_UNKNOWN, NULL);
 		slot->detaches += !step->refused;
 		gf_slot_trigger(slot, left_as(slot, GF_GONE_OFF, GF_GONE_EMPTY));
 	}

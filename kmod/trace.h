@@ -53,15 +53,9 @@ TRACE_EVENT(gpufabric_step,
 		__entry->error = step->result.failure.error;
 		memcpy(__entry->us, step->result.phase_us, sizeof(__entry->us));
 	),
-	TP_printk("slot=%s operation=%llu kind=%d error=%d link_us=%u enumerate_us=%u driver_us=%u resources_us=%u remove_us=%u power_off_us=%u total_us=%u",
+	TP_printk("slot=%s operation=%llu kind=%d error=%d us=%s",
 		  __entry->name, __entry->op, __entry->kind, __entry->error,
-		  __entry->us[GPUFABRIC_PHASE_LINK],
-		  __entry->us[GPUFABRIC_PHASE_ENUMERATE],
-		  __entry->us[GPUFABRIC_PHASE_DRIVER],
-		  __entry->us[GPUFABRIC_PHASE_RESOURCES],
-		  __entry->us[GPUFABRIC_PHASE_REMOVE],
-		  __entry->us[GPUFABRIC_PHASE_POWER_OFF],
-		  __entry->us[GPUFABRIC_PHASE_TOTAL])
+		  __print_array(__entry->us, GF_PHASES, sizeof(u32)))
 );
 
 #endif /* GPUFABRIC_TRACE_H */

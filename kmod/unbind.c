@@ -69,9 +69,10 @@ static void end_vfs(struct pci_dev *pdev)
  * before that. Bridges of the card keep their driver, but for ports that are slots to pciehp: it
  * would wait for them with pci_rescan_remove_lock held, and they for that. Sleeps for as long as
  * a driver does not let go. Returns for gf_unbind_end(), or an error pointer when nothing was
- * done: -EMEDIUMTYPE for a chassis, in whose slots others may be at work.
+ * done: -EMEDIUMTYPE for a chassis, in whose slots others may be at work, -ESTALE for a card with
+ * functions that are not @known: nobody has asked for these to go.
  */
-struct gf_unbound *gf_unbind(struct gf_slot *slot)
+struct gf_unbound *gf_unbind(struct gf_slot *slot, const struct gf_functions *known)
 {
 	struct gf_functions *card;
 	struct gf_unbound *unbound;
@@ -83,7 +84,8 @@ struct gf_unbound *gf_unbind(struct gf_slot *slot)
 	card = gf_functions_in(slot, true);
 	gf_rescan_unlock();
 	unbound = card ? kzalloc(struct_size(unbound, held, card->count), GFP_KERNEL) : NULL;
-	err = !unbound ? -ENOMEM : card->chassis ? -EMEDIUMTYPE : 0;
+	err = !unbound ? -ENOMEM : card->chassis ? -EMEDIUMTYPE :
+	      gf_functions_bring(card, known, false) ? -ESTALE : 0;
 	if (err) {
 		kfree(unbound);
 		gf_functions_put(card);

@@ -146,8 +146,7 @@ struct gf_functions *gf_functions_in(struct gf_slot *slot, bool vfs)
 
 struct gf_functions *gf_functions_get(struct gf_functions *functions)
 {
-	if (functions)
-		refcount_inc(&functions->refs);
+	refcount_inc(&functions->refs);
 	return functions;
 }
 
@@ -160,6 +159,28 @@ void gf_functions_put(struct gf_functions *functions)
 	for (i = 0; i < functions->count; i++)
 		pci_dev_put(functions->pdev[i]);
 	kfree(functions);
+}
+
+/*
+ * Whether there are functions, or @gpus, that are not among those @known, which may be NULL, but
+ * for virtual ones. Who has references to functions of before does not take new ones for them.
+ */
+bool gf_functions_bring(const struct gf_functions *functions, const struct gf_functions *known,
+			bool gpus)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < functions->count; i++) {
+		const struct pci_dev *pdev = functions->pdev[i];
+
+		if (pdev->is_virtfn || (gpus && !gf_is_gpu_class(pdev->class)))
+			continue;
+		for (j = 0; known && j < known->count && known->pdev[j] != pdev; j++)
+			;
+		if (!known || j == known->count)
+			return true;
+	}
+	return false;
 }
 
 /* A GPU of a card, counted from 0; NULL after the last one, and in a chassis. */

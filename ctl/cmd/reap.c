@@ -119,7 +119,7 @@ static char *find_due(struct session *session, const struct jobs_alive *jobs,
 	return NULL;
 }
 
-/* One that cannot be released does not keep the others. */
+/* One that cannot be released, or was changed since it was found due, does not keep the others. */
 static int reap_one(struct session *session, const struct op_terms *terms, const char *name,
 		    struct reaped *reaped)
 {
@@ -127,7 +127,7 @@ static int reap_one(struct session *session, const struct op_terms *terms, const
 	int ret;
 
 	reaped->tried++;
-	ret = release_composition(session, terms, name, false);
+	ret = release_composition(session, terms, name, RELEASE_SAME);
 	if (ret) {
 		reaped->failed++;
 		reaped->worst = ret;

@@ -24,7 +24,8 @@ static int release_run(struct ctl_ctx *ctx, int argc, char **argv)
 		ret = session_open(ctx, &session, SESSION_CHANGE);
 	if (ret)
 		return ret;
-	ret = release_composition(&session, &terms, argv[0], ctl_flag(ctx, "keep"));
+	ret = release_composition(&session, &terms, argv[0],
+				  ctl_flag(ctx, "keep") ? RELEASE_KEEP : 0);
 	session_close(&session);
 	return ret;
 }

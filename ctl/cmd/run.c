@@ -143,7 +143,7 @@ static int release_quietly(struct session *session, const struct op_terms *terms
 
 	if (ctx->json)
 		ctx->out = out_new(NULL);
-	ret = release_composition(session, terms, name, false);
+	ret = release_composition(session, terms, name, 0);
 	if (ctx->json) {
 		out_free(ctx->out);
 		ctx->out = own;

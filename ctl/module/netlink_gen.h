@@ -312,8 +312,10 @@ static inline void gf_operation_free(struct gf_operation *from)
 /**
  * struct gf_slot - attributes of the set slot
  * @address: PCI address of the downstream port.
- * @generation: Counts what was done to the slot, what befell it, and compositions
- *	that left something in its GPU; detach names the one that drain returned.
+ * @generation: Another one after each thing that was done to the slot, that befell
+ *	it, or that a composition left in its GPU; detach names the one that drain
+ *	returned. While the module is loaded no slot and no composition gets one that was
+ *	given before.
  * @since: When the condition last changed, milliseconds since the epoch.
  * @failure: What is known of the cause.
  * @identity_time: When it was read, milliseconds since the epoch.
@@ -446,6 +448,7 @@ static inline void gf_switch_free(struct gf_switch *from)
 
 /**
  * struct gf_member - attributes of the set member
+ * @slot_name: With slot-id, the slot has to have both.
  * @generation: As drain returned it, or as it is in a slot that is lost or in
  *	fault; of a slot to attach as it was when it was chosen.
  * @order: Slots of one switch that have it are powered one after the other, the
@@ -482,7 +485,8 @@ static inline void gf_member_free(struct gf_member *from)
 /**
  * struct gf_composition - attributes of the set composition
  * @annotation: As it was given, absent when it is empty; only with CAP_SYS_ADMIN.
- * @generation: Counts changes of the members and of the annotation.
+ * @generation: Another one after each change of the members or of the annotation,
+ *	as of a slot.
  * @owner: User id that the composition is held for; only with CAP_SYS_ADMIN.
  * @member_count: Number of its members, which are objects of their own.
  * @created: Milliseconds since the epoch.

@@ -107,7 +107,7 @@ static int op_submit(struct session *session, struct op *op, const struct placem
 		ret = submit_op(session, op, placement);
 		op->error = ret ? gfc_last_errno(session->client) : 0;
 	}
-	if (op->error == ESTALE && !op->n_add && !op->keep)
+	if (op->error == ESTALE && !op->n_add && !op->keep && !op->same)
 		ret = removal_stale(session, &op->removal, ret);
 	bringing_end(&kept);
 	if (op->quota)

@@ -42,7 +42,8 @@ enum op_kind {
  *	is told of an arrival, and no slot is given back to a fabric
  * @absent: -n: cards of some slots in @add would be brought first, so the module is not asked
  * @note: what the composition is annotated with; NULL: with nothing, or what it has stays
- * @generation: resize: of the composition when @note was read
+ * @same: release: only while the composition has @generation
+ * @generation: of the composition: resize: when @note was read
  * @lease_ms: the lease in @note, from the request on; 0: as it stands in @note
  * @bytes: of an annotation as it was saved, in place of @note; NULL for none
  * @n_bytes: length of @bytes
@@ -72,7 +73,7 @@ struct op {
 	size_t n_add;
 	struct gf_slot *const *remove;
 	size_t n_remove;
-	bool left, keep, bind, probe, absent;
+	bool left, keep, same, bind, probe, absent;
 	struct annotation *note;
 	uint32_t generation;
 	uint64_t lease_ms;

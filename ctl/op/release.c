@@ -31,10 +31,14 @@ static struct gf_slot **members_of(const struct session *session,
 }
 
 int release_composition(struct session *session, const struct op_terms *terms, const char *name,
-			bool keep)
+			unsigned int flags)
 {
 	struct gf_composition *composition;
-	struct op op = { .kind = OP_RELEASE, .terms = terms, .name = name, .keep = keep };
+	struct op op = { .kind = OP_RELEASE,
+			 .terms = terms,
+			 .name = name,
+			 .keep = flags & RELEASE_KEEP,
+			 .same = flags & RELEASE_SAME };
 	struct gf_slot **slots;
 	char *failed;
 	size_t n;
@@ -45,6 +49,7 @@ int release_composition(struct session *session, const struct op_terms *terms, c
 		return ret;
 	slots = members_of(session, composition, &n);
 	failed = mem_printf("%s was released, but", name);
+	op.generation = composition->generation;
 	op.remove = slots;
 	op.n_remove = n;
 	op.failed = failed;

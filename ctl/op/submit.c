@@ -145,6 +145,8 @@ static struct nl_msg *submit_message_of(const struct session *session, const str
 	if (flags)
 		nla_put_u32(msg, request->flags, flags);
 	put_annotation(session, msg, op);
+	if (op->same)
+		nla_put_u32(msg, GPUFABRIC_A_GENERATION, op->generation);
 	if (op->owner)
 		nla_put_u32(msg, GPUFABRIC_A_OWNER, *op->owner);
 	if (terms->timeout_ms)

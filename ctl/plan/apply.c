@@ -85,7 +85,7 @@ static int step_run(struct session *session, const struct op_terms *terms, const
 		resize_it.n_remove = step->n_remove;
 		return resize(session, terms, &resize_it);
 	default:
-		return release_composition(session, terms, move->workload, false);
+		return release_composition(session, terms, move->workload, 0);
 	}
 }
 

@@ -370,7 +370,7 @@ TEST_F(compose, an_annotation_is_kept_as_it_is)
 	gf_read_composition(gf_attr(&gf.reply.header, GPUFABRIC_A_COMPOSITION), &composition);
 	EXPECT_STREQ("three", composition.name);
 	EXPECT_EQ(0, composition.annotation_len);
-	EXPECT_EQ(generation + 1, composition.generation);
+	EXPECT_LT(generation, composition.generation);
 }
 
 TEST_F(compose, resize_can_annotate)
@@ -380,6 +380,32 @@ TEST_F(compose, resize_can_annotate)
 						   .annotation = "more", SLOTS({ .name = "sim0-3" })), &end));
 	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
 	EXPECT_STREQ("more", composition.annotation);
+}
+
+TEST_F(compose, release_of_what_was_changed_meanwhile)
+{
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	uint32_t generation = composition.generation;
+
+	ASSERT_EQ(0, ask(&gf, ASK(.command = GPUFABRIC_CMD_ANNOTATE, .name = "three", .annotation = "longer")));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three", .generation = generation,
+				    .has_generation = true, .flags = GPUFABRIC_RELEASE_FLAG_KEEP)), ESTALE,
+		       "the generation of the composition has changed, read the composition again");
+	EXPECT_EQ(GPUFABRIC_A_GENERATION, gf.bad_attr);
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	generation = composition.generation;
+	ASSERT_EQ(0, ask_and_wait(&gf, &watch, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three",
+						   .generation = generation, .has_generation = true,
+						   .flags = GPUFABRIC_RELEASE_FLAG_KEEP), &end));
+
+	/* Another one of that name and with those GPUs is another one. */
+	ASSERT_EQ(0, compose_three(0));
+	ASSERT_EQ(0, get_composition(&gf, "three", &composition));
+	EXPECT_LT(generation, composition.generation);
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_RELEASE, .name = "three", .generation = generation,
+				    .has_generation = true, .flags = GPUFABRIC_RELEASE_FLAG_KEEP)), ESTALE,
+		       "the generation of the composition has changed, read the composition again");
 }
 
 TEST_F(compose, resize_of_what_was_changed_meanwhile)

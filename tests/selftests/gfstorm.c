@@ -159,8 +159,8 @@ static void wait_for_events(unsigned int count)
  * no class that a GPU has, until it is taken off the bus.
  */
 static const int busy[] = { EBUSY, ENODEV, EIO, EMEDIUMTYPE, 0 };
-/* A GPU that goes away while it is powered on or awaited. */
-static const int lost[] = { ENODEV, EIO, EBUSY, ETIMEDOUT, EMEDIUMTYPE, 0 };
+/* A GPU that goes away while it is powered on or awaited, or comes in place of one that was to go. */
+static const int lost[] = { ENODEV, EIO, EBUSY, ETIMEDOUT, EMEDIUMTYPE, ESTALE, 0 };
 
 /* Put a card in where there is none; elsewhere pull it now and then. */
 static void surprise(void)

@@ -61,6 +61,10 @@ TEST_F(request, slot_that_does_not_exist)
 	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, SLOTS({ .id = 999 }))), ENOENT,
 		       "there is no such slot");
 	EXPECT_REFUSED(ask_slot(&gf, GPUFABRIC_CMD_ATTACH, "", -1), ENOENT, "there is no such slot");
+	/* Nor is there one that has the id of one and the name of another. */
+	ASSERT_EQ(0, get_slot(&gf, "sim0-0", &slot));
+	EXPECT_REFUSED(ask(&gf, ASK(.command = GPUFABRIC_CMD_ATTACH, SLOTS({ .id = slot.id, .name = "sim0-1" }))),
+		       ENOENT, "there is no such slot");
 }
 
 TEST_F(request, judged_by_what_has_changed_since)

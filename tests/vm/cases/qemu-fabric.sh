@@ -58,6 +58,11 @@ is "$(gpuctl -j list | jq -r '[.slots[] | select(.composition == "pair") | .slot
 check_rc 4 "a claimed GPU is not detached" gpuctl detach 10
 check "release" gpuctl release pair
 is "$(state 10) $(state 11)" "off off" "and both are off"
+echo 1 >/sys/bus/pci/rescan
+check "somebody scans the bus, and what stayed in its slot is there" wait_for 30 in_state 10 ready
+check "so is the other" wait_for 30 in_state 11 ready
+check "both are detached" gpuctl detach 10 11
+is "$(state 10) $(state 11)" "off off" "and off, though their slot driver took them for off"
 
 # --- assigned from outside ----------------------------------------------------------------------
 check "somebody adds a GPU to slot 12" plug g2 dn2

@@ -185,11 +185,21 @@ wait_for 20 sh -c '[ "$(gpuctl -n reap | grep -c "its lease is over")" = 2 ]'
 mkdir -p /etc/gpuctl/hooks.d/pre-detach.d
 cat >/etc/gpuctl/hooks.d/pre-detach.d/10-longer <<-'END'
 	#!/bin/sh
-	[ "$GPUFABRIC_COMPOSITION" != a ] || gpuctl annotate b --for 8h
+	case $GPUFABRIC_COMPOSITION in
+	a) gpuctl annotate b --for 8h ;;
+	c) gpuctl annotate c --for 8h ;;
+	esac
 END
 chmod 755 /etc/gpuctl/hooks.d/pre-detach.d/10-longer
 is "$(gpuctl -j reap | jq -c .reaped)" '["a"]' "one whose lease was made longer meanwhile"
 is "$(compositions)" b "stays"
+check "one for a second" gpuctl compose c --gpus 1 --for 1s
+wait_for 20 sh -c 'gpuctl -n reap | grep -q "its lease is over"'
+check_rc 1 "one that gets a longer lease while it is reaped is not" gpuctl reap
+like "$(cat "$check_log")" "c: .*composition has changed" "that is said"
+is "$(compositions)" "b c" "it stays"
+is "$(states_of "$(slots_of c)")" ready "and its GPU is no longer drained"
+check "it is released by hand" gpuctl release c
 rm -r /etc/gpuctl/hooks.d
 check "until it is released" gpuctl release b
 
