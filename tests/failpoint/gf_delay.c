@@ -23,6 +23,7 @@ static char caller[KSYM_NAME_LEN];
 static unsigned int ms = 1000;
 static atomic_t armed = ATOMIC_INIT(0);
 static unsigned int held;
+static unsigned int over;
 static bool go_on;
 
 /*
@@ -59,6 +60,8 @@ static int on_function(struct kprobe *kprobe, struct pt_regs *regs)
 		cpu_relax();
 		touch_softlockup_watchdog();
 	}
+	if (!READ_ONCE(go_on))
+		WRITE_ONCE(over, over + 1);
 	return 0;
 }
 
@@ -100,6 +103,8 @@ module_param(go_on, bool, 0600);
 MODULE_PARM_DESC(go_on, "no longer");
 module_param(held, uint, 0400);
 MODULE_PARM_DESC(held, "how many were");
+module_param(over, uint, 0400);
+MODULE_PARM_DESC(over, "how many of them for all of that time");
 
 static int __init gf_delay_init(void)
 {

@@ -24,15 +24,21 @@ contents_of() { gpuctl -j show "$1" | jq -r .slot.contents; }
 # hold_up FUNCTION [CALLER]: the next task that comes there stays, until go_on.
 hold_up()
 {
-	insmod "$TESTS/gf_delay.ko" function="$1" caller="${2-}" ms=60000 armed=1
+	insmod "$TESTS/gf_delay.ko" function="$1" caller="${2-}" ms=10000 armed=1
 }
 
 is_held() { [ "$(cat "$point/held")" = 1 ]; }
 
+# Fails when the time of who was held up was over before. It has a processor, for which others
+# may have waited: the kernel chooses one for a driver's probe.
 go_on()
 {
+	local over
+
 	echo 1 >"$point/go_on"
+	over=$(cat "$point/over")
 	rmmod gf_delay
+	[ "$over" = 0 ]
 }
 
 # replace ADDRESS: its function goes, and one comes that has the address.
@@ -50,14 +56,14 @@ between_two_looks()
 
 	gpu=$(address_of "$slot")
 	check "$mode: a GPU is composed" g compose mine "$slot"
-	exec {drain}> >(exec "$TESTS/gfclient" -t 60000 drain "$slot" >/tmp/drained)
+	exec {drain}> >(exec "$TESTS/gfclient" -t 600000 drain "$slot" >/tmp/drained)
 	check "$mode: and drained" g wait "$slot" draining
 	drained=$(generation_of "$slot")
 	follow
 	check "$mode: looks can be held up" hold_up gf_snapshot_take refresh_run
 	check "$mode: another one comes in its place" replace "$gpu"
 	check "$mode: before somebody has looked" wait_for 20 is_held
-	go_on
+	go_on || note "somebody may have looked"
 	check "$mode: the one of before has gone" seen " slot-changed $slot draining off"
 	check "$mode: the other one is ready" seen " slot-changed $slot attached ready"
 	unfollow
@@ -70,20 +76,43 @@ between_two_looks()
 	is "$(g state "$slot") $(powered 0)" "off 0" "$mode: and off"
 }
 
+# meanwhile REQUEST... -- COMMAND...: a request, and something else while it is held up where
+# hold_up says, as many times as it takes. The slots of the request are as before each time by way
+# of $again. /tmp/status is how the request ended, /tmp/error what it said.
+meanwhile()
+{
+	local request=() held
+
+	while [ "$1" != -- ]; do
+		request+=("$1")
+		shift
+	done
+	shift
+	for _ in 1 2 3 4 5; do
+		hold_up "${held_up[@]}" || return 1
+		{ g "${request[@]}" 2>/tmp/error; echo $? >/tmp/status; } &
+		held=$!
+		wait_for 20 is_held && "$@" || return 1
+		if go_on; then
+			wait "$held"
+			return 0
+		fi
+		wait "$held"
+		"${again[@]}" || return 1
+	done
+	return 1
+}
+
 before_a_removal()
 {
-	local slot gpu detach
+	local slot gpu held_up=(gf_unbind) again
 	slot=$(name 1)
+	again=(g attach "$slot")
 
 	gpu=$(address_of "$slot")
 	is "$(contents_of "$slot")" power-cycled "$mode: a GPU that was powered on holds nothing"
-	check "$mode: removals can be held up" hold_up gf_unbind
-	g detach "$slot" 2>/tmp/error &
-	detach=$!
-	check "$mode: it is detached" wait_for 20 is_held
-	check "$mode: another one comes in its place" replace "$gpu"
-	go_on
-	check_fails "$mode: which does not go" wait "$detach"
+	check "$mode: it is detached, and another one comes in its place" meanwhile detach "$slot" -- replace "$gpu"
+	is "$(cat /tmp/status)" 1 "$mode: which does not go"
 	like "$(cat /tmp/error)" "^ESTALE.*changed" "$mode: that is said"
 	check "$mode: it is ready" g wait "$slot" ready
 	is "$(powered 1) $(address_of "$slot") $(contents_of "$slot")" "1 $gpu unknown" "$mode: and stays, and what it holds is not known"
@@ -91,21 +120,25 @@ before_a_removal()
 	is "$(g state "$slot") $(powered 1)" "off 0" "$mode: and off"
 }
 
+# power_on SLOT: as everybody can.
+power_on() { echo 1 >"/sys/bus/pci/slots/$1/power"; }
+
+two_are_off()
+{
+	g clear "$(name 3)" && g detach "$(name 2)" && knob 3 fail bar
+}
+
 before_an_attach()
 {
-	local slot attach
+	local slot held_up=(gf_snapshot_take gf_step_run) again=(two_are_off)
 	slot=$(name 2)
 
 	knob 3 fail bar
-	check "$mode: attaches can be held up" hold_up gf_snapshot_take gf_step_run
-	g -o attach "$slot" "$(name 3)" 2>/tmp/error &
-	attach=$!
-	check "$mode: two are attached" wait_for 20 is_held
-	echo 1 >"/sys/bus/pci/slots/$slot/power"
-	go_on
-	check_fails "$mode: the second one fails" wait "$attach"
+	check "$mode: two are attached, and somebody else powers on the first one" \
+		meanwhile -o attach "$slot" "$(name 3)" -- power_on "$slot"
+	is "$(cat /tmp/status)" 1 "$mode: the second one fails"
 	like "$(cat /tmp/error)" "$(name 3): resources" "$mode: that is said"
-	is "$(g state "$slot") $(powered 2)" "ready 1" "$mode: the first one, which somebody else has powered on, stays"
+	is "$(g state "$slot") $(powered 2)" "ready 1" "$mode: the first one stays"
 	check "$mode: what failed is cleared" g clear "$(name 3)"
 }
 
@@ -139,8 +172,7 @@ for mode in $(brief own "own pciehp"); do
 	check "$mode: two GPUs are attached" g attach "$(name 0)" "$(name 1)"
 	between_two_looks
 	before_a_removal
-	# A slot driver that waits for its turn on a processor does not get the one that is held up.
-	[ "$mode" = pciehp ] || before_an_attach
+	before_an_attach
 	while_a_resize_waits
 	check "$mode: the modules unload" unload || bail_out "the modules stay"
 done
