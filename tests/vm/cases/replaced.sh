@@ -125,7 +125,7 @@ power_on() { echo 1 >"/sys/bus/pci/slots/$1/power"; }
 
 two_are_off()
 {
-	g clear "$(name 3)" && g detach "$(name 2)" && knob 3 fail bar
+	g clear "$(name 3)" && g detach "$(name 2)" && knob 3 driver probe-fail
 }
 
 before_an_attach()
@@ -133,11 +133,11 @@ before_an_attach()
 	local slot held_up=(gf_snapshot_take gf_step_run) again=(two_are_off)
 	slot=$(name 2)
 
-	knob 3 fail bar
+	knob 3 driver probe-fail
 	check "$mode: two are attached, and somebody else powers on the first one" \
-		meanwhile -o attach "$slot" "$(name 3)" -- power_on "$slot"
+		meanwhile -o -d 1000 attach "$slot" "$(name 3)" -- power_on "$slot"
 	is "$(cat /tmp/status)" 1 "$mode: the second one fails"
-	like "$(cat /tmp/error)" "$(name 3): resources" "$mode: that is said"
+	like "$(cat /tmp/error)" "$(name 3): driver" "$mode: that is said"
 	is "$(g state "$slot") $(powered 2)" "ready 1" "$mode: the first one stays"
 	check "$mode: what failed is cleared" g clear "$(name 3)"
 }
