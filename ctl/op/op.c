@@ -18,6 +18,7 @@
 #include "op/clean.h"
 #include "op/op.h"
 #include "op/submit.h"
+#include "session/render.h"
 
 /* Others may be at it at the same time: choose anew so often. */
 #define TRIES 20
@@ -279,15 +280,34 @@ int op_finish(struct session *session, struct op *op)
 	return wait_outcome(session, &op->wait, op->failed);
 }
 
+/* What is told of a GPU that has gone, by hooks and to a fabric that it goes back to, is not skipped. */
+static bool op_outlasts(const struct op *op)
+{
+	return op->removal.n && !op->wait.over && gfc_signalled();
+}
+
 int op_end(struct session *session, struct op *op)
 {
+	struct ctl_ctx *ctx = session->ctx;
+	bool stopped;
 	int ret;
 
 	ret = op_await(session, op, 1);
+	stopped = ret && op_outlasts(op);
+	if (stopped) {
+		ctl_warn(ctx,
+			 "interrupted: gpuctl waits until the %s has ended; another signal ends it at once",
+			 render_kind(op->wait.operation.kind));
+		gfc_forget_signals();
+		ret = op_await(session, op, 1);
+	}
 	if (ret)
 		return ret;
 	wait_render(session, &op->wait, 1);
-	return op_finish(session, op);
+	ret = op_finish(session, op);
+	return ret || !stopped ? ret :
+				 ctl_fail(ctx, CTL_FAILED, "interrupted: the %s has ended",
+					  render_kind(op->wait.operation.kind));
 }
 
 int op_run(struct session *session, struct op *op)

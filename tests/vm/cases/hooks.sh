@@ -162,6 +162,38 @@ check "the GPU stays" is_state sim0-0 ready
 check_fails "nothing of the hook is left" kill -0 "$(cat /tmp/hang)"
 check "it has been told to the end that this is over" test -e /tmp/undone
 
+note "a request that is interrupted when it was accepted"
+no_hooks
+hook post-detach 10-gone
+blocks()
+{
+	echo remove-block >"$SIM/slot0.0/driver"
+	gpuctl detach sim0-0 >/tmp/output 2>/tmp/error &
+	client=$!
+	wait_for 20 is_state sim0-0 detaching
+	kill -INT $client
+	wait_for 20 grep -q "waits until the detach has ended" /tmp/error
+}
+check "a detach is interrupted, and goes on" blocks
+echo remove-release >"$SIM/slot0.0/driver"
+wait $client
+is $? 1 "it ends with its client"
+like "$(cat /tmp/error)" "interrupted: the detach has ended" "which says so"
+is "$(ran)" "10-gone post-detach sim0-0" "and has run what comes after it"
+is "$(states_of sim0-0)" off "the GPU is off"
+no_hooks
+hook post-detach 10-gone
+check "it is attached" gpuctl attach sim0-0
+check "a detach is interrupted" blocks
+kill -INT $client
+wait $client
+is $? 1 "and again: its client ends"
+like "$(cat /tmp/error)" "interrupted: the detach continues, see gpuctl show sim0-0" "which says that it goes on"
+echo remove-release >"$SIM/slot0.0/driver"
+check "it does" wait_for 20 is_state sim0-0 off
+is "$(ran)" "" "nobody runs what comes after it"
+check "it is attached" gpuctl attach sim0-0
+
 note "hooks that others may write"
 no_hooks
 hook pre-detach 10-stop
