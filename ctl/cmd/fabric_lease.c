@@ -140,8 +140,8 @@ static int keeper_renew(struct keeper *k)
 	return CTL_DONE;
 }
 
-/* It is over: nothing may be used any more. */
-static void keeper_vacate(struct keeper *k)
+/* It is over: nothing may be used any more. Returns whether it makes sense to try again. */
+static bool keeper_vacate(struct keeper *k)
 {
 	uint64_t now = text_uptime(), end = host_lease_next(&k->lease, now), limit = VACATE_MAX_MS;
 	const char *then;
@@ -160,9 +160,10 @@ static void keeper_vacate(struct keeper *k)
 		keeper_say(k, "the lease is over, and no slot has power");
 	k->vacated = !ret && !left;
 	/* Without the module no slot of it was ever powered on by us. */
-	if (ret == CTL_NO_MODULE || !left ||
-	    host_lease_judge(&k->lease, text_uptime()) != LEASE_TOO_LATE)
-		return;
+	if (ret == CTL_NO_MODULE || !left)
+		return false;
+	if (host_lease_judge(&k->lease, text_uptime()) != LEASE_TOO_LATE)
+		return true;
 	restart = !ctl_flag(k->ctx, "no-reboot");
 	then = restart ? ": this host is restarted" : "";
 	if (ret)
@@ -171,25 +172,31 @@ static void keeper_vacate(struct keeper *k)
 		ctl_warn(k->ctx, "the lease is over, and %zu slots have power%s", left, then);
 	if (restart)
 		reboot(RB_AUTOBOOT);
+	return false;
 }
 
-static void keeper_wait(const struct keeper *k)
+static uint64_t keeper_next(const struct keeper *k)
 {
-	uint64_t now = text_uptime(), next = host_lease_next(&k->lease, now);
-	struct pollfd event = { .fd = k->alarm, .events = POLLIN };
-	struct itimerspec when = { 0 };
+	uint64_t now = text_uptime();
 
 	/* What was refused is asked for again soon. */
 	if (k->none || host_lease_judge(&k->lease, now) != LEASE_HOLDS)
-		next = now + (k->none ? ASK_MAX_MS : AGAIN_MS);
+		return now + (k->none ? ASK_MAX_MS : AGAIN_MS);
+	return host_lease_next(&k->lease, now);
+}
+
+static void keeper_wait(const struct keeper *k, uint64_t next)
+{
+	struct pollfd event = { .fd = k->alarm, .events = POLLIN };
+	struct itimerspec when = { 0 };
+
 	when.it_value = (struct timespec){ (time_t)(next / 1000), (long)(next % 1000) * 1000000 };
 	/* A host that has slept is told at once, while a timeout of poll() would not have moved. */
 	timerfd_settime(k->alarm, TFD_TIMER_ABSTIME, &when, NULL);
 	ppoll(&event, 1, NULL, gfc_signal_mask());
 }
 
-/* The service ends: either time says nothing of this host any more, or it uses nothing. */
-static int keeper_end(struct keeper *k)
+static int keeper_release(struct keeper *k)
 {
 	const struct manager_request request = {
 		.verb = MANAGER_RELEASE,
@@ -200,10 +207,32 @@ static int keeper_end(struct keeper *k)
 	int ret = manager_ask(k->ctx, k->conf, &request, &reply);
 
 	manager_reply_free(&reply);
-	if (!ret)
-		return record_write(k, &(struct host_lease){ 0 });
-	ctl_warn(k->ctx, "the lease is not given up: %s", k->ctx->error);
-	keeper_vacate(k);
+	return ret ? ret : record_write(k, &(struct host_lease){ 0 });
+}
+
+/*
+ * The service ends: either time says nothing of this host any more, or it uses nothing. A GPU that
+ * does not go now may go before it is too late, and nobody else restarts the host then.
+ */
+static int keeper_end(struct keeper *k)
+{
+	bool said = false, again;
+	int ret;
+
+	do {
+		service_notify("EXTEND_TIMEOUT_USEC=%llu",
+			       2ULL * (ASK_MAX_MS + VACATE_MAX_MS) * 1000);
+		ret = keeper_release(k);
+		if (!ret)
+			return CTL_DONE;
+		if (!said)
+			ctl_warn(k->ctx, "the lease is not given up: %s", k->ctx->error);
+		said = true;
+		/* Of a lease that is not known nobody can say when it is too late. */
+		again = keeper_vacate(k) && k->lease.length;
+		if (again)
+			keeper_wait(k, text_uptime() + AGAIN_MS);
+	} while (again);
 	return k->vacated ? CTL_DONE : ret;
 }
 
@@ -230,7 +259,7 @@ static int keeper_run(struct keeper *k)
 		if (!ready)
 			service_notify("READY=1");
 		ready = true;
-		keeper_wait(k);
+		keeper_wait(k, keeper_next(k));
 	}
 	return k->none ? CTL_DONE : keeper_end(k);
 }
@@ -276,7 +305,8 @@ const struct ctl_command cmd_fabric_lease = {
 		"it. When half of the lease has passed without a renewal, it detaches all slots of the manager by force.\n"
 		"If a slot still has power when a quarter of the lease is left, it restarts the host at once, without an\n"
 		"orderly shutdown. After a boot, the host uses no GPU of the manager before the first renewal. On SIGTERM\n"
-		"the command gives the lease up; if it cannot reach the manager, it detaches the slots first.\n"
+		"the command gives the lease up; if it cannot reach the manager, it detaches the slots first, and tries\n"
+		"both until one succeeds or the lease is nearly over.\n"
 		"gpufabric-lease-sleep@MANAGER.service does the same before the host sleeps.",
 	.options = { options },
 	.flags = CTL_NO_DRY_RUN,

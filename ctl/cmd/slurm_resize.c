@@ -21,6 +21,7 @@
 #include "cmd/fence.h"
 #include "cmd/options.h"
 #include "cmd/request.h"
+#include "module/nl.h"
 #include "op/resize.h"
 #include "session/session.h"
 #include "slurm/licences.h"
@@ -170,6 +171,21 @@ static int fences_set(struct ctl_ctx *ctx, const struct slurm_resize *run)
 	return ret;
 }
 
+/* Those that a resize brings which failed, or was interrupted: the module goes on without gpuctl. */
+static bool gpus_come(struct ctl_ctx *ctx, struct session *session, const struct slurm_resize *run)
+{
+	struct gf_composition *composition;
+	char *cause = ctx->error;
+	bool known;
+
+	ctx->error = NULL;
+	gfc_forget_signals();
+	known = !session_refresh(session) && !session_composition(session, run->name, &composition);
+	free(ctx->error);
+	ctx->error = cause;
+	return !known || composition->n_members > run->had;
+}
+
 static int gpus_set(struct ctl_ctx *ctx, struct session *session, const struct op_terms *terms,
 		    const struct slurm_resize *run)
 {
@@ -185,7 +201,8 @@ static int gpus_set(struct ctl_ctx *ctx, struct session *session, const struct o
 				     licences_take(ctx, run, wanted - had);
 	if (!ret && run->number != run->had) {
 		ret = resize(session, terms, &request);
-		if (ret && wanted > had && !ctx->dry_run)
+		/* With fewer licences than GPUs it could not be resized any more. */
+		if (ret && wanted > had && !ctx->dry_run && !gpus_come(ctx, session, run))
 			licences_set(ctx, run, had);
 	}
 	if (ret || ctx->dry_run)
@@ -272,8 +289,8 @@ const struct ctl_command cmd_slurm_resize = {
 		"the pool has too few, the exit code is 3 and nothing was changed. A process that holds a GPU stops\n"
 		"its removal. Then the fences of the job's steps allow the new GPUs, and scontrol notify tells the\n"
 		"job; gpuctl env has its new environment. Slurm still counts the slots that the job was started with.\n"
-		"If Slurm did not take back the licences of a job of one node, the next gpuctl slurm resize gives them\n"
-		"back, also with the same COUNT.",
+		"If gpuctl was interrupted, or Slurm did not take back the licences of a job of one node, the next\n"
+		"gpuctl slurm resize completes it, also with the same COUNT.",
 	.options = { remove_options, session_options },
 	.run = slurm_resize_run,
 };

@@ -153,4 +153,21 @@ check "which has a lease when the manager answers" wait_for 60 systemctl is-acti
 check "the service ends" systemctl disable --now "$unit"
 is "$(systemctl is-enabled gpufabric-lease-sleep@rack 2>/dev/null)" disabled "and the unit for sleep with it"
 is "$(asked | awk '{ print $NF }')" release "the lease is given up"
+
+note "a stop, when the manager cannot be told and a driver does not let go"
+lease=600000
+stand_in
+renewals=$(number_of renew)
+check "the service starts" systemctl start "$unit"
+check "it has a long lease" wait_for 60 has_asked renew "$renewals"
+check "a GPU is attached" gpuctl attach 100
+touch "$fm/down"
+echo remove-block >"$SIM/slot0.0/driver"
+check "the service is to stop" systemctl stop --no-block "$unit"
+check "its GPU does not go" wait_for 120 is_state 100 stuck
+is "$(systemctl is-active "$unit")" deactivating "the service tries on"
+echo remove-release >"$SIM/slot0.0/driver"
+stopped() { [ "$(systemctl is-active "$unit")" = inactive ]; }
+check "it has stopped when the GPU has gone" wait_for 60 stopped
+is "$(state 100)" off "which has"
 finish

@@ -75,6 +75,21 @@ like "$(cat "$jobs/output.$third")" "4 GPUs instead of 2 on $(hostname):" "and w
 check "a run that could not reach Slurm leaves a licence" scontrol update jobid="$third" licenses=gf_h100:5
 check "the next one" gpuctl slurm resize "$third" 4
 is "$(members "slurm-$third") $(licences "$third")" "4 gf_h100:4" "gives it back"
+drivers() { local file; for file in "$SIM"/slot0.*/driver; do echo "$1" >"$file"; done; }
+has_members() { [ "$(members "slurm-$third")" = "$1" ]; }
+drivers "probe-slow 3000"
+gpuctl slurm resize "$third" 5 2>/tmp/resize.error &
+resize=$!
+check "it is to grow again" wait_for 60 has_members 5
+kill -INT "$resize"
+check_rc 1 "gpuctl is interrupted" wait "$resize"
+like "$(cat /tmp/resize.error)" "interrupted: the resize continues" "and says that the module goes on"
+is "$(licences "$third")" gf_h100:5 "the licence of the GPU that comes stays"
+drivers none
+has_come() { [ "$(composition "slurm-$third" .state)" = active ]; }
+check "which does come" wait_for 60 has_come
+check "the next one" gpuctl slurm resize "$third" 5
+is "$(members "slurm-$third") $(licences "$third")" "5 gf_h100:5" "finds it there"
 check "it shrinks" gpuctl slurm resize "$third" 1
 is "$(members "slurm-$third")" 1 "to one GPU"
 is "$(licences "$third")" gf_h100:1 "and one licence"
