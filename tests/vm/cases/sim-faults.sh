@@ -51,7 +51,8 @@ arm()
 {
 	case $2 in
 	bar-bytes) knob "$1" bar_bytes $((1 << 43)) ;;
-	slow) knob "$1" link "slow 5000" ;;
+	# Longer than anybody waits, on a host that is busy as well.
+	slow) knob "$1" link "slow 60000" ;;
 	probe-fail) knob "$1" driver probe-fail ;;
 	probe-slow) knob "$1" driver "probe-slow 100" ;;
 	swap) knob "$1" model l40s ;;
