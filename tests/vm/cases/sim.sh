@@ -173,7 +173,7 @@ is "$(cat $DEVICES/10000:04:00.0/current_link_speed) $(cat $DEVICES/10000:04:00.
 like "$(bar 10000:04:00.0 1)" '^0x0000108000000000 ' "and the BAR fits again"
 check_fails "what is powered cannot be swapped" knob 0.1 model l40s
 power sim0-1 0
-knob 0.1 link "slow 5000"
+knob 0.1 link "slow 60000"
 check_fails "a link that trains too slowly is given up" power sim0-1 1
 check "and the slot is off" state_is 0.1 "power off, link down"
 knob 0.1 link full
