@@ -171,12 +171,12 @@ blocks()
 	gpuctl detach sim0-0 >/tmp/output 2>/tmp/error &
 	client=$!
 	wait_for 20 is_state sim0-0 detaching
-	kill -INT $client
+	kill -INT "$client"
 	wait_for 20 grep -q "waits until the detach has ended" /tmp/error
 }
 check "a detach is interrupted, and goes on" blocks
 echo remove-release >"$SIM/slot0.0/driver"
-wait $client
+wait "$client"
 is $? 1 "it ends with its client"
 like "$(cat /tmp/error)" "interrupted: the detach has ended" "which says so"
 is "$(ran)" "10-gone post-detach sim0-0" "and has run what comes after it"
@@ -185,8 +185,8 @@ no_hooks
 hook post-detach 10-gone
 check "it is attached" gpuctl attach sim0-0
 check "a detach is interrupted" blocks
-kill -INT $client
-wait $client
+kill -INT "$client"
+wait "$client"
 is $? 1 "and again: its client ends"
 like "$(cat /tmp/error)" "interrupted: the detach continues, see gpuctl show sim0-0" "which says that it goes on"
 echo remove-release >"$SIM/slot0.0/driver"
