@@ -154,7 +154,7 @@ static void settle_claims(struct gf_op *op)
 
 		if (!drop || step->slot->composition != op->composition)
 			continue;
-		if (step->remove)
+		if (step->remove && !step->refused)
 			gf_slot_given_back(step->slot);
 		gf_composition_unclaim(step->slot);
 	}

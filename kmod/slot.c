@@ -325,14 +325,15 @@ static void reconcile(struct gf_slot *slot, struct gf_snapshot *snap)
 			     slot->snap->pdev == snap->pdev;
 	enum gf_state before = slot->state;
 	/* The one that was there went and another one came since the last look. */
-	bool replaced = gf_state_has_gpu(before) && snap->gpu >= 0 &&
+	bool replaced = snap->gpu >= 0 && gf_snapshot_gpu(slot->snap) &&
 			gf_functions_bring(snap->card, slot->snap->card, true);
 	bool differs = gf_slot_take(slot, snap);
 
 	if (snap->nr_functions && !had_functions)
 		gf_notify_moving(slot->sw);
-	if (replaced) {
+	if (replaced)
 		gf_slot_holds(slot, GPUFABRIC_CONTENTS_UNKNOWN, NULL);
+	if (replaced && gf_state_has_gpu(before)) {
 		reconcile_left(slot);
 		reconcile_gpu(slot);
 	} else if (!snap->nr_functions) {

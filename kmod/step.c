@@ -200,16 +200,19 @@ static void wait_for_driver(struct gf_step *step, struct gf_failure *failure)
 		bool bound = !IS_ERR(snap) && gf_snapshot_bound(snap, driver);
 		/* What cannot be looked at for want of memory is still there. */
 		bool unread = IS_ERR(snap) ? PTR_ERR(snap) != -ENODEV : snap->driver_unread;
-		bool there = IS_ERR(snap) ? unread : snap->gpu >= 0;
+		bool there = IS_ERR(snap) ? unread : snap->gpu >= 0 &&
+			     !gf_functions_bring(snap->card, step->card, true);
 		long left = end - jiffies;
 
+		if (!there) {
+			fail(failure, -ENODEV, GPUFABRIC_CAUSE_SURPRISE);
+			if (!IS_ERR(snap))
+				gf_snapshot_free(snap);
+			return;
+		}
 		take_snapshot(step, snap);
 		if (bound)
 			return;
-		if (!there) {
-			fail(failure, -ENODEV, GPUFABRIC_CAUSE_SURPRISE);
-			return;
-		}
 		if (left <= 0) {
 			fail(failure, -ETIMEDOUT, GPUFABRIC_CAUSE_DRIVER);
 			strscpy(failure->driver, driver, sizeof(failure->driver));
@@ -253,10 +256,7 @@ static int power_off(struct gf_step *step)
 	if (IS_ERR(unbound))
 		return PTR_ERR(unbound);
 	err = slot->backend->set(slot, false);
-	/*
-	 * pciehp believes that a slot is off that it has switched off and that has no power
-	 * controller, whoever has scanned its bus since.
-	 */
+	/* Without a power controller pciehp takes it for off, whoever scanned its bus since. */
 	if (err == -ENODEV && has_functions(slot) && !slot->backend->set(slot, true))
 		err = slot->backend->set(slot, false);
 	gf_unbind_end(slot, unbound);
@@ -272,7 +272,7 @@ static void power_off_failed(struct gf_step *step, bool powered)
 	struct gf_snapshot *snap = gf_snapshot_take(step->slot);
 
 	if (!IS_ERR(snap) && (snap->nr_functions ? powered : snap->power)) {
-		take_snapshot(step, snap);
+		gf_snapshot_free(snap);
 		power_off(step);
 		snap = gf_snapshot_take(step->slot);
 	}
@@ -448,11 +448,11 @@ static void settle(struct gf_step *step, const struct gf_failure *failure)
 		slot->strikes = 0;
 		gf_slot_trigger(slot, GF_BOUND);
 	} else {
-		/* Another card has come in place of what was to go. */
-		if (failure->cause == GPUFABRIC_CAUSE_CHANGED)
-			gf_slot_holds(slot, GPUFABRIC_CONTENTS_UNKNOWN, NULL);
 		slot->detaches += !step->refused;
 		gf_slot_trigger(slot, left_as(slot, GF_GONE_OFF, GF_GONE_EMPTY));
+		if (step->refused && gf_snapshot_gpu(slot->snap) &&
+		    !gf_slot_trigger(slot, GF_INSERTED))
+			gf_slot_gpu_came(slot);
 	}
 }
 
@@ -484,6 +484,9 @@ static bool end_work(struct gf_step *step, const struct gf_failure *failure)
 	leave_turns(step);
 	gf_notify_choose(slot, NULL);
 	slot->step = NULL;
+	/* Another card has come in place of what was to go. */
+	if (failure->cause == GPUFABRIC_CAUSE_CHANGED)
+		gf_slot_holds(slot, GPUFABRIC_CONTENTS_UNKNOWN, NULL);
 	if (step->expired) {
 		settle_late(slot);
 		gf_history_state(slot);

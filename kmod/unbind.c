@@ -69,8 +69,8 @@ static void end_vfs(struct pci_dev *pdev)
  * before that. Bridges of the card keep their driver, but for ports that are slots to pciehp: it
  * would wait for them with pci_rescan_remove_lock held, and they for that. Sleeps for as long as
  * a driver does not let go. Returns for gf_unbind_end(), or an error pointer when nothing was
- * done: -EMEDIUMTYPE for a chassis, in whose slots others may be at work, -ESTALE for a card with
- * functions that are not @known: nobody has asked for these to go.
+ * done: -EMEDIUMTYPE for a chassis, in whose slots others may be at work, -ESTALE for functions not
+ * @known.
  */
 struct gf_unbound *gf_unbind(struct gf_slot *slot, const struct gf_functions *known)
 {

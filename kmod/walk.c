@@ -161,10 +161,7 @@ void gf_functions_put(struct gf_functions *functions)
 	kfree(functions);
 }
 
-/*
- * Whether there are functions, or @gpus, that are not among those @known, which may be NULL, but
- * for virtual ones. Who has references to functions of before does not take new ones for them.
- */
+/* Whether there are functions, but for virtual ones, or @gpus, that are not among those @known. */
 bool gf_functions_bring(const struct gf_functions *functions, const struct gf_functions *known,
 			bool gpus)
 {

@@ -171,8 +171,9 @@ static int fences_set(struct ctl_ctx *ctx, const struct slurm_resize *run)
 	return ret;
 }
 
-/* Those that a resize brings which failed, or was interrupted: the module goes on without gpuctl. */
-static bool gpus_come(struct ctl_ctx *ctx, struct session *session, const struct slurm_resize *run)
+/* Of the job on this host, after a resize that failed or was interrupted; UINT_MAX: not known. */
+static unsigned int gpus_now(struct ctl_ctx *ctx, struct session *session,
+			     const struct slurm_resize *run)
 {
 	struct gf_composition *composition;
 	char *cause = ctx->error;
@@ -183,7 +184,7 @@ static bool gpus_come(struct ctl_ctx *ctx, struct session *session, const struct
 	known = !session_refresh(session) && !session_composition(session, run->name, &composition);
 	free(ctx->error);
 	ctx->error = cause;
-	return !known || composition->n_members > run->had;
+	return known ? (unsigned int)composition->n_members : UINT_MAX;
 }
 
 static int gpus_set(struct ctl_ctx *ctx, struct session *session, const struct op_terms *terms,
@@ -194,23 +195,27 @@ static int gpus_set(struct ctl_ctx *ctx, struct session *session, const struct o
 						.gpus = &none,
 						.number = (long)run->number };
 	const unsigned int had = run->licences.count, wanted = licences_wanted(run);
-	int ret = CTL_DONE, err = CTL_DONE;
+	unsigned int now = run->number;
+	int ret = CTL_DONE, err;
 
 	if (wanted > had)
 		ret = ctx->dry_run ? licences_left(ctx, run, wanted - had) :
 				     licences_take(ctx, run, wanted - had);
 	if (!ret && run->number != run->had) {
 		ret = resize(session, terms, &request);
+		if (ret && !ctx->dry_run)
+			now = gpus_now(ctx, session, run);
 		/* With fewer licences than GPUs it could not be resized any more. */
-		if (ret && wanted > had && !ctx->dry_run && !gpus_come(ctx, session, run))
+		if (wanted > had && now <= run->had)
 			licences_set(ctx, run, had);
 	}
-	if (ret || ctx->dry_run)
+	/* What has gone has gone, though gpuctl was interrupted meanwhile. */
+	if (ctx->dry_run || (ret && (now != run->number || wanted >= had)))
 		return ret;
 	/* What was given back may be another job's now, whatever Slurm says of the licences. */
-	ret = fences_set(ctx, run);
-	if (wanted < had)
-		err = licences_set(ctx, run, wanted);
+	err = fences_set(ctx, run);
+	ret = ret ? ret : err;
+	err = wanted < had ? licences_set(ctx, run, wanted) : CTL_DONE;
 	return ret ? ret : err;
 }
 
@@ -289,8 +294,8 @@ const struct ctl_command cmd_slurm_resize = {
 		"the pool has too few, the exit code is 3 and nothing was changed. A process that holds a GPU stops\n"
 		"its removal. Then the fences of the job's steps allow the new GPUs, and scontrol notify tells the\n"
 		"job; gpuctl env has its new environment. Slurm still counts the slots that the job was started with.\n"
-		"If gpuctl was interrupted, or Slurm did not take back the licences of a job of one node, the next\n"
-		"gpuctl slurm resize completes it, also with the same COUNT.",
+		"If gpuctl was interrupted while a job of one node grows, or Slurm did not take back its licences, the\n"
+		"next gpuctl slurm resize sets fences and licences, also with the same COUNT; it does not tell the job.",
 	.options = { remove_options, session_options },
 	.run = slurm_resize_run,
 };

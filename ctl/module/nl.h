@@ -130,6 +130,8 @@ bool gfc_signalled(void);
 
 /* As if none had come: what follows is to come to its end. */
 void gfc_forget_signals(void);
+/* As if one had come. */
+void gfc_note_signal(void);
 
 /*
  * What is done in between is seen through: signals are not noted before the release, and one that

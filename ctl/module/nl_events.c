@@ -69,6 +69,11 @@ void gfc_forget_signals(void)
 	signalled = 0;
 }
 
+void gfc_note_signal(void)
+{
+	signalled = 1;
+}
+
 void gfc_hold_signals(void)
 {
 	held = true;

@@ -305,9 +305,13 @@ int op_end(struct session *session, struct op *op)
 		return ret;
 	wait_render(session, &op->wait, 1);
 	ret = op_finish(session, op);
-	return ret || !stopped ? ret :
-				 ctl_fail(ctx, CTL_FAILED, "interrupted: the %s has ended",
-					  render_kind(op->wait.operation.kind));
+	if (!stopped)
+		return ret;
+	/* Nothing else is to begin. */
+	gfc_note_signal();
+	return ret ? ret :
+		     ctl_fail(ctx, CTL_FAILED, "interrupted: the %s has ended",
+			      render_kind(op->wait.operation.kind));
 }
 
 int op_run(struct session *session, struct op *op)

@@ -89,8 +89,22 @@ def job_with_gpus(cluster, node):
 
 def end(cluster, job):
     """As on a node that is not there: no Epilog."""
+    seen = []
+
+    def ended():
+        state = cluster.job(job)["JobState"]
+        if state not in seen:
+            seen.append(state)
+        # One whose start has failed meanwhile is in the queue again.
+        if state in ("PENDING", "RUNNING"):
+            cluster.run("scancel", str(job))
+        return state == "CANCELLED"
+
     cluster.good("scancel", str(job))
-    wait_for(lambda: cluster.job(job)["JobState"] == "CANCELLED", "it ends")
+    try:
+        wait_for(ended, "it ends")
+    except TimeoutError as error:
+        raise TimeoutError(f"job {job} was {', '.join(seen)}") from error
 
 
 def leases(cluster, node, first, second):

@@ -192,7 +192,24 @@ like "$(cat /tmp/error)" "interrupted: the detach continues, see gpuctl show sim
 echo remove-release >"$SIM/slot0.0/driver"
 check "it does" wait_for 20 is_state sim0-0 off
 is "$(ran)" "" "nobody runs what comes after it"
-check "it is attached" gpuctl attach sim0-0
+no_hooks
+both_are_due() { [ "$(gpuctl -n reap | grep -c "its lease is over")" = 2 ]; }
+check "a composition for a second" gpuctl compose one --gpus 1 --for 1s
+check "and another one" gpuctl compose two --gpus 1 --for 1s
+check "both are due" wait_for 20 both_are_due
+first=$(slots_of one)
+echo remove-block >"$SIM/slot0.${first#sim0-}/driver"
+gpuctl reap >/dev/null 2>/tmp/error &
+client=$!
+wait_for 20 is_state "$first" detaching
+kill -TERM "$client"
+check "a reap is interrupted" wait_for 20 grep -q "waits until the release has ended" /tmp/error
+echo remove-release >"$SIM/slot0.${first#sim0-}/driver"
+wait "$client"
+is $? 1 "it ends"
+is "$(gpuctl -j list | jq -r '[.compositions[].name] | join(" ")')" two "and begins nothing else"
+check "that is released" gpuctl release two
+check "a GPU is attached" gpuctl attach sim0-0
 
 note "hooks that others may write"
 no_hooks

@@ -78,7 +78,8 @@ between_two_looks()
 
 # meanwhile REQUEST... -- COMMAND...: a request, and something else while it is held up where
 # hold_up says, as many times as it takes. The slots of the request are as before each time by way
-# of $again. /tmp/status is how the request ended, /tmp/error what it said.
+# of $again. /tmp/status is how the request ended, /tmp/error what it said, and /tmp/state what
+# $slot was then.
 meanwhile()
 {
 	local request=() held
@@ -90,7 +91,7 @@ meanwhile()
 	shift
 	for _ in 1 2 3 4 5; do
 		hold_up "${held_up[@]}" || return 1
-		{ g "${request[@]}" 2>/tmp/error; echo $? >/tmp/status; } &
+		{ g "${request[@]}" 2>/tmp/error; echo $? >/tmp/status; g state "$slot" >/tmp/state; } &
 		held=$!
 		wait_for 20 is_held && "$@" || return 1
 		if go_on; then
@@ -114,7 +115,7 @@ before_a_removal()
 	check "$mode: it is detached, and another one comes in its place" meanwhile detach "$slot" -- replace "$gpu"
 	is "$(cat /tmp/status)" 1 "$mode: which does not go"
 	like "$(cat /tmp/error)" "^ESTALE.*changed" "$mode: that is said"
-	check "$mode: it is ready" g wait "$slot" ready
+	is "$(cat /tmp/state)" ready "$mode: it is ready when the request has ended"
 	is "$(powered 1) $(address_of "$slot") $(contents_of "$slot")" "1 $gpu unknown" "$mode: and stays, and what it holds is not known"
 	check "$mode: it is detached" g detach "$slot"
 	is "$(g state "$slot") $(powered 1)" "off 0" "$mode: and off"
