@@ -207,7 +207,7 @@ static int keeper_release(struct keeper *k)
 	int ret = manager_ask(k->ctx, k->conf, &request, &reply);
 
 	manager_reply_free(&reply);
-	return ret ? ret : record_write(k, &(struct host_lease){ 0 });
+	return ret;
 }
 
 /*
@@ -224,7 +224,7 @@ static int keeper_end(struct keeper *k)
 			       2ULL * (ASK_MAX_MS + VACATE_MAX_MS) * 1000);
 		ret = keeper_release(k);
 		if (!ret)
-			return CTL_DONE;
+			return record_write(k, &(struct host_lease){ 0 });
 		if (!said)
 			ctl_warn(k->ctx, "the lease is not given up: %s", k->ctx->error);
 		said = true;
