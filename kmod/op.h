@@ -45,7 +45,6 @@ struct gf_step {
 	/* Under the fabric's lock. */
 	struct list_head turns; /* in &gf_switch.turns */
 	bool waits; /* its worker is queued when those before it there have gone */
-	struct gf_functions *card; /* the functions that it is about, referenced, or NULL */
 	u32 attached; /* the incarnation of the GPU that it powered on, or 0 */
 	bool refused; /* the slot was left as it is */
 	bool running; /* the operation waits for this step */
@@ -55,6 +54,7 @@ struct gf_step {
 	/* The worker's, until it ends. */
 	bool again; /* it is to wait for those before it */
 	bool found; /* the GPU was brought up by somebody else */
+	struct gf_functions *card; /* the functions that it is about, referenced, or NULL */
 	ktime_t start;
 	struct work_struct work;
 	struct delayed_work watchdog; /* fires at the deadline */
@@ -132,7 +132,7 @@ struct gf_composition {
 	enum gpufabric_composition_state state;
 	u32 flags; /* GPUFABRIC_COMPOSITION_FLAG_* */
 	u32 port; /* netlink port that it is bound to, 0 when not */
-	u32 generation; /* another one after each change of @members and @annotation */
+	u32 generation; /* changes with @members and @annotation, likewise */
 	u8 annotation[GPUFABRIC_ANNOTATION_MAX]; /* user space's, never looked into */
 	unsigned int annotation_len;
 	struct list_head members; /* slots, referenced, by &gf_slot.member */

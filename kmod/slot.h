@@ -131,7 +131,7 @@ struct gf_slot {
 	u32 caps; /* GPUFABRIC_SLOT_CAP_*, once the port was asked */
 	enum gf_state state; /* may be read without the lock for display */
 	struct gf_failure failure; /* why @state is fault, stuck or lost */
-	u32 generation; /* another one after each change of @state, and of nothing before */
+	u32 generation; /* changes with @state, to one that was never given before */
 	u32 incarnation; /* counts the GPUs that passed the checks here */
 	u64 since; /* time of the last change, milliseconds since the epoch */
 	u32 flags; /* GPUFABRIC_SLOT_FLAG_* */
