@@ -22,6 +22,7 @@
  *   cycle COUNT SLOT           attach and detach it so often
  *   churn COUNT SLOT SLOT BAD  all sorts of requests; a power-on of BAD always fails
  *   events COUNT|end           one line each; "end": until stdin ends
+ *   crowd ROUNDS               each line of stdin is a worker, all at once: see crowd.h
  *   overhear                   whatever comes to any group of generic netlink, the module loaded or
  *                              not, until stdin ends: TYPE LENGTH
  *
@@ -42,6 +43,8 @@
 #include <unistd.h>
 
 #include "ask.h"
+#include "churn.h"
+#include "crowd.h"
 
 #define SLOTS_MAX 600
 
@@ -481,96 +484,16 @@ static int cmd_release(char **args)
 	return run(GPUFABRIC_CMD_RELEASE, args[0]);
 }
 
-/* One request of its own about at most two slots, seen through. */
-static int step(uint8_t command, const char *name, const struct ask_slot *of, unsigned int n, uint32_t flags)
-{
-	const struct ask request = {
-		.command = command, .name = name, .slots = of, .n_slots = n, .flags = flags,
-	};
-	struct gf_operation end;
-
-	return ask_and_wait(&gf, &watch, &request, &end);
-}
-
-static int attach_and_detach(struct ask_slot *one)
-{
-	int err = step(GPUFABRIC_CMD_ATTACH, NULL, one, 1, 0);
-
-	if (!err)
-		err = ask_drain(&gf, one->name, 0, &one->generation);
-	one->has_generation = true;
-	if (!err)
-		err = step(GPUFABRIC_CMD_DETACH, NULL, one, 1, 0);
-	one->has_generation = false;
-	return err;
-}
-
 static int cmd_cycle(char **args)
 {
 	long count = args[0] && args[1] ? atol(args[0]) : 0;
-	struct ask_slot one = { .name = args[0] ? args[1] : NULL };
 	int err = 0;
 
 	if (count < 1)
 		return usage();
 	while (!err && count--)
-		err = attach_and_detach(&one);
+		err = churn_cycle(&gf, &watch, args[1]);
 	return err ? complain(err, gf.text) : 0;
-}
-
-/* A drain that ends with its client. */
-static int abandon_drain(const char *name)
-{
-	static struct gf client;
-	uint32_t generation;
-	int err = gf_open(&client);
-
-	if (!err)
-		err = ask_drain(&client, name, 0, &generation);
-	gf_close(&client);
-	return err ? err : watch_state(&gf, &watch, name, GF_STATE_READY);
-}
-
-static int release_drained(const char *name, struct ask_slot *one)
-{
-	int err = ask_drain(&gf, one->name, 0, &one->generation);
-
-	one->has_generation = true;
-	if (!err)
-		err = step(GPUFABRIC_CMD_RELEASE, name, one, 1, 0);
-	one->has_generation = false;
-	return err;
-}
-
-static int churn(const char *first, const char *second, const char *bad)
-{
-	static struct gf_request request;
-	struct ask_slot one = { .name = first }, other = { .name = second };
-	struct ask_slot back = { .name = first, .has_generation = true, .remove = true };
-	const struct ask_slot both[] = { { .name = second }, { .name = bad } };
-	int err;
-
-	err = step(GPUFABRIC_CMD_COMPOSE, "churn", &one, 1, 0);
-	if (!err)
-		err = step(GPUFABRIC_CMD_RESIZE, "churn", &other, 1, 0);
-	if (!err)
-		err = ask_drain(&gf, first, 0, &back.generation);
-	if (!err)
-		err = step(GPUFABRIC_CMD_RESIZE, "churn", &back, 1, 0);
-	if (!err)
-		err = abandon_drain(second);
-	if (!err)
-		err = release_drained("churn", &other);
-	if (err)
-		return err;
-	/* What fails, by itself or by being refused. */
-	if (!step(GPUFABRIC_CMD_COMPOSE, "churn", both, 2, 0) ||
-	    !step(GPUFABRIC_CMD_COMPOSE, "no name", &one, 1, 0) ||
-	    !step(GPUFABRIC_CMD_COMPOSE, "churn", &(struct ask_slot){ .name = "nosuch" }, 1, 0))
-		return -EBADE;
-	err = ask_slot(&gf, GPUFABRIC_CMD_CLEAR, bad, -1);
-	gf_begin(&request, &gf, GPUFABRIC_CMD_SLOT_GET, 0);
-	return err ? err : gf_dump(&gf, &request, NULL, NULL);
 }
 
 static int cmd_churn(char **args)
@@ -582,7 +505,7 @@ static int cmd_churn(char **args)
 	if (count < 1)
 		return usage();
 	while (!err && count--)
-		err = churn(args[1], args[2], args[3]);
+		err = churn(&gf, &watch, args[1], args[2], args[3]);
 	/* Long when there were many: once is enough. */
 	gf_begin(&request, &gf, GPUFABRIC_CMD_HISTORY_GET, 0);
 	if (!err)
@@ -771,7 +694,19 @@ static int read_options(int argc, char **argv)
 	return 0;
 }
 
-int main(int argc, char **argv)
+/* What an earlier command of the same process has asked for. */
+static void forget(void)
+{
+	options = (struct ask){ 0 };
+	memset(slots, 0, n_slots * sizeof(slots[0]));
+	n_slots = 0;
+	expects = 0;
+	only_check = by_force = harmful = keep = bound = false;
+	no_wait = in_order = false;
+	optind = 0;
+}
+
+static int obey(int argc, char **argv)
 {
 	int err;
 
@@ -797,4 +732,23 @@ int main(int argc, char **argv)
 		return rc;
 	}
 	return usage();
+}
+
+/* One of several commands of a process: nothing is left of it. */
+static int obey_once(int argc, char **argv)
+{
+	int rc;
+
+	forget();
+	rc = obey(argc, argv);
+	gf_close(&watch);
+	gf_close(&gf);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "crowd"))
+		return crowd((unsigned int)atoi(argv[2]), obey_once);
+	return obey(argc, argv);
 }

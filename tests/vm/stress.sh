@@ -4,9 +4,9 @@
 # Many clients, readers and accidents at once; sourced by the stress cases with
 # $MODE set. What a request gets that races with others is not judged. But all
 # must end, nothing may stay claimed, stuck or half-done, the modules must
-# unload, and the kernel must have nothing to say: see tests/vm/klog. Half of the workers
-# and whoever looks in between are the small test client: a kernel that watches itself
-# takes a second to start gpuctl.
+# unload, and the kernel must have nothing to say: see tests/vm/klog. Most workers and whoever
+# looks in between are the small test client, which starts no programs: a kernel that watches
+# itself takes a second to start gpuctl. So they do $often times what gpuctl does once.
 
 . "$TESTS/vm/lib.sh"
 . "$TESTS/vm/fabric.sh"
@@ -16,6 +16,7 @@ exec 3>&1	# checks keep the output of what they run
 # Slots that have workers of their own, of switch 0 and of both.
 read -ra busy <<<"$(brief "0 1 2 3" "0 1 2 3 4 5 6 7")"
 read -ra crowded <<<"$(brief "0 1" "0 1 2 3")"
+often=$((ROUNDS * 3))
 
 # try_knob SWITCH SLOT FILE TEXT: refused when it makes no sense at the moment.
 try_knob()
@@ -24,6 +25,7 @@ try_knob()
 }
 
 group=()
+workers=()
 log=/tmp/stress.log
 : >"$log"
 
@@ -34,12 +36,29 @@ start()
 	group+=($!)
 }
 
-# join "description": all that was started came to its end, and well.
+# worker LINE: one of the crowd that join lets loose; see tests/selftests/crowd.h.
+worker()
+{
+	workers+=("$1")
+}
+
+crowd()
+{
+	local IFS=$'\n'
+
+	g crowd "$often" <<<"${workers[*]}" >>"$log" 2>&1
+}
+
+# join "description": all that was started, and the crowd, came to its end, and well.
 join()
 {
+	local rc=0
+
+	crowd || rc=$?
 	wait "${group[@]}"
 	group=()
-	is "$(grep 'ended with status' "$log")" "" "$1" || tail -n 40 "$log" | sed 's/^/#   /'
+	workers=()
+	is "$rc $(grep 'ended with status' "$log")" "0 " "$1" || tail -n 40 "$log" | sed 's/^/#   /'
 	: >"$log"
 }
 
@@ -57,9 +76,10 @@ any()
 	"$@" || true
 }
 
+# attach_detach SLOT [any]: a worker's line.
 attach_detach()
 {
-	g attach "$1" && g detach "$1"
+	worker "${2-} attach $1 ; ${2-} detach $1"
 }
 
 # There may be no free GPU at the moment (3), or another took it first (4).
@@ -79,28 +99,27 @@ compose_release()
 # Behind the module's back, as an administrator would.
 power_on_off()
 {
-	echo 1 >"/sys/bus/pci/slots/$1/power"
-	echo 0 >"/sys/bus/pci/slots/$1/power"
+	worker "write /sys/bus/pci/slots/$1/power 1 ; write /sys/bus/pci/slots/$1/power 0"
 }
 
+# surprise SWITCH SLOT
 surprise()
 {
-	try_knob "$1" "$2" surprise remove
-	try_knob "$1" "$2" surprise "insert a100-80"
-	try_knob "$1" "$2" surprise flap
+	local knob=$SIM/slot$1.$2/surprise
+
+	worker "write $knob remove ; write $knob insert a100-80 ; write $knob flap"
 }
 
 # One failure in the middle of whatever comes next.
 fail_next()
 {
-	local fault
+	local slot fault line=''
 
+	slot=$(name "$2" "$1")
 	for fault in power link presence enumerate bar; do
-		try_knob "$1" "$2" fail "$fault"
-		any gpuctl attach "$(name "$2" "$1")"
-		any g detach "$(name "$2" "$1")"
-		any g clear "$(name "$2" "$1")"
+		line+="write $SIM/slot$1.$2/fail $fault ; any attach $slot ; any detach $slot ; any clear $slot ; "
 	done
+	worker "$line"
 }
 
 look()
@@ -121,19 +140,23 @@ settled()
 	local file events
 
 	for file in /sys/class/gpufabric/*/uevent; do
-		events=$(<"$file") && [[ $events != *GPUFABRIC_ACTIVITY=* || $events = *GPUFABRIC_ACTIVITY=none* ]] || return 1
+		read -r -d '' events <"$file" || [ -n "$events" ] || return 1
+		[[ $events != *GPUFABRIC_ACTIVITY=* || $events = *GPUFABRIC_ACTIVITY=none* ]] || return 1
 	done
 }
 
-# in_state STATE...: the slots that are in one of these.
-in_state()
+# all_slots LINE STATE...: what a crowd is to do with each slot that is in one of these; SLOT
+# is its name.
+all_slots()
 {
-	local listed slot state
+	local line=$1 listed slot state text=''
+	shift
 
 	listed=$(g list) || return
 	while read -r slot state _; do
-		[[ " $* " != *" $state "* ]] || echo "$slot"
+		[[ " $* " != *" $state "* ]] || text+=${line//SLOT/$slot}$'\n'
 	done <<<"$listed"
+	[ -z "$text" ] || g crowd 1 <<<"$text"
 }
 
 # Every slot with a card, without a fault, and off.
@@ -149,33 +172,37 @@ reset_slots()
 		try_knob 1 "$n" surprise "insert l40s"
 	done
 	wait_for 60 settled
-	for n in $(in_state fault lost); do
-		g clear "$n"
-	done
-	for n in $(in_state ready fault lost); do
-		g -f detach "$n"
-	done
+	all_slots "any clear SLOT" fault lost
+	all_slots "any -f detach SLOT" ready fault lost
 } >/dev/null 2>&1
 
+# The number of slots in each state, those first that all end in.
 all_states()
 {
-	g list | awk '{ print $2 }' | sort | uniq -c | xargs
-}
+	local listed state text=''
+	local -A number=()
 
-compositions()
-{
-	g compositions | wc -l
+	listed=$(g list) || return
+	while read -r _ state _; do
+		number[$state]=$((${number[$state]-0} + 1))
+	done <<<"$listed"
+	for state in empty off "${!number[@]}"; do
+		[[ " $text" == *" $state "* ]] || text+="$state ${number[$state]-0} "
+	done
+	echo "${text% }"
 }
 
 # What could not be released while somebody else had its slots in their hands can be now.
 release_left()
 {
-	local name rc=0
+	local listed name rc=0
 
-	for name in $(g compositions | cut -d' ' -f1); do
+	listed=$(g compositions) || return
+	[ -n "$listed" ] || return 0
+	while read -r name _; do
 		gpuctl show "$name" | sed 's/^/# left: /' >&3
 		gpuctl release "$name" || rc=1
-	done
+	done <<<"$listed"
 	return "$rc"
 }
 
@@ -183,7 +210,7 @@ release_left()
 brought_back()
 {
 	reset_slots
-	[ "$(all_states)" = "4 empty 12 off" ]
+	[ "$(all_states)" = "empty 4 off 12" ]
 }
 
 # After each part: nothing is left of it.
@@ -192,7 +219,7 @@ at_rest()
 	check "$1: all slots come to rest" wait_for 60 settled
 	check "$1: a composition that is left can be released" release_left
 	check "$1: all slots can be brought back" wait_for 3 brought_back
-	is "$(compositions)" 0 "$1: no composition is left"
+	is "$(g compositions; echo $?)" 0 "$1: no composition is left"
 }
 
 mode=$MODE
@@ -203,30 +230,32 @@ gpuctl watch >/tmp/watch 2>&1 &
 watcher=$!
 
 for n in "${busy[@]}"; do
-	start repeat attach_detach "$(name "$n")"
+	attach_detach "$(name "$n")"
 done
 start repeat look
 join "slots attach and detach in parallel"
 
-for name in a b c; do
-	start repeat compose_release $name --gpus 3
+for name in $(brief c "a b c"); do
+	start repeat compose_release "$name" --gpus 3
 done
+worker "try compose d $(names 0 2) ; release d"
+worker "try compose e $(names 2 5) ; release e"
 start repeat look
 join "compositions compete"
 at_rest "after compositions"
 
 for n in "${crowded[@]}"; do
-	start repeat any power_on_off "$(name "$n")"
-	start repeat any attach_detach "$(name "$n")"
+	power_on_off "$(name "$n")"
+	attach_detach "$(name "$n")" any
 done
 start repeat any compose_release a --gpus 2
 join "somebody else uses the power files"
 at_rest "after power files"
 
 for n in "${crowded[@]}"; do
-	start repeat surprise 0 "$n"
-	start repeat any attach_detach "$(name "$n")"
-	start repeat surprise 1 "$n"
+	surprise 0 "$n"
+	attach_detach "$(name "$n")" any
+	surprise 1 "$n"
 done
 start repeat any compose_release a --gpus 4
 start repeat any compose_release b --gpu l40s:2
@@ -235,7 +264,7 @@ join "cards go and come"
 at_rest "after surprises"
 
 for n in 0 1; do
-	start fail_next 0 $n
+	fail_next 0 $n
 done
 for n in 2 3; do
 	try_knob 0 $n fail power
@@ -255,8 +284,8 @@ try_knob 0 0 driver remove-release
 at_rest "after a stuck detach"
 
 for n in "${crowded[@]}"; do
-	start repeat surprise 0 "$n"
-	start repeat any power_on_off "$(name "$n" 1)"
+	surprise 0 "$n"
+	power_on_off "$(name "$n" 1)"
 done
 start repeat any look
 start repeat reload
