@@ -235,7 +235,9 @@ check_rc 5 "or that a link leads to where others may write" gpuctl detach sim0-0
 
 note "a holder that comes between the two looks"
 no_hooks
-hook pre-detach 10-open 'exec 9</dev/gpufabric-sim/sim0-0; sleep 1000 >/dev/null 2>&1 & echo $! >/tmp/holder'
+# It is a sleep only when it has begun to run that program; until then it is the hook's own shell.
+hook pre-detach 10-open 'exec 9</dev/gpufabric-sim/sim0-0; sleep 1000 >/dev/null 2>&1 & echo $! >/tmp/holder
+until grep -qx sleep "/proc/$!/comm"; do :; done'
 error=$(gpuctl detach sim0-0 2>&1)
 is $? 4 "is found"
 like "$error" "sleep 1000" "and listed"
