@@ -19,6 +19,7 @@ const struct gpu_fact_type gpu_fact_types[GPU_FACTS] = {
 	[GPU_MEMORY_LABEL_GIB] = { "memory_label_gib", "GiB", 1, 4096, true },
 	[GPU_DEVICES] = { "devices", "", 1, 8, true },
 	[GPU_BANDWIDTH_GBS] = { "bandwidth_gbs", "GB/s", 10, 100000, false },
+	[GPU_FP32_TFLOPS] = { "fp32_tflops", "TFLOP/s", 1, 10000, false },
 	[GPU_FP16_TFLOPS] = { "fp16_tflops", "TFLOP/s", 1, 100000, false },
 	[GPU_FP8_TFLOPS] = { "fp8_tflops", "TFLOP/s", 1, 200000, false },
 	[GPU_TDP_W] = { "tdp_w", "W", 5, 5000, false },

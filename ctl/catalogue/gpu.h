@@ -35,6 +35,7 @@ enum gpu_fact {
 	GPU_MEMORY_LABEL_GIB, /* as sold, per product */
 	GPU_DEVICES, /* devices that one product shows as; 1 if unknown */
 	GPU_BANDWIDTH_GBS, /* memory bandwidth, 1e9 bytes/s */
+	GPU_FP32_TFLOPS, /* without TF32, which PyTorch leaves off for products of matrices */
 	GPU_FP16_TFLOPS, /* dense */
 	GPU_FP8_TFLOPS, /* dense */
 	GPU_TDP_W,

@@ -46,6 +46,7 @@ static const struct out_column show_columns[] = {
 	{ "memory_label_gib", "sold as", 0 },
 	{ "devices", "devices", 0 },
 	{ "bandwidth_gbs", "bandwidth", 0 },
+	{ "fp32_tflops", "fp32", 0 },
 	{ "fp16_tflops", "fp16, dense", 0 },
 	{ "fp8_tflops", "fp8, dense", 0 },
 	{ "tdp_w", "power", 0 },

@@ -154,14 +154,20 @@ static int fleet_training(const struct size_request *req, const struct cat_gpu *
 {
 	double work = (double)req->params.active / 1e9 * (double)req->tokens / 1e9 * req->epochs;
 	bool fp8 = req->precision->plain == 8 * SIZE_BIT;
+	enum gpu_fact fact = fp8	  ? GPU_FP8_TFLOPS :
+			     is_fp32(req) ? GPU_FP32_TFLOPS :
+					    GPU_FP16_TFLOPS;
 	double peak;
 
 	if (!gpu) {
 		*gpus = work * A100_HOURS / req->hours;
 		return 0;
 	}
-	if (cat_gpu_fact(gpu, fp8 ? GPU_FP8_TFLOPS : GPU_FP16_TFLOPS, &peak) == GPU_UNKNOWN)
-		return fault_set(f, ENODATA, "%s speed of %s is not known", fp8 ? "fp8" : "fp16",
+	if (cat_gpu_fact(gpu, fact, &peak) == GPU_UNKNOWN)
+		return fault_set(f, ENODATA, "%s speed of %s is not known",
+				 fp8	      ? "fp8" :
+				 is_fp32(req) ? "fp32" :
+						"fp16",
 				 gpu->name);
 	*gpus = 6 * work * 1e6 / (peak * req->mfu * 3600 * req->hours);
 	return 0;

@@ -67,9 +67,14 @@ struct rates {
 	double net;
 };
 
+static bool in_fp32(const struct size_request *req)
+{
+	return req->compute && req->compute->plain == 32 * SIZE_BIT;
+}
+
 static bool find_rates(const struct size_request *req, const struct cat_gpu *gpu, struct rates *r)
 {
-	double fp16, bandwidth, fp8, link = 64, gen = 4, watts = 350;
+	double fp16, fp32, bandwidth, fp8, link = 64, gen = 4, watts = 350;
 
 	if (cat_gpu_fact(gpu, GPU_FP16_TFLOPS, &fp16) == GPU_UNKNOWN ||
 	    cat_gpu_fact(gpu, GPU_BANDWIDTH_GBS, &bandwidth) == GPU_UNKNOWN)
@@ -86,6 +91,11 @@ static bool find_rates(const struct size_request *req, const struct cat_gpu *gpu
 		r->peak = fp8 * 1e12;
 	if (r->peak > r->peak16)
 		r->power *= FP8_SAVES;
+	if (in_fp32(req)) {
+		r->peak = cat_gpu_fact(gpu, GPU_FP32_TFLOPS, &fp32) == GPU_UNKNOWN ? 0 :
+										     fp32 * 1e12;
+		r->power16 = fmin(r->power16, r->peak);
+	}
 	r->memory = bandwidth * 1e9;
 	r->link = link * 1e9 / 2;
 	r->net = gen >= 5 ? NET_GEN5 : NET_GEN4;
@@ -143,7 +153,7 @@ bool size_speed_terms(const struct size_request *req, const struct size_layout *
 	double n = (double)req->params.total / layout->tp / layout->pp;
 	struct rates r;
 
-	if (!find_rates(req, gpu, &r))
+	if (!find_rates(req, gpu, &r) || r.peak <= 0)
 		return false;
 	shards = fmax(1, (double)layout->gpus / layout->tp / layout->pp);
 	/* tokens that pass one GPU of a replica in a micro-batch, and in a step */
@@ -204,7 +214,7 @@ void size_rate_infer(const struct size_request *req, const struct size_layout *l
 	double read, compute, step;
 
 	memset(out, 0, sizeof(*out));
-	if (!find_rates(req, gpu, &r))
+	if (!find_rates(req, gpu, &r) || r.peak <= 0)
 		return;
 	size_physics(req, layout, &p);
 	/* each step reads the weights that are visited, and the cache */

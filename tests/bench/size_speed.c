@@ -2,7 +2,7 @@
 /*
  * DOC: how true the times are
  *
- *	build/size-speed DATA.csv CATALOGUE [fit [-v]]
+ *	build/size-speed DATA.csv CATALOGUE [fit] [-v]
  *
  * Predicted tokens a second of a GPU against published ones; with "fit" the
  * coefficients are fitted first, towards 1, held out by model, and written to
@@ -138,11 +138,13 @@ int main(int argc, char **argv)
 	struct size_row *rows;
 	struct catalogue cat;
 	struct fault f;
+	bool fits = argc > 3 && !strcmp(argv[3], "fit");
+	bool tells = argc > 3 && !strcmp(argv[argc - 1], "-v");
 	size_t n, i;
 	int k;
 
-	if (argc < 3) {
-		fprintf(stderr, "usage: size-speed DATA.csv CATALOGUE [fit [-v]]\n");
+	if (argc < 3 || argc != 3 + fits + tells) {
+		fprintf(stderr, "usage: size-speed DATA.csv CATALOGUE [fit] [-v]\n");
 		return 2;
 	}
 	if (catalogue_load(&cat, argv[2], NULL, &f)) {
@@ -154,7 +156,7 @@ int main(int argc, char **argv)
 		return 1;
 	n_samples = size_times(&cat, rows, n, TIME_TRAIN, sample, ROWS_MAX);
 	memcpy(coef, cat.speed, sizeof(coef));
-	if (argc > 3) {
+	if (fits) {
 		hold_out();
 		fit(NULL, coef);
 		if (!write_file(argv[2], coef))
@@ -162,12 +164,12 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < n_samples; i++) {
 		off[i] = size_time_ratio(&sample[i], coef) - 1;
-		if (argc > 4)
+		if (tells)
 			printf("row %s %s %s %s off %+.1f %%\n", sample[i].row->id,
 			       sample[i].row->model_name, sample[i].row->engine_name,
 			       sample[i].row->gpu_name, 100 * off[i]);
 	}
-	if (argc == 3)
+	if (!fits)
 		print_others(&cat, rows, n);
 	report("tokens/s of a GPU");
 	for (k = 0; k < SPEED_TERMS; k++)

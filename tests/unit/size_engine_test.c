@@ -375,6 +375,40 @@ static void latency(void)
 	ok(known > 100 && !over, "%zu arrangements are as slow as their bound, or slower", known);
 }
 
+/* Tensor cores multiply 16 bits, and 32 only as TF32, which PyTorch leaves off. */
+static void speed_in_fp32(void)
+{
+	struct size_request half = base(SIZE_TRAIN), full = base(SIZE_TRAIN);
+	const struct size_layout layout = { .gpus = 1, .tp = 1, .pp = 1 };
+	double t16[SPEED_TERMS], t32[SPEED_TERMS], fp16, fp32;
+	struct size_latency l16, l32;
+	struct cat_gpu other;
+	const struct cat_gpu *gpu;
+	struct fault f;
+
+	full.precision = size_precision_get("fp32");
+	size_request_check(&half, &f);
+	size_request_check(&full, &f);
+	cat_gpu_find(cat.gpus, cat.n_gpus, "a100-sxm4-80", &gpu, &f);
+	cat_gpu_fact(gpu, GPU_FP16_TFLOPS, &fp16);
+	cat_gpu_fact(gpu, GPU_FP32_TFLOPS, &fp32);
+	size_speed_terms(&half, &layout, gpu, 0, t16);
+	size_speed_terms(&full, &layout, gpu, 0, t32);
+	ok(same(t32[SPEED_MATRICES] * fp32, t16[SPEED_MATRICES] * fp16),
+	   "matrices are multiplied at the rate of fp32: %g of that of 16 bits", fp32 / fp16);
+	ok(t32[SPEED_ATTENTION] > t16[SPEED_ATTENTION], "so is attention");
+	other = *gpu;
+	other.known_verified &= ~(1u << GPU_FP32_TFLOPS);
+	ok(size_speed_terms(&half, &layout, &other, 0, t16) &&
+	   !size_speed_terms(&full, &layout, &other, 0, t32),
+	   "a GPU whose rate of fp32 is not known has a speed in 16 bits alone");
+	half.task = SIZE_INFER;
+	full.task = SIZE_INFER;
+	size_latency(&half, &layout, &other, &l16);
+	size_latency(&full, &layout, &other, &l32);
+	ok(l16.ttft > 0 && same(l16.ttft, l32.ttft), "TF32 could be on: the bound of a prompt is that of 16 bits");
+}
+
 static void machines(void)
 {
 	struct machine m[64];
@@ -488,6 +522,7 @@ int main(void)
 	frozen();
 	steps();
 	latency();
+	speed_in_fp32();
 	machines();
 	profiles();
 	catalogue_free(&cat);
