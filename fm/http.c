@@ -30,6 +30,8 @@
 #include "fm/tls.h"
 
 #define THREADS 4
+/* How long the end waits for clients that do not read their answers. */
+#define ANSWER_S 3
 #define HEADERS_MAX 32768
 #define QUEUE_MAX 64
 #define METADATA SERVICE_ROOT "/$metadata"
@@ -778,6 +780,8 @@ void http_stop(struct http *http)
 	pthread_join(http->hasher, NULL);
 	parked_late(http, true);
 	events_end(http->service->events);
+	/* It closes connections whatever they wait for. */
+	peers_await_answers(&http->peers, ANSWER_S);
 	MHD_stop_daemon(http->daemon);
 	pthread_rwlock_destroy(&http->hold);
 	peers_free(&http->peers);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -21,21 +22,30 @@
 /**
  * struct peer - a connection
  * @until_ms: a request has to be complete by then; 0 for no limit
+ * @asks: its request is complete and its answer is not yet sent
  */
 struct peer {
 	int fd;
 	uint64_t until_ms;
+	bool asks;
 	struct peer *next, *prev;
 };
 
 void peers_init(struct peers *peers, uint64_t limit_ms)
 {
+	pthread_condattr_t clock;
+
 	*peers = (struct peers){ .limit_ms = limit_ms };
 	pthread_mutex_init(&peers->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&peers->answered, &clock);
+	pthread_condattr_destroy(&clock);
 }
 
 void peers_free(struct peers *peers)
 {
+	pthread_cond_destroy(&peers->answered);
 	pthread_mutex_destroy(&peers->lock);
 }
 
@@ -71,6 +81,7 @@ static void peer_remove(struct peers *peers, struct peer *peer)
 		peer->prev->next = peer->next;
 	else
 		peers->first = peer->next;
+	pthread_cond_signal(&peers->answered);
 	free(peer);
 }
 
@@ -102,8 +113,34 @@ void peers_limit(struct peers *peers, struct MHD_Connection *connection, bool li
 	struct peer *peer = peer_of(connection);
 
 	pthread_mutex_lock(&peers->lock);
-	if (peer)
+	if (peer) {
 		peer->until_ms = limited ? text_monotonic() + peers->limit_ms : 0;
+		peer->asks = !limited;
+		pthread_cond_signal(&peers->answered);
+	}
+	pthread_mutex_unlock(&peers->lock);
+}
+
+/* Lock held. */
+static bool peers_ask(const struct peers *peers)
+{
+	const struct peer *peer = peers->first;
+
+	while (peer && !peer->asks)
+		peer = peer->next;
+	return peer;
+}
+
+void peers_await_answers(struct peers *peers, unsigned int seconds)
+{
+	struct timespec end;
+	int err = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += seconds;
+	pthread_mutex_lock(&peers->lock);
+	while (!err && peers_ask(peers))
+		err = pthread_cond_timedwait(&peers->answered, &peers->lock, &end);
 	pthread_mutex_unlock(&peers->lock);
 }
 

@@ -16,10 +16,12 @@ struct peer;
 /**
  * struct peers - all connections
  * @lock: covers what is below it
+ * @answered: an answer was sent, or its connection has ended
  * @limit_ms: a request has to be complete so long after the connection, or after the last answer
  */
 struct peers {
 	pthread_mutex_t lock;
+	pthread_cond_t answered;
 	struct peer *first;
 	uint64_t limit_ms;
 };
@@ -33,6 +35,8 @@ void peers_notify(void *peers, struct MHD_Connection *connection, void **context
 		  enum MHD_ConnectionNotificationCode code);
 /* A request is waited for from now on, or has arrived. */
 void peers_limit(struct peers *peers, struct MHD_Connection *connection, bool limited);
+/* Waits until each request that has arrived is answered; a client may not read its answer. */
+void peers_await_answers(struct peers *peers, unsigned int seconds);
 /* Ends a connection, whatever it waits for. */
 void peers_cut(struct peers *peers, struct MHD_Connection *connection);
 /* Closes those whose time is over. */
