@@ -104,11 +104,7 @@ static int clean_by_op(struct session *session, const struct op_terms *terms,
 		op.remove = cleaning->slots;
 		op.n_remove = cleaning->n;
 	}
-	ret = op_start(session, &op);
-	if (!ret)
-		ret = op_await(session, &op, 1);
-	if (!ret)
-		ret = op_finish(session, &op);
+	ret = op_run(session, &op);
 	op_free(&op);
 	return ret;
 }

@@ -303,7 +303,8 @@ int op_end(struct session *session, struct op *op)
 	}
 	if (ret)
 		return ret;
-	wait_render(session, &op->wait, 1);
+	if (!op->probe)
+		wait_render(session, &op->wait, 1);
 	ret = op_finish(session, op);
 	if (!stopped)
 		return ret;

@@ -119,7 +119,10 @@ int op_await(struct session *session, struct op *ops, size_t n);
 /* Call the hooks that follow; CTL_DONE, or the operation's error. */
 int op_finish(struct session *session, struct op *op);
 
-/* After op_start(): both of these, with a row for each slot in between. */
+/*
+ * After op_start(): both of these, with a row for each slot in between unless it is a probe. A
+ * removal that is interrupted once goes on to its end, so that hooks hear of it, and fails.
+ */
 int op_end(struct session *session, struct op *op);
 
 /* All of it. */

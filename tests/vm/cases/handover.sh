@@ -229,6 +229,33 @@ is "$(contents sim0-0)" "former r10 red" "nothing is forgotten"
 check "blue gets it" gpuctl compose b9 "${one[@]}" --tenant blue
 is "$(memory sim0-0)" "" "after a power-cycle"
 check "and gives it back" gpuctl release b9
+
+note "a power-cycle that is interrupted"
+own_folder /etc/gpuctl && chmod 755 /etc/gpuctl
+mkdir -p /etc/gpuctl/hooks.d/post-detach.d
+cat >/etc/gpuctl/hooks.d/post-detach.d/10-gone <<'HOOK'
+#!/bin/sh
+echo "$1 $GPUFABRIC_SLOT" >>/tmp/gone
+HOOK
+chmod 755 /etc/gpuctl/hooks.d/post-detach.d/10-gone
+is_at() { [ "$(state "$1")" = "$2" ]; }
+check "red leaves a GPU on" gpuctl compose r12 "${one[@]}" --tenant red
+check "as before" gpuctl release --keep r12
+echo remove-block >"$SIM/slot0.0/driver"
+gpuctl compose b12 "${one[@]}" --tenant blue >/dev/null 2>/tmp/error &
+client=$!
+check "it is on its way to blue" wait_for 20 is_at sim0-0 detaching
+kill -INT "$client"
+check "that is interrupted" wait_for 20 grep -q "waits until the detach has ended" /tmp/error
+echo remove-release >"$SIM/slot0.0/driver"
+wait "$client"
+is $? 1 "it ends when the GPU is off"
+like "$(cat /tmp/error)" "interrupted: the detach has ended" "and says so"
+is "$(cat /tmp/gone) $(state sim0-0)" "post-detach sim0-0 off" "hooks have been told"
+is "$(gpuctl -j list | jq -c '[.compositions[].name]')" "[]" "and blue has nothing"
+umount /etc/gpuctl
+
+note "a link that goes down"
 echo 600000 >/sys/module/gpufabric/parameters/lost_ms
 check "the link of a bare port goes down" surprise 0.2 "blink 600000"
 check "and its slot is looked at" looked_at $bare
